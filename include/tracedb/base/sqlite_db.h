@@ -1,0 +1,108 @@
+// A SQLite connection and statement that close themselves. With the page writer's tests and the
+// SQL functions, src/base/sqlite_db.cc is the only place that includes sqlite3.h.
+//
+// Not thread safe: a connection and its statements belong to one thread at a time; only
+// Interrupt() may be called from another thread.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "tracedb/base/result.h"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace tracedb {
+
+enum class SqlType { kNull, kInteger, kReal, kText, kBlob };
+
+class SqliteStatement {
+ public:
+  // Parameters are numbered from 1, columns from 0. Texts are copied when bound.
+  Status Bind(int parameter, int64_t value);
+  Status Bind(int parameter, double value);
+  Status Bind(int parameter, std::string_view text);
+  Status BindNull(int parameter);
+  // Binds the value that `other`, which stands on a row, has in `column`.
+  Status BindColumnOf(int parameter, const SqliteStatement& other, int column);
+
+  // True: a row is ready. False: there are no more, and will be none until Reset.
+  Result<bool> Step();
+  // Back to the start; bound values stay.
+  void Reset();
+
+  int ColumnCount() const;
+  std::string_view ColumnName(int column) const;  // lives as long as the statement
+  SqlType Type(int column) const;
+  int64_t Int(int column) const;
+  double Real(int column) const;
+  // The value as SQLite's own text of it (REAL with 15 digits); lives until the next Step.
+  std::string_view Text(int column) const;
+
+  int ParameterCount() const;
+  std::string_view ParameterName(int parameter) const;  // with its ':'; empty when it has none
+  bool IsReadOnly() const;  // it changes nothing in the database file
+  bool IsExplain() const;
+  std::string Sql() const;
+
+ private:
+  friend class SqliteDb;
+  struct Finalize {
+    void operator()(sqlite3_stmt* statement) const;
+  };
+  explicit SqliteStatement(sqlite3_stmt* statement) : statement_(statement) {}
+  std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+  bool done_ = false;
+};
+
+enum class SqliteMode { kReadOnly, kReadWrite, kCreate };
+
+class SqliteDb {
+ public:
+  // kReadOnly and kReadWrite want a file that exists; kCreate makes one.
+  static Result<SqliteDb> Open(const std::filesystem::path& path, SqliteMode mode);
+  static Result<SqliteDb> OpenInMemory();
+
+  // Runs all the statements in `sql`; rows are thrown away.
+  Status Execute(std::string_view sql);
+  // Compiles the first statement of `sql`; what follows it goes to *rest when given. An empty
+  // statement (only blanks and comments) is an error.
+  Result<SqliteStatement> Prepare(std::string_view sql, std::string_view* rest = nullptr);
+  // The single integer that `sql` selects; 0 when it selects NULL or no row.
+  Result<int64_t> Integer(std::string_view sql);
+
+  // Where in its text the last Prepare failed, in bytes; -1 when SQLite does not know.
+  int ErrorOffset() const;
+  // Whether "x" in double quotes is a text when no column is called x (SQLite's default). Without,
+  // a mistyped column name is an error.
+  void AllowDoubleQuotedText(bool allow);
+
+  void SetBusyTimeout(int timeout_ms);
+  // From now on only reading is allowed: no writes, no ATTACH, no PRAGMA that changes anything.
+  void RestrictToReading();
+  // What runs on this connection stops soon after `stop` has become true.
+  void StopWhen(const std::atomic<bool>& stop);
+  // Stops what runs on this connection now; may be called from another thread.
+  void Interrupt();
+
+  const std::filesystem::path& path() const { return path_; }
+  sqlite3* handle() const { return db_.get(); }  // for registering functions
+
+ private:
+  struct Close {
+    void operator()(sqlite3* db) const;
+  };
+  SqliteDb(sqlite3* db, std::filesystem::path path) : db_(db), path_(std::move(path)) {}
+  std::unique_ptr<sqlite3, Close> db_;
+  std::filesystem::path path_;
+};
+
+// "busy", "full", "read-only": what SQLite's primary result codes mean to a person, with advice.
+Error SqliteError(sqlite3* db, std::string_view where);
+
+}  // namespace tracedb

@@ -1,0 +1,43 @@
+// A trace file's text, unpacked, in pieces of any size. Tells gzip, Zstandard and plain text apart
+// by the first bytes, never by the name. Knows nothing of JSON.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "tracedb/base/result.h"
+
+namespace tracedb {
+
+enum class BytePacking { kPlain, kGzip, kZstd };
+
+// A compressed stream that breaks off or is wrong. What was unpacked before it is good.
+struct ByteDamage {
+  bool loses_text = true;   // false: only bytes behind the stream's proper end are odd
+  uint64_t packed_offset = 0;  // in the file, of the piece in which it was noticed
+  std::string what;         // "the gzip data end too soon"
+};
+
+class ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+  // Fills a part of `into` from its start; 0 at the end. An error only when reading itself fails.
+  virtual Result<size_t> Read(std::span<char> into) = 0;
+  // Set when Read has returned 0 too early because of damage.
+  virtual const std::optional<ByteDamage>& damage() const = 0;
+  virtual BytePacking packing() const = 0;
+  // Bytes taken from the file so far: for progress.
+  virtual uint64_t packed_bytes() const = 0;
+};
+
+// Opens a file, or standard input for "-". `block_bytes` limits what one Read returns (0: no
+// limit); tests use it to cut the text at every place.
+Result<std::unique_ptr<ByteSource>> OpenByteSource(const std::filesystem::path& path,
+                                                   size_t block_bytes);
+
+}  // namespace tracedb

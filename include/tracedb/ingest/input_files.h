@@ -1,0 +1,17 @@
+// What the INPUT arguments of ingest stand for: files, "-", and folders searched for traces.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tracedb/base/result.h"
+
+namespace tracedb {
+
+// Files as given; of a folder every file below it that is named like a trace (.json, .json.gz,
+// .json.zst), in the order of their names with numbers by value (rank2 before rank10). Leftovers
+// named .tmp are passed over. An error names what does not exist, and a folder without traces.
+Result<std::vector<std::filesystem::path>> FindInputFiles(const std::vector<std::string>& inputs);
+
+}  // namespace tracedb

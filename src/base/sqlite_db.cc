@@ -1,0 +1,276 @@
+#include "tracedb/base/sqlite_db.h"
+
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace tracedb {
+namespace {
+
+std::string AdviceFor(int code) {
+  switch (code & 0xff) {
+    case SQLITE_FULL:
+      return "free some space on that disk, or put the database elsewhere with --db";
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+    case SQLITE_CANTOPEN:
+      return "check that the file and its folder exist and may be written, or choose another "
+             "place with --db";
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return "another process is writing to it: try again when that has ended";
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+      return "it is no SQLite database, or a damaged one: choose another file with --db";
+    case SQLITE_IOERR:
+      return "the disk reports an error: see the system's log, and check free space and quota";
+    default:
+      return "";
+  }
+}
+
+// The authorizer that RestrictToReading installs: what is not plainly reading is refused.
+int AllowReadingOnly(void*, int action, const char* first, const char* second, const char*,
+                     const char*) {
+  switch (action) {
+    case SQLITE_SELECT:
+    case SQLITE_READ:
+    case SQLITE_RECURSIVE:
+      return SQLITE_OK;
+    case SQLITE_FUNCTION:
+      return second != nullptr && std::string_view(second) == "load_extension" ? SQLITE_DENY
+                                                                               : SQLITE_OK;
+    case SQLITE_UPDATE:
+      // SQLite asks this when a table-valued function (json_each, pragma_table_info) is first used,
+      // and then writes nothing. A real UPDATE of the schema needs PRAGMA writable_schema.
+      return first != nullptr && std::string_view(first) == "sqlite_master" ? SQLITE_OK
+                                                                            : SQLITE_DENY;
+    case SQLITE_PRAGMA: {
+      // Table-valued pragmas and those that only tell something; an argument is a table's name.
+      constexpr std::string_view kTelling[] = {
+          "table_info",   "table_xinfo",   "table_list", "index_list",      "index_info",
+          "index_xinfo",  "database_list", "page_size",  "page_count",      "application_id",
+          "user_version", "encoding",      "quick_check", "integrity_check", "compile_options",
+          "function_list", "freelist_count", "schema_version", "data_version"};
+      const std::string_view name = first == nullptr ? "" : first;
+      const bool takes_a_name = name.ends_with("_info") || name.ends_with("_xinfo") ||
+                                name.ends_with("_list") || name.ends_with("_check");
+      for (std::string_view telling : kTelling) {
+        if (name == telling && (second == nullptr || takes_a_name)) return SQLITE_OK;
+      }
+      return SQLITE_DENY;
+    }
+    default:
+      return SQLITE_DENY;
+  }
+}
+
+}  // namespace
+
+Error SqliteError(sqlite3* db, std::string_view where) {
+  const int code = db == nullptr ? SQLITE_NOMEM : sqlite3_errcode(db);
+  std::string what(where);
+  if (!what.empty()) what += ": ";
+  what += db == nullptr ? "out of memory" : sqlite3_errmsg(db);
+  const int primary = code & 0xff;
+  const bool about_sql = primary == SQLITE_ERROR || primary == SQLITE_AUTH ||
+                         primary == SQLITE_RANGE || primary == SQLITE_MISMATCH ||
+                         primary == SQLITE_TOOBIG || primary == SQLITE_INTERRUPT;
+  return Error{about_sql ? ErrorKind::kQuery : ErrorKind::kOutput, what, AdviceFor(code)};
+}
+
+void SqliteStatement::Finalize::operator()(sqlite3_stmt* statement) const {
+  sqlite3_finalize(statement);
+}
+
+void SqliteDb::Close::operator()(sqlite3* db) const { sqlite3_close_v2(db); }
+
+namespace {
+Status Checked(sqlite3_stmt* statement, int code) {
+  if (code == SQLITE_OK) return Done{};
+  return SqliteError(sqlite3_db_handle(statement), "");
+}
+}  // namespace
+
+Status SqliteStatement::Bind(int parameter, int64_t value) {
+  return Checked(statement_.get(), sqlite3_bind_int64(statement_.get(), parameter, value));
+}
+
+Status SqliteStatement::Bind(int parameter, double value) {
+  return Checked(statement_.get(), sqlite3_bind_double(statement_.get(), parameter, value));
+}
+
+Status SqliteStatement::Bind(int parameter, std::string_view text) {
+  const char* data = text.data() == nullptr ? "" : text.data();
+  return Checked(statement_.get(), sqlite3_bind_text64(statement_.get(), parameter, data,
+                                                       text.size(), SQLITE_TRANSIENT, SQLITE_UTF8));
+}
+
+Status SqliteStatement::BindNull(int parameter) {
+  return Checked(statement_.get(), sqlite3_bind_null(statement_.get(), parameter));
+}
+
+Status SqliteStatement::BindColumnOf(int parameter, const SqliteStatement& other, int column) {
+  return Checked(statement_.get(),
+                 sqlite3_bind_value(statement_.get(), parameter,
+                                    sqlite3_column_value(other.statement_.get(), column)));
+}
+
+Result<bool> SqliteStatement::Step() {
+  if (done_) return false;  // SQLite itself would begin anew
+  const int code = sqlite3_step(statement_.get());
+  if (code == SQLITE_ROW) return true;
+  if (code == SQLITE_DONE) {
+    done_ = true;
+    return false;
+  }
+  return SqliteError(sqlite3_db_handle(statement_.get()), "");
+}
+
+void SqliteStatement::Reset() {
+  sqlite3_reset(statement_.get());
+  done_ = false;
+}
+
+int SqliteStatement::ColumnCount() const { return sqlite3_column_count(statement_.get()); }
+
+std::string_view SqliteStatement::ColumnName(int column) const {
+  const char* name = sqlite3_column_name(statement_.get(), column);
+  return name == nullptr ? std::string_view() : std::string_view(name);
+}
+
+SqlType SqliteStatement::Type(int column) const {
+  switch (sqlite3_column_type(statement_.get(), column)) {
+    case SQLITE_INTEGER:
+      return SqlType::kInteger;
+    case SQLITE_FLOAT:
+      return SqlType::kReal;
+    case SQLITE_TEXT:
+      return SqlType::kText;
+    case SQLITE_BLOB:
+      return SqlType::kBlob;
+    default:
+      return SqlType::kNull;
+  }
+}
+
+int64_t SqliteStatement::Int(int column) const {
+  return sqlite3_column_int64(statement_.get(), column);
+}
+
+double SqliteStatement::Real(int column) const {
+  return sqlite3_column_double(statement_.get(), column);
+}
+
+std::string_view SqliteStatement::Text(int column) const {
+  const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement_.get(), column));
+  if (text == nullptr) return {};
+  return {text, static_cast<size_t>(sqlite3_column_bytes(statement_.get(), column))};
+}
+
+int SqliteStatement::ParameterCount() const {
+  return sqlite3_bind_parameter_count(statement_.get());
+}
+
+std::string_view SqliteStatement::ParameterName(int parameter) const {
+  const char* name = sqlite3_bind_parameter_name(statement_.get(), parameter);
+  return name == nullptr ? std::string_view() : std::string_view(name);
+}
+
+bool SqliteStatement::IsReadOnly() const { return sqlite3_stmt_readonly(statement_.get()) != 0; }
+
+bool SqliteStatement::IsExplain() const { return sqlite3_stmt_isexplain(statement_.get()) != 0; }
+
+std::string SqliteStatement::Sql() const {
+  const char* sql = sqlite3_sql(statement_.get());
+  return sql == nullptr ? "" : sql;
+}
+
+Result<SqliteDb> SqliteDb::Open(const std::filesystem::path& path, SqliteMode mode) {
+  int flags = SQLITE_OPEN_NOMUTEX;
+  switch (mode) {
+    case SqliteMode::kReadOnly:
+      flags |= SQLITE_OPEN_READONLY;
+      break;
+    case SqliteMode::kReadWrite:
+      flags |= SQLITE_OPEN_READWRITE;
+      break;
+    case SqliteMode::kCreate:
+      flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+      break;
+  }
+  sqlite3* raw = nullptr;
+  const int code = sqlite3_open_v2(path.c_str(), &raw, flags, nullptr);
+  SqliteDb db(raw, path);
+  if (code != SQLITE_OK) return SqliteError(raw, path.string());
+  sqlite3_extended_result_codes(raw, 0);
+  return db;
+}
+
+Result<SqliteDb> SqliteDb::OpenInMemory() { return Open(":memory:", SqliteMode::kCreate); }
+
+Status SqliteDb::Execute(std::string_view sql) {
+  while (!sql.empty()) {
+    sqlite3_stmt* raw = nullptr;
+    const char* tail = nullptr;
+    const int length = static_cast<int>(std::min<size_t>(sql.size(), 1u << 30));
+    if (sqlite3_prepare_v2(db_.get(), sql.data(), length, &raw, &tail) != SQLITE_OK) {
+      return SqliteError(db_.get(), path_.string());
+    }
+    sql.remove_prefix(static_cast<size_t>(tail - sql.data()));
+    if (raw == nullptr) continue;
+    SqliteStatement statement(raw);
+    for (bool more = true; more;) {
+      auto step = statement.Step();
+      if (!step.ok()) return SqliteError(db_.get(), path_.string());
+      more = step.value();
+    }
+  }
+  return Done{};
+}
+
+Result<SqliteStatement> SqliteDb::Prepare(std::string_view sql, std::string_view* rest) {
+  if (sql.size() > static_cast<size_t>(std::numeric_limits<int>::max())) {
+    return Error{ErrorKind::kQuery, "the SQL text is over 2 GB", ""};
+  }
+  sqlite3_stmt* raw = nullptr;
+  const char* tail = nullptr;
+  if (sqlite3_prepare_v2(db_.get(), sql.data(), static_cast<int>(sql.size()), &raw, &tail) !=
+      SQLITE_OK) {
+    return SqliteError(db_.get(), "");
+  }
+  if (rest != nullptr) *rest = sql.substr(static_cast<size_t>(tail - sql.data()));
+  if (raw == nullptr) return Error{ErrorKind::kQuery, "there is no SQL statement to run", ""};
+  return SqliteStatement(raw);
+}
+
+Result<int64_t> SqliteDb::Integer(std::string_view sql) {
+  TRACEDB_ASSIGN(statement, Prepare(sql));
+  TRACEDB_ASSIGN(row, statement.Step());
+  return row ? statement.Int(0) : 0;
+}
+
+int SqliteDb::ErrorOffset() const { return sqlite3_error_offset(db_.get()); }
+
+void SqliteDb::AllowDoubleQuotedText(bool allow) {
+  sqlite3_db_config(db_.get(), SQLITE_DBCONFIG_DQS_DML, allow ? 1 : 0, nullptr);
+}
+
+void SqliteDb::SetBusyTimeout(int timeout_ms) { sqlite3_busy_timeout(db_.get(), timeout_ms); }
+
+void SqliteDb::RestrictToReading() {
+  sqlite3_set_authorizer(db_.get(), AllowReadingOnly, nullptr);
+}
+
+void SqliteDb::StopWhen(const std::atomic<bool>& stop) {
+  constexpr int kOperationsBetween = 10'000;
+  sqlite3_progress_handler(
+      db_.get(), kOperationsBetween,
+      [](void* flag) { return static_cast<const std::atomic<bool>*>(flag)->load() ? 1 : 0; },
+      const_cast<std::atomic<bool>*>(&stop));
+}
+
+void SqliteDb::Interrupt() { sqlite3_interrupt(db_.get()); }
+
+}  // namespace tracedb

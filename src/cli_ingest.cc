@@ -1,0 +1,206 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <system_error>
+
+#include "cli_commands.h"
+#include "tracedb/ingest/input_files.h"
+#include "tracedb/ingest/trace_load.h"
+#include "tracedb/query/output_stream.h"
+
+namespace tracedb {
+namespace {
+
+// One line on standard error that is written over as the work goes on; nothing unless a person
+// watches.
+class ProgressLine {
+ public:
+  ProgressLine(bool shown, std::string name, uint64_t file_bytes)
+      : shown_(shown && isatty(STDERR_FILENO) == 1),
+        name_(std::move(name)),
+        file_bytes_(file_bytes),
+        begun_(std::chrono::steady_clock::now()) {}
+  ~ProgressLine() { Clear(); }
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  void Show(const LoadProgress& progress) {
+    if (!shown_) return;
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last_ < std::chrono::milliseconds(100)) return;
+    last_ = now;
+    const double seconds = std::chrono::duration<double>(now - begun_).count();
+    const double rate = static_cast<double>(progress.text_bytes) / 1e6 / std::max(seconds, 1e-3);
+    std::string line = fmt::format("{}: {:.0f} MB of JSON, {:.0f} MB/s", name_,
+                                   static_cast<double>(progress.text_bytes) / 1e6, rate);
+    if (file_bytes_ > 0 && progress.file_bytes > 0) {
+      const double share =
+          static_cast<double>(progress.file_bytes) / static_cast<double>(file_bytes_);
+      line += fmt::format(", {:.0f} %, {:.0f} s left", 100 * share,
+                          seconds * (1 / std::max(share, 1e-6) - 1));
+    }
+    fmt::print(stderr, "\r\033[K{}", line);
+    std::fflush(stderr);
+    any_ = true;
+  }
+
+  void Clear() {
+    if (any_) fmt::print(stderr, "\r\033[K");
+    any_ = false;
+  }
+
+ private:
+  bool shown_;
+  bool any_ = false;
+  std::string name_;
+  uint64_t file_bytes_;
+  std::chrono::steady_clock::time_point begun_;
+  std::chrono::steady_clock::time_point last_;
+};
+
+std::string Grouped(uint64_t number) {
+  std::string digits = std::to_string(number);
+  for (size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
+  return digits;
+}
+
+std::string IssueLine(const EventIssues& issues) {
+  std::string line;
+  for (size_t i = 0; i < kIssueKinds; ++i) {
+    const auto kind = static_cast<IssueKind>(i);
+    if (issues.entry(kind).count == 0) continue;
+    if (!line.empty()) line += ", ";
+    line += fmt::format("{} {}", Grouped(issues.entry(kind).count), IssueName(kind));
+  }
+  return line;
+}
+
+std::string TextSummary(const LoadSummary& summary) {
+  if (summary.skipped) {
+    return fmt::format("{}: skipped, its content is in the database already (trace {})\n",
+                       summary.path, summary.trace_id);
+  }
+  std::string text = fmt::format(
+      "{}: rank {}, {} events, {} slices, {} GPU activities; {:.1f} MB of JSON in {:.2f} s "
+      "({:.0f} MB/s)\n",
+      summary.path, summary.rank, Grouped(summary.events), Grouped(summary.slices),
+      Grouped(summary.gpu_activities), static_cast<double>(summary.text_bytes) / 1e6,
+      summary.seconds,
+      static_cast<double>(summary.text_bytes) / 1e6 / std::max(summary.seconds, 1e-6));
+  if (!summary.complete) text += "  incomplete: the file was cut short or damaged\n";
+  if (summary.issues.Any()) text += "  issues: " + IssueLine(summary.issues) + "\n";
+  return text;
+}
+
+std::string JsonText(const std::string& text) {
+  std::string json = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') json += '\\';
+    if (static_cast<unsigned char>(c) < 0x20) {
+      json += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+    } else {
+      json += c;
+    }
+  }
+  return json + "\"";
+}
+
+std::string JsonSummary(const LoadSummary& summary) {
+  if (summary.skipped) {
+    return fmt::format("{{\"path\":{},\"skipped\":true,\"trace_id\":{}}}", JsonText(summary.path),
+                       summary.trace_id);
+  }
+  std::string issues;
+  for (size_t i = 0; i < kIssueKinds; ++i) {
+    const auto kind = static_cast<IssueKind>(i);
+    const EventIssues::Entry& entry = summary.issues.entry(kind);
+    if (entry.count == 0) continue;
+    issues += fmt::format("{}{{\"kind\":\"{}\",\"count\":{},\"first_offset\":{},\"first_excerpt\":{}}}",
+                          issues.empty() ? "" : ",", IssueName(kind), entry.count,
+                          entry.first_offset, JsonText(entry.first_excerpt));
+  }
+  return fmt::format(
+      "{{\"path\":{},\"skipped\":false,\"trace_id\":{},\"rank\":{},\"rank_source\":\"{}\","
+      "\"file_bytes\":{},\"text_bytes\":{},\"events\":{},\"slices\":{},\"gpu_activities\":{},"
+      "\"complete\":{},\"seconds\":{:.6f},\"issues\":[{}]}}",
+      JsonText(summary.path), summary.trace_id, summary.rank, summary.rank_source,
+      summary.file_bytes, summary.text_bytes, summary.events, summary.slices,
+      summary.gpu_activities, summary.complete, summary.seconds, issues);
+}
+
+void SayWarnings(const GlobalOptions& global, const LoadSummary& summary,
+                 std::optional<int64_t> asked_rank) {
+  if (summary.skipped) return;
+  if (summary.rank_source == "chosen") {
+    SayNote(global, fmt::format("{}: neither its header nor its name tells a rank; it is rank {} "
+                                "now (--rank N chooses another)",
+                                summary.path, summary.rank));
+  } else if (asked_rank.has_value() && *asked_rank != summary.rank) {
+    SayNote(global, fmt::format("{}: --rank {} is not used: the {} says rank {}", summary.path,
+                                *asked_rank, summary.rank_source, summary.rank));
+  }
+  if (!summary.complete) {
+    SayNote(global, fmt::format("{}: cut short or damaged; what comes before the damage was "
+                                "loaded ({} events)",
+                                summary.path, Grouped(summary.events)));
+  }
+  if (summary.issues.Any()) {
+    SayNote(global, fmt::format("{}: {} (details: tracedb info --issues)", summary.path,
+                                IssueLine(summary.issues)));
+  }
+}
+
+LoadOptions OptionsFor(const GlobalOptions& global, const IngestOptions& options,
+                       const std::atomic<bool>& stop) {
+  LoadOptions load;
+  load.limits = LoadLimits::For(options.memory_bytes, options.threads);
+  load.rank = options.rank;
+  load.strict = options.strict;
+  load.replace = options.replace;
+  load.keep_args = options.keep_args;
+  load.block_bytes = options.block_bytes;
+  load.stop = &stop;
+  load.on_note = [&global](const std::string& note) { SayNote(global, note); };
+  return load;
+}
+
+}  // namespace
+
+Status RunIngest(const GlobalOptions& global, const IngestOptions& options,
+                 const std::atomic<bool>& stop) {
+  TRACEDB_ASSIGN(files, FindInputFiles(options.inputs));
+  if (options.rank.has_value() && files.size() != 1) {
+    return Error{ErrorKind::kUsage,
+                 fmt::format("--rank is for one input; there are {}", files.size()),
+                 "without it each trace's own header or name tells its rank"};
+  }
+  LoadOptions load = OptionsFor(global, options, stop);
+  DescriptorOutput output(STDOUT_FILENO, "standard output");
+  std::string json;
+  for (const std::filesystem::path& file : files) {
+    std::error_code error;
+    const uint64_t bytes = std::filesystem::file_size(file, error);
+    ProgressLine progress(!global.quiet, file.string(), error ? 0 : bytes);
+    load.on_progress = [&progress](const LoadProgress& now) { progress.Show(now); };
+    auto loaded = LoadTrace(file, global.database, load);
+    progress.Clear();
+    if (!loaded.ok()) return std::move(loaded).error();
+    const LoadSummary& summary = loaded.value();
+    SayWarnings(global, summary, options.rank);
+    if (options.json) {
+      json += (json.empty() ? "" : ",\n ") + JsonSummary(summary);
+    } else if (!global.quiet) {
+      TRACEDB_TRY(output.Write(TextSummary(summary)));
+      TRACEDB_TRY(output.Flush());
+    }
+  }
+  if (options.json) {
+    TRACEDB_TRY(output.Write("{\"database\":" + JsonText(global.database.string()) +
+                             ",\"traces\":[\n " + json + "]}\n"));
+  }
+  return output.Flush();
+}
+
+}  // namespace tracedb

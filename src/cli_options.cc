@@ -1,0 +1,189 @@
+#include "cli_options.h"
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <sstream>
+
+#include "tracedb/ingest/load_limits.h"
+
+namespace tracedb {
+namespace {
+
+constexpr const char* kDescription =
+    "PyTorch profiler traces of any size, into SQLite, answered with SQL.";
+constexpr const char* kFooter =
+    "Examples:\n"
+    "  tracedb ingest traces/            every trace in a folder into ./trace.db\n"
+    "  tracedb query                     which questions there are\n"
+    "  tracedb query overlap             is communication hidden behind computation?\n"
+    "  tracedb query -c 'SELECT name, count(*) FROM kernels GROUP BY name'\n"
+    "\n"
+    "Exit codes: 0 done, 1 it failed, 2 wrong usage, 3 an --assert did not hold.";
+
+// "128M", "1.5G", "262144": bytes. Throws what CLI11 turns into a usage error.
+size_t ParseSize(const std::string& text) {
+  char* end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  std::string unit(end);
+  for (char& c : unit) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  if (unit.ends_with("IB")) unit.resize(unit.size() - 2);
+  if (unit.ends_with("B")) unit.pop_back();
+  const std::map<std::string, int> shifts = {{"", 0}, {"K", 10}, {"M", 20}, {"G", 30}, {"T", 40}};
+  const auto shift = shifts.find(unit);
+  const bool is_number = end != text.c_str() && std::isfinite(number) && number > 0;
+  if (!is_number || shift == shifts.end() || number > 1e6) {
+    if (shift == shifts.end() || shift->second != 0 || !is_number || number > 1e15) {
+      throw CLI::ValidationError("--memory", "'" + text + "' is no size; write 128M or 2G");
+    }
+  }
+  return static_cast<size_t>(number * static_cast<double>(uint64_t{1} << shift->second));
+}
+
+void AddGlobal(CLI::App& app, CommandLine& line, std::string& color) {
+  app.add_option("--db", line.global.database,
+                 "the database (default: $TRACEDB_DB, else trace.db here)")
+      ->type_name("PATH");
+  app.add_flag("-q,--quiet", line.global.quiet, "no progress, no notes, no summary");
+  app.add_flag("-v,--verbose", line.global.verbose, "say more on standard error");
+  app.add_option("--color", color, "auto, always or never (NO_COLOR is honoured)")
+      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->type_name("WHEN");
+}
+
+void AddIngest(CLI::App& app, IngestOptions& options, std::string& memory, std::string& args,
+               std::string& format) {
+  app.add_option("INPUT", options.inputs,
+                 "trace files, folders (searched recursively), or - for standard input; .json, "
+                 ".json.gz and .json.zst are told apart by content")
+      ->required();
+  app.add_option("--rank", options.rank,
+                 "the rank, where neither the header nor the file name tells it (one input only)")
+      ->check(CLI::Range(int64_t{0}, int64_t{1} << 40))
+      ->type_name("N");
+  app.add_flag("--strict", options.strict, "fail at the first thing that is wrong in a trace");
+  app.add_flag("--replace", options.replace,
+               "take out a trace of the same content or path first, instead of skipping the file");
+  app.add_option("--memory", memory, "bound on the whole program's memory (default 128M)")
+      ->type_name("SIZE");
+  app.add_option("--threads", options.threads, "threads that parse (default: as suits the machine)")
+      ->check(CLI::Range(1, 64))
+      ->type_name("N");
+  app.add_option("--args", args, "keep every event's args, or only what the analysis needs")
+      ->check(CLI::IsMember({"all", "none"}))
+      ->type_name("all|none");
+  app.add_option("--format", format, "the closing summary: text or json")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->type_name("text|json");
+  app.add_option("--block-bytes", options.block_bytes, "")->group("");
+}
+
+void AddQuery(CLI::App& app, QueryArguments& options, std::string& format) {
+  app.add_option("QUERY", options.source,
+                 "a canned query's name, a file of SQL, or - for standard input; none: list them");
+  app.add_option("-c,--command", options.command, "run this SQL")->type_name("SQL");
+  app.add_option("-p,--param", options.params, "a parameter of the query; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
+  app.add_option("--format", format,
+                 "table, csv, tsv, json, ndjson or markdown (default: table on a terminal, else "
+                 "csv)")
+      ->check(CLI::IsMember({"table", "csv", "tsv", "json", "ndjson", "markdown"}))
+      ->type_name("FORMAT");
+  app.add_option("-o,--output", options.output, "write to this file, whole or not at all")
+      ->type_name("FILE");
+  app.add_flag("--no-header", options.no_header, "no line with the columns' names");
+  app.add_flag("--explain", options.explain, "show what the query means, and its SQL");
+  app.add_option("--assert", options.assert_expression,
+                 "an SQL expression over the result's columns that every row must fulfil; exit 3 "
+                 "if one does not")
+      ->type_name("EXPR");
+}
+
+void AddInfo(CLI::App& app, InfoOptions& options, std::string& format) {
+  app.add_flag("--issues", options.issues, "what was wrong in the traces");
+  app.add_option("--format", format, "table, csv, tsv, json, ndjson or markdown")
+      ->check(CLI::IsMember({"table", "csv", "tsv", "json", "ndjson", "markdown"}))
+      ->type_name("FORMAT");
+}
+
+std::filesystem::path DefaultDatabase() {
+  const char* from_environment = std::getenv("TRACEDB_DB");
+  return from_environment != nullptr && *from_environment != '\0' ? from_environment : "trace.db";
+}
+
+Error UsageError(const CLI::App& app, const std::string& what) {
+  const auto chosen = app.get_subcommands();
+  const std::string command = chosen.empty() ? "tracedb" : "tracedb " + chosen[0]->get_name();
+  std::string line = what.substr(0, what.find('\n'));
+  return Error{ErrorKind::kUsage, line, "see: " + command + " --help"};
+}
+
+}  // namespace
+
+Result<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
+  CommandLine line;
+  CLI::App app(kDescription, "tracedb");
+  app.footer(kFooter);
+  app.set_version_flag("--version", std::string("tracedb ") + TRACEDB_VERSION,
+                       "show the version and go");
+  app.require_subcommand(0, 1);
+  app.fallthrough();
+  std::string color = "auto";
+  std::string memory;
+  std::string args = "all";
+  std::string summary_format = "text";
+  std::string query_format;
+  std::string info_format;
+  AddGlobal(app, line, color);
+  CLI::App* ingest = app.add_subcommand("ingest", "load traces into the database");
+  CLI::App* query = app.add_subcommand("query", "ask the database something");
+  CLI::App* info = app.add_subcommand("info", "what is in the database");
+  AddIngest(*ingest, line.ingest, memory, args, summary_format);
+  AddQuery(*query, line.query, query_format);
+  AddInfo(*info, line.info, info_format);
+  for (CLI::App* command : {ingest, query, info}) command->fallthrough();
+  try {
+    app.parse(argc, argv);
+    line.ingest.memory_bytes =
+        memory.empty() ? LoadLimits::kMemoryBytesDefault : ParseSize(memory);
+  } catch (const CLI::Success& asked_for_text) {
+    std::ostringstream text;
+    std::ostringstream errors;
+    app.exit(asked_for_text, text, errors);
+    line.text = text.str();
+    return line;
+  } catch (const CLI::ParseError& error) {
+    return UsageError(app, error.what());
+  }
+  if (line.global.database.empty()) line.global.database = DefaultDatabase();
+  line.global.color = color == "always"  ? ColorChoice::kAlways
+                      : color == "never" ? ColorChoice::kNever
+                                         : ColorChoice::kAuto;
+  line.ingest.keep_args = args == "all";
+  line.ingest.json = summary_format == "json";
+  line.query.format = FormatByName(query_format);
+  line.info.format = FormatByName(info_format);
+  if (line.ingest.memory_bytes < LoadLimits::kMemoryBytesMin) {
+    return Error{ErrorKind::kUsage,
+                 "--memory: the least is " +
+                     std::to_string(LoadLimits::kMemoryBytesMin >> 20) + "M",
+                 "see: tracedb ingest --help"};
+  }
+  if (ingest->parsed()) {
+    line.command = Command::kIngest;
+  } else if (query->parsed()) {
+    line.command = Command::kQuery;
+  } else if (info->parsed()) {
+    line.command = Command::kInfo;
+  } else {
+    return Error{ErrorKind::kUsage, "a command is missing: ingest, query or info",
+                 "see: tracedb --help"};
+  }
+  return line;
+}
+
+}  // namespace tracedb

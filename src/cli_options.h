@@ -1,0 +1,66 @@
+// The command line: every option with its help in one place (cli_options.cc).
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tracedb/base/result.h"
+#include "tracedb/query/result_sink.h"
+
+namespace tracedb {
+
+enum class ColorChoice { kAuto, kAlways, kNever };
+
+struct GlobalOptions {
+  std::filesystem::path database;
+  bool quiet = false;
+  bool verbose = false;
+  ColorChoice color = ColorChoice::kAuto;
+};
+
+struct IngestOptions {
+  std::vector<std::string> inputs;
+  std::optional<int64_t> rank;
+  bool strict = false;
+  bool replace = false;
+  bool keep_args = true;
+  bool json = false;  // the closing summary
+  size_t memory_bytes = 0;
+  unsigned threads = 0;    // parsing threads; 0: as many as suit the machine
+  size_t block_bytes = 0;  // hidden, for tests
+};
+
+struct QueryArguments {
+  std::string source;
+  std::string command;
+  std::vector<std::string> params;
+  std::optional<Format> format;
+  std::filesystem::path output;
+  bool no_header = false;
+  bool explain = false;
+  std::string assert_expression;
+};
+
+struct InfoOptions {
+  std::optional<Format> format;
+  bool issues = false;
+};
+
+enum class Command { kIngest, kQuery, kInfo, kShowText };
+
+struct CommandLine {
+  Command command = Command::kShowText;
+  GlobalOptions global;
+  IngestOptions ingest;
+  QueryArguments query;
+  InfoOptions info;
+  std::string text;  // kShowText: help or version, for standard output
+};
+
+// An error is of kind kUsage, with advice where to find help.
+Result<CommandLine> ParseCommandLine(int argc, const char* const* argv);
+
+}  // namespace tracedb

@@ -1,0 +1,140 @@
+// Numbers that differ from event to event (ids, addresses, sizes) are taken out of an event's args
+// and stored in integer columns; what is left of the text is the same for thousands of events and
+// is stored once. A slot is such a column; in the text a control character marks where it was, so
+// that putting the value back restores the args key for key.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace tracedb {
+
+enum class Slot : uint8_t {
+  kId,                // the event's own "id" (flows, async events)
+  kExternalId,        // "External id": the CPU operator that caused it
+  kCorrelation,       // "correlation": joins a launch with its GPU activity
+  kEvIdx,             // "Ev Idx"
+  kRecordFunctionId,  // "Record function id"
+  kSequenceNumber,    // "Sequence number": joins forward with backward
+  kFwdThreadId,       // "Fwd thread id"
+  kPythonId,          // "Python id"
+  kPythonParentId,    // "Python parent id"
+  kPythonModuleId,    // "Python module id"
+  kAddr,              // "Addr" of a memory event
+  kBytes,             // "Bytes" or "bytes"
+  kTotalAllocated,    // "Total Allocated"
+  kTotalReserved,     // "Total Reserved"
+  kCollectiveSeq,     // "Seq" of a collective
+  kValue1,            // any other value that differs much, in order of appearance
+  kValue2,
+  kValue3,
+  kValue4,
+  kValue5,
+  kValue6,
+  kCount,
+  kNone = 255
+};
+
+inline constexpr int kSlots = static_cast<int>(Slot::kCount);
+
+// Column names in the physical tables, in the order of the enum.
+inline constexpr std::array<std::string_view, kSlots> kSlotColumns = {
+    "event_id",  "external_id", "correlation",     "ev_idx",           "rf_id",
+    "seq",       "fwd_tid",     "py_id",           "py_parent_id",     "py_module_id",
+    "addr",      "bytes",       "total_allocated", "total_reserved",   "collective_seq",
+    "v1",        "v2",          "v3",              "v4",               "v5",
+    "v6"};
+
+// The character that stands for a slot in an args text: none of JSON's blanks, never in valid
+// JSON.
+constexpr char SlotMark(int slot) {
+  constexpr std::string_view kMarks =
+      "\x01\x02\x03\x04\x05\x06\x07\x08\x0b\x0c\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18";
+  return kMarks[static_cast<size_t>(slot)];
+}
+
+// Separates args from the event's other keys in a shape's text, and the parts of a track's key.
+inline constexpr char kPartMark = '\x1f';
+inline constexpr char kAbsentMark = '\x1e';
+
+constexpr bool IsSlotMark(char c) {
+  for (int slot = 0; slot < kSlots; ++slot) {
+    if (SlotMark(slot) == c) return true;
+  }
+  return false;
+}
+
+enum class ArgClass : uint8_t { kSlot, kKeep, kOther };
+
+struct ArgKey {
+  ArgClass kind = ArgClass::kOther;
+  Slot slot = Slot::kNone;
+};
+
+// What to do with a number under this key: a column of its own, stay in the text because it takes
+// few values, or decide by its size.
+inline ArgKey ClassifyArg(std::string_view key) {
+  using enum ArgClass;
+  const auto is = [key](std::string_view name) { return key == name; };
+  switch (key.size()) {
+    case 3:
+      if (is("Seq")) return {kSlot, Slot::kCollectiveSeq};
+      break;
+    case 4:
+      if (is("Addr")) return {kSlot, Slot::kAddr};
+      if (is("cbid")) return {kKeep, Slot::kNone};
+      break;
+    case 5:
+      if (is("Bytes") || is("bytes")) return {kSlot, Slot::kBytes};
+      break;
+    case 6:
+      if (is("Ev Idx")) return {kSlot, Slot::kEvIdx};
+      if (is("stream") || is("device")) return {kKeep, Slot::kNone};
+      break;
+    case 9:
+      if (is("Python id")) return {kSlot, Slot::kPythonId};
+      break;
+    case 10:
+      if (is("sort_index")) return {kKeep, Slot::kNone};
+      break;
+    case 11:
+      if (is("correlation")) return {kSlot, Slot::kCorrelation};
+      if (is("External id") || is("external id")) return {kSlot, Slot::kExternalId};
+      break;
+    case 12:
+      if (is("warps per SM")) return {kKeep, Slot::kNone};
+      break;
+    case 13:
+      if (is("Fwd thread id")) return {kSlot, Slot::kFwdThreadId};
+      if (is("shared memory") || is("blocks per SM")) return {kKeep, Slot::kNone};
+      if (is("In msg nelems")) return {kKeep, Slot::kNone};
+      break;
+    case 14:
+      if (is("Out msg nelems")) return {kKeep, Slot::kNone};
+      if (is("Total Reserved")) return {kSlot, Slot::kTotalReserved};
+      break;
+    case 15:
+      if (is("Sequence number")) return {kSlot, Slot::kSequenceNumber};
+      if (is("Total Allocated")) return {kSlot, Slot::kTotalAllocated};
+      break;
+    case 16:
+      if (is("Python parent id")) return {kSlot, Slot::kPythonParentId};
+      if (is("Python module id")) return {kSlot, Slot::kPythonModuleId};
+      break;
+    case 18:
+      if (is("Record function id")) return {kSlot, Slot::kRecordFunctionId};
+      break;
+    case 20:
+      if (is("Profiler Event Index")) return {kSlot, Slot::kEvIdx};
+      break;
+    case 25:
+      if (is("est. achieved occupancy %")) return {kKeep, Slot::kNone};
+      break;
+    default:
+      break;
+  }
+  return {};
+}
+
+}  // namespace tracedb

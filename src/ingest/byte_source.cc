@@ -1,0 +1,251 @@
+#include "tracedb/ingest/byte_source.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+#include "ingest/byte_inflater.h"
+
+namespace tracedb {
+namespace {
+
+constexpr size_t kInputBytes = 256 * 1024;
+constexpr std::string_view kGzipMagic = "\x1f\x8b";
+constexpr std::string_view kZstdMagic = "\x28\xb5\x2f\xfd";
+
+// A file descriptor with its name, for messages.
+class InputFile {
+ public:
+  InputFile(int fd, std::string name) : fd_(fd), name_(std::move(name)) {}
+  ~InputFile() {
+    if (fd_ > STDIN_FILENO) close(fd_);
+  }
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+
+  Result<size_t> Read(std::span<char> into) {
+    for (;;) {
+      const ssize_t got = read(fd_, into.data(), into.size());
+      if (got >= 0) {
+        bytes_ += static_cast<uint64_t>(got);
+        return static_cast<size_t>(got);
+      }
+      if (errno == EINTR) continue;
+      return Error{ErrorKind::kInput,
+                   name_ + ": byte " + std::to_string(bytes_) + ": cannot read: " +
+                       std::strerror(errno),
+                   "check that it is a file, and the disk or network it is on"};
+    }
+  }
+
+  uint64_t bytes() const { return bytes_; }
+  const std::string& name() const { return name_; }
+
+ private:
+  int fd_;
+  std::string name_;
+  uint64_t bytes_ = 0;
+};
+
+// The first bytes of a file have been read to tell what it is; they come first.
+class PlainSource final : public ByteSource {
+ public:
+  PlainSource(std::unique_ptr<InputFile> file, std::vector<char> first)
+      : file_(std::move(file)), first_(std::move(first)) {}
+
+  Result<size_t> Read(std::span<char> into) override {
+    if (first_at_ < first_.size()) {
+      const size_t count = std::min(into.size(), first_.size() - first_at_);
+      std::memcpy(into.data(), first_.data() + first_at_, count);
+      first_at_ += count;
+      return count;
+    }
+    return file_->Read(into);
+  }
+
+  const std::optional<ByteDamage>& damage() const override { return damage_; }
+  BytePacking packing() const override { return BytePacking::kPlain; }
+  uint64_t packed_bytes() const override { return file_->bytes(); }
+
+ private:
+  std::unique_ptr<InputFile> file_;
+  std::vector<char> first_;
+  size_t first_at_ = 0;
+  std::optional<ByteDamage> damage_;
+};
+
+// Unpacks member after member. What follows the last one may be zero bytes (padding of tapes and
+// block devices); anything else is noted as damage that loses nothing.
+class PackedSource final : public ByteSource {
+ public:
+  PackedSource(std::unique_ptr<InputFile> file, std::vector<char> first, BytePacking packing,
+               std::unique_ptr<ByteInflater> inflater)
+      : file_(std::move(file)),
+        input_(std::move(first)),
+        packing_(packing),
+        inflater_(std::move(inflater)) {
+    input_end_ = input_.size();
+    input_.resize(kInputBytes);
+  }
+
+  Result<size_t> Read(std::span<char> into) override {
+    while (!over_) {
+      if (at_ == input_end_ && !file_over_) TRACEDB_TRY(Refill());
+      if (between_members_) {
+        if (!StartMember()) continue;
+      }
+      const InflateStep step =
+          inflater_->Inflate({input_.data() + at_, input_end_ - at_}, into);
+      at_ += step.taken;
+      if (!step.trouble.empty()) {
+        Stop(true, step.trouble);
+      } else if (step.member_done) {
+        inflater_->Restart();
+        between_members_ = true;
+      } else if (step.made == 0 && step.taken == 0 && file_over_ && at_ == input_end_) {
+        Stop(true, "the compressed data end too soon");
+      }
+      if (step.made > 0) return step.made;
+    }
+    return size_t{0};
+  }
+
+  const std::optional<ByteDamage>& damage() const override { return damage_; }
+  BytePacking packing() const override { return packing_; }
+  uint64_t packed_bytes() const override { return file_->bytes(); }
+
+ private:
+  Status Refill() {
+    TRACEDB_ASSIGN(got, file_->Read({input_.data(), input_.size()}));
+    at_ = 0;
+    input_end_ = got;
+    file_over_ = got == 0;
+    return Done{};
+  }
+
+  // Between members: true when another one begins here. Zero bytes are skipped, more input may be
+  // needed to tell.
+  bool StartMember() {
+    while (at_ < input_end_ && input_[at_] == '\0' && any_member_) {
+      ++at_;
+    }
+    if (at_ == input_end_) {
+      over_ = file_over_;
+      return false;
+    }
+    const std::string_view magic = packing_ == BytePacking::kGzip ? kGzipMagic : kZstdMagic;
+    if (any_member_ && input_[at_] != magic[0]) {
+      Stop(false, "the bytes behind the compressed data are something else");
+      return false;
+    }
+    any_member_ = true;
+    between_members_ = false;
+    return true;
+  }
+
+  void Stop(bool loses_text, std::string what) {
+    over_ = true;
+    const uint64_t left = input_end_ - at_;
+    damage_ = ByteDamage{loses_text, file_->bytes() - left, std::move(what)};
+  }
+
+  std::unique_ptr<InputFile> file_;
+  std::vector<char> input_;
+  size_t at_ = 0;
+  size_t input_end_ = 0;
+  BytePacking packing_;
+  std::unique_ptr<ByteInflater> inflater_;
+  bool file_over_ = false;
+  bool over_ = false;
+  bool any_member_ = false;
+  bool between_members_ = true;
+  std::optional<ByteDamage> damage_;
+};
+
+// Hands out at most `block_bytes` at a time.
+class CutSource final : public ByteSource {
+ public:
+  CutSource(std::unique_ptr<ByteSource> inner, size_t block_bytes)
+      : inner_(std::move(inner)), block_bytes_(block_bytes) {}
+  Result<size_t> Read(std::span<char> into) override {
+    return inner_->Read(into.first(std::min(into.size(), block_bytes_)));
+  }
+  const std::optional<ByteDamage>& damage() const override { return inner_->damage(); }
+  BytePacking packing() const override { return inner_->packing(); }
+  uint64_t packed_bytes() const override { return inner_->packed_bytes(); }
+
+ private:
+  std::unique_ptr<ByteSource> inner_;
+  size_t block_bytes_;
+};
+
+struct ForeignPacking {
+  std::string_view magic;
+  std::string_view name;
+};
+constexpr ForeignPacking kForeign[] = {{std::string_view("\xfd" "7zXZ\0", 6), "xz"},
+                                       {"BZh", "bzip2"},
+                                       {"PK\x03\x04", "zip"},
+                                       {"7z\xbc\xaf", "7z"},
+                                       {"\x04\x22\x4d\x18", "lz4"},
+                                       {"SQLite format 3", "SQLite"}};
+
+Result<std::unique_ptr<ByteSource>> Unpacked(std::unique_ptr<InputFile> file,
+                                             std::vector<char> first) {
+  const std::string_view text(first.data(), first.size());
+  for (const ForeignPacking& foreign : kForeign) {
+    if (!text.starts_with(foreign.magic)) continue;
+    return Error{ErrorKind::kInput,
+                 file->name() + ": this is a " + std::string(foreign.name) + " file, not a trace",
+                 foreign.name == "SQLite" ? "to ask it something: tracedb query --db FILE"
+                                          : "unpack it first, or pipe it in: ... | tracedb ingest -"};
+  }
+  const bool gzip = text.starts_with(kGzipMagic);
+  if (!gzip && !text.starts_with(kZstdMagic)) {
+    return std::unique_ptr<ByteSource>(
+        std::make_unique<PlainSource>(std::move(file), std::move(first)));
+  }
+  auto inflater = gzip ? MakeGzipInflater() : MakeZstdInflater();
+  if (inflater == nullptr) {
+    return Error{ErrorKind::kInput, file->name() + ": no memory left to unpack it", ""};
+  }
+  return std::unique_ptr<ByteSource>(std::make_unique<PackedSource>(
+      std::move(file), std::move(first), gzip ? BytePacking::kGzip : BytePacking::kZstd,
+      std::move(inflater)));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ByteSource>> OpenByteSource(const std::filesystem::path& path,
+                                                   size_t block_bytes) {
+  const bool is_stdin = path == "-";
+  const int fd = is_stdin ? STDIN_FILENO : open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) {
+    return Error{ErrorKind::kInput, path.string() + ": cannot open: " + std::strerror(errno),
+                 "check the name and that you may read it"};
+  }
+  auto file = std::make_unique<InputFile>(fd, is_stdin ? "standard input" : path.string());
+  // A pipe may give a byte at a time; the longest magic number wants sixteen.
+  std::vector<char> first(kInputBytes);
+  size_t filled = 0;
+  while (filled < 16) {
+    TRACEDB_ASSIGN(got, file->Read(std::span(first).subspan(filled)));
+    if (got == 0) break;
+    filled += got;
+  }
+  first.resize(filled);
+  if (filled == 0) {
+    return Error{ErrorKind::kInput, file->name() + ": the file is empty",
+                 "a profiler that was killed leaves empty files: record it again"};
+  }
+  TRACEDB_ASSIGN(source, Unpacked(std::move(file), std::move(first)));
+  if (block_bytes == 0) return source;
+  return std::unique_ptr<ByteSource>(std::make_unique<CutSource>(std::move(source), block_bytes));
+}
+
+}  // namespace tracedb

@@ -1,0 +1,78 @@
+// How a trace gets into the database whole or not at all: its rows are made in a file of their
+// own beside the database, NAME.partial, and land in one step. The first trace's file becomes
+// the database by being renamed; later ones are copied in within one SQLite transaction.
+//
+// NAME.partial is locked while an ingest works, so that two never mix; the lock goes with the
+// process, and what a killed one left behind is overwritten by the next.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "ingest/kind_rules.h"
+#include "ingest/record_builder.h"
+#include "ingest/trace_header.h"
+#include "tracedb/base/result.h"
+#include "tracedb/base/sqlite_db.h"
+#include "tracedb/ingest/trace_load.h"
+
+namespace tracedb {
+
+// What the database holds before a trace is added.
+struct LandingPlace {
+  bool exists = false;
+  FirstIds first;
+  std::vector<KindRule> rules;
+  std::set<int64_t> ranks;
+};
+
+class DatabaseLanding {
+ public:
+  // Waits for another ingest into the same database; `options.on_note` says so. `options` must
+  // outlive the landing.
+  static Result<DatabaseLanding> Begin(const std::filesystem::path& database,
+                                       const LoadOptions& options);
+  ~DatabaseLanding();  // takes the partial file away, unless it has landed
+  DatabaseLanding(DatabaseLanding&& other) noexcept;
+  DatabaseLanding(const DatabaseLanding&) = delete;
+  DatabaseLanding& operator=(const DatabaseLanding&) = delete;
+  DatabaseLanding& operator=(DatabaseLanding&&) = delete;
+
+  const LandingPlace& place() const { return place_; }
+  const std::filesystem::path& partial() const { return partial_; }
+
+  // The trace that has the same content: by the file's own hash, or by the unpacked text's.
+  Result<std::optional<int64_t>> FindSameFile(const std::string& file_hash, uint64_t file_bytes);
+  Result<std::optional<int64_t>> FindSameText(const std::string& text_hash);
+  // Whether some trace in the database was read from a file of this size: hashing is worth it.
+  Result<bool> AnyOfSize(uint64_t file_bytes);
+
+  // The partial file is a database that holds one trace of `rank`, read from `path`: makes it
+  // part of the database.
+  Status Land(int64_t rank, const std::string& path, const std::string& text_hash);
+
+ private:
+  DatabaseLanding(std::filesystem::path database, const LoadOptions& options);
+  Status Lock();
+  Status ReadPlace();
+  Status ReadRules(SqliteDb& db);
+  Status BecomeDatabase();
+  Status MergeIntoDatabase(int64_t rank, const std::string& path, const std::string& text_hash);
+  Status TakeOut(SqliteDb& db, const std::string& path, const std::string& text_hash,
+                 std::set<int64_t>& ranks);
+  Result<std::optional<int64_t>> FindTrace(const std::string& where);
+
+  std::filesystem::path database_;
+  std::filesystem::path partial_;
+  const LoadOptions* options_;
+  LandingPlace place_;
+  int lock_ = -1;
+  bool landed_ = false;
+};
+
+}  // namespace tracedb

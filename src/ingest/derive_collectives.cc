@@ -1,0 +1,112 @@
+#include <string>
+
+#include "ingest/derive_tables.h"
+#include "ingest/text_dictionary.h"
+
+namespace tracedb {
+namespace {
+
+// Bytes an element of a collective takes, by the dtype's name as PyTorch writes it.
+constexpr const char* kElementBytesSql =
+    "CASE lower(a.dtype) "
+    "WHEN 'double' THEN 8 WHEN 'float64' THEN 8 WHEN 'long' THEN 8 WHEN 'int64' THEN 8 "
+    "WHEN 'uint64' THEN 8 WHEN 'complexfloat' THEN 8 WHEN 'complexdouble' THEN 16 "
+    "WHEN 'float' THEN 4 WHEN 'float32' THEN 4 WHEN 'int' THEN 4 WHEN 'int32' THEN 4 "
+    "WHEN 'uint32' THEN 4 WHEN 'bfloat16' THEN 2 WHEN 'half' THEN 2 WHEN 'float16' THEN 2 "
+    "WHEN 'short' THEN 2 WHEN 'int16' THEN 2 WHEN 'uint16' THEN 2 WHEN 'byte' THEN 1 "
+    "WHEN 'char' THEN 1 WHEN 'int8' THEN 1 WHEN 'uint8' THEN 1 WHEN 'bool' THEN 1 "
+    "ELSE CASE WHEN lower(a.dtype) LIKE 'float8%' THEN 1 END END";
+
+// A group is told by its sorted ranks, so its number is made of them and is the same in every
+// trace.
+int64_t GroupId(std::string_view ranks) {
+  return static_cast<int64_t>(HashText(ranks) >> 2);  // positive, and room for SQL's arithmetic
+}
+
+Status StoreGroup(SqliteDb& db, const HeaderGroup& group) {
+  if (group.ranks.empty()) return Done{};
+  // Two communicators of the same ranks are one group: both names are kept.
+  TRACEDB_ASSIGN(insert, db.Prepare(
+      "INSERT INTO process_group VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (group_id) DO UPDATE SET "
+      "name = CASE WHEN ', ' || name || ', ' LIKE '%, ' || excluded.name || ', %' THEN name "
+      "ELSE name || ', ' || excluded.name END, "
+      "description = CASE WHEN ', ' || description || ', ' LIKE '%, ' || excluded.description || "
+      "', %' THEN description ELSE description || ', ' || excluded.description END"));
+  TRACEDB_TRY(insert.Bind(1, GroupId(group.ranks)));
+  TRACEDB_TRY(insert.Bind(2, std::string_view(group.name)));
+  TRACEDB_TRY(insert.Bind(3, std::string_view(group.description)));
+  TRACEDB_TRY(insert.Bind(4, group.size));
+  TRACEDB_TRY(insert.Bind(5, std::string_view(group.ranks)));
+  TRACEDB_ASSIGN(row, insert.Step());
+  (void)row;
+  return Done{};
+}
+
+int64_t CountRanks(std::string_view ranks) {
+  int64_t count = 1;
+  for (const char c : ranks) count += c == ',' ? 1 : 0;
+  return count;
+}
+
+}  // namespace
+
+Status DeriveGroups(SqliteDb& db, int64_t trace_id, const std::vector<HeaderGroup>& groups) {
+  for (const HeaderGroup& group : groups) {
+    HeaderGroup whole = group;
+    if (whole.size == 0) whole.size = CountRanks(whole.ranks);
+    TRACEDB_TRY(StoreGroup(db, whole));
+  }
+  // Where a kernel's own list of ranks is missing or shortened, the header's group of that name
+  // has it.
+  TRACEDB_ASSIGN(complete, db.Prepare(
+      "UPDATE shape SET group_ranks = ?1 WHERE group_name = ?2 AND group_ranks IS NULL AND "
+      "id BETWEEN (SELECT first_text FROM trace WHERE trace_id = ?3) AND "
+      "(SELECT last_text FROM trace WHERE trace_id = ?3)"));
+  for (const HeaderGroup& group : groups) {
+    if (group.ranks.empty()) continue;
+    TRACEDB_TRY(complete.Bind(1, std::string_view(group.ranks)));
+    TRACEDB_TRY(complete.Bind(2, std::string_view(group.name)));
+    TRACEDB_TRY(complete.Bind(3, trace_id));
+    TRACEDB_ASSIGN(row, complete.Step());
+    (void)row;
+    complete.Reset();
+  }
+  TRACEDB_ASSIGN(met, db.Prepare(
+      "SELECT DISTINCT ifnull(group_name, ''), ifnull(group_description, ''), group_ranks "
+      "FROM shape WHERE group_ranks IS NOT NULL AND "
+      "id BETWEEN (SELECT first_text FROM trace WHERE trace_id = ?1) AND "
+      "(SELECT last_text FROM trace WHERE trace_id = ?1) ORDER BY 1, 2, 3"));
+  TRACEDB_TRY(met.Bind(1, trace_id));
+  std::vector<HeaderGroup> found;
+  for (;;) {
+    TRACEDB_ASSIGN(row, met.Step());
+    if (!row) break;
+    HeaderGroup group{std::string(met.Text(0)), std::string(met.Text(1)),
+                      std::string(met.Text(2)), CountRanks(met.Text(2))};
+    found.push_back(std::move(group));
+  }
+  for (const HeaderGroup& group : found) TRACEDB_TRY(StoreGroup(db, group));
+  return Done{};
+}
+
+Status DeriveCollectives(SqliteDb& db, int64_t rank) {
+  const std::string of_rank = std::to_string(rank);
+  TRACEDB_TRY(db.Execute("DELETE FROM collective_part WHERE rank = " + of_rank));
+  const std::string element(kElementBytesSql);
+  return db.Execute(
+      "INSERT INTO collective_part "
+      "SELECT g.id, t.rank, t.trace_id, p.group_id, "
+      "  CASE WHEN p.group_id IS NOT NULL THEN row_number() OVER "
+      "    (PARTITION BY p.group_id ORDER BY g.ts + t.base_ns, g.id) END, "
+      "  g.collective_seq, a.collective, a.dtype, a.in_nelems * " + element + ", "
+      "  a.out_nelems * " + element + ", g.ts + t.base_ns, g.dur, "
+      "  CASE lower(a.collective) WHEN 'send' THEN a.dst_rank WHEN 'recv' THEN a.src_rank END, "
+      "  k.step, k.launch_ts_ns "
+      "FROM gpu_slice g CROSS JOIN track t ON t.id = g.track "
+      "  LEFT JOIN shape a ON a.id = g.shape "
+      "  LEFT JOIN process_group p ON p.ranks = a.group_ranks AND a.collective IS NOT NULL "
+      "  LEFT JOIN launch k ON k.id = g.id "
+      "WHERE g.kind = 1 AND t.rank = " + of_rank + " ORDER BY g.id");
+}
+
+}  // namespace tracedb

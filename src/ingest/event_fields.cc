@@ -1,0 +1,281 @@
+#include "ingest/event_fields.h"
+
+#include "ingest/json_text.h"
+
+namespace tracedb {
+namespace {
+
+using simdjson::error_code;
+namespace ondemand = simdjson::ondemand;
+
+struct Number {
+  bool valid = false;
+  bool is_int = false;  // fits int64 and would be written the same way again
+  int64_t value = 0;
+};
+
+bool IsDigit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
+
+inline Number ReadNumber(std::string_view text) {
+  Number number;
+  const bool negative = text[0] == '-';
+  const std::string_view digits = negative ? text.substr(1) : text;
+  if (digits.empty() || digits.size() > 18) {
+    number.valid = IsJsonNumber(text);
+    return number;
+  }
+  for (const char c : digits) {
+    if (!IsDigit(c)) {
+      number.valid = IsJsonNumber(text);
+      return number;
+    }
+    number.value = number.value * 10 + (c - '0');
+  }
+  if (digits[0] == '0' && (digits.size() > 1 || negative)) {
+    number.valid = digits.size() == 1;
+    return number;
+  }
+  number.valid = number.is_int = true;
+  if (negative) number.value = -number.value;
+  return number;
+}
+
+// The token without the blanks behind it.
+inline std::string_view TokenOf(ondemand::value value) {
+  std::string_view token = value.raw_json_token();
+  while (!token.empty() && IsJsonBlank(token.back())) token.remove_suffix(1);
+  return token;
+}
+
+// The key in front of a value's token: from `begin`, behind its opening quote, to its closing one.
+inline std::string_view KeyBefore(const char* begin, const char* token) {
+  const char* at = token - 1;
+  while (at > begin && *at != '"') --at;
+  return {begin, static_cast<size_t>(at - begin)};
+}
+
+bool IsLiteral(std::string_view token) {
+  return token == "true" || token == "false" || token == "null";
+}
+
+bool IsPointer(std::string_view token) {
+  return token.size() > 6 && token.starts_with("\"0x");
+}
+
+}  // namespace
+
+void EventFields::Clear() {
+  phase = name = category = pid = tid = ts = dur = id = scope = device = stream = {};
+  args.clear();
+  others.clear();
+  slot_mask = text_mask = args_mask_ = 0;
+}
+
+void EventFields::SetInt(Slot slot, int64_t value) {
+  slot_mask |= uint32_t{1} << static_cast<int>(slot);
+  ints[static_cast<size_t>(slot)] = value;
+}
+
+void EventFields::SetText(Slot slot, std::string_view text) {
+  slot_mask |= uint32_t{1} << static_cast<int>(slot);
+  text_mask |= uint32_t{1} << static_cast<int>(slot);
+  texts[static_cast<size_t>(slot)] = text;
+}
+
+Slot EventFields::FreeValueSlot() const {
+  for (int slot = static_cast<int>(Slot::kValue1); slot < kSlots; ++slot) {
+    if ((slot_mask >> slot & 1) == 0) return static_cast<Slot>(slot);
+  }
+  return Slot::kNone;
+}
+
+// The slot for a number of args, kNone when it stays in the text. Numbers under 1000 are few.
+Slot EventFields::SlotFor(std::string_view key, std::string_view number, bool is_int,
+                          int64_t value) {
+  const ArgKey known = ClassifyArg(key);
+  if (known.kind == ArgClass::kKeep) return Slot::kNone;
+  if (known.kind == ArgClass::kSlot && is_int) {
+    const auto bit = uint32_t{1} << static_cast<int>(known.slot);
+    if ((slot_mask & bit) == 0) return known.slot;
+  }
+  const bool few = is_int ? value > -1000 && value < 1000 : number.size() <= 3;
+  return few ? Slot::kNone : FreeValueSlot();
+}
+
+error_code EventFields::Read(ondemand::document& document, ondemand::object event) {
+  Clear();
+  for (auto field_result : event) {
+    ondemand::field field;
+    if (const auto error = std::move(field_result).get(field)) return error;
+    const char* key_begin = field.key().raw();
+    ondemand::value value = field.value();
+    const std::string_view key = KeyBefore(key_begin, value.raw_json_token().data());
+    if (const auto error = ReadKey(document, key, value)) return error;
+  }
+  return simdjson::SUCCESS;
+}
+
+error_code EventFields::ReadKey(ondemand::document& document, std::string_view key,
+                                ondemand::value value) {
+  const auto is = [key](std::string_view wanted) { return key == wanted; };
+  switch (key.size()) {
+    case 2:
+      if (is("ts")) return ts = TokenOf(value), simdjson::SUCCESS;
+      if (is("ph")) return phase = TokenOf(value), simdjson::SUCCESS;
+      if (is("id")) return ReadOther(key, value);
+      break;
+    case 3:
+      if (is("pid")) return pid = TokenOf(value), simdjson::SUCCESS;
+      if (is("tid")) return tid = TokenOf(value), simdjson::SUCCESS;
+      if (is("dur")) return dur = TokenOf(value), simdjson::SUCCESS;
+      if (is("cat")) return category = TokenOf(value), simdjson::SUCCESS;
+      break;
+    case 4:
+      if (is("name")) return name = TokenOf(value), simdjson::SUCCESS;
+      if (is("args")) return ReadArgs(document, value);
+      break;
+    default:
+      break;
+  }
+  if (key.find('\\') != std::string_view::npos) {
+    // A key written with escapes, such as "na\u006de"; it cannot contain another backslash unless
+    // it is none of ours.
+    const std::string plain = UnescapedJson(key);
+    if (plain.find('\\') == std::string::npos && plain.size() <= 4) {
+      return ReadKey(document, plain, value);
+    }
+  }
+  return ReadOther(key, value);
+}
+
+error_code EventFields::ReadArgs(ondemand::document& document, ondemand::value value) {
+  args.clear();
+  slot_mask &= ~args_mask_;  // args written twice: the last ones count
+  text_mask &= ~args_mask_;
+  const uint32_t others_mask = slot_mask;
+  device = stream = {};
+  const char* copied = value.raw_json_token().data();
+  if (*copied != '{') {
+    if (*copied == '[') {
+      ondemand::array array;
+      if (const auto error = value.get_array().get(array)) return error;
+      std::string_view raw;
+      if (const auto error = array.raw_json().get(raw)) return error;
+      args = raw;
+    } else {
+      args = TokenOf(value);
+    }
+    return simdjson::SUCCESS;
+  }
+  ondemand::object object;
+  if (const auto error = value.get_object().get(object)) return error;
+  for (auto field_result : object) {
+    ondemand::field field;
+    if (const auto error = std::move(field_result).get(field)) return error;
+    const char* key_begin = field.key().raw();
+    std::string_view token = field.value().raw_json_token();
+    const char first = token[0];
+    if (first == '{' || first == '[') continue;
+    const std::string_view key = KeyBefore(key_begin, token.data());
+    while (IsJsonBlank(token.back())) token.remove_suffix(1);
+    if (key.size() == 6) {
+      if (key == "device") device = token;
+      if (key == "stream") stream = token;
+    }
+    if (first == '"') {
+      if (!IsPointer(token)) continue;
+      const Slot slot = FreeValueSlot();
+      if (slot == Slot::kNone) continue;
+      SetText(slot, Unquoted(token));
+      args.append(copied, token.data() + 1);
+      args += SlotMark(static_cast<int>(slot));
+      copied = token.data() + token.size() - 1;
+    } else if (first == '-' || IsDigit(first)) {
+      const Number number = ReadNumber(token);
+      if (!number.valid) return simdjson::NUMBER_ERROR;
+      const Slot slot = SlotFor(key, token, number.is_int, number.value);
+      if (slot == Slot::kNone) continue;
+      if (number.is_int) {
+        SetInt(slot, number.value);
+      } else {
+        SetText(slot, token);
+      }
+      args.append(copied, token.data());
+      args += SlotMark(static_cast<int>(slot));
+      copied = token.data() + token.size();
+    } else if (!IsLiteral(token)) {
+      return simdjson::INCORRECT_TYPE;
+    }
+  }
+  const char* end = nullptr;
+  if (const auto error = document.current_location().get(end)) return error;
+  while (*--end != '}') {
+  }
+  args.append(copied, end + 1);
+  args_mask_ = slot_mask & ~others_mask;
+  return simdjson::SUCCESS;
+}
+
+error_code EventFields::ReadOther(std::string_view key, ondemand::value value) {
+  std::string_view token = TokenOf(value);
+  const char first = token.empty() ? '\0' : token[0];
+  if (first == '{') {
+    ondemand::object object;
+    if (const auto error = value.get_object().get(object)) return error;
+    if (const auto error = object.raw_json().get(token)) return error;
+  } else if (first == '[') {
+    ondemand::array array;
+    if (const auto error = value.get_array().get(array)) return error;
+    if (const auto error = array.raw_json().get(token)) return error;
+  } else if (first == '-' || IsDigit(first)) {
+    if (!ReadNumber(token).valid) return simdjson::NUMBER_ERROR;
+  } else if (first != '"' && !IsLiteral(token)) {
+    return simdjson::INCORRECT_TYPE;
+  }
+  token = TrimJsonBlanks(token);
+  if (!others.empty()) others += ',';
+  others += '"';
+  others += key;
+  others += "\":";
+  if (key == "id" || key == "id2") {
+    ReadId(key, token);
+    return simdjson::SUCCESS;
+  }
+  if (key == "scope") scope = token;
+  const Number number = first == '-' || IsDigit(first) ? ReadNumber(token) : Number{};
+  const Slot slot =
+      number.valid ? SlotFor("", token, number.is_int, number.value) : Slot::kNone;
+  if (slot == Slot::kNone) {
+    others += token;
+  } else {
+    if (number.is_int) {
+      SetInt(slot, number.value);
+    } else {
+      SetText(slot, token);
+    }
+    others += SlotMark(static_cast<int>(slot));
+  }
+  return simdjson::SUCCESS;
+}
+
+void EventFields::ReadId(std::string_view key, std::string_view token) {
+  if (key == "id" || id.empty()) id = token;
+  const uint32_t bit = uint32_t{1} << static_cast<int>(Slot::kId);
+  if ((slot_mask & bit) != 0) {  // an id was there already
+    others += token;
+    return;
+  }
+  const Number number = token[0] == '-' || IsDigit(token[0]) ? ReadNumber(token) : Number{};
+  if (number.is_int) {
+    SetInt(Slot::kId, number.value);
+    others += SlotMark(static_cast<int>(Slot::kId));
+    return;
+  }
+  const bool quoted = token.front() == '"';
+  SetText(Slot::kId, Unquoted(token));
+  if (quoted) others += '"';
+  others += SlotMark(static_cast<int>(Slot::kId));
+  if (quoted) others += '"';
+}
+
+}  // namespace tracedb

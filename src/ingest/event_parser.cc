@@ -1,0 +1,344 @@
+#include "ingest/event_parser.h"
+
+#include <array>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "ingest/decimal_time.h"
+#include "ingest/event_category.h"
+#include "ingest/event_fields.h"
+#include "ingest/json_text.h"
+#include "ingest/text_dictionary.h"
+
+namespace tracedb {
+namespace {
+
+using simdjson::error_code;
+namespace ondemand = simdjson::ondemand;
+
+// One event's extent in a window, found without the fast scan: for windows in which something is
+// wrong.
+struct EventExtent {
+  size_t begin = 0;
+  size_t end = 0;  // behind the closing brace; == text size when it never closes
+  int depth_max = 0;
+};
+
+EventExtent NextEvent(std::string_view text, size_t from) {
+  EventExtent extent;
+  extent.begin = from;
+  int depth = 0;
+  bool in_string = false;
+  bool escaped = false;
+  for (size_t at = from; at < text.size(); ++at) {
+    const char c = text[at];
+    if (in_string) {
+      if (c == '"' && !escaped) in_string = false;
+      escaped = c == '\\' && !escaped;
+    } else if (c == '"') {
+      in_string = true;
+      escaped = false;
+    } else if (c == '{' || c == '[') {
+      extent.depth_max = std::max(extent.depth_max, ++depth);
+    } else if ((c == '}' || c == ']') && --depth <= 0) {
+      extent.end = at + 1;
+      return extent;
+    } else if (c == ',' && depth == 0) {  // an element that is no object
+      extent.end = at;
+      return extent;
+    }
+  }
+  extent.end = text.size();
+  return extent;
+}
+
+uint64_t AsyncKey(std::string_view id, std::string_view scope) {
+  return HashText(Unquoted(id)) * 31 + HashText(Unquoted(scope));
+}
+
+}  // namespace
+
+class EventParser::Impl {
+ public:
+  Impl(const LoadLimits& limits, unsigned number, bool keep_args)
+      : limits_(limits), number_(number), keep_args_(keep_args) {}
+
+  void Parse(EventWindow& window, EventBatch& batch);
+
+ private:
+  enum class Outcome { kDone, kBroken, kEmpty };
+
+  bool ParseWhole(EventWindow& window, size_t begin, size_t end);
+  void ParseOneByOne(std::string_view text, uint64_t offset);
+  Outcome ParseAlone(std::string_view event);
+  void ParseMended(std::string_view event, uint64_t offset);
+  void Record(uint64_t offset, std::string_view event);
+  bool RecordTimes(EventRecord& record, uint64_t offset, std::string_view event);
+  void RecordTexts(EventRecord& record);
+  void RecordSlots(EventRecord& record);
+  uint32_t Intern(TextKind kind, std::string_view text);
+  void AddTrackKey(bool gpu);
+
+  LoadLimits limits_;
+  unsigned number_;
+  bool keep_args_;
+  ondemand::parser window_parser_;
+  ondemand::parser event_parser_;
+  EventFields fields_;
+  std::array<TextDictionary, kTextKinds> dictionaries_;
+  std::vector<bool> label_on_gpu_;
+  std::string key_;
+  std::string alone_;
+  std::string mended_;
+  EventBatch* batch_ = nullptr;
+};
+
+EventParser::EventParser(const LoadLimits& limits, unsigned number, bool keep_args)
+    : impl_(std::make_unique<Impl>(limits, number, keep_args)) {}
+EventParser::~EventParser() = default;
+
+void EventParser::Parse(EventWindow& window, EventBatch& batch) { impl_->Parse(window, batch); }
+
+void EventParser::Impl::Parse(EventWindow& window, EventBatch& batch) {
+  batch_ = &batch;
+  batch.ordinal = window.ordinal;
+  batch.parser = number_;
+  size_t bytes = 0;
+  for (const TextDictionary& dictionary : dictionaries_) bytes += dictionary.bytes();
+  if (bytes > limits_.dictionary_bytes_max) {
+    for (TextDictionary& dictionary : dictionaries_) dictionary.Clear();
+    label_on_gpu_.clear();
+    batch.forgot = true;
+  }
+  const auto blank = [&](size_t at) {
+    return IsJsonBlank(window.bytes[at]) || window.bytes[at] == ',';
+  };
+  size_t begin = window.begin;
+  size_t end = window.end;
+  while (begin < end && blank(begin)) ++begin;
+  while (begin < end && blank(end - 1)) --end;
+  if (begin == end) return;
+  const uint64_t offset = window.offset + (begin - window.begin);
+  if (!window.deep && ParseWhole(window, begin, end)) return;
+  batch.events.clear();
+  batch.slots.clear();
+  batch.issues.Clear();
+  ParseOneByOne({window.data() + begin, end - begin}, offset);
+}
+
+// The text already reads like the inside of an array: with a bracket at either end it is one.
+bool EventParser::Impl::ParseWhole(EventWindow& window, size_t begin, size_t end) {
+  char* const text = window.data();
+  text[begin - 1] = '[';
+  const char behind = text[end];
+  text[end] = ']';
+  const bool parsed = [&] {
+    const size_t length = end + 1 - (begin - 1);
+    ondemand::document document;
+    if (window_parser_.iterate(text + begin - 1, length, length + simdjson::SIMDJSON_PADDING)
+            .get(document) != simdjson::SUCCESS) {
+      return false;
+    }
+    ondemand::array events;
+    if (document.get_array().get(events) != simdjson::SUCCESS) return false;
+    for (auto element : events) {
+      ondemand::value value;
+      ondemand::object object;
+      if (std::move(element).get(value) != simdjson::SUCCESS) return false;
+      const char* const at = value.raw_json_token().data();
+      if (value.get_object().get(object) != simdjson::SUCCESS) return false;
+      if (fields_.Read(document, object) != simdjson::SUCCESS) return false;
+      if (fields_.phase.empty()) return false;
+      const auto place = static_cast<size_t>(at - (text + window.begin));
+      Record(window.offset + place, {at, static_cast<size_t>(text + end - at)});
+    }
+    return true;
+  }();
+  text[end] = behind;
+  return parsed;
+}
+
+void EventParser::Impl::ParseOneByOne(std::string_view text, uint64_t offset) {
+  for (size_t at = 0; at < text.size();) {
+    if (IsJsonBlank(text[at]) || text[at] == ',') {
+      ++at;
+      continue;
+    }
+    const EventExtent extent = NextEvent(text, at);
+    const std::string_view event = text.substr(extent.begin, extent.end - extent.begin);
+    const uint64_t place = offset + extent.begin;
+    at = std::max(extent.end, at + 1);
+    if (extent.depth_max > limits_.depth_max) {
+      batch_->issues.Add(IssueKind::kEventTooDeep, place, event);
+      continue;
+    }
+    switch (event[0] == '{' ? ParseAlone(event) : Outcome::kBroken) {
+      case Outcome::kDone:
+        Record(place, event);
+        break;
+      case Outcome::kBroken:
+        ParseMended(event, place);
+        break;
+      case Outcome::kEmpty:
+        break;
+    }
+  }
+}
+
+EventParser::Impl::Outcome EventParser::Impl::ParseAlone(std::string_view event) {
+  alone_.assign(event);
+  alone_.append(simdjson::SIMDJSON_PADDING, ' ');
+  ondemand::document document;
+  ondemand::object object;
+  if (event_parser_.iterate(alone_.data(), event.size(), alone_.size()).get(document) !=
+          simdjson::SUCCESS ||
+      document.get_object().get(object) != simdjson::SUCCESS) {
+    return Outcome::kBroken;
+  }
+  bool empty = true;
+  if (object.is_empty().get(empty) == simdjson::SUCCESS && empty) return Outcome::kEmpty;
+  if (fields_.Read(document, object) != simdjson::SUCCESS) return Outcome::kBroken;
+  return Outcome::kDone;
+}
+
+void EventParser::Impl::ParseMended(std::string_view event, uint64_t offset) {
+  if (event[0] != '{') {
+    batch_->issues.Add(IssueKind::kNotAnEvent, offset, event);
+    return;
+  }
+  const JsonRepair repair = RepairJson(event, mended_);
+  const std::string mended = mended_;
+  if (ParseAlone(mended) != Outcome::kDone) {
+    batch_->issues.Add(IssueKind::kMalformedEvent, offset, event);
+    return;
+  }
+  if (repair.text) batch_->issues.Add(IssueKind::kRepairedText, offset, event);
+  if (repair.non_finite) batch_->issues.Add(IssueKind::kNonFiniteNumber, offset, event);
+  Record(offset, event);
+}
+
+void EventParser::Impl::Record(uint64_t offset, std::string_view event) {
+  const std::string_view phase = Unquoted(fields_.phase);
+  if (phase.empty()) {
+    batch_->issues.Add(IssueKind::kNotAnEvent, offset, event);
+    return;
+  }
+  EventRecord record{};
+  record.offset = offset;
+  record.phase = phase.size() == 1 ? phase[0] : '?';
+  if (!RecordTimes(record, offset, event)) return;
+  if (record.phase == '?') {
+    if (!fields_.others.empty()) fields_.others += ',';
+    fields_.others += "\"ph\":";
+    fields_.others += fields_.phase;
+  }
+  if (!fields_.id.empty()) record.async_key = AsyncKey(fields_.id, fields_.scope);
+  RecordTexts(record);
+  RecordSlots(record);
+  batch_->events.push_back(record);
+}
+
+bool EventParser::Impl::RecordTimes(EventRecord& record, uint64_t offset, std::string_view event) {
+  if (const std::string_view ts = Unquoted(fields_.ts); !ts.empty() && fields_.ts != "null") {
+    const auto value = DecimalMicrosToNs(ts);
+    if (!value.has_value()) {
+      batch_->issues.Add(IssueKind::kBadTime, offset, event);
+      return false;
+    }
+    record.ts_ns = *value;
+    record.has_ts = true;
+  } else if (record.phase != 'M') {
+    batch_->issues.Add(IssueKind::kMissingTime, offset, event);
+    return false;
+  }
+  if (const std::string_view dur = Unquoted(fields_.dur); !dur.empty() && fields_.dur != "null") {
+    const auto value = DecimalMicrosToNs(dur);
+    if (!value.has_value()) {
+      batch_->issues.Add(IssueKind::kBadTime, offset, event);
+      return false;
+    }
+    record.dur_ns = *value;
+    record.has_dur = true;
+    int64_t end;
+    if (__builtin_add_overflow(record.ts_ns, record.dur_ns, &end)) {
+      batch_->issues.Add(IssueKind::kBadTime, offset, event);
+      return false;
+    }
+  }
+  return true;
+}
+
+uint32_t EventParser::Impl::Intern(TextKind kind, std::string_view text) {
+  const auto [id, is_new] = dictionaries_[static_cast<size_t>(kind)].Intern(text);
+  if (is_new) {
+    batch_->new_texts.push_back(
+        {kind, id, static_cast<uint32_t>(text.size()), batch_->texts.size()});
+    batch_->texts += text;
+  }
+  return id;
+}
+
+void EventParser::Impl::RecordTexts(EventRecord& record) {
+  key_.assign(Unquoted(fields_.name));
+  key_ += kPartMark;
+  const std::string_view category = Unquoted(fields_.category);
+  if (fields_.category.empty()) {
+    key_ += kAbsentMark;
+  } else {
+    key_ += category;
+  }
+  record.label = Intern(TextKind::kLabel, key_);
+  if (record.label == label_on_gpu_.size()) {
+    label_on_gpu_.push_back(ClassifyCategory(category).table == SliceTable::kGpu);
+  }
+  const bool gpu = record.phase == 'X' && label_on_gpu_[record.label];
+  AddTrackKey(gpu);
+  record.track = Intern(TextKind::kTrack, key_);
+  const bool keep_args =
+      keep_args_ || gpu || record.phase == 'M' || record.phase == 'C';
+  record.shape = kNoText;
+  if (!keep_args) {
+    // Named slots stay: they are columns in their own right.
+    fields_.slot_mask &= (uint32_t{1} << static_cast<int>(Slot::kValue1)) - 1;
+  } else if (!fields_.others.empty()) {
+    key_.assign(fields_.args);
+    key_ += kPartMark;
+    key_ += fields_.others;
+    record.shape = Intern(TextKind::kShape, key_);
+  } else if (!fields_.args.empty()) {
+    record.shape = Intern(TextKind::kShape, fields_.args);
+  }
+}
+
+void EventParser::Impl::AddTrackKey(bool gpu) {
+  const std::string_view pid = Unquoted(fields_.pid);
+  const std::string_view tid = Unquoted(fields_.tid);
+  key_.assign(pid);
+  key_ += kPartMark;
+  key_ += tid;
+  if (!gpu) return;
+  key_ += kPartMark;
+  key_ += fields_.device.empty() ? pid : Unquoted(fields_.device);
+  key_ += kPartMark;
+  key_ += fields_.stream.empty() ? tid : Unquoted(fields_.stream);
+}
+
+void EventParser::Impl::RecordSlots(EventRecord& record) {
+  record.slot_mask = fields_.slot_mask;
+  record.text_mask = fields_.text_mask & fields_.slot_mask;
+  record.slots_at = static_cast<uint32_t>(batch_->slots.size());
+  for (uint32_t left = fields_.slot_mask; left != 0; left &= left - 1) {
+    const auto slot = static_cast<size_t>(std::countr_zero(left));
+    if ((fields_.text_mask >> slot & 1) == 0) {
+      batch_->slots.push_back(fields_.ints[slot]);
+      continue;
+    }
+    const std::string_view text = fields_.texts[slot];
+    batch_->slots.push_back(
+        static_cast<int64_t>(uint64_t{batch_->texts.size()} << 32 | text.size()));
+    batch_->texts += text;
+  }
+}
+
+}  // namespace tracedb

@@ -1,0 +1,36 @@
+// The three stages of reading a trace, on threads of their own, with bounded queues between them.
+//
+// Whoever fails closes the queues, so that the neighbours stop by themselves. Every window and
+// batch there will ever be is made at the start and goes round.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "ingest/header_reader.h"
+#include "ingest/record_builder.h"
+#include "tracedb/base/result.h"
+#include "tracedb/ingest/byte_source.h"
+#include "tracedb/ingest/trace_load.h"
+
+namespace tracedb {
+
+// What the reading stage found out beside the events.
+struct ReadOutcome {
+  HeaderReader::Entries header;
+  EventIssues issues;
+  bool complete = false;
+  uint64_t file_bytes = 0;
+  uint64_t text_bytes = 0;
+  std::string text_hash;
+};
+
+// Reads `input` to its end and gives every batch of events to `builder`, in order, on the calling
+// thread. An error: `input` cannot be read or is no trace, rows cannot be written, or a stop was
+// asked for.
+Result<ReadOutcome> RunPipeline(const std::filesystem::path& input, const LoadOptions& options,
+                                RecordBuilder& builder);
+
+}  // namespace tracedb

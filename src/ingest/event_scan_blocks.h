@@ -1,0 +1,107 @@
+// The scanning loop, for any way of getting the bit masks of a 64-byte block. Included by one
+// source file for each vector unit, compiled with that unit's flags; hence all is in an unnamed
+// namespace, so that the linker cannot swap one unit's code for another's.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "ingest/event_scan.h"
+
+namespace tracedb {
+namespace {
+
+struct BlockMasks {  // bit i tells of byte i
+  uint64_t quote;
+  uint64_t backslash;
+  uint64_t open;   // { or [
+  uint64_t close;  // } or ]
+};
+
+// The bytes that stand behind an odd run of backslashes, i.e. are escaped. `carry` brings a
+// trailing backslash from the block before, and takes one to the block behind.
+inline uint64_t EscapedBytes(uint64_t backslash, uint64_t& carry) {
+  if (backslash == 0) {
+    const uint64_t escaped = carry;
+    carry = 0;
+    return escaped;
+  }
+  constexpr uint64_t kEven = 0x5555555555555555;
+  backslash &= ~carry;
+  const uint64_t follows = backslash << 1 | carry;
+  const uint64_t odd_starts = backslash & ~kEven & ~follows;
+  uint64_t even_runs;
+  carry = __builtin_add_overflow(odd_starts, backslash, &even_runs) ? 1 : 0;
+  return (kEven ^ (even_runs << 1)) & follows;
+}
+
+template <typename Unit>
+struct BlockScanner {
+  EventScanState& state;
+  EventScan found{};
+
+  // Walks the brackets of a block in which an event may end. True at the array's end.
+  bool Walk(const char* block, uint64_t open, uint64_t close) {
+    for (uint64_t brackets = open | close; brackets != 0; brackets &= brackets - 1) {
+      const int at = std::countr_zero(brackets);
+      if ((open >> at & 1) != 0) {
+        ++state.depth;
+        continue;
+      }
+      if (--state.depth == 0) {
+        found.last_end = block + at + 1;
+        if (found.first_end == nullptr) found.first_end = found.last_end;
+      }
+      if (state.depth < 0) {
+        found.array_end = block + at;
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // `bytes` is where the text really is (for the pointers handed out); `length` of the block's
+  // 64 bytes are text, blanks follow. True at the array's end.
+  bool Block(const char* block, const char* bytes, size_t length) {
+    const BlockMasks masks = Unit::Masks(block);
+    uint64_t carry = state.escape_next;
+    const uint64_t escaped = EscapedBytes(masks.backslash, carry);
+    state.escape_next = length == 64 ? carry : escaped >> length & 1;
+    const uint64_t inside = Unit::PrefixXor(masks.quote & ~escaped) ^ state.in_string;
+    state.in_string = static_cast<uint64_t>(static_cast<int64_t>(inside) >> 63);
+    const uint64_t open = masks.open & ~inside;
+    const uint64_t close = masks.close & ~inside;
+    const int closing = std::popcount(close);
+    if (state.depth > closing) [[likely]] {
+      state.depth += std::popcount(open) - closing;
+    } else if (Walk(bytes, open, close)) {
+      return true;
+    }
+    if (state.depth > found.depth_max) found.depth_max = state.depth;
+    return false;
+  }
+
+  void Run(const char* begin, const char* end) {
+    const char* at = begin;
+    for (; end - at >= 64; at += 64) {
+      if (Block(at, at, 64)) return;
+    }
+    if (at == end) return;
+    char last[64];
+    std::memset(last, ' ', sizeof last);
+    std::memcpy(last, at, static_cast<size_t>(end - at));
+    Block(last, at, static_cast<size_t>(end - at));
+  }
+};
+
+template <typename Unit>
+EventScan ScanBlocks(EventScanState& state, const char* begin, const char* end) {
+  BlockScanner<Unit> scanner{state};
+  scanner.Run(begin, end);
+  return scanner.found;
+}
+
+}  // namespace
+}  // namespace tracedb

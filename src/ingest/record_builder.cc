@@ -1,0 +1,364 @@
+#include "ingest/record_builder.h"
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+
+#include "ingest/json_text.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::string_view kStepPrefix = "ProfilerStep#";
+
+// The N of "ProfilerStep#N" on the CPU's side; -1 when it is none.
+int64_t StepNumber(std::string_view name, std::string_view category) {
+  if (!name.starts_with(kStepPrefix) || category.starts_with("gpu_")) return -1;
+  name.remove_prefix(kStepPrefix.size());
+  int64_t step = -1;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), step);
+  return error == std::errc() && end == name.data() + name.size() ? step : -1;
+}
+
+EventTable SliceTableOf(SliceTable table) {
+  switch (table) {
+    case SliceTable::kCpu:
+      return EventTable::kCpuSlice;
+    case SliceTable::kRuntime:
+      return EventTable::kRuntimeSlice;
+    case SliceTable::kPython:
+      return EventTable::kPythonSlice;
+    case SliceTable::kGpu:
+      return EventTable::kGpuSlice;
+  }
+  return EventTable::kCpuSlice;
+}
+
+// A shape's text with its marks replaced by the values.
+std::string FilledShape(std::string_view shape, const SlotValues& slots) {
+  std::string text;
+  for (const char c : shape) {
+    if (!IsSlotMark(c)) {
+      text += c;
+      continue;
+    }
+    int slot = 0;
+    while (SlotMark(slot) != c) ++slot;
+    const auto s = static_cast<size_t>(slot);
+    text += (slots.text_mask >> s & 1) != 0 ? std::string(slots.texts[s])
+                                            : std::to_string(slots.ints[s]);
+  }
+  return text;
+}
+
+// Thread stacks and async ids share one map; their keys must not meet.
+uint64_t ThreadKey(int64_t track) { return HashText({reinterpret_cast<char*>(&track), 8}); }
+
+}  // namespace
+
+RecordBuilder::RecordBuilder(TableWriter& writer, const LoadLimits& limits, const KindRules& rules,
+                             FirstIds first, bool keep_args)
+    : writer_(writer),
+      limits_(limits),
+      rules_(rules),
+      trace_id_(first.trace_id),
+      keep_args_(keep_args),
+      local_(limits.parsers),
+      open_(limits.open_bytes_max),
+      next_row_(first.row),
+      next_text_(first.text) {}
+
+Status RecordBuilder::Add(const EventBatch& batch) {
+  LocalTexts& texts = local_[batch.parser];
+  if (batch.forgot) texts = {};
+  TRACEDB_TRY(AddTexts(batch, texts));
+  for (const EventRecord& record : batch.events) TRACEDB_TRY(AddEvent(batch, record, texts));
+  issues_.Merge(batch.issues);
+  summary_.last_row = next_row_ - 1;
+  summary_.last_text = next_text_ - 1;
+  return Done{};
+}
+
+Status RecordBuilder::AddTexts(const EventBatch& batch, LocalTexts& texts) {
+  for (const EventBatch::NewText& text : batch.new_texts) {
+    switch (text.kind) {
+      case TextKind::kLabel:
+        TRACEDB_TRY(AddLabel(batch.Text(text), texts));
+        break;
+      case TextKind::kTrack:
+        TRACEDB_TRY(AddTrack(batch.Text(text), texts));
+        break;
+      case TextKind::kShape:
+        TRACEDB_TRY(AddShape(batch.Text(text), texts));
+        break;
+      case TextKind::kCount:
+        break;
+    }
+  }
+  return Done{};
+}
+
+// Once the dictionary is full, a text that is not in it is written again each time a parser
+// brings it: the database grows, the memory does not.
+RecordBuilder::Numbered RecordBuilder::Number(TextKind kind, std::string_view text) {
+  const auto k = static_cast<size_t>(kind);
+  size_t bytes = 0;
+  for (const TextDictionary& dictionary : dictionaries_) bytes += dictionary.bytes();
+  if (bytes + text.size() > limits_.dictionary_bytes_max) {
+    const auto found = dictionaries_[k].Find(text);
+    if (found.has_value()) return {ids_[k][*found], *found, false};
+    return {next_text_++, kNoText, true};
+  }
+  const auto [id, is_new] = dictionaries_[k].Intern(text);
+  if (is_new) ids_[k].push_back(next_text_++);
+  return {ids_[k][id], id, is_new};
+}
+
+Status RecordBuilder::AddLabel(std::string_view text, LocalTexts& texts) {
+  const size_t part = text.find(kPartMark);
+  const std::string_view raw_category = text.substr(part + 1);
+  const bool has_category = raw_category != std::string_view(&kAbsentMark, 1);
+  const std::string name = UnescapedJson(text.substr(0, part));
+  const std::string category = has_category ? UnescapedJson(raw_category) : "";
+  const CategoryClass category_class = ClassifyCategory(category);
+  const bool communication = category_class.table == SliceTable::kGpu &&
+                             !category_class.gpu_memory && rules_.IsCommunication(name);
+  const auto [id, known, is_new] = Number(TextKind::kLabel, text);
+  LocalLabel label;
+  label.id = id;
+  label.hash = HashText(text);
+  label.table = SliceTableOf(category_class.table);
+  label.gpu_kind = category_class.gpu_memory ? GpuKind::kMemory
+                   : communication           ? GpuKind::kCommunication
+                                             : GpuKind::kCompute;
+  label.step = StepNumber(name, category);
+  texts.labels.push_back(label);
+  if (!is_new) return Done{};
+  return writer_.Label(id, name,
+                       has_category ? std::optional<std::string_view>(category) : std::nullopt,
+                       communication);
+}
+
+Status RecordBuilder::AddTrack(std::string_view text, LocalTexts& texts) {
+  const auto [id, known, is_new] = Number(TextKind::kTrack, text);
+  texts.tracks.push_back(id);
+  if (!is_new) return Done{};
+  std::vector<std::string> parts;
+  for (size_t at = 0; at <= text.size();) {
+    const size_t end = std::min(text.find(kPartMark, at), text.size());
+    parts.push_back(UnescapedJson(text.substr(at, end - at)));
+    at = end + 1;
+  }
+  TrackRow row;
+  row.pid = parts[0];
+  row.tid = parts[1];
+  if (parts.size() == 4) {
+    row.device = parts[2];
+    row.stream = parts[3];
+  }
+  return writer_.Track(id, trace_id_, row);
+}
+
+Status RecordBuilder::AddShape(std::string_view text, LocalTexts& texts) {
+  const auto [id, known, is_new] = Number(TextKind::kShape, text);
+  // A parser that forgot brings a known shape again; whether it is a collective is in its text.
+  const bool collective = text.find("\"Collective name\"") != std::string_view::npos;
+  texts.shapes.push_back({id, known, collective});
+  if (!is_new) return Done{};
+  ShapeText shape = ReadShape(text);
+  if (shape.repaired) issues_.Add(IssueKind::kRepairedText, 0, text);
+  if (!keep_args_ && shape.grid.has_value()) shape.args.reset();
+  return writer_.Shape(id, shape);
+}
+
+void RecordBuilder::ReadSlots(const EventBatch& batch, const EventRecord& record) {
+  slots_.mask = record.slot_mask;
+  slots_.text_mask = record.text_mask;
+  size_t at = record.slots_at;
+  for (uint32_t left = record.slot_mask; left != 0; left &= left - 1) {
+    const auto slot = static_cast<size_t>(std::countr_zero(left));
+    const int64_t value = batch.slots[at++];
+    if ((record.text_mask >> slot & 1) != 0) {
+      slots_.texts[slot] = batch.SlotText(value);
+    } else {
+      slots_.ints[slot] = value;
+    }
+  }
+}
+
+void RecordBuilder::SeeTime(int64_t ts_ns, int64_t end_ns) {
+  if (!summary_.first_start_ns.has_value() || ts_ns < *summary_.first_start_ns) {
+    summary_.first_start_ns = ts_ns;
+  }
+  if (!summary_.last_end_ns.has_value() || end_ns > *summary_.last_end_ns) {
+    summary_.last_end_ns = end_ns;
+  }
+}
+
+Status RecordBuilder::AddEvent(const EventBatch& batch, const EventRecord& record,
+                               const LocalTexts& texts) {
+  const LocalLabel& label = texts.labels[record.label];
+  const LocalShape shape = record.shape == kNoText ? LocalShape{} : texts.shapes[record.shape];
+  ReadSlots(batch, record);
+  if (!has_origin_ && record.phase != 'M') {
+    has_origin_ = true;
+    summary_.origin_ns = record.ts_ns;
+  }
+  ++summary_.events;
+  EventRow row;
+  row.track = texts.tracks[record.track];
+  row.label = label.id;
+  row.phase = record.phase;
+  row.shape = shape.id;
+  // A ts so far from the first one that the difference does not fit is no time of this trace.
+  if (__builtin_sub_overflow(record.ts_ns, summary_.origin_ns, &row.ts)) {
+    --summary_.events;
+    issues_.Add(IssueKind::kBadTime, record.offset, "ts");
+    return Done{};
+  }
+  if (record.phase != 'M') {
+    SeeTime(record.ts_ns, record.ts_ns + std::max<int64_t>(record.dur_ns, 0));
+  }
+  switch (record.phase) {
+    case 'X':
+      return AddSlice(record, label, shape, row);
+    case 'B':
+      return Begin(ThreadKey(row.track), record, label, shape, row);
+    case 'E':
+      return End(ThreadKey(row.track), record, shape, row);
+    case 'b':
+    case 'S':
+      return Begin(record.async_key ^ label.hash, record, label, shape, row);
+    case 'e':
+    case 'F':
+      return End(record.async_key ^ label.hash, record, shape, row);
+    case 's':
+    case 't':
+    case 'f':
+      return AddPoint(EventTable::kFlow, record, row);
+    case 'C':
+      return AddPoint(EventTable::kCounterEvent, record, row);
+    case 'M':
+      return AddPoint(EventTable::kMetadataEvent, record, row);
+    default:
+      return AddPoint(EventTable::kInstant, record, row);
+  }
+}
+
+Status RecordBuilder::AddSlice(const EventRecord& record, const LocalLabel& label,
+                               const LocalShape& shape, EventRow& row) {
+  if (record.has_dur) {
+    row.dur = record.dur_ns;
+    if (record.dur_ns < 0) issues_.Add(IssueKind::kNegativeDuration, record.offset, "dur");
+  } else {
+    issues_.Add(IssueKind::kMissingDuration, record.offset, "X event without dur");
+  }
+  row.id = next_row_++;
+  ++summary_.slices;
+  if (label.table == EventTable::kGpuSlice) {
+    ++summary_.gpu_activities;
+    row.gpu_kind = label.gpu_kind;
+    if (shape.collective && row.gpu_kind == GpuKind::kCompute) {
+      row.gpu_kind = GpuKind::kCommunication;
+    }
+  } else if (label.step >= 0) {
+    TRACEDB_TRY(writer_.Step(row.id, row.track, label.step, row.ts, row.dur));
+  }
+  return writer_.Event(label.table, row, slots_);
+}
+
+Status RecordBuilder::AddPoint(EventTable table, const EventRecord& record, EventRow& row) {
+  constexpr std::string_view kKnownPhases = "iInRPONDvVcTptCsfM";
+  if (kKnownPhases.find(record.phase) == std::string_view::npos) {
+    issues_.Add(IssueKind::kUnknownPhase, record.offset, {&record.phase, 1});
+  }
+  row.id = next_row_++;
+  return writer_.Event(table, row, slots_);
+}
+
+Status RecordBuilder::Begin(uint64_t key, const EventRecord& record, const LocalLabel& label,
+                            const LocalShape& shape, EventRow& row) {
+  OpenSlice slice;
+  slice.ts = row.ts;
+  slice.offset = record.offset;
+  slice.track = row.track;
+  slice.label = row.label;
+  // An open GPU row is none: "an X event", says the definition.
+  slice.table = label.table == EventTable::kGpuSlice ? EventTable::kCpuSlice : label.table;
+  slice.shape = row.shape;
+  slice.shape_text = shape.text;
+  slice.phase = record.phase;
+  slice.slots.Keep(slots_);
+  if (open_.Open(key, slice)) return Done{};
+  issues_.Add(IssueKind::kTooManyOpen, record.offset, {&record.phase, 1});
+  row.id = next_row_++;
+  return writer_.Event(EventTable::kInstant, row, slots_);
+}
+
+Status RecordBuilder::End(uint64_t key, const EventRecord& record, const LocalShape& shape,
+                          EventRow& row) {
+  bool refused = false;
+  const auto open = open_.Close(key, refused);
+  if (!open.has_value()) {
+    if (!refused) issues_.Add(IssueKind::kEndWithoutBegin, record.offset, {&record.phase, 1});
+    row.id = next_row_++;
+    return writer_.Event(EventTable::kInstant, row, slots_);
+  }
+  EventRow slice;
+  slice.id = next_row_++;
+  slice.track = open->track;
+  slice.label = open->label;
+  slice.ts = open->ts;
+  slice.dur = row.ts - open->ts;
+  slice.shape = open->shape;
+  if (*slice.dur < 0) issues_.Add(IssueKind::kNegativeDuration, record.offset, {&record.phase, 1});
+  ++summary_.slices;
+  bool merged = true;
+  if (shape.id != 0) TRACEDB_TRY(MergeArgs(*open, shape, slice, merged));
+  TRACEDB_TRY(writer_.Event(open->table, slice, open->slots.Values()));
+  if (merged) return Done{};
+  row.id = next_row_++;  // its args found no place in the slice: it stays as an event of its own
+  return writer_.Event(EventTable::kInstant, row, slots_);
+}
+
+// Gives the slice the args of both its begin and its end, as whole text. `merged` is false when
+// one of the texts is no longer known.
+Status RecordBuilder::MergeArgs(const OpenSlice& open, const LocalShape& end_shape,
+                                EventRow& slice, bool& merged) {
+  const TextDictionary& shapes = dictionaries_[static_cast<size_t>(TextKind::kShape)];
+  merged = end_shape.text != kNoText;
+  if (!merged) return Done{};
+  const std::string end_text = FilledShape(shapes.Text(end_shape.text), slots_);
+  const std::string end_args = end_text.substr(0, end_text.find(kPartMark));
+  if (end_args.empty() || end_args == "{}") return Done{};
+  merged = open.shape == 0 || open.shape_text != kNoText;
+  if (!merged) return Done{};
+  const std::string begin_text =
+      open.shape == 0 ? "" : FilledShape(shapes.Text(open.shape_text), open.slots.Values());
+  const size_t part = begin_text.find(kPartMark);
+  const std::string begin_args = begin_text.substr(0, part);
+  std::string text = begin_args.empty() ? end_args : MergedObjects(begin_args, end_args);
+  if (part != std::string::npos) text += begin_text.substr(part);
+  const auto [id, known, is_new] = Number(TextKind::kShape, text);
+  slice.shape = id;
+  return is_new ? writer_.Shape(id, ReadShape(text)) : Status(Done{});
+}
+
+Status RecordBuilder::Finish() {
+  while (const auto open = open_.TakeAny()) {
+    issues_.Add(IssueKind::kBeginWithoutEnd, open->offset, {&open->phase, 1});
+    EventRow row;
+    row.id = next_row_++;
+    row.track = open->track;
+    row.label = open->label;
+    row.ts = open->ts;
+    row.phase = open->phase;
+    row.shape = open->shape;
+    TRACEDB_TRY(writer_.Event(EventTable::kInstant, row, open->slots.Values()));
+  }
+  summary_.last_row = next_row_ - 1;
+  summary_.last_text = next_text_ - 1;
+  return Done{};
+}
+
+}  // namespace tracedb

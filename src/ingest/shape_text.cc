@@ -1,0 +1,211 @@
+#include "ingest/shape_text.h"
+
+#include <algorithm>
+#include <charconv>
+#include <vector>
+
+#define SIMDJSON_EXCEPTIONS 0
+#include <simdjson.h>
+
+#include "ingest/args_slots.h"
+#include "ingest/json_text.h"
+
+namespace tracedb {
+namespace {
+
+namespace dom = simdjson::dom;
+
+// Above this, a text is only made valid, not looked into: the parser's own memory is several times
+// the text's.
+constexpr size_t kReadBytesMax = 256 * 1024;
+
+std::string WithoutMarks(std::string_view text) {
+  std::string plain(text);
+  for (char& c : plain) {
+    if (IsSlotMark(c)) c = '0';
+  }
+  return plain;
+}
+
+std::optional<int64_t> AsInt(dom::element element) {
+  int64_t value;
+  if (element.get_int64().get(value) == simdjson::SUCCESS) return value;
+  std::string_view text;
+  if (element.get_string().get(text) != simdjson::SUCCESS) return std::nullopt;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::string AsText(dom::element element) {
+  std::string_view text;
+  if (element.get_string().get(text) == simdjson::SUCCESS) return std::string(text);
+  return std::string(simdjson::minify(element));
+}
+
+void ReadMember(std::string_view key, dom::element value, ShapeText& shape) {
+  if (key == "Collective name") {
+    shape.collective = AsText(value);
+  } else if (key == "dtype") {
+    shape.dtype = AsText(value);
+  } else if (key == "In msg nelems") {
+    shape.in_nelems = AsInt(value);
+  } else if (key == "Out msg nelems") {
+    shape.out_nelems = AsInt(value);
+  } else if (key == "Process Group Name") {
+    shape.group_name = AsText(value);
+  } else if (key == "Process Group Description") {
+    shape.group_description = AsText(value);
+  } else if (key == "Process Group Ranks") {
+    shape.group_ranks = SortedRanks(AsText(value));
+  } else if (key == "Group size") {
+    shape.group_size = AsInt(value);
+  } else if (key == "Src Rank") {
+    shape.src_rank = AsInt(value);
+  } else if (key == "Dst Rank") {
+    shape.dst_rank = AsInt(value);
+  } else if (key == "grid") {
+    shape.grid = AsText(value);
+  } else if (key == "block") {
+    shape.block = AsText(value);
+  } else if (key == "registers per thread") {
+    shape.registers = AsInt(value);
+  } else if (key == "shared memory") {
+    shape.shared_memory_bytes = AsInt(value);
+  } else if (key == "est. achieved occupancy %") {
+    double percent;
+    if (value.get_double().get(percent) == simdjson::SUCCESS) shape.occupancy_pct = percent;
+  } else if (key == "Device Type") {
+    shape.device_type = AsInt(value);
+  } else if (key == "Device Id") {
+    shape.device_id = AsInt(value);
+  }
+}
+
+// True when `text` is valid JSON; its members are read into `shape` if it is an object.
+bool ReadValid(std::string_view text, ShapeText& shape) {
+  dom::parser parser;
+  dom::element root;
+  if (parser.parse(WithoutMarks(text)).get(root) != simdjson::SUCCESS) return false;
+  dom::object object;
+  if (root.get_object().get(object) != simdjson::SUCCESS) return true;
+  for (const dom::key_value_pair member : object) ReadMember(member.key, member.value, shape);
+  return true;
+}
+
+}  // namespace
+
+ShapeText ReadShape(std::string_view text) {
+  ShapeText shape;
+  const size_t part = text.find(kPartMark);
+  const std::string_view args = text.substr(0, part);
+  if (part != std::string_view::npos) shape.others = MinifiedJson(text.substr(part + 1));
+  if (args.empty()) return shape;
+  const bool small = args.size() <= kReadBytesMax;
+  if (small && ReadValid(args, shape)) {
+    shape.args = MinifiedJson(args);
+    return shape;
+  }
+  std::string mended;
+  const JsonRepair repair = RepairArgs(args, mended);
+  shape.repaired = small || repair.text || repair.non_finite;
+  if (small && !ReadValid(mended, shape)) {
+    // Past mending: kept as a JSON string, so that it is still there to be read.
+    std::string quoted;
+    AppendJsonString(quoted, args);
+    shape.args = std::move(quoted);
+    return shape;
+  }
+  shape.args = MinifiedJson(mended);
+  return shape;
+}
+
+std::optional<std::string> SortedRanks(std::string_view list) {
+  std::vector<int64_t> ranks;
+  const char* at = list.data();
+  const char* const end = at + list.size();
+  while (at != end) {
+    if (*at == '[' || *at == ']' || *at == ',' || IsJsonBlank(*at)) {
+      ++at;
+      continue;
+    }
+    int64_t rank;
+    const auto [next, error] = std::from_chars(at, end, rank);
+    if (error != std::errc()) return std::nullopt;
+    ranks.push_back(rank);
+    at = next;
+  }
+  if (ranks.empty()) return std::nullopt;
+  std::sort(ranks.begin(), ranks.end());
+  std::string text = "[";
+  for (const int64_t rank : ranks) {
+    if (text.size() > 1) text += ',';
+    text += std::to_string(rank);
+  }
+  return text + "]";
+}
+
+namespace {
+
+struct Member {
+  std::string_view key;    // as it stands in the text
+  std::string_view whole;  // "key":value
+};
+
+// The members of a valid JSON object, without looking into their values.
+std::vector<Member> Members(std::string_view object) {
+  std::vector<Member> members;
+  int depth = 0;
+  bool in_string = false;
+  bool escaped = false;
+  size_t member_at = std::string_view::npos;
+  size_t key_end = 0;
+  const auto finish = [&](size_t end) {
+    if (member_at == std::string_view::npos) return;
+    const std::string_view whole = TrimJsonBlanks(object.substr(member_at, end - member_at));
+    members.push_back({object.substr(member_at, key_end - member_at), whole});
+    member_at = std::string_view::npos;
+    key_end = 0;
+  };
+  for (size_t at = 0; at < object.size(); ++at) {
+    const char c = object[at];
+    if (in_string) {
+      if (c == '"' && !escaped) {
+        in_string = false;
+        if (depth == 1 && key_end == 0) key_end = at + 1;
+      }
+      escaped = c == '\\' && !escaped;
+    } else if (c == '"') {
+      in_string = true;
+      escaped = false;
+      if (depth == 1 && member_at == std::string_view::npos) member_at = at;
+    } else if (c == '{' || c == '[') {
+      ++depth;
+    } else if (c == '}' || c == ']') {
+      if (--depth == 0) finish(at);
+    } else if (c == ',' && depth == 1) {
+      finish(at);
+    }
+  }
+  return members;
+}
+
+}  // namespace
+
+std::string MergedObjects(std::string_view first, std::string_view second) {
+  const std::vector<Member> winners = Members(second);
+  std::string merged = "{";
+  const auto add = [&merged](std::string_view member) {
+    if (merged.size() > 1) merged += ',';
+    merged += member;
+  };
+  for (const Member& member : Members(first)) {
+    const bool lost = std::any_of(winners.begin(), winners.end(),
+                                  [&](const Member& winner) { return winner.key == member.key; });
+    if (!lost) add(member.whole);
+  }
+  for (const Member& member : winners) add(member.whole);
+  return merged + "}";
+}
+
+}  // namespace tracedb

@@ -1,0 +1,212 @@
+-- The database of tracedb. People query the views with plural names; the tables with singular
+-- names are how the rows are stored, and may change between versions.
+--
+-- An event's row carries numbers only: its texts are in label (name and category), track (pid,
+-- tid, device, stream) and shape (args). Numbers that differ from event to event were taken out
+-- of the args into columns; a control character marks where each was, and the views put them
+-- back. ts is in ns since an instant that track.base_ns says: absolute time is ts + base_ns.
+
+CREATE TABLE trace (
+  trace_id INTEGER PRIMARY KEY,
+  path TEXT NOT NULL,             -- as it was given to ingest; '-' for standard input
+  rank INTEGER NOT NULL,
+  rank_source TEXT NOT NULL,      -- header, file name, option or chosen
+  world_size INTEGER,
+  host TEXT,
+  gpu_name TEXT,
+  file_bytes INTEGER NOT NULL,    -- as read, packed
+  text_bytes INTEGER NOT NULL,    -- JSON, unpacked
+  events INTEGER NOT NULL,        -- events stored
+  slices INTEGER NOT NULL,
+  skipped_events INTEGER NOT NULL,
+  complete INTEGER NOT NULL,      -- 0: the file was cut short or damaged
+  base_time_ns INTEGER,           -- header's baseTimeNanoseconds
+  start_ns INTEGER,               -- first start of an event
+  end_ns INTEGER,                 -- last end of an event
+  first_row INTEGER NOT NULL,     -- row ids in the event tables, labels, tracks and shapes
+  last_row INTEGER NOT NULL,
+  first_text INTEGER NOT NULL,
+  last_text INTEGER NOT NULL,
+  text_hash TEXT NOT NULL,        -- XXH3-128 of the unpacked JSON
+  file_hash TEXT,                 -- XXH3-128 of the file as it is; NULL for standard input
+  ingested_at TEXT NOT NULL,      -- UTC
+  header TEXT                     -- JSON object of every header key
+);
+
+CREATE TABLE label (
+  id INTEGER PRIMARY KEY,
+  name TEXT,
+  category TEXT,                  -- NULL when the event has none
+  kind INTEGER                    -- by its name: 1 when kind_rule says communication
+);
+
+CREATE TABLE track (
+  id INTEGER PRIMARY KEY,
+  trace_id INTEGER NOT NULL,
+  pid TEXT,
+  tid TEXT,
+  device TEXT,                    -- GPU activities: args.device, else the pid
+  stream TEXT,                    -- GPU activities: args.stream, else the tid
+  rank INTEGER,
+  base_ns INTEGER                 -- what to add to a row's ts
+);
+
+CREATE TABLE shape (
+  id INTEGER PRIMARY KEY,
+  args TEXT,                      -- JSON with marks; NULL when the event has no args
+  others TEXT,                    -- the event's other keys, as "key":value,...
+  collective TEXT,                -- from here on: what the args say, as columns
+  dtype TEXT,
+  in_nelems INTEGER,
+  out_nelems INTEGER,
+  group_name TEXT,
+  group_description TEXT,
+  group_ranks TEXT,               -- sorted, as [0,1]; NULL when missing or shortened
+  group_size INTEGER,
+  src_rank INTEGER,
+  dst_rank INTEGER,
+  grid TEXT,
+  block TEXT,
+  registers INTEGER,
+  shared_memory_bytes INTEGER,
+  occupancy_pct REAL,
+  device_type INTEGER,
+  device_id INTEGER
+);
+
+CREATE TABLE cpu_slice (
+  id INTEGER PRIMARY KEY, track INTEGER, label INTEGER, ts INTEGER, dur INTEGER, shape INTEGER,
+  @slots:cpu_slice@
+);
+CREATE TABLE runtime_slice (
+  id INTEGER PRIMARY KEY, track INTEGER, label INTEGER, ts INTEGER, dur INTEGER, shape INTEGER,
+  @slots:runtime_slice@
+);
+CREATE TABLE python_slice (
+  id INTEGER PRIMARY KEY, track INTEGER, label INTEGER, ts INTEGER, dur INTEGER, shape INTEGER,
+  @slots:python_slice@
+);
+CREATE TABLE gpu_slice (
+  id INTEGER PRIMARY KEY, track INTEGER, label INTEGER, ts INTEGER, dur INTEGER, shape INTEGER,
+  kind INTEGER,                   -- 0 compute, 1 communication, 2 memory
+  @slots:gpu_slice@
+);
+CREATE TABLE instant (
+  id INTEGER PRIMARY KEY, track INTEGER, label INTEGER, ts INTEGER, phase TEXT, shape INTEGER,
+  @slots:instant@
+);
+CREATE TABLE flow (
+  id INTEGER PRIMARY KEY, track INTEGER, label INTEGER, ts INTEGER, phase TEXT, shape INTEGER,
+  @slots:flow@
+);
+CREATE TABLE counter_event (
+  id INTEGER PRIMARY KEY, track INTEGER, label INTEGER, ts INTEGER, phase TEXT, shape INTEGER,
+  @slots:counter_event@
+);
+CREATE TABLE metadata_event (
+  id INTEGER PRIMARY KEY, track INTEGER, label INTEGER, ts INTEGER, phase TEXT, shape INTEGER,
+  @slots:metadata_event@
+);
+
+CREATE TABLE step (
+  id INTEGER PRIMARY KEY,         -- the slice ProfilerStep#N
+  track INTEGER,
+  step INTEGER,
+  ts INTEGER,
+  dur INTEGER
+);
+
+-- Worked out at the end of ingest.
+
+CREATE TABLE launch (
+  id INTEGER PRIMARY KEY,         -- the GPU activity's slice
+  launch_slice_id INTEGER,        -- the runtime call with its correlation
+  launch_ts_ns INTEGER,
+  step INTEGER                    -- in which it was launched, else in which it starts
+);
+
+CREATE TABLE busy_segment (
+  -- A stretch of time in which the same kinds of activity run on a device. Stretches without any
+  -- have no row.
+  rank INTEGER,
+  device TEXT,
+  ts_ns INTEGER,
+  dur_ns INTEGER,
+  kinds INTEGER                   -- sum of 1 compute, 2 communication, 4 memory
+);
+
+CREATE TABLE device_use (
+  rank INTEGER,
+  device TEXT,
+  start_ns INTEGER,               -- first start of a GPU activity
+  end_ns INTEGER,                 -- last end: the span is the time between the two
+  compute_ns INTEGER,             -- length of the union of the compute kernels
+  communication_ns INTEGER,       -- of the communication kernels
+  overlap_ns INTEGER,             -- in which both run
+  exposed_communication_ns INTEGER,  -- communication without compute
+  exposed_memory_ns INTEGER,      -- copies and fills without either
+  idle_ns INTEGER                 -- the rest of the span
+);
+
+CREATE TABLE stream_use (
+  rank INTEGER,
+  device TEXT,
+  stream TEXT,
+  activities INTEGER,
+  start_ns INTEGER,
+  end_ns INTEGER,
+  busy_ns INTEGER,                -- length of the union of its activities
+  compute_ns INTEGER,             -- of those of one kind
+  communication_ns INTEGER,
+  memory_ns INTEGER
+);
+
+CREATE TABLE process_group (
+  group_id INTEGER PRIMARY KEY,   -- a hash of the ranks: the same in every trace
+  name TEXT,
+  description TEXT,
+  size INTEGER,
+  ranks TEXT                      -- JSON, sorted
+);
+
+CREATE TABLE collective_part (
+  id INTEGER PRIMARY KEY,         -- the communication kernel's slice
+  rank INTEGER,
+  trace_id INTEGER,
+  group_id INTEGER,               -- NULL: the trace does not say
+  ordinal INTEGER,                -- from 1, by start, in its group on this rank
+  seq INTEGER,                    -- args.Seq where there is one
+  collective TEXT,
+  dtype TEXT,
+  in_bytes INTEGER,
+  out_bytes INTEGER,
+  ts_ns INTEGER,
+  dur_ns INTEGER,
+  peer INTEGER,
+  step INTEGER,
+  launch_ts_ns INTEGER
+);
+
+CREATE TABLE process (
+  trace_id INTEGER, rank INTEGER, pid TEXT, name TEXT, sort_index INTEGER, labels TEXT
+);
+CREATE TABLE thread (
+  trace_id INTEGER, rank INTEGER, pid TEXT, tid TEXT, name TEXT, sort_index INTEGER
+);
+CREATE TABLE issue (
+  trace_id INTEGER, kind TEXT, count INTEGER,
+  first_offset INTEGER,           -- bytes from the start of the unpacked JSON
+  first_excerpt TEXT
+);
+
+CREATE TABLE kind_rule (
+  -- A kernel whose name contains `pattern` (any case) is of this kind. Rows may be added before
+  -- an ingest; the longest pattern that fits decides.
+  pattern TEXT PRIMARY KEY,
+  kind TEXT NOT NULL CHECK (kind IN ('communication', 'compute'))
+);
+INSERT INTO kind_rule VALUES
+  ('nccl', 'communication'), ('rccl', 'communication'), ('msccl', 'communication'),
+  ('nvshmem', 'communication'), ('deep_ep', 'communication'),
+  ('cross_device_reduce', 'communication'), ('multimem_', 'communication'),
+  ('one_shot_all_reduce', 'communication'), ('two_shot_all_reduce', 'communication');

@@ -1,0 +1,99 @@
+CREATE VIEW traces AS  -- an ingested file
+SELECT trace_id, path, rank, host, text_bytes AS bytes, file_bytes, events, slices,
+       skipped_events, complete, base_time_ns, start_ns, end_ns, ingested_at, header
+FROM trace;
+
+CREATE VIEW ranks AS  -- a rank, over all its traces
+SELECT rank, max(world_size) AS world_size, max(host) AS host, max(gpu_name) AS gpu_name,
+       count(*) AS traces, sum(slices) AS slices, min(start_ns) AS start_ns,
+       max(end_ns) AS end_ns
+FROM trace GROUP BY rank;
+
+CREATE VIEW process_groups AS  -- a communicator: who takes part in collectives together
+SELECT group_id, name, description, size, ranks FROM process_group;
+
+CREATE VIEW processes AS SELECT trace_id, rank, pid, name, sort_index, labels FROM process;
+
+CREATE VIEW threads AS SELECT trace_id, rank, pid, tid, name, sort_index FROM thread;
+
+CREATE VIEW streams AS  -- a GPU stream of a rank
+SELECT rank, device, stream, activities, start_ns, end_ns, busy_ns FROM stream_use;
+
+CREATE VIEW slices AS  -- a duration event; dur_ns is NULL where the file has none
+SELECT s.id AS slice_id, t.trace_id, t.rank, l.category, l.name, s.ts + t.base_ns AS ts_ns,
+       s.dur AS dur_ns, t.pid, t.tid, t.device, t.stream, s.correlation, s.external_id,
+       @fill:a.args@ AS args, @others@ AS others
+FROM cpu_slice s CROSS JOIN track t ON t.id = s.track CROSS JOIN label l ON l.id = s.label
+     LEFT JOIN shape a ON a.id = s.shape
+UNION ALL
+SELECT s.id, t.trace_id, t.rank, l.category, l.name, s.ts + t.base_ns, s.dur, t.pid, t.tid,
+       t.device, t.stream, s.correlation, s.external_id, @fill:a.args@, @others@
+FROM runtime_slice s CROSS JOIN track t ON t.id = s.track CROSS JOIN label l ON l.id = s.label
+     LEFT JOIN shape a ON a.id = s.shape
+UNION ALL
+SELECT s.id, t.trace_id, t.rank, l.category, l.name, s.ts + t.base_ns, s.dur, t.pid, t.tid,
+       t.device, t.stream, s.correlation, s.external_id, @fill:a.args@, @others@
+FROM python_slice s CROSS JOIN track t ON t.id = s.track CROSS JOIN label l ON l.id = s.label
+     LEFT JOIN shape a ON a.id = s.shape
+UNION ALL
+SELECT s.id, t.trace_id, t.rank, l.category, l.name, s.ts + t.base_ns, s.dur, t.pid, t.tid,
+       t.device, t.stream, s.correlation, s.external_id, @fill:a.args@, @others@
+FROM gpu_slice s CROSS JOIN track t ON t.id = s.track CROSS JOIN label l ON l.id = s.label
+     LEFT JOIN shape a ON a.id = s.shape;
+
+CREATE VIEW kernels AS  -- a GPU activity: kernel, memcpy or memset
+SELECT s.id AS slice_id, t.trace_id, t.rank, t.device, t.stream, l.category, l.name,
+       CASE s.kind WHEN 0 THEN 'compute' WHEN 1 THEN 'communication' ELSE 'memory' END AS kind,
+       s.ts + t.base_ns AS ts_ns, s.dur AS dur_ns, s.correlation, s.external_id,
+       k.launch_slice_id, k.launch_ts_ns, k.step, s.bytes, a.grid, a.block, a.registers,
+       a.shared_memory_bytes, a.occupancy_pct
+FROM gpu_slice s JOIN track t ON t.id = s.track JOIN label l ON l.id = s.label
+     LEFT JOIN shape a ON a.id = s.shape LEFT JOIN launch k ON k.id = s.id;
+
+CREATE VIEW collectives AS  -- one rank's part in a communication kernel
+SELECT id AS slice_id, trace_id, rank, group_id, ordinal, seq, collective, dtype, in_bytes,
+       out_bytes, ts_ns, dur_ns, peer, step, launch_ts_ns
+FROM collective_part;
+
+CREATE VIEW steps AS  -- a ProfilerStep of a rank
+SELECT t.rank, s.step, s.ts + t.base_ns AS ts_ns, s.dur AS dur_ns, t.trace_id, s.id AS slice_id
+FROM step s JOIN track t ON t.id = s.track;
+
+CREATE VIEW instants AS  -- an event without a duration, and every phase without a table
+SELECT s.id AS instant_id, t.trace_id, t.rank, l.category, l.name, s.phase,
+       s.ts + t.base_ns AS ts_ns, t.pid, t.tid, @fill:a.args@ AS args, @others@ AS others
+FROM instant s CROSS JOIN track t ON t.id = s.track CROSS JOIN label l ON l.id = s.label
+     LEFT JOIN shape a ON a.id = s.shape;
+
+CREATE VIEW counters AS  -- one value of a counter event
+SELECT s.id AS counter_id, t.trace_id, t.rank, l.category, l.name, j.key AS series,
+       j.value AS value, s.ts + t.base_ns AS ts_ns, t.pid, t.tid
+FROM counter_event s CROSS JOIN track t ON t.id = s.track CROSS JOIN label l ON l.id = s.label
+     LEFT JOIN shape a ON a.id = s.shape
+     LEFT JOIN json_each(coalesce(@fill:a.args@, '{}')) j;
+
+CREATE VIEW flows AS  -- one end of an arrow; ends with the same category and flow_id belong together
+SELECT s.id AS flow_event_id, t.trace_id, t.rank, l.category, l.name, s.phase,
+       s.event_id AS flow_id, s.ts + t.base_ns AS ts_ns, t.pid, t.tid, @fill:a.args@ AS args,
+       @others@ AS others
+FROM flow s CROSS JOIN track t ON t.id = s.track CROSS JOIN label l ON l.id = s.label
+     LEFT JOIN shape a ON a.id = s.shape;
+
+CREATE VIEW memory_events AS  -- an allocation (bytes > 0) or a release (bytes < 0)
+SELECT s.id AS instant_id, t.trace_id, t.rank, s.ts + t.base_ns AS ts_ns, a.device_type,
+       a.device_id, s.addr, s.bytes, s.total_allocated AS total_allocated_bytes,
+       s.total_reserved AS total_reserved_bytes, t.pid, t.tid
+FROM instant s CROSS JOIN track t ON t.id = s.track CROSS JOIN label l ON l.id = s.label
+     LEFT JOIN shape a ON a.id = s.shape
+WHERE l.name = '[memory]';
+
+CREATE VIEW metadata AS  -- a metadata event as it stands in the file
+SELECT s.id AS metadata_id, t.trace_id, t.rank, l.name, s.ts + t.base_ns AS ts_ns, t.pid, t.tid,
+       @fill:a.args@ AS args, @others@ AS others
+FROM metadata_event s CROSS JOIN track t ON t.id = s.track CROSS JOIN label l ON l.id = s.label
+     LEFT JOIN shape a ON a.id = s.shape;
+
+CREATE VIEW issues AS  -- what was wrong in a file
+SELECT trace_id, kind, count, first_offset, first_excerpt FROM issue;
+
+CREATE VIEW kind_rules AS SELECT pattern, kind FROM kind_rule;

@@ -1,0 +1,196 @@
+#include "ingest/table_writer.h"
+
+#include <bit>
+#include <string>
+
+#include "tracedb/base/sqlite_db.h"
+
+namespace tracedb {
+namespace {
+
+enum TextTable { kLabel, kTrack, kShape, kStep, kTextTables };
+constexpr std::array<const char*, kTextTables> kTextTableNames = {"label", "track", "shape",
+                                                                  "step"};
+
+using Places = std::array<std::array<uint8_t, kSlots>, kEventTables>;
+
+// Where each slot stands in each table's rows.
+const Places& SlotPlaces() {
+  static const Places places = [] {
+    Places all{};
+    for (int i = 0; i < kEventTables; ++i) {
+      const auto& order = SlotOrder(static_cast<EventTable>(i));
+      for (uint8_t place = 0; place < kSlots; ++place) {
+        all[static_cast<size_t>(i)][static_cast<size_t>(order[place])] = place;
+      }
+    }
+    return all;
+  }();
+  return places;
+}
+
+void AddSlots(RecordEncoder& record, EventTable table, const SlotValues& slots) {
+  const auto& places = SlotPlaces()[static_cast<size_t>(table)];
+  uint8_t count = 0;
+  for (uint32_t left = slots.mask; left != 0; left &= left - 1) {
+    const auto place = places[static_cast<size_t>(std::countr_zero(left))];
+    if (place >= count) count = static_cast<uint8_t>(place + 1);
+  }
+  const auto& order = SlotOrder(table);
+  for (size_t place = 0; place < count; ++place) {
+    const auto slot = static_cast<size_t>(order[place]);
+    if ((slots.mask >> slot & 1) == 0) {
+      record.Null();
+    } else if ((slots.text_mask >> slot & 1) != 0) {
+      record.Text(slots.texts[slot]);
+    } else {
+      record.Int(slots.ints[slot]);
+    }
+  }
+}
+
+void AddInt(RecordEncoder& record, const std::optional<int64_t>& value) {
+  if (value.has_value()) {
+    record.Int(*value);
+  } else {
+    record.Null();
+  }
+}
+
+void AddText(RecordEncoder& record, const std::optional<std::string_view>& text) {
+  if (text.has_value()) {
+    record.Text(*text);
+  } else {
+    record.Null();
+  }
+}
+
+Result<uint32_t> RootPage(SqliteDb& db, std::string_view table) {
+  TRACEDB_ASSIGN(root, db.Integer("SELECT rootpage FROM sqlite_schema WHERE type = 'table' AND "
+                                  "name = '" + std::string(table) + "'"));
+  return static_cast<uint32_t>(root);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<TableWriter>> TableWriter::Create(const std::filesystem::path& path) {
+  std::vector<uint32_t> roots;
+  {
+    TRACEDB_ASSIGN(db, SqliteDb::Open(path, SqliteMode::kCreate));
+    // 16 KiB pages: few enough to write fast, small enough for a look-up of one row.
+    TRACEDB_TRY(db.Execute("PRAGMA page_size = 16384; PRAGMA journal_mode = OFF;"
+                           "PRAGMA synchronous = OFF; PRAGMA auto_vacuum = NONE; BEGIN;"));
+    TRACEDB_TRY(db.Execute(SchemaSql()));
+    TRACEDB_TRY(db.Execute("COMMIT"));
+    for (int i = 0; i < kEventTables; ++i) {
+      TRACEDB_ASSIGN(root, RootPage(db, EventTableName(static_cast<EventTable>(i))));
+      roots.push_back(root);
+    }
+    for (const char* name : kTextTableNames) {
+      TRACEDB_ASSIGN(root, RootPage(db, name));
+      roots.push_back(root);
+    }
+  }
+  auto writer = std::unique_ptr<TableWriter>(new TableWriter);
+  PageFileOptions options;
+  options.start_writeback_early = true;
+  TRACEDB_ASSIGN(file, PageFile::Open(path, options));
+  writer->file_ = std::move(file);
+  for (size_t i = 0; i < roots.size(); ++i) {
+    TRACEDB_ASSIGN(table, TableAppender::Create(*writer->file_, roots[i]));
+    (i < kEventTables ? writer->events_ : writer->texts_).push_back(std::move(table));
+  }
+  return writer;
+}
+
+Status TableWriter::Event(EventTable table, const EventRow& row, const SlotValues& slots) {
+  record_.Reset();
+  record_.Null();  // id: SQLite reads the rowid in its place
+  record_.Int(row.track);
+  record_.Int(row.label);
+  record_.Int(row.ts);
+  if (table > EventTable::kGpuSlice) {
+    record_.Text({&row.phase, 1});
+  } else {
+    AddInt(record_, row.dur);
+  }
+  if (row.shape != 0) {
+    record_.Int(row.shape);
+  } else {
+    record_.Null();
+  }
+  if (table == EventTable::kGpuSlice) record_.Int(static_cast<int64_t>(row.gpu_kind));
+  AddSlots(record_, table, slots);
+  return events_[static_cast<size_t>(table)].Append(row.id, record_.Finish());
+}
+
+Status TableWriter::Label(int64_t id, std::string_view name,
+                          std::optional<std::string_view> category, bool communication) {
+  record_.Reset();
+  record_.Null();
+  record_.Text(name);
+  AddText(record_, category);
+  record_.Int(communication ? 1 : 0);
+  return texts_[kLabel].Append(id, record_.Finish());
+}
+
+Status TableWriter::Track(int64_t id, int64_t trace_id, const TrackRow& row) {
+  record_.Reset();
+  record_.Null();
+  record_.Int(trace_id);
+  record_.Text(row.pid);
+  record_.Text(row.tid);
+  AddText(record_, row.device);
+  AddText(record_, row.stream);
+  return texts_[kTrack].Append(id, record_.Finish());
+}
+
+Status TableWriter::Shape(int64_t id, const ShapeText& shape) {
+  record_.Reset();
+  record_.Null();
+  AddText(record_, shape.args);
+  AddText(record_, shape.others);
+  AddText(record_, shape.collective);
+  AddText(record_, shape.dtype);
+  AddInt(record_, shape.in_nelems);
+  AddInt(record_, shape.out_nelems);
+  AddText(record_, shape.group_name);
+  AddText(record_, shape.group_description);
+  AddText(record_, shape.group_ranks);
+  AddInt(record_, shape.group_size);
+  AddInt(record_, shape.src_rank);
+  AddInt(record_, shape.dst_rank);
+  AddText(record_, shape.grid);
+  AddText(record_, shape.block);
+  AddInt(record_, shape.registers);
+  AddInt(record_, shape.shared_memory_bytes);
+  if (shape.occupancy_pct.has_value()) {
+    record_.Real(*shape.occupancy_pct);
+  } else {
+    record_.Null();
+  }
+  AddInt(record_, shape.device_type);
+  AddInt(record_, shape.device_id);
+  return texts_[kShape].Append(id, record_.Finish());
+}
+
+Status TableWriter::Step(int64_t id, int64_t track, int64_t step, int64_t ts,
+                         std::optional<int64_t> dur) {
+  record_.Reset();
+  record_.Null();
+  record_.Int(track);
+  record_.Int(step);
+  record_.Int(ts);
+  AddInt(record_, dur);
+  return texts_[kStep].Append(id, record_.Finish());
+}
+
+Status TableWriter::FinishPages() {
+  for (TableAppender& table : events_) TRACEDB_TRY(table.Finish());
+  for (TableAppender& table : texts_) TRACEDB_TRY(table.Finish());
+  TRACEDB_TRY(file_->Finish());
+  file_.reset();
+  return Done{};
+}
+
+}  // namespace tracedb

@@ -1,0 +1,129 @@
+// tracedb: runs the command, prints its error, picks the exit code.
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+
+#include "cli_commands.h"
+#include "cli_options.h"
+#include "tracedb/query/output_stream.h"
+#include "tracedb/query/query_builtin.h"
+#include "tracedb/query/query_command.h"
+
+namespace tracedb {
+namespace {
+
+// Set by ctrl-C and by TERM; the only state that a signal handler may touch.
+std::atomic<bool> stop_asked = false;
+static_assert(std::atomic<bool>::is_always_lock_free);
+
+// The second time ends the program at once.
+extern "C" void AskToStop(int signal_number) {
+  if (stop_asked.exchange(true)) {
+    std::signal(signal_number, SIG_DFL);
+    std::raise(signal_number);
+  }
+}
+
+void SetUpSignals() {
+  struct sigaction action = {};
+  action.sa_handler = AskToStop;  // without SA_RESTART: a waiting read or lock comes back
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe comes back as an error of write
+  std::signal(SIGXFSZ, SIG_IGN);  // so does a file-size limit
+}
+
+bool Colored(const GlobalOptions& global) {
+  if (global.color != ColorChoice::kAuto) return global.color == ColorChoice::kAlways;
+  const char* no_color = std::getenv("NO_COLOR");
+  return isatty(STDERR_FILENO) == 1 && (no_color == nullptr || *no_color == '\0');
+}
+
+Status RunQuery(const GlobalOptions& global, const QueryArguments& arguments) {
+  QueryOptions options;
+  options.database = global.database;
+  options.source = arguments.source;
+  options.command = arguments.command;
+  options.params = arguments.params;
+  options.format = arguments.format;
+  options.output = arguments.output;
+  options.header = !arguments.no_header;
+  options.explain = arguments.explain;
+  options.assert_expression = arguments.assert_expression;
+  options.quiet = global.quiet;
+  options.on_open = [](SqliteDb& db) -> Status {
+    db.StopWhen(stop_asked);
+    return Done{};
+  };
+  TRACEDB_ASSIGN(catalog, QueryCatalog::Load(BuiltInQueries()));
+  TRACEDB_ASSIGN(outcome, RunQueryCommand(options, catalog));
+  if (!outcome.note.empty()) SayNote(global, outcome.note);
+  return Done{};
+}
+
+Status Run(const CommandLine& line) {
+  switch (line.command) {
+    case Command::kIngest:
+      return RunIngest(line.global, line.ingest, stop_asked);
+    case Command::kQuery:
+      return RunQuery(line.global, line.query);
+    case Command::kInfo:
+      return RunInfo(line.global, line.info);
+    case Command::kShowText: {
+      DescriptorOutput output(STDOUT_FILENO, "standard output");
+      TRACEDB_TRY(output.Write(line.text));
+      return output.Flush();
+    }
+  }
+  return Done{};
+}
+
+int ExitCode(const Error& error) {
+  switch (error.kind) {
+    case ErrorKind::kUsage:
+      return 2;
+    case ErrorKind::kAssert:
+      return 3;
+    case ErrorKind::kClosed:
+      return 0;
+    case ErrorKind::kInput:
+    case ErrorKind::kOutput:
+    case ErrorKind::kQuery:
+      break;
+  }
+  return 1;
+}
+
+void PrintError(const GlobalOptions& global, const Error& error) {
+  const bool colored = Colored(global);
+  fmt::print(stderr, "{}tracedb:{} {}\n", colored ? "\033[31m" : "", colored ? "\033[0m" : "",
+             error.what);
+  if (!error.advice.empty()) fmt::print(stderr, "  {}\n", error.advice);
+}
+
+}  // namespace
+
+void SayNote(const GlobalOptions& global, const std::string& note) {
+  if (!global.quiet) fmt::print(stderr, "tracedb: {}\n", note);
+}
+
+int Main(int argc, const char* const* argv) {
+  SetUpSignals();
+  const auto line = ParseCommandLine(argc, argv);
+  if (!line.ok()) {
+    PrintError({}, line.error());
+    return ExitCode(line.error());
+  }
+  const Status done = Run(line.value());
+  if (done.ok()) return 0;
+  if (done.error().kind != ErrorKind::kClosed) PrintError(line.value().global, done.error());
+  return ExitCode(done.error());
+}
+
+}  // namespace tracedb
+
+int main(int argc, char** argv) { return tracedb::Main(argc, argv); }

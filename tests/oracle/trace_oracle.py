@@ -1,0 +1,623 @@
+#!/usr/bin/env python3
+"""Recompute, the slow and obvious way, what a tracedb database must hold for a set of trace files.
+
+Standard library only, and nothing taken from the program: the inputs are the trace files and the
+definitions of the contract. All times are integer nanoseconds; no time passes through a float.
+
+    python3 trace_oracle.py TRACE...        prints a summary as JSON
+"""
+import collections
+import gzip
+import json
+import os
+import re
+import subprocess
+import sys
+from decimal import ROUND_HALF_UP, Decimal
+
+# ---------------------------------------------------------------------------------------------
+# Reading JSON without losing a digit.
+# A number with a point or an exponent is kept as its source text behind a mark that no ordinary
+# string begins with; integers are Python integers, which are exact.
+
+NUMBER_MARK = "\x00num:"
+
+
+def _mark(text):
+    return NUMBER_MARK + text
+
+
+def parse_json(text):
+    return json.loads(text, parse_float=_mark, parse_constant=_mark, strict=False)
+
+
+def canonical(value):
+    """One text for one JSON value: keys sorted, numbers by their source text, true unlike 1."""
+    return json.dumps(value, sort_keys=True)
+
+
+def is_number(value):
+    if isinstance(value, str):
+        return value.startswith(NUMBER_MARK)
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def text_of(value):
+    """A scalar as the text it has in the trace; None stays None."""
+    if value is None:
+        return None
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return value[len(NUMBER_MARK):] if value.startswith(NUMBER_MARK) else value
+    if isinstance(value, int):
+        return str(value)
+    return json.dumps(value)
+
+
+def whole_number(value):
+    """The value as an integer (also when it was written as text), or None."""
+    text = text_of(value)
+    if text is None:
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        return None
+
+
+_DECIMAL = re.compile(r"\s*([-+]?)(\d*)(?:\.(\d*))?\s*\Z")
+
+
+def microseconds_to_ns(value):
+    """Decimal microseconds, a number or text, to integer ns; the 4th decimal rounds half up."""
+    if type(value) is int:
+        return value * 1000
+    text = text_of(value)
+    if text is None:
+        return None
+    match = _DECIMAL.match(text)
+    if match and (match.group(2) or match.group(3)):
+        fraction = match.group(3) or ""
+        ns = int(match.group(2) or "0") * 1000 + int((fraction + "000")[:3])
+        if len(fraction) > 3 and fraction[3] >= "5":
+            ns += 1
+        return -ns if match.group(1) == "-" else ns
+    try:
+        return int((Decimal(text) * 1000).quantize(Decimal(1), rounding=ROUND_HALF_UP))
+    except (ArithmeticError, ValueError):
+        return None
+
+
+def read_text(path):
+    """The file's text; the compression is told by the content."""
+    with open(path, "rb") as handle:
+        head = handle.read(4)
+    if head[:2] == b"\x1f\x8b":
+        with gzip.open(path, "rb") as handle:
+            data = handle.read()
+    elif head == b"\x28\xb5\x2f\xfd":
+        data = subprocess.run(["zstd", "-dc", path], check=True, stdout=subprocess.PIPE).stdout
+    else:
+        with open(path, "rb") as handle:
+            data = handle.read()
+    return data.decode("utf-8-sig", "replace")
+
+
+# ---------------------------------------------------------------------------------------------
+# The definitions.
+
+KERNEL_CATEGORIES = {"kernel", "mtia_ccp_events"}
+MEMORY_CATEGORIES = {"gpu_memcpy", "gpu_memset", "memcpy", "memset"}
+COMMUNICATION_NAMES = ("nccl", "rccl", "msccl", "nvshmem", "deep_ep", "cross_device_reduce",
+                       "multimem_", "one_shot_all_reduce", "two_shot_all_reduce")
+DTYPE_BYTES = {"byte": 1, "char": 1, "bool": 1, "short": 2, "half": 2, "bfloat16": 2, "int": 4,
+               "float": 4, "long": 8, "double": 8, "uint16": 2, "uint32": 4, "uint64": 8,
+               "complexhalf": 4, "complexfloat": 8, "complexdouble": 16,
+               "qint8": 1, "quint8": 1, "qint32": 4}
+STEP_NAME = re.compile(r"ProfilerStep#(\d+)\Z")
+RANK_IN_NAME = re.compile(r"rank[-_ \[]?(\d+)", re.IGNORECASE)
+
+
+def is_gpu_category(category):
+    return category.lower() in KERNEL_CATEGORIES or category.lower() in MEMORY_CATEGORIES
+
+
+def is_launch_category(category):
+    lower = category.lower()
+    return lower.endswith("runtime") or lower.endswith("driver")
+
+
+def kind_of(category, name, args):
+    if category.lower() in MEMORY_CATEGORIES:
+        return "memory"
+    if args.get("Collective name") not in (None, ""):
+        return "communication"
+    lower = name.lower()
+    if any(piece in lower for piece in COMMUNICATION_NAMES):
+        return "communication"
+    return "compute"
+
+
+def dtype_bytes(dtype):
+    text = text_of(dtype)
+    if text is None:
+        return None
+    lower = text.lower()
+    if lower.startswith("float8"):
+        return 1
+    return DTYPE_BYTES.get(lower)
+
+
+def ranks_from(value):
+    """The sorted ranks of "[0, 1]" or a list; None if missing, empty or shortened."""
+    if value is None:
+        return None
+    if isinstance(value, list):
+        numbers = [whole_number(item) for item in value]
+        return None if not numbers or None in numbers else tuple(sorted(numbers))
+    text = text_of(value)
+    if not re.fullmatch(r"\s*\[\s*\d+(\s*,\s*\d+)*\s*\]\s*", text):
+        return None
+    return tuple(sorted(int(digits) for digits in re.findall(r"\d+", text)))
+
+
+# ---------------------------------------------------------------------------------------------
+# Interval sets.
+
+def measure(sets):
+    """How long each combination of the named interval sets holds.
+
+    sets: {name: [(start, end), ...]}. All boundaries cut the time axis into elementary segments;
+    every segment is inside or outside of each set as a whole. Returns {frozenset(names): ns}.
+    """
+    points = sorted({point for intervals in sets.values() for pair in intervals for point in pair})
+    index = {point: position for position, point in enumerate(points)}
+    inside = {}
+    for name, intervals in sets.items():
+        flags = bytearray(max(len(points) - 1, 0))
+        for start, end in intervals:
+            first, last = index[start], index[end]
+            if last > first:
+                flags[first:last] = b"\x01" * (last - first)
+        inside[name] = flags
+    result = collections.Counter()
+    names = sorted(sets)
+    for position in range(len(points) - 1):
+        held = frozenset(name for name in names if inside[name][position])
+        result[held] += points[position + 1] - points[position]
+    return result
+
+
+def union_length(intervals):
+    return sum(length for held, length in measure({"a": intervals}).items() if held)
+
+
+# ---------------------------------------------------------------------------------------------
+# One file.
+
+class Slice:
+    __slots__ = ("trace", "category", "name", "ts", "dur", "pid", "tid", "args", "source")
+
+    def __init__(self, trace, category, name, ts, dur, pid, tid, args, source):
+        self.trace, self.category, self.name = trace, category, name
+        self.ts, self.dur, self.pid, self.tid = ts, dur, pid, tid
+        self.args, self.source = args, source
+
+    @property
+    def rank(self):
+        return self.trace.rank
+
+
+class Activity:
+    """A GPU activity. launches: starts of all runtime calls of its correlation, earliest first.
+    step_options: the steps that the contract allows, the preferred first."""
+
+    def __init__(self, piece, order):
+        args = piece.args
+        self.trace, self.order = piece.trace, order
+        self.name, self.ts, self.dur, self.args = piece.name, piece.ts, piece.dur, args
+        device = args.get("device")
+        stream = args.get("stream")
+        self.device = text_of(device if device is not None else piece.pid)
+        self.stream = text_of(stream if stream is not None else piece.tid)
+        self.kind = kind_of(piece.category, piece.name, args)
+        self.correlation = text_of(args.get("correlation"))
+        self.bytes = whole_number(args.get("bytes"))
+        self.launches = []
+        self.step_options = [None]
+
+    @property
+    def rank(self):
+        return self.trace.rank
+
+    @property
+    def end(self):
+        return self.ts + self.dur
+
+    @property
+    def launch_ts(self):
+        return self.launches[0] if self.launches else None
+
+    @property
+    def step(self):
+        return self.step_options[0]
+
+
+class Trace:
+    def __init__(self, path, document=None, rank=None):
+        self.path = path
+        if document is None:
+            document = parse_json(read_text(path))
+        if isinstance(document, list):
+            document = {"traceEvents": document}
+        self.header = {key: value for key, value in document.items() if key != "traceEvents"}
+        events = document.get("traceEvents") or []
+        self.events = len(events)
+        self.base_ns = whole_number(self.header.get("baseTimeNanoseconds"))
+        info = self.header.get("distributedInfo")
+        self.distributed = info if isinstance(info, dict) else {}
+        self.world_size = whole_number(self.distributed.get("world_size"))
+        self.header_rank = whole_number(self.distributed.get("rank"))
+        self.rank = rank if rank is not None else self.header_rank
+        if self.rank is None:
+            found = RANK_IN_NAME.search(os.path.basename(path or ""))
+            self.rank = int(found.group(1)) if found else None
+        self.phases = collections.Counter()        # (ph, category) of every event
+        self.slices, self.negative = [], []
+        self.pairs = 0                             # slices that took two events
+        self.unmatched = 0                         # B, E, b, e without a partner
+        self.unusable = 0                          # X and others without a time
+        self.other = collections.Counter()         # phases that have no table
+        self.empty = 0
+        self.instants, self.memory, self.counters, self.flows = [], [], [], []
+        self.counter_series = 0
+        self.metadata = 0
+        self.process_names = collections.defaultdict(set)
+        self.thread_names = collections.defaultdict(set)
+        self._read(events)
+        self._gpu()
+
+    # -- events to records
+
+    def absolute(self, value):
+        ns = microseconds_to_ns(value)
+        return None if ns is None else ns + (self.base_ns or 0)
+
+    def _read(self, events):
+        stacks = collections.defaultdict(list)
+        open_async = collections.defaultdict(list)
+        for event in events:
+            if not isinstance(event, dict):
+                self.other["not an object"] += 1
+                continue
+            if not event:
+                self.empty += 1
+                continue
+            phase = event.get("ph")
+            self.phases[(phase, event.get("cat"))] += 1
+            if phase == "M":
+                self._metadata(event)
+                continue
+            ts = self.absolute(event.get("ts"))
+            if phase in ("X", "B", "E", "b", "e", "i", "I", "C", "s", "t", "f") and ts is None:
+                self.unusable += 1
+            elif phase == "X":
+                dur = microseconds_to_ns(event.get("dur", 0))
+                if dur is None:
+                    self.unusable += 1
+                else:
+                    self._slice(event, ts, dur, event.get("args") or {}, "X")
+            elif phase == "B":
+                stacks[self._thread(event)].append((event, ts))
+            elif phase == "E":
+                self._close(stacks[self._thread(event)], event, ts, "B")
+            elif phase in ("b", "e"):
+                key = (text_of(event.get("cat")), text_of(event.get("id")),
+                       text_of(event.get("scope")), text_of(event.get("name")))
+                if phase == "b":
+                    open_async[key].append((event, ts))
+                else:
+                    self._close(open_async[key], event, ts, "b")
+            elif phase in ("i", "I"):
+                row = (text_of(event.get("name")) or "", ts)
+                (self.memory if event.get("name") == "[memory]" else self.instants).append(row)
+            elif phase == "C":
+                self.counters.append((text_of(event.get("name")) or "", ts))
+                series = event.get("args")
+                self.counter_series += len(series) if isinstance(series, dict) else 0
+            elif phase in ("s", "t", "f"):
+                self.flows.append((text_of(event.get("name")) or "", ts))
+            else:
+                self.other[text_of(phase)] += 1
+        self.unmatched += sum(map(len, stacks.values())) + sum(map(len, open_async.values()))
+
+    @staticmethod
+    def _thread(event):
+        return text_of(event.get("pid")), text_of(event.get("tid"))
+
+    def _close(self, stack, event, ts, source):
+        if not stack:
+            self.unmatched += 1
+            return
+        begin, begin_ts = stack.pop()
+        self.pairs += 1
+        args = dict(begin.get("args") or {})
+        args.update(event.get("args") or {})
+        self._slice(begin, begin_ts, ts - begin_ts, args, source)
+
+    def _slice(self, event, ts, dur, args, source):
+        piece = Slice(self, text_of(event.get("cat")) or "", text_of(event.get("name")) or "",
+                      ts, dur, event.get("pid"), event.get("tid"), args, source)
+        (self.negative if dur < 0 else self.slices).append(piece)
+
+    def _metadata(self, event):
+        self.metadata += 1
+        args = event.get("args")
+        name = text_of(args.get("name")) if isinstance(args, dict) else None
+        if name is None:
+            return
+        if event.get("name") == "process_name":
+            self.process_names[text_of(event.get("pid"))].add(name)
+        elif event.get("name") == "thread_name":
+            self.thread_names[self._thread(event)].add(name)
+
+    # -- GPU activities, their launches and steps
+
+    def _gpu(self):
+        self.steps = []
+        launches = collections.defaultdict(list)
+        self.activities = []
+        for order, piece in enumerate(self.slices):
+            if piece.source != "X":
+                continue
+            args = piece.args if isinstance(piece.args, dict) else {}
+            if piece.category.lower() == "user_annotation":
+                match = STEP_NAME.match(piece.name)
+                if match:
+                    self.steps.append((int(match.group(1)), piece.ts, piece.dur))
+            elif is_gpu_category(piece.category):
+                self.activities.append(Activity(piece, order))
+            elif is_launch_category(piece.category) and args.get("correlation") is not None:
+                launches[text_of(args["correlation"])].append(piece.ts)
+        for activity in self.activities:
+            activity.launches = sorted(launches.get(activity.correlation, []))
+            activity.step_options = self._step_options(activity)
+
+    def steps_at(self, ts):
+        """The steps that hold a time, the latest begun first (the end does not belong to a step)."""
+        holding = [(start, step) for step, start, dur in self.steps if start <= ts < start + dur]
+        return [step for start, step in sorted(holding, reverse=True)]
+
+    def _step_options(self, activity):
+        options = []
+        for launch in activity.launches:
+            options += self.steps_at(launch)
+        # Also where only some of several calls of one correlation lie in a step.
+        outside = [launch for launch in activity.launches if not self.steps_at(launch)]
+        if outside or not activity.launches:
+            options += self.steps_at(activity.ts) or [None]
+        return options
+
+    # -- process groups
+
+    def group_of(self, args):
+        """The sorted ranks of a communication kernel's group, or None where the file does not say."""
+        ranks = ranks_from(args.get("Process Group Ranks"))
+        if ranks is not None:
+            return ranks
+        name = text_of(args.get("Process Group Name"))
+        if name is None:
+            return None
+        for group in self.groups():
+            if text_of(group.get("pg_name")) == name:
+                return ranks_from(group.get("ranks"))
+        return None
+
+    def groups(self):
+        config = self.distributed.get("pg_config")
+        return [group for group in config if isinstance(group, dict)] if isinstance(config, list) else []
+
+
+# ---------------------------------------------------------------------------------------------
+# All files together.
+
+class Part:
+    """One rank's part in a collective."""
+
+    def __init__(self, activity):
+        args = activity.args
+        self.activity = activity
+        self.rank, self.ts, self.dur = activity.rank, activity.ts, activity.dur
+        self.collective = text_of(args.get("Collective name"))
+        self.dtype = text_of(args.get("dtype"))
+        self.seq = whole_number(args.get("Seq"))
+        self.group = activity.trace.group_of(args)
+        size = dtype_bytes(args.get("dtype"))
+        self.in_bytes = self._bytes(args.get("In msg nelems"), size)
+        self.out_bytes = self._bytes(args.get("Out msg nelems"), size)
+        self.peer = None
+        if self.collective == "send":
+            self.peer = whole_number(args.get("Dst Rank"))
+        elif self.collective == "recv":
+            self.peer = whole_number(args.get("Src Rank"))
+        self.ordinal = None                        # from 0; None: the group is not known
+
+    @staticmethod
+    def _bytes(elements, size):
+        count = whole_number(elements)
+        return None if count is None or size is None else count * size
+
+    @property
+    def point_to_point(self):
+        return self.collective in ("send", "recv")
+
+
+class Collective:
+    """The parts of the ranks that belong together."""
+
+    def __init__(self, group, key, parts):
+        self.group, self.key, self.parts = group, key, parts
+        per_rank = collections.Counter(part.rank for part in parts)
+        self.repeated = any(count > 1 for count in per_rank.values())
+        self.complete = not self.repeated and tuple(sorted(per_rank)) == group
+        starts = [part.ts for part in parts]
+        self.first_start, self.last_start = min(starts), max(starts)
+        self.waits = {part.rank: self.last_start - part.ts for part in parts}
+        self.culprits = sorted(part.rank for part in parts if part.ts == self.last_start)
+        self.total_wait = sum(self.last_start - part.ts for part in parts)
+        self.max_wait = self.last_start - self.first_start
+        self.transfer = min(part.dur for part in parts)
+
+    @property
+    def culprit(self):
+        return self.culprits[0]
+
+    @property
+    def matched(self):
+        return len(self.waits) > 1
+
+
+class Job:
+    def __init__(self, traces):
+        self.traces = traces
+        self.activities = [a for trace in traces for a in trace.activities]
+        self.ranks = sorted({trace.rank for trace in traces if trace.rank is not None})
+        self.devices = self._devices()
+        self.streams = self._streams()
+        self.parts = self._parts()
+        self.collectives = self._collectives()
+
+    @staticmethod
+    def _by_kind(activities):
+        sets = {"compute": [], "communication": [], "memory": []}
+        for activity in activities:
+            sets[activity.kind].append((activity.ts, activity.end))
+        return sets
+
+    def _grouped(self, key):
+        found = collections.defaultdict(list)
+        for activity in self.activities:
+            found[key(activity)].append(activity)
+        return found
+
+    def _devices(self):
+        """{(rank, device): {span, compute, comm, overlap, exposed_comm, exposed_memory, idle}}"""
+        result = {}
+        for key, activities in self._grouped(lambda a: (a.rank, a.device)).items():
+            lengths = measure(self._by_kind(activities))
+
+            def total(condition):
+                return sum(ns for held, ns in lengths.items() if condition(held))
+
+            span = max(a.end for a in activities) - min(a.ts for a in activities)
+            result[key] = {
+                "span": span,
+                "compute": total(lambda held: "compute" in held),
+                "comm": total(lambda held: "communication" in held),
+                "overlap": total(lambda held: "compute" in held and "communication" in held),
+                "exposed_comm": total(lambda held: "communication" in held and "compute" not in held),
+                "exposed_memory": total(lambda held: held == {"memory"}),
+                "idle": span - total(lambda held: bool(held)),
+            }
+        return result
+
+    def _streams(self):
+        """{(rank, device, stream): {activities, start, end, busy, compute, comm, memory}}"""
+        result = {}
+        for key, activities in self._grouped(lambda a: (a.rank, a.device, a.stream)).items():
+            sets = self._by_kind(activities)
+            result[key] = {
+                "activities": len(activities),
+                "start": min(a.ts for a in activities),
+                "end": max(a.end for a in activities),
+                "busy": union_length([pair for pairs in sets.values() for pair in pairs]),
+                "compute": union_length(sets["compute"]),
+                "comm": union_length(sets["communication"]),
+                "memory": union_length(sets["memory"]),
+            }
+        return result
+
+    def _parts(self):
+        parts = [Part(a) for a in self.activities
+                 if a.kind == "communication" and a.args.get("Collective name") not in (None, "")]
+        by_rank_and_group = collections.defaultdict(list)
+        for part in parts:
+            if part.group is not None:
+                by_rank_and_group[(part.rank, part.group)].append(part)
+        for members in by_rank_and_group.values():
+            # The sort is stable: of two that start together the one earlier in the files comes first.
+            for ordinal, part in enumerate(sorted(members, key=lambda part: part.ts)):
+                part.ordinal = ordinal
+        return parts
+
+    def _collectives(self):
+        self.undefined_groups = {part.group for part in self.parts
+                                 if part.point_to_point and part.group and len(part.group) > 2}
+        found = collections.defaultdict(list)
+        for part in self.parts:
+            if part.group is not None:
+                key = ("seq", part.seq) if part.seq is not None else ("ordinal", part.ordinal)
+                found[(part.group, key)].append(part)
+        return [Collective(group, key, parts) for (group, key), parts in sorted(found.items())]
+
+    def stall_ranks(self, chosen):
+        """Per rank over the collectives that chosen() accepts; times_last and caused_wait with the
+        least and the most that a choice among tied culprits can give."""
+        rows = {}
+        for collective in self.collectives:
+            if not chosen(collective):
+                continue
+            for rank in collective.waits:
+                row = rows.setdefault(rank, collections.Counter())
+                row["collectives"] += 1
+                row["suffered_wait"] += collective.waits[rank]
+                if rank in collective.culprits:
+                    row["times_last_most"] += 1
+                    row["caused_wait_most"] += collective.total_wait
+                    if len(collective.culprits) == 1:
+                        row["times_last_least"] += 1
+                        row["caused_wait_least"] += collective.total_wait
+                if rank == collective.culprit:
+                    row["times_last"] += 1
+                    row["caused_wait"] += collective.total_wait
+        return rows
+
+
+def load(paths, ranks=None):
+    """A Job of the files; ranks: {path: rank} for files that do not say theirs."""
+    return Job([Trace(path, rank=(ranks or {}).get(path)) for path in paths])
+
+
+def summary(job):
+    return {
+        "traces": [{
+            "path": trace.path, "rank": trace.rank, "world_size": trace.world_size,
+            "base_ns": trace.base_ns, "events": trace.events, "slices": len(trace.slices),
+            "pairs": trace.pairs, "negative": len(trace.negative), "unmatched": trace.unmatched,
+            "unusable": trace.unusable, "instants": len(trace.instants),
+            "memory_events": len(trace.memory), "counters": len(trace.counters),
+            "flows": len(trace.flows), "metadata": trace.metadata, "other": dict(trace.other),
+            "activities": dict(collections.Counter(a.kind for a in trace.activities)),
+            "steps": trace.steps,
+            "phases": [[ph, cat, n] for (ph, cat), n in
+                       sorted(trace.phases.items(), key=lambda item: str(item[0]))],
+        } for trace in job.traces],
+        "devices": [{"rank": r, "device": d, **row} for (r, d), row in sorted(job.devices.items(), key=str)],
+        "streams": [{"rank": r, "device": d, "stream": s, **row}
+                    for (r, d, s), row in sorted(job.streams.items(), key=str)],
+        "collectives": {"parts": len(job.parts),
+                        "complete": sum(c.complete for c in job.collectives),
+                        "matched": sum(c.matched for c in job.collectives),
+                        "without_partner": sum(not c.matched for c in job.collectives),
+                        "total_wait": sum(c.total_wait for c in job.collectives if c.matched)},
+        "stall_ranks": {rank: dict(row) for rank, row in
+                        sorted(job.stall_ranks(lambda c: c.matched).items(), key=str)},
+    }
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit("usage: trace_oracle.py TRACE...")
+    json.dump(summary(load(sys.argv[1:])), sys.stdout, indent=1)
+    print()
