@@ -8,23 +8,34 @@
 
 namespace tracedb {
 
+namespace {
+
+Status RunSection(const GlobalOptions& global, const QueryCatalog& catalog, const char* name,
+                  Format format) {
+  QueryOptions query;
+  query.database = global.database;
+  query.source = name;
+  query.format = format;
+  query.quiet = global.quiet;
+  TRACEDB_ASSIGN(outcome, RunQueryCommand(query, catalog));
+  if (!outcome.note.empty()) SayNote(global, outcome.note);
+  return Done{};
+}
+
+}  // namespace
+
 // `info` is canned queries under another name, so that it reads and prints like them.
 Status RunInfo(const GlobalOptions& global, const InfoOptions& options) {
   TRACEDB_ASSIGN(catalog, QueryCatalog::Load(BuiltInQueries()));
-  const bool terminal = isatty(STDOUT_FILENO) == 1;
-  const bool sections = !options.issues;
-  for (const std::string_view name : {"traces", "streams", "issues"}) {
-    if (options.issues != (name == "issues") && options.issues) continue;
-    QueryOptions query;
-    query.database = global.database;
-    query.source = std::string("info_") + std::string(name);
-    query.format = options.format.value_or(Format::kTable);
-    query.quiet = global.quiet || sections;
-    TRACEDB_ASSIGN(outcome, RunQueryCommand(query, catalog));
-    if (!outcome.note.empty() && !global.quiet) SayNote(global, outcome.note);
-  }
-  (void)terminal;
-  return Done{};
+  const Format format = options.format.value_or(Format::kTable);
+  if (options.issues) return RunSection(global, catalog, "info_issues", format);
+  TRACEDB_TRY(RunSection(global, catalog, "info_traces", format));
+  // The other formats are for programs: one result each.
+  if (format != Format::kTable) return Done{};
+  DescriptorOutput output(STDOUT_FILENO, "standard output");
+  TRACEDB_TRY(output.Write("\n"));
+  TRACEDB_TRY(output.Flush());
+  return RunSection(global, catalog, "info_streams", format);
 }
 
 }  // namespace tracedb

@@ -166,6 +166,15 @@ LoadOptions OptionsFor(const GlobalOptions& global, const IngestOptions& options
   return load;
 }
 
+Result<LoadSummary> LoadOne(const GlobalOptions& global, const std::filesystem::path& file,
+                            LoadOptions& load) {
+  std::error_code error;
+  const uint64_t bytes = std::filesystem::file_size(file, error);
+  ProgressLine progress(!global.quiet, file.string(), error ? 0 : bytes);
+  load.on_progress = [&progress](const LoadProgress& now) { progress.Show(now); };
+  return LoadTrace(file, global.database, load);
+}
+
 }  // namespace
 
 Status RunIngest(const GlobalOptions& global, const IngestOptions& options,
@@ -179,14 +188,17 @@ Status RunIngest(const GlobalOptions& global, const IngestOptions& options,
   LoadOptions load = OptionsFor(global, options, stop);
   DescriptorOutput output(STDOUT_FILENO, "standard output");
   std::string json;
-  for (const std::filesystem::path& file : files) {
-    std::error_code error;
-    const uint64_t bytes = std::filesystem::file_size(file, error);
-    ProgressLine progress(!global.quiet, file.string(), error ? 0 : bytes);
-    load.on_progress = [&progress](const LoadProgress& now) { progress.Show(now); };
-    auto loaded = LoadTrace(file, global.database, load);
-    progress.Clear();
+  std::optional<Error> no_trace;
+  bool any_trace = false;
+  for (const InputFile& file : files) {
+    auto loaded = LoadOne(global, file.path, load);
+    if (!loaded.ok() && loaded.error().kind == ErrorKind::kNoTrace && file.searched) {
+      SayNote(global, loaded.error().what + "; passed over");
+      if (!no_trace.has_value()) no_trace = loaded.error();
+      continue;
+    }
     if (!loaded.ok()) return std::move(loaded).error();
+    any_trace = true;
     const LoadSummary& summary = loaded.value();
     SayWarnings(global, summary, options.rank);
     if (options.json) {
@@ -196,6 +208,7 @@ Status RunIngest(const GlobalOptions& global, const IngestOptions& options,
       TRACEDB_TRY(output.Flush());
     }
   }
+  if (!any_trace && no_trace.has_value()) return *no_trace;
   if (options.json) {
     TRACEDB_TRY(output.Write("{\"database\":" + JsonText(global.database.string()) +
                              ",\"traces\":[\n " + json + "]}\n"));

@@ -91,6 +91,7 @@ int ExitCode(const Error& error) {
     case ErrorKind::kClosed:
       return 0;
     case ErrorKind::kInput:
+    case ErrorKind::kNoTrace:
     case ErrorKind::kOutput:
     case ErrorKind::kQuery:
       break;

@@ -95,18 +95,28 @@ Status DeriveCollectives(SqliteDb& db, int64_t rank) {
   const std::string element(kElementBytesSql);
   return db.Execute(
       "INSERT INTO collective_part "
-      "SELECT g.id, t.rank, t.trace_id, p.group_id, "
-      "  CASE WHEN p.group_id IS NOT NULL THEN row_number() OVER "
-      "    (PARTITION BY p.group_id ORDER BY g.ts + t.base_ns, g.id) END, "
-      "  g.collective_seq, a.collective, a.dtype, a.in_nelems * " + element + ", "
-      "  a.out_nelems * " + element + ", g.ts + t.base_ns, g.dur, "
-      "  CASE lower(a.collective) WHEN 'send' THEN a.dst_rank WHEN 'recv' THEN a.src_rank END, "
-      "  k.step, k.launch_ts_ns "
-      "FROM gpu_slice g CROSS JOIN track t ON t.id = g.track "
-      "  LEFT JOIN shape a ON a.id = g.shape "
-      "  LEFT JOIN process_group p ON p.ranks = a.group_ranks AND a.collective IS NOT NULL "
-      "  LEFT JOIN launch k ON k.id = g.id "
-      "WHERE g.kind = 1 AND t.rank = " + of_rank + " ORDER BY g.id");
+      "WITH part AS ("
+      "  SELECT g.id, t.rank, t.trace_id, p.group_id, g.collective_seq AS seq, a.collective, "
+      "    a.dtype, a.in_nelems * " + element + " AS in_bytes, "
+      "    a.out_nelems * " + element + " AS out_bytes, g.ts + t.base_ns AS ts_ns, g.dur, "
+      "    CASE lower(a.collective) WHEN 'send' THEN a.dst_rank WHEN 'recv' THEN a.src_rank END "
+      "      AS peer, "
+      "    CASE WHEN p.size > 2 THEN CASE lower(a.collective) "
+      "      WHEN 'send' THEN t.rank || '>' || a.dst_rank "
+      "      WHEN 'recv' THEN a.src_rank || '>' || t.rank END END AS pair, k.step, k.launch_ts_ns "
+      "  FROM gpu_slice g CROSS JOIN track t ON t.id = g.track "
+      "    LEFT JOIN shape a ON a.id = g.shape "
+      "    LEFT JOIN process_group p ON p.ranks = a.group_ranks AND a.collective IS NOT NULL "
+      "    LEFT JOIN launch k ON k.id = g.id "
+      "  WHERE g.kind = 1 AND t.rank = " + of_rank + "), "
+      "counted AS ("
+      "  SELECT part.*, row_number() OVER (PARTITION BY group_id ORDER BY ts_ns, id) AS ordinal, "
+      "    row_number() OVER (PARTITION BY group_id, pair ORDER BY ts_ns, id) AS of_pair "
+      "  FROM part) "
+      "SELECT id, rank, trace_id, group_id, iif(group_id IS NULL, NULL, ordinal), seq, collective, "
+      "  dtype, in_bytes, out_bytes, ts_ns, dur, peer, step, launch_ts_ns, ifnull(pair, ''), "
+      "  seq IS NOT NULL, coalesce(seq, iif(pair IS NULL, ordinal, of_pair)) "
+      "FROM counted ORDER BY id");
 }
 
 }  // namespace tracedb

@@ -39,9 +39,9 @@ Error NoTrace(const std::filesystem::path& input, const EventFramer& framer) {
   constexpr const char* kAdvice =
       "a trace is a JSON object with \"traceEvents\", or an array of events; plain, gzip or zstd";
   if (!framer.header().is_json()) {
-    return Error{ErrorKind::kInput, name + ": byte 0: this is no trace: not JSON", kAdvice};
+    return Error{ErrorKind::kNoTrace, name + ": byte 0: this is no trace: not JSON", kAdvice};
   }
-  return Error{ErrorKind::kInput,
+  return Error{ErrorKind::kNoTrace,
                name + ": byte " + std::to_string(framer.text_bytes()) +
                    ": this is no trace: the file ends without \"traceEvents\"",
                kAdvice};

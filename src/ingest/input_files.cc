@@ -79,11 +79,11 @@ Result<std::vector<fs::path>> TracesBelow(const fs::path& folder) {
 
 }  // namespace
 
-Result<std::vector<fs::path>> FindInputFiles(const std::vector<std::string>& inputs) {
-  std::vector<fs::path> files;
+Result<std::vector<InputFile>> FindInputFiles(const std::vector<std::string>& inputs) {
+  std::vector<InputFile> files;
   for (const std::string& input : inputs) {
     if (input == "-") {
-      files.emplace_back(input);
+      files.push_back({input, false});
       continue;
     }
     std::error_code error;
@@ -92,11 +92,11 @@ Result<std::vector<fs::path>> FindInputFiles(const std::vector<std::string>& inp
       return Error{ErrorKind::kInput, input + ": there is no such file or folder", ""};
     }
     if (!fs::is_directory(status)) {
-      files.emplace_back(input);
+      files.push_back({input, false});
       continue;
     }
     TRACEDB_ASSIGN(found, TracesBelow(input));
-    files.insert(files.end(), found.begin(), found.end());
+    for (const fs::path& file : found) files.push_back({file, true});
   }
   return files;
 }

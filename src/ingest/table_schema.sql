@@ -184,7 +184,11 @@ CREATE TABLE collective_part (
   dur_ns INTEGER,
   peer INTEGER,
   step INTEGER,
-  launch_ts_ns INTEGER
+  launch_ts_ns INTEGER,
+  -- Parts of one collective agree in group_id and in these three.
+  pair TEXT,                      -- send and recv in a group of more than two: '0>4'; else ''
+  by_seq INTEGER,                 -- 1: match_no is the Seq
+  match_no INTEGER                -- Seq, else ordinal (of the pair where there is one)
 );
 
 CREATE TABLE process (
