@@ -200,6 +200,11 @@ Status RunIngest(const GlobalOptions& global, const IngestOptions& options,
     if (!loaded.ok()) return std::move(loaded).error();
     any_trace = true;
     const LoadSummary& summary = loaded.value();
+    if (global.verbose && !summary.skipped) {
+      SayNote(global, fmt::format("{}: {:.3f} s reading, {:.3f} s deriving, {:.3f} s landing",
+                                  summary.path, summary.read_seconds, summary.derive_seconds,
+                                  summary.land_seconds));
+    }
     SayWarnings(global, summary, options.rank);
     if (options.json) {
       json += (json.empty() ? "" : ",\n ") + JsonSummary(summary);

@@ -68,7 +68,22 @@ class Load {
   EventIssues issues_;
 };
 
+// Seconds since it was made or asked last.
+class Stopwatch {
+ public:
+  double Lap() {
+    const auto now = std::chrono::steady_clock::now();
+    const std::chrono::duration<double> lap = now - since_;
+    since_ = now;
+    return lap.count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
+};
+
 Result<LoadSummary> Load::Run() {
+  Stopwatch watch;
   const LandingPlace& place = landing_.place();
   first_ = place.first;
   TRACEDB_ASSIGN(writer, TableWriter::Create(landing_.partial()));
@@ -79,6 +94,8 @@ Result<LoadSummary> Load::Run() {
   TRACEDB_TRY(builder.Finish());
   TRACEDB_TRY(writer->FinishPages());
   writer.reset();
+  LoadSummary summary;
+  summary.read_seconds = watch.Lap();
   built_ = builder.summary();
   issues_ = builder.issues();
   issues_.Merge(read_.issues);
@@ -86,7 +103,6 @@ Result<LoadSummary> Load::Run() {
   if (options_.strict && issues_.Any()) {
     TRACEDB_TRY(StrictError(input_, issues_));
   }
-  LoadSummary summary;
   summary.path = input_.string();
   if (place.exists && !options_.replace) {
     TRACEDB_ASSIGN(same, landing_.FindSameText(read_.text_hash));
@@ -95,7 +111,9 @@ Result<LoadSummary> Load::Run() {
   rank_ = ChooseRank(header_, input_, options_.rank, place.ranks);
   if (!summary.skipped) {
     TRACEDB_TRY(Derive());
+    summary.derive_seconds = watch.Lap();
     TRACEDB_TRY(landing_.Land(rank_.rank, input_.string(), read_.text_hash));
+    summary.land_seconds = watch.Lap();
   }
   summary.trace_id = first_.trace_id;
   summary.rank = rank_.rank;
@@ -216,7 +234,7 @@ Status Load::Derive() {
 
 Result<LoadSummary> LoadTrace(const fs::path& input, const fs::path& database,
                               const LoadOptions& options) {
-  const auto start = std::chrono::steady_clock::now();
+  Stopwatch watch;
   TRACEDB_ASSIGN(landing, DatabaseLanding::Begin(database, options));
   if (!options.replace) {
     TRACEDB_ASSIGN(unchanged, FindUnchangedFile(input, landing));
@@ -230,8 +248,7 @@ Result<LoadSummary> LoadTrace(const fs::path& input, const fs::path& database,
   }
   Load load(input, options, landing);
   TRACEDB_ASSIGN(summary, load.Run());
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-  summary.seconds = taken.count();
+  summary.seconds = watch.Lap();
   return summary;
 }
 
