@@ -9,6 +9,7 @@
 
 #include "cli_commands.h"
 #include "cli_options.h"
+#include "extension/interval_functions.h"
 #include "tracedb/query/output_stream.h"
 #include "tracedb/query/query_builtin.h"
 #include "tracedb/query/query_command.h"
@@ -57,6 +58,7 @@ Status RunQuery(const GlobalOptions& global, const QueryArguments& arguments) {
   options.quiet = global.quiet;
   options.on_open = [](SqliteDb& db) -> Status {
     db.StopWhen(stop_asked);
+    if (RegisterIntervalFunctions(db.handle()) != 0) return SqliteError(db.handle(), "");
     return Done{};
   };
   TRACEDB_ASSIGN(catalog, QueryCatalog::Load(BuiltInQueries()));

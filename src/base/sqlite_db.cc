@@ -3,6 +3,7 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <cctype>
 #include <limits>
 
 namespace tracedb {
@@ -68,6 +69,28 @@ int AllowReadingOnly(void*, int action, const char* first, const char* second, c
 
 }  // namespace
 
+namespace {
+
+// "file:" with every byte escaped that means something in a URI.
+std::string FrozenUri(const std::string& path) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string uri = "file:";
+  for (const char c : path) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '/' || c == '.' || c == '_' ||
+        c == '-') {
+      uri += c;
+    } else {
+      const auto byte = static_cast<unsigned char>(c);
+      uri += '%';
+      uri += kDigits[byte >> 4];
+      uri += kDigits[byte & 15];
+    }
+  }
+  return uri + "?immutable=1";
+}
+
+}  // namespace
+
 Error SqliteError(sqlite3* db, std::string_view where) {
   const int code = db == nullptr ? SQLITE_NOMEM : sqlite3_errcode(db);
   std::string what(where);
@@ -126,6 +149,16 @@ Result<bool> SqliteStatement::Step() {
     return false;
   }
   return SqliteError(sqlite3_db_handle(statement_.get()), "");
+}
+
+Status SqliteStatement::Run() {
+  for (bool more = true; more;) {
+    auto step = Step();
+    if (!step.ok()) return std::move(step).error();
+    more = step.value();
+  }
+  Reset();
+  return Done{};
 }
 
 void SqliteStatement::Reset() {
@@ -189,9 +222,14 @@ std::string SqliteStatement::Sql() const {
 
 Result<SqliteDb> SqliteDb::Open(const std::filesystem::path& path, SqliteMode mode) {
   int flags = SQLITE_OPEN_NOMUTEX;
+  std::string name = path.string();
   switch (mode) {
     case SqliteMode::kReadOnly:
       flags |= SQLITE_OPEN_READONLY;
+      break;
+    case SqliteMode::kFrozen:
+      flags |= SQLITE_OPEN_READONLY | SQLITE_OPEN_URI;
+      name = FrozenUri(name);
       break;
     case SqliteMode::kReadWrite:
       flags |= SQLITE_OPEN_READWRITE;
@@ -201,7 +239,7 @@ Result<SqliteDb> SqliteDb::Open(const std::filesystem::path& path, SqliteMode mo
       break;
   }
   sqlite3* raw = nullptr;
-  const int code = sqlite3_open_v2(path.c_str(), &raw, flags, nullptr);
+  const int code = sqlite3_open_v2(name.c_str(), &raw, flags, nullptr);
   SqliteDb db(raw, path);
   if (code != SQLITE_OK) return SqliteError(raw, path.string());
   sqlite3_extended_result_codes(raw, 0);

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 
 namespace tracedb {
@@ -72,11 +73,17 @@ struct ArgKey {
   Slot slot = Slot::kNone;
 };
 
+// Numbers so small are few: under a key that is not known they stay in the text.
+constexpr bool IsFewValued(int64_t value) { return value > -1000 && value < 1000; }
+
 // What to do with a number under this key: a column of its own, stay in the text because it takes
 // few values, or decide by its size.
 inline ArgKey ClassifyArg(std::string_view key) {
   using enum ArgClass;
-  const auto is = [key](std::string_view name) { return key == name; };
+  // Sizes agree already: with a constant size the comparison is a few instructions.
+  const auto is = [key]<size_t n>(const char(&name)[n]) {
+    return std::memcmp(key.data(), name, n - 1) == 0;
+  };
   switch (key.size()) {
     case 3:
       if (is("Seq")) return {kSlot, Slot::kCollectiveSeq};

@@ -36,12 +36,4 @@ Status DeriveNames(SqliteDb& db, int64_t trace_id) {
       "ORDER BY t.pid, t.tid");
 }
 
-Status CreateIndexes(SqliteDb& db) {
-  return db.Execute(
-      "CREATE INDEX gpu_slice_by_track ON gpu_slice (track, ts);"
-      "CREATE INDEX gpu_slice_by_correlation ON gpu_slice (correlation);"
-      "CREATE INDEX collective_part_by_group ON collective_part (group_id, pair, by_seq, match_no, "
-      "ts_ns DESC, rank);");
-}
-
 }  // namespace tracedb

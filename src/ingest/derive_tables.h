@@ -1,11 +1,14 @@
 // What every question needs, worked out once at the end of an ingest, in tables of their own: the
 // launch and step of each GPU activity, busy time, collectives and their groups, names of
-// processes and threads. Reads and writes an open database only.
+// processes and threads. Reads and writes databases only.
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <string>
 #include <vector>
 
+#include "ingest/busy_use.h"
 #include "ingest/trace_header.h"
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
@@ -13,20 +16,38 @@
 
 namespace tracedb {
 
+// What derive_fresh has worked out but leaves to be stored, because it is little.
+struct FreshUse {
+  struct Stream {
+    std::string device;
+    std::string stream;
+    StreamUse use;
+  };
+  struct Device {
+    std::string device;
+    DeviceUse use;
+  };
+  std::vector<Stream> streams;
+  std::vector<Device> devices;
+  bool busy_done = false;     // busy_segment is filled, and the above is complete
+  bool indexes_done = false;  // the indexes of gpu_slice are filled
+};
+
+// The bulk of it, for a new file that holds one trace whose pages are complete and that no
+// connection has open: fills launch, busy_segment and the indexes of gpu_slice by writing their
+// pages. What does not fit in memory is left undone, and said so in the result.
+Result<FreshUse> DeriveFresh(const std::filesystem::path& file, int64_t rank, int64_t base_ns,
+                             const LoadLimits& limits);
+
+// Through SQLite, for a rank over all its traces: replaces what is there.
+Status DeriveBusy(SqliteDb& db, int64_t rank);
+Status StoreFreshUse(SqliteDb& db, int64_t rank, const FreshUse& use);
+
 // Fills process and thread from the trace's metadata events and tracks.
 Status DeriveNames(SqliteDb& db, int64_t trace_id);
 
-// Fills launch: for each GPU activity of the trace the runtime call with its correlation, and the
-// step. Works through the activities in chunks that fit the memory.
-Status DeriveLaunches(SqliteDb& db, int64_t trace_id, const LoadLimits& limits);
-
-// The rest belongs to a rank, over all its traces: replaces what is there.
-Status DeriveBusy(SqliteDb& db, int64_t rank);
 // `groups` are those of the header of the trace that was just read.
 Status DeriveGroups(SqliteDb& db, int64_t trace_id, const std::vector<HeaderGroup>& groups);
 Status DeriveCollectives(SqliteDb& db, int64_t rank);
-
-// Indexes of a new database.
-Status CreateIndexes(SqliteDb& db);
 
 }  // namespace tracedb

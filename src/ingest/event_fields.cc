@@ -1,5 +1,7 @@
 #include "ingest/event_fields.h"
 
+#include <cstring>
+
 #include "ingest/json_text.h"
 
 namespace tracedb {
@@ -54,6 +56,10 @@ inline std::string_view KeyBefore(const char* begin, const char* token) {
   return {begin, static_cast<size_t>(at - begin)};
 }
 
+void AppendUpTo(std::string& out, const char* from, const char* end) {
+  out.append(from, static_cast<size_t>(end - from));
+}
+
 bool IsLiteral(std::string_view token) {
   return token == "true" || token == "false" || token == "null";
 }
@@ -71,12 +77,14 @@ void EventFields::Clear() {
   slot_mask = text_mask = args_mask_ = 0;
 }
 
-void EventFields::SetInt(Slot slot, int64_t value) {
+void EventFields::SetInt(Slot slot, int64_t value, std::string_view token) {
+  tokens[static_cast<size_t>(slot)] = token;
   slot_mask |= uint32_t{1} << static_cast<int>(slot);
   ints[static_cast<size_t>(slot)] = value;
 }
 
 void EventFields::SetText(Slot slot, std::string_view text) {
+  tokens[static_cast<size_t>(slot)] = text;
   slot_mask |= uint32_t{1} << static_cast<int>(slot);
   text_mask |= uint32_t{1} << static_cast<int>(slot);
   texts[static_cast<size_t>(slot)] = text;
@@ -89,7 +97,7 @@ Slot EventFields::FreeValueSlot() const {
   return Slot::kNone;
 }
 
-// The slot for a number of args, kNone when it stays in the text. Numbers under 1000 are few.
+// The slot for a number of args, kNone when it stays in the text.
 Slot EventFields::SlotFor(std::string_view key, std::string_view number, bool is_int,
                           int64_t value) {
   const ArgKey known = ClassifyArg(key);
@@ -98,7 +106,7 @@ Slot EventFields::SlotFor(std::string_view key, std::string_view number, bool is
     const auto bit = uint32_t{1} << static_cast<int>(known.slot);
     if ((slot_mask & bit) == 0) return known.slot;
   }
-  const bool few = is_int ? value > -1000 && value < 1000 : number.size() <= 3;
+  const bool few = is_int ? IsFewValued(value) : number.size() <= 3;
   return few ? Slot::kNone : FreeValueSlot();
 }
 
@@ -117,7 +125,10 @@ error_code EventFields::Read(ondemand::document& document, ondemand::object even
 
 error_code EventFields::ReadKey(ondemand::document& document, std::string_view key,
                                 ondemand::value value) {
-  const auto is = [key](std::string_view wanted) { return key == wanted; };
+  // Sizes agree already: with a constant size the comparison is a few instructions.
+  const auto is = [key]<size_t n>(const char(&wanted)[n]) {
+    return std::memcmp(key.data(), wanted, n - 1) == 0;
+  };
   switch (key.size()) {
     case 2:
       if (is("ts")) return ts = TokenOf(value), simdjson::SUCCESS;
@@ -187,7 +198,7 @@ error_code EventFields::ReadArgs(ondemand::document& document, ondemand::value v
       const Slot slot = FreeValueSlot();
       if (slot == Slot::kNone) continue;
       SetText(slot, Unquoted(token));
-      args.append(copied, token.data() + 1);
+      AppendUpTo(args, copied, token.data() + 1);
       args += SlotMark(static_cast<int>(slot));
       copied = token.data() + token.size() - 1;
     } else if (first == '-' || IsDigit(first)) {
@@ -196,11 +207,11 @@ error_code EventFields::ReadArgs(ondemand::document& document, ondemand::value v
       const Slot slot = SlotFor(key, token, number.is_int, number.value);
       if (slot == Slot::kNone) continue;
       if (number.is_int) {
-        SetInt(slot, number.value);
+        SetInt(slot, number.value, token);
       } else {
         SetText(slot, token);
       }
-      args.append(copied, token.data());
+      AppendUpTo(args, copied, token.data());
       args += SlotMark(static_cast<int>(slot));
       copied = token.data() + token.size();
     } else if (!IsLiteral(token)) {
@@ -211,7 +222,7 @@ error_code EventFields::ReadArgs(ondemand::document& document, ondemand::value v
   if (const auto error = document.current_location().get(end)) return error;
   while (*--end != '}') {
   }
-  args.append(copied, end + 1);
+  AppendUpTo(args, copied, end + 1);
   args_mask_ = slot_mask & ~others_mask;
   return simdjson::SUCCESS;
 }
@@ -249,7 +260,7 @@ error_code EventFields::ReadOther(std::string_view key, ondemand::value value) {
     others += token;
   } else {
     if (number.is_int) {
-      SetInt(slot, number.value);
+      SetInt(slot, number.value, token);
     } else {
       SetText(slot, token);
     }
@@ -267,7 +278,7 @@ void EventFields::ReadId(std::string_view key, std::string_view token) {
   }
   const Number number = token[0] == '-' || IsDigit(token[0]) ? ReadNumber(token) : Number{};
   if (number.is_int) {
-    SetInt(Slot::kId, number.value);
+    SetInt(Slot::kId, number.value, token);
     others += SlotMark(static_cast<int>(Slot::kId));
     return;
   }

@@ -29,6 +29,7 @@ class EventFields {
   uint32_t text_mask = 0;
   std::array<int64_t, kSlots> ints{};
   std::array<std::string_view, kSlots> texts{};
+  std::array<std::string_view, kSlots> tokens{};  // the values as they stand, without quotes
 
   // Reads all keys of `event`. An error means that the text is not what it should be: fields are
   // then half filled.
@@ -46,7 +47,7 @@ class EventFields {
   void ReadId(std::string_view key, std::string_view token);
   Slot SlotFor(std::string_view key, std::string_view number, bool is_int, int64_t value);
   Slot FreeValueSlot() const;
-  void SetInt(Slot slot, int64_t value);
+  void SetInt(Slot slot, int64_t value, std::string_view token);
   void SetText(Slot slot, std::string_view text);
 
   uint32_t args_mask_ = 0;  // the slots that args took

@@ -8,6 +8,8 @@
 #include "ingest/decimal_time.h"
 #include "ingest/event_category.h"
 #include "ingest/event_fields.h"
+#include "ingest/event_layouts.h"
+#include "ingest/event_scan.h"
 #include "ingest/json_text.h"
 #include "ingest/text_dictionary.h"
 
@@ -62,13 +64,18 @@ uint64_t AsyncKey(std::string_view id, std::string_view scope) {
 class EventParser::Impl {
  public:
   Impl(const LoadLimits& limits, unsigned number, bool keep_args)
-      : limits_(limits), number_(number), keep_args_(keep_args) {}
+      : limits_(limits),
+        number_(number),
+        keep_args_(keep_args),
+        layouts_(limits.dictionary_bytes_max) {}
 
   void Parse(EventWindow& window, EventBatch& batch);
 
  private:
   enum class Outcome { kDone, kBroken, kEmpty };
 
+  bool ParseKnown(std::string_view text, uint64_t offset);
+  bool ParseNext(std::string_view text, size_t& at, uint64_t offset);
   bool ParseWhole(EventWindow& window, size_t begin, size_t end);
   void ParseOneByOne(std::string_view text, uint64_t offset);
   Outcome ParseAlone(std::string_view event);
@@ -88,7 +95,12 @@ class EventParser::Impl {
   EventFields fields_;
   std::array<TextDictionary, kTextKinds> dictionaries_;
   std::vector<bool> label_on_gpu_;
+  EventLayouts layouts_;
+  unsigned windows_until_retry_ = 0;  // while layouts do not pay
+  bool taught_ = false;               // they have seen a window
   std::string key_;
+  std::string last_track_key_;
+  uint32_t last_track_ = 0;
   std::string alone_;
   std::string mended_;
   EventBatch* batch_ = nullptr;
@@ -108,7 +120,9 @@ void EventParser::Impl::Parse(EventWindow& window, EventBatch& batch) {
   for (const TextDictionary& dictionary : dictionaries_) bytes += dictionary.bytes();
   if (bytes > limits_.dictionary_bytes_max) {
     for (TextDictionary& dictionary : dictionaries_) dictionary.Clear();
+    layouts_.Clear();
     label_on_gpu_.clear();
+    last_track_key_.clear();
     batch.forgot = true;
   }
   const auto blank = [&](size_t at) {
@@ -120,11 +134,74 @@ void EventParser::Impl::Parse(EventWindow& window, EventBatch& batch) {
   while (begin < end && blank(end - 1)) --end;
   if (begin == end) return;
   const uint64_t offset = window.offset + (begin - window.begin);
-  if (!window.deep && ParseWhole(window, begin, end)) return;
+  const std::string_view text(window.data() + begin, end - begin);
+  if (!window.deep) {
+    if (windows_until_retry_ == 0) {
+      if (ParseKnown(text, offset)) return;
+    } else {
+      --windows_until_retry_;
+      if (ParseWhole(window, begin, end)) return;
+    }
+  }
   batch.events.clear();
   batch.slots.clear();
   batch.issues.Clear();
-  ParseOneByOne({window.data() + begin, end - begin}, offset);
+  ParseOneByOne(text, offset);
+}
+
+// Event after event by its layout; those without one are parsed and learned. False when something
+// is not as it should be. Where layouts do not help, the next windows go without.
+bool EventParser::Impl::ParseKnown(std::string_view text, uint64_t offset) {
+  constexpr unsigned kRetryWindows = 15;
+  const char* const end = text.data() + text.size();
+  unsigned known = 0;
+  unsigned unknown = 0;
+  for (size_t at = 0; at < text.size();) {
+    if (IsJsonBlank(text[at]) || text[at] == ',') {
+      ++at;
+      continue;
+    }
+    const char* const behind = layouts_.Match(text.data() + at, end, offset + at, *batch_);
+    if (behind != nullptr) {
+      ++known;
+      at = static_cast<size_t>(behind - text.data());
+      continue;
+    }
+    if (!ParseNext(text, at, offset)) return false;
+    ++unknown;
+  }
+  // The first window teaches; after it most events should be known.
+  if (unknown > known && taught_) windows_until_retry_ = kRetryWindows;
+  taught_ = true;
+  return true;
+}
+
+// Parses the event at `at`, learns its layout, and moves `at` behind it.
+bool EventParser::Impl::ParseNext(std::string_view text, size_t& at, uint64_t offset) {
+  if (text[at] != '{') return false;
+  constexpr size_t kScanBytes = 1024;
+  EventScanState state;
+  const char* const begin = text.data() + at;
+  const char* const end = text.data() + text.size();
+  const char* event_end = nullptr;
+  for (const char* from = begin; from != end && event_end == nullptr;) {
+    const char* const to = from + std::min<size_t>(kScanBytes, static_cast<size_t>(end - from));
+    const EventScan found = ScanEvents(state, from, to);
+    event_end = found.first_end;
+    from = to;
+  }
+  if (event_end == nullptr) return false;
+  const std::string_view event(begin, static_cast<size_t>(event_end - begin));
+  const Outcome outcome = ParseAlone(event);
+  if (outcome == Outcome::kBroken) return false;
+  if (outcome == Outcome::kDone) {
+    const size_t before = batch_->events.size();
+    Record(offset + at, event);
+    if (batch_->events.size() == before) return false;  // something is wrong with it
+    layouts_.Learn({alone_.data(), event.size()}, fields_, batch_->events.back());
+  }
+  at += event.size();
+  return true;
 }
 
 // The text already reads like the inside of an array: with a bracket at either end it is one.
@@ -294,7 +371,12 @@ void EventParser::Impl::RecordTexts(EventRecord& record) {
   }
   const bool gpu = record.phase == 'X' && label_on_gpu_[record.label];
   AddTrackKey(gpu);
-  record.track = Intern(TextKind::kTrack, key_);
+  // Events come in runs of one thread.
+  if (key_ != last_track_key_) {
+    last_track_ = Intern(TextKind::kTrack, key_);
+    last_track_key_ = key_;
+  }
+  record.track = last_track_;
   const bool keep_args =
       keep_args_ || gpu || record.phase == 'M' || record.phase == 'C';
   record.shape = kNoText;

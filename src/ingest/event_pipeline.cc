@@ -1,5 +1,7 @@
 #include "ingest/event_pipeline.h"
 
+#include <pthread.h>
+
 #include <map>
 #include <thread>
 #include <utility>
@@ -29,6 +31,9 @@ struct Queues {
   BoundedQueue<EventBatch> empty_batches;
   BoundedQueue<EventBatch> full_batches;
 };
+
+// For whoever looks at the threads with top or perf.
+void NameThread(const char* name) { pthread_setname_np(pthread_self(), name); }
 
 bool StopAsked(const LoadOptions& options) {
   return options.stop != nullptr && options.stop->load(std::memory_order_relaxed);
@@ -137,6 +142,7 @@ Result<ReadOutcome> RunPipeline(const std::filesystem::path& input, const LoadOp
   }
   Result<ReadOutcome> outcome = ReadOutcome{};
   std::jthread reader([&] {
+    NameThread("trace-read");
     outcome = ReadEvents(input, options, queues);
     if (!outcome.ok()) queues.CloseAll();
     queues.full_windows.Close();
@@ -145,6 +151,7 @@ Result<ReadOutcome> RunPipeline(const std::filesystem::path& input, const LoadOp
   std::atomic<unsigned> parsing_left = parsers;
   for (unsigned number = 0; number < parsers; ++number) {
     parsing.emplace_back([&, number] {
+      NameThread("trace-parse");
       ParseWindows(options, number, queues);
       if (--parsing_left == 0) queues.full_batches.Close();
     });

@@ -191,6 +191,11 @@ CREATE TABLE collective_part (
   match_no INTEGER                -- Seq, else ordinal (of the pair where there is one)
 );
 
+CREATE INDEX gpu_slice_by_track ON gpu_slice (track, ts);
+CREATE INDEX gpu_slice_by_correlation ON gpu_slice (correlation);
+CREATE INDEX collective_part_by_group
+  ON collective_part (group_id, pair, by_seq, match_no, ts_ns DESC, rank);
+
 CREATE TABLE process (
   trace_id INTEGER, rank INTEGER, pid TEXT, name TEXT, sort_index INTEGER, labels TEXT
 );

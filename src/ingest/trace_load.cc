@@ -1,5 +1,7 @@
 #include "tracedb/ingest/trace_load.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <chrono>
 #include <system_error>
@@ -207,26 +209,29 @@ Status Load::StoreIssues(SqliteDb& db) {
 // Everything that is not bulk rows, through SQLite: the file is still ours alone, so nothing needs
 // to be safe before it lands.
 Status Load::Derive() {
-  TRACEDB_ASSIGN(db, SqliteDb::Open(landing_.partial(), SqliteMode::kReadWrite));
-  if (options_.stop != nullptr) db.StopWhen(*options_.stop);
-  TRACEDB_TRY(db.Execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
-                         "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -" +
-                         std::to_string(options_.limits.sqlite_cache_kib) + "; BEGIN"));
   int64_t base;
   if (__builtin_add_overflow(header_.base_time_ns.value_or(0), built_.origin_ns, &base)) {
     issues_.Add(IssueKind::kBadTime, 0, "baseTimeNanoseconds + ts does not fit 64 bits");
     base = built_.origin_ns;
   }
+  // What reading took has been given back to the allocator; the bound is for the process.
+  malloc_trim(0);
+  TRACEDB_ASSIGN(use, DeriveFresh(landing_.partial(), rank_.rank, base, options_.limits));
+  malloc_trim(0);
+  TRACEDB_ASSIGN(db, SqliteDb::Open(landing_.partial(), SqliteMode::kReadWrite));
+  if (options_.stop != nullptr) db.StopWhen(*options_.stop);
+  TRACEDB_TRY(db.Execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
+                         "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -" +
+                         std::to_string(options_.limits.sqlite_cache_kib) + "; BEGIN"));
   TRACEDB_TRY(db.Execute("UPDATE track SET rank = " + std::to_string(rank_.rank) +
                          ", base_ns = " + std::to_string(base)));
   TRACEDB_TRY(StoreTrace(db));
   TRACEDB_TRY(StoreIssues(db));
   TRACEDB_TRY(DeriveNames(db, first_.trace_id));
-  TRACEDB_TRY(DeriveLaunches(db, first_.trace_id, options_.limits));
-  TRACEDB_TRY(DeriveBusy(db, rank_.rank));
+  TRACEDB_TRY(use.busy_done ? StoreFreshUse(db, rank_.rank, use) : DeriveBusy(db, rank_.rank));
+  if (!use.indexes_done) TRACEDB_TRY(db.Execute("REINDEX gpu_slice"));
   TRACEDB_TRY(DeriveGroups(db, first_.trace_id, header_.groups));
   TRACEDB_TRY(DeriveCollectives(db, rank_.rank));
-  TRACEDB_TRY(CreateIndexes(db));
   return db.Execute("COMMIT");
 }
 

@@ -12,6 +12,8 @@ constexpr size_t kCellCountAt = 3;
 constexpr size_t kContentStartAt = 5;
 constexpr size_t kFragmentedBytesAt = 7;
 constexpr size_t kRightmostChildAt = 8;
+constexpr uint32_t kLeafHeaderBytes = 8;
+constexpr uint32_t kInteriorHeaderBytes = 12;
 
 }  // namespace
 
@@ -20,15 +22,22 @@ BtreePage::BtreePage(Kind kind, PageSizes sizes)
   Clear();
 }
 
-void BtreePage::RemoveNewestCell(size_t cell_bytes) {
+std::span<const uint8_t> BtreePage::NewestCell() const {
   assert(cell_count_ > 0);
-  content_start_ += static_cast<uint32_t>(cell_bytes);
+  // It ends where the cell before it begins: below 65536, which its pointer could not say.
+  const uint8_t* const pointer_before = bytes_.get() + pointers_end_ - 2 * kPointerBytes;
+  const uint32_t end = cell_count_ > 1 ? GetU16(pointer_before) : sizes_.usable_bytes;
+  return {bytes_.get() + content_start_, bytes_.get() + end};
+}
+
+void BtreePage::RemoveNewestCell() {
+  content_start_ += static_cast<uint32_t>(NewestCell().size());
   pointers_end_ -= kPointerBytes;
   --cell_count_;
 }
 
 void BtreePage::SetRightmostChild(uint32_t page_number) {
-  assert(kind_ == Kind::kInterior);
+  assert(IsInterior());
   PutU32(bytes_.get() + kRightmostChildAt, page_number);
 }
 
@@ -46,7 +55,7 @@ std::span<const uint8_t> BtreePage::Finish() {
 
 void BtreePage::Clear() {
   cell_count_ = 0;
-  pointers_end_ = HeaderBytes();
+  pointers_end_ = IsInterior() ? kInteriorHeaderBytes : kLeafHeaderBytes;
   content_start_ = sizes_.usable_bytes;
 }
 

@@ -1,14 +1,12 @@
 #include "tracedb/pages/table_appender.h"
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
+#include "tracedb/pages/record_pages.h"
+
 namespace tracedb {
 namespace {
-
-constexpr size_t kRecordBytesMax = 1'000'000'000;
-constexpr size_t kPageNumberBytes = 4;
 
 size_t InteriorCellBytes(int64_t last_rowid) {
   return kPageNumberBytes + VarintBytes(static_cast<uint64_t>(last_rowid));
@@ -16,13 +14,11 @@ size_t InteriorCellBytes(int64_t last_rowid) {
 
 }  // namespace
 
-// The two limits are from SQLite's file format ("Cell Payload Overflow Pages").
 TableAppender::TableAppender(PageFile& file, uint32_t root_page)
     : file_(&file),
       root_page_(root_page),
-      local_bytes_max_(file.sizes().usable_bytes - 35),
-      local_bytes_min_((file.sizes().usable_bytes - 12) * 32 / 255 - 23),
-      leaf_(BtreePage::Kind::kLeaf, file.sizes()) {}
+      local_bytes_max_(TableLocalBytesMax(file.sizes())),
+      leaf_(BtreePage::Kind::kTableLeaf, file.sizes()) {}
 
 Result<TableAppender> TableAppender::Create(PageFile& file, uint32_t root_page) {
   const std::string where = file.path().string() + ": page " + std::to_string(root_page);
@@ -32,7 +28,8 @@ Result<TableAppender> TableAppender::Create(PageFile& file, uint32_t root_page) 
   std::vector<uint8_t> page(file.sizes().page_bytes);
   TRACEDB_TRY(file.ReadOldPage(root_page, page));
   constexpr size_t kCellCountAt = 3;
-  if (page[0] != static_cast<uint8_t>(BtreePage::Kind::kLeaf) || GetU16(&page[kCellCountAt]) != 0) {
+  if (page[0] != static_cast<uint8_t>(BtreePage::Kind::kTableLeaf) ||
+      GetU16(&page[kCellCountAt]) != 0) {
     return Error{ErrorKind::kOutput, where + " is not the root of an empty rowid table",
                  "rows can be added this way only to a table that has none"};
   }
@@ -40,21 +37,15 @@ Result<TableAppender> TableAppender::Create(PageFile& file, uint32_t root_page) 
 }
 
 Status TableAppender::AppendSlowly(int64_t rowid, std::span<const uint8_t> record) {
-  if (record.size() > kRecordBytesMax) {
-    return Error{ErrorKind::kInput,
-                 file_->path().string() + ": a row of " + std::to_string(record.size()) +
-                     " bytes is longer than the " + std::to_string(kRecordBytesMax) +
-                     " that SQLite can hold",
-                 ""};
-  }
-  const size_t local_bytes = LocalBytes(record.size());
+  TRACEDB_TRY(CheckRecordBytes(*file_, record.size()));
+  const size_t local_bytes = LocalBytes(record.size(), local_bytes_max_, file_->sizes());
   const bool spills = local_bytes < record.size();
   const size_t cell_bytes = VarintBytes(record.size()) + VarintBytes(static_cast<uint64_t>(rowid)) +
                             local_bytes + (spills ? kPageNumberBytes : 0);
   if (!leaf_.Fits(cell_bytes)) TRACEDB_TRY(FinishLeaf());
   uint32_t overflow_page = 0;
   if (spills) {
-    TRACEDB_ASSIGN(first_page, WriteOverflow(record.subspan(local_bytes)));
+    TRACEDB_ASSIGN(first_page, WriteOverflow(*file_, record.subspan(local_bytes)));
     overflow_page = first_page;
   }
   uint8_t* cell = leaf_.AddCell(cell_bytes);
@@ -67,38 +58,8 @@ Status TableAppender::AppendSlowly(int64_t rowid, std::span<const uint8_t> recor
   return Done{};
 }
 
-size_t TableAppender::LocalBytes(size_t record_bytes) const {
-  if (record_bytes <= local_bytes_max_) return record_bytes;
-  // As many as leave the last overflow page full, if that many may stay.
-  const size_t overflow_bytes = file_->sizes().usable_bytes - kPageNumberBytes;
-  const size_t fitting = local_bytes_min_ + (record_bytes - local_bytes_min_) % overflow_bytes;
-  return fitting <= local_bytes_max_ ? fitting : local_bytes_min_;
-}
-
-Result<uint32_t> TableAppender::WriteOverflow(std::span<const uint8_t> bytes) {
-  const size_t page_room = file_->sizes().usable_bytes - kPageNumberBytes;
-  const uint32_t first_page = file_->NextPageNumber();
-  while (!bytes.empty()) {
-    TRACEDB_ASSIGN(page, file_->AddPage());
-    const size_t here = std::min(bytes.size(), page_room);
-    const bool is_last = here == bytes.size();
-    // The chain's pages follow each other in the file: nobody else adds one meanwhile.
-    PutU32(page.bytes.data(), is_last ? 0 : file_->NextPageNumber());
-    std::memcpy(page.bytes.data() + kPageNumberBytes, bytes.data(), here);
-    std::ranges::fill(page.bytes.subspan(kPageNumberBytes + here), uint8_t{0});
-    bytes = bytes.subspan(here);
-  }
-  return first_page;
-}
-
-Result<uint32_t> TableAppender::WritePage(std::span<const uint8_t> bytes) {
-  TRACEDB_ASSIGN(page, file_->AddPage());
-  std::memcpy(page.bytes.data(), bytes.data(), bytes.size());
-  return page.number;
-}
-
 Status TableAppender::FinishLeaf() {
-  TRACEDB_ASSIGN(page_number, WritePage(leaf_.Finish()));
+  TRACEDB_ASSIGN(page_number, WriteNewPage(*file_, leaf_.Finish()));
   leaf_.Clear();
   return AddChild(0, Child{page_number, last_rowid_});
 }
@@ -106,7 +67,7 @@ Status TableAppender::FinishLeaf() {
 Status TableAppender::AddChild(size_t depth, Child child) {
   for (;; ++depth) {
     if (depth == levels_.size()) {
-      levels_.push_back({BtreePage(BtreePage::Kind::kInterior, file_->sizes())});
+      levels_.push_back({BtreePage(BtreePage::Kind::kTableInterior, file_->sizes())});
     }
     InteriorLevel& level = levels_[depth];
     const bool is_full =
@@ -137,7 +98,7 @@ void TableAppender::AddInteriorCell(InteriorLevel& level, Child child) {
 
 Result<TableAppender::Child> TableAppender::FinishInterior(InteriorLevel& level, Child rightmost) {
   level.page.SetRightmostChild(rightmost.page_number);
-  TRACEDB_ASSIGN(page_number, WritePage(level.page.Finish()));
+  TRACEDB_ASSIGN(page_number, WriteNewPage(*file_, level.page.Finish()));
   level.page.Clear();
   return Child{page_number, rightmost.last_rowid};
 }
@@ -157,7 +118,7 @@ Status TableAppender::FinishLevel(size_t depth) {
     // One child too many for the full page, and one alone makes no page: the page gives its last
     // cell's child up, as its rightmost, and the two that wait make a page of one cell.
     const Child last = level.newest_cell;
-    level.page.RemoveNewestCell(InteriorCellBytes(last.last_rowid));
+    level.page.RemoveNewestCell();
     TRACEDB_ASSIGN(finished, FinishInterior(level, last));
     AddInteriorCell(level, level.waiting[0]);
     level.waiting[0] = level.waiting[1];

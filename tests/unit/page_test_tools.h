@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <limits>
 #include <random>
@@ -19,6 +20,7 @@
 #include <variant>
 #include <vector>
 
+#include "tracedb/pages/page_bytes.h"
 #include "tracedb/pages/record_encoder.h"
 
 namespace tracedb::test {
@@ -171,21 +173,43 @@ inline bool SameCell(sqlite3_stmt* a, sqlite3_stmt* b, int column) {
                      static_cast<size_t>(bytes)) == 0;
 }
 
-// Cell by cell: rowid, type and value.
-inline void ExpectSameRows(Database& db, const std::string& left, const std::string& right) {
-  sqlite3_stmt* a = db.Prepare("SELECT rowid,* FROM " + left + " ORDER BY rowid");
-  sqlite3_stmt* b = db.Prepare("SELECT rowid,* FROM " + right + " ORDER BY rowid");
+// Cell by cell, type and value, in the order in which the rows come. Both queries give the rowid
+// first.
+inline void ExpectSameAnswers(Database& db, const std::string& left, const std::string& right) {
+  sqlite3_stmt* a = db.Prepare(left);
+  sqlite3_stmt* b = db.Prepare(right);
+  ASSERT_EQ(sqlite3_column_count(a), sqlite3_column_count(b));
   while (true) {
     const int code = sqlite3_step(a);
     ASSERT_EQ(code, sqlite3_step(b)) << left << ": " << sqlite3_errmsg(db.get());
     if (code != SQLITE_ROW) break;
-    for (int column = 0; column <= static_cast<int>(kColumns); ++column) {
+    for (int column = 0; column < sqlite3_column_count(a); ++column) {
       ASSERT_TRUE(SameCell(a, b, column))
           << left << " rowid " << sqlite3_column_text(a, 0) << " column " << column;
     }
   }
   EXPECT_EQ(sqlite3_finalize(a), SQLITE_OK);
   EXPECT_EQ(sqlite3_finalize(b), SQLITE_OK);
+}
+
+inline void ExpectSameRows(Database& db, const std::string& left, const std::string& right) {
+  ExpectSameAnswers(db, "SELECT rowid,* FROM " + left + " ORDER BY rowid",
+                    "SELECT rowid,* FROM " + right + " ORDER BY rowid");
+}
+
+// Among the pages after the first `old_pages`: SQLite's own empty roots may have none.
+inline void ExpectNoPageWithoutCells(const std::string& path, uint32_t page_bytes,
+                                     uint64_t old_pages) {
+  std::ifstream file(path, std::ios::binary);
+  std::vector<char> page(page_bytes);
+  for (uint64_t number = 1; file.read(page.data(), static_cast<std::streamsize>(page_bytes));
+       ++number) {
+    const auto* bytes = reinterpret_cast<const uint8_t*>(page.data());
+    const uint8_t kind = bytes[0];
+    if (number > old_pages && (kind == 0x02 || kind == 0x05 || kind == 0x0a || kind == 0x0d)) {
+      ASSERT_GT(GetU16(bytes + 3), 0u) << "page " << number;
+    }
+  }
 }
 
 // Each test has a folder of its own, with its database at path_.

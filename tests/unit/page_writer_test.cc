@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "page_test_tools.h"
-#include "tracedb/pages/page_bytes.h"
 #include "tracedb/pages/page_file.h"
 #include "tracedb/pages/record_encoder.h"
 #include "tracedb/pages/table_appender.h"
@@ -27,6 +26,7 @@ namespace {
 using test::Columns;
 using test::Database;
 using test::Encode;
+using test::ExpectNoPageWithoutCells;
 using test::ExpectSameRows;
 using test::InsertBySqlite;
 using test::kColumns;
@@ -53,19 +53,6 @@ void ExpectSqliteCanGoOn(Database& db, const std::string& left, const std::strin
   db.Run("VACUUM");
   ASSERT_EQ(db.Ask("PRAGMA integrity_check"), "ok");
   ExpectSameRows(db, left, right);
-}
-
-// Among the pages after the first `old_pages`: SQLite's own empty roots may have none.
-void ExpectNoPageWithoutCells(const std::string& path, uint32_t page_bytes, uint32_t old_pages) {
-  std::ifstream file(path, std::ios::binary);
-  std::vector<char> page(page_bytes);
-  for (uint32_t number = 1; file.read(page.data(), static_cast<std::streamsize>(page_bytes));
-       ++number) {
-    const auto* bytes = reinterpret_cast<const uint8_t*>(page.data());
-    if (number > old_pages && (bytes[0] == 0x05 || bytes[0] == 0x0d)) {
-      ASSERT_GT(GetU16(bytes + 3), 0u) << "page " << number;
-    }
-  }
 }
 
 // Rowids rise by steps of every size; there is always room for the `rows_left` to come.

@@ -33,6 +33,8 @@ class SqliteStatement {
 
   // True: a row is ready. False: there are no more, and will be none until Reset.
   Result<bool> Step();
+  // Steps to the end, throwing rows away, and goes back to the start.
+  Status Run();
   // Back to the start; bound values stay.
   void Reset();
 
@@ -60,11 +62,16 @@ class SqliteStatement {
   bool done_ = false;
 };
 
-enum class SqliteMode { kReadOnly, kReadWrite, kCreate };
+enum class SqliteMode {
+  kReadOnly,
+  kReadWrite,
+  kCreate,
+  kFrozen,  // read-only, without locks: for a file in which nothing that is read changes
+};
 
 class SqliteDb {
  public:
-  // kReadOnly and kReadWrite want a file that exists; kCreate makes one.
+  // All but kCreate want a file that exists.
   static Result<SqliteDb> Open(const std::filesystem::path& path, SqliteMode mode);
   static Result<SqliteDb> OpenInMemory();
 

@@ -14,7 +14,7 @@ struct LoadLimits {
   size_t header_bytes_max = 0;  // all header keys and values together
   size_t dictionary_bytes_max = 0;  // texts and their index, each dictionary
   size_t open_bytes_max = 0;    // begin events that wait for their end
-  size_t launch_chunk_rows = 0;  // kernels matched with their launches at a time
+  size_t derive_bytes_max = 0;  // rows sorted in memory once the file has been read
   int64_t sqlite_cache_kib = 0;  // page cache and sorter
   unsigned parsers = 1;          // threads that parse
   int depth_max = 512;           // brackets open in one event

@@ -1,4 +1,4 @@
-// One page of a SQLite table b-tree while it is being filled, in memory.
+// One page of a SQLite b-tree while it is being filled, in memory.
 //
 // Cell pointers grow from the header up, cells from the page's end down. It knows where a cell
 // goes, never what is in it, and nothing of files or page numbers.
@@ -23,7 +23,12 @@ struct PageSizes {
 class BtreePage {
  public:
   // The first byte of such a page.
-  enum class Kind : uint8_t { kInterior = 0x05, kLeaf = 0x0d };
+  enum class Kind : uint8_t {
+    kIndexInterior = 0x02,
+    kTableInterior = 0x05,
+    kIndexLeaf = 0x0a,
+    kTableLeaf = 0x0d,
+  };
 
   BtreePage(Kind kind, PageSizes sizes);
 
@@ -44,8 +49,9 @@ class BtreePage {
     return bytes_.get() + content_start_;
   }
 
-  // Takes the newest cell back; `cell_bytes` is what it was added with.
-  void RemoveNewestCell(size_t cell_bytes);
+  // The cell that was added last; its bytes stay where they are until the next AddCell or Finish.
+  std::span<const uint8_t> NewestCell() const;
+  void RemoveNewestCell();
 
   // The page that holds what is greater than every cell's key; interior pages only.
   void SetRightmostChild(uint32_t page_number);
@@ -61,7 +67,7 @@ class BtreePage {
  private:
   static constexpr uint32_t kPointerBytes = 2;
 
-  uint32_t HeaderBytes() const { return kind_ == Kind::kLeaf ? 8 : 12; }
+  bool IsInterior() const { return kind_ == Kind::kIndexInterior || kind_ == Kind::kTableInterior; }
 
   Kind kind_;
   PageSizes sizes_;

@@ -77,11 +77,6 @@ class TableAppender {
   TableAppender(PageFile& file, uint32_t root_page);
 
   Status AppendSlowly(int64_t rowid, std::span<const uint8_t> record);
-  // How many of a record's bytes stay in its leaf.
-  size_t LocalBytes(size_t record_bytes) const;
-  // Writes the chain of overflow pages and returns its first page.
-  Result<uint32_t> WriteOverflow(std::span<const uint8_t> bytes);
-  Result<uint32_t> WritePage(std::span<const uint8_t> bytes);
   Status FinishLeaf();
 
   // Adds to the level `depth`, counted from the leaves' parents at 0, and to those above as
@@ -95,7 +90,6 @@ class TableAppender {
   PageFile* file_;
   uint32_t root_page_;
   size_t local_bytes_max_;  // a record up to this length stays whole in its leaf
-  size_t local_bytes_min_;  // at least so many of a longer one stay
   uint64_t row_count_ = 0;
   int64_t last_rowid_ = 0;
   BtreePage leaf_;

@@ -1,0 +1,153 @@
+// Each stage of an ingest alone, on one thread: what it costs for a gigabyte of JSON.
+//
+//   bench_stages TRACE [PREFIX_BYTES]
+//
+// Windows are kept in memory (a prefix of the trace, 400 MB by default), so that parsing and
+// building are measured without the stages before them.
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "ingest/event_framer.h"
+#include "ingest/event_parser.h"
+#include "ingest/event_scan.h"
+#include "ingest/record_builder.h"
+#include "ingest/table_writer.h"
+#include "tracedb/ingest/byte_source.h"
+
+namespace tracedb {
+namespace {
+
+double CpuSeconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+void Report(const char* stage, double cpu_seconds, uint64_t text_bytes) {
+  const double gigabytes = static_cast<double>(text_bytes) / 1e9;
+  fmt::print("{:<22} {:8.0f} MB/s {:8.3f} CPU s/GB\n", stage, gigabytes * 1e3 / cpu_seconds,
+             cpu_seconds / gigabytes);
+}
+
+Status Unpack(const std::filesystem::path& path, uint64_t bytes_max) {
+  TRACEDB_ASSIGN(source, OpenByteSource(path, 0));
+  std::vector<char> block(1 << 20);
+  uint64_t bytes = 0;
+  const double before = CpuSeconds();
+  while (bytes < bytes_max) {
+    TRACEDB_ASSIGN(count, source->Read(block));
+    if (count == 0) break;
+    bytes += count;
+  }
+  Report("read and unpack", CpuSeconds() - before, bytes);
+  return Done{};
+}
+
+// The prefix's windows, kept.
+Result<std::vector<EventWindow>> Frame(const std::filesystem::path& path, uint64_t bytes_max,
+                                       const LoadLimits& limits, uint64_t& text_bytes) {
+  TRACEDB_ASSIGN(source, OpenByteSource(path, 0));
+  std::vector<EventWindow> windows;
+  EventIssues issues;
+  EventFramer framer(
+      limits, issues, [] { return EventWindow{}; },
+      [&windows](EventWindow window) {
+        windows.push_back(std::move(window));
+        return true;
+      });
+  while (framer.text_bytes() < bytes_max) {
+    TRACEDB_ASSIGN(count, source->Read(framer.Room()));
+    if (count == 0) break;
+    framer.Added(count);
+  }
+  framer.Finish();
+  text_bytes = 0;
+  for (const EventWindow& window : windows) text_bytes += window.end - window.begin;
+  return windows;
+}
+
+void Scan(const std::vector<EventWindow>& windows, uint64_t text_bytes) {
+  const double before = CpuSeconds();
+  uint64_t ends = 0;
+  for (const EventWindow& window : windows) {
+    EventScanState state;
+    const std::string_view text = window.text();
+    ends += ScanEvents(state, text.data(), text.data() + text.size()).last_end != nullptr ? 1 : 0;
+  }
+  Report("find event ends", CpuSeconds() - before, text_bytes);
+  if (ends != windows.size()) fmt::print("  {} windows without an end\n", windows.size() - ends);
+}
+
+std::vector<EventBatch> Parse(std::vector<EventWindow>& windows, const LoadLimits& limits,
+                              uint64_t text_bytes) {
+  // As in the pipeline, where batches go round: without the cost of fresh memory.
+  EventParser measured(limits, 0, true);
+  EventBatch reused;
+  const double before = CpuSeconds();
+  for (EventWindow& window : windows) {
+    reused.Clear();
+    measured.Parse(window, reused);
+  }
+  Report("parse", CpuSeconds() - before, text_bytes);
+  EventParser parser(limits, 0, true);
+  std::vector<EventBatch> batches(windows.size());
+  for (size_t i = 0; i < windows.size(); ++i) parser.Parse(windows[i], batches[i]);
+  return batches;
+}
+
+Status Build(const std::vector<EventBatch>& batches, const LoadLimits& limits,
+             uint64_t text_bytes) {
+  const std::filesystem::path path =
+      std::filesystem::temp_directory_path() / fmt::format("bench_stages.{}.db", getpid());
+  TRACEDB_ASSIGN(writer, TableWriter::Create(path));
+  const KindRules rules({{"nccl", true}});
+  RecordBuilder builder(*writer, limits, rules, {}, true);
+  const double before = CpuSeconds();
+  for (const EventBatch& batch : batches) TRACEDB_TRY(builder.Add(batch));
+  TRACEDB_TRY(builder.Finish());
+  TRACEDB_TRY(writer->FinishPages());
+  Report("build rows and pages", CpuSeconds() - before, text_bytes);
+  const uint64_t events = builder.summary().events;
+  fmt::print("{:<22} {} events, {:.1f} bytes each in the database, {:.3f} of the JSON\n", "",
+             events, static_cast<double>(std::filesystem::file_size(path)) /
+                         static_cast<double>(events),
+             static_cast<double>(std::filesystem::file_size(path)) /
+                 static_cast<double>(text_bytes));
+  std::filesystem::remove(path);
+  return Done{};
+}
+
+Status Run(const std::filesystem::path& path, uint64_t bytes_max) {
+  LoadLimits limits = LoadLimits::For(LoadLimits::kMemoryBytesDefault, 1);
+  TRACEDB_TRY(Unpack(path, bytes_max));
+  uint64_t text_bytes = 0;
+  TRACEDB_ASSIGN(windows, Frame(path, bytes_max, limits, text_bytes));
+  Scan(windows, text_bytes);
+  const std::vector<EventBatch> batches = Parse(windows, limits, text_bytes);
+  return Build(batches, limits, text_bytes);
+}
+
+}  // namespace
+}  // namespace tracedb
+
+int main(int argc, char** argv) {
+  if (argc < 2) {
+    fmt::print(stderr, "usage: bench_stages TRACE [PREFIX_BYTES]\n");
+    return 2;
+  }
+  const uint64_t bytes_max = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 400'000'000;
+  const tracedb::Status done = tracedb::Run(argv[1], bytes_max);
+  if (done.ok()) return 0;
+  fmt::print(stderr, "bench_stages: {}\n", done.error().what);
+  return 1;
+}

@@ -1,0 +1,212 @@
+"""Tests that load traces in several ways, which must make the same database, and then ask it."""
+import csv
+import gzip
+import io
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+
+import program_run
+from test_check import Check, temporary_folder, write_inputs
+from test_file import BadTest
+
+PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
+MEMORY_BYTES = 128 << 20
+ISSUES_SQL = "SELECT kind, sum(count) FROM issues GROUP BY kind ORDER BY kind"
+
+
+def gzipped(data):
+    return gzip.compress(data, 6, mtime=0)
+
+
+def two_members(data):
+    middle = len(data) // 2
+    return gzipped(data[:middle]) + gzipped(data[middle:])
+
+
+def zstandard(data):
+    return subprocess.run(["zstd", "-qc", "--no-check"], input=data, check=True,
+                          stdout=subprocess.PIPE).stdout
+
+
+# name: (packing, ingest options, from standard input)
+WAYS = {
+    "whole": (None, [], False),
+    "1 byte a block": (None, ["--block-bytes", "1"], False),
+    "7 bytes a block": (None, ["--block-bytes", "7"], False),
+    "gzip": ((".gz", gzipped), [], False),
+    "gzip in two members": ((".gz", two_members), [], False),
+    "gzip, 1 byte a block": ((".gz", gzipped), ["--block-bytes", "1"], False),
+    "zstd": ((".zst", zstandard), [], False),
+    "standard input": (None, [], True),
+    "1 thread": (None, ["--threads", "1"], False),
+    "3 threads": (None, ["--threads", "3"], False),
+}
+
+
+class Loads:
+    """The ways of one test."""
+
+    def __init__(self, test, options, folder):
+        self.test, self.options, self.folder = test, options, folder
+        self.names, self.stream = write_inputs(test, folder)
+        given = test.one("options")
+        self.ingest_options = shlex.split(given.text) if given else []
+        exit_section = test.one("exit")
+        self.wanted_exit = int(exit_section.text) if exit_section else 0
+        self.peak_bytes = 0
+        self.memory_bytes = MEMORY_BYTES
+        if "--memory" in self.ingest_options:
+            size = self.ingest_options[self.ingest_options.index("--memory") + 1]
+            self.memory_bytes = int(size.rstrip("M")) << 20
+        ways = test.one("ways")
+        self.ways = [line for line in ways.text.splitlines() if line] if ways else list(WAYS)
+        if set(self.ways) - WAYS.keys():
+            raise BadTest(f"no such way: {', '.join(sorted(set(self.ways) - WAYS.keys()))}")
+        if self.stream:
+            self.ways = ["standard input"]
+
+    def applies(self, way):
+        packing, _, from_stdin = WAYS[way]
+        packed = False
+        for name in self.names:
+            with open(os.path.join(self.folder, name), "rb") as handle:
+                packed = packed or handle.read(4).startswith(PACKED)
+        if packing and packed:
+            return False
+        # Standard input has no name that could tell a rank.
+        return not (from_stdin and any("rank" in name for name in self.names))
+
+    def load(self, way):
+        """(database, what went wrong)."""
+        packing, extra, from_stdin = WAYS[way]
+        folder = os.path.join(self.folder, "way-" + way.replace(" ", "-").replace(",", ""))
+        os.makedirs(folder)
+        paths = []
+        for name in self.names:
+            path = os.path.join(folder, name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            source = os.path.join(self.folder, name)
+            if packing is None:
+                shutil.copyfile(source, path)
+            else:
+                path += packing[0]
+                with open(source, "rb") as plain, open(path, "wb") as packed:
+                    packed.write(packing[1](plain.read()))
+            paths.append(path)
+        database = os.path.join(folder, "trace.db")
+        command = [self.options.program, "--db", database, "ingest", *self.ingest_options, *extra]
+        if self.stream:
+            return database, self.load_stream(command + ["-"], folder)
+        if not from_stdin:
+            return database, self.wrong(program_run.run(command + paths, folder))
+        for path in paths:
+            with open(path, "rb") as handle:
+                wrong = self.wrong(program_run.run(command + ["-"], folder, handle))
+            if wrong:
+                return database, wrong
+        return database, ""
+
+    def load_stream(self, command, folder):
+        with subprocess.Popen([sys.executable, "-S", self.stream], stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, cwd=folder) as generator:
+            outcome = program_run.run(command, folder, generator.stdout)
+            generator.stdout.close()
+        return self.wrong(outcome)
+
+    def litter(self, database):
+        """What must be there and is not, or the other way."""
+        if os.path.exists(database + ".partial"):
+            return "trace.db.partial is left behind"
+        if self.wanted_exit == 0 and not os.path.exists(database):
+            return "there is no database"
+        return ""
+
+    def wrong(self, outcome):
+        self.peak_bytes = max(self.peak_bytes, outcome.peak_bytes)
+        if outcome.crashed():
+            return f"{outcome.crashed()}\n{outcome.stderr}"
+        if outcome.code != self.wanted_exit:
+            return f"exit {outcome.code} instead of {self.wanted_exit}\n{outcome.stderr}"
+        if outcome.peak_bytes >= self.memory_bytes:
+            return (f"peak memory {outcome.peak_bytes / 1e6:.1f} MB, "
+                    f"the bound is {self.memory_bytes / 1e6:.1f} MB")
+        return ""
+
+
+def compare_dumps(check, way, first, other):
+    for view in sorted(first.keys() | other.keys()):
+        check.text(f"{way}: view {view}", first.get(view, ""), other.get(view, ""))
+
+
+def run(test, options):
+    check = Check(test, options.update)
+    with temporary_folder() as folder:
+        loads = Loads(test, options, folder)
+        troubles = {}  # trouble: the ways that met it
+        first = None
+        for way in filter(loads.applies, loads.ways):
+            database, wrong = loads.load(way)
+            found, damage = {}, ""
+            if not wrong and os.path.exists(database):
+                found, damage = program_run.dump(database)
+            for trouble in filter(None, (wrong, damage, loads.litter(database))):
+                troubles.setdefault(trouble.replace(os.path.dirname(database), "$FOLDER"), []).append(way)
+            if not found:
+                continue
+            if first is None:
+                first = found
+                expectations(check, test, options, database)
+            else:
+                compare_dumps(check, way, first, found)
+        for trouble, ways in troubles.items():
+            check.fail(f"{', '.join(ways) if len(ways) < 4 else f'{len(ways)} ways'}: {trouble}")
+        if loads.stream or loads.memory_bytes != MEMORY_BYTES:
+            check.measured = f" (peak {loads.peak_bytes / 1e6:.0f} of {loads.memory_bytes / 1e6:.0f} MB)"
+    return check
+
+
+def expectations(check, test, options, database):
+    for asked, wanted in test.asked():
+        if asked.name == "sql":
+            got = program_run.answer(database, asked.text)
+        else:
+            got = ask_program(check, asked, options, database)
+        check.section(f"=== {asked.head}", wanted, got, "csv", asked)
+    issues = program_run.csv_text([], csv.reader(io.StringIO(
+        program_run.answer(database, ISSUES_SQL).partition("\n")[2])))
+    section = test.one("issues")
+    if issues or section:
+        check.section("issues", section, issues, "issues")
+
+
+def ask_program(check, asked, options, database):
+    """The answer of `tracedb query`; the sqlite3 shell must say the same where it can."""
+    words = shlex.split(asked.rest) + shlex.split(asked.text)
+    outcome = program_run.run([options.program, "query", "--db", database, *words], os.path.dirname(database))
+    if outcome.crashed() or outcome.code != 0:
+        check.fail(f"query {' '.join(words)}: exit {outcome.code}\n{outcome.stderr}")
+    if len(words) == 1:
+        path = os.path.join(options.queries, words[0].removesuffix(".sql") + ".sql")
+        with open(path, "rb") as handle:
+            shell = program_run.run([options.sqlite3, "-csv", "-header", "-readonly", database],
+                                    os.path.dirname(database), handle)
+        if shell.code != 0:
+            check.fail(f"the sqlite3 shell: {shell.stderr}")
+        # The shell prints no header when there is no row.
+        if shell.stdout or outcome.stdout.count("\n") != 1:
+            check.text(f"query {words[0]} in the sqlite3 shell", as_numbers(outcome.stdout),
+                       as_numbers(shell.stdout))
+    return outcome.stdout
+
+
+def as_numbers(text):
+    """CSV with one spelling of each number."""
+    def plain(field):
+        try:
+            return repr(float(field)) if not field.lstrip("-").isdigit() else repr(float(int(field)))
+        except ValueError:
+            return field
+    return "".join(",".join(map(plain, row)) + "\n" for row in csv.reader(io.StringIO(text)))

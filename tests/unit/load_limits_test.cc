@@ -1,0 +1,76 @@
+// LoadLimits: what all stages may hold together stays below the budget.
+
+#include "tracedb/ingest/load_limits.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+namespace tracedb {
+namespace {
+
+constexpr size_t kMiB = size_t{1} << 20;
+constexpr size_t kProgramBytes = 12 * kMiB;
+
+// While a trace is read: windows and batches go round, 2 a parser and 2 more; a parser has an index
+// of 4 bytes for each byte of a window, and a dictionary, and so has the builder. One window may be
+// as large as the largest event, and its parser's index with it.
+size_t BytesWhileReading(const LoadLimits& limits) {
+  const size_t rounds = 2 * limits.parsers + 2;
+  return kProgramBytes + rounds * 2 * limits.window_bytes + limits.parsers * 4 * limits.window_bytes +
+         (limits.parsers + 1) * limits.dictionary_bytes_max + 5 * limits.event_bytes_max +
+         limits.header_bytes_max + limits.open_bytes_max;
+}
+
+// Once the file has been read: the page cache, and rows sorted in memory.
+size_t BytesWhileDeriving(const LoadLimits& limits) {
+  return kProgramBytes + static_cast<size_t>(limits.sqlite_cache_kib) * 1024 +
+         limits.derive_bytes_max;
+}
+
+std::string Shown(size_t memory_bytes, unsigned threads) {
+  return std::to_string(memory_bytes / kMiB) + " MiB, " + std::to_string(threads) + " threads";
+}
+
+class LoadLimitsTest : public testing::TestWithParam<unsigned> {};
+
+TEST_P(LoadLimitsTest, all_together_stay_below_the_budget) {
+  const unsigned threads = GetParam();
+  for (size_t memory_bytes = 32 * kMiB; memory_bytes <= 8192 * kMiB; memory_bytes += 4 * kMiB) {
+    const LoadLimits limits = LoadLimits::For(memory_bytes, threads);
+    ASSERT_EQ(limits.memory_bytes, memory_bytes);
+    ASSERT_LE(BytesWhileReading(limits), memory_bytes) << Shown(memory_bytes, threads);
+    ASSERT_LE(BytesWhileDeriving(limits), memory_bytes) << Shown(memory_bytes, threads);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Threads, LoadLimitsTest, testing::Values(0u, 1u, 2u, 6u, 16u, 64u));
+
+TEST(LoadLimits, a_budget_below_the_least_is_raised_to_it) {
+  const LoadLimits limits = LoadLimits::For(1, 1);
+  EXPECT_EQ(limits.memory_bytes, LoadLimits::kMemoryBytesMin);
+}
+
+TEST(LoadLimits, every_bound_is_of_use) {
+  for (size_t memory_bytes = 32 * kMiB; memory_bytes <= 8192 * kMiB; memory_bytes *= 2) {
+    const LoadLimits limits = LoadLimits::For(memory_bytes, 0);
+    EXPECT_GE(limits.parsers, 1u);
+    EXPECT_GE(limits.window_bytes, 64u * 1024);
+    EXPECT_GE(limits.event_bytes_max, limits.window_bytes);
+    EXPECT_GE(limits.header_bytes_max, 64u * 1024);
+    EXPECT_GE(limits.dictionary_bytes_max, kMiB / 2);
+    EXPECT_GE(limits.open_bytes_max, kMiB);
+    EXPECT_GE(limits.derive_bytes_max, kMiB);
+    EXPECT_GE(limits.sqlite_cache_kib, 1024);
+  }
+}
+
+TEST(LoadLimits, as_many_parsers_as_asked_for_when_memory_allows) {
+  EXPECT_EQ(LoadLimits::For(1024 * kMiB, 4).parsers, 4u);
+  EXPECT_EQ(LoadLimits::For(1024 * kMiB, 1).parsers, 1u);
+  EXPECT_LT(LoadLimits::For(32 * kMiB, 64).parsers, 64u);
+}
+
+}  // namespace
+}  // namespace tracedb

@@ -1,0 +1,157 @@
+// What the tests of the event parser share: events parsed from a text, with their texts and slot
+// values put back in place.
+#pragma once
+
+#include <bit>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "ingest/args_slots.h"
+#include "ingest/event_batch.h"
+#include "ingest/event_parser.h"
+
+namespace tracedb::test {
+
+inline constexpr size_t kDictionaryBytes = 1 << 20;
+
+inline LoadLimits ParserLimits() {
+  LoadLimits limits;
+  limits.window_bytes = 1 << 16;
+  limits.event_bytes_max = 1 << 20;
+  limits.dictionary_bytes_max = kDictionaryBytes;
+  return limits;
+}
+
+struct ParsedEvent {
+  uint64_t offset = 0;
+  char phase = 0;
+  std::optional<int64_t> ts_ns, dur_ns;
+  std::string name;
+  std::optional<std::string> category;
+  std::string track;                  // parts with '/' between them
+  std::map<Slot, std::string> slots;  // as they would be written
+  uint32_t text_slots = 0;
+  std::string args, others;           // put back together
+  bool has_id = false;
+  uint64_t async_key = 0;
+
+  bool operator==(const ParsedEvent&) const = default;
+};
+
+inline void PrintTo(const ParsedEvent& event, std::ostream* out) {
+  *out << event.phase << " at " << event.offset << " " << event.name << " on " << event.track
+       << " args " << event.args << " others " << event.others;
+}
+
+// `text` with every slot mark replaced by its value.
+inline std::string Filled(std::string_view text, const std::map<Slot, std::string>& slots) {
+  std::string filled;
+  for (const char c : text) {
+    if (!IsSlotMark(c)) {
+      filled += c;
+      continue;
+    }
+    int slot = 0;
+    while (SlotMark(slot) != c) ++slot;
+    const auto value = slots.find(static_cast<Slot>(slot));
+    filled += value == slots.end() ? "<no value>" : value->second;
+  }
+  return filled;
+}
+
+// Follows a parser's batches, as the record builder does, and resolves its numbers.
+class BatchReader {
+ public:
+  std::vector<ParsedEvent> Read(const EventBatch& batch) {
+    if (batch.forgot) {
+      for (auto& texts : texts_) texts.clear();
+    }
+    for (const EventBatch::NewText& text : batch.new_texts) {
+      auto& known = texts_[static_cast<size_t>(text.kind)];
+      if (text.id != known.size()) ++wrong_numbers_;
+      known.emplace_back(batch.Text(text));
+    }
+    std::vector<ParsedEvent> events;
+    for (const EventRecord& record : batch.events) events.push_back(ReadEvent(batch, record));
+    return events;
+  }
+  int wrong_numbers() const { return wrong_numbers_; }
+
+ private:
+  ParsedEvent ReadEvent(const EventBatch& batch, const EventRecord& record) {
+    ParsedEvent event;
+    event.offset = record.offset;
+    event.phase = record.phase;
+    if (record.has_ts) event.ts_ns = record.ts_ns;
+    if (record.has_dur) event.dur_ns = record.dur_ns;
+    event.async_key = record.async_key;
+    const auto& [labels, tracks, shapes] = texts_;
+    const std::string& label = labels.at(record.label);
+    const size_t part = label.find(kPartMark);
+    event.name = label.substr(0, part);
+    if (label.back() != kAbsentMark) event.category = label.substr(part + 1);
+    for (const char c : tracks.at(record.track)) event.track += c == kPartMark ? '/' : c;
+    size_t at = record.slots_at;
+    event.text_slots = record.text_mask;
+    for (uint32_t left = record.slot_mask; left != 0; left &= left - 1) {
+      const int slot = std::countr_zero(left);
+      const int64_t value = batch.slots.at(at++);
+      event.slots[static_cast<Slot>(slot)] = (record.text_mask >> slot & 1) != 0
+                                                 ? std::string(batch.SlotText(value))
+                                                 : std::to_string(value);
+    }
+    if (record.shape == kNoText) return event;
+    const std::string& shape = shapes.at(record.shape);
+    const size_t others = shape.find(kPartMark);
+    event.args = Filled(shape.substr(0, others), event.slots);
+    if (others != std::string::npos) event.others = Filled(shape.substr(others + 1), event.slots);
+    return event;
+  }
+
+  std::array<std::vector<std::string>, kTextKinds> texts_;
+  int wrong_numbers_ = 0;
+};
+
+struct Parsed {
+  std::vector<ParsedEvent> events;
+  EventIssues issues;
+
+  uint64_t Count(IssueKind kind) const { return issues.entry(kind).count; }
+};
+
+inline EventWindow WindowOf(std::string_view text, uint64_t offset) {
+  EventWindow window;
+  window.SetRoom(text.size());
+  window.begin = EventWindow::kFrontBytes;
+  window.end = window.begin + text.size();
+  window.offset = offset;
+  std::memcpy(window.data() + window.begin, text.data(), text.size());
+  return window;
+}
+
+struct ParseOptions {
+  bool one_by_one = false;  // as in a window in which something is wrong
+  bool keep_args = true;
+  uint64_t offset = 1000;   // of the text in the stream
+};
+
+// Parses the events in `text`, as they stand in the event array.
+inline Parsed ParseText(std::string_view text, ParseOptions options = {}) {
+  EventParser parser(ParserLimits(), 0, options.keep_args);
+  EventWindow window = WindowOf(text, options.offset);
+  window.deep = options.one_by_one;
+  EventBatch batch;
+  parser.Parse(window, batch);
+  Parsed parsed;
+  parsed.events = BatchReader().Read(batch);
+  parsed.issues = batch.issues;
+  return parsed;
+}
+
+}  // namespace tracedb::test

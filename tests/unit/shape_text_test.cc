@@ -1,0 +1,165 @@
+// Shapes: what the analysis reads out of an args text, and texts that are no valid JSON.
+
+#include "ingest/shape_text.h"
+
+#include <gtest/gtest.h>
+
+#define SIMDJSON_EXCEPTIONS 0
+#include <simdjson.h>
+
+#include <string>
+
+#include "ingest/args_slots.h"
+#include "random_json.h"
+
+namespace tracedb {
+namespace {
+
+const std::string kMark(1, SlotMark(4));
+
+TEST(ReadShape, what_the_analysis_wants_is_read) {
+  const ShapeText shape = ReadShape(
+      R"({"Collective name":"allreduce","dtype":"BFloat16","In msg nelems":1024,)"
+      R"("Out msg nelems":"2048","Group size":8,"Process Group Name":"3",)"
+      R"("Process Group Description":"default_pg","Process Group Ranks":"[1, 0]","Src Rank":1,)"
+      R"("Dst Rank":0,"grid":[1, 2,3],"block":[4,5,6],"registers per thread":32,)"
+      R"("shared memory":49152,"est. achieved occupancy %":12.5,"Device Type":1,"Device Id":0})");
+  EXPECT_EQ(shape.collective, "allreduce");
+  EXPECT_EQ(shape.dtype, "BFloat16");
+  EXPECT_EQ(shape.in_nelems, 1024);
+  EXPECT_EQ(shape.out_nelems, 2048);
+  EXPECT_EQ(shape.group_size, 8);
+  EXPECT_EQ(shape.group_name, "3");
+  EXPECT_EQ(shape.group_description, "default_pg");
+  EXPECT_EQ(shape.group_ranks, "[0,1]");
+  EXPECT_EQ(shape.src_rank, 1);
+  EXPECT_EQ(shape.dst_rank, 0);
+  EXPECT_EQ(shape.grid, "[1,2,3]");
+  EXPECT_EQ(shape.block, "[4,5,6]");
+  EXPECT_EQ(shape.registers, 32);
+  EXPECT_EQ(shape.shared_memory_bytes, 49152);
+  EXPECT_EQ(shape.occupancy_pct, 12.5);
+  EXPECT_EQ(shape.device_type, 1);
+  EXPECT_EQ(shape.device_id, 0);
+  EXPECT_FALSE(shape.repaired);
+}
+
+TEST(ReadShape, an_empty_text_and_an_empty_object_are_told_apart) {
+  EXPECT_EQ(ReadShape("").args, std::nullopt);
+  EXPECT_EQ(ReadShape("{ }").args, "{}");
+  EXPECT_EQ(ReadShape("{}").others, std::nullopt);
+}
+
+TEST(ReadShape, marks_stay_and_blanks_outside_strings_go) {
+  const ShapeText shape = ReadShape("{ \"a b\" : " + kMark + ",\n \"p\":\"" + kMark + "\" }");
+  EXPECT_EQ(shape.args, "{\"a b\":" + kMark + ",\"p\":\"" + kMark + "\"}");
+  EXPECT_FALSE(shape.repaired);
+}
+
+TEST(ReadShape, other_keys_stand_behind_the_part_mark) {
+  const ShapeText shape = ReadShape(std::string("{\"a\":1}") + kPartMark + "\"id\":" + kMark);
+  EXPECT_EQ(shape.args, "{\"a\":1}");
+  EXPECT_EQ(shape.others, "\"id\":" + kMark);
+  const ShapeText only = ReadShape(kPartMark + std::string("\"s\":\"t\""));
+  EXPECT_EQ(only.args, std::nullopt);
+  EXPECT_EQ(only.others, "\"s\":\"t\"");
+}
+
+TEST(ReadShape, values_of_the_wrong_type_are_as_if_absent) {
+  const ShapeText shape = ReadShape(
+      R"({"In msg nelems":1.5,"Group size":null,"Process Group Ranks":"[0, ..., 7]","grid":5})");
+  EXPECT_EQ(shape.in_nelems, std::nullopt);
+  EXPECT_EQ(shape.group_size, std::nullopt);
+  EXPECT_EQ(shape.group_ranks, std::nullopt);
+}
+
+TEST(ReadShape, a_broken_text_is_mended_and_marks_stay) {
+  const ShapeText shape = ReadShape("{\"p\":\"C:\\dir\",\"dtype\":\"x\",\"v\":" + kMark + "}");
+  EXPECT_EQ(shape.args, "{\"p\":\"C:\\\\dir\",\"dtype\":\"x\",\"v\":" + kMark + "}");
+  EXPECT_EQ(shape.dtype, "x");
+  EXPECT_TRUE(shape.repaired);
+}
+
+TEST(ReadShape, a_lone_surrogate_does_not_cost_the_other_members) {
+  const ShapeText shape = ReadShape(R"({"x":"\ud83d","dtype":"Float"})");
+  EXPECT_EQ(shape.dtype, "Float");
+  ASSERT_TRUE(shape.args.has_value());
+  EXPECT_EQ(shape.args->front(), '{');
+}
+
+TEST(ReadShape, a_text_past_mending_is_kept_as_a_string) {
+  const ShapeText shape = ReadShape("{\"a\" 1}");
+  EXPECT_EQ(shape.args, R"("{\"a\" 1}")");
+  EXPECT_TRUE(shape.repaired);
+}
+
+TEST(ReadShape, a_very_large_text_is_made_valid_without_being_looked_into) {
+  const ShapeText shape =
+      ReadShape("{\"dtype\":\"x\", \"big\":\"" + std::string(300 * 1024, 'y') + "\",\"n\":NaN}");
+  EXPECT_EQ(shape.dtype, std::nullopt);
+  EXPECT_TRUE(shape.repaired);
+  ASSERT_TRUE(shape.args.has_value());
+  EXPECT_TRUE(shape.args->ends_with("\"n\":null}"));
+}
+
+TEST(SortedRanks, lists_are_sorted_and_written_one_way) {
+  EXPECT_EQ(SortedRanks("[1, 0]"), "[0,1]");
+  EXPECT_EQ(SortedRanks("[10,9,  2]"), "[2,9,10]");
+  EXPECT_EQ(SortedRanks("5"), "[5]");
+  EXPECT_EQ(SortedRanks("[0]"), "[0]");
+}
+
+TEST(SortedRanks, what_is_no_list_of_numbers_or_is_shortened_gives_nothing) {
+  for (const char* list : {"", "[]", "[0, 1, ...]", "[0, ..., 7]", "[a]", "all", "[1.5]",
+                           "[99999999999999999999]", "null"}) {
+    EXPECT_EQ(SortedRanks(list), std::nullopt) << list;
+  }
+}
+
+TEST(MergedObjects, both_have_their_members_and_the_second_wins) {
+  EXPECT_EQ(MergedObjects(R"({"a":1,"b":2})", R"({"b":3,"c":4})"), R"({"a":1,"b":3,"c":4})");
+  EXPECT_EQ(MergedObjects("{}", "{}"), "{}");
+  EXPECT_EQ(MergedObjects(R"({"a":1})", "{}"), R"({"a":1})");
+  EXPECT_EQ(MergedObjects("{}", R"({"a":1})"), R"({"a":1})");
+}
+
+TEST(MergedObjects, brackets_commas_and_quotes_in_values_are_no_borders) {
+  EXPECT_EQ(MergedObjects(R"({"a":"},\"x\":\\","n":{"b":[1,{"b":2}]}})", R"({"b":"{"})"),
+            R"({"a":"},\"x\":\\","n":{"b":[1,{"b":2}]},"b":"{"})");
+}
+
+TEST(MergedObjects, random_objects_merge_into_valid_json_with_every_key) {
+  test::Random random(18);
+  simdjson::dom::parser parser;
+  for (int round = 0; round < 3000; ++round) {
+    std::string objects[2];
+    std::vector<std::string> keys[2];
+    for (int i = 0; i < 2; ++i) {
+      objects[i] = "{";
+      for (int k = 0; k < 5; ++k) {
+        if (random.OneIn(2)) continue;
+        const std::string key = "k" + std::to_string(k);
+        objects[i] += (keys[i].empty() ? "\"" : ", \"") + key + "\" : " +
+                      test::RandomJson(random, 2);
+        keys[i].push_back(key);
+      }
+      objects[i] += "}";
+    }
+    const std::string merged = MergedObjects(objects[0], objects[1]);
+    simdjson::dom::element element;
+    simdjson::dom::element second;
+    ASSERT_EQ(parser.parse(merged).get(element), simdjson::SUCCESS) << merged;
+    simdjson::dom::parser second_parser;
+    ASSERT_EQ(second_parser.parse(objects[1]).get(second), simdjson::SUCCESS);
+    for (const std::string& key : keys[1]) {
+      ASSERT_EQ(std::string(simdjson::minify(element.at_key(key).value_unsafe())),
+                std::string(simdjson::minify(second.at_key(key).value_unsafe())));
+    }
+    for (const std::string& key : keys[0]) {
+      ASSERT_EQ(element.at_key(key).error(), simdjson::SUCCESS) << merged;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tracedb
