@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ingest/byte_inflater.h"
+#include "ingest/content_hash.h"
 
 namespace tracedb {
 namespace {
@@ -33,6 +34,8 @@ class InputFile {
       const ssize_t got = read(fd_, into.data(), into.size());
       if (got >= 0) {
         bytes_ += static_cast<uint64_t>(got);
+        at_end_ = got == 0;
+        hash_.Add(into.first(static_cast<size_t>(got)));
         return static_cast<size_t>(got);
       }
       if (errno == EINTR) continue;
@@ -44,12 +47,15 @@ class InputFile {
   }
 
   uint64_t bytes() const { return bytes_; }
+  std::string hash() const { return at_end_ ? hash_.Digits() : ""; }
   const std::string& name() const { return name_; }
 
  private:
   int fd_;
   std::string name_;
   uint64_t bytes_ = 0;
+  bool at_end_ = false;
+  ContentHash hash_;
 };
 
 // The first bytes of a file have been read to tell what it is; they come first.
@@ -71,6 +77,7 @@ class PlainSource final : public ByteSource {
   const std::optional<ByteDamage>& damage() const override { return damage_; }
   BytePacking packing() const override { return BytePacking::kPlain; }
   uint64_t packed_bytes() const override { return file_->bytes(); }
+  std::string file_hash() const override { return file_->hash(); }
 
  private:
   std::unique_ptr<InputFile> file_;
@@ -118,6 +125,7 @@ class PackedSource final : public ByteSource {
   const std::optional<ByteDamage>& damage() const override { return damage_; }
   BytePacking packing() const override { return packing_; }
   uint64_t packed_bytes() const override { return file_->bytes(); }
+  std::string file_hash() const override { return file_->hash(); }
 
  private:
   Status Refill() {
@@ -178,6 +186,7 @@ class CutSource final : public ByteSource {
   const std::optional<ByteDamage>& damage() const override { return inner_->damage(); }
   BytePacking packing() const override { return inner_->packing(); }
   uint64_t packed_bytes() const override { return inner_->packed_bytes(); }
+  std::string file_hash() const override { return inner_->file_hash(); }
 
  private:
   std::unique_ptr<ByteSource> inner_;

@@ -26,7 +26,7 @@ struct EventRecord {
   int64_t ts_ns;   // since the trace's own zero
   int64_t dur_ns;  // of X events
   uint64_t offset;  // where the event begins in the unpacked stream
-  uint64_t async_key;  // of events with an id: a hash of id and scope
+  uint64_t async_key;  // of async begins and ends: a hash of id and scope
   uint32_t label;
   uint32_t track;
   uint32_t shape;  // kNoText: neither args nor other keys

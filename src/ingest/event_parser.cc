@@ -63,8 +63,9 @@ uint64_t AsyncKey(std::string_view id, std::string_view scope) {
 
 class EventParser::Impl {
  public:
-  Impl(const LoadLimits& limits, unsigned number, bool keep_args)
-      : limits_(limits),
+  Impl(const LoadLimits& limits, unsigned number, bool keep_args, ParseWay way)
+      : way_(way),
+        limits_(limits),
         number_(number),
         keep_args_(keep_args),
         layouts_(limits.dictionary_bytes_max) {}
@@ -87,6 +88,7 @@ class EventParser::Impl {
   uint32_t Intern(TextKind kind, std::string_view text);
   void AddTrackKey(bool gpu);
 
+  ParseWay way_;
   LoadLimits limits_;
   unsigned number_;
   bool keep_args_;
@@ -106,8 +108,8 @@ class EventParser::Impl {
   EventBatch* batch_ = nullptr;
 };
 
-EventParser::EventParser(const LoadLimits& limits, unsigned number, bool keep_args)
-    : impl_(std::make_unique<Impl>(limits, number, keep_args)) {}
+EventParser::EventParser(const LoadLimits& limits, unsigned number, bool keep_args, ParseWay way)
+    : impl_(std::make_unique<Impl>(limits, number, keep_args, way)) {}
 EventParser::~EventParser() = default;
 
 void EventParser::Parse(EventWindow& window, EventBatch& batch) { impl_->Parse(window, batch); }
@@ -135,11 +137,11 @@ void EventParser::Impl::Parse(EventWindow& window, EventBatch& batch) {
   if (begin == end) return;
   const uint64_t offset = window.offset + (begin - window.begin);
   const std::string_view text(window.data() + begin, end - begin);
-  if (!window.deep) {
-    if (windows_until_retry_ == 0) {
+  if (!window.deep && way_ != ParseWay::kOneByOne) {
+    if (windows_until_retry_ == 0 && way_ == ParseWay::kByLayout) {
       if (ParseKnown(text, offset)) return;
     } else {
-      --windows_until_retry_;
+      windows_until_retry_ -= windows_until_retry_ > 0 ? 1 : 0;
       if (ParseWhole(window, begin, end)) return;
     }
   }
@@ -310,7 +312,10 @@ void EventParser::Impl::Record(uint64_t offset, std::string_view event) {
     fields_.others += "\"ph\":";
     fields_.others += fields_.phase;
   }
-  if (!fields_.id.empty()) record.async_key = AsyncKey(fields_.id, fields_.scope);
+  constexpr std::string_view kAsyncPhases = "beSF";
+  if (kAsyncPhases.find(record.phase) != std::string_view::npos) {
+    record.async_key = AsyncKey(fields_.id, fields_.scope);
+  }
   RecordTexts(record);
   RecordSlots(record);
   batch_->events.push_back(record);

@@ -13,10 +13,19 @@
 
 namespace tracedb {
 
+// All ways make the same records; tests hold them against each other.
+enum class ParseWay {
+  kByLayout,  // known layouts first (event_layouts.h), the rest event by event
+  kWhole,     // a window at a time
+  kOneByOne   // event by event, mending what can be mended
+};
+
 class EventParser {
  public:
   // `number` goes into the batches; without `keep_args` only what the analysis needs is kept.
-  EventParser(const LoadLimits& limits, unsigned number, bool keep_args);
+  // A way that meets trouble in a window goes on to the next one.
+  EventParser(const LoadLimits& limits, unsigned number, bool keep_args,
+              ParseWay way = ParseWay::kByLayout);
   ~EventParser();
   EventParser(const EventParser&) = delete;
   EventParser& operator=(const EventParser&) = delete;

@@ -61,11 +61,12 @@ Result<ReadOutcome> ReadEvents(const std::filesystem::path& input, const LoadOpt
       options.limits, outcome.issues, [&queues] { return queues.empty_windows.Pop(); },
       [&queues](EventWindow window) { return queues.full_windows.Push(std::move(window)); });
   ContentHash hash;
+  const bool packed = source->packing() != BytePacking::kPlain;
   while (!framer.stopped() && framer.header().is_json()) {
     const std::span<char> room = framer.Room();
     TRACEDB_ASSIGN(count, source->Read(room));
     if (count == 0) break;
-    hash.Add(room.first(count));
+    if (packed) hash.Add(room.first(count));
     framer.Added(count);
     if (options.on_progress) options.on_progress({source->packed_bytes(), framer.text_bytes()});
     if (StopAsked(options)) break;
@@ -89,7 +90,8 @@ Result<ReadOutcome> ReadEvents(const std::filesystem::path& input, const LoadOpt
   outcome.header = framer.header().entries();
   outcome.file_bytes = source->packed_bytes();
   outcome.text_bytes = framer.text_bytes();
-  outcome.text_hash = hash.Digits();
+  outcome.file_hash = source->file_hash();
+  outcome.text_hash = packed ? hash.Digits() : outcome.file_hash;
   return outcome;
 }
 

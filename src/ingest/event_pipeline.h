@@ -25,6 +25,7 @@ struct ReadOutcome {
   uint64_t file_bytes = 0;
   uint64_t text_bytes = 0;
   std::string text_hash;
+  std::string file_hash;  // empty when the file was not read to its end
 };
 
 // Reads `input` to its end and gives every batch of events to `builder`, in order, on the calling

@@ -57,7 +57,6 @@ class Load {
   Status StoreTrace(SqliteDb& db);
   Status StoreIssues(SqliteDb& db);
   Status Derive();
-  std::string FileHash() const;
 
   const fs::path& input_;
   const LoadOptions& options_;
@@ -130,12 +129,6 @@ Result<LoadSummary> Load::Run() {
   return summary;
 }
 
-std::string Load::FileHash() const {
-  if (!IsRegularFile(input_)) return "";
-  auto hash = HashFile(input_);
-  return hash.ok() ? std::move(hash).value() : "";
-}
-
 Status BindOptional(SqliteStatement& statement, int parameter,
                     const std::optional<int64_t>& value) {
   return value.has_value() ? statement.Bind(parameter, *value) : statement.BindNull(parameter);
@@ -157,7 +150,6 @@ Status Load::StoreTrace(SqliteDb& db) {
     if (!ns.has_value() || __builtin_add_overflow(*ns, base, &sum)) return std::nullopt;
     return sum;
   };
-  const std::string file_hash = FileHash();
   int at = 0;
   TRACEDB_TRY(insert.Bind(++at, first_.trace_id));
   TRACEDB_TRY(insert.Bind(++at, std::string_view(input_.native())));
@@ -180,8 +172,9 @@ Status Load::StoreTrace(SqliteDb& db) {
   TRACEDB_TRY(insert.Bind(++at, first_.text));
   TRACEDB_TRY(insert.Bind(++at, built_.last_text));
   TRACEDB_TRY(insert.Bind(++at, std::string_view(read_.text_hash)));
-  TRACEDB_TRY(BindOptional(insert, ++at, file_hash.empty() ? std::nullopt
-                                                           : std::optional(file_hash)));
+  TRACEDB_TRY(BindOptional(insert, ++at, read_.file_hash.empty() || input_ == "-"
+                                             ? std::nullopt
+                                             : std::optional(read_.file_hash)));
   TRACEDB_TRY(BindOptional(insert, ++at, header_.json));
   TRACEDB_ASSIGN(row, insert.Step());
   (void)row;

@@ -39,7 +39,8 @@ def run(test, options):
         write_inputs(test, folder)
         environment = {"TRACEDB": options.program, "SQLITE3": options.sqlite3,
                        "PYTHON": sys.executable, "FIXTURES": options.fixtures,
-                       "QUERIES": options.queries}
+                       "QUERIES": options.queries,
+                       "TESTS": os.path.dirname(os.path.dirname(os.path.abspath(__file__)))}
         outcome = program_run.run(["/bin/sh", "-c", test.one("command").text], folder, None, environment)
         exit_section = test.one("exit")
         wanted = int(exit_section.text) if exit_section else 0

@@ -199,14 +199,14 @@ def ask_program(check, asked, options, database):
         if shell.stdout or outcome.stdout.count("\n") != 1:
             check.text(f"query {words[0]} in the sqlite3 shell", as_numbers(outcome.stdout),
                        as_numbers(shell.stdout))
-    return outcome.stdout
+    return outcome.stdout.replace(os.path.dirname(database), "$FOLDER")
 
 
 def as_numbers(text):
-    """CSV with one spelling of each number."""
+    """CSV with one spelling of each number, to 13 digits (the shell prints 15)."""
     def plain(field):
         try:
-            return repr(float(field)) if not field.lstrip("-").isdigit() else repr(float(int(field)))
+            return field if field.lstrip("-").isdigit() else f"{float(field):.13g}"
         except ValueError:
             return field
     return "".join(",".join(map(plain, row)) + "\n" for row in csv.reader(io.StringIO(text)))

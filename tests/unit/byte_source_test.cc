@@ -129,7 +129,7 @@ TEST_F(ByteSourceTest, zero_bytes_behind_the_last_member_are_padding) {
 }
 
 TEST_F(ByteSourceTest, other_bytes_behind_the_last_member_are_noted_and_lose_nothing) {
-  for (const char* garbage : {"garbage", "\x1f", "\x1f\x20 garbage", "(garbage", "\x28\xb5 x"}) {
+  for (const char* garbage : {"garbage", "\x1f\x20 garbage", "(garbage", "\x28\xb5 x"}) {
     for (const std::string& packed : {test::Gzipped("hello"), test::Zstandard("hello")}) {
       const Text read = ReadAll(packed + garbage);
       EXPECT_EQ(read.bytes, "hello");

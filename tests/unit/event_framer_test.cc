@@ -93,8 +93,7 @@ std::vector<Event> EventsIn(const Framed& framed) {
         events.push_back({window.offset + begin, std::string(text.substr(begin, at + 1 - begin))});
       }
     }
-    EXPECT_EQ(depth, 0) << text;
-    EXPECT_FALSE(in_string) << text;
+    EXPECT_TRUE(depth == 0 && !in_string) << "a window ends inside an event: " << text;
   }
   return events;
 }
@@ -108,7 +107,7 @@ void ExpectSound(const Framed& framed, const std::string& text, const LoadLimits
     EXPECT_EQ(text.substr(window.offset, window.text().size()), window.text());
     EXPECT_GE(window.begin, EventWindow::kFrontBytes);
     EXPECT_LE(window.end + EventWindow::kBackBytes, window.bytes.size());
-    EXPECT_LE(window.room(), std::max(2 * limits.window_bytes, limits.event_bytes_max));
+    EXPECT_LE(window.room(), std::max(limits.window_bytes, limits.event_bytes_max));
     end = window.offset + window.text().size();
   }
 }
@@ -173,6 +172,7 @@ TEST(EventFramer, random_traces_cut_anywhere_give_the_same_events_header_and_win
     const Trace trace = RandomTrace(random);
     const Framed whole = Frame(trace.text, limits, 0, 0);
     ExpectSound(whole, trace.text, limits);
+    if (testing::Test::HasFailure()) return;
     ASSERT_TRUE(whole.complete) << trace.text;
     ASSERT_EQ(whole.header, trace.header) << trace.text;
     ASSERT_EQ(EventsIn(whole), trace.events) << trace.text;

@@ -78,6 +78,9 @@ TEST(TraceHeader, of_a_key_written_twice_the_last_value_counts) {
   const TraceHeader header = Read({{"baseTimeNanoseconds", "1"}, {"baseTimeNanoseconds", "2"}});
   EXPECT_EQ(header.base_time_ns, 2);
   EXPECT_EQ(header.json, R"({"baseTimeNanoseconds":2})");
+}
+
+TEST(TraceHeader, a_key_written_with_escapes_is_the_same_key) {
   const TraceHeader escaped =
       Read({{"baseTimeNanoseconds", "1"}, {"b\\u0061seTimeNanoseconds", "2"}});
   EXPECT_EQ(escaped.base_time_ns, 2);
@@ -93,6 +96,11 @@ TEST(TraceHeader, broken_values_are_mended_or_kept_as_text_and_counted) {
   simdjson::dom::parser parser;
   simdjson::dom::element element;
   EXPECT_EQ(parser.parse(*header.json).get(element), simdjson::SUCCESS);
+}
+
+TEST(TraceHeader, numbers_of_any_size_are_valid_json) {
+  EXPECT_EQ(Read({{"a", "18446744073709551616"}, {"b", "[1e999]"}}).json,
+            R"({"a":18446744073709551616,"b":[1e999]})");
 }
 
 TEST(RankInName, every_usual_form_is_understood) {

@@ -33,6 +33,8 @@ class ByteSource {
   virtual BytePacking packing() const = 0;
   // Bytes taken from the file so far: for progress.
   virtual uint64_t packed_bytes() const = 0;
+  // Hash of the file as it is, once it has been read to its end; empty before.
+  virtual std::string file_hash() const = 0;
 };
 
 // Opens a file, or standard input for "-". `block_bytes` limits what one Read returns (0: no

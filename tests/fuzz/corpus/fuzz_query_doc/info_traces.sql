@@ -1,0 +1,39 @@
+-- title: The traces in the database
+--
+-- param:  rank  int(id)  = null  This rank only; all of them when null.
+--
+-- column: trace_id        int(id)     Number of the trace in this database.
+-- column: rank            int(id)     The rank.
+-- column: world_size      int(count)  Ranks of the whole job, as the header has it.
+-- column: gpu_name        text        The first GPU that the header lists.
+-- column: events          int(count)  Events stored.
+-- column: slices          int(count)  Events with a duration.
+-- column: kernels         int(count)  GPU activities: kernels, copies and fills.
+-- column: streams         int(count)  GPU streams of the rank.
+-- column: steps           int(count)  Profiler steps.
+-- column: duration_ms     real(ms)    From the first start of an event to the last end.
+-- column: skipped_events  int(count)  Events that could not be read.
+-- column: issues          int(count)  Kinds of trouble met; `tracedb info --issues` lists them.
+-- column: complete        int(count)  0: the file was cut short or damaged.
+-- column: path            text        The file, as it was given to ingest.
+--
+-- empty:  The database holds no trace.
+
+SELECT
+  trace_id,
+  rank,
+  world_size,
+  gpu_name,
+  events,
+  slices,
+  (SELECT count(*) FROM gpu_slice g WHERE g.id BETWEEN t.first_row AND t.last_row) AS kernels,
+  (SELECT count(*) FROM stream_use s WHERE s.rank = t.rank) AS streams,
+  (SELECT count(*) FROM step s WHERE s.id BETWEEN t.first_row AND t.last_row) AS steps,
+  (end_ns - start_ns) / 1e6 AS duration_ms,
+  skipped_events,
+  (SELECT count(*) FROM issue i WHERE i.trace_id = t.trace_id) AS issues,
+  complete,
+  path
+FROM trace t
+WHERE :rank IS NULL OR rank = :rank
+ORDER BY rank, trace_id;
