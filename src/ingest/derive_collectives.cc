@@ -93,6 +93,12 @@ Status DeriveCollectives(SqliteDb& db, int64_t rank) {
   const std::string of_rank = std::to_string(rank);
   TRACEDB_TRY(db.Execute("DELETE FROM collective_part WHERE rank = " + of_rank));
   const std::string element(kElementBytesSql);
+  // Counting by pair costs a sort of all parts: only where some group has pairs.
+  TRACEDB_ASSIGN(pairs, db.Integer(
+      "SELECT EXISTS (SELECT 1 FROM shape WHERE lower(collective) IN ('send', 'recv') AND "
+      "ifnull(group_size, 3) > 2)"));
+  const std::string of_pair =
+      pairs == 0 ? "NULL" : "row_number() OVER (PARTITION BY group_id, pair ORDER BY ts_ns, id)";
   return db.Execute(
       "INSERT INTO collective_part "
       "WITH part AS ("
@@ -101,7 +107,7 @@ Status DeriveCollectives(SqliteDb& db, int64_t rank) {
       "    a.out_nelems * " + element + " AS out_bytes, g.ts + t.base_ns AS ts_ns, g.dur, "
       "    CASE lower(a.collective) WHEN 'send' THEN a.dst_rank WHEN 'recv' THEN a.src_rank END "
       "      AS peer, "
-      "    CASE WHEN p.size > 2 THEN CASE lower(a.collective) "
+      "    CASE WHEN ifnull(a.group_size, p.size) > 2 THEN CASE lower(a.collective) "
       "      WHEN 'send' THEN t.rank || '>' || a.dst_rank "
       "      WHEN 'recv' THEN a.src_rank || '>' || t.rank END END AS pair, k.step, k.launch_ts_ns "
       "  FROM gpu_slice g CROSS JOIN track t ON t.id = g.track "
@@ -111,7 +117,7 @@ Status DeriveCollectives(SqliteDb& db, int64_t rank) {
       "  WHERE g.kind = 1 AND t.rank = " + of_rank + "), "
       "counted AS ("
       "  SELECT part.*, row_number() OVER (PARTITION BY group_id ORDER BY ts_ns, id) AS ordinal, "
-      "    row_number() OVER (PARTITION BY group_id, pair ORDER BY ts_ns, id) AS of_pair "
+      "    " + of_pair + " AS of_pair "
       "  FROM part) "
       "SELECT id, rank, trace_id, group_id, iif(group_id IS NULL, NULL, ordinal), seq, collective, "
       "  dtype, in_bytes, out_bytes, ts_ns, dur, peer, step, launch_ts_ns, ifnull(pair, ''), "

@@ -1,14 +1,17 @@
 // The derived rows of a new file that are as many as its GPU activities. Read through SQLite on a
-// frozen connection, sorted in memory, written as pages: a fifth of the time that SQL takes.
+// frozen connection, sorted in memory, written as pages: a fifth of the time that SQL takes. While
+// one kind of row is written, the next is read and sorted on another thread.
 //
 // NOT INDEXED matters: the indexes are still empty, and SQLite would answer from them.
 
 #include <algorithm>
+#include <future>
 #include <map>
 #include <optional>
 #include <utility>
 
 #include "ingest/derive_tables.h"
+#include "ingest/fresh_rows.h"
 #include "ingest/launch_table.h"
 #include "ingest/step_finder.h"
 #include "tracedb/pages/index_appender.h"
@@ -30,22 +33,43 @@ Result<uint32_t> RootPage(SqliteDb& db, const std::string& name) {
 class FreshDerivation {
  public:
   FreshDerivation(SqliteDb db, std::unique_ptr<PageFile> file, int64_t rank, int64_t base_ns,
-                  size_t bytes_max)
+                  const LaunchCalls& calls, size_t bytes_max)
       : db_(std::move(db)),
         file_(std::move(file)),
         rank_(rank),
         base_ns_(base_ns),
+        calls_(calls),
         bytes_max_(bytes_max) {}
 
   Result<FreshUse> Run() {
     TRACEDB_ASSIGN(count, db_.Integer("SELECT count(*) FROM gpu_slice NOT INDEXED"));
     activities_ = static_cast<size_t>(count);
-    TRACEDB_TRY(DeriveLaunches());
-    TRACEDB_TRY(DeriveBusyTime());
-    if (activities_ * sizeof(TrackEntry) <= bytes_max_) {
-      TRACEDB_TRY(IndexByTrack());
-      TRACEDB_TRY(IndexByCorrelation());
+    TRACEDB_ASSIGN(few_tracks, ReadTracks());
+    const bool fits = activities_ * kBytesEach <= bytes_max_;
+    if (!fits) {
+      TRACEDB_TRY(DeriveLaunches());
+    } else {
+      const std::filesystem::path path = file_->path();
+      auto timed = std::async(std::launch::async, ReadTimedActivities, path, activities_);
+      const Status launches = DeriveLaunches();
+      auto timed_rows = timed.get();
+      TRACEDB_TRY(launches);
+      auto by_track = std::async(std::launch::async, ReadTrackEntries, path, activities_);
+      const Status busy = few_tracks ? DeriveBusyTime(timed_rows) : Status(Done{});
+      auto track_rows = by_track.get();
+      TRACEDB_TRY(busy);
+      timed_rows = std::vector<TimedActivity>();
+      auto by_correlation =
+          std::async(std::launch::async, ReadCorrelationEntries, path, activities_);
+      const Status indexed = IndexByTrack(track_rows);
+      auto correlation_rows = by_correlation.get();
+      TRACEDB_TRY(indexed);
+      TRACEDB_TRY(IndexByCorrelation(correlation_rows));
       use_.indexes_done = true;
+    }
+    if (!use_.busy_done) {
+      use_.devices.clear();
+      use_.streams.clear();
     }
     TRACEDB_TRY(file_->Finish());
     return std::move(use_);
@@ -58,63 +82,53 @@ class FreshDerivation {
     uint32_t place;  // of its correlation in the launch table
     bool has_correlation;
   };
+  // The most that one activity takes at a time: in the launch table, and beside it in a row of the
+  // next kind.
+  static constexpr size_t kBytesEach =
+      sizeof(Activity) + LaunchTable::kBytesEach + sizeof(TimedActivity);
+
   struct TrackPlace {
     uint32_t device;  // in use_.devices
     uint32_t stream;  // in use_.streams
   };
-  struct TimedActivity {
-    int64_t ts;
-    int64_t dur;
-    TrackPlace place;
-    int kind;
-  };
-  struct TrackEntry {
-    int64_t track;
-    int64_t ts;
-    int64_t id;
-    bool operator<(const TrackEntry& other) const {
-      if (track != other.track) return track < other.track;
-      return ts != other.ts ? ts < other.ts : id < other.id;
-    }
-  };
-  struct CorrelationEntry {
-    std::optional<int64_t> correlation;  // none comes first, as NULL does
-    int64_t id;
-    bool operator<(const CorrelationEntry& other) const {
-      return correlation != other.correlation ? correlation < other.correlation : id < other.id;
-    }
-  };
-
   Status DeriveLaunches();
   Status OfferCalls(LaunchTable& launches);
-  Status DeriveBusyTime();
-  Result<bool> ReadTracks(std::map<int64_t, TrackPlace>& tracks);
+  Result<bool> ReadTracks();
+  Status DeriveBusyTime(const Result<std::vector<TimedActivity>>& activities);
   Status StoreSegments(TableAppender& table, std::string_view device,
                        std::vector<BusySegment>& segments);
-  Status IndexByTrack();
-  Status IndexByCorrelation();
+  Status IndexByTrack(const Result<std::vector<TrackEntry>>& entries);
+  Status IndexByCorrelation(const Result<std::vector<CorrelationEntry>>& entries);
 
   SqliteDb db_;
   std::unique_ptr<PageFile> file_;
   int64_t rank_;
   int64_t base_ns_;
+  const LaunchCalls& calls_;
   size_t bytes_max_;
   size_t activities_ = 0;
   int64_t next_segment_ = 1;
+  std::map<int64_t, TrackPlace> tracks_;
   RecordEncoder record_;
   FreshUse use_;
 };
 
 Status FreshDerivation::OfferCalls(LaunchTable& launches) {
+  if (calls_.complete()) {
+    for (const auto& block : calls_.blocks()) {
+      for (const LaunchCall& call : block) launches.Offer(call);
+    }
+    return Done{};
+  }
   TRACEDB_ASSIGN(rows, db_.Prepare("SELECT correlation, id, ts FROM runtime_slice"));
   for (;;) {
     TRACEDB_ASSIGN(row, rows.Step());
     if (!row) return Done{};
-    if (rows.Type(0) != SqlType::kNull) launches.Offer(rows.Int(0), rows.Int(1), rows.Int(2));
+    if (rows.Type(0) != SqlType::kNull) launches.Offer({rows.Int(0), rows.Int(1), rows.Int(2)});
   }
 }
 
-// As many activities at a time as fit in memory; the runtime calls are read anew for each lot.
+// As many activities at a time as fit in memory; the runtime calls are gone through for each lot.
 Status FreshDerivation::DeriveLaunches() {
   TRACEDB_ASSIGN(steps, StepFinder::Read(db_, base_ns_));
   TRACEDB_ASSIGN(root, RootPage(db_, "launch"));
@@ -156,7 +170,7 @@ Status FreshDerivation::DeriveLaunches() {
 }
 
 // Numbers the devices and streams of all tracks. False when there are too many for this way.
-Result<bool> FreshDerivation::ReadTracks(std::map<int64_t, TrackPlace>& tracks) {
+Result<bool> FreshDerivation::ReadTracks() {
   TRACEDB_ASSIGN(rows, db_.Prepare("SELECT id, device, stream FROM track "
                                    "WHERE device IS NOT NULL LIMIT " +
                                    std::to_string(kStreamsMax + 1)));
@@ -165,7 +179,7 @@ Result<bool> FreshDerivation::ReadTracks(std::map<int64_t, TrackPlace>& tracks) 
   for (;;) {
     TRACEDB_ASSIGN(row, rows.Step());
     if (!row) return true;
-    if (tracks.size() == kStreamsMax) return false;
+    if (tracks_.size() == kStreamsMax) return false;
     const std::string device(rows.Text(1));
     const std::string stream(rows.Text(2));
     const auto [at_device, new_device] =
@@ -174,40 +188,24 @@ Result<bool> FreshDerivation::ReadTracks(std::map<int64_t, TrackPlace>& tracks) 
     const auto [at_stream, new_stream] = streams.emplace(
         std::pair(at_device->second, stream), static_cast<uint32_t>(use_.streams.size()));
     if (new_stream) use_.streams.push_back({device, stream, {}});
-    tracks[rows.Int(0)] = {at_device->second, at_stream->second};
+    tracks_[rows.Int(0)] = {at_device->second, at_stream->second};
   }
 }
 
-Status FreshDerivation::DeriveBusyTime() {
-  std::map<int64_t, TrackPlace> tracks;
-  TRACEDB_ASSIGN(few, ReadTracks(tracks));
-  if (!few || activities_ * sizeof(TimedActivity) > bytes_max_) {
-    use_.devices.clear();
-    use_.streams.clear();
-    return Done{};
-  }
-  std::vector<TimedActivity> activities;
-  activities.reserve(activities_);
-  TRACEDB_ASSIGN(rows, db_.Prepare("SELECT track, ts, dur, kind FROM gpu_slice NOT INDEXED WHERE dur >= 0"));
-  for (;;) {
-    TRACEDB_ASSIGN(row, rows.Step());
-    if (!row) break;
-    activities.push_back({rows.Int(1), rows.Int(2), tracks[rows.Int(0)],
-                          static_cast<int>(rows.Int(3))});
-  }
-  std::sort(activities.begin(), activities.end(),
-            [](const TimedActivity& a, const TimedActivity& b) { return a.ts < b.ts; });
+Status FreshDerivation::DeriveBusyTime(const Result<std::vector<TimedActivity>>& activities) {
+  if (!activities.ok()) return activities.error();
   TRACEDB_ASSIGN(root, RootPage(db_, "busy_segment"));
   TRACEDB_ASSIGN(table, TableAppender::Create(*file_, root));
   std::vector<std::vector<BusySegment>> segments(use_.devices.size());
-  for (const TimedActivity& activity : activities) {
+  for (const TimedActivity& activity : activities.value()) {
+    const TrackPlace place = tracks_[activity.track];
     const BusyInterval interval{activity.ts + base_ns_, activity.ts + activity.dur + base_ns_,
                                 activity.kind};
-    use_.streams[activity.place.stream].use.Add(interval);
-    std::vector<BusySegment>& done = segments[activity.place.device];
-    use_.devices[activity.place.device].use.Add(interval, done);
+    use_.streams[place.stream].use.Add(interval);
+    std::vector<BusySegment>& done = segments[place.device];
+    use_.devices[place.device].use.Add(interval, done);
     if (done.size() < 256) continue;
-    TRACEDB_TRY(StoreSegments(table, use_.devices[activity.place.device].device, done));
+    TRACEDB_TRY(StoreSegments(table, use_.devices[place.device].device, done));
   }
   for (size_t i = 0; i < use_.devices.size(); ++i) {
     use_.devices[i].use.Finish(segments[i]);
@@ -232,19 +230,11 @@ Status FreshDerivation::StoreSegments(TableAppender& table, std::string_view dev
   return Done{};
 }
 
-Status FreshDerivation::IndexByTrack() {
-  std::vector<TrackEntry> entries;
-  entries.reserve(activities_);
-  TRACEDB_ASSIGN(rows, db_.Prepare("SELECT track, ts, id FROM gpu_slice NOT INDEXED"));
-  for (;;) {
-    TRACEDB_ASSIGN(row, rows.Step());
-    if (!row) break;
-    entries.push_back({rows.Int(0), rows.Int(1), rows.Int(2)});
-  }
-  std::sort(entries.begin(), entries.end());
+Status FreshDerivation::IndexByTrack(const Result<std::vector<TrackEntry>>& entries) {
+  if (!entries.ok()) return entries.error();
   TRACEDB_ASSIGN(root, RootPage(db_, "gpu_slice_by_track"));
   TRACEDB_ASSIGN(index, IndexAppender::Create(*file_, root));
-  for (const TrackEntry& entry : entries) {
+  for (const TrackEntry& entry : entries.value()) {
     record_.Reset();
     record_.Int(entry.track);
     record_.Int(entry.ts);
@@ -254,22 +244,13 @@ Status FreshDerivation::IndexByTrack() {
   return index.Finish();
 }
 
-Status FreshDerivation::IndexByCorrelation() {
-  std::vector<CorrelationEntry> entries;
-  entries.reserve(activities_);
-  TRACEDB_ASSIGN(rows, db_.Prepare("SELECT correlation, id FROM gpu_slice NOT INDEXED"));
-  for (;;) {
-    TRACEDB_ASSIGN(row, rows.Step());
-    if (!row) break;
-    entries.push_back({rows.Type(0) == SqlType::kNull ? std::nullopt : std::optional(rows.Int(0)),
-                       rows.Int(1)});
-  }
-  std::sort(entries.begin(), entries.end());
+Status FreshDerivation::IndexByCorrelation(const Result<std::vector<CorrelationEntry>>& entries) {
+  if (!entries.ok()) return entries.error();
   TRACEDB_ASSIGN(root, RootPage(db_, "gpu_slice_by_correlation"));
   TRACEDB_ASSIGN(index, IndexAppender::Create(*file_, root));
-  for (const CorrelationEntry& entry : entries) {
+  for (const CorrelationEntry& entry : entries.value()) {
     record_.Reset();
-    entry.correlation.has_value() ? record_.Int(*entry.correlation) : record_.Null();
+    entry.has_correlation ? record_.Int(entry.correlation) : record_.Null();
     record_.Int(entry.id);
     TRACEDB_TRY(index.Append(record_.Finish()));
   }
@@ -279,12 +260,12 @@ Status FreshDerivation::IndexByCorrelation() {
 }  // namespace
 
 Result<FreshUse> DeriveFresh(const std::filesystem::path& file, int64_t rank, int64_t base_ns,
-                             const LoadLimits& limits) {
+                             const LaunchCalls& calls, const LoadLimits& limits) {
   TRACEDB_ASSIGN(db, SqliteDb::Open(file, SqliteMode::kFrozen));
   PageFileOptions options;
   options.start_writeback_early = true;
   TRACEDB_ASSIGN(pages, PageFile::Open(file, options));
-  FreshDerivation derivation(std::move(db), std::move(pages), rank, base_ns,
+  FreshDerivation derivation(std::move(db), std::move(pages), rank, base_ns, calls,
                              limits.derive_bytes_max);
   return derivation.Run();
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ingest/busy_use.h"
+#include "ingest/launch_table.h"
 #include "ingest/trace_header.h"
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
@@ -37,7 +38,7 @@ struct FreshUse {
 // connection has open: fills launch, busy_segment and the indexes of gpu_slice by writing their
 // pages. What does not fit in memory is left undone, and said so in the result.
 Result<FreshUse> DeriveFresh(const std::filesystem::path& file, int64_t rank, int64_t base_ns,
-                             const LoadLimits& limits);
+                             const LaunchCalls& calls, const LoadLimits& limits);
 
 // Through SQLite, for a rank over all its traces: replaces what is there.
 Status DeriveBusy(SqliteDb& db, int64_t rank);

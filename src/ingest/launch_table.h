@@ -14,6 +14,39 @@ struct LaunchCall {
   int64_t ts = 0;
 };
 
+// The runtime calls of a trace, gathered while it is read, so that they need not be read back.
+// Bounded: when there is no room for one more, all are given up.
+class LaunchCalls {
+ public:
+  explicit LaunchCalls(size_t bytes_max) : calls_max_(bytes_max / sizeof(LaunchCall)) {}
+
+  void Add(const LaunchCall& call) {
+    if (!complete_) return;
+    if (count_ == calls_max_) {
+      complete_ = false;
+      blocks_.clear();
+      return;
+    }
+    if (count_++ % kBlockCalls == 0) {
+      blocks_.emplace_back();
+      blocks_.back().reserve(kBlockCalls);
+    }
+    blocks_.back().push_back(call);
+  }
+
+  // False: some were given up, and none are here.
+  bool complete() const { return complete_; }
+  const std::vector<std::vector<LaunchCall>>& blocks() const { return blocks_; }
+
+ private:
+  static constexpr size_t kBlockCalls = 32 * 1024;  // no block is ever copied to grow
+
+  size_t calls_max_;
+  size_t count_ = 0;
+  bool complete_ = true;
+  std::vector<std::vector<LaunchCall>> blocks_;
+};
+
 class LaunchTable {
  public:
   explicit LaunchTable(size_t correlations_max)
@@ -34,14 +67,11 @@ class LaunchTable {
   }
 
   // Of several runtime calls with one correlation the first in time counts.
-  void Offer(int64_t correlation, int64_t slice_id, int64_t ts) {
-    const uint32_t bucket = Find(correlation);
+  void Offer(const LaunchCall& offered) {
+    const uint32_t bucket = Find(offered.correlation);
     if (bucket == 0) return;
     LaunchCall& call = calls_[bucket - 1];
-    if (call.slice_id == 0 || ts < call.ts) {
-      call.slice_id = slice_id;
-      call.ts = ts;
-    }
+    if (call.slice_id == 0 || offered.ts < call.ts) call = offered;
   }
 
   const LaunchCall& At(uint32_t place) const { return calls_[place]; }

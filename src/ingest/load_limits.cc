@@ -22,6 +22,7 @@ LoadLimits LoadLimits::For(size_t memory_bytes, unsigned threads) {
   limits.header_bytes_max = spare / 64;
   limits.dictionary_bytes_max = std::clamp(spare / 32, kMiB / 2, 64 * kMiB);
   limits.open_bytes_max = spare / 16;
+  limits.launch_bytes_max = spare / 4;
   limits.derive_bytes_max = spare / 2;
   limits.sqlite_cache_kib = static_cast<int64_t>(std::min(spare / 6, 64 * kMiB) / 1024);
   return limits;

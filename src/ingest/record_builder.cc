@@ -66,7 +66,8 @@ RecordBuilder::RecordBuilder(TableWriter& writer, const LoadLimits& limits, cons
       local_(limits.parsers),
       open_(limits.open_bytes_max),
       next_row_(first.row),
-      next_text_(first.text) {}
+      next_text_(first.text),
+      launch_calls_(limits.launch_bytes_max) {}
 
 Status RecordBuilder::Add(const EventBatch& batch) {
   LocalTexts& texts = local_[batch.parser];
@@ -260,6 +261,12 @@ Status RecordBuilder::AddSlice(const EventRecord& record, const LocalLabel& labe
     row.gpu_kind = label.gpu_kind;
     if (shape.collective && row.gpu_kind == GpuKind::kCompute) {
       row.gpu_kind = GpuKind::kCommunication;
+    }
+  } else if (label.table == EventTable::kRuntimeSlice) {
+    constexpr auto kCorrelation = static_cast<size_t>(Slot::kCorrelation);
+    constexpr uint32_t kBit = uint32_t{1} << kCorrelation;
+    if ((slots_.mask & kBit) != 0 && (slots_.text_mask & kBit) == 0) {
+      launch_calls_.Add({slots_.ints[kCorrelation], row.id, row.ts});
     }
   } else if (label.step >= 0) {
     TRACEDB_TRY(writer_.Step(row.id, row.track, label.step, row.ts, row.dur));

@@ -13,6 +13,7 @@
 
 #include "ingest/event_batch.h"
 #include "ingest/kind_rules.h"
+#include "ingest/launch_table.h"
 #include "ingest/open_slices.h"
 #include "ingest/table_writer.h"
 #include "ingest/text_dictionary.h"
@@ -48,6 +49,7 @@ class RecordBuilder {
   Status Finish();
 
   const BuildSummary& summary() const { return summary_; }
+  const LaunchCalls& launch_calls() const { return launch_calls_; }
   EventIssues& issues() { return issues_; }
 
  private:
@@ -107,6 +109,7 @@ class RecordBuilder {
   int64_t next_row_;
   int64_t next_text_;
   bool has_origin_ = false;
+  LaunchCalls launch_calls_;
   BuildSummary summary_;
   EventIssues issues_;
 };

@@ -56,7 +56,7 @@ class Load {
  private:
   Status StoreTrace(SqliteDb& db);
   Status StoreIssues(SqliteDb& db);
-  Status Derive();
+  Status Derive(const RecordBuilder& builder);
 
   const fs::path& input_;
   const LoadOptions& options_;
@@ -111,7 +111,7 @@ Result<LoadSummary> Load::Run() {
   }
   rank_ = ChooseRank(header_, input_, options_.rank, place.ranks);
   if (!summary.skipped) {
-    TRACEDB_TRY(Derive());
+    TRACEDB_TRY(Derive(builder));
     summary.derive_seconds = watch.Lap();
     TRACEDB_TRY(landing_.Land(rank_.rank, input_.string(), read_.text_hash));
     summary.land_seconds = watch.Lap();
@@ -201,7 +201,7 @@ Status Load::StoreIssues(SqliteDb& db) {
 
 // Everything that is not bulk rows, through SQLite: the file is still ours alone, so nothing needs
 // to be safe before it lands.
-Status Load::Derive() {
+Status Load::Derive(const RecordBuilder& builder) {
   int64_t base;
   if (__builtin_add_overflow(header_.base_time_ns.value_or(0), built_.origin_ns, &base)) {
     issues_.Add(IssueKind::kBadTime, 0, "baseTimeNanoseconds + ts does not fit 64 bits");
@@ -209,7 +209,7 @@ Status Load::Derive() {
   }
   // What reading took has been given back to the allocator; the bound is for the process.
   malloc_trim(0);
-  TRACEDB_ASSIGN(use, DeriveFresh(landing_.partial(), rank_.rank, base, options_.limits));
+  TRACEDB_ASSIGN(use, DeriveFresh(landing_.partial(), rank_.rank, base, builder.launch_calls(), options_.limits));
   malloc_trim(0);
   TRACEDB_ASSIGN(db, SqliteDb::Open(landing_.partial(), SqliteMode::kReadWrite));
   if (options_.stop != nullptr) db.StopWhen(*options_.stop);

@@ -138,13 +138,11 @@ class Database:
 # ---------------------------------------------------------------------------------------------
 # Comparing
 
-def multisets(ours, theirs, alike=None, tolerated=None):
+def multisets(ours, theirs, alike=None):
     """Differences of two multisets of tuples. alike(row): rows with the same value of it are shown
-    as one difference; tolerated: rows that the database may have in addition."""
+    as one difference."""
     extra = ours - theirs
     lacking = theirs - ours
-    if tolerated:
-        extra = extra - tolerated
     if not extra and not lacking:
         return []
     partner = collections.defaultdict(list)
@@ -286,8 +284,10 @@ def check_accounting(db, job, report):
     differences = []
     traces = job.traces
     slices = db.count("slices")
-    instants, counters, flows, memory = (db.count(t) for t in
-                                         ("instants", "counters", "flows", "memory_events"))
+    counters, flows, memory = (db.count(t) for t in ("counters", "flows", "memory_events"))
+    phases = collections.Counter(text(phase) for phase, in db.table("instants", ["phase"]))
+    instants = phases["i"] + phases["I"]
+    kept = sum(phases.values()) - instants
     issues = sum(number(row[0]) or 0 for row in db.table("issues", ["count"]))
 
     def total(part):
@@ -296,6 +296,7 @@ def check_accounting(db, job, report):
     wanted = {name: total(part) for name, part in {
         "slices": lambda t: len(t.slices), "negative": lambda t: len(t.negative),
         "pairs": lambda t: t.pairs, "instants": lambda t: len(t.instants),
+        "kept": lambda t: sum(phase not in "iI" for phase, _, _ in t.points),
         "memory": lambda t: len(t.memory), "counters": lambda t: len(t.counters),
         "series": lambda t: t.counter_series, "flows": lambda t: len(t.flows),
         "metadata": lambda t: t.metadata, "events": lambda t: t.events,
@@ -303,7 +304,9 @@ def check_accounting(db, job, report):
     if not wanted["slices"] <= slices <= wanted["slices"] + wanted["negative"]:
         differences.append(("slices", slices, wanted["slices"]))
     if instants not in (wanted["instants"], wanted["instants"] + wanted["memory"]):
-        differences.append(("instants (with or without [memory])", instants, wanted["instants"]))
+        differences.append(("instants of phase i and I (with or without [memory])", instants, wanted["instants"]))
+    if kept != wanted["kept"]:
+        differences.append(("instants of the other phases", kept, wanted["kept"]))
     if memory != wanted["memory"]:
         differences.append(("memory_events", memory, wanted["memory"]))
     if counters not in (wanted["counters"], wanted["series"]):
@@ -312,7 +315,7 @@ def check_accounting(db, job, report):
     if flows != wanted["flows"]:
         differences.append(("flows", flows, wanted["flows"]))
     # What the tables do not hold must be counted among the issues.
-    accounted = (slices + wanted["pairs"] + min(instants, wanted["instants"]) + memory
+    accounted = (slices + wanted["pairs"] + min(instants, wanted["instants"]) + memory + kept
                  + wanted["counters"] + flows + wanted["metadata"] + wanted["empty"])
     lost = wanted["events"] - accounted
     if not 0 <= lost <= issues:
@@ -717,10 +720,28 @@ def check_nccl_stall_ranks(db, job, report):
     report.check("query nccl_stall_ranks", best[2], best[0], notes + [f"rows taken as: {best[1]}"])
 
 
+def check_instants(db, job, report):
+    """Phases i and I row by row; the view also holds every phase without a table of its own, and
+    begins and ends without a partner: those by name and time as well, and by phase."""
+    ours = collections.Counter((number(rank), text(phase), text(name), number(ts)) for rank, phase, name, ts in
+                               db.table("instants", ["rank", "phase", "name", "ts_ns"]))
+    theirs = collections.Counter((trace.rank, *point) for trace in job.traces for point in trace.points)
+    # [memory] events may stand in memory_events only.
+    memory = collections.Counter((trace.rank, phase, name, ts) for trace in job.traces
+                                 for phase, name, ts in trace.points if phase in "iI" and name == "[memory]")
+    if not any(row[2] == "[memory]" for row in ours):
+        theirs -= memory
+    for label, chosen in (("instants of phase i and I", lambda row: row[1] in ("i", "I")),
+                          ("instants of the other phases", lambda row: row[1] not in ("i", "I"))):
+        mine, wanted = (collections.Counter({row: n for row, n in rows.items() if chosen(row)})
+                        for rows in (ours, theirs))
+        report.check(f"{label} (rank, phase, name, ts_ns)", sum(wanted.values()),
+                     multisets(mine, wanted, lambda row: (row[0], row[2], row[3])))
+
+
 def check_points(db, job, report):
     """Names and times of what is no slice, by the columns that are there."""
-    for table, which in (("instants", "instants"), ("counters", "counters"), ("flows", "flows"),
-                         ("memory_events", "memory")):
+    for table, which in (("counters", "counters"), ("flows", "flows"), ("memory_events", "memory")):
         have = set(db.columns(table))
         columns = [column for column in ("rank", "name", "ts_ns") if column in have]
         if "ts_ns" not in columns:
@@ -739,14 +760,13 @@ def check_points(db, job, report):
         ours = collections.Counter(
             tuple(text(value) if column == "name" else number(value) for column, value in zip(columns, row))
             for row in db.table(table, columns))
-        tolerated = counted("memory") if table == "instants" else None
         theirs = counted(which)
         if table == "counters" and sum(ours.values()) != sum(theirs.values()):
             # A row a series: only whether the same counters are there at the same times.
             ours = collections.Counter(dict.fromkeys(ours, 1))
             theirs = collections.Counter(dict.fromkeys(theirs, 1))
         report.check(f"{table} ({', '.join(columns)})", sum(theirs.values()),
-                     multisets(ours, theirs, None, tolerated))
+                     multisets(ours, theirs))
 
 
 def check_names(db, job, report):
@@ -774,7 +794,7 @@ def check_names(db, job, report):
 
 CHECKS = {
     "traces": check_traces, "ranks": check_ranks, "accounting": check_accounting,
-    "slices": check_slices, "links": check_slice_links, "points": check_points, "names": check_names,
+    "slices": check_slices, "links": check_slice_links, "instants": check_instants, "points": check_points, "names": check_names,
     "kernels": check_kernels, "steps": check_steps, "streams": check_streams, "groups": check_groups,
     "collectives": check_collectives, "overlap": check_overlap,
     "stream_utilization": check_stream_utilization, "nccl_stalls": check_nccl_stalls,

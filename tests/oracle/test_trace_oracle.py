@@ -143,6 +143,7 @@ class Slices(unittest.TestCase):
         self.assertEqual(found, {("inner", 5000, 0, "{}"), ("outer", 0, 9000, '{"a": 1, "b": 2}'),
                                  ("r", 1000, 7000, "{}")})
         self.assertEqual((t.pairs, t.unmatched), (3, 3))
+        self.assertEqual(sorted(t.points), [("B", "other thread", 6000), ("E", "", 10000), ("b", "r", 2000)])
 
     def test_base_time(self):
         t = trace([kernel("4329287746947.823", "0.0005")], baseTimeNanoseconds=1790857026000000000)
@@ -254,7 +255,8 @@ def write_database(job, path, folder):
     table("slices", "rank category name ts_ns dur_ns pid tid correlation external_id args",
           [(t.rank, s.category, s.name, s.ts, s.dur, text(s.pid), text(s.tid), text(s.args.get("correlation")),
             text(s.args.get("External id")), plain(s.args)) for t in job.traces for s in t.slices])
-    for name, which in (("instants", "instants"), ("counters", "counters"), ("flows", "flows"), ("memory_events", "memory")):
+    table("instants", "rank phase name ts_ns", [(t.rank, *point) for t in job.traces for point in t.points])
+    for name, which in (("counters", "counters"), ("flows", "flows"), ("memory_events", "memory")):
         table(name, "rank name ts_ns", [(t.rank, *row) for t in job.traces for row in getattr(t, which)])
     table("issues", "trace_id kind count", [(n, "unmatched", t.unmatched + len(t.negative))
                                             for n, t in enumerate(job.traces) if t.unmatched + len(t.negative)])
@@ -336,6 +338,7 @@ class Comparison(unittest.TestCase):
                   "UPDATE q_nccl_stalls SET start_ms = start_ms + 1e-6 WHERE rowid = 2",
                   "UPDATE q_nccl_stalls SET culprit_rank = 1 - culprit_rank WHERE total_wait_ms > 0",
                   "UPDATE q_nccl_stalls SET ordinal = ordinal + 1 WHERE rowid = (SELECT max(rowid) FROM q_nccl_stalls)",
+                  "UPDATE instants SET phase = 'I' WHERE rowid = 1",
                   "UPDATE collectives SET ordinal = ordinal + 1 WHERE rank = 1"]
         for name in ("slices", "instants", "counters", "flows", "memory_events", "kernels", "steps", "streams",
                      "collectives", "ranks", "q_overlap", "q_stream_utilization", "q_nccl_stalls", "q_nccl_stall_ranks"):

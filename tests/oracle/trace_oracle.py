@@ -269,6 +269,7 @@ class Trace:
         self.unmatched = 0                         # B, E, b, e without a partner
         self.unusable = 0                          # X and others without a time
         self.other = collections.Counter()         # phases that have no table
+        self.points = []                           # (ph, name, ts) of all that is no slice, counter or flow
         self.empty = 0
         self.instants, self.memory, self.counters, self.flows = [], [], [], []
         self.counter_series = 0
@@ -300,7 +301,7 @@ class Trace:
                 self._metadata(event)
                 continue
             ts = self.absolute(event.get("ts"))
-            if phase in ("X", "B", "E", "b", "e", "i", "I", "C", "s", "t", "f") and ts is None:
+            if phase in ("X", "B", "E", "b", "e", "S", "F", "i", "I", "C", "s", "t", "f") and ts is None:
                 self.unusable += 1
             elif phase == "X":
                 dur = microseconds_to_ns(event.get("dur", 0))
@@ -312,15 +313,16 @@ class Trace:
                 stacks[self._thread(event)].append((event, ts))
             elif phase == "E":
                 self._close(stacks[self._thread(event)], event, ts, "B")
-            elif phase in ("b", "e"):
-                key = (text_of(event.get("cat")), text_of(event.get("id")),
+            elif phase in ("b", "e", "S", "F"):
+                key = (phase in "be", text_of(event.get("cat")), text_of(event.get("id")),
                        text_of(event.get("scope")), text_of(event.get("name")))
-                if phase == "b":
+                if phase in "bS":
                     open_async[key].append((event, ts))
                 else:
                     self._close(open_async[key], event, ts, "b")
             elif phase in ("i", "I"):
                 row = (text_of(event.get("name")) or "", ts)
+                self.points.append((phase, *row))
                 (self.memory if event.get("name") == "[memory]" else self.instants).append(row)
             elif phase == "C":
                 self.counters.append((text_of(event.get("name")) or "", ts))
@@ -330,15 +332,25 @@ class Trace:
                 self.flows.append((text_of(event.get("name")) or "", ts))
             else:
                 self.other[text_of(phase)] += 1
-        self.unmatched += sum(map(len, stacks.values())) + sum(map(len, open_async.values()))
+                if phase is not None and ts is not None:
+                    self._point(event, ts)
+        for stack in [*stacks.values(), *open_async.values()]:
+            self.unmatched += len(stack)
+            for event, ts in stack:
+                self._point(event, ts)
 
     @staticmethod
     def _thread(event):
         return text_of(event.get("pid")), text_of(event.get("tid"))
 
+    def _point(self, event, ts):
+        phase = text_of(event["ph"])
+        self.points.append((phase if len(phase) == 1 else "?", text_of(event.get("name")) or "", ts))
+
     def _close(self, stack, event, ts, source):
         if not stack:
             self.unmatched += 1
+            self._point(event, ts)
             return
         begin, begin_ts = stack.pop()
         self.pairs += 1

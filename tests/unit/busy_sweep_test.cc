@@ -83,9 +83,8 @@ TEST(BusySweep, random_intervals_agree_with_every_nanosecond) {
       const int64_t length = random.OneIn(6) ? random.Between(-5, 0) : random.Between(0, 20);
       intervals.push_back({start, start + length, static_cast<int>(random.Below(kBusyKinds))});
     }
-    std::stable_sort(intervals.begin(), intervals.end(), [](const Interval& a, const Interval& b) {
-      return a.start_ns < b.start_ns;
-    });
+    std::stable_sort(intervals.begin(), intervals.end(),
+                     [](const Interval& a, const Interval& b) { return a.start_ns < b.start_ns; });
     const auto naive = Naive(intervals, -range - 10, range + 30);
     ASSERT_EQ(Shown(Swept(intervals)), Shown(naive));
     BusyUnion all;

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "ingest/content_hash.h"
 #include "packed_bytes.h"
 #include "query_fixture.h"
 #include "random_json.h"
@@ -22,6 +23,7 @@ struct Text {
   std::optional<ByteDamage> damage;
   BytePacking packing = BytePacking::kPlain;
   uint64_t packed_bytes = 0;
+  std::string file_hash;
 };
 
 class ByteSourceTest : public testing::Test {
@@ -47,6 +49,7 @@ class ByteSourceTest : public testing::Test {
     text.damage = source.value()->damage();
     text.packing = source.value()->packing();
     text.packed_bytes = source.value()->packed_bytes();
+    text.file_hash = source.value()->file_hash();
     return text;
   }
 
@@ -75,6 +78,18 @@ TEST_F(ByteSourceTest, plain_text_comes_as_it_is_whatever_the_pieces) {
     EXPECT_FALSE(read.damage.has_value());
   }
   EXPECT_EQ(ReadAll("{}", 1).bytes, "{}");
+}
+
+TEST_F(ByteSourceTest, the_files_hash_is_known_once_it_has_been_read) {
+  std::string text;
+  for (int i = 0; i < 100000; ++i) text += std::to_string(i);
+  for (const std::string& content : {text, test::Gzipped(text), test::Zstandard(text)}) {
+    const std::string hash = ReadAll(content, 1000).file_hash;
+    EXPECT_EQ(hash, HashFile(path_).value());
+    EXPECT_EQ(OpenByteSource(path_, 0).value()->file_hash(), "");
+  }
+  const std::string padded = test::Gzipped(text) + std::string(500000, '\0');
+  EXPECT_EQ(ReadAll(padded).file_hash, HashFile(path_).value());
 }
 
 TEST_F(ByteSourceTest, packing_is_told_by_the_bytes_and_not_by_the_name) {
@@ -107,8 +122,8 @@ TEST_F(ByteSourceTest, members_larger_than_the_buffers_are_read_whole) {
   test::Random random(23);
   std::string text(3'000'000, ' ');
   for (char& c : text) c = static_cast<char>('a' + random.Below(26));
-  for (const std::string& packed :
-       {test::Gzipped(text) + test::Gzipped(text, 1), test::Zstandard(text) + test::Zstandard(text)}) {
+  for (const std::string& packed : {test::Gzipped(text) + test::Gzipped(text, 1),
+                                    test::Zstandard(text) + test::Zstandard(text)}) {
     const Text read = ReadAll(packed, 0, 65536);
     EXPECT_EQ(read.bytes, text + text);
     EXPECT_FALSE(read.damage.has_value());
@@ -179,7 +194,10 @@ TEST_F(ByteSourceTest, zstandard_frames_to_be_skipped_hold_no_text) {
 }
 
 TEST_F(ByteSourceTest, files_of_other_kinds_are_refused_by_name) {
-  ExpectRefused(std::string("\xfd" "7zXZ\0rest of it", 16), "xz");
+  ExpectRefused(std::string("\xfd"
+                            "7zXZ\0rest of it",
+                            16),
+                "xz");
   ExpectRefused("BZh91AY&SY", "bzip2");
   ExpectRefused("PK\x03\x04 and more", "zip");
   ExpectRefused("\x04\x22\x4d\x18 and more", "lz4");

@@ -38,12 +38,13 @@ TEST(EventFields, every_named_key_has_its_slot) {
       R"("Python module id":19,"Addr":20,"Bytes":-21,"Total Allocated":22,"Total Reserved":23,)"
       R"("Seq":24})";
   const ParsedEvent event = WithArgs(args);
-  const Slots wanted = {
-      {Slot::kExternalId, "11"},       {Slot::kCorrelation, "12"},    {Slot::kEvIdx, "13"},
-      {Slot::kRecordFunctionId, "14"}, {Slot::kSequenceNumber, "15"}, {Slot::kFwdThreadId, "16"},
-      {Slot::kPythonId, "17"},         {Slot::kPythonParentId, "18"}, {Slot::kPythonModuleId, "19"},
-      {Slot::kAddr, "20"},             {Slot::kBytes, "-21"},         {Slot::kTotalAllocated, "22"},
-      {Slot::kTotalReserved, "23"},    {Slot::kCollectiveSeq, "24"}};
+  const Slots wanted = {{Slot::kExternalId, "11"},     {Slot::kCorrelation, "12"},
+                        {Slot::kEvIdx, "13"},          {Slot::kRecordFunctionId, "14"},
+                        {Slot::kSequenceNumber, "15"}, {Slot::kFwdThreadId, "16"},
+                        {Slot::kPythonId, "17"},       {Slot::kPythonParentId, "18"},
+                        {Slot::kPythonModuleId, "19"}, {Slot::kAddr, "20"},
+                        {Slot::kBytes, "-21"},         {Slot::kTotalAllocated, "22"},
+                        {Slot::kTotalReserved, "23"},  {Slot::kCollectiveSeq, "24"}};
   EXPECT_EQ(event.slots, wanted);
   EXPECT_EQ(event.text_slots, 0u);
   EXPECT_EQ(event.args, args);
@@ -129,9 +130,9 @@ TEST(EventFields, args_that_are_no_object_are_kept) {
 }
 
 TEST(EventFields, keys_written_with_escapes_are_known) {
-  const ParsedEvent event = One(
-      R"({"\u0070h":"X","na\u006de":"n","ca\u0074":"c","ts":1,"dur":2,"\u0070id":3,"tid":4,)"
-      R"("arg\u0073":{"a":1}})");
+  const ParsedEvent event =
+      One(R"({"\u0070h":"X","na\u006de":"n","ca\u0074":"c","ts":1,"dur":2,"\u0070id":3,"tid":4,)"
+          R"("arg\u0073":{"a":1}})");
   EXPECT_EQ(event.phase, 'X');
   EXPECT_EQ(event.name, "n");
   EXPECT_EQ(event.category, "c");
@@ -153,10 +154,10 @@ TEST(EventFields, other_keys_are_kept_in_order_with_their_blanks_trimmed) {
 }
 
 TEST(EventFields, an_id_goes_into_its_slot_as_number_or_text) {
-  const ParsedEvent number = One(R"({"ph":"s","id":17,"ts":1,"name":"n","pid":1,"tid":1})");
+  const ParsedEvent number = One(R"({"ph":"b","id":17,"ts":1,"name":"n","pid":1,"tid":1})");
   EXPECT_EQ(number.slots, (Slots{{Slot::kId, "17"}}));
   EXPECT_EQ(number.others, R"("id":17)");
-  const ParsedEvent text = One(R"({"ph":"s","id":"0x1f","ts":1,"name":"n","pid":1,"tid":1})");
+  const ParsedEvent text = One(R"({"ph":"e","id":"0x1f","ts":1,"name":"n","pid":1,"tid":1})");
   EXPECT_EQ(text.slots, (Slots{{Slot::kId, "0x1f"}}));
   EXPECT_EQ(text.others, R"("id":"0x1f")");
   EXPECT_NE(number.async_key, text.async_key);
@@ -203,8 +204,8 @@ TEST(EventFields, random_args_come_back_to_the_letter) {
     }
     const bool last = random.OneIn(2);
     text += "\"args\":" + args + (last ? "" : ",\"name\":\"n\"") + random.Pick({"}", " }"});
-    for (const bool one_by_one : {false, true}) {
-      const test::Parsed parsed = ParseText(text + ",\n" + text, {.one_by_one = one_by_one});
+    for (const ParseWay way : test::kParseWays) {
+      const test::Parsed parsed = ParseText(text + ",\n" + text, {.way = way});
       ASSERT_FALSE(parsed.issues.Any()) << text;
       ASSERT_EQ(parsed.events.size(), 2u) << text;
       for (const ParsedEvent& event : parsed.events) {

@@ -197,7 +197,8 @@ TEST(EventFramer, random_traces_cut_anywhere_give_the_same_events_header_and_win
 
 TEST(EventFramer, an_event_cut_by_the_windows_end_is_carried_over) {
   std::string text = "[";
-  for (int i = 0; i < 100; ++i) text += "{\"i\":" + std::to_string(i) + ",\"x\":\"aaaaaaaaaaaaa\"},";
+  for (int i = 0; i < 100; ++i)
+    text += "{\"i\":" + std::to_string(i) + ",\"x\":\"aaaaaaaaaaaaa\"},";
   text.back() = ']';
   const Framed framed = Frame(text, SmallLimits(), 0, 0);
   EXPECT_GT(framed.windows.size(), 10u);
@@ -208,7 +209,8 @@ TEST(EventFramer, an_event_larger_than_a_window_but_within_the_bound_is_kept) {
   const std::string large = "{\"x\":\"" + std::string(400, 'x') + "\"}";
   const std::string text = "[{\"a\":1}," + large + ",{\"b\":2}]";
   const Framed framed = Frame(text, SmallLimits(), 0, 0);
-  const std::vector<Event> wanted = {{1, "{\"a\":1}"}, {9, large}, {10 + large.size(), "{\"b\":2}"}};
+  const std::vector<Event> wanted = {
+      {1, "{\"a\":1}"}, {9, large}, {10 + large.size(), "{\"b\":2}"}};
   EXPECT_EQ(EventsIn(framed), wanted);
   EXPECT_FALSE(framed.issues.Any());
 }
@@ -260,7 +262,7 @@ TEST(EventFramer, an_array_that_stays_open_is_complete_only_in_the_array_form) {
 TEST(EventFramer, a_trace_cut_at_any_byte_keeps_its_whole_events_and_is_never_complete) {
   const std::string text =
       "{\"k\":[1,2],\"traceEvents\":[{\"a\":\"]}\"}, {\"b\":{\"c\":[2]}}],\"z\":\"\\\"\"}";
-  const size_t first_end = text.find(", {") ;
+  const size_t first_end = text.find(", {");
   const size_t second_end = text.find("],\"z\"");
   for (size_t size = 0; size < text.size(); ++size) {
     const Framed framed = Frame(text.substr(0, size), SmallLimits(), 0, 0);
@@ -280,8 +282,8 @@ TEST(EventFramer, the_place_of_a_cut_event_is_where_it_begins) {
 }
 
 TEST(EventFramer, a_second_event_array_is_added_and_noted) {
-  const Framed framed = Frame(
-      "{\"traceEvents\":[{\"a\":1}],\"x\":1,\"traceEvents\":[{\"b\":2}]}", SmallLimits(), 0, 0);
+  const Framed framed = Frame("{\"traceEvents\":[{\"a\":1}],\"x\":1,\"traceEvents\":[{\"b\":2}]}",
+                              SmallLimits(), 0, 0);
   EXPECT_EQ(EventsIn(framed).size(), 2u);
   EXPECT_EQ(framed.Count(IssueKind::kRepeatedEventArray), 1u);
   EXPECT_TRUE(framed.complete);

@@ -1,4 +1,4 @@
-// EventParser: a window in one go or event by event, bad events that cost only themselves, and
+// EventParser: the same by every way of parsing, bad events that cost only themselves, and
 // what it does when its dictionaries are full.
 
 #include "ingest/event_parser.h"
@@ -22,20 +22,23 @@ std::string X(const std::string& more) {
   return "{\"ph\":\"X\",\"name\":\"n\",\"ts\":5,\"dur\":2,\"pid\":1,\"tid\":1" + more + "}";
 }
 
-// Reading in one go or event by event must come to the same.
-Parsed ParseBothWays(const std::string& text) {
-  const Parsed whole = ParseText(text);
-  const Parsed alone = ParseText(text, {.one_by_one = true});
-  EXPECT_EQ(whole.events, alone.events) << text;
-  for (size_t kind = 0; kind < kIssueKinds; ++kind) {
-    EXPECT_EQ(whole.Count(static_cast<IssueKind>(kind)), alone.Count(static_cast<IssueKind>(kind)))
-        << IssueName(static_cast<IssueKind>(kind)) << " in " << text;
+// All ways of parsing must come to the same.
+Parsed ParseAllWays(const std::string& text) {
+  const Parsed first = ParseText(text, {.way = ParseWay::kOneByOne});
+  for (const ParseWay way : {ParseWay::kByLayout, ParseWay::kWhole}) {
+    const Parsed other = ParseText(text, {.way = way});
+    EXPECT_EQ(first.events, other.events) << text;
+    for (size_t i = 0; i < kIssueKinds; ++i) {
+      const auto kind = static_cast<IssueKind>(i);
+      EXPECT_EQ(first.Count(kind), other.Count(kind)) << IssueName(kind) << " in " << text;
+      EXPECT_EQ(first.issues.entry(kind).first_offset, other.issues.entry(kind).first_offset);
+    }
   }
-  return whole;
+  return first;
 }
 
 TEST(EventParser, an_events_fields_are_read) {
-  const Parsed parsed = ParseBothWays(
+  const Parsed parsed = ParseAllWays(
       R"({"ph":"X","cat":"cpu_op","name":"a\"b","pid":"p 1","tid":-2,"ts":12.5,"dur":"0.001"})");
   ASSERT_EQ(parsed.events.size(), 1u);
   const ParsedEvent& event = parsed.events[0];
@@ -49,7 +52,7 @@ TEST(EventParser, an_events_fields_are_read) {
 }
 
 TEST(EventParser, absent_keys_are_absent) {
-  const Parsed parsed = ParseBothWays(R"({"ph":"M"},{"ph":"i","ts":0,"cat":""})");
+  const Parsed parsed = ParseAllWays(R"({"ph":"M"},{"ph":"i","ts":0,"cat":""})");
   ASSERT_EQ(parsed.events.size(), 2u);
   EXPECT_EQ(parsed.events[0].ts_ns, std::nullopt);
   EXPECT_EQ(parsed.events[0].dur_ns, std::nullopt);
@@ -61,16 +64,17 @@ TEST(EventParser, absent_keys_are_absent) {
 }
 
 TEST(EventParser, offsets_are_those_in_the_stream) {
-  const std::string text = " \n," + X("") + " ,\n  " + X(",\"args\":{\"a\":1}") + "," + X("") + "\n";
-  const Parsed parsed = ParseBothWays(text);
+  const std::string text =
+      " \n," + X("") + " ,\n  " + X(",\"args\":{\"a\":1}") + "," + X("") + "\n";
+  const Parsed parsed = ParseAllWays(text);
   ASSERT_EQ(parsed.events.size(), 3u);
   for (const ParsedEvent& event : parsed.events) EXPECT_EQ(text[event.offset - 1000], '{');
   EXPECT_EQ(parsed.events[0].offset, 1003u);
 }
 
 TEST(EventParser, a_window_of_blanks_has_no_events) {
-  EXPECT_TRUE(ParseBothWays(" ,\n").events.empty());
-  EXPECT_TRUE(ParseBothWays("").events.empty());
+  EXPECT_TRUE(ParseAllWays(" ,\n").events.empty());
+  EXPECT_TRUE(ParseAllWays("").events.empty());
 }
 
 TEST(EventParser, a_broken_event_costs_only_itself_and_its_place_is_told) {
@@ -79,7 +83,7 @@ TEST(EventParser, a_broken_event_costs_only_itself_and_its_place_is_told) {
        {R"({"ph":"X" "ts":1})", R"({"ph":"X","ts":1,"a":tru})", R"({"ph":"X",,"ts":1})",
         R"({"ph":"X","ts":1,"args":{"a":nope}})", R"({"ph":"X","ts":1,"args":{"a" 1}})",
         R"({"ph":"X","ts":1,"args":{1:2}})", R"({"ph":"X","ts":1,"args":{"a":}})"}) {
-    const Parsed parsed = ParseBothWays(good + "," + broken + "," + good);
+    const Parsed parsed = ParseAllWays(good + "," + broken + "," + good);
     EXPECT_EQ(parsed.events.size(), 2u) << broken;
     for (const ParsedEvent& event : parsed.events) {
       EXPECT_EQ(event.args, R"({"correlation":77})") << broken;
@@ -91,37 +95,37 @@ TEST(EventParser, a_broken_event_costs_only_itself_and_its_place_is_told) {
 }
 
 TEST(EventParser, text_that_can_be_mended_is_kept_and_counted) {
-  const Parsed control = ParseBothWays(X(",\"args\":{\"x\":\"a\nb\x01\"}"));
+  const Parsed control = ParseAllWays(X(",\"args\":{\"x\":\"a\nb\x01\"}"));
   EXPECT_EQ(control.Count(IssueKind::kRepairedText), 1u);
   ASSERT_EQ(control.events.size(), 1u);
   EXPECT_EQ(control.events[0].args, R"({"x":"a\u000ab\u0001"})");
-  const Parsed nan = ParseBothWays(X(",\"args\":{\"x\":NaN,\"y\":-Infinity}"));
+  const Parsed nan = ParseAllWays(X(",\"args\":{\"x\":NaN,\"y\":-Infinity}"));
   EXPECT_EQ(nan.Count(IssueKind::kNonFiniteNumber), 1u);
   ASSERT_EQ(nan.events.size(), 1u);
   EXPECT_EQ(nan.events[0].args, R"({"x":null,"y":null})");
 }
 
 TEST(EventParser, an_unknown_escape_in_args_is_left_for_whoever_reads_the_shape) {
-  const Parsed parsed = ParseBothWays(X(R"(,"args":{"path":"C:\dir"})") + "," + X(""));
+  const Parsed parsed = ParseAllWays(X(R"(,"args":{"path":"C:\dir"})") + "," + X(""));
   ASSERT_EQ(parsed.events.size(), 2u);
   EXPECT_EQ(parsed.events[0].args, R"({"path":"C:\dir"})");
 }
 
 TEST(EventParser, elements_that_are_no_events_are_counted) {
   const Parsed parsed =
-      ParseBothWays(X("") + ",5,\"text\",null,[1,{\"ph\":\"X\"}],{\"ts\":1}," + X(""));
+      ParseAllWays(X("") + ",5,\"text\",null,[1,{\"ph\":\"X\"}],{\"ts\":1}," + X(""));
   EXPECT_EQ(parsed.events.size(), 2u);
   EXPECT_EQ(parsed.Count(IssueKind::kNotAnEvent), 5u);
 }
 
 TEST(EventParser, an_empty_object_is_passed_over) {
-  const Parsed parsed = ParseBothWays(X("") + ",{},{ }");
+  const Parsed parsed = ParseAllWays(X("") + ",{},{ }");
   EXPECT_EQ(parsed.events.size(), 1u);
   EXPECT_FALSE(parsed.issues.Any());
 }
 
 TEST(EventParser, times_that_are_missing_or_no_numbers_are_counted_apart) {
-  const Parsed parsed = ParseBothWays(
+  const Parsed parsed = ParseAllWays(
       R"({"ph":"X","dur":1},{"ph":"X","ts":null,"dur":1},{"ph":"X","ts":"soon"},)"
       R"({"ph":"X","ts":1,"dur":"long"},{"ph":"X","ts":9223372036854775,"dur":9223372036854775},)"
       R"({"ph":"X","ts":1e400},{"ph":"X","ts":7})");
@@ -132,14 +136,16 @@ TEST(EventParser, times_that_are_missing_or_no_numbers_are_counted_apart) {
 }
 
 TEST(EventParser, a_time_made_of_quotient_and_remainder_is_read) {
-  const Parsed parsed = ParseBothWays(R"({"ph":"X","ts":-5.-123,"dur":0.-50})" "," + X(""));
+  const Parsed parsed = ParseAllWays(R"({"ph":"X","ts":-5.-123,"dur":0.-50})"
+                                     "," +
+                                     X(""));
   ASSERT_EQ(parsed.events.size(), 2u);
   EXPECT_EQ(parsed.events[0].ts_ns, -5123);
   EXPECT_EQ(parsed.events[0].dur_ns, -50);
 }
 
 TEST(EventParser, a_phase_of_several_letters_is_unknown_and_kept) {
-  const Parsed parsed = ParseBothWays(R"({"ph":"XX","ts":1,"a":1})");
+  const Parsed parsed = ParseAllWays(R"({"ph":"XX","ts":1,"a":1})");
   ASSERT_EQ(parsed.events.size(), 1u);
   EXPECT_EQ(parsed.events[0].phase, '?');
   EXPECT_EQ(parsed.events[0].others, R"("a":1,"ph":"XX")");
@@ -152,7 +158,7 @@ TEST(EventParser, an_event_nested_too_deep_costs_only_itself) {
   };
   const int depth_max = test::ParserLimits().depth_max;
   const Parsed parsed = ParseText(X("") + "," + nested(depth_max) + "," + nested(depth_max - 2),
-                                  {.one_by_one = true});
+                                  {.way = ParseWay::kOneByOne});
   EXPECT_EQ(parsed.events.size(), 2u);
   EXPECT_EQ(parsed.Count(IssueKind::kEventTooDeep), 1u);
 }
@@ -205,10 +211,10 @@ std::string RandomEvents(test::Random& random, bool damage) {
   return text;
 }
 
-TEST(EventParser, random_windows_read_the_same_in_one_go_and_event_by_event) {
+TEST(EventParser, random_windows_read_the_same_in_every_way) {
   test::Random random(15);
   for (int round = 0; round < 8000 && !testing::Test::HasFailure(); ++round) {
-    ParseBothWays(RandomEvents(random, round % 2 == 0));
+    ParseAllWays(RandomEvents(random, round % 2 == 0));
   }
 }
 

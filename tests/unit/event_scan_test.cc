@@ -64,8 +64,9 @@ class EventScanTest : public testing::TestWithParam<Unit> {
     for (const size_t size : sizes) {
       const EventScan wanted = naive.Run(at, at + size);
       const EventScan found = GetParam().scan(state, at, at + size);
-      const auto where = [&] { return text.substr(0, 300) + " in a piece of " +
-                                      std::to_string(size); };
+      const auto where = [&] {
+        return text.substr(0, 300) + " in a piece of " + std::to_string(size);
+      };
       const auto place = [&](const char* p) { return p == nullptr ? -1 : p - text.data(); };
       ASSERT_EQ(place(found.first_end), place(wanted.first_end)) << where();
       ASSERT_EQ(place(found.last_end), place(wanted.last_end)) << where();
@@ -86,8 +87,8 @@ TEST_P(EventScanTest, backslash_runs_of_every_length_are_right_across_block_bord
   for (size_t before = 0; before < 70; ++before) {
     for (size_t run = 0; run < 140; ++run) {
       // The quote behind the run ends the string when the run is even.
-      const std::string text = "{\"" + std::string(before, 'a') + std::string(run, '\\') +
-                               "\":\"}\"},{}";
+      const std::string text =
+          "{\"" + std::string(before, 'a') + std::string(run, '\\') + "\":\"}\"},{}";
       ExpectSameAsNaive(text, {text.size()});
       const size_t cut = 2 + before + run / 2;
       ExpectSameAsNaive(text, {cut, text.size() - cut});

@@ -114,8 +114,7 @@ TEST(HeaderReader, events_behind_a_broken_value_are_still_found) {
   for (const char* broken :
        {"{\"a\":,", "{\"a\" 5,", "{nokey:1,", "{\"a\":1 2,", "{\"a\":{}x,", "{\"a\":\"x\"\"y\","}) {
     for (const size_t piece : {0u, 1u, 2u}) {
-      const Read read =
-          ReadAll(std::string(broken) + "\"traceEvents\": [],\"z\":1}", piece);
+      const Read read = ReadAll(std::string(broken) + "\"traceEvents\": [],\"z\":1}", piece);
       EXPECT_EQ(read.arrays, 1) << broken;
       EXPECT_EQ(read.Count(IssueKind::kHeaderMalformed), 1u) << broken;
       ASSERT_FALSE(read.entries.empty()) << broken;

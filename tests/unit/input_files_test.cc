@@ -63,7 +63,8 @@ TEST_F(InputFilesTest, a_folder_is_searched_below_for_names_of_traces) {
                            ".hidden.json", "f.pt.trace.json", "g.gz", "json"}) {
     Make(name);
   }
-  EXPECT_EQ(FoundInFolder(), (Names{"a.json", "b.json.gz", "deep/er/c.json.zst", "f.pt.trace.json"}));
+  EXPECT_EQ(FoundInFolder(),
+            (Names{"a.json", "b.json.gz", "deep/er/c.json.zst", "f.pt.trace.json"}));
 }
 
 TEST_F(InputFilesTest, files_are_taken_as_named_in_the_order_given) {

@@ -56,12 +56,13 @@ TEST(UnescapedJson, an_unknown_or_cut_escape_keeps_its_backslash) {
 }
 
 TEST(UnescapedJson, bytes_that_are_no_utf8_are_replaced_and_all_that_is_stays) {
-  const std::string good = "\x7f\xc2\x80\xdf\xbf\xe0\xa0\x80\xed\x9f\xbf\xee\x80\x80\xf0\x90\x80\x80"
-                           "\xf4\x8f\xbf\xbf";
+  const std::string good =
+      "\x7f\xc2\x80\xdf\xbf\xe0\xa0\x80\xed\x9f\xbf\xee\x80\x80\xf0\x90\x80\x80"
+      "\xf4\x8f\xbf\xbf";
   EXPECT_EQ(UnescapedJson(good), good);
-  for (const char* bad : {"\x80", "\xbf", "\xc0\x80", "\xc1\xbf", "\xe0\x9f\xbf", "\xed\xa0\x80",
-                          "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff",
-                          "\xc3", "\xe4\xb8", "\xf0\x9f\x98"}) {
+  for (const char* bad :
+       {"\x80", "\xbf", "\xc0\x80", "\xc1\xbf", "\xe0\x9f\xbf", "\xed\xa0\x80", "\xf0\x8f\xbf\xbf",
+        "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff", "\xc3", "\xe4\xb8", "\xf0\x9f\x98"}) {
     const std::string text = UnescapedJson(std::string("a") + bad + "b");
     EXPECT_NE(text.find(kReplacement), std::string::npos);
     EXPECT_TRUE(simdjson::validate_utf8(text));

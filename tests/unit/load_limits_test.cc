@@ -14,12 +14,13 @@ constexpr size_t kMiB = size_t{1} << 20;
 constexpr size_t kProgramBytes = 12 * kMiB;
 
 // While a trace is read: windows and batches go round, 2 a parser and 2 more; a parser has an index
-// of 4 bytes for each byte of a window, and a dictionary, and so has the builder. One window may be
-// as large as the largest event, and its parser's index with it.
+// of 4 bytes for each byte of a window, dictionaries, and layouts within the same bound; the
+// builder has dictionaries. One window may be as large as the largest event, and its index with it.
 size_t BytesWhileReading(const LoadLimits& limits) {
   const size_t rounds = 2 * limits.parsers + 2;
-  return kProgramBytes + rounds * 2 * limits.window_bytes + limits.parsers * 4 * limits.window_bytes +
-         (limits.parsers + 1) * limits.dictionary_bytes_max + 5 * limits.event_bytes_max +
+  return kProgramBytes + rounds * 2 * limits.window_bytes +
+         limits.parsers * 4 * limits.window_bytes +
+         (2 * limits.parsers + 1) * limits.dictionary_bytes_max + 5 * limits.event_bytes_max +
          limits.header_bytes_max + limits.open_bytes_max;
 }
 

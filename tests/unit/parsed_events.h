@@ -2,6 +2,7 @@
 // values put back in place.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstring>
 #include <map>
@@ -19,6 +20,8 @@
 namespace tracedb::test {
 
 inline constexpr size_t kDictionaryBytes = 1 << 20;
+inline constexpr ParseWay kParseWays[] = {ParseWay::kByLayout, ParseWay::kWhole,
+                                          ParseWay::kOneByOne};
 
 inline LoadLimits ParserLimits() {
   LoadLimits limits;
@@ -37,7 +40,7 @@ struct ParsedEvent {
   std::string track;                  // parts with '/' between them
   std::map<Slot, std::string> slots;  // as they would be written
   uint32_t text_slots = 0;
-  std::string args, others;           // put back together
+  std::string args, others;  // put back together
   bool has_id = false;
   uint64_t async_key = 0;
 
@@ -136,16 +139,15 @@ inline EventWindow WindowOf(std::string_view text, uint64_t offset) {
 }
 
 struct ParseOptions {
-  bool one_by_one = false;  // as in a window in which something is wrong
+  ParseWay way = ParseWay::kByLayout;
   bool keep_args = true;
-  uint64_t offset = 1000;   // of the text in the stream
+  uint64_t offset = 1000;  // of the text in the stream
 };
 
 // Parses the events in `text`, as they stand in the event array.
 inline Parsed ParseText(std::string_view text, ParseOptions options = {}) {
-  EventParser parser(ParserLimits(), 0, options.keep_args);
+  EventParser parser(ParserLimits(), 0, options.keep_args, options.way);
   EventWindow window = WindowOf(text, options.offset);
-  window.deep = options.one_by_one;
   EventBatch batch;
   parser.Parse(window, batch);
   Parsed parsed;

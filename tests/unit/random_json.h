@@ -17,7 +17,9 @@ class Random {
   explicit Random(uint64_t seed) : engine_(seed) {}
 
   // A number from 0 to below `bound`.
-  size_t Below(size_t bound) { return std::uniform_int_distribution<size_t>(0, bound - 1)(engine_); }
+  size_t Below(size_t bound) {
+    return std::uniform_int_distribution<size_t>(0, bound - 1)(engine_);
+  }
   int64_t Between(int64_t least, int64_t most) {
     return std::uniform_int_distribution<int64_t>(least, most)(engine_);
   }

@@ -152,8 +152,8 @@ TEST(MergedObjects, random_objects_merge_into_valid_json_with_every_key) {
       for (int k = 0; k < 5; ++k) {
         if (random.OneIn(2)) continue;
         const std::string key = "k" + std::to_string(k);
-        objects[i] += (keys[i].empty() ? "\"" : ", \"") + key + "\" : " +
-                      test::RandomJson(random, 2);
+        objects[i] +=
+            (keys[i].empty() ? "\"" : ", \"") + key + "\" : " + test::RandomJson(random, 2);
         keys[i].push_back(key);
       }
       objects[i] += "}";

@@ -152,9 +152,11 @@ TEST(SqliteDb, restricted_to_reading_it_reads) {
   for (const char* sql :
        {"SELECT count(*) FROM t", "SELECT name FROM sqlite_master", "PRAGMA user_version",
         "PRAGMA table_info(t)", "SELECT * FROM pragma_table_info('t')",
-        "SELECT value FROM json_each('[1,2]')", "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL "
-        "SELECT i + 1 FROM n WHERE i < 3) SELECT sum(i) FROM n", "EXPLAIN SELECT * FROM t",
-        "SELECT rank, row_number() OVER (ORDER BY rank) FROM t", "SELECT name FROM t GROUP BY name "
+        "SELECT value FROM json_each('[1,2]')",
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL "
+        "SELECT i + 1 FROM n WHERE i < 3) SELECT sum(i) FROM n",
+        "EXPLAIN SELECT * FROM t", "SELECT rank, row_number() OVER (ORDER BY rank) FROM t",
+        "SELECT name FROM t GROUP BY name "
         "ORDER BY lower(name)"}) {
     const Status ran = db.Execute(sql);
     EXPECT_TRUE(ran.ok()) << sql;
@@ -169,13 +171,12 @@ TEST(SqliteDb, restricted_to_reading_it_changes_nothing_anywhere) {
   const std::string other = (folder.path() / "other.db").string();
   for (const std::string& sql :
        {std::string("INSERT INTO t VALUES (9, '', 0)"), std::string("UPDATE t SET rank = 1"),
-        std::string("DELETE FROM t"), std::string("DROP TABLE t"),
-        std::string("CREATE TABLE u(x)"), std::string("CREATE TEMP TABLE u(x)"),
-        std::string("CREATE VIEW v AS SELECT 1"), std::string("CREATE INDEX i ON t(rank)"),
-        "ATTACH '" + other + "' AS other", "VACUUM INTO '" + other + "'",
-        std::string("PRAGMA user_version = 7"), std::string("PRAGMA journal_mode = DELETE"),
-        std::string("PRAGMA writable_schema = ON"), std::string("BEGIN"),
-        std::string("SELECT load_extension('x')"),
+        std::string("DELETE FROM t"), std::string("DROP TABLE t"), std::string("CREATE TABLE u(x)"),
+        std::string("CREATE TEMP TABLE u(x)"), std::string("CREATE VIEW v AS SELECT 1"),
+        std::string("CREATE INDEX i ON t(rank)"), "ATTACH '" + other + "' AS other",
+        "VACUUM INTO '" + other + "'", std::string("PRAGMA user_version = 7"),
+        std::string("PRAGMA journal_mode = DELETE"), std::string("PRAGMA writable_schema = ON"),
+        std::string("BEGIN"), std::string("SELECT load_extension('x')"),
         std::string("UPDATE sqlite_master SET sql = ''"), std::string("REINDEX"),
         std::string("ALTER TABLE t RENAME TO u"), std::string("ANALYZE")}) {
     const Status ran = db.Execute(sql);

@@ -49,10 +49,11 @@ TEST(TraceHeader, numbers_written_as_text_count) {
 }
 
 TEST(TraceHeader, values_of_the_wrong_type_are_as_if_absent) {
-  const TraceHeader header = Read({{"distributedInfo", R"({"rank":"three","world_size":1.5,"x":0})"},
-                                   {"baseTimeNanoseconds", "18446744073709551615"},
-                                   {"host_name", "5"},
-                                   {"deviceProperties", "{}"}});
+  const TraceHeader header =
+      Read({{"distributedInfo", R"({"rank":"three","world_size":1.5,"x":0})"},
+            {"baseTimeNanoseconds", "18446744073709551615"},
+            {"host_name", "5"},
+            {"deviceProperties", "{}"}});
   EXPECT_EQ(header.rank, std::nullopt);
   EXPECT_EQ(header.world_size, std::nullopt);
   EXPECT_EQ(header.base_time_ns, std::nullopt);
@@ -115,8 +116,8 @@ TEST(RankInName, every_usual_form_is_understood) {
 }
 
 TEST(RankInName, a_name_without_a_rank_tells_none) {
-  for (const char* name : {"trace7.json", "rank.json", "", "rank", "rankx7.json",
-                           "rank99999999999999999999.json"}) {
+  for (const char* name :
+       {"trace7.json", "rank.json", "", "rank", "rankx7.json", "rank99999999999999999999.json"}) {
     EXPECT_EQ(RankInName(name), std::nullopt) << name;
   }
 }

@@ -1,0 +1,278 @@
+// EventLayouts: an event known by its layout becomes the very record that parsing makes of it.
+
+#include "ingest/event_layouts.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "parsed_events.h"
+#include "random_json.h"
+
+namespace tracedb {
+namespace {
+
+using test::ParsedEvent;
+
+// One event's fields, as the parser reads them.
+class ReadEvent {
+ public:
+  explicit ReadEvent(const std::string& event) : text_(event) {
+    padded_ = text_ + std::string(simdjson::SIMDJSON_PADDING, ' ');
+    simdjson::ondemand::object object;
+    EXPECT_EQ(parser_.iterate(padded_.data(), text_.size(), padded_.size()).get(document_),
+              simdjson::SUCCESS);
+    EXPECT_EQ(document_.get_object().get(object), simdjson::SUCCESS);
+    EXPECT_EQ(fields.Read(document_, object), simdjson::SUCCESS);
+  }
+  std::string_view text() const { return {padded_.data(), text_.size()}; }
+  EventFields fields;
+
+ private:
+  std::string text_;
+  std::string padded_;
+  simdjson::ondemand::parser parser_;
+  simdjson::ondemand::document document_;
+};
+
+void Learn(EventLayouts& layouts, const std::string& event) {
+  const ReadEvent read(event);
+  EventRecord record{};
+  record.phase = 'X';
+  record.has_ts = record.has_dur = true;
+  record.slot_mask = read.fields.slot_mask;
+  record.text_mask = read.fields.text_mask;
+  layouts.Learn(read.text(), read.fields, record);
+}
+
+// How many bytes at the start of `text` fit a layout; 0 when none does.
+size_t Matched(EventLayouts& layouts, const std::string& text, EventBatch& batch) {
+  const char* const end = layouts.Match(text.data(), text.data() + text.size(), 7, batch);
+  return end == nullptr ? 0 : static_cast<size_t>(end - text.data());
+}
+
+const std::string kEvent =
+    R"({"ph":"X","name":"a","ts":1.5,"dur":2,"args":{"correlation":5,"x":123456,"f":0.12345,)"
+    R"("p":"0x7f0012"}})";
+
+TEST(EventLayouts, an_event_that_differs_in_its_numbers_only_is_known) {
+  EventLayouts layouts(1 << 20);
+  Learn(layouts, kEvent);
+  const std::string other =
+      R"({"ph":"X","name":"a","ts":-17.125,"dur":0.001,"args":{"correlation":-99,"x":1000,)"
+      R"("f":-7.5e10,"p":"0xabcdef0123"}})";
+  EventBatch batch;
+  EXPECT_EQ(Matched(layouts, other + ",{}", batch), other.size());
+  ASSERT_EQ(batch.events.size(), 1u);
+  EXPECT_EQ(batch.events[0].ts_ns, -17125);
+  EXPECT_EQ(batch.events[0].dur_ns, 1);
+  EXPECT_EQ(batch.events[0].offset, 7u);
+  ASSERT_EQ(batch.slots.size(), 4u);
+  EXPECT_EQ(batch.slots[0], -99);
+  EXPECT_EQ(batch.slots[1], 1000);
+  EXPECT_EQ(batch.SlotText(batch.slots[2]), "-7.5e10");
+  EXPECT_EQ(batch.SlotText(batch.slots[3]), "0xabcdef0123");
+}
+
+TEST(EventLayouts, an_event_that_differs_in_anything_else_is_not_known) {
+  EventLayouts layouts(1 << 20);
+  Learn(layouts, kEvent);
+  const auto changed = [](const std::string& from, const std::string& to) {
+    std::string event = kEvent;
+    return event.replace(event.find(from), from.size(), to);
+  };
+  for (const std::string& event : {changed("\"a\"", "\"b\""),
+                                   changed("\"X\"", "\"i\""),
+                                   changed("1.5", "\"1.5\""),
+                                   changed("1.5", "1.5001"),
+                                   changed("1.5", "1e3"),
+                                   changed("1.5", "1."),
+                                   changed("1.5", ""),
+                                   changed("1.5", "1234567890123456"),
+                                   changed("123456", "999"),
+                                   changed("123456", "-0"),
+                                   changed("123456", "0123456"),
+                                   changed("123456", "1234567890123456789"),
+                                   changed("123456", "123456.5"),
+                                   changed("123456", "123456e2"),
+                                   changed(":5,", ":05,"),
+                                   changed(":5,", ":5 ,"),
+                                   changed(":5,", ":-0,"),
+                                   changed("0.12345", "12345"),
+                                   changed("0.12345", "0.1"),
+                                   changed("0.12345", "00.12345"),
+                                   changed("0.12345", "0.1234.5"),
+                                   changed("0x7f0012", "0x7f"),
+                                   changed("0x7f0012", "0x7g0012"),
+                                   changed("0x7f0012", "0x"),
+                                   changed("}}", "}"),
+                                   changed("}}", "},\"more\":1}"),
+                                   kEvent.substr(0, kEvent.size() - 1),
+                                   std::string()}) {
+    EventBatch batch;
+    EXPECT_EQ(Matched(layouts, event, batch), 0u) << event;
+    EXPECT_TRUE(batch.events.empty() && batch.slots.empty() && batch.texts.empty()) << event;
+  }
+}
+
+TEST(EventLayouts, a_text_cut_anywhere_is_not_read_beyond_its_end) {
+  EventLayouts layouts(1 << 20);
+  Learn(layouts, kEvent);
+  EventBatch batch;
+  for (size_t size = 0; size < kEvent.size(); ++size) {
+    const std::vector<char> cut(kEvent.begin(), kEvent.begin() + static_cast<ptrdiff_t>(size));
+    EXPECT_EQ(layouts.Match(cut.data(), cut.data() + size, 0, batch), nullptr) << size;
+  }
+}
+
+TEST(EventLayouts, clear_forgets_and_the_bound_holds) {
+  EventLayouts layouts(10000);
+  EventBatch batch;
+  Learn(layouts, kEvent);
+  EXPECT_GT(Matched(layouts, kEvent, batch), 0u);
+  layouts.Clear();
+  EXPECT_EQ(Matched(layouts, kEvent, batch), 0u);
+  const auto named = [](int i) {
+    return "{\"ph\":\"X\",\"ts\":1,\"dur\":1,\"name\":\"" + std::to_string(i) + "\"}";
+  };
+  int known = 0;
+  for (int i = 0; i < 2000; ++i) Learn(layouts, named(i));
+  for (int i = 0; i < 2000; ++i) known += Matched(layouts, named(i), batch) > 0 ? 1 : 0;
+  EXPECT_GT(known, 0);
+  EXPECT_LT(known, 200);
+}
+
+// --- Through the parser: whatever the events, as if each had been parsed. ------------------------
+
+// A number as traces write it, or one that only looks like it.
+std::string RandomNumber(test::Random& random) {
+  switch (random.Below(8)) {
+    case 0:
+      return random.Pick({"0", "-0", "5", "999", "1000", "-999", "-1000", "05", "1e3", "1E5"});
+    case 1:
+      return random.Pick({"1.5", "0.1", "-0.5", "12.3456", "1.", "1234.5678", "0.0005", "-.5"});
+    case 2:
+      return random.Pick({"123456789012345", "1234567890123456", "123456789012345678",
+                          "1234567890123456789", "18446744073709551616", "-123456789012345678"});
+    case 3:
+      return random.Pick({"null", "true", "\"5\"", "\"1.25\"", "\"\"", "{}", "[5]", "NaN"});
+    case 4:
+      return std::to_string(random.Between(-3000, 3000)) + "." + std::to_string(random.Below(9999));
+    default:
+      return std::to_string(random.Between(0, 9999999));
+  }
+}
+
+std::string RandomPointer(test::Random& random) {
+  return random.Pick({"\"0x7f00deadbeef\"", "\"0x1\"", "\"0x12\"", "\"0x123\"", "\"0xABCdef\"",
+                      "\"0x12g4\"", "\"0x\"", "\"0x1234 \"", "\"0x12\\u0033\"", "\"1x234\""});
+}
+
+// An event text with '#' for numbers and '@' for pointers.
+std::string RandomTemplate(test::Random& random) {
+  std::string text = "{\"ph\":\"" + random.Pick({"X", "X", "X", "i", "s", "C", "M", "b"}) + "\"";
+  const auto add = [&](const std::string& member) {
+    text += random.Pick({",", ",", ", ", ",\n  "}) + member;
+  };
+  add("\"name\":\"" + random.Pick({"a", "b", "c#", "d"}) + "\"");
+  if (random.OneIn(2)) add("\"cat\":\"" + random.Pick({"kernel", "cpu_op", "cuda_runtime"}) + "\"");
+  add("\"pid\":" + random.Pick({"1", "2"}) + ",\"tid\": " + random.Pick({"1", "\"t\""}));
+  add("\"ts\":#");
+  if (!random.OneIn(4)) add("\"dur\": #");
+  if (random.OneIn(4)) add("\"ts\":#");
+  if (random.OneIn(4)) add("\"id\":" + random.Pick({"#", "@", "\"x\""}));
+  if (random.OneIn(4)) add("\"extra\":" + random.Pick({"#", "@", "[#]"}));
+  for (size_t left = random.Pick({"1", "1", "1", "0", "2"})[0] - static_cast<size_t>('0'); left > 0;
+       --left) {
+    std::string args;
+    for (size_t members = random.Below(8); members > 0; --members) {
+      args += (args.empty() ? "\"" : ", \"") +
+              random.Pick({"correlation", "External id", "stream", "device", "x", "y", "Addr",
+                           "Seq", "cbid", "\\u0078"}) +
+              "\":" + random.Pick({"#", "#", "#", "@", "[#,2]", "{\"z\":#}", "\"text #\""});
+    }
+    add("\"args\":{" + args + "}");
+  }
+  return text + random.Pick({"}", "}", " }"});
+}
+
+std::string Instance(test::Random& random, const std::string& pattern, bool plain) {
+  std::string text;
+  for (const char c : pattern) {
+    if (c == '#') {
+      text += plain && !random.OneIn(40) ? std::to_string(random.Between(1000, 99999))
+                                         : RandomNumber(random);
+    } else if (c == '@') {
+      text += plain ? "\"0x7f" + std::to_string(random.Between(1000, 99999)) + "\""
+                    : RandomPointer(random);
+    } else {
+      text += c;
+    }
+  }
+  return text;
+}
+
+struct WayOutcome {
+  std::vector<ParsedEvent> events;
+  std::array<uint64_t, kIssueKinds> issues{};
+  int wrong_numbers = 0;
+};
+
+WayOutcome ParseWindows(const std::vector<std::string>& windows, ParseWay way, bool keep_args,
+                        size_t dictionary_bytes_max) {
+  LoadLimits limits = test::ParserLimits();
+  limits.dictionary_bytes_max = dictionary_bytes_max;
+  EventParser parser(limits, 0, keep_args, way);
+  test::BatchReader reader;
+  WayOutcome outcome;
+  uint64_t offset = 0;
+  for (const std::string& text : windows) {
+    EventWindow window = test::WindowOf(text, offset);
+    offset += text.size();
+    EventBatch batch;
+    parser.Parse(window, batch);
+    const auto events = reader.Read(batch);
+    outcome.events.insert(outcome.events.end(), events.begin(), events.end());
+    for (size_t kind = 0; kind < kIssueKinds; ++kind) {
+      outcome.issues[kind] += batch.issues.entry(static_cast<IssueKind>(kind)).count;
+    }
+  }
+  outcome.wrong_numbers = reader.wrong_numbers();
+  return outcome;
+}
+
+TEST(EventLayouts, random_repeated_events_are_read_the_same_by_every_way) {
+  test::Random random(25);
+  for (int round = 0; round < 600; ++round) {
+    std::vector<std::string> templates;
+    for (size_t left = 1 + random.Below(6); left > 0; --left) {
+      templates.push_back(RandomTemplate(random));
+    }
+    const bool plain = !random.OneIn(3);
+    std::vector<std::string> windows(1 + random.Below(5));
+    for (std::string& window : windows) {
+      for (size_t left = random.Below(60); left > 0; --left) {
+        window += Instance(random, templates[random.Below(templates.size())], plain);
+        if (left > 1) window += random.Pick({",", ",\n", ", "});
+      }
+    }
+    const bool keep_args = !random.OneIn(3);
+    const size_t bytes_max = random.OneIn(2) ? 1 << 20 : 3000;
+    const auto by_layout = ParseWindows(windows, ParseWay::kByLayout, keep_args, bytes_max);
+    const auto whole = ParseWindows(windows, ParseWay::kWhole, keep_args, bytes_max);
+    const auto alone = ParseWindows(windows, ParseWay::kOneByOne, keep_args, bytes_max);
+    ASSERT_EQ(by_layout.events.size(), alone.events.size()) << windows[0];
+    for (size_t i = 0; i < alone.events.size(); ++i) {
+      ASSERT_EQ(by_layout.events[i], alone.events[i]) << round;
+      ASSERT_EQ(whole.events[i], alone.events[i]) << round;
+    }
+    ASSERT_EQ(by_layout.issues, alone.issues);
+    ASSERT_EQ(whole.issues, alone.issues);
+    ASSERT_EQ(by_layout.wrong_numbers, 0);
+  }
+}
+
+}  // namespace
+}  // namespace tracedb
