@@ -250,6 +250,7 @@ Status FreshDerivation::IndexByCorrelation(const Result<std::vector<CorrelationE
   TRACEDB_ASSIGN(index, IndexAppender::Create(*file_, root));
   for (const CorrelationEntry& entry : entries.value()) {
     record_.Reset();
+    record_.Int(entry.track);
     entry.has_correlation ? record_.Int(entry.correlation) : record_.Null();
     record_.Int(entry.id);
     TRACEDB_TRY(index.Append(record_.Finish()));

@@ -51,9 +51,10 @@ Result<std::vector<TrackEntry>> ReadTrackEntries(const std::filesystem::path& fi
 Result<std::vector<CorrelationEntry>> ReadCorrelationEntries(const std::filesystem::path& file,
                                                              size_t rows_max) {
   TRACEDB_ASSIGN(rows, ReadSorted<CorrelationEntry>(
-      file, rows_max, "SELECT correlation, id FROM gpu_slice NOT INDEXED",
+      file, rows_max, "SELECT track, correlation, id FROM gpu_slice NOT INDEXED",
       [](const SqliteStatement& row) {
-        return CorrelationEntry{row.Type(0) != SqlType::kNull, row.Int(0), row.Int(1)};
+        return CorrelationEntry{row.Int(0), row.Type(1) != SqlType::kNull, row.Int(1),
+                                row.Int(2)};
       }));
   std::sort(rows.begin(), rows.end());
   return std::move(rows);

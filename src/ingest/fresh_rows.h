@@ -29,6 +29,7 @@ struct TrackEntry {
 
 // In the order of the index gpu_slice_by_correlation: none comes first, as NULL does.
 struct CorrelationEntry {
+  int64_t track = 0;
   bool has_correlation = false;
   int64_t correlation = 0;
   int64_t id = 0;

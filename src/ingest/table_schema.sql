@@ -191,8 +191,9 @@ CREATE TABLE collective_part (
   match_no INTEGER                -- Seq, else ordinal (of the pair where there is one)
 );
 
+-- Tracks rise from trace to trace, so the entries of a further trace go to the end of an index.
 CREATE INDEX gpu_slice_by_track ON gpu_slice (track, ts);
-CREATE INDEX gpu_slice_by_correlation ON gpu_slice (correlation);
+CREATE INDEX gpu_slice_by_correlation ON gpu_slice (track, correlation);
 CREATE INDEX collective_part_by_group
   ON collective_part (group_id, pair, by_seq, match_no, ts_ns DESC, rank);
 

@@ -138,11 +138,13 @@ class Database:
 # ---------------------------------------------------------------------------------------------
 # Comparing
 
-def multisets(ours, theirs, alike=None):
+def multisets(ours, theirs, alike=None, tolerated=None):
     """Differences of two multisets of tuples. alike(row): rows with the same value of it are shown
-    as one difference."""
+    as one difference; tolerated: rows that the database may have in addition."""
     extra = ours - theirs
     lacking = theirs - ours
+    if tolerated:
+        extra = extra - tolerated
     if not extra and not lacking:
         return []
     partner = collections.defaultdict(list)
@@ -794,7 +796,8 @@ def check_names(db, job, report):
 
 CHECKS = {
     "traces": check_traces, "ranks": check_ranks, "accounting": check_accounting,
-    "slices": check_slices, "links": check_slice_links, "instants": check_instants, "points": check_points, "names": check_names,
+    "slices": check_slices, "links": check_slice_links, "instants": check_instants,
+    "points": check_points, "names": check_names,
     "kernels": check_kernels, "steps": check_steps, "streams": check_streams, "groups": check_groups,
     "collectives": check_collectives, "overlap": check_overlap,
     "stream_utilization": check_stream_utilization, "nccl_stalls": check_nccl_stalls,

