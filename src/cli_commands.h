@@ -16,6 +16,8 @@ Status RunIngest(const GlobalOptions& global, const IngestOptions& options,
                  const std::atomic<bool>& stop);
 Status RunInfo(const GlobalOptions& global, const InfoOptions& options);
 
+void WriteToStderr(const std::string& text);
+
 // A line on standard error, after whatever progress stands there.
 void SayNote(const GlobalOptions& global, const std::string& note);
 

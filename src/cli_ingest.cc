@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "cli_commands.h"
+#include "ingest/json_text.h"
 #include "tracedb/ingest/input_files.h"
 #include "tracedb/ingest/trace_load.h"
 #include "tracedb/query/output_stream.h"
@@ -41,13 +42,12 @@ class ProgressLine {
       line += fmt::format(", {:.0f} %, {:.0f} s left", 100 * share,
                           seconds * (1 / std::max(share, 1e-6) - 1));
     }
-    fmt::print(stderr, "\r\033[K{}", line);
-    std::fflush(stderr);
+    WriteToStderr("\r\033[K" + line);
     any_ = true;
   }
 
   void Clear() {
-    if (any_) fmt::print(stderr, "\r\033[K");
+    if (any_) WriteToStderr("\r\033[K");
     any_ = false;
   }
 
@@ -95,16 +95,9 @@ std::string TextSummary(const LoadSummary& summary) {
 }
 
 std::string JsonText(const std::string& text) {
-  std::string json = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') json += '\\';
-    if (static_cast<unsigned char>(c) < 0x20) {
-      json += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-    } else {
-      json += c;
-    }
-  }
-  return json + "\"";
+  std::string json;
+  AppendJsonString(json, text);
+  return json;
 }
 
 std::string JsonSummary(const LoadSummary& summary) {
@@ -188,13 +181,20 @@ Status RunIngest(const GlobalOptions& global, const IngestOptions& options,
   LoadOptions load = OptionsFor(global, options, stop);
   DescriptorOutput output(STDOUT_FILENO, "standard output");
   std::string json;
-  std::optional<Error> no_trace;
+  std::optional<Error> no_trace;  // the first file of a folder that is none
+  std::optional<Error> failed;    // the first file of a folder that could not be read
   bool any_trace = false;
   for (const InputFile& file : files) {
     auto loaded = LoadOne(global, file.path, load);
     if (!loaded.ok() && loaded.error().kind == ErrorKind::kNoTrace && file.searched) {
       SayNote(global, loaded.error().what + "; passed over");
       if (!no_trace.has_value()) no_trace = loaded.error();
+      continue;
+    }
+    if (!loaded.ok() && loaded.error().kind == ErrorKind::kInput && file.searched &&
+        !stop.load()) {
+      SayNote(global, loaded.error().what + "; the others go on");
+      if (!failed.has_value()) failed = loaded.error();
       continue;
     }
     if (!loaded.ok()) return std::move(loaded).error();
@@ -213,12 +213,14 @@ Status RunIngest(const GlobalOptions& global, const IngestOptions& options,
       TRACEDB_TRY(output.Flush());
     }
   }
-  if (!any_trace && no_trace.has_value()) return *no_trace;
+  if (!any_trace && !failed.has_value() && no_trace.has_value()) return *no_trace;
   if (options.json) {
     TRACEDB_TRY(output.Write("{\"database\":" + JsonText(global.database.string()) +
                              ",\"traces\":[\n " + json + "]}\n"));
   }
-  return output.Flush();
+  TRACEDB_TRY(output.Flush());
+  if (failed.has_value()) return *failed;
+  return Done{};
 }
 
 }  // namespace tracedb

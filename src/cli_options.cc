@@ -173,6 +173,11 @@ Result<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
                      std::to_string(LoadLimits::kMemoryBytesMin >> 20) + "M",
                  "see: tracedb ingest --help"};
   }
+  if (query->count("--command") > 0 && line.query.command.find_first_not_of(" \t\r\n") ==
+                                           std::string::npos) {
+    return Error{ErrorKind::kUsage, "--command: there is no SQL in it",
+                 "see: tracedb query --help"};
+  }
   if (ingest->parsed()) {
     line.command = Command::kIngest;
   } else if (query->parsed()) {

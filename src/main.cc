@@ -1,5 +1,6 @@
 // tracedb: runs the command, prints its error, picks the exit code.
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -26,6 +27,17 @@ extern "C" void AskToStop(int signal_number) {
   if (stop_asked.exchange(true)) {
     std::signal(signal_number, SIG_DFL);
     std::raise(signal_number);
+  }
+}
+
+// Descriptors 0 to 2 that are closed from the start would be given to the next file opened, and a
+// note for standard error would end up in the database.
+void KeepStandardDescriptors() {
+  for (int fd = open("/dev/null", O_RDWR); fd >= 0; fd = open("/dev/null", O_RDWR)) {
+    if (fd > STDERR_FILENO) {
+      close(fd);
+      return;
+    }
   }
 }
 
@@ -103,18 +115,26 @@ int ExitCode(const Error& error) {
 
 void PrintError(const GlobalOptions& global, const Error& error) {
   const bool colored = Colored(global);
-  fmt::print(stderr, "{}tracedb:{} {}\n", colored ? "\033[31m" : "", colored ? "\033[0m" : "",
-             error.what);
-  if (!error.advice.empty()) fmt::print(stderr, "  {}\n", error.advice);
+  WriteToStderr(fmt::format("{}tracedb:{} {}\n", colored ? "\033[31m" : "",
+                            colored ? "\033[0m" : "", error.what));
+  if (!error.advice.empty()) WriteToStderr(fmt::format("  {}\n", error.advice));
 }
 
 }  // namespace
 
+// Where standard error cannot be written, there is nobody to tell.
+void WriteToStderr(const std::string& text) {
+  const size_t written = std::fwrite(text.data(), 1, text.size(), stderr);
+  (void)written;
+  std::fflush(stderr);
+}
+
 void SayNote(const GlobalOptions& global, const std::string& note) {
-  if (!global.quiet) fmt::print(stderr, "tracedb: {}\n", note);
+  if (!global.quiet) WriteToStderr(fmt::format("tracedb: {}\n", note));
 }
 
 int Main(int argc, const char* const* argv) {
+  KeepStandardDescriptors();
   SetUpSignals();
   const auto line = ParseCommandLine(argc, argv);
   if (!line.ok()) {

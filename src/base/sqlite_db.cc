@@ -91,6 +91,12 @@ std::string FrozenUri(const std::string& path) {
 
 }  // namespace
 
+// SQLite takes "file:x" for a URI and ":memory:" for no file; a path in a folder is neither.
+std::string SqliteFileName(const std::filesystem::path& path) {
+  const bool special = path.string().starts_with("file:") || path.string().starts_with(":");
+  return special ? "./" + path.string() : path.string();
+}
+
 Error SqliteError(sqlite3* db, std::string_view where) {
   const int code = db == nullptr ? SQLITE_NOMEM : sqlite3_errcode(db);
   std::string what(where);
@@ -222,14 +228,14 @@ std::string SqliteStatement::Sql() const {
 
 Result<SqliteDb> SqliteDb::Open(const std::filesystem::path& path, SqliteMode mode) {
   int flags = SQLITE_OPEN_NOMUTEX;
-  std::string name = path.string();
+  std::string name = SqliteFileName(path);
   switch (mode) {
     case SqliteMode::kReadOnly:
       flags |= SQLITE_OPEN_READONLY;
       break;
     case SqliteMode::kFrozen:
       flags |= SQLITE_OPEN_READONLY | SQLITE_OPEN_URI;
-      name = FrozenUri(name);
+      name = FrozenUri(path.string());
       break;
     case SqliteMode::kReadWrite:
       flags |= SQLITE_OPEN_READWRITE;
@@ -246,7 +252,7 @@ Result<SqliteDb> SqliteDb::Open(const std::filesystem::path& path, SqliteMode mo
   return db;
 }
 
-Result<SqliteDb> SqliteDb::OpenInMemory() { return Open(":memory:", SqliteMode::kCreate); }
+Result<SqliteDb> SqliteDb::OpenInMemory() { return Open("", SqliteMode::kCreate); }
 
 Status SqliteDb::Execute(std::string_view sql) {
   while (!sql.empty()) {

@@ -1,6 +1,8 @@
 #include "tracedb/ingest/byte_source.h"
 
 #include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,10 +21,24 @@ constexpr size_t kInputBytes = 256 * 1024;
 constexpr std::string_view kGzipMagic = "\x1f\x8b";
 constexpr std::string_view kZstdMagic = "\x28\xb5\x2f\xfd";
 
+// The first byte of a zstd frame that decoders skip is 0x50 to 0x5f.
+constexpr char kSkippableFirst = '\x50';
+constexpr std::string_view kSkippableRest = "\x2a\x4d\x18";
+
+bool IsZstdStart(std::string_view text) {
+  if (text.starts_with(kZstdMagic)) return true;
+  return text.size() >= 4 && (text[0] & '\xf0') == kSkippableFirst &&
+         text.substr(1).starts_with(kSkippableRest);
+}
+
 // A file descriptor with its name, for messages.
 class InputFile {
  public:
-  InputFile(int fd, std::string name) : fd_(fd), name_(std::move(name)) {}
+  InputFile(int fd, std::string name, const std::atomic<bool>* stop)
+      : fd_(fd), name_(std::move(name)), stop_(stop) {
+    struct stat status;
+    waits_ = fstat(fd_, &status) == 0 && !S_ISREG(status.st_mode);
+  }
   ~InputFile() {
     if (fd_ > STDIN_FILENO) close(fd_);
   }
@@ -31,6 +47,7 @@ class InputFile {
 
   Result<size_t> Read(std::span<char> into) {
     for (;;) {
+      if (waits_) TRACEDB_TRY(WaitForBytes());
       const ssize_t got = read(fd_, into.data(), into.size());
       if (got >= 0) {
         bytes_ += static_cast<uint64_t>(got);
@@ -38,7 +55,7 @@ class InputFile {
         hash_.Add(into.first(static_cast<size_t>(got)));
         return static_cast<size_t>(got);
       }
-      if (errno == EINTR) continue;
+      if (errno == EINTR || errno == EAGAIN) continue;
       return Error{ErrorKind::kInput,
                    name_ + ": byte " + std::to_string(bytes_) + ": cannot read: " +
                        std::strerror(errno),
@@ -51,8 +68,22 @@ class InputFile {
   const std::string& name() const { return name_; }
 
  private:
+  // Of a pipe or device: until there is something to read, or a stop is asked for.
+  Status WaitForBytes() {
+    constexpr int kLookAtStopMs = 100;
+    pollfd waiting = {fd_, POLLIN, 0};
+    while (poll(&waiting, 1, kLookAtStopMs) == 0 || waiting.revents == 0) {
+      if (stop_ != nullptr && stop_->load()) {
+        return Error{ErrorKind::kInput, name_ + ": interrupted", ""};
+      }
+    }
+    return Done{};
+  }
+
   int fd_;
   std::string name_;
+  const std::atomic<bool>* stop_;
+  bool waits_ = false;  // not a regular file
   uint64_t bytes_ = 0;
   bool at_end_ = false;
   ContentHash hash_;
@@ -146,14 +177,18 @@ class PackedSource final : public ByteSource {
       over_ = file_over_;
       return false;
     }
-    const std::string_view magic = packing_ == BytePacking::kGzip ? kGzipMagic : kZstdMagic;
-    if (any_member_ && input_[at_] != magic[0]) {
+    if (any_member_ && !MayStartMember(input_[at_])) {
       Stop(false, "the bytes behind the compressed data are something else");
       return false;
     }
     any_member_ = true;
     between_members_ = false;
     return true;
+  }
+
+  bool MayStartMember(char first) const {
+    if (packing_ == BytePacking::kGzip) return first == kGzipMagic[0];
+    return first == kZstdMagic[0] || (first & '\xf0') == kSkippableFirst;
   }
 
   void Stop(bool loses_text, std::string what) {
@@ -215,7 +250,7 @@ Result<std::unique_ptr<ByteSource>> Unpacked(std::unique_ptr<InputFile> file,
                                           : "unpack it first, or pipe it in: ... | tracedb ingest -"};
   }
   const bool gzip = text.starts_with(kGzipMagic);
-  if (!gzip && !text.starts_with(kZstdMagic)) {
+  if (!gzip && !IsZstdStart(text)) {
     return std::unique_ptr<ByteSource>(
         std::make_unique<PlainSource>(std::move(file), std::move(first)));
   }
@@ -231,14 +266,15 @@ Result<std::unique_ptr<ByteSource>> Unpacked(std::unique_ptr<InputFile> file,
 }  // namespace
 
 Result<std::unique_ptr<ByteSource>> OpenByteSource(const std::filesystem::path& path,
-                                                   size_t block_bytes) {
+                                                   size_t block_bytes,
+                                                   const std::atomic<bool>* stop) {
   const bool is_stdin = path == "-";
-  const int fd = is_stdin ? STDIN_FILENO : open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int fd = is_stdin ? STDIN_FILENO : open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) {
     return Error{ErrorKind::kInput, path.string() + ": cannot open: " + std::strerror(errno),
                  "check the name and that you may read it"};
   }
-  auto file = std::make_unique<InputFile>(fd, is_stdin ? "standard input" : path.string());
+  auto file = std::make_unique<InputFile>(fd, is_stdin ? "standard input" : path.string(), stop);
   // A pipe may give a byte at a time; the longest magic number wants sixteen.
   std::vector<char> first(kInputBytes);
   size_t filled = 0;

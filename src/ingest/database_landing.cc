@@ -257,7 +257,7 @@ Status DatabaseLanding::MergeIntoDatabase(int64_t rank, const std::string& path,
   if (options_->stop != nullptr) db.StopWhen(*options_->stop);
   TRACEDB_TRY(db.Execute("PRAGMA secure_delete = OFF; PRAGMA cache_size = -" +
                          std::to_string(options_->limits.sqlite_cache_kib)));
-  TRACEDB_TRY(db.Execute("ATTACH " + Quoted(partial_.string()) + " AS fresh"));
+  TRACEDB_TRY(db.Execute("ATTACH " + Quoted(SqliteFileName(partial_)) + " AS fresh"));
   TRACEDB_TRY(db.Execute("BEGIN IMMEDIATE"));
   std::set<int64_t> changed;  // ranks whose derived rows cannot just be copied
   if (place_.ranks.contains(rank)) changed.insert(rank);
@@ -271,8 +271,7 @@ Status DatabaseLanding::MergeIntoDatabase(int64_t rank, const std::string& path,
   }
   for (const char* table : kTextTables) TRACEDB_TRY(copy(table));
   for (const char* table : kRowTables) TRACEDB_TRY(copy(table));
-  TRACEDB_TRY(db.Execute("INSERT OR IGNORE INTO main.process_group "
-                         "SELECT * FROM fresh.process_group"));
+  TRACEDB_TRY(options_->replace ? RemakeGroups(db) : MergeGroups(db));
   if (!changed.contains(rank)) {
     for (const char* table : kRankTables) TRACEDB_TRY(copy(table));
     // Its index is by group, which other ranks share: row by row (that is what a WHERE means to

@@ -23,15 +23,19 @@ int64_t GroupId(std::string_view ranks) {
   return static_cast<int64_t>(HashText(ranks) >> 2);  // positive, and room for SQL's arithmetic
 }
 
+// Two communicators of the same ranks are one group: both names are kept.
+constexpr const char* kAddNamesSql =
+    "ON CONFLICT (group_id) DO UPDATE SET "
+    "name = CASE WHEN instr(', ' || name || ', ', ', ' || excluded.name || ', ') > 0 THEN name "
+    "ELSE name || ', ' || excluded.name END, "
+    "description = CASE WHEN instr(', ' || description || ', ', ', ' || excluded.description || "
+    "', ') > 0 THEN description ELSE description || ', ' || excluded.description END";
+
 Status StoreGroup(SqliteDb& db, const HeaderGroup& group) {
   if (group.ranks.empty()) return Done{};
-  // Two communicators of the same ranks are one group: both names are kept.
   TRACEDB_ASSIGN(insert, db.Prepare(
-      "INSERT INTO process_group VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (group_id) DO UPDATE SET "
-      "name = CASE WHEN ', ' || name || ', ' LIKE '%, ' || excluded.name || ', %' THEN name "
-      "ELSE name || ', ' || excluded.name END, "
-      "description = CASE WHEN ', ' || description || ', ' LIKE '%, ' || excluded.description || "
-      "', %' THEN description ELSE description || ', ' || excluded.description END"));
+      std::string("INSERT INTO main.process_group VALUES (?1, ?2, ?3, ?4, ?5) ") +
+      kAddNamesSql));
   TRACEDB_TRY(insert.Bind(1, GroupId(group.ranks)));
   TRACEDB_TRY(insert.Bind(2, std::string_view(group.name)));
   TRACEDB_TRY(insert.Bind(3, std::string_view(group.description)));
@@ -87,6 +91,21 @@ Status DeriveGroups(SqliteDb& db, int64_t trace_id, const std::vector<HeaderGrou
   }
   for (const HeaderGroup& group : found) TRACEDB_TRY(StoreGroup(db, group));
   return Done{};
+}
+
+Status MergeGroups(SqliteDb& db) {
+  return db.Execute(std::string("INSERT INTO main.process_group SELECT * FROM "
+                                "fresh.process_group WHERE true ") + kAddNamesSql);
+}
+
+Status RemakeGroups(SqliteDb& db) {
+  TRACEDB_TRY(db.Execute("DELETE FROM main.process_group"));
+  TRACEDB_ASSIGN(traces, db.Prepare("SELECT trace_id, header FROM main.trace ORDER BY trace_id"));
+  for (;;) {
+    TRACEDB_ASSIGN(row, traces.Step());
+    if (!row) return Done{};
+    TRACEDB_TRY(DeriveGroups(db, traces.Int(0), GroupsOfStoredHeader(traces.Text(1))));
+  }
 }
 
 Status DeriveCollectives(SqliteDb& db, int64_t rank) {

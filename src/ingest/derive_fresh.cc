@@ -198,7 +198,9 @@ Status FreshDerivation::DeriveBusyTime(const Result<std::vector<TimedActivity>>&
   TRACEDB_ASSIGN(table, TableAppender::Create(*file_, root));
   std::vector<std::vector<BusySegment>> segments(use_.devices.size());
   for (const TimedActivity& activity : activities.value()) {
-    const TrackPlace place = tracks_[activity.track];
+    const auto found = tracks_.find(activity.track);
+    if (found == tracks_.end()) continue;  // a track without a device: not a GPU's
+    const TrackPlace place = found->second;
     const BusyInterval interval{activity.ts + base_ns_, activity.ts + activity.dur + base_ns_,
                                 activity.kind};
     use_.streams[place.stream].use.Add(interval);

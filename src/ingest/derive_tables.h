@@ -51,4 +51,9 @@ Status DeriveNames(SqliteDb& db, int64_t trace_id);
 Status DeriveGroups(SqliteDb& db, int64_t trace_id, const std::vector<HeaderGroup>& groups);
 Status DeriveCollectives(SqliteDb& db, int64_t rank);
 
+// For merging: adds the groups of the attached database `fresh`, and makes the groups anew from
+// what the traces in the database say.
+Status MergeGroups(SqliteDb& db);
+Status RemakeGroups(SqliteDb& db);
+
 }  // namespace tracedb

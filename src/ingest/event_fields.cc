@@ -1,5 +1,7 @@
 #include "ingest/event_fields.h"
 
+#include <algorithm>
+#include <charconv>
 #include <cstring>
 
 #include "ingest/json_text.h"
@@ -24,6 +26,9 @@ inline Number ReadNumber(std::string_view text) {
   const std::string_view digits = negative ? text.substr(1) : text;
   if (digits.empty() || digits.size() > 18) {
     number.valid = IsJsonNumber(text);
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(),
+                                              number.value);
+    number.is_int = number.valid && error == std::errc() && end == text.data() + text.size();
     return number;
   }
   for (const char c : digits) {
@@ -105,6 +110,10 @@ Slot EventFields::SlotFor(std::string_view key, std::string_view number, bool is
   if (known.kind == ArgClass::kSlot && is_int) {
     const auto bit = uint32_t{1} << static_cast<int>(known.slot);
     if ((slot_mask & bit) == 0) return known.slot;
+  }
+  if (known.slot == Slot::kAddr && (slot_mask >> static_cast<int>(Slot::kAddr) & 1) == 0 &&
+      std::all_of(number.begin(), number.end(), IsDigit)) {
+    return Slot::kAddr;  // an address above 2^63: kept as text
   }
   const bool few = is_int ? IsFewValued(value) : number.size() <= 3;
   return few ? Slot::kNone : FreeValueSlot();

@@ -4,6 +4,9 @@
 #include <cstring>
 #include <utility>
 
+#include "ingest/event_resync.h"
+#include "ingest/json_text.h"
+
 namespace tracedb {
 
 EventFramer::EventFramer(const LoadLimits& limits, EventIssues& issues, Take take, Give give)
@@ -55,10 +58,18 @@ void EventFramer::ScanEventBytes() {
     begin_ = position(found.first_end != nullptr ? found.first_end : found.array_end);
     skipping_ = false;
   }
-  if (found.last_end != nullptr) last_end_ = position(found.last_end);
+  if (found.last_end != nullptr) {
+    last_end_ = position(found.last_end);
+    resync_bytes_ = kResyncBytes;
+  }
   if (found.array_end == nullptr) {
     scanned_ = fill_;
-    if (skipping_) begin_ = fill_;
+    if (skipping_) {
+      begin_ = fill_;
+    } else if (fill_ - std::max(begin_, last_end_) > resync_bytes_) {
+      resync_bytes_ *= 2;
+      Resync();
+    }
     return;
   }
   const size_t end = position(found.array_end);
@@ -79,7 +90,10 @@ void EventFramer::MakeRoom() {
     GiveUpTo(last_end_, last_end_);
     return;
   }
-  if (begin_ > EventWindow::kFrontBytes) {  // what came before the events is no longer needed
+  while (begin_ < fill_ && (IsJsonBlank(window_.bytes[begin_]) || window_.bytes[begin_] == ',')) {
+    ++begin_;
+  }
+  if (begin_ > EventWindow::kFrontBytes) {  // what comes before the event is not needed
     std::memmove(window_.data() + EventWindow::kFrontBytes, window_.data() + begin_,
                  fill_ - begin_);
     const size_t moved = begin_ - EventWindow::kFrontBytes;
@@ -94,6 +108,26 @@ void EventFramer::MakeRoom() {
     return;
   }
   BeginSkipping();
+}
+
+// An event does not end. If that is because of a lost quote, it is given up, and scanning begins
+// anew at the event behind it.
+bool EventFramer::Resync() {
+  if (last_end_ > begin_) GiveUpTo(last_end_, last_end_);
+  if (stopped_) return false;
+  while (begin_ < fill_ && (IsJsonBlank(window_.bytes[begin_]) || window_.bytes[begin_] == ',')) {
+    ++begin_;
+  }
+  const size_t next = NextEventBehindLostQuote(Between(begin_, fill_));
+  if (next == std::string_view::npos) return false;
+  issues_.Add(IssueKind::kMalformedEvent, window_offset_ + begin_ - EventWindow::kFrontBytes,
+              Between(begin_, begin_ + next));
+  begin_ += next;
+  scanned_ = begin_;
+  last_end_ = 0;
+  scan_ = {};
+  resync_bytes_ = kResyncBytes;
+  return true;
 }
 
 void EventFramer::BeginSkipping() {
@@ -143,7 +177,9 @@ void EventFramer::GiveUpTo(size_t end, size_t next_begin) {
 }
 
 void EventFramer::Finish() {
+  while (!stopped_ && header_.in_events() && !skipping_ && Resync()) ScanNew();
   if (stopped_) return;
+  header_.Finish();
   complete_ = header_.finished();
   if (!header_.in_events()) {
     if (!complete_ && header_.saw_events()) {

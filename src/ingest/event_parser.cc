@@ -9,6 +9,7 @@
 #include "ingest/event_category.h"
 #include "ingest/event_fields.h"
 #include "ingest/event_layouts.h"
+#include "ingest/event_resync.h"
 #include "ingest/event_scan.h"
 #include "ingest/json_text.h"
 #include "ingest/text_dictionary.h"
@@ -55,6 +56,12 @@ EventExtent NextEvent(std::string_view text, size_t from) {
   return extent;
 }
 
+// How much of a text that is no event belongs to the broken one: a brace that is missing makes it
+// swallow those behind it.
+size_t EndOfBroken(std::string_view event) {
+  return std::min({NextEventBehindLostQuote(event), NextEventWithPhase(event), event.size()});
+}
+
 uint64_t AsyncKey(std::string_view id, std::string_view scope) {
   return HashText(Unquoted(id)) * 31 + HashText(Unquoted(scope));
 }
@@ -80,7 +87,7 @@ class EventParser::Impl {
   bool ParseWhole(EventWindow& window, size_t begin, size_t end);
   void ParseOneByOne(std::string_view text, uint64_t offset);
   Outcome ParseAlone(std::string_view event);
-  void ParseMended(std::string_view event, uint64_t offset);
+  bool ParseMended(std::string_view event, uint64_t offset);
   void Record(uint64_t offset, std::string_view event);
   bool RecordTimes(EventRecord& record, uint64_t offset, std::string_view event);
   void RecordTexts(EventRecord& record);
@@ -231,6 +238,7 @@ bool EventParser::Impl::ParseWhole(EventWindow& window, size_t begin, size_t end
       if (fields_.phase.empty()) return false;
       const auto place = static_cast<size_t>(at - (text + window.begin));
       Record(window.offset + place, {at, static_cast<size_t>(text + end - at)});
+      if (batch_->issues.Any()) return false;  // to be told with the event alone
     }
     return true;
   }();
@@ -257,7 +265,7 @@ void EventParser::Impl::ParseOneByOne(std::string_view text, uint64_t offset) {
         Record(place, event);
         break;
       case Outcome::kBroken:
-        ParseMended(event, place);
+        if (!ParseMended(event, place)) at = extent.begin + EndOfBroken(event);
         break;
       case Outcome::kEmpty:
         break;
@@ -281,24 +289,31 @@ EventParser::Impl::Outcome EventParser::Impl::ParseAlone(std::string_view event)
   return Outcome::kDone;
 }
 
-void EventParser::Impl::ParseMended(std::string_view event, uint64_t offset) {
+// False when nothing could be made of it.
+bool EventParser::Impl::ParseMended(std::string_view event, uint64_t offset) {
   if (event[0] != '{') {
     batch_->issues.Add(IssueKind::kNotAnEvent, offset, event);
-    return;
+    return true;
   }
   const JsonRepair repair = RepairJson(event, mended_);
   const std::string mended = mended_;
   if (ParseAlone(mended) != Outcome::kDone) {
     batch_->issues.Add(IssueKind::kMalformedEvent, offset, event);
-    return;
+    return false;
   }
   if (repair.text) batch_->issues.Add(IssueKind::kRepairedText, offset, event);
   if (repair.non_finite) batch_->issues.Add(IssueKind::kNonFiniteNumber, offset, event);
   Record(offset, event);
+  return true;
 }
 
 void EventParser::Impl::Record(uint64_t offset, std::string_view event) {
-  const std::string_view phase = Unquoted(fields_.phase);
+  std::string_view phase = Unquoted(fields_.phase);
+  std::string unescaped;
+  if (phase.find('\\') != std::string_view::npos) {
+    unescaped = UnescapedJson(phase);
+    phase = unescaped;
+  }
   if (phase.empty()) {
     batch_->issues.Add(IssueKind::kNotAnEvent, offset, event);
     return;
@@ -372,7 +387,10 @@ void EventParser::Impl::RecordTexts(EventRecord& record) {
   }
   record.label = Intern(TextKind::kLabel, key_);
   if (record.label == label_on_gpu_.size()) {
-    label_on_gpu_.push_back(ClassifyCategory(category).table == SliceTable::kGpu);
+    const bool escaped = category.find('\\') != std::string_view::npos;
+    label_on_gpu_.push_back(
+        ClassifyCategory(escaped ? UnescapedJson(category) : std::string(category)).table ==
+        SliceTable::kGpu);
   }
   const bool gpu = record.phase == 'X' && label_on_gpu_[record.label];
   AddTrackKey(gpu);
@@ -383,7 +401,8 @@ void EventParser::Impl::RecordTexts(EventRecord& record) {
   }
   record.track = last_track_;
   const bool keep_args =
-      keep_args_ || gpu || record.phase == 'M' || record.phase == 'C';
+      keep_args_ || gpu || record.phase == 'M' || record.phase == 'C' ||
+      fields_.name == "\"[memory]\"";
   record.shape = kNoText;
   if (!keep_args) {
     // Named slots stay: they are columns in their own right.

@@ -56,7 +56,7 @@ Error NoTrace(const std::filesystem::path& input, const EventFramer& framer) {
 Result<ReadOutcome> ReadEvents(const std::filesystem::path& input, const LoadOptions& options,
                                Queues& queues) {
   ReadOutcome outcome;
-  TRACEDB_ASSIGN(source, OpenByteSource(input, options.block_bytes));
+  TRACEDB_ASSIGN(source, OpenByteSource(input, options.block_bytes, options.stop));
   EventFramer framer(
       options.limits, outcome.issues, [&queues] { return queues.empty_windows.Pop(); },
       [&queues](EventWindow window) { return queues.full_windows.Push(std::move(window)); });

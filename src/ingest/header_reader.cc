@@ -54,10 +54,9 @@ size_t HeaderReader::Read(std::string_view text, uint64_t offset) {
         SearchEvents(c);
         break;
       case State::kDone:
-        if (!IsBlank(c) && c != '\0' && !garbage_noted_) {
-          garbage_noted_ = true;
-          issues_.Add(IssueKind::kTrailingGarbage, offset + i, text.substr(i));
-        }
+        if (garbage_.empty() && (IsBlank(c) || c == '\0')) break;
+        if (garbage_.empty()) garbage_offset_ = offset + i;
+        if (garbage_.size() < EventIssues::kExcerptBytes) garbage_ += c;
         break;
       case State::kNotJson:
         return text.size();
@@ -66,7 +65,7 @@ size_t HeaderReader::Read(std::string_view text, uint64_t offset) {
     }
     if (state_ == State::kEvents) {
       if (++event_arrays_ == 2) {
-        issues_.Add(IssueKind::kRepeatedEventArray, offset + i, text.substr(i));
+        issues_.Add(IssueKind::kRepeatedEventArray, offset + i, "traceEvents");
       }
       return i + 1;
     }
@@ -75,6 +74,10 @@ size_t HeaderReader::Read(std::string_view text, uint64_t offset) {
 }
 
 void HeaderReader::EndEvents() { state_ = array_form_ ? State::kDone : State::kAfterValue; }
+
+void HeaderReader::Finish() {
+  if (!garbage_.empty()) issues_.Add(IssueKind::kTrailingGarbage, garbage_offset_, garbage_);
+}
 
 void HeaderReader::Start(char c) {
   if (bom_ < 3 && c == kBom[static_cast<size_t>(bom_)]) {

@@ -24,6 +24,8 @@ class HeaderReader {
   size_t Read(std::string_view text, uint64_t offset);
   // The event array has ended: goes on behind it.
   void EndEvents();
+  // The text is over: tells what can only be told then.
+  void Finish();
 
   bool in_events() const { return state_ == State::kEvents; }
   bool array_form() const { return array_form_; }  // the file is a bare array of events
@@ -66,7 +68,8 @@ class HeaderReader {
   size_t matched_ = 0;  // kLost: how much of `"traceEvents":[` has been seen
   int bom_ = 0;
   uint64_t value_offset_ = 0;
-  bool garbage_noted_ = false;
+  std::string garbage_;  // the first bytes behind the trace's end that are not blank
+  uint64_t garbage_offset_ = 0;
 };
 
 }  // namespace tracedb

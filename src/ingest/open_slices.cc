@@ -60,7 +60,7 @@ bool OpenSlices::Open(uint64_t key, OpenSlice& slice) {
   return true;
 }
 
-std::optional<OpenSlice> OpenSlices::Close(uint64_t key, bool& refused) {
+std::optional<OpenSlice> OpenSlices::Close(uint64_t key, int64_t label, bool& refused) {
   refused = false;
   const auto found = stacks_.find(key);
   if (found == stacks_.end()) {
@@ -76,8 +76,11 @@ std::optional<OpenSlice> OpenSlices::Close(uint64_t key, bool& refused) {
     refused = true;
     return std::nullopt;
   }
-  OpenSlice slice = std::move(stack.open.back());
-  stack.open.pop_back();
+  auto at = stack.open.end() - 1;
+  while (label != 0 && at->label != label && at != stack.open.begin()) --at;
+  if (label != 0 && at->label != label) return std::nullopt;
+  OpenSlice slice = std::move(*at);
+  stack.open.erase(at);
   bytes_ -= BytesOf(slice);
   if (stack.open.empty()) stacks_.erase(found);
   return slice;

@@ -51,6 +51,16 @@ std::string FilledShape(std::string_view shape, const SlotValues& slots) {
   return text;
 }
 
+struct ShapeParts {
+  explicit ShapeParts(const std::string& shape) {
+    const size_t part = shape.find(kPartMark);
+    args = shape.substr(0, part);
+    if (part != std::string::npos) others = shape.substr(part + 1);
+  }
+  std::string args;
+  std::string others;
+};
+
 // Thread stacks and async ids share one map; their keys must not meet.
 uint64_t ThreadKey(int64_t track) { return HashText({reinterpret_cast<char*>(&track), 8}); }
 
@@ -127,7 +137,8 @@ Status RecordBuilder::AddLabel(std::string_view text, LocalTexts& texts) {
   const auto [id, known, is_new] = Number(TextKind::kLabel, text);
   LocalLabel label;
   label.id = id;
-  label.hash = HashText(text);
+  label.category_hash = HashText(text.substr(part));
+  label.named = part > 0;
   label.table = SliceTableOf(category_class.table);
   label.gpu_kind = category_class.gpu_memory ? GpuKind::kMemory
                    : communication           ? GpuKind::kCommunication
@@ -162,13 +173,17 @@ Status RecordBuilder::AddTrack(std::string_view text, LocalTexts& texts) {
 
 Status RecordBuilder::AddShape(std::string_view text, LocalTexts& texts) {
   const auto [id, known, is_new] = Number(TextKind::kShape, text);
-  // A parser that forgot brings a known shape again; whether it is a collective is in its text.
-  const bool collective = text.find("\"Collective name\"") != std::string_view::npos;
-  texts.shapes.push_back({id, known, collective});
-  if (!is_new) return Done{};
+  if (!is_new) {
+    texts.shapes.push_back({id, known, collective_[known]});
+    return Done{};
+  }
   ShapeText shape = ReadShape(text);
+  const bool collective = shape.collective.has_value() && !shape.collective->empty();
+  texts.shapes.push_back({id, known, collective});
+  if (known != kNoText) collective_.push_back(collective);
   if (shape.repaired) issues_.Add(IssueKind::kRepairedText, 0, text);
-  if (!keep_args_ && shape.grid.has_value()) shape.args.reset();
+  const bool analysed = shape.grid.has_value() || collective || shape.device_type.has_value();
+  if (!keep_args_ && analysed) shape.args.reset();
   return writer_.Shape(id, shape);
 }
 
@@ -211,36 +226,40 @@ Status RecordBuilder::AddEvent(const EventBatch& batch, const EventRecord& recor
   row.label = label.id;
   row.phase = record.phase;
   row.shape = shape.id;
+  if (record.phase == 'M') {
+    // May come before any origin is known, and need not have a time: kept as it stands.
+    row.ts = record.has_ts ? std::optional(record.ts_ns) : std::nullopt;
+    return AddPoint(EventTable::kMetadataEvent, record, row);
+  }
   // A ts so far from the first one that the difference does not fit is no time of this trace.
-  if (__builtin_sub_overflow(record.ts_ns, summary_.origin_ns, &row.ts)) {
+  int64_t ts;
+  if (__builtin_sub_overflow(record.ts_ns, summary_.origin_ns, &ts)) {
     --summary_.events;
     issues_.Add(IssueKind::kBadTime, record.offset, "ts");
     return Done{};
   }
-  if (record.phase != 'M') {
-    SeeTime(record.ts_ns, record.ts_ns + std::max<int64_t>(record.dur_ns, 0));
-  }
+  row.ts = ts;
+  SeeTime(record.ts_ns, record.ts_ns + std::max<int64_t>(record.dur_ns, 0));
   switch (record.phase) {
     case 'X':
       return AddSlice(record, label, shape, row);
     case 'B':
       return Begin(ThreadKey(row.track), record, label, shape, row);
     case 'E':
-      return End(ThreadKey(row.track), record, shape, row);
+      return End(ThreadKey(row.track), 0, record, shape, row);
     case 'b':
     case 'S':
-      return Begin(record.async_key ^ label.hash, record, label, shape, row);
+      return Begin(record.async_key ^ label.category_hash, record, label, shape, row);
     case 'e':
     case 'F':
-      return End(record.async_key ^ label.hash, record, shape, row);
+      return End(record.async_key ^ label.category_hash, label.named ? row.label : 0, record,
+                 shape, row);
     case 's':
     case 't':
     case 'f':
       return AddPoint(EventTable::kFlow, record, row);
     case 'C':
       return AddPoint(EventTable::kCounterEvent, record, row);
-    case 'M':
-      return AddPoint(EventTable::kMetadataEvent, record, row);
     default:
       return AddPoint(EventTable::kInstant, record, row);
   }
@@ -266,10 +285,10 @@ Status RecordBuilder::AddSlice(const EventRecord& record, const LocalLabel& labe
     constexpr auto kCorrelation = static_cast<size_t>(Slot::kCorrelation);
     constexpr uint32_t kBit = uint32_t{1} << kCorrelation;
     if ((slots_.mask & kBit) != 0 && (slots_.text_mask & kBit) == 0) {
-      launch_calls_.Add({slots_.ints[kCorrelation], row.id, row.ts});
+      launch_calls_.Add({slots_.ints[kCorrelation], row.id, *row.ts});
     }
   } else if (label.step >= 0) {
-    TRACEDB_TRY(writer_.Step(row.id, row.track, label.step, row.ts, row.dur));
+    TRACEDB_TRY(writer_.Step(row.id, row.track, label.step, *row.ts, row.dur));
   }
   return writer_.Event(label.table, row, slots_);
 }
@@ -286,7 +305,7 @@ Status RecordBuilder::AddPoint(EventTable table, const EventRecord& record, Even
 Status RecordBuilder::Begin(uint64_t key, const EventRecord& record, const LocalLabel& label,
                             const LocalShape& shape, EventRow& row) {
   OpenSlice slice;
-  slice.ts = row.ts;
+  slice.ts = *row.ts;
   slice.offset = record.offset;
   slice.track = row.track;
   slice.label = row.label;
@@ -302,10 +321,10 @@ Status RecordBuilder::Begin(uint64_t key, const EventRecord& record, const Local
   return writer_.Event(EventTable::kInstant, row, slots_);
 }
 
-Status RecordBuilder::End(uint64_t key, const EventRecord& record, const LocalShape& shape,
-                          EventRow& row) {
+Status RecordBuilder::End(uint64_t key, int64_t label, const EventRecord& record,
+                          const LocalShape& shape, EventRow& row) {
   bool refused = false;
-  const auto open = open_.Close(key, refused);
+  const auto open = open_.Close(key, label, refused);
   if (!open.has_value()) {
     if (!refused) issues_.Add(IssueKind::kEndWithoutBegin, record.offset, {&record.phase, 1});
     row.id = next_row_++;
@@ -316,39 +335,50 @@ Status RecordBuilder::End(uint64_t key, const EventRecord& record, const LocalSh
   slice.track = open->track;
   slice.label = open->label;
   slice.ts = open->ts;
-  slice.dur = row.ts - open->ts;
+  slice.dur = *row.ts - open->ts;
   slice.shape = open->shape;
   if (*slice.dur < 0) issues_.Add(IssueKind::kNegativeDuration, record.offset, {&record.phase, 1});
   ++summary_.slices;
   bool merged = true;
-  if (shape.id != 0) TRACEDB_TRY(MergeArgs(*open, shape, slice, merged));
-  TRACEDB_TRY(writer_.Event(open->table, slice, open->slots.Values()));
+  SlotValues slots = open->slots.Values();
+  if (shape.id != 0) TRACEDB_TRY(MergeEnd(*open, shape, slice, slots, merged));
+  TRACEDB_TRY(writer_.Event(open->table, slice, slots));
   if (merged) return Done{};
   row.id = next_row_++;  // its args found no place in the slice: it stays as an event of its own
   return writer_.Event(EventTable::kInstant, row, slots_);
 }
 
-// Gives the slice the args of both its begin and its end, as whole text. `merged` is false when
-// one of the texts is no longer known.
-Status RecordBuilder::MergeArgs(const OpenSlice& open, const LocalShape& end_shape,
-                                EventRow& slice, bool& merged) {
+// Gives the slice the args and other keys of both its begin and its end, as whole text, and the
+// columns of both; where both have an args key, the end wins. `merged` is false when one of the texts is
+// no longer known.
+Status RecordBuilder::MergeEnd(const OpenSlice& open, const LocalShape& end_shape,
+                               EventRow& slice, SlotValues& slots, bool& merged) {
   const TextDictionary& shapes = dictionaries_[static_cast<size_t>(TextKind::kShape)];
-  merged = end_shape.text != kNoText;
+  merged = end_shape.text != kNoText && (open.shape == 0 || open.shape_text != kNoText);
   if (!merged) return Done{};
-  const std::string end_text = FilledShape(shapes.Text(end_shape.text), slots_);
-  const std::string end_args = end_text.substr(0, end_text.find(kPartMark));
-  if (end_args.empty() || end_args == "{}") return Done{};
-  merged = open.shape == 0 || open.shape_text != kNoText;
-  if (!merged) return Done{};
-  const std::string begin_text =
-      open.shape == 0 ? "" : FilledShape(shapes.Text(open.shape_text), open.slots.Values());
-  const size_t part = begin_text.find(kPartMark);
-  const std::string begin_args = begin_text.substr(0, part);
-  std::string text = begin_args.empty() ? end_args : MergedObjects(begin_args, end_args);
-  if (part != std::string::npos) text += begin_text.substr(part);
+  const ShapeParts end(FilledShape(shapes.Text(end_shape.text), slots_));
+  const ShapeParts begin(
+      open.shape == 0 ? "" : FilledShape(shapes.Text(open.shape_text), open.slots.Values()));
+  // What both say beside the args (an asynchronous end repeats the id) stays as the begin has it.
+  const std::string others = MergedObjects("{" + end.others + "}", "{" + begin.others + "}");
+  const bool nothing_new = others.substr(1, others.size() - 2) == begin.others;
+  if ((end.args.empty() || end.args == "{}") && nothing_new) return Done{};
+  std::string text = begin.args.empty() ? end.args
+                     : end.args.empty() ? begin.args
+                                        : MergedObjects(begin.args, end.args);
+  if (others.size() > 2) text += kPartMark + others.substr(1, others.size() - 2);
+  for (uint32_t left = slots_.mask; left != 0; left &= left - 1) {
+    const auto slot = static_cast<size_t>(std::countr_zero(left));
+    slots.ints[slot] = slots_.ints[slot];
+    slots.texts[slot] = slots_.texts[slot];
+  }
+  slots.text_mask = (slots.text_mask & ~slots_.mask) | slots_.text_mask;
+  slots.mask |= slots_.mask;
   const auto [id, known, is_new] = Number(TextKind::kShape, text);
   slice.shape = id;
-  return is_new ? writer_.Shape(id, ReadShape(text)) : Status(Done{});
+  if (!is_new) return Done{};
+  if (known != kNoText) collective_.push_back(false);
+  return writer_.Shape(id, ReadShape(text));
 }
 
 Status RecordBuilder::Finish() {

@@ -56,7 +56,8 @@ class RecordBuilder {
   // What the builder knows of a parser's numbers.
   struct LocalLabel {
     int64_t id = 0;
-    uint64_t hash = 0;
+    uint64_t category_hash = 0;
+    bool named = false;
     EventTable table = EventTable::kCpuSlice;
     GpuKind gpu_kind = GpuKind::kCompute;
     int64_t step = -1;  // of a ProfilerStep
@@ -90,9 +91,11 @@ class RecordBuilder {
   Status AddPoint(EventTable table, const EventRecord& record, EventRow& row);
   Status Begin(uint64_t key, const EventRecord& record, const LocalLabel& label,
                const LocalShape& shape, EventRow& row);
-  Status End(uint64_t key, const EventRecord& record, const LocalShape& shape, EventRow& row);
-  Status MergeArgs(const OpenSlice& open, const LocalShape& end_shape, EventRow& slice,
-                   bool& merged);
+  // `label`: only a begin of this name and category will do; 0: any.
+  Status End(uint64_t key, int64_t label, const EventRecord& record, const LocalShape& shape,
+             EventRow& row);
+  Status MergeEnd(const OpenSlice& open, const LocalShape& end_shape, EventRow& slice,
+                  SlotValues& slots, bool& merged);
   void ReadSlots(const EventBatch& batch, const EventRecord& record);
   void SeeTime(int64_t ts_ns, int64_t end_ns);
 
@@ -103,6 +106,7 @@ class RecordBuilder {
   bool keep_args_;
   std::array<TextDictionary, kTextKinds> dictionaries_;
   std::array<std::vector<int64_t>, kTextKinds> ids_;  // of the dictionaries' texts
+  std::vector<bool> collective_;                      // of the dictionary's shapes
   std::vector<LocalTexts> local_;                     // one a parser
   OpenSlices open_;
   SlotValues slots_;

@@ -45,7 +45,8 @@ std::string SlotColumnsSql(EventTable table) {
   for (const Slot slot : SlotOrder(table)) {
     if (!sql.empty()) sql += ", ";
     sql += kSlotColumns[static_cast<size_t>(slot)];
-    if (slot < Slot::kValue1 && slot != Slot::kId) sql += " INTEGER";
+    const bool may_be_text = slot >= Slot::kValue1 || slot == Slot::kId || slot == Slot::kAddr;
+    if (!may_be_text) sql += " INTEGER";
   }
   return sql;
 }

@@ -67,7 +67,7 @@ FROM instant s CROSS JOIN track t ON t.id = s.track CROSS JOIN label l ON l.id =
 
 CREATE VIEW counters AS  -- one value of a counter event
 SELECT s.id AS counter_id, t.trace_id, t.rank, l.category, l.name, j.key AS series,
-       j.value AS value, s.ts + t.base_ns AS ts_ns, t.pid, t.tid
+       j.value AS value, s.ts + t.base_ns AS ts_ns, t.pid, t.tid, @others@ AS others
 FROM counter_event s CROSS JOIN track t ON t.id = s.track CROSS JOIN label l ON l.id = s.label
      LEFT JOIN shape a ON a.id = s.shape
      LEFT JOIN json_each(coalesce(@fill:a.args@, '{}')) j;
@@ -88,9 +88,11 @@ FROM instant s CROSS JOIN track t ON t.id = s.track CROSS JOIN label l ON l.id =
 WHERE l.name = '[memory]';
 
 CREATE VIEW metadata AS  -- a metadata event as it stands in the file
-SELECT s.id AS metadata_id, t.trace_id, t.rank, l.name, s.ts + t.base_ns AS ts_ns, t.pid, t.tid,
-       @fill:a.args@ AS args, @others@ AS others
+SELECT s.id AS metadata_id, t.trace_id, t.rank, l.name,
+       s.ts + ifnull(r.base_time_ns, 0) AS ts_ns, t.pid, t.tid, @fill:a.args@ AS args,
+       @others@ AS others
 FROM metadata_event s CROSS JOIN track t ON t.id = s.track CROSS JOIN label l ON l.id = s.label
+     CROSS JOIN trace r ON r.trace_id = t.trace_id
      LEFT JOIN shape a ON a.id = s.shape;
 
 CREATE VIEW issues AS  -- what was wrong in a file

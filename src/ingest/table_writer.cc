@@ -108,7 +108,7 @@ Status TableWriter::Event(EventTable table, const EventRow& row, const SlotValue
   record_.Null();  // id: SQLite reads the rowid in its place
   record_.Int(row.track);
   record_.Int(row.label);
-  record_.Int(row.ts);
+  AddInt(record_, row.ts);
   if (table > EventTable::kGpuSlice) {
     record_.Text({&row.phase, 1});
   } else {

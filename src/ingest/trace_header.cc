@@ -16,14 +16,12 @@ namespace {
 namespace dom = simdjson::dom;
 
 // A header value as valid JSON text.
-std::string ValidValue(const std::string& raw, const std::string& key, dom::parser& parser,
-                       EventIssues& issues) {
-  dom::element element;
-  if (parser.parse(raw).get(element) == simdjson::SUCCESS) return MinifiedJson(raw);
+std::string ValidValue(const std::string& raw, const std::string& key, EventIssues& issues) {
+  if (IsJson(raw)) return MinifiedJson(raw);
   std::string mended;
   RepairJson(raw, mended);
   issues.Add(IssueKind::kHeaderMalformed, 0, key + ": " + raw);
-  if (parser.parse(mended).get(element) == simdjson::SUCCESS) return MinifiedJson(mended);
+  if (IsJson(mended)) return MinifiedJson(mended);
   std::string quoted;
   AppendJsonString(quoted, raw);
   return quoted;
@@ -77,11 +75,15 @@ void ReadDistributedInfo(dom::element value, TraceHeader& header) {
   }
 }
 
-void ReadValue(const std::string& key, dom::element value, TraceHeader& header) {
+void ReadValue(const std::string& key, dom::element value, TraceHeader& header,
+               EventIssues& issues) {
   if (key == "distributedInfo") {
     ReadDistributedInfo(value, header);
   } else if (key == "baseTimeNanoseconds") {
     header.base_time_ns = IntOf(value);
+    if (!header.base_time_ns.has_value()) {
+      issues.Add(IssueKind::kHeaderMalformed, 0, key + ": " + simdjson::minify(value));
+    }
   } else if (key == "host_name" || key == "hostname" || key == "host") {
     header.host = TextOf(value);
   } else if (key == "deviceProperties") {
@@ -101,9 +103,9 @@ TraceHeader ReadTraceHeader(const HeaderReader::Entries& entries, EventIssues& i
   for (size_t i = 0; i < entries.size(); ++i) {
     const std::string key = UnescapedJson(entries[i].first);
     if (last[entries[i].first] != i) continue;
-    const std::string value = ValidValue(entries[i].second, key, parser, issues);
+    const std::string value = ValidValue(entries[i].second, key, issues);
     dom::element element;
-    if (parser.parse(value).get(element) == simdjson::SUCCESS) ReadValue(key, element, header);
+    if (parser.parse(value).get(element) == simdjson::SUCCESS) ReadValue(key, element, header, issues);
     if (json.size() > 1) json += ',';
     AppendJsonString(json, key);
     json += ':';
@@ -113,11 +115,24 @@ TraceHeader ReadTraceHeader(const HeaderReader::Entries& entries, EventIssues& i
   return header;
 }
 
+std::vector<HeaderGroup> GroupsOfStoredHeader(std::string_view json) {
+  dom::parser parser;
+  dom::element root;
+  dom::element info;
+  TraceHeader header;
+  if (parser.parse(simdjson::padded_string(json)).get(root) == simdjson::SUCCESS &&
+      root["distributedInfo"].get(info) == simdjson::SUCCESS) {
+    ReadDistributedInfo(info, header);
+  }
+  return header.groups;
+}
+
 std::optional<int64_t> RankInName(const std::string& file_name) {
   constexpr std::string_view kWord = "rank";
   std::string lower = file_name;
   for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   for (size_t at = lower.find(kWord); at != std::string::npos; at = lower.find(kWord, at + 1)) {
+    if (at > 0 && std::isalpha(static_cast<unsigned char>(lower[at - 1])) != 0) continue;
     size_t digits = at + kWord.size();
     while (digits < lower.size() && std::string_view("-_[ .=").find(lower[digits]) !=
                                         std::string_view::npos) {

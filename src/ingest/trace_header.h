@@ -33,6 +33,9 @@ struct TraceHeader {
 // Values that are no JSON are kept as JSON strings and counted.
 TraceHeader ReadTraceHeader(const HeaderReader::Entries& entries, EventIssues& issues);
 
+// The process groups of a header as TraceHeader::json has it.
+std::vector<HeaderGroup> GroupsOfStoredHeader(std::string_view json);
+
 struct RankChoice {
   int64_t rank = 0;
   const char* source = "";  // "header", "file name", "option", "chosen"

@@ -107,15 +107,17 @@ Result<LoadSummary> Load::Run() {
   summary.path = input_.string();
   if (place.exists && !options_.replace) {
     TRACEDB_ASSIGN(same, landing_.FindSameText(read_.text_hash));
-    summary.skipped = same.has_value();
+    if (same.has_value()) {
+      summary.skipped = true;
+      summary.trace_id = *same;
+      return summary;
+    }
   }
   rank_ = ChooseRank(header_, input_, options_.rank, place.ranks);
-  if (!summary.skipped) {
-    TRACEDB_TRY(Derive(builder));
-    summary.derive_seconds = watch.Lap();
-    TRACEDB_TRY(landing_.Land(rank_.rank, input_.string(), read_.text_hash));
-    summary.land_seconds = watch.Lap();
-  }
+  TRACEDB_TRY(Derive(builder));
+  summary.derive_seconds = watch.Lap();
+  TRACEDB_TRY(landing_.Land(rank_.rank, input_.string(), read_.text_hash));
+  summary.land_seconds = watch.Lap();
   summary.trace_id = first_.trace_id;
   summary.rank = rank_.rank;
   summary.rank_source = rank_.source;

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Lets the program ingest real and random traces, and compares each database with the oracle.
 
-    python3 run_oracle.py --program P [--fixtures DIR] [--seeds 12] [--only NAME] [--show 5] [FOLDER...]
+    python3 run_oracle.py --program P [--fixtures DIR] [--seeds 12] [--only NAME] [FOLDER...]
 
-A set is a folder of fixtures, a seed of make_cases (every second one --dirty), or a FOLDER that is
-given. One line a set, the differences below it, and at the end `N passed, N failed`; exit 1 if any
+A set is a folder of fixtures, a seed of make_cases (every second one --dirty), or a FOLDER given.
+One line a set, the differences below it, and at the end `N passed, N failed`; exit 1 if any
 failed. Traces of a set are ingested in one command, and for odd seeds one by one, in reverse.
 """
 import argparse
@@ -25,7 +25,7 @@ TIMEOUT_S = 300
 
 def traces_in(folder):
     return sorted(os.path.join(folder, name) for name in os.listdir(folder)
-                  if name.endswith((".json", ".json.gz", ".json.zst")) and name != "truth.json")
+                  if name.endswith((".json", ".json.gz", ".json.zst")))
 
 
 def ingest(program, database, paths, one_by_one):
@@ -65,7 +65,8 @@ def main():
     parser.add_argument("--queries", default=check_database.QUERIES)
     parser.add_argument("--seeds", type=int, default=12, help="how many random sets")
     parser.add_argument("--first-seed", type=int, default=1)
-    parser.add_argument("--events", type=int, default=60, help="about how many GPU activities a random trace")
+    parser.add_argument("--events", type=int, default=60,
+                        help="about how many GPU activities a random trace")
     parser.add_argument("--only", default="", help="only sets with this in their name")
     parser.add_argument("--show", type=int, default=5, help="differences shown a check")
     parser.add_argument("folders", nargs="*", metavar="FOLDER", help="more folders, a set each")

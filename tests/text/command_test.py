@@ -41,7 +41,8 @@ def run(test, options):
                        "PYTHON": sys.executable, "FIXTURES": options.fixtures,
                        "QUERIES": options.queries,
                        "TESTS": os.path.dirname(os.path.dirname(os.path.abspath(__file__)))}
-        outcome = program_run.run(["/bin/sh", "-c", test.one("command").text], folder, None, environment)
+        shell = ["/bin/sh", "-c", test.one("command").text]
+        outcome = program_run.run(shell, folder, None, environment)
         exit_section = test.one("exit")
         wanted = int(exit_section.text) if exit_section else 0
         if outcome.crashed():

@@ -1,18 +1,20 @@
 """Runs the program and reads its databases."""
 import os
+import signal
 import sqlite3
 import subprocess
-import threading
-import time
+import sys
+import tempfile
 import urllib.parse
 
+HERE = os.path.dirname(os.path.abspath(__file__))
 TIMEOUT_S = 120
 
 
 class Outcome:
-    def __init__(self, code, stdout, stderr, peak_bytes, seconds):
+    def __init__(self, code, stdout, stderr):
         self.code, self.stdout, self.stderr = code, stdout, stderr
-        self.peak_bytes, self.seconds = peak_bytes, seconds
+        self.peak_bytes = 0
 
     def crashed(self):
         """What ended the program if it was no exit of its own; else an empty text."""
@@ -29,47 +31,29 @@ def clean_environment(extra=None):
     return environment
 
 
-def run(command, cwd, stdin=None, extra=None, timeout_s=TIMEOUT_S):
-    """Runs an argument list. stdin: bytes, or an open file. The peak of the memory is the child's
-    own (from wait4), not below that of this program at the fork."""
-    begun = time.monotonic()
-    given = subprocess.PIPE if isinstance(stdin, bytes) else (stdin or subprocess.DEVNULL)
-    child = subprocess.Popen(command, cwd=cwd, stdin=given, stdout=subprocess.PIPE,
-                             stderr=subprocess.PIPE, env=clean_environment(extra))
-    texts = {}
+def run(command, cwd, stdin=None, extra=None):
+    """Runs an argument list; stdin is an open file or None."""
+    child = subprocess.Popen(command, cwd=cwd, stdin=stdin or subprocess.DEVNULL,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                             env=clean_environment(extra), start_new_session=True)
+    try:
+        stdout, stderr = child.communicate(timeout=TIMEOUT_S)
+        code = child.returncode
+    except subprocess.TimeoutExpired:
+        os.killpg(child.pid, signal.SIGKILL)
+        stdout, stderr = child.communicate()
+        code = "timeout"
+    return Outcome(code, stdout.decode("utf-8", "backslashreplace"),
+                   stderr.decode("utf-8", "backslashreplace"))
 
-    def feed():
-        try:
-            child.stdin.write(stdin)
-            child.stdin.close()
-        except OSError:
-            pass
 
-    workers = [threading.Thread(target=lambda n=n, f=f: texts.__setitem__(n, f.read()))
-               for n, f in (("out", child.stdout), ("err", child.stderr))]
-    if isinstance(stdin, bytes):
-        workers.append(threading.Thread(target=feed))
-    late = threading.Event()
-
-    def end():
-        late.set()
-        child.kill()
-
-    timer = threading.Timer(timeout_s, end)
-    timer.start()
-    for worker in workers:
-        worker.start()
-    _, status, usage = os.wait4(child.pid, 0)
-    child.returncode = os.waitstatus_to_exitcode(status)
-    timer.cancel()
-    for worker in workers:
-        worker.join()
-    child.stdout.close()
-    child.stderr.close()
-    code = "timeout" if late.is_set() else child.returncode
-    return Outcome(code, texts["out"].decode("utf-8", "backslashreplace"),
-                   texts["err"].decode("utf-8", "backslashreplace"), usage.ru_maxrss * 1024,
-                   time.monotonic() - begun)
+def run_measured(command, cwd, stdin=None):
+    """The same, with the peak of the command's memory."""
+    with tempfile.NamedTemporaryFile("r", encoding="ascii") as peak:
+        measure = [sys.executable, "-S", "-E", os.path.join(HERE, "peak_memory.py"), peak.name]
+        outcome = run(measure + command, cwd, stdin)
+        outcome.peak_bytes = int(peak.read() or 0)
+    return outcome
 
 
 def open_database(path):
@@ -124,8 +108,18 @@ def answer(path, sql):
 NOT_COMPARED = {"traces": {"path", "file_bytes", "ingested_at"}}
 
 
+def integrity(path):
+    """What PRAGMA integrity_check has against the database; empty when nothing."""
+    database = open_database(path)
+    try:
+        check = database.execute("PRAGMA integrity_check").fetchall()
+    finally:
+        database.close()
+    return "" if check == [("ok",)] else f"integrity_check: {check[:3]}"
+
+
 def dump(path):
-    """{view: CSV of its rows in a stable order}, and what PRAGMA integrity_check says."""
+    """{view: CSV of its rows in a stable order}."""
     database = open_database(path)
     try:
         views = [row[0] for row in database.execute(
@@ -137,7 +131,6 @@ def dump(path):
             kept = [i for i, name in enumerate(names) if name not in NOT_COMPARED.get(view, ())]
             rows = sorted((tuple(row[i] for i in kept) for row in cursor), key=repr)
             found[view] = csv_text([names[i] for i in kept], rows)
-        check = database.execute("PRAGMA integrity_check").fetchall()
-        return found, "" if check == [("ok",)] else f"integrity_check: {check[:3]}"
+        return found
     finally:
         database.close()

@@ -49,7 +49,8 @@ def test_files(given):
             continue
         for folder, folders, names in os.walk(path):
             folders.sort()
-            yield from (os.path.join(folder, name) for name in sorted(names) if name.endswith(".test"))
+            yield from (os.path.join(folder, name) for name in sorted(names)
+                        if name.endswith(".test"))
 
 
 def main():

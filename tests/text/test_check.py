@@ -23,7 +23,8 @@ class Check:
     def text(self, what, wanted, got):
         """Compares two texts line by line."""
         if wanted != got:
-            lines = difflib.unified_diff(wanted.splitlines(), got.splitlines(), "wanted", "got", n=2, lineterm="")
+            lines = difflib.unified_diff(wanted.splitlines(), got.splitlines(), "wanted", "got",
+                                         n=2, lineterm="")
             shown = [line if len(line) < 500 else line[:500] + " ..." for line in
                      (line.rstrip("\n") for line in lines)]
             self.fail(f"{what} differs\n" + "\n".join(shown[:40]))
@@ -59,8 +60,8 @@ def write_inputs(test, folder):
                 stream = script
                 continue
             with open(path, "wb") as handle:
-                subprocess.run([sys.executable, "-S", script], stdout=handle, check=True, cwd=folder,
-                               env=clean_environment())
+                subprocess.run([sys.executable, "-S", script], stdout=handle, check=True,
+                               cwd=folder, env=clean_environment())
         else:
             data = raw_bytes(section.text) if section.name == "raw" else section.text.encode()
             with open(path, "wb") as handle:

@@ -65,7 +65,8 @@ class TestFile:
         for at, section in enumerate(self.sections):
             if section.name in ("sql", "query"):
                 after = self.sections[at + 1] if at + 1 < len(self.sections) else None
-                pairs.append((section, after if after and after.name in ("csv", "output") else None))
+                expected = after if after and after.name in ("csv", "output") else None
+                pairs.append((section, expected))
         return pairs
 
     def expect(self, head, text, after=None):
@@ -86,8 +87,8 @@ class TestFile:
 
 
 def raw_bytes(text):
-    """The bytes of a `raw` section: \\xNN, \\n, \\r, \\t and \\\\; a \\ at a line's end joins lines;
-    the last line end is not part of it."""
+    """The bytes of a `raw` section: \\xNN, \\n, \\r, \\t and \\\\; a \\ at a line's end joins
+    lines; the last line end is not part of it."""
     text = text[:-1] if text.endswith("\n") else text
     text = re.sub(r"\\\n", "", text)
     plain = {"n": b"\n", "r": b"\r", "t": b"\t", "\\": b"\\", '"': b'\\"'}

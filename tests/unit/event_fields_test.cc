@@ -89,11 +89,20 @@ TEST(EventFields, what_finds_no_free_slot_stays_in_the_text) {
 
 TEST(EventFields, a_number_that_would_not_be_written_the_same_again_is_no_integer) {
   for (const char* number : {"-0", "0.0", "1e3", "123456.0", "18446744073709551615", "1E2",
-                             "12345678901234567890123", "-9223372036854775808"}) {
+                             "12345678901234567890123", "9223372036854775808"}) {
     const std::string args = std::string("{\"correlation\":") + number + "}";
     const ParsedEvent event = WithArgs(args);
     EXPECT_EQ(event.args, args);
     EXPECT_FALSE(event.slots.contains(Slot::kCorrelation)) << number;
+  }
+}
+
+TEST(EventFields, integers_of_all_64_bits_are_integers) {
+  for (const char* number :
+       {"9223372036854775807", "-9223372036854775808", "1000000000000000000"}) {
+    const ParsedEvent event = WithArgs(std::string("{\"correlation\":") + number + "}");
+    EXPECT_EQ(event.slots, (Slots{{Slot::kCorrelation, number}}));
+    EXPECT_EQ(event.text_slots, 0u);
   }
 }
 

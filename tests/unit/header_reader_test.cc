@@ -39,6 +39,7 @@ Read ReadAll(const std::string& text, size_t piece = 0, size_t bytes_max = kByte
     const size_t size = piece == 0 ? text.size() - at : std::min(piece, text.size() - at);
     at += reader.Read(std::string_view(text).substr(at, size), at);
   }
+  reader.Finish();
   read.entries = reader.entries();
   read.finished = reader.finished();
   read.is_json = reader.is_json();

@@ -175,6 +175,23 @@ TEST(RepairJson, it_tells_what_it_did) {
   EXPECT_FALSE(RepairJson(R"({"a":NaN})", repaired).text);
 }
 
+TEST(IsJson, the_grammar_is_jsons) {
+  for (const char* good :
+       {"{}", "[]", " [1, 2] ", "\"\\ud83d\"", "1e999", "-0", "null", "[[[]]]", "{\"a\":{\"a\":1}}",
+        "123456789012345678901234567890", "\"\\u0000\"", "{\"\":\"\"}"}) {
+    EXPECT_TRUE(IsJson(good)) << good;
+  }
+  for (const char* bad : {"",           " ",          "{",         "}",        "[1,]",
+                          "[,1]",       "{\"a\":1,}", "{\"a\"}",   "{a:1}",    "[1 2]",
+                          "01",         "nul",        "nulll",     "[1}",      "{\"a\":1]",
+                          "\"a",        "\"\\x\"",    "\"\\u12\"", "\"\n\"",   "1 1",
+                          "{}{}",       "{\"a\" 1}",  "{1:2}",     "\"\xff\"", "\"\xed\xa0\x80\"",
+                          "[",          "[1",         "[1,",       ",",        ":",
+                          "{\"a\"::1}", "NaN",        "+1",        "\"\\\""}) {
+    EXPECT_FALSE(IsJson(bad)) << bad;
+  }
+}
+
 // Breaks valid JSON in one to three places.
 std::string Damaged(test::Random& random, std::string text) {
   for (size_t left = 1 + random.Below(3); left > 0; --left) {
@@ -188,6 +205,22 @@ std::string Damaged(test::Random& random, std::string text) {
     }
   }
   return text;
+}
+
+TEST(IsJson, random_texts_agree_with_the_parsing_library) {
+  test::Random random(31);
+  simdjson::dom::parser parser;
+  simdjson::dom::element element;
+  for (int round = 0; round < 30000; ++round) {
+    std::string text = test::RandomJson(random, 3);
+    ASSERT_TRUE(IsJson(text)) << text;
+    text = Damaged(random, std::move(text));
+    const auto error = parser.parse(text).get(element);
+    // The library refuses numbers that do not fit its types, too.
+    if (error != simdjson::NUMBER_ERROR) {
+      ASSERT_EQ(IsJson(text), error == simdjson::SUCCESS) << text << " " << error;
+    }
+  }
 }
 
 TEST(RepairJson, mending_again_changes_nothing_once_the_text_is_valid) {

@@ -4,8 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "random_json.h"
@@ -15,9 +17,10 @@ namespace {
 
 constexpr size_t kRoomy = 1 << 20;
 
-bool Open(OpenSlices& slices, uint64_t key, int64_t ts, size_t text_bytes = 0) {
+bool Open(OpenSlices& slices, uint64_t key, int64_t ts, size_t text_bytes = 0, int64_t label = 1) {
   OpenSlice slice;
   slice.ts = ts;
+  slice.label = label;
   const std::string text(text_bytes, 'x');
   SlotValues values;
   if (text_bytes > 0) {
@@ -29,9 +32,10 @@ bool Open(OpenSlices& slices, uint64_t key, int64_t ts, size_t text_bytes = 0) {
 }
 
 // The time of the slice that an end under `key` finds.
-std::optional<int64_t> Closed(OpenSlices& slices, uint64_t key, bool refused_wanted = false) {
+std::optional<int64_t> Closed(OpenSlices& slices, uint64_t key, bool refused_wanted = false,
+                              int64_t label = 0) {
   bool refused = !refused_wanted;
-  const auto slice = slices.Close(key, refused);
+  const auto slice = slices.Close(key, label, refused);
   EXPECT_EQ(refused, refused_wanted);
   if (!slice.has_value()) return std::nullopt;
   return slice->ts;
@@ -47,6 +51,19 @@ TEST(OpenSlices, an_end_finds_the_innermost_begin_of_its_own_key) {
   EXPECT_EQ(Closed(slices, 1), std::nullopt);
   EXPECT_EQ(Closed(slices, 2), 20);
   EXPECT_EQ(Closed(slices, 3), std::nullopt);
+}
+
+TEST(OpenSlices, an_end_with_a_label_finds_the_innermost_begin_of_that_label) {
+  OpenSlices slices(kRoomy);
+  EXPECT_TRUE(Open(slices, 1, 10, 0, 7));
+  EXPECT_TRUE(Open(slices, 1, 11, 0, 7));
+  EXPECT_TRUE(Open(slices, 1, 12, 0, 8));
+  EXPECT_EQ(Closed(slices, 1, false, 9), std::nullopt);
+  EXPECT_EQ(Closed(slices, 1, false, 7), 11);
+  EXPECT_EQ(Closed(slices, 1, false, 7), 10);
+  EXPECT_EQ(Closed(slices, 1, false, 7), std::nullopt);
+  EXPECT_EQ(Closed(slices, 1, false, 8), 12);
+  EXPECT_EQ(Closed(slices, 1), std::nullopt);
 }
 
 TEST(OpenSlices, a_begin_that_does_not_fit_is_refused_and_takes_its_own_end_with_it) {
@@ -95,20 +112,25 @@ TEST(OpenSlices, take_any_empties_it) {
 TEST(OpenSlices, random_begins_and_ends_agree_with_stacks) {
   test::Random random(17);
   OpenSlices slices(kRoomy);
-  std::map<uint64_t, std::vector<int64_t>> naive;
+  std::map<uint64_t, std::vector<std::pair<int64_t, int64_t>>> naive;  // time and label
   for (int64_t step = 0; step < 100000; ++step) {
     const uint64_t key = random.Below(20);
-    if (random.OneIn(2) && naive[key].size() < 40) {
-      ASSERT_TRUE(Open(slices, key, step, random.Below(50)));
-      naive[key].push_back(step);
+    auto& stack = naive[key];
+    const int64_t label = random.Between(1, 4);
+    if (random.OneIn(2) && stack.size() < 40) {
+      ASSERT_TRUE(Open(slices, key, step, random.Below(50), label));
+      stack.emplace_back(step, label);
       continue;
     }
-    const auto found = Closed(slices, key);
-    if (naive[key].empty()) {
+    const bool any = random.OneIn(2);
+    auto wanted = stack.rbegin();
+    while (!any && wanted != stack.rend() && wanted->second != label) ++wanted;
+    const auto found = Closed(slices, key, false, any ? 0 : label);
+    if (wanted == stack.rend()) {
       ASSERT_EQ(found, std::nullopt);
     } else {
-      ASSERT_EQ(found, naive[key].back());
-      naive[key].pop_back();
+      ASSERT_EQ(found, wanted->first);
+      stack.erase(std::next(wanted).base());
     }
   }
 }

@@ -51,15 +51,22 @@ TEST(TraceHeader, numbers_written_as_text_count) {
 TEST(TraceHeader, values_of_the_wrong_type_are_as_if_absent) {
   const TraceHeader header =
       Read({{"distributedInfo", R"({"rank":"three","world_size":1.5,"x":0})"},
-            {"baseTimeNanoseconds", "18446744073709551615"},
             {"host_name", "5"},
             {"deviceProperties", "{}"}});
   EXPECT_EQ(header.rank, std::nullopt);
   EXPECT_EQ(header.world_size, std::nullopt);
-  EXPECT_EQ(header.base_time_ns, std::nullopt);
   EXPECT_EQ(header.host, std::nullopt);
   EXPECT_EQ(header.gpu_name, std::nullopt);
   EXPECT_EQ(Read({{"distributedInfo", "null"}}).rank, std::nullopt);
+}
+
+TEST(TraceHeader, a_base_time_that_is_no_64_bit_number_is_counted) {
+  for (const char* value : {"18446744073709551615", "\"soon\"", "1.5", "null"}) {
+    EventIssues issues;
+    const TraceHeader header = ReadTraceHeader({{"baseTimeNanoseconds", value}}, issues);
+    EXPECT_EQ(header.base_time_ns, std::nullopt) << value;
+    EXPECT_EQ(issues.entry(IssueKind::kHeaderMalformed).count, 1u) << value;
+  }
 }
 
 TEST(TraceHeader, host_and_gpu_are_read) {

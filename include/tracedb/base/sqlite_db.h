@@ -73,6 +73,7 @@ class SqliteDb {
  public:
   // All but kCreate want a file that exists.
   static Result<SqliteDb> Open(const std::filesystem::path& path, SqliteMode mode);
+  // A database of its own, kept in memory and, when it grows, in a temporary file.
   static Result<SqliteDb> OpenInMemory();
 
   // Runs all the statements in `sql`; rows are thrown away.
@@ -108,6 +109,9 @@ class SqliteDb {
   std::unique_ptr<sqlite3, Close> db_;
   std::filesystem::path path_;
 };
+
+// What to call a file in SQL (ATTACH), where some names would mean something else.
+std::string SqliteFileName(const std::filesystem::path& path);
 
 // "busy", "full", "read-only": what SQLite's primary result codes mean to a person, with advice.
 Error SqliteError(sqlite3* db, std::string_view where);

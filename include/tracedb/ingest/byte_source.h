@@ -2,6 +2,7 @@
 // by the first bytes, never by the name. Knows nothing of JSON.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -38,8 +39,10 @@ class ByteSource {
 };
 
 // Opens a file, or standard input for "-". `block_bytes` limits what one Read returns (0: no
-// limit); tests use it to cut the text at every place.
+// limit); tests use it to cut the text at every place. Once `stop` is true, a Read that waits for
+// a pipe fails.
 Result<std::unique_ptr<ByteSource>> OpenByteSource(const std::filesystem::path& path,
-                                                   size_t block_bytes);
+                                                   size_t block_bytes,
+                                                   const std::atomic<bool>* stop = nullptr);
 
 }  // namespace tracedb
