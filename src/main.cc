@@ -33,7 +33,8 @@ extern "C" void AskToStop(int signal_number) {
 // Descriptors 0 to 2 that are closed from the start would be given to the next file opened, and a
 // note for standard error would end up in the database.
 void KeepStandardDescriptors() {
-  for (int fd = open("/dev/null", O_RDWR); fd >= 0; fd = open("/dev/null", O_RDWR)) {
+  // Read-only: what is written to a closed standard output must fail, not vanish.
+  for (int fd = open("/dev/null", O_RDONLY); fd >= 0; fd = open("/dev/null", O_RDONLY)) {
     if (fd > STDERR_FILENO) {
       close(fd);
       return;

@@ -39,6 +39,14 @@ enum class Slot : uint8_t {
 
 inline constexpr int kSlots = static_cast<int>(Slot::kCount);
 
+// An event's values, by slot.
+struct SlotValues {
+  uint32_t mask = 0;       // which slots are set
+  uint32_t text_mask = 0;  // which of them hold texts
+  std::array<int64_t, kSlots> ints{};
+  std::array<std::string_view, kSlots> texts{};
+};
+
 // Column names in the physical tables, in the order of the enum.
 inline constexpr std::array<std::string_view, kSlots> kSlotColumns = {
     "event_id",  "external_id", "correlation",     "ev_idx",           "rf_id",

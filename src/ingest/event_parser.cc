@@ -5,14 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "ingest/decimal_time.h"
-#include "ingest/event_category.h"
 #include "ingest/event_fields.h"
 #include "ingest/event_layouts.h"
+#include "ingest/event_recorder.h"
 #include "ingest/event_resync.h"
 #include "ingest/event_scan.h"
 #include "ingest/json_text.h"
-#include "ingest/text_dictionary.h"
 
 namespace tracedb {
 namespace {
@@ -62,10 +60,6 @@ size_t EndOfBroken(std::string_view event) {
   return std::min({NextEventBehindLostQuote(event), NextEventWithPhase(event), event.size()});
 }
 
-uint64_t AsyncKey(std::string_view id, std::string_view scope) {
-  return HashText(Unquoted(id)) * 31 + HashText(Unquoted(scope));
-}
-
 }  // namespace
 
 class EventParser::Impl {
@@ -74,7 +68,7 @@ class EventParser::Impl {
       : way_(way),
         limits_(limits),
         number_(number),
-        keep_args_(keep_args),
+        recorder_(limits, keep_args),
         layouts_(limits.dictionary_bytes_max) {}
 
   void Parse(EventWindow& window, EventBatch& batch);
@@ -88,28 +82,17 @@ class EventParser::Impl {
   void ParseOneByOne(std::string_view text, uint64_t offset);
   Outcome ParseAlone(std::string_view event);
   bool ParseMended(std::string_view event, uint64_t offset);
-  void Record(uint64_t offset, std::string_view event);
-  bool RecordTimes(EventRecord& record, uint64_t offset, std::string_view event);
-  void RecordTexts(EventRecord& record);
-  void RecordSlots(EventRecord& record);
-  uint32_t Intern(TextKind kind, std::string_view text);
-  void AddTrackKey(bool gpu);
 
   ParseWay way_;
   LoadLimits limits_;
   unsigned number_;
-  bool keep_args_;
   ondemand::parser window_parser_;
   ondemand::parser event_parser_;
+  EventRecorder recorder_;
   EventFields fields_;
-  std::array<TextDictionary, kTextKinds> dictionaries_;
-  std::vector<bool> label_on_gpu_;
   EventLayouts layouts_;
   unsigned windows_until_retry_ = 0;  // while layouts do not pay
   bool taught_ = false;               // they have seen a window
-  std::string key_;
-  std::string last_track_key_;
-  uint32_t last_track_ = 0;
   std::string alone_;
   std::string mended_;
   EventBatch* batch_ = nullptr;
@@ -125,15 +108,7 @@ void EventParser::Impl::Parse(EventWindow& window, EventBatch& batch) {
   batch_ = &batch;
   batch.ordinal = window.ordinal;
   batch.parser = number_;
-  size_t bytes = 0;
-  for (const TextDictionary& dictionary : dictionaries_) bytes += dictionary.bytes();
-  if (bytes > limits_.dictionary_bytes_max) {
-    for (TextDictionary& dictionary : dictionaries_) dictionary.Clear();
-    layouts_.Clear();
-    label_on_gpu_.clear();
-    last_track_key_.clear();
-    batch.forgot = true;
-  }
+  if (recorder_.Begin(batch)) layouts_.Clear();
   const auto blank = [&](size_t at) {
     return IsJsonBlank(window.bytes[at]) || window.bytes[at] == ',';
   };
@@ -205,7 +180,7 @@ bool EventParser::Impl::ParseNext(std::string_view text, size_t& at, uint64_t of
   if (outcome == Outcome::kBroken) return false;
   if (outcome == Outcome::kDone) {
     const size_t before = batch_->events.size();
-    Record(offset + at, event);
+    recorder_.Record(fields_, offset + at, event);
     if (batch_->events.size() == before) return false;  // something is wrong with it
     layouts_.Learn({alone_.data(), event.size()}, fields_, batch_->events.back());
   }
@@ -237,7 +212,7 @@ bool EventParser::Impl::ParseWhole(EventWindow& window, size_t begin, size_t end
       if (fields_.Read(document, object) != simdjson::SUCCESS) return false;
       if (fields_.phase.empty()) return false;
       const auto place = static_cast<size_t>(at - (text + window.begin));
-      Record(window.offset + place, {at, static_cast<size_t>(text + end - at)});
+      recorder_.Record(fields_, window.offset + place, {at, static_cast<size_t>(text + end - at)});
       if (batch_->issues.Any()) return false;  // to be told with the event alone
     }
     return true;
@@ -262,7 +237,7 @@ void EventParser::Impl::ParseOneByOne(std::string_view text, uint64_t offset) {
     }
     switch (event[0] == '{' ? ParseAlone(event) : Outcome::kBroken) {
       case Outcome::kDone:
-        Record(place, event);
+        recorder_.Record(fields_, place, event);
         break;
       case Outcome::kBroken:
         if (!ParseMended(event, place)) at = extent.begin + EndOfBroken(event);
@@ -303,148 +278,8 @@ bool EventParser::Impl::ParseMended(std::string_view event, uint64_t offset) {
   }
   if (repair.text) batch_->issues.Add(IssueKind::kRepairedText, offset, event);
   if (repair.non_finite) batch_->issues.Add(IssueKind::kNonFiniteNumber, offset, event);
-  Record(offset, event);
+  recorder_.Record(fields_, offset, event);
   return true;
-}
-
-void EventParser::Impl::Record(uint64_t offset, std::string_view event) {
-  std::string_view phase = Unquoted(fields_.phase);
-  std::string unescaped;
-  if (phase.find('\\') != std::string_view::npos) {
-    unescaped = UnescapedJson(phase);
-    phase = unescaped;
-  }
-  if (phase.empty()) {
-    batch_->issues.Add(IssueKind::kNotAnEvent, offset, event);
-    return;
-  }
-  EventRecord record{};
-  record.offset = offset;
-  record.phase = phase.size() == 1 ? phase[0] : '?';
-  if (!RecordTimes(record, offset, event)) return;
-  if (record.phase == '?') {
-    if (!fields_.others.empty()) fields_.others += ',';
-    fields_.others += "\"ph\":";
-    fields_.others += fields_.phase;
-  }
-  constexpr std::string_view kAsyncPhases = "beSF";
-  if (kAsyncPhases.find(record.phase) != std::string_view::npos) {
-    record.async_key = AsyncKey(fields_.id, fields_.scope);
-  }
-  RecordTexts(record);
-  RecordSlots(record);
-  batch_->events.push_back(record);
-}
-
-bool EventParser::Impl::RecordTimes(EventRecord& record, uint64_t offset, std::string_view event) {
-  if (const std::string_view ts = Unquoted(fields_.ts); !ts.empty() && fields_.ts != "null") {
-    const auto value = DecimalMicrosToNs(ts);
-    if (!value.has_value()) {
-      batch_->issues.Add(IssueKind::kBadTime, offset, event);
-      return false;
-    }
-    record.ts_ns = *value;
-    record.has_ts = true;
-  } else if (record.phase != 'M') {
-    batch_->issues.Add(IssueKind::kMissingTime, offset, event);
-    return false;
-  }
-  if (const std::string_view dur = Unquoted(fields_.dur); !dur.empty() && fields_.dur != "null") {
-    const auto value = DecimalMicrosToNs(dur);
-    if (!value.has_value()) {
-      batch_->issues.Add(IssueKind::kBadTime, offset, event);
-      return false;
-    }
-    record.dur_ns = *value;
-    record.has_dur = true;
-    int64_t end;
-    if (__builtin_add_overflow(record.ts_ns, record.dur_ns, &end)) {
-      batch_->issues.Add(IssueKind::kBadTime, offset, event);
-      return false;
-    }
-  }
-  return true;
-}
-
-uint32_t EventParser::Impl::Intern(TextKind kind, std::string_view text) {
-  const auto [id, is_new] = dictionaries_[static_cast<size_t>(kind)].Intern(text);
-  if (is_new) {
-    batch_->new_texts.push_back(
-        {kind, id, static_cast<uint32_t>(text.size()), batch_->texts.size()});
-    batch_->texts += text;
-  }
-  return id;
-}
-
-void EventParser::Impl::RecordTexts(EventRecord& record) {
-  key_.assign(Unquoted(fields_.name));
-  key_ += kPartMark;
-  const std::string_view category = Unquoted(fields_.category);
-  if (fields_.category.empty()) {
-    key_ += kAbsentMark;
-  } else {
-    key_ += category;
-  }
-  record.label = Intern(TextKind::kLabel, key_);
-  if (record.label == label_on_gpu_.size()) {
-    const bool escaped = category.find('\\') != std::string_view::npos;
-    label_on_gpu_.push_back(
-        ClassifyCategory(escaped ? UnescapedJson(category) : std::string(category)).table ==
-        SliceTable::kGpu);
-  }
-  const bool gpu = record.phase == 'X' && label_on_gpu_[record.label];
-  AddTrackKey(gpu);
-  // Events come in runs of one thread.
-  if (key_ != last_track_key_) {
-    last_track_ = Intern(TextKind::kTrack, key_);
-    last_track_key_ = key_;
-  }
-  record.track = last_track_;
-  const bool keep_args =
-      keep_args_ || gpu || record.phase == 'M' || record.phase == 'C' ||
-      fields_.name == "\"[memory]\"";
-  record.shape = kNoText;
-  if (!keep_args) {
-    // Named slots stay: they are columns in their own right.
-    fields_.slot_mask &= (uint32_t{1} << static_cast<int>(Slot::kValue1)) - 1;
-  } else if (!fields_.others.empty()) {
-    key_.assign(fields_.args);
-    key_ += kPartMark;
-    key_ += fields_.others;
-    record.shape = Intern(TextKind::kShape, key_);
-  } else if (!fields_.args.empty()) {
-    record.shape = Intern(TextKind::kShape, fields_.args);
-  }
-}
-
-void EventParser::Impl::AddTrackKey(bool gpu) {
-  const std::string_view pid = Unquoted(fields_.pid);
-  const std::string_view tid = Unquoted(fields_.tid);
-  key_.assign(pid);
-  key_ += kPartMark;
-  key_ += tid;
-  if (!gpu) return;
-  key_ += kPartMark;
-  key_ += fields_.device.empty() ? pid : Unquoted(fields_.device);
-  key_ += kPartMark;
-  key_ += fields_.stream.empty() ? tid : Unquoted(fields_.stream);
-}
-
-void EventParser::Impl::RecordSlots(EventRecord& record) {
-  record.slot_mask = fields_.slot_mask;
-  record.text_mask = fields_.text_mask & fields_.slot_mask;
-  record.slots_at = static_cast<uint32_t>(batch_->slots.size());
-  for (uint32_t left = fields_.slot_mask; left != 0; left &= left - 1) {
-    const auto slot = static_cast<size_t>(std::countr_zero(left));
-    if ((fields_.text_mask >> slot & 1) == 0) {
-      batch_->slots.push_back(fields_.ints[slot]);
-      continue;
-    }
-    const std::string_view text = fields_.texts[slot];
-    batch_->slots.push_back(
-        static_cast<int64_t>(uint64_t{batch_->texts.size()} << 32 | text.size()));
-    batch_->texts += text;
-  }
 }
 
 }  // namespace tracedb

@@ -7,30 +7,12 @@
 #include <utility>
 
 #include "ingest/args_slots.h"
+#include "ingest/json_chars.h"
 
 namespace tracedb {
 namespace {
 
 constexpr std::string_view kReplacement = "\xef\xbf\xbd";  // U+FFFD
-
-int HexValue(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
-// The four hexadecimal digits at the start of `text`; -1 when they are not there.
-int32_t HexUnit(std::string_view text) {
-  if (text.size() < 4) return -1;
-  int32_t unit = 0;
-  for (size_t i = 0; i < 4; ++i) {
-    const int digit = HexValue(text[i]);
-    if (digit < 0) return -1;
-    unit = unit * 16 + digit;
-  }
-  return unit;
-}
 
 void AppendUtf8(std::string& out, int32_t code) {
   const auto put = [&out](int32_t byte) { out += static_cast<char>(byte); };
@@ -49,24 +31,6 @@ void AppendUtf8(std::string& out, int32_t code) {
     put(0x80 | (code >> 6 & 0x3f));
     put(0x80 | (code & 0x3f));
   }
-}
-
-// How many bytes at the start of `text` are one valid UTF-8 character; 0 when they are none.
-size_t Utf8Length(std::string_view text) {
-  const auto byte = [text](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(0);
-  if (first < 0x80) return 1;
-  const size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  if (first < 0xc2 || first > 0xf4 || text.size() < length) return 0;
-  for (size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  }
-  const unsigned char second = byte(1);
-  if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
-      (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f)) {
-    return 0;
-  }
-  return length;
 }
 
 // Reads a \u escape at the start of `text` (behind the backslash), with its second half where it
@@ -89,7 +53,6 @@ size_t AppendUnicodeEscape(std::string& out, std::string_view text) {
   return 5;
 }
 
-constexpr std::string_view kEscapes = "\"\\/bfnrt";
 constexpr std::string_view kEscaped = "\"\\/\b\f\n\r\t";
 
 constexpr std::array<std::string_view, 10> kNonFinite = {
@@ -146,126 +109,6 @@ size_t RepairString(std::string_view text, size_t at, bool with_marks, std::stri
 }
 
 }  // namespace
-
-bool IsJsonNumber(std::string_view text) {
-  size_t at = text.starts_with('-') ? 1 : 0;
-  const auto digits = [&] {
-    const size_t from = at;
-    while (at < text.size() && text[at] >= '0' && text[at] <= '9') ++at;
-    return at > from;
-  };
-  const bool leading_zero = at < text.size() && text[at] == '0';
-  const size_t whole = at;
-  if (!digits() || (leading_zero && at > whole + 1)) return false;
-  if (at < text.size() && text[at] == '.') {
-    ++at;
-    if (!digits()) return false;
-  }
-  if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
-    ++at;
-    if (at < text.size() && (text[at] == '+' || text[at] == '-')) ++at;
-    if (!digits()) return false;
-  }
-  return at == text.size();
-}
-
-namespace {
-
-// Reads one JSON text without recursion.
-class JsonCheck {
- public:
-  explicit JsonCheck(std::string_view text) : text_(text) {}
-
-  bool Whole() {
-    if (!Value()) return false;
-    while (!open_.empty()) {
-      if (!Next()) return false;
-    }
-    SkipBlanks();
-    return at_ == text_.size();
-  }
-
- private:
-  static constexpr size_t kDepthMax = 1000;
-
-  char Peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
-  void SkipBlanks() {
-    while (at_ < text_.size() && IsJsonBlank(text_[at_])) ++at_;
-  }
-  bool Take(char c) {
-    SkipBlanks();
-    if (Peek() != c) return false;
-    ++at_;
-    return true;
-  }
-
-  // A value, or the opening of one that Next goes on with.
-  bool Value() {
-    SkipBlanks();
-    const char c = Peek();
-    if (c == '"') return String();
-    if (c == '{' || c == '[') {
-      ++at_;
-      if (open_.size() == kDepthMax) return false;
-      open_ += c;
-      first_ = true;
-      return true;
-    }
-    const size_t from = at_;
-    while (at_ < text_.size() && std::string_view(" \t\r\n,]}").find(text_[at_]) ==
-                                     std::string_view::npos) {
-      ++at_;
-    }
-    const std::string_view token = text_.substr(from, at_ - from);
-    return token == "true" || token == "false" || token == "null" || IsJsonNumber(token);
-  }
-
-  // The next member of the innermost open object or array, or its end.
-  bool Next() {
-    const bool first = std::exchange(first_, false);
-    const bool object = open_.back() == '{';
-    if (Take(object ? '}' : ']')) {
-      open_.pop_back();
-      return true;
-    }
-    if (!first && !Take(',')) return false;
-    SkipBlanks();
-    if (object && !(String() && Take(':'))) return false;
-    return Value();
-  }
-
-  bool String() {
-    if (Peek() != '"') return false;
-    for (++at_; at_ < text_.size();) {
-      const char c = text_[at_];
-      if (c == '"') {
-        ++at_;
-        return true;
-      }
-      if (static_cast<unsigned char>(c) < 0x20) return false;
-      if (c == '\\') {
-        const char next = at_ + 1 < text_.size() ? text_[at_ + 1] : '\0';
-        const bool known = next != '\0' && kEscapes.find(next) != std::string_view::npos;
-        if (!known && !(next == 'u' && HexUnit(text_.substr(at_ + 2)) >= 0)) return false;
-        at_ += 2;
-        continue;
-      }
-      const size_t length = Utf8Length(text_.substr(at_));
-      if (length == 0) return false;
-      at_ += length;
-    }
-    return false;
-  }
-
-  std::string_view text_;
-  size_t at_ = 0;
-  std::string open_;    // the brackets open, outermost first
-  bool first_ = false;  // nothing has been read behind the innermost one
-};
-
-}  // namespace
-
-bool IsJson(std::string_view text) { return JsonCheck(text).Whole(); }
 
 std::string UnescapedJson(std::string_view inside) {
   std::string out;

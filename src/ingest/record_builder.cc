@@ -34,33 +34,6 @@ EventTable SliceTableOf(SliceTable table) {
   return EventTable::kCpuSlice;
 }
 
-// A shape's text with its marks replaced by the values.
-std::string FilledShape(std::string_view shape, const SlotValues& slots) {
-  std::string text;
-  for (const char c : shape) {
-    if (!IsSlotMark(c)) {
-      text += c;
-      continue;
-    }
-    int slot = 0;
-    while (SlotMark(slot) != c) ++slot;
-    const auto s = static_cast<size_t>(slot);
-    text += (slots.text_mask >> s & 1) != 0 ? std::string(slots.texts[s])
-                                            : std::to_string(slots.ints[s]);
-  }
-  return text;
-}
-
-struct ShapeParts {
-  explicit ShapeParts(const std::string& shape) {
-    const size_t part = shape.find(kPartMark);
-    args = shape.substr(0, part);
-    if (part != std::string::npos) others = shape.substr(part + 1);
-  }
-  std::string args;
-  std::string others;
-};
-
 // Thread stacks and async ids share one map; their keys must not meet.
 uint64_t ThreadKey(int64_t track) { return HashText({reinterpret_cast<char*>(&track), 8}); }
 

@@ -131,6 +131,28 @@ ShapeText ReadShape(std::string_view text) {
   return shape;
 }
 
+std::string FilledShape(std::string_view shape, const SlotValues& slots) {
+  std::string text;
+  for (const char c : shape) {
+    if (!IsSlotMark(c)) {
+      text += c;
+      continue;
+    }
+    int slot = 0;
+    while (SlotMark(slot) != c) ++slot;
+    const auto s = static_cast<size_t>(slot);
+    text += (slots.text_mask >> s & 1) != 0 ? std::string(slots.texts[s])
+                                            : std::to_string(slots.ints[s]);
+  }
+  return text;
+}
+
+ShapeParts::ShapeParts(std::string_view filled) {
+  const size_t part = filled.find(kPartMark);
+  args = filled.substr(0, part);
+  if (part != std::string_view::npos) others = filled.substr(part + 1);
+}
+
 std::optional<std::string> SortedRanks(std::string_view list) {
   std::vector<int64_t> ranks;
   const char* at = list.data();

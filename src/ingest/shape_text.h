@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "ingest/args_slots.h"
+
 namespace tracedb {
 
 struct ShapeText {
@@ -23,6 +25,16 @@ struct ShapeText {
 
 // `text` is a shape as the parser makes it: args, and behind kPartMark the other keys.
 ShapeText ReadShape(std::string_view text);
+
+// A shape's text with its marks replaced by the values.
+std::string FilledShape(std::string_view shape, const SlotValues& slots);
+
+// A filled shape, taken apart.
+struct ShapeParts {
+  explicit ShapeParts(std::string_view filled);
+  std::string args;    // empty: none
+  std::string others;  // "key":value,... of the other keys
+};
 
 // "[1, 0]" -> "[0,1]"; nothing when it is no list of numbers, is shortened ("...") or is empty.
 std::optional<std::string> SortedRanks(std::string_view list);

@@ -23,13 +23,6 @@
 
 namespace tracedb {
 
-struct SlotValues {
-  uint32_t mask = 0;       // which slots are set
-  uint32_t text_mask = 0;  // which of them hold texts
-  std::array<int64_t, kSlots> ints{};
-  std::array<std::string_view, kSlots> texts{};
-};
-
 struct EventRow {
   int64_t id = 0;
   int64_t track = 0;

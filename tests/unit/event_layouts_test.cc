@@ -198,14 +198,22 @@ std::string RandomTemplate(test::Random& random) {
   return text + random.Pick({"}", "}", " }"});
 }
 
-std::string Instance(test::Random& random, const std::string& pattern, bool plain) {
+// A number that every event may have: in a slot or not, in the plain form of a time or not.
+std::string SoundNumber(test::Random& random) {
+  if (random.OneIn(8)) {
+    return random.Pick({"0", "5", "-5", "999", "1000", "-999", "-1000", "1.5", "0.25", "-12.125",
+                        "12.3456", "1e3", "1234.5678", "123456789012345"});
+  }
+  return std::to_string(random.Between(1000, 99999));
+}
+
+std::string Instance(test::Random& random, const std::string& pattern, bool sound) {
   std::string text;
   for (const char c : pattern) {
     if (c == '#') {
-      text += plain && !random.OneIn(40) ? std::to_string(random.Between(1000, 99999))
-                                         : RandomNumber(random);
+      text += sound ? SoundNumber(random) : RandomNumber(random);
     } else if (c == '@') {
-      text += plain ? "\"0x7f" + std::to_string(random.Between(1000, 99999)) + "\""
+      text += sound ? "\"0x7f" + std::to_string(random.Between(1000, 99999)) + "\""
                     : RandomPointer(random);
     } else {
       text += c;
@@ -243,6 +251,17 @@ WayOutcome ParseWindows(const std::vector<std::string>& windows, ParseWay way, b
   return outcome;
 }
 
+TEST(EventLayouts, a_stream_written_as_a_pointer_decides_the_track) {
+  const auto on_stream = [](const char* stream) {
+    return std::string(R"({"ph":"X","cat":"kernel","name":"k","pid":1,"tid":2,"ts":1,"dur":1,)") +
+           "\"args\":{\"device\":0,\"stream\":\"" + stream + "\"}}";
+  };
+  const auto parsed = test::ParseText(on_stream("0x7f0001") + "," + on_stream("0x7f0002"));
+  ASSERT_EQ(parsed.events.size(), 2u);
+  EXPECT_EQ(parsed.events[0].track, "1/2/0/0x7f0001");
+  EXPECT_EQ(parsed.events[1].track, "1/2/0/0x7f0002");
+}
+
 TEST(EventLayouts, random_repeated_events_are_read_the_same_by_every_way) {
   test::Random random(25);
   for (int round = 0; round < 600; ++round) {
@@ -250,11 +269,11 @@ TEST(EventLayouts, random_repeated_events_are_read_the_same_by_every_way) {
     for (size_t left = 1 + random.Below(6); left > 0; --left) {
       templates.push_back(RandomTemplate(random));
     }
-    const bool plain = !random.OneIn(3);
+    const bool sound = !random.OneIn(3);
     std::vector<std::string> windows(1 + random.Below(5));
     for (std::string& window : windows) {
       for (size_t left = random.Below(60); left > 0; --left) {
-        window += Instance(random, templates[random.Below(templates.size())], plain);
+        window += Instance(random, templates[random.Below(templates.size())], sound);
         if (left > 1) window += random.Pick({",", ",\n", ", "});
       }
     }
