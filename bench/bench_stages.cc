@@ -118,11 +118,10 @@ Status Build(const std::vector<EventBatch>& batches, const LoadLimits& limits,
   TRACEDB_TRY(writer->FinishPages());
   Report("build rows and pages", CpuSeconds() - before, text_bytes);
   const uint64_t events = builder.summary().events;
-  fmt::print("{:<22} {} events, {:.1f} bytes each in the database, {:.3f} of the JSON\n", "",
-             events, static_cast<double>(std::filesystem::file_size(path)) /
-                         static_cast<double>(events),
-             static_cast<double>(std::filesystem::file_size(path)) /
-                 static_cast<double>(text_bytes));
+  fmt::print(
+      "{:<22} {} events, {:.1f} bytes each in the database, {:.3f} of the JSON\n", "", events,
+      static_cast<double>(std::filesystem::file_size(path)) / static_cast<double>(events),
+      static_cast<double>(std::filesystem::file_size(path)) / static_cast<double>(text_bytes));
   std::filesystem::remove(path);
   return Done{};
 }

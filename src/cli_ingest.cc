@@ -110,9 +110,10 @@ std::string JsonSummary(const LoadSummary& summary) {
     const auto kind = static_cast<IssueKind>(i);
     const EventIssues::Entry& entry = summary.issues.entry(kind);
     if (entry.count == 0) continue;
-    issues += fmt::format("{}{{\"kind\":\"{}\",\"count\":{},\"first_offset\":{},\"first_excerpt\":{}}}",
-                          issues.empty() ? "" : ",", IssueName(kind), entry.count,
-                          entry.first_offset, JsonText(entry.first_excerpt));
+    issues +=
+        fmt::format("{}{{\"kind\":\"{}\",\"count\":{},\"first_offset\":{},\"first_excerpt\":{}}}",
+                    issues.empty() ? "" : ",", IssueName(kind), entry.count, entry.first_offset,
+                    JsonText(entry.first_excerpt));
   }
   return fmt::format(
       "{{\"path\":{},\"skipped\":false,\"trace_id\":{},\"rank\":{},\"rank_source\":\"{}\","
@@ -191,8 +192,7 @@ Status RunIngest(const GlobalOptions& global, const IngestOptions& options,
       if (!no_trace.has_value()) no_trace = loaded.error();
       continue;
     }
-    if (!loaded.ok() && loaded.error().kind == ErrorKind::kInput && file.searched &&
-        !stop.load()) {
+    if (!loaded.ok() && loaded.error().kind == ErrorKind::kInput && file.searched && !stop.load()) {
       SayNote(global, loaded.error().what + "; the others go on");
       if (!failed.has_value()) failed = loaded.error();
       continue;
@@ -201,9 +201,9 @@ Status RunIngest(const GlobalOptions& global, const IngestOptions& options,
     any_trace = true;
     const LoadSummary& summary = loaded.value();
     if (global.verbose && !summary.skipped) {
-      SayNote(global, fmt::format("{}: {:.3f} s reading, {:.3f} s deriving, {:.3f} s landing",
-                                  summary.path, summary.read_seconds, summary.derive_seconds,
-                                  summary.land_seconds));
+      SayNote(global,
+              fmt::format("{}: {:.3f} s reading, {:.3f} s deriving, {:.3f} s landing", summary.path,
+                          summary.read_seconds, summary.derive_seconds, summary.land_seconds));
     }
     SayWarnings(global, summary, options.rank);
     if (options.json) {

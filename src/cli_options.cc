@@ -148,8 +148,7 @@ Result<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
   for (CLI::App* command : {ingest, query, info}) command->fallthrough();
   try {
     app.parse(argc, argv);
-    line.ingest.memory_bytes =
-        memory.empty() ? LoadLimits::kMemoryBytesDefault : ParseSize(memory);
+    line.ingest.memory_bytes = memory.empty() ? LoadLimits::kMemoryBytesDefault : ParseSize(memory);
   } catch (const CLI::Success& asked_for_text) {
     std::ostringstream text;
     std::ostringstream errors;
@@ -168,13 +167,13 @@ Result<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
   line.query.format = FormatByName(query_format);
   line.info.format = FormatByName(info_format);
   if (line.ingest.memory_bytes < LoadLimits::kMemoryBytesMin) {
-    return Error{ErrorKind::kUsage,
-                 "--memory: the least is " +
-                     std::to_string(LoadLimits::kMemoryBytesMin >> 20) + "M",
-                 "see: tracedb ingest --help"};
+    return Error{
+        ErrorKind::kUsage,
+        "--memory: the least is " + std::to_string(LoadLimits::kMemoryBytesMin >> 20) + "M",
+        "see: tracedb ingest --help"};
   }
-  if (query->count("--command") > 0 && line.query.command.find_first_not_of(" \t\r\n") ==
-                                           std::string::npos) {
+  if (query->count("--command") > 0 &&
+      line.query.command.find_first_not_of(" \t\r\n") == std::string::npos) {
     return Error{ErrorKind::kUsage, "--command: there is no SQL in it",
                  "see: tracedb query --help"};
   }

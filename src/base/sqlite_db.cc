@@ -50,9 +50,9 @@ int AllowReadingOnly(void*, int action, const char* first, const char* second, c
     case SQLITE_PRAGMA: {
       // Table-valued pragmas and those that only tell something; an argument is a table's name.
       constexpr std::string_view kTelling[] = {
-          "table_info",   "table_xinfo",   "table_list", "index_list",      "index_info",
-          "index_xinfo",  "database_list", "page_size",  "page_count",      "application_id",
-          "user_version", "encoding",      "quick_check", "integrity_check", "compile_options",
+          "table_info",    "table_xinfo",    "table_list",     "index_list",      "index_info",
+          "index_xinfo",   "database_list",  "page_size",      "page_count",      "application_id",
+          "user_version",  "encoding",       "quick_check",    "integrity_check", "compile_options",
           "function_list", "freelist_count", "schema_version", "data_version"};
       const std::string_view name = first == nullptr ? "" : first;
       const bool takes_a_name = name.ends_with("_info") || name.ends_with("_xinfo") ||
@@ -303,9 +303,7 @@ void SqliteDb::AllowDoubleQuotedText(bool allow) {
 
 void SqliteDb::SetBusyTimeout(int timeout_ms) { sqlite3_busy_timeout(db_.get(), timeout_ms); }
 
-void SqliteDb::RestrictToReading() {
-  sqlite3_set_authorizer(db_.get(), AllowReadingOnly, nullptr);
-}
+void SqliteDb::RestrictToReading() { sqlite3_set_authorizer(db_.get(), AllowReadingOnly, nullptr); }
 
 void SqliteDb::StopWhen(const std::atomic<bool>& stop) {
   constexpr int kOperationsBetween = 10'000;

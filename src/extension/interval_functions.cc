@@ -106,8 +106,8 @@ void Final(sqlite3_context* context) {
   if (state == nullptr) return sqlite3_result_int64(context, 0);
   try {
     const auto& first = state->side[0].Merged();
-    sqlite3_result_int64(context, overlap ? Overlap(first, state->side[1].Merged())
-                                          : Length(first));
+    sqlite3_result_int64(context,
+                         overlap ? Overlap(first, state->side[1].Merged()) : Length(first));
   } catch (const std::bad_alloc&) {
     sqlite3_result_error_nomem(context);
   }

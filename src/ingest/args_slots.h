@@ -48,12 +48,27 @@ struct SlotValues {
 };
 
 // Column names in the physical tables, in the order of the enum.
-inline constexpr std::array<std::string_view, kSlots> kSlotColumns = {
-    "event_id",  "external_id", "correlation",     "ev_idx",           "rf_id",
-    "seq",       "fwd_tid",     "py_id",           "py_parent_id",     "py_module_id",
-    "addr",      "bytes",       "total_allocated", "total_reserved",   "collective_seq",
-    "v1",        "v2",          "v3",              "v4",               "v5",
-    "v6"};
+inline constexpr std::array<std::string_view, kSlots> kSlotColumns = {"event_id",
+                                                                      "external_id",
+                                                                      "correlation",
+                                                                      "ev_idx",
+                                                                      "rf_id",
+                                                                      "seq",
+                                                                      "fwd_tid",
+                                                                      "py_id",
+                                                                      "py_parent_id",
+                                                                      "py_module_id",
+                                                                      "addr",
+                                                                      "bytes",
+                                                                      "total_allocated",
+                                                                      "total_reserved",
+                                                                      "collective_seq",
+                                                                      "v1",
+                                                                      "v2",
+                                                                      "v3",
+                                                                      "v4",
+                                                                      "v5",
+                                                                      "v6"};
 
 // The character that stands for a slot in an args text: none of JSON's blanks, never in valid
 // JSON.

@@ -6,8 +6,7 @@
 namespace tracedb {
 namespace {
 
-Status Insert(SqliteStatement& insert, int64_t rank,
-              std::initializer_list<std::string_view> texts,
+Status Insert(SqliteStatement& insert, int64_t rank, std::initializer_list<std::string_view> texts,
               std::initializer_list<int64_t> values) {
   int parameter = 0;
   TRACEDB_TRY(insert.Bind(++parameter, rank));
@@ -42,14 +41,13 @@ Status BusyTables::Segments(std::string_view device, const std::vector<BusySegme
 }
 
 Status BusyTables::Device(std::string_view device, const DeviceUse& use) {
-  return Insert(device_, rank_, {device},
-                {use.span().start_ns, use.span().end_ns, use.compute_ns, use.communication_ns,
-                 use.overlap_ns, use.exposed_communication_ns, use.exposed_memory_ns,
-                 use.idle_ns()});
+  return Insert(
+      device_, rank_, {device},
+      {use.span().start_ns, use.span().end_ns, use.compute_ns, use.communication_ns, use.overlap_ns,
+       use.exposed_communication_ns, use.exposed_memory_ns, use.idle_ns()});
 }
 
-Status BusyTables::Stream(std::string_view device, std::string_view stream,
-                          const StreamUse& use) {
+Status BusyTables::Stream(std::string_view device, std::string_view stream, const StreamUse& use) {
   return Insert(stream_, rank_, {device, stream},
                 {use.activities(), use.span().start_ns, use.span().end_ns, use.busy_ns(),
                  use.kind_ns(0), use.kind_ns(1), use.kind_ns(2)});

@@ -19,8 +19,7 @@ class BusyTables {
   Status Stream(std::string_view device, std::string_view stream, const StreamUse& use);
 
  private:
-  BusyTables(int64_t rank, SqliteStatement segment, SqliteStatement device,
-             SqliteStatement stream);
+  BusyTables(int64_t rank, SqliteStatement segment, SqliteStatement device, SqliteStatement stream);
 
   int64_t rank_;
   SqliteStatement segment_;

@@ -9,10 +9,10 @@
 namespace tracedb {
 
 struct InflateStep {
-  size_t taken = 0;       // bytes of input used up
-  size_t made = 0;        // bytes of output written
+  size_t taken = 0;          // bytes of input used up
+  size_t made = 0;           // bytes of output written
   bool member_done = false;  // a gzip member or zstd frame ended, its checksum was right
-  std::string trouble;    // what is wrong with the data; empty when nothing is
+  std::string trouble;       // what is wrong with the data; empty when nothing is
 };
 
 class ByteInflater {

@@ -56,10 +56,10 @@ class InputFile {
         return static_cast<size_t>(got);
       }
       if (errno == EINTR || errno == EAGAIN) continue;
-      return Error{ErrorKind::kInput,
-                   name_ + ": byte " + std::to_string(bytes_) + ": cannot read: " +
-                       std::strerror(errno),
-                   "check that it is a file, and the disk or network it is on"};
+      return Error{
+          ErrorKind::kInput,
+          name_ + ": byte " + std::to_string(bytes_) + ": cannot read: " + std::strerror(errno),
+          "check that it is a file, and the disk or network it is on"};
     }
   }
 
@@ -137,8 +137,7 @@ class PackedSource final : public ByteSource {
       if (between_members_) {
         if (!StartMember()) continue;
       }
-      const InflateStep step =
-          inflater_->Inflate({input_.data() + at_, input_end_ - at_}, into);
+      const InflateStep step = inflater_->Inflate({input_.data() + at_, input_end_ - at_}, into);
       at_ += step.taken;
       if (!step.trouble.empty()) {
         Stop(true, step.trouble);
@@ -232,7 +231,10 @@ struct ForeignPacking {
   std::string_view magic;
   std::string_view name;
 };
-constexpr ForeignPacking kForeign[] = {{std::string_view("\xfd" "7zXZ\0", 6), "xz"},
+constexpr ForeignPacking kForeign[] = {{std::string_view("\xfd"
+                                                         "7zXZ\0",
+                                                         6),
+                                        "xz"},
                                        {"BZh", "bzip2"},
                                        {"PK\x03\x04", "zip"},
                                        {"7z\xbc\xaf", "7z"},
@@ -246,8 +248,9 @@ Result<std::unique_ptr<ByteSource>> Unpacked(std::unique_ptr<InputFile> file,
     if (!text.starts_with(foreign.magic)) continue;
     return Error{ErrorKind::kInput,
                  file->name() + ": this is a " + std::string(foreign.name) + " file, not a trace",
-                 foreign.name == "SQLite" ? "to ask it something: tracedb query --db FILE"
-                                          : "unpack it first, or pipe it in: ... | tracedb ingest -"};
+                 foreign.name == "SQLite"
+                     ? "to ask it something: tracedb query --db FILE"
+                     : "unpack it first, or pipe it in: ... | tracedb ingest -"};
   }
   const bool gzip = text.starts_with(kGzipMagic);
   if (!gzip && !IsZstdStart(text)) {

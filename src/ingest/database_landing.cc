@@ -53,7 +53,7 @@ std::string Quoted(const std::string& text) {
 }
 
 // Tables whose rows belong to one trace; row ids were given so that they do not meet.
-constexpr std::array<const char*, 7> kTextTables = {"label", "track", "shape", "trace",
+constexpr std::array<const char*, 7> kTextTables = {"label",   "track",  "shape", "trace",
                                                     "process", "thread", "issue"};
 constexpr std::array<const char*, 2> kRowTables = {"step", "launch"};
 constexpr std::array<const char*, 3> kRankTables = {"busy_segment", "device_use", "stream_use"};
@@ -182,13 +182,12 @@ Result<std::optional<int64_t>> DatabaseLanding::FindSameText(const std::string& 
 }
 
 Result<bool> DatabaseLanding::AnyOfSize(uint64_t file_bytes) {
-  TRACEDB_ASSIGN(found, FindTrace("file_hash IS NOT NULL AND file_bytes = " +
-                                  std::to_string(file_bytes)));
+  TRACEDB_ASSIGN(found,
+                 FindTrace("file_hash IS NOT NULL AND file_bytes = " + std::to_string(file_bytes)));
   return found.has_value();
 }
 
-Status DatabaseLanding::Land(int64_t rank, const std::string& path,
-                             const std::string& text_hash) {
+Status DatabaseLanding::Land(int64_t rank, const std::string& path, const std::string& text_hash) {
   return place_.exists ? MergeIntoDatabase(rank, path, text_hash) : BecomeDatabase();
 }
 
@@ -208,8 +207,8 @@ Status DatabaseLanding::BecomeDatabase() {
   return SyncFolder(database_);
 }
 
-Status DatabaseLanding::TakeOut(SqliteDb& db, const std::string& path,
-                                const std::string& text_hash, std::set<int64_t>& ranks) {
+Status DatabaseLanding::TakeOut(SqliteDb& db, const std::string& path, const std::string& text_hash,
+                                std::set<int64_t>& ranks) {
   struct Old {
     int64_t trace_id, rank, first_row, last_row, first_text, last_text;
   };
@@ -222,8 +221,8 @@ Status DatabaseLanding::TakeOut(SqliteDb& db, const std::string& path,
     for (;;) {
       TRACEDB_ASSIGN(row, rows.Step());
       if (!row) break;
-      olds.push_back({rows.Int(0), rows.Int(1), rows.Int(2), rows.Int(3), rows.Int(4),
-                      rows.Int(5)});
+      olds.push_back(
+          {rows.Int(0), rows.Int(1), rows.Int(2), rows.Int(3), rows.Int(4), rows.Int(5)});
     }
   }
   for (const Old& old : olds) {
@@ -243,8 +242,8 @@ Status DatabaseLanding::TakeOut(SqliteDb& db, const std::string& path,
       TRACEDB_TRY(db.Execute("DELETE FROM main." + std::string(table) + texts_of));
     }
     for (const char* table : {"trace", "process", "thread", "issue"}) {
-      TRACEDB_TRY(db.Execute("DELETE FROM main." + std::string(table) + " WHERE trace_id = " +
-                             std::to_string(old.trace_id)));
+      TRACEDB_TRY(db.Execute("DELETE FROM main." + std::string(table) +
+                             " WHERE trace_id = " + std::to_string(old.trace_id)));
     }
   }
   return Done{};

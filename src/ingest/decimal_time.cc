@@ -27,8 +27,7 @@ std::optional<int64_t> Scaled(std::string digits, int64_t exponent, bool negativ
   }
   uint64_t value = 0;
   if (!digits.empty()) {
-    const auto [end, error] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
     if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
   }
   value += round_up ? 1 : 0;

@@ -16,7 +16,8 @@ constexpr size_t kSegmentsAtATime = 4096;
 Result<SqliteStatement> Activities(SqliteDb& db, int64_t rank, const std::string& order) {
   TRACEDB_ASSIGN(rows, db.Prepare("SELECT t.device, t.stream, g.kind, g.ts + t.base_ns AS ts_ns, "
                                   "g.dur FROM gpu_slice g CROSS JOIN track t ON t.id = g.track "
-                                  "WHERE t.rank = ?1 AND g.dur >= 0 ORDER BY " + order));
+                                  "WHERE t.rank = ?1 AND g.dur >= 0 ORDER BY " +
+                                  order));
   TRACEDB_TRY(rows.Bind(1, rank));
   return rows;
 }
@@ -59,8 +60,8 @@ Status DeriveStreams(SqliteDb& db, int64_t rank, BusyTables& tables) {
   StreamUse use;
   for (;;) {
     TRACEDB_ASSIGN(row, rows.Step());
-    const bool same = row && use.activities() > 0 && rows.Text(0) == device &&
-                      rows.Text(1) == stream;
+    const bool same =
+        row && use.activities() > 0 && rows.Text(0) == device && rows.Text(1) == stream;
     if (!same && use.activities() > 0) TRACEDB_TRY(tables.Stream(device, stream, use));
     if (!row) return Done{};
     if (!same) {
@@ -88,8 +89,8 @@ Status StoreFreshUse(SqliteDb& db, int64_t rank, const FreshUse& use) {
 
 Status DeriveBusy(SqliteDb& db, int64_t rank) {
   for (const char* table : {"busy_segment", "device_use", "stream_use"}) {
-    TRACEDB_TRY(db.Execute("DELETE FROM " + std::string(table) +
-                           " WHERE rank = " + std::to_string(rank)));
+    TRACEDB_TRY(
+        db.Execute("DELETE FROM " + std::string(table) + " WHERE rank = " + std::to_string(rank)));
   }
   TRACEDB_ASSIGN(tables, BusyTables::Create(db, rank));
   TRACEDB_TRY(DeriveDevices(db, rank, tables));

@@ -33,9 +33,10 @@ constexpr const char* kAddNamesSql =
 
 Status StoreGroup(SqliteDb& db, const HeaderGroup& group) {
   if (group.ranks.empty()) return Done{};
-  TRACEDB_ASSIGN(insert, db.Prepare(
-      std::string("INSERT INTO main.process_group VALUES (?1, ?2, ?3, ?4, ?5) ") +
-      kAddNamesSql));
+  TRACEDB_ASSIGN(
+      insert,
+      db.Prepare(std::string("INSERT INTO main.process_group VALUES (?1, ?2, ?3, ?4, ?5) ") +
+                 kAddNamesSql));
   TRACEDB_TRY(insert.Bind(1, GroupId(group.ranks)));
   TRACEDB_TRY(insert.Bind(2, std::string_view(group.name)));
   TRACEDB_TRY(insert.Bind(3, std::string_view(group.description)));
@@ -62,10 +63,12 @@ Status DeriveGroups(SqliteDb& db, int64_t trace_id, const std::vector<HeaderGrou
   }
   // Where a kernel's own list of ranks is missing or shortened, the header's group of that name
   // has it.
-  TRACEDB_ASSIGN(complete, db.Prepare(
-      "UPDATE shape SET group_ranks = ?1 WHERE group_name = ?2 AND group_ranks IS NULL AND "
-      "id BETWEEN (SELECT first_text FROM trace WHERE trace_id = ?3) AND "
-      "(SELECT last_text FROM trace WHERE trace_id = ?3)"));
+  TRACEDB_ASSIGN(
+      complete,
+      db.Prepare(
+          "UPDATE shape SET group_ranks = ?1 WHERE group_name = ?2 AND group_ranks IS NULL AND "
+          "id BETWEEN (SELECT first_text FROM trace WHERE trace_id = ?3) AND "
+          "(SELECT last_text FROM trace WHERE trace_id = ?3)"));
   for (const HeaderGroup& group : groups) {
     if (group.ranks.empty()) continue;
     TRACEDB_TRY(complete.Bind(1, std::string_view(group.ranks)));
@@ -75,18 +78,19 @@ Status DeriveGroups(SqliteDb& db, int64_t trace_id, const std::vector<HeaderGrou
     (void)row;
     complete.Reset();
   }
-  TRACEDB_ASSIGN(met, db.Prepare(
-      "SELECT DISTINCT ifnull(group_name, ''), ifnull(group_description, ''), group_ranks "
-      "FROM shape WHERE group_ranks IS NOT NULL AND "
-      "id BETWEEN (SELECT first_text FROM trace WHERE trace_id = ?1) AND "
-      "(SELECT last_text FROM trace WHERE trace_id = ?1) ORDER BY 1, 2, 3"));
+  TRACEDB_ASSIGN(
+      met, db.Prepare(
+               "SELECT DISTINCT ifnull(group_name, ''), ifnull(group_description, ''), group_ranks "
+               "FROM shape WHERE group_ranks IS NOT NULL AND "
+               "id BETWEEN (SELECT first_text FROM trace WHERE trace_id = ?1) AND "
+               "(SELECT last_text FROM trace WHERE trace_id = ?1) ORDER BY 1, 2, 3"));
   TRACEDB_TRY(met.Bind(1, trace_id));
   std::vector<HeaderGroup> found;
   for (;;) {
     TRACEDB_ASSIGN(row, met.Step());
     if (!row) break;
-    HeaderGroup group{std::string(met.Text(0)), std::string(met.Text(1)),
-                      std::string(met.Text(2)), CountRanks(met.Text(2))};
+    HeaderGroup group{std::string(met.Text(0)), std::string(met.Text(1)), std::string(met.Text(2)),
+                      CountRanks(met.Text(2))};
     found.push_back(std::move(group));
   }
   for (const HeaderGroup& group : found) TRACEDB_TRY(StoreGroup(db, group));
@@ -95,7 +99,8 @@ Status DeriveGroups(SqliteDb& db, int64_t trace_id, const std::vector<HeaderGrou
 
 Status MergeGroups(SqliteDb& db) {
   return db.Execute(std::string("INSERT INTO main.process_group SELECT * FROM "
-                                "fresh.process_group WHERE true ") + kAddNamesSql);
+                                "fresh.process_group WHERE true ") +
+                    kAddNamesSql);
 }
 
 Status RemakeGroups(SqliteDb& db) {
@@ -113,17 +118,23 @@ Status DeriveCollectives(SqliteDb& db, int64_t rank) {
   TRACEDB_TRY(db.Execute("DELETE FROM collective_part WHERE rank = " + of_rank));
   const std::string element(kElementBytesSql);
   // Counting by pair costs a sort of all parts: only where some group has pairs.
-  TRACEDB_ASSIGN(pairs, db.Integer(
-      "SELECT EXISTS (SELECT 1 FROM shape WHERE lower(collective) IN ('send', 'recv') AND "
-      "ifnull(group_size, 3) > 2)"));
+  TRACEDB_ASSIGN(
+      pairs,
+      db.Integer(
+          "SELECT EXISTS (SELECT 1 FROM shape WHERE lower(collective) IN ('send', 'recv') AND "
+          "ifnull(group_size, 3) > 2)"));
   const std::string of_pair =
       pairs == 0 ? "NULL" : "row_number() OVER (PARTITION BY group_id, pair ORDER BY ts_ns, id)";
   return db.Execute(
       "INSERT INTO collective_part "
       "WITH part AS ("
       "  SELECT g.id, t.rank, t.trace_id, p.group_id, g.collective_seq AS seq, a.collective, "
-      "    a.dtype, a.in_nelems * " + element + " AS in_bytes, "
-      "    a.out_nelems * " + element + " AS out_bytes, g.ts + t.base_ns AS ts_ns, g.dur, "
+      "    a.dtype, a.in_nelems * " +
+      element +
+      " AS in_bytes, "
+      "    a.out_nelems * " +
+      element +
+      " AS out_bytes, g.ts + t.base_ns AS ts_ns, g.dur, "
       "    CASE lower(a.collective) WHEN 'send' THEN a.dst_rank WHEN 'recv' THEN a.src_rank END "
       "      AS peer, "
       "    CASE WHEN ifnull(a.group_size, p.size) > 2 THEN CASE lower(a.collective) "
@@ -133,10 +144,14 @@ Status DeriveCollectives(SqliteDb& db, int64_t rank) {
       "    LEFT JOIN shape a ON a.id = g.shape "
       "    LEFT JOIN process_group p ON p.ranks = a.group_ranks AND a.collective IS NOT NULL "
       "    LEFT JOIN launch k ON k.id = g.id "
-      "  WHERE g.kind = 1 AND t.rank = " + of_rank + "), "
+      "  WHERE g.kind = 1 AND t.rank = " +
+      of_rank +
+      "), "
       "counted AS ("
       "  SELECT part.*, row_number() OVER (PARTITION BY group_id ORDER BY ts_ns, id) AS ordinal, "
-      "    " + of_pair + " AS of_pair "
+      "    " +
+      of_pair +
+      " AS of_pair "
       "  FROM part) "
       "SELECT id, rank, trace_id, group_id, iif(group_id IS NULL, NULL, ordinal), seq, collective, "
       "  dtype, in_bytes, out_bytes, ts_ns, dur, peer, step, launch_ts_ns, ifnull(pair, ''), "

@@ -25,8 +25,8 @@ namespace {
 constexpr size_t kStreamsMax = 4096;  // more are left to SQLite
 
 Result<uint32_t> RootPage(SqliteDb& db, const std::string& name) {
-  TRACEDB_ASSIGN(root, db.Integer("SELECT rootpage FROM sqlite_schema WHERE name = '" + name +
-                                  "'"));
+  TRACEDB_ASSIGN(root,
+                 db.Integer("SELECT rootpage FROM sqlite_schema WHERE name = '" + name + "'"));
   return static_cast<uint32_t>(root);
 }
 

@@ -23,13 +23,13 @@ inline constexpr int kTextKinds = static_cast<int>(TextKind::kCount);
 inline constexpr uint32_t kNoText = 0xffffffff;
 
 struct EventRecord {
-  int64_t ts_ns;   // since the trace's own zero
-  int64_t dur_ns;  // of X events
-  uint64_t offset;  // where the event begins in the unpacked stream
+  int64_t ts_ns;       // since the trace's own zero
+  int64_t dur_ns;      // of X events
+  uint64_t offset;     // where the event begins in the unpacked stream
   uint64_t async_key;  // of async begins and ends: a hash of id and scope
   uint32_t label;
   uint32_t track;
-  uint32_t shape;  // kNoText: neither args nor other keys
+  uint32_t shape;      // kNoText: neither args nor other keys
   uint32_t slot_mask;  // which slots are set; their values are in EventBatch::slots, in order
   uint32_t text_mask;  // of those, which are texts: offset << 32 | size in EventBatch::texts
   uint32_t slots_at;
@@ -46,9 +46,9 @@ struct EventBatch {
     size_t at;  // in texts
   };
 
-  uint64_t ordinal = 0;   // of the window it was made from
-  unsigned parser = 0;    // whose numbers these are
-  bool forgot = false;    // the parser has cleared its dictionaries: its numbers begin anew
+  uint64_t ordinal = 0;  // of the window it was made from
+  unsigned parser = 0;   // whose numbers these are
+  bool forgot = false;   // the parser has cleared its dictionaries: its numbers begin anew
   std::vector<EventRecord> events;
   std::vector<int64_t> slots;
   std::vector<NewText> new_texts;

@@ -26,8 +26,7 @@ inline Number ReadNumber(std::string_view text) {
   const std::string_view digits = negative ? text.substr(1) : text;
   if (digits.empty() || digits.size() > 18) {
     number.valid = IsJsonNumber(text);
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(),
-                                              number.value);
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number.value);
     number.is_int = number.valid && error == std::errc() && end == text.data() + text.size();
     return number;
   }
@@ -69,9 +68,7 @@ bool IsLiteral(std::string_view token) {
   return token == "true" || token == "false" || token == "null";
 }
 
-bool IsPointer(std::string_view token) {
-  return token.size() > 6 && token.starts_with("\"0x");
-}
+bool IsPointer(std::string_view token) { return token.size() > 6 && token.starts_with("\"0x"); }
 
 }  // namespace
 
@@ -263,8 +260,7 @@ error_code EventFields::ReadOther(std::string_view key, ondemand::value value) {
   }
   if (key == "scope") scope = token;
   const Number number = first == '-' || IsDigit(first) ? ReadNumber(token) : Number{};
-  const Slot slot =
-      number.valid ? SlotFor("", token, number.is_int, number.value) : Slot::kNone;
+  const Slot slot = number.valid ? SlotFor("", token, number.is_int, number.value) : Slot::kNone;
   if (slot == Slot::kNone) {
     others += token;
   } else {

@@ -33,7 +33,7 @@ class EventFramer {
   // The text is over: hands on what is left.
   void Finish();
 
-  bool stopped() const { return stopped_; }  // the reader of windows has gone
+  bool stopped() const { return stopped_; }    // the reader of windows has gone
   bool complete() const { return complete_; }  // after Finish: the trace's end was there
   const HeaderReader& header() const { return header_; }
   uint64_t text_bytes() const { return window_offset_ + fill_ - EventWindow::kFrontBytes; }
@@ -58,7 +58,8 @@ class EventFramer {
   HeaderReader header_;
   EventWindow window_;
   EventScanState scan_;
-  // Positions in window_.bytes: [begin_, fill_) is text not handed on; it is scanned up to scanned_.
+  // Positions in window_.bytes: [begin_, fill_) is text not handed on; it is scanned up to
+  // scanned_.
   size_t begin_ = EventWindow::kFrontBytes;
   size_t scanned_ = EventWindow::kFrontBytes;
   size_t fill_ = EventWindow::kFrontBytes;

@@ -237,8 +237,10 @@ void EventLayouts::Learn(std::string_view event, const EventFields& fields,
   const char* const event_end = event.data() + event.size();
   const uint64_t prefix = PrefixHash(event.data(), event_end);
   const auto number = static_cast<uint32_t>(layouts_.size());
-  layouts_.push_back({record, static_cast<uint32_t>(pieces_.size()),
-                      static_cast<uint32_t>(std::popcount(fields.slot_mask)), prefix,
+  layouts_.push_back({record,
+                      static_cast<uint32_t>(pieces_.size()),
+                      static_cast<uint32_t>(std::popcount(fields.slot_mask)),
+                      prefix,
                       {kNone, kNone, kNone, kNone}});
   const char* from = event.data();
   const auto add_piece = [&](const char* end, Field field, uint8_t place) {

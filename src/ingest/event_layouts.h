@@ -47,8 +47,8 @@ class EventLayouts {
   struct Piece {
     uint32_t literal_at;  // in texts_
     uint32_t literal_size;
-    Field field;     // behind the literal
-    uint8_t place;   // of a slot's value among the record's
+    Field field;    // behind the literal
+    uint8_t place;  // of a slot's value among the record's
   };
   static constexpr size_t kFollowers = 4;
   struct Layout {

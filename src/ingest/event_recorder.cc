@@ -121,9 +121,8 @@ void EventRecorder::RecordTexts(EventFields& fields, EventRecord& record) {
     last_track_key_ = key_;
   }
   record.track = last_track_;
-  const bool keep_args =
-      keep_args_ || gpu || record.phase == 'M' || record.phase == 'C' ||
-      fields.name == "\"[memory]\"";
+  const bool keep_args = keep_args_ || gpu || record.phase == 'M' || record.phase == 'C' ||
+                         fields.name == "\"[memory]\"";
   record.shape = kNoText;
   if (!keep_args) {
     // Named slots stay: they are columns in their own right.

@@ -17,7 +17,8 @@ namespace tracedb {
 
 class EventRecorder {
  public:
-  EventRecorder(const LoadLimits& limits, bool keep_args) : limits_(limits), keep_args_(keep_args) {}
+  EventRecorder(const LoadLimits& limits, bool keep_args)
+      : limits_(limits), keep_args_(keep_args) {}
 
   // What follows goes into `batch`. True when the texts' numbers begin anew.
   bool Begin(EventBatch& batch);

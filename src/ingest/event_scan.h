@@ -8,8 +8,8 @@
 namespace tracedb {
 
 struct EventScanState {
-  int64_t depth = 0;        // open brackets since the array's own '['; 0 is between two events
-  uint64_t in_string = 0;   // all ones inside a string, else 0
+  int64_t depth = 0;         // open brackets since the array's own '['; 0 is between two events
+  uint64_t in_string = 0;    // all ones inside a string, else 0
   uint64_t escape_next = 0;  // 1 when the next byte is behind a backslash
 };
 

@@ -27,8 +27,8 @@ struct Avx2Unit {
   }
 
   static uint64_t PrefixXor(uint64_t bits) {
-    const __m128i product = _mm_clmulepi64_si128(_mm_set_epi64x(0, static_cast<int64_t>(bits)),
-                                                 _mm_set1_epi8(-1), 0);
+    const __m128i product =
+        _mm_clmulepi64_si128(_mm_set_epi64x(0, static_cast<int64_t>(bits)), _mm_set1_epi8(-1), 0);
     return static_cast<uint64_t>(_mm_cvtsi128_si64(product));
   }
 };

@@ -27,11 +27,13 @@ Result<std::vector<Row>> ReadSorted(const std::filesystem::path& file, size_t ro
 
 Result<std::vector<TimedActivity>> ReadTimedActivities(const std::filesystem::path& file,
                                                        size_t rows_max) {
-  TRACEDB_ASSIGN(rows, ReadSorted<TimedActivity>(
-      file, rows_max, "SELECT ts, dur, track, kind FROM gpu_slice NOT INDEXED WHERE dur >= 0",
-      [](const SqliteStatement& row) {
-        return TimedActivity{row.Int(0), row.Int(1), row.Int(2), static_cast<int>(row.Int(3))};
-      }));
+  TRACEDB_ASSIGN(
+      rows,
+      ReadSorted<TimedActivity>(
+          file, rows_max, "SELECT ts, dur, track, kind FROM gpu_slice NOT INDEXED WHERE dur >= 0",
+          [](const SqliteStatement& row) {
+            return TimedActivity{row.Int(0), row.Int(1), row.Int(2), static_cast<int>(row.Int(3))};
+          }));
   std::sort(rows.begin(), rows.end(),
             [](const TimedActivity& a, const TimedActivity& b) { return a.ts < b.ts; });
   return std::move(rows);
@@ -40,22 +42,23 @@ Result<std::vector<TimedActivity>> ReadTimedActivities(const std::filesystem::pa
 Result<std::vector<TrackEntry>> ReadTrackEntries(const std::filesystem::path& file,
                                                  size_t rows_max) {
   TRACEDB_ASSIGN(rows, ReadSorted<TrackEntry>(
-      file, rows_max, "SELECT track, ts, id FROM gpu_slice NOT INDEXED",
-      [](const SqliteStatement& row) {
-        return TrackEntry{row.Int(0), row.Int(1), row.Int(2)};
-      }));
+                           file, rows_max, "SELECT track, ts, id FROM gpu_slice NOT INDEXED",
+                           [](const SqliteStatement& row) {
+                             return TrackEntry{row.Int(0), row.Int(1), row.Int(2)};
+                           }));
   std::sort(rows.begin(), rows.end());
   return std::move(rows);
 }
 
 Result<std::vector<CorrelationEntry>> ReadCorrelationEntries(const std::filesystem::path& file,
                                                              size_t rows_max) {
-  TRACEDB_ASSIGN(rows, ReadSorted<CorrelationEntry>(
-      file, rows_max, "SELECT track, correlation, id FROM gpu_slice NOT INDEXED",
-      [](const SqliteStatement& row) {
-        return CorrelationEntry{row.Int(0), row.Type(1) != SqlType::kNull, row.Int(1),
-                                row.Int(2)};
-      }));
+  TRACEDB_ASSIGN(rows,
+                 ReadSorted<CorrelationEntry>(
+                     file, rows_max, "SELECT track, correlation, id FROM gpu_slice NOT INDEXED",
+                     [](const SqliteStatement& row) {
+                       return CorrelationEntry{row.Int(0), row.Type(1) != SqlType::kNull,
+                                               row.Int(1), row.Int(2)};
+                     }));
   std::sort(rows.begin(), rows.end());
   return std::move(rows);
 }

@@ -36,8 +36,19 @@ class HeaderReader {
 
  private:
   enum class State {
-    kStart, kKey, kInKey, kColon, kValue, kInString, kInNested, kInScalar, kAfterValue,
-    kEvents, kDone, kLost, kNotJson
+    kStart,
+    kKey,
+    kInKey,
+    kColon,
+    kValue,
+    kInString,
+    kInNested,
+    kInScalar,
+    kAfterValue,
+    kEvents,
+    kDone,
+    kLost,
+    kNotJson
   };
 
   void Start(char c);

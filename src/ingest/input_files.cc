@@ -50,8 +50,7 @@ bool NaturalLess(const std::string& a, const std::string& b) {
 Result<std::vector<fs::path>> TracesBelow(const fs::path& folder) {
   std::vector<fs::path> found;
   std::error_code error;
-  fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied,
-                                      error);
+  fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied, error);
   for (; !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
     std::error_code ignored;
     if (!at->is_regular_file(ignored) || !NamedLikeTrace(at->path())) continue;
@@ -62,12 +61,10 @@ Result<std::vector<fs::path>> TracesBelow(const fs::path& folder) {
     found.push_back(at->path());
   }
   if (error) {
-    return Error{ErrorKind::kInput, folder.string() + ": cannot search it: " + error.message(),
-                 ""};
+    return Error{ErrorKind::kInput, folder.string() + ": cannot search it: " + error.message(), ""};
   }
   if (found.empty()) {
-    return Error{ErrorKind::kInput,
-                 folder.string() + ": no trace in this folder or below it",
+    return Error{ErrorKind::kInput, folder.string() + ": no trace in this folder or below it",
                  "traces are looked for by name: *.json, *.json.gz, *.json.zst; a file of another "
                  "name can be given itself"};
   }

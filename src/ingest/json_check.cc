@@ -72,8 +72,8 @@ class JsonCheck {
       return true;
     }
     const size_t from = at_;
-    while (at_ < text_.size() && std::string_view(" \t\r\n,]}").find(text_[at_]) ==
-                                     std::string_view::npos) {
+    while (at_ < text_.size() &&
+           std::string_view(" \t\r\n,]}").find(text_[at_]) == std::string_view::npos) {
       ++at_;
     }
     const std::string_view token = text_.substr(from, at_ - from);

@@ -225,8 +225,8 @@ Status RecordBuilder::AddEvent(const EventBatch& batch, const EventRecord& recor
       return Begin(record.async_key ^ label.category_hash, record, label, shape, row);
     case 'e':
     case 'F':
-      return End(record.async_key ^ label.category_hash, label.named ? row.label : 0, record,
-                 shape, row);
+      return End(record.async_key ^ label.category_hash, label.named ? row.label : 0, record, shape,
+                 row);
     case 's':
     case 't':
     case 'f':
@@ -322,10 +322,10 @@ Status RecordBuilder::End(uint64_t key, int64_t label, const EventRecord& record
 }
 
 // Gives the slice the args and other keys of both its begin and its end, as whole text, and the
-// columns of both; where both have an args key, the end wins. `merged` is false when one of the texts is
-// no longer known.
-Status RecordBuilder::MergeEnd(const OpenSlice& open, const LocalShape& end_shape,
-                               EventRow& slice, SlotValues& slots, bool& merged) {
+// columns of both; where both have an args key, the end wins. `merged` is false when one of the
+// texts is no longer known.
+Status RecordBuilder::MergeEnd(const OpenSlice& open, const LocalShape& end_shape, EventRow& slice,
+                               SlotValues& slots, bool& merged) {
   const TextDictionary& shapes = dictionaries_[static_cast<size_t>(TextKind::kShape)];
   merged = end_shape.text != kNoText && (open.shape == 0 || open.shape_text != kNoText);
   if (!merged) return Done{};

@@ -12,7 +12,7 @@
 namespace tracedb {
 
 struct ShapeText {
-  std::optional<std::string> args;    // valid JSON but for the slot marks, no blanks outside strings
+  std::optional<std::string> args;  // valid JSON but for the slot marks, no blanks outside strings
   std::optional<std::string> others;  // "key":value,... of the event's other keys
 
   std::optional<std::string> collective, dtype, group_name, group_description, group_ranks;

@@ -33,8 +33,7 @@ constexpr std::array<SlotList, kEventTables> kOrders = {
     Ordered({Slot::kPythonId, Slot::kPythonParentId, Slot::kEvIdx, Slot::kPythonModuleId}),
     Ordered({Slot::kExternalId, Slot::kCorrelation, Slot::kBytes, Slot::kValue1, Slot::kValue2,
              Slot::kCollectiveSeq}),
-    Ordered({Slot::kAddr, Slot::kBytes, Slot::kTotalAllocated, Slot::kTotalReserved,
-             Slot::kEvIdx}),
+    Ordered({Slot::kAddr, Slot::kBytes, Slot::kTotalAllocated, Slot::kTotalReserved, Slot::kEvIdx}),
     Ordered({Slot::kId}),
     Ordered({Slot::kValue1, Slot::kValue2, Slot::kValue3, Slot::kValue4}),
     Ordered({Slot::kValue1})};

@@ -72,7 +72,7 @@ FROM counter_event s CROSS JOIN track t ON t.id = s.track CROSS JOIN label l ON 
      LEFT JOIN shape a ON a.id = s.shape
      LEFT JOIN json_each(coalesce(@fill:a.args@, '{}')) j;
 
-CREATE VIEW flows AS  -- one end of an arrow; ends with the same category and flow_id belong together
+CREATE VIEW flows AS  -- one end of an arrow; those of one category and flow_id belong together
 SELECT s.id AS flow_event_id, t.trace_id, t.rank, l.category, l.name, s.phase,
        s.event_id AS flow_id, s.ts + t.base_ns AS ts_ns, t.pid, t.tid, @fill:a.args@ AS args,
        @others@ AS others

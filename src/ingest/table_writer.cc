@@ -67,7 +67,8 @@ void AddText(RecordEncoder& record, const std::optional<std::string_view>& text)
 
 Result<uint32_t> RootPage(SqliteDb& db, std::string_view table) {
   TRACEDB_ASSIGN(root, db.Integer("SELECT rootpage FROM sqlite_schema WHERE type = 'table' AND "
-                                  "name = '" + std::string(table) + "'"));
+                                  "name = '" +
+                                  std::string(table) + "'"));
   return static_cast<uint32_t>(root);
 }
 
@@ -78,8 +79,9 @@ Result<std::unique_ptr<TableWriter>> TableWriter::Create(const std::filesystem::
   {
     TRACEDB_ASSIGN(db, SqliteDb::Open(path, SqliteMode::kCreate));
     // 16 KiB pages: few enough to write fast, small enough for a look-up of one row.
-    TRACEDB_TRY(db.Execute("PRAGMA page_size = 16384; PRAGMA journal_mode = OFF;"
-                           "PRAGMA synchronous = OFF; PRAGMA auto_vacuum = NONE; BEGIN;"));
+    TRACEDB_TRY(
+        db.Execute("PRAGMA page_size = 16384; PRAGMA journal_mode = OFF;"
+                   "PRAGMA synchronous = OFF; PRAGMA auto_vacuum = NONE; BEGIN;"));
     TRACEDB_TRY(db.Execute(SchemaSql()));
     TRACEDB_TRY(db.Execute("COMMIT"));
     for (int i = 0; i < kEventTables; ++i) {

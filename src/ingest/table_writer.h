@@ -27,10 +27,10 @@ struct EventRow {
   int64_t id = 0;
   int64_t track = 0;
   int64_t label = 0;
-  std::optional<int64_t> ts;       // ns since the trace's origin; metadata: its own zero
-  std::optional<int64_t> dur;      // slices
-  char phase = 'X';                // tables other than slices
-  int64_t shape = 0;               // 0: none
+  std::optional<int64_t> ts;             // ns since the trace's origin; metadata: its own zero
+  std::optional<int64_t> dur;            // slices
+  char phase = 'X';                      // tables other than slices
+  int64_t shape = 0;                     // 0: none
   GpuKind gpu_kind = GpuKind::kCompute;  // gpu_slice only
 };
 

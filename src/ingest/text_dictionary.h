@@ -29,8 +29,7 @@ class TextDictionary {
     for (size_t at = hash & mask_;; at = (at + 1) & mask_) {
       const Bucket& bucket = buckets_[at];
       if (bucket.entry == 0) return Insert(text, hash, at);
-      if (bucket.hash_high == static_cast<uint32_t>(hash >> 32) &&
-          Text(bucket.entry - 1) == text) {
+      if (bucket.hash_high == static_cast<uint32_t>(hash >> 32) && Text(bucket.entry - 1) == text) {
         return {bucket.entry - 1, false};
       }
     }

@@ -105,7 +105,8 @@ TraceHeader ReadTraceHeader(const HeaderReader::Entries& entries, EventIssues& i
     if (last[entries[i].first] != i) continue;
     const std::string value = ValidValue(entries[i].second, key, issues);
     dom::element element;
-    if (parser.parse(value).get(element) == simdjson::SUCCESS) ReadValue(key, element, header, issues);
+    if (parser.parse(value).get(element) == simdjson::SUCCESS)
+      ReadValue(key, element, header, issues);
     if (json.size() > 1) json += ',';
     AppendJsonString(json, key);
     json += ':';
@@ -134,8 +135,8 @@ std::optional<int64_t> RankInName(const std::string& file_name) {
   for (size_t at = lower.find(kWord); at != std::string::npos; at = lower.find(kWord, at + 1)) {
     if (at > 0 && std::isalpha(static_cast<unsigned char>(lower[at - 1])) != 0) continue;
     size_t digits = at + kWord.size();
-    while (digits < lower.size() && std::string_view("-_[ .=").find(lower[digits]) !=
-                                        std::string_view::npos) {
+    while (digits < lower.size() &&
+           std::string_view("-_[ .=").find(lower[digits]) != std::string_view::npos) {
       ++digits;
     }
     int64_t rank;

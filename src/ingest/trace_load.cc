@@ -143,9 +143,11 @@ Status BindOptional(SqliteStatement& statement, int parameter,
 }
 
 Status Load::StoreTrace(SqliteDb& db) {
-  TRACEDB_ASSIGN(insert, db.Prepare(
-      "INSERT INTO trace VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, "
-      "?16, ?17, ?18, ?19, ?20, ?21, ?22, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?23)"));
+  TRACEDB_ASSIGN(
+      insert,
+      db.Prepare("INSERT INTO trace VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, "
+                 "?13, ?14, ?15, "
+                 "?16, ?17, ?18, ?19, ?20, ?21, ?22, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?23)"));
   const int64_t base = header_.base_time_ns.value_or(0);
   const auto absolute = [base](const std::optional<int64_t>& ns) -> std::optional<int64_t> {
     int64_t sum;
@@ -174,9 +176,9 @@ Status Load::StoreTrace(SqliteDb& db) {
   TRACEDB_TRY(insert.Bind(++at, first_.text));
   TRACEDB_TRY(insert.Bind(++at, built_.last_text));
   TRACEDB_TRY(insert.Bind(++at, std::string_view(read_.text_hash)));
-  TRACEDB_TRY(BindOptional(insert, ++at, read_.file_hash.empty() || input_ == "-"
-                                             ? std::nullopt
-                                             : std::optional(read_.file_hash)));
+  TRACEDB_TRY(BindOptional(
+      insert, ++at,
+      read_.file_hash.empty() || input_ == "-" ? std::nullopt : std::optional(read_.file_hash)));
   TRACEDB_TRY(BindOptional(insert, ++at, header_.json));
   TRACEDB_ASSIGN(row, insert.Step());
   (void)row;
@@ -211,13 +213,15 @@ Status Load::Derive(const RecordBuilder& builder) {
   }
   // What reading took has been given back to the allocator; the bound is for the process.
   malloc_trim(0);
-  TRACEDB_ASSIGN(use, DeriveFresh(landing_.partial(), rank_.rank, base, builder.launch_calls(), options_.limits));
+  TRACEDB_ASSIGN(use, DeriveFresh(landing_.partial(), rank_.rank, base, builder.launch_calls(),
+                                  options_.limits));
   malloc_trim(0);
   TRACEDB_ASSIGN(db, SqliteDb::Open(landing_.partial(), SqliteMode::kReadWrite));
   if (options_.stop != nullptr) db.StopWhen(*options_.stop);
-  TRACEDB_TRY(db.Execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
-                         "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -" +
-                         std::to_string(options_.limits.sqlite_cache_kib) + "; BEGIN"));
+  TRACEDB_TRY(
+      db.Execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
+                 "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -" +
+                 std::to_string(options_.limits.sqlite_cache_kib) + "; BEGIN"));
   TRACEDB_TRY(db.Execute("UPDATE track SET rank = " + std::to_string(rank_.rank) +
                          ", base_ns = " + std::to_string(base)));
   TRACEDB_TRY(StoreTrace(db));

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# long because: one check after the other of one database; apart, none makes sense.
 """Compare a tracedb database with what trace_oracle.py works out from the same trace files.
 
     python3 check_database.py [--queries DIR] [--only CHECK,...] [--show N] DB TRACE...

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# long because: it must be read as one text, the definitions in the order of the contract.
 """Recompute, the slow and obvious way, what a tracedb database must hold for a set of trace files.
 
 Standard library only, and nothing taken from the program: the inputs are the trace files and the

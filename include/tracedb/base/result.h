@@ -12,13 +12,13 @@
 namespace tracedb {
 
 enum class ErrorKind {
-  kUsage,   // the command line was wrong: exit code 2
-  kInput,   // what we were given to read cannot be used
+  kUsage,    // the command line was wrong: exit code 2
+  kInput,    // what we were given to read cannot be used
   kNoTrace,  // kInput, and it is something else altogether
-  kOutput,  // what we were told to write cannot be written
-  kQuery,   // the SQL, or a parameter of it, cannot be run
-  kAssert,  // an --assert did not hold: exit code 3
-  kClosed,  // the reader of our output has gone; ends quietly
+  kOutput,   // what we were told to write cannot be written
+  kQuery,    // the SQL, or a parameter of it, cannot be run
+  kAssert,   // an --assert did not hold: exit code 3
+  kClosed,   // the reader of our output has gone; ends quietly
 };
 
 struct Error {
@@ -67,16 +67,16 @@ using Status = Result<Done>;
 }  // namespace tracedb
 
 // Runs a step; returns its error from the enclosing function if it has one.
-#define TRACEDB_TRY(step)                                        \
-  do {                                                           \
+#define TRACEDB_TRY(step)                                           \
+  do {                                                              \
     if (auto tracedb_try_result = (step); !tracedb_try_result.ok()) \
-      return std::move(tracedb_try_result).error();              \
+      return std::move(tracedb_try_result).error();                 \
   } while (false)
 
 // Declares `variable` with the step's value, or returns the step's error.
 #define TRACEDB_ASSIGN(variable, step) TRACEDB_ASSIGN_AT_(variable, step, __LINE__)
 #define TRACEDB_ASSIGN_AT_(variable, step, line) TRACEDB_ASSIGN_IN_(variable, step, line)
-#define TRACEDB_ASSIGN_IN_(variable, step, line)                         \
-  auto tracedb_result_##line = (step);                                   \
+#define TRACEDB_ASSIGN_IN_(variable, step, line)                                    \
+  auto tracedb_result_##line = (step);                                              \
   if (!tracedb_result_##line.ok()) return std::move(tracedb_result_##line).error(); \
   auto variable = std::move(tracedb_result_##line).value()

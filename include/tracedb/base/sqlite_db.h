@@ -48,7 +48,7 @@ class SqliteStatement {
 
   int ParameterCount() const;
   std::string_view ParameterName(int parameter) const;  // with its ':'; empty when it has none
-  bool IsReadOnly() const;  // it changes nothing in the database file
+  bool IsReadOnly() const;                              // it changes nothing in the database file
   bool IsExplain() const;
   std::string Sql() const;
 

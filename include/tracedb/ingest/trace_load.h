@@ -30,7 +30,7 @@ struct LoadOptions {
   bool strict = false;          // the first issue is an error, and nothing lands
   bool replace = false;         // take out what is there of the same content or path first
   bool keep_args = true;
-  size_t block_bytes = 0;       // largest piece read at a time; 0: no limit (for tests)
+  size_t block_bytes = 0;  // largest piece read at a time; 0: no limit (for tests)
   std::function<void(const LoadProgress&)> on_progress;  // called on the reading thread
   std::function<void(const std::string&)> on_note;       // something a person should know
   const std::atomic<bool>* stop = nullptr;               // set: give up, leave all as it was
