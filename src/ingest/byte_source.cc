@@ -25,6 +25,12 @@ constexpr std::string_view kZstdMagic = "\x28\xb5\x2f\xfd";
 constexpr char kSkippableFirst = '\x50';
 constexpr std::string_view kSkippableRest = "\x2a\x4d\x18";
 
+// Whether the shorter one is how the longer one begins.
+bool StartsAlike(std::string_view a, std::string_view b) {
+  const size_t size = std::min(a.size(), b.size());
+  return a.substr(0, size) == b.substr(0, size);
+}
+
 bool IsZstdStart(std::string_view text) {
   if (text.starts_with(kZstdMagic)) return true;
   return text.size() >= 4 && (text[0] & '\xf0') == kSkippableFirst &&
@@ -176,7 +182,7 @@ class PackedSource final : public ByteSource {
       over_ = file_over_;
       return false;
     }
-    if (any_member_ && !MayStartMember(input_[at_])) {
+    if (any_member_ && !MayStartMember()) {
       Stop(false, "the bytes behind the compressed data are something else");
       return false;
     }
@@ -185,9 +191,12 @@ class PackedSource final : public ByteSource {
     return true;
   }
 
-  bool MayStartMember(char first) const {
-    if (packing_ == BytePacking::kGzip) return first == kGzipMagic[0];
-    return first == kZstdMagic[0] || (first & '\xf0') == kSkippableFirst;
+  // Whether what is here begins like a member, as far as it is here.
+  bool MayStartMember() const {
+    const std::string_view here(input_.data() + at_, std::min<size_t>(input_end_ - at_, 4));
+    if (packing_ == BytePacking::kGzip) return StartsAlike(here, kGzipMagic);
+    return StartsAlike(here, kZstdMagic) ||
+           ((here[0] & '\xf0') == kSkippableFirst && StartsAlike(here.substr(1), kSkippableRest));
   }
 
   void Stop(bool loses_text, std::string what) {

@@ -30,9 +30,12 @@ std::optional<int64_t> Scaled(std::string digits, int64_t exponent, bool negativ
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
     if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
   }
+  // One more below zero than above.
+  const uint64_t value_max =
+      static_cast<uint64_t>(std::numeric_limits<int64_t>::max()) + (negative ? 1 : 0);
+  if (value > value_max - (round_up ? 1 : 0)) return std::nullopt;
   value += round_up ? 1 : 0;
-  if (value > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) return std::nullopt;
-  return negative ? -static_cast<int64_t>(value) : static_cast<int64_t>(value);
+  return static_cast<int64_t>(negative ? 0 - value : value);
 }
 
 }  // namespace
@@ -62,7 +65,10 @@ std::optional<int64_t> OddMicrosToNs(std::string_view text) {
   if (digits.empty() || digits.size() > 400) return std::nullopt;
   if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
     ++at;
-    if (text.substr(at).starts_with('+')) ++at;
+    if (text.substr(at).starts_with('+')) {
+      ++at;
+      if (at == text.size() || !IsDigit(text[at])) return std::nullopt;
+    }
     int power = 0;
     const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), power);
     if (error != std::errc() || std::abs(power) > 400) return std::nullopt;

@@ -21,8 +21,9 @@ inline std::optional<int64_t> DecimalMicrosToNs(std::string_view text) {
   if (negative) ++at;
   const char* const digits = at;
   int64_t value = 0;
-  while (at != end && static_cast<unsigned char>(*at - '0') < 10)
+  while (at != end && static_cast<unsigned char>(*at - '0') < 10 && at - digits < 16) {
     value = value * 10 + (*at++ - '0');
+  }
   const auto count = at - digits;
   if (count == 0 || count > 15) return OddMicrosToNs(text);
   value *= 1000;

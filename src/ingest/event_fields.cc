@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <utility>
 
 #include "ingest/json_text.h"
 
@@ -62,6 +63,21 @@ inline std::string_view KeyBefore(const char* begin, const char* token) {
 
 void AppendUpTo(std::string& out, const char* from, const char* end) {
   out.append(from, static_cast<size_t>(end - from));
+}
+
+// The whole text of an object or array.
+error_code RawText(ondemand::value value, std::string_view& text) {
+  if (value.raw_json_token()[0] == '{') {
+    ondemand::object object;
+    if (const auto error = value.get_object().get(object)) return error;
+    if (const auto error = object.raw_json().get(text)) return error;
+  } else {
+    ondemand::array array;
+    if (const auto error = value.get_array().get(array)) return error;
+    if (const auto error = array.raw_json().get(text)) return error;
+  }
+  text = TrimJsonBlanks(text);
+  return simdjson::SUCCESS;
 }
 
 bool IsLiteral(std::string_view token) {
@@ -135,6 +151,8 @@ error_code EventFields::ReadKey(ondemand::document& document, std::string_view k
   const auto is = [key]<size_t n>(const char(&wanted)[n]) {
     return std::memcmp(key.data(), wanted, n - 1) == 0;
   };
+  const char first = value.raw_json_token()[0];
+  if ((first == '{' || first == '[') && key != "args") return ReadNested(key, value);
   switch (key.size()) {
     case 2:
       if (is("ts")) return ts = TokenOf(value), simdjson::SUCCESS;
@@ -165,19 +183,30 @@ error_code EventFields::ReadKey(ondemand::document& document, std::string_view k
   return ReadOther(key, value);
 }
 
+// A key that should have a plain value has an object or array: its whole text is the value.
+error_code EventFields::ReadNested(std::string_view key, ondemand::value value) {
+  for (const auto& [name_of_key, field] :
+       {std::pair<std::string_view, std::string_view*>{"name", &name},
+        {"cat", &category},
+        {"pid", &pid},
+        {"tid", &tid}}) {
+    if (key == name_of_key) return RawText(value, *field);
+  }
+  return ReadOther(key, value);
+}
+
 error_code EventFields::ReadArgs(ondemand::document& document, ondemand::value value) {
   args.clear();
   slot_mask &= ~args_mask_;  // args written twice: the last ones count
   text_mask &= ~args_mask_;
+  args_mask_ = 0;
   const uint32_t others_mask = slot_mask;
   device = stream = {};
   const char* copied = value.raw_json_token().data();
   if (*copied != '{') {
     if (*copied == '[') {
-      ondemand::array array;
-      if (const auto error = value.get_array().get(array)) return error;
       std::string_view raw;
-      if (const auto error = array.raw_json().get(raw)) return error;
+      if (const auto error = RawText(value, raw)) return error;
       args = raw;
     } else {
       args = TokenOf(value);
@@ -200,7 +229,8 @@ error_code EventFields::ReadArgs(ondemand::document& document, ondemand::value v
       if (key == "stream") stream = token;
     }
     if (first == '"') {
-      if (!IsPointer(token)) continue;
+      // A stream or device stays in the text: it decides the track.
+      if (!IsPointer(token) || ClassifyArg(key).kind == ArgClass::kKeep) continue;
       const Slot slot = FreeValueSlot();
       if (slot == Slot::kNone) continue;
       SetText(slot, Unquoted(token));
@@ -236,14 +266,8 @@ error_code EventFields::ReadArgs(ondemand::document& document, ondemand::value v
 error_code EventFields::ReadOther(std::string_view key, ondemand::value value) {
   std::string_view token = TokenOf(value);
   const char first = token.empty() ? '\0' : token[0];
-  if (first == '{') {
-    ondemand::object object;
-    if (const auto error = value.get_object().get(object)) return error;
-    if (const auto error = object.raw_json().get(token)) return error;
-  } else if (first == '[') {
-    ondemand::array array;
-    if (const auto error = value.get_array().get(array)) return error;
-    if (const auto error = array.raw_json().get(token)) return error;
+  if (first == '{' || first == '[') {
+    if (const auto error = RawText(value, token)) return error;
   } else if (first == '-' || IsDigit(first)) {
     if (!ReadNumber(token).valid) return simdjson::NUMBER_ERROR;
   } else if (first != '"' && !IsLiteral(token)) {

@@ -101,6 +101,7 @@ void EventFramer::MakeRoom() {
     begin_ -= moved;
     scanned_ -= moved;
     fill_ -= moved;
+    last_end_ = 0;
     return;
   }
   if (window_.room() < limits_.event_bytes_max) {
@@ -165,7 +166,8 @@ void EventFramer::GiveUpTo(size_t end, size_t next_begin) {
   full.ordinal = ordinal_++;
   full.deep = std::exchange(deep_, scan_.depth >= limits_.depth_max);
   const size_t carried = fill_ - next_begin;
-  if (!TakeWindow(std::max(limits_.window_bytes, 2 * carried))) return;
+  const size_t room = std::min(2 * carried, limits_.event_bytes_max);
+  if (!TakeWindow(std::max(limits_.window_bytes, room))) return;
   std::memcpy(window_.data() + EventWindow::kFrontBytes, full.data() + next_begin, carried);
   const size_t moved = next_begin - EventWindow::kFrontBytes;
   window_offset_ += moved;

@@ -19,7 +19,7 @@ inline const char* ReadTime(const char* at, const char* end, int64_t& ns) {
   if (negative) ++at;
   const char* const digits = at;
   int64_t value = 0;
-  while (at != end && IsDigit(*at)) value = value * 10 + (*at++ - '0');
+  while (at != end && IsDigit(*at) && at - digits < 16) value = value * 10 + (*at++ - '0');
   if (at == digits || at - digits > 15) return nullptr;
   value *= 1000;
   if (at != end && *at == '.') {

@@ -26,8 +26,12 @@ std::string WithoutMarks(std::string_view text) {
   std::string plain;
   plain.reserve(text.size());
   size_t digits = 0;
+  bool in_string = false;
+  bool escaped = false;
   for (const char c : text) {
-    digits = c >= '0' && c <= '9' ? digits + 1 : 0;
+    if (c == '"' && !escaped) in_string = !in_string;
+    escaped = in_string && c == '\\' && !escaped;
+    digits = !in_string && c >= '0' && c <= '9' ? digits + 1 : 0;
     if (digits <= kDigitsMax) plain += IsSlotMark(c) ? '0' : c;
   }
   return plain;

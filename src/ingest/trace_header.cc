@@ -98,11 +98,11 @@ TraceHeader ReadTraceHeader(const HeaderReader::Entries& entries, EventIssues& i
   TraceHeader header;
   dom::parser parser;
   std::map<std::string, size_t> last;  // of a key written twice the last value counts
-  for (size_t i = 0; i < entries.size(); ++i) last[entries[i].first] = i;
+  for (size_t i = 0; i < entries.size(); ++i) last[UnescapedJson(entries[i].first)] = i;
   std::string json = "{";
   for (size_t i = 0; i < entries.size(); ++i) {
     const std::string key = UnescapedJson(entries[i].first);
-    if (last[entries[i].first] != i) continue;
+    if (last[key] != i) continue;
     const std::string value = ValidValue(entries[i].second, key, issues);
     dom::element element;
     if (parser.parse(value).get(element) == simdjson::SUCCESS)
