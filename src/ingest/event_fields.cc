@@ -152,7 +152,10 @@ error_code EventFields::ReadKey(ondemand::document& document, std::string_view k
     return std::memcmp(key.data(), wanted, n - 1) == 0;
   };
   const char first = value.raw_json_token()[0];
-  if ((first == '{' || first == '[') && key != "args") return ReadNested(key, value);
+  const bool nested = first == '{' || first == '[';
+  if (nested && key != "args" && key.find('\\') == std::string_view::npos) {
+    return ReadNested(key, value);
+  }
   switch (key.size()) {
     case 2:
       if (is("ts")) return ts = TokenOf(value), simdjson::SUCCESS;

@@ -72,10 +72,26 @@ Status CheckMarks(SqliteDb& db, const std::filesystem::path& path) {
   return Done{};
 }
 
+// An ingest that was killed while its trace landed leaves SQLite's journal. Only a connection that
+// may write can put the database back to what it was before; reading does that by itself. Where
+// it cannot be done, opening for reading says why.
+void RollBackKilledIngest(const std::filesystem::path& path, int busy_timeout_ms) {
+  std::error_code code;
+  std::filesystem::path journal = path;
+  journal += "-journal";
+  if (!std::filesystem::exists(journal, code)) return;
+  auto db = SqliteDb::Open(path, SqliteMode::kReadWrite);
+  if (!db.ok()) return;
+  db.value().SetBusyTimeout(busy_timeout_ms);
+  const auto read = db.value().Integer("SELECT count(*) FROM sqlite_schema");
+  (void)read;
+}
+
 }  // namespace
 
 Result<SqliteDb> OpenTraceDatabase(const std::filesystem::path& path, int busy_timeout_ms) {
   TRACEDB_TRY(CheckFile(path));
+  RollBackKilledIngest(path, busy_timeout_ms);
   auto opened = SqliteDb::Open(path, SqliteMode::kReadOnly);
   if (!opened.ok()) {
     Error error = Unreadable(std::move(opened).error(), path);
