@@ -36,7 +36,7 @@ Result<std::vector<TimedActivity>> ReadTimedActivities(const std::filesystem::pa
           }));
   std::sort(rows.begin(), rows.end(),
             [](const TimedActivity& a, const TimedActivity& b) { return a.ts < b.ts; });
-  return std::move(rows);
+  return rows;
 }
 
 Result<std::vector<TrackEntry>> ReadTrackEntries(const std::filesystem::path& file,
@@ -47,7 +47,7 @@ Result<std::vector<TrackEntry>> ReadTrackEntries(const std::filesystem::path& fi
                              return TrackEntry{row.Int(0), row.Int(1), row.Int(2)};
                            }));
   std::sort(rows.begin(), rows.end());
-  return std::move(rows);
+  return rows;
 }
 
 Result<std::vector<CorrelationEntry>> ReadCorrelationEntries(const std::filesystem::path& file,
@@ -60,7 +60,7 @@ Result<std::vector<CorrelationEntry>> ReadCorrelationEntries(const std::filesyst
                                                row.Int(1), row.Int(2)};
                      }));
   std::sort(rows.begin(), rows.end());
-  return std::move(rows);
+  return rows;
 }
 
 }  // namespace tracedb

@@ -42,7 +42,9 @@ class ByteSourceTest : public testing::Test {
       const auto count = source.value()->Read({into.data(), into.size()});
       if (!count.ok() || count.value() == 0) break;
       EXPECT_LE(count.value(), into.size());
-      if (block_bytes > 0) EXPECT_LE(count.value(), block_bytes);
+      if (block_bytes > 0) {
+        EXPECT_LE(count.value(), block_bytes);
+      }
       text.bytes.append(into.data(), count.value());
     }
     EXPECT_EQ(source.value()->Read({into.data(), into.size()}).value(), 0u);
@@ -167,8 +169,12 @@ TEST_F(ByteSourceTest, a_file_cut_at_any_byte_keeps_its_beginning_and_is_damaged
     const Text read = ReadAll(packed.substr(0, size));
     ASSERT_TRUE((text + text).starts_with(read.bytes)) << size;
     ASSERT_EQ(read.damage.has_value(), size != first.size()) << size;
-    if (size >= first.size()) ASSERT_GE(read.bytes.size(), text.size()) << size;
-    if (size != first.size()) ASSERT_TRUE(read.damage->loses_text) << size;
+    if (size >= first.size()) {
+      ASSERT_GE(read.bytes.size(), text.size()) << size;
+    }
+    if (size != first.size()) {
+      ASSERT_TRUE(read.damage->loses_text) << size;
+    }
   }
   const std::string frame = test::Zstandard(text);
   for (size_t size = 5; size < frame.size(); ++size) {
