@@ -45,31 +45,30 @@ class FreshDerivation {
     TRACEDB_ASSIGN(count, db_.Integer("SELECT count(*) FROM gpu_slice NOT INDEXED"));
     activities_ = static_cast<size_t>(count);
     TRACEDB_ASSIGN(few_tracks, ReadTracks());
-    const bool fits = activities_ * kBytesEach <= bytes_max_;
-    if (!fits) {
-      TRACEDB_TRY(DeriveLaunches());
+    // Where memory allows, the next kind of row is read while the one before is written; else one
+    // after the other, and what does not fit even alone is left to SQLite.
+    const std::filesystem::path path = file_->path();
+    const auto policy = Fits(kBytesTogether) ? std::launch::async : std::launch::deferred;
+    auto timed = std::async(policy, ReadTimedActivities, path, activities_);
+    TRACEDB_TRY(DeriveLaunches());
+    auto by_track = std::async(std::launch::deferred, ReadTrackEntries, path, activities_);
+    if (few_tracks && Fits(sizeof(TimedActivity))) {
+      const auto activities = timed.get();
+      if (policy == std::launch::async) {
+        by_track = std::async(policy, ReadTrackEntries, path, activities_);
+      }
+      TRACEDB_TRY(DeriveBusyTime(activities));
     } else {
-      const std::filesystem::path path = file_->path();
-      auto timed = std::async(std::launch::async, ReadTimedActivities, path, activities_);
-      const Status launches = DeriveLaunches();
-      auto timed_rows = timed.get();
-      TRACEDB_TRY(launches);
-      auto by_track = std::async(std::launch::async, ReadTrackEntries, path, activities_);
-      const Status busy = few_tracks ? DeriveBusyTime(timed_rows) : Status(Done{});
-      auto track_rows = by_track.get();
-      TRACEDB_TRY(busy);
-      timed_rows = std::vector<TimedActivity>();
-      auto by_correlation =
-          std::async(std::launch::async, ReadCorrelationEntries, path, activities_);
-      const Status indexed = IndexByTrack(track_rows);
-      auto correlation_rows = by_correlation.get();
-      TRACEDB_TRY(indexed);
-      TRACEDB_TRY(IndexByCorrelation(correlation_rows));
-      use_.indexes_done = true;
-    }
-    if (!use_.busy_done) {
       use_.devices.clear();
       use_.streams.clear();
+    }
+    if (Fits(sizeof(CorrelationEntry))) {
+      auto track_entries = by_track.get();
+      auto by_correlation = std::async(policy, ReadCorrelationEntries, path, activities_);
+      TRACEDB_TRY(IndexByTrack(track_entries));
+      track_entries = std::vector<TrackEntry>();
+      TRACEDB_TRY(IndexByCorrelation(by_correlation.get()));
+      use_.indexes_done = true;
     }
     TRACEDB_TRY(file_->Finish());
     return std::move(use_);
@@ -82,10 +81,12 @@ class FreshDerivation {
     uint32_t place;  // of its correlation in the launch table
     bool has_correlation;
   };
-  // The most that one activity takes at a time: in the launch table, and beside it in a row of the
-  // next kind.
-  static constexpr size_t kBytesEach =
+  // The most that one activity takes when reading goes on beside: in the launch table, and in a row
+  // of the next kind.
+  static constexpr size_t kBytesTogether =
       sizeof(Activity) + LaunchTable::kBytesEach + sizeof(TimedActivity);
+
+  bool Fits(size_t bytes_each) const { return activities_ * bytes_each <= bytes_max_; }
 
   struct TrackPlace {
     uint32_t device;  // in use_.devices
