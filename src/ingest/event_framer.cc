@@ -50,7 +50,12 @@ void EventFramer::ReadHeaderBytes() {
 
 void EventFramer::ScanEventBytes() {
   const char* base = window_.data();
-  const EventScan found = ScanEvents(scan_, base + scanned_, base + fill_);
+  // In pieces that end at fixed places of the stream: what is looked into for a lost quote, and
+  // when, must not depend on the blocks that the text comes in.
+  const uint64_t offset = window_offset_ + scanned_ - EventWindow::kFrontBytes;
+  const size_t piece_end =
+      std::min<uint64_t>(fill_, scanned_ + (kResyncBytes - offset % kResyncBytes));
+  const EventScan found = ScanEvents(scan_, base + scanned_, base + piece_end);
   if (found.depth_max >= limits_.depth_max) deep_ = true;
   const auto position = [base](const char* at) { return static_cast<size_t>(at - base); };
   if (skipping_ && (found.first_end != nullptr || found.array_end != nullptr)) {
@@ -63,10 +68,12 @@ void EventFramer::ScanEventBytes() {
     resync_bytes_ = kResyncBytes;
   }
   if (found.array_end == nullptr) {
-    scanned_ = fill_;
+    scanned_ = piece_end;
+    const uint64_t reached = window_offset_ + scanned_ - EventWindow::kFrontBytes;
+    const bool place = reached % kResyncBytes == 0;
     if (skipping_) {
-      begin_ = fill_;
-    } else if (fill_ - std::max(begin_, last_end_) > resync_bytes_) {
+      begin_ = scanned_;
+    } else if (place && scanned_ - std::max(begin_, last_end_) > resync_bytes_) {
       resync_bytes_ *= 2;
       Resync();
     }
@@ -116,10 +123,11 @@ void EventFramer::MakeRoom() {
 bool EventFramer::Resync() {
   if (last_end_ > begin_) GiveUpTo(last_end_, last_end_);
   if (stopped_) return false;
-  while (begin_ < fill_ && (IsJsonBlank(window_.bytes[begin_]) || window_.bytes[begin_] == ',')) {
+  while (begin_ < scanned_ &&
+         (IsJsonBlank(window_.bytes[begin_]) || window_.bytes[begin_] == ',')) {
     ++begin_;
   }
-  const size_t next = NextEventBehindLostQuote(Between(begin_, fill_));
+  const size_t next = NextEventBehindLostQuote(Between(begin_, scanned_));
   if (next == std::string_view::npos) return false;
   issues_.Add(IssueKind::kMalformedEvent, window_offset_ + begin_ - EventWindow::kFrontBytes,
               Between(begin_, begin_ + next));
