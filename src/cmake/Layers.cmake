@@ -1,11 +1,13 @@
 # Warnings and sanitizers travel on a target; a layer is a library that says whom it may use.
 
-add_library(tracedb_flags INTERFACE)
-target_compile_features(tracedb_flags INTERFACE cxx_std_20)
+add_library(tracedb_warnings INTERFACE)
+target_compile_features(tracedb_warnings INTERFACE cxx_std_20)
 # -UNDEBUG: asserts are our contracts, and stay on in Release builds.
-target_compile_options(tracedb_flags INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow
-                                               -UNDEBUG)
-target_include_directories(tracedb_flags INTERFACE ${PROJECT_SOURCE_DIR}/include)
+target_compile_options(tracedb_warnings INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow
+                                                  -UNDEBUG)
+target_include_directories(tracedb_warnings INTERFACE ${PROJECT_SOURCE_DIR}/include)
+add_library(tracedb_flags INTERFACE)
+target_link_libraries(tracedb_flags INTERFACE tracedb_warnings)
 
 if(TRACEDB_SANITIZE)
   target_compile_options(tracedb_flags INTERFACE -fsanitize=${TRACEDB_SANITIZE}
