@@ -91,7 +91,9 @@ TEST(ReadShape, numbers_of_any_size_are_valid_json) {
     const std::string args = "{\"x\":[" + std::string(number) + "],\"dtype\":\"Float\"}";
     const ShapeText shape = ReadShape(args);
     EXPECT_EQ(shape.args, args);
-    if (number != std::string("1e999")) EXPECT_EQ(shape.dtype, "Float") << number;
+    if (number != std::string("1e999")) {
+      EXPECT_EQ(shape.dtype, "Float") << number;
+    }
     EXPECT_FALSE(shape.repaired) << number;
   }
 }
