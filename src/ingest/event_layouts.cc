@@ -240,7 +240,6 @@ void EventLayouts::Learn(std::string_view event, const EventFields& fields,
   layouts_.push_back({record,
                       static_cast<uint32_t>(pieces_.size()),
                       static_cast<uint32_t>(std::popcount(fields.slot_mask)),
-                      prefix,
                       {kNone, kNone, kNone, kNone}});
   const char* from = event.data();
   const auto add_piece = [&](const char* end, Field field, uint8_t place) {

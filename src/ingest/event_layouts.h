@@ -55,7 +55,6 @@ class EventLayouts {
     EventRecord record;
     uint32_t pieces_at;
     uint32_t slots;  // how many
-    uint64_t prefix;
     std::array<uint32_t, kFollowers> next;  // layouts that followed this one last, or kNone
   };
   // A varying token of an event, while its layout is made.

@@ -52,10 +52,6 @@ struct NaiveScan {
 
 class EventScanTest : public testing::TestWithParam<Unit> {
  protected:
-  void SetUp() override {
-    if (!GetParam().supported()) GTEST_SKIP() << "this processor has no " << GetParam().name;
-  }
-
   // Scans `text` in pieces of the given sizes; after each all must be as the naive scan says.
   void ExpectSameAsNaive(const std::string& text, const std::vector<size_t>& sizes) {
     EventScanState state;
@@ -154,7 +150,16 @@ const Unit kUnits[] = {
 #endif
 };
 
-INSTANTIATE_TEST_SUITE_P(Units, EventScanTest, testing::ValuesIn(kUnits),
+// Those that this processor has; the portable one always.
+std::vector<Unit> SupportedUnits() {
+  std::vector<Unit> units;
+  for (const Unit& unit : kUnits) {
+    if (unit.supported()) units.push_back(unit);
+  }
+  return units;
+}
+
+INSTANTIATE_TEST_SUITE_P(Units, EventScanTest, testing::ValuesIn(SupportedUnits()),
                          [](const auto& test) { return std::string(test.param.name); });
 
 }  // namespace
