@@ -140,6 +140,12 @@ void SayWarnings(const GlobalOptions& global, const LoadSummary& summary,
                                 "loaded ({} events)",
                                 summary.path, Grouped(summary.events)));
   }
+  constexpr uint64_t kEventsOfACutTrace = 1'000'000;  // where JAX and TensorFlow stop writing
+  if (summary.events == kEventsOfACutTrace) {
+    SayNote(global, fmt::format("{}: exactly 1,000,000 events: its writer probably left the others "
+                                "out (TF_PROFILER_TRACE_VIEWER_MAX_EVENTS)",
+                                summary.path));
+  }
   if (summary.issues.Any()) {
     SayNote(global, fmt::format("{}: {} (details: tracedb info --issues)", summary.path,
                                 IssueLine(summary.issues)));

@@ -12,11 +12,13 @@ namespace {
 
 constexpr size_t kSegmentsAtATime = 4096;
 
-// The rank's activities with a duration; negative ones add nothing.
+// The rank's activities with a duration; negative ones add nothing, nor do those without timing.
 Result<SqliteStatement> Activities(SqliteDb& db, int64_t rank, const std::string& order) {
   TRACEDB_ASSIGN(rows, db.Prepare("SELECT t.device, t.stream, g.kind, g.ts + t.base_ns AS ts_ns, "
                                   "g.dur FROM gpu_slice g CROSS JOIN track t ON t.id = g.track "
-                                  "WHERE t.rank = ?1 AND g.dur >= 0 ORDER BY " +
+                                  "CROSS JOIN trace r ON r.trace_id = t.trace_id "
+                                  "WHERE t.rank = ?1 AND g.dur >= 0 AND NOT (g.dur = 0 AND "
+                                  "g.ts + t.base_ns = ifnull(r.base_time_ns, 0)) ORDER BY " +
                                   order));
   TRACEDB_TRY(rows.Bind(1, rank));
   return rows;

@@ -32,12 +32,13 @@ Result<uint32_t> RootPage(SqliteDb& db, const std::string& name) {
 
 class FreshDerivation {
  public:
-  FreshDerivation(SqliteDb db, std::unique_ptr<PageFile> file, int64_t rank, int64_t base_ns,
+  FreshDerivation(SqliteDb db, std::unique_ptr<PageFile> file, int64_t rank, int64_t base_ns, int64_t zero_ns,
                   const LaunchCalls& calls, size_t bytes_max)
       : db_(std::move(db)),
         file_(std::move(file)),
         rank_(rank),
         base_ns_(base_ns),
+        zero_ns_(zero_ns),
         calls_(calls),
         bytes_max_(bytes_max) {}
 
@@ -105,6 +106,7 @@ class FreshDerivation {
   std::unique_ptr<PageFile> file_;
   int64_t rank_;
   int64_t base_ns_;
+  int64_t zero_ns_;
   const LaunchCalls& calls_;
   size_t bytes_max_;
   size_t activities_ = 0;
@@ -199,6 +201,7 @@ Status FreshDerivation::DeriveBusyTime(const Result<std::vector<TimedActivity>>&
   TRACEDB_ASSIGN(table, TableAppender::Create(*file_, root));
   std::vector<std::vector<BusySegment>> segments(use_.devices.size());
   for (const TimedActivity& activity : activities.value()) {
+    if (activity.dur == 0 && activity.ts + base_ns_ == zero_ns_) continue;  // without timing
     const auto found = tracks_.find(activity.track);
     if (found == tracks_.end()) continue;  // a track without a device: not a GPU's
     const TrackPlace place = found->second;
@@ -263,13 +266,13 @@ Status FreshDerivation::IndexByCorrelation(const Result<std::vector<CorrelationE
 
 }  // namespace
 
-Result<FreshUse> DeriveFresh(const std::filesystem::path& file, int64_t rank, int64_t base_ns,
+Result<FreshUse> DeriveFresh(const std::filesystem::path& file, int64_t rank, int64_t base_ns, int64_t zero_ns,
                              const LaunchCalls& calls, const LoadLimits& limits) {
   TRACEDB_ASSIGN(db, SqliteDb::Open(file, SqliteMode::kFrozen));
   PageFileOptions options;
   options.start_writeback_early = true;
   TRACEDB_ASSIGN(pages, PageFile::Open(file, options));
-  FreshDerivation derivation(std::move(db), std::move(pages), rank, base_ns, calls,
+  FreshDerivation derivation(std::move(db), std::move(pages), rank, base_ns, zero_ns, calls,
                              limits.derive_bytes_max);
   return derivation.Run();
 }

@@ -84,6 +84,18 @@ bool IsLiteral(std::string_view token) {
   return token == "true" || token == "false" || token == "null";
 }
 
+// A string, a literal or what may be a number; not NaN or an infinity, which are mended first.
+bool IsScalar(std::string_view token) {
+  if (token.empty()) return false;
+  if (token[0] == '-') return token.size() > 1 && IsDigit(token[1]);
+  return token[0] == '"' || IsDigit(token[0]) || IsLiteral(token);
+}
+
+error_code SetScalar(std::string_view& field, ondemand::value value) {
+  field = TokenOf(value);
+  return IsScalar(field) ? simdjson::SUCCESS : simdjson::INCORRECT_TYPE;
+}
+
 bool IsPointer(std::string_view token) { return token.size() > 6 && token.starts_with("\"0x"); }
 
 }  // namespace
@@ -132,6 +144,20 @@ Slot EventFields::SlotFor(std::string_view key, std::string_view number, bool is
   return few ? Slot::kNone : FreeValueSlot();
 }
 
+// A key of args that comes again: the column is for the last value, so that of the one before goes
+// back into the text.
+void EventFields::MakeRoomForLast(std::string_view key, bool is_int) {
+  const ArgKey known = ClassifyArg(key);
+  if (known.kind != ArgClass::kSlot || !is_int) return;
+  const uint32_t bit = uint32_t{1} << static_cast<int>(known.slot);
+  if ((slot_mask & bit) == 0) return;
+  const size_t at = args.find(SlotMark(static_cast<int>(known.slot)));
+  if (at == std::string::npos) return;
+  args.replace(at, 1, tokens[static_cast<size_t>(known.slot)]);
+  slot_mask &= ~bit;
+  text_mask &= ~bit;
+}
+
 error_code EventFields::Read(ondemand::document& document, ondemand::object event) {
   Clear();
   for (auto field_result : event) {
@@ -158,18 +184,18 @@ error_code EventFields::ReadKey(ondemand::document& document, std::string_view k
   }
   switch (key.size()) {
     case 2:
-      if (is("ts")) return ts = TokenOf(value), simdjson::SUCCESS;
-      if (is("ph")) return phase = TokenOf(value), simdjson::SUCCESS;
+      if (is("ts")) return SetScalar(ts, value);
+      if (is("ph")) return SetScalar(phase, value);
       if (is("id")) return ReadOther(key, value);
       break;
     case 3:
-      if (is("pid")) return pid = TokenOf(value), simdjson::SUCCESS;
-      if (is("tid")) return tid = TokenOf(value), simdjson::SUCCESS;
-      if (is("dur")) return dur = TokenOf(value), simdjson::SUCCESS;
-      if (is("cat")) return category = TokenOf(value), simdjson::SUCCESS;
+      if (is("pid")) return SetScalar(pid, value);
+      if (is("tid")) return SetScalar(tid, value);
+      if (is("dur")) return SetScalar(dur, value);
+      if (is("cat")) return SetScalar(category, value);
       break;
     case 4:
-      if (is("name")) return name = TokenOf(value), simdjson::SUCCESS;
+      if (is("name")) return SetScalar(name, value);
       if (is("args")) return ReadArgs(document, value);
       break;
     default:
@@ -217,6 +243,7 @@ error_code EventFields::ReadArgs(ondemand::document& document, ondemand::value v
     return simdjson::SUCCESS;
   }
   ondemand::object object;
+  std::string plain_key;
   if (const auto error = value.get_object().get(object)) return error;
   for (auto field_result : object) {
     ondemand::field field;
@@ -225,7 +252,11 @@ error_code EventFields::ReadArgs(ondemand::document& document, ondemand::value v
     std::string_view token = field.value().raw_json_token();
     const char first = token[0];
     if (first == '{' || first == '[') continue;
-    const std::string_view key = KeyBefore(key_begin, token.data());
+    std::string_view key = KeyBefore(key_begin, token.data());
+    if (key.find('\\') != std::string_view::npos) {
+      plain_key = UnescapedJson(key);
+      key = plain_key;
+    }
     while (IsJsonBlank(token.back())) token.remove_suffix(1);
     if (key.size() == 6) {
       if (key == "device") device = token;
@@ -243,6 +274,7 @@ error_code EventFields::ReadArgs(ondemand::document& document, ondemand::value v
     } else if (first == '-' || IsDigit(first)) {
       const Number number = ReadNumber(token);
       if (!number.valid) return simdjson::NUMBER_ERROR;
+      MakeRoomForLast(key, number.is_int);
       const Slot slot = SlotFor(key, token, number.is_int, number.value);
       if (slot == Slot::kNone) continue;
       if (number.is_int) {

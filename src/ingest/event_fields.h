@@ -48,6 +48,7 @@ class EventFields {
   void ReadId(std::string_view key, std::string_view token);
   Slot SlotFor(std::string_view key, std::string_view number, bool is_int, int64_t value);
   Slot FreeValueSlot() const;
+  void MakeRoomForLast(std::string_view key, bool is_int);
   void SetInt(Slot slot, int64_t value, std::string_view token);
   void SetText(Slot slot, std::string_view text);
 

@@ -14,7 +14,8 @@ EventFramer::EventFramer(const LoadLimits& limits, EventIssues& issues, Take tak
       issues_(issues),
       take_(std::move(take)),
       give_(std::move(give)),
-      header_(limits.header_bytes_max, issues) {
+      header_(limits.header_bytes_max, issues),
+      resync_bytes_(limits.resync_bytes) {
   TakeWindow(limits_.window_bytes);
 }
 
@@ -45,7 +46,16 @@ void EventFramer::ReadHeaderBytes() {
   scanned_ += header_.Read(Between(scanned_, fill_), offset);
   begin_ = scanned_;
   last_end_ = 0;
-  if (header_.in_events()) scan_ = {};
+  if (!header_.in_events()) return;
+  scan_ = {};
+  const size_t resumed = header_.resumed_bytes();
+  if (resumed == 0) return;
+  // It used the beginning of an event: back to it, if it is still here.
+  if (resumed <= scanned_ - EventWindow::kFrontBytes) {
+    begin_ = scanned_ -= resumed;
+  } else {
+    scan_.depth = 1;
+  }
 }
 
 void EventFramer::ScanEventBytes() {
@@ -54,7 +64,7 @@ void EventFramer::ScanEventBytes() {
   // when, must not depend on the blocks that the text comes in.
   const uint64_t offset = window_offset_ + scanned_ - EventWindow::kFrontBytes;
   const size_t piece_end =
-      std::min<uint64_t>(fill_, scanned_ + (kResyncBytes - offset % kResyncBytes));
+      std::min<uint64_t>(fill_, scanned_ + (limits_.resync_bytes - offset % limits_.resync_bytes));
   const EventScan found = ScanEvents(scan_, base + scanned_, base + piece_end);
   if (found.depth_max >= limits_.depth_max) deep_ = true;
   const auto position = [base](const char* at) { return static_cast<size_t>(at - base); };
@@ -65,24 +75,57 @@ void EventFramer::ScanEventBytes() {
   }
   if (found.last_end != nullptr) {
     last_end_ = position(found.last_end);
-    resync_bytes_ = kResyncBytes;
+    resync_bytes_ = limits_.resync_bytes;
   }
-  if (found.array_end == nullptr) {
-    scanned_ = piece_end;
-    const uint64_t reached = window_offset_ + scanned_ - EventWindow::kFrontBytes;
-    const bool place = reached % kResyncBytes == 0;
-    if (skipping_) {
-      begin_ = scanned_;
-    } else if (place && scanned_ - std::max(begin_, last_end_) > resync_bytes_) {
-      resync_bytes_ *= 2;
-      Resync();
-    }
+  if (found.array_end != nullptr) {
+    EndArray(position(found.array_end), piece_end);
     return;
   }
-  const size_t end = position(found.array_end);
-  header_.EndEvents();
-  scanned_ = end + 1;
-  GiveUpTo(end, end + 1);
+  scanned_ = piece_end;
+  const uint64_t reached = window_offset_ + scanned_ - EventWindow::kFrontBytes;
+  const bool place = reached % limits_.resync_bytes == 0;
+  if (skipping_) {
+    if (!place || !EndSkipping()) begin_ = scanned_;
+  } else if (place) {
+    CheckPlace();
+  }
+}
+
+// A bracket closes what is no event: the array's end, or one that is too many or in a name.
+void EventFramer::EndArray(size_t at, size_t piece_end) {
+  const char* base = window_.data();
+  const uint64_t offset = window_offset_ + at - EventWindow::kFrontBytes;
+  const bool more_junk = lost_ && offset == junk_end_;
+  if (base[at] == ']' && !more_junk && MayEndArray(Between(std::max(begin_, last_end_), at))) {
+    header_.EndEvents();
+    scanned_ = at + 1;
+    GiveUpTo(at, at + 1);
+    return;
+  }
+  scanned_ = at + 1;
+  while (scanned_ < piece_end && base[scanned_] == base[at]) ++scanned_;
+  last_end_ = scanned_;  // the parser says what is wrong with it
+  junk_end_ = offset + (scanned_ - at);
+  scan_ = {};
+  lost_ = true;
+}
+
+// At fixed places of the stream: do events still end where they should? Costs nothing where they
+// do, and no more than reading the text twice where they do not.
+void EventFramer::CheckPlace() {
+  const size_t behind = std::max(begin_, last_end_);
+  const size_t open_bytes = scanned_ - behind;
+  const size_t next = Between(behind, scanned_).find_first_not_of(" \t\r\n");
+  if (last_end_ > begin_ && next != std::string_view::npos) {
+    const char c = window_.data()[behind + next];
+    if (c != ',' && c != ']' && c != '{') lost_ = true;
+  }
+  if (open_bytes > resync_bytes_) {
+    resync_bytes_ *= 2;
+    Resync();
+  } else if (lost_ && open_bytes <= limits_.resync_bytes) {
+    Resync();
+  }
 }
 
 // The window is full: hands on its whole events, or makes it larger for the one that does not fit.
@@ -118,8 +161,8 @@ void EventFramer::MakeRoom() {
   BeginSkipping();
 }
 
-// An event does not end. If that is because of a lost quote, it is given up, and scanning begins
-// anew at the event behind it.
+// An event does not end, or ends where none can. If the place where the next one begins is in sight,
+// scanning begins anew there, and what is before goes to the parser, which takes it apart.
 bool EventFramer::Resync() {
   if (last_end_ > begin_) GiveUpTo(last_end_, last_end_);
   if (stopped_) return false;
@@ -127,15 +170,38 @@ bool EventFramer::Resync() {
          (IsJsonBlank(window_.bytes[begin_]) || window_.bytes[begin_] == ',')) {
     ++begin_;
   }
-  const size_t next = NextEventBehindLostQuote(Between(begin_, scanned_));
+  const std::string_view open = Between(begin_, scanned_);
+  size_t next = NextEventBehindLostQuote(open);
+  if (next == std::string_view::npos) next = LastEventWithPhase(open);
   if (next == std::string_view::npos) return false;
-  issues_.Add(IssueKind::kMalformedEvent, window_offset_ + begin_ - EventWindow::kFrontBytes,
-              Between(begin_, begin_ + next));
+  scan_ = {};
+  scanned_ = begin_ + next;
+  GiveUpTo(scanned_, scanned_);
+  resync_bytes_ = limits_.resync_bytes;
+  lost_ = false;
+  return true;
+}
+
+// The last event lost a quote: the array's end is in what looks like a string.
+bool EventFramer::EndArrayBehindLostQuote() {
+  const size_t end = ArrayEndBehindLostQuote(Between(begin_, scanned_));
+  if (end == std::string_view::npos) return false;
+  scan_ = {};
+  scanned_ = begin_ + end + 1;
+  header_.EndEvents();
+  GiveUpTo(begin_ + end, scanned_);
+  return true;
+}
+
+// The event that is being skipped has no end in sight: maybe another begins in this piece of it.
+bool EventFramer::EndSkipping() {
+  const size_t next = NextEventWithPhase(Between(begin_, scanned_));
+  if (next == std::string_view::npos) return false;
   begin_ += next;
   scanned_ = begin_;
   last_end_ = 0;
   scan_ = {};
-  resync_bytes_ = kResyncBytes;
+  skipping_ = false;
   return true;
 }
 
@@ -187,7 +253,10 @@ void EventFramer::GiveUpTo(size_t end, size_t next_begin) {
 }
 
 void EventFramer::Finish() {
-  while (!stopped_ && header_.in_events() && !skipping_ && Resync()) ScanNew();
+  while (!stopped_ && header_.in_events() && !skipping_ &&
+         (Resync() || EndArrayBehindLostQuote())) {
+    ScanNew();
+  }
   if (stopped_) return;
   header_.Finish();
   complete_ = header_.finished();

@@ -41,15 +41,17 @@ class EventFramer {
  private:
   void ScanNew();
   void ScanEventBytes();
+  void EndArray(size_t at, size_t piece_end);
+  void CheckPlace();
   void ReadHeaderBytes();
   void MakeRoom();
   bool TakeWindow(size_t room_bytes);
   void GiveUpTo(size_t end, size_t next_begin);
   void BeginSkipping();
+  bool EndSkipping();
   bool Resync();
+  bool EndArrayBehindLostQuote();
   std::string_view Between(size_t begin, size_t end) const;
-
-  static constexpr size_t kResyncBytes = 64 * 1024;
 
   LoadLimits limits_;
   EventIssues& issues_;
@@ -66,8 +68,10 @@ class EventFramer {
   size_t last_end_ = 0;         // behind the last whole event in [begin_, scanned_); 0: none
   uint64_t window_offset_ = 0;  // stream position of the window's first byte of text
   uint64_t ordinal_ = 0;
-  size_t resync_bytes_ = kResyncBytes;  // an event so long without an end is looked into
+  size_t resync_bytes_;         // an event so long without an end is looked into
   bool deep_ = false;
+  bool lost_ = false;      // a bracket stood where none can: a quote may be missing
+  uint64_t junk_end_ = 0;  // stream position behind the last such brackets
   bool skipping_ = false;  // inside an event that is too large
   bool stopped_ = false;
   bool complete_ = false;

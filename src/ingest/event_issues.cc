@@ -20,6 +20,7 @@ constexpr std::array<KindText, kIssueKinds> kKinds = {{
     {IssueKind::kMissingTime, "missing_time", true},
     {IssueKind::kMissingDuration, "missing_duration", false},
     {IssueKind::kNegativeDuration, "negative_duration", false},
+    {IssueKind::kNoTiming, "no_timing", false},
     {IssueKind::kBeginWithoutEnd, "begin_without_end", false},
     {IssueKind::kEndWithoutBegin, "end_without_begin", false},
     {IssueKind::kTooManyOpen, "too_many_open", false},

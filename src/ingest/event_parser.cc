@@ -10,6 +10,7 @@
 #include "ingest/event_recorder.h"
 #include "ingest/event_resync.h"
 #include "ingest/event_scan.h"
+#include "ingest/json_requote.h"
 #include "ingest/json_text.h"
 
 namespace tracedb {
@@ -18,18 +19,41 @@ namespace {
 using simdjson::error_code;
 namespace ondemand = simdjson::ondemand;
 
-// One event's extent in a window, found without the fast scan: for windows in which something is
-// wrong.
+// One element's extent in a window in which something is wrong.
 struct EventExtent {
-  size_t begin = 0;
-  size_t end = 0;  // behind the closing brace; == text size when it never closes
-  int depth_max = 0;
+  size_t end = 0;      // behind its last byte
+  bool closed = true;  // false: it begins with a brace that never closes
 };
 
-EventExtent NextEvent(std::string_view text, size_t from) {
-  EventExtent extent;
-  extent.begin = from;
-  int depth = 0;
+EventExtent ObjectExtent(std::string_view text, size_t from) {
+  constexpr size_t kFirstScanBytes = 1024;
+  EventScanState state;
+  const char* const end = text.data() + text.size();
+  size_t scan_bytes = kFirstScanBytes;
+  for (const char* at = text.data() + from; at != end; scan_bytes *= 2) {
+    const char* const to = at + std::min(scan_bytes, static_cast<size_t>(end - at));
+    const EventScan found = ScanEvents(state, at, to);
+    if (found.first_end != nullptr) {
+      return {static_cast<size_t>(found.first_end - text.data()), true};
+    }
+    at = to;
+  }
+  return {text.size(), false};
+}
+
+// Behind an element that does not begin with a brace: up to the next comma or bracket, pairs aside.
+// Closing brackets that follow each other are one.
+size_t OtherEnd(std::string_view text, size_t from) {
+  const auto closes = [](char c) { return c == '}' || c == ']'; };
+  if (closes(text[from])) {
+    size_t at = from;
+    while (at < text.size() && closes(text[at])) ++at;
+    return at;
+  }
+  if (text[from] == '[') {
+    const EventExtent extent = ObjectExtent(text, from);
+    return extent.closed ? extent.end : from + 1;
+  }
   bool in_string = false;
   bool escaped = false;
   for (size_t at = from; at < text.size(); ++at) {
@@ -40,24 +64,44 @@ EventExtent NextEvent(std::string_view text, size_t from) {
     } else if (c == '"') {
       in_string = true;
       escaped = false;
-    } else if (c == '{' || c == '[') {
-      extent.depth_max = std::max(extent.depth_max, ++depth);
-    } else if ((c == '}' || c == ']') && --depth <= 0) {
-      extent.end = at + 1;
-      return extent;
-    } else if (c == ',' && depth == 0) {  // an element that is no object
-      extent.end = at;
-      return extent;
+    } else if (c == ',' || c == '{' || c == '[' || closes(c)) {
+      return at;
     }
   }
-  extent.end = text.size();
-  return extent;
+  return text.size();
 }
 
-// How much of a text that is no event belongs to the broken one: a brace that is missing makes it
-// swallow those behind it.
+int DepthMax(std::string_view event) {
+  int depth = 0;
+  int depth_max = 0;
+  bool in_string = false;
+  bool escaped = false;
+  for (const char c : event) {
+    if (in_string) {
+      if (c == '"' && !escaped) in_string = false;
+      escaped = c == '\\' && !escaped;
+    } else if (c == '"') {
+      in_string = true;
+      escaped = false;
+    } else if (c == '{' || c == '[') {
+      depth_max = std::max(depth_max, ++depth);
+    } else if (c == '}' || c == ']') {
+      --depth;
+    }
+  }
+  return depth_max;
+}
+
+// How much of a text that is no event belongs to the broken one: a brace or a quote that is missing
+// makes it swallow those behind it.
 size_t EndOfBroken(std::string_view event) {
-  return std::min({NextEventBehindLostQuote(event), NextEventWithPhase(event), event.size()});
+  event = event.substr(0, NextEventWithPhase(event));
+  return std::min(NextEventBehindLostQuote(event), event.size());
+}
+
+std::string_view WithoutComma(std::string_view event) {
+  const size_t last = event.find_last_not_of(" \t\r\n,");
+  return event.substr(0, last == std::string_view::npos ? 0 : last + 1);
 }
 
 }  // namespace
@@ -81,7 +125,10 @@ class EventParser::Impl {
   bool ParseWhole(EventWindow& window, size_t begin, size_t end);
   void ParseOneByOne(std::string_view text, uint64_t offset);
   Outcome ParseAlone(std::string_view event);
+  bool ParseClosed(std::string_view event, uint64_t offset);
+  size_t ParseBroken(std::string_view text, size_t length, uint64_t offset);
   bool ParseMended(std::string_view event, uint64_t offset);
+  bool ParseRequoted(std::string_view event, uint64_t offset);
 
   ParseWay way_;
   LoadLimits limits_;
@@ -163,19 +210,9 @@ bool EventParser::Impl::ParseKnown(std::string_view text, uint64_t offset) {
 // Parses the event at `at`, learns its layout, and moves `at` behind it.
 bool EventParser::Impl::ParseNext(std::string_view text, size_t& at, uint64_t offset) {
   if (text[at] != '{') return false;
-  constexpr size_t kScanBytes = 1024;
-  EventScanState state;
-  const char* const begin = text.data() + at;
-  const char* const end = text.data() + text.size();
-  const char* event_end = nullptr;
-  for (const char* from = begin; from != end && event_end == nullptr;) {
-    const char* const to = from + std::min<size_t>(kScanBytes, static_cast<size_t>(end - from));
-    const EventScan found = ScanEvents(state, from, to);
-    event_end = found.first_end;
-    from = to;
-  }
-  if (event_end == nullptr) return false;
-  const std::string_view event(begin, static_cast<size_t>(event_end - begin));
+  const EventExtent extent = ObjectExtent(text, at);
+  if (!extent.closed) return false;
+  const std::string_view event = text.substr(at, extent.end - at);
   const Outcome outcome = ParseAlone(event);
   if (outcome == Outcome::kBroken) return false;
   if (outcome == Outcome::kDone) {
@@ -227,25 +264,44 @@ void EventParser::Impl::ParseOneByOne(std::string_view text, uint64_t offset) {
       ++at;
       continue;
     }
-    const EventExtent extent = NextEvent(text, at);
-    const std::string_view event = text.substr(extent.begin, extent.end - extent.begin);
-    const uint64_t place = offset + extent.begin;
-    at = std::max(extent.end, at + 1);
-    if (extent.depth_max > limits_.depth_max) {
-      batch_->issues.Add(IssueKind::kEventTooDeep, place, event);
+    const uint64_t place = offset + at;
+    if (text[at] != '{') {
+      const std::string_view other = text.substr(at, OtherEnd(text, at) - at);
+      const size_t length = EndOfBroken(other);
+      batch_->issues.Add(IssueKind::kNotAnEvent, place, other.substr(0, length));
+      at += length;
       continue;
     }
-    switch (event[0] == '{' ? ParseAlone(event) : Outcome::kBroken) {
-      case Outcome::kDone:
-        recorder_.Record(fields_, place, event);
-        break;
-      case Outcome::kBroken:
-        if (!ParseMended(event, place)) at = extent.begin + EndOfBroken(event);
-        break;
-      case Outcome::kEmpty:
-        break;
+    const EventExtent extent = ObjectExtent(text, at);
+    const std::string_view event = text.substr(at, extent.end - at);
+    if (extent.closed && ParseClosed(event, place)) {
+      at = extent.end;
+      continue;
+    }
+    if (extent.closed && ParseMended(event, place)) {
+      at = extent.end;
+    } else {
+      at += ParseBroken(text.substr(at), event.size(), place);
     }
   }
+}
+
+// False when it is no JSON.
+bool EventParser::Impl::ParseClosed(std::string_view event, uint64_t offset) {
+  if (DepthMax(event) > limits_.depth_max) {
+    batch_->issues.Add(IssueKind::kEventTooDeep, offset, event);
+    return true;
+  }
+  switch (ParseAlone(event)) {
+    case Outcome::kDone:
+      recorder_.Record(fields_, offset, event);
+      return true;
+    case Outcome::kEmpty:
+      return true;
+    case Outcome::kBroken:
+      return false;
+  }
+  return false;
 }
 
 EventParser::Impl::Outcome EventParser::Impl::ParseAlone(std::string_view event) {
@@ -264,19 +320,46 @@ EventParser::Impl::Outcome EventParser::Impl::ParseAlone(std::string_view event)
   return Outcome::kDone;
 }
 
-// False when nothing could be made of it.
-bool EventParser::Impl::ParseMended(std::string_view event, uint64_t offset) {
-  if (event[0] != '{') {
-    batch_->issues.Add(IssueKind::kNotAnEvent, offset, event);
-    return true;
+// `text` begins with an event that cannot be mended as it stands, and seems to be `length` long, which quotes that
+// were lost can make too long or too short. Returns how long it is. Mends the quotes, or counts it.
+size_t EventParser::Impl::ParseBroken(std::string_view text, size_t length, uint64_t offset) {
+  constexpr size_t kLookBytes = 16384;  // keeps the whole linear
+  const std::string_view near = text.substr(0, length + kLookBytes);
+  const size_t next = NextEventWithPhase(near);
+  const size_t to_next = next != std::string_view::npos    ? next
+                         : near.size() == text.size() ? text.size()
+                                                      : length;
+  if (to_next > length && ParseRequoted(WithoutComma(text.substr(0, to_next)), offset)) {
+    return to_next;
   }
-  const JsonRepair repair = RepairJson(event, mended_);
-  const std::string mended = mended_;
-  if (ParseAlone(mended) != Outcome::kDone) {
+  const std::string_view seeming = text.substr(0, length);
+  const size_t end = EndOfBroken(seeming);
+  const std::string_view event = WithoutComma(seeming.substr(0, end));
+  if (DepthMax(event) > limits_.depth_max) {
+    batch_->issues.Add(IssueKind::kEventTooDeep, offset, event);
+  } else if (!ParseRequoted(event, offset)) {
     batch_->issues.Add(IssueKind::kMalformedEvent, offset, event);
-    return false;
   }
+  return end;
+}
+
+// What can be mended without guessing is. False when it is no event even so.
+bool EventParser::Impl::ParseMended(std::string_view event, uint64_t offset) {
+  const JsonRepair repair = RepairJson(event, mended_);
+  if (ParseAlone(mended_) != Outcome::kDone) return false;
   if (repair.text) batch_->issues.Add(IssueKind::kRepairedText, offset, event);
+  if (repair.non_finite) batch_->issues.Add(IssueKind::kNonFiniteNumber, offset, event);
+  recorder_.Record(fields_, offset, event);
+  return true;
+}
+
+// The same where quotes must be told from those that were meant as text.
+bool EventParser::Impl::ParseRequoted(std::string_view event, uint64_t offset) {
+  std::string requoted;
+  if (!RequoteJson(event, requoted) || DepthMax(requoted) > limits_.depth_max) return false;
+  const JsonRepair repair = RepairJson(requoted, mended_);
+  if (ParseAlone(mended_) != Outcome::kDone) return false;
+  batch_->issues.Add(IssueKind::kRepairedText, offset, event);
   if (repair.non_finite) batch_->issues.Add(IssueKind::kNonFiniteNumber, offset, event);
   recorder_.Record(fields_, offset, event);
   return true;

@@ -1,6 +1,7 @@
 #include "ingest/event_recorder.h"
 
 #include <bit>
+#include <charconv>
 
 #include "ingest/decimal_time.h"
 #include "ingest/event_category.h"
@@ -21,7 +22,7 @@ bool EventRecorder::Begin(EventBatch& batch) {
   for (const TextDictionary& dictionary : dictionaries_) bytes += dictionary.bytes();
   if (bytes <= limits_.dictionary_bytes_max) return false;
   for (TextDictionary& dictionary : dictionaries_) dictionary.Clear();
-  label_on_gpu_.clear();
+  label_track_.clear();
   last_track_key_.clear();
   batch.forgot = true;
   return true;
@@ -107,14 +108,10 @@ void EventRecorder::RecordTexts(EventFields& fields, EventRecord& record) {
     key_ += category;
   }
   record.label = Intern(TextKind::kLabel, key_);
-  if (record.label == label_on_gpu_.size()) {
-    const bool escaped = category.find('\\') != std::string_view::npos;
-    label_on_gpu_.push_back(
-        ClassifyCategory(escaped ? UnescapedJson(category) : std::string(category)).table ==
-        SliceTable::kGpu);
-  }
-  const bool gpu = record.phase == 'X' && label_on_gpu_[record.label];
-  AddTrackKey(fields, gpu);
+  if (record.label == label_track_.size()) label_track_.push_back(TrackKindOf(category));
+  const TrackKind kind = record.phase == 'X' ? label_track_[record.label] : TrackKind::kThread;
+  const bool gpu = kind == TrackKind::kGpuStream;
+  AddTrackKey(fields, kind);
   // Events come in runs of one thread.
   if (key_ != last_track_key_) {
     last_track_ = Intern(TextKind::kTrack, key_);
@@ -137,17 +134,39 @@ void EventRecorder::RecordTexts(EventFields& fields, EventRecord& record) {
   }
 }
 
-void EventRecorder::AddTrackKey(const EventFields& fields, bool gpu) {
+EventRecorder::TrackKind EventRecorder::TrackKindOf(std::string_view category) {
+  const bool escaped = category.find('\\') != std::string_view::npos;
+  const std::string plain = escaped ? UnescapedJson(category) : std::string(category);
+  if (EqualsIgnoringCase(plain, "cuda_sync")) return TrackKind::kSync;
+  return ClassifyCategory(plain).table == SliceTable::kGpu ? TrackKind::kGpuStream
+                                                           : TrackKind::kThread;
+}
+
+void EventRecorder::AddTrackKey(const EventFields& fields, TrackKind kind) {
   const std::string_view pid = Unquoted(fields.pid);
   const std::string_view tid = Unquoted(fields.tid);
   key_.assign(pid);
   key_ += kPartMark;
   key_ += tid;
-  if (!gpu) return;
+  if (kind == TrackKind::kThread) return;
+  // Kineto writes waits for stream N, which overlap its kernels, as thread N + 1,000,000.
+  constexpr int64_t kSyncThreads = 1'000'000;
+  int64_t of_stream = 0;
+  if (kind == TrackKind::kSync) {
+    const auto [end, error] = std::from_chars(tid.data(), tid.data() + tid.size(), of_stream);
+    if (error != std::errc() || end != tid.data() + tid.size()) return;
+    if ((of_stream -= kSyncThreads) < 0) return;
+  }
   key_ += kPartMark;
   key_ += fields.device.empty() ? pid : Unquoted(fields.device);
   key_ += kPartMark;
-  key_ += fields.stream.empty() ? tid : Unquoted(fields.stream);
+  if (!fields.stream.empty()) {
+    key_ += Unquoted(fields.stream);
+  } else if (kind == TrackKind::kSync) {
+    key_ += std::to_string(of_stream);
+  } else {
+    key_ += tid;
+  }
 }
 
 void EventRecorder::RecordSlots(const EventFields& fields, EventRecord& record) {

@@ -30,14 +30,16 @@ class EventRecorder {
   bool RecordTimes(const EventFields& fields, EventRecord& record, uint64_t offset,
                    std::string_view event);
   void RecordTexts(EventFields& fields, EventRecord& record);
-  void AddTrackKey(const EventFields& fields, bool gpu);
+  enum class TrackKind : uint8_t { kThread, kGpuStream, kSync };
+  static TrackKind TrackKindOf(std::string_view category);
+  void AddTrackKey(const EventFields& fields, TrackKind kind);
   void RecordSlots(const EventFields& fields, EventRecord& record);
   uint32_t Intern(TextKind kind, std::string_view text);
 
   LoadLimits limits_;
   bool keep_args_;
   std::array<TextDictionary, kTextKinds> dictionaries_;
-  std::vector<bool> label_on_gpu_;
+  std::vector<TrackKind> label_track_;  // of the slices with this label
   std::string key_;
   std::string last_track_key_;
   uint32_t last_track_ = 0;

@@ -1,16 +1,22 @@
 #include "ingest/header_reader.h"
 
+#include "ingest/json_text.h"
+
 namespace tracedb {
 namespace {
-
-bool IsBlank(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
 constexpr std::string_view kBom = "\xef\xbb\xbf";
 constexpr std::string_view kEventsKey = "\"traceEvents\":[";
 
+bool IsEventKey(std::string_view key) {
+  return key == "ph" || key == "name" || key == "cat" || key == "pid" || key == "tid" ||
+         key == "ts" || key == "args" || key == "id";
+}
+
 }  // namespace
 
 size_t HeaderReader::Read(std::string_view text, uint64_t offset) {
+  resumed_bytes_ = 0;
   for (size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     switch (state_) {
@@ -26,7 +32,7 @@ size_t HeaderReader::Read(std::string_view text, uint64_t offset) {
       case State::kColon:
         if (c == ':') {
           state_ = State::kValue;
-        } else if (!IsBlank(c)) {
+        } else if (!IsJsonBlank(c)) {
           Lose(offset + i);
         }
         break;
@@ -35,12 +41,14 @@ size_t HeaderReader::Read(std::string_view text, uint64_t offset) {
         break;
       case State::kInString:
         InString(c);
+        SearchEventsInValue(c, offset + i);
         break;
       case State::kInNested:
         InNested(c);
+        SearchEventsInValue(c, offset + i);
         break;
       case State::kInScalar:
-        if (c == ',' || c == '}' || IsBlank(c)) {
+        if (c == ',' || c == '}' || IsJsonBlank(c)) {
           EndValue();
           AfterValue(c, offset + i);
         } else {
@@ -52,11 +60,14 @@ size_t HeaderReader::Read(std::string_view text, uint64_t offset) {
         break;
       case State::kLost:
         SearchEvents(c);
+        SearchNextKey(c);
+        SearchNextEvent(c, offset + i);
         break;
       case State::kDone:
-        if (garbage_.empty() && (IsBlank(c) || c == '\0')) break;
+        if (garbage_.empty() && (IsJsonBlank(c) || c == '\0')) break;
         if (garbage_.empty()) garbage_offset_ = offset + i;
         if (garbage_.size() < EventIssues::kExcerptBytes) garbage_ += c;
+        SearchNextEvent(c, offset + i);
         break;
       case State::kNotJson:
         return text.size();
@@ -64,7 +75,7 @@ size_t HeaderReader::Read(std::string_view text, uint64_t offset) {
         break;
     }
     if (state_ == State::kEvents) {
-      if (++event_arrays_ == 2) {
+      if (resumed_bytes_ == 0 && ++event_arrays_ == 2) {
         issues_.Add(IssueKind::kRepeatedEventArray, offset + i, "traceEvents");
       }
       return i + 1;
@@ -87,7 +98,7 @@ void HeaderReader::Start(char c) {
   } else if (c == '[') {
     array_form_ = true;
     state_ = State::kEvents;
-  } else if (!IsBlank(c)) {
+  } else if (!IsJsonBlank(c)) {
     state_ = State::kNotJson;
   }
 }
@@ -99,7 +110,7 @@ void HeaderReader::Key(char c, uint64_t offset) {
     state_ = State::kInKey;
   } else if (c == '}') {
     state_ = State::kDone;
-  } else if (!IsBlank(c) && c != ',') {
+  } else if (!IsJsonBlank(c) && c != ',') {
     Lose(offset);
   }
 }
@@ -114,11 +125,12 @@ void HeaderReader::InKey(char c) {
 }
 
 void HeaderReader::Value(char c, uint64_t offset) {
-  if (IsBlank(c)) return;
+  if (IsJsonBlank(c)) return;
   value_.clear();
   value_offset_ = offset;
   over_limit_ = false;
   escaped_ = false;
+  if (key_.find('\\') != std::string::npos) key_ = UnescapedJson(key_);
   if (c == '[' && key_ == "traceEvents") {
     state_ = State::kEvents;
     return;
@@ -130,8 +142,9 @@ void HeaderReader::Value(char c, uint64_t offset) {
     depth_ = 1;
     in_string_ = false;
     state_ = State::kInNested;
-  } else if (c == ',' || c == '}') {
-    Lose(offset);
+  } else if (c == ',' || c == '}') {  // not written
+    issues_.Add(IssueKind::kHeaderMalformed, offset, key_);
+    AfterValue(c, offset);
   } else {
     state_ = State::kInScalar;
   }
@@ -168,25 +181,102 @@ void HeaderReader::AfterValue(char c, uint64_t offset) {
     state_ = State::kKey;
   } else if (c == '}') {
     state_ = State::kDone;
-  } else if (!IsBlank(c)) {
+  } else if (!IsJsonBlank(c)) {
     Lose(offset);
   }
 }
 
-// The header is broken here; the events may still be good. Looks for where their array begins.
+// The header is broken here; what follows may still be good. Looks for the next key, or for where
+// the array of events begins.
 void HeaderReader::Lose(uint64_t offset) {
   issues_.Add(IssueKind::kHeaderMalformed, offset, key_);
   matched_ = 0;
+  key_search_ = KeySearch::kBefore;
   state_ = State::kLost;
 }
 
+// A key stands behind a comma or a line's end, and before a colon.
+void HeaderReader::SearchNextKey(char c) {
+  constexpr size_t kKeyBytesMax = 64;
+  if (state_ != State::kLost) return;
+  switch (key_search_) {
+    case KeySearch::kBefore:
+      break;
+    case KeySearch::kAtKey:
+      if (IsJsonBlank(c)) return;
+      if (c != '"') break;
+      key_.clear();
+      key_search_ = KeySearch::kInKey;
+      return;
+    case KeySearch::kInKey:
+      if (c == '\n' || key_.size() == kKeyBytesMax) break;
+      if (c == '"') {
+        key_search_ = KeySearch::kBehindKey;
+      } else {
+        key_ += c;
+      }
+      return;
+    case KeySearch::kBehindKey:
+      if (IsJsonBlank(c)) return;
+      if (c != ':') break;
+      state_ = State::kValue;
+      return;
+  }
+  key_search_ = c == ',' || c == '\n' ? KeySearch::kAtKey : KeySearch::kBefore;
+}
+
 void HeaderReader::SearchEvents(char c) {
-  if (matched_ + 2 >= kEventsKey.size() && IsBlank(c)) return;  // around the colon
+  if (matched_ + 2 >= kEventsKey.size() && IsJsonBlank(c)) return;  // around the colon
   if (c == kEventsKey[matched_]) {
     if (++matched_ == kEventsKey.size()) state_ = State::kEvents;
     return;
   }
   matched_ = c == kEventsKey[0] ? 1 : 0;
+}
+
+// The array cannot begin inside a string: if it seems so, a quote of this value is lost.
+void HeaderReader::SearchEventsInValue(char c, uint64_t offset) {
+  const bool in_string = state_ == State::kInString || (state_ == State::kInNested && in_string_);
+  if (matched_ + 1 == kEventsKey.size() && c == '[' && in_string) {
+    issues_.Add(IssueKind::kHeaderMalformed, offset, key_);
+    matched_ = 0;
+    state_ = State::kEvents;
+    return;
+  }
+  if (matched_ + 1 == kEventsKey.size() && c == '[') matched_ = 0;
+  if (matched_ + 2 >= kEventsKey.size() && IsJsonBlank(c)) return;
+  if (c != kEventsKey[matched_]) matched_ = 0;
+  matched_ += c == kEventsKey[matched_] ? 1 : 0;
+}
+
+// Behind the events there can be none, unless a bracket of a name was taken for the array's end.
+void HeaderReader::SearchNextEvent(char c, uint64_t offset) {
+  constexpr std::string_view kBefore = "},{\"";
+  constexpr size_t kInKey = kBefore.size();
+  if (event_arrays_ == 0) return;
+  if (event_matched_ == kInKey) {
+    if (c != '"') {
+      event_key_ += c;
+      if (event_key_.size() > 4) event_matched_ = 0;
+      return;
+    }
+    event_matched_ = IsEventKey(event_key_) ? kInKey + 1 : 0;
+    return;
+  }
+  if (IsJsonBlank(c)) return;
+  if (event_matched_ > kInKey) {
+    event_matched_ = 0;
+    if (c != ':') return;
+    issues_.Add(IssueKind::kMalformedEvent, event_offset_, "the array seemed to end before this");
+    resumed_bytes_ = offset + 1 - event_offset_;
+    garbage_.clear();
+    state_ = State::kEvents;
+    return;
+  }
+  if (c != kBefore[event_matched_]) event_matched_ = 0;
+  if (c != kBefore[event_matched_]) return;
+  if (c == '{') event_offset_ = offset;
+  if (++event_matched_ == kInKey) event_key_.clear();
 }
 
 void HeaderReader::Keep(char c) {

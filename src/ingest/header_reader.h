@@ -24,6 +24,9 @@ class HeaderReader {
   size_t Read(std::string_view text, uint64_t offset);
   // The event array has ended: goes on behind it.
   void EndEvents();
+  // When an event array began in what seemed to be behind the last one, with an event: how many
+  // bytes of the event have been used, from its brace on. Else 0.
+  size_t resumed_bytes() const { return resumed_bytes_; }
   // The text is over: tells what can only be told then.
   void Finish();
 
@@ -51,6 +54,8 @@ class HeaderReader {
     kNotJson
   };
 
+  enum class KeySearch { kBefore, kAtKey, kInKey, kBehindKey };
+
   void Start(char c);
   void Key(char c, uint64_t offset);
   void InKey(char c);
@@ -60,6 +65,9 @@ class HeaderReader {
   void AfterValue(char c, uint64_t offset);
   void Lose(uint64_t offset);
   void SearchEvents(char c);
+  void SearchNextKey(char c);
+  void SearchEventsInValue(char c, uint64_t offset);
+  void SearchNextEvent(char c, uint64_t offset);
   void Keep(char c);
   void EndValue();
 
@@ -76,7 +84,12 @@ class HeaderReader {
   bool escaped_ = false;
   bool array_form_ = false;
   int event_arrays_ = 0;
-  size_t matched_ = 0;  // kLost: how much of `"traceEvents":[` has been seen
+  size_t matched_ = 0;  // kLost and inside values: how much of `"traceEvents":[` has been seen
+  KeySearch key_search_ = KeySearch::kBefore;
+  size_t event_matched_ = 0;   // behind the events: how much of `},{"ph":`, with any event's key
+  std::string event_key_;
+  uint64_t event_offset_ = 0;  // of that brace
+  size_t resumed_bytes_ = 0;
   int bom_ = 0;
   uint64_t value_offset_ = 0;
   std::string garbage_;  // the first bytes behind the trace's end that are not blank

@@ -116,6 +116,7 @@ Status RecordBuilder::AddLabel(std::string_view text, LocalTexts& texts) {
   label.gpu_kind = category_class.gpu_memory ? GpuKind::kMemory
                    : communication           ? GpuKind::kCommunication
                                              : GpuKind::kCompute;
+  label.cuda_event = EqualsIgnoringCase(category, "cuda_event");
   label.step = StepNumber(name, category);
   texts.labels.push_back(label);
   if (!is_new) return Done{};
@@ -147,14 +148,14 @@ Status RecordBuilder::AddTrack(std::string_view text, LocalTexts& texts) {
 Status RecordBuilder::AddShape(std::string_view text, LocalTexts& texts) {
   const auto [id, known, is_new] = Number(TextKind::kShape, text);
   if (!is_new) {
-    texts.shapes.push_back({id, known, collective_[known]});
+    texts.shapes.push_back({id, known, shape_facts_[known]});
     return Done{};
   }
   ShapeText shape = ReadShape(text);
   const bool collective = shape.collective.has_value() && !shape.collective->empty();
-  texts.shapes.push_back({id, known, collective});
-  if (known != kNoText) collective_.push_back(collective);
-  if (shape.repaired) issues_.Add(IssueKind::kRepairedText, 0, text);
+  const ShapeFacts facts{collective, shape.repaired};
+  texts.shapes.push_back({id, known, facts});
+  if (known != kNoText) shape_facts_.push_back(facts);
   const bool analysed = shape.grid.has_value() || collective || shape.device_type.has_value();
   if (!keep_args_ && analysed) shape.args.reset();
   return writer_.Shape(id, shape);
@@ -184,6 +185,13 @@ void RecordBuilder::SeeTime(int64_t ts_ns, int64_t end_ns) {
   }
 }
 
+// What profilers write when the device gave no times: ts 0, and no length or the shortest.
+bool RecordBuilder::IsWithoutTiming(const EventRecord& record, const LocalLabel& label) {
+  if (record.phase != 'X' || record.ts_ns != 0 || !record.has_dur) return false;
+  return label.table == EventTable::kGpuSlice ? record.dur_ns == 0
+                                              : label.cuda_event && record.dur_ns <= 1;
+}
+
 Status RecordBuilder::AddEvent(const EventBatch& batch, const EventRecord& record,
                                const LocalTexts& texts) {
   const LocalLabel& label = texts.labels[record.label];
@@ -199,6 +207,9 @@ Status RecordBuilder::AddEvent(const EventBatch& batch, const EventRecord& recor
   row.label = label.id;
   row.phase = record.phase;
   row.shape = shape.id;
+  if (shape.facts.repaired) {
+    issues_.Add(IssueKind::kRepairedText, record.offset, "args that were no JSON");
+  }
   if (record.phase == 'M') {
     // May come before any origin is known, and need not have a time: kept as it stands.
     row.ts = record.has_ts ? std::optional(record.ts_ns) : std::nullopt;
@@ -212,7 +223,11 @@ Status RecordBuilder::AddEvent(const EventBatch& batch, const EventRecord& recor
     return Done{};
   }
   row.ts = ts;
-  SeeTime(record.ts_ns, record.ts_ns + std::max<int64_t>(record.dur_ns, 0));
+  if (IsWithoutTiming(record, label)) {
+    issues_.Add(IssueKind::kNoTiming, record.offset, "ts is 0");
+  } else {
+    SeeTime(record.ts_ns, record.ts_ns + std::max<int64_t>(record.dur_ns, 0));
+  }
   switch (record.phase) {
     case 'X':
       return AddSlice(record, label, shape, row);
@@ -251,7 +266,7 @@ Status RecordBuilder::AddSlice(const EventRecord& record, const LocalLabel& labe
   if (label.table == EventTable::kGpuSlice) {
     ++summary_.gpu_activities;
     row.gpu_kind = label.gpu_kind;
-    if (shape.collective && row.gpu_kind == GpuKind::kCompute) {
+    if (shape.facts.collective && row.gpu_kind == GpuKind::kCompute) {
       row.gpu_kind = GpuKind::kCommunication;
     }
   } else if (label.table == EventTable::kRuntimeSlice) {
@@ -350,7 +365,7 @@ Status RecordBuilder::MergeEnd(const OpenSlice& open, const LocalShape& end_shap
   const auto [id, known, is_new] = Number(TextKind::kShape, text);
   slice.shape = id;
   if (!is_new) return Done{};
-  if (known != kNoText) collective_.push_back(false);
+  if (known != kNoText) shape_facts_.push_back({});
   return writer_.Shape(id, ReadShape(text));
 }
 

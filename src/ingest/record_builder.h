@@ -60,12 +60,17 @@ class RecordBuilder {
     bool named = false;
     EventTable table = EventTable::kCpuSlice;
     GpuKind gpu_kind = GpuKind::kCompute;
-    int64_t step = -1;  // of a ProfilerStep
+    bool cuda_event = false;  // its times are 0 where CUDA did not take them
+    int64_t step = -1;        // of a ProfilerStep
+  };
+  struct ShapeFacts {
+    bool collective = false;
+    bool repaired = false;  // the args were no JSON: each event that has them is counted
   };
   struct LocalShape {
     int64_t id = 0;
     uint32_t text = kNoText;  // its number in the dictionary; kNoText: not there
-    bool collective = false;
+    ShapeFacts facts;
   };
   struct LocalTexts {
     std::vector<LocalLabel> labels;
@@ -97,6 +102,7 @@ class RecordBuilder {
   Status MergeEnd(const OpenSlice& open, const LocalShape& end_shape, EventRow& slice,
                   SlotValues& slots, bool& merged);
   void ReadSlots(const EventBatch& batch, const EventRecord& record);
+  static bool IsWithoutTiming(const EventRecord& record, const LocalLabel& label);
   void SeeTime(int64_t ts_ns, int64_t end_ns);
 
   TableWriter& writer_;
@@ -106,7 +112,7 @@ class RecordBuilder {
   bool keep_args_;
   std::array<TextDictionary, kTextKinds> dictionaries_;
   std::array<std::vector<int64_t>, kTextKinds> ids_;  // of the dictionaries' texts
-  std::vector<bool> collective_;                      // of the dictionary's shapes
+  std::vector<ShapeFacts> shape_facts_;               // of the dictionary's shapes
   std::vector<LocalTexts> local_;                     // one a parser
   OpenSlices open_;
   SlotValues slots_;

@@ -8,6 +8,7 @@
 #include <simdjson.h>
 
 #include "ingest/args_slots.h"
+#include "ingest/json_requote.h"
 #include "ingest/json_text.h"
 
 namespace tracedb {
@@ -92,6 +93,22 @@ void ReadMember(std::string_view key, dom::element value, ShapeText& shape) {
   }
 }
 
+// The whole text as one JSON string; the marks stay marks.
+std::string QuotedArgs(std::string_view args) {
+  std::string quoted = "\"";
+  std::string piece;
+  for (size_t at = 0; at < args.size();) {
+    size_t end = at;
+    while (end < args.size() && !IsSlotMark(args[end])) ++end;
+    piece.clear();
+    AppendJsonString(piece, args.substr(at, end - at));
+    quoted += Unquoted(piece);
+    if (end < args.size()) quoted += args[end++];
+    at = end;
+  }
+  return quoted + "\"";
+}
+
 // True when `text` is valid JSON; its members are read into `shape` if it is an object.
 bool ReadValid(std::string_view text, ShapeText& shape) {
   const std::string plain = WithoutMarks(text);
@@ -125,10 +142,15 @@ ShapeText ReadShape(std::string_view text) {
   const JsonRepair repair = RepairArgs(args, mended);
   shape.repaired = small || repair.text || repair.non_finite;
   if (small && !ReadValid(mended, shape)) {
+    if (std::string requoted; RequoteJson(args, requoted)) {
+      RepairArgs(requoted, mended);
+      if (ReadValid(mended, shape)) {
+        shape.args = MinifiedJson(mended);
+        return shape;
+      }
+    }
     // Past mending: kept as a JSON string, so that it is still there to be read.
-    std::string quoted;
-    AppendJsonString(quoted, args);
-    shape.args = std::move(quoted);
+    shape.args = QuotedArgs(args);
     return shape;
   }
   shape.args = MinifiedJson(mended);

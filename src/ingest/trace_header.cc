@@ -50,7 +50,9 @@ HeaderGroup GroupOf(dom::object group) {
     if (member.key == "pg_desc") read.description = TextOf(member.value).value_or("");
     if (member.key == "pg_size") read.size = IntOf(member.value).value_or(0);
     if (member.key == "ranks") {
-      read.ranks = SortedRanks(simdjson::minify(member.value)).value_or("");
+      // An array, or the text of one.
+      const auto list = TextOf(member.value);
+      read.ranks = SortedRanks(list ? *list : simdjson::minify(member.value)).value_or("");
     }
   }
   return read;

@@ -18,6 +18,7 @@ LoadLimits SmallLimits() {
   LoadLimits limits = LoadLimits::For(LoadLimits::kMemoryBytesMin, 1);
   limits.window_bytes = 512;  // so that windows end often
   limits.event_bytes_max = 4096;
+  limits.resync_bytes = 256;
   limits.header_bytes_max = 4096;
   limits.dictionary_bytes_max = 16 * 1024;
   limits.depth_max = 64;

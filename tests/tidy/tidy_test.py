@@ -296,6 +296,22 @@ def every_query_has_a_test(tree):
         yield f"queries/{name}.sql: there is no tests/query/{name}.test"
 
 
+def tests_named_in_the_load_tests_readme_exist(tree):
+    folder = os.path.join(tree.root, "tests", "load")
+    with open(os.path.join(folder, "README.md"), encoding="utf-8") as file:
+        cases = re.findall(r"^- (?:.+\n)(?:  .+\n)*", file.read(), re.M)
+    for case in cases:
+        what, _, tests = " ".join(case[2:].split()).rpartition(": ")
+        names = re.findall(r"`([^`]+)`", tests)
+        if not names:
+            yield f"tests/load/README.md: no test for: {what or tests}"
+        for name in names:
+            path = os.path.join("..", name) if "/" in name else name
+            path += "" if name.endswith(".py") else ".test"
+            if not os.path.exists(os.path.join(folder, path)):
+                yield f"tests/load/README.md: there is no {name}"
+
+
 def nothing_is_left_for_later(tree):
     word = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b")
     for source in tree.sources:
@@ -328,6 +344,7 @@ CHECKS = (
     every_header_has_its_guard_and_says_what_it_is,
     every_public_header_has_its_source_file,
     every_query_has_a_test,
+    tests_named_in_the_load_tests_readme_exist,
     nothing_is_left_for_later,
     text_files_end_with_a_line_and_have_no_blanks_at_line_ends,
 )

@@ -18,6 +18,7 @@ enum class IssueKind : uint8_t {
   kMissingTime,         // no ts where the phase needs one; skipped
   kMissingDuration,     // an X event without dur: kept, its duration is NULL
   kNegativeDuration,    // kept as it is, adds nothing to any busy time
+  kNoTiming,            // a GPU activity or event at ts 0 without length: in no busy time or span
   kBeginWithoutEnd,     // kept as an instant
   kEndWithoutBegin,     // kept as an instant
   kTooManyOpen,         // begin events beyond the bound: kept as instants
