@@ -3,10 +3,13 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
+#include <optional>
 #include <string>
 
 #include "cli_options.h"
 #include "tracedb/base/result.h"
+#include "tracedb/ingest/trace_load.h"
 #include "tracedb/query/query_catalog.h"
 
 namespace tracedb {
@@ -15,6 +18,20 @@ namespace tracedb {
 Status RunIngest(const GlobalOptions& global, const IngestOptions& options,
                  const std::atomic<bool>& stop);
 Status RunInfo(const GlobalOptions& global, const InfoOptions& options);
+// When something was found the report has been written, and the error is of kFindings.
+Status RunDoctor(const GlobalOptions& global, const DoctorOptions& options,
+                 const std::atomic<bool>& stop);
+
+struct LoadedInputs {
+  bool any = false;             // a trace was loaded, or was there already
+  std::optional<Error> failed;  // the first file of a folder that could not be read
+};
+
+// Loads every input into global.database, with progress on standard error; `on_loaded` is told of
+// each. A file of a folder that cannot be read does not keep the others out.
+Result<LoadedInputs> LoadInputs(const GlobalOptions& global, const IngestOptions& options,
+                                const std::atomic<bool>& stop,
+                                const std::function<Status(const LoadSummary&)>& on_loaded);
 
 void WriteToStderr(const std::string& text);
 

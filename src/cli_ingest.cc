@@ -126,7 +126,6 @@ std::string JsonSummary(const LoadSummary& summary) {
 
 void SayWarnings(const GlobalOptions& global, const LoadSummary& summary,
                  std::optional<int64_t> asked_rank) {
-  if (summary.skipped) return;
   if (summary.rank_source == "chosen") {
     SayNote(global, fmt::format("{}: neither its header nor its name tells a rank; it is rank {} "
                                 "now (--rank N chooses another)",
@@ -177,8 +176,9 @@ Result<LoadSummary> LoadOne(const GlobalOptions& global, const std::filesystem::
 
 }  // namespace
 
-Status RunIngest(const GlobalOptions& global, const IngestOptions& options,
-                 const std::atomic<bool>& stop) {
+Result<LoadedInputs> LoadInputs(const GlobalOptions& global, const IngestOptions& options,
+                                const std::atomic<bool>& stop,
+                                const std::function<Status(const LoadSummary&)>& on_loaded) {
   TRACEDB_ASSIGN(files, FindInputFiles(options.inputs));
   if (options.rank.has_value() && files.size() != 1) {
     return Error{ErrorKind::kUsage,
@@ -186,11 +186,8 @@ Status RunIngest(const GlobalOptions& global, const IngestOptions& options,
                  "without it each trace's own header or name tells its rank"};
   }
   LoadOptions load = OptionsFor(global, options, stop);
-  DescriptorOutput output(STDOUT_FILENO, "standard output");
-  std::string json;
+  LoadedInputs outcome;
   std::optional<Error> no_trace;  // the first file of a folder that is none
-  std::optional<Error> failed;    // the first file of a folder that could not be read
-  bool any_trace = false;
   for (const InputFile& file : files) {
     auto loaded = LoadOne(global, file.path, load);
     if (!loaded.ok() && loaded.error().kind == ErrorKind::kNoTrace && file.searched) {
@@ -200,32 +197,45 @@ Status RunIngest(const GlobalOptions& global, const IngestOptions& options,
     }
     if (!loaded.ok() && loaded.error().kind == ErrorKind::kInput && file.searched && !stop.load()) {
       SayNote(global, loaded.error().what + "; the others go on");
-      if (!failed.has_value()) failed = loaded.error();
+      if (!outcome.failed.has_value()) outcome.failed = loaded.error();
       continue;
     }
     if (!loaded.ok()) return std::move(loaded).error();
-    any_trace = true;
-    const LoadSummary& summary = loaded.value();
-    if (global.verbose && !summary.skipped) {
-      SayNote(global,
-              fmt::format("{}: {:.3f} s reading, {:.3f} s deriving, {:.3f} s landing", summary.path,
-                          summary.read_seconds, summary.derive_seconds, summary.land_seconds));
+    outcome.any = true;
+    TRACEDB_TRY(on_loaded(loaded.value()));
+  }
+  if (!outcome.any && !outcome.failed.has_value() && no_trace.has_value()) return *no_trace;
+  return outcome;
+}
+
+Status RunIngest(const GlobalOptions& global, const IngestOptions& options,
+                 const std::atomic<bool>& stop) {
+  DescriptorOutput output(STDOUT_FILENO, "standard output");
+  std::string json;
+  const auto summarize = [&](const LoadSummary& summary) -> Status {
+    if (!summary.skipped) {
+      if (global.verbose) {
+        SayNote(global, fmt::format("{}: {:.3f} s reading, {:.3f} s deriving, {:.3f} s landing",
+                                    summary.path, summary.read_seconds, summary.derive_seconds,
+                                    summary.land_seconds));
+      }
+      SayWarnings(global, summary, options.rank);
     }
-    SayWarnings(global, summary, options.rank);
     if (options.json) {
       json += (json.empty() ? "" : ",\n ") + JsonSummary(summary);
     } else if (!global.quiet) {
       TRACEDB_TRY(output.Write(TextSummary(summary)));
       TRACEDB_TRY(output.Flush());
     }
-  }
-  if (!any_trace && !failed.has_value() && no_trace.has_value()) return *no_trace;
+    return Done{};
+  };
+  TRACEDB_ASSIGN(loaded, LoadInputs(global, options, stop, summarize));
   if (options.json) {
     TRACEDB_TRY(output.Write("{\"database\":" + JsonText(global.database.string()) +
                              ",\"traces\":[\n " + json + "]}\n"));
   }
   TRACEDB_TRY(output.Flush());
-  if (failed.has_value()) return *failed;
+  if (loaded.failed.has_value()) return *loaded.failed;
   return Done{};
 }
 

@@ -18,9 +18,11 @@ constexpr const char* kFooter =
     "  tracedb ingest traces/            every trace in a folder into ./trace.db\n"
     "  tracedb query                     which questions there are\n"
     "  tracedb query overlap             is communication hidden behind computation?\n"
+    "  tracedb doctor rank0.json.gz      what is suspicious in a trace\n"
     "  tracedb query -c 'SELECT name, count(*) FROM kernels GROUP BY name'\n"
     "\n"
-    "Exit codes: 0 done, 1 it failed, 2 wrong usage, 3 an --assert did not hold.";
+    "Exit codes: 0 done, 1 it failed, 2 wrong usage, 3 an --assert did not hold,\n"
+    "4 doctor found something.";
 
 // "128M", "1.5G", "262144": bytes. Throws what CLI11 turns into a usage error.
 size_t ParseSize(const std::string& text) {
@@ -110,6 +112,19 @@ void AddInfo(CLI::App& app, InfoOptions& options, std::string& format) {
       ->type_name("FORMAT");
 }
 
+void AddDoctor(CLI::App& app, DoctorOptions& options, std::string& format) {
+  app.add_option("INPUT", options.inputs,
+                 "a database of tracedb; or traces as ingest takes them (files, folders, -), which "
+                 "go into a temporary database ($TMPDIR); none: the database of --db");
+  app.add_option("--format", format, "the report: text or json")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->type_name("text|json");
+  app.footer(
+      "Exit codes: 0 nothing suspicious (notes do not count), 4 findings, 1 it failed, 2 wrong "
+      "usage.\nEach check is a query: tracedb query doctor/NAME, and --explain for what it "
+      "means.");
+}
+
 std::filesystem::path DefaultDatabase() {
   const char* from_environment = std::getenv("TRACEDB_DB");
   return from_environment != nullptr && *from_environment != '\0' ? from_environment : "trace.db";
@@ -120,6 +135,17 @@ Error UsageError(const CLI::App& app, const std::string& what) {
   const std::string command = chosen.empty() ? "tracedb" : "tracedb " + chosen[0]->get_name();
   std::string line = what.substr(0, what.find('\n'));
   return Error{ErrorKind::kUsage, line, "see: " + command + " --help"};
+}
+
+Result<Command> ChosenCommand(const CLI::App& app) {
+  const std::map<std::string, Command> commands = {{"ingest", Command::kIngest},
+                                                   {"query", Command::kQuery},
+                                                   {"info", Command::kInfo},
+                                                   {"doctor", Command::kDoctor}};
+  const auto chosen = app.get_subcommands();
+  if (!chosen.empty()) return commands.at(chosen[0]->get_name());
+  return Error{ErrorKind::kUsage, "a command is missing: ingest, query, info or doctor",
+               "see: tracedb --help"};
 }
 
 }  // namespace
@@ -138,14 +164,17 @@ Result<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
   std::string summary_format = "text";
   std::string query_format;
   std::string info_format;
+  std::string report_format = "text";
   AddGlobal(app, line, color);
   CLI::App* ingest = app.add_subcommand("ingest", "load traces into the database");
   CLI::App* query = app.add_subcommand("query", "ask the database something");
   CLI::App* info = app.add_subcommand("info", "what is in the database");
+  CLI::App* doctor = app.add_subcommand("doctor", "what is suspicious in traces or a database");
   AddIngest(*ingest, line.ingest, memory, args, summary_format);
   AddQuery(*query, line.query, query_format);
   AddInfo(*info, line.info, info_format);
-  for (CLI::App* command : {ingest, query, info}) command->fallthrough();
+  AddDoctor(*doctor, line.doctor, report_format);
+  for (CLI::App* command : {ingest, query, info, doctor}) command->fallthrough();
   try {
     app.parse(argc, argv);
     line.ingest.memory_bytes = memory.empty() ? LoadLimits::kMemoryBytesDefault : ParseSize(memory);
@@ -166,6 +195,7 @@ Result<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
   line.ingest.json = summary_format == "json";
   line.query.format = FormatByName(query_format);
   line.info.format = FormatByName(info_format);
+  line.doctor.json = report_format == "json";
   if (line.ingest.memory_bytes < LoadLimits::kMemoryBytesMin) {
     return Error{
         ErrorKind::kUsage,
@@ -177,16 +207,8 @@ Result<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
     return Error{ErrorKind::kUsage, "--command: there is no SQL in it",
                  "see: tracedb query --help"};
   }
-  if (ingest->parsed()) {
-    line.command = Command::kIngest;
-  } else if (query->parsed()) {
-    line.command = Command::kQuery;
-  } else if (info->parsed()) {
-    line.command = Command::kInfo;
-  } else {
-    return Error{ErrorKind::kUsage, "a command is missing: ingest, query or info",
-                 "see: tracedb --help"};
-  }
+  TRACEDB_ASSIGN(command, ChosenCommand(app));
+  line.command = command;
   return line;
 }
 

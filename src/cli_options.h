@@ -49,7 +49,12 @@ struct InfoOptions {
   bool issues = false;
 };
 
-enum class Command { kIngest, kQuery, kInfo, kShowText };
+struct DoctorOptions {
+  std::vector<std::string> inputs;  // none: the database of GlobalOptions
+  bool json = false;
+};
+
+enum class Command { kIngest, kQuery, kInfo, kDoctor, kShowText };
 
 struct CommandLine {
   Command command = Command::kShowText;
@@ -57,6 +62,7 @@ struct CommandLine {
   IngestOptions ingest;
   QueryArguments query;
   InfoOptions info;
+  DoctorOptions doctor;
   std::string text;  // kShowText: help or version, for standard output
 };
 

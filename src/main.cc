@@ -45,8 +45,11 @@ void KeepStandardDescriptors() {
 void SetUpSignals() {
   struct sigaction action = {};
   action.sa_handler = AskToStop;  // without SA_RESTART: a waiting read or lock comes back
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction before = {};
+    sigaction(signal, nullptr, &before);
+    if (before.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);  // nohup stays nohup
+  }
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe comes back as an error of write
   std::signal(SIGXFSZ, SIG_IGN);  // so does a file-size limit
 }
@@ -88,6 +91,8 @@ Status Run(const CommandLine& line) {
       return RunQuery(line.global, line.query);
     case Command::kInfo:
       return RunInfo(line.global, line.info);
+    case Command::kDoctor:
+      return RunDoctor(line.global, line.doctor, stop_asked);
     case Command::kShowText: {
       DescriptorOutput output(STDOUT_FILENO, "standard output");
       TRACEDB_TRY(output.Write(line.text));
@@ -103,6 +108,8 @@ int ExitCode(const Error& error) {
       return 2;
     case ErrorKind::kAssert:
       return 3;
+    case ErrorKind::kFindings:
+      return 4;
     case ErrorKind::kClosed:
       return 0;
     case ErrorKind::kInput:
@@ -144,7 +151,9 @@ int Main(int argc, const char* const* argv) {
   }
   const Status done = Run(line.value());
   if (done.ok()) return 0;
-  if (done.error().kind != ErrorKind::kClosed) PrintError(line.value().global, done.error());
+  const ErrorKind kind = done.error().kind;
+  const bool was_said = kind == ErrorKind::kClosed || kind == ErrorKind::kFindings;
+  if (!was_said) PrintError(line.value().global, done.error());
   return ExitCode(done.error());
 }
 

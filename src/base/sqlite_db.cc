@@ -100,12 +100,14 @@ std::string SqliteFileName(const std::filesystem::path& path) {
 Error SqliteError(sqlite3* db, std::string_view where) {
   const int code = db == nullptr ? SQLITE_NOMEM : sqlite3_errcode(db);
   std::string what(where);
-  if (!what.empty()) what += ": ";
-  what += db == nullptr ? "out of memory" : sqlite3_errmsg(db);
+  const char* const file = db == nullptr ? nullptr : sqlite3_db_filename(db, "main");
   const int primary = code & 0xff;
   const bool about_sql = primary == SQLITE_ERROR || primary == SQLITE_AUTH ||
                          primary == SQLITE_RANGE || primary == SQLITE_MISMATCH ||
                          primary == SQLITE_TOOBIG || primary == SQLITE_INTERRUPT;
+  if (what.empty() && !about_sql && file != nullptr) what = file;
+  if (!what.empty()) what += ": ";
+  what += db == nullptr ? "out of memory" : sqlite3_errmsg(db);
   return Error{about_sql ? ErrorKind::kQuery : ErrorKind::kOutput, what, AdviceFor(code)};
 }
 
@@ -301,7 +303,19 @@ void SqliteDb::AllowDoubleQuotedText(bool allow) {
   sqlite3_db_config(db_.get(), SQLITE_DBCONFIG_DQS_DML, allow ? 1 : 0, nullptr);
 }
 
-void SqliteDb::SetBusyTimeout(int timeout_ms) { sqlite3_busy_timeout(db_.get(), timeout_ms); }
+void SqliteDb::SetBusyTimeout(int timeout_ms, const std::atomic<bool>* stop) {
+  busy_wait_->tries_max = timeout_ms / BusyWait::kMsEach;
+  busy_wait_->stop = stop;
+  sqlite3_busy_handler(
+      db_.get(),
+      [](void* wait, int tries) {
+        const auto& busy = *static_cast<const BusyWait*>(wait);
+        if (tries >= busy.tries_max || (busy.stop != nullptr && busy.stop->load())) return 0;
+        sqlite3_sleep(BusyWait::kMsEach);
+        return 1;
+      },
+      busy_wait_.get());
+}
 
 void SqliteDb::RestrictToReading() { sqlite3_set_authorizer(db_.get(), AllowReadingOnly, nullptr); }
 

@@ -1,5 +1,6 @@
-# Compiles every .sql file of a folder into the program, as the one definition of
-# tracedb::BuiltInQueries() (include/tracedb/query/query_builtin.h).
+# Compiles every .sql file of a folder, and of the folders in it, into the program, as the one
+# definition of tracedb::BuiltInQueries() (include/tracedb/query/query_builtin.h). A file in a
+# folder has the folder in its name: "doctor/event_cap.sql".
 #
 #   include(EmbedQueries)
 #   tracedb_embed_queries(TARGET FOLDER)
@@ -11,14 +12,15 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
   set(TRACEDB_EMBED_SCRIPT ${CMAKE_CURRENT_LIST_FILE})
 
   function(tracedb_embed_queries target folder)
-    file(GLOB queries CONFIGURE_DEPENDS ${folder}/*.sql)
+    file(GLOB queries CONFIGURE_DEPENDS ${folder}/*.sql ${folder}/*/*.sql)
     set(generated ${CMAKE_CURRENT_BINARY_DIR}/query_builtin.cc)
     # The list is a dependency of its own: a file that has gone touches no other.
     set(list ${CMAKE_CURRENT_BINARY_DIR}/query_builtin.txt)
     file(CONFIGURE OUTPUT ${list} CONTENT "${queries}\n" @ONLY)
     add_custom_command(
       OUTPUT ${generated}
-      COMMAND ${CMAKE_COMMAND} -DLIST=${list} -DOUTPUT=${generated} -P ${TRACEDB_EMBED_SCRIPT}
+      COMMAND ${CMAKE_COMMAND} -DFOLDER=${folder} -DLIST=${list} -DOUTPUT=${generated}
+              -P ${TRACEDB_EMBED_SCRIPT}
       DEPENDS ${queries} ${list} ${TRACEDB_EMBED_SCRIPT}
       COMMENT "Embedding the queries of ${folder}"
       VERBATIM)
@@ -37,7 +39,7 @@ string(APPEND body "#include \"tracedb/query/query_builtin.h\"\n\n"
 string(APPEND body "constexpr QueryText kQueries[] = {\n")
 set(count 0)
 foreach(query IN LISTS queries)
-  cmake_path(GET query FILENAME name)
+  cmake_path(RELATIVE_PATH query BASE_DIRECTORY ${FOLDER} OUTPUT_VARIABLE name)
   # As hexadecimal: CMake's own text handling changes brackets, semicolons and zero bytes.
   file(READ ${query} bytes HEX)
   string(REGEX REPLACE "(..)" "\\\\x\\1" literal "${bytes}")

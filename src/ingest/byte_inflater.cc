@@ -81,8 +81,9 @@ class IsalInflater final : public ByteInflater {
     const uint32_t out_before = state_->avail_out;
     const int code = isal_inflate(state_.get());
     InflateStep step;
-    step.taken = in_before - state_->avail_in;
-    step.made = out_before - state_->avail_out;
+    // Where the data are damaged ISA-L may count more bytes than it was given.
+    step.taken = state_->avail_in <= in_before ? in_before - state_->avail_in : in_before;
+    step.made = state_->avail_out <= out_before ? out_before - state_->avail_out : out_before;
     step.member_done = code == ISAL_DECOMP_OK && state_->block_state == ISAL_BLOCK_FINISH;
     if (code < 0) step.trouble = IsalTrouble(code);
     return step;

@@ -18,6 +18,7 @@ namespace tracedb {
 namespace {
 
 constexpr size_t kInputBytes = 256 * 1024;
+constexpr size_t kSlackBytes = 16;  // behind the input: damaged data make ISA-L look further
 constexpr std::string_view kGzipMagic = "\x1f\x8b";
 constexpr std::string_view kZstdMagic = "\x28\xb5\x2f\xfd";
 
@@ -134,7 +135,7 @@ class PackedSource final : public ByteSource {
         packing_(packing),
         inflater_(std::move(inflater)) {
     input_end_ = input_.size();
-    input_.resize(kInputBytes);
+    input_.resize(kInputBytes + kSlackBytes);
   }
 
   Result<size_t> Read(std::span<char> into) override {
@@ -165,7 +166,7 @@ class PackedSource final : public ByteSource {
 
  private:
   Status Refill() {
-    TRACEDB_ASSIGN(got, file_->Read({input_.data(), input_.size()}));
+    TRACEDB_ASSIGN(got, file_->Read({input_.data(), kInputBytes}));
     at_ = 0;
     input_end_ = got;
     file_over_ = got == 0;

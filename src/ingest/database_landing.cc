@@ -7,9 +7,11 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include "ingest/derive_tables.h"
@@ -43,6 +45,14 @@ Status SyncFolder(const fs::path& file) {
   return Done{};
 }
 
+// One database has one lock, whatever the links that lead to it.
+fs::path RealName(fs::path database) {
+  std::error_code error;
+  if (!fs::is_symlink(database, error)) return database;
+  fs::path real = fs::weakly_canonical(database, error);
+  return error ? database : real;
+}
+
 std::string Quoted(const std::string& text) {
   std::string quoted = "'";
   for (const char c : text) {
@@ -61,7 +71,7 @@ constexpr std::array<const char*, 3> kRankTables = {"busy_segment", "device_use"
 }  // namespace
 
 DatabaseLanding::DatabaseLanding(fs::path database, const LoadOptions& options)
-    : database_(std::move(database)), partial_(database_), options_(&options) {
+    : database_(RealName(std::move(database))), partial_(database_), options_(&options) {
   partial_ += ".partial";
 }
 
@@ -89,20 +99,15 @@ Result<DatabaseLanding> DatabaseLanding::Begin(const fs::path& database,
 
 Status DatabaseLanding::Lock() {
   for (;;) {
-    lock_ = open(partial_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    lock_ = open(partial_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    const bool made = lock_ >= 0;
+    if (!made) lock_ = open(partial_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (lock_ < 0) return FileError(partial_, "create", kFolderAdvice);
-    if (flock(lock_, LOCK_EX | LOCK_NB) != 0) {
-      if (errno == EWOULDBLOCK && options_->on_note) {
-        options_->on_note("waiting for another ingest into " + database_.string());
-      }
-      while (flock(lock_, LOCK_EX) != 0) {
-        const bool stop = options_->stop != nullptr && options_->stop->load();
-        if (errno != EINTR || stop) {
-          const Error error = FileError(partial_, "lock", "");
-          close(std::exchange(lock_, -1));
-          return error;
-        }
-      }
+    if (const Status locked = WaitForLock(); !locked.ok()) {
+      const bool waited =
+          options_->stop != nullptr && options_->stop->load();  // then it is another's
+      if (made && !waited) unlink(partial_.c_str());
+      return locked.error();
     }
     // Whoever had the lock may have renamed or removed the file meanwhile: then it is not ours.
     struct stat held;
@@ -116,16 +121,41 @@ Status DatabaseLanding::Lock() {
   }
 }
 
+// Asks again and again: a signal that comes just before a waiting call would be lost.
+Status DatabaseLanding::WaitForLock() {
+  constexpr auto kBetween = std::chrono::milliseconds(20);
+  bool said = false;
+  while (flock(lock_, LOCK_EX | LOCK_NB) != 0) {
+    const bool stop = options_->stop != nullptr && options_->stop->load();
+    if (stop || (errno != EWOULDBLOCK && errno != EINTR)) {
+      if (stop) errno = EINTR;
+      const Error error = FileError(partial_, "lock", "");
+      close(std::exchange(lock_, -1));
+      return error;
+    }
+    if (!said && options_->on_note) {
+      options_->on_note("waiting for another ingest into " + database_.string());
+    }
+    said = true;
+    std::this_thread::sleep_for(kBetween);
+  }
+  return Done{};
+}
+
 Status DatabaseLanding::ReadPlace() {
-  std::error_code error;
-  place_.exists = fs::exists(database_, error) && fs::file_size(database_, error) > 0;
+  struct stat status;
+  if (stat(database_.c_str(), &status) == 0) {
+    place_.exists = status.st_size > 0;
+  } else if (errno != ENOENT) {
+    return FileError(database_, "look at it", kFolderAdvice);
+  }
   if (!place_.exists) {  // the rules of a new database are those of its schema
     TRACEDB_ASSIGN(empty, SqliteDb::OpenInMemory());
     TRACEDB_TRY(empty.Execute(SchemaSql()));
     return ReadRules(empty);
   }
   TRACEDB_ASSIGN(db, SqliteDb::Open(database_, SqliteMode::kReadWrite));
-  db.SetBusyTimeout(kBusyWaitMs);
+  db.SetBusyTimeout(kBusyWaitMs, options_->stop);
   TRACEDB_ASSIGN(id, db.Integer("PRAGMA application_id"));
   if (id != kApplicationId) {
     return Error{ErrorKind::kOutput, database_.string() + ": not a database of tracedb",
@@ -164,7 +194,7 @@ Status DatabaseLanding::ReadRules(SqliteDb& db) {
 Result<std::optional<int64_t>> DatabaseLanding::FindTrace(const std::string& where) {
   if (!place_.exists) return std::optional<int64_t>();
   TRACEDB_ASSIGN(db, SqliteDb::Open(database_, SqliteMode::kReadOnly));
-  db.SetBusyTimeout(kBusyWaitMs);
+  db.SetBusyTimeout(kBusyWaitMs, options_->stop);
   TRACEDB_ASSIGN(rows, db.Prepare("SELECT trace_id FROM trace WHERE " + where));
   TRACEDB_ASSIGN(row, rows.Step());
   if (!row) return std::optional<int64_t>();
@@ -193,12 +223,18 @@ Status DatabaseLanding::Land(int64_t rank, const std::string& path, const std::s
 
 Status DatabaseLanding::BecomeDatabase() {
   if (fsync(lock_) != 0) return FileError(partial_, "sync", "check the disk's free space");
+  // A journal that is left of a database that is gone would be rolled back into this one.
+  for (const char* ending : {"-journal", "-wal", "-shm"}) {
+    unlink((database_.string() + ending).c_str());
+  }
   // Nobody else makes the database meanwhile, as we hold the lock; but some other program might
   // have put a file there.
   if (renameat2(AT_FDCWD, partial_.c_str(), AT_FDCWD, database_.c_str(), RENAME_NOREPLACE) != 0) {
+    const int why = errno;
+    const bool unknown = why == EINVAL || why == ENOSYS;  // file systems without the flag
     std::error_code error;
     const bool empty = fs::exists(database_, error) && fs::file_size(database_, error) == 0;
-    const bool unknown = errno == EINVAL || errno == ENOSYS;  // file systems without the flag
+    errno = why;
     if ((!unknown && !empty) || rename(partial_.c_str(), database_.c_str()) != 0) {
       return FileError(database_, "put the finished database there", kFolderAdvice);
     }
@@ -252,11 +288,13 @@ Status DatabaseLanding::TakeOut(SqliteDb& db, const std::string& path, const std
 Status DatabaseLanding::MergeIntoDatabase(int64_t rank, const std::string& path,
                                           const std::string& text_hash) {
   TRACEDB_ASSIGN(db, SqliteDb::Open(database_, SqliteMode::kReadWrite));
-  db.SetBusyTimeout(kBusyWaitMs);
+  db.SetBusyTimeout(kBusyWaitMs, options_->stop);
   if (options_->stop != nullptr) db.StopWhen(*options_->stop);
   TRACEDB_TRY(db.Execute("PRAGMA secure_delete = OFF; PRAGMA cache_size = -" +
                          std::to_string(options_->limits.sqlite_cache_kib)));
   TRACEDB_TRY(db.Execute("ATTACH " + Quoted(SqliteFileName(partial_)) + " AS fresh"));
+  // BEGIN IMMEDIATE locks both files; with two journals COMMIT would need a third file over them.
+  TRACEDB_TRY(db.Execute("PRAGMA fresh.journal_mode = OFF"));
   TRACEDB_TRY(db.Execute("BEGIN IMMEDIATE"));
   std::set<int64_t> changed;  // ranks whose derived rows cannot just be copied
   if (place_.ranks.contains(rank)) changed.insert(rank);

@@ -59,6 +59,7 @@ class DatabaseLanding {
  private:
   DatabaseLanding(std::filesystem::path database, const LoadOptions& options);
   Status Lock();
+  Status WaitForLock();
   Status ReadPlace();
   Status ReadRules(SqliteDb& db);
   Status BecomeDatabase();

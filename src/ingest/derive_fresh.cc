@@ -32,8 +32,8 @@ Result<uint32_t> RootPage(SqliteDb& db, const std::string& name) {
 
 class FreshDerivation {
  public:
-  FreshDerivation(SqliteDb db, std::unique_ptr<PageFile> file, int64_t rank, int64_t base_ns, int64_t zero_ns,
-                  const LaunchCalls& calls, size_t bytes_max)
+  FreshDerivation(SqliteDb db, std::unique_ptr<PageFile> file, int64_t rank, int64_t base_ns,
+                  int64_t zero_ns, const LaunchCalls& calls, size_t bytes_max)
       : db_(std::move(db)),
         file_(std::move(file)),
         rank_(rank),
@@ -266,8 +266,8 @@ Status FreshDerivation::IndexByCorrelation(const Result<std::vector<CorrelationE
 
 }  // namespace
 
-Result<FreshUse> DeriveFresh(const std::filesystem::path& file, int64_t rank, int64_t base_ns, int64_t zero_ns,
-                             const LaunchCalls& calls, const LoadLimits& limits) {
+Result<FreshUse> DeriveFresh(const std::filesystem::path& file, int64_t rank, int64_t base_ns,
+                             int64_t zero_ns, const LaunchCalls& calls, const LoadLimits& limits) {
   TRACEDB_ASSIGN(db, SqliteDb::Open(file, SqliteMode::kFrozen));
   PageFileOptions options;
   options.start_writeback_early = true;

@@ -35,10 +35,11 @@ struct FreshUse {
 };
 
 // The bulk of it, for a new file that holds one trace whose pages are complete and that no
-// connection has open (`zero_ns` is the absolute time of a ts of 0): fills launch, busy_segment and the indexes of gpu_slice by writing their
-// pages. What does not fit in memory is left undone, and said so in the result.
-Result<FreshUse> DeriveFresh(const std::filesystem::path& file, int64_t rank, int64_t base_ns, int64_t zero_ns,
-                             const LaunchCalls& calls, const LoadLimits& limits);
+// connection has open (`zero_ns` is the absolute time of a ts of 0): fills launch, busy_segment and
+// the indexes of gpu_slice by writing their pages. What does not fit in memory is left undone, and
+// said so in the result.
+Result<FreshUse> DeriveFresh(const std::filesystem::path& file, int64_t rank, int64_t base_ns,
+                             int64_t zero_ns, const LaunchCalls& calls, const LoadLimits& limits);
 
 // Through SQLite, for a rank over all its traces: replaces what is there.
 Status DeriveBusy(SqliteDb& db, int64_t rank);

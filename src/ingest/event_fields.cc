@@ -47,9 +47,16 @@ inline Number ReadNumber(std::string_view text) {
   return number;
 }
 
-// The token without the blanks behind it.
+// Whether a value is followed as a key is: the parser, which skips values unseen, would take it for
+// one. `token` reaches up to what follows.
+inline bool IsFollowedByColon(std::string_view token) {
+  return token[0] == '"' && token.data()[token.size()] == ':';
+}
+
+// The token without the blanks behind it; empty when it is none.
 inline std::string_view TokenOf(ondemand::value value) {
   std::string_view token = value.raw_json_token();
+  if (IsFollowedByColon(token)) return {};
   while (!token.empty() && IsJsonBlank(token.back())) token.remove_suffix(1);
   return token;
 }
@@ -224,6 +231,40 @@ error_code EventFields::ReadNested(std::string_view key, ondemand::value value) 
   return ReadOther(key, value);
 }
 
+// A plain value of args. Where it goes into a slot, the text from `copied` up to it is appended,
+// and a mark in its place.
+error_code EventFields::ReadArg(std::string_view key, std::string_view token, const char*& copied) {
+  const char first = token[0];
+  if (first == '"') {
+    // A stream or device stays in the text: it decides the track.
+    if (!IsPointer(token) || ClassifyArg(key).kind == ArgClass::kKeep) return simdjson::SUCCESS;
+    const Slot slot = FreeValueSlot();
+    if (slot == Slot::kNone) return simdjson::SUCCESS;
+    SetText(slot, Unquoted(token));
+    AppendUpTo(args, copied, token.data() + 1);
+    args += SlotMark(static_cast<int>(slot));
+    copied = token.data() + token.size() - 1;
+    return simdjson::SUCCESS;
+  }
+  if (first != '-' && !IsDigit(first)) {
+    return IsLiteral(token) ? simdjson::SUCCESS : simdjson::INCORRECT_TYPE;
+  }
+  const Number number = ReadNumber(token);
+  if (!number.valid) return simdjson::NUMBER_ERROR;
+  MakeRoomForLast(key, number.is_int);
+  const Slot slot = SlotFor(key, token, number.is_int, number.value);
+  if (slot == Slot::kNone) return simdjson::SUCCESS;
+  if (number.is_int) {
+    SetInt(slot, number.value, token);
+  } else {
+    SetText(slot, token);
+  }
+  AppendUpTo(args, copied, token.data());
+  args += SlotMark(static_cast<int>(slot));
+  copied = token.data() + token.size();
+  return simdjson::SUCCESS;
+}
+
 error_code EventFields::ReadArgs(ondemand::document& document, ondemand::value value) {
   args.clear();
   slot_mask &= ~args_mask_;  // args written twice: the last ones count
@@ -252,6 +293,7 @@ error_code EventFields::ReadArgs(ondemand::document& document, ondemand::value v
     std::string_view token = field.value().raw_json_token();
     const char first = token[0];
     if (first == '{' || first == '[') continue;
+    if (IsFollowedByColon(token)) return simdjson::TAPE_ERROR;
     std::string_view key = KeyBefore(key_begin, token.data());
     if (key.find('\\') != std::string_view::npos) {
       plain_key = UnescapedJson(key);
@@ -262,32 +304,7 @@ error_code EventFields::ReadArgs(ondemand::document& document, ondemand::value v
       if (key == "device") device = token;
       if (key == "stream") stream = token;
     }
-    if (first == '"') {
-      // A stream or device stays in the text: it decides the track.
-      if (!IsPointer(token) || ClassifyArg(key).kind == ArgClass::kKeep) continue;
-      const Slot slot = FreeValueSlot();
-      if (slot == Slot::kNone) continue;
-      SetText(slot, Unquoted(token));
-      AppendUpTo(args, copied, token.data() + 1);
-      args += SlotMark(static_cast<int>(slot));
-      copied = token.data() + token.size() - 1;
-    } else if (first == '-' || IsDigit(first)) {
-      const Number number = ReadNumber(token);
-      if (!number.valid) return simdjson::NUMBER_ERROR;
-      MakeRoomForLast(key, number.is_int);
-      const Slot slot = SlotFor(key, token, number.is_int, number.value);
-      if (slot == Slot::kNone) continue;
-      if (number.is_int) {
-        SetInt(slot, number.value, token);
-      } else {
-        SetText(slot, token);
-      }
-      AppendUpTo(args, copied, token.data());
-      args += SlotMark(static_cast<int>(slot));
-      copied = token.data() + token.size();
-    } else if (!IsLiteral(token)) {
-      return simdjson::INCORRECT_TYPE;
-    }
+    if (const auto error = ReadArg(key, token, copied)) return error;
   }
   const char* end = nullptr;
   if (const auto error = document.current_location().get(end)) return error;

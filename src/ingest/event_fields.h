@@ -43,6 +43,7 @@ class EventFields {
   simdjson::error_code ReadKey(simdjson::ondemand::document& document, std::string_view key,
                                Value value);
   simdjson::error_code ReadArgs(simdjson::ondemand::document& document, Value value);
+  simdjson::error_code ReadArg(std::string_view key, std::string_view token, const char*& copied);
   simdjson::error_code ReadNested(std::string_view key, Value value);
   simdjson::error_code ReadOther(std::string_view key, Value value);
   void ReadId(std::string_view key, std::string_view token);

@@ -85,7 +85,7 @@ void EventFramer::ScanEventBytes() {
   const uint64_t reached = window_offset_ + scanned_ - EventWindow::kFrontBytes;
   const bool place = reached % limits_.resync_bytes == 0;
   if (skipping_) {
-    if (!place || !EndSkipping()) begin_ = scanned_;
+    if (place && !EndSkipping()) begin_ = scanned_;
   } else if (place) {
     CheckPlace();
   }
@@ -137,7 +137,7 @@ void EventFramer::MakeRoom() {
     return;
   }
   if (last_end_ > begin_) {
-    GiveUpTo(last_end_, last_end_);
+    GiveUpTo(last_end_, last_end_, true);
     return;
   }
   while (begin_ < fill_ && (IsJsonBlank(window_.bytes[begin_]) || window_.bytes[begin_] == ',')) {
@@ -161,8 +161,8 @@ void EventFramer::MakeRoom() {
   BeginSkipping();
 }
 
-// An event does not end, or ends where none can. If the place where the next one begins is in sight,
-// scanning begins anew there, and what is before goes to the parser, which takes it apart.
+// An event does not end, or ends where none can. If the place where the next one begins is in
+// sight, scanning begins anew there; what is before it goes to the parser, which takes it apart.
 bool EventFramer::Resync() {
   if (last_end_ > begin_) GiveUpTo(last_end_, last_end_);
   if (stopped_) return false;
@@ -219,15 +219,14 @@ bool EventFramer::TakeWindow(size_t room_bytes) {
     return false;
   }
   window_ = std::move(*window);
-  if (window_.room() < room_bytes || window_.room() > 2 * room_bytes) {
-    window_.bytes = {};
-    window_.SetRoom(room_bytes);
-  }
+  if (window_.room() == room_bytes) return true;
+  if (window_.room() < room_bytes || window_.room() > 2 * room_bytes) window_.bytes = {};
+  window_.SetRoom(room_bytes);
   return true;
 }
 
 // Hands on [begin_, end) and carries [next_begin, fill_) over into a new window.
-void EventFramer::GiveUpTo(size_t end, size_t next_begin) {
+void EventFramer::GiveUpTo(size_t end, size_t next_begin, bool is_full) {
   if (end <= begin_) {
     begin_ = next_begin;
     last_end_ = 0;
@@ -240,8 +239,12 @@ void EventFramer::GiveUpTo(size_t end, size_t next_begin) {
   full.ordinal = ordinal_++;
   full.deep = std::exchange(deep_, scan_.depth >= limits_.depth_max);
   const size_t carried = fill_ - next_begin;
-  const size_t room = std::min(2 * carried, limits_.event_bytes_max);
-  if (!TakeWindow(std::max(limits_.window_bytes, room))) return;
+  // Where windows end must not depend on the blocks: what is broken is told from the window that it
+  // is in. A full one carries over what the text alone decides; else the room stays as it was.
+  const size_t room =
+      is_full ? std::max(limits_.window_bytes, std::min(2 * carried, limits_.event_bytes_max))
+              : full.room();
+  if (!TakeWindow(room)) return;
   std::memcpy(window_.data() + EventWindow::kFrontBytes, full.data() + next_begin, carried);
   const size_t moved = next_begin - EventWindow::kFrontBytes;
   window_offset_ += moved;

@@ -46,7 +46,7 @@ class EventFramer {
   void ReadHeaderBytes();
   void MakeRoom();
   bool TakeWindow(size_t room_bytes);
-  void GiveUpTo(size_t end, size_t next_begin);
+  void GiveUpTo(size_t end, size_t next_begin, bool is_full = false);
   void BeginSkipping();
   bool EndSkipping();
   bool Resync();
@@ -68,7 +68,7 @@ class EventFramer {
   size_t last_end_ = 0;         // behind the last whole event in [begin_, scanned_); 0: none
   uint64_t window_offset_ = 0;  // stream position of the window's first byte of text
   uint64_t ordinal_ = 0;
-  size_t resync_bytes_;         // an event so long without an end is looked into
+  size_t resync_bytes_;  // an event so long without an end is looked into
   bool deep_ = false;
   bool lost_ = false;      // a bracket stood where none can: a quote may be missing
   uint64_t junk_end_ = 0;  // stream position behind the last such brackets

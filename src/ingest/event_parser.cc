@@ -320,15 +320,16 @@ EventParser::Impl::Outcome EventParser::Impl::ParseAlone(std::string_view event)
   return Outcome::kDone;
 }
 
-// `text` begins with an event that cannot be mended as it stands, and seems to be `length` long, which quotes that
-// were lost can make too long or too short. Returns how long it is. Mends the quotes, or counts it.
+// `text` begins with an event that cannot be mended as it stands, and seems to be `length` long,
+// which quotes that were lost can make too long or too short. Returns how long it is. Mends the
+// quotes, or counts it.
 size_t EventParser::Impl::ParseBroken(std::string_view text, size_t length, uint64_t offset) {
   constexpr size_t kLookBytes = 16384;  // keeps the whole linear
   const std::string_view near = text.substr(0, length + kLookBytes);
   const size_t next = NextEventWithPhase(near);
-  const size_t to_next = next != std::string_view::npos    ? next
-                         : near.size() == text.size() ? text.size()
-                                                      : length;
+  const size_t to_next = next != std::string_view::npos ? next
+                         : near.size() == text.size()   ? text.size()
+                                                        : length;
   if (to_next > length && ParseRequoted(WithoutComma(text.substr(0, to_next)), offset)) {
     return to_next;
   }

@@ -34,7 +34,7 @@ bool EndsBefore(std::string_view text, size_t at) {
   return at > 0 && text[at - 1] == '}';
 }
 
-// Whether the bracket at `at` stands behind a brace, and before a key, or a brace that ends the text.
+// Whether the bracket at `at` stands behind a brace, and before a key or the last brace.
 bool EndsArray(std::string_view text, size_t at) {
   size_t before = at;
   while (before > 0 && IsJsonBlank(text[before - 1])) --before;

@@ -130,8 +130,7 @@ void HeaderReader::Value(char c, uint64_t offset) {
   value_offset_ = offset;
   over_limit_ = false;
   escaped_ = false;
-  if (key_.find('\\') != std::string::npos) key_ = UnescapedJson(key_);
-  if (c == '[' && key_ == "traceEvents") {
+  if (c == '[' && UnescapedJson(key_) == "traceEvents") {
     state_ = State::kEvents;
     return;
   }

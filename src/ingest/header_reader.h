@@ -86,7 +86,7 @@ class HeaderReader {
   int event_arrays_ = 0;
   size_t matched_ = 0;  // kLost and inside values: how much of `"traceEvents":[` has been seen
   KeySearch key_search_ = KeySearch::kBefore;
-  size_t event_matched_ = 0;   // behind the events: how much of `},{"ph":`, with any event's key
+  size_t event_matched_ = 0;  // behind the events: how much of `},{"ph":`, with any event's key
   std::string event_key_;
   uint64_t event_offset_ = 0;  // of that brace
   size_t resumed_bytes_ = 0;

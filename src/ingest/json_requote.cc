@@ -67,7 +67,8 @@ class Requoter {
       return quoted ? c != '"' && c != '\n' : IsBareKeyChar(c) || c == ' ';
     };
     while (end < limit && goes_on(text_[end])) ++end;
-    if (end == at) return 0;
+    if (end == at || (!quoted && std::isdigit(static_cast<unsigned char>(text_[at])) != 0))
+      return 0;
     if (end < text_.size() && text_[end] == '"') ++end;
     const size_t colon = SkipBlanks(end);
     return colon < text_.size() && text_[colon] == ':' ? end - at : 0;

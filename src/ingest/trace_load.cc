@@ -213,8 +213,9 @@ Status Load::Derive(const RecordBuilder& builder) {
   }
   // What reading took has been given back to the allocator; the bound is for the process.
   malloc_trim(0);
-  TRACEDB_ASSIGN(use, DeriveFresh(landing_.partial(), rank_.rank, base, header_.base_time_ns.value_or(0), builder.launch_calls(),
-                                  options_.limits));
+  TRACEDB_ASSIGN(use,
+                 DeriveFresh(landing_.partial(), rank_.rank, base, header_.base_time_ns.value_or(0),
+                             builder.launch_calls(), options_.limits));
   malloc_trim(0);
   TRACEDB_ASSIGN(db, SqliteDb::Open(landing_.partial(), SqliteMode::kReadWrite));
   if (options_.stop != nullptr) db.StopWhen(*options_.stop);

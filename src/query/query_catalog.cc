@@ -65,7 +65,11 @@ const QueryDoc* QueryCatalog::Find(std::string_view name) const {
 Result<const QueryDoc*> QueryCatalog::Get(std::string_view name) const {
   if (const QueryDoc* doc = Find(name); doc != nullptr) return doc;
   std::vector<std::string> names;
-  for (const QueryDoc& doc : queries_) names.push_back(doc.name);
+  // Those of a folder only for who speaks of one: the list is for people.
+  const bool with_folders = name.find('/') != std::string_view::npos;
+  for (const QueryDoc& doc : queries_) {
+    if (with_folders || !doc.IsInFolder()) names.push_back(doc.name);
+  }
   std::string_view bare = name;
   if (bare.ends_with(".sql")) bare.remove_suffix(4);
   const std::vector<std::string> near = NearNames(bare, names);

@@ -57,12 +57,20 @@ Result<QueryOutcome> ListQueries(const QueryOptions& options, const QueryCatalog
     TRACEDB_TRY(sink->Begin(names));
     QueryOutcome outcome;
     for (const QueryDoc& doc : catalog.queries()) {
+      if (doc.IsInFolder()) continue;
       const std::vector<Cell> cells = {{SqlType::kText, 0, 0, doc.name},
                                        {SqlType::kText, 0, 0, doc.title}};
       TRACEDB_TRY(sink->Row(cells));
       ++outcome.rows;
     }
     TRACEDB_TRY(sink->End());
+    const size_t others = catalog.queries().size() - static_cast<size_t>(outcome.rows);
+    if (others > 0 && !options.quiet) {
+      outcome.note = fmt::format(
+          "{} checks of tracedb doctor are queries too: tracedb query "
+          "doctor/NAME",
+          others);
+    }
     return outcome;
   });
 }

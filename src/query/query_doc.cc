@@ -14,7 +14,17 @@ namespace tracedb {
 namespace {
 
 constexpr size_t kTitleCharactersMax = 60;
-constexpr std::array<std::string_view, 4> kKeys = {"title", "param", "column", "empty"};
+constexpr std::array<std::string_view, 6> kKeys = {"title", "param",   "column",
+                                                   "empty", "meaning", "advice"};
+
+// Keys that hold a text and nothing else.
+struct TextKey {
+  std::string_view key;
+  std::string QueryDoc::*text;
+};
+constexpr std::array<TextKey, 3> kTextKeys = {{{"empty", &QueryDoc::when_empty},
+                                               {"meaning", &QueryDoc::meaning},
+                                               {"advice", &QueryDoc::advice}}};
 
 struct Unit {
   std::string_view name;
@@ -111,7 +121,7 @@ class HeaderReader {
   QueryDoc& doc_;
   int line_ = 0;
   bool has_title_ = false;
-  bool has_empty_ = false;
+  std::array<bool, kTextKeys.size()> has_text_{};
   bool past_description_ = false;
   std::string* open_text_ = nullptr;  // what an indented line goes on with
   std::vector<int> param_lines_;
@@ -160,10 +170,13 @@ Status HeaderReader::Key(std::string_view key, std::string_view rest) {
   past_description_ = true;
   if (key == "param") return Param(rest);
   if (key == "column") return Column(rest);
-  if (has_empty_) return Here("a second 'empty:'", "keep one");
-  has_empty_ = true;
-  doc_.when_empty = rest;
-  open_text_ = &doc_.when_empty;
+  for (size_t i = 0; i < kTextKeys.size(); ++i) {
+    if (kTextKeys[i].key != key) continue;
+    if (has_text_[i]) return Here(fmt::format("a second '{}:'", key), "keep one");
+    has_text_[i] = true;
+    open_text_ = &(doc_.*kTextKeys[i].text);
+    *open_text_ = rest;
+  }
   return Done{};
 }
 
@@ -318,7 +331,10 @@ Status HeaderReader::Finish() {
     return At(column_lines_[i], fmt::format("column '{}' has no description", doc_.columns[i].name),
               "say behind it what it holds");
   }
-  if (has_empty_ && doc_.when_empty.empty()) return At(1, "'empty:' has no text");
+  for (size_t i = 0; i < kTextKeys.size(); ++i) {
+    if (!has_text_[i] || !(doc_.*kTextKeys[i].text).empty()) continue;
+    return At(1, fmt::format("'{}:' has no text", kTextKeys[i].key));
+  }
   while (doc_.description.ends_with('\n')) doc_.description.pop_back();
   return Done{};
 }
@@ -346,17 +362,8 @@ CommentBlock TopComment(std::string_view text) {
 }  // namespace
 
 std::string_view DocTypeName(DocType type) {
-  switch (type) {
-    case DocType::kText:
-      return "text";
-    case DocType::kInteger:
-      return "int";
-    case DocType::kReal:
-      return "real";
-    case DocType::kBool:
-      return "bool";
-  }
-  return "";
+  constexpr std::array<std::string_view, 4> kNames = {"text", "int", "real", "bool"};
+  return kNames[static_cast<size_t>(type)];
 }
 
 const QueryParam* QueryDoc::FindParam(std::string_view param) const {

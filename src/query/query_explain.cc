@@ -62,6 +62,8 @@ std::string ExplainQuery(const QueryDoc& doc) {
     columns.push_back({column.name, TypeAndUnit(column.type, column.unit), column.text});
   }
   AppendItems(page, "Columns", columns);
+  if (!doc.meaning.empty()) page += "\nWhat a row means\n  " + doc.meaning + '\n';
+  if (!doc.advice.empty()) page += "\nWhat to do\n  " + doc.advice + '\n';
   if (!doc.when_empty.empty()) page += "\nWhen there is no row\n  " + doc.when_empty + '\n';
   std::string_view sql = doc.sql;
   while (!sql.empty() && (sql.front() == '\n' || sql.front() == '\r')) sql.remove_prefix(1);

@@ -150,6 +150,29 @@ void AppendReal(std::string& out, double real) {
   if (code == std::errc()) out.append(text.data(), end);
 }
 
+void AppendJsonText(std::string& out, std::string_view text) {
+  out += '"';
+  while (!text.empty()) {
+    const Utf8Character character = ReadUtf8(text);
+    if (!character.valid) {
+      out += "\xEF\xBF\xBD";
+    } else if (character.code == '"' || character.code == '\\') {
+      out += '\\';
+      out += static_cast<char>(character.code);
+    } else if (character.code == '\n') {
+      out += "\\n";
+    } else if (character.code == '\t') {
+      out += "\\t";
+    } else if (character.code < 0x20 || character.code == 0x7F) {
+      fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned>(character.code));
+    } else {
+      out += text.substr(0, character.bytes);
+    }
+    text.remove_prefix(character.bytes);
+  }
+  out += '"';
+}
+
 void AppendHex(std::string& out, std::string_view bytes) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   for (char byte : bytes) {

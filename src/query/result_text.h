@@ -32,6 +32,9 @@ std::string ShownText(std::string_view text);
 // The shortest text that reads back as the same number; "inf", "-inf" or "nan" if it is not finite.
 void AppendReal(std::string& out, double real);
 
+// A JSON string, in its quotes; what is no UTF-8 becomes U+FFFD.
+void AppendJsonText(std::string& out, std::string_view text);
+
 void AppendHex(std::string& out, std::string_view bytes);
 
 }  // namespace tracedb

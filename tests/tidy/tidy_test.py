@@ -28,7 +28,7 @@ RATCHET_FUNCTIONS = {
 }
 
 LAYERS = {"base": set(), "pages": {"base"}, "ingest": {"base", "pages"}, "query": {"base"},
-          "extension": {"base"}}
+          "doctor": {"base", "query"}, "extension": {"base"}}
 
 # A C interface, and the only places that may include it; a name that ends in / is a folder.
 C_INTERFACES = {
@@ -284,16 +284,14 @@ def every_public_header_has_its_source_file(tree):
 
 
 def every_query_has_a_test(tree):
-    folder = os.path.join(tree.root, "tests", "query")
-    tests = {name[:-5] for name in os.listdir(folder) if name.endswith(".test")} \
-        if os.path.isdir(folder) else set()
-    if not tests:
-        tree.notes.append("tests/query has no tests yet")
-        return
-    queries = {os.path.basename(source.path)[:-4] for source in tree.sources
-               if source.path.startswith("queries/") and source.kind == "sql"}
-    for name in sorted(queries - tests):
-        yield f"queries/{name}.sql: there is no tests/query/{name}.test"
+    for source in tree.sources:
+        match = re.fullmatch(r"queries/(?:(\w+)/)?(\w+)\.sql", source.path)
+        if not match:
+            continue
+        # queries/overlap.sql: tests/query/overlap.test; queries/doctor/x.sql: tests/doctor/x.test
+        test = f"tests/{match[1] or 'query'}/{match[2]}.test"
+        if not os.path.exists(os.path.join(tree.root, test)):
+            yield f"{source.path}: there is no {test}"
 
 
 def tests_named_in_the_load_tests_readme_exist(tree):

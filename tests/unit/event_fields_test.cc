@@ -106,10 +106,10 @@ TEST(EventFields, integers_of_all_64_bits_are_integers) {
   }
 }
 
-TEST(EventFields, a_key_written_twice_keeps_both_values) {
+TEST(EventFields, of_a_key_written_twice_the_last_value_is_the_columns_and_both_are_kept) {
   const std::string args = R"({"correlation":1,"correlation":2000,"a":5000,"a":6000})";
   const ParsedEvent event = WithArgs(args);
-  EXPECT_EQ(event.slots.at(Slot::kCorrelation), "1");
+  EXPECT_EQ(event.slots.at(Slot::kCorrelation), "2000");
   EXPECT_EQ(event.args, args);
 }
 

@@ -41,6 +41,19 @@ TEST(QueryCatalog, AnUnknownNameSuggestsTheNearest) {
             "there are: nccl_stalls, overlap, stream_utilization");
 }
 
+TEST(QueryCatalog, AQueryInAFolderIsFoundByItsNameAndSuggestedOnlyThere) {
+  const std::vector<QueryText> queries = {{"overlap.sql", "-- title: Overlap\nSELECT 1;"},
+                                          {"doctor/overlaps.sql", "-- title: Check\nSELECT 1;"}};
+  auto catalog = QueryCatalog::Load(queries);
+  ASSERT_TRUE(catalog.ok());
+  EXPECT_EQ(catalog.value().Find("doctor/overlaps.sql")->title, "Check");
+  EXPECT_TRUE(catalog.value().Find("doctor/overlaps")->IsInFolder());
+  EXPECT_EQ(catalog.value().Find("overlaps"), nullptr);
+  EXPECT_EQ(catalog.value().Get("zzz").error().advice, "there are: overlap");
+  EXPECT_EQ(catalog.value().Get("doctor/overlap").error().advice,
+            "did you mean doctor/overlaps? there are: doctor/overlaps, overlap");
+}
+
 TEST(QueryCatalog, AFolderAddsAndReplaces) {
   const TemporaryFolder folder;
   std::ofstream(folder.path() / "overlap.sql") << "-- title: Mine\nSELECT 2;";

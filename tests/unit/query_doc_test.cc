@@ -73,6 +73,19 @@ TEST(QueryDoc, ReadsWindowsLineEndsAndAByteOrderMark) {
   EXPECT_EQ(parsed.value().sql, "SELECT");
 }
 
+TEST(QueryDoc, ReadsMeaningAndAdviceOfACheck) {
+  auto parsed = ParseQueryDoc("a.sql",
+                              "-- title: A\n--\n-- What.\n--\n-- meaning: It is\n--   wrong.\n"
+                              "-- advice: Do.\n-- column: n int(count) N.\nSELECT 1 AS n");
+  ASSERT_TRUE(parsed.ok()) << parsed.error().what;
+  EXPECT_EQ(parsed.value().description, "What.");
+  EXPECT_EQ(parsed.value().meaning, "It is wrong.");
+  EXPECT_EQ(parsed.value().advice, "Do.");
+  const std::string page = ExplainQuery(parsed.value());
+  EXPECT_NE(page.find("What a row means\n  It is wrong.\n"), std::string::npos) << page;
+  EXPECT_NE(page.find("What to do\n  Do.\n"), std::string::npos) << page;
+}
+
 TEST(QueryDoc, TextWithoutAHeaderIsAllSql) {
   for (std::string_view text : {"SELECT 1", "-- just a remark\nSELECT 1", "", "--\n--"}) {
     auto parsed = ParseQueryDoc("x.sql", text);
@@ -150,6 +163,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadHeader{"-- title: B", "bad.sql:2: a second 'title:'"},
         BadHeader{"-- empty: A\n-- empty: B", "bad.sql:3: a second 'empty:'"},
         BadHeader{"-- empty:", "bad.sql:1: 'empty:' has no text"},
+        BadHeader{"-- advice: A\n-- meaning: B\n-- advice: C", "bad.sql:4: a second 'advice:'"},
+        BadHeader{"-- meaning:", "bad.sql:1: 'meaning:' has no text"},
         BadHeader{"-- colum: x text T.", "bad.sql:2: there is no key 'colum:'"},
         BadHeader{"-- column: x text T.\n-- goes on",
                   "bad.sql:3: free text after the first param, column or empty line"},

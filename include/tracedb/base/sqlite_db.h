@@ -90,7 +90,8 @@ class SqliteDb {
   // a mistyped column name is an error.
   void AllowDoubleQuotedText(bool allow);
 
-  void SetBusyTimeout(int timeout_ms);
+  // How long to wait for a lock that another connection has; not any longer once `stop` is true.
+  void SetBusyTimeout(int timeout_ms, const std::atomic<bool>* stop = nullptr);
   // From now on only reading is allowed: no writes, no ATTACH, no PRAGMA that changes anything.
   void RestrictToReading();
   // What runs on this connection stops soon after `stop` has become true.
@@ -105,7 +106,14 @@ class SqliteDb {
   struct Close {
     void operator()(sqlite3* db) const;
   };
+  struct BusyWait {
+    static constexpr int kMsEach = 10;
+    int tries_max = 0;
+    const std::atomic<bool>* stop = nullptr;
+  };
   SqliteDb(sqlite3* db, std::filesystem::path path) : db_(db), path_(std::move(path)) {}
+  std::unique_ptr<BusyWait> busy_wait_ =
+      std::make_unique<BusyWait>();  // the connection points at it
   std::unique_ptr<sqlite3, Close> db_;
   std::filesystem::path path_;
 };

@@ -35,6 +35,8 @@ struct QueryDoc {
   std::string name;         // `file` without ".sql": "overlap"
   std::string title;        // empty: the text has no header
   std::string description;  // lines as they were written, paragraphs parted by an empty line
+  std::string meaning;      // of a check: what its rows mean for the numbers; may be empty
+  std::string advice;       // of a check: what to do about them; may be empty
   std::string when_empty;   // what to tell a person when no row comes; may be empty
   std::vector<QueryParam> params;
   std::vector<QueryColumn> columns;  // in result order
@@ -42,6 +44,8 @@ struct QueryDoc {
   int sql_line = 1;                  // the line of the file on which `sql` begins
 
   bool IsDocumented() const { return !title.empty(); }
+  // "doctor/stream_overlaps": a check, which is found by its name but stands in no list of queries.
+  bool IsInFolder() const { return name.find('/') != std::string::npos; }
   const QueryParam* FindParam(std::string_view param) const;
 };
 

@@ -1,0 +1,46 @@
+// The checks of queries/doctor: runs them all on a database and gathers what they found. Knows
+// neither how the database came to be nor what a report looks like.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tracedb/base/result.h"
+#include "tracedb/base/sqlite_db.h"
+#include "tracedb/query/query_catalog.h"
+
+namespace tracedb {
+
+struct FoundValue {
+  SqlType type = SqlType::kNull;
+  int64_t integer = 0;
+  double real = 0;
+  std::string text;
+};
+
+struct CheckResult {
+  static constexpr size_t kRowsKeptMax = 1000;   // more are counted
+  static constexpr size_t kTextBytesMax = 1024;  // a longer text is cut
+
+  const QueryDoc* doc = nullptr;  // lives as long as the catalog
+  std::string name;               // "event_cap"
+  bool is_finding = false;        // some row says so; rows without that are notes
+  int64_t count = 0;              // events concerned: the sum of the rows' column count
+  size_t rows_found = 0;
+  std::vector<std::vector<FoundValue>> rows;  // a value for each of doc->columns
+};
+
+struct DoctorReport {
+  int64_t traces = 0;
+  std::vector<CheckResult> checks;  // all of them, by name
+
+  size_t Findings() const;
+  size_t Notes() const;
+};
+
+// A check is a query doctor/NAME of the catalog with the columns severity and count, a meaning and
+// an advice; one that is not so is an error. The catalog must outlive the report.
+Result<DoctorReport> RunChecks(SqliteDb& db, const QueryCatalog& catalog);
+
+}  // namespace tracedb

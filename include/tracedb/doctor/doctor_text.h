@@ -1,0 +1,14 @@
+// A doctor's report for people.
+#pragma once
+
+#include "tracedb/base/result.h"
+#include "tracedb/doctor/doctor_checks.h"
+#include "tracedb/query/output_stream.h"
+
+namespace tracedb {
+
+// A block for each check that has rows, findings first, of each the first few rows; and a line that
+// sums up.
+Status WriteTextReport(const DoctorReport& report, OutputStream& output);
+
+}  // namespace tracedb

@@ -1,0 +1,126 @@
+-- title: Kernel launches without a GPU activity
+--
+-- A runtime or driver call that launches a kernel or a graph (cudaLaunchKernel, cuLaunchKernelEx,
+-- hipModuleLaunchKernel, cudaGraphLaunch and their kin) has a correlation; a GPU activity must have
+-- the same. Left out are calls while a stream is captured into a graph: they launch nothing.
+-- Calls made after the launch of the last GPU activity to start are at_end: they may still have
+-- waited in their streams when the capture stopped. The others are counted; where
+-- no launch has a GPU activity, all are.
+--
+-- param:  few_pct     real(pct)  = 0.1  A share of counted ones up to this is a note.
+-- param:  at_end_pct  real(pct)  = 10   A larger share at the end is a finding as well: the GPU's
+--                                       records end early.
+--
+-- meaning: The profiler lost GPU records (dropped buffers), or a launch failed. Busy times,
+--   overlap and kernel counts of this rank are too small, by about share_pct if the lost kernels
+--   are like the others; idle time is too large. Lost collectives shift the ordinals of those
+--   after them, so `nccl_stalls` may match the wrong parts where the trace has no Seq.
+-- advice: Record fewer steps or with a larger CUPTI buffer; look at whether first_ms to last_ms
+--   is one stretch, and leave it out.
+--
+-- column: severity   text        finding; note for few.
+-- column: trace_id   int(id)     The trace.
+-- column: rank       int(id)     Its rank.
+-- column: count      int(count)  Launches without a GPU activity that are not at the end.
+-- column: share_pct  real(pct)   Of the trace's launches.
+-- column: at_end     int(count)  Those at the end.
+-- column: launches   int(count)  Calls that launch a kernel or a graph.
+-- column: first_ms   real(ms)    The first without, since the trace's first event.
+-- column: last_ms    real(ms)    The last counted one; NULL when all are at the end.
+-- column: slice_id   int(id)     The first: its row in slices.
+-- column: example    text        Its name.
+--
+-- empty:  Every launch has its GPU activity.
+
+WITH launch_label AS MATERIALIZED (
+  SELECT id
+  FROM label
+  WHERE name GLOB 'cu*Launch*Kernel*' OR name GLOB 'hip*Launch*Kernel*'
+     OR name GLOB 'cu*GraphLaunch*' OR name GLOB 'hip*GraphLaunch*'
+),
+lone AS MATERIALIZED (
+  SELECT s.id, t.trace_id, s.ts + t.base_ns AS ts_ns
+  FROM runtime_slice s
+  CROSS JOIN track t ON t.id = s.track
+  WHERE s.label IN (SELECT id FROM launch_label) AND s.correlation IS NOT NULL
+    AND s.id NOT IN (SELECT launch_slice_id FROM launch WHERE launch_slice_id IS NOT NULL)
+    -- Where several calls share a correlation, only the first of them is in launch. NOT IN of a
+    -- pair would look for NULLs among all the others, each time.
+    AND CASE WHEN (t.trace_id, s.correlation) IN (
+          SELECT d.trace_id, g.correlation
+          FROM gpu_slice g
+          CROSS JOIN track d ON d.id = g.track) THEN 0 ELSE 1 END
+),
+marked AS (
+  SELECT id, trace_id, ts_ns, 0 AS opens FROM lone
+  UNION ALL
+  SELECT NULL, t.trace_id, s.ts + t.base_ns, iif(l.name GLOB '*BeginCapture*', 1, -1)
+  FROM runtime_slice s
+  CROSS JOIN label l ON l.id = s.label
+  CROSS JOIN track t ON t.id = s.track
+  WHERE s.label IN (SELECT id FROM label
+                    WHERE name GLOB '*StreamBeginCapture*' OR name GLOB '*StreamEndCapture*')
+    AND EXISTS (SELECT 1 FROM lone)
+),
+nested AS (
+  SELECT id, trace_id, ts_ns,
+         sum(opens) OVER (PARTITION BY trace_id ORDER BY ts_ns, opens DESC, id
+                          ROWS UNBOUNDED PRECEDING) AS depth
+  FROM marked
+),
+-- Below 0: ends of graph captures that began before the trace did.
+outside AS MATERIALIZED (
+  SELECT id, trace_id, ts_ns, depth = min(0, min(depth) OVER (PARTITION BY trace_id)) AS is_launch
+  FROM nested
+),
+lone_trace AS MATERIALIZED (
+  SELECT n.trace_id,
+         (SELECT k.launch_ts_ns
+          FROM track d
+          CROSS JOIN gpu_slice g ON g.track = d.id
+          CROSS JOIN launch k ON k.id = g.id
+          WHERE d.trace_id = n.trace_id AND k.launch_ts_ns IS NOT NULL
+          ORDER BY g.ts + d.base_ns DESC LIMIT 1) AS last_launch_ns
+  FROM (SELECT DISTINCT trace_id FROM lone) n
+),
+counted AS MATERIALIZED (
+  SELECT o.trace_id,
+         sum(coalesce(o.ts_ns <= n.last_launch_ns, 1)) AS lost,
+         sum(coalesce(o.ts_ns > n.last_launch_ns, 0)) AS at_end,
+         min(o.ts_ns) AS first_ns, o.id AS first_id, n.last_launch_ns
+  FROM outside o
+  JOIN lone_trace n ON n.trace_id = o.trace_id
+  WHERE o.is_launch AND o.id IS NOT NULL
+  GROUP BY o.trace_id
+),
+judged AS MATERIALIZED (
+  SELECT c.*, r.rank, r.start_ns,
+         (SELECT count(*) FROM runtime_slice s
+          WHERE s.id BETWEEN r.first_row AND r.last_row
+            AND s.label IN (SELECT id FROM launch_label)) AS launches,
+         (SELECT max(o.ts_ns) FROM outside o
+          WHERE o.trace_id = c.trace_id AND o.is_launch AND o.id IS NOT NULL
+            AND coalesce(o.ts_ns <= c.last_launch_ns, 1)) AS last_ns
+  FROM counted c
+  JOIN trace r ON r.trace_id = c.trace_id
+)
+SELECT
+  CASE
+    WHEN 100.0 * lost > coalesce(:few_pct, 0.1) * launches THEN 'finding'
+    WHEN 100.0 * at_end > coalesce(:at_end_pct, 10) * launches THEN 'finding'
+    ELSE 'note'
+  END AS severity,
+  trace_id,
+  rank,
+  lost AS count,
+  100.0 * lost / launches AS share_pct,
+  at_end,
+  launches,
+  (first_ns - start_ns) / 1e6 AS first_ms,
+  (last_ns - start_ns) / 1e6 AS last_ms,
+  first_id AS slice_id,
+  (SELECT l.name FROM runtime_slice s JOIN label l ON l.id = s.label WHERE s.id = first_id)
+    AS example
+FROM judged
+WHERE lost > 0 OR at_end > 0
+ORDER BY lost = 0, rank, trace_id;

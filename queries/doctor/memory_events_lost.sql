@@ -1,0 +1,114 @@
+-- title: Memory events that never balance
+--
+-- Each [memory] event says how many bytes it adds or gives back and what is allocated after it. For
+-- each device the bytes of all events must be what Total Allocated changed by from the first to the
+-- last; where they are not, events are missing, and breaks are the places where one event does not
+-- follow from the one before. Memory that is still in use at the end, or was there at the start, is
+-- no trouble: Total Allocated has it. Without Total Allocated nothing is told, but a note when
+-- memory is only ever taken or only ever given back.
+--
+-- param:  few_events  int(count)  = 20  A device with fewer events is not judged by the last rule.
+--
+-- meaning: Allocations or releases of this device are not in the trace: sums over memory_events
+--   are off by lost_bytes. total_allocated_bytes of each event is the allocator's own and right.
+-- advice: Read peaks from total_allocated_bytes, never from sums of bytes.
+--
+-- column: severity     text        finding; note where memory only ever goes one way.
+-- column: trace_id     int(id)     The trace.
+-- column: rank         int(id)     Its rank.
+-- column: device_type  int(id)     0 is the host, 1 a CUDA or ROCm GPU.
+-- column: device_id    int(id)     The device; -1 for the host.
+-- column: count        int(count)  Breaks; in a note, all events.
+-- column: events       int(count)  Memory events of the device.
+-- column: lost_bytes   int(bytes)  Change of Total Allocated, less the sum of all events.
+-- column: sum_bytes    int(bytes)  Sum of all events.
+-- column: at_ms        real(ms)    The first break, since the trace's first event.
+-- column: instant_id   int(id)     The same: its row in memory_events.
+--
+-- empty:  What memory events say adds up.
+
+WITH memory_label AS MATERIALIZED (
+  SELECT id FROM label WHERE name = '[memory]'
+),
+by_shape AS MATERIALIZED (
+  -- Grouped by two numbers before anything is looked up: memory events are many.
+  SELECT track, shape, count(*) AS events, sum(bytes) AS sum_bytes,
+         sum(max(bytes, 0)) AS taken_bytes, min(ts) AS first_ts, max(ts) AS last_ts
+  FROM instant
+  WHERE label IN (SELECT id FROM memory_label)
+  GROUP BY track, shape
+),
+device AS MATERIALIZED (
+  SELECT t.trace_id, a.device_type, a.device_id, sum(b.events) AS events,
+         sum(b.sum_bytes) AS sum_bytes, sum(b.taken_bytes) AS taken_bytes,
+         min(b.first_ts + t.base_ns) AS first_ns, max(b.last_ts + t.base_ns) AS last_ns
+  FROM by_shape b
+  JOIN track t ON t.id = b.track
+  LEFT JOIN shape a ON a.id = b.shape
+  GROUP BY t.trace_id, a.device_type, a.device_id
+),
+-- NOT INDEXED: or SQLite would make an index of the whole table for a few look-ups.
+edge AS MATERIALIZED (
+  SELECT d.*, r.rank, r.start_ns,
+         (SELECT i.total_allocated - i.bytes
+          FROM by_shape b
+          CROSS JOIN track t ON t.id = b.track AND t.trace_id = d.trace_id
+          CROSS JOIN shape a ON a.id = b.shape AND a.device_type IS d.device_type
+                             AND a.device_id IS d.device_id
+          CROSS JOIN instant i NOT INDEXED ON i.id BETWEEN r.first_row AND r.last_row
+                               AND i.track = b.track AND i.shape = b.shape AND i.ts = b.first_ts
+          WHERE b.first_ts + t.base_ns = d.first_ns LIMIT 1) AS before_bytes,
+         (SELECT i.total_allocated
+          FROM by_shape b
+          CROSS JOIN track t ON t.id = b.track AND t.trace_id = d.trace_id
+          CROSS JOIN shape a ON a.id = b.shape AND a.device_type IS d.device_type
+                             AND a.device_id IS d.device_id
+          CROSS JOIN instant i NOT INDEXED ON i.id BETWEEN r.first_row AND r.last_row
+                               AND i.track = b.track AND i.shape = b.shape AND i.ts = b.last_ts
+          WHERE b.last_ts + t.base_ns = d.last_ns ORDER BY i.id DESC LIMIT 1) AS after_bytes
+  FROM device d
+  JOIN trace r ON r.trace_id = d.trace_id
+),
+judged AS MATERIALIZED (
+  SELECT *, after_bytes - before_bytes - sum_bytes AS lost_bytes FROM edge
+),
+followed AS (
+  SELECT j.trace_id, j.device_type, j.device_id, i.id, i.ts + t.base_ns AS ts_ns,
+         i.total_allocated - i.bytes - lag(i.total_allocated) OVER (
+           PARTITION BY j.trace_id, j.device_type, j.device_id ORDER BY i.ts + t.base_ns, i.id)
+           AS jump_bytes
+  FROM judged j
+  CROSS JOIN by_shape b
+  CROSS JOIN track t ON t.id = b.track AND t.trace_id = j.trace_id
+  CROSS JOIN shape a ON a.id = b.shape AND a.device_type IS j.device_type
+                     AND a.device_id IS j.device_id
+  CROSS JOIN trace r ON r.trace_id = j.trace_id
+  CROSS JOIN instant i NOT INDEXED ON i.id BETWEEN r.first_row AND r.last_row
+                       AND i.track = b.track AND i.shape = b.shape
+  WHERE j.lost_bytes <> 0 AND i.label IN (SELECT id FROM memory_label)
+),
+broken AS (
+  SELECT trace_id, device_type, device_id, count(*) AS breaks, min(ts_ns) AS first_ns, id
+  FROM followed
+  WHERE jump_bytes <> 0
+  GROUP BY trace_id, device_type, device_id
+)
+SELECT
+  iif(j.lost_bytes IS NULL, 'note', 'finding') AS severity,
+  j.trace_id,
+  j.rank,
+  j.device_type,
+  j.device_id,
+  coalesce(b.breaks, j.events) AS count,
+  j.events,
+  j.lost_bytes,
+  j.sum_bytes,
+  (b.first_ns - j.start_ns) / 1e6 AS at_ms,
+  b.id AS instant_id
+FROM judged j
+LEFT JOIN broken b ON b.trace_id = j.trace_id AND b.device_type IS j.device_type
+                   AND b.device_id IS j.device_id
+WHERE b.breaks > 0
+   OR (j.lost_bytes IS NULL AND j.events >= coalesce(:few_events, 20)
+       AND (j.taken_bytes = 0 OR j.taken_bytes = j.sum_bytes))
+ORDER BY severity, j.rank, j.trace_id, j.device_type, j.device_id;

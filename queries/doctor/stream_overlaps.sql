@@ -1,0 +1,76 @@
+-- title: GPU activities that overlap on one stream
+--
+-- A stream runs one thing after the other. Some overlap is normal: programmatic dependent launch
+-- starts a kernel before the one ahead has ended, clocks are rounded, and ROCm lets durations reach
+-- into the next. Looked for is how much longer the durations of a stream are together than the
+-- time in which something ran on it.
+--
+-- param:  some_pct  real(pct)  = 1   Less of the busy time than this is no row.
+-- param:  much_pct  real(pct)  = 20  More than this is a finding, else a note.
+-- param:  tolerance_ns  int(ns)  = 1000  Overlaps up to this are not counted one by one.
+--
+-- meaning: Sums of dur_ns count overlap_ms twice. Busy times of tracedb are unions and are right
+--   as long as the streams are; much overlap says that they are not: that two streams, devices
+--   or processes are written under one number, and then utilization_pct is of several streams at
+--   once.
+-- advice: Take busy_ns() or `stream_utilization` instead of sums. For a finding, see what runs
+--   at at_ms, and whether the profiler numbers streams by device.
+--
+-- column: severity    text        finding or note.
+-- column: rank        int(id)     The rank.
+-- column: device      text        The GPU.
+-- column: stream      text        The stream.
+-- column: count       int(count)  Activities that start before an earlier one of it has ended.
+-- column: activities  int(count)  All activities of the stream.
+-- column: overlap_ms  real(ms)    Sum of durations, less the busy time.
+-- column: share_pct   real(pct)   overlap_ms of the busy time.
+-- column: at_ms       real(ms)    The first overlap, since the first event of the rank.
+-- column: slice_id    int(id)     What starts there: its row in kernels.
+-- column: example     text        Its name.
+--
+-- empty:  What runs on a stream runs one after the other.
+
+WITH summed AS MATERIALIZED (
+  SELECT t.rank, t.device, t.stream, sum(n.dur_ns) AS dur_ns
+  FROM (SELECT track, sum(max(dur, 0)) AS dur_ns FROM gpu_slice GROUP BY track) n
+  JOIN track t ON t.id = n.track
+  GROUP BY t.rank, t.device, t.stream
+),
+suspect AS MATERIALIZED (
+  SELECT u.rank, u.device, u.stream, u.activities, u.busy_ns, s.dur_ns - u.busy_ns AS overlap_ns
+  FROM summed s
+  JOIN stream_use u ON u.rank = s.rank AND u.device = s.device AND u.stream = s.stream
+  WHERE 100.0 * (s.dur_ns - u.busy_ns) >= coalesce(:some_pct, 1) * u.busy_ns
+    AND s.dur_ns > u.busy_ns
+),
+placed AS (
+  SELECT t.rank, t.device, t.stream, g.id, g.ts + t.base_ns AS ts_ns,
+         max(g.ts + t.base_ns + g.dur) OVER (
+           PARTITION BY t.rank, t.device, t.stream ORDER BY g.ts + t.base_ns, g.id
+           ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS free_ns
+  FROM suspect s
+  CROSS JOIN track t ON t.rank = s.rank AND t.device = s.device AND t.stream = s.stream
+  CROSS JOIN gpu_slice g ON g.track = t.id
+  WHERE g.dur > 0
+),
+counted AS (
+  SELECT rank, device, stream, count(*) AS count, min(ts_ns) AS first_ns, id
+  FROM placed
+  WHERE free_ns - ts_ns > coalesce(:tolerance_ns, 1000)
+  GROUP BY rank, device, stream
+)
+SELECT
+  iif(100.0 * s.overlap_ns > coalesce(:much_pct, 20) * s.busy_ns, 'finding', 'note') AS severity,
+  s.rank,
+  s.device,
+  s.stream,
+  coalesce(c.count, 0) AS count,
+  s.activities,
+  s.overlap_ns / 1e6 AS overlap_ms,
+  100.0 * s.overlap_ns / s.busy_ns AS share_pct,
+  (c.first_ns - (SELECT min(start_ns) FROM trace r WHERE r.rank = s.rank)) / 1e6 AS at_ms,
+  c.id AS slice_id,
+  (SELECT l.name FROM gpu_slice g JOIN label l ON l.id = g.label WHERE g.id = c.id) AS example
+FROM suspect s
+LEFT JOIN counted c ON c.rank = s.rank AND c.device = s.device AND c.stream = s.stream
+ORDER BY s.overlap_ns DESC, s.rank, s.device, s.stream;

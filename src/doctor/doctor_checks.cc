@@ -1,0 +1,114 @@
+#include "tracedb/doctor/doctor_checks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "query/result_text.h"
+#include "tracedb/query/query_run.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::string_view kFolder = "doctor/";
+
+// The column's place; as many as there are columns when there is none of that name.
+size_t PlaceOf(const QueryDoc& doc, std::string_view column) {
+  const auto at = std::find_if(doc.columns.begin(), doc.columns.end(),
+                               [&](const QueryColumn& known) { return known.name == column; });
+  return static_cast<size_t>(at - doc.columns.begin());
+}
+
+Status CheckHeader(const QueryDoc& doc) {
+  std::string_view missing;
+  if (PlaceOf(doc, "severity") == doc.columns.size()) missing = "column: severity";
+  if (PlaceOf(doc, "count") == doc.columns.size()) missing = "column: count";
+  if (doc.meaning.empty()) missing = "meaning:";
+  if (doc.advice.empty()) missing = "advice:";
+  if (missing.empty()) return Done{};
+  return Error{ErrorKind::kQuery, fmt::format("{}: a check without '{}'", doc.file, missing),
+               "queries/README.md says what a check needs"};
+}
+
+FoundValue Keep(const Cell& cell) {
+  FoundValue value{cell.type, cell.integer, cell.real, ""};
+  std::string_view text = cell.text;
+  size_t bytes = 0;
+  while (bytes < text.size()) {
+    const size_t next = ReadUtf8(text.substr(bytes)).bytes;
+    if (bytes + next > CheckResult::kTextBytesMax) break;
+    bytes += next;
+  }
+  value.text = text.substr(0, bytes);
+  if (bytes < text.size()) value.text += "…";
+  return value;
+}
+
+// Keeps the first rows of a check, and counts all.
+class FindingSink : public RowSink {
+ public:
+  explicit FindingSink(CheckResult& result)
+      : result_(result),
+        severity_(PlaceOf(*result.doc, "severity")),
+        count_(PlaceOf(*result.doc, "count")) {}
+
+  Status Begin(std::span<const std::string> column_names) override {
+    if (column_names.size() == result_.doc->columns.size()) return Done{};
+    return Error{
+        ErrorKind::kQuery,
+        fmt::format("{}: its column lines are not the result's columns", result_.doc->file), ""};
+  }
+
+  Status Row(std::span<const Cell> cells) override {
+    ++result_.rows_found;
+    result_.count += cells[count_].integer;
+    if (cells[severity_].text == "finding") result_.is_finding = true;
+    if (result_.rows.size() == CheckResult::kRowsKeptMax) return Done{};
+    std::vector<FoundValue>& row = result_.rows.emplace_back();
+    for (const Cell& cell : cells) row.push_back(Keep(cell));
+    return Done{};
+  }
+
+  Status End() override { return Done{}; }
+
+ private:
+  CheckResult& result_;
+  const size_t severity_;
+  const size_t count_;
+};
+
+}  // namespace
+
+size_t DoctorReport::Findings() const {
+  return static_cast<size_t>(std::count_if(checks.begin(), checks.end(),
+                                           [](const CheckResult& c) { return c.is_finding; }));
+}
+
+size_t DoctorReport::Notes() const {
+  return static_cast<size_t>(std::count_if(checks.begin(), checks.end(), [](const CheckResult& c) {
+    return c.rows_found > 0 && !c.is_finding;
+  }));
+}
+
+Result<DoctorReport> RunChecks(SqliteDb& db, const QueryCatalog& catalog) {
+  DoctorReport report;
+  TRACEDB_ASSIGN(traces, db.Integer("SELECT count(*) FROM trace"));
+  report.traces = traces;
+  for (const QueryDoc& doc : catalog.queries()) {
+    if (!doc.name.starts_with(kFolder)) continue;
+    TRACEDB_TRY(CheckHeader(doc));
+    CheckResult result;
+    result.doc = &doc;
+    result.name = doc.name.substr(kFolder.size());
+    TRACEDB_ASSIGN(query, PreparedQuery::Prepare(db, doc, {}));
+    FindingSink sink(result);
+    TRACEDB_TRY(query.Run(sink));
+    report.checks.push_back(std::move(result));
+  }
+  return report;
+}
+
+}  // namespace tracedb

@@ -1,0 +1,62 @@
+// Where the next event begins behind one that lost a quote or a brace.
+
+#include "ingest/event_resync.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace tracedb {
+namespace {
+
+constexpr size_t kNone = std::string_view::npos;
+
+TEST(EventResync, a_lost_quote_shows_where_events_meet_inside_a_string) {
+  const std::string first = R"({"ph": "X", "name": "5" disk", "pid": 1})";
+  const std::string text = first + ",\n  " + R"({"ph": "X", "name": "b"})";
+  EXPECT_EQ(NextEventBehindLostQuote(text), first.size() + 4);
+}
+
+TEST(EventResync, valid_events_have_no_such_place) {
+  const std::string event =
+      R"({"ph": "X", "name": "a }, {\"ph\": ", "args": {"k": [{}, {"id": 1}]}})";
+  EXPECT_EQ(NextEventBehindLostQuote(event + ",\n" + event), kNone);
+}
+
+TEST(EventResync, the_next_and_the_last_event_with_a_phase) {
+  const std::string a = R"({"ph": "X", "args": {"k": [{"name": 1}, {"name": 2}]})";  // no end
+  const std::string b = R"({"name": "b", "cat": "c", "ph": "i"})";
+  const std::string text = a + ", " + b + ",\n" + b;
+  // `a` lacks its own brace, but its args have one in front of the comma.
+  EXPECT_EQ(NextEventWithPhase(text), a.size() + 2);
+  EXPECT_EQ(LastEventWithPhase(text), a.size() + 2 + b.size() + 2);
+  EXPECT_EQ(NextEventWithPhase(b), kNone);
+  EXPECT_EQ(LastEventWithPhase(b), kNone);
+}
+
+TEST(EventResync, an_object_of_args_is_no_event) {
+  const std::string text = R"({"ph": "X", "args": {"k": [{"name": 1}, {"name": {"ph": 2}}]}})";
+  EXPECT_EQ(NextEventWithPhase(text), kNone);
+}
+
+TEST(EventResync, the_arrays_end_behind_a_lost_quote) {
+  const std::string event = R"({"ph": "X", "name": "5" disk", "pid": 1})";
+  for (const std::string rest : {"\n],\n \"traceName\": 1}", "]}", "\n]\n}\n", "]"}) {
+    const std::string text = event + rest;
+    EXPECT_EQ(ArrayEndBehindLostQuote(text), event.size() + rest.find(']')) << rest;
+  }
+  EXPECT_EQ(ArrayEndBehindLostQuote(event), kNone);
+  EXPECT_EQ(ArrayEndBehindLostQuote(event + "] x"), kNone);
+}
+
+TEST(EventResync, only_blanks_commas_and_plain_values_let_an_array_end) {
+  for (const std::string text : {"", " ,\n", "1, null, \"a ] b\"", "-1.5e3,true"}) {
+    EXPECT_TRUE(MayEndArray(text)) << text;
+  }
+  for (const std::string text : {"ph\": \"X\", \"name\": \"a", "foo bar", "\"a\" \"b\"", "1 2"}) {
+    EXPECT_FALSE(MayEndArray(text)) << text;
+  }
+}
+
+}  // namespace
+}  // namespace tracedb
