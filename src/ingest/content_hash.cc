@@ -1,6 +1,10 @@
 #include "ingest/content_hash.h"
 
 #include <xxhash.h>
+// Where the library has it: the widest vector unit, chosen at run time.
+#if defined(__x86_64__) && __has_include(<xxh_x86dispatch.h>)
+#include <xxh_x86dispatch.h>
+#endif
 
 #include <cerrno>
 #include <cstdio>

@@ -43,6 +43,11 @@ Error NoTrace(const std::filesystem::path& input, const EventFramer& framer) {
   const std::string name = input == "-" ? "standard input" : input.string();
   constexpr const char* kAdvice =
       "a trace is a JSON object with \"traceEvents\", or an array of events; plain, gzip or zstd";
+  constexpr char kGzip = '\x1f';
+  if (!framer.header().is_json() && framer.header().refused() == kGzip) {
+    return Error{ErrorKind::kNoTrace, name + ": byte 0: packed twice: unpacked it is gzip again",
+                 "unpack it once (gunzip), and ingest what comes out"};
+  }
   if (!framer.header().is_json()) {
     return Error{ErrorKind::kNoTrace, name + ": byte 0: this is no trace: not JSON", kAdvice};
   }

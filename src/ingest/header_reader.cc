@@ -99,6 +99,7 @@ void HeaderReader::Start(char c) {
     array_form_ = true;
     state_ = State::kEvents;
   } else if (!IsJsonBlank(c)) {
+    refused_ = c;
     state_ = State::kNotJson;
   }
 }

@@ -35,6 +35,7 @@ class HeaderReader {
   bool saw_events() const { return event_arrays_ > 0; }
   bool finished() const { return state_ == State::kDone; }  // the top level is closed
   bool is_json() const { return state_ != State::kNotJson; }
+  char refused() const { return refused_; }  // the byte that told that it is none
   const Entries& entries() const { return entries_; }
 
  private:
@@ -91,6 +92,7 @@ class HeaderReader {
   uint64_t event_offset_ = 0;  // of that brace
   size_t resumed_bytes_ = 0;
   int bom_ = 0;
+  char refused_ = '\0';
   uint64_t value_offset_ = 0;
   std::string garbage_;  // the first bytes behind the trace's end that are not blank
   uint64_t garbage_offset_ = 0;
