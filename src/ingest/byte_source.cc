@@ -18,6 +18,9 @@ namespace tracedb {
 namespace {
 
 constexpr size_t kInputBytes = 256 * 1024;
+// ISA-L misreads a gzip header with a file name that it gets in pieces, so a member is begun with
+// so much of it at hand; no name is as long.
+constexpr size_t kMemberStartBytes = 64 * 1024;
 constexpr size_t kSlackBytes = 16;  // behind the input: damaged data make ISA-L look further
 constexpr std::string_view kGzipMagic = "\x1f\x8b";
 constexpr std::string_view kZstdMagic = "\x28\xb5\x2f\xfd";
@@ -140,7 +143,11 @@ class PackedSource final : public ByteSource {
 
   Result<size_t> Read(std::span<char> into) override {
     while (!over_) {
-      if (at_ == input_end_ && !file_over_) TRACEDB_TRY(Refill());
+      const size_t wanted = between_members_ ? kMemberStartBytes : 1;
+      if (input_end_ - at_ < wanted && !file_over_) {
+        TRACEDB_TRY(Refill());
+        continue;
+      }
       if (between_members_) {
         if (!StartMember()) continue;
       }
@@ -165,10 +172,14 @@ class PackedSource final : public ByteSource {
   std::string file_hash() const override { return file_->hash(); }
 
  private:
+  // Reads on behind what is left.
   Status Refill() {
-    TRACEDB_ASSIGN(got, file_->Read({input_.data(), kInputBytes}));
+    std::copy(input_.begin() + static_cast<ptrdiff_t>(at_),
+              input_.begin() + static_cast<ptrdiff_t>(input_end_), input_.begin());
+    input_end_ -= at_;
     at_ = 0;
-    input_end_ = got;
+    TRACEDB_ASSIGN(got, file_->Read({input_.data() + input_end_, kInputBytes - input_end_}));
+    input_end_ += got;
     file_over_ = got == 0;
     return Done{};
   }

@@ -280,6 +280,7 @@ error_code EventFields::ReadArgs(ondemand::document& document, ondemand::value v
       args = raw;
     } else {
       args = TokenOf(value);
+      if (!IsScalar(args)) return simdjson::INCORRECT_TYPE;
     }
     return simdjson::SUCCESS;
   }

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "ingest/json_text.h"
+#include "ingest/quick_digits.h"
 #include "ingest/text_dictionary.h"
 
 namespace tracedb {
@@ -14,36 +15,33 @@ bool IsDigit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
 
 // Decimal microseconds of the plain form to ns: up to 15 digits and 3 decimals, as all traces
 // have; null for anything else.
-inline const char* ReadTime(const char* at, const char* end, int64_t& ns) {
-  const bool negative = at != end && *at == '-';
+[[gnu::always_inline]] inline const char* ReadTime(const char* at, const char* end, int64_t& ns) {
+  const bool negative = *at == '-';
   if (negative) ++at;
-  const char* const digits = at;
-  int64_t value = 0;
-  while (at != end && IsDigit(*at) && at - digits < 16) value = value * 10 + (*at++ - '0');
-  if (at == digits || at - digits > 15) return nullptr;
-  value *= 1000;
-  if (at != end && *at == '.') {
-    const char* const decimals = ++at;
-    int64_t unit = 100;
-    for (; at != end && IsDigit(*at) && unit != 0; ++at, unit /= 10) value += (*at - '0') * unit;
-    if (at == decimals) return nullptr;
+  const QuickDigits whole = ReadDigits(at);
+  if (whole.count == 0 || whole.count > 15) return nullptr;
+  at += whole.count;
+  uint64_t value = whole.value * 1000;
+  if (*at == '.') {
+    const QuickDigits decimals = ReadThousandths(++at);
+    if (decimals.count == 0) return nullptr;
+    value += decimals.value;
+    at += decimals.count;
   }
-  ns = negative ? -value : value;
-  return at;
+  ns = negative ? -static_cast<int64_t>(value) : static_cast<int64_t>(value);
+  return at <= end ? at : nullptr;
 }
 
 // An integer as it would be written again; null for anything else.
-inline const char* ReadInt(const char* at, const char* end, int64_t& value) {
-  const bool negative = at != end && *at == '-';
+[[gnu::always_inline]] inline const char* ReadInt(const char* at, const char* end, int64_t& value) {
+  const bool negative = *at == '-';
   if (negative) ++at;
-  const char* const digits = at;
-  int64_t read = 0;
-  while (at != end && IsDigit(*at) && at - digits < 19) read = read * 10 + (*at++ - '0');
-  const auto count = at - digits;
-  if (count == 0 || count > 18) return nullptr;
-  if (*digits == '0' && (count > 1 || negative)) return nullptr;
-  value = negative ? -read : read;
-  return at;
+  const QuickDigits read = ReadDigits(at);
+  if (read.count == 0 || read.count > 18) return nullptr;
+  if (*at == '0' && (read.count > 1 || negative)) return nullptr;
+  value = negative ? -static_cast<int64_t>(read.value) : static_cast<int64_t>(read.value);
+  at += read.count;
+  return at <= end ? at : nullptr;
 }
 
 // A number that is no such integer, long enough to have a slot.
@@ -124,17 +122,24 @@ void EventLayouts::Followed(uint32_t number) {
   last_ = number;
 }
 
+inline bool EventLayouts::Fits(const Piece& piece, const char* at, const char* end) const {
+  return static_cast<size_t>(end - at) >= piece.literal_size &&
+         SameBytes(at, texts_.data() + piece.literal_at, piece.literal_size);
+}
+
 const char* EventLayouts::MatchOne(uint32_t number, const char* at, const char* end,
                                    uint64_t offset, EventBatch& batch) {
+  struct Text {  // not initialised: few events have any
+    const char* at;
+    size_t size;
+  };
   const Layout& layout = layouts_[number];
+  const Piece* piece = &pieces_[layout.pieces_at];
+  if (!Fits(*piece, at, end)) return nullptr;
   EventRecord record = layout.record;
   std::array<int64_t, kSlots> values;
-  std::array<std::string_view, kSlots> texts;
-  for (const Piece* piece = &pieces_[layout.pieces_at];; ++piece) {
-    if (static_cast<size_t>(end - at) < piece->literal_size ||
-        std::memcmp(at, texts_.data() + piece->literal_at, piece->literal_size) != 0) {
-      return nullptr;
-    }
+  std::array<Text, kSlots> texts;
+  for (;;) {
     at += piece->literal_size;
     const char* const token = at;
     switch (piece->field) {
@@ -162,8 +167,8 @@ const char* EventLayouts::MatchOne(uint32_t number, const char* at, const char* 
         record.slots_at = static_cast<uint32_t>(batch.slots.size());
         for (uint32_t i = 0, left = record.slot_mask; i < layout.slots; ++i, left &= left - 1) {
           if ((record.text_mask & left & ~(left - 1)) != 0) {
-            values[i] = static_cast<int64_t>(uint64_t{batch.texts.size()} << 32 | texts[i].size());
-            batch.texts += texts[i];
+            values[i] = static_cast<int64_t>(uint64_t{batch.texts.size()} << 32 | texts[i].size);
+            batch.texts.append(texts[i].at, texts[i].size);
           }
         }
         batch.slots.insert(batch.slots.end(), values.begin(), values.begin() + layout.slots);
@@ -175,6 +180,7 @@ const char* EventLayouts::MatchOne(uint32_t number, const char* at, const char* 
     if (piece->field >= Field::kFraction) {
       texts[piece->place] = {token, static_cast<size_t>(at - token)};
     }
+    if (!Fits(*++piece, at, end)) return nullptr;
   }
 }
 
@@ -252,6 +258,7 @@ void EventLayouts::Learn(std::string_view event, const EventFields& fields,
     from = token.text.data() + token.text.size();
   }
   add_piece(event_end, Field::kEnd, 0);
+  texts_.append(kPaddingBytes, '\0');
   std::vector<uint32_t>& variants = by_prefix_[prefix];
   variants.insert(variants.begin(), number);
   if (variants.size() > kVariantsMax) variants.pop_back();

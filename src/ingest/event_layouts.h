@@ -24,10 +24,12 @@ class EventLayouts {
   explicit EventLayouts(size_t bytes_max) : bytes_max_(bytes_max) {}
 
   // If the event that begins at `at` fits a layout: appends its record to `batch` and returns
-  // where it ends. Else null. `end` is the end of the text, `offset` the event's in the stream.
+  // where it ends. Else null. `end` is the end of the text, with at least 24 bytes of anything
+  // behind it; `offset` is the event's in the stream.
   const char* Match(const char* at, const char* end, uint64_t offset, EventBatch& batch);
 
-  // `fields` are those of `event`, with tokens that point into it, and `record` what was made of
+  // `fields` are those of `event`, with tokens that point into it (it is padded
+  // like the text above), and `record` what was made of
   // it. Events that cannot be told by their layout alone are passed over.
   void Learn(std::string_view event, const EventFields& fields, const EventRecord& record);
 
@@ -54,7 +56,7 @@ class EventLayouts {
   struct Layout {
     EventRecord record;
     uint32_t pieces_at;
-    uint32_t slots;  // how many
+    uint32_t slots;                         // how many
     std::array<uint32_t, kFollowers> next;  // layouts that followed this one last, or kNone
   };
   // A varying token of an event, while its layout is made.
@@ -65,8 +67,10 @@ class EventLayouts {
   };
 
   static constexpr uint32_t kNone = 0xffffffff;
-  static constexpr size_t kVariantsMax = 16;  // layouts tried that begin alike
+  static constexpr size_t kPaddingBytes = 16;  // behind each layout's text, for SameBytes
+  static constexpr size_t kVariantsMax = 16;   // layouts tried that begin alike
 
+  bool Fits(const Piece& piece, const char* at, const char* end) const;
   const char* MatchOne(uint32_t number, const char* at, const char* end, uint64_t offset,
                        EventBatch& batch);
   void Followed(uint32_t number);

@@ -49,8 +49,9 @@ void Learn(EventLayouts& layouts, const std::string& event) {
 
 // How many bytes at the start of `text` fit a layout; 0 when none does.
 size_t Matched(EventLayouts& layouts, const std::string& text, EventBatch& batch) {
-  const char* const end = layouts.Match(text.data(), text.data() + text.size(), 7, batch);
-  return end == nullptr ? 0 : static_cast<size_t>(end - text.data());
+  const std::string padded = text + std::string(64, '\0');
+  const char* const end = layouts.Match(padded.data(), padded.data() + text.size(), 7, batch);
+  return end == nullptr ? 0 : static_cast<size_t>(end - padded.data());
 }
 
 const std::string kEvent =
@@ -117,13 +118,16 @@ TEST(EventLayouts, an_event_that_differs_in_anything_else_is_not_known) {
   }
 }
 
-TEST(EventLayouts, a_text_cut_anywhere_is_not_read_beyond_its_end) {
+TEST(EventLayouts, of_a_text_cut_anywhere_nothing_behind_its_end_counts) {
   EventLayouts layouts(1 << 20);
   Learn(layouts, kEvent);
   EventBatch batch;
   for (size_t size = 0; size < kEvent.size(); ++size) {
-    const std::vector<char> cut(kEvent.begin(), kEvent.begin() + static_cast<ptrdiff_t>(size));
-    EXPECT_EQ(layouts.Match(cut.data(), cut.data() + size, 0, batch), nullptr) << size;
+    // What is behind the end would fit; or digits would go on.
+    for (const std::string& behind : {kEvent.substr(size), std::string(32, '7')}) {
+      const std::string text = kEvent.substr(0, size) + behind + std::string(64, '\0');
+      EXPECT_EQ(layouts.Match(text.data(), text.data() + size, 0, batch), nullptr) << size;
+    }
   }
 }
 
