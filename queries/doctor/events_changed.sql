@@ -1,8 +1,8 @@
 -- title: Events kept otherwise than the file has them
 --
 -- Events that are there, but were mended or could not be placed: texts with broken escapes,
--- numbers that are not finite, begins without an end, unknown phases, odd headers and so on. Times
--- of GPU activities have a check of their own (times_missing).
+-- numbers that are not finite, begins without an end, unknown phases and so on. Times of GPU
+-- activities and text around the events have checks of their own (times_missing, file_oddities).
 --
 -- meaning: Names, args or pairs of these events may differ from what was recorded. Times of
 --   kernels are not touched, so busy times and waits hold; sums by name or over args may not.
@@ -30,5 +30,7 @@ SELECT
 FROM issue i
 JOIN trace t ON t.trace_id = i.trace_id
 WHERE i.kind NOT IN ('malformed_event', 'not_an_event', 'event_too_large', 'event_too_deep',
-                     'missing_time', 'bad_time', 'truncated', 'damaged_compression', 'no_timing')
+                     'missing_time', 'bad_time', 'truncated', 'damaged_compression', 'no_timing',
+                     'trailing_garbage', 'header_malformed', 'header_too_large',
+                     'repeated_event_array')
 ORDER BY t.rank, t.trace_id, i.count DESC, i.kind;

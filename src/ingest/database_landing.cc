@@ -47,10 +47,14 @@ Status SyncFolder(const fs::path& file) {
 
 // One database has one lock, whatever the links that lead to it.
 fs::path RealName(fs::path database) {
+  constexpr int kLinksMax = 40;
   std::error_code error;
-  if (!fs::is_symlink(database, error)) return database;
-  fs::path real = fs::weakly_canonical(database, error);
-  return error ? database : real;
+  for (int links = 0; links < kLinksMax && fs::is_symlink(database, error); ++links) {
+    const fs::path target = fs::read_symlink(database, error);
+    if (error) break;
+    database = database.parent_path() / target;  // the target alone, where it is absolute
+  }
+  return database;
 }
 
 std::string Quoted(const std::string& text) {
@@ -224,8 +228,10 @@ Status DatabaseLanding::Land(int64_t rank, const std::string& path, const std::s
 Status DatabaseLanding::BecomeDatabase() {
   if (fsync(lock_) != 0) return FileError(partial_, "sync", "check the disk's free space");
   // A journal that is left of a database that is gone would be rolled back into this one.
+  struct stat status;
+  const bool gone = lstat(database_.c_str(), &status) != 0 || status.st_size == 0;
   for (const char* ending : {"-journal", "-wal", "-shm"}) {
-    unlink((database_.string() + ending).c_str());
+    if (gone) unlink((database_.string() + ending).c_str());
   }
   // Nobody else makes the database meanwhile, as we hold the lock; but some other program might
   // have put a file there.

@@ -103,11 +103,26 @@ void EventFramer::EndArray(size_t at, size_t piece_end) {
     return;
   }
   scanned_ = at + 1;
+  if (base[at] == '}' && EndArrayBehindLostBrace()) return;
   while (scanned_ < piece_end && base[scanned_] == base[at]) ++scanned_;
   last_end_ = scanned_;  // the parser says what is wrong with it
   junk_end_ = offset + (scanned_ - at);
   scan_ = {};
   lost_ = true;
+}
+
+// A brace that is missing makes the array's bracket close the event, and the brace behind it close
+// what is not open. Looked for once a window: then the cost is that of reading it again.
+bool EventFramer::EndArrayBehindLostBrace() {
+  if (looked_at_ == window_offset_ + 1) return false;
+  looked_at_ = window_offset_ + 1;
+  const size_t end = ArrayEndBehindLostBrace(Between(begin_, scanned_));
+  if (end == std::string_view::npos) return false;
+  scan_ = {};
+  scanned_ = begin_ + end + 1;
+  header_.EndEvents();
+  GiveUpTo(begin_ + end, scanned_);
+  return true;
 }
 
 // At fixed places of the stream: do events still end where they should? Costs nothing where they
@@ -195,7 +210,7 @@ bool EventFramer::EndArrayBehindLostQuote() {
 
 // The event that is being skipped has no end in sight: maybe another begins in this piece of it.
 bool EventFramer::EndSkipping() {
-  const size_t next = NextEventWithPhase(Between(begin_, scanned_));
+  const size_t next = EventStarts(Between(begin_, scanned_)).NextBehind(0);
   if (next == std::string_view::npos) return false;
   begin_ += next;
   scanned_ = begin_;
@@ -257,7 +272,7 @@ void EventFramer::GiveUpTo(size_t end, size_t next_begin, bool is_full) {
 
 void EventFramer::Finish() {
   while (!stopped_ && header_.in_events() && !skipping_ &&
-         (Resync() || EndArrayBehindLostQuote())) {
+         (EndArrayBehindLostBrace() || Resync() || EndArrayBehindLostQuote())) {
     ScanNew();
   }
   if (stopped_) return;

@@ -51,6 +51,7 @@ class EventFramer {
   bool EndSkipping();
   bool Resync();
   bool EndArrayBehindLostQuote();
+  bool EndArrayBehindLostBrace();
   std::string_view Between(size_t begin, size_t end) const;
 
   LoadLimits limits_;
@@ -70,9 +71,10 @@ class EventFramer {
   uint64_t ordinal_ = 0;
   size_t resync_bytes_;  // an event so long without an end is looked into
   bool deep_ = false;
-  bool lost_ = false;      // a bracket stood where none can: a quote may be missing
-  uint64_t junk_end_ = 0;  // stream position behind the last such brackets
-  bool skipping_ = false;  // inside an event that is too large
+  bool lost_ = false;       // a bracket stood where none can: a quote may be missing
+  uint64_t looked_at_ = 0;  // window_offset_ + 1 when it was last gone through for a lost brace
+  uint64_t junk_end_ = 0;   // stream position behind the last such brackets
+  bool skipping_ = false;   // inside an event that is too large
   bool stopped_ = false;
   bool complete_ = false;
 };

@@ -93,9 +93,9 @@ int DepthMax(std::string_view event) {
 }
 
 // How much of a text that is no event belongs to the broken one: a brace or a quote that is missing
-// makes it swallow those behind it.
-size_t EndOfBroken(std::string_view event) {
-  event = event.substr(0, NextEventWithPhase(event));
+// makes it swallow those behind it. `next` is where the next event seems to begin.
+size_t EndOfBroken(std::string_view event, size_t next) {
+  event = event.substr(0, next);
   return std::min(NextEventBehindLostQuote(event), event.size());
 }
 
@@ -126,7 +126,7 @@ class EventParser::Impl {
   void ParseOneByOne(std::string_view text, uint64_t offset);
   Outcome ParseAlone(std::string_view event);
   bool ParseClosed(std::string_view event, uint64_t offset);
-  size_t ParseBroken(std::string_view text, size_t length, uint64_t offset);
+  size_t ParseBroken(std::string_view text, size_t length, size_t next, uint64_t offset);
   bool ParseMended(std::string_view event, uint64_t offset);
   bool ParseRequoted(std::string_view event, uint64_t offset);
 
@@ -141,6 +141,8 @@ class EventParser::Impl {
   unsigned windows_until_retry_ = 0;  // while layouts do not pay
   bool taught_ = false;               // they have seen a window
   std::string alone_;
+  static constexpr size_t kRequotes = 4;  // how often a byte's quotes are told apart, on average
+  size_t requote_bytes_left_ = 0;         // of this window: keeps the whole linear
   std::string mended_;
   EventBatch* batch_ = nullptr;
 };
@@ -259,6 +261,8 @@ bool EventParser::Impl::ParseWhole(EventWindow& window, size_t begin, size_t end
 }
 
 void EventParser::Impl::ParseOneByOne(std::string_view text, uint64_t offset) {
+  EventStarts starts(text);
+  requote_bytes_left_ = kRequotes * text.size();
   for (size_t at = 0; at < text.size();) {
     if (IsJsonBlank(text[at]) || text[at] == ',') {
       ++at;
@@ -267,7 +271,8 @@ void EventParser::Impl::ParseOneByOne(std::string_view text, uint64_t offset) {
     const uint64_t place = offset + at;
     if (text[at] != '{') {
       const std::string_view other = text.substr(at, OtherEnd(text, at) - at);
-      const size_t length = EndOfBroken(other);
+      const bool array = other.size() > 1 && other[0] == '[';  // a whole one
+      const size_t length = array ? other.size() : EndOfBroken(other, starts.NextBehind(at) - at);
       batch_->issues.Add(IssueKind::kNotAnEvent, place, other.substr(0, length));
       at += length;
       continue;
@@ -281,7 +286,7 @@ void EventParser::Impl::ParseOneByOne(std::string_view text, uint64_t offset) {
     if (extent.closed && ParseMended(event, place)) {
       at = extent.end;
     } else {
-      at += ParseBroken(text.substr(at), event.size(), place);
+      at += ParseBroken(text.substr(at), event.size(), starts.NextBehind(at) - at, place);
     }
   }
 }
@@ -321,20 +326,16 @@ EventParser::Impl::Outcome EventParser::Impl::ParseAlone(std::string_view event)
 }
 
 // `text` begins with an event that cannot be mended as it stands, and seems to be `length` long,
-// which quotes that were lost can make too long or too short. Returns how long it is. Mends the
-// quotes, or counts it.
-size_t EventParser::Impl::ParseBroken(std::string_view text, size_t length, uint64_t offset) {
-  constexpr size_t kLookBytes = 16384;  // keeps the whole linear
-  const std::string_view near = text.substr(0, length + kLookBytes);
-  const size_t next = NextEventWithPhase(near);
-  const size_t to_next = next != std::string_view::npos ? next
-                         : near.size() == text.size()   ? text.size()
-                                                        : length;
+// which quotes that were lost can make too long or too short; the next one seems to begin at
+// `next`. Returns how long it is. Mends the quotes, or counts it.
+size_t EventParser::Impl::ParseBroken(std::string_view text, size_t length, size_t next,
+                                      uint64_t offset) {
+  const size_t to_next = std::min(next, text.size());
   if (to_next > length && ParseRequoted(WithoutComma(text.substr(0, to_next)), offset)) {
     return to_next;
   }
   const std::string_view seeming = text.substr(0, length);
-  const size_t end = EndOfBroken(seeming);
+  const size_t end = EndOfBroken(seeming, next);
   const std::string_view event = WithoutComma(seeming.substr(0, end));
   if (DepthMax(event) > limits_.depth_max) {
     batch_->issues.Add(IssueKind::kEventTooDeep, offset, event);
@@ -356,10 +357,14 @@ bool EventParser::Impl::ParseMended(std::string_view event, uint64_t offset) {
 
 // The same where quotes must be told from those that were meant as text.
 bool EventParser::Impl::ParseRequoted(std::string_view event, uint64_t offset) {
+  if (event.size() > requote_bytes_left_) return false;
+  requote_bytes_left_ -= event.size();
   std::string requoted;
   if (!RequoteJson(event, requoted) || DepthMax(requoted) > limits_.depth_max) return false;
   const JsonRepair repair = RepairJson(requoted, mended_);
   if (ParseAlone(mended_) != Outcome::kDone) return false;
+  if (Unquoted(fields_.phase).size() != 1 || fields_.ts.empty())
+    return false;  // a guess gone wrong
   batch_->issues.Add(IssueKind::kRepairedText, offset, event);
   if (repair.non_finite) batch_->issues.Add(IssueKind::kNonFiniteNumber, offset, event);
   recorder_.Record(fields_, offset, event);

@@ -1,5 +1,8 @@
 #include "ingest/event_resync.h"
 
+#include <algorithm>
+#include <string>
+
 #include "ingest/json_text.h"
 
 namespace tracedb {
@@ -47,26 +50,67 @@ bool EndsArray(std::string_view text, size_t at) {
   return c == ',' && behind < text.size() && text[behind] == '"';
 }
 
-// Whether the object at `at` has a phase, as far as that is told by its first keys: up to a
-// bracket, and up to a limit that keeps the search linear.
-bool HasPhase(std::string_view text, size_t at) {
-  constexpr size_t kLookBytes = 512;
-  constexpr std::string_view kPhase = "\"ph\"";
-  const std::string_view keys = text.substr(at + 1, kLookBytes);
-  for (size_t key = keys.find(kPhase); key != kNone; key = keys.find(kPhase, key + 1)) {
-    const size_t colon = SkipBlanks(keys, key + kPhase.size());
-    if (colon < keys.size() && keys[colon] == ':') {
-      return keys.substr(0, key).find_first_of("{}") == kNone;
-    }
-  }
-  return false;
+// Whether a comma stands in front of `at`, blanks aside.
+bool CommaBefore(std::string_view text, size_t at) {
+  while (at > 0 && IsJsonBlank(text[at - 1])) --at;
+  return at > 0 && text[at - 1] == ',';
 }
 
-bool IsEventStart(std::string_view text, size_t at) {
-  return text[at] == '{' && HasEventKey(text, at + 1) && EndsBefore(text, at) && HasPhase(text, at);
+// Whether `"ph": "X"`, with any letter, stands at `at`, blanks aside.
+bool IsPhase(std::string_view text, size_t at) {
+  constexpr std::string_view kPhase = "\"ph\"";
+  at = SkipBlanks(text, at);
+  if (text.substr(at, kPhase.size()) != kPhase) return false;
+  at = SkipBlanks(text, at + kPhase.size());
+  if (at >= text.size() || text[at] != ':') return false;
+  at = SkipBlanks(text, at + 1);
+  return at + 2 < text.size() && text[at] == '"' && text[at + 2] == '"';
 }
 
 }  // namespace
+
+bool EventStarts::IsStart(size_t at) {
+  if (!HasEventKey(text_, at + 1) || !CommaBefore(text_, at)) return false;
+  return IsPhase(text_, at + 1) || HasPhase(at);
+}
+
+// Whether the object at `at` has a phase among its own keys, whatever comes first.
+bool EventStarts::HasPhase(size_t at) {
+  constexpr size_t kLookBytes = 4096;
+  const size_t end = std::min({text_.size(), at + kLookBytes, at + look_bytes_left_});
+  bool in_string = false;
+  bool escaped = false;
+  int depth = 0;
+  size_t to = at;
+  bool found = false;
+  for (; to < end; ++to) {
+    const char c = text_[to];
+    if (in_string) {
+      if (c == '"' && !escaped) in_string = false;
+      escaped = c == '\\' && !escaped;
+    } else if (c == '"') {
+      found = depth == 1 && IsPhase(text_, to);
+      if (found) break;
+      in_string = true;
+      escaped = false;
+    } else if (c == '{' || c == '[') {
+      ++depth;
+    } else if ((c == '}' || c == ']') && --depth == 0) {
+      break;
+    }
+  }
+  look_bytes_left_ -= to - at;
+  return found;
+}
+
+size_t EventStarts::NextBehind(size_t at) {
+  if (found_ != kNone && found_ > at) return found_;
+  for (size_t from = std::max(searched_, at + 1);; from = searched_) {
+    found_ = text_.find('{', from);
+    searched_ = found_ == kNone ? text_.size() : found_ + 1;
+    if (found_ == kNone || IsStart(found_)) return found_;
+  }
+}
 
 size_t NextEventBehindLostQuote(std::string_view text) {
   bool in_string = false;
@@ -92,16 +136,32 @@ size_t ArrayEndBehindLostQuote(std::string_view text) {
   return kNone;
 }
 
-size_t NextEventWithPhase(std::string_view text) {
-  for (size_t at = text.find('{', 1); at != kNone; at = text.find('{', at + 1)) {
-    if (IsEventStart(text, at)) return at;
-  }
-  return kNone;
+size_t LastEventWithPhase(std::string_view text) {
+  EventStarts starts(text);
+  size_t last = kNone;
+  for (size_t at = starts.NextBehind(0); at != kNone; at = starts.NextBehind(at)) last = at;
+  return last;
 }
 
-size_t LastEventWithPhase(std::string_view text) {
-  for (size_t at = text.rfind('{'); at != kNone && at > 0; at = text.rfind('{', at - 1)) {
-    if (IsEventStart(text, at)) return at;
+size_t ArrayEndBehindLostBrace(std::string_view text) {
+  std::string open;
+  bool in_string = false;
+  bool escaped = false;
+  for (size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (in_string) {
+      if (c == '"' && !escaped) in_string = false;
+      escaped = c == '\\' && !escaped;
+    } else if (c == '"') {
+      in_string = true;
+      escaped = false;
+    } else if (c == '{' || c == '[') {
+      open += c;
+    } else if (c == '}' || c == ']') {
+      const char wanted = c == '}' ? '{' : '[';
+      if (c == ']' && !open.empty() && open.back() == '{' && EndsArray(text, at)) return at;
+      if (!open.empty() && open.back() == wanted) open.pop_back();
+    }
   }
   return kNone;
 }

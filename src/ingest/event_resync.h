@@ -15,10 +15,33 @@ size_t NextEventBehindLostQuote(std::string_view text);
 // text's end behind it.
 size_t ArrayEndBehindLostQuote(std::string_view text);
 
-// `text` begins at an event that is no JSON, or that never ends. Finds the next, or the last, "},{"
-// that begins an object with a phase, whatever the quotes say. Linear.
-size_t NextEventWithPhase(std::string_view text);
+// Where events seem to begin, whatever the quotes say: at a brace behind a comma, with a phase
+// among the object's keys. Asking for one behind the other is linear in all.
+class EventStarts {
+ public:
+  explicit EventStarts(std::string_view text)
+      : text_(text), look_bytes_left_(kLooks * text.size()) {}
+
+  // The first one behind `at`; what is asked for must not fall.
+  size_t NextBehind(size_t at);
+
+ private:
+  static constexpr size_t kLooks = 8;  // how often a byte is looked at for a phase, on average
+
+  bool IsStart(size_t at);
+  bool HasPhase(size_t at);
+
+  std::string_view text_;
+  size_t searched_ = 0;
+  size_t found_ = 0;  // the last one found; npos when there are no more
+  size_t look_bytes_left_;
+};
+
+// The last of them.
 size_t LastEventWithPhase(std::string_view text);
+
+// The bracket that closes the array of events where a brace was lost in front of it.
+size_t ArrayEndBehindLostBrace(std::string_view text);
 
 // Whether `text`, which stands between the last event of an array and a closing bracket, lets that
 // bracket be the array's own: blanks, commas and values that are no objects. Else a quote or a

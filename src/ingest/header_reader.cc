@@ -111,9 +111,19 @@ void HeaderReader::Key(char c, uint64_t offset) {
     state_ = State::kInKey;
   } else if (c == '}') {
     state_ = State::kDone;
+  } else if (c == '{' && event_arrays_ > 0) {
+    issues_.Add(IssueKind::kHeaderMalformed, offset, "events behind the end of their array");
+    ResumeEvents(offset, offset);
   } else if (!IsJsonBlank(c) && c != ',') {
     Lose(offset);
   }
+}
+
+// An object where a key should be: the array's end was not its end.
+void HeaderReader::ResumeEvents(uint64_t event_offset, uint64_t offset) {
+  resumed_bytes_ = offset + 1 - event_offset;
+  garbage_.clear();
+  state_ = State::kEvents;
 }
 
 void HeaderReader::InKey(char c) {
@@ -131,6 +141,7 @@ void HeaderReader::Value(char c, uint64_t offset) {
   value_offset_ = offset;
   over_limit_ = false;
   escaped_ = false;
+  matched_ = 0;
   if (c == '[' && UnescapedJson(key_) == "traceEvents") {
     state_ = State::kEvents;
     return;
@@ -190,6 +201,7 @@ void HeaderReader::AfterValue(char c, uint64_t offset) {
 // the array of events begins.
 void HeaderReader::Lose(uint64_t offset) {
   issues_.Add(IssueKind::kHeaderMalformed, offset, key_);
+  lost_offset_ = offset;
   matched_ = 0;
   key_search_ = KeySearch::kBefore;
   state_ = State::kLost;
@@ -267,10 +279,9 @@ void HeaderReader::SearchNextEvent(char c, uint64_t offset) {
   if (event_matched_ > kInKey) {
     event_matched_ = 0;
     if (c != ':') return;
-    issues_.Add(IssueKind::kMalformedEvent, event_offset_, "the array seemed to end before this");
-    resumed_bytes_ = offset + 1 - event_offset_;
-    garbage_.clear();
-    state_ = State::kEvents;
+    issues_.Add(IssueKind::kMalformedEvent, garbage_.empty() ? lost_offset_ : garbage_offset_,
+                "the array of events seemed to end before this");
+    ResumeEvents(event_offset_, offset);
     return;
   }
   if (c != kBefore[event_matched_]) event_matched_ = 0;

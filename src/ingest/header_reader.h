@@ -68,6 +68,7 @@ class HeaderReader {
   void SearchEvents(char c);
   void SearchNextKey(char c);
   void SearchEventsInValue(char c, uint64_t offset);
+  void ResumeEvents(uint64_t event_offset, uint64_t offset);
   void SearchNextEvent(char c, uint64_t offset);
   void Keep(char c);
   void EndValue();
@@ -91,6 +92,7 @@ class HeaderReader {
   std::string event_key_;
   uint64_t event_offset_ = 0;  // of that brace
   size_t resumed_bytes_ = 0;
+  uint64_t lost_offset_ = 0;  // where kLost began
   int bom_ = 0;
   char refused_ = '\0';
   uint64_t value_offset_ = 0;

@@ -1,6 +1,9 @@
 #include "ingest/json_requote.h"
 
+#include <algorithm>
+#include <array>
 #include <cctype>
+#include <cstdint>
 #include <vector>
 
 #include "ingest/json_text.h"
@@ -9,6 +12,9 @@ namespace tracedb {
 namespace {
 
 constexpr size_t kKeyBytesMax = 128;  // how far a key is looked for: keeps the whole linear
+
+constexpr std::array<std::string_view, 9> kEventKeys = {"ph", "name", "cat",  "pid", "tid",
+                                                        "ts", "dur",  "args", "id"};
 
 bool IsBareKeyChar(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
@@ -36,7 +42,8 @@ class Requoter {
       } else if (c == ',') {
         key_next_ = !open_.empty() && open_.back() == '{';
         Copy(1);
-      } else if (key_next_) {
+      } else if (key_next_ || (c == '"' && IsEventKeyAt(at_) && open_.size() == 1)) {
+        if (!key_next_) out_ += ',';  // it was lost
         if (!Key()) return false;
       } else if (c == '"') {
         if (!String()) return false;
@@ -74,12 +81,28 @@ class Requoter {
     return colon < text_.size() && text_[colon] == ':' ? end - at : 0;
   }
 
+  std::string_view BareKey(size_t at, size_t length) const {
+    std::string_view key = text_.substr(at, length);
+    if (!key.empty() && key.front() == '"') key.remove_prefix(1);
+    if (!key.empty() && key.back() == '"') key.remove_suffix(1);
+    return key;
+  }
+
+  bool IsEventKeyAt(size_t at) const {
+    const std::string_view key = BareKey(at, KeyLength(at));
+    return std::find(kEventKeys.begin(), kEventKeys.end(), key) != kEventKeys.end();
+  }
+
   bool Key() {
     const size_t length = KeyLength(at_);
     if (length == 0) return false;
-    std::string_view key = text_.substr(at_, length);
-    if (key.front() == '"') key.remove_prefix(1);
-    if (!key.empty() && key.back() == '"') key.remove_suffix(1);
+    const std::string_view key = BareKey(at_, length);
+    if (open_.size() == 1) {  // an event has each of its keys once
+      const auto known = std::find(kEventKeys.begin(), kEventKeys.end(), key);
+      const auto bit = uint32_t{1} << (known - kEventKeys.begin());
+      if (known != kEventKeys.end() && (seen_ & bit) != 0) return false;
+      seen_ |= bit;
+    }
     out_ += '"';
     out_ += key;
     out_ += '"';
@@ -100,6 +123,7 @@ class Requoter {
       next = SkipBlanks(next + 1);
       return next == text_.size() || text_[next] == ',' || text_[next] == '}' || text_[next] == ']';
     }
+    if (c == '"' && open_.size() == 1) return IsEventKeyAt(next);  // a comma was lost
     if (c != ',') return false;
     next = SkipBlanks(next + 1);
     if (next == text_.size()) return false;
@@ -125,6 +149,8 @@ class Requoter {
       } else if (EndsString(at_)) {
         Copy(1);
         return true;
+      } else if (open_.size() == 1 && IsEventKeyAt(at_)) {
+        return false;  // the string's own last quote was lost before this
       } else {
         out_ += "\\\"";
         ++at_;
@@ -145,6 +171,7 @@ class Requoter {
   size_t at_ = 0;
   std::vector<char> open_;  // brackets not closed yet
   bool key_next_ = false;
+  uint32_t seen_ = 0;  // of kEventKeys
 };
 
 }  // namespace

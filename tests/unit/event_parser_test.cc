@@ -80,7 +80,7 @@ TEST(EventParser, a_window_of_blanks_has_no_events) {
 TEST(EventParser, a_broken_event_costs_only_itself_and_its_place_is_told) {
   const std::string good = X(",\"args\":{\"correlation\":77}");
   for (const char* broken :
-       {R"({"ph":"X" "ts":1})", R"({"ph":"X","ts":1,"a":tru})", R"({"ph":"X",,"ts":1})",
+       {R"({"ph":"X" "t":1,"ts":1})", R"({"ph":"X","ts":1,"a":tru})", R"({"ph":"X",,"ts":1})",
         R"({"ph":"X","ts":1,"args":{"a":nope}})", R"({"ph":"X","ts":1,"args":{"a" 1}})",
         R"({"ph":"X","ts":1,"args":{1:2}})", R"({"ph":"X","ts":1,"args":{"a":}})"}) {
     const Parsed parsed = ParseAllWays(good + "," + broken + "," + good);

@@ -28,15 +28,32 @@ TEST(EventResync, the_next_and_the_last_event_with_a_phase) {
   const std::string b = R"({"name": "b", "cat": "c", "ph": "i"})";
   const std::string text = a + ", " + b + ",\n" + b;
   // `a` lacks its own brace, but its args have one in front of the comma.
-  EXPECT_EQ(NextEventWithPhase(text), a.size() + 2);
+  EXPECT_EQ(EventStarts(text).NextBehind(0), a.size() + 2);
   EXPECT_EQ(LastEventWithPhase(text), a.size() + 2 + b.size() + 2);
-  EXPECT_EQ(NextEventWithPhase(b), kNone);
+  EXPECT_EQ(EventStarts(b).NextBehind(0), kNone);
   EXPECT_EQ(LastEventWithPhase(b), kNone);
+}
+
+TEST(EventResync, args_first_and_the_one_behind_an_event_without_its_brace) {
+  const std::string a = R"({"args": {"ph": 1}, "name": "a", "ph": "X", "ts": 1)";  // no end
+  const std::string b = R"({"args": {"k": [{"id": "}"}]}, "name": "b", "ph": "X"})";
+  const std::string text = a + ",\n" + b + "," + b;
+  EventStarts starts(text);
+  EXPECT_EQ(starts.NextBehind(0), a.size() + 2);
+  EXPECT_EQ(starts.NextBehind(5), a.size() + 2);
+  EXPECT_EQ(starts.NextBehind(a.size() + 2), a.size() + 2 + b.size() + 1);
+  EXPECT_EQ(starts.NextBehind(a.size() + 2 + b.size() + 1), kNone);
+}
+
+TEST(EventResync, the_arrays_end_behind_a_lost_brace) {
+  const std::string text = R"({"ph": "X", "args": {"k": [1]}, {"ph": "i"}], "traceName": "x"})";
+  EXPECT_EQ(ArrayEndBehindLostBrace(text), text.find("], \"traceName"));
+  EXPECT_EQ(ArrayEndBehindLostBrace(R"({"ph": "X", "args": {"k": [{}], "l": 1}})"), kNone);
 }
 
 TEST(EventResync, an_object_of_args_is_no_event) {
   const std::string text = R"({"ph": "X", "args": {"k": [{"name": 1}, {"name": {"ph": 2}}]}})";
-  EXPECT_EQ(NextEventWithPhase(text), kNone);
+  EXPECT_EQ(EventStarts(text).NextBehind(0), kNone);
 }
 
 TEST(EventResync, the_arrays_end_behind_a_lost_quote) {
