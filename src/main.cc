@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <malloc.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -142,6 +143,9 @@ void SayNote(const GlobalOptions& global, const std::string& note) {
 }
 
 int Main(int argc, const char* const* argv) {
+  // Large blocks that are freed go back to the system, which is part of the memory bound; glibc
+  // would learn from the first ones to keep the others.
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);
   KeepStandardDescriptors();
   SetUpSignals();
   const auto line = ParseCommandLine(argc, argv);

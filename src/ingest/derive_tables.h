@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ingest/busy_use.h"
+#include "ingest/gpu_activities.h"
 #include "ingest/launch_table.h"
 #include "ingest/trace_header.h"
 #include "tracedb/base/result.h"
@@ -34,12 +35,19 @@ struct FreshUse {
   bool indexes_done = false;  // the indexes of gpu_slice are filled
 };
 
+struct FreshTrace {
+  int64_t rank = 0;
+  int64_t base_ns = 0;  // what to add to a row's ts
+  int64_t zero_ns = 0;  // the absolute time of a ts of 0 in the file
+  const LaunchCalls& calls;
+  const GpuActivities& activities;
+};
+
 // The bulk of it, for a new file that holds one trace whose pages are complete and that no
-// connection has open (`zero_ns` is the absolute time of a ts of 0): fills launch, busy_segment and
-// the indexes of gpu_slice by writing their pages. What does not fit in memory is left undone, and
-// said so in the result.
-Result<FreshUse> DeriveFresh(const std::filesystem::path& file, int64_t rank, int64_t base_ns,
-                             int64_t zero_ns, const LaunchCalls& calls, const LoadLimits& limits);
+// connection has open: fills launch, busy_segment and the indexes of gpu_slice by writing their
+// pages. With very many tracks some is left undone, and said so in the result.
+Result<FreshUse> DeriveFresh(const std::filesystem::path& file, const FreshTrace& trace,
+                             const LoadLimits& limits);
 
 // Through SQLite, for a rank over all its traces: replaces what is there.
 Status DeriveBusy(SqliteDb& db, int64_t rank);

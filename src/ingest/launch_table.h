@@ -4,7 +4,12 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <utility>
 #include <vector>
+
+#include "ingest/packed_rows.h"
+#include "tracedb/base/result.h"
 
 namespace tracedb {
 
@@ -15,36 +20,23 @@ struct LaunchCall {
 };
 
 // The runtime calls of a trace, gathered while it is read, so that they need not be read back.
-// Bounded: when there is no room for one more, all are given up.
 class LaunchCalls {
  public:
-  explicit LaunchCalls(size_t bytes_max) : calls_max_(bytes_max / sizeof(LaunchCall)) {}
+  LaunchCalls(std::filesystem::path folder, size_t bytes_max)
+      : rows_(std::move(folder), bytes_max) {}
 
-  void Add(const LaunchCall& call) {
-    if (!complete_) return;
-    if (count_ == calls_max_) {
-      complete_ = false;
-      blocks_.clear();
-      return;
-    }
-    if (count_++ % kBlockCalls == 0) {
-      blocks_.emplace_back();
-      blocks_.back().reserve(kBlockCalls);
-    }
-    blocks_.back().push_back(call);
+  Status Add(const LaunchCall& call) {
+    return rows_.Add({call.correlation, call.slice_id, call.ts});
+  }
+  template <typename Take>
+  Status ForEach(Take take) const {
+    return rows_.ForEach([&take](const PackedRows<3>::Row& row) {
+      take(LaunchCall{row[0], row[1], row[2]});
+    });
   }
 
-  // False: some were given up, and none are here.
-  bool complete() const { return complete_; }
-  const std::vector<std::vector<LaunchCall>>& blocks() const { return blocks_; }
-
  private:
-  static constexpr size_t kBlockCalls = 32 * 1024;  // no block is ever copied to grow
-
-  size_t calls_max_;
-  size_t count_ = 0;
-  bool complete_ = true;
-  std::vector<std::vector<LaunchCall>> blocks_;
+  PackedRows<3> rows_;
 };
 
 class LaunchTable {
@@ -56,14 +48,11 @@ class LaunchTable {
   // What one correlation takes.
   static constexpr size_t kBytesEach = sizeof(LaunchCall) + 4 * sizeof(uint32_t);
 
-  // The place of a correlation, a new one when it was not wanted before.
-  uint32_t Want(int64_t correlation) {
+  void Want(int64_t correlation) {
     uint32_t& bucket = Find(correlation);
-    if (bucket == 0) {
-      calls_.push_back({correlation, 0, 0});
-      bucket = static_cast<uint32_t>(calls_.size());
-    }
-    return bucket - 1;
+    if (bucket != 0) return;
+    calls_.push_back({correlation, 0, 0});
+    bucket = static_cast<uint32_t>(calls_.size());
   }
 
   // Of several runtime calls with one correlation the first in time counts.
@@ -74,7 +63,8 @@ class LaunchTable {
     if (call.slice_id == 0 || offered.ts < call.ts) call = offered;
   }
 
-  const LaunchCall& At(uint32_t place) const { return calls_[place]; }
+  // The call that was offered for a correlation that is wanted; slice_id 0: none was.
+  const LaunchCall& Of(int64_t correlation) { return calls_[Find(correlation) - 1]; }
 
  private:
   uint32_t& Find(int64_t correlation) {

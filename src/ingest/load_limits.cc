@@ -24,9 +24,9 @@ LoadLimits LoadLimits::For(size_t memory_bytes, unsigned threads) {
   limits.event_bytes_max = std::clamp(spare / 48, limits.window_bytes, 16 * kMiB);
   limits.header_bytes_max = spare / 64;
   limits.open_bytes_max = spare / 16;
-  limits.launch_bytes_max = spare / 4;
-  limits.derive_bytes_max = spare / 2;
-  limits.sqlite_cache_kib = static_cast<int64_t>(std::min(spare / 6, 64 * kMiB) / 1024);
+  limits.gathered_bytes_max = spare / 20;
+  limits.derive_bytes_max = spare / 6;
+  limits.sqlite_cache_kib = static_cast<int64_t>(std::min(spare / 16, 64 * kMiB) / 1024);
   return limits;
 }
 

@@ -40,7 +40,8 @@ uint64_t ThreadKey(int64_t track) { return HashText({reinterpret_cast<char*>(&tr
 }  // namespace
 
 RecordBuilder::RecordBuilder(TableWriter& writer, const LoadLimits& limits, const KindRules& rules,
-                             FirstIds first, bool keep_args)
+                             FirstIds first, bool keep_args,
+                             const std::filesystem::path& spill_folder)
     : writer_(writer),
       limits_(limits),
       rules_(rules),
@@ -50,7 +51,8 @@ RecordBuilder::RecordBuilder(TableWriter& writer, const LoadLimits& limits, cons
       open_(limits.open_bytes_max),
       next_row_(first.row),
       next_text_(first.text),
-      launch_calls_(limits.launch_bytes_max) {}
+      launch_calls_(spill_folder, limits.gathered_bytes_max),
+      gpu_activities_(spill_folder, limits.gathered_bytes_max) {}
 
 Status RecordBuilder::Add(const EventBatch& batch) {
   LocalTexts& texts = local_[batch.parser];
@@ -269,16 +271,43 @@ Status RecordBuilder::AddSlice(const EventRecord& record, const LocalLabel& labe
     if (shape.facts.collective && row.gpu_kind == GpuKind::kCompute) {
       row.gpu_kind = GpuKind::kCommunication;
     }
+    TRACEDB_TRY(SeeActivity(row));
   } else if (label.table == EventTable::kRuntimeSlice) {
-    constexpr auto kCorrelation = static_cast<size_t>(Slot::kCorrelation);
-    constexpr uint32_t kBit = uint32_t{1} << kCorrelation;
-    if ((slots_.mask & kBit) != 0 && (slots_.text_mask & kBit) == 0) {
-      launch_calls_.Add({slots_.ints[kCorrelation], row.id, *row.ts});
-    }
+    TRACEDB_TRY(SeeCall(row.id, *row.ts, slots_));
   } else if (label.step >= 0) {
     TRACEDB_TRY(writer_.Step(row.id, row.track, label.step, *row.ts, row.dur));
   }
   return writer_.Event(label.table, row, slots_);
+}
+
+namespace {
+
+std::optional<int64_t> CorrelationOf(const SlotValues& slots) {
+  constexpr auto kCorrelation = static_cast<size_t>(Slot::kCorrelation);
+  constexpr uint32_t kBit = uint32_t{1} << kCorrelation;
+  if ((slots.mask & kBit) == 0 || (slots.text_mask & kBit) != 0) return std::nullopt;
+  return slots.ints[kCorrelation];
+}
+
+}  // namespace
+
+Status RecordBuilder::SeeCall(int64_t id, int64_t ts, const SlotValues& slots) {
+  const auto correlation = CorrelationOf(slots);
+  return correlation.has_value() ? launch_calls_.Add({*correlation, id, ts}) : Done{};
+}
+
+Status RecordBuilder::SeeActivity(const EventRow& row) {
+  const auto correlation = CorrelationOf(slots_);
+  GpuActivity activity;
+  activity.id = row.id;
+  activity.ts = *row.ts;
+  activity.dur = row.dur.value_or(0);
+  activity.track = row.track;
+  activity.correlation = correlation.value_or(0);
+  activity.kind = static_cast<int>(row.gpu_kind);
+  activity.has_dur = row.dur.has_value();
+  activity.has_correlation = correlation.has_value();
+  return gpu_activities_.Add(activity);
 }
 
 Status RecordBuilder::AddPoint(EventTable table, const EventRecord& record, EventRow& row) {
@@ -288,85 +317,6 @@ Status RecordBuilder::AddPoint(EventTable table, const EventRecord& record, Even
   }
   row.id = next_row_++;
   return writer_.Event(table, row, slots_);
-}
-
-Status RecordBuilder::Begin(uint64_t key, const EventRecord& record, const LocalLabel& label,
-                            const LocalShape& shape, EventRow& row) {
-  OpenSlice slice;
-  slice.ts = *row.ts;
-  slice.offset = record.offset;
-  slice.track = row.track;
-  slice.label = row.label;
-  // An open GPU row is none: "an X event", says the definition.
-  slice.table = label.table == EventTable::kGpuSlice ? EventTable::kCpuSlice : label.table;
-  slice.shape = row.shape;
-  slice.shape_text = shape.text;
-  slice.phase = record.phase;
-  slice.slots.Keep(slots_);
-  if (open_.Open(key, slice)) return Done{};
-  issues_.Add(IssueKind::kTooManyOpen, record.offset, {&record.phase, 1});
-  row.id = next_row_++;
-  return writer_.Event(EventTable::kInstant, row, slots_);
-}
-
-Status RecordBuilder::End(uint64_t key, int64_t label, const EventRecord& record,
-                          const LocalShape& shape, EventRow& row) {
-  bool refused = false;
-  const auto open = open_.Close(key, label, refused);
-  if (!open.has_value()) {
-    if (!refused) issues_.Add(IssueKind::kEndWithoutBegin, record.offset, {&record.phase, 1});
-    row.id = next_row_++;
-    return writer_.Event(EventTable::kInstant, row, slots_);
-  }
-  EventRow slice;
-  slice.id = next_row_++;
-  slice.track = open->track;
-  slice.label = open->label;
-  slice.ts = open->ts;
-  slice.dur = *row.ts - open->ts;
-  slice.shape = open->shape;
-  if (*slice.dur < 0) issues_.Add(IssueKind::kNegativeDuration, record.offset, {&record.phase, 1});
-  ++summary_.slices;
-  bool merged = true;
-  SlotValues slots = open->slots.Values();
-  if (shape.id != 0) TRACEDB_TRY(MergeEnd(*open, shape, slice, slots, merged));
-  TRACEDB_TRY(writer_.Event(open->table, slice, slots));
-  if (merged) return Done{};
-  row.id = next_row_++;  // its args found no place in the slice: it stays as an event of its own
-  return writer_.Event(EventTable::kInstant, row, slots_);
-}
-
-// Gives the slice the args and other keys of both its begin and its end, as whole text, and the
-// columns of both; where both have an args key, the end wins. `merged` is false when one of the
-// texts is no longer known.
-Status RecordBuilder::MergeEnd(const OpenSlice& open, const LocalShape& end_shape, EventRow& slice,
-                               SlotValues& slots, bool& merged) {
-  const TextDictionary& shapes = dictionaries_[static_cast<size_t>(TextKind::kShape)];
-  merged = end_shape.text != kNoText && (open.shape == 0 || open.shape_text != kNoText);
-  if (!merged) return Done{};
-  const ShapeParts end(FilledShape(shapes.Text(end_shape.text), slots_));
-  const ShapeParts begin(
-      open.shape == 0 ? "" : FilledShape(shapes.Text(open.shape_text), open.slots.Values()));
-  // What both say beside the args (an asynchronous end repeats the id) stays as the begin has it.
-  const std::string others = MergedObjects("{" + end.others + "}", "{" + begin.others + "}");
-  const bool nothing_new = others.substr(1, others.size() - 2) == begin.others;
-  if ((end.args.empty() || end.args == "{}") && nothing_new) return Done{};
-  std::string text = begin.args.empty() ? end.args
-                     : end.args.empty() ? begin.args
-                                        : MergedObjects(begin.args, end.args);
-  if (others.size() > 2) text += kPartMark + others.substr(1, others.size() - 2);
-  for (uint32_t left = slots_.mask; left != 0; left &= left - 1) {
-    const auto slot = static_cast<size_t>(std::countr_zero(left));
-    slots.ints[slot] = slots_.ints[slot];
-    slots.texts[slot] = slots_.texts[slot];
-  }
-  slots.text_mask = (slots.text_mask & ~slots_.mask) | slots_.text_mask;
-  slots.mask |= slots_.mask;
-  const auto [id, known, is_new] = Number(TextKind::kShape, text);
-  slice.shape = id;
-  if (!is_new) return Done{};
-  if (known != kNoText) shape_facts_.push_back({});
-  return writer_.Shape(id, ReadShape(text));
 }
 
 Status RecordBuilder::Finish() {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "ingest/event_batch.h"
+#include "ingest/gpu_activities.h"
 #include "ingest/kind_rules.h"
 #include "ingest/launch_table.h"
 #include "ingest/open_slices.h"
@@ -42,7 +43,7 @@ struct BuildSummary {
 class RecordBuilder {
  public:
   RecordBuilder(TableWriter& writer, const LoadLimits& limits, const KindRules& rules,
-                FirstIds first, bool keep_args);
+                FirstIds first, bool keep_args, const std::filesystem::path& spill_folder);
 
   Status Add(const EventBatch& batch);
   // The trace is over: what is still open becomes instants.
@@ -50,6 +51,7 @@ class RecordBuilder {
 
   const BuildSummary& summary() const { return summary_; }
   const LaunchCalls& launch_calls() const { return launch_calls_; }
+  const GpuActivities& gpu_activities() const { return gpu_activities_; }
   EventIssues& issues() { return issues_; }
 
  private:
@@ -103,6 +105,8 @@ class RecordBuilder {
                   SlotValues& slots, bool& merged);
   void ReadSlots(const EventBatch& batch, const EventRecord& record);
   static bool IsWithoutTiming(const EventRecord& record, const LocalLabel& label);
+  Status SeeCall(int64_t id, int64_t ts, const SlotValues& slots);
+  Status SeeActivity(const EventRow& row);
   void SeeTime(int64_t ts_ns, int64_t end_ns);
 
   TableWriter& writer_;
@@ -120,6 +124,7 @@ class RecordBuilder {
   int64_t next_text_;
   bool has_origin_ = false;
   LaunchCalls launch_calls_;
+  GpuActivities gpu_activities_;
   BuildSummary summary_;
   EventIssues issues_;
 };

@@ -22,6 +22,10 @@ bool IsRegularFile(const fs::path& input) {
   return input != "-" && fs::is_regular_file(input, error);
 }
 
+fs::path FolderOf(const fs::path& file) {
+  return file.has_parent_path() ? file.parent_path() : fs::path(".");
+}
+
 // The trace that this very file was read into, told without unpacking it.
 Result<std::optional<int64_t>> FindUnchangedFile(const fs::path& input, DatabaseLanding& landing) {
   std::error_code error;
@@ -89,7 +93,8 @@ Result<LoadSummary> Load::Run() {
   first_ = place.first;
   TRACEDB_ASSIGN(writer, TableWriter::Create(landing_.partial()));
   const KindRules rules(place.rules);
-  RecordBuilder builder(*writer, options_.limits, rules, first_, options_.keep_args);
+  RecordBuilder builder(*writer, options_.limits, rules, first_, options_.keep_args,
+                        FolderOf(landing_.partial()));
   TRACEDB_ASSIGN(read, RunPipeline(input_, options_, builder));
   read_ = std::move(read);
   TRACEDB_TRY(builder.Finish());
@@ -213,9 +218,9 @@ Status Load::Derive(const RecordBuilder& builder) {
   }
   // What reading took has been given back to the allocator; the bound is for the process.
   malloc_trim(0);
-  TRACEDB_ASSIGN(use,
-                 DeriveFresh(landing_.partial(), rank_.rank, base, header_.base_time_ns.value_or(0),
-                             builder.launch_calls(), options_.limits));
+  const FreshTrace trace{rank_.rank, base, header_.base_time_ns.value_or(0), builder.launch_calls(),
+                         builder.gpu_activities()};
+  TRACEDB_ASSIGN(use, DeriveFresh(landing_.partial(), trace, options_.limits));
   malloc_trim(0);
   TRACEDB_ASSIGN(db, SqliteDb::Open(landing_.partial(), SqliteMode::kReadWrite));
   if (options_.stop != nullptr) db.StopWhen(*options_.stop);

@@ -21,14 +21,14 @@ size_t BytesWhileReading(const LoadLimits& limits) {
   const size_t windows = (rounds * 2 + limits.parsers * 4) * limits.window_bytes;
   const size_t parsers = 2 * limits.parsers * limits.dictionary_bytes_max;
   const size_t builder =
-      limits.dictionary_bytes_max + limits.open_bytes_max + limits.launch_bytes_max;
+      limits.dictionary_bytes_max + limits.open_bytes_max + 2 * limits.gathered_bytes_max;
   return kProgramBytes + windows + 5 * limits.event_bytes_max + limits.header_bytes_max + parsers +
          builder;
 }
 
 // Once the file has been read: what the builder still has, the page cache, and rows in memory.
 size_t BytesWhileDeriving(const LoadLimits& limits) {
-  return kProgramBytes + limits.dictionary_bytes_max + limits.launch_bytes_max +
+  return kProgramBytes + limits.dictionary_bytes_max + 2 * limits.gathered_bytes_max +
          static_cast<size_t>(limits.sqlite_cache_kib) * 1024 + limits.derive_bytes_max;
 }
 

@@ -15,7 +15,7 @@ struct LoadLimits {
   size_t header_bytes_max = 0;      // all header keys and values together
   size_t dictionary_bytes_max = 0;  // texts and their index, each dictionary
   size_t open_bytes_max = 0;        // begin events that wait for their end
-  size_t launch_bytes_max = 0;      // runtime calls gathered while the file is read
+  size_t gathered_bytes_max = 0;    // runtime calls, and GPU activities, gathered while reading
   size_t derive_bytes_max = 0;      // rows sorted in memory once the file has been read
   int64_t sqlite_cache_kib = 0;     // page cache and sorter
   unsigned parsers = 1;             // threads that parse

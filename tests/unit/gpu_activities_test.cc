@@ -1,0 +1,139 @@
+// PackedRows keep every integer, in memory or spilled; SortedActivities against std::sort.
+
+#include "ingest/gpu_activities.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <limits>
+#include <tuple>
+#include <vector>
+
+#include "random_json.h"
+
+namespace tracedb {
+namespace {
+
+const std::filesystem::path kFolder = std::filesystem::temp_directory_path();
+constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+
+int64_t AnyInteger(test::Random& random) {
+  switch (random.Below(6)) {
+    case 0:
+      return kLeast;
+    case 1:
+      return kMost;
+    case 2:
+      return random.Between(kLeast, kMost);
+    default:
+      return random.Between(-100, 100);
+  }
+}
+
+TEST(PackedRows, every_integer_comes_back_in_order_from_memory_and_from_the_file) {
+  for (const size_t bytes_max : {size_t{0}, size_t{1} << 17, size_t{1} << 30}) {
+    test::Random random(8);
+    PackedRows<3> rows(kFolder, bytes_max);
+    std::vector<PackedRows<3>::Row> wanted;
+    for (int i = 0; i < 50000; ++i) {
+      wanted.push_back({AnyInteger(random), i, AnyInteger(random)});
+      ASSERT_TRUE(rows.Add(wanted.back()).ok());
+    }
+    ASSERT_EQ(rows.rows(), wanted.size());
+    for (int again = 0; again < 2; ++again) {
+      size_t at = 0;
+      const Status read = rows.ForEach([&](const PackedRows<3>::Row& row) {
+        ASSERT_LT(at, wanted.size());
+        ASSERT_EQ(row, wanted[at++]);
+      });
+      ASSERT_TRUE(read.ok());
+      ASSERT_EQ(at, wanted.size());
+    }
+  }
+}
+
+TEST(PackedRows, no_rows) {
+  const PackedRows<2> rows(kFolder, 0);
+  EXPECT_TRUE(rows.ForEach([](const PackedRows<2>::Row&) { FAIL(); }).ok());
+}
+
+TEST(PackedRows, a_folder_that_is_not_there_is_an_error_that_names_it) {
+  PackedRows<1> rows("/nowhere/at/all", 0);
+  Status status = Done{};
+  for (int64_t i = 0; i < 100000 && status.ok(); ++i) status = rows.Add({i * i * i * i});
+  ASSERT_FALSE(status.ok());
+  EXPECT_NE(status.error().what.find("/nowhere/at/all"), std::string::npos);
+}
+
+struct Shape {
+  size_t count;
+  size_t groups;
+  int64_t keys;  // how many different ones
+};
+
+class SortedActivitiesTest : public testing::TestWithParam<Shape> {};
+
+TEST_P(SortedActivitiesTest, the_order_is_that_of_sort_however_few_fit) {
+  const Shape shape = GetParam();
+  test::Random random(9);
+  GpuActivities activities(kFolder, 0);
+  std::vector<std::tuple<uint32_t, int64_t, int64_t>> wanted;
+  for (size_t i = 0; i < shape.count; ++i) {
+    GpuActivity activity;
+    activity.id = static_cast<int64_t>(i) + 1;
+    activity.track = static_cast<int64_t>(random.Below(shape.groups));
+    // Most keys close together, some at the ends.
+    activity.ts = random.Below(50) == 0 ? (random.Below(2) == 0 ? kLeast : kMost)
+                                        : random.Between(0, shape.keys - 1);
+    activity.has_dur = random.Below(10) != 0;
+    ASSERT_TRUE(activities.Add(activity).ok());
+    if (!activity.has_dur) continue;
+    wanted.emplace_back(static_cast<uint32_t>(activity.track), activity.ts, activity.id);
+  }
+  std::sort(wanted.begin(), wanted.end());
+  for (const size_t fit : {size_t{1}, size_t{7}, size_t{100}, size_t{100000}}) {
+    SortedActivities sorted(activities, fit, [](const GpuActivity& activity, SortEntry& entry) {
+      entry = {activity.ts, activity.id, static_cast<uint32_t>(activity.track), 0};
+      return activity.has_dur;
+    });
+    std::vector<std::tuple<uint32_t, int64_t, int64_t>> got;
+    const Status given = sorted.ForEach(static_cast<uint32_t>(shape.groups),
+                                        [&](std::span<const SortEntry> entries) -> Status {
+                                          EXPECT_LE(entries.size(), std::max(fit, size_t{1}));
+                                          for (const SortEntry& entry : entries) {
+                                            got.emplace_back(entry.group, entry.key, entry.value);
+                                          }
+                                          return Done{};
+                                        });
+    ASSERT_TRUE(given.ok());
+    ASSERT_EQ(got, wanted) << fit;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, SortedActivitiesTest,
+                         testing::Values(Shape{0, 1, 1}, Shape{1, 1, 1}, Shape{300, 1, 1},
+                                         Shape{300, 1, 1000000}, Shape{500, 5, 40},
+                                         Shape{400, 60, 1000}));
+
+TEST(SortedActivities, an_error_of_the_taker_ends_it) {
+  GpuActivities activities(kFolder, 0);
+  for (int64_t i = 0; i < 100; ++i)
+    ASSERT_TRUE(activities.Add({i, 5, 0, 0, 0, 0, true, true}).ok());
+  SortedActivities sorted(activities, 10, [](const GpuActivity& activity, SortEntry& entry) {
+    entry = {activity.ts, activity.id, 0, 0};
+    return true;
+  });
+  int calls = 0;
+  const Status given = sorted.ForEach(1, [&](std::span<const SortEntry>) -> Status {
+    ++calls;
+    return Error{ErrorKind::kOutput, "no", ""};
+  });
+  EXPECT_FALSE(given.ok());
+  EXPECT_EQ(calls, 1);
+}
+
+}  // namespace
+}  // namespace tracedb
