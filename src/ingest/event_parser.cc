@@ -10,6 +10,7 @@
 #include "ingest/event_recorder.h"
 #include "ingest/event_resync.h"
 #include "ingest/event_scan.h"
+#include "ingest/json_quotes.h"
 #include "ingest/json_requote.h"
 #include "ingest/json_text.h"
 
@@ -54,19 +55,10 @@ size_t OtherEnd(std::string_view text, size_t from) {
     const EventExtent extent = ObjectExtent(text, from);
     return extent.closed ? extent.end : from + 1;
   }
-  bool in_string = false;
-  bool escaped = false;
+  JsonQuotes quotes;
   for (size_t at = from; at < text.size(); ++at) {
     const char c = text[at];
-    if (in_string) {
-      if (c == '"' && !escaped) in_string = false;
-      escaped = c == '\\' && !escaped;
-    } else if (c == '"') {
-      in_string = true;
-      escaped = false;
-    } else if (c == ',' || c == '{' || c == '[' || closes(c)) {
-      return at;
-    }
+    if (quotes.Outside(c) && (c == ',' || c == '{' || c == '[' || closes(c))) return at;
   }
   return text.size();
 }
@@ -74,20 +66,11 @@ size_t OtherEnd(std::string_view text, size_t from) {
 int DepthMax(std::string_view event) {
   int depth = 0;
   int depth_max = 0;
-  bool in_string = false;
-  bool escaped = false;
+  JsonQuotes quotes;
   for (const char c : event) {
-    if (in_string) {
-      if (c == '"' && !escaped) in_string = false;
-      escaped = c == '\\' && !escaped;
-    } else if (c == '"') {
-      in_string = true;
-      escaped = false;
-    } else if (c == '{' || c == '[') {
-      depth_max = std::max(depth_max, ++depth);
-    } else if (c == '}' || c == ']') {
-      --depth;
-    }
+    if (!quotes.Outside(c)) continue;
+    if (c == '{' || c == '[') depth_max = std::max(depth_max, ++depth);
+    if (c == '}' || c == ']') --depth;
   }
   return depth_max;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "ingest/json_quotes.h"
 #include "ingest/json_text.h"
 
 namespace tracedb {
@@ -78,25 +79,18 @@ bool EventStarts::IsStart(size_t at) {
 bool EventStarts::HasPhase(size_t at) {
   constexpr size_t kLookBytes = 4096;
   const size_t end = std::min({text_.size(), at + kLookBytes, at + look_bytes_left_});
-  bool in_string = false;
-  bool escaped = false;
+  JsonQuotes quotes;
   int depth = 0;
-  size_t to = at;
   bool found = false;
-  for (; to < end; ++to) {
+  size_t to = at;
+  for (; to < end && !found; ++to) {
     const char c = text_[to];
-    if (in_string) {
-      if (c == '"' && !escaped) in_string = false;
-      escaped = c == '\\' && !escaped;
-    } else if (c == '"') {
+    const bool was_in_string = quotes.in_string();
+    if (quotes.Outside(c)) {
+      if (c == '{' || c == '[') ++depth;
+      if ((c == '}' || c == ']') && --depth == 0) break;
+    } else if (!was_in_string) {
       found = depth == 1 && IsPhase(text_, to);
-      if (found) break;
-      in_string = true;
-      escaped = false;
-    } else if (c == '{' || c == '[') {
-      ++depth;
-    } else if ((c == '}' || c == ']') && --depth == 0) {
-      break;
     }
   }
   look_bytes_left_ -= to - at;
@@ -113,25 +107,22 @@ size_t EventStarts::NextBehind(size_t at) {
 }
 
 size_t NextEventBehindLostQuote(std::string_view text) {
-  bool in_string = false;
-  bool escaped = false;
+  JsonQuotes quotes;
   for (size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
-    if (in_string && c == '{' && EndsBefore(text, at) && HasEventKey(text, at + 1)) return at;
-    if (c == '"' && !escaped) in_string = !in_string;
-    escaped = in_string && c == '\\' && !escaped;
+    if (quotes.in_string() && c == '{' && EndsBefore(text, at) && HasEventKey(text, at + 1))
+      return at;
+    quotes.Outside(c);
   }
   return kNone;
 }
 
 size_t ArrayEndBehindLostQuote(std::string_view text) {
-  bool in_string = false;
-  bool escaped = false;
+  JsonQuotes quotes;
   for (size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
-    if (in_string && c == ']' && EndsArray(text, at)) return at;
-    if (c == '"' && !escaped) in_string = !in_string;
-    escaped = in_string && c == '\\' && !escaped;
+    if (quotes.in_string() && c == ']' && EndsArray(text, at)) return at;
+    quotes.Outside(c);
   }
   return kNone;
 }
@@ -145,51 +136,36 @@ size_t LastEventWithPhase(std::string_view text) {
 
 size_t ArrayEndBehindLostBrace(std::string_view text) {
   std::string open;
-  bool in_string = false;
-  bool escaped = false;
+  JsonQuotes quotes;
   for (size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
-    if (in_string) {
-      if (c == '"' && !escaped) in_string = false;
-      escaped = c == '\\' && !escaped;
-    } else if (c == '"') {
-      in_string = true;
-      escaped = false;
-    } else if (c == '{' || c == '[') {
-      open += c;
-    } else if (c == '}' || c == ']') {
-      const char wanted = c == '}' ? '{' : '[';
-      if (c == ']' && !open.empty() && open.back() == '{' && EndsArray(text, at)) return at;
-      if (!open.empty() && open.back() == wanted) open.pop_back();
-    }
+    if (!quotes.Outside(c)) continue;
+    if (c == '{' || c == '[') open += c;
+    if ((c != '}' && c != ']') || open.empty()) continue;
+    if (c == ']' && open.back() == '{' && EndsArray(text, at)) return at;
+    if (open.back() == (c == '}' ? '{' : '[')) open.pop_back();
   }
   return kNone;
 }
 
 bool MayEndArray(std::string_view text) {
-  bool in_string = false;
-  bool escaped = false;
+  JsonQuotes quotes;
   bool value = false;  // one has been seen since the last comma, and it is over
   size_t word = 0;     // length of the bare word that is being read
   for (const char c : text) {
-    if (in_string) {
-      if (c == '"' && !escaped) in_string = false;
-      escaped = c == '\\' && !escaped;
+    const bool was_in_string = quotes.in_string();
+    if (!quotes.Outside(c)) {
+      if (was_in_string) continue;
+      if (value || word > 0) return false;  // two values with no comma between them
+      value = true;
     } else if (c == ',') {
       value = false;
       word = 0;
     } else if (IsJsonBlank(c)) {
       value = value || word > 0;
       word = 0;
-    } else {
-      if (value) return false;  // two values with no comma between them
-      if (c == '"') {
-        if (word > 0) return false;
-        in_string = value = true;
-        escaped = false;
-      } else if (++word > 32) {
-        return false;  // longer than any number or literal
-      }
+    } else if (value || ++word > 32) {  // longer than any number or literal
+      return false;
     }
   }
   return true;

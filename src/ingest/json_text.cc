@@ -8,6 +8,7 @@
 
 #include "ingest/args_slots.h"
 #include "ingest/json_chars.h"
+#include "ingest/json_quotes.h"
 
 namespace tracedb {
 namespace {
@@ -168,19 +169,9 @@ void AppendJsonString(std::string& out, std::string_view text) {
 std::string MinifiedJson(std::string_view text) {
   std::string out;
   out.reserve(text.size());
-  bool in_string = false;
-  bool escaped = false;
+  JsonQuotes quotes;
   for (const char c : text) {
-    if (in_string) {
-      if (c == '"' && !escaped) in_string = false;
-      escaped = c == '\\' && !escaped;
-    } else if (c == '"') {
-      in_string = true;
-      escaped = false;
-    } else if (IsJsonBlank(c)) {
-      continue;
-    }
-    out += c;
+    if (!quotes.Outside(c) || !IsJsonBlank(c)) out += c;
   }
   return out;
 }
