@@ -113,50 +113,64 @@ Status RemakeGroups(SqliteDb& db) {
   }
 }
 
+namespace {
+
+// What the args say of a collective, once for each text of args: they are few.
+std::string FactsSql() {
+  const std::string element(kElementBytesSql);
+  return "CREATE TEMP TABLE collective_fact (id INTEGER PRIMARY KEY, group_id INTEGER, "
+         "  collective TEXT, dtype TEXT, in_bytes INTEGER, out_bytes INTEGER, paired INTEGER, "
+         "  src_rank INTEGER, dst_rank INTEGER);"
+         "INSERT INTO collective_fact "
+         "SELECT a.id, p.group_id, a.collective, a.dtype, a.in_nelems * " +
+         element + ", a.out_nelems * " + element +
+         ", ifnull(a.group_size, p.size) > 2, "
+         "  iif(lower(a.collective) = 'recv', a.src_rank, NULL), "
+         "  iif(lower(a.collective) = 'send', a.dst_rank, NULL) "
+         "FROM shape a LEFT JOIN process_group p "
+         "  ON p.ranks = a.group_ranks AND a.collective IS NOT NULL";
+}
+
+// Counts the parts of each group, and of each pair, in time. Apart from the rows themselves: SQLite
+// keeps all columns of a row that it counts, and that took twice the time of everything else.
+std::string OrdinalsSql(const std::string& of_rank, bool pairs) {
+  return "CREATE TEMP TABLE collective_ordinal (id INTEGER PRIMARY KEY, pair TEXT, "
+         "  ordinal INTEGER, of_pair INTEGER);"
+         "INSERT INTO collective_ordinal "
+         "SELECT id, pair, row_number() OVER (PARTITION BY group_id ORDER BY ts_ns, id), " +
+         std::string(pairs ? "row_number() OVER (PARTITION BY group_id, pair ORDER BY ts_ns, id) "
+                           : "NULL ") +
+         "FROM (SELECT g.id, a.group_id, g.ts + t.base_ns AS ts_ns, "
+         "    iif(a.paired, coalesce(t.rank || '>' || a.dst_rank, a.src_rank || '>' || t.rank), "
+         "      NULL) AS pair "
+         "  FROM gpu_slice g CROSS JOIN track t ON t.id = g.track "
+         "    LEFT JOIN collective_fact a ON a.id = g.shape "
+         "  WHERE g.kind = 1 AND t.rank = " +
+         of_rank + ")";
+}
+
+}  // namespace
+
 Status DeriveCollectives(SqliteDb& db, int64_t rank) {
   const std::string of_rank = std::to_string(rank);
   TRACEDB_TRY(db.Execute("DELETE FROM collective_part WHERE rank = " + of_rank));
-  const std::string element(kElementBytesSql);
+  TRACEDB_TRY(db.Execute(FactsSql()));
   // Counting by pair costs a sort of all parts: only where some group has pairs.
-  TRACEDB_ASSIGN(
-      pairs,
-      db.Integer(
-          "SELECT EXISTS (SELECT 1 FROM shape WHERE lower(collective) IN ('send', 'recv') AND "
-          "ifnull(group_size, 3) > 2)"));
-  const std::string of_pair =
-      pairs == 0 ? "NULL" : "row_number() OVER (PARTITION BY group_id, pair ORDER BY ts_ns, id)";
-  return db.Execute(
+  TRACEDB_ASSIGN(pairs, db.Integer("SELECT EXISTS (SELECT 1 FROM collective_fact WHERE paired AND "
+                                   "coalesce(src_rank, dst_rank) IS NOT NULL)"));
+  TRACEDB_TRY(db.Execute(OrdinalsSql(of_rank, pairs != 0)));
+  TRACEDB_TRY(db.Execute(
       "INSERT INTO collective_part "
-      "WITH part AS ("
-      "  SELECT g.id, t.rank, t.trace_id, p.group_id, g.collective_seq AS seq, a.collective, "
-      "    a.dtype, a.in_nelems * " +
-      element +
-      " AS in_bytes, "
-      "    a.out_nelems * " +
-      element +
-      " AS out_bytes, g.ts + t.base_ns AS ts_ns, g.dur, "
-      "    CASE lower(a.collective) WHEN 'send' THEN a.dst_rank WHEN 'recv' THEN a.src_rank END "
-      "      AS peer, "
-      "    CASE WHEN ifnull(a.group_size, p.size) > 2 THEN CASE lower(a.collective) "
-      "      WHEN 'send' THEN t.rank || '>' || a.dst_rank "
-      "      WHEN 'recv' THEN a.src_rank || '>' || t.rank END END AS pair, k.step, k.launch_ts_ns "
-      "  FROM gpu_slice g CROSS JOIN track t ON t.id = g.track "
-      "    LEFT JOIN shape a ON a.id = g.shape "
-      "    LEFT JOIN process_group p ON p.ranks = a.group_ranks AND a.collective IS NOT NULL "
-      "    LEFT JOIN launch k ON k.id = g.id "
-      "  WHERE g.kind = 1 AND t.rank = " +
-      of_rank +
-      "), "
-      "counted AS ("
-      "  SELECT part.*, row_number() OVER (PARTITION BY group_id ORDER BY ts_ns, id) AS ordinal, "
-      "    " +
-      of_pair +
-      " AS of_pair "
-      "  FROM part) "
-      "SELECT id, rank, trace_id, group_id, iif(group_id IS NULL, NULL, ordinal), seq, collective, "
-      "  dtype, in_bytes, out_bytes, ts_ns, dur, peer, step, launch_ts_ns, ifnull(pair, ''), "
-      "  seq IS NOT NULL, coalesce(seq, iif(pair IS NULL, ordinal, of_pair)) "
-      "FROM counted ORDER BY id");
+      "SELECT g.id, t.rank, t.trace_id, a.group_id, iif(a.group_id IS NULL, NULL, o.ordinal), "
+      "  g.collective_seq, a.collective, a.dtype, a.in_bytes, a.out_bytes, g.ts + t.base_ns, "
+      "  g.dur, coalesce(a.dst_rank, a.src_rank), k.step, k.launch_ts_ns, ifnull(o.pair, ''), "
+      "  g.collective_seq IS NOT NULL, "
+      "  coalesce(g.collective_seq, iif(o.pair IS NULL, o.ordinal, o.of_pair)) "
+      "FROM collective_ordinal o CROSS JOIN gpu_slice g ON g.id = o.id "
+      "  CROSS JOIN track t ON t.id = g.track "
+      "  LEFT JOIN collective_fact a ON a.id = g.shape LEFT JOIN launch k ON k.id = g.id "
+      "ORDER BY o.id"));
+  return db.Execute("DROP TABLE collective_ordinal; DROP TABLE collective_fact");
 }
 
 }  // namespace tracedb

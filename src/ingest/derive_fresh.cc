@@ -11,6 +11,7 @@
 #include "ingest/derive_tables.h"
 #include "ingest/gpu_activities.h"
 #include "ingest/launch_table.h"
+#include "ingest/sort_ahead.h"
 #include "ingest/step_finder.h"
 #include "tracedb/pages/index_appender.h"
 #include "tracedb/pages/page_file.h"
@@ -35,13 +36,16 @@ class FreshDerivation {
       : db_(std::move(db)), file_(std::move(file)), trace_(trace), bytes_max_(bytes_max) {}
 
   Result<FreshUse> Run() {
-    TRACEDB_TRY(DeriveLaunches());
     TRACEDB_ASSIGN(few_tracks, ReadTracks());
     if (few_tracks) {
-      TRACEDB_TRY(DeriveBusyTime());
-      TRACEDB_TRY(IndexByTrack());
-      TRACEDB_TRY(IndexByCorrelation());
+      SortAhead sorted(trace_.activities, bytes_max_ / 2, Orders());
+      TRACEDB_TRY(DeriveLaunches());
+      TRACEDB_TRY(DeriveBusyTime(sorted));
+      TRACEDB_TRY(IndexByTrack(sorted));
+      TRACEDB_TRY(IndexByCorrelation(sorted));
       use_.busy_done = use_.indexes_done = true;
+    } else {
+      TRACEDB_TRY(DeriveLaunches());
     }
     TRACEDB_TRY(file_->Finish());
     return std::move(use_);
@@ -59,13 +63,14 @@ class FreshDerivation {
   Status WriteLaunches(TableAppender& table, const StepFinder& steps, LaunchTable& launches,
                        size_t first, size_t behind);
   Result<bool> ReadTracks();
-  uint32_t PlaceOf(int64_t track);
-  Status DeriveBusyTime();
+  uint32_t PlaceOf(int64_t track, uint32_t last) const;
+  std::vector<SortAhead::Order> Orders() const;
+  Status DeriveBusyTime(SortAhead& sorted);
   Status StoreSegments(TableAppender& table, std::string_view device,
                        std::vector<BusySegment>& segments);
-  Status IndexByTrack();
-  Status IndexByCorrelation();
-  Status FillIndex(const char* name, uint32_t groups, const SortedActivities::Describe& describe,
+  Status IndexByTrack(SortAhead& sorted);
+  Status IndexByCorrelation(SortAhead& sorted);
+  Status FillIndex(const char* name, SortAhead& sorted,
                    const std::function<void(const SortEntry&)>& add_columns);
 
   SqliteDb db_;
@@ -74,7 +79,6 @@ class FreshDerivation {
   size_t bytes_max_;
   int64_t next_segment_ = 1;
   std::vector<Track> tracks_;  // by id
-  uint32_t last_place_ = 0;
   RecordEncoder record_;
   FreshUse use_;
 };
@@ -85,7 +89,7 @@ Status FreshDerivation::DeriveLaunches() {
   TRACEDB_ASSIGN(root, RootPage(db_, "launch"));
   TRACEDB_ASSIGN(table, TableAppender::Create(*file_, root));
   const size_t count = trace_.activities.count();
-  const size_t lot = std::min(count, bytes_max_ / LaunchTable::kBytesEach);
+  const size_t lot = std::min(count, bytes_max_ / 2 / LaunchTable::kBytesEach);
   for (size_t first = 0; first < count; first += lot) {
     LaunchTable launches(lot);
     size_t at = 0;
@@ -150,34 +154,46 @@ Result<bool> FreshDerivation::ReadTracks() {
   }
 }
 
-// Where in tracks_ a track is. Activities come in runs of one.
-uint32_t FreshDerivation::PlaceOf(int64_t track) {
-  if (tracks_[last_place_].id != track) {
-    const auto at = std::lower_bound(tracks_.begin(), tracks_.end(), track,
-                                     [](const Track& a, int64_t id) { return a.id < id; });
-    last_place_ = static_cast<uint32_t>(at - tracks_.begin());
-  }
-  return last_place_;
+// Where in tracks_ a track is. Activities come in runs of one: `last` is where the one before was.
+uint32_t FreshDerivation::PlaceOf(int64_t track, uint32_t last) const {
+  if (tracks_[last].id == track) return last;
+  const auto at = std::lower_bound(tracks_.begin(), tracks_.end(), track,
+                                   [](const Track& a, int64_t id) { return a.id < id; });
+  return static_cast<uint32_t>(at - tracks_.begin());
 }
 
-Status FreshDerivation::DeriveBusyTime() {
+// By start; by track and start; by track and correlation, without one first, as NULL comes first.
+std::vector<SortAhead::Order> FreshDerivation::Orders() const {
+  const auto by_start = [this, place = uint32_t{0}](const GpuActivity& activity,
+                                                    SortEntry& entry) mutable {
+    if (!activity.has_dur || activity.dur < 0) return false;
+    const bool without_timing = activity.dur == 0 && activity.ts + trace_.base_ns == trace_.zero_ns;
+    place = PlaceOf(activity.track, place);
+    if (without_timing || tracks_[place].stream == kNoStream) return false;
+    entry = {activity.ts, activity.dur, 0, place << 2 | static_cast<uint32_t>(activity.kind)};
+    return true;
+  };
+  const auto by_track = [this, place = uint32_t{0}](const GpuActivity& activity,
+                                                    SortEntry& entry) mutable {
+    place = PlaceOf(activity.track, place);
+    entry = {activity.ts, activity.id, place, 0};
+    return true;
+  };
+  const auto by_correlation = [this, place = uint32_t{0}](const GpuActivity& activity,
+                                                          SortEntry& entry) mutable {
+    place = PlaceOf(activity.track, place);
+    const uint32_t has = activity.has_correlation ? 1 : 0;
+    entry = {activity.correlation, activity.id, 2 * place + has, 0};
+    return true;
+  };
+  const auto tracks = static_cast<uint32_t>(tracks_.size());
+  return {{1, by_start}, {tracks, by_track}, {2 * tracks, by_correlation}};
+}
+
+Status FreshDerivation::DeriveBusyTime(SortAhead& sorted) {
   TRACEDB_ASSIGN(root, RootPage(db_, "busy_segment"));
   TRACEDB_ASSIGN(table, TableAppender::Create(*file_, root));
   std::vector<std::vector<BusySegment>> segments(use_.devices.size());
-  SortedActivities by_start(trace_.activities, bytes_max_ / sizeof(SortEntry),
-                            [this](const GpuActivity& activity, SortEntry& entry) {
-                              if (!activity.has_dur || activity.dur < 0) return false;
-                              const bool without_timing =
-                                  activity.dur == 0 &&
-                                  activity.ts + trace_.base_ns == trace_.zero_ns;
-                              const uint32_t place = PlaceOf(activity.track);
-                              if (without_timing || tracks_[place].stream == kNoStream)
-                                return false;
-                              entry.key = activity.ts;
-                              entry.value = activity.dur;
-                              entry.tag = place << 2 | static_cast<uint32_t>(activity.kind);
-                              return true;
-                            });
   const auto take = [&](std::span<const SortEntry> entries) -> Status {
     for (const SortEntry& entry : entries) {
       const Track& track = tracks_[entry.tag >> 2];
@@ -192,7 +208,7 @@ Status FreshDerivation::DeriveBusyTime() {
     }
     return Done{};
   };
-  TRACEDB_TRY(by_start.ForEach(1, take));
+  TRACEDB_TRY(sorted.Next(take));
   for (size_t i = 0; i < use_.devices.size(); ++i) {
     use_.devices[i].use.Finish(segments[i]);
     TRACEDB_TRY(StoreSegments(table, use_.devices[i].device, segments[i]));
@@ -215,12 +231,10 @@ Status FreshDerivation::StoreSegments(TableAppender& table, std::string_view dev
   return Done{};
 }
 
-Status FreshDerivation::FillIndex(const char* name, uint32_t groups,
-                                  const SortedActivities::Describe& describe,
+Status FreshDerivation::FillIndex(const char* name, SortAhead& sorted,
                                   const std::function<void(const SortEntry&)>& add_columns) {
   TRACEDB_ASSIGN(root, RootPage(db_, name));
   TRACEDB_ASSIGN(index, IndexAppender::Create(*file_, root));
-  SortedActivities sorted(trace_.activities, bytes_max_ / sizeof(SortEntry), describe);
   const auto take = [&](std::span<const SortEntry> entries) -> Status {
     for (const SortEntry& entry : entries) {
       record_.Reset();
@@ -230,36 +244,22 @@ Status FreshDerivation::FillIndex(const char* name, uint32_t groups,
     }
     return Done{};
   };
-  TRACEDB_TRY(sorted.ForEach(groups, take));
+  TRACEDB_TRY(sorted.Next(take));
   return index.Finish();
 }
 
-Status FreshDerivation::IndexByTrack() {
-  return FillIndex(
-      "gpu_slice_by_track", static_cast<uint32_t>(tracks_.size()),
-      [this](const GpuActivity& activity, SortEntry& entry) {
-        entry = {activity.ts, activity.id, PlaceOf(activity.track), 0};
-        return true;
-      },
-      [this](const SortEntry& entry) {
-        record_.Int(tracks_[entry.group].id);
-        record_.Int(entry.key);
-      });
+Status FreshDerivation::IndexByTrack(SortAhead& sorted) {
+  return FillIndex("gpu_slice_by_track", sorted, [this](const SortEntry& entry) {
+    record_.Int(tracks_[entry.group].id);
+    record_.Int(entry.key);
+  });
 }
 
-// Without a correlation comes first, as NULL does.
-Status FreshDerivation::IndexByCorrelation() {
-  return FillIndex(
-      "gpu_slice_by_correlation", 2 * static_cast<uint32_t>(tracks_.size()),
-      [this](const GpuActivity& activity, SortEntry& entry) {
-        const uint32_t has = activity.has_correlation ? 1 : 0;
-        entry = {activity.correlation, activity.id, 2 * PlaceOf(activity.track) + has, 0};
-        return true;
-      },
-      [this](const SortEntry& entry) {
-        record_.Int(tracks_[entry.group / 2].id);
-        entry.group % 2 != 0 ? record_.Int(entry.key) : record_.Null();
-      });
+Status FreshDerivation::IndexByCorrelation(SortAhead& sorted) {
+  return FillIndex("gpu_slice_by_correlation", sorted, [this](const SortEntry& entry) {
+    record_.Int(tracks_[entry.group / 2].id);
+    entry.group % 2 != 0 ? record_.Int(entry.key) : record_.Null();
+  });
 }
 
 }  // namespace

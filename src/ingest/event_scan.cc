@@ -35,6 +35,21 @@ struct PortableUnit {
     for (int shift = 1; shift < 64; shift *= 2) bits ^= bits << shift;
     return bits;
   }
+
+  // The bits of `bits` at `places`, moved together.
+  static uint64_t Compress(uint64_t bits, uint64_t places) {
+    uint64_t together = 0;
+    for (int count = 0; places != 0; places &= places - 1, ++count) {
+      together |= (bits >> std::countr_zero(places) & 1) << count;
+    }
+    return together;
+  }
+
+  // The reverse, for one bit.
+  static uint64_t Expand(uint64_t bit, uint64_t places) {
+    for (int count = std::countr_zero(bit); count > 0; --count) places &= places - 1;
+    return places & (~places + 1);
+  }
 };
 
 using Scan = EventScan (*)(EventScanState&, const char*, const char*);
@@ -42,10 +57,11 @@ using Scan = EventScan (*)(EventScanState&, const char*, const char*);
 Scan WidestScan() {
 #if defined(__x86_64__)
   __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("pclmul")) {
+  const bool both = __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("bmi2");
+  if (__builtin_cpu_supports("avx512bw") && both) {
     return ScanEventsAvx512;
   }
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("pclmul")) return ScanEventsAvx2;
+  if (__builtin_cpu_supports("avx2") && both) return ScanEventsAvx2;
 #endif
   return ScanEventsPortable;
 }

@@ -1,4 +1,4 @@
-// Compiled with -mavx2 -mpclmul; called only where the processor has both.
+// Compiled with -mavx2 -mpclmul -mbmi2; called only where the processor has all three.
 #include <immintrin.h>
 
 #include "ingest/event_scan_blocks.h"
@@ -31,6 +31,8 @@ struct Avx2Unit {
         _mm_clmulepi64_si128(_mm_set_epi64x(0, static_cast<int64_t>(bits)), _mm_set1_epi8(-1), 0);
     return static_cast<uint64_t>(_mm_cvtsi128_si64(product));
   }
+  static uint64_t Compress(uint64_t bits, uint64_t places) { return _pext_u64(bits, places); }
+  static uint64_t Expand(uint64_t bits, uint64_t places) { return _pdep_u64(bits, places); }
 };
 
 }  // namespace

@@ -11,9 +11,10 @@ namespace {
 constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
 constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
 
-bool Before(const SortEntry& a, const SortEntry& b) {
+// An object, so that sorting need not call it through a pointer.
+constexpr auto kBefore = [](const SortEntry& a, const SortEntry& b) {
   return std::tie(a.group, a.key, a.value) < std::tie(b.group, b.key, b.value);
-}
+};
 
 }  // namespace
 
@@ -53,7 +54,7 @@ Status SortedActivities::GiveSorted(const Range& range, size_t count, const Give
   lot_.clear();
   lot_.reserve(count);
   TRACEDB_TRY(ForEachIn(range, [this](const SortEntry& entry) { lot_.push_back(entry); }));
-  std::sort(lot_.begin(), lot_.end(), Before);
+  std::sort(lot_.begin(), lot_.end(), kBefore);
   return give(lot_);
 }
 

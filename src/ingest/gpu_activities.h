@@ -64,7 +64,7 @@ class SortedActivities {
   // False: the activity is left out. Among those with the same group and key, values must rise with
   // the ids, or not matter.
   using Describe = std::function<bool(const GpuActivity&, SortEntry&)>;
-  using Give = std::function<Status(std::span<const SortEntry>)>;
+  using Give = std::function<Status(std::vector<SortEntry>&)>;  // may take the entries away
 
   SortedActivities(const GpuActivities& activities, size_t entries_max, Describe describe)
       : activities_(activities), entries_max_(entries_max), describe_(std::move(describe)) {}

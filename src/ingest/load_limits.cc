@@ -10,8 +10,9 @@ LoadLimits LoadLimits::For(size_t memory_bytes, unsigned threads) {
   LoadLimits limits;
   limits.memory_bytes = std::max(memory_bytes, kMemoryBytesMin);
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
-  // Reading and writing together keep less than one core busy, so two parsers suit two cores.
-  limits.parsers = threads != 0 ? threads : std::clamp(cores, 1u, 6u);
+  // Reading keeps one core busy; on two, a second parser takes it away from the reader for longer
+  // than it helps (bench/README.md).
+  limits.parsers = threads != 0 ? threads : std::clamp(cores - 1, 1u, 6u);
   // Program and libraries take about 12 MiB. Of the rest, half is for the parsers: each needs
   // windows and batches on their way, an index of four bytes for each byte of a window, and its
   // dictionary and layouts. The other half is shared out below; tests/unit adds it all up.
@@ -25,7 +26,7 @@ LoadLimits LoadLimits::For(size_t memory_bytes, unsigned threads) {
   limits.header_bytes_max = spare / 64;
   limits.open_bytes_max = spare / 16;
   limits.gathered_bytes_max = spare / 20;
-  limits.derive_bytes_max = spare / 6;
+  limits.derive_bytes_max = spare / 5;
   limits.sqlite_cache_kib = static_cast<int64_t>(std::min(spare / 16, 64 * kMiB) / 1024);
   return limits;
 }

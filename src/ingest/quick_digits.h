@@ -8,33 +8,29 @@
 #include <cstdint>
 #include <cstring>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 namespace tracedb {
 
 // Whether two texts of the same size are the same.
 [[gnu::always_inline]] inline bool SameBytes(const char* a, const char* b, size_t size) {
-  using Pair = uint64_t __attribute__((vector_size(16)));
-  const auto difference = [&](size_t at) {
-    Pair x;
-    Pair y;
-    std::memcpy(&x, a + at, sizeof x);
-    std::memcpy(&y, b + at, sizeof y);
-    return x ^ y;
+#ifdef __SSE2__
+  // Bit i tells whether the bytes i behind `at` are the same.
+  const auto same = [&](size_t at) {
+    const __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(a + at));
+    const __m128i y = _mm_loadu_si128(reinterpret_cast<const __m128i*>(b + at));
+    return static_cast<uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(x, y)));
   };
   size_t at = 0;
-  for (; at + 16 <= size; at += 16) {
-    const Pair found = difference(at);
-    if ((found[0] | found[1]) != 0) return false;
+  for (; at + 16 < size; at += 16) {
+    if (same(at) != 0xffff) return false;
   }
-  const size_t rest = size - at;
-  if (rest == 0) return true;
-  const Pair found = difference(at);
-  if constexpr (std::endian::native == std::endian::little) {
-    if (rest >= 8) {
-      return found[0] == 0 && (rest == 8 || found[1] << (128 - 8 * rest) == 0);
-    }
-    return found[0] << (64 - 8 * rest) == 0;
-  }
-  return std::memcmp(a + at, b + at, rest) == 0;
+  return (~same(at) & ((uint32_t{1} << (size - at)) - 1)) == 0;
+#else
+  return std::memcmp(a, b, size) == 0;
+#endif
 }
 
 struct QuickDigits {
