@@ -191,6 +191,42 @@ CREATE TABLE collective_part (
   match_no INTEGER                -- Seq, else ordinal (of the pair where there is one)
 );
 
+CREATE TABLE collective_cause (
+  -- Why the last rank to start a collective was late; one row for each collective that kept a rank
+  -- waiting.
+  id INTEGER PRIMARY KEY,         -- its part: the last to start
+  rank INTEGER,
+  first_start_ns INTEGER,         -- of any part, by the aligned clocks; what came before is no cause
+  start_ns INTEGER,               -- of this part, by the aligned clocks
+  cause TEXT,                     -- host, device or upstream; NULL: the trace does not tell
+  cause_slice_id INTEGER,         -- the host slice, the kernel, or the communication kernel
+  cause_name TEXT,
+  upstream_id INTEGER,            -- cause upstream: the part that was last to start that collective
+  root_id INTEGER,                -- the end of the chain of upstream_id
+  root_rank INTEGER,
+  root_cause TEXT,                -- host or device; NULL: the trace does not tell
+  root_name TEXT
+);
+
+CREATE TABLE clock (
+  -- How a rank's times compare with the others': aligned = ts_ns + offset_ns
+  -- + (ts_ns - origin_ns) * drift_ppb / 1000000000, rounded down. Without a row: as they are.
+  rank INTEGER PRIMARY KEY,
+  host TEXT,
+  offset_ns INTEGER NOT NULL,
+  drift_ppb INTEGER NOT NULL,     -- parts in 10^9
+  origin_ns INTEGER NOT NULL
+);
+
+CREATE TABLE clock_pair (
+  -- How well two hosts' clocks agree after that: differences of the ends of collectives.
+  host_a TEXT,
+  host_b TEXT,
+  collectives INTEGER,
+  residual_p50_ns INTEGER,
+  residual_p95_ns INTEGER
+);
+
 -- Tracks rise from trace to trace, so the entries of a further trace go to the end of an index.
 CREATE INDEX gpu_slice_by_track ON gpu_slice (track, ts);
 CREATE INDEX gpu_slice_by_correlation ON gpu_slice (track, correlation);
