@@ -237,7 +237,9 @@ bool EventParser::Impl::ParseWhole(EventWindow& window, size_t begin, size_t end
       recorder_.Record(fields_, window.offset + place, {at, static_cast<size_t>(text + end - at)});
       if (batch_->issues.Any()) return false;  // to be told with the event alone
     }
-    return true;
+    // A bracket that is too many would have ended the array before the text's end.
+    const char* behind_array;
+    return document.current_location().get(behind_array) == simdjson::OUT_OF_BOUNDS;
   }();
   text[end] = behind;
   return parsed;
