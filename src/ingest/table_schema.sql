@@ -196,7 +196,7 @@ CREATE TABLE collective_cause (
   -- waiting.
   id INTEGER PRIMARY KEY,         -- its part: the last to start
   rank INTEGER,
-  first_start_ns INTEGER,         -- of any part, by the aligned clocks; what came before is no cause
+  first_start_ns INTEGER,         -- of any part, by the aligned clocks; earlier is no cause
   start_ns INTEGER,               -- of this part, by the aligned clocks
   cause TEXT,                     -- host, device or upstream; NULL: the trace does not tell
   cause_slice_id INTEGER,         -- the host slice, the kernel, or the communication kernel
