@@ -12,11 +12,11 @@ import importlib.util
 import os
 import pathlib
 import shutil
-import signal
 import sys
 from typing import NamedTuple, Optional
 
-import bench_load as load
+import bench_base as base
+import bench_figures as figures
 
 COLUMNS = ("date commit cpu_model cores fixture json_bytes gz_bytes events peer peer_version round "
            "result wall_s cpu_s mb_per_s cpu_s_per_gb peak_rss_mib db_bytes db_over_json").split()
@@ -83,13 +83,13 @@ def this_script(action: str, *more) -> list:
     return [sys.executable, pathlib.Path(__file__).resolve(), action, "{trace}", "{db}", *more]
 
 
-def duckdb_peer(trace: load.Trace) -> Peer:
+def duckdb_peer(trace: base.Trace) -> Peer:
     if importlib.util.find_spec("duckdb"):
-        version = load.output_of([sys.executable, "-c", "import duckdb; print(duckdb.__version__)"])
+        version = base.output_of([sys.executable, "-c", "import duckdb; print(duckdb.__version__)"])
         return Peer("DuckDB (module)", version, this_script("--load-duckdb", trace.json_bytes))
     if shutil.which("duckdb"):
         command = ["duckdb", "{db}", "-c", duckdb_sql(str(trace.path), trace.json_bytes)]
-        return Peer("DuckDB (command)", load.output_of(["duckdb", "--version"]), command)
+        return Peer("DuckDB (command)", base.output_of(["duckdb", "--version"]), command)
     return Peer("DuckDB", "", None)
 
 
@@ -97,12 +97,11 @@ def trace_processor_peer() -> Peer:
     shell = "trace_processor_shell"
     if not shutil.which(shell):
         return Peer(shell, "", None)
-    version = load.output_of([shell, "--version"]).split("\n")[0]
+    version = base.output_of([shell, "--version"]).split("\n")[0]
     return Peer(shell, version, [shell, "-e", "{db}", "{trace}"])
 
 
-def find_peers(options, trace: load.Trace):
-    program = load.find_program(options.program)
+def find_peers(program: base.Program, trace: base.Trace):
     python = ".".join(map(str, sys.version_info[:3]))
     return [
         Peer("tracedb", program.version, [program.path, "ingest", "{trace}", "--db", "{db}", "-q"]),
@@ -115,16 +114,16 @@ def find_peers(options, trace: load.Trace):
 # ---- the bench ----------------------------------------------------------------------------------
 
 
-def run_peer(peer: Peer, trace: load.Trace, db: pathlib.Path, timeout_s: float) -> dict:
+def run_peer(peer: Peer, trace: base.Trace, db: pathlib.Path, timeout_s: float) -> dict:
     row = {"peer": peer.name, "peer_version": peer.version}
     if peer.command is None:
         return row | {"result": "not installed"}
-    load.remove_database(db)
+    base.remove_database(db)
     os.sync()
     words = {"{trace}": trace.path, "{db}": db}
-    measure = load.run_measured([words.get(word, word) for word in peer.command], timeout_s)
+    measure = base.run_measured([words.get(word, word) for word in peer.command], timeout_s)
     if measure.exit_code != 0:
-        load.say(f"{peer.name}: exit code {measure.exit_code}\n{measure.stderr[-1000:]}")
+        base.say(f"{peer.name}: exit code {measure.exit_code}\n{measure.stderr[-1000:]}")
         return row | {"result": f"exit code {measure.exit_code}"}
     if not db.is_file():
         return row | {"result": "left no database"}
@@ -143,37 +142,62 @@ def print_row(cells) -> None:
     print("| " + " | ".join(str(cell) for cell in cells) + " |", flush=True)
 
 
-def bench(options) -> int:
-    fixture = load.find_fixture(options.fixture)
-    trace = load.ensure_trace(fixture, load.parse_size(options.size), options.cache, options.maker)
-    peers = find_peers(options, trace)
-    if options.cpus:
-        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:options.cpus])
-    load.need_space(options.cache, 2 * trace.json_bytes + 10**8, "a peer's database")
-    load.warm(trace.path)
-    where = {"commit": load.commit(), **load.machine(), "fixture": trace.fixture,
+def run_rounds(peers, trace: base.Trace, db: pathlib.Path, rounds: int, timeout_s: float):
+    """Round by round, so that a slow minute of the machine falls on all of them."""
+    base.need_space(db.parent, 2 * trace.json_bytes + 10**8, "a peer's database")
+    base.warm(trace.path)
+    where = {"commit": base.commit(), **base.machine(), "fixture": trace.fixture,
              "json_bytes": trace.json_bytes, "gz_bytes": trace.gz_bytes, "events": trace.events}
-    print(f"{load.cpu_model()}, {where['cores']} cores, load {os.getloadavg()[0]:.2f}, "
-          f"commit {where['commit']}; {trace.json_bytes / 1e6:.1f} MB of JSON, "
-          f"{trace.events} events\n")
     print_row(["peer", "version", "round", "result", *SHOWN])
     print_row(["---"] * 4 + ["---:"] * len(SHOWN))
-    db = options.cache / f"peers-{os.getpid()}.db"
     rows = []
     try:
-        # Round by round, so that a slow minute of the machine falls on all of them.
-        for number in range(1, options.runs + 1):
+        for number in range(1, rounds + 1):
             for peer in peers:
-                row = where | {"date": load.now(), "round": number}
-                row |= run_peer(peer, trace, db, options.timeout)
+                row = where | {"date": base.now(), "round": number}
+                row |= run_peer(peer, trace, db, timeout_s)
                 rows.append(row)
                 print_row([row["peer"], row["peer_version"], number, row["result"],
                            *(row.get(column, "") for column in SHOWN)])
     finally:
-        load.remove_database(db)
+        base.remove_database(db)
+    return rows
+
+
+def peer_figures(trace: base.Trace, rows):
+    """Each peer against tracedb in the same rounds."""
+    good = {}
+    for row in rows:
+        if row["result"] == "ok":
+            good.setdefault(row["peer"], []).append(row)
+    own = good.get("tracedb")
+    for peer, theirs in good.items():
+        if own is None or peer == "tracedb":
+            continue
+        of = f"{theirs[0]['peer_version']}, {figures.size_name(trace.json_bytes)}"
+        ratio = lambda column: figures.median(theirs, column) / figures.median(own, column)
+        yield figures.Figure(f"peer: {peer}", of, "MB/s", figures.median(theirs, "mb_per_s"))
+        yield figures.Figure(f"peer: {peer}", of, "x tracedb's time", ratio("wall_s"))
+        yield figures.Figure(f"peer: {peer}", of, "x its CPU", ratio("cpu_s"))
+        yield figures.Figure(f"peer: {peer}", of, "x its memory", ratio("peak_rss_mib"))
+        yield figures.Figure(f"peer: {peer}", of, "x its database", ratio("db_bytes"))
+
+
+def runs_path() -> pathlib.Path:
+    return base.RUNS / f"peers-{datetime.date.today().isoformat()}.csv"
+
+
+def bench(options) -> int:
+    fixture = base.find_fixture(options.fixture)
+    trace = base.ensure_trace(fixture, base.parse_size(options.size), options.cache, options.maker)
+    program = base.find_program(options.program)
+    base.use_cores(options.cpus)
+    print(base.where_line(program))
+    print(f"{trace.json_bytes / 1e6:.1f} MB of JSON, {trace.events} events\n")
+    rows = run_rounds(find_peers(program, trace), trace,
+                      options.cache / f"peers-{os.getpid()}.db", options.runs, options.timeout)
     if options.save:
-        path = load.RUNS / f"peers-{datetime.date.today().isoformat()}.csv"
-        load.append_csv(path, COLUMNS, rows)
+        base.append_csv(runs_path(), COLUMNS, rows)
     # tracedb is what is measured here; a peer that fails is a line of the table.
     return 0 if all(row["result"] == "ok" for row in rows if row["peer"] == "tracedb") else 1
 
@@ -188,7 +212,7 @@ def parse_options():
     parser.add_argument("--cpus", type=int, help="use the first N cores only")
     parser.add_argument("--fixture", help="a trace as Kineto prints it: .json, .json.gz, .json.xz")
     parser.add_argument("--maker", help="make_trace (default: built where needed)")
-    parser.add_argument("--cache", type=load.folder_path, default=load.CACHE,
+    parser.add_argument("--cache", type=base.folder_path, default=base.CACHE,
                         help="folder of made traces and databases (default: %(default)s)")
     parser.add_argument("--no-save", dest="save", action="store_false",
                         help="write nothing to bench/runs")
@@ -203,14 +227,7 @@ def main() -> int:
     if len(sys.argv) == 5 and sys.argv[1] == "--load-duckdb":
         load_duckdb(sys.argv[2], sys.argv[3], int(sys.argv[4]))
         return 0
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        return bench(parse_options())
-    except (load.BenchError, OSError) as error:
-        load.say(f"bench_peers: {error}")
-        return 1
-    except KeyboardInterrupt:
-        return 130
+    return base.run_main("bench_peers", lambda: bench(parse_options()))
 
 
 if __name__ == "__main__":

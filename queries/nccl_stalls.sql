@@ -1,9 +1,15 @@
--- title: Which collectives kept ranks waiting, and for whom
+-- title: Which collectives kept ranks waiting, for whom, and why
 --
 -- One row for each collective that at least two ranks of the database took part in: parts belong
 -- together when they have the same group and the same Seq, or without Seq the same ordinal in that
--- group (sends and receives in a group of more than two: the same ordinal between those two ranks).
--- A rank waits from its own start to the latest start; the rank that starts last is the culprit.
+-- group (sends and receives: the same direction between the same two ranks). A rank waits from its
+-- own start to the latest start; the rank that starts last is the culprit. Starts are compared by
+-- the aligned clocks. The cause is what the culprit did from the first start to its own: held on
+-- its host, busy on its device, or waiting in another collective; `nccl_stall_roots` adds up where
+-- those chains end.
+--
+-- A part without a partner in the database has a row too, is_estimate: its wait is what it took
+-- longer than the shortest of the same collective, size and group. For whom, nobody can tell.
 --
 -- param:  limit  int(rows)  = null  Rows returned at most, the worst first; all when null.
 -- param:  rank   int(id)    = null  Only what this rank caused; all of them when null.
@@ -20,52 +26,55 @@
 -- column: total_wait_ms      real(ms)    Sum of the waits of all its ranks.
 -- column: max_wait_ms        real(ms)    The longest of them.
 -- column: transfer_ms        real(ms)    The shortest duration over its ranks.
--- column: cause              text        host: most of the longest wait passed before the culprit's
---                                        launch call; device: after it; NULL: no launch is known.
+-- column: cause              text        host: the culprit launched it late; device: in time, but
+--                                        its stream was busy; upstream: it waited in another
+--                                        collective. NULL: nobody waited, or no launch is known.
+-- column: cause_name         text        What held it: the host's operator, annotation or Python
+--                                        frame; the kernel; that other collective; 80 characters
+--                                        of it. NULL for waits under 0.02 ms.
+-- column: root_rank          int(id)     The rank at the end of the chain of causes.
+-- column: root_cause         text        host or device, there.
+-- column: root_name          text        What held that rank.
+-- column: first_rank         int(id)     The first to start: it waited longest.
 -- column: ranks_met          int(count)  How many of its ranks are in the database.
+-- column: is_estimate        int(0..1)  1: a part without a partner; see above.
+-- column: uncertain          int(0..1)  1: the longest wait is shorter than what the clocks of the
+--                                        two ranks' hosts leave open (clock_pair's residual p95).
 --
--- empty:  No collective has two of its ranks in the database: ingest the other ranks' traces too.
+-- empty:  No collective is in the database; `tracedb info` tells what is.
 
 WITH origin AS (
   SELECT min(start_ns) AS zero_ns FROM trace
-),
-part AS (
-  SELECT
-    group_id, rank, ordinal, step, collective, ts_ns, launch_ts_ns,
-    max(coalesce(in_bytes, out_bytes), coalesce(out_bytes, in_bytes)) AS bytes,
-    row_number() OVER latest AS place,
-    count(*) OVER instance AS ranks_met,
-    min(ts_ns) OVER instance AS first_ns,
-    sum(ts_ns - zero_ns) OVER instance AS sum_ns,
-    min(dur_ns) FILTER (WHERE dur_ns >= 0) OVER instance AS transfer_ns,
-    zero_ns
-  FROM collective_part, origin
-  WHERE group_id IS NOT NULL
-  WINDOW
-    instance AS (PARTITION BY group_id, pair, by_seq, match_no),
-    latest AS (PARTITION BY group_id, pair, by_seq, match_no ORDER BY ts_ns DESC, rank)
 )
 SELECT
-  p.collective,
+  m.collective,
   g.name AS group_name,
   g.description AS group_description,
   g.ranks AS group_ranks,
-  p.ordinal,
-  p.step,
-  p.bytes,
-  (p.first_ns - p.zero_ns) / 1e6 AS start_ms,
-  p.rank AS culprit_rank,
-  (p.ranks_met * (p.ts_ns - p.zero_ns) - p.sum_ns) / 1e6 AS total_wait_ms,
-  (p.ts_ns - p.first_ns) / 1e6 AS max_wait_ms,
-  p.transfer_ns / 1e6 AS transfer_ms,
-  CASE
-    WHEN p.launch_ts_ns IS NULL THEN NULL
-    WHEN 2 * (p.launch_ts_ns - p.first_ns) >= p.ts_ns - p.first_ns THEN 'host'
-    ELSE 'device'
-  END AS cause,
-  p.ranks_met
-FROM part p
-JOIN process_group g ON g.group_id = p.group_id
-WHERE p.place = 1 AND p.ranks_met >= 2 AND (:rank IS NULL OR p.rank = :rank)
-ORDER BY total_wait_ms DESC, start_ms, g.ranks, p.ordinal, p.rank
+  m.ordinal,
+  m.step,
+  m.bytes,
+  (m.first_start_ns - zero_ns) / 1e6 AS start_ms,
+  m.last_rank AS culprit_rank,
+  m.wait_ns / 1e6 AS total_wait_ms,
+  m.max_wait_ns / 1e6 AS max_wait_ms,
+  m.transfer_ns / 1e6 AS transfer_ms,
+  c.cause,
+  iif(length(c.cause_name) > 80, substr(c.cause_name, 1, 77) || '...', c.cause_name) AS cause_name,
+  c.root_rank,
+  c.root_cause,
+  iif(length(c.root_name) > 80, substr(c.root_name, 1, 77) || '...', c.root_name) AS root_name,
+  m.first_rank,
+  m.ranks_met,
+  m.is_estimate,
+  ifnull((SELECT max(r.residual_p95_ns) > m.max_wait_ns FROM clock a, clock b, clock_pair r
+          WHERE a.rank = m.first_rank AND b.rank = m.last_rank
+            AND ((r.host_a = a.host AND r.host_b = b.host)
+              OR (r.host_a = b.host AND r.host_b = a.host))), 0) AS uncertain
+FROM matched_collectives m
+CROSS JOIN origin
+CROSS JOIN process_group g ON g.group_id = m.group_id
+LEFT JOIN collective_cause c ON c.id = m.slice_id AND NOT m.is_estimate
+WHERE :rank IS NULL OR m.last_rank = :rank
+ORDER BY m.wait_ns DESC, m.first_start_ns, g.ranks, m.ordinal, m.slice_id
 LIMIT coalesce(:limit, -1);

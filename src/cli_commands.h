@@ -18,6 +18,8 @@ namespace tracedb {
 Status RunIngest(const GlobalOptions& global, const IngestOptions& options,
                  const std::atomic<bool>& stop);
 Status RunInfo(const GlobalOptions& global, const InfoOptions& options);
+Status RunAlign(const GlobalOptions& global, const AlignOptions& options,
+                const std::atomic<bool>& stop);
 // When something was found the report has been written, and the error is of kFindings.
 Status RunDoctor(const GlobalOptions& global, const DoctorOptions& options,
                  const std::atomic<bool>& stop);
@@ -32,6 +34,14 @@ struct LoadedInputs {
 Result<LoadedInputs> LoadInputs(const GlobalOptions& global, const IngestOptions& options,
                                 const std::atomic<bool>& stop,
                                 const std::function<Status(const LoadSummary&)>& on_loaded);
+
+// What the traces of all ranks say of one another, once those of an ingest are in: clocks, and why
+// ranks waited.
+Status CompareRanks(const GlobalOptions& global, const std::atomic<bool>& stop);
+
+// Runs a canned query and prints its result on standard output.
+Status ShowQuery(const GlobalOptions& global, const QueryCatalog& catalog, const char* name,
+                 Format format);
 
 void WriteToStderr(const std::string& text);
 

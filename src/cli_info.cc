@@ -8,10 +8,8 @@
 
 namespace tracedb {
 
-namespace {
-
-Status RunSection(const GlobalOptions& global, const QueryCatalog& catalog, const char* name,
-                  Format format) {
+Status ShowQuery(const GlobalOptions& global, const QueryCatalog& catalog, const char* name,
+                 Format format) {
   QueryOptions query;
   query.database = global.database;
   query.source = name;
@@ -22,20 +20,18 @@ Status RunSection(const GlobalOptions& global, const QueryCatalog& catalog, cons
   return Done{};
 }
 
-}  // namespace
-
 // `info` is canned queries under another name, so that it reads and prints like them.
 Status RunInfo(const GlobalOptions& global, const InfoOptions& options) {
   TRACEDB_ASSIGN(catalog, QueryCatalog::Load(BuiltInQueries()));
   const Format format = options.format.value_or(Format::kTable);
-  if (options.issues) return RunSection(global, catalog, "info_issues", format);
-  TRACEDB_TRY(RunSection(global, catalog, "info_traces", format));
+  if (options.issues) return ShowQuery(global, catalog, "info_issues", format);
+  TRACEDB_TRY(ShowQuery(global, catalog, "info_traces", format));
   // The other formats are for programs: one result each.
   if (format != Format::kTable) return Done{};
   DescriptorOutput output(STDOUT_FILENO, "standard output");
   TRACEDB_TRY(output.Write("\n"));
   TRACEDB_TRY(output.Flush());
-  return RunSection(global, catalog, "info_streams", format);
+  return ShowQuery(global, catalog, "info_streams", format);
 }
 
 }  // namespace tracedb

@@ -159,6 +159,7 @@ LoadOptions OptionsFor(const GlobalOptions& global, const IngestOptions& options
   load.strict = options.strict;
   load.replace = options.replace;
   load.keep_args = options.keep_args;
+  load.writer = options.use_sqlite ? RowWriter::kSqlite : RowWriter::kPages;
   load.block_bytes = options.block_bytes;
   load.stop = &stop;
   load.on_note = [&global](const std::string& note) { SayNote(global, note); };
@@ -230,6 +231,7 @@ Status RunIngest(const GlobalOptions& global, const IngestOptions& options,
     return Done{};
   };
   TRACEDB_ASSIGN(loaded, LoadInputs(global, options, stop, summarize));
+  if (loaded.any) TRACEDB_TRY(CompareRanks(global, stop));
   if (options.json) {
     TRACEDB_TRY(output.Write("{\"database\":" + JsonText(global.database.string()) +
                              ",\"traces\":[\n " + json + "]}\n"));

@@ -54,8 +54,15 @@ void AddGlobal(CLI::App& app, CommandLine& line, std::string& color) {
       ->type_name("WHEN");
 }
 
-void AddIngest(CLI::App& app, IngestOptions& options, std::string& memory, std::string& args,
-               std::string& format) {
+// Options that are read as text and looked at once all are there.
+struct IngestTexts {
+  std::string memory;
+  std::string args = "all";
+  std::string writer = "pages";
+  std::string format = "text";
+};
+
+void AddIngest(CLI::App& app, IngestOptions& options, IngestTexts& texts) {
   app.add_option("INPUT", options.inputs,
                  "trace files, folders (searched recursively), or - for standard input; .json, "
                  ".json.gz and .json.zst are told apart by content")
@@ -67,15 +74,20 @@ void AddIngest(CLI::App& app, IngestOptions& options, std::string& memory, std::
   app.add_flag("--strict", options.strict, "fail at the first thing that is wrong in a trace");
   app.add_flag("--replace", options.replace,
                "take out a trace of the same content or path first, instead of skipping the file");
-  app.add_option("--memory", memory, "bound on the whole program's memory (default 128M)")
+  app.add_option("--memory", texts.memory, "bound on the whole program's memory (default 128M)")
       ->type_name("SIZE");
   app.add_option("--threads", options.threads, "threads that parse (default: as suits the machine)")
       ->check(CLI::Range(1, 64))
       ->type_name("N");
-  app.add_option("--args", args, "keep every event's args, or only what the analysis needs")
+  app.add_option("--args", texts.args, "keep every event's args, or only what the analysis needs")
       ->check(CLI::IsMember({"all", "none"}))
       ->type_name("all|none");
-  app.add_option("--format", format, "the closing summary: text or json")
+  app.add_option("--writer", texts.writer,
+                 "how rows are written: as pages (default), or all of them by SQLite, which takes "
+                 "longer and gives the same rows")
+      ->check(CLI::IsMember({"pages", "sqlite"}))
+      ->type_name("pages|sqlite");
+  app.add_option("--format", texts.format, "the closing summary: text or json")
       ->check(CLI::IsMember({"text", "json"}))
       ->type_name("text|json");
   app.add_option("--block-bytes", options.block_bytes, "")->group("");
@@ -112,6 +124,22 @@ void AddInfo(CLI::App& app, InfoOptions& options, std::string& format) {
       ->type_name("FORMAT");
 }
 
+void AddAlign(CLI::App& app, AlignOptions& options, std::string& format) {
+  app.add_option("DB", options.database, "the database (default: that of --db)");
+  CLI::Option* show = app.add_flag("--show", options.show, "show the clocks, change nothing");
+  app.add_flag("--reset", options.reset,
+               "take the alignment out: all times as the traces have them, until the next align, "
+               "or an ingest of more traces")
+      ->excludes(show);
+  app.add_option("--format", format, "table, csv, tsv, json, ndjson or markdown")
+      ->check(CLI::IsMember({"table", "csv", "tsv", "json", "ndjson", "markdown"}))
+      ->type_name("FORMAT");
+  app.footer(
+      "Offsets and drifts of the ranks' clocks, told by the ends of collectives, which all ranks "
+      "leave\ntogether. Every ingest ends with it. A table shows the clocks, and how well each two "
+      "agree;\nthe other formats show the clocks. Queries: clocks, clock_pairs.");
+}
+
 void AddDoctor(CLI::App& app, DoctorOptions& options, std::string& format) {
   app.add_option("INPUT", options.inputs,
                  "a database of tracedb; or traces as ingest takes them (files, folders, -), which "
@@ -141,10 +169,11 @@ Result<Command> ChosenCommand(const CLI::App& app) {
   const std::map<std::string, Command> commands = {{"ingest", Command::kIngest},
                                                    {"query", Command::kQuery},
                                                    {"info", Command::kInfo},
+                                                   {"align", Command::kAlign},
                                                    {"doctor", Command::kDoctor}};
   const auto chosen = app.get_subcommands();
   if (!chosen.empty()) return commands.at(chosen[0]->get_name());
-  return Error{ErrorKind::kUsage, "a command is missing: ingest, query, info or doctor",
+  return Error{ErrorKind::kUsage, "a command is missing: ingest, query, info, align or doctor",
                "see: tracedb --help"};
 }
 
@@ -159,25 +188,27 @@ Result<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
   app.require_subcommand(0, 1);
   app.fallthrough();
   std::string color = "auto";
-  std::string memory;
-  std::string args = "all";
-  std::string summary_format = "text";
+  IngestTexts ingest_texts;
   std::string query_format;
   std::string info_format;
+  std::string align_format;
   std::string report_format = "text";
   AddGlobal(app, line, color);
   CLI::App* ingest = app.add_subcommand("ingest", "load traces into the database");
   CLI::App* query = app.add_subcommand("query", "ask the database something");
   CLI::App* info = app.add_subcommand("info", "what is in the database");
+  CLI::App* align = app.add_subcommand("align", "compare the clocks of the ranks");
   CLI::App* doctor = app.add_subcommand("doctor", "what is suspicious in traces or a database");
-  AddIngest(*ingest, line.ingest, memory, args, summary_format);
+  AddIngest(*ingest, line.ingest, ingest_texts);
   AddQuery(*query, line.query, query_format);
   AddInfo(*info, line.info, info_format);
+  AddAlign(*align, line.align, align_format);
   AddDoctor(*doctor, line.doctor, report_format);
-  for (CLI::App* command : {ingest, query, info, doctor}) command->fallthrough();
+  for (CLI::App* command : {ingest, query, info, align, doctor}) command->fallthrough();
   try {
     app.parse(argc, argv);
-    line.ingest.memory_bytes = memory.empty() ? LoadLimits::kMemoryBytesDefault : ParseSize(memory);
+    line.ingest.memory_bytes = ingest_texts.memory.empty() ? LoadLimits::kMemoryBytesDefault
+                                                           : ParseSize(ingest_texts.memory);
   } catch (const CLI::Success& asked_for_text) {
     std::ostringstream text;
     std::ostringstream errors;
@@ -191,10 +222,12 @@ Result<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
   line.global.color = color == "always"  ? ColorChoice::kAlways
                       : color == "never" ? ColorChoice::kNever
                                          : ColorChoice::kAuto;
-  line.ingest.keep_args = args == "all";
-  line.ingest.json = summary_format == "json";
+  line.ingest.keep_args = ingest_texts.args == "all";
+  line.ingest.use_sqlite = ingest_texts.writer == "sqlite";
+  line.ingest.json = ingest_texts.format == "json";
   line.query.format = FormatByName(query_format);
   line.info.format = FormatByName(info_format);
+  line.align.format = FormatByName(align_format);
   line.doctor.json = report_format == "json";
   if (line.ingest.memory_bytes < LoadLimits::kMemoryBytesMin) {
     return Error{

@@ -27,7 +27,8 @@ struct IngestOptions {
   bool strict = false;
   bool replace = false;
   bool keep_args = true;
-  bool json = false;  // the closing summary
+  bool json = false;        // the closing summary
+  bool use_sqlite = false;  // --writer
   size_t memory_bytes = 0;
   unsigned threads = 0;    // parsing threads; 0: as many as suit the machine
   size_t block_bytes = 0;  // hidden, for tests
@@ -49,12 +50,19 @@ struct InfoOptions {
   bool issues = false;
 };
 
+struct AlignOptions {
+  std::filesystem::path database;  // empty: that of GlobalOptions
+  bool show = false;               // only
+  bool reset = false;
+  std::optional<Format> format;
+};
+
 struct DoctorOptions {
   std::vector<std::string> inputs;  // none: the database of GlobalOptions
   bool json = false;
 };
 
-enum class Command { kIngest, kQuery, kInfo, kDoctor, kShowText };
+enum class Command { kIngest, kQuery, kInfo, kAlign, kDoctor, kShowText };
 
 struct CommandLine {
   Command command = Command::kShowText;
@@ -62,6 +70,7 @@ struct CommandLine {
   IngestOptions ingest;
   QueryArguments query;
   InfoOptions info;
+  AlignOptions align;
   DoctorOptions doctor;
   std::string text;  // kShowText: help or version, for standard output
 };

@@ -92,6 +92,8 @@ Status Run(const CommandLine& line) {
       return RunQuery(line.global, line.query);
     case Command::kInfo:
       return RunInfo(line.global, line.info);
+    case Command::kAlign:
+      return RunAlign(line.global, line.align, stop_asked);
     case Command::kDoctor:
       return RunDoctor(line.global, line.doctor, stop_asked);
     case Command::kShowText: {

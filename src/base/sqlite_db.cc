@@ -228,7 +228,8 @@ std::string SqliteStatement::Sql() const {
   return sql == nullptr ? "" : sql;
 }
 
-Result<SqliteDb> SqliteDb::Open(const std::filesystem::path& path, SqliteMode mode) {
+Result<SqliteDb> SqliteDb::Open(const std::filesystem::path& path, SqliteMode mode,
+                                const char* vfs) {
   int flags = SQLITE_OPEN_NOMUTEX;
   std::string name = SqliteFileName(path);
   switch (mode) {
@@ -247,7 +248,7 @@ Result<SqliteDb> SqliteDb::Open(const std::filesystem::path& path, SqliteMode mo
       break;
   }
   sqlite3* raw = nullptr;
-  const int code = sqlite3_open_v2(name.c_str(), &raw, flags, nullptr);
+  const int code = sqlite3_open_v2(name.c_str(), &raw, flags, vfs);
   SqliteDb db(raw, path);
   if (code != SQLITE_OK) return SqliteError(raw, path.string());
   sqlite3_extended_result_codes(raw, 0);

@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -14,9 +13,10 @@
 #include <thread>
 #include <utility>
 
-#include "ingest/derive_tables.h"
+#include "ingest/database_merge.h"
 #include "ingest/table_schema.h"
 #include "tracedb/base/database_id.h"
+#include "tracedb/base/folder_sync.h"
 
 namespace tracedb {
 namespace {
@@ -33,18 +33,6 @@ Error FileError(const fs::path& path, const char* doing, const char* advice) {
 constexpr const char* kFolderAdvice =
     "check that the folder exists and may be written, or choose another place with --db";
 
-Status SyncFolder(const fs::path& file) {
-  fs::path folder = file.parent_path();
-  if (folder.empty()) folder = ".";
-  const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return FileError(folder, "open", kFolderAdvice);
-  const int code = fsync(fd);
-  close(fd);
-  // Some file systems cannot sync a folder; the rename stands all the same.
-  if (code != 0 && errno != EINVAL) return FileError(folder, "sync", "");
-  return Done{};
-}
-
 // One database has one lock, whatever the links that lead to it.
 fs::path RealName(fs::path database) {
   constexpr int kLinksMax = 40;
@@ -56,21 +44,6 @@ fs::path RealName(fs::path database) {
   }
   return database;
 }
-
-std::string Quoted(const std::string& text) {
-  std::string quoted = "'";
-  for (const char c : text) {
-    if (c == '\'') quoted += c;
-    quoted += c;
-  }
-  return quoted + "'";
-}
-
-// Tables whose rows belong to one trace; row ids were given so that they do not meet.
-constexpr std::array<const char*, 7> kTextTables = {"label",   "track",  "shape", "trace",
-                                                    "process", "thread", "issue"};
-constexpr std::array<const char*, 2> kRowTables = {"step", "launch"};
-constexpr std::array<const char*, 3> kRankTables = {"busy_segment", "device_use", "stream_use"};
 
 }  // namespace
 
@@ -207,12 +180,12 @@ Result<std::optional<int64_t>> DatabaseLanding::FindTrace(const std::string& whe
 
 Result<std::optional<int64_t>> DatabaseLanding::FindSameFile(const std::string& file_hash,
                                                              uint64_t file_bytes) {
-  return FindTrace("file_hash = " + Quoted(file_hash) +
+  return FindTrace("file_hash = " + QuotedSql(file_hash) +
                    " AND file_bytes = " + std::to_string(file_bytes));
 }
 
 Result<std::optional<int64_t>> DatabaseLanding::FindSameText(const std::string& text_hash) {
-  return FindTrace("text_hash = " + Quoted(text_hash));
+  return FindTrace("text_hash = " + QuotedSql(text_hash));
 }
 
 Result<bool> DatabaseLanding::AnyOfSize(uint64_t file_bytes) {
@@ -222,7 +195,9 @@ Result<bool> DatabaseLanding::AnyOfSize(uint64_t file_bytes) {
 }
 
 Status DatabaseLanding::Land(int64_t rank, const std::string& path, const std::string& text_hash) {
-  return place_.exists ? MergeIntoDatabase(rank, path, text_hash) : BecomeDatabase();
+  if (!place_.exists) return BecomeDatabase();
+  return MergeTrace(
+      {database_, partial_, *options_, kBusyWaitMs, place_.ranks, rank, path, text_hash});
 }
 
 Status DatabaseLanding::BecomeDatabase() {
@@ -246,87 +221,7 @@ Status DatabaseLanding::BecomeDatabase() {
     }
   }
   landed_ = true;
-  return SyncFolder(database_);
-}
-
-Status DatabaseLanding::TakeOut(SqliteDb& db, const std::string& path, const std::string& text_hash,
-                                std::set<int64_t>& ranks) {
-  struct Old {
-    int64_t trace_id, rank, first_row, last_row, first_text, last_text;
-  };
-  std::vector<Old> olds;
-  {
-    TRACEDB_ASSIGN(rows, db.Prepare("SELECT trace_id, rank, first_row, last_row, first_text, "
-                                    "last_text FROM main.trace WHERE text_hash = ?1 OR path = ?2"));
-    TRACEDB_TRY(rows.Bind(1, std::string_view(text_hash)));
-    TRACEDB_TRY(rows.Bind(2, std::string_view(path)));
-    for (;;) {
-      TRACEDB_ASSIGN(row, rows.Step());
-      if (!row) break;
-      olds.push_back(
-          {rows.Int(0), rows.Int(1), rows.Int(2), rows.Int(3), rows.Int(4), rows.Int(5)});
-    }
-  }
-  for (const Old& old : olds) {
-    ranks.insert(old.rank);
-    const std::string rows_of = " WHERE id BETWEEN " + std::to_string(old.first_row) + " AND " +
-                                std::to_string(old.last_row);
-    const std::string texts_of = " WHERE id BETWEEN " + std::to_string(old.first_text) + " AND " +
-                                 std::to_string(old.last_text);
-    for (int i = 0; i < kEventTables; ++i) {
-      TRACEDB_TRY(db.Execute("DELETE FROM main." +
-                             std::string(EventTableName(static_cast<EventTable>(i))) + rows_of));
-    }
-    for (const char* table : kRowTables) {
-      TRACEDB_TRY(db.Execute("DELETE FROM main." + std::string(table) + rows_of));
-    }
-    for (const char* table : {"label", "track", "shape"}) {
-      TRACEDB_TRY(db.Execute("DELETE FROM main." + std::string(table) + texts_of));
-    }
-    for (const char* table : {"trace", "process", "thread", "issue"}) {
-      TRACEDB_TRY(db.Execute("DELETE FROM main." + std::string(table) +
-                             " WHERE trace_id = " + std::to_string(old.trace_id)));
-    }
-  }
-  return Done{};
-}
-
-Status DatabaseLanding::MergeIntoDatabase(int64_t rank, const std::string& path,
-                                          const std::string& text_hash) {
-  TRACEDB_ASSIGN(db, SqliteDb::Open(database_, SqliteMode::kReadWrite));
-  db.SetBusyTimeout(kBusyWaitMs, options_->stop);
-  if (options_->stop != nullptr) db.StopWhen(*options_->stop);
-  TRACEDB_TRY(db.Execute("PRAGMA secure_delete = OFF; PRAGMA cache_size = -" +
-                         std::to_string(options_->limits.sqlite_cache_kib)));
-  TRACEDB_TRY(db.Execute("ATTACH " + Quoted(SqliteFileName(partial_)) + " AS fresh"));
-  // BEGIN IMMEDIATE locks both files; with two journals COMMIT would need a third file over them.
-  TRACEDB_TRY(db.Execute("PRAGMA fresh.journal_mode = OFF"));
-  TRACEDB_TRY(db.Execute("BEGIN IMMEDIATE"));
-  std::set<int64_t> changed;  // ranks whose derived rows cannot just be copied
-  if (place_.ranks.contains(rank)) changed.insert(rank);
-  if (options_->replace) TRACEDB_TRY(TakeOut(db, path, text_hash, changed));
-  const auto copy = [&db](const std::string& table) {
-    return db.Execute("INSERT INTO main." + table.substr(0, table.find(' ')) +
-                      " SELECT * FROM fresh." + table);
-  };
-  for (int i = 0; i < kEventTables; ++i) {
-    TRACEDB_TRY(copy(std::string(EventTableName(static_cast<EventTable>(i)))));
-  }
-  for (const char* table : kTextTables) TRACEDB_TRY(copy(table));
-  for (const char* table : kRowTables) TRACEDB_TRY(copy(table));
-  TRACEDB_TRY(options_->replace ? RemakeGroups(db) : MergeGroups(db));
-  if (!changed.contains(rank)) {
-    for (const char* table : kRankTables) TRACEDB_TRY(copy(table));
-    // Its index is by group, which other ranks share: row by row (that is what a WHERE means to
-    // SQLite), as copying index entries into the middle leaves pages almost empty.
-    TRACEDB_TRY(copy("collective_part WHERE id > 0"));
-  }
-  for (const int64_t changed_rank : changed) {
-    TRACEDB_TRY(DeriveBusy(db, changed_rank));
-    TRACEDB_TRY(DeriveCollectives(db, changed_rank));
-  }
-  TRACEDB_TRY(db.Execute("COMMIT"));
-  return db.Execute("DETACH fresh");
+  return SyncFolderOf(database_);
 }
 
 }  // namespace tracedb

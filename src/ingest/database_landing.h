@@ -1,6 +1,6 @@
 // How a trace gets into the database whole or not at all: its rows are made in a file of their
 // own beside the database, NAME.partial, and land in one step. The first trace's file becomes
-// the database by being renamed; later ones are copied in within one SQLite transaction.
+// the database by being renamed; later ones are merged into it (database_merge.h).
 //
 // NAME.partial is locked while an ingest works, so that two never mix; the lock goes with the
 // process, and what a killed one left behind is overwritten by the next.
@@ -63,9 +63,6 @@ class DatabaseLanding {
   Status ReadPlace();
   Status ReadRules(SqliteDb& db);
   Status BecomeDatabase();
-  Status MergeIntoDatabase(int64_t rank, const std::string& path, const std::string& text_hash);
-  Status TakeOut(SqliteDb& db, const std::string& path, const std::string& text_hash,
-                 std::set<int64_t>& ranks);
   Result<std::optional<int64_t>> FindTrace(const std::string& where);
 
   std::filesystem::path database_;

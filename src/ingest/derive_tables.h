@@ -11,10 +11,12 @@
 #include "ingest/busy_use.h"
 #include "ingest/gpu_activities.h"
 #include "ingest/launch_table.h"
+#include "ingest/long_slices.h"
 #include "ingest/trace_header.h"
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
 #include "tracedb/ingest/load_limits.h"
+#include "tracedb/pages/row_store.h"
 
 namespace tracedb {
 
@@ -32,7 +34,7 @@ struct FreshUse {
   std::vector<Stream> streams;
   std::vector<Device> devices;
   bool busy_done = false;     // busy_segment is filled, and the above is complete
-  bool indexes_done = false;  // the indexes of gpu_slice are filled
+  bool indexes_done = false;  // the indexes of slices are filled
 };
 
 struct FreshTrace {
@@ -41,13 +43,15 @@ struct FreshTrace {
   int64_t zero_ns = 0;  // the absolute time of a ts of 0 in the file
   const LaunchCalls& calls;
   const GpuActivities& activities;
+  const LongSlices& long_slices;
 };
 
-// The bulk of it, for a new file that holds one trace whose pages are complete and that no
-// connection has open: fills launch, busy_segment and the indexes of gpu_slice by writing their
-// pages. With very many tracks some is left undone, and said so in the result.
+// The bulk of it, for a new file that holds one trace whose rows are complete and that no
+// connection has open: fills launch, busy_segment and the indexes of slices by writing their
+// pages. With very many tracks some is left undone, and said so in the result. So it is where
+// SQLite is to write: it fills launch alone, as the indexes are there already.
 Result<FreshUse> DeriveFresh(const std::filesystem::path& file, const FreshTrace& trace,
-                             const LoadLimits& limits);
+                             const LoadLimits& limits, RowWriter writer);
 
 // Through SQLite, for a rank over all its traces: replaces what is there.
 Status DeriveBusy(SqliteDb& db, int64_t rank);

@@ -26,6 +26,7 @@ LoadLimits LoadLimits::For(size_t memory_bytes, unsigned threads) {
   limits.header_bytes_max = spare / 64;
   limits.open_bytes_max = spare / 16;
   limits.gathered_bytes_max = spare / 20;
+  limits.gathered_long_bytes_max = spare / 100;
   limits.derive_bytes_max = spare / 5;
   limits.sqlite_cache_kib = static_cast<int64_t>(std::min(spare / 16, 64 * kMiB) / 1024);
   return limits;

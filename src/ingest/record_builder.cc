@@ -52,7 +52,8 @@ RecordBuilder::RecordBuilder(TableWriter& writer, const LoadLimits& limits, cons
       next_row_(first.row),
       next_text_(first.text),
       launch_calls_(spill_folder, limits.gathered_bytes_max),
-      gpu_activities_(spill_folder, limits.gathered_bytes_max) {}
+      gpu_activities_(spill_folder, limits.gathered_bytes_max),
+      long_slices_(spill_folder, limits.gathered_long_bytes_max) {}
 
 Status RecordBuilder::Add(const EventBatch& batch) {
   LocalTexts& texts = local_[batch.parser];
@@ -277,6 +278,7 @@ Status RecordBuilder::AddSlice(const EventRecord& record, const LocalLabel& labe
   } else if (label.step >= 0) {
     TRACEDB_TRY(writer_.Step(row.id, row.track, label.step, *row.ts, row.dur));
   }
+  if (row.dur >= kLongSliceNs) TRACEDB_TRY(SeeHostSlice(label.table, row));
   return writer_.Event(label.table, row, slots_);
 }
 
@@ -308,6 +310,16 @@ Status RecordBuilder::SeeActivity(const EventRow& row) {
   activity.has_dur = row.dur.has_value();
   activity.has_correlation = correlation.has_value();
   return gpu_activities_.Add(activity);
+}
+
+Status RecordBuilder::SeeHostSlice(EventTable table, const EventRow& row) {
+  if (table == EventTable::kGpuSlice) return Done{};
+  GpuActivity slice;
+  slice.id = row.id;
+  slice.ts = *row.ts;
+  slice.track = row.track;
+  slice.kind = static_cast<int>(table);
+  return long_slices_.Add(slice);
 }
 
 Status RecordBuilder::AddPoint(EventTable table, const EventRecord& record, EventRow& row) {

@@ -15,6 +15,7 @@
 #include "ingest/gpu_activities.h"
 #include "ingest/kind_rules.h"
 #include "ingest/launch_table.h"
+#include "ingest/long_slices.h"
 #include "ingest/open_slices.h"
 #include "ingest/table_writer.h"
 #include "ingest/text_dictionary.h"
@@ -52,6 +53,7 @@ class RecordBuilder {
   const BuildSummary& summary() const { return summary_; }
   const LaunchCalls& launch_calls() const { return launch_calls_; }
   const GpuActivities& gpu_activities() const { return gpu_activities_; }
+  const LongSlices& long_slices() const { return long_slices_; }
   EventIssues& issues() { return issues_; }
 
  private:
@@ -107,6 +109,7 @@ class RecordBuilder {
   static bool IsWithoutTiming(const EventRecord& record, const LocalLabel& label);
   Status SeeCall(int64_t id, int64_t ts, const SlotValues& slots);
   Status SeeActivity(const EventRow& row);
+  Status SeeHostSlice(EventTable table, const EventRow& row);
   void SeeTime(int64_t ts_ns, int64_t end_ns);
 
   TableWriter& writer_;
@@ -125,6 +128,7 @@ class RecordBuilder {
   bool has_origin_ = false;
   LaunchCalls launch_calls_;
   GpuActivities gpu_activities_;
+  LongSlices long_slices_;
   BuildSummary summary_;
   EventIssues issues_;
 };

@@ -45,6 +45,7 @@ Status RecordBuilder::End(uint64_t key, int64_t label, const EventRecord& record
   bool merged = true;
   SlotValues slots = open->slots.Values();
   if (shape.id != 0) TRACEDB_TRY(MergeEnd(*open, shape, slice, slots, merged));
+  if (slice.dur >= kLongSliceNs) TRACEDB_TRY(SeeHostSlice(open->table, slice));
   TRACEDB_TRY(writer_.Event(open->table, slice, slots));
   if (open->table == EventTable::kRuntimeSlice) TRACEDB_TRY(SeeCall(slice.id, *slice.ts, slots));
   if (merged) return Done{};

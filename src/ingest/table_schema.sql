@@ -186,36 +186,51 @@ CREATE TABLE collective_part (
   step INTEGER,
   launch_ts_ns INTEGER,
   -- Parts of one collective agree in group_id and in these three.
-  pair TEXT,                      -- send and recv in a group of more than two: '0>4'; else ''
+  pair TEXT,                      -- send and recv: '0>4'; else ''; of several parts of a rank with
+                                  -- one Seq the second has '#2' at the end, and so on
   by_seq INTEGER,                 -- 1: match_no is the Seq
-  match_no INTEGER                -- Seq, else ordinal (of the pair where there is one)
+  match_no INTEGER                -- Seq (not of pairs in a group of more than two), else ordinal:
+                                  -- of the pair, or of the group's parts that are of no pair
 );
 
 CREATE TABLE collective_cause (
   -- Why the last rank to start a collective was late; one row for each collective that kept a rank
-  -- waiting.
+  -- waiting. Made when the traces of an ingest have landed.
   id INTEGER PRIMARY KEY,         -- its part: the last to start
   rank INTEGER,
+  group_id INTEGER,
+  step INTEGER,                   -- in which this part was launched
   first_start_ns INTEGER,         -- of any part, by the aligned clocks; earlier is no cause
   start_ns INTEGER,               -- of this part, by the aligned clocks
+  wait_ns INTEGER,                -- of all its ranks, summed
   cause TEXT,                     -- host, device or upstream; NULL: the trace does not tell
   cause_slice_id INTEGER,         -- the host slice, the kernel, or the communication kernel
   cause_name TEXT,
   upstream_id INTEGER,            -- cause upstream: the part that was last to start that collective
-  root_id INTEGER,                -- the end of the chain of upstream_id
+  carried_id INTEGER,             -- the rank's part in an earlier collective for which it was late
+                                  -- already, and has not made up for it: the cause is that one's
+  root_id INTEGER,                -- the end of the chain of carried_id, else upstream_id
   root_rank INTEGER,
   root_cause TEXT,                -- host or device; NULL: the trace does not tell
   root_name TEXT
 );
 
+CREATE TABLE explained_trace (
+  -- Traces that collective_cause takes into account; another one makes it be worked out again.
+  trace_id INTEGER PRIMARY KEY
+);
+
 CREATE TABLE clock (
   -- How a rank's times compare with the others': aligned = ts_ns + offset_ns
-  -- + (ts_ns - origin_ns) * drift_ppb / 1000000000, rounded down. Without a row: as they are.
+  -- + (ts_ns - origin_ns) * drift_ppb / 1000000000, rounded towards 0. A rank without a row was
+  -- compared with none: its times are as they are.
   rank INTEGER PRIMARY KEY,
-  host TEXT,
+  host TEXT,                      -- the clock's name: the host, or the rank where none is known
   offset_ns INTEGER NOT NULL,
   drift_ppb INTEGER NOT NULL,     -- parts in 10^9
-  origin_ns INTEGER NOT NULL
+  origin_ns INTEGER NOT NULL,
+  reference_rank INTEGER NOT NULL,  -- whose clock is the measure: the lowest rank it compares with
+  residual_p95_ns INTEGER NOT NULL  -- how well it agrees with those that it was compared with
 );
 
 CREATE TABLE clock_pair (
@@ -230,6 +245,10 @@ CREATE TABLE clock_pair (
 -- Tracks rise from trace to trace, so the entries of a further trace go to the end of an index.
 CREATE INDEX gpu_slice_by_track ON gpu_slice (track, ts);
 CREATE INDEX gpu_slice_by_correlation ON gpu_slice (track, correlation);
+-- What can hold a thread: few enough to cost nothing (src/ingest/long_slices.h has the bound too).
+CREATE INDEX cpu_slice_long ON cpu_slice (track, ts) WHERE dur >= 250000;
+CREATE INDEX runtime_slice_long ON runtime_slice (track, ts) WHERE dur >= 250000;
+CREATE INDEX python_slice_long ON python_slice (track, ts) WHERE dur >= 250000;
 CREATE INDEX collective_part_by_group
   ON collective_part (group_id, pair, by_seq, match_no, ts_ns DESC, rank);
 

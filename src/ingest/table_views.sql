@@ -51,9 +51,63 @@ FROM gpu_slice s JOIN track t ON t.id = s.track JOIN label l ON l.id = s.label
      LEFT JOIN shape a ON a.id = s.shape LEFT JOIN launch k ON k.id = s.id;
 
 CREATE VIEW collectives AS  -- one rank's part in a communication kernel
-SELECT id AS slice_id, trace_id, rank, group_id, ordinal, seq, collective, dtype, in_bytes,
-       out_bytes, ts_ns, dur_ns, peer, step, launch_ts_ns
-FROM collective_part;
+SELECT p.id AS slice_id, p.trace_id, p.rank, p.group_id, p.ordinal, p.seq, p.collective, p.dtype,
+       p.in_bytes, p.out_bytes, p.ts_ns, p.dur_ns, p.peer, p.step, p.launch_ts_ns,
+       p.ts_ns + ifnull(c.offset_ns + (p.ts_ns - c.origin_ns) * c.drift_ppb / 1000000000, 0)
+         AS aligned_ts_ns
+FROM collective_part p LEFT JOIN clock c ON c.rank = p.rank;
+
+CREATE VIEW matched_collectives AS
+-- A collective, of all its ranks in the database; starts by the aligned clocks (table clock). A
+-- rank waits from its own start to the last one. Of a part without a partner the wait is estimated:
+-- what it took longer than the shortest of the same collective, size and group.
+WITH origin AS (
+  SELECT min(start_ns) AS zero_ns FROM trace
+),
+part AS (  -- starts are counted from zero_ns: sums of absolute times would overflow
+  SELECT p.id, p.group_id, p.pair, p.by_seq, p.match_no, p.rank, p.dur_ns,
+         p.ts_ns - zero_ns + ifnull(
+           c.offset_ns + (p.ts_ns - c.origin_ns) * c.drift_ppb / 1000000000, 0) AS start_ns
+  FROM collective_part p CROSS JOIN origin LEFT JOIN clock c ON c.rank = p.rank
+),
+instance AS (
+  SELECT group_id, pair, by_seq, match_no, min(id) AS any_id, count(*) AS ranks_met,
+         min(rank) < max(rank) AS is_met, min(start_ns) AS first_ns, max(start_ns) AS last_ns,
+         sum(start_ns) AS sum_ns, min(dur_ns) FILTER (WHERE dur_ns >= 0) AS transfer_ns
+  FROM part WHERE group_id IS NOT NULL GROUP BY group_id, pair, by_seq, match_no
+),
+judged AS (
+  SELECT i.*,
+         (SELECT q.id FROM part q WHERE q.group_id = i.group_id AND q.pair = i.pair
+            AND q.by_seq = i.by_seq AND q.match_no = i.match_no
+          ORDER BY q.start_ns DESC, q.rank LIMIT 1) AS last_id,
+         (SELECT min(q.rank) FROM part q WHERE q.group_id = i.group_id AND q.pair = i.pair
+            AND q.by_seq = i.by_seq AND q.match_no = i.match_no AND q.start_ns = i.first_ns)
+           AS first_rank
+  FROM instance i WHERE i.is_met
+),
+shortest AS (
+  SELECT group_id, collective, in_bytes, out_bytes,
+         min(dur_ns) FILTER (WHERE dur_ns >= 0) AS shortest_ns
+  FROM collective_part WHERE group_id IS NOT NULL
+  GROUP BY group_id, collective, in_bytes, out_bytes
+)
+SELECT p.id AS slice_id, p.trace_id, p.group_id, p.collective, p.dtype, p.ordinal, p.seq, p.step,
+       max(coalesce(p.in_bytes, p.out_bytes), coalesce(p.out_bytes, p.in_bytes)) AS bytes,
+       i.ranks_met, i.first_rank, p.rank AS last_rank, i.first_ns + zero_ns AS first_start_ns,
+       i.last_ns + zero_ns AS last_start_ns, i.ranks_met * i.last_ns - i.sum_ns AS wait_ns,
+       i.last_ns - i.first_ns AS max_wait_ns, i.transfer_ns, 0 AS is_estimate
+FROM judged i CROSS JOIN origin CROSS JOIN collective_part p ON p.id = i.last_id
+UNION ALL
+SELECT p.id, p.trace_id, p.group_id, p.collective, p.dtype, p.ordinal, p.seq, p.step,
+       max(coalesce(p.in_bytes, p.out_bytes), coalesce(p.out_bytes, p.in_bytes)),
+       1, p.rank, NULL, i.first_ns + zero_ns, NULL, p.dur_ns - s.shortest_ns,
+       p.dur_ns - s.shortest_ns, s.shortest_ns, 1
+FROM instance i CROSS JOIN origin CROSS JOIN collective_part p ON p.id = i.any_id
+     CROSS JOIN process_group g ON g.group_id = p.group_id AND g.size > 1
+     CROSS JOIN shortest s ON s.group_id = p.group_id AND s.collective IS p.collective
+       AND s.in_bytes IS p.in_bytes AND s.out_bytes IS p.out_bytes
+WHERE NOT i.is_met AND p.dur_ns >= 0;
 
 CREATE VIEW steps AS  -- a ProfilerStep of a rank
 SELECT t.rank, s.step, s.ts + t.base_ns AS ts_ns, s.dur AS dur_ns, t.trace_id, s.id AS slice_id

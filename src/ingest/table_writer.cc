@@ -1,16 +1,18 @@
 #include "ingest/table_writer.h"
 
+#include <array>
 #include <bit>
+#include <cassert>
 #include <string>
+#include <vector>
 
 #include "tracedb/base/sqlite_db.h"
 
 namespace tracedb {
 namespace {
 
-enum TextTable { kLabel, kTrack, kShape, kStep, kTextTables };
-constexpr std::array<const char*, kTextTables> kTextTableNames = {"label", "track", "shape",
-                                                                  "step"};
+// In the RowStore: behind the event tables.
+enum TextTable : size_t { kLabel = kEventTables, kTrack, kShape, kStep, kTables };
 
 using Places = std::array<std::array<uint8_t, kSlots>, kEventTables>;
 
@@ -65,17 +67,20 @@ void AddText(RecordEncoder& record, const std::optional<std::string_view>& text)
   }
 }
 
-Result<uint32_t> RootPage(SqliteDb& db, std::string_view table) {
-  TRACEDB_ASSIGN(root, db.Integer("SELECT rootpage FROM sqlite_schema WHERE type = 'table' AND "
-                                  "name = '" +
-                                  std::string(table) + "'"));
-  return static_cast<uint32_t>(root);
+std::vector<std::string> TableNames() {
+  std::vector<std::string> names;
+  for (int i = 0; i < kEventTables; ++i) {
+    names.emplace_back(EventTableName(static_cast<EventTable>(i)));
+  }
+  for (const char* name : {"label", "track", "shape", "step"}) names.emplace_back(name);
+  assert(names.size() == kTables);
+  return names;
 }
 
 }  // namespace
 
-Result<std::unique_ptr<TableWriter>> TableWriter::Create(const std::filesystem::path& path) {
-  std::vector<uint32_t> roots;
+Result<std::unique_ptr<TableWriter>> TableWriter::Create(const std::filesystem::path& path,
+                                                         const RowStoreOptions& options) {
   {
     TRACEDB_ASSIGN(db, SqliteDb::Open(path, SqliteMode::kCreate));
     // 16 KiB pages: few enough to write fast, small enough for a look-up of one row.
@@ -84,25 +89,9 @@ Result<std::unique_ptr<TableWriter>> TableWriter::Create(const std::filesystem::
                    "PRAGMA synchronous = OFF; PRAGMA auto_vacuum = NONE; BEGIN;"));
     TRACEDB_TRY(db.Execute(SchemaSql()));
     TRACEDB_TRY(db.Execute("COMMIT"));
-    for (int i = 0; i < kEventTables; ++i) {
-      TRACEDB_ASSIGN(root, RootPage(db, EventTableName(static_cast<EventTable>(i))));
-      roots.push_back(root);
-    }
-    for (const char* name : kTextTableNames) {
-      TRACEDB_ASSIGN(root, RootPage(db, name));
-      roots.push_back(root);
-    }
   }
-  auto writer = std::unique_ptr<TableWriter>(new TableWriter);
-  PageFileOptions options;
-  options.start_writeback_early = true;
-  TRACEDB_ASSIGN(file, PageFile::Open(path, options));
-  writer->file_ = std::move(file);
-  for (size_t i = 0; i < roots.size(); ++i) {
-    TRACEDB_ASSIGN(table, TableAppender::Create(*writer->file_, roots[i]));
-    (i < kEventTables ? writer->events_ : writer->texts_).push_back(std::move(table));
-  }
-  return writer;
+  TRACEDB_ASSIGN(rows, RowStore::Open(path, TableNames(), options));
+  return std::unique_ptr<TableWriter>(new TableWriter(std::move(rows)));
 }
 
 Status TableWriter::Event(EventTable table, const EventRow& row, const SlotValues& slots) {
@@ -123,7 +112,7 @@ Status TableWriter::Event(EventTable table, const EventRow& row, const SlotValue
   }
   if (table == EventTable::kGpuSlice) record_.Int(static_cast<int64_t>(row.gpu_kind));
   AddSlots(record_, table, slots);
-  return events_[static_cast<size_t>(table)].Append(row.id, record_.Finish());
+  return rows_->Append(static_cast<size_t>(table), row.id, record_.Finish());
 }
 
 Status TableWriter::Label(int64_t id, std::string_view name,
@@ -133,7 +122,7 @@ Status TableWriter::Label(int64_t id, std::string_view name,
   record_.Text(name);
   AddText(record_, category);
   record_.Int(communication ? 1 : 0);
-  return texts_[kLabel].Append(id, record_.Finish());
+  return rows_->Append(kLabel, id, record_.Finish());
 }
 
 Status TableWriter::Track(int64_t id, int64_t trace_id, const TrackRow& row) {
@@ -144,7 +133,7 @@ Status TableWriter::Track(int64_t id, int64_t trace_id, const TrackRow& row) {
   record_.Text(row.tid);
   AddText(record_, row.device);
   AddText(record_, row.stream);
-  return texts_[kTrack].Append(id, record_.Finish());
+  return rows_->Append(kTrack, id, record_.Finish());
 }
 
 Status TableWriter::Shape(int64_t id, const ShapeText& shape) {
@@ -173,7 +162,7 @@ Status TableWriter::Shape(int64_t id, const ShapeText& shape) {
   }
   AddInt(record_, shape.device_type);
   AddInt(record_, shape.device_id);
-  return texts_[kShape].Append(id, record_.Finish());
+  return rows_->Append(kShape, id, record_.Finish());
 }
 
 Status TableWriter::Step(int64_t id, int64_t track, int64_t step, int64_t ts,
@@ -184,14 +173,12 @@ Status TableWriter::Step(int64_t id, int64_t track, int64_t step, int64_t ts,
   record_.Int(step);
   record_.Int(ts);
   AddInt(record_, dur);
-  return texts_[kStep].Append(id, record_.Finish());
+  return rows_->Append(kStep, id, record_.Finish());
 }
 
 Status TableWriter::FinishPages() {
-  for (TableAppender& table : events_) TRACEDB_TRY(table.Finish());
-  for (TableAppender& table : texts_) TRACEDB_TRY(table.Finish());
-  TRACEDB_TRY(file_->Finish());
-  file_.reset();
+  TRACEDB_TRY(rows_->Finish());
+  rows_.reset();
   return Done{};
 }
 

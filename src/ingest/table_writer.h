@@ -1,25 +1,23 @@
-// Rows -> the tables of a new database file that nobody else sees yet: bulk rows as pages, the
-// rest through SQLite once the pages are there.
+// Rows -> the tables of a new database file that nobody else sees yet: bulk rows by a RowStore, the
+// rest through SQLite once they are there.
 //
 // The file becomes a database when FinishPages has succeeded; until then it is litter.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 #include "ingest/args_slots.h"
 #include "ingest/event_category.h"
 #include "ingest/shape_text.h"
 #include "ingest/table_schema.h"
 #include "tracedb/base/result.h"
-#include "tracedb/pages/page_file.h"
 #include "tracedb/pages/record_encoder.h"
-#include "tracedb/pages/table_appender.h"
+#include "tracedb/pages/row_store.h"
 
 namespace tracedb {
 
@@ -42,7 +40,8 @@ struct TrackRow {
 class TableWriter {
  public:
   // Makes `path`, which must not exist, with an empty schema.
-  static Result<std::unique_ptr<TableWriter>> Create(const std::filesystem::path& path);
+  static Result<std::unique_ptr<TableWriter>> Create(const std::filesystem::path& path,
+                                                     const RowStoreOptions& options = {});
 
   // Ids of each table must rise.
   Status Event(EventTable table, const EventRow& row, const SlotValues& slots);
@@ -52,15 +51,13 @@ class TableWriter {
   Status Shape(int64_t id, const ShapeText& shape);
   Status Step(int64_t id, int64_t track, int64_t step, int64_t ts, std::optional<int64_t> dur);
 
-  // The pages are complete; the file is a sound database from here on.
+  // The rows are complete; the file is a sound database from here on.
   Status FinishPages();
 
  private:
-  TableWriter() = default;
+  explicit TableWriter(std::unique_ptr<RowStore> rows) : rows_(std::move(rows)) {}
 
-  std::unique_ptr<PageFile> file_;
-  std::vector<TableAppender> events_;  // one an EventTable
-  std::vector<TableAppender> texts_;   // label, track, shape, step
+  std::unique_ptr<RowStore> rows_;
   RecordEncoder record_;
 };
 

@@ -91,7 +91,8 @@ Result<LoadSummary> Load::Run() {
   Stopwatch watch;
   const LandingPlace& place = landing_.place();
   first_ = place.first;
-  TRACEDB_ASSIGN(writer, TableWriter::Create(landing_.partial()));
+  const RowStoreOptions rows{options_.writer, options_.limits.sqlite_cache_kib};
+  TRACEDB_ASSIGN(writer, TableWriter::Create(landing_.partial(), rows));
   const KindRules rules(place.rules);
   RecordBuilder builder(*writer, options_.limits, rules, first_, options_.keep_args,
                         FolderOf(landing_.partial()));
@@ -219,8 +220,8 @@ Status Load::Derive(const RecordBuilder& builder) {
   // What reading took has been given back to the allocator; the bound is for the process.
   malloc_trim(0);
   const FreshTrace trace{rank_.rank, base, header_.base_time_ns.value_or(0), builder.launch_calls(),
-                         builder.gpu_activities()};
-  TRACEDB_ASSIGN(use, DeriveFresh(landing_.partial(), trace, options_.limits));
+                         builder.gpu_activities(), builder.long_slices()};
+  TRACEDB_ASSIGN(use, DeriveFresh(landing_.partial(), trace, options_.limits, options_.writer));
   malloc_trim(0);
   TRACEDB_ASSIGN(db, SqliteDb::Open(landing_.partial(), SqliteMode::kReadWrite));
   if (options_.stop != nullptr) db.StopWhen(*options_.stop);
@@ -234,7 +235,7 @@ Status Load::Derive(const RecordBuilder& builder) {
   TRACEDB_TRY(StoreIssues(db));
   TRACEDB_TRY(DeriveNames(db, first_.trace_id));
   TRACEDB_TRY(use.busy_done ? StoreFreshUse(db, rank_.rank, use) : DeriveBusy(db, rank_.rank));
-  if (!use.indexes_done) TRACEDB_TRY(db.Execute("REINDEX gpu_slice"));
+  if (!use.indexes_done) TRACEDB_TRY(db.Execute("REINDEX"));
   TRACEDB_TRY(DeriveGroups(db, first_.trace_id, header_.groups));
   TRACEDB_TRY(DeriveCollectives(db, rank_.rank));
   return db.Execute("COMMIT");

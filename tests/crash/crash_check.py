@@ -49,6 +49,23 @@ class Options:
             file.write('{"ph":"i","name":"end","pid":1,"tid":1,"ts":1}]}\n')
         return path
 
+    def many(self, name, rank=0, events=45000):
+        """A trace of so many rows that they are added to a database as whole pages."""
+        path = os.path.join(self.inputs, name)
+        if os.path.exists(path):
+            return path
+        os.makedirs(self.inputs, exist_ok=True)
+        with open(path, "w", encoding="ascii") as file:
+            file.write('{"distributedInfo":{"rank":%d},"traceEvents":[\n' % rank)
+            for i in range(events):
+                category, args = (("kernel", '"device":0,"stream":%d,' % (i % 5)) if i % 3 == 0
+                                  else ("cpu_op", ""))
+                file.write('{"ph":"X","cat":"%s","name":"%s%d","pid":1,"tid":1,"ts":%d.25,"dur":7,'
+                           '"args":{%s"correlation":%d}},\n'
+                           % (category, name, i % 9, i * 11 + rank, args, i * 3 + rank))
+            file.write('{"ph":"i","name":"end","pid":1,"tid":1,"ts":1}]}\n')
+        return path
+
     def random(self, name):
         return random.Random(f"{self.seed} {name}")
 

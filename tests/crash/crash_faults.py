@@ -34,7 +34,7 @@ FAULTS = (
 # cannot be synced or opened for that, a descriptor is gone whatever close says, what cannot be
 # looked at or removed was not needed.
 # The first ingest renames and removes nothing; a further one is the other way round.
-NOT_MADE = {("first ingest", "unlink"), ("into a database", "rename")}
+NOT_MADE = {("first ingest", "unlink"), ("into a database", "rename"), ("as pages", "rename")}
 MAY_PASS = ("close", "stat", "unlink", "open", "lock", "truncate")
 
 
@@ -200,7 +200,9 @@ def run(options, checks):
     begun = Sequence(maker, None, [first])
     merged = Sequence(maker, before, [second])
     replaced = Sequence(maker, before, [first], ["--replace"])
-    for name, sequence in (("first ingest", begun), ("into a database", merged)):
+    pages = Sequence(maker, before, [options.many("many.json", 1)])
+    for name, sequence in (("first ingest", begun), ("into a database", merged),
+                           ("as pages", pages)):
         for fault in FAULTS:
             if (name, fault[0]) not in NOT_MADE:
                 hit_each(options, checks, name, sequence, fault)

@@ -163,6 +163,8 @@ def run(options, checks):
              Sequence(maker, before, [seqpar[1], legacy, seqpar[2]]), 80)
     scenario(options, checks, "first ingest", first, 40)
     scenario(options, checks, "more than the cache", Sequence(maker, before, [large], spill), 20)
+    pages = [options.many(f"many{rank}.json", rank) for rank in (1, 2)]
+    scenario(options, checks, "as pages", Sequence(maker, before, pages), 60)
     scenario(options, checks, "a folder", Sequence(maker, before, in_folder, (), [folder]), 20)
     scenario(options, checks, "replace",
              Sequence(maker, full, [seqpar[1], legacy], ["--replace"]), 40)

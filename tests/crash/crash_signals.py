@@ -163,6 +163,9 @@ def run(options, checks):
     sequence = Sequence(maker, before, seqpar[1:])
     for number in SIGNALS:
         random_moments(options, checks, sequence, number)
+    pages = Sequence(maker, before, [options.many(f"many{rank}.json", rank) for rank in (1, 2)])
+    random_moments(options, checks, pages, SIGNALS[0])
     while_a_reader_reads(options, checks, sequence)
+    while_a_reader_reads(options, checks, pages)
     while_another_ingests(options, checks, sequence)
     twice(options, checks, sequence)

@@ -4,8 +4,8 @@ import sqlite3
 import time
 
 from crash_check import tally
-from crash_states import Database, Sequence, TIMEOUT_S, ended, environment, integrity, logical
-from crash_states import tables
+from crash_states import BETWEEN_TRACES, Database, Sequence, TIMEOUT_S, ended, environment
+from crash_states import integrity, logical, tables
 
 ROUNDS = 10
 
@@ -87,7 +87,7 @@ def one_at_the_database_by_another_name(options, checks, expected, first, second
 
 
 def counts_by_sqlite(path):
-    """Rows of every table, in one transaction; None while there is no database yet."""
+    """Rows of every table of what lands, in one transaction; None while there is no database."""
     try:
         db = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=30, isolation_level=None)
         db.execute("BEGIN")
@@ -95,7 +95,8 @@ def counts_by_sqlite(path):
         if "unable to open" in str(error):
             return None
         raise
-    found = tuple(db.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in tables(db))
+    found = tuple(db.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in tables(db)
+                  if name not in BETWEEN_TRACES)
     db.close()
     return found
 
@@ -112,9 +113,9 @@ def counts_by_program(database, names):
 
 def read_during(options, checks, name, sequence, rounds):
     """Looks again and again while files land, by SQLite and by the program in turn."""
-    states = [None if content is None else tuple(rows for rows, _ in content.values())
+    names = [name for name in sequence.contents[-1] if name not in BETWEEN_TRACES]
+    states = [None if content is None else tuple(content[name][0] for name in names)
               for content in sequence.contents]
-    names = list(sequence.contents[-1])
     problems, seen = [], []
     database = Database(options.place("read"), options)
     for _ in range(rounds):
@@ -161,3 +162,5 @@ def run(options, checks):
     before = maker.made_of(seqpar[:1], options.place("read-before.db"))
     read_during(options, checks, "more than the cache",
                 Sequence(maker, before, [large, seqpar[2]], ["--memory", "32M"]), 5)
+    pages = [options.many(f"many{rank}.json", rank) for rank in (1, 2, 3)]
+    read_during(options, checks, "as pages", Sequence(maker, before, pages), 5)

@@ -574,10 +574,9 @@ ORDINALS = {
 
 def comparable(job, notes):
     """The collectives whose rows the contract settles."""
-    left_out = [c for c in job.collectives if c.group in job.undefined_groups or c.repeated]
+    left_out = [c for c in job.collectives if c.repeated]
     if left_out:
-        notes.append(f"{len(left_out)} collectives are not compared: point-to-point in groups of more "
-                     "than two ranks, or one rank twice under one Seq")
+        notes.append(f"{len(left_out)} collectives are not compared: one rank has two parts in them")
     skipped = {id(c) for c in left_out}
     return [c for c in job.collectives if id(c) not in skipped], {c.group for c in left_out}
 
@@ -585,7 +584,7 @@ def comparable(job, notes):
 def check_nccl_stalls(db, job, report):
     columns = ["collective", "group_name", "group_ranks", "ordinal", "step", "bytes", "start_ms",
                "culprit_rank", "total_wait_ms", "max_wait_ms", "transfer_ms", "cause"]
-    rows = db.query("nccl_stalls", columns)
+    rows = [row for row in db.query("nccl_stalls", columns) if not row.get("is_estimate")]
     notes = []
     wanted, excluded = comparable(job, notes)
     nowhere = [row for row in rows if not ranks_of_text(row["group_ranks"])]

@@ -198,7 +198,7 @@ class Collectives(unittest.TestCase):
     def test_seq_goes_before_ordinal(self):
         job = oracle.Job([trace([part(10, 1, Seq=4), part(20, 1, Seq=5)], 0), trace([part(23, 2, Seq=5)], 1)])
         self.assertEqual([(c.key, c.matched, c.total_wait, c.complete) for c in job.collectives],
-                         [(("seq", 4), False, 0, False), (("seq", 5), True, 3000, True)])
+                         [(("seq", 4, None, 0), False, 0, False), (("seq", 5, None, 0), True, 3000, True)])
 
     def test_three_ranks(self):
         args = {"Process Group Ranks": "[2, 0, 1]"}
@@ -218,6 +218,17 @@ class Collectives(unittest.TestCase):
         job = oracle.Job([trace([part(1, 5, **send)], 0), trace([part(3, 3, **receive)], 1)])
         self.assertEqual([p.peer for p in job.parts], [1, 0])
         self.assertEqual((job.collectives[0].culprit, job.collectives[0].max_wait), (1, 2000))
+
+    def test_point_to_point_of_three(self):
+        group = {"Process Group Ranks": "[0, 1, 2]"}
+        job = oracle.Job([
+            trace([part(1, 5, **{"Collective name": "send", "Dst Rank": 2, "Seq": 1}, **group),
+                   part(9, 5, Seq=1, **group)], 0),
+            trace([part(11, 3, Seq=1, **group)], 1),
+            trace([part(4, 3, **{"Collective name": "recv", "Src Rank": 0, "Seq": 9}, **group),
+                   part(12, 2, Seq=1, **group)], 2)])
+        self.assertEqual(sorted((sorted(c.waits), c.max_wait) for c in job.collectives),
+                         [([0, 1, 2], 3000), ([0, 2], 3000)])
 
 
 # ---------------------------------------------------------------------------------------------

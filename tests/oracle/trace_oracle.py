@@ -115,7 +115,7 @@ COMMUNICATION_NAMES = ("nccl", "rccl", "msccl", "nvshmem", "deep_ep", "cross_dev
 DTYPE_BYTES = {"byte": 1, "char": 1, "bool": 1, "short": 2, "half": 2, "bfloat16": 2, "int": 4,
                "float": 4, "long": 8, "double": 8, "uint16": 2, "uint32": 4, "uint64": 8,
                "complexhalf": 4, "complexfloat": 8, "complexdouble": 16,
-               "qint8": 1, "quint8": 1, "qint32": 4}
+               "qint8": 1, "quint8": 1, "qint32": 4, "float4_e2m1fn_x2": 1}
 STEP_NAME = re.compile(r"ProfilerStep#(\d+)\Z")
 RANK_IN_NAME = re.compile(r"rank[-_ \[]?(\d+)", re.IGNORECASE)
 
@@ -414,6 +414,20 @@ class Trace:
 
     # -- process groups
 
+    def collective_args(self, activity):
+        """The args that say which collective a kernel is: its own, or, where they name no group, those
+        of the operator with its External id."""
+        if self.group_of(activity.args) is not None and activity.args.get("Collective name"):
+            return activity.args
+        for piece in self.slices:
+            if (piece.name == "record_param_comms" and piece.category == "cpu_op"
+                    and isinstance(piece.args, dict) and piece.args.get("Collective name")
+                    and piece.args.get("External id") is not None
+                    and piece.args.get("External id") == activity.args.get("External id")
+                    and self.group_of(piece.args) is not None):
+                return piece.args
+        return activity.args
+
     def group_of(self, args):
         """The sorted ranks of a communication kernel's group, or None where the file does not say."""
         ranks = ranks_from(args.get("Process Group Ranks"))
@@ -439,7 +453,7 @@ class Part:
     """One rank's part in a collective."""
 
     def __init__(self, activity):
-        args = activity.args
+        args = activity.trace.collective_args(activity)
         self.activity = activity
         self.rank, self.ts, self.dur = activity.rank, activity.ts, activity.dur
         self.collective = text_of(args.get("Collective name"))
@@ -455,6 +469,7 @@ class Part:
         elif self.collective == "recv":
             self.peer = whole_number(args.get("Src Rank"))
         self.ordinal = None                        # from 0; None: the group is not known
+        self.key = None                            # parts of one collective agree in group and key
 
     @staticmethod
     def _bytes(elements, size):
@@ -462,8 +477,11 @@ class Part:
         return None if count is None or size is None else count * size
 
     @property
-    def point_to_point(self):
-        return self.collective in ("send", "recv")
+    def pair(self):
+        """(from, to) of a send or a recv."""
+        if self.peer is None:
+            return None
+        return (self.rank, self.peer) if self.collective == "send" else (self.peer, self.rank)
 
 
 class Collective:
@@ -552,27 +570,33 @@ class Job:
         return result
 
     def _parts(self):
-        parts = [Part(a) for a in self.activities
-                 if a.kind == "communication" and a.args.get("Collective name") not in (None, "")]
-        by_rank_and_group = collections.defaultdict(list)
-        for part in parts:
-            if part.group is not None:
-                by_rank_and_group[(part.rank, part.group)].append(part)
-        for members in by_rank_and_group.values():
-            # The sort is stable: of two that start together the one earlier in the files comes first.
-            for ordinal, part in enumerate(sorted(members, key=lambda part: part.ts)):
-                part.ordinal = ordinal
+        parts = [Part(a) for a in self.activities if a.kind == "communication"]
+        parts = [part for part in parts if part.collective not in (None, "")]
+        known = sorted((part for part in parts if part.group is not None), key=lambda part: part.ts)
+        # The sort is stable: of two that start together the one earlier in the files comes first.
+        counts = collections.Counter()
+
+        def count(*key):
+            counts[key] += 1
+            return counts[key] - 1
+
+        for part in known:
+            place = (part.rank, part.group)
+            part.ordinal = count("group", *place)
+            nth = count("pair", *place, part.pair)
+            if part.seq is not None and (part.pair is None or len(part.group) <= 2):
+                part.key = ("seq", part.seq, part.pair, count("seq", *place, part.pair, part.seq))
+            else:
+                part.key = ("ordinal", nth, part.pair, 0)
         return parts
 
     def _collectives(self):
-        self.undefined_groups = {part.group for part in self.parts
-                                 if part.point_to_point and part.group and len(part.group) > 2}
         found = collections.defaultdict(list)
         for part in self.parts:
             if part.group is not None:
-                key = ("seq", part.seq) if part.seq is not None else ("ordinal", part.ordinal)
-                found[(part.group, key)].append(part)
-        return [Collective(group, key, parts) for (group, key), parts in sorted(found.items())]
+                found[(part.group, part.key)].append(part)
+        return [Collective(group, key, parts)
+                for (group, key), parts in sorted(found.items(), key=str)]
 
     def stall_ranks(self, chosen):
         """Per rank over the collectives that chosen() accepts; times_last and caused_wait with the

@@ -28,11 +28,13 @@ RATCHET_FUNCTIONS = {
 }
 
 LAYERS = {"base": set(), "pages": {"base"}, "ingest": {"base", "pages"}, "query": {"base"},
-          "doctor": {"base", "query"}, "extension": {"base"}}
+          "align": {"base"}, "doctor": {"base", "query"}, "extension": {"base"}}
 
 # A C interface, and the only places that may include it; a name that ends in / is a folder.
 C_INTERFACES = {
-    "sqlite3.h": ("src/base/sqlite_db.cc", "src/extension/", "tests/"),
+    "sqlite3.h": ("src/base/sqlite_db.cc", "src/pages/record_batch.cc",
+                  "src/pages/database_overlay.cc", "src/pages/overlay_vfs.h", "src/extension/",
+                  "tests/"),
     "sqlite3ext.h": ("src/extension/",),
     "zlib.h": ("src/ingest/byte_inflater.cc", "bench/", "tests/"),
     "zstd.h": ("src/ingest/byte_inflater.cc", "bench/", "tests/"),

@@ -13,6 +13,10 @@ namespace {
 constexpr size_t kMiB = size_t{1} << 20;
 constexpr size_t kProgramBytes = 12 * kMiB;
 
+size_t BytesGathered(const LoadLimits& limits) {
+  return 2 * limits.gathered_bytes_max + limits.gathered_long_bytes_max;
+}
+
 // While a trace is read: windows and batches go round, 2 a parser and 2 more; a parser has an index
 // of 4 bytes for each byte of a window, dictionaries, and layouts within the same bound. One window
 // may be as large as the largest event, and its index with it.
@@ -21,14 +25,14 @@ size_t BytesWhileReading(const LoadLimits& limits) {
   const size_t windows = (rounds * 2 + limits.parsers * 4) * limits.window_bytes;
   const size_t parsers = 2 * limits.parsers * limits.dictionary_bytes_max;
   const size_t builder =
-      limits.dictionary_bytes_max + limits.open_bytes_max + 2 * limits.gathered_bytes_max;
+      limits.dictionary_bytes_max + limits.open_bytes_max + BytesGathered(limits);
   return kProgramBytes + windows + 5 * limits.event_bytes_max + limits.header_bytes_max + parsers +
          builder;
 }
 
 // Once the file has been read: what the builder still has, the page cache, and rows in memory.
 size_t BytesWhileDeriving(const LoadLimits& limits) {
-  return kProgramBytes + limits.dictionary_bytes_max + 2 * limits.gathered_bytes_max +
+  return kProgramBytes + limits.dictionary_bytes_max + BytesGathered(limits) +
          static_cast<size_t>(limits.sqlite_cache_kib) * 1024 + limits.derive_bytes_max;
 }
 

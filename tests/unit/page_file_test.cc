@@ -231,35 +231,6 @@ TEST_F(PageFileTest, a_disk_that_is_full_at_the_very_end_gives_an_error) {
   EXPECT_FALSE(file.value()->Finish().ok());
 }
 
-// Lets the database end `pages_before` pages before the lock page, without writing a GiB: SQLite
-// finds the pages between in its list of free pages, whose contents nobody reads, and the file
-// has a hole there. With them accounted for, integrity_check covers all of the file.
-void GrowToLockPage(const std::string& path, uint32_t page_bytes, uint32_t pages_before) {
-  const uint32_t last_page = (1u << 30) / page_bytes - pages_before;
-  const int file = open(path.c_str(), O_RDWR);
-  ASSERT_GE(file, 0);
-  uint8_t header[100];
-  ASSERT_EQ(pread(file, header, sizeof header, 0), 100);
-  const uint32_t first_free = GetU32(header + 28) + 1;
-  const uint32_t leaves_max = page_bytes / 4 - 8;
-  std::vector<uint8_t> trunk(page_bytes);
-  for (uint32_t page = first_free; page <= last_page;) {
-    const uint32_t leaves = std::min(leaves_max, last_page - page);
-    const uint32_t next_trunk = page + leaves + 1;
-    PutU32(&trunk[0], next_trunk <= last_page ? next_trunk : 0);
-    PutU32(&trunk[4], leaves);
-    for (uint32_t i = 0; i < leaves; ++i) PutU32(&trunk[8 + 4 * i], page + 1 + i);
-    ASSERT_EQ(pwrite(file, trunk.data(), page_bytes, off_t{page - 1} * page_bytes), page_bytes);
-    page = next_trunk;
-  }
-  PutU32(header + 28, last_page);
-  PutU32(header + 32, first_free);
-  PutU32(header + 36, last_page - first_free + 1);
-  ASSERT_EQ(pwrite(file, header, sizeof header, 0), 100);
-  ASSERT_EQ(ftruncate(file, off_t{last_page} * page_bytes), 0);
-  close(file);
-}
-
 TEST_F(PageFileTest, the_page_with_sqlites_lock_bytes_is_left_out) {
   RecordEncoder encoder;
   for (uint32_t page_bytes : {4096u, 65536u}) {
@@ -268,7 +239,7 @@ TEST_F(PageFileTest, the_page_with_sqlites_lock_bytes_is_left_out) {
       SCOPED_TRACE(std::to_string(page_bytes) + ", " + std::to_string(pages_before));
       const uint32_t lock_page = (1u << 30) / page_bytes + 1;
       Make(page_bytes, "CREATE TABLE t(c); CREATE TABLE u(c)");
-      ASSERT_NO_FATAL_FAILURE(GrowToLockPage(path_, page_bytes, pages_before));
+      ASSERT_NO_FATAL_FAILURE(test::GrowToLockPage(path_, page_bytes, pages_before));
       auto file = PageFile::Open(path_);
       ASSERT_TRUE(file.ok()) << file.error().what;
       auto appender = TableAppender::Create(*file.value(), 2);

@@ -1,5 +1,5 @@
-// A SQLite connection and statement that close themselves. With the page writer's tests and the
-// SQL functions, src/base/sqlite_db.cc is the only place that includes sqlite3.h.
+// A SQLite connection and statement that close themselves. The few other files that include
+// sqlite3.h are named in src/README.md.
 //
 // Not thread safe: a connection and its statements belong to one thread at a time; only
 // Interrupt() may be called from another thread.
@@ -71,8 +71,10 @@ enum class SqliteMode {
 
 class SqliteDb {
  public:
-  // All but kCreate want a file that exists.
-  static Result<SqliteDb> Open(const std::filesystem::path& path, SqliteMode mode);
+  // All but kCreate want a file that exists. `vfs` is the name of a registered VFS; null is the
+  // system's.
+  static Result<SqliteDb> Open(const std::filesystem::path& path, SqliteMode mode,
+                               const char* vfs = nullptr);
   // A database of its own, kept in memory and, when it grows, in a temporary file.
   static Result<SqliteDb> OpenInMemory();
 

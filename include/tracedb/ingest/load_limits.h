@@ -16,6 +16,7 @@ struct LoadLimits {
   size_t dictionary_bytes_max = 0;  // texts and their index, each dictionary
   size_t open_bytes_max = 0;        // begin events that wait for their end
   size_t gathered_bytes_max = 0;    // runtime calls, and GPU activities, gathered while reading
+  size_t gathered_long_bytes_max = 0;  // host slices that can hold a thread
   size_t derive_bytes_max = 0;      // rows sorted in memory once the file has been read
   int64_t sqlite_cache_kib = 0;     // page cache and sorter
   unsigned parsers = 1;             // threads that parse

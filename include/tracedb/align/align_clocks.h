@@ -1,0 +1,41 @@
+// How the clocks of the ranks in a database compare, told by the ends of the collectives they took
+// part in: all ranks leave one together. Fills the tables `clock` and `clock_pair`.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+#include "tracedb/base/result.h"
+
+namespace tracedb {
+
+enum class AlignScope {
+  kNewTraces,   // nothing is done when no trace came or went since the stalls were explained
+  kEverything,  // all anew
+};
+
+struct AlignReport {
+  int64_t ranks = 0;           // in the database
+  int64_t ranks_compared = 0;  // that share enough collectives with another one
+  int64_t ranks_moved = 0;     // whose times are corrected
+  int64_t largest_ns = 0;      // of the corrections, in the middle of the capture
+  // Each is the lowest rank of a part of the job whose clocks compare with one another; more than
+  // one: nothing tells how those parts compare.
+  std::vector<int64_t> references;
+  bool is_done = false;  // false: there was nothing to do, and the rest is not known
+  bool changed = false;  // aligned times are others now; the stalls are to be explained anew
+};
+
+// In one transaction, together with the removal of what was explained by other clocks: stopped or
+// killed, the database is the one from before, and the next call does it. A database in which
+// nothing changes is not written to. Waits for others who write. `stop` may be null.
+Result<AlignReport> AlignClocks(const std::filesystem::path& database, AlignScope scope,
+                                const std::atomic<bool>* stop);
+
+// Takes the alignment out: all times are as the traces have them, until AlignClocks does its work
+// again. True: that changed something.
+Result<bool> ResetClocks(const std::filesystem::path& database, const std::atomic<bool>* stop);
+
+}  // namespace tracedb

@@ -1,0 +1,24 @@
+-- title: How well each two clocks agree, once corrected
+--
+-- One row for each two clocks that were compared: those of two hosts (of two ranks where the traces
+-- name no host), and the ranks of one host with one another. The residual is how far the ends of
+-- collectives are apart that both left together; it holds what the clocks differ by still, and what
+-- the ranks really leave apart. A wait that is shorter is no wait for sure: `nccl_stalls` marks it
+-- as uncertain. `clocks` has the corrections.
+--
+-- column: clock_a          text        One clock: a host, or a rank.
+-- column: clock_b          text        The other; the same where ranks of one host are compared.
+-- column: collectives      int(count)  Ends compared: once for each collective and two ranks.
+-- column: residual_p50_ms  real(ms)    Half of them are nearer together than this,
+-- column: residual_p95_ms  real(ms)    and 95 % than this.
+--
+-- empty:  No two ranks of the database share enough collectives: 8 that all leave together.
+
+SELECT
+  host_a AS clock_a,
+  host_b AS clock_b,
+  collectives,
+  residual_p50_ns / 1e6 AS residual_p50_ms,
+  residual_p95_ns / 1e6 AS residual_p95_ms
+FROM clock_pair
+ORDER BY rowid;

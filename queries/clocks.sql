@@ -1,0 +1,36 @@
+-- title: How the clocks of the ranks compare, and corrections
+--
+-- One row for each rank. All ranks leave a collective together, so the ends of matched collectives
+-- tell how their clocks differ: one offset for each host (for each rank where the trace names no
+-- host), and a drift where it shows. A correction is made only when it is clear: at least 0.05 ms
+-- and three times the residual. `ts_ns` stays as the trace has it everywhere; `aligned_ts_ns` of
+-- `collectives` and the waits of `nccl_stalls` are corrected: ts_ns + offset
+-- + (ts_ns - middle) * drift. `tracedb align` works it out anew, as every ingest does.
+--
+-- column: rank             int(id)      The rank.
+-- column: clock            text         The host, or the rank where none is known: ranks of one
+--                                       clock have one correction. NULL: compared with no other
+--                                       rank (8 collectives in common are needed).
+-- column: reference_rank   int(id)      Whose clock is the measure. Ranks of different references
+--                                       cannot be compared with one another.
+-- column: is_corrected     int(0..1)    1: its times are corrected.
+-- column: offset_ms        real(ms)     What is added to its times, in the middle of the capture.
+-- column: drift_ppm        real(count)  What is added for each second from there, in us.
+-- column: middle_ms        real(ms)     That middle by its own clock, since its first event.
+-- column: residual_p95_ms  real(ms)     95 % of the ends agree better with those of other clocks.
+--
+-- empty:  The database holds no trace.
+
+SELECT
+  t.rank,
+  c.host AS clock,
+  c.reference_rank,
+  ifnull(c.offset_ns <> 0 OR c.drift_ppb <> 0, 0) AS is_corrected,
+  c.offset_ns / 1e6 AS offset_ms,
+  c.drift_ppb / 1e3 AS drift_ppm,
+  (c.origin_ns - min(t.start_ns)) / 1e6 AS middle_ms,
+  c.residual_p95_ns / 1e6 AS residual_p95_ms
+FROM trace t
+LEFT JOIN clock c ON c.rank = t.rank
+GROUP BY t.rank
+ORDER BY t.rank;

@@ -1,0 +1,88 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "cli_commands.h"
+#include "tracedb/align/align_clocks.h"
+#include "tracedb/ingest/stall_causes.h"
+#include "tracedb/query/output_stream.h"
+#include "tracedb/query/query_builtin.h"
+#include "tracedb/query/query_database.h"
+
+namespace tracedb {
+namespace {
+
+Status Show(const GlobalOptions& global, Format format) {
+  TRACEDB_ASSIGN(catalog, QueryCatalog::Load(BuiltInQueries()));
+  TRACEDB_TRY(ShowQuery(global, catalog, "clocks", format));
+  // The other formats are for programs: one result each.
+  if (format != Format::kTable) return Done{};
+  DescriptorOutput output(STDOUT_FILENO, "standard output");
+  TRACEDB_TRY(output.Write("\n"));
+  TRACEDB_TRY(output.Flush());
+  return ShowQuery(global, catalog, "clock_pairs", format);
+}
+
+std::string Corrected(const AlignReport& report) {
+  return fmt::format("the clocks of {} of {} ranks are corrected, by up to {:.3f} ms",
+                     report.ranks_moved, report.ranks,
+                     static_cast<double>(report.largest_ns) / 1e6);
+}
+
+// Parts of the job that nothing compares with one another.
+void SayParts(const GlobalOptions& global, const AlignReport& report) {
+  if (report.references.size() < 2) return;
+  std::string ranks;
+  for (const int64_t rank : report.references) {
+    ranks += fmt::format("{}{}", ranks.empty() ? "" : ", ", rank);
+  }
+  SayNote(global, fmt::format("nothing tells how the clocks of ranks {} compare, each with those "
+                              "that it shares collectives with",
+                              ranks));
+}
+
+// Leaves alone what is no database of tracedb, or one of another version.
+Status CheckDatabase(const GlobalOptions& global) {
+  TRACEDB_ASSIGN(db, OpenTraceDatabase(global.database));
+  return Done{};
+}
+
+Status Reset(const GlobalOptions& global, const std::atomic<bool>& stop) {
+  TRACEDB_ASSIGN(changed, ResetClocks(global.database, &stop));
+  if (changed) {
+    TRACEDB_TRY(ExplainStalls(global.database, ExplainScope::kEverything, &stop));
+  }
+  SayNote(global, changed ? "all times are as the traces have them"
+                          : "all times were as the traces have them");
+  return Done{};
+}
+
+}  // namespace
+
+Status CompareRanks(const GlobalOptions& global, const std::atomic<bool>& stop) {
+  TRACEDB_ASSIGN(report, AlignClocks(global.database, AlignScope::kNewTraces, &stop));
+  if (report.changed && report.ranks_moved > 0) {
+    SayNote(global, Corrected(report) + " (tracedb align --show)");
+  }
+  const ExplainScope scope = report.changed ? ExplainScope::kEverything : ExplainScope::kNewTraces;
+  return ExplainStalls(global.database, scope, &stop);
+}
+
+Status RunAlign(const GlobalOptions& global, const AlignOptions& options,
+                const std::atomic<bool>& stop) {
+  GlobalOptions told = global;
+  if (!options.database.empty()) told.database = options.database;
+  const Format format = options.format.value_or(Format::kTable);
+  if (options.show) return Show(told, format);
+  TRACEDB_TRY(CheckDatabase(told));
+  if (options.reset) return Reset(told, stop);
+  TRACEDB_ASSIGN(report, AlignClocks(told.database, AlignScope::kEverything, &stop));
+  const ExplainScope scope = report.changed ? ExplainScope::kEverything : ExplainScope::kNewTraces;
+  TRACEDB_TRY(ExplainStalls(told.database, scope, &stop));
+  if (report.ranks_moved > 0) SayNote(told, Corrected(report));
+  SayParts(told, report);
+  return Show(told, format);
+}
+
+}  // namespace tracedb

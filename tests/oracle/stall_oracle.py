@@ -1,0 +1,313 @@
+"""What the queries on stalls must say, worked out from the traces of trace_oracle.py by brute force.
+
+README.md has the definitions. Everything is looked for in everything: no index, no bound on what
+is looked at, no table that one question leaves for the next.
+"""
+import collections
+import functools
+
+import trace_oracle as oracle
+
+HOST_NS_MIN = 250_000         # shorter slices of the host are not told apart
+NAMED_NS_MIN = 20_000         # shorter waits get no name
+LATE_NS_MIN = 50_000          # less puts nobody behind
+WAITING_NS_MIN = 10_000       # shorter communication kernels only work
+
+STREAM_WAITS = ("Memcpy", "Memset")
+NOTHING_LONG = "(nothing of 0.25 ms or more)"
+IDLE = "(idle)"
+
+Range = collections.namedtuple("Range", "start end")
+Piece = collections.namedtuple("Piece", "activity range last")     # last: the part it waits for
+Cause = collections.namedtuple("Cause", "kind name upstream clear_ns", defaults=(None, 0))
+
+
+def length(span):
+    return span.end - span.start
+
+
+def common(a, b):
+    return max(0, min(a.end, b.end) - max(a.start, b.start))
+
+
+def covered(spans, inside):
+    """Length of the union of the spans inside another."""
+    cut = sorted((max(s.start, inside.start), min(s.end, inside.end)) for s in spans
+                 if common(s, inside) > 0)
+    total, reached = 0, inside.start
+    for start, end in cut:
+        total += max(0, end - max(start, reached))
+        reached = max(reached, end)
+    return total
+
+
+def waits_for_device(name):
+    if not name.startswith(("cuda", "hip", "cu")):
+        return False
+    copies = any(word in name for word in STREAM_WAITS)
+    return "Synchronize" in name or (copies and "Async" not in name)
+
+
+class Stall:
+    """A collective in which somebody waited."""
+
+    def __init__(self, collective):
+        self.collective = collective
+        self.wait_ns = collective.total_wait
+        self.last = min((part for part in collective.parts if part.ts == collective.last_start),
+                        key=lambda part: part.rank)
+        self.range = Range(collective.first_start, collective.last_start)
+        self.cause = None
+        self.carried = None
+
+    def __repr__(self):
+        return f"{self.last.collective} of {self.collective.group}, {self.collective.key}"
+
+
+class Stalls:
+    def __init__(self, job, descriptions):
+        self.descriptions = descriptions           # {group: what the job calls it}
+        self.collectives = [c for c in job.collectives if c.matched]
+        self.collective_of = {id(part): c for c in job.collectives for part in c.parts}
+        self.part_of = {id(part.activity): part for part in job.parts}
+        self.of_part = {}
+        for collective in self.collectives:
+            if collective.total_wait > 0:
+                stall = Stall(collective)
+                self.of_part[id(stall.last)] = stall
+        self.late = self._late()
+        for stall in self.of_part.values():
+            stall.cause = self._cause(stall)
+        for stall in self.of_part.values():
+            origin = self._follow(stall, lambda s: s.carried)
+            if origin is not stall:
+                stall.cause = origin.cause
+        for stall in self.of_part.values():
+            stall.root = self._follow(stall, self._next)
+
+    # -- chains
+
+    def _next(self, stall):
+        if stall.carried is not None:
+            return stall.carried
+        return self.of_part.get(id(stall.cause.upstream))
+
+    @staticmethod
+    def _follow(stall, following):
+        met = [stall]
+        while True:
+            behind = following(met[-1])
+            if behind is None or any(behind is one for one in met):
+                return met[-1]
+            met.append(behind)
+
+    # -- causes
+
+    def _cause(self, stall):
+        launch = stall.last.activity.launch_ts
+        late = launch is not None and 2 * (launch - stall.range.start) >= length(stall.range)
+        if length(stall.range) < NAMED_NS_MIN:
+            return Cause(None if launch is None else "host" if late else "device", None)
+        if late:
+            held = Range(stall.range.start, min(launch, stall.range.end))
+            cause = self._by_host(stall, stall.last.activity, held)
+        else:
+            cause = self._by_device(stall, stall.range, launch is not None)
+        if 2 * cause.clear_ns < length(stall.range):
+            cause = self._by_what_was_before(stall, cause)
+        return cause
+
+    def _by_host(self, stall, launched, held):
+        named, inner, own_ns = self._longest(stall.last.activity.trace, launched, held)
+        if inner is not None and waits_for_device(inner.name):
+            within = Range(max(named.ts, held.start), min(named.ts + named.dur, held.end))
+            cause = self._by_device(stall, within, False)
+            if cause.name != IDLE:
+                return cause
+        return Cause("host", NOTHING_LONG if named is None else named.name, None, own_ns)
+
+    def _by_device(self, stall, span, may_ask_host):
+        pieces = self._pieces(stall.last.activity)
+        work = [piece for piece in pieces if piece.last is None]
+        busy = covered([piece.range for piece in work], span)
+        held = covered([piece.range for piece in pieces], span)
+        waiting, idle = held - busy, length(span) - held
+
+        def longest(chosen):
+            return max(chosen, key=lambda piece: (common(piece.range, span), -piece.range.start))
+
+        if waiting > 0 and waiting >= busy and waiting >= idle:
+            piece = longest([piece for piece in pieces if piece.last is not None])
+            return Cause("upstream", self._title(self.part_of[id(piece.activity)]), piece.last,
+                         common(piece.range, span))
+        if busy > 0 and busy >= idle:
+            piece = longest(work)
+            return Cause("device", piece.activity.name, None, common(piece.range, span))
+        gap, behind = self._gap(pieces, span)
+        launch = None if behind is None else behind.launch_ts
+        if may_ask_host and launch is not None and 2 * (launch - gap.start) >= length(gap):
+            return self._by_host(stall, behind, Range(gap.start, min(launch, gap.end)))
+        if stall.last.activity.launch_ts is None:
+            return Cause(None, None, None, length(gap))
+        return Cause("device", IDLE, None, length(gap))
+
+    def _by_what_was_before(self, stall, cause):
+        earliest = self._together(stall)
+        trace, step = stall.last.activity.trace, stall.last.activity.step
+        if step is None:
+            earliest = max(earliest, stall.range.start - 10 * length(stall.range))
+        else:
+            earliest = max(earliest, min(ts for number, ts, _ in trace.steps if number == step))
+        least, most = length(stall.range) // 2, 2 * length(stall.range)
+        found = [(-amount, time, own, last) for rank, time, own, last, amount in self.late
+                 if rank == stall.last.rank and earliest < time < stall.range.end
+                 and least <= amount <= most and own is not stall.last]
+        if not found:
+            return cause
+        _, _, own, last = min(found, key=lambda one: one[:2])
+        if own is last:
+            stall.carried = self.of_part[id(own)]
+            return cause
+        return Cause("upstream", self._title(own), last)
+
+    def _late(self):
+        """(rank, when, its part, the part it waited for or its own, by how much)"""
+        rows = []
+        for stall in self.of_part.values():
+            for part in stall.collective.parts:
+                mine = part is stall.last
+                amount = length(stall.range) if mine else stall.range.end - part.ts
+                if amount >= LATE_NS_MIN:
+                    rows.append((part.rank, stall.range.end, part, stall.last, amount))
+        return rows
+
+    def _together(self, stall):
+        """When all ranks of the group were last seen inside one collective, before this one."""
+        kind, number, *rest = stall.collective.key
+        found = []
+        for other in self.collectives:
+            same = (other.group, other.key[0], list(other.key[2:])) == (
+                stall.collective.group, kind, rest)
+            all_in = all(part.ts + part.dur >= other.last_start for part in other.parts)
+            if same and other.key[1] < number and all_in:
+                found.append((other.key[1], other.last_start))
+        return max(found)[1] if found else float("-inf")
+
+    def _title(self, part):
+        described = self.descriptions.get(part.group)
+        return part.collective + (f" of {described}" if described else "")
+
+    # -- what a device did
+
+    @functools.lru_cache(maxsize=None)
+    def _pieces_of(self, trace, device):
+        pieces = []
+        for activity in trace.activities:
+            if activity.device != device or activity.dur <= 0:
+                continue
+            whole = Range(activity.ts, activity.end)
+            part = self.part_of.get(id(activity))
+            collective = self.collective_of.get(id(part))
+            until = activity.ts
+            if collective is not None and collective.matched and activity.dur >= WAITING_NS_MIN:
+                until = min(collective.last_start, activity.end)
+            if until > activity.ts:
+                last = min((p for p in collective.parts if p.ts == collective.last_start),
+                           key=lambda p: p.rank)
+                pieces.append(Piece(activity, Range(activity.ts, until), last))
+                whole = Range(until, activity.end)
+            if length(whole) > 0:
+                pieces.append(Piece(activity, whole, None))
+        return sorted(pieces, key=lambda piece: piece.range.start)
+
+    def _pieces(self, activity):
+        return [piece for piece in self._pieces_of(activity.trace, activity.device)
+                if piece.activity is not activity]
+
+    @staticmethod
+    def _gap(pieces, span):
+        best, behind, reached = Range(span.start, span.start), None, span.start
+        for piece in pieces:
+            if common(piece.range, span) <= 0:
+                continue
+            if max(piece.range.start, span.start) - reached > length(best):
+                best, behind = Range(reached, piece.range.start), piece.activity
+            reached = max(reached, min(piece.range.end, span.end))
+        if span.end - reached > length(best):
+            best, behind = Range(reached, span.end), None
+        return best, behind
+
+    # -- what a thread did
+
+    @functools.lru_cache(maxsize=None)
+    def _threads(self, trace):
+        """{(pid, tid): its long slices, in order}, and the threads that run steps."""
+        threads, stepping = collections.defaultdict(list), set()
+        for piece in trace.slices:
+            if piece.name.startswith("ProfilerStep#"):
+                if oracle.STEP_NAME.match(piece.name) and piece.category == "user_annotation":
+                    stepping.add(self._thread(piece))
+            elif not oracle.is_gpu_category(piece.category) and piece.dur >= HOST_NS_MIN:
+                threads[self._thread(piece)].append(piece)
+        for slices in threads.values():
+            slices.sort(key=lambda piece: (piece.ts, -piece.dur))
+        return threads, stepping
+
+    @functools.lru_cache(maxsize=None)
+    def _calls(self, trace):
+        return {(oracle.text_of(piece.args.get("correlation")), piece.ts): self._thread(piece)
+                for piece in trace.slices if oracle.is_launch_category(piece.category)
+                and isinstance(piece.args, dict)}
+
+    @staticmethod
+    def _thread(piece):
+        return oracle.text_of(piece.pid), oracle.text_of(piece.tid)
+
+    def _longest(self, trace, launched, held):
+        """The slice that names what held the thread, the one deepest in it, and for how long."""
+        threads, stepping = self._threads(trace)
+        own = self._calls(trace)[launched.correlation, launched.launch_ts]
+        best = self._on_thread(threads[own], held)
+        if 2 * best[2] >= length(held):
+            return best
+        for thread in sorted(stepping - {own}, key=str):
+            over = [piece for piece in threads[thread] if piece.ts + piece.dur <= held.end]
+            other = self._on_thread(over, held)
+            clear = 2 * other[2] >= length(held)
+            if clear or best[0] is None:
+                best = other
+            if clear:
+                break
+        return best
+
+    @staticmethod
+    def _on_thread(slices, held):
+        slices = [piece for piece in slices if piece.ts < held.end and piece.ts + piece.dur > held.start]
+        parent, alone = {}, {}
+        for at, piece in enumerate(slices):
+            span = Range(piece.ts, piece.ts + piece.dur)
+            around = [i for i in range(at) if slices[i].ts + slices[i].dur > piece.ts]
+            alone[at] = common(span, held)
+            if around:
+                parent[at] = around[-1]
+                outer = slices[around[-1]]
+                inside = Range(span.start, min(span.end, outer.ts + outer.dur))
+                alone[around[-1]] -= common(inside, held)
+        sums = collections.Counter()
+        for at, piece in enumerate(slices):
+            sums[piece.name, piece.category] += alone[at]
+        if not sums or max(sums.values()) <= 0:
+            return None, None, 0
+        name = max(sums, key=lambda key: sums[key])
+        chosen = max((at for at, piece in enumerate(slices) if (piece.name, piece.category) == name),
+                     key=lambda at: alone[at])
+        inner, named = slices[chosen], slices[chosen]
+        at = chosen
+        while inner.category != "user_annotation" and at in parent:
+            at = parent[at]
+            if slices[at].dur > inner.dur + inner.dur // 4:
+                break
+            if slices[at].category == "user_annotation":
+                named = slices[at]
+                break
+        return named, inner, alone[chosen]
