@@ -72,6 +72,22 @@ void AppendUpTo(std::string& out, const char* from, const char* end) {
   out.append(from, static_cast<size_t>(end - from));
 }
 
+// Whether an object or array begins with a key that has no value, as in {"a":}: the parser, which
+// skips what is inside, would take the bracket for the value.
+bool BeginsWithoutValue(std::string_view text) {
+  const auto skip_blanks = [&text](size_t at) {
+    while (at < text.size() && IsJsonBlank(text[at])) ++at;
+    return at;
+  };
+  size_t at = skip_blanks(1);
+  if (at >= text.size() || text[at] != '"') return false;
+  for (++at; at < text.size() && text[at] != '"'; ++at) at += text[at] == '\\' ? 1 : 0;
+  at = skip_blanks(at + 1);
+  if (at >= text.size() || text[at] != ':') return false;
+  at = skip_blanks(at + 1);
+  return at < text.size() && (text[at] == '}' || text[at] == ']');
+}
+
 // The whole text of an object or array.
 error_code RawText(ondemand::value value, std::string_view& text) {
   if (value.raw_json_token()[0] == '{') {
@@ -84,7 +100,7 @@ error_code RawText(ondemand::value value, std::string_view& text) {
     if (const auto error = array.raw_json().get(text)) return error;
   }
   text = TrimJsonBlanks(text);
-  return simdjson::SUCCESS;
+  return BeginsWithoutValue(text) ? simdjson::TAPE_ERROR : simdjson::SUCCESS;
 }
 
 bool IsLiteral(std::string_view token) {
