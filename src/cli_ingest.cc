@@ -4,11 +4,13 @@
 #include <chrono>
 #include <cstdio>
 #include <system_error>
+#include <thread>
 
 #include "cli_commands.h"
 #include "ingest/json_text.h"
 #include "tracedb/ingest/input_files.h"
 #include "tracedb/ingest/trace_load.h"
+#include "tracedb/ingest/trace_loads.h"
 #include "tracedb/query/output_stream.h"
 
 namespace tracedb {
@@ -166,13 +168,25 @@ LoadOptions OptionsFor(const GlobalOptions& global, const IngestOptions& options
   return load;
 }
 
-Result<LoadSummary> LoadOne(const GlobalOptions& global, const std::filesystem::path& file,
-                            LoadOptions& load) {
-  std::error_code error;
-  const uint64_t bytes = std::filesystem::file_size(file, error);
-  ProgressLine progress(!global.quiet, file.string(), error ? 0 : bytes);
-  load.on_progress = [&progress](const LoadProgress& now) { progress.Show(now); };
-  return LoadTrace(file, global.database, load);
+// How many files to read at a time; each has its share of memory and cores.
+Result<unsigned> ShareOut(const IngestOptions& options,
+                          const std::vector<std::filesystem::path>& files, LoadLimits& limits) {
+  const unsigned jobs =
+      options.jobs != 0 ? options.jobs : TraceLoads::SideBySide(files, options.memory_bytes);
+  if (jobs == 1) return jobs;
+  const size_t each_bytes = options.memory_bytes / jobs;
+  if (each_bytes < LoadLimits::kMemoryBytesMin) {
+    constexpr size_t kMiB = size_t{1} << 20;
+    return Error{ErrorKind::kUsage,
+                 fmt::format("--jobs {}: each file wants {} MiB of --memory", jobs,
+                             LoadLimits::kMemoryBytesMin / kMiB),
+                 fmt::format("give --memory {}M or more, or fewer jobs",
+                             jobs * (LoadLimits::kMemoryBytesMin / kMiB))};
+  }
+  const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+  const unsigned parsers = std::max(2u, cores / jobs) - 1;  // one core reads
+  limits = LoadLimits::For(each_bytes, options.threads != 0 ? options.threads : parsers);
+  return jobs;
 }
 
 }  // namespace
@@ -187,10 +201,20 @@ Result<LoadedInputs> LoadInputs(const GlobalOptions& global, const IngestOptions
                  "without it each trace's own header or name tells its rank"};
   }
   LoadOptions load = OptionsFor(global, options, stop);
+  std::optional<ProgressLine> progress;  // of the file whose turn it is
+  load.on_progress = [&progress](const LoadProgress& now) { progress->Show(now); };
+  std::vector<std::filesystem::path> paths;
+  for (const InputFile& file : files) paths.push_back(file.path);
+  TRACEDB_ASSIGN(jobs, ShareOut(options, paths, load.limits));
+  TraceLoads loads(paths, global.database, load, jobs);
   LoadedInputs outcome;
   std::optional<Error> no_trace;  // the first file of a folder that is none
   for (const InputFile& file : files) {
-    auto loaded = LoadOne(global, file.path, load);
+    std::error_code error;
+    const uint64_t bytes = std::filesystem::file_size(file.path, error);
+    progress.emplace(!global.quiet, file.path.string(), error ? 0 : bytes);
+    auto loaded = loads.Next();
+    progress.reset();
     if (!loaded.ok() && loaded.error().kind == ErrorKind::kNoTrace && file.searched) {
       SayNote(global, loaded.error().what + "; passed over");
       if (!no_trace.has_value()) no_trace = loaded.error();

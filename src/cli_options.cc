@@ -79,6 +79,10 @@ void AddIngest(CLI::App& app, IngestOptions& options, IngestTexts& texts) {
   app.add_option("--threads", options.threads, "threads that parse (default: as suits the machine)")
       ->check(CLI::Range(1, 64))
       ->type_name("N");
+  app.add_option("--jobs", options.jobs,
+                 "files read at a time (default: as suits the machine and --memory)")
+      ->check(CLI::Range(1, 64))
+      ->type_name("N");
   app.add_option("--args", texts.args, "keep every event's args, or only what the analysis needs")
       ->check(CLI::IsMember({"all", "none"}))
       ->type_name("all|none");
@@ -110,6 +114,8 @@ void AddQuery(CLI::App& app, QueryArguments& options, std::string& format) {
   app.add_option("-o,--output", options.output, "write to this file, whole or not at all")
       ->type_name("FILE");
   app.add_flag("--no-header", options.no_header, "no line with the columns' names");
+  app.add_flag("--safe-csv", options.safe_csv,
+               "csv for spreadsheets: a text that starts like a formula (= + - @) gets a ' in front");
   app.add_flag("--explain", options.explain, "show what the query means, and its SQL");
   app.add_option("--assert", options.assert_expression,
                  "an SQL expression over the result's columns that every row must fulfil; exit 3 "

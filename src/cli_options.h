@@ -31,6 +31,7 @@ struct IngestOptions {
   bool use_sqlite = false;  // --writer
   size_t memory_bytes = 0;
   unsigned threads = 0;    // parsing threads; 0: as many as suit the machine
+  unsigned jobs = 0;       // files read at a time; 0: the same
   size_t block_bytes = 0;  // hidden, for tests
 };
 
@@ -41,6 +42,7 @@ struct QueryArguments {
   std::optional<Format> format;
   std::filesystem::path output;
   bool no_header = false;
+  bool safe_csv = false;
   bool explain = false;
   std::string assert_expression;
 };

@@ -70,6 +70,7 @@ Status RunQuery(const GlobalOptions& global, const QueryArguments& arguments) {
   options.format = arguments.format;
   options.output = arguments.output;
   options.header = !arguments.no_header;
+  options.safe_csv = arguments.safe_csv;
   options.explain = arguments.explain;
   options.assert_expression = arguments.assert_expression;
   options.quiet = global.quiet;

@@ -328,6 +328,19 @@ void SqliteDb::StopWhen(const std::atomic<bool>& stop) {
       const_cast<std::atomic<bool>*>(&stop));
 }
 
+void SqliteDb::StopIf(std::function<bool()> asked) {
+  constexpr int kOperationsBetween = 10'000;
+  if (!asked) {
+    sqlite3_progress_handler(db_.get(), 0, nullptr, nullptr);
+    return;
+  }
+  stop_if_ = std::make_unique<std::function<bool()>>(std::move(asked));
+  sqlite3_progress_handler(
+      db_.get(), kOperationsBetween,
+      [](void* function) { return (*static_cast<std::function<bool()>*>(function))() ? 1 : 0; },
+      stop_if_.get());
+}
+
 void SqliteDb::Interrupt() { sqlite3_interrupt(db_.get()); }
 
 }  // namespace tracedb

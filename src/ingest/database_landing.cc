@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -24,6 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kBusyWaitMs = 60'000;
+constexpr const char* kAheadMark = ".partial-";
 
 Error FileError(const fs::path& path, const char* doing, const char* advice) {
   return Error{ErrorKind::kOutput,
@@ -33,7 +35,22 @@ Error FileError(const fs::path& path, const char* doing, const char* advice) {
 constexpr const char* kFolderAdvice =
     "check that the folder exists and may be written, or choose another place with --db";
 
-// One database has one lock, whatever the links that lead to it.
+// What a killed ingest had read ahead: nobody has a lock on it any more.
+void RemoveLeftAhead(const fs::path& database) {
+  const std::string start = database.filename().string() + kAheadMark;
+  std::error_code error;
+  const fs::path folder = database.has_parent_path() ? database.parent_path() : fs::path(".");
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    if (!entry.path().filename().string().starts_with(start)) continue;
+    const int file = open(entry.path().c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (file < 0) continue;
+    if (flock(file, LOCK_EX | LOCK_NB) == 0) unlink(entry.path().c_str());
+    close(file);
+  }
+}
+
+}  // namespace
+
 fs::path RealName(fs::path database) {
   constexpr int kLinksMax = 40;
   std::error_code error;
@@ -45,7 +62,27 @@ fs::path RealName(fs::path database) {
   return database;
 }
 
-}  // namespace
+Result<AheadFile> MakeAheadFile(const fs::path& database) {
+  static std::atomic<unsigned> count = 0;
+  constexpr int kTries = 10;
+  for (int tries = 0;; ++tries) {
+    AheadFile made;
+    made.path = RealName(database);
+    made.path += kAheadMark + std::to_string(getpid()) + "-" + std::to_string(++count);
+    made.lock = open(made.path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (made.lock < 0 && (errno != EEXIST || tries == kTries)) {
+      return FileError(made.path, "create", kFolderAdvice);
+    }
+    if (made.lock < 0) continue;
+    // One who takes away what was left behind may have come in between.
+    const bool locked = flock(made.lock, LOCK_EX | LOCK_NB) == 0;
+    if (locked && access(made.path.c_str(), F_OK) == 0) return made;
+    const Error error = FileError(made.path, "lock", "try again");
+    unlink(made.path.c_str());
+    close(made.lock);
+    if (tries == kTries) return error;
+  }
+}
 
 DatabaseLanding::DatabaseLanding(fs::path database, const LoadOptions& options)
     : database_(RealName(std::move(database))), partial_(database_), options_(&options) {
@@ -55,6 +92,7 @@ DatabaseLanding::DatabaseLanding(fs::path database, const LoadOptions& options)
 DatabaseLanding::DatabaseLanding(DatabaseLanding&& other) noexcept
     : database_(std::move(other.database_)),
       partial_(std::move(other.partial_)),
+      rows_(std::move(other.rows_)),
       options_(other.options_),
       place_(std::move(other.place_)),
       lock_(std::exchange(other.lock_, -1)),
@@ -62,7 +100,8 @@ DatabaseLanding::DatabaseLanding(DatabaseLanding&& other) noexcept
 
 DatabaseLanding::~DatabaseLanding() {
   if (lock_ < 0) return;
-  if (!landed_) unlink(partial_.c_str());
+  if (!landed_ && !rows_.empty()) unlink(rows_.c_str());
+  if (!landed_ || !rows_.empty()) unlink(partial_.c_str());
   close(lock_);
 }
 
@@ -70,6 +109,7 @@ Result<DatabaseLanding> DatabaseLanding::Begin(const fs::path& database,
                                                const LoadOptions& options) {
   DatabaseLanding landing(database, options);
   TRACEDB_TRY(landing.Lock());
+  RemoveLeftAhead(landing.database_);
   TRACEDB_TRY(landing.ReadPlace());
   return landing;
 }
@@ -197,11 +237,21 @@ Result<bool> DatabaseLanding::AnyOfSize(uint64_t file_bytes) {
 Status DatabaseLanding::Land(int64_t rank, const std::string& path, const std::string& text_hash) {
   if (!place_.exists) return BecomeDatabase();
   return MergeTrace(
-      {database_, partial_, *options_, kBusyWaitMs, place_.ranks, rank, path, text_hash});
+      {database_, rows(), *options_, kBusyWaitMs, place_.ranks, rank, path, text_hash});
+}
+
+Status DatabaseLanding::SyncRows() const {
+  const int file = rows_.empty() ? dup(lock_) : open(rows_.c_str(), O_RDONLY | O_CLOEXEC);
+  const bool synced = file >= 0 && fsync(file) == 0;
+  const int why = errno;
+  if (file >= 0) close(file);
+  errno = why;
+  if (!synced) return FileError(rows(), "sync", "check the disk's free space");
+  return Done{};
 }
 
 Status DatabaseLanding::BecomeDatabase() {
-  if (fsync(lock_) != 0) return FileError(partial_, "sync", "check the disk's free space");
+  TRACEDB_TRY(SyncRows());
   // A journal that is left of a database that is gone would be rolled back into this one.
   struct stat status;
   const bool gone = lstat(database_.c_str(), &status) != 0 || status.st_size == 0;
@@ -210,13 +260,13 @@ Status DatabaseLanding::BecomeDatabase() {
   }
   // Nobody else makes the database meanwhile, as we hold the lock; but some other program might
   // have put a file there.
-  if (renameat2(AT_FDCWD, partial_.c_str(), AT_FDCWD, database_.c_str(), RENAME_NOREPLACE) != 0) {
+  if (renameat2(AT_FDCWD, rows().c_str(), AT_FDCWD, database_.c_str(), RENAME_NOREPLACE) != 0) {
     const int why = errno;
     const bool unknown = why == EINVAL || why == ENOSYS;  // file systems without the flag
     std::error_code error;
     const bool empty = fs::exists(database_, error) && fs::file_size(database_, error) == 0;
     errno = why;
-    if ((!unknown && !empty) || rename(partial_.c_str(), database_.c_str()) != 0) {
+    if ((!unknown && !empty) || rename(rows().c_str(), database_.c_str()) != 0) {
       return FileError(database_, "put the finished database there", kFolderAdvice);
     }
   }

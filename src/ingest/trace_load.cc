@@ -3,7 +3,6 @@
 #include <malloc.h>
 
 #include <algorithm>
-#include <chrono>
 #include <system_error>
 
 #include "ingest/content_hash.h"
@@ -11,6 +10,7 @@
 #include "ingest/derive_tables.h"
 #include "ingest/event_pipeline.h"
 #include "ingest/trace_header.h"
+#include "ingest/trace_reading.h"
 
 namespace tracedb {
 namespace {
@@ -26,16 +26,6 @@ fs::path FolderOf(const fs::path& file) {
   return file.has_parent_path() ? file.parent_path() : fs::path(".");
 }
 
-// The trace that this very file was read into, told without unpacking it.
-Result<std::optional<int64_t>> FindUnchangedFile(const fs::path& input, DatabaseLanding& landing) {
-  std::error_code error;
-  if (!landing.place().exists || !IsRegularFile(input)) return std::optional<int64_t>();
-  TRACEDB_ASSIGN(likely, landing.AnyOfSize(fs::file_size(input, error)));
-  if (!likely) return std::optional<int64_t>();
-  TRACEDB_ASSIGN(hash, HashFile(input));
-  return landing.FindSameFile(hash, fs::file_size(input, error));
-}
-
 Status StrictError(const fs::path& input, const EventIssues& issues) {
   for (size_t i = 0; i < kIssueKinds; ++i) {
     const auto kind = static_cast<IssueKind>(i);
@@ -49,70 +39,40 @@ Status StrictError(const fs::path& input, const EventIssues& issues) {
   return Done{};
 }
 
-// One trace's way into the database.
-class Load {
- public:
-  Load(const fs::path& input, const LoadOptions& options, DatabaseLanding& landing)
-      : input_(input), options_(options), landing_(landing) {}
+}  // namespace
 
-  Result<LoadSummary> Run();
-
- private:
-  Status StoreTrace(SqliteDb& db);
-  Status StoreIssues(SqliteDb& db);
-  Status Derive(const RecordBuilder& builder);
-
-  const fs::path& input_;
-  const LoadOptions& options_;
-  DatabaseLanding& landing_;
-  FirstIds first_;
-  BuildSummary built_;
-  ReadOutcome read_;
-  TraceHeader header_;
-  RankChoice rank_;
-  EventIssues issues_;
-};
-
-// Seconds since it was made or asked last.
-class Stopwatch {
- public:
-  double Lap() {
-    const auto now = std::chrono::steady_clock::now();
-    const std::chrono::duration<double> lap = now - since_;
-    since_ = now;
-    return lap.count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
-};
-
-Result<LoadSummary> Load::Run() {
+Status TraceReading::Read(const fs::path& rows_file, const FirstIds& first,
+                          const std::vector<KindRule>& rules) {
   Stopwatch watch;
-  const LandingPlace& place = landing_.place();
-  first_ = place.first;
+  first_ = first;
+  rules_.emplace(rules);
   const RowStoreOptions rows{options_.writer, options_.limits.sqlite_cache_kib};
-  TRACEDB_ASSIGN(writer, TableWriter::Create(landing_.partial(), rows));
-  const KindRules rules(place.rules);
-  RecordBuilder builder(*writer, options_.limits, rules, first_, options_.keep_args,
-                        FolderOf(landing_.partial()));
-  TRACEDB_ASSIGN(read, RunPipeline(input_, options_, builder));
+  TRACEDB_ASSIGN(writer, TableWriter::Create(rows_file, rows));
+  builder_.emplace(*writer, options_.limits, *rules_, first_, options_.keep_args,
+                   FolderOf(rows_file));
+  TRACEDB_ASSIGN(read, RunPipeline(input_, options_, *builder_));
   read_ = std::move(read);
-  TRACEDB_TRY(builder.Finish());
+  TRACEDB_TRY(builder_->Finish());
   TRACEDB_TRY(writer->FinishPages());
-  writer.reset();
-  LoadSummary summary;
-  summary.read_seconds = watch.Lap();
-  built_ = builder.summary();
-  issues_ = builder.issues();
+  built_ = builder_->summary();
+  issues_ = builder_->issues();
   issues_.Merge(read_.issues);
   header_ = ReadTraceHeader(read_.header, issues_);
+  read_seconds_ = watch.Lap();
+  return Done{};
+}
+
+Result<LoadSummary> TraceReading::Land(DatabaseLanding& landing) {
+  Stopwatch watch;
+  const LandingPlace& place = landing.place();
+  LoadSummary summary;
+  summary.read_seconds = read_seconds_;
   if (options_.strict && issues_.Any()) {
     TRACEDB_TRY(StrictError(input_, issues_));
   }
   summary.path = input_.string();
   if (place.exists && !options_.replace) {
-    TRACEDB_ASSIGN(same, landing_.FindSameText(read_.text_hash));
+    TRACEDB_ASSIGN(same, landing.FindSameText(read_.text_hash));
     if (same.has_value()) {
       summary.skipped = true;
       summary.trace_id = *same;
@@ -120,9 +80,9 @@ Result<LoadSummary> Load::Run() {
     }
   }
   rank_ = ChooseRank(header_, input_, options_.rank, place.ranks);
-  TRACEDB_TRY(Derive(builder));
+  TRACEDB_TRY(Derive(landing.rows()));
   summary.derive_seconds = watch.Lap();
-  TRACEDB_TRY(landing_.Land(rank_.rank, input_.string(), read_.text_hash));
+  TRACEDB_TRY(landing.Land(rank_.rank, input_.string(), read_.text_hash));
   summary.land_seconds = watch.Lap();
   summary.trace_id = first_.trace_id;
   summary.rank = rank_.rank;
@@ -137,6 +97,8 @@ Result<LoadSummary> Load::Run() {
   return summary;
 }
 
+namespace {
+
 Status BindOptional(SqliteStatement& statement, int parameter,
                     const std::optional<int64_t>& value) {
   return value.has_value() ? statement.Bind(parameter, *value) : statement.BindNull(parameter);
@@ -148,7 +110,9 @@ Status BindOptional(SqliteStatement& statement, int parameter,
                           : statement.BindNull(parameter);
 }
 
-Status Load::StoreTrace(SqliteDb& db) {
+}  // namespace
+
+Status TraceReading::StoreTrace(SqliteDb& db) {
   TRACEDB_ASSIGN(
       insert,
       db.Prepare("INSERT INTO trace VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, "
@@ -191,7 +155,7 @@ Status Load::StoreTrace(SqliteDb& db) {
   return Done{};
 }
 
-Status Load::StoreIssues(SqliteDb& db) {
+Status TraceReading::StoreIssues(SqliteDb& db) {
   TRACEDB_ASSIGN(insert, db.Prepare("INSERT INTO issue VALUES (?1, ?2, ?3, ?4, ?5)"));
   for (size_t i = 0; i < kIssueKinds; ++i) {
     const auto kind = static_cast<IssueKind>(i);
@@ -211,7 +175,7 @@ Status Load::StoreIssues(SqliteDb& db) {
 
 // Everything that is not bulk rows, through SQLite: the file is still ours alone, so nothing needs
 // to be safe before it lands.
-Status Load::Derive(const RecordBuilder& builder) {
+Status TraceReading::Derive(const fs::path& rows_file) {
   int64_t base;
   if (__builtin_add_overflow(header_.base_time_ns.value_or(0), built_.origin_ns, &base)) {
     issues_.Add(IssueKind::kBadTime, 0, "baseTimeNanoseconds + ts does not fit 64 bits");
@@ -219,11 +183,15 @@ Status Load::Derive(const RecordBuilder& builder) {
   }
   // What reading took has been given back to the allocator; the bound is for the process.
   malloc_trim(0);
-  const FreshTrace trace{rank_.rank, base, header_.base_time_ns.value_or(0), builder.launch_calls(),
-                         builder.gpu_activities(), builder.long_slices()};
-  TRACEDB_ASSIGN(use, DeriveFresh(landing_.partial(), trace, options_.limits, options_.writer));
+  const FreshTrace trace{rank_.rank,
+                         base,
+                         header_.base_time_ns.value_or(0),
+                         builder_->launch_calls(),
+                         builder_->gpu_activities(),
+                         builder_->long_slices()};
+  TRACEDB_ASSIGN(use, DeriveFresh(rows_file, trace, options_.limits, options_.writer));
   malloc_trim(0);
-  TRACEDB_ASSIGN(db, SqliteDb::Open(landing_.partial(), SqliteMode::kReadWrite));
+  TRACEDB_ASSIGN(db, SqliteDb::Open(rows_file, SqliteMode::kReadWrite));
   if (options_.stop != nullptr) db.StopWhen(*options_.stop);
   TRACEDB_TRY(
       db.Execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
@@ -241,7 +209,22 @@ Status Load::Derive(const RecordBuilder& builder) {
   return db.Execute("COMMIT");
 }
 
-}  // namespace
+Result<std::optional<LoadSummary>> FindUnchangedFile(const fs::path& input,
+                                                     DatabaseLanding& landing) {
+  std::error_code error;
+  if (!landing.place().exists || !IsRegularFile(input)) return std::optional<LoadSummary>();
+  const uint64_t bytes = fs::file_size(input, error);
+  TRACEDB_ASSIGN(likely, landing.AnyOfSize(bytes));
+  if (!likely) return std::optional<LoadSummary>();
+  TRACEDB_ASSIGN(hash, HashFile(input));
+  TRACEDB_ASSIGN(trace_id, landing.FindSameFile(hash, bytes));
+  if (!trace_id.has_value()) return std::optional<LoadSummary>();
+  LoadSummary summary;
+  summary.path = input.string();
+  summary.skipped = true;
+  summary.trace_id = *trace_id;
+  return std::optional(std::move(summary));
+}
 
 Result<LoadSummary> LoadTrace(const fs::path& input, const fs::path& database,
                               const LoadOptions& options) {
@@ -249,16 +232,11 @@ Result<LoadSummary> LoadTrace(const fs::path& input, const fs::path& database,
   TRACEDB_ASSIGN(landing, DatabaseLanding::Begin(database, options));
   if (!options.replace) {
     TRACEDB_ASSIGN(unchanged, FindUnchangedFile(input, landing));
-    if (unchanged.has_value()) {
-      LoadSummary summary;
-      summary.path = input.string();
-      summary.skipped = true;
-      summary.trace_id = *unchanged;
-      return summary;
-    }
+    if (unchanged.has_value()) return *std::move(unchanged);
   }
-  Load load(input, options, landing);
-  TRACEDB_ASSIGN(summary, load.Run());
+  TraceReading reading(input, options);
+  TRACEDB_TRY(reading.Read(landing.rows(), landing.place().first, landing.place().rules));
+  TRACEDB_ASSIGN(summary, reading.Land(landing));
   summary.seconds = watch.Lap();
   return summary;
 }

@@ -21,13 +21,14 @@ bool WritesToStdout(const QueryOptions& options) {
 std::unique_ptr<RowSink> SinkFor(const QueryOptions& options, OutputStream& output) {
   SinkOptions sink;
   sink.header = options.header;
+  sink.safe_text = options.safe_csv;
   sink.terminal = WritesToStdout(options) && isatty(STDOUT_FILENO) == 1;
   winsize size{};
   if (sink.terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) {
     sink.terminal_width = size.ws_col;
   }
-  return MakeSink(options.format.value_or(sink.terminal ? Format::kTable : Format::kCsv), sink,
-                  output);
+  const bool as_table = sink.terminal && !options.safe_csv;
+  return MakeSink(options.format.value_or(as_table ? Format::kTable : Format::kCsv), sink, output);
 }
 
 // Lets `write` write to where the options say. A file is put in place only when the result is whole
@@ -131,6 +132,10 @@ Status CheckOptions(const QueryOptions& options) {
         ErrorKind::kUsage,
         fmt::format("both a query ('{}') and --command are given", ShownText(options.source)),
         "give one of them"};
+  }
+  const Format format = options.format.value_or(Format::kCsv);
+  if (options.safe_csv && format != Format::kCsv && format != Format::kTsv) {
+    return Error{ErrorKind::kUsage, "--safe-csv is for --format csv and tsv", ""};
   }
   if (options.explain && options.source.empty()) {
     return Error{ErrorKind::kUsage, "--explain needs a query",

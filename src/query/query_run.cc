@@ -133,47 +133,65 @@ Result<PreparedQuery> PreparedQuery::Prepare(SqliteDb& db, const QueryDoc& doc,
   return query;
 }
 
-Status PreparedQuery::RunStatement(SqliteStatement& statement, RowSink& sink,
-                                   std::optional<int64_t> rows_max, QueryOutcome& outcome) {
-  const std::vector<std::string> names = ColumnNames(statement);
-  if (names.empty()) {  // a PRAGMA that tells nothing
-    auto ran = statement.Step();
-    return ran.ok() ? Status(Done{}) : std::move(ran).error();
+// True: the running statement stands on a row, and the sink has its names.
+Result<bool> PreparedQuery::StepTo(RowSink& sink) {
+  SqliteStatement& statement = statements_[running_];
+  auto stepped = statement.Step();
+  if (!stepped.ok()) {
+    Error error = std::move(stepped).error();
+    if (error.kind != ErrorKind::kQuery) error.kind = ErrorKind::kInput;
+    error.what = fmt::format("{}: {}", file_, ShownText(error.what));
+    return error;
   }
-  std::vector<Cell> cells(names.size());
-  bool begun = false;
-  while (true) {
-    auto stepped = statement.Step();
-    if (!stepped.ok()) {
-      Error error = std::move(stepped).error();
-      if (error.kind != ErrorKind::kQuery) error.kind = ErrorKind::kInput;
-      error.what = fmt::format("{}: {}", file_, ShownText(error.what));
-      return error;
+  // Not before the first step: a statement that fails at once prints nothing. One without columns
+  // is a PRAGMA that tells nothing.
+  if (cells_.empty() && statement.ColumnCount() > 0) {
+    const std::vector<std::string> names = ColumnNames(statement);
+    cells_.resize(names.size());
+    TRACEDB_TRY(sink.Begin(names));
+  }
+  return stepped.value() && !cells_.empty();
+}
+
+Status PreparedQuery::EndStatement(RowSink& sink) {
+  const bool has_result = !cells_.empty();
+  statements_[running_].Reset();
+  cells_.clear();
+  ++running_;
+  return has_result ? sink.End() : Status(Done{});
+}
+
+Result<bool> PreparedQuery::Advance(RowSink& sink, std::optional<int64_t> rows_max) {
+  while (running_ < statements_.size()) {
+    TRACEDB_ASSIGN(is_row, StepTo(sink));
+    if (is_row && rows_max.has_value() && outcome_.rows >= *rows_max) {
+      outcome_.cut = true;
+      TRACEDB_TRY(EndStatement(sink));
+      running_ = statements_.size();
+      return false;
     }
-    // Not before the first step: a statement that fails at once prints nothing.
-    if (!std::exchange(begun, true)) TRACEDB_TRY(sink.Begin(names));
-    if (!stepped.value()) break;
-    if (rows_max.has_value() && outcome.rows >= *rows_max) {
-      outcome.cut = true;
-      break;
+    if (!is_row) {
+      TRACEDB_TRY(EndStatement(sink));
+      continue;
     }
-    ++outcome.rows;
+    const SqliteStatement& statement = statements_[running_];
+    ++outcome_.rows;
     // Before the cells are read: reading a value as text may change its type.
     if (assertion_ != nullptr) TRACEDB_TRY(assertion_->Check(statement));
-    for (size_t i = 0; i < cells.size(); ++i) cells[i] = ReadCell(statement, static_cast<int>(i));
-    TRACEDB_TRY(sink.Row(cells));
+    for (size_t i = 0; i < cells_.size(); ++i) cells_[i] = ReadCell(statement, static_cast<int>(i));
+    TRACEDB_TRY(sink.Row(cells_));
+    return true;
   }
-  statement.Reset();
-  return sink.End();
+  return false;
 }
 
 Result<QueryOutcome> PreparedQuery::Run(RowSink& sink, std::optional<int64_t> rows_max) {
-  QueryOutcome outcome;
-  for (SqliteStatement& statement : statements_) {
-    TRACEDB_TRY(RunStatement(statement, sink, rows_max, outcome));
-    if (outcome.cut) break;
+  while (true) {
+    TRACEDB_ASSIGN(more, Advance(sink, rows_max));
+    if (!more) break;
   }
   if (assertion_ != nullptr) TRACEDB_TRY(assertion_->Verdict(name_));
+  QueryOutcome outcome = outcome_;
   if (outcome.rows > 0) return outcome;
   outcome.note = when_empty_;
   if (outcome.note.empty() && assertion_ != nullptr) {

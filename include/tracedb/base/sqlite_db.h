@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -98,6 +99,9 @@ class SqliteDb {
   void RestrictToReading();
   // What runs on this connection stops soon after `stop` has become true.
   void StopWhen(const std::atomic<bool>& stop);
+  // As StopWhen, when `asked` returns true: it is called every millisecond or so while something
+  // runs, on that thread. An empty function takes it back.
+  void StopIf(std::function<bool()> asked);
   // Stops what runs on this connection now; may be called from another thread.
   void Interrupt();
 
@@ -116,6 +120,7 @@ class SqliteDb {
   SqliteDb(sqlite3* db, std::filesystem::path path) : db_(db), path_(std::move(path)) {}
   std::unique_ptr<BusyWait> busy_wait_ =
       std::make_unique<BusyWait>();  // the connection points at it
+  std::unique_ptr<std::function<bool()>> stop_if_;  // and at this
   std::unique_ptr<sqlite3, Close> db_;
   std::filesystem::path path_;
 };

@@ -24,6 +24,7 @@ struct QueryOptions {
   std::optional<Format> format;     // nothing: table on a terminal, else csv
   std::filesystem::path output;     // empty: standard output
   bool header = true;
+  bool safe_csv = false;  // csv and tsv for spreadsheets: SinkOptions::safe_text
   bool explain = false;
   std::string assert_expression;
   bool quiet = false;  // no notes

@@ -46,16 +46,24 @@ class PreparedQuery {
   // ErrorKind::kAssert.
   Result<QueryOutcome> Run(RowSink& sink, std::optional<int64_t> rows_max = std::nullopt);
 
+  // Run by the row, for who does something else in between: hands over the next row. False: the
+  // last one has been handed over, and outcome() has counted them.
+  Result<bool> Advance(RowSink& sink, std::optional<int64_t> rows_max = std::nullopt);
+  const QueryOutcome& outcome() const { return outcome_; }
+
  private:
   PreparedQuery();
-  Status RunStatement(SqliteStatement& statement, RowSink& sink, std::optional<int64_t> rows_max,
-                      QueryOutcome& outcome);
+  Result<bool> StepTo(RowSink& sink);
+  Status EndStatement(RowSink& sink);
 
   std::string file_;
   std::string name_;
   std::string when_empty_;
   std::vector<SqliteStatement> statements_;
   std::unique_ptr<RowAssertion> assertion_;  // may be empty
+  size_t running_ = 0;                       // index of the statement that is run
+  std::vector<Cell> cells_;                  // of its rows; empty: it has not begun
+  QueryOutcome outcome_;
 };
 
 }  // namespace tracedb

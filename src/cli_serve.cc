@@ -1,0 +1,62 @@
+#include <fmt/format.h>
+#include <malloc.h>
+#include <spawn.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <vector>
+
+#include "cli_commands.h"
+#include "extension/interval_functions.h"
+#include "tracedb/query/query_builtin.h"
+#include "tracedb/serve/serve_command.h"
+
+namespace tracedb {
+namespace {
+
+// Starts $BROWSER, else what the desktop has, and does not wait for it.
+bool OpenBrowser(const std::string& url) {
+  const char* named = std::getenv("BROWSER");
+  std::string program = named != nullptr && *named != '\0' ? named : "xdg-open";
+  std::string address = url;
+  std::vector<char*> arguments = {program.data(), address.data(), nullptr};
+  posix_spawn_file_actions_t files;
+  if (posix_spawn_file_actions_init(&files) != 0) return false;
+  posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  pid_t child = 0;
+  const int code =
+      posix_spawnp(&child, program.c_str(), &files, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&files);
+  return code == 0;
+}
+
+}  // namespace
+
+Status RunServe(const GlobalOptions& global, const ServeArguments& arguments,
+                const std::atomic<bool>& stop) {
+  // A heap for every few connections would never give back what one of them needed once.
+  constexpr int kHeaps = 2;
+  mallopt(M_ARENA_MAX, kHeaps);
+  std::signal(SIGCHLD, SIG_IGN);  // the browser is not waited for
+  ServeOptions options = arguments.serve;
+  options.database = global.database;
+  options.on_open = [](SqliteDb& db) -> Status {
+    if (RegisterIntervalFunctions(db.handle()) != 0) return SqliteError(db.handle(), "");
+    return Done{};
+  };
+  options.on_note = [&global](const std::string& note) { SayNote(global, note); };
+  options.on_ready = [&](const std::string& url) {
+    SayNote(global, fmt::format("{} is at {}{} (ctrl-C ends it)", global.database.string(), url,
+                                options.token.empty() ? "" : "?token=..."));
+    const std::string page = options.token.empty() ? url : url + "?token=" + options.token;
+    if (arguments.open && !OpenBrowser(page)) {
+      SayNote(global, "--open: there is no browser to start; open the address above");
+    }
+  };
+  TRACEDB_ASSIGN(catalog, QueryCatalog::Load(BuiltInQueries()));
+  return ServeCsv(options, catalog, stop);
+}
+
+}  // namespace tracedb

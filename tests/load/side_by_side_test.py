@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+"""Ingests several files side by side (--jobs N): what is known of each trace must be what files
+loaded one after the other give, whatever happens on the way.
+
+    side_by_side_test.py --program P [--fixtures DIR] [--kills N]
+
+Only row ids may differ: files read at the same time leave gaps. One line for each; exit 1 if any
+fails.
+"""
+import argparse
+import gzip
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "text"))
+sys.path.insert(0, os.path.join(HERE, "..", "crash"))
+from crash_check import Checks, Options  # noqa: E402
+from crash_states import Database, ended, integrity, logical  # noqa: E402
+from test_check import temporary_folder  # noqa: E402
+
+JOBS = ["--jobs", "3", "--memory", "128M"]
+PROMPT_S = 20
+
+
+def traces(path):
+    """The traces' files in the order in which they landed."""
+    db = sqlite3.connect(path)
+    found = [name for name, in db.execute("SELECT path FROM trace ORDER BY trace_id")]
+    db.close()
+    return found
+
+
+def problems_of(database, wanted, status, said, expected_status=0):
+    problems = [] if status == expected_status else [f"exit {status}: {said.strip()}"]
+    if database.litter():
+        problems.append(f"left {database.litter()}")
+    if integrity(database.path):
+        problems.append(integrity(database.path))
+    elif logical(database.path) != wanted:
+        problems.append(f"other content; traces {traces(database.path)}")
+    return problems
+
+
+def same_as_in_turn(checks, options, name, inputs, arguments=(), expected_status=0, more=()):
+    """`inputs` side by side against the same in turn; `more` is loaded before, by both."""
+    wanted = Database(options.place(f"turn {name}"), options)
+    side = Database(options.place(f"side {name}"), options)
+    for database in (wanted, side):
+        if more:
+            database.ingest([*more])
+    status, said = wanted.ingest([*arguments, "--jobs", "1", *inputs])
+    problems = [] if status == expected_status else [f"in turn: exit {status}: {said}"]
+    status, said = side.ingest([*arguments, *JOBS, *inputs])
+    problems += problems_of(side, logical(wanted.path), status, said, expected_status)
+    if traces(side.path) != traces(wanted.path):
+        problems.append(f"order {traces(side.path)}, not {traces(wanted.path)}")
+    checks.say(name, problems, f"{len(traces(side.path))} traces")
+
+
+def with_many_rows(options, name, rank, events=150000):
+    """So many rows in so few bytes that the ids kept free for them do not suffice."""
+    path = os.path.join(options.inputs, name)
+    os.makedirs(options.inputs, exist_ok=True)
+    with gzip.open(path, "wt", encoding="ascii") as file:
+        file.write('{"distributedInfo":{"rank":%d},"traceEvents":[\n' % rank)
+        file.write('{"ph":"X","cat":"cpu_op","name":"n","pid":1,"tid":1,"ts":1,"dur":1},\n' * events)
+        file.write('{"ph":"i","name":"end","pid":1,"tid":1,"ts":1}]}\n')
+    return path
+
+
+def plain_cases(checks, options):
+    ranks = [options.fixture(f"megatron/{name}")
+             for name in sorted(os.listdir(os.path.join(options.fixtures, "megatron")))
+             if "trace.json" in name]
+    many = [options.many(f"many{rank}.json", 20 + rank, events=15000) for rank in range(4)]
+    same_as_in_turn(checks, options, "ranks of a job", ranks)
+    same_as_in_turn(checks, options, "large files", many)
+    same_as_in_turn(checks, options, "into a database", many, more=ranks[:3])
+    same_as_in_turn(checks, options, "unchanged files among others", ranks, more=ranks[1:4:2])
+    same_as_in_turn(checks, options, "replaced", ranks[:4], ["--replace"], more=ranks[1:3])
+    twice = os.path.join(options.inputs, "twice.json")
+    shutil.copyfile(many[1], twice)
+    same_as_in_turn(checks, options, "the same content twice", [many[0], many[1], twice, many[2]])
+    short = [with_many_rows(options, f"rows{rank}.json.gz", 40 + rank) for rank in range(3)]
+    same_as_in_turn(checks, options, "more rows than expected", [*short, many[0]])
+    folder = options.place("folder")
+    os.makedirs(folder, exist_ok=True)
+    for number, path in enumerate(ranks[:4]):
+        shutil.copyfile(path, os.path.join(folder, f"{number}.json.gz"))
+    with open(os.path.join(folder, "1a.json"), "w", encoding="ascii") as file:
+        file.write('{"no":"trace"}')
+    same_as_in_turn(checks, options, "a folder with a file that is none", [folder])
+    return ranks, many
+
+
+def failing_cases(checks, options, many):
+    database = Database(options.place("missing"), options)
+    inputs = [many[0], many[1], os.path.join(options.inputs, "absent.json"), many[2]]
+    status, said = database.ingest([*JOBS, *inputs])
+    problems = [] if status == 1 and "absent.json" in said else [f"exit {status}: {said}"]
+    checks.say("a file that is not there", problems + [f"left {x}" for x in database.litter()],
+               f"exit {status}")
+    database = Database(options.place("memory"), options)
+    status, said = database.ingest(["--jobs", "8", "--memory", "64M", *many])
+    problems = [] if status == 2 and "--memory 256M" in said else [f"exit {status}: {said}"]
+    checks.say("more jobs than memory", problems, f"exit {status}")
+
+
+def state_problems(database, inputs, wanted_of):
+    """After a kill the database holds the first so many of the files, whole."""
+    if not os.path.exists(database.path):
+        return []
+    if integrity(database.path):
+        return [integrity(database.path)]
+    there = traces(database.path)
+    if there != inputs[:len(there)]:
+        return [f"traces {there}"]
+    # Stalls are explained when all have landed.
+    per_trace = logical(database.path)[0]
+    return [] if per_trace == wanted_of[len(there)] else [f"other rows of {there}"]
+
+
+def killed_cases(checks, options, many, kills):
+    wanted_of = [[]]
+    maker = Database(options.place("prefixes"), options)
+    for path in many:
+        maker.ingest(["--jobs", "1", path])
+        wanted_of.append(logical(maker.path)[0])
+    whole = logical(maker.path)
+    database = Database(options.place("killed"), options)
+    begun = time.monotonic()
+    database.ingest([*JOBS, *many])
+    seconds = time.monotonic() - begun
+    chance = random.Random(7)
+    for kind in (signal.SIGKILL, signal.SIGINT):
+        problems, landed = [], []
+        for _ in range(kills):
+            database.reset(None)
+            child = database.start([*JOBS, *many])
+            time.sleep(chance.random() * seconds)
+            child.send_signal(kind)
+            status, said = ended(child, PROMPT_S)
+            if status == "hangs":
+                problems.append("it hangs")
+            if kind == signal.SIGINT and database.litter():
+                problems.append(f"left {database.litter()}: {said}")
+            problems += state_problems(database, many, wanted_of)
+            landed.append(len(traces(database.path)) if os.path.exists(database.path) else 0)
+            status, said = database.ingest([*JOBS, *many])
+            problems += problems_of(database, whole, status, said)
+        checks.say(f"{kind.name} at random moments", problems,
+                   f"{kills} times, landed before: {sorted(landed)}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--fixtures", default=os.path.join(HERE, "..", "..", "fixtures"))
+    parser.add_argument("--kills", type=int, default=8)
+    told = parser.parse_args()
+    told.shim, told.seed, told.all, told.jobs = "", 1, False, 1
+    checks = Checks()
+    with temporary_folder() as folder:
+        options = Options(told, folder)
+        _, many = plain_cases(checks, options)
+        failing_cases(checks, options, many)
+        killed_cases(checks, options, many, told.kills)
+    print(f"{checks.passed} passed, {checks.failed} failed")
+    return 1 if checks.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
