@@ -250,7 +250,7 @@ CREATE INDEX cpu_slice_long ON cpu_slice (track, ts) WHERE dur >= 250000;
 CREATE INDEX runtime_slice_long ON runtime_slice (track, ts) WHERE dur >= 250000;
 CREATE INDEX python_slice_long ON python_slice (track, ts) WHERE dur >= 250000;
 CREATE INDEX collective_part_by_group
-  ON collective_part (group_id, pair, by_seq, match_no, ts_ns DESC, rank);
+  ON collective_part (group_id, pair, by_seq, match_no, ts_ns DESC, rank, dur_ns, step);
 
 CREATE TABLE process (
   trace_id INTEGER, rank INTEGER, pid TEXT, name TEXT, sort_index INTEGER, labels TEXT
