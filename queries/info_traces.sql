@@ -26,7 +26,7 @@ SELECT
   gpu_name,
   events,
   slices,
-  (SELECT count(*) FROM gpu_slice g WHERE g.id BETWEEN t.first_row AND t.last_row) AS kernels,
+  gpu_activities AS kernels,
   (SELECT count(*) FROM stream_use s WHERE s.rank = t.rank) AS streams,
   (SELECT count(*) FROM step s WHERE s.id BETWEEN t.first_row AND t.last_row) AS steps,
   (end_ns - start_ns) / 1e6 AS duration_ms,

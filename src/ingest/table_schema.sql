@@ -18,6 +18,7 @@ CREATE TABLE trace (
   text_bytes INTEGER NOT NULL,    -- JSON, unpacked
   events INTEGER NOT NULL,        -- events stored
   slices INTEGER NOT NULL,
+  gpu_activities INTEGER NOT NULL,  -- rows of gpu_slice
   skipped_events INTEGER NOT NULL,
   complete INTEGER NOT NULL,      -- 0: the file was cut short or damaged
   base_time_ns INTEGER,           -- header's baseTimeNanoseconds

@@ -117,7 +117,8 @@ Status TraceReading::StoreTrace(SqliteDb& db) {
       insert,
       db.Prepare("INSERT INTO trace VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, "
                  "?13, ?14, ?15, "
-                 "?16, ?17, ?18, ?19, ?20, ?21, ?22, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?23)"));
+                 "?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, "
+                 "strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?24)"));
   const int64_t base = header_.base_time_ns.value_or(0);
   const auto absolute = [base](const std::optional<int64_t>& ns) -> std::optional<int64_t> {
     int64_t sum;
@@ -136,6 +137,7 @@ Status TraceReading::StoreTrace(SqliteDb& db) {
   TRACEDB_TRY(insert.Bind(++at, static_cast<int64_t>(read_.text_bytes)));
   TRACEDB_TRY(insert.Bind(++at, static_cast<int64_t>(built_.events)));
   TRACEDB_TRY(insert.Bind(++at, static_cast<int64_t>(built_.slices)));
+  TRACEDB_TRY(insert.Bind(++at, static_cast<int64_t>(built_.gpu_activities)));
   TRACEDB_TRY(insert.Bind(++at, static_cast<int64_t>(issues_.Lost())));
   TRACEDB_TRY(insert.Bind(++at, int64_t{read_.complete ? 1 : 0}));
   TRACEDB_TRY(BindOptional(insert, ++at, header_.base_time_ns));
