@@ -2,7 +2,8 @@
 
 An ingest is a pipeline: one thread reads, hashes and finds the events' ends, some parse, one builds
 rows and pages. It goes at the speed of its slowest part, or of the cores that there are. When it is
-over, derived rows are made and the database lands; files of one command come one after the other.
+over, derived rows are made and the database lands. Files of one command are read side by side from
+four cores on, and land one after the other while the next are read.
 The model has no cost for handing on, waiting or memory: what it says is the most that is possible.
 """
 
@@ -17,6 +18,8 @@ import bench_figures as figures
 CORES = (1, 2, 8, 32)
 RANKS = (8, 64)
 PARSERS_MAX = 6  # as src/ingest/load_limits.cc
+FILES_MAX = 4  # at the default --memory; this and the next as src/ingest/trace_loads.cc
+CORES_EACH = 2
 STAGE = re.compile(r"^(\S.*?) +\d+ MB/s +([\d.]+) CPU s/GB$", re.M)
 PARSERS = re.compile(r"^parsers at most +(\d+)", re.M)
 STAGES = ("read and unpack", "hash", "find event ends", "parse", "build rows and pages")
@@ -69,11 +72,18 @@ def one_file(costs: Costs, cores: int) -> Speed:
 
 
 def rank_files(costs: Costs, cores: int, ranks: int) -> Speed:
-    """One command: file after file, the first becomes the database, the others are added."""
+    """One command: the first file becomes the database, the others are added."""
     added = (ranks - 1) / ranks
-    return in_turn(streaming(costs, cores),
-                   (costs.derive * (1 - added) + costs.add_derive * added, "deriving"),
-                   (costs.land * (1 - added) + costs.add * added, "landing"))
+    derive = (costs.derive * (1 - added) + costs.add_derive * added, "deriving")
+    land = (costs.land * (1 - added) + costs.add * added, "landing")
+    files = max(1, min(cores // CORES_EACH, ranks, FILES_MAX))
+    if files == 1:
+        return in_turn(streaming(costs, cores), derive, land)
+    each, limit = streaming(costs, cores // files)
+    cpu = costs.unpack + costs.digest + costs.ends + costs.parse + costs.build + derive[0] + land[0]
+    seconds, what = max((each / files, f"{limit} of {files} files"),
+                        (derive[0] + land[0], "deriving and landing"), (cpu / cores, "cores"))
+    return Speed(1e3 / seconds, what)
 
 
 def own_databases(costs: Costs, cores: int, ranks: int) -> Speed:

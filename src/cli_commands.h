@@ -17,6 +17,8 @@ namespace tracedb {
 // `stop` becomes true when the person presses ctrl-C.
 Status RunIngest(const GlobalOptions& global, const IngestOptions& options,
                  const std::atomic<bool>& stop);
+Status RunServe(const GlobalOptions& global, const ServeArguments& arguments,
+                const std::atomic<bool>& stop);
 Status RunInfo(const GlobalOptions& global, const InfoOptions& options);
 Status RunAlign(const GlobalOptions& global, const AlignOptions& options,
                 const std::atomic<bool>& stop);

@@ -114,13 +114,55 @@ void AddQuery(CLI::App& app, QueryArguments& options, std::string& format) {
   app.add_option("-o,--output", options.output, "write to this file, whole or not at all")
       ->type_name("FILE");
   app.add_flag("--no-header", options.no_header, "no line with the columns' names");
-  app.add_flag("--safe-csv", options.safe_csv,
-               "csv for spreadsheets: a text that starts like a formula (= + - @) gets a ' in front");
+  app.add_flag(
+      "--safe-csv", options.safe_csv,
+      "csv for spreadsheets: a text that starts like a formula (= + - @) gets a ' in front");
   app.add_flag("--explain", options.explain, "show what the query means, and its SQL");
   app.add_option("--assert", options.assert_expression,
                  "an SQL expression over the result's columns that every row must fulfil; exit 3 "
                  "if one does not")
       ->type_name("EXPR");
+}
+
+void AddServe(CLI::App& app, ServeArguments& arguments) {
+  ServeOptions& options = arguments.serve;
+  app.add_option("--host", options.host,
+                 "the address to listen on (default 127.0.0.1: this machine only)")
+      ->type_name("ADDRESS");
+  app.add_option("--port", options.port, "the port (default 8642; 0: any that is free)")
+      ->check(CLI::Range(0, 65535))
+      ->type_name("N");
+  app.add_option("--token", options.token,
+                 "who asks must know this, as the password or as ?token=; needed for any address "
+                 "that others reach (or $TRACEDB_TOKEN, which other users do not see)")
+      ->envname("TRACEDB_TOKEN")
+      ->type_name("TEXT");
+  app.add_option("--allow-host", options.allowed_hosts,
+                 "a further name that browsers may call this server by; may be repeated")
+      ->type_name("NAME")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
+  app.add_option("--max-rows", options.rows_max,
+                 "refuse answers of more rows (default 0: rows are not counted)")
+      ->check(CLI::Range(int64_t{0}, int64_t{1} << 60))
+      ->type_name("N");
+  app.add_option("--max-seconds", options.seconds_max,
+                 "break off answers that take longer, sending included (default 600)")
+      ->check(CLI::Range(1, 1'000'000))
+      ->type_name("N");
+  app.add_option("--max-connections", options.connections_max,
+                 "connections at a time; more are told to come again (default 256)")
+      ->check(CLI::Range(1, 10'000))
+      ->type_name("N");
+  app.add_flag("--raw-text", options.raw_text,
+               "CSV with texts as they are: what starts like a formula (= + - @) gets no ' in "
+               "front; ?safe=0 does so for one request");
+  app.add_flag("--open", arguments.open, "open the page in a browser");
+  app.footer(
+      "Addresses: /  a page with all there is;  /QUERY.csv?PARAM=VALUE;  /queries.csv;\n"
+      "/tables/NAME.csv?limit=&offset=&order=COLUMN,-COLUMN;  /healthz\n"
+      "Everywhere: ?format=csv|tsv|json|ndjson  ?header=0  ?bom=1 (for Excel)  ?safe=0|1");
 }
 
 void AddInfo(CLI::App& app, InfoOptions& options, std::string& format) {
@@ -172,14 +214,13 @@ Error UsageError(const CLI::App& app, const std::string& what) {
 }
 
 Result<Command> ChosenCommand(const CLI::App& app) {
-  const std::map<std::string, Command> commands = {{"ingest", Command::kIngest},
-                                                   {"query", Command::kQuery},
-                                                   {"info", Command::kInfo},
-                                                   {"align", Command::kAlign},
-                                                   {"doctor", Command::kDoctor}};
+  const std::map<std::string, Command> commands = {
+      {"ingest", Command::kIngest}, {"query", Command::kQuery}, {"serve-csv", Command::kServe},
+      {"info", Command::kInfo},     {"align", Command::kAlign}, {"doctor", Command::kDoctor}};
   const auto chosen = app.get_subcommands();
   if (!chosen.empty()) return commands.at(chosen[0]->get_name());
-  return Error{ErrorKind::kUsage, "a command is missing: ingest, query, info, align or doctor",
+  return Error{ErrorKind::kUsage,
+               "a command is missing: ingest, query, serve-csv, info, align or doctor",
                "see: tracedb --help"};
 }
 
@@ -202,15 +243,17 @@ Result<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
   AddGlobal(app, line, color);
   CLI::App* ingest = app.add_subcommand("ingest", "load traces into the database");
   CLI::App* query = app.add_subcommand("query", "ask the database something");
+  CLI::App* serve = app.add_subcommand("serve-csv", "queries and tables over HTTP, as CSV");
   CLI::App* info = app.add_subcommand("info", "what is in the database");
   CLI::App* align = app.add_subcommand("align", "compare the clocks of the ranks");
   CLI::App* doctor = app.add_subcommand("doctor", "what is suspicious in traces or a database");
   AddIngest(*ingest, line.ingest, ingest_texts);
   AddQuery(*query, line.query, query_format);
+  AddServe(*serve, line.serve);
   AddInfo(*info, line.info, info_format);
   AddAlign(*align, line.align, align_format);
   AddDoctor(*doctor, line.doctor, report_format);
-  for (CLI::App* command : {ingest, query, info, align, doctor}) command->fallthrough();
+  for (CLI::App* command : {ingest, query, serve, info, align, doctor}) command->fallthrough();
   try {
     app.parse(argc, argv);
     line.ingest.memory_bytes = ingest_texts.memory.empty() ? LoadLimits::kMemoryBytesDefault

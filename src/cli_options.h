@@ -9,6 +9,7 @@
 
 #include "tracedb/base/result.h"
 #include "tracedb/query/result_sink.h"
+#include "tracedb/serve/serve_command.h"
 
 namespace tracedb {
 
@@ -64,13 +65,19 @@ struct DoctorOptions {
   bool json = false;
 };
 
-enum class Command { kIngest, kQuery, kInfo, kAlign, kDoctor, kShowText };
+struct ServeArguments {
+  ServeOptions serve;  // but the database, which is that of GlobalOptions
+  bool open = false;
+};
+
+enum class Command { kIngest, kQuery, kServe, kInfo, kAlign, kDoctor, kShowText };
 
 struct CommandLine {
   Command command = Command::kShowText;
   GlobalOptions global;
   IngestOptions ingest;
   QueryArguments query;
+  ServeArguments serve;
   InfoOptions info;
   AlignOptions align;
   DoctorOptions doctor;

@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <malloc.h>
 #include <spawn.h>
@@ -47,10 +48,9 @@ Status RunServe(const GlobalOptions& global, const ServeArguments& arguments,
     return Done{};
   };
   options.on_note = [&global](const std::string& note) { SayNote(global, note); };
-  options.on_ready = [&](const std::string& url) {
+  options.on_ready = [&](const std::string& url, const std::string& page) {
     SayNote(global, fmt::format("{} is at {}{} (ctrl-C ends it)", global.database.string(), url,
                                 options.token.empty() ? "" : "?token=..."));
-    const std::string page = options.token.empty() ? url : url + "?token=" + options.token;
     if (arguments.open && !OpenBrowser(page)) {
       SayNote(global, "--open: there is no browser to start; open the address above");
     }

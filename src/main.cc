@@ -91,6 +91,8 @@ Status Run(const CommandLine& line) {
       return RunIngest(line.global, line.ingest, stop_asked);
     case Command::kQuery:
       return RunQuery(line.global, line.query);
+    case Command::kServe:
+      return RunServe(line.global, line.serve, stop_asked);
     case Command::kInfo:
       return RunInfo(line.global, line.info);
     case Command::kAlign:

@@ -40,3 +40,7 @@ if(TRACEDB_ISAL)
   tracedb_find_plain(tracedb_isal isal isa-l/igzip_lib.h libisal-dev)
 endif()
 tracedb_find_plain(tracedb_xxhash xxhash xxhash.h libxxhash-dev)
+# Debian's httplib is a library, made with these; what its classes hold depends on them.
+tracedb_find_plain(tracedb_httplib cpp-httplib httplib.h libcpp-httplib-dev)
+target_compile_definitions(tracedb_httplib INTERFACE CPPHTTPLIB_OPENSSL_SUPPORT
+  CPPHTTPLIB_ZLIB_SUPPORT CPPHTTPLIB_BROTLI_SUPPORT)

@@ -131,8 +131,8 @@ bool IsFormula(std::string_view text) {
 }
 
 std::unique_ptr<RowSink> MakeCsvSink(const SinkOptions& options, OutputStream& output) {
-  return std::make_unique<SeparatedSink>(',', AppendCsvText, options.crlf ? "\r\n" : "\n",
-                                         options, output);
+  return std::make_unique<SeparatedSink>(',', AppendCsvText, options.crlf ? "\r\n" : "\n", options,
+                                         output);
 }
 
 std::unique_ptr<RowSink> MakeTsvSink(const SinkOptions& options, OutputStream& output) {

@@ -69,7 +69,7 @@ def with_many_rows(options, name, rank, events=150000):
     os.makedirs(options.inputs, exist_ok=True)
     with gzip.open(path, "wt", encoding="ascii") as file:
         file.write('{"distributedInfo":{"rank":%d},"traceEvents":[\n' % rank)
-        file.write('{"ph":"X","cat":"cpu_op","name":"n","pid":1,"tid":1,"ts":1,"dur":1},\n' * events)
+        file.write('{"ph":"X","cat":"cpu_op","name":"n","pid":1,"tid":1,"ts":1},\n' * events)
         file.write('{"ph":"i","name":"end","pid":1,"tid":1,"ts":1}]}\n')
     return path
 

@@ -28,7 +28,8 @@ RATCHET_FUNCTIONS = {
 }
 
 LAYERS = {"base": set(), "pages": {"base"}, "ingest": {"base", "pages"}, "query": {"base"},
-          "align": {"base"}, "doctor": {"base", "query"}, "extension": {"base"}}
+          "align": {"base"}, "doctor": {"base", "query"}, "serve": {"base", "query"},
+          "extension": {"base"}}
 
 # A C interface, and the only places that may include it; a name that ends in / is a folder.
 C_INTERFACES = {
@@ -36,7 +37,8 @@ C_INTERFACES = {
                   "src/pages/database_overlay.cc", "src/pages/overlay_vfs.h", "src/extension/",
                   "tests/"),
     "sqlite3ext.h": ("src/extension/",),
-    "zlib.h": ("src/ingest/byte_inflater.cc", "bench/", "tests/"),
+    "httplib.h": ("src/serve/",),
+    "zlib.h": ("src/ingest/byte_inflater.cc", "src/serve/gzip_text.cc", "bench/", "tests/"),
     "zstd.h": ("src/ingest/byte_inflater.cc", "bench/", "tests/"),
     "isa-l/igzip_lib.h": ("src/ingest/byte_inflater.cc", "bench/", "tests/"),
 }

@@ -73,6 +73,35 @@ TEST(ResultSink, HeaderCanBeLeftOut) {
   EXPECT_EQ(Render(Format::kTable, {"name"}, {{Integer(1)}}, bare), "1\n");
 }
 
+TEST(ResultSink, FormulasAreDefusedAndNumbersAreNot) {
+  const SinkOptions safe{.header = true, .safe_text = true, .crlf = true};
+  EXPECT_EQ(Render(Format::kCsv, {"=h"},
+                   {{Text("=1+1")},
+                    {Text("@a")},
+                    {Text("+a")},
+                    {Text("-1+2")},
+                    {Text("\tx")},
+                    {Text("\rx")},
+                    {Text("-")},
+                    {Text("=\"a\",1")}},
+                   safe),
+            "'=h\r\n'=1+1\r\n'@a\r\n'+a\r\n'-1+2\r\n'\tx\r\n\"'\rx\"\r\n'-\r\n"
+            "\"'=\"\"a\"\",1\"\r\n");
+  EXPECT_EQ(Render(Format::kCsv, {"n"},
+                   {{Integer(-5)},
+                    {Real(-0.5)},
+                    {Text("-5")},
+                    {Text("+1.5e3")},
+                    {Text("")},
+                    {Text("a=b")},
+                    {Null()}},
+                   {.header = false, .safe_text = true}),
+            "-5\n-0.5\n-5\n+1.5e3\n\"\"\na=b\n\n");
+  EXPECT_EQ(Render(Format::kTsv, {"n"}, {{Text("=1")}}, {.header = false, .safe_text = true}),
+            "'=1\n");
+  EXPECT_EQ(Render(Format::kCsv, {"n"}, {{Text("=1")}}, {.header = false}), "=1\n");
+}
+
 TEST(ResultSink, SeveralResultsArePartedByAnEmptyLine) {
   EXPECT_EQ(Render(Format::kCsv, {"n"}, {{Integer(1)}}, {}, 2), "n\n1\n\nn\n1\n");
   EXPECT_EQ(Render(Format::kTable, {"n"}, {{Integer(1)}}, {}, 2), "n\n-\n1\n\nn\n-\n1\n");

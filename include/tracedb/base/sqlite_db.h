@@ -119,7 +119,7 @@ class SqliteDb {
   };
   SqliteDb(sqlite3* db, std::filesystem::path path) : db_(db), path_(std::move(path)) {}
   std::unique_ptr<BusyWait> busy_wait_ =
-      std::make_unique<BusyWait>();  // the connection points at it
+      std::make_unique<BusyWait>();                 // the connection points at it
   std::unique_ptr<std::function<bool()>> stop_if_;  // and at this
   std::unique_ptr<sqlite3, Close> db_;
   std::filesystem::path path_;

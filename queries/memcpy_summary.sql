@@ -1,0 +1,47 @@
+-- title: Copies and fills: how many, how large, how fast
+--
+-- One row for each GPU and direction, as the trace names it. Copies from or to pageable memory
+-- pass through a buffer of the driver: they are slow and hold the host (host_ms); page-locked
+-- memory (pin_memory) and non_blocking=True are the remedy. How much of it nothing else hides is
+-- exposed_memory_ms of `overlap`.
+--
+-- param:  rank  int(id)     = null  This rank only; all of them when null.
+-- param:  step  int(count)  = null  Only what was launched in this step; all when null.
+--
+-- column: rank         int(id)     The rank.
+-- column: device       text        The GPU, as the trace calls it.
+-- column: name         text        What was done, as the trace calls it.
+-- column: activities   int(count)  Copies or fills.
+-- column: total_ms     real(ms)    Sum of their durations.
+-- column: total_bytes  int(bytes)  Their bytes; NULL where the trace has none.
+-- column: gbps         real(gbps)  Bytes of those that have bytes by the time of these.
+-- column: min_bytes    int(bytes)  The smallest.
+-- column: max_bytes    int(bytes)  The largest.
+-- column: max_ms       real(ms)    The longest.
+-- column: host_ms      real(ms)    Sum of the durations of the calls that launched them.
+-- column: is_pageable  int(0..1)   1: it copies from or to pageable memory.
+--
+-- empty:  Nothing was copied or filled on a GPU, or the trace does not say so.
+
+SELECT
+  t.rank,
+  t.device,
+  l.name,
+  count(*) AS activities,
+  sum(ifnull(g.dur, 0)) / 1e6 AS total_ms,
+  sum(g.bytes) AS total_bytes,
+  1.0 * sum(g.bytes) / nullif(sum(g.dur) FILTER (WHERE g.bytes IS NOT NULL), 0) AS gbps,
+  min(g.bytes) AS min_bytes,
+  max(g.bytes) AS max_bytes,
+  max(ifnull(g.dur, 0)) / 1e6 AS max_ms,
+  sum(c.dur) / 1e6 AS host_ms,
+  instr(lower(l.name), 'pageable') > 0 AS is_pageable
+FROM gpu_slice g
+CROSS JOIN track t ON t.id = g.track
+CROSS JOIN label l ON l.id = g.label
+LEFT JOIN launch k ON k.id = g.id
+LEFT JOIN runtime_slice c ON c.id = k.launch_slice_id
+WHERE g.kind = 2 AND ifnull(g.dur, 0) >= 0
+  AND (:rank IS NULL OR t.rank = :rank) AND (:step IS NULL OR k.step = :step)
+GROUP BY t.rank, t.device, l.name
+ORDER BY t.rank, CAST(t.device AS INTEGER), t.device, sum(ifnull(g.dur, 0)) DESC, l.name;

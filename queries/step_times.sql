@@ -1,0 +1,67 @@
+-- title: How long each step took, and how far the GPU lagged
+--
+-- One row for each ProfilerStep of each rank. An activity belongs to the step in which it was
+-- launched, wherever it runs: host and GPU work on different steps at one time. A step that waits
+-- for its input has a large first_activity_ms on all ranks; a rank that waits for its host ends
+-- each step with lag_ms near 0 or below it.
+--
+-- param:  rank  int(id)  = null  This rank only; all of them when null.
+--
+-- column: rank               int(id)     The rank.
+-- column: step               int(count)  The number in ProfilerStep#N.
+-- column: start_ms           real(ms)    Its start, since the first event in the database.
+-- column: step_ms            real(ms)    From its start to its end, on the host.
+-- column: median_ms          real(ms)    The median of the rank's steps.
+-- column: over_median_pct    real(pct)   step_ms beyond median_ms, of median_ms.
+-- column: activities         int(count)  Kernels, copies and fills launched in it.
+-- column: gpu_ms             real(ms)    From the first start of these to the last end.
+-- column: first_activity_ms  real(ms)    From the step's start to the first start of these.
+-- column: lag_ms             real(ms)    From the step's end to the last end of these; negative
+--                                        when the GPU was done with it before the host.
+--
+-- empty:  No step is in the database: the job did not call the profiler's step().
+
+WITH origin AS (
+  SELECT min(start_ns) AS zero_ns FROM trace
+),
+launched AS (  -- times of a row count from the track's base
+  SELECT g.track, k.step, count(*) AS activities, min(g.ts) AS first_ts,
+         max(g.ts + ifnull(g.dur, 0)) AS last_ts
+  FROM gpu_slice g JOIN launch k ON k.id = g.id
+  WHERE k.step IS NOT NULL AND ifnull(g.dur, 0) >= 0
+  GROUP BY +g.track, k.step
+),
+on_gpu AS (
+  SELECT t.trace_id, l.step, sum(l.activities) AS activities,
+         min(l.first_ts + t.base_ns) AS first_ns, max(l.last_ts + t.base_ns) AS last_ns
+  FROM launched l JOIN track t ON t.id = l.track
+  GROUP BY t.trace_id, l.step
+),
+timed AS (
+  SELECT t.trace_id, t.rank, s.id, s.step, s.ts + t.base_ns AS start_ns, s.dur AS dur_ns,
+         row_number() OVER (PARTITION BY t.rank ORDER BY s.dur, s.id) AS place,
+         count(*) OVER (PARTITION BY t.rank) AS steps
+  FROM step s JOIN track t ON t.id = s.track
+  WHERE s.dur >= 0
+),
+middle AS (  -- of an even number of steps the mean of the two in the middle
+  SELECT rank, avg(dur_ns) AS median_ns FROM timed
+  WHERE place BETWEEN (steps + 1) / 2 AND (steps + 2) / 2 GROUP BY rank
+)
+SELECT
+  s.rank,
+  s.step,
+  (s.start_ns - zero_ns) / 1e6 AS start_ms,
+  s.dur_ns / 1e6 AS step_ms,
+  m.median_ns / 1e6 AS median_ms,
+  100.0 * (s.dur_ns - m.median_ns) / nullif(m.median_ns, 0) AS over_median_pct,
+  ifnull(g.activities, 0) AS activities,
+  (g.last_ns - g.first_ns) / 1e6 AS gpu_ms,
+  (g.first_ns - s.start_ns) / 1e6 AS first_activity_ms,
+  (g.last_ns - s.start_ns - s.dur_ns) / 1e6 AS lag_ms
+FROM timed s
+CROSS JOIN origin
+JOIN middle m ON m.rank = s.rank
+LEFT JOIN on_gpu g ON g.trace_id = s.trace_id AND g.step = s.step
+WHERE :rank IS NULL OR s.rank = :rank
+ORDER BY s.rank, s.start_ns, s.id;

@@ -1,0 +1,36 @@
+// Text and rows as HTML. Every name in a trace is somebody's text: nothing gets onto a page but
+// through EscapedHtml.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tracedb/query/result_sink.h"
+
+namespace tracedb {
+
+// Safe between tags and within a quoted attribute. Characters that are not seen, or that turn the
+// writing direction, are made visible.
+std::string EscapedHtml(std::string_view text);
+
+// A paragraph for each that the text parts with an empty line; `code` in it as such.
+std::string HtmlParagraphs(std::string_view text);
+
+// Gathers a result as a <table>; long texts are cut, with the whole text as their title.
+class HtmlTable : public RowSink {
+ public:
+  Status Begin(std::span<const std::string> column_names) override;
+  Status Row(std::span<const Cell> cells) override;
+  Status End() override;
+
+  int64_t rows() const { return rows_; }
+  const std::string& html() const { return html_; }  // whole after End
+
+ private:
+  std::string html_;
+  int64_t rows_ = 0;
+};
+
+}  // namespace tracedb

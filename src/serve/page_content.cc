@@ -1,0 +1,164 @@
+#include "serve/page_content.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "serve/html_text.h"
+#include "serve/result_request.h"
+#include "serve/table_query.h"
+#include "tracedb/query/query_run.h"
+
+namespace tracedb {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::milliseconds kPageTime(1500);     // for all that nobody asked for
+constexpr std::chrono::milliseconds kPieceTime(500);     // for one of them
+constexpr std::chrono::milliseconds kAskedTime(60'000);  // for what the person asked for
+constexpr int64_t kPreviewRows = 5;
+constexpr int64_t kAskedRows = 100;
+
+class PageGatherer {
+ public:
+  PageGatherer(SqliteDb& db, const std::function<bool()>& stop) : db_(db), stop_(stop) {
+    db_.StopIf([this] { return Clock::now() >= piece_end_ || stop_(); });
+  }
+
+  // The database's connection asks this object from now on.
+  ~PageGatherer() { db_.StopIf({}); }
+  PageGatherer(const PageGatherer&) = delete;
+  PageGatherer& operator=(const PageGatherer&) = delete;
+
+  void BeginPiece() { piece_end_ = std::min(Clock::now() + kPieceTime, page_end_); }
+  void BeginAsked() { piece_end_ = Clock::now() + kAskedTime; }
+  bool IsStopped() const { return Clock::now() >= piece_end_ || stop_(); }
+
+  std::string Preview(const QueryDoc& doc, const GivenParams& given, int64_t rows_max);
+  std::optional<int64_t> Count(const std::string& table);
+  bool is_whole() const { return is_whole_; }
+
+ private:
+  SqliteDb& db_;
+  const std::function<bool()>& stop_;
+  const Clock::time_point page_end_ = Clock::now() + kPageTime;
+  Clock::time_point piece_end_ = page_end_;
+  bool is_whole_ = true;
+};
+
+std::string PageGatherer::Preview(const QueryDoc& doc, const GivenParams& given, int64_t rows_max) {
+  std::vector<std::string> params;
+  for (const auto& [name, value] : given) params.push_back(fmt::format("{}={}", name, value));
+  HtmlTable table;
+  const auto run = [&]() -> Result<QueryOutcome> {
+    TRACEDB_ASSIGN(query, PreparedQuery::Prepare(db_, doc, {params, ""}));
+    return query.Run(table, rows_max);
+  };
+  const auto outcome = run();
+  if (!outcome.ok()) {
+    if (IsStopped()) {
+      is_whole_ = false;
+      return "<p class=\"soft\">This takes a while: press Show.</p>\n";
+    }
+    return fmt::format("<p class=\"warn\">{}. {}</p>\n", EscapedHtml(outcome.error().what),
+                       EscapedHtml(outcome.error().advice));
+  }
+  if (outcome.value().rows == 0) {
+    return fmt::format("<p class=\"soft\">No rows. {}</p>\n", EscapedHtml(outcome.value().note));
+  }
+  if (!outcome.value().cut) return table.html();
+  return table.html() +
+         fmt::format("<p class=\"soft\">The first {} rows; the CSV has all.</p>\n", table.rows());
+}
+
+std::optional<int64_t> PageGatherer::Count(const std::string& table) {
+  const auto rows = CountRows(db_, table, kExcelRowsMax);
+  is_whole_ = is_whole_ && rows.ok();
+  return rows.ok() ? std::optional(rows.value()) : std::nullopt;
+}
+
+GivenParams GivenOf(const WebRequest& request) {
+  GivenParams given;
+  for (const auto& [name, value] : request.params) {
+    if (!value.empty() && !IsFormParam(name)) given.emplace_back(name, value);
+  }
+  return given;
+}
+
+Status AddTables(PageGatherer& gatherer, SqliteDb& db, PageContent& content) {
+  TRACEDB_ASSIGN(names, ListTables(db));
+  for (TableName& name : names) {
+    PageTable table;
+    gatherer.BeginPiece();
+    table.rows = gatherer.Count(name.name);
+    table.more_rows = table.rows == kExcelRowsMax;
+    // A view may be broken; the others are shown all the same.
+    auto columns = ListColumns(db, name.name);
+    if (columns.ok()) table.columns = std::move(columns).value();
+    table.is_view = name.is_view;
+    table.name = std::move(name.name);
+    content.tables.push_back(std::move(table));
+  }
+  return Done{};
+}
+
+std::string TablePreview(PageGatherer& gatherer, SqliteDb& db, const PageContent& content) {
+  GivenParams params;
+  std::string order;
+  for (const auto& [name, value] : content.table_given) {
+    if (name == "order") {
+      order = value;
+    } else {
+      params.emplace_back(name, value);
+    }
+  }
+  const auto doc = MakeTableQuery(db, content.table_shown, order);
+  if (doc.ok()) return gatherer.Preview(doc.value(), params, kAskedRows);
+  return fmt::format("<p class=\"warn\">{}. {}</p>\n", EscapedHtml(doc.error().what),
+                     EscapedHtml(doc.error().advice));
+}
+
+}  // namespace
+
+Result<PageContent> GatherPage(SqliteDb& db, const QueryCatalog& catalog, const WebRequest& request,
+                               const std::function<bool()>& stop) {
+  constexpr std::string_view kTables = "tables/";
+  PageContent content;
+  content.database = db.path().filename().string();
+  content.origin = "http://" + (request.hosts.empty() ? "" : request.hosts[0]);
+  content.token = request.Param("token");
+  const std::string show(request.Param("show"));
+  PageGatherer gatherer(db, stop);
+  for (const QueryDoc& doc : catalog.queries()) {
+    if (doc.IsInFolder()) {
+      content.checks.push_back(&doc);
+      continue;
+    }
+    PageQuery query;
+    query.doc = &doc;
+    const bool is_asked = doc.name == show;
+    is_asked ? gatherer.BeginAsked() : gatherer.BeginPiece();
+    if (is_asked) query.given = GivenOf(request);
+    query.preview = gatherer.Preview(doc, query.given, is_asked ? kAskedRows : kPreviewRows);
+    content.queries.push_back(std::move(query));
+  }
+  gatherer.BeginAsked();
+  if (const QueryDoc* traces = catalog.Find("info_traces"); traces != nullptr) {
+    content.traces = gatherer.Preview(*traces, {}, kAskedRows);
+  }
+  TRACEDB_TRY(AddTables(gatherer, db, content));
+  const bool shows_table =
+      show.starts_with(kTables) && std::ranges::find(content.tables, show.substr(kTables.size()),
+                                                     &PageTable::name) != content.tables.end();
+  if (shows_table) {
+    content.table_shown = show.substr(kTables.size());
+    content.table_given = GivenOf(request);
+    gatherer.BeginAsked();
+    content.table_preview = TablePreview(gatherer, db, content);
+  }
+  content.is_whole = gatherer.is_whole();
+  return content;
+}
+
+}  // namespace tracedb

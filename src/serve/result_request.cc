@@ -1,0 +1,66 @@
+#include "serve/result_request.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace tracedb {
+namespace {
+
+constexpr std::array<std::string_view, 6> kFormParams = {"bom",  "format", "header",
+                                                         "safe", "show",   "token"};
+
+Result<bool> ReadSwitch(std::string_view name, std::string_view text) {
+  if (text == "1" || text == "true" || text == "yes") return true;
+  if (text == "0" || text == "false" || text == "no") return false;
+  return Error{ErrorKind::kUsage, fmt::format("{}: 0 or 1 is wanted", name), ""};
+}
+
+Result<Format> ReadFormat(std::string_view text) {
+  const auto format = FormatByName(text);
+  if (format.has_value() && *format != Format::kTable && *format != Format::kMarkdown) {
+    return *format;
+  }
+  return Error{ErrorKind::kUsage, "format: csv, tsv, json or ndjson is wanted", ""};
+}
+
+Status ReadFormParam(std::string_view name, std::string_view text, ResultForm& form) {
+  if (name == "token" || name == "show") return Done{};
+  if (name == "format") {
+    TRACEDB_ASSIGN(format, ReadFormat(text));
+    form.format = format;
+    return Done{};
+  }
+  TRACEDB_ASSIGN(on, ReadSwitch(name, text));
+  (name == "bom" ? form.byte_order_mark : name == "header" ? form.header : form.safe_text) = on;
+  return Done{};
+}
+
+}  // namespace
+
+bool IsFormParam(std::string_view name) {
+  return std::ranges::find(kFormParams, name) != kFormParams.end();
+}
+
+Result<ResultRequest> ReadResultRequest(const WebRequest& request, bool is_table, bool raw) {
+  ResultRequest result;
+  result.form.safe_text = !raw;
+  for (const auto& [name, text] : request.params) {
+    if (text.empty()) continue;
+    if (IsFormParam(name)) {
+      TRACEDB_TRY(ReadFormParam(name, text, result.form));
+    } else if (is_table && name == "order") {
+      result.order = text;
+    } else {
+      result.params.push_back(fmt::format("{}={}", name, text));
+    }
+  }
+  // Only a text for people and spreadsheets has use for a mark.
+  const bool separated = result.form.format == Format::kCsv || result.form.format == Format::kTsv;
+  result.form.byte_order_mark = result.form.byte_order_mark && separated;
+  result.form.gzip = AcceptsGzip(request.accept_encoding);
+  return result;
+}
+
+}  // namespace tracedb

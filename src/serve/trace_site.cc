@@ -1,0 +1,286 @@
+#include "serve/trace_site.h"
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "serve/gzip_text.h"
+#include "serve/page_content.h"
+#include "serve/query_list.h"
+#include "serve/site_page.h"
+#include "serve/table_query.h"
+
+namespace tracedb {
+namespace {
+
+constexpr size_t kCacheBytes = 16 << 20;
+
+// More than processors, so that a few long queries leave some for short ones.
+int Slots() { return std::max(8, 4 * static_cast<int>(std::thread::hardware_concurrency())); }
+
+// What a result could not be made for. The database's trouble is not the request's fault.
+WebAnswer Failed(const Error& error) {
+  if (error.kind == ErrorKind::kUsage) return PlainAnswer(400, error.what, error.advice);
+  return BusyAnswer(error.what, error.advice);
+}
+
+// A name that every file system takes.
+std::string FileName(std::string_view name, std::string_view extension) {
+  if (const size_t slash = name.rfind('/'); slash != std::string_view::npos) {
+    name.remove_prefix(slash + 1);
+  }
+  std::string file;
+  for (const char c : name) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '_' || c == '-';
+    file += plain ? c : '_';
+  }
+  return fmt::format("{}.{}", file, extension);
+}
+
+bool IsForSpreadsheets(Format format) { return format == Format::kCsv || format == Format::kTsv; }
+
+}  // namespace
+
+TraceSite::TraceSite(const ServeOptions& options, const QueryCatalog& catalog,
+                     const std::atomic<bool>& stop)
+    : options_(options),
+      catalog_(catalog),
+      stop_(stop),
+      guard_(options.host, options.allowed_hosts, options.token),
+      pool_(options.database, options.on_open),
+      slots_(Slots()),
+      cache_(kCacheBytes) {}
+
+void TraceSite::Note(const std::string& text) const {
+  if (options_.on_note) options_.on_note(text);
+}
+
+StopReasons TraceSite::ReasonsFor(const WebRequest& request) const {
+  return {stop_, std::chrono::seconds(options_.seconds_max), request.is_gone,
+          [this] { return pool_.HasJournal(); }};
+}
+
+WebAnswer TraceSite::Answer(const WebRequest& request) {
+  if (auto refused = guard_.Refuse(request); refused.has_value()) return std::move(*refused);
+  const std::string& path = request.path;
+  if (path == "/") return AnswerPage(request);
+  if (path == "/healthz") return AnswerHealth();
+  if (path == "/queries.csv") return AnswerList(request);
+  constexpr std::string_view kTables = "/tables/";
+  constexpr std::string_view kCsv = ".csv";
+  if (path.ends_with(kCsv)) {
+    const std::string name = path.substr(1, path.size() - 1 - kCsv.size());
+    if (!path.starts_with(kTables)) return AnswerQuery(request, name);
+    return AnswerTable(request, name.substr(kTables.size() - 1));
+  }
+  return PlainAnswer(404, "there is nothing at this address", "/ lists what there is");
+}
+
+WebAnswer TraceSite::AnswerHealth() {
+  const auto version = pool_.Version();
+  if (!version.ok()) return Failed(version.error());
+  return PlainAnswer(200, "ok");
+}
+
+WebAnswer TraceSite::AnswerQuery(const WebRequest& request, const std::string& name) {
+  Asked asked;
+  asked.doc = catalog_.Find(name);
+  if (asked.doc == nullptr || asked.doc->name != name) {
+    return PlainAnswer(404, "there is no such query", "/queries.csv lists those there are");
+  }
+  asked.name = name;
+  return AnswerResult(request, std::move(asked));
+}
+
+WebAnswer TraceSite::AnswerTable(const WebRequest& request, const std::string& table) {
+  Asked asked;
+  asked.name = "tables/" + table;
+  asked.table = table;
+  return AnswerResult(request, std::move(asked));
+}
+
+Result<std::string> TraceSite::EtagOf(const WebRequest& request, bool gzip, std::string_view host) {
+  TRACEDB_ASSIGN(state, pool_.Version());
+  state += fmt::format("\n{} {} {} {}\n{}", gzip, options_.raw_text, options_.rows_max, host,
+                       request.path);
+  // Lengths first: no two lists of parameters make one text.
+  for (const auto& [name, text] : request.params) {
+    state += fmt::format("\n{} {} {}={}", name.size(), text.size(), name, text);
+  }
+  const XXH128_hash_t hash = XXH3_128bits(state.data(), state.size());
+  return fmt::format("\"{:016x}{:016x}\"", hash.high64, hash.low64);
+}
+
+std::optional<WebAnswer> TraceSite::Known(const WebRequest& request, const std::string& etag) {
+  if (HasEtag(request.if_none_match, etag)) {
+    WebAnswer unchanged;
+    unchanged.status = 304;
+    unchanged.headers = {
+        {"ETag", etag}, {"Cache-Control", "no-cache"}, {"Vary", "Accept-Encoding"}};
+    return unchanged;
+  }
+  const auto kept = cache_.Find(etag);
+  if (kept == nullptr) return std::nullopt;
+  return *kept;
+}
+
+WebAnswer TraceSite::Keep(const std::string& etag, WebAnswer answer) {
+  answer.headers.emplace_back("ETag", etag);
+  answer.headers.emplace_back("Cache-Control", "no-cache");
+  answer.headers.emplace_back("Vary", "Accept-Encoding");
+  if (!answer.stream) cache_.Keep(etag, answer);
+  return answer;
+}
+
+WebAnswer TraceSite::AnswerResult(const WebRequest& request, Asked asked) {
+  auto result = ReadResultRequest(request, asked.doc == nullptr, options_.raw_text);
+  if (!result.ok()) return Failed(result.error());
+  asked.result = std::move(result).value();
+  if (options_.rows_max > 0) asked.result.form.rows_max = options_.rows_max;
+  auto etag = EtagOf(request, asked.result.form.gzip, "");
+  if (!etag.ok()) return Failed(etag.error());
+  asked.etag = std::move(etag).value();
+  if (auto known = Known(request, asked.etag); known.has_value()) return std::move(*known);
+  return Run(request, asked);
+}
+
+// An error of kNoTrace: the table is not there.
+Result<std::shared_ptr<RunningResult>> TraceSite::Start(const WebRequest& request,
+                                                        const Asked& asked, WebAnswer& answer) {
+  TRACEDB_ASSIGN(lease, pool_.Borrow());
+  const StopReasons reasons = ReasonsFor(request);
+  auto running =
+      std::make_shared<RunningResult>(std::move(lease), slots_, reasons, asked.result.form);
+  const auto prepare = [&]() -> Status {
+    if (asked.doc != nullptr) return running->Prepare(*asked.doc, asked.result.params);
+    TRACEDB_ASSIGN(is_there, HasTable(running->db(), asked.table));
+    if (!is_there) return Error{ErrorKind::kNoTrace, "there is no such table", "/ lists them"};
+    TRACEDB_ASSIGN(doc, MakeTableQuery(running->db(), asked.table, asked.result.order));
+    TRACEDB_TRY(running->Prepare(doc, asked.result.params));
+    if (!IsForSpreadsheets(asked.result.form.format)) return Done{};
+    TRACEDB_ASSIGN(rows,
+                   CountAskedRows(running->db(), asked.table, asked.result.params, kExcelRowsMax));
+    if (rows < kExcelRowsMax) return Done{};
+    answer.headers.emplace_back("X-Tracedb-Warning",
+                                fmt::format("more rows than the {} of an Excel sheet, which leaves "
+                                            "the others out: use limit and offset",
+                                            kExcelRowsMax));
+    return Done{};
+  };
+  const Status prepared = prepare();
+  if (prepared.ok()) return running;
+  if (running->stopped().reason().empty()) return prepared.error();
+  answer = running->stopped().Answer();
+  return std::shared_ptr<RunningResult>();
+}
+
+WebAnswer TraceSite::Run(const WebRequest& request, const Asked& asked) {
+  WebAnswer answer;
+  auto started = Start(request, asked, answer);
+  if (!started.ok()) {
+    if (started.error().kind != ErrorKind::kNoTrace) return Failed(started.error());
+    return PlainAnswer(404, started.error().what, started.error().advice);
+  }
+  const std::shared_ptr<RunningResult> running = std::move(started).value();
+  if (running == nullptr) return answer;
+  const auto whole = running->RunHead();
+  if (!whole.ok()) {
+    return running->stopped().reason().empty() ? Failed(whole.error())
+                                               : running->stopped().Answer();
+  }
+  if (running->is_cut()) {
+    return PlainAnswer(400, fmt::format("this is more than {} rows (--max-rows)", running->rows()),
+                       "ask for fewer, with a parameter or with limit and offset of a table");
+  }
+  const ResultForm& form = asked.result.form;
+  answer.media_type = FormatMediaType(form.format);
+  if (form.gzip) answer.headers.emplace_back("Content-Encoding", "gzip");
+  const bool shown = form.format == Format::kJson || form.format == Format::kNdjson;
+  answer.headers.emplace_back("Content-Disposition",
+                              fmt::format("{}; filename=\"{}\"", shown ? "inline" : "attachment",
+                                          FileName(asked.name, FormatName(form.format))));
+  if (!whole.value()) return StreamOf(running, asked, std::move(answer));
+  answer.body = running->TakeHead();
+  return Keep(asked.etag, std::move(answer));
+}
+
+WebAnswer TraceSite::StreamOf(std::shared_ptr<RunningResult> running, const Asked& asked,
+                              WebAnswer answer) {
+  answer.stream = [this, running = std::move(running), name = asked.name,
+                   is_sheet =
+                       IsForSpreadsheets(asked.result.form.format)](const WebAnswer::Write& write) {
+    const Status sent = running->SendRest(write);
+    if (sent.ok()) {
+      if (is_sheet && running->rows() >= kExcelRowsMax) {
+        Note(fmt::format("/{}.csv: {} rows, which is more than an Excel sheet shows", name,
+                         running->rows()));
+      }
+      return true;
+    }
+    if (sent.error().kind != ErrorKind::kClosed) {
+      Note(fmt::format("/{}.csv: broken off after {} rows: {}", name, running->rows(),
+                       sent.error().what));
+    }
+    return false;
+  };
+  return Keep(asked.etag, std::move(answer));
+}
+
+WebAnswer TraceSite::AnswerList(const WebRequest& request) {
+  auto result = ReadResultRequest(request, false, options_.raw_text);
+  if (!result.ok()) return Failed(result.error());
+  StringOutput text;
+  SinkOptions options;
+  options.header = result.value().form.header;
+  options.safe_text = result.value().form.safe_text;
+  options.crlf = true;
+  const Format format = result.value().form.format;
+  if (result.value().form.byte_order_mark) (void)text.Write("\xEF\xBB\xBF").ok();
+  const Status written = WriteQueryList(catalog_, *MakeSink(format, options, text));
+  const Status flushed = text.Flush();
+  if (!written.ok() || !flushed.ok()) return BusyAnswer("the list could not be written");
+  WebAnswer answer;
+  answer.media_type = FormatMediaType(format);
+  answer.body = text.text();
+  answer.headers.emplace_back("Cache-Control", "no-cache");
+  return answer;
+}
+
+WebAnswer TraceSite::AnswerPage(const WebRequest& request) {
+  const bool gzip = AcceptsGzip(request.accept_encoding);
+  // Its links say which name it was asked for by.
+  auto etag = EtagOf(request, gzip, request.hosts[0]);
+  if (!etag.ok()) return Failed(etag.error());
+  if (auto known = Known(request, etag.value()); known.has_value()) return std::move(*known);
+  StopReasons reasons = ReasonsFor(request);
+  const auto stop = [&reasons] { return reasons.Check(); };
+  HeldSlot slot(slots_);
+  if (!slot.Take(stop)) return reasons.Answer();
+  auto lease = pool_.Borrow();
+  if (!lease.ok()) return Failed(lease.error());
+  const auto content = GatherPage(lease.value().db(), catalog_, request, stop);
+  if (!reasons.reason().empty()) return reasons.Answer();
+  if (!content.ok()) return Failed(content.error());
+  WebAnswer answer;
+  answer.media_type = "text/html; charset=utf-8";
+  answer.headers.emplace_back("Content-Security-Policy",
+                              "default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
+                              "form-action 'self'; base-uri 'none'; frame-ancestors 'none'");
+  answer.body = RenderPage(content.value());
+  if (gzip) {
+    auto packer = GzipText::Create();
+    if (!packer.ok()) return Failed(packer.error());
+    const std::string begun = packer.value()->Add(answer.body);
+    answer.body = begun + packer.value()->Finish();
+    answer.headers.emplace_back("Content-Encoding", "gzip");
+  }
+  if (content.value().is_whole) return Keep(etag.value(), std::move(answer));
+  answer.headers.emplace_back("Cache-Control", "no-store");
+  return answer;
+}
+
+}  // namespace tracedb

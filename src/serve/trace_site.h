@@ -1,0 +1,66 @@
+// What there is to see under which address: requests become answers. Knows nothing of sockets.
+#pragma once
+
+#include <atomic>
+#include <optional>
+#include <string>
+
+#include "serve/database_pool.h"
+#include "serve/query_slots.h"
+#include "serve/request_guard.h"
+#include "serve/result_cache.h"
+#include "serve/result_request.h"
+#include "serve/running_result.h"
+#include "serve/web_message.h"
+#include "tracedb/query/query_catalog.h"
+#include "tracedb/serve/serve_command.h"
+
+namespace tracedb {
+
+class TraceSite {
+ public:
+  // `catalog`, `options` and `stop` must outlive this.
+  TraceSite(const ServeOptions& options, const QueryCatalog& catalog,
+            const std::atomic<bool>& stop);
+
+  // May be called from many threads. The answer's stream must have gone before this goes.
+  WebAnswer Answer(const WebRequest& request);
+
+ private:
+  struct Asked {
+    std::string name;               // as in the address: "overlap", "tables/kernels"
+    std::string table;              // without `doc`
+    const QueryDoc* doc = nullptr;  // of a query; a table has none
+    ResultRequest result;
+    std::string etag;
+  };
+
+  WebAnswer AnswerTable(const WebRequest& request, const std::string& table);
+  WebAnswer AnswerQuery(const WebRequest& request, const std::string& name);
+  WebAnswer AnswerResult(const WebRequest& request, Asked asked);
+  WebAnswer Run(const WebRequest& request, const Asked& asked);
+  WebAnswer AnswerList(const WebRequest& request);
+  WebAnswer AnswerPage(const WebRequest& request);
+  WebAnswer AnswerHealth();
+
+  Result<std::shared_ptr<RunningResult>> Start(const WebRequest& request, const Asked& asked,
+                                               WebAnswer& answer);
+  WebAnswer StreamOf(std::shared_ptr<RunningResult> running, const Asked& asked, WebAnswer answer);
+  // The answer's state: database, address, parameters and form, as an entity tag in its quotes.
+  Result<std::string> EtagOf(const WebRequest& request, bool gzip, std::string_view host);
+  // A 304, or the answer as it was made before; nothing: it must be made.
+  std::optional<WebAnswer> Known(const WebRequest& request, const std::string& etag);
+  WebAnswer Keep(const std::string& etag, WebAnswer answer);
+  StopReasons ReasonsFor(const WebRequest& request) const;
+  void Note(const std::string& text) const;
+
+  const ServeOptions& options_;
+  const QueryCatalog& catalog_;
+  const std::atomic<bool>& stop_;
+  const RequestGuard guard_;
+  DatabasePool pool_;
+  QuerySlots slots_;
+  ResultCache cache_;
+};
+
+}  // namespace tracedb

@@ -1,0 +1,318 @@
+"""What the queries on where the time goes must say, worked out from the traces of trace_oracle.py.
+
+One function a query, of its name: all rows, in order, each with all columns. Everything is looked
+for in everything; ns stay integers up to the division that makes milliseconds of them.
+"""
+import collections
+import fractions
+import functools
+
+import trace_oracle as oracle
+
+ANY = object()                # a value that only the database can tell, as an id
+
+
+def ms(ns):
+    return None if ns is None else ns / 1_000_000
+
+
+def pct(part, whole):
+    return float(fractions.Fraction(100 * part) / whole) if whole else None
+
+
+def median(numbers):
+    ordered = sorted(numbers)
+    return fractions.Fraction(ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2], 2)
+
+
+def number_first(text):
+    """Devices and streams in the order of their numbers, then of their texts."""
+    digits = ""
+    for letter in text:
+        if not letter.isdigit():
+            break
+        digits += letter
+    return int(digits or 0), text
+
+
+def grouped(things, key):
+    found = collections.defaultdict(list)
+    for thing in things:
+        found[key(thing)].append(thing)
+    return found
+
+
+def first_of_all(job):
+    """The first start of an event of any trace that has a time."""
+    starts = []
+    for trace in job.traces:
+        starts += [piece.ts for piece in trace.slices + trace.negative]
+        starts += [ts for _, _, ts in trace.points]
+        starts += [ts for _, ts in trace.counters + trace.flows]
+    return min(starts)
+
+
+def step_times(job):
+    zero = first_of_all(job)
+    for rank in job.ranks:
+        steps = sorted(((start, number, dur, trace) for trace in job.traces if trace.rank == rank
+                        for number, start, dur in trace.steps), key=lambda step: step[0])
+        for start, number, dur, trace in steps:
+            middle = median([step[2] for step in steps])
+            launched = [a for a in trace.activities if a.step == number]
+            first = min((a.ts for a in launched), default=None)
+            last = max((a.end for a in launched), default=None)
+            yield (rank, number, ms(start - zero), ms(dur), float(middle / 1_000_000),
+                   pct(dur - middle, middle), len(launched),
+                   *((None, None, None) if first is None else
+                     (ms(last - first), ms(first - start), ms(last - start - dur))))
+
+
+def kernels_top(job, rank=None, step=None):
+    chosen = [a for a in job.activities if rank in (None, a.rank) and step in (None, a.step)]
+    whole = sum(a.dur for a in chosen)
+    rows = []
+    for (name, kind), ran in grouped(chosen, lambda a: (a.name, a.kind)).items():
+        durations = sorted(a.dur for a in ran)
+        by_rank = {of: sum(a.dur for a in ran if a.rank == of) for of in {a.rank for a in ran}}
+        most = min(by_rank, key=lambda of: (-by_rank[of], of))
+        least = min(by_rank, key=lambda of: (by_rank[of], of))
+        rows.append((name, kind, durations, most, by_rank[most], least, by_rank[least],
+                     len(by_rank)))
+    order = ("compute", "communication", "memory")
+    rows.sort(key=lambda row: (-sum(row[2]), row[0].encode(), order.index(row[1])))
+    above = 0
+    for name, kind, durations, most, most_ns, least, least_ns, ranks in rows:
+        total = sum(durations)
+        above += total
+        yield (name, kind, len(durations), ms(total), pct(total, whole), pct(above, whole),
+               total / len(durations) / 1e6, ms(durations[0]),
+               ms(durations[(len(durations) - 1) // 2]), ms(durations[-1]), ranks,
+               most, ms(most_ns), least, ms(least_ns))
+
+
+def memcpy_summary(job, rank=None, step=None):
+    copies = [a for a in job.activities if a.kind == "memory" and rank in (None, a.rank)
+              and step in (None, a.step)]
+    rows = []
+    for (of, device, name), ran in grouped(copies, lambda a: (a.rank, a.device, a.name)).items():
+        total = sum(a.dur for a in ran)
+        sized = [a for a in ran if a.bytes is not None]
+        moved = sum(a.bytes for a in sized) if sized else None
+        time = sum(a.dur for a in sized)
+        calls = [call_of(a) for a in ran if a.launches]
+        rows.append((of, number_first(device), -total, name.encode(), (
+            of, device, name, len(ran), ms(total), moved,
+            moved / time if sized and time else None,
+            min((a.bytes for a in sized), default=None),
+            max((a.bytes for a in sized), default=None), ms(max(a.dur for a in ran)),
+            ms(sum(call.dur for call in calls)) if calls else None,
+            int("pageable" in name.lower()))))
+    return [row[-1] for row in sorted(rows)]
+
+
+@functools.cache
+def calls_of(trace):
+    """{correlation: its runtime calls, the first to start first}."""
+    calls = [piece for piece in trace.slices
+             if piece.source == "X" and oracle.is_launch_category(piece.category)
+             and piece.args.get("correlation") is not None]
+    calls.sort(key=lambda piece: piece.ts)
+    return grouped(calls, lambda piece: oracle.text_of(piece.args["correlation"]))
+
+
+def call_of(activity):
+    """The runtime call that launched it: of several of its correlation the first."""
+    return calls_of(activity.trace)[activity.correlation][0]
+
+
+def cut(activities, start, end):
+    """{kind: intervals} of what of the activities lies in a stretch of time."""
+    sets = {"compute": [], "communication": [], "memory": []}
+    for activity in activities:
+        if activity.ts < end and activity.end > start:
+            sets[activity.kind].append((max(activity.ts, start), min(activity.end, end)))
+    return sets
+
+
+def overlap_by_step(job):
+    zero = first_of_all(job)
+    devices = grouped(job.activities, lambda a: (a.rank, a.device))
+    for rank, device in sorted(devices, key=lambda key: (key[0], number_first(key[1]))):
+        activities = devices[rank, device]
+        starts = grouped([a for a in activities if a.step is not None],
+                         lambda a: (job.traces.index(a.trace), a.step))
+        cuts = sorted((min(a.ts for a in ran), step) for (_, step), ran in starts.items())
+        cuts.insert(0, (min(a.ts for a in activities), None))
+        ends = [start for start, _ in cuts[1:]] + [max(a.end for a in activities)]
+        for (start, step), end in zip(cuts, ends):
+            if step is None and end == start:
+                continue
+            lengths = oracle.measure(cut(activities, start, end))
+
+            def total(condition):
+                return sum(ns for held, ns in lengths.items() if condition(held))
+
+            comm = total(lambda held: "communication" in held)
+            both = total(lambda held: {"compute", "communication"} <= held)
+            yield (rank, device, step, ms(start - zero), ms(end - start),
+                   ms(total(lambda held: "compute" in held)), ms(comm), ms(both), pct(both, comm),
+                   ms(comm - both), ms(total(lambda held: held == {"memory"})),
+                   ms(end - start - total(bool)))
+
+
+def parallelism(description):
+    if description is None:
+        return "other"
+    words = "_" + description.lower().replace(" ", "_").replace("-", "_") + "_"
+    for name, signs in (("pipeline", ("pipeline", "_pp_")), ("data", ("data", "dp_")),
+                        ("tensor", ("tensor", "_tp_")), ("expert", ("expert", "_ep_"))):
+        if any(sign in words for sign in signs):
+            return name
+    return "other"
+
+
+def names_of(job, group):
+    """All names and all descriptions that the traces give a group; which one is kept is open."""
+    names, descriptions = {None}, {None}
+    if group is None:
+        return names, descriptions
+    for part in job.parts:
+        if part.group == group:
+            args = part.activity.trace.collective_args(part.activity)
+            names.add(oracle.text_of(args.get("Process Group Name")))
+            descriptions.add(oracle.text_of(args.get("Process Group Description")))
+    for trace in job.traces:
+        for entry in trace.groups():
+            if oracle.ranks_from(entry.get("ranks")) == group:
+                names.add(oracle.text_of(entry.get("pg_name")))
+                descriptions.add(oracle.text_of(entry.get("pg_desc")))
+    return (names - {None} or names), (descriptions - {None} or descriptions)
+
+
+def overlap_by_group(job, rank=None, step=None):
+    parts = {id(part.activity): part for part in job.parts}
+    kernels = [a for a in job.activities if a.kind == "communication" and rank in (None, a.rank)
+               and step in (None, a.step)]
+    rows = []
+    for (of, device), ran in grouped(kernels, lambda a: (a.rank, a.device)).items():
+        computing = [(a.ts, a.end) for a in job.activities
+                     if a.kind == "compute" and (a.rank, a.device) == (of, device)]
+        for group, its in grouped(ran, lambda a: parts[id(a)].group if id(a) in parts
+                                  else None).items():
+            lengths = oracle.measure({"comm": [(a.ts, a.end) for a in its],
+                                      "compute": computing})
+            comm = sum(ns for held, ns in lengths.items() if "comm" in held)
+            both = sum(ns for held, ns in lengths.items() if len(held) == 2)
+            ranks = None if group is None else "[" + ",".join(map(str, group)) + "]"
+            exposed = comm - both
+            names, descriptions = names_of(job, group)
+            rows.append((of, number_first(device), -exposed, ranks or "", (
+                of, device, {parallelism(text) for text in descriptions}, names, descriptions,
+                ranks, len(its), ms(comm), ms(both), pct(both, comm), ms(exposed),
+                pct(exposed, job.devices[of, device]["span"]))))
+    return [row[-1] for row in sorted(rows)]
+
+
+def waits_for_gpu(name):
+    copies = "Memcpy" in name or "Memset" in name
+    return name.startswith(("cu", "hip")) and (
+        "Synchronize" in name or (copies and "Async" not in name))
+
+
+def gaps(activities):
+    """Stretches between the first start and the last end in which nothing runs."""
+    reached = None
+    for activity in sorted((a for a in activities if a.dur > 0), key=lambda a: a.ts):
+        if reached is not None and activity.ts > reached:
+            yield reached, activity.ts
+        reached = activity.end if reached is None else max(reached, activity.end)
+
+
+@functools.cache
+def waits_of(trace):
+    return [piece for piece in trace.slices
+            if oracle.is_launch_category(piece.category) and waits_for_gpu(piece.name)]
+
+
+def gap_cause(start, ended):
+    """(cause, name of the call that waits for the GPU)."""
+    if ended.launch_ts is None:
+        return None, None
+    if ended.launch_ts < start:
+        return "dependency", None
+    call = call_of(ended)
+    waits = [piece for piece in waits_of(ended.trace)
+             if piece is not call and piece.pid == call.pid and piece.tid == call.tid
+             and piece.ts <= start < piece.ts + piece.dur]
+    if waits:
+        return "sync", max(waits, key=lambda piece: piece.ts).name
+    return "host", None
+
+
+def gpu_gaps(job, limit=100):
+    zero = first_of_all(job)
+    rows = []
+    for (rank, device), ran in grouped(job.activities, lambda a: (a.rank, a.device)).items():
+        idle = job.devices[rank, device]["idle"]
+        for start, end in gaps(ran):
+            ended = min((a for a in ran if a.ts == end and a.dur > 0),
+                        key=lambda a: (job.traces.index(a.trace), a.order))
+            rows.append((start - end, rank, number_first(device), start,
+                         (device, start, end, idle, ended)))
+    for _, rank, _, _, (device, start, end, idle, ended) in sorted(rows)[:limit]:
+        cause, call = gap_cause(start, ended)
+        yield (rank, device, ms(start - zero), ms(end - start), pct(end - start, idle), cause,
+               None if ended.launch_ts is None else ms(ended.launch_ts - start), call,
+               ended.name, ended.step, ANY)
+
+
+def memory_events(trace):
+    """(device type, device, ts, bytes, allocated, reserved) of each, from the file once more."""
+    document = oracle.parse_json(oracle.read_text(trace.path))
+    events = document if isinstance(document, list) else document.get("traceEvents") or []
+    for event in events:
+        if event.get("name") == "[memory]" and event.get("ph") in ("i", "I"):
+            args = event.get("args") or {}
+            yield (*(oracle.whole_number(args.get(key)) for key in ("Device Type", "Device Id")),
+                   trace.absolute(event["ts"]),
+                   *(oracle.whole_number(args.get(key))
+                     for key in ("Bytes", "Total Allocated", "Total Reserved")))
+
+
+def memory_peak(job):
+    zero = first_of_all(job)
+    found = collections.defaultdict(list)
+    for trace in job.traces:
+        for kind, device, *event in memory_events(trace):
+            found[trace.rank, kind, device].append((*event, trace))
+    for key, events in sorted(found.items()):
+        taken = [size for _, size, _, _, _ in events if (size or 0) > 0]
+        given = [size for _, size, _, _, _ in events if (size or 0) < 0]
+        peak = max((event[2] or 0 for event in events), default=0)
+        most = max((event[3] or 0 for event in events), default=0)
+        ts = step = reserved = unused = None
+        if peak > 0:
+            ts, _, _, reserved, trace = min((event for event in events if event[2] == peak),
+                                            key=lambda event: event[0])
+            step = max(trace.steps_at(ts), default=None)
+            unused = None if reserved is None else pct(reserved - peak, reserved)
+        yield (*key, peak or None, None if ts is None else ms(ts - zero), step, reserved, unused,
+               most or None, len(taken), len(given), sum(taken), max(taken, default=None))
+
+
+def launch_latency(job, rank=None, step=None):
+    launched = [a for a in job.activities if a.launches and rank in (None, a.rank)
+                and step in (None, a.step)]
+    rows = []
+    for (of, device, stream), ran in grouped(launched,
+                                             lambda a: (a.rank, a.device, a.stream)).items():
+        waits = sorted(a.ts - a.launch_ts for a in ran)
+
+        def reached(percent):
+            return ms(waits[-(-percent * len(waits) // 100) - 1])
+
+        rows.append((of, number_first(device), number_first(stream), (
+            of, device, stream, len(ran), ms(waits[0]), reached(5), reached(50), reached(95),
+            ms(waits[-1]), sum(waits) / len(waits) / 1e6, ANY)))
+    return [row[-1] for row in sorted(rows)]

@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""Lets the program ingest the fixtures and random jobs, and compares its queries on where the time
+goes with breakdown_oracle.py: every column of every row.
+
+    python3 check_breakdown.py --program P [--fixtures DIR] [--only NAME] [--query Q] [--show 5]
+                               [--seeds 6] [FOLDER...]
+
+A set is a folder of fixtures, a random job of make_cases, or a FOLDER given. One line a set, the
+differences below it, at the end `N passed, N failed`; exit 1 if any failed.
+"""
+import argparse
+import csv
+import inspect
+import io
+import math
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import breakdown_oracle  # noqa: E402
+import make_cases  # noqa: E402
+import trace_oracle as oracle  # noqa: E402
+from run_oracle import traces_in  # noqa: E402
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+QUERIES = os.path.join(HERE, "..", "..", "queries")
+SETS = ("megatron", "seqpar", "ddp", "legacy", "rocm", "kineto2026", "xpu", "phases")
+# Asked for with parameters too; those that the trace has not give no row.
+WITH_PARAMETERS = (("kernels_top", {"rank": 1, "step": 4}), ("kernels_top", {"step": 3}),
+                   ("memcpy_summary", {"rank": 0, "step": 4}),
+                   ("overlap_by_group", {"rank": 1, "step": 3}),
+                   ("gpu_gaps", {"limit": 1000000}),
+                   ("launch_latency", {"rank": 1, "step": 3}))
+
+
+def query_functions():
+    return [name for name, member in inspect.getmembers(breakdown_oracle, inspect.isfunction)
+            if os.path.exists(os.path.join(QUERIES, name + ".sql"))]
+
+
+def ask(program, database, query, parameters):
+    given = [text for name, number in parameters.items() for text in ("-p", f"{name}={number}")]
+    done = subprocess.run([program, "-q", "--db", database, "query",
+                           os.path.join(QUERIES, query + ".sql"), *given], check=True,
+                          stdout=subprocess.PIPE, text=True, encoding="utf-8")
+    header, *rows = csv.reader(io.StringIO(done.stdout))
+    return header, rows
+
+
+def alike(ours, theirs):
+    """Ours is the text of the program, theirs a value, or a set of those that are right; a NULL is
+    an empty text."""
+    if theirs is breakdown_oracle.ANY:
+        return True
+    if isinstance(theirs, set):
+        return any(alike(ours, one) for one in theirs)
+    if theirs is None:
+        return ours == ""
+    if isinstance(theirs, str):
+        return ours == theirs
+    try:
+        return math.isclose(float(ours), theirs, rel_tol=1e-9, abs_tol=1e-12)
+    except ValueError:
+        return False
+
+
+def differences_of(query, ours, expected):
+    header, rows = ours
+    if len(rows) != len(expected):
+        yield f"{query}: {len(rows)} rows, expected {len(expected)}"
+    for number, (row, wanted) in enumerate(zip(rows, expected), 1):
+        if len(row) != len(wanted):
+            yield f"{query}: {len(row)} columns, expected {len(wanted)}"
+            return
+        for name, text, value in zip(header, row, wanted):
+            if not alike(text, value):
+                yield f"{query}: row {number}: {name} is {text!r}, expected {value!r}"
+
+
+def check_set(options, name, paths):
+    with tempfile.TemporaryDirectory(prefix="tracedb-breakdown-") as folder:
+        database = os.path.join(folder, "trace.db")
+        subprocess.run([options.program, "-q", "--db", database, "ingest", *paths], check=True)
+        job = oracle.load(paths)
+        differences, rows = [], 0
+        for query, parameters in [(query, {}) for query in query_functions()] + [*WITH_PARAMETERS]:
+            if options.query not in (None, query):
+                continue
+            expected = list(getattr(breakdown_oracle, query)(job, **parameters))
+            ours = ask(options.program, database, query, parameters)
+            differences += differences_of(query, ours, expected)
+            rows += len(expected)
+    print(f"{'FAIL' if differences else 'ok  '} {name} ({len(paths)} traces, {rows} rows)")
+    for line in differences[:options.show]:
+        print("     " + line[:400])
+    if len(differences) > options.show:
+        print(f"     ... and {len(differences) - options.show} more")
+    sys.stdout.flush()
+    return not differences
+
+
+def sets(options, folder):
+    for name in SETS:
+        yield name, traces_in(os.path.join(options.fixtures, name))
+    for seed in range(1, options.seeds + 1):
+        made = os.path.join(folder, f"seed{seed}")
+        os.makedirs(made)
+        yield f"seed {seed}", make_cases.write(made, seed)
+    for given in options.folders:
+        yield given, traces_in(given)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Compare queries on time spent with an oracle.")
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--fixtures", default=os.path.join(HERE, "..", "..", "fixtures"))
+    parser.add_argument("--only", default="", help="only sets with this in their name")
+    parser.add_argument("--query", help="this query only")
+    parser.add_argument("--seeds", type=int, default=6, help="how many random sets")
+    parser.add_argument("--show", type=int, default=5, help="differences shown a set")
+    parser.add_argument("folders", nargs="*", metavar="FOLDER", help="more folders, a set each")
+    options = parser.parse_args()
+    options.program = os.path.abspath(options.program)
+    passed = failed = 0
+    with tempfile.TemporaryDirectory(prefix="tracedb-breakdown-") as folder:
+        for name, paths in sets(options, folder):
+            if options.only not in name:
+                continue
+            if check_set(options, name, paths):
+                passed += 1
+            else:
+                failed += 1
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,100 @@
+"""From the start-up line to the end, and what happens to the database meanwhile."""
+import os
+import shutil
+import signal
+import subprocess
+import time
+
+from serve_server import RANK1, Server, ingest, long_database, wait_until
+
+
+def it_ends_within_two_seconds(program, database):
+    for number in (signal.SIGTERM, signal.SIGINT):
+        with Server(program, long_database(database)) as server:
+            clients = [server.connect(receive_bytes=4096) for _ in range(12)]
+            for client, path in zip(clients, ["/tables/endless.csv", "/tables/ten_million.csv",
+                                              "/healthz"] * 4):
+                client.sendall(server.request_bytes(path)[:None if path != "/healthz" else 20])
+            time.sleep(0.5)
+            code, seconds, errors = server.end(number)
+            assert code == 0 and seconds < 2, (code, seconds, errors)
+            for client in clients:
+                client.close()
+
+
+def an_ingest_shows_up(program, database):
+    path = database + ".grows"
+    shutil.copy(database, path)
+    with Server(program, path) as server:
+        def ranks():
+            return [line.split(",")[0] for line in
+                    server.text("/overlap.csv?header=0").split("\r\n")[:-1]]
+        before, etag = ranks(), server.get("/overlap.csv")[1]["etag"]
+        ingest(program, path, RANK1)
+        assert ranks() == sorted(before + ["1"], key=int)
+        status, headers, _ = server.get("/overlap.csv", {"If-None-Match": etag})
+        assert status == 200 and headers["etag"] != etag
+        assert RANK1.rsplit("/", 1)[1] in server.text("/tables/traces.csv")
+        os.unlink(path)
+        assert server.get("/overlap.csv")[0] == 503
+        assert b"no such database" in server.get("/healthz")[2]
+        ingest(program, path, RANK1)
+        assert ranks() == ["1"], "another file of that name"
+
+
+def a_slow_client_does_not_keep_an_ingest_out(program, database):
+    path = database + ".waited"
+    shutil.copy(database, path)
+    with Server(program, path) as server:
+        slow = server.connect(receive_bytes=4096)
+        slow.sendall(server.request_bytes("/tables/brittle.csv?limit=100000"))
+        assert slow.recv(100).startswith(b"HTTP/1.1 200")
+        writer = subprocess.Popen([program, "--db", path, "-q", "ingest", RANK1])
+        begin = time.monotonic()
+        while writer.poll() is None and time.monotonic() - begin < 50:
+            try:
+                slow.recv(20_000)  # a client that is slow, and not one that takes nothing
+            except ConnectionResetError:
+                pass
+            time.sleep(0.1)
+        assert writer.wait() == 0 and time.monotonic() - begin < 20, time.monotonic() - begin
+        slow.close()
+        assert server.text("/tables/traces.csv").count("\r\n") == 4
+        assert "an ingest waits" in server.end()[2]
+
+
+def what_is_wrong_at_the_start_is_said(program, database):
+    def fails(*options, code=1):
+        done = subprocess.run([program, *options], capture_output=True, text=True, timeout=10,
+                              check=False)
+        assert done.returncode == code and done.stderr.startswith("tracedb: "), (options, done)
+        return done.stderr
+    assert "no such database" in fails("--db", database + ".none", "serve-csv")
+    with Server(program, database) as server:
+        assert "cannot listen" in fails("--db", database, "serve-csv", "--port", str(server.port))
+    for bad in (["--port", "70000"], ["--max-connections", "0"], ["--max-seconds", "x"], ["more"],
+                ["--host", "::", "--port", "0"], ["--host", "192.0.2.1"]):
+        fails("--db", database, "serve-csv", *bad, code=2)
+    fails("--db", database, "serve-csv", "--host", "192.0.2.1", "--token", "x")
+
+
+def open_starts_the_browser(program, database):
+    folder = os.path.dirname(database)
+    browser, opened = os.path.join(folder, "browser"), os.path.join(folder, "opened")
+    with open(browser, "w", encoding="ascii") as file:
+        file.write(f'#!/bin/sh\nprintf %s "$1" > {opened}.new && mv {opened}.new {opened}\n')
+    os.chmod(browser, 0o755)
+    with Server(program, database, "--open", "--token", "t&k", environment={
+            "BROWSER": browser}) as server:
+        wait_until("the browser is started", lambda: os.path.exists(opened))
+        with open(opened, encoding="ascii") as file:
+            assert file.read() == server.url + "?token=t%26k"
+        assert server.get("/?token=t%26k")[0] == 200
+    with Server(program, database, "--open", environment={"BROWSER": "/nonexistent"}) as server:
+        assert server.get("/")[0] == 200
+        assert "no browser" in server.end()[2]
+
+
+CHECKS = [it_ends_within_two_seconds, an_ingest_shows_up,
+          a_slow_client_does_not_keep_an_ingest_out, what_is_wrong_at_the_start_is_said,
+          open_starts_the_browser]

@@ -1,0 +1,166 @@
+"""What an address answers: CSV, its forms, states, errors."""
+import csv
+import gzip
+import io
+import json
+import re
+import shutil
+import subprocess
+
+from serve_server import Server
+
+
+def rows_of(text):
+    return list(csv.reader(io.StringIO(text, newline="")))
+
+
+def csv_is_that_of_the_program(program, database):
+    with Server(program, database) as server:
+        for query in ("overlap", "nccl_stalls", "doctor/event_cap"):
+            want = subprocess.run([program, "--db", database, "query", query, "--format", "csv"],
+                                  check=True, capture_output=True, text=True).stdout
+            got = server.text(f"/{query}.csv")
+            assert rows_of(got) == rows_of(want), query
+            assert "\n" not in got.replace("\r\n", ""), "RFC 4180 ends lines in CR LF"
+        one = rows_of(server.text("/stream_utilization.csv?rank=0"))
+        assert len(one) > 1 and {row[0] for row in one[1:]} == {"0"}
+        assert rows_of(server.text("/stream_utilization.csv?rank=")) == rows_of(
+            server.text("/stream_utilization.csv")), "an empty field of a form is not given"
+
+
+def tables_have_limit_offset_and_order(program, database):
+    with Server(program, database) as server:
+        rows = rows_of(server.text("/tables/thousand.csv"))
+        assert rows == [["i"]] + [[str(i)] for i in range(1, 1001)]
+        rows = rows_of(server.text("/tables/thousand.csv?limit=3&offset=5&order=-i"))
+        assert rows == [["i"], ["995"], ["994"], ["993"]]
+        rows = rows_of(server.text("/tables/kernels.csv?order=rank,-dur_ns&limit=2&header=0"))
+        assert len(rows) == 2 and rows[0][2] == "0"
+        for bad in ("order=nothing", "order=i;DROP", "limit=x", "offset=1.5", "where=1"):
+            status, _, body = server.get("/tables/thousand.csv?" + bad)
+            assert status == 400 and body, bad
+
+
+def forms_of_an_answer(program, database):
+    with Server(program, database) as server:
+        plain = server.text("/overlap.csv")
+        assert server.get("/overlap.csv?bom=1")[2] == b"\xef\xbb\xbf" + plain.encode()
+        assert server.text("/overlap.csv?header=0") == plain.split("\r\n", 1)[1]
+        objects = json.loads(server.text("/overlap.csv?format=json&bom=1"))
+        assert [str(o["rank"]) for o in objects] == [row[0] for row in rows_of(plain)[1:]]
+        assert server.get("/overlap.csv?format=json")[1]["content-type"] == "application/json"
+        for bad in ("format=pdf", "bom=maybe", "header=2", "safe=x"):
+            assert server.get("/overlap.csv?" + bad)[0] == 400, bad
+        headers = server.get("/overlap.csv")[1]
+        assert headers["content-type"] == "text/csv; charset=utf-8"
+        assert headers["content-disposition"] == 'attachment; filename="overlap.csv"'
+        assert headers["x-content-type-options"] == "nosniff"
+        assert not any(name.startswith("access-control") for name in headers)
+
+
+def gzip_only_when_asked_for(program, database):
+    with Server(program, database) as server:
+        for path in ("/overlap.csv", "/tables/brittle.csv", "/"):
+            _, headers, plain = server.get(path)
+            assert "content-encoding" not in headers
+            for accepted in ("gzip", "br;q=1.0, gzip;q=0.5", "deflate, GZIP"):
+                _, headers, body = server.get(path, {"Accept-Encoding": accepted})
+                assert headers["content-encoding"] == "gzip", (path, accepted)
+                assert gzip.decompress(body) == plain, path
+            for refused in ("br", "gzip;q=0", "identity"):
+                _, headers, body = server.get(path, {"Accept-Encoding": refused})
+                assert "content-encoding" not in headers and body == plain
+
+
+def head_and_etags(program, database):
+    with Server(program, database) as server:
+        for path in ("/overlap.csv", "/tables/brittle.csv", "/", "/queries.csv", "/nothing.csv"):
+            status, headers, body = server.get(path)
+            head_status, head, nothing = server.get(path, method="HEAD")
+            assert (head_status, nothing) == (status, b"")
+            changing = {"keep-alive", "connection"}
+            assert {k: v for k, v in head.items() if k not in changing} == \
+                {k: v for k, v in headers.items() if k not in changing}, path
+        for path in ("/overlap.csv", "/tables/brittle.csv", "/"):
+            etag = server.get(path)[1]["etag"]
+            for known in (etag, f'"x", W/{etag}', "*"):
+                status, headers, body = server.get(path, {"If-None-Match": known})
+                assert (status, body, headers["etag"]) == (304, b"", etag), (path, known)
+            assert server.get(path, {"If-None-Match": '"other"'})[0] == 200
+            assert server.get(path + "?header=0")[1]["etag"] != etag
+            assert server.get(path, {"Accept-Encoding": "gzip"})[1]["etag"] != etag
+
+
+def errors_say_why_in_plain_text(program, database):
+    with Server(program, database) as server:
+        for path, want in (("/nothing.csv", 404), ("/tables/nothing.csv", 404), ("/x/y", 404),
+                           ("/overlap.sql.csv", 404), ("/overlap.csv?rank=x", 400),
+                           ("/overlap.csv?nothing=1", 400), ("/overlap.csv?rank=1&rank=2", 400)):
+            status, headers, body = server.get(path)
+            assert status == want, (path, status)
+            assert headers["content-type"] == "text/plain; charset=utf-8" and len(body) > 10, path
+            assert headers["cache-control"] == "no-store"
+        assert b"rank int (id)" in server.get("/overlap.csv?nothing=1")[2], "what there is"
+        assert server.get("/healthz")[::2] == (200, b"ok\n")
+
+
+def the_list_has_every_query(program, database):
+    with Server(program, database) as server:
+        rows = rows_of(server.text("/queries.csv"))
+        assert rows[0] == ["query", "title", "parameters", "path"]
+        names = [row[0] for row in rows[1:]]
+        assert "overlap" in names and "doctor/event_cap" in names
+        for row in rows[1:]:
+            assert server.get(row[3], method="HEAD")[0] == 200, row
+        listed = subprocess.run([program, "query", "--format", "csv", "--no-header"], check=True,
+                                capture_output=True, text=True).stdout
+        assert [n for n in names if "/" not in n] == [row[0] for row in rows_of(listed)]
+
+
+def the_page_has_everything(program, database):
+    with Server(program, database) as server:
+        page = server.text("/")
+        for link in re.findall(r'class="csv" href="([^"]+)"', page):
+            assert server.get(link, method="HEAD")[0] == 200, link
+        for text in ("overlap", "=IMPORTDATA(", "Csv.Document(Web.Contents(", "External Links",
+                     'name="rank"', "trace.db", "rel=\"icon\" href=\"data:,\""):
+            assert text in page, text
+        assert not re.search(r'(src|href)="(https?:)?//', page), "no external assets"
+        shown = server.text("/?show=overlap&rank=0")
+        assert '<input name="rank" value="0"' in shown
+        assert f"http://127.0.0.1:{server.port}/overlap.csv?rank=0" in shown
+        assert "is no integer" in server.text("/?show=overlap&rank=x")
+        assert "<td class=\"n\">3</td>" in server.text("/?show=tables/thousand&limit=3")
+        assert "&gt; 1048576" not in page and "> 1048576" not in page.replace("&gt;", "")
+
+
+def http_of_old_and_many_requests_on_one_connection(program, database):
+    with Server(program, database) as server:
+        old = server.raw(b"GET /tables/brittle.csv HTTP/1.0\r\nHost: localhost\r\n\r\n")
+        assert b"chunked" not in old.lower() and old.count(b"\r\n") > 100_000
+        two = server.raw(server.request_bytes("/healthz") +
+                         server.request_bytes("/healthz", "Connection: close"))
+        assert two.count(b"HTTP/1.1 200") == 2
+
+
+def curl_reads_it(program, database):
+    if shutil.which("curl") is None:
+        print("     (there is no curl here)")
+        return
+    with Server(program, database, "--token", "secret") as server:
+        def curl(*options):
+            return subprocess.run(["curl", "-sS", "--max-time", "60", *options],
+                                  capture_output=True, text=True, check=False)
+        url = server.url + "tables/brittle.csv"
+        assert curl(url).stdout.startswith("the token")
+        assert curl("-f", url).returncode == 22
+        plain = curl("-u", "me:secret", url)
+        assert plain.returncode == 0 and plain.stdout.count("\n") == 100_001
+        assert curl("--compressed", "-u", ":secret", url).stdout == plain.stdout
+        assert curl("--http1.0", url + "?token=secret").stdout == plain.stdout
+
+
+CHECKS = [csv_is_that_of_the_program, tables_have_limit_offset_and_order, forms_of_an_answer,
+          gzip_only_when_asked_for, head_and_etags, errors_say_why_in_plain_text,
+          the_list_has_every_query, the_page_has_everything,
+          http_of_old_and_many_requests_on_one_connection, curl_reads_it]
