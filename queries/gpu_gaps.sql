@@ -1,0 +1,83 @@
+-- title: When did a GPU run nothing, and what was it waiting for
+--
+-- One row for each gap: a stretch in which nothing ran on the GPU, between two that ran something.
+-- The cause is told by the activity that ended it. host: it was not yet launched when the gap
+-- began. sync: nor was it, and the thread that launched it was then in a call that waits for the
+-- GPU. dependency: it had been launched, and waited for another stream, a copy or the driver.
+-- All gaps of a GPU add up to idle_ms of `overlap`.
+--
+-- param:  limit  int(rows)  = 100   Rows returned at most, the longest gaps first.
+-- param:  rank   int(id)    = null  This rank only; all of them when null.
+--
+-- column: rank         int(id)     The rank.
+-- column: device       text        The GPU, as the trace calls it.
+-- column: start_ms     real(ms)    Start of the gap, since the first event in the database.
+-- column: gap_ms       real(ms)    How long nothing ran.
+-- column: idle_pct     real(pct)   gap_ms of all gaps of this GPU.
+-- column: cause        text        host, sync or dependency; NULL: the launch is not known.
+-- column: launched_ms  real(ms)    From the gap's start to the start of the call that launched
+--                                  the activity that ended it; negative: it was queued already.
+-- column: sync_name    text        The call of cause sync.
+-- column: next_name    text        The activity that ended the gap.
+-- column: next_step    int(count)  The step in which that was launched.
+-- column: next_id      int(id)     Its slice_id in `kernels`.
+--
+-- empty:  No GPU ran nothing, or no GPU activity is in the database.
+
+WITH origin AS (
+  SELECT min(start_ns) AS zero_ns FROM trace
+),
+gap AS MATERIALIZED (  -- busy_segment has the rows of a GPU together, in time
+  SELECT b.rank, b.device, a.ts_ns + a.dur_ns AS from_ns, b.ts_ns AS to_ns
+  FROM busy_segment b CROSS JOIN busy_segment a ON a.rowid = b.rowid - 1
+  WHERE b.ts_ns > a.ts_ns + a.dur_ns AND a.rank = b.rank AND a.device = b.device
+    AND (:rank IS NULL OR b.rank = :rank)
+  ORDER BY b.ts_ns - a.ts_ns - a.dur_ns DESC, b.rank, CAST(b.device AS INTEGER), b.device, b.ts_ns
+  LIMIT coalesce(:limit, 100)
+),
+ended AS MATERIALIZED (
+  SELECT p.*,
+         (SELECT g.id FROM track t CROSS JOIN gpu_slice g ON g.track = t.id
+          WHERE t.rank = p.rank AND t.device = p.device AND g.ts = p.to_ns - t.base_ns
+            AND g.dur > 0
+          ORDER BY g.id LIMIT 1) AS next_id
+  FROM gap p
+),
+waiting AS MATERIALIZED (  -- calls that return when the GPU is done
+  SELECT c.id, c.track, c.ts + t.base_ns AS start_ns, c.ts + t.base_ns + c.dur AS end_ns, w.name
+  FROM runtime_slice c CROSS JOIN track t ON t.id = c.track CROSS JOIN label w ON w.id = c.label
+  WHERE c.dur > 0 AND +c.label IN (
+    SELECT id FROM label
+    WHERE (name GLOB 'cu*' OR name GLOB 'hip*')
+      AND (instr(name, 'Synchronize')
+        OR ((instr(name, 'Memcpy') OR instr(name, 'Memset')) AND NOT instr(name, 'Async'))))
+),
+told AS MATERIALIZED (
+  SELECT e.*, k.step, k.launch_ts_ns, l.name,
+         (SELECT w.name FROM waiting w
+          WHERE w.track = c.track AND w.start_ns <= e.from_ns AND e.from_ns < w.end_ns
+            AND k.launch_ts_ns >= e.from_ns AND w.id <> c.id
+          ORDER BY w.start_ns DESC, w.id LIMIT 1) AS sync_name
+  FROM ended e LEFT JOIN gpu_slice g ON g.id = e.next_id LEFT JOIN label l ON l.id = g.label
+  LEFT JOIN launch k ON k.id = g.id LEFT JOIN runtime_slice c ON c.id = k.launch_slice_id
+)
+SELECT
+  e.rank,
+  e.device,
+  (e.from_ns - zero_ns) / 1e6 AS start_ms,
+  (e.to_ns - e.from_ns) / 1e6 AS gap_ms,
+  100.0 * (e.to_ns - e.from_ns) / nullif(d.idle_ns, 0) AS idle_pct,
+  CASE
+    WHEN e.launch_ts_ns IS NULL THEN NULL
+    WHEN e.launch_ts_ns < e.from_ns THEN 'dependency'
+    WHEN e.sync_name IS NOT NULL THEN 'sync'
+    ELSE 'host'
+  END AS cause,
+  (e.launch_ts_ns - e.from_ns) / 1e6 AS launched_ms,
+  e.sync_name,
+  e.name AS next_name,
+  e.step AS next_step,
+  e.next_id
+FROM told e CROSS JOIN origin
+JOIN device_use d ON d.rank = e.rank AND d.device = e.device
+ORDER BY e.to_ns - e.from_ns DESC, e.rank, CAST(e.device AS INTEGER), e.device, e.to_ns;
