@@ -34,17 +34,17 @@ Result<uint32_t> RootPage(SqliteDb& db, const std::string& name) {
 class FreshDerivation {
  public:
   FreshDerivation(SqliteDb db, std::unique_ptr<RowStore> rows, const FreshTrace& trace,
-                  size_t bytes_max)
-      : db_(std::move(db)), rows_(std::move(rows)), trace_(trace), bytes_max_(bytes_max) {}
+                  const LoadLimits& limits)
+      : db_(std::move(db)), rows_(std::move(rows)), trace_(trace), limits_(limits) {}
 
   Result<FreshUse> Run() {
     TRACEDB_ASSIGN(few_tracks, ReadTracks());
     if (!few_tracks) return RunLaunches();
-    SortAhead sorted(trace_.activities, bytes_max_ / 2, Orders());
+    SortAhead sorted(trace_.activities, limits_.derive_bytes_max / 2, Orders());
     TRACEDB_TRY(DeriveLaunches());
     TRACEDB_TRY(DeriveBusyTime(sorted));
     TRACEDB_TRY(rows_->Finish());
-    SortAhead sorted_long(trace_.long_slices, bytes_max_ / 4, LongOrders());
+    SortAhead sorted_long(trace_.long_slices, limits_.derive_bytes_max / 4, LongOrders());
     TRACEDB_TRY(FillIndexes(sorted, sorted_long));
     use_.busy_done = use_.indexes_done = true;
     return std::move(use_);
@@ -79,7 +79,7 @@ class FreshDerivation {
   SqliteDb db_;
   std::unique_ptr<RowStore> rows_;
   const FreshTrace& trace_;
-  size_t bytes_max_;
+  const LoadLimits& limits_;
   int64_t next_segment_ = 1;
   std::vector<Track> tracks_;  // by id
   RecordEncoder record_;
@@ -89,8 +89,11 @@ class FreshDerivation {
 // As many correlations at a time as fit in memory; the runtime calls are gone through for each lot.
 Status FreshDerivation::DeriveLaunches() {
   TRACEDB_ASSIGN(steps, StepFinder::Read(db_, trace_.base_ns));
+  use_.host = std::make_unique<HostDerivation>(steps, trace_.base_ns, limits_.derive_bytes_max / 2);
+  LaunchCalls calls(db_.path().parent_path(), limits_.gathered_bytes_max / 4);
+  TRACEDB_TRY(use_.host->ReadSlices(trace_.host_slices, calls));
   const size_t count = trace_.activities.count();
-  const size_t lot = std::min(count, bytes_max_ / 2 / LaunchTable::kBytesEach);
+  const size_t lot = std::min(count, limits_.derive_bytes_max / 2 / LaunchTable::kBytesEach);
   for (size_t first = 0; first < count; first += lot) {
     LaunchTable launches(lot);
     size_t at = 0;
@@ -99,7 +102,7 @@ Status FreshDerivation::DeriveLaunches() {
       if (wanted) launches.Want(activity.correlation);
       ++at;
     }));
-    TRACEDB_TRY(trace_.calls.ForEach([&](const LaunchCall& call) { launches.Offer(call); }));
+    TRACEDB_TRY(calls.ForEach([&](const LaunchCall& call) { launches.Offer(call); }));
     TRACEDB_TRY(WriteLaunches(steps, launches, first, first + lot));
   }
   return Done{};
@@ -118,12 +121,17 @@ Status FreshDerivation::WriteLaunches(const StepFinder& steps, LaunchTable& laun
     std::optional<int64_t> step;
     if (call.slice_id != 0) step = steps.At(call.ts + trace_.base_ns);
     if (!step.has_value()) step = steps.At(activity.ts + trace_.base_ns);
-    if (call.slice_id == 0 && !step.has_value()) return;
+    const LaunchPath path = use_.host->PathOf(activity, call);
+    use_.host->Count(activity, path, step);
+    if (call.slice_id == 0 && !step.has_value() && path.path == 0) return;
     record_.Reset();
     record_.Null();
     call.slice_id != 0 ? record_.Int(call.slice_id) : record_.Null();
     call.slice_id != 0 ? record_.Int(call.ts + trace_.base_ns) : record_.Null();
     step.has_value() ? record_.Int(*step) : record_.Null();
+    for (const PathId id : {path.path, path.forward}) {
+      id != 0 ? record_.Int(trace_.first_row + id - 1) : record_.Null();
+    }
     written = rows_->Append(kLaunch, activity.id, record_.Finish());
   }));
   return written;
@@ -300,7 +308,7 @@ Result<FreshUse> DeriveFresh(const std::filesystem::path& file, const FreshTrace
   const RowStoreOptions options{writer, limits.sqlite_cache_kib};
   TRACEDB_ASSIGN(db, SqliteDb::Open(file, SqliteMode::kFrozen));
   TRACEDB_ASSIGN(rows, RowStore::Open(file, {"launch", "busy_segment"}, options));
-  FreshDerivation derivation(std::move(db), std::move(rows), trace, limits.derive_bytes_max);
+  FreshDerivation derivation(std::move(db), std::move(rows), trace, limits);
   if (writer == RowWriter::kPages) return derivation.Run();
   // Busy time is left to SQL as well: so two ways of working it out are held against each other.
   TRACEDB_ASSIGN(use, derivation.RunLaunches());

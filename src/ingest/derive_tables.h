@@ -5,10 +5,12 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "ingest/busy_use.h"
+#include "ingest/derive_host.h"
 #include "ingest/gpu_activities.h"
 #include "ingest/launch_table.h"
 #include "ingest/long_slices.h"
@@ -33,15 +35,17 @@ struct FreshUse {
   };
   std::vector<Stream> streams;
   std::vector<Device> devices;
-  bool busy_done = false;     // busy_segment is filled, and the above is complete
-  bool indexes_done = false;  // the indexes of slices are filled
+  bool busy_done = false;                // busy_segment is filled, and the above is complete
+  bool indexes_done = false;             // the indexes of slices are filled
+  std::unique_ptr<HostDerivation> host;  // complete, and not stored yet
 };
 
 struct FreshTrace {
   int64_t rank = 0;
-  int64_t base_ns = 0;  // what to add to a row's ts
-  int64_t zero_ns = 0;  // the absolute time of a ts of 0 in the file
-  const LaunchCalls& calls;
+  int64_t base_ns = 0;    // what to add to a row's ts
+  int64_t zero_ns = 0;    // the absolute time of a ts of 0 in the file
+  int64_t first_row = 1;  // number of its first row
+  const HostSlices& host_slices;
   const GpuActivities& activities;
   const LongSlices& long_slices;
 };

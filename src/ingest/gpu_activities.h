@@ -19,9 +19,12 @@ struct GpuActivity {
   int64_t dur = 0;
   int64_t track = 0;
   int64_t correlation = 0;
+  int64_t label = 0;
+  int64_t external_id = 0;
   int kind = 0;
   bool has_dur = false;
   bool has_correlation = false;
+  bool has_external_id = false;
 };
 
 class GpuActivities {
@@ -31,22 +34,23 @@ class GpuActivities {
 
   size_t count() const { return rows_.rows(); }
   Status Add(const GpuActivity& activity) {
-    const int64_t flags =
-        activity.kind | (activity.has_dur ? 4 : 0) | (activity.has_correlation ? 8 : 0);
-    return rows_.Add(
-        {activity.id, activity.ts, activity.dur, activity.track, activity.correlation, flags});
+    const int64_t flags = activity.kind | (activity.has_dur ? 4 : 0) |
+                          (activity.has_correlation ? 8 : 0) | (activity.has_external_id ? 16 : 0);
+    return rows_.Add({activity.id, activity.ts, activity.dur, activity.track, activity.correlation,
+                      flags, activity.label, activity.external_id});
   }
   // In the order of their ids.
   template <typename Take>
   Status ForEach(Take take) const {
-    return rows_.ForEach([&take](const PackedRows<6>::Row& row) {
-      take(GpuActivity{row[0], row[1], row[2], row[3], row[4], static_cast<int>(row[5] & 3),
-                       (row[5] & 4) != 0, (row[5] & 8) != 0});
+    return rows_.ForEach([&take](const PackedRows<8>::Row& row) {
+      take(GpuActivity{row[0], row[1], row[2], row[3], row[4], row[6], row[7],
+                       static_cast<int>(row[5] & 3), (row[5] & 4) != 0, (row[5] & 8) != 0,
+                       (row[5] & 16) != 0});
     });
   }
 
  private:
-  PackedRows<6> rows_;
+  PackedRows<8> rows_;
 };
 
 // An activity's place in some order: by group, then key, then value.

@@ -188,7 +188,8 @@ Status TraceReading::Derive(const fs::path& rows_file) {
   const FreshTrace trace{rank_.rank,
                          base,
                          header_.base_time_ns.value_or(0),
-                         builder_->launch_calls(),
+                         first_.row,
+                         builder_->host_slices(),
                          builder_->gpu_activities(),
                          builder_->long_slices()};
   TRACEDB_ASSIGN(use, DeriveFresh(rows_file, trace, options_.limits, options_.writer));
@@ -204,6 +205,8 @@ Status TraceReading::Derive(const fs::path& rows_file) {
   TRACEDB_TRY(StoreTrace(db));
   TRACEDB_TRY(StoreIssues(db));
   TRACEDB_TRY(DeriveNames(db, first_.trace_id));
+  TRACEDB_TRY(use.host->Store(db, first_.trace_id, first_.row));
+  use.host.reset();
   TRACEDB_TRY(use.busy_done ? StoreFreshUse(db, rank_.rank, use) : DeriveBusy(db, rank_.rank));
   if (!use.indexes_done) TRACEDB_TRY(db.Execute("REINDEX"));
   TRACEDB_TRY(DeriveGroups(db, first_.trace_id, header_.groups));
