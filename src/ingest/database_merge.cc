@@ -19,9 +19,9 @@ namespace tracedb {
 namespace {
 
 // Tables whose rows belong to one trace; row ids were given so that they do not meet.
-constexpr std::array<const char*, 10> kTraceTables = {"label",    "track",     "shape", "trace",
-                                                      "process",  "thread",    "issue", "step",
-                                                      "host_use", "kernel_use"};
+constexpr std::array<const char*, 12> kTraceTables = {
+    "label", "track", "shape",    "trace",      "process",  "thread",
+    "issue", "step",  "host_use", "kernel_use", "sync_use", "step_use"};
 constexpr std::array<const char*, 3> kRankTables = {"busy_segment", "device_use", "stream_use"};
 
 // Takes out the traces that have the new one's content or path.
@@ -58,7 +58,8 @@ Status TakeOut(SqliteDb& db, const MergeJob& job, std::set<int64_t>& ranks) {
     for (const char* table : {"label", "track", "shape"}) {
       TRACEDB_TRY(db.Execute("DELETE FROM main." + std::string(table) + texts_of));
     }
-    for (const char* table : {"trace", "process", "thread", "issue", "host_use", "kernel_use"}) {
+    for (const char* table : {"trace", "process", "thread", "issue", "host_use", "kernel_use",
+                              "sync_use", "step_use"}) {
       TRACEDB_TRY(db.Execute("DELETE FROM main." + std::string(table) +
                              " WHERE trace_id = " + std::to_string(old.trace_id)));
     }

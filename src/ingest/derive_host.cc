@@ -44,7 +44,8 @@ HostDerivation::HostDerivation(StepFinder steps, int64_t base_ns, size_t bytes_m
       paths_(NestLimits(bytes_max).paths_max),
       host_uses_(NestLimits(bytes_max).uses_max),
       kernel_uses_(NestLimits(bytes_max).uses_max),
-      nest_(steps_, base_ns, NestLimits(bytes_max), paths_, host_uses_) {}
+      syncs_(bytes_max / 8 / SyncCalls::kBytesEach, NestLimits(bytes_max).uses_max),
+      nest_(steps_, base_ns, NestLimits(bytes_max), paths_, host_uses_, syncs_) {}
 
 Status HostDerivation::ReadSlices(const HostSlices& slices, LaunchCalls& calls) {
   HostSlices::Reader reader(slices);
@@ -117,11 +118,22 @@ void HostDerivation::CountFor(const LaunchPath& path, const Pending& pending) {
   }
 }
 
+Parallelism HostDerivation::ParallelismOf(const GpuActivity& activity, const LaunchPath& path,
+                                          const GroupShapes& groups) const {
+  if (const auto own = groups.find(activity.shape); own != groups.end()) return own->second;
+  for (PathId at = path.path; at != 0; at = paths_.node(at).parent) {
+    const auto found = groups.find(paths_.node(at).shape);
+    if (found != groups.end()) return found->second;
+  }
+  return Parallelism::kOther;
+}
+
 Status HostDerivation::Store(SqliteDb& db, int64_t trace_id, int64_t first_row) {
   CountPending();
   TRACEDB_TRY(StorePaths(db, first_row));
   TRACEDB_TRY(StoreHostUse(db, trace_id));
-  return StoreKernelUse(db, trace_id);
+  TRACEDB_TRY(StoreKernelUse(db, trace_id));
+  return StoreSyncUse(db, trace_id, first_row);
 }
 
 Status HostDerivation::StorePaths(SqliteDb& db, int64_t first_row) const {
@@ -171,6 +183,23 @@ Status HostDerivation::StoreKernelUse(SqliteDb& db, int64_t trace_id) {
     TRACEDB_TRY(BindId(insert, 5, row.key.kernel));
     TRACEDB_TRY(insert.Bind(6, row.sums.activities));
     TRACEDB_TRY(insert.Bind(7, row.sums.gpu_ns));
+    TRACEDB_TRY(Insert(insert));
+  }
+  return Done{};
+}
+
+Status HostDerivation::StoreSyncUse(SqliteDb& db, int64_t trace_id, int64_t first_row) {
+  TRACEDB_ASSIGN(insert,
+                 db.Prepare("INSERT INTO sync_use VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"));
+  for (const SyncUse::Row& row : syncs_.uses().Sorted()) {
+    TRACEDB_TRY(insert.Bind(1, trace_id));
+    TRACEDB_TRY(BindStep(insert, 2, row.key.step));
+    TRACEDB_TRY(BindId(insert, 3, row.key.label));
+    TRACEDB_TRY(BindId(insert, 4, row.key.path != 0 ? first_row + row.key.path - 1 : 0));
+    TRACEDB_TRY(insert.Bind(5, row.sums.calls));
+    TRACEDB_TRY(insert.Bind(6, row.sums.total_ns));
+    TRACEDB_TRY(insert.Bind(7, row.sums.stalls));
+    TRACEDB_TRY(insert.Bind(8, row.sums.stalled_ns));
     TRACEDB_TRY(Insert(insert));
   }
   return Done{};

@@ -1,5 +1,5 @@
-// What the host called, by step and name, and what the GPU did for each: fills host_use, kernel_use
-// and call_path, and tells on which path each GPU activity was launched.
+// What the host called, by step and name, and what the GPU did for each: fills host_use,
+// kernel_use, sync_use and call_path, and tells on which path each GPU activity was launched.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,15 @@
 #include "ingest/host_use.h"
 #include "ingest/launch_table.h"
 #include "ingest/step_finder.h"
+#include "ingest/step_partition.h"
+#include "ingest/sync_calls.h"
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
 
 namespace tracedb {
+
+// By shape: what the group is for that its args tell of.
+using GroupShapes = std::unordered_map<int64_t, Parallelism>;
 
 class HostDerivation {
  public:
@@ -33,6 +38,13 @@ class HostDerivation {
   // Counts it for what is on the path.
   void Count(const GpuActivity& activity, const LaunchPath& path, const StepNumber& step);
 
+  // The kind of group that a communication kernel serves: as its own args say, else those of the
+  // nearest operator on its path that tell of one.
+  Parallelism ParallelismOf(const GpuActivity& activity, const LaunchPath& path,
+                            const GroupShapes& groups) const;
+
+  SyncCalls& syncs() { return syncs_; }
+
   // Writes the tables; ids of call_path are `first_row` + number of the path - 1. Once, last.
   Status Store(SqliteDb& db, int64_t trace_id, int64_t first_row);
 
@@ -47,11 +59,13 @@ class HostDerivation {
   Status StorePaths(SqliteDb& db, int64_t first_row) const;
   Status StoreHostUse(SqliteDb& db, int64_t trace_id);
   Status StoreKernelUse(SqliteDb& db, int64_t trace_id);
+  Status StoreSyncUse(SqliteDb& db, int64_t trace_id, int64_t first_row);
 
   StepFinder steps_;
   CallPaths paths_;
   HostUse host_uses_;
   KernelUse kernel_uses_;
+  SyncCalls syncs_;
   HostNest nest_;
   StepNumber pending_step_;
   std::unordered_map<uint64_t, Pending> pending_;  // of one step, by both paths

@@ -14,6 +14,7 @@
 #include "ingest/gpu_activities.h"
 #include "ingest/launch_table.h"
 #include "ingest/long_slices.h"
+#include "ingest/step_partition.h"
 #include "ingest/trace_header.h"
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
@@ -32,6 +33,7 @@ struct FreshUse {
   struct Device {
     std::string device;
     DeviceUse use;
+    std::vector<StepUse> steps;
   };
   std::vector<Stream> streams;
   std::vector<Device> devices;
@@ -42,12 +44,13 @@ struct FreshUse {
 
 struct FreshTrace {
   int64_t rank = 0;
-  int64_t base_ns = 0;    // what to add to a row's ts
-  int64_t zero_ns = 0;    // the absolute time of a ts of 0 in the file
-  int64_t first_row = 1;  // number of its first row
-  const HostSlices& host_slices;
+  int64_t base_ns = 0;  // what to add to a row's ts
+  int64_t zero_ns = 0;  // the absolute time of a ts of 0 in the file
   const GpuActivities& activities;
   const LongSlices& long_slices;
+  int64_t first_row = 1;  // number of its first row
+  const HostSlices& host_slices;
+  const GroupShapes& groups;
 };
 
 // The bulk of it, for a new file that holds one trace whose rows are complete and that no
@@ -60,6 +63,8 @@ Result<FreshUse> DeriveFresh(const std::filesystem::path& file, const FreshTrace
 // Through SQLite, for a rank over all its traces: replaces what is there.
 Status DeriveBusy(SqliteDb& db, int64_t rank);
 Status StoreFreshUse(SqliteDb& db, int64_t rank, const FreshUse& use);
+// Fills step_use: of the trace alone, whatever else there is of its rank.
+Status StoreStepUse(SqliteDb& db, int64_t trace_id, const FreshUse& use);
 
 // Fills process and thread from the trace's metadata events and tracks.
 Status DeriveNames(SqliteDb& db, int64_t trace_id);
@@ -67,6 +72,8 @@ Status DeriveNames(SqliteDb& db, int64_t trace_id);
 // `groups` are those of the header of the trace that was just read.
 Status DeriveGroups(SqliteDb& db, int64_t trace_id, const std::vector<HeaderGroup>& groups);
 Status DeriveCollectives(SqliteDb& db, int64_t rank);
+// What the groups are for that the args of collectives tell of. After DeriveGroups().
+Result<GroupShapes> ReadGroupShapes(SqliteDb& db);
 
 // For merging: adds the groups of the attached database `fresh`, and makes the groups anew from
 // what the traces in the database say.

@@ -17,12 +17,13 @@ int64_t EndOf(const HostSlice& slice) {
 }  // namespace
 
 HostNest::HostNest(const StepFinder& steps, int64_t base_ns, const Limits& limits, CallPaths& paths,
-                   HostUse& uses)
+                   HostUse& uses, SyncCalls& syncs)
     : steps_(steps),
       base_ns_(base_ns),
       limits_(limits),
       paths_(paths),
       uses_(uses),
+      syncs_(syncs),
       by_external_id_(limits.recent),
       by_sequence_(limits.recent) {}
 
@@ -32,6 +33,7 @@ HostNest::Thread* HostNest::ThreadOf(int64_t track) {
   if (found == threads_.end()) {
     if (threads_.size() >= limits_.threads_max) return nullptr;
     found = threads_.emplace(track, Thread()).first;
+    found->second.number = static_cast<uint32_t>(threads_.size());
   }
   last_track_ = track;
   last_thread_ = &found->second;
@@ -151,6 +153,7 @@ Status HostNest::Add(const HostSlice& slice, const TakeCall& take) {
   HostSums& sums = uses_[use];
   ++sums.calls;
   LaunchPath around;
+  uint32_t number = 0;
   bool within_itself = false;
   if (Thread* thread = ThreadOf(slice.track); thread != nullptr) {
     Close(*thread, slice.ts);
@@ -161,15 +164,17 @@ Status HostNest::Add(const HostSlice& slice, const TakeCall& take) {
                                                : paths_.node(path.path).recursive;
     }
     Own(*thread, slice, use);
+    number = thread->number;
   }
   if (!within_itself) AddTime(sums.total_ns, slice.dur);
+  if (slice.waits) syncs_.Add(number, slice.ts, EndOf(slice), {step, slice.label, around.path});
   if (slice.kind != HostKind::kCall || !slice.correlation.has_value()) return Done{};
   const bool no_operator = paths_.node(around.path).op == 0;
   if (no_operator && slice.external_id.has_value()) {
     const LaunchPath by_id = PathOf(*slice.external_id);
     if (by_id.path != 0) around = by_id;
   }
-  return take({*slice.correlation, slice.id, slice.ts, around.path, around.forward});
+  return take({*slice.correlation, slice.id, slice.ts, around.path, around.forward, number});
 }
 
 // From its start on the thread's time, among its kind, is its own.

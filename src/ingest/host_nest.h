@@ -18,6 +18,7 @@
 #include "ingest/host_use.h"
 #include "ingest/launch_table.h"
 #include "ingest/step_finder.h"
+#include "ingest/sync_calls.h"
 
 namespace tracedb {
 
@@ -69,9 +70,10 @@ class HostNest {
   };
   using TakeCall = std::function<Status(const LaunchCall&)>;
 
-  // `base_ns` is added to times to find their step. `steps`, `paths` and `uses` must outlive it.
+  // `base_ns` is added to times to find their step. What is passed by reference must outlive
+  // it.
   HostNest(const StepFinder& steps, int64_t base_ns, const Limits& limits, CallPaths& paths,
-           HostUse& uses);
+           HostUse& uses, SyncCalls& syncs);
 
   // Starts must not fall. Gives `take` a call that has a correlation.
   Status Add(const HostSlice& slice, const TakeCall& take);
@@ -91,6 +93,7 @@ class HostNest {
     uint32_t use;
   };
   struct Thread {
+    uint32_t number = 0;
     std::vector<Open> open;
     bool crossed = false;  // some that are open end before one above them
     std::array<std::vector<Owner>, kHostKinds> owners;
@@ -117,6 +120,7 @@ class HostNest {
   Limits limits_;
   CallPaths& paths_;
   HostUse& uses_;
+  SyncCalls& syncs_;
   RecentPaths by_external_id_;
   RecentPaths by_sequence_;
   std::vector<int64_t> forward_tracks_;                    // that have sequence numbers

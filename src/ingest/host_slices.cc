@@ -12,6 +12,8 @@ int64_t Marked(int64_t label, bool mark) { return label * 2 + (mark ? 1 : 0); }
 // than any other; a bit of `flags` says which are there.
 constexpr int64_t kHasExternalId = 1;
 constexpr int64_t kHasOther = 2;  // the correlation, or the sequence number
+constexpr int64_t kWaits = 4;
+constexpr int kFlagBits = 3;
 
 int64_t Flags(bool has_external_id, bool has_other) {
   return (has_external_id ? kHasExternalId : 0) | (has_other ? kHasOther : 0);
@@ -53,8 +55,9 @@ Status HostSlices::Add(const HostSlice& slice) {
     case HostKind::kCall:
       break;
   }
-  const int64_t flags = Flags(slice.external_id.has_value(), slice.correlation.has_value());
-  return calls_.Add({slice.ts, slice.dur, slice.id, slice.track, slice.label * 4 + flags,
+  const int64_t flags = Flags(slice.external_id.has_value(), slice.correlation.has_value()) |
+                        (slice.waits ? kWaits : 0);
+  return calls_.Add({slice.ts, slice.dur, slice.id, slice.track, slice.label << kFlagBits | flags,
                      slice.correlation.value_or(0), external_id});
 }
 
@@ -89,7 +92,8 @@ bool HostSlices::Reader::Next(HostSlice& slice) {
   }
   if (call == nullptr) return false;
   ReadCommon(*call, slice);
-  slice.label = (*call)[4] >> 2;
+  slice.label = (*call)[4] >> kFlagBits;
+  slice.waits = ((*call)[4] & kWaits) != 0;
   slice.kind = HostKind::kCall;
   slice.correlation = ValueIf((*call)[4], kHasOther, (*call)[5]);
   slice.external_id = ValueIf((*call)[4], kHasExternalId, (*call)[6]);

@@ -31,10 +31,17 @@ struct HostSlice {
   int64_t label = 0;
   HostKind kind = HostKind::kOperator;
   int64_t shape = 0;                   // operators; 0: no args
+  bool waits = false;                  // calls: it returns when the GPU is done
   std::optional<int64_t> correlation;  // calls
   std::optional<int64_t> external_id;  // operators, calls
   std::optional<int64_t> sequence;     // operators
   int64_t forward_thread = 0;          // operators; not 0: it belongs to a backward pass
+};
+
+// What a label says of its slices.
+struct HostCall {
+  std::optional<HostKind> kind;  // none: not gathered
+  bool waits = false;            // it returns when the GPU is done
 };
 
 class HostSlices {

@@ -38,7 +38,7 @@ struct OpenSlice {
   uint32_t shape_text = 0;  // the shape's number in the builder's dictionary
   KeptSlots slots;
   char phase = 'B';
-  std::optional<HostKind> host_kind;
+  HostCall host_call;
 };
 
 class OpenSlices {

@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "ingest/json_text.h"
+#include "ingest/sync_calls.h"
 
 namespace tracedb {
 namespace {
@@ -20,23 +21,22 @@ int64_t StepNumberOf(std::string_view name, std::string_view category) {
   return error == std::errc() && end == name.data() + name.size() ? step : -1;
 }
 
-// Nothing for what is no call on a thread: the profiler's own spans, waits of streams, annotations
+// No kind for what is no call on a thread: the profiler's own spans, waits of streams, annotations
 // as they were seen on a GPU.
-std::optional<HostKind> HostKindOf(EventTable table, std::string_view name,
-                                   std::string_view category) {
+HostCall HostCallOf(EventTable table, std::string_view name, std::string_view category) {
   switch (table) {
     case EventTable::kRuntimeSlice:
-      return HostKind::kCall;
+      return {HostKind::kCall, WaitsForGpu(name)};
     case EventTable::kPythonSlice:
-      return name.starts_with("nn.Module: ") ? HostKind::kModule : HostKind::kFunction;
+      return {name.starts_with("nn.Module: ") ? HostKind::kModule : HostKind::kFunction};
     case EventTable::kCpuSlice:
-      if (EqualsIgnoringCase(category, "user_annotation")) return HostKind::kAnnotation;
+      if (EqualsIgnoringCase(category, "user_annotation")) return {HostKind::kAnnotation};
       if (EndsIgnoringCase(category, "op") || EndsIgnoringCase(category, "operator")) {
-        return HostKind::kOperator;
+        return {HostKind::kOperator};
       }
-      return std::nullopt;
+      return {};
     default:
-      return std::nullopt;
+      return {};
   }
 }
 
@@ -142,7 +142,7 @@ Status RecordBuilder::AddLabel(std::string_view text, LocalTexts& texts) {
   label.cuda_event = EqualsIgnoringCase(category, "cuda_event");
   label.step = StepNumberOf(name, category);
   // A step is no call: what is summed is summed by step anyway.
-  if (label.step < 0) label.host_kind = HostKindOf(label.table, name, category);
+  if (label.step < 0) label.host_call = HostCallOf(label.table, name, category);
   texts.labels.push_back(label);
   if (!is_new) return Done{};
   return writer_.Label(id, name,
@@ -299,7 +299,7 @@ Status RecordBuilder::AddSlice(const EventRecord& record, const LocalLabel& labe
     if (label.step >= 0) {
       TRACEDB_TRY(writer_.Step(row.id, row.track, label.step, *row.ts, row.dur));
     }
-    TRACEDB_TRY(SeeHostSlice(label.table, label.host_kind, row, slots_));
+    TRACEDB_TRY(SeeHostSlice(label.table, label.host_call, row, slots_));
   }
   return writer_.Event(label.table, row, slots_);
 }
@@ -326,6 +326,7 @@ Status RecordBuilder::SeeActivity(const EventRow& row) {
   activity.correlation = correlation.value_or(0);
   activity.label = row.label;
   activity.external_id = external_id.value_or(0);
+  if (row.gpu_kind == GpuKind::kCommunication) activity.shape = row.shape;
   activity.kind = static_cast<int>(row.gpu_kind);
   activity.has_dur = row.dur.has_value();
   activity.has_correlation = correlation.has_value();
@@ -333,8 +334,8 @@ Status RecordBuilder::SeeActivity(const EventRow& row) {
   return gpu_activities_.Add(activity);
 }
 
-Status RecordBuilder::SeeHostSlice(EventTable table, std::optional<HostKind> kind,
-                                   const EventRow& row, const SlotValues& slots) {
+Status RecordBuilder::SeeHostSlice(EventTable table, const HostCall& call, const EventRow& row,
+                                   const SlotValues& slots) {
   if (row.dur >= kLongSliceNs) {
     GpuActivity slice;
     slice.id = row.id;
@@ -343,20 +344,21 @@ Status RecordBuilder::SeeHostSlice(EventTable table, std::optional<HostKind> kin
     slice.kind = static_cast<int>(table);
     TRACEDB_TRY(long_slices_.Add(slice));
   }
-  if (!kind.has_value()) return Done{};
+  if (!call.kind.has_value()) return Done{};
   HostSlice slice;
   slice.ts = *row.ts;
   slice.dur = std::max<int64_t>(row.dur.value_or(0), 0);
   slice.id = row.id;
   slice.track = row.track;
   slice.label = row.label;
-  slice.kind = *kind;
+  slice.kind = *call.kind;
   if (slice.kind == HostKind::kOperator) {
     slice.shape = row.shape;
     slice.sequence = NumberIn(slots, Slot::kSequenceNumber);
     slice.forward_thread = NumberIn(slots, Slot::kFwdThreadId).value_or(0);
     slice.external_id = NumberIn(slots, Slot::kExternalId);
   } else if (slice.kind == HostKind::kCall) {
+    slice.waits = call.waits;
     slice.correlation = NumberIn(slots, Slot::kCorrelation);
     slice.external_id = NumberIn(slots, Slot::kExternalId);
   }

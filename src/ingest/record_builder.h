@@ -65,7 +65,7 @@ class RecordBuilder {
     EventTable table = EventTable::kCpuSlice;
     GpuKind gpu_kind = GpuKind::kCompute;
     bool cuda_event = false;  // its times are 0 where CUDA did not take them
-    std::optional<HostKind> host_kind;
+    HostCall host_call;
     int64_t step = -1;  // of a ProfilerStep
   };
   struct ShapeFacts {
@@ -109,7 +109,7 @@ class RecordBuilder {
   void ReadSlots(const EventBatch& batch, const EventRecord& record);
   static bool IsWithoutTiming(const EventRecord& record, const LocalLabel& label);
   Status SeeActivity(const EventRow& row);
-  Status SeeHostSlice(EventTable table, std::optional<HostKind> kind, const EventRow& row,
+  Status SeeHostSlice(EventTable table, const HostCall& call, const EventRow& row,
                       const SlotValues& slots);
   void SeeTime(int64_t ts_ns, int64_t end_ns);
 

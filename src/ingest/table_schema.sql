@@ -129,8 +129,8 @@ CREATE TABLE launch (
 );
 
 CREATE TABLE call_path (
-  -- What the host was in when it launched something, as a tree: an operator, an annotation, a Python
-  -- function or a module below the one in which it was called.
+  -- What the host was in, as a tree: an operator, an annotation, a Python function or a module
+  -- below the one in which it was called.
   id INTEGER PRIMARY KEY,
   parent_id INTEGER,              -- NULL: the outermost
   kind INTEGER,                   -- as in host_use
@@ -168,6 +168,41 @@ CREATE TABLE kernel_use (
   kernel INTEGER,                 -- label; NULL, as op: all that did not fit in memory
   activities INTEGER,
   gpu_ns INTEGER                  -- sum of their durations
+);
+
+CREATE TABLE sync_use (
+  -- Runtime calls that return when the GPU is done, by where they were made.
+  trace_id INTEGER,
+  step INTEGER,
+  label INTEGER,                  -- NULL: all that did not fit in memory
+  path_id INTEGER,                -- in call_path
+  calls INTEGER,
+  total_ns INTEGER,               -- sum of their durations
+  stalls INTEGER,                 -- gaps of step_use with the cause sync that began in one of them
+  stalled_ns INTEGER              -- how long these were
+);
+
+CREATE TABLE step_use (
+  -- A GPU's time in one trace, cut where the GPU comes to the first activity of a step. The columns
+  -- compute_ns, exposed_ and idle_ add up to end_ns - start_ns.
+  trace_id INTEGER,
+  device TEXT,
+  step INTEGER,                   -- NULL: before the first step's
+  start_ns INTEGER,
+  end_ns INTEGER,
+  compute_ns INTEGER,
+  communication_ns INTEGER,
+  overlap_ns INTEGER,             -- in which both run
+  exposed_pipeline_ns INTEGER,    -- communication without compute, by process_groups.parallelism;
+  exposed_data_ns INTEGER,        -- where several kinds run, of the one that ends last
+  exposed_tensor_ns INTEGER,
+  exposed_expert_ns INTEGER,
+  exposed_other_ns INTEGER,
+  exposed_memory_ns INTEGER,
+  idle_host_ns INTEGER,           -- the activity that ended it was launched after it had begun
+  idle_sync_ns INTEGER,           -- as well, and that thread was then in a call of sync_use
+  idle_dependency_ns INTEGER,     -- it had been launched before
+  idle_unknown_ns INTEGER         -- its launch is not in the trace
 );
 
 CREATE TABLE busy_segment (
