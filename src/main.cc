@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 
 #include "cli_commands.h"
 #include "cli_options.h"
@@ -59,7 +60,9 @@ void SetUpSignals() {
 bool Colored(const GlobalOptions& global, int descriptor) {
   if (global.color != ColorChoice::kAuto) return global.color == ColorChoice::kAlways;
   const char* no_color = std::getenv("NO_COLOR");
-  return isatty(descriptor) == 1 && (no_color == nullptr || *no_color == '\0');
+  const char* terminal = std::getenv("TERM");
+  const bool dumb = terminal != nullptr && std::string_view(terminal) == "dumb";
+  return isatty(descriptor) == 1 && (no_color == nullptr || *no_color == '\0') && !dumb;
 }
 
 // A file that --output names is no terminal.

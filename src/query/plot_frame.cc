@@ -79,7 +79,7 @@ void PlotFrame::ChooseWidths() {
   for (size_t i = 0; i < floors.size(); ++i) {
     if (right_[i]) whole_titles[i] = widths_[i];
   }
-  narrow(std::max(kDrawingCellsMin, style_.width * 2 / 5), whole_titles);
+  narrow(std::max(kDrawingCellsMin, style_.width / 3), whole_titles);
   narrow(std::max(kDrawingCellsMin, style_.width / 4), floors);
   const size_t text = std::accumulate(widths_.begin(), widths_.end(), gaps);
   fits_ = text + kDrawingCellsMin <= style_.width;

@@ -43,7 +43,7 @@ std::string PieceLines(const PlotStyle& style, const std::vector<PlotPiece>& pie
 // "… 7 more rows"
 std::string LeftOutLine(const PlotStyle& style, int64_t rows);
 
-// Widths are chosen once. Texts give way until the drawing has two fifths of the line; when they
+// Widths are chosen once. Texts give way until the drawing has a third of the line; when they
 // have no more to give, the drawing does, to a quarter; then the titles of numbers. Numbers are
 // never cut: where they leave less than kDrawingCellsMin, lines are longer than the style's width.
 class PlotFrame {

@@ -23,7 +23,7 @@ struct PlotSpec {
   PlotKind kind = PlotKind::kBar;
   std::vector<std::string> values;  // columns; one, or the shares of kStacked
   std::string over;                 // of kLine: the column that orders the values
-  std::vector<std::string> by;      // columns that name a bar or a series; none: to be chosen
+  std::vector<std::string> by;      // columns that name a bar, or part the rows into series
 };
 
 // "bar COLUMN [by COLUMN...]", "stacked COLUMN, COLUMN... [by ...]", "line COLUMN over COLUMN
