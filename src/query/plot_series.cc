@@ -24,7 +24,7 @@ constexpr std::array<std::string_view, kLevels> kMarks = {"▁", "▂", "▃", "
 constexpr std::array<std::string_view, kLevels> kAsciiMarks = {"_", ".", ":", "-",
                                                                "=", "+", "*", "#"};
 
-// As much of a text as tells it from others.
+// As much of a text as tells it from others; what is the same to there is in no order.
 std::string KeyText(std::string_view text) {
   if (text.size() <= kKeyBytesMax) return std::string(text);
   return fmt::format("{}{:x},{}", text.substr(0, kKeyBytesMax), std::hash<std::string_view>()(text),
