@@ -9,6 +9,7 @@ OPERATORS = ("aten::mm", "aten::add", "aten::to", "Attention")
 FUNCTIONS = ("train.py(1): step", "model.py(7): forward", "nn.Module: Linear_0", "nn.Module: Linear_1")
 ANNOTATIONS = ("forward", "optimizer", "ProfilerStepper#1")
 CALLS = ("cudaLaunchKernel", "cuLaunchKernelEx", "cudaMemcpyAsync")
+SHUFFLED = " shuffled"
 FORWARD_THREADS = ((1, 1), (2, 1), (1, 2))
 KERNELS = (("gemm", "kernel"), ("add", "kernel"), ("ncclAllReduce", "kernel"), ("Memcpy HtoD", "gpu_memcpy"),
            ("Memset (Device)", "gpu_memset"))
@@ -145,17 +146,20 @@ def pairs_by_hand():
         *pair("cpu_op", "late", 50, 60), *pair("cpu_op", "early", 0, 10), call(1, 55, 1), call(2, 5, 1),
         *pair("cuda_runtime", "cudaLaunchKernel", 6, 7, end_args={"correlation": 3}),
         *pair("user_annotation", "around both", 0, 100),
-        *pair("cpu_op", "args", 20, 30, begin_args={"External id": 7, "Input Dims": [[1]]},
-              end_args={"Input Dims": [[2]]}),
+        *pair("cpu_op", "args", 20, 30, begin_args={"External id": 7, "Input Dims": [[1]]}),
         call(4, 200, 1, 2, External_id=7), *pair("cpu_op", "backwards", 80, 70), call(5, 75, 1),
         {"ph": "b", "cat": "cpu_op", "name": "asynchronous", "id": 1, "pid": 1, "tid": 1, "ts": 0},
         {"ph": "e", "cat": "cpu_op", "name": "asynchronous", "id": 1, "pid": 1, "tid": 1, "ts": 90},
         pair("cpu_op", "never ended", 1, 2)[0],
         *(kernel(number, 300 + number, 10 ** number) for number in range(1, 6))]
-    names = ("a", "b", "c")
-    crossed = [half for name, ts in zip(names, (30, 20, 10)) for half in pair("cpu_op", name, ts, ts + 25)]
-    yield "ends in another order", [*crossed, call(1, 31, 1), call(2, 36, 1), call(3, 50, 1),
-                                    *(kernel(number, 90, number) for number in range(1, 4))]
+    # The file's order decides which end is whose: b lasts from 20 to 45, a from 30 to 55.
+    (begin_a, end_a), (begin_b, end_b) = pair("cpu_op", "a", 30, 55), pair("cpu_op", "b", 20, 45)
+    yield "ends in another order", [
+        *pair("cpu_op", "c", 10, 25), begin_a, begin_b, end_b, end_a, call(1, 31, 1), call(2, 46, 1),
+        call(3, 21, 1), *(kernel(number, 90, 10 ** number) for number in range(1, 4))]
+    yield "args at both ends", [
+        *pair("cpu_op", "a", 0, 9, begin_args={"External id": 7}, end_args={"Input Dims": [[2]]}),
+        *pair("cpu_op", "a", 10, 19, begin_args={"External id": 8}, end_args={"Input Dims": [[2]]})]
 
 
 def backward_by_hand():
@@ -179,12 +183,10 @@ def backward_by_hand():
         backward("b", 10, 1, 110, 5, 3), call(2, 111, 1, 3), backward("b", 11, 1, 120, 5, 3), call(3, 121, 1, 3),
         backward("b", 11, 2, 130, 5, 3), call(4, 131, 1, 3),
         *(kernel(number, 1000 + number, 10 ** number) for number in range(1, 5))]
-    yield "two forward threads, told later", [
-        forward("one", 11, 10, 5, 1), forward("two", 11, 12, 5, 2), forward("one", 10, 20, 5, 1),
-        forward("two", 20, 20, 5, 2), backward("b", 11, 1, 120, 5, 3), call(3, 121, 1, 3),
-        backward("b", 11, 2, 130, 5, 3), call(4, 131, 1, 3), backward("b", 20, 2, 200, 5, 3), call(1, 201, 1, 3),
-        backward("b", 10, 1, 210, 5, 3), call(2, 211, 1, 3),
-        *(kernel(number, 1000 + number, 10 ** number) for number in range(1, 5))]
+    yield "numbers far apart", [
+        function("f", 2845, 10, 1, 1), forward("other", 245, 132, 40, 1, 2), backward("b", 129, 1, 4851, 40, 2, 1),
+        forward("other", 1043, 4474, 40, 1, 2), forward("meant", 129, 2655, 5, 1, 1), call(1, 4855, 1, 2, 1),
+        kernel(1, 9999, 10)]
 
 
 class Maker:
@@ -193,7 +195,7 @@ class Maker:
     def __init__(self, seed, size, grid):
         self.random, self.size, self.grid = random.Random(seed), size, grid
         self.length = size * 2
-        self.made, self.taken = [], set()
+        self.made, self.taken, self.calls = [], set(), set()
 
     def moment(self):
         while True:
@@ -207,6 +209,9 @@ class Maker:
         pick = self.random.choice
         return pick((0, pick((None, -5)), 10, 10, 40, 40, 200, self.random.randrange(self.length // 4)))
 
+    def external_id(self):
+        return self.random.randrange(1, self.size // 4)
+
     def add(self, category, name, *where, **args):
         self.made.append(event(category, name, self.moment(), self.duration(), *where, **args))
 
@@ -217,7 +222,7 @@ class Maker:
         pick = self.random.choice
         args = {"Ev_Idx": len(self.made)}
         if pick((True, False)):
-            args["External_id"] = len(self.made)
+            args["External_id"] = self.external_id()
         if pick((True, False)):
             args["Input_Dims"] = [[pick((1, 2))]]
         thread, process = self.thread()
@@ -225,21 +230,24 @@ class Maker:
             # Each forward thread has numbers of its own.
             forward_thread = pick((0, 0, 1, 2, 3))
             place = forward_thread - 1 if forward_thread else FORWARD_THREADS.index((thread, process))
-            args.update(Sequence_number=self.random.randrange(self.size // 5) * 3 + place - pick((0, 0, 9)),
+            args.update(Sequence_number=self.random.randrange(self.size // 30) * 3 + place - pick((0, 0, 9)),
                         Fwd_thread_id=forward_thread)
         self.add(pick(("cpu_op", "cpu_op", "Operator", "my_OP")), pick(OPERATORS), thread, process, **args)
 
     def add_launch(self):
         pick = self.random.choice
-        args = {"External_id": self.random.randrange(len(self.made) + 1)} if pick((True, False)) else {}
+        args = {"External_id": self.external_id()} if pick((True, False)) else {}
         correlation = self.random.randrange(self.size // 5)
         self.add(pick(("cuda_runtime", "cuda_driver", "Runtime")), pick(CALLS), *self.thread(),
                  correlation=correlation, **args)
+        if (correlation, self.made[-1]["ts"]) in self.calls:
+            self.made.pop()     # which of two calls is the first in time must be certain
+        self.calls.add((correlation, self.made[-1]["ts"]))
 
     def add_activity(self):
         pick = self.random.choice
         name, category = pick(KERNELS)
-        args = {"External_id": self.random.randrange(len(self.made) + 1)} if pick((True, False)) else {}
+        args = {"External_id": self.external_id()} if pick((True, False)) else {}
         if pick((True, True, True, False)):
             args["correlation"] = self.random.randrange(self.size // 4)
         self.add(category, name, pick((7, 20)), 0, device=0, **args)
@@ -266,7 +274,8 @@ class Maker:
             elif kind < 7:
                 self.add_activity()
             elif kind < 8:
-                self.add("user_annotation", pick(ANNOTATIONS), *self.thread())
+                self.add(pick(("user_annotation", "user_annotation", "gpu_user_annotation", "overhead")),
+                         pick(ANNOTATIONS), *self.thread())
             elif kind < 9:
                 self.add("python_function", pick(FUNCTIONS), *self.thread())
             else:
@@ -287,9 +296,10 @@ def shuffled(events, seed):
 
 
 def at_random(seeds):
-    """(name, events)"""
+    """(name, events). The sums of those whose name ends in SHUFFLED are the same as of those before
+    them: where no two start together, the order in the file says nothing."""
     for seed in range(1, seeds + 1):
         grid = (0, 1, 10)[seed % 3]
         events = Maker(seed, (300, 1000, 3000)[seed // 3 % 3], grid).events()
         yield f"random {seed}", events
-        yield f"random {seed} shuffled", shuffled(events, seed)
+        yield f"random {seed}{' in another order' if grid else SHUFFLED}", shuffled(events, seed)

@@ -237,11 +237,11 @@ class HostTrace:
             for candidates in threads.values():
                 before = bisect.bisect_left(candidates, piece.ts, key=lambda candidate: candidate.ts)
                 piece.forward = candidates[before - 1] if before else None
-
-    @staticmethod
-    def _forward_of(path):
-        """The forward operator of the innermost operator that has one."""
-        return next((piece.forward for piece in reversed(path) if piece.forward), None)
+        for pieces in self.threads.values():
+            for piece in pieces:
+                # Where slices cross, what is around it may be over when something is launched in it.
+                if piece.forward is None and piece.around:
+                    piece.forward = piece.around[-1].forward
 
     # -- launches
 
@@ -267,7 +267,7 @@ class HostTrace:
                 ever = by_external_id.get(activity.external_id)
                 path = ever[-1].path() if ever else path
             activity.path = path or None
-            forward = self._forward_of(path)
+            forward = path[-1].forward if path else None
             activity.forward_path = forward.path() if forward else None
 
     # -- the rows
@@ -303,7 +303,7 @@ class HostTrace:
             for piece in innermost_by_kind(forward):
                 if piece.label not in own:
                     add(piece, activity.step, 7, activity.dur)
-        return {key: tuple(row) for key, row in rows.items()}
+        return {key: tuple(row) for key, row in rows.items() if any(row)}
 
     def _kernel_rows(self):
         """{(step, operator, forward operator, kernel): activities, gpu_ns}; all three are labels."""
