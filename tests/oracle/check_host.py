@@ -206,6 +206,12 @@ def sets(options, folder):
         with open(path, "w", encoding="utf-8") as handle:
             json.dump(events, handle)
         yield name, [path]
+    crossing = dict(host_cases.by_hand())["more paths than events"]
+    paths = [os.path.join(folder, f"rank{rank}.json") for rank in range(2)]
+    for rank, path in enumerate(paths):
+        with open(path, "w", encoding="utf-8") as handle:
+            json.dump({"distributedInfo": {"rank": rank, "world_size": 2}, "traceEvents": crossing}, handle)
+    yield "more paths than events, twice", paths
     for given in options.paths:
         yield given, inputs(given)
 
