@@ -1,0 +1,19 @@
+#!/usr/bin/env python3
+"""The same as check_breakdown.py, of the queries that have a function in patterns_oracle.py.
+
+    python3 check_patterns.py --program P [the options of check_breakdown.py]
+"""
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import check_breakdown  # noqa: E402
+import patterns_oracle  # noqa: E402
+
+WITH_PARAMETERS = (("memory_timeline", {"bins": 7}), ("memory_timeline", {"rank": 1, "bins": 1}),
+                   ("queue_depth", {"moments": 100000}),
+                   ("queue_depth", {"rank": 0, "moments": 13, "full": 3}))
+
+
+if __name__ == "__main__":
+    sys.exit(check_breakdown.main(patterns_oracle, WITH_PARAMETERS))
