@@ -12,8 +12,8 @@
 -- column: rank                  int(id)     The rank.
 -- column: device_type           int(id)     0: host; 1: CUDA; others as PyTorch numbers them.
 -- column: device_id             int(id)     The number of the device; -1 for the host.
--- column: start_ms              real(ms)    Start of the bin, since the first event in the database.
--- column: bin_ms                real(ms)    How long a bin is, to the nanosecond; the same in all rows.
+-- column: start_ms              real(ms)    Start of the bin, since the first event.
+-- column: bin_ms                real(ms)    How long a bin is; the same in all rows.
 -- column: events                int(count)  Allocations and releases in it.
 -- column: min_allocated_bytes   int(bytes)  The least allocated after one of them.
 -- column: max_allocated_bytes   int(bytes)  The most.
@@ -35,7 +35,8 @@ axis AS MATERIALIZED (  -- step_ns: whole, so that the last event lies in the la
         FROM trace WHERE :rank IS NULL OR rank = :rank)
 ),
 wanted AS MATERIALIZED (
-  SELECT t.id, t.rank, t.base_ns, t.base_ns - x.first_ns AS to_axis, t.id * x.shapes * x.bins AS place
+  SELECT t.id, t.rank, t.base_ns, t.base_ns - x.first_ns AS to_axis,
+         t.id * x.shapes * x.bins AS place
   FROM track t CROSS JOIN axis x WHERE :rank IS NULL OR t.rank = :rank
 ),
 used AS MATERIALIZED (  -- one number as key: track, shape and bin

@@ -72,7 +72,7 @@ change AS MATERIALIZED (
         FROM met WHERE place IS NOT NULL)
   GROUP BY track, moment
 ),
-held AS MATERIALIZED (  -- a depth holds until the moment of the next change; the last of a track is 0
+held AS MATERIALIZED (  -- a depth holds until the next change; the last of a track is 0
   SELECT track, moment, sum(sign) OVER w AS depth, lead(moment) OVER w - moment AS moments
   FROM change WINDOW w AS (PARTITION BY track ORDER BY moment ROWS UNBOUNDED PRECEDING)
 ),

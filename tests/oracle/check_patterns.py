@@ -12,7 +12,9 @@ import patterns_oracle  # noqa: E402
 
 WITH_PARAMETERS = (("memory_timeline", {"bins": 7}), ("memory_timeline", {"rank": 1, "bins": 1}),
                    ("queue_depth", {"moments": 100000}),
-                   ("queue_depth", {"rank": 0, "moments": 13, "full": 3}))
+                   ("queue_depth", {"rank": 0, "moments": 13, "full": 3}),
+                   ("small_kernels", {"max_us": 3.5, "min_kernels": 2, "idle_pct": 20}),
+                   ("small_kernels", {"rank": 1, "max_us": 40, "min_kernels": 3, "idle_pct": 0}))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """What the queries on patterns over time must say, worked out like breakdown_oracle.py."""
+import collections
 import functools
 
-from breakdown_oracle import ANY, first_of_all, grouped, memory_events, ms, number_first, pct
+from breakdown_oracle import first_of_all, grouped, memory_events, ms, number_first, pct
 
 
 @functools.cache
@@ -69,3 +70,59 @@ def depths_at(intervals, first, step):
         return []
     return [(first + number * step, seen.get(number, 0))
             for number in range(min(seen), max(seen) + 1)]
+
+
+def pieces(activities):
+    """The busy time of a GPU, cut where the kinds of what runs change: (start, end) in time."""
+    changes = grouped([(at, kind, sign) for a in activities if a.dur > 0
+                       for at, kind, sign in ((a.ts, a.kind, 1), (a.end, a.kind, -1))],
+                      lambda change: change[0])
+    running = collections.Counter()
+    start, held = None, frozenset()
+    for at in sorted(changes):
+        for _, kind, sign in changes[at]:
+            running[kind] += sign
+        now = frozenset(kind for kind, count in running.items() if count)
+        if now != held:
+            if held:
+                yield start, at
+            start, held = at, now
+
+
+def small_kernels(job, max_us=10, min_kernels=10, idle_pct=50, rank=None):
+    zero = first_of_all(job)
+    devices = grouped(job.activities, lambda a: (a.rank, a.device))
+    for of, device in sorted(devices, key=lambda key: (key[0], number_first(key[1]))):
+        if rank not in (None, of):
+            continue
+        ran = devices[of, device]
+        short = [a for a in ran if a.dur < 1000 * max_us]
+        stretches, run = [], []
+        for piece in [*pieces(ran), None]:
+            if piece is not None and piece[1] - piece[0] < 1000 * max_us:
+                run.append(piece)
+                continue
+            if len(run) > 1:
+                start, end = run[0][0], run[-1][1]
+                idle = end - start - sum(piece_end - at for at, piece_end in run)
+                names = [a.name for a in ran if start <= a.ts < end]
+                if len(names) >= min_kernels and 100 * idle >= idle_pct * (end - start):
+                    stretches.append((end - start, -start, idle, names))
+            run = []
+        whole = job.devices[of, device]
+        longest = max(stretches, default=None)
+        yield (of, device, len(ran), len(short), pct(len(short), len(ran)),
+               pct(sum(a.dur for a in short), sum(a.dur for a in ran)), len(stretches),
+               sum(len(names) for *_, names in stretches), ms(sum(s[0] for s in stretches)),
+               pct(sum(s[0] for s in stretches), whole["span"]),
+               ms(sum(s[2] for s in stretches)),
+               pct(sum(s[2] for s in stretches), whole["idle"]),
+               *((None,) * 5 if longest is None else
+                 (ms(-longest[1] - zero), ms(longest[0]), ms(longest[2]), len(longest[3]),
+                  most_frequent(longest[3]))))
+
+
+def most_frequent(names):
+    counts = sorted(collections.Counter(names).items(),
+                    key=lambda item: (-item[1], item[0].encode()))
+    return ", ".join(f"{times} x {name}" for name, times in counts[:3])
