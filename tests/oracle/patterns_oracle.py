@@ -1,8 +1,9 @@
 """What the queries on patterns over time must say, worked out like breakdown_oracle.py."""
 import collections
 import functools
+import re
 
-from breakdown_oracle import first_of_all, grouped, memory_events, ms, number_first, pct
+from breakdown_oracle import ANY, first_of_all, grouped, memory_events, ms, number_first, pct
 
 
 @functools.cache
@@ -126,3 +127,59 @@ def most_frequent(names):
     counts = sorted(collections.Counter(names).items(),
                     key=lambda item: (-item[1], item[0].encode()))
     return ", ".join(f"{times} x {name}" for name, times in counts[:3])
+
+
+def kernel_judged(name):
+    """(work, tensor cores, could use) of a compute kernel; None: it multiplies no matrices."""
+    text = name.lower()
+
+    def has(*signs):
+        return any(re.search(sign, text) for sign in signs)
+
+    if has("splitk.*reduce", "dot_do_o", "convert_dq", "flash_.*combine", "flash_bwd_preprocess",
+           "nchwtonhwc", "nhwctonchw", "^triton_(poi|red|per)_"):
+        return None
+    if has("sdpa", "fmha", "flash", "attention", "attn_"):
+        work = "attention"
+    elif has("fprop", "[dw]grad", "conv[123]d", "convol", "cudnn", "depthwise", "winograd"):
+        work = "convolution"
+    else:
+        work = "product"
+    if has("simt", "_ffma", "fmha_cutlass.*_sm[56]\\d"):
+        return work, "no", 1
+    if has("tensorop", "[gw]mma", "tcgen05", "::umma", "[hibd]mma_", "xmma.*(tensor\\d|warpgroup)",
+           "[hsd]884", "[hscd]1688", "[hs]16816", "[is]16832", "i8816", "[his]64x\\d.*x\\d.*gemm",
+           "nvjet", "deep_gemm::.*gemm", "flash_[fb]wd", "fmha_cutlass.*f16.*_sm[789]\\d",
+           "fmha_cutlass.*f32.*_sm8\\d", "cijk_.*_mi\\d.*x\\d", "mfma"):
+        return work, "yes", 1
+    if has("gemmsn_"):
+        return work, "no", 1
+    if has("(^|[^s])gemv", "depthwise"):
+        return work, "no", 0
+    if has("(^|[^a-z])sgemm", "[^a-z]hgemm", "scudnn"):
+        return work, "no", 1
+    if has("[^a-z][dcz]gemm"):
+        return work, "no", None
+    if has("gemm", "cijk_", "cutlass", "xmma", "conv[123]d", "convol", "fprop", "[dw]grad",
+           "winograd", "fmha", "sdpa", "attention", "attn_[fb]wd", "^triton_(tem_|b?mm)"):
+        return work, "unknown", None
+    return None
+
+
+def tensor_core_use(job, rank=None):
+    for of, ran in sorted(grouped(job.activities, lambda a: a.rank).items()):
+        if rank not in (None, of):
+            continue
+        judged = [(a, kernel_judged(a.name)) for a in ran if a.kind == "compute"]
+        judged = [(a, verdict) for a, verdict in judged if verdict is not None]
+
+        def time(*which):
+            return sum(a.dur for a, verdict in judged if verdict[1] in which)
+
+        names = grouped(judged, lambda pair: (pair[0].name, pair[1]))
+        rows = [(-sum(a.dur for a, _ in its), name.encode(), name, verdict, len(its))
+                for (name, verdict), its in names.items()]
+        for total, _, name, verdict, count in sorted(rows):
+            yield (of, name, *verdict, ANY, count, ms(-total),
+                   pct(-total, time("yes", "no", "unknown")), pct(-total, sum(a.dur for a in ran)),
+                   pct(time("yes"), time("yes", "no")))
