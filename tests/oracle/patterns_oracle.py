@@ -1,9 +1,12 @@
 """What the queries on patterns over time must say, worked out like breakdown_oracle.py."""
 import collections
+import fractions
 import functools
 import re
 
-from breakdown_oracle import ANY, first_of_all, grouped, memory_events, ms, number_first, pct
+import trace_oracle as oracle
+from breakdown_oracle import (ANY, first_of_all, grouped, memory_events, ms, names_of, number_first,
+                              pct)
 
 
 @functools.cache
@@ -183,3 +186,58 @@ def tensor_core_use(job, rank=None):
             yield (of, name, *verdict, ANY, count, ms(-total),
                    pct(-total, time("yes", "no", "unknown")), pct(-total, sum(a.dur for a in ran)),
                    pct(time("yes"), time("yes", "no")))
+
+
+def pipeline_messages(job):
+    return [part for part in job.parts if part.group is not None
+            and any("pipeline" in (text or "").lower() for text in names_of(job, part.group)[1])]
+
+
+def bubbles(ran, pipeline, start, end):
+    """(wait, idle) between two times."""
+    sets = {"pipeline": [], "communication": [], "work": []}
+    for a in ran:
+        first, last = max(a.ts, start), min(a.end, end)
+        if last > first:
+            if id(a) in pipeline:
+                sets["pipeline"].append((first, last))
+            sets["communication" if a.kind == "communication" else "work"].append((first, last))
+    sets["stretch"] = [(start, end)] if end > start else []
+    lengths = oracle.measure(sets)
+    return (sum(ns for held, ns in lengths.items() if "pipeline" in held and "work" not in held),
+            lengths[frozenset({"stretch"})])
+
+
+def pipeline_bubbles(job, rank=None):
+    messages = pipeline_messages(job)
+    pipeline = {id(part.activity) for part in messages}
+    rows = []
+    places = grouped([part for part in messages if part.activity.step is not None],
+                     lambda part: (part.rank, part.activity.device,
+                                   job.traces.index(part.activity.trace), part.activity.step))
+    for (of, device, trace, step), parts in places.items():
+        if rank not in (None, of):
+            continue
+        ran = [a for a in job.activities if (a.rank, a.device) == (of, device)]
+        launched = [a for a in ran if a.step == step and job.traces.index(a.trace) == trace]
+        start, end = min(a.ts for a in launched), max(a.end for a in launched)
+        stages = max(len(part.group) for part in parts)
+        forward = [part for part in parts if part.peer is not None and (
+            part.peer > of if part.collective == "send" else part.peer < of)]
+        backward = [part for part in parts if part.peer is not None and part not in forward]
+        kinds = grouped(forward + backward, lambda p: (p.group, p.collective, p.peer))
+        microbatches = max(map(len, kinds.values()), default=None)
+        cool = min(end, max((p.ts + p.dur for p in forward), default=end))
+        steady = min(cool, min((p.ts + p.dur for p in backward), default=cool))
+        wait, idle = bubbles(ran, pipeline, start, end)
+        phases = [sum(bubbles(ran, pipeline, *cut))
+                  for cut in ((start, steady), (steady, cool), (cool, end))]
+        work = end - start - wait - idle
+        ideal = None if microbatches is None else fractions.Fraction(stages - 1, microbatches)
+        rows.append((of, number_first(device), start, trace, step, (
+            of, device, step, max(part.group.index(of) for part in parts), stages, microbatches,
+            *map(ms, (end - start, work, wait + idle, wait, idle)),
+            *((None,) * 3 if microbatches is None else map(ms, phases)), pct(wait + idle, work),
+            None if ideal is None else float(100 * ideal),
+            None if ideal is None else float((wait + idle - work * ideal) / 1_000_000))))
+    return [row[-1] for row in sorted(rows)]
