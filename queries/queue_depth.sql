@@ -34,14 +34,16 @@ axis AS MATERIALIZED (  -- moment i of a trace is first_ns + i * step_ns
   CROSS JOIN (SELECT min(max(coalesce(:moments, 10000), 1), 1000000000) AS moments)
   WHERE :rank IS NULL OR rank = :rank
 ),
-lane AS MATERIALIZED (  -- step_ns - 1 rounds up: to the first moment that is not before
+lane AS MATERIALIZED (  -- no: one for a stream of a trace
   SELECT t.id, t.rank, t.device, t.stream, x.first_ns, x.step_ns,
-         x.step_ns - 1 - x.first_ns AS to_axis, t.base_ns
+         min(t.id) OVER (PARTITION BY t.trace_id, t.device, t.stream) AS no,
+         x.step_ns - 1 - x.first_ns AS to_axis,  -- rounds up, to a moment that is not before
+         t.base_ns
   FROM track t JOIN axis x ON x.trace_id = t.trace_id
   WHERE t.stream IS NOT NULL
 ),
 waited AS (
-  SELECT w.id AS track, w.first_ns, (k.launch_ts_ns + w.to_axis) / w.step_ns AS moment,
+  SELECT w.no AS track, (k.launch_ts_ns + w.to_axis) / w.step_ns AS moment,
          (max(g.ts + ifnull(g.dur, 0) + w.base_ns, k.launch_ts_ns) + w.to_axis) / w.step_ns
            AS until_moment,
          k.launch_ts_ns, max(g.ts + ifnull(g.dur, 0) + w.base_ns, k.launch_ts_ns) AS end_ns

@@ -241,3 +241,33 @@ def pipeline_bubbles(job, rank=None):
             None if ideal is None else float(100 * ideal),
             None if ideal is None else float((wait + idle - work * ideal) / 1_000_000))))
     return [row[-1] for row in sorted(rows)]
+
+
+def kernel_sequences(job, length=3, step=None, min_times=2, max_gap_us=100, limit=20, rank=None):
+    zero = first_of_all(job)
+    steps = sorted({number for trace in job.traces for number, _, _ in trace.steps})
+    if step is None and steps:
+        step = steps[(len(steps) - 1) // 2]
+    elif step == -1:
+        step = None
+    chosen = [a for a in job.activities if step in (None, a.step) and rank in (None, a.rank)]
+    found = collections.defaultdict(list)          # {names: [(rank, start, busy, gap)]}
+    for ran in grouped(chosen, lambda a: (job.traces.index(a.trace), a.device,
+                                             a.stream)).values():
+        in_time = sorted(ran, key=lambda a: (a.ts, a.order))
+        for place in range(len(in_time) - length + 1):
+            its = in_time[place:place + length]
+            gaps = [max(0, later.ts - earlier.end) for earlier, later in zip(its, its[1:])]
+            if max(gaps) <= 1000 * max_gap_us:
+                found[tuple(a.name for a in its)].append(
+                    (its[0].rank, its[0].ts, sum(a.dur for a in its), sum(gaps)))
+    rows = []
+    for names, its in found.items():
+        if len(its) >= min_times:
+            gap, busy = sum(one[3] for one in its), sum(one[2] for one in its)
+            text = " > ".join(names)
+            rows.append((-gap, -len(its), text.encode(), (
+                text, step, len(its), len({one[0] for one in its}), ms(busy), ms(gap),
+                gap / len(its) / (length - 1) / 1e3, pct(gap, gap + busy), min(its)[0],
+                ms(min(its)[1] - zero))))
+    return [row[-1] for row in sorted(rows)[:limit]]
