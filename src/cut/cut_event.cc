@@ -121,14 +121,10 @@ void AppendHead(std::string& out, char phase, const CutLabel& label, const CutTr
   }
   out += "\"name\":";
   out += label.name_json;
-  if (!pid.empty()) {
-    out += ",\"pid\":";
-    out += pid;
-  }
-  if (!track.tid_json.empty()) {
-    out += ",\"tid\":";
-    out += track.tid_json;
-  }
+  out += ",\"pid\":";
+  out += pid;
+  out += ",\"tid\":";
+  out += track.tid_json;
 }
 
 void AppendArgs(std::string& out, const CutRow& row, const CutShape* shape) {
@@ -197,20 +193,18 @@ Result<CutEventText::Form> CutEventText::FormOf(const CutRow& row, const CutLabe
   const Form pair = row.HasSlot(kIdSlot) ? Form::kAsyncPair : Form::kBeginEnd;
   if (label.sync && track.stream.has_value()) return Form::kAsItIs;
   if (label.step && row.table != RowTable::kRuntime) {
-    step_.Reset();
     TRACEDB_TRY(step_.Bind(1, row.id));
     TRACEDB_ASSIGN(is_step, step_.Step());
+    step_.Reset();
     return is_step ? Form::kAsItIs : pair;
   }
   if (pair == Form::kAsyncPair || label.gpu_activity) return pair;
   return label.sync && IsSyncThread(track.tid) ? pair : Form::kAsItIs;
 }
 
-Result<int> CutEventText::Append(std::string& out, const CutRow& row, const CutLabel& label,
-                                 const CutTrack& track, const CutShape* shape,
-                                 const std::string& pid, const EventTimes& times,
-                                 const IdSpace& ids) {
-  TRACEDB_ASSIGN(form, FormOf(row, label, track));
+void CutEventText::Append(std::string& out, Form form, const CutRow& row, const CutLabel& label,
+                          const CutTrack& track, const CutShape* shape, const std::string& pid,
+                          const EventTimes& times, const IdSpace& ids) {
   const bool async = form == Form::kAsyncPair;
   const char phase = form == Form::kAsItIs ? row.phase : async ? 'b' : 'B';
   AppendHead(out, phase, label, track, pid);
@@ -221,13 +215,12 @@ Result<int> CutEventText::Append(std::string& out, const CutRow& row, const CutL
   AppendOthers(out, row, shape, ids);
   AppendArgs(out, row, shape);
   out += '}';
-  if (form == Form::kAsItIs) return 1;
+  if (form == Form::kAsItIs) return;
   out += ",\n";
   AppendHead(out, async ? 'e' : 'E', label, track, pid);
   AppendTime(out, ",\"ts\":", *times.ts_ns + *times.dur_ns);
   if (async) AppendOthers(out, row, shape, ids);
   out += '}';
-  return 2;
 }
 
 }  // namespace tracedb

@@ -32,19 +32,19 @@ class CutEventText {
  public:
   static Result<CutEventText> Open(SqliteDb& db);
 
-  // Appends the row's event, or the two of a slice that was made of two: such a one goes back as
-  // begin and end where a complete event would be read otherwise, or is drawn in the wrong place
-  // (asynchronous ones overlap). `pid` is the process as JSON, empty where it has none. Returns
-  // how many.
-  Result<int> Append(std::string& out, const CutRow& row, const CutLabel& label,
+  // How a row goes back. A slice that was made of two events is two again where a complete event
+  // would be read otherwise, or is drawn in the wrong place (asynchronous ones overlap).
+  enum class Form { kAsItIs, kBeginEnd, kAsyncPair };
+  Result<Form> FormOf(const CutRow& row, const CutLabel& label, const CutTrack& track);
+  static int EventsOf(Form form) { return form == Form::kAsItIs ? 1 : 2; }
+
+  // `pid` is the process as JSON.
+  static void Append(std::string& out, Form form, const CutRow& row, const CutLabel& label,
                      const CutTrack& track, const CutShape* shape, const std::string& pid,
                      const EventTimes& times, const IdSpace& ids);
 
  private:
   explicit CutEventText(SqliteStatement step) : step_(std::move(step)) {}
-
-  enum class Form { kAsItIs, kBeginEnd, kAsyncPair };
-  Result<Form> FormOf(const CutRow& row, const CutLabel& label, const CutTrack& track);
 
   SqliteStatement step_;  // whether a slice is a row of `step`
 };

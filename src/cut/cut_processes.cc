@@ -84,7 +84,7 @@ Result<CutProcesses> CutProcesses::Read(SqliteDb& db, const CutSources& sources)
 
 std::string CutProcesses::PidJson(int64_t rank, const std::string& pid) const {
   const auto found = pids_.find({rank, pid});
-  return found == pids_.end() ? "" : std::to_string(found->second);
+  return found == pids_.end() ? "\"\"" : std::to_string(found->second);
 }
 
 bool CutProcesses::Replaces(const std::string& name_json) {

@@ -72,8 +72,8 @@ CutTrack RowCache<CutTrack>::Read(const SqliteStatement& select, size_t& bytes) 
   CutTrack track;
   track.pid = select.Text(0);
   track.tid = select.Text(1);
-  if (!track.pid.empty()) track.pid_json = IdJson(track.pid);
-  if (!track.tid.empty()) track.tid_json = IdJson(track.tid);
+  track.pid_json = IdJson(track.pid);
+  track.tid_json = IdJson(track.tid);
   track.stream = TextIn(select, 2);
   bytes += 2 * (track.pid.size() + track.tid.size());
   return track;

@@ -23,7 +23,8 @@ struct CutLabel {
 };
 
 struct CutTrack {
-  std::string pid, tid;  // as texts; empty where the event has none
+  // As texts; empty where the event has none, or an empty one, as Kineto writes of instants.
+  std::string pid, tid;
   std::string pid_json, tid_json;
   std::optional<std::string> stream;
 };
@@ -52,11 +53,11 @@ class RowCache {
         rows_.clear();
         bytes_ = 0;
       }
-      select_->Reset();
       TRACEDB_TRY(select_->Bind(1, id));
       TRACEDB_ASSIGN(any, select_->Step());
       size_t bytes = kNodeBytes;
       Row row = any ? Read(*select_, bytes) : Row();
+      select_->Reset();  // a statement that stands on a row keeps tables from being dropped
       bytes_ += bytes;
       found = rows_.emplace(id, std::move(row)).first;
     }

@@ -27,6 +27,7 @@ Result<CutWriter> CutWriter::Open(SqliteDb& db, const CutSources& sources,
   CutWriter writer(db, sources, CutFilter(options.streams, options.categories), std::move(texts),
                    std::move(event_text), stop);
   writer.clip_ = options.clip;
+  writer.events_max_ = options.events_max;
   if (sources.HasManyRanks()) {
     TRACEDB_ASSIGN(processes, CutProcesses::Read(db, sources));
     writer.processes_ = std::move(processes);
@@ -35,6 +36,16 @@ Result<CutWriter> CutWriter::Open(SqliteDb& db, const CutSources& sources,
 }
 
 Status CutWriter::Write(OutputStream& output, CutReport& report) {
+  if (events_max_.has_value()) {
+    budget_.emplace();
+    for (const CutSource& trace : sources_.traces()) {
+      TRACEDB_TRY(ForEachRow(trace, [this](const CutRow& row, CutEventText::Form form) -> Status {
+        budget_->Count(row, CutEventText::EventsOf(form));
+        return Done{};
+      }));
+    }
+    budget_->Decide(*events_max_);
+  }
   TRACEDB_TRY(WriteHeader(db_, sources_, output));
   if (processes_.has_value()) {
     for (const std::string& event : processes_->metadata()) {
@@ -45,12 +56,13 @@ Status CutWriter::Write(OutputStream& output, CutReport& report) {
   for (const CutSource& trace : sources_.traces()) {
     TRACEDB_TRY(WriteTrace(trace, index++, output, report));
   }
+  if (budget_.has_value() && !budget_->LeftOut().empty()) {
+    report.notes.push_back("left out: " + budget_->LeftOut());
+  }
   return output.Write("\n]}\n");
 }
 
-Status CutWriter::WriteTrace(const CutSource& trace, int64_t index, OutputStream& output,
-                             CutReport& report) {
-  const IdSpace ids{static_cast<int64_t>(sources_.traces().size()), index};
+Status CutWriter::ForEachRow(const CutSource& trace, const RowFunction& function) {
   const auto keeps = [this](const CutRow& row) { return filter_.Keeps(row, texts_); };
   TRACEDB_TRY(filter_.SetTrace(db_, trace));
   // All of it keeps what the trace has, arrows with one end too.
@@ -62,12 +74,25 @@ Status CutWriter::WriteTrace(const CutSource& trace, int64_t index, OutputStream
     if (row == nullptr) return Done{};
     if (stop_) return Error{ErrorKind::kOutput, "interrupted", ""};
     TRACEDB_ASSIGN(kept, keeps(*row));
-    if (kept) TRACEDB_TRY(WriteRow(trace, *row, ids, output, report));
+    if (!kept) continue;
+    TRACEDB_ASSIGN(label, texts_.Label(row->label));
+    TRACEDB_ASSIGN(track, texts_.Track(row->track));
+    TRACEDB_ASSIGN(form, event_text_.FormOf(*row, *label, *track));
+    TRACEDB_TRY(function(*row, form));
   }
 }
 
-Status CutWriter::WriteRow(const CutSource& trace, const CutRow& row, const IdSpace& ids,
-                           OutputStream& output, CutReport& report) {
+Status CutWriter::WriteTrace(const CutSource& trace, int64_t index, OutputStream& output,
+                             CutReport& report) {
+  const IdSpace ids{static_cast<int64_t>(sources_.traces().size()), index};
+  return ForEachRow(trace, [&](const CutRow& row, CutEventText::Form form) -> Status {
+    if (budget_.has_value() && !budget_->Takes(row, CutEventText::EventsOf(form))) return Done{};
+    return WriteRow(trace, row, form, ids, output, report);
+  });
+}
+
+Status CutWriter::WriteRow(const CutSource& trace, const CutRow& row, CutEventText::Form form,
+                           const IdSpace& ids, OutputStream& output, CutReport& report) {
   TRACEDB_ASSIGN(label, texts_.Label(row.label));
   TRACEDB_ASSIGN(track, texts_.Track(row.track));
   const CutShape* shape = nullptr;
@@ -81,10 +106,9 @@ Status CutWriter::WriteRow(const CutSource& trace, const CutRow& row, const IdSp
     pid = processes_->PidJson(trace.rank, track->pid);
   }
   event_.clear();
-  TRACEDB_ASSIGN(events, event_text_.Append(event_, row, *label, *track, shape, pid,
-                                            TimesOf(trace, row), ids));
+  CutEventText::Append(event_, form, row, *label, *track, shape, pid, TimesOf(trace, row), ids);
   if (row.table != RowTable::kMetadata) {
-    report.events += events;
+    report.events += CutEventText::EventsOf(form);
     report.slices += IsSliceTable(row.table) ? 1 : 0;
   }
   return WriteEvent(event_, output);

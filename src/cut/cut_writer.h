@@ -2,9 +2,11 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <optional>
 #include <string>
 
+#include "cut/cut_budget.h"
 #include "cut/cut_event.h"
 #include "cut/cut_filter.h"
 #include "cut/cut_processes.h"
@@ -36,9 +38,12 @@ class CutWriter {
         event_text_(std::move(event_text)),
         stop_(stop) {}
 
+  // Every row of the trace that is wanted, budget aside, with how many events it becomes.
+  using RowFunction = std::function<Status(const CutRow&, CutEventText::Form)>;
+  Status ForEachRow(const CutSource& trace, const RowFunction& function);
   Status WriteTrace(const CutSource& trace, int64_t index, OutputStream& output, CutReport& report);
-  Status WriteRow(const CutSource& trace, const CutRow& row, const IdSpace& ids,
-                  OutputStream& output, CutReport& report);
+  Status WriteRow(const CutSource& trace, const CutRow& row, CutEventText::Form form,
+                  const IdSpace& ids, OutputStream& output, CutReport& report);
   Status WriteEvent(std::string_view event, OutputStream& output);
   EventTimes TimesOf(const CutSource& trace, const CutRow& row) const;
 
@@ -48,6 +53,8 @@ class CutWriter {
   CutTexts texts_;
   CutEventText event_text_;
   const std::atomic<bool>& stop_;
+  std::optional<CutBudget> budget_;
+  std::optional<int64_t> events_max_;
   std::optional<CutProcesses> processes_;  // of several ranks
   bool clip_ = false;
   bool any_ = false;  // an event has been written

@@ -15,11 +15,15 @@ import random
 import sys
 import tempfile
 
+import check_output
+import check_ranks
 import check_whole
+import check_windows
 
 from cut_program import Program
 
-GROUPS = {"whole": check_whole.check}
+GROUPS = {"whole": check_whole.check, "windows": check_windows.check, "ranks": check_ranks.check,
+          "tools": check_ranks.check_tools, "output": check_output.check}
 
 
 def main():
