@@ -17,8 +17,9 @@ Status RunCut(const GlobalOptions& global, const CutOptions& options,
   TRACEDB_ASSIGN(report, CutTrace(told, stop));
   for (const std::string& note : report.notes) SayNote(global, note);
   if (options.output != "-") {
-    SayNote(global, fmt::format("{} events, {} of them slices, are in {}", report.events,
-                                report.slices, options.output.string()));
+    SayNote(global, fmt::format("{}: {} event{} ({} slice{})", options.output.string(),
+                                report.events, report.events == 1 ? "" : "s", report.slices,
+                                report.slices == 1 ? "" : "s"));
   }
   return Done{};
 }

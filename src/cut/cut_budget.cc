@@ -72,20 +72,17 @@ std::string CutBudget::LeftOut() const {
   int64_t slices = 0;
   for (size_t table = 0; table <= Index(RowTable::kGpu); ++table) slices += left_out_[table];
   std::string text;
-  const auto add = [&text](const std::string& what) { text += (text.empty() ? "" : ", ") + what; };
-  if (slices > 0) {
-    add(fmt::format("{} slices, the longest of {:.3f} us", slices,
-                    static_cast<double>(longest_left_out_ns_) / 1e3));
+  const auto add = [&text](int64_t count, std::string_view what) {
+    if (count == 0) return false;
+    text += fmt::format("{}{} {}{}", text.empty() ? "" : ", ", count, what, count == 1 ? "" : "s");
+    return true;
+  };
+  if (add(slices, "slice")) {
+    text += fmt::format(" of up to {:.3f} us", static_cast<double>(longest_left_out_ns_) / 1e3);
   }
-  if (const int64_t count = left_out_[Index(RowTable::kInstant)]; count > 0) {
-    add(fmt::format("{} instants", count));
-  }
-  if (const int64_t count = left_out_[Index(RowTable::kCounter)]; count > 0) {
-    add(fmt::format("{} counter events", count));
-  }
-  if (const int64_t count = left_out_[Index(RowTable::kFlow)]; count > 0) {
-    add(fmt::format("{} flow events", count));
-  }
+  add(left_out_[Index(RowTable::kInstant)], "instant");
+  add(left_out_[Index(RowTable::kCounter)], "counter event");
+  add(left_out_[Index(RowTable::kFlow)], "flow event");
   return text;
 }
 

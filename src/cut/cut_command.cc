@@ -37,6 +37,9 @@ Status ToOutput(CutWriter& writer, const CutOptions& options, CutReport& report)
 }
 
 Status CheckOutput(const CutOptions& options) {
+  if (options.output.empty()) {
+    return Error{ErrorKind::kUsage, "-o: a file name is missing", "write -o - for standard output"};
+  }
   std::error_code code;
   if (!std::filesystem::equivalent(options.output, options.database, code) || code) return Done{};
   return Error{ErrorKind::kUsage,
@@ -61,11 +64,10 @@ Status Cut(SqliteDb& db, const CutOptions& options, const std::atomic<bool>& sto
   TRACEDB_TRY(ToOutput(writer, options, report));
   if (window.has_value() && report.events == 0) {
     const TimeWindow span = sources.Span().value_or(TimeWindow{});
-    report.notes.push_back(
-        fmt::format("there is no event in {:.6f}s to {:.6f}s; the last one ends at {:.6f}s",
-                    static_cast<double>(window->start_ns - span.start_ns) / 1e9,
-                    static_cast<double>(window->end_ns - span.start_ns) / 1e9,
-                    static_cast<double>(span.end_ns - span.start_ns) / 1e9));
+    report.notes.push_back(fmt::format(
+        "no event of those asked for is in that time; the first one of all begins at 0s "
+        "({} ns), the last one ends at {:.6f}s",
+        span.start_ns, static_cast<double>(span.end_ns - span.start_ns) / 1e9));
   }
   return Done{};
 }

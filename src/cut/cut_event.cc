@@ -8,6 +8,8 @@
 namespace tracedb {
 namespace {
 
+constexpr std::string_view kEmpty = "\"\"";
+
 constexpr int kIdSlot = 0;           // event_id
 constexpr int kFirstNamedSlot = 1;   // external_id
 constexpr int kFirstOtherSlot = 15;  // v1: what it was called stands in the shape alone
@@ -121,10 +123,16 @@ void AppendHead(std::string& out, char phase, const CutLabel& label, const CutTr
   }
   out += "\"name\":";
   out += label.name_json;
-  out += ",\"pid\":";
-  out += pid;
-  out += ",\"tid\":";
-  out += track.tid_json;
+  // Kineto gives an instant of the whole trace empty ones; counters and metadata have none then.
+  const bool may_lack = phase == 'C' || phase == 'M';
+  if (!may_lack || pid != kEmpty) {
+    out += ",\"pid\":";
+    out += pid;
+  }
+  if (!may_lack || track.tid_json != kEmpty) {
+    out += ",\"tid\":";
+    out += track.tid_json;
+  }
 }
 
 void AppendArgs(std::string& out, const CutRow& row, const CutShape* shape) {

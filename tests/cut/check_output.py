@@ -13,8 +13,8 @@ def leftovers(program, before):
 
 
 def database_of(program):
-    return program.ingested(*(os.path.join(program.fixtures, f"megatron/rank{rank}.pt.trace.json.gz")
-                              for rank in range(8)))
+    names = (f"megatron/rank{rank}.pt.trace.json.gz" for rank in range(8))
+    return program.ingested(*(os.path.join(program.fixtures, name) for name in names))
 
 
 def stopped(program, database, number, exists):
