@@ -12,61 +12,82 @@ constexpr std::array<std::string_view, static_cast<size_t>(RowTable::kCount)> kN
     "cpu_slice", "runtime_slice", "python_slice",  "gpu_slice",
     "instant",   "flow",          "counter_event", "metadata_event"};
 
-// Rows are in the order of the file, which is not that of time, and only GPU activities have an
-// index by time: all rows are looked at, 15 million a second.
-std::string SelectSql(RowTable table, bool windowed, const char* flow_list) {
+enum class Source { kRange, kWindow, kIds, kFlowList };
+
+std::string SelectSql(RowTable table, Source source, const char* flow_list) {
   std::string columns = IsSliceTable(table) ? "s.dur" : "s.phase";
   for (const std::string_view slot : kSlotColumns) columns += fmt::format(", s.{}", slot);
-  const bool listed = table == RowTable::kFlow && flow_list != nullptr;
-  std::string from = fmt::format("{} s", RowTableName(table));
-  std::string where = "s.id BETWEEN ?1 AND ?2";
-  if (listed) {
-    from = fmt::format("temp.{} k CROSS JOIN flow s ON s.id = k.id", flow_list);
-    where = "k.id BETWEEN ?1 AND ?2";
-  } else if (windowed && IsSliceTable(table)) {
-    where += " AND s.ts < ?4 AND (s.ts >= ?3 OR s.ts + s.dur > ?3)";
-  } else if (windowed && table != RowTable::kMetadata) {
-    where += " AND s.ts >= ?3 AND s.ts < ?4";
+  std::string from = fmt::format("{} s WHERE s.id BETWEEN ?1 AND ?2", RowTableName(table));
+  if (source == Source::kIds) from = fmt::format("{} s WHERE s.id = ?1", RowTableName(table));
+  if (source == Source::kWindow) from += fmt::format(" AND {}", WindowCondition(table));
+  if (source == Source::kFlowList) {
+    from = fmt::format("temp.{} k CROSS JOIN flow s ON s.id = k.id WHERE k.id BETWEEN ?1 AND ?2",
+                       flow_list);
   }
-  return fmt::format(
-      "SELECT s.id, s.track, s.label, s.ts, s.shape, {} FROM {} WHERE {} ORDER BY {}", columns,
-      from, where, listed ? "k.id" : "s.id");
+  return fmt::format("SELECT s.id, s.track, s.label, s.ts, s.shape, {} FROM {} ORDER BY {}",
+                     columns, from, source == Source::kFlowList ? "k.id" : "s.id");
 }
 
 }  // namespace
 
 std::string_view RowTableName(RowTable table) { return kNames[static_cast<size_t>(table)]; }
 
-Result<CutRows> CutRows::Open(SqliteDb& db, const CutSource& trace, const char* flow_list) {
+// Rows are in the order of the file, which is not that of time, and only GPU activities have an
+// index by time: all rows are looked at, 15 million a second.
+std::string_view WindowCondition(RowTable table) {
+  return IsSliceTable(table) ? "s.ts < ?4 AND (s.ts >= ?3 OR s.ts + s.dur > ?3)"
+                             : "s.ts >= ?3 AND s.ts < ?4";
+}
+
+Result<CutRows> CutRows::Open(SqliteDb& db, const CutSource& trace, const RowIds* found,
+                              const char* flow_list) {
   CutRows rows;
   for (size_t i = 0; i < kNames.size(); ++i) {
-    TRACEDB_TRY(rows.Add(db, trace, static_cast<RowTable>(i), flow_list));
+    TRACEDB_TRY(rows.Add(db, trace, found, static_cast<RowTable>(i), flow_list));
   }
   return rows;
 }
 
-Result<CutRows> CutRows::OpenOne(SqliteDb& db, const CutSource& trace, RowTable table) {
+Result<CutRows> CutRows::OpenOne(SqliteDb& db, const CutSource& trace, const RowIds* found,
+                                 RowTable table) {
   CutRows rows;
-  TRACEDB_TRY(rows.Add(db, trace, table, nullptr));
+  TRACEDB_TRY(rows.Add(db, trace, found, table, nullptr));
   return rows;
 }
 
-Status CutRows::Add(SqliteDb& db, const CutSource& trace, RowTable table, const char* flow_list) {
-  TRACEDB_ASSIGN(select, db.Prepare(SelectSql(table, trace.window.has_value(), flow_list)));
-  TRACEDB_TRY(select.Bind(1, trace.first_row));
-  TRACEDB_TRY(select.Bind(2, trace.last_row));
-  if (select.ParameterCount() == 4) {
-    TRACEDB_TRY(select.Bind(3, TimeInRows(trace, trace.window->start_ns)));
-    TRACEDB_TRY(select.Bind(4, TimeInRows(trace, trace.window->end_ns)));
+Status CutRows::Add(SqliteDb& db, const CutSource& trace, const RowIds* found, RowTable table,
+                    const char* flow_list) {
+  Source source = Source::kRange;
+  if (table == RowTable::kFlow && flow_list != nullptr) {
+    source = Source::kFlowList;
+  } else if (trace.window.has_value() && table != RowTable::kMetadata) {
+    source = found != nullptr ? Source::kIds : Source::kWindow;
   }
-  Cursor cursor{std::move(select), {}, false};
+  TRACEDB_ASSIGN(select, db.Prepare(SelectSql(table, source, flow_list)));
+  Cursor cursor{std::move(select), {}, nullptr, 0, false};
   cursor.row.table = table;
+  if (source == Source::kIds) {
+    cursor.ids = &(*found)[static_cast<size_t>(table)];
+  } else {
+    TRACEDB_TRY(cursor.select.Bind(1, trace.first_row));
+    TRACEDB_TRY(cursor.select.Bind(2, trace.last_row));
+  }
+  if (source == Source::kWindow) {
+    TRACEDB_TRY(cursor.select.Bind(3, TimeInRows(trace, trace.window->start_ns)));
+    TRACEDB_TRY(cursor.select.Bind(4, TimeInRows(trace, trace.window->end_ns)));
+  }
   TRACEDB_TRY(Advance(cursor));
   cursors_.push_back(std::move(cursor));
   return Done{};
 }
 
 Status CutRows::Advance(Cursor& cursor) {
+  if (cursor.ids != nullptr) {
+    cursor.select.Reset();
+    cursor.done = cursor.next_id == cursor.ids->size();
+    if (cursor.done) return Done{};
+    TRACEDB_TRY(cursor.select.Bind(1, (*cursor.ids)[cursor.next_id++]));
+  }
   TRACEDB_ASSIGN(any, cursor.select.Step());
   cursor.done = !any;
   if (!any) return Done{};

@@ -29,6 +29,16 @@ enum class RowTable : uint8_t {
 inline constexpr bool IsSliceTable(RowTable table) { return table <= RowTable::kGpu; }
 std::string_view RowTableName(RowTable table);
 
+// Those of which a window has a part only.
+inline constexpr std::array<RowTable, 7> kWindowedTables = {
+    RowTable::kCpu,     RowTable::kRuntime, RowTable::kPython, RowTable::kGpu,
+    RowTable::kInstant, RowTable::kFlow,    RowTable::kCounter};
+// SQL that holds for rows `s` of such a table in the window from ?3 to ?4, in the rows' own time.
+std::string_view WindowCondition(RowTable table);
+
+// By table.
+using RowIds = std::array<std::vector<int64_t>, static_cast<size_t>(RowTable::kCount)>;
+
 // A row that a statement stands on.
 struct CutRow {
   RowTable table = RowTable::kCpu;
@@ -50,11 +60,13 @@ class CutRows {
  public:
   // What a trace's window has: slices that reach into it, other events that are in it, and all
   // metadata. With `flow_list`, the flow events are those whose row ids this temporary table has.
-  // Without a window, everything.
-  static Result<CutRows> Open(SqliteDb& db, const CutSource& trace, const char* flow_list);
-
+  // Without a window, everything. `found`, if not null, says which rows are in the window, and must
+  // live longer.
+  static Result<CutRows> Open(SqliteDb& db, const CutSource& trace, const RowIds* found,
+                              const char* flow_list);
   // The same of one table alone.
-  static Result<CutRows> OpenOne(SqliteDb& db, const CutSource& trace, RowTable table);
+  static Result<CutRows> OpenOne(SqliteDb& db, const CutSource& trace, const RowIds* found,
+                                 RowTable table);
 
   // The next one; null when there are no more. Good until the next call.
   Result<const CutRow*> Next();
@@ -63,9 +75,12 @@ class CutRows {
   struct Cursor {
     SqliteStatement select;
     CutRow row;
+    const std::vector<int64_t>* ids = nullptr;  // to be looked up one by one
+    size_t next_id = 0;
     bool done = false;
   };
-  Status Add(SqliteDb& db, const CutSource& trace, RowTable table, const char* flow_list);
+  Status Add(SqliteDb& db, const CutSource& trace, const RowIds* found, RowTable table,
+             const char* flow_list);
   static Status Advance(Cursor& cursor);
 
   std::vector<Cursor> cursors_;

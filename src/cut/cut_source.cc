@@ -97,10 +97,12 @@ Result<CutSources> CutSources::Read(SqliteDb& db, const std::string& ranks) {
   TRACEDB_ASSIGN(clocks, ReadClocks(db));
   sources.clocks_ = std::move(clocks);
   TRACEDB_ASSIGN(
-      rows, db.Prepare("SELECT trace_id, rank, first_row, last_row, ifnull((SELECT base_ns FROM "
-                       "track t WHERE t.id BETWEEN first_text AND last_text LIMIT 1), 0), "
-                       "ifnull(base_time_ns, 0), start_ns, end_ns FROM trace "
-                       "ORDER BY rank, trace_id"));
+      rows,
+      db.Prepare(
+          "SELECT trace_id, rank, first_row, last_row, ifnull((SELECT base_ns FROM "
+          "track t WHERE t.id BETWEEN first_text AND last_text LIMIT 1), 0), "
+          "ifnull(base_time_ns, 0), start_ns, end_ns, text_hash || ' ' || ingested_at FROM trace "
+          "ORDER BY rank, trace_id"));
   bool any_trace = false;
   for (;;) {
     TRACEDB_ASSIGN(any, rows.Step());
@@ -116,6 +118,7 @@ Result<CutSources> CutSources::Read(SqliteDb& db, const std::string& ranks) {
     trace.file_base_ns = rows.Int(5);
     if (rows.Type(6) == SqlType::kInteger) trace.start_ns = rows.Int(6);
     if (rows.Type(7) == SqlType::kInteger) trace.end_ns = rows.Int(7);
+    trace.identity = rows.Text(8);
     sources.traces_.push_back(trace);
   }
   if (!any_trace) {
