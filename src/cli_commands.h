@@ -22,6 +22,8 @@ Status RunServe(const GlobalOptions& global, const ServeArguments& arguments,
 Status RunInfo(const GlobalOptions& global, const InfoOptions& options);
 Status RunAlign(const GlobalOptions& global, const AlignOptions& options,
                 const std::atomic<bool>& stop);
+Status RunCut(const GlobalOptions& global, const CutOptions& options,
+              const std::atomic<bool>& stop);
 // When something was found the report has been written, and the error is of kFindings.
 Status RunDoctor(const GlobalOptions& global, const DoctorOptions& options,
                  const std::atomic<bool>& stop);

@@ -203,6 +203,63 @@ void AddDoctor(CLI::App& app, DoctorOptions& options, std::string& format) {
       "means.");
 }
 
+void AddCut(CLI::App& app, CutOptions& options) {
+  app.add_option("-o,--output", options.output,
+                 "the file, whole or not at all; packed when its name ends in .gz; - for standard "
+                 "output")
+      ->type_name("FILE")
+      ->required();
+  CLI::Option* step =
+      app.add_option("--step", options.steps, "the time of these steps")->type_name("N[..M]");
+  CLI::Option* start =
+      app.add_option("--start", options.start,
+                     "from here on: 1.25s (also ms, us, ns) after the first event, or a plain "
+                     "number of ns, as in ts_ns")
+          ->type_name("TIME");
+  CLI::Option* end =
+      app.add_option("--end", options.end, "up to here, likewise")->type_name("TIME");
+  CLI::Option* around =
+      app.add_option("--around", options.around,
+                     "the time of the first row that this SQL gives: ts_ns, if it has them with "
+                     "dur_ns, and by the clock of rank")
+          ->type_name("SQL");
+  CLI::Option* slowest =
+      app.add_flag("--slowest-collective", options.slowest_collective,
+                   "the time of the collective in which ranks waited longest for the last one");
+  app.add_option("--margin", options.margin,
+                 "so much more at both ends (default 1ms with --around and --slowest-collective, "
+                 "else nothing)")
+      ->type_name("TIME");
+  step->excludes(start)->excludes(end)->excludes(around)->excludes(slowest);
+  around->excludes(start)->excludes(end)->excludes(slowest);
+  slowest->excludes(start)->excludes(end);
+  app.add_option("--rank", options.ranks, "these ranks only: 3, or 0,3, or 0..7")
+      ->type_name("RANKS");
+  const auto list = [&app](const char* name, std::vector<std::string>& values, const char* help) {
+    app.add_option(name, values, help)
+        ->type_name("NAME,...")
+        ->expected(1)
+        ->take_all()
+        ->allow_extra_args(false)
+        ->delimiter(',');
+  };
+  list("--stream", options.streams, "of the GPU streams these only; threads stay");
+  list("--category", options.categories,
+       "events of these categories only (kernel, cpu_op, ac2g for launch arrows ...)");
+  app.add_option("--max-events", options.events_max,
+                 "at most so many: the longest slices, then what has no length; says what is "
+                 "left out")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 60))
+      ->type_name("N");
+  app.add_flag("--clip", options.clip,
+               "slices end at the window's edges; else they are whole where they reach over");
+  app.footer(
+      "Without a window: all of it. One rank keeps its process ids and times; several get ids and "
+      "names\nof their own and the aligned clocks. Examples:\n"
+      "  tracedb cut -o step3.json.gz --step 3\n"
+      "  tracedb cut -o slow.json --around 'SELECT * FROM kernels ORDER BY dur_ns DESC'");
+}
+
 std::filesystem::path DefaultDatabase() {
   const char* from_environment = std::getenv("TRACEDB_DB");
   return from_environment != nullptr && *from_environment != '\0' ? from_environment : "trace.db";
@@ -218,11 +275,12 @@ Error UsageError(const CLI::App& app, const std::string& what) {
 Result<Command> ChosenCommand(const CLI::App& app) {
   const std::map<std::string, Command> commands = {
       {"ingest", Command::kIngest}, {"query", Command::kQuery}, {"serve-csv", Command::kServe},
-      {"info", Command::kInfo},     {"align", Command::kAlign}, {"doctor", Command::kDoctor}};
+      {"info", Command::kInfo},     {"align", Command::kAlign}, {"doctor", Command::kDoctor},
+      {"cut", Command::kCut}};
   const auto chosen = app.get_subcommands();
   if (!chosen.empty()) return commands.at(chosen[0]->get_name());
   return Error{ErrorKind::kUsage,
-               "a command is missing: ingest, query, serve-csv, info, align or doctor",
+               "a command is missing: ingest, query, serve-csv, info, align, doctor or cut",
                "see: tracedb --help"};
 }
 
@@ -249,13 +307,15 @@ Result<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
   CLI::App* info = app.add_subcommand("info", "what is in the database");
   CLI::App* align = app.add_subcommand("align", "compare the clocks of the ranks");
   CLI::App* doctor = app.add_subcommand("doctor", "what is suspicious in traces or a database");
+  CLI::App* cut = app.add_subcommand("cut", "a window of it as a trace that Perfetto opens");
   AddIngest(*ingest, line.ingest, ingest_texts);
   AddQuery(*query, line.query, query_format);
   AddServe(*serve, line.serve);
   AddInfo(*info, line.info, info_format);
   AddAlign(*align, line.align, align_format);
   AddDoctor(*doctor, line.doctor, report_format);
-  for (CLI::App* command : {ingest, query, serve, info, align, doctor}) command->fallthrough();
+  AddCut(*cut, line.cut);
+  for (CLI::App* command : {ingest, query, serve, info, align, doctor, cut}) command->fallthrough();
   try {
     app.parse(argc, argv);
     line.ingest.memory_bytes = ingest_texts.memory.empty() ? LoadLimits::kMemoryBytesDefault

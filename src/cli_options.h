@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tracedb/base/result.h"
+#include "tracedb/cut/cut_command.h"
 #include "tracedb/query/result_sink.h"
 #include "tracedb/serve/serve_command.h"
 
@@ -71,7 +72,7 @@ struct ServeArguments {
   bool open = false;
 };
 
-enum class Command { kIngest, kQuery, kServe, kInfo, kAlign, kDoctor, kShowText };
+enum class Command { kIngest, kQuery, kServe, kInfo, kAlign, kDoctor, kCut, kShowText };
 
 struct CommandLine {
   Command command = Command::kShowText;
@@ -82,6 +83,7 @@ struct CommandLine {
   InfoOptions info;
   AlignOptions align;
   DoctorOptions doctor;
+  CutOptions cut;    // but the database, which is that of GlobalOptions
   std::string text;  // kShowText: help or version, for standard output
 };
 

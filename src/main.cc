@@ -111,6 +111,8 @@ Status Run(const CommandLine& line) {
       return RunAlign(line.global, line.align, stop_asked);
     case Command::kDoctor:
       return RunDoctor(line.global, line.doctor, stop_asked);
+    case Command::kCut:
+      return RunCut(line.global, line.cut, stop_asked);
     case Command::kShowText: {
       DescriptorOutput output(STDOUT_FILENO, "standard output");
       TRACEDB_TRY(output.Write(line.text));

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "tracedb/base/slot_columns.h"
+
 namespace tracedb {
 
 enum class Slot : uint8_t {
@@ -47,36 +49,7 @@ struct SlotValues {
   std::array<std::string_view, kSlots> texts{};
 };
 
-// Column names in the physical tables, in the order of the enum.
-inline constexpr std::array<std::string_view, kSlots> kSlotColumns = {"event_id",
-                                                                      "external_id",
-                                                                      "correlation",
-                                                                      "ev_idx",
-                                                                      "rf_id",
-                                                                      "seq",
-                                                                      "fwd_tid",
-                                                                      "py_id",
-                                                                      "py_parent_id",
-                                                                      "py_module_id",
-                                                                      "addr",
-                                                                      "bytes",
-                                                                      "total_allocated",
-                                                                      "total_reserved",
-                                                                      "collective_seq",
-                                                                      "v1",
-                                                                      "v2",
-                                                                      "v3",
-                                                                      "v4",
-                                                                      "v5",
-                                                                      "v6"};
-
-// The character that stands for a slot in an args text: none of JSON's blanks, never in valid
-// JSON.
-constexpr char SlotMark(int slot) {
-  constexpr std::string_view kMarks =
-      "\x01\x02\x03\x04\x05\x06\x07\x08\x0b\x0c\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18";
-  return kMarks[static_cast<size_t>(slot)];
-}
+static_assert(kSlots == static_cast<int>(kSlotColumns.size()));
 
 // Separates args from the event's other keys in a shape's text, and the parts of a track's key.
 inline constexpr char kPartMark = '\x1f';

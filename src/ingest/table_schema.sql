@@ -144,7 +144,8 @@ CREATE TABLE call_path (
 CREATE TABLE host_use (
   -- Calls of one name that start in one step, and what the GPU did for it; operators also by their
   -- args. One that runs within another of its name adds to calls and to the columns with self
-  -- alone. A pair of B and E has the args of B. GPU times are sums over activities by the step of `launch`, copies and fills as well.
+  -- alone. A pair of B and E has the args of B. GPU times are sums over activities by the step of
+  -- `launch`, copies and fills as well.
   trace_id INTEGER,
   step INTEGER,                   -- NULL: outside any
   kind INTEGER,                   -- 0 operator, 1 annotation, 2 Python function, 3 nn.Module,

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "serve/database_pool.h"
-#include "serve/gzip_text.h"
 #include "serve/query_slots.h"
 #include "serve/web_message.h"
+#include "tracedb/query/gzip_text.h"
 #include "tracedb/query/output_stream.h"
 #include "tracedb/query/query_doc.h"
 #include "tracedb/query/query_run.h"

@@ -7,11 +7,11 @@
 #include <thread>
 #include <utility>
 
-#include "serve/gzip_text.h"
 #include "serve/page_content.h"
 #include "serve/query_list.h"
 #include "serve/site_page.h"
 #include "serve/table_query.h"
+#include "tracedb/query/gzip_text.h"
 
 namespace tracedb {
 namespace {

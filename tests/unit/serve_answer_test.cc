@@ -4,12 +4,12 @@
 #include <atomic>
 #include <thread>
 
-#include "serve/gzip_text.h"
 #include "serve/html_text.h"
 #include "serve/query_slots.h"
 #include "serve/result_cache.h"
 #include "serve/table_query.h"
 #include "tracedb/base/sqlite_db.h"
+#include "tracedb/query/gzip_text.h"
 #include "tracedb/query/query_run.h"
 
 namespace tracedb {

@@ -1,4 +1,4 @@
-// Packs text as gzip, piece by piece. The only user of zlib in this layer.
+// Packs text as gzip, piece by piece: answers over HTTP, and files.
 #pragma once
 
 #include <memory>

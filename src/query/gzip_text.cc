@@ -1,4 +1,4 @@
-#include "serve/gzip_text.h"
+#include "tracedb/query/gzip_text.h"
 
 #include <zlib.h>
 

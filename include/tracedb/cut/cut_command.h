@@ -1,0 +1,52 @@
+// Writes a window of a database, or all of it, as a trace of Chrome's JSON format, which Perfetto,
+// chrome://tracing and PyTorch's tools open.
+//
+// One trace alone comes out as it went in: the same events under the same ids, so that ingesting it
+// gives the same rows. Of several ranks each has process ids of its own, and times are by the
+// aligned clocks (table clock).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tracedb/base/result.h"
+#include "tracedb/base/sqlite_db.h"
+
+namespace tracedb {
+
+struct CutOptions {
+  std::filesystem::path database;
+  std::filesystem::path output;  // "-": standard output; a name in .gz is packed
+  // The window; at most one of the first four kinds, none is all of it. Texts are as people write
+  // them: a time is "1.25s", "300ms", "5us" or "7ns" after the first event, or a plain number of ns
+  // as ts_ns columns have it.
+  std::string steps;       // "3" or "3..5"
+  std::string start, end;  // either may be empty
+  std::string around;      // SQL whose first row has ts_ns, and may have dur_ns and rank
+  bool slowest_collective = false;
+  std::string margin;                        // a length that the window gets at both ends
+  std::string ranks;                         // "0,3..5"; empty: all
+  std::vector<std::string> streams;          // of GPU activities; threads are not concerned
+  std::vector<std::string> categories;       // in any case
+  std::optional<int64_t> events_max;         // beside metadata
+  bool clip = false;                         // slices end at the window's edges
+  std::function<Status(SqliteDb&)> on_open;  // before SQL of the person runs
+};
+
+struct CutReport {
+  int64_t events = 0;  // written, without metadata
+  int64_t slices = 0;
+  std::vector<std::string> notes;  // for the person: what was chosen, what was left out
+};
+
+// A file appears whole or not at all. Errors: kUsage for texts that cannot be read, kInput for what
+// the database does not have, kQuery for SQL, kOutput, and kClosed when the reader has gone. Stops
+// soon after `stop` has become true.
+Result<CutReport> CutTrace(const CutOptions& options, const std::atomic<bool>& stop);
+
+}  // namespace tracedb

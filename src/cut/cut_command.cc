@@ -1,0 +1,88 @@
+#include "tracedb/cut/cut_command.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include "cut/cut_source.h"
+#include "cut/cut_window.h"
+#include "cut/cut_writer.h"
+#include "cut/gzip_output.h"
+#include "tracedb/query/output_stream.h"
+#include "tracedb/query/query_database.h"
+
+namespace tracedb {
+namespace {
+
+Status WriteAll(CutWriter& writer, const CutOptions& options, OutputStream& output,
+                CutReport& report) {
+  if (!options.output.string().ends_with(".gz")) return writer.Write(output, report);
+  TRACEDB_ASSIGN(packed, GzipOutput::Create(output));
+  TRACEDB_TRY(writer.Write(*packed, report));
+  return packed->Finish();
+}
+
+Status ToOutput(CutWriter& writer, const CutOptions& options, CutReport& report) {
+  if (options.output == "-") {
+    DescriptorOutput output(STDOUT_FILENO, "standard output");
+    TRACEDB_TRY(WriteAll(writer, options, output, report));
+    return output.Flush();
+  }
+  TRACEDB_ASSIGN(file, FileOutput::Create(options.output));
+  TRACEDB_TRY(WriteAll(writer, options, *file, report));
+  return file->Commit();
+}
+
+Status CheckOutput(const CutOptions& options) {
+  if (options.output.empty()) {
+    return Error{ErrorKind::kUsage, "-o: a file name is missing", "write -o - for standard output"};
+  }
+  std::error_code code;
+  if (!std::filesystem::equivalent(options.output, options.database, code) || code) return Done{};
+  return Error{ErrorKind::kUsage,
+               fmt::format("-o {}: this is the database itself", options.output.string()),
+               "write to another file"};
+}
+
+// What SQLite says of an interrupt names its own machinery.
+Status Told(Status done, const std::atomic<bool>& stop) {
+  if (done.ok() || !stop || done.error().kind == ErrorKind::kClosed) return done;
+  return Error{ErrorKind::kOutput, "interrupted", "no file was written"};
+}
+
+Status Cut(SqliteDb& db, const CutOptions& options, const std::atomic<bool>& stop,
+           CutReport& report) {
+  TRACEDB_ASSIGN(sources, CutSources::Read(db, options.ranks));
+  std::string note;
+  TRACEDB_ASSIGN(window, ChooseWindow(db, options, sources, stop, note));
+  if (!note.empty()) report.notes.push_back(note);
+  if (window.has_value()) sources.SetWindow(*window);
+  TRACEDB_ASSIGN(writer, CutWriter::Open(db, sources, options, stop));
+  TRACEDB_TRY(ToOutput(writer, options, report));
+  if (window.has_value() && report.events == 0) {
+    const TimeWindow span = sources.Span().value_or(TimeWindow{});
+    report.notes.push_back(fmt::format(
+        "no event of those asked for is in that time; the first one of all begins at 0s "
+        "({} ns), the last one ends at {:.6f}s",
+        span.start_ns, static_cast<double>(span.end_ns - span.start_ns) / 1e9));
+  }
+  return Done{};
+}
+
+}  // namespace
+
+Result<CutReport> CutTrace(const CutOptions& options, const std::atomic<bool>& stop) {
+  TRACEDB_TRY(CheckOutput(options));
+  TRACEDB_ASSIGN(db, OpenTraceDatabase(options.database));
+  db.StopWhen(stop);
+  // All that is read is of one state of the database, whatever is ingested meanwhile.
+  TRACEDB_TRY(db.Execute("BEGIN"));
+  CutReport report;
+  TRACEDB_TRY(Told(Cut(db, options, stop, report), stop));
+  return report;
+}
+
+}  // namespace tracedb

@@ -1,0 +1,234 @@
+#include "cut/cut_event.h"
+
+#include <charconv>
+
+#include "cut/time_text.h"
+#include "query/result_text.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::string_view kEmpty = "\"\"";
+
+constexpr int kIdSlot = 0;           // event_id
+constexpr int kFirstNamedSlot = 1;   // external_id
+constexpr int kFirstOtherSlot = 15;  // v1: what it was called stands in the shape alone
+static_assert(kSlotColumns[kIdSlot] == "event_id" && kSlotColumns[kFirstOtherSlot] == "v1");
+
+// What args call the numbers that have a column under a name; for events whose args were not kept.
+constexpr std::array<std::string_view, kFirstOtherSlot> kSlotKeys = {"id",
+                                                                     "External id",
+                                                                     "correlation",
+                                                                     "Ev Idx",
+                                                                     "Record function id",
+                                                                     "Sequence number",
+                                                                     "Fwd thread id",
+                                                                     "Python id",
+                                                                     "Python parent id",
+                                                                     "Python module id",
+                                                                     "Addr",
+                                                                     "Bytes",
+                                                                     "Total Allocated",
+                                                                     "Total Reserved",
+                                                                     "Seq"};
+
+// Of a character: the slot that it marks, or -1.
+constexpr std::array<int8_t, 256> kSlotOf = [] {
+  std::array<int8_t, 256> slots{};
+  slots.fill(-1);
+  for (int slot = 0; slot < static_cast<int>(kSlotColumns.size()); ++slot) {
+    slots[static_cast<unsigned char>(SlotMark(slot))] = static_cast<int8_t>(slot);
+  }
+  return slots;
+}();
+
+void AppendInt(std::string& out, int64_t value) {
+  std::array<char, 24> digits{};
+  out.append(digits.data(), std::to_chars(digits.data(), digits.data() + 24, value).ptr);
+}
+
+void AppendSlot(std::string& out, const CutRow& row, int slot) {
+  const int column = CutRow::SlotColumn(slot);
+  if (row.values->Type(column) == SqlType::kInteger) {
+    AppendInt(out, row.values->Int(column));
+  } else {
+    out += row.values->Text(column);
+  }
+}
+
+// `text` with the row's numbers in place of the marks.
+void AppendFilled(std::string& out, std::string_view text, const CutRow& row, const IdSpace& ids) {
+  size_t copied = 0;
+  for (size_t at = 0; at < text.size(); ++at) {
+    const int slot = kSlotOf[static_cast<unsigned char>(text[at])];
+    if (slot < 0) continue;
+    out += text.substr(copied, at - copied);
+    copied = at + 1;
+    if (slot == kIdSlot && ids.traces > 1) {
+      const bool quoted = at > 0 && text[at - 1] == '"';
+      AppendId(out, row.values->Text(CutRow::SlotColumn(slot)), quoted, ids);
+    } else {
+      AppendSlot(out, row, slot);
+    }
+  }
+  out += text.substr(copied);
+}
+
+// Args of which only the numbers with names were kept.
+void AppendNamedSlots(std::string& out, const CutRow& row) {
+  bool any = false;
+  for (int slot = kFirstNamedSlot; slot < kFirstOtherSlot; ++slot) {
+    if (!row.HasSlot(slot)) continue;
+    out += any ? ",\"" : ",\"args\":{\"";
+    any = true;
+    out += kSlotKeys[static_cast<size_t>(slot)];
+    out += "\":";
+    AppendSlot(out, row, slot);
+  }
+  if (any) out += '}';
+}
+
+void AppendTime(std::string& out, std::string_view key, std::optional<int64_t> ns) {
+  if (!ns.has_value()) return;
+  out += key;
+  AppendMicros(out, *ns);
+}
+
+// The event's own keys beside those with a column, and the id alone where they were not kept.
+void AppendOthers(std::string& out, const CutRow& row, const CutShape* shape, const IdSpace& ids) {
+  if (shape != nullptr && shape->others.has_value()) {
+    if (shape->others->empty()) return;
+    out += ',';
+    AppendFilled(out, *shape->others, row, ids);
+  } else if (shape == nullptr && row.HasSlot(kIdSlot)) {
+    const bool quoted = row.values->Type(CutRow::SlotColumn(kIdSlot)) == SqlType::kText;
+    out += quoted ? ",\"id\":\"" : ",\"id\":";
+    AppendId(out, row.values->Text(CutRow::SlotColumn(kIdSlot)), quoted, ids);
+    if (quoted) out += '"';
+  }
+}
+
+void AppendHead(std::string& out, char phase, const CutLabel& label, const CutTrack& track,
+                const std::string& pid) {
+  out += '{';
+  if (phase != '?') {  // else the event's other keys have it
+    out += "\"ph\":";
+    AppendJsonText(out, {&phase, 1});
+    out += ',';
+  }
+  if (label.category.has_value()) {
+    out += "\"cat\":";
+    out += label.category_json;
+    out += ',';
+  }
+  out += "\"name\":";
+  out += label.name_json;
+  // Kineto gives an instant of the whole trace empty ones; counters and metadata have none then.
+  const bool may_lack = phase == 'C' || phase == 'M';
+  if (!may_lack || pid != kEmpty) {
+    out += ",\"pid\":";
+    out += pid;
+  }
+  if (!may_lack || track.tid_json != kEmpty) {
+    out += ",\"tid\":";
+    out += track.tid_json;
+  }
+}
+
+void AppendArgs(std::string& out, const CutRow& row, const CutShape* shape) {
+  if (shape != nullptr && shape->args.has_value()) {
+    out += ",\"args\":";
+    AppendFilled(out, *shape->args, row, {});
+  } else {
+    AppendNamedSlots(out, row);
+  }
+}
+
+// A wait for stream N, as Kineto writes it: complete events of such a thread have a stream.
+bool IsSyncThread(const std::string& tid) {
+  constexpr int64_t kSyncThreads = 1'000'000;
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(tid.data(), tid.data() + tid.size(), number);
+  return error == std::errc() && end == tid.data() + tid.size() && number >= kSyncThreads;
+}
+
+}  // namespace
+
+void AppendId(std::string& out, std::string_view id, bool quoted, const IdSpace& space) {
+  if (space.traces == 1) {
+    out += id;
+    return;
+  }
+  const bool hex = quoted && id.starts_with("0x");
+  const std::string_view digits = hex ? id.substr(2) : id;
+  uint64_t number = 0;
+  const auto [end, error] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), number, hex ? 16 : 10);
+  uint64_t distinct = 0;
+  const bool is_number = error == std::errc() && end == digits.data() + digits.size() &&
+                         !__builtin_mul_overflow(number, uint64_t(space.traces), &distinct) &&
+                         !__builtin_add_overflow(distinct, uint64_t(space.index), &distinct);
+  if (is_number) {
+    std::array<char, 24> text{};
+    const auto last =
+        std::to_chars(text.data(), text.data() + text.size(), distinct, hex ? 16 : 10);
+    if (hex) out += "0x";
+    out.append(text.data(), last.ptr);
+    return;
+  }
+  // No number that others know how to read, so any text will do.
+  if (!quoted) out += '"';
+  for (const char c : id) {
+    if (!quoted && (c == '"' || c == '\\')) out += '\\';
+    out += c;
+  }
+  out += '.';
+  AppendInt(out, space.index);
+  if (!quoted) out += '"';
+}
+
+Result<CutEventText> CutEventText::Open(SqliteDb& db) {
+  TRACEDB_ASSIGN(step, db.Prepare("SELECT 1 FROM step WHERE id = ?1"));
+  return CutEventText(std::move(step));
+}
+
+Result<CutEventText::Form> CutEventText::FormOf(const CutRow& row, const CutLabel& label,
+                                                const CutTrack& track) {
+  if (!IsSliceTable(row.table) || row.table == RowTable::kGpu || !row.dur.has_value() ||
+      !row.ts.has_value()) {
+    return Form::kAsItIs;
+  }
+  const Form pair = row.HasSlot(kIdSlot) ? Form::kAsyncPair : Form::kBeginEnd;
+  if (label.sync && track.stream.has_value()) return Form::kAsItIs;
+  if (label.step && row.table != RowTable::kRuntime) {
+    TRACEDB_TRY(step_.Bind(1, row.id));
+    TRACEDB_ASSIGN(is_step, step_.Step());
+    step_.Reset();
+    return is_step ? Form::kAsItIs : pair;
+  }
+  if (pair == Form::kAsyncPair || label.gpu_activity) return pair;
+  return label.sync && IsSyncThread(track.tid) ? pair : Form::kAsItIs;
+}
+
+void CutEventText::Append(std::string& out, Form form, const CutRow& row, const CutLabel& label,
+                          const CutTrack& track, const CutShape* shape, const std::string& pid,
+                          const EventTimes& times, const IdSpace& ids) {
+  const bool async = form == Form::kAsyncPair;
+  const char phase = form == Form::kAsItIs ? row.phase : async ? 'b' : 'B';
+  AppendHead(out, phase, label, track, pid);
+  AppendTime(out, ",\"ts\":", times.ts_ns);
+  if (form == Form::kAsItIs && IsSliceTable(row.table)) {
+    AppendTime(out, ",\"dur\":", times.dur_ns);
+  }
+  AppendOthers(out, row, shape, ids);
+  AppendArgs(out, row, shape);
+  out += '}';
+  if (form == Form::kAsItIs) return;
+  out += ",\n";
+  AppendHead(out, async ? 'e' : 'E', label, track, pid);
+  AppendTime(out, ",\"ts\":", *times.ts_ns + *times.dur_ns);
+  if (async) AppendOthers(out, row, shape, ids);
+  out += '}';
+}
+
+}  // namespace tracedb

@@ -1,0 +1,21 @@
+// The flow events of a window whose other end is in it as well: an arrow from nowhere, or into
+// nothing, says less than none.
+#pragma once
+
+#include <functional>
+
+#include "cut/cut_rows.h"
+#include "cut/cut_source.h"
+#include "tracedb/base/result.h"
+#include "tracedb/base/sqlite_db.h"
+
+namespace tracedb {
+
+// Fills the temporary table of that name, by which CutRows finds them. Events that `keeps` does not
+// want count as not there. `found` is as in CutRows. Their number is bounded by the disk alone
+// ($TMPDIR).
+inline constexpr const char* kFlowList = "kept_flow";
+Status ListWholeFlows(SqliteDb& db, const CutSource& trace, const RowIds* found,
+                      const std::function<Result<bool>(const CutRow&)>& keeps);
+
+}  // namespace tracedb

@@ -1,0 +1,127 @@
+#include "cut/cut_rows.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+
+namespace tracedb {
+namespace {
+
+constexpr std::array<std::string_view, static_cast<size_t>(RowTable::kCount)> kNames = {
+    "cpu_slice", "runtime_slice", "python_slice",  "gpu_slice",
+    "instant",   "flow",          "counter_event", "metadata_event"};
+
+enum class Source { kRange, kWindow, kIds, kFlowList };
+
+std::string SelectSql(RowTable table, Source source, const char* flow_list) {
+  std::string columns = IsSliceTable(table) ? "s.dur" : "s.phase";
+  for (const std::string_view slot : kSlotColumns) columns += fmt::format(", s.{}", slot);
+  std::string from = fmt::format("{} s WHERE s.id BETWEEN ?1 AND ?2", RowTableName(table));
+  if (source == Source::kIds) from = fmt::format("{} s WHERE s.id = ?1", RowTableName(table));
+  if (source == Source::kWindow) from += fmt::format(" AND {}", WindowCondition(table));
+  if (source == Source::kFlowList) {
+    from = fmt::format("temp.{} k CROSS JOIN flow s ON s.id = k.id WHERE k.id BETWEEN ?1 AND ?2",
+                       flow_list);
+  }
+  return fmt::format("SELECT s.id, s.track, s.label, s.ts, s.shape, {} FROM {} ORDER BY {}",
+                     columns, from, source == Source::kFlowList ? "k.id" : "s.id");
+}
+
+}  // namespace
+
+std::string_view RowTableName(RowTable table) { return kNames[static_cast<size_t>(table)]; }
+
+// Rows are in the order of the file, which is not that of time, and only GPU activities have an
+// index by time: all rows are looked at, 15 million a second.
+std::string_view WindowCondition(RowTable table) {
+  return IsSliceTable(table) ? "s.ts < ?4 AND (s.ts >= ?3 OR s.ts + s.dur > ?3)"
+                             : "s.ts >= ?3 AND s.ts < ?4";
+}
+
+Result<CutRows> CutRows::Open(SqliteDb& db, const CutSource& trace, const RowIds* found,
+                              const char* flow_list) {
+  CutRows rows;
+  for (size_t i = 0; i < kNames.size(); ++i) {
+    TRACEDB_TRY(rows.Add(db, trace, found, static_cast<RowTable>(i), flow_list));
+  }
+  return rows;
+}
+
+Result<CutRows> CutRows::OpenOne(SqliteDb& db, const CutSource& trace, const RowIds* found,
+                                 RowTable table) {
+  CutRows rows;
+  TRACEDB_TRY(rows.Add(db, trace, found, table, nullptr));
+  return rows;
+}
+
+Status CutRows::Add(SqliteDb& db, const CutSource& trace, const RowIds* found, RowTable table,
+                    const char* flow_list) {
+  Source source = Source::kRange;
+  if (table == RowTable::kFlow && flow_list != nullptr) {
+    source = Source::kFlowList;
+  } else if (trace.window.has_value() && table != RowTable::kMetadata) {
+    source = found != nullptr ? Source::kIds : Source::kWindow;
+  }
+  TRACEDB_ASSIGN(select, db.Prepare(SelectSql(table, source, flow_list)));
+  Cursor cursor{std::move(select), {}, nullptr, 0, false};
+  cursor.row.table = table;
+  if (source == Source::kIds) {
+    cursor.ids = &(*found)[static_cast<size_t>(table)];
+  } else {
+    TRACEDB_TRY(cursor.select.Bind(1, trace.first_row));
+    TRACEDB_TRY(cursor.select.Bind(2, trace.last_row));
+  }
+  if (source == Source::kWindow) {
+    TRACEDB_TRY(cursor.select.Bind(3, TimeInRows(trace, trace.window->start_ns)));
+    TRACEDB_TRY(cursor.select.Bind(4, TimeInRows(trace, trace.window->end_ns)));
+  }
+  TRACEDB_TRY(Advance(cursor));
+  cursors_.push_back(std::move(cursor));
+  return Done{};
+}
+
+Status CutRows::Advance(Cursor& cursor) {
+  if (cursor.ids != nullptr) {
+    cursor.select.Reset();
+    cursor.done = cursor.next_id == cursor.ids->size();
+    if (cursor.done) return Done{};
+    TRACEDB_TRY(cursor.select.Bind(1, (*cursor.ids)[cursor.next_id++]));
+  }
+  TRACEDB_ASSIGN(any, cursor.select.Step());
+  cursor.done = !any;
+  if (!any) return Done{};
+  const SqliteStatement& select = cursor.select;
+  const auto number = [&select](int column) {
+    return select.Type(column) == SqlType::kInteger ? std::optional(select.Int(column))
+                                                    : std::nullopt;
+  };
+  CutRow& row = cursor.row;
+  row.id = select.Int(0);
+  row.track = select.Int(1);
+  row.label = select.Int(2);
+  row.ts = number(3);
+  row.shape = select.Int(4);
+  if (IsSliceTable(row.table)) {
+    row.dur = number(5);
+  } else {
+    const std::string_view phase = select.Text(5);
+    row.phase = phase.empty() ? '?' : phase[0];
+  }
+  return Done{};
+}
+
+Result<const CutRow*> CutRows::Next() {
+  if (current_ != nullptr) TRACEDB_TRY(Advance(*current_));
+  current_ = nullptr;
+  for (Cursor& cursor : cursors_) {
+    if (cursor.done) continue;
+    if (current_ == nullptr || cursor.row.id < current_->row.id) current_ = &cursor;
+  }
+  if (current_ == nullptr) return static_cast<const CutRow*>(nullptr);
+  // Here, not when it was read: rows move with the object.
+  current_->row.values = &current_->select;
+  return static_cast<const CutRow*>(&current_->row);
+}
+
+}  // namespace tracedb

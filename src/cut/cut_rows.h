@@ -1,0 +1,90 @@
+// The events of one trace, out of the tables they are kept in, in the order of the file.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "cut/cut_source.h"
+#include "tracedb/base/result.h"
+#include "tracedb/base/slot_columns.h"
+#include "tracedb/base/sqlite_db.h"
+
+namespace tracedb {
+
+enum class RowTable : uint8_t {
+  kCpu,
+  kRuntime,
+  kPython,
+  kGpu,
+  kInstant,
+  kFlow,
+  kCounter,
+  kMetadata,
+  kCount
+};
+
+inline constexpr bool IsSliceTable(RowTable table) { return table <= RowTable::kGpu; }
+std::string_view RowTableName(RowTable table);
+
+// Those of which a window has a part only.
+inline constexpr std::array<RowTable, 7> kWindowedTables = {
+    RowTable::kCpu,     RowTable::kRuntime, RowTable::kPython, RowTable::kGpu,
+    RowTable::kInstant, RowTable::kFlow,    RowTable::kCounter};
+// SQL that holds for rows `s` of such a table in the window from ?3 to ?4, in the rows' own time.
+std::string_view WindowCondition(RowTable table);
+
+// By table.
+using RowIds = std::array<std::vector<int64_t>, static_cast<size_t>(RowTable::kCount)>;
+
+// A row that a statement stands on.
+struct CutRow {
+  RowTable table = RowTable::kCpu;
+  int64_t id = 0;
+  int64_t track = 0;
+  int64_t label = 0;
+  int64_t shape = 0;           // 0: none
+  std::optional<int64_t> ts;   // counted from the trace's base_ns; metadata: as in the file
+  std::optional<int64_t> dur;  // slices
+  char phase = 'X';            // others
+  const SqliteStatement* values = nullptr;
+
+  // Where in `values` a slot's value is.
+  static constexpr int SlotColumn(int slot) { return 6 + slot; }
+  bool HasSlot(int slot) const { return values->Type(SlotColumn(slot)) != SqlType::kNull; }
+};
+
+class CutRows {
+ public:
+  // What a trace's window has: slices that reach into it, other events that are in it, and all
+  // metadata. With `flow_list`, the flow events are those whose row ids this temporary table has.
+  // Without a window, everything. `found`, if not null, says which rows are in the window, and must
+  // live longer.
+  static Result<CutRows> Open(SqliteDb& db, const CutSource& trace, const RowIds* found,
+                              const char* flow_list);
+  // The same of one table alone.
+  static Result<CutRows> OpenOne(SqliteDb& db, const CutSource& trace, const RowIds* found,
+                                 RowTable table);
+
+  // The next one; null when there are no more. Good until the next call.
+  Result<const CutRow*> Next();
+
+ private:
+  struct Cursor {
+    SqliteStatement select;
+    CutRow row;
+    const std::vector<int64_t>* ids = nullptr;  // to be looked up one by one
+    size_t next_id = 0;
+    bool done = false;
+  };
+  Status Add(SqliteDb& db, const CutSource& trace, const RowIds* found, RowTable table,
+             const char* flow_list);
+  static Status Advance(Cursor& cursor);
+
+  std::vector<Cursor> cursors_;
+  Cursor* current_ = nullptr;
+};
+
+}  // namespace tracedb

@@ -1,0 +1,189 @@
+#include "cut/cut_source.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "cut/time_text.h"
+
+namespace tracedb {
+namespace {
+
+using RankRanges = std::vector<std::pair<int64_t, int64_t>>;
+
+Error BadRanks(std::string_view text) {
+  return Error{ErrorKind::kUsage, fmt::format("--rank: '{}' names no ranks", text),
+               "write 3, or 0,3, or 0..7"};
+}
+
+bool IsIn(const RankRanges& ranges, int64_t rank) {
+  return std::any_of(ranges.begin(), ranges.end(), [rank](const auto& range) {
+    return range.first <= rank && rank <= range.second;
+  });
+}
+
+Result<std::string> RanksThereAre(SqliteDb& db) {
+  TRACEDB_ASSIGN(row, db.Prepare("SELECT count(DISTINCT rank), min(rank), max(rank) FROM trace"));
+  TRACEDB_TRY(row.Step());
+  const int64_t count = row.Int(0);
+  if (count == 1) return fmt::format("it has rank {}", row.Int(1));
+  return fmt::format("it has {} ranks from {} to {}", count, row.Int(1), row.Int(2));
+}
+
+}  // namespace
+
+int64_t CutClock::Aligned(int64_t ts_ns) const {
+  // Whole seconds and the rest alone: the product of all would not fit after some hours.
+  constexpr int64_t kSecond = 1'000'000'000;
+  const int64_t since = ts_ns - origin_ns;
+  const int64_t drift_ns = since / kSecond * drift_ppb + since % kSecond * drift_ppb / kSecond;
+  return ts_ns + offset_ns + drift_ns;
+}
+
+int64_t CutClock::Own(int64_t aligned_ns) const {
+  // Clocks never run backwards: by halves between two bounds around the answer.
+  const int64_t guess = aligned_ns - offset_ns;
+  const int64_t drift = Aligned(guess) - aligned_ns;
+  const int64_t reach = 2 * (drift < 0 ? -drift : drift) + 2;
+  int64_t low = guess - reach;
+  int64_t high = guess + reach;
+  while (low < high) {
+    const int64_t middle = low + (high - low) / 2;
+    if (Aligned(middle) < aligned_ns) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+int64_t TimeInRows(const CutSource& trace, int64_t ts_ns) {
+  int64_t ts;
+  if (!__builtin_sub_overflow(ts_ns, trace.base_ns, &ts)) return ts;
+  return ts_ns < 0 ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int64_t>::max();
+}
+
+Result<CutClocks> ReadClocks(SqliteDb& db) {
+  CutClocks clocks;
+  TRACEDB_ASSIGN(rows, db.Prepare("SELECT rank, offset_ns, drift_ppb, origin_ns FROM clock"));
+  for (;;) {
+    TRACEDB_ASSIGN(any, rows.Step());
+    if (!any) return clocks;
+    clocks[rows.Int(0)] = {rows.Int(1), rows.Int(2), rows.Int(3)};
+  }
+}
+
+Result<RankRanges> ParseRanks(std::string_view text) {
+  RankRanges ranges;
+  for (std::string_view left = text; !left.empty();) {
+    const size_t comma = std::min(left.find(','), left.size());
+    const auto range = ParseRange(left.substr(0, comma));
+    if (!range.has_value()) return BadRanks(text);
+    ranges.push_back(*range);
+    left.remove_prefix(comma);
+    if (left.empty()) break;
+    left.remove_prefix(1);
+    if (left.empty()) return BadRanks(text);
+  }
+  return ranges;
+}
+
+Result<CutSources> CutSources::Read(SqliteDb& db, const std::string& ranks) {
+  TRACEDB_ASSIGN(ranges, ParseRanks(ranks));
+  CutSources sources;
+  TRACEDB_ASSIGN(clocks, ReadClocks(db));
+  sources.clocks_ = std::move(clocks);
+  TRACEDB_ASSIGN(
+      rows,
+      db.Prepare(
+          "SELECT trace_id, rank, first_row, last_row, ifnull((SELECT base_ns FROM "
+          "track t WHERE t.id BETWEEN first_text AND last_text LIMIT 1), 0), "
+          "ifnull(base_time_ns, 0), start_ns, end_ns, text_hash || ' ' || ingested_at FROM trace "
+          "ORDER BY rank, trace_id"));
+  bool any_trace = false;
+  for (;;) {
+    TRACEDB_ASSIGN(any, rows.Step());
+    if (!any) break;
+    any_trace = true;
+    if (!ranges.empty() && !IsIn(ranges, rows.Int(1))) continue;
+    CutSource trace;
+    trace.trace_id = rows.Int(0);
+    trace.rank = rows.Int(1);
+    trace.first_row = rows.Int(2);
+    trace.last_row = rows.Int(3);
+    trace.base_ns = rows.Int(4);
+    trace.file_base_ns = rows.Int(5);
+    if (rows.Type(6) == SqlType::kInteger) trace.start_ns = rows.Int(6);
+    if (rows.Type(7) == SqlType::kInteger) trace.end_ns = rows.Int(7);
+    trace.identity = rows.Text(8);
+    sources.traces_.push_back(trace);
+  }
+  if (!any_trace) {
+    return Error{ErrorKind::kInput, "there is no trace in the database",
+                 "add one with: tracedb ingest FILE..."};
+  }
+  if (sources.traces_.empty()) {
+    TRACEDB_ASSIGN(there, RanksThereAre(db));
+    return Error{ErrorKind::kInput, fmt::format("--rank {}: the database has no such rank", ranks),
+                 std::move(there)};
+  }
+  sources.output_base_ns_ = std::numeric_limits<int64_t>::max();
+  for (const CutSource& trace : sources.traces_) {
+    sources.output_base_ns_ = std::min(sources.output_base_ns_, trace.file_base_ns);
+  }
+  return sources;
+}
+
+std::string CutSources::TraceIdList() const {
+  std::string list;
+  for (const CutSource& trace : traces_) {
+    list += fmt::format("{}{}", list.empty() ? "" : ",", trace.trace_id);
+  }
+  return list;
+}
+
+const CutClock& CutSources::ClockOf(int64_t rank) const {
+  static const CutClock kNone;
+  const auto found = clocks_.find(rank);
+  return found == clocks_.end() ? kNone : found->second;
+}
+
+int64_t CutSources::OutputTime(const CutSource& trace, int64_t ts_ns) const {
+  return HasManyRanks() ? ClockOf(trace.rank).Aligned(ts_ns) : ts_ns;
+}
+
+int64_t CutSources::FromAligned(int64_t aligned_ns) const {
+  return HasManyRanks() ? aligned_ns : ClockOf(traces_.front().rank).Own(aligned_ns);
+}
+
+int64_t CutSources::FromRank(int64_t rank, int64_t ts_ns) const {
+  if (!HasManyRanks() && rank == traces_.front().rank) return ts_ns;
+  return FromAligned(ClockOf(rank).Aligned(ts_ns));
+}
+
+std::optional<TimeWindow> CutSources::Span() const {
+  std::optional<TimeWindow> span;
+  for (const CutSource& trace : traces_) {
+    if (!trace.start_ns.has_value() || !trace.end_ns.has_value()) continue;
+    const int64_t start = OutputTime(trace, *trace.start_ns);
+    const int64_t end = OutputTime(trace, *trace.end_ns);
+    if (!span.has_value()) span = TimeWindow{start, end};
+    span->start_ns = std::min(span->start_ns, start);
+    span->end_ns = std::max(span->end_ns, end);
+  }
+  return span;
+}
+
+void CutSources::SetWindow(const TimeWindow& window) {
+  for (CutSource& trace : traces_) {
+    trace.window = window;
+    if (!HasManyRanks()) continue;
+    trace.window->start_ns = ClockOf(trace.rank).Own(window.start_ns);
+    trace.window->end_ns = ClockOf(trace.rank).Own(window.end_ns);
+  }
+}
+
+}  // namespace tracedb

@@ -1,0 +1,84 @@
+// The traces that a cut takes events from, and how their times compare.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tracedb/base/result.h"
+#include "tracedb/base/sqlite_db.h"
+
+namespace tracedb {
+
+// A rank's clock as the table `clock` has it; without a row there, times are as they are.
+struct CutClock {
+  int64_t offset_ns = 0;
+  int64_t drift_ppb = 0;
+  int64_t origin_ns = 0;
+
+  int64_t Aligned(int64_t ts_ns) const;
+  // The first time of this clock whose aligned one is not before `aligned_ns`.
+  int64_t Own(int64_t aligned_ns) const;
+};
+
+using CutClocks = std::map<int64_t, CutClock>;
+Result<CutClocks> ReadClocks(SqliteDb& db);
+
+// Times in absolute ns: [start_ns, end_ns).
+struct TimeWindow {
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+};
+
+struct CutSource {
+  int64_t trace_id = 0;
+  std::string identity;  // what it was read from, and when
+  int64_t rank = 0;
+  int64_t first_row = 0;  // of its events
+  int64_t last_row = 0;
+  int64_t base_ns = 0;       // what to add to an event's ts
+  int64_t file_base_ns = 0;  // the header's baseTimeNanoseconds, else 0
+  std::optional<int64_t> start_ns, end_ns;
+  std::optional<TimeWindow> window;  // by its own clock; none: everything
+};
+
+// An absolute time as rows of the trace have it; at the ends of what fits where it does not.
+int64_t TimeInRows(const CutSource& trace, int64_t ts_ns);
+
+// "0,3..5" as rank numbers: [first, last] each.
+Result<std::vector<std::pair<int64_t, int64_t>>> ParseRanks(std::string_view text);
+
+class CutSources {
+ public:
+  // `ranks` as in CutOptions. kInput when the database has none of them.
+  static Result<CutSources> Read(SqliteDb& db, const std::string& ranks);
+
+  const std::vector<CutSource>& traces() const { return traces_; }
+  bool HasManyRanks() const { return traces_.front().rank != traces_.back().rank; }
+  bool HasManyTraces() const { return traces_.size() > 1; }
+  std::string TraceIdList() const;  // for SQL: "1,2,3"
+
+  // The scale of what is written: of one rank its own clock, of several the aligned one.
+  int64_t OutputTime(const CutSource& trace, int64_t ts_ns) const;
+  int64_t FromRank(int64_t rank, int64_t ts_ns) const;
+  int64_t FromAligned(int64_t aligned_ns) const;
+  // What is written as ts 0.
+  int64_t OutputBase() const { return output_base_ns_; }
+  // When the first event begins, and the last one ends; none where there is no event.
+  std::optional<TimeWindow> Span() const;
+
+  // Gives each trace the window, which is of the output's scale.
+  void SetWindow(const TimeWindow& window);
+
+ private:
+  const CutClock& ClockOf(int64_t rank) const;
+
+  std::vector<CutSource> traces_;  // by rank, then as they were ingested
+  CutClocks clocks_;
+  int64_t output_base_ns_ = 0;
+};
+
+}  // namespace tracedb

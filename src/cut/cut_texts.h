@@ -1,0 +1,104 @@
+// The texts that events point at (labels, tracks, shapes), read as they are needed and kept while
+// there is room: there may be more of them than fit into memory.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "tracedb/base/result.h"
+#include "tracedb/base/sqlite_db.h"
+
+namespace tracedb {
+
+struct CutLabel {
+  std::string name_json;
+  std::optional<std::string> category;
+  std::string category_json;
+  bool gpu_activity = false;  // as the contract tells it: by the category
+  bool sync = false;          // category cuda_sync
+  bool step = false;          // a complete event of this name is a row of `step`
+};
+
+struct CutTrack {
+  // As texts; empty where the event has none, or an empty one, as Kineto writes of instants.
+  std::string pid, tid;
+  std::string pid_json, tid_json;
+  std::optional<std::string> stream;
+};
+
+struct CutShape {
+  std::optional<std::string> args, others;  // with marks
+};
+
+// One table's rows by id. A pointer is good until the next Get.
+template <typename Row>
+class RowCache {
+ public:
+  static Result<RowCache> Open(SqliteDb& db, const char* sql) {
+    RowCache cache;
+    TRACEDB_ASSIGN(select, db.Prepare(sql));
+    cache.select_ = std::move(select);
+    return cache;
+  }
+
+  Result<const Row*> Get(int64_t id) {
+    constexpr size_t kBytesMax = 8u << 20;
+    if (id == last_id_ && last_ != nullptr) return last_;
+    auto found = rows_.find(id);
+    if (found == rows_.end()) {
+      if (bytes_ > kBytesMax) {
+        rows_.clear();
+        bytes_ = 0;
+      }
+      TRACEDB_TRY(select_->Bind(1, id));
+      TRACEDB_ASSIGN(any, select_->Step());
+      size_t bytes = kNodeBytes;
+      Row row = any ? Read(*select_, bytes) : Row();
+      select_->Reset();  // a statement that stands on a row keeps tables from being dropped
+      bytes_ += bytes;
+      found = rows_.emplace(id, std::move(row)).first;
+    }
+    last_id_ = id;
+    last_ = &found->second;
+    return last_;
+  }
+
+ private:
+  static constexpr size_t kNodeBytes = 64 + sizeof(Row);
+  static Row Read(const SqliteStatement& select, size_t& bytes);  // adds to `bytes`
+
+  std::optional<SqliteStatement> select_;
+  std::unordered_map<int64_t, Row> rows_;
+  size_t bytes_ = 0;
+  int64_t last_id_ = 0;
+  const Row* last_ = nullptr;
+};
+
+// Three caches on one connection, which must live longer.
+class CutTexts {
+ public:
+  static Result<CutTexts> Open(SqliteDb& db);
+
+  Result<const CutLabel*> Label(int64_t id) { return labels_.Get(id); }
+  Result<const CutTrack*> Track(int64_t id) { return tracks_.Get(id); }
+  Result<const CutShape*> Shape(int64_t id) { return shapes_.Get(id); }
+
+ private:
+  CutTexts(RowCache<CutLabel> labels, RowCache<CutTrack> tracks, RowCache<CutShape> shapes)
+      : labels_(std::move(labels)), tracks_(std::move(tracks)), shapes_(std::move(shapes)) {}
+
+  RowCache<CutLabel> labels_;
+  RowCache<CutTrack> tracks_;
+  RowCache<CutShape> shapes_;
+};
+
+// A process or thread as JSON: a number where the text is just how a number is written.
+std::string IdJson(const std::string& text);
+
+// Whether two texts are the same but for the case of ASCII letters.
+bool EqualsInAnyCase(std::string_view a, std::string_view b);
+
+}  // namespace tracedb

@@ -1,0 +1,145 @@
+#include "cut/cut_writer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "cut/cut_flows.h"
+#include "cut/cut_header.h"
+#include "cut/cut_rows.h"
+
+namespace tracedb {
+namespace {
+
+// Hostile times may be at the end of what fits; they then come out wrong, as in the views.
+int64_t Plus(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
+int64_t Minus(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
+}
+
+}  // namespace
+
+Result<CutWriter> CutWriter::Open(SqliteDb& db, const CutSources& sources,
+                                  const CutOptions& options, const std::atomic<bool>& stop) {
+  TRACEDB_ASSIGN(texts, CutTexts::Open(db));
+  TRACEDB_ASSIGN(event_text, CutEventText::Open(db));
+  CutWriter writer(db, sources, CutFilter(options.streams, options.categories), std::move(texts),
+                   std::move(event_text), options.database, stop);
+  writer.clip_ = options.clip;
+  writer.events_max_ = options.events_max;
+  if (sources.HasManyRanks()) {
+    TRACEDB_ASSIGN(processes, CutProcesses::Read(db, sources));
+    writer.processes_ = std::move(processes);
+  }
+  return writer;
+}
+
+Status CutWriter::Write(OutputStream& output, CutReport& report) {
+  if (events_max_.has_value()) {
+    budget_.emplace();
+    for (const CutSource& trace : sources_.traces()) {
+      TRACEDB_TRY(ForEachRow(trace, [this](const CutRow& row, CutEventText::Form form) -> Status {
+        budget_->Count(row, CutEventText::EventsOf(form));
+        return Done{};
+      }));
+    }
+    budget_->Decide(*events_max_);
+  }
+  TRACEDB_TRY(WriteHeader(db_, sources_, output));
+  if (processes_.has_value()) {
+    for (const std::string& event : processes_->metadata()) {
+      TRACEDB_TRY(WriteEvent(event, output));
+    }
+  }
+  int64_t index = 0;
+  for (const CutSource& trace : sources_.traces()) {
+    TRACEDB_TRY(WriteTrace(trace, index++, output, report));
+  }
+  if (budget_.has_value() && !budget_->LeftOut().empty()) {
+    report.notes.push_back("left out: " + budget_->LeftOut());
+  }
+  return output.Write("\n]}\n");
+}
+
+Status CutWriter::ForEachRow(const CutSource& trace, const RowFunction& function) {
+  const auto keeps = [this](const CutRow& row) { return filter_.Keeps(row, texts_); };
+  TRACEDB_TRY(filter_.SetTrace(db_, trace));
+  // All of it keeps what the trace has, arrows with one end too.
+  const bool all = !trace.window.has_value() && filter_.IsEmpty();
+  const std::optional<RowIds> ids = scan_->Find(trace);
+  const RowIds* found = ids.has_value() ? &*ids : nullptr;
+  if (!all) TRACEDB_TRY(ListWholeFlows(db_, trace, found, keeps));
+  TRACEDB_ASSIGN(rows, CutRows::Open(db_, trace, found, all ? nullptr : kFlowList));
+  for (;;) {
+    TRACEDB_ASSIGN(row, rows.Next());
+    if (row == nullptr) return Done{};
+    if (stop_) return Error{ErrorKind::kOutput, "interrupted", ""};
+    TRACEDB_ASSIGN(kept, keeps(*row));
+    if (!kept) continue;
+    TRACEDB_ASSIGN(label, texts_.Label(row->label));
+    TRACEDB_ASSIGN(track, texts_.Track(row->track));
+    TRACEDB_ASSIGN(form, event_text_.FormOf(*row, *label, *track));
+    TRACEDB_TRY(function(*row, form));
+  }
+}
+
+Status CutWriter::WriteTrace(const CutSource& trace, int64_t index, OutputStream& output,
+                             CutReport& report) {
+  const IdSpace ids{static_cast<int64_t>(sources_.traces().size()), index};
+  return ForEachRow(trace, [&](const CutRow& row, CutEventText::Form form) -> Status {
+    if (budget_.has_value() && !budget_->Takes(row, CutEventText::EventsOf(form))) return Done{};
+    return WriteRow(trace, row, form, ids, output, report);
+  });
+}
+
+Status CutWriter::WriteRow(const CutSource& trace, const CutRow& row, CutEventText::Form form,
+                           const IdSpace& ids, OutputStream& output, CutReport& report) {
+  TRACEDB_ASSIGN(label, texts_.Label(row.label));
+  TRACEDB_ASSIGN(track, texts_.Track(row.track));
+  const CutShape* shape = nullptr;
+  if (row.shape != 0) {
+    TRACEDB_ASSIGN(found, texts_.Shape(row.shape));
+    shape = found;
+  }
+  std::string pid = track->pid_json;
+  if (processes_.has_value()) {
+    if (row.table == RowTable::kMetadata && CutProcesses::Replaces(label->name_json)) return Done{};
+    pid = processes_->PidJson(trace.rank, track->pid);
+  }
+  event_.clear();
+  CutEventText::Append(event_, form, row, *label, *track, shape, pid, TimesOf(trace, row), ids);
+  if (row.table != RowTable::kMetadata) {
+    report.events += CutEventText::EventsOf(form);
+    report.slices += IsSliceTable(row.table) ? 1 : 0;
+  }
+  return WriteEvent(event_, output);
+}
+
+Status CutWriter::WriteEvent(std::string_view event, OutputStream& output) {
+  if (std::exchange(any_, true)) TRACEDB_TRY(output.Write(",\n"));
+  return output.Write(event);
+}
+
+EventTimes CutWriter::TimesOf(const CutSource& trace, const CutRow& row) const {
+  EventTimes times;
+  if (!row.ts.has_value()) return times;
+  if (row.table == RowTable::kMetadata) {
+    times.ts_ns = Minus(Plus(*row.ts, trace.file_base_ns), sources_.OutputBase());
+    return times;
+  }
+  int64_t start = Plus(*row.ts, trace.base_ns);
+  std::optional<int64_t> end;
+  if (row.dur.has_value()) end = Plus(start, *row.dur);
+  const bool may_clip = clip_ && trace.window.has_value() && row.dur.value_or(0) > 0;
+  if (may_clip) {
+    start = std::max(start, trace.window->start_ns);
+    end = std::min(*end, trace.window->end_ns);
+  }
+  start = sources_.OutputTime(trace, start);
+  times.ts_ns = Minus(start, sources_.OutputBase());
+  if (end.has_value()) times.dur_ns = Minus(sources_.OutputTime(trace, *end), start);
+  return times;
+}
+
+}  // namespace tracedb
