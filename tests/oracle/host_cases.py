@@ -72,6 +72,9 @@ def by_hand():
         op("a", 0, 10), op("b", 5, 10), op("c", 9, 20), call(1, 6, 1), call(2, 9.5, 1), call(3, 10, 1),
         call(4, 14.999, 9), call(5, 15, 1), call(6, 29, 1),
         *(kernel(number, 40 + number, number) for number in range(1, 7))]
+    yield "more paths than events", [
+        *(op(str(number), number, 12) for number in range(12)),
+        *(one for number in range(1, 24) for one in (call(number, number, 0.5), kernel(number, 50, 1)))]
     yield "no time", [
         op("a", 0, 0), call(1, 0, 0), op("b", 0, 5), op("b", 0, 0), op("c", 5, 0), call(2, 5, 0),
         op("d", 5, None), call(3, 5, None), call(4, 6, 1), note("n", 6, 1), op("e", 6, 0),
