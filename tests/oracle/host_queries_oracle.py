@@ -146,8 +146,12 @@ def stalls(trace):
     for piece in waits(trace):
         waiting[piece.thread].append(piece)
     for activities in by_device(trace):
+        starting = collections.defaultdict(list)
+        for activity in activities:
+            if activity.dur > 0 and activity.call:
+                starting[activity.ts].append(activity.call)
         for start, end in gaps(activities):
-            launches = [a.call for a in activities if a.ts == end and a.dur > 0 and a.call]
+            launches = starting[end]
             if not launches:
                 continue
             first = min(launches, key=lambda call: call.ts)
