@@ -65,12 +65,16 @@ struct DoctorOptions {
   bool json = false;
 };
 
+struct ReportArguments {
+  std::filesystem::path output = "report.html";  // "-": standard output
+};
+
 struct ServeArguments {
   ServeOptions serve;  // but the database, which is that of GlobalOptions
   bool open = false;
 };
 
-enum class Command { kIngest, kQuery, kServe, kInfo, kAlign, kDoctor, kShowText };
+enum class Command { kIngest, kQuery, kServe, kInfo, kAlign, kDoctor, kReport, kShowText };
 
 struct CommandLine {
   Command command = Command::kShowText;
@@ -81,6 +85,7 @@ struct CommandLine {
   InfoOptions info;
   AlignOptions align;
   DoctorOptions doctor;
+  ReportArguments report;
   std::string text;  // kShowText: help or version, for standard output
 };
 

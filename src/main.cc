@@ -99,6 +99,8 @@ Status Run(const CommandLine& line) {
       return RunAlign(line.global, line.align, stop_asked);
     case Command::kDoctor:
       return RunDoctor(line.global, line.doctor, stop_asked);
+    case Command::kReport:
+      return RunReport(line.global, line.report, stop_asked);
     case Command::kShowText: {
       DescriptorOutput output(STDOUT_FILENO, "standard output");
       TRACEDB_TRY(output.Write(line.text));

@@ -28,8 +28,8 @@ RATCHET_FUNCTIONS = {
 }
 
 LAYERS = {"base": set(), "pages": {"base"}, "ingest": {"base", "pages"}, "query": {"base"},
-          "align": {"base"}, "doctor": {"base", "query"}, "serve": {"base", "query"},
-          "extension": {"base"}}
+          "align": {"base"}, "doctor": {"base", "query"}, "report": {"base", "query", "doctor"},
+          "serve": {"base", "query", "report"}, "extension": {"base"}}
 
 # A C interface, and the only places that may include it; a name that ends in / is a folder.
 C_INTERFACES = {
