@@ -160,7 +160,7 @@ void AddServe(CLI::App& app, ServeArguments& arguments) {
                "front; ?safe=0 does so for one request");
   app.add_flag("--open", arguments.open, "open the page in a browser");
   app.footer(
-      "Addresses: /  a page with all there is;  /QUERY.csv?PARAM=VALUE;  /queries.csv;\n"
+      "Addresses: /  a page with all there is;  /QUERY.csv?PARAM=VALUE;  /queries.csv;  /report\n"
       "/tables/NAME.csv?limit=&offset=&order=COLUMN,-COLUMN;  /healthz\n"
       "Everywhere: ?format=csv|tsv|json|ndjson  ?header=0  ?bom=1 (for Excel)  ?safe=0|1");
 }

@@ -37,7 +37,8 @@ std::string PolicyHash(std::string_view hexadecimal) {
 
 std::string ReportPolicy() {
   return fmt::format(
-      "default-src 'none'; script-src {} {}; style-src {}; base-uri 'none'; form-action 'none'",
+      "default-src 'none'; img-src data:; script-src {} {}; style-src {}; base-uri 'none'; "
+      "form-action 'none'",
       PolicyHash(ChartLibrary().sha256), PolicyHash(PageScript().sha256),
       PolicyHash(PageStyle().sha256));
 }

@@ -96,6 +96,9 @@ function partitionChart(section, result) {
 }
 
 function overlapChart(section, result) {
+  if (!rowNumbers(result).some((row) => result.at(row, "comm_ms") > 0)) {
+    return "No communication kernel ran.";
+  }
   const hidden = { label: "hidden behind computation", className: "fill-compute" };
   const exposed = { label: "exposed", className: "fill-comm" };
   const nameOf = deviceNamer(result);
@@ -129,7 +132,10 @@ function waitsChart(section, result) {
     { key: "root_wait_ms", label: "root of the chain", className: "fill-memory" },
     { key: "suffered_wait_ms", label: "suffered itself", className: "fill-idle" },
   ];
-  const bars = rowNumbers(result).slice(0, 64).map((row) => ({
+  const waits = (row) => series.some((one) => result.at(row, one.key) > 0);
+  const waiting = rowNumbers(result).filter(waits);
+  if (waiting.length === 0) return "Nobody waited in a collective whose ranks are known.";
+  const bars = waiting.slice(0, 64).map((row) => ({
     name: `rank ${result.at(row, "rank")}`,
     parts: series.map((one) => ({
       series: one,

@@ -121,6 +121,7 @@ function drawBandwidth(svg, width, result, points, seriesOf) {
 
 function bandwidthChart(section, result) {
   const points = bandwidthPoints(result);
+  if (points.length === 0) return "No collective has a size and a duration.";
   const kinds = [...new Set(points.map((point) => point.collective))].sort();
   const seriesOf = new Map(kinds.map((kind, i) => [kind, {
     label: shortened(kind, 40), className: `fill-${i % kPalette}`,

@@ -119,7 +119,10 @@ function sectionBody(section, result) {
   }
   const draw = kCharts[section.chart];
   const table = tableDetails(result, section.title, section.query, !draw && result.rows <= 20);
-  return draw ? [draw(section, result), table] : [table];
+  if (!draw) return [table];
+  // A chart function says in words why there is nothing to draw.
+  const drawn = draw(section, result);
+  return [typeof drawn === "string" ? element("p", { class: "nothing" }, drawn) : drawn, table];
 }
 
 function sectionPart(section) {
