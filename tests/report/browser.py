@@ -37,8 +37,8 @@ class Browser:
         # It reads commands from descriptor 3, and answers on 4.
         shell = 'exec "$@" 3<&{0} 4>&{1} {0}<&- {1}>&-'.format(to_browser, from_browser)
         self.process = subprocess.Popen(
-            ["bash", "-c", shell, "bash", program, "--headless=new", "--no-sandbox", "--disable-gpu",
-             "--disable-dev-shm-usage", "--hide-scrollbars", "--remote-debugging-pipe",
+            ["bash", "-c", shell, "bash", program, "--headless=new", "--no-sandbox",
+             "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--remote-debugging-pipe",
              "--no-first-run", f"--user-data-dir={self.folder}", "about:blank"],
             pass_fds=(to_browser, from_browser), stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL)

@@ -132,7 +132,8 @@ def bars_are_as_long_as_their_numbers(page, path):
         assert math.isclose(end - begin, row["span_ms"] * scale, rel_tol=1e-6, abs_tol=1e-3), row
         for class_name, column in SERIES.items():
             width = sum(w for name, y, _, w in drawn if y == line and name.startswith(class_name))
-            assert math.isclose(width, row[column] * scale, rel_tol=1e-6, abs_tol=1e-3), (row, column)
+            wanted = row[column] * scale
+            assert math.isclose(width, wanted, rel_tol=1e-6, abs_tol=1e-3), (row, column)
 
 
 def matrix_cells_say_their_numbers(page, path):

@@ -136,7 +136,8 @@ def the_timeline_obeys_keys_and_buttons(setting):
     assert page.evaluate(tip + ".hidden") is True
     page.evaluate("document.querySelector('#timeline .controls button').click()")
     assert page.evaluate(shown) != whole
-    lanes = "new Set([...document.querySelectorAll('#timeline .row-name')].map((e) => e.textContent))"
+    lanes = ("new Set([...document.querySelectorAll('#timeline .row-name')]"
+             ".map((e) => e.textContent))")
     assert page.evaluate(lanes + ".size") == 24
     page.evaluate("""(() => { const s = document.querySelector('#timeline select');
       s.value = [...s.options].find((o) => o.textContent === 'rank 5').value;
@@ -227,8 +228,8 @@ def hostile_names_stay_names(setting):
     dialogs = page.events("Page.javascriptDialogOpening")
     assert dialogs == [] and page.events("Runtime.exceptionThrown") == []
     assert page.evaluate("document.scripts.length") == 3
-    assert page.evaluate("document.querySelectorAll('img, b, i, iframe, [onerror], [onload]').length"
-                         ) == 0
+    added = "document.querySelectorAll('img, b, i, iframe, [onerror], [onload]').length"
+    assert page.evaluate(added) == 0
     seen = page.evaluate("document.querySelector('#kernels table').textContent")
     for name in HARM[:5] + ["=1+1", "ä€😀"]:
         assert name in seen, name
@@ -266,7 +267,8 @@ def other_jobs_have_no_trouble(setting):
         assert page.troubles() == [], (name, page.troubles())
         for chart, (marks, seen, *_) in figures_of(page).items():
             assert marks > 0 and seen > 0, (name, chart)
-        empty = page.evaluate("[...document.querySelectorAll('p.nothing')].map((p) => p.textContent)")
+        empty = page.evaluate("[...document.querySelectorAll('p.nothing')]"
+                              ".map((p) => p.textContent)")
         assert all(len(text) > 15 for text in empty), (name, empty)
         page.close()
 

@@ -74,7 +74,8 @@ def gzip_only_when_asked_for(program, database):
 
 def head_and_etags(program, database):
     with Server(program, database) as server:
-        for path in ("/overlap.csv", "/tables/brittle.csv", "/", "/report", "/queries.csv", "/nothing.csv"):
+        for path in ("/overlap.csv", "/tables/brittle.csv", "/", "/report", "/queries.csv",
+                     "/nothing.csv"):
             status, headers, body = server.get(path)
             head_status, head, nothing = server.get(path, method="HEAD")
             assert (head_status, nothing) == (status, b"")
