@@ -37,28 +37,43 @@ of_track AS MATERIALIZED (
   FROM lane l CROSS JOIN frame
   JOIN track t ON t.rank = l.rank AND t.device = l.device AND t.stream = l.stream
 ),
+-- On most streams nothing overlaps: durations sum up to the busy time, and no order is needed.
+overlapping AS MATERIALIZED (
+  SELECT l.lane FROM gpu_slice g CROSS JOIN of_track o ON o.track = g.track
+  CROSS JOIN lane l ON l.lane = o.lane
+  WHERE g.dur > 0 GROUP BY l.lane HAVING sum(g.dur) <> l.busy_ns
+),
 placed AS (
   SELECT o.lane, g.ts + o.base_ns AS ts, g.ts + o.base_ns + g.dur AS end_ts,
          max(g.ts + o.base_ns + g.dur) OVER (
            PARTITION BY o.lane ORDER BY g.ts + o.base_ns
            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS free_ts
   FROM gpu_slice g CROSS JOIN of_track o ON o.track = g.track
-  WHERE g.dur > 0
+  WHERE g.dur > 0 AND o.lane IN (SELECT lane FROM overlapping)
 ),
-part AS (  -- of each activity what no earlier one has covered
-  SELECT lane, max(ts, ifnull(free_ts, ts)) AS ts, end_ts
+part AS MATERIALIZED (  -- of each activity what no earlier one has covered
+  SELECT o.lane, g.ts + o.base_ns AS ts, g.ts + o.base_ns + g.dur AS end_ts
+  FROM gpu_slice g CROSS JOIN of_track o ON o.track = g.track
+  WHERE g.dur > 0 AND o.lane NOT IN (SELECT lane FROM overlapping)
+  UNION ALL
+  SELECT lane, max(ts, ifnull(free_ts, ts)), end_ts
   FROM placed WHERE end_ts > ifnull(free_ts, ts)
 ),
-cut AS (  -- by the pieces that it lies in
-  SELECT p.lane, p.ts / bin_ns AS bin, (p.end_ts - 1) / bin_ns AS last_bin, p.ts, p.end_ts
-  FROM part p CROSS JOIN frame
+further AS (  -- pieces that it reaches into behind its first
+  SELECT lane, ts / bin_ns + 1 AS bin, (end_ts - 1) / bin_ns AS last_bin, end_ts
+  FROM part CROSS JOIN frame WHERE (end_ts - 1) / bin_ns > ts / bin_ns
   UNION ALL
-  SELECT c.lane, c.bin + 1, c.last_bin, (c.bin + 1) * bin_ns, c.end_ts
-  FROM cut c CROSS JOIN frame WHERE c.bin < c.last_bin
+  SELECT lane, bin + 1, last_bin, end_ts FROM further WHERE bin < last_bin
 ),
 filled AS MATERIALIZED (
-  SELECT lane, bin, sum(min(end_ts, (bin + 1) * bin_ns) - ts) AS busy_ns
-  FROM cut CROSS JOIN frame GROUP BY lane, bin
+  SELECT lane, bin, sum(busy_ns) AS busy_ns
+  FROM (SELECT lane, ts / bin_ns AS bin,
+               sum(min(end_ts, (ts / bin_ns + 1) * bin_ns) - ts) AS busy_ns
+        FROM part CROSS JOIN frame GROUP BY lane, ts / bin_ns
+        UNION ALL
+        SELECT lane, bin, sum(min(end_ts, (bin + 1) * bin_ns) - bin * bin_ns)
+        FROM further CROSS JOIN frame GROUP BY lane, bin)
+  GROUP BY lane, bin
 ),
 number AS (
   SELECT 0 AS bin UNION ALL SELECT bin + 1 FROM number CROSS JOIN frame WHERE bin + 1 < bins

@@ -30,8 +30,8 @@ constexpr auto kSections = std::to_array<ReportSection>({
      "Communication that runs while something is computed costs nothing; the rest is exposed.",
      2000, ""},
     {"stalls", "report/stall_matrix", "Who waits for whom", "matrix",
-     "A dark cell: the rank of that row waited long for the rank of that column, which was the "
-     "last to start a collective. A dark column is a rank that holds up the others.",
+     "A strong colour: the rank of that row waited long for the rank of that column, which was the "
+     "last to start a collective. A strong column is a rank that holds up the others.",
      5000, ""},
     {"stall_ranks", "nccl_stall_ranks", "Waits by rank", "waits",
      "Caused: the others waited for it. Root: the chain of waits begins at it. Suffered: it waited "
@@ -41,8 +41,9 @@ constexpr auto kSections = std::to_array<ReportSection>({
      "What held up the rank at which the chain of waits begins.", 20, ""},
     {"straggler_steps", "straggler_steps", "Who held up each step", "table", "", 200, ""},
     {"heat", "report/stream_heat", "How busy each stream is, over time", "heat",
-     "A line is a stream of a GPU, from left to right in time. Dark: something ran all the time; "
-     "light: the stream was idle.",
+     "A line is a stream of a GPU, from left to right in time. The stronger the colour, the more "
+     "of "
+     "the time something ran on it.",
      kStreamsMax, ""},
     {"timeline", "report/timeline", "Timeline of the streams", "timeline",
      "What ran on each stream, by kind. Zoom with the wheel or with + and -, move by dragging or "
@@ -66,7 +67,6 @@ constexpr auto kSections = std::to_array<ReportSection>({
      2 * kMemoryRows, ""},
     {"memory_peak", "memory_peak", "Largest use of memory", "table", "", 500, ""},
     {"gaps", "gpu_gaps", "Longest times in which a GPU ran nothing", "table", "", 20, ""},
-    {"latency", "launch_latency", "From launch to start", "table", "", 500, ""},
     {"traces", "info_traces", "The traces", "table", "", 500, ""},
 });
 
@@ -107,8 +107,8 @@ Thinning ThinningOf(std::string_view query, const ReportScale& scale) {
     const int64_t ranks = std::max<int64_t>(scale.ranks, 1);
     const int64_t pieces = std::clamp<int64_t>(kMemoryRows / ranks, 20, 300);
     return {{fmt::format("bins={}", pieces)},
-            fmt::format("The time of each device is cut into {} equal pieces, of which the least "
-                        "and the most are kept.",
+            fmt::format("The time is cut into {} equal pieces, of which the least and the most are "
+                        "kept.",
                         pieces)};
   }
   return {};

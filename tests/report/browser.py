@@ -38,7 +38,8 @@ class Browser:
         shell = 'exec "$@" 3<&{0} 4>&{1} {0}<&- {1}>&-'.format(to_browser, from_browser)
         self.process = subprocess.Popen(
             ["bash", "-c", shell, "bash", program, "--headless=new", "--no-sandbox",
-             "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--remote-debugging-pipe",
+             "--disable-gpu", "--disable-dev-shm-usage",
+             "--hide-scrollbars", "--remote-debugging-pipe",
              "--no-first-run", f"--user-data-dir={self.folder}", "about:blank"],
             pass_fds=(to_browser, from_browser), stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL)

@@ -199,6 +199,8 @@ def dark_narrow_and_printed(setting):
     page = setting.open(path, width=800, media="print", dark=True)
     assert page.evaluate("getComputedStyle(document.querySelector('nav')).display") == "none"
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    page_checks.colours_are_apart(page, False)
+    assert page.evaluate("document.scrollingElement.scrollWidth") <= 800
     setting.picture(page, "megatron-print")
     pdf = page.pdf()
     assert pdf.startswith(b"%PDF") and len(re.findall(rb"/Type\s*/Page\b", pdf)) >= 3

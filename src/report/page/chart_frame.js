@@ -9,7 +9,7 @@ function swatch(series) {
   if (series.line) {
     svg.append("path").attr("class", series.className).attr("d", "M0,6h16");
   } else if (series.symbol) {
-    const path = d3.symbol(series.symbol, 60)();
+    const path = d3.symbol().type(series.symbol).size(60)();
     svg.append("path").attr("class", series.className).attr("transform", "translate(8,6)")
       .attr("d", path);
   } else {
@@ -141,7 +141,8 @@ function makeFigure({ id, label, caption, legend, near, draw, before }) {
 
 // Horizontal axis along `y`, with lines up the whole chart.
 function drawAxisBelow(svg, scale, y, top, label, ticks, format) {
-  const axis = d3.axisBottom(scale).ticks(ticks || 6).tickSizeOuter(0);
+  const axis = d3.axisBottom(scale).tickSizeOuter(0);
+  (Array.isArray(ticks) ? axis.tickValues(ticks) : axis.ticks(ticks || 6));
   if (format) axis.tickFormat(format);
   const group = svg.append("g").attr("class", "axis").attr("transform", `translate(0,${y})`);
   group.call(axis);
@@ -152,12 +153,21 @@ function drawAxisBelow(svg, scale, y, top, label, ticks, format) {
 }
 
 function drawAxisLeft(svg, scale, x, right, label, ticks, format) {
-  const axis = d3.axisLeft(scale).ticks(ticks || 5).tickSizeOuter(0);
+  const axis = d3.axisLeft(scale).tickSizeOuter(0);
+  (Array.isArray(ticks) ? axis.tickValues(ticks) : axis.ticks(ticks || 5));
   if (format) axis.tickFormat(format);
   const group = svg.append("g").attr("class", "axis").attr("transform", `translate(${x},0)`);
   group.call(axis);
   group.selectAll(".tick").append("line").attr("class", "grid").attr("x2", right - x);
   svg.append("text").attr("class", "label").attr("x", 2).attr("y", 12).text(label);
+}
+
+// Ticks of a logarithmic scale: powers of ten, with 2 and 5 times them where there is room.
+function logTicks(scale, most) {
+  const all = scale.ticks(100);
+  const leading = (value) => Math.round(value / 10 ** Math.floor(Math.log10(value) + 1e-9));
+  const ticks = all.filter((value) => [1, 2, 5].includes(leading(value)));
+  return ticks.length <= most ? ticks : all.filter((value) => leading(value) === 1);
 }
 
 // The names of rows; of many rows only every other one, every fourth and so on.

@@ -69,7 +69,7 @@ function matrixChart(section, result) {
   return makeFigure({
     id: section.id,
     label: `${section.title}: a grid of ${ranks.length} by ${ranks.length} ranks`,
-    caption: `Waits in milliseconds, summed over all collectives; darker is longer.${some}`,
+    caption: `Waits in milliseconds, summed over all collectives; a stronger colour is longer.${some}`,
     draw: (svg, width) => drawMatrix(svg, width, result, ranks),
   });
 }

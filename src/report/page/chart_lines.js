@@ -97,14 +97,14 @@ function drawBandwidth(svg, width, result, points, seriesOf) {
   const x = d3.scaleLog().domain(d3.extent(points, (p) => p.bytes)).range([left + 10, right - 10]);
   const y = d3.scaleLog().domain(d3.extent(points, (p) => p.speed)).range([bottom - 10, top + 10]);
   const bytesTick = (bytes) => shownBytes(bytes).replace(".0 ", " ");
-  drawAxisLeft(svg, y, left, right, "GB/s", 5, d3.format("~g"));
-  drawAxisBelow(svg, x, bottom, top, "bytes of a collective", Math.round((right - left) / 130),
-    bytesTick);
+  drawAxisLeft(svg, y, left, right, "GB/s", logTicks(y, 12), d3.format("~g"));
+  drawAxisBelow(svg, x, bottom, top, "bytes of a collective",
+    logTicks(x, (right - left) / 70), bytesTick);
   const marks = points.map((point) => {
     const [px, py] = [x(point.bytes), y(point.speed)];
     const series = seriesOf.get(point.collective);
     svg.append("path").attr("class", `${series.className} dot`)
-      .attr("transform", `translate(${px},${py})`).attr("d", d3.symbol(series.symbol, 50)());
+      .attr("transform", `translate(${px},${py})`).attr("d", d3.symbol().type(series.symbol).size(50)());
     const gbps = (name) => `${result.shown(point.row, name)} GB/s`;
     const estimate = result.at(point.row, "is_estimate") ? ", estimated from one rank" : "";
     return {

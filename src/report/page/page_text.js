@@ -48,7 +48,7 @@ function shortened(text, most) {
 
 // A name with its middle left out: kernels differ at their ends.
 function shortenedInside(text, most) {
-  const bare = text.replace(/^void /, "");
+  const bare = text.replace(/^void /, "").replaceAll("(anonymous namespace)::", "");
   if (bare.length <= most) return bare;
   const end = Math.floor(most * 0.45);
   return `${bare.slice(0, most - end - 1)}…${bare.slice(bare.length - end)}`;
