@@ -10,9 +10,10 @@ namespace tracedb {
 namespace {
 
 constexpr int64_t kRowsShownMax = 10;
+constexpr size_t kRowsBytesMax = 10'000;  // of one check
 
 std::string FirstRows(const CheckResult& check) {
-  ReportResult rows(*check.doc, kRowsShownMax);
+  ReportResult rows(*check.doc, kRowsShownMax, kRowsBytesMax);
   std::vector<std::string> names;
   for (const QueryColumn& column : check.doc->columns) names.push_back(column.name);
   if (!rows.Begin(names).ok()) return "null";

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "query/result_text.h"
@@ -14,6 +15,9 @@
 
 namespace tracedb {
 namespace {
+
+// With the library, the page's own parts and the checks it makes less than 3 MB.
+constexpr size_t kResultsBytesMax = 2'200'000;
 
 std::string Escaped(std::string_view text) {
   std::string html;
@@ -50,11 +54,12 @@ std::string SectionAsJson(const ReportSection& section, const Thinning& thinning
 }
 
 // What the query gives, and what its header says of it: {"params":"bins=160","meaning":"...", ...}.
-Result<std::string> ResultAsJson(SqliteDb& db, const QueryDoc& doc, int64_t rows_max,
-                                 const Thinning& thinning) {
-  ReportResult result(doc, rows_max);
+Result<std::string> ResultAsJson(SqliteDb& db, const QueryDoc& doc, const ReportSection& section,
+                                 const Thinning& thinning, size_t bytes_max) {
+  ReportResult result(doc, section.rows_max, bytes_max);
+  StepSums sums(doc, result);
   TRACEDB_ASSIGN(query, PreparedQuery::Prepare(db, doc, {thinning.params, ""}));
-  TRACEDB_TRY(query.Run(result));
+  TRACEDB_TRY(query.Run(thinning.sums_steps ? static_cast<RowSink&>(sums) : result));
   std::string params;
   for (const std::string& param : thinning.params) params += (params.empty() ? "" : " ") + param;
   std::string json;
@@ -63,7 +68,7 @@ Result<std::string> ResultAsJson(SqliteDb& db, const QueryDoc& doc, int64_t rows
   AppendJsonField(json, "params", params);
   AppendJsonField(json, "meaning", doc.description);
   AppendJsonField(json, "empty", doc.when_empty);
-  return json + ",\"result\":" + result.Json() + "}";
+  return WithoutTags(json) + ",\"result\":" + WithoutTags(result.Json()) + "}";
 }
 
 Result<ReportScale> ScaleOf(SqliteDb& db) {
@@ -87,8 +92,9 @@ Result<std::string> DataAsJson(SqliteDb& db, const QueryCatalog& catalog,
     const Thinning thinning = ThinningOf(section->query, scale);
     sections += (sections.empty() ? "" : ",\n") + SectionAsJson(*section, thinning);
     if (!run.insert(section->query).second) continue;
+    const size_t left = kResultsBytesMax - std::min(results.size(), kResultsBytesMax);
     TRACEDB_ASSIGN(result,
-                   ResultAsJson(db, *catalog.Find(section->query), section->rows_max, thinning));
+                   ResultAsJson(db, *catalog.Find(section->query), *section, thinning, left));
     results += (results.empty() ? "" : ",\n") + result;
   }
   TRACEDB_ASSIGN(checks, RunChecks(db, catalog));
@@ -99,20 +105,6 @@ Result<std::string> DataAsJson(SqliteDb& db, const QueryCatalog& catalog,
                     ",\"ranks\":{},\n\"sections\":[{}],\n\"results\":{{{}}},\n"
                     "\"checks\":{}}}\n",
                     scale.ranks, sections, results, ChecksAsJson(checks));
-}
-
-// JSON that cannot end the element it stands in: '<' is in its texts alone.
-std::string WithoutTags(std::string_view json) {
-  std::string text;
-  text.reserve(json.size());
-  for (const char c : json) {
-    if (c == '<') {
-      text += "\\u003c";
-    } else {
-      text += c;
-    }
-  }
-  return text;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "query/result_text.h"
 
@@ -41,6 +42,19 @@ std::string TextOf(const Cell& cell) {
 
 }  // namespace
 
+std::string WithoutTags(std::string_view json) {
+  std::string text;
+  text.reserve(json.size());
+  for (const char c : json) {
+    if (c == '<') {
+      text += "\\u003c";
+    } else {
+      text += c;
+    }
+  }
+  return text;
+}
+
 void AppendJsonField(std::string& out, std::string_view name, std::string_view text) {
   if (!out.empty() && out.back() != '{' && out.back() != '[') out += ',';
   AppendJsonText(out, name);
@@ -70,22 +84,33 @@ void ReportResult::AddText(Column& column, std::string_view text) {
     column.values += std::to_string(known->second);
     return;
   }
-  if (column.texts_bytes + shown.size() > kTextsBytesMax) {
+  std::string json;
+  AppendJsonText(json, shown);
+  json = WithoutTags(json);
+  if (column.texts.size() + json.size() > kTextsBytesMax) {
     column.values += "-1";
     return;
   }
-  column.texts_bytes += shown.size();
   if (!column.texts.empty()) column.texts += ',';
-  AppendJsonText(column.texts, shown);
+  column.texts += json;
   column.values += std::to_string(column.places.size());
   column.places.emplace(std::move(shown), column.places.size());
 }
 
+size_t ReportResult::Bytes() const {
+  size_t bytes = 0;
+  for (const Column& column : columns_) bytes += column.values.size() + column.texts.size();
+  return bytes;
+}
+
 Status ReportResult::Row(std::span<const Cell> cells) {
-  if (++rows_found_ > rows_max_) return Done{};
+  ++rows_found_;
+  // Rows that come after one that was left out are left out, too.
+  if (rows_ + 1 < rows_found_ || rows_ == rows_max_ || Bytes() > bytes_max_) return Done{};
+  ++rows_;
   for (size_t i = 0; i < cells.size(); ++i) {
     Column& column = columns_[i];
-    if (rows_found_ > 1) column.values += ',';
+    if (rows_ > 1) column.values += ',';
     if (column.is_text && cells[i].type != SqlType::kNull) {
       AddText(column, TextOf(cells[i]));
     } else {
@@ -96,8 +121,8 @@ Status ReportResult::Row(std::span<const Cell> cells) {
 }
 
 std::string ReportResult::Json() const {
-  std::string json = fmt::format("{{\"rows\":{},\"rows_found\":{},\"columns\":[",
-                                 std::min(rows_found_, rows_max_), rows_found_);
+  std::string json =
+      fmt::format("{{\"rows\":{},\"rows_found\":{},\"columns\":[", rows_, rows_found_);
   for (size_t i = 0; i < columns_.size(); ++i) {
     const QueryColumn& column = doc_.columns[i];
     std::string entry = "{";
@@ -109,6 +134,48 @@ std::string ReportResult::Json() const {
     json += fmt::format("{}{},\"values\":[{}]}}", i == 0 ? "" : ",", entry, columns_[i].values);
   }
   return json + "]}";
+}
+
+Status StepSums::Begin(std::span<const std::string> column_names) {
+  return next_.Begin(column_names);
+}
+
+Status StepSums::Row(std::span<const Cell> cells) {
+  Sums sums;
+  for (size_t i = 0; i < cells.size(); ++i) {
+    const std::string& name = doc_.columns[i].name;
+    if (name == "rank") sums.rank = cells[i];
+    if (name == "device") sums.device = TextOf(cells[i]);
+    const auto number = static_cast<double>(cells[i].integer);
+    sums.numbers.push_back(cells[i].type == SqlType::kInteger ? number : cells[i].real);
+  }
+  const std::string key = fmt::format("{} {}", sums.rank.integer, sums.device);
+  const auto [place, is_new] = places_.emplace(key, sums_.size());
+  if (is_new) {
+    sums_.push_back(std::move(sums));
+    return Done{};
+  }
+  std::vector<double>& known = sums_[place->second].numbers;
+  for (size_t i = 0; i < known.size(); ++i) {
+    const bool is_start = doc_.columns[i].name == "start_ms";
+    known[i] = is_start ? std::min(known[i], sums.numbers[i]) : known[i] + sums.numbers[i];
+  }
+  return Done{};
+}
+
+Status StepSums::End() {
+  std::vector<Cell> cells(doc_.columns.size());
+  for (const Sums& sums : sums_) {
+    for (size_t i = 0; i < cells.size(); ++i) {
+      const std::string& name = doc_.columns[i].name;
+      cells[i] = Cell{SqlType::kReal, 0, sums.numbers[i], ""};
+      if (name == "rank") cells[i] = sums.rank;
+      if (name == "device") cells[i] = Cell{SqlType::kText, 0, 0, sums.device};
+      if (name == "step") cells[i] = Cell{};
+    }
+    TRACEDB_TRY(next_.Row(cells));
+  }
+  return next_.End();
 }
 
 }  // namespace tracedb

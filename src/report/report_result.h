@@ -23,8 +23,10 @@ class ReportResult : public RowSink {
   static constexpr size_t kTextBytesMax = 200;       // of a name; a list of numbers is never cut
   static constexpr size_t kTextsBytesMax = 200'000;  // of a column, each text once
 
-  // Keeps the first `rows_max` rows and counts all. `doc` must outlive this.
-  ReportResult(const QueryDoc& doc, int64_t rows_max) : doc_(doc), rows_max_(rows_max) {}
+  // Keeps the first `rows_max` rows, and no more once they take `bytes_max`; counts all. `doc` must
+  // outlive this.
+  ReportResult(const QueryDoc& doc, int64_t rows_max, size_t bytes_max)
+      : doc_(doc), rows_max_(rows_max), bytes_max_(bytes_max) {}
 
   Status Begin(std::span<const std::string> column_names) override;
   Status Row(std::span<const Cell> cells) override;
@@ -39,14 +41,43 @@ class ReportResult : public RowSink {
     std::string values;
     std::string texts;
     std::unordered_map<std::string, size_t> places;
-    size_t texts_bytes = 0;
   };
   static void AddText(Column& column, std::string_view text);
+  size_t Bytes() const;
 
   const QueryDoc& doc_;
   const int64_t rows_max_;
+  const size_t bytes_max_;
+  int64_t rows_ = 0;
   int64_t rows_found_ = 0;
   std::vector<Column> columns_;
+};
+
+// JSON that cannot end the element it stands in: '<' is in its texts alone.
+std::string WithoutTags(std::string_view json);
+
+// Hands on one row for each rank and device: `step` NULL, `start_ms` the least, other numbers
+// summed. For a result with a row a step, of which a chart shows the sums.
+class StepSums : public RowSink {
+ public:
+  // `doc` has columns rank and device. Both must outlive this.
+  StepSums(const QueryDoc& doc, RowSink& next) : doc_(doc), next_(next) {}
+
+  Status Begin(std::span<const std::string> column_names) override;
+  Status Row(std::span<const Cell> cells) override;
+  Status End() override;
+
+ private:
+  struct Sums {
+    Cell rank;
+    std::string device;
+    std::vector<double> numbers;
+  };
+
+  const QueryDoc& doc_;
+  RowSink& next_;
+  std::unordered_map<std::string, size_t> places_;
+  std::vector<Sums> sums_;  // in the order of their first rows
 };
 
 // As JSON: name:"text", with a comma in front when `out` ends in a value.

@@ -9,7 +9,7 @@ namespace tracedb {
 namespace {
 
 // Numbers that share the page: 64 ranks of four streams each stay below 2 MB with all else.
-constexpr int64_t kTimelineRows = 24'000;
+constexpr int64_t kTimelineRows = 20'000;
 constexpr int64_t kMemoryRows = 10'000;
 constexpr int64_t kStreamsMax = 400;
 
@@ -21,7 +21,7 @@ constexpr auto kSections = std::to_array<ReportSection>({
     {"partition", "time_partition", "Where each GPU's time goes", "partition",
      "Each bar is one GPU's time from its first activity to its last. Only computing moves the "
      "training on; exposed communication and idle time are what could be saved.",
-     4000, ""},
+     2000, ""},
     {"partition", "overlap", "Where each GPU's time goes", "partition",
      "Each bar is one GPU's time from its first activity to its last. Only computing moves the "
      "training on; exposed communication and idle time are what could be saved.",
@@ -52,7 +52,7 @@ constexpr auto kSections = std::to_array<ReportSection>({
     {"steps", "step_times", "How long each step took", "steps",
      "A line is a rank. All ranks slow in one step: the job waits together; one rank slow: it is "
      "the straggler.",
-     4000, ""},
+     6000, ""},
     {"kernels", "kernels_top", "Which kernels take the time", "top_kernels",
      "Sums of durations over all ranks.", 25, ""},
     {"modules", "module_time", "Which modules take the time", "top_modules",
@@ -96,13 +96,14 @@ Thinning ThinningOf(std::string_view query, const ReportScale& scale) {
             fmt::format("The time is cut into {} equal pieces.{}", kBins, busiest)};
   }
   if (query == "report/timeline") {
-    const int64_t pieces = std::clamp<int64_t>(kTimelineRows / streams, 40, 3000);
+    const int64_t pieces = std::clamp<int64_t>(kTimelineRows / streams, 40, 8000);
     return {{fmt::format("per_stream={}", pieces), fmt::format("streams={}", kStreamsMax)},
             fmt::format("Streams with more than {0} activities are thinned: those of one kind that "
                         "start in the same of {0} equal pieces of its time are drawn as one, paler "
                         "the less of it they fill.{1}",
                         pieces, busiest)};
   }
+  if (query == "time_partition") return {{}, "Sums over the steps, of each GPU.", true};
   if (query == "report/memory_line") {
     const int64_t ranks = std::max<int64_t>(scale.ranks, 1);
     const int64_t pieces = std::clamp<int64_t>(kMemoryRows / ranks, 20, 300);

@@ -36,6 +36,7 @@ struct ReportScale {
 struct Thinning {
   std::vector<std::string> params;  // "key=value"
   std::string note;                 // for the reader
+  bool sums_steps = false;          // of each device the sums are shown (StepSums)
 };
 Thinning ThinningOf(std::string_view query, const ReportScale& scale);
 

@@ -13,7 +13,8 @@ function swatch(series) {
     svg.append("path").attr("class", series.className).attr("transform", "translate(8,6)")
       .attr("d", path);
   } else {
-    svg.append("rect").attr("class", series.className).attr("width", 16).attr("height", 12);
+    svg.append("rect").attr("class", series.className).attr("width", 16).attr("height", 12)
+      .attr("fill-opacity", series.opacity === undefined ? 1 : series.opacity);
   }
   return svg.node();
 }

@@ -77,6 +77,9 @@ function matrixChart(section, result) {
 // A lane of the heat map: neighbours of one level are one rectangle, all of a level one path.
 const kHeatLevels = 10;
 
+// Even little is seen.
+const heatOpacity = (level) => 0.15 + (0.85 * level) / kHeatLevels;
+
 function heatPaths(lanes, x, yOf, height) {
   const paths = d3.range(kHeatLevels + 1).map(() => []);
   lanes.forEach((lane, i) => {
@@ -120,7 +123,7 @@ function drawHeat(svg, width, lanes) {
   heatPaths(lanes, x, (i) => i * rowHeight, rowHeight - gap).forEach((pieces, level) => {
     if (pieces.length === 0) return;
     svg.append("path").attr("class", "heat").attr("d", pieces.join(""))
-      .attr("fill-opacity", level / kHeatLevels);
+      .attr("fill-opacity", heatOpacity(level));
   });
   drawRowNames(svg, names, left - 6, (i) => i * rowHeight, rowHeight);
   // One mark for eight pieces: as many as arrow keys can be asked to go through.
@@ -141,7 +144,8 @@ function drawHeat(svg, width, lanes) {
 function heatChart(section, result) {
   const lanes = heatLanes(result);
   const legend = [1, 5, 10].map((level) => ({
-    label: level === 10 ? "100 % busy" : `${level * 10} %`, className: `heat heat-${level}`,
+    label: level === 10 ? "100 % busy" : `${level * 10} %`, className: "heat",
+    opacity: heatOpacity(level),
   }));
   return makeFigure({
     id: section.id,

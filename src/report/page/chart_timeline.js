@@ -3,6 +3,7 @@
 const kTimelineRanksAtFirst = 8;
 const kLaneHeight = 20;
 const kStepNamesHeight = 16; // above the lanes
+const kStepNameWidth = 48;
 const kFillLevels = 4;
 const kTimelineKinds = ["compute", "communication", "memory"];
 
@@ -158,11 +159,15 @@ class Timeline {
   }
 
   drawSteps() {
+    let named = -Infinity; // where the last name stands
     for (const { step, start } of this.steps) {
       const x = this.scale(start);
+      const isNamed = x > named + kStepNameWidth;
       if (x < this.left || x > this.right) continue;
       this.inner.append("line").attr("class", "step").attr("x1", x).attr("x2", x)
         .attr("y2", this.height);
+      if (!isNamed) continue;
+      named = x;
       this.inner.append("text").attr("class", "step-name").attr("x", x + 3).attr("y", 10)
         .text(`step ${step}`);
     }

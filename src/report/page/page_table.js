@@ -59,7 +59,7 @@ function makeTable(result, caption) {
 
 function rowsNote(result, query) {
   const shown = Math.min(result.rows, kTableRowsShown);
-  if (shown === result.found) return `${whole.format(shown)} rows`;
+  if (shown === result.found) return shown === 1 ? "1 row" : `${whole.format(shown)} rows`;
   return `${whole.format(shown)} of ${whole.format(result.found)} rows; tracedb query ${query} has all`;
 }
 
