@@ -12,6 +12,7 @@
 -- column: residual_p50_ms  real(ms)    Half of them are nearer together than this,
 -- column: residual_p95_ms  real(ms)    and 95 % than this.
 --
+-- plot:   bar residual_p95_ms by clock_a, clock_b
 -- empty:  No two ranks of the database share enough collectives: 8 that all leave together.
 
 SELECT

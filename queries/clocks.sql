@@ -19,6 +19,7 @@
 -- column: middle_ms        real(ms)     That middle by its own clock, since its first event.
 -- column: residual_p95_ms  real(ms)     95 % of the ends agree better with those of other clocks.
 --
+-- plot:   bar offset_ms by rank, clock
 -- empty:  The database holds no trace.
 
 SELECT

@@ -22,6 +22,7 @@
 -- column: next_step    int(count)  The step in which that was launched.
 -- column: next_id      int(id)     Its slice_id in `kernels`.
 --
+-- plot:   bar gap_ms by rank, device, cause, next_name
 -- empty:  No GPU ran nothing, or no GPU activity is in the database.
 
 WITH origin AS (

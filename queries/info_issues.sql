@@ -7,6 +7,7 @@
 -- column: first_offset   int(count)  Where first, in bytes of the unpacked JSON.
 -- column: first_excerpt  text        What stands there.
 --
+-- plot:   bar count by rank, kind
 -- empty:  Nothing was wrong in any trace.
 
 SELECT t.rank, t.path, i.kind, i.count, i.first_offset, i.first_excerpt

@@ -8,6 +8,7 @@
 -- column: activities   int(count)  Kernels, copies and fills on them.
 -- column: duration_ms  real(ms)    From the first start to the last end.
 --
+-- plot:   bar activities by rank, device
 -- empty:  No GPU activity is in the database.
 
 SELECT

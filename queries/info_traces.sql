@@ -17,6 +17,7 @@
 -- column: complete        int(count)  0: the file was cut short or damaged.
 -- column: path            text        The file, as it was given to ingest.
 --
+-- plot:   bar events by trace_id, rank
 -- empty:  The database holds no trace.
 
 SELECT

@@ -25,6 +25,7 @@
 -- column: least_rank       int(id)     The rank with the smallest sum, of those that ran it.
 -- column: least_rank_ms    real(ms)    Its sum.
 --
+-- plot:   bar total_ms by name, kind
 -- empty:  No GPU activity is in the database, or none of that rank and step.
 
 WITH ran AS MATERIALIZED (

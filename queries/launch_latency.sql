@@ -20,6 +20,7 @@
 -- column: mean_ms      real(ms)    The mean.
 -- column: slowest_id   int(id)     The slice_id in `kernels` of the longest, the first of several.
 --
+-- plot:   bar median_ms by rank, device, stream
 -- empty:  No launch of a GPU activity is in the database.
 
 WITH waited AS MATERIALIZED (  -- base_ns differs by trace, launch_ts_ns counts it in

@@ -27,6 +27,7 @@
 -- column: transfer_ms        real(ms)    Time of them all.
 -- column: is_estimate        int(0..1)  1: durations of one rank alone, with its waits.
 --
+-- plot:   bar median_algbw_gbps by collective, bytes, group_ranks
 -- empty:  No collective with a known size and duration is in the database.
 
 WITH timed AS (

@@ -15,6 +15,7 @@
 -- column: root_wait_ms       real(ms)    Waits of all ranks, summed, whose chain ends at this rank.
 -- column: estimated_wait_ms  real(ms)    Its own waits in those without a partner, an estimate.
 --
+-- plot:   bar caused_wait_ms by rank
 -- empty:  No communication kernel is in the database.
 
 WITH origin AS (

@@ -41,6 +41,7 @@
 -- column: uncertain          int(0..1)  1: the longest wait is shorter than what the clocks of the
 --                                        two ranks' hosts leave open (clock_pair's residual p95).
 --
+-- plot:   bar total_wait_ms by culprit_rank, step, collective, cause_name
 -- empty:  No collective is in the database; `tracedb info` tells what is.
 
 WITH origin AS (

@@ -19,6 +19,7 @@
 -- column: first_ordinal      int(count)  The first one's number in its group on this rank, from 1.
 -- column: last_ordinal       int(count)  The last one's.
 --
+-- plot:   bar kernels by rank, collective, group_ranks, reason
 -- empty:  Every communication kernel has a partner, or there is none in the database.
 
 WITH lone AS (

@@ -24,6 +24,7 @@
 -- column: exposed_comm_ms    real(ms)    And no compute kernel.
 -- column: exposed_span_pct   real(pct)   exposed_comm_ms of the GPU's span.
 --
+-- plot:   bar exposed_comm_ms by rank, device, parallelism, group_ranks
 -- empty:  No communication kernel is in the database, or none of that rank and step.
 
 WITH kernel AS (

@@ -21,6 +21,7 @@
 -- column: exposed_memory_ms  real(ms)    A copy or a fill ran and no kernel did.
 -- column: idle_ms            real(ms)    Nothing ran.
 --
+-- plot:   stacked compute_ms, exposed_comm_ms, exposed_memory_ms, idle_ms by rank, device, step
 -- empty:  No GPU activity is in the database; `tracedb info` tells what is.
 
 WITH RECURSIVE origin AS (

@@ -19,6 +19,7 @@
 -- column: cause_wait_ms     real(ms)    Waits that have this cause.
 -- column: total_wait_ms     real(ms)    All waits of the step, summed.
 --
+-- plot:   bar late_ms by step, slowest_rank, cause_name
 -- empty:  Nobody waited: no collective has two of its ranks in the database (ingest the other
 --         ranks' traces too), or all of them started together.
 

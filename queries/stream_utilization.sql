@@ -15,6 +15,7 @@
 -- column: comm_ms          real(ms)    Some communication kernel ran on it.
 -- column: memory_ms        real(ms)    Some copy or fill ran on it.
 --
+-- plot:   bar utilization_pct by rank, device, stream
 -- empty:  No GPU activity is in the database; `tracedb info` tells what is.
 
 SELECT

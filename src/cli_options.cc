@@ -117,6 +117,8 @@ void AddQuery(CLI::App& app, QueryArguments& options, std::string& format) {
   app.add_flag(
       "--safe-csv", options.safe_csv,
       "csv for spreadsheets: a text that starts like a formula (= + - @) gets a ' in front");
+  app.add_flag("--plot", options.plot,
+               "draw the result: bars, shares or lines, as the query's header says");
   app.add_flag("--explain", options.explain, "show what the query means, and its SQL");
   app.add_option("--assert", options.assert_expression,
                  "an SQL expression over the result's columns that every row must fulfil; exit 3 "

@@ -45,6 +45,7 @@ struct QueryArguments {
   bool no_header = false;
   bool safe_csv = false;
   bool explain = false;
+  bool plot = false;
   std::string assert_expression;
 };
 

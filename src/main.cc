@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 
 #include "cli_commands.h"
 #include "cli_options.h"
@@ -55,10 +56,19 @@ void SetUpSignals() {
   std::signal(SIGXFSZ, SIG_IGN);  // so does a file-size limit
 }
 
-bool Colored(const GlobalOptions& global) {
+// Of what is written to that descriptor.
+bool Colored(const GlobalOptions& global, int descriptor) {
   if (global.color != ColorChoice::kAuto) return global.color == ColorChoice::kAlways;
   const char* no_color = std::getenv("NO_COLOR");
-  return isatty(STDERR_FILENO) == 1 && (no_color == nullptr || *no_color == '\0');
+  const char* terminal = std::getenv("TERM");
+  const bool dumb = terminal != nullptr && std::string_view(terminal) == "dumb";
+  return isatty(descriptor) == 1 && (no_color == nullptr || *no_color == '\0') && !dumb;
+}
+
+// A file that --output names is no terminal.
+bool ColoredPlot(const GlobalOptions& global, const std::filesystem::path& output) {
+  const bool to_file = !output.empty() && output != "-";
+  return Colored(global, to_file ? -1 : STDOUT_FILENO);
 }
 
 Status RunQuery(const GlobalOptions& global, const QueryArguments& arguments) {
@@ -72,6 +82,8 @@ Status RunQuery(const GlobalOptions& global, const QueryArguments& arguments) {
   options.header = !arguments.no_header;
   options.safe_csv = arguments.safe_csv;
   options.explain = arguments.explain;
+  options.plot = arguments.plot;
+  options.color = ColoredPlot(global, arguments.output);
   options.assert_expression = arguments.assert_expression;
   options.quiet = global.quiet;
   options.on_open = [](SqliteDb& db) -> Status {
@@ -130,7 +142,7 @@ int ExitCode(const Error& error) {
 }
 
 void PrintError(const GlobalOptions& global, const Error& error) {
-  const bool colored = Colored(global);
+  const bool colored = Colored(global, STDERR_FILENO);
   WriteToStderr(fmt::format("{}tracedb:{} {}\n", colored ? "\033[31m" : "",
                             colored ? "\033[0m" : "", error.what));
   if (!error.advice.empty()) WriteToStderr(fmt::format("  {}\n", error.advice));

@@ -19,8 +19,9 @@ namespace tracedb {
 namespace {
 
 // Tables whose rows belong to one trace; row ids were given so that they do not meet.
-constexpr std::array<const char*, 8> kTraceTables = {"label",   "track",  "shape", "trace",
-                                                     "process", "thread", "issue", "step"};
+constexpr std::array<const char*, 12> kTraceTables = {
+    "label", "track", "shape",    "trace",      "process",  "thread",
+    "issue", "step",  "host_use", "kernel_use", "sync_use", "step_use"};
 constexpr std::array<const char*, 3> kRankTables = {"busy_segment", "device_use", "stream_use"};
 
 // Takes out the traces that have the new one's content or path.
@@ -51,13 +52,14 @@ Status TakeOut(SqliteDb& db, const MergeJob& job, std::set<int64_t>& ranks) {
       TRACEDB_TRY(db.Execute("DELETE FROM main." +
                              std::string(EventTableName(static_cast<EventTable>(i))) + rows_of));
     }
-    for (const char* table : {"step", "launch"}) {
+    for (const char* table : {"step", "launch", "call_path"}) {
       TRACEDB_TRY(db.Execute("DELETE FROM main." + std::string(table) + rows_of));
     }
     for (const char* table : {"label", "track", "shape"}) {
       TRACEDB_TRY(db.Execute("DELETE FROM main." + std::string(table) + texts_of));
     }
-    for (const char* table : {"trace", "process", "thread", "issue"}) {
+    for (const char* table : {"trace", "process", "thread", "issue", "host_use", "kernel_use",
+                              "sync_use", "step_use"}) {
       TRACEDB_TRY(db.Execute("DELETE FROM main." + std::string(table) +
                              " WHERE trace_id = " + std::to_string(old.trace_id)));
     }
@@ -80,6 +82,7 @@ std::vector<std::string> LargeTables() {
     tables.emplace_back(EventTableName(static_cast<EventTable>(i)));
   }
   tables.emplace_back("launch");
+  tables.emplace_back("call_path");
   return tables;
 }
 

@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <utility>
 
+#include "ingest/derive_launches.h"
 #include "ingest/derive_tables.h"
+#include "ingest/event_category.h"
 #include "ingest/gpu_activities.h"
-#include "ingest/launch_table.h"
 #include "ingest/sort_ahead.h"
 #include "ingest/step_finder.h"
 #include "tracedb/pages/index_appender.h"
@@ -23,8 +25,6 @@ namespace {
 
 constexpr int64_t kTracksMax = 65536;  // more are left to SQLite
 
-enum DerivedTable : size_t { kLaunch, kBusySegment };  // in the RowStore
-
 Result<uint32_t> RootPage(SqliteDb& db, const std::string& name) {
   TRACEDB_ASSIGN(root,
                  db.Integer("SELECT rootpage FROM sqlite_schema WHERE name = '" + name + "'"));
@@ -33,26 +33,33 @@ Result<uint32_t> RootPage(SqliteDb& db, const std::string& name) {
 
 class FreshDerivation {
  public:
-  FreshDerivation(SqliteDb db, std::unique_ptr<RowStore> rows, const FreshTrace& trace,
-                  size_t bytes_max)
-      : db_(std::move(db)), rows_(std::move(rows)), trace_(trace), bytes_max_(bytes_max) {}
+  FreshDerivation(SqliteDb db, const FreshTrace& trace, const LoadLimits& limits, RowWriter writer)
+      : db_(std::move(db)),
+        trace_(trace),
+        limits_(limits),
+        row_options_{writer, limits.sqlite_cache_kib} {}
 
+  // With --writer sqlite busy time is left to SQL as well: so two ways of working it out are held
+  // against each other.
   Result<FreshUse> Run() {
     TRACEDB_ASSIGN(few_tracks, ReadTracks());
-    if (!few_tracks) return RunLaunches();
-    SortAhead sorted(trace_.activities, bytes_max_ / 2, Orders());
+    const bool as_pages = few_tracks && row_options_.writer == RowWriter::kPages;
+    std::optional<SortAhead> by_track;
+    if (as_pages) by_track.emplace(trace_.activities, limits_.derive_bytes_max / 4, IndexOrders());
     TRACEDB_TRY(DeriveLaunches());
-    TRACEDB_TRY(DeriveBusyTime(sorted));
-    TRACEDB_TRY(rows_->Finish());
-    SortAhead sorted_long(trace_.long_slices, bytes_max_ / 4, LongOrders());
-    TRACEDB_TRY(FillIndexes(sorted, sorted_long));
-    use_.busy_done = use_.indexes_done = true;
-    return std::move(use_);
-  }
-
-  Result<FreshUse> RunLaunches() {
-    TRACEDB_TRY(DeriveLaunches());
-    TRACEDB_TRY(rows_->Finish());
+    if (few_tracks) {
+      const size_t bytes_max = limits_.derive_bytes_max / 4;
+      SortAhead by_device(trace_.activities, bytes_max, {DeviceOrder()});
+      if (as_pages) {
+        SortAhead by_start(trace_.long_slices, bytes_max, LongOrders());
+        TRACEDB_TRY(FillIndexes(*by_track, by_start));
+      }
+      TRACEDB_TRY(DeriveBusyTime(by_device, as_pages));
+    }
+    use_.busy_done = as_pages;
+    // An index that SQLite keeps is filled already.
+    use_.indexes_done = as_pages || row_options_.writer == RowWriter::kSqlite;
+    use_.host = launches_->TakeHost();
     return std::move(use_);
   }
 
@@ -65,68 +72,37 @@ class FreshDerivation {
   };
 
   Status DeriveLaunches();
-  Status WriteLaunches(const StepFinder& steps, LaunchTable& launches, size_t first, size_t behind);
   Result<bool> ReadTracks();
   uint32_t PlaceOf(int64_t track, uint32_t last) const;
-  std::vector<SortAhead::Order> Orders() const;
+  std::vector<SortAhead::Order> IndexOrders() const;
   std::vector<SortAhead::Order> LongOrders() const;
-  Status DeriveBusyTime(SortAhead& sorted);
-  Status StoreSegments(std::string_view device, std::vector<BusySegment>& segments);
+  SortAhead::Order DeviceOrder() const;
+  PartitionActivity ForPartition(const SortEntry& entry) const;
+  Status DeriveBusyTime(SortAhead& sorted, bool store_segments);
+  Status StoreSegments(RowStore& rows, std::string_view device, std::vector<BusySegment>& segments);
   Status FillIndexes(SortAhead& sorted, SortAhead& sorted_long);
   Status FillIndex(PageFile& file, const char* name, SortAhead& sorted,
                    const std::function<void(const SortEntry&)>& add_columns);
 
   SqliteDb db_;
-  std::unique_ptr<RowStore> rows_;
   const FreshTrace& trace_;
-  size_t bytes_max_;
+  const LoadLimits& limits_;
+  RowStoreOptions row_options_;
+  std::optional<LaunchDerivation> launches_;
   int64_t next_segment_ = 1;
   std::vector<Track> tracks_;  // by id
   RecordEncoder record_;
   FreshUse use_;
 };
 
-// As many correlations at a time as fit in memory; the runtime calls are gone through for each lot.
 Status FreshDerivation::DeriveLaunches() {
   TRACEDB_ASSIGN(steps, StepFinder::Read(db_, trace_.base_ns));
-  const size_t count = trace_.activities.count();
-  const size_t lot = std::min(count, bytes_max_ / 2 / LaunchTable::kBytesEach);
-  for (size_t first = 0; first < count; first += lot) {
-    LaunchTable launches(lot);
-    size_t at = 0;
-    TRACEDB_TRY(trace_.activities.ForEach([&](const GpuActivity& activity) {
-      const bool wanted = activity.has_correlation && at >= first && at < first + lot;
-      if (wanted) launches.Want(activity.correlation);
-      ++at;
-    }));
-    TRACEDB_TRY(trace_.calls.ForEach([&](const LaunchCall& call) { launches.Offer(call); }));
-    TRACEDB_TRY(WriteLaunches(steps, launches, first, first + lot));
-  }
-  return Done{};
-}
-
-Status FreshDerivation::WriteLaunches(const StepFinder& steps, LaunchTable& launches, size_t first,
-                                      size_t behind) {
-  Status written = Done{};
-  size_t at = 0;
-  TRACEDB_TRY(trace_.activities.ForEach([&](const GpuActivity& activity) {
-    const bool here = at >= first && at < behind;
-    ++at;
-    if (!here || !written.ok()) return;
-    const LaunchCall none;
-    const LaunchCall& call = activity.has_correlation ? launches.Of(activity.correlation) : none;
-    std::optional<int64_t> step;
-    if (call.slice_id != 0) step = steps.At(call.ts + trace_.base_ns);
-    if (!step.has_value()) step = steps.At(activity.ts + trace_.base_ns);
-    if (call.slice_id == 0 && !step.has_value()) return;
-    record_.Reset();
-    record_.Null();
-    call.slice_id != 0 ? record_.Int(call.slice_id) : record_.Null();
-    call.slice_id != 0 ? record_.Int(call.ts + trace_.base_ns) : record_.Null();
-    step.has_value() ? record_.Int(*step) : record_.Null();
-    written = rows_->Append(kLaunch, activity.id, record_.Finish());
-  }));
-  return written;
+  const LaunchDerivation::Input input{trace_.activities, trace_.host_slices, trace_.groups,
+                                      trace_.base_ns, trace_.first_row};
+  launches_.emplace(input, std::move(steps), limits_, db_.path().parent_path());
+  TRACEDB_ASSIGN(rows, RowStore::Open(db_.path(), {"launch"}, row_options_));
+  TRACEDB_TRY(launches_->Run(*rows, 0));
+  return rows->Finish();
 }
 
 // Numbers the tracks, and their devices and streams. False when there are too many for this way.
@@ -143,7 +119,7 @@ Result<bool> FreshDerivation::ReadTracks() {
     const std::string device(streams.Text(0));
     const std::string stream(streams.Text(1));
     const bool is_new = use_.devices.empty() || use_.devices.back().device != device;
-    if (is_new) use_.devices.push_back({device, {}});
+    if (is_new) use_.devices.push_back({device, {}, {}});
     numbers[{device, stream}] = {static_cast<uint32_t>(use_.devices.size() - 1),
                                  static_cast<uint32_t>(use_.streams.size())};
     use_.streams.push_back({device, stream, {}});
@@ -168,35 +144,50 @@ uint32_t FreshDerivation::PlaceOf(int64_t track, uint32_t last) const {
   return static_cast<uint32_t>(at - tracks_.begin());
 }
 
-// By device and start; by track and start; by track and correlation, without one first, as NULL
-// comes first.
-std::vector<SortAhead::Order> FreshDerivation::Orders() const {
-  const auto by_device = [this, place = uint32_t{0}](const GpuActivity& activity,
-                                                     SortEntry& entry) mutable {
+// By device and start; those that have a time on the GPU.
+SortAhead::Order FreshDerivation::DeviceOrder() const {
+  // What is known of the launches comes in the order of the ids, as activities do.
+  struct Facts {
+    explicit Facts(const PackedRows<1>& rows) : rows_(&rows), cursor(rows) {}
+    const PackedRows<1>* rows_;
+    PackedRows<1>::Cursor cursor;
+    int64_t last_id = 0;
+  };
+  const auto facts = std::make_shared<std::optional<Facts>>(launches_->facts());
+  const auto by_device = [this, facts, place = uint32_t{0}](const GpuActivity& activity,
+                                                            SortEntry& entry) mutable {
+    if (activity.id <= (*facts)->last_id) facts->emplace(launches_->facts());
+    (*facts)->last_id = activity.id;
+    PackedRows<1>::Row fact{};
+    static_cast<void>((*facts)->cursor.Next(fact));
     if (!activity.has_dur || activity.dur < 0) return false;
     const bool without_timing = activity.dur == 0 && activity.ts + trace_.base_ns == trace_.zero_ns;
     place = PlaceOf(activity.track, place);
     if (without_timing || tracks_[place].stream == kNoStream) return false;
     entry = {activity.ts, activity.dur, tracks_[place].device,
-             place << 2 | static_cast<uint32_t>(activity.kind)};
+             place << 2 | static_cast<uint32_t>(activity.kind), static_cast<uint64_t>(fact[0])};
     return true;
   };
+  return {static_cast<uint32_t>(use_.devices.size()), by_device};
+}
+
+// By track and start; by track and correlation, without one first, as NULL comes first.
+std::vector<SortAhead::Order> FreshDerivation::IndexOrders() const {
   const auto by_track = [this, place = uint32_t{0}](const GpuActivity& activity,
                                                     SortEntry& entry) mutable {
     place = PlaceOf(activity.track, place);
-    entry = {activity.ts, activity.id, place, 0};
+    entry = {activity.ts, activity.id, place, 0, 0};
     return true;
   };
   const auto by_correlation = [this, place = uint32_t{0}](const GpuActivity& activity,
                                                           SortEntry& entry) mutable {
     place = PlaceOf(activity.track, place);
     const uint32_t has = activity.has_correlation ? 1 : 0;
-    entry = {activity.correlation, activity.id, 2 * place + has, 0};
+    entry = {activity.correlation, activity.id, 2 * place + has, 0, 0};
     return true;
   };
-  const auto devices = static_cast<uint32_t>(use_.devices.size());
   const auto tracks = static_cast<uint32_t>(tracks_.size());
-  return {{devices, by_device}, {tracks, by_track}, {2 * tracks, by_correlation}};
+  return {{tracks, by_track}, {2 * tracks, by_correlation}};
 }
 
 // Those of one table after the other, by track and start.
@@ -207,7 +198,7 @@ std::vector<SortAhead::Order> FreshDerivation::LongOrders() const {
                               const GpuActivity& slice, SortEntry& entry) mutable {
       if (slice.kind != kind) return false;
       place = PlaceOf(slice.track, place);
-      entry = {slice.ts, slice.id, place, 0};
+      entry = {slice.ts, slice.id, place, 0, 0};
       return true;
     };
     orders.push_back({static_cast<uint32_t>(tracks_.size()), by_track});
@@ -215,33 +206,67 @@ std::vector<SortAhead::Order> FreshDerivation::LongOrders() const {
   return orders;
 }
 
-Status FreshDerivation::DeriveBusyTime(SortAhead& sorted) {
+PartitionActivity FreshDerivation::ForPartition(const SortEntry& entry) const {
+  const LaunchFacts facts = LaunchFacts::Unpacked(entry.more);
+  PartitionActivity activity;
+  activity.start_ns = entry.key + trace_.base_ns;
+  activity.end_ns = activity.start_ns + entry.value;
+  const auto kind = static_cast<GpuKind>(entry.tag & 3);
+  activity.kind = kind == GpuKind::kCompute  ? StepPartition::kComputeKind
+                  : kind == GpuKind::kMemory ? StepPartition::kMemoryKind
+                                             : StepPartition::CommunicationKind(facts.parallelism);
+  if (facts.delay_ns.has_value()) activity.launch_ns = activity.start_ns - *facts.delay_ns;
+  if (activity.launch_ns.has_value()) activity.step = launches_->steps().At(*activity.launch_ns);
+  if (!activity.step.has_value()) activity.step = launches_->steps().At(activity.start_ns);
+  activity.thread = facts.thread;
+  return activity;
+}
+
+Status FreshDerivation::DeriveBusyTime(SortAhead& sorted, bool store_segments) {
+  std::unique_ptr<RowStore> rows;
+  if (store_segments) {
+    TRACEDB_ASSIGN(opened, RowStore::Open(db_.path(), {"busy_segment"}, row_options_));
+    rows = std::move(opened);
+  }
   uint32_t device = 0;
   std::vector<BusySegment> segments;
+  const auto partition = [this] {
+    return StepPartition(launches_->host().syncs(), trace_.base_ns);
+  };
+  StepPartition steps = partition();
+  const auto store = [&]() -> Status {
+    if (rows != nullptr) return StoreSegments(*rows, use_.devices[device].device, segments);
+    segments.clear();
+    return Done{};
+  };
   const auto finish = [&]() -> Status {
     if (use_.devices.empty()) return Done{};
     use_.devices[device].use.Finish(segments);
-    return StoreSegments(use_.devices[device].device, segments);
+    use_.devices[device].steps = steps.Finish();
+    steps = partition();
+    return store();
   };
   const auto take = [&](std::span<const SortEntry> entries) -> Status {
     for (const SortEntry& entry : entries) {
       if (entry.group != device) TRACEDB_TRY(finish());
       device = entry.group;
-      const int64_t start_ns = entry.key + trace_.base_ns;
-      const BusyInterval interval{start_ns, start_ns + entry.value,
+      const PartitionActivity activity = ForPartition(entry);
+      const BusyInterval interval{activity.start_ns, activity.end_ns,
                                   static_cast<int>(entry.tag & 3)};
       use_.streams[tracks_[entry.tag >> 2].stream].use.Add(interval);
       use_.devices[device].use.Add(interval, segments);
-      if (segments.size() < 256) continue;
-      TRACEDB_TRY(StoreSegments(use_.devices[device].device, segments));
+      steps.Add(activity);
+      if (segments.size() >= 256) TRACEDB_TRY(store());
     }
     return Done{};
   };
   TRACEDB_TRY(sorted.Next(take));
-  return finish();
+  TRACEDB_TRY(finish());
+  return rows != nullptr ? rows->Finish() : Done{};
 }
 
-Status FreshDerivation::StoreSegments(std::string_view device, std::vector<BusySegment>& segments) {
+Status FreshDerivation::StoreSegments(RowStore& rows, std::string_view device,
+                                      std::vector<BusySegment>& segments) {
   for (const BusySegment& segment : segments) {
     record_.Reset();
     record_.Int(trace_.rank);
@@ -249,7 +274,7 @@ Status FreshDerivation::StoreSegments(std::string_view device, std::vector<BusyS
     record_.Int(segment.start_ns);
     record_.Int(segment.end_ns - segment.start_ns);
     record_.Int(segment.kinds);
-    TRACEDB_TRY(rows_->Append(kBusySegment, next_segment_++, record_.Finish()));
+    TRACEDB_TRY(rows.Append(0, next_segment_++, record_.Finish()));
   }
   segments.clear();
   return Done{};
@@ -297,15 +322,8 @@ Status FreshDerivation::FillIndex(PageFile& file, const char* name, SortAhead& s
 
 Result<FreshUse> DeriveFresh(const std::filesystem::path& file, const FreshTrace& trace,
                              const LoadLimits& limits, RowWriter writer) {
-  const RowStoreOptions options{writer, limits.sqlite_cache_kib};
   TRACEDB_ASSIGN(db, SqliteDb::Open(file, SqliteMode::kFrozen));
-  TRACEDB_ASSIGN(rows, RowStore::Open(file, {"launch", "busy_segment"}, options));
-  FreshDerivation derivation(std::move(db), std::move(rows), trace, limits.derive_bytes_max);
-  if (writer == RowWriter::kPages) return derivation.Run();
-  // Busy time is left to SQL as well: so two ways of working it out are held against each other.
-  TRACEDB_ASSIGN(use, derivation.RunLaunches());
-  use.indexes_done = true;
-  return use;
+  return FreshDerivation(std::move(db), trace, limits, writer).Run();
 }
 
 }  // namespace tracedb

@@ -5,13 +5,16 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "ingest/busy_use.h"
+#include "ingest/derive_host.h"
 #include "ingest/gpu_activities.h"
 #include "ingest/launch_table.h"
 #include "ingest/long_slices.h"
+#include "ingest/step_partition.h"
 #include "ingest/trace_header.h"
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
@@ -30,20 +33,24 @@ struct FreshUse {
   struct Device {
     std::string device;
     DeviceUse use;
+    std::vector<StepUse> steps;
   };
   std::vector<Stream> streams;
   std::vector<Device> devices;
-  bool busy_done = false;     // busy_segment is filled, and the above is complete
-  bool indexes_done = false;  // the indexes of slices are filled
+  bool busy_done = false;                // busy_segment is filled, and the above is complete
+  bool indexes_done = false;             // the indexes of slices are filled
+  std::unique_ptr<HostDerivation> host;  // complete, and not stored yet
 };
 
 struct FreshTrace {
   int64_t rank = 0;
   int64_t base_ns = 0;  // what to add to a row's ts
   int64_t zero_ns = 0;  // the absolute time of a ts of 0 in the file
-  const LaunchCalls& calls;
   const GpuActivities& activities;
   const LongSlices& long_slices;
+  int64_t first_row = 1;  // number of its first row
+  const HostSlices& host_slices;
+  const GroupShapes& groups;
 };
 
 // The bulk of it, for a new file that holds one trace whose rows are complete and that no
@@ -56,6 +63,8 @@ Result<FreshUse> DeriveFresh(const std::filesystem::path& file, const FreshTrace
 // Through SQLite, for a rank over all its traces: replaces what is there.
 Status DeriveBusy(SqliteDb& db, int64_t rank);
 Status StoreFreshUse(SqliteDb& db, int64_t rank, const FreshUse& use);
+// Fills step_use: of the trace alone, whatever else there is of its rank.
+Status StoreStepUse(SqliteDb& db, int64_t trace_id, const FreshUse& use);
 
 // Fills process and thread from the trace's metadata events and tracks.
 Status DeriveNames(SqliteDb& db, int64_t trace_id);
@@ -63,6 +72,8 @@ Status DeriveNames(SqliteDb& db, int64_t trace_id);
 // `groups` are those of the header of the trace that was just read.
 Status DeriveGroups(SqliteDb& db, int64_t trace_id, const std::vector<HeaderGroup>& groups);
 Status DeriveCollectives(SqliteDb& db, int64_t rank);
+// What the groups are for that the args of collectives tell of. After DeriveGroups().
+Result<GroupShapes> ReadGroupShapes(SqliteDb& db);
 
 // For merging: adds the groups of the attached database `fresh`, and makes the groups anew from
 // what the traces in the database say.

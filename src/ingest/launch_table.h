@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "ingest/call_paths.h"
 #include "ingest/packed_rows.h"
 #include "tracedb/base/result.h"
 
@@ -17,26 +18,31 @@ struct LaunchCall {
   int64_t correlation = 0;
   int64_t slice_id = 0;  // 0: no call was offered
   int64_t ts = 0;
+  PathId path = 0;  // on which it was made
+  PathId forward = 0;
+  uint32_t thread = 0;  // that made it, numbered from 1
 };
 
-// The runtime calls of a trace, gathered while it is read, so that they need not be read back.
+// The runtime calls of a trace that have a correlation, with the paths on which they were made.
 class LaunchCalls {
  public:
   LaunchCalls(std::filesystem::path folder, size_t bytes_max)
       : rows_(std::move(folder), bytes_max) {}
 
   Status Add(const LaunchCall& call) {
-    return rows_.Add({call.correlation, call.slice_id, call.ts});
+    return rows_.Add(
+        {call.correlation, call.slice_id, call.ts, call.path, call.forward, call.thread});
   }
   template <typename Take>
   Status ForEach(Take take) const {
-    return rows_.ForEach([&take](const PackedRows<3>::Row& row) {
-      take(LaunchCall{row[0], row[1], row[2]});
+    return rows_.ForEach([&take](const PackedRows<6>::Row& row) {
+      take(LaunchCall{row[0], row[1], row[2], static_cast<PathId>(row[3]),
+                      static_cast<PathId>(row[4]), static_cast<uint32_t>(row[5])});
     });
   }
 
  private:
-  PackedRows<3> rows_;
+  PackedRows<6> rows_;
 };
 
 class LaunchTable {
@@ -51,7 +57,7 @@ class LaunchTable {
   void Want(int64_t correlation) {
     uint32_t& bucket = Find(correlation);
     if (bucket != 0) return;
-    calls_.push_back({correlation, 0, 0});
+    calls_.emplace_back().correlation = correlation;
     bucket = static_cast<uint32_t>(calls_.size());
   }
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "ingest/host_slices.h"
 #include "ingest/table_writer.h"
 
 namespace tracedb {
@@ -37,6 +38,7 @@ struct OpenSlice {
   uint32_t shape_text = 0;  // the shape's number in the builder's dictionary
   KeptSlots slots;
   char phase = 'B';
+  HostCall host_call;
 };
 
 class OpenSlices {

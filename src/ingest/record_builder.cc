@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "ingest/json_text.h"
+#include "ingest/sync_calls.h"
 
 namespace tracedb {
 namespace {
@@ -12,12 +13,31 @@ namespace {
 constexpr std::string_view kStepPrefix = "ProfilerStep#";
 
 // The N of "ProfilerStep#N" on the CPU's side; -1 when it is none.
-int64_t StepNumber(std::string_view name, std::string_view category) {
+int64_t StepNumberOf(std::string_view name, std::string_view category) {
   if (!name.starts_with(kStepPrefix) || category.starts_with("gpu_")) return -1;
   name.remove_prefix(kStepPrefix.size());
   int64_t step = -1;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), step);
   return error == std::errc() && end == name.data() + name.size() ? step : -1;
+}
+
+// No kind for what is no call on a thread: the profiler's own spans, waits of streams, annotations
+// as they were seen on a GPU.
+HostCall HostCallOf(EventTable table, std::string_view name, std::string_view category) {
+  switch (table) {
+    case EventTable::kRuntimeSlice:
+      return {HostKind::kCall, WaitsForGpu(name)};
+    case EventTable::kPythonSlice:
+      return {name.starts_with("nn.Module: ") ? HostKind::kModule : HostKind::kFunction};
+    case EventTable::kCpuSlice:
+      if (EqualsIgnoringCase(category, "user_annotation")) return {HostKind::kAnnotation};
+      if (EndsIgnoringCase(category, "op") || EndsIgnoringCase(category, "operator")) {
+        return {HostKind::kOperator};
+      }
+      return {};
+    default:
+      return {};
+  }
 }
 
 EventTable SliceTableOf(SliceTable table) {
@@ -51,7 +71,7 @@ RecordBuilder::RecordBuilder(TableWriter& writer, const LoadLimits& limits, cons
       open_(limits.open_bytes_max),
       next_row_(first.row),
       next_text_(first.text),
-      launch_calls_(spill_folder, limits.gathered_bytes_max),
+      host_slices_(spill_folder, limits.gathered_bytes_max / 2),
       gpu_activities_(spill_folder, limits.gathered_bytes_max),
       long_slices_(spill_folder, limits.gathered_long_bytes_max) {}
 
@@ -120,7 +140,9 @@ Status RecordBuilder::AddLabel(std::string_view text, LocalTexts& texts) {
                    : communication           ? GpuKind::kCommunication
                                              : GpuKind::kCompute;
   label.cuda_event = EqualsIgnoringCase(category, "cuda_event");
-  label.step = StepNumber(name, category);
+  label.step = StepNumberOf(name, category);
+  // A step is no call: what is summed is summed by step anyway.
+  if (label.step < 0) label.host_call = HostCallOf(label.table, name, category);
   texts.labels.push_back(label);
   if (!is_new) return Done{};
   return writer_.Label(id, name,
@@ -273,53 +295,74 @@ Status RecordBuilder::AddSlice(const EventRecord& record, const LocalLabel& labe
       row.gpu_kind = GpuKind::kCommunication;
     }
     TRACEDB_TRY(SeeActivity(row));
-  } else if (label.table == EventTable::kRuntimeSlice) {
-    TRACEDB_TRY(SeeCall(row.id, *row.ts, slots_));
-  } else if (label.step >= 0) {
-    TRACEDB_TRY(writer_.Step(row.id, row.track, label.step, *row.ts, row.dur));
+  } else {
+    if (label.step >= 0) {
+      TRACEDB_TRY(writer_.Step(row.id, row.track, label.step, *row.ts, row.dur));
+    }
+    TRACEDB_TRY(SeeHostSlice(label.table, label.host_call, row, slots_));
   }
-  if (row.dur >= kLongSliceNs) TRACEDB_TRY(SeeHostSlice(label.table, row));
   return writer_.Event(label.table, row, slots_);
 }
 
 namespace {
 
-std::optional<int64_t> CorrelationOf(const SlotValues& slots) {
-  constexpr auto kCorrelation = static_cast<size_t>(Slot::kCorrelation);
-  constexpr uint32_t kBit = uint32_t{1} << kCorrelation;
-  if ((slots.mask & kBit) == 0 || (slots.text_mask & kBit) != 0) return std::nullopt;
-  return slots.ints[kCorrelation];
+std::optional<int64_t> NumberIn(const SlotValues& slots, Slot slot) {
+  const auto at = static_cast<size_t>(slot);
+  const uint32_t bit = uint32_t{1} << at;
+  if ((slots.mask & bit) == 0 || (slots.text_mask & bit) != 0) return std::nullopt;
+  return slots.ints[at];
 }
 
 }  // namespace
 
-Status RecordBuilder::SeeCall(int64_t id, int64_t ts, const SlotValues& slots) {
-  const auto correlation = CorrelationOf(slots);
-  return correlation.has_value() ? launch_calls_.Add({*correlation, id, ts}) : Done{};
-}
-
 Status RecordBuilder::SeeActivity(const EventRow& row) {
-  const auto correlation = CorrelationOf(slots_);
+  const auto correlation = NumberIn(slots_, Slot::kCorrelation);
+  const auto external_id = NumberIn(slots_, Slot::kExternalId);
   GpuActivity activity;
   activity.id = row.id;
   activity.ts = *row.ts;
   activity.dur = row.dur.value_or(0);
   activity.track = row.track;
   activity.correlation = correlation.value_or(0);
+  activity.label = row.label;
+  activity.external_id = external_id.value_or(0);
+  if (row.gpu_kind == GpuKind::kCommunication) activity.shape = row.shape;
   activity.kind = static_cast<int>(row.gpu_kind);
   activity.has_dur = row.dur.has_value();
   activity.has_correlation = correlation.has_value();
+  activity.has_external_id = external_id.has_value();
   return gpu_activities_.Add(activity);
 }
 
-Status RecordBuilder::SeeHostSlice(EventTable table, const EventRow& row) {
-  if (table == EventTable::kGpuSlice) return Done{};
-  GpuActivity slice;
-  slice.id = row.id;
+Status RecordBuilder::SeeHostSlice(EventTable table, const HostCall& call, const EventRow& row,
+                                   const SlotValues& slots) {
+  if (row.dur >= kLongSliceNs) {
+    GpuActivity slice;
+    slice.id = row.id;
+    slice.ts = *row.ts;
+    slice.track = row.track;
+    slice.kind = static_cast<int>(table);
+    TRACEDB_TRY(long_slices_.Add(slice));
+  }
+  if (!call.kind.has_value()) return Done{};
+  HostSlice slice;
   slice.ts = *row.ts;
+  slice.dur = std::max<int64_t>(row.dur.value_or(0), 0);
+  slice.id = row.id;
   slice.track = row.track;
-  slice.kind = static_cast<int>(table);
-  return long_slices_.Add(slice);
+  slice.label = row.label;
+  slice.kind = *call.kind;
+  if (slice.kind == HostKind::kOperator) {
+    slice.shape = row.shape;
+    slice.sequence = NumberIn(slots, Slot::kSequenceNumber);
+    slice.forward_thread = NumberIn(slots, Slot::kFwdThreadId).value_or(0);
+    slice.external_id = NumberIn(slots, Slot::kExternalId);
+  } else if (slice.kind == HostKind::kCall) {
+    slice.waits = call.waits;
+    slice.correlation = NumberIn(slots, Slot::kCorrelation);
+    slice.external_id = NumberIn(slots, Slot::kExternalId);
+  }
+  return host_slices_.Add(slice);
 }
 
 Status RecordBuilder::AddPoint(EventTable table, const EventRecord& record, EventRow& row) {
@@ -345,7 +388,7 @@ Status RecordBuilder::Finish() {
   }
   summary_.last_row = next_row_ - 1;
   summary_.last_text = next_text_ - 1;
-  return Done{};
+  return host_slices_.Finish();
 }
 
 }  // namespace tracedb

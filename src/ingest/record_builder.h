@@ -13,8 +13,8 @@
 
 #include "ingest/event_batch.h"
 #include "ingest/gpu_activities.h"
+#include "ingest/host_slices.h"
 #include "ingest/kind_rules.h"
-#include "ingest/launch_table.h"
 #include "ingest/long_slices.h"
 #include "ingest/open_slices.h"
 #include "ingest/table_writer.h"
@@ -51,7 +51,7 @@ class RecordBuilder {
   Status Finish();
 
   const BuildSummary& summary() const { return summary_; }
-  const LaunchCalls& launch_calls() const { return launch_calls_; }
+  const HostSlices& host_slices() const { return host_slices_; }
   const GpuActivities& gpu_activities() const { return gpu_activities_; }
   const LongSlices& long_slices() const { return long_slices_; }
   EventIssues& issues() { return issues_; }
@@ -65,7 +65,8 @@ class RecordBuilder {
     EventTable table = EventTable::kCpuSlice;
     GpuKind gpu_kind = GpuKind::kCompute;
     bool cuda_event = false;  // its times are 0 where CUDA did not take them
-    int64_t step = -1;        // of a ProfilerStep
+    HostCall host_call;
+    int64_t step = -1;  // of a ProfilerStep
   };
   struct ShapeFacts {
     bool collective = false;
@@ -107,9 +108,9 @@ class RecordBuilder {
                   SlotValues& slots, bool& merged);
   void ReadSlots(const EventBatch& batch, const EventRecord& record);
   static bool IsWithoutTiming(const EventRecord& record, const LocalLabel& label);
-  Status SeeCall(int64_t id, int64_t ts, const SlotValues& slots);
   Status SeeActivity(const EventRow& row);
-  Status SeeHostSlice(EventTable table, const EventRow& row);
+  Status SeeHostSlice(EventTable table, const HostCall& call, const EventRow& row,
+                      const SlotValues& slots);
   void SeeTime(int64_t ts_ns, int64_t end_ns);
 
   TableWriter& writer_;
@@ -126,7 +127,7 @@ class RecordBuilder {
   int64_t next_row_;
   int64_t next_text_;
   bool has_origin_ = false;
-  LaunchCalls launch_calls_;
+  HostSlices host_slices_;
   GpuActivities gpu_activities_;
   LongSlices long_slices_;
   BuildSummary summary_;

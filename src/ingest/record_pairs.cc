@@ -17,6 +17,7 @@ Status RecordBuilder::Begin(uint64_t key, const EventRecord& record, const Local
   slice.shape = row.shape;
   slice.shape_text = shape.text;
   slice.phase = record.phase;
+  if (record.phase == 'B') slice.host_call = label.host_call;  // others are on no thread
   slice.slots.Keep(slots_);
   if (open_.Open(key, slice)) return Done{};
   issues_.Add(IssueKind::kTooManyOpen, record.offset, {&record.phase, 1});
@@ -45,9 +46,10 @@ Status RecordBuilder::End(uint64_t key, int64_t label, const EventRecord& record
   bool merged = true;
   SlotValues slots = open->slots.Values();
   if (shape.id != 0) TRACEDB_TRY(MergeEnd(*open, shape, slice, slots, merged));
-  if (slice.dur >= kLongSliceNs) TRACEDB_TRY(SeeHostSlice(open->table, slice));
+  if (open->table != EventTable::kGpuSlice) {
+    TRACEDB_TRY(SeeHostSlice(open->table, open->host_call, slice, slots));
+  }
   TRACEDB_TRY(writer_.Event(open->table, slice, slots));
-  if (open->table == EventTable::kRuntimeSlice) TRACEDB_TRY(SeeCall(slice.id, *slice.ts, slots));
   if (merged) return Done{};
   row.id = next_row_++;  // its args found no place in the slice: it stays as an event of its own
   return writer_.Event(EventTable::kInstant, row, slots_);

@@ -123,7 +123,86 @@ CREATE TABLE launch (
   id INTEGER PRIMARY KEY,         -- the GPU activity's slice
   launch_slice_id INTEGER,        -- the runtime call with its correlation
   launch_ts_ns INTEGER,
-  step INTEGER                    -- in which it was launched, else in which it starts
+  step INTEGER,                   -- in which it was launched, else in which it starts
+  path_id INTEGER,                -- in call_path: on which it was launched
+  forward_path_id INTEGER         -- of a backward pass: that of the forward operator
+);
+
+CREATE TABLE call_path (
+  -- What the host was in, as a tree: an operator, an annotation, a Python function or a module
+  -- below the one in which it was called.
+  id INTEGER PRIMARY KEY,
+  parent_id INTEGER,              -- NULL: the outermost
+  kind INTEGER,                   -- as in host_use
+  label INTEGER,
+  shape INTEGER,                  -- operators: of their args
+  op INTEGER                      -- label of the nearest operator upwards, itself included
+);
+
+CREATE TABLE host_use (
+  -- Calls of one name that start in one step, and what the GPU did for it; operators also by their
+  -- args. One that runs within another of its name adds to calls and to the columns with self
+  -- alone. GPU times are sums over activities by the step of `launch`, copies and fills as well.
+  trace_id INTEGER,
+  step INTEGER,                   -- NULL: outside any
+  kind INTEGER,                   -- 0 operator, 1 annotation, 2 Python function, 3 nn.Module,
+                                  -- 4 runtime or driver call
+  label INTEGER,                  -- NULL, as kind: all that did not fit in memory
+  shape INTEGER,
+  calls INTEGER,
+  total_ns INTEGER,               -- of calls that are not within one of the same name
+  self_ns INTEGER,                -- in which it is the innermost of its kind on its thread
+  activities INTEGER,             -- GPU activities that were launched in it
+  gpu_ns INTEGER,                 -- their durations
+  self_gpu_ns INTEGER,            -- of those for which it is the innermost of its kind
+  backward_gpu_ns INTEGER,        -- launched in the backward pass of an operator in it, outside it
+  self_backward_gpu_ns INTEGER
+);
+
+CREATE TABLE kernel_use (
+  -- GPU activities of one name by the innermost operator that launched them.
+  trace_id INTEGER,
+  step INTEGER,
+  op INTEGER,                     -- label; NULL: the trace does not tell
+  forward_op INTEGER,             -- label; of a backward pass: the forward operator
+  kernel INTEGER,                 -- label; NULL, as op: all that did not fit in memory
+  activities INTEGER,
+  gpu_ns INTEGER                  -- sum of their durations
+);
+
+CREATE TABLE sync_use (
+  -- Runtime calls that return when the GPU is done, by where they were made.
+  trace_id INTEGER,
+  step INTEGER,
+  label INTEGER,                  -- NULL: all that did not fit in memory
+  path_id INTEGER,                -- in call_path
+  calls INTEGER,
+  total_ns INTEGER,               -- sum of their durations
+  stalls INTEGER,                 -- gaps of step_use with the cause sync that began in one of them
+  stalled_ns INTEGER              -- how long these were
+);
+
+CREATE TABLE step_use (
+  -- A GPU's time in one trace, cut where the GPU comes to the first activity of a step. The columns
+  -- compute_ns, exposed_ and idle_ add up to end_ns - start_ns.
+  trace_id INTEGER,
+  device TEXT,
+  step INTEGER,                   -- NULL: before the first step's
+  start_ns INTEGER,
+  end_ns INTEGER,
+  compute_ns INTEGER,
+  communication_ns INTEGER,
+  overlap_ns INTEGER,             -- in which both run
+  exposed_pipeline_ns INTEGER,    -- communication without compute, by process_groups.parallelism;
+  exposed_data_ns INTEGER,        -- where several kinds run, of the one that ends last
+  exposed_tensor_ns INTEGER,
+  exposed_expert_ns INTEGER,
+  exposed_other_ns INTEGER,
+  exposed_memory_ns INTEGER,
+  idle_host_ns INTEGER,           -- the activity that ended it was launched after it had begun
+  idle_sync_ns INTEGER,           -- as well, and that thread was then in a call of sync_use
+  idle_dependency_ns INTEGER,     -- it had been launched before
+  idle_unknown_ns INTEGER         -- its launch is not in the trace
 );
 
 CREATE TABLE busy_segment (

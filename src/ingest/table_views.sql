@@ -10,7 +10,16 @@ SELECT rank, max(world_size) AS world_size, max(host) AS host, max(gpu_name) AS 
 FROM trace GROUP BY rank;
 
 CREATE VIEW process_groups AS  -- a communicator: who takes part in collectives together
-SELECT group_id, name, description, size, ranks FROM process_group;
+SELECT group_id, name, description, size, ranks,
+       CASE
+         WHEN instr(words, 'pipeline') OR instr(words, '_pp_') THEN 'pipeline'
+         WHEN instr(words, 'data') OR instr(words, 'dp_') THEN 'data'
+         WHEN instr(words, 'tensor') OR instr(words, '_tp_') THEN 'tensor'
+         WHEN instr(words, 'expert') OR instr(words, '_ep_') THEN 'expert'
+         ELSE 'other'
+       END AS parallelism
+FROM (SELECT *, '_' || replace(replace(lower(description), ' ', '_'), '-', '_') || '_' AS words
+      FROM process_group);
 
 CREATE VIEW processes AS SELECT trace_id, rank, pid, name, sort_index, labels FROM process;
 
@@ -46,9 +55,19 @@ SELECT s.id AS slice_id, t.trace_id, t.rank, t.device, t.stream, l.category, l.n
        CASE s.kind WHEN 0 THEN 'compute' WHEN 1 THEN 'communication' ELSE 'memory' END AS kind,
        s.ts + t.base_ns AS ts_ns, s.dur AS dur_ns, s.correlation, s.external_id,
        k.launch_slice_id, k.launch_ts_ns, k.step, s.bytes, a.grid, a.block, a.registers,
-       a.shared_memory_bytes, a.occupancy_pct
+       a.shared_memory_bytes, a.occupancy_pct, o.name AS op, k.path_id, k.forward_path_id
 FROM gpu_slice s JOIN track t ON t.id = s.track JOIN label l ON l.id = s.label
-     LEFT JOIN shape a ON a.id = s.shape LEFT JOIN launch k ON k.id = s.id;
+     LEFT JOIN shape a ON a.id = s.shape LEFT JOIN launch k ON k.id = s.id
+     LEFT JOIN call_path c ON c.id = k.path_id LEFT JOIN label o ON o.id = c.op;
+
+CREATE VIEW call_paths AS  -- what the host was in when it launched something: a tree
+SELECT c.id AS path_id, c.parent_id, l.trace_id, l.rank,
+       CASE c.kind WHEN 0 THEN 'operator' WHEN 1 THEN 'annotation' WHEN 2 THEN 'function'
+                   ELSE 'module' END AS kind,
+       n.name, o.name AS op, a.args
+FROM call_path c CROSS JOIN label n ON n.id = c.label LEFT JOIN label o ON o.id = c.op
+     LEFT JOIN shape a ON a.id = c.shape
+     LEFT JOIN trace l ON c.id BETWEEN l.first_row AND l.last_row;
 
 CREATE VIEW collectives AS  -- one rank's part in a communication kernel
 SELECT p.id AS slice_id, p.trace_id, p.rank, p.group_id, p.ordinal, p.seq, p.collective, p.dtype,

@@ -175,8 +175,31 @@ Status TraceReading::StoreIssues(SqliteDb& db) {
   return Done{};
 }
 
-// Everything that is not bulk rows, through SQLite: the file is still ours alone, so nothing needs
-// to be safe before it lands.
+// Through SQLite: the file is still ours alone, so nothing needs to be safe before it lands.
+Result<SqliteDb> TraceReading::OpenRows(const fs::path& rows_file) {
+  TRACEDB_ASSIGN(db, SqliteDb::Open(rows_file, SqliteMode::kReadWrite));
+  if (options_.stop != nullptr) db.StopWhen(*options_.stop);
+  TRACEDB_TRY(
+      db.Execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
+                 "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -" +
+                 std::to_string(options_.limits.sqlite_cache_kib) + "; BEGIN"));
+  return db;
+}
+
+// What the trace says of itself, and what the bulk of the derived rows needs to know of that.
+Result<GroupShapes> TraceReading::StoreFacts(const fs::path& rows_file, int64_t base) {
+  TRACEDB_ASSIGN(db, OpenRows(rows_file));
+  TRACEDB_TRY(db.Execute("UPDATE track SET rank = " + std::to_string(rank_.rank) +
+                         ", base_ns = " + std::to_string(base)));
+  TRACEDB_TRY(StoreTrace(db));
+  TRACEDB_TRY(StoreIssues(db));
+  TRACEDB_TRY(DeriveNames(db, first_.trace_id));
+  TRACEDB_TRY(DeriveGroups(db, first_.trace_id, header_.groups));
+  TRACEDB_ASSIGN(groups, ReadGroupShapes(db));
+  TRACEDB_TRY(db.Execute("COMMIT"));
+  return groups;
+}
+
 Status TraceReading::Derive(const fs::path& rows_file) {
   int64_t base;
   if (__builtin_add_overflow(header_.base_time_ns.value_or(0), built_.origin_ns, &base)) {
@@ -185,28 +208,23 @@ Status TraceReading::Derive(const fs::path& rows_file) {
   }
   // What reading took has been given back to the allocator; the bound is for the process.
   malloc_trim(0);
+  TRACEDB_ASSIGN(groups, StoreFacts(rows_file, base));
   const FreshTrace trace{rank_.rank,
                          base,
                          header_.base_time_ns.value_or(0),
-                         builder_->launch_calls(),
                          builder_->gpu_activities(),
-                         builder_->long_slices()};
+                         builder_->long_slices(),
+                         first_.row,
+                         builder_->host_slices(),
+                         groups};
   TRACEDB_ASSIGN(use, DeriveFresh(rows_file, trace, options_.limits, options_.writer));
   malloc_trim(0);
-  TRACEDB_ASSIGN(db, SqliteDb::Open(rows_file, SqliteMode::kReadWrite));
-  if (options_.stop != nullptr) db.StopWhen(*options_.stop);
-  TRACEDB_TRY(
-      db.Execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
-                 "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -" +
-                 std::to_string(options_.limits.sqlite_cache_kib) + "; BEGIN"));
-  TRACEDB_TRY(db.Execute("UPDATE track SET rank = " + std::to_string(rank_.rank) +
-                         ", base_ns = " + std::to_string(base)));
-  TRACEDB_TRY(StoreTrace(db));
-  TRACEDB_TRY(StoreIssues(db));
-  TRACEDB_TRY(DeriveNames(db, first_.trace_id));
+  TRACEDB_ASSIGN(db, OpenRows(rows_file));
+  TRACEDB_TRY(use.host->Store(db, first_.trace_id, first_.row));
+  use.host.reset();
+  TRACEDB_TRY(StoreStepUse(db, first_.trace_id, use));
   TRACEDB_TRY(use.busy_done ? StoreFreshUse(db, rank_.rank, use) : DeriveBusy(db, rank_.rank));
   if (!use.indexes_done) TRACEDB_TRY(db.Execute("REINDEX"));
-  TRACEDB_TRY(DeriveGroups(db, first_.trace_id, header_.groups));
   TRACEDB_TRY(DeriveCollectives(db, rank_.rank));
   return db.Execute("COMMIT");
 }

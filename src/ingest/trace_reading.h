@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ingest/database_landing.h"
+#include "ingest/derive_host.h"
 #include "ingest/event_pipeline.h"
 #include "ingest/kind_rules.h"
 #include "ingest/record_builder.h"
@@ -50,6 +51,8 @@ class TraceReading {
  private:
   Status StoreTrace(SqliteDb& db);
   Status StoreIssues(SqliteDb& db);
+  Result<SqliteDb> OpenRows(const std::filesystem::path& rows_file);
+  Result<GroupShapes> StoreFacts(const std::filesystem::path& rows_file, int64_t base);
   Status Derive(const std::filesystem::path& rows_file);
 
   const std::filesystem::path& input_;

@@ -7,7 +7,9 @@
 #include <system_error>
 #include <utility>
 
+#include "query/plot_settings.h"
 #include "query/query_file.h"
+#include "query/result_plot.h"
 #include "query/result_text.h"
 #include "tracedb/query/query_database.h"
 
@@ -16,6 +18,18 @@ namespace {
 
 bool WritesToStdout(const QueryOptions& options) {
   return options.output.empty() || options.output == "-";
+}
+
+std::unique_ptr<RowSink> PlotSinkFor(const QueryOptions& options, const QueryDoc& doc,
+                                     OutputStream& output) {
+  PlotOptions plot;
+  plot.spec = doc.plot;
+  plot.file = doc.file;
+  plot.style.width = WritesToStdout(options) ? LineWidth(STDOUT_FILENO) : LineWidth(-1);
+  plot.style.unicode = ShowsUnicode();
+  plot.style.color = options.color;
+  plot.style.header = options.header;
+  return MakePlotSink(std::move(plot), output);
 }
 
 std::unique_ptr<RowSink> SinkFor(const QueryOptions& options, OutputStream& output) {
@@ -120,12 +134,29 @@ Result<QueryOutcome> RunOn(const QueryOptions& options, const QueryDoc& doc) {
   TRACEDB_ASSIGN(query,
                  PreparedQuery::Prepare(db, doc, {options.params, options.assert_expression}));
   return ToOutput(options, [&](OutputStream& output) {
-    const std::unique_ptr<RowSink> sink = SinkFor(options, output);
+    const std::unique_ptr<RowSink> sink =
+        options.plot ? PlotSinkFor(options, doc, output) : SinkFor(options, output);
     return query.Run(*sink);
   });
 }
 
+Status CheckPlotOptions(const QueryOptions& options) {
+  if (!options.plot) return Done{};
+  if (options.source.empty() && options.command.empty()) {
+    return Error{ErrorKind::kUsage, "--plot needs a query",
+                 "for example: tracedb query kernels_top --plot"};
+  }
+  const std::string_view other = options.format.has_value() ? "--format"
+                                 : options.safe_csv         ? "--safe-csv"
+                                 : options.explain          ? "--explain"
+                                                            : "";
+  if (other.empty()) return Done{};
+  return Error{ErrorKind::kUsage, fmt::format("both --plot and {} are given", other),
+               "give one of them"};
+}
+
 Status CheckOptions(const QueryOptions& options) {
+  TRACEDB_TRY(CheckPlotOptions(options));
   const bool has_query = !options.source.empty() || !options.command.empty();
   if (!options.source.empty() && !options.command.empty()) {
     return Error{

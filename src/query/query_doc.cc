@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "query/doc_words.h"
 #include "query/near_name.h"
 #include "query/query_value.h"
 #include "query/result_text.h"
@@ -14,8 +15,8 @@ namespace tracedb {
 namespace {
 
 constexpr size_t kTitleCharactersMax = 60;
-constexpr std::array<std::string_view, 6> kKeys = {"title", "param",   "column",
-                                                   "empty", "meaning", "advice"};
+constexpr std::array<std::string_view, 7> kKeys = {"title",   "param",  "column", "empty",
+                                                   "meaning", "advice", "plot"};
 
 // Keys that hold a text and nothing else.
 struct TextKey {
@@ -46,48 +47,8 @@ constexpr std::array<Unit, 12> kUnits = {{{"ns", "_ns"},
 constexpr std::array<DocType, 4> kTypes = {DocType::kText, DocType::kInteger, DocType::kReal,
                                            DocType::kBool};
 
-std::string_view Trim(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r";
-  const size_t first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
-
-// Takes the word at the start of `text` off it, with the blanks behind it.
-std::string_view TakeWord(std::string_view& text) {
-  const size_t end = std::min(text.find_first_of(" \t"), text.size());
-  const std::string_view word = text.substr(0, end);
-  text = Trim(text.substr(end));
-  return word;
-}
-
-bool IsName(std::string_view name) {
-  const auto letter = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-  };
-  return !name.empty() && letter(name[0]) && std::all_of(name.begin(), name.end(), [&](char c) {
-    return letter(c) || (c >= '0' && c <= '9');
-  });
-}
-
-// The word before a ':' at the start of a line; empty when there is none.
-std::string_view KeyOf(std::string_view line) {
-  const size_t colon = line.find(':');
-  if (colon == std::string_view::npos || !IsName(line.substr(0, colon))) return {};
-  return line.substr(0, colon);
-}
-
 bool IsKey(std::string_view word) {
   return std::find(kKeys.begin(), kKeys.end(), word) != kKeys.end();
-}
-
-// The text of a comment line, without "--" and one blank. Nothing when it is no comment.
-std::optional<std::string_view> CommentText(std::string_view line) {
-  if (!line.starts_with("--")) return std::nullopt;
-  line.remove_prefix(2);
-  if (line.starts_with(' ')) line.remove_prefix(1);
-  const size_t last = line.find_last_not_of(" \t\r");
-  return line.substr(0, last == std::string_view::npos ? 0 : last + 1);
 }
 
 // Reads the lines of one header, in order.
@@ -109,6 +70,8 @@ class HeaderReader {
   Status Title(std::string_view title);
   Status Param(std::string_view rest);
   Status Column(std::string_view rest);
+  Status Plot(std::string_view rest);
+  Status FinishPlot();
   Status FreeText(std::string_view line);
   // name type[(unit)] of a param or a column; takes them off `rest`.
   template <typename Item>
@@ -126,6 +89,8 @@ class HeaderReader {
   std::string* open_text_ = nullptr;  // what an indented line goes on with
   std::vector<int> param_lines_;
   std::vector<int> column_lines_;
+  int plot_line_ = 0;      // 0: there is none
+  std::string plot_text_;  // read when all columns are known
 };
 
 Status HeaderReader::Line(std::string_view line) {
@@ -134,7 +99,8 @@ Status HeaderReader::Line(std::string_view line) {
   if (IsKey(key)) return Key(key, Trim(line.substr(key.size() + 1)));
   for (std::string_view known : kKeys) {
     const size_t distance = key.empty() ? 9 : EditDistance(key, known);
-    if (distance > 0 && distance <= 2 && key.size() >= 4) {
+    // Of four letters two are half: "root:" is not meant to be "plot:".
+    if (distance > 0 && distance <= (known.size() > 4 ? 2u : 1u) && key.size() >= 4) {
       return Here(fmt::format("there is no key '{}:'", key),
                   fmt::format("did you mean '{}:'?", known));
     }
@@ -170,6 +136,7 @@ Status HeaderReader::Key(std::string_view key, std::string_view rest) {
   past_description_ = true;
   if (key == "param") return Param(rest);
   if (key == "column") return Column(rest);
+  if (key == "plot") return Plot(rest);
   for (size_t i = 0; i < kTextKeys.size(); ++i) {
     if (kTextKeys[i].key != key) continue;
     if (has_text_[i]) return Here(fmt::format("a second '{}:'", key), "keep one");
@@ -318,8 +285,27 @@ Status HeaderReader::Column(std::string_view rest) {
   return Done{};
 }
 
+Status HeaderReader::Plot(std::string_view rest) {
+  if (plot_line_ > 0) return Here("a second 'plot:'", "keep one");
+  plot_line_ = line_;
+  plot_text_ = rest;
+  open_text_ = &plot_text_;
+  return Done{};
+}
+
+Status HeaderReader::FinishPlot() {
+  if (plot_line_ == 0) return Done{};
+  auto plot = ParsePlot(plot_text_, doc_.columns);
+  if (!plot.ok()) return At(plot_line_, "plot: " + plot.error().what, plot.error().advice);
+  doc_.plot = std::move(plot).value();
+  return Done{};
+}
+
 Status HeaderReader::Finish() {
-  if (!has_title_)
+  // Somebody's own SQL may say how it is plotted and nothing else.
+  const bool only_plot = plot_line_ > 0 && doc_.params.empty() && doc_.columns.empty() &&
+                         std::find(has_text_.begin(), has_text_.end(), true) == has_text_.end();
+  if (!has_title_ && !only_plot)
     return At(1, "the header has no title", "begin it with: -- title: What it tells");
   for (size_t i = 0; i < doc_.params.size(); ++i) {
     if (!doc_.params[i].text.empty()) continue;
@@ -336,7 +322,7 @@ Status HeaderReader::Finish() {
     return At(1, fmt::format("'{}:' has no text", kTextKeys[i].key));
   }
   while (doc_.description.ends_with('\n')) doc_.description.pop_back();
-  return Done{};
+  return FinishPlot();
 }
 
 // The comment lines at the top of `text`, and how much of it they take.

@@ -62,6 +62,7 @@ std::string ExplainQuery(const QueryDoc& doc) {
     columns.push_back({column.name, TypeAndUnit(column.type, column.unit), column.text});
   }
   AppendItems(page, "Columns", columns);
+  if (doc.plot.has_value()) page += "\nPlot (--plot)\n  " + DescribePlot(*doc.plot) + '\n';
   if (!doc.meaning.empty()) page += "\nWhat a row means\n  " + doc.meaning + '\n';
   if (!doc.advice.empty()) page += "\nWhat to do\n  " + doc.advice + '\n';
   if (!doc.when_empty.empty()) page += "\nWhen there is no row\n  " + doc.when_empty + '\n';

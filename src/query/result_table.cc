@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 #include <vector>
 
+#include "query/result_columns.h"
 #include "query/result_sinks.h"
 #include "query/result_text.h"
 
@@ -15,21 +15,6 @@ namespace {
 
 constexpr size_t kHeldRowsMax = 1000;
 constexpr size_t kHeldBytesMax = 8u << 20;
-constexpr size_t kCutWidthMin = 8;  // text columns are not made narrower than this
-constexpr std::string_view kGap = "  ";
-
-std::string ShownReal(double real, std::string_view column_name) {
-  const double size = std::fabs(real);
-  if (!std::isfinite(real) || size >= 1e15) return fmt::format("{:.6g}", real);
-  if (column_name.ends_with("_ms")) return fmt::format("{:.3f}", real);
-  if (column_name.ends_with("_pct")) return fmt::format("{:.2f}", real);
-  return size >= 1e6 ? fmt::format("{:.0f}", real) : fmt::format("{:.6g}", real);
-}
-
-struct Shown {
-  std::string text;
-  SqlType type = SqlType::kNull;
-};
 
 class TableSink : public RowSink {
  public:
@@ -74,16 +59,10 @@ Status TableSink::Begin(std::span<const std::string> column_names) {
 
 Status TableSink::Row(std::span<const Cell> cells) {
   ++rows_;
-  std::vector<Shown> row(cells.size());
+  std::vector<Shown> row;
+  row.reserve(cells.size());
   for (size_t i = 0; i < cells.size(); ++i) {
-    row[i].type = cells[i].type;
-    if (cells[i].type == SqlType::kReal) {
-      row[i].text = ShownReal(cells[i].real, names_[i]);
-    } else if (cells[i].type == SqlType::kText) {
-      row[i].text = ShownText(cells[i].text);
-    } else {
-      AppendCell(row[i].text, cells[i]);
-    }
+    row.push_back(ShowCell(cells[i], names_[i]));
     held_bytes_ += sizeof(Shown) + row[i].text.size();
   }
   if (!IsHeld()) return WriteLine(row);
@@ -132,42 +111,24 @@ void TableSink::ChooseWidths() {
   FitTerminal();
 }
 
-// Narrows the widest text column, again and again, until a line fits or no column can give more.
 void TableSink::FitTerminal() {
   cuts_ = false;
   if (!options_.terminal || options_.terminal_width <= 0) return;
-  const auto room = static_cast<size_t>(options_.terminal_width);
-  size_t total = kGap.size() * (widths_.size() - 1);
-  for (size_t i = 0; i < widths_.size(); ++i) {
-    if (!right_[i] && widths_[i] > std::max(room, kCutWidthMin)) {
-      widths_[i] = std::max(room, kCutWidthMin);
-      cuts_ = true;
-    }
-    total += widths_[i];
+  std::vector<size_t> floors = widths_;
+  for (size_t i = 0; i < floors.size(); ++i) {
+    if (!right_[i]) floors[i] = std::min(floors[i], kCutWidthMin);
   }
-  while (total > room) {
-    size_t widest = widths_.size();
-    for (size_t i = 0; i < widths_.size(); ++i) {
-      if (right_[i] || widths_[i] <= kCutWidthMin) continue;
-      if (widest == widths_.size() || widths_[i] > widths_[widest]) widest = i;
-    }
-    if (widest == widths_.size()) return;
-    --widths_[widest];
-    --total;
-    cuts_ = true;
-  }
+  cuts_ = NarrowColumns(widths_, floors, static_cast<size_t>(options_.terminal_width));
 }
 
 Status TableSink::WriteLine(std::span<const Shown> row) {
   line_.clear();
   for (size_t i = 0; i < row.size(); ++i) {
-    if (i > 0) line_ += kGap;
+    if (i > 0) line_ += kColumnGap;
     // Only what a person watches is cut, and numbers never: half a number is a wrong one.
     const bool cut = cuts_ && row[i].type == SqlType::kText && !right_[i];
     const std::string text = cut ? CutToWidth(row[i].text, widths_[i]) : row[i].text;
-    const size_t width = DisplayWidth(text);
-    const std::string blanks(widths_[i] > width ? widths_[i] - width : 0, ' ');
-    line_ += right_[i] ? blanks + text : text + blanks;
+    AppendAligned(line_, text, widths_[i], right_[i]);
   }
   line_.erase(line_.find_last_not_of(' ') + 1);
   line_ += '\n';

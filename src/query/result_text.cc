@@ -107,17 +107,17 @@ size_t DisplayWidth(std::string_view text) {
   return width;
 }
 
-std::string CutToWidth(std::string_view text, size_t width) {
+std::string CutToWidth(std::string_view text, size_t width, std::string_view mark) {
   if (DisplayWidth(text) <= width) return std::string(text);
   size_t bytes = 0;
-  size_t used = 1;  // the '…'
+  size_t used = DisplayWidth(mark);
   while (bytes < text.size()) {
     const Utf8Character character = ReadUtf8(text.substr(bytes));
     used += CharacterWidth(character.code);
     if (used > width) break;
     bytes += character.bytes;
   }
-  return std::string(text.substr(0, bytes)) + "…";
+  return std::string(text.substr(0, bytes)).append(mark);
 }
 
 std::string ShownText(std::string_view text) {
@@ -137,6 +137,21 @@ std::string ShownText(std::string_view text) {
     text.remove_prefix(character.bytes);
   }
   return shown;
+}
+
+std::string AsciiText(std::string_view shown) {
+  std::string ascii;
+  while (!shown.empty()) {
+    const Utf8Character character = ReadUtf8(shown);
+    if (character.valid && character.code < 0x80) {
+      ascii += shown[0];
+    } else {
+      const unsigned code = character.valid ? static_cast<unsigned>(character.code) : 0xFFFDu;
+      fmt::format_to(std::back_inserter(ascii), "\\u{:04x}", code);
+    }
+    shown.remove_prefix(character.bytes);
+  }
+  return ascii;
 }
 
 void AppendReal(std::string& out, double real) {

@@ -21,13 +21,16 @@ size_t CountCharacters(std::string_view text);
 // two, marks that combine none.
 size_t DisplayWidth(std::string_view text);
 
-// The longest start of `text` that fits `width` columns with a closing '…', or all of it if it
+// The longest start of `text` that fits `width` columns with a closing mark, or all of it if it
 // fits without.
-std::string CutToWidth(std::string_view text, size_t width);
+std::string CutToWidth(std::string_view text, size_t width, std::string_view mark = "…");
 
 // Text that does nothing to a terminal: control characters as \n, \t or \x1b, characters that turn
 // the writing direction or are not seen as \u202e, broken UTF-8 as U+FFFD.
 std::string ShownText(std::string_view text);
+
+// With everything that is not ASCII as \u00e9; of text that is shown already.
+std::string AsciiText(std::string_view shown);
 
 // The shortest text that reads back as the same number; "inf", "-inf" or "nan" if it is not finite.
 void AppendReal(std::string& out, double real);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Lets the program ingest the fixtures and random jobs, and compares its queries on where the time
-goes with breakdown_oracle.py: every column of every row.
+goes with breakdown_oracle.py and partition_oracle.py: every column of every row.
 
     python3 check_breakdown.py --program P [--fixtures DIR] [--only NAME] [--query Q] [--show 5]
                                [--seeds 6] [FOLDER...]
@@ -21,6 +21,7 @@ import tempfile
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import breakdown_oracle  # noqa: E402
 import make_cases  # noqa: E402
+import partition_oracle  # noqa: E402
 import trace_oracle as oracle  # noqa: E402
 from run_oracle import traces_in  # noqa: E402
 
@@ -32,12 +33,15 @@ WITH_PARAMETERS = (("kernels_top", {"rank": 1, "step": 4}), ("kernels_top", {"st
                    ("memcpy_summary", {"rank": 0, "step": 4}),
                    ("overlap_by_group", {"rank": 1, "step": 3}),
                    ("gpu_gaps", {"limit": 1000000}),
-                   ("launch_latency", {"rank": 1, "step": 3}))
+                   ("launch_latency", {"rank": 1, "step": 3}),
+                   ("time_partition", {"rank": 1, "step": 4}))
 
 
 def query_functions():
-    return [name for name, member in inspect.getmembers(breakdown_oracle, inspect.isfunction)
-            if os.path.exists(os.path.join(QUERIES, name + ".sql"))]
+    """{name of a query: what it must say}."""
+    return {name: member for oracle_of in (breakdown_oracle, partition_oracle)
+            for name, member in inspect.getmembers(oracle_of, inspect.isfunction)
+            if os.path.exists(os.path.join(QUERIES, name + ".sql"))}
 
 
 def ask(program, database, query, parameters):
@@ -88,7 +92,7 @@ def check_set(options, name, paths):
         for query, parameters in [(query, {}) for query in query_functions()] + [*WITH_PARAMETERS]:
             if options.query not in (None, query):
                 continue
-            expected = list(getattr(breakdown_oracle, query)(job, **parameters))
+            expected = list(query_functions()[query](job, **parameters))
             ours = ask(options.program, database, query, parameters)
             differences += differences_of(query, ours, expected)
             rows += len(expected)

@@ -86,6 +86,29 @@ TEST(QueryDoc, ReadsMeaningAndAdviceOfACheck) {
   EXPECT_NE(page.find("What to do\n  Do.\n"), std::string::npos) << page;
 }
 
+TEST(QueryDoc, ReadsHowItIsPlotted) {
+  auto parsed = ParseQueryDoc("a.sql",
+                              "-- title: A\n-- plot: stacked a_ms,\n--   b_ms by k\n"
+                              "-- column: k text K.\n-- column: a_ms real(ms) A.\n"
+                              "-- column: b_ms real(ms) B.\nSELECT");
+  ASSERT_TRUE(parsed.ok()) << parsed.error().what;
+  ASSERT_TRUE(parsed.value().plot.has_value());
+  EXPECT_EQ(parsed.value().plot->values, (std::vector<std::string>{"a_ms", "b_ms"}));
+  const std::string page = ExplainQuery(parsed.value());
+  EXPECT_NE(page.find("\nPlot (--plot)\n  stacked a_ms, b_ms by k\n"), std::string::npos) << page;
+}
+
+TEST(QueryDoc, APlotLineNeedsNoOtherHeader) {
+  auto parsed = ParseQueryDoc("a.sql", "-- Mine.\n-- plot: line v over x\nSELECT 1");
+  ASSERT_TRUE(parsed.ok()) << parsed.error().what;
+  EXPECT_FALSE(parsed.value().IsDocumented());
+  EXPECT_EQ(parsed.value().plot->over, "x");
+  EXPECT_EQ(parsed.value().sql, "SELECT 1");
+  auto more = ParseQueryDoc("a.sql", "-- plot: bar v\n-- column: v int(count) V.\nSELECT 1");
+  ASSERT_FALSE(more.ok());
+  EXPECT_EQ(more.error().what, "a.sql:1: the header has no title");
+}
+
 TEST(QueryDoc, TextWithoutAHeaderIsAllSql) {
   for (std::string_view text : {"SELECT 1", "-- just a remark\nSELECT 1", "", "--\n--"}) {
     auto parsed = ParseQueryDoc("x.sql", text);
@@ -121,6 +144,24 @@ INSTANTIATE_TEST_SUITE_P(
     All, QueryDocErrors,
     testing::Values(
         BadHeader{"-- column: x int Text.", "bad.sql:2: column 'x' has no unit"},
+        BadHeader{"--\n-- plot: bar y by x\n-- column: x text T.",
+                  "bad.sql:3: plot: there is no column 'y'"},
+        BadHeader{"-- plot: bar x\n-- column: x text T.",
+                  "bad.sql:2: plot: column 'x' is text, no number"},
+        BadHeader{"-- plot:", "bad.sql:2: plot: nothing to plot"},
+        BadHeader{"-- plot: pie x", "bad.sql:2: plot: there is no plot 'pie'"},
+        BadHeader{"-- plot: bar by x", "bad.sql:2: plot: 'bar' of which column"},
+        BadHeader{"-- plot: bar x y", "bad.sql:2: plot: 'bar' is of one column, these are 2"},
+        BadHeader{"-- plot: bar x by", "bad.sql:2: plot: 'by' which column"},
+        BadHeader{"-- plot: bar x by y by z", "bad.sql:2: plot: one 'by' too many"},
+        BadHeader{"-- plot: bar x by x", "bad.sql:2: plot: column 'x' is named twice"},
+        BadHeader{"-- plot: bar x over y", "bad.sql:2: plot: 'over' belongs to line, not to bar"},
+        BadHeader{"-- plot: stacked x",
+                  "bad.sql:2: plot: 'stacked' is of 2 to 8 columns, not of 1"},
+        BadHeader{"-- plot: line x by y", "bad.sql:2: plot: 'line' over which column"},
+        BadHeader{"-- plot: line x over y z", "bad.sql:2: plot: 'over' is of one column, not of 2"},
+        BadHeader{"-- plot: bar x\n-- plot: bar y", "bad.sql:3: a second 'plot:'"},
+        BadHeader{"-- plots: bar x", "bad.sql:2: there is no key 'plots:'"},
         BadHeader{"-- column: x real() Text.", "bad.sql:2: column 'x' has no unit"},
         BadHeader{"--\n-- column: x real(parsec) T.",
                   "bad.sql:3: column 'x' has an unknown unit 'parsec'"},

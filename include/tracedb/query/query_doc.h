@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tracedb/base/result.h"
+#include "tracedb/query/query_plot.h"
 
 namespace tracedb {
 
@@ -40,6 +41,7 @@ struct QueryDoc {
   std::string when_empty;   // what to tell a person when no row comes; may be empty
   std::vector<QueryParam> params;
   std::vector<QueryColumn> columns;  // in result order
+  std::optional<PlotSpec> plot;      // how --plot draws it; nothing: as PlotSink guesses
   std::string sql;                   // what follows the header
   int sql_line = 1;                  // the line of the file on which `sql` begins
 

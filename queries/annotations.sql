@@ -1,0 +1,60 @@
+-- title: Time of the host and of the GPU under each annotation
+--
+-- One row for each name that the job gave a stretch of its code (record_function, Megatron's
+-- timers, nccl:all_reduce, Optimizer.step), all its calls together. The GPU's time is that of what
+-- was launched in it, summed; it may run long after the annotation has ended. Steps are in
+-- `step_times`.
+--
+-- param:  limit  int(rows)   = 50    Rows returned at most, the most time of the host first.
+-- param:  rank   int(id)     = null  This rank only; all of them together when null.
+-- param:  step   int(count)  = null  Calls that start in this step, and what was launched in it.
+--
+-- column: name             text        The annotation.
+-- column: calls            int(count)  How often it was entered.
+-- column: host_ms          real(ms)    In it; calls of itself by itself count once.
+-- column: mean_ms          real(ms)    host_ms of one call.
+-- column: self_host_ms     real(ms)    In it and in no annotation within it.
+-- column: gpu_ms           real(ms)    What was launched in it ran as long on the GPU.
+-- column: self_gpu_ms      real(ms)    What was launched in it and in no annotation within it.
+-- column: backward_gpu_ms  real(ms)    What the backward pass of its operators launched.
+-- column: activities       int(count)  Kernels, copies and fills launched in it.
+-- column: ranks            int(count)  Ranks that have it.
+-- column: most_rank        int(id)     The rank with the most host_ms, the first of several.
+-- column: most_rank_ms     real(ms)    host_ms there.
+-- column: least_rank       int(id)     That with the least, of those that have it.
+-- column: least_rank_ms    real(ms)    host_ms there.
+--
+-- empty:  No annotation is in the database: mark code with torch.profiler.record_function.
+
+WITH by_rank AS (
+  SELECT t.rank, l.name, sum(h.calls) AS calls, sum(h.total_ns) AS total_ns,
+         sum(h.self_ns) AS self_ns, sum(h.gpu_ns) AS gpu_ns, sum(h.self_gpu_ns) AS self_gpu_ns,
+         sum(h.backward_gpu_ns) AS backward_gpu_ns, sum(h.activities) AS activities
+  FROM host_use h JOIN trace t ON t.trace_id = h.trace_id JOIN label l ON l.id = h.label
+  WHERE h.kind = 1 AND (:rank IS NULL OR t.rank = :rank) AND (:step IS NULL OR h.step = :step)
+  GROUP BY t.rank, l.name
+),
+placed AS (
+  SELECT *, row_number() OVER (PARTITION BY name ORDER BY total_ns DESC, rank) AS from_most,
+         row_number() OVER (PARTITION BY name ORDER BY total_ns, rank) AS from_least
+  FROM by_rank
+)
+SELECT
+  name,
+  sum(calls) AS calls,
+  sum(total_ns) / 1e6 AS host_ms,
+  1.0 * sum(total_ns) / sum(calls) / 1e6 AS mean_ms,
+  sum(self_ns) / 1e6 AS self_host_ms,
+  sum(gpu_ns) / 1e6 AS gpu_ms,
+  sum(self_gpu_ns) / 1e6 AS self_gpu_ms,
+  sum(backward_gpu_ns) / 1e6 AS backward_gpu_ms,
+  sum(activities) AS activities,
+  count(*) AS ranks,
+  max(rank) FILTER (WHERE from_most = 1) AS most_rank,
+  max(total_ns) / 1e6 AS most_rank_ms,
+  max(rank) FILTER (WHERE from_least = 1) AS least_rank,
+  min(total_ns) / 1e6 AS least_rank_ms
+FROM placed
+GROUP BY name
+ORDER BY sum(total_ns) DESC, name
+LIMIT coalesce(:limit, 50);

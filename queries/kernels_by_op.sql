@@ -1,0 +1,42 @@
+-- title: Which operators launch which kernels
+--
+-- One row for each kernel and the innermost operator that launched it: the operator that the
+-- launching thread was in, else the one with the kernel's External id. Kernels of a backward pass
+-- name the forward operator too that they belong to, by its Sequence number. All rows add up to
+-- the GPU's time summed over activities.
+--
+-- param:  limit  int(rows)   = 30    Rows returned at most, the most GPU time first.
+-- param:  rank   int(id)     = null  This rank only; all of them together when null.
+-- param:  step   int(count)  = null  Only what was launched in this step; all when null.
+--
+-- column: op          text        The operator; NULL: the trace does not tell.
+-- column: forward_op  text        Of a backward pass: the operator of the forward pass.
+-- column: kernel      text        The kernel, copy or fill.
+-- column: activities  int(count)  How many.
+-- column: gpu_ms      real(ms)    Their durations, summed.
+-- column: share_pct   real(pct)   gpu_ms of all GPU time of this rank and step.
+-- column: mean_ms     real(ms)    gpu_ms of one.
+-- column: ranks       int(count)  Ranks on which it ran.
+--
+-- empty:  No GPU activity is in the database, or none of that rank and step.
+
+WITH use AS (
+  SELECT t.rank, o.name AS op, f.name AS forward_op, l.name AS kernel, k.activities, k.gpu_ns
+  FROM kernel_use k JOIN trace t ON t.trace_id = k.trace_id
+  LEFT JOIN label l ON l.id = k.kernel LEFT JOIN label o ON o.id = k.op
+  LEFT JOIN label f ON f.id = k.forward_op
+  WHERE (:rank IS NULL OR t.rank = :rank) AND (:step IS NULL OR k.step = :step)
+)
+SELECT
+  op,
+  forward_op,
+  kernel,
+  sum(activities) AS activities,
+  sum(gpu_ns) / 1e6 AS gpu_ms,
+  100.0 * sum(gpu_ns) / nullif((SELECT sum(gpu_ns) FROM use), 0) AS share_pct,
+  1.0 * sum(gpu_ns) / sum(activities) / 1e6 AS mean_ms,
+  count(DISTINCT rank) AS ranks
+FROM use
+GROUP BY op, forward_op, kernel
+ORDER BY sum(gpu_ns) DESC, kernel, op, forward_op
+LIMIT coalesce(:limit, 30);

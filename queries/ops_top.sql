@@ -1,0 +1,51 @@
+-- title: Which operators take the time, of the host and of the GPU
+--
+-- One row for each operator of PyTorch, all its calls together. Its own time leaves out operators
+-- that it calls; the GPU's time is that of what was launched in it, on any stream, summed. What
+-- the backward pass of a forward operator launched stands in backward_gpu_ms of that one (and in
+-- gpu_ms of the operator of the backward pass).
+--
+-- param:  limit  int(rows)   = 30    Rows returned at most, the most GPU and own host time first.
+-- param:  rank   int(id)     = null  This rank only; all of them together when null.
+-- param:  step   int(count)  = null  Calls that start in this step, and what was launched in it.
+--
+-- column: name             text        The operator.
+-- column: calls            int(count)  How often it was called.
+-- column: host_ms          real(ms)    In it; calls of itself by itself count once.
+-- column: self_host_ms     real(ms)    In it and in no operator that it calls.
+-- column: gpu_ms           real(ms)    What was launched in it ran as long on the GPU.
+-- column: self_gpu_ms      real(ms)    What was launched in it and in no operator that it calls.
+-- column: self_share_pct   real(pct)   self_gpu_ms of all GPU time of this rank and step.
+-- column: backward_gpu_ms  real(ms)    What its backward pass launched.
+-- column: activities       int(count)  Kernels, copies and fills launched in it.
+-- column: shapes           int(count)  Different args (shapes, types) of its calls.
+-- column: ranks            int(count)  Ranks that call it.
+--
+-- empty:  No operator is in the database: record with ProfilerActivity.CPU.
+
+WITH use AS (
+  SELECT t.rank, h.*
+  FROM host_use h JOIN trace t ON t.trace_id = h.trace_id
+  WHERE h.kind = 0 AND (:rank IS NULL OR t.rank = :rank) AND (:step IS NULL OR h.step = :step)
+),
+whole AS (
+  SELECT sum(k.gpu_ns) AS gpu_ns
+  FROM kernel_use k JOIN trace t ON t.trace_id = k.trace_id
+  WHERE (:rank IS NULL OR t.rank = :rank) AND (:step IS NULL OR k.step = :step)
+)
+SELECT
+  l.name,
+  sum(u.calls) AS calls,
+  sum(u.total_ns) / 1e6 AS host_ms,
+  sum(u.self_ns) / 1e6 AS self_host_ms,
+  sum(u.gpu_ns) / 1e6 AS gpu_ms,
+  sum(u.self_gpu_ns) / 1e6 AS self_gpu_ms,
+  100.0 * sum(u.self_gpu_ns) / nullif(w.gpu_ns, 0) AS self_share_pct,
+  sum(u.backward_gpu_ns) / 1e6 AS backward_gpu_ms,
+  sum(u.activities) AS activities,
+  count(DISTINCT u.shape) AS shapes,
+  count(DISTINCT u.rank) AS ranks
+FROM use u JOIN label l ON l.id = u.label CROSS JOIN whole w
+GROUP BY l.name
+ORDER BY sum(u.self_gpu_ns) + sum(u.self_ns) DESC, l.name
+LIMIT coalesce(:limit, 30);

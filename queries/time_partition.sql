@@ -1,0 +1,55 @@
+-- title: Where each step's time went on the GPU
+--
+-- One row for each step of a GPU: its time from the first activity launched in the step to the
+-- first of the next one, shared out so that compute_ms, the exposed_ columns and the idle_ columns
+-- add up to span_ms, to the nanosecond. Exposed is what runs while no compute kernel does;
+-- where groups of several kinds communicate then, the kind that ends last counts. Idle is told by
+-- the activity that ended the gap, as in `gpu_gaps`.
+--
+-- param:  rank  int(id)     = null  This rank only; all of them when null.
+-- param:  step  int(count)  = null  This step only; all when null.
+--
+-- column: rank                 int(id)     The rank.
+-- column: device               text        The GPU, as the trace calls it.
+-- column: step                 int(count)  The step; NULL: before the first one's activities.
+-- column: start_ms             real(ms)    Where it begins, since the first event in the database.
+-- column: span_ms              real(ms)    How long it is.
+-- column: compute_ms           real(ms)    Compute kernels ran.
+-- column: exposed_tensor_ms    real(ms)    Communication alone, of tensor parallel groups.
+-- column: exposed_pipeline_ms  real(ms)    Of pipeline parallel groups.
+-- column: exposed_data_ms      real(ms)    Of data parallel groups.
+-- column: exposed_expert_ms    real(ms)    Of expert parallel groups.
+-- column: exposed_other_ms     real(ms)    Of other groups, and of none that the trace tells.
+-- column: exposed_memory_ms    real(ms)    Copies and fills alone.
+-- column: idle_host_ms         real(ms)    Nothing ran: the next activity was not launched yet.
+-- column: idle_sync_ms         real(ms)    As well, and the thread was waiting for the GPU.
+-- column: idle_dependency_ms   real(ms)    The next one was launched, and waited for others.
+-- column: idle_other_ms        real(ms)    The launch of the next one is not in the trace.
+-- column: compute_pct          real(pct)   compute_ms of span_ms.
+--
+-- empty:  No GPU activity is in the database; `tracedb info` tells what is.
+
+WITH origin AS (
+  SELECT min(start_ns) AS zero_ns FROM trace
+)
+SELECT
+  t.rank,
+  u.device,
+  u.step,
+  (u.start_ns - zero_ns) / 1e6 AS start_ms,
+  (u.end_ns - u.start_ns) / 1e6 AS span_ms,
+  u.compute_ns / 1e6 AS compute_ms,
+  u.exposed_tensor_ns / 1e6 AS exposed_tensor_ms,
+  u.exposed_pipeline_ns / 1e6 AS exposed_pipeline_ms,
+  u.exposed_data_ns / 1e6 AS exposed_data_ms,
+  u.exposed_expert_ns / 1e6 AS exposed_expert_ms,
+  u.exposed_other_ns / 1e6 AS exposed_other_ms,
+  u.exposed_memory_ns / 1e6 AS exposed_memory_ms,
+  u.idle_host_ns / 1e6 AS idle_host_ms,
+  u.idle_sync_ns / 1e6 AS idle_sync_ms,
+  u.idle_dependency_ns / 1e6 AS idle_dependency_ms,
+  u.idle_unknown_ns / 1e6 AS idle_other_ms,
+  100.0 * u.compute_ns / nullif(u.end_ns - u.start_ns, 0) AS compute_pct
+FROM step_use u JOIN trace t ON t.trace_id = u.trace_id CROSS JOIN origin
+WHERE (:rank IS NULL OR t.rank = :rank) AND (:step IS NULL OR u.step = :step)
+ORDER BY t.rank, CAST(u.device AS INTEGER), u.device, u.start_ns, u.step;
