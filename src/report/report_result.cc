@@ -171,7 +171,7 @@ Status StepSums::End() {
       cells[i] = Cell{SqlType::kReal, 0, sums.numbers[i], ""};
       if (name == "rank") cells[i] = sums.rank;
       if (name == "device") cells[i] = Cell{SqlType::kText, 0, 0, sums.device};
-      if (name == "step") cells[i] = Cell{};
+      if (name == "step" || doc_.columns[i].unit == "pct") cells[i] = Cell{};
     }
     TRACEDB_TRY(next_.Row(cells));
   }

@@ -56,8 +56,8 @@ class ReportResult : public RowSink {
 // JSON that cannot end the element it stands in: '<' is in its texts alone.
 std::string WithoutTags(std::string_view json);
 
-// Hands on one row for each rank and device: `step` NULL, `start_ms` the least, other numbers
-// summed. For a result with a row a step, of which a chart shows the sums.
+// Hands on one row for each rank and device: `step` and shares NULL, `start_ms` the least, other
+// numbers summed. For a result with a row a step, of which a chart shows the sums.
 class StepSums : public RowSink {
  public:
   // `doc` has columns rank and device. Both must outlive this.

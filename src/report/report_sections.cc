@@ -56,7 +56,7 @@ constexpr auto kSections = std::to_array<ReportSection>({
     {"kernels", "kernels_top", "Which kernels take the time", "top_kernels",
      "Sums of durations over all ranks.", 25, ""},
     {"modules", "module_time", "Which modules take the time", "top_modules",
-     "GPU time of what each module or function launched, forward and backward.", 40, ""},
+     "GPU time of what each module or function launched, forward and backward.", 300, ""},
     {"bandwidth", "nccl_bandwidth", "How fast collectives are, by size", "bandwidth",
      "Each point is a kind of collective of one size in one group, at its median. Points far below "
      "others of their size are worth a look.",
@@ -103,6 +103,8 @@ Thinning ThinningOf(std::string_view query, const ReportScale& scale) {
                         "the less of it they fill.{1}",
                         pieces, busiest)};
   }
+  // Functions may be in front of all modules, which the chart is of when there are any.
+  if (query == "module_time") return {{"limit=300"}, "", false};
   if (query == "time_partition") return {{}, "Sums over the steps, of each GPU.", true};
   if (query == "report/memory_line") {
     const int64_t ranks = std::max<int64_t>(scale.ranks, 1);

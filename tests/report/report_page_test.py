@@ -168,7 +168,8 @@ def charts_are_reached_by_keyboard_and_have_words(setting):
 
 
 def a_pointer_gets_what_it_points_at(setting):
-    page = setting.open(setting.report(setting.megatron()))
+    path = setting.report(setting.megatron())
+    page = setting.open(path)
     page.evaluate("document.querySelector('#partition svg').scrollIntoView({block: 'center', "
                   "behavior: 'instant'})")
     box = page.evaluate("""(() => { const box = document.querySelector(
@@ -177,7 +178,10 @@ def a_pointer_gets_what_it_points_at(setting):
     page.move_pointer(*box)
     page.settle()
     told = page.evaluate("document.querySelector('#partition .tip').textContent")
-    assert told.startswith("rank 0exposed communication: 116.30 ms"), told
+    first = page_checks.rows_of(page_checks.page_data(path)["results"]["time_partition"]
+                                ["result"])[0]
+    wanted = f"rank 0exposed: tensor parallel: {first['exposed_tensor_ms']:.2f} ms"
+    assert first["exposed_tensor_ms"] > 1 and told.startswith(wanted), (told, wanted)
     page.close()
 
 

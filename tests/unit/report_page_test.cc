@@ -103,19 +103,22 @@ TEST(StepSums, of_each_device_one_row) {
       ParseQueryDoc("q.sql",
                     "-- title: T\n-- column: rank int(id) R.\n-- column: device text D.\n"
                     "-- column: step int(count) S.\n-- column: start_ms real(ms) B.\n"
-                    "-- column: idle_ms real(ms) I.\nSELECT 1, 2, 3, 4, 5");
+                    "-- column: idle_ms real(ms) I.\n-- column: p_pct real(pct) P.\n"
+                    "SELECT 1, 2, 3, 4, 5, 6");
   ASSERT_TRUE(doc.ok());
   ReportResult result(doc.value(), 100, 1 << 20);
   StepSums sums(doc.value(), result);
-  ASSERT_TRUE(sums.Begin(std::vector<std::string>{"a", "b", "c", "d", "e"}).ok());
+  ASSERT_TRUE(sums.Begin(std::vector<std::string>{"a", "b", "c", "d", "e", "f"}).ok());
   for (const int rank : {3, 1, 3}) {
     for (const std::string_view device : {"0", "1"}) {
       ASSERT_TRUE(sums.Row(std::vector<Cell>{Integer(rank), Text(device), Integer(4),
-                                             Real(8.0 - rank), Real(1.5)})
+                                             Real(8.0 - rank), Real(1.5), Real(9)})
                       .ok());
     }
   }
-  ASSERT_TRUE(sums.Row(std::vector<Cell>{Integer(1), Text("0"), Cell{}, Real(2), Real(0.25)}).ok());
+  ASSERT_TRUE(
+      sums.Row(std::vector<Cell>{Integer(1), Text("0"), Cell{}, Real(2), Real(0.25), Real(9)})
+          .ok());
   ASSERT_TRUE(sums.End().ok());
   const std::string json = result.Json();
   for (const char* values :

@@ -191,7 +191,7 @@ function topModulesChart(section, result) {
   const shown = (rows.some(isModule) ? rows.filter(isModule) : rows).slice(0, 20);
   const bars = shown.map((row) => {
     const name = result.at(row, "name") || "(no name)";
-    const all = result.at(row, "gpu_ms");
+    const own = result.at(row, "gpu_ms");
     const back = result.at(row, "backward_gpu_ms") || 0;
     const lines = (series, ms) => [shortened(name, 120), `${series.label}: ${shownTime(ms)}`,
       `${whole.format(result.at(row, "calls"))} calls`];
@@ -199,7 +199,7 @@ function topModulesChart(section, result) {
       name,
       endText: shownShare(result.at(row, "share_pct")),
       parts: [
-        { series: forward, value: all - back, lines: lines(forward, all - back) },
+        { series: forward, value: own, lines: lines(forward, own) },
         { series: backward, value: back, lines: lines(backward, back) },
       ],
     };
@@ -207,7 +207,8 @@ function topModulesChart(section, result) {
   return makeFigure({
     id: section.id,
     label: `${section.title}: a stacked bar for each of ${bars.length}`,
-    caption: "Milliseconds on the GPU of what each launched, with all that it called.",
+    caption: "Milliseconds on the GPU of what was launched in each, and in all that it called; at the "
+      + "right the share of all GPU time.",
     legend: [forward, backward],
     draw: (svg, width) => drawBars(svg, width, bars, { isStacked: true, axisLabel: "ms" }),
   });
