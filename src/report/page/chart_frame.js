@@ -168,6 +168,7 @@ function logTicks(scale, most) {
   const all = scale.ticks(100);
   const leading = (value) => Math.round(value / 10 ** Math.floor(Math.log10(value) + 1e-9));
   const ticks = all.filter((value) => [1, 2, 5].includes(leading(value)));
+  if (ticks.length < 3) return all.slice(0, most);
   return ticks.length <= most ? ticks : all.filter((value) => leading(value) === 1);
 }
 

@@ -94,8 +94,9 @@ function bandwidthPoints(result) {
 
 function drawBandwidth(svg, width, result, points, seriesOf) {
   const [left, right, top, bottom] = [64, width - 16, 24, 300];
-  const x = d3.scaleLog().domain(d3.extent(points, (p) => p.bytes)).range([left + 10, right - 10]);
-  const y = d3.scaleLog().domain(d3.extent(points, (p) => p.speed)).range([bottom - 10, top + 10]);
+  const around = ([least, most]) => [least / 1.6, most * 1.6];
+  const x = d3.scaleLog().domain(around(d3.extent(points, (p) => p.bytes))).range([left, right]);
+  const y = d3.scaleLog().domain(around(d3.extent(points, (p) => p.speed))).range([bottom, top]);
   const bytesTick = (bytes) => shownBytes(bytes).replace(".0 ", " ");
   drawAxisLeft(svg, y, left, right, "GB/s", logTicks(y, 12), d3.format("~g"));
   drawAxisBelow(svg, x, bottom, top, "bytes of a collective",
