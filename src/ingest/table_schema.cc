@@ -60,6 +60,14 @@ std::string FillSql(std::string column) {
   return column;
 }
 
+// The same with null for every value: JSON of what is alike in all events that have the text.
+std::string EmptiedSql(std::string column) {
+  for (int slot = 0; slot < kSlots; ++slot) {
+    column = "replace(" + column + ",char(" + std::to_string(int{SlotMark(slot)}) + "),'null')";
+  }
+  return column;
+}
+
 void ReplaceAll(std::string& text, const std::string& what, const std::string& with) {
   for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at)) {
     text.replace(at, what.size(), with);
@@ -82,6 +90,7 @@ std::string SchemaSql() {
     ReplaceAll(sql, "@slots:" + std::string(EventTableName(table)) + "@", SlotColumnsSql(table));
   }
   ReplaceAll(sql, "@fill:a.args@", FillSql("a.args"));
+  ReplaceAll(sql, "@emptied:a.args@", EmptiedSql("a.args"));
   ReplaceAll(sql, "@others@", "'{' || " + FillSql("a.others") + " || '}'");
   sql += "PRAGMA application_id = " + std::to_string(kApplicationId) + ";";
   sql += "PRAGMA user_version = " + std::to_string(kSchemaVersion) + ";";

@@ -69,6 +69,35 @@ FROM call_path c CROSS JOIN label n ON n.id = c.label LEFT JOIN label o ON o.id 
      LEFT JOIN shape a ON a.id = c.shape
      LEFT JOIN trace l ON c.id BETWEEN l.first_row AND l.last_row;
 
+CREATE VIEW host_uses AS
+-- Calls of one name in one step, and what the GPU did for it (table host_use). The args are those
+-- of an operator, null in place of values that differ from call to call.
+SELECT h.trace_id, t.rank, h.step,
+       CASE h.kind WHEN 0 THEN 'operator' WHEN 1 THEN 'annotation' WHEN 2 THEN 'function'
+                   WHEN 3 THEN 'module' WHEN 4 THEN 'call' END AS kind,
+       l.name, @emptied:a.args@ AS args, h.calls, h.total_ns, h.self_ns, h.activities, h.gpu_ns,
+       h.self_gpu_ns, h.backward_gpu_ns, h.self_backward_gpu_ns
+FROM host_use h CROSS JOIN trace t ON t.trace_id = h.trace_id LEFT JOIN label l ON l.id = h.label
+     LEFT JOIN shape a ON a.id = h.shape;
+
+CREATE VIEW kernel_uses AS  -- GPU activities of one name by operator (table kernel_use)
+SELECT k.trace_id, t.rank, k.step, o.name AS op, f.name AS forward_op, l.name AS kernel,
+       k.activities, k.gpu_ns
+FROM kernel_use k CROSS JOIN trace t ON t.trace_id = k.trace_id
+     LEFT JOIN label o ON o.id = k.op LEFT JOIN label f ON f.id = k.forward_op
+     LEFT JOIN label l ON l.id = k.kernel;
+
+CREATE VIEW sync_uses AS  -- calls that wait for the GPU, by where they are made (table sync_use)
+SELECT s.trace_id, t.rank, s.step, l.name, s.path_id, s.calls, s.total_ns, s.stalls, s.stalled_ns
+FROM sync_use s CROSS JOIN trace t ON t.trace_id = s.trace_id LEFT JOIN label l ON l.id = s.label;
+
+CREATE VIEW step_uses AS  -- a GPU's time in one step, shared out (table step_use)
+SELECT u.trace_id, t.rank, u.device, u.step, u.start_ns, u.end_ns, u.compute_ns,
+       u.communication_ns, u.overlap_ns, u.exposed_pipeline_ns, u.exposed_data_ns,
+       u.exposed_tensor_ns, u.exposed_expert_ns, u.exposed_other_ns, u.exposed_memory_ns,
+       u.idle_host_ns, u.idle_sync_ns, u.idle_dependency_ns, u.idle_unknown_ns
+FROM step_use u CROSS JOIN trace t ON t.trace_id = u.trace_id;
+
 CREATE VIEW collectives AS  -- one rank's part in a communication kernel
 SELECT p.id AS slice_id, p.trace_id, p.rank, p.group_id, p.ordinal, p.seq, p.collective, p.dtype,
        p.in_bytes, p.out_bytes, p.ts_ns, p.dur_ns, p.peer, p.step, p.launch_ts_ns,

@@ -31,12 +31,14 @@ struct Unit {
   std::string_view name;
   std::string_view suffix;  // what a name of this unit ends in; empty: no rule
 };
-constexpr std::array<Unit, 12> kUnits = {{{"ns", "_ns"},
+constexpr std::array<Unit, 14> kUnits = {{{"ns", "_ns"},
                                           {"us", "_us"},
                                           {"ms", "_ms"},
                                           {"pct", "_pct"},
                                           {"bytes", "_bytes"},
                                           {"gbps", ""},
+                                          {"gflop", ""},
+                                          {"tflops", ""},
                                           {"rows", ""},
                                           {"slices", ""},
                                           {"count", ""},

@@ -1,0 +1,229 @@
+-- title: What to change first, why, and how much time it may give
+--
+-- One row for each problem that takes min_pct of the time or more, the most to gain first. Time is
+-- that of the GPUs' steps (`time_partition`), so a gain of 10 % is a tenth of a step, as a mean
+-- over ranks and steps; one rank's problem counts with what it costs all ranks. It is the most
+-- that can be gained: nothing takes no time at all, and problems overlap (a rank that is late
+-- shows as waits in communication as well), so gains do not add up. The evidence says which query
+-- tells more.
+--
+-- param:  min_pct  real(pct)  = 2     What gains less is left out.
+-- param:  rank     int(id)    = null  Problems seen on this rank only; on all of them when null.
+--
+-- column: number    int(count)  1 is the first to look at.
+-- column: problem   text        What is wrong, in a few words.
+-- column: rank      int(id)     The rank whose problem it is; NULL: of all of them.
+-- column: step      int(count)  The step where it is worst; NULL: no one step.
+-- column: evidence  text        The figures, and the query that has more of them.
+-- column: advice    text        What to do.
+-- column: gain_ms   real(ms)    Of a step, at most; a mean over ranks and steps.
+-- column: gain_pct  real(pct)   The same of the time of the steps.
+--
+-- empty:  Nothing takes that much, or no GPU activity is in the database.
+-- plot:   bar gain_pct by number, problem
+
+WITH part AS MATERIALIZED (
+  SELECT * FROM step_uses WHERE :rank IS NULL OR rank = :rank
+),
+whole AS (  -- the steps of all GPUs; what lies before the first step belongs to none
+  SELECT sum(end_ns - start_ns) AS span_ns,
+         max(count(DISTINCT rank || ' ' || device || ' ' || step), 1) AS stretches,
+         count(DISTINCT rank) AS ranks, sum(compute_ns) AS compute_ns,
+         sum(idle_host_ns + idle_sync_ns + idle_dependency_ns + idle_unknown_ns) AS idle_ns,
+         sum(idle_host_ns) AS host_ns, sum(exposed_memory_ns) AS memory_ns
+  FROM part
+),
+exposed AS (
+  SELECT 'pipeline' AS kind, sum(exposed_pipeline_ns) AS ns FROM part
+  UNION ALL SELECT 'data', sum(exposed_data_ns) FROM part
+  UNION ALL SELECT 'tensor', sum(exposed_tensor_ns) FROM part
+  UNION ALL SELECT 'expert', sum(exposed_expert_ns) FROM part
+  UNION ALL SELECT 'other', sum(exposed_other_ns) FROM part
+),
+waited AS (  -- in communication, by the kind of group
+  SELECT ifnull(g.parallelism, 'other') AS kind, sum(c.wait_ns) AS ns
+  FROM collective_cause c LEFT JOIN process_groups g ON g.group_id = c.group_id
+  WHERE :rank IS NULL GROUP BY ifnull(g.parallelism, 'other')
+),
+caused AS (  -- who made the others wait in the end, why and when
+  SELECT root_rank AS rank, root_cause AS cause, root_name AS name, step, count(*) AS collectives,
+         sum(wait_ns) AS ns
+  FROM collective_cause
+  WHERE root_rank IS NOT NULL AND (:rank IS NULL OR root_rank = :rank)
+  GROUP BY root_rank, root_cause, root_name, step
+),
+root AS (
+  SELECT rank, sum(collectives) AS collectives, sum(ns) AS ns FROM caused GROUP BY rank
+),
+root_name AS (
+  SELECT rank, cause, name, sum(ns) AS ns,
+         row_number() OVER (PARTITION BY rank ORDER BY sum(ns) DESC, name, cause) AS place
+  FROM caused GROUP BY rank, cause, name
+),
+root_step AS (
+  SELECT rank, step, row_number() OVER (PARTITION BY rank ORDER BY sum(ns) DESC, step) AS place
+  FROM caused GROUP BY rank, step
+),
+late_start AS (  -- from a step's start on the host to its first activity, idle before that
+  SELECT p.rank, p.step, p.start_ns - s.ts_ns AS ns
+  FROM part p JOIN steps s ON s.trace_id = p.trace_id AND s.step = p.step
+),
+start AS (
+  SELECT sum(ns) AS ns, max(ns) AS most_ns FROM late_start WHERE ns > 0
+),
+start_worst AS (
+  SELECT rank, step FROM late_start ORDER BY ns DESC, rank, step LIMIT 1
+),
+sync AS (
+  SELECT sum(stalled_ns) AS ns, sum(stalls) AS stalls, sum(calls) AS calls FROM sync_uses
+  WHERE :rank IS NULL OR rank = :rank
+),
+sync_worst AS (
+  SELECT name, max(ns) FROM (SELECT name, sum(stalled_ns) AS ns FROM sync_uses
+                             WHERE :rank IS NULL OR rank = :rank GROUP BY name ORDER BY name)
+),
+ran AS (
+  SELECT kernel, sum(activities) AS activities, sum(gpu_ns) AS ns FROM kernel_uses
+  WHERE :rank IS NULL OR rank = :rank GROUP BY kernel
+),
+all_ran AS (
+  SELECT sum(activities) AS activities, sum(ns) AS ns FROM ran
+),
+pageable AS (
+  SELECT sum(activities) AS copies, sum(ns) AS ns FROM ran WHERE lower(kernel) GLOB '*pageable*'
+),
+no_tensor AS (  -- products of single precision, by the names that cuBLAS and CUTLASS give them
+  SELECT sum(activities) AS kernels, sum(ns) AS ns FROM ran
+  WHERE lower(kernel) GLOB '*sgemm*' OR lower(kernel) GLOB '*_simt_*gemm*'
+     OR lower(kernel) GLOB '*gemm*_simt_*' OR lower(kernel) GLOB '*ffma*'
+),
+computed AS (
+  SELECT rank, sum(compute_ns) AS ns FROM part GROUP BY rank
+),
+uneven AS (
+  SELECT max(ns) AS most_ns, avg(ns) AS mean_ns, (SELECT rank FROM computed ORDER BY ns DESC, rank
+                                                  LIMIT 1) AS rank FROM computed
+),
+memory AS (  -- one shape for all events of a device: as quick as it gets with many
+  SELECT t.rank, a.device_id, max(m.reserved) AS reserved, max(m.used) AS used
+  FROM (SELECT i.shape, min(i.id) AS id, max(i.total_reserved) AS reserved,
+               max(i.total_allocated) AS used
+        FROM instant i WHERE i.label IN (SELECT id FROM label WHERE name = '[memory]')
+        GROUP BY i.shape) m
+  JOIN shape a ON a.id = m.shape
+  JOIN trace t ON m.id BETWEEN t.first_row AND t.last_row
+  WHERE a.device_type = 1 AND (:rank IS NULL OR t.rank = :rank)
+  GROUP BY t.rank, a.device_id
+),
+fragmented AS (
+  SELECT rank, max(reserved - used) AS unused, reserved, used FROM memory
+  WHERE reserved > 1.25 * used AND reserved - used > 1 << 30
+),
+found (problem, rank, step, evidence, advice, ns) AS (
+  SELECT iif(e.kind = 'other', 'Communication', upper(substr(e.kind, 1, 1))
+               || substr(e.kind, 2) || ' parallel communication') || ' is not hidden',
+         NULL, NULL,
+         printf('it runs alone for %.1f %% of the time%s (overlap_by_group, nccl_bandwidth)',
+                100.0 * e.ns / w.span_ns,
+                iif(2 * u.ns > e.ns, '; most of it is waiting for ranks that come late', '')),
+         CASE
+           WHEN 2 * u.ns > e.ns THEN 'first find who is late: nccl_stall_roots, straggler_steps'
+           WHEN e.kind = 'data' THEN 'overlap gradients and parameters with computation '
+             || '(overlap_grad_reduce, overlap_param_gather, FSDP prefetch), larger buckets'
+           WHEN e.kind = 'tensor' THEN 'overlap it (tp_comm_overlap, sequence parallel), or a '
+             || 'smaller tensor parallel size'
+           WHEN e.kind = 'pipeline' THEN 'more microbatches, interleaved stages, or fewer stages'
+           WHEN e.kind = 'expert' THEN 'overlap all-to-all with shared experts, or place experts '
+             || 'nearer'
+           ELSE 'issue it asynchronously, earlier, or in larger pieces'
+         END, e.ns
+  FROM exposed e CROSS JOIN whole w LEFT JOIN waited u ON u.kind = e.kind
+  UNION ALL
+  SELECT printf('Rank %d makes the others wait', r.rank), r.rank, s.step,
+         printf('%.1f ms of waiting in %d collectives, %.1f ms of it because of %s '
+                || '(nccl_stall_roots, nccl_stalls)', r.ns / 1e6, r.collectives, n.ns / 1e6,
+                coalesce(n.name, n.cause, 'what the trace does not tell')),
+         CASE n.cause
+           WHEN 'host' THEN 'see what its host does there that others do not: data loading, '
+             || 'logging, checkpoints, garbage collection, a slow CPU'
+           WHEN 'device' THEN 'its kernels take longer than on other ranks: uneven work, a slow '
+             || 'or throttled GPU (kernels_top)'
+           ELSE 'look at its timeline around these collectives'
+         END, r.ns
+  FROM root r JOIN root_name n ON n.rank = r.rank AND n.place = 1
+  JOIN root_step s ON s.rank = r.rank AND s.place = 1
+  UNION ALL
+  SELECT 'The GPU waits for launches', NULL, NULL,
+         printf('nothing runs for %.1f %% of the time because the next kernel is not launched '
+                || 'yet; a kernel takes %.1f us on average (gpu_gaps, small_kernels, ops_top)',
+                100.0 * w.host_ns / w.span_ns, a.ns / 1e3 / a.activities),
+         'CUDA graphs, torch.compile, fused kernels and optimizers, larger batches; less Python '
+           || 'between launches', w.host_ns
+  FROM whole w CROSS JOIN all_ran a
+  UNION ALL
+  SELECT 'Steps begin with an idle GPU', s.rank, s.step,
+         printf('from a step''s start to its first work on the GPU %.1f ms on average, %.1f ms '
+                || 'here (step_times)', t.ns / 1e6 / w.stretches, t.most_ns / 1e6),
+         'load data ahead (DataLoader workers, prefetch_factor, persistent_workers), and move '
+           || 'what the host does there behind the first launches', t.ns
+  FROM start t CROSS JOIN whole w CROSS JOIN start_worst s
+  UNION ALL
+  SELECT 'Synchronising calls stall the GPU', NULL, NULL,
+         printf('%d of %d calls, %s the most: nothing could be launched meanwhile (sync_points)',
+                s.stalls, s.calls, x.name),
+         'avoid .item(), .cpu(), nonzero() and torch.cuda.synchronize() in the step; '
+           || 'non_blocking=True from pinned memory', s.ns
+  FROM sync s CROSS JOIN sync_worst x
+  UNION ALL
+  SELECT 'Copies from pageable memory', NULL, NULL,
+         printf('%d copies, %.1f ms (memcpy_summary)', copies, ns / 1e6),
+         'pin_memory=True in the DataLoader, tensor.pin_memory() and non_blocking=True', ns
+  FROM pageable
+  UNION ALL
+  SELECT 'Copies are not hidden', NULL, NULL,
+         printf('copies and fills run alone for %.1f %% of the time (memcpy_summary)',
+                100.0 * memory_ns / span_ns),
+         'copy on a stream of its own, ahead of the kernels that need it', memory_ns
+  FROM whole
+  UNION ALL
+  SELECT 'Matrix work without tensor cores', NULL, NULL,
+         printf('%d kernels, %.1f ms (tensor_core_use, flops)', kernels, ns / 1e6),
+         'BF16 or FP16, or TF32 (torch.set_float32_matmul_precision("high")); sizes in multiples '
+           || 'of 8', ns * 3 / 4
+  FROM no_tensor
+  UNION ALL
+  SELECT 'Ranks compute unequally long', u.rank, NULL,
+         printf('this one %.1f ms, on average %.1f ms (time_partition)', u.most_ns / 1e6,
+                u.mean_ns / 1e6),
+         'even out layers, sequence lengths or experts over the ranks',
+         CAST((u.most_ns - u.mean_ns) * w.ranks AS INTEGER)
+  FROM uneven u CROSS JOIN whole w WHERE w.ranks > 1
+  UNION ALL
+  SELECT 'Low GPU utilisation', NULL, NULL,
+         printf('compute kernels run for %.1f %% of the time, nothing for %.1f %% '
+                || '(time_partition, overlap)', 100.0 * compute_ns / span_ns,
+                100.0 * idle_ns / span_ns),
+         'the other rows say where the time goes', idle_ns
+  FROM whole WHERE 2 * compute_ns < span_ns
+),
+kept AS (
+  SELECT f.*, w.span_ns, w.stretches FROM found f CROSS JOIN whole w
+  WHERE f.ns > 0 AND 100.0 * f.ns >= coalesce(:min_pct, 2) * w.span_ns
+  UNION ALL
+  SELECT 'GPU memory is fragmented', rank, NULL,
+         printf('%.1f GB are reserved, %.1f GB were used at most (memory_peak, memory_timeline)',
+                reserved / 1e9, used / 1e9),
+         'PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; fewer different sizes', NULL, 1, 1
+  FROM fragmented WHERE unused IS NOT NULL
+)
+SELECT
+  row_number() OVER (ORDER BY ns DESC, problem, rank, evidence) AS number,
+  problem,
+  rank,
+  step,
+  evidence,
+  advice,
+  1.0 * ns / stretches / 1e6 AS gain_ms,
+  100.0 * ns / span_ns AS gain_pct
+FROM kept
+ORDER BY ns DESC, problem, rank, evidence;

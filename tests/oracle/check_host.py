@@ -1,0 +1,244 @@
+#!/usr/bin/env python3
+"""Lets the program ingest the fixtures and made traces, and compares what it says about the host with
+host_oracle.py: every row of host_use and kernel_use, and of every GPU activity its step, operator and
+paths.
+
+    python3 check_host.py --program P [--fixtures DIR] [--only NAME] [--show 5] [--seeds 8] [PATH...]
+
+A set is a folder of fixtures, a case of host_cases, a random trace of it, or a PATH given (a trace or a
+folder). One line a set, the differences below it, at the end `N passed, N failed`; exit 1 if any failed.
+"""
+import argparse
+import collections
+import json
+import os
+import re
+import sqlite3
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import host_cases  # noqa: E402
+import host_oracle  # noqa: E402
+import trace_oracle as oracle  # noqa: E402
+from run_oracle import traces_in  # noqa: E402
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SETS = ("megatron", "seqpar", "ddp", "legacy", "rocm", "kineto2026", "phases", "xpu",
+        "megatron32-stack.pt.trace.json.xz")
+COLUMN_MARK = re.compile(r'"?[\x01-\x1f]+"?')    # never in valid JSON but for blanks; a text keeps its quotes
+USE = ("calls", "total_ns", "self_ns", "activities", "gpu_ns", "self_gpu_ns", "backward_gpu_ns",
+       "self_backward_gpu_ns")
+
+
+class Database:
+    def __init__(self, path):
+        self.db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+        self.shapes = {None: None}
+        for number, args in self.db.execute("SELECT id, args FROM shape"):
+            self.shapes[number] = self.without_numbers(args)
+        self.labels = {number: (name or "", category or "") for number, name, category in
+                       self.db.execute("SELECT id, name, category FROM label")}
+        self.labels[None] = None
+
+    @staticmethod
+    def without_numbers(args):
+        if args is None:
+            return None
+        return oracle.canonical(oracle.parse_json(
+            COLUMN_MARK.sub(lambda _: json.dumps(host_oracle.COLUMN), args)))
+
+    def host_rows(self, trace_id):
+        """Summed over shapes that are one but for how their args are written. Rows of nothing, for an
+        operator of other args within one of its name, say nothing."""
+        rows = collections.defaultdict(lambda: [0] * len(USE))
+        for step, kind, label, shape, *sums in self.db.execute(
+                f"SELECT step, kind, label, shape, {', '.join(USE)} FROM host_use WHERE trace_id = ?",
+                (trace_id,)):
+            row = rows[(step, kind, self.labels[label], self.shapes[shape])]
+            row[:] = [a + b for a, b in zip(row, sums)]
+        return {key: tuple(row) for key, row in rows.items() if any(row)}
+
+    def kernel_rows(self, trace_id):
+        return {(step, *(self.labels[label] for label in labels)): (activities, gpu_ns)
+                for step, *labels, activities, gpu_ns in self.db.execute(
+                    "SELECT step, op, forward_op, kernel, activities, gpu_ns FROM kernel_use "
+                    "WHERE trace_id = ?", (trace_id,))}
+
+    def twice(self, table, columns):
+        """Rows of a table that agree in what should be their key."""
+        return [f"{table}: {count} rows of ({columns}) = {tuple(key)}" for *key, count in self.db.execute(
+            f"SELECT {columns}, count(*) AS n FROM {table} GROUP BY {columns} HAVING n > 1")]
+
+    def paths(self):
+        """{path_id: (nodes as in the oracle, name of the nearest operator)}; and what is wrong where the
+        view says other things than the table."""
+        rows = {row[0]: row[1:] for row in self.db.execute(
+            "SELECT c.id, c.parent_id, c.kind, c.label, c.shape, t.trace_id, t.rank FROM call_path c "
+            "LEFT JOIN trace t ON c.id BETWEEN t.first_row AND t.last_row")}
+        found, wrong = {None: (None, None)}, []
+
+        def path(number):
+            if number not in found:
+                parent, kind, label, shape, *_ = rows[number]
+                above, op = path(parent)
+                node = (kind, self.labels[label], self.shapes[shape])
+                found[number] = ((*(above or ()), node),
+                                 node[1][0] if kind == host_oracle.OPERATOR else op)
+            return found[number]
+
+        seen = 0
+        for number, parent, *said in self.db.execute(
+                "SELECT path_id, parent_id, trace_id, rank, kind, name, op, args FROM call_paths"):
+            nodes, op = path(number)
+            kind, (name, _), shape = nodes[-1]
+            *shown, args = said
+            seen += 1
+            if [*shown, self.without_numbers(args)] != [*rows[number][4:], host_oracle.KIND_NAMES[kind],
+                                                        name, op, shape] or parent != rows[number][0]:
+                wrong.append(f"call_paths: {number}: {parent}, {said}; nodes {nodes[-1]}, op {op}")
+        if seen != len(rows):
+            wrong.append(f"call_paths has {seen} rows, call_path {len(rows)}")
+        of_none = [number for number, row in rows.items() if row[4] is None]
+        if of_none:
+            wrong.append(f"call_path: {len(of_none)} of {len(rows)} are of no trace: above its last row, "
+                         f"where the next begins; {min(of_none)} is the first")
+        wrong += [f"activity: {row} has a path of another trace" for row in self.db.execute(
+            "SELECT k.slice_id, k.trace_id, c.trace_id FROM kernels k JOIN call_paths c "
+            "ON c.path_id IN (k.path_id, k.forward_path_id) WHERE c.trace_id <> k.trace_id")]
+        return found, wrong
+
+    def activities(self, trace_id, paths):
+        for ts, dur, name, category, device, stream, step, op, path, forward in self.db.execute(
+                "SELECT ts_ns, max(ifnull(dur_ns, 0), 0), name, category, device, stream, step, op, "
+                "path_id, forward_path_id FROM kernels WHERE trace_id = ?", (trace_id,)):
+            yield (ts, dur, (name or "", category or ""), device, stream, step, op, paths[path][0],
+                   paths[forward][0])
+
+
+def expected_activities(trace):
+    for activity in trace.activities:
+        op = host_oracle.innermost_operator(activity.path)
+        paths = [path and tuple(piece.node for piece in path)
+                 for path in (activity.path, activity.forward_path)]
+        yield (activity.ts, activity.dur, activity.label, *activity.track, activity.step,
+               op and op.label[0], *paths)
+
+
+def rows_differ(table, ours, expected):
+    for key in sorted(ours.keys() | expected.keys(), key=repr):
+        left, right = ours.get(key), expected.get(key)
+        if left is None or right is None:
+            yield f"{table}: {key}: {'missing' if left is None else 'too many'}: {left or right}"
+        elif left != right:
+            yield f"{table}: {key}: {left}, expected {right}"
+
+
+def activities_differ(ours, expected):
+    left, right = collections.Counter(ours), collections.Counter(expected)
+    for row in sorted((left - right).elements(), key=repr):
+        yield f"activity: has {row}"
+    for row in sorted((right - left).elements(), key=repr):
+        yield f"activity: lacks {row}"
+
+
+def differences(database, traces):
+    """traces: {path as it was given to ingest: HostTrace}."""
+    of = Database(database)
+    paths, wrong = of.paths()
+    yield from wrong
+    yield from of.twice("host_use", "trace_id, step, kind, label, shape")
+    yield from of.twice("kernel_use", "trace_id, step, op, forward_op, kernel")
+    yield from of.twice("call_path", "parent_id, kind, label, shape, (SELECT trace_id FROM trace "
+                        "WHERE call_path.id BETWEEN first_row AND last_row)")
+    for trace_id, path in of.db.execute("SELECT trace_id, path FROM trace").fetchall():
+        trace = traces[path]
+        for line in (*activities_differ(of.activities(trace_id, paths), expected_activities(trace)),
+                     *rows_differ("host_use", of.host_rows(trace_id), trace.host_rows),
+                     *rows_differ("kernel_use", of.kernel_rows(trace_id), trace.kernel_rows)):
+            yield f"{os.path.basename(path)}: {line}"
+
+
+def unpacked(path, folder):
+    """The program does not read xz."""
+    if not path.endswith(".xz"):
+        return path
+    plain = os.path.join(folder, os.path.basename(path)[:-len(".xz")])
+    with open(plain, "w", encoding="utf-8") as handle:
+        handle.write(host_oracle.read_text(path))
+    return plain
+
+
+def check_set(options, name, paths):
+    with tempfile.TemporaryDirectory(prefix="tracedb-host-") as folder:
+        paths = [unpacked(path, folder) for path in paths]
+        database = os.path.join(folder, "trace.db")
+        # Made traces do not all say which rank they are.
+        rank = ["--rank", "0"] if len(paths) == 1 else []
+        done = subprocess.run([options.program, "-q", "--db", database, "ingest", *rank, *paths], check=False)
+        traces = {path: host_oracle.load(path) for path in paths}
+        found = list(differences(database, traces)) if done.returncode == 0 else ["ingest failed"]
+    if name.endswith(host_cases.SHUFFLED):
+        found += rows_differ("the order matters to the oracle", options.before,
+                             traces[paths[0]].host_rows)
+    options.before = traces[paths[0]].host_rows
+    rows = sum(len(trace.host_rows) + len(trace.kernel_rows) for trace in traces.values())
+    activities = sum(len(trace.activities) for trace in traces.values())
+    print(f"{'FAIL' if found else 'ok  '} {name} ({len(paths)} traces, {rows} rows, {activities} activities)")
+    for line in found[:options.show]:
+        print("     " + line[:options.width])
+    if len(found) > options.show:
+        print(f"     ... and {len(found) - options.show} more")
+    sys.stdout.flush()
+    return not found
+
+
+def inputs(path):
+    return traces_in(path) if os.path.isdir(path) else [path]
+
+
+def sets(options, folder):
+    for name in SETS:
+        yield name, inputs(os.path.join(options.fixtures, name))
+    for name, events in [*host_cases.by_hand(), *host_cases.at_random(options.seeds)]:
+        path = os.path.join(folder, name.replace(" ", "_") + ".json")
+        with open(path, "w", encoding="utf-8") as handle:
+            json.dump(events, handle)
+        yield name, [path]
+    crossing = dict(host_cases.by_hand())["more paths than events"]
+    paths = [os.path.join(folder, f"rank{rank}.json") for rank in range(2)]
+    for rank, path in enumerate(paths):
+        with open(path, "w", encoding="utf-8") as handle:
+            json.dump({"distributedInfo": {"rank": rank, "world_size": 2}, "traceEvents": crossing}, handle)
+    yield "more paths than events, twice", paths
+    for given in options.paths:
+        yield given, inputs(given)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Compare what is said about the host with an oracle.")
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--fixtures", default=os.path.join(HERE, "..", "..", "fixtures"))
+    parser.add_argument("--only", default="", help="only sets with this in their name")
+    parser.add_argument("--seeds", type=int, default=8, help="how many random traces")
+    parser.add_argument("--show", type=int, default=5, help="differences shown a set")
+    parser.add_argument("--width", type=int, default=600, help="letters of each")
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="more traces or folders, a set each")
+    options = parser.parse_args()
+    options.program = os.path.abspath(options.program)
+    passed = failed = 0
+    with tempfile.TemporaryDirectory(prefix="tracedb-host-") as folder:
+        for name, paths in sets(options, folder):
+            if options.only not in name:
+                continue
+            if check_set(options, name, paths):
+                passed += 1
+            else:
+                failed += 1
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
