@@ -20,7 +20,7 @@ namespace tracedb {
 // (ShownText): they are anybody's.
 class ReportResult : public RowSink {
  public:
-  static constexpr size_t kTextBytesMax = 200;       // of a name; a list of numbers is never cut
+  static constexpr size_t kTextBytesMax = 600;       // of a name; a list of numbers is never cut
   static constexpr size_t kTextsBytesMax = 200'000;  // of a column, each text once
 
   // Keeps the first `rows_max` rows, and no more once they take `bytes_max`; counts all. `doc` must

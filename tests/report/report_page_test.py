@@ -106,6 +106,7 @@ def numbers_are_those_of_the_queries(setting):
     page_checks.data_is_that_of_the_queries(setting, path, database)
     page_checks.tables_show_the_data(page, path)
     page_checks.headline_shows_the_data(page, path)
+    page_checks.advice_is_that_of_the_query(page, path)
     page_checks.bars_are_as_long_as_their_numbers(page, path)
     page_checks.matrix_cells_say_their_numbers(page, path)
     page_checks.checks_are_those_of_doctor(setting, page, database)
@@ -279,8 +280,8 @@ def other_jobs_have_no_trouble(setting):
         page.close()
 
 
-def sections_to_come_are_drawn(setting):
-    """Those whose queries this program does not have, with rows made up here."""
+def rows_made_up_are_drawn(setting):
+    """Of what no fixture has: modules, every kind of exposed communication and of idle time."""
     path = setting.report(setting.megatron())
     made = os.path.join(setting.folder, "more.html")
     page_checks.write_with_more_sections(path, made)
@@ -316,7 +317,7 @@ def the_page_needs_nothing_else(setting):
 CHECKS = [every_chart_is_drawn_and_nothing_complains, numbers_are_those_of_the_queries,
           the_timeline_obeys_keys_and_buttons, charts_are_reached_by_keyboard_and_have_words,
           a_pointer_gets_what_it_points_at, dark_narrow_and_printed, hostile_names_stay_names,
-          sixty_four_ranks_stay_small, other_jobs_have_no_trouble, sections_to_come_are_drawn,
+          sixty_four_ranks_stay_small, other_jobs_have_no_trouble, rows_made_up_are_drawn,
           the_server_gives_the_same_page, the_page_needs_nothing_else]
 
 

@@ -59,17 +59,17 @@ TEST(ReportResult, texts_are_cut_between_characters_and_lists_of_numbers_are_not
   const QueryDoc doc = Doc();
   ReportResult result(doc, 10, 1 << 20);
   ASSERT_TRUE(result.Begin(kNames).ok());
-  const std::string list = "[" + std::string(500, '1') + ",2]";
+  const std::string list = "[" + std::string(900, '1') + ",2]";
   const std::string umlauts = "x" + [] {
     std::string text;
-    for (int i = 0; i < 200; ++i) text += "ä";
+    for (int i = 0; i < 400; ++i) text += "ä";
     return text;
   }();
   for (const std::string& text : {list, umlauts, std::string("\xE2\x80\xAEgnp"), std::string()}) {
     ASSERT_TRUE(result.Row(std::vector<Cell>{Integer(0), Real(0), Text(text)}).ok());
   }
   ASSERT_TRUE(result.Row(std::vector<Cell>{Integer(0), Real(0), Integer(7)}).ok());
-  const std::string cut = umlauts.substr(0, 199) + "…";
+  const std::string cut = umlauts.substr(0, 599) + "…";
   EXPECT_EQ(result.Json(),
             Expected(5, 5, "0,0,0,0,0", "0,0,0,0,0",
                      "\"" + list + "\",\"" + cut + R"(","\\u202egnp","","7")", "0,1,2,3,4"));

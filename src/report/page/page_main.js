@@ -59,11 +59,11 @@ function advicePart(result) {
     const at = (name) => result.at(row, name);
     const where = [at("rank") === null ? "" : `rank ${at("rank")}`,
       at("step") === null ? "" : `step ${at("step")}`].filter(Boolean).join(", ");
-    const gain = at("gain_ms") === null ? ""
-      : ` Could gain ${shownTime(at("gain_ms"))} (${shownShare(at("gain_pct"))}).`;
+    const gain = at("gain_ms") === null ? null : element("p", { class: "gain" },
+      `To gain: up to ${shownTime(at("gain_ms"))} of a step (${shownShare(at("gain_pct"))}).`);
+    const toDo = at("advice") ? element("p", {}, `To do: ${at("advice")}.`) : null;
     list.append(element("li", {}, element("strong", {}, at("problem") || ""),
-      where ? ` (${where})` : "", element("p", {}, `${at("evidence") || ""}`),
-      element("p", {}, `${at("advice") || ""}${gain}`)));
+      where ? ` (${where})` : "", element("p", {}, sentence(at("evidence") || "")), toDo, gain));
   }
   return list;
 }

@@ -46,6 +46,10 @@ function shortened(text, most) {
   return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
 }
 
+function sentence(text) {
+  return text === "" ? "" : `${text[0].toUpperCase()}${text.slice(1)}.`;
+}
+
 // A name with its middle left out: kernels differ at their ends.
 function shortenedInside(text, most) {
   const bare = text.replace(/^void /, "").replaceAll("(anonymous namespace)::", "");
