@@ -10,19 +10,29 @@
 
 namespace tracedb {
 
-Status RunReport(const GlobalOptions& global, const ReportArguments& arguments,
-                 const std::atomic<bool>& stop) {
+namespace {
+
+Result<SqliteDb> Open(const GlobalOptions& global, const std::atomic<bool>& stop) {
   TRACEDB_ASSIGN(db, OpenTraceDatabase(global.database));
   db.StopWhen(stop);
   if (RegisterIntervalFunctions(db.handle()) != 0) return SqliteError(db.handle(), "");
+  return db;
+}
+
+}  // namespace
+
+Status RunReport(const GlobalOptions& global, const ReportArguments& arguments,
+                 const std::atomic<bool>& stop) {
+  TRACEDB_ASSIGN(db, Open(global, stop));
+  const ReportOptions options = {TRACEDB_VERSION, [&] { return Open(global, stop); }};
   TRACEDB_ASSIGN(catalog, QueryCatalog::Load(BuiltInQueries()));
   if (arguments.output == "-") {
     DescriptorOutput output(STDOUT_FILENO, "standard output");
-    TRACEDB_TRY(WriteReport(db, catalog, TRACEDB_VERSION, output));
+    TRACEDB_TRY(WriteReport(db, catalog, options, output));
     return output.Flush();
   }
   TRACEDB_ASSIGN(file, FileOutput::Create(arguments.output));
-  TRACEDB_TRY(WriteReport(db, catalog, TRACEDB_VERSION, *file));
+  TRACEDB_TRY(WriteReport(db, catalog, options, *file));
   TRACEDB_TRY(file->Flush());
   TRACEDB_TRY(file->Commit());
   SayNote(global,

@@ -9,8 +9,8 @@ namespace tracedb {
 namespace {
 
 // Numbers that share the page: 64 ranks of four streams each stay below 2 MB with all else.
-constexpr int64_t kTimelineRows = 20'000;
-constexpr int64_t kMemoryRows = 10'000;
+constexpr int64_t kTimelineRows = 18'000;
+constexpr int64_t kMemoryRows = 7'000;
 constexpr int64_t kStreamsMax = 400;
 
 constexpr auto kSections = std::to_array<ReportSection>({
@@ -44,11 +44,11 @@ constexpr auto kSections = std::to_array<ReportSection>({
      "A line is a stream of a GPU, from left to right in time. The stronger the colour, the more "
      "of "
      "the time something ran on it.",
-     kStreamsMax, ""},
+     kStreamsMax, "", 280'000},
     {"timeline", "report/timeline", "Timeline of the streams", "timeline",
      "What ran on each stream, by kind. Zoom with the wheel or with + and -, move by dragging or "
      "with the arrow keys; 0 shows all.",
-     2 * kTimelineRows, ""},
+     2 * kTimelineRows, "", 950'000},
     {"steps", "step_times", "How long each step took", "steps",
      "A line is a rank. All ranks slow in one step: the job waits together; one rank slow: it is "
      "the straggler.",
@@ -64,7 +64,7 @@ constexpr auto kSections = std::to_array<ReportSection>({
     {"memory", "report/memory_line", "Memory over time", "memory",
      "What tensors hold on each device, least and most in each piece of time; the dashed line is "
      "what the allocator has reserved.",
-     2 * kMemoryRows, ""},
+     2 * kMemoryRows, "", 350'000},
     {"memory_peak", "memory_peak", "Largest use of memory", "table", "", 500, ""},
     {"gaps", "gpu_gaps", "Longest times in which a GPU ran nothing", "table", "", 20, ""},
     {"traces", "info_traces", "The traces", "table", "", 500, ""},

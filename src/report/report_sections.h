@@ -19,6 +19,7 @@ struct ReportSection {
   std::string_view about;       // how to read it, in a sentence or two
   int64_t rows_max;             // kept; how many there are is on the page
   std::string_view instead_of;  // only on the page where the catalog has no such query
+  size_t bytes_max = 0;         // of its rows; 0: its share of what all such parts have together
 };
 
 std::span<const ReportSection> ReportSections();

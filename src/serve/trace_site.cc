@@ -306,7 +306,7 @@ WebAnswer TraceSite::AnswerReport(const WebRequest& request) {
                     [&](SqliteDb& db, StopReasons& reasons) -> Result<HtmlPage> {
                       db.StopIf([&reasons] { return reasons.Check(); });
                       StringOutput text;
-                      Status written = WriteReport(db, catalog_, options_.version, text);
+                      Status written = WriteReport(db, catalog_, {options_.version, {}}, text);
                       db.StopIf({});
                       TRACEDB_TRY(written);
                       TRACEDB_TRY(text.Flush());

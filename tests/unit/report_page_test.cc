@@ -193,8 +193,8 @@ TEST(ReportSections, an_anchor_is_once_on_a_page) {
 
 TEST(ReportSections, more_streams_are_cut_into_fewer_pieces) {
   EXPECT_EQ(ThinningOf("report/timeline", {1, 1}).params[0], "per_stream=8000");
-  EXPECT_EQ(ThinningOf("report/timeline", {64, 256}).params[0], "per_stream=78");
-  EXPECT_EQ(ThinningOf("report/timeline", {1000, 100'000}).params[0], "per_stream=50");
+  EXPECT_EQ(ThinningOf("report/timeline", {64, 256}).params[0], "per_stream=70");
+  EXPECT_EQ(ThinningOf("report/timeline", {1000, 100'000}).params[0], "per_stream=45");
   EXPECT_NE(ThinningOf("report/timeline", {1000, 100'000}).note.find("the 400 busiest"),
             std::string::npos);
   EXPECT_EQ(ThinningOf("report/memory_line", {1000, 1}).params[0], "bins=20");

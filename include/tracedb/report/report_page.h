@@ -2,8 +2,8 @@
 // of doctor's checks. Knows neither where the page goes nor where the database comes from.
 #pragma once
 
+#include <functional>
 #include <string>
-#include <string_view>
 
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
@@ -12,10 +12,18 @@
 
 namespace tracedb {
 
-// The page depends on the database and the catalog alone: the same bytes each time. About 0.4 MB;
-// results are thinned so that it stays below 3 MB, and the page says what was left out. Parts whose
-// query the catalog does not have are not on it. `version` is the program's.
-Status WriteReport(SqliteDb& db, const QueryCatalog& catalog, std::string_view version,
+struct ReportOptions {
+  std::string version;  // the program's
+
+  // Another connection to the same database, for half of the work on a thread of its own. May be
+  // empty.
+  std::function<Result<SqliteDb>()> open_another;
+};
+
+// The page depends on the database and the catalog alone: the same bytes each time. 0.4 MB at
+// least; results are thinned so that it stays below 3 MB, and the page says what was left out.
+// Parts whose query the catalog does not have are not on it.
+Status WriteReport(SqliteDb& db, const QueryCatalog& catalog, const ReportOptions& options,
                    OutputStream& output);
 
 // The Content-Security-Policy that the page has in itself, for a header: nothing is loaded, and
