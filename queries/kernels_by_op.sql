@@ -18,6 +18,7 @@
 -- column: mean_ms     real(ms)    gpu_ms of one.
 -- column: ranks       int(count)  Ranks on which it ran.
 --
+-- plot:   bar gpu_ms by op, forward_op, kernel
 -- empty:  No GPU activity is in the database, or none of that rank and step.
 
 WITH use AS (

@@ -25,6 +25,7 @@
 -- column: activities            int(count)  Kernels, copies and fills launched in it.
 -- column: ranks                 int(count)  Ranks that call it.
 --
+-- plot:   bar gpu_ms by kind, name
 -- empty:  No Python function is in the database: record with with_stack=True.
 
 WITH use AS (
@@ -51,7 +52,7 @@ SELECT
   sum(u.total_ns) / 1e6 AS host_ms,
   sum(u.self_ns) / 1e6 AS self_host_ms,
   sum(u.activities) AS activities,
-  count(DISTINCT u.rank) AS ranks
+  count(DISTINCT u.rank) FILTER (WHERE u.calls > 0) AS ranks
 FROM use u JOIN label l ON l.id = u.label CROSS JOIN whole w
 GROUP BY u.kind, l.name
 ORDER BY sum(u.gpu_ns) + sum(u.backward_gpu_ns) DESC, sum(u.self_ns) DESC, u.kind DESC, l.name

@@ -18,9 +18,11 @@
 -- column: self_share_pct   real(pct)   self_gpu_ms of all GPU time of this rank and step.
 -- column: backward_gpu_ms  real(ms)    What its backward pass launched.
 -- column: activities       int(count)  Kernels, copies and fills launched in it.
--- column: shapes           int(count)  Different args (shapes, types) of its calls.
+-- column: shapes           int(count)  Different args (shapes, types) of its calls; addresses and
+--                                      other numbers that differ from call to call left out.
 -- column: ranks            int(count)  Ranks that call it.
 --
+-- plot:   bar self_gpu_ms by name
 -- empty:  No operator is in the database: record with ProfilerActivity.CPU.
 
 WITH use AS (
@@ -43,9 +45,9 @@ SELECT
   100.0 * sum(u.self_gpu_ns) / nullif(w.gpu_ns, 0) AS self_share_pct,
   sum(u.backward_gpu_ns) / 1e6 AS backward_gpu_ms,
   sum(u.activities) AS activities,
-  count(DISTINCT u.shape) AS shapes,
-  count(DISTINCT u.rank) AS ranks
-FROM use u JOIN label l ON l.id = u.label CROSS JOIN whole w
+  count(DISTINCT s.args) FILTER (WHERE u.calls > 0) AS shapes,
+  count(DISTINCT u.rank) FILTER (WHERE u.calls > 0) AS ranks
+FROM use u JOIN label l ON l.id = u.label LEFT JOIN shape s ON s.id = u.shape CROSS JOIN whole w
 GROUP BY l.name
 ORDER BY sum(u.self_gpu_ns) + sum(u.self_ns) DESC, l.name
 LIMIT coalesce(:limit, 30);

@@ -20,6 +20,7 @@
 -- column: stalled_pct  real(pct)   stalled_ms of the spans of the GPUs; of that rank and step.
 -- column: ranks        int(count)  Ranks that do it.
 --
+-- plot:   bar stalled_ms by call, op, function, annotation
 -- empty:  No call waits for the GPU, or the trace has no runtime calls.
 
 WITH RECURSIVE use AS MATERIALIZED (

@@ -25,8 +25,11 @@
 -- column: idle_sync_ms         real(ms)    As well, and the thread was waiting for the GPU.
 -- column: idle_dependency_ms   real(ms)    The next one was launched, and waited for others.
 -- column: idle_other_ms        real(ms)    The launch of the next one is not in the trace.
+-- column: all_idle_ms          real(ms)    The idle_ columns together.
 -- column: compute_pct          real(pct)   compute_ms of span_ms.
 --
+-- plot:   stacked compute_ms, exposed_tensor_ms, exposed_pipeline_ms, exposed_data_ms,
+--         exposed_expert_ms, exposed_other_ms, exposed_memory_ms, all_idle_ms by rank, device, step
 -- empty:  No GPU activity is in the database; `tracedb info` tells what is.
 
 WITH origin AS (
@@ -49,6 +52,8 @@ SELECT
   u.idle_sync_ns / 1e6 AS idle_sync_ms,
   u.idle_dependency_ns / 1e6 AS idle_dependency_ms,
   u.idle_unknown_ns / 1e6 AS idle_other_ms,
+  (u.idle_host_ns + u.idle_sync_ns + u.idle_dependency_ns + u.idle_unknown_ns) / 1e6
+    AS all_idle_ms,
   100.0 * u.compute_ns / nullif(u.end_ns - u.start_ns, 0) AS compute_pct
 FROM step_use u JOIN trace t ON t.trace_id = u.trace_id CROSS JOIN origin
 WHERE (:rank IS NULL OR t.rank = :rank) AND (:step IS NULL OR u.step = :step)

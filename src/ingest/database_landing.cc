@@ -186,10 +186,15 @@ Status DatabaseLanding::ReadPlace() {
                      std::to_string(kSchemaVersion) + ")",
                  "ingest into a new database with --db"};
   }
-  TRACEDB_ASSIGN(last, db.Prepare("SELECT ifnull(max(trace_id), 0) + 1, ifnull(max(last_row), 0) "
-                                  "+ 1, ifnull(max(last_text), 0) + 1 FROM trace"));
+  TRACEDB_ASSIGN(last,
+                 db.Prepare("SELECT ifnull(max(trace_id), 0) + 1, ifnull(max(last_row), 0) "
+                            "+ 1, ifnull(max(last_text), 0) + 1, (SELECT ifnull(max(id), 0) + "
+                            "1 FROM call_path) FROM trace"));
   TRACEDB_ASSIGN(any, last.Step());
-  if (any) place_.first = {last.Int(0), last.Int(1), last.Int(2)};
+  if (any) {
+    place_.first = {last.Int(0), last.Int(1), last.Int(2)};
+    place_.first_path = last.Int(3);
+  }
   TRACEDB_ASSIGN(ranks, db.Prepare("SELECT DISTINCT rank FROM trace"));
   for (;;) {
     TRACEDB_ASSIGN(row, ranks.Step());

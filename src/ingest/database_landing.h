@@ -29,6 +29,7 @@ namespace tracedb {
 struct LandingPlace {
   bool exists = false;
   FirstIds first;
+  int64_t first_path = 1;  // the id of its first row in call_path
   std::vector<KindRule> rules;
   std::set<int64_t> ranks;
 };

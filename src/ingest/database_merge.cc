@@ -52,14 +52,14 @@ Status TakeOut(SqliteDb& db, const MergeJob& job, std::set<int64_t>& ranks) {
       TRACEDB_TRY(db.Execute("DELETE FROM main." +
                              std::string(EventTableName(static_cast<EventTable>(i))) + rows_of));
     }
-    for (const char* table : {"step", "launch", "call_path"}) {
+    for (const char* table : {"step", "launch"}) {
       TRACEDB_TRY(db.Execute("DELETE FROM main." + std::string(table) + rows_of));
     }
     for (const char* table : {"label", "track", "shape"}) {
       TRACEDB_TRY(db.Execute("DELETE FROM main." + std::string(table) + texts_of));
     }
     for (const char* table : {"trace", "process", "thread", "issue", "host_use", "kernel_use",
-                              "sync_use", "step_use"}) {
+                              "sync_use", "step_use", "call_path"}) {
       TRACEDB_TRY(db.Execute("DELETE FROM main." + std::string(table) +
                              " WHERE trace_id = " + std::to_string(old.trace_id)));
     }

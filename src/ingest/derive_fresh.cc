@@ -98,7 +98,7 @@ class FreshDerivation {
 Status FreshDerivation::DeriveLaunches() {
   TRACEDB_ASSIGN(steps, StepFinder::Read(db_, trace_.base_ns));
   const LaunchDerivation::Input input{trace_.activities, trace_.host_slices, trace_.groups,
-                                      trace_.base_ns, trace_.first_row};
+                                      trace_.base_ns, trace_.first_path};
   launches_.emplace(input, std::move(steps), limits_, db_.path().parent_path());
   TRACEDB_ASSIGN(rows, RowStore::Open(db_.path(), {"launch"}, row_options_));
   TRACEDB_TRY(launches_->Run(*rows, 0));

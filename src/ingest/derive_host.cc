@@ -10,14 +10,18 @@ namespace {
 
 constexpr size_t kPendingMax = 16384;
 
-// Shares of the memory that is there for derived rows.
+// Shares of `bytes_max`, together less than all of it.
 HostNest::Limits NestLimits(size_t bytes_max) {
   HostNest::Limits limits;
-  limits.paths_max = std::min<size_t>(bytes_max / 2 / CallPaths::kBytesEach, 1 << 18);
-  limits.uses_max = std::min<size_t>(bytes_max / 8 / HostUse::kBytesEach, 1 << 17);
-  limits.recent = std::bit_floor(std::max<size_t>(bytes_max / 10 / 64, 1024));
+  limits.paths_max = bytes_max / 4 / CallPaths::kBytesEach;
+  limits.recent = std::bit_floor(bytes_max / 10 / RecentPaths::kBytesEach);
   return limits;
 }
+
+size_t HostUsesMax(size_t bytes_max) { return bytes_max / 3 / HostUse::kBytesEach; }
+size_t KernelUsesMax(size_t bytes_max) { return bytes_max / 12 / KernelUse::kBytesEach; }
+size_t SyncUsesMax(size_t bytes_max) { return bytes_max / 24 / SyncUse::kBytesEach; }
+size_t SyncCallsMax(size_t bytes_max) { return bytes_max / 24 / SyncCalls::kBytesEach; }
 
 uint64_t PairKey(const LaunchPath& path) { return uint64_t{path.path} << 32 | path.forward; }
 
@@ -42,9 +46,9 @@ Status Insert(SqliteStatement& insert) {
 HostDerivation::HostDerivation(StepFinder steps, int64_t base_ns, size_t bytes_max)
     : steps_(std::move(steps)),
       paths_(NestLimits(bytes_max).paths_max),
-      host_uses_(NestLimits(bytes_max).uses_max),
-      kernel_uses_(NestLimits(bytes_max).uses_max),
-      syncs_(bytes_max / 8 / SyncCalls::kBytesEach, NestLimits(bytes_max).uses_max),
+      host_uses_(HostUsesMax(bytes_max)),
+      kernel_uses_(KernelUsesMax(bytes_max)),
+      syncs_(SyncCallsMax(bytes_max), SyncUsesMax(bytes_max)),
       nest_(steps_, base_ns, NestLimits(bytes_max), paths_, host_uses_, syncs_) {}
 
 Status HostDerivation::ReadSlices(const HostSlices& slices, LaunchCalls& calls) {
@@ -128,24 +132,25 @@ Parallelism HostDerivation::ParallelismOf(const GpuActivity& activity, const Lau
   return Parallelism::kOther;
 }
 
-Status HostDerivation::Store(SqliteDb& db, int64_t trace_id, int64_t first_row) {
+Status HostDerivation::Store(SqliteDb& db, int64_t trace_id, int64_t first_path) {
   CountPending();
-  TRACEDB_TRY(StorePaths(db, first_row));
+  TRACEDB_TRY(StorePaths(db, trace_id, first_path));
   TRACEDB_TRY(StoreHostUse(db, trace_id));
   TRACEDB_TRY(StoreKernelUse(db, trace_id));
-  return StoreSyncUse(db, trace_id, first_row);
+  return StoreSyncUse(db, trace_id, first_path);
 }
 
-Status HostDerivation::StorePaths(SqliteDb& db, int64_t first_row) const {
-  TRACEDB_ASSIGN(insert, db.Prepare("INSERT INTO call_path VALUES (?1, ?2, ?3, ?4, ?5, ?6)"));
+Status HostDerivation::StorePaths(SqliteDb& db, int64_t trace_id, int64_t first_path) const {
+  TRACEDB_ASSIGN(insert, db.Prepare("INSERT INTO call_path VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"));
   for (PathId id = 1; id <= paths_.count(); ++id) {
     const PathNode& node = paths_.node(id);
-    TRACEDB_TRY(insert.Bind(1, first_row + id - 1));
-    TRACEDB_TRY(BindId(insert, 2, node.parent != 0 ? first_row + node.parent - 1 : 0));
-    TRACEDB_TRY(insert.Bind(3, static_cast<int64_t>(node.kind)));
-    TRACEDB_TRY(insert.Bind(4, node.label));
-    TRACEDB_TRY(BindId(insert, 5, node.shape));
-    TRACEDB_TRY(BindId(insert, 6, paths_.node(node.op).label));
+    TRACEDB_TRY(insert.Bind(1, first_path + id - 1));
+    TRACEDB_TRY(insert.Bind(2, trace_id));
+    TRACEDB_TRY(BindId(insert, 3, node.parent != 0 ? first_path + node.parent - 1 : 0));
+    TRACEDB_TRY(insert.Bind(4, static_cast<int64_t>(node.kind)));
+    TRACEDB_TRY(insert.Bind(5, node.label));
+    TRACEDB_TRY(BindId(insert, 6, node.shape));
+    TRACEDB_TRY(BindId(insert, 7, paths_.node(node.op).label));
     TRACEDB_TRY(Insert(insert));
   }
   return Done{};
@@ -155,6 +160,7 @@ Status HostDerivation::StoreHostUse(SqliteDb& db, int64_t trace_id) {
   TRACEDB_ASSIGN(insert, db.Prepare("INSERT INTO host_use VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
                                     "?9, ?10, ?11, ?12, ?13)"));
   for (const HostUse::Row& row : host_uses_.Sorted()) {
+    if (row.sums == HostSums{}) continue;  // it was on a path in this step, for others of its name
     TRACEDB_TRY(insert.Bind(1, trace_id));
     TRACEDB_TRY(BindStep(insert, 2, row.key.step));
     TRACEDB_TRY(row.key.label != 0 ? insert.Bind(3, static_cast<int64_t>(row.key.kind))
@@ -188,14 +194,14 @@ Status HostDerivation::StoreKernelUse(SqliteDb& db, int64_t trace_id) {
   return Done{};
 }
 
-Status HostDerivation::StoreSyncUse(SqliteDb& db, int64_t trace_id, int64_t first_row) {
+Status HostDerivation::StoreSyncUse(SqliteDb& db, int64_t trace_id, int64_t first_path) {
   TRACEDB_ASSIGN(insert,
                  db.Prepare("INSERT INTO sync_use VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"));
   for (const SyncUse::Row& row : syncs_.uses().Sorted()) {
     TRACEDB_TRY(insert.Bind(1, trace_id));
     TRACEDB_TRY(BindStep(insert, 2, row.key.step));
     TRACEDB_TRY(BindId(insert, 3, row.key.label));
-    TRACEDB_TRY(BindId(insert, 4, row.key.path != 0 ? first_row + row.key.path - 1 : 0));
+    TRACEDB_TRY(BindId(insert, 4, row.key.path != 0 ? first_path + row.key.path - 1 : 0));
     TRACEDB_TRY(insert.Bind(5, row.sums.calls));
     TRACEDB_TRY(insert.Bind(6, row.sums.total_ns));
     TRACEDB_TRY(insert.Bind(7, row.sums.stalls));

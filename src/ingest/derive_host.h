@@ -45,8 +45,8 @@ class HostDerivation {
 
   SyncCalls& syncs() { return syncs_; }
 
-  // Writes the tables; ids of call_path are `first_row` + number of the path - 1. Once, last.
-  Status Store(SqliteDb& db, int64_t trace_id, int64_t first_row);
+  // Writes the tables; ids of call_path are `first_path` + number of the path - 1. Once, last.
+  Status Store(SqliteDb& db, int64_t trace_id, int64_t first_path);
 
  private:
   struct Pending {
@@ -56,10 +56,10 @@ class HostDerivation {
 
   void CountPending();
   void CountFor(const LaunchPath& path, const Pending& pending);
-  Status StorePaths(SqliteDb& db, int64_t first_row) const;
+  Status StorePaths(SqliteDb& db, int64_t trace_id, int64_t first_path) const;
   Status StoreHostUse(SqliteDb& db, int64_t trace_id);
   Status StoreKernelUse(SqliteDb& db, int64_t trace_id);
-  Status StoreSyncUse(SqliteDb& db, int64_t trace_id, int64_t first_row);
+  Status StoreSyncUse(SqliteDb& db, int64_t trace_id, int64_t first_path);
 
   StepFinder steps_;
   CallPaths paths_;

@@ -45,7 +45,7 @@ LaunchDerivation::LaunchDerivation(const Input& input, StepFinder steps, const L
 
 // As many correlations at a time as fit in memory; the runtime calls are gone through for each lot.
 Status LaunchDerivation::Run(RowStore& rows, size_t table) {
-  host_ = std::make_unique<HostDerivation>(steps_, input_.base_ns, limits_.derive_bytes_max / 2);
+  host_ = std::make_unique<HostDerivation>(steps_, input_.base_ns, limits_.host_bytes_max);
   TRACEDB_TRY(host_->ReadSlices(input_.host_slices, calls_));
   const size_t count = input_.activities.count();
   const size_t lot = std::min(count, limits_.derive_bytes_max / 2 / LaunchTable::kBytesEach);
@@ -101,7 +101,7 @@ Status LaunchDerivation::Write(RowStore& rows, size_t table, const GpuActivity& 
   known ? record_.Int(call.ts + base_ns) : record_.Null();
   step.has_value() ? record_.Int(*step) : record_.Null();
   for (const PathId id : {path.path, path.forward}) {
-    id != 0 ? record_.Int(input_.first_row + id - 1) : record_.Null();
+    id != 0 ? record_.Int(input_.first_path + id - 1) : record_.Null();
   }
   return rows.Append(table, activity.id, record_.Finish());
 }

@@ -37,8 +37,8 @@ class LaunchDerivation {
     const GpuActivities& activities;
     const HostSlices& host_slices;
     const GroupShapes& groups;
-    int64_t base_ns;    // what to add to a row's ts
-    int64_t first_row;  // of the trace
+    int64_t base_ns;     // what to add to a row's ts
+    int64_t first_path;  // the id of its first row in call_path
   };
 
   // `folder` is for what does not fit in memory.

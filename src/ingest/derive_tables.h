@@ -48,7 +48,7 @@ struct FreshTrace {
   int64_t zero_ns = 0;  // the absolute time of a ts of 0 in the file
   const GpuActivities& activities;
   const LongSlices& long_slices;
-  int64_t first_row = 1;  // number of its first row
+  int64_t first_path = 1;  // the id of its first row in call_path
   const HostSlices& host_slices;
   const GroupShapes& groups;
 };

@@ -5,18 +5,21 @@
 // one around it, which real traces have, is within it all the same.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "ingest/call_paths.h"
 #include "ingest/host_slices.h"
 #include "ingest/host_use.h"
 #include "ingest/launch_table.h"
+#include "ingest/number_hash.h"
 #include "ingest/step_finder.h"
 #include "ingest/sync_calls.h"
 
@@ -28,20 +31,33 @@ struct LaunchPath {
   PathId forward = 0;
 };
 
-// The paths by a number that rises while the trace runs, of the last ones only.
+// The paths of operators by a number that each thread counts, of the last ones only.
 class RecentPaths {
  public:
   // `entries` is a power of two.
-  explicit RecentPaths(size_t entries) : entries_(entries) {}
+  explicit RecentPaths(size_t entries) : entries_(std::max(entries, kProbes)) {}
+  // What one takes.
+  static constexpr size_t kBytesEach = 32;
 
   void Put(int64_t thread, int64_t number, LaunchPath path) {
-    entries_[At(thread, number)] = {number, thread, path};
+    Entry* place = &At(thread, number, 0);
+    for (size_t i = 0; i < kProbes; ++i) {
+      Entry& entry = At(thread, number, i);
+      if (entry.put == 0 || (entry.number == number && entry.thread == thread)) {
+        place = &entry;
+        break;
+      }
+      if (entry.put < place->put) place = &entry;  // the oldest goes
+    }
+    *place = {number, thread, path, ++puts_};
   }
   // Null when it is not there any more.
   const LaunchPath* Find(int64_t thread, int64_t number) const {
-    const Entry& entry = entries_[At(thread, number)];
-    const bool found = entry.path.path != 0 && entry.number == number && entry.thread == thread;
-    return found ? &entry.path : nullptr;
+    for (size_t i = 0; i < kProbes; ++i) {
+      const Entry& entry = At(thread, number, i);
+      if (entry.put != 0 && entry.number == number && entry.thread == thread) return &entry.path;
+    }
+    return nullptr;
   }
 
  private:
@@ -49,13 +65,20 @@ class RecentPaths {
     int64_t number = 0;
     int64_t thread = 0;
     LaunchPath path;
+    uint64_t put = 0;  // the how many-th; 0: empty
   };
-  // Threads count from different places, so that their numbers seldom meet.
-  size_t At(int64_t thread, int64_t number) const {
-    return (static_cast<uint64_t>(number) + static_cast<uint64_t>(thread) * 40503) &
-           (entries_.size() - 1);
+  static_assert(sizeof(Entry) == kBytesEach);
+  static constexpr size_t kProbes = 8;
+
+  const Entry& At(int64_t thread, int64_t number, size_t probe) const {
+    return entries_[(HashNumbers(thread, number, 0) + probe) & (entries_.size() - 1)];
   }
+  Entry& At(int64_t thread, int64_t number, size_t probe) {
+    return const_cast<Entry&>(std::as_const(*this).At(thread, number, probe));
+  }
+
   std::vector<Entry> entries_;
+  uint64_t puts_ = 0;
 };
 
 class HostNest {

@@ -102,6 +102,8 @@ struct HostSums {
   int64_t self_gpu_ns = 0;
   int64_t backward_gpu_ns = 0;
   int64_t self_backward_gpu_ns = 0;
+
+  bool operator==(const HostSums&) const = default;
 };
 
 using HostUse = SumTable<HostKey, HostSums>;

@@ -28,6 +28,7 @@ LoadLimits LoadLimits::For(size_t memory_bytes, unsigned threads) {
   limits.gathered_bytes_max = spare / 20;
   limits.gathered_long_bytes_max = spare / 100;
   limits.derive_bytes_max = spare / 5;
+  limits.host_bytes_max = spare / 4;
   limits.sqlite_cache_kib = static_cast<int64_t>(std::min(spare / 16, 64 * kMiB) / 1024);
   return limits;
 }

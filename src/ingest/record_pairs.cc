@@ -47,7 +47,9 @@ Status RecordBuilder::End(uint64_t key, int64_t label, const EventRecord& record
   SlotValues slots = open->slots.Values();
   if (shape.id != 0) TRACEDB_TRY(MergeEnd(*open, shape, slice, slots, merged));
   if (open->table != EventTable::kGpuSlice) {
-    TRACEDB_TRY(SeeHostSlice(open->table, open->host_call, slice, slots));
+    EventRow as_begun = slice;  // the args of both, merged, differ from pair to pair
+    as_begun.shape = open->shape;
+    TRACEDB_TRY(SeeHostSlice(open->table, open->host_call, as_begun, slots));
   }
   TRACEDB_TRY(writer_.Event(open->table, slice, slots));
   if (merged) return Done{};

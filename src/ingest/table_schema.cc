@@ -84,7 +84,8 @@ const std::array<Slot, kSlots>& SlotOrder(EventTable table) {
 }
 
 std::string SchemaSql() {
-  std::string sql = std::string(kTableSchemaSql) + std::string(kTableViewsSql);
+  std::string sql = std::string(kTableSchemaSql) + std::string(kTableViewsSql) +
+                    std::string(kTableViewsNsightSql);
   for (int i = 0; i < kEventTables; ++i) {
     const auto table = static_cast<EventTable>(i);
     ReplaceAll(sql, "@slots:" + std::string(EventTableName(table)) + "@", SlotColumnsSql(table));

@@ -1,5 +1,5 @@
 // The tables of the database: which event goes where, and which slots each table has in which
-// order. The SQL is in table_schema.sql and table_views.sql.
+// order. The SQL is in table_schema.sql and table_views*.sql.
 #pragma once
 
 #include <array>

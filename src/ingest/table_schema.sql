@@ -125,13 +125,15 @@ CREATE TABLE launch (
   launch_ts_ns INTEGER,
   step INTEGER,                   -- in which it was launched, else in which it starts
   path_id INTEGER,                -- in call_path: on which it was launched
-  forward_path_id INTEGER         -- of a backward pass: that of the forward operator
+  forward_path_id INTEGER         -- of a backward pass: that of the forward operator, when it is
+                                  -- among the last of its thread (60,000 with --memory 128M)
 );
 
 CREATE TABLE call_path (
   -- What the host was in, as a tree: an operator, an annotation, a Python function or a module
   -- below the one in which it was called.
   id INTEGER PRIMARY KEY,
+  trace_id INTEGER,
   parent_id INTEGER,              -- NULL: the outermost
   kind INTEGER,                   -- as in host_use
   label INTEGER,
@@ -142,7 +144,7 @@ CREATE TABLE call_path (
 CREATE TABLE host_use (
   -- Calls of one name that start in one step, and what the GPU did for it; operators also by their
   -- args. One that runs within another of its name adds to calls and to the columns with self
-  -- alone. GPU times are sums over activities by the step of `launch`, copies and fills as well.
+  -- alone. A pair of B and E has the args of B. GPU times are sums over activities by the step of `launch`, copies and fills as well.
   trace_id INTEGER,
   step INTEGER,                   -- NULL: outside any
   kind INTEGER,                   -- 0 operator, 1 annotation, 2 Python function, 3 nn.Module,

@@ -67,7 +67,7 @@ SELECT c.id AS path_id, c.parent_id, l.trace_id, l.rank,
        n.name, o.name AS op, a.args
 FROM call_path c CROSS JOIN label n ON n.id = c.label LEFT JOIN label o ON o.id = c.op
      LEFT JOIN shape a ON a.id = c.shape
-     LEFT JOIN trace l ON c.id BETWEEN l.first_row AND l.last_row;
+     LEFT JOIN trace l ON l.trace_id = c.trace_id;
 
 CREATE VIEW host_uses AS
 -- Calls of one name in one step, and what the GPU did for it (table host_use). The args are those

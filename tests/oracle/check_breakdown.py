@@ -37,9 +37,9 @@ WITH_PARAMETERS = (("kernels_top", {"rank": 1, "step": 4}), ("kernels_top", {"st
                    ("time_partition", {"rank": 1, "step": 4}))
 
 
-def query_functions():
+def query_functions(oracles):
     """{name of a query: what it must say}."""
-    return {name: member for oracle_of in (breakdown_oracle, partition_oracle)
+    return {name: member for oracle_of in oracles
             for name, member in inspect.getmembers(oracle_of, inspect.isfunction)
             if os.path.exists(os.path.join(QUERIES, name + ".sql"))}
 
@@ -83,16 +83,17 @@ def differences_of(query, ours, expected):
                 yield f"{query}: row {number}: {name} is {text!r}, expected {value!r}"
 
 
-def check_set(options, name, paths):
+def check_set(options, name, paths, expecting, with_parameters):
     with tempfile.TemporaryDirectory(prefix="tracedb-breakdown-") as folder:
         database = os.path.join(folder, "trace.db")
         subprocess.run([options.program, "-q", "--db", database, "ingest", *paths], check=True)
         job = oracle.load(paths)
         differences, rows = [], 0
-        for query, parameters in [(query, {}) for query in query_functions()] + [*WITH_PARAMETERS]:
+        asked = [(query, {}) for query in query_functions(expecting)]
+        for query, parameters in asked + [*with_parameters]:
             if options.query not in (None, query):
                 continue
-            expected = list(query_functions()[query](job, **parameters))
+            expected = list(query_functions(expecting)[query](job, **parameters))
             ours = ask(options.program, database, query, parameters)
             differences += differences_of(query, ours, expected)
             rows += len(expected)
@@ -116,7 +117,13 @@ def sets(options, folder):
         yield given, traces_in(given)
 
 
-def main(check=check_set):
+def main(expecting=(breakdown_oracle, partition_oracle), with_parameters=WITH_PARAMETERS,
+         check=None):
+    """expecting: the modules with a function for each query; with_parameters: (query, {name: value})
+    that are asked besides. check(options, name, paths): what to do with a set instead."""
+    if check is None:
+        def check(options, name, paths):
+            return check_set(options, name, paths, expecting, with_parameters)
     parser = argparse.ArgumentParser(description="Compare queries on time spent with an oracle.")
     parser.add_argument("--program", required=True)
     parser.add_argument("--fixtures", default=os.path.join(HERE, "..", "..", "fixtures"))

@@ -76,7 +76,7 @@ class Database:
         view says other things than the table."""
         rows = {row[0]: row[1:] for row in self.db.execute(
             "SELECT c.id, c.parent_id, c.kind, c.label, c.shape, t.trace_id, t.rank FROM call_path c "
-            "LEFT JOIN trace t ON c.id BETWEEN t.first_row AND t.last_row")}
+            "LEFT JOIN trace t ON t.trace_id = c.trace_id")}
         found, wrong = {None: (None, None)}, []
 
         def path(number):
@@ -102,8 +102,8 @@ class Database:
             wrong.append(f"call_paths has {seen} rows, call_path {len(rows)}")
         of_none = [number for number, row in rows.items() if row[4] is None]
         if of_none:
-            wrong.append(f"call_path: {len(of_none)} of {len(rows)} are of no trace: above its last row, "
-                         f"where the next begins; {min(of_none)} is the first")
+            wrong.append(f"call_path: {len(of_none)} of {len(rows)} are of no trace; {min(of_none)} is "
+                         "the first")
         wrong += [f"activity: {row} has a path of another trace" for row in self.db.execute(
             "SELECT k.slice_id, k.trace_id, c.trace_id FROM kernels k JOIN call_paths c "
             "ON c.path_id IN (k.path_id, k.forward_path_id) WHERE c.trace_id <> k.trace_id")]
@@ -150,8 +150,7 @@ def differences(database, traces):
     yield from wrong
     yield from of.twice("host_use", "trace_id, step, kind, label, shape")
     yield from of.twice("kernel_use", "trace_id, step, op, forward_op, kernel")
-    yield from of.twice("call_path", "parent_id, kind, label, shape, (SELECT trace_id FROM trace "
-                        "WHERE call_path.id BETWEEN first_row AND last_row)")
+    yield from of.twice("call_path", "trace_id, parent_id, kind, label, shape")
     for trace_id, path in of.db.execute("SELECT trace_id, path FROM trace").fetchall():
         trace = traces[path]
         for line in (*activities_differ(of.activities(trace_id, paths), expected_activities(trace)),

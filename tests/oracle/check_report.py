@@ -58,4 +58,4 @@ def check_set(options, name, paths):
 
 
 if __name__ == "__main__":
-    sys.exit(check_breakdown.main(check_set))
+    sys.exit(check_breakdown.main(check=check_set))

@@ -85,7 +85,8 @@ class Slice:
     def __init__(self, kind, event, ts, dur, args, order):
         self.kind = kind
         self.label = (oracle.text_of(event.get("name")) or "", oracle.text_of(event.get("cat")) or "")
-        self.shape = without_numbers(args) if kind == OPERATOR else None
+        # A begin and its end: the args of the begin.
+        self.shape = without_numbers(event.get("args")) if kind == OPERATOR else None
         self.thread = (oracle.text_of(event.get("pid")), oracle.text_of(event.get("tid")))
         args = args if isinstance(args, dict) else {}
         self.ts, self.end = ts, ts + max(dur, 0)

@@ -68,7 +68,7 @@ def make_job(seed, events, dirty):
     groups = [{"name": "0", "desc": "default_pg", "ranks": list(range(world))}]
     if world == 4:
         groups += [{"name": "1", "desc": "TENSOR", "ranks": [0, 2]}, {"name": "2", "desc": "TENSOR", "ranks": [3, 1]},
-                   {"name": "7", "desc": "PIPE", "ranks": [0, 1]}]
+                   {"name": "7", "desc": "PIPELINE", "ranks": [0, 1]}]
     for group in groups:
         group["seq"] = r.random() < 0.4
         group["next"] = r.randrange(5, 50)

@@ -114,5 +114,6 @@ def time_partition(job, rank=None, step=None):
                           of_step or 0),
                          (trace.rank, device, of_step, ms(start - zero), ms(end - start),
                           ms(compute), *(ms(exposed[kind]) for kind in SHOWN), ms(memory),
-                          *(ms(idle[cause]) for cause in CAUSES), pct(compute, end - start))))
+                          *(ms(idle[cause]) for cause in CAUSES), ms(sum(idle.values())),
+                          pct(compute, end - start))))
     return [row for _, row in sorted(rows, key=lambda pair: pair[0])]

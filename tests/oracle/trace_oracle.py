@@ -218,6 +218,7 @@ class Activity:
         args = piece.args
         self.trace, self.order = piece.trace, order
         self.name, self.ts, self.dur, self.args = piece.name, piece.ts, piece.dur, args
+        self.category_lower = piece.category.lower()
         device = args.get("device")
         stream = args.get("stream")
         self.device = text_of(device if device is not None else piece.pid)

@@ -33,7 +33,8 @@ size_t BytesWhileReading(const LoadLimits& limits) {
 // Once the file has been read: what the builder still has, the page cache, and rows in memory.
 size_t BytesWhileDeriving(const LoadLimits& limits) {
   return kProgramBytes + limits.dictionary_bytes_max + BytesGathered(limits) +
-         static_cast<size_t>(limits.sqlite_cache_kib) * 1024 + limits.derive_bytes_max;
+         static_cast<size_t>(limits.sqlite_cache_kib) * 1024 + limits.derive_bytes_max +
+         limits.host_bytes_max;
 }
 
 std::string Shown(size_t memory_bytes, unsigned threads) {

@@ -1,0 +1,104 @@
+-- title: Which kernels follow each other, and the gaps between them
+--
+-- One row for each sequence of `length` GPU activities that come one after the other, by start, in
+-- a stream, told by their names, most gap time first. What repeats often with short kernels and
+-- gaps gains from fusion (torch.compile, fused optimizers) or CUDA graphs. Training repeats itself:
+-- one step is looked at, of all ranks. Occurrences may overlap: `a a a a` holds `a a a` twice.
+--
+-- param:  length      int(count)  = 3     Activities in a sequence, 2 or more.
+-- param:  max_gap_us  real(us)    = 100   Longer gaps are waits: such occurrences do not count.
+-- param:  step        int(count)  = null  The step in which they were launched; null: the middle
+--                                         one; -1, or without steps: everything.
+-- param:  min_times   int(count)  = 2     Sequences that occur less often are left out.
+-- param:  limit       int(rows)   = 20    Rows returned at most.
+-- param:  rank        int(id)     = null  This rank only; all of them when null.
+--
+-- column: names           text        The activities, with ' > ' between them.
+-- column: step            int(count)  The step; NULL: everything.
+-- column: times           int(count)  How often the sequence occurs.
+-- column: ranks           int(count)  On how many ranks.
+-- column: busy_ms         real(ms)    Sum of the durations of its activities.
+-- column: gap_ms          real(ms)    Sum of the times between the end of one of its activities and
+--                                     the start of the next.
+-- column: mean_gap_us     real(us)    Mean of these times.
+-- column: gap_pct         real(pct)   gap_ms of gap_ms and busy_ms.
+-- column: first_rank      int(id)     The lowest rank that has it.
+-- column: first_start_ms  real(ms)    Its first start there, since the first event in the database.
+--
+-- empty:  No sequence occurs that often: set min_times=1, or another step.
+
+WITH origin AS (
+  SELECT min(start_ns) AS zero_ns FROM trace
+),
+chosen AS (
+  SELECT max(coalesce(:length, 3), 2) AS length,
+         CASE
+           WHEN :step = -1 THEN NULL
+           WHEN :step IS NOT NULL THEN :step
+           ELSE (SELECT step FROM (SELECT DISTINCT step FROM step) ORDER BY step
+                 LIMIT 1 OFFSET (SELECT (count(DISTINCT step) - 1) / 2 FROM step))
+         END AS step
+),
+of_name AS MATERIALIZED (  -- one number for a name, in all traces
+  SELECT id, min(id) OVER (PARTITION BY name) AS name_id FROM label
+  WHERE id IN (SELECT label FROM gpu_slice)
+),
+lane AS MATERIALIZED (  -- stream: one number for a stream of a trace
+  SELECT id, rank, base_ns, min(id) OVER (PARTITION BY trace_id, device, stream) AS stream
+  FROM track WHERE stream IS NOT NULL AND (:rank IS NULL OR rank = :rank)
+),
+activity AS MATERIALIZED (
+  SELECT g.id, w.stream, w.rank, n.name_id, g.ts + w.base_ns AS start_ns, ifnull(g.dur, 0) AS dur
+  FROM chosen c CROSS JOIN gpu_slice g LEFT JOIN launch k ON k.id = g.id
+  CROSS JOIN of_name n ON n.id = g.label CROSS JOIN lane w ON w.id = g.track
+  WHERE (c.step IS NULL OR k.step = c.step) AND ifnull(g.dur, 0) >= 0
+),
+ran AS (
+  SELECT *, max(0, start_ns - lag(start_ns + dur, 1, start_ns)
+                                OVER (PARTITION BY stream ORDER BY start_ns, id)) AS gap
+  FROM activity
+),
+placed AS (
+  SELECT rank, start_ns, group_concat(name_id) OVER w AS key, count(*) OVER w AS activities,
+         sum(dur) OVER w AS busy_ns, sum(gap) OVER w - gap AS gap_ns,
+         sum(gap > 1000 * coalesce(:max_gap_us, 100)) OVER w
+           - (gap > 1000 * coalesce(:max_gap_us, 100)) AS waits
+  FROM ran
+  WINDOW w AS (PARTITION BY stream ORDER BY start_ns, id
+               ROWS BETWEEN CURRENT ROW AND  -- no function may stand here, a CASE may
+                 CASE WHEN :length IS NULL THEN 2 WHEN :length < 2 THEN 1 ELSE :length - 1 END
+                 FOLLOWING)
+),
+by_rank AS MATERIALIZED (
+  SELECT key, rank, count(*) AS times, sum(busy_ns) AS busy_ns, sum(gap_ns) AS gap_ns,
+         min(start_ns) AS first_ns
+  FROM placed WHERE activities = (SELECT length FROM chosen) AND waits = 0
+  GROUP BY key, rank
+),
+counted AS (
+  SELECT key, sum(times) AS times, count(*) AS ranks, sum(busy_ns) AS busy_ns,
+         sum(gap_ns) AS gap_ns, min(rank) AS first_rank
+  FROM by_rank GROUP BY key HAVING sum(times) >= coalesce(:min_times, 2)
+),
+named AS (
+  SELECT c.*,
+         (SELECT group_concat(name, ' > ')
+          FROM (SELECT l.name FROM json_each('[' || c.key || ']') j JOIN label l ON l.id = j.value
+                ORDER BY j.key)) AS names
+  FROM counted c
+)
+SELECT
+  n.names,
+  c.step,
+  n.times,
+  n.ranks,
+  n.busy_ns / 1e6 AS busy_ms,
+  n.gap_ns / 1e6 AS gap_ms,
+  1.0 * n.gap_ns / n.times / (c.length - 1) / 1e3 AS mean_gap_us,
+  100.0 * n.gap_ns / nullif(n.gap_ns + n.busy_ns, 0) AS gap_pct,
+  n.first_rank,
+  (b.first_ns - zero_ns) / 1e6 AS first_start_ms
+FROM named n CROSS JOIN chosen c CROSS JOIN origin
+JOIN by_rank b ON b.key = n.key AND b.rank = n.first_rank
+ORDER BY n.gap_ns DESC, n.times DESC, n.names
+LIMIT coalesce(:limit, 20);

@@ -1,0 +1,88 @@
+-- title: How memory was used over time
+--
+-- From the profiler's memory events (profile_memory=True). The time from the first event of the
+-- traces to the last is cut into bins of one length, the same for every rank. One row for each bin
+-- in which a device of a rank has a memory event, made of the events that lie in it; until the next
+-- row the last values hold. Allocated is what tensors hold; reserved is what the caching allocator
+-- took from the device.
+--
+-- param:  bins  int(count)  = 200   Bins, and so rows of a device, at most.
+-- param:  rank  int(id)     = null  This rank and its time only; all of them when null.
+--
+-- column: rank                  int(id)     The rank.
+-- column: device_type           int(id)     0: host; 1: CUDA; others as PyTorch numbers them.
+-- column: device_id             int(id)     The number of the device; -1 for the host.
+-- column: start_ms              real(ms)    Start of the bin, since the first event.
+-- column: bin_ms                real(ms)    How long a bin is; the same in all rows.
+-- column: events                int(count)  Allocations and releases in it.
+-- column: min_allocated_bytes   int(bytes)  The least allocated after one of them.
+-- column: max_allocated_bytes   int(bytes)  The most.
+-- column: last_allocated_bytes  int(bytes)  After the last of them.
+-- column: min_reserved_bytes    int(bytes)  The least reserved after one of them.
+-- column: max_reserved_bytes    int(bytes)  The most.
+-- column: last_reserved_bytes   int(bytes)  After the last of them.
+--
+-- empty:  No memory event is in the database: record with profile_memory=True.
+
+WITH origin AS (
+  SELECT min(start_ns) AS zero_ns FROM trace
+),
+axis AS MATERIALIZED (  -- step_ns: whole, so that the last event lies in the last bin
+  SELECT first_ns, (last_ns - first_ns) / bins + 1 AS step_ns, bins,
+         (SELECT max(id) + 1 FROM shape) AS shapes
+  FROM (SELECT min(start_ns) AS first_ns, max(end_ns) AS last_ns,
+               min(max(coalesce(:bins, 200), 1), 1000000) AS bins
+        FROM trace WHERE :rank IS NULL OR rank = :rank)
+),
+wanted AS MATERIALIZED (
+  SELECT t.id, t.rank, t.base_ns, t.base_ns - x.first_ns AS to_axis,
+         t.id * x.shapes * x.bins AS place
+  FROM track t CROSS JOIN axis x WHERE :rank IS NULL OR t.rank = :rank
+),
+used AS MATERIALIZED (  -- one number as key: track, shape and bin
+  SELECT w.place + i.shape * (SELECT bins FROM axis)
+           + (i.ts + w.to_axis) / (SELECT step_ns FROM axis) AS place,
+         count(*) AS events, min(i.total_allocated) AS min_allocated,
+         max(i.total_allocated) AS max_allocated, min(i.total_reserved) AS min_reserved,
+         max(i.total_reserved) AS max_reserved, max(i.ts) AS last_ts
+  FROM instant i CROSS JOIN wanted w ON w.id = i.track
+  WHERE i.label IN (SELECT id FROM label WHERE name = '[memory]')
+  GROUP BY 1
+),
+of_device AS MATERIALIZED (
+  SELECT w.rank, a.device_type, a.device_id, u.place % x.bins AS bin, sum(u.events) AS events,
+         min(u.min_allocated) AS min_allocated, max(u.max_allocated) AS max_allocated,
+         min(u.min_reserved) AS min_reserved, max(u.max_reserved) AS max_reserved,
+         max(u.last_ts + w.base_ns) AS last_ns
+  FROM axis x CROSS JOIN used u CROSS JOIN wanted w ON w.id = u.place / x.bins / x.shapes
+  CROSS JOIN shape a ON a.id = u.place / x.bins % x.shapes
+  GROUP BY w.rank, a.device_type, a.device_id, bin
+),
+last_of AS MATERIALIZED (  -- of several at one time the last in the trace
+  SELECT d.rank, d.device_type, d.device_id, d.bin, max(i.id) AS id
+  FROM instant i CROSS JOIN wanted w ON w.id = i.track CROSS JOIN shape a ON a.id = i.shape
+  CROSS JOIN of_device d ON d.rank = w.rank AND d.device_type IS a.device_type
+    AND d.device_id IS a.device_id AND d.last_ns = i.ts + w.base_ns
+  WHERE i.label IN (SELECT id FROM label WHERE name = '[memory]')
+    AND i.ts IN (SELECT o.last_ns - b.base_ns
+                 FROM of_device o CROSS JOIN (SELECT DISTINCT base_ns FROM wanted) b)
+  GROUP BY d.rank, d.device_type, d.device_id, d.bin
+)
+SELECT
+  d.rank,
+  d.device_type,
+  d.device_id,
+  (x.first_ns + d.bin * x.step_ns - zero_ns) / 1e6 AS start_ms,
+  x.step_ns / 1e6 AS bin_ms,
+  d.events,
+  d.min_allocated AS min_allocated_bytes,
+  d.max_allocated AS max_allocated_bytes,
+  i.total_allocated AS last_allocated_bytes,
+  d.min_reserved AS min_reserved_bytes,
+  d.max_reserved AS max_reserved_bytes,
+  i.total_reserved AS last_reserved_bytes
+FROM of_device d CROSS JOIN origin CROSS JOIN axis x
+JOIN last_of o ON o.rank = d.rank AND o.device_type IS d.device_type
+  AND o.device_id IS d.device_id AND o.bin = d.bin
+JOIN instant i ON i.id = o.id
+ORDER BY d.rank, d.device_type, d.device_id, d.bin;

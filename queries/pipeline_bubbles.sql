@@ -1,0 +1,188 @@
+-- title: How long each pipeline stage had nothing to do
+--
+-- One row for each step of each GPU that sends or receives in a group for pipeline parallelism (by
+-- the words of `overlap_by_group`). The step's time is from the first start of an activity launched
+-- in it to the last end. A bubble is time in which nothing runs on the GPU (idle), or nothing but
+-- communication, a kernel of a pipeline group among it (wait: for the other stage, or transfer).
+-- All else is work, waits in other groups too (see `nccl_stalls`).
+--
+-- Forward messages go to higher ranks, backward ones to lower. Cool-down begins when the last
+-- forward message has ended; warm-up lasts until the first backward message has ended, if that is
+-- before; between the two is steady. Of interleaved schedules, whose last stage sends to the first,
+-- the phases and stages' messages are mixed up.
+--
+-- An ideal schedule of p stages and m microbatches has bubbles of (p - 1) / m of the work.
+--
+-- param:  rank  int(id)  = null  This rank only; all of them when null.
+--
+-- column: rank           int(id)     The rank.
+-- column: device         text        The GPU, as the trace calls it.
+-- column: step           int(count)  The number in ProfilerStep#N.
+-- column: stage          int(count)  The rank's place in the group, from 0.
+-- column: stages         int(count)  p: ranks in the group; of several groups the largest.
+-- column: microbatches   int(count)  m: messages of the step with one peer in one direction, of
+--                                    several the most; NULL: the trace does not tell peers.
+-- column: gpu_ms         real(ms)    The step's time.
+-- column: work_ms        real(ms)    gpu_ms without bubbles.
+-- column: bubble_ms      real(ms)    wait_ms and idle_ms.
+-- column: wait_ms        real(ms)    In kernels of pipeline groups, without computation and copies.
+-- column: idle_ms        real(ms)    Nothing ran.
+-- column: warm_up_ms     real(ms)    Of bubble_ms, in the warm-up; this and the next two are NULL
+--                                    where the trace does not tell peers.
+-- column: steady_ms      real(ms)    Between warm-up and cool-down.
+-- column: cool_down_ms   real(ms)    In the cool-down.
+-- column: bubble_pct     real(pct)   bubble_ms of work_ms.
+-- column: ideal_pct      real(pct)   (p - 1) / m.
+-- column: lost_ms        real(ms)    bubble_ms beyond ideal_pct of work_ms.
+--
+-- empty:  No kernel launched in a step belongs to a group whose description says pipeline.
+
+WITH RECURSIVE named AS (
+  SELECT group_id, size, ranks,
+         '_' || replace(replace(lower(description), ' ', '_'), '-', '_') || '_' AS words
+  FROM process_group
+),
+message AS MATERIALIZED (
+  SELECT t.rank, t.device, t.trace_id, p.step, p.group_id, n.size, n.ranks, p.collective, p.peer,
+         p.ts_ns AS start_ns, p.ts_ns + ifnull(p.dur_ns, 0) AS end_ns,
+         CASE p.collective
+           WHEN 'send' THEN p.peer > p.rank
+           WHEN 'recv' THEN p.peer < p.rank
+         END AS is_forward  -- NULL: no message, or the peer is not known
+  FROM named n CROSS JOIN collective_part p ON p.group_id = n.group_id
+  CROSS JOIN gpu_slice g ON g.id = p.id CROSS JOIN track t ON t.id = g.track
+  WHERE (instr(n.words, 'pipeline') OR instr(n.words, '_pp_')) AND ifnull(p.dur_ns, 0) >= 0
+    AND (:rank IS NULL OR p.rank = :rank)
+),
+lane AS MATERIALIZED (
+  SELECT id, rank, device, trace_id, base_ns FROM track
+  WHERE (rank, device) IN (SELECT rank, device FROM message)
+),
+ran AS (
+  SELECT g.track, k.step, min(g.ts) AS first_ts, max(g.ts + ifnull(g.dur, 0)) AS last_ts
+  FROM gpu_slice g JOIN launch k ON k.id = g.id
+  WHERE k.step IS NOT NULL AND ifnull(g.dur, 0) >= 0
+  GROUP BY +g.track, k.step
+),
+stretch AS (
+  SELECT w.rank, w.device, w.trace_id, r.step, min(r.first_ts + w.base_ns) AS from_ns,
+         max(r.last_ts + w.base_ns) AS to_ns
+  FROM ran r JOIN lane w ON w.id = r.track
+  GROUP BY w.rank, w.device, w.trace_id, r.step
+),
+exchanged AS (
+  SELECT rank, device, trace_id, step, max(size) AS stages,
+         max((SELECT count(*) FROM json_each(ranks) WHERE value < rank)) AS stage,
+         min(end_ns) FILTER (WHERE NOT is_forward) AS first_backward_ns,
+         max(end_ns) FILTER (WHERE is_forward) AS last_forward_ns
+  FROM message WHERE step IS NOT NULL
+  GROUP BY rank, device, trace_id, step
+),
+counted AS (
+  SELECT rank, device, trace_id, step, max(messages) AS microbatches
+  FROM (SELECT rank, device, trace_id, step, count(*) AS messages
+        FROM message WHERE peer IS NOT NULL
+        GROUP BY rank, device, trace_id, step, group_id, collective, peer)
+  GROUP BY rank, device, trace_id, step
+),
+schedule AS MATERIALIZED (
+  SELECT *, min(ifnull(first_backward_ns, to_ns), cool_ns) AS steady_ns
+  FROM (SELECT s.*, e.stages, e.stage, c.microbatches, e.first_backward_ns,
+               min(ifnull(e.last_forward_ns, s.to_ns), s.to_ns) AS cool_ns,
+               row_number() OVER (ORDER BY s.rank, s.device, s.trace_id, s.step) AS number
+        FROM stretch s JOIN exchanged e ON e.rank = s.rank AND e.device = s.device
+          AND e.trace_id = s.trace_id AND e.step = s.step
+        LEFT JOIN counted c ON c.rank = s.rank AND c.device = s.device
+          AND c.trace_id = s.trace_id AND c.step = s.step)
+),
+phase AS (
+  SELECT number, rank, device, 1 AS phase, from_ns, steady_ns AS to_ns FROM schedule
+  UNION ALL SELECT number, rank, device, 2, steady_ns, cool_ns FROM schedule
+  UNION ALL SELECT number, rank, device, 3, cool_ns, to_ns FROM schedule
+),
+reached AS (  -- until: the latest end of an earlier kernel
+  SELECT rank, device, start_ns, end_ns,
+         max(end_ns) OVER (PARTITION BY rank, device ORDER BY start_ns, end_ns
+                           ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS until_ns
+  FROM message
+),
+part AS MATERIALIZED (  -- kinds NULL: a phase; else what of pipeline kernels lies in it
+  SELECT number, rank, device, phase, NULL AS kinds, from_ns, to_ns FROM phase WHERE to_ns > from_ns
+  UNION ALL
+  SELECT f.number, f.rank, f.device, f.phase, 2,
+         max(r.start_ns, ifnull(r.until_ns, r.start_ns), f.from_ns), min(r.end_ns, f.to_ns)
+  FROM phase f JOIN reached r ON r.rank = f.rank AND r.device = f.device
+    AND r.start_ns < f.to_ns AND r.end_ns > f.from_ns
+  WHERE min(r.end_ns, f.to_ns)
+    > max(r.start_ns, ifnull(r.until_ns, r.start_ns), f.from_ns)
+),
+-- busy_segment has the rows of a GPU together, in time: a place is found by halves.
+device_rows AS MATERIALIZED (
+  SELECT rank, device, first_row,
+         lead(first_row, 1, (SELECT max(rowid) + 1 FROM busy_segment)) OVER (ORDER BY first_row) - 1
+           AS last_row
+  FROM (SELECT b.rank, b.device, b.rowid AS first_row
+        FROM busy_segment b LEFT JOIN busy_segment a ON a.rowid = b.rowid - 1
+        WHERE a.rank IS NULL OR a.rank <> b.rank OR a.device <> b.device)
+),
+search (rank, device, at_ns, low, high) AS (
+  SELECT p.rank, p.device, p.at_ns, d.first_row, d.last_row + 1
+  FROM (SELECT rank, device, from_ns AS at_ns FROM part
+        UNION SELECT rank, device, to_ns FROM part) p
+  JOIN device_rows d ON d.rank = p.rank AND d.device = p.device
+  UNION ALL
+  SELECT s.rank, s.device, s.at_ns,
+         iif(b.ts_ns < s.at_ns, b.rowid + 1, s.low), iif(b.ts_ns < s.at_ns, s.high, b.rowid)
+  FROM search s CROSS JOIN busy_segment b ON b.rowid = (s.low + s.high) / 2
+  WHERE s.low < s.high
+),
+found AS MATERIALIZED (  -- the first row that does not begin before
+  SELECT rank, device, at_ns, low AS place FROM search WHERE low = high
+),
+measured AS MATERIALIZED (
+  SELECT p.number, p.phase, p.kinds, p.to_ns - p.from_ns AS span_ns,
+         (SELECT sum(max(0, min(b.ts_ns + b.dur_ns, p.to_ns) - max(b.ts_ns, p.from_ns)))
+          FROM busy_segment b
+          WHERE b.rowid BETWEEN max(f.place - 1, d.first_row) AND l.place - 1
+            AND (p.kinds IS NULL OR b.kinds = p.kinds)) AS busy_ns
+  FROM part p JOIN device_rows d ON d.rank = p.rank AND d.device = p.device
+  JOIN found f ON f.rank = p.rank AND f.device = p.device AND f.at_ns = p.from_ns
+  JOIN found l ON l.rank = p.rank AND l.device = p.device AND l.at_ns = p.to_ns
+),
+used AS (
+  SELECT number,
+         ifnull(sum(span_ns - ifnull(busy_ns, 0)) FILTER (WHERE kinds IS NULL), 0) AS idle_ns,
+         ifnull(sum(busy_ns) FILTER (WHERE kinds = 2), 0) AS wait_ns,
+         ifnull(sum(iif(kinds IS NULL, span_ns - ifnull(busy_ns, 0), ifnull(busy_ns, 0)))
+                  FILTER (WHERE phase = 1), 0) AS warm_up_ns,
+         ifnull(sum(iif(kinds IS NULL, span_ns - ifnull(busy_ns, 0), ifnull(busy_ns, 0)))
+                  FILTER (WHERE phase = 3), 0) AS cool_down_ns
+  FROM measured GROUP BY number
+),
+summed AS (
+  SELECT s.*, u.idle_ns, u.wait_ns, u.idle_ns + u.wait_ns AS bubble_ns,
+         s.to_ns - s.from_ns - u.idle_ns - u.wait_ns AS work_ns,
+         iif(s.microbatches, u.warm_up_ns, NULL) AS warm_up_ns,
+         iif(s.microbatches, u.cool_down_ns, NULL) AS cool_down_ns
+  FROM schedule s JOIN used u ON u.number = s.number
+)
+SELECT
+  rank,
+  device,
+  step,
+  stage,
+  stages,
+  microbatches,
+  (to_ns - from_ns) / 1e6 AS gpu_ms,
+  work_ns / 1e6 AS work_ms,
+  bubble_ns / 1e6 AS bubble_ms,
+  wait_ns / 1e6 AS wait_ms,
+  idle_ns / 1e6 AS idle_ms,
+  warm_up_ns / 1e6 AS warm_up_ms,
+  (bubble_ns - warm_up_ns - cool_down_ns) / 1e6 AS steady_ms,
+  cool_down_ns / 1e6 AS cool_down_ms,
+  100.0 * bubble_ns / nullif(work_ns, 0) AS bubble_pct,
+  100.0 * (stages - 1) / microbatches AS ideal_pct,
+  (bubble_ns - 1.0 * work_ns * (stages - 1) / microbatches) / 1e6 AS lost_ms
+FROM summed
+ORDER BY rank, CAST(device AS INTEGER), device, from_ns, trace_id, step;

@@ -1,0 +1,140 @@
+-- title: Where is the GPU held up by launches of short kernels
+--
+-- A GPU's busy time is cut into pieces, in each of which the same kinds of activity run (compute,
+-- communication, memory) without a break. A run is as many pieces as possible, one after the other,
+-- that are all shorter than max_us. It is launch-bound when min_kernels activities or more start in
+-- it, and nothing runs in idle_pct or more of its time, from its first start to its last end. Such
+-- stretches gain from CUDA graphs, fusion (torch.compile) or larger batches. One row for each GPU.
+--
+-- param:  max_us       real(us)    = 10    Shorter than this is short.
+-- param:  min_kernels  int(count)  = 10    Activities that make a run.
+-- param:  idle_pct     real(pct)   = 50    Idle time that makes it launch-bound.
+-- param:  rank         int(id)     = null  This rank only; all of them when null.
+--
+-- column: rank                int(id)     The rank.
+-- column: device              text        The GPU, as the trace calls it.
+-- column: activities          int(count)  Kernels, copies and fills.
+-- column: short_activities    int(count)  Those that are short.
+-- column: short_pct           real(pct)   Of activities.
+-- column: short_time_pct      real(pct)   The sum of their durations, of that of all.
+-- column: stretches           int(count)  Launch-bound runs.
+-- column: stretch_activities  int(count)  Activities in these.
+-- column: stretch_ms          real(ms)    Their time.
+-- column: stretch_span_pct    real(pct)   Of the GPU's span.
+-- column: stretch_idle_ms     real(ms)    Of stretch_ms, when nothing ran.
+-- column: stretch_idle_pct    real(pct)   stretch_idle_ms of all idle time of the GPU.
+-- column: longest_start_ms    real(ms)    Start of the longest stretch, since the first event in
+--                                         the database.
+-- column: longest_ms          real(ms)    How long it is.
+-- column: longest_idle_ms     real(ms)    When nothing ran in it.
+-- column: longest_activities  int(count)  Activities in it.
+-- column: longest_names       text        The three that are most frequent in it, with how often.
+--
+-- empty:  No GPU activity is in the database.
+
+WITH origin AS (
+  SELECT min(start_ns) AS zero_ns FROM trace
+),
+bound AS (
+  SELECT CAST(round(1000 * coalesce(:max_us, 10)) AS INTEGER) AS short_ns
+),
+lane AS MATERIALIZED (
+  SELECT id, rank, device, base_ns FROM track
+  WHERE stream IS NOT NULL AND (:rank IS NULL OR rank = :rank)
+),
+backwards AS MATERIALIZED (  -- left out, so that the others can be counted in an index
+  SELECT track, ts FROM gpu_slice WHERE dur < 0
+),
+edge AS MATERIALIZED (  -- first and last pieces of runs of two and more; the rows of a GPU are
+                        -- together in busy_segment, in time
+  SELECT b.rowid AS place, b.rank, b.device,
+         a.dur_ns IS NULL OR a.dur_ns >= short_ns OR a.rank <> b.rank OR a.device <> b.device
+           AS is_first
+  FROM bound CROSS JOIN busy_segment b
+  LEFT JOIN busy_segment a ON a.rowid = b.rowid - 1
+  LEFT JOIN busy_segment c ON c.rowid = b.rowid + 1
+  WHERE b.dur_ns < short_ns AND (:rank IS NULL OR b.rank = :rank)
+    AND (a.dur_ns IS NULL OR a.dur_ns >= short_ns OR a.rank <> b.rank OR a.device <> b.device)
+      <> (c.dur_ns IS NULL OR c.dur_ns >= short_ns OR c.rank <> b.rank OR c.device <> b.device)
+),
+run AS (
+  SELECT place, is_first, rank, device, lead(place) OVER (ORDER BY place) AS last_place FROM edge
+),
+timed AS (
+  SELECT r.rank, r.device, f.ts_ns AS start_ns, l.ts_ns + l.dur_ns AS end_ns,
+         l.ts_ns + l.dur_ns - f.ts_ns - (SELECT sum(b.dur_ns) FROM busy_segment b
+                                         WHERE b.rowid BETWEEN r.place AND r.last_place) AS idle_ns
+  FROM run r CROSS JOIN busy_segment f ON f.rowid = r.place
+  CROSS JOIN busy_segment l ON l.rowid = r.last_place
+  WHERE r.is_first
+),
+idle AS MATERIALIZED (
+  SELECT r.*,
+         (SELECT sum((SELECT count(*) FROM gpu_slice g
+                      WHERE g.track = w.id AND g.ts >= r.start_ns - w.base_ns
+                        AND g.ts < r.end_ns - w.base_ns)
+                     - (SELECT count(*) FROM backwards b
+                        WHERE b.track = w.id AND b.ts >= r.start_ns - w.base_ns
+                          AND b.ts < r.end_ns - w.base_ns))
+          FROM lane w WHERE w.rank = r.rank AND w.device = r.device) AS activities
+  FROM timed r
+  WHERE 100.0 * idle_ns >= coalesce(:idle_pct, 50) * (end_ns - start_ns)
+),
+stretch AS MATERIALIZED (
+  SELECT *, row_number() OVER (PARTITION BY rank, device
+                               ORDER BY end_ns - start_ns DESC, start_ns) AS place
+  FROM idle WHERE activities >= coalesce(:min_kernels, 10)
+),
+added AS (
+  SELECT rank, device, count(*) AS stretches, sum(activities) AS activities,
+         sum(end_ns - start_ns) AS span_ns, sum(idle_ns) AS idle_ns
+  FROM stretch GROUP BY rank, device
+),
+name_count AS (
+  SELECT s.rank, s.device, l.name, count(*) AS times,
+         row_number() OVER (PARTITION BY s.rank, s.device ORDER BY count(*) DESC, l.name) AS place
+  FROM stretch s CROSS JOIN lane w ON w.rank = s.rank AND w.device = s.device
+  CROSS JOIN gpu_slice g ON g.track = w.id AND g.ts >= s.start_ns - w.base_ns
+    AND g.ts < s.end_ns - w.base_ns AND ifnull(g.dur, 0) >= 0
+  CROSS JOIN label l ON l.id = g.label
+  WHERE s.place = 1
+  GROUP BY s.rank, s.device, l.name
+),
+counted AS (
+  SELECT g.track, count(*) AS activities, sum(ifnull(g.dur, 0)) AS dur_ns,
+         count(*) FILTER (WHERE ifnull(g.dur, 0) < short_ns) AS short,
+         sum(ifnull(g.dur, 0)) FILTER (WHERE ifnull(g.dur, 0) < short_ns) AS short_ns
+  FROM bound CROSS JOIN gpu_slice g WHERE ifnull(g.dur, 0) >= 0
+  GROUP BY +g.track
+),
+of_device AS (
+  SELECT w.rank, w.device, sum(c.activities) AS activities, sum(c.dur_ns) AS dur_ns,
+         sum(c.short) AS short, sum(c.short_ns) AS short_ns
+  FROM counted c JOIN lane w ON w.id = c.track GROUP BY w.rank, w.device
+)
+SELECT
+  o.rank,
+  o.device,
+  o.activities,
+  o.short AS short_activities,
+  100.0 * o.short / o.activities AS short_pct,
+  100.0 * ifnull(o.short_ns, 0) / nullif(o.dur_ns, 0) AS short_time_pct,
+  ifnull(a.stretches, 0) AS stretches,
+  ifnull(a.activities, 0) AS stretch_activities,
+  ifnull(a.span_ns, 0) / 1e6 AS stretch_ms,
+  100.0 * ifnull(a.span_ns, 0) / nullif(u.end_ns - u.start_ns, 0) AS stretch_span_pct,
+  ifnull(a.idle_ns, 0) / 1e6 AS stretch_idle_ms,
+  100.0 * ifnull(a.idle_ns, 0) / nullif(u.idle_ns, 0) AS stretch_idle_pct,
+  (s.start_ns - zero_ns) / 1e6 AS longest_start_ms,
+  (s.end_ns - s.start_ns) / 1e6 AS longest_ms,
+  s.idle_ns / 1e6 AS longest_idle_ms,
+  s.activities AS longest_activities,
+  (SELECT group_concat(text, ', ')
+   FROM (SELECT n.times || ' x ' || n.name AS text FROM name_count n
+         WHERE n.rank = o.rank AND n.device = o.device AND n.place <= 3
+         ORDER BY n.place)) AS longest_names
+FROM of_device o CROSS JOIN origin
+JOIN device_use u ON u.rank = o.rank AND u.device = o.device
+LEFT JOIN added a ON a.rank = o.rank AND a.device = o.device
+LEFT JOIN stretch s ON s.rank = o.rank AND s.device = o.device AND s.place = 1
+ORDER BY o.rank, CAST(o.device AS INTEGER), o.device;

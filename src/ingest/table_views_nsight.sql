@@ -1,0 +1,206 @@
+-- The same events under the names and columns of Nsight Systems' SQLite exports, so that SQL
+-- written for those runs here. start and end are ns since the first event of the database.
+-- Columns of the export that a PyTorch trace does not tell are NULL.
+
+CREATE VIEW nsight_label AS
+-- Ids of StringIds by label.id: equal texts have one. A kernel's short name is that of its function
+-- alone, without namespaces and arguments; if no event is called so its id is 2^40 and more.
+WITH plain AS (
+  SELECT id, ifnull(name, '') AS name,
+         lower(category) IN ('kernel', 'mtia_ccp_events') AS is_kernel,
+         replace(iif(name GLOB 'void *', substr(name, 6), ifnull(name, '')),
+                 '(anonymous namespace)', '') AS text
+  FROM label WHERE ifnull(category, '') <> 'python_function'
+),
+cut AS (
+  SELECT id, name, is_kernel,
+         substr(text, 1, min(instr(text || '<', '<'), instr(text || '(', '(')) - 1) AS text
+  FROM plain
+),
+shortened AS (  -- what is behind the last colon
+  SELECT id, name,
+         iif(is_kernel,
+             ifnull(nullif(replace(text, rtrim(text, replace(text, ':', '')), ''), ''), name),
+             name) AS short
+  FROM cut
+),
+named AS (
+  SELECT name, min(id) AS name_id FROM shortened GROUP BY name
+)
+SELECT s.id AS label, n.name_id, s.name,
+       ifnull(m.name_id, (1 << 40) + min(s.id) OVER (PARTITION BY s.short)) AS short_id, s.short
+FROM shortened s JOIN named n ON n.name = s.name LEFT JOIN named m ON m.name = s.short;
+
+CREATE VIEW nsight_process AS
+-- globalPid of a trace: the rank in the upper 16 bits, then 24 of the pid that calls the runtime.
+SELECT r.trace_id,
+       (r.rank << 48) + ((ifnull((SELECT CAST(t.pid AS INTEGER)
+                                  FROM runtime_slice s CROSS JOIN track t ON t.id = s.track
+                                  WHERE s.id BETWEEN r.first_row AND r.last_row
+                                  ORDER BY s.id LIMIT 1), 0) & 0xffffff) << 24) AS globalPid
+FROM trace r;
+
+CREATE VIEW StringIds AS
+SELECT name_id AS id, name AS value FROM nsight_label
+UNION SELECT short_id, short FROM nsight_label;
+
+CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS
+SELECT s.ts + t.base_ns - (SELECT min(start_ns) FROM trace) AS start,
+       s.ts + t.base_ns + ifnull(s.dur, 0) - (SELECT min(start_ns) FROM trace) AS "end",
+       CAST(t.device AS INTEGER) AS deviceId,
+       CASE WHEN a.args GLOB '*"context":[0-9]*'
+            THEN CAST(substr(a.args, instr(a.args, '"context":') + 10, 20) AS INTEGER)
+            ELSE iif(json_valid(@fill:a.args@), @fill:a.args@, NULL) ->> '$.context'
+       END AS contextId,
+       NULL AS greenContextId, CAST(t.stream AS INTEGER) AS streamId,
+       s.correlation AS correlationId,
+       (SELECT p.globalPid FROM nsight_process p WHERE p.trace_id = t.trace_id) AS globalPid,
+       n.name_id AS demangledName, n.short_id AS shortName, NULL AS mangledName,
+       NULL AS launchType, NULL AS cacheConfig, a.registers AS registersPerThread,
+       iif(json_valid(a.grid), a.grid, NULL) ->> 0 AS gridX,
+       iif(json_valid(a.grid), a.grid, NULL) ->> 1 AS gridY,
+       iif(json_valid(a.grid), a.grid, NULL) ->> 2 AS gridZ,
+       iif(json_valid(a.block), a.block, NULL) ->> 0 AS blockX,
+       iif(json_valid(a.block), a.block, NULL) ->> 1 AS blockY,
+       iif(json_valid(a.block), a.block, NULL) ->> 2 AS blockZ,
+       a.shared_memory_bytes AS staticSharedMemory,  -- static and dynamic, of which traces tell
+       iif(a.shared_memory_bytes IS NULL, NULL, 0) AS dynamicSharedMemory,  -- the sum only
+       NULL AS localMemoryPerThread, NULL AS localMemoryTotal, NULL AS gridId,
+       NULL AS sharedMemoryExecuted, NULL AS graphNodeId, NULL AS sharedMemoryLimitConfig
+FROM gpu_slice s CROSS JOIN track t ON t.id = s.track CROSS JOIN nsight_label n ON n.label = s.label
+     LEFT JOIN shape a ON a.id = s.shape
+WHERE s.kind <> 2 AND ifnull(s.dur, 0) >= 0;
+
+CREATE VIEW CUPTI_ACTIVITY_KIND_MEMCPY AS  -- HIP's names too
+SELECT s.ts + t.base_ns - (SELECT min(start_ns) FROM trace) AS start,
+       s.ts + t.base_ns + ifnull(s.dur, 0) - (SELECT min(start_ns) FROM trace) AS "end",
+       CAST(t.device AS INTEGER) AS deviceId,
+       CASE WHEN a.args GLOB '*"context":[0-9]*'
+            THEN CAST(substr(a.args, instr(a.args, '"context":') + 10, 20) AS INTEGER)
+            ELSE iif(json_valid(@fill:a.args@), @fill:a.args@, NULL) ->> '$.context'
+       END AS contextId,
+       NULL AS greenContextId, CAST(t.stream AS INTEGER) AS streamId,
+       s.correlation AS correlationId,
+       (SELECT p.globalPid FROM nsight_process p WHERE p.trace_id = t.trace_id) AS globalPid,
+       s.bytes,
+       CASE
+         WHEN l.name LIKE '%HtoD%' OR l.name LIKE '%HostToDevice%' THEN 1
+         WHEN l.name LIKE '%DtoH%' OR l.name LIKE '%DeviceToHost%' THEN 2
+         WHEN l.name LIKE '%HtoA%' THEN 3
+         WHEN l.name LIKE '%AtoH%' THEN 4
+         WHEN l.name LIKE '%AtoA%' THEN 5
+         WHEN l.name LIKE '%AtoD%' THEN 6
+         WHEN l.name LIKE '%DtoA%' THEN 7
+         WHEN l.name LIKE '%DtoD%' OR l.name LIKE '%DeviceToDevice%' THEN 8
+         WHEN l.name LIKE '%HtoH%' OR l.name LIKE '%HostToHost%' THEN 9
+         WHEN l.name LIKE '%PtoP%' OR l.name LIKE '%PeerToPeer%' THEN 10
+         ELSE 0
+       END AS copyKind,
+       NULL AS deprecatedSrcId,
+       (SELECT k.id FROM ENUM_CUDA_MEM_KIND k WHERE l.name LIKE '%(' || k.label || ' -> %')
+         AS srcKind,
+       (SELECT k.id FROM ENUM_CUDA_MEM_KIND k WHERE l.name LIKE '% -> ' || k.label || ')%')
+         AS dstKind,
+       NULL AS srcDeviceId, NULL AS srcContextId, NULL AS dstDeviceId, NULL AS dstContextId,
+       NULL AS migrationCause, NULL AS graphNodeId, NULL AS virtualAddress
+FROM gpu_slice s CROSS JOIN track t ON t.id = s.track CROSS JOIN label l ON l.id = s.label
+     LEFT JOIN shape a ON a.id = s.shape
+WHERE s.kind = 2 AND ifnull(s.dur, 0) >= 0 AND lower(l.category) NOT IN ('gpu_memset', 'memset');
+
+CREATE VIEW CUPTI_ACTIVITY_KIND_MEMSET AS
+SELECT s.ts + t.base_ns - (SELECT min(start_ns) FROM trace) AS start,
+       s.ts + t.base_ns + ifnull(s.dur, 0) - (SELECT min(start_ns) FROM trace) AS "end",
+       CAST(t.device AS INTEGER) AS deviceId,
+       CASE WHEN a.args GLOB '*"context":[0-9]*'
+            THEN CAST(substr(a.args, instr(a.args, '"context":') + 10, 20) AS INTEGER)
+            ELSE iif(json_valid(@fill:a.args@), @fill:a.args@, NULL) ->> '$.context'
+       END AS contextId,
+       NULL AS greenContextId, CAST(t.stream AS INTEGER) AS streamId,
+       s.correlation AS correlationId,
+       (SELECT p.globalPid FROM nsight_process p WHERE p.trace_id = t.trace_id) AS globalPid,
+       NULL AS value, s.bytes, NULL AS graphNodeId,
+       (SELECT k.id FROM ENUM_CUDA_MEM_KIND k WHERE l.name LIKE '%(' || k.label || ')%') AS memKind
+FROM gpu_slice s CROSS JOIN track t ON t.id = s.track CROSS JOIN label l ON l.id = s.label
+     LEFT JOIN shape a ON a.id = s.shape
+WHERE s.kind = 2 AND ifnull(s.dur, 0) >= 0 AND lower(l.category) IN ('gpu_memset', 'memset');
+
+CREATE VIEW CUPTI_ACTIVITY_KIND_RUNTIME AS  -- globalTid: as globalPid, then 24 bits of the tid
+SELECT s.ts + t.base_ns - (SELECT min(start_ns) FROM trace) AS start,
+       s.ts + t.base_ns + ifnull(s.dur, 0) - (SELECT min(start_ns) FROM trace) AS "end",
+       iif(l.category LIKE '%driver', 1, 0) AS eventClass,
+       (t.rank << 48) + ((ifnull(CAST(t.pid AS INTEGER), 0) & 0xffffff) << 24)
+         + (ifnull(CAST(t.tid AS INTEGER), 0) & 0xffffff) AS globalTid,
+       s.correlation AS correlationId, n.name_id AS nameId, NULL AS returnValue,
+       NULL AS callchainId
+FROM runtime_slice s CROSS JOIN track t ON t.id = s.track CROSS JOIN label l ON l.id = s.label
+     CROSS JOIN nsight_label n ON n.label = s.label
+WHERE ifnull(s.dur, 0) >= 0;
+
+CREATE VIEW NVTX_EVENTS AS  -- user annotations: record_function and the like
+SELECT s.ts + t.base_ns - (SELECT min(start_ns) FROM trace) AS start,
+       s.ts + t.base_ns + ifnull(s.dur, 0) - (SELECT min(start_ns) FROM trace) AS "end",
+       59 AS eventType, NULL AS rangeId, NULL AS category, NULL AS color, n.name AS text,
+       (t.rank << 48) + ((ifnull(CAST(t.pid AS INTEGER), 0) & 0xffffff) << 24)
+         + (ifnull(CAST(t.tid AS INTEGER), 0) & 0xffffff) AS globalTid,
+       NULL AS endGlobalTid, n.name_id AS textId, 0 AS domainId, NULL AS uint64Value,
+       NULL AS int64Value, NULL AS doubleValue, NULL AS uint32Value, NULL AS int32Value,
+       NULL AS floatValue, NULL AS jsonTextId, NULL AS jsonText, NULL AS binaryData
+FROM cpu_slice s CROSS JOIN track t ON t.id = s.track
+     CROSS JOIN nsight_label n ON n.label = s.label
+WHERE s.label IN (SELECT id FROM label WHERE lower(category) = 'user_annotation')
+  AND ifnull(s.dur, 0) >= 0;
+
+CREATE VIEW TARGET_INFO_GPU AS  -- of each number the first in the headers: hosts with other GPUs
+WITH told AS (                  -- have the same numbers
+  SELECT r.trace_id, j.key, iif(j.type = 'object', j.value, '{}') AS gpu
+  FROM trace r CROSS JOIN json_each(iif(json_valid(r.header), r.header, '{}'),
+                                    '$.deviceProperties') j
+),
+placed AS (
+  SELECT gpu, row_number() OVER (PARTITION BY gpu ->> '$.id' ORDER BY trace_id, key) AS place
+  FROM told WHERE gpu ->> '$.id' IS NOT NULL
+)
+SELECT 0 AS vmId, gpu ->> '$.id' AS id, gpu ->> '$.name' AS name, NULL AS busLocation,
+       NULL AS isDiscrete, NULL AS l2CacheSize, gpu ->> '$.totalGlobalMem' AS totalMemory,
+       NULL AS memoryBandwidth, NULL AS clockRate, gpu ->> '$.numSms' AS smCount, NULL AS pwGpuId,
+       NULL AS uuid, NULL AS luid, NULL AS chipName, gpu ->> '$.id' AS cuDevice,
+       NULL AS ctxswDevPath, NULL AS ctrlDevPath, NULL AS revision, NULL AS nodeMask,
+       NULL AS constantMemory, NULL AS maxIPC, gpu ->> '$.regsPerBlock' AS maxRegistersPerBlock,
+       gpu ->> '$.sharedMemPerBlock' AS maxShmemPerBlock,
+       gpu ->> '$.sharedMemPerBlockOptin' AS maxShmemPerBlockOptin,
+       gpu ->> '$.sharedMemPerMultiprocessor' AS maxShmemPerSm,
+       gpu ->> '$.regsPerMultiprocessor' AS maxRegistersPerSm,
+       gpu ->> '$.warpSize' AS threadsPerWarp, NULL AS asyncEngines,
+       gpu ->> '$.maxThreadsPerMultiprocessor' / (gpu ->> '$.warpSize') AS maxWarpsPerSm,
+       NULL AS maxBlocksPerSm, gpu ->> '$.maxThreadsPerBlock' AS maxThreadsPerBlock,
+       gpu ->> '$.computeMajor' AS computeMajor, gpu ->> '$.computeMinor' AS computeMinor
+FROM placed WHERE place = 1;
+
+CREATE VIEW ENUM_CUDA_MEMCPY_OPER AS
+WITH kind (id, short, label) AS (
+  VALUES (0, 'UNKNOWN', 'Unknown'), (1, 'HTOD', 'Host-to-Device'), (2, 'DTOH', 'Device-to-Host'),
+         (3, 'HTOA', 'Host-to-Array'), (4, 'ATOH', 'Array-to-Host'), (5, 'ATOA', 'Array-to-Array'),
+         (6, 'ATOD', 'Array-to-Device'), (7, 'DTOA', 'Device-to-Array'),
+         (8, 'DTOD', 'Device-to-Device'), (9, 'HTOH', 'Host-to-Host'), (10, 'PTOP', 'Peer-to-Peer')
+)
+SELECT id, 'CUDA_MEMCPY_KIND_' || short AS name, label FROM kind;
+
+CREATE VIEW ENUM_CUDA_MEM_KIND AS
+WITH kind (id, label) AS (
+  VALUES (0, 'Pageable'), (1, 'Pinned'), (2, 'Device'), (3, 'Array'), (4, 'Managed'),
+         (5, 'Device Static'), (6, 'Managed Static'), (7, 'Unknown')
+)
+SELECT id, 'CUDA_MEMOPR_MEMORY_KIND_' || upper(replace(label, ' ', '_')) AS name, label FROM kind;
+
+CREATE VIEW ENUM_NSYS_EVENT_TYPE AS
+WITH type (id, name) AS (
+  VALUES (34, 'NvtxMark'), (59, 'NvtxPushPopRange'), (60, 'NvtxStartEndRange')
+)
+SELECT id, name, name AS label FROM type;
+
+CREATE VIEW ENUM_NSYS_EVENT_CLASS AS
+WITH class (id, name, label) AS (
+  VALUES (0, 'TRACE_PROCESS_EVENT_CUDA_RUNTIME', 'CUDA runtime'),
+         (1, 'TRACE_PROCESS_EVENT_CUDA_DRIVER', 'CUDA driver')
+)
+SELECT id, name, label FROM class;
