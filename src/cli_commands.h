@@ -19,6 +19,8 @@ Status RunIngest(const GlobalOptions& global, const IngestOptions& options,
                  const std::atomic<bool>& stop);
 Status RunServe(const GlobalOptions& global, const ServeArguments& arguments,
                 const std::atomic<bool>& stop);
+Status RunReport(const GlobalOptions& global, const ReportArguments& arguments,
+                 const std::atomic<bool>& stop);
 Status RunInfo(const GlobalOptions& global, const InfoOptions& options);
 Status RunAlign(const GlobalOptions& global, const AlignOptions& options,
                 const std::atomic<bool>& stop);

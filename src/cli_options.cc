@@ -162,7 +162,7 @@ void AddServe(CLI::App& app, ServeArguments& arguments) {
                "front; ?safe=0 does so for one request");
   app.add_flag("--open", arguments.open, "open the page in a browser");
   app.footer(
-      "Addresses: /  a page with all there is;  /QUERY.csv?PARAM=VALUE;  /queries.csv;\n"
+      "Addresses: /  a page with all there is;  /QUERY.csv?PARAM=VALUE;  /queries.csv;  /report\n"
       "/tables/NAME.csv?limit=&offset=&order=COLUMN,-COLUMN;  /healthz\n"
       "Everywhere: ?format=csv|tsv|json|ndjson  ?header=0  ?bom=1 (for Excel)  ?safe=0|1");
 }
@@ -260,6 +260,16 @@ void AddCut(CLI::App& app, CutOptions& options) {
       "  tracedb cut -o slow.json --around 'SELECT * FROM kernels ORDER BY dur_ns DESC'");
 }
 
+void AddReport(CLI::App& app, ReportArguments& arguments) {
+  app.add_option("-o,--output", arguments.output,
+                 "write to this file, whole or not at all (default report.html; - is standard "
+                 "output)")
+      ->type_name("FILE");
+  app.footer(
+      "One HTML page that loads nothing from a network: figures, charts, tables, doctor's "
+      "checks.\nEach part says which query it is of.");
+}
+
 std::filesystem::path DefaultDatabase() {
   const char* from_environment = std::getenv("TRACEDB_DB");
   return from_environment != nullptr && *from_environment != '\0' ? from_environment : "trace.db";
@@ -274,13 +284,13 @@ Error UsageError(const CLI::App& app, const std::string& what) {
 
 Result<Command> ChosenCommand(const CLI::App& app) {
   const std::map<std::string, Command> commands = {
-      {"ingest", Command::kIngest}, {"query", Command::kQuery}, {"serve-csv", Command::kServe},
-      {"info", Command::kInfo},     {"align", Command::kAlign}, {"doctor", Command::kDoctor},
-      {"cut", Command::kCut}};
+      {"ingest", Command::kIngest}, {"query", Command::kQuery},  {"serve-csv", Command::kServe},
+      {"info", Command::kInfo},     {"align", Command::kAlign},  {"doctor", Command::kDoctor},
+      {"cut", Command::kCut},       {"report", Command::kReport}};
   const auto chosen = app.get_subcommands();
   if (!chosen.empty()) return commands.at(chosen[0]->get_name());
   return Error{ErrorKind::kUsage,
-               "a command is missing: ingest, query, serve-csv, info, align, doctor or cut",
+               "a command is missing: ingest, query, serve-csv, report, info, align, doctor or cut",
                "see: tracedb --help"};
 }
 
@@ -304,6 +314,7 @@ Result<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
   CLI::App* ingest = app.add_subcommand("ingest", "load traces into the database");
   CLI::App* query = app.add_subcommand("query", "ask the database something");
   CLI::App* serve = app.add_subcommand("serve-csv", "queries and tables over HTTP, as CSV");
+  CLI::App* report = app.add_subcommand("report", "one HTML page with charts of all of it");
   CLI::App* info = app.add_subcommand("info", "what is in the database");
   CLI::App* align = app.add_subcommand("align", "compare the clocks of the ranks");
   CLI::App* doctor = app.add_subcommand("doctor", "what is suspicious in traces or a database");
@@ -311,11 +322,12 @@ Result<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
   AddIngest(*ingest, line.ingest, ingest_texts);
   AddQuery(*query, line.query, query_format);
   AddServe(*serve, line.serve);
+  AddReport(*report, line.report);
   AddInfo(*info, line.info, info_format);
   AddAlign(*align, line.align, align_format);
   AddDoctor(*doctor, line.doctor, report_format);
   AddCut(*cut, line.cut);
-  for (CLI::App* command : {ingest, query, serve, info, align, doctor, cut}) command->fallthrough();
+  for (CLI::App* command : app.get_subcommands({})) command->fallthrough();
   try {
     app.parse(argc, argv);
     line.ingest.memory_bytes = ingest_texts.memory.empty() ? LoadLimits::kMemoryBytesDefault

@@ -67,12 +67,16 @@ struct DoctorOptions {
   bool json = false;
 };
 
+struct ReportArguments {
+  std::filesystem::path output = "report.html";  // "-": standard output
+};
+
 struct ServeArguments {
   ServeOptions serve;  // but the database, which is that of GlobalOptions
   bool open = false;
 };
 
-enum class Command { kIngest, kQuery, kServe, kInfo, kAlign, kDoctor, kCut, kShowText };
+enum class Command { kIngest, kQuery, kServe, kInfo, kAlign, kDoctor, kCut, kReport, kShowText };
 
 struct CommandLine {
   Command command = Command::kShowText;
@@ -83,7 +87,8 @@ struct CommandLine {
   InfoOptions info;
   AlignOptions align;
   DoctorOptions doctor;
-  CutOptions cut;    // but the database, which is that of GlobalOptions
+  CutOptions cut;  // but the database, which is that of GlobalOptions
+  ReportArguments report;
   std::string text;  // kShowText: help or version, for standard output
 };
 

@@ -43,6 +43,7 @@ Status RunServe(const GlobalOptions& global, const ServeArguments& arguments,
   std::signal(SIGCHLD, SIG_IGN);  // the browser is not waited for
   ServeOptions options = arguments.serve;
   options.database = global.database;
+  options.version = TRACEDB_VERSION;
   options.on_open = [](SqliteDb& db) -> Status {
     if (RegisterIntervalFunctions(db.handle()) != 0) return SqliteError(db.handle(), "");
     return Done{};

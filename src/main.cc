@@ -113,6 +113,8 @@ Status Run(const CommandLine& line) {
       return RunDoctor(line.global, line.doctor, stop_asked);
     case Command::kCut:
       return RunCut(line.global, line.cut, stop_asked);
+    case Command::kReport:
+      return RunReport(line.global, line.report, stop_asked);
     case Command::kShowText: {
       DescriptorOutput output(STDOUT_FILENO, "standard output");
       TRACEDB_TRY(output.Write(line.text));

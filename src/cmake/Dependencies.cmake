@@ -44,3 +44,10 @@ tracedb_find_plain(tracedb_xxhash xxhash xxhash.h libxxhash-dev)
 tracedb_find_plain(tracedb_httplib cpp-httplib httplib.h libcpp-httplib-dev)
 target_compile_definitions(tracedb_httplib INTERFACE CPPHTTPLIB_OPENSSL_SUPPORT
   CPPHTTPLIB_ZLIB_SUPPORT CPPHTTPLIB_BROTLI_SUPPORT)
+# The charts of the report page: JavaScript, which is embedded with its licence.
+find_file(TRACEDB_D3 d3.min.js PATHS /usr/share/nodejs/d3/dist /usr/share/javascript/d3
+          NO_CACHE NO_DEFAULT_PATH)
+find_file(TRACEDB_D3_LICENCE copyright PATHS /usr/share/doc/node-d3 NO_CACHE NO_DEFAULT_PATH)
+if(NOT TRACEDB_D3 OR NOT TRACEDB_D3_LICENCE)
+  tracedb_missing("d3 (d3.min.js and its licence)" node-d3)
+endif()

@@ -132,7 +132,7 @@ Result<PageContent> GatherPage(SqliteDb& db, const QueryCatalog& catalog, const 
   PageGatherer gatherer(db, stop);
   for (const QueryDoc& doc : catalog.queries()) {
     if (doc.IsInFolder()) {
-      content.checks.push_back(&doc);
+      if (doc.name.starts_with("doctor/")) content.checks.push_back(&doc);
       continue;
     }
     PageQuery query;

@@ -161,17 +161,23 @@ std::string ChecksPart(const PageContent& content) {
 }  // namespace
 
 std::string RenderPage(const PageContent& content) {
+  const std::string report =
+      content.token.empty() ? "/report" : "/report?token=" + UrlEncoded(content.token);
   std::string html = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<link rel=\"icon\" href=\"data:,\">\n<title>{0} - "
       "tracedb</title>\n<style>{1}</style></head>\n"
-      "<body><h1>{0}</h1>\n<p class=\"soft\">Queries and tables of this database as CSV, for "
+      "<body><h1>{0}</h1>\n<p><a class=\"report\" href=\"{3}\">The report</a>: all of it as one "
+      "page "
+      "with charts, to keep or to send.</p>\n<p class=\"soft\">Queries and tables of this database "
+      "as CSV, for "
       "spreadsheets and programs. <a href=\"{2}\">All queries as a list</a>. Every address takes "
       "<code>format=json</code>, <code>header=0</code>, <code>bom=1</code> (for Excel, when it "
       "opens a downloaded file) and <code>safe=0</code> (texts that start like a formula get no "
       "<code>&#39;</code> in front).</p>\n",
-      EscapedHtml(content.database), kSiteStyle, EscapedHtml(AddressOf(content, "queries", {})));
+      EscapedHtml(content.database), kSiteStyle, EscapedHtml(AddressOf(content, "queries", {})),
+      EscapedHtml(report));
   html +=
       "<h2>In the database</h2><section>" + content.traces + "</section>\n<h2>Queries</h2><nav>";
   for (const PageQuery& query : content.queries) {

@@ -12,6 +12,8 @@
 #include "serve/site_page.h"
 #include "serve/table_query.h"
 #include "tracedb/query/gzip_text.h"
+#include "tracedb/query/output_stream.h"
+#include "tracedb/report/report_page.h"
 
 namespace tracedb {
 namespace {
@@ -68,6 +70,7 @@ WebAnswer TraceSite::Answer(const WebRequest& request) {
   if (auto refused = guard_.Refuse(request); refused.has_value()) return std::move(*refused);
   const std::string& path = request.path;
   if (path == "/") return AnswerPage(request);
+  if (path == "/report") return AnswerReport(request);
   if (path == "/healthz") return AnswerHealth();
   if (path == "/queries.csv") return AnswerList(request);
   constexpr std::string_view kTables = "/tables/";
@@ -250,27 +253,23 @@ WebAnswer TraceSite::AnswerList(const WebRequest& request) {
   return answer;
 }
 
-WebAnswer TraceSite::AnswerPage(const WebRequest& request) {
-  const bool gzip = AcceptsGzip(request.accept_encoding);
-  // Its links say which name it was asked for by.
-  auto etag = EtagOf(request, gzip, request.hosts[0]);
-  if (!etag.ok()) return Failed(etag.error());
-  if (auto known = Known(request, etag.value()); known.has_value()) return std::move(*known);
+WebAnswer TraceSite::AnswerHtml(
+    const WebRequest& request, const std::string& etag, bool gzip,
+    const std::function<Result<HtmlPage>(SqliteDb&, StopReasons&)>& make) {
+  if (auto known = Known(request, etag); known.has_value()) return std::move(*known);
   StopReasons reasons = ReasonsFor(request);
-  const auto stop = [&reasons] { return reasons.Check(); };
   HeldSlot slot(slots_);
-  if (!slot.Take(stop)) return reasons.Answer();
+  if (!slot.Take([&reasons] { return reasons.Check(); })) return reasons.Answer();
   auto lease = pool_.Borrow();
   if (!lease.ok()) return Failed(lease.error());
-  const auto content = GatherPage(lease.value().db(), catalog_, request, stop);
+  const auto page = make(lease.value().db(), reasons);
   if (!reasons.reason().empty()) return reasons.Answer();
-  if (!content.ok()) return Failed(content.error());
+  if (!page.ok()) return Failed(page.error());
   WebAnswer answer;
   answer.media_type = "text/html; charset=utf-8";
   answer.headers.emplace_back("Content-Security-Policy",
-                              "default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
-                              "form-action 'self'; base-uri 'none'; frame-ancestors 'none'");
-  answer.body = RenderPage(content.value());
+                              page.value().policy + "; frame-ancestors 'none'");
+  answer.body = page.value().text;
   if (gzip) {
     auto packer = GzipText::Create();
     if (!packer.ok()) return Failed(packer.error());
@@ -278,9 +277,41 @@ WebAnswer TraceSite::AnswerPage(const WebRequest& request) {
     answer.body = begun + packer.value()->Finish();
     answer.headers.emplace_back("Content-Encoding", "gzip");
   }
-  if (content.value().is_whole) return Keep(etag.value(), std::move(answer));
+  if (page.value().is_whole) return Keep(etag, std::move(answer));
   answer.headers.emplace_back("Cache-Control", "no-store");
   return answer;
+}
+
+WebAnswer TraceSite::AnswerPage(const WebRequest& request) {
+  const bool gzip = AcceptsGzip(request.accept_encoding);
+  // Its links say which name it was asked for by.
+  auto etag = EtagOf(request, gzip, request.hosts[0]);
+  if (!etag.ok()) return Failed(etag.error());
+  return AnswerHtml(
+      request, etag.value(), gzip, [&](SqliteDb& db, StopReasons& reasons) -> Result<HtmlPage> {
+        const auto stop = [&reasons] { return reasons.Check(); };
+        TRACEDB_ASSIGN(content, GatherPage(db, catalog_, request, stop));
+        return HtmlPage{RenderPage(content),
+                        "default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
+                        "form-action 'self'; base-uri 'none'",
+                        content.is_whole};
+      });
+}
+
+WebAnswer TraceSite::AnswerReport(const WebRequest& request) {
+  const bool gzip = AcceptsGzip(request.accept_encoding);
+  auto etag = EtagOf(request, gzip, "");
+  if (!etag.ok()) return Failed(etag.error());
+  return AnswerHtml(request, etag.value(), gzip,
+                    [&](SqliteDb& db, StopReasons& reasons) -> Result<HtmlPage> {
+                      db.StopIf([&reasons] { return reasons.Check(); });
+                      StringOutput text;
+                      Status written = WriteReport(db, catalog_, {options_.version, {}}, text);
+                      db.StopIf({});
+                      TRACEDB_TRY(written);
+                      TRACEDB_TRY(text.Flush());
+                      return HtmlPage{text.text(), ReportPolicy()};
+                    });
 }
 
 }  // namespace tracedb

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -35,12 +36,19 @@ class TraceSite {
     std::string etag;
   };
 
+  struct HtmlPage {
+    std::string text;
+    std::string policy;    // its Content-Security-Policy
+    bool is_whole = true;  // if not, it is not kept
+  };
+
   WebAnswer AnswerTable(const WebRequest& request, const std::string& table);
   WebAnswer AnswerQuery(const WebRequest& request, const std::string& name);
   WebAnswer AnswerResult(const WebRequest& request, Asked asked);
   WebAnswer Run(const WebRequest& request, const Asked& asked);
   WebAnswer AnswerList(const WebRequest& request);
   WebAnswer AnswerPage(const WebRequest& request);
+  WebAnswer AnswerReport(const WebRequest& request);
   WebAnswer AnswerHealth();
 
   Result<std::shared_ptr<RunningResult>> Start(const WebRequest& request, const Asked& asked,
@@ -49,6 +57,9 @@ class TraceSite {
   // The answer's state: database, address, parameters and form, as an entity tag in its quotes.
   Result<std::string> EtagOf(const WebRequest& request, bool gzip, std::string_view host);
   // A 304, or the answer as it was made before; nothing: it must be made.
+  // Runs `make` on a connection, in a slot and within the time that an answer has.
+  WebAnswer AnswerHtml(const WebRequest& request, const std::string& etag, bool gzip,
+                       const std::function<Result<HtmlPage>(SqliteDb&, StopReasons&)>& make);
   std::optional<WebAnswer> Known(const WebRequest& request, const std::string& etag);
   WebAnswer Keep(const std::string& etag, WebAnswer answer);
   StopReasons ReasonsFor(const WebRequest& request) const;

@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 
-from serve_server import Server
+from serve_server import BOUNDS_HOLD, Server
 
 
 def rows_of(text):
@@ -74,14 +74,15 @@ def gzip_only_when_asked_for(program, database):
 
 def head_and_etags(program, database):
     with Server(program, database) as server:
-        for path in ("/overlap.csv", "/tables/brittle.csv", "/", "/queries.csv", "/nothing.csv"):
+        for path in ("/overlap.csv", "/tables/brittle.csv", "/", "/report", "/queries.csv",
+                     "/nothing.csv"):
             status, headers, body = server.get(path)
             head_status, head, nothing = server.get(path, method="HEAD")
             assert (head_status, nothing) == (status, b"")
             changing = {"keep-alive", "connection"}
             assert {k: v for k, v in head.items() if k not in changing} == \
                 {k: v for k, v in headers.items() if k not in changing}, path
-        for path in ("/overlap.csv", "/tables/brittle.csv", "/"):
+        for path in ("/overlap.csv", "/tables/brittle.csv", "/", "/report"):
             etag = server.get(path)[1]["etag"]
             for known in (etag, f'"x", W/{etag}', "*"):
                 status, headers, body = server.get(path, {"If-None-Match": known})
@@ -134,6 +135,24 @@ def the_page_has_everything(program, database):
         assert "&gt; 1048576" not in page and "> 1048576" not in page.replace("&gt;", "")
 
 
+def the_report_is_that_of_the_program(program, database):
+    written = subprocess.run([program, "--db", database, "report", "-o", "-"], check=True,
+                             capture_output=True).stdout.decode("utf-8")
+    with Server(program, database) as server:
+        status, headers, body = server.get("/report")
+        assert status == 200 and headers["content-type"] == "text/html; charset=utf-8"
+        assert body.decode("utf-8") == written
+        policy = re.search('http-equiv="Content-Security-Policy" content="([^"]+)"', written)[1]
+        assert headers["content-security-policy"] == policy + "; frame-ancestors 'none'"
+        assert server.text("/report", headers={"Accept-Encoding": "gzip"}) == written
+        before = server.cpu_seconds()
+        for _ in range(20):
+            assert server.get("/report")[2] == body, "the kept one"
+        assert server.get("/report", {"If-None-Match": headers["etag"]})[0] == 304
+        assert server.cpu_seconds() - before < 1 or not BOUNDS_HOLD
+        assert 'href="/report"' in server.text("/")
+
+
 def http_of_old_and_many_requests_on_one_connection(program, database):
     with Server(program, database) as server:
         old = server.raw(b"GET /tables/brittle.csv HTTP/1.0\r\nHost: localhost\r\n\r\n")
@@ -162,5 +181,5 @@ def curl_reads_it(program, database):
 
 CHECKS = [csv_is_that_of_the_program, tables_have_limit_offset_and_order, forms_of_an_answer,
           gzip_only_when_asked_for, head_and_etags, errors_say_why_in_plain_text,
-          the_list_has_every_query, the_page_has_everything,
+          the_list_has_every_query, the_page_has_everything, the_report_is_that_of_the_program,
           http_of_old_and_many_requests_on_one_connection, curl_reads_it]

@@ -46,10 +46,11 @@ def other_addresses_want_a_token(program, database):
             assert server.get("/overlap.csv", basic("geheim:" + wrong))[0] == 401, wrong
         for odd in ("Basic", "Basic !!", "Bearer geheim", "Basic Z2VoZWlt", "basic " + "A" * 4000):
             assert server.get("/overlap.csv", {"Authorization": odd})[0] == 401, odd
-        for path in ("/", "/healthz", "/queries.csv", "/tables/kernels.csv", "/nothing"):
+        for path in ("/", "/report", "/healthz", "/queries.csv", "/tables/kernels.csv", "/nothing"):
             assert server.get(path)[0] == 401, path
         page = server.text("/?token=geheim")
-        assert "/overlap.csv?token=geheim" in page
+        assert "/overlap.csv?token=geheim" in page and "/report?token=geheim" in page
+        assert "geheim" not in server.text("/report?token=geheim")
         assert "geheim" not in server.text("/", headers=basic("x:geheim"))
         assert "geheim" not in server.line
         assert server.get("/healthz", {**basic("x:geheim"), "Host": "10.1.2.3:80"})[0] == 200

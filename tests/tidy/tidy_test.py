@@ -29,7 +29,8 @@ RATCHET_FUNCTIONS = {
 
 LAYERS = {"base": set(), "pages": {"base"}, "ingest": {"base", "pages"}, "query": {"base"},
           "align": {"base"}, "cut": {"base", "query"}, "doctor": {"base", "query"},
-          "serve": {"base", "query"}, "extension": {"base"}}
+          "report": {"base", "query", "doctor"}, "serve": {"base", "query", "report"},
+          "extension": {"base"}}
 
 # A C interface, and the only places that may include it; a name that ends in / is a folder.
 C_INTERFACES = {

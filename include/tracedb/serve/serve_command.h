@@ -24,6 +24,7 @@ struct ServeOptions {
   int64_t rows_max = 0;                    // of one answer; 0: no bound
   int seconds_max = 600;                   // of one answer, from its query to its last byte
   int connections_max = 256;
+  std::string version;    // the program's, for /report
   bool raw_text = false;  // csv without defusing formulas, unless a request asks for it
 
   // Each may be empty. on_open: functions of the caller's for every connection to the database.

@@ -1,0 +1,33 @@
+// A database as one self-contained HTML page: figures, charts and tables of the canned queries and
+// of doctor's checks. Knows neither where the page goes nor where the database comes from.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "tracedb/base/result.h"
+#include "tracedb/base/sqlite_db.h"
+#include "tracedb/query/output_stream.h"
+#include "tracedb/query/query_catalog.h"
+
+namespace tracedb {
+
+struct ReportOptions {
+  std::string version;  // the program's
+
+  // Another connection to the same database, for half of the work on a thread of its own. May be
+  // empty.
+  std::function<Result<SqliteDb>()> open_another;
+};
+
+// The page depends on the database and the catalog alone: the same bytes each time. 0.4 MB at
+// least; results are thinned so that it stays below 3 MB, and the page says what was left out.
+// Parts whose query the catalog does not have are not on it.
+Status WriteReport(SqliteDb& db, const QueryCatalog& catalog, const ReportOptions& options,
+                   OutputStream& output);
+
+// The Content-Security-Policy that the page has in itself, for a header: nothing is loaded, and
+// only its own scripts and style, told by their hashes, are used.
+std::string ReportPolicy();
+
+}  // namespace tracedb

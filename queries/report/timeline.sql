@@ -1,0 +1,69 @@
+-- title: What ran on each stream, one after the other
+--
+-- A stream with no more activities than `per_stream` has a row for each of them. The time of one
+-- with more is cut into that many equal pieces; activities of one kind that start in the same piece
+-- are one row: from the first start to the last end, with the name of the longest. So gaps shorter
+-- than a piece are not seen.
+--
+-- param:  per_stream  int(count)  = 500  Pieces of a stream's time.
+-- param:  streams     int(count)  = 400  Streams at most, the busiest.
+--
+-- column: rank        int(id)     The rank.
+-- column: device      text        The GPU, as the trace calls it.
+-- column: stream      text        The stream, as the trace calls it.
+-- column: kind        text        compute, communication or memory.
+-- column: start_ms    real(ms)    First start, since the first event in the database; to 0.1 us.
+-- column: dur_ms      real(ms)    From there to the last end; to 0.1 us.
+-- column: activities  int(count)  How many they are.
+-- column: sum_ms      real(ms)    Their durations, summed; to 0.1 us.
+-- column: name        text        The name of the longest.
+--
+-- empty:  No GPU activity is in the database; `tracedb info` tells what is.
+
+WITH origin AS (
+  SELECT min(start_ns) AS zero_ns FROM trace
+),
+lane AS MATERIALIZED (
+  SELECT rowid AS lane, rank, device, stream, start_ns, activities,
+         max((end_ns - start_ns) / max(coalesce(:per_stream, 500), 1) + 1, 1) AS piece_ns
+  FROM stream_use
+  ORDER BY busy_ns DESC, rank, CAST(device AS INTEGER), device, stream
+  LIMIT coalesce(:streams, 400)
+),
+of_track AS MATERIALIZED (
+  SELECT t.id AS track, l.lane, t.base_ns - l.start_ns AS base_ns, l.piece_ns,
+         l.activities <= coalesce(:per_stream, 500) AS is_whole
+  FROM lane l
+  JOIN track t ON t.rank = l.rank AND t.device = l.device AND t.stream = l.stream
+),
+-- Small numbers for labels, which fit behind a duration: the largest of both is the longest's.
+named AS MATERIALIZED (
+  SELECT label, row_number() OVER (ORDER BY label) AS number
+  FROM (SELECT DISTINCT label FROM gpu_slice)
+),
+pieced AS (
+  SELECT o.lane, g.kind, iif(o.is_whole, g.id, (g.ts + o.base_ns) / o.piece_ns) AS piece,
+         min(g.ts + o.base_ns) AS ts, max(g.ts + o.base_ns + g.dur) AS end_ts,
+         count(*) AS activities, sum(g.dur) AS sum_ns,
+         max((min(g.dur, 1 << 42) << 20) + (1 << 20) - min(n.number, 1 << 20)) AS longest
+  FROM gpu_slice g CROSS JOIN of_track o ON o.track = g.track
+  CROSS JOIN named n ON n.label = g.label
+  WHERE g.dur >= 0
+  GROUP BY o.lane, g.kind, piece
+)
+SELECT
+  l.rank,
+  l.device,
+  l.stream,
+  CASE p.kind WHEN 0 THEN 'compute' WHEN 1 THEN 'communication' ELSE 'memory' END AS kind,
+  round((l.start_ns - zero_ns + p.ts) / 1e6, 4) AS start_ms,
+  round((p.end_ts - p.ts) / 1e6, 4) AS dur_ms,
+  p.activities,
+  round(p.sum_ns / 1e6, 4) AS sum_ms,
+  b.name
+FROM pieced p CROSS JOIN origin
+JOIN lane l ON l.lane = p.lane
+LEFT JOIN named n ON n.number = (1 << 20) - (p.longest & ((1 << 20) - 1))
+LEFT JOIN label b ON b.id = n.label
+ORDER BY l.rank, CAST(l.device AS INTEGER), l.device, CAST(l.stream AS INTEGER), l.stream, p.ts,
+         p.kind, p.piece;

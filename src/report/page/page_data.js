@@ -1,0 +1,52 @@
+// What the program wrote into the page: results of queries, column by column.
+
+const page = JSON.parse(document.getElementById("data").textContent);
+
+// A result with its texts in their places; column(name) is null where there is none.
+function resultOf(written) {
+  const columns = written.columns.map((column) => ({
+    name: column.name,
+    type: column.type,
+    unit: column.unit,
+    about: column.about,
+    values: column.texts
+      ? column.values.map((place) => {
+          if (place === null) return null;
+          return place < 0 ? "(one of many other names)" : column.texts[place];
+        })
+      : column.values,
+  }));
+  const byName = new Map(columns.map((column) => [column.name, column]));
+  return {
+    columns,
+    rows: written.rows,
+    found: written.rows_found,
+    has: (name) => byName.has(name),
+    // A value; null where there is no such column.
+    at: (row, name) => (byName.has(name) ? byName.get(name).values[row] : null),
+    shown: (row, name) => shownValue(byName.get(name).values[row], byName.get(name)),
+  };
+}
+
+const results = new Map(
+  Object.entries(page.results).map(([query, written]) => [query, resultOf(written.result)]),
+);
+
+function rowNumbers(result) {
+  return d3.range(result.rows);
+}
+
+// "rank 3"; with the device where a rank has several.
+function deviceNamer(result) {
+  const devices = new Map();
+  for (const row of rowNumbers(result)) {
+    const rank = result.at(row, "rank");
+    if (!devices.has(rank)) devices.set(rank, new Set());
+    devices.get(rank).add(result.at(row, "device"));
+  }
+  return (row) => {
+    const rank = result.at(row, "rank");
+    if (devices.get(rank).size < 2) return `rank ${rank}`;
+    return `rank ${rank}, device ${result.at(row, "device")}`;
+  };
+}

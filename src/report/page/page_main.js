@@ -1,0 +1,164 @@
+// Puts the page together: a part for each section that the program has listed.
+
+const kCharts = {
+  partition: partitionChart,
+  overlap: overlapChart,
+  waits: waitsChart,
+  matrix: matrixChart,
+  heat: heatChart,
+  timeline: timelineChart,
+  steps: stepsChart,
+  top_kernels: topKernelsChart,
+  top_modules: topModulesChart,
+  bandwidth: bandwidthChart,
+  memory: memoryChart,
+};
+
+// --- Headline and advice. ----------------------------------------------------------------------
+
+const kFigures = {
+  compute: (at) => ({
+    value: shownShare(at("share_pct")), name: "computing",
+    text: "of the GPUs' time some compute kernel ran: what moves the training on",
+  }),
+  exposed_comm: (at) => ({
+    value: shownShare(at("share_pct")), name: "exposed communication",
+    text: "of the GPUs' time they communicated, and nothing was computed meanwhile",
+  }),
+  idle: (at) => ({
+    value: shownShare(at("share_pct")), name: "idle",
+    text: "of the GPUs' time nothing ran on them",
+  }),
+  straggler: (at) => ({
+    value: `rank ${at("rank")}`, name: "worst straggler",
+    text: `begins ${shownShare(at("share_pct"))} of all waits in collectives: `
+      + `${shownTime(at("total_ms"))}, summed over the ranks that wait`,
+  }),
+  step: (at) => ({
+    value: shownTime(at("total_ms")), name: "median step",
+    text: `the longest took ${shownShare(at("share_pct"))} more, on rank ${at("rank")}`,
+  }),
+};
+
+function headlinePart(result) {
+  const list = element("ul", { class: "tiles" });
+  for (const row of rowNumbers(result)) {
+    const at = (name) => result.at(row, name);
+    const figure = kFigures[at("figure")](at);
+    list.append(element("li", { "data-figure": at("figure") },
+      element("strong", {}, figure.value), element("span", { class: "name" }, figure.name),
+      element("span", { class: "text" }, figure.text),
+      element("code", {}, `tracedb query ${at("query")}`)));
+  }
+  return list;
+}
+
+function advicePart(result) {
+  const list = element("ol", { class: "advice" });
+  for (const row of rowNumbers(result)) {
+    const at = (name) => result.at(row, name);
+    const where = [at("rank") === null ? "" : `rank ${at("rank")}`,
+      at("step") === null ? "" : `step ${at("step")}`].filter(Boolean).join(", ");
+    const gain = at("gain_ms") === null ? null : element("p", { class: "gain" },
+      `To gain: up to ${shownTime(at("gain_ms"))} of a step (${shownShare(at("gain_pct"))}).`);
+    const toDo = at("advice") ? element("p", {}, `To do: ${at("advice")}.`) : null;
+    list.append(element("li", {}, element("strong", {}, at("problem") || ""),
+      where ? ` (${where})` : "", element("p", {}, sentence(at("evidence") || "")), toDo, gain));
+  }
+  return list;
+}
+
+// --- Doctor's checks. --------------------------------------------------------------------------
+
+function checkPart(check) {
+  const part = element("article", { class: `check ${check.verdict}` });
+  part.append(element("h3", {}, `${check.verdict}: ${check.title}`));
+  const [meaning, advice] = [check.meaning, check.advice].map(paragraphs);
+  part.append(...meaning, ...advice);
+  const result = resultOf(check.result);
+  part.append(tableDetails(result, check.title, `doctor/${check.check}`, false));
+  return part;
+}
+
+function checksPart() {
+  const part = element("section", { id: "quality", "aria-labelledby": "quality-title" });
+  part.append(element("h2", { id: "quality-title" }, "Can the data be trusted?"));
+  const of = (verdict) => page.checks.filter((check) => check.verdict === verdict);
+  const [findings, notes, clean] = ["finding", "note", "clean"].map(of);
+  const counted = (list, word) => `${list.length} ${word}${list.length === 1 ? "" : "s"}`;
+  part.append(element("p", { class: "verdict" },
+    `${counted(findings, "finding")}, ${counted(notes, "note")}, ${clean.length} of `
+    + `${page.checks.length} checks clean.`));
+  part.append(...findings.map(checkPart), ...notes.map(checkPart));
+  const list = element("ul");
+  for (const check of clean) list.append(element("li", {}, check.title));
+  part.append(element("details", {}, element("summary", {}, "Checks that found nothing"), list));
+  part.append(element("p", { class: "source" }, element("code", {}, "tracedb doctor")));
+  return part;
+}
+
+// --- Sections. ---------------------------------------------------------------------------------
+
+function sourceLine(section, result) {
+  const { params } = page.results[section.query];
+  const given = params ? params.split(" ").map((param) => ` -p ${param}`).join("") : "";
+  const line = element("p", { class: "source" },
+    element("code", {}, `tracedb query ${section.query}${given}`));
+  if (section.thinned) line.append(` ${section.thinned}`);
+  if (result.rows < result.found) {
+    line.append(` The first ${whole.format(result.rows)} of ${whole.format(result.found)} rows are `
+      + "on this page.");
+  }
+  return line;
+}
+
+function sectionBody(section, result) {
+  if (section.chart === "headline") return [headlinePart(result)];
+  if (section.chart === "advice") {
+    return [advicePart(result), tableDetails(result, section.title, section.query, false)];
+  }
+  const draw = kCharts[section.chart];
+  const table = tableDetails(result, section.title, section.query, !draw && result.rows <= 20);
+  if (!draw) return [table];
+  // A chart function says in words why there is nothing to draw.
+  const drawn = draw(section, result);
+  return [typeof drawn === "string" ? element("p", { class: "nothing" }, drawn) : drawn, table];
+}
+
+function sectionPart(section) {
+  const result = results.get(section.query);
+  const title = element("h2", { id: `${section.id}-title` }, section.title);
+  const part = element("section", { id: section.id, "aria-labelledby": `${section.id}-title` });
+  part.append(title);
+  if (section.about) part.append(element("p", {}, section.about));
+  if (result.rows === 0) {
+    const why = page.results[section.query].empty || "The query has no row.";
+    part.append(element("p", { class: "nothing" }, why.replaceAll("`", "")));
+  } else {
+    part.append(...sectionBody(section, result));
+  }
+  if (section.chart !== "headline") {
+    part.append(meaningDetails(section.query), sourceLine(section, result));
+  }
+  return part;
+}
+
+function makePage() {
+  const main = document.getElementById("main");
+  const parts = page.sections.map(sectionPart);
+  parts.push(checksPart());
+  const ranks = page.ranks === 1 ? "1 rank" : `${page.ranks} ranks`;
+  document.getElementById("top").append(
+    element("p", {}, `${ranks}; figures are of the whole capture, times as the profiler has them.`));
+  main.replaceChildren(...parts);
+  const list = element("ul");
+  for (const part of parts) {
+    const title = part.querySelector("h2").textContent;
+    list.append(element("li", {}, element("a", { href: `#${part.id}` }, title)));
+  }
+  document.getElementById("contents").append(list);
+  for (const figure of main.querySelectorAll("figure")) figure.redraw();
+  document.documentElement.dataset.ready = "1";
+}
+
+makePage();

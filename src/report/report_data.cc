@@ -1,0 +1,142 @@
+#include "report/report_data.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "query/result_text.h"
+#include "report/report_checks.h"
+#include "report/report_result.h"
+#include "report/report_sections.h"
+#include "tracedb/doctor/doctor_checks.h"
+#include "tracedb/query/query_run.h"
+
+namespace tracedb {
+namespace {
+
+// Of all sections without a bound of their own. With those that have one, the library, the page's
+// own parts and the checks, a page has less than 3 MB.
+constexpr size_t kSharedBytesMax = 700'000;
+
+std::string SectionAsJson(const ReportSection& section, const Thinning& thinning) {
+  std::string json = "{";
+  AppendJsonField(json, "id", section.id);
+  AppendJsonField(json, "query", section.query);
+  AppendJsonField(json, "title", section.title);
+  AppendJsonField(json, "chart", section.chart);
+  AppendJsonField(json, "about", section.about);
+  AppendJsonField(json, "thinned", thinning.note);
+  return json + "}";
+}
+
+// What the query gives, and what its header says of it: {"params":"bins=160","meaning":"...", ...}.
+Result<std::string> ResultAsJson(SqliteDb& db, const QueryDoc& doc, const ReportSection& section,
+                                 const Thinning& thinning, size_t bytes_max) {
+  ReportResult result(doc, section.rows_max, bytes_max);
+  StepSums sums(doc, result);
+  TRACEDB_ASSIGN(query, PreparedQuery::Prepare(db, doc, {thinning.params, ""}));
+  TRACEDB_TRY(query.Run(thinning.sums_steps ? static_cast<RowSink&>(sums) : result));
+  std::string params;
+  for (const std::string& param : thinning.params) params += (params.empty() ? "" : " ") + param;
+  std::string json;
+  AppendJsonText(json, doc.name);
+  json += ":{";
+  AppendJsonField(json, "params", params);
+  AppendJsonField(json, "meaning", doc.description);
+  AppendJsonField(json, "empty", doc.when_empty);
+  return WithoutTags(json) + ",\"result\":" + WithoutTags(result.Json()) + "}";
+}
+
+Result<ReportScale> ScaleOf(SqliteDb& db) {
+  ReportScale scale;
+  TRACEDB_ASSIGN(ranks, db.Integer("SELECT count(DISTINCT rank) FROM trace"));
+  TRACEDB_ASSIGN(streams, db.Integer("SELECT count(*) FROM stream_use"));
+  scale.ranks = ranks;
+  scale.streams = streams;
+  return scale;
+}
+
+using Results = std::map<std::string_view, std::string>;  // by query
+
+// Those with a bound of their own, which take long, or the others.
+Status RunSections(SqliteDb& db, const QueryCatalog& catalog, const ReportScale& scale, bool large,
+                   Results& results) {
+  size_t left = kSharedBytesMax;
+  for (const ReportSection* section : SectionsOf(catalog)) {
+    // Two parts may show the same query.
+    if ((section->bytes_max > 0) != large || results.contains(section->query)) continue;
+    TRACEDB_ASSIGN(
+        result, ResultAsJson(db, *catalog.Find(section->query), *section,
+                             ThinningOf(section->query, scale), large ? section->bytes_max : left));
+    left -= std::min(left, result.size());
+    results.emplace(section->query, std::move(result));
+  }
+  return Done{};
+}
+
+struct LargeParts {
+  Results results;
+  std::string checks;
+};
+
+Status RunLarge(SqliteDb& db, const QueryCatalog& catalog, const ReportScale& scale,
+                LargeParts& parts) {
+  TRACEDB_TRY(RunSections(db, catalog, scale, true, parts.results));
+  TRACEDB_ASSIGN(checks, RunChecks(db, catalog));
+  parts.checks = WithoutTags(ChecksAsJson(checks));
+  return Done{};
+}
+
+// Half of the work on each of two connections.
+Status RunBoth(SqliteDb& db, SqliteDb& other, const QueryCatalog& catalog, const ReportScale& scale,
+               LargeParts& parts, Results& results) {
+  Status large = Done{};
+  Status small = Done{};
+  {
+    const std::jthread beside([&] { large = RunLarge(other, catalog, scale, parts); });
+    small = RunSections(db, catalog, scale, false, results);
+    // No use in an end that is waited for long.
+    if (!small.ok()) other.Interrupt();
+  }
+  TRACEDB_TRY(small);
+  return large;
+}
+
+}  // namespace
+
+Result<std::string> ReportData(SqliteDb& db, const QueryCatalog& catalog,
+                               const ReportOptions& options) {
+  TRACEDB_ASSIGN(scale, ScaleOf(db));
+  LargeParts parts;
+  Results results;
+  if (options.open_another) {
+    TRACEDB_ASSIGN(other, options.open_another());
+    TRACEDB_TRY(RunBoth(db, other, catalog, scale, parts, results));
+  } else {
+    TRACEDB_TRY(RunSections(db, catalog, scale, false, results));
+    TRACEDB_TRY(RunLarge(db, catalog, scale, parts));
+  }
+  results.merge(parts.results);
+  std::string sections;
+  for (const ReportSection* section : SectionsOf(catalog)) {
+    sections += (sections.empty() ? "" : ",\n") +
+                SectionAsJson(*section, ThinningOf(section->query, scale));
+  }
+  std::string written;
+  for (const auto& [query, result] : results) {
+    written += (written.empty() ? "" : ",\n") + result;
+  }
+  std::string json = "{";
+  AppendJsonField(json, "database", ShownText(db.path().filename().string()));
+  AppendJsonField(json, "version", options.version);
+  return WithoutTags(json) + fmt::format(
+                                 ",\"ranks\":{},\n\"sections\":[{}],\n"
+                                 "\"results\":{{{}}},\n\"checks\":{}}}\n",
+                                 scale.ranks, WithoutTags(sections), written, parts.checks);
+}
+
+}  // namespace tracedb

@@ -1,0 +1,181 @@
+#include "report/report_result.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "query/result_text.h"
+
+namespace tracedb {
+namespace {
+
+std::string Shown(std::string_view text) {
+  size_t bytes = 0;
+  while (bytes < text.size()) {
+    const size_t next = ReadUtf8(text.substr(bytes)).bytes;
+    if (bytes + next > ReportResult::kTextBytesMax) break;
+    bytes += next;
+  }
+  std::string shown = ShownText(text.substr(0, bytes));
+  if (bytes < text.size()) shown += "…";
+  return shown;
+}
+
+void AppendNumber(std::string& out, const Cell& cell) {
+  if (cell.type == SqlType::kInteger) {
+    fmt::format_to(std::back_inserter(out), "{}", cell.integer);
+  } else if (cell.type == SqlType::kReal && std::isfinite(cell.real)) {
+    AppendReal(out, cell.real);
+  } else {
+    out += "null";
+  }
+}
+
+std::string TextOf(const Cell& cell) {
+  if (cell.type == SqlType::kText || cell.type == SqlType::kBlob) return std::string(cell.text);
+  std::string text;
+  AppendNumber(text, cell);
+  return text;
+}
+
+}  // namespace
+
+std::string WithoutTags(std::string_view json) {
+  std::string text;
+  text.reserve(json.size());
+  for (const char c : json) {
+    if (c == '<') {
+      text += "\\u003c";
+    } else {
+      text += c;
+    }
+  }
+  return text;
+}
+
+void AppendJsonField(std::string& out, std::string_view name, std::string_view text) {
+  if (!out.empty() && out.back() != '{' && out.back() != '[') out += ',';
+  AppendJsonText(out, name);
+  out += ':';
+  AppendJsonText(out, text);
+}
+
+Status ReportResult::Begin(std::span<const std::string> column_names) {
+  if (column_names.size() != doc_.columns.size()) {
+    return Error{ErrorKind::kQuery,
+                 fmt::format("{}: its column lines are not the result's columns", doc_.file), ""};
+  }
+  columns_.resize(column_names.size());
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    columns_[i].is_text = doc_.columns[i].type == DocType::kText;
+  }
+  return Done{};
+}
+
+void ReportResult::AddText(Column& column, std::string_view text) {
+  // What is a list of numbers has a bounded length, and is of no use when it is cut.
+  const bool is_list =
+      text.starts_with('[') && text.find_first_not_of("[],0123456789") == std::string_view::npos;
+  std::string shown = is_list ? std::string(text) : Shown(text);
+  const auto known = column.places.find(shown);
+  if (known != column.places.end()) {
+    column.values += std::to_string(known->second);
+    return;
+  }
+  std::string json;
+  AppendJsonText(json, shown);
+  json = WithoutTags(json);
+  if (column.texts.size() + json.size() > kTextsBytesMax) {
+    column.values += "-1";
+    return;
+  }
+  if (!column.texts.empty()) column.texts += ',';
+  column.texts += json;
+  column.values += std::to_string(column.places.size());
+  column.places.emplace(std::move(shown), column.places.size());
+}
+
+size_t ReportResult::Bytes() const {
+  size_t bytes = 0;
+  for (const Column& column : columns_) bytes += column.values.size() + column.texts.size();
+  return bytes;
+}
+
+Status ReportResult::Row(std::span<const Cell> cells) {
+  ++rows_found_;
+  // Rows that come after one that was left out are left out, too.
+  if (rows_ + 1 < rows_found_ || rows_ == rows_max_ || Bytes() > bytes_max_) return Done{};
+  ++rows_;
+  for (size_t i = 0; i < cells.size(); ++i) {
+    Column& column = columns_[i];
+    if (rows_ > 1) column.values += ',';
+    if (column.is_text && cells[i].type != SqlType::kNull) {
+      AddText(column, TextOf(cells[i]));
+    } else {
+      AppendNumber(column.values, cells[i]);
+    }
+  }
+  return Done{};
+}
+
+std::string ReportResult::Json() const {
+  std::string json =
+      fmt::format("{{\"rows\":{},\"rows_found\":{},\"columns\":[", rows_, rows_found_);
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    const QueryColumn& column = doc_.columns[i];
+    std::string entry = "{";
+    AppendJsonField(entry, "name", column.name);
+    AppendJsonField(entry, "type", DocTypeName(column.type));
+    AppendJsonField(entry, "unit", column.unit);
+    AppendJsonField(entry, "about", column.text);
+    if (columns_[i].is_text) entry += fmt::format(",\"texts\":[{}]", columns_[i].texts);
+    json += fmt::format("{}{},\"values\":[{}]}}", i == 0 ? "" : ",", entry, columns_[i].values);
+  }
+  return json + "]}";
+}
+
+Status StepSums::Begin(std::span<const std::string> column_names) {
+  return next_.Begin(column_names);
+}
+
+Status StepSums::Row(std::span<const Cell> cells) {
+  Sums sums;
+  for (size_t i = 0; i < cells.size(); ++i) {
+    const std::string& name = doc_.columns[i].name;
+    if (name == "rank") sums.rank = cells[i];
+    if (name == "device") sums.device = TextOf(cells[i]);
+    const auto number = static_cast<double>(cells[i].integer);
+    sums.numbers.push_back(cells[i].type == SqlType::kInteger ? number : cells[i].real);
+  }
+  const std::string key = fmt::format("{} {}", sums.rank.integer, sums.device);
+  const auto [place, is_new] = places_.emplace(key, sums_.size());
+  if (is_new) {
+    sums_.push_back(std::move(sums));
+    return Done{};
+  }
+  std::vector<double>& known = sums_[place->second].numbers;
+  for (size_t i = 0; i < known.size(); ++i) {
+    const bool is_start = doc_.columns[i].name == "start_ms";
+    known[i] = is_start ? std::min(known[i], sums.numbers[i]) : known[i] + sums.numbers[i];
+  }
+  return Done{};
+}
+
+Status StepSums::End() {
+  std::vector<Cell> cells(doc_.columns.size());
+  for (const Sums& sums : sums_) {
+    for (size_t i = 0; i < cells.size(); ++i) {
+      const std::string& name = doc_.columns[i].name;
+      cells[i] = Cell{SqlType::kReal, 0, sums.numbers[i], ""};
+      if (name == "rank") cells[i] = sums.rank;
+      if (name == "device") cells[i] = Cell{SqlType::kText, 0, 0, sums.device};
+      if (name == "step" || doc_.columns[i].unit == "pct") cells[i] = Cell{};
+    }
+    TRACEDB_TRY(next_.Row(cells));
+  }
+  return next_.End();
+}
+
+}  // namespace tracedb

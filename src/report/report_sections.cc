@@ -1,0 +1,120 @@
+#include "report/report_sections.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace tracedb {
+namespace {
+
+// Numbers that share the page: 64 ranks of four streams each stay below 2 MB with all else.
+constexpr int64_t kTimelineRows = 18'000;
+constexpr int64_t kMemoryRows = 7'000;
+constexpr int64_t kStreamsMax = 400;
+
+constexpr auto kSections = std::to_array<ReportSection>({
+    {"headline", "report/headline", "At a glance", "headline", "", 10, ""},
+    {"recommendations", "recommendations", "What to do first", "advice",
+     "The largest problems in the data, each with its evidence and what solving it could gain.", 20,
+     ""},
+    {"partition", "time_partition", "Where each GPU's time goes", "partition",
+     "Each bar is one GPU's time from its first activity to its last. Only computing moves the "
+     "training on; exposed communication and idle time are what could be saved.",
+     2000, ""},
+    {"partition", "overlap", "Where each GPU's time goes", "partition",
+     "Each bar is one GPU's time from its first activity to its last. Only computing moves the "
+     "training on; exposed communication and idle time are what could be saved.",
+     2000, "time_partition"},
+    {"overlap", "overlap", "Is communication hidden behind computation", "overlap",
+     "Communication that runs while something is computed costs nothing; the rest is exposed.",
+     2000, ""},
+    {"stalls", "report/stall_matrix", "Who waits for whom", "matrix",
+     "A strong colour: the rank of that row waited long for the rank of that column, which was the "
+     "last to start a collective. A strong column is a rank that holds up the others.",
+     5000, ""},
+    {"stall_ranks", "nccl_stall_ranks", "Waits by rank", "waits",
+     "Caused: the others waited for it. Root: the chain of waits begins at it. Suffered: it waited "
+     "itself.",
+     2000, ""},
+    {"stall_roots", "nccl_stall_roots", "Where waits begin", "table",
+     "What held up the rank at which the chain of waits begins.", 20, ""},
+    {"straggler_steps", "straggler_steps", "Who held up each step", "table", "", 200, ""},
+    {"heat", "report/stream_heat", "How busy each stream is, over time", "heat",
+     "A line is a stream of a GPU, from left to right in time. The stronger the colour, the more "
+     "of "
+     "the time something ran on it.",
+     kStreamsMax, "", 280'000},
+    {"timeline", "report/timeline", "Timeline of the streams", "timeline",
+     "What ran on each stream, by kind. Zoom with the wheel or with + and -, move by dragging or "
+     "with the arrow keys; 0 shows all.",
+     2 * kTimelineRows, "", 950'000},
+    {"steps", "step_times", "How long each step took", "steps",
+     "A line is a rank. All ranks slow in one step: the job waits together; one rank slow: it is "
+     "the straggler.",
+     6000, ""},
+    {"kernels", "kernels_top", "Which kernels take the time", "top_kernels",
+     "Sums of durations over all ranks.", 25, ""},
+    {"modules", "module_time", "Which modules take the time", "top_modules",
+     "GPU time of what each module or function launched, forward and backward.", 300, ""},
+    {"bandwidth", "nccl_bandwidth", "How fast collectives are, by size", "bandwidth",
+     "Each point is a kind of collective of one size in one group, at its median. Points far below "
+     "others of their size are worth a look.",
+     1500, ""},
+    {"memory", "report/memory_line", "Memory over time", "memory",
+     "What tensors hold on each device, least and most in each piece of time; the dashed line is "
+     "what the allocator has reserved.",
+     2 * kMemoryRows, "", 350'000},
+    {"memory_peak", "memory_peak", "Largest use of memory", "table", "", 500, ""},
+    {"gaps", "gpu_gaps", "Longest times in which a GPU ran nothing", "table", "", 20, ""},
+    {"traces", "info_traces", "The traces", "table", "", 500, ""},
+});
+
+}  // namespace
+
+std::span<const ReportSection> ReportSections() { return kSections; }
+
+std::vector<const ReportSection*> SectionsOf(const QueryCatalog& catalog) {
+  std::vector<const ReportSection*> sections;
+  for (const ReportSection& section : kSections) {
+    const bool is_replaced =
+        !section.instead_of.empty() && catalog.Find(section.instead_of) != nullptr;
+    if (catalog.Find(section.query) != nullptr && !is_replaced) sections.push_back(&section);
+  }
+  return sections;
+}
+
+Thinning ThinningOf(std::string_view query, const ReportScale& scale) {
+  const int64_t streams = std::clamp<int64_t>(scale.streams, 1, kStreamsMax);
+  const std::string busiest =
+      scale.streams > kStreamsMax
+          ? fmt::format(" Of {} streams, the {} busiest.", scale.streams, kStreamsMax)
+          : "";
+  if (query == "report/stream_heat") {
+    constexpr int64_t kBins = 160;
+    return {{fmt::format("bins={}", kBins), fmt::format("streams={}", kStreamsMax)},
+            fmt::format("The time is cut into {} equal pieces.{}", kBins, busiest)};
+  }
+  if (query == "report/timeline") {
+    const int64_t pieces = std::clamp<int64_t>(kTimelineRows / streams, 40, 8000);
+    return {{fmt::format("per_stream={}", pieces), fmt::format("streams={}", kStreamsMax)},
+            fmt::format("Streams with more than {0} activities are thinned: those of one kind that "
+                        "start in the same of {0} equal pieces of its time are drawn as one, paler "
+                        "the less of it they fill.{1}",
+                        pieces, busiest)};
+  }
+  // Functions may be in front of all modules, which the chart is of when there are any.
+  if (query == "module_time") return {{"limit=300"}, "", false};
+  if (query == "time_partition") return {{}, "Sums over the steps, of each GPU.", true};
+  if (query == "report/memory_line") {
+    const int64_t ranks = std::max<int64_t>(scale.ranks, 1);
+    const int64_t pieces = std::clamp<int64_t>(kMemoryRows / ranks, 20, 300);
+    return {{fmt::format("bins={}", pieces)},
+            fmt::format("The time is cut into {} equal pieces, of which the least and the most are "
+                        "kept.",
+                        pieces)};
+  }
+  return {};
+}
+
+}  // namespace tracedb

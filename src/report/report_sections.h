@@ -1,0 +1,44 @@
+// What is on the page, in its order: a row for each part, with the query that it shows.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tracedb/query/query_catalog.h"
+
+namespace tracedb {
+
+struct ReportSection {
+  std::string_view id;     // the part's anchor on the page
+  std::string_view query;  // where the catalog has none, the part is left out
+  std::string_view title;
+  std::string_view chart;       // which function of the page's script draws it
+  std::string_view about;       // how to read it, in a sentence or two
+  int64_t rows_max;             // kept; how many there are is on the page
+  std::string_view instead_of;  // only on the page where the catalog has no such query
+  size_t bytes_max = 0;         // of its rows; 0: its share of what all such parts have together
+};
+
+std::span<const ReportSection> ReportSections();
+
+// Those that this catalog has the queries for.
+std::vector<const ReportSection*> SectionsOf(const QueryCatalog& catalog);
+
+// How large the database is, as far as charts grow with it.
+struct ReportScale {
+  int64_t ranks = 0;
+  int64_t streams = 0;
+};
+
+// How finely a query cuts the time, so that the page keeps its size; empty for most.
+struct Thinning {
+  std::vector<std::string> params;  // "key=value"
+  std::string note;                 // for the reader
+  bool sums_steps = false;          // of each device the sums are shown (StepSums)
+};
+Thinning ThinningOf(std::string_view query, const ReportScale& scale);
+
+}  // namespace tracedb
