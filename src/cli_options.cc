@@ -294,6 +294,21 @@ Result<Command> ChosenCommand(const CLI::App& app) {
                "see: tracedb --help"};
 }
 
+// What CLI11 cannot tell of a value.
+Status CheckValues(const CommandLine& line, bool has_sql) {
+  if (line.ingest.memory_bytes < LoadLimits::kMemoryBytesMin) {
+    return Error{
+        ErrorKind::kUsage,
+        "--memory: the least is " + std::to_string(LoadLimits::kMemoryBytesMin >> 20) + "M",
+        "see: tracedb ingest --help"};
+  }
+  if (has_sql && line.query.command.find_first_not_of(" \t\r\n") == std::string::npos) {
+    return Error{ErrorKind::kUsage, "--command: there is no SQL in it",
+                 "see: tracedb query --help"};
+  }
+  return Done{};
+}
+
 }  // namespace
 
 Result<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
@@ -352,17 +367,7 @@ Result<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
   line.info.format = FormatByName(info_format);
   line.align.format = FormatByName(align_format);
   line.doctor.json = report_format == "json";
-  if (line.ingest.memory_bytes < LoadLimits::kMemoryBytesMin) {
-    return Error{
-        ErrorKind::kUsage,
-        "--memory: the least is " + std::to_string(LoadLimits::kMemoryBytesMin >> 20) + "M",
-        "see: tracedb ingest --help"};
-  }
-  if (query->count("--command") > 0 &&
-      line.query.command.find_first_not_of(" \t\r\n") == std::string::npos) {
-    return Error{ErrorKind::kUsage, "--command: there is no SQL in it",
-                 "see: tracedb query --help"};
-  }
+  TRACEDB_TRY(CheckValues(line, query->count("--command") > 0));
   TRACEDB_ASSIGN(command, ChosenCommand(app));
   line.command = command;
   return line;
