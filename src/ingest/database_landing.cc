@@ -168,7 +168,7 @@ Status DatabaseLanding::ReadPlace() {
   }
   if (!place_.exists) {  // the rules of a new database are those of its schema
     TRACEDB_ASSIGN(empty, SqliteDb::OpenInMemory());
-    TRACEDB_TRY(empty.Execute(SchemaSql()));
+    TRACEDB_TRY(empty.Execute(TablesSql()));
     return ReadRules(empty);
   }
   TRACEDB_ASSIGN(db, SqliteDb::Open(database_, SqliteMode::kReadWrite));

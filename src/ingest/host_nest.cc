@@ -46,16 +46,14 @@ void HostNest::Close(Thread& thread, int64_t now) {
     open.pop_back();
     --held_;
   }
-  if (thread.crossed) CloseCrossed(thread, now);
+  if (now >= thread.crossed_at) CloseCrossed(thread, now);
 }
 
 // Takes away what has ended below something that is open: that is on another path from now on.
 void HostNest::CloseCrossed(Thread& thread, int64_t now) {
   std::vector<Open>& open = thread.open;
-  thread.crossed = !open.empty();
   const auto ended =
       std::find_if(open.begin(), open.end(), [now](const Open& one) { return one.end <= now; });
-  if (ended == open.end()) return;
   auto kept = ended;
   for (auto at = ended; at != open.end(); ++at) {
     if (at->end <= now) continue;
@@ -66,6 +64,11 @@ void HostNest::CloseCrossed(Thread& thread, int64_t now) {
   }
   held_ -= static_cast<size_t>(open.end() - kept);
   open.erase(kept, open.end());
+  thread.crossed_at = kNever;
+  for (size_t i = 0; i + 1 < open.size(); ++i) {
+    if (open[i].end >= open[i + 1].end) continue;
+    thread.crossed_at = std::min(thread.crossed_at, open[i].end);
+  }
 }
 
 // The innermost of a kind has the thread's time; of several that are open the last that began.
@@ -139,7 +142,9 @@ LaunchPath HostNest::Enter(Thread& thread, const HostSlice& slice) {
   if (slice.kind == HostKind::kOperator) Remember(slice, path);
   if (!room || slice.dur == 0) return path;
   const int64_t end = EndOf(slice);
-  if (!thread.open.empty() && end > thread.open.back().end) thread.crossed = true;
+  if (!thread.open.empty() && end > thread.open.back().end) {
+    thread.crossed_at = std::min(thread.crossed_at, thread.open.back().end);
+  }
   thread.open.push_back({end, path});
   ++held_;
   return path;

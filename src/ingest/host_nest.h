@@ -118,7 +118,8 @@ class HostNest {
   struct Thread {
     uint32_t number = 0;
     std::vector<Open> open;
-    bool crossed = false;  // some that are open end before one above them
+    // The first end of those that end before one above them.
+    int64_t crossed_at = std::numeric_limits<int64_t>::max();
     std::array<std::vector<Owner>, kHostKinds> owners;
     std::array<int64_t, kHostKinds> counted_to = AllLeast();
   };

@@ -83,18 +83,22 @@ const std::array<Slot, kSlots>& SlotOrder(EventTable table) {
   return kOrders[static_cast<size_t>(table)];
 }
 
-std::string SchemaSql() {
-  std::string sql = std::string(kTableSchemaSql) + std::string(kTableViewsSql) +
-                    std::string(kTableViewsNsightSql);
+std::string TablesSql() {
+  std::string sql(kTableSchemaSql);
   for (int i = 0; i < kEventTables; ++i) {
     const auto table = static_cast<EventTable>(i);
     ReplaceAll(sql, "@slots:" + std::string(EventTableName(table)) + "@", SlotColumnsSql(table));
   }
+  sql += "PRAGMA application_id = " + std::to_string(kApplicationId) + ";";
+  sql += "PRAGMA user_version = " + std::to_string(kSchemaVersion) + ";";
+  return sql;
+}
+
+std::string ViewsSql() {
+  std::string sql = std::string(kTableViewsSql) + std::string(kTableViewsNsightSql);
   ReplaceAll(sql, "@fill:a.args@", FillSql("a.args"));
   ReplaceAll(sql, "@emptied:a.args@", EmptiedSql("a.args"));
   ReplaceAll(sql, "@others@", "'{' || " + FillSql("a.others") + " || '}'");
-  sql += "PRAGMA application_id = " + std::to_string(kApplicationId) + ";";
-  sql += "PRAGMA user_version = " + std::to_string(kSchemaVersion) + ";";
   return sql;
 }
 

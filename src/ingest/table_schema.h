@@ -28,7 +28,9 @@ std::string_view EventTableName(EventTable table);
 // All slots, those first that the table's rows have most often: a row ends with its last value.
 const std::array<Slot, kSlots>& SlotOrder(EventTable table);
 
-// Tables and views, ready to execute on an empty database.
-std::string SchemaSql();
+// The tables, ready to execute on an empty database; and the views of a finished one. A connection
+// reads all of a database's schema, and most of that is views: while one is made it has none.
+std::string TablesSql();
+std::string ViewsSql();
 
 }  // namespace tracedb

@@ -252,6 +252,19 @@ CREATE TABLE process_group (
   ranks TEXT                      -- JSON, sorted
 );
 
+CREATE VIEW process_groups AS
+-- A communicator: who takes part in collectives together. Here because ingest asks it as well.
+SELECT group_id, name, description, size, ranks,
+       CASE
+         WHEN instr(words, 'pipeline') OR instr(words, '_pp_') THEN 'pipeline'
+         WHEN instr(words, 'data') OR instr(words, 'dp_') THEN 'data'
+         WHEN instr(words, 'tensor') OR instr(words, '_tp_') THEN 'tensor'
+         WHEN instr(words, 'expert') OR instr(words, '_ep_') THEN 'expert'
+         ELSE 'other'
+       END AS parallelism
+FROM (SELECT *, '_' || replace(replace(lower(description), ' ', '_'), '-', '_') || '_' AS words
+      FROM process_group);
+
 CREATE TABLE collective_part (
   id INTEGER PRIMARY KEY,         -- the communication kernel's slice
   rank INTEGER,

@@ -9,18 +9,6 @@ SELECT rank, max(world_size) AS world_size, max(host) AS host, max(gpu_name) AS 
        max(end_ns) AS end_ns
 FROM trace GROUP BY rank;
 
-CREATE VIEW process_groups AS  -- a communicator: who takes part in collectives together
-SELECT group_id, name, description, size, ranks,
-       CASE
-         WHEN instr(words, 'pipeline') OR instr(words, '_pp_') THEN 'pipeline'
-         WHEN instr(words, 'data') OR instr(words, 'dp_') THEN 'data'
-         WHEN instr(words, 'tensor') OR instr(words, '_tp_') THEN 'tensor'
-         WHEN instr(words, 'expert') OR instr(words, '_ep_') THEN 'expert'
-         ELSE 'other'
-       END AS parallelism
-FROM (SELECT *, '_' || replace(replace(lower(description), ' ', '_'), '-', '_') || '_' AS words
-      FROM process_group);
-
 CREATE VIEW processes AS SELECT trace_id, rank, pid, name, sort_index, labels FROM process;
 
 CREATE VIEW threads AS SELECT trace_id, rank, pid, tid, name, sort_index FROM thread;

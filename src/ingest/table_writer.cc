@@ -87,7 +87,7 @@ Result<std::unique_ptr<TableWriter>> TableWriter::Create(const std::filesystem::
     TRACEDB_TRY(
         db.Execute("PRAGMA page_size = 16384; PRAGMA journal_mode = OFF;"
                    "PRAGMA synchronous = OFF; PRAGMA auto_vacuum = NONE; BEGIN;"));
-    TRACEDB_TRY(db.Execute(SchemaSql()));
+    TRACEDB_TRY(db.Execute(TablesSql()));
     TRACEDB_TRY(db.Execute("COMMIT"));
   }
   TRACEDB_ASSIGN(rows, RowStore::Open(path, TableNames(), options));

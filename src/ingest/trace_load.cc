@@ -9,6 +9,7 @@
 #include "ingest/database_landing.h"
 #include "ingest/derive_tables.h"
 #include "ingest/event_pipeline.h"
+#include "ingest/table_schema.h"
 #include "ingest/trace_header.h"
 #include "ingest/trace_reading.h"
 
@@ -80,7 +81,7 @@ Result<LoadSummary> TraceReading::Land(DatabaseLanding& landing) {
     }
   }
   rank_ = ChooseRank(header_, input_, options_.rank, place.ranks);
-  TRACEDB_TRY(Derive(landing.rows(), place.first_path));
+  TRACEDB_TRY(Derive(landing.rows(), place));
   summary.derive_seconds = watch.Lap();
   TRACEDB_TRY(landing.Land(rank_.rank, input_.string(), read_.text_hash));
   summary.land_seconds = watch.Lap();
@@ -200,7 +201,7 @@ Result<GroupShapes> TraceReading::StoreFacts(const fs::path& rows_file, int64_t 
   return groups;
 }
 
-Status TraceReading::Derive(const fs::path& rows_file, int64_t first_path) {
+Status TraceReading::Derive(const fs::path& rows_file, const LandingPlace& place) {
   int64_t base;
   if (__builtin_add_overflow(header_.base_time_ns.value_or(0), built_.origin_ns, &base)) {
     issues_.Add(IssueKind::kBadTime, 0, "baseTimeNanoseconds + ts does not fit 64 bits");
@@ -214,18 +215,19 @@ Status TraceReading::Derive(const fs::path& rows_file, int64_t first_path) {
                          header_.base_time_ns.value_or(0),
                          builder_->gpu_activities(),
                          builder_->long_slices(),
-                         first_path,
+                         place.first_path,
                          builder_->host_slices(),
                          groups};
   TRACEDB_ASSIGN(use, DeriveFresh(rows_file, trace, options_.limits, options_.writer));
   malloc_trim(0);
   TRACEDB_ASSIGN(db, OpenRows(rows_file));
-  TRACEDB_TRY(use.host->Store(db, first_.trace_id, first_path));
+  TRACEDB_TRY(use.host->Store(db, first_.trace_id, place.first_path));
   use.host.reset();
   TRACEDB_TRY(StoreStepUse(db, first_.trace_id, use));
   TRACEDB_TRY(use.busy_done ? StoreFreshUse(db, rank_.rank, use) : DeriveBusy(db, rank_.rank));
   if (!use.indexes_done) TRACEDB_TRY(db.Execute("REINDEX"));
   TRACEDB_TRY(DeriveCollectives(db, rank_.rank));
+  if (!place.exists) TRACEDB_TRY(db.Execute(ViewsSql()));
   return db.Execute("COMMIT");
 }
 

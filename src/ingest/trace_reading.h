@@ -53,7 +53,7 @@ class TraceReading {
   Status StoreIssues(SqliteDb& db);
   Result<SqliteDb> OpenRows(const std::filesystem::path& rows_file);
   Result<GroupShapes> StoreFacts(const std::filesystem::path& rows_file, int64_t base);
-  Status Derive(const std::filesystem::path& rows_file, int64_t first_path);
+  Status Derive(const std::filesystem::path& rows_file, const LandingPlace& place);
 
   const std::filesystem::path& input_;
   const LoadOptions& options_;
