@@ -4,6 +4,8 @@ One function a query, of its name: all rows, in order, each with all columns. A 
 (rank, HostTrace).
 """
 import collections
+import json
+import math
 
 from breakdown_oracle import ms, pct, waits_for_gpu
 from host_oracle import ANNOTATION, CALL, FUNCTION, MODULE, MODULE_PREFIX, OPERATOR
@@ -206,3 +208,58 @@ def sync_points(job, limit=30, rank=None, step=None):
     for names, (calls, host_ns, stalled, stalled_ns, ranks) in ordered[:limit]:
         yield (*names, calls, ms(host_ns), stalled, ms(stalled_ns), pct(stalled_ns, span),
                len(ranks))
+
+
+# Which arg is the first operand.
+MATRICES = {"aten::mm": 0, "aten::_scaled_mm": 0, "aten::_int_mm": 0, "aten::bmm": 0,
+            "aten::addmm": 1, "aten::_addmm_activation": 1, "aten::baddbmm": 1}
+CAUSAL = {"flash": (4, 11), "efficient": (6, 11), "cudnn": (6, 14)}  # forward, backward
+
+
+def shown(*sizes):
+    return [json.dumps(one, separators=(",", ":")) for one in sizes]
+
+
+def matrix_work(name, dims, _):
+    a, b = dims[MATRICES[name]], dims[MATRICES[name] + 1]
+    if len(a) not in (2, 3) or len(b) != len(a):
+        return None
+    return "matmul", 2 * math.prod(a) * b[-1], " x ".join(shown(a, b)), MATRICES[name]
+
+
+def attention_work(name, dims, given):
+    backward = name.endswith("_backward")
+    q, k, v = dims[int(backward):int(backward) + 3]
+    places = next(CAUSAL[kind] for kind in CAUSAL if f"_{kind}_attention" in name)
+    causal = given[places[backward]] == "True"
+    pairs = sum(min(row + 1, k[2]) if causal else k[2] for row in range(q[2]))
+    # Forward: scores, output; backward: scores again, and gradients of q, k, v and of the scores.
+    widths = [q[3], v[3]] if not backward else [q[3], q[3], q[3], v[3], v[3]]
+    of_q, of_k = shown(q, k)
+    return ("attention", sum(2 * q[0] * q[1] * pairs * width for width in widths),
+            f"q {of_q} k {of_k}" + (" causal" if causal else ""), int(backward))
+
+
+def flops(job, limit=40, rank=None, step=None):
+    """Products and attention; the fixtures and random jobs have no convolution."""
+    found = collections.defaultdict(lambda: [0, 0])
+    for _, trace in chosen(job, rank):
+        for (at, kind, (name, _), shape), much in trace.host_rows.items():
+            work = (matrix_work if name in MATRICES else attention_work
+                    if name.startswith("aten::_scaled_dot_product_") else None)
+            if kind != OPERATOR or step not in (None, at) or work is None or not much[GPU]:
+                continue
+            args = json.loads(shape or "{}")
+            if "Input Dims" not in args:
+                continue
+            made = work(name, args["Input Dims"], args.get("Concrete Inputs"))
+            if made:
+                of_kind, count, sizes, first = made
+                row = found[of_kind, name, sizes, args["Input type"][first], count]
+                row[0] += much[CALLS]
+                row[1] += much[GPU]
+    whole = gpu_time(job, rank, step)
+    ordered = sorted(found.items(), key=lambda row: (-row[1][1], *map(text_order, row[0][1:4])))
+    for (of_kind, name, sizes, dtype, count), (calls, gpu_ns) in ordered[:limit]:
+        yield (of_kind, name, sizes, dtype, calls, ms(gpu_ns), pct(gpu_ns, whole), count / 1e9,
+               count * calls / gpu_ns / 1e3, None)
