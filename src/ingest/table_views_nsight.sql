@@ -50,19 +50,21 @@ SELECT s.ts + t.base_ns - (SELECT min(start_ns) FROM trace) AS start,
        CAST(t.device AS INTEGER) AS deviceId,
        CASE WHEN a.args GLOB '*"context":[0-9]*'
             THEN CAST(substr(a.args, instr(a.args, '"context":') + 10, 20) AS INTEGER)
-            ELSE iif(json_valid(@fill:a.args@), @fill:a.args@, NULL) ->> '$.context'
+            WHEN instr(a.args, '"context":') > 0
+            THEN CAST(substr(@fill:a.args@, instr(@fill:a.args@, '"context":') + 10, 20)
+                      AS INTEGER)
        END AS contextId,
        NULL AS greenContextId, CAST(t.stream AS INTEGER) AS streamId,
        s.correlation AS correlationId,
        (SELECT p.globalPid FROM nsight_process p WHERE p.trace_id = t.trace_id) AS globalPid,
        n.name_id AS demangledName, n.short_id AS shortName, NULL AS mangledName,
        NULL AS launchType, NULL AS cacheConfig, a.registers AS registersPerThread,
-       iif(json_valid(a.grid), a.grid, NULL) ->> 0 AS gridX,
-       iif(json_valid(a.grid), a.grid, NULL) ->> 1 AS gridY,
-       iif(json_valid(a.grid), a.grid, NULL) ->> 2 AS gridZ,
-       iif(json_valid(a.block), a.block, NULL) ->> 0 AS blockX,
-       iif(json_valid(a.block), a.block, NULL) ->> 1 AS blockY,
-       iif(json_valid(a.block), a.block, NULL) ->> 2 AS blockZ,
+       CAST(substr(a.grid, 2) AS INTEGER) AS gridX,
+       CAST(substr(a.grid, instr(a.grid, ',') + 1) AS INTEGER) AS gridY,
+       CAST(substr(a.grid, length(rtrim(a.grid, '0123456789]')) + 1) AS INTEGER) AS gridZ,
+       CAST(substr(a.block, 2) AS INTEGER) AS blockX,
+       CAST(substr(a.block, instr(a.block, ',') + 1) AS INTEGER) AS blockY,
+       CAST(substr(a.block, length(rtrim(a.block, '0123456789]')) + 1) AS INTEGER) AS blockZ,
        a.shared_memory_bytes AS staticSharedMemory,  -- static and dynamic, of which traces tell
        iif(a.shared_memory_bytes IS NULL, NULL, 0) AS dynamicSharedMemory,  -- the sum only
        NULL AS localMemoryPerThread, NULL AS localMemoryTotal, NULL AS gridId,
@@ -77,7 +79,9 @@ SELECT s.ts + t.base_ns - (SELECT min(start_ns) FROM trace) AS start,
        CAST(t.device AS INTEGER) AS deviceId,
        CASE WHEN a.args GLOB '*"context":[0-9]*'
             THEN CAST(substr(a.args, instr(a.args, '"context":') + 10, 20) AS INTEGER)
-            ELSE iif(json_valid(@fill:a.args@), @fill:a.args@, NULL) ->> '$.context'
+            WHEN instr(a.args, '"context":') > 0
+            THEN CAST(substr(@fill:a.args@, instr(@fill:a.args@, '"context":') + 10, 20)
+                      AS INTEGER)
        END AS contextId,
        NULL AS greenContextId, CAST(t.stream AS INTEGER) AS streamId,
        s.correlation AS correlationId,
@@ -113,7 +117,9 @@ SELECT s.ts + t.base_ns - (SELECT min(start_ns) FROM trace) AS start,
        CAST(t.device AS INTEGER) AS deviceId,
        CASE WHEN a.args GLOB '*"context":[0-9]*'
             THEN CAST(substr(a.args, instr(a.args, '"context":') + 10, 20) AS INTEGER)
-            ELSE iif(json_valid(@fill:a.args@), @fill:a.args@, NULL) ->> '$.context'
+            WHEN instr(a.args, '"context":') > 0
+            THEN CAST(substr(@fill:a.args@, instr(@fill:a.args@, '"context":') + 10, 20)
+                      AS INTEGER)
        END AS contextId,
        NULL AS greenContextId, CAST(t.stream AS INTEGER) AS streamId,
        s.correlation AS correlationId,
@@ -152,29 +158,38 @@ WHERE s.label IN (SELECT id FROM label WHERE lower(category) = 'user_annotation'
 
 CREATE VIEW TARGET_INFO_GPU AS  -- of each number the first in the headers: hosts with other GPUs
 WITH told AS (                  -- have the same numbers
-  SELECT r.trace_id, j.key, iif(j.type = 'object', j.value, '{}') AS gpu
-  FROM trace r CROSS JOIN json_each(iif(json_valid(r.header), r.header, '{}'),
-                                    '$.deviceProperties') j
+  SELECT r.trace_id, j.key AS place,
+         max(iif(m.key = 'id', m.value, NULL)) AS id,
+         max(iif(m.key = 'name', m.value, NULL)) AS name,
+         max(iif(m.key = 'totalGlobalMem', m.value, NULL)) AS totalMemory,
+         max(iif(m.key = 'numSms', m.value, NULL)) AS smCount,
+         max(iif(m.key = 'regsPerBlock', m.value, NULL)) AS maxRegistersPerBlock,
+         max(iif(m.key = 'sharedMemPerBlock', m.value, NULL)) AS maxShmemPerBlock,
+         max(iif(m.key = 'sharedMemPerBlockOptin', m.value, NULL)) AS maxShmemPerBlockOptin,
+         max(iif(m.key = 'sharedMemPerMultiprocessor', m.value, NULL)) AS maxShmemPerSm,
+         max(iif(m.key = 'regsPerMultiprocessor', m.value, NULL)) AS maxRegistersPerSm,
+         max(iif(m.key = 'warpSize', m.value, NULL)) AS threadsPerWarp,
+         max(iif(m.key = 'maxThreadsPerMultiprocessor', m.value, NULL)) AS maxThreadsPerSm,
+         max(iif(m.key = 'maxThreadsPerBlock', m.value, NULL)) AS maxThreadsPerBlock,
+         max(iif(m.key = 'computeMajor', m.value, NULL)) AS computeMajor,
+         max(iif(m.key = 'computeMinor', m.value, NULL)) AS computeMinor
+  FROM trace r CROSS JOIN json_each(coalesce(r.header, '{}'), '$.deviceProperties') j
+       CROSS JOIN json_each(iif(j.type = 'object', j.value, '{}')) m
+  GROUP BY r.trace_id, j.key
 ),
 placed AS (
-  SELECT gpu, row_number() OVER (PARTITION BY gpu ->> '$.id' ORDER BY trace_id, key) AS place
-  FROM told WHERE gpu ->> '$.id' IS NOT NULL
+  SELECT *, row_number() OVER (PARTITION BY id ORDER BY trace_id, place) AS number
+  FROM told WHERE id IS NOT NULL
 )
-SELECT 0 AS vmId, gpu ->> '$.id' AS id, gpu ->> '$.name' AS name, NULL AS busLocation,
-       NULL AS isDiscrete, NULL AS l2CacheSize, gpu ->> '$.totalGlobalMem' AS totalMemory,
-       NULL AS memoryBandwidth, NULL AS clockRate, gpu ->> '$.numSms' AS smCount, NULL AS pwGpuId,
-       NULL AS uuid, NULL AS luid, NULL AS chipName, gpu ->> '$.id' AS cuDevice,
-       NULL AS ctxswDevPath, NULL AS ctrlDevPath, NULL AS revision, NULL AS nodeMask,
-       NULL AS constantMemory, NULL AS maxIPC, gpu ->> '$.regsPerBlock' AS maxRegistersPerBlock,
-       gpu ->> '$.sharedMemPerBlock' AS maxShmemPerBlock,
-       gpu ->> '$.sharedMemPerBlockOptin' AS maxShmemPerBlockOptin,
-       gpu ->> '$.sharedMemPerMultiprocessor' AS maxShmemPerSm,
-       gpu ->> '$.regsPerMultiprocessor' AS maxRegistersPerSm,
-       gpu ->> '$.warpSize' AS threadsPerWarp, NULL AS asyncEngines,
-       gpu ->> '$.maxThreadsPerMultiprocessor' / (gpu ->> '$.warpSize') AS maxWarpsPerSm,
-       NULL AS maxBlocksPerSm, gpu ->> '$.maxThreadsPerBlock' AS maxThreadsPerBlock,
-       gpu ->> '$.computeMajor' AS computeMajor, gpu ->> '$.computeMinor' AS computeMinor
-FROM placed WHERE place = 1;
+SELECT 0 AS vmId, id, name, NULL AS busLocation, NULL AS isDiscrete, NULL AS l2CacheSize,
+       totalMemory, NULL AS memoryBandwidth, NULL AS clockRate, smCount, NULL AS pwGpuId,
+       NULL AS uuid, NULL AS luid, NULL AS chipName, id AS cuDevice, NULL AS ctxswDevPath,
+       NULL AS ctrlDevPath, NULL AS revision, NULL AS nodeMask, NULL AS constantMemory,
+       NULL AS maxIPC, maxRegistersPerBlock, maxShmemPerBlock, maxShmemPerBlockOptin,
+       maxShmemPerSm, maxRegistersPerSm, threadsPerWarp, NULL AS asyncEngines,
+       maxThreadsPerSm / threadsPerWarp AS maxWarpsPerSm, NULL AS maxBlocksPerSm,
+       maxThreadsPerBlock, computeMajor, computeMinor
+FROM placed WHERE number = 1;
 
 CREATE VIEW ENUM_CUDA_MEMCPY_OPER AS
 WITH kind (id, short, label) AS (
