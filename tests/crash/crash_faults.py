@@ -15,7 +15,7 @@ NOT_WRITES = "sync,open,close,unlink,rename,truncate"  # before a write is as af
 # Kind of call, how it is hit, with what, and whether every call is hit even where there are many.
 FAULTS = (
     ("write", "short", errno.ENOSPC, True),   # half of it fits, then the disk is full and stays so
-    ("write", "once", errno.EIO, True),
+    ("write", "once", errno.EIO, False),
     ("sync", "once", errno.EIO, True),
     ("sync", "always", errno.EIO, True),
     ("rename", "once", errno.EIO, True),
@@ -26,7 +26,7 @@ FAULTS = (
     ("pread", "once", errno.EIO, False),
     ("lock", "once", errno.ENOLCK, False),
     ("stat", "once", errno.EIO, False),
-    ("write", "torn", 0, True),
+    ("write", "torn", 0, False),
     (NOT_WRITES, "kill", 0, True),
     (CHANGES, "signal", signal.SIGINT, False),
 )
