@@ -92,7 +92,9 @@ def kill_once(case):
 
 
 def scenario(options, checks, name, sequence, kills):
-    """Half of the kills evenly over the whole time, half of them while a file lands."""
+    """Half of the kills evenly over the whole time, half of them while a file lands; that many
+    with --all."""
+    kills //= options.moments_share
     chance = options.random(name)
     database = Database(options.place("undisturbed"), options)
     runs = [seconds_of(database, sequence) for _ in range(3)]

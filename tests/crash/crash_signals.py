@@ -61,17 +61,18 @@ def stop_once(case):
 def random_moments(options, checks, sequence, number):
     name = signal.Signals(number).name
     chance = options.random(f"stop {name}")
+    moments = MOMENTS // options.moments_share
     whole, landings = seconds_of(Database(options.place("undisturbed"), options), sequence)
     cases = []
-    for moment in range(MOMENTS):
-        when = whole * (moment + chance.random()) / MOMENTS
+    for moment in range(moments):
+        when = whole * (moment + chance.random()) / moments
         if moment % 2 == 1 and landings:
             nth = chance.randrange(len(landings))
             when = (nth + 1, chance.uniform(0, landings[nth]))
         cases.append((options, sequence, number, when))
     results = in_parallel(options, stop_once, cases)
     checks.say(f"{name} at random moments", [text for *_, wrong in results for text in wrong],
-               f"{MOMENTS} within {whole * 1000:.0f} ms, the slowest to end took "
+               f"{moments} within {whole * 1000:.0f} ms, the slowest to end took "
                f"{max(seconds for _, _, seconds, _ in results):.2f} s: "
                f"{tally(f'exit {status}' for status, _, _, _ in results)}; "
                f"{tally(state for _, state, _, _ in results)}")

@@ -33,7 +33,8 @@ def main():
     parser.add_argument("--shim", required=True, help="the library built from fault_shim.cc")
     parser.add_argument("--fixtures", default=os.path.join(HERE, "..", "..", "fixtures"))
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--all", action="store_true", help="every call, where else a fifth is")
+    parser.add_argument("--all", action="store_true",
+                        help="every call, where else a fifth is; all random moments, else half")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("groups", nargs="*", metavar="GROUP", help=", ".join(GROUPS))
     told = parser.parse_args()
