@@ -221,10 +221,11 @@ def shown(*sizes):
 
 
 def matrix_work(name, dims, _):
-    a, b = dims[MATRICES[name]], dims[MATRICES[name] + 1]
-    if len(a) not in (2, 3) or len(b) != len(a):
-        return None
-    return "matmul", 2 * math.prod(a) * b[-1], " x ".join(shown(a, b)), MATRICES[name]
+    first = MATRICES[name]
+    a, b = [*dims[first:first + 2], None, None][:2]
+    sizes = isinstance(a, list) and isinstance(b, list) and len(a) in (2, 3) and len(b) >= len(a)
+    count = 2 * math.prod(a) * b[len(a) - 1] if sizes else 0
+    return ("matmul", count, " x ".join(shown(a, b)), first) if count > 0 else None
 
 
 def attention_work(name, dims, given):
