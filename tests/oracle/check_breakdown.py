@@ -8,7 +8,6 @@ goes with breakdown_oracle.py and partition_oracle.py: every column of every row
 A set is a folder of fixtures, a random job of make_cases, or a FOLDER given. One line a set, the
 differences below it, at the end `N passed, N failed`; exit 1 if any failed.
 """
-import argparse
 import csv
 import inspect
 import io
@@ -24,6 +23,7 @@ import make_cases  # noqa: E402
 import partition_oracle  # noqa: E402
 import trace_oracle as oracle  # noqa: E402
 from run_oracle import traces_in  # noqa: E402
+from run_sets import QUERY_OPTION, run_sets  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 QUERIES = os.path.join(HERE, "..", "..", "queries")
@@ -113,7 +113,7 @@ def sets(options, folder):
         made = os.path.join(folder, f"seed{seed}")
         os.makedirs(made)
         yield f"seed {seed}", make_cases.write(made, seed)
-    for given in options.folders:
+    for given in options.paths:
         yield given, traces_in(given)
 
 
@@ -124,27 +124,7 @@ def main(expecting=(breakdown_oracle, partition_oracle), with_parameters=WITH_PA
     if check is None:
         def check(options, name, paths):
             return check_set(options, name, paths, expecting, with_parameters)
-    parser = argparse.ArgumentParser(description="Compare queries on time spent with an oracle.")
-    parser.add_argument("--program", required=True)
-    parser.add_argument("--fixtures", default=os.path.join(HERE, "..", "..", "fixtures"))
-    parser.add_argument("--only", default="", help="only sets with this in their name")
-    parser.add_argument("--query", help="this query only")
-    parser.add_argument("--seeds", type=int, default=6, help="how many random sets")
-    parser.add_argument("--show", type=int, default=5, help="differences shown a set")
-    parser.add_argument("folders", nargs="*", metavar="FOLDER", help="more folders, a set each")
-    options = parser.parse_args()
-    options.program = os.path.abspath(options.program)
-    passed = failed = 0
-    with tempfile.TemporaryDirectory(prefix="tracedb-breakdown-") as folder:
-        for name, paths in sets(options, folder):
-            if options.only not in name:
-                continue
-            if check(options, name, paths):
-                passed += 1
-            else:
-                failed += 1
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed or not passed else 0
+    return run_sets("Compare queries on time spent with an oracle.", sets, check, 6, [QUERY_OPTION])
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ paths.
 A set is a folder of fixtures, a case of host_cases, a random trace of it, or a PATH given (a trace or a
 folder). One line a set, the differences below it, at the end `N passed, N failed`; exit 1 if any failed.
 """
-import argparse
 import collections
 import json
 import os
@@ -23,6 +22,7 @@ import host_cases  # noqa: E402
 import host_oracle  # noqa: E402
 import trace_oracle as oracle  # noqa: E402
 from run_oracle import traces_in  # noqa: E402
+from run_sets import run_sets  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SETS = ("megatron", "seqpar", "ddp", "legacy", "rocm", "kineto2026", "phases", "xpu",
@@ -216,27 +216,8 @@ def sets(options, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Compare what is said about the host with an oracle.")
-    parser.add_argument("--program", required=True)
-    parser.add_argument("--fixtures", default=os.path.join(HERE, "..", "..", "fixtures"))
-    parser.add_argument("--only", default="", help="only sets with this in their name")
-    parser.add_argument("--seeds", type=int, default=8, help="how many random traces")
-    parser.add_argument("--show", type=int, default=5, help="differences shown a set")
-    parser.add_argument("--width", type=int, default=600, help="letters of each")
-    parser.add_argument("paths", nargs="*", metavar="PATH", help="more traces or folders, a set each")
-    options = parser.parse_args()
-    options.program = os.path.abspath(options.program)
-    passed = failed = 0
-    with tempfile.TemporaryDirectory(prefix="tracedb-host-") as folder:
-        for name, paths in sets(options, folder):
-            if options.only not in name:
-                continue
-            if check_set(options, name, paths):
-                passed += 1
-            else:
-                failed += 1
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed or not passed else 0
+    return run_sets("Compare what is said about the host with an oracle.", sets, check_set, 8,
+                    [("--width", {"type": int, "default": 600, "help": "letters of each"})])
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ A set is a folder of fixtures, a random job of make_cases, random traces of host
 wait, or a PATH given (a trace or a folder). One line a set, the differences below it, at the end
 `N passed, N failed`; exit 1 if any failed. Which rank a trace is of, the database is asked.
 """
-import argparse
 import inspect
 import json
 import os
@@ -25,7 +24,8 @@ import host_oracle  # noqa: E402
 import host_queries_oracle  # noqa: E402
 import make_cases  # noqa: E402
 from check_breakdown import QUERIES, ask, differences_of  # noqa: E402
-from check_host import HERE, inputs, unpacked  # noqa: E402
+from check_host import inputs, unpacked  # noqa: E402
+from run_sets import QUERY_OPTION, run_sets  # noqa: E402
 
 SETS = ("megatron", "seqpar", "ddp", "legacy", "rocm", "kineto2026", "phases",
         "megatron32-stack.pt.trace.json.xz")
@@ -135,27 +135,7 @@ def sets(options, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Compare queries on the host with an oracle.")
-    parser.add_argument("--program", required=True)
-    parser.add_argument("--fixtures", default=os.path.join(HERE, "..", "..", "fixtures"))
-    parser.add_argument("--only", default="", help="only sets with this in their name")
-    parser.add_argument("--query", help="this query only")
-    parser.add_argument("--seeds", type=int, default=4, help="how many random sets of each sort")
-    parser.add_argument("--show", type=int, default=5, help="differences shown a set")
-    parser.add_argument("paths", nargs="*", metavar="PATH", help="more traces or folders, a set each")
-    options = parser.parse_args()
-    options.program = os.path.abspath(options.program)
-    passed = failed = 0
-    with tempfile.TemporaryDirectory(prefix="tracedb-host-") as folder:
-        for name, paths in sets(options, folder):
-            if options.only not in name:
-                continue
-            if check_set(options, name, paths):
-                passed += 1
-            else:
-                failed += 1
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed or not passed else 0
+    return run_sets("Compare queries on the host with an oracle.", sets, check_set, 4, [QUERY_OPTION])
 
 
 if __name__ == "__main__":

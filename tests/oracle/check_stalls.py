@@ -8,7 +8,6 @@ A set is a folder of fixtures, some of its ranks, one of them alone, one with 64
 seqpar, a random job of make_cases, or a FOLDER given. One line a set, the differences below it, at
 the end `N passed, N failed`; exit 1 if any failed.
 """
-import argparse
 import collections
 import csv
 import io
@@ -23,6 +22,7 @@ import make_ranks  # noqa: E402
 import stall_oracle  # noqa: E402
 import trace_oracle as oracle  # noqa: E402
 from run_oracle import traces_in  # noqa: E402
+from run_sets import run_sets  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SETS = (("megatron", None), ("megatron", (4, 5)), ("megatron", (0, 1, 4, 5, 6)), ("megatron", (3,)),
@@ -281,31 +281,12 @@ def sets(options, folder):
         made = os.path.join(folder, f"seed{seed}")
         os.makedirs(made)
         yield f"seed {seed}", make_cases.write(made, seed)
-    for given in options.folders:
+    for given in options.paths:
         yield given, traces_in(given)
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Compare the queries on stalls with an oracle.")
-    parser.add_argument("--program", required=True)
-    parser.add_argument("--fixtures", default=os.path.join(HERE, "..", "..", "fixtures"))
-    parser.add_argument("--only", default="", help="only sets with this in their name")
-    parser.add_argument("--seeds", type=int, default=6, help="how many random sets")
-    parser.add_argument("--show", type=int, default=5, help="differences shown a set")
-    parser.add_argument("folders", nargs="*", metavar="FOLDER", help="more folders, a set each")
-    options = parser.parse_args()
-    options.program = os.path.abspath(options.program)
-    passed = failed = 0
-    with tempfile.TemporaryDirectory(prefix="tracedb-ranks-") as folder:
-        for name, paths in sets(options, folder):
-            if options.only not in name:
-                continue
-            if check_set(options, name, paths):
-                passed += 1
-            else:
-                failed += 1
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed or not passed else 0
+    return run_sets("Compare the queries on stalls with an oracle.", sets, check_set, 6)
 
 
 if __name__ == "__main__":

@@ -46,6 +46,9 @@ class TestFile:
             raise BadTest("the first line must say what is tested")
         if not self.sections:
             raise BadTest("there is no section")
+        for section in self.inputs():
+            if section.name == "file" and section.rest:
+                raise BadTest(f"=== {section.head}: a file's section is its name alone")
 
     def all(self, name):
         return [section for section in self.sections if section.name == name]

@@ -1,0 +1,35 @@
+"""What every comparison with an oracle does: goes through its sets, and counts."""
+import argparse
+import os
+import tempfile
+
+QUERY_OPTION = ("--query", {"help": "this query only"})
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def run_sets(about, sets, check, seeds, more=()):
+    """Returns the exit code. about: what --help says; sets(options, folder): (name, paths) of each;
+    check(options, name, paths): True when nothing differs; more: (flag, settings) of options of its
+    own."""
+    parser = argparse.ArgumentParser(description=about)
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--fixtures", default=os.path.join(HERE, "..", "..", "fixtures"))
+    parser.add_argument("--only", default="", help="only sets with this in their name")
+    parser.add_argument("--seeds", type=int, default=seeds, help="how many random sets")
+    parser.add_argument("--show", type=int, default=5, help="differences shown a set")
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="more of them, a set each")
+    for flag, settings in more:
+        parser.add_argument(flag, **settings)
+    options = parser.parse_args()
+    options.program = os.path.abspath(options.program)
+    passed = failed = 0
+    with tempfile.TemporaryDirectory(prefix="tracedb-oracle-") as folder:
+        for name, paths in sets(options, folder):
+            if options.only not in name:
+                continue
+            if check(options, name, paths):
+                passed += 1
+            else:
+                failed += 1
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
