@@ -9,8 +9,8 @@
 
 #include "cli_options.h"
 #include "tracedb/base/result.h"
-#include "tracedb/ingest/trace_load.h"
-#include "tracedb/query/query_catalog.h"
+#include "tracedb/ingest/load/trace_load.h"
+#include "tracedb/query/doc/query_catalog.h"
 
 namespace tracedb {
 

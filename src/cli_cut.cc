@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "cli_commands.h"
-#include "extension/interval_functions.h"
+#include "tracedb/extension/interval_functions.h"
 #include "tracedb/cut/cut_command.h"
 
 namespace tracedb {

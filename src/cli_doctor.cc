@@ -12,10 +12,10 @@
 #include "tracedb/doctor/doctor_checks.h"
 #include "tracedb/doctor/doctor_json.h"
 #include "tracedb/doctor/doctor_text.h"
-#include "tracedb/ingest/load_limits.h"
-#include "tracedb/query/output_stream.h"
-#include "tracedb/query/query_builtin.h"
-#include "tracedb/query/query_database.h"
+#include "tracedb/memory/load_limits.h"
+#include "tracedb/text/output_stream.h"
+#include "tracedb/query/doc/query_builtin.h"
+#include "tracedb/query/run/query_database.h"
 
 namespace tracedb {
 namespace {

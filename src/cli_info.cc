@@ -3,8 +3,8 @@
 #include <string_view>
 
 #include "cli_commands.h"
-#include "tracedb/query/query_builtin.h"
-#include "tracedb/query/query_command.h"
+#include "tracedb/query/doc/query_builtin.h"
+#include "tracedb/query/run/query_command.h"
 
 namespace tracedb {
 

@@ -7,11 +7,11 @@
 #include <thread>
 
 #include "cli_commands.h"
-#include "ingest/json_text.h"
-#include "tracedb/ingest/input_files.h"
-#include "tracedb/ingest/trace_load.h"
-#include "tracedb/ingest/trace_loads.h"
-#include "tracedb/query/output_stream.h"
+#include "tracedb/json/json_text.h"
+#include "tracedb/ingest/read/input_files.h"
+#include "tracedb/ingest/load/trace_load.h"
+#include "tracedb/ingest/load/trace_loads.h"
+#include "tracedb/text/output_stream.h"
 
 namespace tracedb {
 namespace {

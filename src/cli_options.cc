@@ -6,7 +6,7 @@
 #include <map>
 #include <sstream>
 
-#include "tracedb/ingest/load_limits.h"
+#include "tracedb/memory/load_limits.h"
 
 namespace tracedb {
 namespace {

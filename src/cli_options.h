@@ -9,7 +9,7 @@
 
 #include "tracedb/base/result.h"
 #include "tracedb/cut/cut_command.h"
-#include "tracedb/query/result_sink.h"
+#include "tracedb/text/result_sink.h"
 #include "tracedb/serve/serve_command.h"
 
 namespace tracedb {

@@ -2,10 +2,10 @@
 #include <unistd.h>
 
 #include "cli_commands.h"
-#include "extension/interval_functions.h"
-#include "tracedb/query/output_stream.h"
-#include "tracedb/query/query_builtin.h"
-#include "tracedb/query/query_database.h"
+#include "tracedb/extension/interval_functions.h"
+#include "tracedb/text/output_stream.h"
+#include "tracedb/query/doc/query_builtin.h"
+#include "tracedb/query/run/query_database.h"
 #include "tracedb/report/report_page.h"
 
 namespace tracedb {

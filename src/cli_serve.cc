@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "cli_commands.h"
-#include "extension/interval_functions.h"
-#include "tracedb/query/query_builtin.h"
+#include "tracedb/extension/interval_functions.h"
+#include "tracedb/query/doc/query_builtin.h"
 #include "tracedb/serve/serve_command.h"
 
 namespace tracedb {

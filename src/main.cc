@@ -12,10 +12,10 @@
 
 #include "cli_commands.h"
 #include "cli_options.h"
-#include "extension/interval_functions.h"
-#include "tracedb/query/output_stream.h"
-#include "tracedb/query/query_builtin.h"
-#include "tracedb/query/query_command.h"
+#include "tracedb/extension/interval_functions.h"
+#include "tracedb/text/output_stream.h"
+#include "tracedb/query/doc/query_builtin.h"
+#include "tracedb/query/run/query_command.h"
 
 namespace tracedb {
 namespace {

@@ -1,4 +1,4 @@
-# Puts the schema's .sql files into a header, ingest/table_sql.h, one constant a file:
+# Puts the schema's .sql files into a header, schema/table_sql.h, one constant a file:
 # table_schema.sql becomes tracedb::kTableSchemaSql. The file is also the script that does it.
 
 if(NOT CMAKE_SCRIPT_MODE_FILE)
@@ -6,7 +6,7 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
 
   function(tracedb_embed_schema target schema views nsight)
     set(folder ${CMAKE_CURRENT_BINARY_DIR}/generated)
-    set(header ${folder}/ingest/table_sql.h)
+    set(header ${folder}/schema/table_sql.h)
     set(sources ${CMAKE_CURRENT_SOURCE_DIR}/${schema} ${CMAKE_CURRENT_SOURCE_DIR}/${views}
         ${CMAKE_CURRENT_SOURCE_DIR}/${nsight})
     add_custom_command(

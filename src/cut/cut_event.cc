@@ -3,7 +3,7 @@
 #include <charconv>
 
 #include "cut/time_text.h"
-#include "query/result_text.h"
+#include "tracedb/text/result_text.h"
 
 namespace tracedb {
 namespace {

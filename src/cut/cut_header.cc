@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "query/result_text.h"
+#include "tracedb/text/result_text.h"
 
 namespace tracedb {
 namespace {

@@ -6,7 +6,7 @@
 #include "cut/cut_source.h"
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
-#include "tracedb/query/output_stream.h"
+#include "tracedb/text/output_stream.h"
 
 namespace tracedb {
 

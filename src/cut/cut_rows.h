@@ -9,7 +9,7 @@
 
 #include "cut/cut_source.h"
 #include "tracedb/base/result.h"
-#include "tracedb/base/slot_columns.h"
+#include "tracedb/schema/slot_columns.h"
 #include "tracedb/base/sqlite_db.h"
 
 namespace tracedb {

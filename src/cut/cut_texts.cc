@@ -4,7 +4,7 @@
 #include <array>
 #include <charconv>
 
-#include "query/result_text.h"
+#include "tracedb/text/result_text.h"
 
 namespace tracedb {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "cut/time_text.h"
-#include "tracedb/query/query_database.h"
+#include "tracedb/query/run/query_database.h"
 
 namespace tracedb {
 namespace {

@@ -18,7 +18,7 @@
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
 #include "tracedb/cut/cut_command.h"
-#include "tracedb/query/output_stream.h"
+#include "tracedb/text/output_stream.h"
 
 namespace tracedb {
 

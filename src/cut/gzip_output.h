@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "tracedb/base/result.h"
-#include "tracedb/query/gzip_text.h"
-#include "tracedb/query/output_stream.h"
+#include "tracedb/text/gzip_text.h"
+#include "tracedb/text/output_stream.h"
 
 namespace tracedb {
 

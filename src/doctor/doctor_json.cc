@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "query/result_text.h"
-#include "tracedb/query/result_sink.h"
+#include "tracedb/text/result_text.h"
+#include "tracedb/text/result_sink.h"
 
 namespace tracedb {
 namespace {

@@ -1,4 +1,4 @@
-#include "extension/interval_functions.h"
+#include "tracedb/extension/interval_functions.h"
 
 #ifdef TRACEDB_LOADABLE
 #include <sqlite3ext.h>

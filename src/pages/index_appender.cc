@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "tracedb/pages/record_pages.h"
+#include "pages/record_pages.h"
 
 namespace tracedb {
 

@@ -5,7 +5,7 @@
 #include "pages/sqlite_row_store.h"
 #include "tracedb/base/sqlite_db.h"
 #include "tracedb/pages/page_file.h"
-#include "tracedb/pages/table_appender.h"
+#include "pages/table_appender.h"
 
 namespace tracedb {
 namespace {

@@ -1,9 +1,9 @@
-#include "tracedb/pages/table_appender.h"
+#include "pages/table_appender.h"
 
 #include <string>
 #include <vector>
 
-#include "tracedb/pages/record_pages.h"
+#include "pages/record_pages.h"
 
 namespace tracedb {
 namespace {

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "tracedb/pages/page_bytes.h"
-#include "tracedb/pages/record_pages.h"
+#include "pages/record_pages.h"
 
 namespace tracedb {
 namespace {

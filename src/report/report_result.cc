@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "query/result_text.h"
+#include "tracedb/text/result_text.h"
 
 namespace tracedb {
 namespace {

@@ -9,8 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "tracedb/query/query_doc.h"
-#include "tracedb/query/result_sink.h"
+#include "tracedb/query/doc/query_doc.h"
+#include "tracedb/text/result_sink.h"
 
 namespace tracedb {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tracedb/query/query_catalog.h"
+#include "tracedb/query/doc/query_catalog.h"
 
 namespace tracedb {
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include "tracedb/query/query_database.h"
+#include "tracedb/query/run/query_database.h"
 
 namespace tracedb {
 namespace {

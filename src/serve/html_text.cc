@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "query/result_sinks.h"
-#include "query/result_text.h"
+#include "tracedb/text/result_sinks.h"
+#include "tracedb/text/result_text.h"
 
 namespace tracedb {
 namespace {

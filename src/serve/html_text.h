@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tracedb/query/result_sink.h"
+#include "tracedb/text/result_sink.h"
 
 namespace tracedb {
 

@@ -8,7 +8,7 @@
 #include "serve/html_text.h"
 #include "serve/result_request.h"
 #include "serve/table_query.h"
-#include "tracedb/query/query_run.h"
+#include "tracedb/query/run/query_run.h"
 
 namespace tracedb {
 namespace {

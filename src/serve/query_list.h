@@ -2,8 +2,8 @@
 #pragma once
 
 #include "tracedb/base/result.h"
-#include "tracedb/query/query_catalog.h"
-#include "tracedb/query/result_sink.h"
+#include "tracedb/query/doc/query_catalog.h"
+#include "tracedb/text/result_sink.h"
 
 namespace tracedb {
 

@@ -10,7 +10,7 @@
 #include "serve/request_guard.h"
 #include "serve/trace_site.h"
 #include "serve/web_message.h"
-#include "tracedb/query/query_database.h"
+#include "tracedb/query/run/query_database.h"
 
 namespace tracedb {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "tracedb/query/query_doc.h"
+#include "tracedb/query/doc/query_doc.h"
 
 namespace tracedb {
 

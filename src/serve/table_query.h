@@ -9,7 +9,7 @@
 
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
-#include "tracedb/query/query_doc.h"
+#include "tracedb/query/doc/query_doc.h"
 
 namespace tracedb {
 

@@ -11,8 +11,8 @@
 #include "serve/query_list.h"
 #include "serve/site_page.h"
 #include "serve/table_query.h"
-#include "tracedb/query/gzip_text.h"
-#include "tracedb/query/output_stream.h"
+#include "tracedb/text/gzip_text.h"
+#include "tracedb/text/output_stream.h"
 #include "tracedb/report/report_page.h"
 
 namespace tracedb {

@@ -13,7 +13,7 @@
 #include "serve/result_request.h"
 #include "serve/running_result.h"
 #include "serve/web_message.h"
-#include "tracedb/query/query_catalog.h"
+#include "tracedb/query/doc/query_catalog.h"
 #include "tracedb/serve/serve_command.h"
 
 namespace tracedb {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "ingest/event_framer.h"
-#include "ingest/event_parser.h"
+#include "ingest/frame/event_framer.h"
+#include "ingest/parse/event_parser.h"
 
 namespace {
 

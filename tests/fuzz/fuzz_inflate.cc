@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "ingest/byte_inflater.h"
+#include "ingest/read/byte_inflater.h"
 
 namespace {
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "tracedb/base/sqlite_db.h"
-#include "tracedb/ingest/trace_load.h"
+#include "tracedb/ingest/load/trace_load.h"
 
 namespace {
 

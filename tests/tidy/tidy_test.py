@@ -27,10 +27,38 @@ RATCHET_FUNCTIONS = {
     "tests/oracle/make_cases.py:make_trace": 195,
 }
 
-LAYERS = {"base": set(), "pages": {"base"}, "ingest": {"base", "pages"}, "query": {"base"},
-          "align": {"base"}, "cut": {"base", "query"}, "doctor": {"base", "query"},
-          "report": {"base", "query", "doctor"}, "serve": {"base", "query", "report"},
-          "extension": {"base"}}
+# The folders of src/ (rooms) and whom each may include: nobody above it. What is of one room's
+# folders is given as a path; `above` is a room with all that it may use itself.
+SHARED = {"base", "schema"}
+READING = SHARED | {"json", "memory"}
+ROOMS = {
+    "base": set(),
+    "memory": {"base"},
+    "schema": {"base"},
+    "json": {"schema"},
+    "pages": {"base"},
+    "derive": SHARED | {"memory", "pages"},
+    "ingest/read": {"base"},
+    "ingest/frame": READING,
+    "ingest/parse": READING | {"ingest/frame"},
+    "ingest/build": READING | {"pages", "derive", "ingest/frame", "ingest/parse"},
+    "ingest/load": READING | {"pages", "derive", "ingest/read", "ingest/frame", "ingest/parse",
+                              "ingest/build"},
+    "ranks/clocks": SHARED,
+    "ranks/stalls": SHARED,
+    "text": {"base"},
+    "query/doc": {"base", "text"},
+    "query/plot": {"base", "text", "query/doc"},
+    "query/run": SHARED | {"text", "query/doc", "query/plot"},
+    "cut": SHARED | {"text", "query/run"},
+    "doctor": {"base", "text", "query/doc", "query/run"},
+    "report": {"base", "text", "query/doc", "query/run", "doctor"},
+    "serve": {"base", "text", "query/doc", "query/run", "report"},
+    "extension": {"base"},
+}
+# Folders that hold no sources of rooms.
+NO_ROOMS = {"cmake", "report/page"}
+FOLDER_FILES_MAX = 40
 
 # A C interface, and the only places that may include it; a name that ends in / is a folder.
 C_INTERFACES = {
@@ -39,9 +67,9 @@ C_INTERFACES = {
                   "tests/"),
     "sqlite3ext.h": ("src/extension/",),
     "httplib.h": ("src/serve/",),
-    "zlib.h": ("src/ingest/byte_inflater.cc", "src/query/gzip_text.cc", "bench/", "tests/"),
-    "zstd.h": ("src/ingest/byte_inflater.cc", "bench/", "tests/"),
-    "isa-l/igzip_lib.h": ("src/ingest/byte_inflater.cc", "bench/", "tests/"),
+    "zlib.h": ("src/ingest/read/byte_inflater.cc", "src/text/gzip_text.cc", "bench/", "tests/"),
+    "zstd.h": ("src/ingest/read/byte_inflater.cc", "bench/", "tests/"),
+    "isa-l/igzip_lib.h": ("src/ingest/read/byte_inflater.cc", "bench/", "tests/"),
 }
 
 # What is not called, and what is called instead.
@@ -55,11 +83,10 @@ BANNED_CALLS = {
     r"(?<!thread_)\bmalloc\s*\(": "std::vector",
 }
 
-# Headers of include/ that need no source file.
-HEADER_ONLY = {"base/bounded_queue.h", "base/database_id.h", "base/result.h", "base/slot_columns.h",
-               "pages/page_bytes.h", "pages/record_pages.h"}
+# Source files whose functions are declared in a header of another name.
+RATCHET_HEADERLESS = set()
 # Headers whose one definition is generated at build time.
-GENERATED = {"query/query_builtin.h"}
+GENERATED = {"query/doc/query_builtin.h"}
 
 
 class Source:
@@ -76,10 +103,10 @@ class Source:
         return "cmake" if name == "CMakeLists.txt" else os.path.splitext(name)[1][1:]
 
     @property
-    def layer(self):
-        """The layer that it belongs to; None when it is above them."""
-        match = re.match(r"(?:src|include/tracedb)/(\w+)/", self.path)
-        return match[1] if match and match[1] in LAYERS else None
+    def room(self):
+        """The room that it belongs to; None when it is above them."""
+        match = re.match(r"(?:src|include/tracedb)/(.+)/[^/]+$", self.path)
+        return match[1] if match and match[1] in ROOMS else None
 
     def is_cpp(self):
         return self.kind in ("cc", "h")
@@ -193,20 +220,40 @@ def functions_are_under_70_lines(tree):
         yield "no function was found at all: the check itself is broken"
 
 
-def layers_include_only_what_is_below_them(tree):
+def rooms_include_only_what_is_below_them(tree):
     for source in tree.sources:
-        if source.layer is None or not source.is_cpp():
+        if source.room is None or not source.is_cpp():
             continue
-        allowed = LAYERS[source.layer] | {source.layer}
+        allowed = ROOMS[source.room] | {source.room}
         for number, name in source.includes():
-            match = re.match(r"(?:tracedb/)?(\w+)/[\w.]+$", name)
-            if match and match[1] in LAYERS and match[1] not in allowed:
-                yield f"{source.path}:{number}: {source.layer} must not include {match[1]} ({name})"
+            room = os.path.dirname(name.removeprefix("tracedb/"))
+            if room in ROOMS and room not in allowed:
+                yield f"{source.path}:{number}: {source.room} must not include {room} ({name})"
+
+
+def arrows_between_rooms_go_one_way(tree):
+    order = list(ROOMS)
+    for room, below in ROOMS.items():
+        for other in below:
+            if order.index(other) > order.index(room):
+                yield f"{room} may include {other}, which comes after it"
+
+
+def every_folder_is_a_room_of_at_most_40_files(tree):
+    for base in ("src", os.path.join("include", "tracedb")):
+        for at, folders, names in os.walk(os.path.join(tree.root, base)):
+            folders[:] = [folder for folder in folders if folder not in SKIPPED_FOLDERS]
+            room = os.path.relpath(at, os.path.join(tree.root, base))
+            if len(names) > FOLDER_FILES_MAX:
+                yield f"{base}/{room}: {len(names)} files (allowed: {FOLDER_FILES_MAX})"
+            sources = [name for name in names if name.endswith((".cc", ".h"))]
+            if sources and room not in ROOMS and room != "." and room not in NO_ROOMS:
+                yield f"{base}/{room}: is no room that this test knows"
 
 
 def only_the_program_sees_both_ingest_and_query(tree):
     for source in tree.sources:
-        if not source.path.startswith("src/") or not source.is_cpp() or source.layer:
+        if not source.path.startswith("src/") or not source.is_cpp() or source.room:
             continue
         seen = {name.removeprefix("tracedb/").split("/")[0] for _, name in source.includes()}
         at_top = re.fullmatch(r"src/(main|cli_\w+)\.(cc|h)", source.path)
@@ -240,7 +287,7 @@ def banned_calls_are_not_made(tree):
         if not source.path.startswith(("src/", "include/")) or not source.is_cpp():
             continue
         # What SQLite keeps for an aggregate is a plain pointer.
-        may_allocate = source.layer == "extension"
+        may_allocate = source.room == "extension"
         for number, line in enumerate(source.code().split("\n"), 1):
             for banned, instead in BANNED_CALLS.items():
                 if re.search(banned, line):
@@ -271,21 +318,37 @@ def every_header_has_its_guard_and_says_what_it_is(tree):
             yield f"{source.path}: its first line does not say what it is"
 
 
-def every_public_header_has_its_source_file(tree):
+def every_public_header_is_used_by_another_room(tree):
+    """include/ holds what another room may use; all else lies beside its source."""
+    users = {}
+    for source in tree.sources:
+        if source.is_cpp() and not source.path.startswith(("tests/", "bench/")):
+            for _, name in source.includes():
+                users.setdefault(name, set()).add(source)
+    top = lambda room: room.split("/")[0] if room else None
+    for source in tree.sources:
+        match = re.fullmatch(r"include/(tracedb/.+\.h)", source.path)
+        if not match:
+            continue
+        used = users.get(match[1], set())
+        in_contract = any(user.path.startswith("include/") for user in used)
+        if not in_contract and all(top(user.room) == top(source.room) for user in used):
+            yield f"{source.path}: only its own room uses it; it belongs beside its source"
+
+
+def every_source_file_has_its_header(tree):
+    """A file is named after the class or the functions that its header declares."""
     paths = {source.path for source in tree.sources}
     for source in tree.sources:
-        match = re.fullmatch(r"include/tracedb/(.+)\.h", source.path)
-        if not match or f"{match[1]}.h" in GENERATED:
+        match = re.fullmatch(r"src/(.+/.+)\.cc", source.path)
+        if not match or source.path in RATCHET_HEADERLESS:
             continue
-        has_source = f"src/{match[1]}.cc" in paths
-        if not has_source and f"{match[1]}.h" not in HEADER_ONLY:
-            yield (f"{source.path}: there is no src/{match[1]}.cc "
-                   f"(header only? say so in HEADER_ONLY)")
-        if has_source and f"{match[1]}.h" in HEADER_ONLY:
-            yield f"{source.path}: has a source file; take it out of HEADER_ONLY"
-    for name in sorted(HEADER_ONLY | GENERATED):
-        if f"include/tracedb/{name}" not in paths:
-            yield f"include/tracedb/{name}: is listed here but not there"
+        if not {f"src/{match[1]}.h", f"include/tracedb/{match[1]}.h"} & paths:
+            yield f"{source.path}: there is no {os.path.basename(match[1])}.h"
+    for path in RATCHET_HEADERLESS:
+        stem = path.removeprefix("src/").removesuffix(".cc")
+        if path not in paths or {f"src/{stem}.h", f"include/tracedb/{stem}.h"} & paths:
+            yield f"{path}: take it out of RATCHET_HEADERLESS"
 
 
 def every_query_has_a_test(tree):
@@ -338,14 +401,17 @@ CHECKS = (
     files_are_under_400_lines_or_say_why_not,
     lines_are_under_100_columns,
     functions_are_under_70_lines,
-    layers_include_only_what_is_below_them,
+    rooms_include_only_what_is_below_them,
+    arrows_between_rooms_go_one_way,
+    every_folder_is_a_room_of_at_most_40_files,
     only_the_program_sees_both_ingest_and_query,
     c_interfaces_stay_in_their_files,
     only_the_program_writes_to_stderr,
     banned_calls_are_not_made,
     every_source_file_is_named_in_a_cmake_file,
     every_header_has_its_guard_and_says_what_it_is,
-    every_public_header_has_its_source_file,
+    every_public_header_is_used_by_another_room,
+    every_source_file_has_its_header,
     every_query_has_a_test,
     tests_named_in_the_load_tests_readme_exist,
     nothing_is_left_for_later,

@@ -1,6 +1,6 @@
 // BusySweep and BusyUnion against a look at every single nanosecond.
 
-#include "ingest/busy_sweep.h"
+#include "derive/busy_sweep.h"
 
 #include <gtest/gtest.h>
 

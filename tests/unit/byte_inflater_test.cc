@@ -1,6 +1,6 @@
 // ByteInflater: each library behind it unpacks the same bytes and finds the same damage.
 
-#include "ingest/byte_inflater.h"
+#include "ingest/read/byte_inflater.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // OpenByteSource: what kind of file it is, all of its text, and what is wrong with it.
 
-#include "tracedb/ingest/byte_source.h"
+#include "ingest/read/byte_source.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "ingest/content_hash.h"
+#include "ingest/read/content_hash.h"
 #include "packed_bytes.h"
 #include "query_fixture.h"
 #include "random_json.h"

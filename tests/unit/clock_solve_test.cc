@@ -1,6 +1,6 @@
 // From ends of collectives to clocks: a job whose clocks are known, with groups of every shape.
 
-#include "align/clock_solve.h"
+#include "ranks/clocks/clock_solve.h"
 
 #include <gtest/gtest.h>
 

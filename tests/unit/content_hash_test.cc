@@ -1,6 +1,6 @@
 // ContentHash: the same whatever the pieces, and as the command xxhsum says it.
 
-#include "ingest/content_hash.h"
+#include "ingest/read/content_hash.h"
 
 #include <gtest/gtest.h>
 

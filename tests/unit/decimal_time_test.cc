@@ -1,6 +1,6 @@
 // Decimal microseconds to nanoseconds: exact to the last digit, whatever form the number has.
 
-#include "ingest/decimal_time.h"
+#include "ingest/parse/decimal_time.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // How far apart two clocks are, from ends with noise, outliers, buffered sends and drift.
 
-#include "align/difference_fit.h"
+#include "ranks/clocks/difference_fit.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Which ends are compared, and how many of them are kept.
 
-#include "align/end_differences.h"
+#include "ranks/clocks/end_differences.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // EventFields, through the parser: what is taken out of an event's args comes back to the letter.
 
-#include "ingest/event_fields.h"
+#include "ingest/parse/event_fields.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // EventFramer: windows of whole events whatever the blocks, and what is too large or cut off.
 
-#include "ingest/event_framer.h"
+#include "ingest/frame/event_framer.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // EventIssues: counts, first places, and names.
 
-#include "tracedb/ingest/event_issues.h"
+#include "tracedb/schema/event_issues.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // EventLayouts: an event known by its layout becomes the very record that parsing makes of it.
 
-#include "ingest/event_layouts.h"
+#include "ingest/parse/event_layouts.h"
 
 #include <gtest/gtest.h>
 

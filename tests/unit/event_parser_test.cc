@@ -1,7 +1,7 @@
 // EventParser: the same by every way of parsing, bad events that cost only themselves, and
 // what it does when its dictionaries are full.
 
-#include "ingest/event_parser.h"
+#include "ingest/parse/event_parser.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Where the next event begins behind one that lost a quote or a brace.
 
-#include "ingest/event_resync.h"
+#include "ingest/frame/event_resync.h"
 
 #include <gtest/gtest.h>
 

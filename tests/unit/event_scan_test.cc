@@ -1,6 +1,6 @@
 // ScanEvents: every vector unit against one byte after the other, wherever the text is cut.
 
-#include "ingest/event_scan.h"
+#include "ingest/frame/event_scan.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // PackedRows keep every integer, in memory or spilled; SortedActivities against std::sort.
 
-#include "ingest/gpu_activities.h"
+#include "tracedb/derive/gpu_activities.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Values of a graph's nodes from differences: exact where they agree, robust where they do not.
 
-#include "align/graph_solve.h"
+#include "ranks/clocks/graph_solve.h"
 
 #include <gtest/gtest.h>
 

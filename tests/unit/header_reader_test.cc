@@ -1,6 +1,6 @@
 // HeaderReader: keys and raw values outside the event array, wherever they stand.
 
-#include "ingest/header_reader.h"
+#include "ingest/frame/header_reader.h"
 
 #include <gtest/gtest.h>
 

@@ -1,14 +1,14 @@
 // The parts of HostNest and StepPartition that bounds and packing are about; what they work out is
 // compared with traces by tests/oracle.
 
-#include "ingest/host_nest.h"
+#include "derive/host_nest.h"
 
 #include <gtest/gtest.h>
 
-#include "ingest/call_paths.h"
-#include "ingest/derive_launches.h"
-#include "ingest/host_use.h"
-#include "ingest/sync_calls.h"
+#include "derive/call_paths.h"
+#include "derive/derive_launches.h"
+#include "derive/host_use.h"
+#include "tracedb/derive/sync_calls.h"
 
 namespace tracedb {
 namespace {

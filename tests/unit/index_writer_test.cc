@@ -20,7 +20,7 @@
 #include "tracedb/pages/index_appender.h"
 #include "tracedb/pages/page_file.h"
 #include "tracedb/pages/record_encoder.h"
-#include "tracedb/pages/table_appender.h"
+#include "pages/table_appender.h"
 
 namespace tracedb {
 namespace {

@@ -1,6 +1,6 @@
 // What the inputs of a command stand for.
 
-#include "tracedb/ingest/input_files.h"
+#include "tracedb/ingest/read/input_files.h"
 
 #include <gtest/gtest.h>
 

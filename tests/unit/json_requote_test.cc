@@ -1,12 +1,12 @@
 // RequoteJson: which quote ends a string when a writer forgot to escape those inside.
 
-#include "ingest/json_requote.h"
+#include "tracedb/json/json_requote.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "ingest/json_text.h"
+#include "tracedb/json/json_text.h"
 #include "random_json.h"
 
 namespace tracedb {

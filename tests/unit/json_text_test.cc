@@ -1,6 +1,6 @@
 // JSON text: escapes, mending what is nearly JSON, and leaving alone what is.
 
-#include "ingest/json_text.h"
+#include "tracedb/json/json_text.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-#include "ingest/args_slots.h"
+#include "tracedb/schema/args_slots.h"
 #include "random_json.h"
 
 namespace tracedb {

@@ -1,6 +1,6 @@
 // KindRules: which rule decides.
 
-#include "ingest/kind_rules.h"
+#include "tracedb/schema/kind_rules.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // LaunchTable against a map, and LaunchCalls.
 
-#include "ingest/launch_table.h"
+#include "derive/launch_table.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // LoadLimits: what all stages may hold together stays below the budget.
 
-#include "tracedb/ingest/load_limits.h"
+#include "tracedb/memory/load_limits.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // OpenSlices: innermost first, within its bound, and what became of those that did not fit.
 
-#include "ingest/open_slices.h"
+#include "ingest/build/open_slices.h"
 
 #include <gtest/gtest.h>
 

@@ -20,7 +20,7 @@
 #include "page_test_tools.h"
 #include "tracedb/pages/page_bytes.h"
 #include "tracedb/pages/record_encoder.h"
-#include "tracedb/pages/table_appender.h"
+#include "pages/table_appender.h"
 
 namespace tracedb {
 namespace {

@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "ingest/args_slots.h"
-#include "ingest/event_batch.h"
-#include "ingest/event_parser.h"
+#include "tracedb/schema/args_slots.h"
+#include "ingest/parse/event_batch.h"
+#include "ingest/parse/event_parser.h"
 
 namespace tracedb::test {
 

@@ -1,4 +1,4 @@
-#include "query/plot_scale.h"
+#include "query/plot/plot_scale.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "query/plot_settings.h"
+#include "query/plot/plot_settings.h"
 
 namespace tracedb {
 namespace {

@@ -1,4 +1,4 @@
-#include "tracedb/query/query_catalog.h"
+#include "tracedb/query/doc/query_catalog.h"
 
 #include <gtest/gtest.h>
 

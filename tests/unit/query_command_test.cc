@@ -1,4 +1,4 @@
-#include "tracedb/query/query_command.h"
+#include "tracedb/query/run/query_command.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "query_fixture.h"
-#include "tracedb/base/database_id.h"
-#include "tracedb/query/query_database.h"
+#include "tracedb/schema/database_id.h"
+#include "tracedb/query/run/query_database.h"
 
 namespace tracedb {
 namespace {

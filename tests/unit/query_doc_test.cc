@@ -1,4 +1,4 @@
-#include "tracedb/query/query_doc.h"
+#include "tracedb/query/doc/query_doc.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "tracedb/query/query_run.h"
+#include "tracedb/query/run/query_run.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Digits and literals read many bytes at a time, against the same a byte at a time.
 
-#include "ingest/quick_digits.h"
+#include "ingest/parse/quick_digits.h"
 
 #include <gtest/gtest.h>
 

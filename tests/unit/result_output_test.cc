@@ -9,7 +9,7 @@
 #include <string>
 
 #include "query_fixture.h"
-#include "tracedb/query/output_stream.h"
+#include "tracedb/text/output_stream.h"
 
 namespace tracedb {
 namespace {

@@ -1,4 +1,4 @@
-#include "query/result_plot.h"
+#include "query/plot/result_plot.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "query/result_text.h"
+#include "tracedb/text/result_text.h"
 
 namespace tracedb {
 namespace {

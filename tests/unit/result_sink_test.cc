@@ -1,4 +1,4 @@
-#include "tracedb/query/result_sink.h"
+#include "tracedb/text/result_sink.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Shapes: what the analysis reads out of an args text, and texts that are no valid JSON.
 
-#include "ingest/shape_text.h"
+#include "ingest/build/shape_text.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 
 #include <string>
 
-#include "ingest/args_slots.h"
+#include "tracedb/schema/args_slots.h"
 #include "random_json.h"
 
 namespace tracedb {

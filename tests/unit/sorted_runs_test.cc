@@ -1,6 +1,6 @@
 // SortedRuns: any order in, the one order out, with one run or more than may be open.
 
-#include "ingest/sorted_runs.h"
+#include "tracedb/memory/sorted_runs.h"
 
 #include <gtest/gtest.h>
 

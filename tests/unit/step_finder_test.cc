@@ -1,6 +1,6 @@
 // StepFinder against a look at every step.
 
-#include "ingest/step_finder.h"
+#include "derive/step_finder.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // TextDictionary: numbers in order of first appearance, whatever it has grown to.
 
-#include "ingest/text_dictionary.h"
+#include "tracedb/memory/text_dictionary.h"
 
 #include <gtest/gtest.h>
 

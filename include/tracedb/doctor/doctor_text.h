@@ -3,7 +3,7 @@
 
 #include "tracedb/base/result.h"
 #include "tracedb/doctor/doctor_checks.h"
-#include "tracedb/query/output_stream.h"
+#include "tracedb/text/output_stream.h"
 
 namespace tracedb {
 

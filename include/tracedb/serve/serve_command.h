@@ -11,7 +11,7 @@
 
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
-#include "tracedb/query/query_catalog.h"
+#include "tracedb/query/doc/query_catalog.h"
 
 namespace tracedb {
 

@@ -1,0 +1,83 @@
+// What ran on the host: operators, annotations, Python functions and modules, and runtime calls,
+// gathered while a trace is read, to be gone through in the order of their start.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "tracedb/memory/sorted_runs.h"
+#include "tracedb/base/result.h"
+
+namespace tracedb {
+
+// As stored in host_use.kind and call_path.kind.
+enum class HostKind : uint8_t {
+  kOperator = 0,
+  kAnnotation = 1,
+  kFunction = 2,  // of Python
+  kModule = 3,    // nn.Module
+  kCall = 4,      // of the CUDA or HIP runtime or driver
+};
+inline constexpr size_t kHostKinds = 5;
+
+struct HostSlice {
+  int64_t ts = 0;
+  int64_t dur = 0;  // 0 where the trace has none, or a negative one
+  int64_t id = 0;
+  int64_t track = 0;
+  int64_t label = 0;
+  HostKind kind = HostKind::kOperator;
+  int64_t shape = 0;                   // operators; 0: no args
+  bool waits = false;                  // calls: it returns when the GPU is done
+  std::optional<int64_t> correlation;  // calls
+  std::optional<int64_t> external_id;  // operators, calls
+  std::optional<int64_t> sequence;     // operators
+  int64_t forward_thread = 0;          // operators; not 0: it belongs to a backward pass
+};
+
+// What a label says of its slices.
+struct HostCall {
+  std::optional<HostKind> kind;  // none: not gathered
+  bool waits = false;            // it returns when the GPU is done
+};
+
+class HostSlices {
+ public:
+  // `folder` is for what does not fit in `bytes_max`.
+  HostSlices(std::filesystem::path folder, size_t bytes_max)
+      : space_(std::make_shared<PackedSpace>(std::move(folder), bytes_max)),
+        operators_(space_),
+        functions_(space_),
+        calls_(space_) {}
+
+  Status Add(const HostSlice& slice);
+  // No slice comes any more.
+  Status Finish();
+
+  // The slices by start; of those that start at once the longest first, then by id. After Finish().
+  class Reader {
+   public:
+    explicit Reader(const HostSlices& slices)
+        : operators_(slices.operators_), functions_(slices.functions_), calls_(slices.calls_) {}
+
+    // False behind the last one, and when reading failed: status() tells.
+    bool Next(HostSlice& slice);
+    Status status() const;
+
+   private:
+    SortedRuns<9>::Reader operators_;
+    SortedRuns<5>::Reader functions_;
+    SortedRuns<7>::Reader calls_;
+  };
+
+ private:
+  std::shared_ptr<PackedSpace> space_;
+  SortedRuns<9> operators_;  // and annotations
+  SortedRuns<5> functions_;  // and modules
+  SortedRuns<7> calls_;
+};
+
+}  // namespace tracedb

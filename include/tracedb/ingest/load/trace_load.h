@@ -1,0 +1,64 @@
+// A trace file -> rows in a database: all stages together, on threads of their own.
+//
+//   read + inflate + frame ──windows──▶ parse (several) ──batches, in order──▶ build + write
+//
+// A file lands whole or not at all; see src/ingest/database_landing.h.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tracedb/base/result.h"
+#include "tracedb/schema/event_issues.h"
+#include "tracedb/memory/load_limits.h"
+#include "tracedb/pages/row_store.h"
+
+namespace tracedb {
+
+struct LoadProgress {
+  uint64_t file_bytes = 0;  // read so far, packed
+  uint64_t text_bytes = 0;  // unpacked so far
+};
+
+struct LoadOptions {
+  LoadLimits limits;
+  std::optional<int64_t> rank;  // where neither header nor file name tell one
+  bool strict = false;          // the first issue is an error, and nothing lands
+  bool replace = false;         // take out what is there of the same content or path first
+  bool keep_args = true;
+  RowWriter writer = RowWriter::kPages;
+  size_t block_bytes = 0;  // largest piece read at a time; 0: no limit (for tests)
+  std::function<void(const LoadProgress&)> on_progress;  // called on the reading thread
+  std::function<void(const std::string&)> on_note;       // something a person should know
+  const std::atomic<bool>* stop = nullptr;               // set: give up, leave all as it was
+};
+
+struct LoadSummary {
+  std::string path;
+  bool skipped = false;  // its content was in the database already
+  int64_t trace_id = 0;
+  int64_t rank = 0;
+  std::string rank_source;
+  uint64_t file_bytes = 0;
+  uint64_t text_bytes = 0;
+  uint64_t events = 0;
+  uint64_t slices = 0;
+  uint64_t gpu_activities = 0;
+  bool complete = true;
+  double seconds = 0;         // the whole
+  double read_seconds = 0;    // of these, reading the file into rows
+  double derive_seconds = 0;  // working out what queries need
+  double land_seconds = 0;    // making it part of the database, safe on the disk
+  EventIssues issues;
+};
+
+// Loads one file ("-": standard input) into `database`, which is made when it is not there.
+Result<LoadSummary> LoadTrace(const std::filesystem::path& input,
+                              const std::filesystem::path& database, const LoadOptions& options);
+
+}  // namespace tracedb

@@ -1,0 +1,55 @@
+// Several trace files into one database: read side by side, landed one after the other in their
+// order.
+//
+//   file 1 ── read ──▶ land                        Reading is most of the work, and one file keeps
+//   file 2 ── read ─────────▶ land                 few cores busy. With one at a time each file is
+//   file 3 ── read ────────────────▶ land          read when the one before has landed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "tracedb/base/result.h"
+#include "tracedb/ingest/load/trace_load.h"
+
+namespace tracedb {
+
+struct FirstIds;
+class ReadAhead;
+
+class TraceLoads {
+ public:
+  // How many to read at a time, where nobody says: as cores and memory allow, and one where files
+  // are small. More than one leaves gaps in the row ids.
+  static unsigned SideBySide(const std::vector<std::filesystem::path>& files, size_t memory_bytes);
+
+  // `options.limits` are those of each file. on_progress is called for the file whose turn it is.
+  TraceLoads(std::vector<std::filesystem::path> files, std::filesystem::path database,
+             LoadOptions options, unsigned side_by_side);
+  ~TraceLoads();  // gives up what is being read
+  TraceLoads(const TraceLoads&) = delete;
+  TraceLoads& operator=(const TraceLoads&) = delete;
+
+  // Loads the next file. To be called once for each; goes on after one that failed.
+  Result<LoadSummary> Next();
+
+ private:
+  Status StartReading();
+  Result<LoadSummary> Land(const std::filesystem::path& file, ReadAhead& ahead);
+
+  std::vector<std::filesystem::path> files_;
+  std::filesystem::path database_;
+  LoadOptions options_;
+  unsigned side_by_side_;
+  size_t next_ = 0;                     // the file to land
+  size_t started_ = 0;                  // files that are, or were, read ahead
+  std::unique_ptr<FirstIds> next_ids_;  // of the next file that is started
+  std::deque<std::unique_ptr<ReadAhead>> ahead_;
+};
+
+}  // namespace tracedb

@@ -1,0 +1,195 @@
+// Rows of integers that are gathered while a trace is read, to be gone through once it is: a few
+// bytes a row, as differences to the row before. Memory is bounded: what is more goes to a file
+// without a name, beside the database that is being made.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "tracedb/memory/spill_file.h"
+#include "tracedb/base/result.h"
+
+namespace tracedb {
+
+// Where rows are kept: memory, and a file for what does not fit. Several PackedRows may share one.
+struct PackedSpace {
+  static constexpr size_t kBlockBytes = 64 * 1024;
+
+  PackedSpace(std::filesystem::path folder, size_t bytes_max)
+      : spill(std::move(folder)), blocks_left(bytes_max / kBlockBytes) {}
+
+  SpillFile spill;
+  size_t blocks_left;  // that may still stay in memory
+};
+
+template <size_t kColumns>
+class PackedRows {
+ public:
+  using Row = std::array<int64_t, kColumns>;
+
+  // `folder` is for what does not fit in `bytes_max`.
+  PackedRows(std::filesystem::path folder, size_t bytes_max)
+      : PackedRows(std::make_shared<PackedSpace>(std::move(folder), bytes_max)) {}
+  explicit PackedRows(std::shared_ptr<PackedSpace> space) : space_(std::move(space)) {}
+
+  size_t rows() const { return rows_; }
+  // The row that was added last; none yet: zeros.
+  const Row& last() const { return last_added_; }
+
+  Status Add(const Row& row) {
+    if (block_ == nullptr || used_ + kColumns * kVarintBytesMax > kBlockBytes) {
+      TRACEDB_TRY(NextBlock());
+    }
+    uint8_t* out = block_.get() + used_;
+    for (size_t i = 0; i < kColumns; ++i) {
+      out = Encode(static_cast<uint64_t>(row[i]) - static_cast<uint64_t>(last_[i]), out);
+    }
+    last_ = last_added_ = row;
+    used_ = static_cast<size_t>(out - block_.get());
+    ++rows_in_block_;
+    ++rows_;
+    return Done{};
+  }
+
+  // Calls `take` for each row, in the order in which they were added. Several threads may at once.
+  template <typename Take>
+  Status ForEach(Take take) const {
+    Bytes read;
+    for (const Block& block : blocks_) {
+      const uint8_t* bytes = block.bytes.get();
+      if (bytes == nullptr) {
+        if (read == nullptr) read = std::make_unique<uint8_t[]>(kBlockBytes);
+        TRACEDB_TRY(space_->spill.Read(block.place, {read.get(), block.used}));
+        bytes = read.get();
+      }
+      Decode(bytes, block.rows, take);
+    }
+    if (block_ != nullptr) Decode(block_.get(), rows_in_block_, take);
+    return Done{};
+  }
+
+  // The rows one by one, in the order in which they were added; none may be added meanwhile.
+  class Cursor {
+   public:
+    explicit Cursor(const PackedRows& rows) : rows_(&rows) {}
+
+    // False behind the last one, and when reading failed: status() tells.
+    bool Next(Row& row) {
+      while (left_ == 0) {
+        if (!NextBlock()) return false;
+      }
+      at_ = DecodeRow(at_, row_);
+      --left_;
+      row = row_;
+      return true;
+    }
+    const Status& status() const { return status_; }
+
+   private:
+    bool NextBlock() {
+      row_ = {};
+      if (next_ < rows_->blocks_.size()) {
+        const Block& block = rows_->blocks_[next_];
+        at_ = block.bytes.get();
+        if (at_ == nullptr) {
+          if (read_ == nullptr) read_ = std::make_unique<uint8_t[]>(kBlockBytes);
+          status_ = rows_->space_->spill.Read(block.place, {read_.get(), block.used});
+          if (!status_.ok()) return false;
+          at_ = read_.get();
+        }
+        left_ = block.rows;
+      } else if (next_ == rows_->blocks_.size() && rows_->block_ != nullptr) {
+        at_ = rows_->block_.get();
+        left_ = rows_->rows_in_block_;
+      } else {
+        return false;
+      }
+      ++next_;
+      return true;
+    }
+
+    const PackedRows* rows_;
+    std::unique_ptr<uint8_t[]> read_;
+    const uint8_t* at_ = nullptr;
+    size_t left_ = 0;  // rows of the block at hand
+    size_t next_ = 0;  // block
+    Row row_{};
+    Status status_ = Done{};
+  };
+
+ private:
+  using Bytes = std::unique_ptr<uint8_t[]>;
+  struct Block {
+    Bytes bytes;  // null: in the file
+    uint64_t place = 0;
+    size_t used = 0;
+    size_t rows = 0;
+  };
+  static constexpr size_t kBlockBytes = PackedSpace::kBlockBytes;
+  static constexpr size_t kVarintBytesMax = 10;
+
+  // Small differences of either sign take few bytes: sign last, seven bits a byte.
+  static uint8_t* Encode(uint64_t difference, uint8_t* out) {
+    uint64_t bits = difference << 1 ^ (0 - (difference >> 63));
+    for (; bits >= 0x80; bits >>= 7) *out++ = static_cast<uint8_t>(bits | 0x80);
+    *out++ = static_cast<uint8_t>(bits);
+    return out;
+  }
+
+  // `row` is the one before.
+  static const uint8_t* DecodeRow(const uint8_t* in, Row& row) {
+    for (int64_t& value : row) {
+      uint64_t bits = *in & 0x7f;
+      for (int shift = 7; (*in++ & 0x80) != 0; shift += 7) {
+        bits |= static_cast<uint64_t>(*in & 0x7f) << shift;
+      }
+      const uint64_t difference = bits >> 1 ^ (0 - (bits & 1));
+      value = static_cast<int64_t>(static_cast<uint64_t>(value) + difference);
+    }
+    return in;
+  }
+
+  template <typename Take>
+  static void Decode(const uint8_t* in, size_t rows, Take& take) {
+    Row row{};
+    for (; rows > 0; --rows) {
+      in = DecodeRow(in, row);
+      take(std::as_const(row));
+    }
+  }
+
+  // Puts the full block away and begins another, from zero.
+  Status NextBlock() {
+    if (block_ != nullptr) {
+      Block full{nullptr, 0, used_, rows_in_block_};
+      if (space_->blocks_left > 0) {
+        --space_->blocks_left;
+        full.bytes = std::move(block_);
+      } else {
+        TRACEDB_ASSIGN(place, space_->spill.Append({block_.get(), used_}));
+        full.place = place;
+      }
+      blocks_.push_back(std::move(full));
+    }
+    if (block_ == nullptr) block_ = std::make_unique<uint8_t[]>(kBlockBytes);
+    used_ = rows_in_block_ = 0;
+    last_ = {};
+    return Done{};
+  }
+
+  std::shared_ptr<PackedSpace> space_;
+  std::vector<Block> blocks_;
+  Bytes block_;
+  size_t used_ = 0;
+  size_t rows_in_block_ = 0;
+  size_t rows_ = 0;
+  Row last_{};  // in this block
+  Row last_added_{};
+};
+
+}  // namespace tracedb

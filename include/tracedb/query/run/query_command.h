@@ -1,0 +1,42 @@
+// `tracedb query`: from its options to text on standard output or in a file. Writes nothing to
+// standard error; what a person should read there comes back as an Error or as a note.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tracedb/base/result.h"
+#include "tracedb/base/sqlite_db.h"
+#include "tracedb/query/doc/query_catalog.h"
+#include "tracedb/query/run/query_run.h"
+#include "tracedb/text/result_sink.h"
+
+namespace tracedb {
+
+struct QueryOptions {
+  std::filesystem::path database;
+  std::string source;               // NAME, NAME.sql, FILE.sql or "-"; may be empty
+  std::string command;              // SQL text of -c; may be empty
+  std::vector<std::string> params;  // "key=value"
+  std::optional<Format> format;     // nothing: table on a terminal, else csv
+  std::filesystem::path output;     // empty: standard output
+  bool header = true;
+  bool safe_csv = false;  // csv and tsv for spreadsheets: SinkOptions::safe_text
+  bool explain = false;
+  bool plot = false;   // draw the result, as the query's header says
+  bool color = false;  // in colours; of plots alone
+  std::string assert_expression;
+  bool quiet = false;  // no notes
+
+  // Called with the open connection before anything is compiled: to register functions, or to let
+  // ctrl-C call Interrupt(). The connection is open until on_close is called. Both may be empty.
+  std::function<Status(SqliteDb&)> on_open;
+  std::function<void()> on_close;
+};
+
+Result<QueryOutcome> RunQueryCommand(const QueryOptions& options, const QueryCatalog& catalog);
+
+}  // namespace tracedb

@@ -1,0 +1,57 @@
+// Rows -> text. A RowSink takes the rows of one result after another and writes them to an
+// OutputStream in one format; it knows nothing of SQL.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "tracedb/base/result.h"
+#include "tracedb/base/sqlite_db.h"
+#include "tracedb/text/output_stream.h"
+
+namespace tracedb {
+
+struct Cell {
+  SqlType type = SqlType::kNull;
+  int64_t integer = 0;    // of kInteger
+  double real = 0;        // of kReal
+  std::string_view text;  // of kText and kBlob; dies when RowSink::Row returns
+};
+
+class RowSink {
+ public:
+  virtual ~RowSink() = default;
+  // One result: Begin, a Row for each row (as many cells as there are names), End. A result that
+  // failed half-way gets no End.
+  virtual Status Begin(std::span<const std::string> column_names) = 0;
+  virtual Status Row(std::span<const Cell> cells) = 0;
+  virtual Status End() = 0;
+};
+
+enum class Format { kTable, kCsv, kTsv, kJson, kNdjson, kMarkdown };
+
+// By its name on the command line: table, csv, tsv, json, ndjson, markdown.
+std::optional<Format> FormatByName(std::string_view name);
+std::string_view FormatName(Format format);
+std::string_view FormatMediaType(Format format);  // "text/csv; charset=utf-8"
+
+// Whether a spreadsheet may run the text instead of showing it: it starts with = + - @, a tab or a
+// carriage return, and is not just a number with its sign.
+bool IsFormula(std::string_view text);
+
+struct SinkOptions {
+  bool header = true;      // json, ndjson and markdown have their names in any case
+  bool terminal = false;   // a person is watching: the table ends with "(8 rows)"
+  int terminal_width = 0;  // columns; 0: unknown, nothing is cut
+  bool safe_text = false;  // csv and tsv: a text that is a formula gets a ' in front
+  bool crlf = false;       // csv: lines end as RFC 4180 has it
+};
+
+// `output` must outlive the sink. The sink does not flush it.
+std::unique_ptr<RowSink> MakeSink(Format format, const SinkOptions& options, OutputStream& output);
+
+}  // namespace tracedb

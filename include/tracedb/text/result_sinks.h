@@ -1,0 +1,26 @@
+// The sinks that MakeSink chooses from, and what they have in common.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "tracedb/base/sqlite_db.h"
+#include "tracedb/text/output_stream.h"
+#include "tracedb/text/result_sink.h"
+
+namespace tracedb {
+
+std::unique_ptr<RowSink> MakeCsvSink(const SinkOptions& options, OutputStream& output);
+std::unique_ptr<RowSink> MakeTsvSink(const SinkOptions& options, OutputStream& output);
+std::unique_ptr<RowSink> MakeJsonSink(OutputStream& output);    // one array a result
+std::unique_ptr<RowSink> MakeNdjsonSink(OutputStream& output);  // one object a line
+std::unique_ptr<RowSink> MakeMarkdownSink(OutputStream& output);
+std::unique_ptr<RowSink> MakeTableSink(const SinkOptions& options, OutputStream& output);
+
+// A value of the row that the statement stands on.
+Cell ReadCell(const SqliteStatement& row, int column);
+
+// The value as it is: nothing for NULL, shortest text for reals, hexadecimal for blobs.
+void AppendCell(std::string& out, const Cell& cell);
+
+}  // namespace tracedb

@@ -1,0 +1,99 @@
+// Sums over busy time: what the canned queries ask of a device and of a stream. Knows nothing of
+// SQL.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "derive/busy_sweep.h"
+
+namespace tracedb {
+
+// An activity's time on a device; kind 0 computes, 1 communicates, 2 copies or fills memory.
+struct BusyInterval {
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+  int kind = 0;
+};
+
+struct BusySpan {
+  int64_t start_ns = 0;  // first start
+  int64_t end_ns = 0;    // last end
+
+  void Add(const BusyInterval& interval, bool first) {
+    start_ns = first ? interval.start_ns : std::min(start_ns, interval.start_ns);
+    end_ns = first ? interval.end_ns : std::max(end_ns, interval.end_ns);
+  }
+};
+
+// One stream's activities, in the order of their start.
+class StreamUse {
+ public:
+  void Add(const BusyInterval& interval) {
+    span_.Add(interval, activities_++ == 0);
+    busy_.Add(interval.start_ns, interval.end_ns);
+    kinds_[static_cast<size_t>(interval.kind)].Add(interval.start_ns, interval.end_ns);
+  }
+  int64_t activities() const { return activities_; }
+  const BusySpan& span() const { return span_; }
+  int64_t busy_ns() const { return busy_.busy_ns(); }
+  int64_t kind_ns(size_t kind) const { return kinds_[kind].busy_ns(); }
+
+ private:
+  int64_t activities_ = 0;
+  BusySpan span_;
+  BusyUnion busy_;
+  std::array<BusyUnion, kBusyKinds> kinds_;
+};
+
+// One device's activities, in the order of their start, and the segments they make up.
+class DeviceUse {
+ public:
+  // Segments that are complete are appended to `done`.
+  void Add(const BusyInterval& interval, std::vector<BusySegment>& done) {
+    span_.Add(interval, !any_);
+    any_ = true;
+    const size_t before = done.size();
+    sweep_.Add(interval.start_ns, interval.end_ns, interval.kind, done);
+    for (size_t i = before; i < done.size(); ++i) Count(done[i]);
+  }
+  void Finish(std::vector<BusySegment>& done) {
+    const size_t before = done.size();
+    sweep_.Finish(done);
+    for (size_t i = before; i < done.size(); ++i) Count(done[i]);
+  }
+
+  bool any() const { return any_; }
+  const BusySpan& span() const { return span_; }
+  int64_t compute_ns = 0;
+  int64_t communication_ns = 0;
+  int64_t overlap_ns = 0;                // both
+  int64_t exposed_communication_ns = 0;  // communication without compute
+  int64_t exposed_memory_ns = 0;         // memory without either
+  // What is left of the span.
+  int64_t idle_ns() const {
+    return span_.end_ns - span_.start_ns - compute_ns - exposed_communication_ns -
+           exposed_memory_ns;
+  }
+
+ private:
+  void Count(const BusySegment& segment) {
+    const int64_t length = segment.end_ns - segment.start_ns;
+    const bool compute = (segment.kinds & 1) != 0;
+    const bool communication = (segment.kinds & 2) != 0;
+    if (compute) compute_ns += length;
+    if (communication) communication_ns += length;
+    if (compute && communication) overlap_ns += length;
+    if (communication && !compute) exposed_communication_ns += length;
+    if (segment.kinds == 4) exposed_memory_ns += length;
+  }
+
+  BusySweep sweep_;
+  BusySpan span_;
+  bool any_ = false;
+};
+
+}  // namespace tracedb

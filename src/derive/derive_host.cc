@@ -1,0 +1,214 @@
+#include "tracedb/derive/derive_host.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <utility>
+
+namespace tracedb {
+namespace {
+
+constexpr size_t kPendingMax = 16384;
+
+// Shares of `bytes_max`, together less than all of it.
+HostNest::Limits NestLimits(size_t bytes_max) {
+  HostNest::Limits limits;
+  limits.paths_max = bytes_max / 4 / CallPaths::kBytesEach;
+  limits.recent = std::bit_floor(bytes_max / 10 / RecentPaths::kBytesEach);
+  return limits;
+}
+
+size_t HostUsesMax(size_t bytes_max) { return bytes_max / 3 / HostUse::kBytesEach; }
+size_t KernelUsesMax(size_t bytes_max) { return bytes_max / 12 / KernelUse::kBytesEach; }
+size_t SyncUsesMax(size_t bytes_max) { return bytes_max / 24 / SyncUse::kBytesEach; }
+size_t SyncCallsMax(size_t bytes_max) { return bytes_max / 24 / SyncCalls::kBytesEach; }
+
+uint64_t PairKey(const LaunchPath& path) { return uint64_t{path.path} << 32 | path.forward; }
+
+Status BindStep(SqliteStatement& insert, int parameter, const StepNumber& step) {
+  return step.has_value() ? insert.Bind(parameter, *step) : insert.BindNull(parameter);
+}
+
+// 0 stands for none.
+Status BindId(SqliteStatement& insert, int parameter, int64_t id) {
+  return id != 0 ? insert.Bind(parameter, id) : insert.BindNull(parameter);
+}
+
+Status Insert(SqliteStatement& insert) {
+  TRACEDB_ASSIGN(row, insert.Step());
+  (void)row;
+  insert.Reset();
+  return Done{};
+}
+
+}  // namespace
+
+HostDerivation::HostDerivation(StepFinder steps, int64_t base_ns, size_t bytes_max)
+    : steps_(std::move(steps)),
+      paths_(NestLimits(bytes_max).paths_max),
+      host_uses_(HostUsesMax(bytes_max)),
+      kernel_uses_(KernelUsesMax(bytes_max)),
+      syncs_(SyncCallsMax(bytes_max), SyncUsesMax(bytes_max)),
+      nest_(steps_, base_ns, NestLimits(bytes_max), paths_, host_uses_, syncs_) {}
+
+Status HostDerivation::ReadSlices(const HostSlices& slices, LaunchCalls& calls) {
+  HostSlices::Reader reader(slices);
+  const HostNest::TakeCall take = [&calls](const LaunchCall& call) { return calls.Add(call); };
+  HostSlice slice;
+  while (reader.Next(slice)) TRACEDB_TRY(nest_.Add(slice, take));
+  TRACEDB_TRY(reader.status());
+  nest_.Finish();
+  return Done{};
+}
+
+LaunchPath HostDerivation::PathOf(const GpuActivity& activity, const LaunchCall& call) const {
+  if (call.slice_id != 0 && paths_.node(call.path).op != 0) return {call.path, call.forward};
+  if (activity.has_external_id) {
+    const LaunchPath path = nest_.PathOf(activity.external_id);
+    if (path.path != 0) return path;
+  }
+  return {call.path, call.forward};
+}
+
+// Activities that were launched on one path come one after the other: they are summed first.
+void HostDerivation::Count(const GpuActivity& activity, const LaunchPath& path,
+                           const StepNumber& step) {
+  const int64_t gpu_ns = activity.has_dur ? std::max<int64_t>(activity.dur, 0) : 0;
+  const int64_t op = paths_.node(paths_.node(path.path).op).label;
+  const int64_t forward_op = paths_.node(paths_.node(path.forward).op).label;
+  KernelSums& sums = kernel_uses_[kernel_uses_.Find({step, op, forward_op, activity.label})];
+  ++sums.activities;
+  AddTime(sums.gpu_ns, gpu_ns);
+  if (path.path == 0 && path.forward == 0) return;
+  if (step != pending_step_ || pending_.size() >= kPendingMax) CountPending();
+  pending_step_ = step;
+  Pending& pending = pending_[PairKey(path)];
+  ++pending.activities;
+  AddTime(pending.gpu_ns, gpu_ns);
+}
+
+void HostDerivation::CountPending() {
+  for (const auto& [key, pending] : pending_) {
+    CountFor({static_cast<PathId>(key >> 32), static_cast<PathId>(key)}, pending);
+  }
+  pending_.clear();
+}
+
+void HostDerivation::CountFor(const LaunchPath& path, const Pending& pending) {
+  std::array<bool, kHostKinds> has_self{};
+  const auto use_of = [this](const PathNode& node) -> HostSums& {
+    return host_uses_[host_uses_.Find({pending_step_, node.kind, node.label, node.shape})];
+  };
+  for (PathId at = path.path; at != 0; at = paths_.node(at).parent) {
+    const PathNode& node = paths_.node(at);
+    HostSums& sums = use_of(node);
+    bool& self = has_self[static_cast<size_t>(node.kind)];
+    if (!self) AddTime(sums.self_gpu_ns, pending.gpu_ns);
+    self = true;
+    if (node.recursive) continue;
+    sums.activities += pending.activities;
+    AddTime(sums.gpu_ns, pending.gpu_ns);
+  }
+  has_self = {};
+  for (PathId at = path.forward; at != 0; at = paths_.node(at).parent) {
+    const PathNode& node = paths_.node(at);
+    bool& self = has_self[static_cast<size_t>(node.kind)];
+    const bool first = !self;
+    self = true;
+    if (paths_.IsOn(path.path, node.label)) continue;  // it has all of it already
+    HostSums& sums = use_of(node);
+    if (first) AddTime(sums.self_backward_gpu_ns, pending.gpu_ns);
+    if (!node.recursive) AddTime(sums.backward_gpu_ns, pending.gpu_ns);
+  }
+}
+
+Parallelism HostDerivation::ParallelismOf(const GpuActivity& activity, const LaunchPath& path,
+                                          const GroupShapes& groups) const {
+  if (const auto own = groups.find(activity.shape); own != groups.end()) return own->second;
+  for (PathId at = path.path; at != 0; at = paths_.node(at).parent) {
+    const auto found = groups.find(paths_.node(at).shape);
+    if (found != groups.end()) return found->second;
+  }
+  return Parallelism::kOther;
+}
+
+Status HostDerivation::Store(SqliteDb& db, int64_t trace_id, int64_t first_path) {
+  CountPending();
+  TRACEDB_TRY(StorePaths(db, trace_id, first_path));
+  TRACEDB_TRY(StoreHostUse(db, trace_id));
+  TRACEDB_TRY(StoreKernelUse(db, trace_id));
+  return StoreSyncUse(db, trace_id, first_path);
+}
+
+Status HostDerivation::StorePaths(SqliteDb& db, int64_t trace_id, int64_t first_path) const {
+  TRACEDB_ASSIGN(insert, db.Prepare("INSERT INTO call_path VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"));
+  for (PathId id = 1; id <= paths_.count(); ++id) {
+    const PathNode& node = paths_.node(id);
+    TRACEDB_TRY(insert.Bind(1, first_path + id - 1));
+    TRACEDB_TRY(insert.Bind(2, trace_id));
+    TRACEDB_TRY(BindId(insert, 3, node.parent != 0 ? first_path + node.parent - 1 : 0));
+    TRACEDB_TRY(insert.Bind(4, static_cast<int64_t>(node.kind)));
+    TRACEDB_TRY(insert.Bind(5, node.label));
+    TRACEDB_TRY(BindId(insert, 6, node.shape));
+    TRACEDB_TRY(BindId(insert, 7, paths_.node(node.op).label));
+    TRACEDB_TRY(Insert(insert));
+  }
+  return Done{};
+}
+
+Status HostDerivation::StoreHostUse(SqliteDb& db, int64_t trace_id) {
+  TRACEDB_ASSIGN(insert, db.Prepare("INSERT INTO host_use VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
+                                    "?9, ?10, ?11, ?12, ?13)"));
+  for (const HostUse::Row& row : host_uses_.Sorted()) {
+    if (row.sums == HostSums{}) continue;  // it was on a path in this step, for others of its name
+    TRACEDB_TRY(insert.Bind(1, trace_id));
+    TRACEDB_TRY(BindStep(insert, 2, row.key.step));
+    TRACEDB_TRY(row.key.label != 0 ? insert.Bind(3, static_cast<int64_t>(row.key.kind))
+                                   : insert.BindNull(3));
+    TRACEDB_TRY(BindId(insert, 4, row.key.label));
+    TRACEDB_TRY(BindId(insert, 5, row.key.shape));
+    int parameter = 5;
+    const HostSums& sums = row.sums;
+    for (const int64_t value :
+         {sums.calls, sums.total_ns, sums.self_ns, sums.activities, sums.gpu_ns, sums.self_gpu_ns,
+          sums.backward_gpu_ns, sums.self_backward_gpu_ns}) {
+      TRACEDB_TRY(insert.Bind(++parameter, value));
+    }
+    TRACEDB_TRY(Insert(insert));
+  }
+  return Done{};
+}
+
+Status HostDerivation::StoreKernelUse(SqliteDb& db, int64_t trace_id) {
+  TRACEDB_ASSIGN(insert, db.Prepare("INSERT INTO kernel_use VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"));
+  for (const KernelUse::Row& row : kernel_uses_.Sorted()) {
+    TRACEDB_TRY(insert.Bind(1, trace_id));
+    TRACEDB_TRY(BindStep(insert, 2, row.key.step));
+    TRACEDB_TRY(BindId(insert, 3, row.key.op));
+    TRACEDB_TRY(BindId(insert, 4, row.key.forward_op));
+    TRACEDB_TRY(BindId(insert, 5, row.key.kernel));
+    TRACEDB_TRY(insert.Bind(6, row.sums.activities));
+    TRACEDB_TRY(insert.Bind(7, row.sums.gpu_ns));
+    TRACEDB_TRY(Insert(insert));
+  }
+  return Done{};
+}
+
+Status HostDerivation::StoreSyncUse(SqliteDb& db, int64_t trace_id, int64_t first_path) {
+  TRACEDB_ASSIGN(insert,
+                 db.Prepare("INSERT INTO sync_use VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"));
+  for (const SyncUse::Row& row : syncs_.uses().Sorted()) {
+    TRACEDB_TRY(insert.Bind(1, trace_id));
+    TRACEDB_TRY(BindStep(insert, 2, row.key.step));
+    TRACEDB_TRY(BindId(insert, 3, row.key.label));
+    TRACEDB_TRY(BindId(insert, 4, row.key.path != 0 ? first_path + row.key.path - 1 : 0));
+    TRACEDB_TRY(insert.Bind(5, row.sums.calls));
+    TRACEDB_TRY(insert.Bind(6, row.sums.total_ns));
+    TRACEDB_TRY(insert.Bind(7, row.sums.stalls));
+    TRACEDB_TRY(insert.Bind(8, row.sums.stalled_ns));
+    TRACEDB_TRY(Insert(insert));
+  }
+  return Done{};
+}
+
+}  // namespace tracedb

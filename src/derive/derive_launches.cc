@@ -1,0 +1,109 @@
+#include "derive/derive_launches.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "tracedb/schema/event_category.h"
+
+namespace tracedb {
+namespace {
+
+// The number's parts, from its last bit: thread, whether the launch is known, parallelism, delay.
+constexpr int kThreadBits = 13;  // HostNest numbers fewer
+constexpr int kKnownBit = kThreadBits;
+constexpr int kParallelismAt = kKnownBit + 1;
+constexpr int kDelayAt = kParallelismAt + 3;
+constexpr int64_t kDelayMax = (int64_t{1} << (63 - kDelayAt)) - 1;
+
+}  // namespace
+
+uint64_t LaunchFacts::Packed() const {
+  const int64_t delay = std::clamp(delay_ns.value_or(0), -kDelayMax, kDelayMax);
+  const uint64_t known = delay_ns.has_value() ? 1 : 0;
+  const uint64_t thread_part = thread >> kThreadBits == 0 ? thread : 0;
+  return static_cast<uint64_t>(delay + kDelayMax) << kDelayAt |
+         static_cast<uint64_t>(parallelism) << kParallelismAt | known << kKnownBit | thread_part;
+}
+
+LaunchFacts LaunchFacts::Unpacked(uint64_t packed) {
+  LaunchFacts facts;
+  if ((packed >> kKnownBit & 1) != 0) {
+    facts.delay_ns = static_cast<int64_t>(packed >> kDelayAt) - kDelayMax;
+  }
+  facts.thread = static_cast<uint32_t>(packed & ((uint64_t{1} << kThreadBits) - 1));
+  facts.parallelism = static_cast<Parallelism>(packed >> kParallelismAt & 7);
+  return facts;
+}
+
+LaunchDerivation::LaunchDerivation(const Input& input, StepFinder steps, const LoadLimits& limits,
+                                   std::filesystem::path folder)
+    : input_(input),
+      steps_(std::move(steps)),
+      limits_(limits),
+      calls_(folder, limits.gathered_bytes_max / 4),
+      facts_(std::move(folder), limits.gathered_bytes_max / 4) {}
+
+// As many correlations at a time as fit in memory; the runtime calls are gone through for each lot.
+Status LaunchDerivation::Run(RowStore& rows, size_t table) {
+  host_ = std::make_unique<HostDerivation>(steps_, input_.base_ns, limits_.host_bytes_max);
+  TRACEDB_TRY(host_->ReadSlices(input_.host_slices, calls_));
+  const size_t count = input_.activities.count();
+  const size_t lot = std::min(count, limits_.derive_bytes_max / 2 / LaunchTable::kBytesEach);
+  for (size_t first = 0; first < count; first += lot) {
+    LaunchTable launches(lot);
+    size_t at = 0;
+    TRACEDB_TRY(input_.activities.ForEach([&](const GpuActivity& activity) {
+      const bool wanted = activity.has_correlation && at >= first && at < first + lot;
+      if (wanted) launches.Want(activity.correlation);
+      ++at;
+    }));
+    TRACEDB_TRY(calls_.ForEach([&](const LaunchCall& call) { launches.Offer(call); }));
+    TRACEDB_TRY(WriteLot(rows, table, launches, first, first + lot));
+  }
+  return Done{};
+}
+
+Status LaunchDerivation::WriteLot(RowStore& rows, size_t table, LaunchTable& launches, size_t first,
+                                  size_t behind) {
+  Status written = Done{};
+  size_t at = 0;
+  TRACEDB_TRY(input_.activities.ForEach([&](const GpuActivity& activity) {
+    const bool here = at >= first && at < behind;
+    ++at;
+    if (!here || !written.ok()) return;
+    const LaunchCall none;
+    written = Write(rows, table, activity,
+                    activity.has_correlation ? launches.Of(activity.correlation) : none);
+  }));
+  return written;
+}
+
+Status LaunchDerivation::Write(RowStore& rows, size_t table, const GpuActivity& activity,
+                               const LaunchCall& call) {
+  const bool known = call.slice_id != 0;
+  const int64_t base_ns = input_.base_ns;
+  StepNumber step;
+  if (known) step = steps_.At(call.ts + base_ns);
+  if (!step.has_value()) step = steps_.At(activity.ts + base_ns);
+  const LaunchPath path = host_->PathOf(activity, call);
+  host_->Count(activity, path, step);
+  LaunchFacts facts;
+  if (known) facts.delay_ns = activity.ts - call.ts;
+  facts.thread = call.thread;
+  if (activity.kind == static_cast<int>(GpuKind::kCommunication)) {
+    facts.parallelism = host_->ParallelismOf(activity, path, input_.groups);
+  }
+  TRACEDB_TRY(facts_.Add({static_cast<int64_t>(facts.Packed())}));
+  if (!known && !step.has_value() && path.path == 0) return Done{};
+  record_.Reset();
+  record_.Null();
+  known ? record_.Int(call.slice_id) : record_.Null();
+  known ? record_.Int(call.ts + base_ns) : record_.Null();
+  step.has_value() ? record_.Int(*step) : record_.Null();
+  for (const PathId id : {path.path, path.forward}) {
+    id != 0 ? record_.Int(input_.first_path + id - 1) : record_.Null();
+  }
+  return rows.Append(table, activity.id, record_.Finish());
+}
+
+}  // namespace tracedb

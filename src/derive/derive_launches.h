@@ -1,0 +1,70 @@
+// The launch of each GPU activity: fills the table launch, and keeps what the passes over busy time
+// need of it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "tracedb/derive/derive_host.h"
+#include "tracedb/derive/gpu_activities.h"
+#include "tracedb/derive/host_slices.h"
+#include "derive/launch_table.h"
+#include "tracedb/memory/packed_rows.h"
+#include "derive/step_finder.h"
+#include "derive/step_partition.h"
+#include "tracedb/base/result.h"
+#include "tracedb/memory/load_limits.h"
+#include "tracedb/pages/record_encoder.h"
+#include "tracedb/pages/row_store.h"
+
+namespace tracedb {
+
+// How an activity came to the GPU, in one number.
+struct LaunchFacts {
+  std::optional<int64_t> delay_ns;  // from the launch to the start; within 19 hours either way
+  uint32_t thread = 0;              // that launched it; 0: not known
+  Parallelism parallelism = Parallelism::kOther;
+
+  uint64_t Packed() const;
+  static LaunchFacts Unpacked(uint64_t packed);
+};
+
+class LaunchDerivation {
+ public:
+  struct Input {
+    const GpuActivities& activities;
+    const HostSlices& host_slices;
+    const GroupShapes& groups;
+    int64_t base_ns;     // what to add to a row's ts
+    int64_t first_path;  // the id of its first row in call_path
+  };
+
+  // `folder` is for what does not fit in memory.
+  LaunchDerivation(const Input& input, StepFinder steps, const LoadLimits& limits,
+                   std::filesystem::path folder);
+
+  // Writes to the table that `rows` has under `table`.
+  Status Run(RowStore& rows, size_t table);
+
+  // LaunchFacts::Packed() of each activity, in the order of their ids. After Run().
+  const PackedRows<1>& facts() const { return facts_; }
+  const StepFinder& steps() const { return steps_; }
+  HostDerivation& host() { return *host_; }
+  std::unique_ptr<HostDerivation> TakeHost() { return std::move(host_); }
+
+ private:
+  Status WriteLot(RowStore& rows, size_t table, LaunchTable& launches, size_t first, size_t behind);
+  Status Write(RowStore& rows, size_t table, const GpuActivity& activity, const LaunchCall& call);
+
+  Input input_;
+  StepFinder steps_;
+  const LoadLimits& limits_;
+  LaunchCalls calls_;
+  PackedRows<1> facts_;
+  std::unique_ptr<HostDerivation> host_;
+  RecordEncoder record_;
+};
+
+}  // namespace tracedb

@@ -1,0 +1,110 @@
+#include "tracedb/derive/host_slices.h"
+
+#include <tuple>
+
+namespace tracedb {
+namespace {
+
+// Two kinds share a table of rows; which it is goes to the label's last bit.
+int64_t Marked(int64_t label, bool mark) { return label * 2 + (mark ? 1 : 0); }
+
+// Absent values: their own neighbour in most traces is one more than the last, so 0 costs no more
+// than any other; a bit of `flags` says which are there.
+constexpr int64_t kHasExternalId = 1;
+constexpr int64_t kHasOther = 2;  // the correlation, or the sequence number
+constexpr int64_t kWaits = 4;
+constexpr int kFlagBits = 3;
+
+int64_t Flags(bool has_external_id, bool has_other) {
+  return (has_external_id ? kHasExternalId : 0) | (has_other ? kHasOther : 0);
+}
+
+std::optional<int64_t> ValueIf(int64_t flags, int64_t bit, int64_t value) {
+  return (flags & bit) != 0 ? std::optional(value) : std::nullopt;
+}
+
+template <typename Row>
+void ReadCommon(const Row& row, HostSlice& slice) {
+  slice = {};
+  slice.ts = row[0];
+  slice.dur = row[1];
+  slice.id = row[2];
+  slice.track = row[3];
+}
+
+auto Place(const auto& row) { return std::tuple(row[0], -row[1], row[2]); }
+
+}  // namespace
+
+Status HostSlices::Add(const HostSlice& slice) {
+  const int64_t external_id = slice.external_id.value_or(0);
+  switch (slice.kind) {
+    case HostKind::kOperator:
+    case HostKind::kAnnotation: {
+      const int64_t flags = Flags(slice.external_id.has_value(), slice.sequence.has_value());
+      return operators_.Add(
+          {slice.ts, slice.dur, slice.id, slice.track,
+           Marked(slice.label, slice.kind == HostKind::kAnnotation), slice.shape, external_id,
+           slice.sequence.value_or(0),
+           static_cast<int64_t>(static_cast<uint64_t>(slice.forward_thread) << 2) | flags});
+    }
+    case HostKind::kFunction:
+    case HostKind::kModule:
+      return functions_.Add({slice.ts, slice.dur, slice.id, slice.track,
+                             Marked(slice.label, slice.kind == HostKind::kModule)});
+    case HostKind::kCall:
+      break;
+  }
+  const int64_t flags = Flags(slice.external_id.has_value(), slice.correlation.has_value()) |
+                        (slice.waits ? kWaits : 0);
+  return calls_.Add({slice.ts, slice.dur, slice.id, slice.track, slice.label << kFlagBits | flags,
+                     slice.correlation.value_or(0), external_id});
+}
+
+Status HostSlices::Finish() {
+  TRACEDB_TRY(operators_.Finish());
+  TRACEDB_TRY(functions_.Finish());
+  return calls_.Finish();
+}
+
+bool HostSlices::Reader::Next(HostSlice& slice) {
+  const auto* op = operators_.row();
+  const auto* function = functions_.row();
+  const auto* call = calls_.row();
+  if (op != nullptr && (function == nullptr || Place(*op) < Place(*function)) &&
+      (call == nullptr || Place(*op) < Place(*call))) {
+    ReadCommon(*op, slice);
+    slice.label = (*op)[4] >> 1;
+    slice.kind = ((*op)[4] & 1) != 0 ? HostKind::kAnnotation : HostKind::kOperator;
+    slice.shape = (*op)[5];
+    slice.external_id = ValueIf((*op)[8], kHasExternalId, (*op)[6]);
+    slice.sequence = ValueIf((*op)[8], kHasOther, (*op)[7]);
+    slice.forward_thread = (*op)[8] >> 2;
+    operators_.Next();
+    return true;
+  }
+  if (function != nullptr && (call == nullptr || Place(*function) < Place(*call))) {
+    ReadCommon(*function, slice);
+    slice.label = (*function)[4] >> 1;
+    slice.kind = ((*function)[4] & 1) != 0 ? HostKind::kModule : HostKind::kFunction;
+    functions_.Next();
+    return true;
+  }
+  if (call == nullptr) return false;
+  ReadCommon(*call, slice);
+  slice.label = (*call)[4] >> kFlagBits;
+  slice.waits = ((*call)[4] & kWaits) != 0;
+  slice.kind = HostKind::kCall;
+  slice.correlation = ValueIf((*call)[4], kHasOther, (*call)[5]);
+  slice.external_id = ValueIf((*call)[4], kHasExternalId, (*call)[6]);
+  calls_.Next();
+  return true;
+}
+
+Status HostSlices::Reader::status() const {
+  TRACEDB_TRY(operators_.status());
+  TRACEDB_TRY(functions_.status());
+  return calls_.status();
+}
+
+}  // namespace tracedb

@@ -1,0 +1,53 @@
+#include "derive/sort_ahead.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tracedb {
+
+SortAhead::SortAhead(const GpuActivities& activities, size_t bytes_max, std::vector<Order> orders)
+    : empty_(kLots), full_(1) {
+  for (size_t i = 1; i < kLots; ++i) static_cast<void>(empty_.Push({}));
+  const size_t entries_max = std::max<size_t>(1, bytes_max / kLots / sizeof(SortEntry));
+  thread_ = std::jthread([this, &activities, entries_max, orders = std::move(orders)] {
+    sorted_ = Sort(activities, entries_max, orders);
+    full_.Close();
+  });
+}
+
+SortAhead::~SortAhead() {
+  empty_.Close();
+  full_.Close();
+}
+
+Status SortAhead::Sort(const GpuActivities& activities, size_t entries_max,
+                       const std::vector<Order>& orders) {
+  const Error nobody{ErrorKind::kClosed, "nobody takes what is sorted", ""};
+  for (const Order& order : orders) {
+    SortedActivities sorted(activities, entries_max, order.describe);
+    TRACEDB_TRY(sorted.ForEach(order.groups, [&](Lot& lot) -> Status {
+      if (lot.empty()) return Done{};
+      auto next = empty_.Pop();
+      if (!next.has_value()) return nobody;
+      std::swap(lot, *next);
+      return full_.Push(std::move(*next)) ? Status(Done{}) : nobody;
+    }));
+    if (!full_.Push({})) return nobody;
+  }
+  return Done{};
+}
+
+Status SortAhead::Next(const Give& give) {
+  for (;;) {
+    auto lot = full_.Pop();
+    if (!lot.has_value()) {
+      if (thread_.joinable()) thread_.join();
+      return sorted_;
+    }
+    if (lot->empty()) return Done{};
+    TRACEDB_TRY(give(*lot));
+    static_cast<void>(empty_.Push(std::move(*lot)));
+  }
+}
+
+}  // namespace tracedb

@@ -1,0 +1,130 @@
+#include "derive/step_partition.h"
+
+#include <algorithm>
+
+namespace tracedb {
+
+void StepPartition::Add(const PartitionActivity& activity) {
+  if (!begun_) {
+    begun_ = true;
+    now_ns_ = end_ns_ = activity.start_ns;
+    ends_ns_.fill(activity.start_ns);
+    stretches_.push_back({});
+    stretches_.back().start_ns = activity.start_ns;
+  }
+  if (gap_.ended && activity.start_ns > gap_.end_ns) ExplainGap();
+  RunTo(activity.start_ns);
+  if (activity.end_ns > activity.start_ns) EndGap(activity);
+  EnterStep(activity);
+  int64_t& end = ends_ns_[activity.kind];
+  end = std::max(end, activity.end_ns);
+  end_ns_ = std::max(end_ns_, activity.end_ns);
+}
+
+// From now to `until_ns`, cut where a kind ends.
+void StepPartition::RunTo(int64_t until_ns) {
+  while (now_ns_ < until_ns) {
+    uint32_t kinds = 0;
+    int64_t next = until_ns;
+    for (size_t kind = 0; kind < kKinds; ++kind) {
+      if (ends_ns_[kind] <= now_ns_) continue;
+      kinds |= uint32_t{1} << kind;
+      next = std::min(next, ends_ns_[kind]);
+    }
+    kinds != 0 ? CountBusy(kinds, next - now_ns_) : CountIdle(now_ns_, next - now_ns_);
+    now_ns_ = next;
+  }
+}
+
+void StepPartition::CountBusy(uint32_t kinds, int64_t ns) {
+  constexpr uint32_t kCompute = uint32_t{1} << kComputeKind;
+  constexpr uint32_t kMemory = uint32_t{1} << kMemoryKind;
+  StepUse& use = stretches_.back();
+  const bool computes = (kinds & kCompute) != 0;
+  const bool communicates = (kinds & ~(kCompute | kMemory)) != 0;
+  if (computes) use.compute_ns += ns;
+  if (communicates) use.communication_ns += ns;
+  if (computes && communicates) use.overlap_ns += ns;
+  if (kinds == kMemory) use.exposed_memory_ns += ns;
+  if (computes || !communicates) return;
+  size_t last = kParallelisms;
+  for (size_t i = 0; i < kParallelisms; ++i) {
+    if ((kinds >> (i + 1) & 1) == 0) continue;
+    if (last == kParallelisms || ends_ns_[i + 1] > ends_ns_[last + 1]) last = i;
+  }
+  use.exposed_ns[last] += ns;
+}
+
+void StepPartition::CountIdle(int64_t from_ns, int64_t ns) {
+  if (gap_.parts.empty()) gap_.start_ns = from_ns;
+  const size_t stretch = stretches_.size() - 1;
+  if (!gap_.parts.empty() && gap_.parts.back().stretch == stretch) {
+    gap_.parts.back().ns += ns;
+  } else {
+    gap_.parts.push_back({stretch, ns});
+  }
+}
+
+void StepPartition::EndGap(const PartitionActivity& activity) {
+  if (gap_.parts.empty()) return;
+  const bool first = !gap_.ended;
+  const bool earlier = !first && activity.launch_ns.has_value() &&
+                       (!gap_.launch_ns.has_value() || *activity.launch_ns < *gap_.launch_ns);
+  if (!first && !earlier) return;
+  gap_.ended = true;
+  gap_.end_ns = activity.start_ns;
+  gap_.launch_ns = activity.launch_ns;
+  gap_.thread = activity.thread;
+}
+
+void StepPartition::ExplainGap() {
+  IdleCause cause = IdleCause::kUnknown;
+  if (gap_.launch_ns.has_value()) {
+    cause = *gap_.launch_ns < gap_.start_ns ? IdleCause::kDependency : IdleCause::kHost;
+  }
+  if (cause == IdleCause::kHost) {
+    const auto use = syncs_->At(gap_.thread, gap_.start_ns - base_ns_, *gap_.launch_ns - base_ns_);
+    if (use.has_value()) {
+      cause = IdleCause::kSync;
+      SyncSums& sums = syncs_->uses()[*use];
+      ++sums.stalls;
+      AddTime(sums.stalled_ns, gap_.end_ns - gap_.start_ns);
+    }
+  }
+  for (const Gap::Part& part : gap_.parts) {
+    stretches_[part.stretch].idle_ns[static_cast<size_t>(cause)] += part.ns;
+  }
+  gap_ = {};
+}
+
+// The first activity of a step begins its stretch, here; of several that begin at once the last is
+// the one that lasts.
+void StepPartition::EnterStep(const PartitionActivity& activity) {
+  if (!activity.step.has_value() || !seen_.insert(*activity.step).second) return;
+  StepUse& now = stretches_.back();
+  StepUse next;
+  next.step = activity.step;
+  next.start_ns = next.end_ns = activity.start_ns;
+  if (now.start_ns < activity.start_ns || now.step < next.step) {
+    now.end_ns = activity.start_ns;
+    stretches_.push_back(next);
+    return;
+  }
+  stretches_.insert(stretches_.end() - 1, next);
+}
+
+std::vector<StepUse> StepPartition::Finish() {
+  if (!begun_) return {};
+  if (gap_.ended) ExplainGap();
+  RunTo(end_ns_);
+  // Up to an activity without length, which ends no gap.
+  if (!gap_.parts.empty()) ExplainGap();
+  stretches_.back().end_ns = end_ns_;
+  const auto nothing = [](const StepUse& use) {
+    return !use.step.has_value() && use.end_ns == use.start_ns;
+  };
+  std::erase_if(stretches_, nothing);
+  return std::move(stretches_);
+}
+
+}  // namespace tracedb

@@ -1,0 +1,104 @@
+// A GPU's time, cut where it comes to a step, and shared out to the nanosecond: computing, exposed
+// communication by the kind of its group, exposed copies, idle by cause. One pass over activities
+// that come in order of their start; knows nothing of SQL.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <unordered_set>
+#include <vector>
+
+#include "derive/host_use.h"
+#include "tracedb/derive/sync_calls.h"
+
+namespace tracedb {
+
+// What a group is for, by its description (the view process_groups says how).
+enum class Parallelism : uint8_t { kPipeline, kData, kTensor, kExpert, kOther };
+inline constexpr size_t kParallelisms = 5;
+
+// Why a GPU ran nothing, by the launch of the activity that ended it.
+enum class IdleCause : uint8_t {
+  kHost,        // it was made after the gap had begun
+  kSync,        // as well, and its thread was then in a call that waits for the GPU
+  kDependency,  // it was made before: for another stream, a copy, or the driver
+  kUnknown,     // it is not in the trace
+};
+inline constexpr size_t kIdleCauses = 4;
+
+struct StepUse {
+  StepNumber step;  // none: before the first one
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+  int64_t compute_ns = 0;
+  int64_t communication_ns = 0;
+  int64_t overlap_ns = 0;
+  std::array<int64_t, kParallelisms> exposed_ns{};  // of several the kind that ends last
+  int64_t exposed_memory_ns = 0;
+  std::array<int64_t, kIdleCauses> idle_ns{};
+};
+
+struct PartitionActivity {
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+  size_t kind = 0;  // see KindOf()
+  StepNumber step;
+  std::optional<int64_t> launch_ns;
+  uint32_t thread = 0;  // that launched it
+};
+
+class StepPartition {
+ public:
+  static constexpr size_t kComputeKind = 0;
+  static constexpr size_t kMemoryKind = kParallelisms + 1;
+  static constexpr size_t kKinds = kParallelisms + 2;
+  static size_t CommunicationKind(Parallelism parallelism) {
+    return 1 + static_cast<size_t>(parallelism);
+  }
+
+  // `syncs` must outlive it; gaps that a call is the cause of are counted there. Its times are
+  // `base_ns` less than those of activities.
+  StepPartition(SyncCalls& syncs, int64_t base_ns) : syncs_(&syncs), base_ns_(base_ns) {}
+
+  // Starts must not fall.
+  void Add(const PartitionActivity& activity);
+  // No activity comes any more; the stretches in the order of their start.
+  std::vector<StepUse> Finish();
+
+ private:
+  struct Gap {
+    struct Part {
+      size_t stretch;
+      int64_t ns;
+    };
+    std::vector<Part> parts;
+    int64_t start_ns = 0;
+    // The activity that ended it, if it has ended: of several that start at once that which was
+    // launched first.
+    bool ended = false;
+    int64_t end_ns = 0;
+    std::optional<int64_t> launch_ns;
+    uint32_t thread = 0;
+  };
+
+  void RunTo(int64_t until_ns);
+  void CountBusy(uint32_t kinds, int64_t ns);
+  void CountIdle(int64_t from_ns, int64_t ns);
+  void EndGap(const PartitionActivity& activity);
+  void ExplainGap();
+  void EnterStep(const PartitionActivity& activity);
+
+  SyncCalls* syncs_;
+  int64_t base_ns_;
+  bool begun_ = false;
+  int64_t now_ns_ = 0;
+  int64_t end_ns_ = 0;
+  std::array<int64_t, kKinds> ends_ns_{};  // of what runs; <= now: nothing
+  std::vector<StepUse> stretches_;         // the last one is now's
+  std::unordered_set<int64_t> seen_;       // steps
+  Gap gap_;
+};
+
+}  // namespace tracedb

@@ -1,0 +1,39 @@
+#include "tracedb/derive/sync_calls.h"
+
+#include <algorithm>
+
+namespace tracedb {
+
+bool WaitsForGpu(std::string_view name) {
+  const auto has = [name](std::string_view part) { return name.find(part) != name.npos; };
+  if (!name.starts_with("cu") && !name.starts_with("hip")) return false;
+  return has("Synchronize") || ((has("Memcpy") || has("Memset")) && !has("Async"));
+}
+
+void SyncCalls::Add(uint32_t thread, int64_t start, int64_t end, const SyncKey& key) {
+  const uint32_t use = uses_.Find(key);
+  SyncSums& sums = uses_[use];
+  ++sums.calls;
+  AddTime(sums.total_ns, end - start);
+  if (thread == 0 || end <= start || count_ == calls_max_) return;
+  if (threads_.size() <= thread) threads_.resize(thread + 1);
+  std::vector<Call>& calls = threads_[thread];
+  const int64_t end_max = calls.empty() ? end : std::max(end, calls.back().end_max);
+  calls.push_back({start, end, end_max, use});
+  ++count_;
+}
+
+std::optional<uint32_t> SyncCalls::At(uint32_t thread, int64_t at, int64_t before) const {
+  if (thread >= threads_.size()) return std::nullopt;
+  const std::vector<Call>& calls = threads_[thread];
+  auto after = std::upper_bound(calls.begin(), calls.end(), at,
+                                [](int64_t ts, const Call& call) { return ts < call.start; });
+  while (after != calls.begin()) {
+    --after;
+    if (after->end_max <= at) return std::nullopt;
+    if (after->end > at && after->start < before) return after->use;
+  }
+  return std::nullopt;
+}
+
+}  // namespace tracedb

@@ -1,0 +1,69 @@
+// Begin events that wait for their end: B with E on a thread, b with e (and S with F) under an id.
+// Bounded: what does not fit is given back at once.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "tracedb/derive/host_slices.h"
+#include "ingest/build/table_writer.h"
+
+namespace tracedb {
+
+// Slot values that own their texts.
+class KeptSlots {
+ public:
+  void Keep(const SlotValues& slots);
+  SlotValues Values() const;  // its texts live as long as this
+  size_t Bytes() const;
+
+ private:
+  std::vector<std::pair<Slot, int64_t>> ints_;
+  std::vector<std::pair<Slot, std::string>> texts_;
+};
+
+// A begin event, kept whole.
+struct OpenSlice {
+  int64_t ts = 0;
+  uint64_t offset = 0;
+  int64_t track = 0;
+  int64_t label = 0;
+  EventTable table = EventTable::kCpuSlice;  // where its category puts it
+  int64_t shape = 0;
+  uint32_t shape_text = 0;  // the shape's number in the builder's dictionary
+  KeptSlots slots;
+  char phase = 'B';
+  HostCall host_call;
+};
+
+class OpenSlices {
+ public:
+  explicit OpenSlices(size_t bytes_max) : bytes_max_(bytes_max) {}
+
+  // False when it does not fit: then it was not taken, and its end will not find it either.
+  bool Open(uint64_t key, OpenSlice& slice);
+  // The innermost open slice under `key`, of this label unless it is 0; nothing when there is none.
+  // `refused` tells that it was one that did not fit.
+  std::optional<OpenSlice> Close(uint64_t key, int64_t label, bool& refused);
+  // Takes out one after the other, in no order; nothing when none is left.
+  std::optional<OpenSlice> TakeAny();
+
+ private:
+  struct Stack {
+    std::vector<OpenSlice> open;
+    uint64_t refused = 0;  // on top of those: the innermost ones
+  };
+  static size_t BytesOf(const OpenSlice& slice);
+
+  size_t bytes_max_;
+  size_t bytes_ = 0;
+  uint64_t refused_elsewhere_ = 0;  // under keys for which there was no room at all
+  std::unordered_map<uint64_t, Stack> stacks_;
+};
+
+}  // namespace tracedb

@@ -1,0 +1,185 @@
+#include "ingest/build/table_writer.h"
+
+#include <array>
+#include <bit>
+#include <cassert>
+#include <string>
+#include <vector>
+
+#include "tracedb/base/sqlite_db.h"
+
+namespace tracedb {
+namespace {
+
+// In the RowStore: behind the event tables.
+enum TextTable : size_t { kLabel = kEventTables, kTrack, kShape, kStep, kTables };
+
+using Places = std::array<std::array<uint8_t, kSlots>, kEventTables>;
+
+// Where each slot stands in each table's rows.
+const Places& SlotPlaces() {
+  static const Places places = [] {
+    Places all{};
+    for (int i = 0; i < kEventTables; ++i) {
+      const auto& order = SlotOrder(static_cast<EventTable>(i));
+      for (uint8_t place = 0; place < kSlots; ++place) {
+        all[static_cast<size_t>(i)][static_cast<size_t>(order[place])] = place;
+      }
+    }
+    return all;
+  }();
+  return places;
+}
+
+void AddSlots(RecordEncoder& record, EventTable table, const SlotValues& slots) {
+  const auto& places = SlotPlaces()[static_cast<size_t>(table)];
+  uint8_t count = 0;
+  for (uint32_t left = slots.mask; left != 0; left &= left - 1) {
+    const auto place = places[static_cast<size_t>(std::countr_zero(left))];
+    if (place >= count) count = static_cast<uint8_t>(place + 1);
+  }
+  const auto& order = SlotOrder(table);
+  for (size_t place = 0; place < count; ++place) {
+    const auto slot = static_cast<size_t>(order[place]);
+    if ((slots.mask >> slot & 1) == 0) {
+      record.Null();
+    } else if ((slots.text_mask >> slot & 1) != 0) {
+      record.Text(slots.texts[slot]);
+    } else {
+      record.Int(slots.ints[slot]);
+    }
+  }
+}
+
+void AddInt(RecordEncoder& record, const std::optional<int64_t>& value) {
+  if (value.has_value()) {
+    record.Int(*value);
+  } else {
+    record.Null();
+  }
+}
+
+void AddText(RecordEncoder& record, const std::optional<std::string_view>& text) {
+  if (text.has_value()) {
+    record.Text(*text);
+  } else {
+    record.Null();
+  }
+}
+
+std::vector<std::string> TableNames() {
+  std::vector<std::string> names;
+  for (int i = 0; i < kEventTables; ++i) {
+    names.emplace_back(EventTableName(static_cast<EventTable>(i)));
+  }
+  for (const char* name : {"label", "track", "shape", "step"}) names.emplace_back(name);
+  assert(names.size() == kTables);
+  return names;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<TableWriter>> TableWriter::Create(const std::filesystem::path& path,
+                                                         const RowStoreOptions& options) {
+  {
+    TRACEDB_ASSIGN(db, SqliteDb::Open(path, SqliteMode::kCreate));
+    // 16 KiB pages: few enough to write fast, small enough for a look-up of one row.
+    TRACEDB_TRY(
+        db.Execute("PRAGMA page_size = 16384; PRAGMA journal_mode = OFF;"
+                   "PRAGMA synchronous = OFF; PRAGMA auto_vacuum = NONE; BEGIN;"));
+    TRACEDB_TRY(db.Execute(TablesSql()));
+    TRACEDB_TRY(db.Execute("COMMIT"));
+  }
+  TRACEDB_ASSIGN(rows, RowStore::Open(path, TableNames(), options));
+  return std::unique_ptr<TableWriter>(new TableWriter(std::move(rows)));
+}
+
+Status TableWriter::Event(EventTable table, const EventRow& row, const SlotValues& slots) {
+  record_.Reset();
+  record_.Null();  // id: SQLite reads the rowid in its place
+  record_.Int(row.track);
+  record_.Int(row.label);
+  AddInt(record_, row.ts);
+  if (table > EventTable::kGpuSlice) {
+    record_.Text({&row.phase, 1});
+  } else {
+    AddInt(record_, row.dur);
+  }
+  if (row.shape != 0) {
+    record_.Int(row.shape);
+  } else {
+    record_.Null();
+  }
+  if (table == EventTable::kGpuSlice) record_.Int(static_cast<int64_t>(row.gpu_kind));
+  AddSlots(record_, table, slots);
+  return rows_->Append(static_cast<size_t>(table), row.id, record_.Finish());
+}
+
+Status TableWriter::Label(int64_t id, std::string_view name,
+                          std::optional<std::string_view> category, bool communication) {
+  record_.Reset();
+  record_.Null();
+  record_.Text(name);
+  AddText(record_, category);
+  record_.Int(communication ? 1 : 0);
+  return rows_->Append(kLabel, id, record_.Finish());
+}
+
+Status TableWriter::Track(int64_t id, int64_t trace_id, const TrackRow& row) {
+  record_.Reset();
+  record_.Null();
+  record_.Int(trace_id);
+  record_.Text(row.pid);
+  record_.Text(row.tid);
+  AddText(record_, row.device);
+  AddText(record_, row.stream);
+  return rows_->Append(kTrack, id, record_.Finish());
+}
+
+Status TableWriter::Shape(int64_t id, const ShapeText& shape) {
+  record_.Reset();
+  record_.Null();
+  AddText(record_, shape.args);
+  AddText(record_, shape.others);
+  AddText(record_, shape.collective);
+  AddText(record_, shape.dtype);
+  AddInt(record_, shape.in_nelems);
+  AddInt(record_, shape.out_nelems);
+  AddText(record_, shape.group_name);
+  AddText(record_, shape.group_description);
+  AddText(record_, shape.group_ranks);
+  AddInt(record_, shape.group_size);
+  AddInt(record_, shape.src_rank);
+  AddInt(record_, shape.dst_rank);
+  AddText(record_, shape.grid);
+  AddText(record_, shape.block);
+  AddInt(record_, shape.registers);
+  AddInt(record_, shape.shared_memory_bytes);
+  if (shape.occupancy_pct.has_value()) {
+    record_.Real(*shape.occupancy_pct);
+  } else {
+    record_.Null();
+  }
+  AddInt(record_, shape.device_type);
+  AddInt(record_, shape.device_id);
+  return rows_->Append(kShape, id, record_.Finish());
+}
+
+Status TableWriter::Step(int64_t id, int64_t track, int64_t step, int64_t ts,
+                         std::optional<int64_t> dur) {
+  record_.Reset();
+  record_.Null();
+  record_.Int(track);
+  record_.Int(step);
+  record_.Int(ts);
+  AddInt(record_, dur);
+  return rows_->Append(kStep, id, record_.Finish());
+}
+
+Status TableWriter::FinishPages() {
+  TRACEDB_TRY(rows_->Finish());
+  rows_.reset();
+  return Done{};
+}
+
+}  // namespace tracedb

@@ -1,0 +1,64 @@
+// Rows -> the tables of a new database file that nobody else sees yet: bulk rows by a RowStore, the
+// rest through SQLite once they are there.
+//
+// The file becomes a database when FinishPages has succeeded; until then it is litter.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "tracedb/schema/args_slots.h"
+#include "tracedb/schema/event_category.h"
+#include "ingest/build/shape_text.h"
+#include "tracedb/schema/table_schema.h"
+#include "tracedb/base/result.h"
+#include "tracedb/pages/record_encoder.h"
+#include "tracedb/pages/row_store.h"
+
+namespace tracedb {
+
+struct EventRow {
+  int64_t id = 0;
+  int64_t track = 0;
+  int64_t label = 0;
+  std::optional<int64_t> ts;             // ns since the trace's origin; metadata: its own zero
+  std::optional<int64_t> dur;            // slices
+  char phase = 'X';                      // tables other than slices
+  int64_t shape = 0;                     // 0: none
+  GpuKind gpu_kind = GpuKind::kCompute;  // gpu_slice only
+};
+
+struct TrackRow {
+  std::string_view pid, tid;
+  std::optional<std::string_view> device, stream;
+};
+
+class TableWriter {
+ public:
+  // Makes `path`, which must not exist, with an empty schema.
+  static Result<std::unique_ptr<TableWriter>> Create(const std::filesystem::path& path,
+                                                     const RowStoreOptions& options = {});
+
+  // Ids of each table must rise.
+  Status Event(EventTable table, const EventRow& row, const SlotValues& slots);
+  Status Label(int64_t id, std::string_view name, std::optional<std::string_view> category,
+               bool communication);
+  Status Track(int64_t id, int64_t trace_id, const TrackRow& row);
+  Status Shape(int64_t id, const ShapeText& shape);
+  Status Step(int64_t id, int64_t track, int64_t step, int64_t ts, std::optional<int64_t> dur);
+
+  // The rows are complete; the file is a sound database from here on.
+  Status FinishPages();
+
+ private:
+  explicit TableWriter(std::unique_ptr<RowStore> rows) : rows_(std::move(rows)) {}
+
+  std::unique_ptr<RowStore> rows_;
+  RecordEncoder record_;
+};
+
+}  // namespace tracedb

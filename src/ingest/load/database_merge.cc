@@ -1,0 +1,231 @@
+#include "ingest/load/database_merge.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "tracedb/derive/derive_tables.h"
+#include "tracedb/schema/table_schema.h"
+#include "tracedb/base/sqlite_db.h"
+#include "tracedb/pages/database_overlay.h"
+#include "tracedb/pages/tree_graft.h"
+
+namespace tracedb {
+namespace {
+
+// Tables whose rows belong to one trace; row ids were given so that they do not meet.
+constexpr std::array<const char*, 12> kTraceTables = {
+    "label", "track", "shape",    "trace",      "process",  "thread",
+    "issue", "step",  "host_use", "kernel_use", "sync_use", "step_use"};
+constexpr std::array<const char*, 3> kRankTables = {"busy_segment", "device_use", "stream_use"};
+
+// Takes out the traces that have the new one's content or path.
+Status TakeOut(SqliteDb& db, const MergeJob& job, std::set<int64_t>& ranks) {
+  struct Old {
+    int64_t trace_id, rank, first_row, last_row, first_text, last_text;
+  };
+  std::vector<Old> olds;
+  {
+    TRACEDB_ASSIGN(rows, db.Prepare("SELECT trace_id, rank, first_row, last_row, first_text, "
+                                    "last_text FROM main.trace WHERE text_hash = ?1 OR path = ?2"));
+    TRACEDB_TRY(rows.Bind(1, std::string_view(job.text_hash)));
+    TRACEDB_TRY(rows.Bind(2, std::string_view(job.path)));
+    for (;;) {
+      TRACEDB_ASSIGN(row, rows.Step());
+      if (!row) break;
+      olds.push_back(
+          {rows.Int(0), rows.Int(1), rows.Int(2), rows.Int(3), rows.Int(4), rows.Int(5)});
+    }
+  }
+  for (const Old& old : olds) {
+    ranks.insert(old.rank);
+    const std::string rows_of = " WHERE id BETWEEN " + std::to_string(old.first_row) + " AND " +
+                                std::to_string(old.last_row);
+    const std::string texts_of = " WHERE id BETWEEN " + std::to_string(old.first_text) + " AND " +
+                                 std::to_string(old.last_text);
+    for (int i = 0; i < kEventTables; ++i) {
+      TRACEDB_TRY(db.Execute("DELETE FROM main." +
+                             std::string(EventTableName(static_cast<EventTable>(i))) + rows_of));
+    }
+    for (const char* table : {"step", "launch"}) {
+      TRACEDB_TRY(db.Execute("DELETE FROM main." + std::string(table) + rows_of));
+    }
+    for (const char* table : {"label", "track", "shape"}) {
+      TRACEDB_TRY(db.Execute("DELETE FROM main." + std::string(table) + texts_of));
+    }
+    for (const char* table : {"trace", "process", "thread", "issue", "host_use", "kernel_use",
+                              "sync_use", "step_use", "call_path"}) {
+      TRACEDB_TRY(db.Execute("DELETE FROM main." + std::string(table) +
+                             " WHERE trace_id = " + std::to_string(old.trace_id)));
+    }
+  }
+  return Done{};
+}
+
+Status Attach(SqliteDb& db, const MergeJob& job) {
+  TRACEDB_TRY(db.Execute("PRAGMA secure_delete = OFF; PRAGMA cache_size = -" +
+                         std::to_string(job.options.limits.sqlite_cache_kib)));
+  TRACEDB_TRY(db.Execute("ATTACH " + QuotedSql(SqliteFileName(job.partial)) + " AS fresh"));
+  // BEGIN IMMEDIATE locks both files; with two journals COMMIT would need a third file over them.
+  return db.Execute("PRAGMA fresh.journal_mode = OFF");
+}
+
+// Tables that may have very many rows.
+std::vector<std::string> LargeTables() {
+  std::vector<std::string> tables;
+  for (int i = 0; i < kEventTables; ++i) {
+    tables.emplace_back(EventTableName(static_cast<EventTable>(i)));
+  }
+  tables.emplace_back("launch");
+  tables.emplace_back("call_path");
+  return tables;
+}
+
+// Copies the rows of the attached file, but for the tables in `done`. `own_rank`: the database has
+// none of the trace's rank, so what is worked out by rank can be copied too.
+Status CopyRows(SqliteDb& db, const std::set<std::string>& done, bool own_rank) {
+  const auto copy = [&](const std::string& table, const char* where = "") -> Status {
+    if (done.contains(table)) return Done{};
+    return db.Execute("INSERT INTO main." + table + " SELECT * FROM fresh." + table + where);
+  };
+  for (const std::string& table : LargeTables()) TRACEDB_TRY(copy(table));
+  for (const char* table : kTraceTables) TRACEDB_TRY(copy(table));
+  if (!own_rank) return Done{};
+  for (const char* table : kRankTables) TRACEDB_TRY(copy(table));
+  // Its index is by group, which other ranks share: row by row (that is what a WHERE means to
+  // SQLite), as copying index entries into the middle leaves pages almost empty.
+  return copy("collective_part", " WHERE id > 0");
+}
+
+Status MergeThroughSqlite(const MergeJob& job) {
+  TRACEDB_ASSIGN(db, SqliteDb::Open(job.database, SqliteMode::kReadWrite));
+  db.SetBusyTimeout(job.busy_wait_ms, job.options.stop);
+  if (job.options.stop != nullptr) db.StopWhen(*job.options.stop);
+  TRACEDB_TRY(Attach(db, job));
+  TRACEDB_TRY(db.Execute("BEGIN IMMEDIATE"));
+  std::set<int64_t> changed;  // ranks whose derived rows cannot just be copied
+  if (job.ranks.contains(job.rank)) changed.insert(job.rank);
+  if (job.options.replace) TRACEDB_TRY(TakeOut(db, job, changed));
+  TRACEDB_TRY(CopyRows(db, {}, !changed.contains(job.rank)));
+  TRACEDB_TRY(job.options.replace ? RemakeGroups(db) : MergeGroups(db));
+  for (const int64_t rank : changed) {
+    TRACEDB_TRY(DeriveBusy(db, rank));
+    TRACEDB_TRY(DeriveCollectives(db, rank));
+  }
+  TRACEDB_TRY(db.Execute("COMMIT"));
+  return db.Execute("DETACH fresh");
+}
+
+// A table and its indexes.
+struct TableTrees {
+  std::string table;
+  std::vector<TreeGraft::Tree> trees;  // the table's own first
+};
+
+// The roots of the large tables' trees in both files; none where the files are not alike.
+Result<std::vector<TableTrees>> MatchTrees(SqliteDb& from, SqliteDb& to) {
+  std::vector<TableTrees> all;
+  for (const std::string& table : LargeTables()) {
+    const std::string roots =
+        "SELECT type = 'index', name, rootpage, coalesce(sql, '') FROM main.sqlite_schema WHERE "
+        "tbl_name = '" +
+        table + "' AND type IN ('table', 'index') ORDER BY type DESC, name";
+    TRACEDB_ASSIGN(ours, from.Prepare(roots));
+    TRACEDB_ASSIGN(theirs, to.Prepare(roots));
+    TableTrees found{table, {}};
+    for (;;) {
+      TRACEDB_ASSIGN(one, ours.Step());
+      TRACEDB_ASSIGN(other, theirs.Step());
+      if (!one && !other) break;
+      if (one != other || ours.Text(1) != theirs.Text(1) || ours.Text(3) != theirs.Text(3)) {
+        return std::vector<TableTrees>();
+      }
+      found.trees.push_back({ours.Int(0) == 1, static_cast<uint32_t>(ours.Int(2)),
+                             static_cast<uint32_t>(theirs.Int(2))});
+    }
+    all.push_back(std::move(found));
+  }
+  return all;
+}
+
+struct OpenFile {
+  int file;
+  ~OpenFile() {
+    if (file >= 0) close(file);
+  }
+};
+
+// False: it cannot be done this way, and nothing has changed.
+Result<bool> MergeAsPages(const MergeJob& job) {
+  TRACEDB_ASSIGN(overlay,
+                 DatabaseOverlay::Begin(job.database, {job.busy_wait_ms, job.options.stop}));
+  if (overlay == nullptr) return false;
+  // Closed after every connection to the file: closing it drops their locks.
+  const OpenFile source{open(job.partial.c_str(), O_RDONLY | O_CLOEXEC)};
+  if (source.file < 0) return false;
+  std::optional<TreeGraft> graft;
+  std::vector<TreeGraft::Tree> trees;
+  {
+    TRACEDB_ASSIGN(db, overlay->Connect());
+    if (job.options.stop != nullptr) db.StopWhen(*job.options.stop);
+    TRACEDB_ASSIGN(fresh, SqliteDb::Open(job.partial, SqliteMode::kFrozen));
+    TRACEDB_ASSIGN(page_bytes, fresh.Integer("PRAGMA page_size"));
+    TRACEDB_ASSIGN(pages, fresh.Integer("PRAGMA page_count"));
+    TRACEDB_ASSIGN(tables, MatchTrees(fresh, db));
+    const PageSizes sizes = overlay->sizes();
+    if (page_bytes != sizes.usable_bytes) return false;
+    graft.emplace(*overlay,
+                  TreeGraft::Source{source.file, static_cast<uint32_t>(pages), job.partial});
+    std::set<std::string> grafted;
+    for (const TableTrees& table : tables) {
+      const auto large = graft->IsLarge(table.trees.front());
+      if (!large.ok() && graft->unfit()) return false;
+      if (!large.ok()) return large.error();
+      if (!large.value()) continue;
+      grafted.insert(table.table);
+      trees.insert(trees.end(), table.trees.begin(), table.trees.end());
+    }
+    if (grafted.empty()) return false;
+    TRACEDB_TRY(Attach(db, job));
+    TRACEDB_TRY(db.Execute("BEGIN"));
+    TRACEDB_TRY(CopyRows(db, grafted, true));
+    TRACEDB_TRY(MergeGroups(db));
+    TRACEDB_TRY(db.Execute("COMMIT"));
+  }
+  const Status added = graft->Add(trees);
+  if (!added.ok() && graft->unfit()) return false;
+  TRACEDB_TRY(added);
+  const Status committed = overlay->Commit();
+  if (!committed.ok() && overlay->unfit()) return false;
+  TRACEDB_TRY(committed);
+  return true;
+}
+
+}  // namespace
+
+std::string QuotedSql(const std::string& text) {
+  std::string quoted = "'";
+  for (const char c : text) {
+    if (c == '\'') quoted += c;
+    quoted += c;
+  }
+  return quoted + "'";
+}
+
+Status MergeTrace(const MergeJob& job) {
+  constexpr uintmax_t kBytesMin = 1 << 20;  // less is copied as fast
+  std::error_code error;
+  const bool large = std::filesystem::file_size(job.partial, error) >= kBytesMin && !error;
+  if (large && !job.options.replace && !job.ranks.contains(job.rank)) {
+    TRACEDB_ASSIGN(merged, MergeAsPages(job));
+    if (merged) return Done{};
+  }
+  return MergeThroughSqlite(job);
+}
+
+}  // namespace tracedb

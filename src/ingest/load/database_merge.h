@@ -1,0 +1,33 @@
+// Adds the trace in a file of its own to a database that has others: all of it or nothing.
+//
+// Tables of many rows are added as whole pages (see tree_graft.h); small ones, and everything where
+// that is not possible, through SQLite.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <set>
+#include <string>
+
+#include "tracedb/base/result.h"
+#include "tracedb/ingest/load/trace_load.h"
+
+namespace tracedb {
+
+struct MergeJob {
+  std::filesystem::path database;
+  std::filesystem::path partial;  // complete, and open nowhere; holds one trace
+  const LoadOptions& options;
+  int busy_wait_ms;         // for whoever reads or writes the database
+  std::set<int64_t> ranks;  // those in the database
+  int64_t rank;             // that of the trace, and what it was read from:
+  std::string path;
+  std::string text_hash;
+};
+
+Status MergeTrace(const MergeJob& job);
+
+// `text` as a literal of SQL.
+std::string QuotedSql(const std::string& text);
+
+}  // namespace tracedb

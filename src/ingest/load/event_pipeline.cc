@@ -1,0 +1,177 @@
+#include "ingest/load/event_pipeline.h"
+
+#include <pthread.h>
+
+#include <map>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "ingest/read/content_hash.h"
+#include "ingest/frame/event_framer.h"
+#include "ingest/parse/event_parser.h"
+#include "tracedb/base/bounded_queue.h"
+
+namespace tracedb {
+namespace {
+
+struct Queues {
+  explicit Queues(size_t count)
+      : empty_windows(count), full_windows(count), empty_batches(count), full_batches(count) {}
+
+  void CloseAll() {
+    empty_windows.Close();
+    full_windows.Close();
+    empty_batches.Close();
+    full_batches.Close();
+  }
+
+  BoundedQueue<EventWindow> empty_windows;
+  BoundedQueue<EventWindow> full_windows;
+  BoundedQueue<EventBatch> empty_batches;
+  BoundedQueue<EventBatch> full_batches;
+};
+
+// For whoever looks at the threads with top or perf.
+void NameThread(const char* name) { pthread_setname_np(pthread_self(), name); }
+
+bool StopAsked(const LoadOptions& options) {
+  return options.stop != nullptr && options.stop->load(std::memory_order_relaxed);
+}
+
+Error NoTrace(const std::filesystem::path& input, const EventFramer& framer) {
+  const std::string name = input == "-" ? "standard input" : input.string();
+  constexpr const char* kAdvice =
+      "a trace is a JSON object with \"traceEvents\", or an array of events; plain, gzip or zstd";
+  constexpr char kGzip = '\x1f';
+  if (!framer.header().is_json() && framer.header().refused() == kGzip) {
+    return Error{ErrorKind::kNoTrace, name + ": byte 0: packed twice: unpacked it is gzip again",
+                 "unpack it once (gunzip), and ingest what comes out"};
+  }
+  if (!framer.header().is_json()) {
+    return Error{ErrorKind::kNoTrace, name + ": byte 0: this is no trace: not JSON", kAdvice};
+  }
+  return Error{ErrorKind::kNoTrace,
+               name + ": byte " + std::to_string(framer.text_bytes()) +
+                   ": this is no trace: the file ends without \"traceEvents\"",
+               kAdvice};
+}
+
+// Reads, unpacks and frames. Runs on a thread of its own.
+Result<ReadOutcome> ReadEvents(const std::filesystem::path& input, const LoadOptions& options,
+                               Queues& queues) {
+  ReadOutcome outcome;
+  TRACEDB_ASSIGN(source, OpenByteSource(input, options.block_bytes, options.stop));
+  EventFramer framer(
+      options.limits, outcome.issues, [&queues] { return queues.empty_windows.Pop(); },
+      [&queues](EventWindow window) { return queues.full_windows.Push(std::move(window)); });
+  ContentHash hash;
+  const bool packed = source->packing() != BytePacking::kPlain;
+  while (!framer.stopped() && framer.header().is_json()) {
+    const std::span<char> room = framer.Room();
+    TRACEDB_ASSIGN(count, source->Read(room));
+    if (count == 0) break;
+    if (packed) hash.Add(room.first(count));
+    framer.Added(count);
+    if (options.on_progress) options.on_progress({source->packed_bytes(), framer.text_bytes()});
+    if (StopAsked(options)) break;
+  }
+  framer.Finish();
+  if (!framer.header().saw_events() && !framer.stopped() && !StopAsked(options)) {
+    if (source->damage().has_value() && framer.text_bytes() == 0) {
+      return Error{ErrorKind::kInput, input.string() + ": " + source->damage()->what,
+                   "copy the file again, or record it again"};
+    }
+    return NoTrace(input, framer);
+  }
+  outcome.complete = framer.complete();
+  if (const auto& damage = source->damage(); damage.has_value()) {
+    outcome.issues.Add(
+        damage->loses_text ? IssueKind::kDamagedCompression : IssueKind::kTrailingGarbage,
+        framer.text_bytes(),
+        damage->what + " (at byte " + std::to_string(damage->packed_offset) + " of the file)");
+    if (damage->loses_text) outcome.complete = false;
+  }
+  outcome.header = framer.header().entries();
+  outcome.file_bytes = source->packed_bytes();
+  outcome.text_bytes = framer.text_bytes();
+  outcome.file_hash = source->file_hash();
+  outcome.text_hash = packed ? hash.Digits() : outcome.file_hash;
+  return outcome;
+}
+
+// Parses windows into batches until there are no more. Runs on a thread of its own.
+void ParseWindows(const LoadOptions& options, unsigned number, Queues& queues) {
+  EventParser parser(options.limits, number, options.keep_args);
+  for (;;) {
+    // The batch first: whoever holds the oldest window must be able to finish it.
+    auto batch = queues.empty_batches.Pop();
+    if (!batch.has_value()) return;
+    auto window = queues.full_windows.Pop();
+    if (!window.has_value()) return;
+    batch->Clear();
+    parser.Parse(*window, *batch);
+    if (!queues.empty_windows.Push(std::move(*window))) return;
+    if (!queues.full_batches.Push(std::move(*batch))) return;
+  }
+}
+
+// Takes batches as they come and gives them to the builder in the windows' order.
+Status BuildInOrder(const LoadOptions& options, RecordBuilder& builder, Queues& queues) {
+  std::map<uint64_t, EventBatch> early;
+  uint64_t next = 0;
+  while (auto batch = queues.full_batches.Pop()) {
+    early.emplace(batch->ordinal, std::move(*batch));
+    for (auto at = early.find(next); at != early.end(); at = early.find(next)) {
+      EventBatch ready = std::move(at->second);
+      early.erase(at);
+      ++next;
+      TRACEDB_TRY(builder.Add(ready));
+      if (options.strict && builder.issues().Any()) return Done{};
+      if (!queues.empty_batches.Push(std::move(ready))) return Done{};
+    }
+    if (StopAsked(options)) return Done{};
+  }
+  return Done{};
+}
+
+}  // namespace
+
+Result<ReadOutcome> RunPipeline(const std::filesystem::path& input, const LoadOptions& options,
+                                RecordBuilder& builder) {
+  const unsigned parsers = options.limits.parsers;
+  const size_t count = 2 * parsers + 2;
+  Queues queues(count);
+  for (size_t i = 0; i < count; ++i) {
+    if (!queues.empty_windows.Push(EventWindow{}) || !queues.empty_batches.Push(EventBatch{})) {
+      break;
+    }
+  }
+  Result<ReadOutcome> outcome = ReadOutcome{};
+  std::jthread reader([&] {
+    NameThread("trace-read");
+    outcome = ReadEvents(input, options, queues);
+    if (!outcome.ok()) queues.CloseAll();
+    queues.full_windows.Close();
+  });
+  std::vector<std::jthread> parsing;
+  std::atomic<unsigned> parsing_left = parsers;
+  for (unsigned number = 0; number < parsers; ++number) {
+    parsing.emplace_back([&, number] {
+      NameThread("trace-parse");
+      ParseWindows(options, number, queues);
+      if (--parsing_left == 0) queues.full_batches.Close();
+    });
+  }
+  const Status built = BuildInOrder(options, builder, queues);
+  queues.CloseAll();
+  reader.join();
+  parsing.clear();
+  if (StopAsked(options)) {
+    return Error{ErrorKind::kInput, "interrupted", "the database is as it was"};
+  }
+  if (!built.ok()) return built.error();
+  return outcome;
+}
+
+}  // namespace tracedb

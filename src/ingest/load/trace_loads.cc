@@ -1,0 +1,178 @@
+#include "tracedb/ingest/load/trace_loads.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <optional>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "ingest/load/database_landing.h"
+#include "ingest/load/trace_reading.h"
+
+namespace tracedb {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr auto kLookEvery = std::chrono::milliseconds(20);
+
+uint64_t BytesOf(const fs::path& file) {
+  std::error_code error;
+  const uint64_t bytes = fs::is_regular_file(file, error) ? fs::file_size(file, error) : 0;
+  return error ? 0 : bytes;
+}
+
+// More rows than a file of this size can be expected to have: one in 12 packed bytes, where traces
+// have one in 20. If there are more, the files after it are read again when it is their turn.
+int64_t RowsExpected(const fs::path& file) {
+  return static_cast<int64_t>(BytesOf(file) / 12 + 100'000);
+}
+
+bool IsBehind(const FirstIds& ids, const FirstIds& least) {
+  return ids.trace_id >= least.trace_id && ids.row >= least.row && ids.text >= least.text;
+}
+
+}  // namespace
+
+// A file that is read on a thread of its own, into a file of its own.
+class ReadAhead {
+ public:
+  ReadAhead(const fs::path& file, const LoadOptions& options)
+      : options_(options), reading_(file, options_) {
+    options_.stop = &give_up_;
+    options_.on_progress = [this](const LoadProgress& now) {
+      file_bytes_.store(now.file_bytes, std::memory_order_relaxed);
+      text_bytes_.store(now.text_bytes, std::memory_order_relaxed);
+    };
+  }
+  ~ReadAhead() {
+    GiveUp();
+    if (done_.valid()) done_.wait();
+    if (file_.lock < 0) return;
+    if (!adopted_) unlink(file_.path.c_str());
+    close(file_.lock);
+  }
+  ReadAhead(const ReadAhead&) = delete;
+  ReadAhead& operator=(const ReadAhead&) = delete;
+
+  Status Start(const fs::path& database, const FirstIds& first,
+               const std::vector<KindRule>& rules) {
+    TRACEDB_ASSIGN(file, MakeAheadFile(database));
+    file_ = std::move(file);
+    done_ = std::async(std::launch::async,
+                       [this, first, rules] { return reading_.Read(file_.path, first, rules); });
+    return Done{};
+  }
+
+  // Nothing to read: this is to be said of it.
+  void Skip(LoadSummary unchanged) { unchanged_ = std::move(unchanged); }
+  const std::optional<LoadSummary>& unchanged() const { return unchanged_; }
+
+  bool IsDone() const { return done_.wait_for(kLookEvery) == std::future_status::ready; }
+  void GiveUp() { give_up_ = true; }
+  LoadProgress Progress() const { return {file_bytes_.load(), text_bytes_.load()}; }
+  Status TakeOutcome() { return done_.get(); }
+  TraceReading& reading() { return reading_; }
+  fs::path Adopt() {
+    adopted_ = true;
+    return file_.path;
+  }
+
+ private:
+  LoadOptions options_;
+  std::atomic<bool> give_up_ = false;
+  std::atomic<uint64_t> file_bytes_ = 0;
+  std::atomic<uint64_t> text_bytes_ = 0;
+  TraceReading reading_;
+  std::optional<LoadSummary> unchanged_;
+  AheadFile file_;
+  bool adopted_ = false;
+  std::future<Status> done_;
+};
+
+unsigned TraceLoads::SideBySide(const std::vector<fs::path>& files, size_t memory_bytes) {
+  constexpr uint64_t kFileBytesMin = 4 << 20;  // packed; below, a start costs more than it brings
+  constexpr unsigned kCoresEach = 2;           // that a file keeps busy
+  const size_t large = static_cast<size_t>(std::ranges::count_if(
+      files, [](const fs::path& file) { return BytesOf(file) >= kFileBytesMin; }));
+  if (large < files.size()) return 1;
+  const size_t cores = std::max(1u, std::thread::hardware_concurrency());
+  const size_t bound =
+      std::min({files.size(), cores / kCoresEach, memory_bytes / LoadLimits::kMemoryBytesMin});
+  return static_cast<unsigned>(std::max<size_t>(bound, 1));
+}
+
+TraceLoads::TraceLoads(std::vector<fs::path> files, fs::path database, LoadOptions options,
+                       unsigned side_by_side)
+    : files_(std::move(files)),
+      database_(std::move(database)),
+      options_(std::move(options)),
+      side_by_side_(std::max(1u, side_by_side)),
+      next_ids_(std::make_unique<FirstIds>()) {}
+
+TraceLoads::~TraceLoads() {
+  for (const auto& ahead : ahead_) ahead->GiveUp();  // all before the first is waited for
+}
+
+Result<LoadSummary> TraceLoads::Next() {
+  const fs::path& file = files_[next_];
+  if (side_by_side_ == 1) {
+    ++next_;
+    return LoadTrace(file, database_, options_);
+  }
+  while (started_ < files_.size() && ahead_.size() < side_by_side_) TRACEDB_TRY(StartReading());
+  ++next_;
+  const std::unique_ptr<ReadAhead> ahead = std::move(ahead_.front());
+  ahead_.pop_front();
+  return Land(file, *ahead);
+}
+
+Status TraceLoads::StartReading() {
+  const fs::path& file = files_[started_++];
+  ahead_.push_back(std::make_unique<ReadAhead>(file, options_));
+  TRACEDB_ASSIGN(landing, DatabaseLanding::Begin(database_, options_));
+  if (!options_.replace) {
+    TRACEDB_ASSIGN(unchanged, FindUnchangedFile(file, landing));
+    if (unchanged.has_value()) {
+      ahead_.back()->Skip(*std::move(unchanged));
+      return Done{};
+    }
+  }
+  const FirstIds least = landing.place().first;
+  if (!IsBehind(*next_ids_, least)) *next_ids_ = least;
+  TRACEDB_TRY(ahead_.back()->Start(database_, *next_ids_, landing.place().rules));
+  const int64_t rows = RowsExpected(file);
+  *next_ids_ = {next_ids_->trace_id + 1, next_ids_->row + rows, next_ids_->text + rows};
+  return Done{};
+}
+
+Result<LoadSummary> TraceLoads::Land(const fs::path& file, ReadAhead& ahead) {
+  if (ahead.unchanged().has_value()) return *ahead.unchanged();
+  const auto begun = std::chrono::steady_clock::now();
+  while (!ahead.IsDone()) {
+    if (options_.stop != nullptr && options_.stop->load()) ahead.GiveUp();
+    if (options_.on_progress) options_.on_progress(ahead.Progress());
+  }
+  TRACEDB_TRY(ahead.TakeOutcome());
+  TRACEDB_ASSIGN(landing, DatabaseLanding::Begin(database_, options_));
+  // Others may have added traces meanwhile, or one before this had more rows than expected.
+  const bool fits = IsBehind(ahead.reading().first(), landing.place().first);
+  TraceReading again(file, options_);
+  if (fits) {
+    landing.Adopt(ahead.Adopt());
+  } else {
+    TRACEDB_TRY(again.Read(landing.rows(), landing.place().first, landing.place().rules));
+  }
+  TRACEDB_ASSIGN(summary, (fits ? ahead.reading() : again).Land(landing));
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begun;
+  summary.seconds = seconds.count();
+  return summary;
+}
+
+}  // namespace tracedb

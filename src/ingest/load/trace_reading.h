@@ -1,0 +1,75 @@
+// One trace's way into the database, in two halves: its rows are made in a file of their own, and,
+// when it is its turn, what queries need is worked out and it lands.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ingest/load/database_landing.h"
+#include "tracedb/derive/derive_host.h"
+#include "ingest/load/event_pipeline.h"
+#include "tracedb/schema/kind_rules.h"
+#include "ingest/build/record_builder.h"
+#include "tracedb/ingest/build/trace_header.h"
+#include "tracedb/base/result.h"
+#include "tracedb/ingest/load/trace_load.h"
+
+namespace tracedb {
+
+// Seconds since it was made or asked last.
+class Stopwatch {
+ public:
+  double Lap() {
+    const auto now = std::chrono::steady_clock::now();
+    const std::chrono::duration<double> lap = now - since_;
+    since_ = now;
+    return lap.count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
+};
+
+class TraceReading {
+ public:
+  // `input` and `options` must outlive it.
+  TraceReading(const std::filesystem::path& input, const LoadOptions& options)
+      : input_(input), options_(options) {}
+
+  // Reads all of the input into `rows_file`, an empty file.
+  Status Read(const std::filesystem::path& rows_file, const FirstIds& first,
+              const std::vector<KindRule>& rules);
+  // Only after Read(), whose rows are where the landing has them, with ids beyond the database's.
+  Result<LoadSummary> Land(DatabaseLanding& landing);
+
+  const FirstIds& first() const { return first_; }
+  const BuildSummary& built() const { return built_; }
+
+ private:
+  Status StoreTrace(SqliteDb& db);
+  Status StoreIssues(SqliteDb& db);
+  Result<SqliteDb> OpenRows(const std::filesystem::path& rows_file);
+  Result<GroupShapes> StoreFacts(const std::filesystem::path& rows_file, int64_t base);
+  Status Derive(const std::filesystem::path& rows_file, const LandingPlace& place);
+
+  const std::filesystem::path& input_;
+  const LoadOptions& options_;
+  FirstIds first_;
+  std::optional<KindRules> rules_;
+  std::optional<RecordBuilder> builder_;
+  BuildSummary built_;
+  ReadOutcome read_;
+  TraceHeader header_;
+  RankChoice rank_;
+  EventIssues issues_;
+  double read_seconds_ = 0;
+};
+
+// What to say of a file that the database was made of; nothing for others. Without unpacking it.
+Result<std::optional<LoadSummary>> FindUnchangedFile(const std::filesystem::path& input,
+                                                     DatabaseLanding& landing);
+
+}  // namespace tracedb

@@ -1,0 +1,158 @@
+#include "ingest/read/byte_inflater.h"
+
+#include <zlib.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <limits>
+
+#ifdef TRACEDB_WITH_ISAL
+#include <isa-l/igzip_lib.h>
+#endif
+
+namespace tracedb {
+namespace {
+
+uInt Clamped(size_t bytes) {
+  return static_cast<uInt>(std::min<size_t>(bytes, std::numeric_limits<int>::max()));
+}
+
+class ZlibInflater final : public ByteInflater {
+ public:
+  ZlibInflater() { ready_ = inflateInit2(&stream_, 15 + 16) == Z_OK; }
+  ~ZlibInflater() override {
+    if (ready_) inflateEnd(&stream_);
+  }
+  ZlibInflater(const ZlibInflater&) = delete;
+  ZlibInflater& operator=(const ZlibInflater&) = delete;
+
+  bool ready() const { return ready_; }
+
+  InflateStep Inflate(std::span<const char> in, std::span<char> out) override {
+    // zlib's interface predates const; it does not write to its input.
+    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(in.data()));
+    stream_.avail_in = Clamped(in.size());
+    stream_.next_out = reinterpret_cast<Bytef*>(out.data());
+    stream_.avail_out = Clamped(out.size());
+    const uInt in_before = stream_.avail_in;
+    const uInt out_before = stream_.avail_out;
+    const int code = inflate(&stream_, Z_NO_FLUSH);
+    InflateStep step;
+    step.taken = in_before - stream_.avail_in;
+    step.made = out_before - stream_.avail_out;
+    step.member_done = code == Z_STREAM_END;
+    if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR) {
+      step.trouble = stream_.msg != nullptr ? stream_.msg : "the gzip data are damaged";
+    }
+    return step;
+  }
+
+  void Restart() override { inflateReset(&stream_); }
+
+ private:
+  z_stream stream_{};
+  bool ready_ = false;
+};
+
+#ifdef TRACEDB_WITH_ISAL
+const char* IsalTrouble(int code) {
+  switch (code) {
+    case ISAL_INCORRECT_CHECKSUM:
+      return "the gzip checksum does not match";
+    case ISAL_INVALID_WRAPPER:
+    case ISAL_UNSUPPORTED_METHOD:
+      return "the gzip header is wrong";
+    default:
+      return "the gzip data are damaged";
+  }
+}
+
+class IsalInflater final : public ByteInflater {
+ public:
+  IsalInflater() : state_(std::make_unique<inflate_state>()) { Restart(); }
+
+  InflateStep Inflate(std::span<const char> in, std::span<char> out) override {
+    // ISA-L's interface predates const; it does not write to its input.
+    state_->next_in = reinterpret_cast<uint8_t*>(const_cast<char*>(in.data()));
+    state_->avail_in = Clamped(in.size());
+    state_->next_out = reinterpret_cast<uint8_t*>(out.data());
+    state_->avail_out = Clamped(out.size());
+    const uint32_t in_before = state_->avail_in;
+    const uint32_t out_before = state_->avail_out;
+    const int code = isal_inflate(state_.get());
+    InflateStep step;
+    // Where the data are damaged ISA-L may count more bytes than it was given.
+    step.taken = state_->avail_in <= in_before ? in_before - state_->avail_in : in_before;
+    step.made = state_->avail_out <= out_before ? out_before - state_->avail_out : out_before;
+    step.member_done = code == ISAL_DECOMP_OK && state_->block_state == ISAL_BLOCK_FINISH;
+    if (code < 0) step.trouble = IsalTrouble(code);
+    return step;
+  }
+
+  void Restart() override {
+    isal_inflate_init(state_.get());
+    state_->crc_flag = ISAL_GZIP;
+  }
+
+ private:
+  std::unique_ptr<inflate_state> state_;
+};
+#endif
+
+class ZstdInflater final : public ByteInflater {
+ public:
+  ZstdInflater() : context_(ZSTD_createDCtx()) {
+    // A frame may ask for a window of gigabytes; 2^23 is what every level up to 19 uses, and
+    // what the zstd format asks decoders to support.
+    if (ready()) ZSTD_DCtx_setParameter(context_.get(), ZSTD_d_windowLogMax, 23);
+  }
+
+  bool ready() const { return context_ != nullptr; }
+
+  InflateStep Inflate(std::span<const char> in, std::span<char> out) override {
+    ZSTD_inBuffer input{in.data(), in.size(), 0};
+    ZSTD_outBuffer output{out.data(), out.size(), 0};
+    const size_t code = ZSTD_decompressStream(context_.get(), &output, &input);
+    InflateStep step;
+    step.taken = input.pos;
+    step.made = output.pos;
+    if (ZSTD_isError(code) != 0) {
+      step.trouble = std::string("the zstd data are wrong: ") + ZSTD_getErrorName(code);
+    } else {
+      step.member_done = code == 0;
+    }
+    return step;
+  }
+
+  void Restart() override { ZSTD_DCtx_reset(context_.get(), ZSTD_reset_session_only); }
+
+ private:
+  struct Free {
+    void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
+  };
+  std::unique_ptr<ZSTD_DCtx, Free> context_;
+};
+
+}  // namespace
+
+std::unique_ptr<ByteInflater> MakeZlibInflater() {
+  auto inflater = std::make_unique<ZlibInflater>();
+  if (!inflater->ready()) return nullptr;
+  return inflater;
+}
+
+std::unique_ptr<ByteInflater> MakeGzipInflater() {
+#ifdef TRACEDB_WITH_ISAL
+  return std::make_unique<IsalInflater>();
+#else
+  return MakeZlibInflater();
+#endif
+}
+
+std::unique_ptr<ByteInflater> MakeZstdInflater() {
+  auto inflater = std::make_unique<ZstdInflater>();
+  if (!inflater->ready()) return nullptr;
+  return inflater;
+}
+
+}  // namespace tracedb

@@ -1,0 +1,36 @@
+#include "tracedb/memory/load_limits.h"
+
+#include <algorithm>
+#include <thread>
+
+namespace tracedb {
+
+LoadLimits LoadLimits::For(size_t memory_bytes, unsigned threads) {
+  constexpr size_t kMiB = size_t{1} << 20;
+  LoadLimits limits;
+  limits.memory_bytes = std::max(memory_bytes, kMemoryBytesMin);
+  const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+  // Reading keeps one core busy; on two, a second parser takes it away from the reader for longer
+  // than it helps (bench/README.md).
+  limits.parsers = threads != 0 ? threads : std::clamp(cores - 1, 1u, 6u);
+  // Program and libraries take about 12 MiB. Of the rest, half is for the parsers: each needs
+  // windows and batches on their way, an index of four bytes for each byte of a window, and its
+  // dictionary and layouts. The other half is shared out below; tests/unit adds it all up.
+  const size_t spare = limits.memory_bytes - 12 * kMiB;
+  limits.window_bytes = std::clamp(spare / 116 / 65536 * 65536, 2 * 65536 * size_t{1}, kMiB);
+  limits.dictionary_bytes_max = std::clamp(spare / 64, kMiB / 2, 64 * kMiB);
+  const size_t each_parser = 8 * limits.window_bytes + 2 * limits.dictionary_bytes_max;
+  const size_t parsers_max = std::max<size_t>(1, spare / 2 / each_parser);
+  limits.parsers = static_cast<unsigned>(std::min<size_t>(limits.parsers, parsers_max));
+  limits.event_bytes_max = std::clamp(spare / 48, limits.window_bytes, 16 * kMiB);
+  limits.header_bytes_max = spare / 64;
+  limits.open_bytes_max = spare / 16;
+  limits.gathered_bytes_max = spare / 20;
+  limits.gathered_long_bytes_max = spare / 100;
+  limits.derive_bytes_max = spare / 5;
+  limits.host_bytes_max = spare / 4;
+  limits.sqlite_cache_kib = static_cast<int64_t>(std::min(spare / 16, 64 * kMiB) / 1024);
+  return limits;
+}
+
+}  // namespace tracedb

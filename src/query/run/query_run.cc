@@ -1,0 +1,203 @@
+#include "tracedb/query/run/query_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "query/run/query_arguments.h"
+#include "query/run/query_assert.h"
+#include "tracedb/text/result_sinks.h"
+#include "tracedb/text/result_text.h"
+#include "query/run/sql_text.h"
+
+namespace tracedb {
+namespace {
+
+constexpr size_t kStatementsMax = 1000;
+constexpr std::string_view kOnlyReads = "tracedb query only reads";
+constexpr std::string_view kUseTheShell = "to change the database, open it with the sqlite3 shell";
+
+// Compiles the statements of one text, and refuses what does not plainly read.
+class Compiler {
+ public:
+  Compiler(SqliteDb& db, const QueryDoc& doc) : db_(db), doc_(doc) {}
+
+  Result<std::vector<SqliteStatement>> All();
+
+ private:
+  Result<SqliteStatement> Next(std::string_view sql, std::string_view* rest);
+  Error At(std::string_view place, std::string_view what, std::string_view advice) const;
+  Error Refused(std::string_view sql, std::string_view what) const {
+    return At(sql, fmt::format("{}: {}", what, kOnlyReads), kUseTheShell);
+  }
+  Error Failed(std::string_view sql, const Error& error) const;
+
+  SqliteDb& db_;
+  const QueryDoc& doc_;
+};
+
+// `place` is a part of the doc's SQL; its line is the error's.
+Error Compiler::At(std::string_view place, std::string_view what, std::string_view advice) const {
+  const auto line = doc_.sql_line + std::count(doc_.sql.data(), place.data(), '\n');
+  return Error{ErrorKind::kQuery, fmt::format("{}:{}: {}", doc_.file, line, what),
+               std::string(advice)};
+}
+
+Error Compiler::Failed(std::string_view sql, const Error& error) const {
+  if (error.kind != ErrorKind::kQuery) {
+    return Error{ErrorKind::kInput, fmt::format("{}: {}", db_.path().string(), error.what),
+                 error.advice};
+  }
+  if (sql.starts_with('.')) {
+    return At(sql, ShownText(error.what), "commands with a dot belong to the sqlite3 shell");
+  }
+  const int offset = db_.ErrorOffset();
+  if (offset > 0) sql.remove_prefix(std::min(sql.size(), static_cast<size_t>(offset)));
+  return At(sql, ShownText(error.what), error.advice);
+}
+
+Result<SqliteStatement> Compiler::Next(std::string_view sql, std::string_view* rest) {
+  const std::string verb = StatementVerb(sql);
+  if (VerbChanges(verb)) return Refused(sql, fmt::format("{} is not reading", verb));
+  auto prepared = db_.Prepare(sql, rest);
+  if (!prepared.ok()) {
+    // The words SQLite has for what RestrictToReading() refuses.
+    if (verb == "PRAGMA" && prepared.error().what == "not authorized") {
+      return Refused(sql,
+                     fmt::format("PRAGMA {} may change something", ShownText(PragmaName(sql))));
+    }
+    return Failed(sql, prepared.error());
+  }
+  if (!prepared.value().IsReadOnly()) {
+    return Refused(sql, fmt::format("{} would write", verb.empty() ? "this" : verb));
+  }
+  return prepared;
+}
+
+Result<std::vector<SqliteStatement>> Compiler::All() {
+  const std::string_view text = doc_.sql;
+  if (const size_t zero = text.find('\0'); zero != std::string_view::npos) {
+    return At(text.substr(zero), "a zero byte: this is no SQL text", "");
+  }
+  std::vector<SqliteStatement> statements;
+  std::string_view sql = SkipBlankSql(text);
+  if (sql.empty()) {
+    return Error{ErrorKind::kQuery, fmt::format("{}: there is no SQL in it", doc_.file), ""};
+  }
+  while (!sql.empty()) {
+    if (statements.size() == kStatementsMax) {
+      return At(sql, fmt::format("over {} statements", kStatementsMax), "");
+    }
+    std::string_view rest;
+    TRACEDB_ASSIGN(statement, Next(sql, &rest));
+    statements.push_back(std::move(statement));
+    sql = SkipBlankSql(rest);
+  }
+  return statements;
+}
+
+std::vector<std::string> ColumnNames(const SqliteStatement& statement) {
+  std::vector<std::string> names;
+  for (int i = 0; i < statement.ColumnCount(); ++i) names.emplace_back(statement.ColumnName(i));
+  return names;
+}
+
+}  // namespace
+
+PreparedQuery::PreparedQuery() = default;
+PreparedQuery::~PreparedQuery() = default;
+PreparedQuery::PreparedQuery(PreparedQuery&&) noexcept = default;
+PreparedQuery& PreparedQuery::operator=(PreparedQuery&&) noexcept = default;
+
+Result<PreparedQuery> PreparedQuery::Prepare(SqliteDb& db, const QueryDoc& doc,
+                                             const QueryInputs& inputs) {
+  db.RestrictToReading();
+  PreparedQuery query;
+  query.file_ = doc.file;
+  query.name_ = doc.name;
+  query.when_empty_ = doc.when_empty;
+  TRACEDB_ASSIGN(statements, Compiler(db, doc).All());
+  query.statements_ = std::move(statements);
+  TRACEDB_TRY(BindArguments(query.statements_, doc, inputs.params));
+  if (inputs.assert_expression.empty()) return query;
+  if (query.statements_.size() != 1) {
+    return Error{ErrorKind::kUsage,
+                 fmt::format("{}: --assert needs one statement, this has {}", doc.file,
+                             query.statements_.size()),
+                 "run each by itself"};
+  }
+  TRACEDB_ASSIGN(assertion, RowAssertion::Prepare(db, ColumnNames(query.statements_[0]),
+                                                  inputs.assert_expression));
+  query.assertion_ = std::make_unique<RowAssertion>(std::move(assertion));
+  return query;
+}
+
+// True: the running statement stands on a row, and the sink has its names.
+Result<bool> PreparedQuery::StepTo(RowSink& sink) {
+  SqliteStatement& statement = statements_[running_];
+  auto stepped = statement.Step();
+  if (!stepped.ok()) {
+    Error error = std::move(stepped).error();
+    if (error.kind != ErrorKind::kQuery) error.kind = ErrorKind::kInput;
+    error.what = fmt::format("{}: {}", file_, ShownText(error.what));
+    return error;
+  }
+  // Not before the first step: a statement that fails at once prints nothing. One without columns
+  // is a PRAGMA that tells nothing.
+  if (cells_.empty() && statement.ColumnCount() > 0) {
+    const std::vector<std::string> names = ColumnNames(statement);
+    cells_.resize(names.size());
+    TRACEDB_TRY(sink.Begin(names));
+  }
+  return stepped.value() && !cells_.empty();
+}
+
+Status PreparedQuery::EndStatement(RowSink& sink) {
+  const bool has_result = !cells_.empty();
+  statements_[running_].Reset();
+  cells_.clear();
+  ++running_;
+  return has_result ? sink.End() : Status(Done{});
+}
+
+Result<bool> PreparedQuery::Advance(RowSink& sink, std::optional<int64_t> rows_max) {
+  while (running_ < statements_.size()) {
+    TRACEDB_ASSIGN(is_row, StepTo(sink));
+    if (is_row && rows_max.has_value() && outcome_.rows >= *rows_max) {
+      outcome_.cut = true;
+      TRACEDB_TRY(EndStatement(sink));
+      running_ = statements_.size();
+      return false;
+    }
+    if (!is_row) {
+      TRACEDB_TRY(EndStatement(sink));
+      continue;
+    }
+    const SqliteStatement& statement = statements_[running_];
+    ++outcome_.rows;
+    // Before the cells are read: reading a value as text may change its type.
+    if (assertion_ != nullptr) TRACEDB_TRY(assertion_->Check(statement));
+    for (size_t i = 0; i < cells_.size(); ++i) cells_[i] = ReadCell(statement, static_cast<int>(i));
+    TRACEDB_TRY(sink.Row(cells_));
+    return true;
+  }
+  return false;
+}
+
+Result<QueryOutcome> PreparedQuery::Run(RowSink& sink, std::optional<int64_t> rows_max) {
+  while (true) {
+    TRACEDB_ASSIGN(more, Advance(sink, rows_max));
+    if (!more) break;
+  }
+  if (assertion_ != nullptr) TRACEDB_TRY(assertion_->Verdict(name_));
+  QueryOutcome outcome = outcome_;
+  if (outcome.rows > 0) return outcome;
+  outcome.note = when_empty_;
+  if (outcome.note.empty() && assertion_ != nullptr) {
+    outcome.note = fmt::format("{}: there is no row, so --assert had nothing to check", name_);
+  }
+  return outcome;
+}
+
+}  // namespace tracedb

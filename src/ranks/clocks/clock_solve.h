@@ -1,0 +1,50 @@
+// From differences of ends to one clock a host.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ranks/clocks/end_differences.h"
+
+namespace tracedb {
+
+// A correction below this is left out: then times stay as the trace has them.
+inline constexpr double kOffsetMinNs = 50e3;
+
+struct RankHost {
+  int64_t rank = 0;
+  std::optional<std::string> host;
+};
+
+// aligned = ts + offset_ns + (ts - origin_ns) * drift_ppb / 10^9.
+struct RankClock {
+  bool is_compared = false;  // the rest is known only then
+  std::string name;          // of the clock: its host's, or its own
+  int64_t reference_rank =
+      0;  // the lowest rank that it was compared with, over any number of others
+  int64_t offset_ns = 0;
+  int64_t drift_ppb = 0;
+  int64_t origin_ns = 0;
+  int64_t residual_p95_ns = 0;  // how well it agrees with the clocks that it was compared with
+};
+
+struct ClockPair {
+  std::string first;
+  std::string second;
+  int64_t collectives = 0;  // once for each two ranks that were compared
+  int64_t residual_p50_ns = 0;
+  int64_t residual_p95_ns = 0;
+};
+
+struct ClockSolution {
+  std::vector<RankClock> ranks;  // as they were given
+  std::vector<ClockPair> pairs;  // sorted by the clocks' lowest ranks
+};
+
+// `ranks` are sorted by rank; the pairs hold places in it. Ranks of one host have one clock, unless
+// the data contradict it.
+ClockSolution SolveClocks(const std::vector<RankHost>& ranks, const std::vector<RankPair>& pairs);
+
+}  // namespace tracedb

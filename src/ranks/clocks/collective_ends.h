@@ -1,0 +1,19 @@
+// The ends of the collectives in a database, as differences between ranks.
+#pragma once
+
+#include <vector>
+
+#include "ranks/clocks/clock_solve.h"
+#include "ranks/clocks/end_differences.h"
+#include "tracedb/base/result.h"
+#include "tracedb/base/sqlite_db.h"
+
+namespace tracedb {
+
+// Sorted by rank.
+Result<std::vector<RankHost>> ReadRankHosts(SqliteDb& db);
+
+// Of a group with very many collectives an even share is read, the same on all ranks.
+Result<std::vector<RankPair>> ReadEndDifferences(SqliteDb& db, const std::vector<RankHost>& ranks);
+
+}  // namespace tracedb

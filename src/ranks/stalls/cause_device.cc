@@ -1,0 +1,176 @@
+#include "ranks/stalls/cause_device.h"
+
+#include <algorithm>
+
+namespace tracedb {
+namespace {
+
+// Bounds what one look costs: where a stretch holds more, its end is looked at. Of what begins
+// before it, on a stream: kernels hardly overlap there, so what reaches into the stretch began
+// lately.
+constexpr int64_t kKernelsMax = 8192;
+constexpr int64_t kEarlierMax = 32;
+constexpr size_t kKnownMax = 4096;
+// A shorter kernel waits for nobody that matters: it is not looked up.
+constexpr int64_t kWaitNsMin = 10'000;
+
+TimeRange Clip(TimeRange range, TimeRange to) {
+  return {std::max(range.from_ns, to.from_ns), std::min(range.to_ns, to.to_ns)};
+}
+
+}  // namespace
+
+Result<DeviceWatch> DeviceWatch::Open(SqliteDb& db, const CauseClocks& clocks) {
+  DeviceWatch watch(db, clocks);
+  const auto prepare = [&db](std::optional<SqliteStatement>& to, const char* sql) -> Status {
+    TRACEDB_ASSIGN(statement, db.Prepare(sql));
+    to.emplace(std::move(statement));
+    return Done{};
+  };
+  TRACEDB_TRY(prepare(watch.track_of_, "SELECT track FROM gpu_slice WHERE id = ?1"));
+  TRACEDB_TRY(prepare(watch.tracks_,
+                      "SELECT o.id, o.base_ns, o.rank FROM track t JOIN track o "
+                      "ON o.trace_id = t.trace_id AND o.device = t.device WHERE t.id = ?1"));
+  const std::string columns = "SELECT id, ts, dur, kind FROM gpu_slice WHERE track = ?1 AND ts ";
+  TRACEDB_TRY(
+      prepare(watch.within_, (columns + ">= ?2 AND ts < ?3 ORDER BY ts DESC LIMIT ?4").c_str()));
+  TRACEDB_TRY(prepare(watch.before_, (columns + "< ?2 ORDER BY ts DESC LIMIT ?3").c_str()));
+  TRACEDB_TRY(prepare(watch.parts_,
+                      "SELECT o.id, o.rank, o.ts_ns FROM collective_part p JOIN collective_part o "
+                      "ON o.group_id = p.group_id AND o.pair = p.pair AND o.by_seq = p.by_seq "
+                      "AND o.match_no = p.match_no WHERE p.id = ?1"));
+  return watch;
+}
+
+Result<const std::vector<DeviceWatch::Track>*> DeviceWatch::TracksOf(int64_t kernel_id) {
+  track_of_->Reset();
+  TRACEDB_TRY(track_of_->Bind(1, kernel_id));
+  TRACEDB_ASSIGN(any, track_of_->Step());
+  const int64_t own = any ? track_of_->Int(0) : 0;
+  track_of_->Reset();
+  const auto known = known_.find(own);
+  if (known != known_.end()) return &known->second;
+  if (known_.size() >= kKnownMax) known_.clear();
+  std::vector<Track>& tracks = known_[own];
+  TRACEDB_TRY(tracks_->Bind(1, own));
+  for (;;) {
+    TRACEDB_ASSIGN(row, tracks_->Step());
+    if (!row) break;
+    tracks.push_back({tracks_->Int(0), tracks_->Int(1), tracks_->Int(2)});
+  }
+  tracks_->Reset();
+  return &tracks;
+}
+
+Result<DeviceStory> DeviceWatch::Look(int64_t kernel_id, TimeRange range) {
+  pieces_.clear();
+  TRACEDB_ASSIGN(tracks, TracksOf(kernel_id));
+  for (const Track& track : *tracks) TRACEDB_TRY(Gather(track, kernel_id, range));
+  return Tell(range);
+}
+
+// `range` begins later afterwards where there was too much in it.
+Status DeviceWatch::Gather(const Track& track, int64_t kernel_id, TimeRange& range) {
+  TRACEDB_TRY(within_->Bind(1, track.id));
+  TRACEDB_TRY(within_->Bind(2, range.from_ns - track.base_ns));
+  TRACEDB_TRY(within_->Bind(3, range.to_ns - track.base_ns));
+  TRACEDB_TRY(within_->Bind(4, kKernelsMax));
+  int64_t count = 0;
+  for (;; ++count) {
+    TRACEDB_ASSIGN(row, within_->Step());
+    if (!row) break;
+    if (count + 1 == kKernelsMax) range.from_ns = within_->Int(1) + track.base_ns;
+    if (within_->Int(0) != kernel_id) TRACEDB_TRY(AddKernel(*within_, track));
+  }
+  within_->Reset();
+  TRACEDB_TRY(before_->Bind(1, track.id));
+  TRACEDB_TRY(before_->Bind(2, range.from_ns - track.base_ns));
+  TRACEDB_TRY(before_->Bind(3, kEarlierMax));
+  for (;;) {
+    TRACEDB_ASSIGN(row, before_->Step());
+    if (!row) break;
+    const bool runs_on = before_->Int(1) + before_->Int(2) > range.from_ns - track.base_ns;
+    if (runs_on && before_->Int(0) != kernel_id) TRACEDB_TRY(AddKernel(*before_, track));
+  }
+  before_->Reset();
+  return Done{};
+}
+
+Status DeviceWatch::AddKernel(const SqliteStatement& row, const Track& track) {
+  const int64_t id = row.Int(0);
+  const int64_t start_ns = row.Int(1) + track.base_ns;
+  const TimeRange kernel{start_ns, start_ns + row.Int(2)};
+  constexpr int64_t kCommunication = 1;
+  if (row.Int(3) == kCommunication && kernel.length() >= kWaitNsMin) {
+    TRACEDB_ASSIGN(waits, AddWait(id, kernel));
+    if (waits) return Done{};
+  }
+  if (kernel.length() > 0) pieces_.push_back({id, kernel, 0});
+  return Done{};
+}
+
+// A communication kernel waits until the last part of its collective starts, then it works.
+Result<bool> DeviceWatch::AddWait(int64_t kernel_id, TimeRange kernel) {
+  TRACEDB_TRY(parts_->Bind(1, kernel_id));
+  int64_t last_id = 0;
+  int64_t last_rank = 0;
+  int64_t last_ns = 0;
+  int64_t shift_ns = 0;
+  for (;;) {
+    TRACEDB_ASSIGN(row, parts_->Step());
+    if (!row) break;
+    const int64_t id = parts_->Int(0);
+    const int64_t rank = parts_->Int(1);
+    const int64_t shift = clocks_->ShiftNs(rank, parts_->Int(2));
+    const int64_t start_ns = parts_->Int(2) + shift;
+    if (id == kernel_id) shift_ns = shift;
+    const bool later = start_ns > last_ns || (start_ns == last_ns && rank < last_rank);
+    if (last_id != 0 && !later) continue;
+    last_id = id;
+    last_rank = rank;
+    last_ns = start_ns;
+  }
+  parts_->Reset();
+  const int64_t until_ns = std::min(last_ns - shift_ns, kernel.to_ns);
+  if (last_id == 0 || last_id == kernel_id || until_ns <= kernel.from_ns) return false;
+  pieces_.push_back({kernel_id, {kernel.from_ns, until_ns}, last_id});
+  if (kernel.to_ns > until_ns) pieces_.push_back({kernel_id, {until_ns, kernel.to_ns}, 0});
+  return true;
+}
+
+DeviceStory DeviceWatch::Tell(TimeRange range) {
+  DeviceStory story;
+  std::sort(pieces_.begin(), pieces_.end(),
+            [](const Piece& a, const Piece& b) { return a.range.from_ns < b.range.from_ns; });
+  // How far all of them, and those that work, have covered the stretch.
+  int64_t any_to_ns = range.from_ns;
+  int64_t work_to_ns = range.from_ns;
+  int64_t any_ns = 0;
+  const auto see_gap = [&](int64_t until_ns, int64_t kernel_id) {
+    if (until_ns - any_to_ns <= story.gap.length()) return;
+    story.gap = {any_to_ns, until_ns};
+    story.behind_gap_id = kernel_id;
+  };
+  for (const Piece& piece : pieces_) {
+    const TimeRange part = Clip(piece.range, range);
+    if (part.length() <= 0) continue;
+    see_gap(part.from_ns, piece.kernel_id);
+    any_ns += std::max<int64_t>(0, part.to_ns - std::max(any_to_ns, part.from_ns));
+    any_to_ns = std::max(any_to_ns, part.to_ns);
+    const bool works = piece.wait_for_id == 0;
+    DeviceStory::Item& longest = works ? story.work : story.wait;
+    if (part.length() > longest.length_ns) {
+      longest = {piece.kernel_id, part.length()};
+      if (!works) story.wait_for_id = piece.wait_for_id;
+    }
+    if (!works) continue;
+    story.busy_ns += std::max<int64_t>(0, part.to_ns - std::max(work_to_ns, part.from_ns));
+    work_to_ns = std::max(work_to_ns, part.to_ns);
+  }
+  see_gap(range.to_ns, 0);
+  story.wait_ns = any_ns - story.busy_ns;
+  story.idle_ns = range.length() - any_ns;
+  return story;
+}
+
+}  // namespace tracedb

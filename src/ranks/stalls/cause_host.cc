@@ -1,0 +1,198 @@
+#include "ranks/stalls/cause_host.h"
+
+#include <algorithm>
+
+#include "tracedb/derive/long_slices.h"
+
+namespace tracedb {
+namespace {
+
+// Of slices that begin before the stretch, at most so many are looked at: whatever still holds the
+// thread then began not long ago, or has many within it and is no hold.
+constexpr int kEarlierMax = 256;
+constexpr int64_t kSlicesMax = 8192;
+constexpr size_t kKnownMax = 4096;  // of what is kept from one look to the next
+
+bool WaitsForDevice(const std::string& name) {
+  const auto has = [&name](const char* part) { return name.find(part) != std::string::npos; };
+  if (!name.starts_with("cuda") && !name.starts_with("hip") && !name.starts_with("cu")) {
+    return false;
+  }
+  return has("Synchronize") || ((has("Memcpy") || has("Memset")) && !has("Async"));
+}
+
+}  // namespace
+
+Result<HostWatch> HostWatch::Open(SqliteDb& db) {
+  HostWatch watch(db);
+  const auto prepare = [&db](std::optional<SqliteStatement>& to, const char* sql) -> Status {
+    TRACEDB_ASSIGN(statement, db.Prepare(sql));
+    to.emplace(std::move(statement));
+    return Done{};
+  };
+  TRACEDB_TRY(prepare(watch.track_of_, "SELECT track FROM runtime_slice WHERE id = ?1"));
+  TRACEDB_TRY(prepare(watch.base_of_, "SELECT base_ns FROM track WHERE id = ?1"));
+  TRACEDB_TRY(prepare(watch.stepping_,
+                      "SELECT DISTINCT o.id, o.base_ns FROM track t JOIN track o "
+                      "ON o.trace_id = t.trace_id AND o.id <> t.id "
+                      "WHERE t.id = ?1 AND o.id IN (SELECT track FROM step)"));
+  TRACEDB_TRY(prepare(watch.label_, "SELECT name, category FROM label WHERE id = ?1"));
+  for (const EventTable table : kLongSliceTables) {
+    const std::string name(EventTableName(table));
+    TRACEDB_ASSIGN(rows, db.Prepare("SELECT id, ts, dur, label FROM " + name + " INDEXED BY " +
+                                    name + "_long WHERE dur >= " + std::to_string(kLongSliceNs) +
+                                    " AND track = ?1 AND ts < ?2 ORDER BY ts DESC LIMIT ?3"));
+    watch.long_.push_back(std::move(rows));
+  }
+  return watch;
+}
+
+Result<const HostWatch::Track*> HostWatch::TrackOf(int64_t launch_slice_id) {
+  TRACEDB_TRY(track_of_->Bind(1, launch_slice_id));
+  TRACEDB_ASSIGN(any, track_of_->Step());
+  const int64_t id = any ? track_of_->Int(0) : 0;
+  track_of_->Reset();
+  const auto known = tracks_.find(id);
+  if (known != tracks_.end()) return &known->second;
+  if (tracks_.size() >= kKnownMax) tracks_.clear();
+  Track& track = tracks_[id];
+  track.id = id;
+  TRACEDB_TRY(base_of_->Bind(1, id));
+  TRACEDB_ASSIGN(found, base_of_->Step());
+  if (found) track.base_ns = base_of_->Int(0);
+  base_of_->Reset();
+  TRACEDB_TRY(stepping_->Bind(1, id));
+  for (;;) {
+    TRACEDB_ASSIGN(row, stepping_->Step());
+    if (!row) break;
+    track.stepping.emplace_back(stepping_->Int(0), stepping_->Int(1));
+  }
+  stepping_->Reset();
+  return &track;
+}
+
+Result<const HostWatch::Label*> HostWatch::LabelOf(int64_t id) {
+  const auto known = labels_.find(id);
+  if (known != labels_.end()) return &known->second;
+  if (labels_.size() >= kKnownMax) labels_.clear();
+  Label& label = labels_[id];
+  TRACEDB_TRY(label_->Bind(1, id));
+  TRACEDB_ASSIGN(any, label_->Step());
+  if (any) {
+    label.name = label_->Text(0);
+    label.annotation = label_->Text(1) == "user_annotation";
+    label.waits_for_device = WaitsForDevice(label.name);
+    label.step = label.name.starts_with("ProfilerStep#");
+  }
+  label_->Reset();
+  return &label;
+}
+
+Result<HostStory> HostWatch::Look(int64_t launch_slice_id, TimeRange range) {
+  TRACEDB_ASSIGN(track, TrackOf(launch_slice_id));
+  TRACEDB_ASSIGN(story, LookAt(track->id, track->base_ns, range, false));
+  if (2 * story.longest_ns >= range.length()) return story;
+  for (const auto& [id, base_ns] : track->stepping) {
+    TRACEDB_ASSIGN(other, LookAt(id, base_ns, range, true));
+    const bool clear = 2 * other.longest_ns >= range.length();
+    if (clear || story.slice_id == 0) story = std::move(other);
+    if (clear) break;
+  }
+  return story;
+}
+
+// What another thread is still in at the end waits for the launching one: it does not hold it.
+Result<HostStory> HostWatch::LookAt(int64_t track, int64_t base_ns, TimeRange range, bool other) {
+  slices_.clear();
+  for (SqliteStatement& rows : long_) TRACEDB_TRY(Gather(rows, track, base_ns, range));
+  if (other) std::erase_if(slices_, [&](const Slice& s) { return s.range.to_ns > range.to_ns; });
+  Nest(range);
+  TRACEDB_ASSIGN(story, Tell());
+  story.range = {std::max(story.range.from_ns, range.from_ns),
+                 std::min(story.range.to_ns, range.to_ns)};
+  return story;
+}
+
+Status HostWatch::Gather(SqliteStatement& rows, int64_t track, int64_t base_ns, TimeRange range) {
+  TRACEDB_TRY(rows.Bind(1, track));
+  TRACEDB_TRY(rows.Bind(2, range.to_ns - base_ns));
+  TRACEDB_TRY(rows.Bind(3, kSlicesMax));
+  for (int earlier = 0; earlier < kEarlierMax;) {
+    TRACEDB_ASSIGN(row, rows.Step());
+    if (!row) break;
+    const int64_t start_ns = rows.Int(1) + base_ns;
+    const TimeRange slice{start_ns, start_ns + rows.Int(2)};
+    if (slice.from_ns < range.from_ns) ++earlier;
+    if (slice.to_ns <= range.from_ns) continue;
+    TRACEDB_ASSIGN(label, LabelOf(rows.Int(3)));
+    if (!label->step) slices_.push_back({rows.Int(0), slice, rows.Int(3), 0, -1});
+  }
+  rows.Reset();
+  return Done{};
+}
+
+// Finds each slice's parent, and takes from the parent's own time what the slice has of it.
+void HostWatch::Nest(TimeRange range) {
+  std::sort(slices_.begin(), slices_.end(), [](const Slice& a, const Slice& b) {
+    if (a.range.from_ns != b.range.from_ns) return a.range.from_ns < b.range.from_ns;
+    return a.range.to_ns != b.range.to_ns ? a.range.to_ns > b.range.to_ns : a.id < b.id;
+  });
+  std::vector<int> open;
+  for (size_t i = 0; i < slices_.size(); ++i) {
+    Slice& slice = slices_[i];
+    while (!open.empty() &&
+           slices_[static_cast<size_t>(open.back())].range.to_ns <= slice.range.from_ns) {
+      open.pop_back();
+    }
+    slice.parent = open.empty() ? -1 : open.back();
+    const int64_t from_ns = std::max(slice.range.from_ns, range.from_ns);
+    slice.own_ns = std::max<int64_t>(0, std::min(slice.range.to_ns, range.to_ns) - from_ns);
+    if (slice.parent >= 0) {
+      Slice& parent = slices_[static_cast<size_t>(slice.parent)];
+      const int64_t to_ns = std::min({slice.range.to_ns, range.to_ns, parent.range.to_ns});
+      parent.own_ns -= std::max<int64_t>(0, to_ns - from_ns);
+    }
+    open.push_back(static_cast<int>(i));
+  }
+}
+
+// The name in which the thread was longest, and the longest slice of it. Around a slice that is
+// nearly as long an annotation says more to a person.
+Result<HostStory> HostWatch::Tell() {
+  std::map<int64_t, std::pair<int64_t, size_t>> by_label;  // own time summed, the longest slice
+  for (size_t i = 0; i < slices_.size(); ++i) {
+    const auto [at, is_new] = by_label.try_emplace(slices_[i].label, 0, i);
+    at->second.first += slices_[i].own_ns;
+    if (slices_[i].own_ns > slices_[at->second.second].own_ns) at->second.second = i;
+  }
+  HostStory story;
+  int64_t most_ns = 0;
+  size_t best = 0;
+  for (const auto& [label, sum] : by_label) {
+    if (sum.first <= most_ns) continue;
+    most_ns = sum.first;
+    best = sum.second;
+  }
+  if (most_ns == 0) return story;
+  const Slice* named = &slices_[best];
+  story.longest_ns = named->own_ns;
+  TRACEDB_ASSIGN(inner, LabelOf(named->label));
+  const bool is_annotation = inner->annotation;
+  story.waits_for_device = inner->waits_for_device;
+  const int64_t wide_ns = named->range.length() + named->range.length() / 4;
+  for (int at = named->parent; at >= 0; at = slices_[static_cast<size_t>(at)].parent) {
+    const Slice& around = slices_[static_cast<size_t>(at)];
+    if (is_annotation || around.range.length() > wide_ns) break;
+    TRACEDB_ASSIGN(label, LabelOf(around.label));
+    if (!label->annotation) continue;
+    named = &around;
+    break;
+  }
+  TRACEDB_ASSIGN(label, LabelOf(named->label));
+  story.slice_id = named->id;
+  story.name = label->name;
+  story.range = named->range;
+  return story;
+}
+
+}  // namespace tracedb

@@ -1,0 +1,70 @@
+// What held a thread of the host in a stretch of time, told by the slices that are long enough to
+// have an index (long_slices.h). Reads the database only.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ranks/stalls/cause_device.h"
+#include "tracedb/base/result.h"
+#include "tracedb/base/sqlite_db.h"
+
+namespace tracedb {
+
+struct HostStory {
+  int64_t slice_id = 0;    // 0: nothing is recorded
+  int64_t longest_ns = 0;  // for how long the thread was in it, and in nothing deeper
+  std::string name;
+  bool waits_for_device = false;  // it is a call that returns when the device has done its work
+  TimeRange range;                // when it was in it, at most
+};
+
+class HostWatch {
+ public:
+  static Result<HostWatch> Open(SqliteDb& db);
+
+  // The thread that made the runtime call, or the one that runs the steps where that tells more: a
+  // thread of the autograd engine has nothing to do before the other gets there. Once it is there
+  // it waits in a slice that goes on beyond the launch: such a slice tells nothing.
+  Result<HostStory> Look(int64_t launch_slice_id, TimeRange range);
+
+ private:
+  struct Track {
+    int64_t id = 0;
+    int64_t base_ns = 0;
+    std::vector<std::pair<int64_t, int64_t>> stepping;  // other threads: id and base_ns
+  };
+  struct Label {
+    std::string name;
+    bool annotation = false;
+    bool waits_for_device = false;
+    bool step = false;
+  };
+  struct Slice {
+    int64_t id;
+    TimeRange range;
+    int64_t label;
+    int64_t own_ns;  // in the stretch, and in none of the slices within
+    int parent;      // -1: none
+  };
+
+  explicit HostWatch(SqliteDb& db) : db_(&db) {}
+  Result<const Track*> TrackOf(int64_t launch_slice_id);
+  Result<const Label*> LabelOf(int64_t label);
+  Result<HostStory> LookAt(int64_t track, int64_t base_ns, TimeRange range, bool other);
+  Status Gather(SqliteStatement& rows, int64_t track, int64_t base_ns, TimeRange range);
+  void Nest(TimeRange range);
+  Result<HostStory> Tell();
+
+  SqliteDb* db_;
+  std::optional<SqliteStatement> track_of_, base_of_, stepping_, label_;
+  std::vector<SqliteStatement> long_;
+  std::map<int64_t, Track> tracks_;
+  std::map<int64_t, Label> labels_;
+  std::vector<Slice> slices_;
+};
+
+}  // namespace tracedb

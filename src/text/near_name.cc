@@ -1,0 +1,59 @@
+#include "tracedb/text/near_name.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tracedb {
+namespace {
+
+// Longer ones are nobody's typing mistake, and the work grows with the square of the length.
+constexpr size_t kTypedBytesMax = 100;
+constexpr size_t kSuggestionsMax = 3;
+
+char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+}  // namespace
+
+size_t EditDistance(std::string_view first, std::string_view second) {
+  std::vector<size_t> row(second.size() + 1);
+  for (size_t j = 0; j < row.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= first.size(); ++i) {
+    size_t diagonal = std::exchange(row[0], i);
+    for (size_t j = 1; j < row.size(); ++j) {
+      const size_t change = diagonal + (Lower(first[i - 1]) == Lower(second[j - 1]) ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, change});
+    }
+  }
+  return row.back();
+}
+
+std::vector<std::string> NearNames(std::string_view typed, std::span<const std::string> names) {
+  std::vector<std::pair<size_t, std::string>> found;
+  if (typed.empty() || typed.size() > kTypedBytesMax) return {};
+  for (const std::string& name : names) {
+    size_t distance = EditDistance(typed, name);
+    // A part of the name ("stalls" for "nccl_stalls") is as good as one wrong letter.
+    if (typed.size() >= 3 && name.find(typed) != std::string::npos) distance = 1;
+    if (distance <= std::max<size_t>(2, typed.size() / 3) && distance < typed.size()) {
+      found.emplace_back(distance, name);
+    }
+  }
+  std::sort(found.begin(), found.end());
+  std::vector<std::string> nearest;
+  for (size_t i = 0; i < std::min(found.size(), kSuggestionsMax); ++i) {
+    nearest.push_back(found[i].second);
+  }
+  return nearest;
+}
+
+std::string JoinNames(std::span<const std::string> names, std::string_view between) {
+  std::string joined;
+  for (const std::string& name : names) {
+    if (!joined.empty()) joined += between;
+    joined += name;
+  }
+  return joined;
+}
+
+}  // namespace tracedb
