@@ -10,27 +10,10 @@ namespace {
 
 constexpr std::string_view kEmpty = "\"\"";
 
-constexpr int kIdSlot = 0;           // event_id
-constexpr int kFirstNamedSlot = 1;   // external_id
-constexpr int kFirstOtherSlot = 15;  // v1: what it was called stands in the shape alone
-static_assert(kSlotColumns[kIdSlot] == "event_id" && kSlotColumns[kFirstOtherSlot] == "v1");
-
-// What args call the numbers that have a column under a name; for events whose args were not kept.
-constexpr std::array<std::string_view, kFirstOtherSlot> kSlotKeys = {"id",
-                                                                     "External id",
-                                                                     "correlation",
-                                                                     "Ev Idx",
-                                                                     "Record function id",
-                                                                     "Sequence number",
-                                                                     "Fwd thread id",
-                                                                     "Python id",
-                                                                     "Python parent id",
-                                                                     "Python module id",
-                                                                     "Addr",
-                                                                     "Bytes",
-                                                                     "Total Allocated",
-                                                                     "Total Reserved",
-                                                                     "Seq"};
+constexpr int kIdSlot = static_cast<int>(Slot::kId);
+constexpr int kFirstNamedSlot = static_cast<int>(Slot::kExternalId);
+// From here on what a number was called stands in the text alone.
+constexpr int kFirstOtherSlot = static_cast<int>(Slot::kValue1);
 
 // Of a character: the slot that it marks, or -1.
 constexpr std::array<int8_t, 256> kSlotOf = [] {
@@ -81,7 +64,7 @@ void AppendNamedSlots(std::string& out, const CutRow& row) {
     if (!row.HasSlot(slot)) continue;
     out += any ? ",\"" : ",\"args\":{\"";
     any = true;
-    out += kSlotKeys[static_cast<size_t>(slot)];
+    out += KeyOfSlot(static_cast<Slot>(slot));
     out += "\":";
     AppendSlot(out, row, slot);
   }
@@ -194,13 +177,13 @@ Result<CutEventText> CutEventText::Open(SqliteDb& db) {
 
 Result<CutEventText::Form> CutEventText::FormOf(const CutRow& row, const CutLabel& label,
                                                 const CutTrack& track) {
-  if (!IsSliceTable(row.table) || row.table == RowTable::kGpu || !row.dur.has_value() ||
+  if (!IsSliceTable(row.table) || row.table == EventTable::kGpuSlice || !row.dur.has_value() ||
       !row.ts.has_value()) {
     return Form::kAsItIs;
   }
   const Form pair = row.HasSlot(kIdSlot) ? Form::kAsyncPair : Form::kBeginEnd;
   if (label.sync && track.stream.has_value()) return Form::kAsItIs;
-  if (label.step && row.table != RowTable::kRuntime) {
+  if (label.step && row.table != EventTable::kRuntimeSlice) {
     TRACEDB_TRY(step_.Bind(1, row.id));
     TRACEDB_ASSIGN(is_step, step_.Step());
     step_.Reset();

@@ -18,7 +18,7 @@ Status CutFilter::SetTrace(SqliteDb& db, const CutSource& trace) {
 }
 
 Result<bool> CutFilter::Keeps(const CutRow& row, CutTexts& texts) const {
-  if (IsEmpty() || row.table == RowTable::kMetadata) return true;
+  if (IsEmpty() || row.table == EventTable::kMetadataEvent) return true;
   if (!categories_.empty()) {
     TRACEDB_ASSIGN(label, texts.Label(row.label));
     if (!label->category.has_value()) return false;

@@ -22,7 +22,7 @@ Status ListWholeFlows(SqliteDb& db, const CutSource& trace, const RowIds* found,
   TRACEDB_ASSIGN(insert, db.Prepare("INSERT INTO temp.flow_end SELECT f.id, l.category, "
                                     "f.event_id, f.phase FROM flow f LEFT JOIN label l "
                                     "ON l.id = f.label WHERE f.id = ?1"));
-  TRACEDB_ASSIGN(rows, CutRows::OpenOne(db, trace, found, RowTable::kFlow));
+  TRACEDB_ASSIGN(rows, CutRows::OpenOne(db, trace, found, EventTable::kFlow));
   for (;;) {
     TRACEDB_ASSIGN(row, rows.Next());
     if (row == nullptr) break;

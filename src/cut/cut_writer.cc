@@ -104,12 +104,13 @@ Status CutWriter::WriteRow(const CutSource& trace, const CutRow& row, CutEventTe
   }
   std::string pid = track->pid_json;
   if (processes_.has_value()) {
-    if (row.table == RowTable::kMetadata && CutProcesses::Replaces(label->name_json)) return Done{};
+    if (row.table == EventTable::kMetadataEvent && CutProcesses::Replaces(label->name_json))
+      return Done{};
     pid = processes_->PidJson(trace.rank, track->pid);
   }
   event_.clear();
   CutEventText::Append(event_, form, row, *label, *track, shape, pid, TimesOf(trace, row), ids);
-  if (row.table != RowTable::kMetadata) {
+  if (row.table != EventTable::kMetadataEvent) {
     report.events += CutEventText::EventsOf(form);
     report.slices += IsSliceTable(row.table) ? 1 : 0;
   }
@@ -124,7 +125,7 @@ Status CutWriter::WriteEvent(std::string_view event, OutputStream& output) {
 EventTimes CutWriter::TimesOf(const CutSource& trace, const CutRow& row) const {
   EventTimes times;
   if (!row.ts.has_value()) return times;
-  if (row.table == RowTable::kMetadata) {
+  if (row.table == EventTable::kMetadataEvent) {
     times.ts_ns = Minus(Plus(*row.ts, trace.file_base_ns), sources_.OutputBase());
     return times;
   }

@@ -1,11 +1,12 @@
 // Busy time of a rank through SQLite: for any number of activities, streams and traces, in the
 // memory of SQLite's sorter. A trace that fits in memory takes the way of derive_fresh.cc.
 
+#include "tracedb/derive/derive_busy.h"
+
 #include <optional>
 #include <string>
 
 #include "derive/busy_tables.h"
-#include "tracedb/derive/derive_tables.h"
 
 namespace tracedb {
 namespace {
@@ -76,18 +77,6 @@ Status DeriveStreams(SqliteDb& db, int64_t rank, BusyTables& tables) {
 }
 
 }  // namespace
-
-Status StoreFreshUse(SqliteDb& db, int64_t rank, const FreshUse& use) {
-  TRACEDB_ASSIGN(tables, BusyTables::Create(db, rank));
-  for (const FreshUse::Device& device : use.devices) {
-    if (device.use.any()) TRACEDB_TRY(tables.Device(device.device, device.use));
-  }
-  for (const FreshUse::Stream& stream : use.streams) {
-    if (stream.use.activities() == 0) continue;
-    TRACEDB_TRY(tables.Stream(stream.device, stream.stream, stream.use));
-  }
-  return Done{};
-}
 
 Status DeriveBusy(SqliteDb& db, int64_t rank) {
   for (const char* table : {"busy_segment", "device_use", "stream_use"}) {

@@ -1,6 +1,8 @@
+#include "tracedb/derive/derive_collectives.h"
+
+#include <algorithm>
 #include <string>
 
-#include "tracedb/derive/derive_tables.h"
 #include "tracedb/memory/text_dictionary.h"
 
 namespace tracedb {
@@ -99,19 +101,33 @@ Status DeriveGroups(SqliteDb& db, int64_t trace_id, const std::vector<HeaderGrou
   return Done{};
 }
 
+Result<ArgsParallelism> ReadArgsParallelism(SqliteDb& db) {
+  ArgsParallelism found;
+  TRACEDB_ASSIGN(rows, db.Prepare("SELECT a.id, p.parallelism FROM shape a JOIN process_groups p "
+                                  "ON p.ranks = a.group_ranks"));
+  for (;;) {
+    TRACEDB_ASSIGN(row, rows.Step());
+    if (!row) return found;
+    const auto name = std::find(kParallelismNames.begin(), kParallelismNames.end(), rows.Text(1));
+    if (name == kParallelismNames.end()) continue;
+    found.emplace(rows.Int(0), static_cast<Parallelism>(name - kParallelismNames.begin()));
+  }
+}
+
 Status MergeGroups(SqliteDb& db) {
   return db.Execute(std::string("INSERT INTO main.process_group SELECT * FROM "
                                 "fresh.process_group WHERE true ") +
                     kAddNamesSql);
 }
 
-Status RemakeGroups(SqliteDb& db) {
+Status RemakeGroups(SqliteDb& db,
+                    const std::function<std::vector<HeaderGroup>(std::string_view)>& groups_of) {
   TRACEDB_TRY(db.Execute("DELETE FROM main.process_group"));
   TRACEDB_ASSIGN(traces, db.Prepare("SELECT trace_id, header FROM main.trace ORDER BY trace_id"));
   for (;;) {
     TRACEDB_ASSIGN(row, traces.Step());
     if (!row) return Done{};
-    TRACEDB_TRY(DeriveGroups(db, traces.Int(0), GroupsOfStoredHeader(traces.Text(1))));
+    TRACEDB_TRY(DeriveGroups(db, traces.Int(0), groups_of(traces.Text(1))));
   }
 }
 

@@ -1,4 +1,4 @@
-#include "tracedb/derive/derive_host.h"
+#include "derive/derive_host.h"
 
 #include <algorithm>
 #include <array>
@@ -123,11 +123,12 @@ void HostDerivation::CountFor(const LaunchPath& path, const Pending& pending) {
 }
 
 Parallelism HostDerivation::ParallelismOf(const GpuActivity& activity, const LaunchPath& path,
-                                          const GroupShapes& groups) const {
-  if (const auto own = groups.find(activity.shape); own != groups.end()) return own->second;
+                                          const ArgsParallelism& parallelism) const {
+  if (const auto own = parallelism.find(activity.shape); own != parallelism.end())
+    return own->second;
   for (PathId at = path.path; at != 0; at = paths_.node(at).parent) {
-    const auto found = groups.find(paths_.node(at).shape);
-    if (found != groups.end()) return found->second;
+    const auto found = parallelism.find(paths_.node(at).shape);
+    if (found != parallelism.end()) return found->second;
   }
   return Parallelism::kOther;
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "tracedb/schema/event_category.h"
+#include "tracedb/schema/event_tables.h"
 
 namespace tracedb {
 namespace {
@@ -91,7 +91,7 @@ Status LaunchDerivation::Write(RowStore& rows, size_t table, const GpuActivity& 
   if (known) facts.delay_ns = activity.ts - call.ts;
   facts.thread = call.thread;
   if (activity.kind == static_cast<int>(GpuKind::kCommunication)) {
-    facts.parallelism = host_->ParallelismOf(activity, path, input_.groups);
+    facts.parallelism = host_->ParallelismOf(activity, path, input_.parallelism);
   }
   TRACEDB_TRY(facts_.Add({static_cast<int64_t>(facts.Packed())}));
   if (!known && !step.has_value() && path.path == 0) return Done{};

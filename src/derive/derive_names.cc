@@ -1,6 +1,6 @@
-#include <string>
+#include "tracedb/derive/derive_names.h"
 
-#include "tracedb/derive/derive_tables.h"
+#include <string>
 
 namespace tracedb {
 namespace {

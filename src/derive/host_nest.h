@@ -16,12 +16,12 @@
 #include <vector>
 
 #include "derive/call_paths.h"
-#include "tracedb/derive/host_slices.h"
 #include "derive/host_use.h"
 #include "derive/launch_table.h"
-#include "tracedb/memory/number_hash.h"
 #include "derive/step_finder.h"
-#include "tracedb/derive/sync_calls.h"
+#include "derive/sync_calls.h"
+#include "tracedb/derive/host_slices.h"
+#include "tracedb/memory/number_hash.h"
 
 namespace tracedb {
 

@@ -107,4 +107,10 @@ Status HostSlices::Reader::status() const {
   return calls_.status();
 }
 
+bool WaitsForGpu(std::string_view name) {
+  const auto has = [name](std::string_view part) { return name.find(part) != name.npos; };
+  if (!name.starts_with("cu") && !name.starts_with("hip")) return false;
+  return has("Synchronize") || ((has("Memcpy") || has("Memset")) && !has("Async"));
+}
+
 }  // namespace tracedb

@@ -92,7 +92,7 @@ struct HostKey {
   }
 };
 
-// table_schema.sql says what each means.
+// tables.sql says what each means.
 struct HostSums {
   int64_t calls = 0;
   int64_t total_ns = 0;

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <utility>
 
-#include "tracedb/text/result_text.h"
 #include "tracedb/query/run/query_run.h"
+#include "tracedb/text/result_text.h"
 
 namespace tracedb {
 namespace {

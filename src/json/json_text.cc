@@ -6,9 +6,10 @@
 #include <cstdio>
 #include <utility>
 
-#include "tracedb/schema/args_slots.h"
 #include "json/json_chars.h"
+#include "tracedb/json/json_check.h"
 #include "tracedb/json/json_quotes.h"
+#include "tracedb/schema/args_columns.h"
 
 namespace tracedb {
 namespace {

@@ -9,8 +9,8 @@
 #include <optional>
 #include <utility>
 
-#include "tracedb/pages/page_bytes.h"
 #include "pages/record_pages.h"
+#include "tracedb/pages/page_bytes.h"
 
 namespace tracedb {
 namespace {

@@ -8,12 +8,12 @@
 #include <thread>
 #include <vector>
 
-#include "tracedb/text/result_text.h"
 #include "report/report_checks.h"
 #include "report/report_result.h"
 #include "report/report_sections.h"
 #include "tracedb/doctor/doctor_checks.h"
 #include "tracedb/query/run/query_run.h"
+#include "tracedb/text/result_text.h"
 
 namespace tracedb {
 namespace {

@@ -8,7 +8,7 @@
 #include "derive/call_paths.h"
 #include "derive/derive_launches.h"
 #include "derive/host_use.h"
-#include "tracedb/derive/sync_calls.h"
+#include "derive/sync_calls.h"
 
 namespace tracedb {
 namespace {

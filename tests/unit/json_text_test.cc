@@ -4,14 +4,16 @@
 
 #include <gtest/gtest.h>
 
+#include "tracedb/json/json_check.h"
+
 #define SIMDJSON_EXCEPTIONS 0
 #include <simdjson.h>
 
 #include <optional>
 #include <string>
 
-#include "tracedb/schema/args_slots.h"
 #include "random_json.h"
+#include "tracedb/schema/args_columns.h"
 
 namespace tracedb {
 namespace {

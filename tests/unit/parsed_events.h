@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "tracedb/schema/args_slots.h"
 #include "ingest/parse/event_batch.h"
 #include "ingest/parse/event_parser.h"
+#include "tracedb/schema/args_columns.h"
 
 namespace tracedb::test {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "query_fixture.h"
-#include "tracedb/schema/database_id.h"
 #include "tracedb/query/run/query_database.h"
+#include "tracedb/schema/database_id.h"
 
 namespace tracedb {
 namespace {

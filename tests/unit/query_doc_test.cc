@@ -1,3 +1,4 @@
+#include "query/doc/query_explain.h"
 #include "tracedb/query/doc/query_doc.h"
 
 #include <gtest/gtest.h>

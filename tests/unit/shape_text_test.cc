@@ -9,8 +9,8 @@
 
 #include <string>
 
-#include "tracedb/schema/args_slots.h"
 #include "random_json.h"
+#include "tracedb/schema/args_columns.h"
 
 namespace tracedb {
 namespace {

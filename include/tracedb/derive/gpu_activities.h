@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "tracedb/memory/packed_rows.h"
 #include "tracedb/base/result.h"
+#include "tracedb/memory/packed_rows.h"
 
 namespace tracedb {
 

@@ -7,21 +7,13 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <string_view>
 
-#include "tracedb/memory/sorted_runs.h"
 #include "tracedb/base/result.h"
+#include "tracedb/memory/sorted_runs.h"
+#include "tracedb/schema/event_tables.h"
 
 namespace tracedb {
-
-// As stored in host_use.kind and call_path.kind.
-enum class HostKind : uint8_t {
-  kOperator = 0,
-  kAnnotation = 1,
-  kFunction = 2,  // of Python
-  kModule = 3,    // nn.Module
-  kCall = 4,      // of the CUDA or HIP runtime or driver
-};
-inline constexpr size_t kHostKinds = 5;
 
 struct HostSlice {
   int64_t ts = 0;
@@ -43,6 +35,9 @@ struct HostCall {
   std::optional<HostKind> kind;  // none: not gathered
   bool waits = false;            // it returns when the GPU is done
 };
+
+// True for a call of this name: it synchronizes, or copies or fills and is not asynchronous.
+bool WaitsForGpu(std::string_view name);
 
 class HostSlices {
  public:

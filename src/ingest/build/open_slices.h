@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "tracedb/derive/host_slices.h"
 #include "ingest/build/table_writer.h"
+#include "tracedb/derive/host_slices.h"
 
 namespace tracedb {
 

@@ -4,8 +4,8 @@
 #include <bit>
 #include <charconv>
 
+#include "derive/sync_calls.h"
 #include "tracedb/json/json_text.h"
-#include "tracedb/derive/sync_calls.h"
 
 namespace tracedb {
 namespace {
@@ -38,20 +38,6 @@ HostCall HostCallOf(EventTable table, std::string_view name, std::string_view ca
     default:
       return {};
   }
-}
-
-EventTable SliceTableOf(SliceTable table) {
-  switch (table) {
-    case SliceTable::kCpu:
-      return EventTable::kCpuSlice;
-    case SliceTable::kRuntime:
-      return EventTable::kRuntimeSlice;
-    case SliceTable::kPython:
-      return EventTable::kPythonSlice;
-    case SliceTable::kGpu:
-      return EventTable::kGpuSlice;
-  }
-  return EventTable::kCpuSlice;
 }
 
 // Thread stacks and async ids share one map; their keys must not meet.
@@ -128,14 +114,14 @@ Status RecordBuilder::AddLabel(std::string_view text, LocalTexts& texts) {
   const std::string name = UnescapedJson(text.substr(0, part));
   const std::string category = has_category ? UnescapedJson(raw_category) : "";
   const CategoryClass category_class = ClassifyCategory(category);
-  const bool communication = category_class.table == SliceTable::kGpu &&
+  const bool communication = category_class.table == EventTable::kGpuSlice &&
                              !category_class.gpu_memory && rules_.IsCommunication(name);
   const auto [id, known, is_new] = Number(TextKind::kLabel, text);
   LocalLabel label;
   label.id = id;
   label.category_hash = HashText(text.substr(part));
   label.named = part > 0;
-  label.table = SliceTableOf(category_class.table);
+  label.table = category_class.table;
   label.gpu_kind = category_class.gpu_memory ? GpuKind::kMemory
                    : communication           ? GpuKind::kCommunication
                                              : GpuKind::kCompute;

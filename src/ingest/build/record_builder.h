@@ -11,15 +11,15 @@
 #include <string>
 #include <vector>
 
+#include "ingest/build/open_slices.h"
+#include "ingest/build/table_writer.h"
 #include "ingest/parse/event_batch.h"
 #include "tracedb/derive/gpu_activities.h"
 #include "tracedb/derive/host_slices.h"
-#include "tracedb/schema/kind_rules.h"
-#include "tracedb/derive/long_slices.h"
-#include "ingest/build/open_slices.h"
-#include "ingest/build/table_writer.h"
-#include "tracedb/memory/text_dictionary.h"
 #include "tracedb/memory/load_limits.h"
+#include "tracedb/memory/text_dictionary.h"
+#include "tracedb/schema/event_tables.h"
+#include "tracedb/schema/kind_rules.h"
 
 namespace tracedb {
 
@@ -53,7 +53,7 @@ class RecordBuilder {
   const BuildSummary& summary() const { return summary_; }
   const HostSlices& host_slices() const { return host_slices_; }
   const GpuActivities& gpu_activities() const { return gpu_activities_; }
-  const LongSlices& long_slices() const { return long_slices_; }
+  const GpuActivities& long_slices() const { return long_slices_; }
   EventIssues& issues() { return issues_; }
 
  private:
@@ -129,7 +129,7 @@ class RecordBuilder {
   bool has_origin_ = false;
   HostSlices host_slices_;
   GpuActivities gpu_activities_;
-  LongSlices long_slices_;
+  GpuActivities long_slices_;
   BuildSummary summary_;
   EventIssues issues_;
 };

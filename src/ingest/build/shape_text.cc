@@ -7,9 +7,10 @@
 #define SIMDJSON_EXCEPTIONS 0
 #include <simdjson.h>
 
-#include "tracedb/schema/args_slots.h"
+#include "tracedb/json/json_check.h"
 #include "tracedb/json/json_requote.h"
 #include "tracedb/json/json_text.h"
+#include "tracedb/schema/args_columns.h"
 
 namespace tracedb {
 namespace {

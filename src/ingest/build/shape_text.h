@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "tracedb/schema/args_slots.h"
+#include "tracedb/schema/args_columns.h"
 
 namespace tracedb {
 

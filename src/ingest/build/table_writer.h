@@ -11,13 +11,13 @@
 #include <string_view>
 #include <utility>
 
-#include "tracedb/schema/args_slots.h"
-#include "tracedb/schema/event_category.h"
 #include "ingest/build/shape_text.h"
-#include "tracedb/schema/table_schema.h"
 #include "tracedb/base/result.h"
 #include "tracedb/pages/record_encoder.h"
 #include "tracedb/pages/row_store.h"
+#include "tracedb/schema/args_columns.h"
+#include "tracedb/schema/event_tables.h"
+#include "tracedb/schema/schema_sql.h"
 
 namespace tracedb {
 

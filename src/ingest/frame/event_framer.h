@@ -12,8 +12,8 @@
 #include "ingest/frame/event_scan.h"
 #include "ingest/frame/event_window.h"
 #include "ingest/frame/header_reader.h"
-#include "tracedb/schema/event_issues.h"
 #include "tracedb/memory/load_limits.h"
+#include "tracedb/schema/event_issues.h"
 
 namespace tracedb {
 

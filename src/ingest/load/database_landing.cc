@@ -15,9 +15,9 @@
 #include <utility>
 
 #include "ingest/load/database_merge.h"
-#include "tracedb/schema/table_schema.h"
-#include "tracedb/schema/database_id.h"
 #include "tracedb/base/folder_sync.h"
+#include "tracedb/schema/database_id.h"
+#include "tracedb/schema/schema_sql.h"
 
 namespace tracedb {
 namespace {

@@ -9,11 +9,13 @@
 #include <utility>
 #include <vector>
 
-#include "tracedb/derive/derive_tables.h"
-#include "tracedb/schema/table_schema.h"
+#include "ingest/build/trace_header.h"
 #include "tracedb/base/sqlite_db.h"
+#include "tracedb/derive/derive_busy.h"
+#include "tracedb/derive/derive_collectives.h"
 #include "tracedb/pages/database_overlay.h"
 #include "tracedb/pages/tree_graft.h"
+#include "tracedb/schema/schema_sql.h"
 
 namespace tracedb {
 namespace {
@@ -112,7 +114,7 @@ Status MergeThroughSqlite(const MergeJob& job) {
   if (job.ranks.contains(job.rank)) changed.insert(job.rank);
   if (job.options.replace) TRACEDB_TRY(TakeOut(db, job, changed));
   TRACEDB_TRY(CopyRows(db, {}, !changed.contains(job.rank)));
-  TRACEDB_TRY(job.options.replace ? RemakeGroups(db) : MergeGroups(db));
+  TRACEDB_TRY(job.options.replace ? RemakeGroups(db, GroupsOfStoredHeader) : MergeGroups(db));
   for (const int64_t rank : changed) {
     TRACEDB_TRY(DeriveBusy(db, rank));
     TRACEDB_TRY(DeriveCollectives(db, rank));

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tracedb/schema/args_slots.h"
+#include "tracedb/schema/args_columns.h"
 #include "tracedb/schema/event_issues.h"
 
 namespace tracedb {

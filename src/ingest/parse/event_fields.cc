@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "tracedb/json/json_check.h"
 #include "tracedb/json/json_text.h"
 
 namespace tracedb {

@@ -10,7 +10,7 @@
 #define SIMDJSON_EXCEPTIONS 0
 #include <simdjson.h>
 
-#include "tracedb/schema/args_slots.h"
+#include "tracedb/schema/args_columns.h"
 
 namespace tracedb {
 

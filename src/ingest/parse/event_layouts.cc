@@ -4,8 +4,9 @@
 #include <bit>
 #include <cstring>
 
-#include "tracedb/json/json_text.h"
 #include "ingest/parse/quick_digits.h"
+#include "tracedb/json/json_check.h"
+#include "tracedb/json/json_text.h"
 #include "tracedb/memory/text_dictionary.h"
 
 namespace tracedb {

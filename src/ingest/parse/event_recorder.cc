@@ -4,8 +4,8 @@
 #include <charconv>
 
 #include "ingest/parse/decimal_time.h"
-#include "tracedb/schema/event_category.h"
 #include "tracedb/json/json_text.h"
+#include "tracedb/schema/event_tables.h"
 
 namespace tracedb {
 namespace {
@@ -138,8 +138,8 @@ EventRecorder::TrackKind EventRecorder::TrackKindOf(std::string_view category) {
   const bool escaped = category.find('\\') != std::string_view::npos;
   const std::string plain = escaped ? UnescapedJson(category) : std::string(category);
   if (EqualsIgnoringCase(plain, "cuda_sync")) return TrackKind::kSync;
-  return ClassifyCategory(plain).table == SliceTable::kGpu ? TrackKind::kGpuStream
-                                                           : TrackKind::kThread;
+  return ClassifyCategory(plain).table == EventTable::kGpuSlice ? TrackKind::kGpuStream
+                                                                : TrackKind::kThread;
 }
 
 void EventRecorder::AddTrackKey(const EventFields& fields, TrackKind kind) {

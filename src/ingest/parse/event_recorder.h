@@ -10,8 +10,8 @@
 
 #include "ingest/parse/event_batch.h"
 #include "ingest/parse/event_fields.h"
-#include "tracedb/memory/text_dictionary.h"
 #include "tracedb/memory/load_limits.h"
+#include "tracedb/memory/text_dictionary.h"
 
 namespace tracedb {
 

@@ -104,7 +104,7 @@ class Arrivals {
 
 }  // namespace
 
-Status CompareArrivals(SqliteDb& db, const CauseClocks& clocks) {
+Status CompareArrivals(SqliteDb& db, const RankClocks& clocks) {
   TRACEDB_TRY(db.Execute(kTablesSql));
   TRACEDB_ASSIGN(stall, db.Prepare("INSERT INTO temp.stall VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, "
                                    "?8)"));

@@ -20,7 +20,7 @@ TimeRange Clip(TimeRange range, TimeRange to) {
 
 }  // namespace
 
-Result<DeviceWatch> DeviceWatch::Open(SqliteDb& db, const CauseClocks& clocks) {
+Result<DeviceWatch> DeviceWatch::Open(SqliteDb& db, const RankClocks& clocks) {
   DeviceWatch watch(db, clocks);
   const auto prepare = [&db](std::optional<SqliteStatement>& to, const char* sql) -> Status {
     TRACEDB_ASSIGN(statement, db.Prepare(sql));

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tracedb/derive/long_slices.h"
+#include "tracedb/schema/event_tables.h"
 
 namespace tracedb {
 namespace {

@@ -12,10 +12,10 @@
 
 #include "ranks/stalls/cause_arrivals.h"
 #include "ranks/stalls/cause_chains.h"
-#include "ranks/stalls/cause_clocks.h"
 #include "ranks/stalls/cause_device.h"
 #include "ranks/stalls/cause_host.h"
 #include "tracedb/base/sqlite_db.h"
+#include "tracedb/schema/rank_clock.h"
 
 namespace tracedb {
 namespace {
@@ -48,7 +48,7 @@ struct Cause {
 
 class CauseFinder {
  public:
-  static Result<CauseFinder> Open(SqliteDb& db, const CauseClocks& clocks) {
+  static Result<CauseFinder> Open(SqliteDb& db, const RankClocks& clocks) {
     TRACEDB_ASSIGN(device, DeviceWatch::Open(db, clocks));
     TRACEDB_ASSIGN(host, HostWatch::Open(db));
     CauseFinder finder(clocks, std::move(device), std::move(host));
@@ -79,7 +79,7 @@ class CauseFinder {
   Result<Cause> Find(Stall& stall);
 
  private:
-  CauseFinder(const CauseClocks& clocks, DeviceWatch device, HostWatch host)
+  CauseFinder(const RankClocks& clocks, DeviceWatch device, HostWatch host)
       : clocks_(&clocks), device_(std::move(device)), host_(std::move(host)) {}
 
   Result<Cause> HeldByHost(const Stall& stall, int64_t launch_id, TimeRange range);
@@ -89,7 +89,7 @@ class CauseFinder {
   Result<int64_t> Earliest(const Stall& stall);
   Result<std::string> NameOf(SqliteStatement& name, int64_t id);
 
-  const CauseClocks* clocks_;
+  const RankClocks* clocks_;
   DeviceWatch device_;
   HostWatch host_;
   std::optional<SqliteStatement> launch_, kernel_name_, collective_name_, behind_, step_;
@@ -267,7 +267,7 @@ Status StoreCause(SqliteStatement& insert, const Stall& stall, const Cause& caus
   return insert.Run();
 }
 
-Status FindCauses(SqliteDb& db, const CauseClocks& clocks) {
+Status FindCauses(SqliteDb& db, const RankClocks& clocks) {
   TRACEDB_TRY(db.Execute(kDirtySql));
   TRACEDB_ASSIGN(finder, CauseFinder::Open(db, clocks));
   TRACEDB_ASSIGN(stalls, db.Prepare("SELECT s.id, s.rank, s.step, s.first_start_ns, s.start_ns, "
@@ -315,7 +315,7 @@ Status ExplainStalls(const std::filesystem::path& database, ExplainScope scope,
   if (together == 0 || (unexplained == 0 && scope == ExplainScope::kNewTraces)) return Done{};
   TRACEDB_TRY(db.Execute("PRAGMA secure_delete = OFF; PRAGMA cache_size = -8192; BEGIN IMMEDIATE"));
   if (scope == ExplainScope::kEverything) TRACEDB_TRY(db.Execute("DELETE FROM collective_cause"));
-  TRACEDB_ASSIGN(clocks, CauseClocks::Read(db));
+  TRACEDB_ASSIGN(clocks, RankClocks::Read(db));
   TRACEDB_TRY(CompareArrivals(db, clocks));
   TRACEDB_TRY(FindCauses(db, clocks));
   TRACEDB_TRY(FollowChains(db));

@@ -2,6 +2,8 @@
 // while it was read, sorted in memory in as many lots as the bound asks for, and written as pages.
 // A fifth of the time that SQL takes. Rows come in the order in which derive_busy.cc writes them.
 
+#include "tracedb/derive/derive_trace.h"
+
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -10,15 +12,15 @@
 #include <utility>
 
 #include "derive/derive_launches.h"
-#include "tracedb/derive/derive_tables.h"
-#include "tracedb/schema/event_category.h"
-#include "tracedb/derive/gpu_activities.h"
+#include "derive/derived_use.h"
 #include "derive/sort_ahead.h"
 #include "derive/step_finder.h"
+#include "tracedb/derive/gpu_activities.h"
 #include "tracedb/pages/index_appender.h"
 #include "tracedb/pages/page_file.h"
 #include "tracedb/pages/record_encoder.h"
 #include "tracedb/pages/row_store.h"
+#include "tracedb/schema/event_tables.h"
 
 namespace tracedb {
 namespace {
@@ -31,9 +33,10 @@ Result<uint32_t> RootPage(SqliteDb& db, const std::string& name) {
   return static_cast<uint32_t>(root);
 }
 
-class FreshDerivation {
+class TraceDerivation {
  public:
-  FreshDerivation(SqliteDb db, const FreshTrace& trace, const LoadLimits& limits, RowWriter writer)
+  TraceDerivation(SqliteDb db, const GatheredTrace& trace, const LoadLimits& limits,
+                  RowWriter writer)
       : db_(std::move(db)),
         trace_(trace),
         limits_(limits),
@@ -41,7 +44,7 @@ class FreshDerivation {
 
   // With --writer sqlite busy time is left to SQL as well: so two ways of working it out are held
   // against each other.
-  Result<FreshUse> Run() {
+  Result<DerivedUse> Run() {
     TRACEDB_ASSIGN(few_tracks, ReadTracks());
     const bool as_pages = few_tracks && row_options_.writer == RowWriter::kPages;
     std::optional<SortAhead> by_track;
@@ -56,19 +59,19 @@ class FreshDerivation {
       }
       TRACEDB_TRY(DeriveBusyTime(by_device, as_pages));
     }
-    use_.busy_done = as_pages;
+    use_->busy_done = as_pages;
     // An index that SQLite keeps is filled already.
-    use_.indexes_done = as_pages || row_options_.writer == RowWriter::kSqlite;
-    use_.host = launches_->TakeHost();
-    return std::move(use_);
+    use_->indexes_done = as_pages || row_options_.writer == RowWriter::kSqlite;
+    use_->host = launches_->TakeHost();
+    return DerivedUse(std::move(use_));
   }
 
  private:
   static constexpr uint32_t kNoStream = 0xffffffff;
   struct Track {
     int64_t id;
-    uint32_t device;  // in use_.devices
-    uint32_t stream;  // in use_.streams; kNoStream: not a GPU's
+    uint32_t device;  // in use_->devices
+    uint32_t stream;  // in use_->streams; kNoStream: not a GPU's
   };
 
   Status DeriveLaunches();
@@ -85,19 +88,19 @@ class FreshDerivation {
                    const std::function<void(const SortEntry&)>& add_columns);
 
   SqliteDb db_;
-  const FreshTrace& trace_;
+  const GatheredTrace& trace_;
   const LoadLimits& limits_;
   RowStoreOptions row_options_;
   std::optional<LaunchDerivation> launches_;
   int64_t next_segment_ = 1;
   std::vector<Track> tracks_;  // by id
   RecordEncoder record_;
-  FreshUse use_;
+  std::unique_ptr<DerivedUse::Parts> use_ = std::make_unique<DerivedUse::Parts>();
 };
 
-Status FreshDerivation::DeriveLaunches() {
+Status TraceDerivation::DeriveLaunches() {
   TRACEDB_ASSIGN(steps, StepFinder::Read(db_, trace_.base_ns));
-  const LaunchDerivation::Input input{trace_.activities, trace_.host_slices, trace_.groups,
+  const LaunchDerivation::Input input{trace_.activities, trace_.host_slices, trace_.parallelism,
                                       trace_.base_ns, trace_.first_path};
   launches_.emplace(input, std::move(steps), limits_, db_.path().parent_path());
   TRACEDB_ASSIGN(rows, RowStore::Open(db_.path(), {"launch"}, row_options_));
@@ -106,7 +109,7 @@ Status FreshDerivation::DeriveLaunches() {
 }
 
 // Numbers the tracks, and their devices and streams. False when there are too many for this way.
-Result<bool> FreshDerivation::ReadTracks() {
+Result<bool> TraceDerivation::ReadTracks() {
   TRACEDB_ASSIGN(count, db_.Integer("SELECT count(*) FROM (SELECT 1 FROM track LIMIT " +
                                     std::to_string(kTracksMax + 1) + ")"));
   if (count > kTracksMax) return false;
@@ -118,11 +121,11 @@ Result<bool> FreshDerivation::ReadTracks() {
     if (!row) break;
     const std::string device(streams.Text(0));
     const std::string stream(streams.Text(1));
-    const bool is_new = use_.devices.empty() || use_.devices.back().device != device;
-    if (is_new) use_.devices.push_back({device, {}, {}});
-    numbers[{device, stream}] = {static_cast<uint32_t>(use_.devices.size() - 1),
-                                 static_cast<uint32_t>(use_.streams.size())};
-    use_.streams.push_back({device, stream, {}});
+    const bool is_new = use_->devices.empty() || use_->devices.back().device != device;
+    if (is_new) use_->devices.push_back({device, {}, {}});
+    numbers[{device, stream}] = {static_cast<uint32_t>(use_->devices.size() - 1),
+                                 static_cast<uint32_t>(use_->streams.size())};
+    use_->streams.push_back({device, stream, {}});
   }
   TRACEDB_ASSIGN(rows, db_.Prepare("SELECT id, device, stream FROM track ORDER BY id"));
   for (;;) {
@@ -137,7 +140,7 @@ Result<bool> FreshDerivation::ReadTracks() {
 }
 
 // Where in tracks_ a track is. Activities come in runs of one: `last` is where the one before was.
-uint32_t FreshDerivation::PlaceOf(int64_t track, uint32_t last) const {
+uint32_t TraceDerivation::PlaceOf(int64_t track, uint32_t last) const {
   if (tracks_[last].id == track) return last;
   const auto at = std::lower_bound(tracks_.begin(), tracks_.end(), track,
                                    [](const Track& a, int64_t id) { return a.id < id; });
@@ -145,7 +148,7 @@ uint32_t FreshDerivation::PlaceOf(int64_t track, uint32_t last) const {
 }
 
 // By device and start; those that have a time on the GPU.
-SortAhead::Order FreshDerivation::DeviceOrder() const {
+SortAhead::Order TraceDerivation::DeviceOrder() const {
   // What is known of the launches comes in the order of the ids, as activities do.
   struct Facts {
     explicit Facts(const PackedRows<1>& rows) : rows_(&rows), cursor(rows) {}
@@ -168,11 +171,11 @@ SortAhead::Order FreshDerivation::DeviceOrder() const {
              place << 2 | static_cast<uint32_t>(activity.kind), static_cast<uint64_t>(fact[0])};
     return true;
   };
-  return {static_cast<uint32_t>(use_.devices.size()), by_device};
+  return {static_cast<uint32_t>(use_->devices.size()), by_device};
 }
 
 // By track and start; by track and correlation, without one first, as NULL comes first.
-std::vector<SortAhead::Order> FreshDerivation::IndexOrders() const {
+std::vector<SortAhead::Order> TraceDerivation::IndexOrders() const {
   const auto by_track = [this, place = uint32_t{0}](const GpuActivity& activity,
                                                     SortEntry& entry) mutable {
     place = PlaceOf(activity.track, place);
@@ -191,7 +194,7 @@ std::vector<SortAhead::Order> FreshDerivation::IndexOrders() const {
 }
 
 // Those of one table after the other, by track and start.
-std::vector<SortAhead::Order> FreshDerivation::LongOrders() const {
+std::vector<SortAhead::Order> TraceDerivation::LongOrders() const {
   std::vector<SortAhead::Order> orders;
   for (const EventTable table : kLongSliceTables) {
     const auto by_track = [this, kind = static_cast<int>(table), place = uint32_t{0}](
@@ -206,7 +209,7 @@ std::vector<SortAhead::Order> FreshDerivation::LongOrders() const {
   return orders;
 }
 
-PartitionActivity FreshDerivation::ForPartition(const SortEntry& entry) const {
+PartitionActivity TraceDerivation::ForPartition(const SortEntry& entry) const {
   const LaunchFacts facts = LaunchFacts::Unpacked(entry.more);
   PartitionActivity activity;
   activity.start_ns = entry.key + trace_.base_ns;
@@ -222,7 +225,7 @@ PartitionActivity FreshDerivation::ForPartition(const SortEntry& entry) const {
   return activity;
 }
 
-Status FreshDerivation::DeriveBusyTime(SortAhead& sorted, bool store_segments) {
+Status TraceDerivation::DeriveBusyTime(SortAhead& sorted, bool store_segments) {
   std::unique_ptr<RowStore> rows;
   if (store_segments) {
     TRACEDB_ASSIGN(opened, RowStore::Open(db_.path(), {"busy_segment"}, row_options_));
@@ -235,14 +238,14 @@ Status FreshDerivation::DeriveBusyTime(SortAhead& sorted, bool store_segments) {
   };
   StepPartition steps = partition();
   const auto store = [&]() -> Status {
-    if (rows != nullptr) return StoreSegments(*rows, use_.devices[device].device, segments);
+    if (rows != nullptr) return StoreSegments(*rows, use_->devices[device].device, segments);
     segments.clear();
     return Done{};
   };
   const auto finish = [&]() -> Status {
-    if (use_.devices.empty()) return Done{};
-    use_.devices[device].use.Finish(segments);
-    use_.devices[device].steps = steps.Finish();
+    if (use_->devices.empty()) return Done{};
+    use_->devices[device].use.Finish(segments);
+    use_->devices[device].steps = steps.Finish();
     steps = partition();
     return store();
   };
@@ -253,8 +256,8 @@ Status FreshDerivation::DeriveBusyTime(SortAhead& sorted, bool store_segments) {
       const PartitionActivity activity = ForPartition(entry);
       const BusyInterval interval{activity.start_ns, activity.end_ns,
                                   static_cast<int>(entry.tag & 3)};
-      use_.streams[tracks_[entry.tag >> 2].stream].use.Add(interval);
-      use_.devices[device].use.Add(interval, segments);
+      use_->streams[tracks_[entry.tag >> 2].stream].use.Add(interval);
+      use_->devices[device].use.Add(interval, segments);
       steps.Add(activity);
       if (segments.size() >= 256) TRACEDB_TRY(store());
     }
@@ -265,7 +268,7 @@ Status FreshDerivation::DeriveBusyTime(SortAhead& sorted, bool store_segments) {
   return rows != nullptr ? rows->Finish() : Done{};
 }
 
-Status FreshDerivation::StoreSegments(RowStore& rows, std::string_view device,
+Status TraceDerivation::StoreSegments(RowStore& rows, std::string_view device,
                                       std::vector<BusySegment>& segments) {
   for (const BusySegment& segment : segments) {
     record_.Reset();
@@ -281,7 +284,7 @@ Status FreshDerivation::StoreSegments(RowStore& rows, std::string_view device,
 }
 
 // As pages: an index that SQLite keeps is filled row by row, or from a sort of its own.
-Status FreshDerivation::FillIndexes(SortAhead& sorted, SortAhead& sorted_long) {
+Status TraceDerivation::FillIndexes(SortAhead& sorted, SortAhead& sorted_long) {
   PageFileOptions options;
   options.start_writeback_early = true;
   TRACEDB_ASSIGN(file, PageFile::Open(db_.path(), options));
@@ -301,7 +304,7 @@ Status FreshDerivation::FillIndexes(SortAhead& sorted, SortAhead& sorted_long) {
   return file->Finish();
 }
 
-Status FreshDerivation::FillIndex(PageFile& file, const char* name, SortAhead& sorted,
+Status TraceDerivation::FillIndex(PageFile& file, const char* name, SortAhead& sorted,
                                   const std::function<void(const SortEntry&)>& add_columns) {
   TRACEDB_ASSIGN(root, RootPage(db_, name));
   TRACEDB_ASSIGN(index, IndexAppender::Create(file, root));
@@ -320,10 +323,10 @@ Status FreshDerivation::FillIndex(PageFile& file, const char* name, SortAhead& s
 
 }  // namespace
 
-Result<FreshUse> DeriveFresh(const std::filesystem::path& file, const FreshTrace& trace,
-                             const LoadLimits& limits, RowWriter writer) {
+Result<DerivedUse> DeriveTrace(const std::filesystem::path& file, const GatheredTrace& trace,
+                               const LoadLimits& limits, RowWriter writer) {
   TRACEDB_ASSIGN(db, SqliteDb::Open(file, SqliteMode::kFrozen));
-  return FreshDerivation(std::move(db), trace, limits, writer).Run();
+  return TraceDerivation(std::move(db), trace, limits, writer).Run();
 }
 
 }  // namespace tracedb

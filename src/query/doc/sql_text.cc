@@ -1,4 +1,4 @@
-#include "query/run/sql_text.h"
+#include "query/doc/sql_text.h"
 
 #include <algorithm>
 #include <array>

@@ -89,8 +89,7 @@ FROM step_use u CROSS JOIN trace t ON t.trace_id = u.trace_id;
 CREATE VIEW collectives AS  -- one rank's part in a communication kernel
 SELECT p.id AS slice_id, p.trace_id, p.rank, p.group_id, p.ordinal, p.seq, p.collective, p.dtype,
        p.in_bytes, p.out_bytes, p.ts_ns, p.dur_ns, p.peer, p.step, p.launch_ts_ns,
-       p.ts_ns + ifnull(c.offset_ns + (p.ts_ns - c.origin_ns) * c.drift_ppb / 1000000000, 0)
-         AS aligned_ts_ns
+       @aligned:p.ts_ns@ AS aligned_ts_ns
 FROM collective_part p LEFT JOIN clock c ON c.rank = p.rank;
 
 CREATE VIEW matched_collectives AS
@@ -102,8 +101,7 @@ WITH origin AS (
 ),
 part AS (  -- starts are counted from zero_ns: sums of absolute times would overflow
   SELECT p.id, p.group_id, p.pair, p.by_seq, p.match_no, p.rank, p.dur_ns,
-         p.ts_ns - zero_ns + ifnull(
-           c.offset_ns + (p.ts_ns - c.origin_ns) * c.drift_ppb / 1000000000, 0) AS start_ns
+         @aligned:p.ts_ns@ - zero_ns AS start_ns
   FROM collective_part p CROSS JOIN origin LEFT JOIN clock c ON c.rank = p.rank
 ),
 instance AS (

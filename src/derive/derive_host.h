@@ -8,21 +8,19 @@
 #include <unordered_map>
 
 #include "derive/call_paths.h"
-#include "tracedb/derive/gpu_activities.h"
 #include "derive/host_nest.h"
-#include "tracedb/derive/host_slices.h"
 #include "derive/host_use.h"
 #include "derive/launch_table.h"
 #include "derive/step_finder.h"
 #include "derive/step_partition.h"
-#include "tracedb/derive/sync_calls.h"
+#include "derive/sync_calls.h"
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
+#include "tracedb/derive/derive_collectives.h"
+#include "tracedb/derive/gpu_activities.h"
+#include "tracedb/derive/host_slices.h"
 
 namespace tracedb {
-
-// By shape: what the group is for that its args tell of.
-using GroupShapes = std::unordered_map<int64_t, Parallelism>;
 
 class HostDerivation {
  public:
@@ -41,7 +39,7 @@ class HostDerivation {
   // The kind of group that a communication kernel serves: as its own args say, else those of the
   // nearest operator on its path that tell of one.
   Parallelism ParallelismOf(const GpuActivity& activity, const LaunchPath& path,
-                            const GroupShapes& groups) const;
+                            const ArgsParallelism& parallelism) const;
 
   SyncCalls& syncs() { return syncs_; }
 

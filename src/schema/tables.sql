@@ -341,10 +341,10 @@ CREATE TABLE clock_pair (
 -- Tracks rise from trace to trace, so the entries of a further trace go to the end of an index.
 CREATE INDEX gpu_slice_by_track ON gpu_slice (track, ts);
 CREATE INDEX gpu_slice_by_correlation ON gpu_slice (track, correlation);
--- What can hold a thread: few enough to cost nothing (src/ingest/long_slices.h has the bound too).
-CREATE INDEX cpu_slice_long ON cpu_slice (track, ts) WHERE dur >= 250000;
-CREATE INDEX runtime_slice_long ON runtime_slice (track, ts) WHERE dur >= 250000;
-CREATE INDEX python_slice_long ON python_slice (track, ts) WHERE dur >= 250000;
+-- What can hold a thread: few enough to cost nothing.
+CREATE INDEX cpu_slice_long ON cpu_slice (track, ts) WHERE dur >= @long_slice_ns@;
+CREATE INDEX runtime_slice_long ON runtime_slice (track, ts) WHERE dur >= @long_slice_ns@;
+CREATE INDEX python_slice_long ON python_slice (track, ts) WHERE dur >= @long_slice_ns@;
 CREATE INDEX collective_part_by_group
   ON collective_part (group_id, pair, by_seq, match_no, ts_ns DESC, rank, dur_ns, step);
 

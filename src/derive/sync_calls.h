@@ -5,16 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include "derive/call_paths.h"
 #include "derive/host_use.h"
 
 namespace tracedb {
-
-// True for a call of this name: it synchronizes, or copies or fills and is not asynchronous.
-bool WaitsForGpu(std::string_view name);
 
 struct SyncKey {
   StepNumber step;
@@ -25,7 +21,7 @@ struct SyncKey {
   uint64_t Hash() const { return HashNumbers(label, path, step.value_or(-1)); }
 };
 
-// table_schema.sql says what each means.
+// tables.sql says what each means.
 struct SyncSums {
   int64_t calls = 0;
   int64_t total_ns = 0;

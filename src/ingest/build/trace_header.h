@@ -9,16 +9,10 @@
 #include <vector>
 
 #include "ingest/frame/header_reader.h"
+#include "tracedb/derive/derive_collectives.h"
 #include "tracedb/schema/event_issues.h"
 
 namespace tracedb {
-
-struct HeaderGroup {
-  std::string name;
-  std::string description;
-  std::string ranks;  // sorted, as "[0,1]"
-  int64_t size = 0;
-};
 
 struct TraceHeader {
   std::optional<int64_t> rank;

@@ -1,16 +1,13 @@
-#include "tracedb/schema/table_schema.h"
+#include "tracedb/schema/schema_sql.h"
 
 #include <algorithm>
 
-#include "schema/table_sql.h"  // generated from the .sql files beside this one
+#include "schema/sql_files.h"  // generated from the .sql files beside this one
 #include "tracedb/schema/database_id.h"
+#include "tracedb/schema/rank_clock.h"
 
 namespace tracedb {
 namespace {
-
-constexpr std::array<std::string_view, kEventTables> kNames = {
-    "cpu_slice", "runtime_slice", "python_slice",  "gpu_slice",
-    "instant",   "flow",          "counter_event", "metadata_event"};
 
 using SlotList = std::array<Slot, kSlots>;
 
@@ -77,25 +74,25 @@ void ReplaceAll(std::string& text, const std::string& what, const std::string& w
 
 }  // namespace
 
-std::string_view EventTableName(EventTable table) { return kNames[static_cast<size_t>(table)]; }
-
 const std::array<Slot, kSlots>& SlotOrder(EventTable table) {
   return kOrders[static_cast<size_t>(table)];
 }
 
 std::string TablesSql() {
-  std::string sql(kTableSchemaSql);
+  std::string sql(kTablesSql);
   for (int i = 0; i < kEventTables; ++i) {
     const auto table = static_cast<EventTable>(i);
     ReplaceAll(sql, "@slots:" + std::string(EventTableName(table)) + "@", SlotColumnsSql(table));
   }
+  ReplaceAll(sql, "@long_slice_ns@", std::to_string(kLongSliceNs));
   sql += "PRAGMA application_id = " + std::to_string(kApplicationId) + ";";
   sql += "PRAGMA user_version = " + std::to_string(kSchemaVersion) + ";";
   return sql;
 }
 
 std::string ViewsSql() {
-  std::string sql = std::string(kTableViewsSql) + std::string(kTableViewsNsightSql);
+  std::string sql = std::string(kViewsSql) + std::string(kViewsNsightSql);
+  ReplaceAll(sql, "@aligned:p.ts_ns@", "(" + AlignedSql("p.ts_ns") + ")");
   ReplaceAll(sql, "@fill:a.args@", FillSql("a.args"));
   ReplaceAll(sql, "@emptied:a.args@", EmptiedSql("a.args"));
   ReplaceAll(sql, "@others@", "'{' || " + FillSql("a.others") + " || '}'");
