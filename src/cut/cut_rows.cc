@@ -12,16 +12,17 @@ enum class Source { kRange, kWindow, kIds, kFlowList };
 
 std::string SelectSql(EventTable table, Source source, const char* flow_list) {
   std::string columns = IsSliceTable(table) ? "s.dur" : "s.phase";
-  for (const std::string_view slot : kSlotColumns) columns += fmt::format(", s.{}", slot);
+  for (const std::string_view column : kArgsColumnNames) columns += fmt::format(", s.{}", column);
   std::string from = fmt::format("{} s WHERE s.id BETWEEN ?1 AND ?2", EventTableName(table));
   if (source == Source::kIds) from = fmt::format("{} s WHERE s.id = ?1", EventTableName(table));
   if (source == Source::kWindow) from += fmt::format(" AND {}", WindowCondition(table));
   if (source == Source::kFlowList) {
-    from = fmt::format("temp.{} k CROSS JOIN flow s ON s.id = k.id WHERE k.id BETWEEN ?1 AND ?2",
+    from = fmt::format("temp.{} k CROSS JOIN _flow s ON s.id = k.id WHERE k.id BETWEEN ?1 AND ?2",
                        flow_list);
   }
-  return fmt::format("SELECT s.id, s.track, s.label, s.ts, s.shape, {} FROM {} ORDER BY {}",
-                     columns, from, source == Source::kFlowList ? "k.id" : "s.id");
+  return fmt::format(
+      "SELECT s.id, s.track, s.event_name, s.ts, s.args_text, {} FROM {} ORDER BY {}", columns,
+      from, source == Source::kFlowList ? "k.id" : "s.id");
 }
 
 }  // namespace
@@ -93,9 +94,9 @@ Status CutRows::Advance(Cursor& cursor) {
   CutRow& row = cursor.row;
   row.id = select.Int(0);
   row.track = select.Int(1);
-  row.label = select.Int(2);
+  row.event_name = select.Int(2);
   row.ts = number(3);
-  row.shape = select.Int(4);
+  row.args_text = select.Int(4);
   if (IsSliceTable(row.table)) {
     row.dur = number(5);
   } else {

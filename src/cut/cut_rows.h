@@ -31,16 +31,16 @@ struct CutRow {
   EventTable table = EventTable::kCpuSlice;
   int64_t id = 0;
   int64_t track = 0;
-  int64_t label = 0;
-  int64_t shape = 0;           // 0: none
+  int64_t event_name = 0;
+  int64_t args_text = 0;       // 0: none
   std::optional<int64_t> ts;   // counted from the trace's base_ns; metadata: as in the file
   std::optional<int64_t> dur;  // slices
   char phase = 'X';            // others
   const SqliteStatement* values = nullptr;
 
-  // Where in `values` a slot's value is.
-  static constexpr int SlotColumn(int slot) { return 6 + slot; }
-  bool HasSlot(int slot) const { return values->Type(SlotColumn(slot)) != SqlType::kNull; }
+  // Where in `values` a column's value is.
+  static constexpr int ResultColumn(int column) { return 6 + column; }
+  bool HasValue(int column) const { return values->Type(ResultColumn(column)) != SqlType::kNull; }
 };
 
 class CutRows {

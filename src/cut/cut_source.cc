@@ -25,7 +25,7 @@ bool IsIn(const RankRanges& ranges, int64_t rank) {
 }
 
 Result<std::string> RanksThereAre(SqliteDb& db) {
-  TRACEDB_ASSIGN(row, db.Prepare("SELECT count(DISTINCT rank), min(rank), max(rank) FROM trace"));
+  TRACEDB_ASSIGN(row, db.Prepare("SELECT count(DISTINCT rank), min(rank), max(rank) FROM _trace"));
   TRACEDB_TRY(row.Step());
   const int64_t count = row.Int(0);
   if (count == 1) return fmt::format("it has rank {}", row.Int(1));
@@ -65,7 +65,7 @@ Result<CutSources> CutSources::Read(SqliteDb& db, const std::string& ranks) {
       db.Prepare(
           "SELECT trace_id, rank, first_row, last_row, ifnull((SELECT base_ns FROM "
           "track t WHERE t.id BETWEEN first_text AND last_text LIMIT 1), 0), "
-          "ifnull(base_time_ns, 0), start_ns, end_ns, text_hash || ' ' || ingested_at FROM trace "
+          "ifnull(base_time_ns, 0), start_ns, end_ns, text_hash || ' ' || ingested_at FROM _trace "
           "ORDER BY rank, trace_id"));
   bool any_trace = false;
   for (;;) {

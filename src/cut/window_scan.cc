@@ -16,7 +16,7 @@ constexpr unsigned kThreadsMax = 4;
 
 // Rows of a trace never change; that it is the same one is told by what it was read from and when.
 Result<bool> HasTrace(SqliteDb& db, const CutSource& trace) {
-  TRACEDB_ASSIGN(row, db.Prepare("SELECT text_hash || ' ' || ingested_at FROM trace WHERE "
+  TRACEDB_ASSIGN(row, db.Prepare("SELECT text_hash || ' ' || ingested_at FROM _trace WHERE "
                                  "trace_id = ?1 AND first_row = ?2 AND last_row = ?3"));
   TRACEDB_TRY(row.Bind(1, trace.trace_id));
   TRACEDB_TRY(row.Bind(2, trace.first_row));

@@ -7,8 +7,8 @@
 #include <string>
 #include <unordered_map>
 
+#include "derive/call_nesting.h"
 #include "derive/call_paths.h"
-#include "derive/host_nest.h"
 #include "derive/host_use.h"
 #include "derive/launch_table.h"
 #include "derive/step_finder.h"
@@ -64,7 +64,7 @@ class HostDerivation {
   HostUse host_uses_;
   KernelUse kernel_uses_;
   SyncCalls syncs_;
-  HostNest nest_;
+  CallNesting nest_;
   StepNumber pending_step_;
   std::unordered_map<uint64_t, Pending> pending_;  // of one step, by both paths
 };

@@ -9,7 +9,7 @@ namespace tracedb {
 namespace {
 
 // The number's parts, from its last bit: thread, whether the launch is known, parallelism, delay.
-constexpr int kThreadBits = 13;  // HostNest numbers fewer
+constexpr int kThreadBits = 13;  // CallNesting numbers fewer
 constexpr int kKnownBit = kThreadBits;
 constexpr int kParallelismAt = kKnownBit + 1;
 constexpr int kDelayAt = kParallelismAt + 3;

@@ -103,18 +103,18 @@ Status TraceDerivation::DeriveLaunches() {
   const LaunchDerivation::Input input{trace_.activities, trace_.host_slices, trace_.parallelism,
                                       trace_.base_ns, trace_.first_path};
   launches_.emplace(input, std::move(steps), limits_, db_.path().parent_path());
-  TRACEDB_ASSIGN(rows, RowStore::Open(db_.path(), {"launch"}, row_options_));
+  TRACEDB_ASSIGN(rows, RowStore::Open(db_.path(), {"_launch"}, row_options_));
   TRACEDB_TRY(launches_->Run(*rows, 0));
   return rows->Finish();
 }
 
 // Numbers the tracks, and their devices and streams. False when there are too many for this way.
 Result<bool> TraceDerivation::ReadTracks() {
-  TRACEDB_ASSIGN(count, db_.Integer("SELECT count(*) FROM (SELECT 1 FROM track LIMIT " +
+  TRACEDB_ASSIGN(count, db_.Integer("SELECT count(*) FROM (SELECT 1 FROM _track LIMIT " +
                                     std::to_string(kTracksMax + 1) + ")"));
   if (count > kTracksMax) return false;
   std::map<std::pair<std::string, std::string>, std::pair<uint32_t, uint32_t>> numbers;
-  TRACEDB_ASSIGN(streams, db_.Prepare("SELECT DISTINCT device, stream FROM track WHERE "
+  TRACEDB_ASSIGN(streams, db_.Prepare("SELECT DISTINCT device, stream FROM _track WHERE "
                                       "device IS NOT NULL ORDER BY device, stream"));
   for (;;) {
     TRACEDB_ASSIGN(row, streams.Step());
@@ -127,7 +127,7 @@ Result<bool> TraceDerivation::ReadTracks() {
                                  static_cast<uint32_t>(use_->streams.size())};
     use_->streams.push_back({device, stream, {}});
   }
-  TRACEDB_ASSIGN(rows, db_.Prepare("SELECT id, device, stream FROM track ORDER BY id"));
+  TRACEDB_ASSIGN(rows, db_.Prepare("SELECT id, device, stream FROM _track ORDER BY id"));
   for (;;) {
     TRACEDB_ASSIGN(row, rows.Step());
     if (!row) return true;
@@ -228,7 +228,7 @@ PartitionActivity TraceDerivation::ForPartition(const SortEntry& entry) const {
 Status TraceDerivation::DeriveBusyTime(SortAhead& sorted, bool store_segments) {
   std::unique_ptr<RowStore> rows;
   if (store_segments) {
-    TRACEDB_ASSIGN(opened, RowStore::Open(db_.path(), {"busy_segment"}, row_options_));
+    TRACEDB_ASSIGN(opened, RowStore::Open(db_.path(), {"_busy_segment"}, row_options_));
     rows = std::move(opened);
   }
   uint32_t device = 0;
@@ -292,8 +292,8 @@ Status TraceDerivation::FillIndexes(SortAhead& sorted, SortAhead& sorted_long) {
     record_.Int(tracks_[entry.group].id);
     record_.Int(entry.key);
   };
-  TRACEDB_TRY(FillIndex(*file, "gpu_slice_by_track", sorted, track_and_start));
-  TRACEDB_TRY(FillIndex(*file, "gpu_slice_by_correlation", sorted, [this](const SortEntry& entry) {
+  TRACEDB_TRY(FillIndex(*file, "_gpu_slice_by_track", sorted, track_and_start));
+  TRACEDB_TRY(FillIndex(*file, "_gpu_slice_by_correlation", sorted, [this](const SortEntry& entry) {
     record_.Int(tracks_[entry.group / 2].id);
     entry.group % 2 != 0 ? record_.Int(entry.key) : record_.Null();
   }));

@@ -14,11 +14,11 @@ namespace tracedb {
 
 struct SyncKey {
   StepNumber step;
-  int64_t label = 0;  // 0: of all that had no room
+  int64_t event_name = 0;  // 0: of all that had no room
   PathId path = 0;
 
   auto operator<=>(const SyncKey&) const = default;
-  uint64_t Hash() const { return HashNumbers(label, path, step.value_or(-1)); }
+  uint64_t Hash() const { return HashNumbers(event_name, path, step.value_or(-1)); }
 };
 
 // tables.sql says what each means.

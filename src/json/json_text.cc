@@ -91,7 +91,7 @@ size_t RepairString(std::string_view text, size_t at, bool with_marks, std::stri
       at += 2;
       continue;
     }
-    if (static_cast<unsigned char>(c) < 0x20 && !(with_marks && IsSlotMark(c))) {
+    if (static_cast<unsigned char>(c) < 0x20 && !(with_marks && IsArgsMark(c))) {
       repair.text = true;
       AppendControl(out, c);
       ++at;

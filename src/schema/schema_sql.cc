@@ -9,60 +9,65 @@
 namespace tracedb {
 namespace {
 
-using SlotList = std::array<Slot, kSlots>;
+using ColumnList = std::array<ArgsColumn, kArgsColumns>;
 
 // `first` in front, the others behind in their own order.
-constexpr SlotList Ordered(std::initializer_list<Slot> first) {
-  SlotList order{};
+constexpr ColumnList Ordered(std::initializer_list<ArgsColumn> first) {
+  ColumnList order{};
   size_t count = 0;
-  for (const Slot slot : first) order[count++] = slot;
-  for (int i = 0; i < kSlots; ++i) {
-    const Slot slot = static_cast<Slot>(i);
-    if (std::find(first.begin(), first.end(), slot) == first.end()) order[count++] = slot;
+  for (const ArgsColumn column : first) order[count++] = column;
+  for (int i = 0; i < kArgsColumns; ++i) {
+    const ArgsColumn column = static_cast<ArgsColumn>(i);
+    if (std::find(first.begin(), first.end(), column) == first.end()) order[count++] = column;
   }
   return order;
 }
 
-constexpr std::array<SlotList, kEventTables> kOrders = {
-    Ordered({Slot::kExternalId, Slot::kRecordFunctionId, Slot::kEvIdx, Slot::kSequenceNumber,
-             Slot::kFwdThreadId, Slot::kValue1, Slot::kValue2, Slot::kCorrelation}),
-    Ordered({Slot::kCorrelation, Slot::kExternalId, Slot::kValue1, Slot::kValue2}),
-    Ordered({Slot::kPythonId, Slot::kPythonParentId, Slot::kEvIdx, Slot::kPythonModuleId}),
-    Ordered({Slot::kExternalId, Slot::kCorrelation, Slot::kBytes, Slot::kValue1, Slot::kValue2,
-             Slot::kCollectiveSeq}),
-    Ordered({Slot::kAddr, Slot::kBytes, Slot::kTotalAllocated, Slot::kTotalReserved, Slot::kEvIdx}),
-    Ordered({Slot::kId}),
-    Ordered({Slot::kValue1, Slot::kValue2, Slot::kValue3, Slot::kValue4}),
-    Ordered({Slot::kValue1})};
+constexpr std::array<ColumnList, kEventTables> kOrders = {
+    Ordered({ArgsColumn::kExternalId, ArgsColumn::kRecordFunctionId, ArgsColumn::kEvIdx,
+             ArgsColumn::kSequenceNumber, ArgsColumn::kFwdThreadId, ArgsColumn::kValue1,
+             ArgsColumn::kValue2, ArgsColumn::kCorrelation}),
+    Ordered({ArgsColumn::kCorrelation, ArgsColumn::kExternalId, ArgsColumn::kValue1,
+             ArgsColumn::kValue2}),
+    Ordered({ArgsColumn::kPythonId, ArgsColumn::kPythonParentId, ArgsColumn::kEvIdx,
+             ArgsColumn::kPythonModuleId}),
+    Ordered({ArgsColumn::kExternalId, ArgsColumn::kCorrelation, ArgsColumn::kBytes,
+             ArgsColumn::kValue1, ArgsColumn::kValue2, ArgsColumn::kCollectiveSeq}),
+    Ordered({ArgsColumn::kAddr, ArgsColumn::kBytes, ArgsColumn::kTotalAllocated,
+             ArgsColumn::kTotalReserved, ArgsColumn::kEvIdx}),
+    Ordered({ArgsColumn::kId}),
+    Ordered({ArgsColumn::kValue1, ArgsColumn::kValue2, ArgsColumn::kValue3, ArgsColumn::kValue4}),
+    Ordered({ArgsColumn::kValue1})};
 
-// Slots that may hold a number or a text have no type, so that SQLite keeps what it is given.
-std::string SlotColumnsSql(EventTable table) {
+// ArgsColumns that may hold a number or a text have no type, so that SQLite keeps what it is given.
+std::string ArgsColumnsSql(EventTable table) {
   std::string sql;
-  for (const Slot slot : SlotOrder(table)) {
+  for (const ArgsColumn column : ArgsColumnOrder(table)) {
     if (!sql.empty()) sql += ", ";
-    sql += kSlotColumns[static_cast<size_t>(slot)];
-    const bool may_be_text = slot >= Slot::kValue1 || slot == Slot::kId || slot == Slot::kAddr;
+    sql += kArgsColumnNames[static_cast<size_t>(column)];
+    const bool may_be_text =
+        column >= ArgsColumn::kValue1 || column == ArgsColumn::kId || column == ArgsColumn::kAddr;
     if (!may_be_text) sql += " INTEGER";
   }
   return sql;
 }
 
-// The text in `column` with every mark replaced by the slot's value of row `s`.
-std::string FillSql(std::string column) {
-  for (int slot = 0; slot < kSlots; ++slot) {
-    const std::string name(kSlotColumns[static_cast<size_t>(slot)]);
-    column = "replace(" + column + ",char(" + std::to_string(int{SlotMark(slot)}) + "),ifnull(s." +
-             name + ",''))";
+// The SQL expression `text` with every mark replaced by the column's value of row `s`.
+std::string FillSql(std::string text) {
+  for (int column = 0; column < kArgsColumns; ++column) {
+    const std::string name(kArgsColumnNames[static_cast<size_t>(column)]);
+    text = "replace(" + text + ",char(" + std::to_string(int{ArgsMark(column)}) + "),ifnull(s." +
+           name + ",''))";
   }
-  return column;
+  return text;
 }
 
 // The same with null for every value: JSON of what is alike in all events that have the text.
-std::string EmptiedSql(std::string column) {
-  for (int slot = 0; slot < kSlots; ++slot) {
-    column = "replace(" + column + ",char(" + std::to_string(int{SlotMark(slot)}) + "),'null')";
+std::string EmptiedSql(std::string text) {
+  for (int column = 0; column < kArgsColumns; ++column) {
+    text = "replace(" + text + ",char(" + std::to_string(int{ArgsMark(column)}) + "),'null')";
   }
-  return column;
+  return text;
 }
 
 void ReplaceAll(std::string& text, const std::string& what, const std::string& with) {
@@ -74,7 +79,7 @@ void ReplaceAll(std::string& text, const std::string& what, const std::string& w
 
 }  // namespace
 
-const std::array<Slot, kSlots>& SlotOrder(EventTable table) {
+const std::array<ArgsColumn, kArgsColumns>& ArgsColumnOrder(EventTable table) {
   return kOrders[static_cast<size_t>(table)];
 }
 
@@ -82,7 +87,7 @@ std::string TablesSql() {
   std::string sql(kTablesSql);
   for (int i = 0; i < kEventTables; ++i) {
     const auto table = static_cast<EventTable>(i);
-    ReplaceAll(sql, "@slots:" + std::string(EventTableName(table)) + "@", SlotColumnsSql(table));
+    ReplaceAll(sql, "@values:" + std::string(EventTableName(table)) + "@", ArgsColumnsSql(table));
   }
   ReplaceAll(sql, "@long_slice_ns@", std::to_string(kLongSliceNs));
   sql += "PRAGMA application_id = " + std::to_string(kApplicationId) + ";";

@@ -1,12 +1,12 @@
 -- The database of tracedb. People query the views with plural names; the tables with singular
 -- names are how the rows are stored, and may change between versions.
 --
--- An event's row carries numbers only: its texts are in label (name and category), track (pid,
--- tid, device, stream) and shape (args). Numbers that differ from event to event were taken out
+-- An event's row carries numbers only: its texts are in event_name (name and category), track (pid,
+-- tid, device, stream) and args_text (args). Numbers that differ from event to event were taken out
 -- of the args into columns; a control character marks where each was, and the views put them
 -- back. ts is in ns since an instant that track.base_ns says: absolute time is ts + base_ns.
 
-CREATE TABLE trace (
+CREATE TABLE _trace (
   trace_id INTEGER PRIMARY KEY,
   path TEXT NOT NULL,             -- as it was given to ingest; '-' for standard input
   rank INTEGER NOT NULL,
@@ -34,14 +34,14 @@ CREATE TABLE trace (
   header TEXT                     -- JSON object of every header key
 );
 
-CREATE TABLE label (
+CREATE TABLE _event_name (
   id INTEGER PRIMARY KEY,
   name TEXT,
   category TEXT,                  -- NULL when the event has none
-  kind INTEGER                    -- by its name: 1 when kind_rule says communication
+  kind INTEGER                    -- by its name: 1 when kind_rules says communication
 );
 
-CREATE TABLE track (
+CREATE TABLE _track (
   id INTEGER PRIMARY KEY,
   trace_id INTEGER NOT NULL,
   pid TEXT,
@@ -52,7 +52,7 @@ CREATE TABLE track (
   base_ns INTEGER                 -- what to add to a row's ts
 );
 
-CREATE TABLE shape (
+CREATE TABLE _args_text (
   id INTEGER PRIMARY KEY,
   args TEXT,                      -- JSON with marks; NULL when the event has no args
   others TEXT,                    -- the event's other keys, as "key":value,...
@@ -75,41 +75,49 @@ CREATE TABLE shape (
   device_id INTEGER
 );
 
-CREATE TABLE cpu_slice (
-  id INTEGER PRIMARY KEY, track INTEGER, label INTEGER, ts INTEGER, dur INTEGER, shape INTEGER,
-  @slots:cpu_slice@
+CREATE TABLE _cpu_slice (
+  id INTEGER PRIMARY KEY, track INTEGER, event_name INTEGER, ts INTEGER, dur INTEGER,
+    args_text INTEGER,
+  @args_columns:cpu_slice@
 );
-CREATE TABLE runtime_slice (
-  id INTEGER PRIMARY KEY, track INTEGER, label INTEGER, ts INTEGER, dur INTEGER, shape INTEGER,
-  @slots:runtime_slice@
+CREATE TABLE _runtime_slice (
+  id INTEGER PRIMARY KEY, track INTEGER, event_name INTEGER, ts INTEGER, dur INTEGER,
+    args_text INTEGER,
+  @args_columns:runtime_slice@
 );
-CREATE TABLE python_slice (
-  id INTEGER PRIMARY KEY, track INTEGER, label INTEGER, ts INTEGER, dur INTEGER, shape INTEGER,
-  @slots:python_slice@
+CREATE TABLE _python_slice (
+  id INTEGER PRIMARY KEY, track INTEGER, event_name INTEGER, ts INTEGER, dur INTEGER,
+    args_text INTEGER,
+  @args_columns:python_slice@
 );
-CREATE TABLE gpu_slice (
-  id INTEGER PRIMARY KEY, track INTEGER, label INTEGER, ts INTEGER, dur INTEGER, shape INTEGER,
+CREATE TABLE _gpu_slice (
+  id INTEGER PRIMARY KEY, track INTEGER, event_name INTEGER, ts INTEGER, dur INTEGER,
+    args_text INTEGER,
   kind INTEGER,                   -- 0 compute, 1 communication, 2 memory
-  @slots:gpu_slice@
+  @args_columns:gpu_slice@
 );
-CREATE TABLE instant (
-  id INTEGER PRIMARY KEY, track INTEGER, label INTEGER, ts INTEGER, phase TEXT, shape INTEGER,
-  @slots:instant@
+CREATE TABLE _instant (
+  id INTEGER PRIMARY KEY, track INTEGER, event_name INTEGER, ts INTEGER, phase TEXT,
+    args_text INTEGER,
+  @args_columns:instant@
 );
-CREATE TABLE flow (
-  id INTEGER PRIMARY KEY, track INTEGER, label INTEGER, ts INTEGER, phase TEXT, shape INTEGER,
-  @slots:flow@
+CREATE TABLE _flow (
+  id INTEGER PRIMARY KEY, track INTEGER, event_name INTEGER, ts INTEGER, phase TEXT,
+    args_text INTEGER,
+  @args_columns:flow@
 );
-CREATE TABLE counter_event (
-  id INTEGER PRIMARY KEY, track INTEGER, label INTEGER, ts INTEGER, phase TEXT, shape INTEGER,
-  @slots:counter_event@
+CREATE TABLE _counter_event (
+  id INTEGER PRIMARY KEY, track INTEGER, event_name INTEGER, ts INTEGER, phase TEXT,
+    args_text INTEGER,
+  @args_columns:counter_event@
 );
-CREATE TABLE metadata_event (
-  id INTEGER PRIMARY KEY, track INTEGER, label INTEGER, ts INTEGER, phase TEXT, shape INTEGER,
-  @slots:metadata_event@
+CREATE TABLE _metadata_event (
+  id INTEGER PRIMARY KEY, track INTEGER, event_name INTEGER, ts INTEGER, phase TEXT,
+    args_text INTEGER,
+  @args_columns:metadata_event@
 );
 
-CREATE TABLE step (
+CREATE TABLE _step (
   id INTEGER PRIMARY KEY,         -- the slice ProfilerStep#N
   track INTEGER,
   step INTEGER,
@@ -119,7 +127,7 @@ CREATE TABLE step (
 
 -- Worked out at the end of ingest.
 
-CREATE TABLE launch (
+CREATE TABLE _launch (
   id INTEGER PRIMARY KEY,         -- the GPU activity's slice
   launch_slice_id INTEGER,        -- the runtime call with its correlation
   launch_ts_ns INTEGER,
@@ -129,19 +137,19 @@ CREATE TABLE launch (
                                   -- among the last of its thread (60,000 with --memory 128M)
 );
 
-CREATE TABLE call_path (
+CREATE TABLE _call_path (
   -- What the host was in, as a tree: an operator, an annotation, a Python function or a module
   -- below the one in which it was called.
   id INTEGER PRIMARY KEY,
   trace_id INTEGER,
   parent_id INTEGER,              -- NULL: the outermost
   kind INTEGER,                   -- as in host_use
-  label INTEGER,
-  shape INTEGER,                  -- operators: of their args
-  op INTEGER                      -- label of the nearest operator upwards, itself included
+  event_name INTEGER,
+  args_text INTEGER,                  -- operators: of their args
+  op INTEGER                      -- event_name of the nearest operator upwards, itself included
 );
 
-CREATE TABLE host_use (
+CREATE TABLE _host_use (
   -- Calls of one name that start in one step, and what the GPU did for it; operators also by their
   -- args. One that runs within another of its name adds to calls and to the columns with self
   -- alone. A pair of B and E has the args of B. GPU times are sums over activities by the step of
@@ -150,8 +158,8 @@ CREATE TABLE host_use (
   step INTEGER,                   -- NULL: outside any
   kind INTEGER,                   -- 0 operator, 1 annotation, 2 Python function, 3 nn.Module,
                                   -- 4 runtime or driver call
-  label INTEGER,                  -- NULL, as kind: all that did not fit in memory
-  shape INTEGER,
+  event_name INTEGER,                  -- NULL, as kind: all that did not fit in memory
+  args_text INTEGER,
   calls INTEGER,
   total_ns INTEGER,               -- of calls that are not within one of the same name
   self_ns INTEGER,                -- in which it is the innermost of its kind on its thread
@@ -162,22 +170,22 @@ CREATE TABLE host_use (
   self_backward_gpu_ns INTEGER
 );
 
-CREATE TABLE kernel_use (
+CREATE TABLE _kernel_use (
   -- GPU activities of one name by the innermost operator that launched them.
   trace_id INTEGER,
   step INTEGER,
-  op INTEGER,                     -- label; NULL: the trace does not tell
-  forward_op INTEGER,             -- label; of a backward pass: the forward operator
-  kernel INTEGER,                 -- label; NULL, as op: all that did not fit in memory
+  op INTEGER,                     -- event_name; NULL: the trace does not tell
+  forward_op INTEGER,             -- event_name; of a backward pass: the forward operator
+  kernel INTEGER,                 -- event_name; NULL, as op: all that did not fit in memory
   activities INTEGER,
   gpu_ns INTEGER                  -- sum of their durations
 );
 
-CREATE TABLE sync_use (
+CREATE TABLE _sync_use (
   -- Runtime calls that return when the GPU is done, by where they were made.
   trace_id INTEGER,
   step INTEGER,
-  label INTEGER,                  -- NULL: all that did not fit in memory
+  event_name INTEGER,                  -- NULL: all that did not fit in memory
   path_id INTEGER,                -- in call_path
   calls INTEGER,
   total_ns INTEGER,               -- sum of their durations
@@ -185,7 +193,7 @@ CREATE TABLE sync_use (
   stalled_ns INTEGER              -- how long these were
 );
 
-CREATE TABLE step_use (
+CREATE TABLE _step_use (
   -- A GPU's time in one trace, cut where the GPU comes to the first activity of a step. The columns
   -- compute_ns, exposed_ and idle_ add up to end_ns - start_ns.
   trace_id INTEGER,
@@ -208,7 +216,7 @@ CREATE TABLE step_use (
   idle_unknown_ns INTEGER         -- its launch is not in the trace
 );
 
-CREATE TABLE busy_segment (
+CREATE TABLE _busy_segment (
   -- A stretch of time in which the same kinds of activity run on a device. Stretches without any
   -- have no row.
   rank INTEGER,
@@ -218,7 +226,7 @@ CREATE TABLE busy_segment (
   kinds INTEGER                   -- sum of 1 compute, 2 communication, 4 memory
 );
 
-CREATE TABLE device_use (
+CREATE TABLE _device_use (
   rank INTEGER,
   device TEXT,
   start_ns INTEGER,               -- first start of a GPU activity
@@ -231,7 +239,7 @@ CREATE TABLE device_use (
   idle_ns INTEGER                 -- the rest of the span
 );
 
-CREATE TABLE stream_use (
+CREATE TABLE _stream_use (
   rank INTEGER,
   device TEXT,
   stream TEXT,
@@ -244,7 +252,7 @@ CREATE TABLE stream_use (
   memory_ns INTEGER
 );
 
-CREATE TABLE process_group (
+CREATE TABLE _process_group (
   group_id INTEGER PRIMARY KEY,   -- a hash of the ranks: the same in every trace
   name TEXT,
   description TEXT,
@@ -263,9 +271,9 @@ SELECT group_id, name, description, size, ranks,
          ELSE 'other'
        END AS parallelism
 FROM (SELECT *, '_' || replace(replace(lower(description), ' ', '_'), '-', '_') || '_' AS words
-      FROM process_group);
+      FROM _process_group);
 
-CREATE TABLE collective_part (
+CREATE TABLE _collective_part (
   id INTEGER PRIMARY KEY,         -- the communication kernel's slice
   rank INTEGER,
   trace_id INTEGER,
@@ -289,7 +297,7 @@ CREATE TABLE collective_part (
                                   -- of the pair, or of the group's parts that are of no pair
 );
 
-CREATE TABLE collective_cause (
+CREATE TABLE _collective_cause (
   -- Why the last rank to start a collective was late; one row for each collective that kept a rank
   -- waiting. Made when the traces of an ingest have landed.
   id INTEGER PRIMARY KEY,         -- its part: the last to start
@@ -311,12 +319,12 @@ CREATE TABLE collective_cause (
   root_name TEXT
 );
 
-CREATE TABLE explained_trace (
+CREATE TABLE _explained_trace (
   -- Traces that collective_cause takes into account; another one makes it be worked out again.
   trace_id INTEGER PRIMARY KEY
 );
 
-CREATE TABLE clock (
+CREATE TABLE _clock (
   -- How a rank's times compare with the others': aligned = ts_ns + offset_ns
   -- + (ts_ns - origin_ns) * drift_ppb / 1000000000, rounded towards 0. A rank without a row was
   -- compared with none: its times are as they are.
@@ -329,7 +337,7 @@ CREATE TABLE clock (
   residual_p95_ns INTEGER NOT NULL  -- how well it agrees with those that it was compared with
 );
 
-CREATE TABLE clock_pair (
+CREATE TABLE _clock_pair (
   -- How well two hosts' clocks agree after that: differences of the ends of collectives.
   host_a TEXT,
   host_b TEXT,
@@ -339,34 +347,34 @@ CREATE TABLE clock_pair (
 );
 
 -- Tracks rise from trace to trace, so the entries of a further trace go to the end of an index.
-CREATE INDEX gpu_slice_by_track ON gpu_slice (track, ts);
-CREATE INDEX gpu_slice_by_correlation ON gpu_slice (track, correlation);
+CREATE INDEX _gpu_slice_by_track ON _gpu_slice (track, ts);
+CREATE INDEX _gpu_slice_by_correlation ON _gpu_slice (track, correlation);
 -- What can hold a thread: few enough to cost nothing.
-CREATE INDEX cpu_slice_long ON cpu_slice (track, ts) WHERE dur >= @long_slice_ns@;
-CREATE INDEX runtime_slice_long ON runtime_slice (track, ts) WHERE dur >= @long_slice_ns@;
-CREATE INDEX python_slice_long ON python_slice (track, ts) WHERE dur >= @long_slice_ns@;
-CREATE INDEX collective_part_by_group
-  ON collective_part (group_id, pair, by_seq, match_no, ts_ns DESC, rank, dur_ns, step);
+CREATE INDEX _cpu_slice_long ON _cpu_slice (track, ts) WHERE dur >= @long_slice_ns@;
+CREATE INDEX _runtime_slice_long ON _runtime_slice (track, ts) WHERE dur >= @long_slice_ns@;
+CREATE INDEX _python_slice_long ON _python_slice (track, ts) WHERE dur >= @long_slice_ns@;
+CREATE INDEX _collective_part_by_group
+  ON _collective_part (group_id, pair, by_seq, match_no, ts_ns DESC, rank, dur_ns, step);
 
-CREATE TABLE process (
+CREATE TABLE _process (
   trace_id INTEGER, rank INTEGER, pid TEXT, name TEXT, sort_index INTEGER, labels TEXT
 );
-CREATE TABLE thread (
+CREATE TABLE _thread (
   trace_id INTEGER, rank INTEGER, pid TEXT, tid TEXT, name TEXT, sort_index INTEGER
 );
-CREATE TABLE issue (
+CREATE TABLE _issue (
   trace_id INTEGER, kind TEXT, count INTEGER,
   first_offset INTEGER,           -- bytes from the start of the unpacked JSON
   first_excerpt TEXT
 );
 
-CREATE TABLE kind_rule (
+CREATE TABLE kind_rules (
   -- A kernel whose name contains `pattern` (any case) is of this kind. Rows may be added before
   -- an ingest; the longest pattern that fits decides.
   pattern TEXT PRIMARY KEY,
   kind TEXT NOT NULL CHECK (kind IN ('communication', 'compute'))
 );
-INSERT INTO kind_rule VALUES
+INSERT INTO kind_rules VALUES
   ('nccl', 'communication'), ('rccl', 'communication'), ('msccl', 'communication'),
   ('nvshmem', 'communication'), ('deep_ep', 'communication'),
   ('cross_device_reduce', 'communication'), ('multimem_', 'communication'),

@@ -3,14 +3,15 @@
 -- Columns of the export that a PyTorch trace does not tell are NULL.
 
 CREATE VIEW nsight_label AS
--- Ids of StringIds by label.id: equal texts have one. A kernel's short name is that of its function
+-- Ids of StringIds by _event_name.id: equal texts have one. A kernel's short name is that of its
+-- function
 -- alone, without namespaces and arguments; if no event is called so its id is 2^40 and more.
 WITH plain AS (
   SELECT id, ifnull(name, '') AS name,
          lower(category) IN ('kernel', 'mtia_ccp_events') AS is_kernel,
          replace(iif(name GLOB 'void *', substr(name, 6), ifnull(name, '')),
                  '(anonymous namespace)', '') AS text
-  FROM label WHERE ifnull(category, '') <> 'python_function'
+  FROM _event_name WHERE ifnull(category, '') <> 'python_function'
 ),
 cut AS (
   SELECT id, name, is_kernel,
@@ -27,7 +28,7 @@ shortened AS (  -- what is behind the last colon
 named AS (
   SELECT name, min(id) AS name_id FROM shortened GROUP BY name
 )
-SELECT s.id AS label, n.name_id, s.name,
+SELECT s.id AS event_name, n.name_id, s.name,
        ifnull(m.name_id, (1 << 40) + min(s.id) OVER (PARTITION BY s.short)) AS short_id, s.short
 FROM shortened s JOIN named n ON n.name = s.name LEFT JOIN named m ON m.name = s.short;
 
@@ -35,18 +36,18 @@ CREATE VIEW nsight_process AS
 -- globalPid of a trace: the rank in the upper 16 bits, then 24 of the pid that calls the runtime.
 SELECT r.trace_id,
        (r.rank << 48) + ((ifnull((SELECT CAST(t.pid AS INTEGER)
-                                  FROM runtime_slice s CROSS JOIN track t ON t.id = s.track
+                                  FROM _runtime_slice s CROSS JOIN _track t ON t.id = s.track
                                   WHERE s.id BETWEEN r.first_row AND r.last_row
                                   ORDER BY s.id LIMIT 1), 0) & 0xffffff) << 24) AS globalPid
-FROM trace r;
+FROM _trace r;
 
 CREATE VIEW StringIds AS
 SELECT name_id AS id, name AS value FROM nsight_label
 UNION SELECT short_id, short FROM nsight_label;
 
 CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS
-SELECT s.ts + t.base_ns - (SELECT min(start_ns) FROM trace) AS start,
-       s.ts + t.base_ns + ifnull(s.dur, 0) - (SELECT min(start_ns) FROM trace) AS "end",
+SELECT s.ts + t.base_ns - (SELECT min(start_ns) FROM _trace) AS start,
+       s.ts + t.base_ns + ifnull(s.dur, 0) - (SELECT min(start_ns) FROM _trace) AS "end",
        CAST(t.device AS INTEGER) AS deviceId,
        CASE WHEN a.args GLOB '*"context":[0-9]*'
             THEN CAST(substr(a.args, instr(a.args, '"context":') + 10, 20) AS INTEGER)
@@ -69,13 +70,14 @@ SELECT s.ts + t.base_ns - (SELECT min(start_ns) FROM trace) AS start,
        iif(a.shared_memory_bytes IS NULL, NULL, 0) AS dynamicSharedMemory,  -- the sum only
        NULL AS localMemoryPerThread, NULL AS localMemoryTotal, NULL AS gridId,
        NULL AS sharedMemoryExecuted, NULL AS graphNodeId, NULL AS sharedMemoryLimitConfig
-FROM gpu_slice s CROSS JOIN track t ON t.id = s.track CROSS JOIN nsight_label n ON n.label = s.label
-     LEFT JOIN shape a ON a.id = s.shape
+FROM _gpu_slice s CROSS JOIN _track t ON t.id = s.track
+     CROSS JOIN nsight_label n ON n.event_name = s.event_name
+     LEFT JOIN _args_text a ON a.id = s.args_text
 WHERE s.kind <> 2 AND ifnull(s.dur, 0) >= 0;
 
 CREATE VIEW CUPTI_ACTIVITY_KIND_MEMCPY AS  -- HIP's names too
-SELECT s.ts + t.base_ns - (SELECT min(start_ns) FROM trace) AS start,
-       s.ts + t.base_ns + ifnull(s.dur, 0) - (SELECT min(start_ns) FROM trace) AS "end",
+SELECT s.ts + t.base_ns - (SELECT min(start_ns) FROM _trace) AS start,
+       s.ts + t.base_ns + ifnull(s.dur, 0) - (SELECT min(start_ns) FROM _trace) AS "end",
        CAST(t.device AS INTEGER) AS deviceId,
        CASE WHEN a.args GLOB '*"context":[0-9]*'
             THEN CAST(substr(a.args, instr(a.args, '"context":') + 10, 20) AS INTEGER)
@@ -101,19 +103,20 @@ SELECT s.ts + t.base_ns - (SELECT min(start_ns) FROM trace) AS start,
          ELSE 0
        END AS copyKind,
        NULL AS deprecatedSrcId,
-       (SELECT k.id FROM ENUM_CUDA_MEM_KIND k WHERE l.name LIKE '%(' || k.label || ' -> %')
+       (SELECT k.id FROM ENUM_CUDA_MEM_KIND k WHERE l.name LIKE '%(' || k.event_name || ' -> %')
          AS srcKind,
-       (SELECT k.id FROM ENUM_CUDA_MEM_KIND k WHERE l.name LIKE '% -> ' || k.label || ')%')
+       (SELECT k.id FROM ENUM_CUDA_MEM_KIND k WHERE l.name LIKE '% -> ' || k.event_name || ')%')
          AS dstKind,
        NULL AS srcDeviceId, NULL AS srcContextId, NULL AS dstDeviceId, NULL AS dstContextId,
        NULL AS migrationCause, NULL AS graphNodeId, NULL AS virtualAddress
-FROM gpu_slice s CROSS JOIN track t ON t.id = s.track CROSS JOIN label l ON l.id = s.label
-     LEFT JOIN shape a ON a.id = s.shape
+FROM _gpu_slice s CROSS JOIN _track t ON t.id = s.track
+     CROSS JOIN _event_name l ON l.id = s.event_name
+     LEFT JOIN _args_text a ON a.id = s.args_text
 WHERE s.kind = 2 AND ifnull(s.dur, 0) >= 0 AND lower(l.category) NOT IN ('gpu_memset', 'memset');
 
 CREATE VIEW CUPTI_ACTIVITY_KIND_MEMSET AS
-SELECT s.ts + t.base_ns - (SELECT min(start_ns) FROM trace) AS start,
-       s.ts + t.base_ns + ifnull(s.dur, 0) - (SELECT min(start_ns) FROM trace) AS "end",
+SELECT s.ts + t.base_ns - (SELECT min(start_ns) FROM _trace) AS start,
+       s.ts + t.base_ns + ifnull(s.dur, 0) - (SELECT min(start_ns) FROM _trace) AS "end",
        CAST(t.device AS INTEGER) AS deviceId,
        CASE WHEN a.args GLOB '*"context":[0-9]*'
             THEN CAST(substr(a.args, instr(a.args, '"context":') + 10, 20) AS INTEGER)
@@ -125,35 +128,38 @@ SELECT s.ts + t.base_ns - (SELECT min(start_ns) FROM trace) AS start,
        s.correlation AS correlationId,
        (SELECT p.globalPid FROM nsight_process p WHERE p.trace_id = t.trace_id) AS globalPid,
        NULL AS value, s.bytes, NULL AS graphNodeId,
-       (SELECT k.id FROM ENUM_CUDA_MEM_KIND k WHERE l.name LIKE '%(' || k.label || ')%') AS memKind
-FROM gpu_slice s CROSS JOIN track t ON t.id = s.track CROSS JOIN label l ON l.id = s.label
-     LEFT JOIN shape a ON a.id = s.shape
+       (SELECT k.id FROM ENUM_CUDA_MEM_KIND k
+         WHERE l.name LIKE '%(' || k.event_name || ')%') AS memKind
+FROM _gpu_slice s CROSS JOIN _track t ON t.id = s.track
+     CROSS JOIN _event_name l ON l.id = s.event_name
+     LEFT JOIN _args_text a ON a.id = s.args_text
 WHERE s.kind = 2 AND ifnull(s.dur, 0) >= 0 AND lower(l.category) IN ('gpu_memset', 'memset');
 
 CREATE VIEW CUPTI_ACTIVITY_KIND_RUNTIME AS  -- globalTid: as globalPid, then 24 bits of the tid
-SELECT s.ts + t.base_ns - (SELECT min(start_ns) FROM trace) AS start,
-       s.ts + t.base_ns + ifnull(s.dur, 0) - (SELECT min(start_ns) FROM trace) AS "end",
+SELECT s.ts + t.base_ns - (SELECT min(start_ns) FROM _trace) AS start,
+       s.ts + t.base_ns + ifnull(s.dur, 0) - (SELECT min(start_ns) FROM _trace) AS "end",
        iif(l.category LIKE '%driver', 1, 0) AS eventClass,
        (t.rank << 48) + ((ifnull(CAST(t.pid AS INTEGER), 0) & 0xffffff) << 24)
          + (ifnull(CAST(t.tid AS INTEGER), 0) & 0xffffff) AS globalTid,
        s.correlation AS correlationId, n.name_id AS nameId, NULL AS returnValue,
        NULL AS callchainId
-FROM runtime_slice s CROSS JOIN track t ON t.id = s.track CROSS JOIN label l ON l.id = s.label
-     CROSS JOIN nsight_label n ON n.label = s.label
+FROM _runtime_slice s CROSS JOIN _track t ON t.id = s.track
+     CROSS JOIN _event_name l ON l.id = s.event_name
+     CROSS JOIN nsight_label n ON n.event_name = s.event_name
 WHERE ifnull(s.dur, 0) >= 0;
 
 CREATE VIEW NVTX_EVENTS AS  -- user annotations: record_function and the like
-SELECT s.ts + t.base_ns - (SELECT min(start_ns) FROM trace) AS start,
-       s.ts + t.base_ns + ifnull(s.dur, 0) - (SELECT min(start_ns) FROM trace) AS "end",
+SELECT s.ts + t.base_ns - (SELECT min(start_ns) FROM _trace) AS start,
+       s.ts + t.base_ns + ifnull(s.dur, 0) - (SELECT min(start_ns) FROM _trace) AS "end",
        59 AS eventType, NULL AS rangeId, NULL AS category, NULL AS color, n.name AS text,
        (t.rank << 48) + ((ifnull(CAST(t.pid AS INTEGER), 0) & 0xffffff) << 24)
          + (ifnull(CAST(t.tid AS INTEGER), 0) & 0xffffff) AS globalTid,
        NULL AS endGlobalTid, n.name_id AS textId, 0 AS domainId, NULL AS uint64Value,
        NULL AS int64Value, NULL AS doubleValue, NULL AS uint32Value, NULL AS int32Value,
        NULL AS floatValue, NULL AS jsonTextId, NULL AS jsonText, NULL AS binaryData
-FROM cpu_slice s CROSS JOIN track t ON t.id = s.track
-     CROSS JOIN nsight_label n ON n.label = s.label
-WHERE s.label IN (SELECT id FROM label WHERE lower(category) = 'user_annotation')
+FROM _cpu_slice s CROSS JOIN _track t ON t.id = s.track
+     CROSS JOIN nsight_label n ON n.event_name = s.event_name
+WHERE s.event_name IN (SELECT id FROM _event_name WHERE lower(category) = 'user_annotation')
   AND ifnull(s.dur, 0) >= 0;
 
 CREATE VIEW TARGET_INFO_GPU AS  -- of each number the first in the headers: hosts with other GPUs
@@ -173,7 +179,7 @@ WITH told AS (                  -- have the same numbers
          max(iif(m.key = 'maxThreadsPerBlock', m.value, NULL)) AS maxThreadsPerBlock,
          max(iif(m.key = 'computeMajor', m.value, NULL)) AS computeMajor,
          max(iif(m.key = 'computeMinor', m.value, NULL)) AS computeMinor
-  FROM trace r CROSS JOIN json_each(coalesce(r.header, '{}'), '$.deviceProperties') j
+  FROM _trace r CROSS JOIN json_each(coalesce(r.header, '{}'), '$.deviceProperties') j
        CROSS JOIN json_each(iif(j.type = 'object', j.value, '{}')) m
   GROUP BY r.trace_id, j.key
 ),
@@ -192,30 +198,31 @@ SELECT 0 AS vmId, id, name, NULL AS busLocation, NULL AS isDiscrete, NULL AS l2C
 FROM placed WHERE number = 1;
 
 CREATE VIEW ENUM_CUDA_MEMCPY_OPER AS
-WITH kind (id, short, label) AS (
+WITH kind (id, short, event_name) AS (
   VALUES (0, 'UNKNOWN', 'Unknown'), (1, 'HTOD', 'Host-to-Device'), (2, 'DTOH', 'Device-to-Host'),
          (3, 'HTOA', 'Host-to-Array'), (4, 'ATOH', 'Array-to-Host'), (5, 'ATOA', 'Array-to-Array'),
          (6, 'ATOD', 'Array-to-Device'), (7, 'DTOA', 'Device-to-Array'),
          (8, 'DTOD', 'Device-to-Device'), (9, 'HTOH', 'Host-to-Host'), (10, 'PTOP', 'Peer-to-Peer')
 )
-SELECT id, 'CUDA_MEMCPY_KIND_' || short AS name, label FROM kind;
+SELECT id, 'CUDA_MEMCPY_KIND_' || short AS name, event_name FROM kind;
 
 CREATE VIEW ENUM_CUDA_MEM_KIND AS
-WITH kind (id, label) AS (
+WITH kind (id, event_name) AS (
   VALUES (0, 'Pageable'), (1, 'Pinned'), (2, 'Device'), (3, 'Array'), (4, 'Managed'),
          (5, 'Device Static'), (6, 'Managed Static'), (7, 'Unknown')
 )
-SELECT id, 'CUDA_MEMOPR_MEMORY_KIND_' || upper(replace(label, ' ', '_')) AS name, label FROM kind;
+SELECT id, 'CUDA_MEMOPR_MEMORY_KIND_' || upper(replace(event_name, ' ', '_')) AS name,
+     event_name FROM kind;
 
 CREATE VIEW ENUM_NSYS_EVENT_TYPE AS
 WITH type (id, name) AS (
   VALUES (34, 'NvtxMark'), (59, 'NvtxPushPopRange'), (60, 'NvtxStartEndRange')
 )
-SELECT id, name, name AS label FROM type;
+SELECT id, name, name AS event_name FROM type;
 
 CREATE VIEW ENUM_NSYS_EVENT_CLASS AS
-WITH class (id, name, label) AS (
+WITH class (id, name, event_name) AS (
   VALUES (0, 'TRACE_PROCESS_EVENT_CUDA_RUNTIME', 'CUDA runtime'),
          (1, 'TRACE_PROCESS_EVENT_CUDA_DRIVER', 'CUDA driver')
 )
-SELECT id, name, label FROM class;
+SELECT id, name, event_name FROM class;

@@ -1,9 +1,10 @@
-#include "query/doc/query_explain.h"
 #include "tracedb/query/doc/query_doc.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
+
+#include "query/doc/query_explain.h"
 
 namespace tracedb {
 namespace {

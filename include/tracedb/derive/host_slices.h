@@ -20,9 +20,9 @@ struct HostSlice {
   int64_t dur = 0;  // 0 where the trace has none, or a negative one
   int64_t id = 0;
   int64_t track = 0;
-  int64_t label = 0;
+  int64_t event_name = 0;
   HostKind kind = HostKind::kOperator;
-  int64_t shape = 0;                   // operators; 0: no args
+  int64_t args_text = 0;               // operators; 0: no args
   bool waits = false;                  // calls: it returns when the GPU is done
   std::optional<int64_t> correlation;  // calls
   std::optional<int64_t> external_id;  // operators, calls
@@ -30,7 +30,7 @@ struct HostSlice {
   int64_t forward_thread = 0;          // operators; not 0: it belongs to a backward pass
 };
 
-// What a label says of its slices.
+// What a event_name says of its slices.
 struct HostCall {
   std::optional<HostKind> kind;  // none: not gathered
   bool waits = false;            // it returns when the GPU is done

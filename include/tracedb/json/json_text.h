@@ -45,7 +45,7 @@ struct JsonRepair {
 // commas.
 JsonRepair RepairJson(std::string_view text, std::string& repaired);
 
-// The same for a text with slot marks, which stay.
+// The same for a text with column marks, which stay.
 JsonRepair RepairArgs(std::string_view text, std::string& repaired);
 
 }  // namespace tracedb

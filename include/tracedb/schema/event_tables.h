@@ -26,8 +26,8 @@ inline constexpr int kEventTables = static_cast<int>(EventTable::kCount);
 
 constexpr std::string_view EventTableName(EventTable table) {
   constexpr std::array<std::string_view, kEventTables> kNames = {
-      "cpu_slice", "runtime_slice", "python_slice",  "gpu_slice",
-      "instant",   "flow",          "counter_event", "metadata_event"};
+      "_cpu_slice", "_runtime_slice", "_python_slice",  "_gpu_slice",
+      "_instant",   "_flow",          "_counter_event", "_metadata_event"};
   return kNames[static_cast<size_t>(table)];
 }
 

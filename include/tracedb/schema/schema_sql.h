@@ -10,8 +10,8 @@
 
 namespace tracedb {
 
-// All slots, those first that the table's rows have most often: a row ends with its last value.
-const std::array<Slot, kSlots>& SlotOrder(EventTable table);
+// All values, those first that the table's rows have most often: a row ends with its last value.
+const std::array<ArgsColumn, kArgsColumns>& ArgsColumnOrder(EventTable table);
 
 // The tables, ready to execute on an empty database; and the views of a finished one. A connection
 // reads all of a database's schema, and most of that is views: while one is made it has none.

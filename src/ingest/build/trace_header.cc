@@ -7,7 +7,7 @@
 #define SIMDJSON_EXCEPTIONS 0
 #include <simdjson.h>
 
-#include "ingest/build/shape_text.h"
+#include "ingest/build/args_text.h"
 #include "tracedb/json/json_check.h"
 #include "tracedb/json/json_text.h"
 

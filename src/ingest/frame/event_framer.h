@@ -46,7 +46,7 @@ class EventFramer {
   void ReadHeaderBytes();
   void MakeRoom();
   bool TakeWindow(size_t room_bytes);
-  void GiveUpTo(size_t end, size_t next_begin, bool is_full = false);
+  void EmitUpTo(size_t end, size_t next_begin, bool is_full = false);
   void BeginSkipping();
   bool EndSkipping();
   bool Resync();

@@ -118,7 +118,7 @@ Status BindOptional(SqliteStatement& statement, int parameter,
 Status TraceReading::StoreTrace(SqliteDb& db) {
   TRACEDB_ASSIGN(
       insert,
-      db.Prepare("INSERT INTO trace VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, "
+      db.Prepare("INSERT INTO _trace VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, "
                  "?13, ?14, ?15, "
                  "?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, "
                  "strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?24)"));
@@ -161,7 +161,7 @@ Status TraceReading::StoreTrace(SqliteDb& db) {
 }
 
 Status TraceReading::StoreIssues(SqliteDb& db) {
-  TRACEDB_ASSIGN(insert, db.Prepare("INSERT INTO issue VALUES (?1, ?2, ?3, ?4, ?5)"));
+  TRACEDB_ASSIGN(insert, db.Prepare("INSERT INTO _issue VALUES (?1, ?2, ?3, ?4, ?5)"));
   for (size_t i = 0; i < kIssueKinds; ++i) {
     const auto kind = static_cast<IssueKind>(i);
     const EventIssues::Entry& entry = issues_.entry(kind);
@@ -192,7 +192,7 @@ Result<SqliteDb> TraceReading::OpenRows(const fs::path& rows_file) {
 // What the trace says of itself, and what the bulk of the derived rows needs to know of that.
 Result<ArgsParallelism> TraceReading::StoreFacts(const fs::path& rows_file, int64_t base) {
   TRACEDB_ASSIGN(db, OpenRows(rows_file));
-  TRACEDB_TRY(db.Execute("UPDATE track SET rank = " + std::to_string(rank_.rank) +
+  TRACEDB_TRY(db.Execute("UPDATE _track SET rank = " + std::to_string(rank_.rank) +
                          ", base_ns = " + std::to_string(base)));
   TRACEDB_TRY(StoreTrace(db));
   TRACEDB_TRY(StoreIssues(db));

@@ -160,7 +160,7 @@ void EventParser::Impl::Parse(EventWindow& window, EventBatch& batch) {
     }
   }
   batch.events.clear();
-  batch.slots.clear();
+  batch.values.clear();
   batch.issues.Clear();
   ParseOneByOne(text, offset);
 }

@@ -58,20 +58,20 @@ class CauseFinder {
       return Done{};
     };
     TRACEDB_TRY(
-        prepare(finder.launch_, "SELECT launch_slice_id, launch_ts_ns FROM launch WHERE id = ?1"));
+        prepare(finder.launch_, "SELECT launch_slice_id, launch_ts_ns FROM _launch WHERE id = ?1"));
     TRACEDB_TRY(prepare(finder.kernel_name_,
-                        "SELECT l.name FROM gpu_slice g JOIN label l ON l.id = g.label "
+                        "SELECT l.name FROM _gpu_slice g JOIN _event_name l ON l.id = g.event_name "
                         "WHERE g.id = ?1"));
     TRACEDB_TRY(prepare(finder.collective_name_,
                         "SELECT p.collective || coalesce(' of ' || coalesce(nullif(g.description, "
-                        "''), nullif(g.name, '')), '') FROM collective_part p "
-                        "LEFT JOIN process_group g ON g.group_id = p.group_id WHERE p.id = ?1"));
+                        "''), nullif(g.name, '')), '') FROM _collective_part p "
+                        "LEFT JOIN _process_group g ON g.group_id = p.group_id WHERE p.id = ?1"));
     TRACEDB_TRY(prepare(finder.behind_,
                         "SELECT own_id, id FROM temp.late WHERE rank = ?1 AND start_ns > ?2 AND "
                         "start_ns < ?3 AND amount_ns BETWEEN ?4 / 2 AND ?4 * 2 AND own_id <> ?5 "
                         "ORDER BY amount_ns DESC, start_ns, own_id LIMIT 1"));
     TRACEDB_TRY(prepare(finder.step_,
-                        "SELECT min(s.ts + t.base_ns) FROM step s JOIN track t ON t.id = s.track "
+                        "SELECT min(s.ts + t.base_ns) FROM _step s JOIN _track t ON t.id = s.track "
                         "WHERE t.trace_id = ?1 AND s.step = ?2"));
     return finder;
   }
@@ -242,13 +242,13 @@ Result<int64_t> CauseFinder::Earliest(const Stall& stall) {
 constexpr const char* kDirtySql =
     // Ranks in whose groups something is not as it was; all that holds them may have changed.
     "CREATE TEMP TABLE dirty (rank INTEGER PRIMARY KEY);"
-    "INSERT OR IGNORE INTO temp.dirty SELECT CAST(j.value AS INTEGER) FROM process_group g, "
+    "INSERT OR IGNORE INTO temp.dirty SELECT CAST(j.value AS INTEGER) FROM _process_group g, "
     "json_each(g.ranks) j WHERE g.group_id IN ("
-    "  SELECT s.group_id FROM temp.stall s LEFT JOIN collective_cause c ON c.id = s.id "
+    "  SELECT s.group_id FROM temp.stall s LEFT JOIN _collective_cause c ON c.id = s.id "
     "  WHERE c.first_start_ns IS NOT s.first_start_ns OR c.start_ns IS NOT s.start_ns "
     "    OR c.wait_ns IS NOT s.wait_ns "
-    "  UNION SELECT group_id FROM collective_cause WHERE id NOT IN (SELECT id FROM temp.stall));"
-    "DELETE FROM collective_cause WHERE rank IN (SELECT rank FROM temp.dirty) "
+    "  UNION SELECT group_id FROM _collective_cause WHERE id NOT IN (SELECT id FROM temp.stall));"
+    "DELETE FROM _collective_cause WHERE rank IN (SELECT rank FROM temp.dirty) "
     "  OR id NOT IN (SELECT id FROM temp.stall)";
 
 Status StoreCause(SqliteStatement& insert, const Stall& stall, const Cause& cause) {
@@ -272,9 +272,10 @@ Status FindCauses(SqliteDb& db, const RankClocks& clocks) {
   TRACEDB_ASSIGN(finder, CauseFinder::Open(db, clocks));
   TRACEDB_ASSIGN(stalls, db.Prepare("SELECT s.id, s.rank, s.step, s.first_start_ns, s.start_ns, "
                                     "s.together_ns, p.ts_ns, p.trace_id FROM temp.stall s "
-                                    "JOIN collective_part p ON p.id = s.id "
+                                    "JOIN _collective_part p ON p.id = s.id "
                                     "WHERE s.rank IN (SELECT rank FROM temp.dirty) ORDER BY s.id"));
-  TRACEDB_ASSIGN(insert, db.Prepare("INSERT INTO collective_cause SELECT id, rank, group_id, step, "
+  TRACEDB_ASSIGN(insert, db.Prepare("INSERT INTO _collective_cause "
+                                    "SELECT id, rank, group_id, step, "
                                     "first_start_ns, start_ns, wait_ns, ?2, ?3, ?4, ?5, ?6, NULL, "
                                     "NULL, NULL, NULL FROM temp.stall WHERE id = ?1"));
   for (;;) {
@@ -295,13 +296,13 @@ Status FindCauses(SqliteDb& db, const RankClocks& clocks) {
 }
 
 constexpr const char* kUnexplainedSql =
-    "SELECT EXISTS (SELECT trace_id FROM trace EXCEPT SELECT trace_id FROM explained_trace) "
-    "OR EXISTS (SELECT trace_id FROM explained_trace EXCEPT SELECT trace_id FROM trace)";
+    "SELECT EXISTS (SELECT trace_id FROM _trace EXCEPT SELECT trace_id FROM _explained_trace) "
+    "OR EXISTS (SELECT trace_id FROM _explained_trace EXCEPT SELECT trace_id FROM _trace)";
 
 // With one rank alone nobody waits for anybody, and nothing need be written.
 constexpr const char* kTogetherSql =
-    "SELECT (SELECT count(*) FROM (SELECT DISTINCT rank FROM trace LIMIT 2)) > 1 "
-    "OR EXISTS (SELECT 1 FROM collective_cause) OR EXISTS (SELECT 1 FROM explained_trace)";
+    "SELECT (SELECT count(*) FROM (SELECT DISTINCT rank FROM _trace LIMIT 2)) > 1 "
+    "OR EXISTS (SELECT 1 FROM _collective_cause) OR EXISTS (SELECT 1 FROM _explained_trace)";
 
 }  // namespace
 
@@ -314,14 +315,14 @@ Status ExplainStalls(const std::filesystem::path& database, ExplainScope scope,
   TRACEDB_ASSIGN(together, db.Integer(kTogetherSql));
   if (together == 0 || (unexplained == 0 && scope == ExplainScope::kNewTraces)) return Done{};
   TRACEDB_TRY(db.Execute("PRAGMA secure_delete = OFF; PRAGMA cache_size = -8192; BEGIN IMMEDIATE"));
-  if (scope == ExplainScope::kEverything) TRACEDB_TRY(db.Execute("DELETE FROM collective_cause"));
+  if (scope == ExplainScope::kEverything) TRACEDB_TRY(db.Execute("DELETE FROM _collective_cause"));
   TRACEDB_ASSIGN(clocks, RankClocks::Read(db));
   TRACEDB_TRY(CompareArrivals(db, clocks));
   TRACEDB_TRY(FindCauses(db, clocks));
   TRACEDB_TRY(FollowChains(db));
   TRACEDB_TRY(
-      db.Execute("DELETE FROM explained_trace;"
-                 "INSERT INTO explained_trace SELECT trace_id FROM trace"));
+      db.Execute("DELETE FROM _explained_trace;"
+                 "INSERT INTO _explained_trace SELECT trace_id FROM _trace"));
   return db.Execute("COMMIT");
 }
 

@@ -1,4 +1,4 @@
-#include "tracedb/pages/database_overlay.h"
+#include "tracedb/pages/staged_changes.h"
 
 #include <fcntl.h>
 #include <sqlite3.h>
@@ -15,7 +15,7 @@
 #include <thread>
 #include <utility>
 
-#include "pages/overlay_vfs.h"
+#include "pages/staged_vfs.h"
 #include "tracedb/base/folder_sync.h"
 #include "tracedb/pages/page_bytes.h"
 
@@ -54,34 +54,33 @@ Error Interrupted() { return Error{ErrorKind::kInput, "interrupted", "the databa
 
 }  // namespace
 
-DatabaseOverlay::DatabaseOverlay(Key, fs::path database, Wait wait, SqliteDb holder)
+StagedChanges::StagedChanges(Key, fs::path database, Wait wait, SqliteDb holder)
     : database_(std::move(database)),
       journal_(database_.string() + "-journal"),
       wait_(wait),
       holder_(std::move(holder)) {}
 
-DatabaseOverlay::~DatabaseOverlay() {
+StagedChanges::~StagedChanges() {
   vfs_.reset();
   holder_.reset();
   if (file_ >= 0) close(file_);
   if (changes_ >= 0) close(changes_);
 }
 
-Result<std::unique_ptr<DatabaseOverlay>> DatabaseOverlay::Begin(const fs::path& database,
-                                                                Wait wait) {
+Result<std::unique_ptr<StagedChanges>> StagedChanges::Begin(const fs::path& database, Wait wait) {
   // What a crash left behind is rolled back by this connection.
   TRACEDB_ASSIGN(holder, SqliteDb::Open(database, SqliteMode::kReadWrite));
   holder.SetBusyTimeout(wait.ms, wait.stop);
   TRACEDB_TRY(holder.Execute("BEGIN IMMEDIATE"));
-  auto overlay = std::make_unique<DatabaseOverlay>(Key(), OverlayVfs::FullName(database.string()),
-                                                   wait, std::move(holder));
-  TRACEDB_TRY(overlay->Open());
-  TRACEDB_ASSIGN(fits, overlay->ReadHeader());
-  if (!fits) overlay.reset();
-  return overlay;
+  auto staged = std::make_unique<StagedChanges>(Key(), StagedVfs::FullName(database.string()), wait,
+                                                std::move(holder));
+  TRACEDB_TRY(staged->Open());
+  TRACEDB_ASSIGN(fits, staged->ReadHeader());
+  if (!fits) staged.reset();
+  return staged;
 }
 
-Error DatabaseOverlay::Failed(const fs::path& file, const char* doing) const {
+Error StagedChanges::Failed(const fs::path& file, const char* doing) const {
   const bool full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
   return Error{ErrorKind::kOutput,
                file.string() + ": cannot " + doing + ": " + std::strerror(errno),
@@ -89,21 +88,21 @@ Error DatabaseOverlay::Failed(const fs::path& file, const char* doing) const {
                     : "check the disk, and that the file and its folder may be written"};
 }
 
-Status DatabaseOverlay::Open() {
+Status StagedChanges::Open() {
   file_ = open(database_.c_str(), O_RDWR | O_CLOEXEC);
   if (file_ < 0) return Failed(database_, "open it");
   const fs::path folder = database_.parent_path();
   changes_ = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (changes_ >= 0) return Done{};
   // Not every file system has files without names: then the name goes at once.
-  std::string name = database_.string() + "-overlay-XXXXXX";
+  std::string name = database_.string() + "-staged-XXXXXX";
   changes_ = mkostemp(name.data(), O_CLOEXEC);
   if (changes_ < 0) return Failed(folder, "make a temporary file");
   unlink(name.c_str());
   return Done{};
 }
 
-Result<bool> DatabaseOverlay::ReadHeader() {
+Result<bool> StagedChanges::ReadHeader() {
   struct stat status;
   if (fstat(file_, &status) != 0) return Failed(database_, "look at it");
   std::array<uint8_t, kHeaderBytes> header;
@@ -120,22 +119,22 @@ Result<bool> DatabaseOverlay::ReadHeader() {
          Place(old_page_count_ + 1) == static_cast<uint64_t>(status.st_size);
 }
 
-Result<SqliteDb> DatabaseOverlay::Connect() {
-  if (vfs_ == nullptr) vfs_ = std::make_unique<OverlayVfs>(*this, database_.string());
+Result<SqliteDb> StagedChanges::Connect() {
+  if (vfs_ == nullptr) vfs_ = std::make_unique<StagedVfs>(*this, database_.string());
   TRACEDB_ASSIGN(db, SqliteDb::Open(database_, SqliteMode::kReadWrite, vfs_->name()));
   // What fails here is thrown away as a whole.
   TRACEDB_TRY(db.Execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF"));
   return db;
 }
 
-Status DatabaseOverlay::ReadPage(uint32_t number, std::span<uint8_t> bytes) const {
+Status StagedChanges::ReadPage(uint32_t number, std::span<uint8_t> bytes) const {
   if (Changed(number)) return ReadAll(changes_, Place(number), bytes);
   if (number <= old_page_count_) return ReadAll(file_, Place(number), bytes);
   std::ranges::fill(bytes, uint8_t{0});  // new, and not written
   return Done{};
 }
 
-Status DatabaseOverlay::WritePage(uint32_t number, std::span<const uint8_t> bytes) {
+Status StagedChanges::WritePage(uint32_t number, std::span<const uint8_t> bytes) {
   TRACEDB_TRY(WriteAll(changes_, Place(number), bytes, database_));
   if (number >= changed_.size()) changed_.resize(std::max<size_t>(number + 1, 2 * changed_.size()));
   changed_[number] = true;
@@ -143,7 +142,7 @@ Status DatabaseOverlay::WritePage(uint32_t number, std::span<const uint8_t> byte
   return Done{};
 }
 
-Result<uint32_t> DatabaseOverlay::NewPage() {
+Result<uint32_t> StagedChanges::NewPage() {
   constexpr uint32_t kPageCountMax = 0xfffffffe;
   ++page_count_;
   if (page_count_ == kLockByte / sizes_.page_bytes + 1) ++page_count_;  // SQLite's locks lie there
@@ -152,7 +151,7 @@ Result<uint32_t> DatabaseOverlay::NewPage() {
                "load into another database with --db"};
 }
 
-void DatabaseOverlay::CopyPages(int source, std::vector<Copy> copies, CheckPage check) {
+void StagedChanges::CopyPages(int source, std::vector<Copy> copies, CheckPage check) {
   source_ = source;
   copies_ = std::move(copies);
   check_ = check;
@@ -160,7 +159,7 @@ void DatabaseOverlay::CopyPages(int source, std::vector<Copy> copies, CheckPage 
 
 // The order is what makes it safe: the journal is on the disk before anything it undoes is written,
 // and what it undoes is on the disk before it goes.
-Status DatabaseOverlay::Commit() {
+Status StagedChanges::Commit() {
   std::vector<uint8_t> first(sizes_.page_bytes);
   TRACEDB_TRY(ReadPage(1, first));
   // A connection of ours has counted its change up; without one nothing says that much is new.
@@ -179,7 +178,7 @@ Status DatabaseOverlay::Commit() {
   return holder_->Execute("ROLLBACK");  // gives the lock back: it has changed nothing by itself
 }
 
-Status DatabaseOverlay::WriteJournal() {
+Status StagedChanges::WriteJournal() {
   std::vector<uint32_t> numbers;
   for (uint32_t number = 1; number <= old_page_count_; ++number) {
     if (Changed(number)) numbers.push_back(number);
@@ -219,7 +218,7 @@ Status DatabaseOverlay::WriteJournal() {
 }
 
 // Behind the database's end, where nobody looks until the header says so.
-Status DatabaseOverlay::WriteNewPages() {
+Status StagedChanges::WriteNewPages() {
   std::vector<uint8_t> page(sizes_.page_bytes);
   for (uint32_t number = old_page_count_ + 1; number <= page_count_; ++number) {
     if (!Changed(number)) continue;
@@ -235,7 +234,7 @@ Status DatabaseOverlay::WriteNewPages() {
 }
 
 // Runs of neighbours at once.
-Status DatabaseOverlay::WriteCopies() {
+Status StagedChanges::WriteCopies() {
   std::vector<uint8_t> buffer(kCopyBytes);
   const size_t run_max = kCopyBytes / sizes_.page_bytes;
   for (size_t first = 0; first < copies_.size();) {
@@ -260,7 +259,7 @@ Status DatabaseOverlay::WriteCopies() {
 
 // Its connection only has the lock that keeps writers away; SQLite would take this one by itself
 // when it writes.
-Status DatabaseOverlay::LockOutReaders() {
+Status StagedChanges::LockOutReaders() {
   constexpr auto kBetween = std::chrono::milliseconds(10);
   sqlite3_file* file = nullptr;
   sqlite3_file_control(holder_->handle(), "main", SQLITE_FCNTL_FILE_POINTER, &file);
@@ -277,7 +276,7 @@ Status DatabaseOverlay::LockOutReaders() {
   }
 }
 
-Status DatabaseOverlay::WriteOldPages() {
+Status StagedChanges::WriteOldPages() {
   old_pages_touched_ = true;
   std::vector<uint8_t> page(sizes_.page_bytes);
   for (uint32_t number = 1; number <= old_page_count_; ++number) {
@@ -289,7 +288,7 @@ Status DatabaseOverlay::WriteOldPages() {
   return Done{};
 }
 
-Status DatabaseOverlay::RemoveJournal() {
+Status StagedChanges::RemoveJournal() {
   if (unlink(journal_.c_str()) != 0) return Failed(journal_, "remove it");
   // The changes are there now. If the disk does not know yet that the journal is gone, a power
   // failure may undo them as a whole.
@@ -298,7 +297,7 @@ Status DatabaseOverlay::RemoveJournal() {
 }
 
 // To the state before. Where old pages may have been written, by SQLite from the journal.
-Status DatabaseOverlay::GoBack() {
+Status StagedChanges::GoBack() {
   if (!journal_written_) return Done{};
   if (old_pages_touched_) {
     holder_.reset();  // with it the lock: now the journal is one of a crash
@@ -315,8 +314,8 @@ Status DatabaseOverlay::GoBack() {
   return Done{};
 }
 
-Status DatabaseOverlay::WriteAll(int file, uint64_t offset, std::span<const uint8_t> bytes,
-                                 const fs::path& name) const {
+Status StagedChanges::WriteAll(int file, uint64_t offset, std::span<const uint8_t> bytes,
+                               const fs::path& name) const {
   while (!bytes.empty()) {
     const ssize_t wrote = pwrite(file, bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (wrote < 0 && errno == EINTR) continue;
@@ -328,7 +327,7 @@ Status DatabaseOverlay::WriteAll(int file, uint64_t offset, std::span<const uint
   return Done{};
 }
 
-Status DatabaseOverlay::ReadAll(int file, uint64_t offset, std::span<uint8_t> bytes) const {
+Status StagedChanges::ReadAll(int file, uint64_t offset, std::span<uint8_t> bytes) const {
   while (!bytes.empty()) {
     const ssize_t got = pread(file, bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;

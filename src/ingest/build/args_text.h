@@ -1,5 +1,5 @@
-// A shape: an args text whose varying numbers have been taken out, checked once for all the events
-// that share it, and what the analysis wants to know of it.
+// A args_text: an args text whose varying numbers have been taken out, checked once for all the
+// events that share it, and what the analysis wants to know of it.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,9 @@
 
 namespace tracedb {
 
-struct ShapeText {
-  std::optional<std::string> args;  // valid JSON but for the slot marks, no blanks outside strings
+struct ArgsText {
+  std::optional<std::string>
+      args;  // valid JSON but for the column marks, no blanks outside strings
   std::optional<std::string> others;  // "key":value,... of the event's other keys
 
   std::optional<std::string> collective, dtype, group_name, group_description, group_ranks;
@@ -23,15 +24,15 @@ struct ShapeText {
   bool repaired = false;  // it was not valid JSON as it stood
 };
 
-// `text` is a shape as the parser makes it: args, and behind kPartMark the other keys.
-ShapeText ReadShape(std::string_view text);
+// `text` is a args_text as the parser makes it: args, and behind kPartMark the other keys.
+ArgsText ReadArgsText(std::string_view text);
 
-// A shape's text with its marks replaced by the values.
-std::string FilledShape(std::string_view shape, const SlotValues& slots);
+// A args_text's text with its marks replaced by the values.
+std::string FilledArgsText(std::string_view args_text, const ArgsValues& values);
 
-// A filled shape, taken apart.
-struct ShapeParts {
-  explicit ShapeParts(std::string_view filled);
+// A filled args_text, taken apart.
+struct ArgsTextParts {
+  explicit ArgsTextParts(std::string_view filled);
   std::string args;    // empty: none
   std::string others;  // "key":value,... of the other keys
 };

@@ -1,4 +1,4 @@
-#include "ingest/build/shape_text.h"
+#include "ingest/build/args_text.h"
 
 #include <algorithm>
 #include <charconv>
@@ -34,7 +34,7 @@ std::string WithoutMarks(std::string_view text) {
     if (c == '"' && !escaped) in_string = !in_string;
     escaped = in_string && c == '\\' && !escaped;
     digits = !in_string && c >= '0' && c <= '9' ? digits + 1 : 0;
-    if (digits <= kDigitsMax) plain += IsSlotMark(c) ? '0' : c;
+    if (digits <= kDigitsMax) plain += IsArgsMark(c) ? '0' : c;
   }
   return plain;
 }
@@ -55,42 +55,42 @@ std::string AsText(dom::element element) {
   return std::string(simdjson::minify(element));
 }
 
-void ReadMember(std::string_view key, dom::element value, ShapeText& shape) {
+void ReadMember(std::string_view key, dom::element value, ArgsText& args_text) {
   if (key == "Collective name") {
-    shape.collective = AsText(value);
+    args_text.collective = AsText(value);
   } else if (key == "dtype") {
-    shape.dtype = AsText(value);
+    args_text.dtype = AsText(value);
   } else if (key == "In msg nelems") {
-    shape.in_nelems = AsInt(value);
+    args_text.in_nelems = AsInt(value);
   } else if (key == "Out msg nelems") {
-    shape.out_nelems = AsInt(value);
+    args_text.out_nelems = AsInt(value);
   } else if (key == "Process Group Name") {
-    shape.group_name = AsText(value);
+    args_text.group_name = AsText(value);
   } else if (key == "Process Group Description") {
-    shape.group_description = AsText(value);
+    args_text.group_description = AsText(value);
   } else if (key == "Process Group Ranks") {
-    shape.group_ranks = SortedRanks(AsText(value));
+    args_text.group_ranks = SortedRanks(AsText(value));
   } else if (key == "Group size") {
-    shape.group_size = AsInt(value);
+    args_text.group_size = AsInt(value);
   } else if (key == "Src Rank") {
-    shape.src_rank = AsInt(value);
+    args_text.src_rank = AsInt(value);
   } else if (key == "Dst Rank") {
-    shape.dst_rank = AsInt(value);
+    args_text.dst_rank = AsInt(value);
   } else if (key == "grid") {
-    shape.grid = AsText(value);
+    args_text.grid = AsText(value);
   } else if (key == "block") {
-    shape.block = AsText(value);
+    args_text.block = AsText(value);
   } else if (key == "registers per thread") {
-    shape.registers = AsInt(value);
+    args_text.registers = AsInt(value);
   } else if (key == "shared memory") {
-    shape.shared_memory_bytes = AsInt(value);
+    args_text.shared_memory_bytes = AsInt(value);
   } else if (key == "est. achieved occupancy %") {
     double percent;
-    if (value.get_double().get(percent) == simdjson::SUCCESS) shape.occupancy_pct = percent;
+    if (value.get_double().get(percent) == simdjson::SUCCESS) args_text.occupancy_pct = percent;
   } else if (key == "Device Type") {
-    shape.device_type = AsInt(value);
+    args_text.device_type = AsInt(value);
   } else if (key == "Device Id") {
-    shape.device_id = AsInt(value);
+    args_text.device_id = AsInt(value);
   }
 }
 
@@ -100,7 +100,7 @@ std::string QuotedArgs(std::string_view args) {
   std::string piece;
   for (size_t at = 0; at < args.size();) {
     size_t end = at;
-    while (end < args.size() && !IsSlotMark(args[end])) ++end;
+    while (end < args.size() && !IsArgsMark(args[end])) ++end;
     piece.clear();
     AppendJsonString(piece, args.substr(at, end - at));
     quoted += Unquoted(piece);
@@ -110,8 +110,8 @@ std::string QuotedArgs(std::string_view args) {
   return quoted + "\"";
 }
 
-// True when `text` is valid JSON; its members are read into `shape` if it is an object.
-bool ReadValid(std::string_view text, ShapeText& shape) {
+// True when `text` is valid JSON; its members are read into `args_text` if it is an object.
+bool ReadValid(std::string_view text, ArgsText& args_text) {
   const std::string plain = WithoutMarks(text);
   if (!IsJson(plain)) return false;
   dom::parser parser;
@@ -122,59 +122,59 @@ bool ReadValid(std::string_view text, ShapeText& shape) {
       root.get_object().get(object) != simdjson::SUCCESS) {
     return true;
   }
-  for (const dom::key_value_pair member : object) ReadMember(member.key, member.value, shape);
+  for (const dom::key_value_pair member : object) ReadMember(member.key, member.value, args_text);
   return true;
 }
 
 }  // namespace
 
-ShapeText ReadShape(std::string_view text) {
-  ShapeText shape;
+ArgsText ReadArgsText(std::string_view text) {
+  ArgsText args_text;
   const size_t part = text.find(kPartMark);
   const std::string_view args = text.substr(0, part);
-  if (part != std::string_view::npos) shape.others = MinifiedJson(text.substr(part + 1));
-  if (args.empty()) return shape;
+  if (part != std::string_view::npos) args_text.others = MinifiedJson(text.substr(part + 1));
+  if (args.empty()) return args_text;
   const bool small = args.size() <= kReadBytesMax;
-  if (small && ReadValid(args, shape)) {
-    shape.args = MinifiedJson(args);
-    return shape;
+  if (small && ReadValid(args, args_text)) {
+    args_text.args = MinifiedJson(args);
+    return args_text;
   }
   std::string mended;
   const JsonRepair repair = RepairArgs(args, mended);
-  shape.repaired = small || repair.text || repair.non_finite;
-  if (small && !ReadValid(mended, shape)) {
+  args_text.repaired = small || repair.text || repair.non_finite;
+  if (small && !ReadValid(mended, args_text)) {
     if (std::string requoted; RequoteJson(args, requoted)) {
       RepairArgs(requoted, mended);
-      if (ReadValid(mended, shape)) {
-        shape.args = MinifiedJson(mended);
-        return shape;
+      if (ReadValid(mended, args_text)) {
+        args_text.args = MinifiedJson(mended);
+        return args_text;
       }
     }
     // Past mending: kept as a JSON string, so that it is still there to be read.
-    shape.args = QuotedArgs(args);
-    return shape;
+    args_text.args = QuotedArgs(args);
+    return args_text;
   }
-  shape.args = MinifiedJson(mended);
-  return shape;
+  args_text.args = MinifiedJson(mended);
+  return args_text;
 }
 
-std::string FilledShape(std::string_view shape, const SlotValues& slots) {
+std::string FilledArgsText(std::string_view args_text, const ArgsValues& values) {
   std::string text;
-  for (const char c : shape) {
-    if (!IsSlotMark(c)) {
+  for (const char c : args_text) {
+    if (!IsArgsMark(c)) {
       text += c;
       continue;
     }
-    int slot = 0;
-    while (SlotMark(slot) != c) ++slot;
-    const auto s = static_cast<size_t>(slot);
-    text += (slots.text_mask >> s & 1) != 0 ? std::string(slots.texts[s])
-                                            : std::to_string(slots.ints[s]);
+    int column = 0;
+    while (ArgsMark(column) != c) ++column;
+    const auto s = static_cast<size_t>(column);
+    text += (values.text_mask >> s & 1) != 0 ? std::string(values.texts[s])
+                                             : std::to_string(values.ints[s]);
   }
   return text;
 }
 
-ShapeParts::ShapeParts(std::string_view filled) {
+ArgsTextParts::ArgsTextParts(std::string_view filled) {
   const size_t part = filled.find(kPartMark);
   args = filled.substr(0, part);
   if (part != std::string_view::npos) others = filled.substr(part + 1);

@@ -1,6 +1,6 @@
-// Shapes: what the analysis reads out of an args text, and texts that are no valid JSON.
+// ArgsTexts: what the analysis reads out of an args text, and texts that are no valid JSON.
 
-#include "ingest/build/shape_text.h"
+#include "ingest/build/args_text.h"
 
 #include <gtest/gtest.h>
 
@@ -15,109 +15,110 @@
 namespace tracedb {
 namespace {
 
-const std::string kMark(1, SlotMark(4));
+const std::string kMark(1, ArgsMark(4));
 
-TEST(ReadShape, what_the_analysis_wants_is_read) {
-  const ShapeText shape = ReadShape(
+TEST(ReadArgsText, what_the_analysis_wants_is_read) {
+  const ArgsText args_text = ReadArgsText(
       R"({"Collective name":"allreduce","dtype":"BFloat16","In msg nelems":1024,)"
       R"("Out msg nelems":"2048","Group size":8,"Process Group Name":"3",)"
       R"("Process Group Description":"default_pg","Process Group Ranks":"[1, 0]","Src Rank":1,)"
       R"("Dst Rank":0,"grid":[1, 2,3],"block":[4,5,6],"registers per thread":32,)"
       R"("shared memory":49152,"est. achieved occupancy %":12.5,"Device Type":1,"Device Id":0})");
-  EXPECT_EQ(shape.collective, "allreduce");
-  EXPECT_EQ(shape.dtype, "BFloat16");
-  EXPECT_EQ(shape.in_nelems, 1024);
-  EXPECT_EQ(shape.out_nelems, 2048);
-  EXPECT_EQ(shape.group_size, 8);
-  EXPECT_EQ(shape.group_name, "3");
-  EXPECT_EQ(shape.group_description, "default_pg");
-  EXPECT_EQ(shape.group_ranks, "[0,1]");
-  EXPECT_EQ(shape.src_rank, 1);
-  EXPECT_EQ(shape.dst_rank, 0);
-  EXPECT_EQ(shape.grid, "[1,2,3]");
-  EXPECT_EQ(shape.block, "[4,5,6]");
-  EXPECT_EQ(shape.registers, 32);
-  EXPECT_EQ(shape.shared_memory_bytes, 49152);
-  EXPECT_EQ(shape.occupancy_pct, 12.5);
-  EXPECT_EQ(shape.device_type, 1);
-  EXPECT_EQ(shape.device_id, 0);
-  EXPECT_FALSE(shape.repaired);
+  EXPECT_EQ(args_text.collective, "allreduce");
+  EXPECT_EQ(args_text.dtype, "BFloat16");
+  EXPECT_EQ(args_text.in_nelems, 1024);
+  EXPECT_EQ(args_text.out_nelems, 2048);
+  EXPECT_EQ(args_text.group_size, 8);
+  EXPECT_EQ(args_text.group_name, "3");
+  EXPECT_EQ(args_text.group_description, "default_pg");
+  EXPECT_EQ(args_text.group_ranks, "[0,1]");
+  EXPECT_EQ(args_text.src_rank, 1);
+  EXPECT_EQ(args_text.dst_rank, 0);
+  EXPECT_EQ(args_text.grid, "[1,2,3]");
+  EXPECT_EQ(args_text.block, "[4,5,6]");
+  EXPECT_EQ(args_text.registers, 32);
+  EXPECT_EQ(args_text.shared_memory_bytes, 49152);
+  EXPECT_EQ(args_text.occupancy_pct, 12.5);
+  EXPECT_EQ(args_text.device_type, 1);
+  EXPECT_EQ(args_text.device_id, 0);
+  EXPECT_FALSE(args_text.repaired);
 }
 
-TEST(ReadShape, an_empty_text_and_an_empty_object_are_told_apart) {
-  EXPECT_EQ(ReadShape("").args, std::nullopt);
-  EXPECT_EQ(ReadShape("{ }").args, "{}");
-  EXPECT_EQ(ReadShape("{}").others, std::nullopt);
+TEST(ReadArgsText, an_empty_text_and_an_empty_object_are_told_apart) {
+  EXPECT_EQ(ReadArgsText("").args, std::nullopt);
+  EXPECT_EQ(ReadArgsText("{ }").args, "{}");
+  EXPECT_EQ(ReadArgsText("{}").others, std::nullopt);
 }
 
-TEST(ReadShape, marks_stay_and_blanks_outside_strings_go) {
-  const ShapeText shape = ReadShape("{ \"a b\" : " + kMark + ",\n \"p\":\"" + kMark + "\" }");
-  EXPECT_EQ(shape.args, "{\"a b\":" + kMark + ",\"p\":\"" + kMark + "\"}");
-  EXPECT_FALSE(shape.repaired);
+TEST(ReadArgsText, marks_stay_and_blanks_outside_strings_go) {
+  const ArgsText args_text = ReadArgsText("{ \"a b\" : " + kMark + ",\n \"p\":\"" + kMark + "\" }");
+  EXPECT_EQ(args_text.args, "{\"a b\":" + kMark + ",\"p\":\"" + kMark + "\"}");
+  EXPECT_FALSE(args_text.repaired);
 }
 
-TEST(ReadShape, other_keys_stand_behind_the_part_mark) {
-  const ShapeText shape = ReadShape(std::string("{\"a\":1}") + kPartMark + "\"id\":" + kMark);
-  EXPECT_EQ(shape.args, "{\"a\":1}");
-  EXPECT_EQ(shape.others, "\"id\":" + kMark);
-  const ShapeText only = ReadShape(kPartMark + std::string("\"s\":\"t\""));
+TEST(ReadArgsText, other_keys_stand_behind_the_part_mark) {
+  const ArgsText args_text = ReadArgsText(std::string("{\"a\":1}") + kPartMark + "\"id\":" + kMark);
+  EXPECT_EQ(args_text.args, "{\"a\":1}");
+  EXPECT_EQ(args_text.others, "\"id\":" + kMark);
+  const ArgsText only = ReadArgsText(kPartMark + std::string("\"s\":\"t\""));
   EXPECT_EQ(only.args, std::nullopt);
   EXPECT_EQ(only.others, "\"s\":\"t\"");
 }
 
-TEST(ReadShape, values_of_the_wrong_type_are_as_if_absent) {
-  const ShapeText shape = ReadShape(
+TEST(ReadArgsText, values_of_the_wrong_type_are_as_if_absent) {
+  const ArgsText args_text = ReadArgsText(
       R"({"In msg nelems":1.5,"Group size":null,"Process Group Ranks":"[0, ..., 7]","grid":5})");
-  EXPECT_EQ(shape.in_nelems, std::nullopt);
-  EXPECT_EQ(shape.group_size, std::nullopt);
-  EXPECT_EQ(shape.group_ranks, std::nullopt);
+  EXPECT_EQ(args_text.in_nelems, std::nullopt);
+  EXPECT_EQ(args_text.group_size, std::nullopt);
+  EXPECT_EQ(args_text.group_ranks, std::nullopt);
 }
 
-TEST(ReadShape, a_broken_text_is_mended_and_marks_stay) {
-  const ShapeText shape = ReadShape("{\"p\":\"C:\\dir\",\"dtype\":\"x\",\"v\":" + kMark + "}");
-  EXPECT_EQ(shape.args, "{\"p\":\"C:\\\\dir\",\"dtype\":\"x\",\"v\":" + kMark + "}");
-  EXPECT_EQ(shape.dtype, "x");
-  EXPECT_TRUE(shape.repaired);
+TEST(ReadArgsText, a_broken_text_is_mended_and_marks_stay) {
+  const ArgsText args_text =
+      ReadArgsText("{\"p\":\"C:\\dir\",\"dtype\":\"x\",\"v\":" + kMark + "}");
+  EXPECT_EQ(args_text.args, "{\"p\":\"C:\\\\dir\",\"dtype\":\"x\",\"v\":" + kMark + "}");
+  EXPECT_EQ(args_text.dtype, "x");
+  EXPECT_TRUE(args_text.repaired);
 }
 
-TEST(ReadShape, args_with_a_lone_surrogate_stay_an_object) {
-  const ShapeText shape = ReadShape(R"({"x":"\ud83d","dtype":"Float"})");
-  ASSERT_TRUE(shape.args.has_value());
-  EXPECT_EQ(shape.args->front(), '{');
+TEST(ReadArgsText, args_with_a_lone_surrogate_stay_an_object) {
+  const ArgsText args_text = ReadArgsText(R"({"x":"\ud83d","dtype":"Float"})");
+  ASSERT_TRUE(args_text.args.has_value());
+  EXPECT_EQ(args_text.args->front(), '{');
 }
 
-TEST(ReadShape, numbers_of_any_size_are_valid_json) {
+TEST(ReadArgsText, numbers_of_any_size_are_valid_json) {
   for (const char* number : {"18446744073709551616", "-9223372036854775809", "1e999"}) {
     const std::string args = "{\"x\":[" + std::string(number) + "],\"dtype\":\"Float\"}";
-    const ShapeText shape = ReadShape(args);
-    EXPECT_EQ(shape.args, args);
+    const ArgsText args_text = ReadArgsText(args);
+    EXPECT_EQ(args_text.args, args);
     if (number != std::string("1e999")) {
-      EXPECT_EQ(shape.dtype, "Float") << number;
+      EXPECT_EQ(args_text.dtype, "Float") << number;
     }
-    EXPECT_FALSE(shape.repaired) << number;
+    EXPECT_FALSE(args_text.repaired) << number;
   }
 }
 
-TEST(ReadShape, digits_in_texts_are_all_read) {
-  const ShapeText shape = ReadShape(
+TEST(ReadArgsText, digits_in_texts_are_all_read) {
+  const ArgsText args_text = ReadArgsText(
       R"({"Process Group Name":"12345678901234567890123","dtype":"18446744073709551616"})");
-  EXPECT_EQ(shape.group_name, "12345678901234567890123");
-  EXPECT_EQ(shape.dtype, "18446744073709551616");
+  EXPECT_EQ(args_text.group_name, "12345678901234567890123");
+  EXPECT_EQ(args_text.dtype, "18446744073709551616");
 }
 
-TEST(ReadShape, a_text_past_mending_is_kept_as_a_string) {
-  const ShapeText shape = ReadShape("{\"a\" 1}");
-  EXPECT_EQ(shape.args, R"("{\"a\" 1}")");
-  EXPECT_TRUE(shape.repaired);
+TEST(ReadArgsText, a_text_past_mending_is_kept_as_a_string) {
+  const ArgsText args_text = ReadArgsText("{\"a\" 1}");
+  EXPECT_EQ(args_text.args, R"("{\"a\" 1}")");
+  EXPECT_TRUE(args_text.repaired);
 }
 
-TEST(ReadShape, a_very_large_text_is_made_valid_without_being_looked_into) {
-  const ShapeText shape =
-      ReadShape("{\"dtype\":\"x\", \"big\":\"" + std::string(300 * 1024, 'y') + "\",\"n\":NaN}");
-  EXPECT_EQ(shape.dtype, std::nullopt);
-  EXPECT_TRUE(shape.repaired);
-  ASSERT_TRUE(shape.args.has_value());
-  EXPECT_TRUE(shape.args->ends_with("\"n\":null}"));
+TEST(ReadArgsText, a_very_large_text_is_made_valid_without_being_looked_into) {
+  const ArgsText args_text =
+      ReadArgsText("{\"dtype\":\"x\", \"big\":\"" + std::string(300 * 1024, 'y') + "\",\"n\":NaN}");
+  EXPECT_EQ(args_text.dtype, std::nullopt);
+  EXPECT_TRUE(args_text.repaired);
+  ASSERT_TRUE(args_text.args.has_value());
+  EXPECT_TRUE(args_text.args->ends_with("\"n\":null}"));
 }
 
 TEST(SortedRanks, lists_are_sorted_and_written_one_way) {

@@ -81,7 +81,7 @@ class RecentPaths {
   uint64_t puts_ = 0;
 };
 
-class HostNest {
+class CallNesting {
  public:
   struct Limits {
     size_t paths_max = 0;
@@ -95,8 +95,8 @@ class HostNest {
 
   // `base_ns` is added to times to find their step. What is passed by reference must outlive
   // it.
-  HostNest(const StepFinder& steps, int64_t base_ns, const Limits& limits, CallPaths& paths,
-           HostUse& uses, SyncCalls& syncs);
+  CallNesting(const StepFinder& steps, int64_t base_ns, const Limits& limits, CallPaths& paths,
+              HostUse& uses, SyncCalls& syncs);
 
   // Starts must not fall. Gives `take` a call that has a correlation.
   Status Add(const HostSlice& slice, const TakeCall& take);

@@ -1,19 +1,19 @@
-#include "pages/overlay_vfs.h"
+#include "pages/staged_vfs.h"
 
 #include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <vector>
 
-#include "tracedb/pages/database_overlay.h"
+#include "tracedb/pages/staged_changes.h"
 
 namespace tracedb {
 
 struct OverlayFile {
   sqlite3_file base;
-  OverlayVfs* vfs;
+  StagedVfs* vfs;
 
-  static OverlayVfs& Of(sqlite3_file* file) { return *reinterpret_cast<OverlayFile*>(file)->vfs; }
+  static StagedVfs& Of(sqlite3_file* file) { return *reinterpret_cast<OverlayFile*>(file)->vfs; }
   static int Close(sqlite3_file*) { return SQLITE_OK; }
   static int Read(sqlite3_file* file, void* into, int bytes, sqlite3_int64 offset) {
     return Of(file).Read(into, bytes, offset);
@@ -66,17 +66,17 @@ sqlite3_vfs* System() { return sqlite3_vfs_find(nullptr); }
 
 }  // namespace
 
-OverlayVfs::OverlayVfs(DatabaseOverlay& overlay, std::string database)
-    : overlay_(overlay), database_(std::move(database)) {
+StagedVfs::StagedVfs(StagedChanges& staged, std::string database)
+    : staged_(staged), database_(std::move(database)) {
   static std::atomic<unsigned> count = 0;
-  name_ = "tracedb-overlay-" + std::to_string(++count);
+  name_ = "tracedb-staged-" + std::to_string(++count);
   vfs_ = *System();
   vfs_.pNext = nullptr;
   vfs_.szOsFile = std::max<int>(System()->szOsFile, sizeof(OverlayFile));
   vfs_.zName = name_.c_str();
   vfs_.pAppData = this;
   vfs_.xOpen = OpenFile;
-  // Everything that is not the overlay's goes to the system's VFS, with its own data.
+  // Everything that is not the staged's goes to the system's VFS, with its own data.
   vfs_.xDelete = [](sqlite3_vfs*, const char* name, int sync) {
     return System()->xDelete(System(), name, sync);
   };
@@ -93,18 +93,18 @@ OverlayVfs::OverlayVfs(DatabaseOverlay& overlay, std::string database)
   sqlite3_vfs_register(&vfs_, 0);
 }
 
-OverlayVfs::~OverlayVfs() { sqlite3_vfs_unregister(&vfs_); }
+StagedVfs::~StagedVfs() { sqlite3_vfs_unregister(&vfs_); }
 
-std::string OverlayVfs::FullName(const std::string& path) {
+std::string StagedVfs::FullName(const std::string& path) {
   sqlite3_initialize();
   std::vector<char> full(static_cast<size_t>(System()->mxPathname) + 1);
   System()->xFullPathname(System(), path.c_str(), static_cast<int>(full.size()), full.data());
   return full.data();
 }
 
-int OverlayVfs::OpenFile(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags,
-                         int* flags_out) {
-  auto* const self = static_cast<OverlayVfs*>(vfs->pAppData);
+int StagedVfs::OpenFile(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags,
+                        int* flags_out) {
+  auto* const self = static_cast<StagedVfs*>(vfs->pAppData);
   if ((flags & SQLITE_OPEN_MAIN_DB) == 0 || name == nullptr || self->database_ != name) {
     return System()->xOpen(System(), name, file, flags, flags_out);
   }
@@ -115,20 +115,20 @@ int OverlayVfs::OpenFile(sqlite3_vfs* vfs, const char* name, sqlite3_file* file,
   return SQLITE_OK;
 }
 
-int OverlayVfs::Read(void* into, int bytes, sqlite3_int64 offset) {
-  const uint32_t page_bytes = overlay_.sizes_.page_bytes;
+int StagedVfs::Read(void* into, int bytes, sqlite3_int64 offset) {
+  const uint32_t page_bytes = staged_.sizes_.page_bytes;
   auto* to = static_cast<uint8_t*>(into);
   std::vector<uint8_t> page(page_bytes);
   auto left = static_cast<size_t>(bytes);
   for (auto at = static_cast<uint64_t>(offset); left > 0;) {
     const uint64_t number = at / page_bytes + 1;
-    if (number > overlay_.page_count_) {  // behind the end
+    if (number > staged_.page_count_) {  // behind the end
       std::memset(to, 0, left);
       return SQLITE_IOERR_SHORT_READ;
     }
     const size_t from = at % page_bytes;
     const size_t count = std::min<size_t>(left, page_bytes - from);
-    if (!overlay_.ReadPage(static_cast<uint32_t>(number), page).ok()) return SQLITE_IOERR_READ;
+    if (!staged_.ReadPage(static_cast<uint32_t>(number), page).ok()) return SQLITE_IOERR_READ;
     std::memcpy(to, page.data() + from, count);
     to += count;
     at += count;
@@ -137,23 +137,22 @@ int OverlayVfs::Read(void* into, int bytes, sqlite3_int64 offset) {
   return SQLITE_OK;
 }
 
-int OverlayVfs::Write(const void* from, int bytes, sqlite3_int64 offset) {
-  const uint32_t page_bytes = overlay_.sizes_.page_bytes;
+int StagedVfs::Write(const void* from, int bytes, sqlite3_int64 offset) {
+  const uint32_t page_bytes = staged_.sizes_.page_bytes;
   const auto at = static_cast<uint64_t>(offset);
   const bool whole = static_cast<uint32_t>(bytes) == page_bytes && at % page_bytes == 0;
   if (!whole) return SQLITE_IOERR_WRITE;  // SQLite writes a database page by page
   const auto number = static_cast<uint32_t>(at / page_bytes + 1);
-  const Status written =
-      overlay_.WritePage(number, {static_cast<const uint8_t*>(from), page_bytes});
+  const Status written = staged_.WritePage(number, {static_cast<const uint8_t*>(from), page_bytes});
   return written.ok() ? SQLITE_OK : SQLITE_FULL;
 }
 
-sqlite3_int64 OverlayVfs::Size() const {
-  return static_cast<sqlite3_int64>(overlay_.Place(overlay_.page_count_ + 1));
+sqlite3_int64 StagedVfs::Size() const {
+  return static_cast<sqlite3_int64>(staged_.Place(staged_.page_count_ + 1));
 }
 
-void OverlayVfs::Truncate(sqlite3_int64 bytes) {
-  overlay_.page_count_ = static_cast<uint32_t>(bytes / overlay_.sizes_.page_bytes);
+void StagedVfs::Truncate(sqlite3_int64 bytes) {
+  staged_.page_count_ = static_cast<uint32_t>(bytes / staged_.sizes_.page_bytes);
 }
 
 }  // namespace tracedb

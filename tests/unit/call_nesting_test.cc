@@ -1,7 +1,7 @@
-// The parts of HostNest and StepPartition that bounds and packing are about; what they work out is
-// compared with traces by tests/oracle.
+// The parts of CallNesting and StepPartition that bounds and packing are about; what they work out
+// is compared with traces by tests/oracle.
 
-#include "derive/host_nest.h"
+#include "derive/call_nesting.h"
 
 #include <gtest/gtest.h>
 
@@ -75,18 +75,18 @@ TEST(SyncCalls, the_last_that_held_the_thread) {
   calls.Add(1, 0, 100, {std::nullopt, 7, 0});
   calls.Add(1, 10, 20, {std::nullopt, 8, 0});
   calls.Add(1, 10, 30, {std::nullopt, 9, 0});
-  const auto label_at = [&](uint32_t thread, int64_t at, int64_t before) -> int64_t {
+  const auto name_at = [&](uint32_t thread, int64_t at, int64_t before) -> int64_t {
     const auto use = calls.At(thread, at, before);
     if (!use.has_value()) return -1;
     return *use == 0 ? 7 : *use == 1 ? 8 : 9;
   };
-  EXPECT_EQ(label_at(1, 15, 500), 9);
-  EXPECT_EQ(label_at(1, 25, 500), 9);
-  EXPECT_EQ(label_at(1, 30, 500), 7);  // an end is not in it
-  EXPECT_EQ(label_at(1, 15, 10), 7);   // those that began at 10 are no earlier than that
-  EXPECT_EQ(label_at(1, 100, 500), -1);
-  EXPECT_EQ(label_at(2, 15, 500), -1);
-  EXPECT_EQ(label_at(0, 15, 500), -1);
+  EXPECT_EQ(name_at(1, 15, 500), 9);
+  EXPECT_EQ(name_at(1, 25, 500), 9);
+  EXPECT_EQ(name_at(1, 30, 500), 7);  // an end is not in it
+  EXPECT_EQ(name_at(1, 15, 10), 7);   // those that began at 10 are no earlier than that
+  EXPECT_EQ(name_at(1, 100, 500), -1);
+  EXPECT_EQ(name_at(2, 15, 500), -1);
+  EXPECT_EQ(name_at(0, 15, 500), -1);
 }
 
 TEST(SyncCalls, beyond_the_bound_they_are_counted) {

@@ -1,4 +1,4 @@
-#include "derive/host_nest.h"
+#include "derive/call_nesting.h"
 
 #include <algorithm>
 #include <limits>
@@ -16,8 +16,8 @@ int64_t EndOf(const HostSlice& slice) {
 
 }  // namespace
 
-HostNest::HostNest(const StepFinder& steps, int64_t base_ns, const Limits& limits, CallPaths& paths,
-                   HostUse& uses, SyncCalls& syncs)
+CallNesting::CallNesting(const StepFinder& steps, int64_t base_ns, const Limits& limits,
+                         CallPaths& paths, HostUse& uses, SyncCalls& syncs)
     : steps_(steps),
       base_ns_(base_ns),
       limits_(limits),
@@ -27,7 +27,7 @@ HostNest::HostNest(const StepFinder& steps, int64_t base_ns, const Limits& limit
       by_external_id_(limits.recent),
       by_sequence_(limits.recent) {}
 
-HostNest::Thread* HostNest::ThreadOf(int64_t track) {
+CallNesting::Thread* CallNesting::ThreadOf(int64_t track) {
   if (last_thread_ != nullptr && last_track_ == track) return last_thread_;
   auto found = threads_.find(track);
   if (found == threads_.end()) {
@@ -40,7 +40,7 @@ HostNest::Thread* HostNest::ThreadOf(int64_t track) {
   return last_thread_;
 }
 
-void HostNest::Close(Thread& thread, int64_t now) {
+void CallNesting::Close(Thread& thread, int64_t now) {
   std::vector<Open>& open = thread.open;
   while (!open.empty() && open.back().end <= now) {
     open.pop_back();
@@ -50,7 +50,7 @@ void HostNest::Close(Thread& thread, int64_t now) {
 }
 
 // Takes away what has ended below something that is open: that is on another path from now on.
-void HostNest::CloseCrossed(Thread& thread, int64_t now) {
+void CallNesting::CloseCrossed(Thread& thread, int64_t now) {
   std::vector<Open>& open = thread.open;
   const auto ended =
       std::find_if(open.begin(), open.end(), [now](const Open& one) { return one.end <= now; });
@@ -59,7 +59,7 @@ void HostNest::CloseCrossed(Thread& thread, int64_t now) {
     if (at->end <= now) continue;
     const PathNode node = paths_.node(at->path.path);
     const PathId parent = kept == open.begin() ? 0 : (kept - 1)->path.path;
-    at->path.path = paths_.Child(parent, node.kind, node.label, node.shape);
+    at->path.path = paths_.Child(parent, node.kind, node.event_name, node.args_text);
     *kept++ = *at;
   }
   held_ -= static_cast<size_t>(open.end() - kept);
@@ -72,7 +72,7 @@ void HostNest::CloseCrossed(Thread& thread, int64_t now) {
 }
 
 // The innermost of a kind has the thread's time; of several that are open the last that began.
-void HostNest::CountSelf(Thread& thread, size_t kind, int64_t now) {
+void CallNesting::CountSelf(Thread& thread, size_t kind, int64_t now) {
   std::vector<Owner>& owners = thread.owners[kind];
   int64_t& counted_to = thread.counted_to[kind];
   while (!owners.empty()) {
@@ -92,7 +92,7 @@ void HostNest::CountSelf(Thread& thread, size_t kind, int64_t now) {
 // The operator that made the node of the backward pass that `slice` belongs to: of those with its
 // sequence number the last to start. Sequence numbers are counted by thread, and a trace does not
 // say which one "Fwd thread id" means: it is learned where only one has the number.
-PathId HostNest::ForwardOf(const HostSlice& slice) {
+PathId CallNesting::ForwardOf(const HostSlice& slice) {
   const int64_t number = *slice.sequence;
   const auto known = track_of_forward_.find(slice.forward_thread);
   if (known != track_of_forward_.end()) {
@@ -117,7 +117,7 @@ PathId HostNest::ForwardOf(const HostSlice& slice) {
 
 // Puts down on which path an operator is, for those that name it by a number; gives `path` the
 // forward operator that it names.
-void HostNest::Remember(const HostSlice& slice, LaunchPath& path) {
+void CallNesting::Remember(const HostSlice& slice, LaunchPath& path) {
   if (slice.sequence.has_value() && *slice.sequence >= 0) {
     if (slice.forward_thread != 0) {
       const PathId forward = ForwardOf(slice);
@@ -135,10 +135,10 @@ void HostNest::Remember(const HostSlice& slice, LaunchPath& path) {
 }
 
 // Returns the path of `slice`, which is open from here on.
-LaunchPath HostNest::Enter(Thread& thread, const HostSlice& slice) {
+LaunchPath CallNesting::Enter(Thread& thread, const HostSlice& slice) {
   LaunchPath path = thread.open.empty() ? LaunchPath{} : thread.open.back().path;
   const bool room = HasRoom(thread.open.size());
-  if (room) path.path = paths_.Child(path.path, slice.kind, slice.label, slice.shape);
+  if (room) path.path = paths_.Child(path.path, slice.kind, slice.event_name, slice.args_text);
   if (slice.kind == HostKind::kOperator) Remember(slice, path);
   if (!room || slice.dur == 0) return path;
   const int64_t end = EndOf(slice);
@@ -150,11 +150,11 @@ LaunchPath HostNest::Enter(Thread& thread, const HostSlice& slice) {
   return path;
 }
 
-Status HostNest::Add(const HostSlice& slice, const TakeCall& take) {
+Status CallNesting::Add(const HostSlice& slice, const TakeCall& take) {
   int64_t start_ns;
   StepNumber step;
   if (!__builtin_add_overflow(slice.ts, base_ns_, &start_ns)) step = steps_.At(start_ns);
-  const uint32_t use = uses_.Find({step, slice.kind, slice.label, slice.shape});
+  const uint32_t use = uses_.Find({step, slice.kind, slice.event_name, slice.args_text});
   HostSums& sums = uses_[use];
   ++sums.calls;
   LaunchPath around;
@@ -165,14 +165,15 @@ Status HostNest::Add(const HostSlice& slice, const TakeCall& take) {
     if (!thread->open.empty()) around = thread->open.back().path;
     if (slice.kind != HostKind::kCall) {
       const LaunchPath path = Enter(*thread, slice);
-      within_itself = path.path == around.path ? paths_.IsOn(path.path, slice.label)
+      within_itself = path.path == around.path ? paths_.IsOn(path.path, slice.event_name)
                                                : paths_.node(path.path).recursive;
     }
     Own(*thread, slice, use);
     number = thread->number;
   }
   if (!within_itself) AddTime(sums.total_ns, slice.dur);
-  if (slice.waits) syncs_.Add(number, slice.ts, EndOf(slice), {step, slice.label, around.path});
+  if (slice.waits)
+    syncs_.Add(number, slice.ts, EndOf(slice), {step, slice.event_name, around.path});
   if (slice.kind != HostKind::kCall || !slice.correlation.has_value()) return Done{};
   const bool no_operator = paths_.node(around.path).op == 0;
   if (no_operator && slice.external_id.has_value()) {
@@ -183,7 +184,7 @@ Status HostNest::Add(const HostSlice& slice, const TakeCall& take) {
 }
 
 // From its start on the thread's time, among its kind, is its own.
-void HostNest::Own(Thread& thread, const HostSlice& slice, uint32_t use) {
+void CallNesting::Own(Thread& thread, const HostSlice& slice, uint32_t use) {
   const auto kind = static_cast<size_t>(slice.kind);
   if (slice.dur == 0) return;
   CountSelf(thread, kind, slice.ts);
@@ -192,13 +193,13 @@ void HostNest::Own(Thread& thread, const HostSlice& slice, uint32_t use) {
   ++held_;
 }
 
-void HostNest::Finish() {
+void CallNesting::Finish() {
   for (auto& [track, thread] : threads_) {
     for (size_t kind = 0; kind < kHostKinds; ++kind) CountSelf(thread, kind, kNever);
   }
 }
 
-LaunchPath HostNest::PathOf(int64_t external_id) const {
+LaunchPath CallNesting::PathOf(int64_t external_id) const {
   const LaunchPath* path = by_external_id_.Find(0, external_id);
   return path != nullptr ? *path : LaunchPath{};
 }

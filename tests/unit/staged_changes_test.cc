@@ -1,7 +1,7 @@
-// DatabaseOverlay among other connections to the same database: what they see and when, who waits
+// StagedChanges among other connections to the same database: what they see and when, who waits
 // for whom, and that its rollback journal is one that SQLite rolls back.
 
-#include "tracedb/pages/database_overlay.h"
+#include "tracedb/pages/staged_changes.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ namespace {
 
 using test::Database;
 
-constexpr DatabaseOverlay::Wait kNoWait{};
+constexpr StagedChanges::Wait kNoWait{};
 
 std::string Bytes(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -39,15 +39,15 @@ class DatabaseOverlayTest : public test::PagesTest {
          "INSERT INTO t SELECT i, hex(i * 7919 % 5003) FROM n");
   }
 
-  std::unique_ptr<DatabaseOverlay> Begin(DatabaseOverlay::Wait wait = kNoWait) {
-    auto overlay = DatabaseOverlay::Begin(path_, wait);
-    EXPECT_TRUE(overlay.ok());
-    return overlay.ok() ? std::move(overlay.value()) : nullptr;
+  std::unique_ptr<StagedChanges> Begin(StagedChanges::Wait wait = kNoWait) {
+    auto staged = StagedChanges::Begin(path_, wait);
+    EXPECT_TRUE(staged.ok());
+    return staged.ok() ? std::move(staged.value()) : nullptr;
   }
 
   // In old pages and in new ones.
-  static void Change(DatabaseOverlay& overlay) {
-    auto db = overlay.Connect();
+  static void Change(StagedChanges& staged) {
+    auto db = staged.Connect();
     ASSERT_TRUE(db.ok()) << db.error().what;
     const Status changed = db.value().Execute(
         "UPDATE t SET b = b || 'x' WHERE a % 3 = 0; DELETE FROM t WHERE a % 7 = 0;"
@@ -64,15 +64,15 @@ TEST_F(DatabaseOverlayTest, changes_are_seen_once_they_are_committed) {
     MakeFilled(page_bytes);
     const std::string expected = folder_ / "expected.db";
     std::filesystem::copy_file(path_, expected, std::filesystem::copy_options::overwrite_existing);
-    auto overlay = Begin();
-    ASSERT_NE(overlay, nullptr);
-    ASSERT_NO_FATAL_FAILURE(Change(*overlay));
+    auto staged = Begin();
+    ASSERT_NE(staged, nullptr);
+    ASSERT_NO_FATAL_FAILURE(Change(*staged));
     Database reader(path_);
     EXPECT_EQ(reader.Ask("SELECT count(*) FROM t"), "5000");
-    EXPECT_EQ(overlay->Connect().value().Integer("SELECT count(*) FROM u").value(), 8572);
-    const Status committed = overlay->Commit();
+    EXPECT_EQ(staged->Connect().value().Integer("SELECT count(*) FROM u").value(), 8572);
+    const Status committed = staged->Commit();
     ASSERT_TRUE(committed.ok()) << committed.error().what;
-    overlay.reset();
+    staged.reset();
     EXPECT_FALSE(HasJournal());
     EXPECT_EQ(reader.Ask("SELECT count(*) FROM u"), "8572");
     EXPECT_EQ(reader.Ask("PRAGMA integrity_check"), "ok");
@@ -94,9 +94,9 @@ TEST_F(DatabaseOverlayTest, without_a_commit_not_a_byte_changes) {
   MakeFilled(4096);
   const std::string before = Bytes(path_);
   {
-    auto overlay = Begin();
-    ASSERT_NE(overlay, nullptr);
-    ASSERT_NO_FATAL_FAILURE(Change(*overlay));
+    auto staged = Begin();
+    ASSERT_NE(staged, nullptr);
+    ASSERT_NO_FATAL_FAILURE(Change(*staged));
     EXPECT_EQ(Bytes(path_), before);
   }
   EXPECT_EQ(Bytes(path_), before);
@@ -105,15 +105,15 @@ TEST_F(DatabaseOverlayTest, without_a_commit_not_a_byte_changes) {
 
 TEST_F(DatabaseOverlayTest, another_writer_waits) {
   MakeFilled(4096);
-  auto overlay = Begin();
-  ASSERT_NE(overlay, nullptr);
+  auto staged = Begin();
+  ASSERT_NE(staged, nullptr);
   Database other(path_);
   EXPECT_EQ(sqlite3_exec(other.get(), "DELETE FROM t", nullptr, nullptr, nullptr), SQLITE_BUSY);
-  EXPECT_FALSE(DatabaseOverlay::Begin(path_, kNoWait).ok());
-  overlay.reset();
+  EXPECT_FALSE(StagedChanges::Begin(path_, kNoWait).ok());
+  staged.reset();
   other.Run("DELETE FROM t WHERE a = 1");
   other.Run("BEGIN IMMEDIATE");
-  const auto second = DatabaseOverlay::Begin(path_, {.ms = 30, .stop = nullptr});
+  const auto second = StagedChanges::Begin(path_, {.ms = 30, .stop = nullptr});
   ASSERT_FALSE(second.ok());
   EXPECT_NE(second.error().what.find("locked"), std::string::npos) << second.error().what;
 }
@@ -124,13 +124,13 @@ TEST_F(DatabaseOverlayTest, a_reader_who_stays_makes_the_commit_fail_with_nothin
   Database reader(path_);
   reader.Run("BEGIN");
   EXPECT_EQ(reader.Ask("SELECT count(*) FROM t"), "5000");
-  auto overlay = Begin({.ms = 100, .stop = nullptr});
-  ASSERT_NE(overlay, nullptr);
-  ASSERT_NO_FATAL_FAILURE(Change(*overlay));
-  const Status committed = overlay->Commit();
+  auto staged = Begin({.ms = 100, .stop = nullptr});
+  ASSERT_NE(staged, nullptr);
+  ASSERT_NO_FATAL_FAILURE(Change(*staged));
+  const Status committed = staged->Commit();
   ASSERT_FALSE(committed.ok());
   EXPECT_NE(committed.error().what.find("locked"), std::string::npos) << committed.error().what;
-  overlay.reset();
+  staged.reset();
   EXPECT_FALSE(HasJournal());
   EXPECT_EQ(reader.Ask("SELECT count(*) FROM t"), "5000");
   reader.Run("COMMIT");
@@ -142,14 +142,14 @@ TEST_F(DatabaseOverlayTest, a_reader_who_leaves_lets_the_commit_go_on) {
   Database reader(path_);
   reader.Run("BEGIN");
   EXPECT_EQ(reader.Ask("SELECT count(*) FROM t"), "5000");
-  auto overlay = Begin({.ms = 20'000, .stop = nullptr});
-  ASSERT_NE(overlay, nullptr);
-  ASSERT_NO_FATAL_FAILURE(Change(*overlay));
+  auto staged = Begin({.ms = 20'000, .stop = nullptr});
+  ASSERT_NE(staged, nullptr);
+  ASSERT_NO_FATAL_FAILURE(Change(*staged));
   std::thread leaving([&reader] {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     reader.Run("COMMIT");
   });
-  const Status committed = overlay->Commit();
+  const Status committed = staged->Commit();
   leaving.join();
   EXPECT_TRUE(committed.ok()) << committed.error().what;
   EXPECT_EQ(reader.Ask("SELECT count(*) FROM u"), "8572");
@@ -162,12 +162,12 @@ TEST_F(DatabaseOverlayTest, told_to_stop_it_goes_back) {
   reader.Run("BEGIN");
   EXPECT_EQ(reader.Ask("SELECT count(*) FROM t"), "5000");
   std::atomic<bool> stop = false;
-  auto overlay = Begin({.ms = 20'000, .stop = &stop});
-  ASSERT_NE(overlay, nullptr);
-  ASSERT_NO_FATAL_FAILURE(Change(*overlay));
+  auto staged = Begin({.ms = 20'000, .stop = &stop});
+  ASSERT_NE(staged, nullptr);
+  ASSERT_NO_FATAL_FAILURE(Change(*staged));
   stop = true;
-  EXPECT_FALSE(overlay->Commit().ok());
-  overlay.reset();
+  EXPECT_FALSE(staged->Commit().ok());
+  staged.reset();
   EXPECT_FALSE(HasJournal());
   EXPECT_EQ(Bytes(path_), before);
 }
@@ -183,10 +183,10 @@ TEST_F(DatabaseOverlayTest, sqlite_rolls_back_from_the_journal) {
     reader.Run("BEGIN");
     EXPECT_EQ(reader.Ask("SELECT count(*) FROM t"), "5000");
     std::atomic<bool> stop = false;
-    auto overlay = Begin({.ms = 60'000, .stop = &stop});
-    ASSERT_NE(overlay, nullptr);
-    ASSERT_NO_FATAL_FAILURE(Change(*overlay));
-    std::thread committing([&overlay] { EXPECT_FALSE(overlay->Commit().ok()); });
+    auto staged = Begin({.ms = 60'000, .stop = &stop});
+    ASSERT_NE(staged, nullptr);
+    ASSERT_NO_FATAL_FAILURE(Change(*staged));
+    std::thread committing([&staged] { EXPECT_FALSE(staged->Commit().ok()); });
     // The database is lengthened after the journal is whole.
     while (std::filesystem::file_size(path_) == before.size()) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -198,7 +198,7 @@ TEST_F(DatabaseOverlayTest, sqlite_rolls_back_from_the_journal) {
                                std::filesystem::copy_options::overwrite_existing);
     stop = true;
     committing.join();
-    overlay.reset();
+    staged.reset();
     EXPECT_EQ(Bytes(path_), before);
     // Every page that the journal has.
     const std::string journal = Bytes(crashed + "-journal");
@@ -235,11 +235,11 @@ TEST_F(DatabaseOverlayTest, the_page_with_the_lock_bytes_is_left_out) {
   constexpr uint32_t kPageBytes = 65536;
   Make(kPageBytes, "CREATE TABLE t(a)");
   ASSERT_NO_FATAL_FAILURE(test::GrowToLockPage(path_, kPageBytes, 3));
-  auto overlay = Begin();
-  ASSERT_NE(overlay, nullptr);
+  auto staged = Begin();
+  ASSERT_NE(staged, nullptr);
   constexpr uint32_t kLockPage = (1u << 30) / kPageBytes + 1;
   std::vector<uint32_t> numbers;
-  for (int i = 0; i < 5; ++i) numbers.push_back(overlay->NewPage().value());
+  for (int i = 0; i < 5; ++i) numbers.push_back(staged->NewPage().value());
   EXPECT_EQ(numbers, (std::vector<uint32_t>{kLockPage - 3, kLockPage - 2, kLockPage - 1,
                                             kLockPage + 1, kLockPage + 2}));
 }

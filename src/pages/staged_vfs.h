@@ -1,5 +1,5 @@
-// A SQLite VFS in which one database file is a DatabaseOverlay; all other files are the
-// system's. Locks of that file are the overlay's matter, not SQLite's.
+// A SQLite VFS in which one database file is a StagedChanges; all other files are the
+// system's. Locks of that file are the staged's matter, not SQLite's.
 #pragma once
 
 #include <sqlite3.h>
@@ -8,15 +8,15 @@
 
 namespace tracedb {
 
-class DatabaseOverlay;
+class StagedChanges;
 
-class OverlayVfs {
+class StagedVfs {
  public:
   // `database` is the file's full name, as SQLite makes it. False: SQLite has no memory.
-  OverlayVfs(DatabaseOverlay& overlay, std::string database);
-  ~OverlayVfs();
-  OverlayVfs(const OverlayVfs&) = delete;
-  OverlayVfs& operator=(const OverlayVfs&) = delete;
+  StagedVfs(StagedChanges& staged, std::string database);
+  ~StagedVfs();
+  StagedVfs(const StagedVfs&) = delete;
+  StagedVfs& operator=(const StagedVfs&) = delete;
 
   const char* name() const { return name_.c_str(); }
 
@@ -33,7 +33,7 @@ class OverlayVfs {
   sqlite3_int64 Size() const;
   void Truncate(sqlite3_int64 bytes);
 
-  DatabaseOverlay& overlay_;
+  StagedChanges& staged_;
   std::string database_;
   std::string name_;
   sqlite3_vfs vfs_{};

@@ -21,10 +21,10 @@
 
 namespace tracedb {
 
-class OverlayVfs;
+class StagedVfs;
 
 // Not thread safe.
-class DatabaseOverlay {
+class StagedChanges {
  public:
   struct Wait {
     int ms = 0;  // for other writers and, to put the changes in place, readers
@@ -33,18 +33,18 @@ class DatabaseOverlay {
 
   // Locks the database for writing. Null when it is one to which pages cannot be added: in WAL
   // mode, with auto_vacuum, of a length that is not its header's, and the like.
-  static Result<std::unique_ptr<DatabaseOverlay>> Begin(const std::filesystem::path& database,
-                                                        Wait wait);
+  static Result<std::unique_ptr<StagedChanges>> Begin(const std::filesystem::path& database,
+                                                      Wait wait);
   // For Begin().
   class Key {
-    friend class DatabaseOverlay;
+    friend class StagedChanges;
     Key() = default;
   };
-  DatabaseOverlay(Key key, std::filesystem::path database, Wait wait, SqliteDb holder);
+  StagedChanges(Key key, std::filesystem::path database, Wait wait, SqliteDb holder);
   // Without a Commit() that succeeded, the database is as it was.
-  ~DatabaseOverlay();
-  DatabaseOverlay(const DatabaseOverlay&) = delete;
-  DatabaseOverlay& operator=(const DatabaseOverlay&) = delete;
+  ~StagedChanges();
+  StagedChanges(const StagedChanges&) = delete;
+  StagedChanges& operator=(const StagedChanges&) = delete;
 
   // A connection that sees the database with the changes, and whose commits are changes. To be
   // closed before pages are added here.
@@ -69,7 +69,7 @@ class DatabaseOverlay {
   bool unfit() const { return unfit_; }  // that is why it failed
 
  private:
-  friend class OverlayVfs;
+  friend class StagedVfs;
 
   Status Open();
   Result<bool> ReadHeader();
@@ -93,7 +93,7 @@ class DatabaseOverlay {
   int file_ = -1;     // closed after holder_: closing it drops the process's locks on the file
   int changes_ = -1;  // a file without a name: changed pages, each at its own place
   std::optional<SqliteDb> holder_;  // has the lock
-  std::unique_ptr<OverlayVfs> vfs_;
+  std::unique_ptr<StagedVfs> vfs_;
   PageSizes sizes_;
   uint32_t old_page_count_ = 0;
   uint32_t page_count_ = 0;
