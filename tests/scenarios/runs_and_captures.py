@@ -1,0 +1,160 @@
+"""Scenarios of several runs, and of several captures of one run, in a database."""
+import os
+
+import cause_checks
+import checks
+from checks import Scenario
+from trace_maker import Group, Job
+
+HOUR_S = 3600
+DAY_S = 24 * HOUR_S
+
+
+def data_parallel_job(folder, world_size=2, **options):
+    return Job(folder, world_size,
+               [Group("3", "DATA_PARALLEL_GROUP", tuple(range(world_size)))], **options)
+
+
+def train(capture, numbers, late_us, forward_us=300):
+    """Steps of data parallel training: late_us[rank] passes on the host before the gradients are
+    added up; the first half of that communication is hidden."""
+    group = capture.job.group("DATA_PARALLEL_GROUP")
+    for host in capture.every_host():
+        for number in numbers:
+            with host.step(number):
+                host.copy(10, "HtoD (Pinned -> Device)", 65536)
+                host.kernel("gemm_forward", forward_us, op="aten::mm")
+                host.sync()
+                host.work(late_us[host.rank], "prepare_gradients")
+                host.kernel("gemm_backward_first", 2 * forward_us, op="aten::mm")
+                host.wait(20, on=7)
+                host.collective("allreduce", group, 150, 20, joined=False)
+                host.kernel("gemm_backward_last", 80, op="aten::mm")
+                host.wait(7, on=20)
+                host.kernel("adam", 100, op="Optimizer.step#AdamW.step")
+                host.sync()
+    return capture.simulate()
+
+
+def two_runs(name, says, ingests=None):
+    """One script, measured twice: the same ranks, steps and communicators."""
+    first = data_parallel_job(f"{name}/morning")
+    second = data_parallel_job(f"{name}/later")
+    train(first.capture(0), (3, 4, 5), late_us=(0, 70))
+    train(second.capture(HOUR_S, first_pid=9120), (3, 4, 5), late_us=(20, 0), forward_us=240)
+    jobs = [first, second]
+    told = {"runs": 2, "who is late": "rank 1 of the first by 70 us, rank 0 of the second by 20",
+            "shared by both": "nothing"}
+    return Scenario(name, says, jobs, told, checks.basics(jobs), ingests)
+
+
+def two_jobs():
+    """At the same time, so that only the folders tell them apart."""
+    name = "two_jobs"
+    small, large = data_parallel_job(f"{name}/small"), data_parallel_job(f"{name}/large", 4)
+    train(small.capture(0), (1, 2), late_us=(0, 40))
+    train(large.capture(0.0005, first_pid=5120), (1, 2, 3), late_us=(90, 0, 30, 10))
+    jobs = [small, large]
+    told = {"runs": 2, "ranks": {"small": 2, "large": 4}, "who is late": "small: 1, large: 0"}
+    return Scenario(name, "Two different jobs, recorded at the same time", jobs, told,
+                    checks.basics(jobs))
+
+
+def two_captures(name, pause_s):
+    job = data_parallel_job(name)
+    train(job.capture(0), (3, 4), late_us=(0, 70))
+    train(job.capture(pause_s), (13, 14), late_us=(50, 0))
+    jobs = [job]
+    told = {"runs": 1, "captures": 2, "the pause": "belongs to nobody: neither span nor idle",
+            "who is late": "rank 1 in the first capture by 70 us, rank 0 in the second by 50"}
+    return Scenario(name, f"schedule(repeat=2): two captures of a rank, {pause_s} s apart", jobs,
+                    told, checks.basics(jobs))
+
+
+def missing_file():
+    """Rank 1 has no file of the first capture: its second is the partner of rank 0's second."""
+    name = "missing_file"
+    job = data_parallel_job(name)
+    first = train(job.capture(0), (3, 4), late_us=(0, 70))
+    first.missing = {1}
+    train(job.capture(3), (13, 14), late_us=(50, 0))
+    jobs = [job]
+    told = {"matched": "the 2 collectives of the second capture", "without a partner": "2 parts",
+            "correction of clocks": 0}
+    return Scenario(name, "Two captures; rank 1's file of the first one is lost", jobs, told,
+                    checks.basics(jobs) + [times_as_recorded(jobs)])
+
+
+def times_as_recorded(jobs):
+    """No clock is moved: kernels are where they were recorded."""
+    def compare(program):
+        for job in jobs:
+            have = program.rows_of("SELECT * FROM kernels WHERE kind = 'communication'", job, jobs)
+            have = checks.collections.Counter((row["rank"], row["ts_ns"]) for row in have)
+            want = checks.collections.Counter(
+                (rank, part.start) for capture in job.captures
+                for meeting in capture.meetings.values()
+                for rank, part in meeting.parts.items() if rank in capture.recorded_ranks())
+            yield from checks.multiset_differences(f"{job.folder}: (rank, ts_ns)", want, have)
+    return checks.Check("times_as_recorded", "ts_ns is absolute Unix time where the trace has it "
+                        "(base + ts), so ranks compare", compare)
+
+
+def restarted(name, folders):
+    """The script was started again an hour later: other pids, Seq counts anew, same steps."""
+    same = len(set(folders)) == 1
+    job = data_parallel_job(folders[0], with_seq=True)
+    train(job.capture(0), (3, 4), late_us=(0, 70))
+    jobs = [job]
+    if not same:
+        jobs.append(data_parallel_job(folders[1], with_seq=True))
+    train(jobs[-1].capture(HOUR_S, first_pid=9120), (3, 4), late_us=(50, 0))
+    told = {"runs": len(jobs), "captures": 2,
+            "who is late": "rank 1 before, by 70 us; rank 0 after the restart, by 50"}
+    where = "the same folder" if same else "another folder"
+    return Scenario(name, f"A job restarted an hour later into {where}; Seq counts anew", jobs,
+                    told, checks.basics(jobs) + [times_as_recorded(jobs)])
+
+
+def restarted_with_a_rank_lost():
+    """Of the first start only rank 0 was kept, of the second only rank 1: they share nothing."""
+    name = "restarted_rank_lost"
+    job = data_parallel_job(name, with_seq=True)
+    first = train(job.capture(0), (3, 4), late_us=(0, 70))
+    second = train(job.capture(HOUR_S, first_pid=9120), (3, 4), late_us=(50, 0))
+    first.missing, second.missing = {1}, {0}
+    jobs = [job]
+    told = {"matched": "nothing: the ranks were not recorded at the same time",
+            "without a partner": "all 4 parts", "correction of clocks": 0}
+    return Scenario(name, "Rank 0 of one start and rank 1 of the next, an hour later", jobs, told,
+                    [checks.captures(jobs), checks.overlap(jobs), checks.nccl_stalls(jobs),
+                     times_as_recorded(jobs),
+                     cause_checks.doctor(True, "overlap|apart|capture|same time|restart")])
+
+
+def one_clean_run():
+    """The positive control of all scenarios here."""
+    name = "one_clean_run"
+    job = data_parallel_job(name)
+    train(job.capture(0), (3, 4, 5), late_us=(0, 70))
+    jobs = [job]
+    told = {"runs": 1, "captures": 1, "who is late": "rank 1, by 70 us in each of 3 steps"}
+    return Scenario(name, "One run, one capture, nothing odd", jobs, told,
+                    checks.basics(jobs) + [times_as_recorded(jobs), cause_checks.doctor(False),
+                                           checks.communicators(jobs, {"DATA_PARALLEL_GROUP":
+                                                                       "data"}),
+                                           checks.parts_by_communicator(jobs)])
+
+
+def scenarios():
+    both = os.path.join("two_runs_together", "")
+    return [one_clean_run(),
+            two_runs("two_runs_in_turn", "Two runs of one script, ingested one after the other"),
+            two_runs("two_runs_together", "Two runs of one script, ingested by their folder",
+                     [[both]]),
+            two_jobs(), two_captures("two_captures_minute", 60),
+            two_captures("two_captures_day", DAY_S), missing_file(),
+            restarted("restarted_same_folder", ["restarted_same_folder"] * 2),
+            restarted("restarted_other_folder",
+                      ["restarted_other_folder/first", "restarted_other_folder/second"]),
+            restarted_with_a_rank_lost()]
