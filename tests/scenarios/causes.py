@@ -48,6 +48,8 @@ def balanced_pipeline():
                 host.sync(None, "cudaDeviceSynchronize")
     capture.simulate()
     jobs = [job]
+    # 11 slots of a forward and a backward pass, and some transfers of 10 us.
+    assert all(33_000_000 < length < 33_300_000 for _, length in truth.steps_of_rank(job, 0))
     told = {"compute of a stage in a step": f"{MICROBATCHES * (FORWARD_US + BACKWARD_US)} us",
             "bubble": "the rest of the step: 3 of 11 slots, and the transfers",
             "late": "nobody"}
@@ -55,7 +57,7 @@ def balanced_pipeline():
         assert truth.overlap_of_rank(job, rank)["compute"] == \
             2 * MICROBATCHES * (FORWARD_US + BACKWARD_US) * 1000
     return Scenario(name, "A perfectly balanced 1F1B pipeline, 4 stages, 8 microbatches", jobs,
-                    told, [*checks.basics(jobs),
+                    told, [*checks.basics(jobs), checks.nobody_last_in_a_tie(jobs),
                            checks.communicators(jobs, {"PIPELINE_MODEL_PARALLEL_GROUP":
                                                        "pipeline"}),
                            cause_checks.blames_no_rank()])

@@ -25,6 +25,7 @@ class Scenario:
     jobs: list
     truth: dict  # what a perfect analysis says, as a person would write it down
     checks: list = dataclasses.field(default_factory=list)
+    other_files: dict = dataclasses.field(default_factory=dict)  # path -> text
     ingests: list = None  # what each ingest command is given; None: each job's folder by itself
 
     def commands(self):
@@ -114,7 +115,8 @@ def stream_utilization(jobs):
 
 def stall_items(rows):
     """What nccl_stalls says, without the rows where nobody waited."""
-    return [{"culprit": field(row, "culprit_rank"), "total_wait": as_ns(field(row, "total_wait_ms")),
+    return [{"culprit": field(row, "culprit_rank"),
+             "total_wait": as_ns(field(row, "total_wait_ms")),
              "max_wait": as_ns(field(row, "max_wait_ms")),
              "transfer": as_ns(field(row, "transfer_ms"))}
             for row in rows if as_ns(field(row, "total_wait_ms"))]
@@ -160,9 +162,25 @@ def nccl_stall_ranks(jobs):
                         "times_last": field(row, "times_last"),
                         "caused_wait": as_ns(field(row, "caused_wait_ms")),
                         "suffered_wait": as_ns(field(row, "suffered_wait_ms"))}
+                ties = truth.ties_of_rank(job, rank)
+                if want["times_last"] < have["times_last"] <= want["times_last"] + ties:
+                    have["times_last"] = want["times_last"]  # `nobody_last_in_a_tie` asks this
                 yield from differences(f"{job.folder}, rank {rank}", want, have)
     return Check("nccl_stall_ranks", "Wait of a rank = latest start over the ranks - its own "
                  "start (0 for the last one); the last to arrive is the culprit", compare)
+
+
+def nobody_last_in_a_tie(jobs):
+    def compare(program):
+        for job in jobs:
+            rows = by_rank(program.rows_of("nccl_stall_ranks", job, jobs))
+            for rank, want in truth.stall_ranks(job).items():
+                have = sum(field(row, "times_last") for row in rows.get(rank, ()))
+                if have != want["times_last"]:
+                    yield (f"{job.folder}, rank {rank}: times_last is {have}, but others waited "
+                           f"for it {want['times_last']} times")
+    return Check("nobody_last_in_a_tie", "The last to arrive is the culprit: where all arrive at "
+                 "once there is none", compare)
 
 
 def runs(jobs):
@@ -287,6 +305,23 @@ def exposed_by_parallelism(jobs, parallelism):
                                        {**dict.fromkeys(have, None), **want}, have)
     return Check("exposed_by_parallelism", "parallelism (tensor, pipeline, data, expert, context, "
                  "other) is that of the communicator's own description", compare)
+
+
+def stall_details(jobs):
+    """What stands beside the times in nccl_stalls: all-reduces, so that bytes are in = out."""
+    def compare(program):
+        for job in jobs:
+            have = collections.Counter(
+                (field(row, "collective"), parse_ranks(field(row, "group_ranks")),
+                 field(row, "step"), field(row, "bytes"))
+                for row in program.rows_of("nccl_stalls", job, jobs))
+            want = collections.Counter(
+                (meeting.collective, meeting.ranks, truth.step_of(job, meeting), meeting.in_bytes)
+                for meeting in truth.matched(job))
+            yield from multiset_differences(f"{job.folder}: (collective, ranks, step, bytes)",
+                                            want, have)
+    return Check("stall_details", "nccl_stalls: collective, group_ranks, step, bytes; a GPU "
+                 "activity belongs to the step in which it was launched", compare)
 
 
 def kinds(jobs, expected):

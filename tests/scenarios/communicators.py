@@ -1,6 +1,7 @@
 """Scenarios of communicators: which parts belong together, and what a communicator is for."""
-import checks
 import cause_checks
+import checks
+import truth
 from checks import Scenario
 from trace_maker import Group, Job
 
@@ -31,6 +32,10 @@ def two_communicators(name, says, unmatched=False, **options):
             host.sync(None, "cudaDeviceSynchronize")
     capture.simulate()
     jobs = [job]
+    assert [truth.stall_of(m) for m in capture.meetings.values() if m.group is data] == \
+        [{"culprits": {1}, "total_wait": 100_000, "max_wait": 100_000, "transfer": 50_000}] * 6
+    assert [truth.stall_of(m) for m in capture.meetings.values() if m.group is expert] == \
+        [{"culprits": {0}, "total_wait": 100_000, "max_wait": 100_000, "transfer": 90_000}] * 6
     told = {"who is last": "rank 1 in the 6 of data, rank 0 in the 6 of expert parallel",
             "wait of the other": "100 us each", "transfers": "50 us (data), 90 us (expert)"}
     made = Scenario(name, says, jobs, told)
@@ -95,7 +100,8 @@ def megatron_expert_and_data():
     told = {"communicators over [0, 1]": len(both) + 1, "exposed most": "expert parallel",
             "pipeline": "there is none: no time and no advice"}
     return Scenario(name, "A Megatron-LM job with a dozen communicators over [0, 1]", jobs, told, [
-        *checks.basics(jobs), checks.communicators(jobs, MEGATRON_PARALLELISM),
+        *checks.basics(jobs), checks.nobody_last_in_a_tie(jobs),
+        checks.communicators(jobs, MEGATRON_PARALLELISM),
         checks.parts_by_communicator(jobs),
         checks.exposed_by_parallelism(jobs, MEGATRON_PARALLELISM),
         cause_checks.no_words("no_pipeline", "pipeline", "Megatron-LM makes a dozen communicators "
@@ -166,10 +172,14 @@ def expert_imbalance():
             "bytes to each peer in dispatch": [[tokens * HIDDEN * 2 for tokens in row]
                                                for row in TOKENS],
             "share of waits that it explains": 1.0}
+    # In a dispatch nobody waits; in a combine all wait until rank 2 has computed.
+    waits = [truth.stall_of(meeting)["total_wait"] for meeting in capture.meetings.values()]
+    assert waits == [0, sum(max(got) - tokens for tokens in got) * 1000] * 6
     # Without imbalance each expert rank computes the mean; 6 layers were recorded.
     gain = 6 * (max(got) - sum(got) // 4) * 1000
     return Scenario(name, "All-to-all-v of a mixture of experts; expert rank 2 gets most", jobs,
-                    told, [*checks.basics(jobs), part_bytes(jobs),
+                    told, [*checks.basics(jobs), checks.nobody_last_in_a_tie(jobs),
+                           part_bytes(jobs),
                            cause_checks.blames("blames_the_full_expert", 2, gain,
                                                words="expert|imbalance|uneven|token")])
 

@@ -57,7 +57,10 @@ class Program:
             if len(names.get(job.folder, ())) != 1:
                 raise ProgramFailed(f"the files of {job.folder} belong to "
                                     f"{len(names.get(job.folder, ()))} runs, not to one")
-        return {folder: min(found) for folder, found in names.items()}
+        found = {folder: min(of_folder) for folder, of_folder in names.items()}
+        if len(set(found.values())) < len(found):
+            raise ProgramFailed(f"{' and '.join(found)} are one run, {min(found.values())}")
+        return found
 
     def rows_of(self, query, job, jobs):
         """The rows of a canned query, or of SQL, that belong to the run of a job."""

@@ -3,6 +3,8 @@ import os
 
 import cause_checks
 import checks
+import filter_checks
+import truth
 from checks import Scenario
 from trace_maker import Group, Job
 
@@ -45,7 +47,11 @@ def two_runs(name, says, ingests=None):
     jobs = [first, second]
     told = {"runs": 2, "who is late": "rank 1 of the first by 70 us, rank 0 of the second by 20",
             "shared by both": "nothing"}
-    return Scenario(name, says, jobs, told, checks.basics(jobs), ingests)
+    assert {stall["total_wait"] for stall in truth.stalls(first)} == {70_000}
+    assert {stall["total_wait"] for stall in truth.stalls(second)} == {20_000}
+    return Scenario(name, says, jobs, told, checks.basics(jobs) + [
+        filter_checks.by_run(jobs), filter_checks.runs_of_recommendations(jobs)],
+                    ingests=ingests)
 
 
 def two_jobs():
@@ -57,7 +63,7 @@ def two_jobs():
     jobs = [small, large]
     told = {"runs": 2, "ranks": {"small": 2, "large": 4}, "who is late": "small: 1, large: 0"}
     return Scenario(name, "Two different jobs, recorded at the same time", jobs, told,
-                    checks.basics(jobs))
+                    checks.basics(jobs) + [filter_checks.by_run(jobs)])
 
 
 def two_captures(name, pause_s):
@@ -67,8 +73,11 @@ def two_captures(name, pause_s):
     jobs = [job]
     told = {"runs": 1, "captures": 2, "the pause": "belongs to nobody: neither span nor idle",
             "who is late": "rank 1 in the first capture by 70 us, rank 0 in the second by 50"}
-    return Scenario(name, f"schedule(repeat=2): two captures of a rank, {pause_s} s apart", jobs,
-                    told, checks.basics(jobs))
+    made = Scenario(name, f"schedule(repeat=2): two captures of a rank, {pause_s} s apart", jobs,
+                    told, checks.basics(jobs) + [filter_checks.by_capture(job)])
+    if pause_s >= DAY_S:
+        made.checks.append(cause_checks.doctor(True, "apart|capture"))
+    return made
 
 
 def missing_file():
@@ -112,8 +121,11 @@ def restarted(name, folders):
     told = {"runs": len(jobs), "captures": 2,
             "who is late": "rank 1 before, by 70 us; rank 0 after the restart, by 50"}
     where = "the same folder" if same else "another folder"
-    return Scenario(name, f"A job restarted an hour later into {where}; Seq counts anew", jobs,
+    made = Scenario(name, f"A job restarted an hour later into {where}; Seq counts anew", jobs,
                     told, checks.basics(jobs) + [times_as_recorded(jobs)])
+    if same:
+        made.checks.append(cause_checks.doctor(True, "apart|capture|restart|run"))
+    return made
 
 
 def restarted_with_a_rank_lost():
@@ -143,12 +155,30 @@ def one_clean_run():
                     checks.basics(jobs) + [times_as_recorded(jobs), cause_checks.doctor(False),
                                            checks.communicators(jobs, {"DATA_PARALLEL_GROUP":
                                                                        "data"}),
-                                           checks.parts_by_communicator(jobs)])
+                                           checks.parts_by_communicator(jobs),
+                                           checks.stall_details(jobs), filter_checks.columns(),
+                                           filter_checks.no_such_rank((0, 1))])
+
+
+def stray_files():
+    """What lies beside traces and is none: lists of captures, what a launcher wrote down."""
+    name = "stray_files"
+    job = data_parallel_job(name)
+    train(job.capture(0), (3, 4), late_us=(0, 70))
+    jobs = [job]
+    told = {"traces": 2, "captures": 1, "of the other files": "no row"}
+    made = Scenario(name, "JSON files that are no traces beside the traces", jobs, told,
+                    checks.basics(jobs) + [filter_checks.counts({"traces": 2, "ranks": 2})])
+    made.other_files = {
+        f"{name}/captures.json": '["job.rank0.pt.trace.json", "job.rank1.pt.trace.json"]\n',
+        f"{name}/execution_details.json": '[{"step": 3, "seconds": 0.02, "name": "train"},\n'
+                                          ' {"step": 4, "seconds": 0.02, "name": "train"}]\n'}
+    return made
 
 
 def scenarios():
     both = os.path.join("two_runs_together", "")
-    return [one_clean_run(),
+    return [one_clean_run(), stray_files(),
             two_runs("two_runs_in_turn", "Two runs of one script, ingested one after the other"),
             two_runs("two_runs_together", "Two runs of one script, ingested by their folder",
                      [[both]]),

@@ -15,7 +15,9 @@ What the simulation keeps to:
 Nothing else takes time, so every figure can be worked out by hand.
 """
 import contextlib
-import dataclasses
+
+from gpu_streams import Activity, Group, Meeting, Slice, Stream
+from nccl_calls import COLLECTIVES, collective_args, in_bytes
 
 LAUNCH_NS = 4_000
 LATENCY_NS = 2_000
@@ -26,103 +28,6 @@ COMPUTE_STREAM = 7
 
 def ns(microseconds):
     return round(microseconds * 1000)
-
-
-@dataclasses.dataclass(frozen=True)
-class Group:
-    """A communicator as PyTorch describes it."""
-    name: str
-    description: str
-    ranks: tuple
-
-
-@dataclasses.dataclass
-class Slice:
-    """Something that the host did."""
-    category: str
-    name: str
-    tid: int
-    start: int
-    end: int = None
-    external: int = None
-    correlation: int = None
-    args: dict = dataclasses.field(default_factory=dict)
-
-
-@dataclasses.dataclass
-class Meeting:
-    """A collective: the parts of all ranks."""
-    key: tuple
-    collective: str
-    group: Group
-    ranks: tuple  # that take part
-    transfer: int
-    in_bytes: int
-    parts: dict = dataclasses.field(default_factory=dict)
-
-    def starts(self):
-        return {rank: part.start for rank, part in self.parts.items()}
-
-    def waits(self):
-        last = max(self.starts().values())
-        return {rank: last - start for rank, start in self.starts().items()}
-
-
-@dataclasses.dataclass
-class Activity:
-    """Something that a GPU stream does."""
-    rank: int
-    stream: int
-    category: str
-    name: str
-    dur: int
-    ready: int
-    kind: str  # compute, communication, memory, waiting
-    correlation: int
-    external: int
-    after: list = dataclasses.field(default_factory=list)
-    meeting: Meeting = None
-    start: int = None
-    end: int = None
-    args: dict = dataclasses.field(default_factory=dict)
-
-
-class Stream:
-    def __init__(self):
-        self.queue = []
-        self.done = 0
-        self.owner = None  # the one thread that launches into it
-
-    def last(self):
-        return self.queue[-1] if self.queue else None
-
-    def advance(self):
-        moved = False
-        while self.done < len(self.queue):
-            activity = self.queue[self.done]
-            before = ([self.queue[self.done - 1]] if self.done else []) + activity.after
-            if any(other.end is None for other in before):
-                return moved
-            if activity.start is None:
-                activity.start = max([activity.ready] + [other.end for other in before])
-                moved = True
-            if not self.finish(activity):
-                return moved
-            self.done += 1
-            moved = True
-        return moved
-
-    @staticmethod
-    def finish(activity):
-        meeting = activity.meeting
-        if meeting is None:
-            activity.end = activity.start + activity.dur
-        elif len(meeting.parts) == len(meeting.ranks) and activity.end is None:
-            if all(part.start is not None for part in meeting.parts.values()):
-                end = max(meeting.starts().values()) + meeting.transfer
-                for part in meeting.parts.values():
-                    part.end = end
-        return activity.end is not None
 
 
 class Host:
@@ -298,53 +203,6 @@ class Host:
         return True
 
 
-# Collective name -> operator above it, annotation, kernel.
-COLLECTIVES = {
-    "allreduce": ("c10d::allreduce_", "nccl:all_reduce",
-                  "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)"),
-    "barrier": ("c10d::barrier", "nccl:all_reduce_barrier",
-                "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)"),
-    "_allgather_base": ("c10d::_allgather_base_", "nccl:_all_gather_base",
-                        "ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)"),
-    "_reduce_scatter_base": ("c10d::_reduce_scatter_base_", "nccl:_reduce_scatter_base",
-                             "ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL"
-                             "(ncclDevKernelArgsStorage<4096ul>)"),
-    "all_to_allv": ("c10d::alltoall_base_", "nccl:all_to_all",
-                    "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)"),
-    "send": ("c10d::send", "nccl:send",
-             "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)"),
-    "recv": ("c10d::recv_", "nccl:recv",
-             "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)"),
-}
-DTYPE_BYTES = {"BFloat16": 2, "Float": 4, "Byte": 1}
-
-
-def message_sizes(more):
-    """Elements in and out of a rank's part."""
-    size = more.get("nelems", 1 << 20)
-    return more.get("in_nelems", size), more.get("out_nelems", size)
-
-
-def collective_args(job, collective, group, rank, more):
-    """What PyTorch writes at the operator and copies to the kernel."""
-    nelems_in, nelems_out = message_sizes(more)
-    args = {"Collective name": collective, "In msg nelems": nelems_in,
-            "Out msg nelems": nelems_out, "Group size": len(group.ranks),
-            "dtype": more.get("dtype", "BFloat16"),
-            "In split size": str(list(more.get("in_split", []))),
-            "Out split size": str(list(more.get("out_split", [])))}
-    if job.with_names:
-        args["Process Group Name"] = group.name
-        args["Process Group Description"] = group.description
-    args["Process Group Ranks"] = str(list(group.ranks))
-    args["Rank"] = group.ranks.index(rank)
-    if collective == "send":
-        args["Dst Rank"] = more["peer"]
-    elif collective == "recv":
-        args["Src Rank"] = more["peer"]
-    return args
-
-
 class Capture:
     """One cycle of the profiler, over all ranks of a job."""
 
@@ -393,9 +251,8 @@ class Capture:
         count_key = (rank, group.name, way)
         number = self.counts[count_key] = self.counts.get(count_key, 0) + 1
         key = (group.name, way, number)
-        nbytes = message_sizes(more)[0] * DTYPE_BYTES[more.get("dtype", "BFloat16")]
         found = self.meetings.setdefault(
-            key, Meeting(key, collective, group, ranks, transfer, nbytes))
+            key, Meeting(key, collective, group, ranks, transfer, in_bytes(more)))
         assert way != "all" or found.collective == collective, f"{key}: two kinds of collective"
         found.transfer = max(found.transfer, transfer)
         return found

@@ -75,6 +75,16 @@ def matched(job):
             if set(meeting.ranks) <= set(capture.recorded_ranks())]
 
 
+def step_of(job, meeting):
+    """The ProfilerStep in which its first rank launched it."""
+    part = meeting.parts[meeting.ranks[0]]
+    capture = next(c for c in job.captures if meeting in c.meetings.values())
+    slices = capture.slices[part.rank]
+    launch = next(s for s in slices if s.correlation == part.correlation)
+    return next(int(s.name.split("#")[1]) for s in slices
+                if s.name.startswith("ProfilerStep#") and s.start <= launch.start < s.end)
+
+
 def lone_parts(job):
     """How many parts have no partner in any file."""
     return sum(len(set(meeting.ranks) & set(capture.recorded_ranks()))
@@ -108,6 +118,12 @@ def stall_ranks(job):
                 row["times_last"] += 1
                 row["caused_wait"] += sum(waits.values())
     return rows
+
+
+def ties_of_rank(job, rank):
+    """In how many collectives with it nobody waited."""
+    return sum(rank in meeting.ranks and not any(meeting.waits().values())
+               for meeting in matched(job))
 
 
 def steps_of_rank(job, rank):
