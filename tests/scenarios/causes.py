@@ -49,7 +49,7 @@ def balanced_pipeline():
     capture.simulate()
     jobs = [job]
     # 11 slots of a forward and a backward pass, and some transfers of 10 us.
-    assert all(33_000_000 < length < 33_300_000 for _, length in truth.steps_of_rank(job, 0))
+    assert all(33_000_000 < length < 33_300_000 for _, _, length in truth.steps_of_rank(job, 0))
     told = {"compute of a stage in a step": f"{MICROBATCHES * (FORWARD_US + BACKWARD_US)} us",
             "bubble": "the rest of the step: 3 of 11 slots, and the transfers",
             "late": "nobody"}

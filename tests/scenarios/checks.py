@@ -217,15 +217,13 @@ def captures(jobs):
 
 
 def steps(jobs):
+    """Their absolute times tell the runs apart: steps need no column for it."""
     def compare(program):
-        for job in jobs:
-            select = "SELECT * FROM steps ORDER BY ts_ns"
-            rows = by_rank(program.rows_of(select, job, jobs))
-            for rank in range(job.world_size):
-                have = [(field(row, "step"), field(row, "dur_ns")) for row in rows.get(rank, ())]
-                want = truth.steps_of_rank(job, rank)
-                if have != want:
-                    yield f"{job.folder}, rank {rank}: steps {have}, the truth is {want}"
+        have = collections.Counter((row["rank"], row["step"], row["ts_ns"], row["dur_ns"])
+                                   for row in program.sql("SELECT * FROM steps"))
+        want = collections.Counter((rank, *step) for job in jobs for rank in range(job.world_size)
+                                   for step in truth.steps_of_rank(job, rank))
+        yield from multiset_differences("(rank, step, ts_ns, dur_ns)", want, have)
     return Check("steps", "steps: a ProfilerStep of a rank; step numbers that repeat in another "
                  "capture are other steps", compare)
 

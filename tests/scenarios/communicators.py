@@ -1,4 +1,6 @@
 """Scenarios of communicators: which parts belong together, and what a communicator is for."""
+import collections
+
 import cause_checks
 import checks
 import truth
@@ -186,10 +188,10 @@ def expert_imbalance():
 
 def part_bytes(jobs):
     def compare(program):
-        have = checks.collections.Counter()
+        have = collections.Counter()
         for row in program.sql("SELECT rank, in_bytes, out_bytes FROM collectives"):
             have[(row["rank"], row["in_bytes"], row["out_bytes"])] += 1
-        want = checks.collections.Counter(
+        want = collections.Counter(
             (rank, part.args["In msg nelems"] * 2, part.args["Out msg nelems"] * 2)
             for job in jobs for capture in job.captures for meeting in capture.meetings.values()
             for rank, part in meeting.parts.items())

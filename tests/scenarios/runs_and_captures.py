@@ -1,4 +1,5 @@
 """Scenarios of several runs, and of several captures of one run, in a database."""
+import collections
 import os
 
 import cause_checks
@@ -97,14 +98,14 @@ def missing_file():
 def times_as_recorded(jobs):
     """No clock is moved: kernels are where they were recorded."""
     def compare(program):
-        for job in jobs:
-            have = program.rows_of("SELECT * FROM kernels WHERE kind = 'communication'", job, jobs)
-            have = checks.collections.Counter((row["rank"], row["ts_ns"]) for row in have)
-            want = checks.collections.Counter(
-                (rank, part.start) for capture in job.captures
-                for meeting in capture.meetings.values()
-                for rank, part in meeting.parts.items() if rank in capture.recorded_ranks())
-            yield from checks.multiset_differences(f"{job.folder}: (rank, ts_ns)", want, have)
+        rows = program.sql("SELECT rank, ts_ns, dur_ns FROM kernels WHERE kind = 'communication'")
+        have = collections.Counter((row["rank"], row["ts_ns"], row["dur_ns"])
+                                          for row in rows)
+        want = collections.Counter(
+            (rank, part.start, part.end - part.start) for job in jobs
+            for capture in job.captures for meeting in capture.meetings.values()
+            for rank, part in meeting.parts.items() if rank in capture.recorded_ranks())
+        yield from checks.multiset_differences("(rank, ts_ns, dur_ns)", want, have)
     return checks.Check("times_as_recorded", "ts_ns is absolute Unix time where the trace has it "
                         "(base + ts), so ranks compare", compare)
 

@@ -127,8 +127,8 @@ def ties_of_rank(job, rank):
 
 
 def steps_of_rank(job, rank):
-    """Number and length of each ProfilerStep, in order of time."""
-    return [(int(s.name.split("#")[1]), s.end - s.start) for capture in job.captures
+    """Number, begin and length of each ProfilerStep, in order of time."""
+    return [(int(s.name.split("#")[1]), s.start, s.end - s.start) for capture in job.captures
             if rank in capture.recorded_ranks() for s in capture.slices[rank]
             if s.name.startswith("ProfilerStep#")]
 
