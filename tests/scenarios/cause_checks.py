@@ -99,7 +99,11 @@ def what_if(cause, gains, within_ns=10_000):
         have = {}
         for row in csv.DictReader(io.StringIO(text)):
             if row["step"]:
-                have[int(row["step"])] = as_ns(float(row["gain_ms"]))
+                before, after, gain = (as_ns(float(row[f"{name}_ms"]))
+                                       for name in ("before", "after", "gain"))
+                have[int(row["step"])] = gain
+                if abs(before - after - gain) > 1:
+                    yield f"step {row['step']}: {before} - {after} ns are no gain of {gain}"
         for step, gain in gains.items():
             if step not in have:
                 yield f"no row for step {step}"

@@ -39,6 +39,7 @@ class RankFile:
     def __init__(self, capture, rank):
         self.capture, self.rank, self.job = capture, rank, capture.job
         self.pid = capture.pid(rank)
+        self.begin = capture.hosts[rank].begin
         self.events = []
         self.ev_idx = 0
 
@@ -66,7 +67,7 @@ class RankFile:
         return {"ts": microseconds(start - BASE_NS), "dur": microseconds(end - start)}
 
     def name_rows(self):
-        ts = {"ts": microseconds(self.capture.begin - BASE_NS)}
+        ts = {"ts": microseconds(self.begin - BASE_NS)}
         row = lambda what, pid, tid, **args: self.events.append(
             {"name": what, "ph": "M", **ts, "pid": pid, "tid": tid, "args": args})
         row("process_name", self.pid, 0, name="python")
@@ -127,12 +128,12 @@ class RankFile:
                                 "args": {"External id": activity.external}})
 
     def closing_rows(self):
-        begin = microseconds(self.capture.begin - BASE_NS)
+        begin = microseconds(self.begin - BASE_NS)
         ends = [s.end for s in self.capture.slices[self.rank]]
         ends += [a.end for a in self.capture.activities(self.rank)]
-        end = max(ends + [self.capture.begin])
+        end = max(ends + [self.begin])
         self.events.append({"ph": "X", "cat": "Trace", "ts": begin,
-                            "dur": microseconds(end - self.capture.begin), "pid": "Spans",
+                            "dur": microseconds(end - self.begin), "pid": "Spans",
                             "tid": "PyTorch Profiler", "name": "PyTorch Profiler (0)",
                             "args": {"Op count": 0}})
         self.events.append({"name": "Iteration Start: PyTorch Profiler", "ph": "i", "s": "g",
@@ -157,10 +158,11 @@ class RankFile:
 
 def write_job(job, folder):
     """Writes the files of all captures; numbered where there are several."""
-    os.makedirs(folder, exist_ok=True)
     for number, capture in enumerate(job.captures):
         for rank in capture.recorded_ranks():
             cycle = f".{number + 1}" if len(job.captures) > 1 else ""
-            name = f"{job.file_name}.rank{rank}{cycle}.pt.trace.json"
-            with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+            name = f"{job.file_name}.rank{rank}{cycle}.pt.trace.json".replace("RANK", str(rank))
+            path = os.path.join(folder, name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w", encoding="utf-8") as file:
                 file.write(RankFile(capture, rank).text())

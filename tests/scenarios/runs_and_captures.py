@@ -18,9 +18,9 @@ def data_parallel_job(folder, world_size=2, **options):
                [Group("3", "DATA_PARALLEL_GROUP", tuple(range(world_size)))], **options)
 
 
-def train(capture, numbers, late_us, forward_us=300):
+def train(capture, numbers, late_us, forward_us=300, after_us=()):
     """Steps of data parallel training: late_us[rank] passes on the host before the gradients are
-    added up; the first half of that communication is hidden."""
+    added up; some of that communication is hidden. after_us: rank -> work after all steps."""
     group = capture.job.group("DATA_PARALLEL_GROUP")
     for host in capture.every_host():
         for number in numbers:
@@ -36,6 +36,8 @@ def train(capture, numbers, late_us, forward_us=300):
                 host.wait(7, on=20)
                 host.kernel("adam", 100, op="Optimizer.step#AdamW.step")
                 host.sync()
+        if host.rank in after_us:
+            host.work(after_us[host.rank], "write_checkpoint", "user_annotation")
     return capture.simulate()
 
 
@@ -81,17 +83,35 @@ def two_captures(name, pause_s):
     return made
 
 
-def missing_file():
-    """Rank 1 has no file of the first capture: its second is the partner of rank 0's second."""
-    name = "missing_file"
+def touching_captures():
+    """Rank 1 writes a checkpoint when its first capture's steps are done. So its first capture
+    still goes on when the second one of rank 0 begins; a rank is once in a capture."""
+    name = "touching_captures"
     job = data_parallel_job(name)
+    first, second = job.capture(0), job.capture(0.004)
+    train(first, (3, 4), late_us=(0, 70), after_us={1: 5000})
+    second.host(1, begin_us=4500)
+    train(second, (13, 14), late_us=(50, 0))
+    ends = [max(s.end for s in first.slices[rank]) for rank in (0, 1)]
+    assert ends[0] < second.begin < ends[1] < second.hosts[1].begin
+    jobs = [job]
+    told = {"runs": 1, "captures": "2, each of both ranks"}
+    return Scenario(name, "Two captures; the first of rank 1 ends after the second of rank 0 began",
+                    jobs, told, checks.basics(jobs) + [filter_checks.by_capture(job)])
+
+
+def missing_file(name, pause_s, **second_start):
+    """Rank 1 has no file of the first capture: its second is the partner of rank 0's second."""
+    job = data_parallel_job(name, with_seq=bool(second_start))
     first = train(job.capture(0), (3, 4), late_us=(0, 70))
     first.missing = {1}
-    train(job.capture(3), (13, 14), late_us=(50, 0))
+    train(job.capture(pause_s, **second_start), (13, 14), late_us=(50, 0))
     jobs = [job]
+    assert len(truth.matched(job)) == 2 and truth.lone_parts(job) == 2
     told = {"matched": "the 2 collectives of the second capture", "without a partner": "2 parts",
             "correction of clocks": 0}
-    return Scenario(name, "Two captures; rank 1's file of the first one is lost", jobs, told,
+    says = "Two captures; rank 1's file of the first one is lost"
+    return Scenario(name, says + ("; Seq counts anew" if second_start else ""), jobs, told,
                     checks.basics(jobs) + [times_as_recorded(jobs)])
 
 
@@ -137,6 +157,7 @@ def restarted_with_a_rank_lost():
     second = train(job.capture(HOUR_S, first_pid=9120), (3, 4), late_us=(50, 0))
     first.missing, second.missing = {1}, {0}
     jobs = [job]
+    assert not truth.matched(job) and truth.lone_parts(job) == 4
     told = {"matched": "nothing: the ranks were not recorded at the same time",
             "without a partner": "all 4 parts", "correction of clocks": 0}
     return Scenario(name, "Rank 0 of one start and rank 1 of the next, an hour later", jobs, told,
@@ -161,6 +182,39 @@ def one_clean_run():
                                            filter_checks.no_such_rank((0, 1))])
 
 
+def one_job(name, says, **options):
+    """However its files lie and come in, they are one run."""
+    ingests = options.pop("ingests", None)
+    job = data_parallel_job(name, **options)
+    train(job.capture(0), (3, 4), late_us=(0, 70))
+    return Scenario(name, says, [job], {"runs": 1, "captures": 1}, checks.basics([job]),
+                    ingests=ingests)
+
+
+def files_one_by_one():
+    name = "files_one_by_one"
+    files = [f"{name}/job.rank{rank}.pt.trace.json" for rank in (1, 0)]
+    return one_job(name, "The files of a run, ingested one by one",
+                   ingests=[[file] for file in files])
+
+
+def folders_of_nodes():
+    return one_job("folders_of_nodes", "A run whose nodes have a folder each, ingested by the "
+                   "folder above", file_name="nodeRANK/job")
+
+
+def nested_runs():
+    """Two runs, each with a folder for each node, ingested by the folder above both."""
+    name = "nested_runs"
+    first = data_parallel_job(f"{name}/first", file_name="nodeRANK/job")
+    second = data_parallel_job(f"{name}/second", file_name="nodeRANK/job")
+    train(first.capture(0), (3, 4), late_us=(0, 70))
+    train(second.capture(HOUR_S, first_pid=9120), (3, 4), late_us=(50, 0))
+    jobs = [first, second]
+    return Scenario(name, "Two runs with a folder a node, ingested by the folder above both", jobs,
+                    {"runs": 2, "captures": "1 of each"}, checks.basics(jobs), ingests=[[name]])
+
+
 def stray_files():
     """What lies beside traces and is none: lists of captures, what a launcher wrote down."""
     name = "stray_files"
@@ -179,12 +233,13 @@ def stray_files():
 
 def scenarios():
     both = os.path.join("two_runs_together", "")
-    return [one_clean_run(), stray_files(),
+    return [one_clean_run(), files_one_by_one(), folders_of_nodes(), nested_runs(), stray_files(),
             two_runs("two_runs_in_turn", "Two runs of one script, ingested one after the other"),
             two_runs("two_runs_together", "Two runs of one script, ingested by their folder",
                      [[both]]),
             two_jobs(), two_captures("two_captures_minute", 60),
-            two_captures("two_captures_day", DAY_S), missing_file(),
+            two_captures("two_captures_day", DAY_S), missing_file("missing_file", 3),
+            missing_file("missing_file_restarted", HOUR_S, first_pid=9120), touching_captures(),
             restarted("restarted_same_folder", ["restarted_same_folder"] * 2),
             restarted("restarted_other_folder",
                       ["restarted_other_folder/first", "restarted_other_folder/second"]),

@@ -76,9 +76,10 @@ class CauseChecks(unittest.TestCase):
     def test_what_if(self):
         check = cause_checks.what_if("sleep", {1: 0, 2: 38_000_000})
         head = "run,step,before_ms,after_ms,gain_ms,gain_pct\n"
-        self.held(check, Answers(text=f"{head}r,1,6,6,0,0\nr,2,46,8,38.005,80\n"), [
+        self.held(check, Answers(text=f"{head}r,1,6,6,0,0\nr,2,46.005,8,38.005,80\n"), [
             Answers(text=head), Answers(text=f"{head}r,1,6,6,0,0\nr,2,46,6,40,80\n"),
-            Answers(text=f"{head}r,1,6,6,1,0\nr,2,46,8,38,80\n")])
+            Answers(text=f"{head}r,1,6,5,1,0\nr,2,46,8,38,80\n"),
+            Answers(text=f"{head}r,1,6,6,0,0\nr,2,50,8,38,80\n")])
 
     def test_critical_path(self):
         check = cause_checks.on_critical_path("load", 49_000_000, 51_000_000, (1, 2))

@@ -35,7 +35,7 @@ class Host:
 
     def __init__(self, capture, rank, tid, name, begin):
         self.capture, self.rank, self.tid, self.name = capture, rank, tid, name
-        self.now = begin
+        self.begin = self.now = begin
         self.program = []
         self.at = 0
         self.open = []  # slices that have begun, outermost first
@@ -285,7 +285,7 @@ class Job:
         self.with_names = options.get("with_names", True)
         self.with_seq = options.get("with_seq", False)
         self.gpu_name = options.get("gpu_name", "NVIDIA H200")
-        self.file_name = options.get("file_name", "job")
+        self.file_name = options.get("file_name", "job")  # RANK in it is the rank
         self.gpu_recorded = options.get("gpu_recorded", True)
         self.captures = []
         self.counters = {}
