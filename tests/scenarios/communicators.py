@@ -69,6 +69,9 @@ MEGATRON_PARALLELISM = {"default_pg": "other", "DATA_PARALLEL_GROUP_WITH_CP": "d
                         "EXPERT_TENSOR_AND_MODEL_PARALLEL_GROUP": "expert"}
 
 
+PIPELINE = r"pipeline.(parallel|commun|model|stage|bubble)"
+
+
 def mixture_layer(host, job):
     """Attention, then the experts: routing, dispatch, experts, combine; all exposed."""
     expert = job.group("EXPERT_MODEL_PARALLEL_GROUP")
@@ -106,11 +109,11 @@ def megatron_expert_and_data():
         checks.communicators(jobs, MEGATRON_PARALLELISM),
         checks.parts_by_communicator(jobs),
         checks.exposed_by_parallelism(jobs, MEGATRON_PARALLELISM),
-        cause_checks.no_words("no_pipeline", "pipeline", "Megatron-LM makes a dozen communicators "
+        cause_checks.no_words("no_pipeline", PIPELINE, "Megatron-LM makes a dozen communicators "
                               "over the same ranks: their parallelism is that of their own "
                               "description"),
-        cause_checks.says("expert_first", "expert", "recommendations: the largest exposed "
-                          "communication is the expert parallel one")])
+        cause_checks.first_of("expert_first", "parallel|commun", "expert", "recommendations: the "
+                              "largest exposed communication is the expert parallel one")])
 
 
 DESCRIPTIONS = {  # what jobs call their communicators -> what they are for

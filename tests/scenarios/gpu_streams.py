@@ -23,7 +23,7 @@ class Slice:
     args: dict = dataclasses.field(default_factory=dict)
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(eq=False)
 class Meeting:
     """A collective: the parts of all ranks."""
     key: tuple
@@ -42,7 +42,7 @@ class Meeting:
         return {rank: last - start for rank, start in self.starts().items()}
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(eq=False)
 class Activity:
     """Something that a GPU stream does."""
     rank: int

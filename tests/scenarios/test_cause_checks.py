@@ -59,8 +59,10 @@ class CauseChecks(unittest.TestCase):
                   [Answers([LATE]), Answers([OTHER])])
 
     def test_gains_at_most(self):
-        check = cause_checks.gains_at_most("g", "commun", 9_000_000)
-        self.held(check, Answers([OTHER, LATE]), [Answers([{**OTHER, "gain_ms": 9.000001}])])
+        check = cause_checks.gains_at_most("g", "commun", 9_000_000, but="loader")
+        more = {**OTHER, "gain_ms": 9.000001}
+        self.held(check, Answers([OTHER, LATE, {**more, "evidence": "the loader"}]),
+                  [Answers([more])])
 
     def test_says(self):
         check = cause_checks.says("s", "DataLoader", "", (80, 90))
@@ -68,6 +70,11 @@ class CauseChecks(unittest.TestCase):
         self.held(check, Answers([OTHER, loader]),
                   [Answers([OTHER]), Answers([{**loader, "gain_pct": 95}]),
                    Answers([{**loader, "gain_pct": None}])])
+
+    def test_first_of(self):
+        check = cause_checks.first_of("f", "parallel", "expert", "")
+        expert, data = row("Expert parallel"), row("Data parallel")
+        self.held(check, Answers([LATE, expert, data]), [Answers([LATE]), Answers([data, expert])])
 
     def test_no_words(self):
         self.held(cause_checks.no_words("n", "pipeline", ""), Answers([OTHER]),
