@@ -87,7 +87,8 @@ std::string TablesSql() {
   std::string sql(kTablesSql);
   for (int i = 0; i < kEventTables; ++i) {
     const auto table = static_cast<EventTable>(i);
-    ReplaceAll(sql, "@args_columns:" + std::string(EventTableName(table)) + "@", ArgsColumnsSql(table));
+    ReplaceAll(sql, "@args_columns:" + std::string(EventTableName(table)) + "@",
+               ArgsColumnsSql(table));
   }
   ReplaceAll(sql, "@long_slice_ns@", std::to_string(kLongSliceNs));
   sql += "PRAGMA application_id = " + std::to_string(kApplicationId) + ";";
@@ -96,7 +97,8 @@ std::string TablesSql() {
 }
 
 std::string ViewsSql() {
-  std::string sql = std::string(kViewsSql) + std::string(kViewsNsightSql);
+  std::string sql = std::string(kViewsSql) + std::string(kViewsAnalysisSql) +
+                    std::string(kViewsNsightSql);
   ReplaceAll(sql, "@aligned:p.ts_ns@", "(" + AlignedSql("p.ts_ns") + ")");
   ReplaceAll(sql, "@fill:a.args@", FillSql("a.args"));
   ReplaceAll(sql, "@emptied:a.args@", EmptiedSql("a.args"));
