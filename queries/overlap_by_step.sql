@@ -24,50 +24,30 @@
 -- plot:   stacked compute_ms, exposed_comm_ms, exposed_memory_ms, idle_ms by rank, device, step
 -- empty:  No GPU activity is in the database; `tracedb info` tells what is.
 
-WITH RECURSIVE origin AS (
-  SELECT min(start_ns) AS zero_ns FROM _trace
-),
-first_start AS (
-  SELECT g.track, k.step, min(g.ts) AS ts
-  FROM _gpu_slice g JOIN _launch k ON k.id = g.id
-  WHERE k.step IS NOT NULL AND ifnull(g.dur, 0) >= 0
-  GROUP BY +g.track, k.step
+WITH first_start AS (
+  SELECT track_id, step, min(ts) AS ts FROM activities
+  WHERE step IS NOT NULL AND ifnull(dur_ns, 0) >= 0
+  GROUP BY +track_id, step
 ),
 boundary AS (
   SELECT t.rank, t.device, f.step, min(f.ts + t.base_ns) AS at_ns
-  FROM first_start f JOIN _track t ON t.id = f.track
+  FROM first_start f JOIN tracks t ON t.track_id = f.track_id
   WHERE :rank IS NULL OR t.rank = :rank
   GROUP BY t.rank, t.device, t.trace_id, f.step
   UNION ALL
-  SELECT rank, device, NULL, start_ns FROM _device_use WHERE :rank IS NULL OR rank = :rank
+  SELECT rank, device, NULL, start_ns FROM device_uses WHERE :rank IS NULL OR rank = :rank
 ),
 stretch AS MATERIALIZED (  -- the GPU's time, cut: from one boundary to the next
   SELECT b.rank, b.device, b.step, b.at_ns AS from_ns,
          lead(b.at_ns, 1, u.end_ns) OVER in_time AS to_ns, row_number() OVER in_time AS number
-  FROM boundary b JOIN _device_use u ON u.rank = b.rank AND u.device = b.device
+  FROM boundary b JOIN device_uses u ON u.rank = b.rank AND u.device = b.device
   WINDOW in_time AS (PARTITION BY b.rank, b.device ORDER BY b.at_ns, b.step)
 ),
--- busy_segment has the rows of a GPU together, in time: a boundary's place is found by halves.
-device_rows AS MATERIALIZED (
-  SELECT rank, device, min(rowid) AS first_row, max(rowid) AS last_row FROM _busy_segment
-  WHERE :rank IS NULL OR rank = :rank
-  GROUP BY rank, device
-),
-search (rank, device, number, at_ns, low, high) AS (
-  SELECT s.rank, s.device, s.number, s.from_ns, d.first_row, d.last_row + 1
-  FROM stretch s JOIN device_rows d ON d.rank = s.rank AND d.device = s.device
-  UNION ALL
-  SELECT s.rank, s.device, s.number, s.at_ns,
-         iif(b.ts_ns < s.at_ns, b.rowid + 1, s.low), iif(b.ts_ns < s.at_ns, s.high, b.rowid)
-  FROM search s CROSS JOIN _busy_segment b ON b.rowid = (s.low + s.high) / 2
-  WHERE s.low < s.high
-),
-found AS (  -- from the segment before, which may last into it, to the last that starts in it
-  SELECT s.rank, s.device, s.number, max(s.low - 1, d.first_row) AS first_row,
-         lead(s.low - 1, 1, d.last_row) OVER (PARTITION BY s.rank, s.device
-                                              ORDER BY s.number) AS last_row
-  FROM search s JOIN device_rows d ON d.rank = s.rank AND d.device = s.device
-  WHERE s.low = s.high
+begun AS MATERIALIZED (  -- a segment may last into it
+  SELECT *, ifnull((SELECT max(b.ts_ns) FROM busy_segments b
+                    WHERE b.rank = s.rank AND b.device = s.device AND b.ts_ns <= s.from_ns),
+                   from_ns) AS first_ns
+  FROM stretch s
 ),
 summed AS MATERIALIZED (
   SELECT s.rank, s.device, s.step, s.number, s.from_ns, s.to_ns,
@@ -75,11 +55,11 @@ summed AS MATERIALIZED (
                             sum(c.ns) FILTER (WHERE c.kinds & 2),
                             sum(c.ns) FILTER (WHERE c.kinds & 3 = 3),
                             sum(c.ns) FILTER (WHERE c.kinds = 4))
-          FROM (SELECT b.kinds,
-                       max(0, min(b.ts_ns + b.dur_ns, s.to_ns) - max(b.ts_ns, s.from_ns)) AS ns
-                FROM _busy_segment b WHERE b.rowid BETWEEN f.first_row AND f.last_row) c) AS sums
-  FROM stretch s
-  LEFT JOIN found f ON f.rank = s.rank AND f.device = s.device AND f.number = s.number
+          FROM (SELECT b.kinds, max(0, min(b.end_ns, s.to_ns) - max(b.ts_ns, s.from_ns)) AS ns
+                FROM busy_segments b
+                WHERE b.rank = s.rank AND b.device = s.device
+                  AND b.ts_ns >= s.first_ns AND b.ts_ns < s.to_ns) c) AS sums
+  FROM begun s
 ),
 used AS (
   SELECT rank, device, step, number, from_ns, to_ns, ifnull(sums ->> 0, 0) AS compute_ns,

@@ -32,49 +32,46 @@
 --
 -- empty:  No GPU activity is in the database.
 
-WITH origin AS (
-  SELECT min(start_ns) AS zero_ns FROM _trace
-),
-bound AS (
+WITH bound AS (
   SELECT CAST(round(1000 * coalesce(:max_us, 10)) AS INTEGER) AS short_ns
 ),
 lane AS MATERIALIZED (
-  SELECT id, rank, device, base_ns FROM _track
+  SELECT track_id, rank, device, base_ns FROM tracks
   WHERE stream IS NOT NULL AND (:rank IS NULL OR rank = :rank)
 ),
 backwards AS MATERIALIZED (  -- left out, so that the others can be counted in an index
-  SELECT track, ts FROM _gpu_slice WHERE dur < 0
+  SELECT track_id, ts FROM activities WHERE dur_ns < 0
 ),
-edge AS MATERIALIZED (  -- first and last pieces of runs of two and more; the rows of a GPU are
-                        -- together in busy_segment, in time
-  SELECT b.rowid AS place, b.rank, b.device,
-         a.dur_ns IS NULL OR a.dur_ns >= short_ns OR a.rank <> b.rank OR a.device <> b.device
-           AS is_first
-  FROM bound CROSS JOIN _busy_segment b
-  LEFT JOIN _busy_segment a ON a.rowid = b.rowid - 1
-  LEFT JOIN _busy_segment c ON c.rowid = b.rowid + 1
-  WHERE b.dur_ns < short_ns AND (:rank IS NULL OR b.rank = :rank)
-    AND (a.dur_ns IS NULL OR a.dur_ns >= short_ns OR a.rank <> b.rank OR a.device <> b.device)
-      <> (c.dur_ns IS NULL OR c.dur_ns >= short_ns OR c.rank <> b.rank OR c.device <> b.device)
+edge AS MATERIALIZED (  -- first and last pieces of runs of two and more
+  SELECT rank, device, ts_ns, end_ns, is_first
+  FROM (SELECT rank, device, ts_ns, end_ns, dur_ns < short_ns AS is_short,
+               ifnull(lag(dur_ns) OVER in_time >= short_ns, 1) AS is_first,
+               ifnull(lead(dur_ns) OVER in_time >= short_ns, 1) AS is_last
+        FROM busy_segments CROSS JOIN bound
+        WHERE :rank IS NULL OR rank = :rank
+        WINDOW in_time AS (PARTITION BY rank, device ORDER BY ts_ns))
+  WHERE is_short AND is_first <> is_last
 ),
 run AS (
-  SELECT place, is_first, rank, device, lead(place) OVER (ORDER BY place) AS last_place FROM edge
+  SELECT rank, device, is_first, ts_ns AS start_ns,
+         lead(ts_ns) OVER in_time AS last_ns, lead(end_ns) OVER in_time AS end_ns
+  FROM edge WINDOW in_time AS (PARTITION BY rank, device ORDER BY ts_ns)
 ),
 timed AS (
-  SELECT r.rank, r.device, f.ts_ns AS start_ns, l.ts_ns + l.dur_ns AS end_ns,
-         l.ts_ns + l.dur_ns - f.ts_ns - (SELECT sum(b.dur_ns) FROM _busy_segment b
-                                         WHERE b.rowid BETWEEN r.place AND r.last_place) AS idle_ns
-  FROM run r CROSS JOIN _busy_segment f ON f.rowid = r.place
-  CROSS JOIN _busy_segment l ON l.rowid = r.last_place
-  WHERE r.is_first
+  SELECT r.rank, r.device, r.start_ns, r.end_ns,
+         r.end_ns - r.start_ns
+           - (SELECT sum(b.dur_ns) FROM busy_segments b
+              WHERE b.rank = r.rank AND b.device = r.device
+                AND b.ts_ns BETWEEN r.start_ns AND r.last_ns) AS idle_ns
+  FROM run r WHERE r.is_first
 ),
 idle AS MATERIALIZED (
   SELECT r.*,
-         (SELECT sum((SELECT count(*) FROM _gpu_slice g
-                      WHERE g.track = w.id AND g.ts >= r.start_ns - w.base_ns
+         (SELECT sum((SELECT count(*) FROM activities g
+                      WHERE g.track_id = w.track_id AND g.ts >= r.start_ns - w.base_ns
                         AND g.ts < r.end_ns - w.base_ns)
                      - (SELECT count(*) FROM backwards b
-                        WHERE b.track = w.id AND b.ts >= r.start_ns - w.base_ns
+                        WHERE b.track_id = w.track_id AND b.ts >= r.start_ns - w.base_ns
                           AND b.ts < r.end_ns - w.base_ns))
           FROM lane w WHERE w.rank = r.rank AND w.device = r.device) AS activities
   FROM timed r
@@ -94,23 +91,23 @@ name_count AS (
   SELECT s.rank, s.device, l.name, count(*) AS times,
          row_number() OVER (PARTITION BY s.rank, s.device ORDER BY count(*) DESC, l.name) AS place
   FROM stretch s CROSS JOIN lane w ON w.rank = s.rank AND w.device = s.device
-  CROSS JOIN _gpu_slice g ON g.track = w.id AND g.ts >= s.start_ns - w.base_ns
-    AND g.ts < s.end_ns - w.base_ns AND ifnull(g.dur, 0) >= 0
-  CROSS JOIN _event_name l ON l.id = g.event_name
+  CROSS JOIN activities g ON g.track_id = w.track_id AND g.ts >= s.start_ns - w.base_ns
+    AND g.ts < s.end_ns - w.base_ns AND ifnull(g.dur_ns, 0) >= 0
+  CROSS JOIN names l ON l.name_id = g.name_id
   WHERE s.place = 1
   GROUP BY s.rank, s.device, l.name
 ),
 counted AS (
-  SELECT g.track, count(*) AS activities, sum(ifnull(g.dur, 0)) AS dur_ns,
-         count(*) FILTER (WHERE ifnull(g.dur, 0) < short_ns) AS short,
-         sum(ifnull(g.dur, 0)) FILTER (WHERE ifnull(g.dur, 0) < short_ns) AS short_ns
-  FROM bound CROSS JOIN _gpu_slice g WHERE ifnull(g.dur, 0) >= 0
-  GROUP BY +g.track
+  SELECT g.track_id, count(*) AS activities, sum(ifnull(g.dur_ns, 0)) AS dur_ns,
+         count(*) FILTER (WHERE ifnull(g.dur_ns, 0) < short_ns) AS short,
+         sum(ifnull(g.dur_ns, 0)) FILTER (WHERE ifnull(g.dur_ns, 0) < short_ns) AS short_ns
+  FROM bound CROSS JOIN activities g WHERE ifnull(g.dur_ns, 0) >= 0
+  GROUP BY +g.track_id
 ),
 of_device AS (
   SELECT w.rank, w.device, sum(c.activities) AS activities, sum(c.dur_ns) AS dur_ns,
          sum(c.short) AS short, sum(c.short_ns) AS short_ns
-  FROM counted c JOIN lane w ON w.id = c.track GROUP BY w.rank, w.device
+  FROM counted c JOIN lane w ON w.track_id = c.track_id GROUP BY w.rank, w.device
 )
 SELECT
   o.rank,
@@ -134,7 +131,7 @@ SELECT
          WHERE n.rank = o.rank AND n.device = o.device AND n.place <= 3
          ORDER BY n.place)) AS longest_names
 FROM of_device o CROSS JOIN origin
-JOIN _device_use u ON u.rank = o.rank AND u.device = o.device
+JOIN device_uses u ON u.rank = o.rank AND u.device = o.device
 LEFT JOIN added a ON a.rank = o.rank AND a.device = o.device
 LEFT JOIN stretch s ON s.rank = o.rank AND s.device = o.device AND s.place = 1
 ORDER BY o.rank, CAST(o.device AS INTEGER), o.device;
