@@ -261,8 +261,15 @@ CREATE TABLE _process_group (
   ranks TEXT                      -- JSON, sorted
 );
 
+-- Here because ingest asks it as well.
 CREATE VIEW process_groups AS
--- A communicator: who takes part in collectives together. Here because ingest asks it as well.
+-- A communicator: who takes part in collectives together.
+--   group_id: a hash of its ranks: the same in every trace
+--   name: as the trace has it
+--   description: as the trace has it
+--   size: how many ranks
+--   ranks: as a JSON array, sorted
+--   parallelism: pipeline, data, tensor, expert or other, by the words of its description
 SELECT group_id, name, description, size, ranks,
        CASE
          WHEN instr(words, 'pipeline') OR instr(words, '_pp_') THEN 'pipeline'
@@ -370,8 +377,9 @@ CREATE TABLE _issue (
 );
 
 CREATE TABLE kind_rules (
-  -- A kernel whose name contains `pattern` (any case) is of this kind. Rows may be added before
-  -- an ingest; the longest pattern that fits decides.
+  -- Which kernels communicate, by their names. Rows may be added before an ingest.
+  --   pattern: in the kernel's name, in any case; the longest that fits decides
+  --   kind: communication or compute
   pattern TEXT PRIMARY KEY,
   kind TEXT NOT NULL CHECK (kind IN ('communication', 'compute'))
 );

@@ -350,10 +350,12 @@ CREATE VIEW memory_events AS
 --   tid: thread
 --   end_ns: as ts_ns
 --   start_ms: when, since the first event of the database
+--   track_id: in tracks
+--   args_id: in args_texts
 SELECT s.id AS instant_id, t.trace_id, t.rank, s.ts + t.base_ns AS ts_ns, a.device_type,
        a.device_id, s.addr, s.bytes, s.total_allocated AS total_allocated_bytes,
        s.total_reserved AS total_reserved_bytes, t.pid, t.tid, s.ts + t.base_ns AS end_ns,
-       @start_ms:s.ts + t.base_ns@ AS start_ms
+       @start_ms:s.ts + t.base_ns@ AS start_ms, s.track AS track_id, s.args_text AS args_id
 FROM _instant s LEFT JOIN _track t ON t.id = +s.track
      LEFT JOIN _args_text a ON a.id = +s.args_text
 WHERE s.event_name IN (SELECT id FROM _event_name WHERE name = '[memory]');
