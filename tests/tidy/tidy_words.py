@@ -19,7 +19,7 @@ BANNED_WORDS = {
     "slot": (r"slots?", "args column", 0),
     "overlay": (r"overlays?", "staged changes", 0),
     "told by": (r"told by", "determined by", 7),
-    "behind": (r"behind", "after", 74),
+    "behind": (r"behind", "after", 76),
 }
 # Where such a word is the right one: a room, or a file.
 RIGHT_WORDS = {
@@ -32,7 +32,7 @@ def documents(tree, *folders):
     """(path from the root, text) of the .md files below."""
     for folder in folders:
         for at, below, names in os.walk(os.path.join(tree.root, folder)):
-            below[:] = sorted(name for name in below if name not in ("build", "__pycache__"))
+            below[:] = sorted(set(below) - {"__pycache__"})
             for name in sorted(names):
                 path = os.path.relpath(os.path.join(at, name), tree.root)
                 if name.endswith(".md"):
