@@ -258,7 +258,7 @@ Status TraceDerivation::DeriveBusyTime(SortAhead& sorted, bool store_segments) {
                                   static_cast<int>(entry.tag & 3)};
       use_->streams[tracks_[entry.tag >> 2].stream].use.Add(interval);
       use_->devices[device].use.Add(interval, segments);
-      steps.Add(activity);
+      if (interval.kind < kBusyKinds) steps.Add(activity);
       if (segments.size() >= 256) TRACEDB_TRY(store());
     }
     return Done{};

@@ -93,7 +93,7 @@ CREATE TABLE _python_slice (
 CREATE TABLE _gpu_slice (
   id INTEGER PRIMARY KEY, track INTEGER, event_name INTEGER, ts INTEGER, dur INTEGER,
     args_text INTEGER,
-  kind INTEGER,                   -- 0 compute, 1 communication, 2 memory
+  kind INTEGER,                   -- 0 compute, 1 communication, 2 memory, 3 waiting
   @args_columns:_gpu_slice@
 );
 CREATE TABLE _instant (
@@ -372,10 +372,15 @@ CREATE TABLE kind_rules (
   -- A kernel whose name contains `pattern` (any case) is of this kind. Rows may be added before
   -- an ingest; the longest pattern that fits decides.
   pattern TEXT PRIMARY KEY,
-  kind TEXT NOT NULL CHECK (kind IN ('communication', 'compute'))
+  kind TEXT NOT NULL CHECK (kind IN ('communication', 'compute', 'memory', 'waiting'))
 );
 INSERT INTO kind_rules VALUES
   ('nccl', 'communication'), ('rccl', 'communication'), ('msccl', 'communication'),
   ('nvshmem', 'communication'), ('deep_ep', 'communication'),
   ('cross_device_reduce', 'communication'), ('multimem_', 'communication'),
-  ('one_shot_all_reduce', 'communication'), ('two_shot_all_reduce', 'communication');
+  ('one_shot_all_reduce', 'communication'), ('two_shot_all_reduce', 'communication'),
+  ('userbuffers', 'communication'), ('oneccl', 'communication'), ('hccl', 'communication'),
+  ('hcom_', 'communication'), ('xccl', 'communication'), ('allreduce_fusion', 'communication'),
+  ('twoshotallreduce', 'communication'), ('quickreduce', 'communication'),
+  ('__amd_rocclr_copybuffer', 'memory'), ('__amd_rocclr_fillbuffer', 'memory'),
+  ('memory_copy_', 'memory'), ('dma_request', 'memory'), ('event_wait', 'waiting');
