@@ -15,13 +15,13 @@
 #include <string>
 #include <vector>
 
-#include "ingest/read/content_hash.h"
-#include "ingest/frame/event_framer.h"
-#include "ingest/parse/event_parser.h"
-#include "ingest/frame/event_scan.h"
 #include "ingest/build/record_builder.h"
 #include "ingest/build/table_writer.h"
+#include "ingest/frame/event_framer.h"
+#include "ingest/frame/event_scan.h"
+#include "ingest/parse/event_parser.h"
 #include "ingest/read/byte_source.h"
+#include "ingest/read/content_hash.h"
 
 namespace tracedb {
 namespace {

@@ -5,8 +5,8 @@
 // metadata events and the keys after the array come once. The bytes between the numbers stay as
 // they were recorded, and no number passes through a double. Knows nothing of tracedb.
 //
-// The fixture is scanned once into text and number slots; a repeat only formats numbers. A second
-// thread deflates, fed through a bounded queue. Memory: the fixture, 24 bytes a slot, the queue.
+// The fixture is scanned once into text and number values; a repeat only formats numbers. A second
+// thread deflates, fed through a bounded queue. Memory: the fixture, 24 bytes a column, the queue.
 // long because: it is one program that must build by itself, away from the project.
 
 #include <zlib.h>
@@ -63,7 +63,7 @@ struct [[nodiscard]] Status {
   bool ok() const { return error.empty(); }
 };
 
-// What a number slot adds, repeat by repeat. Flow ids have a kind for each category from
+// What a number column adds, repeat by repeat. Flow ids have a kind for each category from
 // kFirstFlow on, since categories number their flows independently.
 enum Shift : uint8_t {
   kTime,
@@ -99,7 +99,7 @@ constexpr IdKey kIdKeys[] = {
 constexpr std::string_view kStepName = "ProfilerStep#";
 
 // A run of digits in the fixture's text that changes from repeat to repeat.
-struct Slot {
+struct ArgsColumn {
   uint64_t offset_bytes;
   uint64_t value;
   uint8_t digits;
@@ -116,9 +116,9 @@ struct Event {
 
 struct Fixture {
   std::string text;
-  std::string_view head, rest;  // views of text: before the first event, after the last one
-  std::vector<Slot> slots;      // in order of offset
-  std::vector<Event> repeated;  // in order of the text, both
+  std::string_view head, rest;     // views of text: before the first event, after the last one
+  std::vector<ArgsColumn> values;  // in order of offset
+  std::vector<Event> repeated;     // in order of the text, both
   std::vector<Event> once;
   Deltas step{};  // what one repeat adds to each kind
 };
@@ -154,7 +154,7 @@ std::optional<Number> ParseMicroseconds(std::string_view text) {
   return number;
 }
 
-// Reads the fixture's events one after the other into slots.
+// Reads the fixture's events one after the other into values.
 class FixtureScanner {
  public:
   explicit FixtureScanner(Fixture& fixture) : fixture_(fixture), text_(fixture.text) {}
@@ -185,7 +185,7 @@ class FixtureScanner {
 
   // One event from its brace on. Strings are skipped as strings, so braces in names do no harm.
   Status ScanEvent(size_t begin) {
-    event_ = Event{begin - 2, 0, fixture_.slots.size(), 0, 0};
+    event_ = Event{begin - 2, 0, fixture_.values.size(), 0, 0};
     phase_ = category_ = process_ = name_ = time_ = duration_ = flow_id_ = {};
     size_t depth = 0;
     bool in_args = false;
@@ -244,7 +244,7 @@ class FixtureScanner {
     }
     if (key == "ts") {
       time_ = value;
-      fixture_.slots.push_back({OffsetOf(value), 0, 0, kTime});
+      fixture_.values.push_back({OffsetOf(value), 0, 0, kTime});
     }
     if (key == "dur") duration_ = value;
     if (key == "name") {
@@ -266,7 +266,7 @@ class FixtureScanner {
     const auto [stop, error] = std::from_chars(value.data(), value.data() + value.size(), id);
     if (error != std::errc() || stop != value.data() + value.size() || id >= kIdMax) return;
     if (id == 0 && zero_is_none) return;
-    fixture_.slots.push_back({OffsetOf(value), id, static_cast<uint8_t>(value.size()), shift});
+    fixture_.values.push_back({OffsetOf(value), id, static_cast<uint8_t>(value.size()), shift});
   }
 
   Status FinishEvent(size_t end) {
@@ -282,47 +282,47 @@ class FixtureScanner {
     // What describes the capture as a whole: metadata, its span, its start and end marks.
     const bool mark = phase_ == "\"i\"" && process_.starts_with('"');
     if (mark || phase_ == "\"M\"" || category_ == "\"Trace\"") return FinishOnce(*time);
-    for (size_t i = event_.first_slot; i < fixture_.slots.size(); ++i) {
-      Slot& slot = fixture_.slots[i];
-      if (slot.shift == kTime) SetTime(slot, *time);
-      if (slot.shift == kFirstFlow) {
+    for (size_t i = event_.first_slot; i < fixture_.values.size(); ++i) {
+      ArgsColumn& column = fixture_.values[i];
+      if (column.shift == kTime) SetTime(column, *time);
+      if (column.shift == kFirstFlow) {
         const std::optional<Shift> flow = FlowShift();
         if (!flow) return At(event_.begin_bytes, "more categories of flows than it can hold");
-        slot.shift = *flow;
+        column.shift = *flow;
       }
-      if (slot.shift == kTime) continue;
-      Range& range = ranges_[slot.shift];
-      range.low = std::min(range.low, slot.value);
-      range.high = std::max(range.high, slot.value);
+      if (column.shift == kTime) continue;
+      Range& range = ranges_[column.shift];
+      range.low = std::min(range.low, column.value);
+      range.high = std::max(range.high, column.value);
     }
     if (!flow_id_.empty() && flow_id_.front() == '"') {
       return At(OffsetOf(flow_id_), "an id is a text: it cannot be shifted");
     }
-    event_.end_slot = fixture_.slots.size();
+    event_.end_slot = fixture_.values.size();
     fixture_.repeated.push_back(event_);
     return {};
   }
 
   // The span grows with the capture and its end mark moves; all else about it stays.
   Status FinishOnce(const Number& time) {
-    fixture_.slots.resize(event_.first_slot);
+    fixture_.values.resize(event_.first_slot);
     if (category_ == "\"Trace\"") {
       if (const std::optional<Number> duration = ParseMicroseconds(duration_)) {
-        fixture_.slots.push_back({OffsetOf(duration_), 0, 0, kTime});
-        SetTime(fixture_.slots.back(), *duration);
+        fixture_.values.push_back({OffsetOf(duration_), 0, 0, kTime});
+        SetTime(fixture_.values.back(), *duration);
       }
     } else if (name_ == "\"Record Window End\"") {
-      fixture_.slots.push_back({OffsetOf(time_), 0, 0, kTime});
-      SetTime(fixture_.slots.back(), time);
+      fixture_.values.push_back({OffsetOf(time_), 0, 0, kTime});
+      SetTime(fixture_.values.back(), time);
     }
-    event_.end_slot = fixture_.slots.size();
+    event_.end_slot = fixture_.values.size();
     fixture_.once.push_back(event_);
     return {};
   }
 
-  static void SetTime(Slot& slot, const Number& number) {
-    slot.value = number.integer;
-    slot.digits = static_cast<uint8_t>(number.integer_digits);
+  static void SetTime(ArgsColumn& column, const Number& number) {
+    column.value = number.integer;
+    column.digits = static_cast<uint8_t>(number.integer_digits);
   }
 
   // Flows from CPU to GPU are numbered by correlation.
@@ -600,8 +600,8 @@ class TraceMaker {
   uint64_t BytesOf(const Event& event, const Deltas& deltas) const {
     uint64_t bytes = event.end_bytes - event.begin_bytes + 2;  // and the comma and the line end
     for (size_t i = event.first_slot; i < event.end_slot; ++i) {
-      const Slot& slot = fixture_.slots[i];
-      bytes += DecimalDigits(slot.value + deltas[slot.shift]) - slot.digits;
+      const ArgsColumn& column = fixture_.values[i];
+      bytes += DecimalDigits(column.value + deltas[column.shift]) - column.digits;
     }
     return bytes;
   }
@@ -646,13 +646,13 @@ class TraceMaker {
     const std::string_view text = fixture_.text;
     uint64_t pos = event.begin_bytes;
     for (size_t i = event.first_slot; i < event.end_slot; ++i) {
-      const Slot& slot = fixture_.slots[i];
-      out_.Append(text.substr(pos, slot.offset_bytes - pos));
+      const ArgsColumn& column = fixture_.values[i];
+      out_.Append(text.substr(pos, column.offset_bytes - pos));
       std::array<char, 20> digits;
       const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(),
-                                              slot.value + deltas[slot.shift]);
+                                              column.value + deltas[column.shift]);
       out_.Append({digits.data(), end});  // 20 places hold any uint64_t
-      pos = slot.offset_bytes + slot.digits;
+      pos = column.offset_bytes + column.digits;
     }
     out_.Append(text.substr(pos, event.end_bytes - pos));
   }

@@ -31,7 +31,8 @@ WITH by_rank AS (
   SELECT t.rank, l.name, sum(h.calls) AS calls, sum(h.total_ns) AS total_ns,
          sum(h.self_ns) AS self_ns, sum(h.gpu_ns) AS gpu_ns, sum(h.self_gpu_ns) AS self_gpu_ns,
          sum(h.backward_gpu_ns) AS backward_gpu_ns, sum(h.activities) AS activities
-  FROM host_use h JOIN trace t ON t.trace_id = h.trace_id JOIN label l ON l.id = h.label
+  FROM _host_use h JOIN _trace t ON t.trace_id = h.trace_id
+    JOIN _event_name l ON l.id = h.event_name
   WHERE h.kind = 1 AND (:rank IS NULL OR t.rank = :rank) AND (:step IS NULL OR h.step = :step)
   GROUP BY t.rank, l.name
 ),

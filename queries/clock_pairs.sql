@@ -21,5 +21,5 @@ SELECT
   collectives,
   residual_p50_ns / 1e6 AS residual_p50_ms,
   residual_p95_ns / 1e6 AS residual_p95_ms
-FROM clock_pair
+FROM _clock_pair
 ORDER BY rowid;

@@ -31,7 +31,7 @@ SELECT
   c.drift_ppb / 1e3 AS drift_ppm,
   (c.origin_ns - min(t.start_ns)) / 1e6 AS middle_ms,
   c.residual_p95_ns / 1e6 AS residual_p95_ms
-FROM trace t
-LEFT JOIN clock c ON c.rank = t.rank
+FROM _trace t
+LEFT JOIN _clock c ON c.rank = t.rank
 GROUP BY t.rank
 ORDER BY t.rank;

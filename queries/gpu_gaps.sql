@@ -26,11 +26,11 @@
 -- empty:  No GPU ran nothing, or no GPU activity is in the database.
 
 WITH origin AS (
-  SELECT min(start_ns) AS zero_ns FROM trace
+  SELECT min(start_ns) AS zero_ns FROM _trace
 ),
 gap AS MATERIALIZED (  -- busy_segment has the rows of a GPU together, in time
   SELECT b.rank, b.device, a.ts_ns + a.dur_ns AS from_ns, b.ts_ns AS to_ns
-  FROM busy_segment b CROSS JOIN busy_segment a ON a.rowid = b.rowid - 1
+  FROM _busy_segment b CROSS JOIN _busy_segment a ON a.rowid = b.rowid - 1
   WHERE b.ts_ns > a.ts_ns + a.dur_ns AND a.rank = b.rank AND a.device = b.device
     AND (:rank IS NULL OR b.rank = :rank)
   ORDER BY b.ts_ns - a.ts_ns - a.dur_ns DESC, b.rank, CAST(b.device AS INTEGER), b.device, b.ts_ns
@@ -38,7 +38,7 @@ gap AS MATERIALIZED (  -- busy_segment has the rows of a GPU together, in time
 ),
 ended AS MATERIALIZED (
   SELECT p.*,
-         (SELECT g.id FROM track t CROSS JOIN gpu_slice g ON g.track = t.id
+         (SELECT g.id FROM _track t CROSS JOIN _gpu_slice g ON g.track = t.id
           WHERE t.rank = p.rank AND t.device = p.device AND g.ts = p.to_ns - t.base_ns
             AND g.dur > 0
           ORDER BY g.id LIMIT 1) AS next_id
@@ -46,9 +46,10 @@ ended AS MATERIALIZED (
 ),
 waiting AS MATERIALIZED (  -- calls that return when the GPU is done
   SELECT c.id, c.track, c.ts + t.base_ns AS start_ns, c.ts + t.base_ns + c.dur AS end_ns, w.name
-  FROM runtime_slice c CROSS JOIN track t ON t.id = c.track CROSS JOIN label w ON w.id = c.label
-  WHERE c.dur > 0 AND +c.label IN (
-    SELECT id FROM label
+  FROM _runtime_slice c CROSS JOIN _track t ON t.id = c.track
+    CROSS JOIN _event_name w ON w.id = c.event_name
+  WHERE c.dur > 0 AND +c.event_name IN (
+    SELECT id FROM _event_name
     WHERE (name GLOB 'cu*' OR name GLOB 'hip*')
       AND (instr(name, 'Synchronize')
         OR ((instr(name, 'Memcpy') OR instr(name, 'Memset')) AND NOT instr(name, 'Async'))))
@@ -59,8 +60,9 @@ told AS MATERIALIZED (
           WHERE w.track = c.track AND w.start_ns <= e.from_ns AND e.from_ns < w.end_ns
             AND k.launch_ts_ns >= e.from_ns AND w.id <> c.id
           ORDER BY w.start_ns DESC, w.id LIMIT 1) AS sync_name
-  FROM ended e LEFT JOIN gpu_slice g ON g.id = e.next_id LEFT JOIN label l ON l.id = g.label
-  LEFT JOIN launch k ON k.id = g.id LEFT JOIN runtime_slice c ON c.id = k.launch_slice_id
+  FROM ended e LEFT JOIN _gpu_slice g ON g.id = e.next_id
+    LEFT JOIN _event_name l ON l.id = g.event_name
+  LEFT JOIN _launch k ON k.id = g.id LEFT JOIN _runtime_slice c ON c.id = k.launch_slice_id
 )
 SELECT
   e.rank,
@@ -80,5 +82,5 @@ SELECT
   e.step AS next_step,
   e.next_id
 FROM told e CROSS JOIN origin
-JOIN device_use d ON d.rank = e.rank AND d.device = e.device
+JOIN _device_use d ON d.rank = e.rank AND d.device = e.device
 ORDER BY e.to_ns - e.from_ns DESC, e.rank, CAST(e.device AS INTEGER), e.device, e.to_ns;

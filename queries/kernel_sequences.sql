@@ -28,29 +28,29 @@
 -- empty:  No sequence occurs that often: set min_times=1, or another step.
 
 WITH origin AS (
-  SELECT min(start_ns) AS zero_ns FROM trace
+  SELECT min(start_ns) AS zero_ns FROM _trace
 ),
 chosen AS (
   SELECT max(coalesce(:length, 3), 2) AS length,
          CASE
            WHEN :step = -1 THEN NULL
            WHEN :step IS NOT NULL THEN :step
-           ELSE (SELECT step FROM (SELECT DISTINCT step FROM step) ORDER BY step
-                 LIMIT 1 OFFSET (SELECT (count(DISTINCT step) - 1) / 2 FROM step))
+           ELSE (SELECT step FROM (SELECT DISTINCT step FROM _step) ORDER BY step
+                 LIMIT 1 OFFSET (SELECT (count(DISTINCT step) - 1) / 2 FROM _step))
          END AS step
 ),
 of_name AS MATERIALIZED (  -- one number for a name, in all traces
-  SELECT id, min(id) OVER (PARTITION BY name) AS name_id FROM label
-  WHERE id IN (SELECT label FROM gpu_slice)
+  SELECT id, min(id) OVER (PARTITION BY name) AS name_id FROM _event_name
+  WHERE id IN (SELECT event_name FROM _gpu_slice)
 ),
 lane AS MATERIALIZED (  -- stream: one number for a stream of a trace
   SELECT id, rank, base_ns, min(id) OVER (PARTITION BY trace_id, device, stream) AS stream
-  FROM track WHERE stream IS NOT NULL AND (:rank IS NULL OR rank = :rank)
+  FROM _track WHERE stream IS NOT NULL AND (:rank IS NULL OR rank = :rank)
 ),
 activity AS MATERIALIZED (
   SELECT g.id, w.stream, w.rank, n.name_id, g.ts + w.base_ns AS start_ns, ifnull(g.dur, 0) AS dur
-  FROM chosen c CROSS JOIN gpu_slice g LEFT JOIN launch k ON k.id = g.id
-  CROSS JOIN of_name n ON n.id = g.label CROSS JOIN lane w ON w.id = g.track
+  FROM chosen c CROSS JOIN _gpu_slice g LEFT JOIN _launch k ON k.id = g.id
+  CROSS JOIN of_name n ON n.id = g.event_name CROSS JOIN lane w ON w.id = g.track
   WHERE (c.step IS NULL OR k.step = c.step) AND ifnull(g.dur, 0) >= 0
 ),
 ran AS (
@@ -83,7 +83,8 @@ counted AS (
 named AS (
   SELECT c.*,
          (SELECT group_concat(name, ' > ')
-          FROM (SELECT l.name FROM json_each('[' || c.key || ']') j JOIN label l ON l.id = j.value
+          FROM (SELECT l.name FROM json_each('[' || c.key || ']') j
+            JOIN _event_name l ON l.id = j.value
                 ORDER BY j.key)) AS names
   FROM counted c
 )

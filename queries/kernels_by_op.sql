@@ -23,9 +23,9 @@
 
 WITH use AS (
   SELECT t.rank, o.name AS op, f.name AS forward_op, l.name AS kernel, k.activities, k.gpu_ns
-  FROM kernel_use k JOIN trace t ON t.trace_id = k.trace_id
-  LEFT JOIN label l ON l.id = k.kernel LEFT JOIN label o ON o.id = k.op
-  LEFT JOIN label f ON f.id = k.forward_op
+  FROM _kernel_use k JOIN _trace t ON t.trace_id = k.trace_id
+  LEFT JOIN _event_name l ON l.id = k.kernel LEFT JOIN _event_name o ON o.id = k.op
+  LEFT JOIN _event_name f ON f.id = k.forward_op
   WHERE (:rank IS NULL OR t.rank = :rank) AND (:step IS NULL OR k.step = :step)
 )
 SELECT

@@ -25,9 +25,9 @@
 
 WITH waited AS MATERIALIZED (  -- base_ns differs by trace, launch_ts_ns counts it in
   SELECT g.track, k.launch_ts_ns - g.ts AS before_ns, count(*) AS activities, min(g.id) AS first_id
-  FROM gpu_slice g CROSS JOIN launch k ON k.id = g.id
+  FROM _gpu_slice g CROSS JOIN _launch k ON k.id = g.id
   WHERE k.launch_ts_ns IS NOT NULL AND ifnull(g.dur, 0) >= 0
-    AND (:rank IS NULL OR g.track IN (SELECT id FROM track WHERE rank = :rank))
+    AND (:rank IS NULL OR g.track IN (SELECT id FROM _track WHERE rank = :rank))
     AND (:step IS NULL OR k.step = :step)
   GROUP BY +g.track, k.launch_ts_ns - g.ts
 ),
@@ -39,7 +39,7 @@ counted AS (
                                  ROWS UNBOUNDED PRECEDING) AS up_to_here,
          sum(w.activities) OVER (PARTITION BY t.rank, t.device, t.stream) AS all_of_it,
          max(t.base_ns - w.before_ns) OVER (PARTITION BY t.rank, t.device, t.stream) AS max_ns
-  FROM waited w CROSS JOIN track t ON t.id = w.track
+  FROM waited w CROSS JOIN _track t ON t.id = w.track
 )
 SELECT
   rank,

@@ -37,11 +37,11 @@ SELECT
   max(ifnull(g.dur, 0)) / 1e6 AS max_ms,
   sum(c.dur) / 1e6 AS host_ms,
   instr(lower(l.name), 'pageable') > 0 AS is_pageable
-FROM gpu_slice g
-CROSS JOIN track t ON t.id = g.track
-CROSS JOIN label l ON l.id = g.label
-LEFT JOIN launch k ON k.id = g.id
-LEFT JOIN runtime_slice c ON c.id = k.launch_slice_id
+FROM _gpu_slice g
+CROSS JOIN _track t ON t.id = g.track
+CROSS JOIN _event_name l ON l.id = g.event_name
+LEFT JOIN _launch k ON k.id = g.id
+LEFT JOIN _runtime_slice c ON c.id = k.launch_slice_id
 WHERE g.kind = 2 AND ifnull(g.dur, 0) >= 0
   AND (:rank IS NULL OR t.rank = :rank) AND (:step IS NULL OR k.step = :step)
 GROUP BY t.rank, t.device, l.name

@@ -25,24 +25,25 @@
 -- empty:  No memory event is in the database: record with profile_memory=True.
 
 WITH origin AS (
-  SELECT min(start_ns) AS zero_ns FROM trace
+  SELECT min(start_ns) AS zero_ns FROM _trace
 ),
 used AS MATERIALIZED (
-  SELECT i.track, i.shape, max(i.total_allocated) AS allocated, max(i.total_reserved) AS reserved,
+  SELECT i.track, i.args_text, max(i.total_allocated) AS allocated,
+    max(i.total_reserved) AS reserved,
          count(*) FILTER (WHERE i.bytes > 0) AS allocations,
          count(*) FILTER (WHERE i.bytes < 0) AS releases,
          sum(i.bytes) FILTER (WHERE i.bytes > 0) AS churn_bytes, max(i.bytes) AS largest_bytes
-  FROM instant i
-  WHERE i.label IN (SELECT id FROM label WHERE name = '[memory]')
-    AND (:rank IS NULL OR i.track IN (SELECT id FROM track WHERE rank = :rank))
-  GROUP BY i.track, i.shape
+  FROM _instant i
+  WHERE i.event_name IN (SELECT id FROM _event_name WHERE name = '[memory]')
+    AND (:rank IS NULL OR i.track IN (SELECT id FROM _track WHERE rank = :rank))
+  GROUP BY i.track, i.args_text
 ),
 of_device AS MATERIALIZED (
   SELECT t.rank, a.device_type, a.device_id, max(u.allocated) AS allocated,
          max(u.reserved) AS reserved, sum(u.allocations) AS allocations,
          sum(u.releases) AS releases, sum(u.churn_bytes) AS churn_bytes,
          max(u.largest_bytes) AS largest_bytes
-  FROM used u JOIN track t ON t.id = u.track JOIN shape a ON a.id = u.shape
+  FROM used u JOIN _track t ON t.id = u.track JOIN _args_text a ON a.id = u.args_text
   GROUP BY t.rank, a.device_type, a.device_id
 ),
 at_peak AS (
@@ -50,10 +51,11 @@ at_peak AS (
          i.total_reserved AS reserved,
          row_number() OVER (PARTITION BY t.rank, a.device_type, a.device_id
                             ORDER BY i.ts + t.base_ns, i.id) AS place
-  FROM instant i CROSS JOIN track t ON t.id = i.track CROSS JOIN shape a ON a.id = i.shape
+  FROM _instant i CROSS JOIN _track t ON t.id = i.track
+    CROSS JOIN _args_text a ON a.id = i.args_text
   CROSS JOIN of_device d ON d.rank = t.rank AND d.device_type IS a.device_type
     AND d.device_id IS a.device_id AND d.allocated = i.total_allocated
-  WHERE i.label IN (SELECT id FROM label WHERE name = '[memory]')
+  WHERE i.event_name IN (SELECT id FROM _event_name WHERE name = '[memory]')
     AND i.total_allocated IN (SELECT allocated FROM of_device WHERE allocated > 0)
 )
 SELECT
@@ -62,7 +64,7 @@ SELECT
   d.device_id,
   nullif(d.allocated, 0) AS peak_allocated_bytes,
   (p.ts_ns - zero_ns) / 1e6 AS peak_ms,
-  (SELECT max(s.step) FROM step s JOIN track t ON t.id = s.track
+  (SELECT max(s.step) FROM _step s JOIN _track t ON t.id = s.track
    WHERE t.trace_id = p.trace_id AND s.ts + t.base_ns <= p.ts_ns
      AND p.ts_ns < s.ts + t.base_ns + s.dur) AS peak_step,
   p.reserved AS reserved_at_peak_bytes,

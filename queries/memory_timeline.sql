@@ -25,28 +25,28 @@
 -- empty:  No memory event is in the database: record with profile_memory=True.
 
 WITH origin AS (
-  SELECT min(start_ns) AS zero_ns FROM trace
+  SELECT min(start_ns) AS zero_ns FROM _trace
 ),
 axis AS MATERIALIZED (  -- step_ns: whole, so that the last event lies in the last bin
   SELECT first_ns, (last_ns - first_ns) / bins + 1 AS step_ns, bins,
-         (SELECT max(id) + 1 FROM shape) AS shapes
+         (SELECT max(id) + 1 FROM _args_text) AS shapes
   FROM (SELECT min(start_ns) AS first_ns, max(end_ns) AS last_ns,
                min(max(coalesce(:bins, 200), 1), 1000000) AS bins
-        FROM trace WHERE :rank IS NULL OR rank = :rank)
+        FROM _trace WHERE :rank IS NULL OR rank = :rank)
 ),
 wanted AS MATERIALIZED (
   SELECT t.id, t.rank, t.base_ns, t.base_ns - x.first_ns AS to_axis,
          t.id * x.shapes * x.bins AS place
-  FROM track t CROSS JOIN axis x WHERE :rank IS NULL OR t.rank = :rank
+  FROM _track t CROSS JOIN axis x WHERE :rank IS NULL OR t.rank = :rank
 ),
 used AS MATERIALIZED (  -- one number as key: track, shape and bin
-  SELECT w.place + i.shape * (SELECT bins FROM axis)
+  SELECT w.place + i.args_text * (SELECT bins FROM axis)
            + (i.ts + w.to_axis) / (SELECT step_ns FROM axis) AS place,
          count(*) AS events, min(i.total_allocated) AS min_allocated,
          max(i.total_allocated) AS max_allocated, min(i.total_reserved) AS min_reserved,
          max(i.total_reserved) AS max_reserved, max(i.ts) AS last_ts
-  FROM instant i CROSS JOIN wanted w ON w.id = i.track
-  WHERE i.label IN (SELECT id FROM label WHERE name = '[memory]')
+  FROM _instant i CROSS JOIN wanted w ON w.id = i.track
+  WHERE i.event_name IN (SELECT id FROM _event_name WHERE name = '[memory]')
   GROUP BY 1
 ),
 of_device AS MATERIALIZED (
@@ -55,15 +55,16 @@ of_device AS MATERIALIZED (
          min(u.min_reserved) AS min_reserved, max(u.max_reserved) AS max_reserved,
          max(u.last_ts + w.base_ns) AS last_ns
   FROM axis x CROSS JOIN used u CROSS JOIN wanted w ON w.id = u.place / x.bins / x.shapes
-  CROSS JOIN shape a ON a.id = u.place / x.bins % x.shapes
+  CROSS JOIN _args_text a ON a.id = u.place / x.bins % x.shapes
   GROUP BY w.rank, a.device_type, a.device_id, bin
 ),
 last_of AS MATERIALIZED (  -- of several at one time the last in the trace
   SELECT d.rank, d.device_type, d.device_id, d.bin, max(i.id) AS id
-  FROM instant i CROSS JOIN wanted w ON w.id = i.track CROSS JOIN shape a ON a.id = i.shape
+  FROM _instant i CROSS JOIN wanted w ON w.id = i.track
+    CROSS JOIN _args_text a ON a.id = i.args_text
   CROSS JOIN of_device d ON d.rank = w.rank AND d.device_type IS a.device_type
     AND d.device_id IS a.device_id AND d.last_ns = i.ts + w.base_ns
-  WHERE i.label IN (SELECT id FROM label WHERE name = '[memory]')
+  WHERE i.event_name IN (SELECT id FROM _event_name WHERE name = '[memory]')
     AND i.ts IN (SELECT o.last_ns - b.base_ns
                  FROM of_device o CROSS JOIN (SELECT DISTINCT base_ns FROM wanted) b)
   GROUP BY d.rank, d.device_type, d.device_id, d.bin
@@ -84,5 +85,5 @@ SELECT
 FROM of_device d CROSS JOIN origin CROSS JOIN axis x
 JOIN last_of o ON o.rank = d.rank AND o.device_type IS d.device_type
   AND o.device_id IS d.device_id AND o.bin = d.bin
-JOIN instant i ON i.id = o.id
+JOIN _instant i ON i.id = o.id
 ORDER BY d.rank, d.device_type, d.device_id, d.bin;

@@ -30,14 +30,14 @@
 
 WITH use AS (
   SELECT t.rank, h.*
-  FROM host_use h JOIN trace t ON t.trace_id = h.trace_id
+  FROM _host_use h JOIN _trace t ON t.trace_id = h.trace_id
   WHERE h.kind IN (2, 3) AND (:rank IS NULL OR t.rank = :rank)
     AND (:step IS NULL OR h.step = :step)
     AND (:kind IS NULL OR h.kind = CASE :kind WHEN 'function' THEN 2 WHEN 'module' THEN 3 END)
 ),
 whole AS (
   SELECT sum(k.gpu_ns) AS gpu_ns
-  FROM kernel_use k JOIN trace t ON t.trace_id = k.trace_id
+  FROM _kernel_use k JOIN _trace t ON t.trace_id = k.trace_id
   WHERE (:rank IS NULL OR t.rank = :rank) AND (:step IS NULL OR k.step = :step)
 )
 SELECT
@@ -53,7 +53,7 @@ SELECT
   sum(u.self_ns) / 1e6 AS self_host_ms,
   sum(u.activities) AS activities,
   count(DISTINCT u.rank) FILTER (WHERE u.calls > 0) AS ranks
-FROM use u JOIN label l ON l.id = u.label CROSS JOIN whole w
+FROM use u JOIN _event_name l ON l.id = u.event_name CROSS JOIN whole w
 GROUP BY u.kind, l.name
 ORDER BY sum(u.gpu_ns) + sum(u.backward_gpu_ns) DESC, sum(u.self_ns) DESC, u.kind DESC, l.name
 LIMIT coalesce(:limit, 40);

@@ -28,7 +28,7 @@
 WITH stall AS (
   SELECT c.root_rank, c.root_cause, c.root_name, m.wait_ns, m.max_wait_ns, m.step,
          iif(c.root_rank = m.last_rank, m.wait_ns, 0) AS direct_ns
-  FROM matched_collectives m LEFT JOIN collective_cause c ON c.id = m.slice_id
+  FROM matched_collectives m LEFT JOIN _collective_cause c ON c.id = m.slice_id
   WHERE NOT m.is_estimate AND m.wait_ns > 0
 )
 SELECT

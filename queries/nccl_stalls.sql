@@ -45,7 +45,7 @@
 -- empty:  No collective is in the database; `tracedb info` tells what is.
 
 WITH origin AS (
-  SELECT min(start_ns) AS zero_ns FROM trace
+  SELECT min(start_ns) AS zero_ns FROM _trace
 )
 SELECT
   m.collective,
@@ -68,14 +68,14 @@ SELECT
   m.first_rank,
   m.ranks_met,
   m.is_estimate,
-  ifnull((SELECT max(r.residual_p95_ns) > m.max_wait_ns FROM clock a, clock b, clock_pair r
+  ifnull((SELECT max(r.residual_p95_ns) > m.max_wait_ns FROM _clock a, _clock b, _clock_pair r
           WHERE a.rank = m.first_rank AND b.rank = m.last_rank
             AND ((r.host_a = a.host AND r.host_b = b.host)
               OR (r.host_a = b.host AND r.host_b = a.host))), 0) AS uncertain
 FROM matched_collectives m
 CROSS JOIN origin
-CROSS JOIN process_group g ON g.group_id = m.group_id
-LEFT JOIN collective_cause c ON c.id = m.slice_id AND NOT m.is_estimate
+CROSS JOIN _process_group g ON g.group_id = m.group_id
+LEFT JOIN _collective_cause c ON c.id = m.slice_id AND NOT m.is_estimate
 WHERE :rank IS NULL OR m.last_rank = :rank
 ORDER BY m.wait_ns DESC, m.first_start_ns, g.ranks, m.ordinal, m.slice_id
 LIMIT coalesce(:limit, -1);

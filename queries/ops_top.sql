@@ -27,12 +27,12 @@
 
 WITH use AS (
   SELECT t.rank, h.*
-  FROM host_use h JOIN trace t ON t.trace_id = h.trace_id
+  FROM _host_use h JOIN _trace t ON t.trace_id = h.trace_id
   WHERE h.kind = 0 AND (:rank IS NULL OR t.rank = :rank) AND (:step IS NULL OR h.step = :step)
 ),
 whole AS (
   SELECT sum(k.gpu_ns) AS gpu_ns
-  FROM kernel_use k JOIN trace t ON t.trace_id = k.trace_id
+  FROM _kernel_use k JOIN _trace t ON t.trace_id = k.trace_id
   WHERE (:rank IS NULL OR t.rank = :rank) AND (:step IS NULL OR k.step = :step)
 )
 SELECT
@@ -47,7 +47,8 @@ SELECT
   sum(u.activities) AS activities,
   count(DISTINCT s.args) FILTER (WHERE u.calls > 0) AS shapes,
   count(DISTINCT u.rank) FILTER (WHERE u.calls > 0) AS ranks
-FROM use u JOIN label l ON l.id = u.label LEFT JOIN shape s ON s.id = u.shape CROSS JOIN whole w
+FROM use u JOIN _event_name l ON l.id = u.event_name
+     LEFT JOIN _args_text s ON s.id = u.args_text CROSS JOIN whole w
 GROUP BY l.name
 ORDER BY sum(u.self_gpu_ns) + sum(u.self_ns) DESC, l.name
 LIMIT coalesce(:limit, 30);

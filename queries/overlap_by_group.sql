@@ -30,10 +30,10 @@
 WITH kernel AS (
   SELECT t.rank, t.device, p.group_id, g.ts + t.base_ns AS start_ns,
          g.ts + t.base_ns + ifnull(g.dur, 0) AS end_ns
-  FROM gpu_slice g CROSS JOIN track t ON t.id = g.track
-  LEFT JOIN collective_part p ON p.id = g.id
+  FROM _gpu_slice g CROSS JOIN _track t ON t.id = g.track
+  LEFT JOIN _collective_part p ON p.id = g.id
   WHERE g.kind = 1 AND ifnull(g.dur, 0) >= 0 AND (:rank IS NULL OR t.rank = :rank)
-    AND (:step IS NULL OR (SELECT k.step FROM launch k WHERE k.id = g.id) = :step)
+    AND (:step IS NULL OR (SELECT k.step FROM _launch k WHERE k.id = g.id) = :step)
 ),
 reached AS (  -- until: the latest end of an earlier kernel of the group
   SELECT *, max(end_ns) OVER (PARTITION BY rank, device, group_id ORDER BY start_ns, end_ns
@@ -47,7 +47,7 @@ piece AS MATERIALIZED (  -- what a kernel adds to the union
 ),
 in_time AS (
   SELECT rank, device, NULL AS group_id, ts_ns AS at_ns, dur_ns AS both_ns, NULL AS sign
-  FROM busy_segment WHERE kinds & 3 = 3 AND (:rank IS NULL OR rank = :rank)
+  FROM _busy_segment WHERE kinds & 3 = 3 AND (:rank IS NULL OR rank = :rank)
   UNION ALL SELECT rank, device, group_id, start_ns, 0, -1 FROM piece WHERE end_ns > start_ns
   UNION ALL SELECT rank, device, group_id, end_ns, 0, 1 FROM piece WHERE end_ns > start_ns
 ),
@@ -70,7 +70,7 @@ used AS (
 ),
 named AS (
   SELECT *, '_' || replace(replace(lower(description), ' ', '_'), '-', '_') || '_' AS words
-  FROM process_group
+  FROM _process_group
 )
 SELECT
   u.rank,
@@ -93,7 +93,7 @@ SELECT
   100.0 * (u.comm_ns - ifnull(o.overlap_ns, 0)) / nullif(d.end_ns - d.start_ns, 0)
     AS exposed_span_pct
 FROM used u
-JOIN device_use d ON d.rank = u.rank AND d.device = u.device
+JOIN _device_use d ON d.rank = u.rank AND d.device = u.device
 LEFT JOIN overlapped o ON o.rank = u.rank AND o.device = u.device AND o.group_id IS u.group_id
 LEFT JOIN named n ON n.group_id = u.group_id
 ORDER BY u.rank, CAST(u.device AS INTEGER), u.device,

@@ -25,31 +25,31 @@
 -- empty:  No GPU activity is in the database; `tracedb info` tells what is.
 
 WITH RECURSIVE origin AS (
-  SELECT min(start_ns) AS zero_ns FROM trace
+  SELECT min(start_ns) AS zero_ns FROM _trace
 ),
 first_start AS (
   SELECT g.track, k.step, min(g.ts) AS ts
-  FROM gpu_slice g JOIN launch k ON k.id = g.id
+  FROM _gpu_slice g JOIN _launch k ON k.id = g.id
   WHERE k.step IS NOT NULL AND ifnull(g.dur, 0) >= 0
   GROUP BY +g.track, k.step
 ),
 boundary AS (
   SELECT t.rank, t.device, f.step, min(f.ts + t.base_ns) AS at_ns
-  FROM first_start f JOIN track t ON t.id = f.track
+  FROM first_start f JOIN _track t ON t.id = f.track
   WHERE :rank IS NULL OR t.rank = :rank
   GROUP BY t.rank, t.device, t.trace_id, f.step
   UNION ALL
-  SELECT rank, device, NULL, start_ns FROM device_use WHERE :rank IS NULL OR rank = :rank
+  SELECT rank, device, NULL, start_ns FROM _device_use WHERE :rank IS NULL OR rank = :rank
 ),
 stretch AS MATERIALIZED (  -- the GPU's time, cut: from one boundary to the next
   SELECT b.rank, b.device, b.step, b.at_ns AS from_ns,
          lead(b.at_ns, 1, u.end_ns) OVER in_time AS to_ns, row_number() OVER in_time AS number
-  FROM boundary b JOIN device_use u ON u.rank = b.rank AND u.device = b.device
+  FROM boundary b JOIN _device_use u ON u.rank = b.rank AND u.device = b.device
   WINDOW in_time AS (PARTITION BY b.rank, b.device ORDER BY b.at_ns, b.step)
 ),
 -- busy_segment has the rows of a GPU together, in time: a boundary's place is found by halves.
 device_rows AS MATERIALIZED (
-  SELECT rank, device, min(rowid) AS first_row, max(rowid) AS last_row FROM busy_segment
+  SELECT rank, device, min(rowid) AS first_row, max(rowid) AS last_row FROM _busy_segment
   WHERE :rank IS NULL OR rank = :rank
   GROUP BY rank, device
 ),
@@ -59,7 +59,7 @@ search (rank, device, number, at_ns, low, high) AS (
   UNION ALL
   SELECT s.rank, s.device, s.number, s.at_ns,
          iif(b.ts_ns < s.at_ns, b.rowid + 1, s.low), iif(b.ts_ns < s.at_ns, s.high, b.rowid)
-  FROM search s CROSS JOIN busy_segment b ON b.rowid = (s.low + s.high) / 2
+  FROM search s CROSS JOIN _busy_segment b ON b.rowid = (s.low + s.high) / 2
   WHERE s.low < s.high
 ),
 found AS (  -- from the segment before, which may last into it, to the last that starts in it
@@ -77,7 +77,7 @@ summed AS MATERIALIZED (
                             sum(c.ns) FILTER (WHERE c.kinds = 4))
           FROM (SELECT b.kinds,
                        max(0, min(b.ts_ns + b.dur_ns, s.to_ns) - max(b.ts_ns, s.from_ns)) AS ns
-                FROM busy_segment b WHERE b.rowid BETWEEN f.first_row AND f.last_row) c) AS sums
+                FROM _busy_segment b WHERE b.rowid BETWEEN f.first_row AND f.last_row) c) AS sums
   FROM stretch s
   LEFT JOIN found f ON f.rank = s.rank AND f.device = s.device AND f.number = s.number
 ),

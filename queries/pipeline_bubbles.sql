@@ -40,7 +40,7 @@
 WITH RECURSIVE named AS (
   SELECT group_id, size, ranks,
          '_' || replace(replace(lower(description), ' ', '_'), '-', '_') || '_' AS words
-  FROM process_group
+  FROM _process_group
 ),
 message AS MATERIALIZED (
   SELECT t.rank, t.device, t.trace_id, p.step, p.group_id, n.size, n.ranks, p.collective, p.peer,
@@ -49,18 +49,18 @@ message AS MATERIALIZED (
            WHEN 'send' THEN p.peer > p.rank
            WHEN 'recv' THEN p.peer < p.rank
          END AS is_forward  -- NULL: no message, or the peer is not known
-  FROM named n CROSS JOIN collective_part p ON p.group_id = n.group_id
-  CROSS JOIN gpu_slice g ON g.id = p.id CROSS JOIN track t ON t.id = g.track
+  FROM named n CROSS JOIN _collective_part p ON p.group_id = n.group_id
+  CROSS JOIN _gpu_slice g ON g.id = p.id CROSS JOIN _track t ON t.id = g.track
   WHERE (instr(n.words, 'pipeline') OR instr(n.words, '_pp_')) AND ifnull(p.dur_ns, 0) >= 0
     AND (:rank IS NULL OR p.rank = :rank)
 ),
 lane AS MATERIALIZED (
-  SELECT id, rank, device, trace_id, base_ns FROM track
+  SELECT id, rank, device, trace_id, base_ns FROM _track
   WHERE (rank, device) IN (SELECT rank, device FROM message)
 ),
 ran AS (
   SELECT g.track, k.step, min(g.ts) AS first_ts, max(g.ts + ifnull(g.dur, 0)) AS last_ts
-  FROM gpu_slice g JOIN launch k ON k.id = g.id
+  FROM _gpu_slice g JOIN _launch k ON k.id = g.id
   WHERE k.step IS NOT NULL AND ifnull(g.dur, 0) >= 0
   GROUP BY +g.track, k.step
 ),
@@ -119,10 +119,11 @@ part AS MATERIALIZED (  -- kinds NULL: a phase; else what of pipeline kernels li
 -- busy_segment has the rows of a GPU together, in time: a place is found by halves.
 device_rows AS MATERIALIZED (
   SELECT rank, device, first_row,
-         lead(first_row, 1, (SELECT max(rowid) + 1 FROM busy_segment)) OVER (ORDER BY first_row) - 1
+         lead(first_row, 1, (SELECT max(rowid) + 1
+           FROM _busy_segment)) OVER (ORDER BY first_row) - 1
            AS last_row
   FROM (SELECT b.rank, b.device, b.rowid AS first_row
-        FROM busy_segment b LEFT JOIN busy_segment a ON a.rowid = b.rowid - 1
+        FROM _busy_segment b LEFT JOIN _busy_segment a ON a.rowid = b.rowid - 1
         WHERE a.rank IS NULL OR a.rank <> b.rank OR a.device <> b.device)
 ),
 search (rank, device, at_ns, low, high) AS (
@@ -133,7 +134,7 @@ search (rank, device, at_ns, low, high) AS (
   UNION ALL
   SELECT s.rank, s.device, s.at_ns,
          iif(b.ts_ns < s.at_ns, b.rowid + 1, s.low), iif(b.ts_ns < s.at_ns, s.high, b.rowid)
-  FROM search s CROSS JOIN busy_segment b ON b.rowid = (s.low + s.high) / 2
+  FROM search s CROSS JOIN _busy_segment b ON b.rowid = (s.low + s.high) / 2
   WHERE s.low < s.high
 ),
 found AS MATERIALIZED (  -- the first row that does not begin before
@@ -142,7 +143,7 @@ found AS MATERIALIZED (  -- the first row that does not begin before
 measured AS MATERIALIZED (
   SELECT p.number, p.phase, p.kinds, p.to_ns - p.from_ns AS span_ns,
          (SELECT sum(max(0, min(b.ts_ns + b.dur_ns, p.to_ns) - max(b.ts_ns, p.from_ns)))
-          FROM busy_segment b
+          FROM _busy_segment b
           WHERE b.rowid BETWEEN max(f.place - 1, d.first_row) AND l.place - 1
             AND (p.kinds IS NULL OR b.kinds = p.kinds)) AS busy_ns
   FROM part p JOIN device_rows d ON d.rank = p.rank AND d.device = p.device

@@ -26,11 +26,11 @@
 -- empty:  No GPU activity with a known launch is in the database.
 
 WITH origin AS (
-  SELECT min(start_ns) AS zero_ns FROM trace
+  SELECT min(start_ns) AS zero_ns FROM _trace
 ),
 axis AS MATERIALIZED (  -- moment i of a trace is first_ns + i * step_ns
   SELECT trace_id, start_ns AS first_ns, (end_ns - start_ns) / moments + 1 AS step_ns
-  FROM trace
+  FROM _trace
   CROSS JOIN (SELECT min(max(coalesce(:moments, 10000), 1), 1000000000) AS moments)
   WHERE :rank IS NULL OR rank = :rank
 ),
@@ -39,7 +39,7 @@ lane AS MATERIALIZED (  -- no: one for a stream of a trace
          min(t.id) OVER (PARTITION BY t.trace_id, t.device, t.stream) AS no,
          x.step_ns - 1 - x.first_ns AS to_axis,  -- rounds up, to a moment that is not before
          t.base_ns
-  FROM track t JOIN axis x ON x.trace_id = t.trace_id
+  FROM _track t JOIN axis x ON x.trace_id = t.trace_id
   WHERE t.stream IS NOT NULL
 ),
 waited AS (
@@ -47,7 +47,7 @@ waited AS (
          (max(g.ts + ifnull(g.dur, 0) + w.base_ns, k.launch_ts_ns) + w.to_axis) / w.step_ns
            AS until_moment,
          k.launch_ts_ns, max(g.ts + ifnull(g.dur, 0) + w.base_ns, k.launch_ts_ns) AS end_ns
-  FROM launch k CROSS JOIN gpu_slice g ON g.id = k.id CROSS JOIN lane w ON w.id = g.track
+  FROM _launch k CROSS JOIN _gpu_slice g ON g.id = k.id CROSS JOIN lane w ON w.id = g.track
   WHERE k.launch_ts_ns IS NOT NULL AND ifnull(g.dur, 0) >= 0
 ),
 met AS MATERIALIZED (  -- those that meet the same moments, of which there are 2^30 at most

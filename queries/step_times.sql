@@ -23,26 +23,26 @@
 -- empty:  No step is in the database: the job did not call the profiler's step().
 
 WITH origin AS (
-  SELECT min(start_ns) AS zero_ns FROM trace
+  SELECT min(start_ns) AS zero_ns FROM _trace
 ),
 launched AS (  -- times of a row count from the track's base
   SELECT g.track, k.step, count(*) AS activities, min(g.ts) AS first_ts,
          max(g.ts + ifnull(g.dur, 0)) AS last_ts
-  FROM gpu_slice g JOIN launch k ON k.id = g.id
+  FROM _gpu_slice g JOIN _launch k ON k.id = g.id
   WHERE k.step IS NOT NULL AND ifnull(g.dur, 0) >= 0
   GROUP BY +g.track, k.step
 ),
 on_gpu AS (
   SELECT t.trace_id, l.step, sum(l.activities) AS activities,
          min(l.first_ts + t.base_ns) AS first_ns, max(l.last_ts + t.base_ns) AS last_ns
-  FROM launched l JOIN track t ON t.id = l.track
+  FROM launched l JOIN _track t ON t.id = l.track
   GROUP BY t.trace_id, l.step
 ),
 timed AS (
   SELECT t.trace_id, t.rank, s.id, s.step, s.ts + t.base_ns AS start_ns, s.dur AS dur_ns,
          row_number() OVER (PARTITION BY t.rank ORDER BY s.dur, s.id) AS place,
          count(*) OVER (PARTITION BY t.rank) AS steps
-  FROM step s JOIN track t ON t.id = s.track
+  FROM _step s JOIN _track t ON t.id = s.track
   WHERE s.dur >= 0
 ),
 middle AS (  -- of an even number of steps the mean of the two in the middle

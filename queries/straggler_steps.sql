@@ -25,7 +25,7 @@
 
 WITH stall AS (
   SELECT m.step, c.root_rank, c.root_cause, c.root_name, m.wait_ns, m.max_wait_ns
-  FROM matched_collectives m JOIN collective_cause c ON c.id = m.slice_id
+  FROM matched_collectives m JOIN _collective_cause c ON c.id = m.slice_id
   WHERE NOT m.is_estimate AND m.wait_ns > 0
 ),
 by_cause AS (
@@ -42,7 +42,7 @@ placed AS (
 ),
 lasted AS (
   SELECT s.step, count(DISTINCT t.rank) AS ranks, max(s.dur) AS dur_ns
-  FROM step s JOIN track t ON t.id = s.track GROUP BY s.step
+  FROM _step s JOIN _track t ON t.id = s.track GROUP BY s.step
 )
 SELECT
   p.step,

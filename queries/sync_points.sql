@@ -25,23 +25,24 @@
 
 WITH RECURSIVE use AS MATERIALIZED (
   SELECT t.rank, s.*
-  FROM sync_use s JOIN trace t ON t.trace_id = s.trace_id
+  FROM _sync_use s JOIN _trace t ON t.trace_id = s.trace_id
   WHERE (:rank IS NULL OR t.rank = :rank) AND (:step IS NULL OR s.step = :step)
 ),
-way (path_id, depth, id, kind, label) AS (  -- from the call outwards
-  SELECT c.id, 0, c.parent_id, c.kind, c.label
-  FROM call_path c WHERE c.id IN (SELECT path_id FROM use)
+way (path_id, depth, id, kind, event_name) AS (  -- from the call outwards
+  SELECT c.id, 0, c.parent_id, c.kind, c.event_name
+  FROM _call_path c WHERE c.id IN (SELECT path_id FROM use)
   UNION ALL
-  SELECT w.path_id, w.depth + 1, c.parent_id, c.kind, c.label
-  FROM way w CROSS JOIN call_path c ON c.id = w.id
+  SELECT w.path_id, w.depth + 1, c.parent_id, c.kind, c.event_name
+  FROM way w CROSS JOIN _call_path c ON c.id = w.id
 ),
 -- With one min() or max(), SQLite takes the other columns from its row.
-outer_op AS (SELECT path_id, label, max(depth) FROM way WHERE kind = 0 GROUP BY path_id),
-inner_function AS (SELECT path_id, label, min(depth) FROM way WHERE kind = 2 GROUP BY path_id),
-inner_annotation AS (SELECT path_id, label, min(depth) FROM way WHERE kind = 1 GROUP BY path_id),
+outer_op AS (SELECT path_id, event_name, max(depth) FROM way WHERE kind = 0 GROUP BY path_id),
+inner_function AS (SELECT path_id, event_name, min(depth) FROM way WHERE kind = 2 GROUP BY path_id),
+inner_annotation AS (SELECT path_id, event_name, min(depth) FROM way WHERE kind = 1
+     GROUP BY path_id),
 span AS (
   SELECT sum(u.end_ns - u.start_ns) AS span_ns
-  FROM step_use u JOIN trace t ON t.trace_id = u.trace_id
+  FROM _step_use u JOIN _trace t ON t.trace_id = u.trace_id
   WHERE (:rank IS NULL OR t.rank = :rank) AND (:step IS NULL OR u.step = :step)
 )
 SELECT
@@ -56,10 +57,12 @@ SELECT
   100.0 * sum(u.stalled_ns) / nullif(p.span_ns, 0) AS stalled_pct,
   count(DISTINCT u.rank) AS ranks
 FROM use u CROSS JOIN span p
-LEFT JOIN label l ON l.id = u.label
-LEFT JOIN outer_op oo ON oo.path_id = u.path_id LEFT JOIN label o ON o.id = oo.label
-LEFT JOIN inner_function ff ON ff.path_id = u.path_id LEFT JOIN label f ON f.id = ff.label
-LEFT JOIN inner_annotation aa ON aa.path_id = u.path_id LEFT JOIN label a ON a.id = aa.label
+LEFT JOIN _event_name l ON l.id = u.event_name
+LEFT JOIN outer_op oo ON oo.path_id = u.path_id LEFT JOIN _event_name o ON o.id = oo.event_name
+LEFT JOIN inner_function ff ON ff.path_id = u.path_id
+     LEFT JOIN _event_name f ON f.id = ff.event_name
+LEFT JOIN inner_annotation aa ON aa.path_id = u.path_id
+     LEFT JOIN _event_name a ON a.id = aa.event_name
 GROUP BY l.name, o.name, f.name, a.name
 ORDER BY sum(u.stalled_ns) DESC, sum(u.total_ns) DESC, l.name, o.name, f.name, a.name
 LIMIT coalesce(:limit, 30);

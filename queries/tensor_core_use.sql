@@ -94,26 +94,26 @@ WITH rule(place, pattern, tensor_cores, could_use) AS (
     (106, 'triton_bmm*', 'unknown', NULL)
 ),
 ran AS MATERIALIZED (
-  SELECT track, label, kind, count(*) AS activities, sum(ifnull(dur, 0)) AS total_ns
-  FROM gpu_slice
+  SELECT track, event_name, kind, count(*) AS activities, sum(ifnull(dur, 0)) AS total_ns
+  FROM _gpu_slice
   WHERE ifnull(dur, 0) >= 0
-    AND (:rank IS NULL OR track IN (SELECT id FROM track WHERE rank = :rank))
-  GROUP BY track, label, kind
+    AND (:rank IS NULL OR track IN (SELECT id FROM _track WHERE rank = :rank))
+  GROUP BY track, event_name, kind
 ),
 judged AS MATERIALIZED (
   SELECT l.id, l.name,
          (SELECT r.place FROM rule r WHERE lower(l.name) GLOB r.pattern
           ORDER BY r.place LIMIT 1) AS place
-  FROM label l WHERE l.id IN (SELECT label FROM ran WHERE kind = 0)
+  FROM _event_name l WHERE l.id IN (SELECT event_name FROM ran WHERE kind = 0)
 ),
 of_rank AS (
-  SELECT t.rank, sum(r.total_ns) AS all_ns FROM ran r JOIN track t ON t.id = r.track
+  SELECT t.rank, sum(r.total_ns) AS all_ns FROM ran r JOIN _track t ON t.id = r.track
   GROUP BY t.rank
 ),
 of_name AS MATERIALIZED (
   SELECT t.rank, j.name, u.place, u.pattern, u.tensor_cores, u.could_use,
          sum(r.activities) AS activities, sum(r.total_ns) AS total_ns
-  FROM ran r JOIN track t ON t.id = r.track JOIN judged j ON j.id = r.label
+  FROM ran r JOIN _track t ON t.id = r.track JOIN judged j ON j.id = r.event_name
   JOIN rule u ON u.place = j.place
   WHERE r.kind = 0 AND u.tensor_cores IS NOT NULL
   GROUP BY t.rank, j.name

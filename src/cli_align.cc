@@ -4,11 +4,11 @@
 #include <string>
 
 #include "cli_commands.h"
+#include "tracedb/query/doc/query_builtin.h"
+#include "tracedb/query/run/query_database.h"
 #include "tracedb/ranks/clocks/align_clocks.h"
 #include "tracedb/ranks/stalls/stall_causes.h"
 #include "tracedb/text/output_stream.h"
-#include "tracedb/query/doc/query_builtin.h"
-#include "tracedb/query/run/query_database.h"
 
 namespace tracedb {
 namespace {

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include "cli_commands.h"
-#include "tracedb/extension/interval_functions.h"
 #include "tracedb/cut/cut_command.h"
+#include "tracedb/extension/interval_functions.h"
 
 namespace tracedb {
 

@@ -13,9 +13,9 @@
 #include "tracedb/doctor/doctor_json.h"
 #include "tracedb/doctor/doctor_text.h"
 #include "tracedb/memory/load_limits.h"
-#include "tracedb/text/output_stream.h"
 #include "tracedb/query/doc/query_builtin.h"
 #include "tracedb/query/run/query_database.h"
+#include "tracedb/text/output_stream.h"
 
 namespace tracedb {
 namespace {

@@ -7,10 +7,10 @@
 #include <thread>
 
 #include "cli_commands.h"
-#include "tracedb/json/json_text.h"
-#include "tracedb/ingest/read/input_files.h"
 #include "tracedb/ingest/load/trace_load.h"
 #include "tracedb/ingest/load/trace_loads.h"
+#include "tracedb/ingest/read/input_files.h"
+#include "tracedb/json/json_text.h"
 #include "tracedb/text/output_stream.h"
 
 namespace tracedb {

@@ -9,8 +9,8 @@
 
 #include "tracedb/base/result.h"
 #include "tracedb/cut/cut_command.h"
-#include "tracedb/text/result_sink.h"
 #include "tracedb/serve/serve_command.h"
+#include "tracedb/text/result_sink.h"
 
 namespace tracedb {
 

@@ -3,10 +3,10 @@
 
 #include "cli_commands.h"
 #include "tracedb/extension/interval_functions.h"
-#include "tracedb/text/output_stream.h"
 #include "tracedb/query/doc/query_builtin.h"
 #include "tracedb/query/run/query_database.h"
 #include "tracedb/report/report_page.h"
+#include "tracedb/text/output_stream.h"
 
 namespace tracedb {
 

@@ -13,9 +13,9 @@
 #include "cli_commands.h"
 #include "cli_options.h"
 #include "tracedb/extension/interval_functions.h"
-#include "tracedb/text/output_stream.h"
 #include "tracedb/query/doc/query_builtin.h"
 #include "tracedb/query/run/query_command.h"
+#include "tracedb/text/output_stream.h"
 
 namespace tracedb {
 namespace {

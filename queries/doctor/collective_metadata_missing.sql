@@ -31,9 +31,9 @@ WITH bare AS (
   SELECT c.trace_id, c.id, c.ts_ns, c.collective, c.group_id,
          lower(l.name) GLOB '*nccl*' OR lower(l.name) GLOB '*rccl*' OR lower(l.name) GLOB '*msccl*'
            AS by_group
-  FROM collective_part c
-  JOIN gpu_slice g ON g.id = c.id
-  JOIN label l ON l.id = g.label
+  FROM _collective_part c
+  JOIN _gpu_slice g ON g.id = c.id
+  JOIN _event_name l ON l.id = g.event_name
   WHERE c.collective IS NULL OR c.group_id IS NULL
 ),
 counted AS (
@@ -44,7 +44,7 @@ counted AS (
 ),
 shared AS (
   SELECT c.*,
-         (SELECT count(*) FROM collective_part p WHERE p.trace_id = c.trace_id) AS kernels
+         (SELECT count(*) FROM _collective_part p WHERE p.trace_id = c.trace_id) AS kernels
   FROM counted c
 )
 SELECT
@@ -59,7 +59,8 @@ SELECT
   s.kernels,
   (s.first_ns - r.start_ns) / 1e6 AS at_ms,
   s.id AS slice_id,
-  (SELECT l.name FROM gpu_slice g JOIN label l ON l.id = g.label WHERE g.id = s.id) AS example
+  (SELECT l.name FROM _gpu_slice g JOIN _event_name l ON l.id = g.event_name
+    WHERE g.id = s.id) AS example
 FROM shared s
-JOIN trace r ON r.trace_id = s.trace_id
+JOIN _trace r ON r.trace_id = s.trace_id
 ORDER BY severity, r.rank, s.trace_id, s.by_group;

@@ -31,22 +31,23 @@
 
 WITH lone AS MATERIALIZED (
   SELECT g.id, g.track, g.ts, g.correlation
-  FROM gpu_slice g
-  LEFT JOIN launch k ON k.id = g.id
+  FROM _gpu_slice g
+  LEFT JOIN _launch k ON k.id = g.id
   WHERE k.launch_slice_id IS NULL
 ),
 lone_trace AS MATERIALIZED (
-  SELECT DISTINCT t.trace_id FROM (SELECT DISTINCT track FROM lone) n JOIN track t ON t.id = n.track
+  SELECT DISTINCT t.trace_id FROM (SELECT DISTINCT track FROM lone) n
+    JOIN _track t ON t.id = n.track
 ),
 gpu_track AS MATERIALIZED (
   SELECT t.id, t.trace_id, t.device,
-         (SELECT count(*) FROM gpu_slice g WHERE g.track = t.id) AS activities,
+         (SELECT count(*) FROM _gpu_slice g WHERE g.track = t.id) AS activities,
          (SELECT g.ts + t.base_ns
-          FROM gpu_slice g
-          CROSS JOIN launch k ON k.id = g.id AND k.launch_slice_id IS NOT NULL
+          FROM _gpu_slice g
+          CROSS JOIN _launch k ON k.id = g.id AND k.launch_slice_id IS NOT NULL
           WHERE g.track = t.id
           ORDER BY g.ts LIMIT 1) AS launched_ns
-  FROM track t
+  FROM _track t
   WHERE t.device IS NOT NULL AND t.trace_id IN (SELECT trace_id FROM lone_trace)
 ),
 border AS (
@@ -59,7 +60,7 @@ judged AS (
          coalesce(n.ts + t.base_ns > b.launched_ns, 0) AS late,
          n.ts + t.base_ns AS ts_ns
   FROM lone n
-  JOIN track t ON t.id = n.track
+  JOIN _track t ON t.id = n.track
   JOIN border b ON b.id = n.track
 ),
 counted AS (
@@ -89,9 +90,10 @@ SELECT
   s.activities,
   (e.ts_ns - r.start_ns) / 1e6 AS at_ms,
   e.id AS slice_id,
-  (SELECT l.name FROM gpu_slice g JOIN label l ON l.id = g.label WHERE g.id = e.id) AS example
+  (SELECT l.name FROM _gpu_slice g JOIN _event_name l ON l.id = g.event_name
+    WHERE g.id = e.id) AS example
 FROM shared s
-JOIN trace r ON r.trace_id = s.trace_id
+JOIN _trace r ON r.trace_id = s.trace_id
 LEFT JOIN earliest e ON e.trace_id = s.trace_id AND e.device = s.device
 WHERE s.late > 0 OR 100.0 * s.at_start >= coalesce(:at_start_pct, 1) * s.activities
 ORDER BY s.late = 0, r.rank, s.trace_id, CAST(s.device AS INTEGER), s.device;

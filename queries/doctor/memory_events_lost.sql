@@ -28,23 +28,23 @@
 -- empty:  What memory events say adds up.
 
 WITH memory_label AS MATERIALIZED (
-  SELECT id FROM label WHERE name = '[memory]'
+  SELECT id FROM _event_name WHERE name = '[memory]'
 ),
 by_shape AS MATERIALIZED (
   -- Grouped by two numbers before anything is looked up: memory events are many.
-  SELECT track, shape, count(*) AS events, sum(bytes) AS sum_bytes,
+  SELECT track, args_text, count(*) AS events, sum(bytes) AS sum_bytes,
          sum(max(bytes, 0)) AS taken_bytes, min(ts) AS first_ts, max(ts) AS last_ts
-  FROM instant
-  WHERE label IN (SELECT id FROM memory_label)
-  GROUP BY track, shape
+  FROM _instant
+  WHERE event_name IN (SELECT id FROM memory_label)
+  GROUP BY track, args_text
 ),
 device AS MATERIALIZED (
   SELECT t.trace_id, a.device_type, a.device_id, sum(b.events) AS events,
          sum(b.sum_bytes) AS sum_bytes, sum(b.taken_bytes) AS taken_bytes,
          min(b.first_ts + t.base_ns) AS first_ns, max(b.last_ts + t.base_ns) AS last_ns
   FROM by_shape b
-  JOIN track t ON t.id = b.track
-  LEFT JOIN shape a ON a.id = b.shape
+  JOIN _track t ON t.id = b.track
+  LEFT JOIN _args_text a ON a.id = b.args_text
   GROUP BY t.trace_id, a.device_type, a.device_id
 ),
 -- NOT INDEXED: or SQLite would make an index of the whole table for a few look-ups.
@@ -52,22 +52,24 @@ edge AS MATERIALIZED (
   SELECT d.*, r.rank, r.start_ns,
          (SELECT i.total_allocated - i.bytes
           FROM by_shape b
-          CROSS JOIN track t ON t.id = b.track AND t.trace_id = d.trace_id
-          CROSS JOIN shape a ON a.id = b.shape AND a.device_type IS d.device_type
+          CROSS JOIN _track t ON t.id = b.track AND t.trace_id = d.trace_id
+          CROSS JOIN _args_text a ON a.id = b.args_text AND a.device_type IS d.device_type
                              AND a.device_id IS d.device_id
-          CROSS JOIN instant i NOT INDEXED ON i.id BETWEEN r.first_row AND r.last_row
-                               AND i.track = b.track AND i.shape = b.shape AND i.ts = b.first_ts
+          CROSS JOIN _instant i NOT INDEXED ON i.id BETWEEN r.first_row AND r.last_row
+                               AND i.track = b.track AND i.args_text = b.args_text
+                                 AND i.ts = b.first_ts
           WHERE b.first_ts + t.base_ns = d.first_ns LIMIT 1) AS before_bytes,
          (SELECT i.total_allocated
           FROM by_shape b
-          CROSS JOIN track t ON t.id = b.track AND t.trace_id = d.trace_id
-          CROSS JOIN shape a ON a.id = b.shape AND a.device_type IS d.device_type
+          CROSS JOIN _track t ON t.id = b.track AND t.trace_id = d.trace_id
+          CROSS JOIN _args_text a ON a.id = b.args_text AND a.device_type IS d.device_type
                              AND a.device_id IS d.device_id
-          CROSS JOIN instant i NOT INDEXED ON i.id BETWEEN r.first_row AND r.last_row
-                               AND i.track = b.track AND i.shape = b.shape AND i.ts = b.last_ts
+          CROSS JOIN _instant i NOT INDEXED ON i.id BETWEEN r.first_row AND r.last_row
+                               AND i.track = b.track AND i.args_text = b.args_text
+                                 AND i.ts = b.last_ts
           WHERE b.last_ts + t.base_ns = d.last_ns ORDER BY i.id DESC LIMIT 1) AS after_bytes
   FROM device d
-  JOIN trace r ON r.trace_id = d.trace_id
+  JOIN _trace r ON r.trace_id = d.trace_id
 ),
 judged AS MATERIALIZED (
   SELECT *, after_bytes - before_bytes - sum_bytes AS lost_bytes FROM edge
@@ -79,13 +81,13 @@ followed AS (
            AS jump_bytes
   FROM judged j
   CROSS JOIN by_shape b
-  CROSS JOIN track t ON t.id = b.track AND t.trace_id = j.trace_id
-  CROSS JOIN shape a ON a.id = b.shape AND a.device_type IS j.device_type
+  CROSS JOIN _track t ON t.id = b.track AND t.trace_id = j.trace_id
+  CROSS JOIN _args_text a ON a.id = b.args_text AND a.device_type IS j.device_type
                      AND a.device_id IS j.device_id
-  CROSS JOIN trace r ON r.trace_id = j.trace_id
-  CROSS JOIN instant i NOT INDEXED ON i.id BETWEEN r.first_row AND r.last_row
-                       AND i.track = b.track AND i.shape = b.shape
-  WHERE j.lost_bytes <> 0 AND i.label IN (SELECT id FROM memory_label)
+  CROSS JOIN _trace r ON r.trace_id = j.trace_id
+  CROSS JOIN _instant i NOT INDEXED ON i.id BETWEEN r.first_row AND r.last_row
+                       AND i.track = b.track AND i.args_text = b.args_text
+  WHERE j.lost_bytes <> 0 AND i.event_name IN (SELECT id FROM memory_label)
 ),
 broken AS (
   SELECT trace_id, device_type, device_id, count(*) AS breaks, min(ts_ns) AS first_ns, id

@@ -28,22 +28,22 @@
 -- empty:  No GPU activity starts before its launch.
 
 WITH early AS MATERIALIZED (
-  SELECT g.id, g.label, t.trace_id, t.device, g.ts + t.base_ns AS ts_ns,
+  SELECT g.id, g.event_name, t.trace_id, t.device, g.ts + t.base_ns AS ts_ns,
          k.launch_ts_ns - g.ts - t.base_ns AS early_ns
-  FROM gpu_slice g
-  CROSS JOIN track t ON t.id = g.track
-  CROSS JOIN launch k ON k.id = g.id
+  FROM _gpu_slice g
+  CROSS JOIN _track t ON t.id = g.track
+  CROSS JOIN _launch k ON k.id = g.id
   WHERE k.launch_ts_ns - g.ts - t.base_ns > coalesce(:tolerance_ns, 1000)
 ),
 worst AS (
-  SELECT trace_id, device, count(*) AS count, max(early_ns) AS early_ns, id, label, ts_ns
+  SELECT trace_id, device, count(*) AS count, max(early_ns) AS early_ns, id, event_name, ts_ns
   FROM early
   GROUP BY trace_id, device
 ),
 shared AS (
   SELECT w.*,
-         (SELECT sum((SELECT count(*) FROM gpu_slice g WHERE g.track = t.id))
-          FROM track t WHERE t.trace_id = w.trace_id AND t.device = w.device) AS activities
+         (SELECT sum((SELECT count(*) FROM _gpu_slice g WHERE g.track = t.id))
+          FROM _track t WHERE t.trace_id = w.trace_id AND t.device = w.device) AS activities
   FROM worst w
 )
 SELECT
@@ -59,6 +59,6 @@ SELECT
   s.id AS slice_id,
   l.name AS example
 FROM shared s
-JOIN trace r ON r.trace_id = s.trace_id
-JOIN label l ON l.id = s.label
+JOIN _trace r ON r.trace_id = s.trace_id
+JOIN _event_name l ON l.id = s.event_name
 ORDER BY s.early_ns DESC, r.rank, s.trace_id, s.device;

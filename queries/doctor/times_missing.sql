@@ -36,9 +36,9 @@ WITH odd AS MATERIALIZED (
            WHEN g.dur < 0 THEN 'negative dur'
            WHEN g.dur = 0 AND g.kind < 2 THEN 'kernels of dur 0'
          END AS trouble
-  FROM gpu_slice g
-  CROSS JOIN track t ON t.id = g.track
-  CROSS JOIN trace r ON r.trace_id = t.trace_id
+  FROM _gpu_slice g
+  CROSS JOIN _track t ON t.id = g.track
+  CROSS JOIN _trace r ON r.trace_id = t.trace_id
   WHERE g.dur IS NULL OR g.dur <= 0 OR g.ts + t.base_ns = coalesce(r.base_time_ns, 0)
 ),
 counted AS (
@@ -49,20 +49,21 @@ counted AS (
 ),
 shared AS (
   SELECT c.*,
-         (SELECT sum((SELECT count(*) FROM gpu_slice g WHERE g.track = t.id))
-          FROM track t WHERE t.trace_id = c.trace_id AND t.device = c.device) AS activities
+         (SELECT sum((SELECT count(*) FROM _gpu_slice g WHERE g.track = t.id))
+          FROM _track t WHERE t.trace_id = c.trace_id AND t.device = c.device) AS activities
   FROM counted c
 ),
 told AS (
   SELECT 'finding' AS severity, s.trace_id, s.device, s.count, 100.0 * s.count / s.activities
            AS share_pct, s.trouble, s.first_id AS slice_id,
-         (SELECT i.first_offset FROM issue i
+         (SELECT i.first_offset FROM _issue i
           WHERE i.trace_id = s.trace_id AND i.count = s.count
             AND i.kind = CASE s.trouble WHEN 'ts 0' THEN 'no_timing'
                                         WHEN 'no dur' THEN 'missing_duration'
                                         WHEN 'negative dur' THEN 'negative_duration' END)
            AS first_offset,
-         (SELECT l.name FROM gpu_slice g JOIN label l ON l.id = g.label WHERE g.id = s.first_id)
+         (SELECT l.name FROM _gpu_slice g JOIN _event_name l ON l.id = g.event_name
+           WHERE g.id = s.first_id)
            AS example
   FROM shared s
   WHERE s.trouble <> 'kernels of dur 0'
@@ -70,7 +71,7 @@ told AS (
   UNION ALL
   SELECT 'note', i.trace_id, NULL, i.count - coalesce(n.count, 0), NULL, 'event at ts 0', NULL,
          iif(n.count IS NULL, i.first_offset, NULL), 'cuda_event'
-  FROM issue i
+  FROM _issue i
   LEFT JOIN (SELECT trace_id, sum(count) AS count FROM counted WHERE trouble = 'ts 0'
              GROUP BY trace_id) n ON n.trace_id = i.trace_id
   WHERE i.kind = 'no_timing' AND i.count > coalesce(n.count, 0)
@@ -78,5 +79,5 @@ told AS (
 SELECT w.severity, w.trace_id, r.rank, w.device, w.count, w.share_pct, w.trouble, w.slice_id,
        w.first_offset, w.example
 FROM told w
-JOIN trace r ON r.trace_id = w.trace_id
+JOIN _trace r ON r.trace_id = w.trace_id
 ORDER BY w.severity, r.rank, w.trace_id, w.device, w.trouble;

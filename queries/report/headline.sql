@@ -17,11 +17,11 @@
 WITH used AS (
   SELECT sum(end_ns - start_ns) AS span_ns, sum(compute_ns) AS compute_ns,
          sum(exposed_communication_ns) AS exposed_ns, sum(idle_ns) AS idle_ns
-  FROM device_use
+  FROM _device_use
 ),
 rooted AS (
   SELECT root_rank AS rank, sum(wait_ns) AS wait_ns, sum(sum(wait_ns)) OVER () AS all_ns
-  FROM collective_cause
+  FROM _collective_cause
   GROUP BY root_rank
 ),
 straggler AS (
@@ -31,7 +31,7 @@ straggler AS (
 timed AS (
   SELECT t.rank, s.id, s.dur AS dur_ns, row_number() OVER (ORDER BY s.dur, s.id) AS place,
          count(*) OVER () AS steps
-  FROM step s JOIN track t ON t.id = s.track
+  FROM _step s JOIN _track t ON t.id = s.track
   WHERE s.dur >= 0
 ),
 middle AS (  -- of an even number of steps the mean of the two in the middle

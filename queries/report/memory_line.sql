@@ -20,25 +20,26 @@
 WITH frame AS MATERIALIZED (
   SELECT min(start_ns) AS first_ns,
          (max(end_ns) - min(start_ns)) / max(coalesce(:bins, 200), 1) + 1 AS bin_ns
-  FROM trace
+  FROM _trace
 ),
 of_track AS MATERIALIZED (
   SELECT t.id AS track, t.rank, t.base_ns - first_ns AS base_ns, bin_ns
-  FROM track t CROSS JOIN frame WHERE t.rank IS NOT NULL
+  FROM _track t CROSS JOIN frame WHERE t.rank IS NOT NULL
 ),
 used AS MATERIALIZED (  -- an event's device is told by its shape
-  SELECT o.rank, i.shape, (i.ts + o.base_ns) / bin_ns AS bin, min(i.ts + o.base_ns) AS ts,
+  SELECT o.rank, i.args_text, (i.ts + o.base_ns) / bin_ns AS bin, min(i.ts + o.base_ns) AS ts,
          min(i.total_allocated) AS least, max(i.total_allocated) AS most,
          max(i.total_reserved) AS reserved
-  FROM instant i CROSS JOIN of_track o ON o.track = i.track
-  WHERE i.label IN (SELECT id FROM label WHERE name = '[memory]') AND i.total_allocated IS NOT NULL
-  GROUP BY o.rank, i.shape, bin
+  FROM _instant i CROSS JOIN of_track o ON o.track = i.track
+  WHERE i.event_name IN (SELECT id FROM _event_name
+    WHERE name = '[memory]') AND i.total_allocated IS NOT NULL
+  GROUP BY o.rank, i.args_text, bin
 ),
 binned AS (
   SELECT u.rank, a.device_type, a.device_id, min(u.ts) AS ts, min(u.least) AS least,
          max(u.most) AS most, max(u.reserved) AS reserved,
          max(max(u.most)) OVER (PARTITION BY u.rank, a.device_type, a.device_id) AS most_of_all
-  FROM used u JOIN shape a ON a.id = u.shape
+  FROM used u JOIN _args_text a ON a.id = u.args_text
   GROUP BY u.rank, a.device_type, a.device_id, u.bin
 )
 SELECT

@@ -21,12 +21,12 @@
 -- empty:  No GPU activity is in the database; `tracedb info` tells what is.
 
 WITH origin AS (
-  SELECT min(start_ns) AS zero_ns FROM trace
+  SELECT min(start_ns) AS zero_ns FROM _trace
 ),
 lane AS MATERIALIZED (
   SELECT rowid AS lane, rank, device, stream, start_ns, activities,
          max((end_ns - start_ns) / max(coalesce(:per_stream, 500), 1) + 1, 1) AS piece_ns
-  FROM stream_use
+  FROM _stream_use
   ORDER BY busy_ns DESC, rank, CAST(device AS INTEGER), device, stream
   LIMIT coalesce(:streams, 400)
 ),
@@ -34,20 +34,20 @@ of_track AS MATERIALIZED (
   SELECT t.id AS track, l.lane, t.base_ns - l.start_ns AS base_ns, l.piece_ns,
          l.activities <= coalesce(:per_stream, 500) AS is_whole
   FROM lane l
-  JOIN track t ON t.rank = l.rank AND t.device = l.device AND t.stream = l.stream
+  JOIN _track t ON t.rank = l.rank AND t.device = l.device AND t.stream = l.stream
 ),
 -- Small numbers for labels, which fit behind a duration: the largest of both is the longest's.
 named AS MATERIALIZED (
-  SELECT label, row_number() OVER (ORDER BY label) AS number
-  FROM (SELECT DISTINCT label FROM gpu_slice)
+  SELECT event_name, row_number() OVER (ORDER BY event_name) AS number
+  FROM (SELECT DISTINCT event_name FROM _gpu_slice)
 ),
 pieced AS (
   SELECT o.lane, g.kind, iif(o.is_whole, g.id, (g.ts + o.base_ns) / o.piece_ns) AS piece,
          min(g.ts + o.base_ns) AS ts, max(g.ts + o.base_ns + g.dur) AS end_ts,
          count(*) AS activities, sum(g.dur) AS sum_ns,
          max((min(g.dur, 1 << 42) << 20) + (1 << 20) - min(n.number, 1 << 20)) AS longest
-  FROM gpu_slice g CROSS JOIN of_track o ON o.track = g.track
-  CROSS JOIN named n ON n.label = g.label
+  FROM _gpu_slice g CROSS JOIN of_track o ON o.track = g.track
+  CROSS JOIN named n ON n.event_name = g.event_name
   WHERE g.dur >= 0
   GROUP BY o.lane, g.kind, piece
 )
@@ -64,6 +64,6 @@ SELECT
 FROM pieced p CROSS JOIN origin
 JOIN lane l ON l.lane = p.lane
 LEFT JOIN named n ON n.number = (1 << 20) - (p.longest & ((1 << 20) - 1))
-LEFT JOIN label b ON b.id = n.label
+LEFT JOIN _event_name b ON b.id = n.event_name
 ORDER BY l.rank, CAST(l.device AS INTEGER), l.device, CAST(l.stream AS INTEGER), l.stream, p.ts,
          p.kind, p.piece;

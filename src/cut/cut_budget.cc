@@ -8,7 +8,7 @@
 namespace tracedb {
 namespace {
 
-size_t Index(RowTable table) { return static_cast<size_t>(table); }
+size_t Index(EventTable table) { return static_cast<size_t>(table); }
 
 }  // namespace
 
@@ -33,13 +33,14 @@ void CutBudget::Decide(int64_t events_max) {
   if (bucket > 0) {
     shortest_ = bucket - 1;
     room_shortest_ = room;
-    with_flows_ = counted_[Index(RowTable::kFlow)] == 0;
+    with_flows_ = counted_[Index(EventTable::kFlow)] == 0;
     return;
   }
   room_shortest_ = events_max;  // there is room for all
-  const int64_t points = counted_[Index(RowTable::kCounter)] + counted_[Index(RowTable::kInstant)];
+  const int64_t points =
+      counted_[Index(EventTable::kCounterEvent)] + counted_[Index(EventTable::kInstant)];
   room_points_ = std::min(points, room);
-  with_flows_ = counted_[Index(RowTable::kFlow)] <= room - room_points_;
+  with_flows_ = counted_[Index(EventTable::kFlow)] <= room - room_points_;
 }
 
 bool CutBudget::TakesSlice(const CutRow& row, int events) {
@@ -58,9 +59,9 @@ bool CutBudget::Takes(const CutRow& row, int events) {
   if (IsSliceTable(row.table)) {
     takes = TakesSlice(row, events);
     if (!takes) longest_left_out_ns_ = std::max(longest_left_out_ns_, row.dur.value_or(0));
-  } else if (row.table == RowTable::kFlow) {
+  } else if (row.table == EventTable::kFlow) {
     takes = with_flows_;
-  } else if (row.table != RowTable::kMetadata) {
+  } else if (row.table != EventTable::kMetadataEvent) {
     takes = room_points_ > 0;
     room_points_ -= takes ? 1 : 0;
   }
@@ -70,7 +71,7 @@ bool CutBudget::Takes(const CutRow& row, int events) {
 
 std::string CutBudget::LeftOut() const {
   int64_t slices = 0;
-  for (size_t table = 0; table <= Index(RowTable::kGpu); ++table) slices += left_out_[table];
+  for (size_t table = 0; table <= Index(EventTable::kGpuSlice); ++table) slices += left_out_[table];
   std::string text;
   const auto add = [&text](int64_t count, std::string_view what) {
     if (count == 0) return false;
@@ -80,9 +81,9 @@ std::string CutBudget::LeftOut() const {
   if (add(slices, "slice")) {
     text += fmt::format(" of up to {:.3f} us", static_cast<double>(longest_left_out_ns_) / 1e3);
   }
-  add(left_out_[Index(RowTable::kInstant)], "instant");
-  add(left_out_[Index(RowTable::kCounter)], "counter event");
-  add(left_out_[Index(RowTable::kFlow)], "flow event");
+  add(left_out_[Index(EventTable::kInstant)], "instant");
+  add(left_out_[Index(EventTable::kCounterEvent)], "counter event");
+  add(left_out_[Index(EventTable::kFlow)], "flow event");
   return text;
 }
 

@@ -32,8 +32,8 @@ class CutBudget {
   bool TakesSlice(const CutRow& row, int events);
 
   std::vector<int64_t> buckets_ = std::vector<int64_t>(size_t{64} << kStepBits);
-  std::array<int64_t, static_cast<size_t>(RowTable::kCount)> counted_{};  // by table
-  std::array<int64_t, static_cast<size_t>(RowTable::kCount)> left_out_{};
+  std::array<int64_t, static_cast<size_t>(EventTable::kCount)> counted_{};  // by table
+  std::array<int64_t, static_cast<size_t>(EventTable::kCount)> left_out_{};
   size_t shortest_ = 0;        // slices of longer buckets all stay
   int64_t room_shortest_ = 0;  // for events of slices of this one
   int64_t room_points_ = 0;    // for counters and instants

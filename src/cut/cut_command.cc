@@ -11,8 +11,8 @@
 #include "cut/cut_window.h"
 #include "cut/cut_writer.h"
 #include "cut/gzip_output.h"
-#include "tracedb/text/output_stream.h"
 #include "tracedb/query/run/query_database.h"
+#include "tracedb/text/output_stream.h"
 
 namespace tracedb {
 namespace {

@@ -10,36 +10,19 @@ namespace {
 
 constexpr std::string_view kEmpty = "\"\"";
 
-constexpr int kIdSlot = 0;           // event_id
-constexpr int kFirstNamedSlot = 1;   // external_id
-constexpr int kFirstOtherSlot = 15;  // v1: what it was called stands in the shape alone
-static_assert(kSlotColumns[kIdSlot] == "event_id" && kSlotColumns[kFirstOtherSlot] == "v1");
+constexpr int kIdColumn = static_cast<int>(ArgsColumn::kId);
+constexpr int kFirstNamedColumn = static_cast<int>(ArgsColumn::kExternalId);
+// From here on what a number was called stands in the text alone.
+constexpr int kFirstSpareColumn = static_cast<int>(ArgsColumn::kValue1);
 
-// What args call the numbers that have a column under a name; for events whose args were not kept.
-constexpr std::array<std::string_view, kFirstOtherSlot> kSlotKeys = {"id",
-                                                                     "External id",
-                                                                     "correlation",
-                                                                     "Ev Idx",
-                                                                     "Record function id",
-                                                                     "Sequence number",
-                                                                     "Fwd thread id",
-                                                                     "Python id",
-                                                                     "Python parent id",
-                                                                     "Python module id",
-                                                                     "Addr",
-                                                                     "Bytes",
-                                                                     "Total Allocated",
-                                                                     "Total Reserved",
-                                                                     "Seq"};
-
-// Of a character: the slot that it marks, or -1.
-constexpr std::array<int8_t, 256> kSlotOf = [] {
-  std::array<int8_t, 256> slots{};
-  slots.fill(-1);
-  for (int slot = 0; slot < static_cast<int>(kSlotColumns.size()); ++slot) {
-    slots[static_cast<unsigned char>(SlotMark(slot))] = static_cast<int8_t>(slot);
+// Of a character: the column that it marks, or -1.
+constexpr std::array<int8_t, 256> kColumnOf = [] {
+  std::array<int8_t, 256> values{};
+  values.fill(-1);
+  for (int column = 0; column < static_cast<int>(kArgsColumnNames.size()); ++column) {
+    values[static_cast<unsigned char>(ArgsMark(column))] = static_cast<int8_t>(column);
   }
-  return slots;
+  return values;
 }();
 
 void AppendInt(std::string& out, int64_t value) {
@@ -47,12 +30,12 @@ void AppendInt(std::string& out, int64_t value) {
   out.append(digits.data(), std::to_chars(digits.data(), digits.data() + 24, value).ptr);
 }
 
-void AppendSlot(std::string& out, const CutRow& row, int slot) {
-  const int column = CutRow::SlotColumn(slot);
-  if (row.values->Type(column) == SqlType::kInteger) {
-    AppendInt(out, row.values->Int(column));
+void AppendValue(std::string& out, const CutRow& row, int column) {
+  const int at = CutRow::ResultColumn(column);
+  if (row.values->Type(at) == SqlType::kInteger) {
+    AppendInt(out, row.values->Int(at));
   } else {
-    out += row.values->Text(column);
+    out += row.values->Text(at);
   }
 }
 
@@ -60,30 +43,30 @@ void AppendSlot(std::string& out, const CutRow& row, int slot) {
 void AppendFilled(std::string& out, std::string_view text, const CutRow& row, const IdSpace& ids) {
   size_t copied = 0;
   for (size_t at = 0; at < text.size(); ++at) {
-    const int slot = kSlotOf[static_cast<unsigned char>(text[at])];
-    if (slot < 0) continue;
+    const int column = kColumnOf[static_cast<unsigned char>(text[at])];
+    if (column < 0) continue;
     out += text.substr(copied, at - copied);
     copied = at + 1;
-    if (slot == kIdSlot && ids.traces > 1) {
+    if (column == kIdColumn && ids.traces > 1) {
       const bool quoted = at > 0 && text[at - 1] == '"';
-      AppendId(out, row.values->Text(CutRow::SlotColumn(slot)), quoted, ids);
+      AppendId(out, row.values->Text(CutRow::ResultColumn(column)), quoted, ids);
     } else {
-      AppendSlot(out, row, slot);
+      AppendValue(out, row, column);
     }
   }
   out += text.substr(copied);
 }
 
 // Args of which only the numbers with names were kept.
-void AppendNamedSlots(std::string& out, const CutRow& row) {
+void AppendNamedValues(std::string& out, const CutRow& row) {
   bool any = false;
-  for (int slot = kFirstNamedSlot; slot < kFirstOtherSlot; ++slot) {
-    if (!row.HasSlot(slot)) continue;
+  for (int column = kFirstNamedColumn; column < kFirstSpareColumn; ++column) {
+    if (!row.HasValue(column)) continue;
     out += any ? ",\"" : ",\"args\":{\"";
     any = true;
-    out += kSlotKeys[static_cast<size_t>(slot)];
+    out += KeyOfColumn(static_cast<ArgsColumn>(column));
     out += "\":";
-    AppendSlot(out, row, slot);
+    AppendValue(out, row, column);
   }
   if (any) out += '}';
 }
@@ -95,20 +78,21 @@ void AppendTime(std::string& out, std::string_view key, std::optional<int64_t> n
 }
 
 // The event's own keys beside those with a column, and the id alone where they were not kept.
-void AppendOthers(std::string& out, const CutRow& row, const CutShape* shape, const IdSpace& ids) {
-  if (shape != nullptr && shape->others.has_value()) {
-    if (shape->others->empty()) return;
+void AppendOthers(std::string& out, const CutRow& row, const CutArgsText* args_text,
+                  const IdSpace& ids) {
+  if (args_text != nullptr && args_text->others.has_value()) {
+    if (args_text->others->empty()) return;
     out += ',';
-    AppendFilled(out, *shape->others, row, ids);
-  } else if (shape == nullptr && row.HasSlot(kIdSlot)) {
-    const bool quoted = row.values->Type(CutRow::SlotColumn(kIdSlot)) == SqlType::kText;
+    AppendFilled(out, *args_text->others, row, ids);
+  } else if (args_text == nullptr && row.HasValue(kIdColumn)) {
+    const bool quoted = row.values->Type(CutRow::ResultColumn(kIdColumn)) == SqlType::kText;
     out += quoted ? ",\"id\":\"" : ",\"id\":";
-    AppendId(out, row.values->Text(CutRow::SlotColumn(kIdSlot)), quoted, ids);
+    AppendId(out, row.values->Text(CutRow::ResultColumn(kIdColumn)), quoted, ids);
     if (quoted) out += '"';
   }
 }
 
-void AppendHead(std::string& out, char phase, const CutLabel& label, const CutTrack& track,
+void AppendHead(std::string& out, char phase, const CutEventName& event_name, const CutTrack& track,
                 const std::string& pid) {
   out += '{';
   if (phase != '?') {  // else the event's other keys have it
@@ -116,13 +100,13 @@ void AppendHead(std::string& out, char phase, const CutLabel& label, const CutTr
     AppendJsonText(out, {&phase, 1});
     out += ',';
   }
-  if (label.category.has_value()) {
+  if (event_name.category.has_value()) {
     out += "\"cat\":";
-    out += label.category_json;
+    out += event_name.category_json;
     out += ',';
   }
   out += "\"name\":";
-  out += label.name_json;
+  out += event_name.name_json;
   // Kineto gives an instant of the whole trace empty ones; counters and metadata have none then.
   const bool may_lack = phase == 'C' || phase == 'M';
   if (!may_lack || pid != kEmpty) {
@@ -135,12 +119,12 @@ void AppendHead(std::string& out, char phase, const CutLabel& label, const CutTr
   }
 }
 
-void AppendArgs(std::string& out, const CutRow& row, const CutShape* shape) {
-  if (shape != nullptr && shape->args.has_value()) {
+void AppendArgs(std::string& out, const CutRow& row, const CutArgsText* args_text) {
+  if (args_text != nullptr && args_text->args.has_value()) {
     out += ",\"args\":";
-    AppendFilled(out, *shape->args, row, {});
+    AppendFilled(out, *args_text->args, row, {});
   } else {
-    AppendNamedSlots(out, row);
+    AppendNamedValues(out, row);
   }
 }
 
@@ -188,46 +172,47 @@ void AppendId(std::string& out, std::string_view id, bool quoted, const IdSpace&
 }
 
 Result<CutEventText> CutEventText::Open(SqliteDb& db) {
-  TRACEDB_ASSIGN(step, db.Prepare("SELECT 1 FROM step WHERE id = ?1"));
+  TRACEDB_ASSIGN(step, db.Prepare("SELECT 1 FROM _step WHERE id = ?1"));
   return CutEventText(std::move(step));
 }
 
-Result<CutEventText::Form> CutEventText::FormOf(const CutRow& row, const CutLabel& label,
+Result<CutEventText::Form> CutEventText::FormOf(const CutRow& row, const CutEventName& event_name,
                                                 const CutTrack& track) {
-  if (!IsSliceTable(row.table) || row.table == RowTable::kGpu || !row.dur.has_value() ||
+  if (!IsSliceTable(row.table) || row.table == EventTable::kGpuSlice || !row.dur.has_value() ||
       !row.ts.has_value()) {
     return Form::kAsItIs;
   }
-  const Form pair = row.HasSlot(kIdSlot) ? Form::kAsyncPair : Form::kBeginEnd;
-  if (label.sync && track.stream.has_value()) return Form::kAsItIs;
-  if (label.step && row.table != RowTable::kRuntime) {
+  const Form pair = row.HasValue(kIdColumn) ? Form::kAsyncPair : Form::kBeginEnd;
+  if (event_name.sync && track.stream.has_value()) return Form::kAsItIs;
+  if (event_name.step && row.table != EventTable::kRuntimeSlice) {
     TRACEDB_TRY(step_.Bind(1, row.id));
     TRACEDB_ASSIGN(is_step, step_.Step());
     step_.Reset();
     return is_step ? Form::kAsItIs : pair;
   }
-  if (pair == Form::kAsyncPair || label.gpu_activity) return pair;
-  return label.sync && IsSyncThread(track.tid) ? pair : Form::kAsItIs;
+  if (pair == Form::kAsyncPair || event_name.gpu_activity) return pair;
+  return event_name.sync && IsSyncThread(track.tid) ? pair : Form::kAsItIs;
 }
 
-void CutEventText::Append(std::string& out, Form form, const CutRow& row, const CutLabel& label,
-                          const CutTrack& track, const CutShape* shape, const std::string& pid,
+void CutEventText::Append(std::string& out, Form form, const CutRow& row,
+                          const CutEventName& event_name, const CutTrack& track,
+                          const CutArgsText* args_text, const std::string& pid,
                           const EventTimes& times, const IdSpace& ids) {
   const bool async = form == Form::kAsyncPair;
   const char phase = form == Form::kAsItIs ? row.phase : async ? 'b' : 'B';
-  AppendHead(out, phase, label, track, pid);
+  AppendHead(out, phase, event_name, track, pid);
   AppendTime(out, ",\"ts\":", times.ts_ns);
   if (form == Form::kAsItIs && IsSliceTable(row.table)) {
     AppendTime(out, ",\"dur\":", times.dur_ns);
   }
-  AppendOthers(out, row, shape, ids);
-  AppendArgs(out, row, shape);
+  AppendOthers(out, row, args_text, ids);
+  AppendArgs(out, row, args_text);
   out += '}';
   if (form == Form::kAsItIs) return;
   out += ",\n";
-  AppendHead(out, async ? 'e' : 'E', label, track, pid);
+  AppendHead(out, async ? 'e' : 'E', event_name, track, pid);
   AppendTime(out, ",\"ts\":", *times.ts_ns + *times.dur_ns);
-  if (async) AppendOthers(out, row, shape, ids);
+  if (async) AppendOthers(out, row, args_text, ids);
   out += '}';
 }
 

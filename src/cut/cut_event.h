@@ -35,12 +35,12 @@ class CutEventText {
   // How a row goes back. A slice that was made of two events is two again where a complete event
   // would be read otherwise, or is drawn in the wrong place (asynchronous ones overlap).
   enum class Form { kAsItIs, kBeginEnd, kAsyncPair };
-  Result<Form> FormOf(const CutRow& row, const CutLabel& label, const CutTrack& track);
+  Result<Form> FormOf(const CutRow& row, const CutEventName& event_name, const CutTrack& track);
   static int EventsOf(Form form) { return form == Form::kAsItIs ? 1 : 2; }
 
   // `pid` is the process as JSON.
-  static void Append(std::string& out, Form form, const CutRow& row, const CutLabel& label,
-                     const CutTrack& track, const CutShape* shape, const std::string& pid,
+  static void Append(std::string& out, Form form, const CutRow& row, const CutEventName& event_name,
+                     const CutTrack& track, const CutArgsText* args_text, const std::string& pid,
                      const EventTimes& times, const IdSpace& ids);
 
  private:

@@ -7,7 +7,7 @@ namespace tracedb {
 Status CutFilter::SetTrace(SqliteDb& db, const CutSource& trace) {
   stream_threads_.clear();
   if (streams_.empty()) return Done{};
-  TRACEDB_ASSIGN(rows, db.Prepare("SELECT pid, tid, stream FROM track WHERE trace_id = ?1 "
+  TRACEDB_ASSIGN(rows, db.Prepare("SELECT pid, tid, stream FROM _track WHERE trace_id = ?1 "
                                   "AND stream IS NOT NULL"));
   TRACEDB_TRY(rows.Bind(1, trace.trace_id));
   for (;;) {
@@ -18,13 +18,14 @@ Status CutFilter::SetTrace(SqliteDb& db, const CutSource& trace) {
 }
 
 Result<bool> CutFilter::Keeps(const CutRow& row, CutTexts& texts) const {
-  if (IsEmpty() || row.table == RowTable::kMetadata) return true;
+  if (IsEmpty() || row.table == EventTable::kMetadataEvent) return true;
   if (!categories_.empty()) {
-    TRACEDB_ASSIGN(label, texts.Label(row.label));
-    if (!label->category.has_value()) return false;
-    const bool wanted = std::any_of(
-        categories_.begin(), categories_.end(),
-        [&](const std::string& category) { return EqualsInAnyCase(category, *label->category); });
+    TRACEDB_ASSIGN(event_name, texts.EventName(row.event_name));
+    if (!event_name->category.has_value()) return false;
+    const bool wanted =
+        std::any_of(categories_.begin(), categories_.end(), [&](const std::string& category) {
+          return EqualsInAnyCase(category, *event_name->category);
+        });
     if (!wanted) return false;
   }
   if (streams_.empty()) return true;

@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view kEvents = "\"traceEvents\":[\n";
 
 Status WriteOwn(SqliteDb& db, const CutSource& trace, OutputStream& output) {
-  TRACEDB_ASSIGN(row, db.Prepare("SELECT header FROM trace WHERE trace_id = ?1"));
+  TRACEDB_ASSIGN(row, db.Prepare("SELECT header FROM _trace WHERE trace_id = ?1"));
   TRACEDB_TRY(row.Bind(1, trace.trace_id));
   TRACEDB_TRY(row.Step());
   std::string_view header = row.Text(0);
@@ -31,7 +31,7 @@ Status WriteCommonKeys(SqliteDb& db, const CutSources& sources, OutputStream& ou
       rows, db.Prepare("WITH entry AS (SELECT j.key, CASE WHEN j.type IN ('object', 'array') THEN "
                        "j.value WHEN j.type IN ('true', 'false', 'null') THEN j.type "
                        "ELSE json_quote(j.value) END AS text, t.rank, j.id AS place "
-                       "FROM trace t, json_each(t.header) j WHERE t.trace_id IN (" +
+                       "FROM _trace t, json_each(t.header) j WHERE t.trace_id IN (" +
                        ids +
                        ")) SELECT json_quote(key), min(text) FROM entry WHERE key NOT IN "
                        "('baseTimeNanoseconds', 'distributedInfo', 'traceName') GROUP BY key "
@@ -46,7 +46,7 @@ Status WriteCommonKeys(SqliteDb& db, const CutSources& sources, OutputStream& ou
 
 Status WriteEachTrace(SqliteDb& db, const CutSources& sources, OutputStream& output) {
   TRACEDB_TRY(output.Write("\"traces\":["));
-  TRACEDB_ASSIGN(row, db.Prepare("SELECT rank, path, ifnull(header, '{}') FROM trace "
+  TRACEDB_ASSIGN(row, db.Prepare("SELECT rank, path, ifnull(header, '{}') FROM _trace "
                                  "WHERE trace_id = ?1"));
   bool first = true;
   for (const CutSource& trace : sources.traces()) {

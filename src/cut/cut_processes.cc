@@ -19,9 +19,9 @@ Result<std::vector<Process>> ReadProcesses(SqliteDb& db, const CutSources& sourc
   const std::string ids = sources.TraceIdList();
   TRACEDB_ASSIGN(
       rows, db.Prepare("SELECT t.rank, t.pid, ifnull(max(p.name), ''), ifnull(max(p.labels), '') "
-                       "FROM (SELECT DISTINCT trace_id, rank, pid FROM track WHERE trace_id IN (" +
+                       "FROM (SELECT DISTINCT trace_id, rank, pid FROM _track WHERE trace_id IN (" +
                        ids +
-                       ")) t LEFT JOIN process p ON p.trace_id = t.trace_id AND p.pid = t.pid "
+                       ")) t LEFT JOIN _process p ON p.trace_id = t.trace_id AND p.pid = t.pid "
                        "GROUP BY t.rank, t.pid ORDER BY t.rank, min(p.sort_index) IS NULL, "
                        "min(p.sort_index), CAST(t.pid AS INTEGER), t.pid"));
   for (;;) {

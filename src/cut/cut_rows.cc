@@ -8,33 +8,28 @@
 namespace tracedb {
 namespace {
 
-constexpr std::array<std::string_view, static_cast<size_t>(RowTable::kCount)> kNames = {
-    "cpu_slice", "runtime_slice", "python_slice",  "gpu_slice",
-    "instant",   "flow",          "counter_event", "metadata_event"};
-
 enum class Source { kRange, kWindow, kIds, kFlowList };
 
-std::string SelectSql(RowTable table, Source source, const char* flow_list) {
+std::string SelectSql(EventTable table, Source source, const char* flow_list) {
   std::string columns = IsSliceTable(table) ? "s.dur" : "s.phase";
-  for (const std::string_view slot : kSlotColumns) columns += fmt::format(", s.{}", slot);
-  std::string from = fmt::format("{} s WHERE s.id BETWEEN ?1 AND ?2", RowTableName(table));
-  if (source == Source::kIds) from = fmt::format("{} s WHERE s.id = ?1", RowTableName(table));
+  for (const std::string_view column : kArgsColumnNames) columns += fmt::format(", s.{}", column);
+  std::string from = fmt::format("{} s WHERE s.id BETWEEN ?1 AND ?2", EventTableName(table));
+  if (source == Source::kIds) from = fmt::format("{} s WHERE s.id = ?1", EventTableName(table));
   if (source == Source::kWindow) from += fmt::format(" AND {}", WindowCondition(table));
   if (source == Source::kFlowList) {
-    from = fmt::format("temp.{} k CROSS JOIN flow s ON s.id = k.id WHERE k.id BETWEEN ?1 AND ?2",
+    from = fmt::format("temp.{} k CROSS JOIN _flow s ON s.id = k.id WHERE k.id BETWEEN ?1 AND ?2",
                        flow_list);
   }
-  return fmt::format("SELECT s.id, s.track, s.label, s.ts, s.shape, {} FROM {} ORDER BY {}",
-                     columns, from, source == Source::kFlowList ? "k.id" : "s.id");
+  return fmt::format(
+      "SELECT s.id, s.track, s.event_name, s.ts, s.args_text, {} FROM {} ORDER BY {}", columns,
+      from, source == Source::kFlowList ? "k.id" : "s.id");
 }
 
 }  // namespace
 
-std::string_view RowTableName(RowTable table) { return kNames[static_cast<size_t>(table)]; }
-
 // Rows are in the order of the file, which is not that of time, and only GPU activities have an
 // index by time: all rows are looked at, 15 million a second.
-std::string_view WindowCondition(RowTable table) {
+std::string_view WindowCondition(EventTable table) {
   return IsSliceTable(table) ? "s.ts < ?4 AND (s.ts >= ?3 OR s.ts + s.dur > ?3)"
                              : "s.ts >= ?3 AND s.ts < ?4";
 }
@@ -42,25 +37,25 @@ std::string_view WindowCondition(RowTable table) {
 Result<CutRows> CutRows::Open(SqliteDb& db, const CutSource& trace, const RowIds* found,
                               const char* flow_list) {
   CutRows rows;
-  for (size_t i = 0; i < kNames.size(); ++i) {
-    TRACEDB_TRY(rows.Add(db, trace, found, static_cast<RowTable>(i), flow_list));
+  for (int i = 0; i < kEventTables; ++i) {
+    TRACEDB_TRY(rows.Add(db, trace, found, static_cast<EventTable>(i), flow_list));
   }
   return rows;
 }
 
 Result<CutRows> CutRows::OpenOne(SqliteDb& db, const CutSource& trace, const RowIds* found,
-                                 RowTable table) {
+                                 EventTable table) {
   CutRows rows;
   TRACEDB_TRY(rows.Add(db, trace, found, table, nullptr));
   return rows;
 }
 
-Status CutRows::Add(SqliteDb& db, const CutSource& trace, const RowIds* found, RowTable table,
+Status CutRows::Add(SqliteDb& db, const CutSource& trace, const RowIds* found, EventTable table,
                     const char* flow_list) {
   Source source = Source::kRange;
-  if (table == RowTable::kFlow && flow_list != nullptr) {
+  if (table == EventTable::kFlow && flow_list != nullptr) {
     source = Source::kFlowList;
-  } else if (trace.window.has_value() && table != RowTable::kMetadata) {
+  } else if (trace.window.has_value() && table != EventTable::kMetadataEvent) {
     source = found != nullptr ? Source::kIds : Source::kWindow;
   }
   TRACEDB_ASSIGN(select, db.Prepare(SelectSql(table, source, flow_list)));
@@ -99,9 +94,9 @@ Status CutRows::Advance(Cursor& cursor) {
   CutRow& row = cursor.row;
   row.id = select.Int(0);
   row.track = select.Int(1);
-  row.label = select.Int(2);
+  row.event_name = select.Int(2);
   row.ts = number(3);
-  row.shape = select.Int(4);
+  row.args_text = select.Int(4);
   if (IsSliceTable(row.table)) {
     row.dur = number(5);
   } else {

@@ -9,51 +9,38 @@
 
 #include "cut/cut_source.h"
 #include "tracedb/base/result.h"
-#include "tracedb/schema/slot_columns.h"
 #include "tracedb/base/sqlite_db.h"
+#include "tracedb/schema/args_columns.h"
+#include "tracedb/schema/event_tables.h"
 
 namespace tracedb {
 
-enum class RowTable : uint8_t {
-  kCpu,
-  kRuntime,
-  kPython,
-  kGpu,
-  kInstant,
-  kFlow,
-  kCounter,
-  kMetadata,
-  kCount
-};
-
-inline constexpr bool IsSliceTable(RowTable table) { return table <= RowTable::kGpu; }
-std::string_view RowTableName(RowTable table);
-
 // Those of which a window has a part only.
-inline constexpr std::array<RowTable, 7> kWindowedTables = {
-    RowTable::kCpu,     RowTable::kRuntime, RowTable::kPython, RowTable::kGpu,
-    RowTable::kInstant, RowTable::kFlow,    RowTable::kCounter};
+inline constexpr std::array<EventTable, 7> kWindowedTables = {
+    EventTable::kCpuSlice,    EventTable::kRuntimeSlice, EventTable::kPythonSlice,
+    EventTable::kGpuSlice,    EventTable::kInstant,      EventTable::kFlow,
+    EventTable::kCounterEvent};
 // SQL that holds for rows `s` of such a table in the window from ?3 to ?4, in the rows' own time.
-std::string_view WindowCondition(RowTable table);
+std::string_view WindowCondition(EventTable table);
 
 // By table.
-using RowIds = std::array<std::vector<int64_t>, static_cast<size_t>(RowTable::kCount)>;
+using RowIds = std::array<std::vector<int64_t>, static_cast<size_t>(EventTable::kCount)>;
 
 // A row that a statement stands on.
 struct CutRow {
-  RowTable table = RowTable::kCpu;
+  EventTable table = EventTable::kCpuSlice;
   int64_t id = 0;
   int64_t track = 0;
-  int64_t label = 0;
-  int64_t shape = 0;           // 0: none
+  int64_t event_name = 0;
+  int64_t args_text = 0;       // 0: none
   std::optional<int64_t> ts;   // counted from the trace's base_ns; metadata: as in the file
   std::optional<int64_t> dur;  // slices
   char phase = 'X';            // others
   const SqliteStatement* values = nullptr;
 
-  // Where in `values` a slot's value is.
-  static constexpr int SlotColumn(int slot) { return 6 + slot; }
-  bool HasSlot(int slot) const { return values->Type(SlotColumn(slot)) != SqlType::kNull; }
+  // Where in `values` a column's value is.
+  static constexpr int ResultColumn(int column) { return 6 + column; }
+  bool HasValue(int column) const { return values->Type(ResultColumn(column)) != SqlType::kNull; }
 };
 
 class CutRows {
@@ -66,7 +53,7 @@ class CutRows {
                               const char* flow_list);
   // The same of one table alone.
   static Result<CutRows> OpenOne(SqliteDb& db, const CutSource& trace, const RowIds* found,
-                                 RowTable table);
+                                 EventTable table);
 
   // The next one; null when there are no more. Good until the next call.
   Result<const CutRow*> Next();
@@ -79,7 +66,7 @@ class CutRows {
     size_t next_id = 0;
     bool done = false;
   };
-  Status Add(SqliteDb& db, const CutSource& trace, const RowIds* found, RowTable table,
+  Status Add(SqliteDb& db, const CutSource& trace, const RowIds* found, EventTable table,
              const char* flow_list);
   static Status Advance(Cursor& cursor);
 

@@ -25,7 +25,7 @@ bool IsIn(const RankRanges& ranges, int64_t rank) {
 }
 
 Result<std::string> RanksThereAre(SqliteDb& db) {
-  TRACEDB_ASSIGN(row, db.Prepare("SELECT count(DISTINCT rank), min(rank), max(rank) FROM trace"));
+  TRACEDB_ASSIGN(row, db.Prepare("SELECT count(DISTINCT rank), min(rank), max(rank) FROM _trace"));
   TRACEDB_TRY(row.Step());
   const int64_t count = row.Int(0);
   if (count == 1) return fmt::format("it has rank {}", row.Int(1));
@@ -34,46 +34,10 @@ Result<std::string> RanksThereAre(SqliteDb& db) {
 
 }  // namespace
 
-int64_t CutClock::Aligned(int64_t ts_ns) const {
-  // Whole seconds and the rest alone: the product of all would not fit after some hours.
-  constexpr int64_t kSecond = 1'000'000'000;
-  const int64_t since = ts_ns - origin_ns;
-  const int64_t drift_ns = since / kSecond * drift_ppb + since % kSecond * drift_ppb / kSecond;
-  return ts_ns + offset_ns + drift_ns;
-}
-
-int64_t CutClock::Own(int64_t aligned_ns) const {
-  // Clocks never run backwards: by halves between two bounds around the answer.
-  const int64_t guess = aligned_ns - offset_ns;
-  const int64_t drift = Aligned(guess) - aligned_ns;
-  const int64_t reach = 2 * (drift < 0 ? -drift : drift) + 2;
-  int64_t low = guess - reach;
-  int64_t high = guess + reach;
-  while (low < high) {
-    const int64_t middle = low + (high - low) / 2;
-    if (Aligned(middle) < aligned_ns) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
-}
-
 int64_t TimeInRows(const CutSource& trace, int64_t ts_ns) {
   int64_t ts;
   if (!__builtin_sub_overflow(ts_ns, trace.base_ns, &ts)) return ts;
   return ts_ns < 0 ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int64_t>::max();
-}
-
-Result<CutClocks> ReadClocks(SqliteDb& db) {
-  CutClocks clocks;
-  TRACEDB_ASSIGN(rows, db.Prepare("SELECT rank, offset_ns, drift_ppb, origin_ns FROM clock"));
-  for (;;) {
-    TRACEDB_ASSIGN(any, rows.Step());
-    if (!any) return clocks;
-    clocks[rows.Int(0)] = {rows.Int(1), rows.Int(2), rows.Int(3)};
-  }
 }
 
 Result<RankRanges> ParseRanks(std::string_view text) {
@@ -94,14 +58,14 @@ Result<RankRanges> ParseRanks(std::string_view text) {
 Result<CutSources> CutSources::Read(SqliteDb& db, const std::string& ranks) {
   TRACEDB_ASSIGN(ranges, ParseRanks(ranks));
   CutSources sources;
-  TRACEDB_ASSIGN(clocks, ReadClocks(db));
+  TRACEDB_ASSIGN(clocks, RankClocks::Read(db));
   sources.clocks_ = std::move(clocks);
   TRACEDB_ASSIGN(
       rows,
       db.Prepare(
           "SELECT trace_id, rank, first_row, last_row, ifnull((SELECT base_ns FROM "
-          "track t WHERE t.id BETWEEN first_text AND last_text LIMIT 1), 0), "
-          "ifnull(base_time_ns, 0), start_ns, end_ns, text_hash || ' ' || ingested_at FROM trace "
+          "_track t WHERE t.id BETWEEN first_text AND last_text LIMIT 1), 0), "
+          "ifnull(base_time_ns, 0), start_ns, end_ns, text_hash || ' ' || ingested_at FROM _trace "
           "ORDER BY rank, trace_id"));
   bool any_trace = false;
   for (;;) {
@@ -145,23 +109,17 @@ std::string CutSources::TraceIdList() const {
   return list;
 }
 
-const CutClock& CutSources::ClockOf(int64_t rank) const {
-  static const CutClock kNone;
-  const auto found = clocks_.find(rank);
-  return found == clocks_.end() ? kNone : found->second;
-}
-
 int64_t CutSources::OutputTime(const CutSource& trace, int64_t ts_ns) const {
-  return HasManyRanks() ? ClockOf(trace.rank).Aligned(ts_ns) : ts_ns;
+  return HasManyRanks() ? clocks_.Of(trace.rank).Aligned(ts_ns) : ts_ns;
 }
 
 int64_t CutSources::FromAligned(int64_t aligned_ns) const {
-  return HasManyRanks() ? aligned_ns : ClockOf(traces_.front().rank).Own(aligned_ns);
+  return HasManyRanks() ? aligned_ns : clocks_.Of(traces_.front().rank).Own(aligned_ns);
 }
 
 int64_t CutSources::FromRank(int64_t rank, int64_t ts_ns) const {
   if (!HasManyRanks() && rank == traces_.front().rank) return ts_ns;
-  return FromAligned(ClockOf(rank).Aligned(ts_ns));
+  return FromAligned(clocks_.Of(rank).Aligned(ts_ns));
 }
 
 std::optional<TimeWindow> CutSources::Span() const {
@@ -181,8 +139,8 @@ void CutSources::SetWindow(const TimeWindow& window) {
   for (CutSource& trace : traces_) {
     trace.window = window;
     if (!HasManyRanks()) continue;
-    trace.window->start_ns = ClockOf(trace.rank).Own(window.start_ns);
-    trace.window->end_ns = ClockOf(trace.rank).Own(window.end_ns);
+    trace.window->start_ns = clocks_.Of(trace.rank).Own(window.start_ns);
+    trace.window->end_ns = clocks_.Of(trace.rank).Own(window.end_ns);
   }
 }
 

@@ -10,22 +10,9 @@
 
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
+#include "tracedb/schema/rank_clock.h"
 
 namespace tracedb {
-
-// A rank's clock as the table `clock` has it; without a row there, times are as they are.
-struct CutClock {
-  int64_t offset_ns = 0;
-  int64_t drift_ppb = 0;
-  int64_t origin_ns = 0;
-
-  int64_t Aligned(int64_t ts_ns) const;
-  // The first time of this clock whose aligned one is not before `aligned_ns`.
-  int64_t Own(int64_t aligned_ns) const;
-};
-
-using CutClocks = std::map<int64_t, CutClock>;
-Result<CutClocks> ReadClocks(SqliteDb& db);
 
 // Times in absolute ns: [start_ns, end_ns).
 struct TimeWindow {
@@ -74,10 +61,8 @@ class CutSources {
   void SetWindow(const TimeWindow& window);
 
  private:
-  const CutClock& ClockOf(int64_t rank) const;
-
   std::vector<CutSource> traces_;  // by rank, then as they were ingested
-  CutClocks clocks_;
+  RankClocks clocks_;
   int64_t output_base_ns_ = 0;
 };
 

@@ -52,19 +52,19 @@ std::string IdJson(const std::string& text) {
 }
 
 template <>
-CutLabel RowCache<CutLabel>::Read(const SqliteStatement& select, size_t& bytes) {
-  CutLabel label;
+CutEventName RowCache<CutEventName>::Read(const SqliteStatement& select, size_t& bytes) {
+  CutEventName event_name;
   const std::string name(select.Text(0));
-  label.category = TextIn(select, 1);
-  AppendJsonText(label.name_json, name);
-  if (label.category.has_value()) {
-    AppendJsonText(label.category_json, *label.category);
-    label.gpu_activity = IsGpuCategory(*label.category);
-    label.sync = EqualsInAnyCase(*label.category, "cuda_sync");
+  event_name.category = TextIn(select, 1);
+  AppendJsonText(event_name.name_json, name);
+  if (event_name.category.has_value()) {
+    AppendJsonText(event_name.category_json, *event_name.category);
+    event_name.gpu_activity = IsGpuCategory(*event_name.category);
+    event_name.sync = EqualsInAnyCase(*event_name.category, "cuda_sync");
   }
-  label.step = IsStep(name, label.category.value_or(""));
-  bytes += label.name_json.size() + 2 * label.category_json.size();
-  return label;
+  event_name.step = IsStep(name, event_name.category.value_or(""));
+  bytes += event_name.name_json.size() + 2 * event_name.category_json.size();
+  return event_name;
 }
 
 template <>
@@ -80,22 +80,23 @@ CutTrack RowCache<CutTrack>::Read(const SqliteStatement& select, size_t& bytes) 
 }
 
 template <>
-CutShape RowCache<CutShape>::Read(const SqliteStatement& select, size_t& bytes) {
-  CutShape shape;
-  shape.args = TextIn(select, 0);
-  shape.others = TextIn(select, 1);
-  bytes += (shape.args ? shape.args->size() : 0) + (shape.others ? shape.others->size() : 0);
-  return shape;
+CutArgsText RowCache<CutArgsText>::Read(const SqliteStatement& select, size_t& bytes) {
+  CutArgsText args_text;
+  args_text.args = TextIn(select, 0);
+  args_text.others = TextIn(select, 1);
+  bytes += (args_text.args ? args_text.args->size() : 0) +
+           (args_text.others ? args_text.others->size() : 0);
+  return args_text;
 }
 
 Result<CutTexts> CutTexts::Open(SqliteDb& db) {
-  TRACEDB_ASSIGN(labels,
-                 RowCache<CutLabel>::Open(db, "SELECT name, category FROM label WHERE id = ?1"));
+  TRACEDB_ASSIGN(event_names, RowCache<CutEventName>::Open(
+                                  db, "SELECT name, category FROM _event_name WHERE id = ?1"));
   TRACEDB_ASSIGN(tracks,
-                 RowCache<CutTrack>::Open(db, "SELECT pid, tid, stream FROM track WHERE id = ?1"));
-  TRACEDB_ASSIGN(shapes,
-                 RowCache<CutShape>::Open(db, "SELECT args, others FROM shape WHERE id = ?1"));
-  return CutTexts(std::move(labels), std::move(tracks), std::move(shapes));
+                 RowCache<CutTrack>::Open(db, "SELECT pid, tid, stream FROM _track WHERE id = ?1"));
+  TRACEDB_ASSIGN(args_texts, RowCache<CutArgsText>::Open(
+                                 db, "SELECT args, others FROM _args_text WHERE id = ?1"));
+  return CutTexts(std::move(event_names), std::move(tracks), std::move(args_texts));
 }
 
 }  // namespace tracedb

@@ -1,5 +1,5 @@
-// The texts that events point at (labels, tracks, shapes), read as they are needed and kept while
-// there is room: there may be more of them than fit into memory.
+// The texts that events point at (event_names, tracks, args_texts), read as they are needed and
+// kept while there is room: there may be more of them than fit into memory.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace tracedb {
 
-struct CutLabel {
+struct CutEventName {
   std::string name_json;
   std::optional<std::string> category;
   std::string category_json;
@@ -29,7 +29,7 @@ struct CutTrack {
   std::optional<std::string> stream;
 };
 
-struct CutShape {
+struct CutArgsText {
   std::optional<std::string> args, others;  // with marks
 };
 
@@ -82,17 +82,20 @@ class CutTexts {
  public:
   static Result<CutTexts> Open(SqliteDb& db);
 
-  Result<const CutLabel*> Label(int64_t id) { return labels_.Get(id); }
+  Result<const CutEventName*> EventName(int64_t id) { return event_names_.Get(id); }
   Result<const CutTrack*> Track(int64_t id) { return tracks_.Get(id); }
-  Result<const CutShape*> Shape(int64_t id) { return shapes_.Get(id); }
+  Result<const CutArgsText*> ArgsTextId(int64_t id) { return args_texts_.Get(id); }
 
  private:
-  CutTexts(RowCache<CutLabel> labels, RowCache<CutTrack> tracks, RowCache<CutShape> shapes)
-      : labels_(std::move(labels)), tracks_(std::move(tracks)), shapes_(std::move(shapes)) {}
+  CutTexts(RowCache<CutEventName> event_names, RowCache<CutTrack> tracks,
+           RowCache<CutArgsText> args_texts)
+      : event_names_(std::move(event_names)),
+        tracks_(std::move(tracks)),
+        args_texts_(std::move(args_texts)) {}
 
-  RowCache<CutLabel> labels_;
+  RowCache<CutEventName> event_names_;
   RowCache<CutTrack> tracks_;
-  RowCache<CutShape> shapes_;
+  RowCache<CutArgsText> args_texts_;
 };
 
 // A process or thread as JSON: a number where the text is just how a number is written.

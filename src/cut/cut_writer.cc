@@ -77,9 +77,9 @@ Status CutWriter::ForEachRow(const CutSource& trace, const RowFunction& function
     if (stop_) return Error{ErrorKind::kOutput, "interrupted", ""};
     TRACEDB_ASSIGN(kept, keeps(*row));
     if (!kept) continue;
-    TRACEDB_ASSIGN(label, texts_.Label(row->label));
+    TRACEDB_ASSIGN(event_name, texts_.EventName(row->event_name));
     TRACEDB_ASSIGN(track, texts_.Track(row->track));
-    TRACEDB_ASSIGN(form, event_text_.FormOf(*row, *label, *track));
+    TRACEDB_ASSIGN(form, event_text_.FormOf(*row, *event_name, *track));
     TRACEDB_TRY(function(*row, form));
   }
 }
@@ -95,21 +95,23 @@ Status CutWriter::WriteTrace(const CutSource& trace, int64_t index, OutputStream
 
 Status CutWriter::WriteRow(const CutSource& trace, const CutRow& row, CutEventText::Form form,
                            const IdSpace& ids, OutputStream& output, CutReport& report) {
-  TRACEDB_ASSIGN(label, texts_.Label(row.label));
+  TRACEDB_ASSIGN(event_name, texts_.EventName(row.event_name));
   TRACEDB_ASSIGN(track, texts_.Track(row.track));
-  const CutShape* shape = nullptr;
-  if (row.shape != 0) {
-    TRACEDB_ASSIGN(found, texts_.Shape(row.shape));
-    shape = found;
+  const CutArgsText* args_text = nullptr;
+  if (row.args_text != 0) {
+    TRACEDB_ASSIGN(found, texts_.ArgsTextId(row.args_text));
+    args_text = found;
   }
   std::string pid = track->pid_json;
   if (processes_.has_value()) {
-    if (row.table == RowTable::kMetadata && CutProcesses::Replaces(label->name_json)) return Done{};
+    if (row.table == EventTable::kMetadataEvent && CutProcesses::Replaces(event_name->name_json))
+      return Done{};
     pid = processes_->PidJson(trace.rank, track->pid);
   }
   event_.clear();
-  CutEventText::Append(event_, form, row, *label, *track, shape, pid, TimesOf(trace, row), ids);
-  if (row.table != RowTable::kMetadata) {
+  CutEventText::Append(event_, form, row, *event_name, *track, args_text, pid, TimesOf(trace, row),
+                       ids);
+  if (row.table != EventTable::kMetadataEvent) {
     report.events += CutEventText::EventsOf(form);
     report.slices += IsSliceTable(row.table) ? 1 : 0;
   }
@@ -124,7 +126,7 @@ Status CutWriter::WriteEvent(std::string_view event, OutputStream& output) {
 EventTimes CutWriter::TimesOf(const CutSource& trace, const CutRow& row) const {
   EventTimes times;
   if (!row.ts.has_value()) return times;
-  if (row.table == RowTable::kMetadata) {
+  if (row.table == EventTable::kMetadataEvent) {
     times.ts_ns = Minus(Plus(*row.ts, trace.file_base_ns), sources_.OutputBase());
     return times;
   }

@@ -16,7 +16,7 @@ constexpr unsigned kThreadsMax = 4;
 
 // Rows of a trace never change; that it is the same one is told by what it was read from and when.
 Result<bool> HasTrace(SqliteDb& db, const CutSource& trace) {
-  TRACEDB_ASSIGN(row, db.Prepare("SELECT text_hash || ' ' || ingested_at FROM trace WHERE "
+  TRACEDB_ASSIGN(row, db.Prepare("SELECT text_hash || ' ' || ingested_at FROM _trace WHERE "
                                  "trace_id = ?1 AND first_row = ?2 AND last_row = ?3"));
   TRACEDB_TRY(row.Bind(1, trace.trace_id));
   TRACEDB_TRY(row.Bind(2, trace.first_row));
@@ -46,7 +46,7 @@ std::optional<RowIds> WindowScan::Find(const CutSource& trace) {
   const bool pays = trace.window.has_value() && trace.last_row - trace.first_row >= kRowsMin;
   if (!pays || !OpenConnections()) return std::nullopt;
   std::vector<Piece> pieces;
-  for (const RowTable table : kWindowedTables) {
+  for (const EventTable table : kWindowedTables) {
     for (int64_t row = trace.first_row; row <= trace.last_row; row += kPieceRows) {
       pieces.push_back({table, row, std::min(row + kPieceRows - 1, trace.last_row), {}});
     }
@@ -84,9 +84,9 @@ bool WindowScan::ScanPieces(SqliteDb& db, const CutSource& trace, std::vector<Pi
 }
 
 Status WindowScan::ScanPiece(SqliteDb& db, const CutSource& trace, Piece& piece) {
-  TRACEDB_ASSIGN(rows,
-                 db.Prepare(fmt::format("SELECT s.id FROM {} s WHERE s.id BETWEEN ?1 AND ?2 AND {}",
-                                        RowTableName(piece.table), WindowCondition(piece.table))));
+  TRACEDB_ASSIGN(
+      rows, db.Prepare(fmt::format("SELECT s.id FROM {} s WHERE s.id BETWEEN ?1 AND ?2 AND {}",
+                                   EventTableName(piece.table), WindowCondition(piece.table))));
   TRACEDB_TRY(rows.Bind(1, piece.first_row));
   TRACEDB_TRY(rows.Bind(2, piece.last_row));
   TRACEDB_TRY(rows.Bind(3, TimeInRows(trace, trace.window->start_ns)));

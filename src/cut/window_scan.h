@@ -27,7 +27,7 @@ class WindowScan {
 
  private:
   struct Piece {
-    RowTable table;
+    EventTable table;
     int64_t first_row, last_row;
     std::vector<int64_t> ids;
   };

@@ -25,9 +25,9 @@ BusyTables::BusyTables(int64_t rank, SqliteStatement segment, SqliteStatement de
       stream_(std::move(stream)) {}
 
 Result<BusyTables> BusyTables::Create(SqliteDb& db, int64_t rank) {
-  TRACEDB_ASSIGN(segment, db.Prepare("INSERT INTO busy_segment VALUES (?,?,?,?,?)"));
-  TRACEDB_ASSIGN(device, db.Prepare("INSERT INTO device_use VALUES (?,?,?,?,?,?,?,?,?,?)"));
-  TRACEDB_ASSIGN(stream, db.Prepare("INSERT INTO stream_use VALUES (?,?,?,?,?,?,?,?,?,?)"));
+  TRACEDB_ASSIGN(segment, db.Prepare("INSERT INTO _busy_segment VALUES (?,?,?,?,?)"));
+  TRACEDB_ASSIGN(device, db.Prepare("INSERT INTO _device_use VALUES (?,?,?,?,?,?,?,?,?,?)"));
+  TRACEDB_ASSIGN(stream, db.Prepare("INSERT INTO _stream_use VALUES (?,?,?,?,?,?,?,?,?,?)"));
   return BusyTables(rank, std::move(segment), std::move(device), std::move(stream));
 }
 

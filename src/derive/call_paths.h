@@ -15,12 +15,12 @@ namespace tracedb {
 using PathId = uint32_t;
 
 struct PathNode {
-  int64_t label = 0;
-  int64_t shape = 0;  // of an operator's args
+  int64_t event_name = 0;
+  int64_t args_text = 0;  // of an operator's args
   PathId parent = 0;
   PathId op = 0;  // the nearest operator upwards, itself included
   HostKind kind = HostKind::kOperator;
-  bool recursive = false;  // something above has its label
+  bool recursive = false;  // something above has its event_name
 };
 
 class CallPaths {
@@ -31,12 +31,12 @@ class CallPaths {
   static constexpr size_t kBytesEach = sizeof(PathNode) + 4 * sizeof(PathId);
 
   // The node for this below `parent`. When there is no room for a new one, `parent` itself.
-  PathId Child(PathId parent, HostKind kind, int64_t label, int64_t shape);
+  PathId Child(PathId parent, HostKind kind, int64_t event_name, int64_t args_text);
 
   const PathNode& node(PathId id) const { return nodes_[id]; }
   size_t count() const { return nodes_.size() - 1; }
-  // True when `label` is on the path.
-  bool IsOn(PathId path, int64_t label) const;
+  // True when `event_name` is on the path.
+  bool IsOn(PathId path, int64_t event_name) const;
 
  private:
   size_t nodes_max_;

@@ -1,11 +1,12 @@
 // Busy time of a rank through SQLite: for any number of activities, streams and traces, in the
 // memory of SQLite's sorter. A trace that fits in memory takes the way of derive_fresh.cc.
 
+#include "tracedb/derive/derive_busy.h"
+
 #include <optional>
 #include <string>
 
 #include "derive/busy_tables.h"
-#include "tracedb/derive/derive_tables.h"
 
 namespace tracedb {
 namespace {
@@ -15,8 +16,8 @@ constexpr size_t kSegmentsAtATime = 4096;
 // The rank's activities with a duration; negative ones add nothing, nor do those without timing.
 Result<SqliteStatement> Activities(SqliteDb& db, int64_t rank, const std::string& order) {
   TRACEDB_ASSIGN(rows, db.Prepare("SELECT t.device, t.stream, g.kind, g.ts + t.base_ns AS ts_ns, "
-                                  "g.dur FROM gpu_slice g CROSS JOIN track t ON t.id = g.track "
-                                  "CROSS JOIN trace r ON r.trace_id = t.trace_id "
+                                  "g.dur FROM _gpu_slice g CROSS JOIN _track t ON t.id = g.track "
+                                  "CROSS JOIN _trace r ON r.trace_id = t.trace_id "
                                   "WHERE t.rank = ?1 AND g.dur >= 0 AND NOT (g.dur = 0 AND "
                                   "g.ts + t.base_ns = ifnull(r.base_time_ns, 0)) ORDER BY " +
                                   order));
@@ -77,20 +78,8 @@ Status DeriveStreams(SqliteDb& db, int64_t rank, BusyTables& tables) {
 
 }  // namespace
 
-Status StoreFreshUse(SqliteDb& db, int64_t rank, const FreshUse& use) {
-  TRACEDB_ASSIGN(tables, BusyTables::Create(db, rank));
-  for (const FreshUse::Device& device : use.devices) {
-    if (device.use.any()) TRACEDB_TRY(tables.Device(device.device, device.use));
-  }
-  for (const FreshUse::Stream& stream : use.streams) {
-    if (stream.use.activities() == 0) continue;
-    TRACEDB_TRY(tables.Stream(stream.device, stream.stream, stream.use));
-  }
-  return Done{};
-}
-
 Status DeriveBusy(SqliteDb& db, int64_t rank) {
-  for (const char* table : {"busy_segment", "device_use", "stream_use"}) {
+  for (const char* table : {"_busy_segment", "_device_use", "_stream_use"}) {
     TRACEDB_TRY(
         db.Execute("DELETE FROM " + std::string(table) + " WHERE rank = " + std::to_string(rank)));
   }

@@ -1,6 +1,8 @@
+#include "tracedb/derive/derive_collectives.h"
+
+#include <algorithm>
 #include <string>
 
-#include "tracedb/derive/derive_tables.h"
 #include "tracedb/memory/text_dictionary.h"
 
 namespace tracedb {
@@ -37,7 +39,7 @@ Status StoreGroup(SqliteDb& db, const HeaderGroup& group) {
   if (group.ranks.empty()) return Done{};
   TRACEDB_ASSIGN(
       insert,
-      db.Prepare(std::string("INSERT INTO main.process_group VALUES (?1, ?2, ?3, ?4, ?5) ") +
+      db.Prepare(std::string("INSERT INTO main._process_group VALUES (?1, ?2, ?3, ?4, ?5) ") +
                  kAddNamesSql));
   TRACEDB_TRY(insert.Bind(1, GroupId(group.ranks)));
   TRACEDB_TRY(insert.Bind(2, std::string_view(group.name)));
@@ -65,12 +67,11 @@ Status DeriveGroups(SqliteDb& db, int64_t trace_id, const std::vector<HeaderGrou
   }
   // Where a kernel's own list of ranks is missing or shortened, the header's group of that name
   // has it.
-  TRACEDB_ASSIGN(
-      complete,
-      db.Prepare(
-          "UPDATE shape SET group_ranks = ?1 WHERE group_name = ?2 AND group_ranks IS NULL AND "
-          "id BETWEEN (SELECT first_text FROM trace WHERE trace_id = ?3) AND "
-          "(SELECT last_text FROM trace WHERE trace_id = ?3)"));
+  TRACEDB_ASSIGN(complete,
+                 db.Prepare("UPDATE _args_text SET group_ranks = ?1 WHERE group_name = ?2 AND "
+                            "group_ranks IS NULL AND "
+                            "id BETWEEN (SELECT first_text FROM _trace WHERE trace_id = ?3) AND "
+                            "(SELECT last_text FROM _trace WHERE trace_id = ?3)"));
   for (const HeaderGroup& group : groups) {
     if (group.ranks.empty()) continue;
     TRACEDB_TRY(complete.Bind(1, std::string_view(group.ranks)));
@@ -83,9 +84,9 @@ Status DeriveGroups(SqliteDb& db, int64_t trace_id, const std::vector<HeaderGrou
   TRACEDB_ASSIGN(
       met, db.Prepare(
                "SELECT DISTINCT ifnull(group_name, ''), ifnull(group_description, ''), group_ranks "
-               "FROM shape WHERE group_ranks IS NOT NULL AND "
-               "id BETWEEN (SELECT first_text FROM trace WHERE trace_id = ?1) AND "
-               "(SELECT last_text FROM trace WHERE trace_id = ?1) ORDER BY 1, 2, 3"));
+               "FROM _args_text WHERE group_ranks IS NOT NULL AND "
+               "id BETWEEN (SELECT first_text FROM _trace WHERE trace_id = ?1) AND "
+               "(SELECT last_text FROM _trace WHERE trace_id = ?1) ORDER BY 1, 2, 3"));
   TRACEDB_TRY(met.Bind(1, trace_id));
   std::vector<HeaderGroup> found;
   for (;;) {
@@ -99,19 +100,34 @@ Status DeriveGroups(SqliteDb& db, int64_t trace_id, const std::vector<HeaderGrou
   return Done{};
 }
 
+Result<ArgsParallelism> ReadArgsParallelism(SqliteDb& db) {
+  ArgsParallelism found;
+  TRACEDB_ASSIGN(rows,
+                 db.Prepare("SELECT a.id, p.parallelism FROM _args_text a JOIN process_groups p "
+                            "ON p.ranks = a.group_ranks"));
+  for (;;) {
+    TRACEDB_ASSIGN(row, rows.Step());
+    if (!row) return found;
+    const auto name = std::find(kParallelismNames.begin(), kParallelismNames.end(), rows.Text(1));
+    if (name == kParallelismNames.end()) continue;
+    found.emplace(rows.Int(0), static_cast<Parallelism>(name - kParallelismNames.begin()));
+  }
+}
+
 Status MergeGroups(SqliteDb& db) {
-  return db.Execute(std::string("INSERT INTO main.process_group SELECT * FROM "
-                                "fresh.process_group WHERE true ") +
+  return db.Execute(std::string("INSERT INTO main._process_group SELECT * FROM "
+                                "fresh._process_group WHERE true ") +
                     kAddNamesSql);
 }
 
-Status RemakeGroups(SqliteDb& db) {
-  TRACEDB_TRY(db.Execute("DELETE FROM main.process_group"));
-  TRACEDB_ASSIGN(traces, db.Prepare("SELECT trace_id, header FROM main.trace ORDER BY trace_id"));
+Status RemakeGroups(SqliteDb& db,
+                    const std::function<std::vector<HeaderGroup>(std::string_view)>& groups_of) {
+  TRACEDB_TRY(db.Execute("DELETE FROM main._process_group"));
+  TRACEDB_ASSIGN(traces, db.Prepare("SELECT trace_id, header FROM main._trace ORDER BY trace_id"));
   for (;;) {
     TRACEDB_ASSIGN(row, traces.Step());
     if (!row) return Done{};
-    TRACEDB_TRY(DeriveGroups(db, traces.Int(0), GroupsOfStoredHeader(traces.Text(1))));
+    TRACEDB_TRY(DeriveGroups(db, traces.Int(0), groups_of(traces.Text(1))));
   }
 }
 
@@ -129,7 +145,7 @@ std::string FactsSql() {
          ", ifnull(a.group_size, p.size) <= 2, "
          "  iif(lower(a.collective) = 'recv', a.src_rank, NULL), "
          "  iif(lower(a.collective) = 'send', a.dst_rank, NULL) "
-         "FROM shape a LEFT JOIN process_group p "
+         "FROM _args_text a LEFT JOIN _process_group p "
          "  ON p.ranks = a.group_ranks AND a.collective IS NOT NULL";
 }
 
@@ -139,9 +155,9 @@ std::string ItemsSql(const std::string& of_rank) {
   return "CREATE TEMP TABLE collective_item (id INTEGER PRIMARY KEY, fact INTEGER, "
          "  group_id INTEGER, pair TEXT, seq INTEGER, ts_ns INTEGER);"
          "INSERT INTO collective_item "
-         "SELECT g.id, g.shape, a.group_id, NULL, g.collective_seq, g.ts + t.base_ns "
-         "FROM gpu_slice g CROSS JOIN track t ON t.id = g.track "
-         "  LEFT JOIN collective_fact a ON a.id = g.shape "
+         "SELECT g.id, g.args_text, a.group_id, NULL, g.collective_seq, g.ts + t.base_ns "
+         "FROM _gpu_slice g CROSS JOIN _track t ON t.id = g.track "
+         "  LEFT JOIN collective_fact a ON a.id = g.args_text "
          "WHERE g.kind = 1 AND t.rank = " +
          of_rank;
 }
@@ -152,15 +168,15 @@ std::string CoalescedSql(const std::string& of_rank) {
   return "CREATE TEMP TABLE collective_op (trace_id INTEGER, external_id INTEGER, fact INTEGER, "
          "  group_id INTEGER, seq INTEGER, PRIMARY KEY (trace_id, external_id)) WITHOUT ROWID;"
          "INSERT OR IGNORE INTO collective_op "
-         "SELECT t.trace_id, s.external_id, s.shape, a.group_id, s.collective_seq "
-         "FROM cpu_slice s CROSS JOIN track t ON t.id = s.track "
-         "  CROSS JOIN collective_fact a ON a.id = s.shape "
-         "WHERE s.label IN (SELECT id FROM label WHERE name = 'record_param_comms') "
+         "SELECT t.trace_id, s.external_id, s.args_text, a.group_id, s.collective_seq "
+         "FROM _cpu_slice s CROSS JOIN _track t ON t.id = s.track "
+         "  CROSS JOIN collective_fact a ON a.id = s.args_text "
+         "WHERE s.event_name IN (SELECT id FROM _event_name WHERE name = 'record_param_comms') "
          "  AND t.rank = " +
          of_rank +
          "  AND s.external_id IS NOT NULL AND a.group_id IS NOT NULL ORDER BY s.id;"
          "UPDATE collective_item AS i SET (fact, group_id, seq) = (o.fact, o.group_id, o.seq) "
-         "FROM gpu_slice g CROSS JOIN track t ON t.id = g.track CROSS JOIN collective_op o "
+         "FROM _gpu_slice g CROSS JOIN _track t ON t.id = g.track CROSS JOIN collective_op o "
          "  ON o.trace_id = t.trace_id AND o.external_id = g.external_id "
          "WHERE i.group_id IS NULL AND g.id = i.id;"
          "DROP TABLE collective_op";
@@ -193,7 +209,7 @@ constexpr const char* kOfSeqSql =
     "WHERE n.id = collective_ordinal.id AND n.n > 1";
 
 constexpr const char* kPartsSql =
-    "INSERT INTO collective_part "
+    "INSERT INTO _collective_part "
     "SELECT i.id, t.rank, t.trace_id, i.group_id, iif(i.group_id IS NULL, NULL, o.ordinal), "
     "  i.seq, a.collective, a.dtype, a.in_bytes, a.out_bytes, i.ts_ns, g.dur, "
     "  coalesce(a.dst_rank, a.src_rank), k.step, k.launch_ts_ns, "
@@ -202,20 +218,20 @@ constexpr const char* kPartsSql =
     "FROM (SELECT c.*, c.seq IS NOT NULL AND (c.pair IS NULL OR f.of_two) AS by_seq "
     "    FROM collective_item c LEFT JOIN collective_fact f ON f.id = c.fact) i "
     "  CROSS JOIN collective_ordinal o ON o.id = i.id "
-    "  CROSS JOIN gpu_slice g ON g.id = i.id CROSS JOIN track t ON t.id = g.track "
-    "  LEFT JOIN collective_fact a ON a.id = i.fact LEFT JOIN launch k ON k.id = i.id "
+    "  CROSS JOIN _gpu_slice g ON g.id = i.id CROSS JOIN _track t ON t.id = g.track "
+    "  LEFT JOIN collective_fact a ON a.id = i.fact LEFT JOIN _launch k ON k.id = i.id "
     "ORDER BY i.id";
 
 }  // namespace
 
 Status DeriveCollectives(SqliteDb& db, int64_t rank) {
   const std::string of_rank = std::to_string(rank);
-  TRACEDB_TRY(db.Execute("DELETE FROM collective_part WHERE rank = " + of_rank));
+  TRACEDB_TRY(db.Execute("DELETE FROM _collective_part WHERE rank = " + of_rank));
   TRACEDB_TRY(db.Execute(FactsSql()));
   TRACEDB_TRY(db.Execute(ItemsSql(of_rank)));
   // What follows costs a pass or a sort each: only where there is something for it.
   TRACEDB_ASSIGN(coalesced, db.Integer("SELECT EXISTS (SELECT 1 FROM collective_item i JOIN "
-                                       "gpu_slice g ON g.id = i.id WHERE i.group_id IS NULL "
+                                       "_gpu_slice g ON g.id = i.id WHERE i.group_id IS NULL "
                                        "AND g.external_id IS NOT NULL)"));
   if (coalesced != 0) TRACEDB_TRY(db.Execute(CoalescedSql(of_rank)));
   TRACEDB_ASSIGN(pairs, db.Integer("SELECT EXISTS (SELECT 1 FROM collective_fact WHERE "

@@ -1,4 +1,4 @@
-#include "tracedb/derive/derive_host.h"
+#include "derive/derive_host.h"
 
 #include <algorithm>
 #include <array>
@@ -11,8 +11,8 @@ namespace {
 constexpr size_t kPendingMax = 16384;
 
 // Shares of `bytes_max`, together less than all of it.
-HostNest::Limits NestLimits(size_t bytes_max) {
-  HostNest::Limits limits;
+CallNesting::Limits NestLimits(size_t bytes_max) {
+  CallNesting::Limits limits;
   limits.paths_max = bytes_max / 4 / CallPaths::kBytesEach;
   limits.recent = std::bit_floor(bytes_max / 10 / RecentPaths::kBytesEach);
   return limits;
@@ -53,7 +53,7 @@ HostDerivation::HostDerivation(StepFinder steps, int64_t base_ns, size_t bytes_m
 
 Status HostDerivation::ReadSlices(const HostSlices& slices, LaunchCalls& calls) {
   HostSlices::Reader reader(slices);
-  const HostNest::TakeCall take = [&calls](const LaunchCall& call) { return calls.Add(call); };
+  const CallNesting::TakeCall take = [&calls](const LaunchCall& call) { return calls.Add(call); };
   HostSlice slice;
   while (reader.Next(slice)) TRACEDB_TRY(nest_.Add(slice, take));
   TRACEDB_TRY(reader.status());
@@ -74,9 +74,9 @@ LaunchPath HostDerivation::PathOf(const GpuActivity& activity, const LaunchCall&
 void HostDerivation::Count(const GpuActivity& activity, const LaunchPath& path,
                            const StepNumber& step) {
   const int64_t gpu_ns = activity.has_dur ? std::max<int64_t>(activity.dur, 0) : 0;
-  const int64_t op = paths_.node(paths_.node(path.path).op).label;
-  const int64_t forward_op = paths_.node(paths_.node(path.forward).op).label;
-  KernelSums& sums = kernel_uses_[kernel_uses_.Find({step, op, forward_op, activity.label})];
+  const int64_t op = paths_.node(paths_.node(path.path).op).event_name;
+  const int64_t forward_op = paths_.node(paths_.node(path.forward).op).event_name;
+  KernelSums& sums = kernel_uses_[kernel_uses_.Find({step, op, forward_op, activity.event_name})];
   ++sums.activities;
   AddTime(sums.gpu_ns, gpu_ns);
   if (path.path == 0 && path.forward == 0) return;
@@ -97,7 +97,7 @@ void HostDerivation::CountPending() {
 void HostDerivation::CountFor(const LaunchPath& path, const Pending& pending) {
   std::array<bool, kHostKinds> has_self{};
   const auto use_of = [this](const PathNode& node) -> HostSums& {
-    return host_uses_[host_uses_.Find({pending_step_, node.kind, node.label, node.shape})];
+    return host_uses_[host_uses_.Find({pending_step_, node.kind, node.event_name, node.args_text})];
   };
   for (PathId at = path.path; at != 0; at = paths_.node(at).parent) {
     const PathNode& node = paths_.node(at);
@@ -115,7 +115,7 @@ void HostDerivation::CountFor(const LaunchPath& path, const Pending& pending) {
     bool& self = has_self[static_cast<size_t>(node.kind)];
     const bool first = !self;
     self = true;
-    if (paths_.IsOn(path.path, node.label)) continue;  // it has all of it already
+    if (paths_.IsOn(path.path, node.event_name)) continue;  // it has all of it already
     HostSums& sums = use_of(node);
     if (first) AddTime(sums.self_backward_gpu_ns, pending.gpu_ns);
     if (!node.recursive) AddTime(sums.backward_gpu_ns, pending.gpu_ns);
@@ -123,11 +123,12 @@ void HostDerivation::CountFor(const LaunchPath& path, const Pending& pending) {
 }
 
 Parallelism HostDerivation::ParallelismOf(const GpuActivity& activity, const LaunchPath& path,
-                                          const GroupShapes& groups) const {
-  if (const auto own = groups.find(activity.shape); own != groups.end()) return own->second;
+                                          const ArgsParallelism& parallelism) const {
+  if (const auto own = parallelism.find(activity.args_text); own != parallelism.end())
+    return own->second;
   for (PathId at = path.path; at != 0; at = paths_.node(at).parent) {
-    const auto found = groups.find(paths_.node(at).shape);
-    if (found != groups.end()) return found->second;
+    const auto found = parallelism.find(paths_.node(at).args_text);
+    if (found != parallelism.end()) return found->second;
   }
   return Parallelism::kOther;
 }
@@ -141,32 +142,32 @@ Status HostDerivation::Store(SqliteDb& db, int64_t trace_id, int64_t first_path)
 }
 
 Status HostDerivation::StorePaths(SqliteDb& db, int64_t trace_id, int64_t first_path) const {
-  TRACEDB_ASSIGN(insert, db.Prepare("INSERT INTO call_path VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"));
+  TRACEDB_ASSIGN(insert, db.Prepare("INSERT INTO _call_path VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"));
   for (PathId id = 1; id <= paths_.count(); ++id) {
     const PathNode& node = paths_.node(id);
     TRACEDB_TRY(insert.Bind(1, first_path + id - 1));
     TRACEDB_TRY(insert.Bind(2, trace_id));
     TRACEDB_TRY(BindId(insert, 3, node.parent != 0 ? first_path + node.parent - 1 : 0));
     TRACEDB_TRY(insert.Bind(4, static_cast<int64_t>(node.kind)));
-    TRACEDB_TRY(insert.Bind(5, node.label));
-    TRACEDB_TRY(BindId(insert, 6, node.shape));
-    TRACEDB_TRY(BindId(insert, 7, paths_.node(node.op).label));
+    TRACEDB_TRY(insert.Bind(5, node.event_name));
+    TRACEDB_TRY(BindId(insert, 6, node.args_text));
+    TRACEDB_TRY(BindId(insert, 7, paths_.node(node.op).event_name));
     TRACEDB_TRY(Insert(insert));
   }
   return Done{};
 }
 
 Status HostDerivation::StoreHostUse(SqliteDb& db, int64_t trace_id) {
-  TRACEDB_ASSIGN(insert, db.Prepare("INSERT INTO host_use VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
+  TRACEDB_ASSIGN(insert, db.Prepare("INSERT INTO _host_use VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
                                     "?9, ?10, ?11, ?12, ?13)"));
   for (const HostUse::Row& row : host_uses_.Sorted()) {
     if (row.sums == HostSums{}) continue;  // it was on a path in this step, for others of its name
     TRACEDB_TRY(insert.Bind(1, trace_id));
     TRACEDB_TRY(BindStep(insert, 2, row.key.step));
-    TRACEDB_TRY(row.key.label != 0 ? insert.Bind(3, static_cast<int64_t>(row.key.kind))
-                                   : insert.BindNull(3));
-    TRACEDB_TRY(BindId(insert, 4, row.key.label));
-    TRACEDB_TRY(BindId(insert, 5, row.key.shape));
+    TRACEDB_TRY(row.key.event_name != 0 ? insert.Bind(3, static_cast<int64_t>(row.key.kind))
+                                        : insert.BindNull(3));
+    TRACEDB_TRY(BindId(insert, 4, row.key.event_name));
+    TRACEDB_TRY(BindId(insert, 5, row.key.args_text));
     int parameter = 5;
     const HostSums& sums = row.sums;
     for (const int64_t value :
@@ -180,7 +181,7 @@ Status HostDerivation::StoreHostUse(SqliteDb& db, int64_t trace_id) {
 }
 
 Status HostDerivation::StoreKernelUse(SqliteDb& db, int64_t trace_id) {
-  TRACEDB_ASSIGN(insert, db.Prepare("INSERT INTO kernel_use VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"));
+  TRACEDB_ASSIGN(insert, db.Prepare("INSERT INTO _kernel_use VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"));
   for (const KernelUse::Row& row : kernel_uses_.Sorted()) {
     TRACEDB_TRY(insert.Bind(1, trace_id));
     TRACEDB_TRY(BindStep(insert, 2, row.key.step));
@@ -196,11 +197,11 @@ Status HostDerivation::StoreKernelUse(SqliteDb& db, int64_t trace_id) {
 
 Status HostDerivation::StoreSyncUse(SqliteDb& db, int64_t trace_id, int64_t first_path) {
   TRACEDB_ASSIGN(insert,
-                 db.Prepare("INSERT INTO sync_use VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"));
+                 db.Prepare("INSERT INTO _sync_use VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"));
   for (const SyncUse::Row& row : syncs_.uses().Sorted()) {
     TRACEDB_TRY(insert.Bind(1, trace_id));
     TRACEDB_TRY(BindStep(insert, 2, row.key.step));
-    TRACEDB_TRY(BindId(insert, 3, row.key.label));
+    TRACEDB_TRY(BindId(insert, 3, row.key.event_name));
     TRACEDB_TRY(BindId(insert, 4, row.key.path != 0 ? first_path + row.key.path - 1 : 0));
     TRACEDB_TRY(insert.Bind(5, row.sums.calls));
     TRACEDB_TRY(insert.Bind(6, row.sums.total_ns));

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "tracedb/schema/event_category.h"
+#include "tracedb/schema/event_tables.h"
 
 namespace tracedb {
 namespace {
 
 // The number's parts, from its last bit: thread, whether the launch is known, parallelism, delay.
-constexpr int kThreadBits = 13;  // HostNest numbers fewer
+constexpr int kThreadBits = 13;  // CallNesting numbers fewer
 constexpr int kKnownBit = kThreadBits;
 constexpr int kParallelismAt = kKnownBit + 1;
 constexpr int kDelayAt = kParallelismAt + 3;
@@ -91,7 +91,7 @@ Status LaunchDerivation::Write(RowStore& rows, size_t table, const GpuActivity& 
   if (known) facts.delay_ns = activity.ts - call.ts;
   facts.thread = call.thread;
   if (activity.kind == static_cast<int>(GpuKind::kCommunication)) {
-    facts.parallelism = host_->ParallelismOf(activity, path, input_.groups);
+    facts.parallelism = host_->ParallelismOf(activity, path, input_.parallelism);
   }
   TRACEDB_TRY(facts_.Add({static_cast<int64_t>(facts.Packed())}));
   if (!known && !step.has_value() && path.path == 0) return Done{};

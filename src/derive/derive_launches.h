@@ -7,15 +7,15 @@
 #include <memory>
 #include <optional>
 
-#include "tracedb/derive/derive_host.h"
-#include "tracedb/derive/gpu_activities.h"
-#include "tracedb/derive/host_slices.h"
+#include "derive/derive_host.h"
 #include "derive/launch_table.h"
-#include "tracedb/memory/packed_rows.h"
 #include "derive/step_finder.h"
 #include "derive/step_partition.h"
 #include "tracedb/base/result.h"
+#include "tracedb/derive/gpu_activities.h"
+#include "tracedb/derive/host_slices.h"
 #include "tracedb/memory/load_limits.h"
+#include "tracedb/memory/packed_rows.h"
 #include "tracedb/pages/record_encoder.h"
 #include "tracedb/pages/row_store.h"
 
@@ -36,7 +36,7 @@ class LaunchDerivation {
   struct Input {
     const GpuActivities& activities;
     const HostSlices& host_slices;
-    const GroupShapes& groups;
+    const ArgsParallelism& parallelism;
     int64_t base_ns;     // what to add to a row's ts
     int64_t first_path;  // the id of its first row in call_path
   };

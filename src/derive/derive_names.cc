@@ -1,6 +1,6 @@
-#include <string>
+#include "tracedb/derive/derive_names.h"
 
-#include "tracedb/derive/derive_tables.h"
+#include <string>
 
 namespace tracedb {
 namespace {
@@ -9,8 +9,9 @@ namespace {
 std::string NamedSql(const std::string& event, const std::string& key, const std::string& trace) {
   return "SELECT t.pid, t.tid, json_extract(a.args, '$." + key +
          "') AS value, max(m.id) "
-         "FROM metadata_event m JOIN track t ON t.id = m.track JOIN label l ON l.id = m.label "
-         "JOIN shape a ON a.id = m.shape "
+         "FROM _metadata_event m JOIN _track t ON t.id = m.track JOIN _event_name l ON l.id = "
+         "m.event_name "
+         "JOIN _args_text a ON a.id = m.args_text "
          "WHERE l.name = '" +
          event + "' AND json_valid(a.args) AND t.trace_id = " + trace + " ";
 }
@@ -20,9 +21,9 @@ std::string NamedSql(const std::string& event, const std::string& key, const std
 Status DeriveNames(SqliteDb& db, int64_t trace_id) {
   const std::string trace = std::to_string(trace_id);
   // Of several names for one process or thread the last one in the file counts.
-  TRACEDB_TRY(db.Execute("INSERT INTO process SELECT " + trace +
+  TRACEDB_TRY(db.Execute("INSERT INTO _process SELECT " + trace +
                          ", t.rank, t.pid, n.value, s.value, l.value "
-                         "FROM (SELECT DISTINCT pid, rank FROM track WHERE trace_id = " +
+                         "FROM (SELECT DISTINCT pid, rank FROM _track WHERE trace_id = " +
                          trace +
                          ") t "
                          "LEFT JOIN (" +
@@ -35,9 +36,9 @@ Status DeriveNames(SqliteDb& db, int64_t trace_id) {
                          NamedSql("process_labels", "labels", trace) +
                          "GROUP BY t.pid) l USING (pid) "
                          "ORDER BY t.pid"));
-  return db.Execute("INSERT INTO thread SELECT " + trace +
+  return db.Execute("INSERT INTO _thread SELECT " + trace +
                     ", t.rank, t.pid, t.tid, n.value, s.value "
-                    "FROM (SELECT DISTINCT pid, tid, rank FROM track WHERE trace_id = " +
+                    "FROM (SELECT DISTINCT pid, tid, rank FROM _track WHERE trace_id = " +
                     trace +
                     ") t "
                     "LEFT JOIN (" +

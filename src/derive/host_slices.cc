@@ -5,8 +5,8 @@
 namespace tracedb {
 namespace {
 
-// Two kinds share a table of rows; which it is goes to the label's last bit.
-int64_t Marked(int64_t label, bool mark) { return label * 2 + (mark ? 1 : 0); }
+// Two kinds share a table of rows; which it is goes to the event_name's last bit.
+int64_t Marked(int64_t event_name, bool mark) { return event_name * 2 + (mark ? 1 : 0); }
 
 // Absent values: their own neighbour in most traces is one more than the last, so 0 costs no more
 // than any other; a bit of `flags` says which are there.
@@ -44,21 +44,22 @@ Status HostSlices::Add(const HostSlice& slice) {
       const int64_t flags = Flags(slice.external_id.has_value(), slice.sequence.has_value());
       return operators_.Add(
           {slice.ts, slice.dur, slice.id, slice.track,
-           Marked(slice.label, slice.kind == HostKind::kAnnotation), slice.shape, external_id,
-           slice.sequence.value_or(0),
+           Marked(slice.event_name, slice.kind == HostKind::kAnnotation), slice.args_text,
+           external_id, slice.sequence.value_or(0),
            static_cast<int64_t>(static_cast<uint64_t>(slice.forward_thread) << 2) | flags});
     }
     case HostKind::kFunction:
     case HostKind::kModule:
       return functions_.Add({slice.ts, slice.dur, slice.id, slice.track,
-                             Marked(slice.label, slice.kind == HostKind::kModule)});
+                             Marked(slice.event_name, slice.kind == HostKind::kModule)});
     case HostKind::kCall:
       break;
   }
   const int64_t flags = Flags(slice.external_id.has_value(), slice.correlation.has_value()) |
                         (slice.waits ? kWaits : 0);
-  return calls_.Add({slice.ts, slice.dur, slice.id, slice.track, slice.label << kFlagBits | flags,
-                     slice.correlation.value_or(0), external_id});
+  return calls_.Add({slice.ts, slice.dur, slice.id, slice.track,
+                     slice.event_name << kFlagBits | flags, slice.correlation.value_or(0),
+                     external_id});
 }
 
 Status HostSlices::Finish() {
@@ -74,9 +75,9 @@ bool HostSlices::Reader::Next(HostSlice& slice) {
   if (op != nullptr && (function == nullptr || Place(*op) < Place(*function)) &&
       (call == nullptr || Place(*op) < Place(*call))) {
     ReadCommon(*op, slice);
-    slice.label = (*op)[4] >> 1;
+    slice.event_name = (*op)[4] >> 1;
     slice.kind = ((*op)[4] & 1) != 0 ? HostKind::kAnnotation : HostKind::kOperator;
-    slice.shape = (*op)[5];
+    slice.args_text = (*op)[5];
     slice.external_id = ValueIf((*op)[8], kHasExternalId, (*op)[6]);
     slice.sequence = ValueIf((*op)[8], kHasOther, (*op)[7]);
     slice.forward_thread = (*op)[8] >> 2;
@@ -85,14 +86,14 @@ bool HostSlices::Reader::Next(HostSlice& slice) {
   }
   if (function != nullptr && (call == nullptr || Place(*function) < Place(*call))) {
     ReadCommon(*function, slice);
-    slice.label = (*function)[4] >> 1;
+    slice.event_name = (*function)[4] >> 1;
     slice.kind = ((*function)[4] & 1) != 0 ? HostKind::kModule : HostKind::kFunction;
     functions_.Next();
     return true;
   }
   if (call == nullptr) return false;
   ReadCommon(*call, slice);
-  slice.label = (*call)[4] >> kFlagBits;
+  slice.event_name = (*call)[4] >> kFlagBits;
   slice.waits = ((*call)[4] & kWaits) != 0;
   slice.kind = HostKind::kCall;
   slice.correlation = ValueIf((*call)[4], kHasOther, (*call)[5]);
@@ -105,6 +106,12 @@ Status HostSlices::Reader::status() const {
   TRACEDB_TRY(operators_.status());
   TRACEDB_TRY(functions_.status());
   return calls_.status();
+}
+
+bool WaitsForGpu(std::string_view name) {
+  const auto has = [name](std::string_view part) { return name.find(part) != name.npos; };
+  if (!name.starts_with("cu") && !name.starts_with("hip")) return false;
+  return has("Synchronize") || ((has("Memcpy") || has("Memset")) && !has("Async"));
 }
 
 }  // namespace tracedb

@@ -83,16 +83,16 @@ class SumTable {
 struct HostKey {
   StepNumber step;
   HostKind kind = HostKind::kOperator;
-  int64_t label = 0;  // 0: of all that had no room
-  int64_t shape = 0;
+  int64_t event_name = 0;  // 0: of all that had no room
+  int64_t args_text = 0;
 
   auto operator<=>(const HostKey&) const = default;
   uint64_t Hash() const {
-    return HashNumbers(label * 8 + static_cast<int64_t>(kind), shape, step.value_or(-1));
+    return HashNumbers(event_name * 8 + static_cast<int64_t>(kind), args_text, step.value_or(-1));
   }
 };
 
-// table_schema.sql says what each means.
+// tables.sql says what each means.
 struct HostSums {
   int64_t calls = 0;
   int64_t total_ns = 0;
@@ -110,9 +110,9 @@ using HostUse = SumTable<HostKey, HostSums>;
 
 struct KernelKey {
   StepNumber step;
-  int64_t op = 0;          // label; 0: none
-  int64_t forward_op = 0;  // label; 0: none
-  int64_t kernel = 0;      // label
+  int64_t op = 0;          // event_name; 0: none
+  int64_t forward_op = 0;  // event_name; 0: none
+  int64_t kernel = 0;      // event_name
 
   auto operator<=>(const KernelKey&) const = default;
   uint64_t Hash() const { return HashNumbers(op, forward_op, kernel * 31 + step.value_or(-1)); }

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "derive/call_paths.h"
-#include "tracedb/memory/packed_rows.h"
 #include "tracedb/base/result.h"
+#include "tracedb/memory/packed_rows.h"
 
 namespace tracedb {
 

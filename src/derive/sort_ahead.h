@@ -8,9 +8,9 @@
 #include <thread>
 #include <vector>
 
-#include "tracedb/derive/gpu_activities.h"
 #include "tracedb/base/bounded_queue.h"
 #include "tracedb/base/result.h"
+#include "tracedb/derive/gpu_activities.h"
 
 namespace tracedb {
 

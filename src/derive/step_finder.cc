@@ -9,7 +9,7 @@ Result<StepFinder> StepFinder::Read(SqliteDb& db, int64_t base_ns) {
   // A capture has a handful of steps; a hostile file may have millions.
   constexpr int64_t kStepsMax = 200'000;
   StepFinder finder;
-  TRACEDB_ASSIGN(rows, db.Prepare("SELECT ts + ?1, dur, step FROM step WHERE dur > 0 "
+  TRACEDB_ASSIGN(rows, db.Prepare("SELECT ts + ?1, dur, step FROM _step WHERE dur > 0 "
                                   "ORDER BY ts LIMIT ?2"));
   TRACEDB_TRY(rows.Bind(1, base_ns));
   TRACEDB_TRY(rows.Bind(2, kStepsMax));

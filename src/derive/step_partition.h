@@ -11,13 +11,10 @@
 #include <vector>
 
 #include "derive/host_use.h"
-#include "tracedb/derive/sync_calls.h"
+#include "derive/sync_calls.h"
+#include "tracedb/schema/parallelism.h"
 
 namespace tracedb {
-
-// What a group is for, by its description (the view process_groups says how).
-enum class Parallelism : uint8_t { kPipeline, kData, kTensor, kExpert, kOther };
-inline constexpr size_t kParallelisms = 5;
 
 // Why a GPU ran nothing, by the launch of the activity that ended it.
 enum class IdleCause : uint8_t {

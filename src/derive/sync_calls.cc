@@ -1,14 +1,8 @@
-#include "tracedb/derive/sync_calls.h"
+#include "derive/sync_calls.h"
 
 #include <algorithm>
 
 namespace tracedb {
-
-bool WaitsForGpu(std::string_view name) {
-  const auto has = [name](std::string_view part) { return name.find(part) != name.npos; };
-  if (!name.starts_with("cu") && !name.starts_with("hip")) return false;
-  return has("Synchronize") || ((has("Memcpy") || has("Memset")) && !has("Async"));
-}
 
 void SyncCalls::Add(uint32_t thread, int64_t start, int64_t end, const SyncKey& key) {
   const uint32_t use = uses_.Find(key);

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <utility>
 
-#include "tracedb/text/result_text.h"
 #include "tracedb/query/run/query_run.h"
+#include "tracedb/text/result_text.h"
 
 namespace tracedb {
 namespace {
@@ -95,7 +95,7 @@ size_t DoctorReport::Notes() const {
 
 Result<DoctorReport> RunChecks(SqliteDb& db, const QueryCatalog& catalog) {
   DoctorReport report;
-  TRACEDB_ASSIGN(traces, db.Integer("SELECT count(*) FROM trace"));
+  TRACEDB_ASSIGN(traces, db.Integer("SELECT count(*) FROM _trace"));
   report.traces = traces;
   for (const QueryDoc& doc : catalog.queries()) {
     if (!doc.name.starts_with(kFolder)) continue;

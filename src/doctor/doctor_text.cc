@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "tracedb/text/result_text.h"
 #include "tracedb/text/result_sink.h"
+#include "tracedb/text/result_text.h"
 
 namespace tracedb {
 namespace {

@@ -1,3 +1,5 @@
+#include "tracedb/json/json_check.h"
+
 #include <string>
 #include <string_view>
 #include <utility>

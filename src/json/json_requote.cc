@@ -6,15 +6,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "tracedb/json/event_keys.h"
 #include "tracedb/json/json_text.h"
 
 namespace tracedb {
 namespace {
 
 constexpr size_t kKeyBytesMax = 128;  // how far a key is looked for: keeps the whole linear
-
-constexpr std::array<std::string_view, 9> kEventKeys = {"ph", "name", "cat",  "pid", "tid",
-                                                        "ts", "dur",  "args", "id"};
 
 bool IsBareKeyChar(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 

@@ -6,9 +6,10 @@
 #include <cstdio>
 #include <utility>
 
-#include "tracedb/schema/args_slots.h"
 #include "json/json_chars.h"
+#include "tracedb/json/json_check.h"
 #include "tracedb/json/json_quotes.h"
+#include "tracedb/schema/args_columns.h"
 
 namespace tracedb {
 namespace {
@@ -90,7 +91,7 @@ size_t RepairString(std::string_view text, size_t at, bool with_marks, std::stri
       at += 2;
       continue;
     }
-    if (static_cast<unsigned char>(c) < 0x20 && !(with_marks && IsSlotMark(c))) {
+    if (static_cast<unsigned char>(c) < 0x20 && !(with_marks && IsArgsMark(c))) {
       repair.text = true;
       AppendControl(out, c);
       ++at;

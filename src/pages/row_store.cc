@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "pages/sqlite_row_store.h"
+#include "pages/table_appender.h"
 #include "tracedb/base/sqlite_db.h"
 #include "tracedb/pages/page_file.h"
-#include "pages/table_appender.h"
 
 namespace tracedb {
 namespace {

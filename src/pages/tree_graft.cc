@@ -9,8 +9,8 @@
 #include <optional>
 #include <utility>
 
-#include "tracedb/pages/page_bytes.h"
 #include "pages/record_pages.h"
+#include "tracedb/pages/page_bytes.h"
 
 namespace tracedb {
 namespace {
@@ -117,7 +117,7 @@ Error TreeGraft::Unfit(const char* what) const {
 
 Result<TreeGraft::Page> TreeGraft::ReadSource(uint32_t number) const {
   if (number < 2 || number > source_.pages) return Unfit("a page that is not there");
-  Page page(overlay_.sizes().page_bytes);
+  Page page(staged_.sizes().page_bytes);
   const auto place = static_cast<off_t>(uint64_t{number - 1} * page.size());
   for (size_t done = 0; done < page.size();) {
     const ssize_t got = pread(source_.file, page.data() + done, page.size() - done,
@@ -135,8 +135,8 @@ Result<TreeGraft::Page> TreeGraft::ReadSource(uint32_t number) const {
 }
 
 Result<TreeGraft::Page> TreeGraft::ReadTarget(uint32_t number) const {
-  Page page(overlay_.sizes().page_bytes);
-  TRACEDB_TRY(overlay_.ReadPage(number, page));
+  Page page(staged_.sizes().page_bytes);
+  TRACEDB_TRY(staged_.ReadPage(number, page));
   return page;
 }
 
@@ -146,11 +146,11 @@ Result<std::vector<TreeGraft::Child>> TreeGraft::Children(const Page& page, bool
   std::vector<Child> children;
   const uint32_t cells = GetU16(&page[kCellCountAt]);
   for (uint32_t i = 0; i < cells; ++i) {
-    const auto cell = CellAt(page, overlay_.sizes(), i);
+    const auto cell = CellAt(page, staged_.sizes(), i);
     if (cell.size() <= kPageNumberBytes) return Unfit("a cell beyond its page");
     const auto behind = cell.subspan(kPageNumberBytes);
-    const auto divider = is_index ? WholeCell(behind, true, overlay_.sizes())
-                                  : behind.first(GetVarint(behind).bytes);
+    const auto divider =
+        is_index ? WholeCell(behind, true, staged_.sizes()) : behind.first(GetVarint(behind).bytes);
     if (divider.empty()) return Unfit("an entry that goes beyond its page");
     children.push_back({GetU32(cell.data()), AsText(divider)});
   }
@@ -190,7 +190,7 @@ Result<std::vector<TreeGraft::Child>> TreeGraft::SourceLeaves(const Tree& tree) 
 // rest of it becomes a new page.
 Result<std::string> TreeGraft::TakeFirstEntry(Child& leaf) {
   TRACEDB_ASSIGN(page, ReadSource(leaf.page));
-  const PageSizes sizes = overlay_.sizes();
+  const PageSizes sizes = staged_.sizes();
   BtreePage rest(Kind::kIndexLeaf, sizes);
   std::string first;
   const uint32_t cells = GetU16(&page[kCellCountAt]);
@@ -206,47 +206,48 @@ Result<std::string> TreeGraft::TakeFirstEntry(Child& leaf) {
     }
   }
   if (rest.cell_count() == 0) return Unfit("a page with a single entry");
-  TRACEDB_ASSIGN(number, overlay_.NewPage());
-  TRACEDB_TRY(overlay_.WritePage(number, rest.Finish()));
+  TRACEDB_ASSIGN(number, staged_.NewPage());
+  TRACEDB_TRY(staged_.WritePage(number, rest.Finish()));
   leaf.page = number;
   return first;
 }
 
 Status TreeGraft::Add(const std::vector<Tree>& trees) {
-  TRACEDB_ASSIGN(scions, Scions(trees));
-  TRACEDB_ASSIGN(numbers, NumberLeaves(scions));
-  for (Scion& scion : scions) {
+  TRACEDB_ASSIGN(pending_trees, Scions(trees));
+  TRACEDB_ASSIGN(numbers, NumberLeaves(pending_trees));
+  for (PendingTree& pending : pending_trees) {
     levels_.clear();
-    is_index_ = scion.tree.is_index;
-    if (scion.to_empty && scion.leaves.size() == 1) {
-      TRACEDB_ASSIGN(page, ReadSource(scion.leaves.front().page));
-      if (!CanBeCopied(page, overlay_.sizes())) return Unfit("a row beyond its page");
-      TRACEDB_TRY(overlay_.WritePage(scion.tree.to_root, page));
+    is_index_ = pending.tree.is_index;
+    if (pending.to_empty && pending.leaves.size() == 1) {
+      TRACEDB_ASSIGN(page, ReadSource(pending.leaves.front().page));
+      if (!CanBeCopied(page, staged_.sizes())) return Unfit("a row beyond its page");
+      TRACEDB_TRY(staged_.WritePage(pending.tree.to_root, page));
       continue;
     }
-    if (!scion.to_empty) {
-      TRACEDB_ASSIGN(last, LoadSpine(scion.tree));
+    if (!pending.to_empty) {
+      TRACEDB_ASSIGN(last, LoadSpine(pending.tree));
       if (is_index_) {
-        TRACEDB_ASSIGN(first, TakeFirstEntry(scion.leaves.front()));
+        TRACEDB_ASSIGN(first, TakeFirstEntry(pending.leaves.front()));
         last.divider = std::move(first);
       } else {
-        TRACEDB_TRY(CheckRowids(scion, last));
+        TRACEDB_TRY(CheckRowids(pending, last));
       }
       TRACEDB_TRY(AddChild(0, std::move(last)));
     }
-    for (Child& leaf : scion.leaves) {
-      const bool is_made = is_index_ && !scion.to_empty && &leaf == &scion.leaves.front();
+    for (Child& leaf : pending.leaves) {
+      const bool is_made = is_index_ && !pending.to_empty && &leaf == &pending.leaves.front();
       if (!is_made) leaf.page = numbers[leaf.page];
       TRACEDB_TRY(AddChild(0, std::move(leaf)));
     }
-    TRACEDB_TRY(FinishLevels(scion.tree.to_root));
+    TRACEDB_TRY(FinishLevels(pending.tree.to_root));
   }
   return Done{};
 }
 
 // The trees that have rows, with their leaves.
-Result<std::vector<TreeGraft::Scion>> TreeGraft::Scions(const std::vector<Tree>& trees) const {
-  std::vector<Scion> scions;
+Result<std::vector<TreeGraft::PendingTree>> TreeGraft::Scions(
+    const std::vector<Tree>& trees) const {
+  std::vector<PendingTree> pending_trees;
   for (const Tree& tree : trees) {
     TRACEDB_ASSIGN(leaves, SourceLeaves(tree));
     TRACEDB_ASSIGN(first, ReadSource(leaves.front().page));
@@ -256,36 +257,38 @@ Result<std::vector<TreeGraft::Scion>> TreeGraft::Scions(const std::vector<Tree>&
       return Unfit("a tree of another kind");
     }
     const bool to_empty = IsLeaf(root) && GetU16(&root[kCellCountAt]) == 0;
-    scions.push_back({tree, std::move(leaves), to_empty});
+    pending_trees.push_back({tree, std::move(leaves), to_empty});
   }
-  return scions;
+  return pending_trees;
 }
 
 // Gives the leaves that are copied as they are their new numbers, by their old ones.
-Result<std::vector<uint32_t>> TreeGraft::NumberLeaves(const std::vector<Scion>& scions) {
+Result<std::vector<uint32_t>> TreeGraft::NumberLeaves(
+    const std::vector<PendingTree>& pending_trees) {
   std::vector<uint32_t> numbers(size_t{source_.pages} + 1);
-  for (const Scion& scion : scions) {
-    for (const Child& leaf : scion.leaves) {
+  for (const PendingTree& pending : pending_trees) {
+    for (const Child& leaf : pending.leaves) {
       if (leaf.page > source_.pages) return Unfit("a page that is not there");
       numbers[leaf.page] = 1;  // to be given
     }
-    const bool first_is_made = scion.to_empty ? scion.leaves.size() == 1 : scion.tree.is_index;
-    if (first_is_made) numbers[scion.leaves.front().page] = 0;
+    const bool first_is_made =
+        pending.to_empty ? pending.leaves.size() == 1 : pending.tree.is_index;
+    if (first_is_made) numbers[pending.leaves.front().page] = 0;
   }
-  std::vector<DatabaseOverlay::Copy> copies;
+  std::vector<StagedChanges::Copy> copies;
   for (uint32_t page = 1; page <= source_.pages; ++page) {
     if (numbers[page] == 0) continue;
-    TRACEDB_ASSIGN(number, overlay_.NewPage());
+    TRACEDB_ASSIGN(number, staged_.NewPage());
     numbers[page] = number;
     copies.push_back({page, number});
   }
-  overlay_.CopyPages(source_.file, std::move(copies), CanBeCopied);
+  staged_.CopyPages(source_.file, std::move(copies), CanBeCopied);
   return numbers;
 }
 
-Status TreeGraft::CheckRowids(const Scion& scion, const Child& last_leaf) const {
-  TRACEDB_ASSIGN(page, ReadSource(scion.leaves.front().page));
-  const auto first = RowidAt(page, overlay_.sizes(), 0);
+Status TreeGraft::CheckRowids(const PendingTree& pending, const Child& last_leaf) const {
+  TRACEDB_ASSIGN(page, ReadSource(pending.leaves.front().page));
+  const auto first = RowidAt(page, staged_.sizes(), 0);
   const std::string& before = last_leaf.divider;
   const Varint last = GetVarint({reinterpret_cast<const uint8_t*>(before.data()), before.size()});
   if (first.has_value() && *first > static_cast<int64_t>(last.value)) return Done{};
@@ -314,12 +317,12 @@ Result<TreeGraft::Child> TreeGraft::LoadSpine(const Tree& tree) {
   const uint32_t cells = GetU16(&page[kCellCountAt]);
   if (!IsLeaf(page) || cells == 0) return Unfit("a tree whose last leaf is empty");
   if (number == tree.to_root) {  // the root stays where it is: its rows move
-    TRACEDB_ASSIGN(moved, overlay_.NewPage());
-    TRACEDB_TRY(overlay_.WritePage(moved, page));
+    TRACEDB_ASSIGN(moved, staged_.NewPage());
+    TRACEDB_TRY(staged_.WritePage(moved, page));
     number = moved;
   }
   if (tree.is_index) return Child{number, {}};
-  const auto rowid = RowidAt(page, overlay_.sizes(), cells - 1);
+  const auto rowid = RowidAt(page, staged_.sizes(), cells - 1);
   if (!rowid.has_value()) return Unfit("a cell beyond its page");
   return Child{number, RowidDivider(*rowid)};
 }
@@ -333,7 +336,7 @@ Status TreeGraft::AddChild(size_t depth, Child child) {
       return Done{};
     }
     const size_t cell = kPageNumberBytes + kPointerBytes + level.children.back().divider.size();
-    const size_t room = overlay_.sizes().usable_bytes - kInteriorHeaderBytes;
+    const size_t room = staged_.sizes().usable_bytes - kInteriorHeaderBytes;
     if (level.cells_bytes + cell <= room) {
       level.cells_bytes += cell;
       level.children.push_back(std::move(child));
@@ -356,7 +359,7 @@ Status TreeGraft::AddChild(size_t depth, Child child) {
 
 // Writes the level's page and empties it. `number` 0 stands for a new page.
 Result<uint32_t> TreeGraft::WriteLevel(Level& level, uint32_t number) {
-  BtreePage page(is_index_ ? Kind::kIndexInterior : Kind::kTableInterior, overlay_.sizes());
+  BtreePage page(is_index_ ? Kind::kIndexInterior : Kind::kTableInterior, staged_.sizes());
   for (size_t i = 0; i + 1 < level.children.size(); ++i) {
     const Child& child = level.children[i];
     const size_t bytes = kPageNumberBytes + child.divider.size();
@@ -368,10 +371,10 @@ Result<uint32_t> TreeGraft::WriteLevel(Level& level, uint32_t number) {
   page.SetRightmostChild(level.children.back().page);
   level.children.clear();
   if (number == 0) {
-    TRACEDB_ASSIGN(fresh, overlay_.NewPage());
+    TRACEDB_ASSIGN(fresh, staged_.NewPage());
     number = fresh;
   }
-  TRACEDB_TRY(overlay_.WritePage(number, page.Finish()));
+  TRACEDB_TRY(staged_.WritePage(number, page.Finish()));
   return number;
 }
 

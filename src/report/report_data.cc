@@ -8,12 +8,12 @@
 #include <thread>
 #include <vector>
 
-#include "tracedb/text/result_text.h"
 #include "report/report_checks.h"
 #include "report/report_result.h"
 #include "report/report_sections.h"
 #include "tracedb/doctor/doctor_checks.h"
 #include "tracedb/query/run/query_run.h"
+#include "tracedb/text/result_text.h"
 
 namespace tracedb {
 namespace {
@@ -53,8 +53,8 @@ Result<std::string> ResultAsJson(SqliteDb& db, const QueryDoc& doc, const Report
 
 Result<ReportScale> ScaleOf(SqliteDb& db) {
   ReportScale scale;
-  TRACEDB_ASSIGN(ranks, db.Integer("SELECT count(DISTINCT rank) FROM trace"));
-  TRACEDB_ASSIGN(streams, db.Integer("SELECT count(*) FROM stream_use"));
+  TRACEDB_ASSIGN(ranks, db.Integer("SELECT count(DISTINCT rank) FROM _trace"));
+  TRACEDB_ASSIGN(streams, db.Integer("SELECT count(*) FROM _stream_use"));
   scale.ranks = ranks;
   scale.streams = streams;
   return scale;

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "tracedb/text/result_text.h"
 #include "report/page_parts.h"
 #include "report/report_data.h"
+#include "tracedb/text/result_text.h"
 
 namespace tracedb {
 namespace {

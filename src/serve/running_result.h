@@ -13,10 +13,10 @@
 #include "serve/database_pool.h"
 #include "serve/query_slots.h"
 #include "serve/web_message.h"
-#include "tracedb/text/gzip_text.h"
-#include "tracedb/text/output_stream.h"
 #include "tracedb/query/doc/query_doc.h"
 #include "tracedb/query/run/query_run.h"
+#include "tracedb/text/gzip_text.h"
+#include "tracedb/text/output_stream.h"
 #include "tracedb/text/result_sink.h"
 
 namespace tracedb {

@@ -11,9 +11,9 @@
 #include "serve/query_list.h"
 #include "serve/site_page.h"
 #include "serve/table_query.h"
+#include "tracedb/report/report_page.h"
 #include "tracedb/text/gzip_text.h"
 #include "tracedb/text/output_stream.h"
-#include "tracedb/report/report_page.h"
 
 namespace tracedb {
 namespace {

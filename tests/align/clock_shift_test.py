@@ -120,7 +120,7 @@ class Database:
             return hashlib.sha256(file.read()).hexdigest()
 
     def causes(self):
-        return self.ask("SELECT * FROM collective_cause ORDER BY id")
+        return self.ask("SELECT * FROM _collective_cause ORDER BY id")
 
     def aligned(self):
         """(rank, n-th of the rank, its time, its aligned time) of every collective."""
@@ -226,7 +226,7 @@ class Tester:
         if database.bytes_mark() != mark:
             problems.append("align changes a database that is aligned")
         database.run("align", "--reset")
-        if database.ask("SELECT count(*) FROM clock, clock_pair") != [(0,)]:
+        if database.ask("SELECT count(*) FROM _clock, _clock_pair") != [(0,)]:
             problems.append("--reset leaves clocks")
         if any(ts != aligned for _, _, ts, aligned in database.aligned()):
             problems.append("--reset leaves aligned times")

@@ -94,7 +94,7 @@ def while_a_reader_reads(options, checks, sequence):
         database.reset(sequence.before)
         reader = sqlite3.connect(database.path, isolation_level=None)
         reader.execute("BEGIN")
-        reader.execute("SELECT count(*) FROM trace").fetchall()
+        reader.execute("SELECT count(*) FROM _trace").fetchall()
         child = database.start(sequence.all_at_once())
         waits = wait_until(lambda: "trace.db-journal" in database.litter())
         time.sleep(0.5)

@@ -16,19 +16,20 @@ CAUSES = ("No space left", "Input/output error", "File too large", "disk I/O err
 LOGICAL_OF_TRACE = (
     "SELECT rank, category, name, ts_ns, dur_ns, pid, tid, device, stream, args FROM slices "
     "WHERE trace_id = {id}",
-    "SELECT ordinal, seq, group_id, collective, ts_ns, dur_ns, match_no, step FROM collective_part "
+    "SELECT ordinal, seq, group_id, collective, ts_ns, dur_ns, match_no, step "
+    "FROM _collective_part "
     "WHERE trace_id = {id}",
-    "SELECT rank, pid, tid, name, sort_index FROM thread WHERE trace_id = {id}",
-    "SELECT kind, count, first_offset, first_excerpt FROM issue WHERE trace_id = {id}",
+    "SELECT rank, pid, tid, name, sort_index FROM _thread WHERE trace_id = {id}",
+    "SELECT kind, count, first_offset, first_excerpt FROM _issue WHERE trace_id = {id}",
     "SELECT rank, events, slices, complete, start_ns, end_ns, text_hash, file_hash, header, "
-    "file_bytes FROM trace WHERE trace_id = {id}",
+    "file_bytes FROM _trace WHERE trace_id = {id}",
 )
 LOGICAL_OF_ALL = (
-    "SELECT * FROM busy_segment", "SELECT * FROM device_use", "SELECT * FROM stream_use",
+    "SELECT * FROM _busy_segment", "SELECT * FROM _device_use", "SELECT * FROM _stream_use",
     "SELECT rank, first_start_ns, start_ns, wait_ns, cause, cause_name, root_rank, root_cause, "
-    "root_name FROM collective_cause")
+    "root_name FROM _collective_cause")
 # What all traces say of one another: made in transactions of its own, after those that land them.
-BETWEEN_TRACES = ("clock", "clock_pair", "collective_cause", "explained_trace")
+BETWEEN_TRACES = ("_clock", "_clock_pair", "_collective_cause", "_explained_trace")
 
 
 class Database:
@@ -139,7 +140,7 @@ def logical(path):
     """What is known of each trace, whatever row numbers it has: the same for every order."""
     db = sqlite3.connect(path)
     found = []
-    for trace_id, name in db.execute("SELECT trace_id, path FROM trace").fetchall():
+    for trace_id, name in db.execute("SELECT trace_id, path FROM _trace").fetchall():
         parts = [hash_rows(sorted(db.execute(sql.format(id=trace_id)), key=repr))
                  for sql in LOGICAL_OF_TRACE]
         found.append((name, parts))
@@ -251,9 +252,11 @@ class Sequence:
                 [f"query of no database: exit {status}: {said.strip()}"]
         expected = self.contents[self.names.index(state)]
         status, rows, said = database.query(
-            "SELECT (SELECT count(*) FROM trace) || ' ' || (SELECT count(*) FROM label) || ' ' || "
-            "(SELECT count(*) FROM gpu_slice) AS n")
-        counts = " ".join(str(expected[table][0]) for table in ("trace", "label", "gpu_slice"))
+            "SELECT (SELECT count(*) FROM _trace) || ' ' || (SELECT count(*) FROM _event_name) "
+            "|| ' ' || "
+            "(SELECT count(*) FROM _gpu_slice) AS n")
+        counts = " ".join(str(expected[table][0]) for table in
+                          ("_trace", "_event_name", "_gpu_slice"))
         problems = []
         if status != 0 or rows.strip() != counts:
             problems.append(f"query: exit {status}: '{rows.strip()}', not '{counts}': {said}")

@@ -24,10 +24,10 @@ def with_clocks(program, database):
     copy = program.file("clocks.db")
     shutil.copyfile(database, copy)
     connection = sqlite3.connect(copy)
-    origin = connection.execute("SELECT min(start_ns) FROM trace").fetchone()[0]
-    connection.execute("DELETE FROM clock")
+    origin = connection.execute("SELECT min(start_ns) FROM _trace").fetchone()[0]
+    connection.execute("DELETE FROM _clock")
     for rank, offset, drift in ((1, 1_234_567, 0), (2, -40_000_000, 33_333), (3, 5, -20_001)):
-        connection.execute("INSERT INTO clock VALUES (?, 'host', ?, ?, ?, 0, 0)",
+        connection.execute("INSERT INTO _clock VALUES (?, 'host', ?, ?, ?, 0, 0)",
                            (rank, offset, drift, origin + rank))
     connection.commit()
     connection.close()
@@ -84,7 +84,7 @@ def check_names(held, pids):
 
 def check_one(program, names, database):
     clocks = {row[0]: row[1:] for row in
-              rows(database, "SELECT rank, offset_ns, drift_ppb, origin_ns FROM clock")}
+              rows(database, "SELECT rank, offset_ns, drift_ppb, origin_ns FROM _clock")}
     held = program.cut(database, "ranks.json.gz")
     want = [event for rank, name in enumerate(names)
             for event in source_events(program, name, rank, clocks.get(rank))]

@@ -13,9 +13,10 @@ VIEWS = ("slices", "kernels", "collectives", "steps", "instants", "counters", "f
 TRACE_COLUMNS = ("trace_id, rank, host, base_time_ns, header, world_size, gpu_name, slices, "
                  "gpu_activities, first_row, last_row, end_ns")
 # Of traces with complete events alone the tables are the same to the number, texts' too.
-TABLES = ("label", "track", "shape", "cpu_slice", "runtime_slice", "python_slice", "gpu_slice",
-          "instant", "flow", "counter_event", "metadata_event", "step", "launch", "busy_segment",
-          "device_use", "stream_use", "collective_part", "collective_cause")
+TABLES = ("_event_name", "_track", "_args_text", "_cpu_slice", "_runtime_slice",
+          "_python_slice", "_gpu_slice", "_instant", "_flow", "_counter_event",
+          "_metadata_event", "_step", "_launch", "_busy_segment", "_device_use", "_stream_use",
+          "_collective_part", "_collective_cause")
 
 
 def first_difference(name, before, after):
@@ -46,8 +47,8 @@ def compare(before, after, what, names):
     # not tell which of the two it was.
     backwards = rows(before, "SELECT count(*) FROM slices WHERE dur_ns < 0")[0][0] > 0
     columns = TRACE_COLUMNS + ("" if backwards else ", start_ns")
-    a = rows(before, f"SELECT {columns} FROM trace")
-    b = rows(after, f"SELECT {columns} FROM trace")
+    a = rows(before, f"SELECT {columns} FROM _trace")
+    b = rows(after, f"SELECT {columns} FROM _trace")
     if a != b:
         failures.append(f"{what}: {first_difference('trace', a, b)}")
     return failures
@@ -56,7 +57,7 @@ def compare(before, after, what, names):
 def check_one(program, trace, options=(), suffix=".json", strict=True):
     name = os.path.relpath(trace, program.fixtures)
     before = program.ingested(trace, options=options)
-    rank = rows(before, "SELECT rank FROM trace")[0][0]
+    rank = rows(before, "SELECT rank FROM _trace")[0][0]
     copy = program.file(f"whole{suffix}")
     program.run("--db", before, "cut", "-q", "-o", copy)
     ingest = [option for option in options if option != "--rank"]

@@ -25,7 +25,7 @@ class Trace:
         self.metadata = [canonical(event) for event in events if event.get("ph") == "M"]
         self.events = [event for event in events if event.get("ph") not in ("M", None)]
         self.database = program.ingested(path)
-        self.start_ns, self.end_ns = rows(self.database, "SELECT start_ns, end_ns FROM trace")[0]
+        self.start_ns, self.end_ns = rows(self.database, "SELECT start_ns, end_ns FROM _trace")[0]
         self.streams = stream_threads(self.events)
 
 

@@ -2,7 +2,7 @@
 import json
 
 NAMES = ["", "plain", 'quo"te', "back\\slash", "new\nline", "tab\t", "\u0001\u0002\u0018", "日本語",
-         "🙂", "\u202eright to left", "<script>", "'; DROP TABLE trace; --", "a" * 5000, "\u007f",
+         "🙂", "\u202eright to left", "<script>", "'; DROP TABLE _trace; --", "a" * 5000, "\u007f",
          "ProfilerStep#1", "ProfilerStep#x", "ProfilerStep#-1", "void f<int, (char)34>(\"x\")"]
 CATEGORIES = [None, "", "cpu_op", "kernel", "Kernel", "gpu_memcpy", "cuda_runtime", "cuda_driver",
               "python_function", "cuda_sync", "gpu_user_annotation", 'ca"t', "ac2g", "日本"]

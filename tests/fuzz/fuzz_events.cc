@@ -59,13 +59,14 @@ class Listing {
     lines_ += " " + std::to_string(event.has_ts ? event.ts_ns : -1) + " " +
               std::to_string(event.has_dur ? event.dur_ns : -1) + " @" +
               std::to_string(event.offset) + " " + std::to_string(event.async_key) + " " +
-              TextOf(TextKind::kLabel, event.label) + "|" + TextOf(TextKind::kTrack, event.track) +
-              "|" + TextOf(TextKind::kShape, event.shape);
-    size_t at = event.slots_at;
-    for (uint32_t left = event.slot_mask; left != 0; left &= left - 1) {
-      const int64_t value = batch.slots.at(at++);
+              TextOf(TextKind::kEventName, event.event_name) + "|" +
+              TextOf(TextKind::kTrack, event.track) + "|" +
+              TextOf(TextKind::kArgsText, event.args_text);
+    size_t at = event.values_at;
+    for (uint32_t left = event.columns_mask; left != 0; left &= left - 1) {
+      const int64_t value = batch.values.at(at++);
       const bool is_text = (event.text_mask & left & ~(left - 1)) != 0;
-      lines_ += " " + (is_text ? std::string(batch.SlotText(value)) : std::to_string(value));
+      lines_ += " " + (is_text ? std::string(batch.ValueText(value)) : std::to_string(value));
     }
     lines_ += '\n';
   }

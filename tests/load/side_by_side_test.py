@@ -31,7 +31,7 @@ PROMPT_S = 600
 def traces(path):
     """The traces' files in the order in which they landed."""
     db = sqlite3.connect(path)
-    found = [name for name, in db.execute("SELECT path FROM trace ORDER BY trace_id")]
+    found = [name for name, in db.execute("SELECT path FROM _trace ORDER BY trace_id")]
     db.close()
     return found
 

@@ -19,10 +19,10 @@ class Database:
     def __init__(self, path):
         self.db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
         self.shapes = {None: None}
-        for number, args in self.db.execute("SELECT id, args FROM shape"):
+        for number, args in self.db.execute("SELECT id, args FROM _args_text"):
             self.shapes[number] = self.without_numbers(args)
         self.labels = {number: (name or "", category or "") for number, name, category in
-                       self.db.execute("SELECT id, name, category FROM label")}
+                       self.db.execute("SELECT id, name, category FROM _event_name")}
         self.labels[None] = None
 
     @staticmethod
@@ -37,7 +37,7 @@ class Database:
         operator of other args within one of its name, say nothing."""
         rows = collections.defaultdict(lambda: [0] * len(USE))
         for step, kind, label, shape, *sums in self.db.execute(
-                f"SELECT step, kind, label, shape, {', '.join(USE)} FROM host_use WHERE trace_id = ?",
+                f"SELECT step, kind, event_name, args_text, {', '.join(USE)} FROM _host_use WHERE trace_id = ?",
                 (trace_id,)):
             row = rows[(step, kind, self.labels[label], self.shapes[shape])]
             row[:] = [a + b for a, b in zip(row, sums)]
@@ -46,7 +46,7 @@ class Database:
     def kernel_rows(self, trace_id):
         return {(step, *(self.labels[label] for label in labels)): (activities, gpu_ns)
                 for step, *labels, activities, gpu_ns in self.db.execute(
-                    "SELECT step, op, forward_op, kernel, activities, gpu_ns FROM kernel_use "
+                    "SELECT step, op, forward_op, kernel, activities, gpu_ns FROM _kernel_use "
                     "WHERE trace_id = ?", (trace_id,))}
 
     def twice(self, table, columns):
@@ -58,8 +58,8 @@ class Database:
         """{path_id: (nodes as in the oracle, name of the nearest operator)}; and what is wrong where the
         view says other things than the table."""
         rows = {row[0]: row[1:] for row in self.db.execute(
-            "SELECT c.id, c.parent_id, c.kind, c.label, c.shape, t.trace_id, t.rank FROM call_path c "
-            "LEFT JOIN trace t ON t.trace_id = c.trace_id")}
+            "SELECT c.id, c.parent_id, c.kind, c.event_name, c.args_text, t.trace_id, t.rank FROM _call_path c "
+            "LEFT JOIN _trace t ON t.trace_id = c.trace_id")}
         found, wrong = {None: (None, None)}, []
 
         def path(number):
@@ -131,10 +131,10 @@ def differences(database, traces):
     of = Database(database)
     paths, wrong = of.paths()
     yield from wrong
-    yield from of.twice("host_use", "trace_id, step, kind, label, shape")
-    yield from of.twice("kernel_use", "trace_id, step, op, forward_op, kernel")
-    yield from of.twice("call_path", "trace_id, parent_id, kind, label, shape")
-    for trace_id, path in of.db.execute("SELECT trace_id, path FROM trace").fetchall():
+    yield from of.twice("_host_use", "trace_id, step, kind, event_name, args_text")
+    yield from of.twice("_kernel_use", "trace_id, step, op, forward_op, kernel")
+    yield from of.twice("_call_path", "trace_id, parent_id, kind, event_name, args_text")
+    for trace_id, path in of.db.execute("SELECT trace_id, path FROM _trace").fetchall():
         trace = traces[path]
         for line in (*activities_differ(of.activities(trace_id, paths), expected_activities(trace)),
                      *rows_differ("host_use", of.host_rows(trace_id), trace.host_rows),

@@ -12,8 +12,9 @@ import os
 import re
 import sys
 
-FOLDERS = ("src", "include", "tests", "bench", "queries")
-SKIPPED_FOLDERS = {"build", "__pycache__", "corpus"}
+from tidy_rooms import ROOM_CHECKS
+from tidy_source import read_tree
+
 LINES_MAX = 400
 COLUMNS_MAX = 100
 FUNCTION_LINES_MAX = 70
@@ -27,43 +28,10 @@ RATCHET_FUNCTIONS = {
     "tests/oracle/make_cases.py:make_trace": 195,
 }
 
-# The folders of src/ (rooms) and whom each may include: nobody above it. What is of one room's
-# folders is given as a path; `above` is a room with all that it may use itself.
-SHARED = {"base", "schema"}
-READING = SHARED | {"json", "memory"}
-ROOMS = {
-    "base": set(),
-    "memory": {"base"},
-    "schema": {"base"},
-    "json": {"schema"},
-    "pages": {"base"},
-    "derive": SHARED | {"memory", "pages"},
-    "ingest/read": {"base"},
-    "ingest/frame": READING,
-    "ingest/parse": READING | {"ingest/frame"},
-    "ingest/build": READING | {"pages", "derive", "ingest/frame", "ingest/parse"},
-    "ingest/load": READING | {"pages", "derive", "ingest/read", "ingest/frame", "ingest/parse",
-                              "ingest/build"},
-    "ranks/clocks": SHARED,
-    "ranks/stalls": SHARED,
-    "text": {"base"},
-    "query/doc": {"base", "text"},
-    "query/plot": {"base", "text", "query/doc"},
-    "query/run": SHARED | {"text", "query/doc", "query/plot"},
-    "cut": SHARED | {"text", "query/run"},
-    "doctor": {"base", "text", "query/doc", "query/run"},
-    "report": {"base", "text", "query/doc", "query/run", "doctor"},
-    "serve": {"base", "text", "query/doc", "query/run", "report"},
-    "extension": {"base"},
-}
-# Folders that hold no sources of rooms.
-NO_ROOMS = {"cmake", "report/page"}
-FOLDER_FILES_MAX = 40
-
 # A C interface, and the only places that may include it; a name that ends in / is a folder.
 C_INTERFACES = {
     "sqlite3.h": ("src/base/sqlite_db.cc", "src/pages/record_batch.cc",
-                  "src/pages/database_overlay.cc", "src/pages/overlay_vfs.h", "src/extension/",
+                  "src/pages/staged_changes.cc", "src/pages/staged_vfs.h", "src/extension/",
                   "tests/"),
     "sqlite3ext.h": ("src/extension/",),
     "httplib.h": ("src/serve/",),
@@ -82,62 +50,6 @@ BANNED_CALLS = {
     r"\busing namespace\b": "using a::name",
     r"(?<!thread_)\bmalloc\s*\(": "std::vector",
 }
-
-# Source files whose functions are declared in a header of another name.
-RATCHET_HEADERLESS = set()
-# Headers whose one definition is generated at build time.
-GENERATED = {"query/doc/query_builtin.h"}
-
-
-class Source:
-    def __init__(self, root, path):
-        self.path = path
-        with open(os.path.join(root, path), encoding="utf-8") as file:
-            self.text = file.read()
-        self.lines = self.text.split("\n")[:-1] if self.text.endswith("\n") else \
-            self.text.split("\n")
-
-    @property
-    def kind(self):
-        name = os.path.basename(self.path)
-        return "cmake" if name == "CMakeLists.txt" else os.path.splitext(name)[1][1:]
-
-    @property
-    def room(self):
-        """The room that it belongs to; None when it is above them."""
-        match = re.match(r"(?:src|include/tracedb)/(.+)/[^/]+$", self.path)
-        return match[1] if match and match[1] in ROOMS else None
-
-    def is_cpp(self):
-        return self.kind in ("cc", "h")
-
-    def includes(self):
-        for number, line in enumerate(self.lines, 1):
-            match = re.match(r'\s*#\s*include\s*[<"]([^>"]+)[>"]', line)
-            if match:
-                yield number, match[1]
-
-    def code(self):
-        """The text with comments and literals blanked out, line for line."""
-        blank = lambda match: re.sub(r"[^\n]", " ", match[0])
-        pattern = (r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"'
-                   r"|(?<!\w)'(?:\\.|[^'\\\n])+'")
-        return re.sub(pattern, blank, self.text, flags=re.S)
-
-
-def read_tree(root):
-    sources = []
-    top = [name for name in os.listdir(root) if name == "CMakeLists.txt"]
-    paths = sorted(top)
-    for folder in FOLDERS:
-        for at, folders, names in os.walk(os.path.join(root, folder)):
-            folders[:] = sorted(set(folders) - SKIPPED_FOLDERS)
-            paths += [os.path.relpath(os.path.join(at, name), root) for name in sorted(names)]
-    for path in paths:
-        if path.endswith((".cc", ".h", ".py", ".sql", ".cmake", "CMakeLists.txt")):
-            sources.append(Source(root, path))
-    return sources
-
 
 # --- Checks: each yields a line for everything that breaks it. ---------------------------------
 
@@ -220,37 +132,6 @@ def functions_are_under_70_lines(tree):
         yield "no function was found at all: the check itself is broken"
 
 
-def rooms_include_only_what_is_below_them(tree):
-    for source in tree.sources:
-        if source.room is None or not source.is_cpp():
-            continue
-        allowed = ROOMS[source.room] | {source.room}
-        for number, name in source.includes():
-            room = os.path.dirname(name.removeprefix("tracedb/"))
-            if room in ROOMS and room not in allowed:
-                yield f"{source.path}:{number}: {source.room} must not include {room} ({name})"
-
-
-def arrows_between_rooms_go_one_way(tree):
-    order = list(ROOMS)
-    for room, below in ROOMS.items():
-        for other in below:
-            if order.index(other) > order.index(room):
-                yield f"{room} may include {other}, which comes after it"
-
-
-def every_folder_is_a_room_of_at_most_40_files(tree):
-    for base in ("src", os.path.join("include", "tracedb")):
-        for at, folders, names in os.walk(os.path.join(tree.root, base)):
-            folders[:] = [folder for folder in folders if folder not in SKIPPED_FOLDERS]
-            room = os.path.relpath(at, os.path.join(tree.root, base))
-            if len(names) > FOLDER_FILES_MAX:
-                yield f"{base}/{room}: {len(names)} files (allowed: {FOLDER_FILES_MAX})"
-            sources = [name for name in names if name.endswith((".cc", ".h"))]
-            if sources and room not in ROOMS and room != "." and room not in NO_ROOMS:
-                yield f"{base}/{room}: is no room that this test knows"
-
-
 def only_the_program_sees_both_ingest_and_query(tree):
     for source in tree.sources:
         if not source.path.startswith("src/") or not source.is_cpp() or source.room:
@@ -318,39 +199,6 @@ def every_header_has_its_guard_and_says_what_it_is(tree):
             yield f"{source.path}: its first line does not say what it is"
 
 
-def every_public_header_is_used_by_another_room(tree):
-    """include/ holds what another room may use; all else lies beside its source."""
-    users = {}
-    for source in tree.sources:
-        if source.is_cpp() and not source.path.startswith(("tests/", "bench/")):
-            for _, name in source.includes():
-                users.setdefault(name, set()).add(source)
-    top = lambda room: room.split("/")[0] if room else None
-    for source in tree.sources:
-        match = re.fullmatch(r"include/(tracedb/.+\.h)", source.path)
-        if not match:
-            continue
-        used = users.get(match[1], set())
-        in_contract = any(user.path.startswith("include/") for user in used)
-        if not in_contract and all(top(user.room) == top(source.room) for user in used):
-            yield f"{source.path}: only its own room uses it; it belongs beside its source"
-
-
-def every_source_file_has_its_header(tree):
-    """A file is named after the class or the functions that its header declares."""
-    paths = {source.path for source in tree.sources}
-    for source in tree.sources:
-        match = re.fullmatch(r"src/(.+/.+)\.cc", source.path)
-        if not match or source.path in RATCHET_HEADERLESS:
-            continue
-        if not {f"src/{match[1]}.h", f"include/tracedb/{match[1]}.h"} & paths:
-            yield f"{source.path}: there is no {os.path.basename(match[1])}.h"
-    for path in RATCHET_HEADERLESS:
-        stem = path.removeprefix("src/").removesuffix(".cc")
-        if path not in paths or {f"src/{stem}.h", f"include/tracedb/{stem}.h"} & paths:
-            yield f"{path}: take it out of RATCHET_HEADERLESS"
-
-
 def every_query_has_a_test(tree):
     for source in tree.sources:
         match = re.fullmatch(r"queries/(?:(\w+)/)?(\w+)\.sql", source.path)
@@ -398,20 +246,16 @@ def text_files_end_with_a_line_and_have_no_blanks_at_line_ends(tree):
 
 
 CHECKS = (
+    *ROOM_CHECKS,
     files_are_under_400_lines_or_say_why_not,
     lines_are_under_100_columns,
     functions_are_under_70_lines,
-    rooms_include_only_what_is_below_them,
-    arrows_between_rooms_go_one_way,
-    every_folder_is_a_room_of_at_most_40_files,
     only_the_program_sees_both_ingest_and_query,
     c_interfaces_stay_in_their_files,
     only_the_program_writes_to_stderr,
     banned_calls_are_not_made,
     every_source_file_is_named_in_a_cmake_file,
     every_header_has_its_guard_and_says_what_it_is,
-    every_public_header_is_used_by_another_room,
-    every_source_file_has_its_header,
     every_query_has_a_test,
     tests_named_in_the_load_tests_readme_exist,
     nothing_is_left_for_later,

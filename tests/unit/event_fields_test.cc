@@ -29,7 +29,7 @@ ParsedEvent WithArgs(const std::string& args, const std::string& category = "cpu
              "\",\"name\":\"n\",\"pid\":1,\"tid\":2,\"ts\":1,\"dur\":1,\"args\":" + args + "}");
 }
 
-using Slots = std::map<Slot, std::string>;
+using ArgsColumns = std::map<ArgsColumn, std::string>;
 
 TEST(EventFields, every_named_key_has_its_slot) {
   const std::string args =
@@ -38,22 +38,24 @@ TEST(EventFields, every_named_key_has_its_slot) {
       R"("Python module id":19,"Addr":20,"Bytes":-21,"Total Allocated":22,"Total Reserved":23,)"
       R"("Seq":24})";
   const ParsedEvent event = WithArgs(args);
-  const Slots wanted = {{Slot::kExternalId, "11"},     {Slot::kCorrelation, "12"},
-                        {Slot::kEvIdx, "13"},          {Slot::kRecordFunctionId, "14"},
-                        {Slot::kSequenceNumber, "15"}, {Slot::kFwdThreadId, "16"},
-                        {Slot::kPythonId, "17"},       {Slot::kPythonParentId, "18"},
-                        {Slot::kPythonModuleId, "19"}, {Slot::kAddr, "20"},
-                        {Slot::kBytes, "-21"},         {Slot::kTotalAllocated, "22"},
-                        {Slot::kTotalReserved, "23"},  {Slot::kCollectiveSeq, "24"}};
-  EXPECT_EQ(event.slots, wanted);
+  const ArgsColumns wanted = {
+      {ArgsColumn::kExternalId, "11"},     {ArgsColumn::kCorrelation, "12"},
+      {ArgsColumn::kEvIdx, "13"},          {ArgsColumn::kRecordFunctionId, "14"},
+      {ArgsColumn::kSequenceNumber, "15"}, {ArgsColumn::kFwdThreadId, "16"},
+      {ArgsColumn::kPythonId, "17"},       {ArgsColumn::kPythonParentId, "18"},
+      {ArgsColumn::kPythonModuleId, "19"}, {ArgsColumn::kAddr, "20"},
+      {ArgsColumn::kBytes, "-21"},         {ArgsColumn::kTotalAllocated, "22"},
+      {ArgsColumn::kTotalReserved, "23"},  {ArgsColumn::kCollectiveSeq, "24"}};
+  EXPECT_EQ(event.values, wanted);
   EXPECT_EQ(event.text_slots, 0u);
   EXPECT_EQ(event.args, args);
 }
 
 TEST(EventFields, other_spellings_of_a_key_share_its_slot) {
-  EXPECT_EQ(WithArgs(R"({"external id":7})").slots, (Slots{{Slot::kExternalId, "7"}}));
-  EXPECT_EQ(WithArgs(R"({"Profiler Event Index":7})").slots, (Slots{{Slot::kEvIdx, "7"}}));
-  EXPECT_EQ(WithArgs(R"({"bytes":7})").slots, (Slots{{Slot::kBytes, "7"}}));
+  EXPECT_EQ(WithArgs(R"({"external id":7})").values, (ArgsColumns{{ArgsColumn::kExternalId, "7"}}));
+  EXPECT_EQ(WithArgs(R"({"Profiler Event Index":7})").values,
+            (ArgsColumns{{ArgsColumn::kEvIdx, "7"}}));
+  EXPECT_EQ(WithArgs(R"({"bytes":7})").values, (ArgsColumns{{ArgsColumn::kBytes, "7"}}));
 }
 
 TEST(EventFields, small_numbers_and_those_of_few_values_stay_in_the_text) {
@@ -61,18 +63,18 @@ TEST(EventFields, small_numbers_and_those_of_few_values_stay_in_the_text) {
       R"({"a":999,"b":-999,"stream":100007,"device":4000,"cbid":21100,"In msg nelems":1000000,)"
       R"("shared memory":49152,"f":1.5,"est. achieved occupancy %":12.345})";
   const ParsedEvent event = WithArgs(args);
-  EXPECT_TRUE(event.slots.empty());
+  EXPECT_TRUE(event.values.empty());
   EXPECT_EQ(event.args, args);
 }
 
 TEST(EventFields, large_numbers_and_pointers_take_the_free_slots_in_order) {
   const std::string args = R"({"a":1000,"p":"0x7f0012345678","b":-123456,"f":12345.678901})";
   const ParsedEvent event = WithArgs(args);
-  const Slots wanted = {{Slot::kValue1, "1000"},
-                        {Slot::kValue2, "0x7f0012345678"},
-                        {Slot::kValue3, "-123456"},
-                        {Slot::kValue4, "12345.678901"}};
-  EXPECT_EQ(event.slots, wanted);
+  const ArgsColumns wanted = {{ArgsColumn::kValue1, "1000"},
+                              {ArgsColumn::kValue2, "0x7f0012345678"},
+                              {ArgsColumn::kValue3, "-123456"},
+                              {ArgsColumn::kValue4, "12345.678901"}};
+  EXPECT_EQ(event.values, wanted);
   EXPECT_EQ(event.args, args);
 }
 
@@ -83,7 +85,7 @@ TEST(EventFields, what_finds_no_free_slot_stays_in_the_text) {
   }
   args.back() = '}';
   const ParsedEvent event = WithArgs(args);
-  EXPECT_EQ(event.slots.size(), 6u);
+  EXPECT_EQ(event.values.size(), 6u);
   EXPECT_EQ(event.args, args);
 }
 
@@ -93,7 +95,7 @@ TEST(EventFields, a_number_that_would_not_be_written_the_same_again_is_no_intege
     const std::string args = std::string("{\"correlation\":") + number + "}";
     const ParsedEvent event = WithArgs(args);
     EXPECT_EQ(event.args, args);
-    EXPECT_FALSE(event.slots.contains(Slot::kCorrelation)) << number;
+    EXPECT_FALSE(event.values.contains(ArgsColumn::kCorrelation)) << number;
   }
 }
 
@@ -101,7 +103,7 @@ TEST(EventFields, integers_of_all_64_bits_are_integers) {
   for (const char* number :
        {"9223372036854775807", "-9223372036854775808", "1000000000000000000"}) {
     const ParsedEvent event = WithArgs(std::string("{\"correlation\":") + number + "}");
-    EXPECT_EQ(event.slots, (Slots{{Slot::kCorrelation, number}}));
+    EXPECT_EQ(event.values, (ArgsColumns{{ArgsColumn::kCorrelation, number}}));
     EXPECT_EQ(event.text_slots, 0u);
   }
 }
@@ -109,7 +111,7 @@ TEST(EventFields, integers_of_all_64_bits_are_integers) {
 TEST(EventFields, of_a_key_written_twice_the_last_value_is_the_columns_and_both_are_kept) {
   const std::string args = R"({"correlation":1,"correlation":2000,"a":5000,"a":6000})";
   const ParsedEvent event = WithArgs(args);
-  EXPECT_EQ(event.slots.at(Slot::kCorrelation), "2000");
+  EXPECT_EQ(event.values.at(ArgsColumn::kCorrelation), "2000");
   EXPECT_EQ(event.args, args);
 }
 
@@ -117,7 +119,7 @@ TEST(EventFields, nested_values_are_left_alone) {
   const std::string args =
       R"({"Input Dims": [[1234567, 2], []], "o": {"correlation": 9999999, "p":"0x7f0012"}})";
   const ParsedEvent event = WithArgs(args);
-  EXPECT_TRUE(event.slots.empty());
+  EXPECT_TRUE(event.values.empty());
   EXPECT_EQ(event.args, args);
 }
 
@@ -159,15 +161,15 @@ TEST(EventFields, other_keys_are_kept_in_order_with_their_blanks_trimmed) {
   const ParsedEvent event =
       One(R"({"ph":"i","s" : "t" ,"ts":1,"pid":1,"tid":1,"x":{"y": 1} ,"z":1234567,"w":null})");
   EXPECT_EQ(event.others, R"("s":"t","x":{"y": 1},"z":1234567,"w":null)");
-  EXPECT_EQ(event.slots, (Slots{{Slot::kValue1, "1234567"}}));
+  EXPECT_EQ(event.values, (ArgsColumns{{ArgsColumn::kValue1, "1234567"}}));
 }
 
 TEST(EventFields, an_id_goes_into_its_slot_as_number_or_text) {
   const ParsedEvent number = One(R"({"ph":"b","id":17,"ts":1,"name":"n","pid":1,"tid":1})");
-  EXPECT_EQ(number.slots, (Slots{{Slot::kId, "17"}}));
+  EXPECT_EQ(number.values, (ArgsColumns{{ArgsColumn::kId, "17"}}));
   EXPECT_EQ(number.others, R"("id":17)");
   const ParsedEvent text = One(R"({"ph":"e","id":"0x1f","ts":1,"name":"n","pid":1,"tid":1})");
-  EXPECT_EQ(text.slots, (Slots{{Slot::kId, "0x1f"}}));
+  EXPECT_EQ(text.values, (ArgsColumns{{ArgsColumn::kId, "0x1f"}}));
   EXPECT_EQ(text.others, R"("id":"0x1f")");
   EXPECT_NE(number.async_key, text.async_key);
 }
@@ -186,7 +188,7 @@ TEST(EventFields, a_name_that_is_no_string_is_kept_whole) {
   EXPECT_EQ(One(R"({"ph":"X","name":{"a":1},"ts":1,"dur":1})").name, R"({"a":1})");
 }
 
-// A member of args: keys with slots, keys that stay, keys of any kind.
+// A member of args: keys with values, keys that stay, keys of any kind.
 std::string RandomMember(test::Random& random) {
   std::string key = random.OneIn(2)
                         ? random.Pick({"correlation", "External id", "stream", "device", "Addr",

@@ -42,7 +42,7 @@ void Learn(EventLayouts& layouts, const std::string& event) {
   EventRecord record{};
   record.phase = 'X';
   record.has_ts = record.has_dur = true;
-  record.slot_mask = read.fields.slot_mask;
+  record.columns_mask = read.fields.columns_mask;
   record.text_mask = read.fields.text_mask;
   layouts.Learn(read.text(), read.fields, record);
 }
@@ -70,11 +70,11 @@ TEST(EventLayouts, an_event_that_differs_in_its_numbers_only_is_known) {
   EXPECT_EQ(batch.events[0].ts_ns, -17125);
   EXPECT_EQ(batch.events[0].dur_ns, 1);
   EXPECT_EQ(batch.events[0].offset, 7u);
-  ASSERT_EQ(batch.slots.size(), 4u);
-  EXPECT_EQ(batch.slots[0], -99);
-  EXPECT_EQ(batch.slots[1], 1000);
-  EXPECT_EQ(batch.SlotText(batch.slots[2]), "-7.5e10");
-  EXPECT_EQ(batch.SlotText(batch.slots[3]), "0xabcdef0123");
+  ASSERT_EQ(batch.values.size(), 4u);
+  EXPECT_EQ(batch.values[0], -99);
+  EXPECT_EQ(batch.values[1], 1000);
+  EXPECT_EQ(batch.ValueText(batch.values[2]), "-7.5e10");
+  EXPECT_EQ(batch.ValueText(batch.values[3]), "0xabcdef0123");
 }
 
 TEST(EventLayouts, an_event_that_differs_in_anything_else_is_not_known) {
@@ -114,7 +114,7 @@ TEST(EventLayouts, an_event_that_differs_in_anything_else_is_not_known) {
                                    std::string()}) {
     EventBatch batch;
     EXPECT_EQ(Matched(layouts, event, batch), 0u) << event;
-    EXPECT_TRUE(batch.events.empty() && batch.slots.empty() && batch.texts.empty()) << event;
+    EXPECT_TRUE(batch.events.empty() && batch.values.empty() && batch.texts.empty()) << event;
   }
 }
 
@@ -202,7 +202,7 @@ std::string RandomTemplate(test::Random& random) {
   return text + random.Pick({"}", "}", " }"});
 }
 
-// A number that every event may have: in a slot or not, in the plain form of a time or not.
+// A number that every event may have: in a column or not, in the plain form of a time or not.
 std::string SoundNumber(test::Random& random) {
   if (random.OneIn(8)) {
     return random.Pick({"0", "5", "-5", "999", "1000", "-999", "-1000", "1.5", "0.25", "-12.125",

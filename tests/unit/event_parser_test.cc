@@ -171,7 +171,8 @@ TEST(EventParser, without_args_named_slots_and_what_the_analysis_needs_remain) {
   const Parsed parsed = ParseText(text, {.keep_args = false});
   ASSERT_EQ(parsed.events.size(), 4u);
   EXPECT_EQ(parsed.events[0].args, "");
-  EXPECT_EQ(parsed.events[0].slots, (std::map<Slot, std::string>{{Slot::kCorrelation, "5"}}));
+  EXPECT_EQ(parsed.events[0].values,
+            (std::map<ArgsColumn, std::string>{{ArgsColumn::kCorrelation, "5"}}));
   EXPECT_EQ(parsed.events[1].args, R"({"correlation":5,"big":123456})");
   EXPECT_EQ(parsed.events[2].args, R"({"name":"x"})");
   EXPECT_EQ(parsed.events[3].args, R"({"v":123456})");

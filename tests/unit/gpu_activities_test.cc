@@ -68,26 +68,26 @@ TEST(PackedRows, a_folder_that_is_not_there_is_an_error_that_names_it) {
   EXPECT_NE(status.error().what.find("/nowhere/at/all"), std::string::npos);
 }
 
-struct Shape {
+struct ArgsTextId {
   size_t count;
   size_t groups;
   int64_t keys;  // how many different ones
 };
 
-class SortedActivitiesTest : public testing::TestWithParam<Shape> {};
+class SortedActivitiesTest : public testing::TestWithParam<ArgsTextId> {};
 
 TEST_P(SortedActivitiesTest, the_order_is_that_of_sort_however_few_fit) {
-  const Shape shape = GetParam();
+  const ArgsTextId args_text = GetParam();
   test::Random random(9);
   GpuActivities activities(kFolder, 0);
   std::vector<std::tuple<uint32_t, int64_t, int64_t>> wanted;
-  for (size_t i = 0; i < shape.count; ++i) {
+  for (size_t i = 0; i < args_text.count; ++i) {
     GpuActivity activity;
     activity.id = static_cast<int64_t>(i) + 1;
-    activity.track = static_cast<int64_t>(random.Below(shape.groups));
+    activity.track = static_cast<int64_t>(random.Below(args_text.groups));
     // Most keys close together, some at the ends.
     activity.ts = random.Below(50) == 0 ? (random.Below(2) == 0 ? kLeast : kMost)
-                                        : random.Between(0, shape.keys - 1);
+                                        : random.Between(0, args_text.keys - 1);
     activity.has_dur = random.Below(10) != 0;
     ASSERT_TRUE(activities.Add(activity).ok());
     if (!activity.has_dur) continue;
@@ -100,7 +100,7 @@ TEST_P(SortedActivitiesTest, the_order_is_that_of_sort_however_few_fit) {
       return activity.has_dur;
     });
     std::vector<std::tuple<uint32_t, int64_t, int64_t>> got;
-    const Status given = sorted.ForEach(static_cast<uint32_t>(shape.groups),
+    const Status given = sorted.ForEach(static_cast<uint32_t>(args_text.groups),
                                         [&](std::span<const SortEntry> entries) -> Status {
                                           EXPECT_LE(entries.size(), std::max(fit, size_t{1}));
                                           for (const SortEntry& entry : entries) {
@@ -113,10 +113,10 @@ TEST_P(SortedActivitiesTest, the_order_is_that_of_sort_however_few_fit) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, SortedActivitiesTest,
-                         testing::Values(Shape{0, 1, 1}, Shape{1, 1, 1}, Shape{300, 1, 1},
-                                         Shape{300, 1, 1000000}, Shape{500, 5, 40},
-                                         Shape{400, 60, 1000}));
+INSTANTIATE_TEST_SUITE_P(ArgsTexts, SortedActivitiesTest,
+                         testing::Values(ArgsTextId{0, 1, 1}, ArgsTextId{1, 1, 1},
+                                         ArgsTextId{300, 1, 1}, ArgsTextId{300, 1, 1000000},
+                                         ArgsTextId{500, 5, 40}, ArgsTextId{400, 60, 1000}));
 
 TEST(SortedActivities, an_error_of_the_taker_ends_it) {
   GpuActivities activities(kFolder, 0);

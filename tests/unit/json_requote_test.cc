@@ -6,8 +6,8 @@
 
 #include <string>
 
-#include "tracedb/json/json_text.h"
 #include "random_json.h"
+#include "tracedb/json/json_text.h"
 
 namespace tracedb {
 namespace {

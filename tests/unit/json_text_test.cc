@@ -4,14 +4,16 @@
 
 #include <gtest/gtest.h>
 
+#include "tracedb/json/json_check.h"
+
 #define SIMDJSON_EXCEPTIONS 0
 #include <simdjson.h>
 
 #include <optional>
 #include <string>
 
-#include "tracedb/schema/args_slots.h"
 #include "random_json.h"
+#include "tracedb/schema/args_columns.h"
 
 namespace tracedb {
 namespace {
@@ -239,8 +241,8 @@ TEST(RepairJson, mending_again_changes_nothing_once_the_text_is_valid) {
   EXPECT_GT(mended, 3000);  // else the test tries nothing
 }
 
-TEST(RepairArgs, slot_marks_stay_and_other_control_characters_go) {
-  const std::string mark(1, SlotMark(3));
+TEST(RepairArgs, args_marks_stay_and_other_control_characters_go) {
+  const std::string mark(1, ArgsMark(3));
   std::string repaired;
   const std::string text = "{\"a\":" + mark + ",\"b\":\"" + mark + "\",\"c\":1,}";
   RepairArgs(text, repaired);

@@ -17,25 +17,26 @@ namespace {
 
 constexpr size_t kRoomy = 1 << 20;
 
-bool Open(OpenSlices& slices, uint64_t key, int64_t ts, size_t text_bytes = 0, int64_t label = 1) {
+bool Open(OpenSlices& slices, uint64_t key, int64_t ts, size_t text_bytes = 0,
+          int64_t event_name = 1) {
   OpenSlice slice;
   slice.ts = ts;
-  slice.label = label;
+  slice.event_name = event_name;
   const std::string text(text_bytes, 'x');
-  SlotValues values;
+  ArgsValues values;
   if (text_bytes > 0) {
     values.mask = values.text_mask = 1;
     values.texts[0] = text;
   }
-  slice.slots.Keep(values);
+  slice.values.Keep(values);
   return slices.Open(key, slice);
 }
 
 // The time of the slice that an end under `key` finds.
 std::optional<int64_t> Closed(OpenSlices& slices, uint64_t key, bool refused_wanted = false,
-                              int64_t label = 0) {
+                              int64_t event_name = 0) {
   bool refused = !refused_wanted;
-  const auto slice = slices.Close(key, label, refused);
+  const auto slice = slices.Close(key, event_name, refused);
   EXPECT_EQ(refused, refused_wanted);
   if (!slice.has_value()) return std::nullopt;
   return slice->ts;
@@ -112,20 +113,20 @@ TEST(OpenSlices, take_any_empties_it) {
 TEST(OpenSlices, random_begins_and_ends_agree_with_stacks) {
   test::Random random(17);
   OpenSlices slices(kRoomy);
-  std::map<uint64_t, std::vector<std::pair<int64_t, int64_t>>> naive;  // time and label
+  std::map<uint64_t, std::vector<std::pair<int64_t, int64_t>>> naive;  // time and event_name
   for (int64_t step = 0; step < 100000; ++step) {
     const uint64_t key = random.Below(20);
     auto& stack = naive[key];
-    const int64_t label = random.Between(1, 4);
+    const int64_t event_name = random.Between(1, 4);
     if (random.OneIn(2) && stack.size() < 40) {
-      ASSERT_TRUE(Open(slices, key, step, random.Below(50), label));
-      stack.emplace_back(step, label);
+      ASSERT_TRUE(Open(slices, key, step, random.Below(50), event_name));
+      stack.emplace_back(step, event_name);
       continue;
     }
     const bool any = random.OneIn(2);
     auto wanted = stack.rbegin();
-    while (!any && wanted != stack.rend() && wanted->second != label) ++wanted;
-    const auto found = Closed(slices, key, false, any ? 0 : label);
+    while (!any && wanted != stack.rend() && wanted->second != event_name) ++wanted;
+    const auto found = Closed(slices, key, false, any ? 0 : event_name);
     if (wanted == stack.rend()) {
       ASSERT_EQ(found, std::nullopt);
     } else {
@@ -135,11 +136,11 @@ TEST(OpenSlices, random_begins_and_ends_agree_with_stacks) {
   }
 }
 
-TEST(KeptSlots, values_outlive_the_texts_they_came_from) {
-  KeptSlots kept;
+TEST(KeptValues, values_outlive_the_texts_they_came_from) {
+  KeptValues kept;
   {
     const std::string text(100, 'y');
-    SlotValues values;
+    ArgsValues values;
     values.mask = 1u << 3 | 1u << 20 | 1u;
     values.text_mask = 1u << 20;
     values.ints[3] = INT64_MIN;
@@ -147,7 +148,7 @@ TEST(KeptSlots, values_outlive_the_texts_they_came_from) {
     values.texts[20] = text;
     kept.Keep(values);
   }
-  const SlotValues values = kept.Values();
+  const ArgsValues values = kept.Values();
   EXPECT_EQ(values.mask, 1u << 3 | 1u << 20 | 1u);
   EXPECT_EQ(values.text_mask, 1u << 20);
   EXPECT_EQ(values.ints[3], INT64_MIN);

@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "page_test_tools.h"
+#include "pages/table_appender.h"
 #include "tracedb/pages/page_file.h"
 #include "tracedb/pages/record_encoder.h"
-#include "pages/table_appender.h"
 
 namespace tracedb {
 namespace {

@@ -1,4 +1,4 @@
-// What the tests of the event parser share: events parsed from a text, with their texts and slot
+// What the tests of the event parser share: events parsed from a text, with their texts and column
 // values put back in place.
 #pragma once
 
@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "tracedb/schema/args_slots.h"
 #include "ingest/parse/event_batch.h"
 #include "ingest/parse/event_parser.h"
+#include "tracedb/schema/args_columns.h"
 
 namespace tracedb::test {
 
@@ -37,8 +37,8 @@ struct ParsedEvent {
   std::optional<int64_t> ts_ns, dur_ns;
   std::string name;
   std::optional<std::string> category;
-  std::string track;                  // parts with '/' between them
-  std::map<Slot, std::string> slots;  // as they would be written
+  std::string track;                         // parts with '/' between them
+  std::map<ArgsColumn, std::string> values;  // as they would be written
   uint32_t text_slots = 0;
   std::string args, others;  // put back together
   bool has_id = false;
@@ -52,18 +52,18 @@ inline void PrintTo(const ParsedEvent& event, std::ostream* out) {
        << " args " << event.args << " others " << event.others;
 }
 
-// `text` with every slot mark replaced by its value.
-inline std::string Filled(std::string_view text, const std::map<Slot, std::string>& slots) {
+// `text` with every column mark replaced by its value.
+inline std::string Filled(std::string_view text, const std::map<ArgsColumn, std::string>& values) {
   std::string filled;
   for (const char c : text) {
-    if (!IsSlotMark(c)) {
+    if (!IsArgsMark(c)) {
       filled += c;
       continue;
     }
-    int slot = 0;
-    while (SlotMark(slot) != c) ++slot;
-    const auto value = slots.find(static_cast<Slot>(slot));
-    filled += value == slots.end() ? "<no value>" : value->second;
+    int column = 0;
+    while (ArgsMark(column) != c) ++column;
+    const auto value = values.find(static_cast<ArgsColumn>(column));
+    filled += value == values.end() ? "<no value>" : value->second;
   }
   return filled;
 }
@@ -94,26 +94,27 @@ class BatchReader {
     if (record.has_ts) event.ts_ns = record.ts_ns;
     if (record.has_dur) event.dur_ns = record.dur_ns;
     event.async_key = record.async_key;
-    const auto& [labels, tracks, shapes] = texts_;
-    const std::string& label = labels.at(record.label);
-    const size_t part = label.find(kPartMark);
-    event.name = label.substr(0, part);
-    if (label.back() != kAbsentMark) event.category = label.substr(part + 1);
+    const auto& [event_names, tracks, args_texts] = texts_;
+    const std::string& event_name = event_names.at(record.event_name);
+    const size_t part = event_name.find(kPartMark);
+    event.name = event_name.substr(0, part);
+    if (event_name.back() != kAbsentMark) event.category = event_name.substr(part + 1);
     for (const char c : tracks.at(record.track)) event.track += c == kPartMark ? '/' : c;
-    size_t at = record.slots_at;
+    size_t at = record.values_at;
     event.text_slots = record.text_mask;
-    for (uint32_t left = record.slot_mask; left != 0; left &= left - 1) {
-      const int slot = std::countr_zero(left);
-      const int64_t value = batch.slots.at(at++);
-      event.slots[static_cast<Slot>(slot)] = (record.text_mask >> slot & 1) != 0
-                                                 ? std::string(batch.SlotText(value))
-                                                 : std::to_string(value);
+    for (uint32_t left = record.columns_mask; left != 0; left &= left - 1) {
+      const int column = std::countr_zero(left);
+      const int64_t value = batch.values.at(at++);
+      event.values[static_cast<ArgsColumn>(column)] = (record.text_mask >> column & 1) != 0
+                                                          ? std::string(batch.ValueText(value))
+                                                          : std::to_string(value);
     }
-    if (record.shape == kNoText) return event;
-    const std::string& shape = shapes.at(record.shape);
-    const size_t others = shape.find(kPartMark);
-    event.args = Filled(shape.substr(0, others), event.slots);
-    if (others != std::string::npos) event.others = Filled(shape.substr(others + 1), event.slots);
+    if (record.args_text == kNoText) return event;
+    const std::string& args_text = args_texts.at(record.args_text);
+    const size_t others = args_text.find(kPartMark);
+    event.args = Filled(args_text.substr(0, others), event.values);
+    if (others != std::string::npos)
+      event.others = Filled(args_text.substr(others + 1), event.values);
     return event;
   }
 

@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "query/doc/query_explain.h"
+
 namespace tracedb {
 namespace {
 

@@ -9,8 +9,8 @@
 #include "serve/result_cache.h"
 #include "serve/table_query.h"
 #include "tracedb/base/sqlite_db.h"
-#include "tracedb/text/gzip_text.h"
 #include "tracedb/query/run/query_run.h"
+#include "tracedb/text/gzip_text.h"
 
 namespace tracedb {
 namespace {

@@ -1,6 +1,6 @@
 // What a trace's header says, and where its rank comes from.
 
-#include "tracedb/ingest/build/trace_header.h"
+#include "ingest/build/trace_header.h"
 
 #include <gtest/gtest.h>
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "page_test_tools.h"
-#include "tracedb/pages/database_overlay.h"
+#include "tracedb/pages/staged_changes.h"
 
 namespace tracedb {
 namespace {
@@ -82,25 +82,25 @@ class TreeGraftTest : public test::PagesTest {
 
   Outcome Graft() {
     const auto trees = Trees(source_, path_);
-    auto overlay = DatabaseOverlay::Begin(path_, {});
-    EXPECT_TRUE(overlay.ok() && overlay.value() != nullptr);
+    auto staged = StagedChanges::Begin(path_, {});
+    EXPECT_TRUE(staged.ok() && staged.value() != nullptr);
     const int source = open(source_.c_str(), O_RDONLY);
-    const auto pages = std::filesystem::file_size(source_) / overlay.value()->sizes().page_bytes;
+    const auto pages = std::filesystem::file_size(source_) / staged.value()->sizes().page_bytes;
     Outcome outcome;
     {
       // Somebody must count the change up, as the merge of the small tables does.
-      auto db = overlay.value()->Connect();
+      auto db = staged.value()->Connect();
       EXPECT_TRUE(db.ok() && db.value().Execute("PRAGMA user_version = 7").ok());
     }
-    TreeGraft graft(*overlay.value(), {source, static_cast<uint32_t>(pages), source_});
+    TreeGraft graft(*staged.value(), {source, static_cast<uint32_t>(pages), source_});
     const Status added = graft.Add(trees);
     outcome.unfit = graft.unfit();
     if (added.ok()) {
-      const Status committed = overlay.value()->Commit();
+      const Status committed = staged.value()->Commit();
       outcome.committed = committed.ok();
-      outcome.unfit = overlay.value()->unfit();
+      outcome.unfit = staged.value()->unfit();
     }
-    overlay.value().reset();
+    staged.value().reset();
     close(source);
     return outcome;
   }

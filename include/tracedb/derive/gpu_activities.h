@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "tracedb/memory/packed_rows.h"
 #include "tracedb/base/result.h"
+#include "tracedb/memory/packed_rows.h"
 
 namespace tracedb {
 
@@ -19,9 +19,9 @@ struct GpuActivity {
   int64_t dur = 0;
   int64_t track = 0;
   int64_t correlation = 0;
-  int64_t label = 0;
+  int64_t event_name = 0;
   int64_t external_id = 0;
-  int64_t shape = 0;  // communication only
+  int64_t args_text = 0;  // communication only
   int kind = 0;
   bool has_dur = false;
   bool has_correlation = false;
@@ -38,7 +38,7 @@ class GpuActivities {
     const int64_t flags = activity.kind | (activity.has_dur ? 4 : 0) |
                           (activity.has_correlation ? 8 : 0) | (activity.has_external_id ? 16 : 0);
     return rows_.Add({activity.id, activity.ts, activity.dur, activity.track, activity.correlation,
-                      flags, activity.label, activity.external_id, activity.shape});
+                      flags, activity.event_name, activity.external_id, activity.args_text});
   }
   // In the order of their ids.
   template <typename Take>

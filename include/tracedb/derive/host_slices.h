@@ -7,30 +7,22 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <string_view>
 
-#include "tracedb/memory/sorted_runs.h"
 #include "tracedb/base/result.h"
+#include "tracedb/memory/sorted_runs.h"
+#include "tracedb/schema/event_tables.h"
 
 namespace tracedb {
-
-// As stored in host_use.kind and call_path.kind.
-enum class HostKind : uint8_t {
-  kOperator = 0,
-  kAnnotation = 1,
-  kFunction = 2,  // of Python
-  kModule = 3,    // nn.Module
-  kCall = 4,      // of the CUDA or HIP runtime or driver
-};
-inline constexpr size_t kHostKinds = 5;
 
 struct HostSlice {
   int64_t ts = 0;
   int64_t dur = 0;  // 0 where the trace has none, or a negative one
   int64_t id = 0;
   int64_t track = 0;
-  int64_t label = 0;
+  int64_t event_name = 0;
   HostKind kind = HostKind::kOperator;
-  int64_t shape = 0;                   // operators; 0: no args
+  int64_t args_text = 0;               // operators; 0: no args
   bool waits = false;                  // calls: it returns when the GPU is done
   std::optional<int64_t> correlation;  // calls
   std::optional<int64_t> external_id;  // operators, calls
@@ -38,11 +30,14 @@ struct HostSlice {
   int64_t forward_thread = 0;          // operators; not 0: it belongs to a backward pass
 };
 
-// What a label says of its slices.
+// What a event_name says of its slices.
 struct HostCall {
   std::optional<HostKind> kind;  // none: not gathered
   bool waits = false;            // it returns when the GPU is done
 };
+
+// True for a call of this name: it synchronizes, or copies or fills and is not asynchronous.
+bool WaitsForGpu(std::string_view name);
 
 class HostSlices {
  public:

@@ -25,12 +25,6 @@ inline std::string_view Unquoted(std::string_view token) {
   return token;
 }
 
-// JSON's number grammar.
-bool IsJsonNumber(std::string_view text);
-
-// Whether `text` is one JSON value, numbers of any size included, nested at most 1,000 levels.
-bool IsJson(std::string_view text);
-
 // The text that the inside of a JSON string stands for, always valid UTF-8: an unknown escape
 // keeps its backslash, a lone surrogate or a bad byte becomes U+FFFD.
 std::string UnescapedJson(std::string_view inside);
@@ -51,7 +45,7 @@ struct JsonRepair {
 // commas.
 JsonRepair RepairJson(std::string_view text, std::string& repaired);
 
-// The same for a text with slot marks, which stay.
+// The same for a text with column marks, which stay.
 JsonRepair RepairArgs(std::string_view text, std::string& repaired);
 
 }  // namespace tracedb

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "tracedb/memory/spill_file.h"
 #include "tracedb/base/result.h"
+#include "tracedb/memory/spill_file.h"
 
 namespace tracedb {
 

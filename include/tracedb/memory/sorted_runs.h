@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "tracedb/memory/packed_rows.h"
 #include "tracedb/base/result.h"
+#include "tracedb/memory/packed_rows.h"
 
 namespace tracedb {
 

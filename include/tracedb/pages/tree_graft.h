@@ -15,7 +15,7 @@
 
 #include "tracedb/base/result.h"
 #include "tracedb/pages/btree_page.h"
-#include "tracedb/pages/database_overlay.h"
+#include "tracedb/pages/staged_changes.h"
 
 namespace tracedb {
 
@@ -27,15 +27,14 @@ class TreeGraft {
     uint32_t to_root;    // in the database
   };
 
-  // The file that is added: open for reading until the overlay's Commit(), with pages of the
-  // overlay's sizes.
+  // The file that is added: open for reading until the staged's Commit(), with pages of the
+  // staged's sizes.
   struct Source {
     int file = -1;
     uint32_t pages = 0;
     std::filesystem::path path;
   };
-  TreeGraft(DatabaseOverlay& overlay, Source source)
-      : overlay_(overlay), source_(std::move(source)) {}
+  TreeGraft(StagedChanges& staged, Source source) : staged_(staged), source_(std::move(source)) {}
 
   // Whether the tree has many leaves. As each graft leaves its last leaf partly empty, others are
   // better copied row by row.
@@ -61,7 +60,7 @@ class TreeGraft {
   };
   using Page = std::vector<uint8_t>;
   // A tree on its way.
-  struct Scion {
+  struct PendingTree {
     Tree tree;
     std::vector<Child> leaves;
     bool to_empty = false;  // the database's tree has no row yet
@@ -71,17 +70,17 @@ class TreeGraft {
   Result<Page> ReadTarget(uint32_t number) const;
   Result<std::vector<Child>> Children(const Page& page, bool is_index) const;
   Result<std::vector<Child>> SourceLeaves(const Tree& tree) const;
-  Result<std::vector<Scion>> Scions(const std::vector<Tree>& trees) const;
-  Result<std::vector<uint32_t>> NumberLeaves(const std::vector<Scion>& scions);
+  Result<std::vector<PendingTree>> Scions(const std::vector<Tree>& trees) const;
+  Result<std::vector<uint32_t>> NumberLeaves(const std::vector<PendingTree>& pending_trees);
   Result<std::string> TakeFirstEntry(Child& leaf);
-  Status CheckRowids(const Scion& scion, const Child& last_leaf) const;
+  Status CheckRowids(const PendingTree& pending, const Child& last_leaf) const;
   Result<Child> LoadSpine(const Tree& tree);
   Status AddChild(size_t depth, Child child);
   Result<uint32_t> WriteLevel(Level& level, uint32_t number);
   Status FinishLevels(uint32_t root);
   Error Unfit(const char* what) const;
 
-  DatabaseOverlay& overlay_;
+  StagedChanges& staged_;
   Source source_;
   mutable bool unfit_ = false;
   bool is_index_ = false;      // of the tree being added

@@ -7,8 +7,8 @@
 
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
-#include "tracedb/text/output_stream.h"
 #include "tracedb/query/doc/query_catalog.h"
+#include "tracedb/text/output_stream.h"
 
 namespace tracedb {
 

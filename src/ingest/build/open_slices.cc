@@ -5,40 +5,40 @@
 
 namespace tracedb {
 
-void KeptSlots::Keep(const SlotValues& slots) {
-  for (uint32_t left = slots.mask; left != 0; left &= left - 1) {
-    const auto slot = static_cast<size_t>(std::countr_zero(left));
-    if ((slots.text_mask >> slot & 1) != 0) {
-      texts_.emplace_back(static_cast<Slot>(slot), slots.texts[slot]);
+void KeptValues::Keep(const ArgsValues& values) {
+  for (uint32_t left = values.mask; left != 0; left &= left - 1) {
+    const auto column = static_cast<size_t>(std::countr_zero(left));
+    if ((values.text_mask >> column & 1) != 0) {
+      texts_.emplace_back(static_cast<ArgsColumn>(column), values.texts[column]);
     } else {
-      ints_.emplace_back(static_cast<Slot>(slot), slots.ints[slot]);
+      ints_.emplace_back(static_cast<ArgsColumn>(column), values.ints[column]);
     }
   }
 }
 
-SlotValues KeptSlots::Values() const {
-  SlotValues values;
-  for (const auto& [slot, value] : ints_) {
-    values.mask |= uint32_t{1} << static_cast<int>(slot);
-    values.ints[static_cast<size_t>(slot)] = value;
+ArgsValues KeptValues::Values() const {
+  ArgsValues values;
+  for (const auto& [column, value] : ints_) {
+    values.mask |= uint32_t{1} << static_cast<int>(column);
+    values.ints[static_cast<size_t>(column)] = value;
   }
-  for (const auto& [slot, text] : texts_) {
-    values.mask |= uint32_t{1} << static_cast<int>(slot);
-    values.text_mask |= uint32_t{1} << static_cast<int>(slot);
-    values.texts[static_cast<size_t>(slot)] = text;
+  for (const auto& [column, text] : texts_) {
+    values.mask |= uint32_t{1} << static_cast<int>(column);
+    values.text_mask |= uint32_t{1} << static_cast<int>(column);
+    values.texts[static_cast<size_t>(column)] = text;
   }
   return values;
 }
 
-size_t KeptSlots::Bytes() const {
+size_t KeptValues::Bytes() const {
   size_t bytes = ints_.capacity() * sizeof ints_[0] + texts_.capacity() * sizeof texts_[0];
-  for (const auto& [slot, text] : texts_) bytes += text.capacity();
+  for (const auto& [column, text] : texts_) bytes += text.capacity();
   return bytes;
 }
 
 size_t OpenSlices::BytesOf(const OpenSlice& slice) {
   constexpr size_t kEach = sizeof(OpenSlice) + sizeof(Stack) + 64;  // and the map's own
-  return kEach + slice.slots.Bytes();
+  return kEach + slice.values.Bytes();
 }
 
 bool OpenSlices::Open(uint64_t key, OpenSlice& slice) {
@@ -60,7 +60,7 @@ bool OpenSlices::Open(uint64_t key, OpenSlice& slice) {
   return true;
 }
 
-std::optional<OpenSlice> OpenSlices::Close(uint64_t key, int64_t label, bool& refused) {
+std::optional<OpenSlice> OpenSlices::Close(uint64_t key, int64_t event_name, bool& refused) {
   refused = false;
   const auto found = stacks_.find(key);
   if (found == stacks_.end()) {
@@ -77,8 +77,8 @@ std::optional<OpenSlice> OpenSlices::Close(uint64_t key, int64_t label, bool& re
     return std::nullopt;
   }
   auto at = stack.open.end() - 1;
-  while (label != 0 && at->label != label && at != stack.open.begin()) --at;
-  if (label != 0 && at->label != label) return std::nullopt;
+  while (event_name != 0 && at->event_name != event_name && at != stack.open.begin()) --at;
+  if (event_name != 0 && at->event_name != event_name) return std::nullopt;
   OpenSlice slice = std::move(*at);
   stack.open.erase(at);
   bytes_ -= BytesOf(slice);

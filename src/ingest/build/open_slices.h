@@ -10,21 +10,21 @@
 #include <utility>
 #include <vector>
 
-#include "tracedb/derive/host_slices.h"
 #include "ingest/build/table_writer.h"
+#include "tracedb/derive/host_slices.h"
 
 namespace tracedb {
 
-// Slot values that own their texts.
-class KeptSlots {
+// Values of args columns that own their texts.
+class KeptValues {
  public:
-  void Keep(const SlotValues& slots);
-  SlotValues Values() const;  // its texts live as long as this
+  void Keep(const ArgsValues& values);
+  ArgsValues Values() const;  // its texts live as long as this
   size_t Bytes() const;
 
  private:
-  std::vector<std::pair<Slot, int64_t>> ints_;
-  std::vector<std::pair<Slot, std::string>> texts_;
+  std::vector<std::pair<ArgsColumn, int64_t>> ints_;
+  std::vector<std::pair<ArgsColumn, std::string>> texts_;
 };
 
 // A begin event, kept whole.
@@ -32,11 +32,11 @@ struct OpenSlice {
   int64_t ts = 0;
   uint64_t offset = 0;
   int64_t track = 0;
-  int64_t label = 0;
+  int64_t event_name = 0;
   EventTable table = EventTable::kCpuSlice;  // where its category puts it
-  int64_t shape = 0;
-  uint32_t shape_text = 0;  // the shape's number in the builder's dictionary
-  KeptSlots slots;
+  int64_t args_text = 0;
+  uint32_t args_place = 0;  // the text's number in the builder's dictionary
+  KeptValues values;
   char phase = 'B';
   HostCall host_call;
 };
@@ -47,9 +47,9 @@ class OpenSlices {
 
   // False when it does not fit: then it was not taken, and its end will not find it either.
   bool Open(uint64_t key, OpenSlice& slice);
-  // The innermost open slice under `key`, of this label unless it is 0; nothing when there is none.
-  // `refused` tells that it was one that did not fit.
-  std::optional<OpenSlice> Close(uint64_t key, int64_t label, bool& refused);
+  // The innermost open slice under `key`, of this event_name unless it is 0; nothing when there is
+  // none. `refused` tells that it was one that did not fit.
+  std::optional<OpenSlice> Close(uint64_t key, int64_t event_name, bool& refused);
   // Takes out one after the other, in no order; nothing when none is left.
   std::optional<OpenSlice> TakeAny();
 

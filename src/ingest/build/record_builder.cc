@@ -4,8 +4,8 @@
 #include <bit>
 #include <charconv>
 
+#include "derive/sync_calls.h"
 #include "tracedb/json/json_text.h"
-#include "tracedb/derive/sync_calls.h"
 
 namespace tracedb {
 namespace {
@@ -38,20 +38,6 @@ HostCall HostCallOf(EventTable table, std::string_view name, std::string_view ca
     default:
       return {};
   }
-}
-
-EventTable SliceTableOf(SliceTable table) {
-  switch (table) {
-    case SliceTable::kCpu:
-      return EventTable::kCpuSlice;
-    case SliceTable::kRuntime:
-      return EventTable::kRuntimeSlice;
-    case SliceTable::kPython:
-      return EventTable::kPythonSlice;
-    case SliceTable::kGpu:
-      return EventTable::kGpuSlice;
-  }
-  return EventTable::kCpuSlice;
 }
 
 // Thread stacks and async ids share one map; their keys must not meet.
@@ -89,14 +75,14 @@ Status RecordBuilder::Add(const EventBatch& batch) {
 Status RecordBuilder::AddTexts(const EventBatch& batch, LocalTexts& texts) {
   for (const EventBatch::NewText& text : batch.new_texts) {
     switch (text.kind) {
-      case TextKind::kLabel:
-        TRACEDB_TRY(AddLabel(batch.Text(text), texts));
+      case TextKind::kEventName:
+        TRACEDB_TRY(AddEventName(batch.Text(text), texts));
         break;
       case TextKind::kTrack:
         TRACEDB_TRY(AddTrack(batch.Text(text), texts));
         break;
-      case TextKind::kShape:
-        TRACEDB_TRY(AddShape(batch.Text(text), texts));
+      case TextKind::kArgsText:
+        TRACEDB_TRY(AddArgsText(batch.Text(text), texts));
         break;
       case TextKind::kCount:
         break;
@@ -121,33 +107,33 @@ RecordBuilder::Numbered RecordBuilder::Number(TextKind kind, std::string_view te
   return {ids_[k][id], id, is_new};
 }
 
-Status RecordBuilder::AddLabel(std::string_view text, LocalTexts& texts) {
+Status RecordBuilder::AddEventName(std::string_view text, LocalTexts& texts) {
   const size_t part = text.find(kPartMark);
   const std::string_view raw_category = text.substr(part + 1);
   const bool has_category = raw_category != std::string_view(&kAbsentMark, 1);
   const std::string name = UnescapedJson(text.substr(0, part));
   const std::string category = has_category ? UnescapedJson(raw_category) : "";
   const CategoryClass category_class = ClassifyCategory(category);
-  const bool communication = category_class.table == SliceTable::kGpu &&
+  const bool communication = category_class.table == EventTable::kGpuSlice &&
                              !category_class.gpu_memory && rules_.IsCommunication(name);
-  const auto [id, known, is_new] = Number(TextKind::kLabel, text);
-  LocalLabel label;
-  label.id = id;
-  label.category_hash = HashText(text.substr(part));
-  label.named = part > 0;
-  label.table = SliceTableOf(category_class.table);
-  label.gpu_kind = category_class.gpu_memory ? GpuKind::kMemory
-                   : communication           ? GpuKind::kCommunication
-                                             : GpuKind::kCompute;
-  label.cuda_event = EqualsIgnoringCase(category, "cuda_event");
-  label.step = StepNumberOf(name, category);
+  const auto [id, known, is_new] = Number(TextKind::kEventName, text);
+  LocalEventName event_name;
+  event_name.id = id;
+  event_name.category_hash = HashText(text.substr(part));
+  event_name.named = part > 0;
+  event_name.table = category_class.table;
+  event_name.gpu_kind = category_class.gpu_memory ? GpuKind::kMemory
+                        : communication           ? GpuKind::kCommunication
+                                                  : GpuKind::kCompute;
+  event_name.cuda_event = EqualsIgnoringCase(category, "cuda_event");
+  event_name.step = StepNumberOf(name, category);
   // A step is no call: what is summed is summed by step anyway.
-  if (label.step < 0) label.host_call = HostCallOf(label.table, name, category);
-  texts.labels.push_back(label);
+  if (event_name.step < 0) event_name.host_call = HostCallOf(event_name.table, name, category);
+  texts.event_names.push_back(event_name);
   if (!is_new) return Done{};
-  return writer_.Label(id, name,
-                       has_category ? std::optional<std::string_view>(category) : std::nullopt,
-                       communication);
+  return writer_.EventName(id, name,
+                           has_category ? std::optional<std::string_view>(category) : std::nullopt,
+                           communication);
 }
 
 Status RecordBuilder::AddTrack(std::string_view text, LocalTexts& texts) {
@@ -170,38 +156,39 @@ Status RecordBuilder::AddTrack(std::string_view text, LocalTexts& texts) {
   return writer_.Track(id, trace_id_, row);
 }
 
-Status RecordBuilder::AddShape(std::string_view text, LocalTexts& texts) {
-  const auto [id, known, is_new] = Number(TextKind::kShape, text);
+Status RecordBuilder::AddArgsText(std::string_view text, LocalTexts& texts) {
+  const auto [id, known, is_new] = Number(TextKind::kArgsText, text);
   if (!is_new) {
-    texts.shapes.push_back({id, known, shape_facts_[known]});
+    texts.args_texts.push_back({id, known, args_facts_[known]});
     return Done{};
   }
-  ShapeText shape = ReadShape(text);
-  const bool collective = shape.collective.has_value() && !shape.collective->empty();
-  const ShapeFacts facts{collective, shape.repaired};
-  texts.shapes.push_back({id, known, facts});
-  if (known != kNoText) shape_facts_.push_back(facts);
-  const bool analysed = shape.grid.has_value() || collective || shape.device_type.has_value();
-  if (!keep_args_ && analysed) shape.args.reset();
-  return writer_.Shape(id, shape);
+  ArgsText args_text = ReadArgsText(text);
+  const bool collective = args_text.collective.has_value() && !args_text.collective->empty();
+  const ArgsFacts facts{collective, args_text.repaired};
+  texts.args_texts.push_back({id, known, facts});
+  if (known != kNoText) args_facts_.push_back(facts);
+  const bool analysed =
+      args_text.grid.has_value() || collective || args_text.device_type.has_value();
+  if (!keep_args_ && analysed) args_text.args.reset();
+  return writer_.ArgsTextId(id, args_text);
 }
 
-void RecordBuilder::ReadSlots(const EventBatch& batch, const EventRecord& record) {
-  slots_.mask = record.slot_mask;
-  slots_.text_mask = record.text_mask;
-  size_t at = record.slots_at;
-  for (uint32_t left = record.slot_mask; left != 0; left &= left - 1) {
-    const auto slot = static_cast<size_t>(std::countr_zero(left));
-    const int64_t value = batch.slots[at++];
-    if ((record.text_mask >> slot & 1) != 0) {
-      slots_.texts[slot] = batch.SlotText(value);
+void RecordBuilder::ReadValues(const EventBatch& batch, const EventRecord& record) {
+  values_.mask = record.columns_mask;
+  values_.text_mask = record.text_mask;
+  size_t at = record.values_at;
+  for (uint32_t left = record.columns_mask; left != 0; left &= left - 1) {
+    const auto column = static_cast<size_t>(std::countr_zero(left));
+    const int64_t value = batch.values[at++];
+    if ((record.text_mask >> column & 1) != 0) {
+      values_.texts[column] = batch.ValueText(value);
     } else {
-      slots_.ints[slot] = value;
+      values_.ints[column] = value;
     }
   }
 }
 
-void RecordBuilder::SeeTime(int64_t ts_ns, int64_t end_ns) {
+void RecordBuilder::NoteTime(int64_t ts_ns, int64_t end_ns) {
   if (!summary_.first_start_ns.has_value() || ts_ns < *summary_.first_start_ns) {
     summary_.first_start_ns = ts_ns;
   }
@@ -211,17 +198,18 @@ void RecordBuilder::SeeTime(int64_t ts_ns, int64_t end_ns) {
 }
 
 // What profilers write when the device gave no times: ts 0, and no length or the shortest.
-bool RecordBuilder::IsWithoutTiming(const EventRecord& record, const LocalLabel& label) {
+bool RecordBuilder::IsWithoutTiming(const EventRecord& record, const LocalEventName& event_name) {
   if (record.phase != 'X' || record.ts_ns != 0 || !record.has_dur) return false;
-  return label.table == EventTable::kGpuSlice ? record.dur_ns == 0
-                                              : label.cuda_event && record.dur_ns <= 1;
+  return event_name.table == EventTable::kGpuSlice ? record.dur_ns == 0
+                                                   : event_name.cuda_event && record.dur_ns <= 1;
 }
 
 Status RecordBuilder::AddEvent(const EventBatch& batch, const EventRecord& record,
                                const LocalTexts& texts) {
-  const LocalLabel& label = texts.labels[record.label];
-  const LocalShape shape = record.shape == kNoText ? LocalShape{} : texts.shapes[record.shape];
-  ReadSlots(batch, record);
+  const LocalEventName& event_name = texts.event_names[record.event_name];
+  const LocalArgsText args_text =
+      record.args_text == kNoText ? LocalArgsText{} : texts.args_texts[record.args_text];
+  ReadValues(batch, record);
   if (!has_origin_ && record.phase != 'M') {
     has_origin_ = true;
     summary_.origin_ns = record.ts_ns;
@@ -229,10 +217,10 @@ Status RecordBuilder::AddEvent(const EventBatch& batch, const EventRecord& recor
   ++summary_.events;
   EventRow row;
   row.track = texts.tracks[record.track];
-  row.label = label.id;
+  row.event_name = event_name.id;
   row.phase = record.phase;
-  row.shape = shape.id;
-  if (shape.facts.repaired) {
+  row.args_text = args_text.id;
+  if (args_text.facts.repaired) {
     issues_.Add(IssueKind::kRepairedText, record.offset, "args that were no JSON");
   }
   if (record.phase == 'M') {
@@ -248,25 +236,25 @@ Status RecordBuilder::AddEvent(const EventBatch& batch, const EventRecord& recor
     return Done{};
   }
   row.ts = ts;
-  if (IsWithoutTiming(record, label)) {
+  if (IsWithoutTiming(record, event_name)) {
     issues_.Add(IssueKind::kNoTiming, record.offset, "ts is 0");
   } else {
-    SeeTime(record.ts_ns, record.ts_ns + std::max<int64_t>(record.dur_ns, 0));
+    NoteTime(record.ts_ns, record.ts_ns + std::max<int64_t>(record.dur_ns, 0));
   }
   switch (record.phase) {
     case 'X':
-      return AddSlice(record, label, shape, row);
+      return AddSlice(record, event_name, args_text, row);
     case 'B':
-      return Begin(ThreadKey(row.track), record, label, shape, row);
+      return Begin(ThreadKey(row.track), record, event_name, args_text, row);
     case 'E':
-      return End(ThreadKey(row.track), 0, record, shape, row);
+      return End(ThreadKey(row.track), 0, record, args_text, row);
     case 'b':
     case 'S':
-      return Begin(record.async_key ^ label.category_hash, record, label, shape, row);
+      return Begin(record.async_key ^ event_name.category_hash, record, event_name, args_text, row);
     case 'e':
     case 'F':
-      return End(record.async_key ^ label.category_hash, label.named ? row.label : 0, record, shape,
-                 row);
+      return End(record.async_key ^ event_name.category_hash, event_name.named ? row.event_name : 0,
+                 record, args_text, row);
     case 's':
     case 't':
     case 'f':
@@ -278,8 +266,8 @@ Status RecordBuilder::AddEvent(const EventBatch& batch, const EventRecord& recor
   }
 }
 
-Status RecordBuilder::AddSlice(const EventRecord& record, const LocalLabel& label,
-                               const LocalShape& shape, EventRow& row) {
+Status RecordBuilder::AddSlice(const EventRecord& record, const LocalEventName& event_name,
+                               const LocalArgsText& args_text, EventRow& row) {
   if (record.has_dur) {
     row.dur = record.dur_ns;
     if (record.dur_ns < 0) issues_.Add(IssueKind::kNegativeDuration, record.offset, "dur");
@@ -288,45 +276,45 @@ Status RecordBuilder::AddSlice(const EventRecord& record, const LocalLabel& labe
   }
   row.id = next_row_++;
   ++summary_.slices;
-  if (label.table == EventTable::kGpuSlice) {
+  if (event_name.table == EventTable::kGpuSlice) {
     ++summary_.gpu_activities;
-    row.gpu_kind = label.gpu_kind;
-    if (shape.facts.collective && row.gpu_kind == GpuKind::kCompute) {
+    row.gpu_kind = event_name.gpu_kind;
+    if (args_text.facts.collective && row.gpu_kind == GpuKind::kCompute) {
       row.gpu_kind = GpuKind::kCommunication;
     }
-    TRACEDB_TRY(SeeActivity(row));
+    TRACEDB_TRY(NoteActivity(row));
   } else {
-    if (label.step >= 0) {
-      TRACEDB_TRY(writer_.Step(row.id, row.track, label.step, *row.ts, row.dur));
+    if (event_name.step >= 0) {
+      TRACEDB_TRY(writer_.Step(row.id, row.track, event_name.step, *row.ts, row.dur));
     }
-    TRACEDB_TRY(SeeHostSlice(label.table, label.host_call, row, slots_));
+    TRACEDB_TRY(NoteHostSlice(event_name.table, event_name.host_call, row, values_));
   }
-  return writer_.Event(label.table, row, slots_);
+  return writer_.Event(event_name.table, row, values_);
 }
 
 namespace {
 
-std::optional<int64_t> NumberIn(const SlotValues& slots, Slot slot) {
-  const auto at = static_cast<size_t>(slot);
+std::optional<int64_t> NumberIn(const ArgsValues& values, ArgsColumn column) {
+  const auto at = static_cast<size_t>(column);
   const uint32_t bit = uint32_t{1} << at;
-  if ((slots.mask & bit) == 0 || (slots.text_mask & bit) != 0) return std::nullopt;
-  return slots.ints[at];
+  if ((values.mask & bit) == 0 || (values.text_mask & bit) != 0) return std::nullopt;
+  return values.ints[at];
 }
 
 }  // namespace
 
-Status RecordBuilder::SeeActivity(const EventRow& row) {
-  const auto correlation = NumberIn(slots_, Slot::kCorrelation);
-  const auto external_id = NumberIn(slots_, Slot::kExternalId);
+Status RecordBuilder::NoteActivity(const EventRow& row) {
+  const auto correlation = NumberIn(values_, ArgsColumn::kCorrelation);
+  const auto external_id = NumberIn(values_, ArgsColumn::kExternalId);
   GpuActivity activity;
   activity.id = row.id;
   activity.ts = *row.ts;
   activity.dur = row.dur.value_or(0);
   activity.track = row.track;
   activity.correlation = correlation.value_or(0);
-  activity.label = row.label;
+  activity.event_name = row.event_name;
   activity.external_id = external_id.value_or(0);
-  if (row.gpu_kind == GpuKind::kCommunication) activity.shape = row.shape;
+  if (row.gpu_kind == GpuKind::kCommunication) activity.args_text = row.args_text;
   activity.kind = static_cast<int>(row.gpu_kind);
   activity.has_dur = row.dur.has_value();
   activity.has_correlation = correlation.has_value();
@@ -334,8 +322,8 @@ Status RecordBuilder::SeeActivity(const EventRow& row) {
   return gpu_activities_.Add(activity);
 }
 
-Status RecordBuilder::SeeHostSlice(EventTable table, const HostCall& call, const EventRow& row,
-                                   const SlotValues& slots) {
+Status RecordBuilder::NoteHostSlice(EventTable table, const HostCall& call, const EventRow& row,
+                                    const ArgsValues& values) {
   if (row.dur >= kLongSliceNs) {
     GpuActivity slice;
     slice.id = row.id;
@@ -350,17 +338,17 @@ Status RecordBuilder::SeeHostSlice(EventTable table, const HostCall& call, const
   slice.dur = std::max<int64_t>(row.dur.value_or(0), 0);
   slice.id = row.id;
   slice.track = row.track;
-  slice.label = row.label;
+  slice.event_name = row.event_name;
   slice.kind = *call.kind;
   if (slice.kind == HostKind::kOperator) {
-    slice.shape = row.shape;
-    slice.sequence = NumberIn(slots, Slot::kSequenceNumber);
-    slice.forward_thread = NumberIn(slots, Slot::kFwdThreadId).value_or(0);
-    slice.external_id = NumberIn(slots, Slot::kExternalId);
+    slice.args_text = row.args_text;
+    slice.sequence = NumberIn(values, ArgsColumn::kSequenceNumber);
+    slice.forward_thread = NumberIn(values, ArgsColumn::kFwdThreadId).value_or(0);
+    slice.external_id = NumberIn(values, ArgsColumn::kExternalId);
   } else if (slice.kind == HostKind::kCall) {
     slice.waits = call.waits;
-    slice.correlation = NumberIn(slots, Slot::kCorrelation);
-    slice.external_id = NumberIn(slots, Slot::kExternalId);
+    slice.correlation = NumberIn(values, ArgsColumn::kCorrelation);
+    slice.external_id = NumberIn(values, ArgsColumn::kExternalId);
   }
   return host_slices_.Add(slice);
 }
@@ -371,7 +359,7 @@ Status RecordBuilder::AddPoint(EventTable table, const EventRecord& record, Even
     issues_.Add(IssueKind::kUnknownPhase, record.offset, {&record.phase, 1});
   }
   row.id = next_row_++;
-  return writer_.Event(table, row, slots_);
+  return writer_.Event(table, row, values_);
 }
 
 Status RecordBuilder::Finish() {
@@ -380,11 +368,11 @@ Status RecordBuilder::Finish() {
     EventRow row;
     row.id = next_row_++;
     row.track = open->track;
-    row.label = open->label;
+    row.event_name = open->event_name;
     row.ts = open->ts;
     row.phase = open->phase;
-    row.shape = open->shape;
-    TRACEDB_TRY(writer_.Event(EventTable::kInstant, row, open->slots.Values()));
+    row.args_text = open->args_text;
+    TRACEDB_TRY(writer_.Event(EventTable::kInstant, row, open->values.Values()));
   }
   summary_.last_row = next_row_ - 1;
   summary_.last_text = next_text_ - 1;

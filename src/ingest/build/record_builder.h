@@ -11,15 +11,15 @@
 #include <string>
 #include <vector>
 
+#include "ingest/build/open_slices.h"
+#include "ingest/build/table_writer.h"
 #include "ingest/parse/event_batch.h"
 #include "tracedb/derive/gpu_activities.h"
 #include "tracedb/derive/host_slices.h"
-#include "tracedb/schema/kind_rules.h"
-#include "tracedb/derive/long_slices.h"
-#include "ingest/build/open_slices.h"
-#include "ingest/build/table_writer.h"
-#include "tracedb/memory/text_dictionary.h"
 #include "tracedb/memory/load_limits.h"
+#include "tracedb/memory/text_dictionary.h"
+#include "tracedb/schema/event_tables.h"
+#include "tracedb/schema/kind_rules.h"
 
 namespace tracedb {
 
@@ -53,12 +53,12 @@ class RecordBuilder {
   const BuildSummary& summary() const { return summary_; }
   const HostSlices& host_slices() const { return host_slices_; }
   const GpuActivities& gpu_activities() const { return gpu_activities_; }
-  const LongSlices& long_slices() const { return long_slices_; }
+  const GpuActivities& long_slices() const { return long_slices_; }
   EventIssues& issues() { return issues_; }
 
  private:
   // What the builder knows of a parser's numbers.
-  struct LocalLabel {
+  struct LocalEventName {
     int64_t id = 0;
     uint64_t category_hash = 0;
     bool named = false;
@@ -68,19 +68,19 @@ class RecordBuilder {
     HostCall host_call;
     int64_t step = -1;  // of a ProfilerStep
   };
-  struct ShapeFacts {
+  struct ArgsFacts {
     bool collective = false;
     bool repaired = false;  // the args were no JSON: each event that has them is counted
   };
-  struct LocalShape {
+  struct LocalArgsText {
     int64_t id = 0;
     uint32_t text = kNoText;  // its number in the dictionary; kNoText: not there
-    ShapeFacts facts;
+    ArgsFacts facts;
   };
   struct LocalTexts {
-    std::vector<LocalLabel> labels;
+    std::vector<LocalEventName> event_names;
     std::vector<int64_t> tracks;
-    std::vector<LocalShape> shapes;
+    std::vector<LocalArgsText> args_texts;
   };
   // A text's number in the database, and whether it must be written.
   struct Numbered {
@@ -90,28 +90,28 @@ class RecordBuilder {
   };
 
   Status AddTexts(const EventBatch& batch, LocalTexts& texts);
-  Status AddLabel(std::string_view text, LocalTexts& texts);
+  Status AddEventName(std::string_view text, LocalTexts& texts);
   Status AddTrack(std::string_view text, LocalTexts& texts);
-  Status AddShape(std::string_view text, LocalTexts& texts);
+  Status AddArgsText(std::string_view text, LocalTexts& texts);
   Numbered Number(TextKind kind, std::string_view text);
 
   Status AddEvent(const EventBatch& batch, const EventRecord& record, const LocalTexts& texts);
-  Status AddSlice(const EventRecord& record, const LocalLabel& label, const LocalShape& shape,
-                  EventRow& row);
+  Status AddSlice(const EventRecord& record, const LocalEventName& event_name,
+                  const LocalArgsText& args_text, EventRow& row);
   Status AddPoint(EventTable table, const EventRecord& record, EventRow& row);
-  Status Begin(uint64_t key, const EventRecord& record, const LocalLabel& label,
-               const LocalShape& shape, EventRow& row);
-  // `label`: only a begin of this name and category will do; 0: any.
-  Status End(uint64_t key, int64_t label, const EventRecord& record, const LocalShape& shape,
-             EventRow& row);
-  Status MergeEnd(const OpenSlice& open, const LocalShape& end_shape, EventRow& slice,
-                  SlotValues& slots, bool& merged);
-  void ReadSlots(const EventBatch& batch, const EventRecord& record);
-  static bool IsWithoutTiming(const EventRecord& record, const LocalLabel& label);
-  Status SeeActivity(const EventRow& row);
-  Status SeeHostSlice(EventTable table, const HostCall& call, const EventRow& row,
-                      const SlotValues& slots);
-  void SeeTime(int64_t ts_ns, int64_t end_ns);
+  Status Begin(uint64_t key, const EventRecord& record, const LocalEventName& event_name,
+               const LocalArgsText& args_text, EventRow& row);
+  // `event_name`: only a begin of this name and category will do; 0: any.
+  Status End(uint64_t key, int64_t event_name, const EventRecord& record,
+             const LocalArgsText& args_text, EventRow& row);
+  Status MergeEnd(const OpenSlice& open, const LocalArgsText& end_shape, EventRow& slice,
+                  ArgsValues& values, bool& merged);
+  void ReadValues(const EventBatch& batch, const EventRecord& record);
+  static bool IsWithoutTiming(const EventRecord& record, const LocalEventName& event_name);
+  Status NoteActivity(const EventRow& row);
+  Status NoteHostSlice(EventTable table, const HostCall& call, const EventRow& row,
+                       const ArgsValues& values);
+  void NoteTime(int64_t ts_ns, int64_t end_ns);
 
   TableWriter& writer_;
   LoadLimits limits_;
@@ -120,16 +120,16 @@ class RecordBuilder {
   bool keep_args_;
   std::array<TextDictionary, kTextKinds> dictionaries_;
   std::array<std::vector<int64_t>, kTextKinds> ids_;  // of the dictionaries' texts
-  std::vector<ShapeFacts> shape_facts_;               // of the dictionary's shapes
+  std::vector<ArgsFacts> args_facts_;                 // of the dictionary's args_texts
   std::vector<LocalTexts> local_;                     // one a parser
   OpenSlices open_;
-  SlotValues slots_;
+  ArgsValues values_;
   int64_t next_row_;
   int64_t next_text_;
   bool has_origin_ = false;
   HostSlices host_slices_;
   GpuActivities gpu_activities_;
-  LongSlices long_slices_;
+  GpuActivities long_slices_;
   BuildSummary summary_;
   EventIssues issues_;
 };

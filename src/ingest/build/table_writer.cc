@@ -12,17 +12,17 @@ namespace tracedb {
 namespace {
 
 // In the RowStore: behind the event tables.
-enum TextTable : size_t { kLabel = kEventTables, kTrack, kShape, kStep, kTables };
+enum TextTable : size_t { kEventName = kEventTables, kTrack, kArgsText, kStep, kTables };
 
-using Places = std::array<std::array<uint8_t, kSlots>, kEventTables>;
+using Places = std::array<std::array<uint8_t, kArgsColumns>, kEventTables>;
 
-// Where each slot stands in each table's rows.
-const Places& SlotPlaces() {
+// Where each column stands in each table's rows.
+const Places& ColumnPlaces() {
   static const Places places = [] {
     Places all{};
     for (int i = 0; i < kEventTables; ++i) {
-      const auto& order = SlotOrder(static_cast<EventTable>(i));
-      for (uint8_t place = 0; place < kSlots; ++place) {
+      const auto& order = ArgsColumnOrder(static_cast<EventTable>(i));
+      for (uint8_t place = 0; place < kArgsColumns; ++place) {
         all[static_cast<size_t>(i)][static_cast<size_t>(order[place])] = place;
       }
     }
@@ -31,22 +31,22 @@ const Places& SlotPlaces() {
   return places;
 }
 
-void AddSlots(RecordEncoder& record, EventTable table, const SlotValues& slots) {
-  const auto& places = SlotPlaces()[static_cast<size_t>(table)];
+void AddValues(RecordEncoder& record, EventTable table, const ArgsValues& values) {
+  const auto& places = ColumnPlaces()[static_cast<size_t>(table)];
   uint8_t count = 0;
-  for (uint32_t left = slots.mask; left != 0; left &= left - 1) {
+  for (uint32_t left = values.mask; left != 0; left &= left - 1) {
     const auto place = places[static_cast<size_t>(std::countr_zero(left))];
     if (place >= count) count = static_cast<uint8_t>(place + 1);
   }
-  const auto& order = SlotOrder(table);
+  const auto& order = ArgsColumnOrder(table);
   for (size_t place = 0; place < count; ++place) {
-    const auto slot = static_cast<size_t>(order[place]);
-    if ((slots.mask >> slot & 1) == 0) {
+    const auto column = static_cast<size_t>(order[place]);
+    if ((values.mask >> column & 1) == 0) {
       record.Null();
-    } else if ((slots.text_mask >> slot & 1) != 0) {
-      record.Text(slots.texts[slot]);
+    } else if ((values.text_mask >> column & 1) != 0) {
+      record.Text(values.texts[column]);
     } else {
-      record.Int(slots.ints[slot]);
+      record.Int(values.ints[column]);
     }
   }
 }
@@ -72,7 +72,8 @@ std::vector<std::string> TableNames() {
   for (int i = 0; i < kEventTables; ++i) {
     names.emplace_back(EventTableName(static_cast<EventTable>(i)));
   }
-  for (const char* name : {"label", "track", "shape", "step"}) names.emplace_back(name);
+  for (const char* name : {"_event_name", "_track", "_args_text", "_step"})
+    names.emplace_back(name);
   assert(names.size() == kTables);
   return names;
 }
@@ -94,35 +95,35 @@ Result<std::unique_ptr<TableWriter>> TableWriter::Create(const std::filesystem::
   return std::unique_ptr<TableWriter>(new TableWriter(std::move(rows)));
 }
 
-Status TableWriter::Event(EventTable table, const EventRow& row, const SlotValues& slots) {
+Status TableWriter::Event(EventTable table, const EventRow& row, const ArgsValues& values) {
   record_.Reset();
   record_.Null();  // id: SQLite reads the rowid in its place
   record_.Int(row.track);
-  record_.Int(row.label);
+  record_.Int(row.event_name);
   AddInt(record_, row.ts);
   if (table > EventTable::kGpuSlice) {
     record_.Text({&row.phase, 1});
   } else {
     AddInt(record_, row.dur);
   }
-  if (row.shape != 0) {
-    record_.Int(row.shape);
+  if (row.args_text != 0) {
+    record_.Int(row.args_text);
   } else {
     record_.Null();
   }
   if (table == EventTable::kGpuSlice) record_.Int(static_cast<int64_t>(row.gpu_kind));
-  AddSlots(record_, table, slots);
+  AddValues(record_, table, values);
   return rows_->Append(static_cast<size_t>(table), row.id, record_.Finish());
 }
 
-Status TableWriter::Label(int64_t id, std::string_view name,
-                          std::optional<std::string_view> category, bool communication) {
+Status TableWriter::EventName(int64_t id, std::string_view name,
+                              std::optional<std::string_view> category, bool communication) {
   record_.Reset();
   record_.Null();
   record_.Text(name);
   AddText(record_, category);
   record_.Int(communication ? 1 : 0);
-  return rows_->Append(kLabel, id, record_.Finish());
+  return rows_->Append(kEventName, id, record_.Finish());
 }
 
 Status TableWriter::Track(int64_t id, int64_t trace_id, const TrackRow& row) {
@@ -136,33 +137,33 @@ Status TableWriter::Track(int64_t id, int64_t trace_id, const TrackRow& row) {
   return rows_->Append(kTrack, id, record_.Finish());
 }
 
-Status TableWriter::Shape(int64_t id, const ShapeText& shape) {
+Status TableWriter::ArgsTextId(int64_t id, const ArgsText& args_text) {
   record_.Reset();
   record_.Null();
-  AddText(record_, shape.args);
-  AddText(record_, shape.others);
-  AddText(record_, shape.collective);
-  AddText(record_, shape.dtype);
-  AddInt(record_, shape.in_nelems);
-  AddInt(record_, shape.out_nelems);
-  AddText(record_, shape.group_name);
-  AddText(record_, shape.group_description);
-  AddText(record_, shape.group_ranks);
-  AddInt(record_, shape.group_size);
-  AddInt(record_, shape.src_rank);
-  AddInt(record_, shape.dst_rank);
-  AddText(record_, shape.grid);
-  AddText(record_, shape.block);
-  AddInt(record_, shape.registers);
-  AddInt(record_, shape.shared_memory_bytes);
-  if (shape.occupancy_pct.has_value()) {
-    record_.Real(*shape.occupancy_pct);
+  AddText(record_, args_text.args);
+  AddText(record_, args_text.others);
+  AddText(record_, args_text.collective);
+  AddText(record_, args_text.dtype);
+  AddInt(record_, args_text.in_nelems);
+  AddInt(record_, args_text.out_nelems);
+  AddText(record_, args_text.group_name);
+  AddText(record_, args_text.group_description);
+  AddText(record_, args_text.group_ranks);
+  AddInt(record_, args_text.group_size);
+  AddInt(record_, args_text.src_rank);
+  AddInt(record_, args_text.dst_rank);
+  AddText(record_, args_text.grid);
+  AddText(record_, args_text.block);
+  AddInt(record_, args_text.registers);
+  AddInt(record_, args_text.shared_memory_bytes);
+  if (args_text.occupancy_pct.has_value()) {
+    record_.Real(*args_text.occupancy_pct);
   } else {
     record_.Null();
   }
-  AddInt(record_, shape.device_type);
-  AddInt(record_, shape.device_id);
-  return rows_->Append(kShape, id, record_.Finish());
+  AddInt(record_, args_text.device_type);
+  AddInt(record_, args_text.device_id);
+  return rows_->Append(kArgsText, id, record_.Finish());
 }
 
 Status TableWriter::Step(int64_t id, int64_t track, int64_t step, int64_t ts,

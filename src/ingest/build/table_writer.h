@@ -11,24 +11,24 @@
 #include <string_view>
 #include <utility>
 
-#include "tracedb/schema/args_slots.h"
-#include "tracedb/schema/event_category.h"
-#include "ingest/build/shape_text.h"
-#include "tracedb/schema/table_schema.h"
+#include "ingest/build/args_text.h"
 #include "tracedb/base/result.h"
 #include "tracedb/pages/record_encoder.h"
 #include "tracedb/pages/row_store.h"
+#include "tracedb/schema/args_columns.h"
+#include "tracedb/schema/event_tables.h"
+#include "tracedb/schema/schema_sql.h"
 
 namespace tracedb {
 
 struct EventRow {
   int64_t id = 0;
   int64_t track = 0;
-  int64_t label = 0;
+  int64_t event_name = 0;
   std::optional<int64_t> ts;             // ns since the trace's origin; metadata: its own zero
   std::optional<int64_t> dur;            // slices
   char phase = 'X';                      // tables other than slices
-  int64_t shape = 0;                     // 0: none
+  int64_t args_text = 0;                 // 0: none
   GpuKind gpu_kind = GpuKind::kCompute;  // gpu_slice only
 };
 
@@ -44,11 +44,11 @@ class TableWriter {
                                                      const RowStoreOptions& options = {});
 
   // Ids of each table must rise.
-  Status Event(EventTable table, const EventRow& row, const SlotValues& slots);
-  Status Label(int64_t id, std::string_view name, std::optional<std::string_view> category,
-               bool communication);
+  Status Event(EventTable table, const EventRow& row, const ArgsValues& values);
+  Status EventName(int64_t id, std::string_view name, std::optional<std::string_view> category,
+                   bool communication);
   Status Track(int64_t id, int64_t trace_id, const TrackRow& row);
-  Status Shape(int64_t id, const ShapeText& shape);
+  Status ArgsTextId(int64_t id, const ArgsText& args_text);
   Status Step(int64_t id, int64_t track, int64_t step, int64_t ts, std::optional<int64_t> dur);
 
   // The rows are complete; the file is a sound database from here on.

@@ -1,4 +1,4 @@
-#include "tracedb/ingest/build/trace_header.h"
+#include "ingest/build/trace_header.h"
 
 #include <cctype>
 #include <charconv>
@@ -7,8 +7,9 @@
 #define SIMDJSON_EXCEPTIONS 0
 #include <simdjson.h>
 
+#include "ingest/build/args_text.h"
+#include "tracedb/json/json_check.h"
 #include "tracedb/json/json_text.h"
-#include "ingest/build/shape_text.h"
 
 namespace tracedb {
 namespace {

@@ -99,7 +99,7 @@ void EventFramer::EndArray(size_t at, size_t piece_end) {
   if (base[at] == ']' && !more_junk && MayEndArray(Between(std::max(begin_, last_end_), at))) {
     header_.EndEvents();
     scanned_ = at + 1;
-    GiveUpTo(at, at + 1);
+    EmitUpTo(at, at + 1);
     return;
   }
   scanned_ = at + 1;
@@ -121,7 +121,7 @@ bool EventFramer::EndArrayBehindLostBrace() {
   scan_ = {};
   scanned_ = begin_ + end + 1;
   header_.EndEvents();
-  GiveUpTo(begin_ + end, scanned_);
+  EmitUpTo(begin_ + end, scanned_);
   return true;
 }
 
@@ -152,7 +152,7 @@ void EventFramer::MakeRoom() {
     return;
   }
   if (last_end_ > begin_) {
-    GiveUpTo(last_end_, last_end_, true);
+    EmitUpTo(last_end_, last_end_, true);
     return;
   }
   while (begin_ < fill_ && (IsJsonBlank(window_.bytes[begin_]) || window_.bytes[begin_] == ',')) {
@@ -179,7 +179,7 @@ void EventFramer::MakeRoom() {
 // An event does not end, or ends where none can. If the place where the next one begins is in
 // sight, scanning begins anew there; what is before it goes to the parser, which takes it apart.
 bool EventFramer::Resync() {
-  if (last_end_ > begin_) GiveUpTo(last_end_, last_end_);
+  if (last_end_ > begin_) EmitUpTo(last_end_, last_end_);
   if (stopped_) return false;
   while (begin_ < scanned_ &&
          (IsJsonBlank(window_.bytes[begin_]) || window_.bytes[begin_] == ',')) {
@@ -191,7 +191,7 @@ bool EventFramer::Resync() {
   if (next == std::string_view::npos) return false;
   scan_ = {};
   scanned_ = begin_ + next;
-  GiveUpTo(scanned_, scanned_);
+  EmitUpTo(scanned_, scanned_);
   resync_bytes_ = limits_.resync_bytes;
   lost_ = false;
   return true;
@@ -204,7 +204,7 @@ bool EventFramer::EndArrayBehindLostQuote() {
   scan_ = {};
   scanned_ = begin_ + end + 1;
   header_.EndEvents();
-  GiveUpTo(begin_ + end, scanned_);
+  EmitUpTo(begin_ + end, scanned_);
   return true;
 }
 
@@ -241,7 +241,7 @@ bool EventFramer::TakeWindow(size_t room_bytes) {
 }
 
 // Hands on [begin_, end) and carries [next_begin, fill_) over into a new window.
-void EventFramer::GiveUpTo(size_t end, size_t next_begin, bool is_full) {
+void EventFramer::EmitUpTo(size_t end, size_t next_begin, bool is_full) {
   if (end <= begin_) {
     begin_ = next_begin;
     last_end_ = 0;
@@ -296,7 +296,7 @@ void EventFramer::Finish() {
   } else {
     issues_.Add(IssueKind::kTruncated, text_bytes(), "the file ends inside its event array");
   }
-  GiveUpTo(end, fill_);
+  EmitUpTo(end, fill_);
 }
 
 std::string_view EventFramer::Between(size_t begin, size_t end) const {

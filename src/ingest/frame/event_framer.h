@@ -12,8 +12,8 @@
 #include "ingest/frame/event_scan.h"
 #include "ingest/frame/event_window.h"
 #include "ingest/frame/header_reader.h"
-#include "tracedb/schema/event_issues.h"
 #include "tracedb/memory/load_limits.h"
+#include "tracedb/schema/event_issues.h"
 
 namespace tracedb {
 
@@ -46,7 +46,7 @@ class EventFramer {
   void ReadHeaderBytes();
   void MakeRoom();
   bool TakeWindow(size_t room_bytes);
-  void GiveUpTo(size_t end, size_t next_begin, bool is_full = false);
+  void EmitUpTo(size_t end, size_t next_begin, bool is_full = false);
   void BeginSkipping();
   bool EndSkipping();
   bool Resync();

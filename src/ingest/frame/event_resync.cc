@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "tracedb/json/event_keys.h"
 #include "tracedb/json/json_quotes.h"
 #include "tracedb/json/json_text.h"
 
@@ -20,7 +21,7 @@ size_t SkipBlanks(std::string_view text, size_t at) {
 bool HasEventKey(std::string_view text, size_t at) {
   at = SkipBlanks(text, at);
   if (at >= text.size() || text[at] != '"') return false;
-  for (const std::string_view key : {"ph", "name", "cat", "pid", "tid", "ts", "args", "id"}) {
+  for (const std::string_view key : kEventKeys) {
     if (text.substr(at + 1, key.size()) != key) continue;
     const size_t behind = at + 1 + key.size();
     if (behind >= text.size() || text[behind] != '"') continue;

@@ -1,5 +1,6 @@
 #include "ingest/frame/header_reader.h"
 
+#include "tracedb/json/event_keys.h"
 #include "tracedb/json/json_text.h"
 
 namespace tracedb {
@@ -7,11 +8,6 @@ namespace {
 
 constexpr std::string_view kBom = "\xef\xbb\xbf";
 constexpr std::string_view kEventsKey = "\"traceEvents\":[";
-
-bool IsEventKey(std::string_view key) {
-  return key == "ph" || key == "name" || key == "cat" || key == "pid" || key == "tid" ||
-         key == "ts" || key == "args" || key == "id";
-}
 
 }  // namespace
 
@@ -269,7 +265,7 @@ void HeaderReader::SearchNextEvent(char c, uint64_t offset) {
   if (event_matched_ == kInKey) {
     if (c != '"') {
       event_key_ += c;
-      if (event_key_.size() > 4) event_matched_ = 0;
+      if (event_key_.size() > kEventKeyBytesMax) event_matched_ = 0;
       return;
     }
     event_matched_ = IsEventKey(event_key_) ? kInKey + 1 : 0;

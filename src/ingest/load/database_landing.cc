@@ -15,9 +15,9 @@
 #include <utility>
 
 #include "ingest/load/database_merge.h"
-#include "tracedb/schema/table_schema.h"
-#include "tracedb/schema/database_id.h"
 #include "tracedb/base/folder_sync.h"
+#include "tracedb/schema/database_id.h"
+#include "tracedb/schema/schema_sql.h"
 
 namespace tracedb {
 namespace {
@@ -189,13 +189,13 @@ Status DatabaseLanding::ReadPlace() {
   TRACEDB_ASSIGN(last,
                  db.Prepare("SELECT ifnull(max(trace_id), 0) + 1, ifnull(max(last_row), 0) "
                             "+ 1, ifnull(max(last_text), 0) + 1, (SELECT ifnull(max(id), 0) + "
-                            "1 FROM call_path) FROM trace"));
+                            "1 FROM _call_path) FROM _trace"));
   TRACEDB_ASSIGN(any, last.Step());
   if (any) {
     place_.first = {last.Int(0), last.Int(1), last.Int(2)};
     place_.first_path = last.Int(3);
   }
-  TRACEDB_ASSIGN(ranks, db.Prepare("SELECT DISTINCT rank FROM trace"));
+  TRACEDB_ASSIGN(ranks, db.Prepare("SELECT DISTINCT rank FROM _trace"));
   for (;;) {
     TRACEDB_ASSIGN(row, ranks.Step());
     if (!row) break;
@@ -205,7 +205,7 @@ Status DatabaseLanding::ReadPlace() {
 }
 
 Status DatabaseLanding::ReadRules(SqliteDb& db) {
-  TRACEDB_ASSIGN(rules, db.Prepare("SELECT pattern, kind FROM kind_rule"));
+  TRACEDB_ASSIGN(rules, db.Prepare("SELECT pattern, kind FROM kind_rules"));
   for (;;) {
     TRACEDB_ASSIGN(row, rules.Step());
     if (!row) return Done{};
@@ -217,7 +217,7 @@ Result<std::optional<int64_t>> DatabaseLanding::FindTrace(const std::string& whe
   if (!place_.exists) return std::optional<int64_t>();
   TRACEDB_ASSIGN(db, SqliteDb::Open(database_, SqliteMode::kReadOnly));
   db.SetBusyTimeout(kBusyWaitMs, options_->stop);
-  TRACEDB_ASSIGN(rows, db.Prepare("SELECT trace_id FROM trace WHERE " + where));
+  TRACEDB_ASSIGN(rows, db.Prepare("SELECT trace_id FROM _trace WHERE " + where));
   TRACEDB_ASSIGN(row, rows.Step());
   if (!row) return std::optional<int64_t>();
   return std::optional<int64_t>(rows.Int(0));

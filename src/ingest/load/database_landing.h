@@ -16,12 +16,12 @@
 #include <utility>
 #include <vector>
 
-#include "tracedb/schema/kind_rules.h"
 #include "ingest/build/record_builder.h"
-#include "tracedb/ingest/build/trace_header.h"
+#include "ingest/build/trace_header.h"
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
 #include "tracedb/ingest/load/trace_load.h"
+#include "tracedb/schema/kind_rules.h"
 
 namespace tracedb {
 

@@ -9,20 +9,22 @@
 #include <utility>
 #include <vector>
 
-#include "tracedb/derive/derive_tables.h"
-#include "tracedb/schema/table_schema.h"
+#include "ingest/build/trace_header.h"
 #include "tracedb/base/sqlite_db.h"
-#include "tracedb/pages/database_overlay.h"
+#include "tracedb/derive/derive_busy.h"
+#include "tracedb/derive/derive_collectives.h"
+#include "tracedb/pages/staged_changes.h"
 #include "tracedb/pages/tree_graft.h"
+#include "tracedb/schema/schema_sql.h"
 
 namespace tracedb {
 namespace {
 
 // Tables whose rows belong to one trace; row ids were given so that they do not meet.
 constexpr std::array<const char*, 12> kTraceTables = {
-    "label", "track", "shape",    "trace",      "process",  "thread",
-    "issue", "step",  "host_use", "kernel_use", "sync_use", "step_use"};
-constexpr std::array<const char*, 3> kRankTables = {"busy_segment", "device_use", "stream_use"};
+    "_event_name", "_track", "_args_text", "_trace",      "_process",  "_thread",
+    "_issue",      "_step",  "_host_use",  "_kernel_use", "_sync_use", "_step_use"};
+constexpr std::array<const char*, 3> kRankTables = {"_busy_segment", "_device_use", "_stream_use"};
 
 // Takes out the traces that have the new one's content or path.
 Status TakeOut(SqliteDb& db, const MergeJob& job, std::set<int64_t>& ranks) {
@@ -32,7 +34,8 @@ Status TakeOut(SqliteDb& db, const MergeJob& job, std::set<int64_t>& ranks) {
   std::vector<Old> olds;
   {
     TRACEDB_ASSIGN(rows, db.Prepare("SELECT trace_id, rank, first_row, last_row, first_text, "
-                                    "last_text FROM main.trace WHERE text_hash = ?1 OR path = ?2"));
+                                    "last_text FROM main._trace "
+                                    "WHERE text_hash = ?1 OR path = ?2"));
     TRACEDB_TRY(rows.Bind(1, std::string_view(job.text_hash)));
     TRACEDB_TRY(rows.Bind(2, std::string_view(job.path)));
     for (;;) {
@@ -52,14 +55,14 @@ Status TakeOut(SqliteDb& db, const MergeJob& job, std::set<int64_t>& ranks) {
       TRACEDB_TRY(db.Execute("DELETE FROM main." +
                              std::string(EventTableName(static_cast<EventTable>(i))) + rows_of));
     }
-    for (const char* table : {"step", "launch"}) {
+    for (const char* table : {"_step", "_launch"}) {
       TRACEDB_TRY(db.Execute("DELETE FROM main." + std::string(table) + rows_of));
     }
-    for (const char* table : {"label", "track", "shape"}) {
+    for (const char* table : {"_event_name", "_track", "_args_text"}) {
       TRACEDB_TRY(db.Execute("DELETE FROM main." + std::string(table) + texts_of));
     }
-    for (const char* table : {"trace", "process", "thread", "issue", "host_use", "kernel_use",
-                              "sync_use", "step_use", "call_path"}) {
+    for (const char* table : {"_trace", "_process", "_thread", "_issue", "_host_use", "_kernel_use",
+                              "_sync_use", "_step_use", "_call_path"}) {
       TRACEDB_TRY(db.Execute("DELETE FROM main." + std::string(table) +
                              " WHERE trace_id = " + std::to_string(old.trace_id)));
     }
@@ -81,8 +84,8 @@ std::vector<std::string> LargeTables() {
   for (int i = 0; i < kEventTables; ++i) {
     tables.emplace_back(EventTableName(static_cast<EventTable>(i)));
   }
-  tables.emplace_back("launch");
-  tables.emplace_back("call_path");
+  tables.emplace_back("_launch");
+  tables.emplace_back("_call_path");
   return tables;
 }
 
@@ -99,7 +102,7 @@ Status CopyRows(SqliteDb& db, const std::set<std::string>& done, bool own_rank) 
   for (const char* table : kRankTables) TRACEDB_TRY(copy(table));
   // Its index is by group, which other ranks share: row by row (that is what a WHERE means to
   // SQLite), as copying index entries into the middle leaves pages almost empty.
-  return copy("collective_part", " WHERE id > 0");
+  return copy("_collective_part", " WHERE id > 0");
 }
 
 Status MergeThroughSqlite(const MergeJob& job) {
@@ -112,7 +115,7 @@ Status MergeThroughSqlite(const MergeJob& job) {
   if (job.ranks.contains(job.rank)) changed.insert(job.rank);
   if (job.options.replace) TRACEDB_TRY(TakeOut(db, job, changed));
   TRACEDB_TRY(CopyRows(db, {}, !changed.contains(job.rank)));
-  TRACEDB_TRY(job.options.replace ? RemakeGroups(db) : MergeGroups(db));
+  TRACEDB_TRY(job.options.replace ? RemakeGroups(db, GroupsOfStoredHeader) : MergeGroups(db));
   for (const int64_t rank : changed) {
     TRACEDB_TRY(DeriveBusy(db, rank));
     TRACEDB_TRY(DeriveCollectives(db, rank));
@@ -162,24 +165,23 @@ struct OpenFile {
 
 // False: it cannot be done this way, and nothing has changed.
 Result<bool> MergeAsPages(const MergeJob& job) {
-  TRACEDB_ASSIGN(overlay,
-                 DatabaseOverlay::Begin(job.database, {job.busy_wait_ms, job.options.stop}));
-  if (overlay == nullptr) return false;
+  TRACEDB_ASSIGN(staged, StagedChanges::Begin(job.database, {job.busy_wait_ms, job.options.stop}));
+  if (staged == nullptr) return false;
   // Closed after every connection to the file: closing it drops their locks.
   const OpenFile source{open(job.partial.c_str(), O_RDONLY | O_CLOEXEC)};
   if (source.file < 0) return false;
   std::optional<TreeGraft> graft;
   std::vector<TreeGraft::Tree> trees;
   {
-    TRACEDB_ASSIGN(db, overlay->Connect());
+    TRACEDB_ASSIGN(db, staged->Connect());
     if (job.options.stop != nullptr) db.StopWhen(*job.options.stop);
     TRACEDB_ASSIGN(fresh, SqliteDb::Open(job.partial, SqliteMode::kFrozen));
     TRACEDB_ASSIGN(page_bytes, fresh.Integer("PRAGMA page_size"));
     TRACEDB_ASSIGN(pages, fresh.Integer("PRAGMA page_count"));
     TRACEDB_ASSIGN(tables, MatchTrees(fresh, db));
-    const PageSizes sizes = overlay->sizes();
+    const PageSizes sizes = staged->sizes();
     if (page_bytes != sizes.usable_bytes) return false;
-    graft.emplace(*overlay,
+    graft.emplace(*staged,
                   TreeGraft::Source{source.file, static_cast<uint32_t>(pages), job.partial});
     std::set<std::string> grafted;
     for (const TableTrees& table : tables) {
@@ -200,8 +202,8 @@ Result<bool> MergeAsPages(const MergeJob& job) {
   const Status added = graft->Add(trees);
   if (!added.ok() && graft->unfit()) return false;
   TRACEDB_TRY(added);
-  const Status committed = overlay->Commit();
-  if (!committed.ok() && overlay->unfit()) return false;
+  const Status committed = staged->Commit();
+  if (!committed.ok() && staged->unfit()) return false;
   TRACEDB_TRY(committed);
   return true;
 }

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "ingest/read/content_hash.h"
 #include "ingest/frame/event_framer.h"
 #include "ingest/parse/event_parser.h"
+#include "ingest/read/content_hash.h"
 #include "tracedb/base/bounded_queue.h"
 
 namespace tracedb {

@@ -9,10 +9,10 @@
 #include <optional>
 #include <string>
 
-#include "ingest/frame/header_reader.h"
 #include "ingest/build/record_builder.h"
-#include "tracedb/base/result.h"
+#include "ingest/frame/header_reader.h"
 #include "ingest/read/byte_source.h"
+#include "tracedb/base/result.h"
 #include "tracedb/ingest/load/trace_load.h"
 
 namespace tracedb {

@@ -5,13 +5,15 @@
 #include <algorithm>
 #include <system_error>
 
-#include "ingest/read/content_hash.h"
+#include "ingest/build/trace_header.h"
 #include "ingest/load/database_landing.h"
-#include "tracedb/derive/derive_tables.h"
 #include "ingest/load/event_pipeline.h"
-#include "tracedb/schema/table_schema.h"
-#include "tracedb/ingest/build/trace_header.h"
 #include "ingest/load/trace_reading.h"
+#include "ingest/read/content_hash.h"
+#include "tracedb/derive/derive_collectives.h"
+#include "tracedb/derive/derive_names.h"
+#include "tracedb/derive/derive_trace.h"
+#include "tracedb/schema/schema_sql.h"
 
 namespace tracedb {
 namespace {
@@ -116,7 +118,7 @@ Status BindOptional(SqliteStatement& statement, int parameter,
 Status TraceReading::StoreTrace(SqliteDb& db) {
   TRACEDB_ASSIGN(
       insert,
-      db.Prepare("INSERT INTO trace VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, "
+      db.Prepare("INSERT INTO _trace VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, "
                  "?13, ?14, ?15, "
                  "?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, "
                  "strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?24)"));
@@ -159,7 +161,7 @@ Status TraceReading::StoreTrace(SqliteDb& db) {
 }
 
 Status TraceReading::StoreIssues(SqliteDb& db) {
-  TRACEDB_ASSIGN(insert, db.Prepare("INSERT INTO issue VALUES (?1, ?2, ?3, ?4, ?5)"));
+  TRACEDB_ASSIGN(insert, db.Prepare("INSERT INTO _issue VALUES (?1, ?2, ?3, ?4, ?5)"));
   for (size_t i = 0; i < kIssueKinds; ++i) {
     const auto kind = static_cast<IssueKind>(i);
     const EventIssues::Entry& entry = issues_.entry(kind);
@@ -188,17 +190,17 @@ Result<SqliteDb> TraceReading::OpenRows(const fs::path& rows_file) {
 }
 
 // What the trace says of itself, and what the bulk of the derived rows needs to know of that.
-Result<GroupShapes> TraceReading::StoreFacts(const fs::path& rows_file, int64_t base) {
+Result<ArgsParallelism> TraceReading::StoreFacts(const fs::path& rows_file, int64_t base) {
   TRACEDB_ASSIGN(db, OpenRows(rows_file));
-  TRACEDB_TRY(db.Execute("UPDATE track SET rank = " + std::to_string(rank_.rank) +
+  TRACEDB_TRY(db.Execute("UPDATE _track SET rank = " + std::to_string(rank_.rank) +
                          ", base_ns = " + std::to_string(base)));
   TRACEDB_TRY(StoreTrace(db));
   TRACEDB_TRY(StoreIssues(db));
   TRACEDB_TRY(DeriveNames(db, first_.trace_id));
   TRACEDB_TRY(DeriveGroups(db, first_.trace_id, header_.groups));
-  TRACEDB_ASSIGN(groups, ReadGroupShapes(db));
+  TRACEDB_ASSIGN(parallelism, ReadArgsParallelism(db));
   TRACEDB_TRY(db.Execute("COMMIT"));
-  return groups;
+  return parallelism;
 }
 
 Status TraceReading::Derive(const fs::path& rows_file, const LandingPlace& place) {
@@ -209,23 +211,19 @@ Status TraceReading::Derive(const fs::path& rows_file, const LandingPlace& place
   }
   // What reading took has been given back to the allocator; the bound is for the process.
   malloc_trim(0);
-  TRACEDB_ASSIGN(groups, StoreFacts(rows_file, base));
-  const FreshTrace trace{rank_.rank,
-                         base,
-                         header_.base_time_ns.value_or(0),
-                         builder_->gpu_activities(),
-                         builder_->long_slices(),
-                         place.first_path,
-                         builder_->host_slices(),
-                         groups};
-  TRACEDB_ASSIGN(use, DeriveFresh(rows_file, trace, options_.limits, options_.writer));
+  TRACEDB_ASSIGN(parallelism, StoreFacts(rows_file, base));
+  const GatheredTrace trace{rank_.rank,
+                            base,
+                            header_.base_time_ns.value_or(0),
+                            builder_->gpu_activities(),
+                            builder_->long_slices(),
+                            builder_->host_slices(),
+                            parallelism,
+                            place.first_path};
+  TRACEDB_ASSIGN(use, DeriveTrace(rows_file, trace, options_.limits, options_.writer));
   malloc_trim(0);
   TRACEDB_ASSIGN(db, OpenRows(rows_file));
-  TRACEDB_TRY(use.host->Store(db, first_.trace_id, place.first_path));
-  use.host.reset();
-  TRACEDB_TRY(StoreStepUse(db, first_.trace_id, use));
-  TRACEDB_TRY(use.busy_done ? StoreFreshUse(db, rank_.rank, use) : DeriveBusy(db, rank_.rank));
-  if (!use.indexes_done) TRACEDB_TRY(db.Execute("REINDEX"));
+  TRACEDB_TRY(use.Store(db, first_.trace_id, trace));
   TRACEDB_TRY(DeriveCollectives(db, rank_.rank));
   if (!place.exists) TRACEDB_TRY(db.Execute(ViewsSql()));
   return db.Execute("COMMIT");

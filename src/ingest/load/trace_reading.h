@@ -8,14 +8,14 @@
 #include <string>
 #include <vector>
 
-#include "ingest/load/database_landing.h"
-#include "tracedb/derive/derive_host.h"
-#include "ingest/load/event_pipeline.h"
-#include "tracedb/schema/kind_rules.h"
 #include "ingest/build/record_builder.h"
-#include "tracedb/ingest/build/trace_header.h"
+#include "ingest/build/trace_header.h"
+#include "ingest/load/database_landing.h"
+#include "ingest/load/event_pipeline.h"
 #include "tracedb/base/result.h"
+#include "tracedb/derive/derive_collectives.h"
 #include "tracedb/ingest/load/trace_load.h"
+#include "tracedb/schema/kind_rules.h"
 
 namespace tracedb {
 
@@ -52,7 +52,7 @@ class TraceReading {
   Status StoreTrace(SqliteDb& db);
   Status StoreIssues(SqliteDb& db);
   Result<SqliteDb> OpenRows(const std::filesystem::path& rows_file);
-  Result<GroupShapes> StoreFacts(const std::filesystem::path& rows_file, int64_t base);
+  Result<ArgsParallelism> StoreFacts(const std::filesystem::path& rows_file, int64_t base);
   Status Derive(const std::filesystem::path& rows_file, const LandingPlace& place);
 
   const std::filesystem::path& input_;

@@ -7,15 +7,15 @@
 #include <string_view>
 #include <vector>
 
-#include "tracedb/schema/args_slots.h"
+#include "tracedb/schema/args_columns.h"
 #include "tracedb/schema/event_issues.h"
 
 namespace tracedb {
 
 enum class TextKind : uint8_t {
-  kLabel,  // raw name, kPartMark, raw category (kAbsentMark when there is none)
-  kTrack,  // pid, kPartMark, tid, and for GPU rows kPartMark, device, kPartMark, stream
-  kShape,  // args with slot marks; kPartMark and the event's other keys where it has any
+  kEventName,  // raw name, kPartMark, raw category (kAbsentMark when there is none)
+  kTrack,      // pid, kPartMark, tid, and for GPU rows kPartMark, device, kPartMark, stream
+  kArgsText,   // args with column marks; kPartMark and the event's other keys where it has any
   kCount
 };
 inline constexpr int kTextKinds = static_cast<int>(TextKind::kCount);
@@ -27,12 +27,12 @@ struct EventRecord {
   int64_t dur_ns;      // of X events
   uint64_t offset;     // where the event begins in the unpacked stream
   uint64_t async_key;  // of async begins and ends: a hash of id and scope
-  uint32_t label;
+  uint32_t event_name;
   uint32_t track;
-  uint32_t shape;      // kNoText: neither args nor other keys
-  uint32_t slot_mask;  // which slots are set; their values are in EventBatch::slots, in order
-  uint32_t text_mask;  // of those, which are texts: offset << 32 | size in EventBatch::texts
-  uint32_t slots_at;
+  uint32_t args_text;     // kNoText: neither args nor other keys
+  uint32_t columns_mask;  // which values are set; their values are in EventBatch::values, in order
+  uint32_t text_mask;     // of those, which are texts: offset << 32 | size in EventBatch::texts
+  uint32_t values_at;
   char phase;
   bool has_ts;
   bool has_dur;
@@ -50,7 +50,7 @@ struct EventBatch {
   unsigned parser = 0;   // whose numbers these are
   bool forgot = false;   // the parser has cleared its dictionaries: its numbers begin anew
   std::vector<EventRecord> events;
-  std::vector<int64_t> slots;
+  std::vector<int64_t> values;
   std::vector<NewText> new_texts;
   std::string texts;
   EventIssues issues;
@@ -58,14 +58,14 @@ struct EventBatch {
   std::string_view Text(const NewText& text) const {
     return std::string_view(texts).substr(text.at, text.size);
   }
-  std::string_view SlotText(int64_t value) const {
+  std::string_view ValueText(int64_t value) const {
     const auto bits = static_cast<uint64_t>(value);
     return std::string_view(texts).substr(bits >> 32, bits & 0xffffffff);
   }
   void Clear() {
     forgot = false;
     events.clear();
-    slots.clear();
+    values.clear();
     new_texts.clear();
     texts.clear();
     issues.Clear();

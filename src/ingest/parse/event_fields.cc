@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "tracedb/json/json_check.h"
 #include "tracedb/json/json_text.h"
 
 namespace tracedb {
@@ -127,57 +128,58 @@ void EventFields::Clear() {
   phase = name = category = pid = tid = ts = dur = id = scope = device = stream = {};
   args.clear();
   others.clear();
-  slot_mask = text_mask = args_mask_ = 0;
+  columns_mask = text_mask = args_mask_ = 0;
 }
 
-void EventFields::SetInt(Slot slot, int64_t value, std::string_view token) {
-  tokens[static_cast<size_t>(slot)] = token;
-  slot_mask |= uint32_t{1} << static_cast<int>(slot);
-  ints[static_cast<size_t>(slot)] = value;
+void EventFields::SetInt(ArgsColumn column, int64_t value, std::string_view token) {
+  tokens[static_cast<size_t>(column)] = token;
+  columns_mask |= uint32_t{1} << static_cast<int>(column);
+  ints[static_cast<size_t>(column)] = value;
 }
 
-void EventFields::SetText(Slot slot, std::string_view text) {
-  tokens[static_cast<size_t>(slot)] = text;
-  slot_mask |= uint32_t{1} << static_cast<int>(slot);
-  text_mask |= uint32_t{1} << static_cast<int>(slot);
-  texts[static_cast<size_t>(slot)] = text;
+void EventFields::SetText(ArgsColumn column, std::string_view text) {
+  tokens[static_cast<size_t>(column)] = text;
+  columns_mask |= uint32_t{1} << static_cast<int>(column);
+  text_mask |= uint32_t{1} << static_cast<int>(column);
+  texts[static_cast<size_t>(column)] = text;
 }
 
-Slot EventFields::FreeValueSlot() const {
-  for (int slot = static_cast<int>(Slot::kValue1); slot < kSlots; ++slot) {
-    if ((slot_mask >> slot & 1) == 0) return static_cast<Slot>(slot);
+ArgsColumn EventFields::FreeSpareColumn() const {
+  for (int column = static_cast<int>(ArgsColumn::kValue1); column < kArgsColumns; ++column) {
+    if ((columns_mask >> column & 1) == 0) return static_cast<ArgsColumn>(column);
   }
-  return Slot::kNone;
+  return ArgsColumn::kNone;
 }
 
-// The slot for a number of args, kNone when it stays in the text.
-Slot EventFields::SlotFor(std::string_view key, std::string_view number, bool is_int,
-                          int64_t value) {
+// The column for a number of args, kNone when it stays in the text.
+ArgsColumn EventFields::ColumnFor(std::string_view key, std::string_view number, bool is_int,
+                                  int64_t value) {
   const ArgKey known = ClassifyArg(key);
-  if (known.kind == ArgClass::kKeep) return Slot::kNone;
-  if (known.kind == ArgClass::kSlot && is_int) {
-    const auto bit = uint32_t{1} << static_cast<int>(known.slot);
-    if ((slot_mask & bit) == 0) return known.slot;
+  if (known.kind == ArgClass::kKeep) return ArgsColumn::kNone;
+  if (known.kind == ArgClass::kColumn && is_int) {
+    const auto bit = uint32_t{1} << static_cast<int>(known.column);
+    if ((columns_mask & bit) == 0) return known.column;
   }
-  if (known.slot == Slot::kAddr && (slot_mask >> static_cast<int>(Slot::kAddr) & 1) == 0 &&
+  if (known.column == ArgsColumn::kAddr &&
+      (columns_mask >> static_cast<int>(ArgsColumn::kAddr) & 1) == 0 &&
       std::all_of(number.begin(), number.end(), IsDigit)) {
-    return Slot::kAddr;  // an address above 2^63: kept as text
+    return ArgsColumn::kAddr;  // an address above 2^63: kept as text
   }
   const bool few = is_int ? IsFewValued(value) : number.size() <= 3;
-  return few ? Slot::kNone : FreeValueSlot();
+  return few ? ArgsColumn::kNone : FreeSpareColumn();
 }
 
 // A key of args that comes again: the column is for the last value, so that of the one before goes
 // back into the text.
 void EventFields::MakeRoomForLast(std::string_view key, bool is_int) {
   const ArgKey known = ClassifyArg(key);
-  if (known.kind != ArgClass::kSlot || !is_int) return;
-  const uint32_t bit = uint32_t{1} << static_cast<int>(known.slot);
-  if ((slot_mask & bit) == 0) return;
-  const size_t at = args.find(SlotMark(static_cast<int>(known.slot)));
+  if (known.kind != ArgClass::kColumn || !is_int) return;
+  const uint32_t bit = uint32_t{1} << static_cast<int>(known.column);
+  if ((columns_mask & bit) == 0) return;
+  const size_t at = args.find(ArgsMark(static_cast<int>(known.column)));
   if (at == std::string::npos) return;
-  args.replace(at, 1, tokens[static_cast<size_t>(known.slot)]);
-  slot_mask &= ~bit;
+  args.replace(at, 1, tokens[static_cast<size_t>(known.column)]);
+  columns_mask &= ~bit;
   text_mask &= ~bit;
 }
 
@@ -247,18 +249,18 @@ error_code EventFields::ReadNested(std::string_view key, ondemand::value value) 
   return ReadOther(key, value);
 }
 
-// A plain value of args. Where it goes into a slot, the text from `copied` up to it is appended,
+// A plain value of args. Where it goes into a column, the text from `copied` up to it is appended,
 // and a mark in its place.
 error_code EventFields::ReadArg(std::string_view key, std::string_view token, const char*& copied) {
   const char first = token[0];
   if (first == '"') {
     // A stream or device stays in the text: it decides the track.
     if (!IsPointer(token) || ClassifyArg(key).kind == ArgClass::kKeep) return simdjson::SUCCESS;
-    const Slot slot = FreeValueSlot();
-    if (slot == Slot::kNone) return simdjson::SUCCESS;
-    SetText(slot, Unquoted(token));
+    const ArgsColumn column = FreeSpareColumn();
+    if (column == ArgsColumn::kNone) return simdjson::SUCCESS;
+    SetText(column, Unquoted(token));
     AppendUpTo(args, copied, token.data() + 1);
-    args += SlotMark(static_cast<int>(slot));
+    args += ArgsMark(static_cast<int>(column));
     copied = token.data() + token.size() - 1;
     return simdjson::SUCCESS;
   }
@@ -268,25 +270,25 @@ error_code EventFields::ReadArg(std::string_view key, std::string_view token, co
   const Number number = ReadNumber(token);
   if (!number.valid) return simdjson::NUMBER_ERROR;
   MakeRoomForLast(key, number.is_int);
-  const Slot slot = SlotFor(key, token, number.is_int, number.value);
-  if (slot == Slot::kNone) return simdjson::SUCCESS;
+  const ArgsColumn column = ColumnFor(key, token, number.is_int, number.value);
+  if (column == ArgsColumn::kNone) return simdjson::SUCCESS;
   if (number.is_int) {
-    SetInt(slot, number.value, token);
+    SetInt(column, number.value, token);
   } else {
-    SetText(slot, token);
+    SetText(column, token);
   }
   AppendUpTo(args, copied, token.data());
-  args += SlotMark(static_cast<int>(slot));
+  args += ArgsMark(static_cast<int>(column));
   copied = token.data() + token.size();
   return simdjson::SUCCESS;
 }
 
 error_code EventFields::ReadArgs(ondemand::document& document, ondemand::value value) {
   args.clear();
-  slot_mask &= ~args_mask_;  // args written twice: the last ones count
+  columns_mask &= ~args_mask_;  // args written twice: the last ones count
   text_mask &= ~args_mask_;
   args_mask_ = 0;
-  const uint32_t others_mask = slot_mask;
+  const uint32_t others_mask = columns_mask;
   device = stream = {};
   const char* copied = value.raw_json_token().data();
   if (*copied != '{') {
@@ -328,7 +330,7 @@ error_code EventFields::ReadArgs(ondemand::document& document, ondemand::value v
   while (*--end != '}') {
   }
   AppendUpTo(args, copied, end + 1);
-  args_mask_ = slot_mask & ~others_mask;
+  args_mask_ = columns_mask & ~others_mask;
   return simdjson::SUCCESS;
 }
 
@@ -353,37 +355,38 @@ error_code EventFields::ReadOther(std::string_view key, ondemand::value value) {
   }
   if (key == "scope") scope = token;
   const Number number = first == '-' || IsDigit(first) ? ReadNumber(token) : Number{};
-  const Slot slot = number.valid ? SlotFor("", token, number.is_int, number.value) : Slot::kNone;
-  if (slot == Slot::kNone) {
+  const ArgsColumn column =
+      number.valid ? ColumnFor("", token, number.is_int, number.value) : ArgsColumn::kNone;
+  if (column == ArgsColumn::kNone) {
     others += token;
   } else {
     if (number.is_int) {
-      SetInt(slot, number.value, token);
+      SetInt(column, number.value, token);
     } else {
-      SetText(slot, token);
+      SetText(column, token);
     }
-    others += SlotMark(static_cast<int>(slot));
+    others += ArgsMark(static_cast<int>(column));
   }
   return simdjson::SUCCESS;
 }
 
 void EventFields::ReadId(std::string_view key, std::string_view token) {
   if (key == "id" || id.empty()) id = token;
-  const uint32_t bit = uint32_t{1} << static_cast<int>(Slot::kId);
-  if ((slot_mask & bit) != 0) {  // an id was there already
+  const uint32_t bit = uint32_t{1} << static_cast<int>(ArgsColumn::kId);
+  if ((columns_mask & bit) != 0) {  // an id was there already
     others += token;
     return;
   }
   const Number number = token[0] == '-' || IsDigit(token[0]) ? ReadNumber(token) : Number{};
   if (number.is_int) {
-    SetInt(Slot::kId, number.value, token);
-    others += SlotMark(static_cast<int>(Slot::kId));
+    SetInt(ArgsColumn::kId, number.value, token);
+    others += ArgsMark(static_cast<int>(ArgsColumn::kId));
     return;
   }
   const bool quoted = token.front() == '"';
-  SetText(Slot::kId, Unquoted(token));
+  SetText(ArgsColumn::kId, Unquoted(token));
   if (quoted) others += '"';
-  others += SlotMark(static_cast<int>(Slot::kId));
+  others += ArgsMark(static_cast<int>(ArgsColumn::kId));
   if (quoted) others += '"';
 }
 

@@ -10,7 +10,7 @@
 #define SIMDJSON_EXCEPTIONS 0
 #include <simdjson.h>
 
-#include "tracedb/schema/args_slots.h"
+#include "tracedb/schema/args_columns.h"
 
 namespace tracedb {
 
@@ -20,16 +20,16 @@ class EventFields {
   std::string_view phase, name, category, pid, tid, ts, dur, id, scope;
   std::string_view device, stream;  // from args
 
-  // The args text with slot marks in place of values; empty when there are no args.
+  // The args text with column marks in place of values; empty when there are no args.
   std::string args;
   // The keys that have no place elsewhere, as `"key":value,...` without braces.
   std::string others;
 
-  uint32_t slot_mask = 0;
+  uint32_t columns_mask = 0;
   uint32_t text_mask = 0;
-  std::array<int64_t, kSlots> ints{};
-  std::array<std::string_view, kSlots> texts{};
-  std::array<std::string_view, kSlots> tokens{};  // the values as they stand, without quotes
+  std::array<int64_t, kArgsColumns> ints{};
+  std::array<std::string_view, kArgsColumns> texts{};
+  std::array<std::string_view, kArgsColumns> tokens{};  // the values as they stand, without quotes
 
   // Reads all keys of `event`. An error means that the text is not what it should be: fields are
   // then half filled.
@@ -47,13 +47,13 @@ class EventFields {
   simdjson::error_code ReadNested(std::string_view key, Value value);
   simdjson::error_code ReadOther(std::string_view key, Value value);
   void ReadId(std::string_view key, std::string_view token);
-  Slot SlotFor(std::string_view key, std::string_view number, bool is_int, int64_t value);
-  Slot FreeValueSlot() const;
+  ArgsColumn ColumnFor(std::string_view key, std::string_view number, bool is_int, int64_t value);
+  ArgsColumn FreeSpareColumn() const;
   void MakeRoomForLast(std::string_view key, bool is_int);
-  void SetInt(Slot slot, int64_t value, std::string_view token);
-  void SetText(Slot slot, std::string_view text);
+  void SetInt(ArgsColumn column, int64_t value, std::string_view token);
+  void SetText(ArgsColumn column, std::string_view text);
 
-  uint32_t args_mask_ = 0;  // the slots that args took
+  uint32_t args_mask_ = 0;  // the values that args took
 };
 
 }  // namespace tracedb

@@ -4,8 +4,9 @@
 #include <bit>
 #include <cstring>
 
-#include "tracedb/json/json_text.h"
 #include "ingest/parse/quick_digits.h"
+#include "tracedb/json/json_check.h"
+#include "tracedb/json/json_text.h"
 #include "tracedb/memory/text_dictionary.h"
 
 namespace tracedb {
@@ -44,7 +45,7 @@ bool IsDigit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
   return at <= end ? at : nullptr;
 }
 
-// A number that is no such integer, long enough to have a slot.
+// A number that is no such integer, long enough to have a column.
 const char* ReadFraction(const char* at, const char* end) {
   const char* const begin = at;
   bool whole = true;
@@ -137,8 +138,8 @@ const char* EventLayouts::MatchOne(uint32_t number, const char* at, const char* 
   const Piece* piece = &pieces_[layout.pieces_at];
   if (!Fits(*piece, at, end)) return nullptr;
   EventRecord record = layout.record;
-  std::array<int64_t, kSlots> values;
-  std::array<Text, kSlots> texts;
+  std::array<int64_t, kArgsColumns> values;
+  std::array<Text, kArgsColumns> texts;
   for (;;) {
     at += piece->literal_size;
     const char* const token = at;
@@ -164,14 +165,14 @@ const char* EventLayouts::MatchOne(uint32_t number, const char* at, const char* 
         break;
       case Field::kEnd: {
         record.offset = offset;
-        record.slots_at = static_cast<uint32_t>(batch.slots.size());
-        for (uint32_t i = 0, left = record.slot_mask; i < layout.slots; ++i, left &= left - 1) {
+        record.values_at = static_cast<uint32_t>(batch.values.size());
+        for (uint32_t i = 0, left = record.columns_mask; i < layout.values; ++i, left &= left - 1) {
           if ((record.text_mask & left & ~(left - 1)) != 0) {
             values[i] = static_cast<int64_t>(uint64_t{batch.texts.size()} << 32 | texts[i].size);
             batch.texts.append(texts[i].at, texts[i].size);
           }
         }
-        batch.slots.insert(batch.slots.end(), values.begin(), values.begin() + layout.slots);
+        batch.values.insert(batch.values.end(), values.begin(), values.begin() + layout.values);
         batch.events.push_back(record);
         return at;
       }
@@ -212,14 +213,14 @@ bool EventLayouts::AddToken(std::vector<Token>& tokens, std::string_view text, F
   return true;
 }
 
-bool EventLayouts::SlotTokens(const EventFields& fields, std::vector<Token>& tokens) {
+bool EventLayouts::ValueTokens(const EventFields& fields, std::vector<Token>& tokens) {
   uint8_t place = 0;
-  for (uint32_t left = fields.slot_mask; left != 0; left &= left - 1, ++place) {
-    const auto slot = static_cast<size_t>(std::countr_zero(left));
-    const std::string_view text = fields.tokens[slot];
-    const bool spare = slot >= static_cast<size_t>(Slot::kValue1);
+  for (uint32_t left = fields.columns_mask; left != 0; left &= left - 1, ++place) {
+    const auto column = static_cast<size_t>(std::countr_zero(left));
+    const std::string_view text = fields.tokens[column];
+    const bool spare = column >= static_cast<size_t>(ArgsColumn::kValue1);
     Field field = spare ? Field::kLargeInt : Field::kInt;
-    if ((fields.text_mask >> slot & 1) != 0) {
+    if ((fields.text_mask >> column & 1) != 0) {
       if (!spare) return false;  // an id that is a text
       field = text.starts_with("0x") ? Field::kPointer : Field::kFraction;
     }
@@ -236,7 +237,7 @@ void EventLayouts::Learn(std::string_view event, const EventFields& fields,
   std::vector<Token> tokens;
   if (!fields.ts.empty() && !AddToken(tokens, fields.ts, Field::kTs, 0)) return;
   if (!fields.dur.empty() && !AddToken(tokens, fields.dur, Field::kDur, 0)) return;
-  if (!SlotTokens(fields, tokens)) return;
+  if (!ValueTokens(fields, tokens)) return;
   std::sort(tokens.begin(), tokens.end(),
             [](const Token& a, const Token& b) { return a.text.data() < b.text.data(); });
   if (bytes_ > bytes_max_) Clear();
@@ -245,7 +246,7 @@ void EventLayouts::Learn(std::string_view event, const EventFields& fields,
   const auto number = static_cast<uint32_t>(layouts_.size());
   layouts_.push_back({record,
                       static_cast<uint32_t>(pieces_.size()),
-                      static_cast<uint32_t>(std::popcount(fields.slot_mask)),
+                      static_cast<uint32_t>(std::popcount(fields.columns_mask)),
                       {kNone, kNone, kNone, kNone}});
   const char* from = event.data();
   const auto add_piece = [&](const char* end, Field field, uint8_t place) {

@@ -40,23 +40,23 @@ class EventLayouts {
   enum class Field : uint8_t {
     kTs,
     kDur,
-    kInt,       // under a named slot: any integer
-    kLargeInt,  // in a spare slot: one that is not few (event_fields.cc)
-    kFraction,  // in a spare slot, as text
-    kPointer,   // in a spare slot, as text
+    kInt,       // under a named column: any integer
+    kLargeInt,  // in a spare column: one that is not few (event_fields.cc)
+    kFraction,  // in a spare column, as text
+    kPointer,   // in a spare column, as text
     kEnd
   };
   struct Piece {
     uint32_t literal_at;  // in texts_
     uint32_t literal_size;
     Field field;    // behind the literal
-    uint8_t place;  // of a slot's value among the record's
+    uint8_t place;  // of a column's value among the record's
   };
   static constexpr size_t kFollowers = 4;
   struct Layout {
     EventRecord record;
     uint32_t pieces_at;
-    uint32_t slots;                         // how many
+    uint32_t values;                        // how many
     std::array<uint32_t, kFollowers> next;  // layouts that followed this one last, or kNone
   };
   // A varying token of an event, while its layout is made.
@@ -75,7 +75,7 @@ class EventLayouts {
                        EventBatch& batch);
   void Followed(uint32_t number);
   bool AddToken(std::vector<Token>& tokens, std::string_view text, Field field, uint8_t place);
-  bool SlotTokens(const EventFields& fields, std::vector<Token>& tokens);
+  bool ValueTokens(const EventFields& fields, std::vector<Token>& tokens);
 
   size_t bytes_max_;
   size_t bytes_ = 0;

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "ingest/frame/event_resync.h"
+#include "ingest/frame/event_scan.h"
 #include "ingest/parse/event_fields.h"
 #include "ingest/parse/event_layouts.h"
 #include "ingest/parse/event_recorder.h"
-#include "ingest/frame/event_resync.h"
-#include "ingest/frame/event_scan.h"
 #include "tracedb/json/json_quotes.h"
 #include "tracedb/json/json_requote.h"
 #include "tracedb/json/json_text.h"
@@ -160,7 +160,7 @@ void EventParser::Impl::Parse(EventWindow& window, EventBatch& batch) {
     }
   }
   batch.events.clear();
-  batch.slots.clear();
+  batch.values.clear();
   batch.issues.Clear();
   ParseOneByOne(text, offset);
 }

@@ -7,8 +7,8 @@
 
 #include <memory>
 
-#include "ingest/parse/event_batch.h"
 #include "ingest/frame/event_window.h"
+#include "ingest/parse/event_batch.h"
 #include "tracedb/memory/load_limits.h"
 
 namespace tracedb {

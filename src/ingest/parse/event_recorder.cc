@@ -4,8 +4,8 @@
 #include <charconv>
 
 #include "ingest/parse/decimal_time.h"
-#include "tracedb/schema/event_category.h"
 #include "tracedb/json/json_text.h"
+#include "tracedb/schema/event_tables.h"
 
 namespace tracedb {
 namespace {
@@ -22,7 +22,7 @@ bool EventRecorder::Begin(EventBatch& batch) {
   for (const TextDictionary& dictionary : dictionaries_) bytes += dictionary.bytes();
   if (bytes <= limits_.dictionary_bytes_max) return false;
   for (TextDictionary& dictionary : dictionaries_) dictionary.Clear();
-  label_track_.clear();
+  name_track_.clear();
   last_track_key_.clear();
   batch.forgot = true;
   return true;
@@ -53,7 +53,7 @@ void EventRecorder::Record(EventFields& fields, uint64_t offset, std::string_vie
     record.async_key = AsyncKey(fields.id, fields.scope);
   }
   RecordTexts(fields, record);
-  RecordSlots(fields, record);
+  RecordValues(fields, record);
   batch_->events.push_back(record);
 }
 
@@ -107,9 +107,9 @@ void EventRecorder::RecordTexts(EventFields& fields, EventRecord& record) {
   } else {
     key_ += category;
   }
-  record.label = Intern(TextKind::kLabel, key_);
-  if (record.label == label_track_.size()) label_track_.push_back(TrackKindOf(category));
-  const TrackKind kind = record.phase == 'X' ? label_track_[record.label] : TrackKind::kThread;
+  record.event_name = Intern(TextKind::kEventName, key_);
+  if (record.event_name == name_track_.size()) name_track_.push_back(TrackKindOf(category));
+  const TrackKind kind = record.phase == 'X' ? name_track_[record.event_name] : TrackKind::kThread;
   const bool gpu = kind == TrackKind::kGpuStream;
   AddTrackKey(fields, kind);
   // Events come in runs of one thread.
@@ -120,17 +120,17 @@ void EventRecorder::RecordTexts(EventFields& fields, EventRecord& record) {
   record.track = last_track_;
   const bool keep_args = keep_args_ || gpu || record.phase == 'M' || record.phase == 'C' ||
                          fields.name == "\"[memory]\"";
-  record.shape = kNoText;
+  record.args_text = kNoText;
   if (!keep_args) {
-    // Named slots stay: they are columns in their own right.
-    fields.slot_mask &= (uint32_t{1} << static_cast<int>(Slot::kValue1)) - 1;
+    // Named values stay: they are columns in their own right.
+    fields.columns_mask &= (uint32_t{1} << static_cast<int>(ArgsColumn::kValue1)) - 1;
   } else if (!fields.others.empty()) {
     key_.assign(fields.args);
     key_ += kPartMark;
     key_ += fields.others;
-    record.shape = Intern(TextKind::kShape, key_);
+    record.args_text = Intern(TextKind::kArgsText, key_);
   } else if (!fields.args.empty()) {
-    record.shape = Intern(TextKind::kShape, fields.args);
+    record.args_text = Intern(TextKind::kArgsText, fields.args);
   }
 }
 
@@ -138,8 +138,8 @@ EventRecorder::TrackKind EventRecorder::TrackKindOf(std::string_view category) {
   const bool escaped = category.find('\\') != std::string_view::npos;
   const std::string plain = escaped ? UnescapedJson(category) : std::string(category);
   if (EqualsIgnoringCase(plain, "cuda_sync")) return TrackKind::kSync;
-  return ClassifyCategory(plain).table == SliceTable::kGpu ? TrackKind::kGpuStream
-                                                           : TrackKind::kThread;
+  return ClassifyCategory(plain).table == EventTable::kGpuSlice ? TrackKind::kGpuStream
+                                                                : TrackKind::kThread;
 }
 
 void EventRecorder::AddTrackKey(const EventFields& fields, TrackKind kind) {
@@ -169,18 +169,18 @@ void EventRecorder::AddTrackKey(const EventFields& fields, TrackKind kind) {
   }
 }
 
-void EventRecorder::RecordSlots(const EventFields& fields, EventRecord& record) {
-  record.slot_mask = fields.slot_mask;
-  record.text_mask = fields.text_mask & fields.slot_mask;
-  record.slots_at = static_cast<uint32_t>(batch_->slots.size());
-  for (uint32_t left = fields.slot_mask; left != 0; left &= left - 1) {
-    const auto slot = static_cast<size_t>(std::countr_zero(left));
-    if ((fields.text_mask >> slot & 1) == 0) {
-      batch_->slots.push_back(fields.ints[slot]);
+void EventRecorder::RecordValues(const EventFields& fields, EventRecord& record) {
+  record.columns_mask = fields.columns_mask;
+  record.text_mask = fields.text_mask & fields.columns_mask;
+  record.values_at = static_cast<uint32_t>(batch_->values.size());
+  for (uint32_t left = fields.columns_mask; left != 0; left &= left - 1) {
+    const auto column = static_cast<size_t>(std::countr_zero(left));
+    if ((fields.text_mask >> column & 1) == 0) {
+      batch_->values.push_back(fields.ints[column]);
       continue;
     }
-    const std::string_view text = fields.texts[slot];
-    batch_->slots.push_back(
+    const std::string_view text = fields.texts[column];
+    batch_->values.push_back(
         static_cast<int64_t>(uint64_t{batch_->texts.size()} << 32 | text.size()));
     batch_->texts += text;
   }

@@ -10,8 +10,8 @@
 
 #include "ingest/parse/event_batch.h"
 #include "ingest/parse/event_fields.h"
-#include "tracedb/memory/text_dictionary.h"
 #include "tracedb/memory/load_limits.h"
+#include "tracedb/memory/text_dictionary.h"
 
 namespace tracedb {
 
@@ -33,13 +33,13 @@ class EventRecorder {
   enum class TrackKind : uint8_t { kThread, kGpuStream, kSync };
   static TrackKind TrackKindOf(std::string_view category);
   void AddTrackKey(const EventFields& fields, TrackKind kind);
-  void RecordSlots(const EventFields& fields, EventRecord& record);
+  void RecordValues(const EventFields& fields, EventRecord& record);
   uint32_t Intern(TextKind kind, std::string_view text);
 
   LoadLimits limits_;
   bool keep_args_;
   std::array<TextDictionary, kTextKinds> dictionaries_;
-  std::vector<TrackKind> label_track_;  // of the slices with this label
+  std::vector<TrackKind> name_track_;  // of the slices with this event_name
   std::string key_;
   std::string last_track_key_;
   uint32_t last_track_ = 0;

@@ -7,10 +7,10 @@
 #include <system_error>
 #include <utility>
 
-#include "tracedb/text/near_name.h"
 #include "query/doc/query_file.h"
+#include "query/doc/sql_text.h"
+#include "tracedb/text/near_name.h"
 #include "tracedb/text/result_text.h"
-#include "query/run/sql_text.h"
 
 namespace tracedb {
 

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "query/doc/doc_words.h"
-#include "tracedb/text/near_name.h"
 #include "query/doc/query_value.h"
+#include "tracedb/text/near_name.h"
 #include "tracedb/text/result_text.h"
 
 namespace tracedb {

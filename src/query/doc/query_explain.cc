@@ -1,3 +1,5 @@
+#include "query/doc/query_explain.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -5,7 +7,6 @@
 #include <vector>
 
 #include "tracedb/text/result_text.h"
-#include "tracedb/query/doc/query_doc.h"
 
 namespace tracedb {
 namespace {

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "query/doc/doc_words.h"
+#include "tracedb/query/doc/query_doc.h"
 #include "tracedb/text/near_name.h"
 #include "tracedb/text/result_text.h"
-#include "tracedb/query/doc/query_doc.h"
 
 namespace tracedb {
 namespace {

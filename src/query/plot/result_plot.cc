@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "tracedb/text/near_name.h"
 #include "query/plot/plot_bars.h"
 #include "query/plot/plot_series.h"
+#include "tracedb/text/near_name.h"
 #include "tracedb/text/result_text.h"
 
 namespace tracedb {

@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "query/plot/plot_frame.h"
-#include "tracedb/text/result_columns.h"
-#include "tracedb/text/output_stream.h"
 #include "tracedb/query/doc/query_plot.h"
+#include "tracedb/text/output_stream.h"
+#include "tracedb/text/result_columns.h"
 #include "tracedb/text/result_sink.h"
 
 namespace tracedb {

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "query/doc/sql_text.h"
 #include "tracedb/text/near_name.h"
 #include "tracedb/text/result_sinks.h"
 #include "tracedb/text/result_text.h"
-#include "query/run/sql_text.h"
 
 namespace tracedb {
 namespace {

@@ -7,11 +7,12 @@
 #include <system_error>
 #include <utility>
 
-#include "query/plot/plot_settings.h"
+#include "query/doc/query_explain.h"
 #include "query/doc/query_file.h"
+#include "query/plot/plot_settings.h"
 #include "query/plot/result_plot.h"
-#include "tracedb/text/result_text.h"
 #include "tracedb/query/run/query_database.h"
+#include "tracedb/text/result_text.h"
 
 namespace tracedb {
 namespace {

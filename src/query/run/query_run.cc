@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "query/doc/sql_text.h"
 #include "query/run/query_arguments.h"
 #include "query/run/query_assert.h"
 #include "tracedb/text/result_sinks.h"
 #include "tracedb/text/result_text.h"
-#include "query/run/sql_text.h"
 
 namespace tracedb {
 namespace {

@@ -17,16 +17,16 @@ namespace {
 constexpr int kBusyWaitMs = 60'000;
 
 constexpr const char* kNothingNewSql =
-    "SELECT NOT EXISTS (SELECT trace_id FROM trace EXCEPT SELECT trace_id FROM explained_trace) "
-    "AND NOT EXISTS (SELECT trace_id FROM explained_trace EXCEPT SELECT trace_id FROM trace)";
+    "SELECT NOT EXISTS (SELECT trace_id FROM _trace EXCEPT SELECT trace_id FROM _explained_trace) "
+    "AND NOT EXISTS (SELECT trace_id FROM _explained_trace EXCEPT SELECT trace_id FROM _trace)";
 
 // A rank alone has nobody to be compared with, and nothing need be written.
 constexpr const char* kAloneSql =
-    "SELECT (SELECT count(*) FROM (SELECT DISTINCT rank FROM trace LIMIT 2)) < 2 "
-    "AND NOT EXISTS (SELECT 1 FROM clock)";
+    "SELECT (SELECT count(*) FROM (SELECT DISTINCT rank FROM _trace LIMIT 2)) < 2 "
+    "AND NOT EXISTS (SELECT 1 FROM _clock)";
 
 constexpr const char* kForgetCausesSql =
-    "DELETE FROM collective_cause; DELETE FROM explained_trace";
+    "DELETE FROM _collective_cause; DELETE FROM _explained_trace";
 
 struct ClockRow {
   int64_t rank = 0;
@@ -70,7 +70,7 @@ Result<SqliteDb> OpenToWrite(const std::filesystem::path& database, const std::a
 Result<ClockTables> ReadTables(SqliteDb& db) {
   ClockTables tables;
   TRACEDB_ASSIGN(clocks, db.Prepare("SELECT rank, host, offset_ns, drift_ppb, origin_ns, "
-                                    "reference_rank, residual_p95_ns FROM clock ORDER BY rank"));
+                                    "reference_rank, residual_p95_ns FROM _clock ORDER BY rank"));
   for (;;) {
     TRACEDB_ASSIGN(row, clocks.Step());
     if (!row) break;
@@ -78,7 +78,7 @@ Result<ClockTables> ReadTables(SqliteDb& db) {
                              clocks.Int(3), clocks.Int(4), clocks.Int(5), clocks.Int(6)});
   }
   TRACEDB_ASSIGN(pairs, db.Prepare("SELECT host_a, host_b, collectives, residual_p50_ns, "
-                                   "residual_p95_ns FROM clock_pair ORDER BY rowid"));
+                                   "residual_p95_ns FROM _clock_pair ORDER BY rowid"));
   for (;;) {
     TRACEDB_ASSIGN(row, pairs.Step());
     if (!row) return tables;
@@ -88,8 +88,8 @@ Result<ClockTables> ReadTables(SqliteDb& db) {
 }
 
 Status WriteTables(SqliteDb& db, const ClockTables& tables) {
-  TRACEDB_TRY(db.Execute("DELETE FROM clock; DELETE FROM clock_pair"));
-  TRACEDB_ASSIGN(clock, db.Prepare("INSERT INTO clock (rank, host, offset_ns, drift_ppb, "
+  TRACEDB_TRY(db.Execute("DELETE FROM _clock; DELETE FROM _clock_pair"));
+  TRACEDB_ASSIGN(clock, db.Prepare("INSERT INTO _clock (rank, host, offset_ns, drift_ppb, "
                                    "origin_ns, reference_rank, residual_p95_ns) "
                                    "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"));
   for (const ClockRow& row : tables.clocks) {
@@ -102,7 +102,7 @@ Status WriteTables(SqliteDb& db, const ClockTables& tables) {
     TRACEDB_TRY(clock.Bind(7, row.residual_p95_ns));
     TRACEDB_TRY(clock.Run());
   }
-  TRACEDB_ASSIGN(pair, db.Prepare("INSERT INTO clock_pair (host_a, host_b, collectives, "
+  TRACEDB_ASSIGN(pair, db.Prepare("INSERT INTO _clock_pair (host_a, host_b, collectives, "
                                   "residual_p50_ns, residual_p95_ns) VALUES (?1, ?2, ?3, ?4, ?5)"));
   for (const PairRow& row : tables.pairs) {
     TRACEDB_TRY(pair.Bind(1, std::string_view(row.host_a)));
@@ -136,7 +136,7 @@ Status LeaveOutDriftsThatOverflow(SqliteDb& db, ClockTables& tables) {
   const bool any = std::any_of(tables.clocks.begin(), tables.clocks.end(),
                                [](const ClockRow& row) { return row.drift_ppb != 0; });
   if (!any) return Done{};
-  TRACEDB_ASSIGN(rows, db.Prepare("SELECT rank, min(ts_ns), max(ts_ns) FROM collective_part "
+  TRACEDB_ASSIGN(rows, db.Prepare("SELECT rank, min(ts_ns), max(ts_ns) FROM _collective_part "
                                   "GROUP BY rank"));
   std::map<int64_t, std::pair<int64_t, int64_t>> ranges;
   for (;;) {

@@ -21,9 +21,9 @@ struct Group {
 Result<std::vector<Group>> ReadGroups(SqliteDb& db, size_t ranks) {
   std::vector<Group> groups;
   TRACEDB_ASSIGN(rows, db.Prepare("SELECT p.group_id, p.parts, ifnull(g.size, 0) FROM "
-                                  "(SELECT group_id, count(*) AS parts FROM collective_part "
+                                  "(SELECT group_id, count(*) AS parts FROM _collective_part "
                                   " WHERE group_id IS NOT NULL GROUP BY group_id) p "
-                                  "LEFT JOIN process_group g ON g.group_id = p.group_id "
+                                  "LEFT JOIN _process_group g ON g.group_id = p.group_id "
                                   "WHERE p.parts > 1 ORDER BY p.group_id"));
   for (;;) {
     TRACEDB_ASSIGN(row, rows.Step());
@@ -38,7 +38,7 @@ Result<std::vector<Group>> ReadGroups(SqliteDb& db, size_t ranks) {
 // Which collectives are read: a multiple of a number that collectives repeat after would always
 // meet the same one of a layer, so the numbers are stirred first.
 constexpr const char* kEndsSql =
-    "SELECT pair, by_seq, match_no, rank, collective, ts_ns, dur_ns FROM collective_part "
+    "SELECT pair, by_seq, match_no, rank, collective, ts_ns, dur_ns FROM _collective_part "
     "WHERE group_id = ?1 AND ((match_no & 16777215) * 40503 >> 7) % ?2 = 0 "
     "ORDER BY pair, by_seq, match_no";
 
@@ -117,7 +117,7 @@ class EndReader {
 
 Result<std::vector<RankHost>> ReadRankHosts(SqliteDb& db) {
   std::vector<RankHost> ranks;
-  TRACEDB_ASSIGN(rows, db.Prepare("SELECT rank, max(nullif(host, '')) FROM trace "
+  TRACEDB_ASSIGN(rows, db.Prepare("SELECT rank, max(nullif(host, '')) FROM _trace "
                                   "GROUP BY rank ORDER BY rank"));
   for (;;) {
     TRACEDB_ASSIGN(row, rows.Step());

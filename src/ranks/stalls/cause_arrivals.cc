@@ -104,14 +104,14 @@ class Arrivals {
 
 }  // namespace
 
-Status CompareArrivals(SqliteDb& db, const CauseClocks& clocks) {
+Status CompareArrivals(SqliteDb& db, const RankClocks& clocks) {
   TRACEDB_TRY(db.Execute(kTablesSql));
   TRACEDB_ASSIGN(stall, db.Prepare("INSERT INTO temp.stall VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, "
                                    "?8)"));
   TRACEDB_ASSIGN(late, db.Prepare("INSERT INTO temp.late VALUES (?1, ?2, ?3, ?4, ?5)"));
   Arrivals arrivals(std::move(stall), std::move(late));
   TRACEDB_ASSIGN(rows, db.Prepare("SELECT group_id, pair, by_seq, match_no, id, rank, ts_ns, "
-                                  "ifnull(max(dur_ns, 0), 0), step FROM collective_part "
+                                  "ifnull(max(dur_ns, 0), 0), step FROM _collective_part "
                                   "WHERE group_id IS NOT NULL "
                                   "ORDER BY group_id, pair, by_seq, match_no, ts_ns DESC, rank"));
   bool any = false;

@@ -2,9 +2,9 @@
 // order of their index, and keeps what the causes are told from in temporary tables.
 #pragma once
 
-#include "ranks/stalls/cause_clocks.h"
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
+#include "tracedb/schema/rank_clock.h"
 
 namespace tracedb {
 
@@ -16,6 +16,6 @@ inline constexpr int64_t kNamedWaitNs = 20'000;
 //               all of its ranks were last known to be in one collective (of this group).
 //   temp.late   what put a rank behind: it was the last itself (id = own_id), or it waited for
 //               the part `id` in the collective of its part `own_id`; until start_ns, by amount_ns.
-Status CompareArrivals(SqliteDb& db, const CauseClocks& clocks);
+Status CompareArrivals(SqliteDb& db, const RankClocks& clocks);
 
 }  // namespace tracedb

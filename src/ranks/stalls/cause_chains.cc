@@ -43,25 +43,27 @@ class Chains {
 
 Status FollowChains(SqliteDb& db) {
   // Only to rows that are there: a carried_id always is, as it was one that made somebody wait.
-  TRACEDB_ASSIGN(carried, db.Prepare("SELECT n.id FROM collective_cause c JOIN collective_cause n "
+  TRACEDB_ASSIGN(carried, db.Prepare("SELECT n.id FROM _collective_cause c "
+                                     "JOIN _collective_cause n "
                                      "ON n.id = c.carried_id WHERE c.id = ?1"));
-  TRACEDB_ASSIGN(next, db.Prepare("SELECT n.id FROM collective_cause c JOIN collective_cause n "
+  TRACEDB_ASSIGN(next, db.Prepare("SELECT n.id FROM _collective_cause c "
+                                  "JOIN _collective_cause n "
                                   "ON n.id = coalesce(c.carried_id, c.upstream_id) "
                                   "WHERE c.id = ?1"));
   Chains chains(std::move(carried), std::move(next));
   TRACEDB_ASSIGN(copy,
-                 db.Prepare("UPDATE collective_cause SET (cause, cause_slice_id, cause_name, "
+                 db.Prepare("UPDATE _collective_cause SET (cause, cause_slice_id, cause_name, "
                             "upstream_id) = (SELECT cause, cause_slice_id, cause_name, "
-                            "upstream_id FROM collective_cause WHERE id = ?2) WHERE id = ?1"));
+                            "upstream_id FROM _collective_cause WHERE id = ?2) WHERE id = ?1"));
   TRACEDB_ASSIGN(root,
-                 db.Prepare("UPDATE collective_cause SET root_id = ?2, (root_rank, root_cause, "
+                 db.Prepare("UPDATE _collective_cause SET root_id = ?2, (root_rank, root_cause, "
                             "root_name) = (SELECT rank, nullif(cause, 'upstream'), cause_name "
-                            "FROM collective_cause WHERE id = ?2) WHERE id = ?1"));
+                            "FROM _collective_cause WHERE id = ?2) WHERE id = ?1"));
   // Both passes over what was there before them: a row that is changed is not met again.
   for (const bool carry : {true, false}) {
-    TRACEDB_ASSIGN(rows, db.Prepare(carry ? "SELECT id FROM collective_cause WHERE carried_id IS "
+    TRACEDB_ASSIGN(rows, db.Prepare(carry ? "SELECT id FROM _collective_cause WHERE carried_id IS "
                                             "NOT NULL ORDER BY id"
-                                          : "SELECT id FROM collective_cause ORDER BY id"));
+                                          : "SELECT id FROM _collective_cause ORDER BY id"));
     for (;;) {
       TRACEDB_ASSIGN(row, rows.Step());
       if (!row) break;

@@ -20,23 +20,24 @@ TimeRange Clip(TimeRange range, TimeRange to) {
 
 }  // namespace
 
-Result<DeviceWatch> DeviceWatch::Open(SqliteDb& db, const CauseClocks& clocks) {
+Result<DeviceWatch> DeviceWatch::Open(SqliteDb& db, const RankClocks& clocks) {
   DeviceWatch watch(db, clocks);
   const auto prepare = [&db](std::optional<SqliteStatement>& to, const char* sql) -> Status {
     TRACEDB_ASSIGN(statement, db.Prepare(sql));
     to.emplace(std::move(statement));
     return Done{};
   };
-  TRACEDB_TRY(prepare(watch.track_of_, "SELECT track FROM gpu_slice WHERE id = ?1"));
+  TRACEDB_TRY(prepare(watch.track_of_, "SELECT track FROM _gpu_slice WHERE id = ?1"));
   TRACEDB_TRY(prepare(watch.tracks_,
-                      "SELECT o.id, o.base_ns, o.rank FROM track t JOIN track o "
+                      "SELECT o.id, o.base_ns, o.rank FROM _track t JOIN _track o "
                       "ON o.trace_id = t.trace_id AND o.device = t.device WHERE t.id = ?1"));
-  const std::string columns = "SELECT id, ts, dur, kind FROM gpu_slice WHERE track = ?1 AND ts ";
+  const std::string columns = "SELECT id, ts, dur, kind FROM _gpu_slice WHERE track = ?1 AND ts ";
   TRACEDB_TRY(
       prepare(watch.within_, (columns + ">= ?2 AND ts < ?3 ORDER BY ts DESC LIMIT ?4").c_str()));
   TRACEDB_TRY(prepare(watch.before_, (columns + "< ?2 ORDER BY ts DESC LIMIT ?3").c_str()));
   TRACEDB_TRY(prepare(watch.parts_,
-                      "SELECT o.id, o.rank, o.ts_ns FROM collective_part p JOIN collective_part o "
+                      "SELECT o.id, o.rank, o.ts_ns FROM _collective_part p "
+                      "JOIN _collective_part o "
                       "ON o.group_id = p.group_id AND o.pair = p.pair AND o.by_seq = p.by_seq "
                       "AND o.match_no = p.match_no WHERE p.id = ?1"));
   return watch;

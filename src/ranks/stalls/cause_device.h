@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
-#include "ranks/stalls/cause_clocks.h"
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
+#include "tracedb/schema/rank_clock.h"
 
 namespace tracedb {
 
@@ -36,7 +36,7 @@ struct DeviceStory {
 
 class DeviceWatch {
  public:
-  static Result<DeviceWatch> Open(SqliteDb& db, const CauseClocks& clocks);
+  static Result<DeviceWatch> Open(SqliteDb& db, const RankClocks& clocks);
 
   // On the device of `kernel_id`, which is left out itself.
   Result<DeviceStory> Look(int64_t kernel_id, TimeRange range);
@@ -53,7 +53,7 @@ class DeviceWatch {
     int64_t wait_for_id;  // 0: it works
   };
 
-  DeviceWatch(SqliteDb& db, const CauseClocks& clocks) : db_(&db), clocks_(&clocks) {}
+  DeviceWatch(SqliteDb& db, const RankClocks& clocks) : db_(&db), clocks_(&clocks) {}
   Result<const std::vector<Track>*> TracksOf(int64_t kernel_id);
   Status Gather(const Track& track, int64_t kernel_id, TimeRange& range);
   Status AddKernel(const SqliteStatement& row, const Track& track);
@@ -61,7 +61,7 @@ class DeviceWatch {
   DeviceStory Tell(TimeRange range);
 
   SqliteDb* db_;
-  const CauseClocks* clocks_;
+  const RankClocks* clocks_;
   std::optional<SqliteStatement> track_of_, tracks_, within_, before_, parts_;
   std::map<int64_t, std::vector<Track>> known_;  // by a track of the device
   std::vector<Piece> pieces_;

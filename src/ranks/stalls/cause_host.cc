@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tracedb/derive/long_slices.h"
+#include "tracedb/schema/event_tables.h"
 
 namespace tracedb {
 namespace {
@@ -30,16 +30,16 @@ Result<HostWatch> HostWatch::Open(SqliteDb& db) {
     to.emplace(std::move(statement));
     return Done{};
   };
-  TRACEDB_TRY(prepare(watch.track_of_, "SELECT track FROM runtime_slice WHERE id = ?1"));
-  TRACEDB_TRY(prepare(watch.base_of_, "SELECT base_ns FROM track WHERE id = ?1"));
+  TRACEDB_TRY(prepare(watch.track_of_, "SELECT track FROM _runtime_slice WHERE id = ?1"));
+  TRACEDB_TRY(prepare(watch.base_of_, "SELECT base_ns FROM _track WHERE id = ?1"));
   TRACEDB_TRY(prepare(watch.stepping_,
-                      "SELECT DISTINCT o.id, o.base_ns FROM track t JOIN track o "
+                      "SELECT DISTINCT o.id, o.base_ns FROM _track t JOIN _track o "
                       "ON o.trace_id = t.trace_id AND o.id <> t.id "
-                      "WHERE t.id = ?1 AND o.id IN (SELECT track FROM step)"));
-  TRACEDB_TRY(prepare(watch.label_, "SELECT name, category FROM label WHERE id = ?1"));
+                      "WHERE t.id = ?1 AND o.id IN (SELECT track FROM _step)"));
+  TRACEDB_TRY(prepare(watch.event_name_, "SELECT name, category FROM _event_name WHERE id = ?1"));
   for (const EventTable table : kLongSliceTables) {
     const std::string name(EventTableName(table));
-    TRACEDB_ASSIGN(rows, db.Prepare("SELECT id, ts, dur, label FROM " + name + " INDEXED BY " +
+    TRACEDB_ASSIGN(rows, db.Prepare("SELECT id, ts, dur, event_name FROM " + name + " INDEXED BY " +
                                     name + "_long WHERE dur >= " + std::to_string(kLongSliceNs) +
                                     " AND track = ?1 AND ts < ?2 ORDER BY ts DESC LIMIT ?3"));
     watch.long_.push_back(std::move(rows));
@@ -71,21 +71,21 @@ Result<const HostWatch::Track*> HostWatch::TrackOf(int64_t launch_slice_id) {
   return &track;
 }
 
-Result<const HostWatch::Label*> HostWatch::LabelOf(int64_t id) {
-  const auto known = labels_.find(id);
-  if (known != labels_.end()) return &known->second;
-  if (labels_.size() >= kKnownMax) labels_.clear();
-  Label& label = labels_[id];
-  TRACEDB_TRY(label_->Bind(1, id));
-  TRACEDB_ASSIGN(any, label_->Step());
+Result<const HostWatch::EventName*> HostWatch::EventNameOf(int64_t id) {
+  const auto known = event_names_.find(id);
+  if (known != event_names_.end()) return &known->second;
+  if (event_names_.size() >= kKnownMax) event_names_.clear();
+  EventName& event_name = event_names_[id];
+  TRACEDB_TRY(event_name_->Bind(1, id));
+  TRACEDB_ASSIGN(any, event_name_->Step());
   if (any) {
-    label.name = label_->Text(0);
-    label.annotation = label_->Text(1) == "user_annotation";
-    label.waits_for_device = WaitsForDevice(label.name);
-    label.step = label.name.starts_with("ProfilerStep#");
+    event_name.name = event_name_->Text(0);
+    event_name.annotation = event_name_->Text(1) == "user_annotation";
+    event_name.waits_for_device = WaitsForDevice(event_name.name);
+    event_name.step = event_name.name.starts_with("ProfilerStep#");
   }
-  label_->Reset();
-  return &label;
+  event_name_->Reset();
+  return &event_name;
 }
 
 Result<HostStory> HostWatch::Look(int64_t launch_slice_id, TimeRange range) {
@@ -124,8 +124,8 @@ Status HostWatch::Gather(SqliteStatement& rows, int64_t track, int64_t base_ns, 
     const TimeRange slice{start_ns, start_ns + rows.Int(2)};
     if (slice.from_ns < range.from_ns) ++earlier;
     if (slice.to_ns <= range.from_ns) continue;
-    TRACEDB_ASSIGN(label, LabelOf(rows.Int(3)));
-    if (!label->step) slices_.push_back({rows.Int(0), slice, rows.Int(3), 0, -1});
+    TRACEDB_ASSIGN(event_name, EventNameOf(rows.Int(3)));
+    if (!event_name->step) slices_.push_back({rows.Int(0), slice, rows.Int(3), 0, -1});
   }
   rows.Reset();
   return Done{};
@@ -161,14 +161,14 @@ void HostWatch::Nest(TimeRange range) {
 Result<HostStory> HostWatch::Tell() {
   std::map<int64_t, std::pair<int64_t, size_t>> by_label;  // own time summed, the longest slice
   for (size_t i = 0; i < slices_.size(); ++i) {
-    const auto [at, is_new] = by_label.try_emplace(slices_[i].label, 0, i);
+    const auto [at, is_new] = by_label.try_emplace(slices_[i].event_name, 0, i);
     at->second.first += slices_[i].own_ns;
     if (slices_[i].own_ns > slices_[at->second.second].own_ns) at->second.second = i;
   }
   HostStory story;
   int64_t most_ns = 0;
   size_t best = 0;
-  for (const auto& [label, sum] : by_label) {
+  for (const auto& [event_name, sum] : by_label) {
     if (sum.first <= most_ns) continue;
     most_ns = sum.first;
     best = sum.second;
@@ -176,21 +176,21 @@ Result<HostStory> HostWatch::Tell() {
   if (most_ns == 0) return story;
   const Slice* named = &slices_[best];
   story.longest_ns = named->own_ns;
-  TRACEDB_ASSIGN(inner, LabelOf(named->label));
+  TRACEDB_ASSIGN(inner, EventNameOf(named->event_name));
   const bool is_annotation = inner->annotation;
   story.waits_for_device = inner->waits_for_device;
   const int64_t wide_ns = named->range.length() + named->range.length() / 4;
   for (int at = named->parent; at >= 0; at = slices_[static_cast<size_t>(at)].parent) {
     const Slice& around = slices_[static_cast<size_t>(at)];
     if (is_annotation || around.range.length() > wide_ns) break;
-    TRACEDB_ASSIGN(label, LabelOf(around.label));
-    if (!label->annotation) continue;
+    TRACEDB_ASSIGN(event_name, EventNameOf(around.event_name));
+    if (!event_name->annotation) continue;
     named = &around;
     break;
   }
-  TRACEDB_ASSIGN(label, LabelOf(named->label));
+  TRACEDB_ASSIGN(event_name, EventNameOf(named->event_name));
   story.slice_id = named->id;
-  story.name = label->name;
+  story.name = event_name->name;
   story.range = named->range;
   return story;
 }

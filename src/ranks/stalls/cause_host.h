@@ -37,7 +37,7 @@ class HostWatch {
     int64_t base_ns = 0;
     std::vector<std::pair<int64_t, int64_t>> stepping;  // other threads: id and base_ns
   };
-  struct Label {
+  struct EventName {
     std::string name;
     bool annotation = false;
     bool waits_for_device = false;
@@ -46,24 +46,24 @@ class HostWatch {
   struct Slice {
     int64_t id;
     TimeRange range;
-    int64_t label;
+    int64_t event_name;
     int64_t own_ns;  // in the stretch, and in none of the slices within
     int parent;      // -1: none
   };
 
   explicit HostWatch(SqliteDb& db) : db_(&db) {}
   Result<const Track*> TrackOf(int64_t launch_slice_id);
-  Result<const Label*> LabelOf(int64_t label);
+  Result<const EventName*> EventNameOf(int64_t event_name);
   Result<HostStory> LookAt(int64_t track, int64_t base_ns, TimeRange range, bool other);
   Status Gather(SqliteStatement& rows, int64_t track, int64_t base_ns, TimeRange range);
   void Nest(TimeRange range);
   Result<HostStory> Tell();
 
   SqliteDb* db_;
-  std::optional<SqliteStatement> track_of_, base_of_, stepping_, label_;
+  std::optional<SqliteStatement> track_of_, base_of_, stepping_, event_name_;
   std::vector<SqliteStatement> long_;
   std::map<int64_t, Track> tracks_;
-  std::map<int64_t, Label> labels_;
+  std::map<int64_t, EventName> event_names_;
   std::vector<Slice> slices_;
 };
 

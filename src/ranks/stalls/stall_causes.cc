@@ -12,10 +12,10 @@
 
 #include "ranks/stalls/cause_arrivals.h"
 #include "ranks/stalls/cause_chains.h"
-#include "ranks/stalls/cause_clocks.h"
 #include "ranks/stalls/cause_device.h"
 #include "ranks/stalls/cause_host.h"
 #include "tracedb/base/sqlite_db.h"
+#include "tracedb/schema/rank_clock.h"
 
 namespace tracedb {
 namespace {
@@ -48,7 +48,7 @@ struct Cause {
 
 class CauseFinder {
  public:
-  static Result<CauseFinder> Open(SqliteDb& db, const CauseClocks& clocks) {
+  static Result<CauseFinder> Open(SqliteDb& db, const RankClocks& clocks) {
     TRACEDB_ASSIGN(device, DeviceWatch::Open(db, clocks));
     TRACEDB_ASSIGN(host, HostWatch::Open(db));
     CauseFinder finder(clocks, std::move(device), std::move(host));
@@ -58,20 +58,20 @@ class CauseFinder {
       return Done{};
     };
     TRACEDB_TRY(
-        prepare(finder.launch_, "SELECT launch_slice_id, launch_ts_ns FROM launch WHERE id = ?1"));
+        prepare(finder.launch_, "SELECT launch_slice_id, launch_ts_ns FROM _launch WHERE id = ?1"));
     TRACEDB_TRY(prepare(finder.kernel_name_,
-                        "SELECT l.name FROM gpu_slice g JOIN label l ON l.id = g.label "
+                        "SELECT l.name FROM _gpu_slice g JOIN _event_name l ON l.id = g.event_name "
                         "WHERE g.id = ?1"));
     TRACEDB_TRY(prepare(finder.collective_name_,
                         "SELECT p.collective || coalesce(' of ' || coalesce(nullif(g.description, "
-                        "''), nullif(g.name, '')), '') FROM collective_part p "
-                        "LEFT JOIN process_group g ON g.group_id = p.group_id WHERE p.id = ?1"));
+                        "''), nullif(g.name, '')), '') FROM _collective_part p "
+                        "LEFT JOIN _process_group g ON g.group_id = p.group_id WHERE p.id = ?1"));
     TRACEDB_TRY(prepare(finder.behind_,
                         "SELECT own_id, id FROM temp.late WHERE rank = ?1 AND start_ns > ?2 AND "
                         "start_ns < ?3 AND amount_ns BETWEEN ?4 / 2 AND ?4 * 2 AND own_id <> ?5 "
                         "ORDER BY amount_ns DESC, start_ns, own_id LIMIT 1"));
     TRACEDB_TRY(prepare(finder.step_,
-                        "SELECT min(s.ts + t.base_ns) FROM step s JOIN track t ON t.id = s.track "
+                        "SELECT min(s.ts + t.base_ns) FROM _step s JOIN _track t ON t.id = s.track "
                         "WHERE t.trace_id = ?1 AND s.step = ?2"));
     return finder;
   }
@@ -79,7 +79,7 @@ class CauseFinder {
   Result<Cause> Find(Stall& stall);
 
  private:
-  CauseFinder(const CauseClocks& clocks, DeviceWatch device, HostWatch host)
+  CauseFinder(const RankClocks& clocks, DeviceWatch device, HostWatch host)
       : clocks_(&clocks), device_(std::move(device)), host_(std::move(host)) {}
 
   Result<Cause> HeldByHost(const Stall& stall, int64_t launch_id, TimeRange range);
@@ -89,7 +89,7 @@ class CauseFinder {
   Result<int64_t> Earliest(const Stall& stall);
   Result<std::string> NameOf(SqliteStatement& name, int64_t id);
 
-  const CauseClocks* clocks_;
+  const RankClocks* clocks_;
   DeviceWatch device_;
   HostWatch host_;
   std::optional<SqliteStatement> launch_, kernel_name_, collective_name_, behind_, step_;
@@ -242,13 +242,13 @@ Result<int64_t> CauseFinder::Earliest(const Stall& stall) {
 constexpr const char* kDirtySql =
     // Ranks in whose groups something is not as it was; all that holds them may have changed.
     "CREATE TEMP TABLE dirty (rank INTEGER PRIMARY KEY);"
-    "INSERT OR IGNORE INTO temp.dirty SELECT CAST(j.value AS INTEGER) FROM process_group g, "
+    "INSERT OR IGNORE INTO temp.dirty SELECT CAST(j.value AS INTEGER) FROM _process_group g, "
     "json_each(g.ranks) j WHERE g.group_id IN ("
-    "  SELECT s.group_id FROM temp.stall s LEFT JOIN collective_cause c ON c.id = s.id "
+    "  SELECT s.group_id FROM temp.stall s LEFT JOIN _collective_cause c ON c.id = s.id "
     "  WHERE c.first_start_ns IS NOT s.first_start_ns OR c.start_ns IS NOT s.start_ns "
     "    OR c.wait_ns IS NOT s.wait_ns "
-    "  UNION SELECT group_id FROM collective_cause WHERE id NOT IN (SELECT id FROM temp.stall));"
-    "DELETE FROM collective_cause WHERE rank IN (SELECT rank FROM temp.dirty) "
+    "  UNION SELECT group_id FROM _collective_cause WHERE id NOT IN (SELECT id FROM temp.stall));"
+    "DELETE FROM _collective_cause WHERE rank IN (SELECT rank FROM temp.dirty) "
     "  OR id NOT IN (SELECT id FROM temp.stall)";
 
 Status StoreCause(SqliteStatement& insert, const Stall& stall, const Cause& cause) {
@@ -267,14 +267,15 @@ Status StoreCause(SqliteStatement& insert, const Stall& stall, const Cause& caus
   return insert.Run();
 }
 
-Status FindCauses(SqliteDb& db, const CauseClocks& clocks) {
+Status FindCauses(SqliteDb& db, const RankClocks& clocks) {
   TRACEDB_TRY(db.Execute(kDirtySql));
   TRACEDB_ASSIGN(finder, CauseFinder::Open(db, clocks));
   TRACEDB_ASSIGN(stalls, db.Prepare("SELECT s.id, s.rank, s.step, s.first_start_ns, s.start_ns, "
                                     "s.together_ns, p.ts_ns, p.trace_id FROM temp.stall s "
-                                    "JOIN collective_part p ON p.id = s.id "
+                                    "JOIN _collective_part p ON p.id = s.id "
                                     "WHERE s.rank IN (SELECT rank FROM temp.dirty) ORDER BY s.id"));
-  TRACEDB_ASSIGN(insert, db.Prepare("INSERT INTO collective_cause SELECT id, rank, group_id, step, "
+  TRACEDB_ASSIGN(insert, db.Prepare("INSERT INTO _collective_cause "
+                                    "SELECT id, rank, group_id, step, "
                                     "first_start_ns, start_ns, wait_ns, ?2, ?3, ?4, ?5, ?6, NULL, "
                                     "NULL, NULL, NULL FROM temp.stall WHERE id = ?1"));
   for (;;) {
@@ -295,13 +296,13 @@ Status FindCauses(SqliteDb& db, const CauseClocks& clocks) {
 }
 
 constexpr const char* kUnexplainedSql =
-    "SELECT EXISTS (SELECT trace_id FROM trace EXCEPT SELECT trace_id FROM explained_trace) "
-    "OR EXISTS (SELECT trace_id FROM explained_trace EXCEPT SELECT trace_id FROM trace)";
+    "SELECT EXISTS (SELECT trace_id FROM _trace EXCEPT SELECT trace_id FROM _explained_trace) "
+    "OR EXISTS (SELECT trace_id FROM _explained_trace EXCEPT SELECT trace_id FROM _trace)";
 
 // With one rank alone nobody waits for anybody, and nothing need be written.
 constexpr const char* kTogetherSql =
-    "SELECT (SELECT count(*) FROM (SELECT DISTINCT rank FROM trace LIMIT 2)) > 1 "
-    "OR EXISTS (SELECT 1 FROM collective_cause) OR EXISTS (SELECT 1 FROM explained_trace)";
+    "SELECT (SELECT count(*) FROM (SELECT DISTINCT rank FROM _trace LIMIT 2)) > 1 "
+    "OR EXISTS (SELECT 1 FROM _collective_cause) OR EXISTS (SELECT 1 FROM _explained_trace)";
 
 }  // namespace
 
@@ -314,14 +315,14 @@ Status ExplainStalls(const std::filesystem::path& database, ExplainScope scope,
   TRACEDB_ASSIGN(together, db.Integer(kTogetherSql));
   if (together == 0 || (unexplained == 0 && scope == ExplainScope::kNewTraces)) return Done{};
   TRACEDB_TRY(db.Execute("PRAGMA secure_delete = OFF; PRAGMA cache_size = -8192; BEGIN IMMEDIATE"));
-  if (scope == ExplainScope::kEverything) TRACEDB_TRY(db.Execute("DELETE FROM collective_cause"));
-  TRACEDB_ASSIGN(clocks, CauseClocks::Read(db));
+  if (scope == ExplainScope::kEverything) TRACEDB_TRY(db.Execute("DELETE FROM _collective_cause"));
+  TRACEDB_ASSIGN(clocks, RankClocks::Read(db));
   TRACEDB_TRY(CompareArrivals(db, clocks));
   TRACEDB_TRY(FindCauses(db, clocks));
   TRACEDB_TRY(FollowChains(db));
   TRACEDB_TRY(
-      db.Execute("DELETE FROM explained_trace;"
-                 "INSERT INTO explained_trace SELECT trace_id FROM trace"));
+      db.Execute("DELETE FROM _explained_trace;"
+                 "INSERT INTO _explained_trace SELECT trace_id FROM _trace"));
   return db.Execute("COMMIT");
 }
 

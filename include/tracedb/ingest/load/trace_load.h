@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "tracedb/base/result.h"
-#include "tracedb/schema/event_issues.h"
 #include "tracedb/memory/load_limits.h"
 #include "tracedb/pages/row_store.h"
+#include "tracedb/schema/event_issues.h"
 
 namespace tracedb {
 

@@ -55,9 +55,6 @@ struct QueryDoc {
 // keys is no error: it is all SQL, and undocumented.
 Result<QueryDoc> ParseQueryDoc(std::string_view file, std::string_view text);
 
-// The page for people that `--explain` prints: documentation first, then the SQL.
-std::string ExplainQuery(const QueryDoc& doc);
-
 // "limit int (rows), default 20": a parameter in a few words.
 std::string DescribeParam(const QueryParam& param);
 

@@ -1,0 +1,53 @@
+// What queries need of one trace, worked out once all its events have been read: the launch and
+// step of each GPU activity, busy time, what the host called and what the GPU did for it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+
+#include "tracedb/base/result.h"
+#include "tracedb/base/sqlite_db.h"
+#include "tracedb/derive/derive_collectives.h"
+#include "tracedb/derive/gpu_activities.h"
+#include "tracedb/derive/host_slices.h"
+#include "tracedb/memory/load_limits.h"
+#include "tracedb/pages/row_store.h"
+
+namespace tracedb {
+
+struct GatheredTrace {
+  int64_t rank = 0;
+  int64_t base_ns = 0;  // what to add to a row's ts
+  int64_t zero_ns = 0;  // the absolute time of a ts of 0 in the file
+  const GpuActivities& activities;
+  const GpuActivities& long_slices;  // of the host, as in the indexes *_long; `kind` is the table
+  const HostSlices& host_slices;
+  const ArgsParallelism& parallelism;
+  int64_t first_path = 1;  // the id of its first row in call_path
+};
+
+// What has been worked out but is little, and so left to be stored through SQLite.
+class DerivedUse {
+ public:
+  struct Parts;
+  explicit DerivedUse(std::unique_ptr<Parts> parts);
+  DerivedUse(DerivedUse&&) noexcept;
+  DerivedUse& operator=(DerivedUse&&) noexcept;
+  ~DerivedUse();
+
+  // Once. What was left undone is worked out by SQL: indexes, and busy time of very many tracks.
+  Status Store(SqliteDb& db, int64_t trace_id, const GatheredTrace& trace);
+
+ private:
+  std::unique_ptr<Parts> parts_;
+};
+
+// The bulk of it, for a new file that holds one trace whose rows are complete and that no
+// connection has open: fills launch, busy_segment and the indexes of slices by writing their
+// pages. With very many tracks some is left undone. So it is where SQLite is to write: it fills
+// launch alone, as the indexes are there already.
+Result<DerivedUse> DeriveTrace(const std::filesystem::path& file, const GatheredTrace& trace,
+                               const LoadLimits& limits, RowWriter writer);
+
+}  // namespace tracedb

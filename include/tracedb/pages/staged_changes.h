@@ -1,0 +1,109 @@
+// Changes to a SQLite database that others are reading, made aside and put in place all at once:
+// through connections that see them as if they were there already, and as pages added past SQLite.
+//
+// Crash safe as SQLite is: what is changed in place is first written to a rollback journal of
+// SQLite's format, so whoever opens the database after a crash gets the state before. While changes
+// are made aside, others read on; other writers wait.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tracedb/base/result.h"
+#include "tracedb/base/sqlite_db.h"
+#include "tracedb/pages/btree_page.h"
+
+namespace tracedb {
+
+class StagedVfs;
+
+// Not thread safe.
+class StagedChanges {
+ public:
+  struct Wait {
+    int ms = 0;  // for other writers and, to put the changes in place, readers
+    const std::atomic<bool>* stop = nullptr;
+  };
+
+  // Locks the database for writing. Null when it is one to which pages cannot be added: in WAL
+  // mode, with auto_vacuum, of a length that is not its header's, and the like.
+  static Result<std::unique_ptr<StagedChanges>> Begin(const std::filesystem::path& database,
+                                                      Wait wait);
+  // For Begin().
+  class Key {
+    friend class StagedChanges;
+    Key() = default;
+  };
+  StagedChanges(Key key, std::filesystem::path database, Wait wait, SqliteDb holder);
+  // Without a Commit() that succeeded, the database is as it was.
+  ~StagedChanges();
+  StagedChanges(const StagedChanges&) = delete;
+  StagedChanges& operator=(const StagedChanges&) = delete;
+
+  // A connection that sees the database with the changes, and whose commits are changes. To be
+  // closed before pages are added here.
+  Result<SqliteDb> Connect();
+
+  PageSizes sizes() const { return sizes_; }
+  Status ReadPage(uint32_t number, std::span<uint8_t> bytes) const;
+  Status WritePage(uint32_t number, std::span<const uint8_t> bytes);
+  // The number of a new page at the end, to be written or copied to.
+  Result<uint32_t> NewPage();
+  // `to` is a new page, and gets the contents of page `from` of the file `source` at Commit().
+  // Given in the order of both. `source` must stay open until then.
+  struct Copy {
+    uint32_t from;
+    uint32_t to;
+  };
+  // Looks at each page before it is written; one that is unfit ends the commit.
+  using CheckPage = bool (*)(std::span<const uint8_t> page, PageSizes sizes);
+  void CopyPages(int source, std::vector<Copy> copies, CheckPage check);
+
+  Status Commit();
+  bool unfit() const { return unfit_; }  // that is why it failed
+
+ private:
+  friend class StagedVfs;
+
+  Status Open();
+  Result<bool> ReadHeader();
+  uint64_t Place(uint32_t number) const { return uint64_t{number - 1} * sizes_.page_bytes; }
+  bool Changed(uint32_t number) const { return number < changed_.size() && changed_[number]; }
+  Status WriteJournal();
+  Status WriteNewPages();
+  Status WriteCopies();
+  Status WriteOldPages();
+  Status LockOutReaders();
+  Status RemoveJournal();
+  Status GoBack();
+  Error Failed(const std::filesystem::path& file, const char* doing) const;
+  Status WriteAll(int file, uint64_t offset, std::span<const uint8_t> bytes,
+                  const std::filesystem::path& name) const;
+  Status ReadAll(int file, uint64_t offset, std::span<uint8_t> bytes) const;
+
+  std::filesystem::path database_;
+  std::filesystem::path journal_;
+  Wait wait_;
+  int file_ = -1;     // closed after holder_: closing it drops the process's locks on the file
+  int changes_ = -1;  // a file without a name: changed pages, each at its own place
+  std::optional<SqliteDb> holder_;  // has the lock
+  std::unique_ptr<StagedVfs> vfs_;
+  PageSizes sizes_;
+  uint32_t old_page_count_ = 0;
+  uint32_t page_count_ = 0;
+  std::vector<bool> changed_;  // by page number
+  int source_ = -1;
+  std::vector<Copy> copies_;
+  CheckPage check_ = nullptr;
+  bool unfit_ = false;
+  bool journal_written_ = false;
+  bool old_pages_touched_ = false;
+};
+
+}  // namespace tracedb

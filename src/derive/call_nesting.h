@@ -1,0 +1,158 @@
+// Host slices in the order of their start -> which calls are within which, on each thread: what
+// each took itself, and on which path it made its launches.
+//
+// A slice is within another of its thread that is open when it starts. What lasts longer than the
+// one around it, which real traces have, is within it all the same.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "derive/call_paths.h"
+#include "derive/host_use.h"
+#include "derive/launch_table.h"
+#include "derive/step_finder.h"
+#include "derive/sync_calls.h"
+#include "tracedb/derive/host_slices.h"
+#include "tracedb/memory/number_hash.h"
+
+namespace tracedb {
+
+// A launch's way, and for a backward pass that of the forward operator that it belongs to.
+struct LaunchPath {
+  PathId path = 0;
+  PathId forward = 0;
+};
+
+// The paths of operators by a number that each thread counts, of the last ones only.
+class RecentPaths {
+ public:
+  // `entries` is a power of two.
+  explicit RecentPaths(size_t entries) : entries_(std::max(entries, kProbes)) {}
+  // What one takes.
+  static constexpr size_t kBytesEach = 32;
+
+  void Put(int64_t thread, int64_t number, LaunchPath path) {
+    Entry* place = &At(thread, number, 0);
+    for (size_t i = 0; i < kProbes; ++i) {
+      Entry& entry = At(thread, number, i);
+      if (entry.put == 0 || (entry.number == number && entry.thread == thread)) {
+        place = &entry;
+        break;
+      }
+      if (entry.put < place->put) place = &entry;  // the oldest goes
+    }
+    *place = {number, thread, path, ++puts_};
+  }
+  // Null when it is not there any more.
+  const LaunchPath* Find(int64_t thread, int64_t number) const {
+    for (size_t i = 0; i < kProbes; ++i) {
+      const Entry& entry = At(thread, number, i);
+      if (entry.put != 0 && entry.number == number && entry.thread == thread) return &entry.path;
+    }
+    return nullptr;
+  }
+
+ private:
+  struct Entry {
+    int64_t number = 0;
+    int64_t thread = 0;
+    LaunchPath path;
+    uint64_t put = 0;  // the how many-th; 0: empty
+  };
+  static_assert(sizeof(Entry) == kBytesEach);
+  static constexpr size_t kProbes = 8;
+
+  const Entry& At(int64_t thread, int64_t number, size_t probe) const {
+    return entries_[(HashNumbers(thread, number, 0) + probe) & (entries_.size() - 1)];
+  }
+  Entry& At(int64_t thread, int64_t number, size_t probe) {
+    return const_cast<Entry&>(std::as_const(*this).At(thread, number, probe));
+  }
+
+  std::vector<Entry> entries_;
+  uint64_t puts_ = 0;
+};
+
+class CallNesting {
+ public:
+  struct Limits {
+    size_t paths_max = 0;
+    size_t uses_max = 0;
+    size_t recent = 0;          // operators that are remembered by number; a power of two
+    size_t depth_max = 1024;    // of a thread; what is deeper belongs to the deepest that is kept
+    size_t threads_max = 4096;  // what is on others is on no path
+    size_t held_max = 65536;    // slices that are open, of all threads
+  };
+  using TakeCall = std::function<Status(const LaunchCall&)>;
+
+  // `base_ns` is added to times to find their step. What is passed by reference must outlive
+  // it.
+  CallNesting(const StepFinder& steps, int64_t base_ns, const Limits& limits, CallPaths& paths,
+              HostUse& uses, SyncCalls& syncs);
+
+  // Starts must not fall. Gives `take` a call that has a correlation.
+  Status Add(const HostSlice& slice, const TakeCall& take);
+  // No slice comes any more.
+  void Finish();
+
+  // For a GPU activity without a call: the path of the operator with its External id.
+  LaunchPath PathOf(int64_t external_id) const;
+
+ private:
+  struct Open {
+    int64_t end;
+    LaunchPath path;
+  };
+  struct Owner {  // of the thread's time, among its kind
+    int64_t end;
+    uint32_t use;
+  };
+  struct Thread {
+    uint32_t number = 0;
+    std::vector<Open> open;
+    // The first end of those that end before one above them.
+    int64_t crossed_at = std::numeric_limits<int64_t>::max();
+    std::array<std::vector<Owner>, kHostKinds> owners;
+    std::array<int64_t, kHostKinds> counted_to = AllLeast();
+  };
+
+  static std::array<int64_t, kHostKinds> AllLeast() {
+    std::array<int64_t, kHostKinds> least;
+    least.fill(std::numeric_limits<int64_t>::min());
+    return least;
+  }
+  Thread* ThreadOf(int64_t track);
+  void Close(Thread& thread, int64_t now);
+  void CloseCrossed(Thread& thread, int64_t now);
+  void CountSelf(Thread& thread, size_t kind, int64_t now);
+  void Own(Thread& thread, const HostSlice& slice, uint32_t use);
+  bool HasRoom(size_t depth) const { return depth < limits_.depth_max && held_ < limits_.held_max; }
+  LaunchPath Enter(Thread& thread, const HostSlice& slice);
+  void Remember(const HostSlice& slice, LaunchPath& path);
+  PathId ForwardOf(const HostSlice& slice);
+
+  const StepFinder& steps_;
+  int64_t base_ns_;
+  Limits limits_;
+  CallPaths& paths_;
+  HostUse& uses_;
+  SyncCalls& syncs_;
+  RecentPaths by_external_id_;
+  RecentPaths by_sequence_;
+  std::vector<int64_t> forward_tracks_;                    // that have sequence numbers
+  std::unordered_map<int64_t, int64_t> track_of_forward_;  // "Fwd thread id" -> track
+  std::unordered_map<int64_t, Thread> threads_;
+  size_t held_ = 0;
+  int64_t last_track_ = 0;
+  Thread* last_thread_ = nullptr;
+};
+
+}  // namespace tracedb

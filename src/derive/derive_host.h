@@ -1,0 +1,72 @@
+// What the host called, by step and name, and what the GPU did for each: fills host_use,
+// kernel_use, sync_use and call_path, and tells on which path each GPU activity was launched.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "derive/call_nesting.h"
+#include "derive/call_paths.h"
+#include "derive/host_use.h"
+#include "derive/launch_table.h"
+#include "derive/step_finder.h"
+#include "derive/step_partition.h"
+#include "derive/sync_calls.h"
+#include "tracedb/base/result.h"
+#include "tracedb/base/sqlite_db.h"
+#include "tracedb/derive/derive_collectives.h"
+#include "tracedb/derive/gpu_activities.h"
+#include "tracedb/derive/host_slices.h"
+
+namespace tracedb {
+
+class HostDerivation {
+ public:
+  // `base_ns` is what to add to a row's ts.
+  HostDerivation(StepFinder steps, int64_t base_ns, size_t bytes_max);
+
+  // Goes through the slices; adds the calls that have a correlation to `calls`.
+  Status ReadSlices(const HostSlices& slices, LaunchCalls& calls);
+
+  // On which path an activity was launched; `call`: without a slice_id where none is known. After
+  // ReadSlices().
+  LaunchPath PathOf(const GpuActivity& activity, const LaunchCall& call) const;
+  // Counts it for what is on the path.
+  void Count(const GpuActivity& activity, const LaunchPath& path, const StepNumber& step);
+
+  // The kind of group that a communication kernel serves: as its own args say, else those of the
+  // nearest operator on its path that tell of one.
+  Parallelism ParallelismOf(const GpuActivity& activity, const LaunchPath& path,
+                            const ArgsParallelism& parallelism) const;
+
+  SyncCalls& syncs() { return syncs_; }
+
+  // Writes the tables; ids of call_path are `first_path` + number of the path - 1. Once, last.
+  Status Store(SqliteDb& db, int64_t trace_id, int64_t first_path);
+
+ private:
+  struct Pending {
+    int64_t activities = 0;
+    int64_t gpu_ns = 0;
+  };
+
+  void CountPending();
+  void CountFor(const LaunchPath& path, const Pending& pending);
+  Status StorePaths(SqliteDb& db, int64_t trace_id, int64_t first_path) const;
+  Status StoreHostUse(SqliteDb& db, int64_t trace_id);
+  Status StoreKernelUse(SqliteDb& db, int64_t trace_id);
+  Status StoreSyncUse(SqliteDb& db, int64_t trace_id, int64_t first_path);
+
+  StepFinder steps_;
+  CallPaths paths_;
+  HostUse host_uses_;
+  KernelUse kernel_uses_;
+  SyncCalls syncs_;
+  CallNesting nest_;
+  StepNumber pending_step_;
+  std::unordered_map<uint64_t, Pending> pending_;  // of one step, by both paths
+};
+
+}  // namespace tracedb

@@ -1,0 +1,332 @@
+// The derived rows of a new file that are as many as its GPU activities: made of what was gathered
+// while it was read, sorted in memory in as many lots as the bound asks for, and written as pages.
+// A fifth of the time that SQL takes. Rows come in the order in which derive_busy.cc writes them.
+
+#include "tracedb/derive/derive_trace.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "derive/derive_launches.h"
+#include "derive/derived_use.h"
+#include "derive/sort_ahead.h"
+#include "derive/step_finder.h"
+#include "tracedb/derive/gpu_activities.h"
+#include "tracedb/pages/index_appender.h"
+#include "tracedb/pages/page_file.h"
+#include "tracedb/pages/record_encoder.h"
+#include "tracedb/pages/row_store.h"
+#include "tracedb/schema/event_tables.h"
+
+namespace tracedb {
+namespace {
+
+constexpr int64_t kTracksMax = 65536;  // more are left to SQLite
+
+Result<uint32_t> RootPage(SqliteDb& db, const std::string& name) {
+  TRACEDB_ASSIGN(root,
+                 db.Integer("SELECT rootpage FROM sqlite_schema WHERE name = '" + name + "'"));
+  return static_cast<uint32_t>(root);
+}
+
+class TraceDerivation {
+ public:
+  TraceDerivation(SqliteDb db, const GatheredTrace& trace, const LoadLimits& limits,
+                  RowWriter writer)
+      : db_(std::move(db)),
+        trace_(trace),
+        limits_(limits),
+        row_options_{writer, limits.sqlite_cache_kib} {}
+
+  // With --writer sqlite busy time is left to SQL as well: so two ways of working it out are held
+  // against each other.
+  Result<DerivedUse> Run() {
+    TRACEDB_ASSIGN(few_tracks, ReadTracks());
+    const bool as_pages = few_tracks && row_options_.writer == RowWriter::kPages;
+    std::optional<SortAhead> by_track;
+    if (as_pages) by_track.emplace(trace_.activities, limits_.derive_bytes_max / 4, IndexOrders());
+    TRACEDB_TRY(DeriveLaunches());
+    if (few_tracks) {
+      const size_t bytes_max = limits_.derive_bytes_max / 4;
+      SortAhead by_device(trace_.activities, bytes_max, {DeviceOrder()});
+      if (as_pages) {
+        SortAhead by_start(trace_.long_slices, bytes_max, LongOrders());
+        TRACEDB_TRY(FillIndexes(*by_track, by_start));
+      }
+      TRACEDB_TRY(DeriveBusyTime(by_device, as_pages));
+    }
+    use_->busy_done = as_pages;
+    // An index that SQLite keeps is filled already.
+    use_->indexes_done = as_pages || row_options_.writer == RowWriter::kSqlite;
+    use_->host = launches_->TakeHost();
+    return DerivedUse(std::move(use_));
+  }
+
+ private:
+  static constexpr uint32_t kNoStream = 0xffffffff;
+  struct Track {
+    int64_t id;
+    uint32_t device;  // in use_->devices
+    uint32_t stream;  // in use_->streams; kNoStream: not a GPU's
+  };
+
+  Status DeriveLaunches();
+  Result<bool> ReadTracks();
+  uint32_t PlaceOf(int64_t track, uint32_t last) const;
+  std::vector<SortAhead::Order> IndexOrders() const;
+  std::vector<SortAhead::Order> LongOrders() const;
+  SortAhead::Order DeviceOrder() const;
+  PartitionActivity ForPartition(const SortEntry& entry) const;
+  Status DeriveBusyTime(SortAhead& sorted, bool store_segments);
+  Status StoreSegments(RowStore& rows, std::string_view device, std::vector<BusySegment>& segments);
+  Status FillIndexes(SortAhead& sorted, SortAhead& sorted_long);
+  Status FillIndex(PageFile& file, const char* name, SortAhead& sorted,
+                   const std::function<void(const SortEntry&)>& add_columns);
+
+  SqliteDb db_;
+  const GatheredTrace& trace_;
+  const LoadLimits& limits_;
+  RowStoreOptions row_options_;
+  std::optional<LaunchDerivation> launches_;
+  int64_t next_segment_ = 1;
+  std::vector<Track> tracks_;  // by id
+  RecordEncoder record_;
+  std::unique_ptr<DerivedUse::Parts> use_ = std::make_unique<DerivedUse::Parts>();
+};
+
+Status TraceDerivation::DeriveLaunches() {
+  TRACEDB_ASSIGN(steps, StepFinder::Read(db_, trace_.base_ns));
+  const LaunchDerivation::Input input{trace_.activities, trace_.host_slices, trace_.parallelism,
+                                      trace_.base_ns, trace_.first_path};
+  launches_.emplace(input, std::move(steps), limits_, db_.path().parent_path());
+  TRACEDB_ASSIGN(rows, RowStore::Open(db_.path(), {"_launch"}, row_options_));
+  TRACEDB_TRY(launches_->Run(*rows, 0));
+  return rows->Finish();
+}
+
+// Numbers the tracks, and their devices and streams. False when there are too many for this way.
+Result<bool> TraceDerivation::ReadTracks() {
+  TRACEDB_ASSIGN(count, db_.Integer("SELECT count(*) FROM (SELECT 1 FROM _track LIMIT " +
+                                    std::to_string(kTracksMax + 1) + ")"));
+  if (count > kTracksMax) return false;
+  std::map<std::pair<std::string, std::string>, std::pair<uint32_t, uint32_t>> numbers;
+  TRACEDB_ASSIGN(streams, db_.Prepare("SELECT DISTINCT device, stream FROM _track WHERE "
+                                      "device IS NOT NULL ORDER BY device, stream"));
+  for (;;) {
+    TRACEDB_ASSIGN(row, streams.Step());
+    if (!row) break;
+    const std::string device(streams.Text(0));
+    const std::string stream(streams.Text(1));
+    const bool is_new = use_->devices.empty() || use_->devices.back().device != device;
+    if (is_new) use_->devices.push_back({device, {}, {}});
+    numbers[{device, stream}] = {static_cast<uint32_t>(use_->devices.size() - 1),
+                                 static_cast<uint32_t>(use_->streams.size())};
+    use_->streams.push_back({device, stream, {}});
+  }
+  TRACEDB_ASSIGN(rows, db_.Prepare("SELECT id, device, stream FROM _track ORDER BY id"));
+  for (;;) {
+    TRACEDB_ASSIGN(row, rows.Step());
+    if (!row) return true;
+    const bool has_device = rows.Type(1) != SqlType::kNull;
+    const auto [device, stream] =
+        has_device ? numbers[{std::string(rows.Text(1)), std::string(rows.Text(2))}]
+                   : std::pair(uint32_t{0}, kNoStream);
+    tracks_.push_back({rows.Int(0), device, stream});
+  }
+}
+
+// Where in tracks_ a track is. Activities come in runs of one: `last` is where the one before was.
+uint32_t TraceDerivation::PlaceOf(int64_t track, uint32_t last) const {
+  if (tracks_[last].id == track) return last;
+  const auto at = std::lower_bound(tracks_.begin(), tracks_.end(), track,
+                                   [](const Track& a, int64_t id) { return a.id < id; });
+  return static_cast<uint32_t>(at - tracks_.begin());
+}
+
+// By device and start; those that have a time on the GPU.
+SortAhead::Order TraceDerivation::DeviceOrder() const {
+  // What is known of the launches comes in the order of the ids, as activities do.
+  struct Facts {
+    explicit Facts(const PackedRows<1>& rows) : rows_(&rows), cursor(rows) {}
+    const PackedRows<1>* rows_;
+    PackedRows<1>::Cursor cursor;
+    int64_t last_id = 0;
+  };
+  const auto facts = std::make_shared<std::optional<Facts>>(launches_->facts());
+  const auto by_device = [this, facts, place = uint32_t{0}](const GpuActivity& activity,
+                                                            SortEntry& entry) mutable {
+    if (activity.id <= (*facts)->last_id) facts->emplace(launches_->facts());
+    (*facts)->last_id = activity.id;
+    PackedRows<1>::Row fact{};
+    static_cast<void>((*facts)->cursor.Next(fact));
+    if (!activity.has_dur || activity.dur < 0) return false;
+    const bool without_timing = activity.dur == 0 && activity.ts + trace_.base_ns == trace_.zero_ns;
+    place = PlaceOf(activity.track, place);
+    if (without_timing || tracks_[place].stream == kNoStream) return false;
+    entry = {activity.ts, activity.dur, tracks_[place].device,
+             place << 2 | static_cast<uint32_t>(activity.kind), static_cast<uint64_t>(fact[0])};
+    return true;
+  };
+  return {static_cast<uint32_t>(use_->devices.size()), by_device};
+}
+
+// By track and start; by track and correlation, without one first, as NULL comes first.
+std::vector<SortAhead::Order> TraceDerivation::IndexOrders() const {
+  const auto by_track = [this, place = uint32_t{0}](const GpuActivity& activity,
+                                                    SortEntry& entry) mutable {
+    place = PlaceOf(activity.track, place);
+    entry = {activity.ts, activity.id, place, 0, 0};
+    return true;
+  };
+  const auto by_correlation = [this, place = uint32_t{0}](const GpuActivity& activity,
+                                                          SortEntry& entry) mutable {
+    place = PlaceOf(activity.track, place);
+    const uint32_t has = activity.has_correlation ? 1 : 0;
+    entry = {activity.correlation, activity.id, 2 * place + has, 0, 0};
+    return true;
+  };
+  const auto tracks = static_cast<uint32_t>(tracks_.size());
+  return {{tracks, by_track}, {2 * tracks, by_correlation}};
+}
+
+// Those of one table after the other, by track and start.
+std::vector<SortAhead::Order> TraceDerivation::LongOrders() const {
+  std::vector<SortAhead::Order> orders;
+  for (const EventTable table : kLongSliceTables) {
+    const auto by_track = [this, kind = static_cast<int>(table), place = uint32_t{0}](
+                              const GpuActivity& slice, SortEntry& entry) mutable {
+      if (slice.kind != kind) return false;
+      place = PlaceOf(slice.track, place);
+      entry = {slice.ts, slice.id, place, 0, 0};
+      return true;
+    };
+    orders.push_back({static_cast<uint32_t>(tracks_.size()), by_track});
+  }
+  return orders;
+}
+
+PartitionActivity TraceDerivation::ForPartition(const SortEntry& entry) const {
+  const LaunchFacts facts = LaunchFacts::Unpacked(entry.more);
+  PartitionActivity activity;
+  activity.start_ns = entry.key + trace_.base_ns;
+  activity.end_ns = activity.start_ns + entry.value;
+  const auto kind = static_cast<GpuKind>(entry.tag & 3);
+  activity.kind = kind == GpuKind::kCompute  ? StepPartition::kComputeKind
+                  : kind == GpuKind::kMemory ? StepPartition::kMemoryKind
+                                             : StepPartition::CommunicationKind(facts.parallelism);
+  if (facts.delay_ns.has_value()) activity.launch_ns = activity.start_ns - *facts.delay_ns;
+  if (activity.launch_ns.has_value()) activity.step = launches_->steps().At(*activity.launch_ns);
+  if (!activity.step.has_value()) activity.step = launches_->steps().At(activity.start_ns);
+  activity.thread = facts.thread;
+  return activity;
+}
+
+Status TraceDerivation::DeriveBusyTime(SortAhead& sorted, bool store_segments) {
+  std::unique_ptr<RowStore> rows;
+  if (store_segments) {
+    TRACEDB_ASSIGN(opened, RowStore::Open(db_.path(), {"_busy_segment"}, row_options_));
+    rows = std::move(opened);
+  }
+  uint32_t device = 0;
+  std::vector<BusySegment> segments;
+  const auto partition = [this] {
+    return StepPartition(launches_->host().syncs(), trace_.base_ns);
+  };
+  StepPartition steps = partition();
+  const auto store = [&]() -> Status {
+    if (rows != nullptr) return StoreSegments(*rows, use_->devices[device].device, segments);
+    segments.clear();
+    return Done{};
+  };
+  const auto finish = [&]() -> Status {
+    if (use_->devices.empty()) return Done{};
+    use_->devices[device].use.Finish(segments);
+    use_->devices[device].steps = steps.Finish();
+    steps = partition();
+    return store();
+  };
+  const auto take = [&](std::span<const SortEntry> entries) -> Status {
+    for (const SortEntry& entry : entries) {
+      if (entry.group != device) TRACEDB_TRY(finish());
+      device = entry.group;
+      const PartitionActivity activity = ForPartition(entry);
+      const BusyInterval interval{activity.start_ns, activity.end_ns,
+                                  static_cast<int>(entry.tag & 3)};
+      use_->streams[tracks_[entry.tag >> 2].stream].use.Add(interval);
+      use_->devices[device].use.Add(interval, segments);
+      steps.Add(activity);
+      if (segments.size() >= 256) TRACEDB_TRY(store());
+    }
+    return Done{};
+  };
+  TRACEDB_TRY(sorted.Next(take));
+  TRACEDB_TRY(finish());
+  return rows != nullptr ? rows->Finish() : Done{};
+}
+
+Status TraceDerivation::StoreSegments(RowStore& rows, std::string_view device,
+                                      std::vector<BusySegment>& segments) {
+  for (const BusySegment& segment : segments) {
+    record_.Reset();
+    record_.Int(trace_.rank);
+    record_.Text(device);
+    record_.Int(segment.start_ns);
+    record_.Int(segment.end_ns - segment.start_ns);
+    record_.Int(segment.kinds);
+    TRACEDB_TRY(rows.Append(0, next_segment_++, record_.Finish()));
+  }
+  segments.clear();
+  return Done{};
+}
+
+// As pages: an index that SQLite keeps is filled row by row, or from a sort of its own.
+Status TraceDerivation::FillIndexes(SortAhead& sorted, SortAhead& sorted_long) {
+  PageFileOptions options;
+  options.start_writeback_early = true;
+  TRACEDB_ASSIGN(file, PageFile::Open(db_.path(), options));
+  const auto track_and_start = [this](const SortEntry& entry) {
+    record_.Int(tracks_[entry.group].id);
+    record_.Int(entry.key);
+  };
+  TRACEDB_TRY(FillIndex(*file, "_gpu_slice_by_track", sorted, track_and_start));
+  TRACEDB_TRY(FillIndex(*file, "_gpu_slice_by_correlation", sorted, [this](const SortEntry& entry) {
+    record_.Int(tracks_[entry.group / 2].id);
+    entry.group % 2 != 0 ? record_.Int(entry.key) : record_.Null();
+  }));
+  for (const EventTable table : kLongSliceTables) {
+    const std::string name = std::string(EventTableName(table)) + "_long";
+    TRACEDB_TRY(FillIndex(*file, name.c_str(), sorted_long, track_and_start));
+  }
+  return file->Finish();
+}
+
+Status TraceDerivation::FillIndex(PageFile& file, const char* name, SortAhead& sorted,
+                                  const std::function<void(const SortEntry&)>& add_columns) {
+  TRACEDB_ASSIGN(root, RootPage(db_, name));
+  TRACEDB_ASSIGN(index, IndexAppender::Create(file, root));
+  const auto take = [&](std::span<const SortEntry> entries) -> Status {
+    for (const SortEntry& entry : entries) {
+      record_.Reset();
+      add_columns(entry);
+      record_.Int(entry.value);
+      TRACEDB_TRY(index.Append(record_.Finish()));
+    }
+    return Done{};
+  };
+  TRACEDB_TRY(sorted.Next(take));
+  return index.Finish();
+}
+
+}  // namespace
+
+Result<DerivedUse> DeriveTrace(const std::filesystem::path& file, const GatheredTrace& trace,
+                               const LoadLimits& limits, RowWriter writer) {
+  TRACEDB_ASSIGN(db, SqliteDb::Open(file, SqliteMode::kFrozen));
+  return TraceDerivation(std::move(db), trace, limits, writer).Run();
+}
+
+}  // namespace tracedb

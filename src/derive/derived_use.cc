@@ -1,0 +1,41 @@
+#include "derive/derived_use.h"
+
+#include <utility>
+
+#include "derive/busy_tables.h"
+#include "derive/step_uses.h"
+#include "tracedb/derive/derive_busy.h"
+
+namespace tracedb {
+namespace {
+
+Status StoreBusy(SqliteDb& db, int64_t rank, const DerivedUse::Parts& parts) {
+  TRACEDB_ASSIGN(tables, BusyTables::Create(db, rank));
+  for (const DerivedUse::Parts::Device& device : parts.devices) {
+    if (device.use.any()) TRACEDB_TRY(tables.Device(device.device, device.use));
+  }
+  for (const DerivedUse::Parts::Stream& stream : parts.streams) {
+    if (stream.use.activities() == 0) continue;
+    TRACEDB_TRY(tables.Stream(stream.device, stream.stream, stream.use));
+  }
+  return Done{};
+}
+
+}  // namespace
+
+DerivedUse::DerivedUse(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+DerivedUse::DerivedUse(DerivedUse&&) noexcept = default;
+DerivedUse& DerivedUse::operator=(DerivedUse&&) noexcept = default;
+DerivedUse::~DerivedUse() = default;
+
+Status DerivedUse::Store(SqliteDb& db, int64_t trace_id, const GatheredTrace& trace) {
+  TRACEDB_TRY(parts_->host->Store(db, trace_id, trace.first_path));
+  parts_->host.reset();
+  for (const Parts::Device& device : parts_->devices) {
+    TRACEDB_TRY(StoreStepUses(db, trace_id, device.device, device.steps));
+  }
+  TRACEDB_TRY(parts_->busy_done ? StoreBusy(db, trace.rank, *parts_) : DeriveBusy(db, trace.rank));
+  return parts_->indexes_done ? Status(Done{}) : db.Execute("REINDEX");
+}
+
+}  // namespace tracedb

@@ -1,0 +1,33 @@
+// The parts of DerivedUse: sums by stream, device and step, and what the host called.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "derive/busy_use.h"
+#include "derive/derive_host.h"
+#include "derive/step_partition.h"
+#include "tracedb/derive/derive_trace.h"
+
+namespace tracedb {
+
+struct DerivedUse::Parts {
+  struct Stream {
+    std::string device;
+    std::string stream;
+    StreamUse use;
+  };
+  struct Device {
+    std::string device;
+    DeviceUse use;
+    std::vector<StepUse> steps;
+  };
+  std::vector<Stream> streams;
+  std::vector<Device> devices;
+  bool busy_done = false;                // busy_segment is filled, and the above is complete
+  bool indexes_done = false;             // the indexes of slices are filled
+  std::unique_ptr<HostDerivation> host;  // complete, and not stored yet
+};
+
+}  // namespace tracedb

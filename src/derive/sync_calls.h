@@ -1,0 +1,64 @@
+// Runtime calls that return when the GPU is done: when each held its thread, and how long the GPU
+// stood still after it because of that.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "derive/call_paths.h"
+#include "derive/host_use.h"
+
+namespace tracedb {
+
+struct SyncKey {
+  StepNumber step;
+  int64_t event_name = 0;  // 0: of all that had no room
+  PathId path = 0;
+
+  auto operator<=>(const SyncKey&) const = default;
+  uint64_t Hash() const { return HashNumbers(event_name, path, step.value_or(-1)); }
+};
+
+// tables.sql says what each means.
+struct SyncSums {
+  int64_t calls = 0;
+  int64_t total_ns = 0;
+  int64_t stalls = 0;
+  int64_t stalled_ns = 0;
+};
+
+using SyncUse = SumTable<SyncKey, SyncSums>;
+
+class SyncCalls {
+ public:
+  // Remembers when at most `calls_max` were; the others are only counted.
+  SyncCalls(size_t calls_max, size_t uses_max) : calls_max_(calls_max), uses_(uses_max) {}
+  // What one takes.
+  static constexpr size_t kBytesEach = 40;
+
+  // Starts must not fall. Threads are numbered from 1; 0 stands for one that is not known.
+  void Add(uint32_t thread, int64_t start, int64_t end, const SyncKey& key);
+
+  // The number in uses() of a call that held `thread` at `at`, of several the last to start; it
+  // began before `before`.
+  std::optional<uint32_t> At(uint32_t thread, int64_t at, int64_t before) const;
+
+  SyncUse& uses() { return uses_; }
+
+ private:
+  struct Call {
+    int64_t start;
+    int64_t end;
+    int64_t end_max;  // of this one and all before it on the thread
+    uint32_t use;
+  };
+
+  size_t calls_max_;
+  size_t count_ = 0;
+  std::vector<std::vector<Call>> threads_;
+  SyncUse uses_;
+};
+
+}  // namespace tracedb

@@ -1,0 +1,46 @@
+// What a trace's header says: who recorded it, where its clock begins, which process groups exist.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "ingest/frame/header_reader.h"
+#include "tracedb/derive/derive_collectives.h"
+#include "tracedb/schema/event_issues.h"
+
+namespace tracedb {
+
+struct TraceHeader {
+  std::optional<int64_t> rank;
+  std::optional<int64_t> world_size;
+  std::optional<int64_t> base_time_ns;
+  std::optional<std::string> host;
+  std::optional<std::string> gpu_name;
+  std::vector<HeaderGroup> groups;
+  std::optional<std::string> json;  // every key, as one object; valid JSON; none: no keys
+};
+
+// Values that are no JSON are kept as JSON strings and counted.
+TraceHeader ReadTraceHeader(const HeaderReader::Entries& entries, EventIssues& issues);
+
+// The process groups of a header as TraceHeader::json has it.
+std::vector<HeaderGroup> GroupsOfStoredHeader(std::string_view json);
+
+struct RankChoice {
+  int64_t rank = 0;
+  const char* source = "";  // "header", "file name", "option", "chosen"
+};
+
+// The header decides, else the file's name, else the option, else the smallest number not in
+// `taken`.
+RankChoice ChooseRank(const TraceHeader& header, const std::filesystem::path& path,
+                      std::optional<int64_t> option, const std::set<int64_t>& taken);
+
+// The rank that a file's name tells: rank3.pt.trace.json.gz, rank-0.x.json, rank[5], rank_7...
+std::optional<int64_t> RankInName(const std::string& file_name);
+
+}  // namespace tracedb

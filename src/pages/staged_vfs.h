@@ -1,0 +1,42 @@
+// A SQLite VFS in which one database file is a StagedChanges; all other files are the
+// system's. Locks of that file are the staged's matter, not SQLite's.
+#pragma once
+
+#include <sqlite3.h>
+
+#include <string>
+
+namespace tracedb {
+
+class StagedChanges;
+
+class StagedVfs {
+ public:
+  // `database` is the file's full name, as SQLite makes it. False: SQLite has no memory.
+  StagedVfs(StagedChanges& staged, std::string database);
+  ~StagedVfs();
+  StagedVfs(const StagedVfs&) = delete;
+  StagedVfs& operator=(const StagedVfs&) = delete;
+
+  const char* name() const { return name_.c_str(); }
+
+  // What SQLite calls a file by.
+  static std::string FullName(const std::string& path);
+
+ private:
+  friend struct OverlayFile;
+
+  static int OpenFile(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags,
+                      int* flags_out);
+  int Read(void* into, int bytes, sqlite3_int64 offset);
+  int Write(const void* from, int bytes, sqlite3_int64 offset);
+  sqlite3_int64 Size() const;
+  void Truncate(sqlite3_int64 bytes);
+
+  StagedChanges& staged_;
+  std::string database_;
+  std::string name_;
+  sqlite3_vfs vfs_{};
+};
+
+}  // namespace tracedb

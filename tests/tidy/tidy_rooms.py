@@ -1,0 +1,117 @@
+"""The rooms of src/ and include/: whom each may include, how large it may be, what lies where."""
+import os
+import re
+
+# The folders of src/ (rooms) and whom each may include: nobody above it. What is of one room's
+# folders is given as a path; `above` is a room with all that it may use itself.
+SHARED = {"base", "schema"}
+READING = SHARED | {"json", "memory"}
+ROOMS = {
+    "base": set(),
+    "memory": {"base"},
+    "schema": {"base"},
+    "json": {"schema"},
+    "pages": {"base"},
+    "derive": SHARED | {"memory", "pages"},
+    "ingest/read": {"base"},
+    "ingest/frame": READING,
+    "ingest/parse": READING | {"ingest/frame"},
+    "ingest/build": READING | {"pages", "derive", "ingest/frame", "ingest/parse"},
+    "ingest/load": READING | {"pages", "derive", "ingest/read", "ingest/frame", "ingest/parse",
+                              "ingest/build"},
+    "ranks/clocks": SHARED,
+    "ranks/stalls": SHARED,
+    "text": {"base"},
+    "query/doc": {"base", "text"},
+    "query/plot": {"base", "text", "query/doc"},
+    "query/run": SHARED | {"text", "query/doc", "query/plot"},
+    "cut": SHARED | {"text", "query/run"},
+    "doctor": {"base", "text", "query/doc", "query/run"},
+    "report": {"base", "text", "query/doc", "query/run", "doctor"},
+    "serve": {"base", "text", "query/doc", "query/run", "report"},
+    "extension": {"base"},
+}
+# Folders that hold no sources of rooms.
+NO_ROOMS = {"cmake", "report/page"}
+FOLDER_FILES_MAX = 40
+
+# Source files that are one of several behind a header of another name, which is the list of them.
+ONE_OF_SEVERAL = {
+    "src/ingest/frame/event_scan.h": ("event_scan_avx2", "event_scan_avx512"),
+    "include/tracedb/text/result_sinks.h": ("result_csv", "result_json", "result_markdown",
+                                            "result_table"),
+}
+# Headers whose one definition is generated at build time.
+GENERATED = {"query/doc/query_builtin.h"}
+
+
+def rooms_include_only_what_is_below_them(tree):
+    for source in tree.sources:
+        if source.room is None or not source.is_cpp():
+            continue
+        allowed = ROOMS[source.room] | {source.room}
+        for number, name in source.includes():
+            room = os.path.dirname(name.removeprefix("tracedb/"))
+            if room in ROOMS and room not in allowed:
+                yield f"{source.path}:{number}: {source.room} must not include {room} ({name})"
+
+
+def arrows_between_rooms_go_one_way(tree):
+    order = list(ROOMS)
+    for room, below in ROOMS.items():
+        for other in below:
+            if order.index(other) > order.index(room):
+                yield f"{room} may include {other}, which comes after it"
+
+
+def every_folder_is_a_room_of_at_most_40_files(tree):
+    for base in ("src", os.path.join("include", "tracedb")):
+        for at, folders, names in os.walk(os.path.join(tree.root, base)):
+            folders[:] = [folder for folder in folders if folder not in ("build", "__pycache__")]
+            room = os.path.relpath(at, os.path.join(tree.root, base))
+            if len(names) > FOLDER_FILES_MAX:
+                yield f"{base}/{room}: {len(names)} files (allowed: {FOLDER_FILES_MAX})"
+            sources = [name for name in names if name.endswith((".cc", ".h"))]
+            if sources and room not in ROOMS and room != "." and room not in NO_ROOMS:
+                yield f"{base}/{room}: is no room that this test knows"
+
+
+def every_public_header_is_used_by_another_room(tree):
+    """include/ holds what another room may use; all else lies beside its source."""
+    users = {}
+    for source in tree.sources:
+        if source.is_cpp() and not source.path.startswith(("tests/", "bench/")):
+            for _, name in source.includes():
+                users.setdefault(name, set()).add(source)
+    top = lambda room: room.split("/")[0] if room else None
+    for source in tree.sources:
+        match = re.fullmatch(r"include/(tracedb/.+\.h)", source.path)
+        if not match:
+            continue
+        used = users.get(match[1], set())
+        in_contract = any(user.path.startswith("include/") for user in used)
+        if not in_contract and all(top(user.room) == top(source.room) for user in used):
+            yield f"{source.path}: only its own room uses it; it belongs beside its source"
+
+
+def every_source_file_has_its_header(tree):
+    """A file is named after the class or the functions that its header declares."""
+    paths = {source.path for source in tree.sources}
+    behind = {stem for stems in ONE_OF_SEVERAL.values() for stem in stems}
+    for source in tree.sources:
+        match = re.fullmatch(r"src/(.+/)([^/]+)\.cc", source.path)
+        if not match or match[2] in behind:
+            continue
+        if not {f"{base}{match[1]}{match[2]}.h" for base in ("src/", "include/tracedb/")} & paths:
+            yield f"{source.path}: there is no {match[2]}.h"
+    for path in sorted(set(ONE_OF_SEVERAL) - paths):
+        yield f"{path}: is listed here but not there"
+
+
+ROOM_CHECKS = (
+    rooms_include_only_what_is_below_them,
+    arrows_between_rooms_go_one_way,
+    every_folder_is_a_room_of_at_most_40_files,
+    every_public_header_is_used_by_another_room,
+    every_source_file_has_its_header,
+)
