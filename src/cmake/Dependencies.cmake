@@ -1,5 +1,5 @@
-# Every library the program needs, with the Debian package that has it, and the version from which on
-# it is known to work: Debian 12's, which all workarounds in src are for.
+# Every library the program needs, with the Debian package that has it, and the version from which
+# on it is known to work: Debian 12's, which all workarounds in src are for.
 
 function(tracedb_missing library package)
   message(FATAL_ERROR "tracedb needs ${library}, which was not found. On Debian: "
@@ -30,7 +30,8 @@ macro(tracedb_find package_name minimum debian_package)
     set(found_version "${${package_name}_VERSION_STRING}")
   endif()
   if(found_version VERSION_LESS "${minimum}")
-    message(FATAL_ERROR "tracedb needs ${package_name} ${minimum} or later; found: ${found_version}")
+    message(FATAL_ERROR "tracedb needs ${package_name} ${minimum} or later; found: "
+                        "${found_version}")
   endif()
 endmacro()
 

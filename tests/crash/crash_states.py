@@ -6,7 +6,8 @@ import shutil
 import sqlite3
 import subprocess
 
-TIMEOUT_S = 1200     # what hangs is ended; nothing that works takes as long, however busy the machine
+# What hangs is ended; nothing that works takes as long, however busy the machine.
+TIMEOUT_S = 1200
 INGESTED_AT = re.compile(rb"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 # What an error may say about the cause, whoever says it.
 CAUSES = ("No space left", "Input/output error", "File too large", "disk I/O error", "full",

@@ -56,7 +56,8 @@ def a_slow_client_does_not_keep_an_ingest_out(program, database):
         begin = time.monotonic()
         while writer.poll() is None and time.monotonic() - begin < 150:
             try:
-                slow.recv(5_000)  # all of it would take 200 s; a client that is slow, and not one that takes nothing
+                # A client that is slow, and not one that takes nothing; all would take it 200 s.
+                slow.recv(5_000)
             except ConnectionResetError:
                 pass
             time.sleep(0.1)

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Runs .test files against the program.
 
-    run_text_tests.py --program P [--sqlite3 S] [--jobs N] [--filter TEXT] [--part 2/8] FILE_OR_FOLDER...
+    run_text_tests.py --program P [--sqlite3 S] [--jobs N] [--filter TEXT] [--part 2/8]
+                      FILE_OR_FOLDER...
 
 One line a test, the differences of a failed one below it, and at the end `N passed, N failed`.
 Exit 0: all passed; 1: some failed; 2: wrong usage. TRACEDB_UPDATE=1 rewrites the expectations.
