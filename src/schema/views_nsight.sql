@@ -4,8 +4,8 @@
 
 CREATE VIEW nsight_label AS
 -- Ids of StringIds by _event_name.id: equal texts have one. A kernel's short name is that of its
--- function
--- alone, without namespaces and arguments; if no event is called so its id is 2^40 and more.
+-- function alone, without namespaces and arguments; if no event is called so its id is 2^40 and
+-- more.
 WITH plain AS (
   SELECT id, ifnull(name, '') AS name,
          lower(category) IN ('kernel', 'mtia_ccp_events') AS is_kernel,
@@ -103,9 +103,9 @@ SELECT s.ts + t.base_ns - (SELECT min(start_ns) FROM _trace) AS start,
          ELSE 0
        END AS copyKind,
        NULL AS deprecatedSrcId,
-       (SELECT k.id FROM ENUM_CUDA_MEM_KIND k WHERE l.name LIKE '%(' || k.event_name || ' -> %')
+       (SELECT k.id FROM ENUM_CUDA_MEM_KIND k WHERE l.name LIKE '%(' || k.label || ' -> %')
          AS srcKind,
-       (SELECT k.id FROM ENUM_CUDA_MEM_KIND k WHERE l.name LIKE '% -> ' || k.event_name || ')%')
+       (SELECT k.id FROM ENUM_CUDA_MEM_KIND k WHERE l.name LIKE '% -> ' || k.label || ')%')
          AS dstKind,
        NULL AS srcDeviceId, NULL AS srcContextId, NULL AS dstDeviceId, NULL AS dstContextId,
        NULL AS migrationCause, NULL AS graphNodeId, NULL AS virtualAddress
@@ -129,7 +129,7 @@ SELECT s.ts + t.base_ns - (SELECT min(start_ns) FROM _trace) AS start,
        (SELECT p.globalPid FROM nsight_process p WHERE p.trace_id = t.trace_id) AS globalPid,
        NULL AS value, s.bytes, NULL AS graphNodeId,
        (SELECT k.id FROM ENUM_CUDA_MEM_KIND k
-         WHERE l.name LIKE '%(' || k.event_name || ')%') AS memKind
+         WHERE l.name LIKE '%(' || k.label || ')%') AS memKind
 FROM _gpu_slice s CROSS JOIN _track t ON t.id = s.track
      CROSS JOIN _event_name l ON l.id = s.event_name
      LEFT JOIN _args_text a ON a.id = s.args_text
@@ -198,31 +198,31 @@ SELECT 0 AS vmId, id, name, NULL AS busLocation, NULL AS isDiscrete, NULL AS l2C
 FROM placed WHERE number = 1;
 
 CREATE VIEW ENUM_CUDA_MEMCPY_OPER AS
-WITH kind (id, short, event_name) AS (
+WITH kind (id, short, label) AS (
   VALUES (0, 'UNKNOWN', 'Unknown'), (1, 'HTOD', 'Host-to-Device'), (2, 'DTOH', 'Device-to-Host'),
          (3, 'HTOA', 'Host-to-Array'), (4, 'ATOH', 'Array-to-Host'), (5, 'ATOA', 'Array-to-Array'),
          (6, 'ATOD', 'Array-to-Device'), (7, 'DTOA', 'Device-to-Array'),
          (8, 'DTOD', 'Device-to-Device'), (9, 'HTOH', 'Host-to-Host'), (10, 'PTOP', 'Peer-to-Peer')
 )
-SELECT id, 'CUDA_MEMCPY_KIND_' || short AS name, event_name FROM kind;
+SELECT id, 'CUDA_MEMCPY_KIND_' || short AS name, label FROM kind;
 
 CREATE VIEW ENUM_CUDA_MEM_KIND AS
-WITH kind (id, event_name) AS (
+WITH kind (id, label) AS (
   VALUES (0, 'Pageable'), (1, 'Pinned'), (2, 'Device'), (3, 'Array'), (4, 'Managed'),
          (5, 'Device Static'), (6, 'Managed Static'), (7, 'Unknown')
 )
-SELECT id, 'CUDA_MEMOPR_MEMORY_KIND_' || upper(replace(event_name, ' ', '_')) AS name,
-     event_name FROM kind;
+SELECT id, 'CUDA_MEMOPR_MEMORY_KIND_' || upper(replace(label, ' ', '_')) AS name,
+     label FROM kind;
 
 CREATE VIEW ENUM_NSYS_EVENT_TYPE AS
 WITH type (id, name) AS (
   VALUES (34, 'NvtxMark'), (59, 'NvtxPushPopRange'), (60, 'NvtxStartEndRange')
 )
-SELECT id, name, name AS event_name FROM type;
+SELECT id, name, name AS label FROM type;
 
 CREATE VIEW ENUM_NSYS_EVENT_CLASS AS
-WITH class (id, name, event_name) AS (
+WITH class (id, name, label) AS (
   VALUES (0, 'TRACE_PROCESS_EVENT_CUDA_RUNTIME', 'CUDA runtime'),
          (1, 'TRACE_PROCESS_EVENT_CUDA_DRIVER', 'CUDA driver')
 )
-SELECT id, name, event_name FROM class;
+SELECT id, name, label FROM class;

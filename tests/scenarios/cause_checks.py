@@ -1,0 +1,182 @@
+"""Checks of causes and gains: recommendations, what-if, critical_path, doctor."""
+import csv
+import io
+import re
+
+from checks import Check, as_ns, field
+
+GAINS = ("Gains come from replaying the recorded dependencies without the cause; they cannot "
+         "exceed what is exposed, and a wait that computation hides gains nothing")
+
+
+# What the synchronising call at the end of a step costs, with the launches after it: some 10 us
+# in each of the few steps of a scenario.
+END_OF_STEPS_NS = 50_000
+
+
+def words_of(row):
+    return " ".join(str(field(row, name)) for name in ("problem", "evidence", "advice"))
+
+
+def names_it(row, words):
+    return bool(re.search(words, words_of(row), re.I))
+
+
+def show(row):
+    return f"{field(row, 'number')}. {field(row, 'problem')} (gain {field(row, 'gain_ms')} ms)"
+
+
+def blames(name, rank, gain_most_ns, step=None, words=None, first=True):
+    """A recommendation names the rank (and what is wrong there), first of all."""
+    def compare(program):
+        rows = program.rows("recommendations")
+        found = [row for row in rows if field(row, "rank") == rank
+                 and (words is None or re.search(words, words_of(row), re.I))]
+        if not found:
+            yield f"no row for rank {rank} ({words or 'any problem'}): " + \
+                "; ".join(map(show, rows))
+            return
+        if first and field(rows[0], "rank") != rank:
+            yield f"the first is {show(rows[0])}, the truth is rank {rank}"
+        if step is not None and field(found[0], "step") != step:
+            yield f"step is {field(found[0], 'step')}, the truth is {step}"
+        gain = as_ns(field(found[0], "gain_ms"))
+        if gain is None or not 0 < gain <= gain_most_ns:
+            yield f"gain is {gain} ns, the truth is at most {gain_most_ns}"
+    return Check(name, GAINS, compare)
+
+
+def blames_no_rank():
+    def compare(program):
+        for row in program.rows("recommendations"):
+            gain = as_ns(field(row, "gain_ms")) or 0
+            if field(row, "rank") is not None and gain > END_OF_STEPS_NS:
+                yield f"nobody is late, but: {show(row)}, rank {row['rank']}"
+    return Check("blames_no_rank", "Something makes the job slower only if the job would be "
+                 "faster without it", compare)
+
+
+def gains_nothing(words, rank):
+    """What is hidden may be named (`words` of the problem, the rank), but without a gain."""
+    def compare(program):
+        for row in program.rows("recommendations"):
+            gain = as_ns(field(row, "gain_ms")) or 0
+            if (re.search(words, field(row, "problem"), re.I) and gain > 0) or \
+                    (field(row, "rank") == rank and gain > END_OF_STEPS_NS):
+                yield f"a gain of nothing: {show(row)}"
+    return Check("gains_nothing", GAINS, compare)
+
+
+def says(name, words, contract, gain_share=None):
+    """A recommendation has these words; gain_share: (least, most) of gain_pct."""
+    def compare(program):
+        rows = program.rows("recommendations")
+        found = [row for row in rows if names_it(row, words)]
+        if not found:
+            yield f"no row names /{words}/: " + "; ".join(map(show, rows))
+        elif gain_share is not None:
+            share = field(found[0], "gain_pct")
+            if share is None or not gain_share[0] <= share <= gain_share[1]:
+                yield f"gain_pct is {share}, the truth is between {gain_share}"
+    return Check(name, contract, compare)
+
+
+def gains_at_most(name, words, most_ns, but):
+    """`but`: rows with these words are about something else."""
+    def compare(program):
+        for row in program.rows("recommendations"):
+            if names_it(row, words) and not names_it(row, but) and \
+                    (as_ns(field(row, "gain_ms")) or 0) > most_ns:
+                yield f"gains at most {most_ns} ns: {show(row)}"
+    return Check(name, GAINS, compare)
+
+
+def first_of(name, about, words, contract):
+    """Of the recommendations whose problem is `about` this, the first has these words."""
+    def compare(program):
+        rows = [row for row in program.rows("recommendations")
+                if re.search(about, field(row, "problem"), re.I)]
+        if not rows:
+            yield f"no row is about /{about}/"
+        elif not re.search(words, field(rows[0], "problem"), re.I):
+            yield f"the first is {show(rows[0])}"
+    return Check(name, contract, compare)
+
+
+def no_words(name, words, contract):
+    def compare(program):
+        for row in program.rows("recommendations"):
+            if names_it(row, words):
+                yield f"not so: {show(row)}"
+    return Check(name, contract, compare)
+
+
+def what_if(cause, gains, within_ns=10_000):
+    """gains: step -> ns that the step is shorter without the host's slice of this name.
+
+    The replay may place a launch a few microseconds otherwise than the simulation does."""
+    def compare(program):
+        text = program.must("what-if", "--without", f"name={cause}", "--format", "csv")
+        have = {}
+        for row in csv.DictReader(io.StringIO(text)):
+            if row["step"]:
+                before, after, gain = (as_ns(float(row[f"{name}_ms"]))
+                                       for name in ("before", "after", "gain"))
+                have[int(row["step"])] = gain
+                if abs(before - after - gain) > 1:
+                    yield f"step {row['step']}: {before} - {after} ns are no gain of {gain}"
+        for step, gain in gains.items():
+            if step not in have:
+                yield f"no row for step {step}"
+            elif abs(have[step] - gain) > within_ns:
+                yield f"step {step}: gain is {have[step]} ns, the truth is {gain}"
+    return Check("what_if", GAINS, compare)
+
+
+def on_critical_path(name, least_ns, most_ns, steps=None):
+    """So much of the critical path of each of these steps has this name (or operator)."""
+    def compare(program):
+        found = {}
+        for row in program.rows("critical_path"):
+            found.setdefault(field(row, "step"), 0)
+            if name in (field(row, "name"), field(row, "op")):
+                found[row["step"]] += as_ns(field(row, "dur_ms"))
+        for step in steps or found:
+            if not least_ns <= found.get(step, -1) <= most_ns:
+                yield (f"step {step}: {found.get(step)} ns of {name}, the truth is between "
+                       f"{least_ns} and {most_ns}")
+        if not found:
+            yield "no rows"
+    return Check("critical_path", "Idle belongs to a cause by what the host did in that time, "
+                 "piece by piece: inside a synchronising call whose work had not ended: sync; "
+                 "after it: host, named by what the host then did", compare)
+
+
+def not_waiting_path(most_ns):
+    """Communication that is hidden is no part of what a step takes."""
+    def compare(program):
+        found = {}
+        for row in program.rows("critical_path"):
+            found.setdefault(row["step"], 0)
+            if "nccl" in str(field(row, "name")).lower():
+                found[row["step"]] += as_ns(field(row, "dur_ms"))
+        if not found:
+            yield "no rows"
+        for step, time in found.items():
+            if time > most_ns:
+                yield f"step {step}: {time} ns of communication, the truth is at most {most_ns}"
+    return Check("critical_path", GAINS, compare)
+
+
+def doctor(finds, words=None):
+    """Whether doctor finds something, and names it."""
+    def compare(program):
+        done = program.run("doctor")
+        said = (done.stdout + done.stderr).strip()
+        want = 4 if finds else 0
+        if done.returncode != want:
+            yield f"doctor: exit {done.returncode}, the truth is {want}: {said[:160]!r}"
+        elif words and not re.search(words, said, re.I):
+            yield f"doctor does not say /{words}/: {said[:160]!r}"
+    return Check("doctor", "doctor says what is suspicious: exit 4 with findings, 0 without",
+                 compare)

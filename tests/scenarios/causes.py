@@ -1,0 +1,201 @@
+"""Scenarios of causes: who or what makes a job slower, and what only looks like it."""
+import cause_checks
+import checks
+import truth
+from checks import Scenario
+from trace_maker import Group, Job
+
+STAGES, MICROBATCHES = 4, 8
+FORWARD_US, BACKWARD_US, TRANSFER_US = 1000, 2000, 10
+
+
+def forward(host, group):
+    """Activations from the stage before, to the stage behind."""
+    if host.rank > 0:
+        host.collective("recv", group, TRANSFER_US, 31, peer=host.rank - 1)
+    host.kernel("layer_forward", FORWARD_US, op="aten::mm")
+    if host.rank < STAGES - 1:
+        host.wait(32, on=7)
+        host.collective("send", group, TRANSFER_US, 32, peer=host.rank + 1, joined=False)
+
+
+def backward(host, group):
+    if host.rank < STAGES - 1:
+        host.collective("recv", group, TRANSFER_US, 33, peer=host.rank + 1)
+    host.kernel("layer_backward", BACKWARD_US, op="aten::mm")
+    if host.rank > 0:
+        host.wait(34, on=7)
+        host.collective("send", group, TRANSFER_US, 34, peer=host.rank - 1, joined=False)
+
+
+def balanced_pipeline():
+    """1F1B where all stages and microbatches are equal: bubbles, and nobody who is late."""
+    name = "balanced_pipeline"
+    job = Job(name, STAGES, [Group("13", "PIPELINE_MODEL_PARALLEL_GROUP", (0, 1, 2, 3))])
+    group = job.groups[1]
+    capture = job.capture(0)
+    for host in capture.every_host():
+        for number in (5, 6):
+            with host.step(number):
+                ahead = STAGES - 1 - host.rank
+                for _ in range(ahead):
+                    forward(host, group)
+                for _ in range(MICROBATCHES - ahead):
+                    forward(host, group)
+                    backward(host, group)
+                for _ in range(ahead):
+                    backward(host, group)
+                host.sync(None, "cudaDeviceSynchronize")
+    capture.simulate()
+    jobs = [job]
+    # 11 slots of a forward and a backward pass, and some transfers of 10 us.
+    assert all(33_000_000 < length < 33_300_000 for _, _, length in truth.steps_of_rank(job, 0))
+    told = {"compute of a stage in a step": f"{MICROBATCHES * (FORWARD_US + BACKWARD_US)} us",
+            "bubble": "the rest of the step: 3 of 11 slots, and the transfers",
+            "late": "nobody"}
+    for rank in range(STAGES):
+        assert truth.overlap_of_rank(job, rank)["compute"] == \
+            2 * MICROBATCHES * (FORWARD_US + BACKWARD_US) * 1000
+    return Scenario(name, "A perfectly balanced 1F1B pipeline, 4 stages, 8 microbatches", jobs,
+                    told, [*checks.basics(jobs), checks.nobody_last_in_a_tie(jobs),
+                           checks.communicators(jobs, {"PIPELINE_MODEL_PARALLEL_GROUP":
+                                                       "pipeline"}),
+                           cause_checks.blames_no_rank()])
+
+
+def data_parallel(name, world_size=2):
+    return Job(name, world_size, [Group("3", "DATA_PARALLEL_GROUP", tuple(range(world_size)))])
+
+
+def hidden_waits():
+    """Rank 1 joins each all-reduce 2 ms late, and 40 ms of computation hide it on both ranks."""
+    name = "hidden_waits"
+    job = data_parallel(name)
+    capture = job.capture(0)
+    for host in capture.every_host():
+        for number in (1, 2, 3):
+            with host.step(number):
+                host.kernel("gemm", 40_000, op="aten::mm")
+                if host.rank == 1:
+                    host.work(2000, "late_hook", "user_annotation")
+                host.collective("allreduce", job.groups[1], 500, 20, joined=False)
+                host.wait(7, on=20)
+                host.kernel("adam", 1000, op="Optimizer.step#AdamW.step")
+                host.sync()
+    capture.simulate()
+    jobs = [job]
+    told = {"wait of rank 0": "2 ms in each step", "exposed communication": 0, "gain": 0}
+    assert truth.overlap_of_rank(job, 0)["exposed_comm"] == 0
+    return Scenario(name, "Waits that computation hides entirely", jobs, told, [
+        *checks.basics(jobs),
+        cause_checks.gains_nothing(r"commun|\bwait|\blate\b|nccl|parallel", 1),
+        cause_checks.what_if("late_hook", {1: 0, 2: 0, 3: 0}),
+        cause_checks.not_waiting_path(10_000)])
+
+
+LOADER = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
+
+
+def loading_steps(load_us):
+    """.item(), whose copy the GPU takes up 20 us after the work before it; then data loading."""
+    job = Job("item_then_loading", 1)
+    capture = job.capture(0)
+    host = capture.host(0)
+    for number in (1, 2, 3, 4):
+        with host.step(number):
+            host.kernel("gemm", 5000, op="aten::mm")
+            # The copy is launched 4 us after the kernel, which runs for 5 ms.
+            host.item(latency_us=5018)
+            if load_us:
+                host.work(load_us, LOADER, "user_annotation")
+            host.kernel("scale", 50, op="aten::mul")
+            host.sync()
+    capture.simulate()
+    return job
+
+
+def item_then_loading():
+    job = loading_steps(50_000)
+    jobs = [job]
+    with_load = truth.last_end(job.captures[0])
+    gain = (with_load - truth.last_end(loading_steps(0).captures[0])) // 4
+    activities = sorted(job.captures[0].activities(0), key=lambda a: a.start)
+    idle_in_sync = activities[1].start - activities[0].end
+    told = {"idle within .item() before its work had ended": f"{idle_in_sync} ns a step (sync)",
+            "idle after it": "the host's, named by the data loader: 50 ms a step",
+            "gain without loading": f"{gain} ns a step"}
+    assert idle_in_sync == 20_000 and gain == 50_000_000
+    share = 100 * gain / ((with_load - job.captures[0].begin) / 4)
+    return Scenario("item_then_loading", ".item(), then 50 ms of data loading", jobs, told, [
+        *checks.basics(jobs),
+        cause_checks.on_critical_path(LOADER, 49_900_000, 50_100_000, (1, 2, 3, 4)),
+        cause_checks.says("names_the_loader", "DataLoader", "host, named by what the host then "
+                          "did", (share - 1, share + 1)),
+        cause_checks.gains_at_most("sync_gains_little", r"\bitem|synchroni[sz]", 1_000_000,
+                                   but="DataLoader"),
+        cause_checks.what_if(LOADER, {2: gain, 3: gain})])
+
+
+def straggling(sleep_us):
+    """Rank 2 of 4 sleeps in step 2, before the gradients."""
+    job = data_parallel("straggler", 4)
+    capture = job.capture(0)
+    for host in capture.every_host():
+        for number in (1, 2, 3):
+            with host.step(number):
+                host.kernel("gemm_forward", 2000, op="aten::mm")
+                if host.rank == 2 and number == 2 and sleep_us:
+                    host.work(sleep_us, "injected_sleep", "user_annotation")
+                host.kernel("gemm_backward", 4000 + 3 * host.rank, op="aten::mm")
+                host.collective("allreduce", job.groups[1], 300, 20)
+                host.kernel("adam", 200, op="Optimizer.step#AdamW.step")
+                host.sync()
+    capture.simulate()
+    return job
+
+
+def straggler():
+    job = straggling(40_000)
+    jobs = [job]
+    gain = truth.last_end(job.captures[0]) - truth.last_end(straggling(0).captures[0])
+    told = {"late": "rank 2 in step 2, by injected_sleep", "gain without it": f"{gain} ns"}
+    assert 37_000_000 < gain < 40_000_000
+    return Scenario("straggler", "Rank 2 of 4 sleeps 40 ms in step 2", jobs, told, [
+        *checks.basics(jobs),
+        cause_checks.blames("blames_rank_2", 2, gain + 10_000, step=2, words="injected_sleep"),
+        cause_checks.what_if("injected_sleep", {1: 0, 2: gain, 3: 0}),
+        # 2 ms of the sleep pass while the GPU still computes: they may count as either.
+        cause_checks.on_critical_path("injected_sleep", gain - 10_000, 40_000_000, (2,)),
+        checks.stall_details(jobs),
+        cause_checks.doctor(False)])
+
+
+def slow_kernels(factor):
+    job = data_parallel("slow_gpu", 4)
+    capture = job.capture(0)
+    for host in capture.every_host():
+        speed = factor if host.rank == 1 else 1
+        for number in (1, 2, 3, 4):
+            with host.step(number):
+                for _ in range(8):
+                    host.kernel("gemm", 500 * speed, op="aten::mm")
+                    host.kernel("layer_norm", 100 * speed, op="aten::layer_norm")
+                host.collective("allreduce", job.groups[1], 300, 20)
+                host.kernel("adam", 200 * speed, op="Optimizer.step#AdamW.step")
+                host.sync()
+    capture.simulate()
+    return job
+
+
+def slow_gpu():
+    job = slow_kernels(1.3)
+    jobs = [job]
+    gain = truth.last_end(job.captures[0]) - truth.last_end(slow_kernels(1).captures[0])
+    told = {"late": "rank 1 in every step: its kernels take 1.3 times as long",
+            "gain if it were as fast as the others": f"{gain} ns in all 4 steps"}
+    return Scenario("slow_gpu", "The kernels of rank 1 take 1.3 times as long", jobs, told, [
+        *checks.basics(jobs), cause_checks.blames("blames_rank_1", 1, gain + 10_000)])
+
+
+def scenarios():
+    return [balanced_pipeline(), hidden_waits(), item_then_loading(), straggler(), slow_gpu()]

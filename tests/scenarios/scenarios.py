@@ -1,0 +1,17 @@
+"""All scenarios, by theme."""
+import causes
+import communicators
+import kinds
+import runs_and_captures
+
+THEMES = (communicators, runs_and_captures, causes, kinds)
+
+
+def all_scenarios():
+    made = [scenario for theme in THEMES for scenario in theme.scenarios()]
+    names = [scenario.name for scenario in made]
+    assert len(set(names)) == len(names), "two scenarios have one name"
+    for scenario in made:
+        checks = [check.name for check in scenario.checks]
+        assert len(set(checks)) == len(checks), f"{scenario.name}: two checks have one name"
+    return made

@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+"""The simulation and its truth by figures worked out by hand, and the checks by a program that
+knows the truth: they accept what it says, and notice each figure that is changed."""
+import decimal
+import json
+import os
+import random
+import tempfile
+import unittest
+
+import checks
+import communicators
+import filter_checks
+import kineto_writer
+import truth
+from perfect_program import PerfectProgram
+from program import ProgramFailed
+from scenarios import all_scenarios
+from trace_maker import Group, Job
+
+PARALLELISM = {**communicators.DESCRIPTIONS, **communicators.MEGATRON_PARALLELISM}
+JUDGED = {"blames_no_rank", "gains_nothing", "what_if", "critical_path", "doctor", "no_pipeline",
+          "expert_first", "blames_the_full_expert", "names_the_loader", "sync_gains_little",
+          "blames_rank_2", "blames_rank_1", "columns", "no_such_rank", "nothing_of_the_gpu",
+          "runs_of_recommendations"}
+
+
+def one_rank():
+    job = Job("hand", 1)
+    return job, job.capture(0)
+
+
+def times(capture, rank=0):
+    """name -> (start, end) after the capture's begin, in us."""
+    return {a.name: ((a.start - capture.begin) / 1000, (a.end - capture.begin) / 1000)
+            for a in capture.activities(rank)}
+
+
+class Simulation(unittest.TestCase):
+    def test_a_kernel_starts_after_launch_and_latency_and_after_the_one_before(self):
+        _, capture = one_rank()
+        host = capture.host(0)
+        host.kernel("first", 100)
+        host.kernel("second", 30)
+        host.kernel("beside", 30, stream=8)
+        capture.simulate()
+        self.assertEqual(times(capture), {"first": (6, 106), "second": (106, 136),
+                                          "beside": (14, 44)})
+
+    def test_a_stream_waits_for_another(self):
+        _, capture = one_rank()
+        host = capture.host(0)
+        host.kernel("first", 100)
+        host.wait(8, on=7)
+        host.kernel("behind", 30, stream=8)
+        capture.simulate()
+        self.assertEqual(times(capture)["behind"], (106, 136))
+
+    def test_item_holds_the_host_until_the_copy_has_ended(self):
+        _, capture = one_rank()
+        host = capture.host(0)
+        host.kernel("first", 100)
+        host.item(copy_us=2)
+        host.kernel("next", 10)
+        capture.simulate()
+        # The copy ends at 108, the call 3 us later, and then comes the launch.
+        self.assertEqual(times(capture)["next"], (117, 127))
+
+    def test_parts_of_a_collective_end_together(self):
+        job = Job("hand", 2, [Group("3", "DATA_PARALLEL_GROUP", (0, 1))])
+        capture = job.capture(0)
+        capture.host(1).work(250)
+        for host in capture.every_host():
+            host.collective("allreduce", job.groups[1], 40, 20, joined=False)
+        capture.simulate()
+        [name] = times(capture)
+        self.assertEqual([times(capture, rank)[name] for rank in (0, 1)], [(6, 296), (256, 296)])
+        self.assertEqual(truth.stalls(job), [{"culprits": {1}, "total_wait": 250_000,
+                                              "max_wait": 250_000, "transfer": 40_000}])
+
+    def test_a_collective_that_a_rank_never_joins_is_noticed(self):
+        job = Job("hand", 2, [Group("3", "DATA_PARALLEL_GROUP", (0, 1))])
+        capture = job.capture(0)
+        capture.host(0).collective("allreduce", job.groups[1], 40, 20)
+        with self.assertRaisesRegex(AssertionError, "deadlock"):
+            capture.simulate()
+
+
+class Truth(unittest.TestCase):
+    def test_intervals_against_sets_of_nanoseconds(self):
+        chance = random.Random(5)
+        some = lambda: [(start, start + chance.randrange(9)) for start in
+                        (chance.randrange(60) for _ in range(chance.randrange(7)))]
+        for _ in range(500):
+            one, other = some(), some()
+            set_of = lambda intervals: {n for start, end in intervals for n in range(start, end)}
+            self.assertEqual(truth.length(one), len(set_of(one)))
+            self.assertEqual(truth.without(one, other), len(set_of(one) - set_of(other)))
+
+    def test_overlap_by_hand(self):
+        job, capture = one_rank()
+        host = capture.host(0)
+        host.kernel("gemm", 100)  # 6 to 106
+        host.kernel("ncclAllReduce", 150, stream=20, kind="communication")  # 10 to 160
+        host.until(200)
+        host.copy(10)  # 206 to 216
+        capture.simulate()
+        self.assertEqual(truth.overlap_of_rank(job, 0), {
+            "span": 210_000, "compute": 100_000, "comm": 150_000, "overlap": 96_000,
+            "exposed_comm": 54_000, "exposed_memory": 10_000, "idle": 46_000})
+
+
+class Files(unittest.TestCase):
+    def test_files_hold_what_was_simulated_and_are_the_same_each_time(self):
+        texts = []
+        for _ in range(2):
+            job = communicators.expert_imbalance().jobs[0]
+            with tempfile.TemporaryDirectory() as folder:
+                kineto_writer.write_job(job, folder)
+                found = {}
+                for name in sorted(os.listdir(folder)):
+                    with open(os.path.join(folder, name), encoding="utf-8") as file:
+                        found[name] = file.read()
+            texts.append(found)
+        self.assertEqual(texts[0], texts[1])
+        for rank, text in enumerate(texts[0].values()):
+            trace = json.loads(text, parse_float=decimal.Decimal)
+            self.assertEqual(trace["distributedInfo"]["rank"], rank)
+            base = trace["baseTimeNanoseconds"]
+            have = sorted((base + int(e["ts"] * 1000), int(e["dur"] * 1000))
+                          for e in trace["traceEvents"] if e.get("cat") == "kernel")
+            want = sorted((a.start, a.end - a.start)
+                          for a in job.captures[0].activities(rank))
+            self.assertEqual(have, want)
+
+
+class Checks(unittest.TestCase):
+    def test_the_truth_is_accepted(self):
+        for scenario in all_scenarios():
+            program = PerfectProgram(scenario, PARALLELISM)
+            for check in scenario.checks:
+                if check.name not in JUDGED:
+                    with self.subTest(scenario=scenario.name, check=check.name):
+                        self.assertEqual(list(check.compare(program)), [])
+
+    def test_each_changed_figure_is_noticed(self):
+        scenario = communicators.scenarios()[0]
+        by_name = {check.name: check for check in scenario.checks}
+        compared = {"overlap": "span_ms compute_ms comm_ms exposed_comm_ms idle_ms overlap_pct",
+                    "stream_utilization": "activities busy_ms utilization_pct comm_ms",
+                    "nccl_stalls": "culprit_rank total_wait_ms max_wait_ms transfer_ms",
+                    "nccl_stall_ranks": "collectives times_last caused_wait_ms suffered_wait_ms"}
+        for query, names in compared.items():
+            for name in names.split():
+                with self.subTest(query=query, column=name):
+                    program = PerfectProgram(scenario, PARALLELISM)
+                    rows = program.rows(query)
+                    rows[-1][name] += 1 if isinstance(rows[-1][name], int) else 0.000001
+                    program.rows = lambda *_, rows=rows: rows
+                    self.assertNotEqual(list(by_name[query].compare(program)), [])
+
+    def test_each_changed_table_is_noticed(self):
+        scenario = next(s for s in all_scenarios() if s.name == "two_runs_in_turn")
+        last = "(SELECT max(trace_id) FROM traces)"
+        changes = {"runs": "UPDATE runs SET captures = 2",
+                   "captures": f"UPDATE traces SET capture = 3 WHERE trace_id = {last}",
+                   "steps": "UPDATE steps SET dur_ns = dur_ns + 1 WHERE rank = 1"}
+        for name, change in changes.items():
+            with self.subTest(check=name):
+                program = PerfectProgram(scenario, PARALLELISM)
+                program.database.execute(change)
+                check = next(check for check in scenario.checks if check.name == name)
+                self.assertNotEqual(list(check.compare(program)), [])
+
+    def test_one_run_for_two_folders_is_noticed(self):
+        scenario = next(s for s in all_scenarios() if s.name == "two_runs_in_turn")
+        program = PerfectProgram(scenario, PARALLELISM)
+        program.database.execute("UPDATE traces SET run = 'one'")
+        with self.assertRaises(ProgramFailed):
+            list(filter_checks.by_run(scenario.jobs).compare(program))
+        program.database.execute("DELETE FROM runs WHERE run_id = (SELECT max(run_id) FROM runs)")
+        self.assertNotEqual(list(checks.runs(scenario.jobs).compare(program)), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

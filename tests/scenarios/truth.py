@@ -1,0 +1,154 @@
+"""What a perfect analysis says of simulated captures, in integer nanoseconds.
+
+Worked out from what the simulation did, by the definitions of the contract ("What the numbers
+mean") and in the plainest way: sets of intervals, nothing shared with the program.
+"""
+
+
+def union(intervals):
+    merged = []
+    for start, end in sorted(i for i in intervals if i[0] < i[1]):
+        if merged and start <= merged[-1][1]:
+            merged[-1][1] = max(merged[-1][1], end)
+        else:
+            merged.append([start, end])
+    return merged
+
+
+def length(intervals):
+    return sum(end - start for start, end in union(intervals))
+
+
+def without(intervals, cut):
+    """The part of a set of intervals that is outside another."""
+    return length(list(intervals) + list(cut)) - length(cut)
+
+
+def of_kind(activities, *kinds):
+    return [(a.start, a.end) for a in activities if a.kind in kinds]
+
+
+def overlap_of(activities):
+    """The times of `overlap` for the activities of a rank in one capture."""
+    compute = of_kind(activities, "compute")
+    comm = of_kind(activities, "communication")
+    memory = of_kind(activities, "memory")
+    span = max(a.end for a in activities) - min(a.start for a in activities)
+    times = {"span": span, "compute": length(compute), "comm": length(comm),
+             "exposed_comm": without(comm, compute),
+             "exposed_memory": without(memory, compute + comm)}
+    times["overlap"] = times["comm"] - times["exposed_comm"]
+    times["idle"] = span - times["compute"] - times["exposed_comm"] - times["exposed_memory"]
+    return times
+
+
+def overlap_of_rank(job, rank):
+    """Figures over captures sum those of the captures."""
+    total = {}
+    for capture in job.captures:
+        if rank in capture.recorded_ranks() and capture.activities(rank):
+            for name, value in overlap_of(capture.activities(rank)).items():
+                total[name] = total.get(name, 0) + value
+    return total
+
+
+def streams_of_rank(job, rank):
+    """stream -> activities, busy time, times by kind."""
+    found = {}
+    for capture in job.captures:
+        if rank not in capture.recorded_ranks():
+            continue
+        for stream, queue in capture.streams[rank].items():
+            row = found.setdefault(stream, {"activities": 0, "busy": 0, "compute": 0, "comm": 0,
+                                            "memory": 0})
+            row["activities"] += len(queue.queue)
+            row["busy"] += length([(a.start, a.end) for a in queue.queue])
+            for name, kind in (("compute", "compute"), ("comm", "communication"),
+                               ("memory", "memory")):
+                row[name] += length(of_kind(queue.queue, kind))
+    return found
+
+
+def matched(job):
+    """The collectives whose parts are all recorded."""
+    return [meeting for capture in job.captures for meeting in capture.meetings.values()
+            if set(meeting.ranks) <= set(capture.recorded_ranks())]
+
+
+def step_of(job, meeting):
+    """The ProfilerStep in which its first rank launched it."""
+    part = meeting.parts[meeting.ranks[0]]
+    capture = next(c for c in job.captures if meeting in c.meetings.values())
+    slices = capture.slices[part.rank]
+    launch = next(s for s in slices if s.correlation == part.correlation)
+    return next(int(s.name.split("#")[1]) for s in slices
+                if s.name.startswith("ProfilerStep#") and s.start <= launch.start < s.end)
+
+
+def lone_parts(job):
+    """How many parts have no partner in any file."""
+    return sum(len(set(meeting.ranks) & set(capture.recorded_ranks()))
+               for capture in job.captures for meeting in capture.meetings.values()
+               if not set(meeting.ranks) <= set(capture.recorded_ranks()))
+
+
+def stall_of(meeting):
+    """One row of nccl_stalls."""
+    waits = meeting.waits()
+    return {"culprits": {rank for rank, wait in waits.items() if wait == 0},
+            "total_wait": sum(waits.values()), "max_wait": max(waits.values()),
+            "transfer": min(part.end - part.start for part in meeting.parts.values())}
+
+
+def stalls(job):
+    return [stall_of(meeting) for meeting in matched(job)]
+
+
+def stall_ranks(job):
+    """rank -> the row of nccl_stall_ranks. Where nobody waits nobody is last."""
+    rows = {}
+    for meeting in matched(job):
+        waits = meeting.waits()
+        for rank, wait in waits.items():
+            row = rows.setdefault(rank, {"collectives": 0, "times_last": 0, "caused_wait": 0,
+                                         "suffered_wait": 0})
+            row["collectives"] += 1
+            row["suffered_wait"] += wait
+            if wait == 0 and max(waits.values()) > 0:
+                row["times_last"] += 1
+                row["caused_wait"] += sum(waits.values())
+    return rows
+
+
+def ties_of_rank(job, rank):
+    """In how many collectives with it nobody waited."""
+    return sum(rank in meeting.ranks and not any(meeting.waits().values())
+               for meeting in matched(job))
+
+
+def steps_of_rank(job, rank):
+    """Number, begin and length of each ProfilerStep, in order of time."""
+    return [(int(s.name.split("#")[1]), s.start, s.end - s.start) for capture in job.captures
+            if rank in capture.recorded_ranks() for s in capture.slices[rank]
+            if s.name.startswith("ProfilerStep#")]
+
+
+def exposed_by_parallelism(job, rank, parallelism):
+    """parallelism -> communication that no computation hides; `parallelism`: by description."""
+    totals = {}
+    for capture in job.captures:
+        activities = capture.activities(rank)
+        compute = of_kind(activities, "compute")
+        parts = {}
+        for activity in activities:
+            if activity.meeting is not None:
+                kind = parallelism[activity.meeting.group.description]
+                parts.setdefault(kind, []).append((activity.start, activity.end))
+        for kind, intervals in parts.items():
+            totals[kind] = totals.get(kind, 0) + without(intervals, compute)
+    return totals
+
+
+def last_end(capture):
+    """When the last GPU of the capture is done."""
+    return max(a.end for rank in capture.recorded_ranks() for a in capture.activities(rank))
