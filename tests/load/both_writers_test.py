@@ -28,7 +28,7 @@ TRACES = (".json", ".json.gz", ".json.zst")
 def ingest(program, database, writer, arguments):
     done = subprocess.run(
         [program, "--db", database, "-q", "ingest", "--writer", writer, *arguments],
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=1200,
         check=False)
     return done.returncode, done.stderr
 
