@@ -63,7 +63,7 @@ Result<CutSources> CutSources::Read(SqliteDb& db, const std::string& ranks) {
   TRACEDB_ASSIGN(
       rows,
       db.Prepare("SELECT trace_id, rank, first_row, last_row, ifnull((SELECT base_ns FROM "
-                 "track t WHERE t.id BETWEEN first_text AND last_text LIMIT 1), 0), "
+                 "_track t WHERE t.id BETWEEN first_text AND last_text LIMIT 1), 0), "
                  "ifnull(base_time_ns, 0), start_ns, end_ns FROM _trace ORDER BY rank, trace_id"));
   bool any_trace = false;
   for (;;) {

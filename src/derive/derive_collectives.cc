@@ -231,7 +231,7 @@ Status DeriveCollectives(SqliteDb& db, int64_t rank) {
   TRACEDB_TRY(db.Execute(ItemsSql(of_rank)));
   // What follows costs a pass or a sort each: only where there is something for it.
   TRACEDB_ASSIGN(coalesced, db.Integer("SELECT EXISTS (SELECT 1 FROM collective_item i JOIN "
-                                       "gpu_slice g ON g.id = i.id WHERE i.group_id IS NULL "
+                                       "_gpu_slice g ON g.id = i.id WHERE i.group_id IS NULL "
                                        "AND g.external_id IS NOT NULL)"));
   if (coalesced != 0) TRACEDB_TRY(db.Execute(CoalescedSql(of_rank)));
   TRACEDB_ASSIGN(pairs, db.Integer("SELECT EXISTS (SELECT 1 FROM collective_fact WHERE "

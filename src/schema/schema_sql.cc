@@ -87,7 +87,8 @@ std::string TablesSql() {
   std::string sql(kTablesSql);
   for (int i = 0; i < kEventTables; ++i) {
     const auto table = static_cast<EventTable>(i);
-    ReplaceAll(sql, "@values:" + std::string(EventTableName(table)) + "@", ArgsColumnsSql(table));
+    ReplaceAll(sql, "@args_columns:" + std::string(EventTableName(table)) + "@",
+               ArgsColumnsSql(table));
   }
   ReplaceAll(sql, "@long_slice_ns@", std::to_string(kLongSliceNs));
   sql += "PRAGMA application_id = " + std::to_string(kApplicationId) + ";";

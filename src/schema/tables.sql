@@ -78,43 +78,43 @@ CREATE TABLE _args_text (
 CREATE TABLE _cpu_slice (
   id INTEGER PRIMARY KEY, track INTEGER, event_name INTEGER, ts INTEGER, dur INTEGER,
     args_text INTEGER,
-  @args_columns:cpu_slice@
+  @args_columns:_cpu_slice@
 );
 CREATE TABLE _runtime_slice (
   id INTEGER PRIMARY KEY, track INTEGER, event_name INTEGER, ts INTEGER, dur INTEGER,
     args_text INTEGER,
-  @args_columns:runtime_slice@
+  @args_columns:_runtime_slice@
 );
 CREATE TABLE _python_slice (
   id INTEGER PRIMARY KEY, track INTEGER, event_name INTEGER, ts INTEGER, dur INTEGER,
     args_text INTEGER,
-  @args_columns:python_slice@
+  @args_columns:_python_slice@
 );
 CREATE TABLE _gpu_slice (
   id INTEGER PRIMARY KEY, track INTEGER, event_name INTEGER, ts INTEGER, dur INTEGER,
     args_text INTEGER,
   kind INTEGER,                   -- 0 compute, 1 communication, 2 memory
-  @args_columns:gpu_slice@
+  @args_columns:_gpu_slice@
 );
 CREATE TABLE _instant (
   id INTEGER PRIMARY KEY, track INTEGER, event_name INTEGER, ts INTEGER, phase TEXT,
     args_text INTEGER,
-  @args_columns:instant@
+  @args_columns:_instant@
 );
 CREATE TABLE _flow (
   id INTEGER PRIMARY KEY, track INTEGER, event_name INTEGER, ts INTEGER, phase TEXT,
     args_text INTEGER,
-  @args_columns:flow@
+  @args_columns:_flow@
 );
 CREATE TABLE _counter_event (
   id INTEGER PRIMARY KEY, track INTEGER, event_name INTEGER, ts INTEGER, phase TEXT,
     args_text INTEGER,
-  @args_columns:counter_event@
+  @args_columns:_counter_event@
 );
 CREATE TABLE _metadata_event (
   id INTEGER PRIMARY KEY, track INTEGER, event_name INTEGER, ts INTEGER, phase TEXT,
     args_text INTEGER,
-  @args_columns:metadata_event@
+  @args_columns:_metadata_event@
 );
 
 CREATE TABLE _step (

@@ -13,9 +13,10 @@ VIEWS = ("slices", "kernels", "collectives", "steps", "instants", "counters", "f
 TRACE_COLUMNS = ("trace_id, rank, host, base_time_ns, header, world_size, gpu_name, slices, "
                  "gpu_activities, first_row, last_row, end_ns")
 # Of traces with complete events alone the tables are the same to the number, texts' too.
-TABLES = ("_event_name", "_track", "_args_text", "_cpu_slice", "_runtime_slice", "_python_slice",
-          "_gpu_slice", "_instant", "_flow", "_counter_event", "_metadata_event", "_step", "_launch",
-          "_busy_segment", "_device_use", "_stream_use", "_collective_part", "_collective_cause")
+TABLES = ("_event_name", "_track", "_args_text", "_cpu_slice", "_runtime_slice",
+          "_python_slice", "_gpu_slice", "_instant", "_flow", "_counter_event",
+          "_metadata_event", "_step", "_launch", "_busy_segment", "_device_use", "_stream_use",
+          "_collective_part", "_collective_cause")
 
 
 def first_difference(name, before, after):

@@ -20,7 +20,7 @@ struct Step {
 
 StepFinder FinderOf(const std::vector<Step>& steps, int64_t base_ns) {
   auto db = SqliteDb::OpenInMemory();
-  EXPECT_TRUE(db.value().Execute("CREATE TABLE step(ts INTEGER, dur INTEGER, step INTEGER)").ok());
+  EXPECT_TRUE(db.value().Execute("CREATE TABLE _step(ts INTEGER, dur INTEGER, step INTEGER)").ok());
   for (const Step& one : steps) {
     const Status added =
         db.value().Execute("INSERT INTO _step VALUES (" + std::to_string(one.ts) + ", " +
