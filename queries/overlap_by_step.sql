@@ -54,7 +54,8 @@ search (rank, device, number, at_ns, low, high) AS (
   FROM stretch s JOIN device_rows d ON d.rank = s.rank AND d.device = s.device
   UNION ALL
   SELECT s.rank, s.device, s.number, s.at_ns,
-         iif(b.ts_ns < s.at_ns, b.segment_id + 1, s.low), iif(b.ts_ns < s.at_ns, s.high, b.segment_id)
+         iif(b.ts_ns < s.at_ns, b.segment_id + 1, s.low),
+         iif(b.ts_ns < s.at_ns, s.high, b.segment_id)
   FROM search s CROSS JOIN busy_segments b ON b.segment_id = (s.low + s.high) / 2
   WHERE s.low < s.high
 ),
@@ -73,7 +74,8 @@ summed AS MATERIALIZED (
                             sum(c.ns) FILTER (WHERE c.kinds = 4))
           FROM (SELECT b.kinds,
                        max(0, min(b.ts_ns + b.dur_ns, s.to_ns) - max(b.ts_ns, s.from_ns)) AS ns
-                FROM busy_segments b WHERE b.segment_id BETWEEN f.first_row AND f.last_row) c) AS sums
+                FROM busy_segments b
+                WHERE b.segment_id BETWEEN f.first_row AND f.last_row) c) AS sums
   FROM stretch s
   LEFT JOIN found f ON f.rank = s.rank AND f.device = s.device AND f.number = s.number
 ),

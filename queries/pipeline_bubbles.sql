@@ -129,7 +129,8 @@ search (rank, device, at_ns, low, high) AS (
   JOIN device_rows d ON d.rank = p.rank AND d.device = p.device
   UNION ALL
   SELECT s.rank, s.device, s.at_ns,
-         iif(b.ts_ns < s.at_ns, b.segment_id + 1, s.low), iif(b.ts_ns < s.at_ns, s.high, b.segment_id)
+         iif(b.ts_ns < s.at_ns, b.segment_id + 1, s.low),
+         iif(b.ts_ns < s.at_ns, s.high, b.segment_id)
   FROM search s CROSS JOIN busy_segments b ON b.segment_id = (s.low + s.high) / 2
   WHERE s.low < s.high
 ),

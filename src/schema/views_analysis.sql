@@ -89,8 +89,9 @@ SELECT rowid AS stream_id, rank, device, stream, activities, start_ns, end_ns, b
 FROM _stream_use;
 
 CREATE VIEW busy_segments AS
--- A stretch of time in which the same kinds of activity run on a GPU; kinds is the sum of 1 compute,
--- 2 communication, 4 memory. segment_id rises by one from each of a GPU to its next, in time.
+-- A stretch of time in which the same kinds of activity run on a GPU; kinds is the sum of
+-- 1 compute, 2 communication, 4 memory. segment_id rises by one from each of a GPU to its next,
+-- in time.
 SELECT rowid AS segment_id, rank, device, ts_ns, dur_ns, ts_ns + dur_ns AS end_ns, kinds
 FROM _busy_segment;
 
@@ -187,6 +188,10 @@ SELECT id AS name_id, name, category FROM _event_name;
 
 CREATE VIEW args_texts AS  -- args, null in place of values that differ from event to event
 SELECT a.id AS args_id, @emptied:a.args@ AS args FROM _args_text a;
+
+CREATE VIEW activity_times AS  -- of activities what needs no launch
+SELECT id AS slice_id, track AS track_id, event_name AS name_id, kind, ts, dur AS dur_ns
+FROM _gpu_slice;
 
 CREATE VIEW activities AS
 -- The rows of `kernels` in numbers. kind: 0 compute, 1 communication, 2 memory; ts counts from
