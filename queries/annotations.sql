@@ -28,13 +28,13 @@
 -- empty:  No annotation is in the database: mark code with torch.profiler.record_function.
 
 WITH by_rank AS (
-  SELECT t.rank, l.name, sum(h.calls) AS calls, sum(h.total_ns) AS total_ns,
-         sum(h.self_ns) AS self_ns, sum(h.gpu_ns) AS gpu_ns, sum(h.self_gpu_ns) AS self_gpu_ns,
-         sum(h.backward_gpu_ns) AS backward_gpu_ns, sum(h.activities) AS activities
-  FROM _host_use h JOIN _trace t ON t.trace_id = h.trace_id
-    JOIN _event_name l ON l.id = h.event_name
-  WHERE h.kind = 1 AND (:rank IS NULL OR t.rank = :rank) AND (:step IS NULL OR h.step = :step)
-  GROUP BY t.rank, l.name
+  SELECT rank, name, sum(calls) AS calls, sum(total_ns) AS total_ns, sum(self_ns) AS self_ns,
+         sum(gpu_ns) AS gpu_ns, sum(self_gpu_ns) AS self_gpu_ns,
+         sum(backward_gpu_ns) AS backward_gpu_ns, sum(activities) AS activities
+  FROM host_uses
+  WHERE kind = 'annotation' AND (:rank IS NULL OR rank = :rank)
+    AND (:step IS NULL OR step = :step)
+  GROUP BY rank, name
 ),
 placed AS (
   SELECT *, row_number() OVER (PARTITION BY name ORDER BY total_ns DESC, rank) AS from_most,

@@ -16,10 +16,10 @@
 -- empty:  No two ranks of the database share enough collectives: 8 that all leave together.
 
 SELECT
-  host_a AS clock_a,
-  host_b AS clock_b,
+  clock_a,
+  clock_b,
   collectives,
   residual_p50_ns / 1e6 AS residual_p50_ms,
   residual_p95_ns / 1e6 AS residual_p95_ms
-FROM _clock_pair
-ORDER BY rowid;
+FROM clock_residuals
+ORDER BY pair_id;

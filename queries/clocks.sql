@@ -24,14 +24,14 @@
 
 SELECT
   t.rank,
-  c.host AS clock,
+  c.clock,
   c.reference_rank,
   ifnull(c.offset_ns <> 0 OR c.drift_ppb <> 0, 0) AS is_corrected,
   c.offset_ns / 1e6 AS offset_ms,
   c.drift_ppb / 1e3 AS drift_ppm,
   (c.origin_ns - min(t.start_ns)) / 1e6 AS middle_ms,
   c.residual_p95_ns / 1e6 AS residual_p95_ms
-FROM _trace t
-LEFT JOIN _clock c ON c.rank = t.rank
+FROM traces t
+LEFT JOIN rank_clocks c ON c.rank = t.rank
 GROUP BY t.rank
 ORDER BY t.rank;

@@ -25,12 +25,9 @@
 -- plot:   bar gap_ms by rank, device, cause, next_name
 -- empty:  No GPU ran nothing, or no GPU activity is in the database.
 
-WITH origin AS (
-  SELECT min(start_ns) AS zero_ns FROM _trace
-),
-gap AS MATERIALIZED (  -- busy_segment has the rows of a GPU together, in time
+WITH gap AS MATERIALIZED (  -- segments of a GPU follow each other, in time
   SELECT b.rank, b.device, a.ts_ns + a.dur_ns AS from_ns, b.ts_ns AS to_ns
-  FROM _busy_segment b CROSS JOIN _busy_segment a ON a.rowid = b.rowid - 1
+  FROM busy_segments b CROSS JOIN busy_segments a ON a.segment_id = b.segment_id - 1
   WHERE b.ts_ns > a.ts_ns + a.dur_ns AND a.rank = b.rank AND a.device = b.device
     AND (:rank IS NULL OR b.rank = :rank)
   ORDER BY b.ts_ns - a.ts_ns - a.dur_ns DESC, b.rank, CAST(b.device AS INTEGER), b.device, b.ts_ns
@@ -38,31 +35,36 @@ gap AS MATERIALIZED (  -- busy_segment has the rows of a GPU together, in time
 ),
 ended AS MATERIALIZED (
   SELECT p.*,
-         (SELECT g.id FROM _track t CROSS JOIN _gpu_slice g ON g.track = t.id
+         (SELECT g.slice_id FROM tracks t CROSS JOIN activities g ON g.track_id = t.track_id
           WHERE t.rank = p.rank AND t.device = p.device AND g.ts = p.to_ns - t.base_ns
-            AND g.dur > 0
-          ORDER BY g.id LIMIT 1) AS next_id
+            AND g.dur_ns > 0
+          ORDER BY g.slice_id LIMIT 1) AS next_id
   FROM gap p
 ),
 waiting AS MATERIALIZED (  -- calls that return when the GPU is done
-  SELECT c.id, c.track, c.ts + t.base_ns AS start_ns, c.ts + t.base_ns + c.dur AS end_ns, w.name
-  FROM _runtime_slice c CROSS JOIN _track t ON t.id = c.track
-    CROSS JOIN _event_name w ON w.id = c.event_name
-  WHERE c.dur > 0 AND +c.event_name IN (
-    SELECT id FROM _event_name
+  SELECT c.slice_id, c.track_id, c.ts + t.base_ns AS start_ns,
+         c.ts + t.base_ns + c.dur_ns AS end_ns, w.name
+  FROM runtime_calls c CROSS JOIN tracks t ON t.track_id = c.track_id
+  CROSS JOIN names w ON w.name_id = c.name_id
+  WHERE c.dur_ns > 0 AND +c.name_id IN (
+    SELECT name_id FROM names
     WHERE (name GLOB 'cu*' OR name GLOB 'hip*')
       AND (instr(name, 'Synchronize')
         OR ((instr(name, 'Memcpy') OR instr(name, 'Memset')) AND NOT instr(name, 'Async'))))
 ),
+launched AS MATERIALIZED (
+  SELECT e.next_id, g.step, g.launch_ts_ns, g.launch_slice_id, l.name
+  FROM (SELECT DISTINCT next_id FROM ended) e CROSS JOIN activities g ON g.slice_id = e.next_id
+  CROSS JOIN names l ON l.name_id = g.name_id
+),
 told AS MATERIALIZED (
-  SELECT e.*, k.step, k.launch_ts_ns, l.name,
+  SELECT e.*, k.step, k.launch_ts_ns, k.name,
          (SELECT w.name FROM waiting w
-          WHERE w.track = c.track AND w.start_ns <= e.from_ns AND e.from_ns < w.end_ns
-            AND k.launch_ts_ns >= e.from_ns AND w.id <> c.id
-          ORDER BY w.start_ns DESC, w.id LIMIT 1) AS sync_name
-  FROM ended e LEFT JOIN _gpu_slice g ON g.id = e.next_id
-    LEFT JOIN _event_name l ON l.id = g.event_name
-  LEFT JOIN _launch k ON k.id = g.id LEFT JOIN _runtime_slice c ON c.id = k.launch_slice_id
+          WHERE w.track_id = c.track_id AND w.start_ns <= e.from_ns AND e.from_ns < w.end_ns
+            AND k.launch_ts_ns >= e.from_ns AND w.slice_id <> c.slice_id
+          ORDER BY w.start_ns DESC, w.slice_id LIMIT 1) AS sync_name
+  FROM ended e LEFT JOIN launched k ON k.next_id = e.next_id
+  LEFT JOIN runtime_calls c ON c.slice_id = k.launch_slice_id
 )
 SELECT
   e.rank,
@@ -82,5 +84,5 @@ SELECT
   e.step AS next_step,
   e.next_id
 FROM told e CROSS JOIN origin
-JOIN _device_use d ON d.rank = e.rank AND d.device = e.device
+JOIN device_uses d ON d.rank = e.rank AND d.device = e.device
 ORDER BY e.to_ns - e.from_ns DESC, e.rank, CAST(e.device AS INTEGER), e.device, e.to_ns;

@@ -11,6 +11,6 @@
 -- empty:  Nothing was wrong in any trace.
 
 SELECT t.rank, t.path, i.kind, i.count, i.first_offset, i.first_excerpt
-FROM _issue i
-JOIN _trace t ON t.trace_id = i.trace_id
+FROM issues i
+JOIN traces t ON t.trace_id = i.trace_id
 ORDER BY t.rank, t.trace_id, i.first_offset, i.kind;

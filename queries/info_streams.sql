@@ -17,7 +17,7 @@ SELECT
   count(*) AS streams,
   sum(activities) AS activities,
   (max(end_ns) - min(start_ns)) / 1e6 AS duration_ms
-FROM _stream_use
+FROM stream_uses
 WHERE :rank IS NULL OR rank = :rank
 GROUP BY rank, device
 ORDER BY rank, CAST(device AS INTEGER), device;

@@ -28,13 +28,13 @@ SELECT
   events,
   slices,
   gpu_activities AS kernels,
-  (SELECT count(*) FROM _stream_use s WHERE s.rank = t.rank) AS streams,
-  (SELECT count(*) FROM _step s WHERE s.id BETWEEN t.first_row AND t.last_row) AS steps,
+  (SELECT count(*) FROM stream_uses s WHERE s.rank = t.rank) AS streams,
+  (SELECT count(*) FROM steps s WHERE s.trace_id = t.trace_id) AS steps,
   (end_ns - start_ns) / 1e6 AS duration_ms,
   skipped_events,
-  (SELECT count(*) FROM _issue i WHERE i.trace_id = t.trace_id) AS issues,
+  (SELECT count(*) FROM issues i WHERE i.trace_id = t.trace_id) AS issues,
   complete,
   path
-FROM _trace t
+FROM traces t
 WHERE :rank IS NULL OR rank = :rank
 ORDER BY rank, trace_id;

@@ -27,31 +27,30 @@
 --
 -- empty:  No sequence occurs that often: set min_times=1, or another step.
 
-WITH origin AS (
-  SELECT min(start_ns) AS zero_ns FROM _trace
-),
-chosen AS (
+WITH chosen AS (
   SELECT max(coalesce(:length, 3), 2) AS length,
          CASE
            WHEN :step = -1 THEN NULL
            WHEN :step IS NOT NULL THEN :step
-           ELSE (SELECT step FROM (SELECT DISTINCT step FROM _step) ORDER BY step
-                 LIMIT 1 OFFSET (SELECT (count(DISTINCT step) - 1) / 2 FROM _step))
+           ELSE (SELECT step FROM (SELECT DISTINCT step FROM steps) ORDER BY step
+                 LIMIT 1 OFFSET (SELECT (count(DISTINCT step) - 1) / 2 FROM steps))
          END AS step
 ),
 of_name AS MATERIALIZED (  -- one number for a name, in all traces
-  SELECT id, min(id) OVER (PARTITION BY name) AS name_id FROM _event_name
-  WHERE id IN (SELECT event_name FROM _gpu_slice)
+  SELECT name_id AS id, min(name_id) OVER (PARTITION BY name) AS number FROM names
+  WHERE name_id IN (SELECT name_id FROM activities)
 ),
 lane AS MATERIALIZED (  -- stream: one number for a stream of a trace
-  SELECT id, rank, base_ns, min(id) OVER (PARTITION BY trace_id, device, stream) AS stream
-  FROM _track WHERE stream IS NOT NULL AND (:rank IS NULL OR rank = :rank)
+  SELECT track_id, rank, base_ns,
+         min(track_id) OVER (PARTITION BY trace_id, device, stream) AS stream
+  FROM tracks WHERE stream IS NOT NULL AND (:rank IS NULL OR rank = :rank)
 ),
 activity AS MATERIALIZED (
-  SELECT g.id, w.stream, w.rank, n.name_id, g.ts + w.base_ns AS start_ns, ifnull(g.dur, 0) AS dur
-  FROM chosen c CROSS JOIN _gpu_slice g LEFT JOIN _launch k ON k.id = g.id
-  CROSS JOIN of_name n ON n.id = g.event_name CROSS JOIN lane w ON w.id = g.track
-  WHERE (c.step IS NULL OR k.step = c.step) AND ifnull(g.dur, 0) >= 0
+  SELECT g.slice_id AS id, w.stream, w.rank, n.number, g.ts + w.base_ns AS start_ns,
+         ifnull(g.dur_ns, 0) AS dur
+  FROM chosen c CROSS JOIN activities g CROSS JOIN of_name n ON n.id = g.name_id
+  CROSS JOIN lane w ON w.track_id = g.track_id
+  WHERE (c.step IS NULL OR g.step = c.step) AND ifnull(g.dur_ns, 0) >= 0
 ),
 ran AS (
   SELECT *, max(0, start_ns - lag(start_ns + dur, 1, start_ns)
@@ -59,7 +58,7 @@ ran AS (
   FROM activity
 ),
 placed AS (
-  SELECT rank, start_ns, group_concat(name_id) OVER w AS key, count(*) OVER w AS activities,
+  SELECT rank, start_ns, group_concat(number) OVER w AS key, count(*) OVER w AS activities,
          sum(dur) OVER w AS busy_ns, sum(gap) OVER w - gap AS gap_ns,
          sum(gap > 1000 * coalesce(:max_gap_us, 100)) OVER w
            - (gap > 1000 * coalesce(:max_gap_us, 100)) AS waits
@@ -84,8 +83,7 @@ named AS (
   SELECT c.*,
          (SELECT group_concat(name, ' > ')
           FROM (SELECT l.name FROM json_each('[' || c.key || ']') j
-            JOIN _event_name l ON l.id = j.value
-                ORDER BY j.key)) AS names
+                JOIN names l ON l.name_id = j.value ORDER BY j.key)) AS names
   FROM counted c
 )
 SELECT

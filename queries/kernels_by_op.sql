@@ -22,11 +22,8 @@
 -- empty:  No GPU activity is in the database, or none of that rank and step.
 
 WITH use AS (
-  SELECT t.rank, o.name AS op, f.name AS forward_op, l.name AS kernel, k.activities, k.gpu_ns
-  FROM _kernel_use k JOIN _trace t ON t.trace_id = k.trace_id
-  LEFT JOIN _event_name l ON l.id = k.kernel LEFT JOIN _event_name o ON o.id = k.op
-  LEFT JOIN _event_name f ON f.id = k.forward_op
-  WHERE (:rank IS NULL OR t.rank = :rank) AND (:step IS NULL OR k.step = :step)
+  SELECT * FROM kernel_uses
+  WHERE (:rank IS NULL OR rank = :rank) AND (:step IS NULL OR step = :step)
 )
 SELECT
   op,

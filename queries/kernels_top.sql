@@ -29,16 +29,16 @@
 -- empty:  No GPU activity is in the database, or none of that rank and step.
 
 WITH ran AS MATERIALIZED (
-  SELECT g.track, g.event_name, g.kind, ifnull(g.dur, 0) AS dur, count(*) AS activities
-  FROM _gpu_slice g
-  WHERE ifnull(g.dur, 0) >= 0
-    AND (:rank IS NULL OR g.track IN (SELECT id FROM _track WHERE rank = :rank))
-    AND (:step IS NULL OR (SELECT k.step FROM _launch k WHERE k.id = g.id) = :step)
-  GROUP BY g.track, g.event_name, g.kind, ifnull(g.dur, 0)
+  SELECT track_id, name_id, kind, ifnull(dur_ns, 0) AS dur, count(*) AS activities
+  FROM activities
+  WHERE ifnull(dur_ns, 0) >= 0
+    AND (:rank IS NULL OR track_id IN (SELECT track_id FROM tracks WHERE rank = :rank))
+    AND (:step IS NULL OR step = :step)
+  GROUP BY track_id, name_id, kind, ifnull(dur_ns, 0)
 ),
 named AS MATERIALIZED (
   SELECT l.name, r.kind, t.rank, r.dur, r.activities
-  FROM ran r JOIN _event_name l ON l.id = r.event_name JOIN _track t ON t.id = r.track
+  FROM ran r JOIN names l ON l.name_id = r.name_id JOIN tracks t ON t.track_id = r.track_id
 ),
 by_rank AS (
   SELECT name, kind, rank, sum(dur * activities) AS total_ns FROM named GROUP BY name, kind, rank

@@ -24,12 +24,13 @@
 -- empty:  No launch of a GPU activity is in the database.
 
 WITH waited AS MATERIALIZED (  -- base_ns differs by trace, launch_ts_ns counts it in
-  SELECT g.track, k.launch_ts_ns - g.ts AS before_ns, count(*) AS activities, min(g.id) AS first_id
-  FROM _gpu_slice g CROSS JOIN _launch k ON k.id = g.id
-  WHERE k.launch_ts_ns IS NOT NULL AND ifnull(g.dur, 0) >= 0
-    AND (:rank IS NULL OR g.track IN (SELECT id FROM _track WHERE rank = :rank))
-    AND (:step IS NULL OR k.step = :step)
-  GROUP BY +g.track, k.launch_ts_ns - g.ts
+  SELECT track_id, launch_ts_ns - ts AS before_ns, count(*) AS activities,
+         min(slice_id) AS first_id
+  FROM activities
+  WHERE launch_ts_ns IS NOT NULL AND ifnull(dur_ns, 0) >= 0
+    AND (:rank IS NULL OR track_id IN (SELECT track_id FROM tracks WHERE rank = :rank))
+    AND (:step IS NULL OR step = :step)
+  GROUP BY +track_id, launch_ts_ns - ts
 ),
 counted AS (
   SELECT t.rank, t.device, t.stream, t.base_ns - w.before_ns AS latency_ns, w.activities,
@@ -39,7 +40,7 @@ counted AS (
                                  ROWS UNBOUNDED PRECEDING) AS up_to_here,
          sum(w.activities) OVER (PARTITION BY t.rank, t.device, t.stream) AS all_of_it,
          max(t.base_ns - w.before_ns) OVER (PARTITION BY t.rank, t.device, t.stream) AS max_ns
-  FROM waited w CROSS JOIN _track t ON t.id = w.track
+  FROM waited w CROSS JOIN tracks t ON t.track_id = w.track_id
 )
 SELECT
   rank,

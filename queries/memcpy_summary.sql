@@ -29,20 +29,19 @@ SELECT
   t.device,
   l.name,
   count(*) AS activities,
-  sum(ifnull(g.dur, 0)) / 1e6 AS total_ms,
+  sum(ifnull(g.dur_ns, 0)) / 1e6 AS total_ms,
   sum(g.bytes) AS total_bytes,
-  1.0 * sum(g.bytes) / nullif(sum(g.dur) FILTER (WHERE g.bytes IS NOT NULL), 0) AS gbps,
+  1.0 * sum(g.bytes) / nullif(sum(g.dur_ns) FILTER (WHERE g.bytes IS NOT NULL), 0) AS gbps,
   min(g.bytes) AS min_bytes,
   max(g.bytes) AS max_bytes,
-  max(ifnull(g.dur, 0)) / 1e6 AS max_ms,
-  sum(c.dur) / 1e6 AS host_ms,
+  max(ifnull(g.dur_ns, 0)) / 1e6 AS max_ms,
+  sum(c.dur_ns) / 1e6 AS host_ms,
   instr(lower(l.name), 'pageable') > 0 AS is_pageable
-FROM _gpu_slice g
-CROSS JOIN _track t ON t.id = g.track
-CROSS JOIN _event_name l ON l.id = g.event_name
-LEFT JOIN _launch k ON k.id = g.id
-LEFT JOIN _runtime_slice c ON c.id = k.launch_slice_id
-WHERE g.kind = 2 AND ifnull(g.dur, 0) >= 0
-  AND (:rank IS NULL OR t.rank = :rank) AND (:step IS NULL OR k.step = :step)
+FROM activities g
+CROSS JOIN tracks t ON t.track_id = g.track_id
+CROSS JOIN names l ON l.name_id = g.name_id
+LEFT JOIN runtime_calls c ON c.slice_id = g.launch_slice_id
+WHERE g.kind = 2 AND ifnull(g.dur_ns, 0) >= 0
+  AND (:rank IS NULL OR t.rank = :rank) AND (:step IS NULL OR g.step = :step)
 GROUP BY t.rank, t.device, l.name
-ORDER BY t.rank, CAST(t.device AS INTEGER), t.device, sum(ifnull(g.dur, 0)) DESC, l.name;
+ORDER BY t.rank, CAST(t.device AS INTEGER), t.device, sum(ifnull(g.dur_ns, 0)) DESC, l.name;

@@ -24,39 +24,33 @@
 -- plot:   bar peak_allocated_bytes by rank, device_type, device_id
 -- empty:  No memory event is in the database: record with profile_memory=True.
 
-WITH origin AS (
-  SELECT min(start_ns) AS zero_ns FROM _trace
-),
-used AS MATERIALIZED (
-  SELECT i.track, i.args_text, max(i.total_allocated) AS allocated,
-    max(i.total_reserved) AS reserved,
-         count(*) FILTER (WHERE i.bytes > 0) AS allocations,
-         count(*) FILTER (WHERE i.bytes < 0) AS releases,
-         sum(i.bytes) FILTER (WHERE i.bytes > 0) AS churn_bytes, max(i.bytes) AS largest_bytes
-  FROM _instant i
-  WHERE i.event_name IN (SELECT id FROM _event_name WHERE name = '[memory]')
-    AND (:rank IS NULL OR i.track IN (SELECT id FROM _track WHERE rank = :rank))
-  GROUP BY i.track, i.args_text
+WITH used AS MATERIALIZED (  -- by two numbers before anything is looked up: events are many
+  SELECT track_id, args_id, max(total_allocated_bytes) AS allocated,
+         max(total_reserved_bytes) AS reserved, count(*) FILTER (WHERE bytes > 0) AS allocations,
+         count(*) FILTER (WHERE bytes < 0) AS releases,
+         sum(bytes) FILTER (WHERE bytes > 0) AS churn_bytes, max(bytes) AS largest_bytes
+  FROM memory_events
+  WHERE :rank IS NULL OR track_id IN (SELECT track_id FROM tracks WHERE rank = :rank)
+  GROUP BY track_id, args_id
 ),
 of_device AS MATERIALIZED (
-  SELECT t.rank, a.device_type, a.device_id, max(u.allocated) AS allocated,
+  SELECT t.rank, d.device_type, d.device_id, max(u.allocated) AS allocated,
          max(u.reserved) AS reserved, sum(u.allocations) AS allocations,
          sum(u.releases) AS releases, sum(u.churn_bytes) AS churn_bytes,
          max(u.largest_bytes) AS largest_bytes
-  FROM used u JOIN _track t ON t.id = u.track JOIN _args_text a ON a.id = u.args_text
-  GROUP BY t.rank, a.device_type, a.device_id
+  FROM used u JOIN tracks t ON t.track_id = u.track_id
+  JOIN memory_devices d ON d.args_id = u.args_id
+  GROUP BY t.rank, d.device_type, d.device_id
 ),
 at_peak AS (
-  SELECT t.rank, t.trace_id, a.device_type, a.device_id, i.ts + t.base_ns AS ts_ns,
-         i.total_reserved AS reserved,
-         row_number() OVER (PARTITION BY t.rank, a.device_type, a.device_id
-                            ORDER BY i.ts + t.base_ns, i.id) AS place
-  FROM _instant i CROSS JOIN _track t ON t.id = i.track
-    CROSS JOIN _args_text a ON a.id = i.args_text
-  CROSS JOIN of_device d ON d.rank = t.rank AND d.device_type IS a.device_type
-    AND d.device_id IS a.device_id AND d.allocated = i.total_allocated
-  WHERE i.event_name IN (SELECT id FROM _event_name WHERE name = '[memory]')
-    AND i.total_allocated IN (SELECT allocated FROM of_device WHERE allocated > 0)
+  SELECT e.rank, e.trace_id, e.device_type, e.device_id, e.ts_ns,
+         e.total_reserved_bytes AS reserved,
+         row_number() OVER (PARTITION BY e.rank, e.device_type, e.device_id
+                            ORDER BY e.ts_ns, e.instant_id) AS place
+  FROM memory_events e CROSS JOIN of_device d ON d.rank = e.rank
+    AND d.device_type IS e.device_type AND d.device_id IS e.device_id
+    AND d.allocated = e.total_allocated_bytes
+  WHERE e.total_allocated_bytes IN (SELECT allocated FROM of_device WHERE allocated > 0)
 )
 SELECT
   d.rank,
@@ -64,9 +58,9 @@ SELECT
   d.device_id,
   nullif(d.allocated, 0) AS peak_allocated_bytes,
   (p.ts_ns - zero_ns) / 1e6 AS peak_ms,
-  (SELECT max(s.step) FROM _step s JOIN _track t ON t.id = s.track
-   WHERE t.trace_id = p.trace_id AND s.ts + t.base_ns <= p.ts_ns
-     AND p.ts_ns < s.ts + t.base_ns + s.dur) AS peak_step,
+  (SELECT max(s.step) FROM steps s
+   WHERE s.trace_id = p.trace_id AND s.ts_ns <= p.ts_ns AND p.ts_ns < s.ts_ns + s.dur_ns)
+    AS peak_step,
   p.reserved AS reserved_at_peak_bytes,
   100.0 * (p.reserved - d.allocated) / nullif(p.reserved, 0) AS unused_pct,
   nullif(d.reserved, 0) AS peak_reserved_bytes,

@@ -24,49 +24,37 @@
 --
 -- empty:  No memory event is in the database: record with profile_memory=True.
 
-WITH origin AS (
-  SELECT min(start_ns) AS zero_ns FROM _trace
-),
-axis AS MATERIALIZED (  -- step_ns: whole, so that the last event lies in the last bin
+WITH axis AS MATERIALIZED (  -- step_ns: whole, so that the last event lies in the last bin
   SELECT first_ns, (last_ns - first_ns) / bins + 1 AS step_ns, bins,
-         (SELECT max(id) + 1 FROM _args_text) AS shapes
+         (SELECT max(args_id) + 1 FROM args_texts) AS args
   FROM (SELECT min(start_ns) AS first_ns, max(end_ns) AS last_ns,
                min(max(coalesce(:bins, 200), 1), 1000000) AS bins
-        FROM _trace WHERE :rank IS NULL OR rank = :rank)
+        FROM traces WHERE :rank IS NULL OR rank = :rank)
 ),
-wanted AS MATERIALIZED (
-  SELECT t.id, t.rank, t.base_ns, t.base_ns - x.first_ns AS to_axis,
-         t.id * x.shapes * x.bins AS place
-  FROM _track t CROSS JOIN axis x WHERE :rank IS NULL OR t.rank = :rank
-),
-used AS MATERIALIZED (  -- one number as key: track, shape and bin
-  SELECT w.place + i.args_text * (SELECT bins FROM axis)
-           + (i.ts + w.to_axis) / (SELECT step_ns FROM axis) AS place,
-         count(*) AS events, min(i.total_allocated) AS min_allocated,
-         max(i.total_allocated) AS max_allocated, min(i.total_reserved) AS min_reserved,
-         max(i.total_reserved) AS max_reserved, max(i.ts) AS last_ts
-  FROM _instant i CROSS JOIN wanted w ON w.id = i.track
-  WHERE i.event_name IN (SELECT id FROM _event_name WHERE name = '[memory]')
+used AS MATERIALIZED (  -- one number as key: track, args (they tell the device) and bin
+  SELECT (track_id * x.args + args_id) * x.bins + (ts_ns - x.first_ns) / x.step_ns AS place,
+         count(*) AS events, min(total_allocated_bytes) AS min_allocated,
+         max(total_allocated_bytes) AS max_allocated, min(total_reserved_bytes) AS min_reserved,
+         max(total_reserved_bytes) AS max_reserved, max(ts_ns) AS last_ns
+  FROM axis x CROSS JOIN memory_events
+  WHERE :rank IS NULL OR track_id IN (SELECT track_id FROM tracks WHERE rank = :rank)
   GROUP BY 1
 ),
 of_device AS MATERIALIZED (
-  SELECT w.rank, a.device_type, a.device_id, u.place % x.bins AS bin, sum(u.events) AS events,
+  SELECT t.rank, d.device_type, d.device_id, u.place % x.bins AS bin, sum(u.events) AS events,
          min(u.min_allocated) AS min_allocated, max(u.max_allocated) AS max_allocated,
          min(u.min_reserved) AS min_reserved, max(u.max_reserved) AS max_reserved,
-         max(u.last_ts + w.base_ns) AS last_ns
-  FROM axis x CROSS JOIN used u CROSS JOIN wanted w ON w.id = u.place / x.bins / x.shapes
-  CROSS JOIN _args_text a ON a.id = u.place / x.bins % x.shapes
-  GROUP BY w.rank, a.device_type, a.device_id, bin
+         max(u.last_ns) AS last_ns
+  FROM axis x CROSS JOIN used u CROSS JOIN tracks t ON t.track_id = u.place / x.bins / x.args
+  CROSS JOIN memory_devices d ON d.args_id = u.place / x.bins % x.args
+  GROUP BY t.rank, d.device_type, d.device_id, bin
 ),
 last_of AS MATERIALIZED (  -- of several at one time the last in the trace
-  SELECT d.rank, d.device_type, d.device_id, d.bin, max(i.id) AS id
-  FROM _instant i CROSS JOIN wanted w ON w.id = i.track
-    CROSS JOIN _args_text a ON a.id = i.args_text
-  CROSS JOIN of_device d ON d.rank = w.rank AND d.device_type IS a.device_type
-    AND d.device_id IS a.device_id AND d.last_ns = i.ts + w.base_ns
-  WHERE i.event_name IN (SELECT id FROM _event_name WHERE name = '[memory]')
-    AND i.ts IN (SELECT o.last_ns - b.base_ns
-                 FROM of_device o CROSS JOIN (SELECT DISTINCT base_ns FROM wanted) b)
+  SELECT d.rank, d.device_type, d.device_id, d.bin, max(e.instant_id) AS instant_id,
+         e.total_allocated_bytes, e.total_reserved_bytes
+  FROM memory_events e CROSS JOIN of_device d ON d.rank = e.rank
+    AND d.device_type IS e.device_type AND d.device_id IS e.device_id AND d.last_ns = e.ts_ns
+  WHERE e.ts_ns IN (SELECT last_ns FROM of_device)
   GROUP BY d.rank, d.device_type, d.device_id, d.bin
 )
 SELECT
@@ -78,12 +66,11 @@ SELECT
   d.events,
   d.min_allocated AS min_allocated_bytes,
   d.max_allocated AS max_allocated_bytes,
-  i.total_allocated AS last_allocated_bytes,
+  o.total_allocated_bytes AS last_allocated_bytes,
   d.min_reserved AS min_reserved_bytes,
   d.max_reserved AS max_reserved_bytes,
-  i.total_reserved AS last_reserved_bytes
+  o.total_reserved_bytes AS last_reserved_bytes
 FROM of_device d CROSS JOIN origin CROSS JOIN axis x
 JOIN last_of o ON o.rank = d.rank AND o.device_type IS d.device_type
   AND o.device_id IS d.device_id AND o.bin = d.bin
-JOIN _instant i ON i.id = o.id
 ORDER BY d.rank, d.device_type, d.device_id, d.bin;

@@ -29,20 +29,17 @@
 -- empty:  No Python function is in the database: record with with_stack=True.
 
 WITH use AS (
-  SELECT t.rank, h.*
-  FROM _host_use h JOIN _trace t ON t.trace_id = h.trace_id
-  WHERE h.kind IN (2, 3) AND (:rank IS NULL OR t.rank = :rank)
-    AND (:step IS NULL OR h.step = :step)
-    AND (:kind IS NULL OR h.kind = CASE :kind WHEN 'function' THEN 2 WHEN 'module' THEN 3 END)
+  SELECT * FROM host_uses
+  WHERE kind IN ('function', 'module') AND (:rank IS NULL OR rank = :rank)
+    AND (:step IS NULL OR step = :step) AND (:kind IS NULL OR kind = :kind)
 ),
 whole AS (
-  SELECT sum(k.gpu_ns) AS gpu_ns
-  FROM _kernel_use k JOIN _trace t ON t.trace_id = k.trace_id
-  WHERE (:rank IS NULL OR t.rank = :rank) AND (:step IS NULL OR k.step = :step)
+  SELECT sum(gpu_ns) AS gpu_ns FROM kernel_uses
+  WHERE (:rank IS NULL OR rank = :rank) AND (:step IS NULL OR step = :step)
 )
 SELECT
-  iif(u.kind = 3, 'module', 'function') AS kind,
-  iif(u.kind = 3, substr(l.name, 12), l.name) AS name,
+  u.kind,
+  iif(u.kind = 'module', substr(u.name, 12), u.name) AS name,
   sum(u.calls) AS calls,
   sum(u.gpu_ns) / 1e6 AS gpu_ms,
   sum(u.backward_gpu_ns) / 1e6 AS backward_gpu_ms,
@@ -53,7 +50,7 @@ SELECT
   sum(u.self_ns) / 1e6 AS self_host_ms,
   sum(u.activities) AS activities,
   count(DISTINCT u.rank) FILTER (WHERE u.calls > 0) AS ranks
-FROM use u JOIN _event_name l ON l.id = u.event_name CROSS JOIN whole w
-GROUP BY u.kind, l.name
-ORDER BY sum(u.gpu_ns) + sum(u.backward_gpu_ns) DESC, sum(u.self_ns) DESC, u.kind DESC, l.name
+FROM use u CROSS JOIN whole w
+GROUP BY u.kind, u.name
+ORDER BY sum(u.gpu_ns) + sum(u.backward_gpu_ns) DESC, sum(u.self_ns) DESC, u.kind DESC, u.name
 LIMIT coalesce(:limit, 40);

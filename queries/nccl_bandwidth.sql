@@ -62,7 +62,7 @@ factored AS (
       WHEN plain LIKE '%broadcast%' OR plain LIKE '%reduce%' OR plain = 'sendrecv' THEN 1.0
     END AS factor
   FROM (SELECT *, lower(replace(collective, '_', '')) AS plain FROM summed) s
-    JOIN median m ON m.kind = s.kind JOIN _process_group g ON g.group_id = s.group_id
+    JOIN median m ON m.kind = s.kind JOIN process_groups g ON g.group_id = s.group_id
 )
 SELECT
   collective,

@@ -18,15 +18,9 @@
 -- plot:   bar caused_wait_ms by rank
 -- empty:  No communication kernel is in the database.
 
-WITH origin AS (
-  SELECT min(start_ns) AS zero_ns FROM _trace
-),
-timed AS (
-  SELECT
-    p.rank, p.group_id, p.pair, p.by_seq, p.match_no,
-    p.ts_ns - zero_ns
-      + ifnull(c.offset_ns + (p.ts_ns - c.origin_ns) * c.drift_ppb / 1000000000, 0) AS start_ns
-  FROM _collective_part p CROSS JOIN origin LEFT JOIN _clock c ON c.rank = p.rank
+WITH timed AS (
+  SELECT rank, group_id, pair, by_seq, match_no, aligned_ts_ns - zero_ns AS start_ns
+  FROM collectives CROSS JOIN origin
 ),
 instance AS (
   SELECT group_id, pair, by_seq, match_no, max(start_ns) AS last_ns, min(rank) < max(rank) AS is_met
@@ -44,7 +38,7 @@ suffered AS (
 ),
 judged AS (
   SELECT m.is_estimate, m.first_rank, m.last_rank, m.wait_ns, c.root_rank
-  FROM matched_collectives m LEFT JOIN _collective_cause c ON c.id = m.slice_id
+  FROM matched_collectives m LEFT JOIN collective_causes c ON c.slice_id = m.slice_id
 ),
 caused AS (
   SELECT last_rank AS rank, count(*) AS times_last, sum(wait_ns) AS wait_ns

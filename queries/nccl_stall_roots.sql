@@ -26,15 +26,15 @@
 --         ranks' traces too), or all of them started together.
 
 WITH stall AS (
-  SELECT c.root_rank, c.root_cause, c.root_name, m.wait_ns, m.max_wait_ns, m.step,
+  SELECT c.root_rank, c.root_cause, c.root_name, c.root_short, m.wait_ns, m.max_wait_ns, m.step,
          iif(c.root_rank = m.last_rank, m.wait_ns, 0) AS direct_ns
-  FROM matched_collectives m LEFT JOIN _collective_cause c ON c.id = m.slice_id
+  FROM matched_collectives m LEFT JOIN collective_causes c ON c.slice_id = m.slice_id
   WHERE NOT m.is_estimate AND m.wait_ns > 0
 )
 SELECT
   root_rank,
   root_cause,
-  iif(length(root_name) > 80, substr(root_name, 1, 77) || '...', root_name) AS root_name,
+  root_short AS root_name,
   count(*) AS collectives,
   sum(wait_ns) / 1e6 AS total_wait_ms,
   100.0 * sum(wait_ns) / sum(sum(wait_ns)) OVER () AS share_pct,

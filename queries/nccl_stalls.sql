@@ -44,9 +44,6 @@
 -- plot:   bar total_wait_ms by culprit_rank, step, collective, cause_name
 -- empty:  No collective is in the database; `tracedb info` tells what is.
 
-WITH origin AS (
-  SELECT min(start_ns) AS zero_ns FROM _trace
-)
 SELECT
   m.collective,
   g.name AS group_name,
@@ -61,21 +58,22 @@ SELECT
   m.max_wait_ns / 1e6 AS max_wait_ms,
   m.transfer_ns / 1e6 AS transfer_ms,
   c.cause,
-  iif(length(c.cause_name) > 80, substr(c.cause_name, 1, 77) || '...', c.cause_name) AS cause_name,
+  c.cause_short AS cause_name,
   c.root_rank,
   c.root_cause,
-  iif(length(c.root_name) > 80, substr(c.root_name, 1, 77) || '...', c.root_name) AS root_name,
+  c.root_short AS root_name,
   m.first_rank,
   m.ranks_met,
   m.is_estimate,
-  ifnull((SELECT max(r.residual_p95_ns) > m.max_wait_ns FROM _clock a, _clock b, _clock_pair r
+  ifnull((SELECT max(r.residual_p95_ns) > m.max_wait_ns
+          FROM rank_clocks a, rank_clocks b, clock_residuals r
           WHERE a.rank = m.first_rank AND b.rank = m.last_rank
-            AND ((r.host_a = a.host AND r.host_b = b.host)
-              OR (r.host_a = b.host AND r.host_b = a.host))), 0) AS uncertain
+            AND ((r.clock_a = a.clock AND r.clock_b = b.clock)
+              OR (r.clock_a = b.clock AND r.clock_b = a.clock))), 0) AS uncertain
 FROM matched_collectives m
 CROSS JOIN origin
-CROSS JOIN _process_group g ON g.group_id = m.group_id
-LEFT JOIN _collective_cause c ON c.id = m.slice_id AND NOT m.is_estimate
+CROSS JOIN process_groups g ON g.group_id = m.group_id
+LEFT JOIN collective_causes c ON c.slice_id = m.slice_id AND NOT m.is_estimate
 WHERE :rank IS NULL OR m.last_rank = :rank
 ORDER BY m.wait_ns DESC, m.first_start_ns, g.ranks, m.ordinal, m.slice_id
 LIMIT coalesce(:limit, -1);

@@ -23,43 +23,42 @@
 -- empty:  Every communication kernel has a partner, or there is none in the database.
 
 WITH lone AS (
-  SELECT group_id, min(id) AS low_id, max(id) AS high_id, count(*) AS parts, pair, by_seq, match_no
-  FROM _collective_part WHERE group_id IS NOT NULL
+  SELECT group_id, min(slice_id) AS low_id, count(*) AS parts, pair, by_seq, match_no
+  FROM collectives WHERE group_id IS NOT NULL
   GROUP BY group_id, pair, by_seq, match_no HAVING min(rank) = max(rank)
 ),
 part AS (
   SELECT low_id AS id FROM lone WHERE parts = 1
   UNION ALL
-  SELECT p.id FROM lone l JOIN _collective_part p ON p.group_id = l.group_id AND p.pair = l.pair
+  SELECT p.slice_id FROM lone l JOIN collectives p ON p.group_id = l.group_id AND p.pair = l.pair
     AND p.by_seq = l.by_seq AND p.match_no = l.match_no WHERE l.parts > 1
   UNION ALL
-  SELECT id FROM _collective_part WHERE group_id IS NULL
+  SELECT slice_id FROM collectives WHERE group_id IS NULL
 ),
 present AS (
   SELECT g.group_id, count(*) AS ranks
-  FROM _process_group g, json_each(g.ranks) j
-  WHERE j.value IN (SELECT rank FROM _trace)
+  FROM process_groups g, json_each(g.ranks) j
+  WHERE j.value IN (SELECT rank FROM ranks)
   GROUP BY g.group_id
 ),
 told AS (
   SELECT
-    p.rank, p.collective, p.group_id, p.ordinal, p.dur_ns, p.id,
+    p.rank, p.collective, p.group_id, p.ordinal, p.dur_ns, p.slice_id,
     CASE
       WHEN p.group_id IS NULL THEN 'no group'
       WHEN g.size = 1 THEN 'group of one'
-      WHEN p.peer IS NOT NULL AND p.peer NOT IN (SELECT rank FROM _trace) THEN 'ranks missing'
+      WHEN p.peer IS NOT NULL AND p.peer NOT IN (SELECT rank FROM ranks) THEN 'ranks missing'
       WHEN ifnull(h.ranks, 0) < 2 THEN 'ranks missing'
       ELSE 'no counterpart'
     END AS reason
-  FROM part u CROSS JOIN _collective_part p ON p.id = u.id
-  LEFT JOIN _process_group g ON g.group_id = p.group_id
+  FROM part u CROSS JOIN collectives p ON p.slice_id = u.id
+  LEFT JOIN process_groups g ON g.group_id = p.group_id
   LEFT JOIN present h ON h.group_id = p.group_id
   WHERE :rank IS NULL OR p.rank = :rank
 ),
 named AS (
-  SELECT t.*, coalesce(t.collective, (SELECT l.name FROM _gpu_slice s
-    JOIN _event_name l ON l.id = s.event_name
-                                      WHERE s.id = t.id)) AS name
+  SELECT t.*, coalesce(t.collective, (SELECT k.name FROM kernels k
+                                      WHERE k.slice_id = t.slice_id)) AS name
   FROM told t
 )
 SELECT
@@ -72,6 +71,6 @@ SELECT
   sum(max(n.dur_ns, 0)) / 1e6 AS total_ms,
   min(n.ordinal) AS first_ordinal,
   max(n.ordinal) AS last_ordinal
-FROM named n LEFT JOIN _process_group g ON g.group_id = n.group_id
+FROM named n LEFT JOIN process_groups g ON g.group_id = n.group_id
 GROUP BY n.rank, n.name, n.group_id, n.reason
 ORDER BY n.rank, kernels DESC, n.name, g.ranks, n.reason;

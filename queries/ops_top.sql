@@ -26,17 +26,22 @@
 -- empty:  No operator is in the database: record with ProfilerActivity.CPU.
 
 WITH use AS (
-  SELECT t.rank, h.*
-  FROM _host_use h JOIN _trace t ON t.trace_id = h.trace_id
-  WHERE h.kind = 0 AND (:rank IS NULL OR t.rank = :rank) AND (:step IS NULL OR h.step = :step)
+  SELECT rank, name, args_id, calls, total_ns, self_ns, gpu_ns, self_gpu_ns, backward_gpu_ns,
+         activities
+  FROM host_uses
+  WHERE kind = 'operator' AND (:rank IS NULL OR rank = :rank) AND (:step IS NULL OR step = :step)
+),
+shape AS MATERIALIZED (  -- one number for a text: what is counted below is numbers
+  SELECT a.args_id, min(a.args_id) OVER (PARTITION BY a.args) AS shape
+  FROM (SELECT DISTINCT args_id FROM use) u CROSS JOIN args_texts a ON a.args_id = u.args_id
+  WHERE a.args IS NOT NULL
 ),
 whole AS (
-  SELECT sum(k.gpu_ns) AS gpu_ns
-  FROM _kernel_use k JOIN _trace t ON t.trace_id = k.trace_id
-  WHERE (:rank IS NULL OR t.rank = :rank) AND (:step IS NULL OR k.step = :step)
+  SELECT sum(gpu_ns) AS gpu_ns FROM kernel_uses
+  WHERE (:rank IS NULL OR rank = :rank) AND (:step IS NULL OR step = :step)
 )
 SELECT
-  l.name,
+  u.name,
   sum(u.calls) AS calls,
   sum(u.total_ns) / 1e6 AS host_ms,
   sum(u.self_ns) / 1e6 AS self_host_ms,
@@ -45,10 +50,9 @@ SELECT
   100.0 * sum(u.self_gpu_ns) / nullif(w.gpu_ns, 0) AS self_share_pct,
   sum(u.backward_gpu_ns) / 1e6 AS backward_gpu_ms,
   sum(u.activities) AS activities,
-  count(DISTINCT s.args) FILTER (WHERE u.calls > 0) AS shapes,
+  count(DISTINCT s.shape) FILTER (WHERE u.calls > 0) AS shapes,
   count(DISTINCT u.rank) FILTER (WHERE u.calls > 0) AS ranks
-FROM use u JOIN _event_name l ON l.id = u.event_name
-     LEFT JOIN _args_text s ON s.id = u.args_text CROSS JOIN whole w
-GROUP BY l.name
-ORDER BY sum(u.self_gpu_ns) + sum(u.self_ns) DESC, l.name
+FROM use u LEFT JOIN shape s ON s.args_id = u.args_id CROSS JOIN whole w
+GROUP BY u.name
+ORDER BY sum(u.self_gpu_ns) + sum(u.self_ns) DESC, u.name
 LIMIT coalesce(:limit, 30);

@@ -31,6 +31,6 @@ SELECT
   exposed_communication_ns / 1e6 AS exposed_comm_ms,
   exposed_memory_ns / 1e6 AS exposed_memory_ms,
   idle_ns / 1e6 AS idle_ms
-FROM _device_use
+FROM device_uses
 WHERE :rank IS NULL OR rank = :rank
 ORDER BY rank, CAST(device AS INTEGER), device;

@@ -28,12 +28,12 @@
 -- empty:  No communication kernel is in the database, or none of that rank and step.
 
 WITH kernel AS (
-  SELECT t.rank, t.device, p.group_id, g.ts + t.base_ns AS start_ns,
-         g.ts + t.base_ns + ifnull(g.dur, 0) AS end_ns
-  FROM _gpu_slice g CROSS JOIN _track t ON t.id = g.track
-  LEFT JOIN _collective_part p ON p.id = g.id
-  WHERE g.kind = 1 AND ifnull(g.dur, 0) >= 0 AND (:rank IS NULL OR t.rank = :rank)
-    AND (:step IS NULL OR (SELECT k.step FROM _launch k WHERE k.id = g.id) = :step)
+  SELECT t.rank, t.device, p.group_id, p.ts_ns AS start_ns,
+         p.ts_ns + ifnull(p.dur_ns, 0) AS end_ns
+  FROM collectives p CROSS JOIN activities g ON g.slice_id = p.slice_id
+  CROSS JOIN tracks t ON t.track_id = g.track_id
+  WHERE ifnull(p.dur_ns, 0) >= 0 AND (:rank IS NULL OR t.rank = :rank)
+    AND (:step IS NULL OR p.step = :step)
 ),
 reached AS (  -- until: the latest end of an earlier kernel of the group
   SELECT *, max(end_ns) OVER (PARTITION BY rank, device, group_id ORDER BY start_ns, end_ns
@@ -47,7 +47,7 @@ piece AS MATERIALIZED (  -- what a kernel adds to the union
 ),
 in_time AS (
   SELECT rank, device, NULL AS group_id, ts_ns AS at_ns, dur_ns AS both_ns, NULL AS sign
-  FROM _busy_segment WHERE kinds & 3 = 3 AND (:rank IS NULL OR rank = :rank)
+  FROM busy_segments WHERE kinds & 3 = 3 AND (:rank IS NULL OR rank = :rank)
   UNION ALL SELECT rank, device, group_id, start_ns, 0, -1 FROM piece WHERE end_ns > start_ns
   UNION ALL SELECT rank, device, group_id, end_ns, 0, 1 FROM piece WHERE end_ns > start_ns
 ),
@@ -67,21 +67,11 @@ overlapped AS (
 used AS (
   SELECT rank, device, group_id, count(*) AS kernels, sum(end_ns - start_ns) AS comm_ns
   FROM piece GROUP BY rank, device, group_id
-),
-named AS (
-  SELECT *, '_' || replace(replace(lower(description), ' ', '_'), '-', '_') || '_' AS words
-  FROM _process_group
 )
 SELECT
   u.rank,
   u.device,
-  CASE
-    WHEN instr(n.words, 'pipeline') OR instr(n.words, '_pp_') THEN 'pipeline'
-    WHEN instr(n.words, 'data') OR instr(n.words, 'dp_') THEN 'data'
-    WHEN instr(n.words, 'tensor') OR instr(n.words, '_tp_') THEN 'tensor'
-    WHEN instr(n.words, 'expert') OR instr(n.words, '_ep_') THEN 'expert'
-    ELSE 'other'
-  END AS parallelism,
+  coalesce(n.parallelism, 'other') AS parallelism,
   n.name AS group_name,
   n.description AS group_description,
   n.ranks AS group_ranks,
@@ -93,8 +83,8 @@ SELECT
   100.0 * (u.comm_ns - ifnull(o.overlap_ns, 0)) / nullif(d.end_ns - d.start_ns, 0)
     AS exposed_span_pct
 FROM used u
-JOIN _device_use d ON d.rank = u.rank AND d.device = u.device
+JOIN device_uses d ON d.rank = u.rank AND d.device = u.device
 LEFT JOIN overlapped o ON o.rank = u.rank AND o.device = u.device AND o.group_id IS u.group_id
-LEFT JOIN named n ON n.group_id = u.group_id
+LEFT JOIN process_groups n ON n.group_id = u.group_id
 ORDER BY u.rank, CAST(u.device AS INTEGER), u.device,
   u.comm_ns - ifnull(o.overlap_ns, 0) DESC, n.ranks, u.group_id;

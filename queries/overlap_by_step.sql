@@ -24,32 +24,28 @@
 -- plot:   stacked compute_ms, exposed_comm_ms, exposed_memory_ms, idle_ms by rank, device, step
 -- empty:  No GPU activity is in the database; `tracedb info` tells what is.
 
-WITH RECURSIVE origin AS (
-  SELECT min(start_ns) AS zero_ns FROM _trace
-),
-first_start AS (
-  SELECT g.track, k.step, min(g.ts) AS ts
-  FROM _gpu_slice g JOIN _launch k ON k.id = g.id
-  WHERE k.step IS NOT NULL AND ifnull(g.dur, 0) >= 0
-  GROUP BY +g.track, k.step
+WITH RECURSIVE first_start AS (
+  SELECT track_id, step, min(ts) AS ts FROM activities
+  WHERE step IS NOT NULL AND ifnull(dur_ns, 0) >= 0
+  GROUP BY +track_id, step
 ),
 boundary AS (
   SELECT t.rank, t.device, f.step, min(f.ts + t.base_ns) AS at_ns
-  FROM first_start f JOIN _track t ON t.id = f.track
+  FROM first_start f JOIN tracks t ON t.track_id = f.track_id
   WHERE :rank IS NULL OR t.rank = :rank
   GROUP BY t.rank, t.device, t.trace_id, f.step
   UNION ALL
-  SELECT rank, device, NULL, start_ns FROM _device_use WHERE :rank IS NULL OR rank = :rank
+  SELECT rank, device, NULL, start_ns FROM device_uses WHERE :rank IS NULL OR rank = :rank
 ),
 stretch AS MATERIALIZED (  -- the GPU's time, cut: from one boundary to the next
   SELECT b.rank, b.device, b.step, b.at_ns AS from_ns,
          lead(b.at_ns, 1, u.end_ns) OVER in_time AS to_ns, row_number() OVER in_time AS number
-  FROM boundary b JOIN _device_use u ON u.rank = b.rank AND u.device = b.device
+  FROM boundary b JOIN device_uses u ON u.rank = b.rank AND u.device = b.device
   WINDOW in_time AS (PARTITION BY b.rank, b.device ORDER BY b.at_ns, b.step)
 ),
--- busy_segment has the rows of a GPU together, in time: a boundary's place is found by halves.
+-- busy_segments has the rows of a GPU together, in time: a boundary's place is found by halves.
 device_rows AS MATERIALIZED (
-  SELECT rank, device, min(rowid) AS first_row, max(rowid) AS last_row FROM _busy_segment
+  SELECT rank, device, min(segment_id) AS first_row, max(segment_id) AS last_row FROM busy_segments
   WHERE :rank IS NULL OR rank = :rank
   GROUP BY rank, device
 ),
@@ -58,8 +54,9 @@ search (rank, device, number, at_ns, low, high) AS (
   FROM stretch s JOIN device_rows d ON d.rank = s.rank AND d.device = s.device
   UNION ALL
   SELECT s.rank, s.device, s.number, s.at_ns,
-         iif(b.ts_ns < s.at_ns, b.rowid + 1, s.low), iif(b.ts_ns < s.at_ns, s.high, b.rowid)
-  FROM search s CROSS JOIN _busy_segment b ON b.rowid = (s.low + s.high) / 2
+         iif(b.ts_ns < s.at_ns, b.segment_id + 1, s.low),
+         iif(b.ts_ns < s.at_ns, s.high, b.segment_id)
+  FROM search s CROSS JOIN busy_segments b ON b.segment_id = (s.low + s.high) / 2
   WHERE s.low < s.high
 ),
 found AS (  -- from the segment before, which may last into it, to the last that starts in it
@@ -77,7 +74,8 @@ summed AS MATERIALIZED (
                             sum(c.ns) FILTER (WHERE c.kinds = 4))
           FROM (SELECT b.kinds,
                        max(0, min(b.ts_ns + b.dur_ns, s.to_ns) - max(b.ts_ns, s.from_ns)) AS ns
-                FROM _busy_segment b WHERE b.rowid BETWEEN f.first_row AND f.last_row) c) AS sums
+                FROM busy_segments b
+                WHERE b.segment_id BETWEEN f.first_row AND f.last_row) c) AS sums
   FROM stretch s
   LEFT JOIN found f ON f.rank = s.rank AND f.device = s.device AND f.number = s.number
 ),

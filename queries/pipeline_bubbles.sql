@@ -37,37 +37,33 @@
 --
 -- empty:  No kernel launched in a step belongs to a group whose description says pipeline.
 
-WITH RECURSIVE named AS (
-  SELECT group_id, size, ranks,
-         '_' || replace(replace(lower(description), ' ', '_'), '-', '_') || '_' AS words
-  FROM _process_group
-),
-message AS MATERIALIZED (
+WITH RECURSIVE message AS MATERIALIZED (
   SELECT t.rank, t.device, t.trace_id, p.step, p.group_id, n.size, n.ranks, p.collective, p.peer,
          p.ts_ns AS start_ns, p.ts_ns + ifnull(p.dur_ns, 0) AS end_ns,
          CASE p.collective
            WHEN 'send' THEN p.peer > p.rank
            WHEN 'recv' THEN p.peer < p.rank
          END AS is_forward  -- NULL: no message, or the peer is not known
-  FROM named n CROSS JOIN _collective_part p ON p.group_id = n.group_id
-  CROSS JOIN _gpu_slice g ON g.id = p.id CROSS JOIN _track t ON t.id = g.track
-  WHERE (instr(n.words, 'pipeline') OR instr(n.words, '_pp_')) AND ifnull(p.dur_ns, 0) >= 0
+  FROM process_groups n CROSS JOIN collectives p ON p.group_id = n.group_id
+  CROSS JOIN activities g ON g.slice_id = p.slice_id
+  CROSS JOIN tracks t ON t.track_id = g.track_id
+  WHERE n.parallelism = 'pipeline' AND ifnull(p.dur_ns, 0) >= 0
     AND (:rank IS NULL OR p.rank = :rank)
 ),
 lane AS MATERIALIZED (
-  SELECT id, rank, device, trace_id, base_ns FROM _track
+  SELECT track_id, rank, device, trace_id, base_ns FROM tracks
   WHERE (rank, device) IN (SELECT rank, device FROM message)
 ),
 ran AS (
-  SELECT g.track, k.step, min(g.ts) AS first_ts, max(g.ts + ifnull(g.dur, 0)) AS last_ts
-  FROM _gpu_slice g JOIN _launch k ON k.id = g.id
-  WHERE k.step IS NOT NULL AND ifnull(g.dur, 0) >= 0
-  GROUP BY +g.track, k.step
+  SELECT track_id, step, min(ts) AS first_ts, max(ts + ifnull(dur_ns, 0)) AS last_ts
+  FROM activities
+  WHERE step IS NOT NULL AND ifnull(dur_ns, 0) >= 0
+  GROUP BY +track_id, step
 ),
 stretch AS (
   SELECT w.rank, w.device, w.trace_id, r.step, min(r.first_ts + w.base_ns) AS from_ns,
          max(r.last_ts + w.base_ns) AS to_ns
-  FROM ran r JOIN lane w ON w.id = r.track
+  FROM ran r JOIN lane w ON w.track_id = r.track_id
   GROUP BY w.rank, w.device, w.trace_id, r.step
 ),
 exchanged AS (
@@ -116,14 +112,14 @@ part AS MATERIALIZED (  -- kinds NULL: a phase; else what of pipeline kernels li
   WHERE min(r.end_ns, f.to_ns)
     > max(r.start_ns, ifnull(r.until_ns, r.start_ns), f.from_ns)
 ),
--- busy_segment has the rows of a GPU together, in time: a place is found by halves.
+-- busy_segments has the rows of a GPU together, in time: a place is found by halves.
 device_rows AS MATERIALIZED (
   SELECT rank, device, first_row,
-         lead(first_row, 1, (SELECT max(rowid) + 1
-           FROM _busy_segment)) OVER (ORDER BY first_row) - 1
+         lead(first_row, 1, (SELECT max(segment_id) + 1
+           FROM busy_segments)) OVER (ORDER BY first_row) - 1
            AS last_row
-  FROM (SELECT b.rank, b.device, b.rowid AS first_row
-        FROM _busy_segment b LEFT JOIN _busy_segment a ON a.rowid = b.rowid - 1
+  FROM (SELECT b.rank, b.device, b.segment_id AS first_row
+        FROM busy_segments b LEFT JOIN busy_segments a ON a.segment_id = b.segment_id - 1
         WHERE a.rank IS NULL OR a.rank <> b.rank OR a.device <> b.device)
 ),
 search (rank, device, at_ns, low, high) AS (
@@ -133,8 +129,9 @@ search (rank, device, at_ns, low, high) AS (
   JOIN device_rows d ON d.rank = p.rank AND d.device = p.device
   UNION ALL
   SELECT s.rank, s.device, s.at_ns,
-         iif(b.ts_ns < s.at_ns, b.rowid + 1, s.low), iif(b.ts_ns < s.at_ns, s.high, b.rowid)
-  FROM search s CROSS JOIN _busy_segment b ON b.rowid = (s.low + s.high) / 2
+         iif(b.ts_ns < s.at_ns, b.segment_id + 1, s.low),
+         iif(b.ts_ns < s.at_ns, s.high, b.segment_id)
+  FROM search s CROSS JOIN busy_segments b ON b.segment_id = (s.low + s.high) / 2
   WHERE s.low < s.high
 ),
 found AS MATERIALIZED (  -- the first row that does not begin before
@@ -143,8 +140,8 @@ found AS MATERIALIZED (  -- the first row that does not begin before
 measured AS MATERIALIZED (
   SELECT p.number, p.phase, p.kinds, p.to_ns - p.from_ns AS span_ns,
          (SELECT sum(max(0, min(b.ts_ns + b.dur_ns, p.to_ns) - max(b.ts_ns, p.from_ns)))
-          FROM _busy_segment b
-          WHERE b.rowid BETWEEN max(f.place - 1, d.first_row) AND l.place - 1
+          FROM busy_segments b
+          WHERE b.segment_id BETWEEN max(f.place - 1, d.first_row) AND l.place - 1
             AND (p.kinds IS NULL OR b.kinds = p.kinds)) AS busy_ns
   FROM part p JOIN device_rows d ON d.rank = p.rank AND d.device = p.device
   JOIN found f ON f.rank = p.rank AND f.device = p.device AND f.at_ns = p.from_ns

@@ -25,30 +25,27 @@
 --
 -- empty:  No GPU activity with a known launch is in the database.
 
-WITH origin AS (
-  SELECT min(start_ns) AS zero_ns FROM _trace
-),
-axis AS MATERIALIZED (  -- moment i of a trace is first_ns + i * step_ns
+WITH axis AS MATERIALIZED (  -- moment i of a trace is first_ns + i * step_ns
   SELECT trace_id, start_ns AS first_ns, (end_ns - start_ns) / moments + 1 AS step_ns
-  FROM _trace
+  FROM traces
   CROSS JOIN (SELECT min(max(coalesce(:moments, 10000), 1), 1000000000) AS moments)
   WHERE :rank IS NULL OR rank = :rank
 ),
 lane AS MATERIALIZED (  -- no: one for a stream of a trace
-  SELECT t.id, t.rank, t.device, t.stream, x.first_ns, x.step_ns,
-         min(t.id) OVER (PARTITION BY t.trace_id, t.device, t.stream) AS no,
+  SELECT t.track_id, t.rank, t.device, t.stream, x.first_ns, x.step_ns,
+         min(t.track_id) OVER (PARTITION BY t.trace_id, t.device, t.stream) AS no,
          x.step_ns - 1 - x.first_ns AS to_axis,  -- rounds up, to a moment that is not before
          t.base_ns
-  FROM _track t JOIN axis x ON x.trace_id = t.trace_id
+  FROM tracks t JOIN axis x ON x.trace_id = t.trace_id
   WHERE t.stream IS NOT NULL
 ),
 waited AS (
-  SELECT w.no AS track, (k.launch_ts_ns + w.to_axis) / w.step_ns AS moment,
-         (max(g.ts + ifnull(g.dur, 0) + w.base_ns, k.launch_ts_ns) + w.to_axis) / w.step_ns
+  SELECT w.no AS track, (g.launch_ts_ns + w.to_axis) / w.step_ns AS moment,
+         (max(g.ts + ifnull(g.dur_ns, 0) + w.base_ns, g.launch_ts_ns) + w.to_axis) / w.step_ns
            AS until_moment,
-         k.launch_ts_ns, max(g.ts + ifnull(g.dur, 0) + w.base_ns, k.launch_ts_ns) AS end_ns
-  FROM _launch k CROSS JOIN _gpu_slice g ON g.id = k.id CROSS JOIN lane w ON w.id = g.track
-  WHERE k.launch_ts_ns IS NOT NULL AND ifnull(g.dur, 0) >= 0
+         g.launch_ts_ns, max(g.ts + ifnull(g.dur_ns, 0) + w.base_ns, g.launch_ts_ns) AS end_ns
+  FROM activities g CROSS JOIN lane w ON w.track_id = g.track_id
+  WHERE g.launch_ts_ns IS NOT NULL AND ifnull(g.dur_ns, 0) >= 0
 ),
 met AS MATERIALIZED (  -- those that meet the same moments, of which there are 2^30 at most
   SELECT track, iif(until_moment > moment, (moment << 30) + until_moment - moment, NULL) AS place,
@@ -64,7 +61,7 @@ of_track AS (
 of_stream AS (
   SELECT w.rank, w.device, w.stream, sum(o.activities) AS activities,
          sum(o.waited_ns) AS waited_ns, sum(o.span_ns) AS span_ns
-  FROM of_track o JOIN lane w ON w.id = o.track GROUP BY w.rank, w.device, w.stream
+  FROM of_track o JOIN lane w ON w.track_id = o.track GROUP BY w.rank, w.device, w.stream
 ),
 change AS MATERIALIZED (
   SELECT track, moment, sum(sign) AS sign
@@ -83,12 +80,12 @@ counted AS (
          sum(h.moments) FILTER (WHERE h.depth = 0) AS empty,
          sum(h.moments) FILTER (WHERE h.depth = 1) AS single,
          sum(h.moments) FILTER (WHERE h.depth >= coalesce(:full, 1024)) AS full
-  FROM held h JOIN lane w ON w.id = h.track WHERE h.moments IS NOT NULL
+  FROM held h JOIN lane w ON w.track_id = h.track WHERE h.moments IS NOT NULL
   GROUP BY w.rank, w.device, w.stream
 ),
 deepest AS (
   SELECT c.rank, c.device, c.stream, min(w.first_ns + h.moment * w.step_ns) AS at_ns
-  FROM held h JOIN lane w ON w.id = h.track
+  FROM held h JOIN lane w ON w.track_id = h.track
   JOIN counted c ON c.rank = w.rank AND c.device = w.device AND c.stream = w.stream
     AND c.max_depth = h.depth
   GROUP BY c.rank, c.device, c.stream

@@ -42,13 +42,13 @@ exposed AS (
 ),
 waited AS (  -- in communication, by the kind of group
   SELECT ifnull(g.parallelism, 'other') AS kind, sum(c.wait_ns) AS ns
-  FROM _collective_cause c LEFT JOIN process_groups g ON g.group_id = c.group_id
+  FROM collective_causes c LEFT JOIN process_groups g ON g.group_id = c.group_id
   WHERE :rank IS NULL GROUP BY ifnull(g.parallelism, 'other')
 ),
 caused AS (  -- who made the others wait in the end, why and when
   SELECT root_rank AS rank, root_cause AS cause, root_name AS name, step, count(*) AS collectives,
          sum(wait_ns) AS ns
-  FROM _collective_cause
+  FROM collective_causes
   WHERE root_rank IS NOT NULL AND (:rank IS NULL OR root_rank = :rank)
   GROUP BY root_rank, root_cause, root_name, step
 ),
@@ -104,16 +104,14 @@ uneven AS (
   SELECT max(ns) AS most_ns, avg(ns) AS mean_ns, (SELECT rank FROM computed ORDER BY ns DESC, rank
                                                   LIMIT 1) AS rank FROM computed
 ),
-memory AS (  -- one shape for all events of a device: as quick as it gets with many
-  SELECT t.rank, a.device_id, max(m.reserved) AS reserved, max(m.used) AS used
-  FROM (SELECT i.args_text, min(i.id) AS id, max(i.total_reserved) AS reserved,
-               max(i.total_allocated) AS used
-        FROM _instant i WHERE i.event_name IN (SELECT id FROM _event_name WHERE name = '[memory]')
-        GROUP BY i.args_text) m
-  JOIN _args_text a ON a.id = m.args_text
-  JOIN _trace t ON m.id BETWEEN t.first_row AND t.last_row
-  WHERE a.device_type = 1 AND (:rank IS NULL OR t.rank = :rank)
-  GROUP BY t.rank, a.device_id
+memory AS (  -- by two numbers first: as quick as it gets with many events
+  SELECT t.rank, d.device_id, max(m.reserved) AS reserved, max(m.used) AS used
+  FROM (SELECT track_id, args_id, max(total_reserved_bytes) AS reserved,
+               max(total_allocated_bytes) AS used
+        FROM memory_events GROUP BY track_id, args_id) m
+  JOIN tracks t ON t.track_id = m.track_id JOIN memory_devices d ON d.args_id = m.args_id
+  WHERE d.device_type = 1 AND (:rank IS NULL OR t.rank = :rank)
+  GROUP BY t.rank, d.device_id
 ),
 fragmented AS (
   SELECT rank, max(reserved - used) AS unused, reserved, used FROM memory

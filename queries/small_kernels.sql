@@ -32,27 +32,24 @@
 --
 -- empty:  No GPU activity is in the database.
 
-WITH origin AS (
-  SELECT min(start_ns) AS zero_ns FROM _trace
-),
-bound AS (
+WITH bound AS (
   SELECT CAST(round(1000 * coalesce(:max_us, 10)) AS INTEGER) AS short_ns
 ),
 lane AS MATERIALIZED (
-  SELECT id, rank, device, base_ns FROM _track
+  SELECT track_id, rank, device, base_ns FROM tracks
   WHERE stream IS NOT NULL AND (:rank IS NULL OR rank = :rank)
 ),
 backwards AS MATERIALIZED (  -- left out, so that the others can be counted in an index
-  SELECT track, ts FROM _gpu_slice WHERE dur < 0
+  SELECT track_id, ts FROM activity_times WHERE dur_ns < 0
 ),
 edge AS MATERIALIZED (  -- first and last pieces of runs of two and more; the rows of a GPU are
-                        -- together in busy_segment, in time
-  SELECT b.rowid AS place, b.rank, b.device,
+                        -- together in busy_segments, in time
+  SELECT b.segment_id AS place, b.rank, b.device,
          a.dur_ns IS NULL OR a.dur_ns >= short_ns OR a.rank <> b.rank OR a.device <> b.device
            AS is_first
-  FROM bound CROSS JOIN _busy_segment b
-  LEFT JOIN _busy_segment a ON a.rowid = b.rowid - 1
-  LEFT JOIN _busy_segment c ON c.rowid = b.rowid + 1
+  FROM bound CROSS JOIN busy_segments b
+  LEFT JOIN busy_segments a ON a.segment_id = b.segment_id - 1
+  LEFT JOIN busy_segments c ON c.segment_id = b.segment_id + 1
   WHERE b.dur_ns < short_ns AND (:rank IS NULL OR b.rank = :rank)
     AND (a.dur_ns IS NULL OR a.dur_ns >= short_ns OR a.rank <> b.rank OR a.device <> b.device)
       <> (c.dur_ns IS NULL OR c.dur_ns >= short_ns OR c.rank <> b.rank OR c.device <> b.device)
@@ -62,19 +59,20 @@ run AS (
 ),
 timed AS (
   SELECT r.rank, r.device, f.ts_ns AS start_ns, l.ts_ns + l.dur_ns AS end_ns,
-         l.ts_ns + l.dur_ns - f.ts_ns - (SELECT sum(b.dur_ns) FROM _busy_segment b
-                                         WHERE b.rowid BETWEEN r.place AND r.last_place) AS idle_ns
-  FROM run r CROSS JOIN _busy_segment f ON f.rowid = r.place
-  CROSS JOIN _busy_segment l ON l.rowid = r.last_place
+         l.ts_ns + l.dur_ns - f.ts_ns - (SELECT sum(b.dur_ns) FROM busy_segments b
+                                         WHERE b.segment_id BETWEEN r.place AND r.last_place)
+           AS idle_ns
+  FROM run r CROSS JOIN busy_segments f ON f.segment_id = r.place
+  CROSS JOIN busy_segments l ON l.segment_id = r.last_place
   WHERE r.is_first
 ),
 idle AS MATERIALIZED (
   SELECT r.*,
-         (SELECT sum((SELECT count(*) FROM _gpu_slice g
-                      WHERE g.track = w.id AND g.ts >= r.start_ns - w.base_ns
+         (SELECT sum((SELECT count(*) FROM activity_times g
+                      WHERE g.track_id = w.track_id AND g.ts >= r.start_ns - w.base_ns
                         AND g.ts < r.end_ns - w.base_ns)
                      - (SELECT count(*) FROM backwards b
-                        WHERE b.track = w.id AND b.ts >= r.start_ns - w.base_ns
+                        WHERE b.track_id = w.track_id AND b.ts >= r.start_ns - w.base_ns
                           AND b.ts < r.end_ns - w.base_ns))
           FROM lane w WHERE w.rank = r.rank AND w.device = r.device) AS activities
   FROM timed r
@@ -94,23 +92,23 @@ name_count AS (
   SELECT s.rank, s.device, l.name, count(*) AS times,
          row_number() OVER (PARTITION BY s.rank, s.device ORDER BY count(*) DESC, l.name) AS place
   FROM stretch s CROSS JOIN lane w ON w.rank = s.rank AND w.device = s.device
-  CROSS JOIN _gpu_slice g ON g.track = w.id AND g.ts >= s.start_ns - w.base_ns
-    AND g.ts < s.end_ns - w.base_ns AND ifnull(g.dur, 0) >= 0
-  CROSS JOIN _event_name l ON l.id = g.event_name
+  CROSS JOIN activity_times g ON g.track_id = w.track_id AND g.ts >= s.start_ns - w.base_ns
+    AND g.ts < s.end_ns - w.base_ns AND ifnull(g.dur_ns, 0) >= 0
+  CROSS JOIN names l ON l.name_id = g.name_id
   WHERE s.place = 1
   GROUP BY s.rank, s.device, l.name
 ),
 counted AS (
-  SELECT g.track, count(*) AS activities, sum(ifnull(g.dur, 0)) AS dur_ns,
-         count(*) FILTER (WHERE ifnull(g.dur, 0) < short_ns) AS short,
-         sum(ifnull(g.dur, 0)) FILTER (WHERE ifnull(g.dur, 0) < short_ns) AS short_ns
-  FROM bound CROSS JOIN _gpu_slice g WHERE ifnull(g.dur, 0) >= 0
-  GROUP BY +g.track
+  SELECT g.track_id, count(*) AS activities, sum(ifnull(g.dur_ns, 0)) AS dur_ns,
+         count(*) FILTER (WHERE ifnull(g.dur_ns, 0) < short_ns) AS short,
+         sum(ifnull(g.dur_ns, 0)) FILTER (WHERE ifnull(g.dur_ns, 0) < short_ns) AS short_ns
+  FROM bound CROSS JOIN activity_times g WHERE ifnull(g.dur_ns, 0) >= 0
+  GROUP BY +g.track_id
 ),
 of_device AS (
   SELECT w.rank, w.device, sum(c.activities) AS activities, sum(c.dur_ns) AS dur_ns,
          sum(c.short) AS short, sum(c.short_ns) AS short_ns
-  FROM counted c JOIN lane w ON w.id = c.track GROUP BY w.rank, w.device
+  FROM counted c JOIN lane w ON w.track_id = c.track_id GROUP BY w.rank, w.device
 )
 SELECT
   o.rank,
@@ -134,7 +132,7 @@ SELECT
          WHERE n.rank = o.rank AND n.device = o.device AND n.place <= 3
          ORDER BY n.place)) AS longest_names
 FROM of_device o CROSS JOIN origin
-JOIN _device_use u ON u.rank = o.rank AND u.device = o.device
+JOIN device_uses u ON u.rank = o.rank AND u.device = o.device
 LEFT JOIN added a ON a.rank = o.rank AND a.device = o.device
 LEFT JOIN stretch s ON s.rank = o.rank AND s.device = o.device AND s.place = 1
 ORDER BY o.rank, CAST(o.device AS INTEGER), o.device;

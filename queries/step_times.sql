@@ -22,28 +22,25 @@
 -- plot:   line step_ms over step by rank
 -- empty:  No step is in the database: the job did not call the profiler's step().
 
-WITH origin AS (
-  SELECT min(start_ns) AS zero_ns FROM _trace
-),
-launched AS (  -- times of a row count from the track's base
-  SELECT g.track, k.step, count(*) AS activities, min(g.ts) AS first_ts,
-         max(g.ts + ifnull(g.dur, 0)) AS last_ts
-  FROM _gpu_slice g JOIN _launch k ON k.id = g.id
-  WHERE k.step IS NOT NULL AND ifnull(g.dur, 0) >= 0
-  GROUP BY +g.track, k.step
+WITH launched AS (  -- times of a row count from the track's base
+  SELECT track_id, step, count(*) AS activities, min(ts) AS first_ts,
+         max(ts + ifnull(dur_ns, 0)) AS last_ts
+  FROM activities
+  WHERE step IS NOT NULL AND ifnull(dur_ns, 0) >= 0
+  GROUP BY +track_id, step
 ),
 on_gpu AS (
   SELECT t.trace_id, l.step, sum(l.activities) AS activities,
          min(l.first_ts + t.base_ns) AS first_ns, max(l.last_ts + t.base_ns) AS last_ns
-  FROM launched l JOIN _track t ON t.id = l.track
+  FROM launched l JOIN tracks t ON t.track_id = l.track_id
   GROUP BY t.trace_id, l.step
 ),
 timed AS (
-  SELECT t.trace_id, t.rank, s.id, s.step, s.ts + t.base_ns AS start_ns, s.dur AS dur_ns,
-         row_number() OVER (PARTITION BY t.rank ORDER BY s.dur, s.id) AS place,
-         count(*) OVER (PARTITION BY t.rank) AS steps
-  FROM _step s JOIN _track t ON t.id = s.track
-  WHERE s.dur >= 0
+  SELECT trace_id, rank, slice_id, step, ts_ns AS start_ns, dur_ns,
+         row_number() OVER (PARTITION BY rank ORDER BY dur_ns, slice_id) AS place,
+         count(*) OVER (PARTITION BY rank) AS steps
+  FROM steps
+  WHERE dur_ns >= 0
 ),
 middle AS (  -- of an even number of steps the mean of the two in the middle
   SELECT rank, avg(dur_ns) AS median_ns FROM timed
@@ -65,4 +62,4 @@ CROSS JOIN origin
 JOIN middle m ON m.rank = s.rank
 LEFT JOIN on_gpu g ON g.trace_id = s.trace_id AND g.step = s.step
 WHERE :rank IS NULL OR s.rank = :rank
-ORDER BY s.rank, s.start_ns, s.id;
+ORDER BY s.rank, s.start_ns, s.slice_id;

@@ -24,12 +24,12 @@
 --         ranks' traces too), or all of them started together.
 
 WITH stall AS (
-  SELECT m.step, c.root_rank, c.root_cause, c.root_name, m.wait_ns, m.max_wait_ns
-  FROM matched_collectives m JOIN _collective_cause c ON c.id = m.slice_id
+  SELECT m.step, c.root_rank, c.root_cause, c.root_name, c.root_short, m.wait_ns, m.max_wait_ns
+  FROM matched_collectives m JOIN collective_causes c ON c.slice_id = m.slice_id
   WHERE NOT m.is_estimate AND m.wait_ns > 0
 ),
 by_cause AS (
-  SELECT step, root_rank, root_cause, root_name, sum(wait_ns) AS wait_ns,
+  SELECT step, root_rank, root_cause, root_name, root_short, sum(wait_ns) AS wait_ns,
          sum(sum(wait_ns)) OVER (PARTITION BY step, root_rank) AS rank_wait_ns,
          max(max(max_wait_ns)) OVER (PARTITION BY step, root_rank) AS rank_max_ns,
          sum(sum(wait_ns)) OVER (PARTITION BY step) AS step_wait_ns
@@ -41,8 +41,7 @@ placed AS (
   FROM by_cause
 ),
 lasted AS (
-  SELECT s.step, count(DISTINCT t.rank) AS ranks, max(s.dur) AS dur_ns
-  FROM _step s JOIN _track t ON t.id = s.track GROUP BY s.step
+  SELECT step, count(DISTINCT rank) AS ranks, max(dur_ns) AS dur_ns FROM steps GROUP BY step
 )
 SELECT
   p.step,
@@ -53,7 +52,7 @@ SELECT
   p.rank_wait_ns / 1e6 AS caused_wait_ms,
   100.0 * p.rank_wait_ns / p.step_wait_ns AS share_pct,
   p.root_cause AS cause,
-  iif(length(p.root_name) > 80, substr(p.root_name, 1, 77) || '...', p.root_name) AS cause_name,
+  p.root_short AS cause_name,
   p.wait_ns / 1e6 AS cause_wait_ms,
   p.step_wait_ns / 1e6 AS total_wait_ms
 FROM placed p LEFT JOIN lasted l ON l.step = p.step

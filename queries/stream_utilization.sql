@@ -28,7 +28,7 @@ SELECT
   s.compute_ns / 1e6 AS compute_ms,
   s.communication_ns / 1e6 AS comm_ms,
   s.memory_ns / 1e6 AS memory_ms
-FROM _stream_use s
-JOIN _device_use d ON d.rank = s.rank AND d.device = s.device
+FROM stream_uses s
+JOIN device_uses d ON d.rank = s.rank AND d.device = s.device
 WHERE :rank IS NULL OR s.rank = :rank
 ORDER BY s.rank, CAST(s.device AS INTEGER), s.device, CAST(s.stream AS INTEGER), s.stream;

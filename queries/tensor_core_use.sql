@@ -94,26 +94,26 @@ WITH rule(place, pattern, tensor_cores, could_use) AS (
     (106, 'triton_bmm*', 'unknown', NULL)
 ),
 ran AS MATERIALIZED (
-  SELECT track, event_name, kind, count(*) AS activities, sum(ifnull(dur, 0)) AS total_ns
-  FROM _gpu_slice
-  WHERE ifnull(dur, 0) >= 0
-    AND (:rank IS NULL OR track IN (SELECT id FROM _track WHERE rank = :rank))
-  GROUP BY track, event_name, kind
+  SELECT track_id, name_id, kind, count(*) AS activities, sum(ifnull(dur_ns, 0)) AS total_ns
+  FROM activity_times
+  WHERE ifnull(dur_ns, 0) >= 0
+    AND (:rank IS NULL OR track_id IN (SELECT track_id FROM tracks WHERE rank = :rank))
+  GROUP BY track_id, name_id, kind
 ),
 judged AS MATERIALIZED (
-  SELECT l.id, l.name,
+  SELECT l.name_id, l.name,
          (SELECT r.place FROM rule r WHERE lower(l.name) GLOB r.pattern
           ORDER BY r.place LIMIT 1) AS place
-  FROM _event_name l WHERE l.id IN (SELECT event_name FROM ran WHERE kind = 0)
+  FROM names l WHERE l.name_id IN (SELECT name_id FROM ran WHERE kind = 0)
 ),
 of_rank AS (
-  SELECT t.rank, sum(r.total_ns) AS all_ns FROM ran r JOIN _track t ON t.id = r.track
+  SELECT t.rank, sum(r.total_ns) AS all_ns FROM ran r JOIN tracks t ON t.track_id = r.track_id
   GROUP BY t.rank
 ),
 of_name AS MATERIALIZED (
   SELECT t.rank, j.name, u.place, u.pattern, u.tensor_cores, u.could_use,
          sum(r.activities) AS activities, sum(r.total_ns) AS total_ns
-  FROM ran r JOIN _track t ON t.id = r.track JOIN judged j ON j.id = r.event_name
+  FROM ran r JOIN tracks t ON t.track_id = r.track_id JOIN judged j ON j.name_id = r.name_id
   JOIN rule u ON u.place = j.place
   WHERE r.kind = 0 AND u.tensor_cores IS NOT NULL
   GROUP BY t.rank, j.name

@@ -32,11 +32,8 @@
 --         exposed_expert_ms, exposed_other_ms, exposed_memory_ms, all_idle_ms by rank, device, step
 -- empty:  No GPU activity is in the database; `tracedb info` tells what is.
 
-WITH origin AS (
-  SELECT min(start_ns) AS zero_ns FROM _trace
-)
 SELECT
-  t.rank,
+  u.rank,
   u.device,
   u.step,
   (u.start_ns - zero_ns) / 1e6 AS start_ms,
@@ -55,6 +52,6 @@ SELECT
   (u.idle_host_ns + u.idle_sync_ns + u.idle_dependency_ns + u.idle_unknown_ns) / 1e6
     AS all_idle_ms,
   100.0 * u.compute_ns / nullif(u.end_ns - u.start_ns, 0) AS compute_pct
-FROM _step_use u JOIN _trace t ON t.trace_id = u.trace_id CROSS JOIN origin
-WHERE (:rank IS NULL OR t.rank = :rank) AND (:step IS NULL OR u.step = :step)
-ORDER BY t.rank, CAST(u.device AS INTEGER), u.device, u.start_ns, u.step;
+FROM step_uses u CROSS JOIN origin
+WHERE (:rank IS NULL OR u.rank = :rank) AND (:step IS NULL OR u.step = :step)
+ORDER BY u.rank, CAST(u.device AS INTEGER), u.device, u.start_ns, u.step;

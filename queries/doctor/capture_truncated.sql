@@ -33,7 +33,7 @@ SELECT
   (t.end_ns - t.start_ns) / 1e6 AS last_ms,
   t.path,
   i.first_excerpt AS excerpt
-FROM _trace t
-LEFT JOIN _issue i ON i.trace_id = t.trace_id AND i.kind IN ('truncated', 'damaged_compression')
+FROM traces t
+LEFT JOIN issues i ON i.trace_id = t.trace_id AND i.kind IN ('truncated', 'damaged_compression')
 WHERE t.complete = 0
 ORDER BY t.rank, t.trace_id, i.first_offset, i.kind;

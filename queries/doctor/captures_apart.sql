@@ -26,7 +26,7 @@ WITH sorted AS (
   SELECT trace_id, rank, start_ns, end_ns,
          max(end_ns) OVER (ORDER BY start_ns, trace_id
                            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS reached_ns
-  FROM _trace
+  FROM traces
   WHERE start_ns IS NOT NULL
 ),
 numbered AS MATERIALIZED (
@@ -55,9 +55,9 @@ SELECT
   a.count,
   a.gap_ns / 1e6 AS gap_ms,
   iif(a.is_before, 'before', 'after') AS side,
-  (a.first_ns - (SELECT min(start_ns) FROM _trace)) / 1e6 AS start_ms,
+  (a.first_ns - (SELECT min(start_ns) FROM traces)) / 1e6 AS start_ms,
   a.met,
-  (SELECT r.path FROM _trace r WHERE r.rank = a.rank ORDER BY r.start_ns, r.trace_id LIMIT 1)
+  (SELECT r.path FROM traces r WHERE r.rank = a.rank ORDER BY r.start_ns, r.trace_id LIMIT 1)
     AS path
 FROM apart a
 ORDER BY a.rank;

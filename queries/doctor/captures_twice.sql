@@ -34,8 +34,8 @@ SELECT
   (max(min(a.end_ns, b.end_ns) - b.start_ns)) / 1e6 AS overlap_ms,
   b.path,
   a.path AS other_path
-FROM _trace a
-JOIN _trace b ON b.rank = a.rank AND (a.start_ns, a.trace_id) < (b.start_ns, b.trace_id)
+FROM traces a
+JOIN traces b ON b.rank = a.rank AND (a.start_ns, a.trace_id) < (b.start_ns, b.trace_id)
 WHERE min(a.end_ns, b.end_ns) - b.start_ns > coalesce(:tolerance_ns, 1000000)
 GROUP BY b.trace_id
 ORDER BY b.rank, b.start_ns, b.trace_id;

@@ -28,12 +28,12 @@
 -- empty:  Every communication kernel says what it does and with whom.
 
 WITH bare AS (
-  SELECT c.trace_id, c.id, c.ts_ns, c.collective, c.group_id,
+  SELECT c.trace_id, c.slice_id AS id, c.ts_ns, c.collective, c.group_id,
          lower(l.name) GLOB '*nccl*' OR lower(l.name) GLOB '*rccl*' OR lower(l.name) GLOB '*msccl*'
            AS by_group
-  FROM _collective_part c
-  JOIN _gpu_slice g ON g.id = c.id
-  JOIN _event_name l ON l.id = g.event_name
+  FROM collectives c
+  JOIN activities g ON g.slice_id = c.slice_id
+  JOIN names l ON l.name_id = g.name_id
   WHERE c.collective IS NULL OR c.group_id IS NULL
 ),
 counted AS (
@@ -44,7 +44,7 @@ counted AS (
 ),
 shared AS (
   SELECT c.*,
-         (SELECT count(*) FROM _collective_part p WHERE p.trace_id = c.trace_id) AS kernels
+         (SELECT count(*) FROM collectives p WHERE p.trace_id = c.trace_id) AS kernels
   FROM counted c
 )
 SELECT
@@ -59,8 +59,7 @@ SELECT
   s.kernels,
   (s.first_ns - r.start_ns) / 1e6 AS at_ms,
   s.id AS slice_id,
-  (SELECT l.name FROM _gpu_slice g JOIN _event_name l ON l.id = g.event_name
-    WHERE g.id = s.id) AS example
+  (SELECT k.name FROM kernels k WHERE k.slice_id = s.id) AS example
 FROM shared s
-JOIN _trace r ON r.trace_id = s.trace_id
+JOIN traces r ON r.trace_id = s.trace_id
 ORDER BY severity, r.rank, s.trace_id, s.by_group;

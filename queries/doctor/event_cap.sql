@@ -22,9 +22,9 @@
 
 WITH large AS (
   SELECT trace_id, rank, path, start_ns, end_ns, events + skipped_events AS all_events,
-         (SELECT count(*) FROM _metadata_event m WHERE m.id BETWEEN t.first_row AND t.last_row)
+         (SELECT count(*) FROM metadata m WHERE m.trace_id = t.trace_id)
            AS metadata
-  FROM _trace t
+  FROM traces t
   WHERE events + skipped_events >= coalesce(:cap, 1000000)
 )
 SELECT

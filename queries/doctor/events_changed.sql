@@ -27,8 +27,8 @@ SELECT
   i.kind AS trouble,
   i.first_offset,
   i.first_excerpt AS excerpt
-FROM _issue i
-JOIN _trace t ON t.trace_id = i.trace_id
+FROM issues i
+JOIN traces t ON t.trace_id = i.trace_id
 WHERE i.kind NOT IN ('malformed_event', 'not_an_event', 'event_too_large', 'event_too_deep',
                      'missing_time', 'bad_time', 'truncated', 'damaged_compression', 'no_timing',
                      'trailing_garbage', 'header_malformed', 'header_too_large',

@@ -30,8 +30,8 @@ SELECT
   i.kind AS trouble,
   i.first_offset,
   i.first_excerpt AS excerpt
-FROM _issue i
-JOIN _trace t ON t.trace_id = i.trace_id
+FROM issues i
+JOIN traces t ON t.trace_id = i.trace_id
 WHERE i.kind IN ('malformed_event', 'not_an_event', 'event_too_large', 'event_too_deep',
                  'missing_time', 'bad_time')
 ORDER BY t.rank, t.trace_id, i.count DESC, i.kind;

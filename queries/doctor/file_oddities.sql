@@ -30,7 +30,7 @@ SELECT
   i.kind AS trouble,
   i.first_offset,
   i.first_excerpt AS excerpt
-FROM _issue i
-JOIN _trace t ON t.trace_id = i.trace_id
+FROM issues i
+JOIN traces t ON t.trace_id = i.trace_id
 WHERE i.kind IN ('trailing_garbage', 'header_malformed', 'header_too_large', 'repeated_event_array')
 ORDER BY severity, t.rank, t.trace_id, i.kind;

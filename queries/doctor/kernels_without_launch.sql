@@ -30,28 +30,25 @@
 -- empty:  Every GPU activity has its launch.
 
 WITH lone AS MATERIALIZED (
-  SELECT g.id, g.track, g.ts, g.correlation
-  FROM _gpu_slice g
-  LEFT JOIN _launch k ON k.id = g.id
-  WHERE k.launch_slice_id IS NULL
+  SELECT slice_id AS id, track_id, ts, correlation
+  FROM activities WHERE launch_slice_id IS NULL
 ),
 lone_trace AS MATERIALIZED (
-  SELECT DISTINCT t.trace_id FROM (SELECT DISTINCT track FROM lone) n
-    JOIN _track t ON t.id = n.track
+  SELECT DISTINCT t.trace_id FROM (SELECT DISTINCT track_id FROM lone) n
+  JOIN tracks t ON t.track_id = n.track_id
 ),
 gpu_track AS MATERIALIZED (
-  SELECT t.id, t.trace_id, t.device,
-         (SELECT count(*) FROM _gpu_slice g WHERE g.track = t.id) AS activities,
+  SELECT t.track_id, t.trace_id, t.device,
+         (SELECT count(*) FROM activities g WHERE g.track_id = t.track_id) AS activities,
          (SELECT g.ts + t.base_ns
-          FROM _gpu_slice g
-          CROSS JOIN _launch k ON k.id = g.id AND k.launch_slice_id IS NOT NULL
-          WHERE g.track = t.id
+          FROM activities g
+          WHERE g.track_id = t.track_id AND g.launch_slice_id IS NOT NULL
           ORDER BY g.ts LIMIT 1) AS launched_ns
-  FROM _track t
+  FROM tracks t
   WHERE t.device IS NOT NULL AND t.trace_id IN (SELECT trace_id FROM lone_trace)
 ),
 border AS (
-  SELECT id, trace_id, device,
+  SELECT track_id, trace_id, device,
          coalesce(launched_ns, min(launched_ns) OVER (PARTITION BY trace_id)) AS launched_ns
   FROM gpu_track
 ),
@@ -60,8 +57,8 @@ judged AS (
          coalesce(n.ts + t.base_ns > b.launched_ns, 0) AS late,
          n.ts + t.base_ns AS ts_ns
   FROM lone n
-  JOIN _track t ON t.id = n.track
-  JOIN border b ON b.id = n.track
+  JOIN tracks t ON t.track_id = n.track_id
+  JOIN border b ON b.track_id = n.track_id
 ),
 counted AS (
   SELECT trace_id, device, sum(late) AS late, count(*) - sum(late) AS at_start,
@@ -90,10 +87,9 @@ SELECT
   s.activities,
   (e.ts_ns - r.start_ns) / 1e6 AS at_ms,
   e.id AS slice_id,
-  (SELECT l.name FROM _gpu_slice g JOIN _event_name l ON l.id = g.event_name
-    WHERE g.id = e.id) AS example
+  (SELECT k.name FROM kernels k WHERE k.slice_id = e.id) AS example
 FROM shared s
-JOIN _trace r ON r.trace_id = s.trace_id
+JOIN traces r ON r.trace_id = s.trace_id
 LEFT JOIN earliest e ON e.trace_id = s.trace_id AND e.device = s.device
 WHERE s.late > 0 OR 100.0 * s.at_start >= coalesce(:at_start_pct, 1) * s.activities
 ORDER BY s.late = 0, r.rank, s.trace_id, CAST(s.device AS INTEGER), s.device;

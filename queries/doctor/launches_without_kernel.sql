@@ -33,33 +33,34 @@
 -- empty:  Every launch has its GPU activity.
 
 WITH launch_label AS MATERIALIZED (
-  SELECT id
-  FROM _event_name
+  SELECT name_id
+  FROM names
   WHERE name GLOB 'cu*Launch*Kernel*' OR name GLOB 'hip*Launch*Kernel*'
      OR name GLOB 'cu*GraphLaunch*' OR name GLOB 'hip*GraphLaunch*'
 ),
 lone AS MATERIALIZED (
-  SELECT s.id, t.trace_id, s.ts + t.base_ns AS ts_ns
-  FROM _runtime_slice s
-  CROSS JOIN _track t ON t.id = s.track
-  WHERE s.event_name IN (SELECT id FROM launch_label) AND s.correlation IS NOT NULL
-    AND s.id NOT IN (SELECT launch_slice_id FROM _launch WHERE launch_slice_id IS NOT NULL)
-    -- Where several calls share a correlation, only the first of them is in launch. NOT IN of a
+  SELECT s.slice_id AS id, t.trace_id, s.ts + t.base_ns AS ts_ns
+  FROM runtime_calls s
+  CROSS JOIN tracks t ON t.track_id = s.track_id
+  WHERE s.name_id IN (SELECT name_id FROM launch_label) AND s.correlation IS NOT NULL
+    AND s.slice_id NOT IN (SELECT launch_slice_id FROM launches
+                           WHERE launch_slice_id IS NOT NULL)
+    -- Where several calls share a correlation, only the first of them is a launch. NOT IN of a
     -- pair would look for NULLs among all the others, each time.
     AND CASE WHEN (t.trace_id, s.correlation) IN (
           SELECT d.trace_id, g.correlation
-          FROM _gpu_slice g
-          CROSS JOIN _track d ON d.id = g.track) THEN 0 ELSE 1 END
+          FROM activities g
+          CROSS JOIN tracks d ON d.track_id = g.track_id) THEN 0 ELSE 1 END
 ),
 marked AS (
   SELECT id, trace_id, ts_ns, 0 AS opens FROM lone
   UNION ALL
   SELECT NULL, t.trace_id, s.ts + t.base_ns, iif(l.name GLOB '*BeginCapture*', 1, -1)
-  FROM _runtime_slice s
-  CROSS JOIN _event_name l ON l.id = s.event_name
-  CROSS JOIN _track t ON t.id = s.track
-  WHERE s.event_name IN (SELECT id FROM _event_name
-                    WHERE name GLOB '*StreamBeginCapture*' OR name GLOB '*StreamEndCapture*')
+  FROM runtime_calls s
+  CROSS JOIN names l ON l.name_id = s.name_id
+  CROSS JOIN tracks t ON t.track_id = s.track_id
+  WHERE s.name_id IN (SELECT name_id FROM names
+                      WHERE name GLOB '*StreamBeginCapture*' OR name GLOB '*StreamEndCapture*')
     AND EXISTS (SELECT 1 FROM lone)
 ),
 nested AS (
@@ -75,11 +76,10 @@ outside AS MATERIALIZED (
 ),
 lone_trace AS MATERIALIZED (
   SELECT n.trace_id,
-         (SELECT k.launch_ts_ns
-          FROM _track d
-          CROSS JOIN _gpu_slice g ON g.track = d.id
-          CROSS JOIN _launch k ON k.id = g.id
-          WHERE d.trace_id = n.trace_id AND k.launch_ts_ns IS NOT NULL
+         (SELECT g.launch_ts_ns
+          FROM tracks d
+          CROSS JOIN activities g ON g.track_id = d.track_id
+          WHERE d.trace_id = n.trace_id AND g.launch_ts_ns IS NOT NULL
           ORDER BY g.ts + d.base_ns DESC LIMIT 1) AS last_launch_ns
   FROM (SELECT DISTINCT trace_id FROM lone) n
 ),
@@ -95,14 +95,14 @@ counted AS MATERIALIZED (
 ),
 judged AS MATERIALIZED (
   SELECT c.*, r.rank, r.start_ns,
-         (SELECT count(*) FROM _runtime_slice s
-          WHERE s.id BETWEEN r.first_row AND r.last_row
-            AND s.event_name IN (SELECT id FROM launch_label)) AS launches,
+         (SELECT count(*) FROM runtime_calls s
+          WHERE s.track_id IN (SELECT track_id FROM tracks t WHERE t.trace_id = c.trace_id)
+            AND s.name_id IN (SELECT name_id FROM launch_label)) AS launches,
          (SELECT max(o.ts_ns) FROM outside o
           WHERE o.trace_id = c.trace_id AND o.is_launch AND o.id IS NOT NULL
             AND coalesce(o.ts_ns <= c.last_launch_ns, 1)) AS last_ns
   FROM counted c
-  JOIN _trace r ON r.trace_id = c.trace_id
+  JOIN traces r ON r.trace_id = c.trace_id
 )
 SELECT
   CASE
@@ -119,8 +119,8 @@ SELECT
   (first_ns - start_ns) / 1e6 AS first_ms,
   (last_ns - start_ns) / 1e6 AS last_ms,
   first_id AS slice_id,
-  (SELECT l.name FROM _runtime_slice s JOIN _event_name l ON l.id = s.event_name
-    WHERE s.id = first_id)
+  (SELECT l.name FROM runtime_calls s JOIN names l ON l.name_id = s.name_id
+    WHERE s.slice_id = first_id)
     AS example
 FROM judged
 WHERE lost > 0 OR at_end > 0

@@ -27,67 +27,51 @@
 --
 -- empty:  What memory events say adds up.
 
-WITH memory_label AS MATERIALIZED (
-  SELECT id FROM _event_name WHERE name = '[memory]'
-),
-by_shape AS MATERIALIZED (
+WITH by_args AS MATERIALIZED (
   -- Grouped by two numbers before anything is looked up: memory events are many.
-  SELECT track, args_text, count(*) AS events, sum(bytes) AS sum_bytes,
-         sum(max(bytes, 0)) AS taken_bytes, min(ts) AS first_ts, max(ts) AS last_ts
-  FROM _instant
-  WHERE event_name IN (SELECT id FROM memory_label)
-  GROUP BY track, args_text
+  SELECT track_id, args_id, count(*) AS events, sum(bytes) AS sum_bytes,
+         sum(max(bytes, 0)) AS taken_bytes, min(ts_ns) AS first_ns, max(ts_ns) AS last_ns
+  FROM memory_events
+  GROUP BY track_id, args_id
 ),
 device AS MATERIALIZED (
-  SELECT t.trace_id, a.device_type, a.device_id, sum(b.events) AS events,
+  SELECT t.trace_id, d.device_type, d.device_id, sum(b.events) AS events,
          sum(b.sum_bytes) AS sum_bytes, sum(b.taken_bytes) AS taken_bytes,
-         min(b.first_ts + t.base_ns) AS first_ns, max(b.last_ts + t.base_ns) AS last_ns
-  FROM by_shape b
-  JOIN _track t ON t.id = b.track
-  LEFT JOIN _args_text a ON a.id = b.args_text
-  GROUP BY t.trace_id, a.device_type, a.device_id
+         min(b.first_ns) AS first_ns, max(b.last_ns) AS last_ns
+  FROM by_args b JOIN tracks t ON t.track_id = b.track_id
+  LEFT JOIN memory_devices d ON d.args_id = b.args_id
+  GROUP BY t.trace_id, d.device_type, d.device_id
 ),
--- NOT INDEXED: or SQLite would make an index of the whole table for a few look-ups.
+outermost AS MATERIALIZED (  -- the first and the last of each device, and others at these times
+  SELECT instant_id, trace_id, device_type, device_id, ts_ns, bytes, total_allocated_bytes
+  FROM memory_events
+  WHERE ts_ns IN (SELECT first_ns FROM device UNION SELECT last_ns FROM device)
+),
 edge AS MATERIALIZED (
   SELECT d.*, r.rank, r.start_ns,
-         (SELECT i.total_allocated - i.bytes
-          FROM by_shape b
-          CROSS JOIN _track t ON t.id = b.track AND t.trace_id = d.trace_id
-          CROSS JOIN _args_text a ON a.id = b.args_text AND a.device_type IS d.device_type
-                             AND a.device_id IS d.device_id
-          CROSS JOIN _instant i NOT INDEXED ON i.id BETWEEN r.first_row AND r.last_row
-                               AND i.track = b.track AND i.args_text = b.args_text
-                                 AND i.ts = b.first_ts
-          WHERE b.first_ts + t.base_ns = d.first_ns LIMIT 1) AS before_bytes,
-         (SELECT i.total_allocated
-          FROM by_shape b
-          CROSS JOIN _track t ON t.id = b.track AND t.trace_id = d.trace_id
-          CROSS JOIN _args_text a ON a.id = b.args_text AND a.device_type IS d.device_type
-                             AND a.device_id IS d.device_id
-          CROSS JOIN _instant i NOT INDEXED ON i.id BETWEEN r.first_row AND r.last_row
-                               AND i.track = b.track AND i.args_text = b.args_text
-                                 AND i.ts = b.last_ts
-          WHERE b.last_ts + t.base_ns = d.last_ns ORDER BY i.id DESC LIMIT 1) AS after_bytes
+         (SELECT o.total_allocated_bytes - o.bytes FROM outermost o
+          WHERE o.trace_id = d.trace_id AND o.device_type IS d.device_type
+            AND o.device_id IS d.device_id AND o.ts_ns = d.first_ns
+          ORDER BY o.instant_id LIMIT 1) AS before_bytes,
+         (SELECT o.total_allocated_bytes FROM outermost o
+          WHERE o.trace_id = d.trace_id AND o.device_type IS d.device_type
+            AND o.device_id IS d.device_id AND o.ts_ns = d.last_ns
+          ORDER BY o.instant_id DESC LIMIT 1) AS after_bytes
   FROM device d
-  JOIN _trace r ON r.trace_id = d.trace_id
+  JOIN traces r ON r.trace_id = d.trace_id
 ),
 judged AS MATERIALIZED (
   SELECT *, after_bytes - before_bytes - sum_bytes AS lost_bytes FROM edge
 ),
 followed AS (
-  SELECT j.trace_id, j.device_type, j.device_id, i.id, i.ts + t.base_ns AS ts_ns,
-         i.total_allocated - i.bytes - lag(i.total_allocated) OVER (
-           PARTITION BY j.trace_id, j.device_type, j.device_id ORDER BY i.ts + t.base_ns, i.id)
+  SELECT j.trace_id, j.device_type, j.device_id, e.instant_id AS id, e.ts_ns,
+         e.total_allocated_bytes - e.bytes - lag(e.total_allocated_bytes) OVER (
+           PARTITION BY j.trace_id, j.device_type, j.device_id ORDER BY e.ts_ns, e.instant_id)
            AS jump_bytes
-  FROM judged j
-  CROSS JOIN by_shape b
-  CROSS JOIN _track t ON t.id = b.track AND t.trace_id = j.trace_id
-  CROSS JOIN _args_text a ON a.id = b.args_text AND a.device_type IS j.device_type
-                     AND a.device_id IS j.device_id
-  CROSS JOIN _trace r ON r.trace_id = j.trace_id
-  CROSS JOIN _instant i NOT INDEXED ON i.id BETWEEN r.first_row AND r.last_row
-                       AND i.track = b.track AND i.args_text = b.args_text
-  WHERE j.lost_bytes <> 0 AND i.event_name IN (SELECT id FROM memory_label)
+  FROM memory_events e
+  JOIN judged j ON j.trace_id = e.trace_id AND j.device_type IS e.device_type
+                AND j.device_id IS e.device_id
+  WHERE j.lost_bytes <> 0 AND e.trace_id IN (SELECT trace_id FROM judged WHERE lost_bytes <> 0)
 ),
 broken AS (
   SELECT trace_id, device_type, device_id, count(*) AS breaks, min(ts_ns) AS first_ns, id

@@ -28,22 +28,21 @@
 -- empty:  No GPU activity starts before its launch.
 
 WITH early AS MATERIALIZED (
-  SELECT g.id, g.event_name, t.trace_id, t.device, g.ts + t.base_ns AS ts_ns,
-         k.launch_ts_ns - g.ts - t.base_ns AS early_ns
-  FROM _gpu_slice g
-  CROSS JOIN _track t ON t.id = g.track
-  CROSS JOIN _launch k ON k.id = g.id
-  WHERE k.launch_ts_ns - g.ts - t.base_ns > coalesce(:tolerance_ns, 1000)
+  SELECT g.slice_id AS id, g.name_id, t.trace_id, t.device, g.ts + t.base_ns AS ts_ns,
+         g.launch_ts_ns - g.ts - t.base_ns AS early_ns
+  FROM activities g
+  CROSS JOIN tracks t ON t.track_id = g.track_id
+  WHERE g.launch_ts_ns - g.ts - t.base_ns > coalesce(:tolerance_ns, 1000)
 ),
 worst AS (
-  SELECT trace_id, device, count(*) AS count, max(early_ns) AS early_ns, id, event_name, ts_ns
+  SELECT trace_id, device, count(*) AS count, max(early_ns) AS early_ns, id, name_id, ts_ns
   FROM early
   GROUP BY trace_id, device
 ),
 shared AS (
   SELECT w.*,
-         (SELECT sum((SELECT count(*) FROM _gpu_slice g WHERE g.track = t.id))
-          FROM _track t WHERE t.trace_id = w.trace_id AND t.device = w.device) AS activities
+         (SELECT sum((SELECT count(*) FROM activities g WHERE g.track_id = t.track_id))
+          FROM tracks t WHERE t.trace_id = w.trace_id AND t.device = w.device) AS activities
   FROM worst w
 )
 SELECT
@@ -59,6 +58,6 @@ SELECT
   s.id AS slice_id,
   l.name AS example
 FROM shared s
-JOIN _trace r ON r.trace_id = s.trace_id
-JOIN _event_name l ON l.id = s.event_name
+JOIN traces r ON r.trace_id = s.trace_id
+JOIN names l ON l.name_id = s.name_id
 ORDER BY s.early_ns DESC, r.rank, s.trace_id, s.device;

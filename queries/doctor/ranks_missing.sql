@@ -25,17 +25,17 @@
 
 WITH RECURSIVE used AS MATERIALIZED (
   SELECT group_id, count(*) AS collectives
-  FROM _collective_part
+  FROM collectives
   WHERE group_id IS NOT NULL
   GROUP BY group_id
 ),
 present AS MATERIALIZED (
-  SELECT DISTINCT rank FROM _trace
+  SELECT rank FROM ranks
 ),
 world AS MATERIALIZED (
   SELECT max(world_size) AS ranks,
-         (SELECT count(*) FROM present p WHERE p.rank < (SELECT max(world_size) FROM _trace)) AS met
-  FROM _trace
+         (SELECT count(*) FROM present p WHERE p.rank < (SELECT max(world_size) FROM ranks)) AS met
+  FROM ranks
 ),
 number AS (
   -- No further than is needed to find as many missing ones as are listed.
@@ -48,7 +48,7 @@ number AS (
 missing AS MATERIALIZED (
   SELECT g.group_id, j.value AS rank
   FROM used u
-  JOIN _process_group g ON g.group_id = u.group_id
+  JOIN process_groups g ON g.group_id = u.group_id
   JOIN json_each(g.ranks) j
   WHERE j.value NOT IN (SELECT rank FROM present)
 ),
@@ -75,7 +75,7 @@ told AS (
       AS example_rank
   FROM listed m
   JOIN used u ON u.group_id = m.group_id
-  JOIN _process_group g ON g.group_id = m.group_id
+  JOIN process_groups g ON g.group_id = m.group_id
   UNION ALL
   SELECT
     'note', NULL, 'whole job', w.ranks - w.met, w.ranks, NULL,

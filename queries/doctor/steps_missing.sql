@@ -25,15 +25,10 @@
 -- empty:  Every step was captured on every rank.
 
 WITH taken AS MATERIALIZED (
-  SELECT DISTINCT t.rank, t.trace_id, s.step
-  FROM _step s
-  JOIN _track t ON t.id = s.track
+  SELECT DISTINCT rank, trace_id, step FROM steps
 ),
 worked AS MATERIALIZED (
-  SELECT DISTINCT r.trace_id, k.step
-  FROM _trace r
-  CROSS JOIN _launch k ON k.id BETWEEN r.first_row AND r.last_row
-  WHERE k.step IS NOT NULL
+  SELECT DISTINCT trace_id, step FROM kernel_uses WHERE step IS NOT NULL
 ),
 gap AS MATERIALIZED (
   SELECT rank, trace_id, step AS next_step,
@@ -51,7 +46,7 @@ lacking AS (
   WHERE step < next_step
   UNION ALL
   SELECT r.rank, NULL, 'other ranks have it', s.step, 1, s.step
-  FROM (SELECT DISTINCT rank FROM _trace) r
+  FROM (SELECT rank FROM ranks) r
   CROSS JOIN (SELECT DISTINCT step FROM in_rank) s
   -- CASE: NOT IN of a pair would look for NULLs among all the others, each time.
   WHERE CASE WHEN (r.rank, s.step) IN (SELECT rank, step FROM in_rank) THEN 0 ELSE 1 END

@@ -32,26 +32,26 @@
 
 WITH summed AS MATERIALIZED (
   SELECT t.rank, t.device, t.stream, sum(n.dur_ns) AS dur_ns
-  FROM (SELECT track, sum(max(dur, 0)) AS dur_ns FROM _gpu_slice GROUP BY track) n
-  JOIN _track t ON t.id = n.track
+  FROM (SELECT track_id, sum(max(dur_ns, 0)) AS dur_ns FROM activity_times GROUP BY +track_id) n
+  JOIN tracks t ON t.track_id = n.track_id
   GROUP BY t.rank, t.device, t.stream
 ),
 suspect AS MATERIALIZED (
   SELECT u.rank, u.device, u.stream, u.activities, u.busy_ns, s.dur_ns - u.busy_ns AS overlap_ns
   FROM summed s
-  JOIN _stream_use u ON u.rank = s.rank AND u.device = s.device AND u.stream = s.stream
+  JOIN stream_uses u ON u.rank = s.rank AND u.device = s.device AND u.stream = s.stream
   WHERE 100.0 * (s.dur_ns - u.busy_ns) >= coalesce(:some_pct, 1) * u.busy_ns
     AND s.dur_ns > u.busy_ns
 ),
 placed AS (
-  SELECT t.rank, t.device, t.stream, g.id, g.ts + t.base_ns AS ts_ns,
-         max(g.ts + t.base_ns + g.dur) OVER (
-           PARTITION BY t.rank, t.device, t.stream ORDER BY g.ts + t.base_ns, g.id
+  SELECT t.rank, t.device, t.stream, g.slice_id AS id, g.ts + t.base_ns AS ts_ns,
+         max(g.ts + t.base_ns + g.dur_ns) OVER (
+           PARTITION BY t.rank, t.device, t.stream ORDER BY g.ts + t.base_ns, g.slice_id
            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS free_ns
   FROM suspect s
-  CROSS JOIN _track t ON t.rank = s.rank AND t.device = s.device AND t.stream = s.stream
-  CROSS JOIN _gpu_slice g ON g.track = t.id
-  WHERE g.dur > 0
+  CROSS JOIN tracks t ON t.rank = s.rank AND t.device = s.device AND t.stream = s.stream
+  CROSS JOIN activity_times g ON g.track_id = t.track_id
+  WHERE g.dur_ns > 0
 ),
 counted AS (
   SELECT rank, device, stream, count(*) AS count, min(ts_ns) AS first_ns, id
@@ -68,10 +68,9 @@ SELECT
   s.activities,
   s.overlap_ns / 1e6 AS overlap_ms,
   100.0 * s.overlap_ns / s.busy_ns AS share_pct,
-  (c.first_ns - (SELECT min(start_ns) FROM _trace r WHERE r.rank = s.rank)) / 1e6 AS at_ms,
+  (c.first_ns - (SELECT min(start_ns) FROM traces r WHERE r.rank = s.rank)) / 1e6 AS at_ms,
   c.id AS slice_id,
-  (SELECT l.name FROM _gpu_slice g JOIN _event_name l ON l.id = g.event_name
-    WHERE g.id = c.id) AS example
+  (SELECT k.name FROM kernels k WHERE k.slice_id = c.id) AS example
 FROM suspect s
 LEFT JOIN counted c ON c.rank = s.rank AND c.device = s.device AND c.stream = s.stream
 ORDER BY s.overlap_ns DESC, s.rank, s.device, s.stream;

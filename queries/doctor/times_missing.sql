@@ -27,19 +27,19 @@
 -- empty:  Every GPU activity has its time.
 
 WITH odd AS MATERIALIZED (
-  SELECT g.id, t.trace_id, t.device,
+  SELECT g.slice_id AS id, t.trace_id, t.device,
          CASE
            WHEN g.ts + t.base_ns = coalesce(r.base_time_ns, 0)
-                AND (g.dur = 0 OR r.end_ns - coalesce(r.base_time_ns, 0) > 3600000000000)
+                AND (g.dur_ns = 0 OR r.end_ns - coalesce(r.base_time_ns, 0) > 3600000000000)
              THEN 'ts 0'
-           WHEN g.dur IS NULL THEN 'no dur'
-           WHEN g.dur < 0 THEN 'negative dur'
-           WHEN g.dur = 0 AND g.kind < 2 THEN 'kernels of dur 0'
+           WHEN g.dur_ns IS NULL THEN 'no dur'
+           WHEN g.dur_ns < 0 THEN 'negative dur'
+           WHEN g.dur_ns = 0 AND g.kind < 2 THEN 'kernels of dur 0'
          END AS trouble
-  FROM _gpu_slice g
-  CROSS JOIN _track t ON t.id = g.track
-  CROSS JOIN _trace r ON r.trace_id = t.trace_id
-  WHERE g.dur IS NULL OR g.dur <= 0 OR g.ts + t.base_ns = coalesce(r.base_time_ns, 0)
+  FROM activity_times g
+  CROSS JOIN tracks t ON t.track_id = g.track_id
+  CROSS JOIN traces r ON r.trace_id = t.trace_id
+  WHERE g.dur_ns IS NULL OR g.dur_ns <= 0 OR g.ts + t.base_ns = coalesce(r.base_time_ns, 0)
 ),
 counted AS (
   SELECT trace_id, device, trouble, count(*) AS count, min(id) AS first_id
@@ -49,21 +49,20 @@ counted AS (
 ),
 shared AS (
   SELECT c.*,
-         (SELECT sum((SELECT count(*) FROM _gpu_slice g WHERE g.track = t.id))
-          FROM _track t WHERE t.trace_id = c.trace_id AND t.device = c.device) AS activities
+         (SELECT sum((SELECT count(*) FROM activity_times g WHERE g.track_id = t.track_id))
+          FROM tracks t WHERE t.trace_id = c.trace_id AND t.device = c.device) AS activities
   FROM counted c
 ),
 told AS (
   SELECT 'finding' AS severity, s.trace_id, s.device, s.count, 100.0 * s.count / s.activities
            AS share_pct, s.trouble, s.first_id AS slice_id,
-         (SELECT i.first_offset FROM _issue i
+         (SELECT i.first_offset FROM issues i
           WHERE i.trace_id = s.trace_id AND i.count = s.count
             AND i.kind = CASE s.trouble WHEN 'ts 0' THEN 'no_timing'
                                         WHEN 'no dur' THEN 'missing_duration'
                                         WHEN 'negative dur' THEN 'negative_duration' END)
            AS first_offset,
-         (SELECT l.name FROM _gpu_slice g JOIN _event_name l ON l.id = g.event_name
-           WHERE g.id = s.first_id)
+         (SELECT k.name FROM kernels k WHERE k.slice_id = s.first_id)
            AS example
   FROM shared s
   WHERE s.trouble <> 'kernels of dur 0'
@@ -71,7 +70,7 @@ told AS (
   UNION ALL
   SELECT 'note', i.trace_id, NULL, i.count - coalesce(n.count, 0), NULL, 'event at ts 0', NULL,
          iif(n.count IS NULL, i.first_offset, NULL), 'cuda_event'
-  FROM _issue i
+  FROM issues i
   LEFT JOIN (SELECT trace_id, sum(count) AS count FROM counted WHERE trouble = 'ts 0'
              GROUP BY trace_id) n ON n.trace_id = i.trace_id
   WHERE i.kind = 'no_timing' AND i.count > coalesce(n.count, 0)
@@ -79,5 +78,5 @@ told AS (
 SELECT w.severity, w.trace_id, r.rank, w.device, w.count, w.share_pct, w.trouble, w.slice_id,
        w.first_offset, w.example
 FROM told w
-JOIN _trace r ON r.trace_id = w.trace_id
+JOIN traces r ON r.trace_id = w.trace_id
 ORDER BY w.severity, r.rank, w.trace_id, w.device, w.trouble;

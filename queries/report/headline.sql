@@ -17,11 +17,11 @@
 WITH used AS (
   SELECT sum(end_ns - start_ns) AS span_ns, sum(compute_ns) AS compute_ns,
          sum(exposed_communication_ns) AS exposed_ns, sum(idle_ns) AS idle_ns
-  FROM _device_use
+  FROM device_uses
 ),
 rooted AS (
   SELECT root_rank AS rank, sum(wait_ns) AS wait_ns, sum(sum(wait_ns)) OVER () AS all_ns
-  FROM _collective_cause
+  FROM collective_causes
   GROUP BY root_rank
 ),
 straggler AS (
@@ -29,10 +29,10 @@ straggler AS (
   WHERE rank IS NOT NULL AND wait_ns > 0 ORDER BY wait_ns DESC, rank LIMIT 1
 ),
 timed AS (
-  SELECT t.rank, s.id, s.dur AS dur_ns, row_number() OVER (ORDER BY s.dur, s.id) AS place,
+  SELECT rank, dur_ns, row_number() OVER (ORDER BY dur_ns, slice_id) AS place,
          count(*) OVER () AS steps
-  FROM _step s JOIN _track t ON t.id = s.track
-  WHERE s.dur >= 0
+  FROM steps
+  WHERE dur_ns >= 0
 ),
 middle AS (  -- of an even number of steps the mean of the two in the middle
   SELECT avg(dur_ns) AS median_ns, max(steps) AS steps

@@ -20,27 +20,24 @@
 WITH frame AS MATERIALIZED (
   SELECT min(start_ns) AS first_ns,
          (max(end_ns) - min(start_ns)) / max(coalesce(:bins, 200), 1) + 1 AS bin_ns
-  FROM _trace
+  FROM traces
 ),
-of_track AS MATERIALIZED (
-  SELECT t.id AS track, t.rank, t.base_ns - first_ns AS base_ns, bin_ns
-  FROM _track t CROSS JOIN frame WHERE t.rank IS NOT NULL
-),
-used AS MATERIALIZED (  -- an event's device is told by its shape
-  SELECT o.rank, i.args_text, (i.ts + o.base_ns) / bin_ns AS bin, min(i.ts + o.base_ns) AS ts,
-         min(i.total_allocated) AS least, max(i.total_allocated) AS most,
-         max(i.total_reserved) AS reserved
-  FROM _instant i CROSS JOIN of_track o ON o.track = i.track
-  WHERE i.event_name IN (SELECT id FROM _event_name
-    WHERE name = '[memory]') AND i.total_allocated IS NOT NULL
-  GROUP BY o.rank, i.args_text, bin
+used AS MATERIALIZED (  -- an event's device is told by its args
+  SELECT track_id, args_id, (ts_ns - first_ns) / bin_ns AS bin, min(ts_ns - first_ns) AS ts,
+         min(total_allocated_bytes) AS least, max(total_allocated_bytes) AS most,
+         max(total_reserved_bytes) AS reserved
+  FROM frame CROSS JOIN memory_events
+  WHERE total_allocated_bytes IS NOT NULL
+  GROUP BY track_id, args_id, bin
 ),
 binned AS (
-  SELECT u.rank, a.device_type, a.device_id, min(u.ts) AS ts, min(u.least) AS least,
+  SELECT t.rank, d.device_type, d.device_id, min(u.ts) AS ts, min(u.least) AS least,
          max(u.most) AS most, max(u.reserved) AS reserved,
-         max(max(u.most)) OVER (PARTITION BY u.rank, a.device_type, a.device_id) AS most_of_all
-  FROM used u JOIN _args_text a ON a.id = u.args_text
-  GROUP BY u.rank, a.device_type, a.device_id, u.bin
+         max(max(u.most)) OVER (PARTITION BY t.rank, d.device_type, d.device_id) AS most_of_all
+  FROM used u JOIN tracks t ON t.track_id = u.track_id
+  JOIN memory_devices d ON d.args_id = u.args_id
+  WHERE t.rank IS NOT NULL
+  GROUP BY t.rank, d.device_type, d.device_id, u.bin
 )
 SELECT
   b.rank,

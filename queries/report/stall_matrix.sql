@@ -16,23 +16,18 @@
 -- empty:  Nobody waited: no collective has two of its ranks in the database (ingest the other
 --         ranks' traces too), or all of them started together.
 
-WITH origin AS (
-  SELECT min(start_ns) AS zero_ns FROM _trace
-),
-judged AS MATERIALIZED (
+WITH judged AS MATERIALIZED (
   SELECT m.last_rank, m.last_start_ns - zero_ns AS last_ns, p.group_id, p.pair, p.by_seq,
          p.match_no
-  FROM matched_collectives m CROSS JOIN origin CROSS JOIN _collective_part p ON p.id = m.slice_id
+  FROM matched_collectives m CROSS JOIN origin CROSS JOIN collectives p ON p.slice_id = m.slice_id
   WHERE NOT m.is_estimate
 ),
 waited AS (
   SELECT q.rank AS waiting_rank, j.last_rank,
-         j.last_ns - (q.ts_ns - zero_ns + ifnull(
-           c.offset_ns + (q.ts_ns - c.origin_ns) * c.drift_ppb / 1000000000, 0)) AS wait_ns
+         j.last_ns - (q.aligned_ts_ns - zero_ns) AS wait_ns
   FROM judged j CROSS JOIN origin
-  CROSS JOIN _collective_part q ON q.group_id = j.group_id AND q.pair = j.pair
+  CROSS JOIN collectives q ON q.group_id = j.group_id AND q.pair = j.pair
     AND q.by_seq = j.by_seq AND q.match_no = j.match_no
-  LEFT JOIN _clock c ON c.rank = q.rank
 )
 SELECT
   waiting_rank,

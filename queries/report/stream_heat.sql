@@ -17,44 +17,41 @@
 --
 -- empty:  No GPU activity is in the database; `tracedb info` tells what is.
 
-WITH RECURSIVE origin AS (
-  SELECT min(start_ns) AS zero_ns FROM _trace
-),
-frame AS MATERIALIZED (
+WITH RECURSIVE frame AS MATERIALIZED (
   SELECT min(start_ns) AS first_ns, max(coalesce(:bins, 160), 1) AS bins,
          -- Rounded up: the last end is within the last piece.
          max((max(end_ns) - min(start_ns) + max(coalesce(:bins, 160), 1) - 1)
              / max(coalesce(:bins, 160), 1), 1) AS bin_ns
-  FROM _device_use
+  FROM device_uses
 ),
 lane AS MATERIALIZED (
-  SELECT rowid AS lane, rank, device, stream, busy_ns FROM _stream_use
+  SELECT stream_id AS lane, rank, device, stream, busy_ns FROM stream_uses
   ORDER BY busy_ns DESC, rank, CAST(device AS INTEGER), device, stream
   LIMIT coalesce(:streams, 400)
 ),
 of_track AS MATERIALIZED (
-  SELECT t.id AS track, l.lane, t.base_ns - first_ns AS base_ns
+  SELECT t.track_id, l.lane, t.base_ns - first_ns AS base_ns
   FROM lane l CROSS JOIN frame
-  JOIN _track t ON t.rank = l.rank AND t.device = l.device AND t.stream = l.stream
+  JOIN tracks t ON t.rank = l.rank AND t.device = l.device AND t.stream = l.stream
 ),
 -- On most streams nothing overlaps: durations sum up to the busy time, and no order is needed.
 overlapping AS MATERIALIZED (
-  SELECT l.lane FROM _gpu_slice g CROSS JOIN of_track o ON o.track = g.track
+  SELECT l.lane FROM activity_times g CROSS JOIN of_track o ON o.track_id = g.track_id
   CROSS JOIN lane l ON l.lane = o.lane
-  WHERE g.dur > 0 GROUP BY l.lane HAVING sum(g.dur) <> l.busy_ns
+  WHERE g.dur_ns > 0 GROUP BY l.lane HAVING sum(g.dur_ns) <> l.busy_ns
 ),
 placed AS (
-  SELECT o.lane, g.ts + o.base_ns AS ts, g.ts + o.base_ns + g.dur AS end_ts,
-         max(g.ts + o.base_ns + g.dur) OVER (
+  SELECT o.lane, g.ts + o.base_ns AS ts, g.ts + o.base_ns + g.dur_ns AS end_ts,
+         max(g.ts + o.base_ns + g.dur_ns) OVER (
            PARTITION BY o.lane ORDER BY g.ts + o.base_ns
            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS free_ts
-  FROM _gpu_slice g CROSS JOIN of_track o ON o.track = g.track
-  WHERE g.dur > 0 AND o.lane IN (SELECT lane FROM overlapping)
+  FROM activity_times g CROSS JOIN of_track o ON o.track_id = g.track_id
+  WHERE g.dur_ns > 0 AND o.lane IN (SELECT lane FROM overlapping)
 ),
 part AS MATERIALIZED (  -- of each activity what no earlier one has covered
-  SELECT o.lane, g.ts + o.base_ns AS ts, g.ts + o.base_ns + g.dur AS end_ts
-  FROM _gpu_slice g CROSS JOIN of_track o ON o.track = g.track
-  WHERE g.dur > 0 AND o.lane NOT IN (SELECT lane FROM overlapping)
+  SELECT o.lane, g.ts + o.base_ns AS ts, g.ts + o.base_ns + g.dur_ns AS end_ts
+  FROM activity_times g CROSS JOIN of_track o ON o.track_id = g.track_id
+  WHERE g.dur_ns > 0 AND o.lane NOT IN (SELECT lane FROM overlapping)
   UNION ALL
   SELECT lane, max(ts, ifnull(free_ts, ts)), end_ts
   FROM placed WHERE end_ts > ifnull(free_ts, ts)

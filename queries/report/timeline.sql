@@ -20,35 +20,32 @@
 --
 -- empty:  No GPU activity is in the database; `tracedb info` tells what is.
 
-WITH origin AS (
-  SELECT min(start_ns) AS zero_ns FROM _trace
-),
-lane AS MATERIALIZED (
-  SELECT rowid AS lane, rank, device, stream, start_ns, activities,
+WITH lane AS MATERIALIZED (
+  SELECT stream_id AS lane, rank, device, stream, start_ns, activities,
          max((end_ns - start_ns) / max(coalesce(:per_stream, 500), 1) + 1, 1) AS piece_ns
-  FROM _stream_use
+  FROM stream_uses
   ORDER BY busy_ns DESC, rank, CAST(device AS INTEGER), device, stream
   LIMIT coalesce(:streams, 400)
 ),
 of_track AS MATERIALIZED (
-  SELECT t.id AS track, l.lane, t.base_ns - l.start_ns AS base_ns, l.piece_ns,
+  SELECT t.track_id, l.lane, t.base_ns - l.start_ns AS base_ns, l.piece_ns,
          l.activities <= coalesce(:per_stream, 500) AS is_whole
   FROM lane l
-  JOIN _track t ON t.rank = l.rank AND t.device = l.device AND t.stream = l.stream
+  JOIN tracks t ON t.rank = l.rank AND t.device = l.device AND t.stream = l.stream
 ),
 -- Small numbers for labels, which fit behind a duration: the largest of both is the longest's.
 named AS MATERIALIZED (
-  SELECT event_name, row_number() OVER (ORDER BY event_name) AS number
-  FROM (SELECT DISTINCT event_name FROM _gpu_slice)
+  SELECT name_id, row_number() OVER (ORDER BY name_id) AS number
+  FROM (SELECT DISTINCT name_id FROM activity_times)
 ),
 pieced AS (
-  SELECT o.lane, g.kind, iif(o.is_whole, g.id, (g.ts + o.base_ns) / o.piece_ns) AS piece,
-         min(g.ts + o.base_ns) AS ts, max(g.ts + o.base_ns + g.dur) AS end_ts,
-         count(*) AS activities, sum(g.dur) AS sum_ns,
-         max((min(g.dur, 1 << 42) << 20) + (1 << 20) - min(n.number, 1 << 20)) AS longest
-  FROM _gpu_slice g CROSS JOIN of_track o ON o.track = g.track
-  CROSS JOIN named n ON n.event_name = g.event_name
-  WHERE g.dur >= 0
+  SELECT o.lane, g.kind, iif(o.is_whole, g.slice_id, (g.ts + o.base_ns) / o.piece_ns) AS piece,
+         min(g.ts + o.base_ns) AS ts, max(g.ts + o.base_ns + g.dur_ns) AS end_ts,
+         count(*) AS activities, sum(g.dur_ns) AS sum_ns,
+         max((min(g.dur_ns, 1 << 42) << 20) + (1 << 20) - min(n.number, 1 << 20)) AS longest
+  FROM activity_times g CROSS JOIN of_track o ON o.track_id = g.track_id
+  CROSS JOIN named n ON n.name_id = g.name_id
+  WHERE g.dur_ns >= 0
   GROUP BY o.lane, g.kind, piece
 )
 SELECT
@@ -64,6 +61,6 @@ SELECT
 FROM pieced p CROSS JOIN origin
 JOIN lane l ON l.lane = p.lane
 LEFT JOIN named n ON n.number = (1 << 20) - (p.longest & ((1 << 20) - 1))
-LEFT JOIN _event_name b ON b.id = n.event_name
+LEFT JOIN names b ON b.name_id = n.name_id
 ORDER BY l.rank, CAST(l.device AS INTEGER), l.device, CAST(l.stream AS INTEGER), l.stream, p.ts,
          p.kind, p.piece;

@@ -97,7 +97,8 @@ std::string TablesSql() {
 }
 
 std::string ViewsSql() {
-  std::string sql = std::string(kViewsSql) + std::string(kViewsNsightSql);
+  std::string sql = std::string(kViewsSql) + std::string(kViewsAnalysisSql) +
+                    std::string(kViewsNsightSql);
   ReplaceAll(sql, "@aligned:p.ts_ns@", "(" + AlignedSql("p.ts_ns") + ")");
   ReplaceAll(sql, "@fill:a.args@", FillSql("a.args"));
   ReplaceAll(sql, "@emptied:a.args@", EmptiedSql("a.args"));

@@ -12,6 +12,7 @@ import os
 import re
 import sys
 
+from tidy_queries import QUERY_CHECKS
 from tidy_rooms import ROOM_CHECKS
 from tidy_source import read_tree
 from tidy_words import WORD_CHECKS
@@ -248,6 +249,7 @@ def text_files_end_with_a_line_and_have_no_blanks_at_line_ends(tree):
 CHECKS = (
     *ROOM_CHECKS,
     *WORD_CHECKS,
+    *QUERY_CHECKS,
     files_are_under_400_lines_or_say_why_not,
     lines_are_under_100_columns,
     functions_are_under_70_lines,

@@ -1,5 +1,5 @@
-// The SQL that makes a database: tables.sql, views.sql and views_nsight.sql with the columns that
-// are listed elsewhere filled in.
+// The SQL that makes a database: tables.sql, views*.sql beside it, with the columns that are
+// listed elsewhere filled in.
 #pragma once
 
 #include <array>
