@@ -41,7 +41,8 @@ of_name AS MATERIALIZED (  -- one number for a name, in all traces
   WHERE name_id IN (SELECT name_id FROM activities)
 ),
 lane AS MATERIALIZED (  -- stream: one number for a stream of a trace
-  SELECT track_id, rank, base_ns, min(track_id) OVER (PARTITION BY trace_id, device, stream) AS stream
+  SELECT track_id, rank, base_ns,
+         min(track_id) OVER (PARTITION BY trace_id, device, stream) AS stream
   FROM tracks WHERE stream IS NOT NULL AND (:rank IS NULL OR rank = :rank)
 ),
 activity AS MATERIALIZED (

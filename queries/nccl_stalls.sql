@@ -65,7 +65,8 @@ SELECT
   m.first_rank,
   m.ranks_met,
   m.is_estimate,
-  ifnull((SELECT max(r.residual_p95_ns) > m.max_wait_ns FROM rank_clocks a, rank_clocks b, clock_residuals r
+  ifnull((SELECT max(r.residual_p95_ns) > m.max_wait_ns
+          FROM rank_clocks a, rank_clocks b, clock_residuals r
           WHERE a.rank = m.first_rank AND b.rank = m.last_rank
             AND ((r.clock_a = a.clock AND r.clock_b = b.clock)
               OR (r.clock_a = b.clock AND r.clock_b = a.clock))), 0) AS uncertain

@@ -33,7 +33,7 @@ WITH use AS (
 ),
 shape AS MATERIALIZED (  -- one number for a text: what is counted below is numbers
   SELECT a.args_id, min(a.args_id) OVER (PARTITION BY a.args) AS shape
-  FROM (SELECT DISTINCT args_id FROM use) u JOIN args_texts a ON a.args_id = u.args_id
+  FROM (SELECT DISTINCT args_id FROM use) u CROSS JOIN args_texts a ON a.args_id = u.args_id
   WHERE a.args IS NOT NULL
 ),
 whole AS (

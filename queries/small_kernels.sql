@@ -40,7 +40,7 @@ lane AS MATERIALIZED (
   WHERE stream IS NOT NULL AND (:rank IS NULL OR rank = :rank)
 ),
 backwards AS MATERIALIZED (  -- left out, so that the others can be counted in an index
-  SELECT track_id, ts FROM activities WHERE dur_ns < 0
+  SELECT track_id, ts FROM activity_times WHERE dur_ns < 0
 ),
 edge AS MATERIALIZED (  -- first and last pieces of runs of two and more
   SELECT rank, device, ts_ns, end_ns, is_first
@@ -67,7 +67,7 @@ timed AS (
 ),
 idle AS MATERIALIZED (
   SELECT r.*,
-         (SELECT sum((SELECT count(*) FROM activities g
+         (SELECT sum((SELECT count(*) FROM activity_times g
                       WHERE g.track_id = w.track_id AND g.ts >= r.start_ns - w.base_ns
                         AND g.ts < r.end_ns - w.base_ns)
                      - (SELECT count(*) FROM backwards b
@@ -91,7 +91,7 @@ name_count AS (
   SELECT s.rank, s.device, l.name, count(*) AS times,
          row_number() OVER (PARTITION BY s.rank, s.device ORDER BY count(*) DESC, l.name) AS place
   FROM stretch s CROSS JOIN lane w ON w.rank = s.rank AND w.device = s.device
-  CROSS JOIN activities g ON g.track_id = w.track_id AND g.ts >= s.start_ns - w.base_ns
+  CROSS JOIN activity_times g ON g.track_id = w.track_id AND g.ts >= s.start_ns - w.base_ns
     AND g.ts < s.end_ns - w.base_ns AND ifnull(g.dur_ns, 0) >= 0
   CROSS JOIN names l ON l.name_id = g.name_id
   WHERE s.place = 1
@@ -101,7 +101,7 @@ counted AS (
   SELECT g.track_id, count(*) AS activities, sum(ifnull(g.dur_ns, 0)) AS dur_ns,
          count(*) FILTER (WHERE ifnull(g.dur_ns, 0) < short_ns) AS short,
          sum(ifnull(g.dur_ns, 0)) FILTER (WHERE ifnull(g.dur_ns, 0) < short_ns) AS short_ns
-  FROM bound CROSS JOIN activities g WHERE ifnull(g.dur_ns, 0) >= 0
+  FROM bound CROSS JOIN activity_times g WHERE ifnull(g.dur_ns, 0) >= 0
   GROUP BY +g.track_id
 ),
 of_device AS (

@@ -95,7 +95,7 @@ WITH rule(place, pattern, tensor_cores, could_use) AS (
 ),
 ran AS MATERIALIZED (
   SELECT track_id, name_id, kind, count(*) AS activities, sum(ifnull(dur_ns, 0)) AS total_ns
-  FROM activities
+  FROM activity_times
   WHERE ifnull(dur_ns, 0) >= 0
     AND (:rank IS NULL OR track_id IN (SELECT track_id FROM tracks WHERE rank = :rank))
   GROUP BY track_id, name_id, kind

@@ -161,7 +161,6 @@ LoadOptions OptionsFor(const GlobalOptions& global, const IngestOptions& options
   load.strict = options.strict;
   load.replace = options.replace;
   load.keep_args = options.keep_args;
-  load.writer = options.use_sqlite ? RowWriter::kSqlite : RowWriter::kPages;
   load.block_bytes = options.block_bytes;
   load.stop = &stop;
   load.on_note = [&global](const std::string& note) { SayNote(global, note); };

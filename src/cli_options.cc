@@ -58,7 +58,6 @@ void AddGlobal(CLI::App& app, CommandLine& line, std::string& color) {
 struct IngestTexts {
   std::string memory;
   std::string args = "all";
-  std::string writer = "pages";
   std::string format = "text";
 };
 
@@ -86,11 +85,6 @@ void AddIngest(CLI::App& app, IngestOptions& options, IngestTexts& texts) {
   app.add_option("--args", texts.args, "keep every event's args, or only what the analysis needs")
       ->check(CLI::IsMember({"all", "none"}))
       ->type_name("all|none");
-  app.add_option("--writer", texts.writer,
-                 "how rows are written: as pages (default), or all of them by SQLite, which takes "
-                 "longer and gives the same rows")
-      ->check(CLI::IsMember({"pages", "sqlite"}))
-      ->type_name("pages|sqlite");
   app.add_option("--format", texts.format, "the closing summary: text or json")
       ->check(CLI::IsMember({"text", "json"}))
       ->type_name("text|json");
@@ -365,7 +359,6 @@ Result<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
                       : color == "never" ? ColorChoice::kNever
                                          : ColorChoice::kAuto;
   line.ingest.keep_args = ingest_texts.args == "all";
-  line.ingest.use_sqlite = ingest_texts.writer == "sqlite";
   line.ingest.json = ingest_texts.format == "json";
   line.query.format = FormatByName(query_format);
   line.info.format = FormatByName(info_format);

@@ -29,8 +29,7 @@ struct IngestOptions {
   bool strict = false;
   bool replace = false;
   bool keep_args = true;
-  bool json = false;        // the closing summary
-  bool use_sqlite = false;  // --writer
+  bool json = false;  // the closing summary
   size_t memory_bytes = 0;
   unsigned threads = 0;    // parsing threads; 0: as many as suit the machine
   unsigned jobs = 0;       // files read at a time; 0: the same

@@ -32,7 +32,7 @@
 
 WITH summed AS MATERIALIZED (
   SELECT t.rank, t.device, t.stream, sum(n.dur_ns) AS dur_ns
-  FROM (SELECT track_id, sum(max(dur_ns, 0)) AS dur_ns FROM activities GROUP BY +track_id) n
+  FROM (SELECT track_id, sum(max(dur_ns, 0)) AS dur_ns FROM activity_times GROUP BY +track_id) n
   JOIN tracks t ON t.track_id = n.track_id
   GROUP BY t.rank, t.device, t.stream
 ),
@@ -50,7 +50,7 @@ placed AS (
            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS free_ns
   FROM suspect s
   CROSS JOIN tracks t ON t.rank = s.rank AND t.device = s.device AND t.stream = s.stream
-  CROSS JOIN activities g ON g.track_id = t.track_id
+  CROSS JOIN activity_times g ON g.track_id = t.track_id
   WHERE g.dur_ns > 0
 ),
 counted AS (

@@ -36,7 +36,7 @@ WITH odd AS MATERIALIZED (
            WHEN g.dur_ns < 0 THEN 'negative dur'
            WHEN g.dur_ns = 0 AND g.kind < 2 THEN 'kernels of dur 0'
          END AS trouble
-  FROM activities g
+  FROM activity_times g
   CROSS JOIN tracks t ON t.track_id = g.track_id
   CROSS JOIN traces r ON r.trace_id = t.trace_id
   WHERE g.dur_ns IS NULL OR g.dur_ns <= 0 OR g.ts + t.base_ns = coalesce(r.base_time_ns, 0)
@@ -49,7 +49,7 @@ counted AS (
 ),
 shared AS (
   SELECT c.*,
-         (SELECT sum((SELECT count(*) FROM activities g WHERE g.track_id = t.track_id))
+         (SELECT sum((SELECT count(*) FROM activity_times g WHERE g.track_id = t.track_id))
           FROM tracks t WHERE t.trace_id = c.trace_id AND t.device = c.device) AS activities
   FROM counted c
 ),

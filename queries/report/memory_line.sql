@@ -34,7 +34,8 @@ binned AS (
   SELECT t.rank, d.device_type, d.device_id, min(u.ts) AS ts, min(u.least) AS least,
          max(u.most) AS most, max(u.reserved) AS reserved,
          max(max(u.most)) OVER (PARTITION BY t.rank, d.device_type, d.device_id) AS most_of_all
-  FROM used u JOIN tracks t ON t.track_id = u.track_id JOIN memory_devices d ON d.args_id = u.args_id
+  FROM used u JOIN tracks t ON t.track_id = u.track_id
+  JOIN memory_devices d ON d.args_id = u.args_id
   WHERE t.rank IS NOT NULL
   GROUP BY t.rank, d.device_type, d.device_id, u.bin
 )

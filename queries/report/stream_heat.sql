@@ -36,7 +36,7 @@ of_track AS MATERIALIZED (
 ),
 -- On most streams nothing overlaps: durations sum up to the busy time, and no order is needed.
 overlapping AS MATERIALIZED (
-  SELECT l.lane FROM activities g CROSS JOIN of_track o ON o.track_id = g.track_id
+  SELECT l.lane FROM activity_times g CROSS JOIN of_track o ON o.track_id = g.track_id
   CROSS JOIN lane l ON l.lane = o.lane
   WHERE g.dur_ns > 0 GROUP BY l.lane HAVING sum(g.dur_ns) <> l.busy_ns
 ),
@@ -45,12 +45,12 @@ placed AS (
          max(g.ts + o.base_ns + g.dur_ns) OVER (
            PARTITION BY o.lane ORDER BY g.ts + o.base_ns
            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS free_ts
-  FROM activities g CROSS JOIN of_track o ON o.track_id = g.track_id
+  FROM activity_times g CROSS JOIN of_track o ON o.track_id = g.track_id
   WHERE g.dur_ns > 0 AND o.lane IN (SELECT lane FROM overlapping)
 ),
 part AS MATERIALIZED (  -- of each activity what no earlier one has covered
   SELECT o.lane, g.ts + o.base_ns AS ts, g.ts + o.base_ns + g.dur_ns AS end_ts
-  FROM activities g CROSS JOIN of_track o ON o.track_id = g.track_id
+  FROM activity_times g CROSS JOIN of_track o ON o.track_id = g.track_id
   WHERE g.dur_ns > 0 AND o.lane NOT IN (SELECT lane FROM overlapping)
   UNION ALL
   SELECT lane, max(ts, ifnull(free_ts, ts)), end_ts

@@ -36,14 +36,14 @@ of_track AS MATERIALIZED (
 -- Small numbers for labels, which fit behind a duration: the largest of both is the longest's.
 named AS MATERIALIZED (
   SELECT name_id, row_number() OVER (ORDER BY name_id) AS number
-  FROM (SELECT DISTINCT name_id FROM activities)
+  FROM (SELECT DISTINCT name_id FROM activity_times)
 ),
 pieced AS (
   SELECT o.lane, g.kind, iif(o.is_whole, g.slice_id, (g.ts + o.base_ns) / o.piece_ns) AS piece,
          min(g.ts + o.base_ns) AS ts, max(g.ts + o.base_ns + g.dur_ns) AS end_ts,
          count(*) AS activities, sum(g.dur_ns) AS sum_ns,
          max((min(g.dur_ns, 1 << 42) << 20) + (1 << 20) - min(n.number, 1 << 20)) AS longest
-  FROM activities g CROSS JOIN of_track o ON o.track_id = g.track_id
+  FROM activity_times g CROSS JOIN of_track o ON o.track_id = g.track_id
   CROSS JOIN named n ON n.name_id = g.name_id
   WHERE g.dur_ns >= 0
   GROUP BY o.lane, g.kind, piece

@@ -1,4 +1,5 @@
-# Every library the program needs, with the Debian package that has it.
+# Every library the program needs, with the Debian package that has it, and the version from which
+# on it is known to work: Debian 12's, which all workarounds in src are for.
 
 function(tracedb_missing library package)
   message(FATAL_ERROR "tracedb needs ${library}, which was not found. On Debian: "
@@ -17,23 +18,33 @@ function(tracedb_find_plain target library header package)
   target_link_libraries(${target} INTERFACE ${${target}_LIBRARY})
 endfunction()
 
-macro(tracedb_find package_name debian_package)
-  find_package(${package_name} QUIET)
+# tracedb_find(PACKAGE MINIMUM DEBIAN-PACKAGE COMPONENTS...). The version is compared here: asked of
+# find_package, simdjson takes the same minor version alone, and CLI11 and zstd the same major one.
+macro(tracedb_find package_name minimum debian_package)
+  find_package(${package_name} QUIET ${ARGN})
   if(NOT ${package_name}_FOUND)
-    tracedb_missing(${package_name} ${debian_package})
+    tracedb_missing("${package_name} ${minimum}" ${debian_package})
+  endif()
+  set(found_version "${${package_name}_VERSION}")
+  if(NOT found_version)  # CMake 3.25 and ZLIB
+    set(found_version "${${package_name}_VERSION_STRING}")
+  endif()
+  if(found_version VERSION_LESS "${minimum}")
+    message(FATAL_ERROR "tracedb needs ${package_name} ${minimum} or later; found: "
+                        "${found_version}")
   endif()
 endmacro()
 
-tracedb_find(Threads libc6-dev)
-tracedb_find(SQLite3 libsqlite3-dev)
-tracedb_find(ZLIB zlib1g-dev)
-tracedb_find(simdjson libsimdjson-dev)
-tracedb_find(zstd libzstd-dev)
+find_package(Threads REQUIRED)
+tracedb_find(SQLite3 3.40 libsqlite3-dev)
+tracedb_find(ZLIB 1.2.13 zlib1g-dev)
+tracedb_find(simdjson 3.0.1 libsimdjson-dev)
+tracedb_find(zstd 1.5.4 libzstd-dev)
+tracedb_find(CLI11 2.1.2 libcli11-dev)
+tracedb_find(fmt 9.1 libfmt-dev)
 add_library(tracedb_zstd INTERFACE)
 target_link_libraries(tracedb_zstd INTERFACE
   $<IF:$<TARGET_EXISTS:zstd::libzstd_shared>,zstd::libzstd_shared,zstd::libzstd_static>)
-tracedb_find(CLI11 libcli11-dev)
-tracedb_find(fmt libfmt-dev)
 # Unpacks gzip three times as fast as zlib; without it (-DTRACEDB_ISAL=OFF) zlib does.
 option(TRACEDB_ISAL "unpack gzip with ISA-L" ON)
 if(TRACEDB_ISAL)

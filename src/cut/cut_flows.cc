@@ -16,13 +16,13 @@ constexpr const char* kKeepSql =
 
 }  // namespace
 
-Status ListWholeFlows(SqliteDb& db, const CutSource& trace, const RowIds* found,
+Status ListWholeFlows(SqliteDb& db, const CutSource& trace,
                       const std::function<Result<bool>(const CutRow&)>& keeps) {
   TRACEDB_TRY(db.Execute(kTablesSql));
   TRACEDB_ASSIGN(insert, db.Prepare("INSERT INTO temp.flow_end SELECT f.id, l.category, "
                                     "f.event_id, f.phase FROM _flow f LEFT JOIN _event_name l "
                                     "ON l.id = f.event_name WHERE f.id = ?1"));
-  TRACEDB_ASSIGN(rows, CutRows::OpenOne(db, trace, found, EventTable::kFlow));
+  TRACEDB_ASSIGN(rows, CutRows::OpenOne(db, trace, EventTable::kFlow));
   for (;;) {
     TRACEDB_ASSIGN(row, rows.Next());
     if (row == nullptr) break;

@@ -12,10 +12,10 @@
 namespace tracedb {
 
 // Fills the temporary table of that name, by which CutRows finds them. Events that `keeps` does not
-// want count as not there. `found` is as in CutRows. Their number is bounded by the disk alone
+// want count as not there. Their number is bounded by the disk alone
 // ($TMPDIR).
 inline constexpr const char* kFlowList = "kept_flow";
-Status ListWholeFlows(SqliteDb& db, const CutSource& trace, const RowIds* found,
+Status ListWholeFlows(SqliteDb& db, const CutSource& trace,
                       const std::function<Result<bool>(const CutRow&)>& keeps);
 
 }  // namespace tracedb

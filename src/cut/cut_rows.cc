@@ -8,13 +8,20 @@
 namespace tracedb {
 namespace {
 
-enum class Source { kRange, kWindow, kIds, kFlowList };
+enum class Source { kRange, kWindow, kFlowList };
+
+// What holds for rows `s` in the window from ?3 to ?4, in the rows' own time. Rows are in the order
+// of the file, which is not that of time, and only GPU activities have an index by time: all rows
+// are looked at, 15 million a second.
+std::string_view WindowCondition(EventTable table) {
+  return IsSliceTable(table) ? "s.ts < ?4 AND (s.ts >= ?3 OR s.ts + s.dur > ?3)"
+                             : "s.ts >= ?3 AND s.ts < ?4";
+}
 
 std::string SelectSql(EventTable table, Source source, const char* flow_list) {
   std::string columns = IsSliceTable(table) ? "s.dur" : "s.phase";
   for (const std::string_view column : kArgsColumnNames) columns += fmt::format(", s.{}", column);
   std::string from = fmt::format("{} s WHERE s.id BETWEEN ?1 AND ?2", EventTableName(table));
-  if (source == Source::kIds) from = fmt::format("{} s WHERE s.id = ?1", EventTableName(table));
   if (source == Source::kWindow) from += fmt::format(" AND {}", WindowCondition(table));
   if (source == Source::kFlowList) {
     from = fmt::format("temp.{} k CROSS JOIN _flow s ON s.id = k.id WHERE k.id BETWEEN ?1 AND ?2",
@@ -27,46 +34,32 @@ std::string SelectSql(EventTable table, Source source, const char* flow_list) {
 
 }  // namespace
 
-// Rows are in the order of the file, which is not that of time, and only GPU activities have an
-// index by time: all rows are looked at, 15 million a second.
-std::string_view WindowCondition(EventTable table) {
-  return IsSliceTable(table) ? "s.ts < ?4 AND (s.ts >= ?3 OR s.ts + s.dur > ?3)"
-                             : "s.ts >= ?3 AND s.ts < ?4";
-}
-
-Result<CutRows> CutRows::Open(SqliteDb& db, const CutSource& trace, const RowIds* found,
-                              const char* flow_list) {
+Result<CutRows> CutRows::Open(SqliteDb& db, const CutSource& trace, const char* flow_list) {
   CutRows rows;
   for (int i = 0; i < kEventTables; ++i) {
-    TRACEDB_TRY(rows.Add(db, trace, found, static_cast<EventTable>(i), flow_list));
+    TRACEDB_TRY(rows.Add(db, trace, static_cast<EventTable>(i), flow_list));
   }
   return rows;
 }
 
-Result<CutRows> CutRows::OpenOne(SqliteDb& db, const CutSource& trace, const RowIds* found,
-                                 EventTable table) {
+Result<CutRows> CutRows::OpenOne(SqliteDb& db, const CutSource& trace, EventTable table) {
   CutRows rows;
-  TRACEDB_TRY(rows.Add(db, trace, found, table, nullptr));
+  TRACEDB_TRY(rows.Add(db, trace, table, nullptr));
   return rows;
 }
 
-Status CutRows::Add(SqliteDb& db, const CutSource& trace, const RowIds* found, EventTable table,
-                    const char* flow_list) {
+Status CutRows::Add(SqliteDb& db, const CutSource& trace, EventTable table, const char* flow_list) {
   Source source = Source::kRange;
   if (table == EventTable::kFlow && flow_list != nullptr) {
     source = Source::kFlowList;
   } else if (trace.window.has_value() && table != EventTable::kMetadataEvent) {
-    source = found != nullptr ? Source::kIds : Source::kWindow;
+    source = Source::kWindow;
   }
   TRACEDB_ASSIGN(select, db.Prepare(SelectSql(table, source, flow_list)));
-  Cursor cursor{std::move(select), {}, nullptr, 0, false};
+  Cursor cursor{std::move(select), {}, false};
   cursor.row.table = table;
-  if (source == Source::kIds) {
-    cursor.ids = &(*found)[static_cast<size_t>(table)];
-  } else {
-    TRACEDB_TRY(cursor.select.Bind(1, trace.first_row));
-    TRACEDB_TRY(cursor.select.Bind(2, trace.last_row));
-  }
+  TRACEDB_TRY(cursor.select.Bind(1, trace.first_row));
+  TRACEDB_TRY(cursor.select.Bind(2, trace.last_row));
   if (source == Source::kWindow) {
     TRACEDB_TRY(cursor.select.Bind(3, TimeInRows(trace, trace.window->start_ns)));
     TRACEDB_TRY(cursor.select.Bind(4, TimeInRows(trace, trace.window->end_ns)));
@@ -77,12 +70,6 @@ Status CutRows::Add(SqliteDb& db, const CutSource& trace, const RowIds* found, E
 }
 
 Status CutRows::Advance(Cursor& cursor) {
-  if (cursor.ids != nullptr) {
-    cursor.select.Reset();
-    cursor.done = cursor.next_id == cursor.ids->size();
-    if (cursor.done) return Done{};
-    TRACEDB_TRY(cursor.select.Bind(1, (*cursor.ids)[cursor.next_id++]));
-  }
   TRACEDB_ASSIGN(any, cursor.select.Step());
   cursor.done = !any;
   if (!any) return Done{};

@@ -1,7 +1,6 @@
 // The events of one trace, out of the tables they are kept in, in the order of the file.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -14,17 +13,6 @@
 #include "tracedb/schema/event_tables.h"
 
 namespace tracedb {
-
-// Those of which a window has a part only.
-inline constexpr std::array<EventTable, 7> kWindowedTables = {
-    EventTable::kCpuSlice,    EventTable::kRuntimeSlice, EventTable::kPythonSlice,
-    EventTable::kGpuSlice,    EventTable::kInstant,      EventTable::kFlow,
-    EventTable::kCounterEvent};
-// SQL that holds for rows `s` of such a table in the window from ?3 to ?4, in the rows' own time.
-std::string_view WindowCondition(EventTable table);
-
-// By table.
-using RowIds = std::array<std::vector<int64_t>, static_cast<size_t>(EventTable::kCount)>;
 
 // A row that a statement stands on.
 struct CutRow {
@@ -47,13 +35,10 @@ class CutRows {
  public:
   // What a trace's window has: slices that reach into it, other events that are in it, and all
   // metadata. With `flow_list`, the flow events are those whose row ids this temporary table has.
-  // Without a window, everything. `found`, if not null, says which rows are in the window, and must
-  // live longer.
-  static Result<CutRows> Open(SqliteDb& db, const CutSource& trace, const RowIds* found,
-                              const char* flow_list);
+  // Without a window, everything.
+  static Result<CutRows> Open(SqliteDb& db, const CutSource& trace, const char* flow_list);
   // The same of one table alone.
-  static Result<CutRows> OpenOne(SqliteDb& db, const CutSource& trace, const RowIds* found,
-                                 EventTable table);
+  static Result<CutRows> OpenOne(SqliteDb& db, const CutSource& trace, EventTable table);
 
   // The next one; null when there are no more. Good until the next call.
   Result<const CutRow*> Next();
@@ -62,12 +47,9 @@ class CutRows {
   struct Cursor {
     SqliteStatement select;
     CutRow row;
-    const std::vector<int64_t>* ids = nullptr;  // to be looked up one by one
-    size_t next_id = 0;
     bool done = false;
   };
-  Status Add(SqliteDb& db, const CutSource& trace, const RowIds* found, EventTable table,
-             const char* flow_list);
+  Status Add(SqliteDb& db, const CutSource& trace, EventTable table, const char* flow_list);
   static Status Advance(Cursor& cursor);
 
   std::vector<Cursor> cursors_;

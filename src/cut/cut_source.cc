@@ -62,11 +62,9 @@ Result<CutSources> CutSources::Read(SqliteDb& db, const std::string& ranks) {
   sources.clocks_ = std::move(clocks);
   TRACEDB_ASSIGN(
       rows,
-      db.Prepare(
-          "SELECT trace_id, rank, first_row, last_row, ifnull((SELECT base_ns FROM "
-          "_track t WHERE t.id BETWEEN first_text AND last_text LIMIT 1), 0), "
-          "ifnull(base_time_ns, 0), start_ns, end_ns, text_hash || ' ' || ingested_at FROM _trace "
-          "ORDER BY rank, trace_id"));
+      db.Prepare("SELECT trace_id, rank, first_row, last_row, ifnull((SELECT base_ns FROM "
+                 "_track t WHERE t.id BETWEEN first_text AND last_text LIMIT 1), 0), "
+                 "ifnull(base_time_ns, 0), start_ns, end_ns FROM _trace ORDER BY rank, trace_id"));
   bool any_trace = false;
   for (;;) {
     TRACEDB_ASSIGN(any, rows.Step());
@@ -82,7 +80,6 @@ Result<CutSources> CutSources::Read(SqliteDb& db, const std::string& ranks) {
     trace.file_base_ns = rows.Int(5);
     if (rows.Type(6) == SqlType::kInteger) trace.start_ns = rows.Int(6);
     if (rows.Type(7) == SqlType::kInteger) trace.end_ns = rows.Int(7);
-    trace.identity = rows.Text(8);
     sources.traces_.push_back(trace);
   }
   if (!any_trace) {

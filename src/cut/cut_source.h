@@ -22,7 +22,6 @@ struct TimeWindow {
 
 struct CutSource {
   int64_t trace_id = 0;
-  std::string identity;  // what it was read from, and when
   int64_t rank = 0;
   int64_t first_row = 0;  // of its events
   int64_t last_row = 0;

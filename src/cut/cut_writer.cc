@@ -25,7 +25,7 @@ Result<CutWriter> CutWriter::Open(SqliteDb& db, const CutSources& sources,
   TRACEDB_ASSIGN(texts, CutTexts::Open(db));
   TRACEDB_ASSIGN(event_text, CutEventText::Open(db));
   CutWriter writer(db, sources, CutFilter(options.streams, options.categories), std::move(texts),
-                   std::move(event_text), options.database, stop);
+                   std::move(event_text), stop);
   writer.clip_ = options.clip;
   writer.events_max_ = options.events_max;
   if (sources.HasManyRanks()) {
@@ -67,10 +67,8 @@ Status CutWriter::ForEachRow(const CutSource& trace, const RowFunction& function
   TRACEDB_TRY(filter_.SetTrace(db_, trace));
   // All of it keeps what the trace has, arrows with one end too.
   const bool all = !trace.window.has_value() && filter_.IsEmpty();
-  const std::optional<RowIds> ids = scan_->Find(trace);
-  const RowIds* found = ids.has_value() ? &*ids : nullptr;
-  if (!all) TRACEDB_TRY(ListWholeFlows(db_, trace, found, keeps));
-  TRACEDB_ASSIGN(rows, CutRows::Open(db_, trace, found, all ? nullptr : kFlowList));
+  if (!all) TRACEDB_TRY(ListWholeFlows(db_, trace, keeps));
+  TRACEDB_ASSIGN(rows, CutRows::Open(db_, trace, all ? nullptr : kFlowList));
   for (;;) {
     TRACEDB_ASSIGN(row, rows.Next());
     if (row == nullptr) return Done{};

@@ -2,9 +2,7 @@
 #pragma once
 
 #include <atomic>
-#include <filesystem>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 
@@ -14,7 +12,6 @@
 #include "cut/cut_processes.h"
 #include "cut/cut_source.h"
 #include "cut/cut_texts.h"
-#include "cut/window_scan.h"
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
 #include "tracedb/cut/cut_command.h"
@@ -33,14 +30,12 @@ class CutWriter {
 
  private:
   CutWriter(SqliteDb& db, const CutSources& sources, CutFilter filter, CutTexts texts,
-            CutEventText event_text, const std::filesystem::path& database,
-            const std::atomic<bool>& stop)
+            CutEventText event_text, const std::atomic<bool>& stop)
       : db_(db),
         sources_(sources),
         filter_(std::move(filter)),
         texts_(std::move(texts)),
         event_text_(std::move(event_text)),
-        scan_(std::make_unique<WindowScan>(database, stop)),
         stop_(stop) {}
 
   // Every row of the trace that is wanted, budget aside, with how many events it becomes.
@@ -57,7 +52,6 @@ class CutWriter {
   CutFilter filter_;
   CutTexts texts_;
   CutEventText event_text_;
-  std::unique_ptr<WindowScan> scan_;
   const std::atomic<bool>& stop_;
   std::optional<CutBudget> budget_;
   std::optional<int64_t> events_max_;

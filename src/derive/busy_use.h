@@ -12,7 +12,8 @@
 
 namespace tracedb {
 
-// An activity's time on a device; kind 0 computes, 1 communicates, 2 copies or fills memory.
+// An activity's time on a device; kind 0 computes, 1 communicates, 2 copies or fills memory, 3
+// waits: it keeps its stream, but a device that only waits is idle.
 struct BusyInterval {
   int64_t start_ns = 0;
   int64_t end_ns = 0;
@@ -35,6 +36,7 @@ class StreamUse {
   void Add(const BusyInterval& interval) {
     span_.Add(interval, activities_++ == 0);
     busy_.Add(interval.start_ns, interval.end_ns);
+    if (interval.kind >= kBusyKinds) return;  // it waits
     kinds_[static_cast<size_t>(interval.kind)].Add(interval.start_ns, interval.end_ns);
   }
   int64_t activities() const { return activities_; }
@@ -56,6 +58,7 @@ class DeviceUse {
   void Add(const BusyInterval& interval, std::vector<BusySegment>& done) {
     span_.Add(interval, !any_);
     any_ = true;
+    if (interval.kind >= kBusyKinds) return;  // it waits
     const size_t before = done.size();
     sweep_.Add(interval.start_ns, interval.end_ns, interval.kind, done);
     for (size_t i = before; i < done.size(); ++i) Count(done[i]);

@@ -1,5 +1,5 @@
 // Busy time of a rank through SQLite: for any number of activities, streams and traces, in the
-// memory of SQLite's sorter. A trace that fits in memory takes the way of derive_fresh.cc.
+// memory of SQLite's sorter. A trace that fits in memory takes the way of derive_trace.cc.
 
 #include "tracedb/derive/derive_busy.h"
 

@@ -35,33 +35,23 @@ Result<uint32_t> RootPage(SqliteDb& db, const std::string& name) {
 
 class TraceDerivation {
  public:
-  TraceDerivation(SqliteDb db, const GatheredTrace& trace, const LoadLimits& limits,
-                  RowWriter writer)
-      : db_(std::move(db)),
-        trace_(trace),
-        limits_(limits),
-        row_options_{writer, limits.sqlite_cache_kib} {}
+  TraceDerivation(SqliteDb db, const GatheredTrace& trace, const LoadLimits& limits)
+      : db_(std::move(db)), trace_(trace), limits_(limits) {}
 
-  // With --writer sqlite busy time is left to SQL as well: so two ways of working it out are held
-  // against each other.
   Result<DerivedUse> Run() {
     TRACEDB_ASSIGN(few_tracks, ReadTracks());
-    const bool as_pages = few_tracks && row_options_.writer == RowWriter::kPages;
     std::optional<SortAhead> by_track;
-    if (as_pages) by_track.emplace(trace_.activities, limits_.derive_bytes_max / 4, IndexOrders());
+    if (few_tracks)
+      by_track.emplace(trace_.activities, limits_.derive_bytes_max / 4, IndexOrders());
     TRACEDB_TRY(DeriveLaunches());
     if (few_tracks) {
       const size_t bytes_max = limits_.derive_bytes_max / 4;
       SortAhead by_device(trace_.activities, bytes_max, {DeviceOrder()});
-      if (as_pages) {
-        SortAhead by_start(trace_.long_slices, bytes_max, LongOrders());
-        TRACEDB_TRY(FillIndexes(*by_track, by_start));
-      }
-      TRACEDB_TRY(DeriveBusyTime(by_device, as_pages));
+      SortAhead by_start(trace_.long_slices, bytes_max, LongOrders());
+      TRACEDB_TRY(FillIndexes(*by_track, by_start));
+      TRACEDB_TRY(DeriveBusyTime(by_device));
     }
-    use_->busy_done = as_pages;
-    // An index that SQLite keeps is filled already.
-    use_->indexes_done = as_pages || row_options_.writer == RowWriter::kSqlite;
+    use_->as_pages = few_tracks;
     use_->host = launches_->TakeHost();
     return DerivedUse(std::move(use_));
   }
@@ -81,7 +71,7 @@ class TraceDerivation {
   std::vector<SortAhead::Order> LongOrders() const;
   SortAhead::Order DeviceOrder() const;
   PartitionActivity ForPartition(const SortEntry& entry) const;
-  Status DeriveBusyTime(SortAhead& sorted, bool store_segments);
+  Status DeriveBusyTime(SortAhead& sorted);
   Status StoreSegments(IndexAppender& rows, std::string_view device,
                        std::vector<BusySegment>& segments);
   Status FillIndexes(SortAhead& sorted, SortAhead& sorted_long);
@@ -91,7 +81,6 @@ class TraceDerivation {
   SqliteDb db_;
   const GatheredTrace& trace_;
   const LoadLimits& limits_;
-  RowStoreOptions row_options_;
   std::optional<LaunchDerivation> launches_;
   std::vector<Track> tracks_;  // by id
   RecordEncoder record_;
@@ -103,9 +92,9 @@ Status TraceDerivation::DeriveLaunches() {
   const LaunchDerivation::Input input{trace_.activities, trace_.host_slices, trace_.parallelism,
                                       trace_.base_ns, trace_.first_path};
   launches_.emplace(input, std::move(steps), limits_, db_.path().parent_path());
-  TRACEDB_ASSIGN(rows, RowStore::Open(db_.path(), {"_launch"}, row_options_));
-  TRACEDB_TRY(launches_->Run(*rows, 0));
-  return rows->Finish();
+  TRACEDB_ASSIGN(rows, RowStore::Open(db_.path(), {"_launch"}));
+  TRACEDB_TRY(launches_->Run(rows, 0));
+  return rows.Finish();
 }
 
 // Numbers the tracks, and their devices and streams. False when there are too many for this way.
@@ -225,27 +214,17 @@ PartitionActivity TraceDerivation::ForPartition(const SortEntry& entry) const {
   return activity;
 }
 
-Status TraceDerivation::DeriveBusyTime(SortAhead& sorted, bool store_segments) {
-  std::unique_ptr<PageFile> file;
-  std::optional<IndexAppender> rows;  // the table is its key's index
-  if (store_segments) {
-    TRACEDB_ASSIGN(opened, PageFile::Open(db_.path(), {}));
-    file = std::move(opened);
-    TRACEDB_ASSIGN(root, RootPage(db_, "_busy_segment"));
-    TRACEDB_ASSIGN(appender, IndexAppender::Create(*file, root));
-    rows.emplace(std::move(appender));
-  }
+Status TraceDerivation::DeriveBusyTime(SortAhead& sorted) {
+  TRACEDB_ASSIGN(file, PageFile::Open(db_.path(), {}));
+  TRACEDB_ASSIGN(root, RootPage(db_, "_busy_segment"));
+  TRACEDB_ASSIGN(rows, IndexAppender::Create(*file, root));  // the table is its key's index
   uint32_t device = 0;
   std::vector<BusySegment> segments;
   const auto partition = [this] {
     return StepPartition(launches_->host().syncs(), trace_.base_ns);
   };
   StepPartition steps = partition();
-  const auto store = [&]() -> Status {
-    if (rows.has_value()) return StoreSegments(*rows, use_->devices[device].device, segments);
-    segments.clear();
-    return Done{};
-  };
+  const auto store = [&] { return StoreSegments(rows, use_->devices[device].device, segments); };
   const auto finish = [&]() -> Status {
     if (use_->devices.empty()) return Done{};
     use_->devices[device].use.Finish(segments);
@@ -262,15 +241,14 @@ Status TraceDerivation::DeriveBusyTime(SortAhead& sorted, bool store_segments) {
                                   static_cast<int>(entry.tag & 3)};
       use_->streams[tracks_[entry.tag >> 2].stream].use.Add(interval);
       use_->devices[device].use.Add(interval, segments);
-      steps.Add(activity);
+      if (interval.kind < kBusyKinds) steps.Add(activity);
       if (segments.size() >= 256) TRACEDB_TRY(store());
     }
     return Done{};
   };
   TRACEDB_TRY(sorted.Next(take));
   TRACEDB_TRY(finish());
-  if (!rows.has_value()) return Done{};
-  TRACEDB_TRY(rows->Finish());
+  TRACEDB_TRY(rows.Finish());
   return file->Finish();
 }
 
@@ -290,7 +268,6 @@ Status TraceDerivation::StoreSegments(IndexAppender& rows, std::string_view devi
   return Done{};
 }
 
-// As pages: an index that SQLite keeps is filled row by row, or from a sort of its own.
 Status TraceDerivation::FillIndexes(SortAhead& sorted, SortAhead& sorted_long) {
   PageFileOptions options;
   options.start_writeback_early = true;
@@ -331,9 +308,9 @@ Status TraceDerivation::FillIndex(PageFile& file, const char* name, SortAhead& s
 }  // namespace
 
 Result<DerivedUse> DeriveTrace(const std::filesystem::path& file, const GatheredTrace& trace,
-                               const LoadLimits& limits, RowWriter writer) {
+                               const LoadLimits& limits) {
   TRACEDB_ASSIGN(db, SqliteDb::Open(file, SqliteMode::kFrozen));
-  return TraceDerivation(std::move(db), trace, limits, writer).Run();
+  return TraceDerivation(std::move(db), trace, limits).Run();
 }
 
 }  // namespace tracedb

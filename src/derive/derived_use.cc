@@ -34,8 +34,9 @@ Status DerivedUse::Store(SqliteDb& db, int64_t trace_id, const GatheredTrace& tr
   for (const Parts::Device& device : parts_->devices) {
     TRACEDB_TRY(StoreStepUses(db, trace_id, device.device, device.steps));
   }
-  TRACEDB_TRY(parts_->busy_done ? StoreBusy(db, trace.rank, *parts_) : DeriveBusy(db, trace.rank));
-  return parts_->indexes_done ? Status(Done{}) : db.Execute("REINDEX");
+  if (parts_->as_pages) return StoreBusy(db, trace.rank, *parts_);
+  TRACEDB_TRY(DeriveBusy(db, trace.rank));
+  return db.Execute("REINDEX");
 }
 
 }  // namespace tracedb

@@ -25,8 +25,7 @@ struct DerivedUse::Parts {
   };
   std::vector<Stream> streams;
   std::vector<Device> devices;
-  bool busy_done = false;                // busy_segment is filled, and the above is complete
-  bool indexes_done = false;             // the indexes of slices are filled
+  bool as_pages = false;  // busy_segment and the indexes are filled, and the above is complete
   std::unique_ptr<HostDerivation> host;  // complete, and not stored yet
 };
 

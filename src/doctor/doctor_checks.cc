@@ -95,7 +95,7 @@ size_t DoctorReport::Notes() const {
 
 Result<DoctorReport> RunChecks(SqliteDb& db, const QueryCatalog& catalog) {
   DoctorReport report;
-  TRACEDB_ASSIGN(traces, db.Integer("SELECT count(*) FROM _trace"));
+  TRACEDB_ASSIGN(traces, db.Integer("SELECT count(*) FROM traces"));
   report.traces = traces;
   for (const QueryDoc& doc : catalog.queries()) {
     if (!doc.name.starts_with(kFolder)) continue;

@@ -2,37 +2,12 @@
 
 #include <utility>
 
-#include "pages/sqlite_row_store.h"
 #include "pages/table_appender.h"
 #include "tracedb/base/sqlite_db.h"
 #include "tracedb/pages/page_file.h"
 
 namespace tracedb {
 namespace {
-
-class PageRowStore final : public RowStore {
- public:
-  explicit PageRowStore(std::unique_ptr<PageFile> file) : file_(std::move(file)) {}
-
-  Status AddTable(uint32_t root_page) {
-    TRACEDB_ASSIGN(table, TableAppender::Create(*file_, root_page));
-    tables_.push_back(std::move(table));
-    return Done{};
-  }
-
-  Status Append(size_t table, int64_t rowid, std::span<const uint8_t> record) override {
-    return tables_[table].Append(rowid, record);
-  }
-
-  Status Finish() override {
-    for (TableAppender& table : tables_) TRACEDB_TRY(table.Finish());
-    return file_->Finish();
-  }
-
- private:
-  std::unique_ptr<PageFile> file_;
-  std::vector<TableAppender> tables_;
-};
 
 Result<std::vector<uint32_t>> RootPages(const std::filesystem::path& path,
                                         const std::vector<std::string>& tables) {
@@ -52,31 +27,34 @@ Result<std::vector<uint32_t>> RootPages(const std::filesystem::path& path,
   return roots;
 }
 
-Result<std::unique_ptr<RowStore>> OpenPages(const std::filesystem::path& path,
-                                            const std::vector<std::string>& tables) {
+}  // namespace
+
+RowStore::RowStore(std::unique_ptr<PageFile> file) : file_(std::move(file)) {}
+RowStore::RowStore(RowStore&&) noexcept = default;
+RowStore& RowStore::operator=(RowStore&&) noexcept = default;
+RowStore::~RowStore() = default;
+
+Result<RowStore> RowStore::Open(const std::filesystem::path& path,
+                                const std::vector<std::string>& tables) {
   TRACEDB_ASSIGN(roots, RootPages(path, tables));
   PageFileOptions options;
   options.start_writeback_early = true;
   TRACEDB_ASSIGN(file, PageFile::Open(path, options));
-  auto store = std::make_unique<PageRowStore>(std::move(file));
-  for (const uint32_t root : roots) TRACEDB_TRY(store->AddTable(root));
-  return std::unique_ptr<RowStore>(std::move(store));
+  RowStore store(std::move(file));
+  for (const uint32_t root : roots) {
+    TRACEDB_ASSIGN(table, TableAppender::Create(*store.file_, root));
+    store.tables_.push_back(std::move(table));
+  }
+  return store;
 }
 
-}  // namespace
+Status RowStore::Append(size_t table, int64_t rowid, std::span<const uint8_t> record) {
+  return tables_[table].Append(rowid, record);
+}
 
-RowStore::~RowStore() = default;
-
-Result<std::unique_ptr<RowStore>> RowStore::Open(const std::filesystem::path& path,
-                                                 const std::vector<std::string>& tables,
-                                                 const RowStoreOptions& options) {
-  switch (options.writer) {
-    case RowWriter::kPages:
-      return OpenPages(path, tables);
-    case RowWriter::kSqlite:
-      return OpenSqliteRowStore(path, tables, options.cache_kib);
-  }
-  return Error{ErrorKind::kOutput, path.string() + ": no such writer", ""};
+Status RowStore::Finish() {
+  for (TableAppender& table : tables_) TRACEDB_TRY(table.Finish());
+  return file_->Finish();
 }
 
 }  // namespace tracedb

@@ -53,8 +53,8 @@ Result<std::string> ResultAsJson(SqliteDb& db, const QueryDoc& doc, const Report
 
 Result<ReportScale> ScaleOf(SqliteDb& db) {
   ReportScale scale;
-  TRACEDB_ASSIGN(ranks, db.Integer("SELECT count(DISTINCT rank) FROM _trace"));
-  TRACEDB_ASSIGN(streams, db.Integer("SELECT count(*) FROM _stream_use"));
+  TRACEDB_ASSIGN(ranks, db.Integer("SELECT count(*) FROM ranks"));
+  TRACEDB_ASSIGN(streams, db.Integer("SELECT count(*) FROM stream_uses"));
   scale.ranks = ranks;
   scale.streams = streams;
   return scale;

@@ -22,12 +22,12 @@ KindRules::KindRules(std::vector<KindRule> rules) : rules_(std::move(rules)) {
   });
 }
 
-bool KindRules::IsCommunication(std::string_view kernel_name) const {
+GpuKind KindRules::KindOf(std::string_view kernel_name) const {
   const std::string name = LowerCase(kernel_name);
   for (const KindRule& rule : rules_) {
-    if (name.find(rule.pattern) != std::string::npos) return rule.communication;
+    if (name.find(rule.pattern) != std::string::npos) return rule.kind;
   }
-  return false;
+  return GpuKind::kCompute;
 }
 
 }  // namespace tracedb

@@ -1,5 +1,5 @@
 -- The database of tracedb. People query the views with plural names; the tables with singular
--- names are how the rows are stored, and may change between versions.
+-- names that begin with _ are how the rows are stored, and may change between versions.
 --
 -- An event's row carries numbers only: its texts are in event_name (name and category), track (pid,
 -- tid, device, stream) and args_text (args). Numbers that differ from event to event were taken out
@@ -24,7 +24,7 @@ CREATE TABLE _trace (
   base_time_ns INTEGER,           -- header's baseTimeNanoseconds
   start_ns INTEGER,               -- first start of an event
   end_ns INTEGER,                 -- last end of an event
-  first_row INTEGER NOT NULL,     -- row ids in the event tables, labels, tracks and shapes
+  first_row INTEGER NOT NULL,     -- row ids in the event tables, names, tracks and args texts
   last_row INTEGER NOT NULL,
   first_text INTEGER NOT NULL,
   last_text INTEGER NOT NULL,
@@ -100,7 +100,7 @@ CREATE TABLE _python_slice (
 CREATE TABLE _gpu_slice (
   id INTEGER PRIMARY KEY, track INTEGER, event_name INTEGER, ts INTEGER, dur INTEGER,
     args_text INTEGER,
-  kind INTEGER,                   -- 0 compute, 1 communication, 2 memory
+  kind INTEGER,                   -- 0 compute, 1 communication, 2 memory, 3 waiting
   @args_columns:_gpu_slice@
 );
 CREATE TABLE _instant (
@@ -388,10 +388,15 @@ CREATE TABLE kind_rules (
   --   pattern: in the kernel's name, in any case; the longest that fits decides
   --   kind: communication or compute
   pattern TEXT PRIMARY KEY,
-  kind TEXT NOT NULL CHECK (kind IN ('communication', 'compute'))
+  kind TEXT NOT NULL CHECK (kind IN ('communication', 'compute', 'memory', 'waiting'))
 );
 INSERT INTO kind_rules VALUES
   ('nccl', 'communication'), ('rccl', 'communication'), ('msccl', 'communication'),
   ('nvshmem', 'communication'), ('deep_ep', 'communication'),
   ('cross_device_reduce', 'communication'), ('multimem_', 'communication'),
-  ('one_shot_all_reduce', 'communication'), ('two_shot_all_reduce', 'communication');
+  ('one_shot_all_reduce', 'communication'), ('two_shot_all_reduce', 'communication'),
+  ('userbuffers', 'communication'), ('oneccl', 'communication'), ('hccl', 'communication'),
+  ('hcom_', 'communication'), ('xccl', 'communication'), ('allreduce_fusion', 'communication'),
+  ('twoshotallreduce', 'communication'), ('quickreduce', 'communication'),
+  ('__amd_rocclr_copybuffer', 'memory'), ('__amd_rocclr_fillbuffer', 'memory'),
+  ('memory_copy_', 'memory'), ('dma_request', 'memory'), ('event_wait', 'waiting');

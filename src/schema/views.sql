@@ -239,7 +239,8 @@ CREATE VIEW kernels AS
 --   end_ns: end
 --   start_ms: start since the first event of the database
 SELECT s.id AS slice_id, t.trace_id, t.rank, t.device, t.stream, l.category, l.name,
-       CASE s.kind WHEN 0 THEN 'compute' WHEN 1 THEN 'communication' ELSE 'memory' END AS kind,
+       CASE s.kind WHEN 0 THEN 'compute' WHEN 1 THEN 'communication'
+                   WHEN 2 THEN 'memory' ELSE 'waiting' END AS kind,
        s.ts + t.base_ns AS ts_ns, s.dur AS dur_ns, s.correlation, s.external_id,
        k.launch_slice_id, k.launch_ts_ns, k.step, s.bytes, a.grid, a.block, a.registers,
        a.shared_memory_bytes, a.occupancy_pct, o.name AS op, k.path_id, k.forward_path_id,

@@ -183,6 +183,10 @@ CREATE VIEW args_texts AS  -- args, null in place of values that differ from eve
 SELECT a.id AS args_id, @emptied:a.args@ AS args
 FROM _args_text a LEFT JOIN _args_mark m ON m.id = 1;
 
+CREATE VIEW activity_times AS  -- of activities what needs no launch
+SELECT id AS slice_id, track AS track_id, event_name AS name_id, kind, ts, dur AS dur_ns
+FROM _gpu_slice;
+
 CREATE VIEW activities AS
 -- The rows of `kernels` in numbers. kind: 0 compute, 1 communication, 2 memory; ts counts from
 -- base_ns of the track.

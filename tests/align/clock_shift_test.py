@@ -101,7 +101,7 @@ class Database:
     def run(self, *arguments):
         done = subprocess.run([self.program, "--db", self.path, *arguments], text=True,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, timeout=300, check=False)
+                              stderr=subprocess.PIPE, timeout=1200, check=False)
         if done.returncode != 0:
             raise RuntimeError(f"{arguments}: exit {done.returncode}: {done.stderr}")
         return done.stdout

@@ -138,8 +138,7 @@ def run(options, checks):
     scenarios = [("first ingest", Sequence(maker, None, seqpar)),
                  ("into a database", Sequence(maker, before, [seqpar[1], ddp])),
                  ("more than the cache", Sequence(maker, before, [large], spill)),
-                 ("as pages", Sequence(maker, before, [options.many("many.json", 1)])),
-                 ("written by SQLite", Sequence(maker, None, [large], ["--writer", "sqlite"]))]
+                 ("as pages", Sequence(maker, before, [options.many("many.json", 1)]))]
     for name, sequence in scenarios:
         limits(options, checks, name, sequence)
     # What takes the old rows out can be undone by itself, for which SQLite has a temporary file.

@@ -6,7 +6,7 @@ import os
 import time
 
 from crash_check import in_parallel, own_place, tally
-from crash_states import Database, Sequence, ended
+from crash_states import Database, Sequence, TIMEOUT_S, ended
 
 LOOK_EVERY_S = 50e-6
 
@@ -37,7 +37,7 @@ def seconds_of(database, sequence):
             landings.append(now - since)
             since = None
         time.sleep(LOOK_EVERY_S)
-    ended(child, 1)
+    ended(child, TIMEOUT_S)
     return time.monotonic() - begun, landings
 
 
@@ -82,7 +82,7 @@ def kill_once(case):
     else:
         time.sleep(when)
     child.kill()
-    status, said = ended(child, 30)
+    status, said = ended(child, TIMEOUT_S)
     litter = database.litter()
     problems = [] if status in (0, -9) else [f"exit {status}: {said}"]
     state, wrong = look_after_kill(database, sequence, chance)
@@ -133,7 +133,7 @@ def new_database_after_kill(options, checks, old, new):
             child = database.start(["--memory", "32M", large])
             wait_for_early_write(child, database)
             child.kill()
-            ended(child, 30)
+            ended(child, TIMEOUT_S)
             left = database.litter()
             if "trace.db-journal" in left:
                 break

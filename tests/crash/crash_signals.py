@@ -78,7 +78,7 @@ def random_moments(options, checks, sequence, number):
                f"{tally(state for _, state, _, _ in results)}")
 
 
-def wait_until(what, seconds=20):
+def wait_until(what, seconds=600):
     until = time.monotonic() + seconds
     while not what():
         if time.monotonic() > until:

@@ -6,7 +6,8 @@ import shutil
 import sqlite3
 import subprocess
 
-TIMEOUT_S = 120
+# What hangs is ended; nothing that works takes as long, however busy the machine.
+TIMEOUT_S = 1200
 INGESTED_AT = re.compile(rb"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 # What an error may say about the cause, whoever says it.
 CAUSES = ("No space left", "Input/output error", "File too large", "disk I/O error", "full",
@@ -152,7 +153,7 @@ def logical(path):
 def integrity(path):
     """What is wrong with it; this also rolls back what a killed ingest left."""
     try:
-        db = sqlite3.connect(path, timeout=30)
+        db = sqlite3.connect(path, timeout=TIMEOUT_S)
         answer = [row[0] for row in db.execute("PRAGMA integrity_check")]
         db.close()
     except sqlite3.Error as error:

@@ -42,6 +42,7 @@ def main():
     if unknown:
         parser.error(f"there is no group {unknown[0]}")
     signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup's children would not feel it
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # nor a background job's a SIGINT
     print(f"seed {told.seed}", flush=True)
     folder = os.path.realpath(tempfile.mkdtemp(prefix="tracedb-crash-"))
     checks = Checks()

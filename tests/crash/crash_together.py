@@ -89,7 +89,8 @@ def one_at_the_database_by_another_name(options, checks, expected, first, second
 def counts_by_sqlite(path):
     """Rows of every table of what lands, in one transaction; None while there is no database."""
     try:
-        db = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=30, isolation_level=None)
+        db = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=TIMEOUT_S,
+                             isolation_level=None)
         db.execute("BEGIN")
     except sqlite3.OperationalError as error:
         if "unable to open" in str(error):

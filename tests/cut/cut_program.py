@@ -16,7 +16,7 @@ class Program:
 
     def run(self, *arguments, ok=True):
         done = subprocess.run([self.path, *map(str, arguments)], capture_output=True, text=True,
-                              check=False, timeout=600)
+                              check=False, timeout=1200)
         if ok and done.returncode != 0:
             raise RuntimeError(f"{' '.join(map(str, arguments))}: {done.returncode} {done.stderr}")
         return done

@@ -12,6 +12,7 @@ no code is shared with the program.
 import argparse
 import os
 import random
+import signal
 import sys
 import tempfile
 
@@ -32,6 +33,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("groups", nargs="*", metavar="GROUP", choices=[[], *GROUPS])
     options = parser.parse_args()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # also as a background job
     here = os.path.dirname(os.path.abspath(__file__))
     failed = []
     with tempfile.TemporaryDirectory(prefix="tracedb-cut-") as folder:

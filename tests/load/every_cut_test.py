@@ -115,7 +115,7 @@ def gzip_of(data):
 def ingest(program, folder, path, *options):
     return subprocess.run(
         [program, "--db", os.path.join(folder, "trace.db"), "ingest", *options, path], cwd=folder,
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=1200,
         check=False)
 
 

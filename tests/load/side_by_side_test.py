@@ -25,7 +25,7 @@ from crash_states import Database, ended, integrity, logical  # noqa: E402
 from test_check import temporary_folder  # noqa: E402
 
 JOBS = ["--jobs", "3", "--memory", "128M"]
-PROMPT_S = 20
+PROMPT_S = 600
 
 
 def traces(path):
@@ -164,6 +164,7 @@ def main():
     parser.add_argument("--fixtures", default=os.path.join(HERE, "..", "..", "fixtures"))
     parser.add_argument("--kills", type=int, default=8)
     told = parser.parse_args()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # also as a background job
     told.shim, told.seed, told.all, told.jobs = "", 1, False, 1
     checks = Checks()
     with temporary_folder() as folder:

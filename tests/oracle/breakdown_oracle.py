@@ -42,6 +42,7 @@ def grouped(things, key):
     return found
 
 
+@functools.cache
 def first_of_all(job):
     """The first start of an event of any trace that has a time."""
     starts = []
@@ -267,17 +268,20 @@ def gpu_gaps(job, limit=100):
                ended.name, ended.step, ANY)
 
 
+@functools.cache
 def memory_events(trace):
-    """(device type, device, ts, bytes, allocated, reserved) of each, from the file once more."""
+    """[(device type, device, ts, bytes, allocated, reserved)], from the file once more."""
     document = oracle.parse_json(oracle.read_text(trace.path))
     events = document if isinstance(document, list) else document.get("traceEvents") or []
+    found = []
     for event in events:
         if event.get("name") == "[memory]" and event.get("ph") in ("i", "I"):
             args = event.get("args") or {}
-            yield (*(oracle.whole_number(args.get(key)) for key in ("Device Type", "Device Id")),
-                   trace.absolute(event["ts"]),
-                   *(oracle.whole_number(args.get(key))
-                     for key in ("Bytes", "Total Allocated", "Total Reserved")))
+            found.append((*(oracle.whole_number(args.get(key)) for key in ("Device Type", "Device Id")),
+                          trace.absolute(event["ts"]),
+                          *(oracle.whole_number(args.get(key))
+                            for key in ("Bytes", "Total Allocated", "Total Reserved"))))
+    return found
 
 
 def memory_peak(job):

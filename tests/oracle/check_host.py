@@ -1,32 +1,15 @@
-#!/usr/bin/env python3
-"""Lets the program ingest the fixtures and made traces, and compares what it says about the host with
-host_oracle.py: every row of host_use and kernel_use, and of every GPU activity its step, operator and
-paths.
-
-    python3 check_host.py --program P [--fixtures DIR] [--only NAME] [--show 5] [--seeds 8] [PATH...]
-
-A set is a folder of fixtures, a case of host_cases, a random trace of it, or a PATH given (a trace or a
-folder). One line a set, the differences below it, at the end `N passed, N failed`; exit 1 if any failed.
+"""Compares what a database says about the host with host_oracle.py: every row of host_use and
+kernel_use, and of every GPU activity its step, operator and paths. run_host.py has the sets.
 """
 import collections
 import json
 import os
 import re
 import sqlite3
-import subprocess
-import sys
-import tempfile
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import host_cases  # noqa: E402
-import host_oracle  # noqa: E402
-import trace_oracle as oracle  # noqa: E402
-from run_oracle import traces_in  # noqa: E402
-from run_sets import run_sets  # noqa: E402
+import host_oracle
+import trace_oracle as oracle
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-SETS = ("megatron", "seqpar", "ddp", "legacy", "rocm", "kineto2026", "phases", "xpu",
-        "megatron32-stack.pt.trace.json.xz")
 COLUMN_MARK = re.compile(r'"?[\x01-\x1f]+"?')    # never in valid JSON but for blanks; a text keeps its quotes
 USE = ("calls", "total_ns", "self_ns", "activities", "gpu_ns", "self_gpu_ns", "backward_gpu_ns",
        "self_backward_gpu_ns")
@@ -159,66 +142,8 @@ def differences(database, traces):
             yield f"{os.path.basename(path)}: {line}"
 
 
-def unpacked(path, folder):
-    """The program does not read xz."""
-    if not path.endswith(".xz"):
-        return path
-    plain = os.path.join(folder, os.path.basename(path)[:-len(".xz")])
-    with open(plain, "w", encoding="utf-8") as handle:
-        handle.write(host_oracle.read_text(path))
-    return plain
-
-
-def check_set(options, name, paths):
-    with tempfile.TemporaryDirectory(prefix="tracedb-host-") as folder:
-        paths = [unpacked(path, folder) for path in paths]
-        database = os.path.join(folder, "trace.db")
-        # Made traces do not all say which rank they are.
-        rank = ["--rank", "0"] if len(paths) == 1 else []
-        done = subprocess.run([options.program, "-q", "--db", database, "ingest", *rank, *paths], check=False)
-        traces = {path: host_oracle.load(path) for path in paths}
-        found = list(differences(database, traces)) if done.returncode == 0 else ["ingest failed"]
-    if name.endswith(host_cases.SHUFFLED):
-        found += rows_differ("the order matters to the oracle", options.before,
-                             traces[paths[0]].host_rows)
-    options.before = traces[paths[0]].host_rows
-    rows = sum(len(trace.host_rows) + len(trace.kernel_rows) for trace in traces.values())
-    activities = sum(len(trace.activities) for trace in traces.values())
-    print(f"{'FAIL' if found else 'ok  '} {name} ({len(paths)} traces, {rows} rows, {activities} activities)")
-    for line in found[:options.show]:
-        print("     " + line[:options.width])
-    if len(found) > options.show:
-        print(f"     ... and {len(found) - options.show} more")
-    sys.stdout.flush()
-    return not found
-
-
-def inputs(path):
-    return traces_in(path) if os.path.isdir(path) else [path]
-
-
-def sets(options, folder):
-    for name in SETS:
-        yield name, inputs(os.path.join(options.fixtures, name))
-    for name, events in [*host_cases.by_hand(), *host_cases.at_random(options.seeds)]:
-        path = os.path.join(folder, name.replace(" ", "_") + ".json")
-        with open(path, "w", encoding="utf-8") as handle:
-            json.dump(events, handle)
-        yield name, [path]
-    crossing = dict(host_cases.by_hand())["more paths than events"]
-    paths = [os.path.join(folder, f"rank{rank}.json") for rank in range(2)]
-    for rank, path in enumerate(paths):
-        with open(path, "w", encoding="utf-8") as handle:
-            json.dump({"distributedInfo": {"rank": rank, "world_size": 2}, "traceEvents": crossing}, handle)
-    yield "more paths than events, twice", paths
-    for given in options.paths:
-        yield given, inputs(given)
-
-
-def main():
-    return run_sets("Compare what is said about the host with an oracle.", sets, check_set, 8,
-                    [("--width", {"type": int, "default": 600, "help": "letters of each"})])
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def compare(options, database, traces):
+    """(differences, rows). traces: {path as it was given to ingest: HostTrace}."""
+    rows = sum(len(trace.host_rows) + len(trace.kernel_rows) + len(trace.activities)
+               for trace in traces.values())
+    return list(differences(database, traces)), rows

@@ -1,14 +1,6 @@
-#!/usr/bin/env python3
-"""The same as check_breakdown.py, of the queries that have a function in patterns_oracle.py.
-
-    python3 check_patterns.py --program P [the options of check_breakdown.py]
-"""
-import os
-import sys
-
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import check_breakdown  # noqa: E402
-import patterns_oracle  # noqa: E402
+"""As check_breakdown.py: the queries that have a function in patterns_oracle.py."""
+import check_breakdown
+import patterns_oracle
 
 WITH_PARAMETERS = (("memory_timeline", {"bins": 7}), ("memory_timeline", {"rank": 1, "bins": 1}),
                    ("queue_depth", {"moments": 100000}),
@@ -20,5 +12,6 @@ WITH_PARAMETERS = (("memory_timeline", {"bins": 7}), ("memory_timeline", {"rank"
                    ("kernel_sequences", {"length": 5, "step": 4, "rank": 0, "limit": 50}))
 
 
-if __name__ == "__main__":
-    sys.exit(check_breakdown.main((patterns_oracle,), WITH_PARAMETERS))
+
+def compare(options, database, job):
+    return check_breakdown.compare(options, database, job, (patterns_oracle,), WITH_PARAMETERS)

@@ -66,13 +66,12 @@ def queue_depth(job, moments=10000, full=1024, rank=None):
 
 def depths_at(intervals, first, step):
     """The depth at each moment from the first that finds something in the queue to the last."""
-    seen = {}
+    seen = collections.Counter()
     for start, end in intervals:
-        for number in range(-((first - start) // step), -((first - end) // step)):
-            seen[number] = seen.get(number, 0) + 1
+        seen.update(range(-((first - start) // step), -((first - end) // step)))
     if not seen:
         return []
-    return [(first + number * step, seen.get(number, 0))
+    return [(first + number * step, seen[number])
             for number in range(min(seen), max(seen) + 1)]
 
 

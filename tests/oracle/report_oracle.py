@@ -49,12 +49,15 @@ def stream_heat(job, bins=160, streams=400):
     ran = grouped(job.activities, lambda a: (a.rank, a.device, a.stream))
     for key in by_name(busiest(job, streams)):
         shares, busy = [], 0
+        in_time = sorted(((a.ts, a.end) for a in ran[key]), key=lambda span: span[0])
         for at in range(bins):
             begin, end = first + at * piece, first + (at + 1) * piece
             covered, free = 0, begin
-            for a in sorted(ran[key], key=lambda a: a.ts):
-                covered += max(0, min(a.end, end) - max(a.ts, free))
-                free = max(free, min(a.end, end))
+            for first_ns, last_ns in in_time:
+                until = min(last_ns, end)
+                if until > free:
+                    covered += max(0, until - max(first_ns, free))
+                    free = until
             busy += covered
             shares.append((200 * covered + piece) // (2 * piece))
         yield (*key, ms(first - first_of_all(job)), ms(piece), ms(busy),

@@ -20,7 +20,7 @@ import make_cases  # noqa: E402
 import trace_oracle as oracle  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-TIMEOUT_S = 300
+TIMEOUT_S = 1200
 
 
 def traces_in(folder):

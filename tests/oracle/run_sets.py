@@ -1,10 +1,22 @@
 """What every comparison with an oracle does: goes through its sets, and counts."""
 import argparse
 import os
+import sys
 import tempfile
 
 QUERY_OPTION = ("--query", {"help": "this query only"})
 HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def show(options, name, what, differences):
+    """One line a set, the first differences below it; True when there is none."""
+    print(f"{'FAIL' if differences else 'ok  '} {name} ({what})")
+    for line in differences[:options.show]:
+        print("     " + line[:600])
+    if len(differences) > options.show:
+        print(f"     ... and {len(differences) - options.show} more")
+    sys.stdout.flush()
+    return not differences
 
 
 def run_sets(about, sets, check, seeds, more=()):

@@ -111,7 +111,11 @@ def read_text(path):
 KERNEL_CATEGORIES = {"kernel", "mtia_ccp_events"}
 MEMORY_CATEGORIES = {"gpu_memcpy", "gpu_memset", "memcpy", "memset"}
 COMMUNICATION_NAMES = ("nccl", "rccl", "msccl", "nvshmem", "deep_ep", "cross_device_reduce",
-                       "multimem_", "one_shot_all_reduce", "two_shot_all_reduce")
+                       "multimem_", "one_shot_all_reduce", "two_shot_all_reduce", "userbuffers",
+                       "oneccl", "hccl", "hcom_", "xccl", "allreduce_fusion", "twoshotallreduce",
+                       "quickreduce")
+MEMORY_NAMES = ("__amd_rocclr_copybuffer", "__amd_rocclr_fillbuffer", "memory_copy_", "dma_request")
+WAITING_NAMES = ("event_wait",)
 DTYPE_BYTES = {"byte": 1, "char": 1, "bool": 1, "short": 2, "half": 2, "bfloat16": 2, "int": 4,
                "float": 4, "long": 8, "double": 8, "uint16": 2, "uint32": 4, "uint64": 8,
                "complexhalf": 4, "complexfloat": 8, "complexdouble": 16,
@@ -137,7 +141,9 @@ def kind_of(category, name, args):
     lower = name.lower()
     if any(piece in lower for piece in COMMUNICATION_NAMES):
         return "communication"
-    return "compute"
+    if any(piece in lower for piece in MEMORY_NAMES):
+        return "memory"
+    return "waiting" if any(piece in lower for piece in WAITING_NAMES) else "compute"
 
 
 def dtype_bytes(dtype):
@@ -522,9 +528,11 @@ class Job:
 
     @staticmethod
     def _by_kind(activities):
+        """What waits is no work of any kind."""
         sets = {"compute": [], "communication": [], "memory": []}
         for activity in activities:
-            sets[activity.kind].append((activity.ts, activity.end))
+            if activity.kind != "waiting":
+                sets[activity.kind].append((activity.ts, activity.end))
         return sets
 
     def _grouped(self, key):
@@ -563,7 +571,7 @@ class Job:
                 "activities": len(activities),
                 "start": min(a.ts for a in activities),
                 "end": max(a.end for a in activities),
-                "busy": union_length([pair for pairs in sets.values() for pair in pairs]),
+                "busy": union_length([(a.ts, a.end) for a in activities]),
                 "compute": union_length(sets["compute"]),
                 "comm": union_length(sets["communication"]),
                 "memory": union_length(sets["memory"]),

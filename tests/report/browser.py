@@ -15,7 +15,7 @@ import tempfile
 import time
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
-SECONDS_MAX = 90
+SECONDS_MAX = 600
 
 
 def high_pipe():
@@ -56,7 +56,7 @@ class Browser:
         os.close(self.write_end)
         self.process.terminate()
         try:
-            self.process.wait(20)
+            self.process.wait(60)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()

@@ -3,9 +3,9 @@ stays."""
 import threading
 import time
 
-from serve_server import BOUNDS_HOLD, Server, long_database
+from serve_server import BOUNDS_HOLD, Server, long_database, wait_until
 
-REQUESTS_A_SECOND = 1000
+REQUESTS_A_CPU_SECOND = 1000  # of the server's own, whatever else the machine does
 LOAD_SECONDS = 4
 LOAD_CONNECTIONS = 16
 SLOW_CLIENTS = 40
@@ -37,8 +37,7 @@ def beyond_the_limit_a_client_is_told_so(program, database):
             assert status == 503 and headers["retry-after"] == "5" and body, status
         for client in clients:
             client.close()
-        time.sleep(0.5)
-        assert server.get("/healthz")[0] == 200
+        wait_until("there is room again", lambda: server.get("/healthz")[0] == 200)
 
 
 def one_answer(client):
@@ -69,7 +68,7 @@ def ask_again_and_again(server, request, answer_bytes, end, done):
 
 
 def one_load(server, request, answer_bytes):
-    """Requests a second that were answered."""
+    """How many requests were answered, and how many a second."""
     done = []
     begin = time.monotonic()
     threads = [threading.Thread(target=ask_again_and_again,
@@ -81,25 +80,23 @@ def one_load(server, request, answer_bytes):
         thread.join()
     errors = [result for result in done if isinstance(result, Exception)]
     assert not errors, errors[:3]
-    return sum(done) / (time.monotonic() - begin)
+    return sum(done), sum(done) / (time.monotonic() - begin)
 
 
-def a_thousand_requests_a_second(program, database):
+def a_thousand_requests_take_less_than_a_cpu_second(program, database):
     with Server(program, database) as server:
         request = server.request_bytes("/overlap.csv")
         with server.connect() as client:
             client.sendall(request)
             answer_bytes = len(one_answer(client))
         one_load(server, request, answer_bytes)
-        memory, cpu, rates = server.memory_kib(), server.cpu_seconds(), []
-        # Another program may have the machine for a while: three times, and the best counts.
-        while len(rates) < 3 and max(rates, default=0) < REQUESTS_A_SECOND:
-            rates.append(one_load(server, request, answer_bytes))
+        memory, cpu = server.memory_kib(), server.cpu_seconds()
+        answered, rate = one_load(server, request, answer_bytes)
         grown = server.memory_kib() - memory
-        each = (server.cpu_seconds() - cpu) / (sum(rates) * LOAD_SECONDS)
-        print(f"     {max(rates):.0f} requests/s, {1e6 * each:.0f} us of CPU each, RSS "
+        each = (server.cpu_seconds() - cpu) / answered
+        print(f"     {rate:.0f} requests/s, {1e6 * each:.0f} us of CPU each, RSS "
               f"{server.memory_kib()} KiB, {grown:+} KiB")
-        assert max(rates) >= REQUESTS_A_SECOND or not BOUNDS_HOLD
+        assert each * REQUESTS_A_CPU_SECOND < 1 or not BOUNDS_HOLD
         assert not BOUNDS_HOLD or grown < 2048, f"{grown} KiB more"
 
 
@@ -124,7 +121,7 @@ def slow_clients_block_nobody(program, database):
         grown = server.memory_kib() - memory
         print(f"     beside {2 * SLOW_CLIENTS} slow ones two requests took {worst:.2f} s at most, "
               f"RSS {grown:+} KiB")
-        assert worst < 2 or not BOUNDS_HOLD, worst
+        assert worst < 60, worst  # behind a slow one it would be for ever
         for client in readers + writers:
             client.close()
 
@@ -135,14 +132,14 @@ def a_request_that_takes_too_long_to_come_is_given_up(program, database):
         with server.connect() as client:
             got = b""
             try:
-                while time.monotonic() - begin < 20:
+                while time.monotonic() - begin < 90:
                     client.sendall(b"X" if got == b"" else b"")
                     time.sleep(0.5)
             except (ConnectionResetError, BrokenPipeError):
                 pass
-        assert 5 < time.monotonic() - begin < 15, time.monotonic() - begin
+        assert 5 < time.monotonic() - begin < 80, time.monotonic() - begin
 
 
 CHECKS = [many_connections_at_once, beyond_the_limit_a_client_is_told_so,
-          a_thousand_requests_a_second, slow_clients_block_nobody,
+          a_thousand_requests_take_less_than_a_cpu_second, slow_clients_block_nobody,
           a_request_that_takes_too_long_to_come_is_given_up]

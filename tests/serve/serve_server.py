@@ -55,7 +55,7 @@ class Server:
         self.process.stderr.close()
         self.process.stdout.close()
 
-    def get(self, path, headers=None, method="GET", seconds=60):
+    def get(self, path, headers=None, method="GET", seconds=300):
         """(status, headers in small letters, body), on a connection of its own."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=seconds)
         try:
@@ -73,7 +73,7 @@ class Server:
             body = gzip.decompress(body)
         return body.decode("utf-8")
 
-    def connect(self, seconds=60, receive_bytes=None):
+    def connect(self, seconds=300, receive_bytes=None):
         client = socket.socket()
         client.settimeout(seconds)
         if receive_bytes is not None:
@@ -81,7 +81,7 @@ class Server:
         client.connect(("127.0.0.1", self.port))
         return client
 
-    def raw(self, request, seconds=20):
+    def raw(self, request, seconds=300):
         """All that comes back for these bytes until the server closes; b"" when it is reset."""
         with self.connect(seconds) as client:
             got = b""
@@ -110,7 +110,7 @@ class Server:
         """(exit code, seconds it took, what it wrote to standard error)."""
         begin = time.monotonic()
         self.process.send_signal(number)
-        _, errors = self.process.communicate(timeout=20)
+        _, errors = self.process.communicate(timeout=300)
         return self.process.returncode, time.monotonic() - begin, errors.decode()
 
 
@@ -118,7 +118,7 @@ class Server:
 BOUNDS_HOLD = "TRACEDB_SANITIZED" not in os.environ
 
 
-def wait_until(what, condition, seconds=10):
+def wait_until(what, condition, seconds=120):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, f"not within {seconds} s: {what}"

@@ -7,6 +7,7 @@ One line a check. Exit 0: all passed; 1: some failed. Groups: protocol, safety, 
 """
 import argparse
 import os
+import signal
 import sys
 import tempfile
 import time
@@ -43,6 +44,7 @@ def main():
     parser.add_argument("--filter", default="", help="only checks with this in their name")
     parser.add_argument("groups", nargs="*", metavar="GROUP", choices=[[], *GROUPS])
     options = parser.parse_args()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # also as a background job
     program = os.path.abspath(options.program)
     failed = 0
     with tempfile.TemporaryDirectory(prefix="tracedb-serve-") as folder:

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Runs .test files against the program.
 
-    run_text_tests.py --program P [--sqlite3 S] [--jobs N] [--filter TEXT] FILE_OR_FOLDER...
+    run_text_tests.py --program P [--sqlite3 S] [--jobs N] [--filter TEXT] [--part 2/8]
+                      FILE_OR_FOLDER...
 
 One line a test, the differences of a failed one below it, and at the end `N passed, N failed`.
 Exit 0: all passed; 1: some failed; 2: wrong usage. TRACEDB_UPDATE=1 rewrites the expectations.
@@ -10,6 +11,7 @@ README.md says what a .test file is.
 import argparse
 import concurrent.futures
 import os
+import signal
 import subprocess
 import sys
 
@@ -53,7 +55,17 @@ def test_files(given):
                         if name.endswith(".test"))
 
 
+def part_of(text):
+    """(2, 8) of "2/8"."""
+    part, _, parts = text.partition("/")
+    if not 1 <= int(part) <= int(parts):
+        raise ValueError(text)
+    return int(part), int(parts)
+
+
 def main():
+    # Who is started in the background of a shell ignores SIGINT, and so would the program.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     parser = argparse.ArgumentParser(description="Run text tests.")
     parser.add_argument("--program", required=True, help="the program under test")
     parser.add_argument("--sqlite3", default="sqlite3", help="the sqlite3 shell")
@@ -61,6 +73,8 @@ def main():
     parser.add_argument("--fixtures", default=os.path.join(HERE, "..", "..", "fixtures"))
     parser.add_argument("--jobs", type=int, default=1, help="tests at a time")
     parser.add_argument("--filter", default="", help="only tests with this in their path")
+    parser.add_argument("--part", type=part_of, default=(1, 1), metavar="N/M",
+                        help="only every M-th test, from the N-th on")
     parser.add_argument("files", nargs="+", metavar="FILE_OR_FOLDER")
     options = parser.parse_args()
     options.program = os.path.abspath(options.program)
@@ -70,6 +84,7 @@ def main():
     if not os.access(options.program, os.X_OK):
         parser.error(f"{options.program}: there is no such program")
     files = [path for path in test_files(options.files) if options.filter in path]
+    files = files[options.part[0] - 1::options.part[1]]
     counts = {"ok": 0, "FAIL": 0, "skip": 0}
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for verdict, path, measured, lines in pool.map(lambda p: run_test(p, options), files):

@@ -5,7 +5,7 @@ import re
 from tidy_rooms import ROOMS
 
 FOLDERS = ("src", "include", "tests", "bench", "queries")
-SKIPPED_FOLDERS = {"build", "__pycache__", "corpus"}
+SKIPPED_FOLDERS = {"__pycache__", "corpus"}
 
 
 class Source:

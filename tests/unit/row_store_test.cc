@@ -1,5 +1,5 @@
-// The two ways of RowStore against each other: the same rows into two databases, which must then be
-// the same cell by cell, type and value.
+// RowStore against SQLite: the same rows into two databases, by pages and by INSERT, which must
+// then be the same cell by cell, type and value.
 
 #include "tracedb/pages/row_store.h"
 
@@ -38,35 +38,56 @@ class RowStoreTest : public test::PagesTest {
     std::filesystem::copy_file(path_, other_, std::filesystem::copy_options::overwrite_existing);
   }
 
-  void Fill(const std::string& path, RowWriter writer, const std::vector<std::string>& tables,
-            const std::vector<TableRow>& rows) {
-    RowStoreOptions options;
-    options.writer = writer;
-    options.cache_kib = 64;  // SQLite writes long before the end
-    auto store = RowStore::Open(path, tables, options);
+  // path_, by pages.
+  void Fill(const std::vector<std::string>& tables, const std::vector<TableRow>& rows) {
+    auto store = RowStore::Open(path_, tables);
     ASSERT_TRUE(store.ok()) << store.error().what;
     RecordEncoder encoder;
     for (const TableRow& one : rows) {
       const auto record = test::Encode(encoder, one.row.values);
-      const Status done = store.value()->Append(one.table, one.row.rowid, record);
+      const Status done = store.value().Append(one.table, one.row.rowid, record);
       ASSERT_TRUE(done.ok()) << done.error().what;
     }
-    const Status done = store.value()->Finish();
+    const Status done = store.value().Finish();
     ASSERT_TRUE(done.ok()) << done.error().what;
   }
 
+  // other_, by SQLite: an INSERT for each table, of the rowid and then the values.
+  void FillBySqlite(const std::vector<std::string>& inserts, const std::vector<TableRow>& rows) {
+    Database db(other_);
+    db.Run("PRAGMA synchronous = OFF; BEGIN");
+    std::vector<sqlite3_stmt*> statements;
+    for (const std::string& sql : inserts) statements.push_back(db.Prepare(sql));
+    for (const TableRow& one : rows) {
+      sqlite3_stmt* const insert = statements[one.table];
+      sqlite3_clear_bindings(insert);
+      sqlite3_bind_int64(insert, 1, one.row.rowid);
+      for (size_t i = 0; i < one.row.values.size(); ++i) {
+        test::Bind(insert, static_cast<int>(i) + 2, one.row.values[i]);
+      }
+      ASSERT_EQ(sqlite3_step(insert), SQLITE_DONE) << sqlite3_errmsg(db.get());
+      sqlite3_reset(insert);
+    }
+    for (sqlite3_stmt* statement : statements) sqlite3_finalize(statement);
+    db.Run("COMMIT");
+  }
+
   void ExpectSame(const std::vector<std::string>& tables, const std::vector<TableRow>& rows) {
-    ASSERT_NO_FATAL_FAILURE(Fill(path_, RowWriter::kPages, tables, rows));
-    ASSERT_NO_FATAL_FAILURE(Fill(other_, RowWriter::kSqlite, tables, rows));
+    std::vector<std::string> inserts;
+    for (const std::string& table : tables) {
+      inserts.push_back("INSERT INTO " + table + "(rowid," + Columns() +
+                        ") VALUES(?,?,?,?,?,?,?,?,?)");
+    }
+    ASSERT_NO_FATAL_FAILURE(Fill(tables, rows));
+    ASSERT_NO_FATAL_FAILURE(FillBySqlite(inserts, rows));
     Database db(path_);
     db.Run("ATTACH '" + other_ + "' AS other");
     EXPECT_EQ(db.Ask("PRAGMA main.integrity_check"), "ok");
     EXPECT_EQ(db.Ask("PRAGMA other.integrity_check"), "ok");
     int64_t count = 0;
     for (const std::string& table : tables) {
-      const std::string quoted = "\"" + table + "\"";
-      ASSERT_NO_FATAL_FAILURE(test::ExpectSameRows(db, "main." + quoted, "other." + quoted));
-      count += std::stoll(db.Ask("SELECT count(*) FROM other." + quoted));
+      ASSERT_NO_FATAL_FAILURE(test::ExpectSameRows(db, "main." + table, "other." + table));
+      count += std::stoll(db.Ask("SELECT count(*) FROM other." + table));
     }
     EXPECT_EQ(count, static_cast<int64_t>(rows.size()));
   }
@@ -110,7 +131,7 @@ TEST_F(RowStoreTest, random_rows_are_the_same_at_every_page_size) {
   }
 }
 
-TEST_F(RowStoreTest, texts_around_the_page_size_and_the_batch_size) {
+TEST_F(RowStoreTest, texts_around_the_page_size_and_beyond) {
   for (const uint32_t page_bytes : {512u, 16384u, 65536u}) {
     SCOPED_TRACE(page_bytes);
     MakeBoth(page_bytes, "CREATE TABLE t(" + Columns() + ");");
@@ -127,7 +148,7 @@ TEST_F(RowStoreTest, texts_around_the_page_size_and_the_batch_size) {
 }
 
 TEST_F(RowStoreTest, every_width_of_integers_and_every_real) {
-  MakeBoth(4096, "CREATE TABLE t(a,b);");
+  MakeBoth(4096, "CREATE TABLE t(" + Columns() + ");");
   std::vector<TableRow> rows;
   const auto add = [&rows](const Value& value) {
     rows.push_back({0, {static_cast<int64_t>(rows.size()), {value, value}}});
@@ -160,8 +181,11 @@ TEST_F(RowStoreTest, a_column_that_is_the_rowid_and_columns_with_types) {
                       static_cast<double>(random() % 100) / 4}}});
     rows.push_back({1, {i, {std::string("12"), static_cast<int64_t>(i)}}});
   }
-  ASSERT_NO_FATAL_FAILURE(Fill(path_, RowWriter::kPages, {"t", "odd \" name"}, rows));
-  ASSERT_NO_FATAL_FAILURE(Fill(other_, RowWriter::kSqlite, {"t", "odd \" name"}, rows));
+  ASSERT_NO_FATAL_FAILURE(Fill({"t", "odd \" name"}, rows));
+  ASSERT_NO_FATAL_FAILURE(FillBySqlite(
+      {"INSERT INTO t(rowid, name, size, share) SELECT ?1, ?3, ?4, ?5 WHERE ?2 IS NULL",
+       "INSERT INTO \"odd \"\" name\"(rowid, \"a \"\" b\", \"select\") VALUES(?,?,?)"},
+      rows));
   Database db(path_);
   db.Run("ATTACH '" + other_ + "' AS other");
   for (const std::string table : {"t", "\"odd \"\" name\""}) {
@@ -170,39 +194,22 @@ TEST_F(RowStoreTest, a_column_that_is_the_rowid_and_columns_with_types) {
   EXPECT_EQ(db.Ask("SELECT count(*) FROM other.t WHERE id = rowid"), "9000");
 }
 
-TEST_F(RowStoreTest, sqlite_fills_the_indexes_and_pages_leave_them) {
+TEST_F(RowStoreTest, indexes_are_left_to_the_caller) {
   std::mt19937_64 random(33);
   MakeBoth(4096, "CREATE TABLE t(" + Columns() + "); CREATE INDEX t_c1 ON t(c1, c0);");
   const auto rows = RandomRows(random, 1, 20'000, 2'000);
-  ASSERT_NO_FATAL_FAILURE(Fill(path_, RowWriter::kPages, {"t"}, rows));
-  ASSERT_NO_FATAL_FAILURE(Fill(other_, RowWriter::kSqlite, {"t"}, rows));
+  ASSERT_NO_FATAL_FAILURE(Fill({"t"}, rows));
   Database pages(path_);
   EXPECT_NE(pages.Ask("PRAGMA integrity_check"), "ok");
   pages.Run("REINDEX t");
   EXPECT_EQ(pages.Ask("PRAGMA integrity_check"), "ok");
-  EXPECT_EQ(Database(other_).Ask("PRAGMA integrity_check"), "ok");
 }
 
 TEST_F(RowStoreTest, a_table_that_is_not_there_is_an_error) {
   MakeBoth(4096, "CREATE TABLE t(c);");
-  for (const RowWriter writer : {RowWriter::kPages, RowWriter::kSqlite}) {
-    const auto store = RowStore::Open(path_, {"t", "u"}, {.writer = writer, .cache_kib = 64});
-    ASSERT_FALSE(store.ok());
-    EXPECT_NE(store.error().what.find("no table u"), std::string::npos) << store.error().what;
-  }
-}
-
-TEST_F(RowStoreTest, a_rowid_that_is_there_already_is_an_error_of_sqlite) {
-  MakeBoth(4096, "CREATE TABLE t(c);");
-  auto store = RowStore::Open(path_, {"t"}, {.writer = RowWriter::kSqlite, .cache_kib = 64});
-  ASSERT_TRUE(store.ok());
-  RecordEncoder encoder;
-  const auto record = test::Encode(encoder, {int64_t{1}});
-  for (const int64_t rowid : {1, 1}) ASSERT_TRUE(store.value()->Append(0, rowid, record).ok());
-  const Status done = store.value()->Finish();
-  ASSERT_FALSE(done.ok());
-  EXPECT_EQ(done.error().kind, ErrorKind::kOutput);
-  EXPECT_TRUE(done.error().what.starts_with(path_ + ": ")) << done.error().what;
+  const auto store = RowStore::Open(path_, {"t", "u"});
+  ASSERT_FALSE(store.ok());
+  EXPECT_NE(store.error().what.find("no table u"), std::string::npos) << store.error().what;
 }
 
 }  // namespace

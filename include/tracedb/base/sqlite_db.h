@@ -1,5 +1,5 @@
 // A SQLite connection and statement that close themselves. The few other files that include
-// sqlite3.h are named in src/README.md.
+// sqlite3.h are named in tests/tidy/tidy_test.py (C_INTERFACES).
 //
 // Not thread safe: a connection and its statements belong to one thread at a time; only
 // Interrupt() may be called from another thread.

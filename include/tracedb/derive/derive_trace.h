@@ -12,7 +12,6 @@
 #include "tracedb/derive/gpu_activities.h"
 #include "tracedb/derive/host_slices.h"
 #include "tracedb/memory/load_limits.h"
-#include "tracedb/pages/row_store.h"
 
 namespace tracedb {
 
@@ -45,9 +44,8 @@ class DerivedUse {
 
 // The bulk of it, for a new file that holds one trace whose rows are complete and that no
 // connection has open: fills launch, busy_segment and the indexes of slices by writing their
-// pages. With very many tracks some is left undone. So it is where SQLite is to write: it fills
-// launch alone, as the indexes are there already.
+// pages. With very many tracks it fills launch alone.
 Result<DerivedUse> DeriveTrace(const std::filesystem::path& file, const GatheredTrace& trace,
-                               const LoadLimits& limits, RowWriter writer);
+                               const LoadLimits& limits);
 
 }  // namespace tracedb

@@ -1,5 +1,5 @@
 // The GPU activities of a trace as they were gathered while it was read, and the same in other
-// orders: what derive_fresh.cc makes its tables of.
+// orders: what derive_trace.cc makes its tables of.
 #pragma once
 
 #include <cstddef>

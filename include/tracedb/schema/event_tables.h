@@ -41,8 +41,10 @@ inline constexpr int64_t kLongSliceNs = 250'000;
 inline constexpr std::array kLongSliceTables = {EventTable::kCpuSlice, EventTable::kRuntimeSlice,
                                                 EventTable::kPythonSlice};
 
-// As stored in gpu_slice.kind.
-enum class GpuKind : uint8_t { kCompute = 0, kCommunication = 1, kMemory = 2 };
+// As stored in _gpu_slice.kind. What waits is no work of any kind: its time counts as idle.
+enum class GpuKind : uint8_t { kCompute = 0, kCommunication = 1, kMemory = 2, kWaiting = 3 };
+inline constexpr std::array<std::string_view, 4> kGpuKindNames = {"compute", "communication",
+                                                                  "memory", "waiting"};
 
 // As stored in host_use.kind and call_path.kind.
 enum class HostKind : uint8_t {

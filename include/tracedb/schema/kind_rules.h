@@ -1,22 +1,25 @@
-// Which kernels communicate, told by their names: the rules of the table kind_rule.
+// Of which kind a kernel is, by its name: the rules of the table kind_rules.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "tracedb/schema/event_tables.h"
+
 namespace tracedb {
 
 struct KindRule {
-  std::string pattern;  // lower case
-  bool communication = false;
+  std::string pattern;  // in any case
+  GpuKind kind = GpuKind::kCompute;
 };
 
 class KindRules {
  public:
   // The longest pattern comes first, so that the first one that fits decides.
   explicit KindRules(std::vector<KindRule> rules);
-  bool IsCommunication(std::string_view kernel_name) const;
+  // Compute where no rule fits.
+  GpuKind KindOf(std::string_view kernel_name) const;
 
  private:
   std::vector<KindRule> rules_;

@@ -114,17 +114,16 @@ Status RecordBuilder::AddEventName(std::string_view text, LocalTexts& texts) {
   const std::string name = UnescapedJson(text.substr(0, part));
   const std::string category = has_category ? UnescapedJson(raw_category) : "";
   const CategoryClass category_class = ClassifyCategory(category);
-  const bool communication = category_class.table == EventTable::kGpuSlice &&
-                             !category_class.gpu_memory && rules_.IsCommunication(name);
   const auto [id, known, is_new] = Number(TextKind::kEventName, text);
   LocalEventName event_name;
   event_name.id = id;
   event_name.category_hash = HashText(text.substr(part));
   event_name.named = part > 0;
   event_name.table = category_class.table;
-  event_name.gpu_kind = category_class.gpu_memory ? GpuKind::kMemory
-                        : communication           ? GpuKind::kCommunication
-                                                  : GpuKind::kCompute;
+  if (category_class.table == EventTable::kGpuSlice) {
+    event_name.kernel = !category_class.gpu_memory;
+    event_name.gpu_kind = event_name.kernel ? rules_.KindOf(name) : GpuKind::kMemory;
+  }
   event_name.cuda_event = EqualsIgnoringCase(category, "cuda_event");
   event_name.step = StepNumberOf(name, category);
   // A step is no call: what is summed is summed by step anyway.
@@ -133,7 +132,7 @@ Status RecordBuilder::AddEventName(std::string_view text, LocalTexts& texts) {
   if (!is_new) return Done{};
   return writer_.EventName(id, name,
                            has_category ? std::optional<std::string_view>(category) : std::nullopt,
-                           communication);
+                           event_name.gpu_kind == GpuKind::kCommunication);
 }
 
 Status RecordBuilder::AddTrack(std::string_view text, LocalTexts& texts) {
@@ -279,9 +278,8 @@ Status RecordBuilder::AddSlice(const EventRecord& record, const LocalEventName& 
   if (event_name.table == EventTable::kGpuSlice) {
     ++summary_.gpu_activities;
     row.gpu_kind = event_name.gpu_kind;
-    if (args_text.facts.collective && row.gpu_kind == GpuKind::kCompute) {
-      row.gpu_kind = GpuKind::kCommunication;
-    }
+    // A kernel with the args of a collective is one, whatever its name; a copy stays a copy.
+    if (args_text.facts.collective && event_name.kernel) row.gpu_kind = GpuKind::kCommunication;
     TRACEDB_TRY(NoteActivity(row));
   } else {
     if (event_name.step >= 0) {

@@ -64,6 +64,7 @@ class RecordBuilder {
     bool named = false;
     EventTable table = EventTable::kCpuSlice;
     GpuKind gpu_kind = GpuKind::kCompute;
+    bool kernel = false;      // a GPU activity that is no copy or fill by its category
     bool cuda_event = false;  // its times are 0 where CUDA did not take them
     HostCall host_call;
     int64_t step = -1;  // of a ProfilerStep

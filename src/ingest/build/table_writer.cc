@@ -11,7 +11,7 @@
 namespace tracedb {
 namespace {
 
-// In the RowStore: behind the event tables.
+// In the RowStore: after the event tables.
 enum TextTable : size_t { kEventName = kEventTables, kTrack, kArgsText, kStep, kTables };
 
 using Places = std::array<std::array<uint8_t, kArgsColumns>, kEventTables>;
@@ -80,8 +80,7 @@ std::vector<std::string> TableNames() {
 
 }  // namespace
 
-Result<std::unique_ptr<TableWriter>> TableWriter::Create(const std::filesystem::path& path,
-                                                         const RowStoreOptions& options) {
+Result<std::unique_ptr<TableWriter>> TableWriter::Create(const std::filesystem::path& path) {
   {
     TRACEDB_ASSIGN(db, SqliteDb::Open(path, SqliteMode::kCreate));
     // 16 KiB pages: few enough to write fast, small enough for a look-up of one row.
@@ -91,7 +90,7 @@ Result<std::unique_ptr<TableWriter>> TableWriter::Create(const std::filesystem::
     TRACEDB_TRY(db.Execute(TablesSql()));
     TRACEDB_TRY(db.Execute("COMMIT"));
   }
-  TRACEDB_ASSIGN(rows, RowStore::Open(path, TableNames(), options));
+  TRACEDB_ASSIGN(rows, RowStore::Open(path, TableNames()));
   return std::unique_ptr<TableWriter>(new TableWriter(std::move(rows)));
 }
 
@@ -113,7 +112,7 @@ Status TableWriter::Event(EventTable table, const EventRow& row, const ArgsValue
   }
   if (table == EventTable::kGpuSlice) record_.Int(static_cast<int64_t>(row.gpu_kind));
   AddValues(record_, table, values);
-  return rows_->Append(static_cast<size_t>(table), row.id, record_.Finish());
+  return rows_.Append(static_cast<size_t>(table), row.id, record_.Finish());
 }
 
 Status TableWriter::EventName(int64_t id, std::string_view name,
@@ -123,7 +122,7 @@ Status TableWriter::EventName(int64_t id, std::string_view name,
   record_.Text(name);
   AddText(record_, category);
   record_.Int(communication ? 1 : 0);
-  return rows_->Append(kEventName, id, record_.Finish());
+  return rows_.Append(kEventName, id, record_.Finish());
 }
 
 Status TableWriter::Track(int64_t id, int64_t trace_id, const TrackRow& row) {
@@ -135,7 +134,7 @@ Status TableWriter::Track(int64_t id, int64_t trace_id, const TrackRow& row) {
   for (const auto& number : {row.device, row.stream}) {
     number.has_value() ? record_.NumberOrText(*number) : record_.Null();
   }
-  return rows_->Append(kTrack, id, record_.Finish());
+  return rows_.Append(kTrack, id, record_.Finish());
 }
 
 Status TableWriter::ArgsTextId(int64_t id, const ArgsText& args_text) {
@@ -164,7 +163,7 @@ Status TableWriter::ArgsTextId(int64_t id, const ArgsText& args_text) {
   }
   AddInt(record_, args_text.device_type);
   AddInt(record_, args_text.device_id);
-  return rows_->Append(kArgsText, id, record_.Finish());
+  return rows_.Append(kArgsText, id, record_.Finish());
 }
 
 Status TableWriter::Step(int64_t id, int64_t track, int64_t step, int64_t ts,
@@ -175,13 +174,9 @@ Status TableWriter::Step(int64_t id, int64_t track, int64_t step, int64_t ts,
   record_.Int(step);
   record_.Int(ts);
   AddInt(record_, dur);
-  return rows_->Append(kStep, id, record_.Finish());
+  return rows_.Append(kStep, id, record_.Finish());
 }
 
-Status TableWriter::FinishPages() {
-  TRACEDB_TRY(rows_->Finish());
-  rows_.reset();
-  return Done{};
-}
+Status TableWriter::FinishPages() { return rows_.Finish(); }
 
 }  // namespace tracedb

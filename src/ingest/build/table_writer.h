@@ -40,8 +40,7 @@ struct TrackRow {
 class TableWriter {
  public:
   // Makes `path`, which must not exist, with an empty schema.
-  static Result<std::unique_ptr<TableWriter>> Create(const std::filesystem::path& path,
-                                                     const RowStoreOptions& options = {});
+  static Result<std::unique_ptr<TableWriter>> Create(const std::filesystem::path& path);
 
   // Ids of each table must rise.
   Status Event(EventTable table, const EventRow& row, const ArgsValues& values);
@@ -55,9 +54,9 @@ class TableWriter {
   Status FinishPages();
 
  private:
-  explicit TableWriter(std::unique_ptr<RowStore> rows) : rows_(std::move(rows)) {}
+  explicit TableWriter(RowStore rows) : rows_(std::move(rows)) {}
 
-  std::unique_ptr<RowStore> rows_;
+  RowStore rows_;
   RecordEncoder record_;
 };
 

@@ -209,7 +209,10 @@ Status DatabaseLanding::ReadRules(SqliteDb& db) {
   for (;;) {
     TRACEDB_ASSIGN(row, rules.Step());
     if (!row) return Done{};
-    place_.rules.push_back({std::string(rules.Text(0)), rules.Text(1) == "communication"});
+    const auto kind = std::find(kGpuKindNames.begin(), kGpuKindNames.end(), rules.Text(1));
+    if (kind == kGpuKindNames.end()) continue;  // the table's CHECK lets no other in
+    place_.rules.push_back({std::string(rules.Text(0)),
+                            static_cast<GpuKind>(kind - kGpuKindNames.begin())});
   }
 }
 

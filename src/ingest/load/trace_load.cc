@@ -49,8 +49,7 @@ Status TraceReading::Read(const fs::path& rows_file, const FirstIds& first,
   Stopwatch watch;
   first_ = first;
   rules_.emplace(rules);
-  const RowStoreOptions rows{options_.writer, options_.limits.sqlite_cache_kib};
-  TRACEDB_ASSIGN(writer, TableWriter::Create(rows_file, rows));
+  TRACEDB_ASSIGN(writer, TableWriter::Create(rows_file));
   builder_.emplace(*writer, options_.limits, *rules_, first_, options_.keep_args,
                    FolderOf(rows_file));
   TRACEDB_ASSIGN(read, RunPipeline(input_, options_, *builder_));
@@ -220,7 +219,7 @@ Status TraceReading::Derive(const fs::path& rows_file, const LandingPlace& place
                             builder_->host_slices(),
                             parallelism,
                             place.first_path};
-  TRACEDB_ASSIGN(use, DeriveTrace(rows_file, trace, options_.limits, options_.writer));
+  TRACEDB_ASSIGN(use, DeriveTrace(rows_file, trace, options_.limits));
   malloc_trim(0);
   TRACEDB_ASSIGN(db, OpenRows(rows_file));
   TRACEDB_TRY(use.Store(db, first_.trace_id, trace));

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "query/doc/sql_text.h"
+#include "query/run/filter_values.h"
 #include "query/run/query_arguments.h"
 #include "query/run/query_assert.h"
 #include "tracedb/text/result_sinks.h"
@@ -120,6 +121,9 @@ Result<PreparedQuery> PreparedQuery::Prepare(SqliteDb& db, const QueryDoc& doc,
   TRACEDB_ASSIGN(statements, Compiler(db, doc).All());
   query.statements_ = std::move(statements);
   TRACEDB_TRY(BindArguments(query.statements_, doc, inputs.params));
+  // Why there is no row: rather than what the query says of an empty database.
+  std::string missing = DescribeMissingValue(db, inputs.params);
+  if (!missing.empty()) query.when_empty_ = std::move(missing);
   if (inputs.assert_expression.empty()) return query;
   if (query.statements_.size() != 1) {
     return Error{ErrorKind::kUsage,

@@ -21,7 +21,7 @@ TimeRange Clip(TimeRange range, TimeRange to) {
 }  // namespace
 
 Result<DeviceWatch> DeviceWatch::Open(SqliteDb& db, const RankClocks& clocks) {
-  DeviceWatch watch(db, clocks);
+  DeviceWatch watch(clocks);
   const auto prepare = [&db](std::optional<SqliteStatement>& to, const char* sql) -> Status {
     TRACEDB_ASSIGN(statement, db.Prepare(sql));
     to.emplace(std::move(statement));

@@ -53,14 +53,13 @@ class DeviceWatch {
     int64_t wait_for_id;  // 0: it works
   };
 
-  DeviceWatch(SqliteDb& db, const RankClocks& clocks) : db_(&db), clocks_(&clocks) {}
+  explicit DeviceWatch(const RankClocks& clocks) : clocks_(&clocks) {}
   Result<const std::vector<Track>*> TracksOf(int64_t kernel_id);
   Status Gather(const Track& track, int64_t kernel_id, TimeRange& range);
   Status AddKernel(const SqliteStatement& row, const Track& track);
   Result<bool> AddWait(int64_t kernel_id, TimeRange kernel);
   DeviceStory Tell(TimeRange range);
 
-  SqliteDb* db_;
   const RankClocks* clocks_;
   std::optional<SqliteStatement> track_of_, tracks_, within_, before_, parts_;
   std::map<int64_t, std::vector<Track>> known_;  // by a track of the device

@@ -24,7 +24,7 @@ bool WaitsForDevice(const std::string& name) {
 }  // namespace
 
 Result<HostWatch> HostWatch::Open(SqliteDb& db) {
-  HostWatch watch(db);
+  HostWatch watch;
   const auto prepare = [&db](std::optional<SqliteStatement>& to, const char* sql) -> Status {
     TRACEDB_ASSIGN(statement, db.Prepare(sql));
     to.emplace(std::move(statement));

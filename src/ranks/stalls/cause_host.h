@@ -51,7 +51,7 @@ class HostWatch {
     int parent;      // -1: none
   };
 
-  explicit HostWatch(SqliteDb& db) : db_(&db) {}
+  HostWatch() = default;
   Result<const Track*> TrackOf(int64_t launch_slice_id);
   Result<const EventName*> EventNameOf(int64_t event_name);
   Result<HostStory> LookAt(int64_t track, int64_t base_ns, TimeRange range, bool other);
@@ -59,7 +59,6 @@ class HostWatch {
   void Nest(TimeRange range);
   Result<HostStory> Tell();
 
-  SqliteDb* db_;
   std::optional<SqliteStatement> track_of_, base_of_, stepping_, event_name_;
   std::vector<SqliteStatement> long_;
   std::map<int64_t, Track> tracks_;

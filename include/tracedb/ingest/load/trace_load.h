@@ -15,7 +15,6 @@
 
 #include "tracedb/base/result.h"
 #include "tracedb/memory/load_limits.h"
-#include "tracedb/pages/row_store.h"
 #include "tracedb/schema/event_issues.h"
 
 namespace tracedb {
@@ -31,7 +30,6 @@ struct LoadOptions {
   bool strict = false;          // the first issue is an error, and nothing lands
   bool replace = false;         // take out what is there of the same content or path first
   bool keep_args = true;
-  RowWriter writer = RowWriter::kPages;
   size_t block_bytes = 0;  // largest piece read at a time; 0: no limit (for tests)
   std::function<void(const LoadProgress&)> on_progress;  // called on the reading thread
   std::function<void(const std::string&)> on_note;       // something a person should know

@@ -1,0 +1,67 @@
+#include "query/run/filter_values.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <string_view>
+
+#include "tracedb/text/result_text.h"
+
+namespace tracedb {
+namespace {
+
+struct Filter {
+  std::string_view name;  // the parameter, and the column
+  std::string_view view;
+};
+
+constexpr std::array<Filter, 3> kFilters = {{
+    {"rank", "ranks"},
+    {"step", "steps"},
+    {"device", "streams"},
+}};
+constexpr int64_t kListedMax = 16;  // more are said by how many, the lowest and the highest
+
+Result<std::string> Missing(SqliteDb& db, const Filter& filter, std::string_view value) {
+  TRACEDB_ASSIGN(known,
+                 db.Prepare(fmt::format("SELECT count(*), min(value), max(value), "
+                                        "  ifnull(max(CAST(value AS TEXT) = ?1), 0), "
+                                        "  group_concat(value, ', ') "
+                                        "FROM (SELECT DISTINCT {0} AS value FROM {1} ORDER BY 1)",
+                                        filter.name, filter.view)));
+  TRACEDB_TRY(known.Bind(1, value));
+  TRACEDB_TRY(known.Step());
+  if (known.Int(3) != 0) return std::string();
+  const std::string missing = fmt::format("there is no {} {}", filter.name, ShownText(value));
+  const int64_t count = known.Int(0);
+  if (count == 0) return missing + "; the database has none";
+  if (count == 1) {
+    return fmt::format("{}; there is {} {}", missing, filter.name, ShownText(known.Text(1)));
+  }
+  if (count <= kListedMax) {
+    return fmt::format("{}; there are {}s {}", missing, filter.name, ShownText(known.Text(4)));
+  }
+  return fmt::format("{}; there are {} {}s, from {} to {}", missing, count, filter.name,
+                     ShownText(known.Text(1)), ShownText(known.Text(2)));
+}
+
+}  // namespace
+
+std::string DescribeMissingValue(SqliteDb& db, std::span<const std::string> params) {
+  for (const Filter& filter : kFilters) {
+    for (const std::string& param : params) {
+      const size_t equals = param.find('=');
+      if (equals == std::string::npos) continue;
+      std::string_view name = std::string_view(param).substr(0, equals);
+      if (name.starts_with(':')) name.remove_prefix(1);
+      if (name != filter.name) continue;
+      const std::string_view value = std::string_view(param).substr(equals + 1);
+      if (value.empty() || value == "null") continue;
+      auto missing = Missing(db, filter, value);
+      if (missing.ok() && !missing.value().empty()) return std::move(missing).value();
+    }
+  }
+  return {};
+}
+
+}  // namespace tracedb

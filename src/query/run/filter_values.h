@@ -1,0 +1,17 @@
+// Whether what a filter asks for is in the database at all.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "tracedb/base/result.h"
+#include "tracedb/base/sqlite_db.h"
+
+namespace tracedb {
+
+// `params` are "key=value" as -p takes them. "there is no rank 99; there are ranks 0, 1, 2, 3": of
+// the first of rank, step and device whose value the database does not have; else empty. A database
+// without the public names has nothing to say.
+std::string DescribeMissingValue(SqliteDb& db, std::span<const std::string> params);
+
+}  // namespace tracedb
