@@ -82,7 +82,8 @@ class TraceDerivation {
   SortAhead::Order DeviceOrder() const;
   PartitionActivity ForPartition(const SortEntry& entry) const;
   Status DeriveBusyTime(SortAhead& sorted, bool store_segments);
-  Status StoreSegments(RowStore& rows, std::string_view device, std::vector<BusySegment>& segments);
+  Status StoreSegments(IndexAppender& rows, std::string_view device,
+                       std::vector<BusySegment>& segments);
   Status FillIndexes(SortAhead& sorted, SortAhead& sorted_long);
   Status FillIndex(PageFile& file, const char* name, SortAhead& sorted,
                    const std::function<void(const SortEntry&)>& add_columns);
@@ -92,7 +93,6 @@ class TraceDerivation {
   const LoadLimits& limits_;
   RowStoreOptions row_options_;
   std::optional<LaunchDerivation> launches_;
-  int64_t next_segment_ = 1;
   std::vector<Track> tracks_;  // by id
   RecordEncoder record_;
   std::unique_ptr<DerivedUse::Parts> use_ = std::make_unique<DerivedUse::Parts>();
@@ -226,10 +226,14 @@ PartitionActivity TraceDerivation::ForPartition(const SortEntry& entry) const {
 }
 
 Status TraceDerivation::DeriveBusyTime(SortAhead& sorted, bool store_segments) {
-  std::unique_ptr<RowStore> rows;
+  std::unique_ptr<PageFile> file;
+  std::optional<IndexAppender> rows;  // the table is its key's index
   if (store_segments) {
-    TRACEDB_ASSIGN(opened, RowStore::Open(db_.path(), {"_busy_segment"}, row_options_));
-    rows = std::move(opened);
+    TRACEDB_ASSIGN(opened, PageFile::Open(db_.path(), {}));
+    file = std::move(opened);
+    TRACEDB_ASSIGN(root, RootPage(db_, "_busy_segment"));
+    TRACEDB_ASSIGN(appender, IndexAppender::Create(*file, root));
+    rows.emplace(std::move(appender));
   }
   uint32_t device = 0;
   std::vector<BusySegment> segments;
@@ -238,7 +242,7 @@ Status TraceDerivation::DeriveBusyTime(SortAhead& sorted, bool store_segments) {
   };
   StepPartition steps = partition();
   const auto store = [&]() -> Status {
-    if (rows != nullptr) return StoreSegments(*rows, use_->devices[device].device, segments);
+    if (rows.has_value()) return StoreSegments(*rows, use_->devices[device].device, segments);
     segments.clear();
     return Done{};
   };
@@ -265,19 +269,22 @@ Status TraceDerivation::DeriveBusyTime(SortAhead& sorted, bool store_segments) {
   };
   TRACEDB_TRY(sorted.Next(take));
   TRACEDB_TRY(finish());
-  return rows != nullptr ? rows->Finish() : Done{};
+  if (!rows.has_value()) return Done{};
+  TRACEDB_TRY(rows->Finish());
+  return file->Finish();
 }
 
-Status TraceDerivation::StoreSegments(RowStore& rows, std::string_view device,
+// In the order of the key, as the devices are: rank, device, start.
+Status TraceDerivation::StoreSegments(IndexAppender& rows, std::string_view device,
                                       std::vector<BusySegment>& segments) {
   for (const BusySegment& segment : segments) {
     record_.Reset();
     record_.Int(trace_.rank);
-    record_.Text(device);
+    record_.NumberOrText(device);
     record_.Int(segment.start_ns);
     record_.Int(segment.end_ns - segment.start_ns);
     record_.Int(segment.kinds);
-    TRACEDB_TRY(rows.Append(0, next_segment_++, record_.Finish()));
+    TRACEDB_TRY(rows.Append(record_.Finish()));
   }
   segments.clear();
   return Done{};

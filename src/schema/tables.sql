@@ -46,8 +46,8 @@ CREATE TABLE _track (
   trace_id INTEGER NOT NULL,
   pid TEXT,
   tid TEXT,
-  device TEXT,                    -- GPU activities: args.device, else the pid
-  stream TEXT,                    -- GPU activities: args.stream, else the tid
+  device INTEGER,                 -- GPU activities: args.device, else the pid; a text where
+  stream INTEGER,                 -- it is no number. GPU activities: args.stream, else the tid
   rank INTEGER,
   base_ns INTEGER                 -- what to add to a row's ts
 );
@@ -197,7 +197,7 @@ CREATE TABLE _step_use (
   -- A GPU's time in one trace, cut where the GPU comes to the first activity of a step. The columns
   -- compute_ns, exposed_ and idle_ add up to end_ns - start_ns.
   trace_id INTEGER,
-  device TEXT,
+  device INTEGER,
   step INTEGER,                   -- NULL: before the first step's
   start_ns INTEGER,
   end_ns INTEGER,
@@ -220,15 +220,16 @@ CREATE TABLE _busy_segment (
   -- A stretch of time in which the same kinds of activity run on a device. Stretches without any
   -- have no row.
   rank INTEGER,
-  device TEXT,
+  device INTEGER,
   ts_ns INTEGER,
   dur_ns INTEGER,
-  kinds INTEGER                   -- sum of 1 compute, 2 communication, 4 memory
-);
+  kinds INTEGER,                  -- sum of 1 compute, 2 communication, 4 memory
+  PRIMARY KEY (rank, device, ts_ns)
+) WITHOUT ROWID;
 
 CREATE TABLE _device_use (
   rank INTEGER,
-  device TEXT,
+  device INTEGER,
   start_ns INTEGER,               -- first start of a GPU activity
   end_ns INTEGER,                 -- last end: the span is the time between the two
   compute_ns INTEGER,             -- length of the union of the compute kernels
@@ -241,8 +242,8 @@ CREATE TABLE _device_use (
 
 CREATE TABLE _stream_use (
   rank INTEGER,
-  device TEXT,
-  stream TEXT,
+  device INTEGER,
+  stream INTEGER,
   activities INTEGER,
   start_ns INTEGER,
   end_ns INTEGER,
