@@ -68,11 +68,13 @@ SELECT s.ts + t.base_ns - (SELECT min(start_ns) FROM _trace) AS start,
        CAST(substr(a.grid, 2, instr(a.grid, ',') - 2) AS BIGINT) AS gridX,
        CAST(substr(a.grid, instr(a.grid, ',') + 1,
                    instr(substr(a.grid, instr(a.grid, ',') + 1), ',') - 1) AS BIGINT) AS gridY,
-       CAST(rtrim(substr(a.grid, length(rtrim(a.grid, '0123456789]')) + 1), ']') AS BIGINT) AS gridZ,
+       CAST(rtrim(substr(a.grid, length(rtrim(a.grid, '0123456789]')) + 1), ']') AS BIGINT)
+         AS gridZ,
        CAST(substr(a.block, 2, instr(a.block, ',') - 2) AS BIGINT) AS blockX,
        CAST(substr(a.block, instr(a.block, ',') + 1,
                    instr(substr(a.block, instr(a.block, ',') + 1), ',') - 1) AS BIGINT) AS blockY,
-       CAST(rtrim(substr(a.block, length(rtrim(a.block, '0123456789]')) + 1), ']') AS BIGINT) AS blockZ,
+       CAST(rtrim(substr(a.block, length(rtrim(a.block, '0123456789]')) + 1), ']') AS BIGINT)
+         AS blockZ,
        a.shared_memory_bytes AS staticSharedMemory,  -- with dynamic: traces tell the sum only
        CASE WHEN a.shared_memory_bytes IS NULL THEN NULL ELSE 0 END AS dynamicSharedMemory,
        NULL AS localMemoryPerThread, NULL AS localMemoryTotal, NULL AS gridId,
