@@ -352,7 +352,7 @@ CREATE VIEW memory_events AS
 --   end_ns: as ts_ns
 --   start_ms: when, since the first event of the database
 --   track_id: in tracks
---   args_id: in args_texts
+--   args_id: in memory_devices
 SELECT s.id AS instant_id, t.trace_id, t.rank, s.ts + t.base_ns AS ts_ns, a.device_type,
        a.device_id, s.addr, s.bytes, s.total_allocated AS total_allocated_bytes,
        s.total_reserved AS total_reserved_bytes, t.pid, t.tid, s.ts + t.base_ns AS end_ns,
