@@ -11,7 +11,7 @@ namespace {
 
 using ColumnList = std::array<ArgsColumn, kArgsColumns>;
 
-// `first` in front, the others behind in their own order.
+// `first` in front, the others after in their own order.
 constexpr ColumnList Ordered(std::initializer_list<ArgsColumn> first) {
   ColumnList order{};
   size_t count = 0;
@@ -114,8 +114,8 @@ std::string TablesSql() {
 }
 
 std::string ViewsSql() {
-  std::string sql = std::string(kViewsSql) + std::string(kViewsAnalysisSql) +
-                    std::string(kViewsNsightSql);
+  std::string sql =
+      std::string(kViewsSql) + std::string(kViewsAnalysisSql) + std::string(kViewsNsightSql);
   ReplaceAll(sql, "@aligned:p.ts_ns@", "(" + AlignedSql("p.ts_ns") + ")");
   ReplaceAll(sql, "@fill:a.args@", FillSql("a.args"));
   ReplaceAll(sql, "@emptied:a.args@", EmptiedSql("a.args"));
