@@ -75,6 +75,13 @@ CREATE TABLE _args_text (
   device_id INTEGER
 );
 
+CREATE TABLE _args_mark (
+  -- One row: the character that stands in the args for each column of the event tables.
+  id INTEGER PRIMARY KEY,
+  @args_marks@
+);
+INSERT INTO _args_mark VALUES (1, @args_mark_values@);
+
 CREATE TABLE _cpu_slice (
   id INTEGER PRIMARY KEY, track INTEGER, event_name INTEGER, ts INTEGER, dur INTEGER,
     args_text INTEGER,

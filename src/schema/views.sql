@@ -98,15 +98,19 @@ CREATE VIEW _slice_args AS
 -- The args of slices, put together again: in a view of their own as it takes long.
 SELECT s.id AS slice_id, @fill:a.args@ AS args, @others@ AS others
 FROM _cpu_slice s LEFT JOIN _args_text a ON a.id = s.args_text
+     LEFT JOIN _args_mark m ON m.id = 1
 UNION ALL
 SELECT s.id, @fill:a.args@, @others@
 FROM _runtime_slice s LEFT JOIN _args_text a ON a.id = s.args_text
+     LEFT JOIN _args_mark m ON m.id = 1
 UNION ALL
 SELECT s.id, @fill:a.args@, @others@
 FROM _python_slice s LEFT JOIN _args_text a ON a.id = s.args_text
+     LEFT JOIN _args_mark m ON m.id = 1
 UNION ALL
 SELECT s.id, @fill:a.args@, @others@
-FROM _gpu_slice s LEFT JOIN _args_text a ON a.id = s.args_text;
+FROM _gpu_slice s LEFT JOIN _args_text a ON a.id = s.args_text
+     LEFT JOIN _args_mark m ON m.id = 1;
 
 CREATE VIEW slices AS
 -- An event with a duration, of the host or of a GPU.
@@ -183,7 +187,7 @@ FROM (
              row_number() OVER w AS place
       FROM (
         SELECT t.rank, r.first_row, s.track, s.event_name, s.id, s.ts, s.dur, s.length, e.is_start,
-               s.ts + (1 - e.is_start) * s.length AS at
+               s.ts + (1 - e.is_start) * s.length AS edge
         FROM (SELECT id, track, event_name, ts, dur, CASE WHEN dur > 0 THEN dur ELSE 0 END AS length
               FROM _cpu_slice
               UNION ALL
@@ -196,7 +200,7 @@ FROM (
              LEFT JOIN _trace r ON r.trace_id = t.trace_id
              JOIN (SELECT 1 AS is_start UNION ALL SELECT 0) e ON e.is_start = 1 OR s.length > 0
       )
-      WINDOW w AS (PARTITION BY rank, track ORDER BY at, is_start, length DESC, id
+      WINDOW w AS (PARTITION BY rank, track ORDER BY edge, is_start, length DESC, id
                    ROWS UNBOUNDED PRECEDING)
     ) n JOIN (SELECT 1 AS is_child UNION ALL SELECT 0) c ON c.is_child = 1 OR n.length > 0
     WHERE n.is_start = 1
@@ -287,7 +291,8 @@ SELECT s.id AS instant_id, t.trace_id, t.rank, l.category, l.name, s.phase,
        s.ts + t.base_ns AS end_ns, @start_ms:s.ts + t.base_ns@ AS start_ms
 FROM _instant s LEFT JOIN _track t ON t.id = +s.track
      LEFT JOIN _event_name l ON l.id = +s.event_name
-     LEFT JOIN _args_text a ON a.id = +s.args_text;
+     LEFT JOIN _args_text a ON a.id = +s.args_text
+     LEFT JOIN _args_mark m ON m.id = 1;
 
 CREATE VIEW counters AS
 -- One value of a counter event.
@@ -310,7 +315,8 @@ SELECT s.id AS counter_id, t.trace_id, t.rank, l.category, l.name, j.key AS seri
 FROM _counter_event s LEFT JOIN _track t ON t.id = +s.track
      LEFT JOIN _event_name l ON l.id = +s.event_name
      LEFT JOIN _args_text a ON a.id = +s.args_text
-     LEFT JOIN json_each(coalesce(@fill:a.args@, '{}')) j;
+     LEFT JOIN _args_mark m ON m.id = 1
+     LEFT JOIN json_each(coalesce(@fill:a.args@, '{}')) j ON TRUE;
 
 CREATE VIEW flows AS
 -- One end of an arrow; those of one category and flow_id belong together.
@@ -333,7 +339,8 @@ SELECT s.id AS flow_event_id, t.trace_id, t.rank, l.category, l.name, s.phase,
        @others@ AS others, s.ts + t.base_ns AS end_ns, @start_ms:s.ts + t.base_ns@ AS start_ms
 FROM _flow s LEFT JOIN _track t ON t.id = +s.track
      LEFT JOIN _event_name l ON l.id = +s.event_name
-     LEFT JOIN _args_text a ON a.id = +s.args_text;
+     LEFT JOIN _args_text a ON a.id = +s.args_text
+     LEFT JOIN _args_mark m ON m.id = 1;
 
 CREATE VIEW memory_events AS
 -- An allocation or a release of memory by PyTorch.
@@ -381,7 +388,8 @@ SELECT s.id AS metadata_id, t.trace_id, t.rank, l.name,
 FROM _metadata_event s LEFT JOIN _track t ON t.id = +s.track
      LEFT JOIN _event_name l ON l.id = +s.event_name
      LEFT JOIN _trace r ON r.trace_id = t.trace_id
-     LEFT JOIN _args_text a ON a.id = +s.args_text;
+     LEFT JOIN _args_text a ON a.id = +s.args_text
+     LEFT JOIN _args_mark m ON m.id = 1;
 
 CREATE VIEW issues AS
 -- What was wrong in a file.

@@ -55,7 +55,7 @@ SELECT h.trace_id, t.rank, h.step,
        h.args_text AS args_id
 FROM _host_use h JOIN _trace t ON t.trace_id = h.trace_id
      LEFT JOIN _event_name l ON l.id = h.event_name
-     LEFT JOIN _args_text a ON a.id = h.args_text;
+     LEFT JOIN _args_text a ON a.id = h.args_text LEFT JOIN _args_mark m ON m.id = 1;
 
 CREATE VIEW kernel_uses AS  -- GPU activities of one name by operator (table _kernel_use)
 SELECT k.trace_id, t.rank, k.step, o.name AS op, f.name AS forward_op, l.name AS kernel,
@@ -180,7 +180,8 @@ CREATE VIEW names AS  -- a name of events; equal names of several categories or 
 SELECT id AS name_id, name, category FROM _event_name;
 
 CREATE VIEW args_texts AS  -- args, null in place of values that differ from event to event
-SELECT a.id AS args_id, @emptied:a.args@ AS args FROM _args_text a;
+SELECT a.id AS args_id, @emptied:a.args@ AS args
+FROM _args_text a LEFT JOIN _args_mark m ON m.id = 1;
 
 CREATE VIEW activity_times AS  -- of activities what needs no launch
 SELECT id AS slice_id, track AS track_id, event_name AS name_id, kind, ts, dur AS dur_ns
