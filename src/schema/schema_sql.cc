@@ -141,8 +141,11 @@ std::string TablesSql() {
 }
 
 std::string ViewsSql() {
-  std::string sql =
-      std::string(kViewsSql) + std::string(kViewsAnalysisSql) + std::string(kViewsNsightSql);
+  std::string sql;
+  for (const std::string_view file :
+       {kViewsSql, kViewsEventsSql, kViewsAnalysisSql, kViewsNumbersSql, kViewsNsightSql}) {
+    sql += file;
+  }
   ReplaceCalls(sql, "aligned", AlignedSql);
   ReplaceCalls(sql, "fill", FillSql);
   ReplaceCalls(sql, "emptied", EmptiedSql);
