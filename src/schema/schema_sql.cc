@@ -11,7 +11,7 @@ namespace {
 
 using ColumnList = std::array<ArgsColumn, kArgsColumns>;
 
-// `first` in front, the others behind in their own order.
+// `first` in front, the others after in their own order.
 constexpr ColumnList Ordered(std::initializer_list<ArgsColumn> first) {
   ColumnList order{};
   size_t count = 0;
