@@ -16,10 +16,11 @@ import bench_figures as figures
 import bench_load
 import bench_peers
 import bench_queries
+import bench_views
 import rank_traces
 import scaling_model
 
-SECTIONS = ("load", "queries", "unchanged", "cores", "ranks", "append", "model", "peers")
+SECTIONS = ("load", "queries", "views", "unchanged", "cores", "ranks", "append", "model", "peers")
 MAIN_BYTES_MAX = 2_500_000_000  # what is larger is only loaded
 RANKS = 8
 SIZE_STEP = 100_000  # a trace made to be N bytes has a few more
@@ -74,6 +75,9 @@ def load_section(setting: Setting, trace: base.Trace, outcome: Outcome) -> None:
     if "queries" in only:
         outcome.add(bench_queries.query_figures(bench.program, trace.json_bytes, bench.db,
                                                 bench.runs))
+    if "views" in only:
+        of = figures.size_name(trace.json_bytes)
+        outcome.add(bench_views.view_figures(bench.program, of, bench.db, bench.runs))
 
 
 def cores_section(setting: Setting, outcome: Outcome) -> None:
@@ -140,7 +144,8 @@ def run_sections(setting: Setting, traces, outcome: Outcome) -> None:
     """One that fails is said, and the others go on."""
     only = setting.options.only
     todo = [(f"load of {trace.path.name}", load_section, trace) for trace in traces
-            if "load" in only or (trace == setting.main and {"queries", "unchanged"} & set(only))]
+            if "load" in only or (trace == setting.main and
+                                  {"queries", "views", "unchanged"} & set(only))]
     todo += [(name, section, None) for name, section in OTHER_SECTIONS.items() if name in only]
     for name, section, trace in todo:
         try:

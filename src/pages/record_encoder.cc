@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <optional>
+#include <string>
 
 namespace tracedb {
 namespace {
@@ -32,10 +34,10 @@ std::optional<NumberText> FindNumber(std::string_view text) {
   if (begin == std::string_view::npos) return std::nullopt;
   text = text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
   NumberText number;
-  if (text.starts_with('+'))
+  if (text.starts_with('+')) {
     text.remove_prefix(1);
-  else if (text.starts_with('-') && text.size() > 1 && text[1] == '+')
-    return std::nullopt;
+    if (text.starts_with('-')) return std::nullopt;
+  }
   number.digits = text;
   size_t at = text.starts_with('-') ? 1 : 0;
   size_t digits = CountDigits(text, at);
@@ -64,7 +66,9 @@ void RecordEncoder::NumberOrText(std::string_view text) {
   int64_t whole = 0;
   if (number->whole && std::from_chars(begin, end, whole).ec == std::errc()) return Int(whole);
   double real = 0;
-  if (std::from_chars(begin, end, real).ec != std::errc()) return Text(text);
+  if (std::from_chars(begin, end, real).ec != std::errc()) {  // infinite, or as good as 0
+    real = std::strtod(std::string(number->digits).c_str(), nullptr);
+  }
   constexpr double kWholeMax = 9.0e18;  // beyond, a double is no int64_t
   if (real > -kWholeMax && real < kWholeMax &&
       real == static_cast<double>(static_cast<int64_t>(real))) {

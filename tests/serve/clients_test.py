@@ -194,8 +194,38 @@ def datasette(setting):
     assert "kernels" in output(tool, setting.database, "--get", "/trace")
 
 
+def opens_every_table(setting, client, module):
+    python = setting.venv_python(module)
+    # The database of hostile names has few rows; that of a real job has some in every view.
+    real = os.path.join(setting.folder, "job.db")
+    if not os.path.exists(real):
+        output(setting.program, "-q", "--db", real, "ingest",
+               os.path.join(HERE, "..", "..", "fixtures", "megatron"), seconds=600)
+    for database in (setting.database, real):
+        output(python, os.path.join(HERE, "client_tables.py"), client, database, seconds=1800)
+
+
+def duckdb_opens_every_table(setting):
+    setting.venv_python("duckdb_extension_sqlite_scanner")
+    opens_every_table(setting, "duckdb", "duckdb")
+
+
+def pandas_opens_every_table(setting):
+    opens_every_table(setting, "pandas", "pandas")
+
+
+def sqlite_utils_opens_every_table(setting):
+    opens_every_table(setting, "sqlite-utils", "sqlite_utils")
+
+
+def datasette_opens_every_table(setting):
+    opens_every_table(setting, "datasette", "datasette")
+
+
 CLIENTS = [libreoffice_opens_the_address, chromium_fills_the_form, the_sqlite3_shell,
-           pythons_sqlite3, pandas_reads_sql_and_csv, sqlite_utils, datasette]
+           pythons_sqlite3, pandas_reads_sql_and_csv, sqlite_utils, datasette,
+           duckdb_opens_every_table, pandas_opens_every_table, sqlite_utils_opens_every_table,
+           datasette_opens_every_table]
 
 
 def run(client, setting):

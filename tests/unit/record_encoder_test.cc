@@ -49,12 +49,12 @@ uint64_t ReadVarint(const uint8_t*& from) {
 }
 
 // The record that SQLite writes for `row`: read from the one cell of a table's root page.
-Bytes SqliteRecord(const Row& row) {
+Bytes SqliteRecord(const Row& row, const std::string& type = "") {
   const std::string path =
       testing::TempDir() + "record_encoder_test_" + std::to_string(getpid()) + ".db";
   std::filesystem::remove(path);
   {
-    std::string columns = "c0";
+    std::string columns = "c0 " + type;
     std::string marks = "?";
     for (size_t i = 1; i < row.size(); ++i) {
       columns += ",c" + std::to_string(i);
@@ -77,6 +77,78 @@ Bytes SqliteRecord(const Row& row) {
   const size_t record_bytes = ReadVarint(cell);
   ReadVarint(cell);  // the rowid
   return {cell, cell + record_bytes};
+}
+
+TEST(RecordEncoder, a_number_or_text_is_what_sqlite_keeps_in_an_integer_column) {
+  RecordEncoder encoder;
+  const auto check = [&](const std::string& text) {
+    encoder.Reset();
+    encoder.NumberOrText(text);
+    const auto record = encoder.Finish();
+    EXPECT_EQ(Bytes(record.begin(), record.end()), SqliteRecord({Value(text)}, "INTEGER")) << text;
+  };
+  for (const char* text : {"0",
+                           "7",
+                           "-1",
+                           "+7",
+                           "007",
+                           " 7 ",
+                           "\t7\n",
+                           "7 8",
+                           "-",
+                           "+",
+                           "",
+                           " ",
+                           ".",
+                           "-.",
+                           "1.",
+                           ".5",
+                           "1.5",
+                           "-1.5",
+                           "7.0",
+                           "1e3",
+                           "1e",
+                           "1e+",
+                           "1E-2",
+                           "e3",
+                           "1.e2",
+                           ".e2",
+                           "0x0",
+                           "0x55d1e4ad3310",
+                           "stream 9",
+                           "inf",
+                           "nan",
+                           "-inf",
+                           "1_0",
+                           "--1",
+                           "-+1",
+                           "+-1",
+                           "9223372036854775807",
+                           "-9223372036854775808",
+                           "9223372036854775808",
+                           "99999999999999999999",
+                           "4294967295",
+                           "9007199254740993",
+                           "1e18",
+                           "1e19",
+                           "-1e18",
+                           "0.1",
+                           "123456789012345678",
+                           "1e400",
+                           "-1e400",
+                           "1e-400",
+                           "-0",
+                           "-0.0"}) {
+    check(text);
+  }
+  std::mt19937 random(7);
+  constexpr std::string_view kChars = "0123456789+-.eE x";
+  for (int i = 0; i < 300; ++i) {
+    std::string text;
+    for (size_t length = random() % 6; text.size() < length;)
+      text += kChars[random() % kChars.size()];
+    check(text);
+  }
 }
 
 TEST(Varint, every_length_reads_back_and_has_the_length_foretold) {

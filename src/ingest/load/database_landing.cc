@@ -180,11 +180,13 @@ Status DatabaseLanding::ReadPlace() {
   }
   TRACEDB_ASSIGN(version, db.Integer("PRAGMA user_version"));
   if (version != kSchemaVersion) {
+    const bool older = version < kSchemaVersion;
     return Error{ErrorKind::kOutput,
-                 database_.string() + ": made by another version of tracedb (schema " +
-                     std::to_string(version) + "; this one writes " +
+                 database_.string() + ": made by " +
+                     (older ? "an older tracedb" : "a newer tracedb") + " (schema " +
+                     std::to_string(version) + "; tracedb " TRACEDB_VERSION " writes " +
                      std::to_string(kSchemaVersion) + ")",
-                 "ingest into a new database with --db"};
+                 "ingest the traces again into a new database: name it with --db"};
   }
   TRACEDB_ASSIGN(last,
                  db.Prepare("SELECT ifnull(max(trace_id), 0) + 1, ifnull(max(last_row), 0) "
@@ -211,8 +213,8 @@ Status DatabaseLanding::ReadRules(SqliteDb& db) {
     if (!row) return Done{};
     const auto kind = std::find(kGpuKindNames.begin(), kGpuKindNames.end(), rules.Text(1));
     if (kind == kGpuKindNames.end()) continue;  // the table's CHECK lets no other in
-    place_.rules.push_back({std::string(rules.Text(0)),
-                            static_cast<GpuKind>(kind - kGpuKindNames.begin())});
+    place_.rules.push_back(
+        {std::string(rules.Text(0)), static_cast<GpuKind>(kind - kGpuKindNames.begin())});
   }
 }
 

@@ -59,15 +59,15 @@ Status CheckMarks(SqliteDb& db, const std::filesystem::path& path) {
   if (!schema.ok()) return Unreadable(std::move(schema).error(), path);
   if (schema.value() > kSchemaVersion) {
     return Error{ErrorKind::kInput,
-                 fmt::format("{}: made by a newer tracedb (schema {}; this one knows up to {})",
-                             path.string(), schema.value(), kSchemaVersion),
+                 fmt::format("{}: made by a newer tracedb (schema {}; tracedb {} reads {})",
+                             path.string(), schema.value(), TRACEDB_VERSION, kSchemaVersion),
                  "use that version, or ingest the traces again with this one"};
   }
   if (schema.value() < kSchemaVersion) {
     return Error{ErrorKind::kInput,
-                 fmt::format("{}: made by an older tracedb (schema {}; this one needs {})",
-                             path.string(), schema.value(), kSchemaVersion),
-                 "ingest the traces again into a new database"};
+                 fmt::format("{}: made by an older tracedb (schema {}; tracedb {} reads {})",
+                             path.string(), schema.value(), TRACEDB_VERSION, kSchemaVersion),
+                 "ingest the traces again into a new database: tracedb ingest --db NEW FILE..."};
   }
   return Done{};
 }
