@@ -119,7 +119,7 @@ Status Build(const std::vector<EventBatch>& batches, const LoadLimits& limits,
   const std::filesystem::path path =
       std::filesystem::temp_directory_path() / fmt::format("bench_stages.{}.db", getpid());
   TRACEDB_ASSIGN(writer, TableWriter::Create(path));
-  const KindRules rules({{"nccl", true}});
+  const KindRules rules({{"nccl", GpuKind::kCommunication}});
   RecordBuilder builder(*writer, limits, rules, {}, true, std::filesystem::temp_directory_path());
   const double before = CpuSeconds();
   for (const EventBatch& batch : batches) TRACEDB_TRY(builder.Add(batch));

@@ -25,12 +25,13 @@
 -- plot:   bar gap_ms by rank, device, cause, next_name
 -- empty:  No GPU ran nothing, or no GPU activity is in the database.
 
-WITH gap AS MATERIALIZED (  -- segments of a GPU follow each other, in time
-  SELECT b.rank, b.device, a.ts_ns + a.dur_ns AS from_ns, b.ts_ns AS to_ns
-  FROM busy_segments b CROSS JOIN busy_segments a ON a.segment_id = b.segment_id - 1
-  WHERE b.ts_ns > a.ts_ns + a.dur_ns AND a.rank = b.rank AND a.device = b.device
-    AND (:rank IS NULL OR b.rank = :rank)
-  ORDER BY b.ts_ns - a.ts_ns - a.dur_ns DESC, b.rank, CAST(b.device AS INTEGER), b.device, b.ts_ns
+WITH gap AS MATERIALIZED (
+  SELECT rank, device, from_ns, to_ns
+  FROM (SELECT rank, device, ts_ns AS to_ns,
+               lag(end_ns) OVER (PARTITION BY rank, device ORDER BY ts_ns) AS from_ns
+        FROM busy_segments WHERE :rank IS NULL OR rank = :rank)
+  WHERE to_ns > from_ns
+  ORDER BY to_ns - from_ns DESC, rank, CAST(device AS INTEGER), device, to_ns
   LIMIT coalesce(:limit, 100)
 ),
 ended AS MATERIALIZED (

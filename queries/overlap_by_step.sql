@@ -24,7 +24,7 @@
 -- plot:   stacked compute_ms, exposed_comm_ms, exposed_memory_ms, idle_ms by rank, device, step
 -- empty:  No GPU activity is in the database; `tracedb info` tells what is.
 
-WITH RECURSIVE first_start AS (
+WITH first_start AS (
   SELECT track_id, step, min(ts) AS ts FROM activities
   WHERE step IS NOT NULL AND ifnull(dur_ns, 0) >= 0
   GROUP BY +track_id, step
@@ -43,28 +43,11 @@ stretch AS MATERIALIZED (  -- the GPU's time, cut: from one boundary to the next
   FROM boundary b JOIN device_uses u ON u.rank = b.rank AND u.device = b.device
   WINDOW in_time AS (PARTITION BY b.rank, b.device ORDER BY b.at_ns, b.step)
 ),
--- busy_segments has the rows of a GPU together, in time: a boundary's place is found by halves.
-device_rows AS MATERIALIZED (
-  SELECT rank, device, min(segment_id) AS first_row, max(segment_id) AS last_row FROM busy_segments
-  WHERE :rank IS NULL OR rank = :rank
-  GROUP BY rank, device
-),
-search (rank, device, number, at_ns, low, high) AS (
-  SELECT s.rank, s.device, s.number, s.from_ns, d.first_row, d.last_row + 1
-  FROM stretch s JOIN device_rows d ON d.rank = s.rank AND d.device = s.device
-  UNION ALL
-  SELECT s.rank, s.device, s.number, s.at_ns,
-         iif(b.ts_ns < s.at_ns, b.segment_id + 1, s.low),
-         iif(b.ts_ns < s.at_ns, s.high, b.segment_id)
-  FROM search s CROSS JOIN busy_segments b ON b.segment_id = (s.low + s.high) / 2
-  WHERE s.low < s.high
-),
-found AS (  -- from the segment before, which may last into it, to the last that starts in it
-  SELECT s.rank, s.device, s.number, max(s.low - 1, d.first_row) AS first_row,
-         lead(s.low - 1, 1, d.last_row) OVER (PARTITION BY s.rank, s.device
-                                              ORDER BY s.number) AS last_row
-  FROM search s JOIN device_rows d ON d.rank = s.rank AND d.device = s.device
-  WHERE s.low = s.high
+begun AS MATERIALIZED (  -- a segment may last into it
+  SELECT *, ifnull((SELECT max(b.ts_ns) FROM busy_segments b
+                    WHERE b.rank = s.rank AND b.device = s.device AND b.ts_ns <= s.from_ns),
+                   from_ns) AS first_ns
+  FROM stretch s
 ),
 summed AS MATERIALIZED (
   SELECT s.rank, s.device, s.step, s.number, s.from_ns, s.to_ns,
@@ -72,12 +55,11 @@ summed AS MATERIALIZED (
                             sum(c.ns) FILTER (WHERE c.kinds & 2),
                             sum(c.ns) FILTER (WHERE c.kinds & 3 = 3),
                             sum(c.ns) FILTER (WHERE c.kinds = 4))
-          FROM (SELECT b.kinds,
-                       max(0, min(b.ts_ns + b.dur_ns, s.to_ns) - max(b.ts_ns, s.from_ns)) AS ns
+          FROM (SELECT b.kinds, max(0, min(b.end_ns, s.to_ns) - max(b.ts_ns, s.from_ns)) AS ns
                 FROM busy_segments b
-                WHERE b.segment_id BETWEEN f.first_row AND f.last_row) c) AS sums
-  FROM stretch s
-  LEFT JOIN found f ON f.rank = s.rank AND f.device = s.device AND f.number = s.number
+                WHERE b.rank = s.rank AND b.device = s.device
+                  AND b.ts_ns >= s.first_ns AND b.ts_ns < s.to_ns) c) AS sums
+  FROM begun s
 ),
 used AS (
   SELECT rank, device, step, number, from_ns, to_ns, ifnull(sums ->> 0, 0) AS compute_ns,

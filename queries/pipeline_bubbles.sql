@@ -37,7 +37,7 @@
 --
 -- empty:  No kernel launched in a step belongs to a group whose description says pipeline.
 
-WITH RECURSIVE message AS MATERIALIZED (
+WITH message AS MATERIALIZED (
   SELECT t.rank, t.device, t.trace_id, p.step, p.group_id, n.size, n.ranks, p.collective, p.peer,
          p.ts_ns AS start_ns, p.ts_ns + ifnull(p.dur_ns, 0) AS end_ns,
          CASE p.collective
@@ -112,40 +112,20 @@ part AS MATERIALIZED (  -- kinds NULL: a phase; else what of pipeline kernels li
   WHERE min(r.end_ns, f.to_ns)
     > max(r.start_ns, ifnull(r.until_ns, r.start_ns), f.from_ns)
 ),
--- busy_segments has the rows of a GPU together, in time: a place is found by halves.
-device_rows AS MATERIALIZED (
-  SELECT rank, device, first_row,
-         lead(first_row, 1, (SELECT max(segment_id) + 1
-           FROM busy_segments)) OVER (ORDER BY first_row) - 1
-           AS last_row
-  FROM (SELECT b.rank, b.device, b.segment_id AS first_row
-        FROM busy_segments b LEFT JOIN busy_segments a ON a.segment_id = b.segment_id - 1
-        WHERE a.rank IS NULL OR a.rank <> b.rank OR a.device <> b.device)
-),
-search (rank, device, at_ns, low, high) AS (
-  SELECT p.rank, p.device, p.at_ns, d.first_row, d.last_row + 1
-  FROM (SELECT rank, device, from_ns AS at_ns FROM part
-        UNION SELECT rank, device, to_ns FROM part) p
-  JOIN device_rows d ON d.rank = p.rank AND d.device = p.device
-  UNION ALL
-  SELECT s.rank, s.device, s.at_ns,
-         iif(b.ts_ns < s.at_ns, b.segment_id + 1, s.low),
-         iif(b.ts_ns < s.at_ns, s.high, b.segment_id)
-  FROM search s CROSS JOIN busy_segments b ON b.segment_id = (s.low + s.high) / 2
-  WHERE s.low < s.high
-),
-found AS MATERIALIZED (  -- the first row that does not begin before
-  SELECT rank, device, at_ns, low AS place FROM search WHERE low = high
+begun AS MATERIALIZED (  -- a segment may last into it
+  SELECT *, ifnull((SELECT max(b.ts_ns) FROM busy_segments b
+                    WHERE b.rank = p.rank AND b.device = p.device AND b.ts_ns <= p.from_ns),
+                   from_ns) AS first_ns
+  FROM part p
 ),
 measured AS MATERIALIZED (
   SELECT p.number, p.phase, p.kinds, p.to_ns - p.from_ns AS span_ns,
-         (SELECT sum(max(0, min(b.ts_ns + b.dur_ns, p.to_ns) - max(b.ts_ns, p.from_ns)))
+         (SELECT sum(max(0, min(b.end_ns, p.to_ns) - max(b.ts_ns, p.from_ns)))
           FROM busy_segments b
-          WHERE b.segment_id BETWEEN max(f.place - 1, d.first_row) AND l.place - 1
+          WHERE b.rank = p.rank AND b.device = p.device
+            AND b.ts_ns >= p.first_ns AND b.ts_ns < p.to_ns
             AND (p.kinds IS NULL OR b.kinds = p.kinds)) AS busy_ns
-  FROM part p JOIN device_rows d ON d.rank = p.rank AND d.device = p.device
-  JOIN found f ON f.rank = p.rank AND f.device = p.device AND f.at_ns = p.from_ns
-  JOIN found l ON l.rank = p.rank AND l.device = p.device AND l.at_ns = p.to_ns
+  FROM begun p
 ),
 used AS (
   SELECT number,

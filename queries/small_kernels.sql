@@ -42,29 +42,28 @@ lane AS MATERIALIZED (
 backwards AS MATERIALIZED (  -- left out, so that the others can be counted in an index
   SELECT track_id, ts FROM activity_times WHERE dur_ns < 0
 ),
-edge AS MATERIALIZED (  -- first and last pieces of runs of two and more; the rows of a GPU are
-                        -- together in busy_segments, in time
-  SELECT b.segment_id AS place, b.rank, b.device,
-         a.dur_ns IS NULL OR a.dur_ns >= short_ns OR a.rank <> b.rank OR a.device <> b.device
-           AS is_first
-  FROM bound CROSS JOIN busy_segments b
-  LEFT JOIN busy_segments a ON a.segment_id = b.segment_id - 1
-  LEFT JOIN busy_segments c ON c.segment_id = b.segment_id + 1
-  WHERE b.dur_ns < short_ns AND (:rank IS NULL OR b.rank = :rank)
-    AND (a.dur_ns IS NULL OR a.dur_ns >= short_ns OR a.rank <> b.rank OR a.device <> b.device)
-      <> (c.dur_ns IS NULL OR c.dur_ns >= short_ns OR c.rank <> b.rank OR c.device <> b.device)
+edge AS MATERIALIZED (  -- first and last pieces of runs of two and more
+  SELECT rank, device, ts_ns, end_ns, is_first
+  FROM (SELECT rank, device, ts_ns, end_ns, dur_ns < short_ns AS is_short,
+               ifnull(lag(dur_ns) OVER in_time >= short_ns, 1) AS is_first,
+               ifnull(lead(dur_ns) OVER in_time >= short_ns, 1) AS is_last
+        FROM busy_segments CROSS JOIN bound
+        WHERE :rank IS NULL OR rank = :rank
+        WINDOW in_time AS (PARTITION BY rank, device ORDER BY ts_ns))
+  WHERE is_short AND is_first <> is_last
 ),
 run AS (
-  SELECT place, is_first, rank, device, lead(place) OVER (ORDER BY place) AS last_place FROM edge
+  SELECT rank, device, is_first, ts_ns AS start_ns,
+         lead(ts_ns) OVER in_time AS last_ns, lead(end_ns) OVER in_time AS end_ns
+  FROM edge WINDOW in_time AS (PARTITION BY rank, device ORDER BY ts_ns)
 ),
 timed AS (
-  SELECT r.rank, r.device, f.ts_ns AS start_ns, l.ts_ns + l.dur_ns AS end_ns,
-         l.ts_ns + l.dur_ns - f.ts_ns - (SELECT sum(b.dur_ns) FROM busy_segments b
-                                         WHERE b.segment_id BETWEEN r.place AND r.last_place)
-           AS idle_ns
-  FROM run r CROSS JOIN busy_segments f ON f.segment_id = r.place
-  CROSS JOIN busy_segments l ON l.segment_id = r.last_place
-  WHERE r.is_first
+  SELECT r.rank, r.device, r.start_ns, r.end_ns,
+         r.end_ns - r.start_ns
+           - (SELECT sum(b.dur_ns) FROM busy_segments b
+              WHERE b.rank = r.rank AND b.device = r.device
+                AND b.ts_ns BETWEEN r.start_ns AND r.last_ns) AS idle_ns
+  FROM run r WHERE r.is_first
 ),
 idle AS MATERIALIZED (
   SELECT r.*,

@@ -20,10 +20,23 @@ Status ShowQuery(const GlobalOptions& global, const QueryCatalog& catalog, const
   return Done{};
 }
 
+namespace {
+
+Status ShowSchema(const QueryCatalog& catalog, Format format) {
+  QueryOptions query;
+  query.schema = true;
+  query.format = format;
+  TRACEDB_TRY(RunQueryCommand(query, catalog));
+  return Done{};
+}
+
+}  // namespace
+
 // `info` is canned queries under another name, so that it reads and prints like them.
 Status RunInfo(const GlobalOptions& global, const InfoOptions& options) {
   TRACEDB_ASSIGN(catalog, QueryCatalog::Load(BuiltInQueries()));
   const Format format = options.format.value_or(Format::kTable);
+  if (options.schema) return ShowSchema(catalog, format);
   if (options.issues) return ShowQuery(global, catalog, "info_issues", format);
   TRACEDB_TRY(ShowQuery(global, catalog, "info_traces", format));
   // The other formats are for programs: one result each.

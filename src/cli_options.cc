@@ -117,6 +117,7 @@ void AddQuery(CLI::App& app, QueryArguments& options, std::string& format) {
   app.add_flag("--plot", options.plot,
                "draw the result: bars, shares or lines, as the query's header says");
   app.add_flag("--explain", options.explain, "show what the query means, and its SQL");
+  app.add_flag("--schema", options.schema, "show the tables, views and columns that SQL may name");
   app.add_option("--assert", options.assert_expression,
                  "an SQL expression over the result's columns that every row must fulfil; exit 3 "
                  "if one does not")
@@ -165,7 +166,10 @@ void AddServe(CLI::App& app, ServeArguments& arguments) {
 }
 
 void AddInfo(CLI::App& app, InfoOptions& options, std::string& format) {
-  app.add_flag("--issues", options.issues, "what was wrong in the traces");
+  CLI::Option* issues = app.add_flag("--issues", options.issues, "what was wrong in the traces");
+  app.add_flag("--schema", options.schema,
+               "the tables, views and columns that SQL may name; needs no database")
+      ->excludes(issues);
   AddFormat(app, format);
 }
 

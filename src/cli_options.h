@@ -45,6 +45,7 @@ struct QueryArguments {
   bool no_header = false;
   bool safe_csv = false;
   bool explain = false;
+  bool schema = false;
   bool plot = false;
   std::string assert_expression;
 };
@@ -52,6 +53,7 @@ struct QueryArguments {
 struct InfoOptions {
   std::optional<Format> format;
   bool issues = false;
+  bool schema = false;
 };
 
 struct AlignOptions {

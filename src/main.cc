@@ -82,6 +82,7 @@ Status RunQuery(const GlobalOptions& global, const QueryArguments& arguments) {
   options.header = !arguments.no_header;
   options.safe_csv = arguments.safe_csv;
   options.explain = arguments.explain;
+  options.schema = arguments.schema;
   options.plot = arguments.plot;
   options.color = ColoredPlot(global, arguments.output);
   options.assert_expression = arguments.assert_expression;

@@ -76,7 +76,8 @@ class TraceDerivation {
   ActivityOrder DeviceOrder() const;
   PartitionActivity ForPartition(const SortEntry& entry) const;
   Status DeriveBusyTime(SortAhead<GpuActivities>& sorted);
-  Status StoreSegments(RowStore& rows, std::string_view device, std::vector<BusySegment>& segments);
+  Status StoreSegments(IndexAppender& rows, std::string_view device,
+                       std::vector<BusySegment>& segments);
   Status FillIndexes(SortAhead<GpuActivities>& sorted, SortAhead<LongSlices>& sorted_long);
   template <typename Gathered>
   Status FillIndex(PageFile& file, const char* name, SortAhead<Gathered>& sorted,
@@ -86,7 +87,6 @@ class TraceDerivation {
   const GatheredTrace& trace_;
   const LoadLimits& limits_;
   std::optional<LaunchDerivation> launches_;
-  int64_t next_segment_ = 1;
   std::vector<Track> tracks_;  // by id
   RecordEncoder record_;
   std::unique_ptr<DerivedUse::Parts> use_ = std::make_unique<DerivedUse::Parts>();
@@ -221,7 +221,9 @@ PartitionActivity TraceDerivation::ForPartition(const SortEntry& entry) const {
 }
 
 Status TraceDerivation::DeriveBusyTime(SortAhead<GpuActivities>& sorted) {
-  TRACEDB_ASSIGN(rows, RowStore::Open(db_.path(), {"_busy_segment"}));
+  TRACEDB_ASSIGN(file, PageFile::Open(db_.path(), {}));
+  TRACEDB_ASSIGN(root, RootPage(db_, "_busy_segment"));
+  TRACEDB_ASSIGN(rows, IndexAppender::Create(*file, root));  // the table is its key's index
   uint32_t device = 0;
   std::vector<BusySegment> segments;
   const auto partition = [this] {
@@ -251,19 +253,21 @@ Status TraceDerivation::DeriveBusyTime(SortAhead<GpuActivities>& sorted) {
   };
   TRACEDB_TRY(sorted.Next(take));
   TRACEDB_TRY(finish());
-  return rows.Finish();
+  TRACEDB_TRY(rows.Finish());
+  return file->Finish();
 }
 
-Status TraceDerivation::StoreSegments(RowStore& rows, std::string_view device,
+// In the order of the key, as the devices are: rank, device, start.
+Status TraceDerivation::StoreSegments(IndexAppender& rows, std::string_view device,
                                       std::vector<BusySegment>& segments) {
   for (const BusySegment& segment : segments) {
     record_.Reset();
     record_.Int(trace_.rank);
-    record_.Text(device);
+    record_.NumberOrText(device);
     record_.Int(segment.start_ns);
     record_.Int(segment.length());
     record_.Int(segment.kinds);
-    TRACEDB_TRY(rows.Append(0, next_segment_++, record_.Finish()));
+    TRACEDB_TRY(rows.Append(record_.Finish()));
   }
   segments.clear();
   return Done{};

@@ -1,6 +1,8 @@
 #include "tracedb/pages/record_encoder.h"
 
 #include <algorithm>
+#include <charconv>
+#include <optional>
 
 namespace tracedb {
 namespace {
@@ -8,7 +10,68 @@ namespace {
 constexpr size_t kTypesBytes = 256;  // to begin with
 constexpr size_t kBodyBytes = 1024;
 
+constexpr std::string_view kBlanks = " \t\n\v\f\r";
+constexpr std::string_view kDigits = "0123456789";
+
+// Digits from `at` on; moves it behind them.
+size_t CountDigits(std::string_view text, size_t& at) {
+  const size_t begin = at;
+  at = std::min(text.find_first_not_of(kDigits, at), text.size());
+  return at - begin;
+}
+
+// The number that `text` is as a whole in SQLite's eyes: blanks around it and a sign may be there,
+// words such as "inf" are none. `whole` is without a point and an exponent.
+struct NumberText {
+  std::string_view digits;  // for from_chars, which takes no plus sign
+  bool whole = true;
+};
+
+std::optional<NumberText> FindNumber(std::string_view text) {
+  const size_t begin = text.find_first_not_of(kBlanks);
+  if (begin == std::string_view::npos) return std::nullopt;
+  text = text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
+  NumberText number;
+  if (text.starts_with('+'))
+    text.remove_prefix(1);
+  else if (text.starts_with('-') && text.size() > 1 && text[1] == '+')
+    return std::nullopt;
+  number.digits = text;
+  size_t at = text.starts_with('-') ? 1 : 0;
+  size_t digits = CountDigits(text, at);
+  if (at < text.size() && text[at] == '.') {
+    number.whole = false;
+    digits += CountDigits(text, ++at);
+  }
+  if (digits == 0) return std::nullopt;
+  if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
+    number.whole = false;
+    ++at;
+    if (at < text.size() && (text[at] == '+' || text[at] == '-')) ++at;
+    if (CountDigits(text, at) == 0) return std::nullopt;
+  }
+  if (at != text.size()) return std::nullopt;
+  return number;
+}
+
 }  // namespace
+
+void RecordEncoder::NumberOrText(std::string_view text) {
+  const auto number = FindNumber(text);
+  if (!number.has_value()) return Text(text);
+  const char* const begin = number->digits.data();
+  const char* const end = begin + number->digits.size();
+  int64_t whole = 0;
+  if (number->whole && std::from_chars(begin, end, whole).ec == std::errc()) return Int(whole);
+  double real = 0;
+  if (std::from_chars(begin, end, real).ec != std::errc()) return Text(text);
+  constexpr double kWholeMax = 9.0e18;  // beyond, a double is no int64_t
+  if (real > -kWholeMax && real < kWholeMax &&
+      real == static_cast<double>(static_cast<int64_t>(real))) {
+    return Int(static_cast<int64_t>(real));
+  }
+  Real(real);
+}
 
 RecordEncoder::RecordEncoder() : body_room_before_(kShortTypesBytesMax + 1 + kCopyBytes) {
   types_ = std::make_unique<uint8_t[]>(kTypesRoomBefore + kTypesBytes);

@@ -52,12 +52,16 @@ std::string ArgsColumnsSql(EventTable table) {
   return sql;
 }
 
+// Quoted, as DuckDB takes the bare name for a type's.
+std::string MarkSql(int column) {
+  return "\"char\"(" + std::to_string(int{ArgsMark(column)}) + ")";
+}
+
 // The SQL expression `text` with every mark replaced by the column's value of row `s`.
 std::string FillSql(std::string text) {
   for (int column = 0; column < kArgsColumns; ++column) {
     const std::string name(kArgsColumnNames[static_cast<size_t>(column)]);
-    text = "replace(" + text + ",char(" + std::to_string(int{ArgsMark(column)}) + "),ifnull(s." +
-           name + ",''))";
+    text = "replace(" + text + "," + MarkSql(column) + ",ifnull(s." + name + ",''))";
   }
   return text;
 }
@@ -65,7 +69,7 @@ std::string FillSql(std::string text) {
 // The same with null for every value: JSON of what is alike in all events that have the text.
 std::string EmptiedSql(std::string text) {
   for (int column = 0; column < kArgsColumns; ++column) {
-    text = "replace(" + text + ",char(" + std::to_string(int{ArgsMark(column)}) + "),'null')";
+    text = "replace(" + text + "," + MarkSql(column) + ",'null')";
   }
   return text;
 }
@@ -74,6 +78,19 @@ void ReplaceAll(std::string& text, const std::string& what, const std::string& w
   for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at)) {
     text.replace(at, what.size(), with);
     at += with.size();
+  }
+}
+
+// "@start_ms:TIME@" becomes the time since the database's first event: the inner SELECT is run
+// once.
+void ReplaceStartMs(std::string& text) {
+  constexpr std::string_view kMark = "@start_ms:";
+  for (size_t at = text.find(kMark); at != std::string::npos; at = text.find(kMark, at)) {
+    const size_t begin = at + kMark.size();
+    const size_t end = text.find('@', begin);
+    const std::string time = text.substr(begin, end - begin);
+    text.replace(at, end + 1 - at,
+                 "(" + time + " - (SELECT min(start_ns) FROM _trace)) / 1000000.0");
   }
 }
 
@@ -102,6 +119,7 @@ std::string ViewsSql() {
   ReplaceAll(sql, "@aligned:p.ts_ns@", "(" + AlignedSql("p.ts_ns") + ")");
   ReplaceAll(sql, "@fill:a.args@", FillSql("a.args"));
   ReplaceAll(sql, "@emptied:a.args@", EmptiedSql("a.args"));
+  ReplaceStartMs(sql);
   ReplaceAll(sql, "@others@", "'{' || " + FillSql("a.others") + " || '}'");
   return sql;
 }

@@ -1,5 +1,5 @@
 -- The database of tracedb. People query the views with plural names; the tables with singular
--- names are how the rows are stored, and may change between versions.
+-- names that begin with _ are how the rows are stored, and may change between versions.
 --
 -- An event's row carries numbers only: its texts are in event_name (name and category), track (pid,
 -- tid, device, stream) and args_text (args). Numbers that differ from event to event were taken out
@@ -24,7 +24,7 @@ CREATE TABLE _trace (
   base_time_ns INTEGER,           -- header's baseTimeNanoseconds
   start_ns INTEGER,               -- first start of an event
   end_ns INTEGER,                 -- last end of an event
-  first_row INTEGER NOT NULL,     -- row ids in the event tables, labels, tracks and shapes
+  first_row INTEGER NOT NULL,     -- row ids in the event tables, names, tracks and args texts
   last_row INTEGER NOT NULL,
   first_text INTEGER NOT NULL,
   last_text INTEGER NOT NULL,
@@ -46,8 +46,8 @@ CREATE TABLE _track (
   trace_id INTEGER NOT NULL,
   pid TEXT,
   tid TEXT,
-  device TEXT,                    -- GPU activities: args.device, else the pid
-  stream TEXT,                    -- GPU activities: args.stream, else the tid
+  device INTEGER,                 -- GPU activities: args.device, else the pid; a text where
+  stream INTEGER,                 -- it is no number. GPU activities: args.stream, else the tid
   rank INTEGER,
   base_ns INTEGER                 -- what to add to a row's ts
 );
@@ -197,7 +197,7 @@ CREATE TABLE _step_use (
   -- A GPU's time in one trace, cut where the GPU comes to the first activity of a step. The columns
   -- compute_ns, exposed_ and idle_ add up to end_ns - start_ns.
   trace_id INTEGER,
-  device TEXT,
+  device INTEGER,
   step INTEGER,                   -- NULL: before the first step's
   start_ns INTEGER,
   end_ns INTEGER,
@@ -220,15 +220,16 @@ CREATE TABLE _busy_segment (
   -- A stretch of time in which the same kinds of activity run on a device. Stretches without any
   -- have no row.
   rank INTEGER,
-  device TEXT,
+  device INTEGER,
   ts_ns INTEGER,
   dur_ns INTEGER,
-  kinds INTEGER                   -- sum of 1 compute, 2 communication, 4 memory
-);
+  kinds INTEGER,                  -- sum of 1 compute, 2 communication, 4 memory
+  PRIMARY KEY (rank, device, ts_ns)
+) WITHOUT ROWID;
 
 CREATE TABLE _device_use (
   rank INTEGER,
-  device TEXT,
+  device INTEGER,
   start_ns INTEGER,               -- first start of a GPU activity
   end_ns INTEGER,                 -- last end: the span is the time between the two
   compute_ns INTEGER,             -- length of the union of the compute kernels
@@ -241,8 +242,8 @@ CREATE TABLE _device_use (
 
 CREATE TABLE _stream_use (
   rank INTEGER,
-  device TEXT,
-  stream TEXT,
+  device INTEGER,
+  stream INTEGER,
   activities INTEGER,
   start_ns INTEGER,
   end_ns INTEGER,
@@ -260,8 +261,15 @@ CREATE TABLE _process_group (
   ranks TEXT                      -- JSON, sorted
 );
 
+-- Here because ingest asks it as well.
 CREATE VIEW process_groups AS
--- A communicator: who takes part in collectives together. Here because ingest asks it as well.
+-- A communicator: who takes part in collectives together.
+--   group_id: a hash of its ranks: the same in every trace
+--   name: as the trace has it
+--   description: as the trace has it
+--   size: how many ranks
+--   ranks: as a JSON array, sorted
+--   parallelism: pipeline, data, tensor, expert or other, by the words of its description
 SELECT group_id, name, description, size, ranks,
        CASE
          WHEN instr(words, 'pipeline') OR instr(words, '_pp_') THEN 'pipeline'
@@ -369,8 +377,9 @@ CREATE TABLE _issue (
 );
 
 CREATE TABLE kind_rules (
-  -- A kernel whose name contains `pattern` (any case) is of this kind. Rows may be added before
-  -- an ingest; the longest pattern that fits decides.
+  -- Which kernels communicate, by their names. Rows may be added before an ingest.
+  --   pattern: in the kernel's name, in any case; the longest that fits decides
+  --   kind: communication or compute
   pattern TEXT PRIMARY KEY,
   kind TEXT NOT NULL CHECK (kind IN ('communication', 'compute', 'memory', 'waiting'))
 );

@@ -1,101 +1,393 @@
-CREATE VIEW traces AS  -- an ingested file
+-- The views that people query. The comment lines at the top of a view are what `tracedb info
+-- --schema` says of it: first the view's, then a line for each column.
+--
+-- A column's joins cost nothing where the column is not asked for: SQLite leaves out a LEFT JOIN
+-- that is on a key. README.md says how else the views are written, and what each costs.
+
+CREATE VIEW traces AS
+-- An ingested file.
+--   trace_id: its number in this database
+--   path: as it was given to ingest; '-' for standard input
+--   rank: of the process that was traced
+--   host: the machine's name, where the trace says it
+--   bytes: of JSON, unpacked
+--   file_bytes: as read, packed
+--   events: events stored
+--   slices: of those, with a duration
+--   skipped_events: events that are in no table, as they could not be read
+--   complete: 0 where the file was cut short or damaged
+--   base_time_ns: the header's baseTimeNanoseconds
+--   start_ns: first start of an event
+--   end_ns: last end of an event
+--   ingested_at: in UTC
+--   header: JSON object of every key beside the events
+--   world_size: ranks of the job, where the trace says it
+--   gpu_name: of the first GPU in the header
+--   gpu_activities: kernels, copies and fills
 SELECT trace_id, path, rank, host, text_bytes AS bytes, file_bytes, events, slices,
        skipped_events, complete, base_time_ns, start_ns, end_ns, ingested_at, header, world_size,
        gpu_name, gpu_activities
 FROM _trace;
 
-CREATE VIEW ranks AS  -- a rank, over all its traces
+CREATE VIEW ranks AS
+-- A rank, over all its traces.
+--   rank: its number in the job
+--   world_size: ranks of the job, where a trace says it
+--   host: the machine's name, where a trace says it
+--   gpu_name: of the first GPU in a header
+--   traces: how many of its files were ingested
+--   slices: in all of them
+--   start_ns: first start of an event
+--   end_ns: last end of an event
 SELECT rank, max(world_size) AS world_size, max(host) AS host, max(gpu_name) AS gpu_name,
        count(*) AS traces, sum(slices) AS slices, min(start_ns) AS start_ns,
        max(end_ns) AS end_ns
 FROM _trace GROUP BY rank;
 
-CREATE VIEW processes AS SELECT trace_id, rank, pid, name, sort_index, labels FROM _process;
+CREATE VIEW processes AS
+-- A process of a trace, as its metadata events name it.
+--   trace_id: its file
+--   rank: of that file
+--   pid: as the trace writes it, a number or a text
+--   name: process_name
+--   sort_index: where a timeline shows it
+--   labels: process_labels
+SELECT trace_id, rank, pid, name, sort_index, labels FROM _process;
 
-CREATE VIEW threads AS SELECT trace_id, rank, pid, tid, name, sort_index FROM _thread;
+CREATE VIEW threads AS
+-- A thread of a trace, or a GPU's stream, as its metadata events name it.
+--   trace_id: its file
+--   rank: of that file
+--   pid: its process
+--   tid: as the trace writes it, a number or a text
+--   name: thread_name
+--   sort_index: where a timeline shows it
+SELECT trace_id, rank, pid, tid, name, sort_index FROM _thread;
 
-CREATE VIEW streams AS  -- a GPU stream of a rank
-SELECT rank, device, stream, activities, start_ns, end_ns, busy_ns FROM _stream_use;
+CREATE VIEW streams AS
+-- A GPU stream of a rank.
+--   rank: of the process that used it
+--   device: GPU; a text only where the trace has no number
+--   stream: its number on that device
+--   activities: kernels, copies and fills
+--   start_ns: first start of one
+--   end_ns: last end of one
+--   busy_ns: length of the union of its activities
+--   compute_ns: of its compute kernels
+--   communication_ns: of its communication kernels
+--   memory_ns: of its copies and fills
+SELECT rank, device, stream, activities, start_ns, end_ns, busy_ns, compute_ns, communication_ns,
+       memory_ns
+FROM _stream_use;
 
-CREATE VIEW slices AS  -- a duration event; dur_ns is NULL where the file has none
-SELECT s.id AS slice_id, t.trace_id, t.rank, l.category, l.name, s.ts + t.base_ns AS ts_ns,
-       s.dur AS dur_ns, t.pid, t.tid, t.device, t.stream, s.correlation, s.external_id,
-       @fill:a.args@ AS args, @others@ AS others
-FROM _cpu_slice s CROSS JOIN _track t ON t.id = s.track
-     CROSS JOIN _event_name l ON l.id = s.event_name
-     LEFT JOIN _args_text a ON a.id = s.args_text
+CREATE VIEW busy_segments AS
+-- A stretch of time in which the same kinds of activity run on a device; where nothing runs there
+-- is none. Those of one rank and device are found by time at once.
+--   rank: of the process that used the device
+--   device: GPU
+--   ts_ns: start
+--   dur_ns: length
+--   kinds: sum of 1 compute, 2 communication, 4 memory
+--   end_ns: end
+--   start_ms: start since the first event of the database
+SELECT rank, device, ts_ns, dur_ns, kinds, ts_ns + dur_ns AS end_ns,
+       @start_ms:ts_ns@ AS start_ms
+FROM _busy_segment;
+
+CREATE VIEW _slice_args AS
+-- The args of slices, put together again: in a view of their own as it takes long.
+SELECT s.id AS slice_id, @fill:a.args@ AS args, @others@ AS others
+FROM _cpu_slice s LEFT JOIN _args_text a ON a.id = s.args_text
 UNION ALL
-SELECT s.id, t.trace_id, t.rank, l.category, l.name, s.ts + t.base_ns, s.dur, t.pid, t.tid,
-       t.device, t.stream, s.correlation, s.external_id, @fill:a.args@, @others@
-FROM _runtime_slice s CROSS JOIN _track t ON t.id = s.track
-     CROSS JOIN _event_name l ON l.id = s.event_name
-     LEFT JOIN _args_text a ON a.id = s.args_text
+SELECT s.id, @fill:a.args@, @others@
+FROM _runtime_slice s LEFT JOIN _args_text a ON a.id = s.args_text
 UNION ALL
-SELECT s.id, t.trace_id, t.rank, l.category, l.name, s.ts + t.base_ns, s.dur, t.pid, t.tid,
-       t.device, t.stream, s.correlation, s.external_id, @fill:a.args@, @others@
-FROM _python_slice s CROSS JOIN _track t ON t.id = s.track
-     CROSS JOIN _event_name l ON l.id = s.event_name
-     LEFT JOIN _args_text a ON a.id = s.args_text
+SELECT s.id, @fill:a.args@, @others@
+FROM _python_slice s LEFT JOIN _args_text a ON a.id = s.args_text
 UNION ALL
-SELECT s.id, t.trace_id, t.rank, l.category, l.name, s.ts + t.base_ns, s.dur, t.pid, t.tid,
-       t.device, t.stream, s.correlation, s.external_id, @fill:a.args@, @others@
-FROM _gpu_slice s CROSS JOIN _track t ON t.id = s.track
-     CROSS JOIN _event_name l ON l.id = s.event_name
-     LEFT JOIN _args_text a ON a.id = s.args_text;
+SELECT s.id, @fill:a.args@, @others@
+FROM _gpu_slice s LEFT JOIN _args_text a ON a.id = s.args_text;
 
-CREATE VIEW kernels AS  -- a GPU activity: kernel, memcpy or memset
+CREATE VIEW slices AS
+-- An event with a duration, of the host or of a GPU.
+--   slice_id: its number in this database
+--   trace_id: its file
+--   rank: of that file
+--   category: such as cpu_op, cuda_runtime, python_function, kernel
+--   name: as the trace has it
+--   ts_ns: start, since 1970 where the trace tells it
+--   dur_ns: duration; NULL where the file has none
+--   pid: process
+--   tid: thread
+--   device: GPU, of GPU activities
+--   stream: of GPU activities
+--   correlation: number that a launch shares with its GPU activity
+--   external_id: number of the operator that caused it
+--   args: JSON, key for key as in the trace
+--   others: JSON of the event's other keys
+--   end_ns: end
+--   start_ms: start since the first event of the database
+SELECT u.id AS slice_id, t.trace_id, t.rank, l.category, l.name, u.ts + t.base_ns AS ts_ns,
+       u.dur AS dur_ns, t.pid, t.tid, t.device, t.stream, u.correlation, u.external_id,
+       (SELECT g.args FROM _slice_args g WHERE g.slice_id = u.id) AS args,
+       (SELECT g.others FROM _slice_args g WHERE g.slice_id = u.id) AS others,
+       u.ts + t.base_ns + u.dur AS end_ns, @start_ms:u.ts + t.base_ns@ AS start_ms
+FROM (SELECT id, track, event_name, ts, dur, correlation, external_id FROM _cpu_slice
+      UNION ALL
+      SELECT id, track, event_name, ts, dur, correlation, external_id FROM _runtime_slice
+      UNION ALL
+      SELECT id, track, event_name, ts, dur, correlation, external_id FROM _python_slice
+      UNION ALL
+      SELECT id, track, event_name, ts, dur, correlation, external_id FROM _gpu_slice) u
+     LEFT JOIN _track t ON t.id = +u.track
+     LEFT JOIN _event_name l ON l.id = +u.event_name;
+
+CREATE VIEW slice_tree AS
+-- Slices of the host as they are nested on their threads. Worked out when it is asked: ask for a
+-- rank, as in WHERE rank = 0, to have that rank's alone worked out.
+--   slice_id: as in slices
+--   trace_id: its file
+--   rank: of that file
+--   step: in which it starts; NULL outside any
+--   depth: how many slices it is within; 0 the outermost
+--   parent_id: the innermost slice that is open on its thread when it starts; NULL the outermost
+--   category: such as cpu_op, cuda_runtime, python_function
+--   name: as the trace has it
+--   ts_ns: start
+--   dur_ns: duration; NULL where the file has none
+--   pid: process
+--   tid: thread
+--   end_ns: end
+--   start_ms: start since the first event of the database
+SELECT f.id AS slice_id, t.trace_id, f.rank,
+       (SELECT p.step FROM _step p JOIN _track q ON q.id = p.track
+        WHERE q.trace_id = t.trace_id AND p.ts <= f.ts AND f.ts < p.ts + p.dur LIMIT 1) AS step,
+       f.depth, r.first_row + (f.opener & 2147483647) AS parent_id, l.category, l.name,
+       f.ts + t.base_ns AS ts_ns, f.dur AS dur_ns, t.pid, t.tid, f.ts + t.base_ns + f.dur AS end_ns,
+       @start_ms:f.ts + t.base_ns@ AS start_ms
+FROM (
+  -- Two rows a slice, by depth: itself, and with is_child = 0 as one within which others may be.
+  -- Its parent is the last of those before it, which is found by place; the id comes along.
+  SELECT rank, track, event_name, id, ts, dur, depth, is_child,
+         max(CASE WHEN is_child = 0 THEN (place << 31) + id - first_row END)
+           OVER (PARTITION BY rank, track, depth ORDER BY place, is_child
+                 ROWS UNBOUNDED PRECEDING) AS opener
+  FROM (
+    SELECT rank, first_row, track, event_name, id, ts, dur, place, is_child,
+           depth + 1 - is_child AS depth
+    FROM (
+      -- Starts and ends in the order of time: those that are open are the starts less the ends.
+      SELECT rank, first_row, track, event_name, id, ts, dur, length, is_start,
+             sum(CASE WHEN is_start = 0 THEN -1 WHEN length > 0 THEN 1 ELSE 0 END) OVER w
+               - CASE WHEN length > 0 THEN 1 ELSE 0 END AS depth,
+             row_number() OVER w AS place
+      FROM (
+        SELECT t.rank, r.first_row, s.track, s.event_name, s.id, s.ts, s.dur, s.length, e.is_start,
+               s.ts + (1 - e.is_start) * s.length AS at
+        FROM (SELECT id, track, event_name, ts, dur, CASE WHEN dur > 0 THEN dur ELSE 0 END AS length
+              FROM _cpu_slice
+              UNION ALL
+              SELECT id, track, event_name, ts, dur, CASE WHEN dur > 0 THEN dur ELSE 0 END
+              FROM _runtime_slice
+              UNION ALL
+              SELECT id, track, event_name, ts, dur, CASE WHEN dur > 0 THEN dur ELSE 0 END
+              FROM _python_slice) s
+             LEFT JOIN _track t ON t.id = +s.track
+             LEFT JOIN _trace r ON r.trace_id = t.trace_id
+             JOIN (SELECT 1 AS is_start UNION ALL SELECT 0) e ON e.is_start = 1 OR s.length > 0
+      )
+      WINDOW w AS (PARTITION BY rank, track ORDER BY at, is_start, length DESC, id
+                   ROWS UNBOUNDED PRECEDING)
+    ) n JOIN (SELECT 1 AS is_child UNION ALL SELECT 0) c ON c.is_child = 1 OR n.length > 0
+    WHERE n.is_start = 1
+  ) b
+) f LEFT JOIN _track t ON t.id = +f.track LEFT JOIN _trace r ON r.trace_id = t.trace_id
+  LEFT JOIN _event_name l ON l.id = +f.event_name
+WHERE f.is_child = 1;
+
+CREATE VIEW kernels AS
+-- A GPU activity: kernel, copy or fill.
+--   slice_id: as in slices
+--   trace_id: its file
+--   rank: of that file
+--   device: GPU; a text only where the trace has no number
+--   stream: its number on that device
+--   category: kernel, gpu_memcpy or gpu_memset
+--   name: as the trace has it
+--   kind: compute, communication or memory
+--   ts_ns: start
+--   dur_ns: duration
+--   correlation: number that it shares with its launch
+--   external_id: number of the operator that caused it
+--   launch_slice_id: the runtime call that launched it
+--   launch_ts_ns: start of that call
+--   step: in which it was launched, else in which it starts
+--   bytes: copied or filled
+--   grid: blocks, as [x,y,z]
+--   block: threads of a block, as [x,y,z]
+--   registers: of a thread
+--   shared_memory_bytes: of a block
+--   occupancy_pct: the profiler's estimate
+--   op: innermost operator in which it was launched
+--   path_id: in call_paths: what the host was in when it launched it
+--   forward_path_id: of the backward pass: that of the forward operator
+--   direction: of a copy: HtoD, DtoH, DtoD, HtoH or PtoP (host, device, peer)
+--   end_ns: end
+--   start_ms: start since the first event of the database
 SELECT s.id AS slice_id, t.trace_id, t.rank, t.device, t.stream, l.category, l.name,
        CASE s.kind WHEN 0 THEN 'compute' WHEN 1 THEN 'communication'
                    WHEN 2 THEN 'memory' ELSE 'waiting' END AS kind,
        s.ts + t.base_ns AS ts_ns, s.dur AS dur_ns, s.correlation, s.external_id,
        k.launch_slice_id, k.launch_ts_ns, k.step, s.bytes, a.grid, a.block, a.registers,
-       a.shared_memory_bytes, a.occupancy_pct, o.name AS op, k.path_id, k.forward_path_id
-FROM _gpu_slice s JOIN _track t ON t.id = s.track JOIN _event_name l ON l.id = s.event_name
-     LEFT JOIN _args_text a ON a.id = s.args_text LEFT JOIN _launch k ON k.id = s.id
-     LEFT JOIN _call_path c ON c.id = k.path_id LEFT JOIN _event_name o ON o.id = c.op;
+       a.shared_memory_bytes, a.occupancy_pct, o.name AS op, k.path_id, k.forward_path_id,
+       CASE WHEN s.kind <> 2 THEN NULL
+            WHEN instr(l.name, 'HtoD') OR instr(l.name, 'HostToDevice') THEN 'HtoD'
+            WHEN instr(l.name, 'DtoH') OR instr(l.name, 'DeviceToHost') THEN 'DtoH'
+            WHEN instr(l.name, 'DtoD') OR instr(l.name, 'DeviceToDevice') THEN 'DtoD'
+            WHEN instr(l.name, 'HtoH') OR instr(l.name, 'HostToHost') THEN 'HtoH'
+            WHEN instr(l.name, 'PtoP') OR instr(l.name, 'PeerToPeer') THEN 'PtoP'
+       END AS direction,
+       s.ts + t.base_ns + s.dur AS end_ns, @start_ms:s.ts + t.base_ns@ AS start_ms
+FROM _gpu_slice s LEFT JOIN _track t ON t.id = s.track
+     LEFT JOIN _event_name l ON l.id = +s.event_name
+     LEFT JOIN _args_text a ON a.id = +s.args_text LEFT JOIN _launch k ON k.id = s.id
+     LEFT JOIN _call_path c ON c.id = +k.path_id LEFT JOIN _event_name o ON o.id = +c.op;
 
-CREATE VIEW steps AS  -- a ProfilerStep of a rank
-SELECT t.rank, s.step, s.ts + t.base_ns AS ts_ns, s.dur AS dur_ns, t.trace_id, s.id AS slice_id
-FROM _step s JOIN _track t ON t.id = s.track;
+CREATE VIEW steps AS
+-- A training step of a rank: the slice ProfilerStep#N.
+--   rank: of the process
+--   step: N
+--   ts_ns: start
+--   dur_ns: duration
+--   trace_id: its file
+--   slice_id: as in slices
+--   end_ns: end
+--   start_ms: start since the first event of the database
+SELECT t.rank, s.step, s.ts + t.base_ns AS ts_ns, s.dur AS dur_ns, t.trace_id, s.id AS slice_id,
+       s.ts + t.base_ns + s.dur AS end_ns, @start_ms:s.ts + t.base_ns@ AS start_ms
+FROM _step s LEFT JOIN _track t ON t.id = +s.track;
 
-CREATE VIEW instants AS  -- an event without a duration, and every phase without a table
+CREATE VIEW instants AS
+-- An event without a duration, and every phase without a table of its own.
+--   instant_id: its number in this database
+--   trace_id: its file
+--   rank: of that file
+--   category: as the trace has it
+--   name: as the trace has it
+--   phase: its letter in the trace
+--   ts_ns: when it was
+--   pid: process
+--   tid: thread
+--   args: JSON, key for key as in the trace
+--   others: JSON of the event's other keys
+--   end_ns: as ts_ns
+--   start_ms: when, since the first event of the database
 SELECT s.id AS instant_id, t.trace_id, t.rank, l.category, l.name, s.phase,
-       s.ts + t.base_ns AS ts_ns, t.pid, t.tid, @fill:a.args@ AS args, @others@ AS others
-FROM _instant s CROSS JOIN _track t ON t.id = s.track
-     CROSS JOIN _event_name l ON l.id = s.event_name
-     LEFT JOIN _args_text a ON a.id = s.args_text;
+       s.ts + t.base_ns AS ts_ns, t.pid, t.tid, @fill:a.args@ AS args, @others@ AS others,
+       s.ts + t.base_ns AS end_ns, @start_ms:s.ts + t.base_ns@ AS start_ms
+FROM _instant s LEFT JOIN _track t ON t.id = +s.track
+     LEFT JOIN _event_name l ON l.id = +s.event_name
+     LEFT JOIN _args_text a ON a.id = +s.args_text;
 
-CREATE VIEW counters AS  -- one value of a counter event
+CREATE VIEW counters AS
+-- One value of a counter event.
+--   counter_id: the event's number in this database
+--   trace_id: its file
+--   rank: of that file
+--   category: as the trace has it
+--   name: of the counter
+--   series: key of the value
+--   value: the value
+--   ts_ns: when it was counted
+--   pid: process
+--   tid: thread
+--   others: JSON of the event's other keys
+--   end_ns: as ts_ns
+--   start_ms: when, since the first event of the database
 SELECT s.id AS counter_id, t.trace_id, t.rank, l.category, l.name, j.key AS series,
-       j.value AS value, s.ts + t.base_ns AS ts_ns, t.pid, t.tid, @others@ AS others
-FROM _counter_event s CROSS JOIN _track t ON t.id = s.track
-     CROSS JOIN _event_name l ON l.id = s.event_name
-     LEFT JOIN _args_text a ON a.id = s.args_text
+       j.value AS value, s.ts + t.base_ns AS ts_ns, t.pid, t.tid, @others@ AS others,
+       s.ts + t.base_ns AS end_ns, @start_ms:s.ts + t.base_ns@ AS start_ms
+FROM _counter_event s LEFT JOIN _track t ON t.id = +s.track
+     LEFT JOIN _event_name l ON l.id = +s.event_name
+     LEFT JOIN _args_text a ON a.id = +s.args_text
      LEFT JOIN json_each(coalesce(@fill:a.args@, '{}')) j;
 
-CREATE VIEW flows AS  -- one end of an arrow; those of one category and flow_id belong together
+CREATE VIEW flows AS
+-- One end of an arrow; those of one category and flow_id belong together.
+--   flow_event_id: its number in this database
+--   trace_id: its file
+--   rank: of that file
+--   category: such as ac2g (launch to GPU activity) or fwdbwd (forward to backward)
+--   name: as the trace has it
+--   phase: s start, t step, f end
+--   flow_id: number of the arrow
+--   ts_ns: when
+--   pid: process
+--   tid: thread
+--   args: JSON, key for key as in the trace
+--   others: JSON of the event's other keys
+--   end_ns: as ts_ns
+--   start_ms: when, since the first event of the database
 SELECT s.id AS flow_event_id, t.trace_id, t.rank, l.category, l.name, s.phase,
        s.event_id AS flow_id, s.ts + t.base_ns AS ts_ns, t.pid, t.tid, @fill:a.args@ AS args,
-       @others@ AS others
-FROM _flow s CROSS JOIN _track t ON t.id = s.track CROSS JOIN _event_name l ON l.id = s.event_name
-     LEFT JOIN _args_text a ON a.id = s.args_text;
+       @others@ AS others, s.ts + t.base_ns AS end_ns, @start_ms:s.ts + t.base_ns@ AS start_ms
+FROM _flow s LEFT JOIN _track t ON t.id = +s.track
+     LEFT JOIN _event_name l ON l.id = +s.event_name
+     LEFT JOIN _args_text a ON a.id = +s.args_text;
 
-CREATE VIEW memory_events AS  -- an allocation (bytes > 0) or a release (bytes < 0)
+CREATE VIEW memory_events AS
+-- An allocation or a release of memory by PyTorch.
+--   instant_id: as in instants
+--   trace_id: its file
+--   rank: of that file
+--   ts_ns: when it was
+--   device_type: 0 host, 1 CUDA
+--   device_id: GPU; -1 the host
+--   addr: address
+--   bytes: above 0 allocated, below 0 released
+--   total_allocated_bytes: on the device after it
+--   total_reserved_bytes: on the device after it
+--   pid: process
+--   tid: thread
+--   end_ns: as ts_ns
+--   start_ms: when, since the first event of the database
+--   track_id: in tracks
+--   args_id: in args_texts
 SELECT s.id AS instant_id, t.trace_id, t.rank, s.ts + t.base_ns AS ts_ns, a.device_type,
        a.device_id, s.addr, s.bytes, s.total_allocated AS total_allocated_bytes,
-       s.total_reserved AS total_reserved_bytes, t.pid, t.tid, s.track AS track_id,
-       s.args_text AS args_id
-FROM _instant s LEFT JOIN _track t ON t.id = s.track LEFT JOIN _args_text a ON a.id = s.args_text
+       s.total_reserved AS total_reserved_bytes, t.pid, t.tid, s.ts + t.base_ns AS end_ns,
+       @start_ms:s.ts + t.base_ns@ AS start_ms, s.track AS track_id, s.args_text AS args_id
+FROM _instant s LEFT JOIN _track t ON t.id = +s.track
+     LEFT JOIN _args_text a ON a.id = +s.args_text
 WHERE s.event_name IN (SELECT id FROM _event_name WHERE name = '[memory]');
 
-CREATE VIEW metadata AS  -- a metadata event as it stands in the file
+CREATE VIEW metadata AS
+-- A metadata event as it stands in the file.
+--   metadata_id: its number in this database
+--   trace_id: its file
+--   rank: of that file
+--   name: such as process_name, thread_name
+--   ts_ns: where it has a time
+--   pid: process
+--   tid: thread
+--   args: JSON, key for key as in the trace
+--   others: JSON of the event's other keys
+--   end_ns: as ts_ns
+--   start_ms: when, since the first event of the database
 SELECT s.id AS metadata_id, t.trace_id, t.rank, l.name,
        s.ts + ifnull(r.base_time_ns, 0) AS ts_ns, t.pid, t.tid, @fill:a.args@ AS args,
-       @others@ AS others
-FROM _metadata_event s CROSS JOIN _track t ON t.id = s.track
-     CROSS JOIN _event_name l ON l.id = s.event_name
-     CROSS JOIN _trace r ON r.trace_id = t.trace_id
-     LEFT JOIN _args_text a ON a.id = s.args_text;
+       @others@ AS others, s.ts + ifnull(r.base_time_ns, 0) AS end_ns,
+       @start_ms:s.ts + ifnull(r.base_time_ns, 0)@ AS start_ms
+FROM _metadata_event s LEFT JOIN _track t ON t.id = +s.track
+     LEFT JOIN _event_name l ON l.id = +s.event_name
+     LEFT JOIN _trace r ON r.trace_id = t.trace_id
+     LEFT JOIN _args_text a ON a.id = +s.args_text;
 
-CREATE VIEW issues AS  -- what was wrong in a file
+CREATE VIEW issues AS
+-- What was wrong in a file.
+--   trace_id: the file
+--   kind: such as malformed_event; tracedb doctor says what each means
+--   count: how often
+--   first_offset: where first: bytes from the start of the unpacked JSON
+--   first_excerpt: what stands there
 SELECT trace_id, kind, count, first_offset, first_excerpt FROM _issue;

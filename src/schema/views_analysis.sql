@@ -88,13 +88,6 @@ SELECT rowid AS stream_id, rank, device, stream, activities, start_ns, end_ns, b
        communication_ns, memory_ns
 FROM _stream_use;
 
-CREATE VIEW busy_segments AS
--- A stretch of time in which the same kinds of activity run on a GPU; kinds is the sum of
--- 1 compute, 2 communication, 4 memory. segment_id rises by one from each of a GPU to its next,
--- in time.
-SELECT rowid AS segment_id, rank, device, ts_ns, dur_ns, ts_ns + dur_ns AS end_ns, kinds
-FROM _busy_segment;
-
 CREATE VIEW rank_clocks AS
 -- How a rank's times are corrected; a rank without a row was compared with none (table _clock).
 SELECT rank, host AS clock, reference_rank, offset_ns, drift_ppb, origin_ns, residual_p95_ns

@@ -100,6 +100,9 @@ class RecordEncoder {
     body_end_ += text.size();
   }
 
+  // As SQLite keeps `text` in a column of the type INTEGER: a number where it is one as a whole.
+  void NumberOrText(std::string_view text);
+
   // The record; it stays valid until the next call of any function here. To be called once a
   // record, and Reset() before the next.
   std::span<const uint8_t> Finish() {

@@ -131,8 +131,9 @@ Status TableWriter::Track(int64_t id, int64_t trace_id, const TrackRow& row) {
   record_.Int(trace_id);
   record_.Text(row.pid);
   record_.Text(row.tid);
-  AddText(record_, row.device);
-  AddText(record_, row.stream);
+  for (const auto& number : {row.device, row.stream}) {
+    number.has_value() ? record_.NumberOrText(*number) : record_.Null();
+  }
   return rows_.Append(kTrack, id, record_.Finish());
 }
 

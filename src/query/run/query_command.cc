@@ -12,6 +12,7 @@
 #include "query/plot/plot_settings.h"
 #include "query/plot/result_plot.h"
 #include "tracedb/query/run/query_database.h"
+#include "tracedb/schema/schema_doc.h"
 #include "tracedb/text/result_text.h"
 
 namespace tracedb {
@@ -92,6 +93,31 @@ Result<QueryOutcome> ListQueries(const QueryOptions& options, const QueryCatalog
   });
 }
 
+// A line a table or view, and one for each of its columns. Needs no database.
+Result<QueryOutcome> ListSchema(const QueryOptions& options) {
+  TRACEDB_ASSIGN(relations, ReadSchemaDoc());
+  return ToOutput(options, [&](OutputStream& output) -> Result<QueryOutcome> {
+    const std::unique_ptr<RowSink> sink = SinkFor(options, output);
+    const std::vector<std::string> names = {"table", "column", "meaning"};
+    TRACEDB_TRY(sink->Begin(names));
+    QueryOutcome outcome;
+    const auto row = [&](std::string_view table, const Cell& column, std::string_view text) {
+      const std::vector<Cell> cells = {
+          {SqlType::kText, 0, 0, table}, column, {SqlType::kText, 0, 0, text}};
+      ++outcome.rows;
+      return sink->Row(cells);
+    };
+    for (const RelationDoc& relation : relations) {
+      TRACEDB_TRY(row(relation.name, Cell{}, relation.text));
+      for (const RelationDoc::Column& column : relation.columns) {
+        TRACEDB_TRY(row(relation.name, {SqlType::kText, 0, 0, column.name}, column.text));
+      }
+    }
+    TRACEDB_TRY(sink->End());
+    return outcome;
+  });
+}
+
 Result<QueryDoc> FindSource(const std::string& source, const QueryCatalog& catalog) {
   if (source == "-") {
     TRACEDB_ASSIGN(text, ReadQueryDescriptor(STDIN_FILENO, "standard input"));
@@ -166,6 +192,10 @@ Status CheckOptions(const QueryOptions& options) {
         fmt::format("both a query ('{}') and --command are given", ShownText(options.source)),
         "give one of them"};
   }
+  if (options.schema && (has_query || options.plot || options.explain)) {
+    return Error{ErrorKind::kUsage, "--schema shows the tables, and takes no query",
+                 "see: tracedb query --help"};
+  }
   const Format format = options.format.value_or(Format::kCsv);
   if (options.safe_csv && format != Format::kCsv && format != Format::kTsv) {
     return Error{ErrorKind::kUsage, "--safe-csv is for --format csv and tsv", ""};
@@ -185,6 +215,7 @@ Status CheckOptions(const QueryOptions& options) {
 
 Result<QueryOutcome> RunQueryCommand(const QueryOptions& options, const QueryCatalog& catalog) {
   TRACEDB_TRY(CheckOptions(options));
+  if (options.schema) return ListSchema(options);
   if (options.source.empty() && options.command.empty()) return ListQueries(options, catalog);
   TRACEDB_ASSIGN(doc, options.command.empty() ? FindSource(options.source, catalog)
                                               : ParseQueryDoc("--command", options.command));
