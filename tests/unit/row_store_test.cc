@@ -123,7 +123,7 @@ TEST_F(RowStoreTest, random_rows_are_the_same_at_every_page_size) {
   std::string sql;
   for (const std::string& table : tables) sql += "CREATE TABLE " + table + "(" + Columns() + ");";
   for (const uint32_t page_bytes : kPageSizes) {
-    for (const size_t count : {0, 1, 3, 100, 20'000}) {
+    for (const size_t count : {0u, 1u, 3u, 100u, 20'000u}) {
       SCOPED_TRACE(std::to_string(count) + " rows, page size " + std::to_string(page_bytes));
       MakeBoth(page_bytes, sql);
       ExpectSame(tables, RandomRows(random, tables.size(), count, 3 * page_bytes));

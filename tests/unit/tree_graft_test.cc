@@ -142,8 +142,8 @@ TEST_F(TreeGraftTest, rows_of_any_number_behind_rows_of_any_number) {
   for (const uint32_t page_bytes : {512u, 1024u, 4096u, 65536u}) {
     // Short enough for every row to be in its leaf.
     const size_t text_bytes_max = page_bytes / 24;
-    for (const size_t before : {0, 1, 40, 700, 6000}) {
-      for (const size_t added : {0, 1, 2, 40, 700, 6000}) {
+    for (const size_t before : {0u, 1u, 40u, 700u, 6000u}) {
+      for (const size_t added : {0u, 1u, 2u, 40u, 700u, 6000u}) {
         SCOPED_TRACE("page size " + std::to_string(page_bytes) + ", " + std::to_string(before) +
                      " rows, then " + std::to_string(added));
         int64_t next = 0;
@@ -188,7 +188,7 @@ TEST_F(TreeGraftTest, many_times_one_behind_the_other) {
 
 TEST_F(TreeGraftTest, a_row_beyond_its_page_changes_nothing) {
   std::mt19937_64 random(43);
-  for (const size_t place : {0, 500, 999}) {
+  for (const size_t place : {0u, 500u, 999u}) {
     int64_t next = 0;
     const auto before = RisingRows(random, 500, next, 20);
     auto added = RisingRows(random, 1000, next, 20);
