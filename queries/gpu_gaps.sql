@@ -25,11 +25,15 @@
 -- plot:   bar gap_ms by rank, device, cause, next_name
 -- empty:  No GPU ran nothing, or no GPU activity is in the database.
 
-WITH gap AS MATERIALIZED (
-  SELECT rank, device, from_ns, to_ns
-  FROM (SELECT rank, device, ts_ns AS to_ns,
-               lag(end_ns) OVER (PARTITION BY rank, device ORDER BY ts_ns) AS from_ns
-        FROM busy_segments WHERE :rank IS NULL OR rank = :rank)
+WITH followed AS MATERIALIZED (  -- where the next one starts is looked up once
+  SELECT b.rank, b.device, b.end_ns AS from_ns,
+         (SELECT n.ts_ns FROM busy_segments n
+          WHERE n.rank = b.rank AND n.device = b.device AND n.ts_ns > b.ts_ns
+          ORDER BY n.ts_ns LIMIT 1) AS to_ns
+  FROM busy_segments b WHERE :rank IS NULL OR b.rank = :rank
+),
+gap AS MATERIALIZED (
+  SELECT rank, device, from_ns, to_ns FROM followed
   WHERE to_ns > from_ns
   ORDER BY to_ns - from_ns DESC, rank, CAST(device AS INTEGER), device, to_ns
   LIMIT coalesce(:limit, 100)

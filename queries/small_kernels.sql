@@ -44,13 +44,16 @@ backwards AS MATERIALIZED (  -- left out, so that the others can be counted in a
 ),
 edge AS MATERIALIZED (  -- first and last pieces of runs of two and more
   SELECT rank, device, ts_ns, end_ns, is_first
-  FROM (SELECT rank, device, ts_ns, end_ns, dur_ns < short_ns AS is_short,
-               ifnull(lag(dur_ns) OVER in_time >= short_ns, 1) AS is_first,
-               ifnull(lead(dur_ns) OVER in_time >= short_ns, 1) AS is_last
-        FROM busy_segments CROSS JOIN bound
-        WHERE :rank IS NULL OR rank = :rank
-        WINDOW in_time AS (PARTITION BY rank, device ORDER BY ts_ns))
-  WHERE is_short AND is_first <> is_last
+  FROM (SELECT b.rank, b.device, b.ts_ns, b.end_ns,
+               ifnull((SELECT p.dur_ns FROM busy_segments p
+                       WHERE p.rank = b.rank AND p.device = b.device AND p.ts_ns < b.ts_ns
+                       ORDER BY p.ts_ns DESC LIMIT 1) >= short_ns, 1) AS is_first,
+               ifnull((SELECT n.dur_ns FROM busy_segments n
+                       WHERE n.rank = b.rank AND n.device = b.device AND n.ts_ns > b.ts_ns
+                       ORDER BY n.ts_ns LIMIT 1) >= short_ns, 1) AS is_last
+        FROM bound CROSS JOIN busy_segments b
+        WHERE b.dur_ns < short_ns AND (:rank IS NULL OR b.rank = :rank))
+  WHERE is_first <> is_last
 ),
 run AS (
   SELECT rank, device, is_first, ts_ns AS start_ns,

@@ -1,5 +1,5 @@
 // One function a command: from options to work and text. Only main.cc and these write to standard
-// error, through Stderr below.
+// error, through WriteToStderr below.
 #pragma once
 
 #include <atomic>
@@ -49,9 +49,10 @@ Status CompareRanks(const GlobalOptions& global, const std::atomic<bool>& stop);
 Status ShowQuery(const GlobalOptions& global, const QueryCatalog& catalog, const char* name,
                  Format format);
 
+// Where standard error cannot be written the text is lost: there is nobody to tell.
 void WriteToStderr(const std::string& text);
 
-// A line on standard error, after whatever progress stands there.
+// A line on standard error, after whatever progress stands there; nothing with --quiet.
 void SayNote(const GlobalOptions& global, const std::string& note);
 
 }  // namespace tracedb

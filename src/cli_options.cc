@@ -91,6 +91,13 @@ void AddIngest(CLI::App& app, IngestOptions& options, IngestTexts& texts) {
   app.add_option("--block-bytes", options.block_bytes, "")->group("");
 }
 
+// Of a result; FormatByName knows them all.
+void AddFormat(CLI::App& app, std::string& format, const std::string& otherwise = "") {
+  app.add_option("--format", format, "table, csv, tsv, json, ndjson or markdown" + otherwise)
+      ->check(CLI::IsMember({"table", "csv", "tsv", "json", "ndjson", "markdown"}))
+      ->type_name("FORMAT");
+}
+
 void AddQuery(CLI::App& app, QueryArguments& options, std::string& format) {
   app.add_option("QUERY", options.source,
                  "a canned query's name, a file of SQL, or - for standard input; none: list them");
@@ -100,11 +107,7 @@ void AddQuery(CLI::App& app, QueryArguments& options, std::string& format) {
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false);
-  app.add_option("--format", format,
-                 "table, csv, tsv, json, ndjson or markdown (default: table on a terminal, else "
-                 "csv)")
-      ->check(CLI::IsMember({"table", "csv", "tsv", "json", "ndjson", "markdown"}))
-      ->type_name("FORMAT");
+  AddFormat(app, format, " (default: table on a terminal, else csv)");
   app.add_option("-o,--output", options.output, "write to this file, whole or not at all")
       ->type_name("FILE");
   app.add_flag("--no-header", options.no_header, "no line with the columns' names");
@@ -167,9 +170,7 @@ void AddInfo(CLI::App& app, InfoOptions& options, std::string& format) {
   app.add_flag("--schema", options.schema,
                "the tables, views and columns that SQL may name; needs no database")
       ->excludes(issues);
-  app.add_option("--format", format, "table, csv, tsv, json, ndjson or markdown")
-      ->check(CLI::IsMember({"table", "csv", "tsv", "json", "ndjson", "markdown"}))
-      ->type_name("FORMAT");
+  AddFormat(app, format);
 }
 
 void AddAlign(CLI::App& app, AlignOptions& options, std::string& format) {
@@ -179,9 +180,7 @@ void AddAlign(CLI::App& app, AlignOptions& options, std::string& format) {
                "take the alignment out: all times as the traces have them, until the next align, "
                "or an ingest of more traces")
       ->excludes(show);
-  app.add_option("--format", format, "table, csv, tsv, json, ndjson or markdown")
-      ->check(CLI::IsMember({"table", "csv", "tsv", "json", "ndjson", "markdown"}))
-      ->type_name("FORMAT");
+  AddFormat(app, format);
   app.footer(
       "Offsets and drifts of the ranks' clocks, told by the ends of collectives, which all ranks "
       "leave\ntogether. Every ingest ends with it. A table shows the clocks, and how well each two "

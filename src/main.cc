@@ -139,6 +139,7 @@ int ExitCode(const Error& error) {
     case ErrorKind::kNoTrace:
     case ErrorKind::kOutput:
     case ErrorKind::kQuery:
+    case ErrorKind::kUnfit:
       break;
   }
   return 1;
@@ -153,7 +154,6 @@ void PrintError(const GlobalOptions& global, const Error& error) {
 
 }  // namespace
 
-// Where standard error cannot be written, there is nobody to tell.
 void WriteToStderr(const std::string& text) {
   const size_t written = std::fwrite(text.data(), 1, text.size(), stderr);
   (void)written;

@@ -63,7 +63,7 @@ Status Cut(SqliteDb& db, const CutOptions& options, const std::atomic<bool>& sto
   TRACEDB_ASSIGN(writer, CutWriter::Open(db, sources, options, stop));
   TRACEDB_TRY(ToOutput(writer, options, report));
   if (window.has_value() && report.events == 0) {
-    const TimeWindow span = sources.Span().value_or(TimeWindow{});
+    const Interval span = sources.Span().value_or(Interval{});
     report.notes.push_back(fmt::format(
         "no event of those asked for is in that time; the first one of all begins at 0s "
         "({} ns), the last one ends at {:.6f}s",

@@ -10,7 +10,7 @@
 
 namespace tracedb {
 
-// Writes the file up to the bracket behind which events stand. One trace alone has its own header.
+// Writes the file up to the bracket after which events stand. One trace alone has its own header.
 // Several have the keys in which all agree, and one with each one's whole header.
 Status WriteHeader(SqliteDb& db, const CutSources& sources, OutputStream& output);
 

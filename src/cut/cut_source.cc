@@ -119,20 +119,20 @@ int64_t CutSources::FromRank(int64_t rank, int64_t ts_ns) const {
   return FromAligned(clocks_.Of(rank).Aligned(ts_ns));
 }
 
-std::optional<TimeWindow> CutSources::Span() const {
-  std::optional<TimeWindow> span;
+std::optional<Interval> CutSources::Span() const {
+  std::optional<Interval> span;
   for (const CutSource& trace : traces_) {
     if (!trace.start_ns.has_value() || !trace.end_ns.has_value()) continue;
     const int64_t start = OutputTime(trace, *trace.start_ns);
     const int64_t end = OutputTime(trace, *trace.end_ns);
-    if (!span.has_value()) span = TimeWindow{start, end};
+    if (!span.has_value()) span = Interval{start, end};
     span->start_ns = std::min(span->start_ns, start);
     span->end_ns = std::max(span->end_ns, end);
   }
   return span;
 }
 
-void CutSources::SetWindow(const TimeWindow& window) {
+void CutSources::SetWindow(const Interval& window) {
   for (CutSource& trace : traces_) {
     trace.window = window;
     if (!HasManyRanks()) continue;

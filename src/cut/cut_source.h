@@ -8,17 +8,12 @@
 #include <string_view>
 #include <vector>
 
+#include "tracedb/base/interval.h"
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
 #include "tracedb/schema/rank_clock.h"
 
 namespace tracedb {
-
-// Times in absolute ns: [start_ns, end_ns).
-struct TimeWindow {
-  int64_t start_ns = 0;
-  int64_t end_ns = 0;
-};
 
 struct CutSource {
   int64_t trace_id = 0;
@@ -28,7 +23,7 @@ struct CutSource {
   int64_t base_ns = 0;       // what to add to an event's ts
   int64_t file_base_ns = 0;  // the header's baseTimeNanoseconds, else 0
   std::optional<int64_t> start_ns, end_ns;
-  std::optional<TimeWindow> window;  // by its own clock; none: everything
+  std::optional<Interval> window;  // by its own clock; none: everything
 };
 
 // An absolute time as rows of the trace have it; at the ends of what fits where it does not.
@@ -54,10 +49,10 @@ class CutSources {
   // What is written as ts 0.
   int64_t OutputBase() const { return output_base_ns_; }
   // When the first event begins, and the last one ends; none where there is no event.
-  std::optional<TimeWindow> Span() const;
+  std::optional<Interval> Span() const;
 
   // Gives each trace the window, which is of the output's scale.
-  void SetWindow(const TimeWindow& window);
+  void SetWindow(const Interval& window);
 
  private:
   std::vector<CutSource> traces_;  // by rank, then as they were ingested

@@ -32,8 +32,8 @@ Result<int64_t> TimeOf(std::string_view option, const std::string& text, int64_t
   return time->has_unit ? Sum(zero_ns, time->ns) : time->ns;
 }
 
-Result<TimeWindow> Named(const CutOptions& options, const TimeWindow& span) {
-  TimeWindow window{span.start_ns, std::numeric_limits<int64_t>::max()};
+Result<Interval> Named(const CutOptions& options, const Interval& span) {
+  Interval window{span.start_ns, std::numeric_limits<int64_t>::max()};
   if (!options.start.empty()) {
     TRACEDB_ASSIGN(start, TimeOf("--start", options.start, span.start_ns));
     window.start_ns = start;
@@ -52,7 +52,7 @@ Result<TimeWindow> Named(const CutOptions& options, const TimeWindow& span) {
   return window;
 }
 
-Result<TimeWindow> OfSteps(SqliteDb& db, const CutOptions& options, const CutSources& sources) {
+Result<Interval> OfSteps(SqliteDb& db, const CutOptions& options, const CutSources& sources) {
   const auto range = ParseRange(options.steps);
   if (!range.has_value()) {
     return Error{ErrorKind::kUsage, fmt::format("--step: '{}' is no step", options.steps),
@@ -63,13 +63,13 @@ Result<TimeWindow> OfSteps(SqliteDb& db, const CutOptions& options, const CutSou
                                   sources.TraceIdList() + ")"));
   TRACEDB_TRY(rows.Bind(1, range->first));
   TRACEDB_TRY(rows.Bind(2, range->second));
-  std::optional<TimeWindow> window;
+  std::optional<Interval> window;
   for (;;) {
     TRACEDB_ASSIGN(any, rows.Step());
     if (!any) break;
     const int64_t start = sources.FromRank(rows.Int(0), rows.Int(1));
     const int64_t end = sources.FromRank(rows.Int(0), rows.Int(2));
-    if (!window.has_value()) window = TimeWindow{start, end};
+    if (!window.has_value()) window = Interval{start, end};
     window->start_ns = std::min(window->start_ns, start);
     window->end_ns = std::max(window->end_ns, end);
   }
@@ -99,7 +99,7 @@ Result<int64_t> IntegerIn(const SqliteStatement& row, int column) {
       fmt::format("--around: {} of the first row is no whole number", row.ColumnName(column)), ""};
 }
 
-Result<TimeWindow> AroundRow(const SqliteStatement& row, const CutSources& sources) {
+Result<Interval> AroundRow(const SqliteStatement& row, const CutSources& sources) {
   const int ts_column = ColumnNamed(row, "ts_ns");
   TRACEDB_ASSIGN(start, IntegerIn(row, ts_column));
   int64_t end = start;
@@ -109,14 +109,14 @@ Result<TimeWindow> AroundRow(const SqliteStatement& row, const CutSources& sourc
     end = Sum(start, std::max<int64_t>(dur, 0));
   }
   const int rank_column = ColumnNamed(row, "rank");
-  if (rank_column < 0) return TimeWindow{start, end};
+  if (rank_column < 0) return Interval{start, end};
   TRACEDB_ASSIGN(rank, IntegerIn(row, rank_column));
-  return TimeWindow{sources.FromRank(rank, start), sources.FromRank(rank, end)};
+  return Interval{sources.FromRank(rank, start), sources.FromRank(rank, end)};
 }
 
 // The person's SQL runs on a connection of its own, on which nothing but reading is allowed.
-Result<TimeWindow> OfQuery(const CutOptions& options, const CutSources& sources,
-                           const std::atomic<bool>& stop) {
+Result<Interval> OfQuery(const CutOptions& options, const CutSources& sources,
+                         const std::atomic<bool>& stop) {
   TRACEDB_ASSIGN(db, OpenTraceDatabase(options.database));
   if (options.on_open) TRACEDB_TRY(options.on_open(db));
   db.StopWhen(stop);
@@ -138,7 +138,7 @@ Result<TimeWindow> OfQuery(const CutOptions& options, const CutSources& sources,
   return AroundRow(row, sources);
 }
 
-Result<TimeWindow> OfSlowestCollective(SqliteDb& db, const CutSources& sources, std::string& note) {
+Result<Interval> OfSlowestCollective(SqliteDb& db, const CutSources& sources, std::string& note) {
   TRACEDB_ASSIGN(row,
                  db.Prepare("SELECT first_start_ns, first_start_ns + max_wait_ns + transfer_ns, "
                             "collective, ordinal, wait_ns, last_rank, is_estimate "
@@ -154,14 +154,14 @@ Result<TimeWindow> OfSlowestCollective(SqliteDb& db, const CutSources& sources, 
                      static_cast<double>(row.Int(4)) / 1e6,
                      row.Int(6) != 0 ? " (an estimate: the other ranks are not here)"
                                      : fmt::format(", rank {} came last", row.Int(5)));
-  return TimeWindow{sources.FromAligned(row.Int(0)), sources.FromAligned(row.Int(1))};
+  return Interval{sources.FromAligned(row.Int(0)), sources.FromAligned(row.Int(1))};
 }
 
 }  // namespace
 
-Result<std::optional<TimeWindow>> ChooseWindow(SqliteDb& db, const CutOptions& options,
-                                               const CutSources& sources,
-                                               const std::atomic<bool>& stop, std::string& note) {
+Result<std::optional<Interval>> ChooseWindow(SqliteDb& db, const CutOptions& options,
+                                             const CutSources& sources,
+                                             const std::atomic<bool>& stop, std::string& note) {
   int64_t margin_ns = 0;
   if (!options.margin.empty()) {
     const auto margin = ParseTimeText(options.margin);
@@ -174,8 +174,8 @@ Result<std::optional<TimeWindow>> ChooseWindow(SqliteDb& db, const CutOptions& o
   } else if (!options.around.empty() || options.slowest_collective) {
     margin_ns = kAroundMarginNs;
   }
-  const TimeWindow span = sources.Span().value_or(TimeWindow{});
-  std::optional<Result<TimeWindow>> chosen;
+  const Interval span = sources.Span().value_or(Interval{});
+  std::optional<Result<Interval>> chosen;
   if (!options.steps.empty()) {
     chosen = OfSteps(db, options, sources);
   } else if (!options.around.empty()) {
@@ -185,9 +185,9 @@ Result<std::optional<TimeWindow>> ChooseWindow(SqliteDb& db, const CutOptions& o
   } else if (!options.start.empty() || !options.end.empty()) {
     chosen = Named(options, span);
   }
-  if (!chosen.has_value()) return std::optional<TimeWindow>();
+  if (!chosen.has_value()) return std::optional<Interval>();
   if (!chosen->ok()) return std::move(*chosen).error();
-  TimeWindow window = chosen->value();
+  Interval window = chosen->value();
   window.start_ns = Sum(window.start_ns, -margin_ns);
   window.end_ns = Sum(window.end_ns, margin_ns);
   return std::optional(window);

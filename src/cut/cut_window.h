@@ -13,8 +13,8 @@ namespace tracedb {
 
 // On the scale of the output; nothing when everything is wanted. What was found goes to `note`
 // where the person did not name a time.
-Result<std::optional<TimeWindow>> ChooseWindow(SqliteDb& db, const CutOptions& options,
-                                               const CutSources& sources,
-                                               const std::atomic<bool>& stop, std::string& note);
+Result<std::optional<Interval>> ChooseWindow(SqliteDb& db, const CutOptions& options,
+                                             const CutSources& sources,
+                                             const std::atomic<bool>& stop, std::string& note);
 
 }  // namespace tracedb

@@ -21,7 +21,7 @@ std::optional<TimeText> ParseTimeText(std::string_view text);
 // "3" as (3, 3), "3..5" as (3, 5). Nothing when it is neither, or runs backwards.
 std::optional<std::pair<int64_t, int64_t>> ParseRange(std::string_view text);
 
-// Appends ns as microseconds with three digits behind the point: every nanosecond is told.
+// Appends ns as microseconds with three digits after the point: every nanosecond is told.
 void AppendMicros(std::string& out, int64_t ns);
 
 }  // namespace tracedb

@@ -20,7 +20,7 @@ void BusySweep::Add(int64_t start_ns, int64_t end_ns, int kind, std::vector<Busy
 void BusySweep::Finish(std::vector<BusySegment>& done) {
   if (!begun_) return;
   RunTo(*std::max_element(ends_ns_.begin(), ends_ns_.end()), done);
-  if (open_.end_ns > open_.start_ns) done.push_back(open_);
+  if (open_.length() > 0) done.push_back(open_);
   open_ = {};
 }
 
@@ -38,7 +38,7 @@ void BusySweep::RunTo(int64_t until_ns, std::vector<BusySegment>& done) {
       open_.end_ns = next;
     } else {
       if (open_.end_ns > open_.start_ns && open_.kinds != 0) done.push_back(open_);
-      open_ = {now_ns_, next, kinds};
+      open_ = {{now_ns_, next}, kinds};
     }
     now_ns_ = next;
   }

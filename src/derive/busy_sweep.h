@@ -6,14 +6,14 @@
 #include <cstdint>
 #include <vector>
 
+#include "tracedb/base/interval.h"
+
 namespace tracedb {
 
 inline constexpr int kBusyKinds = 3;
 
 // A stretch in which the same kinds run. Stretches without any are not reported.
-struct BusySegment {
-  int64_t start_ns = 0;
-  int64_t end_ns = 0;
+struct BusySegment : Interval {
   uint32_t kinds = 0;  // bit i: kind i runs
 };
 

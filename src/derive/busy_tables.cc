@@ -34,8 +34,7 @@ Result<BusyTables> BusyTables::Create(SqliteDb& db, int64_t rank) {
 Status BusyTables::Segments(std::string_view device, const std::vector<BusySegment>& segments) {
   for (const BusySegment& segment : segments) {
     TRACEDB_TRY(Insert(segment_, rank_, {device},
-                       {segment.start_ns, segment.end_ns - segment.start_ns,
-                        static_cast<int64_t>(segment.kinds)}));
+                       {segment.start_ns, segment.length(), static_cast<int64_t>(segment.kinds)}));
   }
   return Done{};
 }

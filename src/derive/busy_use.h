@@ -2,51 +2,39 @@
 // SQL.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "derive/busy_sweep.h"
+#include "tracedb/base/interval.h"
+#include "tracedb/schema/event_tables.h"
 
 namespace tracedb {
 
-// An activity's time on a device; kind 0 computes, 1 communicates, 2 copies or fills memory, 3
-// waits: it keeps its stream, but a device that only waits is idle.
-struct BusyInterval {
-  int64_t start_ns = 0;
-  int64_t end_ns = 0;
-  int kind = 0;
-};
-
-struct BusySpan {
-  int64_t start_ns = 0;  // first start
-  int64_t end_ns = 0;    // last end
-
-  void Add(const BusyInterval& interval, bool first) {
-    start_ns = first ? interval.start_ns : std::min(start_ns, interval.start_ns);
-    end_ns = first ? interval.end_ns : std::max(end_ns, interval.end_ns);
-  }
+// An activity's time on a device. One that waits keeps its stream, but a device that only waits is
+// idle.
+struct BusyInterval : Interval {
+  GpuKind kind = GpuKind::kCompute;
 };
 
 // One stream's activities, in the order of their start.
 class StreamUse {
  public:
   void Add(const BusyInterval& interval) {
-    span_.Add(interval, activities_++ == 0);
+    span_ = activities_++ == 0 ? Interval(interval) : span_.Hull(interval);
     busy_.Add(interval.start_ns, interval.end_ns);
-    if (interval.kind >= kBusyKinds) return;  // it waits
+    if (interval.kind == GpuKind::kWaiting) return;
     kinds_[static_cast<size_t>(interval.kind)].Add(interval.start_ns, interval.end_ns);
   }
   int64_t activities() const { return activities_; }
-  const BusySpan& span() const { return span_; }
+  const Interval& span() const { return span_; }
   int64_t busy_ns() const { return busy_.busy_ns(); }
   int64_t kind_ns(size_t kind) const { return kinds_[kind].busy_ns(); }
 
  private:
   int64_t activities_ = 0;
-  BusySpan span_;
+  Interval span_;
   BusyUnion busy_;
   std::array<BusyUnion, kBusyKinds> kinds_;
 };
@@ -56,11 +44,11 @@ class DeviceUse {
  public:
   // Segments that are complete are appended to `done`.
   void Add(const BusyInterval& interval, std::vector<BusySegment>& done) {
-    span_.Add(interval, !any_);
+    span_ = any_ ? span_.Hull(interval) : Interval(interval);
     any_ = true;
-    if (interval.kind >= kBusyKinds) return;  // it waits
+    if (interval.kind == GpuKind::kWaiting) return;
     const size_t before = done.size();
-    sweep_.Add(interval.start_ns, interval.end_ns, interval.kind, done);
+    sweep_.Add(interval.start_ns, interval.end_ns, static_cast<int>(interval.kind), done);
     for (size_t i = before; i < done.size(); ++i) Count(done[i]);
   }
   void Finish(std::vector<BusySegment>& done) {
@@ -70,7 +58,7 @@ class DeviceUse {
   }
 
   bool any() const { return any_; }
-  const BusySpan& span() const { return span_; }
+  const Interval& span() const { return span_; }
   int64_t compute_ns = 0;
   int64_t communication_ns = 0;
   int64_t overlap_ns = 0;                // both
@@ -78,13 +66,12 @@ class DeviceUse {
   int64_t exposed_memory_ns = 0;         // memory without either
   // What is left of the span.
   int64_t idle_ns() const {
-    return span_.end_ns - span_.start_ns - compute_ns - exposed_communication_ns -
-           exposed_memory_ns;
+    return span_.length() - compute_ns - exposed_communication_ns - exposed_memory_ns;
   }
 
  private:
   void Count(const BusySegment& segment) {
-    const int64_t length = segment.end_ns - segment.start_ns;
+    const int64_t length = segment.length();
     const bool compute = (segment.kinds & 1) != 0;
     const bool communication = (segment.kinds & 2) != 0;
     if (compute) compute_ns += length;
@@ -95,7 +82,7 @@ class DeviceUse {
   }
 
   BusySweep sweep_;
-  BusySpan span_;
+  Interval span_;
   bool any_ = false;
 };
 

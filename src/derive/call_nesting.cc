@@ -173,7 +173,7 @@ Status CallNesting::Add(const HostSlice& slice, const TakeCall& take) {
   }
   if (!within_itself) AddTime(sums.total_ns, slice.dur);
   if (slice.waits)
-    syncs_.Add(number, slice.ts, EndOf(slice), {step, slice.event_name, around.path});
+    syncs_.Add(number, {slice.ts, EndOf(slice)}, {step, slice.event_name, around.path});
   if (slice.kind != HostKind::kCall || !slice.correlation.has_value()) return Done{};
   const bool no_operator = paths_.node(around.path).op == 0;
   if (no_operator && slice.external_id.has_value()) {

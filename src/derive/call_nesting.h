@@ -84,8 +84,6 @@ class RecentPaths {
 class CallNesting {
  public:
   struct Limits {
-    size_t paths_max = 0;
-    size_t uses_max = 0;
     size_t recent = 0;          // operators that are remembered by number; a power of two
     size_t depth_max = 1024;    // of a thread; what is deeper belongs to the deepest that is kept
     size_t threads_max = 4096;  // what is on others is on no path

@@ -26,7 +26,7 @@ Result<SqliteStatement> Activities(SqliteDb& db, int64_t rank, const std::string
 }
 
 BusyInterval IntervalOf(const SqliteStatement& row) {
-  return {row.Int(3), row.Int(3) + row.Int(4), static_cast<int>(row.Int(2))};
+  return {{row.Int(3), row.Int(3) + row.Int(4)}, static_cast<GpuKind>(row.Int(2))};
 }
 
 Status DeriveDevices(SqliteDb& db, int64_t rank, BusyTables& tables) {
@@ -79,7 +79,7 @@ Status DeriveStreams(SqliteDb& db, int64_t rank, BusyTables& tables) {
 }  // namespace
 
 Status DeriveBusy(SqliteDb& db, int64_t rank) {
-  for (const char* table : {"_busy_segment", "_device_use", "_stream_use"}) {
+  for (const char* table : kBusyTables) {
     TRACEDB_TRY(
         db.Execute("DELETE FROM " + std::string(table) + " WHERE rank = " + std::to_string(rank)));
   }

@@ -21,7 +21,7 @@ constexpr const char* kElementBytesSql =
     "WHEN 'qint8' THEN 1 WHEN 'quint8' THEN 1 WHEN 'float4_e2m1fn_x2' THEN 1 "
     "ELSE CASE WHEN lower(a.dtype) LIKE 'float8%' THEN 1 END END";
 
-// A group is told by its sorted ranks, so its number is made of them and is the same in every
+// A group is determined by its sorted ranks, so its number is made of them and is the same in every
 // trace.
 int64_t GroupId(std::string_view ranks) {
   return static_cast<int64_t>(HashText(ranks) >> 2);  // positive, and room for SQL's arithmetic

@@ -10,18 +10,9 @@ namespace {
 
 constexpr size_t kPendingMax = 16384;
 
-// Shares of `bytes_max`, together less than all of it.
-CallNesting::Limits NestLimits(size_t bytes_max) {
-  CallNesting::Limits limits;
-  limits.paths_max = bytes_max / 4 / CallPaths::kBytesEach;
-  limits.recent = std::bit_floor(bytes_max / 10 / RecentPaths::kBytesEach);
-  return limits;
+size_t RecentMax(const HostLimits& limits) {
+  return std::bit_floor(limits.recent_path_bytes_max / RecentPaths::kBytesEach);
 }
-
-size_t HostUsesMax(size_t bytes_max) { return bytes_max / 3 / HostUse::kBytesEach; }
-size_t KernelUsesMax(size_t bytes_max) { return bytes_max / 12 / KernelUse::kBytesEach; }
-size_t SyncUsesMax(size_t bytes_max) { return bytes_max / 24 / SyncUse::kBytesEach; }
-size_t SyncCallsMax(size_t bytes_max) { return bytes_max / 24 / SyncCalls::kBytesEach; }
 
 uint64_t PairKey(const LaunchPath& path) { return uint64_t{path.path} << 32 | path.forward; }
 
@@ -43,13 +34,14 @@ Status Insert(SqliteStatement& insert) {
 
 }  // namespace
 
-HostDerivation::HostDerivation(StepFinder steps, int64_t base_ns, size_t bytes_max)
+HostDerivation::HostDerivation(StepFinder steps, int64_t base_ns, const HostLimits& limits)
     : steps_(std::move(steps)),
-      paths_(NestLimits(bytes_max).paths_max),
-      host_uses_(HostUsesMax(bytes_max)),
-      kernel_uses_(KernelUsesMax(bytes_max)),
-      syncs_(SyncCallsMax(bytes_max), SyncUsesMax(bytes_max)),
-      nest_(steps_, base_ns, NestLimits(bytes_max), paths_, host_uses_, syncs_) {}
+      paths_(limits.call_path_bytes_max / CallPaths::kBytesEach),
+      host_uses_(limits.host_use_bytes_max / HostUse::kBytesEach),
+      kernel_uses_(limits.kernel_use_bytes_max / KernelUse::kBytesEach),
+      syncs_(limits.sync_call_bytes_max / SyncCalls::kBytesEach,
+             limits.sync_use_bytes_max / SyncUse::kBytesEach),
+      nest_(steps_, base_ns, {.recent = RecentMax(limits)}, paths_, host_uses_, syncs_) {}
 
 Status HostDerivation::ReadSlices(const HostSlices& slices, LaunchCalls& calls) {
   HostSlices::Reader reader(slices);

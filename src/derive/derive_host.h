@@ -19,13 +19,14 @@
 #include "tracedb/derive/derive_collectives.h"
 #include "tracedb/derive/gpu_activities.h"
 #include "tracedb/derive/host_slices.h"
+#include "tracedb/memory/load_limits.h"
 
 namespace tracedb {
 
 class HostDerivation {
  public:
   // `base_ns` is what to add to a row's ts.
-  HostDerivation(StepFinder steps, int64_t base_ns, size_t bytes_max);
+  HostDerivation(StepFinder steps, int64_t base_ns, const HostLimits& limits);
 
   // Goes through the slices; adds the calls that have a correlation to `calls`.
   Status ReadSlices(const HostSlices& slices, LaunchCalls& calls);

@@ -40,15 +40,15 @@ LaunchDerivation::LaunchDerivation(const Input& input, StepFinder steps, const L
     : input_(input),
       steps_(std::move(steps)),
       limits_(limits),
-      calls_(folder, limits.gathered_bytes_max / 4),
-      facts_(std::move(folder), limits.gathered_bytes_max / 4) {}
+      calls_(folder, limits.launch_call_bytes_max),
+      facts_(std::move(folder), limits.launch_fact_bytes_max) {}
 
 // As many correlations at a time as fit in memory; the runtime calls are gone through for each lot.
 Status LaunchDerivation::Run(RowStore& rows, size_t table) {
-  host_ = std::make_unique<HostDerivation>(steps_, input_.base_ns, limits_.host_bytes_max);
+  host_ = std::make_unique<HostDerivation>(steps_, input_.base_ns, limits_.host);
   TRACEDB_TRY(host_->ReadSlices(input_.host_slices, calls_));
   const size_t count = input_.activities.count();
-  const size_t lot = std::min(count, limits_.derive_bytes_max / 2 / LaunchTable::kBytesEach);
+  const size_t lot = std::min(count, limits_.launch_lot_bytes_max / LaunchTable::kBytesEach);
   for (size_t first = 0; first < count; first += lot) {
     LaunchTable launches(lot);
     size_t at = 0;
@@ -64,11 +64,11 @@ Status LaunchDerivation::Run(RowStore& rows, size_t table) {
 }
 
 Status LaunchDerivation::WriteLot(RowStore& rows, size_t table, LaunchTable& launches, size_t first,
-                                  size_t behind) {
+                                  size_t end) {
   Status written = Done{};
   size_t at = 0;
   TRACEDB_TRY(input_.activities.ForEach([&](const GpuActivity& activity) {
-    const bool here = at >= first && at < behind;
+    const bool here = at >= first && at < end;
     ++at;
     if (!here || !written.ok()) return;
     const LaunchCall none;
@@ -90,10 +90,10 @@ Status LaunchDerivation::Write(RowStore& rows, size_t table, const GpuActivity& 
   LaunchFacts facts;
   if (known) facts.delay_ns = activity.ts - call.ts;
   facts.thread = call.thread;
-  if (activity.kind == static_cast<int>(GpuKind::kCommunication)) {
+  if (activity.kind == GpuKind::kCommunication) {
     facts.parallelism = host_->ParallelismOf(activity, path, input_.parallelism);
   }
-  TRACEDB_TRY(facts_.Add({static_cast<int64_t>(facts.Packed())}));
+  TRACEDB_TRY(facts_.Add(static_cast<int64_t>(facts.Packed())));
   if (!known && !step.has_value() && path.path == 0) return Done{};
   record_.Reset();
   record_.Null();

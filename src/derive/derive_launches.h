@@ -49,20 +49,20 @@ class LaunchDerivation {
   Status Run(RowStore& rows, size_t table);
 
   // LaunchFacts::Packed() of each activity, in the order of their ids. After Run().
-  const PackedRows<1>& facts() const { return facts_; }
+  const PackedRows<int64_t>& facts() const { return facts_; }
   const StepFinder& steps() const { return steps_; }
   HostDerivation& host() { return *host_; }
   std::unique_ptr<HostDerivation> TakeHost() { return std::move(host_); }
 
  private:
-  Status WriteLot(RowStore& rows, size_t table, LaunchTable& launches, size_t first, size_t behind);
+  Status WriteLot(RowStore& rows, size_t table, LaunchTable& launches, size_t first, size_t end);
   Status Write(RowStore& rows, size_t table, const GpuActivity& activity, const LaunchCall& call);
 
   Input input_;
   StepFinder steps_;
   const LoadLimits& limits_;
   LaunchCalls calls_;
-  PackedRows<1> facts_;
+  PackedRows<int64_t> facts_;
   std::unique_ptr<HostDerivation> host_;
   RecordEncoder record_;
 };

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -26,6 +27,7 @@ namespace tracedb {
 namespace {
 
 constexpr int64_t kTracksMax = 65536;  // more are left to SQLite
+static_assert(kTracksMax - 1 <= std::numeric_limits<decltype(SortEntry::track_place)>::max());
 
 Result<uint32_t> RootPage(SqliteDb& db, const std::string& name) {
   TRACEDB_ASSIGN(root,
@@ -40,14 +42,13 @@ class TraceDerivation {
 
   Result<DerivedUse> Run() {
     TRACEDB_ASSIGN(few_tracks, ReadTracks());
-    std::optional<SortAhead> by_track;
-    if (few_tracks)
-      by_track.emplace(trace_.activities, limits_.derive_bytes_max / 4, IndexOrders());
+    std::optional<SortAhead<GpuActivities>> by_track;
+    if (few_tracks) by_track.emplace(trace_.activities, limits_.sort_bytes_max, IndexOrders());
     TRACEDB_TRY(DeriveLaunches());
     if (few_tracks) {
-      const size_t bytes_max = limits_.derive_bytes_max / 4;
-      SortAhead by_device(trace_.activities, bytes_max, {DeviceOrder()});
-      SortAhead by_start(trace_.long_slices, bytes_max, LongOrders());
+      SortAhead<GpuActivities> by_device(trace_.activities, limits_.sort_bytes_max,
+                                         {DeviceOrder()});
+      SortAhead<LongSlices> by_start(trace_.long_slices, limits_.sort_bytes_max, LongOrders());
       TRACEDB_TRY(FillIndexes(*by_track, by_start));
       TRACEDB_TRY(DeriveBusyTime(by_device));
     }
@@ -57,6 +58,9 @@ class TraceDerivation {
   }
 
  private:
+  using ActivityOrder = SortAhead<GpuActivities>::Order;
+  using SliceOrder = SortAhead<LongSlices>::Order;
+
   static constexpr uint32_t kNoStream = 0xffffffff;
   struct Track {
     int64_t id;
@@ -67,15 +71,16 @@ class TraceDerivation {
   Status DeriveLaunches();
   Result<bool> ReadTracks();
   uint32_t PlaceOf(int64_t track, uint32_t last) const;
-  std::vector<SortAhead::Order> IndexOrders() const;
-  std::vector<SortAhead::Order> LongOrders() const;
-  SortAhead::Order DeviceOrder() const;
+  std::vector<ActivityOrder> IndexOrders() const;
+  std::vector<SliceOrder> LongOrders() const;
+  ActivityOrder DeviceOrder() const;
   PartitionActivity ForPartition(const SortEntry& entry) const;
-  Status DeriveBusyTime(SortAhead& sorted);
+  Status DeriveBusyTime(SortAhead<GpuActivities>& sorted);
   Status StoreSegments(IndexAppender& rows, std::string_view device,
                        std::vector<BusySegment>& segments);
-  Status FillIndexes(SortAhead& sorted, SortAhead& sorted_long);
-  Status FillIndex(PageFile& file, const char* name, SortAhead& sorted,
+  Status FillIndexes(SortAhead<GpuActivities>& sorted, SortAhead<LongSlices>& sorted_long);
+  template <typename Gathered>
+  Status FillIndex(PageFile& file, const char* name, SortAhead<Gathered>& sorted,
                    const std::function<void(const SortEntry&)>& add_columns);
 
   SqliteDb db_;
@@ -137,12 +142,12 @@ uint32_t TraceDerivation::PlaceOf(int64_t track, uint32_t last) const {
 }
 
 // By device and start; those that have a time on the GPU.
-SortAhead::Order TraceDerivation::DeviceOrder() const {
+TraceDerivation::ActivityOrder TraceDerivation::DeviceOrder() const {
   // What is known of the launches comes in the order of the ids, as activities do.
   struct Facts {
-    explicit Facts(const PackedRows<1>& rows) : rows_(&rows), cursor(rows) {}
-    const PackedRows<1>* rows_;
-    PackedRows<1>::Cursor cursor;
+    explicit Facts(const PackedRows<int64_t>& rows) : rows_(&rows), cursor(rows) {}
+    const PackedRows<int64_t>* rows_;
+    PackedRows<int64_t>::Cursor cursor;
     int64_t last_id = 0;
   };
   const auto facts = std::make_shared<std::optional<Facts>>(launches_->facts());
@@ -150,32 +155,33 @@ SortAhead::Order TraceDerivation::DeviceOrder() const {
                                                             SortEntry& entry) mutable {
     if (activity.id <= (*facts)->last_id) facts->emplace(launches_->facts());
     (*facts)->last_id = activity.id;
-    PackedRows<1>::Row fact{};
+    int64_t fact = 0;
     static_cast<void>((*facts)->cursor.Next(fact));
     if (!activity.has_dur || activity.dur < 0) return false;
     const bool without_timing = activity.dur == 0 && activity.ts + trace_.base_ns == trace_.zero_ns;
     place = PlaceOf(activity.track, place);
     if (without_timing || tracks_[place].stream == kNoStream) return false;
-    entry = {activity.ts, activity.dur, tracks_[place].device,
-             place << 2 | static_cast<uint32_t>(activity.kind), static_cast<uint64_t>(fact[0])};
+    entry = {activity.ts,           activity.dur,
+             tracks_[place].device, static_cast<uint16_t>(place),
+             activity.kind,         static_cast<uint64_t>(fact)};
     return true;
   };
   return {static_cast<uint32_t>(use_->devices.size()), by_device};
 }
 
 // By track and start; by track and correlation, without one first, as NULL comes first.
-std::vector<SortAhead::Order> TraceDerivation::IndexOrders() const {
+std::vector<TraceDerivation::ActivityOrder> TraceDerivation::IndexOrders() const {
   const auto by_track = [this, place = uint32_t{0}](const GpuActivity& activity,
                                                     SortEntry& entry) mutable {
     place = PlaceOf(activity.track, place);
-    entry = {activity.ts, activity.id, place, 0, 0};
+    entry = {activity.ts, activity.id, place};
     return true;
   };
   const auto by_correlation = [this, place = uint32_t{0}](const GpuActivity& activity,
                                                           SortEntry& entry) mutable {
     place = PlaceOf(activity.track, place);
     const uint32_t has = activity.has_correlation ? 1 : 0;
-    entry = {activity.correlation, activity.id, 2 * place + has, 0, 0};
+    entry = {activity.correlation, activity.id, 2 * place + has};
     return true;
   };
   const auto tracks = static_cast<uint32_t>(tracks_.size());
@@ -183,14 +189,14 @@ std::vector<SortAhead::Order> TraceDerivation::IndexOrders() const {
 }
 
 // Those of one table after the other, by track and start.
-std::vector<SortAhead::Order> TraceDerivation::LongOrders() const {
-  std::vector<SortAhead::Order> orders;
+std::vector<TraceDerivation::SliceOrder> TraceDerivation::LongOrders() const {
+  std::vector<SliceOrder> orders;
   for (const EventTable table : kLongSliceTables) {
-    const auto by_track = [this, kind = static_cast<int>(table), place = uint32_t{0}](
-                              const GpuActivity& slice, SortEntry& entry) mutable {
-      if (slice.kind != kind) return false;
+    const auto by_track = [this, table, place = uint32_t{0}](const LongSlice& slice,
+                                                             SortEntry& entry) mutable {
+      if (slice.table != table) return false;
       place = PlaceOf(slice.track, place);
-      entry = {slice.ts, slice.id, place, 0, 0};
+      entry = {slice.ts, slice.id, place};
       return true;
     };
     orders.push_back({static_cast<uint32_t>(tracks_.size()), by_track});
@@ -199,14 +205,14 @@ std::vector<SortAhead::Order> TraceDerivation::LongOrders() const {
 }
 
 PartitionActivity TraceDerivation::ForPartition(const SortEntry& entry) const {
-  const LaunchFacts facts = LaunchFacts::Unpacked(entry.more);
+  const LaunchFacts facts = LaunchFacts::Unpacked(entry.launch_facts);
   PartitionActivity activity;
   activity.start_ns = entry.key + trace_.base_ns;
   activity.end_ns = activity.start_ns + entry.value;
-  const auto kind = static_cast<GpuKind>(entry.tag & 3);
-  activity.kind = kind == GpuKind::kCompute  ? StepPartition::kComputeKind
-                  : kind == GpuKind::kMemory ? StepPartition::kMemoryKind
-                                             : StepPartition::CommunicationKind(facts.parallelism);
+  activity.kind = entry.kind == GpuKind::kCompute ? StepPartition::kComputeKind
+                  : entry.kind == GpuKind::kMemory
+                      ? StepPartition::kMemoryKind
+                      : StepPartition::CommunicationKind(facts.parallelism);
   if (facts.delay_ns.has_value()) activity.launch_ns = activity.start_ns - *facts.delay_ns;
   if (activity.launch_ns.has_value()) activity.step = launches_->steps().At(*activity.launch_ns);
   if (!activity.step.has_value()) activity.step = launches_->steps().At(activity.start_ns);
@@ -214,7 +220,7 @@ PartitionActivity TraceDerivation::ForPartition(const SortEntry& entry) const {
   return activity;
 }
 
-Status TraceDerivation::DeriveBusyTime(SortAhead& sorted) {
+Status TraceDerivation::DeriveBusyTime(SortAhead<GpuActivities>& sorted) {
   TRACEDB_ASSIGN(file, PageFile::Open(db_.path(), {}));
   TRACEDB_ASSIGN(root, RootPage(db_, "_busy_segment"));
   TRACEDB_ASSIGN(rows, IndexAppender::Create(*file, root));  // the table is its key's index
@@ -237,11 +243,10 @@ Status TraceDerivation::DeriveBusyTime(SortAhead& sorted) {
       if (entry.group != device) TRACEDB_TRY(finish());
       device = entry.group;
       const PartitionActivity activity = ForPartition(entry);
-      const BusyInterval interval{activity.start_ns, activity.end_ns,
-                                  static_cast<int>(entry.tag & 3)};
-      use_->streams[tracks_[entry.tag >> 2].stream].use.Add(interval);
+      const BusyInterval interval{{activity.start_ns, activity.end_ns}, entry.kind};
+      use_->streams[tracks_[entry.track_place].stream].use.Add(interval);
       use_->devices[device].use.Add(interval, segments);
-      if (interval.kind < kBusyKinds) steps.Add(activity);
+      if (entry.kind != GpuKind::kWaiting) steps.Add(activity);
       if (segments.size() >= 256) TRACEDB_TRY(store());
     }
     return Done{};
@@ -260,7 +265,7 @@ Status TraceDerivation::StoreSegments(IndexAppender& rows, std::string_view devi
     record_.Int(trace_.rank);
     record_.NumberOrText(device);
     record_.Int(segment.start_ns);
-    record_.Int(segment.end_ns - segment.start_ns);
+    record_.Int(segment.length());
     record_.Int(segment.kinds);
     TRACEDB_TRY(rows.Append(record_.Finish()));
   }
@@ -268,7 +273,8 @@ Status TraceDerivation::StoreSegments(IndexAppender& rows, std::string_view devi
   return Done{};
 }
 
-Status TraceDerivation::FillIndexes(SortAhead& sorted, SortAhead& sorted_long) {
+Status TraceDerivation::FillIndexes(SortAhead<GpuActivities>& sorted,
+                                    SortAhead<LongSlices>& sorted_long) {
   PageFileOptions options;
   options.start_writeback_early = true;
   TRACEDB_ASSIGN(file, PageFile::Open(db_.path(), options));
@@ -288,7 +294,8 @@ Status TraceDerivation::FillIndexes(SortAhead& sorted, SortAhead& sorted_long) {
   return file->Finish();
 }
 
-Status TraceDerivation::FillIndex(PageFile& file, const char* name, SortAhead& sorted,
+template <typename Gathered>
+Status TraceDerivation::FillIndex(PageFile& file, const char* name, SortAhead<Gathered>& sorted,
                                   const std::function<void(const SortEntry&)>& add_columns) {
   TRACEDB_ASSIGN(root, RootPage(db_, name));
   TRACEDB_ASSIGN(index, IndexAppender::Create(file, root));

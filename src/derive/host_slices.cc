@@ -1,11 +1,9 @@
 #include "tracedb/derive/host_slices.h"
 
-#include <tuple>
-
 namespace tracedb {
 namespace {
 
-// Two kinds share a table of rows; which it is goes to the event_name's last bit.
+// Two kinds share a table of rows; which it is goes to the event name's last bit.
 int64_t Marked(int64_t event_name, bool mark) { return event_name * 2 + (mark ? 1 : 0); }
 
 // Absent values: their own neighbour in most traces is one more than the last, so 0 costs no more
@@ -26,13 +24,11 @@ std::optional<int64_t> ValueIf(int64_t flags, int64_t bit, int64_t value) {
 template <typename Row>
 void ReadCommon(const Row& row, HostSlice& slice) {
   slice = {};
-  slice.ts = row[0];
-  slice.dur = row[1];
-  slice.id = row[2];
-  slice.track = row[3];
+  slice.ts = row.ts;
+  slice.dur = row.dur;
+  slice.id = row.id;
+  slice.track = row.track;
 }
-
-auto Place(const auto& row) { return std::tuple(row[0], -row[1], row[2]); }
 
 }  // namespace
 
@@ -72,32 +68,32 @@ bool HostSlices::Reader::Next(HostSlice& slice) {
   const auto* op = operators_.row();
   const auto* function = functions_.row();
   const auto* call = calls_.row();
-  if (op != nullptr && (function == nullptr || Place(*op) < Place(*function)) &&
-      (call == nullptr || Place(*op) < Place(*call))) {
+  if (op != nullptr && (function == nullptr || ComesBefore(*op, *function)) &&
+      (call == nullptr || ComesBefore(*op, *call))) {
     ReadCommon(*op, slice);
-    slice.event_name = (*op)[4] >> 1;
-    slice.kind = ((*op)[4] & 1) != 0 ? HostKind::kAnnotation : HostKind::kOperator;
-    slice.args_text = (*op)[5];
-    slice.external_id = ValueIf((*op)[8], kHasExternalId, (*op)[6]);
-    slice.sequence = ValueIf((*op)[8], kHasOther, (*op)[7]);
-    slice.forward_thread = (*op)[8] >> 2;
+    slice.event_name = op->marked_name >> 1;
+    slice.kind = (op->marked_name & 1) != 0 ? HostKind::kAnnotation : HostKind::kOperator;
+    slice.args_text = op->args_text;
+    slice.external_id = ValueIf(op->thread_and_flags, kHasExternalId, op->external_id);
+    slice.sequence = ValueIf(op->thread_and_flags, kHasOther, op->sequence);
+    slice.forward_thread = op->thread_and_flags >> 2;
     operators_.Next();
     return true;
   }
-  if (function != nullptr && (call == nullptr || Place(*function) < Place(*call))) {
+  if (function != nullptr && (call == nullptr || ComesBefore(*function, *call))) {
     ReadCommon(*function, slice);
-    slice.event_name = (*function)[4] >> 1;
-    slice.kind = ((*function)[4] & 1) != 0 ? HostKind::kModule : HostKind::kFunction;
+    slice.event_name = function->marked_name >> 1;
+    slice.kind = (function->marked_name & 1) != 0 ? HostKind::kModule : HostKind::kFunction;
     functions_.Next();
     return true;
   }
   if (call == nullptr) return false;
   ReadCommon(*call, slice);
-  slice.event_name = (*call)[4] >> kFlagBits;
-  slice.waits = ((*call)[4] & kWaits) != 0;
+  slice.event_name = call->name_and_flags >> kFlagBits;
+  slice.waits = (call->name_and_flags & kWaits) != 0;
   slice.kind = HostKind::kCall;
-  slice.correlation = ValueIf((*call)[4], kHasOther, (*call)[5]);
-  slice.external_id = ValueIf((*call)[4], kHasExternalId, (*call)[6]);
+  slice.correlation = ValueIf(call->name_and_flags, kHasOther, call->correlation);
+  slice.external_id = ValueIf(call->name_and_flags, kHasExternalId, call->external_id);
   calls_.Next();
   return true;
 }
@@ -106,12 +102,6 @@ Status HostSlices::Reader::status() const {
   TRACEDB_TRY(operators_.status());
   TRACEDB_TRY(functions_.status());
   return calls_.status();
-}
-
-bool WaitsForGpu(std::string_view name) {
-  const auto has = [name](std::string_view part) { return name.find(part) != name.npos; };
-  if (!name.starts_with("cu") && !name.starts_with("hip")) return false;
-  return has("Synchronize") || ((has("Memcpy") || has("Memset")) && !has("Async"));
 }
 
 }  // namespace tracedb

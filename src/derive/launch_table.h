@@ -35,14 +35,18 @@ class LaunchCalls {
   }
   template <typename Take>
   Status ForEach(Take take) const {
-    return rows_.ForEach([&take](const PackedRows<6>::Row& row) {
-      take(LaunchCall{row[0], row[1], row[2], static_cast<PathId>(row[3]),
-                      static_cast<PathId>(row[4]), static_cast<uint32_t>(row[5])});
+    return rows_.ForEach([&take](const Row& row) {
+      take(LaunchCall{row.correlation, row.slice_id, row.ts, static_cast<PathId>(row.path),
+                      static_cast<PathId>(row.forward), static_cast<uint32_t>(row.thread)});
     });
   }
 
  private:
-  PackedRows<6> rows_;
+  struct Row {
+    int64_t correlation, slice_id, ts, path, forward, thread;
+  };
+
+  PackedRows<Row> rows_;
 };
 
 class LaunchTable {

@@ -5,26 +5,29 @@
 
 namespace tracedb {
 
-SortAhead::SortAhead(const GpuActivities& activities, size_t bytes_max, std::vector<Order> orders)
+template <typename Gathered>
+SortAhead<Gathered>::SortAhead(const Gathered& items, size_t bytes_max, std::vector<Order> orders)
     : empty_(kLots), full_(1) {
   for (size_t i = 1; i < kLots; ++i) static_cast<void>(empty_.Push({}));
   const size_t entries_max = std::max<size_t>(1, bytes_max / kLots / sizeof(SortEntry));
-  thread_ = std::jthread([this, &activities, entries_max, orders = std::move(orders)] {
-    sorted_ = Sort(activities, entries_max, orders);
+  thread_ = std::jthread([this, &items, entries_max, orders = std::move(orders)] {
+    sorted_ = Sort(items, entries_max, orders);
     full_.Close();
   });
 }
 
-SortAhead::~SortAhead() {
+template <typename Gathered>
+SortAhead<Gathered>::~SortAhead() {
   empty_.Close();
   full_.Close();
 }
 
-Status SortAhead::Sort(const GpuActivities& activities, size_t entries_max,
-                       const std::vector<Order>& orders) {
+template <typename Gathered>
+Status SortAhead<Gathered>::Sort(const Gathered& items, size_t entries_max,
+                                 const std::vector<Order>& orders) {
   const Error nobody{ErrorKind::kClosed, "nobody takes what is sorted", ""};
   for (const Order& order : orders) {
-    SortedActivities sorted(activities, entries_max, order.describe);
+    SortedItems<Gathered> sorted(items, entries_max, order.describe);
     TRACEDB_TRY(sorted.ForEach(order.groups, [&](Lot& lot) -> Status {
       if (lot.empty()) return Done{};
       auto next = empty_.Pop();
@@ -37,7 +40,8 @@ Status SortAhead::Sort(const GpuActivities& activities, size_t entries_max,
   return Done{};
 }
 
-Status SortAhead::Next(const Give& give) {
+template <typename Gathered>
+Status SortAhead<Gathered>::Next(const Give& give) {
   for (;;) {
     auto lot = full_.Pop();
     if (!lot.has_value()) {
@@ -49,5 +53,8 @@ Status SortAhead::Next(const Give& give) {
     static_cast<void>(empty_.Push(std::move(*lot)));
   }
 }
+
+template class SortAhead<GpuActivities>;
+template class SortAhead<LongSlices>;
 
 }  // namespace tracedb

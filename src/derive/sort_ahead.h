@@ -1,4 +1,4 @@
-// Sorts GPU activities in several orders, one after the other, on a thread of its own, while
+// Sorts what was gathered in several orders, one after the other, on a thread of its own, while
 // whoever wants them still writes those of the order before.
 #pragma once
 
@@ -8,23 +8,24 @@
 #include <thread>
 #include <vector>
 
+#include "derive/sorted_items.h"
 #include "tracedb/base/bounded_queue.h"
 #include "tracedb/base/result.h"
-#include "tracedb/derive/gpu_activities.h"
 
 namespace tracedb {
 
+template <typename Gathered>
 class SortAhead {
  public:
   struct Order {
     uint32_t groups;
-    SortedActivities::Describe describe;
+    typename SortedItems<Gathered>::Describe describe;
   };
 
   using Give = std::function<Status(std::span<const SortEntry>)>;
 
   // All lots that are on their way take `bytes_max` together.
-  SortAhead(const GpuActivities& activities, size_t bytes_max, std::vector<Order> orders);
+  SortAhead(const Gathered& items, size_t bytes_max, std::vector<Order> orders);
   ~SortAhead();
   SortAhead(const SortAhead&) = delete;
   SortAhead& operator=(const SortAhead&) = delete;
@@ -36,8 +37,7 @@ class SortAhead {
   using Lot = std::vector<SortEntry>;
   static constexpr size_t kLots = 3;  // one being sorted, one waiting, one being used
 
-  Status Sort(const GpuActivities& activities, size_t entries_max,
-              const std::vector<Order>& orders);
+  Status Sort(const Gathered& items, size_t entries_max, const std::vector<Order>& orders);
 
   BoundedQueue<Lot> empty_;
   BoundedQueue<Lot> full_;  // an empty one ends its order

@@ -14,7 +14,7 @@ void StepPartition::Add(const PartitionActivity& activity) {
   }
   if (gap_.ended && activity.start_ns > gap_.end_ns) ExplainGap();
   RunTo(activity.start_ns);
-  if (activity.end_ns > activity.start_ns) EndGap(activity);
+  if (activity.length() > 0) EndGap(activity);
   EnterStep(activity);
   int64_t& end = ends_ns_[activity.kind];
   end = std::max(end, activity.end_ns);
@@ -88,7 +88,7 @@ void StepPartition::ExplainGap() {
       cause = IdleCause::kSync;
       SyncSums& sums = syncs_->uses()[*use];
       ++sums.stalls;
-      AddTime(sums.stalled_ns, gap_.end_ns - gap_.start_ns);
+      AddTime(sums.stalled_ns, gap_.length());
     }
   }
   for (const Gap::Part& part : gap_.parts) {
@@ -121,7 +121,7 @@ std::vector<StepUse> StepPartition::Finish() {
   if (!gap_.parts.empty()) ExplainGap();
   stretches_.back().end_ns = end_ns_;
   const auto nothing = [](const StepUse& use) {
-    return !use.step.has_value() && use.end_ns == use.start_ns;
+    return !use.step.has_value() && use.length() == 0;
   };
   std::erase_if(stretches_, nothing);
   return std::move(stretches_);

@@ -12,6 +12,7 @@
 
 #include "derive/host_use.h"
 #include "derive/sync_calls.h"
+#include "tracedb/base/interval.h"
 #include "tracedb/schema/parallelism.h"
 
 namespace tracedb {
@@ -25,10 +26,9 @@ enum class IdleCause : uint8_t {
 };
 inline constexpr size_t kIdleCauses = 4;
 
-struct StepUse {
+// A stretch of the GPU's time in one step.
+struct StepUse : Interval {
   StepNumber step;  // none: before the first one
-  int64_t start_ns = 0;
-  int64_t end_ns = 0;
   int64_t compute_ns = 0;
   int64_t communication_ns = 0;
   int64_t overlap_ns = 0;
@@ -37,10 +37,8 @@ struct StepUse {
   std::array<int64_t, kIdleCauses> idle_ns{};
 };
 
-struct PartitionActivity {
-  int64_t start_ns = 0;
-  int64_t end_ns = 0;
-  size_t kind = 0;  // see KindOf()
+struct PartitionActivity : Interval {
+  size_t kind = 0;  // StepPartition's
   StepNumber step;
   std::optional<int64_t> launch_ns;
   uint32_t thread = 0;  // that launched it
@@ -65,17 +63,15 @@ class StepPartition {
   std::vector<StepUse> Finish();
 
  private:
-  struct Gap {
+  // Once it has ended, end_ns is the start of the activity that ended it: of several that start at
+  // once that which was launched first.
+  struct Gap : Interval {
     struct Part {
       size_t stretch;
       int64_t ns;
     };
     std::vector<Part> parts;
-    int64_t start_ns = 0;
-    // The activity that ended it, if it has ended: of several that start at once that which was
-    // launched first.
     bool ended = false;
-    int64_t end_ns = 0;
     std::optional<int64_t> launch_ns;
     uint32_t thread = 0;
   };

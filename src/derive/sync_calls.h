@@ -9,6 +9,7 @@
 
 #include "derive/call_paths.h"
 #include "derive/host_use.h"
+#include "tracedb/base/interval.h"
 
 namespace tracedb {
 
@@ -39,7 +40,7 @@ class SyncCalls {
   static constexpr size_t kBytesEach = 40;
 
   // Starts must not fall. Threads are numbered from 1; 0 stands for one that is not known.
-  void Add(uint32_t thread, int64_t start, int64_t end, const SyncKey& key);
+  void Add(uint32_t thread, const Interval& time, const SyncKey& key);
 
   // The number in uses() of a call that held `thread` at `at`, of several the last to start; it
   // began before `before`.
@@ -48,10 +49,8 @@ class SyncCalls {
   SyncUse& uses() { return uses_; }
 
  private:
-  struct Call {
-    int64_t start;
-    int64_t end;
-    int64_t end_max;  // of this one and all before it on the thread
+  struct Call : Interval {
+    int64_t end_max_ns;  // of this one and all before it on the thread
     uint32_t use;
   };
 

@@ -13,22 +13,19 @@ SQLITE_EXTENSION_INIT1
 #include <new>
 #include <vector>
 
+#include "tracedb/base/interval.h"
+
 namespace tracedb {
 namespace {
-
-struct Interval {
-  int64_t start;
-  int64_t end;
-};
 
 // Intervals merged as they come, as far as they come in order.
 class IntervalSet {
  public:
   void Add(int64_t start, int64_t end) {
-    if (!merged_.empty() && start < merged_.back().start) {
+    if (!merged_.empty() && start < merged_.back().start_ns) {
       late_.push_back({start, end});
-    } else if (!merged_.empty() && start <= merged_.back().end) {
-      merged_.back().end = std::max(merged_.back().end, end);
+    } else if (!merged_.empty() && start <= merged_.back().end_ns) {
+      merged_.back().end_ns = std::max(merged_.back().end_ns, end);
     } else {
       merged_.push_back({start, end});
     }
@@ -40,10 +37,10 @@ class IntervalSet {
     std::vector<Interval> all = std::move(merged_);
     all.insert(all.end(), late_.begin(), late_.end());
     std::sort(all.begin(), all.end(),
-              [](const Interval& a, const Interval& b) { return a.start < b.start; });
+              [](const Interval& a, const Interval& b) { return a.start_ns < b.start_ns; });
     merged_.clear();
     late_.clear();
-    for (const Interval& interval : all) Add(interval.start, interval.end);
+    for (const Interval& interval : all) Add(interval.start_ns, interval.end_ns);
     return merged_;
   }
 
@@ -85,17 +82,15 @@ void Step(sqlite3_context* context, int count, sqlite3_value** values) {
 
 int64_t Length(const std::vector<Interval>& intervals) {
   int64_t length = 0;
-  for (const Interval& interval : intervals) length += interval.end - interval.start;
+  for (const Interval& interval : intervals) length += interval.length();
   return length;
 }
 
 int64_t Overlap(const std::vector<Interval>& a, const std::vector<Interval>& b) {
   int64_t length = 0;
   for (size_t i = 0, j = 0; i < a.size() && j < b.size();) {
-    const int64_t start = std::max(a[i].start, b[j].start);
-    const int64_t end = std::min(a[i].end, b[j].end);
-    if (end > start) length += end - start;
-    a[i].end < b[j].end ? ++i : ++j;
+    length += std::max<int64_t>(0, a[i].Intersection(b[j]).length());
+    a[i].end_ns < b[j].end_ns ? ++i : ++j;
   }
   return length;
 }

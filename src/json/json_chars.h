@@ -6,7 +6,7 @@
 
 namespace tracedb {
 
-// What may stand behind a backslash, but for u.
+// What may stand after a backslash, but for u.
 inline constexpr std::string_view kEscapes = "\"\\/bfnrt";
 
 inline int HexValue(char c) {

@@ -122,7 +122,7 @@ class JsonCheck {
   std::string_view text_;
   size_t at_ = 0;
   std::string open_;    // the brackets open, outermost first
-  bool first_ = false;  // nothing has been read behind the innermost one
+  bool first_ = false;  // nothing has been read after the innermost one
 };
 
 }  // namespace

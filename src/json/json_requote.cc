@@ -18,7 +18,7 @@ bool IsBareKeyChar(char c) { return std::isalnum(static_cast<unsigned char>(c)) 
 
 class Requoter {
  public:
-  // With `plain_backslash` a quote behind a backslash may end a string too: "C:\".
+  // With `plain_backslash` a quote after a backslash may end a string too: "C:\".
   Requoter(std::string_view text, bool plain_backslash, std::string& out)
       : text_(text), plain_backslash_(plain_backslash), out_(out) {}
 

@@ -35,7 +35,7 @@ void AppendUtf8(std::string& out, int32_t code) {
   }
 }
 
-// Reads a \u escape at the start of `text` (behind the backslash), with its second half where it
+// Reads a \u escape at the start of `text` (after the backslash), with its second half where it
 // is a surrogate pair; returns how many bytes it took, 0 when it is none.
 size_t AppendUnicodeEscape(std::string& out, std::string_view text) {
   const int32_t unit = HexUnit(text.substr(1));
@@ -66,8 +66,8 @@ void AppendControl(std::string& out, char c) {
   out += buffer;
 }
 
-// Copies one string, from behind its opening quote up to and with its closing one, mended.
-// Returns the position behind it.
+// Copies one string, from after its opening quote up to and with its closing one, mended.
+// Returns the position after it.
 size_t RepairString(std::string_view text, size_t at, bool with_marks, std::string& out,
                     JsonRepair& repair) {
   while (at < text.size()) {

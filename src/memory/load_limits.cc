@@ -25,10 +25,19 @@ LoadLimits LoadLimits::For(size_t memory_bytes, unsigned threads) {
   limits.event_bytes_max = std::clamp(spare / 48, limits.window_bytes, 16 * kMiB);
   limits.header_bytes_max = spare / 64;
   limits.open_bytes_max = spare / 16;
-  limits.gathered_bytes_max = spare / 20;
-  limits.gathered_long_bytes_max = spare / 100;
-  limits.derive_bytes_max = spare / 5;
-  limits.host_bytes_max = spare / 4;
+  limits.gpu_activity_bytes_max = spare / 20;
+  limits.host_slice_bytes_max = spare / 40;
+  limits.long_slice_bytes_max = spare / 100;
+  limits.launch_call_bytes_max = spare / 80;
+  limits.launch_fact_bytes_max = spare / 80;
+  limits.launch_lot_bytes_max = spare / 10;
+  limits.sort_bytes_max = spare / 20;
+  limits.host.call_path_bytes_max = spare / 16;
+  limits.host.recent_path_bytes_max = spare / 40;
+  limits.host.host_use_bytes_max = spare / 12;
+  limits.host.kernel_use_bytes_max = spare / 48;
+  limits.host.sync_use_bytes_max = spare / 96;
+  limits.host.sync_call_bytes_max = spare / 96;
   limits.sqlite_cache_kib = static_cast<int64_t>(std::min(spare / 16, 64 * kMiB) / 1024);
   return limits;
 }

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "pages/database_header.h"
 #include "tracedb/pages/page_bytes.h"
 
 namespace tracedb {
@@ -18,21 +19,8 @@ namespace {
 
 constexpr size_t kBufferBytes = size_t{1} << 20;  // a multiple of every page size
 constexpr uint64_t kWritebackBytes = uint64_t{32} << 20;
-constexpr uint64_t kLockByte = uint64_t{1} << 30;
 constexpr uint32_t kPageCountMax = 0xfffffffe;
 constexpr uint32_t kUsableBytesMin = 480;
-
-// Offsets in the database header.
-constexpr std::string_view kMagic("SQLite format 3\0", 16);
-constexpr size_t kPageSizeAt = 16;
-constexpr size_t kWriteVersionAt = 18;
-constexpr size_t kReadVersionAt = 19;
-constexpr size_t kReservedBytesAt = 20;
-constexpr size_t kChangeCounterAt = 24;
-constexpr size_t kPageCountAt = 28;
-constexpr size_t kLargestRootAt = 52;  // not 0: auto_vacuum
-constexpr size_t kTextEncodingAt = 56;
-constexpr size_t kVersionValidForAt = 92;
 
 std::string AdviceFor(int error_number) {
   switch (error_number) {
@@ -89,7 +77,7 @@ Status PageFile::OpenFile() {
   if (fstat(file_, &status) != 0) return SystemError(path_, "cannot read its size", errno);
   if (!S_ISREG(status.st_mode)) return Refuse("not a regular file", "choose another file");
   const auto file_bytes = static_cast<uint64_t>(status.st_size);
-  if (file_bytes < kHeaderBytes) {
+  if (file_bytes < kDatabaseHeaderBytes) {
     return Refuse("too short for a SQLite database", "let SQLite create its tables first");
   }
   TRACEDB_TRY(ReadAt(0, header_));

@@ -15,6 +15,7 @@
 #include <thread>
 #include <utility>
 
+#include "pages/database_header.h"
 #include "pages/staged_vfs.h"
 #include "tracedb/base/folder_sync.h"
 #include "tracedb/pages/page_bytes.h"
@@ -24,19 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint64_t kLockByte = uint64_t{1} << 30;
-constexpr size_t kHeaderBytes = 100;
 constexpr size_t kCopyBytes = size_t{1} << 20;  // a multiple of every page size
-
-// Offsets in the database header.
-constexpr size_t kPageSizeAt = 16;
-constexpr size_t kVersionsAt = 18;  // of writing and of reading: both 1 but in WAL mode
-constexpr size_t kReservedBytesAt = 20;
-constexpr size_t kChangeCounterAt = 24;
-constexpr size_t kPageCountAt = 28;
-constexpr size_t kLargestRootAt = 52;  // not 0: auto_vacuum
-constexpr size_t kTextEncodingAt = 56;
-constexpr size_t kVersionValidForAt = 92;
 
 // A rollback journal, as SQLite's file format describes it.
 constexpr std::array<uint8_t, 8> kJournalMagic = {0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7};
@@ -105,7 +94,7 @@ Status StagedChanges::Open() {
 Result<bool> StagedChanges::ReadHeader() {
   struct stat status;
   if (fstat(file_, &status) != 0) return Failed(database_, "look at it");
-  std::array<uint8_t, kHeaderBytes> header;
+  std::array<uint8_t, kDatabaseHeaderBytes> header;
   if (static_cast<size_t>(status.st_size) < header.size()) return false;
   TRACEDB_TRY(ReadAll(file_, 0, header));
   const uint32_t size = GetU16(&header[kPageSizeAt]);
@@ -113,7 +102,7 @@ Result<bool> StagedChanges::ReadHeader() {
   sizes_.usable_bytes = sizes_.page_bytes - header[kReservedBytesAt];
   old_page_count_ = page_count_ = GetU32(&header[kPageCountAt]);
   return sizes_.page_bytes >= 512 && std::has_single_bit(sizes_.page_bytes) &&
-         header[kVersionsAt] == 1 && header[kVersionsAt + 1] == 1 &&
+         header[kWriteVersionAt] == 1 && header[kWriteVersionAt + 1] == 1 &&
          GetU32(&header[kLargestRootAt]) == 0 && GetU32(&header[kTextEncodingAt]) == 1 &&
          GetU32(&header[kChangeCounterAt]) == GetU32(&header[kVersionValidForAt]) &&
          Place(old_page_count_ + 1) == static_cast<uint64_t>(status.st_size);
@@ -217,7 +206,7 @@ Status StagedChanges::WriteJournal() {
   return SyncFolderOf(journal_);
 }
 
-// Behind the database's end, where nobody looks until the header says so.
+// After the database's end, where nobody looks until the header says so.
 Status StagedChanges::WriteNewPages() {
   std::vector<uint8_t> page(sizes_.page_bytes);
   for (uint32_t number = old_page_count_ + 1; number <= page_count_; ++number) {
@@ -248,9 +237,9 @@ Status StagedChanges::WriteCopies() {
     const std::span<uint8_t> run(buffer.data(), count * sizes_.page_bytes);
     TRACEDB_TRY(ReadAll(source_, Place(from), run));
     for (size_t i = 0; i < count; ++i) {
-      unfit_ = unfit_ || !check_(run.subspan(i * sizes_.page_bytes, sizes_.page_bytes), sizes_);
+      if (check_(run.subspan(i * sizes_.page_bytes, sizes_.page_bytes), sizes_)) continue;
+      return Error{ErrorKind::kUnfit, "a row goes beyond its page", ""};
     }
-    if (unfit_) return Error{ErrorKind::kOutput, "a row goes beyond its page", ""};
     TRACEDB_TRY(WriteAll(file_, Place(to), run, database_));
     first += count;
   }

@@ -122,7 +122,7 @@ int StagedVfs::Read(void* into, int bytes, sqlite3_int64 offset) {
   auto left = static_cast<size_t>(bytes);
   for (auto at = static_cast<uint64_t>(offset); left > 0;) {
     const uint64_t number = at / page_bytes + 1;
-    if (number > staged_.page_count_) {  // behind the end
+    if (number > staged_.page_count_) {  // after the end
       std::memset(to, 0, left);
       return SQLITE_IOERR_SHORT_READ;
     }

@@ -108,12 +108,11 @@ std::optional<int64_t> RowidAt(std::span<const uint8_t> page, PageSizes sizes, u
   return static_cast<int64_t>(rowid.value);
 }
 
-}  // namespace
-
-Error TreeGraft::Unfit(const char* what) const {
-  unfit_ = true;
-  return Error{ErrorKind::kOutput, std::string("pages cannot be added: ") + what, ""};
+Error Unfit(const char* what) {
+  return Error{ErrorKind::kUnfit, std::string("pages cannot be added: ") + what, ""};
 }
+
+}  // namespace
 
 Result<TreeGraft::Page> TreeGraft::ReadSource(uint32_t number) const {
   if (number < 2 || number > source_.pages) return Unfit("a page that is not there");
@@ -148,9 +147,9 @@ Result<std::vector<TreeGraft::Child>> TreeGraft::Children(const Page& page, bool
   for (uint32_t i = 0; i < cells; ++i) {
     const auto cell = CellAt(page, staged_.sizes(), i);
     if (cell.size() <= kPageNumberBytes) return Unfit("a cell beyond its page");
-    const auto behind = cell.subspan(kPageNumberBytes);
-    const auto divider =
-        is_index ? WholeCell(behind, true, staged_.sizes()) : behind.first(GetVarint(behind).bytes);
+    const auto divider_cell = cell.subspan(kPageNumberBytes);
+    const auto divider = is_index ? WholeCell(divider_cell, true, staged_.sizes())
+                                  : divider_cell.first(GetVarint(divider_cell).bytes);
     if (divider.empty()) return Unfit("an entry that goes beyond its page");
     children.push_back({GetU32(cell.data()), AsText(divider)});
   }
@@ -213,7 +212,7 @@ Result<std::string> TreeGraft::TakeFirstEntry(Child& leaf) {
 }
 
 Status TreeGraft::Add(const std::vector<Tree>& trees) {
-  TRACEDB_ASSIGN(pending_trees, Scions(trees));
+  TRACEDB_ASSIGN(pending_trees, PendingTrees(trees));
   TRACEDB_ASSIGN(numbers, NumberLeaves(pending_trees));
   for (PendingTree& pending : pending_trees) {
     levels_.clear();
@@ -245,7 +244,7 @@ Status TreeGraft::Add(const std::vector<Tree>& trees) {
 }
 
 // The trees that have rows, with their leaves.
-Result<std::vector<TreeGraft::PendingTree>> TreeGraft::Scions(
+Result<std::vector<TreeGraft::PendingTree>> TreeGraft::PendingTrees(
     const std::vector<Tree>& trees) const {
   std::vector<PendingTree> pending_trees;
   for (const Tree& tree : trees) {

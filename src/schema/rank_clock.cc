@@ -39,8 +39,8 @@ Result<RankClocks> RankClocks::Read(SqliteDb& db) {
 }
 
 std::string AlignedSql(const std::string& time) {
-  return time + " + ifnull(c.offset_ns + (" + time +
-         " - c.origin_ns) * c.drift_ppb / 1000000000, 0)";
+  return "(" + time + " + ifnull(c.offset_ns + (" + time +
+         " - c.origin_ns) * c.drift_ppb / 1000000000, 0))";
 }
 
 }  // namespace tracedb

@@ -11,7 +11,7 @@ namespace {
 
 using ColumnList = std::array<ArgsColumn, kArgsColumns>;
 
-// `first` in front, the others behind in their own order.
+// `first` in front, the others after in their own order.
 constexpr ColumnList Ordered(std::initializer_list<ArgsColumn> first) {
   ColumnList order{};
   size_t count = 0;
@@ -52,26 +52,46 @@ std::string ArgsColumnsSql(EventTable table) {
   return sql;
 }
 
-// Quoted, as DuckDB takes the bare name for a type's.
+// The mark's column of the table _args_mark.
 std::string MarkSql(int column) {
-  return "\"char\"(" + std::to_string(int{ArgsMark(column)}) + ")";
+  return "m." + std::string(kArgsColumnNames[static_cast<size_t>(column)]);
 }
 
-// The SQL expression `text` with every mark replaced by the column's value of row `s`.
-std::string FillSql(std::string text) {
+// The SQL expression with every mark replaced by the column's value of row `s`. The CAST is for
+// DuckDB, which joins no number and '' otherwise.
+std::string FillSql(const std::string& expression) {
+  std::string text = expression;
   for (int column = 0; column < kArgsColumns; ++column) {
     const std::string name(kArgsColumnNames[static_cast<size_t>(column)]);
-    text = "replace(" + text + "," + MarkSql(column) + ",ifnull(s." + name + ",''))";
+    text = "replace(" + text + "," + MarkSql(column) + ",ifnull(CAST(s." + name + " AS TEXT),''))";
   }
   return text;
 }
 
 // The same with null for every value: JSON of what is alike in all events that have the text.
-std::string EmptiedSql(std::string text) {
+std::string EmptiedSql(const std::string& expression) {
+  std::string text = expression;
   for (int column = 0; column < kArgsColumns; ++column) {
     text = "replace(" + text + "," + MarkSql(column) + ",'null')";
   }
   return text;
+}
+
+// "name TEXT, ..." and "char(1), ..." of the table _args_mark.
+std::string MarkColumnsSql() {
+  std::string sql;
+  for (const std::string_view name : kArgsColumnNames) {
+    sql += (sql.empty() ? "" : ", ") + std::string(name) + " TEXT";
+  }
+  return sql;
+}
+
+std::string MarkValuesSql() {
+  std::string sql;
+  for (int column = 0; column < kArgsColumns; ++column) {
+    sql += (sql.empty() ? "char(" : ", char(") + std::to_string(int{ArgsMark(column)}) + ")";
+  }
+  return sql;
 }
 
 void ReplaceAll(std::string& text, const std::string& what, const std::string& with) {
@@ -81,16 +101,21 @@ void ReplaceAll(std::string& text, const std::string& what, const std::string& w
   }
 }
 
-// "@start_ms:TIME@" becomes the time since the database's first event: the inner SELECT is run
-// once.
-void ReplaceStartMs(std::string& text) {
-  constexpr std::string_view kMark = "@start_ms:";
-  for (size_t at = text.find(kMark); at != std::string::npos; at = text.find(kMark, at)) {
-    const size_t begin = at + kMark.size();
-    const size_t end = text.find('@', begin);
-    const std::string time = text.substr(begin, end - begin);
-    text.replace(at, end + 1 - at,
-                 "(" + time + " - (SELECT min(start_ns) FROM _trace)) / 1000000.0");
+// The time since the database's first event; the inner SELECT is run once a statement.
+std::string StartMsSql(const std::string& time) {
+  return "(" + time + " - (SELECT min(start_ns) FROM _trace)) / 1000000.0";
+}
+
+// "@name:EXPRESSION@" becomes what `make` makes of the expression.
+void ReplaceCalls(std::string& text, const std::string& name,
+                  std::string (*make)(const std::string&)) {
+  const std::string begin = "@" + name + ":";
+  for (size_t at = text.find(begin); at != std::string::npos; at = text.find(begin, at)) {
+    const size_t inner = at + begin.size();
+    const size_t end = text.find('@', inner);
+    const std::string made = make(text.substr(inner, end - inner));
+    text.replace(at, end + 1 - at, made);
+    at += made.size();
   }
 }
 
@@ -107,6 +132,8 @@ std::string TablesSql() {
     ReplaceAll(sql, "@args_columns:" + std::string(EventTableName(table)) + "@",
                ArgsColumnsSql(table));
   }
+  ReplaceAll(sql, "@args_marks@", MarkColumnsSql());
+  ReplaceAll(sql, "@args_mark_values@", MarkValuesSql());
   ReplaceAll(sql, "@long_slice_ns@", std::to_string(kLongSliceNs));
   sql += "PRAGMA application_id = " + std::to_string(kApplicationId) + ";";
   sql += "PRAGMA user_version = " + std::to_string(kSchemaVersion) + ";";
@@ -114,12 +141,15 @@ std::string TablesSql() {
 }
 
 std::string ViewsSql() {
-  std::string sql = std::string(kViewsSql) + std::string(kViewsAnalysisSql) +
-                    std::string(kViewsNsightSql);
-  ReplaceAll(sql, "@aligned:p.ts_ns@", "(" + AlignedSql("p.ts_ns") + ")");
-  ReplaceAll(sql, "@fill:a.args@", FillSql("a.args"));
-  ReplaceAll(sql, "@emptied:a.args@", EmptiedSql("a.args"));
-  ReplaceStartMs(sql);
+  std::string sql;
+  for (const std::string_view file :
+       {kViewsSql, kViewsEventsSql, kViewsAnalysisSql, kViewsNumbersSql, kViewsNsightSql}) {
+    sql += file;
+  }
+  ReplaceCalls(sql, "aligned", AlignedSql);
+  ReplaceCalls(sql, "fill", FillSql);
+  ReplaceCalls(sql, "emptied", EmptiedSql);
+  ReplaceCalls(sql, "start_ms", StartMsSql);
   ReplaceAll(sql, "@others@", "'{' || " + FillSql("a.others") + " || '}'");
   return sql;
 }

@@ -75,6 +75,12 @@ CREATE TABLE _args_text (
   device_id INTEGER
 );
 
+CREATE TABLE _args_mark (
+  -- One row: the character that stands in the args for each column of the event tables.
+  id INTEGER PRIMARY KEY, @args_marks@
+);
+INSERT INTO _args_mark VALUES (1, @args_mark_values@);
+
 CREATE TABLE _cpu_slice (
   id INTEGER PRIMARY KEY, track INTEGER, event_name INTEGER, ts INTEGER, dur INTEGER,
     args_text INTEGER,
@@ -365,11 +371,9 @@ CREATE INDEX _collective_part_by_group
   ON _collective_part (group_id, pair, by_seq, match_no, ts_ns DESC, rank, dur_ns, step);
 
 CREATE TABLE _process (
-  trace_id INTEGER, rank INTEGER, pid TEXT, name TEXT, sort_index INTEGER, labels TEXT
-);
+  trace_id INTEGER, rank INTEGER, pid TEXT, name TEXT, sort_index INTEGER, labels TEXT);
 CREATE TABLE _thread (
-  trace_id INTEGER, rank INTEGER, pid TEXT, tid TEXT, name TEXT, sort_index INTEGER
-);
+  trace_id INTEGER, rank INTEGER, pid TEXT, tid TEXT, name TEXT, sort_index INTEGER);
 CREATE TABLE _issue (
   trace_id INTEGER, kind TEXT, count INTEGER,
   first_offset INTEGER,           -- bytes from the start of the unpacked JSON

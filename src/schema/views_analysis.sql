@@ -1,13 +1,22 @@
 -- What was worked out from the events, as views: where launches come from, sums of uses,
--- collectives of all ranks together. The narrow views at the end are for sums over millions of
--- rows: they have ids where the others have texts, and cost what their tables cost.
+-- collectives of all ranks together.
 
-CREATE VIEW origin AS  -- zero_ns: the first event of all traces, from which start_ms counts
+CREATE VIEW origin AS
+-- The first event of all traces: start_ms counts from it.
+--   zero_ns: its start
 SELECT min(start_ns) AS zero_ns FROM _trace;
 
 CREATE VIEW call_paths AS
--- What the host was in when it launched something: a tree. path is the whole way from the outermost
--- to this one ('Model.forward > layer > aten::linear'), of 256 pieces the innermost.
+-- What the host was in when it launched something: a tree.
+--   path_id: its number in this database
+--   parent_id: in call_paths; NULL the outermost
+--   trace_id: its file
+--   rank: of that file
+--   kind: operator, annotation, function (of Python) or module (nn.Module)
+--   name: as the trace has it
+--   op: the nearest operator upwards, itself included
+--   args: of operators: JSON, null in place of values that differ from call to call
+--   path: from the outermost, 'forward > layer > aten::linear', of 256 pieces the innermost
 SELECT c.id AS path_id, c.parent_id, l.trace_id, l.rank,
        CASE c.kind WHEN 0 THEN 'operator' WHEN 1 THEN 'annotation' WHEN 2 THEN 'function'
                    ELSE 'module' END AS kind,
@@ -28,8 +37,11 @@ FROM _call_path c JOIN _event_name n ON n.id = c.event_name
      LEFT JOIN _trace l ON l.trace_id = c.trace_id;
 
 CREATE VIEW call_sites AS
--- The pieces of a path that tell where in the code it is: the outermost operator, the innermost
--- Python function and the innermost annotation.
+-- The pieces of a path that tell where in the code it is.
+--   path_id: in call_paths
+--   op: the outermost operator
+--   function: the innermost Python function
+--   annotation: the innermost annotation
 WITH RECURSIVE place (path_id, op, function, annotation) AS (
   SELECT id, CASE WHEN kind = 0 THEN event_name END, CASE WHEN kind = 2 THEN event_name END,
          CASE WHEN kind = 1 THEN event_name END
@@ -45,8 +57,24 @@ FROM place p LEFT JOIN _event_name o ON o.id = p.op LEFT JOIN _event_name f ON f
      LEFT JOIN _event_name a ON a.id = p.annotation;
 
 CREATE VIEW host_uses AS
--- Calls of one name in one step, and what the GPU did for it (table _host_use). The args are those
--- of an operator, null in place of values that differ from call to call.
+-- Calls of one name that start in one step, and what the GPU did for them.
+--   trace_id: their file
+--   rank: of that file
+--   step: NULL outside any
+--   kind: operator, annotation, function, module or call (of the runtime); NULL all that found no
+--     room
+--   name: NULL all that found no room
+--   args: of operators: JSON, null in place of values that differ from call to call
+--   calls: how many
+--   total_ns: durations of those that are not within one of the same name
+--   self_ns: time in which they are the innermost of their kind on their thread
+--   activities: GPU activities launched in them
+--   gpu_ns: their durations
+--   self_gpu_ns: of those launched while it is the innermost of its kind
+--   backward_gpu_ns: of those launched in the backward pass of operators in it
+--   self_backward_gpu_ns: of those for which it is the innermost of its kind
+--   name_id: in names
+--   args_id: in args_texts
 SELECT h.trace_id, t.rank, h.step,
        CASE h.kind WHEN 0 THEN 'operator' WHEN 1 THEN 'annotation' WHEN 2 THEN 'function'
                    WHEN 3 THEN 'module' WHEN 4 THEN 'call' END AS kind,
@@ -55,21 +83,60 @@ SELECT h.trace_id, t.rank, h.step,
        h.args_text AS args_id
 FROM _host_use h JOIN _trace t ON t.trace_id = h.trace_id
      LEFT JOIN _event_name l ON l.id = h.event_name
-     LEFT JOIN _args_text a ON a.id = h.args_text;
+     LEFT JOIN _args_text a ON a.id = h.args_text LEFT JOIN _args_mark m ON m.id = 1;
 
-CREATE VIEW kernel_uses AS  -- GPU activities of one name by operator (table _kernel_use)
+CREATE VIEW kernel_uses AS
+-- GPU activities of one name by the innermost operator that launched them.
+--   trace_id: their file
+--   rank: of that file
+--   step: NULL outside any
+--   op: NULL where the trace does not tell
+--   forward_op: of a backward pass: the forward operator
+--   kernel: name; NULL all that found no room
+--   activities: how many
+--   gpu_ns: sum of their durations
 SELECT k.trace_id, t.rank, k.step, o.name AS op, f.name AS forward_op, l.name AS kernel,
        k.activities, k.gpu_ns
 FROM _kernel_use k JOIN _trace t ON t.trace_id = k.trace_id
      LEFT JOIN _event_name o ON o.id = k.op LEFT JOIN _event_name f ON f.id = k.forward_op
      LEFT JOIN _event_name l ON l.id = k.kernel;
 
-CREATE VIEW sync_uses AS  -- calls that wait for the GPU, by where they are made (table _sync_use)
+CREATE VIEW sync_uses AS
+-- Calls that return when the GPU is done, by where they are made.
+--   trace_id: their file
+--   rank: of that file
+--   step: NULL outside any
+--   name: NULL all that found no room
+--   path_id: in call_paths
+--   calls: how many
+--   total_ns: sum of their durations
+--   stalls: gaps of the GPU that began in one of them and that they caused
+--   stalled_ns: how long these were
 SELECT s.trace_id, t.rank, s.step, l.name, s.path_id, s.calls, s.total_ns, s.stalls, s.stalled_ns
 FROM _sync_use s JOIN _trace t ON t.trace_id = s.trace_id
      LEFT JOIN _event_name l ON l.id = s.event_name;
 
-CREATE VIEW step_uses AS  -- a GPU's time in one step, shared out (table _step_use)
+CREATE VIEW step_uses AS
+-- A GPU's time in one step, shared out: compute, exposed and idle add up to it.
+--   trace_id: its file
+--   rank: of that file
+--   device: GPU
+--   step: NULL before the first
+--   start_ns: first activity of the step
+--   end_ns: first activity of the next
+--   compute_ns: compute kernels run
+--   communication_ns: communication kernels run
+--   overlap_ns: both run
+--   exposed_pipeline_ns: communication alone, of pipeline groups
+--   exposed_data_ns: communication alone, of data parallel groups
+--   exposed_tensor_ns: communication alone, of tensor parallel groups
+--   exposed_expert_ns: communication alone, of expert parallel groups
+--   exposed_other_ns: communication alone, of other groups
+--   exposed_memory_ns: copies and fills alone
+--   idle_host_ns: nothing runs: the next was not launched yet
+--   idle_sync_ns: the same, as its thread was in a call of sync_uses
+--   idle_dependency_ns: nothing runs, though the next was launched
+--   idle_unknown_ns: nothing runs, and the launch of the next is not in the trace
 SELECT u.trace_id, t.rank, u.device, u.step, u.start_ns, u.end_ns, u.compute_ns,
        u.communication_ns, u.overlap_ns, u.exposed_pipeline_ns, u.exposed_data_ns,
        u.exposed_tensor_ns, u.exposed_expert_ns, u.exposed_other_ns, u.exposed_memory_ns,
@@ -77,39 +144,112 @@ SELECT u.trace_id, t.rank, u.device, u.step, u.start_ns, u.end_ns, u.compute_ns,
 FROM _step_use u JOIN _trace t ON t.trace_id = u.trace_id;
 
 CREATE VIEW device_uses AS
--- A GPU's time between its first start and its last end, shared out: compute_ns, exposed_ and
--- idle_ns add up to it (table _device_use).
+-- A GPU's time from its first start to its last end, shared out.
+--   rank: of the process that used it
+--   device: GPU
+--   start_ns: first start of an activity
+--   end_ns: last end of one
+--   compute_ns: compute kernels run
+--   communication_ns: communication kernels run
+--   overlap_ns: both run
+--   exposed_communication_ns: communication without compute
+--   exposed_memory_ns: copies and fills alone
+--   idle_ns: nothing runs
 SELECT rank, device, start_ns, end_ns, compute_ns, communication_ns, overlap_ns,
        exposed_communication_ns, exposed_memory_ns, idle_ns
 FROM _device_use;
 
-CREATE VIEW stream_uses AS  -- a stream's busy time, all of it and by kind (table _stream_use)
+CREATE VIEW stream_uses AS
+-- A stream's busy time, all of it and by kind.
+--   stream_id: its number in this database
+--   rank: of the process that used it
+--   device: GPU
+--   stream: its number on that device
+--   activities: kernels, copies and fills
+--   start_ns: first start of one
+--   end_ns: last end of one
+--   busy_ns: length of the union of all
+--   compute_ns: of its compute kernels
+--   communication_ns: of its communication kernels
+--   memory_ns: of its copies and fills
 SELECT rowid AS stream_id, rank, device, stream, activities, start_ns, end_ns, busy_ns, compute_ns,
        communication_ns, memory_ns
 FROM _stream_use;
 
 CREATE VIEW rank_clocks AS
--- How a rank's times are corrected; a rank without a row was compared with none (table _clock).
+-- How a rank's times are corrected; without a row it was compared with none.
+--   rank: of the process
+--   clock: its name: the host, or the rank where none is known
+--   reference_rank: whose clock is the measure
+--   offset_ns: to be added
+--   drift_ppb: parts in 10^9, to be added from origin_ns on
+--   origin_ns: where drift is nothing
+--   residual_p95_ns: how well it agrees with those it was compared with
 SELECT rank, host AS clock, reference_rank, offset_ns, drift_ppb, origin_ns, residual_p95_ns
 FROM _clock;
 
-CREATE VIEW clock_residuals AS  -- how well two clocks agree once corrected (table _clock_pair)
+CREATE VIEW clock_residuals AS
+-- How well two clocks agree once corrected, by the ends of collectives.
+--   pair_id: its number in this database
+--   clock_a: one
+--   clock_b: the other
+--   collectives: how many
+--   residual_p50_ns: median of the differences
+--   residual_p95_ns: 95 of 100 are below
 SELECT rowid AS pair_id, host_a AS clock_a, host_b AS clock_b, collectives, residual_p50_ns,
        residual_p95_ns
 FROM _clock_pair;
 
 CREATE VIEW collectives AS
--- One rank's part in a communication kernel. Parts of one collective agree in group_id, pair,
--- by_seq and match_no; aligned_ts_ns is the start by the aligned clocks.
+-- One rank's part in a collective. Its parts agree in group_id, pair, by_seq and match_no.
+--   slice_id: its kernel in kernels
+--   trace_id: its file
+--   rank: of that file
+--   group_id: in process_groups; NULL where the trace does not tell
+--   ordinal: from 1, by start, in its group on this rank
+--   seq: args.Seq where there is one
+--   collective: such as allreduce
+--   dtype: of its elements
+--   in_bytes: sent
+--   out_bytes: received
+--   ts_ns: start
+--   dur_ns: duration
+--   peer: the other rank of a send or receive
+--   step: in which it was launched
+--   launch_ts_ns: start of the call that launched it
+--   aligned_ts_ns: start by the aligned clocks
+--   pair: send and receive: '0>4'; else empty
+--   by_seq: 1 where match_no is the Seq
+--   match_no: number by which parts are matched
+--   end_ns: end
+--   start_ms: start since the first event of the database
 SELECT p.id AS slice_id, p.trace_id, p.rank, p.group_id, p.ordinal, p.seq, p.collective, p.dtype,
        p.in_bytes, p.out_bytes, p.ts_ns, p.dur_ns, p.peer, p.step, p.launch_ts_ns,
-       @aligned:p.ts_ns@ AS aligned_ts_ns, p.pair, p.by_seq, p.match_no
+       @aligned:p.ts_ns@ AS aligned_ts_ns, p.pair, p.by_seq, p.match_no,
+       p.ts_ns + p.dur_ns AS end_ns, @start_ms:p.ts_ns@ AS start_ms
 FROM _collective_part p LEFT JOIN _clock c ON c.rank = p.rank;
 
 CREATE VIEW matched_collectives AS
--- A collective, of all its ranks in the database; starts by the aligned clocks. A rank waits from
--- its own start to the last one. Of a part without a partner the wait is estimated: what it took
--- longer than the shortest of the same collective, size and group.
+-- A collective of all its ranks, by the aligned clocks. A rank waits from its own start to the
+-- last.
+--   slice_id: kernel of the last to start, in kernels
+--   trace_id: of that kernel
+--   group_id: in process_groups
+--   collective: such as allreduce
+--   dtype: of its elements
+--   ordinal: of that kernel in its group
+--   seq: args.Seq where there is one
+--   step: in which that kernel was launched
+--   bytes: the larger of sent and received
+--   ranks_met: ranks whose part is in the database
+--   first_rank: first to start
+--   last_rank: last to start; NULL where estimated
+--   first_start_ns: when the first started
+--   last_start_ns: when the last started
+--   wait_ns: of all ranks, summed
+--   max_wait_ns: of the first
+--   transfer_ns: the shortest part
+--   is_estimate: 1 without a partner: wait is what it took longer than the shortest alike
 WITH part AS (  -- starts are counted from zero_ns: sums of absolute times would overflow
   SELECT slice_id AS id, group_id, pair, by_seq, match_no, rank, dur_ns,
          aligned_ts_ns - zero_ns AS start_ns
@@ -160,8 +300,25 @@ FROM instance i CROSS JOIN origin JOIN _collective_part p ON p.id = i.any_id
 WHERE NOT i.is_met AND p.dur_ns >= 0;
 
 CREATE VIEW collective_causes AS
--- Why the last rank to start a collective was late; one row for each that kept a rank waiting
--- (table _collective_cause). cause_short and root_short are the names cut to 80 characters.
+-- Why the last rank to start a collective was late, where that kept a rank waiting.
+--   slice_id: the last part, as in matched_collectives
+--   rank: of that part
+--   group_id: in process_groups
+--   step: in which it was launched
+--   first_start_ns: when the first started, by the aligned clocks
+--   start_ns: when this one started
+--   wait_ns: of all ranks, summed
+--   cause: host, device or upstream; NULL where the trace does not tell
+--   cause_slice_id: slice of the host, kernel, or communication kernel
+--   cause_name: its name
+--   cause_short: its name, cut to 80 characters
+--   upstream_id: of cause upstream: the part for which it waited
+--   carried_id: an earlier part of the rank for which it was late already
+--   root_id: where the chain of those ends
+--   root_rank: rank of that part
+--   root_cause: host or device; NULL where the trace does not tell
+--   root_name: what it was
+--   root_short: the same, cut to 80 characters
 SELECT id AS slice_id, rank, group_id, step, first_start_ns, start_ns, wait_ns, cause,
        cause_slice_id, cause_name,
        CASE WHEN length(cause_name) > 80 THEN substr(cause_name, 1, 77) || '...'
@@ -170,35 +327,3 @@ SELECT id AS slice_id, rank, group_id, step, first_start_ns, start_ns, wait_ns, 
        CASE WHEN length(root_name) > 80 THEN substr(root_name, 1, 77) || '...'
             ELSE root_name END AS root_short
 FROM _collective_cause;
-
--- Narrow views.
-
-CREATE VIEW tracks AS  -- a thread of the host or a stream of a GPU, in one trace
-SELECT id AS track_id, trace_id, rank, pid, tid, device, stream, base_ns FROM _track;
-
-CREATE VIEW names AS  -- a name of events; equal names of several categories or traces have several
-SELECT id AS name_id, name, category FROM _event_name;
-
-CREATE VIEW args_texts AS  -- args, null in place of values that differ from event to event
-SELECT a.id AS args_id, @emptied:a.args@ AS args FROM _args_text a;
-
-CREATE VIEW activity_times AS  -- of activities what needs no launch
-SELECT id AS slice_id, track AS track_id, event_name AS name_id, kind, ts, dur AS dur_ns
-FROM _gpu_slice;
-
-CREATE VIEW activities AS
--- The rows of `kernels` in numbers. kind: 0 compute, 1 communication, 2 memory; ts counts from
--- base_ns of the track.
-SELECT s.id AS slice_id, s.track AS track_id, s.event_name AS name_id, s.kind, s.ts,
-       s.dur AS dur_ns, s.correlation, s.bytes, k.launch_slice_id, k.launch_ts_ns, k.step
-FROM _gpu_slice s LEFT JOIN _launch k ON k.id = s.id;
-
-CREATE VIEW launches AS  -- of a GPU activity, by its slice_id: the call that launched it, and where
-SELECT id AS slice_id, launch_slice_id, launch_ts_ns, step, path_id, forward_path_id FROM _launch;
-
-CREATE VIEW runtime_calls AS  -- calls of the runtime or driver; ts counts from base_ns of the track
-SELECT id AS slice_id, track AS track_id, event_name AS name_id, ts, dur AS dur_ns, correlation
-FROM _runtime_slice;
-
-CREATE VIEW memory_devices AS  -- the device that memory_events with these args are of
-SELECT id AS args_id, device_type, device_id FROM _args_text;

@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <chrono>
 
-#include "serve/html_text.h"
+#include "serve/html_table.h"
 #include "serve/result_request.h"
 #include "serve/table_query.h"
 #include "tracedb/query/run/query_run.h"
+#include "tracedb/text/html_text.h"
 
 namespace tracedb {
 namespace {

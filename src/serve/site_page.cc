@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <string_view>
 
-#include "serve/html_text.h"
+#include "serve/html_table.h"
 #include "serve/site_style.h"
 #include "serve/table_query.h"
 #include "serve/web_message.h"
+#include "tracedb/report/page_head.h"
+#include "tracedb/text/html_text.h"
 
 namespace tracedb {
 namespace {
@@ -126,7 +128,7 @@ std::string TableRows(const PageContent& content, bool views) {
 std::string TablesPart(const PageContent& content) {
   std::string html = fmt::format(
       "<h2 id=\"tables\">Tables</h2><section>\n<p>An Excel sheet has {} rows and leaves out those "
-      "behind them without a word: <code>?limit=1000000&amp;offset=1000000</code> is the second "
+      "after them without a word: <code>?limit=1000000&amp;offset=1000000</code> is the second "
       "million. <code>order=-dur_ns,rank</code> sorts, the longest first.</p>\n",
       kExcelRowsMax);
   if (!content.table_shown.empty()) {
@@ -163,20 +165,16 @@ std::string ChecksPart(const PageContent& content) {
 std::string RenderPage(const PageContent& content) {
   const std::string report =
       content.token.empty() ? "/report" : "/report?token=" + UrlEncoded(content.token);
-  std::string html = fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<link rel=\"icon\" href=\"data:,\">\n<title>{0} - "
-      "tracedb</title>\n<style>{1}</style></head>\n"
-      "<body><h1>{0}</h1>\n<p><a class=\"report\" href=\"{3}\">The report</a>: all of it as one "
-      "page "
-      "with charts, to keep or to send.</p>\n<p class=\"soft\">Queries and tables of this database "
-      "as CSV, for "
-      "spreadsheets and programs. <a href=\"{2}\">All queries as a list</a>. Every address takes "
-      "<code>format=json</code>, <code>header=0</code>, <code>bom=1</code> (for Excel, when it "
-      "opens a downloaded file) and <code>safe=0</code> (texts that start like a formula get no "
-      "<code>&#39;</code> in front).</p>\n",
-      EscapedHtml(content.database), kSiteStyle, EscapedHtml(AddressOf(content, "queries", {})),
+  std::string html = PageHead(content.database + " - tracedb", "", kSiteStyle);
+  html += fmt::format(
+      "<body><h1>{0}</h1>\n<p><a class=\"report\" href=\"{2}\">The report</a>: all of it as one "
+      "page with charts, to keep or to send.</p>\n<p class=\"soft\">Queries and tables of this "
+      "database as CSV, for spreadsheets and programs. <a href=\"{1}\">All queries as a list</a>. "
+      "Every address takes <code>format=json</code>, <code>header=0</code>, <code>bom=1</code> "
+      "(for "
+      "Excel, when it opens a downloaded file) and <code>safe=0</code> (texts that start like a "
+      "formula get no <code>&#39;</code> in front).</p>\n",
+      EscapedHtml(content.database), EscapedHtml(AddressOf(content, "queries", {})),
       EscapedHtml(report));
   html +=
       "<h2>In the database</h2><section>" + content.traces + "</section>\n<h2>Queries</h2><nav>";

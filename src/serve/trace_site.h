@@ -56,10 +56,10 @@ class TraceSite {
   WebAnswer StreamOf(std::shared_ptr<RunningResult> running, const Asked& asked, WebAnswer answer);
   // The answer's state: database, address, parameters and form, as an entity tag in its quotes.
   Result<std::string> EtagOf(const WebRequest& request, bool gzip, std::string_view host);
-  // A 304, or the answer as it was made before; nothing: it must be made.
   // Runs `make` on a connection, in a slot and within the time that an answer has.
   WebAnswer AnswerHtml(const WebRequest& request, const std::string& etag, bool gzip,
                        const std::function<Result<HtmlPage>(SqliteDb&, StopReasons&)>& make);
+  // A 304, or the answer as it was made before; nothing: it must be made.
   std::optional<WebAnswer> Known(const WebRequest& request, const std::string& etag);
   WebAnswer Keep(const std::string& etag, WebAnswer answer);
   StopReasons ReasonsFor(const WebRequest& request) const;

@@ -132,7 +132,10 @@ def content(path):
     for table in tables(db):
         columns = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
         wanted = ", ".join(column for column in columns if column != "ingested_at")
-        found[table] = hash_rows(db.execute(f"SELECT {wanted} FROM {table} ORDER BY rowid"))
+        has_rowid, = db.execute("SELECT NOT wr FROM pragma_table_list WHERE schema = 'main' "
+                                "AND name = ?", (table,)).fetchone()
+        order = "rowid" if has_rowid else wanted
+        found[table] = hash_rows(db.execute(f"SELECT {wanted} FROM {table} ORDER BY {order}"))
     db.close()
     return found
 

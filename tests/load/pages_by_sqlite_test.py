@@ -93,7 +93,7 @@ def query_differences(db, name, queries):
 def differences(path):
     """(what differs, how many rows and entries of indexes were looked at)"""
     db = sqlite3.connect(f"file:{path}?mode=ro", uri=True, isolation_level=None)
-    db.text_factory = bytes  # names need be no UTF-8
+    # Names need be no UTF-8.
     db.text_factory = lambda text: text.decode("utf-8", "surrogateescape")
     wrong, count = [], 0
     made = copy_by_sqlite(db)

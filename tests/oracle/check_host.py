@@ -96,6 +96,8 @@ class Database:
         for ts, dur, name, category, device, stream, step, op, path, forward in self.db.execute(
                 "SELECT ts_ns, max(ifnull(dur_ns, 0), 0), name, category, device, stream, step, op, "
                 "path_id, forward_path_id FROM kernels WHERE trace_id = ?", (trace_id,)):
+            # Numbers in the database where the trace has numbers; here all are texts.
+            device, stream = (None if at is None else str(at) for at in (device, stream))
             yield (ts, dur, (name or "", category or ""), device, stream, step, op, paths[path][0],
                    paths[forward][0])
 

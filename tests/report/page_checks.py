@@ -56,13 +56,13 @@ def data_is_that_of_the_queries(setting, path, database):
 def sums_are_those_of_the_steps(shown, steps):
     of = {}
     for row in steps:
-        sums = of.setdefault((row["rank"], row["device"]), dict.fromkeys(row, 0.0))
+        sums = of.setdefault((row["rank"], str(row["device"])), dict.fromkeys(row, 0.0))
         for column, value in row.items():
             if column.endswith("_ms") and column != "start_ms":
                 sums[column] += value
     assert len(shown) == len(of) > 0
     for row in shown:
-        for column, value in of[row["rank"], row["device"]].items():
+        for column, value in of[row["rank"], str(row["device"])].items():
             if column.endswith("_ms") and column != "start_ms":
                 assert math.isclose(row[column], value, rel_tol=1e-9, abs_tol=1e-9), (row, column)
 

@@ -14,7 +14,7 @@
 namespace tracedb {
 namespace {
 
-struct Interval {
+struct KindInterval {
   int64_t start_ns;
   int64_t end_ns;
   int kind;
@@ -29,26 +29,27 @@ std::string Shown(const std::vector<BusySegment>& segments) {
   return text;
 }
 
-std::vector<BusySegment> Swept(const std::vector<Interval>& intervals) {
+std::vector<BusySegment> Swept(const std::vector<KindInterval>& intervals) {
   BusySweep sweep;
   std::vector<BusySegment> done;
-  for (const Interval& one : intervals) sweep.Add(one.start_ns, one.end_ns, one.kind, done);
+  for (const KindInterval& one : intervals) sweep.Add(one.start_ns, one.end_ns, one.kind, done);
   sweep.Finish(done);
   return done;
 }
 
-std::vector<BusySegment> Naive(const std::vector<Interval>& intervals, int64_t from, int64_t to) {
+std::vector<BusySegment> Naive(const std::vector<KindInterval>& intervals, int64_t from,
+                               int64_t to) {
   std::vector<BusySegment> segments;
   for (int64_t ns = from; ns < to; ++ns) {
     uint32_t kinds = 0;
-    for (const Interval& one : intervals) {
+    for (const KindInterval& one : intervals) {
       if (one.start_ns <= ns && ns < one.end_ns) kinds |= uint32_t{1} << one.kind;
     }
     if (kinds == 0) continue;
     if (!segments.empty() && segments.back().end_ns == ns && segments.back().kinds == kinds) {
       ++segments.back().end_ns;
     } else {
-      segments.push_back({ns, ns + 1, kinds});
+      segments.push_back({{ns, ns + 1}, kinds});
     }
   }
   return segments;
@@ -76,21 +77,22 @@ TEST(BusySweep, a_gap_is_not_reported) {
 TEST(BusySweep, random_intervals_agree_with_every_nanosecond) {
   test::Random random(6);
   for (int round = 0; round < 20000; ++round) {
-    std::vector<Interval> intervals;
+    std::vector<KindInterval> intervals;
     const int64_t range = random.Between(1, 60);
     for (size_t left = random.Below(14); left > 0; --left) {
       const int64_t start = random.Between(-range, range);
       const int64_t length = random.OneIn(6) ? random.Between(-5, 0) : random.Between(0, 20);
       intervals.push_back({start, start + length, static_cast<int>(random.Below(kBusyKinds))});
     }
-    std::stable_sort(intervals.begin(), intervals.end(),
-                     [](const Interval& a, const Interval& b) { return a.start_ns < b.start_ns; });
+    std::stable_sort(
+        intervals.begin(), intervals.end(),
+        [](const KindInterval& a, const KindInterval& b) { return a.start_ns < b.start_ns; });
     const auto naive = Naive(intervals, -range - 10, range + 30);
     ASSERT_EQ(Shown(Swept(intervals)), Shown(naive));
     BusyUnion all;
-    for (const Interval& one : intervals) all.Add(one.start_ns, one.end_ns);
+    for (const KindInterval& one : intervals) all.Add(one.start_ns, one.end_ns);
     int64_t busy_ns = 0;
-    for (const BusySegment& segment : naive) busy_ns += segment.end_ns - segment.start_ns;
+    for (const BusySegment& segment : naive) busy_ns += segment.length();
     ASSERT_EQ(all.busy_ns(), busy_ns);
   }
 }

@@ -17,7 +17,7 @@ std::vector<BusyInterval> RandomIntervals(test::Random& random) {
   for (size_t left = 1 + random.Below(15); left > 0; --left) {
     const int64_t start = random.Between(-30, 30);
     const int64_t length = random.OneIn(6) ? random.Between(-4, 0) : random.Between(0, 15);
-    intervals.push_back({start, start + length, static_cast<int>(random.Below(kBusyKinds))});
+    intervals.push_back({{start, start + length}, static_cast<GpuKind>(random.Below(kBusyKinds))});
   }
   std::stable_sort(intervals.begin(), intervals.end(),
                    [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
@@ -31,7 +31,7 @@ int64_t Nanoseconds(const std::vector<BusyInterval>& intervals, Wanted wanted) {
   for (int64_t ns = -60; ns < 90; ++ns) {
     unsigned kinds = 0;
     for (const BusyInterval& one : intervals) {
-      if (one.start_ns <= ns && ns < one.end_ns) kinds |= 1u << one.kind;
+      if (one.start_ns <= ns && ns < one.end_ns) kinds |= 1u << static_cast<int>(one.kind);
     }
     count += wanted(kinds) ? 1 : 0;
   }

@@ -72,9 +72,9 @@ TEST(SumTable, keys_beyond_the_bound_share_a_row) {
 
 TEST(SyncCalls, the_last_that_held_the_thread) {
   SyncCalls calls(10, 10);
-  calls.Add(1, 0, 100, {std::nullopt, 7, 0});
-  calls.Add(1, 10, 20, {std::nullopt, 8, 0});
-  calls.Add(1, 10, 30, {std::nullopt, 9, 0});
+  calls.Add(1, {0, 100}, {std::nullopt, 7, 0});
+  calls.Add(1, {10, 20}, {std::nullopt, 8, 0});
+  calls.Add(1, {10, 30}, {std::nullopt, 9, 0});
   const auto name_at = [&](uint32_t thread, int64_t at, int64_t before) -> int64_t {
     const auto use = calls.At(thread, at, before);
     if (!use.has_value()) return -1;
@@ -91,8 +91,8 @@ TEST(SyncCalls, the_last_that_held_the_thread) {
 
 TEST(SyncCalls, beyond_the_bound_they_are_counted) {
   SyncCalls calls(1, 10);
-  calls.Add(1, 0, 10, {std::nullopt, 7, 0});
-  calls.Add(1, 20, 30, {std::nullopt, 7, 0});
+  calls.Add(1, {0, 10}, {std::nullopt, 7, 0});
+  calls.Add(1, {20, 30}, {std::nullopt, 7, 0});
   EXPECT_TRUE(calls.At(1, 5, 50).has_value());
   EXPECT_FALSE(calls.At(1, 25, 50).has_value());
   EXPECT_EQ(calls.uses()[0].calls, 2);

@@ -19,8 +19,8 @@ const std::string kHeader =
 SqliteDb Database() {
   auto db = SqliteDb::OpenInMemory();
   const Status filled = db.value().Execute(
-      "CREATE TABLE _trace (trace_id INTEGER PRIMARY KEY);"
-      "INSERT INTO _trace VALUES (1), (2);");
+      "CREATE TABLE traces (trace_id INTEGER PRIMARY KEY);"
+      "INSERT INTO traces VALUES (1), (2);");
   EXPECT_TRUE(filled.ok());
   return std::move(db).value();
 }

@@ -14,7 +14,7 @@ constexpr size_t kMiB = size_t{1} << 20;
 constexpr size_t kProgramBytes = 12 * kMiB;
 
 size_t BytesGathered(const LoadLimits& limits) {
-  return 2 * limits.gathered_bytes_max + limits.gathered_long_bytes_max;
+  return limits.gpu_activity_bytes_max + limits.host_slice_bytes_max + limits.long_slice_bytes_max;
 }
 
 // While a trace is read: windows and batches go round, 2 a parser and 2 more; a parser has an index
@@ -30,11 +30,15 @@ size_t BytesWhileReading(const LoadLimits& limits) {
          builder;
 }
 
-// Once the file has been read: what the builder still has, the page cache, and rows in memory.
+// Once the file has been read: what the builder still has, the page cache, the launches, and rows
+// in memory. One sort runs while launches are looked up, two more once that is over.
 size_t BytesWhileDeriving(const LoadLimits& limits) {
+  const size_t launches = limits.launch_call_bytes_max + limits.launch_fact_bytes_max;
+  const size_t sorted =
+      limits.sort_bytes_max + std::max(limits.launch_lot_bytes_max, 2 * limits.sort_bytes_max);
   return kProgramBytes + limits.dictionary_bytes_max + BytesGathered(limits) +
-         static_cast<size_t>(limits.sqlite_cache_kib) * 1024 + limits.derive_bytes_max +
-         limits.host_bytes_max;
+         static_cast<size_t>(limits.sqlite_cache_kib) * 1024 + launches + sorted +
+         limits.host.Sum();
 }
 
 std::string Shown(size_t memory_bytes, unsigned threads) {
@@ -69,7 +73,16 @@ TEST(LoadLimits, every_bound_is_of_use) {
     EXPECT_GE(limits.header_bytes_max, 64u * 1024);
     EXPECT_GE(limits.dictionary_bytes_max, kMiB / 2);
     EXPECT_GE(limits.open_bytes_max, kMiB);
-    EXPECT_GE(limits.derive_bytes_max, kMiB);
+    EXPECT_GE(limits.sort_bytes_max, kMiB);
+    EXPECT_GE(limits.launch_lot_bytes_max, kMiB);
+    for (const size_t bytes :
+         {limits.gpu_activity_bytes_max, limits.host_slice_bytes_max, limits.long_slice_bytes_max,
+          limits.launch_call_bytes_max, limits.launch_fact_bytes_max,
+          limits.host.call_path_bytes_max, limits.host.recent_path_bytes_max,
+          limits.host.host_use_bytes_max, limits.host.kernel_use_bytes_max,
+          limits.host.sync_use_bytes_max, limits.host.sync_call_bytes_max}) {
+      EXPECT_GE(bytes, 128u * 1024);
+    }
     EXPECT_GE(limits.sqlite_cache_kib, 1024);
   }
 }

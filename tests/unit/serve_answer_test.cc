@@ -4,13 +4,14 @@
 #include <atomic>
 #include <thread>
 
-#include "serve/html_text.h"
+#include "serve/html_table.h"
 #include "serve/query_slots.h"
 #include "serve/result_cache.h"
 #include "serve/table_query.h"
 #include "tracedb/base/sqlite_db.h"
 #include "tracedb/query/run/query_run.h"
 #include "tracedb/text/gzip_text.h"
+#include "tracedb/text/html_text.h"
 
 namespace tracedb {
 namespace {

@@ -94,11 +94,11 @@ class TreeGraftTest : public test::PagesTest {
     }
     TreeGraft graft(*staged.value(), {source, static_cast<uint32_t>(pages), source_});
     const Status added = graft.Add(trees);
-    outcome.unfit = graft.unfit();
+    outcome.unfit = !added.ok() && added.error().kind == ErrorKind::kUnfit;
     if (added.ok()) {
       const Status committed = staged.value()->Commit();
       outcome.committed = committed.ok();
-      outcome.unfit = staged.value()->unfit();
+      outcome.unfit = !committed.ok() && committed.error().kind == ErrorKind::kUnfit;
     }
     staged.value().reset();
     close(source);

@@ -19,6 +19,7 @@ enum class ErrorKind {
   kQuery,     // the SQL, or a parameter of it, cannot be run
   kAssert,    // an --assert did not hold: exit code 3
   kFindings,  // doctor found something, which its report tells: exit code 4
+  kUnfit,     // this way cannot do it, and another can: never reaches a person
   kClosed,    // the reader of our output has gone; ends quietly
 };
 

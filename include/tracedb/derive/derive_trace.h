@@ -11,6 +11,7 @@
 #include "tracedb/derive/derive_collectives.h"
 #include "tracedb/derive/gpu_activities.h"
 #include "tracedb/derive/host_slices.h"
+#include "tracedb/derive/long_slices.h"
 #include "tracedb/memory/load_limits.h"
 
 namespace tracedb {
@@ -20,7 +21,7 @@ struct GatheredTrace {
   int64_t base_ns = 0;  // what to add to a row's ts
   int64_t zero_ns = 0;  // the absolute time of a ts of 0 in the file
   const GpuActivities& activities;
-  const GpuActivities& long_slices;  // of the host, as in the indexes *_long; `kind` is the table
+  const LongSlices& long_slices;
   const HostSlices& host_slices;
   const ArgsParallelism& parallelism;
   int64_t first_path = 1;  // the id of its first row in call_path

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <string_view>
 
 #include "tracedb/base/result.h"
 #include "tracedb/memory/sorted_runs.h"
@@ -30,16 +29,31 @@ struct HostSlice {
   int64_t forward_thread = 0;          // operators; not 0: it belongs to a backward pass
 };
 
-// What a event_name says of its slices.
+// What an event name says of its slices.
 struct HostCall {
   std::optional<HostKind> kind;  // none: not gathered
   bool waits = false;            // it returns when the GPU is done
 };
 
-// True for a call of this name: it synchronizes, or copies or fills and is not asynchronous.
-bool WaitsForGpu(std::string_view name);
-
 class HostSlices {
+  // Operators and annotations.
+  struct OperatorRow {
+    int64_t ts, dur, id, track;
+    int64_t marked_name;  // twice the event name, and 1 more for an annotation
+    int64_t args_text, external_id, sequence;
+    int64_t thread_and_flags;  // four times the forward thread, and which values are there
+  };
+  // Functions and modules of Python.
+  struct FunctionRow {
+    int64_t ts, dur, id, track;
+    int64_t marked_name;  // twice the event name, and 1 more for a module
+  };
+  struct CallRow {
+    int64_t ts, dur, id, track;
+    int64_t name_and_flags;  // eight times the event name, which values are there, and kWaits
+    int64_t correlation, external_id;
+  };
+
  public:
   // `folder` is for what does not fit in `bytes_max`.
   HostSlices(std::filesystem::path folder, size_t bytes_max)
@@ -58,21 +72,21 @@ class HostSlices {
     explicit Reader(const HostSlices& slices)
         : operators_(slices.operators_), functions_(slices.functions_), calls_(slices.calls_) {}
 
-    // False behind the last one, and when reading failed: status() tells.
+    // False after the last one, and when reading failed: status() tells.
     bool Next(HostSlice& slice);
     Status status() const;
 
    private:
-    SortedRuns<9>::Reader operators_;
-    SortedRuns<5>::Reader functions_;
-    SortedRuns<7>::Reader calls_;
+    SortedRuns<OperatorRow>::Reader operators_;
+    SortedRuns<FunctionRow>::Reader functions_;
+    SortedRuns<CallRow>::Reader calls_;
   };
 
  private:
   std::shared_ptr<PackedSpace> space_;
-  SortedRuns<9> operators_;  // and annotations
-  SortedRuns<5> functions_;  // and modules
-  SortedRuns<7> calls_;
+  SortedRuns<OperatorRow> operators_;
+  SortedRuns<FunctionRow> functions_;
+  SortedRuns<CallRow> calls_;
 };
 
 }  // namespace tracedb

@@ -17,7 +17,7 @@ class JsonQuotes {
     return !in_string_;
   }
 
-  bool in_string() const { return in_string_; }  // behind the bytes taken so far
+  bool in_string() const { return in_string_; }  // after the bytes taken so far
 
  private:
   bool in_string_ = false;

@@ -7,21 +7,44 @@
 
 namespace tracedb {
 
+// What the sums over calls of the host may take.
+struct HostLimits {
+  size_t call_path_bytes_max = 0;
+  size_t recent_path_bytes_max = 0;  // by External id, and as much by sequence number
+  size_t host_use_bytes_max = 0;
+  size_t kernel_use_bytes_max = 0;
+  size_t sync_use_bytes_max = 0;
+  size_t sync_call_bytes_max = 0;
+
+  size_t Sum() const {
+    return call_path_bytes_max + 2 * recent_path_bytes_max + host_use_bytes_max +
+           kernel_use_bytes_max + sync_use_bytes_max + sync_call_bytes_max;
+  }
+};
+
 struct LoadLimits {
-  size_t memory_bytes = 0;             // what --memory said: the peak of the whole process
-  size_t window_bytes = 0;             // JSON text handed to a parser at a time
-  size_t event_bytes_max = 0;          // a longer event is skipped and counted
-  size_t resync_bytes = 65536;         // distance of the places where lost quotes are looked for
-  size_t header_bytes_max = 0;         // all header keys and values together
-  size_t dictionary_bytes_max = 0;     // texts and their index, each dictionary
-  size_t open_bytes_max = 0;           // begin events that wait for their end
-  size_t gathered_bytes_max = 0;       // runtime calls, and GPU activities, gathered while reading
-  size_t gathered_long_bytes_max = 0;  // host slices that can hold a thread
-  size_t derive_bytes_max = 0;         // rows sorted in memory once the file has been read
-  size_t host_bytes_max = 0;           // sums over calls of the host, and their paths, meanwhile
-  int64_t sqlite_cache_kib = 0;        // page cache and sorter
-  unsigned parsers = 1;                // threads that parse
-  int depth_max = 1000;                // brackets open in one event; what SQLite's JSON can read
+  size_t memory_bytes = 0;          // what --memory said: the peak of the whole process
+  size_t window_bytes = 0;          // JSON text handed to a parser at a time
+  size_t event_bytes_max = 0;       // a longer event is skipped and counted
+  size_t resync_bytes = 65536;      // distance of the places where lost quotes are looked for
+  size_t header_bytes_max = 0;      // all header keys and values together
+  size_t dictionary_bytes_max = 0;  // texts and their index, each dictionary
+  size_t open_bytes_max = 0;        // begin events that wait for their end
+
+  // Gathered while a file is read, and kept until its derived rows are written.
+  size_t gpu_activity_bytes_max = 0;
+  size_t host_slice_bytes_max = 0;
+  size_t long_slice_bytes_max = 0;  // host slices that can hold a thread
+
+  // Once a file has been read.
+  size_t launch_call_bytes_max = 0;  // the calls that made launches
+  size_t launch_fact_bytes_max = 0;  // a number a GPU activity
+  size_t launch_lot_bytes_max = 0;   // launches looked up at a time, while one sort runs
+  size_t sort_bytes_max = 0;         // each sort of rows in memory, of which three run at a time
+  HostLimits host;
+  int64_t sqlite_cache_kib = 0;  // page cache and sorter
+  unsigned parsers = 1;          // threads that parse
+  int depth_max = 1000;          // brackets open in one event; what SQLite's JSON can read
 
   static constexpr size_t kMemoryBytesDefault = size_t{128} << 20;
   static constexpr size_t kMemoryBytesMin = size_t{32} << 20;

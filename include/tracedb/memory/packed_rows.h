@@ -4,10 +4,12 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -27,10 +29,13 @@ struct PackedSpace {
   size_t blocks_left;  // that may still stay in memory
 };
 
-template <size_t kColumns>
+// `Row` is a struct, or an array, of nothing but int64_t.
+template <typename Row>
 class PackedRows {
  public:
-  using Row = std::array<int64_t, kColumns>;
+  static constexpr size_t kColumns = sizeof(Row) / sizeof(int64_t);
+  using Columns = std::array<int64_t, kColumns>;
+  static_assert(std::is_trivially_copyable_v<Row> && sizeof(Row) == sizeof(Columns));
 
   // `folder` is for what does not fit in `bytes_max`.
   PackedRows(std::filesystem::path folder, size_t bytes_max)
@@ -46,10 +51,12 @@ class PackedRows {
       TRACEDB_TRY(NextBlock());
     }
     uint8_t* out = block_.get() + used_;
+    const auto columns = std::bit_cast<Columns>(row);
     for (size_t i = 0; i < kColumns; ++i) {
-      out = Encode(static_cast<uint64_t>(row[i]) - static_cast<uint64_t>(last_[i]), out);
+      out = Encode(static_cast<uint64_t>(columns[i]) - static_cast<uint64_t>(last_[i]), out);
     }
-    last_ = last_added_ = row;
+    last_ = columns;
+    last_added_ = row;
     used_ = static_cast<size_t>(out - block_.get());
     ++rows_in_block_;
     ++rows_;
@@ -78,21 +85,21 @@ class PackedRows {
    public:
     explicit Cursor(const PackedRows& rows) : rows_(&rows) {}
 
-    // False behind the last one, and when reading failed: status() tells.
+    // False after the last one, and when reading failed: status() tells.
     bool Next(Row& row) {
       while (left_ == 0) {
         if (!NextBlock()) return false;
       }
-      at_ = DecodeRow(at_, row_);
+      at_ = DecodeRow(at_, columns_);
       --left_;
-      row = row_;
+      row = std::bit_cast<Row>(columns_);
       return true;
     }
     const Status& status() const { return status_; }
 
    private:
     bool NextBlock() {
-      row_ = {};
+      columns_ = {};
       if (next_ < rows_->blocks_.size()) {
         const Block& block = rows_->blocks_[next_];
         at_ = block.bytes.get();
@@ -118,7 +125,7 @@ class PackedRows {
     const uint8_t* at_ = nullptr;
     size_t left_ = 0;  // rows of the block at hand
     size_t next_ = 0;  // block
-    Row row_{};
+    Columns columns_{};
     Status status_ = Done{};
   };
 
@@ -142,7 +149,7 @@ class PackedRows {
   }
 
   // `row` is the one before.
-  static const uint8_t* DecodeRow(const uint8_t* in, Row& row) {
+  static const uint8_t* DecodeRow(const uint8_t* in, Columns& row) {
     for (int64_t& value : row) {
       uint64_t bits = *in & 0x7f;
       for (int shift = 7; (*in++ & 0x80) != 0; shift += 7) {
@@ -156,10 +163,10 @@ class PackedRows {
 
   template <typename Take>
   static void Decode(const uint8_t* in, size_t rows, Take& take) {
-    Row row{};
+    Columns columns{};
     for (; rows > 0; --rows) {
-      in = DecodeRow(in, row);
-      take(std::as_const(row));
+      in = DecodeRow(in, columns);
+      take(std::bit_cast<Row>(columns));
     }
   }
 
@@ -188,7 +195,7 @@ class PackedRows {
   size_t used_ = 0;
   size_t rows_in_block_ = 0;
   size_t rows_ = 0;
-  Row last_{};  // in this block
+  Columns last_{};  // in this block
   Row last_added_{};
 };
 

@@ -1,12 +1,10 @@
 // Rows that come almost in order are brought in order, in bounded memory: sorted a lot at a time,
-// each lot behind a run that ends before it begins, and the runs merged when they are read. A trace
+// each lot after a run that ends before it begins, and the runs merged when they are read. A trace
 // that was written in order is one run.
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
-#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <utility>
@@ -17,19 +15,18 @@
 
 namespace tracedb {
 
-// A row's first three columns are its order: start (rising), length (falling), id (rising). So what
-// holds another comes before it.
-template <size_t kColumns>
+// A row's order: ts (rising), dur (falling), id (rising). So what holds another comes before it.
+template <typename Row, typename OtherRow>
+bool ComesBefore(const Row& a, const OtherRow& b) {
+  if (a.ts != b.ts) return a.ts < b.ts;
+  if (a.dur != b.dur) return a.dur > b.dur;
+  return a.id < b.id;
+}
+
+// `Row` is one that PackedRows take, with those columns.
+template <typename Row>
 class SortedRuns {
  public:
-  using Row = std::array<int64_t, kColumns>;
-
-  static bool Before(const Row& a, const Row& b) {
-    if (a[0] != b[0]) return a[0] < b[0];
-    if (a[1] != b[1]) return a[1] > b[1];
-    return a[2] < b[2];
-  }
-
   explicit SortedRuns(std::shared_ptr<PackedSpace> space) : space_(std::move(space)) {}
 
   Status Add(const Row& row) {
@@ -58,7 +55,7 @@ class SortedRuns {
     Reader(const Reader&) = delete;
     Reader& operator=(const Reader&) = delete;
 
-    // Null behind the last one, and when reading failed: status() tells.
+    // Null after the last one, and when reading failed: status() tells.
     const Row* row() const { return order_.empty() ? nullptr : &order_.front()->row; }
     void Next() {
       Head* head = order_.front();
@@ -76,21 +73,21 @@ class SortedRuns {
 
    private:
     struct Head {
-      explicit Head(const PackedRows<kColumns>& rows) : cursor(rows) {}
-      typename PackedRows<kColumns>::Cursor cursor;
+      explicit Head(const PackedRows<Row>& rows) : cursor(rows) {}
+      typename PackedRows<Row>::Cursor cursor;
       Row row{};
     };
-    static bool After(const Head* a, const Head* b) { return Before(b->row, a->row); }
+    static bool After(const Head* a, const Head* b) { return ComesBefore(b->row, a->row); }
 
     // The first head has a new row; mostly it is still the first.
     void SiftDown() {
       for (size_t at = 0;;) {
         size_t child = 2 * at + 1;
         if (child >= order_.size()) return;
-        if (child + 1 < order_.size() && Before(order_[child + 1]->row, order_[child]->row)) {
+        if (child + 1 < order_.size() && ComesBefore(order_[child + 1]->row, order_[child]->row)) {
           ++child;
         }
-        if (!Before(order_[child]->row, order_[at]->row)) return;
+        if (!ComesBefore(order_[child]->row, order_[at]->row)) return;
         std::swap(order_[at], order_[child]);
         at = child;
       }
@@ -101,14 +98,14 @@ class SortedRuns {
   };
 
  private:
-  using Run = std::unique_ptr<PackedRows<kColumns>>;
+  using Run = std::unique_ptr<PackedRows<Row>>;
   static constexpr size_t kLotRows = 8192;
   static constexpr size_t kRunsMax = 48;  // each has a block of its own in memory
 
   Status Flush() {
     if (lot_.empty()) return Done{};
-    if (!std::is_sorted(lot_.begin(), lot_.end(), Before)) {
-      std::sort(lot_.begin(), lot_.end(), Before);
+    if (!std::is_sorted(lot_.begin(), lot_.end(), ComesBefore<Row, Row>)) {
+      std::sort(lot_.begin(), lot_.end(), ComesBefore<Row, Row>);
     }
     TRACEDB_ASSIGN(run, RunFor(lot_.front()));
     for (const Row& row : lot_) TRACEDB_TRY(run->Add(row));
@@ -117,23 +114,23 @@ class SortedRuns {
   }
 
   // The run that ends last before `first`, else a new one.
-  Result<PackedRows<kColumns>*> RunFor(const Row& first) {
-    PackedRows<kColumns>* best = nullptr;
+  Result<PackedRows<Row>*> RunFor(const Row& first) {
+    PackedRows<Row>* best = nullptr;
     for (const Run& run : runs_) {
-      if (Before(first, run->last())) continue;
-      if (best == nullptr || Before(best->last(), run->last())) best = run.get();
+      if (ComesBefore(first, run->last())) continue;
+      if (best == nullptr || ComesBefore(best->last(), run->last())) best = run.get();
     }
     if (best != nullptr) return best;
     if (runs_.size() == kRunsMax) {
       TRACEDB_TRY(MergeRuns());
-      if (!Before(first, runs_.front()->last())) return runs_.front().get();
+      if (!ComesBefore(first, runs_.front()->last())) return runs_.front().get();
     }
-    runs_.push_back(std::make_unique<PackedRows<kColumns>>(space_));
+    runs_.push_back(std::make_unique<PackedRows<Row>>(space_));
     return runs_.back().get();
   }
 
   Status MergeRuns() {
-    auto merged = std::make_unique<PackedRows<kColumns>>(space_);
+    auto merged = std::make_unique<PackedRows<Row>>(space_);
     Reader reader(*this);
     for (; reader.row() != nullptr; reader.Next()) TRACEDB_TRY(merged->Add(*reader.row()));
     TRACEDB_TRY(reader.status());

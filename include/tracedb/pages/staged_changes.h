@@ -61,12 +61,12 @@ class StagedChanges {
     uint32_t from;
     uint32_t to;
   };
-  // Looks at each page before it is written; one that is unfit ends the commit.
+  // Looks at each page before it is written; one that is not fit for it ends the commit
+  // with an error of kUnfit.
   using CheckPage = bool (*)(std::span<const uint8_t> page, PageSizes sizes);
   void CopyPages(int source, std::vector<Copy> copies, CheckPage check);
 
   Status Commit();
-  bool unfit() const { return unfit_; }  // that is why it failed
 
  private:
   friend class StagedVfs;
@@ -101,7 +101,6 @@ class StagedChanges {
   int source_ = -1;
   std::vector<Copy> copies_;
   CheckPage check_ = nullptr;
-  bool unfit_ = false;
   bool journal_written_ = false;
   bool old_pages_touched_ = false;
 };

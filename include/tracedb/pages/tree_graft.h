@@ -1,9 +1,9 @@
-// Puts whole b-trees of one SQLite database behind those of another: the leaves are copied as they
+// Puts whole b-trees of one SQLite database after those of another: the leaves are copied as they
 // are, and only the pages above them are made anew, so a table of millions of rows costs what
 // copying its bytes does.
 //
 // All keys of the tree that is added must be greater than those that are there: rowids for a
-// table, entries for an index.
+// table, entries for an index. Trees that cannot be added this way are an error of kUnfit.
 #pragma once
 
 #include <cstdint>
@@ -41,9 +41,6 @@ class TreeGraft {
   Result<bool> IsLarge(const Tree& tree) const;
   // Adds the trees, all at once: their leaves keep the order that they have in the file.
   Status Add(const std::vector<Tree>& trees);
-  bool unfit() const {
-    return unfit_;
-  }  // that is why one of them failed: such trees cannot be added
 
  private:
   // A page, and what divides it from the next on its level: the greatest rowid under it as a
@@ -70,7 +67,7 @@ class TreeGraft {
   Result<Page> ReadTarget(uint32_t number) const;
   Result<std::vector<Child>> Children(const Page& page, bool is_index) const;
   Result<std::vector<Child>> SourceLeaves(const Tree& tree) const;
-  Result<std::vector<PendingTree>> Scions(const std::vector<Tree>& trees) const;
+  Result<std::vector<PendingTree>> PendingTrees(const std::vector<Tree>& trees) const;
   Result<std::vector<uint32_t>> NumberLeaves(const std::vector<PendingTree>& pending_trees);
   Result<std::string> TakeFirstEntry(Child& leaf);
   Status CheckRowids(const PendingTree& pending, const Child& last_leaf) const;
@@ -78,11 +75,9 @@ class TreeGraft {
   Status AddChild(size_t depth, Child child);
   Result<uint32_t> WriteLevel(Level& level, uint32_t number);
   Status FinishLevels(uint32_t root);
-  Error Unfit(const char* what) const;
 
   StagedChanges& staged_;
   Source source_;
-  mutable bool unfit_ = false;
   bool is_index_ = false;      // of the tree being added
   std::vector<Level> levels_;  // of it, the leaves' parents first
 };

@@ -27,7 +27,7 @@ Status WriteReport(SqliteDb& db, const QueryCatalog& catalog, const ReportOption
                    OutputStream& output);
 
 // The Content-Security-Policy that the page has in itself, for a header: nothing is loaded, and
-// only its own scripts and style, told by their hashes, are used.
+// only its own scripts and style, named by their hashes, are used.
 std::string ReportPolicy();
 
 }  // namespace tracedb

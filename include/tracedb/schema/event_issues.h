@@ -30,7 +30,7 @@ enum class IssueKind : uint8_t {
   kHeaderTooLarge,      // header values beyond the bound: left out
   kTruncated,           // the file ends inside the event array
   kDamagedCompression,  // the compressed stream breaks off or is wrong
-  kTrailingGarbage,     // bytes behind the end of the trace, or behind the last gzip member
+  kTrailingGarbage,     // bytes after the end of the trace, or after the last gzip member
   kCount
 };
 

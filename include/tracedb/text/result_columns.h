@@ -27,7 +27,7 @@ Shown ShowCell(const Cell& cell, std::string_view column_name);
 // narrowed.
 bool NarrowColumns(std::vector<size_t>& widths, std::span<const size_t> floors, size_t room);
 
-// The text, and blanks to the width: behind it, or in front where `right`.
+// The text, and blanks to the width: after it, or in front where `right`.
 void AppendAligned(std::string& line, std::string_view text, size_t width, bool right);
 
 }  // namespace tracedb

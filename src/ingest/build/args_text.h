@@ -24,7 +24,7 @@ struct ArgsText {
   bool repaired = false;  // it was not valid JSON as it stood
 };
 
-// `text` is a args_text as the parser makes it: args, and behind kPartMark the other keys.
+// `text` is an args text as the parser makes it: args, and after kPartMark the other keys.
 ArgsText ReadArgsText(std::string_view text);
 
 // A args_text's text with its marks replaced by the values.

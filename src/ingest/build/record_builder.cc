@@ -6,6 +6,7 @@
 
 #include "derive/sync_calls.h"
 #include "tracedb/json/json_text.h"
+#include "tracedb/schema/waiting_calls.h"
 
 namespace tracedb {
 namespace {
@@ -57,9 +58,9 @@ RecordBuilder::RecordBuilder(TableWriter& writer, const LoadLimits& limits, cons
       open_(limits.open_bytes_max),
       next_row_(first.row),
       next_text_(first.text),
-      host_slices_(spill_folder, limits.gathered_bytes_max / 2),
-      gpu_activities_(spill_folder, limits.gathered_bytes_max),
-      long_slices_(spill_folder, limits.gathered_long_bytes_max) {}
+      host_slices_(spill_folder, limits.host_slice_bytes_max),
+      gpu_activities_(spill_folder, limits.gpu_activity_bytes_max),
+      long_slices_(spill_folder, limits.long_slice_bytes_max) {}
 
 Status RecordBuilder::Add(const EventBatch& batch) {
   LocalTexts& texts = local_[batch.parser];
@@ -313,7 +314,7 @@ Status RecordBuilder::NoteActivity(const EventRow& row) {
   activity.event_name = row.event_name;
   activity.external_id = external_id.value_or(0);
   if (row.gpu_kind == GpuKind::kCommunication) activity.args_text = row.args_text;
-  activity.kind = static_cast<int>(row.gpu_kind);
+  activity.kind = row.gpu_kind;
   activity.has_dur = row.dur.has_value();
   activity.has_correlation = correlation.has_value();
   activity.has_external_id = external_id.has_value();
@@ -323,12 +324,7 @@ Status RecordBuilder::NoteActivity(const EventRow& row) {
 Status RecordBuilder::NoteHostSlice(EventTable table, const HostCall& call, const EventRow& row,
                                     const ArgsValues& values) {
   if (row.dur >= kLongSliceNs) {
-    GpuActivity slice;
-    slice.id = row.id;
-    slice.ts = *row.ts;
-    slice.track = row.track;
-    slice.kind = static_cast<int>(table);
-    TRACEDB_TRY(long_slices_.Add(slice));
+    TRACEDB_TRY(long_slices_.Add({row.id, *row.ts, row.track, table}));
   }
   if (!call.kind.has_value()) return Done{};
   HostSlice slice;

@@ -16,6 +16,7 @@
 #include "ingest/parse/event_batch.h"
 #include "tracedb/derive/gpu_activities.h"
 #include "tracedb/derive/host_slices.h"
+#include "tracedb/derive/long_slices.h"
 #include "tracedb/memory/load_limits.h"
 #include "tracedb/memory/text_dictionary.h"
 #include "tracedb/schema/event_tables.h"
@@ -53,7 +54,7 @@ class RecordBuilder {
   const BuildSummary& summary() const { return summary_; }
   const HostSlices& host_slices() const { return host_slices_; }
   const GpuActivities& gpu_activities() const { return gpu_activities_; }
-  const GpuActivities& long_slices() const { return long_slices_; }
+  const LongSlices& long_slices() const { return long_slices_; }
   EventIssues& issues() { return issues_; }
 
  private:
@@ -105,7 +106,7 @@ class RecordBuilder {
   // `event_name`: only a begin of this name and category will do; 0: any.
   Status End(uint64_t key, int64_t event_name, const EventRecord& record,
              const LocalArgsText& args_text, EventRow& row);
-  Status MergeEnd(const OpenSlice& open, const LocalArgsText& end_shape, EventRow& slice,
+  Status MergeEnd(const OpenSlice& open, const LocalArgsText& end_args, EventRow& slice,
                   ArgsValues& values, bool& merged);
   void ReadValues(const EventBatch& batch, const EventRecord& record);
   static bool IsWithoutTiming(const EventRecord& record, const LocalEventName& event_name);
@@ -130,7 +131,7 @@ class RecordBuilder {
   bool has_origin_ = false;
   HostSlices host_slices_;
   GpuActivities gpu_activities_;
-  GpuActivities long_slices_;
+  LongSlices long_slices_;
   BuildSummary summary_;
   EventIssues issues_;
 };

@@ -103,7 +103,7 @@ void EventFramer::EndArray(size_t at, size_t piece_end) {
     return;
   }
   scanned_ = at + 1;
-  if (base[at] == '}' && EndArrayBehindLostBrace()) return;
+  if (base[at] == '}' && EndArrayAfterLostBrace()) return;
   while (scanned_ < piece_end && base[scanned_] == base[at]) ++scanned_;
   last_end_ = scanned_;  // the parser says what is wrong with it
   junk_end_ = offset + (scanned_ - at);
@@ -111,28 +111,22 @@ void EventFramer::EndArray(size_t at, size_t piece_end) {
   lost_ = true;
 }
 
-// A brace that is missing makes the array's bracket close the event, and the brace behind it close
+// A brace that is missing makes the array's bracket close the event, and the brace after it close
 // what is not open. Looked for once a window: then the cost is that of reading it again.
-bool EventFramer::EndArrayBehindLostBrace() {
+bool EventFramer::EndArrayAfterLostBrace() {
   if (looked_at_ == window_offset_ + 1) return false;
   looked_at_ = window_offset_ + 1;
-  const size_t end = ArrayEndBehindLostBrace(Between(begin_, scanned_));
-  if (end == std::string_view::npos) return false;
-  scan_ = {};
-  scanned_ = begin_ + end + 1;
-  header_.EndEvents();
-  EmitUpTo(begin_ + end, scanned_);
-  return true;
+  return EndArrayAt(ArrayEndAfterLostBrace(Between(begin_, scanned_)));
 }
 
 // At fixed places of the stream: do events still end where they should? Costs nothing where they
 // do, and no more than reading the text twice where they do not.
 void EventFramer::CheckPlace() {
-  const size_t behind = std::max(begin_, last_end_);
-  const size_t open_bytes = scanned_ - behind;
-  const size_t next = Between(behind, scanned_).find_first_not_of(" \t\r\n");
+  const size_t after = std::max(begin_, last_end_);
+  const size_t open_bytes = scanned_ - after;
+  const size_t next = Between(after, scanned_).find_first_not_of(" \t\r\n");
   if (last_end_ > begin_ && next != std::string_view::npos) {
-    const char c = window_.data()[behind + next];
+    const char c = window_.data()[after + next];
     if (c != ',' && c != ']' && c != '{') lost_ = true;
   }
   if (open_bytes > resync_bytes_) {
@@ -186,7 +180,7 @@ bool EventFramer::Resync() {
     ++begin_;
   }
   const std::string_view open = Between(begin_, scanned_);
-  size_t next = NextEventBehindLostQuote(open);
+  size_t next = NextEventAfterLostQuote(open);
   if (next == std::string_view::npos) next = LastEventWithPhase(open);
   if (next == std::string_view::npos) return false;
   scan_ = {};
@@ -198,8 +192,12 @@ bool EventFramer::Resync() {
 }
 
 // The last event lost a quote: the array's end is in what looks like a string.
-bool EventFramer::EndArrayBehindLostQuote() {
-  const size_t end = ArrayEndBehindLostQuote(Between(begin_, scanned_));
+bool EventFramer::EndArrayAfterLostQuote() {
+  return EndArrayAt(ArrayEndAfterLostQuote(Between(begin_, scanned_)));
+}
+
+// `end` is that of the array's bracket, from begin_ on; npos: there is none.
+bool EventFramer::EndArrayAt(size_t end) {
   if (end == std::string_view::npos) return false;
   scan_ = {};
   scanned_ = begin_ + end + 1;
@@ -210,7 +208,7 @@ bool EventFramer::EndArrayBehindLostQuote() {
 
 // The event that is being skipped has no end in sight: maybe another begins in this piece of it.
 bool EventFramer::EndSkipping() {
-  const size_t next = EventStarts(Between(begin_, scanned_)).NextBehind(0);
+  const size_t next = EventStarts(Between(begin_, scanned_)).NextAfter(0);
   if (next == std::string_view::npos) return false;
   begin_ += next;
   scanned_ = begin_;
@@ -272,7 +270,7 @@ void EventFramer::EmitUpTo(size_t end, size_t next_begin, bool is_full) {
 
 void EventFramer::Finish() {
   while (!stopped_ && header_.in_events() && !skipping_ &&
-         (EndArrayBehindLostBrace() || Resync() || EndArrayBehindLostQuote())) {
+         (EndArrayAfterLostBrace() || Resync() || EndArrayAfterLostQuote())) {
     ScanNew();
   }
   if (stopped_) return;

@@ -50,8 +50,9 @@ class EventFramer {
   void BeginSkipping();
   bool EndSkipping();
   bool Resync();
-  bool EndArrayBehindLostQuote();
-  bool EndArrayBehindLostBrace();
+  bool EndArrayAfterLostQuote();
+  bool EndArrayAt(size_t end);
+  bool EndArrayAfterLostBrace();
   std::string_view Between(size_t begin, size_t end) const;
 
   LoadLimits limits_;
@@ -66,14 +67,14 @@ class EventFramer {
   size_t begin_ = EventWindow::kFrontBytes;
   size_t scanned_ = EventWindow::kFrontBytes;
   size_t fill_ = EventWindow::kFrontBytes;
-  size_t last_end_ = 0;         // behind the last whole event in [begin_, scanned_); 0: none
+  size_t last_end_ = 0;         // after the last whole event in [begin_, scanned_); 0: none
   uint64_t window_offset_ = 0;  // stream position of the window's first byte of text
   uint64_t ordinal_ = 0;
   size_t resync_bytes_;  // an event so long without an end is looked into
   bool deep_ = false;
   bool lost_ = false;       // a bracket stood where none can: a quote may be missing
   uint64_t looked_at_ = 0;  // window_offset_ + 1 when it was last gone through for a lost brace
-  uint64_t junk_end_ = 0;   // stream position behind the last such brackets
+  uint64_t junk_end_ = 0;   // stream position after the last such brackets
   bool skipping_ = false;   // inside an event that is too large
   bool stopped_ = false;
   bool complete_ = false;

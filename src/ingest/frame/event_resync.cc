@@ -23,9 +23,9 @@ bool HasEventKey(std::string_view text, size_t at) {
   if (at >= text.size() || text[at] != '"') return false;
   for (const std::string_view key : kEventKeys) {
     if (text.substr(at + 1, key.size()) != key) continue;
-    const size_t behind = at + 1 + key.size();
-    if (behind >= text.size() || text[behind] != '"') continue;
-    const size_t colon = SkipBlanks(text, behind + 1);
+    const size_t after = at + 1 + key.size();
+    if (after >= text.size() || text[after] != '"') continue;
+    const size_t colon = SkipBlanks(text, after + 1);
     if (colon < text.size() && text[colon] == ':') return true;
   }
   return false;
@@ -39,17 +39,17 @@ bool EndsBefore(std::string_view text, size_t at) {
   return at > 0 && text[at - 1] == '}';
 }
 
-// Whether the bracket at `at` stands behind a brace, and before a key or the last brace.
+// Whether the bracket at `at` stands after a brace, and before a key or the last brace.
 bool EndsArray(std::string_view text, size_t at) {
   size_t before = at;
   while (before > 0 && IsJsonBlank(text[before - 1])) --before;
   if (before == 0 || text[before - 1] != '}') return false;
-  size_t behind = SkipBlanks(text, at + 1);
-  if (behind == text.size()) return true;
-  const char c = text[behind];
-  behind = SkipBlanks(text, behind + 1);
-  if (c == '}') return behind == text.size();
-  return c == ',' && behind < text.size() && text[behind] == '"';
+  size_t after = SkipBlanks(text, at + 1);
+  if (after == text.size()) return true;
+  const char c = text[after];
+  after = SkipBlanks(text, after + 1);
+  if (c == '}') return after == text.size();
+  return c == ',' && after < text.size() && text[after] == '"';
 }
 
 // Whether a comma stands in front of `at`, blanks aside.
@@ -98,7 +98,7 @@ bool EventStarts::HasPhase(size_t at) {
   return found;
 }
 
-size_t EventStarts::NextBehind(size_t at) {
+size_t EventStarts::NextAfter(size_t at) {
   if (found_ != kNone && found_ > at) return found_;
   for (size_t from = std::max(searched_, at + 1);; from = searched_) {
     found_ = text_.find('{', from);
@@ -107,7 +107,7 @@ size_t EventStarts::NextBehind(size_t at) {
   }
 }
 
-size_t NextEventBehindLostQuote(std::string_view text) {
+size_t NextEventAfterLostQuote(std::string_view text) {
   JsonQuotes quotes;
   for (size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
@@ -118,7 +118,7 @@ size_t NextEventBehindLostQuote(std::string_view text) {
   return kNone;
 }
 
-size_t ArrayEndBehindLostQuote(std::string_view text) {
+size_t ArrayEndAfterLostQuote(std::string_view text) {
   JsonQuotes quotes;
   for (size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
@@ -131,11 +131,11 @@ size_t ArrayEndBehindLostQuote(std::string_view text) {
 size_t LastEventWithPhase(std::string_view text) {
   EventStarts starts(text);
   size_t last = kNone;
-  for (size_t at = starts.NextBehind(0); at != kNone; at = starts.NextBehind(at)) last = at;
+  for (size_t at = starts.NextAfter(0); at != kNone; at = starts.NextAfter(at)) last = at;
   return last;
 }
 
-size_t ArrayEndBehindLostBrace(std::string_view text) {
+size_t ArrayEndAfterLostBrace(std::string_view text) {
   std::string open;
   JsonQuotes quotes;
   for (size_t at = 0; at < text.size(); ++at) {

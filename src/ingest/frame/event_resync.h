@@ -1,4 +1,4 @@
-// Where the next event begins behind one that is broken, so that a lost quote or brace costs one
+// Where the next event begins after one that is broken, so that a lost quote or brace costs one
 // event and not the rest of the file. Positions are of its opening brace; npos when there is none.
 #pragma once
 
@@ -9,21 +9,21 @@ namespace tracedb {
 
 // `text` begins at an event that seems never to end. Finds a place that cannot be inside a string
 // of valid JSON although the quotes say so: "},{" and then a key of an event. Linear.
-size_t NextEventBehindLostQuote(std::string_view text);
+size_t NextEventAfterLostQuote(std::string_view text);
 
-// The same for the bracket that closes the array of events: behind a brace, and with a key or the
-// text's end behind it.
-size_t ArrayEndBehindLostQuote(std::string_view text);
+// The same for the bracket that closes the array of events: after a brace, and with a key or the
+// text's end after it.
+size_t ArrayEndAfterLostQuote(std::string_view text);
 
-// Where events seem to begin, whatever the quotes say: at a brace behind a comma, with a phase
-// among the object's keys. Asking for one behind the other is linear in all.
+// Where events seem to begin, whatever the quotes say: at a brace after a comma, with a phase
+// among the object's keys. Asking for one after the other is linear in all.
 class EventStarts {
  public:
   explicit EventStarts(std::string_view text)
       : text_(text), look_bytes_left_(kLooks * text.size()) {}
 
-  // The first one behind `at`; what is asked for must not fall.
-  size_t NextBehind(size_t at);
+  // The first one after `at`; what is asked for must not fall.
+  size_t NextAfter(size_t at);
 
  private:
   static constexpr size_t kLooks = 8;  // how often a byte is looked at for a phase, on average
@@ -41,7 +41,7 @@ class EventStarts {
 size_t LastEventWithPhase(std::string_view text);
 
 // The bracket that closes the array of events where a brace was lost in front of it.
-size_t ArrayEndBehindLostBrace(std::string_view text);
+size_t ArrayEndAfterLostBrace(std::string_view text);
 
 // Whether `text`, which stands between the last event of an array and a closing bracket, lets that
 // bracket be the array's own: blanks, commas and values that are no objects. Else a quote or a

@@ -10,12 +10,12 @@ namespace tracedb {
 struct EventScanState {
   int64_t depth = 0;         // open brackets since the array's own '['; 0 is between two events
   uint64_t in_string = 0;    // all ones inside a string, else 0
-  uint64_t escape_next = 0;  // 1 when the next byte is behind a backslash
+  uint64_t escape_next = 0;  // 1 when the next byte is after a backslash
 };
 
 struct EventScan {
-  const char* first_end = nullptr;  // just behind the first event that ended; null when none did
-  const char* last_end = nullptr;   // just behind the last event that ended; null when none did
+  const char* first_end = nullptr;  // just after the first event that ended; null when none did
+  const char* last_end = nullptr;   // just after the last event that ended; null when none did
   const char* array_end = nullptr;  // at the bracket that closes the array; scanning stopped there
   int64_t depth_max = 0;            // the deepest level seen, give or take one block's brackets
 };

@@ -21,8 +21,8 @@ struct BlockMasks {  // bit i tells of byte i
   uint64_t close;  // } or ]
 };
 
-// The bytes that stand behind an odd run of backslashes, i.e. are escaped. `carry` brings a
-// trailing backslash from the block before, and takes one to the block behind.
+// The bytes that stand after an odd run of backslashes, i.e. are escaped. `carry` brings a
+// trailing backslash from the block before, and takes one to the block after.
 inline uint64_t EscapedBytes(uint64_t backslash, uint64_t& carry) {
   if (backslash == 0) {
     const uint64_t escaped = carry;
@@ -40,9 +40,9 @@ inline uint64_t EscapedBytes(uint64_t backslash, uint64_t& carry) {
 
 // What eight brackets do to the depth; bit i of their number tells whether the i-th closes.
 struct EightBrackets {
-  int8_t rise;    // the depth behind all eight, less that before
-  int8_t lowest;  // the lowest depth behind any, less that before
-  uint8_t at;     // the last of them behind which it is that low
+  int8_t rise;    // the depth after all eight, less that before
+  int8_t lowest;  // the lowest depth after any, less that before
+  uint8_t at;     // the last of them after which it is that low
 };
 
 inline constexpr std::array<EightBrackets, 256> kEightBrackets = [] {

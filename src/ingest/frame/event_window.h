@@ -9,7 +9,7 @@
 namespace tracedb {
 
 struct EventWindow {
-  // Room in front of the text for the parser's own '[', and behind it for what a vector load may
+  // Room in front of the text for the parser's own '[', and after it for what a vector load may
   // touch past the end.
   static constexpr size_t kFrontBytes = 64;
   static constexpr size_t kBackBytes = 128;

@@ -203,7 +203,7 @@ void HeaderReader::Lose(uint64_t offset) {
   state_ = State::kLost;
 }
 
-// A key stands behind a comma or a line's end, and before a colon.
+// A key stands after a comma or a line's end, and before a colon.
 void HeaderReader::SearchNextKey(char c) {
   constexpr size_t kKeyBytesMax = 64;
   if (state_ != State::kLost) return;
@@ -219,12 +219,12 @@ void HeaderReader::SearchNextKey(char c) {
     case KeySearch::kInKey:
       if (c == '\n' || key_.size() == kKeyBytesMax) break;
       if (c == '"') {
-        key_search_ = KeySearch::kBehindKey;
+        key_search_ = KeySearch::kAfterKey;
       } else {
         key_ += c;
       }
       return;
-    case KeySearch::kBehindKey:
+    case KeySearch::kAfterKey:
       if (IsJsonBlank(c)) return;
       if (c != ':') break;
       state_ = State::kValue;
@@ -257,7 +257,7 @@ void HeaderReader::SearchEventsInValue(char c, uint64_t offset) {
   matched_ += c == kEventsKey[matched_] ? 1 : 0;
 }
 
-// Behind the events there can be none, unless a bracket of a name was taken for the array's end.
+// After the events there can be none, unless a bracket of a name was taken for the array's end.
 void HeaderReader::SearchNextEvent(char c, uint64_t offset) {
   constexpr std::string_view kBefore = "},{\"";
   constexpr size_t kInKey = kBefore.size();

@@ -22,9 +22,9 @@ class HeaderReader {
   // Reads from `text` at stream position `offset` until the text is used up or an event array
   // begins. Returns how many bytes were used.
   size_t Read(std::string_view text, uint64_t offset);
-  // The event array has ended: goes on behind it.
+  // The event array has ended: goes on after it.
   void EndEvents();
-  // When an event array began in what seemed to be behind the last one, with an event: how many
+  // When an event array began in what seemed to be after the last one, with an event: how many
   // bytes of the event have been used, from its brace on. Else 0.
   size_t resumed_bytes() const { return resumed_bytes_; }
   // The text is over: tells what can only be told then.
@@ -55,7 +55,7 @@ class HeaderReader {
     kNotJson
   };
 
-  enum class KeySearch { kBefore, kAtKey, kInKey, kBehindKey };
+  enum class KeySearch { kBefore, kAtKey, kInKey, kAfterKey };
 
   void Start(char c);
   void Key(char c, uint64_t offset);
@@ -88,7 +88,7 @@ class HeaderReader {
   int event_arrays_ = 0;
   size_t matched_ = 0;  // kLost and inside values: how much of `"traceEvents":[` has been seen
   KeySearch key_search_ = KeySearch::kBefore;
-  size_t event_matched_ = 0;  // behind the events: how much of `},{"ph":`, with any event's key
+  size_t event_matched_ = 0;  // after the events: how much of `},{"ph":`, with any event's key
   std::string event_key_;
   uint64_t event_offset_ = 0;  // of that brace
   size_t resumed_bytes_ = 0;
@@ -96,7 +96,7 @@ class HeaderReader {
   int bom_ = 0;
   char refused_ = '\0';
   uint64_t value_offset_ = 0;
-  std::string garbage_;  // the first bytes behind the trace's end that are not blank
+  std::string garbage_;  // the first bytes after the trace's end that are not blank
   uint64_t garbage_offset_ = 0;
 };
 

@@ -20,11 +20,13 @@
 namespace tracedb {
 namespace {
 
-// Tables whose rows belong to one trace; row ids were given so that they do not meet.
-constexpr std::array<const char*, 12> kTraceTables = {
-    "_event_name", "_track", "_args_text", "_trace",      "_process",  "_thread",
-    "_issue",      "_step",  "_host_use",  "_kernel_use", "_sync_use", "_step_use"};
-constexpr std::array<const char*, 3> kRankTables = {"_busy_segment", "_device_use", "_stream_use"};
+// Tables whose rows belong to one trace, beside those of its events: by the numbers of its texts,
+// by those of its events, and by its own.
+constexpr std::array<const char*, 3> kTextTables = {"_event_name", "_track", "_args_text"};
+constexpr std::array<const char*, 2> kRowTables = {"_step", "_launch"};
+constexpr std::array<const char*, 9> kTraceTables = {"_trace",    "_process",  "_thread",
+                                                     "_issue",    "_host_use", "_kernel_use",
+                                                     "_sync_use", "_step_use", "_call_path"};
 
 // Takes out the traces that have the new one's content or path.
 Status TakeOut(SqliteDb& db, const MergeJob& job, std::set<int64_t>& ranks) {
@@ -55,14 +57,13 @@ Status TakeOut(SqliteDb& db, const MergeJob& job, std::set<int64_t>& ranks) {
       TRACEDB_TRY(db.Execute("DELETE FROM main." +
                              std::string(EventTableName(static_cast<EventTable>(i))) + rows_of));
     }
-    for (const char* table : {"_step", "_launch"}) {
+    for (const char* table : kRowTables) {
       TRACEDB_TRY(db.Execute("DELETE FROM main." + std::string(table) + rows_of));
     }
-    for (const char* table : {"_event_name", "_track", "_args_text"}) {
+    for (const char* table : kTextTables) {
       TRACEDB_TRY(db.Execute("DELETE FROM main." + std::string(table) + texts_of));
     }
-    for (const char* table : {"_trace", "_process", "_thread", "_issue", "_host_use", "_kernel_use",
-                              "_sync_use", "_step_use", "_call_path"}) {
+    for (const char* table : kTraceTables) {
       TRACEDB_TRY(db.Execute("DELETE FROM main." + std::string(table) +
                              " WHERE trace_id = " + std::to_string(old.trace_id)));
     }
@@ -96,10 +97,14 @@ Status CopyRows(SqliteDb& db, const std::set<std::string>& done, bool own_rank) 
     if (done.contains(table)) return Done{};
     return db.Execute("INSERT INTO main." + table + " SELECT * FROM fresh." + table + where);
   };
-  for (const std::string& table : LargeTables()) TRACEDB_TRY(copy(table));
+  for (int i = 0; i < kEventTables; ++i) {
+    TRACEDB_TRY(copy(std::string(EventTableName(static_cast<EventTable>(i)))));
+  }
+  for (const char* table : kRowTables) TRACEDB_TRY(copy(table));
+  for (const char* table : kTextTables) TRACEDB_TRY(copy(table));
   for (const char* table : kTraceTables) TRACEDB_TRY(copy(table));
   if (!own_rank) return Done{};
-  for (const char* table : kRankTables) TRACEDB_TRY(copy(table));
+  for (const char* table : kBusyTables) TRACEDB_TRY(copy(table));
   // Its index is by group, which other ranks share: row by row (that is what a WHERE means to
   // SQLite), as copying index entries into the middle leaves pages almost empty.
   return copy("_collective_part", " WHERE id > 0");
@@ -163,7 +168,7 @@ struct OpenFile {
   }
 };
 
-// False: it cannot be done this way, and nothing has changed.
+// False, or an error of kUnfit: it cannot be done this way, and nothing has changed.
 Result<bool> MergeAsPages(const MergeJob& job) {
   TRACEDB_ASSIGN(staged, StagedChanges::Begin(job.database, {job.busy_wait_ms, job.options.stop}));
   if (staged == nullptr) return false;
@@ -185,10 +190,8 @@ Result<bool> MergeAsPages(const MergeJob& job) {
                   TreeGraft::Source{source.file, static_cast<uint32_t>(pages), job.partial});
     std::set<std::string> grafted;
     for (const TableTrees& table : tables) {
-      const auto large = graft->IsLarge(table.trees.front());
-      if (!large.ok() && graft->unfit()) return false;
-      if (!large.ok()) return large.error();
-      if (!large.value()) continue;
+      TRACEDB_ASSIGN(large, graft->IsLarge(table.trees.front()));
+      if (!large) continue;
       grafted.insert(table.table);
       trees.insert(trees.end(), table.trees.begin(), table.trees.end());
     }
@@ -199,12 +202,8 @@ Result<bool> MergeAsPages(const MergeJob& job) {
     TRACEDB_TRY(MergeGroups(db));
     TRACEDB_TRY(db.Execute("COMMIT"));
   }
-  const Status added = graft->Add(trees);
-  if (!added.ok() && graft->unfit()) return false;
-  TRACEDB_TRY(added);
-  const Status committed = staged->Commit();
-  if (!committed.ok() && staged->unfit()) return false;
-  TRACEDB_TRY(committed);
+  TRACEDB_TRY(graft->Add(trees));
+  TRACEDB_TRY(staged->Commit());
   return true;
 }
 
@@ -224,8 +223,9 @@ Status MergeTrace(const MergeJob& job) {
   std::error_code error;
   const bool large = std::filesystem::file_size(job.partial, error) >= kBytesMin && !error;
   if (large && !job.options.replace && !job.ranks.contains(job.rank)) {
-    TRACEDB_ASSIGN(merged, MergeAsPages(job));
-    if (merged) return Done{};
+    const Result<bool> merged = MergeAsPages(job);
+    const bool other_way = merged.ok() ? !merged.value() : merged.error().kind == ErrorKind::kUnfit;
+    if (!other_way) return merged.ok() ? Status(Done{}) : merged.error();
   }
   return MergeThroughSqlite(job);
 }

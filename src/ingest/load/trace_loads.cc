@@ -34,7 +34,7 @@ int64_t RowsExpected(const fs::path& file) {
   return static_cast<int64_t>(BytesOf(file) / 12 + 100'000);
 }
 
-bool IsBehind(const FirstIds& ids, const FirstIds& least) {
+bool IsAtLeast(const FirstIds& ids, const FirstIds& least) {
   return ids.trace_id >= least.trace_id && ids.row >= least.row && ids.text >= least.text;
 }
 
@@ -145,7 +145,7 @@ Status TraceLoads::StartReading() {
     }
   }
   const FirstIds least = landing.place().first;
-  if (!IsBehind(*next_ids_, least)) *next_ids_ = least;
+  if (!IsAtLeast(*next_ids_, least)) *next_ids_ = least;
   TRACEDB_TRY(ahead_.back()->Start(database_, *next_ids_, landing.place().rules));
   const int64_t rows = RowsExpected(file);
   *next_ids_ = {next_ids_->trace_id + 1, next_ids_->row + rows, next_ids_->text + rows};
@@ -162,7 +162,7 @@ Result<LoadSummary> TraceLoads::Land(const fs::path& file, ReadAhead& ahead) {
   TRACEDB_TRY(ahead.TakeOutcome());
   TRACEDB_ASSIGN(landing, DatabaseLanding::Begin(database_, options_));
   // Others may have added traces meanwhile, or one before this had more rows than expected.
-  const bool fits = IsBehind(ahead.reading().first(), landing.place().first);
+  const bool fits = IsAtLeast(ahead.reading().first(), landing.place().first);
   TraceReading again(file, options_);
   if (fits) {
     landing.Adopt(ahead.Adopt());

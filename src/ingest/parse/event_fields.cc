@@ -54,7 +54,7 @@ inline bool IsFollowedByColon(std::string_view token) {
   return token[0] == '"' && token.data()[token.size()] == ':';
 }
 
-// The token without the blanks behind it; empty when it is none.
+// The token without the blanks after it; empty when it is none.
 inline std::string_view TokenOf(ondemand::value value) {
   std::string_view token = value.raw_json_token();
   if (IsFollowedByColon(token)) return {};
@@ -62,7 +62,7 @@ inline std::string_view TokenOf(ondemand::value value) {
   return token;
 }
 
-// The key in front of a value's token: from `begin`, behind its opening quote, to its closing one.
+// The key in front of a value's token: from `begin`, after its opening quote, to its closing one.
 inline std::string_view KeyBefore(const char* begin, const char* token) {
   const char* at = token - 1;
   while (at > begin && *at != '"') --at;

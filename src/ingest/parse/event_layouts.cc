@@ -70,7 +70,7 @@ uint64_t PrefixHash(const char* begin, const char* end) {
   while (at != end) {
     const char c = *at++;
     if (c == '"') {
-      // To the closing quote; one behind a backslash only makes the prefix another one.
+      // To the closing quote; one after a backslash only makes the prefix another one.
       const auto* quote =
           static_cast<const char*>(std::memchr(at, '"', static_cast<size_t>(end - at)));
       at = quote == nullptr ? end : quote + 1;
@@ -89,23 +89,23 @@ const char* EventLayouts::Match(const char* at, const char* end, uint64_t offset
   if (last_ != kNone) {
     for (const uint32_t next : layouts_[last_].next) {
       if (next == kNone) continue;
-      const char* const behind = MatchOne(next, at, end, offset, batch);
-      if (behind == nullptr) continue;
+      const char* const after = MatchOne(next, at, end, offset, batch);
+      if (after == nullptr) continue;
       Followed(next);
-      return behind;
+      return after;
     }
   }
   const auto variants = by_prefix_.find(PrefixHash(at, end));
   if (variants == by_prefix_.end()) return nullptr;
   std::vector<uint32_t>& numbers = variants->second;
   for (size_t i = 0; i < numbers.size(); ++i) {
-    const char* const behind = MatchOne(numbers[i], at, end, offset, batch);
-    if (behind == nullptr) continue;
+    const char* const after = MatchOne(numbers[i], at, end, offset, batch);
+    if (after == nullptr) continue;
     const uint32_t number = numbers[i];
     std::rotate(numbers.begin(), numbers.begin() + static_cast<ptrdiff_t>(i),
                 numbers.begin() + static_cast<ptrdiff_t>(i) + 1);
     Followed(number);
-    return behind;
+    return after;
   }
   return nullptr;
 }

@@ -25,12 +25,12 @@ class EventLayouts {
 
   // If the event that begins at `at` fits a layout: appends its record to `batch` and returns
   // where it ends. Else null. `end` is the end of the text, with at least 24 bytes of anything
-  // behind it; `offset` is the event's in the stream.
+  // after it; `offset` is the event's in the stream.
   const char* Match(const char* at, const char* end, uint64_t offset, EventBatch& batch);
 
   // `fields` are those of `event`, with tokens that point into it (it is padded
   // like the text above), and `record` what was made of
-  // it. Events that cannot be told by their layout alone are passed over.
+  // it. Events that their layout alone does not determine are passed over.
   void Learn(std::string_view event, const EventFields& fields, const EventRecord& record);
 
   // The parser's numbers of texts begin anew.
@@ -49,7 +49,7 @@ class EventLayouts {
   struct Piece {
     uint32_t literal_at;  // in texts_
     uint32_t literal_size;
-    Field field;    // behind the literal
+    Field field;    // after the literal
     uint8_t place;  // of a column's value among the record's
   };
   static constexpr size_t kFollowers = 4;
@@ -67,7 +67,7 @@ class EventLayouts {
   };
 
   static constexpr uint32_t kNone = 0xffffffff;
-  static constexpr size_t kPaddingBytes = 16;  // behind each layout's text, for SameBytes
+  static constexpr size_t kPaddingBytes = 16;  // after each layout's text, for SameBytes
   static constexpr size_t kVariantsMax = 16;   // layouts tried that begin alike
 
   bool Fits(const Piece& piece, const char* at, const char* end) const;

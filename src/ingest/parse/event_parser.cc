@@ -22,7 +22,7 @@ namespace ondemand = simdjson::ondemand;
 
 // One element's extent in a window in which something is wrong.
 struct EventExtent {
-  size_t end = 0;      // behind its last byte
+  size_t end = 0;      // after its last byte
   bool closed = true;  // false: it begins with a brace that never closes
 };
 
@@ -42,7 +42,7 @@ EventExtent ObjectExtent(std::string_view text, size_t from) {
   return {text.size(), false};
 }
 
-// Behind an element that does not begin with a brace: up to the next comma or bracket, pairs aside.
+// After an element that does not begin with a brace: up to the next comma or bracket, pairs aside.
 // Closing brackets that follow each other are one.
 size_t OtherEnd(std::string_view text, size_t from) {
   const auto closes = [](char c) { return c == '}' || c == ']'; };
@@ -76,10 +76,10 @@ int DepthMax(std::string_view event) {
 }
 
 // How much of a text that is no event belongs to the broken one: a brace or a quote that is missing
-// makes it swallow those behind it. `next` is where the next event seems to begin.
+// makes it swallow those after it. `next` is where the next event seems to begin.
 size_t EndOfBroken(std::string_view event, size_t next) {
   event = event.substr(0, next);
-  return std::min(NextEventBehindLostQuote(event), event.size());
+  return std::min(NextEventAfterLostQuote(event), event.size());
 }
 
 std::string_view WithoutComma(std::string_view event) {
@@ -177,10 +177,10 @@ bool EventParser::Impl::ParseKnown(std::string_view text, uint64_t offset) {
       ++at;
       continue;
     }
-    const char* const behind = layouts_.Match(text.data() + at, end, offset + at, *batch_);
-    if (behind != nullptr) {
+    const char* const after = layouts_.Match(text.data() + at, end, offset + at, *batch_);
+    if (after != nullptr) {
       ++known;
-      at = static_cast<size_t>(behind - text.data());
+      at = static_cast<size_t>(after - text.data());
       continue;
     }
     if (!ParseNext(text, at, offset)) return false;
@@ -192,7 +192,7 @@ bool EventParser::Impl::ParseKnown(std::string_view text, uint64_t offset) {
   return true;
 }
 
-// Parses the event at `at`, learns its layout, and moves `at` behind it.
+// Parses the event at `at`, learns its layout, and moves `at` after it.
 bool EventParser::Impl::ParseNext(std::string_view text, size_t& at, uint64_t offset) {
   if (text[at] != '{') return false;
   const EventExtent extent = ObjectExtent(text, at);
@@ -214,7 +214,7 @@ bool EventParser::Impl::ParseNext(std::string_view text, size_t& at, uint64_t of
 bool EventParser::Impl::ParseWhole(EventWindow& window, size_t begin, size_t end) {
   char* const text = window.data();
   text[begin - 1] = '[';
-  const char behind = text[end];
+  const char after = text[end];
   text[end] = ']';
   const bool parsed = [&] {
     const size_t length = end + 1 - (begin - 1);
@@ -238,10 +238,10 @@ bool EventParser::Impl::ParseWhole(EventWindow& window, size_t begin, size_t end
       if (batch_->issues.Any()) return false;  // to be told with the event alone
     }
     // A bracket that is too many would have ended the array before the text's end.
-    const char* behind_array;
-    return document.current_location().get(behind_array) == simdjson::OUT_OF_BOUNDS;
+    const char* after_array;
+    return document.current_location().get(after_array) == simdjson::OUT_OF_BOUNDS;
   }();
-  text[end] = behind;
+  text[end] = after;
   return parsed;
 }
 
@@ -257,7 +257,7 @@ void EventParser::Impl::ParseOneByOne(std::string_view text, uint64_t offset) {
     if (text[at] != '{') {
       const std::string_view other = text.substr(at, OtherEnd(text, at) - at);
       const bool array = other.size() > 1 && other[0] == '[';  // a whole one
-      const size_t length = array ? other.size() : EndOfBroken(other, starts.NextBehind(at) - at);
+      const size_t length = array ? other.size() : EndOfBroken(other, starts.NextAfter(at) - at);
       batch_->issues.Add(IssueKind::kNotAnEvent, place, other.substr(0, length));
       at += length;
       continue;
@@ -271,7 +271,7 @@ void EventParser::Impl::ParseOneByOne(std::string_view text, uint64_t offset) {
     if (extent.closed && ParseMended(event, place)) {
       at = extent.end;
     } else {
-      at += ParseBroken(text.substr(at), event.size(), starts.NextBehind(at) - at, place);
+      at += ParseBroken(text.substr(at), event.size(), starts.NextAfter(at) - at, place);
     }
   }
 }

@@ -1,5 +1,6 @@
-// Windows of events -> batches of records. A window is parsed in one go as an array; if anything
-// in it is not as it should be, event by event, so that one bad event costs only itself.
+// Windows of events -> batches of records. An event that looks like an earlier one but for its
+// numbers is read without being parsed; the others are parsed one by one, so that a bad event costs
+// only itself. A window in which few events are known is parsed in one go as an array instead.
 //
 // One parser belongs to one thread. Its dictionaries are bounded: when they are full it forgets
 // them and says so in the batch.

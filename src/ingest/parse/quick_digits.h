@@ -1,5 +1,5 @@
 // Digits and literals eight and sixteen bytes at a time, for text that is read again and again.
-// All functions may look at up to 16 bytes behind what they are asked about: whoever calls has
+// All functions may look at up to 16 bytes after what they are asked about: whoever calls has
 // them (windows and layouts end in padding).
 #pragma once
 
@@ -17,7 +17,7 @@ namespace tracedb {
 // Whether two texts of the same size are the same.
 [[gnu::always_inline]] inline bool SameBytes(const char* a, const char* b, size_t size) {
 #ifdef __SSE2__
-  // Bit i tells whether the bytes i behind `at` are the same.
+  // Bit i tells whether the bytes i after `at` are the same.
   const auto same = [&](size_t at) {
     const __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(a + at));
     const __m128i y = _mm_loadu_si128(reinterpret_cast<const __m128i*>(b + at));
@@ -45,7 +45,7 @@ struct QuickDigits {
   std::memcpy(&bytes, at, sizeof bytes);
   if constexpr (std::endian::native != std::endian::little) bytes = __builtin_bswap64(bytes);
   uint64_t digits = bytes ^ kZeros;
-  // A byte over 9 gets its highest bit; what is behind the first such byte does not matter.
+  // A byte over 9 gets its highest bit; what is after the first such byte does not matter.
   const uint64_t others = ((digits + 0x7676767676767676) | digits) & 0x8080808080808080;
   const auto count = static_cast<unsigned>(std::countr_zero(others)) / 8;
   if (count == 0) return {};
@@ -72,7 +72,7 @@ struct QuickDigits {
   return read;
 }
 
-// Up to three digits behind a decimal point, as thousandths.
+// Up to three digits after a decimal point, as thousandths.
 [[gnu::always_inline]] inline QuickDigits ReadThousandths(const char* at) {
   QuickDigits read = ReadEightDigits(at);
   if (read.count == 0) return read;

@@ -21,7 +21,7 @@ constexpr size_t kInputBytes = 256 * 1024;
 // ISA-L misreads a gzip header with a file name that it gets in pieces, so a member is begun with
 // so much of it at hand; no name is as long.
 constexpr size_t kMemberStartBytes = 64 * 1024;
-constexpr size_t kSlackBytes = 16;  // behind the input: damaged data make ISA-L look further
+constexpr size_t kSlackBytes = 16;  // after the input: damaged data make ISA-L look further
 constexpr std::string_view kGzipMagic = "\x1f\x8b";
 constexpr std::string_view kZstdMagic = "\x28\xb5\x2f\xfd";
 
@@ -42,18 +42,18 @@ bool IsZstdStart(std::string_view text) {
 }
 
 // A file descriptor with its name, for messages.
-class InputFile {
+class InputDescriptor {
  public:
-  InputFile(int fd, std::string name, const std::atomic<bool>* stop)
+  InputDescriptor(int fd, std::string name, const std::atomic<bool>* stop)
       : fd_(fd), name_(std::move(name)), stop_(stop) {
     struct stat status;
     waits_ = fstat(fd_, &status) == 0 && !S_ISREG(status.st_mode);
   }
-  ~InputFile() {
+  ~InputDescriptor() {
     if (fd_ > STDIN_FILENO) close(fd_);
   }
-  InputFile(const InputFile&) = delete;
-  InputFile& operator=(const InputFile&) = delete;
+  InputDescriptor(const InputDescriptor&) = delete;
+  InputDescriptor& operator=(const InputDescriptor&) = delete;
 
   Result<size_t> Read(std::span<char> into) {
     for (;;) {
@@ -102,7 +102,7 @@ class InputFile {
 // The first bytes of a file have been read to tell what it is; they come first.
 class PlainSource final : public ByteSource {
  public:
-  PlainSource(std::unique_ptr<InputFile> file, std::vector<char> first)
+  PlainSource(std::unique_ptr<InputDescriptor> file, std::vector<char> first)
       : file_(std::move(file)), first_(std::move(first)) {}
 
   Result<size_t> Read(std::span<char> into) override {
@@ -121,7 +121,7 @@ class PlainSource final : public ByteSource {
   std::string file_hash() const override { return file_->hash(); }
 
  private:
-  std::unique_ptr<InputFile> file_;
+  std::unique_ptr<InputDescriptor> file_;
   std::vector<char> first_;
   size_t first_at_ = 0;
   std::optional<ByteDamage> damage_;
@@ -131,7 +131,7 @@ class PlainSource final : public ByteSource {
 // block devices); anything else is noted as damage that loses nothing.
 class PackedSource final : public ByteSource {
  public:
-  PackedSource(std::unique_ptr<InputFile> file, std::vector<char> first, BytePacking packing,
+  PackedSource(std::unique_ptr<InputDescriptor> file, std::vector<char> first, BytePacking packing,
                std::unique_ptr<ByteInflater> inflater)
       : file_(std::move(file)),
         input_(std::move(first)),
@@ -172,7 +172,7 @@ class PackedSource final : public ByteSource {
   std::string file_hash() const override { return file_->hash(); }
 
  private:
-  // Reads on behind what is left.
+  // Reads on after what is left.
   Status Refill() {
     std::copy(input_.begin() + static_cast<ptrdiff_t>(at_),
               input_.begin() + static_cast<ptrdiff_t>(input_end_), input_.begin());
@@ -217,7 +217,7 @@ class PackedSource final : public ByteSource {
     damage_ = ByteDamage{loses_text, file_->bytes() - left, std::move(what)};
   }
 
-  std::unique_ptr<InputFile> file_;
+  std::unique_ptr<InputDescriptor> file_;
   std::vector<char> input_;
   size_t at_ = 0;
   size_t input_end_ = 0;
@@ -230,10 +230,10 @@ class PackedSource final : public ByteSource {
   std::optional<ByteDamage> damage_;
 };
 
-// Hands out at most `block_bytes` at a time.
-class CutSource final : public ByteSource {
+// Reads at most `block_bytes` at a time from another source.
+class ShortReadSource final : public ByteSource {
  public:
-  CutSource(std::unique_ptr<ByteSource> inner, size_t block_bytes)
+  ShortReadSource(std::unique_ptr<ByteSource> inner, size_t block_bytes)
       : inner_(std::move(inner)), block_bytes_(block_bytes) {}
   Result<size_t> Read(std::span<char> into) override {
     return inner_->Read(into.first(std::min(into.size(), block_bytes_)));
@@ -262,7 +262,7 @@ constexpr ForeignPacking kForeign[] = {{std::string_view("\xfd"
                                        {"\x04\x22\x4d\x18", "lz4"},
                                        {"SQLite format 3", "SQLite"}};
 
-Result<std::unique_ptr<ByteSource>> Unpacked(std::unique_ptr<InputFile> file,
+Result<std::unique_ptr<ByteSource>> Unpacked(std::unique_ptr<InputDescriptor> file,
                                              std::vector<char> first) {
   const std::string_view text(first.data(), first.size());
   for (const ForeignPacking& foreign : kForeign) {
@@ -298,7 +298,8 @@ Result<std::unique_ptr<ByteSource>> OpenByteSource(const std::filesystem::path& 
     return Error{ErrorKind::kInput, path.string() + ": cannot open: " + std::strerror(errno),
                  "check the name and that you may read it"};
   }
-  auto file = std::make_unique<InputFile>(fd, is_stdin ? "standard input" : path.string(), stop);
+  auto file =
+      std::make_unique<InputDescriptor>(fd, is_stdin ? "standard input" : path.string(), stop);
   // A pipe may give a byte at a time; the longest magic number wants sixteen.
   std::vector<char> first(kInputBytes);
   size_t filled = 0;
@@ -314,7 +315,8 @@ Result<std::unique_ptr<ByteSource>> OpenByteSource(const std::filesystem::path& 
   }
   TRACEDB_ASSIGN(source, Unpacked(std::move(file), std::move(first)));
   if (block_bytes == 0) return source;
-  return std::unique_ptr<ByteSource>(std::make_unique<CutSource>(std::move(source), block_bytes));
+  return std::unique_ptr<ByteSource>(
+      std::make_unique<ShortReadSource>(std::move(source), block_bytes));
 }
 
 }  // namespace tracedb

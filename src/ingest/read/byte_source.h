@@ -19,7 +19,7 @@ enum class BytePacking { kPlain, kGzip, kZstd };
 
 // A compressed stream that breaks off or is wrong. What was unpacked before it is good.
 struct ByteDamage {
-  bool loses_text = true;      // false: only bytes behind the stream's proper end are odd
+  bool loses_text = true;      // false: only bytes after the stream's proper end are odd
   uint64_t packed_offset = 0;  // in the file, of the piece in which it was noticed
   std::string what;            // "the gzip data end too soon"
 };

@@ -9,7 +9,7 @@ namespace tracedb {
 // Without blanks at both ends.
 std::string_view Trim(std::string_view text);
 
-// Takes the word at the start of `text` off it, with the blanks behind it.
+// Takes the word at the start of `text` off it, with the blanks after it.
 std::string_view TakeWord(std::string_view& text);
 
 // Whether it is a plain SQL name.

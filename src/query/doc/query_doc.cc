@@ -54,9 +54,9 @@ bool IsKey(std::string_view word) {
 }
 
 // Reads the lines of one header, in order.
-class HeaderReader {
+class DocReader {
  public:
-  HeaderReader(std::string_view file, QueryDoc& doc) : file_(file), doc_(doc) {}
+  DocReader(std::string_view file, QueryDoc& doc) : file_(file), doc_(doc) {}
 
   Status Line(std::string_view line);
   Status Finish();
@@ -95,7 +95,7 @@ class HeaderReader {
   std::string plot_text_;  // read when all columns are known
 };
 
-Status HeaderReader::Line(std::string_view line) {
+Status DocReader::Line(std::string_view line) {
   ++line_;
   const std::string_view key = KeyOf(line);
   if (IsKey(key)) return Key(key, Trim(line.substr(key.size() + 1)));
@@ -110,7 +110,7 @@ Status HeaderReader::Line(std::string_view line) {
   return FreeText(line);
 }
 
-Status HeaderReader::FreeText(std::string_view line) {
+Status DocReader::FreeText(std::string_view line) {
   const std::string_view text = Trim(line);
   if (text.empty()) {
     open_text_ = nullptr;
@@ -133,7 +133,7 @@ Status HeaderReader::FreeText(std::string_view line) {
   return Done{};
 }
 
-Status HeaderReader::Key(std::string_view key, std::string_view rest) {
+Status DocReader::Key(std::string_view key, std::string_view rest) {
   if (key == "title") return Title(rest);
   past_description_ = true;
   if (key == "param") return Param(rest);
@@ -149,7 +149,7 @@ Status HeaderReader::Key(std::string_view key, std::string_view rest) {
   return Done{};
 }
 
-Status HeaderReader::Title(std::string_view title) {
+Status DocReader::Title(std::string_view title) {
   if (has_title_) return Here("a second 'title:'", "keep one");
   has_title_ = true;
   if (title.empty()) return Here("the title is empty");
@@ -164,7 +164,7 @@ Status HeaderReader::Title(std::string_view title) {
 }
 
 template <typename Item>
-Status HeaderReader::NameAndType(std::string_view kind, Item& item, std::string_view& rest) {
+Status DocReader::NameAndType(std::string_view kind, Item& item, std::string_view& rest) {
   const std::string_view name = TakeWord(rest);
   if (name.empty()) {
     return Here(fmt::format("a {} without a name", kind),
@@ -197,7 +197,7 @@ Status HeaderReader::NameAndType(std::string_view kind, Item& item, std::string_
 }
 
 template <typename Item>
-Status HeaderReader::CheckUnit(std::string_view kind, const Item& item) {
+Status DocReader::CheckUnit(std::string_view kind, const Item& item) {
   const bool number = item.type == DocType::kInteger || item.type == DocType::kReal;
   std::vector<std::string> names;
   for (const Unit& unit : kUnits) names.emplace_back(unit.name);
@@ -227,7 +227,7 @@ Status HeaderReader::CheckUnit(std::string_view kind, const Item& item) {
   return Done{};
 }
 
-Status HeaderReader::Default(QueryParam& param, std::string_view& rest) {
+Status DocReader::Default(QueryParam& param, std::string_view& rest) {
   if (!rest.starts_with('=')) return Done{};
   rest = Trim(rest.substr(1));
   std::string value;
@@ -258,7 +258,7 @@ Status HeaderReader::Default(QueryParam& param, std::string_view& rest) {
   return Done{};
 }
 
-Status HeaderReader::Param(std::string_view rest) {
+Status DocReader::Param(std::string_view rest) {
   QueryParam param;
   TRACEDB_TRY(NameAndType("param", param, rest));
   if (doc_.FindParam(param.name) != nullptr) {
@@ -272,7 +272,7 @@ Status HeaderReader::Param(std::string_view rest) {
   return Done{};
 }
 
-Status HeaderReader::Column(std::string_view rest) {
+Status DocReader::Column(std::string_view rest) {
   QueryColumn column;
   TRACEDB_TRY(NameAndType("column", column, rest));
   for (const QueryColumn& other : doc_.columns) {
@@ -287,7 +287,7 @@ Status HeaderReader::Column(std::string_view rest) {
   return Done{};
 }
 
-Status HeaderReader::Plot(std::string_view rest) {
+Status DocReader::Plot(std::string_view rest) {
   if (plot_line_ > 0) return Here("a second 'plot:'", "keep one");
   plot_line_ = line_;
   plot_text_ = rest;
@@ -295,7 +295,7 @@ Status HeaderReader::Plot(std::string_view rest) {
   return Done{};
 }
 
-Status HeaderReader::FinishPlot() {
+Status DocReader::FinishPlot() {
   if (plot_line_ == 0) return Done{};
   auto plot = ParsePlot(plot_text_, doc_.columns);
   if (!plot.ok()) return At(plot_line_, "plot: " + plot.error().what, plot.error().advice);
@@ -303,7 +303,7 @@ Status HeaderReader::FinishPlot() {
   return Done{};
 }
 
-Status HeaderReader::Finish() {
+Status DocReader::Finish() {
   // Somebody's own SQL may say how it is plotted and nothing else.
   const bool only_plot = plot_line_ > 0 && doc_.params.empty() && doc_.columns.empty() &&
                          std::find(has_text_.begin(), has_text_.end(), true) == has_text_.end();
@@ -372,7 +372,7 @@ Result<QueryDoc> ParseQueryDoc(std::string_view file, std::string_view text) {
     doc.sql = text;
     return doc;
   }
-  HeaderReader reader(file, doc);
+  DocReader reader(file, doc);
   for (std::string_view line : block.lines) TRACEDB_TRY(reader.Line(line));
   TRACEDB_TRY(reader.Finish());
   doc.sql = text.substr(block.bytes);

@@ -1,4 +1,4 @@
-// The lines of a plot: columns of text in front, and behind them room for a drawing.
+// The lines of a plot: columns of text in front, and after them room for a drawing.
 #pragma once
 
 #include <cstddef>

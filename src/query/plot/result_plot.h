@@ -16,7 +16,7 @@ namespace tracedb {
 
 struct PlotOptions {
   // Nothing: bars of the first column of real numbers, else of the last one of
-  // integers; by up to four of texts and integers in front of it, else behind it.
+  // integers; by up to four of texts and integers in front of it, else after it.
   std::optional<PlotSpec> spec;
   std::string file;  // what errors call the query
   PlotStyle style;

@@ -14,10 +14,6 @@ constexpr size_t kKnownMax = 4096;
 // A shorter kernel waits for nobody that matters: it is not looked up.
 constexpr int64_t kWaitNsMin = 10'000;
 
-TimeRange Clip(TimeRange range, TimeRange to) {
-  return {std::max(range.from_ns, to.from_ns), std::min(range.to_ns, to.to_ns)};
-}
-
 }  // namespace
 
 Result<DeviceWatch> DeviceWatch::Open(SqliteDb& db, const RankClocks& clocks) {
@@ -63,7 +59,7 @@ Result<const std::vector<DeviceWatch::Track>*> DeviceWatch::TracksOf(int64_t ker
   return &tracks;
 }
 
-Result<DeviceStory> DeviceWatch::Look(int64_t kernel_id, TimeRange range) {
+Result<DeviceStory> DeviceWatch::Look(int64_t kernel_id, Interval range) {
   pieces_.clear();
   TRACEDB_ASSIGN(tracks, TracksOf(kernel_id));
   for (const Track& track : *tracks) TRACEDB_TRY(Gather(track, kernel_id, range));
@@ -71,26 +67,26 @@ Result<DeviceStory> DeviceWatch::Look(int64_t kernel_id, TimeRange range) {
 }
 
 // `range` begins later afterwards where there was too much in it.
-Status DeviceWatch::Gather(const Track& track, int64_t kernel_id, TimeRange& range) {
+Status DeviceWatch::Gather(const Track& track, int64_t kernel_id, Interval& range) {
   TRACEDB_TRY(within_->Bind(1, track.id));
-  TRACEDB_TRY(within_->Bind(2, range.from_ns - track.base_ns));
-  TRACEDB_TRY(within_->Bind(3, range.to_ns - track.base_ns));
+  TRACEDB_TRY(within_->Bind(2, range.start_ns - track.base_ns));
+  TRACEDB_TRY(within_->Bind(3, range.end_ns - track.base_ns));
   TRACEDB_TRY(within_->Bind(4, kKernelsMax));
   int64_t count = 0;
   for (;; ++count) {
     TRACEDB_ASSIGN(row, within_->Step());
     if (!row) break;
-    if (count + 1 == kKernelsMax) range.from_ns = within_->Int(1) + track.base_ns;
+    if (count + 1 == kKernelsMax) range.start_ns = within_->Int(1) + track.base_ns;
     if (within_->Int(0) != kernel_id) TRACEDB_TRY(AddKernel(*within_, track));
   }
   within_->Reset();
   TRACEDB_TRY(before_->Bind(1, track.id));
-  TRACEDB_TRY(before_->Bind(2, range.from_ns - track.base_ns));
+  TRACEDB_TRY(before_->Bind(2, range.start_ns - track.base_ns));
   TRACEDB_TRY(before_->Bind(3, kEarlierMax));
   for (;;) {
     TRACEDB_ASSIGN(row, before_->Step());
     if (!row) break;
-    const bool runs_on = before_->Int(1) + before_->Int(2) > range.from_ns - track.base_ns;
+    const bool runs_on = before_->Int(1) + before_->Int(2) > range.start_ns - track.base_ns;
     if (runs_on && before_->Int(0) != kernel_id) TRACEDB_TRY(AddKernel(*before_, track));
   }
   before_->Reset();
@@ -100,7 +96,7 @@ Status DeviceWatch::Gather(const Track& track, int64_t kernel_id, TimeRange& ran
 Status DeviceWatch::AddKernel(const SqliteStatement& row, const Track& track) {
   const int64_t id = row.Int(0);
   const int64_t start_ns = row.Int(1) + track.base_ns;
-  const TimeRange kernel{start_ns, start_ns + row.Int(2)};
+  const Interval kernel{start_ns, start_ns + row.Int(2)};
   constexpr int64_t kCommunication = 1;
   if (row.Int(3) == kCommunication && kernel.length() >= kWaitNsMin) {
     TRACEDB_ASSIGN(waits, AddWait(id, kernel));
@@ -111,7 +107,7 @@ Status DeviceWatch::AddKernel(const SqliteStatement& row, const Track& track) {
 }
 
 // A communication kernel waits until the last part of its collective starts, then it works.
-Result<bool> DeviceWatch::AddWait(int64_t kernel_id, TimeRange kernel) {
+Result<bool> DeviceWatch::AddWait(int64_t kernel_id, Interval kernel) {
   TRACEDB_TRY(parts_->Bind(1, kernel_id));
   int64_t last_id = 0;
   int64_t last_rank = 0;
@@ -132,32 +128,32 @@ Result<bool> DeviceWatch::AddWait(int64_t kernel_id, TimeRange kernel) {
     last_ns = start_ns;
   }
   parts_->Reset();
-  const int64_t until_ns = std::min(last_ns - shift_ns, kernel.to_ns);
-  if (last_id == 0 || last_id == kernel_id || until_ns <= kernel.from_ns) return false;
-  pieces_.push_back({kernel_id, {kernel.from_ns, until_ns}, last_id});
-  if (kernel.to_ns > until_ns) pieces_.push_back({kernel_id, {until_ns, kernel.to_ns}, 0});
+  const int64_t until_ns = std::min(last_ns - shift_ns, kernel.end_ns);
+  if (last_id == 0 || last_id == kernel_id || until_ns <= kernel.start_ns) return false;
+  pieces_.push_back({kernel_id, {kernel.start_ns, until_ns}, last_id});
+  if (kernel.end_ns > until_ns) pieces_.push_back({kernel_id, {until_ns, kernel.end_ns}, 0});
   return true;
 }
 
-DeviceStory DeviceWatch::Tell(TimeRange range) {
+DeviceStory DeviceWatch::Tell(Interval range) {
   DeviceStory story;
   std::sort(pieces_.begin(), pieces_.end(),
-            [](const Piece& a, const Piece& b) { return a.range.from_ns < b.range.from_ns; });
+            [](const Piece& a, const Piece& b) { return a.range.start_ns < b.range.start_ns; });
   // How far all of them, and those that work, have covered the stretch.
-  int64_t any_to_ns = range.from_ns;
-  int64_t work_to_ns = range.from_ns;
+  int64_t any_to_ns = range.start_ns;
+  int64_t work_to_ns = range.start_ns;
   int64_t any_ns = 0;
-  const auto see_gap = [&](int64_t until_ns, int64_t kernel_id) {
+  const auto note_gap = [&](int64_t until_ns, int64_t kernel_id) {
     if (until_ns - any_to_ns <= story.gap.length()) return;
     story.gap = {any_to_ns, until_ns};
-    story.behind_gap_id = kernel_id;
+    story.after_gap_id = kernel_id;
   };
   for (const Piece& piece : pieces_) {
-    const TimeRange part = Clip(piece.range, range);
+    const Interval part = piece.range.Intersection(range);
     if (part.length() <= 0) continue;
-    see_gap(part.from_ns, piece.kernel_id);
-    any_ns += std::max<int64_t>(0, part.to_ns - std::max(any_to_ns, part.from_ns));
-    any_to_ns = std::max(any_to_ns, part.to_ns);
+    note_gap(part.start_ns, piece.kernel_id);
+    any_ns += std::max<int64_t>(0, part.end_ns - std::max(any_to_ns, part.start_ns));
+    any_to_ns = std::max(any_to_ns, part.end_ns);
     const bool works = piece.wait_for_id == 0;
     DeviceStory::Item& longest = works ? story.work : story.wait;
     if (part.length() > longest.length_ns) {
@@ -165,10 +161,10 @@ DeviceStory DeviceWatch::Tell(TimeRange range) {
       if (!works) story.wait_for_id = piece.wait_for_id;
     }
     if (!works) continue;
-    story.busy_ns += std::max<int64_t>(0, part.to_ns - std::max(work_to_ns, part.from_ns));
-    work_to_ns = std::max(work_to_ns, part.to_ns);
+    story.busy_ns += std::max<int64_t>(0, part.end_ns - std::max(work_to_ns, part.start_ns));
+    work_to_ns = std::max(work_to_ns, part.end_ns);
   }
-  see_gap(range.to_ns, 0);
+  note_gap(range.end_ns, 0);
   story.wait_ns = any_ns - story.busy_ns;
   story.idle_ns = range.length() - any_ns;
   return story;

@@ -1,5 +1,5 @@
 // What a rank's device did in a stretch of time: work, wait for other ranks in collectives, or
-// nothing. Reads the database only.
+// nothing. Times are by the rank's own clock. Reads the database only.
 #pragma once
 
 #include <cstdint>
@@ -7,31 +7,26 @@
 #include <optional>
 #include <vector>
 
+#include "tracedb/base/interval.h"
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
 #include "tracedb/schema/rank_clock.h"
 
 namespace tracedb {
 
-struct TimeRange {  // by the rank's own clock
-  int64_t from_ns = 0;
-  int64_t to_ns = 0;
-  int64_t length() const { return to_ns - from_ns; }
-};
-
 struct DeviceStory {
   struct Item {
     int64_t kernel_id = 0;  // 0: there is none
     int64_t length_ns = 0;  // in the stretch
   };
-  int64_t busy_ns = 0;        // some kernel, copy or fill works
-  int64_t wait_ns = 0;        // none does, but a collective waits for another rank
-  int64_t idle_ns = 0;        // nothing runs
-  Item work;                  // the longest kernel, copy or fill
-  Item wait;                  // the longest wait
-  int64_t wait_for_id = 0;    // of which this part was the last to start
-  TimeRange gap;              // the longest stretch without anything,
-  int64_t behind_gap_id = 0;  // and what came then; 0: what the stretch ends with
+  int64_t busy_ns = 0;       // some kernel, copy or fill works
+  int64_t wait_ns = 0;       // none does, but a collective waits for another rank
+  int64_t idle_ns = 0;       // nothing runs
+  Item work;                 // the longest kernel, copy or fill
+  Item wait;                 // the longest wait
+  int64_t wait_for_id = 0;   // of which this part was the last to start
+  Interval gap;              // the longest stretch without anything,
+  int64_t after_gap_id = 0;  // and what came then; 0: what the stretch ends with
 };
 
 class DeviceWatch {
@@ -39,7 +34,7 @@ class DeviceWatch {
   static Result<DeviceWatch> Open(SqliteDb& db, const RankClocks& clocks);
 
   // On the device of `kernel_id`, which is left out itself.
-  Result<DeviceStory> Look(int64_t kernel_id, TimeRange range);
+  Result<DeviceStory> Look(int64_t kernel_id, Interval range);
 
  private:
   struct Track {
@@ -49,16 +44,16 @@ class DeviceWatch {
   };
   struct Piece {
     int64_t kernel_id;
-    TimeRange range;
+    Interval range;
     int64_t wait_for_id;  // 0: it works
   };
 
   explicit DeviceWatch(const RankClocks& clocks) : clocks_(&clocks) {}
   Result<const std::vector<Track>*> TracksOf(int64_t kernel_id);
-  Status Gather(const Track& track, int64_t kernel_id, TimeRange& range);
+  Status Gather(const Track& track, int64_t kernel_id, Interval& range);
   Status AddKernel(const SqliteStatement& row, const Track& track);
-  Result<bool> AddWait(int64_t kernel_id, TimeRange kernel);
-  DeviceStory Tell(TimeRange range);
+  Result<bool> AddWait(int64_t kernel_id, Interval kernel);
+  DeviceStory Tell(Interval range);
 
   const RankClocks* clocks_;
   std::optional<SqliteStatement> track_of_, tracks_, within_, before_, parts_;

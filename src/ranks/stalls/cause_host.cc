@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tracedb/schema/event_tables.h"
+#include "tracedb/schema/waiting_calls.h"
 
 namespace tracedb {
 namespace {
@@ -12,14 +13,6 @@ namespace {
 constexpr int kEarlierMax = 256;
 constexpr int64_t kSlicesMax = 8192;
 constexpr size_t kKnownMax = 4096;  // of what is kept from one look to the next
-
-bool WaitsForDevice(const std::string& name) {
-  const auto has = [&name](const char* part) { return name.find(part) != std::string::npos; };
-  if (!name.starts_with("cuda") && !name.starts_with("hip") && !name.starts_with("cu")) {
-    return false;
-  }
-  return has("Synchronize") || ((has("Memcpy") || has("Memset")) && !has("Async"));
-}
 
 }  // namespace
 
@@ -81,14 +74,14 @@ Result<const HostWatch::EventName*> HostWatch::EventNameOf(int64_t id) {
   if (any) {
     event_name.name = event_name_->Text(0);
     event_name.annotation = event_name_->Text(1) == "user_annotation";
-    event_name.waits_for_device = WaitsForDevice(event_name.name);
+    event_name.waits_for_device = WaitsForGpu(event_name.name);
     event_name.step = event_name.name.starts_with("ProfilerStep#");
   }
   event_name_->Reset();
   return &event_name;
 }
 
-Result<HostStory> HostWatch::Look(int64_t launch_slice_id, TimeRange range) {
+Result<HostStory> HostWatch::Look(int64_t launch_slice_id, Interval range) {
   TRACEDB_ASSIGN(track, TrackOf(launch_slice_id));
   TRACEDB_ASSIGN(story, LookAt(track->id, track->base_ns, range, false));
   if (2 * story.longest_ns >= range.length()) return story;
@@ -102,28 +95,27 @@ Result<HostStory> HostWatch::Look(int64_t launch_slice_id, TimeRange range) {
 }
 
 // What another thread is still in at the end waits for the launching one: it does not hold it.
-Result<HostStory> HostWatch::LookAt(int64_t track, int64_t base_ns, TimeRange range, bool other) {
+Result<HostStory> HostWatch::LookAt(int64_t track, int64_t base_ns, Interval range, bool other) {
   slices_.clear();
   for (SqliteStatement& rows : long_) TRACEDB_TRY(Gather(rows, track, base_ns, range));
-  if (other) std::erase_if(slices_, [&](const Slice& s) { return s.range.to_ns > range.to_ns; });
+  if (other) std::erase_if(slices_, [&](const Slice& s) { return s.range.end_ns > range.end_ns; });
   Nest(range);
   TRACEDB_ASSIGN(story, Tell());
-  story.range = {std::max(story.range.from_ns, range.from_ns),
-                 std::min(story.range.to_ns, range.to_ns)};
+  story.range = story.range.Intersection(range);
   return story;
 }
 
-Status HostWatch::Gather(SqliteStatement& rows, int64_t track, int64_t base_ns, TimeRange range) {
+Status HostWatch::Gather(SqliteStatement& rows, int64_t track, int64_t base_ns, Interval range) {
   TRACEDB_TRY(rows.Bind(1, track));
-  TRACEDB_TRY(rows.Bind(2, range.to_ns - base_ns));
+  TRACEDB_TRY(rows.Bind(2, range.end_ns - base_ns));
   TRACEDB_TRY(rows.Bind(3, kSlicesMax));
   for (int earlier = 0; earlier < kEarlierMax;) {
     TRACEDB_ASSIGN(row, rows.Step());
     if (!row) break;
     const int64_t start_ns = rows.Int(1) + base_ns;
-    const TimeRange slice{start_ns, start_ns + rows.Int(2)};
-    if (slice.from_ns < range.from_ns) ++earlier;
-    if (slice.to_ns <= range.from_ns) continue;
+    const Interval slice{start_ns, start_ns + rows.Int(2)};
+    if (slice.start_ns < range.start_ns) ++earlier;
+    if (slice.end_ns <= range.start_ns) continue;
     TRACEDB_ASSIGN(event_name, EventNameOf(rows.Int(3)));
     if (!event_name->step) slices_.push_back({rows.Int(0), slice, rows.Int(3), 0, -1});
   }
@@ -132,24 +124,24 @@ Status HostWatch::Gather(SqliteStatement& rows, int64_t track, int64_t base_ns, 
 }
 
 // Finds each slice's parent, and takes from the parent's own time what the slice has of it.
-void HostWatch::Nest(TimeRange range) {
+void HostWatch::Nest(Interval range) {
   std::sort(slices_.begin(), slices_.end(), [](const Slice& a, const Slice& b) {
-    if (a.range.from_ns != b.range.from_ns) return a.range.from_ns < b.range.from_ns;
-    return a.range.to_ns != b.range.to_ns ? a.range.to_ns > b.range.to_ns : a.id < b.id;
+    if (a.range.start_ns != b.range.start_ns) return a.range.start_ns < b.range.start_ns;
+    return a.range.end_ns != b.range.end_ns ? a.range.end_ns > b.range.end_ns : a.id < b.id;
   });
   std::vector<int> open;
   for (size_t i = 0; i < slices_.size(); ++i) {
     Slice& slice = slices_[i];
     while (!open.empty() &&
-           slices_[static_cast<size_t>(open.back())].range.to_ns <= slice.range.from_ns) {
+           slices_[static_cast<size_t>(open.back())].range.end_ns <= slice.range.start_ns) {
       open.pop_back();
     }
     slice.parent = open.empty() ? -1 : open.back();
-    const int64_t from_ns = std::max(slice.range.from_ns, range.from_ns);
-    slice.own_ns = std::max<int64_t>(0, std::min(slice.range.to_ns, range.to_ns) - from_ns);
+    const int64_t from_ns = std::max(slice.range.start_ns, range.start_ns);
+    slice.own_ns = std::max<int64_t>(0, std::min(slice.range.end_ns, range.end_ns) - from_ns);
     if (slice.parent >= 0) {
       Slice& parent = slices_[static_cast<size_t>(slice.parent)];
-      const int64_t to_ns = std::min({slice.range.to_ns, range.to_ns, parent.range.to_ns});
+      const int64_t to_ns = std::min({slice.range.end_ns, range.end_ns, parent.range.end_ns});
       parent.own_ns -= std::max<int64_t>(0, to_ns - from_ns);
     }
     open.push_back(static_cast<int>(i));
@@ -159,16 +151,16 @@ void HostWatch::Nest(TimeRange range) {
 // The name in which the thread was longest, and the longest slice of it. Around a slice that is
 // nearly as long an annotation says more to a person.
 Result<HostStory> HostWatch::Tell() {
-  std::map<int64_t, std::pair<int64_t, size_t>> by_label;  // own time summed, the longest slice
+  std::map<int64_t, std::pair<int64_t, size_t>> by_name;  // own time summed, the longest slice
   for (size_t i = 0; i < slices_.size(); ++i) {
-    const auto [at, is_new] = by_label.try_emplace(slices_[i].event_name, 0, i);
+    const auto [at, is_new] = by_name.try_emplace(slices_[i].event_name, 0, i);
     at->second.first += slices_[i].own_ns;
     if (slices_[i].own_ns > slices_[at->second.second].own_ns) at->second.second = i;
   }
   HostStory story;
   int64_t most_ns = 0;
   size_t best = 0;
-  for (const auto& [event_name, sum] : by_label) {
+  for (const auto& [event_name, sum] : by_name) {
     if (sum.first <= most_ns) continue;
     most_ns = sum.first;
     best = sum.second;

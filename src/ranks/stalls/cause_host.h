@@ -1,5 +1,5 @@
-// What held a thread of the host in a stretch of time, told by the slices that are long enough to
-// have an index (long_slices.h). Reads the database only.
+// What held a thread of the host in a stretch of time, determined by the slices that are long
+// enough to have an index (kLongSliceNs). Reads the database only.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "ranks/stalls/cause_device.h"
+#include "tracedb/base/interval.h"
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
 
@@ -19,7 +19,7 @@ struct HostStory {
   int64_t longest_ns = 0;  // for how long the thread was in it, and in nothing deeper
   std::string name;
   bool waits_for_device = false;  // it is a call that returns when the device has done its work
-  TimeRange range;                // when it was in it, at most
+  Interval range;                 // when it was in it, at most
 };
 
 class HostWatch {
@@ -29,7 +29,7 @@ class HostWatch {
   // The thread that made the runtime call, or the one that runs the steps where that tells more: a
   // thread of the autograd engine has nothing to do before the other gets there. Once it is there
   // it waits in a slice that goes on beyond the launch: such a slice tells nothing.
-  Result<HostStory> Look(int64_t launch_slice_id, TimeRange range);
+  Result<HostStory> Look(int64_t launch_slice_id, Interval range);
 
  private:
   struct Track {
@@ -45,7 +45,7 @@ class HostWatch {
   };
   struct Slice {
     int64_t id;
-    TimeRange range;
+    Interval range;
     int64_t event_name;
     int64_t own_ns;  // in the stretch, and in none of the slices within
     int parent;      // -1: none
@@ -54,9 +54,9 @@ class HostWatch {
   HostWatch() = default;
   Result<const Track*> TrackOf(int64_t launch_slice_id);
   Result<const EventName*> EventNameOf(int64_t event_name);
-  Result<HostStory> LookAt(int64_t track, int64_t base_ns, TimeRange range, bool other);
-  Status Gather(SqliteStatement& rows, int64_t track, int64_t base_ns, TimeRange range);
-  void Nest(TimeRange range);
+  Result<HostStory> LookAt(int64_t track, int64_t base_ns, Interval range, bool other);
+  Status Gather(SqliteStatement& rows, int64_t track, int64_t base_ns, Interval range);
+  void Nest(Interval range);
   Result<HostStory> Tell();
 
   std::optional<SqliteStatement> track_of_, base_of_, stepping_, event_name_;

@@ -32,13 +32,32 @@ struct Stall {
   int64_t first_ns = 0;  // by the aligned clocks
   int64_t start_ns = 0;
   int64_t together_ns = 0;
-  TimeRange range;  // the same stretch by the rank's own clock
+  Interval range;  // the same stretch by the rank's own clock
   int64_t launch_id = 0;
   std::optional<int64_t> launch_ns;
 };
 
+// What held the rank that came last. kNone: the trace does not tell.
+enum class CauseKind { kNone, kHost, kDeviceWork, kDeviceIdle, kUpstream };
+
+// As stored; of the device's two the name says which.
+std::string_view KindText(CauseKind kind) {
+  switch (kind) {
+    case CauseKind::kHost:
+      return "host";
+    case CauseKind::kDeviceWork:
+    case CauseKind::kDeviceIdle:
+      return "device";
+    case CauseKind::kUpstream:
+      return "upstream";
+    case CauseKind::kNone:
+      break;
+  }
+  return "";
+}
+
 struct Cause {
-  std::string_view kind;  // empty: the trace does not tell
+  CauseKind kind = CauseKind::kNone;
   int64_t slice_id = 0;
   std::optional<std::string> name;
   int64_t upstream_id = 0;
@@ -66,7 +85,7 @@ class CauseFinder {
                         "SELECT p.collective || coalesce(' of ' || coalesce(nullif(g.description, "
                         "''), nullif(g.name, '')), '') FROM _collective_part p "
                         "LEFT JOIN _process_group g ON g.group_id = p.group_id WHERE p.id = ?1"));
-    TRACEDB_TRY(prepare(finder.behind_,
+    TRACEDB_TRY(prepare(finder.late_,
                         "SELECT own_id, id FROM temp.late WHERE rank = ?1 AND start_ns > ?2 AND "
                         "start_ns < ?3 AND amount_ns BETWEEN ?4 / 2 AND ?4 * 2 AND own_id <> ?5 "
                         "ORDER BY amount_ns DESC, start_ns, own_id LIMIT 1"));
@@ -82,8 +101,8 @@ class CauseFinder {
   CauseFinder(const RankClocks& clocks, DeviceWatch device, HostWatch host)
       : clocks_(&clocks), device_(std::move(device)), host_(std::move(host)) {}
 
-  Result<Cause> HeldByHost(const Stall& stall, int64_t launch_id, TimeRange range);
-  Result<Cause> HeldByDevice(const Stall& stall, TimeRange range, bool may_ask_host);
+  Result<Cause> HeldByHost(const Stall& stall, int64_t launch_id, Interval range);
+  Result<Cause> HeldByDevice(const Stall& stall, Interval range, bool may_ask_host);
   Result<Cause> Waited(const DeviceStory& story);
   Status FindCarried(const Stall& stall, Cause& cause);
   Result<int64_t> Earliest(const Stall& stall);
@@ -92,7 +111,7 @@ class CauseFinder {
   const RankClocks* clocks_;
   DeviceWatch device_;
   HostWatch host_;
-  std::optional<SqliteStatement> launch_, kernel_name_, collective_name_, behind_, step_;
+  std::optional<SqliteStatement> launch_, kernel_name_, collective_name_, late_, step_;
   std::map<std::pair<int64_t, int64_t>, int64_t> step_starts_;
 };
 
@@ -105,15 +124,16 @@ Result<Cause> CauseFinder::Find(Stall& stall) {
   }
   launch_->Reset();
   Cause cause;
-  const TimeRange range = stall.range;
+  const Interval range = stall.range;
   const bool late_launch =
-      stall.launch_ns.has_value() && 2 * (*stall.launch_ns - range.from_ns) >= range.length();
+      stall.launch_ns.has_value() && 2 * (*stall.launch_ns - range.start_ns) >= range.length();
   if (range.length() < kNamedWaitNs) {
-    if (stall.launch_ns.has_value()) cause.kind = late_launch ? "host" : "device";
+    if (stall.launch_ns.has_value())
+      cause.kind = late_launch ? CauseKind::kHost : CauseKind::kDeviceWork;
     return cause;
   }
   if (late_launch) {
-    const TimeRange before{range.from_ns, std::min(*stall.launch_ns, range.to_ns)};
+    const Interval before{range.start_ns, std::min(*stall.launch_ns, range.end_ns)};
     TRACEDB_ASSIGN(found, HeldByHost(stall, stall.launch_id, before));
     cause = std::move(found);
   } else {
@@ -125,28 +145,28 @@ Result<Cause> CauseFinder::Find(Stall& stall) {
 }
 
 // A call that waits for the device is no cause of its own: what the device did meanwhile is.
-Result<Cause> CauseFinder::HeldByHost(const Stall& stall, int64_t launch_id, TimeRange range) {
+Result<Cause> CauseFinder::HeldByHost(const Stall& stall, int64_t launch_id, Interval range) {
   TRACEDB_ASSIGN(story, host_.Look(launch_id, range));
   if (story.waits_for_device) {
     TRACEDB_ASSIGN(cause, HeldByDevice(stall, story.range, false));
-    if (cause.name != kIdle) return cause;
+    if (cause.kind != CauseKind::kDeviceIdle) return cause;
   }
   Cause cause;
-  cause.kind = "host";
+  cause.kind = CauseKind::kHost;
   cause.slice_id = story.slice_id;
   cause.name = story.slice_id != 0 ? story.name : kNothingLong;
   cause.clear_ns = story.longest_ns;
   return cause;
 }
 
-Result<Cause> CauseFinder::HeldByDevice(const Stall& stall, TimeRange range, bool may_ask_host) {
+Result<Cause> CauseFinder::HeldByDevice(const Stall& stall, Interval range, bool may_ask_host) {
   TRACEDB_ASSIGN(story, device_.Look(stall.id, range));
   Cause cause;
   if (story.wait_ns >= story.busy_ns && story.wait_ns >= story.idle_ns && story.wait_ns > 0) {
     return Waited(story);
   }
-  cause.kind = "device";
   if (story.busy_ns >= story.idle_ns && story.busy_ns > 0) {
+    cause.kind = CauseKind::kDeviceWork;
     TRACEDB_ASSIGN(name, NameOf(*kernel_name_, story.work.kernel_id));
     cause.slice_id = story.work.kernel_id;
     cause.name = std::move(name);
@@ -156,8 +176,8 @@ Result<Cause> CauseFinder::HeldByDevice(const Stall& stall, TimeRange range, boo
   // Nothing ran: what came next was launched late, perhaps by another thread.
   int64_t launch_id = 0;
   int64_t launch_ns = 0;
-  if (may_ask_host && story.behind_gap_id != 0) {
-    TRACEDB_TRY(launch_->Bind(1, story.behind_gap_id));
+  if (may_ask_host && story.after_gap_id != 0) {
+    TRACEDB_TRY(launch_->Bind(1, story.after_gap_id));
     TRACEDB_ASSIGN(any, launch_->Step());
     if (any && launch_->Type(1) != SqlType::kNull) {
       launch_id = launch_->Int(0);
@@ -165,15 +185,14 @@ Result<Cause> CauseFinder::HeldByDevice(const Stall& stall, TimeRange range, boo
     }
     launch_->Reset();
   }
-  if (launch_id != 0 && 2 * (launch_ns - story.gap.from_ns) >= story.gap.length()) {
-    return HeldByHost(stall, launch_id, {story.gap.from_ns, std::min(launch_ns, story.gap.to_ns)});
+  if (launch_id != 0 && 2 * (launch_ns - story.gap.start_ns) >= story.gap.length()) {
+    return HeldByHost(stall, launch_id,
+                      {story.gap.start_ns, std::min(launch_ns, story.gap.end_ns)});
   }
   // Without its launch nobody can tell whether the device was free to begin.
   cause.clear_ns = story.gap.length();
-  if (!stall.launch_ns.has_value()) {
-    cause.kind = {};
-    return cause;
-  }
+  if (!stall.launch_ns.has_value()) return cause;
+  cause.kind = CauseKind::kDeviceIdle;
   cause.name = kIdle;
   return cause;
 }
@@ -181,7 +200,7 @@ Result<Cause> CauseFinder::HeldByDevice(const Stall& stall, TimeRange range, boo
 Result<Cause> CauseFinder::Waited(const DeviceStory& story) {
   Cause cause;
   TRACEDB_ASSIGN(name, NameOf(*collective_name_, story.wait.kernel_id));
-  cause.kind = "upstream";
+  cause.kind = CauseKind::kUpstream;
   cause.slice_id = story.wait.kernel_id;
   cause.name = std::move(name);
   cause.upstream_id = story.wait_for_id;
@@ -202,22 +221,22 @@ Result<std::string> CauseFinder::NameOf(SqliteStatement& name, int64_t id) {
 // the others.
 Status CauseFinder::FindCarried(const Stall& stall, Cause& cause) {
   TRACEDB_ASSIGN(earliest_ns, Earliest(stall));
-  TRACEDB_TRY(behind_->Bind(1, stall.rank));
-  TRACEDB_TRY(behind_->Bind(2, earliest_ns));
-  TRACEDB_TRY(behind_->Bind(3, stall.start_ns));
-  TRACEDB_TRY(behind_->Bind(4, stall.start_ns - stall.first_ns));
-  TRACEDB_TRY(behind_->Bind(5, stall.id));
-  TRACEDB_ASSIGN(found, behind_->Step());
-  const int64_t own_id = found ? behind_->Int(0) : 0;
-  const int64_t last_id = found ? behind_->Int(1) : 0;
-  behind_->Reset();
+  TRACEDB_TRY(late_->Bind(1, stall.rank));
+  TRACEDB_TRY(late_->Bind(2, earliest_ns));
+  TRACEDB_TRY(late_->Bind(3, stall.start_ns));
+  TRACEDB_TRY(late_->Bind(4, stall.start_ns - stall.first_ns));
+  TRACEDB_TRY(late_->Bind(5, stall.id));
+  TRACEDB_ASSIGN(found, late_->Step());
+  const int64_t own_id = found ? late_->Int(0) : 0;
+  const int64_t last_id = found ? late_->Int(1) : 0;
+  late_->Reset();
   if (!found) return Done{};
   if (own_id == last_id) {
     cause.carried_id = own_id;
     return Done{};
   }
   TRACEDB_ASSIGN(name, NameOf(*collective_name_, own_id));
-  cause.kind = "upstream";
+  cause.kind = CauseKind::kUpstream;
   cause.slice_id = own_id;
   cause.name = std::move(name);
   cause.upstream_id = last_id;
@@ -259,7 +278,8 @@ Status StoreCause(SqliteStatement& insert, const Stall& stall, const Cause& caus
     return text.has_value() ? insert.Bind(at, std::string_view(*text)) : insert.BindNull(at);
   };
   TRACEDB_TRY(insert.Bind(1, stall.id));
-  TRACEDB_TRY(cause.kind.empty() ? insert.BindNull(2) : insert.Bind(2, cause.kind));
+  TRACEDB_TRY(cause.kind == CauseKind::kNone ? insert.BindNull(2)
+                                             : insert.Bind(2, KindText(cause.kind)));
   TRACEDB_TRY(bind_id(3, cause.slice_id));
   TRACEDB_TRY(bind_text(4, cause.name));
   TRACEDB_TRY(bind_id(5, cause.upstream_id));

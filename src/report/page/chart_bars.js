@@ -17,7 +17,7 @@ const kPartitionSeries = [
 ];
 
 // Rows of bars: [{name, parts: [{series, value, lines}]}], side by side or, when `isStacked`, one
-// part behind the other; `endText` of a row stands at its end.
+// part after the other; `endText` of a row stands at its end.
 function drawBars(svg, width, bars, { isStacked, axisLabel, tickFormat }) {
   const left = widthOfNames(bars.map((bar) => bar.name), width * 0.4);
   const right = width - (bars.some((bar) => bar.endText) ? 64 : 12);

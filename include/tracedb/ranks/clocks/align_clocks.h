@@ -1,5 +1,5 @@
-// How the clocks of the ranks in a database compare, told by the ends of the collectives they took
-// part in: all ranks leave one together. Fills the tables `clock` and `clock_pair`.
+// How the clocks of the ranks in a database compare, determined by the ends of the collectives they
+// took part in: all ranks leave one together. Fills the tables `clock` and `clock_pair`.
 #pragma once
 
 #include <atomic>

@@ -62,12 +62,12 @@ Status RecordBuilder::End(uint64_t key, int64_t event_name, const EventRecord& r
 // Gives the slice the args and other keys of both its begin and its end, as whole text, and the
 // columns of both; where both have an args key, the end wins. `merged` is false when one of the
 // texts is no longer known.
-Status RecordBuilder::MergeEnd(const OpenSlice& open, const LocalArgsText& end_shape,
+Status RecordBuilder::MergeEnd(const OpenSlice& open, const LocalArgsText& end_args,
                                EventRow& slice, ArgsValues& values, bool& merged) {
   const TextDictionary& args_texts = dictionaries_[static_cast<size_t>(TextKind::kArgsText)];
-  merged = end_shape.text != kNoText && (open.args_text == 0 || open.args_place != kNoText);
+  merged = end_args.text != kNoText && (open.args_text == 0 || open.args_place != kNoText);
   if (!merged) return Done{};
-  const ArgsTextParts end(FilledArgsText(args_texts.Text(end_shape.text), values_));
+  const ArgsTextParts end(FilledArgsText(args_texts.Text(end_args.text), values_));
   const ArgsTextParts begin(
       open.args_text == 0 ? ""
                           : FilledArgsText(args_texts.Text(open.args_place), open.values.Values()));

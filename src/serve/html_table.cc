@@ -1,7 +1,8 @@
-#include "serve/html_text.h"
+#include "serve/html_table.h"
 
 #include <fmt/format.h>
 
+#include "tracedb/text/html_text.h"
 #include "tracedb/text/result_sinks.h"
 #include "tracedb/text/result_text.h"
 
@@ -10,32 +11,6 @@ namespace {
 
 constexpr size_t kCellWidthMax = 60;
 constexpr size_t kTitleBytesMax = 1000;
-
-std::string EscapedMarks(std::string_view text) {
-  std::string html;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        html += "&amp;";
-        break;
-      case '<':
-        html += "&lt;";
-        break;
-      case '>':
-        html += "&gt;";
-        break;
-      case '"':
-        html += "&quot;";
-        break;
-      case '\'':
-        html += "&#39;";
-        break;
-      default:
-        html += c;
-    }
-  }
-  return html;
-}
 
 std::string TextCell(std::string_view text) {
   // Cut before it is made visible: a text may be a megabyte.
@@ -48,8 +23,6 @@ std::string TextCell(std::string_view text) {
 }
 
 }  // namespace
-
-std::string EscapedHtml(std::string_view text) { return EscapedMarks(ShownText(text)); }
 
 std::string HtmlParagraphs(std::string_view text) {
   std::string html = "<p>";

@@ -1,6 +1,6 @@
-// PackedRows keep every integer, in memory or spilled; SortedActivities against std::sort.
+// PackedRows keep every integer, in memory or spilled; SortedItems against std::sort.
 
-#include "tracedb/derive/gpu_activities.h"
+#include "derive/sorted_items.h"
 
 #include <gtest/gtest.h>
 
@@ -33,11 +33,14 @@ int64_t AnyInteger(test::Random& random) {
   }
 }
 
+using Three = std::array<int64_t, 3>;
+using Two = std::array<int64_t, 2>;
+
 TEST(PackedRows, every_integer_comes_back_in_order_from_memory_and_from_the_file) {
   for (const size_t bytes_max : {size_t{0}, size_t{1} << 17, size_t{1} << 30}) {
     test::Random random(8);
-    PackedRows<3> rows(kFolder, bytes_max);
-    std::vector<PackedRows<3>::Row> wanted;
+    PackedRows<Three> rows(kFolder, bytes_max);
+    std::vector<Three> wanted;
     for (int i = 0; i < 50000; ++i) {
       wanted.push_back({AnyInteger(random), i, AnyInteger(random)});
       ASSERT_TRUE(rows.Add(wanted.back()).ok());
@@ -45,7 +48,7 @@ TEST(PackedRows, every_integer_comes_back_in_order_from_memory_and_from_the_file
     ASSERT_EQ(rows.rows(), wanted.size());
     for (int again = 0; again < 2; ++again) {
       size_t at = 0;
-      const Status read = rows.ForEach([&](const PackedRows<3>::Row& row) {
+      const Status read = rows.ForEach([&](const Three& row) {
         ASSERT_LT(at, wanted.size());
         ASSERT_EQ(row, wanted[at++]);
       });
@@ -56,38 +59,38 @@ TEST(PackedRows, every_integer_comes_back_in_order_from_memory_and_from_the_file
 }
 
 TEST(PackedRows, no_rows) {
-  const PackedRows<2> rows(kFolder, 0);
-  EXPECT_TRUE(rows.ForEach([](const PackedRows<2>::Row&) { FAIL(); }).ok());
+  const PackedRows<Two> rows(kFolder, 0);
+  EXPECT_TRUE(rows.ForEach([](const Two&) { FAIL(); }).ok());
 }
 
 TEST(PackedRows, a_folder_that_is_not_there_is_an_error_that_names_it) {
-  PackedRows<1> rows("/nowhere/at/all", 0);
+  PackedRows<int64_t> rows("/nowhere/at/all", 0);
   Status status = Done{};
-  for (int64_t i = 0; i < 100000 && status.ok(); ++i) status = rows.Add({i * i * i * i});
+  for (int64_t i = 0; i < 100000 && status.ok(); ++i) status = rows.Add(i * i * i * i);
   ASSERT_FALSE(status.ok());
   EXPECT_NE(status.error().what.find("/nowhere/at/all"), std::string::npos);
 }
 
-struct ArgsTextId {
+struct Mixture {
   size_t count;
   size_t groups;
   int64_t keys;  // how many different ones
 };
 
-class SortedActivitiesTest : public testing::TestWithParam<ArgsTextId> {};
+class SortedItemsTest : public testing::TestWithParam<Mixture> {};
 
-TEST_P(SortedActivitiesTest, the_order_is_that_of_sort_however_few_fit) {
-  const ArgsTextId args_text = GetParam();
+TEST_P(SortedItemsTest, the_order_is_that_of_sort_however_few_fit) {
+  const Mixture mixture = GetParam();
   test::Random random(9);
   GpuActivities activities(kFolder, 0);
   std::vector<std::tuple<uint32_t, int64_t, int64_t>> wanted;
-  for (size_t i = 0; i < args_text.count; ++i) {
+  for (size_t i = 0; i < mixture.count; ++i) {
     GpuActivity activity;
     activity.id = static_cast<int64_t>(i) + 1;
-    activity.track = static_cast<int64_t>(random.Below(args_text.groups));
+    activity.track = static_cast<int64_t>(random.Below(mixture.groups));
     // Most keys close together, some at the ends.
     activity.ts = random.Below(50) == 0 ? (random.Below(2) == 0 ? kLeast : kMost)
-                                        : random.Between(0, args_text.keys - 1);
+                                        : random.Between(0, mixture.keys - 1);
     activity.has_dur = random.Below(10) != 0;
     ASSERT_TRUE(activities.Add(activity).ok());
     if (!activity.has_dur) continue;
@@ -95,12 +98,13 @@ TEST_P(SortedActivitiesTest, the_order_is_that_of_sort_however_few_fit) {
   }
   std::sort(wanted.begin(), wanted.end());
   for (const size_t fit : {size_t{1}, size_t{7}, size_t{100}, size_t{100000}}) {
-    SortedActivities sorted(activities, fit, [](const GpuActivity& activity, SortEntry& entry) {
-      entry = {activity.ts, activity.id, static_cast<uint32_t>(activity.track), 0};
-      return activity.has_dur;
-    });
+    SortedItems<GpuActivities> sorted(
+        activities, fit, [](const GpuActivity& activity, SortEntry& entry) {
+          entry = {activity.ts, activity.id, static_cast<uint32_t>(activity.track)};
+          return activity.has_dur;
+        });
     std::vector<std::tuple<uint32_t, int64_t, int64_t>> got;
-    const Status given = sorted.ForEach(static_cast<uint32_t>(args_text.groups),
+    const Status given = sorted.ForEach(static_cast<uint32_t>(mixture.groups),
                                         [&](std::span<const SortEntry> entries) -> Status {
                                           EXPECT_LE(entries.size(), std::max(fit, size_t{1}));
                                           for (const SortEntry& entry : entries) {
@@ -113,19 +117,19 @@ TEST_P(SortedActivitiesTest, the_order_is_that_of_sort_however_few_fit) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(ArgsTexts, SortedActivitiesTest,
-                         testing::Values(ArgsTextId{0, 1, 1}, ArgsTextId{1, 1, 1},
-                                         ArgsTextId{300, 1, 1}, ArgsTextId{300, 1, 1000000},
-                                         ArgsTextId{500, 5, 40}, ArgsTextId{400, 60, 1000}));
+INSTANTIATE_TEST_SUITE_P(Mixtures, SortedItemsTest,
+                         testing::Values(Mixture{0, 1, 1}, Mixture{1, 1, 1}, Mixture{300, 1, 1},
+                                         Mixture{300, 1, 1000000}, Mixture{500, 5, 40},
+                                         Mixture{400, 60, 1000}));
 
-TEST(SortedActivities, an_error_of_the_taker_ends_it) {
+TEST(SortedItems, an_error_of_the_taker_ends_it) {
   GpuActivities activities(kFolder, 0);
-  for (int64_t i = 0; i < 100; ++i)
-    ASSERT_TRUE(activities.Add({i, 5, 0, 0, 0, 0, true, true}).ok());
-  SortedActivities sorted(activities, 10, [](const GpuActivity& activity, SortEntry& entry) {
-    entry = {activity.ts, activity.id, 0, 0};
-    return true;
-  });
+  for (int64_t i = 0; i < 100; ++i) ASSERT_TRUE(activities.Add({.id = i, .ts = 5}).ok());
+  SortedItems<GpuActivities> sorted(activities, 10,
+                                    [](const GpuActivity& activity, SortEntry& entry) {
+                                      entry = {activity.ts, activity.id};
+                                      return true;
+                                    });
   int calls = 0;
   const Status given = sorted.ForEach(1, [&](std::span<const SortEntry>) -> Status {
     ++calls;

@@ -1,5 +1,4 @@
-// Text and rows as HTML. Every name in a trace is somebody's text: nothing gets onto a page but
-// through EscapedHtml.
+// Documentation and rows of a result as HTML.
 #pragma once
 
 #include <span>
@@ -10,10 +9,6 @@
 #include "tracedb/text/result_sink.h"
 
 namespace tracedb {
-
-// Safe between tags and within a quoted attribute. Characters that are not seen, or that turn the
-// writing direction, are made visible.
-std::string EscapedHtml(std::string_view text);
 
 // A paragraph for each that the text parts with an empty line; `code` in it as such.
 std::string HtmlParagraphs(std::string_view text);

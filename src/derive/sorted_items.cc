@@ -1,4 +1,4 @@
-#include "tracedb/derive/gpu_activities.h"
+#include "derive/sorted_items.h"
 
 #include <algorithm>
 #include <array>
@@ -18,21 +18,23 @@ constexpr auto kBefore = [](const SortEntry& a, const SortEntry& b) {
 
 }  // namespace
 
+template <typename Gathered>
 template <typename Take>
-Status SortedActivities::ForEachIn(const Range& range, Take take) const {
-  return activities_.ForEach([&](const GpuActivity& activity) {
+Status SortedItems<Gathered>::ForEachIn(const Range& range, Take take) const {
+  return items_.ForEach([&](const Item& item) {
     SortEntry entry;
-    if (!describe_(activity, entry)) return;
+    if (!describe_(item, entry)) return;
     if (entry.group < range.group_first || entry.group > range.group_last) return;
     if (entry.key < range.key_first || entry.key > range.key_last) return;
     take(entry);
   });
 }
 
-Status SortedActivities::ForEach(uint32_t groups, const Give& give) {
+template <typename Gathered>
+Status SortedItems<Gathered>::ForEach(uint32_t groups, const Give& give) {
   if (groups == 0) return Done{};
   const Range all{0, groups - 1, kLeast, kMost};
-  if (activities_.count() <= entries_max_) return GiveSorted(all, activities_.count(), give);
+  if (items_.count() <= entries_max_) return GiveSorted(all, items_.count(), give);
   std::vector<size_t> counts(groups);
   TRACEDB_TRY(ForEachIn(all, [&](const SortEntry& entry) { ++counts[entry.group]; }));
   for (uint32_t first = 0; first < groups;) {
@@ -50,7 +52,8 @@ Status SortedActivities::ForEach(uint32_t groups, const Give& give) {
   return Done{};
 }
 
-Status SortedActivities::GiveSorted(const Range& range, size_t count, const Give& give) {
+template <typename Gathered>
+Status SortedItems<Gathered>::GiveSorted(const Range& range, size_t count, const Give& give) {
   lot_.clear();
   lot_.reserve(count);
   TRACEDB_TRY(ForEachIn(range, [this](const SortEntry& entry) { lot_.push_back(entry); }));
@@ -59,7 +62,8 @@ Status SortedActivities::GiveSorted(const Range& range, size_t count, const Give
 }
 
 // For any number of entries with one key: they come in order.
-Status SortedActivities::GiveAsTheyCome(const Range& range, const Give& give) {
+template <typename Gathered>
+Status SortedItems<Gathered>::GiveAsTheyCome(const Range& range, const Give& give) {
   Status given = Done{};
   lot_.clear();
   TRACEDB_TRY(ForEachIn(range, [&](const SortEntry& entry) {
@@ -74,8 +78,9 @@ Status SortedActivities::GiveAsTheyCome(const Range& range, const Give& give) {
 
 // A group that is too large for one lot: by ranges of its keys, the denser ones split again. A
 // range is a 256th of the one before, so that ends after eight times at most.
-Status SortedActivities::GiveSplit(uint32_t group, int64_t key_first, int64_t key_last,
-                                   const Give& give) {
+template <typename Gathered>
+Status SortedItems<Gathered>::GiveSplit(uint32_t group, int64_t key_first, int64_t key_last,
+                                        const Give& give) {
   // What is there, so that the split is of the range that is in use.
   int64_t least = kMost;
   int64_t most = kLeast;
@@ -111,5 +116,8 @@ Status SortedActivities::GiveSplit(uint32_t group, int64_t key_first, int64_t ke
   }
   return Done{};
 }
+
+template class SortedItems<GpuActivities>;
+template class SortedItems<LongSlices>;
 
 }  // namespace tracedb

@@ -1,0 +1,239 @@
+#include "ingest/load/trace_reading.h"
+
+#include <malloc.h>
+
+#include <system_error>
+
+#include "ingest/read/content_hash.h"
+#include "tracedb/derive/derive_names.h"
+#include "tracedb/derive/derive_trace.h"
+#include "tracedb/schema/schema_sql.h"
+
+namespace tracedb {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+bool IsRegularFile(const fs::path& input) {
+  std::error_code error;
+  return input != "-" && fs::is_regular_file(input, error);
+}
+
+fs::path FolderOf(const fs::path& file) {
+  return file.has_parent_path() ? file.parent_path() : fs::path(".");
+}
+
+Status StrictError(const fs::path& input, const EventIssues& issues) {
+  for (size_t i = 0; i < kIssueKinds; ++i) {
+    const auto kind = static_cast<IssueKind>(i);
+    const EventIssues::Entry& entry = issues.entry(kind);
+    if (entry.count == 0) continue;
+    return Error{ErrorKind::kInput,
+                 input.string() + ": byte " + std::to_string(entry.first_offset) + ": " +
+                     std::string(IssueName(kind)) + ": " + entry.first_excerpt,
+                 "nothing was kept, because of --strict; without it the rest of the file loads"};
+  }
+  return Done{};
+}
+
+Status BindOptional(SqliteStatement& statement, int parameter,
+                    const std::optional<int64_t>& value) {
+  return value.has_value() ? statement.Bind(parameter, *value) : statement.BindNull(parameter);
+}
+
+Status BindOptional(SqliteStatement& statement, int parameter,
+                    const std::optional<std::string>& text) {
+  return text.has_value() ? statement.Bind(parameter, std::string_view(*text))
+                          : statement.BindNull(parameter);
+}
+
+}  // namespace
+
+Status TraceReading::Read(const fs::path& rows_file, const FirstIds& first,
+                          const std::vector<KindRule>& rules) {
+  Stopwatch watch;
+  first_ = first;
+  rules_.emplace(rules);
+  TRACEDB_ASSIGN(writer, TableWriter::Create(rows_file));
+  builder_.emplace(*writer, options_.limits, *rules_, first_, options_.keep_args,
+                   FolderOf(rows_file));
+  TRACEDB_ASSIGN(read, RunPipeline(input_, options_, *builder_));
+  read_ = std::move(read);
+  TRACEDB_TRY(builder_->Finish());
+  TRACEDB_TRY(writer->FinishPages());
+  built_ = builder_->summary();
+  issues_ = builder_->issues();
+  issues_.Merge(read_.issues);
+  header_ = ReadTraceHeader(read_.header, issues_);
+  read_seconds_ = watch.Lap();
+  return Done{};
+}
+
+Result<LoadSummary> TraceReading::Land(DatabaseLanding& landing) {
+  Stopwatch watch;
+  const LandingPlace& place = landing.place();
+  LoadSummary summary;
+  summary.read_seconds = read_seconds_;
+  if (options_.strict && issues_.Any()) {
+    TRACEDB_TRY(StrictError(input_, issues_));
+  }
+  summary.path = input_.string();
+  if (place.exists && !options_.replace) {
+    TRACEDB_ASSIGN(same, landing.FindSameText(read_.text_hash));
+    if (same.has_value()) {
+      summary.skipped = true;
+      summary.trace_id = *same;
+      return summary;
+    }
+  }
+  rank_ = ChooseRank(header_, input_, options_.rank, place.ranks);
+  TRACEDB_TRY(Derive(landing.rows(), place));
+  summary.derive_seconds = watch.Lap();
+  TRACEDB_TRY(landing.Land(rank_.rank, input_.string(), read_.text_hash));
+  summary.land_seconds = watch.Lap();
+  summary.trace_id = first_.trace_id;
+  summary.rank = rank_.rank;
+  summary.rank_source = rank_.source;
+  summary.file_bytes = read_.file_bytes;
+  summary.text_bytes = read_.text_bytes;
+  summary.events = built_.events;
+  summary.slices = built_.slices;
+  summary.gpu_activities = built_.gpu_activities;
+  summary.complete = read_.complete;
+  summary.issues = issues_;
+  return summary;
+}
+
+Status TraceReading::StoreTrace(SqliteDb& db) {
+  TRACEDB_ASSIGN(
+      insert,
+      db.Prepare("INSERT INTO _trace VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, "
+                 "?13, ?14, ?15, "
+                 "?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, "
+                 "strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?24)"));
+  const int64_t base = header_.base_time_ns.value_or(0);
+  const auto absolute = [base](const std::optional<int64_t>& ns) -> std::optional<int64_t> {
+    int64_t sum;
+    if (!ns.has_value() || __builtin_add_overflow(*ns, base, &sum)) return std::nullopt;
+    return sum;
+  };
+  int at = 0;
+  TRACEDB_TRY(insert.Bind(++at, first_.trace_id));
+  TRACEDB_TRY(insert.Bind(++at, std::string_view(input_.native())));
+  TRACEDB_TRY(insert.Bind(++at, rank_.rank));
+  TRACEDB_TRY(insert.Bind(++at, std::string_view(rank_.source)));
+  TRACEDB_TRY(BindOptional(insert, ++at, header_.world_size));
+  TRACEDB_TRY(BindOptional(insert, ++at, header_.host));
+  TRACEDB_TRY(BindOptional(insert, ++at, header_.gpu_name));
+  TRACEDB_TRY(insert.Bind(++at, static_cast<int64_t>(read_.file_bytes)));
+  TRACEDB_TRY(insert.Bind(++at, static_cast<int64_t>(read_.text_bytes)));
+  TRACEDB_TRY(insert.Bind(++at, static_cast<int64_t>(built_.events)));
+  TRACEDB_TRY(insert.Bind(++at, static_cast<int64_t>(built_.slices)));
+  TRACEDB_TRY(insert.Bind(++at, static_cast<int64_t>(built_.gpu_activities)));
+  TRACEDB_TRY(insert.Bind(++at, static_cast<int64_t>(issues_.Lost())));
+  TRACEDB_TRY(insert.Bind(++at, int64_t{read_.complete ? 1 : 0}));
+  TRACEDB_TRY(BindOptional(insert, ++at, header_.base_time_ns));
+  TRACEDB_TRY(BindOptional(insert, ++at, absolute(built_.first_start_ns)));
+  TRACEDB_TRY(BindOptional(insert, ++at, absolute(built_.last_end_ns)));
+  TRACEDB_TRY(insert.Bind(++at, first_.row));
+  TRACEDB_TRY(insert.Bind(++at, built_.last_row));
+  TRACEDB_TRY(insert.Bind(++at, first_.text));
+  TRACEDB_TRY(insert.Bind(++at, built_.last_text));
+  TRACEDB_TRY(insert.Bind(++at, std::string_view(read_.text_hash)));
+  TRACEDB_TRY(BindOptional(
+      insert, ++at,
+      read_.file_hash.empty() || input_ == "-" ? std::nullopt : std::optional(read_.file_hash)));
+  TRACEDB_TRY(BindOptional(insert, ++at, header_.json));
+  TRACEDB_ASSIGN(row, insert.Step());
+  (void)row;
+  return Done{};
+}
+
+Status TraceReading::StoreIssues(SqliteDb& db) {
+  TRACEDB_ASSIGN(insert, db.Prepare("INSERT INTO _issue VALUES (?1, ?2, ?3, ?4, ?5)"));
+  for (size_t i = 0; i < kIssueKinds; ++i) {
+    const auto kind = static_cast<IssueKind>(i);
+    const EventIssues::Entry& entry = issues_.entry(kind);
+    if (entry.count == 0) continue;
+    TRACEDB_TRY(insert.Bind(1, first_.trace_id));
+    TRACEDB_TRY(insert.Bind(2, IssueName(kind)));
+    TRACEDB_TRY(insert.Bind(3, static_cast<int64_t>(entry.count)));
+    TRACEDB_TRY(insert.Bind(4, static_cast<int64_t>(entry.first_offset)));
+    TRACEDB_TRY(insert.Bind(5, std::string_view(entry.first_excerpt)));
+    TRACEDB_ASSIGN(row, insert.Step());
+    (void)row;
+    insert.Reset();
+  }
+  return Done{};
+}
+
+// Through SQLite: the file is still ours alone, so nothing needs to be safe before it lands.
+Result<SqliteDb> TraceReading::OpenRows(const fs::path& rows_file) {
+  TRACEDB_ASSIGN(db, SqliteDb::Open(rows_file, SqliteMode::kReadWrite));
+  if (options_.stop != nullptr) db.StopWhen(*options_.stop);
+  TRACEDB_TRY(
+      db.Execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
+                 "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -" +
+                 std::to_string(options_.limits.sqlite_cache_kib) + "; BEGIN"));
+  return db;
+}
+
+// What the trace says of itself, and what the bulk of the derived rows needs to know of that.
+Result<ArgsParallelism> TraceReading::StoreFacts(const fs::path& rows_file, int64_t base) {
+  TRACEDB_ASSIGN(db, OpenRows(rows_file));
+  TRACEDB_TRY(db.Execute("UPDATE _track SET rank = " + std::to_string(rank_.rank) +
+                         ", base_ns = " + std::to_string(base)));
+  TRACEDB_TRY(StoreTrace(db));
+  TRACEDB_TRY(StoreIssues(db));
+  TRACEDB_TRY(DeriveNames(db, first_.trace_id));
+  TRACEDB_TRY(DeriveGroups(db, first_.trace_id, header_.groups));
+  TRACEDB_ASSIGN(parallelism, ReadArgsParallelism(db));
+  TRACEDB_TRY(db.Execute("COMMIT"));
+  return parallelism;
+}
+
+Status TraceReading::Derive(const fs::path& rows_file, const LandingPlace& place) {
+  int64_t base;
+  if (__builtin_add_overflow(header_.base_time_ns.value_or(0), built_.origin_ns, &base)) {
+    issues_.Add(IssueKind::kBadTime, 0, "baseTimeNanoseconds + ts does not fit 64 bits");
+    base = built_.origin_ns;
+  }
+  // What reading took has been given back to the allocator; the bound is for the process.
+  malloc_trim(0);
+  TRACEDB_ASSIGN(parallelism, StoreFacts(rows_file, base));
+  const GatheredTrace trace{rank_.rank,
+                            base,
+                            header_.base_time_ns.value_or(0),
+                            builder_->gpu_activities(),
+                            builder_->long_slices(),
+                            builder_->host_slices(),
+                            parallelism,
+                            place.first_path};
+  TRACEDB_ASSIGN(use, DeriveTrace(rows_file, trace, options_.limits));
+  malloc_trim(0);
+  TRACEDB_ASSIGN(db, OpenRows(rows_file));
+  TRACEDB_TRY(use.Store(db, first_.trace_id, trace));
+  TRACEDB_TRY(DeriveCollectives(db, rank_.rank));
+  if (!place.exists) TRACEDB_TRY(db.Execute(ViewsSql()));
+  return db.Execute("COMMIT");
+}
+
+Result<std::optional<LoadSummary>> FindUnchangedFile(const fs::path& input,
+                                                     DatabaseLanding& landing) {
+  std::error_code error;
+  if (!landing.place().exists || !IsRegularFile(input)) return std::optional<LoadSummary>();
+  const uint64_t bytes = fs::file_size(input, error);
+  TRACEDB_ASSIGN(likely, landing.AnyOfSize(bytes));
+  if (!likely) return std::optional<LoadSummary>();
+  TRACEDB_ASSIGN(hash, HashFile(input));
+  TRACEDB_ASSIGN(trace_id, landing.FindSameFile(hash, bytes));
+  if (!trace_id.has_value()) return std::optional<LoadSummary>();
+  LoadSummary summary;
+  summary.path = input.string();
+  summary.skipped = true;
+  summary.trace_id = *trace_id;
+  return std::optional(std::move(summary));
+}
+
+}  // namespace tracedb

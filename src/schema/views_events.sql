@@ -1,0 +1,145 @@
+-- The other events of a trace as they stand in it: steps, instants, counters, arrows, memory,
+-- metadata; and what was wrong in a file.
+
+CREATE VIEW steps AS
+-- A training step of a rank: the slice ProfilerStep#N.
+--   rank: of the process
+--   step: N
+--   ts_ns: start
+--   dur_ns: duration
+--   trace_id: its file
+--   slice_id: as in slices
+--   end_ns: end
+--   start_ms: start since the first event of the database
+SELECT t.rank, s.step, s.ts + t.base_ns AS ts_ns, s.dur AS dur_ns, t.trace_id, s.id AS slice_id,
+       s.ts + t.base_ns + s.dur AS end_ns, @start_ms:s.ts + t.base_ns@ AS start_ms
+FROM _step s LEFT JOIN _track t ON t.id = +s.track;
+
+CREATE VIEW instants AS
+-- An event without a duration, and every phase without a table of its own.
+--   instant_id: its number in this database
+--   trace_id: its file
+--   rank: of that file
+--   category: as the trace has it
+--   name: as the trace has it
+--   phase: its letter in the trace
+--   ts_ns: when it was
+--   pid: process
+--   tid: thread
+--   args: JSON, key for key as in the trace
+--   others: JSON of the event's other keys
+--   end_ns: as ts_ns
+--   start_ms: when, since the first event of the database
+SELECT s.id AS instant_id, t.trace_id, t.rank, l.category, l.name, s.phase,
+       s.ts + t.base_ns AS ts_ns, t.pid, t.tid, @fill:a.args@ AS args, @others@ AS others,
+       s.ts + t.base_ns AS end_ns, @start_ms:s.ts + t.base_ns@ AS start_ms
+FROM _instant s LEFT JOIN _track t ON t.id = +s.track
+     LEFT JOIN _event_name l ON l.id = +s.event_name
+     LEFT JOIN _args_text a ON a.id = +s.args_text
+     LEFT JOIN _args_mark m ON m.id = 1;
+
+CREATE VIEW counters AS
+-- One value of a counter event.
+--   counter_id: the event's number in this database
+--   trace_id: its file
+--   rank: of that file
+--   category: as the trace has it
+--   name: of the counter
+--   series: key of the value
+--   value: the value
+--   ts_ns: when it was counted
+--   pid: process
+--   tid: thread
+--   others: JSON of the event's other keys
+--   end_ns: as ts_ns
+--   start_ms: when, since the first event of the database
+SELECT s.id AS counter_id, t.trace_id, t.rank, l.category, l.name, j.key AS series,
+       j.value AS value, s.ts + t.base_ns AS ts_ns, t.pid, t.tid, @others@ AS others,
+       s.ts + t.base_ns AS end_ns, @start_ms:s.ts + t.base_ns@ AS start_ms
+FROM _counter_event s LEFT JOIN _track t ON t.id = +s.track
+     LEFT JOIN _event_name l ON l.id = +s.event_name
+     LEFT JOIN _args_text a ON a.id = +s.args_text
+     LEFT JOIN _args_mark m ON m.id = 1
+     LEFT JOIN json_each(coalesce(@fill:a.args@, '{}')) j ON TRUE;
+
+CREATE VIEW flows AS
+-- One end of an arrow; those of one category and flow_id belong together.
+--   flow_event_id: its number in this database
+--   trace_id: its file
+--   rank: of that file
+--   category: such as ac2g (launch to GPU activity) or fwdbwd (forward to backward)
+--   name: as the trace has it
+--   phase: s start, t step, f end
+--   flow_id: number of the arrow
+--   ts_ns: when
+--   pid: process
+--   tid: thread
+--   args: JSON, key for key as in the trace
+--   others: JSON of the event's other keys
+--   end_ns: as ts_ns
+--   start_ms: when, since the first event of the database
+SELECT s.id AS flow_event_id, t.trace_id, t.rank, l.category, l.name, s.phase,
+       s.event_id AS flow_id, s.ts + t.base_ns AS ts_ns, t.pid, t.tid, @fill:a.args@ AS args,
+       @others@ AS others, s.ts + t.base_ns AS end_ns, @start_ms:s.ts + t.base_ns@ AS start_ms
+FROM _flow s LEFT JOIN _track t ON t.id = +s.track
+     LEFT JOIN _event_name l ON l.id = +s.event_name
+     LEFT JOIN _args_text a ON a.id = +s.args_text
+     LEFT JOIN _args_mark m ON m.id = 1;
+
+CREATE VIEW memory_events AS
+-- An allocation or a release of memory by PyTorch.
+--   instant_id: as in instants
+--   trace_id: its file
+--   rank: of that file
+--   ts_ns: when it was
+--   device_type: 0 host, 1 CUDA
+--   device_id: GPU; -1 the host
+--   addr: address
+--   bytes: above 0 allocated, below 0 released
+--   total_allocated_bytes: on the device after it
+--   total_reserved_bytes: on the device after it
+--   pid: process
+--   tid: thread
+--   end_ns: as ts_ns
+--   start_ms: when, since the first event of the database
+--   track_id: in tracks
+--   args_id: in memory_devices
+SELECT s.id AS instant_id, t.trace_id, t.rank, s.ts + t.base_ns AS ts_ns, a.device_type,
+       a.device_id, s.addr, s.bytes, s.total_allocated AS total_allocated_bytes,
+       s.total_reserved AS total_reserved_bytes, t.pid, t.tid, s.ts + t.base_ns AS end_ns,
+       @start_ms:s.ts + t.base_ns@ AS start_ms, s.track AS track_id, s.args_text AS args_id
+FROM _instant s LEFT JOIN _track t ON t.id = +s.track
+     LEFT JOIN _args_text a ON a.id = +s.args_text
+WHERE s.event_name IN (SELECT id FROM _event_name WHERE name = '[memory]');
+
+CREATE VIEW metadata AS
+-- A metadata event as it stands in the file.
+--   metadata_id: its number in this database
+--   trace_id: its file
+--   rank: of that file
+--   name: such as process_name, thread_name
+--   ts_ns: where it has a time
+--   pid: process
+--   tid: thread
+--   args: JSON, key for key as in the trace
+--   others: JSON of the event's other keys
+--   end_ns: as ts_ns
+--   start_ms: when, since the first event of the database
+SELECT s.id AS metadata_id, t.trace_id, t.rank, l.name,
+       s.ts + ifnull(r.base_time_ns, 0) AS ts_ns, t.pid, t.tid, @fill:a.args@ AS args,
+       @others@ AS others, s.ts + ifnull(r.base_time_ns, 0) AS end_ns,
+       @start_ms:s.ts + ifnull(r.base_time_ns, 0)@ AS start_ms
+FROM _metadata_event s LEFT JOIN _track t ON t.id = +s.track
+     LEFT JOIN _event_name l ON l.id = +s.event_name
+     LEFT JOIN _trace r ON r.trace_id = t.trace_id
+     LEFT JOIN _args_text a ON a.id = +s.args_text
+     LEFT JOIN _args_mark m ON m.id = 1;
+
+CREATE VIEW issues AS
+-- What was wrong in a file.
+--   trace_id: the file
+--   kind: such as malformed_event; tracedb doctor says what each means
+--   count: how often
+--   first_offset: where first: bytes from the start of the unpacked JSON
+--   first_excerpt: what stands there
+SELECT trace_id, kind, count, first_offset, first_excerpt FROM _issue;
