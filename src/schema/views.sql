@@ -167,47 +167,43 @@ CREATE VIEW slice_tree AS
 SELECT f.id AS slice_id, t.trace_id, f.rank,
        (SELECT p.step FROM _step p JOIN _track q ON q.id = p.track
         WHERE q.trace_id = t.trace_id AND p.ts <= f.ts AND f.ts < p.ts + p.dur LIMIT 1) AS step,
-       f.depth, r.first_row + (f.opener & 2147483647) AS parent_id, l.category, l.name,
-       f.ts + t.base_ns AS ts_ns, f.dur AS dur_ns, t.pid, t.tid, f.ts + t.base_ns + f.dur AS end_ns,
-       @start_ms:f.ts + t.base_ns@ AS start_ms
+       f.depth, f.id + ((f.opener - f.id + 1073741824) & 2147483647) - 1073741824 AS parent_id,
+       l.category, l.name, f.ts + t.base_ns AS ts_ns, f.dur AS dur_ns, t.pid, t.tid,
+       f.ts + t.base_ns + f.dur AS end_ns, @start_ms:f.ts + t.base_ns@ AS start_ms
 FROM (
   -- Two rows a slice, by depth: itself, and with is_child = 0 as one within which others may be.
-  -- Its parent is the last of those before it, which is found by place; the id comes along.
+  -- Its parent is the last of those before it: the highest place, and with it the last 31 bits of
+  -- the id, which are enough among the ids of a trace.
   SELECT rank, track, event_name, id, ts, dur, depth, is_child,
-         max(CASE WHEN is_child = 0 THEN (place << 31) + id - first_row END)
+         max(CASE WHEN is_child = 0 THEN place * 2147483648 + (id & 2147483647) END)
            OVER (PARTITION BY rank, track, depth ORDER BY place, is_child
                  ROWS UNBOUNDED PRECEDING) AS opener
   FROM (
-    SELECT rank, first_row, track, event_name, id, ts, dur, place, is_child,
-           depth + 1 - is_child AS depth
+    SELECT rank, track, event_name, id, ts, dur, place, is_child, depth + 1 - is_child AS depth
     FROM (
       -- Starts and ends in the order of time: those that are open are the starts less the ends.
-      SELECT rank, first_row, track, event_name, id, ts, dur, length, is_start,
-             sum(CASE WHEN is_start = 0 THEN -1 WHEN length > 0 THEN 1 ELSE 0 END) OVER w
-               - CASE WHEN length > 0 THEN 1 ELSE 0 END AS depth,
+      SELECT rank, track, event_name, id, edge AS ts, dur, is_start,
+             sum(CASE WHEN is_start = 0 THEN -1 WHEN dur > 0 THEN 1 ELSE 0 END) OVER w
+               - CASE WHEN dur > 0 THEN 1 ELSE 0 END AS depth,
              row_number() OVER w AS place
       FROM (
-        SELECT t.rank, r.first_row, s.track, s.event_name, s.id, s.ts, s.dur, s.length, e.is_start,
-               s.ts + (1 - e.is_start) * s.length AS edge
-        FROM (SELECT id, track, event_name, ts, dur, CASE WHEN dur > 0 THEN dur ELSE 0 END AS length
-              FROM _cpu_slice
+        SELECT t.rank, s.track, s.event_name, s.id, s.dur, e.is_start,
+               CASE WHEN e.is_start = 1 THEN s.ts ELSE s.ts + s.dur END AS edge,
+               CASE WHEN s.dur > 0 THEN s.dur ELSE 0 END AS length
+        FROM (SELECT id, track, event_name, ts, dur FROM _cpu_slice
               UNION ALL
-              SELECT id, track, event_name, ts, dur, CASE WHEN dur > 0 THEN dur ELSE 0 END
-              FROM _runtime_slice
+              SELECT id, track, event_name, ts, dur FROM _runtime_slice
               UNION ALL
-              SELECT id, track, event_name, ts, dur, CASE WHEN dur > 0 THEN dur ELSE 0 END
-              FROM _python_slice) s
+              SELECT id, track, event_name, ts, dur FROM _python_slice) s
              LEFT JOIN _track t ON t.id = +s.track
-             LEFT JOIN _trace r ON r.trace_id = t.trace_id
-             JOIN (SELECT 1 AS is_start UNION ALL SELECT 0) e ON e.is_start = 1 OR s.length > 0
+             JOIN (SELECT 1 AS is_start UNION ALL SELECT 0) e ON e.is_start = 1 OR s.dur > 0
       )
       WINDOW w AS (PARTITION BY rank, track ORDER BY edge, is_start, length DESC, id
                    ROWS UNBOUNDED PRECEDING)
-    ) n JOIN (SELECT 1 AS is_child UNION ALL SELECT 0) c ON c.is_child = 1 OR n.length > 0
+    ) n JOIN (SELECT 1 AS is_child UNION ALL SELECT 0) c ON c.is_child = 1 OR n.dur > 0
     WHERE n.is_start = 1
   ) b
-) f LEFT JOIN _track t ON t.id = +f.track LEFT JOIN _trace r ON r.trace_id = t.trace_id
-  LEFT JOIN _event_name l ON l.id = +f.event_name
+) f LEFT JOIN _track t ON t.id = +f.track LEFT JOIN _event_name l ON l.id = +f.event_name
 WHERE f.is_child = 1;
 
 CREATE VIEW kernels AS
