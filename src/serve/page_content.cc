@@ -90,6 +90,7 @@ GivenParams GivenOf(const WebRequest& request) {
 Status AddTables(PageGatherer& gatherer, SqliteDb& db, PageContent& content) {
   TRACEDB_ASSIGN(names, ListTables(db));
   for (TableName& name : names) {
+    if (name.name.starts_with('_')) continue;  // how rows are stored, not what people ask for
     PageTable table;
     gatherer.BeginPiece();
     table.rows = gatherer.Count(name.name);

@@ -38,7 +38,7 @@ const std::map<std::string, std::string_view> kViews = {
     {"metadata", "name, ts_ns, pid, tid, args, others"},
     {"collectives", "rank, group_id, ordinal, collective, ts_ns, dur_ns"},
     {"steps", "rank, step, ts_ns, dur_ns"},
-    {"processes", "pid, name, sort_index, event_names"},
+    {"processes", "pid, name, sort_index, labels"},
     {"threads", "pid, tid, name, sort_index"},
     {"issues", "kind, count, first_offset, first_excerpt"},
 };

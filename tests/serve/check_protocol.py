@@ -58,6 +58,11 @@ def forms_of_an_answer(program, database):
         assert not any(name.startswith("access-control") for name in headers)
 
 
+def counts_left_out(page):
+    """Rows of tables are counted for so long and no longer: how many are depends on the machine."""
+    return re.sub(rb'<td class="n">[^<]*</td>', b"", page)
+
+
 def gzip_only_when_asked_for(program, database):
     with Server(program, database) as server:
         for path in ("/overlap.csv", "/tables/brittle.csv", "/"):
@@ -66,10 +71,11 @@ def gzip_only_when_asked_for(program, database):
             for accepted in ("gzip", "br;q=1.0, gzip;q=0.5", "deflate, GZIP"):
                 _, headers, body = server.get(path, {"Accept-Encoding": accepted})
                 assert headers["content-encoding"] == "gzip", (path, accepted)
-                assert gzip.decompress(body) == plain, path
+                assert counts_left_out(gzip.decompress(body)) == counts_left_out(plain), path
             for refused in ("br", "gzip;q=0", "identity"):
                 _, headers, body = server.get(path, {"Accept-Encoding": refused})
-                assert "content-encoding" not in headers and body == plain
+                assert "content-encoding" not in headers
+                assert counts_left_out(body) == counts_left_out(plain), path
 
 
 def head_and_etags(program, database):
@@ -121,6 +127,7 @@ def the_list_has_every_query(program, database):
 def the_page_has_everything(program, database):
     with Server(program, database) as server:
         page = server.text("/")
+        assert "/tables/kernels.csv" in page and "/tables/_" not in page
         for link in re.findall(r'class="csv" href="([^"]+)"', page):
             assert server.get(link, method="HEAD")[0] == 200, link
         for text in ("overlap", "=IMPORTDATA(", "Csv.Document(Web.Contents(", "External Links",

@@ -27,8 +27,8 @@ struct QueryOptions {
   bool safe_csv = false;  // csv and tsv for spreadsheets: SinkOptions::safe_text
   bool explain = false;
   bool schema = false;  // in place of a query: what the public tables, views and columns are
-  bool plot = false;   // draw the result, as the query's header says
-  bool color = false;  // in colours; of plots alone
+  bool plot = false;    // draw the result, as the query's header says
+  bool color = false;   // in colours; of plots alone
   std::string assert_expression;
   bool quiet = false;  // no notes
 
