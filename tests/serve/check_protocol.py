@@ -86,6 +86,8 @@ def head_and_etags(program, database):
             head_status, head, nothing = server.get(path, method="HEAD")
             assert (head_status, nothing) == (status, b"")
             changing = {"keep-alive", "connection"}
+            if path == "/":  # how many tables could be counted depends on the machine
+                changing.add("content-length")
             assert {k: v for k, v in head.items() if k not in changing} == \
                 {k: v for k, v in headers.items() if k not in changing}, path
         for path in ("/overlap.csv", "/tables/brittle.csv", "/", "/report"):
