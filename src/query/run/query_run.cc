@@ -121,9 +121,8 @@ Result<PreparedQuery> PreparedQuery::Prepare(SqliteDb& db, const QueryDoc& doc,
   TRACEDB_ASSIGN(statements, Compiler(db, doc).All());
   query.statements_ = std::move(statements);
   TRACEDB_TRY(BindArguments(query.statements_, doc, inputs.params));
-  // Why there is no row: rather than what the query says of an empty database.
-  std::string missing = DescribeMissingValue(db, inputs.params);
-  if (!missing.empty()) query.when_empty_ = std::move(missing);
+  query.db_ = &db;
+  query.params_ = inputs.params;
   if (inputs.assert_expression.empty()) return query;
   if (query.statements_.size() != 1) {
     return Error{ErrorKind::kUsage,
@@ -197,7 +196,9 @@ Result<QueryOutcome> PreparedQuery::Run(RowSink& sink, std::optional<int64_t> ro
   if (assertion_ != nullptr) TRACEDB_TRY(assertion_->Verdict(name_));
   QueryOutcome outcome = outcome_;
   if (outcome.rows > 0) return outcome;
-  outcome.note = when_empty_;
+  // A filter that asks for what is not there, rather than what the query says of an empty database.
+  outcome.note = DescribeMissingValue(*db_, params_);
+  if (outcome.note.empty()) outcome.note = when_empty_;
   if (outcome.note.empty() && assertion_ != nullptr) {
     outcome.note = fmt::format("{}: there is no row, so --assert had nothing to check", name_);
   }

@@ -59,6 +59,8 @@ class PreparedQuery {
   std::string file_;
   std::string name_;
   std::string when_empty_;
+  SqliteDb* db_ = nullptr;
+  std::vector<std::string> params_;
   std::vector<SqliteStatement> statements_;
   std::unique_ptr<RowAssertion> assertion_;  // may be empty
   size_t running_ = 0;                       // index of the statement that is run
