@@ -1,6 +1,7 @@
 #include "serve/page_content.h"
 
 #include <fmt/format.h>
+#include <time.h>
 
 #include <algorithm>
 #include <chrono>
@@ -14,19 +15,46 @@
 namespace tracedb {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-constexpr std::chrono::milliseconds kPageTime(6000);     // for all that nobody asked for
-constexpr std::chrono::milliseconds kPieceTime(500);     // for one of them
-constexpr std::chrono::milliseconds kAskedTime(60'000);  // for what the person asked for
+using std::chrono::nanoseconds;
+
+// What may be spent: of this thread's CPU time, so that a busy machine shows the same page, and of
+// a person's patience.
+constexpr nanoseconds kPageTime = std::chrono::milliseconds(1500);  // for all that nobody asked for
+constexpr nanoseconds kPieceTime = std::chrono::milliseconds(500);  // for one of them
+constexpr nanoseconds kAskedTime = std::chrono::seconds(60);        // for what the person asked for
+constexpr int kPatience = 4;  // so many times the CPU time, by the clock on the wall
 constexpr int64_t kPreviewRows = 5;
 // Its rows can only be counted by working all of them out: a second on 85,000 slices.
 constexpr std::string_view kUncounted = "slice_tree";
 constexpr int64_t kAskedRows = 100;
 
+nanoseconds TimeOf(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return std::chrono::seconds(now.tv_sec) + nanoseconds(now.tv_nsec);
+}
+
+// When a piece of the page has taken too long.
+struct Deadline {
+  nanoseconds cpu;
+  nanoseconds wall;
+
+  static Deadline In(nanoseconds time) {
+    return {TimeOf(CLOCK_THREAD_CPUTIME_ID) + time, TimeOf(CLOCK_MONOTONIC) + kPatience * time};
+  }
+  bool IsOver() const {
+    return TimeOf(CLOCK_THREAD_CPUTIME_ID) >= cpu || TimeOf(CLOCK_MONOTONIC) >= wall;
+  }
+  Deadline Before(const Deadline& other) const {
+    return {std::min(cpu, other.cpu), std::min(wall, other.wall)};
+  }
+};
+
+// Of one thread: its CPU time is what is counted.
 class PageGatherer {
  public:
   PageGatherer(SqliteDb& db, const std::function<bool()>& stop) : db_(db), stop_(stop) {
-    db_.StopIf([this] { return Clock::now() >= piece_end_ || stop_(); });
+    db_.StopIf([this] { return IsStopped(); });
   }
 
   // The database's connection asks this object from now on.
@@ -34,9 +62,9 @@ class PageGatherer {
   PageGatherer(const PageGatherer&) = delete;
   PageGatherer& operator=(const PageGatherer&) = delete;
 
-  void BeginPiece() { piece_end_ = std::min(Clock::now() + kPieceTime, page_end_); }
-  void BeginAsked() { piece_end_ = Clock::now() + kAskedTime; }
-  bool IsStopped() const { return Clock::now() >= piece_end_ || stop_(); }
+  void BeginPiece() { piece_end_ = Deadline::In(kPieceTime).Before(page_end_); }
+  void BeginAsked() { piece_end_ = Deadline::In(kAskedTime); }
+  bool IsStopped() const { return piece_end_.IsOver() || stop_(); }
 
   std::string Preview(const QueryDoc& doc, const GivenParams& given, int64_t rows_max);
   std::optional<int64_t> Count(const std::string& table);
@@ -45,8 +73,8 @@ class PageGatherer {
  private:
   SqliteDb& db_;
   const std::function<bool()>& stop_;
-  const Clock::time_point page_end_ = Clock::now() + kPageTime;
-  Clock::time_point piece_end_ = page_end_;
+  const Deadline page_end_ = Deadline::In(kPageTime);
+  Deadline piece_end_ = page_end_;
   bool is_whole_ = true;
 };
 
