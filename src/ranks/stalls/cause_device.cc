@@ -94,6 +94,8 @@ Status DeviceWatch::Gather(const Track& track, int64_t kernel_id, Interval& rang
 }
 
 Status DeviceWatch::AddKernel(const SqliteStatement& row, const Track& track) {
+  constexpr int64_t kWaiting = 3;  // for an event of another stream: that stream's work is the story
+  if (row.Int(3) == kWaiting) return Done{};
   const int64_t id = row.Int(0);
   const int64_t start_ns = row.Int(1) + track.base_ns;
   const Interval kernel{start_ns, start_ns + row.Int(2)};
