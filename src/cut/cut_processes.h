@@ -21,7 +21,7 @@ class CutProcesses {
 
   // The new id of a process as JSON.
   std::string PidJson(int64_t rank, const std::string& pid) const;
-  // Metadata events that name, event_name and sort the processes; one a text.
+  // Metadata events that name, label and sort the processes; one a text.
   const std::vector<std::string>& metadata() const { return metadata_; }
   // Whether a metadata event says what those above say instead.
   static bool Replaces(const std::string& name_json);

@@ -1,4 +1,4 @@
-// The texts that events point at (event_names, tracks, args_texts), read as they are needed and
+// The texts that events point at (names, tracks, texts of args), read as they are needed and
 // kept while there is room: there may be more of them than fit into memory.
 #pragma once
 
@@ -84,7 +84,7 @@ class CutTexts {
 
   Result<const CutEventName*> EventName(int64_t id) { return event_names_.Get(id); }
   Result<const CutTrack*> Track(int64_t id) { return tracks_.Get(id); }
-  Result<const CutArgsText*> ArgsTextId(int64_t id) { return args_texts_.Get(id); }
+  Result<const CutArgsText*> ArgsTextOf(int64_t id) { return args_texts_.Get(id); }
 
  private:
   CutTexts(RowCache<CutEventName> event_names, RowCache<CutTrack> tracks,

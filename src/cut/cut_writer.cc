@@ -97,7 +97,7 @@ Status CutWriter::WriteRow(const CutSource& trace, const CutRow& row, CutEventTe
   TRACEDB_ASSIGN(track, texts_.Track(row.track));
   const CutArgsText* args_text = nullptr;
   if (row.args_text != 0) {
-    TRACEDB_ASSIGN(found, texts_.ArgsTextId(row.args_text));
+    TRACEDB_ASSIGN(found, texts_.ArgsTextOf(row.args_text));
     args_text = found;
   }
   std::string pid = track->pid_json;

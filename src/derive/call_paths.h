@@ -20,7 +20,7 @@ struct PathNode {
   PathId parent = 0;
   PathId op = 0;  // the nearest operator upwards, itself included
   HostKind kind = HostKind::kOperator;
-  bool recursive = false;  // something above has its event_name
+  bool recursive = false;  // something above has its name
 };
 
 class CallPaths {

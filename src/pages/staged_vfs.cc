@@ -9,11 +9,11 @@
 
 namespace tracedb {
 
-struct OverlayFile {
+struct StagedFile {
   sqlite3_file base;
   StagedVfs* vfs;
 
-  static StagedVfs& Of(sqlite3_file* file) { return *reinterpret_cast<OverlayFile*>(file)->vfs; }
+  static StagedVfs& Of(sqlite3_file* file) { return *reinterpret_cast<StagedFile*>(file)->vfs; }
   static int Close(sqlite3_file*) { return SQLITE_OK; }
   static int Read(sqlite3_file* file, void* into, int bytes, sqlite3_int64 offset) {
     return Of(file).Read(into, bytes, offset);
@@ -43,18 +43,18 @@ struct OverlayFile {
 namespace {
 
 const sqlite3_io_methods kMethods = {1,
-                                     OverlayFile::Close,
-                                     OverlayFile::Read,
-                                     OverlayFile::Write,
-                                     OverlayFile::Truncate,
-                                     OverlayFile::Sync,
-                                     OverlayFile::FileSize,
-                                     OverlayFile::Lock,
-                                     OverlayFile::Lock,
-                                     OverlayFile::CheckReservedLock,
-                                     OverlayFile::FileControl,
-                                     OverlayFile::SectorSize,
-                                     OverlayFile::Characteristics,
+                                     StagedFile::Close,
+                                     StagedFile::Read,
+                                     StagedFile::Write,
+                                     StagedFile::Truncate,
+                                     StagedFile::Sync,
+                                     StagedFile::FileSize,
+                                     StagedFile::Lock,
+                                     StagedFile::Lock,
+                                     StagedFile::CheckReservedLock,
+                                     StagedFile::FileControl,
+                                     StagedFile::SectorSize,
+                                     StagedFile::Characteristics,
                                      nullptr,
                                      nullptr,
                                      nullptr,
@@ -72,7 +72,7 @@ StagedVfs::StagedVfs(StagedChanges& staged, std::string database)
   name_ = "tracedb-staged-" + std::to_string(++count);
   vfs_ = *System();
   vfs_.pNext = nullptr;
-  vfs_.szOsFile = std::max<int>(System()->szOsFile, sizeof(OverlayFile));
+  vfs_.szOsFile = std::max<int>(System()->szOsFile, sizeof(StagedFile));
   vfs_.zName = name_.c_str();
   vfs_.pAppData = this;
   vfs_.xOpen = OpenFile;
@@ -108,7 +108,7 @@ int StagedVfs::OpenFile(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, 
   if ((flags & SQLITE_OPEN_MAIN_DB) == 0 || name == nullptr || self->database_ != name) {
     return System()->xOpen(System(), name, file, flags, flags_out);
   }
-  auto* const ours = reinterpret_cast<OverlayFile*>(file);
+  auto* const ours = reinterpret_cast<StagedFile*>(file);
   ours->base.pMethods = &kMethods;
   ours->vfs = self;
   if (flags_out != nullptr) *flags_out = flags;

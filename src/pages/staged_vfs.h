@@ -24,7 +24,7 @@ class StagedVfs {
   static std::string FullName(const std::string& path);
 
  private:
-  friend struct OverlayFile;
+  friend struct StagedFile;
 
   static int OpenFile(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags,
                       int* flags_out);

@@ -39,7 +39,7 @@ constexpr std::array<ColumnList, kEventTables> kOrders = {
     Ordered({ArgsColumn::kValue1, ArgsColumn::kValue2, ArgsColumn::kValue3, ArgsColumn::kValue4}),
     Ordered({ArgsColumn::kValue1})};
 
-// ArgsColumns that may hold a number or a text have no type, so that SQLite keeps what it is given.
+// Columns of args that may hold a number or a text have no type, so that SQLite keeps what it is given.
 std::string ArgsColumnsSql(EventTable table) {
   std::string sql;
   for (const ArgsColumn column : ArgsColumnOrder(table)) {

@@ -215,7 +215,7 @@ CREATE VIEW kernels AS
 --   stream: its number on that device
 --   category: kernel, gpu_memcpy or gpu_memset
 --   name: as the trace has it
---   kind: compute, communication or memory
+--   kind: compute, communication, memory or waiting (for an event of another stream)
 --   ts_ns: start
 --   dur_ns: duration
 --   correlation: number that it shares with its launch

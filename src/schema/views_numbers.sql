@@ -32,7 +32,7 @@ CREATE VIEW activity_times AS
 --   slice_id: as in slices
 --   track_id: in tracks
 --   name_id: in names
---   kind: 0 compute, 1 communication, 2 memory
+--   kind: 0 compute, 1 communication, 2 memory, 3 waiting
 --   ts: start, less base_ns of the track
 --   dur_ns: duration
 SELECT id AS slice_id, track AS track_id, event_name AS name_id, kind, ts, dur AS dur_ns
@@ -43,7 +43,7 @@ CREATE VIEW activities AS
 --   slice_id: as in slices
 --   track_id: in tracks
 --   name_id: in names
---   kind: 0 compute, 1 communication, 2 memory
+--   kind: 0 compute, 1 communication, 2 memory, 3 waiting
 --   ts: start, less base_ns of the track
 --   dur_ns: duration
 --   correlation: number that it shares with its launch

@@ -2,8 +2,8 @@
 import os
 import re
 
-# The folders of src/ (rooms) and whom each may include: nobody above it. What is of one room's
-# folders is given as a path; `above` is a room with all that it may use itself.
+# The folders of src/ (rooms) and whom each may include: nobody that comes after it. What is of one
+# room's folders is given as a path.
 SHARED = {"base", "schema"}
 READING = SHARED | {"json", "memory"}
 ROOMS = {

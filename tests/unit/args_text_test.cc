@@ -1,4 +1,4 @@
-// ArgsTexts: what the analysis reads out of an args text, and texts that are no valid JSON.
+// ArgsTexts: what the analysis reads out of the text of args, and texts that are no valid JSON.
 
 #include "ingest/build/args_text.h"
 

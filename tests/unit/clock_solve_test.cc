@@ -1,4 +1,4 @@
-// From ends of collectives to clocks: a job whose clocks are known, with groups of every args_text.
+// From ends of collectives to clocks: a job whose clocks are known, with groups of every shape.
 
 #include "ranks/clocks/clock_solve.h"
 

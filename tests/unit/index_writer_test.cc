@@ -325,7 +325,7 @@ TEST_F(IndexWriter, trees_of_every_shape_have_no_page_without_cells) {
     // In front, where the order is decided.
     std::get<std::string>(row.values[2]).replace(0, 4, std::to_string(1000 + rowid));
     rows.push_back(std::move(row));
-    // Every args_text of few levels, and one in nine of the others.
+    // Every shape of few levels, and one in nine of the others.
     if (rowid > 150 && rowid % 9 != 0) continue;
     SCOPED_TRACE(rowid);
     MakeTable(512);

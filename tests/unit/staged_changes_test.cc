@@ -30,7 +30,7 @@ std::string Bytes(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-class DatabaseOverlayTest : public test::PagesTest {
+class StagedChangesTest : public test::PagesTest {
  protected:
   void MakeFilled(uint32_t page_bytes) {
     Make(page_bytes,
@@ -58,7 +58,7 @@ class DatabaseOverlayTest : public test::PagesTest {
   bool HasJournal() const { return std::filesystem::exists(path_ + "-journal"); }
 };
 
-TEST_F(DatabaseOverlayTest, changes_are_seen_once_they_are_committed) {
+TEST_F(StagedChangesTest, changes_are_seen_once_they_are_committed) {
   for (const uint32_t page_bytes : {512u, 4096u, 65536u}) {
     SCOPED_TRACE(page_bytes);
     MakeFilled(page_bytes);
@@ -90,7 +90,7 @@ TEST_F(DatabaseOverlayTest, changes_are_seen_once_they_are_committed) {
   }
 }
 
-TEST_F(DatabaseOverlayTest, without_a_commit_not_a_byte_changes) {
+TEST_F(StagedChangesTest, without_a_commit_not_a_byte_changes) {
   MakeFilled(4096);
   const std::string before = Bytes(path_);
   {
@@ -103,7 +103,7 @@ TEST_F(DatabaseOverlayTest, without_a_commit_not_a_byte_changes) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 1);
 }
 
-TEST_F(DatabaseOverlayTest, another_writer_waits) {
+TEST_F(StagedChangesTest, another_writer_waits) {
   MakeFilled(4096);
   auto staged = Begin();
   ASSERT_NE(staged, nullptr);
@@ -118,7 +118,7 @@ TEST_F(DatabaseOverlayTest, another_writer_waits) {
   EXPECT_NE(second.error().what.find("locked"), std::string::npos) << second.error().what;
 }
 
-TEST_F(DatabaseOverlayTest, a_reader_who_stays_makes_the_commit_fail_with_nothing_changed) {
+TEST_F(StagedChangesTest, a_reader_who_stays_makes_the_commit_fail_with_nothing_changed) {
   MakeFilled(4096);
   const std::string before = Bytes(path_);
   Database reader(path_);
@@ -137,7 +137,7 @@ TEST_F(DatabaseOverlayTest, a_reader_who_stays_makes_the_commit_fail_with_nothin
   EXPECT_EQ(Bytes(path_), before);
 }
 
-TEST_F(DatabaseOverlayTest, a_reader_who_leaves_lets_the_commit_go_on) {
+TEST_F(StagedChangesTest, a_reader_who_leaves_lets_the_commit_go_on) {
   MakeFilled(4096);
   Database reader(path_);
   reader.Run("BEGIN");
@@ -155,7 +155,7 @@ TEST_F(DatabaseOverlayTest, a_reader_who_leaves_lets_the_commit_go_on) {
   EXPECT_EQ(reader.Ask("SELECT count(*) FROM u"), "8572");
 }
 
-TEST_F(DatabaseOverlayTest, told_to_stop_it_goes_back) {
+TEST_F(StagedChangesTest, told_to_stop_it_goes_back) {
   MakeFilled(4096);
   const std::string before = Bytes(path_);
   Database reader(path_);
@@ -174,7 +174,7 @@ TEST_F(DatabaseOverlayTest, told_to_stop_it_goes_back) {
 
 // While the commit waits for a reader, journal and new pages are on the disk: that is a crash at
 // the last moment, if the old pages are garbage as well.
-TEST_F(DatabaseOverlayTest, sqlite_rolls_back_from_the_journal) {
+TEST_F(StagedChangesTest, sqlite_rolls_back_from_the_journal) {
   for (const uint32_t page_bytes : {512u, 4096u, 65536u}) {
     SCOPED_TRACE(page_bytes);
     MakeFilled(page_bytes);
@@ -217,7 +217,7 @@ TEST_F(DatabaseOverlayTest, sqlite_rolls_back_from_the_journal) {
   }
 }
 
-TEST_F(DatabaseOverlayTest, databases_that_pages_cannot_be_added_to) {
+TEST_F(StagedChangesTest, databases_that_pages_cannot_be_added_to) {
   for (const std::string pragma :
        {"PRAGMA journal_mode = WAL", "PRAGMA encoding = 'UTF-16'", "PRAGMA auto_vacuum = FULL"}) {
     SCOPED_TRACE(pragma);
@@ -231,7 +231,7 @@ TEST_F(DatabaseOverlayTest, databases_that_pages_cannot_be_added_to) {
 }
 
 // New pages go past the one that holds SQLite's locks.
-TEST_F(DatabaseOverlayTest, the_page_with_the_lock_bytes_is_left_out) {
+TEST_F(StagedChangesTest, the_page_with_the_lock_bytes_is_left_out) {
   constexpr uint32_t kPageBytes = 65536;
   Make(kPageBytes, "CREATE TABLE t(a)");
   ASSERT_NO_FATAL_FAILURE(test::GrowToLockPage(path_, kPageBytes, 3));

@@ -64,7 +64,7 @@ inline constexpr std::array<std::string_view, 21> kArgsColumnNames = {"event_id"
                                                                       "v5",
                                                                       "v6"};
 
-// The character that stands for a column in an args text: none of JSON's blanks, never in valid
+// The character that stands for a column in the text of args: none of JSON's blanks, never in valid
 // JSON.
 constexpr char ArgsMark(int column) {
   constexpr std::string_view kMarks =
@@ -83,7 +83,7 @@ struct ArgsValues {
   std::array<std::string_view, kArgsColumns> texts{};
 };
 
-// Separates args from the event's other keys in a args_text's text, and the parts of a track's key.
+// Separates args from the event's other keys in the text of its args, and the parts of a track's key.
 inline constexpr char kPartMark = '\x1f';
 inline constexpr char kAbsentMark = '\x1e';
 

@@ -1,5 +1,5 @@
-// A args_text: an args text whose varying numbers have been taken out, checked once for all the
-// events that share it, and what the analysis wants to know of it.
+// The text of an event's args without the numbers that vary (each has a mark in its place), checked
+// once for all the events that share it, and what the analysis wants to know of it.
 #pragma once
 
 #include <cstdint>
@@ -24,13 +24,13 @@ struct ArgsText {
   bool repaired = false;  // it was not valid JSON as it stood
 };
 
-// `text` is an args text as the parser makes it: args, and after kPartMark the other keys.
+// `text` is as the parser makes it: args, and after kPartMark the other keys.
 ArgsText ReadArgsText(std::string_view text);
 
-// A args_text's text with its marks replaced by the values.
+// The text with its marks replaced by the values.
 std::string FilledArgsText(std::string_view args_text, const ArgsValues& values);
 
-// A filled args_text, taken apart.
+// A filled text, taken apart.
 struct ArgsTextParts {
   explicit ArgsTextParts(std::string_view filled);
   std::string args;    // empty: none

@@ -47,7 +47,7 @@ class OpenSlices {
 
   // False when it does not fit: then it was not taken, and its end will not find it either.
   bool Open(uint64_t key, OpenSlice& slice);
-  // The innermost open slice under `key`, of this event_name unless it is 0; nothing when there is
+  // The innermost open slice under `key`, with this name unless it is 0; nothing when there is
   // none. `refused` tells that it was one that did not fit.
   std::optional<OpenSlice> Close(uint64_t key, int64_t event_name, bool& refused);
   // Takes out one after the other, in no order; nothing when none is left.

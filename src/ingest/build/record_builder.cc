@@ -170,7 +170,7 @@ Status RecordBuilder::AddArgsText(std::string_view text, LocalTexts& texts) {
   const bool analysed =
       args_text.grid.has_value() || collective || args_text.device_type.has_value();
   if (!keep_args_ && analysed) args_text.args.reset();
-  return writer_.ArgsTextId(id, args_text);
+  return writer_.ArgsTextRow(id, args_text);
 }
 
 void RecordBuilder::ReadValues(const EventBatch& batch, const EventRecord& record) {

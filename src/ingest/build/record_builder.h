@@ -122,7 +122,7 @@ class RecordBuilder {
   bool keep_args_;
   std::array<TextDictionary, kTextKinds> dictionaries_;
   std::array<std::vector<int64_t>, kTextKinds> ids_;  // of the dictionaries' texts
-  std::vector<ArgsFacts> args_facts_;                 // of the dictionary's args_texts
+  std::vector<ArgsFacts> args_facts_;                 // of the dictionary's texts of args
   std::vector<LocalTexts> local_;                     // one a parser
   OpenSlices open_;
   ArgsValues values_;

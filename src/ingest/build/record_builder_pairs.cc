@@ -90,7 +90,7 @@ Status RecordBuilder::MergeEnd(const OpenSlice& open, const LocalArgsText& end_a
   slice.args_text = id;
   if (!is_new) return Done{};
   if (known != kNoText) args_facts_.push_back({});
-  return writer_.ArgsTextId(id, ReadArgsText(text));
+  return writer_.ArgsTextRow(id, ReadArgsText(text));
 }
 
 }  // namespace tracedb

@@ -137,7 +137,7 @@ Status TableWriter::Track(int64_t id, int64_t trace_id, const TrackRow& row) {
   return rows_.Append(kTrack, id, record_.Finish());
 }
 
-Status TableWriter::ArgsTextId(int64_t id, const ArgsText& args_text) {
+Status TableWriter::ArgsTextRow(int64_t id, const ArgsText& args_text) {
   record_.Reset();
   record_.Null();
   AddText(record_, args_text.args);

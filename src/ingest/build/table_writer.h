@@ -47,7 +47,7 @@ class TableWriter {
   Status EventName(int64_t id, std::string_view name, std::optional<std::string_view> category,
                    bool communication);
   Status Track(int64_t id, int64_t trace_id, const TrackRow& row);
-  Status ArgsTextId(int64_t id, const ArgsText& args_text);
+  Status ArgsTextRow(int64_t id, const ArgsText& args_text);
   Status Step(int64_t id, int64_t track, int64_t step, int64_t ts, std::optional<int64_t> dur);
 
   // The rows are complete; the file is a sound database from here on.

@@ -39,7 +39,7 @@ class EventRecorder {
   LoadLimits limits_;
   bool keep_args_;
   std::array<TextDictionary, kTextKinds> dictionaries_;
-  std::vector<TrackKind> name_track_;  // of the slices with this event_name
+  std::vector<TrackKind> name_track_;  // of the slices with this name
   std::string key_;
   std::string last_track_key_;
   uint32_t last_track_ = 0;
