@@ -30,6 +30,14 @@ std::string Corrected(const AlignReport& report) {
                      static_cast<double>(report.largest_ns) / 1e6);
 }
 
+// Corrections that are no clock's.
+void SayRefused(const GlobalOptions& global, const AlignReport& report) {
+  if (report.ranks_refused == 0) return;
+  SayNote(global, fmt::format("{} of {} ranks would need a correction longer than the capture: it is "
+                              "not applied, and their waits mean nothing (tracedb doctor)",
+                              report.ranks_refused, report.ranks));
+}
+
 // Parts of the job that nothing compares with one another.
 void SayParts(const GlobalOptions& global, const AlignReport& report) {
   if (report.references.size() < 2) return;
@@ -65,6 +73,7 @@ Status CompareRanks(const GlobalOptions& global, const std::atomic<bool>& stop) 
   if (report.changed && report.ranks_moved > 0) {
     SayNote(global, Corrected(report) + " (tracedb align --show)");
   }
+  SayRefused(global, report);
   const ExplainScope scope = report.changed ? ExplainScope::kEverything : ExplainScope::kNewTraces;
   return ExplainStalls(global.database, scope, &stop);
 }
@@ -81,6 +90,7 @@ Status RunAlign(const GlobalOptions& global, const AlignOptions& options,
   const ExplainScope scope = report.changed ? ExplainScope::kEverything : ExplainScope::kNewTraces;
   TRACEDB_TRY(ExplainStalls(told.database, scope, &stop));
   if (report.ranks_moved > 0) SayNote(told, Corrected(report));
+  SayRefused(told, report);
   SayParts(told, report);
   return Show(told, format);
 }

@@ -158,6 +158,7 @@ LoadOptions OptionsFor(const GlobalOptions& global, const IngestOptions& options
   LoadOptions load;
   load.limits = LoadLimits::For(options.memory_bytes, options.threads);
   load.rank = options.rank;
+  load.run = options.run;
   load.strict = options.strict;
   load.replace = options.replace;
   load.keep_args = options.keep_args;
@@ -205,7 +206,7 @@ Result<LoadedInputs> LoadInputs(const GlobalOptions& global, const IngestOptions
   std::vector<std::filesystem::path> paths;
   for (const InputFile& file : files) paths.push_back(file.path);
   TRACEDB_ASSIGN(jobs, ShareOut(options, paths, load.limits));
-  TraceLoads loads(paths, global.database, load, jobs);
+  TraceLoads loads(files, global.database, load, jobs);
   LoadedInputs outcome;
   std::optional<Error> no_trace;  // the first file of a folder that is none
   for (const InputFile& file : files) {
@@ -214,12 +215,12 @@ Result<LoadedInputs> LoadInputs(const GlobalOptions& global, const IngestOptions
     progress.emplace(!global.quiet, file.path.string(), error ? 0 : bytes);
     auto loaded = loads.Next();
     progress.reset();
-    if (!loaded.ok() && loaded.error().kind == ErrorKind::kNoTrace && file.searched) {
+    if (!loaded.ok() && loaded.error().kind == ErrorKind::kNoTrace && file.is_searched()) {
       SayNote(global, loaded.error().what + "; passed over");
       if (!no_trace.has_value()) no_trace = loaded.error();
       continue;
     }
-    if (!loaded.ok() && loaded.error().kind == ErrorKind::kInput && file.searched && !stop.load()) {
+    if (!loaded.ok() && loaded.error().kind == ErrorKind::kInput && file.is_searched() && !stop.load()) {
       SayNote(global, loaded.error().what + "; the others go on");
       if (!outcome.failed.has_value()) outcome.failed = loaded.error();
       continue;

@@ -70,6 +70,12 @@ void AddIngest(CLI::App& app, IngestOptions& options, IngestTexts& texts) {
                  "the rank, where neither the header nor the file name tells it (one input only)")
       ->check(CLI::Range(int64_t{0}, int64_t{1} << 40))
       ->type_name("N");
+  app.add_option("--run", options.run,
+                 "the run that these traces are of (default: the folder's name)")
+      ->check([](const std::string& name) {
+        return name.empty() ? std::string("a run needs a name") : std::string();
+      })
+      ->type_name("NAME");
   app.add_flag("--strict", options.strict, "fail at the first thing that is wrong in a trace");
   app.add_flag("--replace", options.replace,
                "take out a trace of the same content or path first, instead of skipping the file");

@@ -26,6 +26,7 @@ struct GlobalOptions {
 struct IngestOptions {
   std::vector<std::string> inputs;
   std::optional<int64_t> rank;
+  std::optional<std::string> run;
   bool strict = false;
   bool replace = false;
   bool keep_args = true;

@@ -107,16 +107,16 @@ std::string CutSources::TraceIdList() const {
 }
 
 int64_t CutSources::OutputTime(const CutSource& trace, int64_t ts_ns) const {
-  return HasManyRanks() ? clocks_.Of(trace.rank).Aligned(ts_ns) : ts_ns;
+  return HasManyRanks() ? clocks_.Of(trace.trace_id).Aligned(ts_ns) : ts_ns;
 }
 
 int64_t CutSources::FromAligned(int64_t aligned_ns) const {
-  return HasManyRanks() ? aligned_ns : clocks_.Of(traces_.front().rank).Own(aligned_ns);
+  return HasManyRanks() ? aligned_ns : clocks_.Of(traces_.front().trace_id).Own(aligned_ns);
 }
 
-int64_t CutSources::FromRank(int64_t rank, int64_t ts_ns) const {
-  if (!HasManyRanks() && rank == traces_.front().rank) return ts_ns;
-  return FromAligned(clocks_.Of(rank).Aligned(ts_ns));
+int64_t CutSources::FromTrace(int64_t trace_id, int64_t ts_ns) const {
+  if (!HasManyTraces() && trace_id == traces_.front().trace_id) return ts_ns;
+  return FromAligned(clocks_.Of(trace_id).Aligned(ts_ns));
 }
 
 std::optional<Interval> CutSources::Span() const {
@@ -136,8 +136,8 @@ void CutSources::SetWindow(const Interval& window) {
   for (CutSource& trace : traces_) {
     trace.window = window;
     if (!HasManyRanks()) continue;
-    trace.window->start_ns = clocks_.Of(trace.rank).Own(window.start_ns);
-    trace.window->end_ns = clocks_.Of(trace.rank).Own(window.end_ns);
+    trace.window->start_ns = clocks_.Of(trace.trace_id).Own(window.start_ns);
+    trace.window->end_ns = clocks_.Of(trace.trace_id).Own(window.end_ns);
   }
 }
 

@@ -44,7 +44,7 @@ class CutSources {
 
   // The scale of what is written: of one rank its own clock, of several the aligned one.
   int64_t OutputTime(const CutSource& trace, int64_t ts_ns) const;
-  int64_t FromRank(int64_t rank, int64_t ts_ns) const;
+  int64_t FromTrace(int64_t trace_id, int64_t ts_ns) const;
   int64_t FromAligned(int64_t aligned_ns) const;
   // What is written as ts 0.
   int64_t OutputBase() const { return output_base_ns_; }

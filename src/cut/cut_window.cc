@@ -58,7 +58,7 @@ Result<Interval> OfSteps(SqliteDb& db, const CutOptions& options, const CutSourc
     return Error{ErrorKind::kUsage, fmt::format("--step: '{}' is no step", options.steps),
                  "write 3, or 3..5"};
   }
-  TRACEDB_ASSIGN(rows, db.Prepare("SELECT rank, ts_ns, ts_ns + ifnull(dur_ns, 0) FROM steps "
+  TRACEDB_ASSIGN(rows, db.Prepare("SELECT trace_id, ts_ns, ts_ns + ifnull(dur_ns, 0) FROM steps "
                                   "WHERE step BETWEEN ?1 AND ?2 AND trace_id IN (" +
                                   sources.TraceIdList() + ")"));
   TRACEDB_TRY(rows.Bind(1, range->first));
@@ -67,8 +67,8 @@ Result<Interval> OfSteps(SqliteDb& db, const CutOptions& options, const CutSourc
   for (;;) {
     TRACEDB_ASSIGN(any, rows.Step());
     if (!any) break;
-    const int64_t start = sources.FromRank(rows.Int(0), rows.Int(1));
-    const int64_t end = sources.FromRank(rows.Int(0), rows.Int(2));
+    const int64_t start = sources.FromTrace(rows.Int(0), rows.Int(1));
+    const int64_t end = sources.FromTrace(rows.Int(0), rows.Int(2));
     if (!window.has_value()) window = Interval{start, end};
     window->start_ns = std::min(window->start_ns, start);
     window->end_ns = std::max(window->end_ns, end);
@@ -111,7 +111,7 @@ Result<Interval> AroundRow(const SqliteStatement& row, const CutSources& sources
   const int rank_column = ColumnNamed(row, "rank");
   if (rank_column < 0) return Interval{start, end};
   TRACEDB_ASSIGN(rank, IntegerIn(row, rank_column));
-  return Interval{sources.FromRank(rank, start), sources.FromRank(rank, end)};
+  return Interval{sources.FromTrace(rank, start), sources.FromTrace(rank, end)};
 }
 
 // The person's SQL runs on a connection of its own, on which nothing but reading is allowed.

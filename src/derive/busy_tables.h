@@ -12,16 +12,16 @@ namespace tracedb {
 
 class BusyTables {
  public:
-  static Result<BusyTables> Create(SqliteDb& db, int64_t rank);
+  static Result<BusyTables> Create(SqliteDb& db, int64_t trace_id);
 
   Status Segments(std::string_view device, const std::vector<BusySegment>& segments);
   Status Device(std::string_view device, const DeviceUse& use);
   Status Stream(std::string_view device, std::string_view stream, const StreamUse& use);
 
  private:
-  BusyTables(int64_t rank, SqliteStatement segment, SqliteStatement device, SqliteStatement stream);
+  BusyTables(int64_t trace_id, SqliteStatement segment, SqliteStatement device, SqliteStatement stream);
 
-  int64_t rank_;
+  int64_t trace_id_;
   SqliteStatement segment_;
   SqliteStatement device_;
   SqliteStatement stream_;

@@ -1,5 +1,5 @@
-// Busy time of a rank through SQLite: for any number of activities, streams and traces, in the
-// memory of SQLite's sorter. A trace that fits in memory takes the way of derive_trace.cc.
+// Busy time of a trace through SQLite: for any number of activities and streams, in the memory of
+// SQLite's sorter. A trace with fewer tracks takes the way of derive_trace.cc.
 
 #include "tracedb/derive/derive_busy.h"
 
@@ -13,15 +13,14 @@ namespace {
 
 constexpr size_t kSegmentsAtATime = 4096;
 
-// The rank's activities with a duration; negative ones add nothing, nor do those without timing.
-Result<SqliteStatement> Activities(SqliteDb& db, int64_t rank, const std::string& order) {
+// The activities with a duration; negative ones add nothing, nor do those without timing.
+Result<SqliteStatement> Activities(SqliteDb& db, const std::string& order) {
   TRACEDB_ASSIGN(rows, db.Prepare("SELECT t.device, t.stream, g.kind, g.ts + t.base_ns AS ts_ns, "
                                   "g.dur FROM _gpu_slice g CROSS JOIN _track t ON t.id = g.track "
                                   "CROSS JOIN _trace r ON r.trace_id = t.trace_id "
-                                  "WHERE t.rank = ?1 AND g.dur >= 0 AND NOT (g.dur = 0 AND "
+                                  "WHERE g.dur >= 0 AND NOT (g.dur = 0 AND "
                                   "g.ts + t.base_ns = ifnull(r.base_time_ns, 0)) ORDER BY " +
                                   order));
-  TRACEDB_TRY(rows.Bind(1, rank));
   return rows;
 }
 
@@ -29,8 +28,8 @@ BusyInterval IntervalOf(const SqliteStatement& row) {
   return {{row.Int(3), row.Int(3) + row.Int(4)}, static_cast<GpuKind>(row.Int(2))};
 }
 
-Status DeriveDevices(SqliteDb& db, int64_t rank, BusyTables& tables) {
-  TRACEDB_ASSIGN(rows, Activities(db, rank, "t.device, ts_ns"));
+Status DeriveDevices(SqliteDb& db, BusyTables& tables) {
+  TRACEDB_ASSIGN(rows, Activities(db, "t.device, ts_ns"));
   std::optional<std::string> device;
   DeviceUse use;
   std::vector<BusySegment> segments;
@@ -56,8 +55,8 @@ Status DeriveDevices(SqliteDb& db, int64_t rank, BusyTables& tables) {
   }
 }
 
-Status DeriveStreams(SqliteDb& db, int64_t rank, BusyTables& tables) {
-  TRACEDB_ASSIGN(rows, Activities(db, rank, "t.device, t.stream, ts_ns"));
+Status DeriveStreams(SqliteDb& db, BusyTables& tables) {
+  TRACEDB_ASSIGN(rows, Activities(db, "t.device, t.stream, ts_ns"));
   std::string device;
   std::string stream;
   StreamUse use;
@@ -78,14 +77,10 @@ Status DeriveStreams(SqliteDb& db, int64_t rank, BusyTables& tables) {
 
 }  // namespace
 
-Status DeriveBusy(SqliteDb& db, int64_t rank) {
-  for (const char* table : kBusyTables) {
-    TRACEDB_TRY(
-        db.Execute("DELETE FROM " + std::string(table) + " WHERE rank = " + std::to_string(rank)));
-  }
-  TRACEDB_ASSIGN(tables, BusyTables::Create(db, rank));
-  TRACEDB_TRY(DeriveDevices(db, rank, tables));
-  return DeriveStreams(db, rank, tables);
+Status DeriveBusy(SqliteDb& db, int64_t trace_id) {
+  TRACEDB_ASSIGN(tables, BusyTables::Create(db, trace_id));
+  TRACEDB_TRY(DeriveDevices(db, tables));
+  return DeriveStreams(db, tables);
 }
 
 }  // namespace tracedb

@@ -257,12 +257,12 @@ Status TraceDerivation::DeriveBusyTime(SortAhead<GpuActivities>& sorted) {
   return file->Finish();
 }
 
-// In the order of the key, as the devices are: rank, device, start.
+// In the order of the key, as the devices are: trace, device, start.
 Status TraceDerivation::StoreSegments(IndexAppender& rows, std::string_view device,
                                       std::vector<BusySegment>& segments) {
   for (const BusySegment& segment : segments) {
     record_.Reset();
-    record_.Int(trace_.rank);
+    record_.Int(trace_.trace_id);
     record_.NumberOrText(device);
     record_.Int(segment.start_ns);
     record_.Int(segment.length());

@@ -9,8 +9,8 @@
 namespace tracedb {
 namespace {
 
-Status StoreBusy(SqliteDb& db, int64_t rank, const DerivedUse::Parts& parts) {
-  TRACEDB_ASSIGN(tables, BusyTables::Create(db, rank));
+Status StoreBusy(SqliteDb& db, int64_t trace_id, const DerivedUse::Parts& parts) {
+  TRACEDB_ASSIGN(tables, BusyTables::Create(db, trace_id));
   for (const DerivedUse::Parts::Device& device : parts.devices) {
     if (device.use.any()) TRACEDB_TRY(tables.Device(device.device, device.use));
   }
@@ -28,14 +28,15 @@ DerivedUse::DerivedUse(DerivedUse&&) noexcept = default;
 DerivedUse& DerivedUse::operator=(DerivedUse&&) noexcept = default;
 DerivedUse::~DerivedUse() = default;
 
-Status DerivedUse::Store(SqliteDb& db, int64_t trace_id, const GatheredTrace& trace) {
+Status DerivedUse::Store(SqliteDb& db, const GatheredTrace& trace) {
+  const int64_t trace_id = trace.trace_id;
   TRACEDB_TRY(parts_->host->Store(db, trace_id, trace.first_path));
   parts_->host.reset();
   for (const Parts::Device& device : parts_->devices) {
     TRACEDB_TRY(StoreStepUses(db, trace_id, device.device, device.steps));
   }
-  if (parts_->as_pages) return StoreBusy(db, trace.rank, *parts_);
-  TRACEDB_TRY(DeriveBusy(db, trace.rank));
+  if (parts_->as_pages) return StoreBusy(db, trace_id, *parts_);
+  TRACEDB_TRY(DeriveBusy(db, trace_id));
   return db.Execute("REINDEX");
 }
 

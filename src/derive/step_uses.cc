@@ -5,7 +5,7 @@ namespace tracedb {
 Status StoreStepUses(SqliteDb& db, int64_t trace_id, std::string_view device,
                      const std::vector<StepUse>& steps) {
   TRACEDB_ASSIGN(insert, db.Prepare("INSERT INTO _step_use VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
-                                    "?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)"));
+                                    "?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)"));
   for (const StepUse& step : steps) {
     TRACEDB_TRY(insert.Bind(1, trace_id));
     TRACEDB_TRY(insert.Bind(2, device));

@@ -30,7 +30,7 @@ int64_t RankClock::Own(int64_t aligned_ns) const {
 
 Result<RankClocks> RankClocks::Read(SqliteDb& db) {
   RankClocks clocks;
-  TRACEDB_ASSIGN(rows, db.Prepare("SELECT rank, offset_ns, drift_ppb, origin_ns FROM _clock"));
+  TRACEDB_ASSIGN(rows, db.Prepare("SELECT trace_id, offset_ns, drift_ppb, origin_ns FROM _clock"));
   for (;;) {
     TRACEDB_ASSIGN(any, rows.Step());
     if (!any) return clocks;

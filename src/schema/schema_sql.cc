@@ -101,9 +101,11 @@ void ReplaceAll(std::string& text, const std::string& what, const std::string& w
   }
 }
 
-// The time since the database's first event; the inner SELECT is run once a statement.
-std::string StartMsSql(const std::string& time) {
-  return "(" + time + " - (SELECT min(start_ns) FROM _trace)) / 1000000.0";
+// "TIME of TRACE": the time since the first event of the trace's run.
+std::string StartMsSql(const std::string& call) {
+  const size_t of = call.rfind(" of ");
+  return "(" + call.substr(0, of) + " - (SELECT z.run_start_ns FROM _trace z WHERE z.trace_id = " +
+         call.substr(of + 4) + ")) / 1000000.0";
 }
 
 // "@name:EXPRESSION@" becomes what `make` makes of the expression.

@@ -10,6 +10,12 @@ CREATE TABLE _trace (
   trace_id INTEGER PRIMARY KEY,
   path TEXT NOT NULL,             -- as it was given to ingest; '-' for standard input
   rank INTEGER NOT NULL,
+  folder TEXT NOT NULL,           -- absolute, in which the file is; of standard input: from which
+  input_folder TEXT,              -- absolute, when a folder was given; NULL: the file itself was
+  named_run TEXT,                 -- as --run says
+  run_id INTEGER,                 -- in _run and _capture: decided each time that a trace lands
+  capture_id INTEGER,
+  run_start_ns INTEGER,           -- first start of an event of its run
   rank_source TEXT NOT NULL,      -- header, file name, option or chosen
   world_size INTEGER,
   host TEXT,
@@ -32,6 +38,18 @@ CREATE TABLE _trace (
   file_hash TEXT,                 -- XXH3-128 of the file as it is; NULL for standard input
   ingested_at TEXT NOT NULL,      -- UTC
   header TEXT                     -- JSON object of every header key
+);
+
+CREATE TABLE _run (
+  run_id INTEGER PRIMARY KEY,     -- the lowest of its traces
+  run TEXT NOT NULL,              -- its name: as --run says, else the end of its path
+  path TEXT NOT NULL              -- the folder that is the run; of a named one: of its first trace
+);
+
+CREATE TABLE _capture (
+  capture_id INTEGER PRIMARY KEY,  -- the lowest of its traces
+  run_id INTEGER NOT NULL,
+  capture INTEGER NOT NULL        -- its number in the run, by start, from 1
 );
 
 CREATE TABLE _event_name (
@@ -214,6 +232,7 @@ CREATE TABLE _step_use (
   exposed_data_ns INTEGER,        -- where several kinds run, of the one that ends last
   exposed_tensor_ns INTEGER,
   exposed_expert_ns INTEGER,
+  exposed_context_ns INTEGER,
   exposed_other_ns INTEGER,
   exposed_memory_ns INTEGER,
   idle_host_ns INTEGER,           -- the activity that ended it was launched after it had begun
@@ -225,16 +244,16 @@ CREATE TABLE _step_use (
 CREATE TABLE _busy_segment (
   -- A stretch of time in which the same kinds of activity run on a device. Stretches without any
   -- have no row.
-  rank INTEGER,
+  trace_id INTEGER,
   device INTEGER,
   ts_ns INTEGER,
   dur_ns INTEGER,
   kinds INTEGER,                  -- sum of 1 compute, 2 communication, 4 memory
-  PRIMARY KEY (rank, device, ts_ns)
+  PRIMARY KEY (trace_id, device, ts_ns)
 ) WITHOUT ROWID;
 
 CREATE TABLE _device_use (
-  rank INTEGER,
+  trace_id INTEGER,
   device INTEGER,
   start_ns INTEGER,               -- first start of a GPU activity
   end_ns INTEGER,                 -- last end: the span is the time between the two
@@ -247,7 +266,7 @@ CREATE TABLE _device_use (
 );
 
 CREATE TABLE _stream_use (
-  rank INTEGER,
+  trace_id INTEGER,
   device INTEGER,
   stream INTEGER,
   activities INTEGER,
@@ -260,39 +279,31 @@ CREATE TABLE _stream_use (
 );
 
 CREATE TABLE _process_group (
-  group_id INTEGER PRIMARY KEY,   -- a hash of the ranks: the same in every trace
-  name TEXT,
-  description TEXT,
+  -- A communicator: Megatron-LM makes a dozen of the same ranks, so its name tells it too.
+  group_id INTEGER PRIMARY KEY,
+  run_id INTEGER NOT NULL,        -- its traces agree in it
+  name TEXT NOT NULL,             -- empty where the trace has none
+  ranks TEXT NOT NULL,            -- JSON, sorted
+  description TEXT,               -- the first that a trace has
   size INTEGER,
-  ranks TEXT                      -- JSON, sorted
+  parallelism TEXT,               -- by parallelism_rules
+  UNIQUE (run_id, name, ranks)
 );
 
--- Here because ingest asks it as well.
-CREATE VIEW process_groups AS
--- A communicator: who takes part in collectives together.
---   group_id: a hash of its ranks: the same in every trace
---   name: as the trace has it
---   description: as the trace has it
---   size: how many ranks
---   ranks: as a JSON array, sorted
---   parallelism: pipeline, data, tensor, expert or other, by the words of its description
-SELECT group_id, name, description, size, ranks,
-       CASE
-         WHEN instr(words, 'pipeline') OR instr(words, '_pp_') THEN 'pipeline'
-         WHEN instr(words, 'data') OR instr(words, 'dp_') THEN 'data'
-         WHEN instr(words, 'tensor') OR instr(words, '_tp_') THEN 'tensor'
-         WHEN instr(words, 'expert') OR instr(words, '_ep_') THEN 'expert'
-         ELSE 'other'
-       END AS parallelism
-FROM (SELECT *, '_' || replace(replace(lower(description), ' ', '_'), '-', '_') || '_' AS words
-      FROM _process_group);
+CREATE TABLE _trace_group (
+  -- Which communicators a trace tells of.
+  trace_id INTEGER,
+  group_id INTEGER,
+  PRIMARY KEY (trace_id, group_id)
+) WITHOUT ROWID;
 
 CREATE TABLE _collective_part (
   id INTEGER PRIMARY KEY,         -- the communication kernel's slice
   rank INTEGER,
   trace_id INTEGER,
+  capture_id INTEGER,
   group_id INTEGER,               -- NULL: the trace does not say
-  ordinal INTEGER,                -- from 1, by start, in its group on this rank
+  ordinal INTEGER,                -- from 1, by start, in its group in this trace
   seq INTEGER,                    -- args.Seq where there is one
   collective TEXT,
   dtype TEXT,
@@ -303,7 +314,7 @@ CREATE TABLE _collective_part (
   peer INTEGER,
   step INTEGER,
   launch_ts_ns INTEGER,
-  -- Parts of one collective agree in group_id and in these three.
+  -- Parts of one collective agree in group_id, capture_id and in these three.
   pair TEXT,                      -- send and recv: '0>4'; else ''; of several parts of a rank with
                                   -- one Seq the second has '#2' at the end, and so on
   by_seq INTEGER,                 -- 1: match_no is the Seq
@@ -315,6 +326,7 @@ CREATE TABLE _collective_cause (
   -- Why the last rank to start a collective was late; one row for each collective that kept a rank
   -- waiting. Made when the traces of an ingest have landed.
   id INTEGER PRIMARY KEY,         -- its part: the last to start
+  trace_id INTEGER,               -- of that part
   rank INTEGER,
   group_id INTEGER,
   step INTEGER,                   -- in which this part was launched
@@ -334,25 +346,30 @@ CREATE TABLE _collective_cause (
 );
 
 CREATE TABLE _explained_trace (
-  -- Traces that collective_cause takes into account; another one makes it be worked out again.
-  trace_id INTEGER PRIMARY KEY
+  -- Traces that collective_cause takes into account, and the capture that each was in; another one
+  -- makes it be worked out again.
+  trace_id INTEGER PRIMARY KEY,
+  capture_id INTEGER
 );
 
 CREATE TABLE _clock (
-  -- How a rank's times compare with the others': aligned = ts_ns + offset_ns
-  -- + (ts_ns - origin_ns) * drift_ppb / 1000000000, rounded towards 0. A rank without a row was
+  -- How the times of a rank in a capture compare with the others': aligned = ts_ns + offset_ns
+  -- + (ts_ns - origin_ns) * drift_ppb / 1000000000, rounded towards 0. A trace without a row was
   -- compared with none: its times are as they are.
-  rank INTEGER PRIMARY KEY,
+  trace_id INTEGER PRIMARY KEY,
   host TEXT,                      -- the clock's name: the host, or the rank where none is known
   offset_ns INTEGER NOT NULL,
   drift_ppb INTEGER NOT NULL,     -- parts in 10^9
   origin_ns INTEGER NOT NULL,
   reference_rank INTEGER NOT NULL,  -- whose clock is the measure: the lowest rank it compares with
-  residual_p95_ns INTEGER NOT NULL  -- how well it agrees with those that it was compared with
+  residual_p95_ns INTEGER NOT NULL, -- how well it agrees with those that it was compared with
+  refused_ns INTEGER NOT NULL     -- a correction longer than the capture, which is not applied
 );
 
 CREATE TABLE _clock_pair (
-  -- How well two hosts' clocks agree after that: differences of the ends of collectives.
+  -- How well two hosts' clocks agree after that, in a capture: differences of the ends of
+  -- collectives.
+  capture_id INTEGER,
   host_a TEXT,
   host_b TEXT,
   collectives INTEGER,
@@ -368,7 +385,7 @@ CREATE INDEX _cpu_slice_long ON _cpu_slice (track, ts) WHERE dur >= @long_slice_
 CREATE INDEX _runtime_slice_long ON _runtime_slice (track, ts) WHERE dur >= @long_slice_ns@;
 CREATE INDEX _python_slice_long ON _python_slice (track, ts) WHERE dur >= @long_slice_ns@;
 CREATE INDEX _collective_part_by_group
-  ON _collective_part (group_id, pair, by_seq, match_no, ts_ns DESC, rank, dur_ns, step);
+  ON _collective_part (capture_id, group_id, pair, by_seq, match_no, ts_ns DESC, rank, dur_ns, step);
 
 CREATE TABLE _process (
   trace_id INTEGER, rank INTEGER, pid TEXT, name TEXT, sort_index INTEGER, labels TEXT);
@@ -383,7 +400,7 @@ CREATE TABLE _issue (
 CREATE TABLE kind_rules (
   -- Which kernels communicate, by their names. Rows may be added before an ingest.
   --   pattern: in the kernel's name, in any case; the longest that fits decides
-  --   kind: communication or compute
+  --   kind: communication, compute, memory or waiting
   pattern TEXT PRIMARY KEY,
   kind TEXT NOT NULL CHECK (kind IN ('communication', 'compute', 'memory', 'waiting'))
 );
@@ -397,3 +414,32 @@ INSERT INTO kind_rules VALUES
   ('twoshotallreduce', 'communication'), ('quickreduce', 'communication'),
   ('__amd_rocclr_copybuffer', 'memory'), ('__amd_rocclr_fillbuffer', 'memory'),
   ('memory_copy_', 'memory'), ('dma_request', 'memory'), ('event_wait', 'waiting');
+
+CREATE TABLE parallelism_rules (
+  -- What the ranks of a communicator share out, by its description. Rows may be added before an
+  -- ingest.
+  --   pattern: in the description, in small letters and with _ in place of all that is neither
+  --     letter nor digit, at both ends as well; the longest that fits decides
+  --   parallelism: tensor, pipeline, data, expert, context or other
+  pattern TEXT PRIMARY KEY,
+  parallelism TEXT NOT NULL
+    CHECK (parallelism IN ('pipeline', 'data', 'tensor', 'expert', 'context', 'other'))
+);
+INSERT INTO parallelism_rules VALUES
+  ('pipeline', 'pipeline'), ('_pp_', 'pipeline'), ('data', 'data'), ('_dp_', 'data'),
+  ('tensor', 'tensor'), ('_tp_', 'tensor'), ('expert', 'expert'), ('_ep_', 'expert'),
+  ('context', 'context'), ('_cp_', 'context'), ('sequence', 'context'), ('_sp_', 'context'),
+  -- Megatron-LM and NeMo
+  ('data_parallel', 'data'), ('expert_data', 'data'), ('expert_model', 'expert'),
+  ('expert_tensor', 'tensor'), ('expert_tensor_and_model', 'expert'),
+  ('expert_tensor_model_pipeline', 'other'), ('model_parallel', 'other'),
+  ('gtp_weight', 'tensor'),
+  ('tensor_model_parallel', 'tensor'), ('pipeline_model_parallel', 'pipeline'),
+  ('expert_model_parallel', 'expert'), ('tensor_and_data', 'other'),
+  ('tensor_and_data_parallel', 'other'), ('tensor_and_context', 'other'),
+  ('distributed_optimizer_instance', 'data'),
+  -- DeepSpeed, FSDP, and the meshes of DTensor and TorchTitan
+  ('zero_param', 'data'), ('fsdp', 'data'), ('_ddp_', 'data'), ('_dp_shard_', 'data'),
+  ('_dp_replicate_', 'data'), ('_replicate_', 'data'), ('_shard_', 'data'), ('_dp_cp_', 'data'),
+  ('_dp_mod_ep_', 'data'), ('_dp_shard_mod_ep_', 'data'), ('_dp_shard_in_ep_', 'data'),
+  ('_etp_', 'tensor'), ('ulysses', 'context');

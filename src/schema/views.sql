@@ -5,9 +5,42 @@
 -- op). What nearly every query asks for is a LEFT JOIN on a key, which it leaves out where a query
 -- neither sums nor uses it. DECISION-views.md has the figures.
 
+CREATE VIEW runs AS
+-- A training job that was recorded: what is matched, compared or summed is within one.
+--   run_id: its number in this database
+--   run: its name: as --run says, else the end of its path
+--   path: the folder that is the run, absolute
+--   world_size: ranks of the job, where a trace says it
+--   ranks: how many ranks were recorded
+--   captures: how many cycles of the profiler
+--   traces: how many files
+--   start_ns: first start of an event
+--   end_ns: last end of an event
+SELECT r.run_id, r.run, r.path, max(t.world_size) AS world_size, count(DISTINCT t.rank) AS ranks,
+       count(DISTINCT t.capture_id) AS captures, count(*) AS traces, min(t.start_ns) AS start_ns,
+       max(t.end_ns) AS end_ns
+FROM _run r JOIN _trace t ON t.run_id = r.run_id GROUP BY r.run_id, r.run, r.path;
+
+CREATE VIEW captures AS
+-- A cycle of the profiler in a run: the traces of its ranks whose times overlap. The time between
+-- two belongs to nobody.
+--   capture_id: its number in this database
+--   run_id: in runs
+--   run: its name
+--   capture: its number in the run, by start, from 1
+--   ranks: how many ranks were recorded in it
+--   start_ns: first start of an event
+--   end_ns: last end of an event
+SELECT c.capture_id, c.run_id, r.run, c.capture, count(*) AS ranks, min(t.start_ns) AS start_ns,
+       max(t.end_ns) AS end_ns
+FROM _capture c JOIN _run r ON r.run_id = c.run_id JOIN _trace t ON t.capture_id = c.capture_id
+GROUP BY c.capture_id, c.run_id, r.run, c.capture;
+
 CREATE VIEW traces AS
--- An ingested file.
+-- An ingested file: what one rank recorded in one capture.
 --   trace_id: its number in this database
+--   run: of which it is, a name in runs
+--   capture: of which it is, a number within the run
 --   path: as it was given to ingest; '-' for standard input
 --   rank: of the process that was traced
 --   host: the machine's name, where the trace says it
@@ -25,25 +58,33 @@ CREATE VIEW traces AS
 --   world_size: ranks of the job, where the trace says it
 --   gpu_name: of the first GPU in the header
 --   gpu_activities: kernels, copies and fills
-SELECT trace_id, path, rank, host, text_bytes AS bytes, file_bytes, events, slices,
-       skipped_events, complete, base_time_ns, start_ns, end_ns, ingested_at, header, world_size,
-       gpu_name, gpu_activities
-FROM _trace;
+--   run_id: in runs
+--   capture_id: in captures
+--   run_start_ns: first start of an event of its run: start_ms counts from it
+--   folder: absolute, in which the file was
+SELECT t.trace_id, r.run, c.capture, t.path, t.rank, t.host, t.text_bytes AS bytes, t.file_bytes,
+       t.events, t.slices, t.skipped_events, t.complete, t.base_time_ns, t.start_ns, t.end_ns,
+       t.ingested_at, t.header, t.world_size, t.gpu_name, t.gpu_activities, t.run_id,
+       t.capture_id, t.run_start_ns, t.folder
+FROM _trace t LEFT JOIN _run r ON r.run_id = t.run_id
+     LEFT JOIN _capture c ON c.capture_id = t.capture_id;
 
 CREATE VIEW ranks AS
--- A rank, over all its traces.
+-- A rank of a run, over all its traces.
+--   run: a name in runs
 --   rank: its number in the job
 --   world_size: ranks of the job, where a trace says it
 --   host: the machine's name, where a trace says it
 --   gpu_name: of the first GPU in a header
---   traces: how many of its files were ingested
+--   traces: how many of its files were ingested: one a capture
 --   slices: in all of them
 --   start_ns: first start of an event
 --   end_ns: last end of an event
-SELECT rank, max(world_size) AS world_size, max(host) AS host, max(gpu_name) AS gpu_name,
-       count(*) AS traces, sum(slices) AS slices, min(start_ns) AS start_ns,
-       max(end_ns) AS end_ns
-FROM _trace GROUP BY rank;
+--   run_id: in runs
+SELECT r.run, t.rank, max(t.world_size) AS world_size, max(t.host) AS host,
+       max(t.gpu_name) AS gpu_name, count(*) AS traces, sum(t.slices) AS slices,
+       min(t.start_ns) AS start_ns, max(t.end_ns) AS end_ns, t.run_id
+FROM _trace t LEFT JOIN _run r ON r.run_id = t.run_id GROUP BY t.run_id, r.run, t.rank;
 
 CREATE VIEW processes AS
 -- A process of a trace, as its metadata events name it.
@@ -66,8 +107,9 @@ CREATE VIEW threads AS
 SELECT trace_id, rank, pid, tid, name, sort_index FROM _thread;
 
 CREATE VIEW streams AS
--- A GPU stream of a rank.
---   rank: of the process that used it
+-- A GPU stream of a rank, in one capture.
+--   trace_id: the file
+--   rank: of that file
 --   device: GPU; a text only where the trace has no number
 --   stream: its number on that device
 --   activities: kernels, copies and fills
@@ -77,23 +119,24 @@ CREATE VIEW streams AS
 --   compute_ns: of its compute kernels
 --   communication_ns: of its communication kernels
 --   memory_ns: of its copies and fills
-SELECT rank, device, stream, activities, start_ns, end_ns, busy_ns, compute_ns, communication_ns,
-       memory_ns
-FROM _stream_use;
+SELECT u.trace_id, t.rank, u.device, u.stream, u.activities, u.start_ns, u.end_ns, u.busy_ns,
+       u.compute_ns, u.communication_ns, u.memory_ns
+FROM _stream_use u LEFT JOIN _trace t ON t.trace_id = u.trace_id;
 
 CREATE VIEW busy_segments AS
 -- A stretch of time in which the same kinds of activity run on a device; where nothing runs there
--- is none. Those of one rank and device are found by time at once.
---   rank: of the process that used the device
+-- is none. Those of one trace and device are found by time at once.
+--   trace_id: the file
+--   rank: of that file
 --   device: GPU
 --   ts_ns: start
 --   dur_ns: length
 --   kinds: sum of 1 compute, 2 communication, 4 memory
 --   end_ns: end
---   start_ms: start since the first event of the database
-SELECT rank, device, ts_ns, dur_ns, kinds, ts_ns + dur_ns AS end_ns,
-       @start_ms:ts_ns@ AS start_ms
-FROM _busy_segment;
+--   start_ms: start since the first event of its run
+SELECT b.trace_id, t.rank, b.device, b.ts_ns, b.dur_ns, b.kinds, b.ts_ns + b.dur_ns AS end_ns,
+       @start_ms:b.ts_ns of b.trace_id@ AS start_ms
+FROM _busy_segment b LEFT JOIN _trace t ON t.trace_id = b.trace_id;
 
 CREATE VIEW _slice_args AS
 -- The args of slices, put together again: in a view of their own as it takes long.
@@ -131,12 +174,12 @@ CREATE VIEW slices AS
 --   args: JSON, key for key as in the trace
 --   others: JSON of the event's other keys
 --   end_ns: end
---   start_ms: start since the first event of the database
+--   start_ms: start since the first event of its run
 SELECT u.id AS slice_id, t.trace_id, t.rank, l.category, l.name, u.ts + t.base_ns AS ts_ns,
        u.dur AS dur_ns, t.pid, t.tid, t.device, t.stream, u.correlation, u.external_id,
        (SELECT g.args FROM _slice_args g WHERE g.slice_id = u.id) AS args,
        (SELECT g.others FROM _slice_args g WHERE g.slice_id = u.id) AS others,
-       u.ts + t.base_ns + u.dur AS end_ns, @start_ms:u.ts + t.base_ns@ AS start_ms
+       u.ts + t.base_ns + u.dur AS end_ns, @start_ms:u.ts + t.base_ns of t.trace_id@ AS start_ms
 FROM (SELECT id, track, event_name, ts, dur, correlation, external_id FROM _cpu_slice
       UNION ALL
       SELECT id, track, event_name, ts, dur, correlation, external_id FROM _runtime_slice
@@ -163,13 +206,13 @@ CREATE VIEW slice_tree AS
 --   pid: process
 --   tid: thread
 --   end_ns: end
---   start_ms: start since the first event of the database
+--   start_ms: start since the first event of its run
 SELECT f.id AS slice_id, t.trace_id, f.rank,
        (SELECT p.step FROM _step p JOIN _track q ON q.id = p.track
         WHERE q.trace_id = t.trace_id AND p.ts <= f.ts AND f.ts < p.ts + p.dur LIMIT 1) AS step,
        f.depth, f.id + ((f.opener - f.id + 1073741824) & 2147483647) - 1073741824 AS parent_id,
        l.category, l.name, f.ts + t.base_ns AS ts_ns, f.dur AS dur_ns, t.pid, t.tid,
-       f.ts + t.base_ns + f.dur AS end_ns, @start_ms:f.ts + t.base_ns@ AS start_ms
+       f.ts + t.base_ns + f.dur AS end_ns, @start_ms:f.ts + t.base_ns of t.trace_id@ AS start_ms
 FROM (
   -- Two rows a slice, by depth: itself, and with is_child = 0 as one within which others may be.
   -- Its parent is the last of those before it: the highest place, and with it the last 31 bits of
@@ -234,7 +277,7 @@ CREATE VIEW kernels AS
 --   forward_path_id: of the backward pass: that of the forward operator
 --   direction: of a copy: HtoD, DtoH, DtoD, HtoH or PtoP (host, device, peer)
 --   end_ns: end
---   start_ms: start since the first event of the database
+--   start_ms: start since the first event of its run
 SELECT s.id AS slice_id, t.trace_id, t.rank, t.device, t.stream, l.category, l.name,
        CASE s.kind WHEN 0 THEN 'compute' WHEN 1 THEN 'communication'
                    WHEN 2 THEN 'memory' ELSE 'waiting' END AS kind,
@@ -251,7 +294,7 @@ SELECT s.id AS slice_id, t.trace_id, t.rank, t.device, t.stream, l.category, l.n
             WHEN instr(l.name, 'HtoH') OR instr(l.name, 'HostToHost') THEN 'HtoH'
             WHEN instr(l.name, 'PtoP') OR instr(l.name, 'PeerToPeer') THEN 'PtoP'
        END AS direction,
-       s.ts + t.base_ns + s.dur AS end_ns, @start_ms:s.ts + t.base_ns@ AS start_ms
+       s.ts + t.base_ns + s.dur AS end_ns, @start_ms:s.ts + t.base_ns of t.trace_id@ AS start_ms
 FROM _gpu_slice s LEFT JOIN _track t ON t.id = s.track
      LEFT JOIN _event_name l ON l.id = +s.event_name
      LEFT JOIN _args_text a ON a.id = +s.args_text LEFT JOIN _launch k ON k.id = s.id;

@@ -2,9 +2,29 @@
 -- collectives of all ranks together.
 
 CREATE VIEW origin AS
--- The first event of all traces: start_ms counts from it.
+-- The first event of all traces: sums of times count from it, those of absolute times would
+-- overflow.
 --   zero_ns: its start
 SELECT min(start_ns) AS zero_ns FROM _trace;
+
+CREATE VIEW process_groups AS
+-- A communicator of a run: who takes part in collectives together.
+--   group_id: its number in this database
+--   run: a name in runs
+--   name: as the trace has it; empty where it has none
+--   description: as the trace has it: what the program calls it
+--   parallelism: tensor, pipeline, data, expert, context or other, by parallelism_rules
+--   size: how many ranks
+--   ranks: as a JSON array, sorted
+--   label: short, for people: the description, how many ranks, and the first of them
+--   run_id: in runs
+SELECT g.group_id, r.run, g.name, g.description, g.parallelism, g.size, g.ranks,
+       coalesce(nullif(g.description, ''), nullif(g.name, ''), 'group') || ' of ' || g.size || ' '
+       || CASE WHEN length(g.ranks) <= 24 THEN g.ranks
+               ELSE '[' || json_extract(g.ranks, '$[0]') || ',' || json_extract(g.ranks, '$[1]')
+                    || ',' || json_extract(g.ranks, '$[2]') || ',...]' END AS label,
+       g.run_id
+FROM _process_group g LEFT JOIN _run r ON r.run_id = g.run_id;
 
 CREATE VIEW call_paths AS
 -- What the host was in when it launched something: a tree.
@@ -131,6 +151,7 @@ CREATE VIEW step_uses AS
 --   exposed_data_ns: communication alone, of data parallel groups
 --   exposed_tensor_ns: communication alone, of tensor parallel groups
 --   exposed_expert_ns: communication alone, of expert parallel groups
+--   exposed_context_ns: communication alone, of context or sequence parallel groups
 --   exposed_other_ns: communication alone, of other groups
 --   exposed_memory_ns: copies and fills alone
 --   idle_host_ns: nothing runs: the next was not launched yet
@@ -139,13 +160,15 @@ CREATE VIEW step_uses AS
 --   idle_unknown_ns: nothing runs, and the launch of the next is not in the trace
 SELECT u.trace_id, t.rank, u.device, u.step, u.start_ns, u.end_ns, u.compute_ns,
        u.communication_ns, u.overlap_ns, u.exposed_pipeline_ns, u.exposed_data_ns,
-       u.exposed_tensor_ns, u.exposed_expert_ns, u.exposed_other_ns, u.exposed_memory_ns,
+       u.exposed_tensor_ns, u.exposed_expert_ns, u.exposed_context_ns, u.exposed_other_ns,
+       u.exposed_memory_ns,
        u.idle_host_ns, u.idle_sync_ns, u.idle_dependency_ns, u.idle_unknown_ns
 FROM _step_use u JOIN _trace t ON t.trace_id = u.trace_id;
 
 CREATE VIEW device_uses AS
--- A GPU's time from its first start to its last end, shared out.
---   rank: of the process that used it
+-- A GPU's time in one capture, from its first start to its last end, shared out.
+--   trace_id: the file
+--   rank: of that file
 --   device: GPU
 --   start_ns: first start of an activity
 --   end_ns: last end of one
@@ -155,14 +178,15 @@ CREATE VIEW device_uses AS
 --   exposed_communication_ns: communication without compute
 --   exposed_memory_ns: copies and fills alone
 --   idle_ns: nothing runs
-SELECT rank, device, start_ns, end_ns, compute_ns, communication_ns, overlap_ns,
-       exposed_communication_ns, exposed_memory_ns, idle_ns
-FROM _device_use;
+SELECT u.trace_id, t.rank, u.device, u.start_ns, u.end_ns, u.compute_ns, u.communication_ns,
+       u.overlap_ns, u.exposed_communication_ns, u.exposed_memory_ns, u.idle_ns
+FROM _device_use u LEFT JOIN _trace t ON t.trace_id = u.trace_id;
 
 CREATE VIEW stream_uses AS
--- A stream's busy time, all of it and by kind.
+-- A stream's busy time in one capture, all of it and by kind.
 --   stream_id: its number in this database
---   rank: of the process that used it
+--   trace_id: the file
+--   rank: of that file
 --   device: GPU
 --   stream: its number on that device
 --   activities: kernels, copies and fills
@@ -172,41 +196,46 @@ CREATE VIEW stream_uses AS
 --   compute_ns: of its compute kernels
 --   communication_ns: of its communication kernels
 --   memory_ns: of its copies and fills
-SELECT rowid AS stream_id, rank, device, stream, activities, start_ns, end_ns, busy_ns, compute_ns,
-       communication_ns, memory_ns
-FROM _stream_use;
+SELECT u.rowid AS stream_id, u.trace_id, t.rank, u.device, u.stream, u.activities, u.start_ns,
+       u.end_ns, u.busy_ns, u.compute_ns, u.communication_ns, u.memory_ns
+FROM _stream_use u LEFT JOIN _trace t ON t.trace_id = u.trace_id;
 
 CREATE VIEW rank_clocks AS
--- How a rank's times are corrected; without a row it was compared with none.
---   rank: of the process
+-- How the times of a rank in a capture are corrected; without a row it was compared with none.
+--   trace_id: the file
+--   rank: of that file
 --   clock: its name: the host, or the rank where none is known
 --   reference_rank: whose clock is the measure
 --   offset_ns: to be added
 --   drift_ppb: parts in 10^9, to be added from origin_ns on
 --   origin_ns: where drift is nothing
 --   residual_p95_ns: how well it agrees with those it was compared with
-SELECT rank, host AS clock, reference_rank, offset_ns, drift_ppb, origin_ns, residual_p95_ns
-FROM _clock;
+--   refused_ns: a correction longer than the capture, which is not applied; else 0
+SELECT c.trace_id, t.rank, c.host AS clock, c.reference_rank, c.offset_ns, c.drift_ppb,
+       c.origin_ns, c.residual_p95_ns, c.refused_ns
+FROM _clock c LEFT JOIN _trace t ON t.trace_id = c.trace_id;
 
 CREATE VIEW clock_residuals AS
--- How well two clocks agree once corrected, by the ends of collectives.
+-- How well two clocks agree once corrected, by the ends of collectives of a capture.
 --   pair_id: its number in this database
+--   capture_id: in captures
 --   clock_a: one
 --   clock_b: the other
 --   collectives: how many
 --   residual_p50_ns: median of the differences
 --   residual_p95_ns: 95 of 100 are below
-SELECT rowid AS pair_id, host_a AS clock_a, host_b AS clock_b, collectives, residual_p50_ns,
+SELECT rowid AS pair_id, capture_id, host_a AS clock_a, host_b AS clock_b, collectives, residual_p50_ns,
        residual_p95_ns
 FROM _clock_pair;
 
 CREATE VIEW collectives AS
--- One rank's part in a collective. Its parts agree in group_id, pair, by_seq and match_no.
+-- One rank's part in a collective. Its parts agree in capture_id, group_id, pair, by_seq and
+-- match_no.
 --   slice_id: its kernel in kernels
 --   trace_id: its file
 --   rank: of that file
 --   group_id: in process_groups; NULL where the trace does not tell
---   ordinal: from 1, by start, in its group on this rank
+--   ordinal: from 1, by start, in its group in this file
 --   seq: args.Seq where there is one
 --   collective: such as allreduce
 --   dtype: of its elements
@@ -222,18 +251,20 @@ CREATE VIEW collectives AS
 --   by_seq: 1 where match_no is the Seq
 --   match_no: number by which parts are matched
 --   end_ns: end
---   start_ms: start since the first event of the database
+--   start_ms: start since the first event of its run
+--   capture_id: in captures
 SELECT p.id AS slice_id, p.trace_id, p.rank, p.group_id, p.ordinal, p.seq, p.collective, p.dtype,
        p.in_bytes, p.out_bytes, p.ts_ns, p.dur_ns, p.peer, p.step, p.launch_ts_ns,
        @aligned:p.ts_ns@ AS aligned_ts_ns, p.pair, p.by_seq, p.match_no,
-       p.ts_ns + p.dur_ns AS end_ns, @start_ms:p.ts_ns@ AS start_ms
-FROM _collective_part p LEFT JOIN _clock c ON c.rank = p.rank;
+       p.ts_ns + p.dur_ns AS end_ns, @start_ms:p.ts_ns of p.trace_id@ AS start_ms, p.capture_id
+FROM _collective_part p LEFT JOIN _clock c ON c.trace_id = p.trace_id;
 
 CREATE VIEW matched_collectives AS
 -- A collective of all its ranks, by the aligned clocks. A rank waits from its own start to the
 -- last.
 --   slice_id: kernel of the last to start, in kernels
 --   trace_id: of that kernel
+--   capture_id: in captures
 --   group_id: in process_groups
 --   collective: such as allreduce
 --   dtype: of its elements
@@ -243,31 +274,33 @@ CREATE VIEW matched_collectives AS
 --   bytes: the larger of sent and received
 --   ranks_met: ranks whose part is in the database
 --   first_rank: first to start
---   last_rank: last to start; NULL where estimated
+--   last_rank: last to start, of several the lowest; NULL where nobody waited, and where estimated
 --   first_start_ns: when the first started
 --   last_start_ns: when the last started
 --   wait_ns: of all ranks, summed
 --   max_wait_ns: of the first
 --   transfer_ns: the shortest part
---   is_estimate: 1 without a partner: wait is what it took longer than the shortest alike
+--   is_estimate: 1 without a partner: wait is what it took longer than the shortest alike. Only
+--     where the partners were never recorded: a rank that is missing in one capture is no guess
 WITH part AS (  -- starts are counted from zero_ns: sums of absolute times would overflow
-  SELECT slice_id AS id, group_id, pair, by_seq, match_no, rank, dur_ns,
+  SELECT slice_id AS id, capture_id, group_id, pair, by_seq, match_no, rank, dur_ns,
          aligned_ts_ns - zero_ns AS start_ns
   FROM collectives CROSS JOIN origin
 ),
 instance AS (
-  SELECT group_id, pair, by_seq, match_no, min(id) AS any_id, count(*) AS ranks_met,
+  SELECT capture_id, group_id, pair, by_seq, match_no, min(id) AS any_id, count(*) AS ranks_met,
          min(rank) < max(rank) AS is_met, min(start_ns) AS first_ns, max(start_ns) AS last_ns,
          sum(start_ns) AS sum_ns, min(dur_ns) FILTER (WHERE dur_ns >= 0) AS transfer_ns
-  FROM part WHERE group_id IS NOT NULL GROUP BY group_id, pair, by_seq, match_no
+  FROM part WHERE group_id IS NOT NULL
+  GROUP BY capture_id, group_id, pair, by_seq, match_no
 ),
 judged AS (
   SELECT i.*,
-         (SELECT q.id FROM part q WHERE q.group_id = i.group_id AND q.pair = i.pair
-            AND q.by_seq = i.by_seq AND q.match_no = i.match_no
+         (SELECT q.id FROM part q WHERE q.capture_id = i.capture_id AND q.group_id = i.group_id
+            AND q.pair = i.pair AND q.by_seq = i.by_seq AND q.match_no = i.match_no
           ORDER BY q.start_ns DESC, q.rank LIMIT 1) AS last_id,
-         (SELECT min(q.rank) FROM part q WHERE q.group_id = i.group_id AND q.pair = i.pair
-            AND q.by_seq = i.by_seq AND q.match_no = i.match_no AND q.start_ns = i.first_ns)
+         (SELECT min(q.rank) FROM part q WHERE q.capture_id = i.capture_id AND q.group_id = i.group_id
+            AND q.pair = i.pair AND q.by_seq = i.by_seq AND q.match_no = i.match_no AND q.start_ns = i.first_ns)
            AS first_rank
   FROM instance i WHERE i.is_met
 ),
@@ -278,22 +311,24 @@ shortest AS (
   FROM _collective_part WHERE group_id IS NOT NULL
   GROUP BY 1, 2, 3, 4
 )
-SELECT p.id AS slice_id, p.trace_id, p.group_id, p.collective, p.dtype, p.ordinal, p.seq, p.step,
+SELECT p.id AS slice_id, p.trace_id, p.capture_id, p.group_id, p.collective, p.dtype, p.ordinal, p.seq, p.step,
        CASE WHEN coalesce(p.in_bytes, p.out_bytes) > coalesce(p.out_bytes, p.in_bytes)
             THEN p.in_bytes ELSE coalesce(p.out_bytes, p.in_bytes) END AS bytes,
-       i.ranks_met, i.first_rank, p.rank AS last_rank,
+       i.ranks_met, i.first_rank, CASE WHEN i.last_ns > i.first_ns THEN p.rank END AS last_rank,
        i.first_ns + zero_ns AS first_start_ns, i.last_ns + zero_ns AS last_start_ns,
        i.ranks_met * i.last_ns - i.sum_ns AS wait_ns, i.last_ns - i.first_ns AS max_wait_ns,
        i.transfer_ns, 0 AS is_estimate
 FROM judged i CROSS JOIN origin JOIN _collective_part p ON p.id = i.last_id
 UNION ALL
-SELECT p.id, p.trace_id, p.group_id, p.collective, p.dtype, p.ordinal, p.seq, p.step,
+SELECT p.id, p.trace_id, p.capture_id, p.group_id, p.collective, p.dtype, p.ordinal, p.seq, p.step,
        CASE WHEN coalesce(p.in_bytes, p.out_bytes) > coalesce(p.out_bytes, p.in_bytes)
             THEN p.in_bytes ELSE coalesce(p.out_bytes, p.in_bytes) END,
        1, p.rank, NULL, i.first_ns + zero_ns, NULL, p.dur_ns - s.shortest_ns,
        p.dur_ns - s.shortest_ns, s.shortest_ns, 1
 FROM instance i CROSS JOIN origin JOIN _collective_part p ON p.id = i.any_id
      JOIN _process_group g ON g.group_id = p.group_id AND g.size > 1
+     JOIN (SELECT c.capture_id FROM captures c JOIN runs r ON r.run_id = c.run_id
+           WHERE c.ranks = r.ranks) whole ON whole.capture_id = i.capture_id
      JOIN shortest s ON s.group_id = p.group_id
        AND s.collective = coalesce(p.collective, '') AND s.in_bytes = coalesce(p.in_bytes, -1)
        AND s.out_bytes = coalesce(p.out_bytes, -1)
@@ -302,6 +337,7 @@ WHERE NOT i.is_met AND p.dur_ns >= 0;
 CREATE VIEW collective_causes AS
 -- Why the last rank to start a collective was late, where that kept a rank waiting.
 --   slice_id: the last part, as in matched_collectives
+--   trace_id: of that part
 --   rank: of that part
 --   group_id: in process_groups
 --   step: in which it was launched
@@ -319,7 +355,7 @@ CREATE VIEW collective_causes AS
 --   root_cause: host or device; NULL where the trace does not tell
 --   root_name: what it was
 --   root_short: the same, cut to 80 characters
-SELECT id AS slice_id, rank, group_id, step, first_start_ns, start_ns, wait_ns, cause,
+SELECT id AS slice_id, trace_id, rank, group_id, step, first_start_ns, start_ns, wait_ns, cause,
        cause_slice_id, cause_name,
        CASE WHEN length(cause_name) > 80 THEN substr(cause_name, 1, 77) || '...'
             ELSE cause_name END AS cause_short,

@@ -10,9 +10,9 @@ CREATE VIEW steps AS
 --   trace_id: its file
 --   slice_id: as in slices
 --   end_ns: end
---   start_ms: start since the first event of the database
+--   start_ms: start since the first event of its run
 SELECT t.rank, s.step, s.ts + t.base_ns AS ts_ns, s.dur AS dur_ns, t.trace_id, s.id AS slice_id,
-       s.ts + t.base_ns + s.dur AS end_ns, @start_ms:s.ts + t.base_ns@ AS start_ms
+       s.ts + t.base_ns + s.dur AS end_ns, @start_ms:s.ts + t.base_ns of t.trace_id@ AS start_ms
 FROM _step s LEFT JOIN _track t ON t.id = +s.track;
 
 CREATE VIEW instants AS
@@ -29,10 +29,10 @@ CREATE VIEW instants AS
 --   args: JSON, key for key as in the trace
 --   others: JSON of the event's other keys
 --   end_ns: as ts_ns
---   start_ms: when, since the first event of the database
+--   start_ms: when, since the first event of its run
 SELECT s.id AS instant_id, t.trace_id, t.rank, l.category, l.name, s.phase,
        s.ts + t.base_ns AS ts_ns, t.pid, t.tid, @fill:a.args@ AS args, @others@ AS others,
-       s.ts + t.base_ns AS end_ns, @start_ms:s.ts + t.base_ns@ AS start_ms
+       s.ts + t.base_ns AS end_ns, @start_ms:s.ts + t.base_ns of t.trace_id@ AS start_ms
 FROM _instant s LEFT JOIN _track t ON t.id = +s.track
      LEFT JOIN _event_name l ON l.id = +s.event_name
      LEFT JOIN _args_text a ON a.id = +s.args_text
@@ -52,10 +52,10 @@ CREATE VIEW counters AS
 --   tid: thread
 --   others: JSON of the event's other keys
 --   end_ns: as ts_ns
---   start_ms: when, since the first event of the database
+--   start_ms: when, since the first event of its run
 SELECT s.id AS counter_id, t.trace_id, t.rank, l.category, l.name, j.key AS series,
        j.value AS value, s.ts + t.base_ns AS ts_ns, t.pid, t.tid, @others@ AS others,
-       s.ts + t.base_ns AS end_ns, @start_ms:s.ts + t.base_ns@ AS start_ms
+       s.ts + t.base_ns AS end_ns, @start_ms:s.ts + t.base_ns of t.trace_id@ AS start_ms
 FROM _counter_event s LEFT JOIN _track t ON t.id = +s.track
      LEFT JOIN _event_name l ON l.id = +s.event_name
      LEFT JOIN _args_text a ON a.id = +s.args_text
@@ -77,10 +77,10 @@ CREATE VIEW flows AS
 --   args: JSON, key for key as in the trace
 --   others: JSON of the event's other keys
 --   end_ns: as ts_ns
---   start_ms: when, since the first event of the database
+--   start_ms: when, since the first event of its run
 SELECT s.id AS flow_event_id, t.trace_id, t.rank, l.category, l.name, s.phase,
        s.event_id AS flow_id, s.ts + t.base_ns AS ts_ns, t.pid, t.tid, @fill:a.args@ AS args,
-       @others@ AS others, s.ts + t.base_ns AS end_ns, @start_ms:s.ts + t.base_ns@ AS start_ms
+       @others@ AS others, s.ts + t.base_ns AS end_ns, @start_ms:s.ts + t.base_ns of t.trace_id@ AS start_ms
 FROM _flow s LEFT JOIN _track t ON t.id = +s.track
      LEFT JOIN _event_name l ON l.id = +s.event_name
      LEFT JOIN _args_text a ON a.id = +s.args_text
@@ -101,13 +101,13 @@ CREATE VIEW memory_events AS
 --   pid: process
 --   tid: thread
 --   end_ns: as ts_ns
---   start_ms: when, since the first event of the database
+--   start_ms: when, since the first event of its run
 --   track_id: in tracks
 --   args_id: in memory_devices
 SELECT s.id AS instant_id, t.trace_id, t.rank, s.ts + t.base_ns AS ts_ns, a.device_type,
        a.device_id, s.addr, s.bytes, s.total_allocated AS total_allocated_bytes,
        s.total_reserved AS total_reserved_bytes, t.pid, t.tid, s.ts + t.base_ns AS end_ns,
-       @start_ms:s.ts + t.base_ns@ AS start_ms, s.track AS track_id, s.args_text AS args_id
+       @start_ms:s.ts + t.base_ns of t.trace_id@ AS start_ms, s.track AS track_id, s.args_text AS args_id
 FROM _instant s LEFT JOIN _track t ON t.id = +s.track
      LEFT JOIN _args_text a ON a.id = +s.args_text
 WHERE s.event_name IN (SELECT id FROM _event_name WHERE name = '[memory]');
@@ -124,11 +124,11 @@ CREATE VIEW metadata AS
 --   args: JSON, key for key as in the trace
 --   others: JSON of the event's other keys
 --   end_ns: as ts_ns
---   start_ms: when, since the first event of the database
+--   start_ms: when, since the first event of its run
 SELECT s.id AS metadata_id, t.trace_id, t.rank, l.name,
        s.ts + ifnull(r.base_time_ns, 0) AS ts_ns, t.pid, t.tid, @fill:a.args@ AS args,
        @others@ AS others, s.ts + ifnull(r.base_time_ns, 0) AS end_ns,
-       @start_ms:s.ts + ifnull(r.base_time_ns, 0)@ AS start_ms
+       @start_ms:s.ts + ifnull(r.base_time_ns, 0) of t.trace_id@ AS start_ms
 FROM _metadata_event s LEFT JOIN _track t ON t.id = +s.track
      LEFT JOIN _event_name l ON l.id = +s.event_name
      LEFT JOIN _trace r ON r.trace_id = t.trace_id

@@ -63,7 +63,7 @@ struct Job {
     return Aligned(solution.ranks[one], clocks[one].Shows(true_ns)) -
            Aligned(solution.ranks[other], clocks[other].Shows(true_ns));
   }
-  static int64_t Aligned(const RankClock& clock, int64_t ts_ns) {
+  static int64_t Aligned(const SolvedClock& clock, int64_t ts_ns) {
     return ts_ns + clock.offset_ns + (ts_ns - clock.origin_ns) * clock.drift_ppb / kSecondNs;
   }
 };
@@ -79,7 +79,7 @@ TEST(ClockSolve, clocks_that_agree_are_left_alone) {
   Job job(std::vector<TrueClock>(4));
   job.AddCollectives({0, 1, 2, 3}, 200, 10'000'000);
   const ClockSolution solution = job.Solve();
-  for (const RankClock& clock : solution.ranks) {
+  for (const SolvedClock& clock : solution.ranks) {
     EXPECT_TRUE(clock.is_compared);
     EXPECT_EQ(clock.offset_ns, 0);
     EXPECT_EQ(clock.drift_ppb, 0);

@@ -1,7 +1,6 @@
-// Busy time by SQL, for a rank over all its traces: of several captures, or of very many tracks.
+// Busy time by SQL, for a trace of very many tracks.
 #pragma once
 
-#include <array>
 #include <cstdint>
 
 #include "tracedb/base/result.h"
@@ -9,11 +8,7 @@
 
 namespace tracedb {
 
-// What it fills.
-inline constexpr std::array<const char*, 3> kBusyTables = {"_busy_segment", "_device_use",
-                                                           "_stream_use"};
-
-// Replaces the rank's rows of these tables.
-Status DeriveBusy(SqliteDb& db, int64_t rank);
+// For a database that holds one trace: fills _busy_segment, _device_use and _stream_use.
+Status DeriveBusy(SqliteDb& db, int64_t trace_id);
 
 }  // namespace tracedb

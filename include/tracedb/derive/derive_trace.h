@@ -8,7 +8,7 @@
 
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
-#include "tracedb/derive/derive_collectives.h"
+#include "tracedb/derive/derive_groups.h"
 #include "tracedb/derive/gpu_activities.h"
 #include "tracedb/derive/host_slices.h"
 #include "tracedb/derive/long_slices.h"
@@ -17,7 +17,7 @@
 namespace tracedb {
 
 struct GatheredTrace {
-  int64_t rank = 0;
+  int64_t trace_id = 0;
   int64_t base_ns = 0;  // what to add to a row's ts
   int64_t zero_ns = 0;  // the absolute time of a ts of 0 in the file
   const GpuActivities& activities;
@@ -37,7 +37,7 @@ class DerivedUse {
   ~DerivedUse();
 
   // Once. What was left undone is worked out by SQL: indexes, and busy time of very many tracks.
-  Status Store(SqliteDb& db, int64_t trace_id, const GatheredTrace& trace);
+  Status Store(SqliteDb& db, const GatheredTrace& trace);
 
  private:
   std::unique_ptr<Parts> parts_;

@@ -1,5 +1,5 @@
-// How a rank's times compare with the others': the table clock, and the one formula that applies
-// it. In SQL the same formula is @aligned:TIME@ of views.sql.
+// How the times of a rank in a capture compare with the others': the table _clock, and the one
+// formula that applies it. In SQL the same formula is @aligned:TIME@ of views.sql.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace tracedb {
 
-// Without a row in the table a rank's times are as they are.
+// Without a row in the table a trace's times are as they are.
 struct RankClock {
   int64_t offset_ns = 0;
   int64_t drift_ppb = 0;  // parts in 10^9
@@ -26,18 +26,20 @@ class RankClocks {
  public:
   static Result<RankClocks> Read(SqliteDb& db);
 
-  RankClock Of(int64_t rank) const {
-    const auto found = clocks_.find(rank);
+  RankClock Of(int64_t trace_id) const {
+    const auto found = clocks_.find(trace_id);
     return found == clocks_.end() ? RankClock{} : found->second;
   }
-  // What is to be added to a time of this rank.
-  int64_t ShiftNs(int64_t rank, int64_t ts_ns) const { return Of(rank).Aligned(ts_ns) - ts_ns; }
+  // What is to be added to a time of this trace.
+  int64_t ShiftNs(int64_t trace_id, int64_t ts_ns) const {
+    return Of(trace_id).Aligned(ts_ns) - ts_ns;
+  }
 
  private:
-  std::map<int64_t, RankClock> clocks_;
+  std::map<int64_t, RankClock> clocks_;  // by trace
 };
 
-// SQL for the aligned time of `time`, with the rank's row of the table clock, or NULLs, as `c`.
+// SQL for the aligned time of `time`, with the trace's row of the table _clock, or NULLs, as `c`.
 std::string AlignedSql(const std::string& time);
 
 }  // namespace tracedb

@@ -119,18 +119,6 @@ TraceHeader ReadTraceHeader(const HeaderReader::Entries& entries, EventIssues& i
   return header;
 }
 
-std::vector<HeaderGroup> GroupsOfStoredHeader(std::string_view json) {
-  dom::parser parser;
-  dom::element root;
-  dom::element info;
-  TraceHeader header;
-  if (parser.parse(simdjson::padded_string(json)).get(root) == simdjson::SUCCESS &&
-      root["distributedInfo"].get(info) == simdjson::SUCCESS) {
-    ReadDistributedInfo(info, header);
-  }
-  return header.groups;
-}
-
 std::optional<int64_t> RankInName(const std::string& file_name) {
   constexpr std::string_view kWord = "rank";
   std::string lower = file_name;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "ingest/frame/header_reader.h"
-#include "tracedb/derive/derive_collectives.h"
+#include "tracedb/derive/derive_groups.h"
 #include "tracedb/schema/event_issues.h"
 
 namespace tracedb {
@@ -26,9 +26,6 @@ struct TraceHeader {
 
 // Values that are no JSON are kept as JSON strings and counted.
 TraceHeader ReadTraceHeader(const HeaderReader::Entries& entries, EventIssues& issues);
-
-// The process groups of a header as TraceHeader::json has it.
-std::vector<HeaderGroup> GroupsOfStoredHeader(std::string_view json);
 
 struct RankChoice {
   int64_t rank = 0;

@@ -197,12 +197,6 @@ Status DatabaseLanding::ReadPlace() {
     place_.first = {last.Int(0), last.Int(1), last.Int(2)};
     place_.first_path = last.Int(3);
   }
-  TRACEDB_ASSIGN(ranks, db.Prepare("SELECT DISTINCT rank FROM _trace"));
-  for (;;) {
-    TRACEDB_ASSIGN(row, ranks.Step());
-    if (!row) break;
-    place_.ranks.insert(ranks.Int(0));
-  }
   return ReadRules(db);
 }
 
@@ -210,11 +204,40 @@ Status DatabaseLanding::ReadRules(SqliteDb& db) {
   TRACEDB_ASSIGN(rules, db.Prepare("SELECT pattern, kind FROM kind_rules"));
   for (;;) {
     TRACEDB_ASSIGN(row, rules.Step());
-    if (!row) return Done{};
+    if (!row) return ReadParallelismRules(db);
     const auto kind = std::find(kGpuKindNames.begin(), kGpuKindNames.end(), rules.Text(1));
     if (kind == kGpuKindNames.end()) continue;  // the table's CHECK lets no other in
     place_.rules.push_back(
         {std::string(rules.Text(0)), static_cast<GpuKind>(kind - kGpuKindNames.begin())});
+  }
+}
+
+Status DatabaseLanding::ReadParallelismRules(SqliteDb& db) {
+  TRACEDB_ASSIGN(rows, db.Prepare("SELECT pattern, parallelism FROM parallelism_rules"));
+  std::vector<ParallelismRule> rules;
+  for (;;) {
+    TRACEDB_ASSIGN(row, rows.Step());
+    if (!row) break;
+    const auto name = std::find(kParallelismNames.begin(), kParallelismNames.end(), rows.Text(1));
+    if (name == kParallelismNames.end()) continue;  // the table's CHECK lets no other in
+    rules.push_back({std::string(rows.Text(0)),
+                     static_cast<Parallelism>(name - kParallelismNames.begin())});
+  }
+  place_.parallelism_rules = ParallelismRules(std::move(rules));
+  return Done{};
+}
+
+Result<std::set<int64_t>> DatabaseLanding::RanksOf(const std::string& folder) {
+  std::set<int64_t> ranks;
+  if (!place_.exists) return ranks;
+  TRACEDB_ASSIGN(db, SqliteDb::Open(database_, SqliteMode::kReadOnly));
+  db.SetBusyTimeout(kBusyWaitMs, options_->stop);
+  TRACEDB_ASSIGN(rows, db.Prepare("SELECT rank FROM _trace WHERE folder = ?1"));
+  TRACEDB_TRY(rows.Bind(1, std::string_view(folder)));
+  for (;;) {
+    TRACEDB_ASSIGN(row, rows.Step());
+    if (!row) return ranks;
+    ranks.insert(rows.Int(0));
   }
 }
 
@@ -244,10 +267,9 @@ Result<bool> DatabaseLanding::AnyOfSize(uint64_t file_bytes) {
   return found.has_value();
 }
 
-Status DatabaseLanding::Land(int64_t rank, const std::string& path, const std::string& text_hash) {
+Status DatabaseLanding::Land(int64_t trace_id, const std::string& path, const std::string& text_hash) {
   if (!place_.exists) return BecomeDatabase();
-  return MergeTrace(
-      {database_, rows(), *options_, kBusyWaitMs, place_.ranks, rank, path, text_hash});
+  return MergeTrace({database_, rows(), *options_, kBusyWaitMs, trace_id, path, text_hash});
 }
 
 Status DatabaseLanding::SyncRows() const {

@@ -22,6 +22,7 @@
 #include "tracedb/base/sqlite_db.h"
 #include "tracedb/ingest/load/trace_load.h"
 #include "tracedb/schema/kind_rules.h"
+#include "tracedb/schema/parallelism.h"
 
 namespace tracedb {
 
@@ -31,7 +32,7 @@ struct LandingPlace {
   FirstIds first;
   int64_t first_path = 1;  // the id of its first row in call_path
   std::vector<KindRule> rules;
-  std::set<int64_t> ranks;
+  ParallelismRules parallelism_rules;
 };
 
 class DatabaseLanding {
@@ -55,12 +56,13 @@ class DatabaseLanding {
   // The trace that has the same content: by the file's own hash, or by the unpacked text's.
   Result<std::optional<int64_t>> FindSameFile(const std::string& file_hash, uint64_t file_bytes);
   Result<std::optional<int64_t>> FindSameText(const std::string& text_hash);
+  // The ranks of the traces that were read from files of this folder.
+  Result<std::set<int64_t>> RanksOf(const std::string& folder);
   // Whether some trace in the database was read from a file of this size: hashing is worth it.
   Result<bool> AnyOfSize(uint64_t file_bytes);
 
-  // rows() is a database that holds one trace of `rank`, read from `path`: makes it part of the
-  // database.
-  Status Land(int64_t rank, const std::string& path, const std::string& text_hash);
+  // rows() is a database that holds this one trace, read from `path`: makes it part of the database.
+  Status Land(int64_t trace_id, const std::string& path, const std::string& text_hash);
 
  private:
   DatabaseLanding(std::filesystem::path database, const LoadOptions& options);
@@ -68,6 +70,7 @@ class DatabaseLanding {
   Status WaitForLock();
   Status ReadPlace();
   Status ReadRules(SqliteDb& db);
+  Status ReadParallelismRules(SqliteDb& db);
   Status BecomeDatabase();
   Status SyncRows() const;
   Result<std::optional<int64_t>> FindTrace(const std::string& where);

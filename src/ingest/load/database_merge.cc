@@ -6,15 +6,15 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
-#include "ingest/build/trace_header.h"
 #include "tracedb/base/sqlite_db.h"
-#include "tracedb/derive/derive_busy.h"
-#include "tracedb/derive/derive_collectives.h"
+#include "tracedb/derive/derive_groups.h"
 #include "tracedb/pages/staged_changes.h"
 #include "tracedb/pages/tree_graft.h"
+#include "tracedb/ranks/runs/decide_runs.h"
 #include "tracedb/schema/schema_sql.h"
 
 namespace tracedb {
@@ -24,18 +24,18 @@ namespace {
 // by those of its events, and by its own.
 constexpr std::array<const char*, 3> kTextTables = {"_event_name", "_track", "_args_text"};
 constexpr std::array<const char*, 2> kRowTables = {"_step", "_launch"};
-constexpr std::array<const char*, 9> kTraceTables = {"_trace",    "_process",  "_thread",
-                                                     "_issue",    "_host_use", "_kernel_use",
-                                                     "_sync_use", "_step_use", "_call_path"};
+constexpr std::array<const char*, 12> kTraceTables = {
+    "_trace",    "_process",  "_thread",    "_issue",        "_host_use",   "_kernel_use",
+    "_sync_use", "_step_use", "_call_path", "_busy_segment", "_device_use", "_stream_use"};
 
 // Takes out the traces that have the new one's content or path.
-Status TakeOut(SqliteDb& db, const MergeJob& job, std::set<int64_t>& ranks) {
+Status TakeOut(SqliteDb& db, const MergeJob& job) {
   struct Old {
-    int64_t trace_id, rank, first_row, last_row, first_text, last_text;
+    int64_t trace_id, first_row, last_row, first_text, last_text;
   };
   std::vector<Old> olds;
   {
-    TRACEDB_ASSIGN(rows, db.Prepare("SELECT trace_id, rank, first_row, last_row, first_text, "
+    TRACEDB_ASSIGN(rows, db.Prepare("SELECT trace_id, first_row, last_row, first_text, "
                                     "last_text FROM main._trace "
                                     "WHERE text_hash = ?1 OR path = ?2"));
     TRACEDB_TRY(rows.Bind(1, std::string_view(job.text_hash)));
@@ -43,12 +43,10 @@ Status TakeOut(SqliteDb& db, const MergeJob& job, std::set<int64_t>& ranks) {
     for (;;) {
       TRACEDB_ASSIGN(row, rows.Step());
       if (!row) break;
-      olds.push_back(
-          {rows.Int(0), rows.Int(1), rows.Int(2), rows.Int(3), rows.Int(4), rows.Int(5)});
+      olds.push_back({rows.Int(0), rows.Int(1), rows.Int(2), rows.Int(3), rows.Int(4)});
     }
   }
   for (const Old& old : olds) {
-    ranks.insert(old.rank);
     const std::string rows_of = " WHERE id BETWEEN " + std::to_string(old.first_row) + " AND " +
                                 std::to_string(old.last_row);
     const std::string texts_of = " WHERE id BETWEEN " + std::to_string(old.first_text) + " AND " +
@@ -63,9 +61,11 @@ Status TakeOut(SqliteDb& db, const MergeJob& job, std::set<int64_t>& ranks) {
     for (const char* table : kTextTables) {
       TRACEDB_TRY(db.Execute("DELETE FROM main." + std::string(table) + texts_of));
     }
+    TRACEDB_TRY(db.Execute("DELETE FROM main._collective_part" + rows_of));
+    const std::string of_trace = " WHERE trace_id = " + std::to_string(old.trace_id);
+    TRACEDB_TRY(db.Execute("DELETE FROM main._trace_group" + of_trace));
     for (const char* table : kTraceTables) {
-      TRACEDB_TRY(db.Execute("DELETE FROM main." + std::string(table) +
-                             " WHERE trace_id = " + std::to_string(old.trace_id)));
+      TRACEDB_TRY(db.Execute("DELETE FROM main." + std::string(table) + of_trace));
     }
   }
   return Done{};
@@ -90,12 +90,11 @@ std::vector<std::string> LargeTables() {
   return tables;
 }
 
-// Copies the rows of the attached file, but for the tables in `done`. `own_rank`: the database has
-// none of the trace's rank, so what is worked out by rank can be copied too.
-Status CopyRows(SqliteDb& db, const std::set<std::string>& done, bool own_rank) {
-  const auto copy = [&](const std::string& table, const char* where = "") -> Status {
+// Copies the rows of the attached file, but for the tables in `done`.
+Status CopyRows(SqliteDb& db, const std::set<std::string>& done) {
+  const auto copy = [&](const std::string& table) -> Status {
     if (done.contains(table)) return Done{};
-    return db.Execute("INSERT INTO main." + table + " SELECT * FROM fresh." + table + where);
+    return db.Execute("INSERT INTO main." + table + " SELECT * FROM fresh." + table);
   };
   for (int i = 0; i < kEventTables; ++i) {
     TRACEDB_TRY(copy(std::string(EventTableName(static_cast<EventTable>(i)))));
@@ -103,11 +102,21 @@ Status CopyRows(SqliteDb& db, const std::set<std::string>& done, bool own_rank) 
   for (const char* table : kRowTables) TRACEDB_TRY(copy(table));
   for (const char* table : kTextTables) TRACEDB_TRY(copy(table));
   for (const char* table : kTraceTables) TRACEDB_TRY(copy(table));
-  if (!own_rank) return Done{};
-  for (const char* table : kBusyTables) TRACEDB_TRY(copy(table));
-  // Its index is by group, which other ranks share: row by row (that is what a WHERE means to
-  // SQLite), as copying index entries into the middle leaves pages almost empty.
-  return copy("_collective_part", " WHERE id > 0");
+  return Done{};
+}
+
+// The trace's rows are there: decides on runs and captures anew, and what depends on them goes
+// along, of this trace and of others that belong elsewhere now.
+Status JoinRun(SqliteDb& db, int64_t trace_id) {
+  TRACEDB_ASSIGN(own, db.Prepare("UPDATE main._trace SET run_id = NULL WHERE trace_id = ?1"));
+  TRACEDB_TRY(own.Bind(1, trace_id));
+  TRACEDB_TRY(own.Run());
+  TRACEDB_ASSIGN(moves, DecideRuns(db));
+  for (const TraceMove& move : moves) {
+    const auto go = move.trace_id == trace_id ? MergeCollectives : MoveCollectives;
+    TRACEDB_TRY(go(db, move.trace_id, move.run_id, move.capture_id));
+  }
+  return ForgetUnusedGroups(db);
 }
 
 Status MergeThroughSqlite(const MergeJob& job) {
@@ -116,15 +125,9 @@ Status MergeThroughSqlite(const MergeJob& job) {
   if (job.options.stop != nullptr) db.StopWhen(*job.options.stop);
   TRACEDB_TRY(Attach(db, job));
   TRACEDB_TRY(db.Execute("BEGIN IMMEDIATE"));
-  std::set<int64_t> changed;  // ranks whose derived rows cannot just be copied
-  if (job.ranks.contains(job.rank)) changed.insert(job.rank);
-  if (job.options.replace) TRACEDB_TRY(TakeOut(db, job, changed));
-  TRACEDB_TRY(CopyRows(db, {}, !changed.contains(job.rank)));
-  TRACEDB_TRY(job.options.replace ? RemakeGroups(db, GroupsOfStoredHeader) : MergeGroups(db));
-  for (const int64_t rank : changed) {
-    TRACEDB_TRY(DeriveBusy(db, rank));
-    TRACEDB_TRY(DeriveCollectives(db, rank));
-  }
+  if (job.options.replace) TRACEDB_TRY(TakeOut(db, job));
+  TRACEDB_TRY(CopyRows(db, {}));
+  TRACEDB_TRY(JoinRun(db, job.trace_id));
   TRACEDB_TRY(db.Execute("COMMIT"));
   return db.Execute("DETACH fresh");
 }
@@ -198,8 +201,8 @@ Result<bool> MergeAsPages(const MergeJob& job) {
     if (grafted.empty()) return false;
     TRACEDB_TRY(Attach(db, job));
     TRACEDB_TRY(db.Execute("BEGIN"));
-    TRACEDB_TRY(CopyRows(db, grafted, true));
-    TRACEDB_TRY(MergeGroups(db));
+    TRACEDB_TRY(CopyRows(db, grafted));
+    TRACEDB_TRY(JoinRun(db, job.trace_id));
     TRACEDB_TRY(db.Execute("COMMIT"));
   }
   TRACEDB_TRY(graft->Add(trees));
@@ -222,7 +225,7 @@ Status MergeTrace(const MergeJob& job) {
   constexpr uintmax_t kBytesMin = 1 << 20;  // less is copied as fast
   std::error_code error;
   const bool large = std::filesystem::file_size(job.partial, error) >= kBytesMin && !error;
-  if (large && !job.options.replace && !job.ranks.contains(job.rank)) {
+  if (large && !job.options.replace) {
     const Result<bool> merged = MergeAsPages(job);
     const bool other_way = merged.ok() ? !merged.value() : merged.error().kind == ErrorKind::kUnfit;
     if (!other_way) return merged.ok() ? Status(Done{}) : merged.error();

@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <set>
 #include <string>
 
 #include "tracedb/base/result.h"
@@ -18,9 +17,8 @@ struct MergeJob {
   std::filesystem::path database;
   std::filesystem::path partial;  // complete, and open nowhere; holds one trace
   const LoadOptions& options;
-  int busy_wait_ms;         // for whoever reads or writes the database
-  std::set<int64_t> ranks;  // those in the database
-  int64_t rank;             // that of the trace, and what it was read from:
+  int busy_wait_ms;  // for whoever reads or writes the database
+  int64_t trace_id;  // of the trace, and what it was read from:
   std::string path;
   std::string text_hash;
 };

@@ -5,12 +5,12 @@
 
 namespace tracedb {
 
-Result<LoadSummary> LoadTrace(const std::filesystem::path& input,
+Result<LoadSummary> LoadTrace(const InputFile& input,
                               const std::filesystem::path& database, const LoadOptions& options) {
   Stopwatch watch;
   TRACEDB_ASSIGN(landing, DatabaseLanding::Begin(database, options));
   if (!options.replace) {
-    TRACEDB_ASSIGN(unchanged, FindUnchangedFile(input, landing));
+    TRACEDB_ASSIGN(unchanged, FindUnchangedFile(input.path, landing));
     if (unchanged.has_value()) return *std::move(unchanged);
   }
   TraceReading reading(input, options);

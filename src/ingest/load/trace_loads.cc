@@ -43,7 +43,7 @@ bool IsAtLeast(const FirstIds& ids, const FirstIds& least) {
 // A file that is read on a thread of its own, into a file of its own.
 class ReadAhead {
  public:
-  ReadAhead(const fs::path& file, const LoadOptions& options)
+  ReadAhead(const InputFile& file, const LoadOptions& options)
       : options_(options), reading_(file, options_) {
     options_.stop = &give_up_;
     options_.on_progress = [this](const LoadProgress& now) {
@@ -108,7 +108,7 @@ unsigned TraceLoads::SideBySide(const std::vector<fs::path>& files, size_t memor
   return static_cast<unsigned>(std::max<size_t>(bound, 1));
 }
 
-TraceLoads::TraceLoads(std::vector<fs::path> files, fs::path database, LoadOptions options,
+TraceLoads::TraceLoads(std::vector<InputFile> files, fs::path database, LoadOptions options,
                        unsigned side_by_side)
     : files_(std::move(files)),
       database_(std::move(database)),
@@ -121,7 +121,7 @@ TraceLoads::~TraceLoads() {
 }
 
 Result<LoadSummary> TraceLoads::Next() {
-  const fs::path& file = files_[next_];
+  const InputFile& file = files_[next_];
   if (side_by_side_ == 1) {
     ++next_;
     return LoadTrace(file, database_, options_);
@@ -134,11 +134,11 @@ Result<LoadSummary> TraceLoads::Next() {
 }
 
 Status TraceLoads::StartReading() {
-  const fs::path& file = files_[started_++];
+  const InputFile& file = files_[started_++];
   ahead_.push_back(std::make_unique<ReadAhead>(file, options_));
   TRACEDB_ASSIGN(landing, DatabaseLanding::Begin(database_, options_));
   if (!options_.replace) {
-    TRACEDB_ASSIGN(unchanged, FindUnchangedFile(file, landing));
+    TRACEDB_ASSIGN(unchanged, FindUnchangedFile(file.path, landing));
     if (unchanged.has_value()) {
       ahead_.back()->Skip(*std::move(unchanged));
       return Done{};
@@ -147,12 +147,12 @@ Status TraceLoads::StartReading() {
   const FirstIds least = landing.place().first;
   if (!IsAtLeast(*next_ids_, least)) *next_ids_ = least;
   TRACEDB_TRY(ahead_.back()->Start(database_, *next_ids_, landing.place().rules));
-  const int64_t rows = RowsExpected(file);
+  const int64_t rows = RowsExpected(file.path);
   *next_ids_ = {next_ids_->trace_id + 1, next_ids_->row + rows, next_ids_->text + rows};
   return Done{};
 }
 
-Result<LoadSummary> TraceLoads::Land(const fs::path& file, ReadAhead& ahead) {
+Result<LoadSummary> TraceLoads::Land(const InputFile& file, ReadAhead& ahead) {
   if (ahead.unchanged().has_value()) return *ahead.unchanged();
   const auto begun = std::chrono::steady_clock::now();
   while (!ahead.IsDone()) {

@@ -5,8 +5,10 @@
 #include <system_error>
 
 #include "ingest/read/content_hash.h"
+#include "tracedb/derive/derive_collectives.h"
 #include "tracedb/derive/derive_names.h"
 #include "tracedb/derive/derive_trace.h"
+#include "tracedb/ranks/runs/decide_runs.h"
 #include "tracedb/schema/schema_sql.h"
 
 namespace tracedb {
@@ -18,6 +20,21 @@ namespace {
 bool IsRegularFile(const fs::path& input) {
   std::error_code error;
   return input != "-" && fs::is_regular_file(input, error);
+}
+
+// Absolute, and the same however it is written; links stay as they are. Where there is no working
+// folder any more, as written.
+std::string AbsoluteFolder(const fs::path& folder) {
+  std::error_code error;
+  const fs::path absolute = fs::absolute(folder, error);
+  std::string text = (error ? folder : absolute).lexically_normal().string();
+  while (text.size() > 1 && text.ends_with('/')) text.pop_back();
+  return text;
+}
+
+// Of standard input: the working folder.
+std::string FolderOfInput(const fs::path& input) {
+  return AbsoluteFolder(input.has_parent_path() ? input.parent_path() : fs::path("."));
 }
 
 fs::path FolderOf(const fs::path& file) {
@@ -58,7 +75,7 @@ Status TraceReading::Read(const fs::path& rows_file, const FirstIds& first,
   TRACEDB_ASSIGN(writer, TableWriter::Create(rows_file));
   builder_.emplace(*writer, options_.limits, *rules_, first_, options_.keep_args,
                    FolderOf(rows_file));
-  TRACEDB_ASSIGN(read, RunPipeline(input_, options_, *builder_));
+  TRACEDB_ASSIGN(read, RunPipeline(input_.path, options_, *builder_));
   read_ = std::move(read);
   TRACEDB_TRY(builder_->Finish());
   TRACEDB_TRY(writer->FinishPages());
@@ -76,9 +93,9 @@ Result<LoadSummary> TraceReading::Land(DatabaseLanding& landing) {
   LoadSummary summary;
   summary.read_seconds = read_seconds_;
   if (options_.strict && issues_.Any()) {
-    TRACEDB_TRY(StrictError(input_, issues_));
+    TRACEDB_TRY(StrictError(input_.path, issues_));
   }
-  summary.path = input_.string();
+  summary.path = input_.path.string();
   if (place.exists && !options_.replace) {
     TRACEDB_ASSIGN(same, landing.FindSameText(read_.text_hash));
     if (same.has_value()) {
@@ -87,10 +104,11 @@ Result<LoadSummary> TraceReading::Land(DatabaseLanding& landing) {
       return summary;
     }
   }
-  rank_ = ChooseRank(header_, input_, options_.rank, place.ranks);
+  TRACEDB_ASSIGN(taken, landing.RanksOf(FolderOfInput(input_.path)));
+  rank_ = ChooseRank(header_, input_.path, options_.rank, taken);
   TRACEDB_TRY(Derive(landing.rows(), place));
   summary.derive_seconds = watch.Lap();
-  TRACEDB_TRY(landing.Land(rank_.rank, input_.string(), read_.text_hash));
+  TRACEDB_TRY(landing.Land(first_.trace_id, input_.path.string(), read_.text_hash));
   summary.land_seconds = watch.Lap();
   summary.trace_id = first_.trace_id;
   summary.rank = rank_.rank;
@@ -108,8 +126,8 @@ Result<LoadSummary> TraceReading::Land(DatabaseLanding& landing) {
 Status TraceReading::StoreTrace(SqliteDb& db) {
   TRACEDB_ASSIGN(
       insert,
-      db.Prepare("INSERT INTO _trace VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, "
-                 "?13, ?14, ?15, "
+      db.Prepare("INSERT INTO _trace VALUES (?1, ?2, ?3, ?25, ?26, ?27, ?1, ?1, ?16, ?4, ?5, ?6, "
+                 "?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, "
                  "?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, "
                  "strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?24)"));
   const int64_t base = header_.base_time_ns.value_or(0);
@@ -120,7 +138,7 @@ Status TraceReading::StoreTrace(SqliteDb& db) {
   };
   int at = 0;
   TRACEDB_TRY(insert.Bind(++at, first_.trace_id));
-  TRACEDB_TRY(insert.Bind(++at, std::string_view(input_.native())));
+  TRACEDB_TRY(insert.Bind(++at, std::string_view(input_.path.native())));
   TRACEDB_TRY(insert.Bind(++at, rank_.rank));
   TRACEDB_TRY(insert.Bind(++at, std::string_view(rank_.source)));
   TRACEDB_TRY(BindOptional(insert, ++at, header_.world_size));
@@ -143,8 +161,14 @@ Status TraceReading::StoreTrace(SqliteDb& db) {
   TRACEDB_TRY(insert.Bind(++at, std::string_view(read_.text_hash)));
   TRACEDB_TRY(BindOptional(
       insert, ++at,
-      read_.file_hash.empty() || input_ == "-" ? std::nullopt : std::optional(read_.file_hash)));
+      read_.file_hash.empty() || input_.path == "-" ? std::nullopt : std::optional(read_.file_hash)));
   TRACEDB_TRY(BindOptional(insert, ++at, header_.json));
+  TRACEDB_TRY(insert.Bind(++at, std::string_view(FolderOfInput(input_.path))));
+  TRACEDB_TRY(BindOptional(insert, ++at,
+                           input_.is_searched()
+                               ? std::optional(AbsoluteFolder(input_.input_folder))
+                               : std::nullopt));
+  TRACEDB_TRY(BindOptional(insert, ++at, options_.run));
   TRACEDB_ASSIGN(row, insert.Step());
   (void)row;
   return Done{};
@@ -180,14 +204,15 @@ Result<SqliteDb> TraceReading::OpenRows(const fs::path& rows_file) {
 }
 
 // What the trace says of itself, and what the bulk of the derived rows needs to know of that.
-Result<ArgsParallelism> TraceReading::StoreFacts(const fs::path& rows_file, int64_t base) {
+Result<ArgsParallelism> TraceReading::StoreFacts(const fs::path& rows_file, int64_t base,
+                                                 const ParallelismRules& rules) {
   TRACEDB_ASSIGN(db, OpenRows(rows_file));
   TRACEDB_TRY(db.Execute("UPDATE _track SET rank = " + std::to_string(rank_.rank) +
                          ", base_ns = " + std::to_string(base)));
   TRACEDB_TRY(StoreTrace(db));
   TRACEDB_TRY(StoreIssues(db));
   TRACEDB_TRY(DeriveNames(db, first_.trace_id));
-  TRACEDB_TRY(DeriveGroups(db, first_.trace_id, header_.groups));
+  TRACEDB_TRY(DeriveGroups(db, first_.trace_id, header_.groups, rules));
   TRACEDB_ASSIGN(parallelism, ReadArgsParallelism(db));
   TRACEDB_TRY(db.Execute("COMMIT"));
   return parallelism;
@@ -201,8 +226,8 @@ Status TraceReading::Derive(const fs::path& rows_file, const LandingPlace& place
   }
   // What reading took has been given back to the allocator; the bound is for the process.
   malloc_trim(0);
-  TRACEDB_ASSIGN(parallelism, StoreFacts(rows_file, base));
-  const GatheredTrace trace{rank_.rank,
+  TRACEDB_ASSIGN(parallelism, StoreFacts(rows_file, base, place.parallelism_rules));
+  const GatheredTrace trace{first_.trace_id,
                             base,
                             header_.base_time_ns.value_or(0),
                             builder_->gpu_activities(),
@@ -213,8 +238,10 @@ Status TraceReading::Derive(const fs::path& rows_file, const LandingPlace& place
   TRACEDB_ASSIGN(use, DeriveTrace(rows_file, trace, options_.limits));
   malloc_trim(0);
   TRACEDB_ASSIGN(db, OpenRows(rows_file));
-  TRACEDB_TRY(use.Store(db, first_.trace_id, trace));
+  TRACEDB_TRY(use.Store(db, trace));
   TRACEDB_TRY(DeriveCollectives(db, rank_.rank));
+  TRACEDB_ASSIGN(moves, DecideRuns(db));  // fills its tables: it is a run of its own here
+  (void)moves;
   if (!place.exists) TRACEDB_TRY(db.Execute(ViewsSql()));
   return db.Execute("COMMIT");
 }

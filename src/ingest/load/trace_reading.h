@@ -13,7 +13,7 @@
 #include "ingest/load/database_landing.h"
 #include "ingest/load/event_pipeline.h"
 #include "tracedb/base/result.h"
-#include "tracedb/derive/derive_collectives.h"
+#include "tracedb/derive/derive_groups.h"
 #include "tracedb/ingest/load/trace_load.h"
 #include "tracedb/schema/kind_rules.h"
 
@@ -36,7 +36,7 @@ class Stopwatch {
 class TraceReading {
  public:
   // `input` and `options` must outlive it.
-  TraceReading(const std::filesystem::path& input, const LoadOptions& options)
+  TraceReading(const InputFile& input, const LoadOptions& options)
       : input_(input), options_(options) {}
 
   // Reads all of the input into `rows_file`, an empty file.
@@ -52,10 +52,11 @@ class TraceReading {
   Status StoreTrace(SqliteDb& db);
   Status StoreIssues(SqliteDb& db);
   Result<SqliteDb> OpenRows(const std::filesystem::path& rows_file);
-  Result<ArgsParallelism> StoreFacts(const std::filesystem::path& rows_file, int64_t base);
+  Result<ArgsParallelism> StoreFacts(const std::filesystem::path& rows_file, int64_t base,
+                                     const ParallelismRules& rules);
   Status Derive(const std::filesystem::path& rows_file, const LandingPlace& place);
 
-  const std::filesystem::path& input_;
+  const InputFile& input_;
   const LoadOptions& options_;
   FirstIds first_;
   std::optional<KindRules> rules_;

@@ -80,7 +80,7 @@ Result<std::vector<InputFile>> FindInputFiles(const std::vector<std::string>& in
   std::vector<InputFile> files;
   for (const std::string& input : inputs) {
     if (input == "-") {
-      files.push_back({input, false});
+      files.emplace_back(input);
       continue;
     }
     std::error_code error;
@@ -89,11 +89,11 @@ Result<std::vector<InputFile>> FindInputFiles(const std::vector<std::string>& in
       return Error{ErrorKind::kInput, input + ": there is no such file or folder", ""};
     }
     if (!fs::is_directory(status)) {
-      files.push_back({input, false});
+      files.emplace_back(input);
       continue;
     }
     TRACEDB_ASSIGN(found, TracesBelow(input));
-    for (const fs::path& file : found) files.push_back({file, true});
+    for (const fs::path& file : found) files.emplace_back(file, input);
   }
   return files;
 }

@@ -164,7 +164,7 @@ ClockSolution SolveClocks(const std::vector<RankHost>& ranks, const std::vector<
   for (size_t i = ranks.size(); i-- > 0;) lowest_rank[node_of_rank[i]] = ranks[i].rank;
   for (size_t i = 0; i < ranks.size(); ++i) {
     const NodeClock& clock = clocks[node_of_rank[i]];
-    RankClock& known = solution.ranks.emplace_back();
+    SolvedClock& known = solution.ranks.emplace_back();
     known.is_compared = clock.is_compared || of_ranks[i].is_compared;
     known.name = names[node_of_rank[i]];
     known.reference_rank = lowest_rank[clock.reference];

@@ -14,12 +14,13 @@ namespace tracedb {
 inline constexpr double kOffsetMinNs = 50e3;
 
 struct RankHost {
+  int64_t trace_id = 0;  // that the rank has in the capture
   int64_t rank = 0;
   std::optional<std::string> host;
 };
 
 // aligned = ts + offset_ns + (ts - origin_ns) * drift_ppb / 10^9.
-struct RankClock {
+struct SolvedClock {
   bool is_compared = false;  // the rest is known only then
   std::string name;          // of the clock: its host's, or its own
   int64_t reference_rank =
@@ -39,7 +40,7 @@ struct ClockPair {
 };
 
 struct ClockSolution {
-  std::vector<RankClock> ranks;  // as they were given
+  std::vector<SolvedClock> ranks;  // as they were given
   std::vector<ClockPair> pairs;  // sorted by the clocks' lowest ranks
 };
 

@@ -18,13 +18,15 @@ struct Group {
   int64_t stride = 1;
 };
 
-Result<std::vector<Group>> ReadGroups(SqliteDb& db, size_t ranks) {
+Result<std::vector<Group>> ReadGroups(SqliteDb& db, int64_t capture_id, size_t ranks) {
   std::vector<Group> groups;
   TRACEDB_ASSIGN(rows, db.Prepare("SELECT p.group_id, p.parts, ifnull(g.size, 0) FROM "
                                   "(SELECT group_id, count(*) AS parts FROM _collective_part "
-                                  " WHERE group_id IS NOT NULL GROUP BY group_id) p "
+                                  " WHERE capture_id = ?1 AND group_id IS NOT NULL "
+                                  " GROUP BY group_id) p "
                                   "LEFT JOIN _process_group g ON g.group_id = p.group_id "
                                   "WHERE p.parts > 1 ORDER BY p.group_id"));
+  TRACEDB_TRY(rows.Bind(1, capture_id));
   for (;;) {
     TRACEDB_ASSIGN(row, rows.Step());
     if (!row) return groups;
@@ -38,21 +40,22 @@ Result<std::vector<Group>> ReadGroups(SqliteDb& db, size_t ranks) {
 // Which collectives are read: a multiple of a number that collectives repeat after would always
 // meet the same one of a layer, so the numbers are stirred first.
 constexpr const char* kEndsSql =
-    "SELECT pair, by_seq, match_no, rank, collective, ts_ns, dur_ns FROM _collective_part "
-    "WHERE group_id = ?1 AND ((match_no & 16777215) * 40503 >> 7) % ?2 = 0 "
+    "SELECT pair, by_seq, match_no, trace_id, collective, ts_ns, dur_ns FROM _collective_part "
+    "WHERE capture_id = ?3 AND group_id = ?1 AND ((match_no & 16777215) * 40503 >> 7) % ?2 = 0 "
     "ORDER BY pair, by_seq, match_no";
 
 class EndReader {
  public:
   explicit EndReader(const std::vector<RankHost>& ranks) : differences_(kDifferencesMax) {
     for (size_t i = 0; i < ranks.size(); ++i) {
-      places_.emplace(ranks[i].rank, static_cast<int32_t>(i));
+      places_.emplace(ranks[i].trace_id, static_cast<int32_t>(i));
     }
   }
 
-  Status ReadGroup(SqliteStatement& rows, const Group& group) {
+  Status ReadGroup(SqliteStatement& rows, int64_t capture_id, const Group& group) {
     TRACEDB_TRY(rows.Bind(1, group.id));
     TRACEDB_TRY(rows.Bind(2, group.stride));
+    TRACEDB_TRY(rows.Bind(3, capture_id));
     for (;;) {
       TRACEDB_ASSIGN(row, rows.Step());
       if (!row) break;
@@ -101,7 +104,7 @@ class EndReader {
   }
 
   EndDifferences differences_;
-  std::unordered_map<int64_t, int32_t> places_;  // by rank
+  std::unordered_map<int64_t, int32_t> places_;  // by trace
   std::vector<CollectiveEnd> parts_;             // of one collective
   std::string pair_;
   int64_t by_seq_ = 0;
@@ -115,24 +118,27 @@ class EndReader {
 
 }  // namespace
 
-Result<std::vector<RankHost>> ReadRankHosts(SqliteDb& db) {
+Result<std::vector<RankHost>> ReadRankHosts(SqliteDb& db, int64_t capture_id) {
   std::vector<RankHost> ranks;
-  TRACEDB_ASSIGN(rows, db.Prepare("SELECT rank, max(nullif(host, '')) FROM _trace "
-                                  "GROUP BY rank ORDER BY rank"));
+  TRACEDB_ASSIGN(rows, db.Prepare("SELECT trace_id, rank, nullif(host, '') FROM _trace "
+                                  "WHERE capture_id = ?1 ORDER BY rank"));
+  TRACEDB_TRY(rows.Bind(1, capture_id));
   for (;;) {
     TRACEDB_ASSIGN(row, rows.Step());
     if (!row) return ranks;
     RankHost& rank = ranks.emplace_back();
-    rank.rank = rows.Int(0);
-    if (rows.Type(1) != SqlType::kNull) rank.host = std::string(rows.Text(1));
+    rank.trace_id = rows.Int(0);
+    rank.rank = rows.Int(1);
+    if (rows.Type(2) != SqlType::kNull) rank.host = std::string(rows.Text(2));
   }
 }
 
-Result<std::vector<RankPair>> ReadEndDifferences(SqliteDb& db, const std::vector<RankHost>& ranks) {
-  TRACEDB_ASSIGN(groups, ReadGroups(db, ranks.size()));
+Result<std::vector<RankPair>> ReadEndDifferences(SqliteDb& db, int64_t capture_id,
+                                                 const std::vector<RankHost>& ranks) {
+  TRACEDB_ASSIGN(groups, ReadGroups(db, capture_id, ranks.size()));
   EndReader reader(ranks);
   TRACEDB_ASSIGN(rows, db.Prepare(kEndsSql));
-  for (const Group& group : groups) TRACEDB_TRY(reader.ReadGroup(rows, group));
+  for (const Group& group : groups) TRACEDB_TRY(reader.ReadGroup(rows, capture_id, group));
   return reader.Take();
 }
 

@@ -1,4 +1,4 @@
-// The ends of the collectives in a database, as differences between ranks.
+// The ends of the collectives of a capture, as differences between ranks.
 #pragma once
 
 #include <vector>
@@ -10,10 +10,11 @@
 
 namespace tracedb {
 
-// Sorted by rank.
-Result<std::vector<RankHost>> ReadRankHosts(SqliteDb& db);
+// The ranks of a capture, sorted.
+Result<std::vector<RankHost>> ReadRankHosts(SqliteDb& db, int64_t capture_id);
 
 // Of a group with very many collectives an even share is read, the same on all ranks.
-Result<std::vector<RankPair>> ReadEndDifferences(SqliteDb& db, const std::vector<RankHost>& ranks);
+Result<std::vector<RankPair>> ReadEndDifferences(SqliteDb& db, int64_t capture_id,
+                                                 const std::vector<RankHost>& ranks);
 
 }  // namespace tracedb

@@ -14,11 +14,11 @@ constexpr int64_t kLongAgo = std::numeric_limits<int64_t>::min() / 4;
 constexpr int64_t kLateNsMin = 50'000;
 
 constexpr const char* kTablesSql =
-    "CREATE TEMP TABLE stall (id INTEGER PRIMARY KEY, rank INTEGER, group_id INTEGER, "
-    "  step INTEGER, first_start_ns INTEGER, start_ns INTEGER, wait_ns INTEGER, "
+    "CREATE TEMP TABLE stall (id INTEGER PRIMARY KEY, trace_id INTEGER, rank INTEGER, "
+    "  group_id INTEGER, step INTEGER, first_start_ns INTEGER, start_ns INTEGER, wait_ns INTEGER, "
     "  together_ns INTEGER);"
-    "CREATE TEMP TABLE late (rank INTEGER, start_ns INTEGER, own_id INTEGER, id INTEGER, "
-    "  amount_ns INTEGER, PRIMARY KEY (rank, start_ns, own_id)) WITHOUT ROWID";
+    "CREATE TEMP TABLE late (trace_id INTEGER, start_ns INTEGER, own_id INTEGER, id INTEGER, "
+    "  amount_ns INTEGER, PRIMARY KEY (trace_id, start_ns, own_id)) WITHOUT ROWID";
 
 class Arrivals {
  public:
@@ -27,6 +27,7 @@ class Arrivals {
 
   struct Part {
     int64_t id;
+    int64_t trace_id;
     int64_t rank;
     int64_t start_ns;  // by the aligned clocks
     int64_t dur_ns;
@@ -77,18 +78,19 @@ class Arrivals {
 
   Status StoreStall(const Part& last, int64_t group_id, int64_t first_ns, int64_t wait_ns) {
     TRACEDB_TRY(stall_.Bind(1, last.id));
-    TRACEDB_TRY(stall_.Bind(2, last.rank));
-    TRACEDB_TRY(stall_.Bind(3, group_id));
-    TRACEDB_TRY(last.step.has_value() ? stall_.Bind(4, *last.step) : stall_.BindNull(4));
-    TRACEDB_TRY(stall_.Bind(5, first_ns));
-    TRACEDB_TRY(stall_.Bind(6, last.start_ns));
-    TRACEDB_TRY(stall_.Bind(7, wait_ns));
-    TRACEDB_TRY(stall_.Bind(8, together_ns_));
+    TRACEDB_TRY(stall_.Bind(2, last.trace_id));
+    TRACEDB_TRY(stall_.Bind(3, last.rank));
+    TRACEDB_TRY(stall_.Bind(4, group_id));
+    TRACEDB_TRY(last.step.has_value() ? stall_.Bind(5, *last.step) : stall_.BindNull(5));
+    TRACEDB_TRY(stall_.Bind(6, first_ns));
+    TRACEDB_TRY(stall_.Bind(7, last.start_ns));
+    TRACEDB_TRY(stall_.Bind(8, wait_ns));
+    TRACEDB_TRY(stall_.Bind(9, together_ns_));
     return stall_.Run();
   }
 
   Status StoreLate(const Part& part, const Part& last, int64_t amount_ns) {
-    TRACEDB_TRY(late_.Bind(1, part.rank));
+    TRACEDB_TRY(late_.Bind(1, part.trace_id));
     TRACEDB_TRY(late_.Bind(2, last.start_ns));
     TRACEDB_TRY(late_.Bind(3, part.id));
     TRACEDB_TRY(late_.Bind(4, last.id));
@@ -107,14 +109,16 @@ class Arrivals {
 Status CompareArrivals(SqliteDb& db, const RankClocks& clocks) {
   TRACEDB_TRY(db.Execute(kTablesSql));
   TRACEDB_ASSIGN(stall, db.Prepare("INSERT INTO temp.stall VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, "
-                                   "?8)"));
+                                   "?8, ?9)"));
   TRACEDB_ASSIGN(late, db.Prepare("INSERT INTO temp.late VALUES (?1, ?2, ?3, ?4, ?5)"));
   Arrivals arrivals(std::move(stall), std::move(late));
   TRACEDB_ASSIGN(rows, db.Prepare("SELECT group_id, pair, by_seq, match_no, id, rank, ts_ns, "
-                                  "ifnull(max(dur_ns, 0), 0), step FROM _collective_part "
-                                  "WHERE group_id IS NOT NULL "
-                                  "ORDER BY group_id, pair, by_seq, match_no, ts_ns DESC, rank"));
+                                  "ifnull(max(dur_ns, 0), 0), step, capture_id, trace_id "
+                                  "FROM _collective_part WHERE group_id IS NOT NULL "
+                                  "ORDER BY capture_id, group_id, pair, by_seq, match_no, "
+                                  "ts_ns DESC, rank"));
   bool any = false;
+  int64_t capture_id = 0;
   int64_t group_id = 0;
   int64_t by_seq = 0;
   int64_t match_no = 0;
@@ -122,11 +126,13 @@ Status CompareArrivals(SqliteDb& db, const RankClocks& clocks) {
   for (;;) {
     TRACEDB_ASSIGN(row, rows.Step());
     if (!row) break;
-    const bool same_group = any && rows.Int(0) == group_id && rows.Text(1) == pair;
+    const bool same_group = any && rows.Int(9) == capture_id && rows.Int(0) == group_id &&
+                            rows.Text(1) == pair;
     if (!same_group || rows.Int(2) != by_seq || rows.Int(3) != match_no) {
       if (any) TRACEDB_TRY(arrivals.Finish(group_id));
       if (!same_group) arrivals.BeginGroup();
       any = true;
+      capture_id = rows.Int(9);
       group_id = rows.Int(0);
       pair = rows.Text(1);
       by_seq = rows.Int(2);
@@ -134,8 +140,9 @@ Status CompareArrivals(SqliteDb& db, const RankClocks& clocks) {
     }
     const int64_t ts_ns = rows.Int(6);
     const bool has_step = rows.Type(8) != SqlType::kNull;
-    arrivals.Add({rows.Int(4), rows.Int(5), ts_ns + clocks.ShiftNs(rows.Int(5), ts_ns), rows.Int(7),
-                  has_step ? std::optional(rows.Int(8)) : std::nullopt});
+    const int64_t trace_id = rows.Int(10);
+    arrivals.Add({rows.Int(4), trace_id, rows.Int(5), ts_ns + clocks.ShiftNs(trace_id, ts_ns),
+                  rows.Int(7), has_step ? std::optional(rows.Int(8)) : std::nullopt});
   }
   return any ? arrivals.Finish(group_id) : Status(Done{});
 }

@@ -25,16 +25,16 @@ Result<DeviceWatch> DeviceWatch::Open(SqliteDb& db, const RankClocks& clocks) {
   };
   TRACEDB_TRY(prepare(watch.track_of_, "SELECT track FROM _gpu_slice WHERE id = ?1"));
   TRACEDB_TRY(prepare(watch.tracks_,
-                      "SELECT o.id, o.base_ns, o.rank FROM _track t JOIN _track o "
+                      "SELECT o.id, o.base_ns FROM _track t JOIN _track o "
                       "ON o.trace_id = t.trace_id AND o.device = t.device WHERE t.id = ?1"));
   const std::string columns = "SELECT id, ts, dur, kind FROM _gpu_slice WHERE track = ?1 AND ts ";
   TRACEDB_TRY(
       prepare(watch.within_, (columns + ">= ?2 AND ts < ?3 ORDER BY ts DESC LIMIT ?4").c_str()));
   TRACEDB_TRY(prepare(watch.before_, (columns + "< ?2 ORDER BY ts DESC LIMIT ?3").c_str()));
   TRACEDB_TRY(prepare(watch.parts_,
-                      "SELECT o.id, o.rank, o.ts_ns FROM _collective_part p "
+                      "SELECT o.id, o.rank, o.ts_ns, o.trace_id FROM _collective_part p "
                       "JOIN _collective_part o "
-                      "ON o.group_id = p.group_id AND o.pair = p.pair AND o.by_seq = p.by_seq "
+                      "ON o.capture_id = p.capture_id AND o.group_id = p.group_id AND o.pair = p.pair AND o.by_seq = p.by_seq "
                       "AND o.match_no = p.match_no WHERE p.id = ?1"));
   return watch;
 }
@@ -53,7 +53,7 @@ Result<const std::vector<DeviceWatch::Track>*> DeviceWatch::TracksOf(int64_t ker
   for (;;) {
     TRACEDB_ASSIGN(row, tracks_->Step());
     if (!row) break;
-    tracks.push_back({tracks_->Int(0), tracks_->Int(1), tracks_->Int(2)});
+    tracks.push_back({tracks_->Int(0), tracks_->Int(1)});
   }
   tracks_->Reset();
   return &tracks;
@@ -120,7 +120,7 @@ Result<bool> DeviceWatch::AddWait(int64_t kernel_id, Interval kernel) {
     if (!row) break;
     const int64_t id = parts_->Int(0);
     const int64_t rank = parts_->Int(1);
-    const int64_t shift = clocks_->ShiftNs(rank, parts_->Int(2));
+    const int64_t shift = clocks_->ShiftNs(parts_->Int(3), parts_->Int(2));
     const int64_t start_ns = parts_->Int(2) + shift;
     if (id == kernel_id) shift_ns = shift;
     const bool later = start_ns > last_ns || (start_ns == last_ns && rank < last_rank);

@@ -40,7 +40,6 @@ class DeviceWatch {
   struct Track {
     int64_t id;
     int64_t base_ns;
-    int64_t rank;
   };
   struct Piece {
     int64_t kernel_id;

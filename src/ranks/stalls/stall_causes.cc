@@ -26,7 +26,6 @@ constexpr const char* kIdle = "(idle)";
 
 struct Stall {
   int64_t id = 0;
-  int64_t rank = 0;
   int64_t trace_id = 0;
   std::optional<int64_t> step;
   int64_t first_ns = 0;  // by the aligned clocks
@@ -86,7 +85,7 @@ class CauseFinder {
                         "''), nullif(g.name, '')), '') FROM _collective_part p "
                         "LEFT JOIN _process_group g ON g.group_id = p.group_id WHERE p.id = ?1"));
     TRACEDB_TRY(prepare(finder.late_,
-                        "SELECT own_id, id FROM temp.late WHERE rank = ?1 AND start_ns > ?2 AND "
+                        "SELECT own_id, id FROM temp.late WHERE trace_id = ?1 AND start_ns > ?2 AND "
                         "start_ns < ?3 AND amount_ns BETWEEN ?4 / 2 AND ?4 * 2 AND own_id <> ?5 "
                         "ORDER BY amount_ns DESC, start_ns, own_id LIMIT 1"));
     TRACEDB_TRY(prepare(finder.step_,
@@ -221,7 +220,7 @@ Result<std::string> CauseFinder::NameOf(SqliteStatement& name, int64_t id) {
 // the others.
 Status CauseFinder::FindCarried(const Stall& stall, Cause& cause) {
   TRACEDB_ASSIGN(earliest_ns, Earliest(stall));
-  TRACEDB_TRY(late_->Bind(1, stall.rank));
+  TRACEDB_TRY(late_->Bind(1, stall.trace_id));
   TRACEDB_TRY(late_->Bind(2, earliest_ns));
   TRACEDB_TRY(late_->Bind(3, stall.start_ns));
   TRACEDB_TRY(late_->Bind(4, stall.start_ns - stall.first_ns));
@@ -255,19 +254,21 @@ Result<int64_t> CauseFinder::Earliest(const Stall& stall) {
     if (any) at->second = step_->Int(0);
     step_->Reset();
   }
-  return std::max(stall.together_ns, at->second + clocks_->ShiftNs(stall.rank, at->second));
+  return std::max(stall.together_ns, at->second + clocks_->ShiftNs(stall.trace_id, at->second));
 }
 
 constexpr const char* kDirtySql =
-    // Ranks in whose groups something is not as it was; all that holds them may have changed.
-    "CREATE TEMP TABLE dirty (rank INTEGER PRIMARY KEY);"
-    "INSERT OR IGNORE INTO temp.dirty SELECT CAST(j.value AS INTEGER) FROM _process_group g, "
-    "json_each(g.ranks) j WHERE g.group_id IN ("
+    // Traces of ranks in whose groups something is not as it was; all that holds them may have
+    // changed.
+    "CREATE TEMP TABLE dirty (trace_id INTEGER PRIMARY KEY);"
+    "INSERT OR IGNORE INTO temp.dirty SELECT t.trace_id FROM _process_group g, "
+    "json_each(g.ranks) j JOIN _trace t ON t.run_id = g.run_id "
+    "  AND t.rank = CAST(j.value AS INTEGER) WHERE g.group_id IN ("
     "  SELECT s.group_id FROM temp.stall s LEFT JOIN _collective_cause c ON c.id = s.id "
     "  WHERE c.first_start_ns IS NOT s.first_start_ns OR c.start_ns IS NOT s.start_ns "
-    "    OR c.wait_ns IS NOT s.wait_ns "
+    "    OR c.wait_ns IS NOT s.wait_ns OR c.group_id IS NOT s.group_id "
     "  UNION SELECT group_id FROM _collective_cause WHERE id NOT IN (SELECT id FROM temp.stall));"
-    "DELETE FROM _collective_cause WHERE rank IN (SELECT rank FROM temp.dirty) "
+    "DELETE FROM _collective_cause WHERE trace_id IN (SELECT trace_id FROM temp.dirty) "
     "  OR id NOT IN (SELECT id FROM temp.stall)";
 
 Status StoreCause(SqliteStatement& insert, const Stall& stall, const Cause& cause) {
@@ -290,12 +291,13 @@ Status StoreCause(SqliteStatement& insert, const Stall& stall, const Cause& caus
 Status FindCauses(SqliteDb& db, const RankClocks& clocks) {
   TRACEDB_TRY(db.Execute(kDirtySql));
   TRACEDB_ASSIGN(finder, CauseFinder::Open(db, clocks));
-  TRACEDB_ASSIGN(stalls, db.Prepare("SELECT s.id, s.rank, s.step, s.first_start_ns, s.start_ns, "
-                                    "s.together_ns, p.ts_ns, p.trace_id FROM temp.stall s "
+  TRACEDB_ASSIGN(stalls, db.Prepare("SELECT s.id, s.trace_id, s.step, s.first_start_ns, s.start_ns, "
+                                    "s.together_ns, p.ts_ns FROM temp.stall s "
                                     "JOIN _collective_part p ON p.id = s.id "
-                                    "WHERE s.rank IN (SELECT rank FROM temp.dirty) ORDER BY s.id"));
+                                    "WHERE s.trace_id IN (SELECT trace_id FROM temp.dirty) "
+                                    "ORDER BY s.id"));
   TRACEDB_ASSIGN(insert, db.Prepare("INSERT INTO _collective_cause "
-                                    "SELECT id, rank, group_id, step, "
+                                    "SELECT id, trace_id, rank, group_id, step, "
                                     "first_start_ns, start_ns, wait_ns, ?2, ?3, ?4, ?5, ?6, NULL, "
                                     "NULL, NULL, NULL FROM temp.stall WHERE id = ?1"));
   for (;;) {
@@ -303,12 +305,11 @@ Status FindCauses(SqliteDb& db, const RankClocks& clocks) {
     if (!row) return Done{};
     Stall stall;
     stall.id = stalls.Int(0);
-    stall.rank = stalls.Int(1);
+    stall.trace_id = stalls.Int(1);
     if (stalls.Type(2) != SqlType::kNull) stall.step = stalls.Int(2);
     stall.first_ns = stalls.Int(3);
     stall.start_ns = stalls.Int(4);
     stall.together_ns = stalls.Int(5);
-    stall.trace_id = stalls.Int(7);
     stall.range = {stalls.Int(6) - (stall.start_ns - stall.first_ns), stalls.Int(6)};
     TRACEDB_ASSIGN(cause, finder.Find(stall));
     TRACEDB_TRY(StoreCause(insert, stall, cause));
@@ -316,8 +317,8 @@ Status FindCauses(SqliteDb& db, const RankClocks& clocks) {
 }
 
 constexpr const char* kUnexplainedSql =
-    "SELECT EXISTS (SELECT trace_id FROM _trace EXCEPT SELECT trace_id FROM _explained_trace) "
-    "OR EXISTS (SELECT trace_id FROM _explained_trace EXCEPT SELECT trace_id FROM _trace)";
+    "SELECT EXISTS (SELECT trace_id, capture_id FROM _trace EXCEPT SELECT * FROM _explained_trace) "
+    "OR EXISTS (SELECT * FROM _explained_trace EXCEPT SELECT trace_id, capture_id FROM _trace)";
 
 // With one rank alone nobody waits for anybody, and nothing need be written.
 constexpr const char* kTogetherSql =
@@ -342,7 +343,7 @@ Status ExplainStalls(const std::filesystem::path& database, ExplainScope scope,
   TRACEDB_TRY(FollowChains(db));
   TRACEDB_TRY(
       db.Execute("DELETE FROM _explained_trace;"
-                 "INSERT INTO _explained_trace SELECT trace_id FROM _trace"));
+                 "INSERT INTO _explained_trace SELECT trace_id, capture_id FROM _trace"));
   return db.Execute("COMMIT");
 }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "tracedb/base/result.h"
+#include "tracedb/ingest/read/input_files.h"
 #include "tracedb/memory/load_limits.h"
 #include "tracedb/schema/event_issues.h"
 
@@ -27,6 +28,7 @@ struct LoadProgress {
 struct LoadOptions {
   LoadLimits limits;
   std::optional<int64_t> rank;  // where neither header nor file name tell one
+  std::optional<std::string> run;  // of which it is; none: its folder tells
   bool strict = false;          // the first issue is an error, and nothing lands
   bool replace = false;         // take out what is there of the same content or path first
   bool keep_args = true;
@@ -55,8 +57,8 @@ struct LoadSummary {
   EventIssues issues;
 };
 
-// Loads one file ("-": standard input) into `database`, which is made when it is not there.
-Result<LoadSummary> LoadTrace(const std::filesystem::path& input,
+// Loads one file (path "-": standard input) into `database`, which is made when it is not there.
+Result<LoadSummary> LoadTrace(const InputFile& input,
                               const std::filesystem::path& database, const LoadOptions& options);
 
 }  // namespace tracedb

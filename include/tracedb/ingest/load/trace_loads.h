@@ -29,7 +29,7 @@ class TraceLoads {
   static unsigned SideBySide(const std::vector<std::filesystem::path>& files, size_t memory_bytes);
 
   // `options.limits` are those of each file. on_progress is called for the file whose turn it is.
-  TraceLoads(std::vector<std::filesystem::path> files, std::filesystem::path database,
+  TraceLoads(std::vector<InputFile> files, std::filesystem::path database,
              LoadOptions options, unsigned side_by_side);
   ~TraceLoads();  // gives up what is being read
   TraceLoads(const TraceLoads&) = delete;
@@ -40,9 +40,9 @@ class TraceLoads {
 
  private:
   Status StartReading();
-  Result<LoadSummary> Land(const std::filesystem::path& file, ReadAhead& ahead);
+  Result<LoadSummary> Land(const InputFile& file, ReadAhead& ahead);
 
-  std::vector<std::filesystem::path> files_;
+  std::vector<InputFile> files_;
   std::filesystem::path database_;
   LoadOptions options_;
   unsigned side_by_side_;

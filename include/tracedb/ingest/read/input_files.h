@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tracedb/base/result.h"
@@ -10,8 +11,14 @@
 namespace tracedb {
 
 struct InputFile {
+  // NOLINTNEXTLINE(google-explicit-constructor): a path is a file that was named
+  InputFile(std::filesystem::path named, std::filesystem::path folder = {})
+      : path(std::move(named)), input_folder(std::move(folder)) {}
+
   std::filesystem::path path;
-  bool searched = false;  // found in a folder, not named: it may turn out to be no trace
+  std::filesystem::path input_folder;  // in which it was found; empty: it was named itself
+  // It may turn out to be no trace.
+  bool is_searched() const { return !input_folder.empty(); }
 };
 
 // Files as given; of a folder every file below it that is named like a trace (.json, .json.gz,

@@ -1,5 +1,5 @@
-// How the clocks of the ranks in a database compare, determined by the ends of the collectives they
-// took part in: all ranks leave one together. Fills the tables `clock` and `clock_pair`.
+// How the clocks of the ranks in each capture compare, determined by the ends of the collectives they
+// took part in: all ranks leave one together. Fills the tables _clock and _clock_pair.
 #pragma once
 
 #include <atomic>
@@ -17,9 +17,11 @@ enum class AlignScope {
 };
 
 struct AlignReport {
-  int64_t ranks = 0;           // in the database
+  int64_t captures = 0;        // in the database; each is compared by itself
+  int64_t ranks = 0;           // of all captures
   int64_t ranks_compared = 0;  // that share enough collectives with another one
   int64_t ranks_moved = 0;     // whose times are corrected
+  int64_t ranks_refused = 0;   // whose correction would be longer than the capture
   int64_t largest_ns = 0;      // of the corrections, in the middle of the capture
   // Each is the lowest rank of a part of the job whose clocks compare with one another; more than
   // one: nothing tells how those parts compare.
