@@ -85,7 +85,8 @@ class Loads:
     def load(self, way):
         """(database, what went wrong)."""
         packing, extra, from_stdin = WAYS[way]
-        folder = os.path.join(self.folder, "way-" + way.replace(" ", "-").replace(",", ""))
+        folder = os.path.join(self.folder, "way-" + way.replace(" ", "-").replace(",", ""),
+                              "job")
         os.makedirs(folder)
         paths = []
         for name in self.names:

@@ -81,5 +81,8 @@ def scratch_place():
 
 @contextlib.contextmanager
 def temporary_folder():
-    with tempfile.TemporaryDirectory(prefix="tracedb-test-", dir=scratch_place()) as folder:
+    """Its name is always the same: a run is called as the folder is."""
+    with tempfile.TemporaryDirectory(prefix="tracedb-test-", dir=scratch_place()) as above:
+        folder = os.path.join(above, "job")
+        os.mkdir(folder)
         yield folder
