@@ -125,7 +125,8 @@ computed AS (
 ),
 uneven AS (  -- within captures: a rank that is missing in one computed no less there
   SELECT run_id, sum(mean_ns) AS mean_ns, sum(lost_ns) AS lost_ns
-  FROM (SELECT run_id, avg(ns) AS mean_ns, CAST((max(ns) - avg(ns)) * count(*) AS INTEGER) AS lost_ns
+  FROM (SELECT run_id, avg(ns) AS mean_ns,
+               CAST((max(ns) - avg(ns)) * count(*) AS INTEGER) AS lost_ns
         FROM computed GROUP BY run_id, capture_id)
   GROUP BY run_id
 ),
