@@ -87,8 +87,10 @@ TEST(DeriveBusy, by_sql_is_what_was_written_as_pages) {
       ASSERT_TRUE(db.value().Execute(std::string("DELETE FROM ") + table).ok());
     }
     EXPECT_NE(BusyTables(database), as_pages);
+    ASSERT_TRUE(db.value().Execute("BEGIN").ok());
     const Status derived = DeriveBusy(db.value(), loaded.value().trace_id);
     ASSERT_TRUE(derived.ok()) << derived.error().what;
+    ASSERT_TRUE(db.value().Execute("COMMIT").ok());
     EXPECT_EQ(BusyTables(database), as_pages);
   }
   fs::remove_all(folder);
