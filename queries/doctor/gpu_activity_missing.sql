@@ -3,9 +3,10 @@
 -- A capture without a kernel, copy or fill is of a GPU job where it says so itself: kernels or
 -- graphs were launched, nccl communicated, memory of a device was allocated, or the header names a
 -- GPU. The profiler names the host's GPUs in the header also where the job computes on the CPU
--- alone: such a capture is left out where only memory of the host was allocated, and is a note
--- where all communication goes by gloo or mpi. A capture that names no GPU and used none is left
--- out. Launches while a stream is captured into a graph run nothing and do not count.
+-- alone: such a capture is left out where the calls of the runtime that it has launch, copy and
+-- fill nothing, or where only memory of the host was allocated, and it is a note where all
+-- communication goes by gloo or mpi. A capture that names no GPU and used none is left out.
+-- Launches while a stream is captured into a graph run nothing and do not count.
 --
 -- meaning: Nothing is known of what ran on this rank's GPU: busy times, overlap, waits and gains
 --   have no row for it, and collectives of the other ranks lack its part. Figures of the host
@@ -60,6 +61,15 @@ placed AS (
          depth = min(0, min(depth) OVER (PARTITION BY trace_id)) AS is_outside
   FROM nested
 ),
+called AS MATERIALIZED (  -- PyTorch 2.11 writes these calls without ProfilerActivity.CUDA too
+  SELECT t.trace_id,
+         max(l.name GLOB '*Launch*' OR l.name GLOB '*Memcpy*' OR l.name GLOB '*Memset*') AS works
+  FROM runtime_calls s
+  CROSS JOIN tracks t ON t.track_id = s.track_id
+  CROSS JOIN names l ON l.name_id = s.name_id
+  WHERE EXISTS (SELECT 1 FROM silent) AND t.trace_id IN (SELECT trace_id FROM silent)
+  GROUP BY t.trace_id
+),
 launched AS MATERIALIZED (
   SELECT trace_id, count(*) AS launches FROM placed WHERE opens = 0 AND is_outside
   GROUP BY trace_id
@@ -81,12 +91,13 @@ allocated AS MATERIALIZED (
 judged AS (
   SELECT s.*, coalesce(l.launches, 0) AS launches, coalesce(c.calls, 0) AS nccl_calls,
          coalesce(a.device_events, 0) AS device_events,
-         coalesce(a.events, 0) > 0 AS tells_memory,
+         coalesce(w.works = 0, 0) OR coalesce(a.events, 0) > 0 AS is_of_host,
          coalesce(s.backend = 'nccl', 0) AS by_nccl,
          coalesce(s.backend IN ('gloo', 'mpi', 'cpu:gloo', 'cpu:mpi'), 0) AS by_host
   FROM silent s
   LEFT JOIN launched l ON l.trace_id = s.trace_id
   LEFT JOIN communicated c ON c.trace_id = s.trace_id
+  LEFT JOIN called w ON w.trace_id = s.trace_id
   LEFT JOIN allocated a ON a.trace_id = s.trace_id
 ),
 told AS (
@@ -110,5 +121,5 @@ SELECT
   slices AS host_slices,
   path
 FROM told
-WHERE used_gpu OR (gpu_name IS NOT NULL AND NOT tells_memory)
+WHERE used_gpu OR (gpu_name IS NOT NULL AND NOT is_of_host)
 ORDER BY severity, rank, trace_id;
