@@ -24,6 +24,7 @@
 -- column: gain_pct  real(pct)   The same of the time of the steps.
 --
 -- empty:  Nothing takes that much, or no GPU activity is in the database.
+-- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 -- plot:   bar gain_pct by number, problem
 
 WITH part AS MATERIALIZED (

@@ -29,6 +29,7 @@
 --                                    and those that do not; NULL: all are unknown.
 --
 -- empty:  No kernel in the database multiplies matrices by its name.
+-- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 
 WITH rule(place, pattern, tensor_cores, could_use) AS (
   -- Patterns of GLOB, of the name in small letters; NULL: no matrix kernel.
