@@ -24,6 +24,7 @@
 --
 -- plot:   bar gap_ms by rank, device, cause, next_name
 -- empty:  No GPU ran nothing, or no GPU activity is in the database.
+-- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 
 WITH followed AS MATERIALIZED (  -- where the next one starts is looked up once
   SELECT b.rank, b.device, b.end_ns AS from_ns,

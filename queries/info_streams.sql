@@ -10,6 +10,7 @@
 --
 -- plot:   bar activities by rank, device
 -- empty:  No GPU activity is in the database.
+-- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 
 SELECT
   rank,

@@ -26,6 +26,7 @@
 -- column: first_start_ms  real(ms)    Its first start there, since the first event in the database.
 --
 -- empty:  No sequence occurs that often: set min_times=1, or another step.
+-- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 
 WITH chosen AS (
   SELECT max(coalesce(:length, 3), 2) AS length,

@@ -20,6 +20,7 @@
 --
 -- plot:   bar gpu_ms by op, forward_op, kernel
 -- empty:  No GPU activity is in the database, or none of that rank and step.
+-- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 
 WITH use AS (
   SELECT * FROM kernel_uses

@@ -27,6 +27,7 @@
 --
 -- plot:   bar total_ms by name, kind
 -- empty:  No GPU activity is in the database, or none of that rank and step.
+-- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 
 WITH ran AS MATERIALIZED (
   SELECT track_id, name_id, kind, ifnull(dur_ns, 0) AS dur, count(*) AS activities

@@ -22,6 +22,7 @@
 --
 -- plot:   bar median_ms by rank, device, stream
 -- empty:  No launch of a GPU activity is in the database.
+-- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 
 WITH waited AS MATERIALIZED (  -- base_ns differs by trace, launch_ts_ns counts it in
   SELECT track_id, launch_ts_ns - ts AS before_ns, count(*) AS activities,

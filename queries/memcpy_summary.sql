@@ -23,6 +23,7 @@
 --
 -- plot:   bar total_ms by rank, device, name
 -- empty:  Nothing was copied or filled on a GPU, or the trace does not say so.
+-- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 
 SELECT
   t.rank,

@@ -23,6 +23,7 @@
 --
 -- plot:   stacked compute_ms, exposed_comm_ms, exposed_memory_ms, idle_ms by rank, device, step
 -- empty:  No GPU activity is in the database; `tracedb info` tells what is.
+-- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 
 WITH first_start AS (
   SELECT track_id, step, min(ts) AS ts FROM activities

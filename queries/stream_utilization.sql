@@ -17,6 +17,7 @@
 --
 -- plot:   bar utilization_pct by rank, device, stream
 -- empty:  No GPU activity is in the database; `tracedb info` tells what is.
+-- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 
 SELECT
   s.rank,

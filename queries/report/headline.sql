@@ -18,6 +18,7 @@
 -- column: query      text       The query that has the figure rank by rank.
 --
 -- empty:  No GPU activity is in the database; `tracedb info` tells what is.
+-- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 
 WITH recorded AS MATERIALIZED (
   SELECT trace_id, run_id FROM traces

@@ -20,6 +20,7 @@
 -- column: busy_pct  text        Of each piece, in whole percent, in their order: a JSON list.
 --
 -- empty:  No GPU activity is in the database; `tracedb info` tells what is.
+-- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 
 WITH RECURSIVE recorded AS MATERIALIZED (
   SELECT trace_id, capture_id, run_id, run, capture, rank, run_start_ns FROM traces

@@ -23,6 +23,7 @@
 -- column: name        text        The name of the longest.
 --
 -- empty:  No GPU activity is in the database; `tracedb info` tells what is.
+-- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 
 WITH recorded AS MATERIALIZED (
   SELECT trace_id, capture_id, run_id, run, capture, rank, run_start_ns FROM traces
