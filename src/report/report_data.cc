@@ -55,13 +55,12 @@ Result<ReportScale> ScaleOf(SqliteDb& db, const ShownRun& run) {
   ReportScale scale;
   scale.run = run;
   // Streams are drawn for one capture alone.
-  TRACEDB_ASSIGN(counted,
-                 db.Prepare("SELECT count(DISTINCT rank), "
-                            "       count(*) > 0 AND total(gpu_activities) = 0, "
-                            "       (SELECT count(*) FROM stream_uses u JOIN traces s "
-                            "        ON s.trace_id = u.trace_id WHERE s.run = ?1 "
-                            "          AND (?2 = 0 OR s.capture = ?2)) "
-                            "FROM traces WHERE run = ?1"));
+  TRACEDB_ASSIGN(counted, db.Prepare("SELECT count(DISTINCT rank), "
+                                     "       count(*) > 0 AND total(gpu_activities) = 0, "
+                                     "       (SELECT count(*) FROM stream_uses u JOIN traces s "
+                                     "        ON s.trace_id = u.trace_id WHERE s.run = ?1 "
+                                     "          AND (?2 = 0 OR s.capture = ?2)) "
+                                     "FROM traces WHERE run = ?1"));
   TRACEDB_TRY(counted.Bind(1, run.name));
   TRACEDB_TRY(counted.Bind(2, CaptureOf("report/timeline", run).value_or(0)));
   TRACEDB_TRY(counted.Step());

@@ -41,10 +41,10 @@ Result<ShownRun> ChooseRun(SqliteDb& db, const ReportOptions& options) {
     return NoSuchRun(db, options.run);
   }
   if (options.capture.has_value() && (*options.capture < 1 || *options.capture > shown.captures)) {
-    return Error{ErrorKind::kUsage,
-                 fmt::format("there is no capture {} in run {}", *options.capture,
-                             ShownText(shown.name)),
-                 fmt::format("its captures are 1 to {}", shown.captures)};
+    return Error{
+        ErrorKind::kUsage,
+        fmt::format("there is no capture {} in run {}", *options.capture, ShownText(shown.name)),
+        fmt::format("its captures are 1 to {}", shown.captures)};
   }
   shown.capture = options.capture;
   return shown;
@@ -69,17 +69,19 @@ std::vector<std::string> ParamsOf(const QueryDoc& doc, const ShownRun& shown) {
 std::string AboutRun(const ShownRun& shown) {
   std::string text;
   if (shown.runs > 1) {
-    text = fmt::format("Run {}, one of {} in the database: tracedb report --run NAME shows another.",
-                       ShownText(shown.name), shown.runs);
+    text =
+        fmt::format("Run {}, one of {} in the database: tracedb report --run NAME shows another.",
+                    ShownText(shown.name), shown.runs);
   }
   if (shown.captures < 2) return text;
   if (!text.empty()) text += ' ';
   if (shown.capture.has_value()) {
     return text + fmt::format("Capture {} of {}.", *shown.capture, shown.captures);
   }
-  return text + fmt::format("Figures are sums over its {} captures; charts over time are of the "
-                            "first: tracedb report --capture N shows another by itself.",
-                            shown.captures);
+  return text + fmt::format(
+                    "Figures are sums over its {} captures; charts over time are of the "
+                    "first: tracedb report --capture N shows another by itself.",
+                    shown.captures);
 }
 
 }  // namespace tracedb

@@ -15,8 +15,8 @@
 namespace tracedb {
 
 struct ShownRun {
-  std::string name;  // empty: the database has no trace
-  int64_t runs = 0;  // in the database
+  std::string name;                // empty: the database has no trace
+  int64_t runs = 0;                // in the database
   int64_t captures = 0;            // of this run
   std::optional<int64_t> capture;  // the one that was asked for
 };

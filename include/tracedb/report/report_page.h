@@ -21,13 +21,13 @@ struct ReportOptions {
   // empty.
   std::function<Result<SqliteDb>()> open_another;
 
-  std::string run = {};                     // the run that it is of; empty: the last to begin
-  std::optional<int64_t> capture = {};      // of that run; none: all of them
+  std::string run = {};                 // the run that it is of; empty: the last to begin
+  std::optional<int64_t> capture = {};  // of that run; none: all of them
 };
 
-// The page is of one run. It depends on the database, the catalog and that alone: the same bytes each time. 0.4 MB at
-// least; results are thinned so that it stays below 3 MB, and the page says what was left out.
-// Parts whose query the catalog does not have are not on it.
+// The page is of one run. It depends on the database, the catalog and that alone: the same bytes
+// each time. 0.4 MB at least; results are thinned so that it stays below 3 MB, and the page says
+// what was left out. Parts whose query the catalog does not have are not on it.
 Status WriteReport(SqliteDb& db, const QueryCatalog& catalog, const ReportOptions& options,
                    OutputStream& output);
 
