@@ -136,7 +136,7 @@ CREATE VIEW busy_segments AS
 --   start_ms: start since the first event of its run
 SELECT b.trace_id, t.rank, b.device, b.ts_ns, b.dur_ns, b.kinds, b.ts_ns + b.dur_ns AS end_ns,
        @start_ms:b.ts_ns of b.trace_id@ AS start_ms
-FROM _busy_segment b LEFT JOIN _trace t ON t.trace_id = b.trace_id;
+FROM _busy_segment b JOIN _trace t ON t.trace_id = b.trace_id;
 
 CREATE VIEW _slice_args AS
 -- The args of slices, put together again: in a view of their own as it takes long.
