@@ -6,11 +6,14 @@
 -- the ranks, as a rule of the last to start, with no wait in it. A send that fits in a buffer ends
 -- before its recv begins. _gbps are GB/s, and 1 GB is 1e9 bytes.
 --
--- Where no other rank is in the database (is_estimate) durations have waits in them: then the best
+-- Where no other rank was recorded (is_estimate) durations have waits in them: then the best
 -- tells more than the median.
 --
--- param:  limit  int(rows)  = null  Rows returned at most; all when null.
+-- param:  limit    int(rows)   = null  Rows of a run at most; all when null.
+-- param:  run      text        = null  This run only; all of them when null.
+-- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
 --
+-- column: run                text        The run: one training job that was recorded.
 -- column: collective         text        What was done; a send with its recv is sendrecv.
 -- column: dtype              text        Type of the elements.
 -- column: bytes              int(bytes)  The larger of input and output of a rank.
@@ -25,9 +28,9 @@
 -- column: median_busbw_gbps  real(gbps)  Of the middle one.
 -- column: worst_busbw_gbps   real(gbps)  Of the slowest.
 -- column: transfer_ms        real(ms)    Time of them all.
--- column: is_estimate        int(0..1)  1: durations of one rank alone, with its waits.
+-- column: is_estimate        int(0..1)   1: durations of one rank alone, with its waits.
 --
--- plot:   bar median_algbw_gbps by collective, bytes, group_ranks
+-- plot:   bar median_algbw_gbps by run, collective, bytes, group_description, group_ranks
 -- empty:  No collective with a known size and duration is in the database.
 -- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 
@@ -37,6 +40,8 @@ WITH timed AS (
     dtype, bytes, group_id, is_estimate, iif(is_estimate, wait_ns, 0) + transfer_ns AS took_ns
   FROM matched_collectives
   WHERE bytes > 0 AND transfer_ns > 0
+    AND capture_id IN (SELECT capture_id FROM captures WHERE (:run IS NULL OR run = :run)
+                         AND (:capture IS NULL OR capture = :capture))
 ),
 summed AS (
   SELECT
@@ -55,7 +60,7 @@ median AS (
 ),
 factored AS (
   SELECT
-    s.*, m.median_ns, g.description, g.ranks, g.size,
+    s.*, m.median_ns, g.run_id, g.run, g.description, g.ranks, g.size,
     CASE
       WHEN plain LIKE '%allreduce%' THEN 2.0 * (g.size - 1) / g.size
       WHEN plain LIKE '%reducescatter%' OR plain LIKE '%allgather%' OR plain LIKE '%alltoall%'
@@ -64,8 +69,14 @@ factored AS (
     END AS factor
   FROM (SELECT *, lower(replace(collective, '_', '')) AS plain FROM summed) s
     JOIN median m ON m.kind = s.kind JOIN process_groups g ON g.group_id = s.group_id
+),
+listed AS (
+  SELECT *, row_number() OVER (PARTITION BY run_id ORDER BY collective, bytes DESC, ranks, dtype,
+                               is_estimate, group_id) AS place
+  FROM factored
 )
 SELECT
+  run,
   collective,
   dtype,
   bytes,
@@ -81,6 +92,6 @@ SELECT
   factor * bytes / worst_ns AS worst_busbw_gbps,
   total_ns / 1e6 AS transfer_ms,
   is_estimate
-FROM factored
-ORDER BY collective, bytes DESC, ranks, dtype, is_estimate, group_id
-LIMIT coalesce(:limit, -1);
+FROM listed
+WHERE :limit IS NULL OR :limit < 0 OR place <= :limit
+ORDER BY run_id, place;

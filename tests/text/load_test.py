@@ -163,11 +163,9 @@ def run(test, options):
                 troubles.setdefault(trouble, []).append(way)
             if not there:
                 continue
-            found = {}
-            if len(loads.ways) > 1:
-                folder_there = os.path.dirname(database)
-                found = {view: text.replace(folder_there, "$FOLDER")
-                         for view, text in program_run.dump(database).items()}
+            found = program_run.dump(database) if len(loads.ways) > 1 else {}
+            found = {view: text.replace(os.path.dirname(database), "$FOLDER")
+                     for view, text in found.items()}
             if first is None:
                 first = found
                 expectations(check, test, options, database)
