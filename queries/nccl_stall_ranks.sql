@@ -17,6 +17,7 @@
 --
 -- plot:   bar caused_wait_ms by rank
 -- empty:  No communication kernel is in the database.
+-- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 
 WITH timed AS (
   SELECT rank, group_id, pair, by_seq, match_no, aligned_ts_ns - zero_ns AS start_ns

@@ -43,6 +43,7 @@
 --
 -- plot:   bar total_wait_ms by culprit_rank, step, collective, cause_name
 -- empty:  No collective is in the database; `tracedb info` tells what is.
+-- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 
 SELECT
   m.collective,

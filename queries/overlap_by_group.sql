@@ -26,6 +26,7 @@
 --
 -- plot:   bar exposed_comm_ms by rank, device, parallelism, group_ranks
 -- empty:  No communication kernel is in the database, or none of that rank and step.
+-- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 
 WITH kernel AS (
   SELECT t.rank, t.device, p.group_id, p.ts_ns AS start_ns,

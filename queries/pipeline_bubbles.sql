@@ -36,6 +36,7 @@
 -- column: lost_ms        real(ms)    bubble_ms beyond ideal_pct of work_ms.
 --
 -- empty:  No kernel launched in a step belongs to a group whose description says pipeline.
+-- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 
 WITH message AS MATERIALIZED (
   SELECT t.rank, t.device, t.trace_id, p.step, p.group_id, n.size, n.ranks, p.collective, p.peer,

@@ -31,6 +31,7 @@
 -- plot:   stacked compute_ms, exposed_tensor_ms, exposed_pipeline_ms, exposed_data_ms,
 --         exposed_expert_ms, exposed_other_ms, exposed_memory_ms, all_idle_ms by rank, device, step
 -- empty:  No GPU activity is in the database; `tracedb info` tells what is.
+-- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 
 SELECT
   u.rank,
