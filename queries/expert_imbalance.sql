@@ -1,13 +1,13 @@
 -- title: Which expert rank gets most, and who waits for it
 --
--- One row for each step of a capture and group with all-to-alls of uneven sizes (all_to_allv), as a mixture of
--- experts has: on the way there each rank sends its tokens to the ranks of their experts, on the
--- way back it gets the results. An expert rank's load is what it receives on the way there and
--- sends on the way back, both in bytes. Which way one goes shows in its sizes alone: there all
--- ranks send as much and receive differently, back it is the other way round. Where each rank
--- sends what it receives both are the same. All other all-to-alls are `unclear`, and left out of
--- the load: the trace does not tell their direction. `collective_splits` has the bytes to and from
--- each peer.
+-- One row for each step of a capture and group with all-to-alls of uneven sizes (all_to_allv), as a
+-- mixture of experts has: on the way there each rank sends its tokens to the ranks of their
+-- experts, on the way back it gets the results. An expert rank's load is what it receives on the
+-- way there and sends on the way back, both in bytes. Which way one goes shows in its sizes alone:
+-- there all ranks send as much and receive differently, back it is the other way round. Where each
+-- rank sends what it receives both are the same. All other all-to-alls are `unclear`, and left out
+-- of the load: the trace does not tell their direction. `collective_splits` has the bytes to and
+-- from each peer.
 --
 -- What explains a wait: on the way back ranks wait for the one that computes longest. Of such a
 -- wait for the rank with the most load its surplus explains what its surplus in bytes takes at the

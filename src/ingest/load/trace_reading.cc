@@ -108,7 +108,7 @@ Status TraceReading::Read(const fs::path& rows_file, const FirstIds& first,
   built_ = builder_->summary();
   issues_ = builder_->issues();
   issues_.Merge(read_.issues);
-  if (read_.array_form && !HasEvents(built_, issues_)) return NoEvents(input_, issues_);
+  if (read_.array_form && !HasEvents(built_, issues_)) return NoEvents(input_.path, issues_);
   header_ = ReadTraceHeader(read_.header, issues_);
   read_seconds_ = watch.Lap();
   return Done{};
