@@ -14,6 +14,7 @@
 --   row; a bare array has .[] for .traceEvents[].
 --
 -- column: severity   text        Always finding.
+-- column: run        text        Its run: one training job that was recorded.
 -- column: trace_id   int(id)     The trace.
 -- column: rank       int(id)     Its rank.
 -- column: count      int(count)  Events with a duration.
@@ -57,6 +58,7 @@ earliest AS (
 )
 SELECT
   'finding' AS severity,
+  r.run,
   c.trace_id,
   r.rank,
   c.count,
@@ -73,4 +75,4 @@ SELECT
 FROM counted c
 JOIN earliest e ON e.trace_id = c.trace_id AND e.pid = c.pid AND e.place = 1
 JOIN traces r ON r.trace_id = c.trace_id
-ORDER BY r.rank, c.trace_id, c.process, c.pid;
+ORDER BY r.run, r.rank, c.trace_id, c.process, c.pid;

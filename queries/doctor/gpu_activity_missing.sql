@@ -17,6 +17,7 @@
 --   purpose there is nothing to do.
 --
 -- column: severity       text        finding; note for a job that communicates by gloo or mpi.
+-- column: run            text        Its run: one training job that was recorded.
 -- column: trace_id       int(id)     The trace.
 -- column: rank           int(id)     Its rank.
 -- column: count          int(count)  1: the capture.
@@ -31,7 +32,7 @@
 -- empty:  Every capture of a GPU job has GPU activity.
 
 WITH silent AS MATERIALIZED (
-  SELECT trace_id, rank, path, slices, gpu_name,
+  SELECT trace_id, run, rank, path, slices, gpu_name,
          lower(iif(json_valid(header), header ->> '$.distributedInfo.backend', NULL)) AS backend
   FROM traces
   WHERE gpu_activities = 0 AND slices > 0
@@ -105,6 +106,7 @@ told AS (
 )
 SELECT
   iif(used_gpu OR NOT by_host, 'finding', 'note') AS severity,
+  run,
   trace_id,
   rank,
   1 AS count,
@@ -122,4 +124,4 @@ SELECT
   path
 FROM told
 WHERE used_gpu OR (gpu_name IS NOT NULL AND NOT is_of_host)
-ORDER BY severity, rank, trace_id;
+ORDER BY severity, run, rank, trace_id;

@@ -23,6 +23,7 @@
 --   often. An activity far from the host: look at it in `kernels`, and take spans without it.
 --
 -- column: severity   text        finding; note for few returns.
+-- column: run        text        Its run: one training job that was recorded.
 -- column: trace_id   int(id)     The trace.
 -- column: rank       int(id)     Its rank.
 -- column: device     text        The GPU.
@@ -145,6 +146,7 @@ told AS (
 )
 SELECT
   w.severity,
+  r.run,
   w.trace_id,
   r.rank,
   w.device,
@@ -158,4 +160,4 @@ SELECT
 FROM told w
 JOIN traces r ON r.trace_id = w.trace_id
 JOIN names l ON l.name_id = w.name_id
-ORDER BY w.severity, r.rank, w.trace_id, w.device, w.trouble;
+ORDER BY w.severity, r.run, r.rank, w.trace_id, w.device, w.trouble;
