@@ -317,7 +317,8 @@ Status RunIngest(const GlobalOptions& global, const IngestOptions& options,
   if (loaded.any) {
     TRACEDB_TRY(CompareRanks(global, stop));
   }
-  if (loaded.any && (is_new || options.run.has_value() || options.json)) {
+  const bool is_said = !global.quiet && (is_new || options.run.has_value());
+  if (loaded.any && (is_said || options.json)) {
     TRACEDB_ASSIGN(found, RunsOf(global, trace_ids));
     runs = std::move(found);
   }
