@@ -36,18 +36,27 @@ WITH trace AS MATERIALIZED (
     AND (:rank IS NULL OR rank = :rank)
 ),
 followed AS MATERIALIZED (  -- where the next one starts is looked up once
-  SELECT b.trace_id, b.device, b.end_ns AS from_ns,
+  SELECT t.run, b.trace_id, b.device, b.end_ns AS from_ns,
          (SELECT n.ts_ns FROM busy_segments n
           WHERE n.trace_id = b.trace_id AND n.device = b.device AND n.ts_ns > b.ts_ns
           ORDER BY n.ts_ns LIMIT 1) AS to_ns
   FROM trace t CROSS JOIN busy_segments b ON b.trace_id = t.trace_id
 ),
+shortest AS MATERIALIZED (  -- of those that may be shown; +: an index made for it costs more
+  SELECT r.run,
+         (SELECT f.to_ns - f.from_ns FROM followed f WHERE +f.run = r.run AND f.to_ns > f.from_ns
+          ORDER BY f.to_ns - f.from_ns DESC
+          LIMIT 1 OFFSET max(coalesce(:limit, 100), 1) - 1) AS gap_ns
+  FROM (SELECT DISTINCT run FROM trace) r
+),
 placed AS (
   SELECT f.*, row_number() OVER (
-           PARTITION BY t.run
-           ORDER BY to_ns - from_ns DESC, t.rank, CAST(device AS INTEGER), device, to_ns) AS place
-  FROM followed f JOIN trace t ON t.trace_id = f.trace_id
-  WHERE to_ns > from_ns
+           PARTITION BY f.run ORDER BY f.to_ns - f.from_ns DESC, t.rank,
+                        CAST(f.device AS INTEGER), f.device, f.to_ns) AS place
+  FROM shortest s CROSS JOIN followed f ON +f.run = s.run
+  JOIN trace t ON t.trace_id = f.trace_id
+  WHERE f.to_ns > f.from_ns
+    AND (f.to_ns - f.from_ns >= ifnull(s.gap_ns, 0) OR :limit < 0)
 ),
 gap AS MATERIALIZED (
   SELECT trace_id, device, from_ns, to_ns, place FROM placed

@@ -68,7 +68,8 @@ activity AS MATERIALIZED (
          ifnull(g.dur_ns, 0) AS dur
   FROM activities g CROSS JOIN of_name n ON n.id = g.name_id
   CROSS JOIN lane w ON w.track_id = g.track_id
-  WHERE (w.step IS NULL OR g.step = w.step) AND ifnull(g.dur_ns, 0) >= 0
+  WHERE (g.step IN (SELECT step FROM chosen) OR EXISTS (SELECT 1 FROM chosen WHERE step IS NULL))
+    AND (w.step IS NULL OR g.step = w.step) AND ifnull(g.dur_ns, 0) >= 0
 ),
 ran AS (
   SELECT *, max(0, start_ns - lag(start_ns + dur, 1, start_ns)
