@@ -164,6 +164,8 @@ def run(test, options):
             if not there:
                 continue
             found = program_run.dump(database) if len(loads.ways) > 1 else {}
+            found = {view: text.replace(os.path.dirname(database), "$FOLDER")
+                     for view, text in found.items()}
             if first is None:
                 first = found
                 expectations(check, test, options, database)
