@@ -33,9 +33,10 @@ std::string Corrected(const AlignReport& report) {
 // Corrections that are no clock's.
 void SayRefused(const GlobalOptions& global, const AlignReport& report) {
   if (report.ranks_refused == 0) return;
-  SayNote(global, fmt::format("{} of {} ranks would need a correction longer than the capture: it is "
-                              "not applied, and their waits mean nothing (tracedb doctor)",
-                              report.ranks_refused, report.ranks));
+  SayNote(global,
+          fmt::format("{} of {} ranks would need a correction longer than the capture: it is "
+                      "not applied, and their waits mean nothing (tracedb doctor)",
+                      report.ranks_refused, report.ranks));
 }
 
 // Parts of the job that nothing compares with one another.

@@ -220,7 +220,8 @@ Result<LoadedInputs> LoadInputs(const GlobalOptions& global, const IngestOptions
       if (!no_trace.has_value()) no_trace = loaded.error();
       continue;
     }
-    if (!loaded.ok() && loaded.error().kind == ErrorKind::kInput && file.is_searched() && !stop.load()) {
+    if (!loaded.ok() && loaded.error().kind == ErrorKind::kInput && file.is_searched() &&
+        !stop.load()) {
       SayNote(global, loaded.error().what + "; the others go on");
       if (!outcome.failed.has_value()) outcome.failed = loaded.error();
       continue;

@@ -6,7 +6,8 @@
 namespace tracedb {
 namespace {
 
-Status Insert(SqliteStatement& insert, int64_t trace_id, std::initializer_list<std::string_view> texts,
+Status Insert(SqliteStatement& insert, int64_t trace_id,
+              std::initializer_list<std::string_view> texts,
               std::initializer_list<int64_t> values) {
   int parameter = 0;
   TRACEDB_TRY(insert.Bind(++parameter, trace_id));

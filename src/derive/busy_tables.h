@@ -19,7 +19,8 @@ class BusyTables {
   Status Stream(std::string_view device, std::string_view stream, const StreamUse& use);
 
  private:
-  BusyTables(int64_t trace_id, SqliteStatement segment, SqliteStatement device, SqliteStatement stream);
+  BusyTables(int64_t trace_id, SqliteStatement segment, SqliteStatement device,
+             SqliteStatement stream);
 
   int64_t trace_id_;
   SqliteStatement segment_;

@@ -1,7 +1,7 @@
 // Busy time of a trace through SQLite: for any number of activities and streams, in the memory of
 // SQLite's sorter. A trace with fewer tracks takes the way of derive_trace.cc.
 
-#include "tracedb/derive/derive_busy.h"
+#include "derive/derive_busy.h"
 
 #include <optional>
 #include <string>

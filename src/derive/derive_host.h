@@ -16,7 +16,7 @@
 #include "derive/sync_calls.h"
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
-#include "tracedb/derive/derive_groups.h"
+#include "tracedb/derive/collectives/derive_groups.h"
 #include "tracedb/derive/gpu_activities.h"
 #include "tracedb/derive/host_slices.h"
 #include "tracedb/memory/load_limits.h"

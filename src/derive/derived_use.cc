@@ -4,7 +4,7 @@
 
 #include "derive/busy_tables.h"
 #include "derive/step_uses.h"
-#include "tracedb/derive/derive_busy.h"
+#include "derive/derive_busy.h"
 
 namespace tracedb {
 namespace {

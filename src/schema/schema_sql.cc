@@ -39,7 +39,8 @@ constexpr std::array<ColumnList, kEventTables> kOrders = {
     Ordered({ArgsColumn::kValue1, ArgsColumn::kValue2, ArgsColumn::kValue3, ArgsColumn::kValue4}),
     Ordered({ArgsColumn::kValue1})};
 
-// Columns of args that may hold a number or a text have no type, so that SQLite keeps what it is given.
+// Columns of args that may hold a number or a text have no type, so that SQLite keeps what it is
+// given.
 std::string ArgsColumnsSql(EventTable table) {
   std::string sql;
   for (const ArgsColumn column : ArgsColumnOrder(table)) {
@@ -104,8 +105,9 @@ void ReplaceAll(std::string& text, const std::string& what, const std::string& w
 // "TIME of TRACE": the time since the first event of the trace's run.
 std::string StartMsSql(const std::string& call) {
   const size_t of = call.rfind(" of ");
-  return "(" + call.substr(0, of) + " - (SELECT z.run_start_ns FROM _trace z WHERE z.trace_id = " +
-         call.substr(of + 4) + ")) / 1000000.0";
+  return "(" + call.substr(0, of) +
+         " - (SELECT z.run_start_ns FROM _trace z WHERE z.trace_id = " + call.substr(of + 4) +
+         ")) / 1000000.0";
 }
 
 // "@name:EXPRESSION@" becomes what `make` makes of the expression.

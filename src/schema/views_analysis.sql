@@ -16,13 +16,13 @@ CREATE VIEW process_groups AS
 --   parallelism: tensor, pipeline, data, expert, context or other, by parallelism_rules
 --   size: how many ranks
 --   ranks: as a JSON array, sorted
---   label: short, for people: the description, how many ranks, and the first of them
+--   short_name: for people: the description, how many ranks, and the first of them
 --   run_id: in runs
 SELECT g.group_id, r.run, g.name, g.description, g.parallelism, g.size, g.ranks,
        coalesce(nullif(g.description, ''), nullif(g.name, ''), 'group') || ' of ' || g.size || ' '
        || CASE WHEN length(g.ranks) <= 24 THEN g.ranks
                ELSE '[' || json_extract(g.ranks, '$[0]') || ',' || json_extract(g.ranks, '$[1]')
-                    || ',' || json_extract(g.ranks, '$[2]') || ',...]' END AS label,
+                    || ',' || json_extract(g.ranks, '$[2]') || ',...]' END AS short_name,
        g.run_id
 FROM _process_group g LEFT JOIN _run r ON r.run_id = g.run_id;
 
@@ -224,8 +224,8 @@ CREATE VIEW clock_residuals AS
 --   collectives: how many
 --   residual_p50_ns: median of the differences
 --   residual_p95_ns: 95 of 100 are below
-SELECT rowid AS pair_id, capture_id, host_a AS clock_a, host_b AS clock_b, collectives, residual_p50_ns,
-       residual_p95_ns
+SELECT rowid AS pair_id, capture_id, host_a AS clock_a, host_b AS clock_b, collectives,
+       residual_p50_ns, residual_p95_ns
 FROM _clock_pair;
 
 CREATE VIEW collectives AS
@@ -299,9 +299,9 @@ judged AS (
          (SELECT q.id FROM part q WHERE q.capture_id = i.capture_id AND q.group_id = i.group_id
             AND q.pair = i.pair AND q.by_seq = i.by_seq AND q.match_no = i.match_no
           ORDER BY q.start_ns DESC, q.rank LIMIT 1) AS last_id,
-         (SELECT min(q.rank) FROM part q WHERE q.capture_id = i.capture_id AND q.group_id = i.group_id
-            AND q.pair = i.pair AND q.by_seq = i.by_seq AND q.match_no = i.match_no AND q.start_ns = i.first_ns)
-           AS first_rank
+         (SELECT min(q.rank) FROM part q WHERE q.capture_id = i.capture_id
+            AND q.group_id = i.group_id AND q.pair = i.pair AND q.by_seq = i.by_seq
+            AND q.match_no = i.match_no AND q.start_ns = i.first_ns) AS first_rank
   FROM instance i WHERE i.is_met
 ),
 shortest AS (
@@ -311,7 +311,8 @@ shortest AS (
   FROM _collective_part WHERE group_id IS NOT NULL
   GROUP BY 1, 2, 3, 4
 )
-SELECT p.id AS slice_id, p.trace_id, p.capture_id, p.group_id, p.collective, p.dtype, p.ordinal, p.seq, p.step,
+SELECT p.id AS slice_id, p.trace_id, p.capture_id, p.group_id, p.collective, p.dtype, p.ordinal,
+       p.seq, p.step,
        CASE WHEN coalesce(p.in_bytes, p.out_bytes) > coalesce(p.out_bytes, p.in_bytes)
             THEN p.in_bytes ELSE coalesce(p.out_bytes, p.in_bytes) END AS bytes,
        i.ranks_met, i.first_rank, CASE WHEN i.last_ns > i.first_ns THEN p.rank END AS last_rank,
@@ -320,7 +321,8 @@ SELECT p.id AS slice_id, p.trace_id, p.capture_id, p.group_id, p.collective, p.d
        i.transfer_ns, 0 AS is_estimate
 FROM judged i CROSS JOIN origin JOIN _collective_part p ON p.id = i.last_id
 UNION ALL
-SELECT p.id, p.trace_id, p.capture_id, p.group_id, p.collective, p.dtype, p.ordinal, p.seq, p.step,
+SELECT p.id, p.trace_id, p.capture_id, p.group_id, p.collective, p.dtype, p.ordinal,
+       p.seq, p.step,
        CASE WHEN coalesce(p.in_bytes, p.out_bytes) > coalesce(p.out_bytes, p.in_bytes)
             THEN p.in_bytes ELSE coalesce(p.out_bytes, p.in_bytes) END,
        1, p.rank, NULL, i.first_ns + zero_ns, NULL, p.dur_ns - s.shortest_ns,

@@ -80,7 +80,8 @@ CREATE VIEW flows AS
 --   start_ms: when, since the first event of its run
 SELECT s.id AS flow_event_id, t.trace_id, t.rank, l.category, l.name, s.phase,
        s.event_id AS flow_id, s.ts + t.base_ns AS ts_ns, t.pid, t.tid, @fill:a.args@ AS args,
-       @others@ AS others, s.ts + t.base_ns AS end_ns, @start_ms:s.ts + t.base_ns of t.trace_id@ AS start_ms
+       @others@ AS others, s.ts + t.base_ns AS end_ns,
+       @start_ms:s.ts + t.base_ns of t.trace_id@ AS start_ms
 FROM _flow s LEFT JOIN _track t ON t.id = +s.track
      LEFT JOIN _event_name l ON l.id = +s.event_name
      LEFT JOIN _args_text a ON a.id = +s.args_text
@@ -107,7 +108,8 @@ CREATE VIEW memory_events AS
 SELECT s.id AS instant_id, t.trace_id, t.rank, s.ts + t.base_ns AS ts_ns, a.device_type,
        a.device_id, s.addr, s.bytes, s.total_allocated AS total_allocated_bytes,
        s.total_reserved AS total_reserved_bytes, t.pid, t.tid, s.ts + t.base_ns AS end_ns,
-       @start_ms:s.ts + t.base_ns of t.trace_id@ AS start_ms, s.track AS track_id, s.args_text AS args_id
+       @start_ms:s.ts + t.base_ns of t.trace_id@ AS start_ms, s.track AS track_id,
+       s.args_text AS args_id
 FROM _instant s LEFT JOIN _track t ON t.id = +s.track
      LEFT JOIN _args_text a ON a.id = +s.args_text
 WHERE s.event_name IN (SELECT id FROM _event_name WHERE name = '[memory]');

@@ -36,7 +36,8 @@ struct Job {
 
   explicit Job(std::vector<TrueClock> of_ranks) : clocks(std::move(of_ranks)) {
     for (size_t i = 0; i < clocks.size(); ++i) {
-      ranks.push_back({static_cast<int64_t>(i), std::nullopt});
+      const auto rank = static_cast<int64_t>(i);
+      ranks.push_back({rank + 1, rank, std::nullopt});
     }
   }
 
@@ -70,7 +71,7 @@ struct Job {
 
 TEST(ClockSolve, nobody_and_one_rank) {
   EXPECT_TRUE(SolveClocks({}, {}).ranks.empty());
-  const ClockSolution solution = SolveClocks({{3, "a"}}, {});
+  const ClockSolution solution = SolveClocks({{1, 3, "a"}}, {});
   ASSERT_EQ(solution.ranks.size(), 1U);
   EXPECT_FALSE(solution.ranks[0].is_compared);
 }

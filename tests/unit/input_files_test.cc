@@ -78,9 +78,9 @@ TEST_F(InputFilesTest, only_files_found_by_searching_are_marked_so) {
   const auto found = FindInputFiles({named, (folder_.path() / "x").string(), "-"});
   ASSERT_TRUE(found.ok());
   ASSERT_EQ(found.value().size(), 3u);
-  EXPECT_FALSE(found.value()[0].searched);
-  EXPECT_TRUE(found.value()[1].searched);
-  EXPECT_FALSE(found.value()[2].searched);
+  EXPECT_FALSE(found.value()[0].is_searched());
+  EXPECT_TRUE(found.value()[1].is_searched());
+  EXPECT_FALSE(found.value()[2].is_searched());
   EXPECT_EQ(found.value()[2].path, "-");
 }
 

@@ -83,7 +83,8 @@ struct ArgsValues {
   std::array<std::string_view, kArgsColumns> texts{};
 };
 
-// Separates args from the event's other keys in the text of its args, and the parts of a track's key.
+// Separates args from the event's other keys in the text of its args, and the parts of a track's
+// key.
 inline constexpr char kPartMark = '\x1f';
 inline constexpr char kAbsentMark = '\x1e';
 

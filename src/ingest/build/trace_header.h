@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "ingest/frame/header_reader.h"
-#include "tracedb/derive/derive_groups.h"
+#include "tracedb/derive/collectives/derive_groups.h"
 #include "tracedb/schema/event_issues.h"
 
 namespace tracedb {

@@ -220,8 +220,8 @@ Status DatabaseLanding::ReadParallelismRules(SqliteDb& db) {
     if (!row) break;
     const auto name = std::find(kParallelismNames.begin(), kParallelismNames.end(), rows.Text(1));
     if (name == kParallelismNames.end()) continue;  // the table's CHECK lets no other in
-    rules.push_back({std::string(rows.Text(0)),
-                     static_cast<Parallelism>(name - kParallelismNames.begin())});
+    rules.push_back(
+        {std::string(rows.Text(0)), static_cast<Parallelism>(name - kParallelismNames.begin())});
   }
   place_.parallelism_rules = ParallelismRules(std::move(rules));
   return Done{};
@@ -267,7 +267,8 @@ Result<bool> DatabaseLanding::AnyOfSize(uint64_t file_bytes) {
   return found.has_value();
 }
 
-Status DatabaseLanding::Land(int64_t trace_id, const std::string& path, const std::string& text_hash) {
+Status DatabaseLanding::Land(int64_t trace_id, const std::string& path,
+                             const std::string& text_hash) {
   if (!place_.exists) return BecomeDatabase();
   return MergeTrace({database_, rows(), *options_, kBusyWaitMs, trace_id, path, text_hash});
 }

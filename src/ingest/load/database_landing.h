@@ -61,7 +61,8 @@ class DatabaseLanding {
   // Whether some trace in the database was read from a file of this size: hashing is worth it.
   Result<bool> AnyOfSize(uint64_t file_bytes);
 
-  // rows() is a database that holds this one trace, read from `path`: makes it part of the database.
+  // rows() is a database that holds this one trace, read from `path`: makes it part of the
+  // database.
   Status Land(int64_t trace_id, const std::string& path, const std::string& text_hash);
 
  private:

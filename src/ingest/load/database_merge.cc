@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "tracedb/base/sqlite_db.h"
-#include "tracedb/derive/derive_groups.h"
+#include "tracedb/derive/collectives/derive_groups.h"
 #include "tracedb/pages/staged_changes.h"
 #include "tracedb/pages/tree_graft.h"
 #include "tracedb/ranks/runs/decide_runs.h"

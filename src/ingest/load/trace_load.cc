@@ -5,8 +5,8 @@
 
 namespace tracedb {
 
-Result<LoadSummary> LoadTrace(const InputFile& input,
-                              const std::filesystem::path& database, const LoadOptions& options) {
+Result<LoadSummary> LoadTrace(const InputFile& input, const std::filesystem::path& database,
+                              const LoadOptions& options) {
   Stopwatch watch;
   TRACEDB_ASSIGN(landing, DatabaseLanding::Begin(database, options));
   if (!options.replace) {

@@ -5,7 +5,7 @@
 #include <system_error>
 
 #include "ingest/read/content_hash.h"
-#include "tracedb/derive/derive_collectives.h"
+#include "tracedb/derive/collectives/derive_collectives.h"
 #include "tracedb/derive/derive_names.h"
 #include "tracedb/derive/derive_trace.h"
 #include "tracedb/ranks/runs/decide_runs.h"
@@ -159,15 +159,15 @@ Status TraceReading::StoreTrace(SqliteDb& db) {
   TRACEDB_TRY(insert.Bind(++at, first_.text));
   TRACEDB_TRY(insert.Bind(++at, built_.last_text));
   TRACEDB_TRY(insert.Bind(++at, std::string_view(read_.text_hash)));
-  TRACEDB_TRY(BindOptional(
-      insert, ++at,
-      read_.file_hash.empty() || input_.path == "-" ? std::nullopt : std::optional(read_.file_hash)));
+  TRACEDB_TRY(BindOptional(insert, ++at,
+                           read_.file_hash.empty() || input_.path == "-"
+                               ? std::nullopt
+                               : std::optional(read_.file_hash)));
   TRACEDB_TRY(BindOptional(insert, ++at, header_.json));
   TRACEDB_TRY(insert.Bind(++at, std::string_view(FolderOfInput(input_.path))));
-  TRACEDB_TRY(BindOptional(insert, ++at,
-                           input_.is_searched()
-                               ? std::optional(AbsoluteFolder(input_.input_folder))
-                               : std::nullopt));
+  TRACEDB_TRY(BindOptional(
+      insert, ++at,
+      input_.is_searched() ? std::optional(AbsoluteFolder(input_.input_folder)) : std::nullopt));
   TRACEDB_TRY(BindOptional(insert, ++at, options_.run));
   TRACEDB_ASSIGN(row, insert.Step());
   (void)row;

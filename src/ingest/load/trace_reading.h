@@ -13,7 +13,7 @@
 #include "ingest/load/database_landing.h"
 #include "ingest/load/event_pipeline.h"
 #include "tracedb/base/result.h"
-#include "tracedb/derive/derive_groups.h"
+#include "tracedb/derive/collectives/derive_groups.h"
 #include "tracedb/ingest/load/trace_load.h"
 #include "tracedb/schema/kind_rules.h"
 

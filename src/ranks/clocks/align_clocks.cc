@@ -82,8 +82,9 @@ Result<ClockTables> ReadTables(SqliteDb& db) {
                              clocks.Int(3), clocks.Int(4), clocks.Int(5), clocks.Int(6),
                              clocks.Int(7)});
   }
-  TRACEDB_ASSIGN(pairs, db.Prepare("SELECT capture_id, host_a, host_b, collectives, residual_p50_ns, "
-                                   "residual_p95_ns FROM _clock_pair ORDER BY rowid"));
+  TRACEDB_ASSIGN(pairs,
+                 db.Prepare("SELECT capture_id, host_a, host_b, collectives, residual_p50_ns, "
+                            "residual_p95_ns FROM _clock_pair ORDER BY rowid"));
   for (;;) {
     TRACEDB_ASSIGN(row, pairs.Step());
     if (!row) return tables;

@@ -41,7 +41,7 @@ struct ClockPair {
 
 struct ClockSolution {
   std::vector<SolvedClock> ranks;  // as they were given
-  std::vector<ClockPair> pairs;  // sorted by the clocks' lowest ranks
+  std::vector<ClockPair> pairs;    // sorted by the clocks' lowest ranks
 };
 
 // `ranks` are sorted by rank; the pairs hold places in it. Ranks of one host have one clock, unless

@@ -19,7 +19,8 @@ struct FoundRun {
 // Whether `folder` is `outer` or lies below it.
 bool IsWithin(std::string_view folder, std::string_view outer) {
   if (outer == "/") return true;
-  return folder.starts_with(outer) && (folder.size() == outer.size() || folder[outer.size()] == '/');
+  return folder.starts_with(outer) &&
+         (folder.size() == outer.size() || folder[outer.size()] == '/');
 }
 
 // The folder of `trace` that a run may be as large as: the outermost that was given to ingest.

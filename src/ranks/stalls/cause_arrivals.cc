@@ -126,8 +126,8 @@ Status CompareArrivals(SqliteDb& db, const RankClocks& clocks) {
   for (;;) {
     TRACEDB_ASSIGN(row, rows.Step());
     if (!row) break;
-    const bool same_group = any && rows.Int(9) == capture_id && rows.Int(0) == group_id &&
-                            rows.Text(1) == pair;
+    const bool same_group =
+        any && rows.Int(9) == capture_id && rows.Int(0) == group_id && rows.Text(1) == pair;
     if (!same_group || rows.Int(2) != by_seq || rows.Int(3) != match_no) {
       if (any) TRACEDB_TRY(arrivals.Finish(group_id));
       if (!same_group) arrivals.BeginGroup();

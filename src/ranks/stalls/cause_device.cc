@@ -34,7 +34,8 @@ Result<DeviceWatch> DeviceWatch::Open(SqliteDb& db, const RankClocks& clocks) {
   TRACEDB_TRY(prepare(watch.parts_,
                       "SELECT o.id, o.rank, o.ts_ns, o.trace_id FROM _collective_part p "
                       "JOIN _collective_part o "
-                      "ON o.capture_id = p.capture_id AND o.group_id = p.group_id AND o.pair = p.pair AND o.by_seq = p.by_seq "
+                      "ON o.capture_id = p.capture_id AND o.group_id = p.group_id AND o.pair = "
+                      "p.pair AND o.by_seq = p.by_seq "
                       "AND o.match_no = p.match_no WHERE p.id = ?1"));
   return watch;
 }
@@ -94,7 +95,8 @@ Status DeviceWatch::Gather(const Track& track, int64_t kernel_id, Interval& rang
 }
 
 Status DeviceWatch::AddKernel(const SqliteStatement& row, const Track& track) {
-  constexpr int64_t kWaiting = 3;  // for an event of another stream: that stream's work is the story
+  constexpr int64_t kWaiting =
+      3;  // for an event of another stream: that stream's work is the story
   if (row.Int(3) == kWaiting) return Done{};
   const int64_t id = row.Int(0);
   const int64_t start_ns = row.Int(1) + track.base_ns;

@@ -84,10 +84,11 @@ class CauseFinder {
                         "SELECT p.collective || coalesce(' of ' || coalesce(nullif(g.description, "
                         "''), nullif(g.name, '')), '') FROM _collective_part p "
                         "LEFT JOIN _process_group g ON g.group_id = p.group_id WHERE p.id = ?1"));
-    TRACEDB_TRY(prepare(finder.late_,
-                        "SELECT own_id, id FROM temp.late WHERE trace_id = ?1 AND start_ns > ?2 AND "
-                        "start_ns < ?3 AND amount_ns BETWEEN ?4 / 2 AND ?4 * 2 AND own_id <> ?5 "
-                        "ORDER BY amount_ns DESC, start_ns, own_id LIMIT 1"));
+    TRACEDB_TRY(
+        prepare(finder.late_,
+                "SELECT own_id, id FROM temp.late WHERE trace_id = ?1 AND start_ns > ?2 AND "
+                "start_ns < ?3 AND amount_ns BETWEEN ?4 / 2 AND ?4 * 2 AND own_id <> ?5 "
+                "ORDER BY amount_ns DESC, start_ns, own_id LIMIT 1"));
     TRACEDB_TRY(prepare(finder.step_,
                         "SELECT min(s.ts + t.base_ns) FROM _step s JOIN _track t ON t.id = s.track "
                         "WHERE t.trace_id = ?1 AND s.step = ?2"));
@@ -291,11 +292,12 @@ Status StoreCause(SqliteStatement& insert, const Stall& stall, const Cause& caus
 Status FindCauses(SqliteDb& db, const RankClocks& clocks) {
   TRACEDB_TRY(db.Execute(kDirtySql));
   TRACEDB_ASSIGN(finder, CauseFinder::Open(db, clocks));
-  TRACEDB_ASSIGN(stalls, db.Prepare("SELECT s.id, s.trace_id, s.step, s.first_start_ns, s.start_ns, "
-                                    "s.together_ns, p.ts_ns FROM temp.stall s "
-                                    "JOIN _collective_part p ON p.id = s.id "
-                                    "WHERE s.trace_id IN (SELECT trace_id FROM temp.dirty) "
-                                    "ORDER BY s.id"));
+  TRACEDB_ASSIGN(stalls,
+                 db.Prepare("SELECT s.id, s.trace_id, s.step, s.first_start_ns, s.start_ns, "
+                            "s.together_ns, p.ts_ns FROM temp.stall s "
+                            "JOIN _collective_part p ON p.id = s.id "
+                            "WHERE s.trace_id IN (SELECT trace_id FROM temp.dirty) "
+                            "ORDER BY s.id"));
   TRACEDB_ASSIGN(insert, db.Prepare("INSERT INTO _collective_cause "
                                     "SELECT id, trace_id, rank, group_id, step, "
                                     "first_start_ns, start_ns, wait_ns, ?2, ?3, ?4, ?5, ?6, NULL, "

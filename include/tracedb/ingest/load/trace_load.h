@@ -27,10 +27,10 @@ struct LoadProgress {
 
 struct LoadOptions {
   LoadLimits limits;
-  std::optional<int64_t> rank;  // where neither header nor file name tell one
+  std::optional<int64_t> rank;     // where neither header nor file name tell one
   std::optional<std::string> run;  // of which it is; none: its folder tells
-  bool strict = false;          // the first issue is an error, and nothing lands
-  bool replace = false;         // take out what is there of the same content or path first
+  bool strict = false;             // the first issue is an error, and nothing lands
+  bool replace = false;            // take out what is there of the same content or path first
   bool keep_args = true;
   size_t block_bytes = 0;  // largest piece read at a time; 0: no limit (for tests)
   std::function<void(const LoadProgress&)> on_progress;  // called on the reading thread
@@ -58,7 +58,7 @@ struct LoadSummary {
 };
 
 // Loads one file (path "-": standard input) into `database`, which is made when it is not there.
-Result<LoadSummary> LoadTrace(const InputFile& input,
-                              const std::filesystem::path& database, const LoadOptions& options);
+Result<LoadSummary> LoadTrace(const InputFile& input, const std::filesystem::path& database,
+                              const LoadOptions& options);
 
 }  // namespace tracedb

@@ -29,8 +29,8 @@ class TraceLoads {
   static unsigned SideBySide(const std::vector<std::filesystem::path>& files, size_t memory_bytes);
 
   // `options.limits` are those of each file. on_progress is called for the file whose turn it is.
-  TraceLoads(std::vector<InputFile> files, std::filesystem::path database,
-             LoadOptions options, unsigned side_by_side);
+  TraceLoads(std::vector<InputFile> files, std::filesystem::path database, LoadOptions options,
+             unsigned side_by_side);
   ~TraceLoads();  // gives up what is being read
   TraceLoads(const TraceLoads&) = delete;
   TraceLoads& operator=(const TraceLoads&) = delete;

@@ -1,5 +1,5 @@
-// How the clocks of the ranks in each capture compare, determined by the ends of the collectives they
-// took part in: all ranks leave one together. Fills the tables _clock and _clock_pair.
+// How the clocks of the ranks in each capture compare, determined by the ends of the collectives
+// they took part in: all ranks leave one together. Fills the tables _clock and _clock_pair.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-#include "tracedb/derive/derive_groups.h"
+#include "tracedb/derive/collectives/derive_groups.h"
 
 #include <algorithm>
 

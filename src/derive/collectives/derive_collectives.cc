@@ -1,4 +1,4 @@
-#include "tracedb/derive/derive_collectives.h"
+#include "tracedb/derive/collectives/derive_collectives.h"
 
 #include <string>
 
@@ -90,7 +90,8 @@ constexpr const char* kOfSeqSql =
 
 constexpr const char* kPartsSql =
     "INSERT INTO _collective_part "
-    "SELECT i.id, t.rank, t.trace_id, t.trace_id, i.group_id, iif(i.group_id IS NULL, NULL, o.ordinal), "
+    "SELECT i.id, t.rank, t.trace_id, t.trace_id, i.group_id, iif(i.group_id IS NULL, NULL, "
+    "o.ordinal), "
     "  i.seq, a.collective, a.dtype, a.in_bytes, a.out_bytes, i.ts_ns, g.dur, "
     "  coalesce(a.dst_rank, a.src_rank), k.step, k.launch_ts_ns, "
     "  ifnull(i.pair, '') || iif(i.by_seq AND o.of_seq > 1, '#' || o.of_seq, ''), i.by_seq, "
