@@ -1,25 +1,14 @@
 """What the queries on patterns over time must say, worked out like breakdown_oracle.py."""
 import collections
 import fractions
-import functools
 import re
 
 import trace_oracle as oracle
-from breakdown_oracle import (ANY, first_of_all, grouped, memory_events, ms, names_of, number_first,
-                              pct)
-
-
-@functools.cache
-def time_of(trace):
-    """(first start, last end) of the events of a trace."""
-    starts = [piece.ts for piece in trace.slices + trace.negative]
-    ends = [piece.ts + max(piece.dur, 0) for piece in trace.slices + trace.negative]
-    points = [ts for _, _, ts in trace.points] + [ts for _, ts in trace.counters + trace.flows]
-    return min(starts + points), max(ends + points)
+from breakdown_oracle import ANY, grouped, has_capture, memory_events, ms, number_first, pct
+from identity_oracle import parallelism, time_of
 
 
 def memory_timeline(job, bins=200, rank=None):
-    zero = first_of_all(job)
     chosen = [trace for trace in job.traces if rank in (None, trace.rank)]
     if not chosen:
         return
@@ -29,7 +18,7 @@ def memory_timeline(job, bins=200, rank=None):
               for trace in chosen for kind, device, *event in memory_events(trace)]
     for (of, kind, device, number), its in sorted(grouped(events, lambda e: e[0]).items()):
         in_time = sorted((event for _, event in its), key=lambda event: event[0])
-        row = [of, kind, device, ms(first + number * step - zero), ms(step), len(its)]
+        row = [of, kind, device, ms(first + number * step - job.start), ms(step), len(its)]
         for column in (2, 3):
             values = [event[column] for event in in_time]
             row += [min(values), max(values), values[-1]]
@@ -37,7 +26,6 @@ def memory_timeline(job, bins=200, rank=None):
 
 
 def queue_depth(job, moments=10000, full=1024, rank=None):
-    zero = first_of_all(job)
     launched = [a for a in job.activities if a.launches and rank in (None, a.rank)]
     rows = []
     for (of, device, stream), ran in grouped(launched,
@@ -60,7 +48,7 @@ def queue_depth(job, moments=10000, full=1024, rank=None):
             lambda depth: depth == 0, lambda depth: depth == 1, lambda depth: depth >= full)]
         rows.append((of, number_first(device), number_first(stream), (
             of, device, stream, len(ran), ms(span), waited / span if span else None, len(seen),
-            most, None if when is None else ms(when - zero), *shares)))
+            most, None if when is None else ms(when - job.start), *shares)))
     return [row[-1] for row in sorted(rows)]
 
 
@@ -93,7 +81,6 @@ def pieces(activities):
 
 
 def small_kernels(job, max_us=10, min_kernels=10, idle_pct=50, rank=None):
-    zero = first_of_all(job)
     devices = grouped(job.activities, lambda a: (a.rank, a.device))
     for of, device in sorted(devices, key=lambda key: (key[0], number_first(key[1]))):
         if rank not in (None, of):
@@ -121,7 +108,7 @@ def small_kernels(job, max_us=10, min_kernels=10, idle_pct=50, rank=None):
                ms(sum(s[2] for s in stretches)),
                pct(sum(s[2] for s in stretches), whole["idle"]),
                *((None,) * 5 if longest is None else
-                 (ms(-longest[1] - zero), ms(longest[0]), ms(longest[2]), len(longest[3]),
+                 (ms(-longest[1] - job.start), ms(longest[0]), ms(longest[2]), len(longest[3]),
                   most_frequent(longest[3]))))
 
 
@@ -189,7 +176,7 @@ def tensor_core_use(job, rank=None):
 
 def pipeline_messages(job):
     return [part for part in job.parts if part.group is not None
-            and any("pipeline" in (text or "").lower() for text in names_of(job, part.group)[1])]
+            and any(parallelism(text) == "pipeline" for text in job.groups[part.group])]
 
 
 def bubbles(ran, pipeline, start, end):
@@ -207,6 +194,7 @@ def bubbles(ran, pipeline, start, end):
             lengths[frozenset({"stretch"})])
 
 
+@has_capture
 def pipeline_bubbles(job, rank=None):
     messages = pipeline_messages(job)
     pipeline = {id(part.activity) for part in messages}
@@ -217,10 +205,10 @@ def pipeline_bubbles(job, rank=None):
     for (of, device, trace, step), parts in places.items():
         if rank not in (None, of):
             continue
-        ran = [a for a in job.activities if (a.rank, a.device) == (of, device)]
-        launched = [a for a in ran if a.step == step and job.traces.index(a.trace) == trace]
+        ran = [a for a in job.traces[trace].activities if a.device == device]
+        launched = [a for a in ran if a.step == step]
         start, end = min(a.ts for a in launched), max(a.end for a in launched)
-        stages = max(len(part.group) for part in parts)
+        stages = max(len(part.group.ranks) for part in parts)
         forward = [part for part in parts if part.peer is not None and (
             part.peer > of if part.collective == "send" else part.peer < of)]
         backward = [part for part in parts if part.peer is not None and part not in forward]
@@ -234,7 +222,7 @@ def pipeline_bubbles(job, rank=None):
         work = end - start - wait - idle
         ideal = None if microbatches is None else fractions.Fraction(stages - 1, microbatches)
         rows.append((of, number_first(device), start, trace, step, (
-            of, device, step, max(part.group.index(of) for part in parts), stages, microbatches,
+            job.traces[trace].capture, of, device, step, max(part.group.ranks.index(of) for part in parts), stages, microbatches,
             *map(ms, (end - start, work, wait + idle, wait, idle)),
             *((None,) * 3 if microbatches is None else map(ms, phases)), pct(wait + idle, work),
             None if ideal is None else float(100 * ideal),
@@ -243,7 +231,6 @@ def pipeline_bubbles(job, rank=None):
 
 
 def kernel_sequences(job, length=3, step=None, min_times=2, max_gap_us=100, limit=20, rank=None):
-    zero = first_of_all(job)
     steps = sorted({number for trace in job.traces for number, _, _ in trace.steps})
     if step is None and steps:
         step = steps[(len(steps) - 1) // 2]
@@ -268,5 +255,5 @@ def kernel_sequences(job, length=3, step=None, min_times=2, max_gap_us=100, limi
             rows.append((-gap, -len(its), text.encode(), (
                 text, step, len(its), len({one[0] for one in its}), ms(busy), ms(gap),
                 gap / len(its) / (length - 1) / 1e3, pct(gap, gap + busy), min(its)[0],
-                ms(min(its)[1] - zero))))
+                ms(min(its)[1] - job.start))))
     return [row[-1] for row in sorted(rows)[:limit]]
