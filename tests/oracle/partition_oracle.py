@@ -1,6 +1,8 @@
 """What the queries that share out a GPU's time must say, as in breakdown_oracle.py: instant by
 instant, everything looked for in everything.
 """
+import functools
+
 import breakdown_oracle as base
 from breakdown_oracle import grouped, has_capture, ms, number_first, pct
 from identity_oracle import parallelism
@@ -74,9 +76,10 @@ def stretches(activities):
     return [(start, end, step) for (start, step), end in zip(cuts, ends)]
 
 
+@functools.cache
 def partition(job):
-    """(trace, device, step, start, end, (compute, exposed of KINDS, memory, idle of CAUSES))"""
-    kinds = kinds_of(job)
+    """[(trace, device, step, start, end, (compute, exposed of KINDS, memory, idle of CAUSES))]"""
+    kinds, rows = kinds_of(job), []
     for (trace, device), ran in grouped(job.activities, lambda a: (a.trace, a.device)).items():
         for start, end, step in stretches(ran):
             lengths = base.oracle.measure(base.cut(ran, start, end))
@@ -87,7 +90,8 @@ def partition(job):
             parts = (compute, *(exposed[kind] for kind in KINDS), memory,
                      *(idle[cause] for cause in CAUSES))
             assert sum(parts) == end - start, (trace.rank, device, step, parts, end - start)
-            yield trace, device, step, start, end, parts
+            rows.append((trace, device, step, start, end, parts))
+    return rows
 
 
 @has_capture
