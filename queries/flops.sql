@@ -8,32 +8,41 @@
 -- recorded with record_shapes=True; matrix work outside these operators (of custom kernels) is
 -- not there, see `tensor_core_use`.
 --
--- param:  limit        int(rows)   = 40    Rows returned at most, the most GPU time first.
+-- param:  limit        int(rows)   = 40    Rows returned at most for a run, the most GPU time
+--                                          first.
 -- param:  peak_tflops  real(tflops) = null  What the GPU can do in this type (H100 and H200 in
 --                                          BF16: 989), for peak_pct.
+-- param:  run          text        = null  This run only; all of them when null.
+-- param:  capture      int(count)  = null  This capture of a run only, by its number; all when
+--                                          null.
 -- param:  rank         int(id)     = null  This rank only; all of them together when null.
 -- param:  step         int(count)  = null  Calls that start in this step; all when null.
 --
+-- column: run              text        The run: one training job that was recorded.
 -- column: kind             text        matmul, attention or convolution.
 -- column: op               text        The operator.
 -- column: shapes           text        Its inputs' sizes, those that count.
 -- column: dtype            text        Type of the first of them.
 -- column: calls            int(count)  Calls that launched something.
 -- column: gpu_ms           real(ms)    What they launched ran as long, summed.
--- column: share_pct        real(pct)   gpu_ms of all GPU time of this rank and step.
+-- column: share_pct        real(pct)   gpu_ms of all GPU time of the run, this rank and step.
 -- column: gflop_per_call   real(gflop)      What one call computes, in 1e9 operations.
 -- column: tflops           real(tflops)      Achieved: 1e12 operations in a second of gpu_ms.
 -- column: peak_pct         real(pct)   tflops of peak_tflops.
 --
 -- empty:  No such operator with its shapes is in the database: record with record_shapes=True.
--- plot:   bar tflops by op, shapes
+-- plot:   bar tflops by run, op, shapes
 
-WITH used AS (  -- of the operators that do such work: those that launch it themselves
-  SELECT h.name AS op, h.args ->> 'Input Dims' AS dims, h.args ->> 'Input type' AS types,
+WITH trace AS MATERIALIZED (
+  SELECT trace_id, run FROM traces
+  WHERE (:run IS NULL OR run = :run) AND (:capture IS NULL OR capture = :capture)
+    AND (:rank IS NULL OR rank = :rank)
+),
+used AS (  -- of the operators that do such work: those that launch it themselves
+  SELECT r.run, h.name AS op, h.args ->> 'Input Dims' AS dims, h.args ->> 'Input type' AS types,
          h.args ->> 'Concrete Inputs' AS given, h.calls, h.gpu_ns
-  FROM host_uses h
-  WHERE h.kind = 'operator' AND h.gpu_ns > 0 AND (:rank IS NULL OR h.rank = :rank)
-    AND (:step IS NULL OR h.step = :step)
+  FROM host_uses h JOIN trace r ON r.trace_id = h.trace_id
+  WHERE h.kind = 'operator' AND h.gpu_ns > 0 AND (:step IS NULL OR h.step = :step)
     AND h.name IN ('aten::mm', 'aten::addmm', 'aten::_addmm_activation', 'aten::_scaled_mm',
                    'aten::_int_mm', 'aten::bmm', 'aten::baddbmm', 'aten::convolution',
                    'aten::convolution_backward', 'aten::_scaled_dot_product_flash_attention',
@@ -45,8 +54,8 @@ WITH used AS (  -- of the operators that do such work: those that launch it them
     AND json_valid(h.args)
 ),
 summed AS MATERIALIZED (
-  SELECT op, dims, types, given, sum(calls) AS calls, sum(gpu_ns) AS gpu_ns
-  FROM used WHERE json_valid(dims) GROUP BY op, dims, types, given
+  SELECT run, op, dims, types, given, sum(calls) AS calls, sum(gpu_ns) AS gpu_ns
+  FROM used WHERE json_valid(dims) GROUP BY run, op, dims, types, given
 ),
 placed AS (  -- where the operands stand in the args; causal: where the flag does
   SELECT *,
@@ -97,7 +106,7 @@ convolved AS (
   FROM operands o WHERE kind = 'convolution'
 ),
 counted AS (
-  SELECT kind, op, types ->> first AS dtype, calls, gpu_ns,
+  SELECT run, kind, op, types ->> first AS dtype, calls, gpu_ns,
          CASE json_array_length(a)
            WHEN 2 THEN 2.0 * (a ->> 0) * (a ->> 1) * (b ->> 1)
            WHEN 3 THEN 2.0 * (a ->> 0) * (a ->> 1) * (a ->> 2) * (b ->> 2)
@@ -105,7 +114,7 @@ counted AS (
          a || ' x ' || b AS shapes
   FROM operands WHERE kind = 'matmul'
   UNION ALL
-  SELECT kind, op, types ->> first, calls, gpu_ns,
+  SELECT run, kind, op, types ->> first, calls, gpu_ns,
          2.0 * (a ->> 0) * (a ->> 1)
            * iif(is_causal, min(a ->> 2, b ->> 2) * (min(a ->> 2, b ->> 2) + 1) / 2.0
                               + max((a ->> 2) - (b ->> 2), 0) * (b ->> 2),
@@ -114,21 +123,28 @@ counted AS (
          'q ' || a || ' k ' || b || iif(is_causal, ' causal', '')
   FROM operands WHERE kind = 'attention' AND json_array_length(a) = 4
   UNION ALL
-  SELECT kind, op, types ->> first, calls, gpu_ns,
+  SELECT run, kind, op, types ->> first, calls, gpu_ns,
          2.0 * (a ->> 0) * (b ->> 0) * taps * iif(is_transposed, in_pixels, out_pixels) * products,
          a || ' * ' || b || iif(is_transposed, ' transposed', '')
   FROM convolved
 ),
-whole AS (
-  SELECT sum(k.gpu_ns) AS gpu_ns
-  FROM kernel_uses k
-  WHERE (:rank IS NULL OR k.rank = :rank) AND (:step IS NULL OR k.step = :step)
+whole AS MATERIALIZED (
+  SELECT t.run, sum(k.gpu_ns) AS gpu_ns
+  FROM kernel_uses k JOIN trace t ON t.trace_id = k.trace_id
+  WHERE :step IS NULL OR k.step = :step
+  GROUP BY t.run
 ),
 shown AS (
-  SELECT kind, op, shapes, dtype, flop, sum(calls) AS calls, sum(gpu_ns) AS gpu_ns
-  FROM counted WHERE flop > 0 GROUP BY kind, op, shapes, dtype, flop
+  SELECT run, kind, op, shapes, dtype, flop, sum(calls) AS calls, sum(gpu_ns) AS gpu_ns
+  FROM counted WHERE flop > 0 GROUP BY run, kind, op, shapes, dtype, flop
+),
+ordered AS (
+  SELECT *, row_number() OVER (PARTITION BY run
+                               ORDER BY gpu_ns DESC, op, shapes, dtype, flop) AS place
+  FROM shown
 )
 SELECT
+  s.run,
   kind,
   op,
   shapes,
@@ -139,6 +155,6 @@ SELECT
   flop / 1e9 AS gflop_per_call,
   flop * calls / s.gpu_ns / 1e3 AS tflops,
   100.0 * flop * calls / s.gpu_ns / 1e3 / :peak_tflops AS peak_pct
-FROM shown s CROSS JOIN whole w
-ORDER BY s.gpu_ns DESC, op, shapes, dtype, flop
-LIMIT coalesce(:limit, 40);
+FROM ordered s LEFT JOIN whole w ON w.run = s.run
+WHERE place <= coalesce(:limit, 40) OR :limit < 0
+ORDER BY s.run, place;

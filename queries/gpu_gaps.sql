@@ -4,14 +4,18 @@
 -- The cause is told by the activity that ended it. host: it was not yet launched when the gap
 -- began. sync: nor was it, and the thread that launched it was then in a call that waits for the
 -- GPU. dependency: it had been launched, and waited for another stream, a copy or the driver.
--- All gaps of a GPU add up to idle_ms of `overlap`.
+-- All gaps of a GPU add up to idle_ms of `overlap`; the time between two captures is none.
 --
--- param:  limit  int(rows)  = 100   Rows returned at most, the longest gaps first.
--- param:  rank   int(id)    = null  This rank only; all of them when null.
+-- param:  limit    int(rows)   = 100   Rows returned at most for a run, the longest gaps first.
+-- param:  run      text        = null  This run only; all of them when null.
+-- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
+-- param:  rank     int(id)     = null  This rank only; all of them when null.
 --
+-- column: run          text        The run: one training job that was recorded.
+-- column: capture      int(count)  The capture, by its number in the run.
 -- column: rank         int(id)     The rank.
 -- column: device       text        The GPU, as the trace calls it.
--- column: start_ms     real(ms)    Start of the gap, since the first event in the database.
+-- column: start_ms     real(ms)    Start of the gap, since the first event of the run.
 -- column: gap_ms       real(ms)    How long nothing ran.
 -- column: idle_pct     real(pct)   gap_ms of all gaps of this GPU.
 -- column: cause        text        host, sync or dependency; NULL: the launch is not known.
@@ -22,29 +26,44 @@
 -- column: next_step    int(count)  The step in which that was launched.
 -- column: next_id      int(id)     Its slice_id in `kernels`.
 --
--- plot:   bar gap_ms by rank, device, cause, next_name
+-- plot:   bar gap_ms by run, rank, device, cause, next_name
 -- empty:  No GPU ran nothing, or no GPU activity is in the database.
 
-WITH followed AS MATERIALIZED (  -- where the next one starts is looked up once
-  SELECT b.rank, b.device, b.end_ns AS from_ns,
+WITH trace AS MATERIALIZED (
+  SELECT trace_id, run, capture, rank, run_start_ns FROM traces
+  WHERE (:run IS NULL OR run = :run) AND (:capture IS NULL OR capture = :capture)
+    AND (:rank IS NULL OR rank = :rank)
+),
+followed AS MATERIALIZED (  -- where the next one starts is looked up once
+  SELECT b.trace_id, b.device, b.end_ns AS from_ns,
          (SELECT n.ts_ns FROM busy_segments n
-          WHERE n.rank = b.rank AND n.device = b.device AND n.ts_ns > b.ts_ns
+          WHERE n.trace_id = b.trace_id AND n.device = b.device AND n.ts_ns > b.ts_ns
           ORDER BY n.ts_ns LIMIT 1) AS to_ns
-  FROM busy_segments b WHERE :rank IS NULL OR b.rank = :rank
+  FROM trace t CROSS JOIN busy_segments b ON b.trace_id = t.trace_id
+),
+placed AS (
+  SELECT f.*, row_number() OVER (
+           PARTITION BY t.run
+           ORDER BY to_ns - from_ns DESC, t.rank, CAST(device AS INTEGER), device, to_ns) AS place
+  FROM followed f JOIN trace t ON t.trace_id = f.trace_id
+  WHERE to_ns > from_ns
 ),
 gap AS MATERIALIZED (
-  SELECT rank, device, from_ns, to_ns FROM followed
-  WHERE to_ns > from_ns
-  ORDER BY to_ns - from_ns DESC, rank, CAST(device AS INTEGER), device, to_ns
-  LIMIT coalesce(:limit, 100)
+  SELECT trace_id, device, from_ns, to_ns, place FROM placed
+  WHERE place <= coalesce(:limit, 100) OR :limit < 0
 ),
 ended AS MATERIALIZED (
   SELECT p.*,
          (SELECT g.slice_id FROM tracks t CROSS JOIN activities g ON g.track_id = t.track_id
-          WHERE t.rank = p.rank AND t.device = p.device AND g.ts = p.to_ns - t.base_ns
+          WHERE t.trace_id = p.trace_id AND t.device = p.device AND g.ts = p.to_ns - t.base_ns
             AND g.dur_ns > 0
           ORDER BY g.slice_id LIMIT 1) AS next_id
   FROM gap p
+),
+idle AS MATERIALIZED (
+  SELECT t.run, d.rank, d.device, sum(d.idle_ns) AS idle_ns
+  FROM trace t JOIN device_uses d ON d.trace_id = t.trace_id
+  GROUP BY t.run, d.rank, d.device
 ),
 waiting AS MATERIALIZED (  -- calls that return when the GPU is done
   SELECT c.slice_id, c.track_id, c.ts + t.base_ns AS start_ns,
@@ -72,9 +91,11 @@ told AS MATERIALIZED (
   LEFT JOIN runtime_calls c ON c.slice_id = k.launch_slice_id
 )
 SELECT
-  e.rank,
+  t.run,
+  t.capture,
+  t.rank,
   e.device,
-  (e.from_ns - zero_ns) / 1e6 AS start_ms,
+  (e.from_ns - t.run_start_ns) / 1e6 AS start_ms,
   (e.to_ns - e.from_ns) / 1e6 AS gap_ms,
   100.0 * (e.to_ns - e.from_ns) / nullif(d.idle_ns, 0) AS idle_pct,
   CASE
@@ -88,6 +109,6 @@ SELECT
   e.name AS next_name,
   e.step AS next_step,
   e.next_id
-FROM told e CROSS JOIN origin
-JOIN device_uses d ON d.rank = e.rank AND d.device = e.device
-ORDER BY e.to_ns - e.from_ns DESC, e.rank, CAST(e.device AS INTEGER), e.device, e.to_ns;
+FROM told e JOIN trace t ON t.trace_id = e.trace_id
+JOIN idle d ON d.run = t.run AND d.rank = t.rank AND d.device = e.device
+ORDER BY t.run, e.place;

@@ -1,23 +1,35 @@
 -- title: The GPU streams of each rank
 --
--- param:  rank  int(id)  = null  This rank only; all of them when null.
+-- param:  run      text        = null  This run only; all of them when null.
+-- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
+-- param:  rank     int(id)     = null  This rank only; all of them when null.
 --
+-- column: run          text        The run: one training job that was recorded.
 -- column: rank         int(id)     The rank.
 -- column: device       text        The GPU, as the trace calls it.
 -- column: streams      int(count)  Its streams.
 -- column: activities   int(count)  Kernels, copies and fills on them.
--- column: duration_ms  real(ms)    From the first start to the last end.
+-- column: duration_ms  real(ms)    From the first start to the last end, of each capture.
 --
--- plot:   bar activities by rank, device
+-- plot:   bar activities by run, rank, device
 -- empty:  No GPU activity is in the database.
 
+WITH used AS (
+  SELECT t.run, s.rank, s.device, s.stream, s.trace_id, s.activities,
+         max(s.end_ns) OVER one - min(s.start_ns) OVER one AS span_ns,
+         row_number() OVER one AS place
+  FROM stream_uses s JOIN traces t ON t.trace_id = s.trace_id
+  WHERE (:run IS NULL OR t.run = :run) AND (:capture IS NULL OR t.capture = :capture)
+    AND (:rank IS NULL OR t.rank = :rank)
+  WINDOW one AS (PARTITION BY s.trace_id, s.device)
+)
 SELECT
+  run,
   rank,
   device,
-  count(*) AS streams,
+  count(DISTINCT stream) AS streams,
   sum(activities) AS activities,
-  (max(end_ns) - min(start_ns)) / 1e6 AS duration_ms
-FROM stream_uses
-WHERE :rank IS NULL OR rank = :rank
-GROUP BY rank, device
-ORDER BY rank, CAST(device AS INTEGER), device;
+  sum(span_ns) FILTER (WHERE place = 1) / 1e6 AS duration_ms
+FROM used
+GROUP BY run, rank, device
+ORDER BY run, rank, CAST(device AS INTEGER), device;

@@ -1,7 +1,11 @@
 -- title: The traces in the database
 --
--- param:  rank  int(id)  = null  This rank only; all of them when null.
+-- param:  run      text        = null  This run only; all of them when null.
+-- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
+-- param:  rank     int(id)     = null  This rank only; all of them when null.
 --
+-- column: run             text        The run: one training job that was recorded.
+-- column: capture         int(count)  The capture, by its number in the run.
 -- column: trace_id        int(id)     Number of the trace in this database.
 -- column: rank            int(id)     The rank.
 -- column: world_size      int(count)  Ranks of the whole job, as the header has it.
@@ -9,7 +13,7 @@
 -- column: events          int(count)  Events stored.
 -- column: slices          int(count)  Events with a duration.
 -- column: kernels         int(count)  GPU activities: kernels, copies and fills.
--- column: streams         int(count)  GPU streams of the rank.
+-- column: streams         int(count)  GPU streams in it.
 -- column: steps           int(count)  Profiler steps.
 -- column: duration_ms     real(ms)    From the first start of an event to the last end.
 -- column: skipped_events  int(count)  Events that could not be read.
@@ -17,10 +21,12 @@
 -- column: complete        int(count)  0: the file was cut short or damaged.
 -- column: path            text        The file, as it was given to ingest.
 --
--- plot:   bar events by trace_id, rank
+-- plot:   bar events by run, trace_id, rank
 -- empty:  The database holds no trace.
 
 SELECT
+  run,
+  capture,
   trace_id,
   rank,
   world_size,
@@ -28,7 +34,7 @@ SELECT
   events,
   slices,
   gpu_activities AS kernels,
-  (SELECT count(*) FROM stream_uses s WHERE s.rank = t.rank) AS streams,
+  (SELECT count(*) FROM stream_uses s WHERE s.trace_id = t.trace_id) AS streams,
   (SELECT count(*) FROM steps s WHERE s.trace_id = t.trace_id) AS steps,
   (end_ns - start_ns) / 1e6 AS duration_ms,
   skipped_events,
@@ -36,5 +42,6 @@ SELECT
   complete,
   path
 FROM traces t
-WHERE :rank IS NULL OR rank = :rank
-ORDER BY rank, trace_id;
+WHERE (:run IS NULL OR run = :run) AND (:capture IS NULL OR capture = :capture)
+  AND (:rank IS NULL OR rank = :rank)
+ORDER BY run, capture, rank, trace_id;

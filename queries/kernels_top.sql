@@ -5,16 +5,19 @@
 -- `overlap`). Of communication kernels most may be waiting for other ranks (see `nccl_stalls`).
 -- Ranks that do the same work have the same total: most_rank and least_rank show who does not.
 --
--- param:  limit  int(rows)   = null  Rows returned at most; all when null.
--- param:  rank   int(id)     = null  This rank only; all of them when null.
--- param:  step   int(count)  = null  Only what was launched in this step; all when null.
+-- param:  limit    int(rows)   = null  Rows returned at most for a run; all when null.
+-- param:  run      text        = null  This run only; all of them when null.
+-- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
+-- param:  rank     int(id)     = null  This rank only; all of them when null.
+-- param:  step     int(count)  = null  Only what was launched in this step; all when null.
 --
+-- column: run              text        The run: one training job that was recorded.
 -- column: name             text        The kernel, whole; of templates each instance is one.
--- column: kind             text        compute, communication or memory.
+-- column: kind             text        compute, communication, memory or waiting.
 -- column: activities       int(count)  How often it ran.
 -- column: total_ms         real(ms)    Sum of its durations.
--- column: share_pct        real(pct)   Of the sum of all selected durations.
--- column: cumulative_pct   real(pct)   share_pct of this and all rows above.
+-- column: share_pct        real(pct)   Of the sum of all selected durations of the run.
+-- column: cumulative_pct   real(pct)   share_pct of this and all rows of the run above.
 -- column: mean_ms          real(ms)    Its mean duration.
 -- column: min_ms           real(ms)    The shortest.
 -- column: median_ms        real(ms)    Half of them took no longer; the lower of two middle ones.
@@ -25,58 +28,73 @@
 -- column: least_rank       int(id)     The rank with the smallest sum, of those that ran it.
 -- column: least_rank_ms    real(ms)    Its sum.
 --
--- plot:   bar total_ms by name, kind
+-- plot:   bar total_ms by run, name, kind
 -- empty:  No GPU activity is in the database, or none of that rank and step.
 
-WITH ran AS MATERIALIZED (
+WITH trace AS MATERIALIZED (
+  SELECT trace_id, run, rank FROM traces
+  WHERE (:run IS NULL OR run = :run) AND (:capture IS NULL OR capture = :capture)
+    AND (:rank IS NULL OR rank = :rank)
+),
+lane AS MATERIALIZED (
+  SELECT k.track_id, t.run, t.rank FROM tracks k JOIN trace t ON t.trace_id = k.trace_id
+),
+ran AS MATERIALIZED (
   SELECT track_id, name_id, kind, ifnull(dur_ns, 0) AS dur, count(*) AS activities
   FROM activities
   WHERE ifnull(dur_ns, 0) >= 0
-    AND (:rank IS NULL OR track_id IN (SELECT track_id FROM tracks WHERE rank = :rank))
+    AND (coalesce(:run, :capture, :rank) IS NULL OR track_id IN (SELECT track_id FROM lane))
     AND (:step IS NULL OR step = :step)
   GROUP BY track_id, name_id, kind, ifnull(dur_ns, 0)
 ),
 named AS MATERIALIZED (
-  SELECT l.name, r.kind, t.rank, r.dur, r.activities
-  FROM ran r JOIN names l ON l.name_id = r.name_id JOIN tracks t ON t.track_id = r.track_id
+  SELECT t.run, l.name, r.kind, t.rank, r.dur, r.activities
+  FROM ran r JOIN names l ON l.name_id = r.name_id JOIN lane t ON t.track_id = r.track_id
 ),
 by_rank AS (
-  SELECT name, kind, rank, sum(dur * activities) AS total_ns FROM named GROUP BY name, kind, rank
+  SELECT run, name, kind, rank, sum(dur * activities) AS total_ns
+  FROM named GROUP BY run, name, kind, rank
 ),
 placed AS (
-  SELECT name, kind, rank, total_ns,
-         row_number() OVER (PARTITION BY name, kind ORDER BY total_ns DESC, rank) AS from_most,
-         row_number() OVER (PARTITION BY name, kind ORDER BY total_ns, rank) AS from_least
+  SELECT run, name, kind, rank, total_ns,
+         row_number() OVER (PARTITION BY run, name, kind ORDER BY total_ns DESC, rank) AS from_most,
+         row_number() OVER (PARTITION BY run, name, kind ORDER BY total_ns, rank) AS from_least
   FROM by_rank
 ),
 ranked AS (
-  SELECT name, kind, count(*) AS ranks,
+  SELECT run, name, kind, count(*) AS ranks,
          max(rank) FILTER (WHERE from_most = 1) AS most_rank, max(total_ns) AS most_ns,
          max(rank) FILTER (WHERE from_least = 1) AS least_rank, min(total_ns) AS least_ns
-  FROM placed GROUP BY name, kind
+  FROM placed GROUP BY run, name, kind
 ),
 counted AS (
-  SELECT name, kind, dur, activities,
-         sum(activities) OVER (PARTITION BY name, kind ORDER BY dur
+  SELECT run, name, kind, dur, activities,
+         sum(activities) OVER (PARTITION BY run, name, kind ORDER BY dur
                                ROWS UNBOUNDED PRECEDING) AS up_to_here,
-         sum(activities) OVER (PARTITION BY name, kind) AS all_of_it
+         sum(activities) OVER (PARTITION BY run, name, kind) AS all_of_it
   FROM named
 ),
 measured AS (
-  SELECT name, kind, sum(activities) AS activities, sum(dur * activities) AS total_ns,
+  SELECT run, name, kind, sum(activities) AS activities, sum(dur * activities) AS total_ns,
          min(dur) AS min_ns, max(dur) AS max_ns,
          min(dur) FILTER (WHERE 2 * up_to_here >= all_of_it) AS median_ns
-  FROM counted GROUP BY name, kind
+  FROM counted GROUP BY run, name, kind
+),
+shared AS (
+  SELECT *, sum(total_ns) OVER (PARTITION BY run) AS run_ns,
+         sum(total_ns) OVER in_order AS above_ns, row_number() OVER in_order AS place
+  FROM measured
+  WINDOW in_order AS (PARTITION BY run ORDER BY total_ns DESC, name, kind ROWS UNBOUNDED PRECEDING)
 )
 SELECT
+  m.run,
   m.name,
-  CASE m.kind WHEN 0 THEN 'compute' WHEN 1 THEN 'communication' ELSE 'memory' END AS kind,
+  CASE m.kind WHEN 0 THEN 'compute' WHEN 1 THEN 'communication' WHEN 2 THEN 'memory'
+              ELSE 'waiting' END AS kind,
   m.activities,
   m.total_ns / 1e6 AS total_ms,
-  100.0 * m.total_ns / nullif(sum(m.total_ns) OVER (), 0) AS share_pct,
-  100.0 * sum(m.total_ns) OVER (ORDER BY m.total_ns DESC, m.name, m.kind
-                                ROWS UNBOUNDED PRECEDING)
-    / nullif(sum(m.total_ns) OVER (), 0) AS cumulative_pct,
+  100.0 * m.total_ns / nullif(m.run_ns, 0) AS share_pct,
+  100.0 * m.above_ns / nullif(m.run_ns, 0) AS cumulative_pct,
   1.0 * m.total_ns / m.activities / 1e6 AS mean_ms,
   m.min_ns / 1e6 AS min_ms,
   m.median_ns / 1e6 AS median_ms,
@@ -86,6 +104,6 @@ SELECT
   r.most_ns / 1e6 AS most_rank_ms,
   r.least_rank,
   r.least_ns / 1e6 AS least_rank_ms
-FROM measured m JOIN ranked r ON r.name = m.name AND r.kind = m.kind
-ORDER BY m.total_ns DESC, m.name, m.kind
-LIMIT coalesce(:limit, -1);
+FROM shared m JOIN ranked r ON r.run = m.run AND r.name = m.name AND r.kind = m.kind
+WHERE :limit IS NULL OR :limit < 0 OR m.place <= :limit
+ORDER BY m.run, m.place;

@@ -5,9 +5,12 @@
 -- stream was empty and the GPU waits for its host (see `gpu_gaps`); much more means that work was
 -- queued, and the host is ahead. Negative ones are a fault of the trace (see `tracedb doctor`).
 --
--- param:  rank  int(id)     = null  This rank only; all of them when null.
--- param:  step  int(count)  = null  Only what was launched in this step; all when null.
+-- param:  run      text        = null  This run only; all of them when null.
+-- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
+-- param:  rank     int(id)     = null  This rank only; all of them when null.
+-- param:  step     int(count)  = null  Only what was launched in this step; all when null.
 --
+-- column: run          text        The run: one training job that was recorded.
 -- column: rank         int(id)     The rank.
 -- column: device       text        The GPU, as the trace calls it.
 -- column: stream       text        The stream, as the trace calls it.
@@ -20,29 +23,38 @@
 -- column: mean_ms      real(ms)    The mean.
 -- column: slowest_id   int(id)     The slice_id in `kernels` of the longest, the first of several.
 --
--- plot:   bar median_ms by rank, device, stream
+-- plot:   bar median_ms by run, rank, device, stream
 -- empty:  No launch of a GPU activity is in the database.
 
-WITH waited AS MATERIALIZED (  -- base_ns differs by trace, launch_ts_ns counts it in
+WITH lane AS MATERIALIZED (
+  SELECT k.track_id, k.device, k.stream, k.base_ns, t.run, t.rank
+  FROM tracks k JOIN traces t ON t.trace_id = k.trace_id
+  WHERE (:run IS NULL OR t.run = :run) AND (:capture IS NULL OR t.capture = :capture)
+    AND (:rank IS NULL OR t.rank = :rank)
+),
+waited AS MATERIALIZED (  -- base_ns differs by trace, launch_ts_ns counts it in
   SELECT track_id, launch_ts_ns - ts AS before_ns, count(*) AS activities,
          min(slice_id) AS first_id
   FROM activities
   WHERE launch_ts_ns IS NOT NULL AND ifnull(dur_ns, 0) >= 0
-    AND (:rank IS NULL OR track_id IN (SELECT track_id FROM tracks WHERE rank = :rank))
+    AND (coalesce(:run, :capture, :rank) IS NULL OR track_id IN (SELECT track_id FROM lane))
     AND (:step IS NULL OR step = :step)
   GROUP BY +track_id, launch_ts_ns - ts
 ),
+latency AS (
+  SELECT t.run, t.rank, t.device, t.stream, t.base_ns - w.before_ns AS latency_ns, w.activities,
+         w.first_id
+  FROM waited w CROSS JOIN lane t ON t.track_id = w.track_id
+),
 counted AS (
-  SELECT t.rank, t.device, t.stream, t.base_ns - w.before_ns AS latency_ns, w.activities,
-         w.first_id,
-         sum(w.activities) OVER (PARTITION BY t.rank, t.device, t.stream
-                                 ORDER BY t.base_ns - w.before_ns
-                                 ROWS UNBOUNDED PRECEDING) AS up_to_here,
-         sum(w.activities) OVER (PARTITION BY t.rank, t.device, t.stream) AS all_of_it,
-         max(t.base_ns - w.before_ns) OVER (PARTITION BY t.rank, t.device, t.stream) AS max_ns
-  FROM waited w CROSS JOIN tracks t ON t.track_id = w.track_id
+  SELECT *, sum(activities) OVER (PARTITION BY run, rank, device, stream ORDER BY latency_ns
+                                  ROWS UNBOUNDED PRECEDING) AS up_to_here,
+         sum(activities) OVER (PARTITION BY run, rank, device, stream) AS all_of_it,
+         max(latency_ns) OVER (PARTITION BY run, rank, device, stream) AS max_ns
+  FROM latency
 )
 SELECT
+  run,
   rank,
   device,
   stream,
@@ -55,5 +67,5 @@ SELECT
   1.0 * sum(latency_ns * activities) / sum(activities) / 1e6 AS mean_ms,
   min(first_id) FILTER (WHERE latency_ns = max_ns) AS slowest_id
 FROM counted
-GROUP BY rank, device, stream
-ORDER BY rank, CAST(device AS INTEGER), device, CAST(stream AS INTEGER), stream;
+GROUP BY run, rank, device, stream
+ORDER BY run, rank, CAST(device AS INTEGER), device, CAST(stream AS INTEGER), stream;

@@ -5,9 +5,12 @@
 -- memory (pin_memory) and non_blocking=True are the remedy. How much of it nothing else hides is
 -- exposed_memory_ms of `overlap`.
 --
--- param:  rank  int(id)     = null  This rank only; all of them when null.
--- param:  step  int(count)  = null  Only what was launched in this step; all when null.
+-- param:  run      text        = null  This run only; all of them when null.
+-- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
+-- param:  rank     int(id)     = null  This rank only; all of them when null.
+-- param:  step     int(count)  = null  Only what was launched in this step; all when null.
 --
+-- column: run          text        The run: one training job that was recorded.
 -- column: rank         int(id)     The rank.
 -- column: device       text        The GPU, as the trace calls it.
 -- column: name         text        What was done, as the trace calls it.
@@ -21,10 +24,17 @@
 -- column: host_ms      real(ms)    Sum of the durations of the calls that launched them.
 -- column: is_pageable  int(0..1)   1: it copies from or to pageable memory.
 --
--- plot:   bar total_ms by rank, device, name
+-- plot:   bar total_ms by run, rank, device, name
 -- empty:  Nothing was copied or filled on a GPU, or the trace does not say so.
 
+WITH lane AS MATERIALIZED (
+  SELECT k.track_id, k.device, t.run, t.rank
+  FROM tracks k JOIN traces t ON t.trace_id = k.trace_id
+  WHERE (:run IS NULL OR t.run = :run) AND (:capture IS NULL OR t.capture = :capture)
+    AND (:rank IS NULL OR t.rank = :rank)
+)
 SELECT
+  t.run,
   t.rank,
   t.device,
   l.name,
@@ -38,10 +48,9 @@ SELECT
   sum(c.dur_ns) / 1e6 AS host_ms,
   instr(lower(l.name), 'pageable') > 0 AS is_pageable
 FROM activities g
-CROSS JOIN tracks t ON t.track_id = g.track_id
+CROSS JOIN lane t ON t.track_id = g.track_id
 CROSS JOIN names l ON l.name_id = g.name_id
 LEFT JOIN runtime_calls c ON c.slice_id = g.launch_slice_id
-WHERE g.kind = 2 AND ifnull(g.dur_ns, 0) >= 0
-  AND (:rank IS NULL OR t.rank = :rank) AND (:step IS NULL OR g.step = :step)
-GROUP BY t.rank, t.device, l.name
-ORDER BY t.rank, CAST(t.device AS INTEGER), t.device, sum(ifnull(g.dur_ns, 0)) DESC, l.name;
+WHERE g.kind = 2 AND ifnull(g.dur_ns, 0) >= 0 AND (:step IS NULL OR g.step = :step)
+GROUP BY t.run, t.rank, t.device, l.name
+ORDER BY t.run, t.rank, CAST(t.device AS INTEGER), t.device, sum(ifnull(g.dur_ns, 0)) DESC, l.name;

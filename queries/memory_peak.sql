@@ -5,13 +5,16 @@
 -- Reserved memory that is not allocated is cached or fragmented: a job that runs out of memory
 -- with a large unused_pct can try expandable segments.
 --
--- param:  rank  int(id)  = null  This rank only; all of them when null.
+-- param:  run      text        = null  This run only; all of them when null.
+-- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
+-- param:  rank     int(id)     = null  This rank only; all of them when null.
 --
+-- column: run                     text        The run: one training job that was recorded.
 -- column: rank                    int(id)     The rank.
 -- column: device_type             int(id)     0: host; 1: CUDA; others as PyTorch numbers them.
 -- column: device_id               int(id)     The number of the device; -1 for the host.
 -- column: peak_allocated_bytes    int(bytes)  Allocated at most; NULL where the trace counts none.
--- column: peak_ms                 real(ms)    When first, since the first event in the database.
+-- column: peak_ms                 real(ms)    When first, since the first event of the run.
 -- column: peak_step               int(count)  In which step of the host; NULL outside of them.
 -- column: reserved_at_peak_bytes  int(bytes)  Reserved at that time.
 -- column: unused_pct              real(pct)   Of that, what was not allocated.
@@ -21,43 +24,51 @@
 -- column: churn_bytes             int(bytes)  Bytes of all allocations.
 -- column: largest_bytes           int(bytes)  The largest of them.
 --
--- plot:   bar peak_allocated_bytes by rank, device_type, device_id
+-- plot:   bar peak_allocated_bytes by run, rank, device_type, device_id
 -- empty:  No memory event is in the database: record with profile_memory=True.
 
-WITH used AS MATERIALIZED (  -- by two numbers before anything is looked up: events are many
+WITH trace AS MATERIALIZED (
+  SELECT trace_id, run, rank, run_start_ns FROM traces
+  WHERE (:run IS NULL OR run = :run) AND (:capture IS NULL OR capture = :capture)
+    AND (:rank IS NULL OR rank = :rank)
+),
+used AS MATERIALIZED (  -- by two numbers before anything is looked up: events are many
   SELECT track_id, args_id, max(total_allocated_bytes) AS allocated,
          max(total_reserved_bytes) AS reserved, count(*) FILTER (WHERE bytes > 0) AS allocations,
          count(*) FILTER (WHERE bytes < 0) AS releases,
          sum(bytes) FILTER (WHERE bytes > 0) AS churn_bytes, max(bytes) AS largest_bytes
   FROM memory_events
-  WHERE :rank IS NULL OR track_id IN (SELECT track_id FROM tracks WHERE rank = :rank)
+  WHERE coalesce(:run, :capture, :rank) IS NULL
+     OR track_id IN (SELECT k.track_id FROM tracks k JOIN trace t ON t.trace_id = k.trace_id)
   GROUP BY track_id, args_id
 ),
 of_device AS MATERIALIZED (
-  SELECT t.rank, d.device_type, d.device_id, max(u.allocated) AS allocated,
+  SELECT t.run, t.rank, d.device_type, d.device_id, max(u.allocated) AS allocated,
          max(u.reserved) AS reserved, sum(u.allocations) AS allocations,
          sum(u.releases) AS releases, sum(u.churn_bytes) AS churn_bytes,
          max(u.largest_bytes) AS largest_bytes
-  FROM used u JOIN tracks t ON t.track_id = u.track_id
+  FROM used u JOIN tracks k ON k.track_id = u.track_id JOIN trace t ON t.trace_id = k.trace_id
   JOIN memory_devices d ON d.args_id = u.args_id
-  GROUP BY t.rank, d.device_type, d.device_id
+  GROUP BY t.run, t.rank, d.device_type, d.device_id
 ),
 at_peak AS (
-  SELECT e.rank, e.trace_id, e.device_type, e.device_id, e.ts_ns,
-         e.total_reserved_bytes AS reserved,
-         row_number() OVER (PARTITION BY e.rank, e.device_type, e.device_id
+  SELECT d.run, d.rank, e.trace_id, e.device_type, e.device_id, e.ts_ns,
+         e.total_reserved_bytes AS reserved, t.run_start_ns,
+         row_number() OVER (PARTITION BY d.run, d.rank, e.device_type, e.device_id
                             ORDER BY e.ts_ns, e.instant_id) AS place
-  FROM memory_events e CROSS JOIN of_device d ON d.rank = e.rank
+  FROM memory_events e CROSS JOIN trace t ON t.trace_id = e.trace_id
+  CROSS JOIN of_device d ON d.run = t.run AND d.rank = t.rank
     AND d.device_type IS e.device_type AND d.device_id IS e.device_id
     AND d.allocated = e.total_allocated_bytes
   WHERE e.total_allocated_bytes IN (SELECT allocated FROM of_device WHERE allocated > 0)
 )
 SELECT
+  d.run,
   d.rank,
   d.device_type,
   d.device_id,
   nullif(d.allocated, 0) AS peak_allocated_bytes,
-  (p.ts_ns - zero_ns) / 1e6 AS peak_ms,
+  (p.ts_ns - p.run_start_ns) / 1e6 AS peak_ms,
   (SELECT max(s.step) FROM steps s
    WHERE s.trace_id = p.trace_id AND s.ts_ns <= p.ts_ns AND p.ts_ns < s.ts_ns + s.dur_ns)
     AS peak_step,
@@ -68,7 +79,7 @@ SELECT
   d.releases,
   ifnull(d.churn_bytes, 0) AS churn_bytes,
   iif(d.allocations > 0, d.largest_bytes, NULL) AS largest_bytes
-FROM of_device d CROSS JOIN origin
-LEFT JOIN at_peak p ON p.rank = d.rank AND p.device_type IS d.device_type
+FROM of_device d
+LEFT JOIN at_peak p ON p.run = d.run AND p.rank = d.rank AND p.device_type IS d.device_type
   AND p.device_id IS d.device_id AND p.place = 1
-ORDER BY d.rank, d.device_type, d.device_id;
+ORDER BY d.run, d.rank, d.device_type, d.device_id;

@@ -6,18 +6,21 @@
 -- own (self_) for the innermost module and for the innermost function. Wants a trace recorded
 -- with with_stack=True (modules: with_modules or with_stack).
 --
--- param:  kind   text        = null  module or function; both when null.
--- param:  limit  int(rows)   = 40    Rows returned at most, the most GPU time first.
--- param:  rank   int(id)     = null  This rank only; all of them together when null.
--- param:  step   int(count)  = null  Calls that start in this step, and what was launched in it.
+-- param:  kind     text        = null  module or function; both when null.
+-- param:  limit    int(rows)   = 40    Rows returned at most for a run, the most GPU time first.
+-- param:  run      text        = null  This run only; all of them when null.
+-- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
+-- param:  rank     int(id)     = null  This rank only; all of them together when null.
+-- param:  step     int(count)  = null  Calls that start in this step, and what was launched in it.
 --
+-- column: run                   text        The run: one training job that was recorded.
 -- column: kind                  text        module or function.
 -- column: name                  text        The module (class and number) or the function (file,
 --                                           line, name).
 -- column: calls                 int(count)  How often it was called.
 -- column: gpu_ms                real(ms)    What was launched in it ran as long, summed.
 -- column: backward_gpu_ms       real(ms)    What the backward pass of its operators launched.
--- column: share_pct             real(pct)   Both, of all GPU time of this rank and step.
+-- column: share_pct             real(pct)   Both, of all GPU time of the run, this rank and step.
 -- column: self_gpu_ms           real(ms)    Of gpu_ms, in no other of its kind that it calls.
 -- column: self_backward_gpu_ms  real(ms)    Of backward_gpu_ms, as well.
 -- column: host_ms               real(ms)    In it; calls of itself by itself count once.
@@ -25,32 +28,50 @@
 -- column: activities            int(count)  Kernels, copies and fills launched in it.
 -- column: ranks                 int(count)  Ranks that call it.
 --
--- plot:   bar gpu_ms by kind, name
+-- plot:   bar gpu_ms by run, kind, name
 -- empty:  No Python function is in the database: record with with_stack=True.
 
-WITH use AS (
-  SELECT * FROM host_uses
-  WHERE kind IN ('function', 'module') AND (:rank IS NULL OR rank = :rank)
-    AND (:step IS NULL OR step = :step) AND (:kind IS NULL OR kind = :kind)
+WITH trace AS MATERIALIZED (
+  SELECT trace_id, run FROM traces
+  WHERE (:run IS NULL OR run = :run) AND (:capture IS NULL OR capture = :capture)
+    AND (:rank IS NULL OR rank = :rank)
 ),
-whole AS (
-  SELECT sum(gpu_ns) AS gpu_ns FROM kernel_uses
-  WHERE (:rank IS NULL OR rank = :rank) AND (:step IS NULL OR step = :step)
+whole AS MATERIALIZED (
+  SELECT t.run, sum(k.gpu_ns) AS gpu_ns
+  FROM kernel_uses k JOIN trace t ON t.trace_id = k.trace_id
+  WHERE :step IS NULL OR k.step = :step
+  GROUP BY t.run
+),
+summed AS (
+  SELECT t.run, u.kind, u.name, sum(u.calls) AS calls, sum(u.gpu_ns) AS gpu_ns,
+         sum(u.backward_gpu_ns) AS backward_gpu_ns, sum(u.self_gpu_ns) AS self_gpu_ns,
+         sum(u.self_backward_gpu_ns) AS self_backward_gpu_ns, sum(u.total_ns) AS total_ns,
+         sum(u.self_ns) AS self_ns, sum(u.activities) AS activities,
+         count(DISTINCT u.rank) FILTER (WHERE u.calls > 0) AS ranks
+  FROM host_uses u JOIN trace t ON t.trace_id = u.trace_id
+  WHERE u.kind IN ('function', 'module') AND (:step IS NULL OR u.step = :step)
+    AND (:kind IS NULL OR u.kind = :kind)
+  GROUP BY t.run, u.kind, u.name
+),
+placed AS (
+  SELECT *, row_number() OVER (PARTITION BY run ORDER BY gpu_ns + backward_gpu_ns DESC,
+                               self_ns DESC, kind DESC, name) AS place
+  FROM summed
 )
 SELECT
+  u.run,
   u.kind,
   iif(u.kind = 'module', substr(u.name, 12), u.name) AS name,
-  sum(u.calls) AS calls,
-  sum(u.gpu_ns) / 1e6 AS gpu_ms,
-  sum(u.backward_gpu_ns) / 1e6 AS backward_gpu_ms,
-  100.0 * (sum(u.gpu_ns) + sum(u.backward_gpu_ns)) / nullif(w.gpu_ns, 0) AS share_pct,
-  sum(u.self_gpu_ns) / 1e6 AS self_gpu_ms,
-  sum(u.self_backward_gpu_ns) / 1e6 AS self_backward_gpu_ms,
-  sum(u.total_ns) / 1e6 AS host_ms,
-  sum(u.self_ns) / 1e6 AS self_host_ms,
-  sum(u.activities) AS activities,
-  count(DISTINCT u.rank) FILTER (WHERE u.calls > 0) AS ranks
-FROM use u CROSS JOIN whole w
-GROUP BY u.kind, u.name
-ORDER BY sum(u.gpu_ns) + sum(u.backward_gpu_ns) DESC, sum(u.self_ns) DESC, u.kind DESC, u.name
-LIMIT coalesce(:limit, 40);
+  u.calls,
+  u.gpu_ns / 1e6 AS gpu_ms,
+  u.backward_gpu_ns / 1e6 AS backward_gpu_ms,
+  100.0 * (u.gpu_ns + u.backward_gpu_ns) / nullif(w.gpu_ns, 0) AS share_pct,
+  u.self_gpu_ns / 1e6 AS self_gpu_ms,
+  u.self_backward_gpu_ns / 1e6 AS self_backward_gpu_ms,
+  u.total_ns / 1e6 AS host_ms,
+  u.self_ns / 1e6 AS self_host_ms,
+  u.activities,
+  u.ranks
+FROM placed u LEFT JOIN whole w ON w.run = u.run
+WHERE u.place <= coalesce(:limit, 40) OR :limit < 0
+ORDER BY u.run, u.place;

@@ -6,12 +6,17 @@
 -- row with step NULL. compute + exposed_comm + exposed_memory + idle = span, to the nanosecond,
 -- and each of these, over the rows of a GPU, adds up to what `overlap` says.
 --
--- param:  rank  int(id)  = null  This rank only; all of them when null.
+-- param:  run      text        = null  This run only; all of them when null.
+-- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
+-- param:  rank     int(id)     = null  This rank only; all of them when null.
 --
+-- column: run                text        The run: one training job that was recorded.
+-- column: capture            int(count)  The capture, by its number in the run; a step whose number
+--                                        comes again in another capture is another step.
 -- column: rank               int(id)     The rank.
 -- column: device             text        The GPU, as the trace calls it.
 -- column: step               int(count)  The step; NULL before the first one's work.
--- column: start_ms           real(ms)    Where its work starts, since the first event of all.
+-- column: start_ms           real(ms)    Where its work starts, since the first event of the run.
 -- column: span_ms            real(ms)    From there to where the next one's starts.
 -- column: compute_ms         real(ms)    Some compute kernel ran.
 -- column: comm_ms            real(ms)    Some communication kernel ran.
@@ -21,66 +26,76 @@
 -- column: exposed_memory_ms  real(ms)    A copy or a fill ran and no kernel did.
 -- column: idle_ms            real(ms)    Nothing ran.
 --
--- plot:   stacked compute_ms, exposed_comm_ms, exposed_memory_ms, idle_ms by rank, device, step
+-- plot:   stacked compute_ms, exposed_comm_ms, exposed_memory_ms, idle_ms
+--         by run, capture, rank, device, step
 -- empty:  No GPU activity is in the database; `tracedb info` tells what is.
 
-WITH first_start AS (
+WITH trace AS MATERIALIZED (
+  SELECT trace_id, run, capture, rank, run_start_ns FROM traces
+  WHERE (:run IS NULL OR run = :run) AND (:capture IS NULL OR capture = :capture)
+    AND (:rank IS NULL OR rank = :rank)
+),
+first_start AS (
   SELECT track_id, step, min(ts) AS ts FROM activities
   WHERE step IS NOT NULL AND ifnull(dur_ns, 0) >= 0
   GROUP BY +track_id, step
 ),
 boundary AS (
-  SELECT t.rank, t.device, f.step, min(f.ts + t.base_ns) AS at_ns
+  SELECT t.trace_id, t.device, f.step, min(f.ts + t.base_ns) AS at_ns
   FROM first_start f JOIN tracks t ON t.track_id = f.track_id
-  WHERE :rank IS NULL OR t.rank = :rank
-  GROUP BY t.rank, t.device, t.trace_id, f.step
+  WHERE t.trace_id IN (SELECT trace_id FROM trace)
+  GROUP BY t.trace_id, t.device, f.step
   UNION ALL
-  SELECT rank, device, NULL, start_ns FROM device_uses WHERE :rank IS NULL OR rank = :rank
+  SELECT trace_id, device, NULL, start_ns FROM device_uses
+  WHERE trace_id IN (SELECT trace_id FROM trace)
 ),
 stretch AS MATERIALIZED (  -- the GPU's time, cut: from one boundary to the next
-  SELECT b.rank, b.device, b.step, b.at_ns AS from_ns,
+  SELECT b.trace_id, b.device, b.step, b.at_ns AS from_ns,
          lead(b.at_ns, 1, u.end_ns) OVER in_time AS to_ns, row_number() OVER in_time AS number
-  FROM boundary b JOIN device_uses u ON u.rank = b.rank AND u.device = b.device
-  WINDOW in_time AS (PARTITION BY b.rank, b.device ORDER BY b.at_ns, b.step)
+  FROM boundary b JOIN device_uses u ON u.trace_id = b.trace_id AND u.device = b.device
+  WINDOW in_time AS (PARTITION BY b.trace_id, b.device ORDER BY b.at_ns, b.step)
 ),
 begun AS MATERIALIZED (  -- a segment may last into it
   SELECT *, ifnull((SELECT max(b.ts_ns) FROM busy_segments b
-                    WHERE b.rank = s.rank AND b.device = s.device AND b.ts_ns <= s.from_ns),
+                    WHERE b.trace_id = s.trace_id AND b.device = s.device
+                      AND b.ts_ns <= s.from_ns),
                    from_ns) AS first_ns
   FROM stretch s
 ),
 summed AS MATERIALIZED (
-  SELECT s.rank, s.device, s.step, s.number, s.from_ns, s.to_ns,
+  SELECT s.trace_id, s.device, s.step, s.number, s.from_ns, s.to_ns,
          (SELECT json_array(sum(c.ns) FILTER (WHERE c.kinds & 1),
                             sum(c.ns) FILTER (WHERE c.kinds & 2),
                             sum(c.ns) FILTER (WHERE c.kinds & 3 = 3),
                             sum(c.ns) FILTER (WHERE c.kinds = 4))
           FROM (SELECT b.kinds, max(0, min(b.end_ns, s.to_ns) - max(b.ts_ns, s.from_ns)) AS ns
                 FROM busy_segments b
-                WHERE b.rank = s.rank AND b.device = s.device
+                WHERE b.trace_id = s.trace_id AND b.device = s.device
                   AND b.ts_ns >= s.first_ns AND b.ts_ns < s.to_ns) c) AS sums
   FROM begun s
 ),
 used AS (
-  SELECT rank, device, step, number, from_ns, to_ns, ifnull(sums ->> 0, 0) AS compute_ns,
+  SELECT trace_id, device, step, number, from_ns, to_ns, ifnull(sums ->> 0, 0) AS compute_ns,
          ifnull(sums ->> 1, 0) AS communication_ns, ifnull(sums ->> 2, 0) AS overlap_ns,
          ifnull(sums ->> 3, 0) AS exposed_memory_ns
   FROM summed
 )
 SELECT
-  rank,
-  device,
-  step,
-  (from_ns - zero_ns) / 1e6 AS start_ms,
-  (to_ns - from_ns) / 1e6 AS span_ms,
-  compute_ns / 1e6 AS compute_ms,
-  communication_ns / 1e6 AS comm_ms,
-  overlap_ns / 1e6 AS overlap_ms,
-  100.0 * overlap_ns / nullif(communication_ns, 0) AS overlap_pct,
-  (communication_ns - overlap_ns) / 1e6 AS exposed_comm_ms,
-  exposed_memory_ns / 1e6 AS exposed_memory_ms,
-  (to_ns - from_ns - compute_ns - communication_ns + overlap_ns - exposed_memory_ns) / 1e6
-    AS idle_ms
-FROM used CROSS JOIN origin
-WHERE step IS NOT NULL OR to_ns > from_ns
-ORDER BY rank, CAST(device AS INTEGER), device, number;
+  t.run,
+  t.capture,
+  t.rank,
+  u.device,
+  u.step,
+  (u.from_ns - t.run_start_ns) / 1e6 AS start_ms,
+  (u.to_ns - u.from_ns) / 1e6 AS span_ms,
+  u.compute_ns / 1e6 AS compute_ms,
+  u.communication_ns / 1e6 AS comm_ms,
+  u.overlap_ns / 1e6 AS overlap_ms,
+  100.0 * u.overlap_ns / nullif(u.communication_ns, 0) AS overlap_pct,
+  (u.communication_ns - u.overlap_ns) / 1e6 AS exposed_comm_ms,
+  u.exposed_memory_ns / 1e6 AS exposed_memory_ms,
+  (u.to_ns - u.from_ns - u.compute_ns - u.communication_ns + u.overlap_ns - u.exposed_memory_ns)
+    / 1e6 AS idle_ms
+FROM used u JOIN trace t ON t.trace_id = u.trace_id
+WHERE u.step IS NOT NULL OR u.to_ns > u.from_ns
+ORDER BY t.run, t.capture, t.rank, CAST(u.device AS INTEGER), u.device, u.trace_id, u.number;

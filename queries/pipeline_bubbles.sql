@@ -13,8 +13,12 @@
 --
 -- An ideal schedule of p stages and m microbatches has bubbles of (p - 1) / m of the work.
 --
--- param:  rank  int(id)  = null  This rank only; all of them when null.
+-- param:  rank     int(id)     = null  This rank only; all of them when null.
+-- param:  run      text        = null  This run only; all of them when null.
+-- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
 --
+-- column: run            text        The run: one training job that was recorded.
+-- column: capture        int(count)  The capture: its number in the run.
 -- column: rank           int(id)     The rank.
 -- column: device         text        The GPU, as the trace calls it.
 -- column: step           int(count)  The number in ProfilerStep#N.
@@ -37,7 +41,12 @@
 --
 -- empty:  No kernel launched in a step belongs to a group whose description says pipeline.
 
-WITH message AS MATERIALIZED (
+WITH recorded AS MATERIALIZED (
+  SELECT trace_id, run_id, run, capture, rank FROM traces
+  WHERE (:rank IS NULL OR rank = :rank) AND (:run IS NULL OR run = :run)
+    AND (:capture IS NULL OR capture = :capture)
+),
+message AS MATERIALIZED (
   SELECT t.rank, t.device, t.trace_id, p.step, p.group_id, n.size, n.ranks, p.collective, p.peer,
          p.ts_ns AS start_ns, p.ts_ns + ifnull(p.dur_ns, 0) AS end_ns,
          CASE p.collective
@@ -48,11 +57,11 @@ WITH message AS MATERIALIZED (
   CROSS JOIN activities g ON g.slice_id = p.slice_id
   CROSS JOIN tracks t ON t.track_id = g.track_id
   WHERE n.parallelism = 'pipeline' AND ifnull(p.dur_ns, 0) >= 0
-    AND (:rank IS NULL OR p.rank = :rank)
+    AND p.trace_id IN (SELECT trace_id FROM recorded)
 ),
 lane AS MATERIALIZED (
-  SELECT track_id, rank, device, trace_id, base_ns FROM tracks
-  WHERE (rank, device) IN (SELECT rank, device FROM message)
+  SELECT track_id, device, trace_id, base_ns FROM tracks
+  WHERE (trace_id, device) IN (SELECT trace_id, device FROM message)
 ),
 ran AS (
   SELECT track_id, step, min(ts) AS first_ts, max(ts + ifnull(dur_ns, 0)) AS last_ts
@@ -61,60 +70,60 @@ ran AS (
   GROUP BY +track_id, step
 ),
 stretch AS (
-  SELECT w.rank, w.device, w.trace_id, r.step, min(r.first_ts + w.base_ns) AS from_ns,
+  SELECT w.device, w.trace_id, r.step, min(r.first_ts + w.base_ns) AS from_ns,
          max(r.last_ts + w.base_ns) AS to_ns
   FROM ran r JOIN lane w ON w.track_id = r.track_id
-  GROUP BY w.rank, w.device, w.trace_id, r.step
+  GROUP BY w.trace_id, w.device, r.step
 ),
 exchanged AS (
-  SELECT rank, device, trace_id, step, max(size) AS stages,
+  SELECT trace_id, device, step, max(size) AS stages,
          max((SELECT count(*) FROM json_each(ranks) WHERE value < rank)) AS stage,
          min(end_ns) FILTER (WHERE NOT is_forward) AS first_backward_ns,
          max(end_ns) FILTER (WHERE is_forward) AS last_forward_ns
   FROM message WHERE step IS NOT NULL
-  GROUP BY rank, device, trace_id, step
+  GROUP BY trace_id, device, step
 ),
 counted AS (
-  SELECT rank, device, trace_id, step, max(messages) AS microbatches
-  FROM (SELECT rank, device, trace_id, step, count(*) AS messages
+  SELECT trace_id, device, step, max(messages) AS microbatches
+  FROM (SELECT trace_id, device, step, count(*) AS messages
         FROM message WHERE peer IS NOT NULL
-        GROUP BY rank, device, trace_id, step, group_id, collective, peer)
-  GROUP BY rank, device, trace_id, step
+        GROUP BY trace_id, device, step, group_id, collective, peer)
+  GROUP BY trace_id, device, step
 ),
 schedule AS MATERIALIZED (
   SELECT *, min(ifnull(first_backward_ns, to_ns), cool_ns) AS steady_ns
   FROM (SELECT s.*, e.stages, e.stage, c.microbatches, e.first_backward_ns,
                min(ifnull(e.last_forward_ns, s.to_ns), s.to_ns) AS cool_ns,
-               row_number() OVER (ORDER BY s.rank, s.device, s.trace_id, s.step) AS number
-        FROM stretch s JOIN exchanged e ON e.rank = s.rank AND e.device = s.device
-          AND e.trace_id = s.trace_id AND e.step = s.step
-        LEFT JOIN counted c ON c.rank = s.rank AND c.device = s.device
-          AND c.trace_id = s.trace_id AND c.step = s.step)
+               row_number() OVER (ORDER BY s.trace_id, s.device, s.step) AS number
+        FROM stretch s JOIN exchanged e ON e.trace_id = s.trace_id AND e.device = s.device
+          AND e.step = s.step
+        LEFT JOIN counted c ON c.trace_id = s.trace_id AND c.device = s.device
+          AND c.step = s.step)
 ),
 phase AS (
-  SELECT number, rank, device, 1 AS phase, from_ns, steady_ns AS to_ns FROM schedule
-  UNION ALL SELECT number, rank, device, 2, steady_ns, cool_ns FROM schedule
-  UNION ALL SELECT number, rank, device, 3, cool_ns, to_ns FROM schedule
+  SELECT number, trace_id, device, 1 AS phase, from_ns, steady_ns AS to_ns FROM schedule
+  UNION ALL SELECT number, trace_id, device, 2, steady_ns, cool_ns FROM schedule
+  UNION ALL SELECT number, trace_id, device, 3, cool_ns, to_ns FROM schedule
 ),
 reached AS (  -- until: the latest end of an earlier kernel
-  SELECT rank, device, start_ns, end_ns,
-         max(end_ns) OVER (PARTITION BY rank, device ORDER BY start_ns, end_ns
+  SELECT trace_id, device, start_ns, end_ns,
+         max(end_ns) OVER (PARTITION BY trace_id, device ORDER BY start_ns, end_ns
                            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS until_ns
   FROM message
 ),
 part AS MATERIALIZED (  -- kinds NULL: a phase; else what of pipeline kernels lies in it
-  SELECT number, rank, device, phase, NULL AS kinds, from_ns, to_ns FROM phase WHERE to_ns > from_ns
+  SELECT number, trace_id, device, phase, NULL AS kinds, from_ns, to_ns FROM phase WHERE to_ns > from_ns
   UNION ALL
-  SELECT f.number, f.rank, f.device, f.phase, 2,
+  SELECT f.number, f.trace_id, f.device, f.phase, 2,
          max(r.start_ns, ifnull(r.until_ns, r.start_ns), f.from_ns), min(r.end_ns, f.to_ns)
-  FROM phase f JOIN reached r ON r.rank = f.rank AND r.device = f.device
+  FROM phase f JOIN reached r ON r.trace_id = f.trace_id AND r.device = f.device
     AND r.start_ns < f.to_ns AND r.end_ns > f.from_ns
   WHERE min(r.end_ns, f.to_ns)
     > max(r.start_ns, ifnull(r.until_ns, r.start_ns), f.from_ns)
 ),
 begun AS MATERIALIZED (  -- a segment may last into it
   SELECT *, ifnull((SELECT max(b.ts_ns) FROM busy_segments b
-                    WHERE b.rank = p.rank AND b.device = p.device AND b.ts_ns <= p.from_ns),
+                    WHERE b.trace_id = p.trace_id AND b.device = p.device AND b.ts_ns <= p.from_ns),
                    from_ns) AS first_ns
   FROM part p
 ),
@@ -122,7 +131,7 @@ measured AS MATERIALIZED (
   SELECT p.number, p.phase, p.kinds, p.to_ns - p.from_ns AS span_ns,
          (SELECT sum(max(0, min(b.end_ns, p.to_ns) - max(b.ts_ns, p.from_ns)))
           FROM busy_segments b
-          WHERE b.rank = p.rank AND b.device = p.device
+          WHERE b.trace_id = p.trace_id AND b.device = p.device
             AND b.ts_ns >= p.first_ns AND b.ts_ns < p.to_ns
             AND (p.kinds IS NULL OR b.kinds = p.kinds)) AS busy_ns
   FROM begun p
@@ -145,7 +154,9 @@ summed AS (
   FROM schedule s JOIN used u ON u.number = s.number
 )
 SELECT
-  rank,
+  r.run,
+  r.capture,
+  r.rank,
   device,
   step,
   stage,
@@ -162,5 +173,5 @@ SELECT
   100.0 * bubble_ns / nullif(work_ns, 0) AS bubble_pct,
   100.0 * (stages - 1) / microbatches AS ideal_pct,
   (bubble_ns - 1.0 * work_ns * (stages - 1) / microbatches) / 1e6 AS lost_ms
-FROM summed
-ORDER BY rank, CAST(device AS INTEGER), device, from_ns, trace_id, step;
+FROM summed s JOIN recorded r ON r.trace_id = s.trace_id
+ORDER BY r.run_id, r.capture, r.rank, CAST(device AS INTEGER), device, from_ns, s.trace_id, step;

@@ -8,17 +8,20 @@
 --
 -- param:  moments  int(count)  = 10000  Moments in a trace; with more the figures are finer.
 -- param:  full     int(count)  = 1024   The depth from which on a queue counts as full.
+-- param:  run      text        = null   This run only; all of them when null.
+-- param:  capture  int(count)  = null   This capture of a run only, by its number; all when null.
 -- param:  rank     int(id)     = null   This rank only; all of them when null.
 --
+-- column: run           text        The run: one training job that was recorded.
 -- column: rank          int(id)     The rank.
 -- column: device        text        The GPU, as the trace calls it.
 -- column: stream        text        The stream.
 -- column: activities    int(count)  Its activities whose launch is known.
--- column: span_ms       real(ms)    From the first launch to the last end; of several traces added.
+-- column: span_ms       real(ms)    From the first launch to the last end; of captures added up.
 -- column: mean_depth    real(count) Mean over this time.
 -- column: moments       int(count)  Moments in this time.
 -- column: max_depth     int(count)  The largest depth at a moment.
--- column: max_depth_ms  real(ms)    The first such moment, since the first event in the database.
+-- column: max_depth_ms  real(ms)    The first such moment, since the first event of the run.
 -- column: empty_pct     real(pct)   Moments at which the depth was 0, of moments.
 -- column: single_pct    real(pct)   At which it was 1.
 -- column: full_pct      real(pct)   At which it was `full` or more.
@@ -26,13 +29,15 @@
 -- empty:  No GPU activity with a known launch is in the database.
 
 WITH axis AS MATERIALIZED (  -- moment i of a trace is first_ns + i * step_ns
-  SELECT trace_id, start_ns AS first_ns, (end_ns - start_ns) / moments + 1 AS step_ns
+  SELECT trace_id, run, run_start_ns, start_ns AS first_ns,
+         (end_ns - start_ns) / moments + 1 AS step_ns
   FROM traces
   CROSS JOIN (SELECT min(max(coalesce(:moments, 10000), 1), 1000000000) AS moments)
-  WHERE :rank IS NULL OR rank = :rank
+  WHERE (:run IS NULL OR run = :run) AND (:capture IS NULL OR capture = :capture)
+    AND (:rank IS NULL OR rank = :rank)
 ),
 lane AS MATERIALIZED (  -- no: one for a stream of a trace
-  SELECT t.track_id, t.rank, t.device, t.stream, x.first_ns, x.step_ns,
+  SELECT t.track_id, x.run, t.rank, t.device, t.stream, x.run_start_ns, x.first_ns, x.step_ns,
          min(t.track_id) OVER (PARTITION BY t.trace_id, t.device, t.stream) AS no,
          x.step_ns - 1 - x.first_ns AS to_axis,  -- rounds up, to a moment that is not before
          t.base_ns
@@ -59,9 +64,9 @@ of_track AS (
   FROM met GROUP BY track
 ),
 of_stream AS (
-  SELECT w.rank, w.device, w.stream, sum(o.activities) AS activities,
+  SELECT w.run, w.rank, w.device, w.stream, sum(o.activities) AS activities,
          sum(o.waited_ns) AS waited_ns, sum(o.span_ns) AS span_ns
-  FROM of_track o JOIN lane w ON w.track_id = o.track GROUP BY w.rank, w.device, w.stream
+  FROM of_track o JOIN lane w ON w.track_id = o.track GROUP BY w.run, w.rank, w.device, w.stream
 ),
 change AS MATERIALIZED (
   SELECT track, moment, sum(sign) AS sign
@@ -76,21 +81,23 @@ held AS MATERIALIZED (  -- a depth holds until the next change; the last of a tr
   FROM change WINDOW w AS (PARTITION BY track ORDER BY moment ROWS UNBOUNDED PRECEDING)
 ),
 counted AS (
-  SELECT w.rank, w.device, w.stream, max(h.depth) AS max_depth, sum(h.moments) AS moments,
+  SELECT w.run, w.rank, w.device, w.stream, max(h.depth) AS max_depth, sum(h.moments) AS moments,
          sum(h.moments) FILTER (WHERE h.depth = 0) AS empty,
          sum(h.moments) FILTER (WHERE h.depth = 1) AS single,
          sum(h.moments) FILTER (WHERE h.depth >= coalesce(:full, 1024)) AS full
   FROM held h JOIN lane w ON w.track_id = h.track WHERE h.moments IS NOT NULL
-  GROUP BY w.rank, w.device, w.stream
+  GROUP BY w.run, w.rank, w.device, w.stream
 ),
 deepest AS (
-  SELECT c.rank, c.device, c.stream, min(w.first_ns + h.moment * w.step_ns) AS at_ns
+  SELECT c.run, c.rank, c.device, c.stream,
+         min(w.first_ns + h.moment * w.step_ns - w.run_start_ns) AS at_ns
   FROM held h JOIN lane w ON w.track_id = h.track
-  JOIN counted c ON c.rank = w.rank AND c.device = w.device AND c.stream = w.stream
-    AND c.max_depth = h.depth
-  GROUP BY c.rank, c.device, c.stream
+  JOIN counted c ON c.run = w.run AND c.rank = w.rank AND c.device = w.device
+    AND c.stream = w.stream AND c.max_depth = h.depth
+  GROUP BY c.run, c.rank, c.device, c.stream
 )
 SELECT
+  s.run,
   s.rank,
   s.device,
   s.stream,
@@ -99,11 +106,13 @@ SELECT
   1.0 * s.waited_ns / nullif(s.span_ns, 0) AS mean_depth,
   ifnull(c.moments, 0) AS moments,
   c.max_depth,
-  (d.at_ns - zero_ns) / 1e6 AS max_depth_ms,
+  d.at_ns / 1e6 AS max_depth_ms,
   100.0 * ifnull(c.empty, 0) / c.moments AS empty_pct,
   100.0 * ifnull(c.single, 0) / c.moments AS single_pct,
   100.0 * ifnull(c.full, 0) / c.moments AS full_pct
-FROM of_stream s CROSS JOIN origin
-LEFT JOIN counted c ON c.rank = s.rank AND c.device = s.device AND c.stream = s.stream
-LEFT JOIN deepest d ON d.rank = s.rank AND d.device = s.device AND d.stream = s.stream
-ORDER BY s.rank, CAST(s.device AS INTEGER), s.device, CAST(s.stream AS INTEGER), s.stream;
+FROM of_stream s
+LEFT JOIN counted c
+  ON c.run = s.run AND c.rank = s.rank AND c.device = s.device AND c.stream = s.stream
+LEFT JOIN deepest d
+  ON d.run = s.run AND d.rank = s.rank AND d.device = s.device AND d.stream = s.stream
+ORDER BY s.run, s.rank, CAST(s.device AS INTEGER), s.device, CAST(s.stream AS INTEGER), s.stream;

@@ -5,12 +5,15 @@
 -- over ranks and steps; one rank's problem counts with what it costs all ranks. It is the most
 -- that can be gained: nothing takes no time at all, and problems overlap (a rank that is late
 -- shows as waits in communication as well), so gains do not add up. The evidence says which query
--- tells more.
+-- tells more. Each run has its own list, over its captures.
 --
--- param:  min_pct  real(pct)  = 2     What gains less is left out.
--- param:  rank     int(id)    = null  Problems seen on this rank only; on all of them when null.
+-- param:  min_pct  real(pct)   = 2     What gains less is left out.
+-- param:  rank     int(id)     = null  Problems seen on this rank only; on all of them when null.
+-- param:  run      text        = null  This run only; all of them when null.
+-- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
 --
--- column: number    int(count)  1 is the first to look at.
+-- column: run       text        The run: one training job that was recorded.
+-- column: number    int(count)  1 is the first to look at in its run.
 -- column: problem   text        What is wrong, in a few words.
 -- column: rank      int(id)     The rank whose problem it is; NULL: of all of them.
 -- column: step      int(count)  The step where it is worst; NULL: no one step.
@@ -20,105 +23,134 @@
 -- column: gain_pct  real(pct)   The same of the time of the steps.
 --
 -- empty:  Nothing takes that much, or no GPU activity is in the database.
--- plot:   bar gain_pct by number, problem
+-- plot:   bar gain_pct by run, number, problem
 
-WITH part AS MATERIALIZED (
-  SELECT * FROM step_uses WHERE :rank IS NULL OR rank = :rank
+WITH recorded AS MATERIALIZED (
+  SELECT trace_id, run_id, run FROM traces
+  WHERE (:run IS NULL OR run = :run) AND (:capture IS NULL OR capture = :capture)
+),
+part AS MATERIALIZED (
+  SELECT r.run_id, u.* FROM step_uses u JOIN recorded r ON r.trace_id = u.trace_id
+  WHERE :rank IS NULL OR u.rank = :rank
 ),
 whole AS (  -- the steps of all GPUs; what lies before the first step belongs to none
-  SELECT sum(end_ns - start_ns) AS span_ns,
-         max(count(DISTINCT rank || ' ' || device || ' ' || step), 1) AS stretches,
+  SELECT run_id, sum(end_ns - start_ns) AS span_ns,
+         max(count(DISTINCT trace_id || ' ' || device || ' ' || step), 1) AS stretches,
          count(DISTINCT rank) AS ranks, sum(compute_ns) AS compute_ns,
          sum(idle_host_ns + idle_sync_ns + idle_dependency_ns + idle_unknown_ns) AS idle_ns,
          sum(idle_host_ns) AS host_ns, sum(exposed_memory_ns) AS memory_ns
-  FROM part
+  FROM part GROUP BY run_id
 ),
 exposed AS (
-  SELECT 'pipeline' AS kind, sum(exposed_pipeline_ns) AS ns FROM part
-  UNION ALL SELECT 'data', sum(exposed_data_ns) FROM part
-  UNION ALL SELECT 'tensor', sum(exposed_tensor_ns) FROM part
-  UNION ALL SELECT 'expert', sum(exposed_expert_ns) FROM part
-  UNION ALL SELECT 'other', sum(exposed_other_ns) FROM part
+  SELECT run_id, 'pipeline' AS kind, sum(exposed_pipeline_ns) AS ns FROM part GROUP BY run_id
+  UNION ALL SELECT run_id, 'data', sum(exposed_data_ns) FROM part GROUP BY run_id
+  UNION ALL SELECT run_id, 'tensor', sum(exposed_tensor_ns) FROM part GROUP BY run_id
+  UNION ALL SELECT run_id, 'expert', sum(exposed_expert_ns) FROM part GROUP BY run_id
+  UNION ALL SELECT run_id, 'context', sum(exposed_context_ns) FROM part GROUP BY run_id
+  UNION ALL SELECT run_id, 'other', sum(exposed_other_ns) FROM part GROUP BY run_id
 ),
 waited AS (  -- in communication, by the kind of group
-  SELECT ifnull(g.parallelism, 'other') AS kind, sum(c.wait_ns) AS ns
-  FROM collective_causes c LEFT JOIN process_groups g ON g.group_id = c.group_id
-  WHERE :rank IS NULL GROUP BY ifnull(g.parallelism, 'other')
+  SELECT r.run_id, ifnull(g.parallelism, 'other') AS kind, sum(c.wait_ns) AS ns
+  FROM collective_causes c JOIN recorded r ON r.trace_id = c.trace_id
+  LEFT JOIN process_groups g ON g.group_id = c.group_id
+  WHERE :rank IS NULL GROUP BY r.run_id, ifnull(g.parallelism, 'other')
 ),
 caused AS (  -- who made the others wait in the end, why and when
-  SELECT root_rank AS rank, root_cause AS cause, root_name AS name, step, count(*) AS collectives,
-         sum(wait_ns) AS ns
-  FROM collective_causes
+  SELECT r.run_id, c.trace_id, c.root_rank AS rank, c.root_cause AS cause, c.root_name AS name,
+         c.step, count(*) AS collectives, sum(c.wait_ns) AS ns
+  FROM collective_causes c JOIN recorded r ON r.trace_id = c.trace_id
   WHERE root_rank IS NOT NULL AND (:rank IS NULL OR root_rank = :rank)
-  GROUP BY root_rank, root_cause, root_name, step
+  GROUP BY r.run_id, c.trace_id, root_rank, root_cause, root_name, c.step
 ),
 root AS (
-  SELECT rank, sum(collectives) AS collectives, sum(ns) AS ns FROM caused GROUP BY rank
+  SELECT run_id, rank, sum(collectives) AS collectives, sum(ns) AS ns FROM caused
+  GROUP BY run_id, rank
 ),
 root_name AS (
-  SELECT rank, cause, name, sum(ns) AS ns,
-         row_number() OVER (PARTITION BY rank ORDER BY sum(ns) DESC, name, cause) AS place
-  FROM caused GROUP BY rank, cause, name
+  SELECT run_id, rank, cause, name, sum(ns) AS ns,
+         row_number() OVER (PARTITION BY run_id, rank ORDER BY sum(ns) DESC, name, cause) AS place
+  FROM caused GROUP BY run_id, rank, cause, name
 ),
 root_step AS (
-  SELECT rank, step, row_number() OVER (PARTITION BY rank ORDER BY sum(ns) DESC, step) AS place
-  FROM caused GROUP BY rank, step
+  SELECT run_id, rank, step,
+         row_number() OVER (PARTITION BY run_id, rank ORDER BY sum(ns) DESC, step) AS place
+  FROM (SELECT c.*, t.capture_id FROM caused c JOIN traces t ON t.trace_id = c.trace_id)
+  GROUP BY run_id, rank, capture_id, step
 ),
 late_start AS (  -- from a step's start on the host to its first activity, idle before that
-  SELECT p.rank, p.step, p.start_ns - s.ts_ns AS ns
+  SELECT p.run_id, p.rank, p.step, p.start_ns - s.ts_ns AS ns
   FROM part p JOIN steps s ON s.trace_id = p.trace_id AND s.step = p.step
 ),
 start AS (
-  SELECT sum(ns) AS ns, max(ns) AS most_ns FROM late_start WHERE ns > 0
+  SELECT run_id, sum(ns) AS ns, max(ns) AS most_ns FROM late_start WHERE ns > 0 GROUP BY run_id
 ),
 start_worst AS (
-  SELECT rank, step FROM late_start ORDER BY ns DESC, rank, step LIMIT 1
+  SELECT run_id, rank, step,
+         row_number() OVER (PARTITION BY run_id ORDER BY ns DESC, rank, step) AS place
+  FROM late_start
 ),
 sync AS (
-  SELECT sum(stalled_ns) AS ns, sum(stalls) AS stalls, sum(calls) AS calls FROM sync_uses
-  WHERE :rank IS NULL OR rank = :rank
+  SELECT r.run_id, sum(stalled_ns) AS ns, sum(stalls) AS stalls, sum(calls) AS calls
+  FROM sync_uses s JOIN recorded r ON r.trace_id = s.trace_id
+  WHERE :rank IS NULL OR rank = :rank GROUP BY r.run_id
 ),
 sync_worst AS (
-  SELECT name, max(ns) FROM (SELECT name, sum(stalled_ns) AS ns FROM sync_uses
-                             WHERE :rank IS NULL OR rank = :rank GROUP BY name ORDER BY name)
+  SELECT run_id, name, row_number() OVER (PARTITION BY run_id ORDER BY ns DESC, name) AS place
+  FROM (SELECT r.run_id, name, sum(stalled_ns) AS ns
+        FROM sync_uses s JOIN recorded r ON r.trace_id = s.trace_id
+        WHERE :rank IS NULL OR rank = :rank GROUP BY r.run_id, name)
 ),
 ran AS (
-  SELECT kernel, sum(activities) AS activities, sum(gpu_ns) AS ns FROM kernel_uses
-  WHERE :rank IS NULL OR rank = :rank GROUP BY kernel
+  SELECT r.run_id, kernel, sum(activities) AS activities, sum(gpu_ns) AS ns
+  FROM kernel_uses k JOIN recorded r ON r.trace_id = k.trace_id
+  WHERE :rank IS NULL OR rank = :rank GROUP BY r.run_id, kernel
 ),
 all_ran AS (
-  SELECT sum(activities) AS activities, sum(ns) AS ns FROM ran
+  SELECT run_id, sum(activities) AS activities, sum(ns) AS ns FROM ran GROUP BY run_id
 ),
 pageable AS (
-  SELECT sum(activities) AS copies, sum(ns) AS ns FROM ran WHERE lower(kernel) GLOB '*pageable*'
+  SELECT run_id, sum(activities) AS copies, sum(ns) AS ns FROM ran
+  WHERE lower(kernel) GLOB '*pageable*' GROUP BY run_id
 ),
 no_tensor AS (  -- products of single precision, by the names that cuBLAS and CUTLASS give them
-  SELECT sum(activities) AS kernels, sum(ns) AS ns FROM ran
+  SELECT run_id, sum(activities) AS kernels, sum(ns) AS ns FROM ran
   WHERE lower(kernel) GLOB '*sgemm*' OR lower(kernel) GLOB '*_simt_*gemm*'
      OR lower(kernel) GLOB '*gemm*_simt_*' OR lower(kernel) GLOB '*ffma*'
+  GROUP BY run_id
 ),
 computed AS (
-  SELECT rank, sum(compute_ns) AS ns FROM part GROUP BY rank
+  SELECT run_id, capture_id, rank, sum(compute_ns) AS ns
+  FROM (SELECT p.*, t.capture_id FROM part p JOIN traces t ON t.trace_id = p.trace_id)
+  GROUP BY run_id, capture_id, rank
 ),
-uneven AS (
-  SELECT max(ns) AS most_ns, avg(ns) AS mean_ns, (SELECT rank FROM computed ORDER BY ns DESC, rank
-                                                  LIMIT 1) AS rank FROM computed
+uneven AS (  -- within captures: a rank that is missing in one computed no less there
+  SELECT run_id, sum(mean_ns) AS mean_ns, sum(lost_ns) AS lost_ns
+  FROM (SELECT run_id, avg(ns) AS mean_ns, CAST((max(ns) - avg(ns)) * count(*) AS INTEGER) AS lost_ns
+        FROM computed GROUP BY run_id, capture_id)
+  GROUP BY run_id
+),
+busiest AS (
+  SELECT run_id, rank, sum(ns) AS ns,
+         row_number() OVER (PARTITION BY run_id ORDER BY sum(ns) DESC, rank) AS place
+  FROM computed GROUP BY run_id, rank
 ),
 memory AS (  -- by two numbers first: as quick as it gets with many events
-  SELECT t.rank, d.device_id, max(m.reserved) AS reserved, max(m.used) AS used
+  SELECT r.run_id, t.rank, d.device_id, max(m.reserved) AS reserved, max(m.used) AS used
   FROM (SELECT track_id, args_id, max(total_reserved_bytes) AS reserved,
                max(total_allocated_bytes) AS used
         FROM memory_events GROUP BY track_id, args_id) m
   JOIN tracks t ON t.track_id = m.track_id JOIN memory_devices d ON d.args_id = m.args_id
+  JOIN recorded r ON r.trace_id = t.trace_id
   WHERE d.device_type = 1 AND (:rank IS NULL OR t.rank = :rank)
-  GROUP BY t.rank, d.device_id
+  GROUP BY r.run_id, t.rank, d.device_id
 ),
 fragmented AS (
-  SELECT rank, max(reserved - used) AS unused, reserved, used FROM memory
-  WHERE reserved > 1.25 * used AND reserved - used > 1 << 30
+  SELECT run_id, rank, max(reserved - used) AS unused, reserved, used FROM memory
+  WHERE reserved > 1.25 * used AND reserved - used > 1 << 30 GROUP BY run_id
 ),
-found (problem, rank, step, evidence, advice, ns) AS (
-  SELECT iif(e.kind = 'other', 'Communication', upper(substr(e.kind, 1, 1))
+found (run_id, problem, rank, step, evidence, advice, ns) AS (
+  SELECT e.run_id,
+         iif(e.kind = 'other', 'Communication', upper(substr(e.kind, 1, 1))
                || substr(e.kind, 2) || ' parallel communication') || ' is not hidden',
          NULL, NULL,
          printf('it runs alone for %.1f %% of the time%s (overlap_by_group, nccl_bandwidth)',
@@ -133,11 +165,14 @@ found (problem, rank, step, evidence, advice, ns) AS (
            WHEN e.kind = 'pipeline' THEN 'more microbatches, interleaved stages, or fewer stages'
            WHEN e.kind = 'expert' THEN 'overlap all-to-all with shared experts, or place experts '
              || 'nearer'
+           WHEN e.kind = 'context' THEN 'send in pieces while others are computed, or a smaller '
+             || 'context or sequence parallel size'
            ELSE 'issue it asynchronously, earlier, or in larger pieces'
          END, e.ns
-  FROM exposed e CROSS JOIN whole w LEFT JOIN waited u ON u.kind = e.kind
+  FROM exposed e JOIN whole w ON w.run_id = e.run_id
+  LEFT JOIN waited u ON u.run_id = e.run_id AND u.kind = e.kind
   UNION ALL
-  SELECT printf('Rank %d makes the others wait', r.rank), r.rank, s.step,
+  SELECT r.run_id, printf('Rank %d makes the others wait', r.rank), r.rank, s.step,
          printf('%.1f ms of waiting in %d collectives, %.1f ms of it because of %s '
                 || '(nccl_stall_roots, nccl_stalls)', r.ns / 1e6, r.collectives, n.ns / 1e6,
                 coalesce(n.name, n.cause, 'what the trace does not tell')),
@@ -148,56 +183,58 @@ found (problem, rank, step, evidence, advice, ns) AS (
              || 'or throttled GPU (kernels_top)'
            ELSE 'look at its timeline around these collectives'
          END, r.ns
-  FROM root r JOIN root_name n ON n.rank = r.rank AND n.place = 1
-  JOIN root_step s ON s.rank = r.rank AND s.place = 1
+  FROM root r JOIN root_name n ON n.run_id = r.run_id AND n.rank = r.rank AND n.place = 1
+  JOIN root_step s ON s.run_id = r.run_id AND s.rank = r.rank AND s.place = 1
   UNION ALL
-  SELECT 'The GPU waits for launches', NULL, NULL,
+  SELECT w.run_id, 'The GPU waits for launches', NULL, NULL,
          printf('nothing runs for %.1f %% of the time because the next kernel is not launched '
                 || 'yet; a kernel takes %.1f us on average (gpu_gaps, small_kernels, ops_top)',
                 100.0 * w.host_ns / w.span_ns, a.ns / 1e3 / a.activities),
          'CUDA graphs, torch.compile, fused kernels and optimizers, larger batches; less Python '
            || 'between launches', w.host_ns
-  FROM whole w CROSS JOIN all_ran a
+  FROM whole w JOIN all_ran a ON a.run_id = w.run_id
   UNION ALL
-  SELECT 'Steps begin with an idle GPU', s.rank, s.step,
+  SELECT t.run_id, 'Steps begin with an idle GPU', s.rank, s.step,
          printf('from a step''s start to its first work on the GPU %.1f ms on average, %.1f ms '
                 || 'here (step_times)', t.ns / 1e6 / w.stretches, t.most_ns / 1e6),
          'load data ahead (DataLoader workers, prefetch_factor, persistent_workers), and move '
            || 'what the host does there behind the first launches', t.ns
-  FROM start t CROSS JOIN whole w CROSS JOIN start_worst s
+  FROM start t JOIN whole w ON w.run_id = t.run_id
+  JOIN start_worst s ON s.run_id = t.run_id AND s.place = 1
   UNION ALL
-  SELECT 'Synchronising calls stall the GPU', NULL, NULL,
+  SELECT s.run_id, 'Synchronising calls stall the GPU', NULL, NULL,
          printf('%d of %d calls, %s the most: nothing could be launched meanwhile (sync_points)',
                 s.stalls, s.calls, x.name),
          'avoid .item(), .cpu(), nonzero() and torch.cuda.synchronize() in the step; '
            || 'non_blocking=True from pinned memory', s.ns
-  FROM sync s CROSS JOIN sync_worst x
+  FROM sync s JOIN sync_worst x ON x.run_id = s.run_id AND x.place = 1
   UNION ALL
-  SELECT 'Copies from pageable memory', NULL, NULL,
+  SELECT run_id, 'Copies from pageable memory', NULL, NULL,
          printf('%d copies, %.1f ms (memcpy_summary)', copies, ns / 1e6),
          'pin_memory=True in the DataLoader, tensor.pin_memory() and non_blocking=True', ns
   FROM pageable
   UNION ALL
-  SELECT 'Copies are not hidden', NULL, NULL,
+  SELECT run_id, 'Copies are not hidden', NULL, NULL,
          printf('copies and fills run alone for %.1f %% of the time (memcpy_summary)',
                 100.0 * memory_ns / span_ns),
          'copy on a stream of its own, ahead of the kernels that need it', memory_ns
   FROM whole
   UNION ALL
-  SELECT 'Matrix work without tensor cores', NULL, NULL,
+  SELECT run_id, 'Matrix work without tensor cores', NULL, NULL,
          printf('%d kernels, %.1f ms (tensor_core_use, flops)', kernels, ns / 1e6),
          'BF16 or FP16, or TF32 (torch.set_float32_matmul_precision("high")); sizes in multiples '
            || 'of 8', ns * 3 / 4
   FROM no_tensor
   UNION ALL
-  SELECT 'Ranks compute unequally long', u.rank, NULL,
-         printf('this one %.1f ms, on average %.1f ms (time_partition)', u.most_ns / 1e6,
+  SELECT u.run_id, 'Ranks compute unequally long', b.rank, NULL,
+         printf('this one %.1f ms, on average %.1f ms (time_partition)', b.ns / 1e6,
                 u.mean_ns / 1e6),
          'even out layers, sequence lengths or experts over the ranks',
-         CAST((u.most_ns - u.mean_ns) * w.ranks AS INTEGER)
-  FROM uneven u CROSS JOIN whole w WHERE w.ranks > 1
+         u.lost_ns
+  FROM uneven u JOIN whole w ON w.run_id = u.run_id
+  JOIN busiest b ON b.run_id = u.run_id AND b.place = 1 WHERE w.ranks > 1
   UNION ALL
-  SELECT 'Low GPU utilisation', NULL, NULL,
+  SELECT run_id, 'Low GPU utilisation', NULL, NULL,
          printf('compute kernels run for %.1f %% of the time, nothing for %.1f %% '
                 || '(time_partition, overlap)', 100.0 * compute_ns / span_ns,
                 100.0 * idle_ns / span_ns),
@@ -205,17 +242,18 @@ found (problem, rank, step, evidence, advice, ns) AS (
   FROM whole WHERE 2 * compute_ns < span_ns
 ),
 kept AS (
-  SELECT f.*, w.span_ns, w.stretches FROM found f CROSS JOIN whole w
+  SELECT f.*, w.span_ns, w.stretches FROM found f JOIN whole w ON w.run_id = f.run_id
   WHERE f.ns > 0 AND 100.0 * f.ns >= coalesce(:min_pct, 2) * w.span_ns
   UNION ALL
-  SELECT 'GPU memory is fragmented', rank, NULL,
+  SELECT run_id, 'GPU memory is fragmented', rank, NULL,
          printf('%.1f GB are reserved, %.1f GB were used at most (memory_peak, memory_timeline)',
                 reserved / 1e9, used / 1e9),
          'PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; fewer different sizes', NULL, 1, 1
   FROM fragmented WHERE unused IS NOT NULL
 )
 SELECT
-  row_number() OVER (ORDER BY ns DESC, problem, rank, evidence) AS number,
+  r.run,
+  row_number() OVER (PARTITION BY k.run_id ORDER BY ns DESC, problem, rank, evidence) AS number,
   problem,
   rank,
   step,
@@ -223,5 +261,5 @@ SELECT
   advice,
   1.0 * ns / stretches / 1e6 AS gain_ms,
   100.0 * ns / span_ns AS gain_pct
-FROM kept
-ORDER BY ns DESC, problem, rank, evidence;
+FROM kept k JOIN runs r ON r.run_id = k.run_id
+ORDER BY k.run_id, ns DESC, problem, rank, evidence;

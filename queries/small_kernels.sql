@@ -9,8 +9,12 @@
 -- param:  max_us       real(us)    = 10    Shorter than this is short.
 -- param:  min_kernels  int(count)  = 10    Activities that make a run.
 -- param:  idle_pct     real(pct)   = 50    Idle time that makes it launch-bound.
+-- param:  run          text        = null  This run only; all of them when null.
+-- param:  capture      int(count)  = null  This capture of a run only, by its number; all when
+--                                          null.
 -- param:  rank         int(id)     = null  This rank only; all of them when null.
 --
+-- column: run                 text        The run: one training job that was recorded.
 -- column: rank                int(id)     The rank.
 -- column: device              text        The GPU, as the trace calls it.
 -- column: activities          int(count)  Kernels, copies and fills.
@@ -20,11 +24,11 @@
 -- column: stretches           int(count)  Launch-bound runs.
 -- column: stretch_activities  int(count)  Activities in these.
 -- column: stretch_ms          real(ms)    Their time.
--- column: stretch_span_pct    real(pct)   Of the GPU's span.
+-- column: stretch_span_pct    real(pct)   Of the GPU's span, summed over captures.
 -- column: stretch_idle_ms     real(ms)    Of stretch_ms, when nothing ran.
 -- column: stretch_idle_pct    real(pct)   stretch_idle_ms of all idle time of the GPU.
--- column: longest_start_ms    real(ms)    Start of the longest stretch, since the first event in
---                                         the database.
+-- column: longest_start_ms    real(ms)    Start of the longest stretch, since the first event of
+--                                         the run.
 -- column: longest_ms          real(ms)    How long it is.
 -- column: longest_idle_ms     real(ms)    When nothing ran in it.
 -- column: longest_activities  int(count)  Activities in it.
@@ -35,36 +39,41 @@
 WITH bound AS (
   SELECT CAST(round(1000 * coalesce(:max_us, 10)) AS INTEGER) AS short_ns
 ),
+trace AS MATERIALIZED (
+  SELECT trace_id, run, rank, run_start_ns FROM traces
+  WHERE (:run IS NULL OR run = :run) AND (:capture IS NULL OR capture = :capture)
+    AND (:rank IS NULL OR rank = :rank)
+),
 lane AS MATERIALIZED (
-  SELECT track_id, rank, device, base_ns FROM tracks
-  WHERE stream IS NOT NULL AND (:rank IS NULL OR rank = :rank)
+  SELECT t.track_id, t.trace_id, t.device, t.base_ns
+  FROM tracks t JOIN trace r ON r.trace_id = t.trace_id WHERE t.stream IS NOT NULL
 ),
 backwards AS MATERIALIZED (  -- left out, so that the others can be counted in an index
   SELECT track_id, ts FROM activity_times WHERE dur_ns < 0
 ),
 edge AS MATERIALIZED (  -- first and last pieces of runs of two and more
-  SELECT rank, device, ts_ns, end_ns, is_first
-  FROM (SELECT b.rank, b.device, b.ts_ns, b.end_ns,
+  SELECT trace_id, device, ts_ns, end_ns, is_first
+  FROM (SELECT b.trace_id, b.device, b.ts_ns, b.end_ns,
                ifnull((SELECT p.dur_ns FROM busy_segments p
-                       WHERE p.rank = b.rank AND p.device = b.device AND p.ts_ns < b.ts_ns
+                       WHERE p.trace_id = b.trace_id AND p.device = b.device AND p.ts_ns < b.ts_ns
                        ORDER BY p.ts_ns DESC LIMIT 1) >= short_ns, 1) AS is_first,
                ifnull((SELECT n.dur_ns FROM busy_segments n
-                       WHERE n.rank = b.rank AND n.device = b.device AND n.ts_ns > b.ts_ns
+                       WHERE n.trace_id = b.trace_id AND n.device = b.device AND n.ts_ns > b.ts_ns
                        ORDER BY n.ts_ns LIMIT 1) >= short_ns, 1) AS is_last
-        FROM bound CROSS JOIN busy_segments b
-        WHERE b.dur_ns < short_ns AND (:rank IS NULL OR b.rank = :rank))
+        FROM bound CROSS JOIN trace t CROSS JOIN busy_segments b ON b.trace_id = t.trace_id
+        WHERE b.dur_ns < short_ns)
   WHERE is_first <> is_last
 ),
 run AS (
-  SELECT rank, device, is_first, ts_ns AS start_ns,
+  SELECT trace_id, device, is_first, ts_ns AS start_ns,
          lead(ts_ns) OVER in_time AS last_ns, lead(end_ns) OVER in_time AS end_ns
-  FROM edge WINDOW in_time AS (PARTITION BY rank, device ORDER BY ts_ns)
+  FROM edge WINDOW in_time AS (PARTITION BY trace_id, device ORDER BY ts_ns)
 ),
 timed AS (
-  SELECT r.rank, r.device, r.start_ns, r.end_ns,
+  SELECT r.trace_id, r.device, r.start_ns, r.end_ns,
          r.end_ns - r.start_ns
            - (SELECT sum(b.dur_ns) FROM busy_segments b
-              WHERE b.rank = r.rank AND b.device = r.device
+              WHERE b.trace_id = r.trace_id AND b.device = r.device
                 AND b.ts_ns BETWEEN r.start_ns AND r.last_ns) AS idle_ns
   FROM run r WHERE r.is_first
 ),
@@ -76,29 +85,32 @@ idle AS MATERIALIZED (
                      - (SELECT count(*) FROM backwards b
                         WHERE b.track_id = w.track_id AND b.ts >= r.start_ns - w.base_ns
                           AND b.ts < r.end_ns - w.base_ns))
-          FROM lane w WHERE w.rank = r.rank AND w.device = r.device) AS activities
+          FROM lane w WHERE w.trace_id = r.trace_id AND w.device = r.device) AS activities
   FROM timed r
   WHERE 100.0 * idle_ns >= coalesce(:idle_pct, 50) * (end_ns - start_ns)
 ),
 stretch AS MATERIALIZED (
-  SELECT *, row_number() OVER (PARTITION BY rank, device
-                               ORDER BY end_ns - start_ns DESC, start_ns) AS place
-  FROM idle WHERE activities >= coalesce(:min_kernels, 10)
+  SELECT i.*, t.run, t.rank, t.run_start_ns,
+         row_number() OVER (PARTITION BY t.run, t.rank, i.device
+                            ORDER BY i.end_ns - i.start_ns DESC, i.start_ns) AS place
+  FROM idle i JOIN trace t ON t.trace_id = i.trace_id
+  WHERE i.activities >= coalesce(:min_kernels, 10)
 ),
 added AS (
-  SELECT rank, device, count(*) AS stretches, sum(activities) AS activities,
+  SELECT run, rank, device, count(*) AS stretches, sum(activities) AS activities,
          sum(end_ns - start_ns) AS span_ns, sum(idle_ns) AS idle_ns
-  FROM stretch GROUP BY rank, device
+  FROM stretch GROUP BY run, rank, device
 ),
 name_count AS (
-  SELECT s.rank, s.device, l.name, count(*) AS times,
-         row_number() OVER (PARTITION BY s.rank, s.device ORDER BY count(*) DESC, l.name) AS place
-  FROM stretch s CROSS JOIN lane w ON w.rank = s.rank AND w.device = s.device
+  SELECT s.run, s.rank, s.device, l.name, count(*) AS times,
+         row_number() OVER (PARTITION BY s.run, s.rank, s.device
+                            ORDER BY count(*) DESC, l.name) AS place
+  FROM stretch s CROSS JOIN lane w ON w.trace_id = s.trace_id AND w.device = s.device
   CROSS JOIN activity_times g ON g.track_id = w.track_id AND g.ts >= s.start_ns - w.base_ns
     AND g.ts < s.end_ns - w.base_ns AND ifnull(g.dur_ns, 0) >= 0
   CROSS JOIN names l ON l.name_id = g.name_id
   WHERE s.place = 1
-  GROUP BY s.rank, s.device, l.name
+  GROUP BY s.run, s.rank, s.device, l.name
 ),
 counted AS (
   SELECT g.track_id, count(*) AS activities, sum(ifnull(g.dur_ns, 0)) AS dur_ns,
@@ -108,11 +120,18 @@ counted AS (
   GROUP BY +g.track_id
 ),
 of_device AS (
-  SELECT w.rank, w.device, sum(c.activities) AS activities, sum(c.dur_ns) AS dur_ns,
+  SELECT t.run, t.rank, w.device, sum(c.activities) AS activities, sum(c.dur_ns) AS dur_ns,
          sum(c.short) AS short, sum(c.short_ns) AS short_ns
-  FROM counted c JOIN lane w ON w.track_id = c.track_id GROUP BY w.rank, w.device
+  FROM counted c JOIN lane w ON w.track_id = c.track_id JOIN trace t ON t.trace_id = w.trace_id
+  GROUP BY t.run, t.rank, w.device
+),
+used AS (
+  SELECT t.run, d.rank, d.device, sum(d.end_ns - d.start_ns) AS span_ns, sum(d.idle_ns) AS idle_ns
+  FROM trace t JOIN device_uses d ON d.trace_id = t.trace_id
+  GROUP BY t.run, d.rank, d.device
 )
 SELECT
+  o.run,
   o.rank,
   o.device,
   o.activities,
@@ -122,19 +141,19 @@ SELECT
   ifnull(a.stretches, 0) AS stretches,
   ifnull(a.activities, 0) AS stretch_activities,
   ifnull(a.span_ns, 0) / 1e6 AS stretch_ms,
-  100.0 * ifnull(a.span_ns, 0) / nullif(u.end_ns - u.start_ns, 0) AS stretch_span_pct,
+  100.0 * ifnull(a.span_ns, 0) / nullif(u.span_ns, 0) AS stretch_span_pct,
   ifnull(a.idle_ns, 0) / 1e6 AS stretch_idle_ms,
   100.0 * ifnull(a.idle_ns, 0) / nullif(u.idle_ns, 0) AS stretch_idle_pct,
-  (s.start_ns - zero_ns) / 1e6 AS longest_start_ms,
+  (s.start_ns - s.run_start_ns) / 1e6 AS longest_start_ms,
   (s.end_ns - s.start_ns) / 1e6 AS longest_ms,
   s.idle_ns / 1e6 AS longest_idle_ms,
   s.activities AS longest_activities,
   (SELECT group_concat(text, ', ')
    FROM (SELECT n.times || ' x ' || n.name AS text FROM name_count n
-         WHERE n.rank = o.rank AND n.device = o.device AND n.place <= 3
+         WHERE n.run = o.run AND n.rank = o.rank AND n.device = o.device AND n.place <= 3
          ORDER BY n.place)) AS longest_names
-FROM of_device o CROSS JOIN origin
-JOIN device_uses u ON u.rank = o.rank AND u.device = o.device
-LEFT JOIN added a ON a.rank = o.rank AND a.device = o.device
-LEFT JOIN stretch s ON s.rank = o.rank AND s.device = o.device AND s.place = 1
-ORDER BY o.rank, CAST(o.device AS INTEGER), o.device;
+FROM of_device o
+JOIN used u ON u.run = o.run AND u.rank = o.rank AND u.device = o.device
+LEFT JOIN added a ON a.run = o.run AND a.rank = o.rank AND a.device = o.device
+LEFT JOIN stretch s ON s.run = o.run AND s.rank = o.rank AND s.device = o.device AND s.place = 1
+ORDER BY o.run, o.rank, CAST(o.device AS INTEGER), o.device;

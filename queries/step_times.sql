@@ -1,17 +1,22 @@
 -- title: How long each step took, and how far the GPU lagged
 --
--- One row for each ProfilerStep of each rank. An activity belongs to the step in which it was
--- launched, wherever it runs: host and GPU work on different steps at one time. A step that waits
--- for its input has a large first_activity_ms on all ranks; a rank that waits for its host ends
--- each step with lag_ms near 0 or below it.
+-- One row for each ProfilerStep of each rank; step numbers that repeat in another capture are other
+-- steps. An activity belongs to the step in which it was launched, wherever it runs: host and GPU
+-- work on different steps at one time. A step that waits for its input has a large
+-- first_activity_ms on all ranks; a rank that waits for its host ends each step with lag_ms near 0
+-- or below it.
 --
--- param:  rank  int(id)  = null  This rank only; all of them when null.
+-- param:  rank     int(id)     = null  This rank only; all of them when null.
+-- param:  run      text        = null  This run only; all of them when null.
+-- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
 --
+-- column: run                text        The run: one training job that was recorded.
+-- column: capture            int(count)  The capture: its number in the run.
 -- column: rank               int(id)     The rank.
 -- column: step               int(count)  The number in ProfilerStep#N.
--- column: start_ms           real(ms)    Its start, since the first event in the database.
+-- column: start_ms           real(ms)    Its start, since the first event of the run.
 -- column: step_ms            real(ms)    From its start to its end, on the host.
--- column: median_ms          real(ms)    The median of the rank's steps.
+-- column: median_ms          real(ms)    The median of the rank's steps in the capture.
 -- column: over_median_pct    real(pct)   step_ms beyond median_ms, of median_ms.
 -- column: activities         int(count)  Kernels, copies and fills launched in it.
 -- column: gpu_ms             real(ms)    From the first start of these to the last end.
@@ -19,7 +24,7 @@
 -- column: lag_ms             real(ms)    From the step's end to the last end of these; negative
 --                                        when the GPU was done with it before the host.
 --
--- plot:   line step_ms over step by rank
+-- plot:   line step_ms over step by run, capture, rank
 -- empty:  No step is in the database: the job did not call the profiler's step().
 
 WITH launched AS (  -- times of a row count from the track's base
@@ -36,20 +41,22 @@ on_gpu AS (
   GROUP BY t.trace_id, l.step
 ),
 timed AS (
-  SELECT trace_id, rank, slice_id, step, ts_ns AS start_ns, dur_ns,
-         row_number() OVER (PARTITION BY rank ORDER BY dur_ns, slice_id) AS place,
-         count(*) OVER (PARTITION BY rank) AS steps
+  SELECT trace_id, slice_id, step, ts_ns AS start_ns, dur_ns,
+         row_number() OVER (PARTITION BY trace_id ORDER BY dur_ns, slice_id) AS place,
+         count(*) OVER (PARTITION BY trace_id) AS steps
   FROM steps
   WHERE dur_ns >= 0
 ),
 middle AS (  -- of an even number of steps the mean of the two in the middle
-  SELECT rank, avg(dur_ns) AS median_ns FROM timed
-  WHERE place BETWEEN (steps + 1) / 2 AND (steps + 2) / 2 GROUP BY rank
+  SELECT trace_id, avg(dur_ns) AS median_ns FROM timed
+  WHERE place BETWEEN (steps + 1) / 2 AND (steps + 2) / 2 GROUP BY trace_id
 )
 SELECT
-  s.rank,
+  t.run,
+  t.capture,
+  t.rank,
   s.step,
-  (s.start_ns - zero_ns) / 1e6 AS start_ms,
+  (s.start_ns - t.run_start_ns) / 1e6 AS start_ms,
   s.dur_ns / 1e6 AS step_ms,
   m.median_ns / 1e6 AS median_ms,
   100.0 * (s.dur_ns - m.median_ns) / nullif(m.median_ns, 0) AS over_median_pct,
@@ -58,8 +65,9 @@ SELECT
   (g.first_ns - s.start_ns) / 1e6 AS first_activity_ms,
   (g.last_ns - s.start_ns - s.dur_ns) / 1e6 AS lag_ms
 FROM timed s
-CROSS JOIN origin
-JOIN middle m ON m.rank = s.rank
+JOIN traces t ON t.trace_id = s.trace_id
+JOIN middle m ON m.trace_id = s.trace_id
 LEFT JOIN on_gpu g ON g.trace_id = s.trace_id AND g.step = s.step
-WHERE :rank IS NULL OR s.rank = :rank
-ORDER BY s.rank, s.start_ns, s.slice_id;
+WHERE (:rank IS NULL OR t.rank = :rank) AND (:run IS NULL OR t.run = :run)
+  AND (:capture IS NULL OR t.capture = :capture)
+ORDER BY t.run_id, t.capture, t.rank, s.start_ns, s.slice_id;

@@ -4,9 +4,15 @@
 -- do. The slowest rank of a step is the one at which most of the step's waits have their root (see
 -- `nccl_stall_roots`); its cause is the one of most of these. A step is that in which the last rank
 -- to start launched the collective; collectives outside of steps have a row with step NULL.
+-- Step numbers that repeat in another capture are other steps.
 --
+-- param:  run      text        = null  This run only; all of them when null.
+-- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
+--
+-- column: run               text        The run: one training job that was recorded.
+-- column: capture           int(count)  The capture: its number in the run.
 -- column: step              int(count)  The step.
--- column: ranks             int(count)  Ranks of the database that have it.
+-- column: ranks             int(count)  Ranks of the capture that have it.
 -- column: step_ms           real(ms)    The longest duration of the step over the ranks.
 -- column: slowest_rank      int(id)     The root of most of its waits.
 -- column: late_ms           real(ms)    By how much: the longest wait of a rank with that root.
@@ -19,31 +25,45 @@
 -- column: cause_wait_ms     real(ms)    Waits that have this cause.
 -- column: total_wait_ms     real(ms)    All waits of the step, summed.
 --
--- plot:   bar late_ms by step, slowest_rank, cause_name
--- empty:  Nobody waited: no collective has two of its ranks in the database (ingest the other
---         ranks' traces too), or all of them started together.
+-- plot:   bar late_ms by run, capture, step, slowest_rank, cause_name
+-- empty:  Nobody waited: no collective has two of its ranks in a capture (ingest the other ranks'
+--         traces too), or all of them started together.
 
-WITH stall AS (
-  SELECT m.step, c.root_rank, c.root_cause, c.root_name, c.root_short, m.wait_ns, m.max_wait_ns
+WITH recorded AS MATERIALIZED (
+  SELECT trace_id, capture_id, run_id, run, capture, rank FROM traces
+  WHERE (:run IS NULL OR run = :run) AND (:capture IS NULL OR capture = :capture)
+),
+stall AS (
+  SELECT m.capture_id, m.step, c.root_rank, c.root_cause, c.root_name, c.root_short, m.wait_ns,
+         m.max_wait_ns
   FROM matched_collectives m JOIN collective_causes c ON c.slice_id = m.slice_id
   WHERE NOT m.is_estimate AND m.wait_ns > 0
+    AND m.capture_id IN (SELECT capture_id FROM recorded)
 ),
 by_cause AS (
-  SELECT step, root_rank, root_cause, root_name, root_short, sum(wait_ns) AS wait_ns,
-         sum(sum(wait_ns)) OVER (PARTITION BY step, root_rank) AS rank_wait_ns,
-         max(max(max_wait_ns)) OVER (PARTITION BY step, root_rank) AS rank_max_ns,
-         sum(sum(wait_ns)) OVER (PARTITION BY step) AS step_wait_ns
-  FROM stall GROUP BY step, root_rank, root_cause, root_name
+  SELECT capture_id, step, root_rank, root_cause, root_name, root_short, sum(wait_ns) AS wait_ns,
+         sum(sum(wait_ns)) OVER of_rank AS rank_wait_ns,
+         max(max(max_wait_ns)) OVER of_rank AS rank_max_ns,
+         sum(sum(wait_ns)) OVER (PARTITION BY capture_id, step) AS step_wait_ns
+  FROM stall GROUP BY capture_id, step, root_rank, root_cause, root_name
+  WINDOW of_rank AS (PARTITION BY capture_id, step, root_rank)
 ),
 placed AS (
-  SELECT *, row_number() OVER (PARTITION BY step ORDER BY rank_wait_ns DESC, root_rank,
-                               wait_ns DESC, root_cause, root_name) AS place
+  SELECT *, row_number() OVER (PARTITION BY capture_id, step
+                               ORDER BY rank_wait_ns DESC, root_rank, wait_ns DESC, root_cause,
+                                 root_name) AS place
   FROM by_cause
 ),
 lasted AS (
-  SELECT step, count(DISTINCT rank) AS ranks, max(dur_ns) AS dur_ns FROM steps GROUP BY step
+  SELECT r.capture_id, s.step, count(DISTINCT r.rank) AS ranks, max(s.dur_ns) AS dur_ns
+  FROM steps s JOIN recorded r ON r.trace_id = s.trace_id GROUP BY r.capture_id, s.step
+),
+named AS (
+  SELECT DISTINCT capture_id, run_id, run, capture FROM recorded
 )
 SELECT
+  n.run,
+  n.capture,
   p.step,
   l.ranks,
   l.dur_ns / 1e6 AS step_ms,
@@ -55,6 +75,7 @@ SELECT
   p.root_short AS cause_name,
   p.wait_ns / 1e6 AS cause_wait_ms,
   p.step_wait_ns / 1e6 AS total_wait_ms
-FROM placed p LEFT JOIN lasted l ON l.step = p.step
+FROM placed p JOIN named n ON n.capture_id = p.capture_id
+LEFT JOIN lasted l ON l.capture_id = p.capture_id AND l.step = p.step
 WHERE p.place = 1
-ORDER BY p.step;
+ORDER BY n.run_id, n.capture, p.step;

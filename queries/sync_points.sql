@@ -5,10 +5,13 @@
 -- it, and the gaps on the GPU that began while the thread was in it, because nothing could be
 -- launched meanwhile. A call that waits long and stalls nothing costs nothing: the host was ahead.
 --
--- param:  limit  int(rows)   = 30    Rows returned at most, the longest stalls first.
--- param:  rank   int(id)     = null  This rank only; all of them together when null.
--- param:  step   int(count)  = null  Calls that start in this step; all when null.
+-- param:  limit    int(rows)   = 30    Rows returned at most for a run, the longest stalls first.
+-- param:  run      text        = null  This run only; all of them when null.
+-- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
+-- param:  rank     int(id)     = null  This rank only; all of them together when null.
+-- param:  step     int(count)  = null  Calls that start in this step; all when null.
 --
+-- column: run          text        The run: one training job that was recorded.
 -- column: call         text        The runtime call.
 -- column: op           text        The outermost operator around it (aten::item, aten::nonzero).
 -- column: function     text        The innermost Python function around it, where there are stacks.
@@ -17,34 +20,52 @@
 -- column: host_ms      real(ms)    The host was in them.
 -- column: stalls       int(count)  Gaps of the GPU that began while in one of them.
 -- column: stalled_ms   real(ms)    How long these were.
--- column: stalled_pct  real(pct)   stalled_ms of the spans of the GPUs; of that rank and step.
+-- column: stalled_pct  real(pct)   stalled_ms of the spans of the run's GPUs; of that rank and
+--                                  step.
 -- column: ranks        int(count)  Ranks that do it.
 --
--- plot:   bar stalled_ms by call, op, function, annotation
+-- plot:   bar stalled_ms by run, call, op, function, annotation
 -- empty:  No call waits for the GPU, or the trace has no runtime calls.
 
-WITH use AS MATERIALIZED (
-  SELECT * FROM sync_uses
-  WHERE (:rank IS NULL OR rank = :rank) AND (:step IS NULL OR step = :step)
+WITH trace AS MATERIALIZED (
+  SELECT trace_id, run FROM traces
+  WHERE (:run IS NULL OR run = :run) AND (:capture IS NULL OR capture = :capture)
+    AND (:rank IS NULL OR rank = :rank)
 ),
-span AS (
-  SELECT sum(end_ns - start_ns) AS span_ns FROM step_uses
-  WHERE (:rank IS NULL OR rank = :rank) AND (:step IS NULL OR step = :step)
+span AS MATERIALIZED (
+  SELECT t.run, sum(p.end_ns - p.start_ns) AS span_ns
+  FROM step_uses p JOIN trace t ON t.trace_id = p.trace_id
+  WHERE :step IS NULL OR p.step = :step
+  GROUP BY t.run
+),
+use AS MATERIALIZED (
+  SELECT t.run, u.* FROM sync_uses u JOIN trace t ON t.trace_id = u.trace_id
+  WHERE :step IS NULL OR u.step = :step
+),
+summed AS (
+  SELECT u.run, u.name, s.op, s.function, s.annotation, sum(u.calls) AS calls,
+         sum(u.total_ns) AS total_ns, sum(u.stalls) AS stalls, sum(u.stalled_ns) AS stalled_ns,
+         count(DISTINCT u.rank) AS ranks
+  FROM use u LEFT JOIN call_sites s ON s.path_id = u.path_id
+  GROUP BY u.run, u.name, s.op, s.function, s.annotation
+),
+placed AS (
+  SELECT *, row_number() OVER (PARTITION BY run ORDER BY stalled_ns DESC, total_ns DESC, name, op,
+                               function, annotation) AS place
+  FROM summed
 )
 SELECT
+  u.run,
   u.name AS call,
-  s.op,
-  s.function,
-  s.annotation,
-  sum(u.calls) AS calls,
-  sum(u.total_ns) / 1e6 AS host_ms,
-  sum(u.stalls) AS stalls,
-  sum(u.stalled_ns) / 1e6 AS stalled_ms,
-  100.0 * sum(u.stalled_ns) / nullif(p.span_ns, 0) AS stalled_pct,
-  count(DISTINCT u.rank) AS ranks
-FROM use u CROSS JOIN span p
-LEFT JOIN call_sites s ON s.path_id = u.path_id
-GROUP BY u.name, s.op, s.function, s.annotation
-ORDER BY sum(u.stalled_ns) DESC, sum(u.total_ns) DESC, u.name, s.op, s.function,
-         s.annotation
-LIMIT coalesce(:limit, 30);
+  u.op,
+  u.function,
+  u.annotation,
+  u.calls,
+  u.total_ns / 1e6 AS host_ms,
+  u.stalls,
+  u.stalled_ns / 1e6 AS stalled_ms,
+  100.0 * u.stalled_ns / nullif(p.span_ns, 0) AS stalled_pct,
+  u.ranks
+FROM placed u LEFT JOIN span p ON p.run = u.run
+WHERE u.place <= coalesce(:limit, 30) OR :limit < 0
+ORDER BY u.run, u.place;

@@ -6,8 +6,11 @@
 -- Work that only goes with such kernels (reductions of split sums, conversions) is left out.
 -- Times are sums of durations. AMD's matrix cores count as tensor cores.
 --
--- param:  rank  int(id)  = null  This rank only; all of them when null.
+-- param:  run      text        = null  This run only; all of them when null.
+-- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
+-- param:  rank     int(id)     = null  This rank only; all of them when null.
 --
+-- column: run            text        The run: one training job that was recorded.
 -- column: rank           int(id)     The rank.
 -- column: name           text        The kernel.
 -- column: work           text        product, convolution or attention.
@@ -93,11 +96,17 @@ WITH rule(place, pattern, tensor_cores, could_use) AS (
     (105, 'triton_mm*', 'unknown', NULL),
     (106, 'triton_bmm*', 'unknown', NULL)
 ),
+lane AS MATERIALIZED (
+  SELECT k.track_id, t.run, t.rank
+  FROM tracks k JOIN traces t ON t.trace_id = k.trace_id
+  WHERE (:run IS NULL OR t.run = :run) AND (:capture IS NULL OR t.capture = :capture)
+    AND (:rank IS NULL OR t.rank = :rank)
+),
 ran AS MATERIALIZED (
   SELECT track_id, name_id, kind, count(*) AS activities, sum(ifnull(dur_ns, 0)) AS total_ns
   FROM activity_times
   WHERE ifnull(dur_ns, 0) >= 0
-    AND (:rank IS NULL OR track_id IN (SELECT track_id FROM tracks WHERE rank = :rank))
+    AND (coalesce(:run, :capture, :rank) IS NULL OR track_id IN (SELECT track_id FROM lane))
   GROUP BY track_id, name_id, kind
 ),
 judged AS MATERIALIZED (
@@ -107,18 +116,20 @@ judged AS MATERIALIZED (
   FROM names l WHERE l.name_id IN (SELECT name_id FROM ran WHERE kind = 0)
 ),
 of_rank AS (
-  SELECT t.rank, sum(r.total_ns) AS all_ns FROM ran r JOIN tracks t ON t.track_id = r.track_id
-  GROUP BY t.rank
+  SELECT t.run, t.rank, sum(r.total_ns) AS all_ns
+  FROM ran r JOIN lane t ON t.track_id = r.track_id
+  GROUP BY t.run, t.rank
 ),
 of_name AS MATERIALIZED (
-  SELECT t.rank, j.name, u.place, u.pattern, u.tensor_cores, u.could_use,
+  SELECT t.run, t.rank, j.name, u.place, u.pattern, u.tensor_cores, u.could_use,
          sum(r.activities) AS activities, sum(r.total_ns) AS total_ns
-  FROM ran r JOIN tracks t ON t.track_id = r.track_id JOIN judged j ON j.name_id = r.name_id
+  FROM ran r JOIN lane t ON t.track_id = r.track_id JOIN judged j ON j.name_id = r.name_id
   JOIN rule u ON u.place = j.place
   WHERE r.kind = 0 AND u.tensor_cores IS NOT NULL
-  GROUP BY t.rank, j.name
+  GROUP BY t.run, t.rank, j.name
 )
 SELECT
+  n.run,
   n.rank,
   n.name,
   CASE
@@ -135,11 +146,11 @@ SELECT
   n.pattern AS rule,
   n.activities,
   n.total_ns / 1e6 AS total_ms,
-  100.0 * n.total_ns / nullif(sum(n.total_ns) OVER (PARTITION BY n.rank), 0) AS matrix_pct,
+  100.0 * n.total_ns / nullif(sum(n.total_ns) OVER (PARTITION BY n.run, n.rank), 0) AS matrix_pct,
   100.0 * n.total_ns / nullif(o.all_ns, 0) AS gpu_pct,
   100.0 * ifnull(sum(n.total_ns) FILTER (WHERE n.tensor_cores = 'yes')
-                   OVER (PARTITION BY n.rank), 0)
+                   OVER (PARTITION BY n.run, n.rank), 0)
     / nullif(sum(n.total_ns) FILTER (WHERE n.tensor_cores <> 'unknown')
-               OVER (PARTITION BY n.rank), 0) AS rank_yes_pct
-FROM of_name n JOIN of_rank o ON o.rank = n.rank
-ORDER BY n.rank, n.total_ns DESC, n.name;
+               OVER (PARTITION BY n.run, n.rank), 0) AS rank_yes_pct
+FROM of_name n JOIN of_rank o ON o.run = n.run AND o.rank = n.rank
+ORDER BY n.run, n.rank, n.total_ns DESC, n.name;

@@ -10,6 +10,7 @@
 --   last_ms.
 --
 -- column: severity       text        Always finding.
+-- column: run            text        Its run: one training job that was recorded.
 -- column: trace_id       int(id)     The trace.
 -- column: rank           int(id)     Its rank.
 -- column: count          int(count)  1: the capture.
@@ -24,6 +25,7 @@
 
 SELECT
   'finding' AS severity,
+  t.run,
   t.trace_id,
   t.rank,
   1 AS count,
@@ -36,4 +38,4 @@ SELECT
 FROM traces t
 LEFT JOIN issues i ON i.trace_id = t.trace_id AND i.kind IN ('truncated', 'damaged_compression')
 WHERE t.complete = 0
-ORDER BY t.rank, t.trace_id, i.first_offset, i.kind;
+ORDER BY t.run, t.rank, t.trace_id, i.first_offset, i.kind;

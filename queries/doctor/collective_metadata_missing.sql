@@ -14,6 +14,7 @@
 --   a lower bound.
 --
 -- column: severity       text        finding; note for few, and for libraries of their own.
+-- column: run            text        Its run: one training job that was recorded.
 -- column: trace_id       int(id)     The trace.
 -- column: rank           int(id)     Its rank.
 -- column: count          int(count)  Communication kernels without a name or a group.
@@ -50,6 +51,7 @@ shared AS (
 SELECT
   iif(s.by_group AND 100.0 * s.count > coalesce(:few_pct, 1) * s.kernels, 'finding', 'note')
     AS severity,
+  r.run,
   s.trace_id,
   r.rank,
   s.count,
@@ -62,4 +64,4 @@ SELECT
   (SELECT k.name FROM kernels k WHERE k.slice_id = s.id) AS example
 FROM shared s
 JOIN traces r ON r.trace_id = s.trace_id
-ORDER BY severity, r.rank, s.trace_id, s.by_group;
+ORDER BY severity, r.run, r.rank, s.trace_id, s.by_group;

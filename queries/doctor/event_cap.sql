@@ -11,6 +11,7 @@
 -- advice: Raise TF_PROFILER_TRACE_VIEWER_MAX_EVENTS and record again, or record fewer steps.
 --
 -- column: severity  text        Always finding.
+-- column: run       text        Its run: one training job that was recorded.
 -- column: trace_id  int(id)     The trace.
 -- column: rank      int(id)     Its rank.
 -- column: count     int(count)  Events in the file.
@@ -21,7 +22,7 @@
 -- empty:  No trace has exactly that many events.
 
 WITH large AS (
-  SELECT trace_id, rank, path, start_ns, end_ns, events + skipped_events AS all_events,
+  SELECT trace_id, run, rank, path, start_ns, end_ns, events + skipped_events AS all_events,
          (SELECT count(*) FROM metadata m WHERE m.trace_id = t.trace_id)
            AS metadata
   FROM traces t
@@ -29,6 +30,7 @@ WITH large AS (
 )
 SELECT
   'finding' AS severity,
+  run,
   trace_id,
   rank,
   all_events AS count,
@@ -37,4 +39,4 @@ SELECT
   path
 FROM large
 WHERE coalesce(:cap, 1000000) IN (all_events, all_events - metadata)
-ORDER BY rank, trace_id;
+ORDER BY run, rank, trace_id;

@@ -10,6 +10,7 @@
 --   short, begins without an end are to be expected.
 --
 -- column: severity       text        Always note.
+-- column: run            text        Its run: one training job that was recorded.
 -- column: trace_id       int(id)     The trace.
 -- column: rank           int(id)     Its rank.
 -- column: count          int(count)  How often.
@@ -21,6 +22,7 @@
 
 SELECT
   'note' AS severity,
+  t.run,
   t.trace_id,
   t.rank,
   i.count,
@@ -33,4 +35,4 @@ WHERE i.kind NOT IN ('malformed_event', 'not_an_event', 'event_too_large', 'even
                      'missing_time', 'bad_time', 'truncated', 'damaged_compression', 'no_timing',
                      'trailing_garbage', 'header_malformed', 'header_too_large',
                      'repeated_event_array')
-ORDER BY t.rank, t.trace_id, i.count DESC, i.kind;
+ORDER BY t.run, t.rank, t.trace_id, i.count DESC, i.kind;

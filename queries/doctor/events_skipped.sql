@@ -11,6 +11,7 @@
 --   more --memory; what the profiler wrote wrongly is often mended in a newer version of it.
 --
 -- column: severity       text        Always finding.
+-- column: run            text        Its run: one training job that was recorded.
 -- column: trace_id       int(id)     The trace.
 -- column: rank           int(id)     Its rank.
 -- column: count          int(count)  Events of this kind.
@@ -23,6 +24,7 @@
 
 SELECT
   'finding' AS severity,
+  t.run,
   t.trace_id,
   t.rank,
   i.count,
@@ -34,4 +36,4 @@ FROM issues i
 JOIN traces t ON t.trace_id = i.trace_id
 WHERE i.kind IN ('malformed_event', 'not_an_event', 'event_too_large', 'event_too_deep',
                  'missing_time', 'bad_time')
-ORDER BY t.rank, t.trace_id, i.count DESC, i.kind;
+ORDER BY t.run, t.rank, t.trace_id, i.count DESC, i.kind;

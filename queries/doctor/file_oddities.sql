@@ -11,6 +11,7 @@
 --   header: see what tracedb info says of rank and groups, and give --rank where it is wrong.
 --
 -- column: severity       text        Finding or note.
+-- column: run            text        Its run: one training job that was recorded.
 -- column: trace_id       int(id)     The trace.
 -- column: rank           int(id)     Its rank.
 -- column: count          int(count)  How often.
@@ -24,6 +25,7 @@ SELECT
   CASE WHEN i.kind = 'trailing_garbage'
             AND (instr(i.first_excerpt, '"ph"') > 0 OR instr(i.first_excerpt, 'traceEvents') > 0)
        THEN 'finding' ELSE 'note' END AS severity,
+  t.run,
   t.trace_id,
   t.rank,
   i.count,
@@ -33,4 +35,4 @@ SELECT
 FROM issues i
 JOIN traces t ON t.trace_id = i.trace_id
 WHERE i.kind IN ('trailing_garbage', 'header_malformed', 'header_too_large', 'repeated_event_array')
-ORDER BY severity, t.rank, t.trace_id, i.kind;
+ORDER BY severity, t.run, t.rank, t.trace_id, i.kind;

@@ -15,6 +15,7 @@
 -- advice: A larger profiler buffer, fewer steps, or no Python stacks, if share_pct is not small.
 --
 -- column: severity             text        finding; note for few, or only at the start.
+-- column: run                  text        Its run: one training job that was recorded.
 -- column: trace_id             int(id)     The trace.
 -- column: rank                 int(id)     Its rank.
 -- column: device               text        The GPU.
@@ -77,6 +78,7 @@ shared AS (
 SELECT
   CASE WHEN 100.0 * s.late > coalesce(:few_pct, 0.1) * s.activities THEN 'finding' ELSE 'note' END
     AS severity,
+  r.run,
   s.trace_id,
   r.rank,
   s.device,
@@ -92,4 +94,4 @@ FROM shared s
 JOIN traces r ON r.trace_id = s.trace_id
 LEFT JOIN earliest e ON e.trace_id = s.trace_id AND e.device = s.device
 WHERE s.late > 0 OR 100.0 * s.at_start >= coalesce(:at_start_pct, 1) * s.activities
-ORDER BY s.late = 0, r.rank, s.trace_id, CAST(s.device AS INTEGER), s.device;
+ORDER BY s.late = 0, r.run, r.rank, s.trace_id, CAST(s.device AS INTEGER), s.device;

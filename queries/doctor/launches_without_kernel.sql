@@ -19,6 +19,7 @@
 --   is one stretch, and leave it out.
 --
 -- column: severity   text        finding; note for few.
+-- column: run        text        Its run: one training job that was recorded.
 -- column: trace_id   int(id)     The trace.
 -- column: rank       int(id)     Its rank.
 -- column: count      int(count)  Launches without a GPU activity that are not at the end.
@@ -94,7 +95,7 @@ counted AS MATERIALIZED (
   GROUP BY o.trace_id
 ),
 judged AS MATERIALIZED (
-  SELECT c.*, r.rank, r.start_ns,
+  SELECT c.*, r.run, r.rank, r.start_ns,
          (SELECT count(*) FROM runtime_calls s
           WHERE s.track_id IN (SELECT track_id FROM tracks t WHERE t.trace_id = c.trace_id)
             AND s.name_id IN (SELECT name_id FROM launch_label)) AS launches,
@@ -110,6 +111,7 @@ SELECT
     WHEN 100.0 * at_end > coalesce(:at_end_pct, 10) * launches THEN 'finding'
     ELSE 'note'
   END AS severity,
+  run,
   trace_id,
   rank,
   lost AS count,
@@ -124,4 +126,4 @@ SELECT
     AS example
 FROM judged
 WHERE lost > 0 OR at_end > 0
-ORDER BY lost = 0, rank, trace_id;
+ORDER BY lost = 0, run, rank, trace_id;

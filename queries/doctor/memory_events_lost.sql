@@ -14,6 +14,7 @@
 -- advice: Read peaks from total_allocated_bytes, never from sums of bytes.
 --
 -- column: severity     text        finding; note where memory only ever goes one way.
+-- column: run          text        Its run: one training job that was recorded.
 -- column: trace_id     int(id)     The trace.
 -- column: rank         int(id)     Its rank.
 -- column: device_type  int(id)     0 is the host, 1 a CUDA or ROCm GPU.
@@ -48,7 +49,7 @@ outermost AS MATERIALIZED (  -- the first and the last of each device, and other
   WHERE ts_ns IN (SELECT first_ns FROM device UNION SELECT last_ns FROM device)
 ),
 edge AS MATERIALIZED (
-  SELECT d.*, r.rank, r.start_ns,
+  SELECT d.*, r.run, r.rank, r.start_ns,
          (SELECT o.total_allocated_bytes - o.bytes FROM outermost o
           WHERE o.trace_id = d.trace_id AND o.device_type IS d.device_type
             AND o.device_id IS d.device_id AND o.ts_ns = d.first_ns
@@ -81,6 +82,7 @@ broken AS (
 )
 SELECT
   iif(j.lost_bytes IS NULL, 'note', 'finding') AS severity,
+  j.run,
   j.trace_id,
   j.rank,
   j.device_type,
@@ -97,4 +99,4 @@ LEFT JOIN broken b ON b.trace_id = j.trace_id AND b.device_type IS j.device_type
 WHERE b.breaks > 0
    OR (j.lost_bytes IS NULL AND j.events >= coalesce(:few_events, 20)
        AND (j.taken_bytes = 0 OR j.taken_bytes = j.sum_bytes))
-ORDER BY severity, j.rank, j.trace_id, j.device_type, j.device_id;
+ORDER BY severity, j.run, j.rank, j.trace_id, j.device_type, j.device_id;

@@ -14,6 +14,7 @@
 --   often.
 --
 -- column: severity     text        finding; note for few.
+-- column: run          text        Its run: one training job that was recorded.
 -- column: trace_id     int(id)     The trace.
 -- column: rank         int(id)     Its rank.
 -- column: device       text        The GPU.
@@ -47,6 +48,7 @@ shared AS (
 )
 SELECT
   iif(100.0 * s.count > coalesce(:few_pct, 0.1) * s.activities, 'finding', 'note') AS severity,
+  r.run,
   s.trace_id,
   r.rank,
   s.device,
@@ -60,4 +62,4 @@ SELECT
 FROM shared s
 JOIN traces r ON r.trace_id = s.trace_id
 JOIN names l ON l.name_id = s.name_id
-ORDER BY s.early_ns DESC, r.rank, s.trace_id, s.device;
+ORDER BY s.early_ns DESC, r.run, r.rank, s.trace_id, s.device;

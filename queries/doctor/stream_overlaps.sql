@@ -17,60 +17,66 @@
 --   at at_ms, and whether the profiler numbers streams by device.
 --
 -- column: severity    text        finding or note.
--- column: rank        int(id)     The rank.
+-- column: run         text        Its run: one training job that was recorded.
+-- column: trace_id    int(id)     The trace.
+-- column: rank        int(id)     Its rank.
 -- column: device      text        The GPU.
 -- column: stream      text        The stream.
 -- column: count       int(count)  Activities that start before an earlier one of it has ended.
 -- column: activities  int(count)  All activities of the stream.
 -- column: overlap_ms  real(ms)    Sum of durations, less the busy time.
 -- column: share_pct   real(pct)   overlap_ms of the busy time.
--- column: at_ms       real(ms)    The first overlap, since the first event of the rank.
+-- column: at_ms       real(ms)    The first overlap, since the trace's first event.
 -- column: slice_id    int(id)     What starts there: its row in kernels.
 -- column: example     text        Its name.
 --
 -- empty:  What runs on a stream runs one after the other.
 
 WITH summed AS MATERIALIZED (
-  SELECT t.rank, t.device, t.stream, sum(n.dur_ns) AS dur_ns
+  SELECT t.trace_id, t.device, t.stream, sum(n.dur_ns) AS dur_ns
   FROM (SELECT track_id, sum(max(dur_ns, 0)) AS dur_ns FROM activity_times GROUP BY +track_id) n
   JOIN tracks t ON t.track_id = n.track_id
-  GROUP BY t.rank, t.device, t.stream
+  GROUP BY t.trace_id, t.device, t.stream
 ),
 suspect AS MATERIALIZED (
-  SELECT u.rank, u.device, u.stream, u.activities, u.busy_ns, s.dur_ns - u.busy_ns AS overlap_ns
+  SELECT u.trace_id, u.device, u.stream, u.activities, u.busy_ns,
+         s.dur_ns - u.busy_ns AS overlap_ns
   FROM summed s
-  JOIN stream_uses u ON u.rank = s.rank AND u.device = s.device AND u.stream = s.stream
+  JOIN stream_uses u ON u.trace_id = s.trace_id AND u.device = s.device AND u.stream = s.stream
   WHERE 100.0 * (s.dur_ns - u.busy_ns) >= coalesce(:some_pct, 1) * u.busy_ns
     AND s.dur_ns > u.busy_ns
 ),
 placed AS (
-  SELECT t.rank, t.device, t.stream, g.slice_id AS id, g.ts + t.base_ns AS ts_ns,
+  SELECT t.trace_id, t.device, t.stream, g.slice_id AS id, g.ts + t.base_ns AS ts_ns,
          max(g.ts + t.base_ns + g.dur_ns) OVER (
-           PARTITION BY t.rank, t.device, t.stream ORDER BY g.ts + t.base_ns, g.slice_id
+           PARTITION BY t.trace_id, t.device, t.stream ORDER BY g.ts + t.base_ns, g.slice_id
            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS free_ns
   FROM suspect s
-  CROSS JOIN tracks t ON t.rank = s.rank AND t.device = s.device AND t.stream = s.stream
+  CROSS JOIN tracks t ON t.trace_id = s.trace_id AND t.device = s.device AND t.stream = s.stream
   CROSS JOIN activity_times g ON g.track_id = t.track_id
   WHERE g.dur_ns > 0
 ),
 counted AS (
-  SELECT rank, device, stream, count(*) AS count, min(ts_ns) AS first_ns, id
+  SELECT trace_id, device, stream, count(*) AS count, min(ts_ns) AS first_ns, id
   FROM placed
   WHERE free_ns - ts_ns > coalesce(:tolerance_ns, 1000)
-  GROUP BY rank, device, stream
+  GROUP BY trace_id, device, stream
 )
 SELECT
   iif(100.0 * s.overlap_ns > coalesce(:much_pct, 20) * s.busy_ns, 'finding', 'note') AS severity,
-  s.rank,
+  r.run,
+  s.trace_id,
+  r.rank,
   s.device,
   s.stream,
   coalesce(c.count, 0) AS count,
   s.activities,
   s.overlap_ns / 1e6 AS overlap_ms,
   100.0 * s.overlap_ns / s.busy_ns AS share_pct,
-  (c.first_ns - (SELECT min(start_ns) FROM traces r WHERE r.rank = s.rank)) / 1e6 AS at_ms,
+  (c.first_ns - r.start_ns) / 1e6 AS at_ms,
   c.id AS slice_id,
   (SELECT k.name FROM kernels k WHERE k.slice_id = c.id) AS example
 FROM suspect s
-LEFT JOIN counted c ON c.rank = s.rank AND c.device = s.device AND c.stream = s.stream
-ORDER BY s.overlap_ns DESC, s.rank, s.device, s.stream;
+JOIN traces r ON r.trace_id = s.trace_id
+LEFT JOIN counted c ON c.trace_id = s.trace_id AND c.device = s.device AND c.stream = s.stream
+ORDER BY s.overlap_ns DESC, r.run, r.rank, s.trace_id, s.device, s.stream;

@@ -14,6 +14,7 @@
 --   then.
 --
 -- column: severity      text        finding; note for CUDA events.
+-- column: run           text        Its run: one training job that was recorded.
 -- column: trace_id      int(id)     The trace.
 -- column: rank          int(id)     Its rank.
 -- column: device        text        The GPU; NULL for CUDA events.
@@ -75,8 +76,8 @@ told AS (
              GROUP BY trace_id) n ON n.trace_id = i.trace_id
   WHERE i.kind = 'no_timing' AND i.count > coalesce(n.count, 0)
 )
-SELECT w.severity, w.trace_id, r.rank, w.device, w.count, w.share_pct, w.trouble, w.slice_id,
-       w.first_offset, w.example
+SELECT w.severity, r.run, w.trace_id, r.rank, w.device, w.count, w.share_pct, w.trouble,
+       w.slice_id, w.first_offset, w.example
 FROM told w
 JOIN traces r ON r.trace_id = w.trace_id
-ORDER BY w.severity, r.rank, w.trace_id, w.device, w.trouble;
+ORDER BY w.severity, r.run, r.rank, w.trace_id, w.device, w.trouble;

@@ -159,7 +159,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadHeader{"-- plot: bar x by x", "bad.sql:2: plot: column 'x' is named twice"},
         BadHeader{"-- plot: bar x over y", "bad.sql:2: plot: 'over' belongs to line, not to bar"},
         BadHeader{"-- plot: stacked x",
-                  "bad.sql:2: plot: 'stacked' is of 2 to 8 columns, not of 1"},
+                  "bad.sql:2: plot: 'stacked' is of 2 to 9 columns, not of 1"},
         BadHeader{"-- plot: line x by y", "bad.sql:2: plot: 'line' over which column"},
         BadHeader{"-- plot: line x over y z", "bad.sql:2: plot: 'over' is of one column, not of 2"},
         BadHeader{"-- plot: bar x\n-- plot: bar y", "bad.sql:3: a second 'plot:'"},

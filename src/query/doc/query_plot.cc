@@ -16,7 +16,7 @@
 namespace tracedb {
 namespace {
 
-constexpr size_t kSharesMax = 8;  // no more can be told apart
+constexpr size_t kSharesMax = 9;  // no more can be told apart
 constexpr size_t kLabelsMax = 8;
 constexpr std::string_view kHowTo =
     "write: bar COLUMN by COLUMN..., stacked COLUMN, COLUMN... by COLUMN... or line COLUMN over "

@@ -19,9 +19,10 @@ constexpr double kLargest = 1e300;
 constexpr double kSmaller = 0x1p-64;
 
 // How each share is drawn; a plot line names no more of them.
-constexpr std::array<std::string_view, 8> kShareMarks = {"█", "▓", "▒", "░", "▚", "■", "▪", "·"};
-constexpr std::array<std::string_view, 8> kAsciiShareMarks = {"#", "=", "-", ".",
-                                                              "+", "o", "*", "~"};
+constexpr std::array<std::string_view, 9> kShareMarks = {"█", "▓", "▒", "░", "▚",
+                                                         "■", "▪", "·", "▫"};
+constexpr std::array<std::string_view, 9> kAsciiShareMarks = {"#", "=", "-", ".", "+",
+                                                              "o", "*", "~", "%"};
 constexpr std::array<Color, 6> kShareColors = {Color::kGreen, Color::kRed,     Color::kYellow,
                                                Color::kBlue,  Color::kMagenta, Color::kCyan};
 

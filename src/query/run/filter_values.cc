@@ -15,7 +15,9 @@ struct Filter {
   std::string_view view;
 };
 
-constexpr std::array<Filter, 3> kFilters = {{
+constexpr std::array<Filter, 5> kFilters = {{
+    {"run", "runs"},
+    {"capture", "captures"},
     {"rank", "ranks"},
     {"step", "steps"},
     {"device", "streams"},

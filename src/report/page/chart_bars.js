@@ -7,6 +7,7 @@ const kPartitionSeries = [
   { key: "exposed_pipeline_ms", label: "exposed: pipeline", className: "fill-comm-2" },
   { key: "exposed_data_ms", label: "exposed: data parallel", className: "fill-comm-3" },
   { key: "exposed_expert_ms", label: "exposed: experts", className: "fill-comm-4" },
+  { key: "exposed_context_ms", label: "exposed: context parallel", className: "fill-comm-6" },
   { key: "exposed_other_ms", label: "exposed: other groups", className: "fill-comm-5" },
   { key: "exposed_memory_ms", label: "exposed copies and fills", className: "fill-memory" },
   { key: "idle_ms", label: "idle", className: "fill-idle" },
