@@ -47,20 +47,22 @@ def takes(query, parameter):
 
 
 def answers(program, database, query, parameters, jobs):
-    """(job, what the query says of it) as asked: one run at a time where there are several, and all
-    together, unless it has a limit that holds for all."""
-    if len(jobs) == 1:
-        yield jobs[0], ask(program, database, query, parameters)
-        return
-    for job in jobs:
-        if takes(query, "run"):
-            yield job, ask(program, database, query, {**parameters, "run": job.run})
-    if not takes(query, "limit"):
-        header, rows = ask(program, database, query, parameters)
-        runs = [row[header.index("run")] for row in rows] if "run" in header else None
+    """(job, what the query says of it) as asked of all together, limits being those of a run, and where
+    there are several run by run. A run of several captures is asked capture by capture as well."""
+    header, rows = ask(program, database, query, parameters)
+    if len(jobs) > 1 and "run" in header:
+        runs = [row[header.index("run")] for row in rows]
         for job in jobs:
-            yield job, (header, rows if runs is None else
-                        [row for row, run in zip(rows, runs) if run == job.run])
+            yield job, (header, [row for row, run in zip(rows, runs) if run == job.run])
+            yield job, ask(program, database, query, {**parameters, "run": job.run})
+    else:
+        yield from ((job, (header, rows)) for job in jobs)
+    for job in jobs:
+        captures = job.captures()
+        if len(captures) > 1 and takes(query, "capture"):
+            for number, of_capture in captures.items():
+                yield of_capture, ask(program, database, query, {
+                    **parameters, "run": job.run, "capture": number})
 
 
 def alike(ours, theirs):

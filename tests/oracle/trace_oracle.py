@@ -534,14 +534,18 @@ class Collective:
 
 
 class Job:
-    """A run. Traces have the number of their capture in it from here."""
+    """A run, or a capture of it. Traces have the number of their capture from here."""
 
-    def __init__(self, traces, run=None):
+    def __init__(self, traces, run=None, whole=None):
+        """whole: the run, of a capture."""
         self.traces, self.run = traces, run
-        self.start = min((time[0] for time in map(identity_oracle.time_of, traces) if time), default=None)
-        for number, capture in enumerate(identity_oracle.captures(traces), 1):
-            for trace in capture:
-                trace.run, trace.capture = run, number
+        if whole is None:
+            for number, capture in enumerate(identity_oracle.captures(traces), 1):
+                for trace in capture:
+                    trace.run, trace.capture = run, number
+        times = (whole or self).traces
+        self.start = min((time[0] for time in map(identity_oracle.time_of, times) if time), default=None)
+        self.alone = None
         self.activities = [a for trace in traces for a in trace.activities]
         self.ranks = sorted({trace.rank for trace in traces if trace.rank is not None})
         self.groups = self._groups()
@@ -585,6 +589,14 @@ class Job:
             for group, description in trace.communicators():
                 found[group].add(description)
         return found
+
+    def captures(self):
+        """{number: a Job of that capture alone}"""
+        if self.alone is None:
+            numbers = sorted({trace.capture for trace in self.traces})
+            self.alone = {number: Job([trace for trace in self.traces if trace.capture == number],
+                                      self.run, self) for number in numbers} if len(numbers) > 1 else {}
+        return self.alone
 
     @property
     def whole_captures(self):
