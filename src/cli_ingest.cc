@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "cli_commands.h"
+#include "tracedb/base/sqlite_db.h"
 #include "tracedb/ingest/load/trace_load.h"
 #include "tracedb/ingest/load/trace_loads.h"
 #include "tracedb/ingest/read/input_files.h"
@@ -79,10 +80,11 @@ std::string IssueLine(const EventIssues& issues) {
   return line;
 }
 
-std::string TextSummary(const LoadSummary& summary) {
+std::string TextSummary(const LoadSummary& summary, const std::optional<std::string>& run) {
   if (summary.skipped) {
-    return fmt::format("{}: skipped, its content is in the database already (trace {})\n",
-                       summary.path, summary.trace_id);
+    return fmt::format("{}: skipped, its content is in the database already (trace {}){}\n",
+                       summary.path, summary.trace_id,
+                       run.has_value() ? "; it is of run " + *run + " now" : "");
   }
   std::string text = fmt::format(
       "{}: rank {}, {} events, {} slices, {} GPU activities; {:.1f} MB of JSON in {:.2f} s "
@@ -234,11 +236,64 @@ Result<LoadedInputs> LoadInputs(const GlobalOptions& global, const IngestOptions
   return outcome;
 }
 
+struct RunCount {
+  std::string run;
+  int64_t ranks = 0;
+  int64_t captures = 0;
+};
+
+// The runs that these traces are of.
+Result<std::vector<RunCount>> RunsOf(const GlobalOptions& global,
+                                     const std::vector<int64_t>& trace_ids) {
+  std::string list;
+  for (const int64_t id : trace_ids) list += fmt::format("{}{}", list.empty() ? "" : ",", id);
+  TRACEDB_ASSIGN(db, SqliteDb::Open(global.database, SqliteMode::kReadOnly));
+  TRACEDB_ASSIGN(rows, db.Prepare("SELECT run, ranks, captures FROM runs WHERE run_id IN (SELECT "
+                                  "run_id FROM traces WHERE trace_id IN (" +
+                                  list + ")) ORDER BY start_ns, run_id"));
+  std::vector<RunCount> runs;
+  for (;;) {
+    TRACEDB_ASSIGN(row, rows.Step());
+    if (!row) return runs;
+    runs.push_back({std::string(rows.Text(0)), rows.Int(1), rows.Int(2)});
+  }
+}
+
+// "run job: 8 ranks, 1 capture"; what was decided, as it decides what is compared with what.
+std::string RunsLine(const std::vector<RunCount>& runs) {
+  constexpr size_t kListedMax = 8;
+  const auto counted = [](int64_t count, std::string_view thing) {
+    return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
+  };
+  std::string line = runs.size() == 1 ? "" : fmt::format("{} runs, each by itself:", runs.size());
+  for (size_t i = 0; i < std::min(runs.size(), kListedMax); ++i) {
+    line += fmt::format("{}run {} ({}, {})",
+                        i > 0          ? ", "
+                        : line.empty() ? ""
+                                       : " ",
+                        runs[i].run, counted(runs[i].ranks, "rank"),
+                        counted(runs[i].captures, "capture"));
+  }
+  if (runs.size() > kListedMax) line += fmt::format(" and {} more", runs.size() - kListedMax);
+  return line + "\n";
+}
+
+std::string RunsJson(const std::vector<RunCount>& runs) {
+  std::string json;
+  for (const RunCount& run : runs) {
+    json += fmt::format("{}{{\"run\":{},\"ranks\":{},\"captures\":{}}}", json.empty() ? "" : ",",
+                        JsonText(run.run), run.ranks, run.captures);
+  }
+  return json;
+}
+
 Status RunIngest(const GlobalOptions& global, const IngestOptions& options,
                  const std::atomic<bool>& stop) {
   DescriptorOutput output(STDOUT_FILENO, "standard output");
   std::string json;
+  std::vector<int64_t> trace_ids;
   const auto summarize = [&](const LoadSummary& summary) -> Status {
+    trace_ids.push_back(summary.trace_id);
     if (!summary.skipped) {
       if (global.verbose) {
         SayNote(global, fmt::format("{}: {:.3f} s reading, {:.3f} s deriving, {:.3f} s landing",
@@ -250,16 +305,23 @@ Status RunIngest(const GlobalOptions& global, const IngestOptions& options,
     if (options.json) {
       json += (json.empty() ? "" : ",\n ") + JsonSummary(summary);
     } else if (!global.quiet) {
-      TRACEDB_TRY(output.Write(TextSummary(summary)));
+      TRACEDB_TRY(output.Write(TextSummary(summary, options.run)));
       TRACEDB_TRY(output.Flush());
     }
     return Done{};
   };
   TRACEDB_ASSIGN(loaded, LoadInputs(global, options, stop, summarize));
-  if (loaded.any) TRACEDB_TRY(CompareRanks(global, stop));
+  std::vector<RunCount> runs;
+  if (loaded.any) {
+    TRACEDB_TRY(CompareRanks(global, stop));
+    TRACEDB_ASSIGN(found, RunsOf(global, trace_ids));
+    runs = std::move(found);
+  }
   if (options.json) {
-    TRACEDB_TRY(output.Write("{\"database\":" + JsonText(global.database.string()) +
-                             ",\"traces\":[\n " + json + "]}\n"));
+    TRACEDB_TRY(output.Write("{\"database\":" + JsonText(global.database.string()) + ",\"runs\":[" +
+                             RunsJson(runs) + "],\"traces\":[\n " + json + "]}\n"));
+  } else if (!global.quiet && !runs.empty()) {
+    TRACEDB_TRY(output.Write(RunsLine(runs)));
   }
   TRACEDB_TRY(output.Flush());
   if (loaded.failed.has_value()) return *loaded.failed;

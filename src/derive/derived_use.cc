@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "derive/busy_tables.h"
-#include "derive/step_uses.h"
 #include "derive/derive_busy.h"
+#include "derive/step_uses.h"
 
 namespace tracedb {
 namespace {

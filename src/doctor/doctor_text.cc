@@ -9,6 +9,7 @@
 
 #include "tracedb/text/result_sink.h"
 #include "tracedb/text/result_text.h"
+#include "tracedb/text/same_runs.h"
 
 namespace tracedb {
 namespace {
@@ -32,7 +33,8 @@ bool IsShown(const CheckResult& check, size_t column) {
 
 Result<std::string> Table(const CheckResult& check) {
   StringOutput output;
-  const auto sink = MakeSink(Format::kTable, {}, output);
+  const auto table = MakeSink(Format::kTable, {}, output);
+  SameRuns sink(*table);
   std::vector<std::string> names;
   std::vector<size_t> places;
   for (size_t i = 0; i < check.doc->columns.size(); ++i) {
@@ -40,7 +42,7 @@ Result<std::string> Table(const CheckResult& check) {
     names.push_back(check.doc->columns[i].name);
     places.push_back(i);
   }
-  TRACEDB_TRY(sink->Begin(names));
+  TRACEDB_TRY(sink.Begin(names));
   for (size_t row = 0; row < std::min(check.rows.size(), kRowsShownMax); ++row) {
     std::vector<std::string> texts(places.size());  // stay where they are while cells view them
     std::vector<Cell> cells;
@@ -49,9 +51,9 @@ Result<std::string> Table(const CheckResult& check) {
       texts[i] = names[i].ends_with("path") ? value.text : CutToWidth(value.text, kTextWidthMax);
       cells.push_back({value.type, value.integer, value.real, texts[i]});
     }
-    TRACEDB_TRY(sink->Row(cells));
+    TRACEDB_TRY(sink.Row(cells));
   }
-  TRACEDB_TRY(sink->End());
+  TRACEDB_TRY(sink.End());
   TRACEDB_TRY(output.Flush());
   return output.text();
 }

@@ -131,6 +131,7 @@ const std::array<ArgsColumn, kArgsColumns>& ArgsColumnOrder(EventTable table) {
 
 std::string TablesSql() {
   std::string sql(kTablesSql);
+  sql += kTablesRulesSql;
   for (int i = 0; i < kEventTables; ++i) {
     const auto table = static_cast<EventTable>(i);
     ReplaceAll(sql, "@args_columns:" + std::string(EventTableName(table)) + "@",

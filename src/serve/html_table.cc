@@ -42,8 +42,14 @@ std::string HtmlParagraphs(std::string_view text) {
   return html + (in_code ? "</code></p>" : "</p>");
 }
 
+Status HtmlTable::Caption(std::string_view text) {
+  caption_ = fmt::format("<caption>{}</caption>", EscapedHtml(ShownText(text)));
+  return Done{};
+}
+
 Status HtmlTable::Begin(std::span<const std::string> column_names) {
-  html_ += "<div class=\"scroll\"><table><thead><tr>";
+  html_ += "<div class=\"scroll\"><table>" + caption_ + "<thead><tr>";
+  caption_.clear();
   for (const std::string& name : column_names) {
     html_ += fmt::format("<th>{}</th>", EscapedHtml(name));
   }

@@ -19,12 +19,14 @@ class HtmlTable : public RowSink {
   Status Begin(std::span<const std::string> column_names) override;
   Status Row(std::span<const Cell> cells) override;
   Status End() override;
+  Status Caption(std::string_view text) override;
 
   int64_t rows() const { return rows_; }
   const std::string& html() const { return html_; }  // whole after End
 
  private:
   std::string html_;
+  std::string caption_;
   int64_t rows_ = 0;
 };
 

@@ -11,6 +11,7 @@
 #include "serve/table_query.h"
 #include "tracedb/query/run/query_run.h"
 #include "tracedb/text/html_text.h"
+#include "tracedb/text/same_runs.h"
 
 namespace tracedb {
 namespace {
@@ -84,7 +85,8 @@ std::string PageGatherer::Preview(const QueryDoc& doc, const GivenParams& given,
   HtmlTable table;
   const auto run = [&]() -> Result<QueryOutcome> {
     TRACEDB_ASSIGN(query, PreparedQuery::Prepare(db_, doc, {params, ""}));
-    return query.Run(table, rows_max);
+    SameRuns for_people(table);
+    return query.Run(for_people, rows_max);
   };
   const auto outcome = run();
   if (!outcome.ok()) {

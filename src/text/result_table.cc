@@ -24,6 +24,10 @@ class TableSink : public RowSink {
   Status Begin(std::span<const std::string> column_names) override;
   Status Row(std::span<const Cell> cells) override;
   Status End() override;
+  Status Caption(std::string_view text) override {
+    caption_ = ShownText(text);
+    return Done{};
+  }
 
  private:
   bool IsHeld() const { return widths_.empty(); }
@@ -36,6 +40,7 @@ class TableSink : public RowSink {
   OutputStream& output_;
   bool begun_ = false;
   std::vector<std::string> names_;
+  std::string caption_;
   std::vector<Shown> titles_;
   std::vector<std::vector<Shown>> held_;
   size_t held_bytes_ = 0;
@@ -54,7 +59,9 @@ Status TableSink::Begin(std::span<const std::string> column_names) {
   held_bytes_ = 0;
   widths_.clear();
   rows_ = 0;
-  return std::exchange(begun_, true) ? output_.Write("\n") : Status(Done{});
+  if (std::exchange(begun_, true)) TRACEDB_TRY(output_.Write("\n"));
+  const std::string caption = std::exchange(caption_, {});
+  return caption.empty() ? Status(Done{}) : output_.Write(caption + "\n");
 }
 
 Status TableSink::Row(std::span<const Cell> cells) {

@@ -46,10 +46,10 @@ std::string BusyTables(const fs::path& path) {
   EXPECT_TRUE(db.ok());
   std::string all;
   for (const char* sql :
-       {"SELECT rank, device, ts_ns, dur_ns, kinds FROM _busy_segment ORDER BY 1, 2, 3",
-        "SELECT rank, device, start_ns, end_ns, compute_ns, communication_ns, overlap_ns, "
+       {"SELECT trace_id, device, ts_ns, dur_ns, kinds FROM _busy_segment ORDER BY 1, 2, 3",
+        "SELECT trace_id, device, start_ns, end_ns, compute_ns, communication_ns, overlap_ns, "
         "exposed_communication_ns, exposed_memory_ns, idle_ns FROM _device_use ORDER BY 1, 2",
-        "SELECT rank, device, stream, activities, start_ns, end_ns, busy_ns, compute_ns, "
+        "SELECT trace_id, device, stream, activities, start_ns, end_ns, busy_ns, compute_ns, "
         "communication_ns, memory_ns FROM _stream_use ORDER BY 1, 2, 3"}) {
     auto rows = db.value().Prepare(sql);
     EXPECT_TRUE(rows.ok()) << sql;
@@ -87,8 +87,10 @@ TEST(DeriveBusy, by_sql_is_what_was_written_as_pages) {
       ASSERT_TRUE(db.value().Execute(std::string("DELETE FROM ") + table).ok());
     }
     EXPECT_NE(BusyTables(database), as_pages);
+    ASSERT_TRUE(db.value().Execute("BEGIN").ok());
     const Status derived = DeriveBusy(db.value(), loaded.value().trace_id);
     ASSERT_TRUE(derived.ok()) << derived.error().what;
+    ASSERT_TRUE(db.value().Execute("COMMIT").ok());
     EXPECT_EQ(BusyTables(database), as_pages);
   }
   fs::remove_all(folder);

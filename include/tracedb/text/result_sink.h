@@ -30,6 +30,8 @@ class RowSink {
   virtual Status Begin(std::span<const std::string> column_names) = 0;
   virtual Status Row(std::span<const Cell> cells) = 0;
   virtual Status End() = 0;
+  // Before Begin: what holds for all rows of the next result. Formats for programs leave it out.
+  virtual Status Caption(std::string_view) { return Done{}; }
 };
 
 enum class Format { kTable, kCsv, kTsv, kJson, kNdjson, kMarkdown };

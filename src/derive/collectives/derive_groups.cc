@@ -140,7 +140,9 @@ Status MoveCollectives(SqliteDb& db, int64_t trace_id, int64_t run_id, int64_t c
       ");"
       "DELETE FROM main._trace_group WHERE trace_id = " +
       trace + "; INSERT INTO main._trace_group SELECT " + trace +
-      ", to_id FROM temp.group_move; DROP TABLE temp.group_move");
+      ", to_id FROM temp.group_move; DROP TABLE temp.group_move;"
+      "DELETE FROM main._explained_trace WHERE trace_id = " +  // its causes name the old group
+      trace);
 }
 
 Status ForgetUnusedGroups(SqliteDb& db) {

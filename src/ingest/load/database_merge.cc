@@ -221,6 +221,25 @@ std::string QuotedSql(const std::string& text) {
   return quoted + "'";
 }
 
+Status NameRun(const std::filesystem::path& database, int64_t trace_id, const std::string& run,
+               const LoadOptions& options, int busy_wait_ms) {
+  TRACEDB_ASSIGN(db, SqliteDb::Open(database, SqliteMode::kReadWrite));
+  db.SetBusyTimeout(busy_wait_ms, options.stop);
+  if (options.stop != nullptr) db.StopWhen(*options.stop);
+  TRACEDB_TRY(db.Execute("BEGIN IMMEDIATE"));
+  TRACEDB_ASSIGN(name, db.Prepare("UPDATE _trace SET named_run = ?2 "
+                                  "WHERE trace_id = ?1 AND named_run IS NOT ?2"));
+  TRACEDB_TRY(name.Bind(1, trace_id));
+  TRACEDB_TRY(name.Bind(2, std::string_view(run)));
+  TRACEDB_TRY(name.Run());
+  TRACEDB_ASSIGN(moves, DecideRuns(db));
+  for (const TraceMove& move : moves) {
+    TRACEDB_TRY(MoveCollectives(db, move.trace_id, move.run_id, move.capture_id));
+  }
+  TRACEDB_TRY(ForgetUnusedGroups(db));
+  return db.Execute("COMMIT");
+}
+
 Status MergeTrace(const MergeJob& job) {
   constexpr uintmax_t kBytesMin = 1 << 20;  // less is copied as fast
   std::error_code error;

@@ -25,6 +25,10 @@ struct MergeJob {
 
 Status MergeTrace(const MergeJob& job);
 
+// A trace that is in the database is of the run with this name from now on.
+Status NameRun(const std::filesystem::path& database, int64_t trace_id, const std::string& run,
+               const LoadOptions& options, int busy_wait_ms);
+
 // `text` as a literal of SQL.
 std::string QuotedSql(const std::string& text);
 

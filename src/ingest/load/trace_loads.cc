@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "ingest/load/database_landing.h"
+#include "ingest/load/database_merge.h"
 #include "ingest/load/trace_reading.h"
 
 namespace tracedb {
@@ -20,6 +21,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr int kBusyWaitMs = 60'000;
 constexpr auto kLookEvery = std::chrono::milliseconds(20);
 
 uint64_t BytesOf(const fs::path& file) {
@@ -121,6 +123,15 @@ TraceLoads::~TraceLoads() {
 }
 
 Result<LoadSummary> TraceLoads::Next() {
+  TRACEDB_ASSIGN(summary, LoadNext());
+  // A file that is there already is not read again for its run to be named.
+  if (summary.skipped && options_.run.has_value()) {
+    TRACEDB_TRY(NameRun(database_, summary.trace_id, *options_.run, options_, kBusyWaitMs));
+  }
+  return summary;
+}
+
+Result<LoadSummary> TraceLoads::LoadNext() {
   const InputFile& file = files_[next_];
   if (side_by_side_ == 1) {
     ++next_;

@@ -14,12 +14,22 @@
 #include "tracedb/query/run/query_database.h"
 #include "tracedb/schema/schema_doc.h"
 #include "tracedb/text/result_text.h"
+#include "tracedb/text/same_runs.h"
 
 namespace tracedb {
 namespace {
 
 bool WritesToStdout(const QueryOptions& options) {
   return options.output.empty() || options.output == "-";
+}
+
+bool IsForPerson(const QueryOptions& options) {
+  return WritesToStdout(options) && isatty(STDOUT_FILENO) == 1;
+}
+
+Format FormatOf(const QueryOptions& options) {
+  const bool as_table = IsForPerson(options) && !options.safe_csv;
+  return options.format.value_or(as_table ? Format::kTable : Format::kCsv);
 }
 
 std::unique_ptr<RowSink> PlotSinkFor(const QueryOptions& options, const QueryDoc& doc,
@@ -38,13 +48,12 @@ std::unique_ptr<RowSink> SinkFor(const QueryOptions& options, OutputStream& outp
   SinkOptions sink;
   sink.header = options.header;
   sink.safe_text = options.safe_csv;
-  sink.terminal = WritesToStdout(options) && isatty(STDOUT_FILENO) == 1;
+  sink.terminal = IsForPerson(options);
   winsize size{};
   if (sink.terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) {
     sink.terminal_width = size.ws_col;
   }
-  const bool as_table = sink.terminal && !options.safe_csv;
-  return MakeSink(options.format.value_or(as_table ? Format::kTable : Format::kCsv), sink, output);
+  return MakeSink(FormatOf(options), sink, output);
 }
 
 // Lets `write` write to where the options say. A file is put in place only when the result is whole
@@ -155,16 +164,20 @@ class Opened {
   const QueryOptions& options_;
 };
 
-Result<QueryOutcome> RunOn(const QueryOptions& options, const QueryDoc& doc) {
+Result<QueryOutcome> RunOn(const QueryOptions& options, const QueryDoc& doc, bool is_canned) {
   TRACEDB_ASSIGN(db, OpenTraceDatabase(options.database));
   const Opened opened(options);
   if (options.on_open) TRACEDB_TRY(options.on_open(db));
   TRACEDB_ASSIGN(query,
                  PreparedQuery::Prepare(db, doc, {options.params, options.assert_expression}));
   return ToOutput(options, [&](OutputStream& output) {
-    const std::unique_ptr<RowSink> sink =
-        options.plot ? PlotSinkFor(options, doc, output) : SinkFor(options, output);
-    return query.Run(*sink);
+    if (options.plot) return query.Run(*PlotSinkFor(options, doc, output));
+    const std::unique_ptr<RowSink> sink = SinkFor(options, output);
+    // Whoever wrote the SQL asked for the columns that it has.
+    const bool is_for_people = FormatOf(options) == Format::kTable && options.header;
+    if (!is_canned || !is_for_people) return query.Run(*sink);
+    SameRuns for_people(*sink);
+    return query.Run(for_people);
   });
 }
 
@@ -225,7 +238,7 @@ Result<QueryOutcome> RunQueryCommand(const QueryOptions& options, const QueryCat
       return QueryOutcome{};
     });
   }
-  auto outcome = RunOn(options, doc);
+  auto outcome = RunOn(options, doc, catalog.Find(options.source) != nullptr);
   if (outcome.ok() && options.quiet) outcome.value().note.clear();
   return outcome;
 }

@@ -39,6 +39,7 @@ class TraceLoads {
   Result<LoadSummary> Next();
 
  private:
+  Result<LoadSummary> LoadNext();
   Status StartReading();
   Result<LoadSummary> Land(const InputFile& file, ReadAhead& ahead);
 
