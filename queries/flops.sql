@@ -31,6 +31,7 @@
 -- column: peak_pct         real(pct)   tflops of peak_tflops.
 --
 -- empty:  No such operator with its shapes is in the database: record with record_shapes=True.
+-- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 -- plot:   bar tflops by run, op, shapes
 
 WITH trace AS MATERIALIZED (

@@ -28,6 +28,7 @@
 --
 -- plot:   bar gap_ms by run, rank, device, cause, next_name
 -- empty:  No GPU ran nothing, or no GPU activity is in the database.
+-- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 
 WITH trace AS MATERIALIZED (
   SELECT trace_id, run, capture, rank, run_start_ns FROM traces

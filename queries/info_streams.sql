@@ -13,6 +13,7 @@
 --
 -- plot:   bar activities by run, rank, device
 -- empty:  No GPU activity is in the database.
+-- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 
 WITH used AS (
   SELECT t.run, s.rank, s.device, s.stream, s.trace_id, s.activities,

@@ -33,6 +33,7 @@
 -- column: first_start_ms  real(ms)    Its first start there, since the first event of the run.
 --
 -- empty:  No sequence occurs that often: set min_times=1, or another step.
+-- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 
 WITH trace AS MATERIALIZED (
   SELECT trace_id, run, capture, rank, run_start_ns FROM traces

@@ -23,6 +23,7 @@
 --
 -- plot:   bar gpu_ms by run, op, forward_op, kernel
 -- empty:  No GPU activity is in the database, or none of that rank and step.
+-- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 
 WITH trace AS MATERIALIZED (
   SELECT trace_id, run FROM traces

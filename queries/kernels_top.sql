@@ -30,6 +30,7 @@
 --
 -- plot:   bar total_ms by run, name, kind
 -- empty:  No GPU activity is in the database, or none of that rank and step.
+-- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 
 WITH trace AS MATERIALIZED (
   SELECT trace_id, run, rank FROM traces

@@ -25,6 +25,7 @@
 --
 -- plot:   bar median_ms by run, rank, device, stream
 -- empty:  No launch of a GPU activity is in the database.
+-- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 
 WITH lane AS MATERIALIZED (
   SELECT k.track_id, k.device, k.stream, k.base_ns, t.run, t.rank

@@ -26,6 +26,7 @@
 --
 -- plot:   bar total_ms by run, rank, device, name
 -- empty:  Nothing was copied or filled on a GPU, or the trace does not say so.
+-- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 
 WITH lane AS MATERIALIZED (
   SELECT k.track_id, k.device, t.run, t.rank

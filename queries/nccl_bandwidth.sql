@@ -32,6 +32,7 @@
 --
 -- plot:   bar median_algbw_gbps by run, collective, bytes, group_description, group_ranks
 -- empty:  No collective with a known size and duration is in the database.
+-- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 
 WITH timed AS (
   SELECT

@@ -22,6 +22,7 @@
 --
 -- plot:   bar caused_wait_ms by run, rank
 -- empty:  No communication kernel is in the database.
+-- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 
 WITH recorded AS MATERIALIZED (
   SELECT trace_id, capture_id, run_id, run, rank FROM traces

@@ -27,6 +27,7 @@
 -- plot:   bar total_wait_ms by run, root_rank, root_cause, root_name
 -- empty:  Nobody waited: no collective has two of its ranks in a capture (ingest the other ranks'
 --         traces too), or all of them started together.
+-- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 
 WITH stall AS (
   SELECT t.run_id, t.run, c.root_rank, c.root_cause, c.root_name, c.root_short, m.wait_ns,

@@ -49,6 +49,7 @@
 -- plot:   bar total_wait_ms by run, capture, culprit_rank, step, collective,
 --         cause_name
 -- empty:  No collective is in the database; `tracedb info` tells what is.
+-- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 
 WITH judged AS MATERIALIZED (
   SELECT m.*, row_number() OVER (PARTITION BY t.run_id ORDER BY m.wait_ns DESC, m.first_start_ns,

@@ -24,6 +24,7 @@
 --
 -- plot:   stacked compute_ms, exposed_comm_ms, exposed_memory_ms, idle_ms by run, rank, device
 -- empty:  No GPU activity is in the database; `tracedb info` tells what is.
+-- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 
 SELECT
   t.run,

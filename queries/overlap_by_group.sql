@@ -29,6 +29,7 @@
 -- plot:   bar exposed_comm_ms by run, rank, device, parallelism, group_description,
 --         group_ranks
 -- empty:  No communication kernel is in the database, or none of that rank and step.
+-- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 
 WITH recorded AS MATERIALIZED (
   SELECT trace_id, run_id, run, rank FROM traces

@@ -29,6 +29,7 @@
 -- plot:   stacked compute_ms, exposed_comm_ms, exposed_memory_ms, idle_ms
 --         by run, capture, rank, device, step
 -- empty:  No GPU activity is in the database; `tracedb info` tells what is.
+-- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 
 WITH trace AS MATERIALIZED (
   SELECT trace_id, run, capture, rank, run_start_ns FROM traces

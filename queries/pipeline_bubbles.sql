@@ -40,6 +40,7 @@
 -- column: lost_ms        real(ms)    bubble_ms beyond ideal_pct of work_ms.
 --
 -- empty:  No kernel launched in a step belongs to a group whose description says pipeline.
+-- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 
 WITH recorded AS MATERIALIZED (
   SELECT trace_id, run_id, run, capture, rank FROM traces

@@ -27,6 +27,7 @@
 -- column: full_pct      real(pct)   At which it was `full` or more.
 --
 -- empty:  No GPU activity with a known launch is in the database.
+-- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 
 WITH axis AS MATERIALIZED (  -- moment i of a trace is first_ns + i * step_ns
   SELECT trace_id, run, run_start_ns, start_ns AS first_ns,

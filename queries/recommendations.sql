@@ -7,6 +7,10 @@
 -- shows as waits in communication as well), so gains do not add up. The evidence says which query
 -- tells more. Each run has its own list, over its captures.
 --
+-- Communication in groups whose description does not say what they are for (default_pg) is told by
+-- its callers, where `collective_callers` knows them; the rest of it is one row without a name.
+-- Number types are those that the tensor cores of the GPU take (`gpu_tensor_cores`).
+--
 -- param:  min_pct  real(pct)   = 2     What gains less is left out.
 -- param:  rank     int(id)     = null  Problems seen on this rank only; on all of them when null.
 -- param:  run      text        = null  This run only; all of them when null.
@@ -23,6 +27,7 @@
 -- column: gain_pct  real(pct)   The same of the time of the steps.
 --
 -- empty:  Nothing takes that much, or no GPU activity is in the database.
+-- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 -- plot:   bar gain_pct by run, number, problem
 
 WITH recorded AS MATERIALIZED (
@@ -41,19 +46,58 @@ whole AS (  -- the steps of all GPUs; what lies before the first step belongs to
          sum(idle_host_ns) AS host_ns, sum(exposed_memory_ns) AS memory_ns
   FROM part GROUP BY run_id
 ),
-exposed AS (
-  SELECT run_id, 'pipeline' AS kind, sum(exposed_pipeline_ns) AS ns FROM part GROUP BY run_id
-  UNION ALL SELECT run_id, 'data', sum(exposed_data_ns) FROM part GROUP BY run_id
-  UNION ALL SELECT run_id, 'tensor', sum(exposed_tensor_ns) FROM part GROUP BY run_id
-  UNION ALL SELECT run_id, 'expert', sum(exposed_expert_ns) FROM part GROUP BY run_id
-  UNION ALL SELECT run_id, 'context', sum(exposed_context_ns) FROM part GROUP BY run_id
-  UNION ALL SELECT run_id, 'other', sum(exposed_other_ns) FROM part GROUP BY run_id
+called AS MATERIALIZED (  -- of groups that do not tell what they are for: by whom
+  SELECT c.slice_id, c.caller
+  FROM collective_callers c JOIN collectives p ON p.slice_id = c.slice_id
+  LEFT JOIN process_groups g ON g.group_id = p.group_id
+  WHERE ifnull(g.parallelism, 'other') = 'other'
+    AND EXISTS (SELECT 1 FROM part WHERE exposed_other_ns > 0)
 ),
-waited AS (  -- in communication, by the kind of group
-  SELECT r.run_id, ifnull(g.parallelism, 'other') AS kind, sum(c.wait_ns) AS ns
+called_part AS MATERIALIZED (
+  SELECT c.caller, r.run_id, t.trace_id, t.device, a.ts + t.base_ns AS ts_ns,
+         a.ts + t.base_ns + a.dur_ns AS end_ns,
+         ifnull((SELECT max(f.ts_ns) FROM busy_segments f
+                 WHERE f.trace_id = t.trace_id AND f.device = t.device
+                   AND f.ts_ns <= a.ts + t.base_ns),
+                a.ts + t.base_ns) AS first_ns
+  FROM called c JOIN activity_times a ON a.slice_id = c.slice_id
+  JOIN tracks t ON t.track_id = a.track_id JOIN recorded r ON r.trace_id = t.trace_id
+  WHERE a.dur_ns > 0 AND (:rank IS NULL OR t.rank = :rank)
+),
+alone AS MATERIALIZED (  -- how long their collectives run without a compute kernel
+  SELECT p.run_id, p.caller, sum(min(b.end_ns, p.end_ns) - max(b.ts_ns, p.ts_ns)) AS ns
+  FROM called_part p JOIN busy_segments b ON b.trace_id = p.trace_id AND b.device = p.device
+    AND b.ts_ns >= p.first_ns AND b.ts_ns < p.end_ns AND b.kinds & 3 = 2
+  WHERE b.end_ns > p.ts_ns GROUP BY p.run_id, p.caller
+),
+other AS (  -- where several run at once, they share the time
+  SELECT p.run_id, sum(p.exposed_other_ns) AS ns,
+         min(1.0, 1.0 * sum(p.exposed_other_ns)
+                    / (SELECT sum(a.ns) FROM alone a WHERE a.run_id = p.run_id)) AS share
+  FROM part p GROUP BY p.run_id
+),
+exposed AS (
+  SELECT run_id, 'pipeline' AS kind, NULL AS caller, sum(exposed_pipeline_ns) AS ns
+  FROM part GROUP BY run_id
+  UNION ALL SELECT run_id, 'data', NULL, sum(exposed_data_ns) FROM part GROUP BY run_id
+  UNION ALL SELECT run_id, 'tensor', NULL, sum(exposed_tensor_ns) FROM part GROUP BY run_id
+  UNION ALL SELECT run_id, 'expert', NULL, sum(exposed_expert_ns) FROM part GROUP BY run_id
+  UNION ALL SELECT run_id, 'context', NULL, sum(exposed_context_ns) FROM part GROUP BY run_id
+  UNION ALL
+  SELECT a.run_id, 'other', a.caller, CAST(a.ns * o.share AS INTEGER)
+  FROM alone a JOIN other o ON o.run_id = a.run_id
+  UNION ALL
+  SELECT run_id, 'other', NULL,
+         ns - ifnull((SELECT sum(CAST(a.ns * o.share AS INTEGER)) FROM alone a
+                      WHERE a.run_id = o.run_id), 0)
+  FROM other o
+),
+waited AS (  -- in communication, by the kind of group and the caller
+  SELECT r.run_id, ifnull(g.parallelism, 'other') AS kind, d.caller, sum(c.wait_ns) AS ns
   FROM collective_causes c JOIN recorded r ON r.trace_id = c.trace_id
   LEFT JOIN process_groups g ON g.group_id = c.group_id
-  WHERE :rank IS NULL GROUP BY r.run_id, ifnull(g.parallelism, 'other')
+  LEFT JOIN called d ON d.slice_id = c.slice_id
+  WHERE :rank IS NULL GROUP BY r.run_id, ifnull(g.parallelism, 'other'), d.caller
 ),
 caused AS (  -- who made the others wait in the end, why and when
   SELECT r.run_id, c.trace_id, c.root_rank AS rank, c.root_cause AS cause, c.root_name AS name,
@@ -112,11 +156,15 @@ pageable AS (
   SELECT run_id, sum(activities) AS copies, sum(ns) AS ns FROM ran
   WHERE lower(kernel) GLOB '*pageable*' GROUP BY run_id
 ),
-no_tensor AS (  -- products of single precision, by the names that cuBLAS and CUTLASS give them
-  SELECT run_id, sum(activities) AS kernels, sum(ns) AS ns FROM ran
-  WHERE lower(kernel) GLOB '*sgemm*' OR lower(kernel) GLOB '*_simt_*gemm*'
-     OR lower(kernel) GLOB '*gemm*_simt_*' OR lower(kernel) GLOB '*ffma*'
-  GROUP BY run_id
+no_tensor AS (  -- products of single precision, by the names that cuBLAS and CUTLASS give them, on
+                -- GPUs that have tensor cores
+  SELECT r.run_id, g.types, sum(u.activities) AS kernels, sum(u.gpu_ns) AS ns
+  FROM kernel_uses u JOIN recorded r ON r.trace_id = u.trace_id
+  JOIN gpu_tensor_cores g ON g.trace_id = u.trace_id
+  WHERE (lower(kernel) GLOB '*sgemm*' OR lower(kernel) GLOB '*_simt_*gemm*'
+         OR lower(kernel) GLOB '*gemm*_simt_*' OR lower(kernel) GLOB '*ffma*')
+    AND (:rank IS NULL OR u.rank = :rank) AND ifnull(g.types, 'unknown') <> ''
+  GROUP BY r.run_id, g.types
 ),
 computed AS (
   SELECT run_id, capture_id, rank, sum(compute_ns) AS ns
@@ -125,7 +173,8 @@ computed AS (
 ),
 uneven AS (  -- within captures: a rank that is missing in one computed no less there
   SELECT run_id, sum(mean_ns) AS mean_ns, sum(lost_ns) AS lost_ns
-  FROM (SELECT run_id, avg(ns) AS mean_ns, CAST((max(ns) - avg(ns)) * count(*) AS INTEGER) AS lost_ns
+  FROM (SELECT run_id, avg(ns) AS mean_ns,
+               CAST((max(ns) - avg(ns)) * count(*) AS INTEGER) AS lost_ns
         FROM computed GROUP BY run_id, capture_id)
   GROUP BY run_id
 ),
@@ -150,14 +199,28 @@ fragmented AS (
 ),
 found (run_id, problem, rank, step, evidence, advice, ns) AS (
   SELECT e.run_id,
-         iif(e.kind = 'other', 'Communication', upper(substr(e.kind, 1, 1))
-               || substr(e.kind, 2) || ' parallel communication') || ' is not hidden',
+         coalesce(e.caller, iif(e.kind = 'other', 'Communication', upper(substr(e.kind, 1, 1))
+                                  || substr(e.kind, 2) || ' parallel communication'))
+           || ' is not hidden',
          NULL, NULL,
          printf('it runs alone for %.1f %% of the time%s (overlap_by_group, nccl_bandwidth)',
                 100.0 * e.ns / w.span_ns,
                 iif(2 * u.ns > e.ns, '; most of it is waiting for ranks that come late', '')),
          CASE
            WHEN 2 * u.ns > e.ns THEN 'first find who is late: nccl_stall_roots, straggler_steps'
+           WHEN e.caller GLOB 'FSDP*gather*' THEN 'gather earlier '
+             || '(set_modules_to_forward_prefetch, set_modules_to_backward_prefetch), keep the '
+             || 'parameters (reshard_after_forward=False) where memory allows, larger units'
+           WHEN e.caller GLOB 'FSDP*' THEN 'larger units, reduce in BF16 (reduce_dtype), once for '
+             || 'several backward passes (set_requires_gradient_sync)'
+           WHEN e.caller GLOB 'DDP*' THEN 'buckets of another size (bucket_cap_mb), once for '
+             || 'several backward passes (no_sync), in BF16 (bf16_compress_hook), static_graph=True'
+           WHEN e.caller GLOB '*of gradients' THEN 'start it in buckets while the backward pass '
+             || 'goes on, as DistributedDataParallel does; once for several backward passes'
+           WHEN e.caller GLOB 'Attention*' THEN 'send in pieces while others are computed '
+             || '(set_rotate_method("alltoall")), or a smaller context parallel size'
+           WHEN e.caller GLOB 'DTensor*' THEN 'fewer changes of placement: keep activations '
+             || 'sharded between layers (sequence parallel), or a smaller mesh for tensor parallel'
            WHEN e.kind = 'data' THEN 'overlap gradients and parameters with computation '
              || '(overlap_grad_reduce, overlap_param_gather, FSDP prefetch), larger buckets'
            WHEN e.kind = 'tensor' THEN 'overlap it (tp_comm_overlap, sequence parallel), or a '
@@ -170,7 +233,7 @@ found (run_id, problem, rank, step, evidence, advice, ns) AS (
            ELSE 'issue it asynchronously, earlier, or in larger pieces'
          END, e.ns
   FROM exposed e JOIN whole w ON w.run_id = e.run_id
-  LEFT JOIN waited u ON u.run_id = e.run_id AND u.kind = e.kind
+  LEFT JOIN waited u ON u.run_id = e.run_id AND u.kind = e.kind AND u.caller IS e.caller
   UNION ALL
   SELECT r.run_id, printf('Rank %d makes the others wait', r.rank), r.rank, s.step,
          printf('%.1f ms of waiting in %d collectives, %.1f ms of it because of %s '
@@ -222,8 +285,14 @@ found (run_id, problem, rank, step, evidence, advice, ns) AS (
   UNION ALL
   SELECT run_id, 'Matrix work without tensor cores', NULL, NULL,
          printf('%d kernels, %.1f ms (tensor_core_use, flops)', kernels, ns / 1e6),
-         'BF16 or FP16, or TF32 (torch.set_float32_matmul_precision("high")); sizes in multiples '
-           || 'of 8', ns * 3 / 4
+         CASE
+           WHEN types IS NULL THEN 'FP16, on NVIDIA since Ampere also BF16 or TF32 (the trace does '
+             || 'not tell the GPU)'
+           WHEN types GLOB '*BF16*' THEN 'BF16 or FP16' || iif(types GLOB '*TF32*', ', or TF32 '
+             || '(torch.set_float32_matmul_precision("high"))', '')
+             || iif(types GLOB '*FP8*', ', or FP8', '')
+           ELSE 'FP16 with a GradScaler: this GPU multiplies neither BF16 nor TF32 on tensor cores'
+         END || '; sizes in multiples of 8', ns * 3 / 4
   FROM no_tensor
   UNION ALL
   SELECT u.run_id, 'Ranks compute unequally long', b.rank, NULL,

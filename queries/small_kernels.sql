@@ -35,6 +35,7 @@
 -- column: longest_names       text        The three that are most frequent in it, with how often.
 --
 -- empty:  No GPU activity is in the database.
+-- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 
 WITH bound AS (
   SELECT CAST(round(1000 * coalesce(:max_us, 10)) AS INTEGER) AS short_ns

@@ -28,6 +28,7 @@
 -- plot:   bar late_ms by run, capture, step, slowest_rank, cause_name
 -- empty:  Nobody waited: no collective has two of its ranks in a capture (ingest the other ranks'
 --         traces too), or all of them started together.
+-- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 
 WITH recorded AS MATERIALIZED (
   SELECT trace_id, capture_id, run_id, run, capture, rank FROM traces

@@ -21,6 +21,7 @@
 --
 -- plot:   bar utilization_pct by run, rank, device, stream
 -- empty:  No GPU activity is in the database; `tracedb info` tells what is.
+-- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 
 WITH trace AS MATERIALIZED (
   SELECT trace_id, run FROM traces

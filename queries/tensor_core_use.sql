@@ -6,6 +6,11 @@
 -- Work that only goes with such kernels (reductions of split sums, conversions) is left out.
 -- Times are sums of durations. AMD's matrix cores count as tensor cores.
 --
+-- What no name tells: how kernels multiply that Triton, torch.compile or CUTLASS templates are the
+-- makers of, unless their authors wrote it into the name (they are unknown); and products in
+-- kernels that are called after something else (fused ones, paged attention of some engines: not
+-- there at all). Which number types tensor cores take depends on the GPU: `gpu_tensor_cores`.
+--
 -- param:  run      text        = null  This run only; all of them when null.
 -- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
 -- param:  rank     int(id)     = null  This rank only; all of them when null.
@@ -15,8 +20,9 @@
 -- column: name           text        The kernel.
 -- column: work           text        product, convolution or attention.
 -- column: tensor_cores   text        yes, no or unknown.
--- column: could_use      bool        1: such work can run on tensor cores (FP32 as TF32); 0: it
---                                    has none to gain; NULL: the name does not tell.
+-- column: could_use      bool        1: such work can run on tensor cores, if need be in another
+--                                    number type (FP32 as TF32, on V100 and T4 as FP16); 0: it has
+--                                    none to gain, or the GPU has none; NULL: not told.
 -- column: rule           text        The rule that decided.
 -- column: activities     int(count)  How often it ran.
 -- column: total_ms       real(ms)    Sum of its durations.
@@ -26,6 +32,7 @@
 --                                    and those that do not; NULL: all are unknown.
 --
 -- empty:  No kernel in the database multiplies matrices by its name.
+-- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 
 WITH rule(place, pattern, tensor_cores, could_use) AS (
   -- Patterns of GLOB, of the name in small letters; NULL: no matrix kernel.
@@ -40,44 +47,64 @@ WITH rule(place, pattern, tensor_cores, could_use) AS (
     (7, '*nhwctonchw*', NULL, NULL),
     (8, 'triton_[pr][oe][ird]_*', NULL, NULL),  -- Inductor: pointwise, reductions; what they were
                                                 -- fused from is in the name
+    (9, '*subtensorop*', NULL, NULL),         -- MIOpen: element by element
+    (10, '*flashattnbwdpreprocess*', NULL, NULL),   -- FlashAttention 3: row sums, types, parts
+    (11, '*flashattnbwdpostprocess*', NULL, NULL),
+    (12, '*flashattnfwdcombine*', NULL, NULL),
+    (13, '*paged_attention*reduce*', NULL, NULL),   -- vLLM: adds up parts
+    (14, '_finalize_matmul*', NULL, NULL),    -- Triton's matmul_ogs: sends rows back
+    (15, '*winograd_nonfused*', NULL, NULL),  -- cuDNN: what goes before and after the product
+    (16, '*generatewinogradtiles*', NULL, NULL),
+    (17, '*cudnn*compute*offsetskernel*', NULL, NULL),
+    (18, '*reduce_wgrad*', NULL, NULL),
     -- The multiplying instruction is CUDA cores' own.
-    (10, '*simt*', 'no', 1),                  -- CUTLASS
-    (11, '*_ffma*', 'no', 1),                 -- xmma, FP32
-    (12, '*fmha_cutlass*_sm[56][0-9]*', 'no', 1),
+    (20, '*simt*', 'no', 1),                  -- CUTLASS
+    (21, '*_ffma*', 'no', 1),                 -- xmma, FP32
+    (22, '*fmha_cutlass*_sm[56][0-9]*', 'no', 1),
     -- The tensor cores' instruction, or its shape.
-    (20, '*tensorop*', 'yes', 1),             -- CUTLASS, cuBLAS
-    (21, '*gmma*', 'yes', 1),                 -- wgmma: Hopper
-    (22, '*tcgen05*', 'yes', 1),              -- Blackwell
-    (23, '*::umma*', 'yes', 1),
-    (24, '*wmma*', 'yes', 1),
-    (25, '*[hibd]mma_*', 'yes', 1),
-    (26, '*xmma*tensor[0-9]*', 'yes', 1),     -- ..._tensor16x8x16_...
-    (27, '*xmma*warpgroup*', 'yes', 1),       -- warp groups are how Hopper's are fed
-    (28, '*[hsd]884*', 'yes', 1),             -- m8n8k4: Volta, FP64 of Ampere
-    (29, '*[hscd]1688*', 'yes', 1),           -- m16n8k8
-    (30, '*[hs]16816*', 'yes', 1),            -- m16n8k16
-    (31, '*[is]16832*', 'yes', 1),
-    (32, '*i8816*', 'yes', 1),
-    (33, '*[hsi]64x[0-9]*x[0-9]*gemm*', 'yes', 1),  -- m64nNkK: Hopper
-    (34, '*nvjet*', 'yes', 1),                -- cuBLAS of Hopper and later
-    (35, '*deep_gemm::*gemm*', 'yes', 1),
-    (36, '*flash_fwd*', 'yes', 1),            -- FlashAttention: FP16, BF16 and FP8 only
-    (37, '*flash_bwd*', 'yes', 1),
-    (38, '*fmha_cutlass*f16*_sm[789][0-9]*', 'yes', 1),  -- also bf16
-    (39, '*fmha_cutlass*f32*_sm8[0-9]*', 'yes', 1),      -- PyTorch: TF32, three times
-    (40, '*cijk_*_mi[0-9]*x[0-9]*', 'yes', 1),  -- hipBLASLt, rocBLAS: MFMA
-    (41, '*mfma*', 'yes', 1),
+    (30, '*tensorop*', 'yes', 1),             -- CUTLASS, cuBLAS
+    (31, '*gmma*', 'yes', 1),                 -- wgmma: Hopper
+    (32, '*tcgen05*', 'yes', 1),              -- Blackwell
+    (33, '*::umma*', 'yes', 1),
+    (34, '*wmma*', 'yes', 1),
+    (35, '*[hibd]mma_*', 'yes', 1),
+    (36, '*xmma*tensor[0-9]*', 'yes', 1),     -- ..._tensor16x8x16_...
+    (37, '*xmma*warpgroup*', 'yes', 1),       -- warp groups are how Hopper's are fed
+    (38, '*[hsd]884*', 'yes', 1),             -- m8n8k4: Volta, FP64 of Ampere
+    (39, '*[hscd]1688*', 'yes', 1),           -- m16n8k8
+    (40, '*[hs]16816*', 'yes', 1),            -- m16n8k16
+    (41, '*[is]16832*', 'yes', 1),
+    (42, '*i8816*', 'yes', 1),
+    (43, '*[hsi]64x[0-9]*x[0-9]*gemm*', 'yes', 1),  -- m64nNkK: Hopper
+    (44, '*nvjet*', 'yes', 1),                -- cuBLAS of Hopper and later
+    (45, '*deep_gemm::*gemm*', 'yes', 1),
+    (46, '*flash_fwd*', 'yes', 1),            -- FlashAttention: FP16, BF16 and FP8 only
+    (47, '*flash_bwd*', 'yes', 1),
+    (48, '*fmha_cutlass*f16*_sm[789][0-9]*', 'yes', 1),  -- also bf16
+    (49, '*fmha_cutlass*f32*_sm8[0-9]*', 'yes', 1),      -- PyTorch: TF32, three times
+    (50, '*cijk_*_mi[0-9]*x[0-9]*', 'yes', 1),  -- hipBLASLt, rocBLAS: MFMA
+    (51, '*mfma*', 'yes', 1),
+    (52, '*igemm_*_gtcx*', 'yes', 1),         -- MIOpen: MFMA
+    (53, '*flash::flashattn[fb]wd*', 'yes', 1),  -- FlashAttention 3: the same types
+    (54, '*matmul_ogs_*x[bf][fp]16x*', 'yes', 1),  -- Triton: types of the result and both sides;
+    (55, '*matmul_ogs_*xfp8e[0-9]x*', 'yes', 1),   -- where the left one has 16 or 8 bits, it is
+    (56, '*matmul_ogs_*xfp8e[0-9][a-z]?x*', 'yes', 1),  -- multiplied there
+    (57, 'bmm_*_sm1[0-9][0-9]*', 'yes', 1),   -- TensorRT-LLM's for Blackwell
+    (58, 'fmhasm1[0-9][0-9]*', 'yes', 1),
     -- Kernels of types and shapes for which the library has none.
-    (50, '*gemmsn_*', 'no', 1),               -- cuBLAS, narrow
-    (51, '*[^s]gemv*', 'no', 0),              -- matrix by vector: bound by memory; cublasGemvTensor
-    (52, 'gemv*', 'no', 0),                   -- is an argument of others
-    (53, '*depthwise*', 'no', 0),             -- one channel each
-    (54, '*[^a-z]sgemm*', 'no', 1),           -- FP32 without TF32
-    (55, 'sgemm*', 'no', 1),
-    (56, '*[^a-z]hgemm*', 'no', 1),           -- FP16 of before Volta
-    (57, '*[^a-z][dcz]gemm*', 'no', NULL),    -- FP64 and complex: some GPUs
-    (58, '*scudnn*', 'no', 1),                -- cuDNN, FP32
+    (60, '*gemmsn_*', 'no', 1),               -- cuBLAS, narrow
+    (61, '*[^s]gemv*', 'no', 0),              -- matrix by vector: bound by memory; cublasGemvTensor
+    (62, 'gemv*', 'no', 0),                   -- is an argument of others
+    (63, '*depthwise*', 'no', 0),             -- one channel each
+    (64, '*[^a-z]sgemm*', 'no', 1),           -- FP32 without TF32
+    (65, 'sgemm*', 'no', 1),
+    (66, '*[^a-z]hgemm*', 'no', 1),           -- FP16 of before Volta
+    (67, '*[^a-z][dcz]gemm*', 'no', NULL),    -- FP64 and complex: some GPUs
+    (68, '*scudnn*', 'no', 1),                -- cuDNN, FP32
     -- Matrices, and no word of how.
+    (80, '*fbgemm*[^b]gemm*', 'unknown', NULL),
+    (81, '*fbgemm*', NULL, NULL),             -- a library's name, of embeddings for the most part
+    (82, '*gemm::*utils::*', NULL, NULL),     -- layouts and descriptors
     (90, '*gemm*', 'unknown', NULL),
     (91, '*cijk_*', 'unknown', NULL),
     (92, '*cutlass*', 'unknown', NULL),
@@ -94,7 +121,10 @@ WITH rule(place, pattern, tensor_cores, could_use) AS (
     (103, '*attn_bwd*', 'unknown', NULL),
     (104, 'triton_tem_*', 'unknown', NULL),   -- Inductor's templates
     (105, 'triton_mm*', 'unknown', NULL),
-    (106, 'triton_bmm*', 'unknown', NULL)
+    (106, 'triton_bmm*', 'unknown', NULL),
+    (107, '*matmul*', 'unknown', NULL),
+    (108, 'bmm_*', 'unknown', NULL),
+    (109, '*fused_moe_kernel*', 'unknown', NULL)  -- vLLM and SGLang, in Triton
 ),
 lane AS MATERIALIZED (
   SELECT k.track_id, t.run, t.rank
@@ -120,6 +150,11 @@ of_rank AS (
   FROM ran r JOIN lane t ON t.track_id = r.track_id
   GROUP BY t.run, t.rank
 ),
+gpu AS MATERIALIZED (
+  SELECT t.run, g.rank, min(g.types IS NOT NULL AND g.types = '') AS has_none
+  FROM gpu_tensor_cores g JOIN traces t ON t.trace_id = g.trace_id
+  GROUP BY t.run, g.rank
+),
 of_name AS MATERIALIZED (
   SELECT t.run, t.rank, j.name, u.place, u.pattern, u.tensor_cores, u.could_use,
          sum(r.activities) AS activities, sum(r.total_ns) AS total_ns
@@ -138,11 +173,12 @@ SELECT
     WHEN lower(n.name) GLOB '*fprop*' OR lower(n.name) GLOB '*[dw]grad*'
       OR lower(n.name) GLOB '*conv[123]d*' OR lower(n.name) GLOB '*convol*'
       OR lower(n.name) GLOB '*cudnn*' OR lower(n.name) GLOB '*depthwise*'
+      OR lower(n.name) GLOB '*igemm_*_gtc*'
       OR lower(n.name) GLOB '*winograd*' THEN 'convolution'
     ELSE 'product'
   END AS work,
   n.tensor_cores,
-  n.could_use,
+  iif(g.has_none, 0, n.could_use) AS could_use,
   n.pattern AS rule,
   n.activities,
   n.total_ns / 1e6 AS total_ms,
@@ -153,4 +189,5 @@ SELECT
     / nullif(sum(n.total_ns) FILTER (WHERE n.tensor_cores <> 'unknown')
                OVER (PARTITION BY n.run, n.rank), 0) AS rank_yes_pct
 FROM of_name n JOIN of_rank o ON o.run = n.run AND o.rank = n.rank
+JOIN gpu g ON g.run = n.run AND g.rank = n.rank
 ORDER BY n.run, n.rank, n.total_ns DESC, n.name;

@@ -37,6 +37,7 @@
 --         exposed_expert_ms, exposed_context_ms, exposed_other_ms, exposed_memory_ms, all_idle_ms
 --         by run, capture, rank, device, step
 -- empty:  No GPU activity is in the database; `tracedb info` tells what is.
+-- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 
 SELECT
   t.run,

@@ -5,7 +5,8 @@
 -- the same. Left out are calls while a stream is captured into a graph: they launch nothing.
 -- Calls made after the launch of the last GPU activity to start are at_end: they may still have
 -- waited in their streams when the capture stopped. The others are counted; where
--- no launch has a GPU activity, all are.
+-- no launch has a GPU activity, all are. A capture without any GPU activity at all is left to
+-- `gpu_activity_missing`.
 --
 -- param:  few_pct     real(pct)  = 0.1  A share of counted ones up to this is a note.
 -- param:  at_end_pct  real(pct)  = 10   A larger share at the end is a finding as well: the GPU's
@@ -44,6 +45,7 @@ lone AS MATERIALIZED (
   FROM runtime_calls s
   CROSS JOIN tracks t ON t.track_id = s.track_id
   WHERE s.name_id IN (SELECT name_id FROM launch_label) AND s.correlation IS NOT NULL
+    AND t.trace_id IN (SELECT trace_id FROM traces WHERE gpu_activities > 0)
     AND s.slice_id NOT IN (SELECT launch_slice_id FROM launches
                            WHERE launch_slice_id IS NOT NULL)
     -- Where several calls share a correlation, only the first of them is a launch. NOT IN of a

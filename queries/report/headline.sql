@@ -13,6 +13,7 @@
 -- column: query      text       The query that has the figure rank by rank.
 --
 -- empty:  No GPU activity is in the database; `tracedb info` tells what is.
+-- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 
 WITH used AS (
   SELECT sum(end_ns - start_ns) AS span_ns, sum(compute_ns) AS compute_ns,

@@ -15,6 +15,7 @@
 --
 -- empty:  Nobody waited: no collective has two of its ranks in the database (ingest the other
 --         ranks' traces too), or all of them started together.
+-- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 
 WITH judged AS MATERIALIZED (
   SELECT m.last_rank, m.last_start_ns - zero_ns AS last_ns, p.group_id, p.pair, p.by_seq,

@@ -16,6 +16,7 @@
 -- column: busy_pct  text        Of each piece, in whole percent, in their order: a JSON list.
 --
 -- empty:  No GPU activity is in the database; `tracedb info` tells what is.
+-- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 
 WITH RECURSIVE frame AS MATERIALIZED (
   SELECT min(start_ns) AS first_ns, max(coalesce(:bins, 160), 1) AS bins,

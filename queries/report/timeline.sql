@@ -19,6 +19,7 @@
 -- column: name        text        The name of the longest.
 --
 -- empty:  No GPU activity is in the database; `tracedb info` tells what is.
+-- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 
 WITH lane AS MATERIALIZED (
   SELECT stream_id AS lane, rank, device, stream, start_ns, activities,

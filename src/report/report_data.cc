@@ -57,6 +57,9 @@ Result<ReportScale> ScaleOf(SqliteDb& db) {
   TRACEDB_ASSIGN(streams, db.Integer("SELECT count(*) FROM stream_uses"));
   scale.ranks = ranks;
   scale.streams = streams;
+  TRACEDB_ASSIGN(host_only, db.Integer("SELECT count(*) > 0 AND total(gpu_activities) = 0 "
+                                       "FROM traces"));
+  scale.host_only = host_only != 0;
   return scale;
 }
 
@@ -66,7 +69,7 @@ using Results = std::map<std::string_view, std::string>;  // by query
 Status RunSections(SqliteDb& db, const QueryCatalog& catalog, const ReportScale& scale, bool large,
                    Results& results) {
   size_t left = kSharedBytesMax;
-  for (const ReportSection* section : SectionsOf(catalog)) {
+  for (const ReportSection* section : SectionsOf(catalog, scale.host_only)) {
     // Two parts may show the same query.
     if ((section->bytes_max > 0) != large || results.contains(section->query)) continue;
     TRACEDB_ASSIGN(
@@ -122,7 +125,7 @@ Result<std::string> ReportData(SqliteDb& db, const QueryCatalog& catalog,
   }
   results.merge(parts.results);
   std::string sections;
-  for (const ReportSection* section : SectionsOf(catalog)) {
+  for (const ReportSection* section : SectionsOf(catalog, scale.host_only)) {
     sections += (sections.empty() ? "" : ",\n") +
                 SectionAsJson(*section, ThinningOf(section->query, scale));
   }
@@ -134,9 +137,10 @@ Result<std::string> ReportData(SqliteDb& db, const QueryCatalog& catalog,
   AppendJsonField(json, "database", ShownText(db.path().filename().string()));
   AppendJsonField(json, "version", options.version);
   return WithoutTags(json) + fmt::format(
-                                 ",\"ranks\":{},\n\"sections\":[{}],\n"
+                                 ",\"ranks\":{},\"host_only\":{},\n\"sections\":[{}],\n"
                                  "\"results\":{{{}}},\n\"checks\":{}}}\n",
-                                 scale.ranks, WithoutTags(sections), written, parts.checks);
+                                 scale.ranks, scale.host_only, WithoutTags(sections), written,
+                                 parts.checks);
 }
 
 }  // namespace tracedb

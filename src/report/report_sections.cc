@@ -56,7 +56,17 @@ constexpr auto kSections = std::to_array<ReportSection>({
     {"kernels", "kernels_top", "Which kernels take the time", "top_kernels",
      "Sums of durations over all ranks.", 25, ""},
     {"modules", "module_time", "Which modules take the time", "top_modules",
-     "GPU time of what each module or function launched, forward and backward.", 300, ""},
+     "GPU time of what each module or function launched, forward and backward.", 300, "", 0,
+     ShownWhere::kWithGpu},
+    {"ops", "ops_top", "Which operators take the host's time", "table",
+     "The most own time of the host first: in the operator, and in none that it calls.", 20, "", 0,
+     ShownWhere::kWithoutGpu},
+    {"modules", "module_time", "Which modules take the host's time", "table",
+     "The most own time of the host first, of modules and of Python functions.", 20, "", 0,
+     ShownWhere::kWithoutGpu},
+    {"annotations", "annotations", "Time of the host by annotation", "table",
+     "What the job or PyTorch gave a name: stretches of its code, all calls together.", 20, "", 0,
+     ShownWhere::kWithoutGpu},
     {"bandwidth", "nccl_bandwidth", "How fast collectives are, by size", "bandwidth",
      "Each point is a kind of collective of one size in one group, at its median. Points far below "
      "others of their size are worth a look.",
@@ -70,16 +80,25 @@ constexpr auto kSections = std::to_array<ReportSection>({
     {"traces", "info_traces", "The traces", "table", "", 500, ""},
 });
 
+bool IsShown(const ReportSection& section, const QueryDoc& doc, bool host_only) {
+  if (section.shown == ShownWhere::kWithGpu) return !host_only;
+  if (section.shown == ShownWhere::kWithoutGpu) return host_only;
+  // The headline has the steps as well.
+  return !host_only || doc.why_empty.empty() || section.chart == "headline";
+}
+
 }  // namespace
 
 std::span<const ReportSection> ReportSections() { return kSections; }
 
-std::vector<const ReportSection*> SectionsOf(const QueryCatalog& catalog) {
+std::vector<const ReportSection*> SectionsOf(const QueryCatalog& catalog, bool host_only) {
   std::vector<const ReportSection*> sections;
   for (const ReportSection& section : kSections) {
     const bool is_replaced =
         !section.instead_of.empty() && catalog.Find(section.instead_of) != nullptr;
-    if (catalog.Find(section.query) != nullptr && !is_replaced) sections.push_back(&section);
+    const QueryDoc* doc = catalog.Find(section.query);
+    if (doc == nullptr || is_replaced || !IsShown(section, *doc, host_only)) continue;
+    sections.push_back(&section);
   }
   return sections;
 }

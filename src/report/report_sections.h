@@ -11,6 +11,9 @@
 
 namespace tracedb {
 
+// A database without any GPU activity has parts of the host instead of those of GPUs.
+enum class ShownWhere { kEverywhere, kWithGpu, kWithoutGpu };
+
 struct ReportSection {
   std::string_view id;     // the part's anchor on the page
   std::string_view query;  // where the catalog has none, the part is left out
@@ -20,17 +23,20 @@ struct ReportSection {
   int64_t rows_max;             // kept; how many there are is on the page
   std::string_view instead_of;  // only on the page where the catalog has no such query
   size_t bytes_max = 0;         // of its rows; 0: its share of what all such parts have together
+  ShownWhere shown = ShownWhere::kEverywhere;
 };
 
 std::span<const ReportSection> ReportSections();
 
-// Those that this catalog has the queries for.
-std::vector<const ReportSection*> SectionsOf(const QueryCatalog& catalog);
+// Those that this catalog has the queries for. `host_only`: no GPU activity is in the database, so
+// parts whose query can only be of such (its header has why_empty) are left out.
+std::vector<const ReportSection*> SectionsOf(const QueryCatalog& catalog, bool host_only = false);
 
 // How large the database is, as far as charts grow with it.
 struct ReportScale {
   int64_t ranks = 0;
   int64_t streams = 0;
+  bool host_only = false;  // there are traces, and no GPU activity in them
 };
 
 // How finely a query cuts the time, so that the page keeps its size; empty for most.

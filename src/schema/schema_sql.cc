@@ -148,7 +148,8 @@ std::string TablesSql() {
 std::string ViewsSql() {
   std::string sql;
   for (const std::string_view file :
-       {kViewsSql, kViewsEventsSql, kViewsAnalysisSql, kViewsNumbersSql, kViewsNsightSql}) {
+       {kViewsSql, kViewsEventsSql, kViewsAnalysisSql, kViewsPurposesSql, kViewsNumbersSql,
+        kViewsNsightSql}) {
     sql += file;
   }
   ReplaceCalls(sql, "aligned", AlignedSql);

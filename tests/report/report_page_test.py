@@ -21,6 +21,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 sys.path.insert(0, os.path.join(HERE, "..", "oracle"))
 sys.path.insert(0, os.path.join(HERE, "..", "serve"))
+import host_pages  # noqa: E402
 import page_checks  # noqa: E402
 from browser import Browser  # noqa: E402
 from serve_server import HOSTILE_NAMES, Server, make_database  # noqa: E402
@@ -320,7 +321,8 @@ def the_page_needs_nothing_else(setting):
 CHECKS = [every_chart_is_drawn_and_nothing_complains, numbers_are_those_of_the_queries,
           the_timeline_obeys_keys_and_buttons, charts_are_reached_by_keyboard_and_have_words,
           a_pointer_gets_what_it_points_at, dark_narrow_and_printed, hostile_names_stay_names,
-          sixty_four_ranks_stay_small, other_jobs_have_no_trouble, rows_made_up_are_drawn,
+          sixty_four_ranks_stay_small, other_jobs_have_no_trouble,
+          host_pages.without_gpu_activity_the_host_is_shown, rows_made_up_are_drawn,
           the_server_gives_the_same_page, the_page_needs_nothing_else]
 
 

@@ -180,13 +180,52 @@ def expert_imbalance():
     # In a dispatch nobody waits; in a combine all wait until rank 2 has computed.
     waits = [truth.stall_of(meeting)["total_wait"] for meeting in capture.meetings.values()]
     assert waits == [0, sum(max(got) - tokens for tokens in got) * 1000] * 6
+    loads_of = truth.expert_loads(job)
+    assert [step["wait"] for step in loads_of.values()] == [3 * waits[1]] * 2
+    assert all(max(step["load"].values()) * 4 / sum(step["load"].values()) == 2.25
+               for step in loads_of.values())
     # Without imbalance each expert rank computes the mean; 6 layers were recorded.
     gain = 6 * (max(got) - sum(got) // 4) * 1000
     return Scenario(name, "All-to-all-v of a mixture of experts; expert rank 2 gets most", jobs,
                     told, [*checks.basics(jobs), checks.nobody_last_in_a_tie(jobs),
-                           part_bytes(jobs),
+                           part_bytes(jobs), peer_bytes(jobs), loads(jobs),
                            cause_checks.blames("blames_the_full_expert", 2, gain,
                                                words="expert|imbalance|uneven|token")])
+
+
+def loads(jobs):
+    """Each expert computes as long as it has tokens, so its surplus explains every wait."""
+    def compare(program):
+        for job in jobs:
+            rows = {row["step"]: row for row in program.rows_of("expert_imbalance", job, jobs)}
+            for step, want in truth.expert_loads(job).items():
+                load, wait = want["load"], want["wait"] / 1_000_000
+                most = max(load, key=load.get)
+                yield from checks.differences(f"{job.folder}, step {step}", {
+                    "collectives": want["count"], "unclear": 0, "most_rank": most,
+                    "imbalance": load[most] * len(load) / sum(load.values()),
+                    "most_share_pct": 100 * load[most] / sum(load.values()),
+                    "most_bytes": load[most], "wait_ms": wait, "explained_ms": wait,
+                    "explained_pct": 100, "unknown": None}, rows.get(step, {}))
+    return checks.Check("loads", "MoE: bytes per peer from the split sizes, imbalance (largest "
+                        "over mean), the expert rank that gets most, and how much of the wait it "
+                        "explains", compare)
+
+
+def peer_bytes(jobs):
+    def compare(program):
+        have = collections.Counter()
+        for row in program.sql("SELECT rank, peer, in_bytes, out_bytes FROM collective_splits"):
+            have[(row["rank"], row["peer"], row["in_bytes"], row["out_bytes"])] += 1
+        row = HIDDEN * 2
+        want = collections.Counter()
+        for rank in range(len(TOKENS)):
+            for peer in range(len(TOKENS)):
+                there, back = TOKENS[rank][peer] * row, TOKENS[peer][rank] * row
+                want[(rank, peer, there, back)] += 6
+                want[(rank, peer, back, there)] += 6
+        yield from checks.multiset_differences("(rank, peer, in_bytes, out_bytes)", want, have)
+    return checks.Check("peer_bytes", "MoE: bytes per peer from the split sizes", compare)
 
 
 def part_bytes(jobs):

@@ -12,7 +12,6 @@ TIES = "where all arrive at once one of them is counted as the last"
 ADDED_UP = "gains are added up from waits, not replayed"
 NO_REPLAY = "there is no critical_path and no what-if"
 DOCTOR = "doctor does not look at captures and runs"
-STRAY = "a JSON array that is no trace becomes a capture of rank 0"
 NO_HOST = "what the host does after a synchronising call is blamed on the call"
 
 OF_A_RUN = ("runs captures overlap stream_utilization nccl_stalls nccl_stall_ranks")
@@ -65,7 +64,6 @@ BY_REASON = {
                 "no_gpu_activity": "nothing_of_the_gpu"},
     NO_HOST: {"item_then_loading": "names_the_loader sync_gains_little"},
     DOCTOR: {"two_captures_day": "doctor", "restarted_same_folder": "doctor"},
-    STRAY: {"stray_files": "counts"},
 }
 KNOWN_WRONG = {(scenario, check): reason for reason, found in BY_REASON.items()
                for scenario, names in found.items() for check in names.split()}

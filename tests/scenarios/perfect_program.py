@@ -3,6 +3,7 @@
 It answers the names of the contract alone, each scenario's own tables from a database in memory.
 What needs a judgement (recommendations, critical_path, what-if, doctor) it does not answer.
 """
+import json
 import sqlite3
 
 import truth
@@ -15,7 +16,8 @@ TABLES = {
     "process_groups": "group_id, run, name, description, parallelism, size, ranks",
     "collectives": "slice_id, run, rank, group_id, collective, in_bytes, out_bytes, ts_ns, dur_ns",
     "kernels": "slice_id, run, rank, stream, name, kind, ts_ns, dur_ns",
-    "steps": "run, rank, step, ts_ns, dur_ns"}
+    "steps": "run, rank, step, ts_ns, dur_ns",
+    "collective_splits": "slice_id, run, rank, peer, in_bytes, out_bytes"}
 ELEMENT_BYTES = 2
 
 
@@ -75,10 +77,18 @@ class PerfectProgram(Program):
                 self.add("collectives", number, run, rank, groups[activity.meeting.group],
                          args["Collective name"], args["In msg nelems"] * ELEMENT_BYTES,
                          args["Out msg nelems"] * ELEMENT_BYTES, *times)
+                self.add_splits(number, run, rank, activity.meeting.group, args)
         for slice_ in capture.slices[rank]:
             if slice_.name.startswith("ProfilerStep#"):
                 self.add("steps", run, rank, int(slice_.name.split("#")[1]), slice_.start,
                          slice_.end - slice_.start)
+
+    def add_splits(self, number, run, rank, group, args):
+        sent, got = (json.loads(args[f"{side} split size"]) for side in ("In", "Out"))
+        for peer, rows, out_rows in zip(group.ranks, sent, got):
+            self.add("collective_splits", number, run, rank, peer,
+                     args["In msg nelems"] * ELEMENT_BYTES * rows // sum(sent),
+                     args["Out msg nelems"] * ELEMENT_BYTES * out_rows // sum(got))
 
     def run(self, *arguments):
         raise ProgramFailed(f"no answer to {' '.join(arguments)}")
@@ -89,7 +99,8 @@ class PerfectProgram(Program):
     def rows(self, *arguments):
         query, filters = arguments[0], dict(a.split("=", 1) for a in arguments[2::2])
         answers = {"overlap": self.overlap, "stream_utilization": self.stream_utilization,
-                   "nccl_stalls": self.nccl_stalls, "nccl_stall_ranks": self.nccl_stall_ranks}
+                   "nccl_stalls": self.nccl_stalls, "nccl_stall_ranks": self.nccl_stall_ranks,
+                   "expert_imbalance": self.expert_imbalance}
         if query not in answers:
             raise ProgramFailed(f"no answer to {query}")
         rows = []
@@ -134,6 +145,18 @@ class PerfectProgram(Program):
                    "culprit_rank": min(stall["culprits"]),
                    "total_wait_ms": ms(stall["total_wait"]),
                    "max_wait_ms": ms(stall["max_wait"]), "transfer_ms": ms(stall["transfer"])}
+
+    @staticmethod
+    def expert_imbalance(job, _):
+        """As long as a rank computes by its tokens alone."""
+        for step, found in truth.expert_loads(job).items():
+            load = found["load"]
+            most = max(load, key=load.get)
+            yield {"step": step, "collectives": found["count"], "unclear": 0, "most_rank": most,
+                   "imbalance": load[most] * len(load) / sum(load.values()),
+                   "most_share_pct": 100 * load[most] / sum(load.values()),
+                   "most_bytes": load[most], "wait_ms": ms(found["wait"]),
+                   "explained_ms": ms(found["wait"]), "explained_pct": 100, "unknown": None}
 
     @staticmethod
     def nccl_stall_ranks(job, _):

@@ -149,6 +149,24 @@ def exposed_by_parallelism(job, rank, parallelism):
     return totals
 
 
+def expert_loads(job):
+    """step -> load of each rank, waits and how many, of its all-to-alls of uneven sizes: the bytes
+    that a rank gets on the way to the experts, and sends on the way back."""
+    steps = {}
+    for meeting in matched(job):
+        if meeting.collective == "all_to_allv":
+            sides = [{rank: part.args[f"{side} msg nelems"] * 2
+                      for rank, part in meeting.parts.items()} for side in ("In", "Out")]
+            even = [len(set(side.values())) == 1 for side in sides]
+            assert any(even), "the direction is not told"
+            found = steps.setdefault(step_of(job, meeting), {"load": {}, "wait": 0, "count": 0})
+            for rank, size in sides[even[0]].items():
+                found["load"][rank] = found["load"].get(rank, 0) + size
+            found["wait"] += stall_of(meeting)["total_wait"]
+            found["count"] += 1
+    return steps
+
+
 def last_end(capture):
     """When the last GPU of the capture is done."""
     return max(a.end for rank in capture.recorded_ranks() for a in capture.activities(rank))

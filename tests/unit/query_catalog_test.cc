@@ -67,6 +67,23 @@ TEST(QueryCatalog, AFolderAddsAndReplaces) {
   EXPECT_FALSE(QueryCatalog::Load(kQueries, folder.path() / "nowhere").ok());
 }
 
+TEST(QueryCatalog, WhyEmptyNamesQueriesOfTheCatalog) {
+  const std::string header = "-- title: Overlap\n-- why_empty: doctor/a, doctor/b\n";
+  const std::string overlap = header + "SELECT 1;";
+  std::vector<QueryText> queries = {{"overlap.sql", overlap},
+                                    {"doctor/a.sql", "-- title: A\nSELECT 'a';"}};
+  auto catalog = QueryCatalog::Load(queries);
+  ASSERT_FALSE(catalog.ok());
+  EXPECT_EQ(catalog.error().what,
+            "overlap.sql: why_empty names 'doctor/b', which is no canned query");
+  queries.push_back({"doctor/b.sql", "-- title: B\nSELECT 'b';"});
+  catalog = QueryCatalog::Load(queries);
+  ASSERT_TRUE(catalog.ok());
+  EXPECT_EQ(catalog.value().Find("overlap")->why_empty_sql,
+            (std::vector<std::string>{"SELECT 'a';", "SELECT 'b';"}));
+  EXPECT_TRUE(catalog.value().Find("doctor/a")->why_empty_sql.empty());
+}
+
 TEST(QueryCatalog, ACannedQueryMustBeDocumented) {
   const std::vector<QueryText> bare = {{"bare.sql", "SELECT 1"}};
   auto catalog = QueryCatalog::Load(bare);

@@ -178,17 +178,42 @@ TEST(ReportSections, what_the_catalog_lacks_is_left_out_or_replaced) {
   EXPECT_TRUE(SectionsOf(CatalogOf({"other.sql"})).empty());
 }
 
+TEST(ReportSections, without_gpu_activity_the_host_is_shown) {
+  const auto ids_of = [](bool host_only) {
+    const std::vector<QueryText> texts = {
+        {"check.sql", "-- title: C\nSELECT 1"},
+        {"report/headline.sql", "-- title: H\n-- why_empty: check\nSELECT 1"},
+        {"overlap.sql", "-- title: O\n-- why_empty: check\nSELECT 1"},
+        {"step_times.sql", "-- title: S\nSELECT 1"},
+        {"module_time.sql", "-- title: M\nSELECT 1"},
+        {"ops_top.sql", "-- title: T\nSELECT 1"}};
+    const auto catalog = QueryCatalog::Load(texts);
+    std::vector<std::string> ids;
+    for (const ReportSection* section : SectionsOf(catalog.value(), host_only)) {
+      ids.push_back(std::string(section->id) + "=" + std::string(section->chart));
+    }
+    return ids;
+  };
+  EXPECT_EQ(ids_of(false),
+            (std::vector<std::string>{"headline=headline", "partition=partition", "overlap=overlap",
+                                      "steps=steps", "modules=top_modules"}));
+  EXPECT_EQ(ids_of(true), (std::vector<std::string>{"headline=headline", "steps=steps", "ops=table",
+                                                    "modules=table"}));
+}
+
 TEST(ReportSections, an_anchor_is_once_on_a_page) {
   std::vector<std::string> names;
   for (const ReportSection& section : ReportSections()) {
     const std::string file = std::string(section.query) + ".sql";
     if (std::find(names.begin(), names.end(), file) == names.end()) names.push_back(file);
   }
-  std::vector<std::string_view> ids;
   const QueryCatalog catalog = CatalogOf(names);
-  for (const ReportSection* section : SectionsOf(catalog)) ids.push_back(section->id);
-  std::sort(ids.begin(), ids.end());
-  EXPECT_EQ(std::adjacent_find(ids.begin(), ids.end()), ids.end());
+  for (const bool host_only : {false, true}) {
+    std::vector<std::string_view> ids;
+    for (const ReportSection* section : SectionsOf(catalog, host_only)) ids.push_back(section->id);
+    std::sort(ids.begin(), ids.end());
+    EXPECT_EQ(std::adjacent_find(ids.begin(), ids.end()), ids.end());
+  }
 }
 
 TEST(ReportSections, more_streams_are_cut_into_fewer_pieces) {

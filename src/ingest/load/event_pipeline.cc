@@ -85,6 +85,7 @@ Result<ReadOutcome> ReadEvents(const std::filesystem::path& input, const LoadOpt
     return NoTrace(input, framer);
   }
   outcome.complete = framer.complete();
+  outcome.array_form = framer.header().array_form();
   if (const auto& damage = source->damage(); damage.has_value()) {
     outcome.issues.Add(
         damage->loses_text ? IssueKind::kDamagedCompression : IssueKind::kTrailingGarbage,

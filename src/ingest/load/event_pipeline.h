@@ -22,6 +22,7 @@ struct ReadOutcome {
   HeaderReader::Entries header;
   EventIssues issues;
   bool complete = false;
+  bool array_form = false;  // the file is a bare array
   uint64_t file_bytes = 0;
   uint64_t text_bytes = 0;
   std::string text_hash;

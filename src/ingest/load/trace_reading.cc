@@ -54,6 +54,32 @@ Status StrictError(const fs::path& input, const EventIssues& issues) {
   return Done{};
 }
 
+// Whether a bare array has anything of a trace: an event, or what would be one but for its time or
+// its JSON. Any list may be such an array, so no key tells.
+bool HasEvents(const BuildSummary& built, const EventIssues& issues) {
+  if (built.events > 0) return true;
+  for (const IssueKind timeless : {IssueKind::kMissingTime, IssueKind::kBadTime}) {
+    if (issues.entry(timeless).count > 0) return true;
+  }
+  for (const IssueKind broken : {IssueKind::kMalformedEvent, IssueKind::kEventTooLarge,
+                                 IssueKind::kEventTooDeep, IssueKind::kTruncated}) {
+    if (issues.entry(broken).first_excerpt.find("\"ph\"") != std::string::npos) return true;
+  }
+  return false;
+}
+
+Error NoEvents(const fs::path& input, const EventIssues& issues) {
+  const EventIssues::Entry& other = issues.entry(IssueKind::kNotAnEvent);
+  std::string what = (input == "-" ? "standard input" : input.string()) + ": byte " +
+                     std::to_string(other.first_offset) + ": this is no trace: ";
+  what += other.count == 0
+              ? "an array without any event"
+              : "an array without any event; the first element is " + other.first_excerpt;
+  return Error{ErrorKind::kNoTrace, std::move(what),
+               "an event is an object with \"ph\"; name the traces themselves, or the folder "
+               "they are in"};
+}
+
 Status BindOptional(SqliteStatement& statement, int parameter,
                     const std::optional<int64_t>& value) {
   return value.has_value() ? statement.Bind(parameter, *value) : statement.BindNull(parameter);
@@ -82,6 +108,7 @@ Status TraceReading::Read(const fs::path& rows_file, const FirstIds& first,
   built_ = builder_->summary();
   issues_ = builder_->issues();
   issues_.Merge(read_.issues);
+  if (read_.array_form && !HasEvents(built_, issues_)) return NoEvents(input_.path, issues_);
   header_ = ReadTraceHeader(read_.header, issues_);
   read_seconds_ = watch.Lap();
   return Done{};

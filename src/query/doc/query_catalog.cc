@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "query/doc/doc_words.h"
 #include "query/doc/query_file.h"
 #include "query/doc/sql_text.h"
 #include "tracedb/text/near_name.h"
@@ -35,7 +36,12 @@ Result<QueryCatalog> QueryCatalog::Load(std::span<const QueryText> built_in,
                                         const std::filesystem::path& folder) {
   QueryCatalog catalog;
   for (const QueryText& query : built_in) TRACEDB_TRY(catalog.Add(query.file, query.text));
-  if (folder.empty()) return catalog;
+  if (!folder.empty()) TRACEDB_TRY(catalog.AddFolder(folder));
+  TRACEDB_TRY(catalog.FindReasons());
+  return catalog;
+}
+
+Status QueryCatalog::AddFolder(const std::filesystem::path& folder) {
   std::error_code code;
   std::vector<std::filesystem::path> files;
   std::filesystem::directory_iterator entry(folder, code);
@@ -49,9 +55,29 @@ Result<QueryCatalog> QueryCatalog::Load(std::span<const QueryText> built_in,
   }
   for (const std::filesystem::path& file : files) {
     TRACEDB_ASSIGN(text, ReadQueryFile(file));
-    TRACEDB_TRY(catalog.Add(file.filename().string(), text));
+    TRACEDB_TRY(Add(file.filename().string(), text));
   }
-  return catalog;
+  return Done{};
+}
+
+Status QueryCatalog::FindReasons() {
+  for (QueryDoc& doc : queries_) {
+    std::string_view left = doc.why_empty;
+    while (!left.empty()) {
+      const size_t comma = std::min(left.find(','), left.size());
+      const std::string_view name = Trim(left.substr(0, comma));
+      left.remove_prefix(std::min(comma + 1, left.size()));
+      const QueryDoc* check = Find(name);
+      if (check == nullptr) {
+        return Error{ErrorKind::kQuery,
+                     fmt::format("{}: why_empty names '{}', which is no canned query", doc.file,
+                                 ShownText(name)),
+                     "name checks as doctor/NAME, parted by commas"};
+      }
+      doc.why_empty_sql.push_back(check->sql);
+    }
+  }
+  return Done{};
 }
 
 const QueryDoc* QueryCatalog::Find(std::string_view name) const {

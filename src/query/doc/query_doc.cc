@@ -15,15 +15,16 @@ namespace tracedb {
 namespace {
 
 constexpr size_t kTitleCharactersMax = 60;
-constexpr std::array<std::string_view, 7> kKeys = {"title",   "param",  "column", "empty",
-                                                   "meaning", "advice", "plot"};
+constexpr std::array<std::string_view, 8> kKeys = {"title",   "param",  "column", "empty",
+                                                   "meaning", "advice", "plot",   "why_empty"};
 
 // Keys that hold a text and nothing else.
 struct TextKey {
   std::string_view key;
   std::string QueryDoc::*text;
 };
-constexpr std::array<TextKey, 3> kTextKeys = {{{"empty", &QueryDoc::when_empty},
+constexpr std::array<TextKey, 4> kTextKeys = {{{"empty", &QueryDoc::when_empty},
+                                               {"why_empty", &QueryDoc::why_empty},
                                                {"meaning", &QueryDoc::meaning},
                                                {"advice", &QueryDoc::advice}}};
 

@@ -49,19 +49,26 @@ Result<std::string> Missing(SqliteDb& db, const Filter& filter, std::string_view
 
 }  // namespace
 
+std::optional<std::string_view> FilterValue(std::span<const std::string> params,
+                                            std::string_view parameter) {
+  for (const std::string& param : params) {
+    const size_t equals = param.find('=');
+    if (equals == std::string::npos) continue;
+    std::string_view name = std::string_view(param).substr(0, equals);
+    if (name.starts_with(':')) name.remove_prefix(1);
+    if (name != parameter) continue;
+    const std::string_view value = std::string_view(param).substr(equals + 1);
+    if (!value.empty() && value != "null") return value;
+  }
+  return std::nullopt;
+}
+
 std::string DescribeMissingValue(SqliteDb& db, std::span<const std::string> params) {
   for (const Filter& filter : kFilters) {
-    for (const std::string& param : params) {
-      const size_t equals = param.find('=');
-      if (equals == std::string::npos) continue;
-      std::string_view name = std::string_view(param).substr(0, equals);
-      if (name.starts_with(':')) name.remove_prefix(1);
-      if (name != filter.name) continue;
-      const std::string_view value = std::string_view(param).substr(equals + 1);
-      if (value.empty() || value == "null") continue;
-      auto missing = Missing(db, filter, value);
-      if (missing.ok() && !missing.value().empty()) return std::move(missing).value();
-    }
+    const auto value = FilterValue(params, filter.name);
+    if (!value.has_value()) continue;
+    auto missing = Missing(db, filter, *value);
+    if (missing.ok() && !missing.value().empty()) return std::move(missing).value();
   }
   return {};
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "query/doc/sql_text.h"
+#include "query/run/empty_reason.h"
 #include "query/run/filter_values.h"
 #include "query/run/query_arguments.h"
 #include "query/run/query_assert.h"
@@ -118,6 +119,7 @@ Result<PreparedQuery> PreparedQuery::Prepare(SqliteDb& db, const QueryDoc& doc,
   query.file_ = doc.file;
   query.name_ = doc.name;
   query.when_empty_ = doc.when_empty;
+  query.why_empty_ = doc.why_empty_sql;
   TRACEDB_ASSIGN(statements, Compiler(db, doc).All());
   query.statements_ = std::move(statements);
   TRACEDB_TRY(BindArguments(query.statements_, doc, inputs.params));
@@ -198,6 +200,7 @@ Result<QueryOutcome> PreparedQuery::Run(RowSink& sink, std::optional<int64_t> ro
   if (outcome.rows > 0) return outcome;
   // A filter that asks for what is not there, rather than what the query says of an empty database.
   outcome.note = DescribeMissingValue(*db_, params_);
+  if (outcome.note.empty()) outcome.note = DescribeEmptiness(*db_, why_empty_, params_);
   if (outcome.note.empty()) outcome.note = when_empty_;
   if (outcome.note.empty() && assertion_ != nullptr) {
     outcome.note = fmt::format("{}: there is no row, so --assert had nothing to check", name_);

@@ -97,6 +97,30 @@ function checksPart() {
   return part;
 }
 
+// --- What is missing. --------------------------------------------------------------------------
+
+// The checks that tell why there is nothing of a GPU on the page.
+const kMissing = ["gpu_activity_missing", "device_events_unknown"];
+
+function missingParagraph(check) {
+  const result = resultOf(check.result);
+  const ranks = [...new Set(rowNumbers(result).map((row) => result.at(row, "rank")))];
+  const more = result.found > result.rows ? " and others" : "";
+  const which = `rank${ranks.length + more.length > 1 ? "s" : ""} ${ranks.join(", ")}${more}`;
+  return element("p", { class: "missing", "data-check": check.check },
+    element("strong", {}, `What is missing: ${which}: `), `${result.at(0, "reason")}. `,
+    element("a", { href: "#quality" }, "What to do"));
+}
+
+function missingParts() {
+  const found = page.checks.filter((check) => check.verdict !== "clean"
+    && kMissing.includes(check.check));
+  if (found.length > 0) return found.map(missingParagraph);
+  if (!page.host_only) return [];
+  return [element("p", { class: "missing" },
+    "There is no GPU activity in these traces; all figures are of the host.")];
+}
+
 // --- Sections. ---------------------------------------------------------------------------------
 
 function sourceLine(section, result) {
@@ -149,7 +173,8 @@ function makePage() {
   parts.push(checksPart());
   const ranks = page.ranks === 1 ? "1 rank" : `${page.ranks} ranks`;
   document.getElementById("top").append(
-    element("p", {}, `${ranks}; figures are of the whole capture, times as the profiler has them.`));
+    element("p", {}, `${ranks}; figures are of the whole capture, times as the profiler has them.`),
+    ...missingParts());
   main.replaceChildren(...parts);
   const list = element("ul");
   for (const part of parts) {

@@ -35,6 +35,8 @@ class QueryCatalog {
 
  private:
   Status Add(std::string_view file, std::string_view text);
+  Status AddFolder(const std::filesystem::path& folder);
+  Status FindReasons();
 
   std::vector<QueryDoc> queries_;
 };

@@ -59,6 +59,7 @@ class PreparedQuery {
   std::string file_;
   std::string name_;
   std::string when_empty_;
+  std::vector<std::string> why_empty_;  // SQL of checks that may say why there is no row
   SqliteDb* db_ = nullptr;
   std::vector<std::string> params_;
   std::vector<SqliteStatement> statements_;

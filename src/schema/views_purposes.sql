@@ -1,0 +1,170 @@
+-- What events are for, as far as they tell: who called a collective, what went to whom in it, and
+-- what the tensor cores of a GPU multiply.
+
+CREATE VIEW collective_splits AS
+-- What a rank sends to each rank of its group, and receives from it, in an all-to-all; from the
+-- split sizes in the kernel's args. No row where these are even, cut short or not there at all.
+--   slice_id: of the part, as in collectives
+--   trace_id: its file
+--   rank: of that file
+--   group_id: in process_groups
+--   peer_index: place of the other in the group, from 0; the rank itself is one of them
+--   peer: its rank; NULL where the trace does not tell the group's
+--   in_rows: sent to it, in rows of the tensor (tokens)
+--   out_rows: received from it
+--   in_bytes: sent to it
+--   out_bytes: received from it
+WITH text AS MATERIALIZED (  -- written as a list or as the text of one: both come out as text
+  SELECT p.id AS slice_id, p.trace_id, p.rank, p.group_id, p.in_bytes, p.out_bytes, g.size, g.ranks,
+         json_extract(a.args, '$."In split size"', '$."Out split size"') AS lists
+  FROM _collective_part p JOIN _gpu_slice s ON s.id = p.id
+       JOIN args_texts a ON a.args_id = s.args_text
+       LEFT JOIN _process_group g ON g.group_id = p.group_id
+  WHERE p.collective IN ('all_to_allv', 'all_to_all')
+),
+list AS MATERIALIZED (
+  SELECT *, CASE WHEN lists ->> 0 GLOB '*[[]*' AND json_valid(lists ->> 0)
+                 THEN lists ->> 0 END AS in_list,
+         CASE WHEN lists ->> 1 GLOB '*[[]*' AND json_valid(lists ->> 1)
+              THEN lists ->> 1 END AS out_list
+  FROM text
+),
+part AS MATERIALIZED (  -- it counts when it has a whole number for each rank: the sum is NULL else
+  SELECT *,
+         (SELECT CASE WHEN count(*) = ifnull(size, count(*)) AND min(value) >= 0
+                       AND sum(type = 'integer') = count(*) THEN sum(value) END
+          FROM json_each(in_list)) AS in_sum,
+         (SELECT CASE WHEN count(*) = ifnull(size, count(*)) AND min(value) >= 0
+                       AND sum(type = 'integer') = count(*) THEN sum(value) END
+          FROM json_each(out_list)) AS out_sum
+  FROM list
+),
+peer AS (
+  SELECT p.*, e.key AS peer_index,
+         CASE WHEN in_sum IS NOT NULL THEN in_list ->> CAST(e.key AS INTEGER) END AS in_rows,
+         CASE WHEN out_sum IS NOT NULL THEN out_list ->> CAST(e.key AS INTEGER) END AS out_rows
+  FROM part p CROSS JOIN json_each(iif(in_sum IS NULL, out_list, in_list)) e
+  WHERE in_sum IS NOT NULL OR out_sum IS NOT NULL
+)
+SELECT slice_id, trace_id, rank, group_id, peer_index,
+       ranks ->> CAST(peer_index AS INTEGER) AS peer, in_rows, out_rows,
+       CASE WHEN in_bytes = 0 AND in_sum = 0 THEN 0
+            WHEN in_bytes % in_sum = 0 THEN in_bytes / in_sum * in_rows END AS in_bytes,
+       CASE WHEN out_bytes = 0 AND out_sum = 0 THEN 0
+            WHEN out_bytes % out_sum = 0 THEN out_bytes / out_sum * out_rows END AS out_bytes
+FROM peer;
+
+CREATE VIEW collective_callers AS
+-- What called a collective, where the names around its launch tell.
+--   slice_id: of the part, as in collectives
+--   trace_id: its file
+--   rank: of that file
+--   path_id: in call_paths: what the host was in when it launched it
+--   caller: FSDP's all-gather of parameters, DDP's all-reduce of gradients, and so on
+WITH RECURSIVE rule (place, around, collective, caller) AS (
+  -- GLOB of a name around the launch, and of the collective; the first that fits decides.
+  VALUES
+    (1, 'FSDP::*', '*gather*', 'FSDP''s all-gather of parameters'),
+    (2, 'FullyShardedDataParallel._*', '*gather*', 'FSDP''s all-gather of parameters'),
+    (3, 'FSDP::*', '*reduce_scatter*', 'FSDP''s reduce-scatter of gradients'),
+    (4, 'FullyShardedDataParallel._*', '*reduce_scatter*', 'FSDP''s reduce-scatter of gradients'),
+    (5, 'FSDP::*', 'allreduce*', 'FSDP''s all-reduce of gradients'),  -- over replicas
+    (6, 'FullyShardedDataParallel._*', 'allreduce*', 'FSDP''s all-reduce of gradients'),
+    (7, '*torch::autograd::AccumulateGrad', 'allreduce*', 'The all-reduce of gradients'),
+    (8, '*scaled_dot_product*', '*', 'Attention''s exchange of keys and values'),
+    (9, 'Redistribute*', '*', 'DTensor''s redistribution'),
+    (10, '_FromTorchTensorBackward', '*', 'DTensor''s redistribution'),
+    (11, '_ToTorchTensorBackward', '*', 'DTensor''s redistribution')
+),
+part AS MATERIALIZED (
+  SELECT p.id, p.trace_id, p.rank, p.collective, k.path_id
+  FROM _collective_part p JOIN _launch k ON k.id = p.id
+  WHERE p.collective IS NOT NULL AND k.path_id IS NOT NULL
+),
+way (path_id, at, event_name) AS (  -- from each place of a launch up
+  SELECT c.id, c.parent_id, c.event_name
+  FROM (SELECT DISTINCT path_id FROM part) p JOIN _call_path c ON c.id = p.path_id
+  UNION ALL
+  SELECT w.path_id, c.parent_id, c.event_name FROM way w JOIN _call_path c ON c.id = w.at
+),
+around AS MATERIALIZED (  -- each name once
+  SELECT n.id, r.place
+  FROM _event_name n CROSS JOIN rule r
+  WHERE n.id IN (SELECT event_name FROM way) AND n.name GLOB r.around
+),
+found AS (
+  SELECT DISTINCT w.path_id, a.place FROM way w JOIN around a ON a.id = w.event_name
+),
+reducer AS MATERIALIZED (  -- of DDP: it names what it does
+  SELECT t.trace_id FROM _trace t
+  WHERE EXISTS (SELECT 1 FROM _event_name n WHERE n.id BETWEEN t.first_text AND t.last_text
+                AND n.name IN ('DistributedDataParallel.forward',
+                               'torch.distributed.ddp.reducer::copy_bucket_to_grad'))
+)
+SELECT p.id AS slice_id, p.trace_id, p.rank, p.path_id,
+       (SELECT CASE WHEN r.place = 7 AND p.trace_id IN (SELECT trace_id FROM reducer)
+                    THEN 'DDP''s all-reduce of gradients' ELSE r.caller END
+        FROM found f JOIN rule r ON r.place = f.place
+        WHERE f.path_id = p.path_id AND p.collective GLOB r.collective
+        ORDER BY r.place LIMIT 1) AS caller
+FROM part p
+WHERE EXISTS (SELECT 1 FROM found f JOIN rule r ON r.place = f.place
+              WHERE f.path_id = p.path_id AND p.collective GLOB r.collective);
+
+CREATE VIEW gpu_tensor_cores AS
+-- The number types that the tensor cores of a trace's first GPU multiply (AMD: matrix cores), by
+-- NVIDIA's compute capability, else by the name in the header.
+--   trace_id: its file
+--   rank: of that file
+--   gpu_name: as in traces
+--   capability: such as 8.0; NULL where the trace does not tell, and of others than NVIDIA's
+--   types: such as 'FP16, INT8'; '' it has no tensor cores; NULL not known
+WITH gpu AS (
+  SELECT trace_id, rank, gpu_name, ' ' || upper(replace(gpu_name, '-', ' ')) || ' ' AS words,
+         json_extract(header, '$.deviceProperties[0].computeMajor') AS major,
+         json_extract(header, '$.deviceProperties[0].computeMinor') AS minor,
+         -- AMD fills in the same keys with numbers of its own.
+         gpu_name GLOB '*AMD*' OR gpu_name GLOB '*Instinct*' OR gpu_name GLOB '*Radeon*'
+           OR gpu_name GLOB 'gfx*'
+           OR json_extract(header, '$.deviceProperties[0].warpSize') = 64 AS is_amd,
+         gpu_name GLOB '*NVIDIA*' OR gpu_name GLOB '*Tesla*' OR gpu_name GLOB '*GeForce*'
+           OR gpu_name GLOB '*Quadro*' OR gpu_name GLOB '*TITAN*' OR gpu_name GLOB '*GRID*'
+           OR gpu_name GLOB '[ABHGV][0-9B]*[0-9]*' AS is_nvidia
+  FROM _trace
+),
+told AS (
+  SELECT *, CASE
+    WHEN is_amd OR NOT is_nvidia THEN NULL
+    WHEN typeof(major) = 'integer' AND typeof(minor) = 'integer' THEN 10 * major + minor
+    WHEN words GLOB '* P100 *' THEN 60
+    WHEN words GLOB '* P[46] *' OR words GLOB '* P40 *' OR words GLOB '* GTX 10[0-9]0 *' THEN 61
+    WHEN words GLOB '* V100*' OR words GLOB '* TITAN V *' THEN 70
+    WHEN words GLOB '* T4 *' OR words GLOB '* RTX 20[0-9]0 *' OR words GLOB '* GTX 16*' THEN 75
+    WHEN words GLOB '* A[138]00 *' OR words GLOB '* A800 *' OR words GLOB '* A30 *' THEN 80
+    WHEN words GLOB '* A10 *' OR words GLOB '* A10G *' OR words GLOB '* A40 *'
+      OR words GLOB '* RTX 30[0-9]0 *' THEN 86
+    WHEN words GLOB '* L4 *' OR words GLOB '* L40*' OR words GLOB '* RTX 40[0-9]0 *' THEN 89
+    WHEN words GLOB '* H[128]00 *' OR words GLOB '* H20 *' OR words GLOB '* GH200 *' THEN 90
+    WHEN words GLOB '* B200 *' OR words GLOB '* GB200 *' OR words GLOB '* B100 *' THEN 100
+    WHEN words GLOB '* RTX 50[0-9]0 *' THEN 120 END AS level
+  FROM gpu
+)
+SELECT trace_id, rank, gpu_name, (level / 10) || '.' || (level % 10) AS capability,
+       CASE
+         WHEN level < 70 OR words GLOB '* GTX 16*' THEN ''
+         WHEN level < 72 THEN 'FP16'
+         WHEN level < 75 THEN 'FP16, INT8'
+         WHEN level < 80 THEN 'FP16, INT8, INT4'
+         WHEN level = 80 THEN 'FP16, BF16, TF32, FP64, INT8, INT4'
+         WHEN level < 89 THEN 'FP16, BF16, TF32, INT8, INT4'
+         WHEN level = 89 THEN 'FP16, BF16, TF32, FP8, INT8, INT4'
+         WHEN level = 90 THEN 'FP16, BF16, TF32, FP64, FP8, INT8'
+         WHEN level = 100 THEN 'FP16, BF16, TF32, FP64, FP8, FP4, INT8'
+         WHEN level IS NOT NULL THEN 'FP16, BF16, TF32, FP8, FP4, INT8'
+         WHEN NOT is_amd THEN NULL
+         WHEN words GLOB '* MI100 *' THEN 'FP16, BF16, FP32, INT8'
+         WHEN words GLOB '* MI2[0-9]0*' THEN 'FP16, BF16, FP32, FP64, INT8'
+         WHEN words GLOB '* MI3[0-2][0-9]*' THEN 'FP16, BF16, TF32, FP32, FP64, FP8, INT8'
+         WHEN words GLOB '* MI35[0-9]*' THEN 'FP16, BF16, FP32, FP64, FP8, FP4, INT8'
+       END AS types
+FROM told;
