@@ -3,9 +3,10 @@
 -- One row for each rank in a capture. All ranks leave a collective together, so the ends of matched
 -- collectives tell how their clocks differ: one offset for each host (for each rank where the trace
 -- names no host), and a drift where it shows. A correction is made only when it is clear: at least
--- 0.05 ms and three times the residual; and never a longer one than the capture, which is refused. `ts_ns` stays as the trace has it everywhere; `aligned_ts_ns` of
--- `collectives` and the waits of `nccl_stalls` are corrected: ts_ns + offset
--- + (ts_ns - middle) * drift. `tracedb align` works it out anew, as every ingest does.
+-- 0.05 ms and three times the residual; and never a longer one than the capture, which is refused.
+-- `ts_ns` stays as the trace has it everywhere; `aligned_ts_ns` of `collectives` and the waits of
+-- `nccl_stalls` are corrected: ts_ns + offset + (ts_ns - middle) * drift. `tracedb align` works it
+-- out anew, as every ingest does.
 --
 -- param:  run      text        = null  This run only; all of them when null.
 -- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.

@@ -2,11 +2,11 @@
 --
 -- One row for each collective that at least two ranks of a capture took part in: parts belong
 -- together when they are of one capture, have the same group and the same Seq, or without Seq the
--- same ordinal in that group (sends and receives: the same direction between the same two ranks).
--- A rank waits from its own start to the latest start; the rank that starts last is the culprit,
--- and where all start at once there is none. Starts are compared by the aligned clocks. The cause is what the culprit did from the first start to its own: held on
--- its host, busy on its device, or waiting in another collective; `nccl_stall_roots` adds up where
--- those chains end.
+-- same ordinal in that group (sends and receives: the same direction between the same two ranks). A
+-- rank waits from its own start to the latest start; the rank that starts last is the culprit, and
+-- where all start at once there is none. Starts are compared by the aligned clocks. The cause is
+-- what the culprit did from the first start to its own: held on its host, busy on its device, or
+-- waiting in another collective; `nccl_stall_roots` adds up where those chains end.
 --
 -- A part without a partner in the database has a row too, is_estimate: its wait is what it took
 -- longer than the shortest of the same collective, size and group. For whom, nobody can tell.

@@ -15,9 +15,9 @@
 -- column: group_description  text        What the job calls the group.
 -- column: group_ranks        text        Its ranks, sorted; NULL: the trace does not say.
 -- column: reason             text        no group: nothing tells whom it was with; group of one;
---                                        ranks missing: no other rank of the group (of the pair) was
---                                        recorded in this capture; no counterpart: others were, but
---                                        have none with this number.
+--                                        ranks missing: no other rank of the group (of the pair)
+--                                        was recorded in this capture; no counterpart: others were,
+--                                        but have none with this number.
 -- column: kernels            int(count)  How many.
 -- column: total_ms           real(ms)    Their durations, summed.
 -- column: first_ordinal      int(count)  The first one's number in its group on this rank, from 1.

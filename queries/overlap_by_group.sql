@@ -1,9 +1,9 @@
 -- title: Is communication hidden behind computation, by group
 --
 -- One row for each communicator that a GPU of a run takes part in, over the run's captures: how
--- long its kernels ran, and how much of that some compute kernel ran too. Groups that communicate at one time count in each, so
--- exposed_comm of the groups may add up to more than that of `overlap`. What is exposed may be
--- waiting (see `nccl_stalls`) or transfer.
+-- long its kernels ran, and how much of that some compute kernel ran too. Groups that communicate
+-- at one time count in each, so exposed_comm of the groups may add up to more than that of
+-- `overlap`. What is exposed may be waiting (see `nccl_stalls`) or transfer.
 --
 -- param:  rank     int(id)     = null  This rank only; all of them when null.
 -- param:  step     int(count)  = null  Only what was launched in this step; all when null.

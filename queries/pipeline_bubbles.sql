@@ -113,7 +113,8 @@ reached AS (  -- until: the latest end of an earlier kernel
   FROM message
 ),
 part AS MATERIALIZED (  -- kinds NULL: a phase; else what of pipeline kernels lies in it
-  SELECT number, trace_id, device, phase, NULL AS kinds, from_ns, to_ns FROM phase WHERE to_ns > from_ns
+  SELECT number, trace_id, device, phase, NULL AS kinds, from_ns, to_ns FROM phase
+  WHERE to_ns > from_ns
   UNION ALL
   SELECT f.number, f.trace_id, f.device, f.phase, 2,
          max(r.start_ns, ifnull(r.until_ns, r.start_ns), f.from_ns), min(r.end_ns, f.to_ns)

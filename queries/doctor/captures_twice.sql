@@ -1,4 +1,4 @@
--- title: Captures of one rank at the same time
+-- title: Captures of one rank of a run at the same time
 --
 -- One process has one profiler. Two traces of one rank that overlap in time are the same capture
 -- twice (once as recorded, once saved again by another tool), or of two processes that both call
@@ -12,9 +12,11 @@
 --   partners'.
 -- advice: Take one of them out: ingest the right one into a new database, or give the other
 --   process a rank of its own with --rank (a rank in a header or file name cannot be
---   overridden).
+--   overridden). Of two jobs, ingest one of them anew with a name of its own (--replace --run
+--   NAME).
 --
 -- column: severity       text        Always finding.
+-- column: run            text        The run.
 -- column: rank           int(id)     The rank.
 -- column: trace_id       int(id)     The trace that starts later.
 -- column: count          int(count)  1: this trace.
@@ -23,10 +25,11 @@
 -- column: path           text        The later one's file.
 -- column: other_path     text        The other's.
 --
--- empty:  No rank has two captures at the same time.
+-- empty:  No rank of a run has two captures at the same time.
 
 SELECT
   'finding' AS severity,
+  b.run,
   b.rank,
   b.trace_id,
   1 AS count,
@@ -35,7 +38,8 @@ SELECT
   b.path,
   a.path AS other_path
 FROM traces a
-JOIN traces b ON b.rank = a.rank AND (a.start_ns, a.trace_id) < (b.start_ns, b.trace_id)
+JOIN traces b ON b.run_id = a.run_id AND b.rank = a.rank
+  AND (a.start_ns, a.trace_id) < (b.start_ns, b.trace_id)
 WHERE min(a.end_ns, b.end_ns) - b.start_ns > coalesce(:tolerance_ns, 1000000)
 GROUP BY b.trace_id
-ORDER BY b.rank, b.start_ns, b.trace_id;
+ORDER BY b.run_id, b.rank, b.start_ns, b.trace_id;

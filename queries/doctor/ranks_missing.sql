@@ -1,18 +1,24 @@
 -- title: Ranks that no trace is from
 --
--- The ranks of each process group that the database's collectives ran in, and of the whole job (the
--- largest world_size of a header), less those that a trace is there from. Looking at one rank alone
--- is common, and so is leaving out whole groups: these are notes. Once there are several ranks, a
--- group with some of its ranks missing is a finding.
+-- The ranks of each process group in which a capture's collectives ran, less those that a trace of
+-- the capture is from, and of the whole job (the largest world_size of a header), less those that a
+-- trace of the run is from. Looking at one rank alone is common, and so is leaving out whole
+-- groups: these are notes. Once a run has several ranks, a group with some of its ranks missing is
+-- a finding.
 --
 -- param:  list_ranks  int(count)  = 16  Ranks listed at most in missing_ranks.
 --
 -- meaning: Waits of such a group are judged by the ranks that are there: the culprit in
 --   `nccl_stalls` and `nccl_stall_ranks` may be a missing rank, and collectives of which one
 --   rank alone is there count as `unmatched`.
--- advice: Ingest the traces of the missing ranks as well, if there are any.
+-- advice: Ingest the traces of the missing ranks as well, if there are any; those that lie in
+--   another folder with --run NAME, the name of this run.
 --
--- column: severity           text        finding; note for a single rank, and for the whole job.
+-- column: severity           text        finding; note for a run of a single rank, and for the
+--                                        whole job.
+-- column: run                text        The run.
+-- column: captures           text        Numbers of the captures in which these ranks are missing;
+--                                        NULL for the whole job.
 -- column: group_name         text        The group's name in the trace; NULL for the whole job.
 -- column: group_description  text        What the job calls it.
 -- column: count              int(count)  Its ranks that no trace is from.
@@ -24,69 +30,85 @@
 -- empty:  Every rank that is spoken of has its trace.
 
 WITH RECURSIVE used AS MATERIALIZED (
-  SELECT group_id, count(*) AS collectives
+  SELECT capture_id, group_id, count(*) AS collectives
   FROM collectives
   WHERE group_id IS NOT NULL
-  GROUP BY group_id
+  GROUP BY capture_id, group_id
 ),
 present AS MATERIALIZED (
-  SELECT rank FROM ranks
+  SELECT run_id, capture_id, rank FROM traces
 ),
 world AS MATERIALIZED (
-  SELECT max(world_size) AS ranks,
-         (SELECT count(*) FROM present p WHERE p.rank < (SELECT max(world_size) FROM ranks)) AS met
-  FROM ranks
+  SELECT w.run_id, w.world_size AS ranks, count(DISTINCT p.rank) AS there,
+         count(DISTINCT p.rank) FILTER (WHERE p.rank < w.world_size) AS met
+  FROM runs w JOIN present p ON p.run_id = w.run_id
+  GROUP BY w.run_id
 ),
 number AS (
   -- No further than is needed to find as many missing ones as are listed.
-  SELECT 0 AS rank
+  SELECT run_id, 0 AS rank FROM world WHERE met < ranks
   UNION ALL
-  SELECT rank + 1
-  FROM number
-  WHERE rank + 1 < (SELECT min(ranks, met + coalesce(:list_ranks, 16)) FROM world)
+  SELECT n.run_id, n.rank + 1
+  FROM number n JOIN world w ON w.run_id = n.run_id
+  WHERE n.rank + 1 < min(w.ranks, w.met + coalesce(:list_ranks, 16))
 ),
 missing AS MATERIALIZED (
-  SELECT g.group_id, j.value AS rank
+  SELECT u.capture_id, u.group_id, j.value AS rank
   FROM used u
   JOIN process_groups g ON g.group_id = u.group_id
   JOIN json_each(g.ranks) j
-  WHERE j.value NOT IN (SELECT rank FROM present)
+  WHERE (u.capture_id, j.value) NOT IN (SELECT capture_id, rank FROM present)
 ),
 numbered AS (
-  SELECT group_id, rank, row_number() OVER (PARTITION BY group_id ORDER BY rank) AS place
+  SELECT capture_id, group_id, rank,
+         row_number() OVER (PARTITION BY capture_id, group_id ORDER BY rank) AS place
   FROM missing
 ),
 listed AS (
-  SELECT group_id, count(*) AS count,
+  SELECT capture_id, group_id, count(*) AS count,
          group_concat(rank, ' ') FILTER (WHERE place <= coalesce(:list_ranks, 16)) AS ranks
   FROM numbered
-  GROUP BY group_id
+  GROUP BY capture_id, group_id
+),
+alike AS (  -- captures in which the same ranks are missing are one row
+  SELECT group_id, count, ranks, group_concat(capture, ' ') AS captures,
+         sum(collectives) AS collectives, min(capture_id) AS capture_id
+  FROM (SELECT m.*, u.collectives, c.capture
+        FROM listed m JOIN used u ON u.capture_id = m.capture_id AND u.group_id = m.group_id
+        JOIN captures c ON c.capture_id = m.capture_id
+        ORDER BY c.run_id, c.capture)
+  GROUP BY group_id, count, ranks
 ),
 told AS (
   SELECT
-    iif((SELECT count(*) FROM present) > 1, 'finding', 'note') AS severity,
+    iif(w.there > 1, 'finding', 'note') AS severity,
+    g.run_id,
+    m.captures,
     g.name AS group_name,
     g.description AS group_description,
     m.count,
     json_array_length(g.ranks) AS ranks,
-    u.collectives,
+    m.collectives,
     m.ranks AS missing_ranks,
-    (SELECT min(j.value) FROM json_each(g.ranks) j WHERE j.value IN (SELECT rank FROM present))
-      AS example_rank
-  FROM listed m
-  JOIN used u ON u.group_id = m.group_id
+    (SELECT min(j.value) FROM json_each(g.ranks) j
+     WHERE (m.capture_id, j.value) IN (SELECT capture_id, rank FROM present)) AS example_rank
+  FROM alike m
   JOIN process_groups g ON g.group_id = m.group_id
+  JOIN world w ON w.run_id = g.run_id
   UNION ALL
   SELECT
-    'note', NULL, 'whole job', w.ranks - w.met, w.ranks, NULL,
+    'note', w.run_id, NULL, NULL, 'whole job', w.ranks - w.met, w.ranks, NULL,
     (SELECT group_concat(rank, ' ')
-     FROM (SELECT rank FROM number WHERE rank NOT IN (SELECT rank FROM present)
-           ORDER BY rank LIMIT coalesce(:list_ranks, 16))),
-    (SELECT min(rank) FROM present)
+     FROM (SELECT n.rank FROM number n
+           WHERE n.run_id = w.run_id
+             AND (w.run_id, n.rank) NOT IN (SELECT run_id, rank FROM present)
+           ORDER BY n.rank LIMIT coalesce(:list_ranks, 16))),
+    (SELECT min(rank) FROM present p WHERE p.run_id = w.run_id)
   FROM world w
   WHERE w.met < w.ranks
 )
-SELECT severity, group_name, group_description, count, ranks, collectives, missing_ranks,
-       example_rank
-FROM told
-ORDER BY severity, group_name IS NULL, count DESC, example_rank, group_name, missing_ranks;
+SELECT t.severity, r.run, t.captures, t.group_name, t.group_description, t.count, t.ranks,
+       t.collectives, t.missing_ranks, t.example_rank
+FROM told t JOIN runs r ON r.run_id = t.run_id
+ORDER BY t.severity, t.run_id, t.group_name IS NULL, t.count DESC, t.example_rank, t.group_name,
+         t.missing_ranks, t.captures;

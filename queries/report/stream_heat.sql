@@ -1,16 +1,20 @@
 -- title: How busy is each stream, over time
 --
--- The time from the first start of a GPU activity in the database to the last end is cut into
--- equal pieces; for each stream it says how much of each piece something ran in. Busy time is the
--- length of a union: activities that overlap on a stream count once.
+-- The time from the first start of a GPU activity in a capture to the last end is cut into equal
+-- pieces; for each stream it says how much of each piece something ran in. Busy time is the length
+-- of a union: activities that overlap on a stream count once.
 --
--- param:  bins     int(count)  = 160  Pieces.
--- param:  streams  int(count)  = 400  Streams at most, the busiest.
+-- param:  bins     int(count)  = 160   Pieces.
+-- param:  streams  int(count)  = 400   Streams of a capture at most, the busiest.
+-- param:  run      text        = null  This run only; all of them when null.
+-- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
 --
+-- column: run       text        The run: one training job that was recorded.
+-- column: capture   int(count)  The capture: its number in the run.
 -- column: rank      int(id)     The rank.
 -- column: device    text        The GPU, as the trace calls it.
 -- column: stream    text        The stream, as the trace calls it.
--- column: start_ms  real(ms)    Start of the first piece, since the first event in the database.
+-- column: start_ms  real(ms)    Start of the first piece, since the first event of the run.
 -- column: bin_ms    real(ms)    Length of a piece.
 -- column: busy_ms   real(ms)    Something ran on the stream, in all pieces.
 -- column: busy_pct  text        Of each piece, in whole percent, in their order: a JSON list.
@@ -18,22 +22,33 @@
 -- empty:  No GPU activity is in the database; `tracedb info` tells what is.
 -- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 
-WITH RECURSIVE frame AS MATERIALIZED (
-  SELECT min(start_ns) AS first_ns, max(coalesce(:bins, 160), 1) AS bins,
+WITH RECURSIVE recorded AS MATERIALIZED (
+  SELECT trace_id, capture_id, run_id, run, capture, rank, run_start_ns FROM traces
+  WHERE (:run IS NULL OR run = :run) AND (:capture IS NULL OR capture = :capture)
+),
+frame AS MATERIALIZED (
+  SELECT r.capture_id, min(d.start_ns) AS first_ns,
          -- Rounded up: the last end is within the last piece.
-         max((max(end_ns) - min(start_ns) + max(coalesce(:bins, 160), 1) - 1)
+         max((max(d.end_ns) - min(d.start_ns) + max(coalesce(:bins, 160), 1) - 1)
              / max(coalesce(:bins, 160), 1), 1) AS bin_ns
-  FROM device_uses
+  FROM device_uses d JOIN recorded r ON r.trace_id = d.trace_id
+  GROUP BY r.capture_id
 ),
 lane AS MATERIALIZED (
-  SELECT stream_id AS lane, rank, device, stream, busy_ns FROM stream_uses
-  ORDER BY busy_ns DESC, rank, CAST(device AS INTEGER), device, stream
-  LIMIT coalesce(:streams, 400)
+  SELECT * FROM (
+    SELECT u.stream_id AS lane, u.trace_id, u.device, u.stream, u.busy_ns, f.first_ns, f.bin_ns,
+           row_number() OVER (PARTITION BY r.capture_id
+                              ORDER BY u.busy_ns DESC, r.rank, CAST(u.device AS INTEGER), u.device,
+                                u.stream) AS place
+    FROM stream_uses u JOIN recorded r ON r.trace_id = u.trace_id
+    JOIN frame f ON f.capture_id = r.capture_id
+  )
+  WHERE place <= coalesce(:streams, 400)
 ),
 of_track AS MATERIALIZED (
-  SELECT t.track_id, l.lane, t.base_ns - first_ns AS base_ns
-  FROM lane l CROSS JOIN frame
-  JOIN tracks t ON t.rank = l.rank AND t.device = l.device AND t.stream = l.stream
+  SELECT t.track_id, l.lane, t.base_ns - l.first_ns AS base_ns, l.bin_ns
+  FROM lane l
+  JOIN tracks t ON t.trace_id = l.trace_id AND t.device = l.device AND t.stream = l.stream
 ),
 -- On most streams nothing overlaps: durations sum up to the busy time, and no order is needed.
 overlapping AS MATERIALIZED (
@@ -42,7 +57,7 @@ overlapping AS MATERIALIZED (
   WHERE g.dur_ns > 0 GROUP BY l.lane HAVING sum(g.dur_ns) <> l.busy_ns
 ),
 placed AS (
-  SELECT o.lane, g.ts + o.base_ns AS ts, g.ts + o.base_ns + g.dur_ns AS end_ts,
+  SELECT o.lane, o.bin_ns, g.ts + o.base_ns AS ts, g.ts + o.base_ns + g.dur_ns AS end_ts,
          max(g.ts + o.base_ns + g.dur_ns) OVER (
            PARTITION BY o.lane ORDER BY g.ts + o.base_ns
            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS free_ts
@@ -50,49 +65,52 @@ placed AS (
   WHERE g.dur_ns > 0 AND o.lane IN (SELECT lane FROM overlapping)
 ),
 part AS MATERIALIZED (  -- of each activity what no earlier one has covered
-  SELECT o.lane, g.ts + o.base_ns AS ts, g.ts + o.base_ns + g.dur_ns AS end_ts
+  SELECT o.lane, o.bin_ns, g.ts + o.base_ns AS ts, g.ts + o.base_ns + g.dur_ns AS end_ts
   FROM activity_times g CROSS JOIN of_track o ON o.track_id = g.track_id
   WHERE g.dur_ns > 0 AND o.lane NOT IN (SELECT lane FROM overlapping)
   UNION ALL
-  SELECT lane, max(ts, ifnull(free_ts, ts)), end_ts
+  SELECT lane, bin_ns, max(ts, ifnull(free_ts, ts)), end_ts
   FROM placed WHERE end_ts > ifnull(free_ts, ts)
 ),
 further AS (  -- pieces that it reaches into behind its first
-  SELECT lane, ts / bin_ns + 1 AS bin, (end_ts - 1) / bin_ns AS last_bin, end_ts
-  FROM part CROSS JOIN frame WHERE (end_ts - 1) / bin_ns > ts / bin_ns
+  SELECT lane, bin_ns, ts / bin_ns + 1 AS bin, (end_ts - 1) / bin_ns AS last_bin, end_ts
+  FROM part WHERE (end_ts - 1) / bin_ns > ts / bin_ns
   UNION ALL
-  SELECT lane, bin + 1, last_bin, end_ts FROM further WHERE bin < last_bin
+  SELECT lane, bin_ns, bin + 1, last_bin, end_ts FROM further WHERE bin < last_bin
 ),
 filled AS MATERIALIZED (
   SELECT lane, bin, sum(busy_ns) AS busy_ns
   FROM (SELECT lane, ts / bin_ns AS bin,
                sum(min(end_ts, (ts / bin_ns + 1) * bin_ns) - ts) AS busy_ns
-        FROM part CROSS JOIN frame GROUP BY lane, ts / bin_ns
+        FROM part GROUP BY lane, ts / bin_ns
         UNION ALL
         SELECT lane, bin, sum(min(end_ts, (bin + 1) * bin_ns) - bin * bin_ns)
-        FROM further CROSS JOIN frame GROUP BY lane, bin)
+        FROM further GROUP BY lane, bin)
   GROUP BY lane, bin
 ),
 number AS (
-  SELECT 0 AS bin UNION ALL SELECT bin + 1 FROM number CROSS JOIN frame WHERE bin + 1 < bins
+  SELECT 0 AS bin UNION ALL SELECT bin + 1 FROM number WHERE bin + 1 < max(coalesce(:bins, 160), 1)
 ),
 listed AS (
   SELECT lane, json_group_array(busy_pct) AS busy_pct, sum(busy_ns) AS busy_ns
   FROM (SELECT l.lane, n.bin, ifnull(f.busy_ns, 0) AS busy_ns,
-               (200 * ifnull(f.busy_ns, 0) + bin_ns) / (2 * bin_ns) AS busy_pct
-        FROM lane l CROSS JOIN number n CROSS JOIN frame
+               (200 * ifnull(f.busy_ns, 0) + l.bin_ns) / (2 * l.bin_ns) AS busy_pct
+        FROM lane l CROSS JOIN number n
         LEFT JOIN filled f ON f.lane = l.lane AND f.bin = n.bin
         ORDER BY l.lane, n.bin)
   GROUP BY lane
 )
 SELECT
-  l.rank,
+  r.run,
+  r.capture,
+  r.rank,
   l.device,
   l.stream,
-  (first_ns - zero_ns) / 1e6 AS start_ms,
-  bin_ns / 1e6 AS bin_ms,
+  (l.first_ns - r.run_start_ns) / 1e6 AS start_ms,
+  l.bin_ns / 1e6 AS bin_ms,
   d.busy_ns / 1e6 AS busy_ms,
   d.busy_pct
-FROM lane l CROSS JOIN frame CROSS JOIN origin
+FROM lane l JOIN recorded r ON r.trace_id = l.trace_id
 JOIN listed d ON d.lane = l.lane
-ORDER BY l.rank, CAST(l.device AS INTEGER), l.device, CAST(l.stream AS INTEGER), l.stream;
+ORDER BY r.run_id, r.capture, r.rank, CAST(l.device AS INTEGER), l.device,
+  CAST(l.stream AS INTEGER), l.stream;
