@@ -49,18 +49,27 @@ def has_capture(query):
     return query
 
 
+def by_capture(query):
+    """A query that says of each capture what it would say if there were no other."""
+    @has_capture
+    @functools.wraps(query)
+    def every(job, **parameters):
+        for number, capture in job.captures().items() or [(job.traces[0].capture, job)]:
+            yield from ((number, *row) for row in query(capture, **parameters))
+    return every
+
+
 @has_capture
 def step_times(job):
-    for rank in job.ranks:
-        steps = sorted(((start, number, dur, trace) for trace in job.traces if trace.rank == rank
-                        for number, start, dur in trace.steps), key=lambda step: step[0])
-        for start, number, dur, trace in steps:
+    for trace in sorted(job.traces, key=lambda trace: (trace.capture, trace.rank)):
+        steps = sorted(trace.steps, key=lambda step: step[1])
+        for number, start, dur in steps:
             middle = median([step[2] for step in steps])
             launched = [a for a in trace.activities if a.step == number]
             first = min((a.ts for a in launched), default=None)
             last = max((a.end for a in launched), default=None)
-            yield (trace.capture, rank, number, ms(start - job.start), ms(dur), float(middle / 1_000_000),
-                   pct(dur - middle, middle), len(launched),
+            yield (trace.capture, trace.rank, number, ms(start - job.start), ms(dur),
+                   float(middle / 1_000_000), pct(dur - middle, middle), len(launched),
                    *((None, None, None) if first is None else
                      (ms(last - first), ms(first - start), ms(last - start - dur))))
 

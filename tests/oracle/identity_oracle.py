@@ -18,6 +18,7 @@ MEGATRON = {
     "intra_distributed_optimizer_instance": "data",
     "inter_distributed_optimizer_instance": "data",
     "tensor_model_parallel": "tensor", "expert_tensor_parallel": "tensor",
+    "gtp_weight_remat": "tensor", "expert_gtp_weight_remat": "tensor",  # generalized tensor parallel
     "pipeline_model_parallel": "pipeline", "context_parallel": "context",
     "hierarchical_context_parallel": "context",
     "expert_model_parallel": "expert", "expert_tensor_and_model_parallel": "expert",

@@ -4,10 +4,11 @@ import fractions
 import re
 
 import trace_oracle as oracle
-from breakdown_oracle import ANY, grouped, has_capture, memory_events, ms, number_first, pct
+from breakdown_oracle import ANY, by_capture, grouped, has_capture, memory_events, ms, number_first, pct
 from identity_oracle import parallelism, time_of
 
 
+@by_capture
 def memory_timeline(job, bins=200, rank=None):
     chosen = [trace for trace in job.traces if rank in (None, trace.rank)]
     if not chosen:
@@ -80,6 +81,20 @@ def pieces(activities):
             start, held = at, now
 
 
+def short_stretches(ran, shorter_ns):
+    """(length, -start, idle ns, names of what starts in it)"""
+    run = []
+    for piece in [*pieces(ran), None]:
+        if piece is not None and piece[1] - piece[0] < shorter_ns:
+            run.append(piece)
+            continue
+        if len(run) > 1:
+            start, end = run[0][0], run[-1][1]
+            idle = end - start - sum(piece_end - at for at, piece_end in run)
+            yield end - start, -start, idle, [a.name for a in ran if start <= a.ts < end]
+        run = []
+
+
 def small_kernels(job, max_us=10, min_kernels=10, idle_pct=50, rank=None):
     devices = grouped(job.activities, lambda a: (a.rank, a.device))
     for of, device in sorted(devices, key=lambda key: (key[0], number_first(key[1]))):
@@ -87,18 +102,9 @@ def small_kernels(job, max_us=10, min_kernels=10, idle_pct=50, rank=None):
             continue
         ran = devices[of, device]
         short = [a for a in ran if a.dur < 1000 * max_us]
-        stretches, run = [], []
-        for piece in [*pieces(ran), None]:
-            if piece is not None and piece[1] - piece[0] < 1000 * max_us:
-                run.append(piece)
-                continue
-            if len(run) > 1:
-                start, end = run[0][0], run[-1][1]
-                idle = end - start - sum(piece_end - at for at, piece_end in run)
-                names = [a.name for a in ran if start <= a.ts < end]
-                if len(names) >= min_kernels and 100 * idle >= idle_pct * (end - start):
-                    stretches.append((end - start, -start, idle, names))
-            run = []
+        stretches = [stretch for in_capture in grouped(ran, lambda a: a.trace).values()
+                     for stretch in short_stretches(in_capture, 1000 * max_us)
+                     if len(stretch[3]) >= min_kernels and 100 * stretch[2] >= idle_pct * stretch[0]]
         whole = job.devices[of, device]
         longest = max(stretches, default=None)
         yield (of, device, len(ran), len(short), pct(len(short), len(ran)),
@@ -230,13 +236,16 @@ def pipeline_bubbles(job, rank=None):
     return [row[-1] for row in sorted(rows)]
 
 
+@has_capture
 def kernel_sequences(job, length=3, step=None, min_times=2, max_gap_us=100, limit=20, rank=None):
-    steps = sorted({number for trace in job.traces for number, _, _ in trace.steps})
+    steps = sorted({(trace.capture, number) for trace in job.traces for number, _, _ in trace.steps})
+    capture = job.traces[0].capture if job.whole else None
     if step is None and steps:
-        step = steps[(len(steps) - 1) // 2]
+        capture, step = steps[(len(steps) - 1) // 2]
     elif step == -1:
         step = None
-    chosen = [a for a in job.activities if step in (None, a.step) and rank in (None, a.rank)]
+    chosen = [a for a in job.activities if step in (None, a.step) and rank in (None, a.rank)
+              and capture in (None, a.trace.capture)]
     found = collections.defaultdict(list)          # {names: [(rank, start, busy, gap)]}
     for ran in grouped(chosen, lambda a: (job.traces.index(a.trace), a.device,
                                              a.stream)).values():
@@ -253,7 +262,7 @@ def kernel_sequences(job, length=3, step=None, min_times=2, max_gap_us=100, limi
             gap, busy = sum(one[3] for one in its), sum(one[2] for one in its)
             text = " > ".join(names)
             rows.append((-gap, -len(its), text.encode(), (
-                text, step, len(its), len({one[0] for one in its}), ms(busy), ms(gap),
+                capture, text, step, len(its), len({one[0] for one in its}), ms(busy), ms(gap),
                 gap / len(its) / (length - 1) / 1e3, pct(gap, gap + busy), min(its)[0],
                 ms(min(its)[1] - job.start))))
     return [row[-1] for row in sorted(rows)[:limit]]

@@ -5,7 +5,7 @@ import collections
 import json
 from decimal import ROUND_HALF_UP, Decimal
 
-from breakdown_oracle import grouped, median, memory_events, ms, number_first, pct
+from breakdown_oracle import by_capture, grouped, median, memory_events, ms, number_first, pct
 
 KINDS = ("compute", "communication", "memory")
 
@@ -40,6 +40,7 @@ def by_name(keys):
     return sorted(keys, key=lambda key: (key[0], *number_first(key[1]), *number_first(key[2])))
 
 
+@by_capture
 def stream_heat(job, bins=160, streams=400):
     if not job.activities:
         return
@@ -63,6 +64,7 @@ def stream_heat(job, bins=160, streams=400):
                json.dumps(shares, separators=(",", ":")))
 
 
+@by_capture
 def timeline(job, per_stream=500, streams=400):
     ran = grouped(job.activities, lambda a: (a.rank, a.device, a.stream))
     for key in by_name(busiest(job, streams)):
@@ -85,6 +87,7 @@ def timeline(job, per_stream=500, streams=400):
         yield from (row for _, _, row in sorted(rows, key=lambda row: row[:2]))
 
 
+@by_capture
 def memory_line(job, bins=200):
     end = last_of_all(job)
     piece = (end - job.start) // max(bins, 1) + 1

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Lets the program ingest real and random traces, each set once, parses them once, and compares what it
 says with the oracles: its tables and the queries of the contract (database), stalls (stalls), where the
-time goes (breakdown), patterns in time (patterns), the queries of the report page (report), SQL for
-Nsight Systems' exports (nsight).
+time goes (breakdown), patterns in time (patterns), the queries of the report page (report), a mixture of
+experts' all-to-alls (experts), SQL for Nsight Systems' exports (nsight).
 
     python3 run_oracle.py --program P [--fixtures DIR] [--only NAME] [--half 1] [--part breakdown]
                           [--query Q] [--show 5] [--seeds 12] [--sqlite3 S] [PATH...]
 
 A set is a folder of fixtures, several of them together, some ranks of one, a job of 64 ranks made of
-seqpar, a random job of make_cases (every second one --dirty), or a PATH given. One line a set and part,
+seqpar, a random job of make_cases (every second one --dirty) or of make_experts, or a PATH given. One line a set and part,
 the differences below it, at the end `N passed, N failed`; exit 1 if any failed.
 """
 import collections
@@ -20,17 +20,20 @@ import tempfile
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import check_breakdown  # noqa: E402
 import check_database  # noqa: E402
+import check_experts  # noqa: E402
 import check_nsight  # noqa: E402
 import check_patterns  # noqa: E402
 import check_report  # noqa: E402
 import check_stalls  # noqa: E402
 import make_cases  # noqa: E402
+import make_experts  # noqa: E402
 import make_ranks  # noqa: E402
 import trace_oracle as oracle  # noqa: E402
 from run_sets import QUERY_OPTION, run_sets, show, traces_in  # noqa: E402
 
 PARTS = {"database": check_database, "stalls": check_stalls, "breakdown": check_breakdown,
-         "patterns": check_patterns, "report": check_report, "nsight": check_nsight}
+         "patterns": check_patterns, "report": check_report, "experts": check_experts,
+         "nsight": check_nsight}
 SOME_RANKS = (("megatron", (4, 5)), ("megatron", (0, 1, 4, 5, 6)), ("megatron", (3,)),
               ("seqpar", (0, 2, 3)))
 TOGETHER = (("fsdp2", "fsdp2_again"), ("repeat", "ddp_hook"))
@@ -86,6 +89,9 @@ def sets(options, folder):
     for seed in range(1, options.seeds + 1):
         paths = make_cases.write(os.path.join(folder, f"seed{seed}"), seed, dirty=seed % 2 == 0)
         yield Set(f"seed {seed}" + ("" if seed % 2 else " --dirty"), paths, seed % 4 >= 2)
+    for seed in range(1, 3 * options.seeds // 2 + 1):
+        paths = make_experts.write(os.path.join(folder, f"experts{seed}"), seed)
+        yield Set(f"experts {seed}", paths, False, ("experts",))
     for given in options.paths:
         yield Set(given, [given])
 

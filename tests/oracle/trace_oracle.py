@@ -538,7 +538,7 @@ class Job:
 
     def __init__(self, traces, run=None, whole=None):
         """whole: the run, of a capture."""
-        self.traces, self.run = traces, run
+        self.traces, self.run, self.whole = traces, run, whole
         if whole is None:
             for number, capture in enumerate(identity_oracle.captures(traces), 1):
                 for trace in capture:
