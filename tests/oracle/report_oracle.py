@@ -6,6 +6,7 @@ import json
 from decimal import ROUND_HALF_UP, Decimal
 
 from breakdown_oracle import by_capture, grouped, median, memory_events, ms, number_first, pct
+from identity_oracle import time_of
 
 KINDS = ("compute", "communication", "memory")
 
@@ -89,20 +90,21 @@ def timeline(job, per_stream=500, streams=400):
 
 @by_capture
 def memory_line(job, bins=200):
-    end = last_of_all(job)
-    piece = (end - job.start) // max(bins, 1) + 1
+    begin = min(time_of(trace)[0] for trace in job.traces)
+    piece = (last_of_all(job) - begin) // max(bins, 1) + 1
     found = collections.defaultdict(list)
     for trace in job.traces:
         for kind, device, ts, _, allocated, reserved in memory_events(trace):
             if allocated is not None:
-                found[trace.rank, kind, device].append((ts - job.start, allocated, reserved))
+                found[trace.rank, kind, device].append((ts, allocated, reserved))
     for key, events in sorted(found.items()):
         if max(allocated for _, allocated, _ in events) <= 0:
             continue
-        pieces = grouped(sorted(events, key=lambda event: event[0]), lambda event: event[0] // piece)
+        pieces = grouped(sorted(events, key=lambda event: event[0]),
+                         lambda event: (event[0] - begin) // piece)
         for _, all_of in sorted(pieces.items()):
             reserved = [event[2] for event in all_of if event[2] is not None]
-            yield (*key, rounded(all_of[0][0], 3), min(event[1] for event in all_of),
+            yield (*key, rounded(all_of[0][0] - job.start, 3), min(event[1] for event in all_of),
                    max(event[1] for event in all_of), max(reserved, default=None))
 
 

@@ -36,6 +36,8 @@ PARTS = {"database": check_database, "stalls": check_stalls, "breakdown": check_
          "nsight": check_nsight}
 SOME_RANKS = (("megatron", (4, 5)), ("megatron", (0, 1, 4, 5, 6)), ("megatron", (3,)),
               ("seqpar", (0, 2, 3)))
+# What a Megatron-LM job has beside megatron is its communicators: the rest would be asked twice.
+PARTS_OF = {"megatron_dp": ("database", "stalls")}
 TOGETHER = (("fsdp2", "fsdp2_again"), ("repeat", "ddp_hook"))
 
 # name; inputs: what is given to ingest; one_by_one: each in a command of its own, the last first, so that
@@ -70,7 +72,7 @@ def fixture_sets(fixtures):
         for name in sorted(os.listdir(folder)):
             path = os.path.join(folder, name)
             if os.path.isdir(path) and name != "parallel":
-                yield Set(os.path.relpath(path, fixtures), [path])
+                yield Set(os.path.relpath(path, fixtures), [path], False, PARTS_OF.get(name, tuple(PARTS)))
     for names in TOGETHER:
         yield Set(" with ".join(names), [os.path.join(fixtures, "parallel", name) for name in names])
     for name, ranks in SOME_RANKS:
