@@ -5,6 +5,7 @@
 #include "cli_commands.h"
 #include "tracedb/query/doc/query_builtin.h"
 #include "tracedb/query/run/query_command.h"
+#include "tracedb/query/run/query_database.h"
 
 namespace tracedb {
 
@@ -30,6 +31,20 @@ Status ShowSchema(const QueryCatalog& catalog, Format format) {
   return Done{};
 }
 
+// A table below another.
+Status ShowNext(const GlobalOptions& global, const QueryCatalog& catalog, const char* name) {
+  DescriptorOutput output(STDOUT_FILENO, "standard output");
+  TRACEDB_TRY(output.Write("\n"));
+  TRACEDB_TRY(output.Flush());
+  return ShowQuery(global, catalog, name, Format::kTable);
+}
+
+Result<bool> HasRunOfSeveralCaptures(const GlobalOptions& global) {
+  TRACEDB_ASSIGN(db, OpenTraceDatabase(global.database));
+  TRACEDB_ASSIGN(most, db.Integer("SELECT ifnull(max(captures), 0) FROM runs"));
+  return most > 1;
+}
+
 }  // namespace
 
 // `info` is canned queries under another name, so that it reads and prints like them.
@@ -38,13 +53,13 @@ Status RunInfo(const GlobalOptions& global, const InfoOptions& options) {
   const Format format = options.format.value_or(Format::kTable);
   if (options.schema) return ShowSchema(catalog, format);
   if (options.issues) return ShowQuery(global, catalog, "info_issues", format);
-  TRACEDB_TRY(ShowQuery(global, catalog, "info_traces", format));
   // The other formats are for programs: one result each.
-  if (format != Format::kTable) return Done{};
-  DescriptorOutput output(STDOUT_FILENO, "standard output");
-  TRACEDB_TRY(output.Write("\n"));
-  TRACEDB_TRY(output.Flush());
-  return ShowQuery(global, catalog, "info_streams", format);
+  if (format != Format::kTable) return ShowQuery(global, catalog, "info_traces", format);
+  TRACEDB_TRY(ShowQuery(global, catalog, "info_runs", format));
+  TRACEDB_ASSIGN(several, HasRunOfSeveralCaptures(global));
+  if (several) TRACEDB_TRY(ShowNext(global, catalog, "info_captures"));
+  TRACEDB_TRY(ShowNext(global, catalog, "info_traces"));
+  return ShowNext(global, catalog, "info_streams");
 }
 
 }  // namespace tracedb

@@ -224,7 +224,7 @@ void AddCut(CLI::App& app, CutOptions& options) {
   CLI::Option* around =
       app.add_option("--around", options.around,
                      "the time of the first row that this SQL gives: ts_ns, if it has them with "
-                     "dur_ns, and by the clock of rank")
+                     "dur_ns, and by the clock of trace_id or rank")
           ->type_name("SQL");
   CLI::Option* slowest =
       app.add_flag("--slowest-collective", options.slowest_collective,
@@ -236,6 +236,12 @@ void AddCut(CLI::App& app, CutOptions& options) {
   step->excludes(start)->excludes(end)->excludes(around)->excludes(slowest);
   around->excludes(start)->excludes(end)->excludes(slowest);
   slowest->excludes(start)->excludes(end);
+  app.add_option("--run", options.run,
+                 "of this run; needed where several runs have something in that time")
+      ->type_name("NAME");
+  app.add_option("--capture", options.capture, "of this capture of the run only, by its number")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 60))
+      ->type_name("N");
   app.add_option("--rank", options.ranks, "these ranks only: 3, or 0,3, or 0..7")
       ->type_name("RANKS");
   const auto list = [&app](const char* name, std::vector<std::string>& values, const char* help) {
@@ -257,8 +263,8 @@ void AddCut(CLI::App& app, CutOptions& options) {
   app.add_flag("--clip", options.clip,
                "slices end at the window's edges; else they are whole where they reach over");
   app.footer(
-      "Without a window: all of it. One rank keeps its process ids and times; several get ids and "
-      "names\nof their own and the aligned clocks. Examples:\n"
+      "Without a window: all of it. One trace keeps its process ids and times; several get ids and "
+      "names\nof their own, and several ranks the aligned clocks. Examples:\n"
       "  tracedb cut -o step3.json.gz --step 3\n"
       "  tracedb cut -o slow.json --around 'SELECT * FROM kernels ORDER BY dur_ns DESC'");
 }

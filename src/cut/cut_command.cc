@@ -7,8 +7,8 @@
 #include <system_error>
 #include <utility>
 
+#include "cut/cut_run.h"
 #include "cut/cut_source.h"
-#include "cut/cut_window.h"
 #include "cut/cut_writer.h"
 #include "cut/gzip_output.h"
 #include "tracedb/query/run/query_database.h"
@@ -55,14 +55,12 @@ Status Told(Status done, const std::atomic<bool>& stop) {
 
 Status Cut(SqliteDb& db, const CutOptions& options, const std::atomic<bool>& stop,
            CutReport& report) {
-  TRACEDB_ASSIGN(sources, CutSources::Read(db, options.ranks));
-  std::string note;
-  TRACEDB_ASSIGN(window, ChooseWindow(db, options, sources, stop, note));
-  if (!note.empty()) report.notes.push_back(note);
-  if (window.has_value()) sources.SetWindow(*window);
+  TRACEDB_ASSIGN(chosen, ChooseRun(db, options, stop));
+  const CutSources& sources = chosen.sources;
+  report.notes = chosen.notes;
   TRACEDB_ASSIGN(writer, CutWriter::Open(db, sources, options, stop));
   TRACEDB_TRY(ToOutput(writer, options, report));
-  if (window.has_value() && report.events == 0) {
+  if (chosen.has_window && report.events == 0) {
     const Interval span = sources.Span().value_or(Interval{});
     report.notes.push_back(fmt::format(
         "no event of those asked for is in that time; the first one of all begins at 0s "

@@ -10,7 +10,9 @@ namespace tracedb {
 namespace {
 
 struct Process {
+  int64_t trace_id = 0;
   int64_t rank = 0;
+  int64_t capture = 0;
   std::string pid, name, labels;
 };
 
@@ -18,17 +20,21 @@ Result<std::vector<Process>> ReadProcesses(SqliteDb& db, const CutSources& sourc
   std::vector<Process> processes;
   const std::string ids = sources.TraceIdList();
   TRACEDB_ASSIGN(
-      rows, db.Prepare("SELECT t.rank, t.pid, ifnull(max(p.name), ''), ifnull(max(p.labels), '') "
+      rows, db.Prepare("SELECT t.trace_id, t.rank, ifnull(c.capture, 0), t.pid, "
+                       "ifnull(max(p.name), ''), ifnull(max(p.labels), '') "
                        "FROM (SELECT DISTINCT trace_id, rank, pid FROM _track WHERE trace_id IN (" +
                        ids +
                        ")) t LEFT JOIN _process p ON p.trace_id = t.trace_id AND p.pid = t.pid "
-                       "GROUP BY t.rank, t.pid ORDER BY t.rank, min(p.sort_index) IS NULL, "
-                       "min(p.sort_index), CAST(t.pid AS INTEGER), t.pid"));
+                       "JOIN _trace r ON r.trace_id = t.trace_id "
+                       "LEFT JOIN _capture c ON c.capture_id = r.capture_id "
+                       "GROUP BY t.trace_id, t.pid ORDER BY t.rank, c.capture, t.trace_id, "
+                       "min(p.sort_index) IS NULL, min(p.sort_index), CAST(t.pid AS INTEGER), "
+                       "t.pid"));
   for (;;) {
     TRACEDB_ASSIGN(any, rows.Step());
     if (!any) return processes;
-    processes.push_back({rows.Int(0), std::string(rows.Text(1)), std::string(rows.Text(2)),
-                         std::string(rows.Text(3))});
+    processes.push_back({rows.Int(0), rows.Int(1), rows.Int(2), std::string(rows.Text(3)),
+                         std::string(rows.Text(4)), std::string(rows.Text(5))});
   }
 }
 
@@ -57,6 +63,7 @@ Result<CutProcesses> CutProcesses::Read(SqliteDb& db, const CutSources& sources)
   // Perfetto takes 32 bits.
   const bool by_rank =
       processes.empty() || (processes.back().rank + 1) < (int64_t{1} << 31) / stride;
+  const bool many_captures = sources.Captures().size() > 1;
   CutProcesses numbered;
   int64_t ordinal = -1;
   int64_t in_rank = 0;
@@ -67,8 +74,9 @@ Result<CutProcesses> CutProcesses::Read(SqliteDb& db, const CutSources& sources)
     ordinal += is_next ? 1 : 0;
     in_rank = is_next ? 1 : in_rank + 1;
     const int64_t pid = (by_rank ? process.rank : ordinal) * stride + in_rank;
-    numbered.pids_[{process.rank, process.pid}] = pid;
+    numbered.pids_[{process.trace_id, process.pid}] = pid;
     std::string name = fmt::format("rank {}", process.rank);
+    if (many_captures) name += fmt::format(", capture {}", process.capture);
     if (!process.name.empty()) name += ": " + process.name;
     std::string labels = process.labels;
     if (!process.pid.empty()) {
@@ -82,8 +90,8 @@ Result<CutProcesses> CutProcesses::Read(SqliteDb& db, const CutSources& sources)
   return numbered;
 }
 
-std::string CutProcesses::PidJson(int64_t rank, const std::string& pid) const {
-  const auto found = pids_.find({rank, pid});
+std::string CutProcesses::PidJson(int64_t trace_id, const std::string& pid) const {
+  const auto found = pids_.find({trace_id, pid});
   return found == pids_.end() ? "\"\"" : std::to_string(found->second);
 }
 

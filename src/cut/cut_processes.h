@@ -1,5 +1,6 @@
-// Process ids of several ranks in one file. A GPU's is its number, the same on every host, so each
-// process gets a new id, and a name that says its rank.
+// Process ids of several traces in one file. A GPU's is its number, the same on every host, and a
+// process of a later capture may be another of the same number: so each process of a trace gets a
+// new id, and a name that says its rank, and of several captures which it is of.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +17,11 @@ namespace tracedb {
 
 class CutProcesses {
  public:
-  // Numbers the processes of all ranks: by rank, then as their traces sort them.
+  // Numbers the processes of all traces: by rank and capture, then as their traces sort them.
   static Result<CutProcesses> Read(SqliteDb& db, const CutSources& sources);
 
   // The new id of a process as JSON.
-  std::string PidJson(int64_t rank, const std::string& pid) const;
+  std::string PidJson(int64_t trace_id, const std::string& pid) const;
   // Metadata events that name, label and sort the processes; one a text.
   const std::vector<std::string>& metadata() const { return metadata_; }
   // Whether a metadata event says what those above say instead.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include "cut/time_text.h"
@@ -24,12 +25,63 @@ bool IsIn(const RankRanges& ranges, int64_t rank) {
   });
 }
 
-Result<std::string> RanksThereAre(SqliteDb& db) {
-  TRACEDB_ASSIGN(row, db.Prepare("SELECT count(DISTINCT rank), min(rank), max(rank) FROM _trace"));
+// Of the run and the capture that were asked for.
+Status NoSuchRank(SqliteDb& db, const CutSelection& selection) {
+  TRACEDB_ASSIGN(row, db.Prepare("SELECT count(DISTINCT rank), min(rank), max(rank) FROM traces "
+                                 "WHERE (?1 = '' OR run = ?1) AND (?2 IS NULL OR capture = ?2)"));
+  TRACEDB_TRY(row.Bind(1, std::string_view(selection.run)));
+  if (selection.capture.has_value()) TRACEDB_TRY(row.Bind(2, *selection.capture));
   TRACEDB_TRY(row.Step());
   const int64_t count = row.Int(0);
-  if (count == 1) return fmt::format("it has rank {}", row.Int(1));
-  return fmt::format("it has {} ranks from {} to {}", count, row.Int(1), row.Int(2));
+  const bool is_whole = selection.run.empty() && !selection.capture.has_value();
+  return Error{ErrorKind::kInput,
+               fmt::format("--rank {}: {} has no such rank", selection.ranks,
+                           is_whole ? "the database" : "that part of the database"),
+               count == 1
+                   ? fmt::format("it has rank {}", row.Int(1))
+                   : fmt::format("it has {} ranks from {} to {}", count, row.Int(1), row.Int(2))};
+}
+
+Status NoSuchRun(SqliteDb& db, const std::string& run) {
+  TRACEDB_ASSIGN(row, db.Prepare("SELECT group_concat(run, ', ') FROM "
+                                 "(SELECT run FROM runs ORDER BY run)"));
+  TRACEDB_TRY(row.Step());
+  return Error{ErrorKind::kInput, fmt::format("--run {}: the database has no such run", run),
+               fmt::format("there is {}", row.Text(0))};
+}
+
+Status NoSuchCapture(SqliteDb& db, const CutSelection& selection) {
+  TRACEDB_ASSIGN(row, db.Prepare("SELECT group_concat(run || ' has ' || captures, ', ') FROM "
+                                 "(SELECT run, captures FROM runs WHERE ?1 = '' OR run = ?1 "
+                                 "ORDER BY run)"));
+  TRACEDB_TRY(row.Bind(1, std::string_view(selection.run)));
+  TRACEDB_TRY(row.Step());
+  return Error{ErrorKind::kInput,
+               fmt::format("--capture {}: there is no such capture", *selection.capture),
+               fmt::format("their numbers begin with 1; {}", row.Text(0))};
+}
+
+// Why there is no trace of that kind.
+Status WhyNone(SqliteDb& db, const CutSelection& selection) {
+  TRACEDB_ASSIGN(row, db.Prepare("SELECT count(*), count(*) FILTER (WHERE ?1 = '' OR run = ?1), "
+                                 "count(*) FILTER (WHERE (?1 = '' OR run = ?1) AND "
+                                 "(?2 IS NULL OR capture = ?2)) FROM traces"));
+  TRACEDB_TRY(row.Bind(1, std::string_view(selection.run)));
+  if (selection.capture.has_value()) TRACEDB_TRY(row.Bind(2, *selection.capture));
+  TRACEDB_TRY(row.Step());
+  if (row.Int(0) == 0) {
+    return Error{ErrorKind::kInput, "there is no trace in the database",
+                 "add one with: tracedb ingest FILE..."};
+  }
+  if (row.Int(1) == 0) return NoSuchRun(db, selection.run);
+  if (row.Int(2) == 0) return NoSuchCapture(db, selection);
+  return NoSuchRank(db, selection);
+}
+
+bool IsInWindow(const CutSource& trace) {
+  if (!trace.window.has_value()) return true;
+  return trace.start_ns.has_value() && trace.end_ns.has_value() &&
+         *trace.start_ns < trace.window->end_ns && *trace.end_ns >= trace.window->start_ns;
 }
 
 }  // namespace
@@ -55,21 +107,25 @@ Result<RankRanges> ParseRanks(std::string_view text) {
   return ranges;
 }
 
-Result<CutSources> CutSources::Read(SqliteDb& db, const std::string& ranks) {
-  TRACEDB_ASSIGN(ranges, ParseRanks(ranks));
-  CutSources sources;
+Result<std::vector<CutSources>> CutSources::Read(SqliteDb& db, const CutSelection& selection) {
+  TRACEDB_ASSIGN(ranges, ParseRanks(selection.ranks));
   TRACEDB_ASSIGN(clocks, RankClocks::Read(db));
-  sources.clocks_ = std::move(clocks);
   TRACEDB_ASSIGN(
       rows,
-      db.Prepare("SELECT trace_id, rank, first_row, last_row, ifnull((SELECT base_ns FROM "
-                 "_track t WHERE t.id BETWEEN first_text AND last_text LIMIT 1), 0), "
-                 "ifnull(base_time_ns, 0), start_ns, end_ns FROM _trace ORDER BY rank, trace_id"));
-  bool any_trace = false;
+      db.Prepare("SELECT t.trace_id, t.rank, t.first_row, t.last_row, ifnull((SELECT base_ns FROM "
+                 "_track k WHERE k.id BETWEEN first_text AND last_text LIMIT 1), 0), "
+                 "ifnull(t.base_time_ns, 0), t.start_ns, t.end_ns, ifnull(c.capture, 0), "
+                 "ifnull(t.capture_id, 0), ifnull(r.run, '') FROM _trace t "
+                 "LEFT JOIN _run r ON r.run_id = t.run_id "
+                 "LEFT JOIN _capture c ON c.capture_id = t.capture_id "
+                 "WHERE (?1 = '' OR r.run = ?1) AND (?2 IS NULL OR c.capture = ?2) "
+                 "ORDER BY r.run, t.rank, c.capture, t.trace_id"));
+  TRACEDB_TRY(rows.Bind(1, std::string_view(selection.run)));
+  if (selection.capture.has_value()) TRACEDB_TRY(rows.Bind(2, *selection.capture));
+  std::vector<CutSources> runs;
   for (;;) {
     TRACEDB_ASSIGN(any, rows.Step());
     if (!any) break;
-    any_trace = true;
     if (!ranges.empty() && !IsIn(ranges, rows.Int(1))) continue;
     CutSource trace;
     trace.trace_id = rows.Int(0);
@@ -80,22 +136,34 @@ Result<CutSources> CutSources::Read(SqliteDb& db, const std::string& ranks) {
     trace.file_base_ns = rows.Int(5);
     if (rows.Type(6) == SqlType::kInteger) trace.start_ns = rows.Int(6);
     if (rows.Type(7) == SqlType::kInteger) trace.end_ns = rows.Int(7);
-    sources.traces_.push_back(trace);
+    trace.capture = rows.Int(8);
+    trace.capture_id = rows.Int(9);
+    if (runs.empty() || runs.back().run_ != rows.Text(10)) {
+      runs.emplace_back();
+      runs.back().run_ = rows.Text(10);
+      runs.back().clocks_ = clocks;
+    }
+    runs.back().traces_.push_back(trace);
   }
-  if (!any_trace) {
-    return Error{ErrorKind::kInput, "there is no trace in the database",
-                 "add one with: tracedb ingest FILE..."};
+  if (runs.empty()) {
+    Status why = WhyNone(db, selection);
+    return std::move(why).error();
   }
-  if (sources.traces_.empty()) {
-    TRACEDB_ASSIGN(there, RanksThereAre(db));
-    return Error{ErrorKind::kInput, fmt::format("--rank {}: the database has no such rank", ranks),
-                 std::move(there)};
+  for (CutSources& run : runs) run.ChooseBase();
+  return runs;
+}
+
+void CutSources::ChooseBase() {
+  output_base_ns_ = std::numeric_limits<int64_t>::max();
+  for (const CutSource& trace : traces_) {
+    output_base_ns_ = std::min(output_base_ns_, trace.file_base_ns);
   }
-  sources.output_base_ns_ = std::numeric_limits<int64_t>::max();
-  for (const CutSource& trace : sources.traces_) {
-    sources.output_base_ns_ = std::min(sources.output_base_ns_, trace.file_base_ns);
-  }
-  return sources;
+}
+
+std::vector<int64_t> CutSources::Captures() const {
+  std::set<int64_t> captures;
+  for (const CutSource& trace : traces_) captures.insert(trace.capture);
+  return {captures.begin(), captures.end()};
 }
 
 std::string CutSources::TraceIdList() const {
@@ -110,13 +178,21 @@ int64_t CutSources::OutputTime(const CutSource& trace, int64_t ts_ns) const {
   return HasManyRanks() ? clocks_.Of(trace.trace_id).Aligned(ts_ns) : ts_ns;
 }
 
-int64_t CutSources::FromAligned(int64_t aligned_ns) const {
-  return HasManyRanks() ? aligned_ns : clocks_.Of(traces_.front().trace_id).Own(aligned_ns);
+int64_t CutSources::FromTrace(int64_t trace_id, int64_t capture_id, int64_t ts_ns) const {
+  if (!HasManyRanks()) {
+    for (const CutSource& trace : traces_) {
+      if (trace.trace_id == trace_id) return ts_ns;
+    }
+  }
+  return FromAligned(capture_id, clocks_.Of(trace_id).Aligned(ts_ns));
 }
 
-int64_t CutSources::FromTrace(int64_t trace_id, int64_t ts_ns) const {
-  if (!HasManyTraces() && trace_id == traces_.front().trace_id) return ts_ns;
-  return FromAligned(clocks_.Of(trace_id).Aligned(ts_ns));
+int64_t CutSources::FromAligned(int64_t capture_id, int64_t aligned_ns) const {
+  if (HasManyRanks()) return aligned_ns;
+  for (const CutSource& trace : traces_) {
+    if (trace.capture_id == capture_id) return clocks_.Of(trace.trace_id).Own(aligned_ns);
+  }
+  return aligned_ns;
 }
 
 std::optional<Interval> CutSources::Span() const {
@@ -132,13 +208,43 @@ std::optional<Interval> CutSources::Span() const {
   return span;
 }
 
+Interval CutSources::OwnWindow(const CutSource& trace, const Interval& window) const {
+  if (!HasManyRanks()) return window;
+  const RankClock clock = clocks_.Of(trace.trace_id);
+  return {clock.Own(window.start_ns), clock.Own(window.end_ns)};
+}
+
 void CutSources::SetWindow(const Interval& window) {
+  for (CutSource& trace : traces_) trace.window = OwnWindow(trace, window);
+}
+
+void CutSources::SetWindows(const std::map<int64_t, Interval>& by_capture_id) {
+  std::set<int64_t> captures;
   for (CutSource& trace : traces_) {
-    trace.window = window;
-    if (!HasManyRanks()) continue;
-    trace.window->start_ns = clocks_.Of(trace.trace_id).Own(window.start_ns);
-    trace.window->end_ns = clocks_.Of(trace.trace_id).Own(window.end_ns);
+    const auto found = by_capture_id.find(trace.capture_id);
+    if (found == by_capture_id.end()) continue;
+    trace.window = OwnWindow(trace, found->second);
+    captures.insert(trace.capture_id);
   }
+  KeepCaptures(captures);
+}
+
+bool CutSources::HasSomethingInWindow() const {
+  return std::any_of(traces_.begin(), traces_.end(), IsInWindow);
+}
+
+void CutSources::DropCapturesOutside() {
+  std::set<int64_t> inside;
+  for (const CutSource& trace : traces_) {
+    if (IsInWindow(trace)) inside.insert(trace.capture_id);
+  }
+  if (!inside.empty()) KeepCaptures(inside);
+}
+
+void CutSources::KeepCaptures(const std::set<int64_t>& capture_ids) {
+  std::erase_if(traces_,
+                [&](const CutSource& trace) { return !capture_ids.contains(trace.capture_id); });
+  ChooseBase();
 }
 
 }  // namespace tracedb

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <optional>
 #include <utility>
 
 #include "cut/time_text.h"
@@ -13,6 +15,12 @@ namespace tracedb {
 namespace {
 
 constexpr int64_t kAroundMarginNs = 1'000'000;  // where no --margin is given
+
+// On the scale of the output; neither of them when everything is wanted.
+struct Windows {
+  std::optional<Interval> all;
+  std::map<int64_t, Interval> by_capture_id;
+};
 
 Error NoTime(std::string_view option, std::string_view text) {
   return Error{ErrorKind::kUsage, fmt::format("{}: '{}' is no time", option, text),
@@ -52,28 +60,31 @@ Result<Interval> Named(const CutOptions& options, const Interval& span) {
   return window;
 }
 
-Result<Interval> OfSteps(SqliteDb& db, const CutOptions& options, const CutSources& sources) {
+// The time of the steps in each capture: between two captures other steps may lie.
+Result<Windows> OfSteps(SqliteDb& db, const CutOptions& options, const CutSources& sources) {
   const auto range = ParseRange(options.steps);
   if (!range.has_value()) {
     return Error{ErrorKind::kUsage, fmt::format("--step: '{}' is no step", options.steps),
                  "write 3, or 3..5"};
   }
-  TRACEDB_ASSIGN(rows, db.Prepare("SELECT trace_id, ts_ns, ts_ns + ifnull(dur_ns, 0) FROM steps "
-                                  "WHERE step BETWEEN ?1 AND ?2 AND trace_id IN (" +
+  TRACEDB_ASSIGN(rows, db.Prepare("SELECT s.trace_id, t.capture_id, s.ts_ns, "
+                                  "s.ts_ns + ifnull(s.dur_ns, 0) FROM steps s "
+                                  "JOIN _trace t ON t.trace_id = s.trace_id "
+                                  "WHERE s.step BETWEEN ?1 AND ?2 AND s.trace_id IN (" +
                                   sources.TraceIdList() + ")"));
   TRACEDB_TRY(rows.Bind(1, range->first));
   TRACEDB_TRY(rows.Bind(2, range->second));
-  std::optional<Interval> window;
+  Windows windows;
   for (;;) {
     TRACEDB_ASSIGN(any, rows.Step());
     if (!any) break;
-    const int64_t start = sources.FromTrace(rows.Int(0), rows.Int(1));
-    const int64_t end = sources.FromTrace(rows.Int(0), rows.Int(2));
-    if (!window.has_value()) window = Interval{start, end};
-    window->start_ns = std::min(window->start_ns, start);
-    window->end_ns = std::max(window->end_ns, end);
+    const int64_t capture_id = rows.Int(1);
+    const Interval step{sources.FromTrace(rows.Int(0), capture_id, rows.Int(2)),
+                        sources.FromTrace(rows.Int(0), capture_id, rows.Int(3))};
+    const auto [at, is_new] = windows.by_capture_id.emplace(capture_id, step);
+    if (!is_new) at->second = at->second.Hull(step);
   }
-  if (window.has_value()) return *window;
+  if (!windows.by_capture_id.empty()) return windows;
   TRACEDB_ASSIGN(there, db.Prepare("SELECT count(*), min(step), max(step) FROM steps WHERE "
                                    "trace_id IN (" +
                                    sources.TraceIdList() + ")"));
@@ -99,7 +110,38 @@ Result<int64_t> IntegerIn(const SqliteStatement& row, int column) {
       fmt::format("--around: {} of the first row is no whole number", row.ColumnName(column)), ""};
 }
 
-Result<Interval> AroundRow(const SqliteStatement& row, const CutSources& sources) {
+struct TraceOfRow {
+  int64_t trace_id = 0;  // 0: the row does not tell
+  int64_t capture_id = 0;
+};
+
+// By its trace_id, else by its rank: of several captures that in which the time lies.
+Result<TraceOfRow> FindTrace(SqliteDb& db, const SqliteStatement& row, const CutSources& sources,
+                             int64_t ts_ns) {
+  const int trace_column = ColumnNamed(row, "trace_id");
+  const int rank_column = ColumnNamed(row, "rank");
+  if (trace_column < 0 && rank_column < 0) return TraceOfRow{};
+  const bool by_trace = trace_column >= 0;
+  TRACEDB_ASSIGN(number, IntegerIn(row, by_trace ? trace_column : rank_column));
+  TRACEDB_ASSIGN(found, db.Prepare(fmt::format(
+                            "SELECT trace_id, capture_id, run FROM traces WHERE {} = ?1 "
+                            "ORDER BY ifnull(run = ?2, 0) DESC, "
+                            "ifnull(?3 BETWEEN start_ns AND end_ns, 0) DESC, capture LIMIT 1",
+                            by_trace ? "trace_id" : "rank")));
+  TRACEDB_TRY(found.Bind(1, number));
+  TRACEDB_TRY(found.Bind(2, std::string_view(sources.run())));
+  TRACEDB_TRY(found.Bind(3, ts_ns));
+  TRACEDB_ASSIGN(any, found.Step());
+  if (!any) return TraceOfRow{};
+  if (found.Text(2) != sources.run()) {
+    return Error{ErrorKind::kInput,
+                 fmt::format("--around: the first row is of run {}", found.Text(2)),
+                 fmt::format("name it with --run {}", found.Text(2))};
+  }
+  return TraceOfRow{found.Int(0), found.Int(1)};
+}
+
+Result<Interval> AroundRow(SqliteDb& db, const SqliteStatement& row, const CutSources& sources) {
   const int ts_column = ColumnNamed(row, "ts_ns");
   TRACEDB_ASSIGN(start, IntegerIn(row, ts_column));
   int64_t end = start;
@@ -108,14 +150,14 @@ Result<Interval> AroundRow(const SqliteStatement& row, const CutSources& sources
     TRACEDB_ASSIGN(dur, IntegerIn(row, dur_column));
     end = Sum(start, std::max<int64_t>(dur, 0));
   }
-  const int rank_column = ColumnNamed(row, "rank");
-  if (rank_column < 0) return Interval{start, end};
-  TRACEDB_ASSIGN(rank, IntegerIn(row, rank_column));
-  return Interval{sources.FromTrace(rank, start), sources.FromTrace(rank, end)};
+  TRACEDB_ASSIGN(trace, FindTrace(db, row, sources, start));
+  if (trace.trace_id == 0) return Interval{start, end};
+  return Interval{sources.FromTrace(trace.trace_id, trace.capture_id, start),
+                  sources.FromTrace(trace.trace_id, trace.capture_id, end)};
 }
 
 // The person's SQL runs on a connection of its own, on which nothing but reading is allowed.
-Result<Interval> OfQuery(const CutOptions& options, const CutSources& sources,
+Result<Interval> OfQuery(SqliteDb& own_db, const CutOptions& options, const CutSources& sources,
                          const std::atomic<bool>& stop) {
   TRACEDB_ASSIGN(db, OpenTraceDatabase(options.database));
   if (options.on_open) TRACEDB_TRY(options.on_open(db));
@@ -135,16 +177,18 @@ Result<Interval> OfQuery(const CutOptions& options, const CutSources& sources,
   }
   TRACEDB_ASSIGN(any, row.Step());
   if (!any) return Error{ErrorKind::kQuery, "--around: the result has no row", ""};
-  return AroundRow(row, sources);
+  return AroundRow(own_db, row, sources);
 }
 
 Result<Interval> OfSlowestCollective(SqliteDb& db, const CutSources& sources, std::string& note) {
   TRACEDB_ASSIGN(row,
                  db.Prepare("SELECT first_start_ns, first_start_ns + max_wait_ns + transfer_ns, "
-                            "collective, ordinal, wait_ns, last_rank, is_estimate "
+                            "collective, ordinal, wait_ns, last_rank, is_estimate, capture_id "
                             "FROM matched_collectives WHERE max_wait_ns IS NOT NULL "
-                            "AND transfer_ns IS NOT NULL "
-                            "ORDER BY is_estimate, wait_ns DESC, slice_id LIMIT 1"));
+                            "AND transfer_ns IS NOT NULL AND capture_id IN "
+                            "(SELECT capture_id FROM _trace WHERE trace_id IN (" +
+                            sources.TraceIdList() +
+                            ")) ORDER BY is_estimate, wait_ns DESC, slice_id LIMIT 1"));
   TRACEDB_ASSIGN(any, row.Step());
   if (!any) {
     return Error{ErrorKind::kInput, "--slowest-collective: there is no collective to tell it by",
@@ -154,43 +198,51 @@ Result<Interval> OfSlowestCollective(SqliteDb& db, const CutSources& sources, st
                      static_cast<double>(row.Int(4)) / 1e6,
                      row.Int(6) != 0 ? " (an estimate: the other ranks are not here)"
                                      : fmt::format(", rank {} came last", row.Int(5)));
-  return Interval{sources.FromAligned(row.Int(0)), sources.FromAligned(row.Int(1))};
+  return Interval{sources.FromAligned(row.Int(7), row.Int(0)),
+                  sources.FromAligned(row.Int(7), row.Int(1))};
+}
+
+Result<int64_t> MarginOf(const CutOptions& options) {
+  if (options.margin.empty()) {
+    return !options.around.empty() || options.slowest_collective ? kAroundMarginNs : 0;
+  }
+  const auto margin = ParseTimeText(options.margin);
+  if (margin.has_value() && margin->has_unit) return margin->ns;
+  return Error{ErrorKind::kUsage,
+               fmt::format("--margin: '{}' is no length of time", options.margin),
+               "write 5ms or 300us"};
+}
+
+Result<Windows> Choose(SqliteDb& db, const CutOptions& options, const CutSources& sources,
+                       const std::atomic<bool>& stop, std::string& note) {
+  Windows windows;
+  if (!options.steps.empty()) return OfSteps(db, options, sources);
+  if (!options.around.empty()) {
+    TRACEDB_ASSIGN(window, OfQuery(db, options, sources, stop));
+    windows.all = window;
+  } else if (options.slowest_collective) {
+    TRACEDB_ASSIGN(window, OfSlowestCollective(db, sources, note));
+    windows.all = window;
+  } else if (!options.start.empty() || !options.end.empty()) {
+    TRACEDB_ASSIGN(window, Named(options, sources.Span().value_or(Interval{})));
+    windows.all = window;
+  }
+  return windows;
 }
 
 }  // namespace
 
-Result<std::optional<Interval>> ChooseWindow(SqliteDb& db, const CutOptions& options,
-                                             const CutSources& sources,
-                                             const std::atomic<bool>& stop, std::string& note) {
-  int64_t margin_ns = 0;
-  if (!options.margin.empty()) {
-    const auto margin = ParseTimeText(options.margin);
-    if (!margin.has_value() || !margin->has_unit) {
-      return Error{ErrorKind::kUsage,
-                   fmt::format("--margin: '{}' is no length of time", options.margin),
-                   "write 5ms or 300us"};
-    }
-    margin_ns = margin->ns;
-  } else if (!options.around.empty() || options.slowest_collective) {
-    margin_ns = kAroundMarginNs;
-  }
-  const Interval span = sources.Span().value_or(Interval{});
-  std::optional<Result<Interval>> chosen;
-  if (!options.steps.empty()) {
-    chosen = OfSteps(db, options, sources);
-  } else if (!options.around.empty()) {
-    chosen = OfQuery(options, sources, stop);
-  } else if (options.slowest_collective) {
-    chosen = OfSlowestCollective(db, sources, note);
-  } else if (!options.start.empty() || !options.end.empty()) {
-    chosen = Named(options, span);
-  }
-  if (!chosen.has_value()) return std::optional<Interval>();
-  if (!chosen->ok()) return std::move(*chosen).error();
-  Interval window = chosen->value();
-  window.start_ns = Sum(window.start_ns, -margin_ns);
-  window.end_ns = Sum(window.end_ns, margin_ns);
-  return std::optional(window);
+Result<bool> SetWindow(SqliteDb& db, const CutOptions& options, CutSources& sources,
+                       const std::atomic<bool>& stop, std::string& note) {
+  TRACEDB_ASSIGN(margin_ns, MarginOf(options));
+  TRACEDB_ASSIGN(windows, Choose(db, options, sources, stop, note));
+  const auto with_margin = [margin_ns](const Interval& window) {
+    return Interval{Sum(window.start_ns, -margin_ns), Sum(window.end_ns, margin_ns)};
+  };
+  for (auto& [capture_id, window] : windows.by_capture_id) window = with_margin(window);
+  if (windows.all.has_value()) sources.SetWindow(with_margin(*windows.all));
+  if (!windows.by_capture_id.empty()) sources.SetWindows(windows.by_capture_id);
+  return windows.all.has_value() || !windows.by_capture_id.empty();
 }
 
 }  // namespace tracedb

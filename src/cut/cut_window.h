@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <optional>
 #include <string>
 
 #include "cut/cut_source.h"
@@ -11,10 +10,9 @@
 
 namespace tracedb {
 
-// On the scale of the output; nothing when everything is wanted. What was found goes to `note`
+// Gives the sources their window. False when everything is wanted. What was found goes to `note`
 // where the person did not name a time.
-Result<std::optional<Interval>> ChooseWindow(SqliteDb& db, const CutOptions& options,
-                                             const CutSources& sources,
-                                             const std::atomic<bool>& stop, std::string& note);
+Result<bool> SetWindow(SqliteDb& db, const CutOptions& options, CutSources& sources,
+                       const std::atomic<bool>& stop, std::string& note);
 
 }  // namespace tracedb

@@ -28,7 +28,7 @@ Result<CutWriter> CutWriter::Open(SqliteDb& db, const CutSources& sources,
                    std::move(event_text), stop);
   writer.clip_ = options.clip;
   writer.events_max_ = options.events_max;
-  if (sources.HasManyRanks()) {
+  if (sources.HasManyTraces()) {
     TRACEDB_ASSIGN(processes, CutProcesses::Read(db, sources));
     writer.processes_ = std::move(processes);
   }
@@ -104,7 +104,7 @@ Status CutWriter::WriteRow(const CutSource& trace, const CutRow& row, CutEventTe
   if (processes_.has_value()) {
     if (row.table == EventTable::kMetadataEvent && CutProcesses::Replaces(event_name->name_json))
       return Done{};
-    pid = processes_->PidJson(trace.rank, track->pid);
+    pid = processes_->PidJson(trace.trace_id, track->pid);
   }
   event_.clear();
   CutEventText::Append(event_, form, row, *event_name, *track, args_text, pid, TimesOf(trace, row),

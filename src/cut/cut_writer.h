@@ -55,7 +55,7 @@ class CutWriter {
   const std::atomic<bool>& stop_;
   std::optional<CutBudget> budget_;
   std::optional<int64_t> events_max_;
-  std::optional<CutProcesses> processes_;  // of several ranks
+  std::optional<CutProcesses> processes_;  // of several traces
   bool clip_ = false;
   bool any_ = false;  // an event has been written
   std::string event_;

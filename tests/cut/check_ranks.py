@@ -27,8 +27,8 @@ def with_clocks(program, database):
     origin = connection.execute("SELECT min(start_ns) FROM _trace").fetchone()[0]
     connection.execute("DELETE FROM _clock")
     for rank, offset, drift in ((1, 1_234_567, 0), (2, -40_000_000, 33_333), (3, 5, -20_001)):
-        connection.execute("INSERT INTO _clock VALUES (?, 'host', ?, ?, ?, 0, 0)",
-                           (rank, offset, drift, origin + rank))
+        connection.execute("INSERT INTO _clock SELECT trace_id, 'host', ?, ?, ?, 0, 0, 0 "
+                           "FROM _trace WHERE rank = ?", (offset, drift, origin + rank, rank))
     connection.commit()
     connection.close()
     return copy
@@ -73,7 +73,7 @@ def check_names(held, pids):
              if event["ph"] == "M" and event["name"] == "process_name"}
     wrong = [f"process {new} of rank {rank} is called {names.get(new)}"
              for (rank, _), new in pids.items()
-             if not (names.get(new, "") + ":").startswith(f"rank {rank}:")]
+             if not (names.get(new, "") + ":").startswith((f"rank {rank}:", f"rank {rank}, "))]
     order = {event["pid"]: event["args"]["sort_index"] for event in held["traceEvents"]
              if event["ph"] == "M" and event["name"] == "process_sort_index"}
     ranks = [key[0] for key, new in sorted(pids.items(), key=lambda item: order[item[1]])]
@@ -84,7 +84,8 @@ def check_names(held, pids):
 
 def check_one(program, names, database):
     clocks = {row[0]: row[1:] for row in
-              rows(database, "SELECT rank, offset_ns, drift_ppb, origin_ns FROM _clock")}
+              rows(database, "SELECT rank, offset_ns, drift_ppb, origin_ns FROM _clock "
+                             "JOIN _trace USING (trace_id)")}
     held = program.cut(database, "ranks.json.gz")
     want = [event for rank, name in enumerate(names)
             for event in source_events(program, name, rank, clocks.get(rank))]

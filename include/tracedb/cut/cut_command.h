@@ -2,8 +2,8 @@
 // chrome://tracing and PyTorch's tools open.
 //
 // One trace alone comes out as it went in: the same events under the same ids, so that ingesting it
-// gives the same rows. Of several ranks each has process ids of its own, and times are by the
-// aligned clocks (table clock).
+// gives the same rows. Of several traces each has process ids of its own, and of several ranks
+// times are by the aligned clocks (table clock). What is written is of one run.
 #pragma once
 
 #include <atomic>
@@ -27,9 +27,11 @@ struct CutOptions {
   // as ts_ns columns have it.
   std::string steps;       // "3" or "3..5"
   std::string start, end;  // either may be empty
-  std::string around;      // SQL whose first row has ts_ns, and may have dur_ns and rank
+  std::string around;      // SQL whose first row has ts_ns, and may have dur_ns, rank and trace_id
   bool slowest_collective = false;
   std::string margin;                        // a length that the window gets at both ends
+  std::string run;                           // its name; empty: the only one that is in the window
+  std::optional<int64_t> capture;            // its number in the run; none: all
   std::string ranks;                         // "0,3..5"; empty: all
   std::vector<std::string> streams;          // of GPU activities; threads are not concerned
   std::vector<std::string> categories;       // in any case
