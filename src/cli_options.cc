@@ -274,6 +274,13 @@ void AddReport(CLI::App& app, ReportArguments& arguments) {
                  "write to this file, whole or not at all (default report.html; - is standard "
                  "output)")
       ->type_name("FILE");
+  app.add_option("--run", arguments.run,
+                 "the run that it is of, where there are several (default: the last to begin)")
+      ->type_name("NAME");
+  app.add_option("--capture", arguments.capture,
+                 "of this capture of the run alone, by its number (default: all; charts over time "
+                 "of the first)")
+      ->type_name("N");
   app.footer(
       "One HTML page that loads nothing from a network: figures, charts, tables, doctor's "
       "checks.\nEach part says which query it is of.");

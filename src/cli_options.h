@@ -71,6 +71,8 @@ struct DoctorOptions {
 
 struct ReportArguments {
   std::filesystem::path output = "report.html";  // "-": standard output
+  std::string run;                               // empty: the last to begin
+  std::optional<int64_t> capture;
 };
 
 struct ServeArguments {

@@ -24,7 +24,8 @@ Result<SqliteDb> Open(const GlobalOptions& global, const std::atomic<bool>& stop
 Status RunReport(const GlobalOptions& global, const ReportArguments& arguments,
                  const std::atomic<bool>& stop) {
   TRACEDB_ASSIGN(db, Open(global, stop));
-  const ReportOptions options = {TRACEDB_VERSION, [&] { return Open(global, stop); }};
+  const ReportOptions options = {TRACEDB_VERSION, [&] { return Open(global, stop); }, arguments.run,
+                                 arguments.capture};
   TRACEDB_ASSIGN(catalog, QueryCatalog::Load(BuiltInQueries()));
   if (arguments.output == "-") {
     DescriptorOutput output(STDOUT_FILENO, "standard output");

@@ -9,7 +9,7 @@
 --   it and the others, and `nccl_stall_ranks` counts its collectives as unmatched. Figures of each
 --   rank by itself hold.
 -- advice: Ingest captures that were taken together. Of a job that was restarted, or of two jobs,
---   ingest the traces of each with a name of its own (--replace --run NAME). If they were taken
+--   ingest the traces of each again with a name of its own (--run NAME). If they were taken
 --   together, the hosts' clocks differ by about gap_ms: set them (NTP) and record again.
 --
 -- column: severity  text        Always finding.

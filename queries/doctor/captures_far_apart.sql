@@ -9,7 +9,8 @@
 --   captures: hours later a job may do something else (another phase, a restart, new data), and
 --   then they are of two things.
 -- advice: Look at one capture at a time (-p capture=1). If they are of two jobs, or of one before
---   and after a restart, ingest one of them anew with a name of its own (--replace --run NAME).
+--   and after a restart, ingest the traces of one of them again with a name of its own (--run
+--   NAME).
 --
 -- column: severity      text        Always finding.
 -- column: run           text        The run.

@@ -12,8 +12,8 @@
 --   partners'.
 -- advice: Take one of them out: ingest the right one into a new database, or give the other
 --   process a rank of its own with --rank (a rank in a header or file name cannot be
---   overridden). Of two jobs, ingest one of them anew with a name of its own (--replace --run
---   NAME).
+--   overridden). Of two jobs, ingest the traces of one of them again with a name of its own
+--   (--run NAME).
 --
 -- column: severity       text        Always finding.
 -- column: run            text        The run.

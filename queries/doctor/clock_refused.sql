@@ -7,9 +7,8 @@
 --   host's clock is so far off that its traces only seem to overlap with the others': what
 --   `nccl_stalls` and `nccl_stall_ranks` say of waits between it and other ranks is not to be
 --   trusted. Figures of each rank by itself hold.
--- advice: See whether its trace is of the same job and start as the others'; if not, ingest it anew
---   with a name of its own (--replace --run NAME). If it is, set the hosts' clocks (NTP) and record
---   again.
+-- advice: See whether its trace is of the same job and start as the others'; if not, ingest it
+--   again with a name of its own (--run NAME). If it is, set the clocks (NTP) and record again.
 --
 -- column: severity        text        Always finding.
 -- column: run             text        The run.

@@ -10,8 +10,8 @@
 -- meaning: A job that was started again, or another one, into the same folder is taken for one run:
 --   figures by rank, stream and kernel are sums over both, and a comparison of the two is not
 --   possible. Nothing is matched across captures.
--- advice: Ingest the traces of one of them anew with a name of its own (--replace --run NAME), or
---   look at one capture at a time (-p capture=1).
+-- advice: Ingest the traces of one of them again with a name of its own (--run NAME), or look at
+--   one capture at a time (-p capture=1).
 --
 -- column: severity      text        Always finding.
 -- column: run           text        The run.

@@ -7,8 +7,7 @@
 --
 -- meaning: Ranks of one job are never compared when they are taken for several runs: `nccl_stalls`
 --   knows nothing of waits between them, and their collectives count as unmatched.
--- advice: If they are one job, ingest the traces of all of them anew with one name (--replace --run
---   NAME), or by the folder above all of them.
+-- advice: If they are one job, ingest the traces of all of them again with one name (--run NAME).
 --
 -- column: severity    text        Always finding.
 -- column: run         text        The first of the runs.

@@ -58,6 +58,12 @@ lacking AS (
     -- Left out in between is told above.
     AND NOT EXISTS (SELECT 1 FROM gap g WHERE g.capture_id = r.capture_id AND g.rank = r.rank
                                           AND s.step >= g.step AND s.step < g.next_step)
+    -- A rank with a shorter profiler schedule has several captures in the time of this one.
+    AND NOT EXISTS (SELECT 1 FROM captures c
+                    JOIN traces o ON o.run_id = c.run_id AND o.rank = r.rank
+                      AND o.start_ns <= c.end_ns AND o.end_ns >= c.start_ns
+                    JOIN taken k ON k.trace_id = o.trace_id AND k.step = s.step
+                    WHERE c.capture_id = r.capture_id)
   UNION ALL
   SELECT t.capture_id, t.rank, t.trace_id, 'no GPU work', t.step, 1, t.step
   FROM taken t

@@ -51,15 +51,22 @@ Result<std::string> ResultAsJson(SqliteDb& db, const QueryDoc& doc, const Report
   return WithoutTags(json) + ",\"result\":" + WithoutTags(result.Json()) + "}";
 }
 
-Result<ReportScale> ScaleOf(SqliteDb& db) {
+Result<ReportScale> ScaleOf(SqliteDb& db, const ShownRun& run) {
   ReportScale scale;
-  TRACEDB_ASSIGN(ranks, db.Integer("SELECT count(*) FROM ranks"));
-  TRACEDB_ASSIGN(streams, db.Integer("SELECT count(*) FROM stream_uses"));
-  scale.ranks = ranks;
-  scale.streams = streams;
-  TRACEDB_ASSIGN(host_only, db.Integer("SELECT count(*) > 0 AND total(gpu_activities) = 0 "
-                                       "FROM traces"));
-  scale.host_only = host_only != 0;
+  scale.run = run;
+  // Streams are drawn for one capture alone.
+  TRACEDB_ASSIGN(counted, db.Prepare("SELECT count(DISTINCT rank), "
+                                     "       count(*) > 0 AND total(gpu_activities) = 0, "
+                                     "       (SELECT count(*) FROM stream_uses u JOIN traces s "
+                                     "        ON s.trace_id = u.trace_id WHERE s.run = ?1 "
+                                     "          AND (?2 = 0 OR s.capture = ?2)) "
+                                     "FROM traces WHERE run = ?1"));
+  TRACEDB_TRY(counted.Bind(1, run.name));
+  TRACEDB_TRY(counted.Bind(2, CaptureOf("report/timeline", run).value_or(0)));
+  TRACEDB_TRY(counted.Step());
+  scale.ranks = counted.Int(0);
+  scale.host_only = counted.Int(1) != 0;
+  scale.streams = counted.Int(2);
   return scale;
 }
 
@@ -72,9 +79,9 @@ Status RunSections(SqliteDb& db, const QueryCatalog& catalog, const ReportScale&
   for (const ReportSection* section : SectionsOf(catalog, scale.host_only)) {
     // Two parts may show the same query.
     if ((section->bytes_max > 0) != large || results.contains(section->query)) continue;
-    TRACEDB_ASSIGN(
-        result, ResultAsJson(db, *catalog.Find(section->query), *section,
-                             ThinningOf(section->query, scale), large ? section->bytes_max : left));
+    const QueryDoc& doc = *catalog.Find(section->query);
+    TRACEDB_ASSIGN(result, ResultAsJson(db, doc, *section, ThinningOf(doc, scale),
+                                        large ? section->bytes_max : left));
     left -= std::min(left, result.size());
     results.emplace(section->query, std::move(result));
   }
@@ -112,8 +119,8 @@ Status RunBoth(SqliteDb& db, SqliteDb& other, const QueryCatalog& catalog, const
 }  // namespace
 
 Result<std::string> ReportData(SqliteDb& db, const QueryCatalog& catalog,
-                               const ReportOptions& options) {
-  TRACEDB_ASSIGN(scale, ScaleOf(db));
+                               const ReportOptions& options, const ShownRun& run) {
+  TRACEDB_ASSIGN(scale, ScaleOf(db, run));
   LargeParts parts;
   Results results;
   if (options.open_another) {
@@ -127,7 +134,7 @@ Result<std::string> ReportData(SqliteDb& db, const QueryCatalog& catalog,
   std::string sections;
   for (const ReportSection* section : SectionsOf(catalog, scale.host_only)) {
     sections += (sections.empty() ? "" : ",\n") +
-                SectionAsJson(*section, ThinningOf(section->query, scale));
+                SectionAsJson(*section, ThinningOf(*catalog.Find(section->query), scale));
   }
   std::string written;
   for (const auto& [query, result] : results) {

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "report/shown_run.h"
 #include "tracedb/report/report_page.h"
 
 namespace tracedb {
@@ -10,6 +11,6 @@ namespace tracedb {
 // {"database","version","ranks","sections":[...],"results":{"overlap":{...}},"checks":[...]}, as
 // page_data.js reads it; without any '<'.
 Result<std::string> ReportData(SqliteDb& db, const QueryCatalog& catalog,
-                               const ReportOptions& options);
+                               const ReportOptions& options, const ShownRun& run);
 
 }  // namespace tracedb

@@ -4,6 +4,7 @@
 
 #include "report/page_parts.h"
 #include "report/report_data.h"
+#include "report/shown_run.h"
 #include "tracedb/report/page_head.h"
 #include "tracedb/text/html_text.h"
 
@@ -12,7 +13,9 @@ namespace tracedb {
 Status WriteReport(SqliteDb& db, const QueryCatalog& catalog, const ReportOptions& options,
                    OutputStream& output) {
   // All of it first: a report that cannot be made whole is not begun.
-  TRACEDB_ASSIGN(data, ReportData(db, catalog, options));
+  TRACEDB_ASSIGN(run, ChooseRun(db, options));
+  TRACEDB_ASSIGN(data, ReportData(db, catalog, options, run));
+  const std::string about = AboutRun(run);
   const std::string name = db.path().filename().string();
   TRACEDB_TRY(output.Write(PageHead(
       name + ": tracedb report",
@@ -21,11 +24,11 @@ Status WriteReport(SqliteDb& db, const QueryCatalog& catalog, const ReportOption
   TRACEDB_TRY(output.Write(fmt::format(
       "<body>\n"
       "<a class=\"skip\" href=\"#main\">To the figures</a>\n"
-      "<header id=\"top\"><h1>Training job: {}</h1></header>\n"
+      "<header id=\"top\"><h1>Training job: {}</h1>{}</header>\n"
       "<nav id=\"contents\" aria-label=\"Parts of this page\"></nav>\n<main id=\"main\">"
       "<noscript><p>The charts and tables of this page are drawn by its script, which is turned "
       "off.</p></noscript></main>\n",
-      EscapedHtml(name))));
+      EscapedHtml(name), about.empty() ? "" : "<p>" + EscapedHtml(about) + "</p>")));
   TRACEDB_TRY(output.Write(
       fmt::format("<footer><p>Made by tracedb {}. Everything is in this file; nothing is loaded "
                   "from a network.</p>\n<details><summary>Charts by d3, and its licence</summary>"

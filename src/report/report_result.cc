@@ -144,12 +144,13 @@ Status StepSums::Row(std::span<const Cell> cells) {
   Sums sums;
   for (size_t i = 0; i < cells.size(); ++i) {
     const std::string& name = doc_.columns[i].name;
+    if (name == "run") sums.run = TextOf(cells[i]);
     if (name == "rank") sums.rank = cells[i];
     if (name == "device") sums.device = TextOf(cells[i]);
     const auto number = static_cast<double>(cells[i].integer);
     sums.numbers.push_back(cells[i].type == SqlType::kInteger ? number : cells[i].real);
   }
-  const std::string key = fmt::format("{} {}", sums.rank.integer, sums.device);
+  const std::string key = fmt::format("{} {} {}", sums.rank.integer, sums.device, sums.run);
   const auto [place, is_new] = places_.emplace(key, sums_.size());
   if (is_new) {
     sums_.push_back(std::move(sums));
@@ -169,9 +170,10 @@ Status StepSums::End() {
     for (size_t i = 0; i < cells.size(); ++i) {
       const std::string& name = doc_.columns[i].name;
       cells[i] = Cell{SqlType::kReal, 0, sums.numbers[i], ""};
+      if (name == "run") cells[i] = Cell{SqlType::kText, 0, 0, sums.run};
       if (name == "rank") cells[i] = sums.rank;
       if (name == "device") cells[i] = Cell{SqlType::kText, 0, 0, sums.device};
-      if (name == "step" || doc_.columns[i].unit == "pct") cells[i] = Cell{};
+      if (name == "step" || name == "capture" || doc_.columns[i].unit == "pct") cells[i] = Cell{};
     }
     TRACEDB_TRY(next_.Row(cells));
   }

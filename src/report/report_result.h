@@ -69,6 +69,7 @@ class StepSums : public RowSink {
 
  private:
   struct Sums {
+    std::string run;
     Cell rank;
     std::string device;
     std::vector<double> numbers;

@@ -103,7 +103,9 @@ std::vector<const ReportSection*> SectionsOf(const QueryCatalog& catalog, bool h
   return sections;
 }
 
-Thinning ThinningOf(std::string_view query, const ReportScale& scale) {
+namespace {
+
+Thinning ThinningByScale(std::string_view query, const ReportScale& scale) {
   const int64_t streams = std::clamp<int64_t>(scale.streams, 1, kStreamsMax);
   const std::string busiest =
       scale.streams > kStreamsMax
@@ -134,6 +136,20 @@ Thinning ThinningOf(std::string_view query, const ReportScale& scale) {
                         pieces)};
   }
   return {};
+}
+
+}  // namespace
+
+Thinning ThinningOf(const QueryDoc& doc, const ReportScale& scale) {
+  Thinning thinning = ThinningByScale(doc.name, scale);
+  const std::vector<std::string> params = ParamsOf(doc, scale.run);
+  thinning.params.insert(thinning.params.end(), params.begin(), params.end());
+  const std::optional<int64_t> capture = CaptureOf(doc.name, scale.run);
+  if (capture.has_value() && !scale.run.capture.has_value()) {
+    if (!thinning.note.empty()) thinning.note += ' ';
+    thinning.note += fmt::format("Capture {} of {}.", *capture, scale.run.captures);
+  }
+  return thinning;
 }
 
 }  // namespace tracedb

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "report/shown_run.h"
 #include "tracedb/query/doc/query_catalog.h"
 
 namespace tracedb {
@@ -34,17 +35,19 @@ std::vector<const ReportSection*> SectionsOf(const QueryCatalog& catalog, bool h
 
 // How large the database is, as far as charts grow with it.
 struct ReportScale {
+  ShownRun run;
   int64_t ranks = 0;
   int64_t streams = 0;
   bool host_only = false;  // there are traces, and no GPU activity in them
 };
 
-// How finely a query cuts the time, so that the page keeps its size; empty for most.
+// Of which run and capture a query is, and how finely it cuts the time, so that the page keeps its
+// size; empty for most.
 struct Thinning {
   std::vector<std::string> params;  // "key=value"
   std::string note;                 // for the reader
   bool sums_steps = false;          // of each device the sums are shown (StepSums)
 };
-Thinning ThinningOf(std::string_view query, const ReportScale& scale);
+Thinning ThinningOf(const QueryDoc& doc, const ReportScale& scale);
 
 }  // namespace tracedb

@@ -216,14 +216,41 @@ TEST(ReportSections, an_anchor_is_once_on_a_page) {
   }
 }
 
+Thinning ThinningOfNamed(const char* query, int64_t ranks, int64_t streams,
+                         const ShownRun& run = {}) {
+  QueryDoc doc;
+  doc.name = query;
+  QueryParam param;
+  for (const char* name : {"run", "capture"}) {
+    param.name = name;
+    doc.params.push_back(param);
+  }
+  ReportScale scale;
+  scale.run = run;
+  scale.ranks = ranks;
+  scale.streams = streams;
+  return ThinningOf(doc, scale);
+}
+
 TEST(ReportSections, more_streams_are_cut_into_fewer_pieces) {
-  EXPECT_EQ(ThinningOf("report/timeline", {1, 1}).params[0], "per_stream=8000");
-  EXPECT_EQ(ThinningOf("report/timeline", {64, 256}).params[0], "per_stream=70");
-  EXPECT_EQ(ThinningOf("report/timeline", {1000, 100'000}).params[0], "per_stream=45");
-  EXPECT_NE(ThinningOf("report/timeline", {1000, 100'000}).note.find("the 400 busiest"),
+  EXPECT_EQ(ThinningOfNamed("report/timeline", 1, 1).params[0], "per_stream=8000");
+  EXPECT_EQ(ThinningOfNamed("report/timeline", 64, 256).params[0], "per_stream=70");
+  EXPECT_EQ(ThinningOfNamed("report/timeline", 1000, 100'000).params[0], "per_stream=45");
+  EXPECT_NE(ThinningOfNamed("report/timeline", 1000, 100'000).note.find("the 400 busiest"),
             std::string::npos);
-  EXPECT_EQ(ThinningOf("report/memory_line", {1000, 1}).params[0], "bins=20");
-  EXPECT_TRUE(ThinningOf("overlap", {1000, 1}).params.empty());
+  EXPECT_EQ(ThinningOfNamed("report/memory_line", 1000, 1).params[0], "bins=20");
+  EXPECT_TRUE(ThinningOfNamed("overlap", 1000, 1).params.empty());
+}
+
+TEST(ReportSections, run_and_capture_are_asked_for_where_there_is_a_choice) {
+  using Params = std::vector<std::string>;
+  EXPECT_EQ(ThinningOfNamed("overlap", 1, 1, {"job", 1, 1, {}}).params, Params{});
+  EXPECT_EQ(ThinningOfNamed("overlap", 1, 1, {"job", 2, 3, {}}).params, Params{"run=job"});
+  const Thinning steps = ThinningOfNamed("step_times", 1, 1, {"job", 1, 3, {}});
+  EXPECT_EQ(steps.params, Params{"capture=1"});
+  EXPECT_EQ(steps.note, "Capture 1 of 3.");
+  EXPECT_EQ(ThinningOfNamed("overlap", 1, 1, {"job", 1, 3, 2}).params, Params{"capture=2"});
+  EXPECT_EQ(AboutRun({"job", 1, 1, {}}), "");
 }
 
 }  // namespace

@@ -2,7 +2,9 @@
 // of doctor's checks. Knows neither where the page goes nor where the database comes from.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "tracedb/base/result.h"
@@ -18,11 +20,14 @@ struct ReportOptions {
   // Another connection to the same database, for half of the work on a thread of its own. May be
   // empty.
   std::function<Result<SqliteDb>()> open_another;
+
+  std::string run = {};                 // the run that it is of; empty: the last to begin
+  std::optional<int64_t> capture = {};  // of that run; none: all of them
 };
 
-// The page depends on the database and the catalog alone: the same bytes each time. 0.4 MB at
-// least; results are thinned so that it stays below 3 MB, and the page says what was left out.
-// Parts whose query the catalog does not have are not on it.
+// The page is of one run. It depends on the database, the catalog and that alone: the same bytes
+// each time. 0.4 MB at least; results are thinned so that it stays below 3 MB, and the page says
+// what was left out. Parts whose query the catalog does not have are not on it.
 Status WriteReport(SqliteDb& db, const QueryCatalog& catalog, const ReportOptions& options,
                    OutputStream& output);
 

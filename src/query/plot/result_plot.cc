@@ -42,6 +42,7 @@ class PlotSink : public RowSink {
   PlotSink(PlotOptions options, OutputStream& output)
       : options_(std::move(options)), output_(output) {}
 
+  Status Caption(std::string_view text) override;
   Status Begin(std::span<const std::string> column_names) override;
   Status Row(std::span<const Cell> cells) override;
   Status End() override;
@@ -67,6 +68,7 @@ class PlotSink : public RowSink {
   const PlotOptions options_;
   OutputStream& output_;
   bool begun_ = false;
+  std::string caption_;  // of the next result
   std::vector<std::string> names_;
   std::optional<Chosen> chosen_;         // nothing: once rows are held
   std::vector<std::vector<Held>> held_;  // of bars; the columns that may be drawn
@@ -75,6 +77,11 @@ class PlotSink : public RowSink {
   int64_t rows_ = 0;
 };
 
+Status PlotSink::Caption(std::string_view text) {
+  caption_ = ShownText(text) + "\n";
+  return Done{};
+}
+
 Status PlotSink::Begin(std::span<const std::string> column_names) {
   names_.assign(column_names.begin(), column_names.end());
   chosen_.reset();
@@ -82,7 +89,8 @@ Status PlotSink::Begin(std::span<const std::string> column_names) {
   series_.reset();
   rows_ = 0;
   if (options_.spec.has_value()) TRACEDB_TRY(Choose(*options_.spec));
-  return std::exchange(begun_, true) ? output_.Write("\n") : Status(Done{});
+  const std::string caption = std::exchange(caption_, {});
+  return output_.Write((std::exchange(begun_, true) ? "\n" : "") + caption);
 }
 
 Result<size_t> PlotSink::Find(const std::string& name) const {
@@ -103,14 +111,19 @@ Status PlotSink::Choose(const PlotSpec& spec) {
     TRACEDB_ASSIGN(column, Find(name));
     chosen.values.push_back(column);
   }
+  std::vector<std::string> by;
   for (const std::string& name : spec.by) {
+    // Left out of a result for people where it is the same in all rows (SameRuns).
+    const bool is_place = name == "run" || name == "capture";
+    if (is_place && std::find(names_.begin(), names_.end(), name) == names_.end()) continue;
     TRACEDB_ASSIGN(column, Find(name));
     chosen.by.push_back(column);
+    by.push_back(name);
   }
   if (spec.kind == PlotKind::kLine) {
     TRACEDB_ASSIGN(over, Find(spec.over));
     chosen.over = over;
-    series_.emplace(spec.by, spec.over, spec.values[0]);
+    series_.emplace(std::move(by), spec.over, spec.values[0]);
   }
   chosen_ = std::move(chosen);
   return Done{};

@@ -171,10 +171,11 @@ Result<QueryOutcome> RunOn(const QueryOptions& options, const QueryDoc& doc, boo
   TRACEDB_ASSIGN(query,
                  PreparedQuery::Prepare(db, doc, {options.params, options.assert_expression}));
   return ToOutput(options, [&](OutputStream& output) {
-    if (options.plot) return query.Run(*PlotSinkFor(options, doc, output));
-    const std::unique_ptr<RowSink> sink = SinkFor(options, output);
+    const std::unique_ptr<RowSink> sink =
+        options.plot ? PlotSinkFor(options, doc, output) : SinkFor(options, output);
     // Whoever wrote the SQL asked for the columns that it has.
-    const bool is_for_people = FormatOf(options) == Format::kTable && options.header;
+    const bool is_for_people =
+        options.header && (options.plot || FormatOf(options) == Format::kTable);
     if (!is_canned || !is_for_people) return query.Run(*sink);
     SameRuns for_people(*sink);
     return query.Run(for_people);

@@ -17,8 +17,12 @@ function resultOf(written) {
       : column.values,
   }));
   const byName = new Map(columns.map((column) => [column.name, column]));
+  // The page is of one run: the same in each row tells nothing.
+  const isSame = (column) => ["run", "capture"].includes(column.name)
+    && new Set(column.values).size < 2;
   return {
     columns,
+    tableColumns: columns.filter((column) => !isSame(column)),
     rows: written.rows,
     found: written.rows_found,
     has: (name) => byName.has(name),

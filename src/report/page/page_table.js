@@ -10,7 +10,7 @@ function compareValues(a, b) {
 
 function tableRow(result, row) {
   const made = element("tr");
-  for (const column of result.columns) {
+  for (const column of result.tableColumns) {
     const value = column.values[row];
     const isNumber = column.type !== "text";
     made.append(element("td", isNumber ? { class: "n" } : {}, shownValue(value, column)));
@@ -30,7 +30,7 @@ function makeTable(result, caption) {
     }
     body.replaceChildren(...order.slice(0, kTableRowsShown).map((row) => tableRow(result, row)));
   };
-  for (const column of result.columns) {
+  for (const column of result.tableColumns) {
     const button = element("button", { type: "button", title: column.about }, column.name);
     const head = element("th", { scope: "col" }, button);
     button.addEventListener("click", () => {
