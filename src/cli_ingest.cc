@@ -292,8 +292,10 @@ Status RunIngest(const GlobalOptions& global, const IngestOptions& options,
   DescriptorOutput output(STDOUT_FILENO, "standard output");
   std::string json;
   std::vector<int64_t> trace_ids;
+  bool is_new = false;  // a trace that was not there before
   const auto summarize = [&](const LoadSummary& summary) -> Status {
     trace_ids.push_back(summary.trace_id);
+    is_new = is_new || !summary.skipped;
     if (!summary.skipped) {
       if (global.verbose) {
         SayNote(global, fmt::format("{}: {:.3f} s reading, {:.3f} s deriving, {:.3f} s landing",
@@ -314,6 +316,9 @@ Status RunIngest(const GlobalOptions& global, const IngestOptions& options,
   std::vector<RunCount> runs;
   if (loaded.any) {
     TRACEDB_TRY(CompareRanks(global, stop));
+  }
+  const bool is_said = !global.quiet && (is_new || options.run.has_value());
+  if (loaded.any && (is_said || options.json)) {
     TRACEDB_ASSIGN(found, RunsOf(global, trace_ids));
     runs = std::move(found);
   }

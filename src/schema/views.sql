@@ -107,9 +107,9 @@ CREATE VIEW threads AS
 SELECT trace_id, rank, pid, tid, name, sort_index FROM _thread;
 
 CREATE VIEW streams AS
--- A GPU stream of a rank, in one capture.
---   trace_id: the file
---   rank: of that file
+-- A GPU stream of a rank, over all captures of its run.
+--   run: a name in runs
+--   rank: of the process that used it
 --   device: GPU; a text only where the trace has no number
 --   stream: its number on that device
 --   activities: kernels, copies and fills
@@ -119,9 +119,13 @@ CREATE VIEW streams AS
 --   compute_ns: of its compute kernels
 --   communication_ns: of its communication kernels
 --   memory_ns: of its copies and fills
-SELECT u.trace_id, t.rank, u.device, u.stream, u.activities, u.start_ns, u.end_ns, u.busy_ns,
-       u.compute_ns, u.communication_ns, u.memory_ns
-FROM _stream_use u LEFT JOIN _trace t ON t.trace_id = u.trace_id;
+SELECT r.run, t.rank, u.device, u.stream, sum(u.activities) AS activities,
+       min(u.start_ns) AS start_ns, max(u.end_ns) AS end_ns, sum(u.busy_ns) AS busy_ns,
+       sum(u.compute_ns) AS compute_ns, sum(u.communication_ns) AS communication_ns,
+       sum(u.memory_ns) AS memory_ns
+FROM _stream_use u JOIN _trace t ON t.trace_id = u.trace_id
+     LEFT JOIN _run r ON r.run_id = t.run_id
+GROUP BY t.run_id, r.run, t.rank, u.device, u.stream;
 
 CREATE VIEW busy_segments AS
 -- A stretch of time in which the same kinds of activity run on a device; where nothing runs there
@@ -134,9 +138,10 @@ CREATE VIEW busy_segments AS
 --   kinds: sum of 1 compute, 2 communication, 4 memory
 --   end_ns: end
 --   start_ms: start since the first event of its run
-SELECT b.trace_id, t.rank, b.device, b.ts_ns, b.dur_ns, b.kinds, b.ts_ns + b.dur_ns AS end_ns,
+SELECT t.trace_id, t.rank, b.device, b.ts_ns, b.dur_ns, b.kinds, b.ts_ns + b.dur_ns AS end_ns,
        @start_ms:b.ts_ns of b.trace_id@ AS start_ms
-FROM _busy_segment b LEFT JOIN _trace t ON t.trace_id = b.trace_id;
+FROM _trace t CROSS JOIN _busy_segment b  -- in this order: a rank's are found by its traces
+WHERE b.trace_id = t.trace_id;
 
 CREATE VIEW _slice_args AS
 -- The args of slices, put together again: in a view of their own as it takes long.

@@ -129,18 +129,18 @@ TEST(RankInName, a_name_without_a_rank_tells_none) {
   }
 }
 
-TEST(ChooseRank, header_then_name_then_option_then_the_smallest_free_number) {
+TEST(ChooseRank, header_then_name_then_option_then_nobody_tells) {
   TraceHeader header;
   header.rank = 4;
   const auto choose = [&](const char* path, std::optional<int64_t> option) {
-    const RankChoice choice = ChooseRank(header, path, option, {0, 1, 3});
-    return std::to_string(choice.rank) + " " + choice.source;
+    const RankChoice choice = ChooseRank(header, path, option);
+    return std::to_string(choice.rank) + " " + std::string(choice.source);
   };
   EXPECT_EQ(choose("/rank9/rank5.json", 6), "4 header");
   header.rank = std::nullopt;
   EXPECT_EQ(choose("/rank9/rank5.json", 6), "5 file name");
   EXPECT_EQ(choose("/rank9/trace.json", 6), "6 option");
-  EXPECT_EQ(choose("/rank9/trace.json", std::nullopt), "2 chosen");
+  EXPECT_EQ(choose("/rank9/trace.json", std::nullopt), "0 chosen");
 }
 
 }  // namespace

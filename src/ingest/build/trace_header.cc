@@ -139,15 +139,13 @@ std::optional<int64_t> RankInName(const std::string& file_name) {
 }
 
 RankChoice ChooseRank(const TraceHeader& header, const std::filesystem::path& path,
-                      std::optional<int64_t> option, const std::set<int64_t>& taken) {
+                      std::optional<int64_t> option) {
   if (header.rank.has_value()) return {*header.rank, "header"};
   if (const auto rank = RankInName(path.filename().string()); rank.has_value()) {
     return {*rank, "file name"};
   }
   if (option.has_value()) return {*option, "option"};
-  int64_t rank = 0;
-  while (taken.contains(rank)) ++rank;
-  return {rank, "chosen"};
+  return {0, kRankChosen};
 }
 
 }  // namespace tracedb

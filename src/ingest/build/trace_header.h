@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ingest/frame/header_reader.h"
@@ -27,15 +27,17 @@ struct TraceHeader {
 // Values that are no JSON are kept as JSON strings and counted.
 TraceHeader ReadTraceHeader(const HeaderReader::Entries& entries, EventIssues& issues);
 
+inline constexpr std::string_view kRankChosen = "chosen";
+
 struct RankChoice {
   int64_t rank = 0;
-  const char* source = "";  // "header", "file name", "option", "chosen"
+  std::string_view source;  // "header", "file name", "option", kRankChosen
 };
 
-// The header decides, else the file's name, else the option, else the smallest number not in
-// `taken`.
+// The header decides, else the file's name, else the option. Where none tells it is 0, and whoever
+// asks chooses.
 RankChoice ChooseRank(const TraceHeader& header, const std::filesystem::path& path,
-                      std::optional<int64_t> option, const std::set<int64_t>& taken);
+                      std::optional<int64_t> option);
 
 // The rank that a file's name tells: rank3.pt.trace.json.gz, rank-0.x.json, rank[5], rank_7...
 std::optional<int64_t> RankInName(const std::string& file_name);

@@ -131,8 +131,11 @@ Result<LoadSummary> TraceReading::Land(DatabaseLanding& landing) {
       return summary;
     }
   }
-  TRACEDB_ASSIGN(taken, landing.RanksOf(FolderOfInput(input_.path)));
-  rank_ = ChooseRank(header_, input_.path, options_.rank, taken);
+  rank_ = ChooseRank(header_, input_.path, options_.rank);
+  if (rank_.source == kRankChosen) {
+    TRACEDB_ASSIGN(taken, landing.RanksOf(FolderOfInput(input_.path)));
+    while (taken.contains(rank_.rank)) ++rank_.rank;
+  }
   TRACEDB_TRY(Derive(landing.rows(), place));
   summary.derive_seconds = watch.Lap();
   TRACEDB_TRY(landing.Land(first_.trace_id, input_.path.string(), read_.text_hash));
@@ -167,7 +170,7 @@ Status TraceReading::StoreTrace(SqliteDb& db) {
   TRACEDB_TRY(insert.Bind(++at, first_.trace_id));
   TRACEDB_TRY(insert.Bind(++at, std::string_view(input_.path.native())));
   TRACEDB_TRY(insert.Bind(++at, rank_.rank));
-  TRACEDB_TRY(insert.Bind(++at, std::string_view(rank_.source)));
+  TRACEDB_TRY(insert.Bind(++at, rank_.source));
   TRACEDB_TRY(BindOptional(insert, ++at, header_.world_size));
   TRACEDB_TRY(BindOptional(insert, ++at, header_.host));
   TRACEDB_TRY(BindOptional(insert, ++at, header_.gpu_name));
