@@ -228,7 +228,8 @@ def pipeline_bubbles(job, rank=None):
         work = end - start - wait - idle
         ideal = None if microbatches is None else fractions.Fraction(stages - 1, microbatches)
         rows.append((of, number_first(device), start, trace, step, (
-            job.traces[trace].capture, of, device, step, max(part.group.ranks.index(of) for part in parts), stages, microbatches,
+            job.traces[trace].capture, of, device, step,
+            max(part.group.ranks.index(of) for part in parts), stages, microbatches,
             *map(ms, (end - start, work, wait + idle, wait, idle)),
             *((None,) * 3 if microbatches is None else map(ms, phases)), pct(wait + idle, work),
             None if ideal is None else float(100 * ideal),

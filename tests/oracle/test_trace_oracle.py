@@ -12,28 +12,10 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import check_database  # noqa: E402
-import identity_oracle  # noqa: E402
 import make_cases  # noqa: E402
-import partition_oracle  # noqa: E402
 import trace_oracle as oracle  # noqa: E402
-
-
-def trace(events, rank=0, **header):
-    """A trace of events given as JSON-like objects; ts and dur in us."""
-    document = {"distributedInfo": {"rank": rank, "world_size": 2, "pg_config": [
-        {"pg_name": "3", "ranks": [1, 0]}]}, **header, "traceEvents": events}
-    return oracle.Trace(f"rank{rank}.json", oracle.parse_json(json.dumps(document)))
-
-
-def kernel(ts, dur, name="gemm", stream=7, cat="kernel", **args):
-    return {"ph": "X", "cat": cat, "name": name, "pid": 0, "tid": stream, "ts": ts, "dur": dur,
-            "args": {"device": 0, "stream": stream, **args}}
-
-
-def part(ts, dur, **args):
-    return kernel(ts, dur, "ncclDevKernel", 9, **{
-        "Collective name": "allreduce", "dtype": "BFloat16", "In msg nelems": 10, "Out msg nelems": 20,
-        "Process Group Ranks": "[0, 1]", **args})
+from hand_traces import kernel, part, recorded, trace  # noqa: E402
+from oracle_database import write_database  # noqa: E402
 
 
 class Numbers(unittest.TestCase):
@@ -105,7 +87,8 @@ class Devices(unittest.TestCase):
             kernel(0, 500, "annotation", cat="gpu_user_annotation"), kernel(0, 500, "triton", 0, cat="cpu_op"),
             kernel(0, 500, "sync", -1, cat="cuda_sync")])])
         self.assertEqual(job.devices, {(0, "0"): {
-            "start": 0, "end": 100000, "span": 100000, "compute": 20000, "comm": 30000, "overlap": 10000, "exposed_comm": 20000,
+            "start": 0, "end": 100000, "span": 100000, "compute": 20000, "comm": 30000,
+            "overlap": 10000, "exposed_comm": 20000,
             "exposed_memory": 35000, "idle": 25000}})
         seven = job.streams[(0, "0", "7")]
         self.assertEqual((seven["activities"], seven["busy"], seven["compute"], seven["comm"], seven["memory"]),
@@ -179,18 +162,12 @@ class Steps(unittest.TestCase):
         self.assertEqual(t.steps, [(1, 100000, 100000), (2, 200000, 100000)])
 
 
-def recorded(events, rank=0, begin=0, end=100, path=None, **header):
-    """A trace from begin to end, in us."""
-    made = trace([*events, *({"ph": "i", "name": "edge", "ts": at} for at in (begin, end))], rank, **header)
-    made.path = path or made.path
-    return made
-
-
 class Collectives(unittest.TestCase):
     def test_ordinals_and_waits(self):
         named = {"Process Group Name": "3"}
         job = oracle.Job([
-            recorded([part(50, 9, **named), part(10, 20, **named), part(90, 1, **named), kernel(1, 1, "ncclWithoutMetadata", 9)], 0),
+            recorded([part(50, 9, **named), part(10, 20, **named), part(90, 1, **named),
+                      kernel(1, 1, "ncclWithoutMetadata", 9)], 0),
             recorded([part(14, 16, **named), part(50, 5, **{"Process Group Ranks": "[0, ...]", **named})], 1)])
         self.assertEqual(len(job.parts), 5)
         rows = [(c.key[1], sorted(c.waits.items()), c.culprits, c.total_wait, c.max_wait, c.transfer, c.matched)
@@ -241,187 +218,6 @@ class Collectives(unittest.TestCase):
                          [([0, 1, 2], 3000), ([0, 2], 3000)])
 
 
-class Identity(unittest.TestCase):
-    def test_runs_are_folders(self):
-        def runs(paths, inputs=()):
-            traces = [recorded([], rank, path=path) for path, rank in paths]
-            found = identity_oracle.runs(traces, inputs)
-            return sorted((os.path.basename(folder), sorted(os.path.basename(t.path) for t in of))
-                          for folder, of in found.items())
-        with tempfile.TemporaryDirectory() as top:
-            of = lambda *names: os.path.join(top, *names)
-            os.makedirs(of("job"))
-            # Files are of the run of their folder; so are they when the folder is given.
-            files = [(of("job", "a"), 0), (of("job", "b"), 1)]
-            self.assertEqual(runs(files), [("job", ["a", "b"])])
-            self.assertEqual(runs(files, [of("job")]), [("job", ["a", "b"])])
-            # A folder a node: one run, unless a rank is in two of them.
-            nodes = [(of("job", "node0", "a"), 0), (of("job", "node1", "b"), 1)]
-            self.assertEqual(runs(nodes, [of("job")]), [("job", ["a", "b"])])
-            again = [(of("job", "x", "a"), 0), (of("job", "x", "b"), 1), (of("job", "y", "c"), 0)]
-            self.assertEqual(runs(again, [of("job")]), [("x", ["a", "b"]), ("y", ["c"])])
-            # Two captures of a rank in one folder are no two runs.
-            self.assertEqual(runs([(of("job", "a"), 0), (of("job", "c"), 0)], [of("job")]),
-                             [("job", ["a", "c"])])
-
-    def test_captures(self):
-        def captures(*traces):
-            made = [recorded([], rank, begin, end) for rank, begin, end in traces]
-            return [sorted(made.index(t) for t in of) for of in identity_oracle.captures(made)]
-        self.assertEqual(captures((0, 0, 10), (1, 5, 20)), [[0, 1]])
-        self.assertEqual(captures((0, 50, 60), (1, 5, 20), (0, 0, 10), (1, 55, 70)), [[1, 2], [0, 3]])
-        # The first capture of rank 1 goes on when the second of rank 0 begins.
-        self.assertEqual(captures((0, 0, 10), (1, 1, 30), (0, 25, 60), (1, 35, 60)), [[0, 1], [2, 3]])
-        # Rank 1 was not recorded in the first.
-        self.assertEqual(captures((0, 0, 10), (0, 25, 60), (1, 26, 61)), [[0], [1, 2]])
-
-    def test_nothing_is_matched_over_captures(self):
-        job = oracle.Job([
-            recorded([part(10, 5)], 0), recorded([part(12, 3)], 1),
-            recorded([part(1010, 5)], 0, 1000, 1100), recorded([part(1040, 3)], 1, 1000, 1100)])
-        self.assertEqual([(c.capture, c.key[1], c.max_wait) for c in job.collectives],
-                         [(1, 0, 2000), (2, 0, 30000)])
-        self.assertEqual([p.ordinal for p in job.parts], [0, 0, 0, 0])
-        # What is between the captures is of nobody.
-        self.assertEqual((job.devices[0, "0"]["span"], job.devices[0, "0"]["idle"]), (10000, 0))
-
-    def test_estimates_need_all_ranks(self):
-        job = oracle.Job([recorded([part(10, 5)], 0), recorded([part(1010, 5)], 0, 1000, 1100),
-                          recorded([], 1, 1000, 1100)])
-        self.assertEqual([(c.capture, job.is_estimate(c)) for c in job.collectives], [(1, False), (2, True)])
-
-    def test_communicators(self):
-        def named(name, ts):
-            return part(ts, 5, **{"Process Group Name": name, "Process Group Description": "D" + name})
-        job = oracle.Job([recorded([named("3", 10), named("4", 20), part(30, 5)], 0),
-                          recorded([named("4", 10), named("3", 20), part(40, 5)], 1)])
-        self.assertEqual(sorted((c.group, c.culprit, c.max_wait) for c in job.collectives),
-                         [(("", (0, 1)), 1, 10000), (("3", (0, 1)), 1, 10000), (("4", (0, 1)), 0, 10000)])
-        self.assertEqual(job.groups[("3", (0, 1))] - {None}, {"D3"})
-
-    def test_parallelism(self):
-        for kind, names in {
-                "data": "DATA_PARALLEL_GROUP DATA_PARALLEL_GROUP_WITH_CP EXPERT_DATA_PARALLEL_GROUP "
-                        "INTRA_DISTRIBUTED_OPTIMIZER_INSTANCE_GROUP mesh_dp mesh_dp_shard mesh_fsdp "
-                        "mesh_dp_replicate mesh_dp_shard_cp",
-                "tensor": "TENSOR_MODEL_PARALLEL_GROUP EXPERT_TENSOR_PARALLEL_GROUP mesh_tp TENSOR",
-                "expert": "EXPERT_MODEL_PARALLEL_GROUP EXPERT_TENSOR_AND_MODEL_PARALLEL_GROUP mesh_ep",
-                "pipeline": "PIPELINE_MODEL_PARALLEL_GROUP mesh_pp PIPELINE",
-                "context": "CONTEXT_PARALLEL_GROUP mesh_cp",
-                "other": "MODEL_PARALLEL_GROUP TENSOR_AND_DATA_PARALLEL_GROUP default_pg EMBEDDING_GROUP "
-                         "TENSOR_AND_DATA_PARALLEL_GROUP_WITH_CP POSITION_EMBEDDING_GROUP undefined "
-                         "EXPERT_TENSOR_MODEL_PIPELINE_PARALLEL_GROUP"}.items():
-            for name in names.split():
-                self.assertEqual(identity_oracle.parallelism(name), kind, name)
-        self.assertEqual(identity_oracle.parallelism(None), "other")
-
-
-# ---------------------------------------------------------------------------------------------
-
-def write_database(job, path, folder):
-    """A database and canned queries that say what the oracle says, under the public names."""
-    db = sqlite3.connect(path)
-
-    def table(name, columns, rows):
-        db.execute(f"CREATE TABLE {name} ({', '.join(columns.split())})")
-        marks = ", ".join("?" for _ in columns.split())
-        db.executemany(f"INSERT INTO {name} VALUES ({marks})", rows)
-
-    def plain(value):                  # JSON text with every number as it was
-        if isinstance(value, dict):
-            return "{" + ",".join(json.dumps(k) + ":" + plain(v) for k, v in value.items()) + "}"
-        if isinstance(value, list):
-            return "[" + ",".join(map(plain, value)) + "]"
-        return oracle.text_of(value) if oracle.is_number(value) else json.dumps(value)
-
-    text = oracle.text_of
-    table("traces", "trace_id path rank events skipped_events complete base_time_ns header run capture",
-          [(n, t.path, t.rank, t.events, 0, 1, t.base_ns, plain(t.header), t.run, t.capture)
-           for n, t in enumerate(job.traces)])
-    times = {t: identity_oracle.time_of(t) for t in job.traces}
-    size = max(t.world_size for t in job.traces)
-    captures = {n: [t for t in job.traces if t.capture == n] for n in {t.capture for t in job.traces}}
-    table("runs", "run world_size ranks captures start_ns end_ns",
-          [(job.run, size, len(job.ranks), len(captures), job.start, max(end for _, end in times.values()))])
-    table("captures", "capture_id run capture ranks start_ns end_ns",
-          [(100 + n, job.run, n, len(of), min(times[t][0] for t in of), max(times[t][1] for t in of))
-           for n, of in captures.items()])
-    table("ranks", "run rank world_size traces slices",
-          [(job.run, rank, size, len(mine), sum(len(t.slices) for t in mine))
-           for rank in job.ranks for mine in [[t for t in job.traces if t.rank == rank]]])
-    groups = list(job.groups)
-    words = {g: min((d for d in job.groups[g] if d), default=None) for g in groups}
-    table("process_groups", "group_id run name description size ranks parallelism",
-          [(n, job.run, g.name, words[g], len(g.ranks), str(list(g.ranks)),
-            identity_oracle.parallelism(words[g])) for n, g in enumerate(groups)])
-    number = {t: n for n, t in enumerate(job.traces)}
-    table("device_uses", "trace_id rank device start_ns end_ns compute_ns communication_ns overlap_ns "
-          "exposed_communication_ns exposed_memory_ns idle_ns",
-          [(number[t], t.rank, device, *(row[part] for part in (
-              "start", "end", "compute", "comm", "overlap", "exposed_comm", "exposed_memory", "idle")))
-           for (t, device), row in job.trace_devices.items()])
-    table("busy_segments", "trace_id device ts_ns dur_ns kinds",
-          [(number[t], device, start, end - start, ("compute" in held) + 2 * ("communication" in held)
-            + 4 * ("memory" in held)) for t, device in job.trace_devices
-           for start, end, held in oracle.elementary(
-               job.by_kind([a for a in t.activities if a.device == device])) if held])
-    table("step_uses", "trace_id device step start_ns end_ns compute_ns exposed_pipeline_ns "
-          "exposed_data_ns exposed_tensor_ns exposed_expert_ns exposed_context_ns exposed_other_ns "
-          "exposed_memory_ns idle_host_ns idle_sync_ns idle_dependency_ns idle_unknown_ns",
-          [(number[t], device, step, start, end, *parts)
-           for t, device, step, start, end, parts in partition_oracle.partition(job)])
-    table("rank_clocks", "trace_id rank reference_rank offset_ns drift_ppb",
-          [(number[t], t.rank, min(o.rank for o in captures[t.capture]), 0, 0) for t in job.traces])
-    table("processes", "rank pid name", [(t.rank, pid, name) for t in job.traces
-                                         for pid, names in t.process_names.items() for name in names])
-    table("threads", "rank pid tid name", [(t.rank, *key, name) for t in job.traces
-                                           for key, names in t.thread_names.items() for name in names])
-    table("slices", "rank category name ts_ns dur_ns pid tid correlation external_id args",
-          [(t.rank, s.category, s.name, s.ts, s.dur, text(s.pid), text(s.tid), text(s.args.get("correlation")),
-            text(s.args.get("External id")), plain(s.args)) for t in job.traces for s in t.slices])
-    table("instants", "rank phase name ts_ns", [(t.rank, *point) for t in job.traces for point in t.points])
-    for name, which in (("counters", "counters"), ("flows", "flows"), ("memory_events", "memory")):
-        table(name, "rank name ts_ns", [(t.rank, *row) for t in job.traces for row in getattr(t, which)])
-    table("issues", "trace_id kind count", [(n, "unmatched", t.unmatched + len(t.negative))
-                                            for n, t in enumerate(job.traces) if t.unmatched + len(t.negative)])
-    table("kernels", "rank device stream name kind ts_ns dur_ns correlation launch_ts_ns step bytes",
-          [(a.rank, a.device, a.stream, a.name, a.kind, a.ts, a.dur, a.correlation, a.launch_ts, a.step, a.bytes)
-           for a in job.activities])
-    table("steps", "rank step ts_ns dur_ns", [(t.rank, *step) for t in job.traces for step in t.steps])
-    table("streams", "trace_id rank device stream activities start_ns end_ns busy_ns",
-          [(number[key[0]], key[0].rank, *key[1:], row["activities"], row["start"], row["end"], row["busy"])
-           for key, row in job.trace_streams.items()])
-    table("collectives", "trace_id rank group_id ordinal collective dtype in_bytes out_bytes ts_ns dur_ns "
-          "peer capture_id",
-          [(number[p.activity.trace], p.rank, groups.index(p.group) if p.group else None,
-            None if p.ordinal is None else p.ordinal + 1, p.collective, p.dtype, p.in_bytes, p.out_bytes,
-            p.ts, p.dur, p.peer, 100 + p.activity.trace.capture) for p in job.parts])
-    parts = "span compute comm overlap exposed_comm exposed_memory idle".split()
-    table("q_overlap", "run rank device " + " ".join(p + "_ms" for p in parts) + " overlap_pct",
-          [(job.run, *key, *(row[p] / 1e6 for p in parts), 100.0 * row["overlap"] / row["comm"] if row["comm"] else None)
-           for key, row in job.devices.items()])
-    table("q_stream_utilization", "run rank device stream activities busy_ms utilization_pct compute_ms "
-          "comm_ms memory_ms",
-          [(job.run, *key, row["activities"], row["busy"] / 1e6,
-            100.0 * row["busy"] / job.devices[key[:2]]["span"] if job.devices[key[:2]]["span"] else None,
-            row["compute"] / 1e6, row["comm"] / 1e6, row["memory"] / 1e6) for key, row in job.streams.items()])
-    matched = [c for c in job.collectives if c.matched]
-    table("q_nccl_stalls", "run capture collective group_name group_ranks ordinal step bytes start_ms "
-          "culprit_rank total_wait_ms max_wait_ms transfer_ms cause",
-          [(job.run, c.capture, c.parts[0].collective, c.group.name, str(list(c.group.ranks)),
-            c.parts[0].ordinal, c.parts[0].activity.step,
-            c.parts[0].in_bytes, (c.first_start - job.start) / 1e6, c.culprit, c.total_wait / 1e6, c.max_wait / 1e6,
-            c.transfer / 1e6, "") for c in matched])
-    table("q_nccl_stall_ranks", "run rank collectives times_last caused_wait_ms suffered_wait_ms",
-          [(job.run, rank, row["collectives"], row["times_last"], row["caused_wait"] / 1e6, row["suffered_wait"] / 1e6)
-           for rank, row in job.stall_ranks(lambda c: c.matched).items()])
-    db.commit()
-    db.close()
-    for name in ("overlap", "stream_utilization", "nccl_stalls", "nccl_stall_ranks"):
-        with open(os.path.join(folder, name + ".sql"), "w") as handle:
-            handle.write(f"-- {name}\nSELECT * FROM q_{name} WHERE :rank IS NULL OR 0;\n-- end\n")
-
-
 class Comparison(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp()
@@ -466,7 +262,8 @@ class Comparison(unittest.TestCase):
                   "UPDATE q_nccl_stalls SET start_ms = start_ms + 1e-6 WHERE rowid = 2",
                   "UPDATE q_nccl_stalls SET culprit_rank = 1 - culprit_rank WHERE total_wait_ms > 0",
                   "UPDATE q_nccl_stalls SET capture = 2 WHERE rowid = 1", "UPDATE q_nccl_stalls SET run = 'other'",
-                  "UPDATE q_overlap SET run = 'other'", "UPDATE runs SET captures = 9", "UPDATE captures SET capture = 2",
+                  "UPDATE q_overlap SET run = 'other'", "UPDATE runs SET captures = 9",
+                  "UPDATE captures SET capture = 2",
                   "UPDATE traces SET run = 'other'", "UPDATE traces SET capture = 2 WHERE rank = 1",
                   "UPDATE process_groups SET parallelism = 'pipeline'", "UPDATE process_groups SET name = name || 'x'",
                   "UPDATE rank_clocks SET offset_ns = 1", "UPDATE collectives SET capture_id = 101 + capture_id",
@@ -475,12 +272,14 @@ class Comparison(unittest.TestCase):
                   "UPDATE collectives SET ordinal = ordinal + 1 WHERE rank = 1"]
         for name in ("slices", "instants", "counters", "flows", "memory_events", "kernels", "steps", "streams",
                      "collectives", "ranks", "runs", "captures", "process_groups", "device_uses",
-                     "busy_segments", "step_uses", "q_overlap", "q_stream_utilization", "q_nccl_stalls", "q_nccl_stall_ranks"):
+                     "busy_segments", "step_uses", "q_overlap", "q_stream_utilization", "q_nccl_stalls",
+                     "q_nccl_stall_ranks"):
             spoils.append(f"DELETE FROM {name} WHERE " + one.format(name))
             spoils.append(f"INSERT INTO {name} SELECT * FROM {name} LIMIT 1")
         for name, columns in (
                 ("slices", "ts_ns dur_ns rank"), ("kernels", "ts_ns dur_ns bytes launch_ts_ns step stream device"),
-                ("steps", "step dur_ns"), ("streams", "busy_ns end_ns"), ("device_uses", "compute_ns overlap_ns start_ns"),
+                ("steps", "step dur_ns"), ("streams", "busy_ns end_ns"),
+                ("device_uses", "compute_ns overlap_ns start_ns"),
                 ("busy_segments", "ts_ns kinds"), ("step_uses", "step exposed_context_ns idle_host_ns"),
                 ("runs", "world_size start_ns"), ("captures", "ranks end_ns"), ("collectives", "in_bytes ts_ns"),
                 ("q_nccl_stalls", "bytes step"), ("q_nccl_stall_ranks", "collectives times_last")):
