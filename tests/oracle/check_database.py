@@ -503,18 +503,25 @@ def check_steps(db, job, report):
     report.check("steps", len(rows), multisets(ours, theirs, lambda row: row[:2]))
 
 
+STREAM_PARTS = {"activities": "activities", "start_ns": "start", "end_ns": "end", "busy_ns": "busy",
+                "compute_ns": "compute", "communication_ns": "comm", "memory_ns": "memory"}
+
+
 def check_streams(db, job, report):
-    columns = ["trace_id", "rank", "device", "stream", "activities", "start_ns", "end_ns", "busy_ns"]
-    rows = [dict(zip(columns, row)) for row in db.table("streams", columns)]
-    expected = {(trace, device, stream): {
-        "rank": exact(trace.rank), "activities": exact(row["activities"]),
-        "start_ns": exact(row["start"]), "end_ns": exact(row["end"]), "busy_ns": exact(row["busy"])}
-        for one in job.jobs for (trace, device, stream), row in one.trace_streams.items()}
+    """Of a rank in `streams`, of a trace in `stream_uses`."""
     traces = job.numbered(db)
-    key_of = lambda row: (traces.get(row["trace_id"]), text(row["device"]), text(row["stream"]))
-    rows = [row for row in rows if row["activities"] or key_of(row) in expected]
-    report.check("streams", len(expected), compare_rows(
-        rows, expected, key_of, ["rank", *columns[4:]], "stream"))
+    whole = {(one.run, *key): row for one in job.jobs for key, row in one.streams.items()}
+    in_trace = {key: row for one in job.jobs for key, row in one.trace_streams.items()}
+    for table, place, key_of, found in (
+            ("streams", ["run", "rank"], lambda row: (row["run"], number(row["rank"])), whole),
+            ("stream_uses", ["trace_id"], lambda row: (traces.get(row["trace_id"]),), in_trace)):
+        columns = [*place, "device", "stream", *STREAM_PARTS]
+        rows = [dict(zip(columns, row)) for row in db.table(table, columns)]
+        expected = {key: {column: exact(row[part]) for column, part in STREAM_PARTS.items()}
+                    for key, row in found.items()}
+        report.check(table, len(expected), compare_rows(
+            rows, expected, lambda row, key_of=key_of: (*key_of(row), text(row["device"]), text(row["stream"])),
+            list(STREAM_PARTS), "stream"))
 
 
 DEVICE_PARTS = {"compute_ns": "compute", "communication_ns": "comm", "overlap_ns": "overlap",

@@ -82,9 +82,13 @@ def write_gpu(table, job):
           [(a.rank, a.device, a.stream, a.name, a.kind, a.ts, a.dur, a.correlation, a.launch_ts, a.step, a.bytes)
            for a in job.activities])
     table("steps", "rank step ts_ns dur_ns", [(t.rank, *step) for t in job.traces for step in t.steps])
-    table("streams", "trace_id rank device stream activities start_ns end_ns busy_ns",
-          [(number[key[0]], key[0].rank, *key[1:], row["activities"], row["start"], row["end"], row["busy"])
-           for key, row in job.trace_streams.items()])
+    parts = ("activities", "start", "end", "busy", "compute", "comm", "memory")
+    columns = "device stream activities start_ns end_ns busy_ns compute_ns communication_ns memory_ns"
+    table("streams", "run rank " + columns, [
+        (job.run, *key, *(row[part] for part in parts)) for key, row in job.streams.items()])
+    table("stream_uses", "trace_id " + columns, [
+        (number[key[0]], *key[1:], *(row[part] for part in parts))
+        for key, row in job.trace_streams.items()])
     table("collectives", "trace_id rank group_id ordinal collective dtype in_bytes out_bytes ts_ns dur_ns "
           "peer capture_id",
           [(number[p.activity.trace], p.rank, groups.index(p.group) if p.group else None,

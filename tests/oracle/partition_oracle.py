@@ -1,6 +1,7 @@
 """What the queries that share out a GPU's time must say, as in breakdown_oracle.py: instant by
 instant, everything looked for in everything.
 """
+import collections
 import functools
 
 import breakdown_oracle as base
@@ -21,11 +22,15 @@ def kinds_of(job):
 
 def exposed_by_kind(activities, kinds, start, end):
     """{kind: ns} of communication alone; of several kinds that which ends last."""
-    inside = [a for a in activities if a.ts < end and a.end > start and a.dur > 0]
+    inside = [a for a in activities if a.ts < end and a.end > start and a.dur > 0
+              and a.kind in ("compute", "communication")]
     cuts = sorted({start, end} | {t for a in inside for t in (a.ts, a.end) if start < t < end})
     found = dict.fromkeys(KINDS, 0)
+    coming, runs = collections.deque(sorted(inside, key=lambda a: a.ts)), []
     for at, until in zip(cuts, cuts[1:]):
-        runs = [a for a in inside if a.ts <= at and a.end > at]
+        while coming and coming[0].ts <= at:
+            runs.append(coming.popleft())
+        runs = [a for a in runs if a.end > at]
         if any(a.kind == "compute" for a in runs):
             continue
         ends = {}
@@ -52,11 +57,12 @@ def gaps(activities):
 def idle_by_cause(activities, start, end):
     """{cause: ns} of the gaps, as far as they lie in a stretch of time."""
     found = dict.fromkeys(CAUSES, 0)
+    starting = grouped([a for a in activities if a.dur > 0], lambda a: a.ts)
     for from_ns, to_ns in gaps(activities):
         inside = min(to_ns, end) - max(from_ns, start)
         if inside <= 0:
             continue
-        enders = [a for a in activities if a.ts == to_ns and a.dur > 0]
+        enders = starting.get(to_ns)
         cause = None
         if enders:
             first = min(enders, key=lambda a: (a.launch_ts is None, a.launch_ts or 0))

@@ -1,6 +1,7 @@
 """What the queries on patterns over time must say, worked out like breakdown_oracle.py."""
 import collections
 import fractions
+import itertools
 import re
 
 import trace_oracle as oracle
@@ -55,13 +56,17 @@ def queue_depth(job, moments=10000, full=1024, rank=None):
 
 def depths_at(intervals, first, step):
     """The depth at each moment from the first that finds something in the queue to the last."""
-    seen = collections.Counter()
+    changes = collections.Counter()                # {number of a moment: by how much the depth changes}
     for start, end in intervals:
-        seen.update(range(-((first - start) // step), -((first - end) // step)))
-    if not seen:
+        numbers = -((first - start) // step), -((first - end) // step)
+        if numbers[0] < numbers[1]:
+            changes[numbers[0]] += 1
+            changes[numbers[1]] -= 1
+    if not changes:
         return []
-    return [(first + number * step, seen[number])
-            for number in range(min(seen), max(seen) + 1)]
+    numbers = range(min(changes), max(changes))
+    depths = itertools.accumulate(changes[number] for number in numbers)
+    return [(first + number * step, depth) for number, depth in zip(numbers, depths)]
 
 
 def pieces(activities):

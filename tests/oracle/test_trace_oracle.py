@@ -271,14 +271,15 @@ class Comparison(unittest.TestCase):
                   "UPDATE instants SET phase = 'I' WHERE rowid = 1",
                   "UPDATE collectives SET ordinal = ordinal + 1 WHERE rank = 1"]
         for name in ("slices", "instants", "counters", "flows", "memory_events", "kernels", "steps", "streams",
-                     "collectives", "ranks", "runs", "captures", "process_groups", "device_uses",
+                     "collectives", "ranks", "runs", "captures", "process_groups", "stream_uses",
+                     "device_uses",
                      "busy_segments", "step_uses", "q_overlap", "q_stream_utilization", "q_nccl_stalls",
                      "q_nccl_stall_ranks"):
             spoils.append(f"DELETE FROM {name} WHERE " + one.format(name))
             spoils.append(f"INSERT INTO {name} SELECT * FROM {name} LIMIT 1")
         for name, columns in (
                 ("slices", "ts_ns dur_ns rank"), ("kernels", "ts_ns dur_ns bytes launch_ts_ns step stream device"),
-                ("steps", "step dur_ns"), ("streams", "busy_ns end_ns"),
+                ("steps", "step dur_ns"), ("streams", "busy_ns end_ns"), ("stream_uses", "busy_ns memory_ns"),
                 ("device_uses", "compute_ns overlap_ns start_ns"),
                 ("busy_segments", "ts_ns kinds"), ("step_uses", "step exposed_context_ns idle_host_ns"),
                 ("runs", "world_size start_ns"), ("captures", "ranks end_ns"), ("collectives", "in_bytes ts_ns"),
