@@ -8,6 +8,7 @@ import fractions
 import functools
 
 import trace_oracle as oracle
+from identity_oracle import parallelism
 
 ANY = object()                # a value that only the database can tell, as an id
 
@@ -42,29 +43,33 @@ def grouped(things, key):
     return found
 
 
-@functools.cache
-def first_of_all(job):
-    """The first start of an event of any trace that has a time."""
-    starts = []
-    for trace in job.traces:
-        starts += [piece.ts for piece in trace.slices + trace.negative]
-        starts += [ts for _, _, ts in trace.points]
-        starts += [ts for _, ts in trace.counters + trace.flows]
-    return min(starts)
+def has_capture(query):
+    """Marks a query whose rows are each of one capture: its number in the run comes first."""
+    query.has_capture = True
+    return query
 
 
+def by_capture(query):
+    """A query that says of each capture what it would say if there were no other."""
+    @has_capture
+    @functools.wraps(query)
+    def every(job, **parameters):
+        for number, capture in job.captures().items() or [(job.traces[0].capture, job)]:
+            yield from ((number, *row) for row in query(capture, **parameters))
+    return every
+
+
+@has_capture
 def step_times(job):
-    zero = first_of_all(job)
-    for rank in job.ranks:
-        steps = sorted(((start, number, dur, trace) for trace in job.traces if trace.rank == rank
-                        for number, start, dur in trace.steps), key=lambda step: step[0])
-        for start, number, dur, trace in steps:
+    for trace in sorted(job.traces, key=lambda trace: (trace.capture, trace.rank)):
+        steps = sorted(trace.steps, key=lambda step: step[1])
+        for number, start, dur in steps:
             middle = median([step[2] for step in steps])
             launched = [a for a in trace.activities if a.step == number]
             first = min((a.ts for a in launched), default=None)
             last = max((a.end for a in launched), default=None)
-            yield (rank, number, ms(start - zero), ms(dur), float(middle / 1_000_000),
-                   pct(dur - middle, middle), len(launched),
+            yield (trace.capture, trace.rank, number, ms(start - job.start), ms(dur),
+                   float(middle / 1_000_000), pct(dur - middle, middle), len(launched),
                    *((None, None, None) if first is None else
                      (ms(last - first), ms(first - start), ms(last - start - dur))))
 
@@ -131,19 +136,19 @@ def cut(activities, start, end):
     """{kind: intervals} of what of the activities lies in a stretch of time."""
     sets = {"compute": [], "communication": [], "memory": []}
     for activity in activities:
-        if activity.ts < end and activity.end > start:
+        if activity.ts < end and activity.end > start and activity.kind != "waiting":
             sets[activity.kind].append((max(activity.ts, start), min(activity.end, end)))
     return sets
 
 
+@has_capture
 def overlap_by_step(job):
-    zero = first_of_all(job)
-    devices = grouped(job.activities, lambda a: (a.rank, a.device))
-    for rank, device in sorted(devices, key=lambda key: (key[0], number_first(key[1]))):
-        activities = devices[rank, device]
-        starts = grouped([a for a in activities if a.step is not None],
-                         lambda a: (job.traces.index(a.trace), a.step))
-        cuts = sorted((min(a.ts for a in ran), step) for (_, step), ran in starts.items())
+    devices = grouped(job.activities, lambda a: (a.trace, a.device))
+    for trace, device in sorted(devices, key=lambda key: (
+            key[0].rank, number_first(key[1]), key[0].capture)):
+        activities = devices[trace, device]
+        starts = grouped([a for a in activities if a.step is not None], lambda a: a.step)
+        cuts = sorted((min(a.ts for a in ran), step) for step, ran in starts.items())
         cuts.insert(0, (min(a.ts for a in activities), None))
         ends = [start for start, _ in cuts[1:]] + [max(a.end for a in activities)]
         for (start, step), end in zip(cuts, ends):
@@ -156,39 +161,17 @@ def overlap_by_step(job):
 
             comm = total(lambda held: "communication" in held)
             both = total(lambda held: {"compute", "communication"} <= held)
-            yield (rank, device, step, ms(start - zero), ms(end - start),
+            yield (trace.capture, trace.rank, device, step, ms(start - job.start), ms(end - start),
                    ms(total(lambda held: "compute" in held)), ms(comm), ms(both), pct(both, comm),
                    ms(comm - both), ms(total(lambda held: held == {"memory"})),
                    ms(end - start - total(bool)))
 
 
-def parallelism(description):
-    if description is None:
-        return "other"
-    words = "_" + description.lower().replace(" ", "_").replace("-", "_") + "_"
-    for name, signs in (("pipeline", ("pipeline", "_pp_")), ("data", ("data", "dp_")),
-                        ("tensor", ("tensor", "_tp_")), ("expert", ("expert", "_ep_"))):
-        if any(sign in words for sign in signs):
-            return name
-    return "other"
-
-
 def names_of(job, group):
     """All names and all descriptions that the traces give a group; which one is kept is open."""
-    names, descriptions = {None}, {None}
     if group is None:
-        return names, descriptions
-    for part in job.parts:
-        if part.group == group:
-            args = part.activity.trace.collective_args(part.activity)
-            names.add(oracle.text_of(args.get("Process Group Name")))
-            descriptions.add(oracle.text_of(args.get("Process Group Description")))
-    for trace in job.traces:
-        for entry in trace.groups():
-            if oracle.ranks_from(entry.get("ranks")) == group:
-                names.add(oracle.text_of(entry.get("pg_name")))
-                descriptions.add(oracle.text_of(entry.get("pg_desc")))
-    return (names - {None} or names), (descriptions - {None} or descriptions)
+        return {None}, {None}
+    return {group.name}, (job.groups[group] - {None} or {None})
 
 
 def overlap_by_group(job, rank=None, step=None):
@@ -197,6 +180,7 @@ def overlap_by_group(job, rank=None, step=None):
                and step in (None, a.step)]
     rows = []
     for (of, device), ran in grouped(kernels, lambda a: (a.rank, a.device)).items():
+        # Captures do not overlap, so what ran in one does not cover what ran in another.
         computing = [(a.ts, a.end) for a in job.activities
                      if a.kind == "compute" and (a.rank, a.device) == (of, device)]
         for group, its in grouped(ran, lambda a: parts[id(a)].group if id(a) in parts
@@ -205,10 +189,10 @@ def overlap_by_group(job, rank=None, step=None):
                                       "compute": computing})
             comm = sum(ns for held, ns in lengths.items() if "comm" in held)
             both = sum(ns for held, ns in lengths.items() if len(held) == 2)
-            ranks = None if group is None else "[" + ",".join(map(str, group)) + "]"
+            ranks = None if group is None else "[" + ",".join(map(str, group.ranks)) + "]"
             exposed = comm - both
             names, descriptions = names_of(job, group)
-            rows.append((of, number_first(device), -exposed, ranks or "", (
+            rows.append((of, number_first(device), -exposed, ranks or "", str(names), (
                 of, device, {parallelism(text) for text in descriptions}, names, descriptions,
                 ranks, len(its), ms(comm), ms(both), pct(both, comm), ms(exposed),
                 pct(exposed, job.devices[of, device]["span"]))))
@@ -251,19 +235,18 @@ def gap_cause(start, ended):
     return "host", None
 
 
+@has_capture
 def gpu_gaps(job, limit=100):
-    zero = first_of_all(job)
     rows = []
-    for (rank, device), ran in grouped(job.activities, lambda a: (a.rank, a.device)).items():
-        idle = job.devices[rank, device]["idle"]
+    for (trace, device), ran in grouped(job.activities, lambda a: (a.trace, a.device)).items():
+        idle = job.devices[trace.rank, device]["idle"]
         for start, end in gaps(ran):
-            ended = min((a for a in ran if a.ts == end and a.dur > 0),
-                        key=lambda a: (job.traces.index(a.trace), a.order))
-            rows.append((start - end, rank, number_first(device), start,
+            ended = min((a for a in ran if a.ts == end and a.dur > 0), key=lambda a: a.order)
+            rows.append((start - end, trace.rank, number_first(device), start,
                          (device, start, end, idle, ended)))
-    for _, rank, _, _, (device, start, end, idle, ended) in sorted(rows)[:limit]:
+    for _, rank, _, _, (device, start, end, idle, ended) in sorted(rows, key=lambda row: row[:4])[:limit]:
         cause, call = gap_cause(start, ended)
-        yield (rank, device, ms(start - zero), ms(end - start), pct(end - start, idle), cause,
+        yield (ended.trace.capture, rank, device, ms(start - job.start), ms(end - start), pct(end - start, idle), cause,
                None if ended.launch_ts is None else ms(ended.launch_ts - start), call,
                ended.name, ended.step, ANY)
 
@@ -285,7 +268,6 @@ def memory_events(trace):
 
 
 def memory_peak(job):
-    zero = first_of_all(job)
     found = collections.defaultdict(list)
     for trace in job.traces:
         for kind, device, *event in memory_events(trace):
@@ -301,7 +283,7 @@ def memory_peak(job):
                                             key=lambda event: event[0])
             step = max(trace.steps_at(ts), default=None)
             unused = None if reserved is None else pct(reserved - peak, reserved)
-        yield (*key, peak or None, None if ts is None else ms(ts - zero), step, reserved, unused,
+        yield (*key, peak or None, None if ts is None else ms(ts - job.start), step, reserved, unused,
                most or None, len(taken), len(given), sum(taken), max(taken, default=None))
 
 

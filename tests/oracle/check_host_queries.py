@@ -2,6 +2,7 @@
 host_queries_oracle.py: every column of every row. run_host.py has the sets. Which rank a trace is of,
 the database is asked.
 """
+import collections
 import inspect
 import json
 import os
@@ -9,7 +10,7 @@ import sqlite3
 
 import host_cases
 import host_queries_oracle
-from check_breakdown import QUERIES, ask, differences_of
+from check_breakdown import QUERIES, answers, differences_of
 
 # Asked for of each query; those that the traces have not give no row.
 PARAMETERS = ({}, {"limit": 1000000}, {"rank": 1, "step": 3}, {"step": 4, "limit": 3})
@@ -19,6 +20,14 @@ MORE_PARAMETERS = (("module_time", {"kind": "module", "limit": 1000000}),
                    ("annotations", {"step": 2}), ("ops_top", {"step": 2, "limit": 1000000}))
 WAITS = ("cudaStreamSynchronize", "cudaDeviceSynchronize", "hipMemcpy", "cuMemsetD8", "cudaMemcpyAsync",
          "Synchronize", "cudaEventQuery")
+
+
+class HostJob(list):
+    """The (rank, HostTrace) of a run: of a folder."""
+
+    def captures(self):
+        """Nothing here tells captures apart: all are sums of traces."""
+        return {}
 
 
 def query_functions():
@@ -74,15 +83,20 @@ def compare(options, database, traces):
     db = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
     ranks = dict(db.execute("SELECT path, rank FROM traces"))
     db.close()
-    job = [(ranks[path], trace) for path, trace in traces.items()]
+    jobs = collections.defaultdict(HostJob)
+    for path, trace in traces.items():
+        jobs[os.path.dirname(path)].append((ranks[path], trace))
+    for folder, job in jobs.items():
+        job.run = os.path.basename(folder)
     differences, rows = [], 0
     functions = query_functions()
     asked = [(query, parameters) for query in functions for parameters in PARAMETERS]
     for query, parameters in [*asked, *MORE_PARAMETERS]:
         if options.query not in (None, query):
             continue
-        expected = list(functions[query](job, **parameters))
-        ours = ask(options.program, database, query, parameters)
-        differences += [f"{parameters} {line}" for line in differences_of(query, ours, expected)]
-        rows += len(expected)
+        for job, ours in answers(options.program, database, query, parameters, list(jobs.values())):
+            expected = list(functions[query](job, **parameters))
+            differences += [f"{parameters} {line}" for line in
+                            differences_of(query, ours, expected, job)]
+            rows += len(expected)
     return differences, rows

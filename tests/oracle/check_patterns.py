@@ -12,6 +12,5 @@ WITH_PARAMETERS = (("memory_timeline", {"bins": 7}), ("memory_timeline", {"rank"
                    ("kernel_sequences", {"length": 5, "step": 4, "rank": 0, "limit": 50}))
 
 
-
-def compare(options, database, job):
-    return check_breakdown.compare(options, database, job, (patterns_oracle,), WITH_PARAMETERS)
+def compare(options, database, jobs):
+    return check_breakdown.compare(options, database, jobs, (patterns_oracle,), WITH_PARAMETERS)

@@ -10,7 +10,7 @@ QUESTIONS = (("headline", {}), ("stall_matrix", {}), ("stall_matrix", {"limit": 
 
 def without_straggler(answer):
     header, rows = answer
-    return header, [row for row in rows if row[0] != "straggler"]
+    return header, [row for row in rows if row[header.index("figure")] != "straggler"]
 
 
 def clocks_are_as_they_are(program, database):
@@ -19,17 +19,20 @@ def clocks_are_as_they_are(program, database):
     return all(float(row[header.index("offset_ms")] or 0) == 0 for row in rows)
 
 
-def compare(options, database, job):
+def compare(options, database, jobs):
     differences, rows = [], 0
     for query, parameters in QUESTIONS:
         if options.query not in (None, query):
             continue
         if query == "stall_matrix" and not clocks_are_as_they_are(options.program, database):
             differences.append("its clocks were aligned")
-        expected = list(getattr(report_oracle, query)(job, **parameters))
-        ours = check_breakdown.ask(options.program, database, "report/" + query, parameters)
-        if query == "headline":
-            ours = without_straggler(ours)
-        differences += check_breakdown.differences_of(query, ours, expected)
-        rows += len(expected)
+        for job, ours in check_breakdown.answers(options.program, database, "report/" + query,
+                                                 parameters, jobs):
+            function = getattr(report_oracle, query)
+            expected = list(function(job, **parameters))
+            if query == "headline":
+                ours = without_straggler(ours)
+            differences += check_breakdown.differences_of(query, ours, expected, job,
+                                                          hasattr(function, "has_capture"))
+            rows += len(expected)
     return differences, rows

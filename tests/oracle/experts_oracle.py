@@ -6,7 +6,7 @@ import fractions
 import json
 
 import trace_oracle as oracle
-from breakdown_oracle import ANY, grouped, ms, names_of, pct
+from breakdown_oracle import grouped, has_capture, ms, names_of, pct
 
 THERE, BACK, EITHER = "there", "back", "either"
 
@@ -76,17 +76,20 @@ def known_sum(values):
     return sum(known) if known else None
 
 
+@has_capture
 def expert_imbalance(job, step=None):
     found = [c for c in job.collectives if any(part.collective == "all_to_allv"
                                                for part in c.parts)]
     if step is not None:
         found = [c for c in found if step_of(c) == step]
     rows = []
-    for (number, group), its in grouped(found, lambda c: (step_of(c), c.group)).items():
-        rows.append(((number is not None, number), sorted(group),
-                     (number, ANY, ANY, json.dumps(group).replace(" ", ""), len(its),
-                      *row_of(job, its))))
-    return [row[-1] for row in sorted(rows, key=lambda row: row[:2])]
+    for (capture, number, group), its in grouped(
+            found, lambda c: (c.capture, step_of(c), c.group)).items():
+        names, descriptions = names_of(job, group)
+        rows.append((capture, (number is not None, number), group.ranks, group.name,
+                     (capture, number, names, descriptions, json.dumps(group.ranks).replace(" ", ""),
+                      len(its), *row_of(job, its))))
+    return [row[-1] for row in sorted(rows, key=lambda row: row[:4])]
 
 
 def row_of(job, its):
@@ -168,12 +171,12 @@ def collective_splits(job):
         if part.collective not in ("all_to_allv", "all_to_all") or part.group is None:
             continue
         args = part.activity.args
-        sent, got = (list_of(args.get(f"{side} split size"), len(part.group))
+        sent, got = (list_of(args.get(f"{side} split size"), len(part.group.ranks))
                      for side in ("In", "Out"))
         if sent is None and got is None:
             continue
-        nothing = [None] * len(part.group)
-        rows += zip([part.rank] * len(part.group), [part.ts] * len(part.group), part.group,
+        nothing = [None] * len(part.group.ranks)
+        rows += zip([part.rank] * len(part.group.ranks), [part.ts] * len(part.group.ranks), part.group.ranks,
                     sent or nothing, got or nothing, shares(part.in_bytes, sent) or nothing,
                     shares(part.out_bytes, got) or nothing)
     return sorted(rows, key=lambda row: row[:3])

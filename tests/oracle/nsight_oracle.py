@@ -3,7 +3,7 @@ the traces like breakdown_oracle.py: one function a file, of its name."""
 import re
 
 import trace_oracle as oracle
-from breakdown_oracle import first_of_all, grouped
+from breakdown_oracle import grouped
 
 MEMORY_KINDS = ("Pageable", "Pinned", "Device", "Array", "Managed", "Unknown")
 
@@ -131,10 +131,9 @@ def cuda_kern_exec_sum(job):
 
 
 def cuda_gpu_trace(job):
-    zero = first_of_all(job)
 
     def row(a, name, *cells):
-        return (a.ts - zero, a.dur, oracle.whole_number(a.args.get("correlation")), *cells,
+        return (a.ts - job.start, a.dur, oracle.whole_number(a.args.get("correlation")), *cells,
                 whole(a.device), oracle.whole_number(a.args.get("context")), whole(a.stream), name)
 
     rows = [row(a, a.name, sizes(a.args.get("grid"))[0], sizes(a.args.get("block"))[0],

@@ -1,42 +1,42 @@
 """What the queries that share out a GPU's time must say, as in breakdown_oracle.py: instant by
 instant, everything looked for in everything.
 """
-import breakdown_oracle as base
-from breakdown_oracle import grouped, ms, number_first, pct
+import collections
+import functools
 
-KINDS = ("pipeline", "data", "tensor", "expert", "other")
-SHOWN = ("tensor", "pipeline", "data", "expert", "other")
+import breakdown_oracle as base
+from breakdown_oracle import grouped, has_capture, ms, number_first, pct
+from identity_oracle import parallelism
+
+KINDS = ("pipeline", "data", "tensor", "expert", "context", "other")
 CAUSES = ("host", "sync", "dependency", None)
 
 
-def kind_of_group(trace, part):
-    """By all that this trace says of the group."""
-    if part is None or part.group is None:
-        return "other"
-    said = set()
-    for activity_part in trace.parts_of_groups:
-        if activity_part.group == part.group:
-            args = trace.collective_args(activity_part.activity)
-            said.add(str(args.get("Process Group Description") or ""))
-    for entry in trace.groups():
-        if base.oracle.ranks_from(entry.get("ranks")) == part.group:
-            said.add(str(entry.get("pg_desc") or ""))
-    return base.parallelism(", ".join(sorted(said)))
+def kinds_of(job):
+    """{communication kernel: parallelism of its communicator}"""
+    of_group = {group: {parallelism(text) for text in texts if text} or {"other"}
+                for group, texts in job.groups.items()}
+    assert all(len(kinds) == 1 for kinds in of_group.values()), of_group
+    return {id(part.activity): min(of_group[part.group]) for part in job.parts if part.group}
 
 
 def exposed_by_kind(activities, kinds, start, end):
     """{kind: ns} of communication alone; of several kinds that which ends last."""
-    inside = [a for a in activities if a.ts < end and a.end > start and a.dur > 0]
+    inside = [a for a in activities if a.ts < end and a.end > start and a.dur > 0
+              and a.kind in ("compute", "communication")]
     cuts = sorted({start, end} | {t for a in inside for t in (a.ts, a.end) if start < t < end})
     found = dict.fromkeys(KINDS, 0)
+    coming, runs = collections.deque(sorted(inside, key=lambda a: a.ts)), []
     for at, until in zip(cuts, cuts[1:]):
-        runs = [a for a in inside if a.ts <= at and a.end > at]
+        while coming and coming[0].ts <= at:
+            runs.append(coming.popleft())
+        runs = [a for a in runs if a.end > at]
         if any(a.kind == "compute" for a in runs):
             continue
         ends = {}
         for a in runs:
             if a.kind == "communication":
-                kind = kinds[id(a)]
+                kind = kinds.get(id(a), "other")
                 ends[kind] = max(ends.get(kind, a.end), a.end)
         if ends:
             last = max(ends, key=lambda kind: (ends[kind], -KINDS.index(kind)))
@@ -57,11 +57,12 @@ def gaps(activities):
 def idle_by_cause(activities, start, end):
     """{cause: ns} of the gaps, as far as they lie in a stretch of time."""
     found = dict.fromkeys(CAUSES, 0)
+    starting = grouped([a for a in activities if a.dur > 0], lambda a: a.ts)
     for from_ns, to_ns in gaps(activities):
         inside = min(to_ns, end) - max(from_ns, start)
         if inside <= 0:
             continue
-        enders = [a for a in activities if a.ts == to_ns and a.dur > 0]
+        enders = starting.get(to_ns)
         cause = None
         if enders:
             first = min(enders, key=lambda a: (a.launch_ts is None, a.launch_ts or 0))
@@ -81,39 +82,37 @@ def stretches(activities):
     return [(start, end, step) for (start, step), end in zip(cuts, ends)]
 
 
-def time_partition(job, rank=None, step=None):
-    zero = base.first_of_all(job)
-    parts = {id(part.activity): part for part in job.parts}
-    for trace in job.traces:
-        trace.parts_of_groups = [part for part in job.parts if part.activity.trace is trace]
-    rows = []
-    devices = grouped([a for a in job.activities if rank in (None, a.rank)],
-                      lambda a: (job.traces.index(a.trace), a.device))
-    for (number, device), ran in devices.items():
-        trace = job.traces[number]
-        known = {}
-        kinds = {}
-        for a in ran:
-            if a.kind == "communication":
-                part = parts.get(id(a))
-                group = part.group if part else None
-                if group not in known:
-                    known[group] = kind_of_group(trace, part)
-                kinds[id(a)] = known[group]
-        for start, end, of_step in stretches(ran):
-            if step is not None and of_step != step:
-                continue
+@functools.cache
+def partition(job):
+    """[(trace, device, step, start, end, (compute, exposed of KINDS, memory, idle of CAUSES))]"""
+    kinds, rows = kinds_of(job), []
+    for (trace, device), ran in grouped(job.activities, lambda a: (a.trace, a.device)).items():
+        for start, end, step in stretches(ran):
             lengths = base.oracle.measure(base.cut(ran, start, end))
             compute = sum(ns for held, ns in lengths.items() if "compute" in held)
             memory = sum(ns for held, ns in lengths.items() if held == {"memory"})
             exposed = exposed_by_kind(ran, kinds, start, end)
             idle = idle_by_cause(ran, start, end)
-            parted = compute + sum(exposed.values()) + memory + sum(idle.values())
-            assert parted == end - start, (trace.rank, device, of_step, parted, end - start)
-            rows.append(((trace.rank, number_first(device), start, of_step is not None,
-                          of_step or 0),
-                         (trace.rank, device, of_step, ms(start - zero), ms(end - start),
-                          ms(compute), *(ms(exposed[kind]) for kind in SHOWN), ms(memory),
-                          *(ms(idle[cause]) for cause in CAUSES), ms(sum(idle.values())),
-                          pct(compute, end - start))))
+            parts = (compute, *(exposed[kind] for kind in KINDS), memory,
+                     *(idle[cause] for cause in CAUSES))
+            assert sum(parts) == end - start, (trace.rank, device, step, parts, end - start)
+            rows.append((trace, device, step, start, end, parts))
+    return rows
+
+
+@has_capture
+def time_partition(job, rank=None, step=None):
+    rows = []
+    for trace, device, of_step, start, end, parts in partition(job):
+        if rank not in (None, trace.rank) or step not in (None, of_step):
+            continue
+        compute, *exposed, memory, host, sync, dependency, unknown = parts
+        rows.append(((trace.rank, number_first(device), start, of_step is not None, of_step or 0), {
+            "capture": trace.capture, "rank": trace.rank, "device": device, "step": of_step,
+            "start_ms": ms(start - job.start), "span_ms": ms(end - start), "compute_ms": ms(compute),
+            **{f"exposed_{kind}_ms": ms(ns) for kind, ns in zip(KINDS, exposed)},
+            "exposed_memory_ms": ms(memory), "idle_host_ms": ms(host), "idle_sync_ms": ms(sync),
+            "idle_dependency_ms": ms(dependency), "idle_other_ms": ms(unknown),
+            "all_idle_ms": ms(host + sync + dependency + unknown),
+            "compute_pct": pct(compute, end - start)}))
     return [row for _, row in sorted(rows, key=lambda pair: pair[0])]

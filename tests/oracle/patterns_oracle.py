@@ -1,25 +1,16 @@
 """What the queries on patterns over time must say, worked out like breakdown_oracle.py."""
 import collections
 import fractions
-import functools
+import itertools
 import re
 
 import trace_oracle as oracle
-from breakdown_oracle import (ANY, first_of_all, grouped, memory_events, ms, names_of, number_first,
-                              pct)
+from breakdown_oracle import ANY, by_capture, grouped, has_capture, memory_events, ms, number_first, pct
+from identity_oracle import parallelism, time_of
 
 
-@functools.cache
-def time_of(trace):
-    """(first start, last end) of the events of a trace."""
-    starts = [piece.ts for piece in trace.slices + trace.negative]
-    ends = [piece.ts + max(piece.dur, 0) for piece in trace.slices + trace.negative]
-    points = [ts for _, _, ts in trace.points] + [ts for _, ts in trace.counters + trace.flows]
-    return min(starts + points), max(ends + points)
-
-
+@by_capture
 def memory_timeline(job, bins=200, rank=None):
-    zero = first_of_all(job)
     chosen = [trace for trace in job.traces if rank in (None, trace.rank)]
     if not chosen:
         return
@@ -29,7 +20,7 @@ def memory_timeline(job, bins=200, rank=None):
               for trace in chosen for kind, device, *event in memory_events(trace)]
     for (of, kind, device, number), its in sorted(grouped(events, lambda e: e[0]).items()):
         in_time = sorted((event for _, event in its), key=lambda event: event[0])
-        row = [of, kind, device, ms(first + number * step - zero), ms(step), len(its)]
+        row = [of, kind, device, ms(first + number * step - job.start), ms(step), len(its)]
         for column in (2, 3):
             values = [event[column] for event in in_time]
             row += [min(values), max(values), values[-1]]
@@ -37,7 +28,6 @@ def memory_timeline(job, bins=200, rank=None):
 
 
 def queue_depth(job, moments=10000, full=1024, rank=None):
-    zero = first_of_all(job)
     launched = [a for a in job.activities if a.launches and rank in (None, a.rank)]
     rows = []
     for (of, device, stream), ran in grouped(launched,
@@ -60,19 +50,23 @@ def queue_depth(job, moments=10000, full=1024, rank=None):
             lambda depth: depth == 0, lambda depth: depth == 1, lambda depth: depth >= full)]
         rows.append((of, number_first(device), number_first(stream), (
             of, device, stream, len(ran), ms(span), waited / span if span else None, len(seen),
-            most, None if when is None else ms(when - zero), *shares)))
+            most, None if when is None else ms(when - job.start), *shares)))
     return [row[-1] for row in sorted(rows)]
 
 
 def depths_at(intervals, first, step):
     """The depth at each moment from the first that finds something in the queue to the last."""
-    seen = collections.Counter()
+    changes = collections.Counter()                # {number of a moment: by how much the depth changes}
     for start, end in intervals:
-        seen.update(range(-((first - start) // step), -((first - end) // step)))
-    if not seen:
+        numbers = -((first - start) // step), -((first - end) // step)
+        if numbers[0] < numbers[1]:
+            changes[numbers[0]] += 1
+            changes[numbers[1]] -= 1
+    if not changes:
         return []
-    return [(first + number * step, seen[number])
-            for number in range(min(seen), max(seen) + 1)]
+    numbers = range(min(changes), max(changes))
+    depths = itertools.accumulate(changes[number] for number in numbers)
+    return [(first + number * step, depth) for number, depth in zip(numbers, depths)]
 
 
 def pieces(activities):
@@ -92,26 +86,30 @@ def pieces(activities):
             start, held = at, now
 
 
+def short_stretches(ran, shorter_ns):
+    """(length, -start, idle ns, names of what starts in it)"""
+    run = []
+    for piece in [*pieces(ran), None]:
+        if piece is not None and piece[1] - piece[0] < shorter_ns:
+            run.append(piece)
+            continue
+        if len(run) > 1:
+            start, end = run[0][0], run[-1][1]
+            idle = end - start - sum(piece_end - at for at, piece_end in run)
+            yield end - start, -start, idle, [a.name for a in ran if start <= a.ts < end]
+        run = []
+
+
 def small_kernels(job, max_us=10, min_kernels=10, idle_pct=50, rank=None):
-    zero = first_of_all(job)
     devices = grouped(job.activities, lambda a: (a.rank, a.device))
     for of, device in sorted(devices, key=lambda key: (key[0], number_first(key[1]))):
         if rank not in (None, of):
             continue
         ran = devices[of, device]
         short = [a for a in ran if a.dur < 1000 * max_us]
-        stretches, run = [], []
-        for piece in [*pieces(ran), None]:
-            if piece is not None and piece[1] - piece[0] < 1000 * max_us:
-                run.append(piece)
-                continue
-            if len(run) > 1:
-                start, end = run[0][0], run[-1][1]
-                idle = end - start - sum(piece_end - at for at, piece_end in run)
-                names = [a.name for a in ran if start <= a.ts < end]
-                if len(names) >= min_kernels and 100 * idle >= idle_pct * (end - start):
-                    stretches.append((end - start, -start, idle, names))
-            run = []
+        stretches = [stretch for in_capture in grouped(ran, lambda a: a.trace).values()
+                     for stretch in short_stretches(in_capture, 1000 * max_us)
+                     if len(stretch[3]) >= min_kernels and 100 * stretch[2] >= idle_pct * stretch[0]]
         whole = job.devices[of, device]
         longest = max(stretches, default=None)
         yield (of, device, len(ran), len(short), pct(len(short), len(ran)),
@@ -121,7 +119,7 @@ def small_kernels(job, max_us=10, min_kernels=10, idle_pct=50, rank=None):
                ms(sum(s[2] for s in stretches)),
                pct(sum(s[2] for s in stretches), whole["idle"]),
                *((None,) * 5 if longest is None else
-                 (ms(-longest[1] - zero), ms(longest[0]), ms(longest[2]), len(longest[3]),
+                 (ms(-longest[1] - job.start), ms(longest[0]), ms(longest[2]), len(longest[3]),
                   most_frequent(longest[3]))))
 
 
@@ -189,7 +187,7 @@ def tensor_core_use(job, rank=None):
 
 def pipeline_messages(job):
     return [part for part in job.parts if part.group is not None
-            and any("pipeline" in (text or "").lower() for text in names_of(job, part.group)[1])]
+            and any(parallelism(text) == "pipeline" for text in job.groups[part.group])]
 
 
 def bubbles(ran, pipeline, start, end):
@@ -207,6 +205,7 @@ def bubbles(ran, pipeline, start, end):
             lengths[frozenset({"stretch"})])
 
 
+@has_capture
 def pipeline_bubbles(job, rank=None):
     messages = pipeline_messages(job)
     pipeline = {id(part.activity) for part in messages}
@@ -217,10 +216,10 @@ def pipeline_bubbles(job, rank=None):
     for (of, device, trace, step), parts in places.items():
         if rank not in (None, of):
             continue
-        ran = [a for a in job.activities if (a.rank, a.device) == (of, device)]
-        launched = [a for a in ran if a.step == step and job.traces.index(a.trace) == trace]
+        ran = [a for a in job.traces[trace].activities if a.device == device]
+        launched = [a for a in ran if a.step == step]
         start, end = min(a.ts for a in launched), max(a.end for a in launched)
-        stages = max(len(part.group) for part in parts)
+        stages = max(len(part.group.ranks) for part in parts)
         forward = [part for part in parts if part.peer is not None and (
             part.peer > of if part.collective == "send" else part.peer < of)]
         backward = [part for part in parts if part.peer is not None and part not in forward]
@@ -234,7 +233,8 @@ def pipeline_bubbles(job, rank=None):
         work = end - start - wait - idle
         ideal = None if microbatches is None else fractions.Fraction(stages - 1, microbatches)
         rows.append((of, number_first(device), start, trace, step, (
-            of, device, step, max(part.group.index(of) for part in parts), stages, microbatches,
+            job.traces[trace].capture, of, device, step,
+            max(part.group.ranks.index(of) for part in parts), stages, microbatches,
             *map(ms, (end - start, work, wait + idle, wait, idle)),
             *((None,) * 3 if microbatches is None else map(ms, phases)), pct(wait + idle, work),
             None if ideal is None else float(100 * ideal),
@@ -242,14 +242,16 @@ def pipeline_bubbles(job, rank=None):
     return [row[-1] for row in sorted(rows)]
 
 
+@has_capture
 def kernel_sequences(job, length=3, step=None, min_times=2, max_gap_us=100, limit=20, rank=None):
-    zero = first_of_all(job)
-    steps = sorted({number for trace in job.traces for number, _, _ in trace.steps})
+    steps = sorted({(trace.capture, number) for trace in job.traces for number, _, _ in trace.steps})
+    capture = job.traces[0].capture if job.whole else None
     if step is None and steps:
-        step = steps[(len(steps) - 1) // 2]
+        capture, step = steps[(len(steps) - 1) // 2]
     elif step == -1:
         step = None
-    chosen = [a for a in job.activities if step in (None, a.step) and rank in (None, a.rank)]
+    chosen = [a for a in job.activities if step in (None, a.step) and rank in (None, a.rank)
+              and capture in (None, a.trace.capture)]
     found = collections.defaultdict(list)          # {names: [(rank, start, busy, gap)]}
     for ran in grouped(chosen, lambda a: (job.traces.index(a.trace), a.device,
                                              a.stream)).values():
@@ -266,7 +268,7 @@ def kernel_sequences(job, length=3, step=None, min_times=2, max_gap_us=100, limi
             gap, busy = sum(one[3] for one in its), sum(one[2] for one in its)
             text = " > ".join(names)
             rows.append((-gap, -len(its), text.encode(), (
-                text, step, len(its), len({one[0] for one in its}), ms(busy), ms(gap),
+                capture, text, step, len(its), len({one[0] for one in its}), ms(busy), ms(gap),
                 gap / len(its) / (length - 1) / 1e3, pct(gap, gap + busy), min(its)[0],
-                ms(min(its)[1] - zero))))
+                ms(min(its)[1] - job.start))))
     return [row[-1] for row in sorted(rows)[:limit]]

@@ -5,8 +5,8 @@ import collections
 import json
 from decimal import ROUND_HALF_UP, Decimal
 
-from breakdown_oracle import (first_of_all, grouped, median, memory_events, ms, number_first,
-                              pct)
+from breakdown_oracle import by_capture, grouped, median, memory_events, ms, number_first, pct
+from identity_oracle import time_of
 
 KINDS = ("compute", "communication", "memory")
 
@@ -41,6 +41,7 @@ def by_name(keys):
     return sorted(keys, key=lambda key: (key[0], *number_first(key[1]), *number_first(key[2])))
 
 
+@by_capture
 def stream_heat(job, bins=160, streams=400):
     if not job.activities:
         return
@@ -60,12 +61,12 @@ def stream_heat(job, bins=160, streams=400):
                     free = until
             busy += covered
             shares.append((200 * covered + piece) // (2 * piece))
-        yield (*key, ms(first - first_of_all(job)), ms(piece), ms(busy),
+        yield (*key, ms(first - job.start), ms(piece), ms(busy),
                json.dumps(shares, separators=(",", ":")))
 
 
+@by_capture
 def timeline(job, per_stream=500, streams=400):
-    zero = first_of_all(job)
     ran = grouped(job.activities, lambda a: (a.rank, a.device, a.stream))
     for key in by_name(busiest(job, streams)):
         activities = sorted(ran[key], key=lambda a: a.ts)
@@ -81,27 +82,29 @@ def timeline(job, per_stream=500, streams=400):
             longest = max(a.dur for a in all_of)
             names = {a.name for a in all_of if a.dur == longest}
             rows.append((start, KINDS.index(kind), (
-                *key, kind, rounded(start - zero, 4), rounded(end - start, 4), len(all_of),
+                *key, kind, rounded(start - job.start, 4), rounded(end - start, 4), len(all_of),
                 rounded(sum(a.dur for a in all_of), 4), names)))
         # Of one kind and start the query has them in the order of their rows.
         yield from (row for _, _, row in sorted(rows, key=lambda row: row[:2]))
 
 
+@by_capture
 def memory_line(job, bins=200):
-    zero, end = first_of_all(job), last_of_all(job)
-    piece = (end - zero) // max(bins, 1) + 1
+    begin = min(time_of(trace)[0] for trace in job.traces)
+    piece = (last_of_all(job) - begin) // max(bins, 1) + 1
     found = collections.defaultdict(list)
     for trace in job.traces:
         for kind, device, ts, _, allocated, reserved in memory_events(trace):
             if allocated is not None:
-                found[trace.rank, kind, device].append((ts - zero, allocated, reserved))
+                found[trace.rank, kind, device].append((ts, allocated, reserved))
     for key, events in sorted(found.items()):
         if max(allocated for _, allocated, _ in events) <= 0:
             continue
-        pieces = grouped(sorted(events, key=lambda event: event[0]), lambda event: event[0] // piece)
+        pieces = grouped(sorted(events, key=lambda event: event[0]),
+                         lambda event: (event[0] - begin) // piece)
         for _, all_of in sorted(pieces.items()):
             reserved = [event[2] for event in all_of if event[2] is not None]
-            yield (*key, rounded(all_of[0][0], 3), min(event[1] for event in all_of),
+            yield (*key, rounded(all_of[0][0] - job.start, 3), min(event[1] for event in all_of),
                    max(event[1] for event in all_of), max(reserved, default=None))
 
 

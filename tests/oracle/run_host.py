@@ -10,6 +10,7 @@ A set is a folder of fixtures, a case of host_cases, twice as many random traces
 random job of make_cases, random traces with calls that wait, or a PATH given (a trace or a folder).
 One line a set, the differences below it, at the end `N passed, N failed`; exit 1 if any failed.
 """
+import collections
 import json
 import os
 import subprocess
@@ -22,11 +23,12 @@ import check_host_queries  # noqa: E402
 import host_cases  # noqa: E402
 import host_oracle  # noqa: E402
 import make_cases  # noqa: E402
-from run_oracle import traces_in  # noqa: E402
-from run_sets import QUERY_OPTION, run_sets, show  # noqa: E402
+from run_sets import QUERY_OPTION, run_sets, show, traces_in  # noqa: E402
 
-SETS = ("megatron", "seqpar", "ddp", "legacy", "rocm", "kineto2026", "phases", "xpu",
-        "megatron32-stack.pt.trace.json.xz")
+SETS = (("megatron",), ("seqpar",), ("ddp",), ("legacy",), ("rocm",), ("kineto2026",), ("phases",),
+        ("xpu",), ("megatron32-stack.pt.trace.json.xz",), ("parallel/repeat",), ("parallel/compile",),
+        ("parallel/fsdp2", "parallel/fsdp2_again"))
+Set = collections.namedtuple("Set", "name paths")
 PARTS = {"tables": check_host, "queries": check_host_queries}
 
 
@@ -40,7 +42,8 @@ def unpacked(path, folder):
     return plain
 
 
-def check_set(options, name, paths):
+def check_set(options, of):
+    name, paths = of
     with tempfile.TemporaryDirectory(prefix="tracedb-host-") as folder:
         paths = [unpacked(path, folder) for path in paths]
         database = os.path.join(folder, "trace.db")
@@ -62,10 +65,6 @@ def check_set(options, name, paths):
                                                rows_of_first)])
     options.before = rows_of_first
     return agree
-
-
-def inputs(path):
-    return traces_in(path) if os.path.isdir(path) else [path]
 
 
 def made_sets(options, folder):
@@ -91,11 +90,13 @@ def made_sets(options, folder):
 
 def sets(options, folder):
     options.cases = set()
-    for name in SETS:
-        yield name, inputs(os.path.join(options.fixtures, name))
-    yield from made_sets(options, folder)
+    for names in SETS:
+        yield Set(" with ".join(names), [path for name in names for path in traces_in(
+            os.path.join(options.fixtures, name))])
+    for made in made_sets(options, folder):
+        yield Set(*made)
     for given in options.paths:
-        yield given, inputs(given)
+        yield Set(given, traces_in(given))
 
 
 def main():

@@ -1,98 +1,107 @@
 #!/usr/bin/env python3
-"""Lets the program ingest real and random traces, and compares each database with the oracle.
+"""Lets the program ingest real and random traces, each set once, parses them once, and compares what it
+says with the oracles: its tables and the queries of the contract (database), stalls (stalls), where the
+time goes (breakdown), patterns in time (patterns), the queries of the report page (report), a mixture of
+experts' all-to-alls (experts), SQL for Nsight Systems' exports (nsight).
 
-    python3 run_oracle.py --program P [--fixtures DIR] [--seeds 12] [--only NAME] [FOLDER...]
+    python3 run_oracle.py --program P [--fixtures DIR] [--only NAME] [--half 1] [--part breakdown]
+                          [--query Q] [--show 5] [--seeds 12] [--sqlite3 S] [PATH...]
 
-A set is a folder of fixtures, a seed of make_cases (every second one --dirty), or a FOLDER given.
-One line a set, the differences below it, and at the end `N passed, N failed`; exit 1 if any
-failed. Traces of a set are ingested in one command, and for odd seeds one by one, in reverse.
+A set is a folder of fixtures, several of them together, some ranks of one, a job of 64 ranks made of
+seqpar, a random job of make_cases (every second one --dirty) or of make_experts, or a PATH given. One
+line a set and part, the differences below it, at the end `N passed, N failed`; exit 1 if any failed.
 """
-import argparse
-import io
+import collections
 import os
 import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import check_breakdown  # noqa: E402
 import check_database  # noqa: E402
+import check_experts  # noqa: E402
+import check_nsight  # noqa: E402
+import check_patterns  # noqa: E402
+import check_report  # noqa: E402
+import check_stalls  # noqa: E402
 import make_cases  # noqa: E402
+import make_experts  # noqa: E402
+import make_ranks  # noqa: E402
 import trace_oracle as oracle  # noqa: E402
+from run_sets import QUERY_OPTION, run_sets, show, traces_in  # noqa: E402
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-TIMEOUT_S = 1200
+PARTS = {"database": check_database, "stalls": check_stalls, "breakdown": check_breakdown,
+         "patterns": check_patterns, "report": check_report, "experts": check_experts,
+         "nsight": check_nsight}
+SOME_RANKS = (("megatron", (4, 5)), ("megatron", (0, 1, 4, 5, 6)), ("megatron", (3,)),
+              ("seqpar", (0, 2, 3)))
+# What a Megatron-LM job has beside megatron is its communicators: the rest would be asked twice.
+PARTS_OF = {"megatron_dp": ("database", "stalls")}
+TOGETHER = (("fsdp2", "fsdp2_again"), ("repeat", "ddp_hook"))
 
-
-def traces_in(folder):
-    return sorted(os.path.join(folder, name) for name in os.listdir(folder)
-                  if name.endswith((".json", ".json.gz", ".json.zst")))
-
-
-def ingest(program, database, paths, one_by_one):
-    """What went wrong; empty when nothing did."""
-    for chosen in ([[path] for path in reversed(paths)] if one_by_one else [paths]):
-        done = subprocess.run([program, "-q", "--db", database, "ingest", *chosen], timeout=TIMEOUT_S,
-                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                              stderr=subprocess.PIPE, check=False)
-        if done.returncode != 0:
-            return f"ingest: exit {done.returncode}\n{done.stderr.decode(errors='replace')}"
-    return ""
+# name; inputs: what is given to ingest; one_by_one: each in a command of its own, the last first, so that
+# what is worked out over ranks is worked out again and again; parts: those that are compared
+Set = collections.namedtuple("Set", "name inputs one_by_one parts", defaults=(False, tuple(PARTS)))
 
 
-def check_set(options, name, paths, one_by_one=False):
+def ingest(options, database, of):
+    for chosen in ([[path] for path in reversed(of.inputs)] if of.one_by_one else [of.inputs]):
+        subprocess.run([options.program, "-q", "--db", database, "ingest", *chosen], check=True,
+                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+
+
+def check_set(options, of):
     """True when the database agrees."""
-    out = io.StringIO()
     with tempfile.TemporaryDirectory(prefix="tracedb-oracle-") as folder:
         database = os.path.join(folder, "trace.db")
-        wrong = ingest(options.program, database, paths, one_by_one)
-        if not wrong:
-            report = check_database.Report(options.show, out)
-            check_database.run(database, oracle.load(paths), report, options.queries)
-            if report.failed:
-                wrong = "\n".join(line for line in out.getvalue().splitlines()
-                                  if not line.startswith(("ok ", "    note:")))
-    print(f"{'FAIL' if wrong else 'ok  '} {name} ({len(paths)} traces)")
-    if wrong:
-        print("     " + wrong.replace("\n", "\n     "))
-    sys.stdout.flush()
-    return not wrong
+        ingest(options, database, of)
+        paths = [path for given in of.inputs for path in traces_in(given)]
+        jobs = check_database.with_ranks(database, oracle.load(paths, of.inputs), of.inputs)
+        agree = True
+        for part, checks in PARTS.items():
+            if part in of.parts and options.part in (None, part):
+                differences, rows = checks.compare(options, database, jobs)
+                agree &= show(options, f"{of.name}: {part}", f"{len(paths)} traces, {rows} rows",
+                              differences)
+    return agree
+
+
+def fixture_sets(fixtures):
+    for folder in (fixtures, os.path.join(fixtures, "parallel")):
+        for name in sorted(os.listdir(folder)):
+            path = os.path.join(folder, name)
+            if os.path.isdir(path) and name != "parallel":
+                yield Set(os.path.relpath(path, fixtures), [path], False, PARTS_OF.get(name, tuple(PARTS)))
+    for names in TOGETHER:
+        yield Set(" with ".join(names), [os.path.join(fixtures, "parallel", name) for name in names])
+    for name, ranks in SOME_RANKS:
+        paths = [path for path in traces_in(os.path.join(fixtures, name))
+                 if any(os.path.basename(path).startswith(f"rank{rank}.") for rank in ranks)]
+        yield Set(f"{name} {ranks}", paths, True, ("stalls",))
+
+
+def sets(options, folder):
+    yield from fixture_sets(options.fixtures)
+    if options.only in "64 ranks":
+        seqpar = traces_in(os.path.join(options.fixtures, "seqpar"))
+        made = os.path.join(folder, "many")
+        make_ranks.make_ranks(seqpar, made, 16)
+        yield Set("64 ranks", [made], False, ("stalls",))
+    for seed in range(1, options.seeds + 1):
+        paths = make_cases.write(os.path.join(folder, f"seed{seed}"), seed, dirty=seed % 2 == 0)
+        yield Set(f"seed {seed}" + ("" if seed % 2 else " --dirty"), paths, seed % 4 >= 2)
+    for seed in range(1, 3 * options.seeds // 2 + 1):
+        paths = make_experts.write(os.path.join(folder, f"experts{seed}"), seed)
+        yield Set(f"experts {seed}", paths, False, ("experts",))
+    for given in options.paths:
+        yield Set(given, [given])
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Compare what the program makes with the oracle.")
-    parser.add_argument("--program", required=True)
-    parser.add_argument("--fixtures", default=os.path.join(HERE, "..", "..", "fixtures"))
-    parser.add_argument("--queries", default=check_database.QUERIES)
-    parser.add_argument("--seeds", type=int, default=12, help="how many random sets")
-    parser.add_argument("--first-seed", type=int, default=1)
-    parser.add_argument("--events", type=int, default=60,
-                        help="about how many GPU activities a random trace")
-    parser.add_argument("--only", default="", help="only sets with this in their name")
-    parser.add_argument("--show", type=int, default=5, help="differences shown a check")
-    parser.add_argument("folders", nargs="*", metavar="FOLDER", help="more folders, a set each")
-    options = parser.parse_args()
-    options.program = os.path.abspath(options.program)
-    sets = [("fixtures/" + name, os.path.join(options.fixtures, name))
-            for name in sorted(os.listdir(options.fixtures))
-            if os.path.isdir(os.path.join(options.fixtures, name))]
-    sets += [(folder, folder) for folder in options.folders]
-    passed = failed = 0
-    for name, folder in sets:
-        paths = traces_in(folder)
-        if paths and options.only in name:
-            agrees = check_set(options, name, paths)
-            passed, failed = passed + agrees, failed + (not agrees)
-    for seed in range(options.first_seed, options.first_seed + options.seeds):
-        dirty = seed % 2 == 0
-        name = f"seed {seed}" + (" --dirty" if dirty else "")
-        if options.only not in name:
-            continue
-        with tempfile.TemporaryDirectory(prefix="tracedb-oracle-") as folder:
-            paths = make_cases.write(folder, seed, options.events, dirty)
-            agrees = check_set(options, name, paths, seed % 4 >= 2)
-            passed, failed = passed + agrees, failed + (not agrees)
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed or not passed else 0
+    more = [QUERY_OPTION, ("--part", {"choices": PARTS, "help": "these comparisons only"}),
+            ("--sqlite3", {"default": "sqlite3", "help": "the shell"})]
+    return run_sets("Compare what the program makes with oracles.", sets, check_set, 12, more)
 
 
 if __name__ == "__main__":

@@ -54,8 +54,7 @@ class Stall:
     def __init__(self, collective):
         self.collective = collective
         self.wait_ns = collective.total_wait
-        self.last = min((part for part in collective.parts if part.ts == collective.last_start),
-                        key=lambda part: part.rank)
+        self.last = collective.last
         self.range = Range(collective.first_start, collective.last_start)
         self.cause = None
         self.carried = None
@@ -65,8 +64,8 @@ class Stall:
 
 
 class Stalls:
-    def __init__(self, job, descriptions):
-        self.descriptions = descriptions           # {group: what the job calls it}
+    def __init__(self, job):
+        self.groups = job.groups
         self.collectives = [c for c in job.collectives if c.matched]
         self.collective_of = {id(part): c for c in job.collectives for part in c.parts}
         self.part_of = {id(part.activity): part for part in job.parts}
@@ -159,8 +158,8 @@ class Stalls:
         else:
             earliest = max(earliest, min(ts for number, ts, _ in trace.steps if number == step))
         least, most = length(stall.range) // 2, 2 * length(stall.range)
-        found = [(-amount, time, own, last) for rank, time, own, last, amount in self.late
-                 if rank == stall.last.rank and earliest < time < stall.range.end
+        found = [(-amount, time, own, last) for of, time, own, last, amount in self.late
+                 if of is trace and earliest < time < stall.range.end
                  and least <= amount <= most and own is not stall.last]
         if not found:
             return cause
@@ -171,14 +170,14 @@ class Stalls:
         return Cause("upstream", self._title(own), last)
 
     def _late(self):
-        """(rank, when, its part, the part it waited for or its own, by how much)"""
+        """(trace, when, its part, the part it waited for or its own, by how much)"""
         rows = []
         for stall in self.of_part.values():
             for part in stall.collective.parts:
                 mine = part is stall.last
                 amount = length(stall.range) if mine else stall.range.end - part.ts
                 if amount >= LATE_NS_MIN:
-                    rows.append((part.rank, stall.range.end, part, stall.last, amount))
+                    rows.append((part.activity.trace, stall.range.end, part, stall.last, amount))
         return rows
 
     def _together(self, stall):
@@ -186,15 +185,15 @@ class Stalls:
         kind, number, *rest = stall.collective.key
         found = []
         for other in self.collectives:
-            same = (other.group, other.key[0], list(other.key[2:])) == (
-                stall.collective.group, kind, rest)
+            same = (other.capture, other.group, other.key[0], list(other.key[2:])) == (
+                stall.collective.capture, stall.collective.group, kind, rest)
             all_in = all(part.ts + part.dur >= other.last_start for part in other.parts)
             if same and other.key[1] < number and all_in:
                 found.append((other.key[1], other.last_start))
         return max(found)[1] if found else float("-inf")
 
     def _title(self, part):
-        described = self.descriptions.get(part.group)
+        described = ", ".join(sorted(text for text in self.groups[part.group] if text))
         return part.collective + (f" of {described}" if described else "")
 
     # -- what a device did
@@ -212,9 +211,7 @@ class Stalls:
             if collective is not None and collective.matched and activity.dur >= WAITING_NS_MIN:
                 until = min(collective.last_start, activity.end)
             if until > activity.ts:
-                last = min((p for p in collective.parts if p.ts == collective.last_start),
-                           key=lambda p: p.rank)
-                pieces.append(Piece(activity, Range(activity.ts, until), last))
+                pieces.append(Piece(activity, Range(activity.ts, until), collective.last))
                 whole = Range(until, activity.end)
             if length(whole) > 0:
                 pieces.append(Piece(activity, whole, None))

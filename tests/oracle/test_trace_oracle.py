@@ -14,24 +14,8 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import check_database  # noqa: E402
 import make_cases  # noqa: E402
 import trace_oracle as oracle  # noqa: E402
-
-
-def trace(events, rank=0, **header):
-    """A trace of events given as JSON-like objects; ts and dur in us."""
-    document = {"distributedInfo": {"rank": rank, "world_size": 2, "pg_config": [
-        {"pg_name": "3", "ranks": [1, 0]}]}, **header, "traceEvents": events}
-    return oracle.Trace(f"rank{rank}.json", oracle.parse_json(json.dumps(document)))
-
-
-def kernel(ts, dur, name="gemm", stream=7, cat="kernel", **args):
-    return {"ph": "X", "cat": cat, "name": name, "pid": 0, "tid": stream, "ts": ts, "dur": dur,
-            "args": {"device": 0, "stream": stream, **args}}
-
-
-def part(ts, dur, **args):
-    return kernel(ts, dur, "ncclDevKernel", 9, **{
-        "Collective name": "allreduce", "dtype": "BFloat16", "In msg nelems": 10, "Out msg nelems": 20,
-        "Process Group Ranks": "[0, 1]", **args})
+from hand_traces import kernel, part, recorded, trace  # noqa: E402
+from oracle_database import write_database  # noqa: E402
 
 
 class Numbers(unittest.TestCase):
@@ -103,7 +87,8 @@ class Devices(unittest.TestCase):
             kernel(0, 500, "annotation", cat="gpu_user_annotation"), kernel(0, 500, "triton", 0, cat="cpu_op"),
             kernel(0, 500, "sync", -1, cat="cuda_sync")])])
         self.assertEqual(job.devices, {(0, "0"): {
-            "span": 100000, "compute": 20000, "comm": 30000, "overlap": 10000, "exposed_comm": 20000,
+            "start": 0, "end": 100000, "span": 100000, "compute": 20000, "comm": 30000,
+            "overlap": 10000, "exposed_comm": 20000,
             "exposed_memory": 35000, "idle": 25000}})
         seven = job.streams[(0, "0", "7")]
         self.assertEqual((seven["activities"], seven["busy"], seven["compute"], seven["comm"], seven["memory"]),
@@ -179,130 +164,58 @@ class Steps(unittest.TestCase):
 
 class Collectives(unittest.TestCase):
     def test_ordinals_and_waits(self):
+        named = {"Process Group Name": "3"}
         job = oracle.Job([
-            trace([part(50, 9), part(10, 20), part(90, 1), kernel(1, 1, "ncclWithoutMetadata", 9)], 0),
-            trace([part(14, 16), part(50, 5, **{"Process Group Ranks": "[0, ...]", "Process Group Name": "3"})], 1)])
+            recorded([part(50, 9, **named), part(10, 20, **named), part(90, 1, **named),
+                      kernel(1, 1, "ncclWithoutMetadata", 9)], 0),
+            recorded([part(14, 16, **named), part(50, 5, **{"Process Group Ranks": "[0, ...]", **named})], 1)])
         self.assertEqual(len(job.parts), 5)
         rows = [(c.key[1], sorted(c.waits.items()), c.culprits, c.total_wait, c.max_wait, c.transfer, c.matched)
                 for c in job.collectives]
         self.assertEqual(rows, [
             (0, [(0, 4000), (1, 0)], [1], 4000, 4000, 16000, True),
-            (1, [(0, 0), (1, 0)], [0, 1], 0, 0, 5000, True),          # a tie
-            (2, [(0, 0)], [0], 0, 0, 1000, False)])                    # without a partner
+            (1, [(0, 0), (1, 0)], [], 0, 0, 5000, True),              # nobody waited, nobody was last
+            (2, [(0, 0)], [], 0, 0, 1000, False)])                    # without a partner
         self.assertEqual((job.parts[0].in_bytes, job.parts[0].out_bytes), (20, 40))
         ranks = job.stall_ranks(lambda c: c.matched)
         self.assertEqual(ranks[1]["caused_wait"], 4000)
-        self.assertEqual((ranks[1]["times_last_least"], ranks[1]["times_last_most"], ranks[1]["times_last"]), (1, 2, 1))
+        self.assertEqual((ranks[1]["times_last_least"], ranks[1]["times_last_most"], ranks[1]["times_last"]), (1, 1, 1))
         self.assertEqual((ranks[0]["suffered_wait"], ranks[0]["collectives"]), (4000, 2))
 
     def test_seq_goes_before_ordinal(self):
-        job = oracle.Job([trace([part(10, 1, Seq=4), part(20, 1, Seq=5)], 0), trace([part(23, 2, Seq=5)], 1)])
+        job = oracle.Job([recorded([part(10, 1, Seq=4), part(20, 1, Seq=5)], 0), recorded([part(23, 2, Seq=5)], 1)])
         self.assertEqual([(c.key, c.matched, c.total_wait, c.complete) for c in job.collectives],
                          [(("seq", 4, None, 0), False, 0, False), (("seq", 5, None, 0), True, 3000, True)])
 
     def test_three_ranks(self):
         args = {"Process Group Ranks": "[2, 0, 1]"}
-        job = oracle.Job([trace([part(ts, dur, **args)], rank) for rank, (ts, dur) in
+        job = oracle.Job([recorded([part(ts, dur, **args)], rank) for rank, (ts, dur) in
                           enumerate([(5, 30), (20, 15), (20, 14)])])
         only = job.collectives[0]
         self.assertEqual((only.group, only.culprits, only.total_wait, only.max_wait, only.transfer, only.complete),
-                         ((0, 1, 2), [1, 2], 15000, 15000, 14000, True))
+                         (("", (0, 1, 2)), [1, 2], 15000, 15000, 14000, True))
 
     def test_unknown_group(self):
-        job = oracle.Job([trace([part(1, 1, **{"Process Group Ranks": "[0, ...]"})])])
+        job = oracle.Job([recorded([part(1, 1, **{"Process Group Ranks": "[0, ...]"})])])
         self.assertEqual((job.parts[0].group, job.parts[0].ordinal, job.collectives), (None, None, []))
 
     def test_point_to_point(self):
         send = {"Collective name": "send", "Dst Rank": 1}
         receive = {"Collective name": "recv", "Src Rank": 0}
-        job = oracle.Job([trace([part(1, 5, **send)], 0), trace([part(3, 3, **receive)], 1)])
+        job = oracle.Job([recorded([part(1, 5, **send)], 0), recorded([part(3, 3, **receive)], 1)])
         self.assertEqual([p.peer for p in job.parts], [1, 0])
         self.assertEqual((job.collectives[0].culprit, job.collectives[0].max_wait), (1, 2000))
 
     def test_point_to_point_of_three(self):
         group = {"Process Group Ranks": "[0, 1, 2]"}
         job = oracle.Job([
-            trace([part(1, 5, **{"Collective name": "send", "Dst Rank": 2, "Seq": 1}, **group),
+            recorded([part(1, 5, **{"Collective name": "send", "Dst Rank": 2, "Seq": 1}, **group),
                    part(9, 5, Seq=1, **group)], 0),
-            trace([part(11, 3, Seq=1, **group)], 1),
-            trace([part(4, 3, **{"Collective name": "recv", "Src Rank": 0, "Seq": 9}, **group),
+            recorded([part(11, 3, Seq=1, **group)], 1),
+            recorded([part(4, 3, **{"Collective name": "recv", "Src Rank": 0, "Seq": 9}, **group),
                    part(12, 2, Seq=1, **group)], 2)])
         self.assertEqual(sorted((sorted(c.waits), c.max_wait) for c in job.collectives),
                          [([0, 1, 2], 3000), ([0, 2], 3000)])
-
-
-# ---------------------------------------------------------------------------------------------
-
-def write_database(job, path, folder):
-    """A database and canned queries that say what the oracle says, under the public names."""
-    db = sqlite3.connect(path)
-
-    def table(name, columns, rows):
-        db.execute(f"CREATE TABLE {name} ({', '.join(columns.split())})")
-        marks = ", ".join("?" for _ in columns.split())
-        db.executemany(f"INSERT INTO {name} VALUES ({marks})", rows)
-
-    def plain(value):                  # JSON text with every number as it was
-        if isinstance(value, dict):
-            return "{" + ",".join(json.dumps(k) + ":" + plain(v) for k, v in value.items()) + "}"
-        if isinstance(value, list):
-            return "[" + ",".join(map(plain, value)) + "]"
-        return oracle.text_of(value) if oracle.is_number(value) else json.dumps(value)
-
-    text = oracle.text_of
-    table("traces", "trace_id path rank events skipped_events complete base_time_ns header",
-          [(n, t.path, t.rank, t.events, 0, 1, t.base_ns, plain(t.header)) for n, t in enumerate(job.traces)])
-    table("ranks", "rank world_size traces slices",
-          [(rank, max(t.world_size for t in mine), len(mine), sum(len(t.slices) for t in mine))
-           for rank in job.ranks for mine in [[t for t in job.traces if t.rank == rank]]])
-    groups = sorted({p.group for p in job.parts if p.group} | {
-        oracle.ranks_from(g["ranks"]) for t in job.traces for g in t.groups()})
-    table("process_groups", "group_id name description size ranks",
-          [(n, str(n), "", len(g), str(list(g))) for n, g in enumerate(groups)])
-    table("processes", "rank pid name", [(t.rank, pid, name) for t in job.traces
-                                         for pid, names in t.process_names.items() for name in names])
-    table("threads", "rank pid tid name", [(t.rank, *key, name) for t in job.traces
-                                           for key, names in t.thread_names.items() for name in names])
-    table("slices", "rank category name ts_ns dur_ns pid tid correlation external_id args",
-          [(t.rank, s.category, s.name, s.ts, s.dur, text(s.pid), text(s.tid), text(s.args.get("correlation")),
-            text(s.args.get("External id")), plain(s.args)) for t in job.traces for s in t.slices])
-    table("instants", "rank phase name ts_ns", [(t.rank, *point) for t in job.traces for point in t.points])
-    for name, which in (("counters", "counters"), ("flows", "flows"), ("memory_events", "memory")):
-        table(name, "rank name ts_ns", [(t.rank, *row) for t in job.traces for row in getattr(t, which)])
-    table("issues", "trace_id kind count", [(n, "unmatched", t.unmatched + len(t.negative))
-                                            for n, t in enumerate(job.traces) if t.unmatched + len(t.negative)])
-    table("kernels", "rank device stream name kind ts_ns dur_ns correlation launch_ts_ns step bytes",
-          [(a.rank, a.device, a.stream, a.name, a.kind, a.ts, a.dur, a.correlation, a.launch_ts, a.step, a.bytes)
-           for a in job.activities])
-    table("steps", "rank step ts_ns dur_ns", [(t.rank, *step) for t in job.traces for step in t.steps])
-    table("streams", "rank device stream activities start_ns end_ns busy_ns",
-          [(*key, row["activities"], row["start"], row["end"], row["busy"]) for key, row in job.streams.items()])
-    table("collectives", "rank group_id ordinal collective dtype in_bytes out_bytes ts_ns dur_ns peer",
-          [(p.rank, groups.index(p.group) if p.group else None, p.ordinal, p.collective, p.dtype, p.in_bytes,
-            p.out_bytes, p.ts, p.dur, p.peer) for p in job.parts])
-    parts = "span compute comm overlap exposed_comm exposed_memory idle".split()
-    table("q_overlap", "rank device " + " ".join(p + "_ms" for p in parts) + " overlap_pct",
-          [(*key, *(row[p] / 1e6 for p in parts), 100.0 * row["overlap"] / row["comm"] if row["comm"] else None)
-           for key, row in job.devices.items()])
-    table("q_stream_utilization", "rank device stream activities busy_ms utilization_pct compute_ms comm_ms memory_ms",
-          [(*key, row["activities"], row["busy"] / 1e6,
-            100.0 * row["busy"] / job.devices[key[:2]]["span"] if job.devices[key[:2]]["span"] else None,
-            row["compute"] / 1e6, row["comm"] / 1e6, row["memory"] / 1e6) for key, row in job.streams.items()])
-    matched = [c for c in job.collectives if c.matched]
-    zero = min((c.first_start for c in matched), default=0)
-    table("q_nccl_stalls", "collective group_name group_ranks ordinal step bytes start_ms culprit_rank total_wait_ms "
-          "max_wait_ms transfer_ms cause",
-          [(c.parts[0].collective, "", str(list(c.group)), c.parts[0].ordinal, c.parts[0].activity.step,
-            c.parts[0].in_bytes, (c.first_start - zero) / 1e6, c.culprits[-1], c.total_wait / 1e6, c.max_wait / 1e6,
-            c.transfer / 1e6, "") for c in matched])
-    table("q_nccl_stall_ranks", "rank collectives times_last caused_wait_ms suffered_wait_ms",
-          [(rank, row["collectives"], row["times_last"], row["caused_wait"] / 1e6, row["suffered_wait"] / 1e6)
-           for rank, row in job.stall_ranks(lambda c: c.matched).items()])
-    db.commit()
-    db.close()
-    for name in ("overlap", "stream_utilization", "nccl_stalls", "nccl_stall_ranks"):
-        with open(os.path.join(folder, name + ".sql"), "w") as handle:
-            handle.write(f"-- {name}\nSELECT * FROM q_{name} WHERE :rank IS NULL OR 0;\n-- end\n")
 
 
 class Comparison(unittest.TestCase):
@@ -313,11 +226,11 @@ class Comparison(unittest.TestCase):
 
     def job(self, seed, dirty=False):
         self.paths = make_cases.write(os.path.join(self.folder, f"case{seed}"), seed, dirty=dirty)
-        return oracle.load(self.paths)
+        return oracle.load(self.paths)[0]
 
     def compare(self, job):
         out = io.StringIO()
-        report = check_database.run(self.database, job, check_database.Report(out=out), self.folder)
+        report = check_database.run(self.database, [job], check_database.Report(out=out), self.folder)
         return report.failed, out.getvalue()
 
     def test_agrees(self):
@@ -348,16 +261,28 @@ class Comparison(unittest.TestCase):
                   "UPDATE traces SET events = events - 1", "UPDATE q_nccl_stalls SET total_wait_ms = total_wait_ms + 1e-6",
                   "UPDATE q_nccl_stalls SET start_ms = start_ms + 1e-6 WHERE rowid = 2",
                   "UPDATE q_nccl_stalls SET culprit_rank = 1 - culprit_rank WHERE total_wait_ms > 0",
+                  "UPDATE q_nccl_stalls SET capture = 2 WHERE rowid = 1", "UPDATE q_nccl_stalls SET run = 'other'",
+                  "UPDATE q_overlap SET run = 'other'", "UPDATE runs SET captures = 9",
+                  "UPDATE captures SET capture = 2",
+                  "UPDATE traces SET run = 'other'", "UPDATE traces SET capture = 2 WHERE rank = 1",
+                  "UPDATE process_groups SET parallelism = 'pipeline'", "UPDATE process_groups SET name = name || 'x'",
+                  "UPDATE rank_clocks SET offset_ns = 1", "UPDATE collectives SET capture_id = 101 + capture_id",
                   "UPDATE q_nccl_stalls SET ordinal = ordinal + 1 WHERE rowid = (SELECT max(rowid) FROM q_nccl_stalls)",
                   "UPDATE instants SET phase = 'I' WHERE rowid = 1",
                   "UPDATE collectives SET ordinal = ordinal + 1 WHERE rank = 1"]
         for name in ("slices", "instants", "counters", "flows", "memory_events", "kernels", "steps", "streams",
-                     "collectives", "ranks", "q_overlap", "q_stream_utilization", "q_nccl_stalls", "q_nccl_stall_ranks"):
+                     "collectives", "ranks", "runs", "captures", "process_groups", "stream_uses",
+                     "device_uses",
+                     "busy_segments", "step_uses", "q_overlap", "q_stream_utilization", "q_nccl_stalls",
+                     "q_nccl_stall_ranks"):
             spoils.append(f"DELETE FROM {name} WHERE " + one.format(name))
             spoils.append(f"INSERT INTO {name} SELECT * FROM {name} LIMIT 1")
         for name, columns in (
                 ("slices", "ts_ns dur_ns rank"), ("kernels", "ts_ns dur_ns bytes launch_ts_ns step stream device"),
-                ("steps", "step dur_ns"), ("streams", "busy_ns end_ns"), ("collectives", "in_bytes ts_ns"),
+                ("steps", "step dur_ns"), ("streams", "busy_ns end_ns"), ("stream_uses", "busy_ns memory_ns"),
+                ("device_uses", "compute_ns overlap_ns start_ns"),
+                ("busy_segments", "ts_ns kinds"), ("step_uses", "step exposed_context_ns idle_host_ns"),
+                ("runs", "world_size start_ns"), ("captures", "ranks end_ns"), ("collectives", "in_bytes ts_ns"),
                 ("q_nccl_stalls", "bytes step"), ("q_nccl_stall_ranks", "collectives times_last")):
             for column in columns.split():
                 spoils.append(f"UPDATE {name} SET {column} = {column} + 7 WHERE {column} IS NOT NULL AND rowid = "

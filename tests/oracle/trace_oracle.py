@@ -16,6 +16,10 @@ import subprocess
 import sys
 from decimal import ROUND_HALF_UP, Decimal
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import identity_oracle  # noqa: E402
+from identity_oracle import Communicator  # noqa: E402
+
 # ---------------------------------------------------------------------------------------------
 # Reading JSON without losing a digit.
 # A number with a point or an exponent is kept as its source text behind a mark that no ordinary
@@ -172,11 +176,11 @@ def ranks_from(value):
 # ---------------------------------------------------------------------------------------------
 # Interval sets.
 
-def measure(sets):
-    """How long each combination of the named interval sets holds.
+def elementary(sets):
+    """(start, end, frozenset(names)) of the pieces into which all boundaries of the named interval sets
+    cut the time axis: every piece is inside or outside of each set as a whole.
 
-    sets: {name: [(start, end), ...]}. All boundaries cut the time axis into elementary segments;
-    every segment is inside or outside of each set as a whole. Returns {frozenset(names): ns}.
+    sets: {name: [(start, end), ...]}
     """
     points = sorted({point for intervals in sets.values() for pair in intervals for point in pair})
     index = {point: position for position, point in enumerate(points)}
@@ -188,11 +192,17 @@ def measure(sets):
             if last > first:
                 flags[first:last] = b"\x01" * (last - first)
         inside[name] = flags
-    result = collections.Counter()
     names = sorted(sets)
     for position in range(len(points) - 1):
         held = frozenset(name for name in names if inside[name][position])
-        result[held] += points[position + 1] - points[position]
+        yield points[position], points[position + 1], held
+
+
+def measure(sets):
+    """How long each combination of the named interval sets holds: {frozenset(names): ns}."""
+    result = collections.Counter()
+    for start, end, held in elementary(sets):
+        result[held] += end - start
     return result
 
 
@@ -436,25 +446,27 @@ class Trace:
         return activity.args
 
     def group_of(self, args):
-        """The sorted ranks of a communication kernel's group, or None where the file does not say."""
+        """The communicator of a communication kernel, or None where the file does not say its ranks."""
         ranks = ranks_from(args.get("Process Group Ranks"))
-        if ranks is not None:
-            return ranks
         name = text_of(args.get("Process Group Name"))
-        if name is None:
-            return None
-        for group in self.groups():
-            if text_of(group.get("pg_name")) == name:
-                return ranks_from(group.get("ranks"))
-        return None
+        if ranks is None and name is not None:
+            of_name = [group for group in self.groups() if text_of(group.get("pg_name")) == name]
+            ranks = ranks_from(of_name[0].get("ranks")) if of_name else None
+        return None if ranks is None else Communicator(name or "", ranks)
 
     def groups(self):
         config = self.distributed.get("pg_config")
         return [group for group in config if isinstance(group, dict)] if isinstance(config, list) else []
 
+    def communicators(self):
+        """[(communicator, description)] that the header tells of."""
+        return [(Communicator(text_of(group.get("pg_name")) or "", ranks), text_of(group.get("pg_desc")))
+                for group in self.groups() for ranks in [ranks_from(group.get("ranks"))]
+                if ranks is not None]
+
 
 # ---------------------------------------------------------------------------------------------
-# All files together.
+# All files of a run together.
 
 class Part:
     """One rank's part in a collective."""
@@ -467,6 +479,7 @@ class Part:
         self.dtype = text_of(args.get("dtype"))
         self.seq = whole_number(args.get("Seq"))
         self.group = activity.trace.group_of(args)
+        self.description = text_of(args.get("Process Group Description"))
         size = dtype_bytes(args.get("dtype"))
         self.in_bytes = self._bytes(args.get("In msg nelems"), size)
         self.out_bytes = self._bytes(args.get("Out msg nelems"), size)
@@ -492,24 +505,28 @@ class Part:
 
 
 class Collective:
-    """The parts of the ranks that belong together."""
+    """The parts of the ranks that belong together, all of one capture."""
 
-    def __init__(self, group, key, parts):
-        self.group, self.key, self.parts = group, key, parts
+    def __init__(self, capture, group, key, parts):
+        self.capture, self.group, self.key, self.parts = capture, group, key, parts
         per_rank = collections.Counter(part.rank for part in parts)
         self.repeated = any(count > 1 for count in per_rank.values())
-        self.complete = not self.repeated and tuple(sorted(per_rank)) == group
+        self.complete = not self.repeated and tuple(sorted(per_rank)) == group.ranks
         starts = [part.ts for part in parts]
         self.first_start, self.last_start = min(starts), max(starts)
         self.waits = {part.rank: self.last_start - part.ts for part in parts}
-        self.culprits = sorted(part.rank for part in parts if part.ts == self.last_start)
+        last = [part for part in parts if part.ts == self.last_start]
+        self.last = min(last, key=lambda part: part.rank)
+        self.first_rank = min(part.rank for part in parts if part.ts == self.first_start)
+        # Where nobody waited nobody was last.
+        self.culprits = sorted(part.rank for part in last) if len(last) < len(parts) else []
         self.total_wait = sum(self.last_start - part.ts for part in parts)
         self.max_wait = self.last_start - self.first_start
         self.transfer = min(part.dur for part in parts)
 
     @property
     def culprit(self):
-        return self.culprits[0]
+        return self.culprits[0] if self.culprits else None
 
     @property
     def matched(self):
@@ -517,17 +534,30 @@ class Collective:
 
 
 class Job:
-    def __init__(self, traces):
-        self.traces = traces
+    """A run, or a capture of it. Traces have the number of their capture from here."""
+
+    def __init__(self, traces, run=None, whole=None):
+        """whole: the run, of a capture."""
+        self.traces, self.run, self.whole = traces, run, whole
+        if whole is None:
+            for number, capture in enumerate(identity_oracle.captures(traces), 1):
+                for trace in capture:
+                    trace.run, trace.capture = run, number
+        times = (whole or self).traces
+        self.start = min((time[0] for time in map(identity_oracle.time_of, times) if time), default=None)
+        self.alone = None
         self.activities = [a for trace in traces for a in trace.activities]
         self.ranks = sorted({trace.rank for trace in traces if trace.rank is not None})
-        self.devices = self._devices()
-        self.streams = self._streams()
+        self.groups = self._groups()
+        self.trace_devices = self._devices()
+        self.trace_streams = self._streams()
+        self.devices = self._over_captures(self.trace_devices)
+        self.streams = self._over_captures(self.trace_streams)
         self.parts = self._parts()
         self.collectives = self._collectives()
 
     @staticmethod
-    def _by_kind(activities):
+    def by_kind(activities):
         """What waits is no work of any kind."""
         sets = {"compute": [], "communication": [], "memory": []}
         for activity in activities:
@@ -541,17 +571,55 @@ class Job:
             found[key(activity)].append(activity)
         return found
 
-    def _devices(self):
-        """{(rank, device): {span, compute, comm, overlap, exposed_comm, exposed_memory, idle}}"""
+    @staticmethod
+    def _over_captures(of_traces):
+        """{(rank, ...)} of {(trace, ...)}: sums, but for the first start and the last end."""
         result = {}
-        for key, activities in self._grouped(lambda a: (a.rank, a.device)).items():
-            lengths = measure(self._by_kind(activities))
+        for (trace, *key), row in of_traces.items():
+            before = result.get((trace.rank, *key))
+            how = {"start": min, "end": max}
+            result[(trace.rank, *key)] = dict(row) if before is None else {
+                name: how.get(name, lambda a, b: a + b)(before[name], row[name]) for name in row}
+        return result
+
+    def _groups(self):
+        """{communicator: its descriptions}, of headers and kernels."""
+        found = collections.defaultdict(set)
+        for trace in self.traces:
+            for group, description in trace.communicators():
+                found[group].add(description)
+        return found
+
+    def captures(self):
+        """{number: a Job of that capture alone}"""
+        if self.alone is None:
+            numbers = sorted({trace.capture for trace in self.traces})
+            self.alone = {number: Job([trace for trace in self.traces if trace.capture == number],
+                                      self.run, self) for number in numbers} if len(numbers) > 1 else {}
+        return self.alone
+
+    @property
+    def whole_captures(self):
+        """The captures that have all ranks of the run."""
+        seen = collections.defaultdict(set)
+        for trace in self.traces:
+            seen[trace.capture].add(trace.rank)
+        return {number for number, ranks in seen.items() if ranks == set(self.ranks)}
+
+    def _devices(self):
+        """{(trace, device): {span, compute, comm, overlap, exposed_comm, exposed_memory, idle}}"""
+        result = {}
+        for key, activities in self._grouped(lambda a: (a.trace, a.device)).items():
+            lengths = measure(self.by_kind(activities))
 
             def total(condition):
                 return sum(ns for held, ns in lengths.items() if condition(held))
 
-            span = max(a.end for a in activities) - min(a.ts for a in activities)
+            start, end = min(a.ts for a in activities), max(a.end for a in activities)
+            span = end - start
             result[key] = {
+                "start": start,
+                "end": end,
                 "span": span,
                 "compute": total(lambda held: "compute" in held),
                 "comm": total(lambda held: "communication" in held),
@@ -563,10 +631,10 @@ class Job:
         return result
 
     def _streams(self):
-        """{(rank, device, stream): {activities, start, end, busy, compute, comm, memory}}"""
+        """{(trace, device, stream): {activities, start, end, busy, compute, comm, memory}}"""
         result = {}
-        for key, activities in self._grouped(lambda a: (a.rank, a.device, a.stream)).items():
-            sets = self._by_kind(activities)
+        for key, activities in self._grouped(lambda a: (a.trace, a.device, a.stream)).items():
+            sets = self.by_kind(activities)
             result[key] = {
                 "activities": len(activities),
                 "start": min(a.ts for a in activities),
@@ -590,10 +658,11 @@ class Job:
             return counts[key] - 1
 
         for part in known:
-            place = (part.rank, part.group)
+            self.groups[part.group].add(part.description)
+            place = (part.activity.trace, part.group)
             part.ordinal = count("group", *place)
             nth = count("pair", *place, part.pair)
-            if part.seq is not None and (part.pair is None or len(part.group) <= 2):
+            if part.seq is not None and (part.pair is None or len(part.group.ranks) <= 2):
                 part.key = ("seq", part.seq, part.pair, count("seq", *place, part.pair, part.seq))
             else:
                 part.key = ("ordinal", nth, part.pair, 0)
@@ -603,9 +672,13 @@ class Job:
         found = collections.defaultdict(list)
         for part in self.parts:
             if part.group is not None:
-                found[(part.group, part.key)].append(part)
-        return [Collective(group, key, parts)
-                for (group, key), parts in sorted(found.items(), key=str)]
+                found[(part.activity.trace.capture, part.group, part.key)].append(part)
+        return [Collective(*key, parts) for key, parts in sorted(found.items(), key=str)]
+
+    def is_estimate(self, collective):
+        """Whether how long it waited is guessed: alone, though all ranks were recorded then."""
+        return (not collective.matched and len(collective.group.ranks) > 1
+                and collective.capture in self.whole_captures)
 
     def stall_ranks(self, chosen):
         """Per rank over the collectives that chosen() accepts; times_last and caused_wait with the
@@ -630,13 +703,21 @@ class Job:
         return rows
 
 
-def load(paths, ranks=None):
-    """A Job of the files; ranks: {path: rank} for files that do not say theirs."""
-    return Job([Trace(path, rank=(ranks or {}).get(path)) for path in paths])
+def jobs_of(traces, inputs=()):
+    """A Job of each run; inputs: the folders that were given to ingest."""
+    return [Job(of_run, os.path.basename(folder))
+            for folder, of_run in sorted(identity_oracle.runs(traces, inputs).items())]
+
+
+def load(paths, inputs=()):
+    """The Jobs of the files, one a run."""
+    return jobs_of([Trace(path) for path in paths], inputs)
 
 
 def summary(job):
     return {
+        "run": job.run, "captures": [[trace.path for trace in capture]
+                                     for capture in identity_oracle.captures(job.traces)],
         "traces": [{
             "path": trace.path, "rank": trace.rank, "world_size": trace.world_size,
             "base_ns": trace.base_ns, "events": trace.events, "slices": len(trace.slices),
@@ -665,5 +746,5 @@ def summary(job):
 if __name__ == "__main__":
     if len(sys.argv) < 2:
         sys.exit("usage: trace_oracle.py TRACE...")
-    json.dump(summary(load(sys.argv[1:])), sys.stdout, indent=1)
+    json.dump([summary(job) for job in load(sys.argv[1:])], sys.stdout, indent=1)
     print()
