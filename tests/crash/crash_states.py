@@ -17,16 +17,22 @@ CAUSES = ("No space left", "Input/output error", "File too large", "disk I/O err
 LOGICAL_OF_TRACE = (
     "SELECT rank, category, name, ts_ns, dur_ns, pid, tid, device, stream, args FROM slices "
     "WHERE trace_id = {id}",
-    "SELECT ordinal, seq, group_id, collective, ts_ns, dur_ns, match_no, step "
-    "FROM _collective_part "
-    "WHERE trace_id = {id}",
+    "SELECT p.ordinal, p.seq, g.name, g.ranks, p.collective, p.ts_ns, p.dur_ns, p.match_no, p.step "
+    "FROM _collective_part p LEFT JOIN _process_group g ON g.group_id = p.group_id "
+    "WHERE p.trace_id = {id}",
+    "SELECT device, ts_ns, dur_ns, kinds FROM _busy_segment WHERE trace_id = {id}",
+    "SELECT device, start_ns, end_ns, compute_ns, communication_ns, overlap_ns, "
+    "exposed_communication_ns, exposed_memory_ns, idle_ns FROM _device_use WHERE trace_id = {id}",
+    "SELECT device, stream, activities, start_ns, end_ns, busy_ns, compute_ns, communication_ns, "
+    "memory_ns FROM _stream_use WHERE trace_id = {id}",
+    "SELECT run, capture FROM traces WHERE trace_id = {id}",
     "SELECT rank, pid, tid, name, sort_index FROM _thread WHERE trace_id = {id}",
     "SELECT kind, count, first_offset, first_excerpt FROM _issue WHERE trace_id = {id}",
     "SELECT rank, events, slices, complete, start_ns, end_ns, text_hash, file_hash, header, "
     "file_bytes FROM _trace WHERE trace_id = {id}",
 )
 LOGICAL_OF_ALL = (
-    "SELECT * FROM _busy_segment", "SELECT * FROM _device_use", "SELECT * FROM _stream_use",
+    "SELECT run, name, ranks, description, size, parallelism FROM process_groups",
     "SELECT rank, first_start_ns, start_ns, wait_ns, cause, cause_name, root_rank, root_cause, "
     "root_name FROM _collective_cause")
 # What all traces say of one another: made in transactions of its own, after those that land them.

@@ -30,7 +30,7 @@ def an_ingest_shows_up(program, database):
     shutil.copy(database, path)
     with Server(program, path) as server:
         def ranks():
-            return [line.split(",")[0] for line in
+            return [line.split(",")[1] for line in
                     server.text("/overlap.csv?header=0").split("\r\n")[:-1]]
         before, etag = ranks(), server.get("/overlap.csv")[1]["etag"]
         ingest(program, path, RANK1)

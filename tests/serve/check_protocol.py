@@ -26,7 +26,7 @@ def csv_is_that_of_the_program(program, database):
             assert rows_of(got) == rows_of(want), query
             assert "\n" not in got.replace("\r\n", ""), "RFC 4180 ends lines in CR LF"
         one = rows_of(server.text("/stream_utilization.csv?rank=0"))
-        assert len(one) > 1 and {row[0] for row in one[1:]} == {"0"}
+        assert len(one) > 1 and {row[1] for row in one[1:]} == {"0"}
         assert rows_of(server.text("/stream_utilization.csv?rank=")) == rows_of(
             server.text("/stream_utilization.csv")), "an empty field of a form is not given"
 
@@ -50,7 +50,7 @@ def forms_of_an_answer(program, database):
         assert server.get("/overlap.csv?bom=1")[2] == b"\xef\xbb\xbf" + plain.encode()
         assert server.text("/overlap.csv?header=0") == plain.split("\r\n", 1)[1]
         objects = json.loads(server.text("/overlap.csv?format=json&bom=1"))
-        assert [str(o["rank"]) for o in objects] == [row[0] for row in rows_of(plain)[1:]]
+        assert [str(o["rank"]) for o in objects] == [row[1] for row in rows_of(plain)[1:]]
         assert server.get("/overlap.csv?format=json")[1]["content-type"] == "application/json"
         for bad in ("format=pdf", "bom=maybe", "header=2", "safe=x"):
             assert server.get("/overlap.csv?" + bad)[0] == 400, bad
