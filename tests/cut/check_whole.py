@@ -29,7 +29,8 @@ def first_difference(name, before, after):
 def read(database, name, backwards):
     order = " ORDER BY 1, 2, 3, 4" if name in ("processes", "threads") else ""
     columns = [row[1] for row in rows(database, f"PRAGMA table_info({name})")
-               if not (backwards and row[1] == "start_ms")]  # counts from the trace's start
+               if row[1] != "run"  # named by the folder in which the file lies
+               and not (backwards and row[1] == "start_ms")]  # counts from the trace's start
     found = rows(database, f"SELECT {', '.join(columns)} FROM {name}{order}")
     if name != "instants":
         return found
