@@ -38,6 +38,7 @@ SOME_RANKS = (("megatron", (4, 5)), ("megatron", (0, 1, 4, 5, 6)), ("megatron", 
               ("seqpar", (0, 2, 3)))
 # What a Megatron-LM job has beside megatron is its communicators: the rest would be asked twice.
 PARTS_OF = {"megatron_dp": ("database", "stalls")}
+# In one database; each is asked for by itself there, so it needs no set of its own.
 TOGETHER = (("fsdp2", "fsdp2_again"), ("repeat", "ddp_hook"))
 
 # name; inputs: what is given to ingest; one_by_one: each in a command of its own, the last first, so that
@@ -71,7 +72,7 @@ def fixture_sets(fixtures):
     for folder in (fixtures, os.path.join(fixtures, "parallel")):
         for name in sorted(os.listdir(folder)):
             path = os.path.join(folder, name)
-            if os.path.isdir(path) and name != "parallel":
+            if os.path.isdir(path) and name not in ("parallel", *sum(TOGETHER, ())):
                 yield Set(os.path.relpath(path, fixtures), [path], False, PARTS_OF.get(name, tuple(PARTS)))
     for names in TOGETHER:
         yield Set(" with ".join(names), [os.path.join(fixtures, "parallel", name) for name in names])
@@ -90,7 +91,9 @@ def sets(options, folder):
         yield Set("64 ranks", [made], False, ("stalls",))
     for seed in range(1, options.seeds + 1):
         paths = make_cases.write(os.path.join(folder, f"seed{seed}"), seed, dirty=seed % 2 == 0)
-        yield Set(f"seed {seed}" + ("" if seed % 2 else " --dirty"), paths, seed % 4 >= 2)
+        # What is dirty is a matter of the tables.
+        yield Set(f"seed {seed}" + ("" if seed % 2 else " --dirty"), paths, seed % 4 >= 2,
+                  tuple(PARTS) if seed % 2 else ("database", "stalls"))
     for seed in range(1, 3 * options.seeds // 2 + 1):
         paths = make_experts.write(os.path.join(folder, f"experts{seed}"), seed)
         yield Set(f"experts {seed}", paths, False, ("experts",))
