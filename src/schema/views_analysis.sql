@@ -21,8 +21,7 @@ CREATE VIEW process_groups AS
 SELECT g.group_id, r.run, g.name, g.description, g.parallelism, g.size, g.ranks,
        coalesce(nullif(g.description, ''), nullif(g.name, ''), 'group') || ' of ' || g.size || ' '
        || CASE WHEN length(g.ranks) <= 24 THEN g.ranks
-               ELSE '[' || json_extract(g.ranks, '$[0]') || ',' || json_extract(g.ranks, '$[1]')
-                    || ',' || json_extract(g.ranks, '$[2]') || ',...]' END AS short_name,
+               ELSE rtrim(substr(g.ranks, 1, 18), '0123456789') || '...]' END AS short_name,
        g.run_id
 FROM _process_group g LEFT JOIN _run r ON r.run_id = g.run_id;
 

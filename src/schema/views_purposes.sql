@@ -1,5 +1,6 @@
 -- What events are for, as far as they tell: who called a collective, what went to whom in it, and
--- what the tensor cores of a GPU multiply.
+-- what the tensor cores of a GPU multiply. Of SQLite's JSON functions the tables alone: the others
+-- are not allowed in views of a database that is not trusted (trusted_schema, as serve-csv has it).
 
 CREATE VIEW collective_splits AS
 -- What a rank sends to each rank of its group, and receives from it, in an all-to-all; from the
@@ -16,38 +17,50 @@ CREATE VIEW collective_splits AS
 --   out_bytes: received from it
 WITH text AS MATERIALIZED (  -- written as a list or as the text of one: both come out as text
   SELECT p.id AS slice_id, p.trace_id, p.rank, p.group_id, p.in_bytes, p.out_bytes, g.size, g.ranks,
-         json_extract(a.args, '$."In split size"', '$."Out split size"') AS lists
+         (SELECT replace(trim(j.value, '[] '), ' ', '') FROM json_each(a.args) j
+          WHERE j.key = 'In split size') AS in_text,
+         (SELECT replace(trim(j.value, '[] '), ' ', '') FROM json_each(a.args) j
+          WHERE j.key = 'Out split size') AS out_text
   FROM _collective_part p JOIN _gpu_slice s ON s.id = p.id
        JOIN args_texts a ON a.args_id = s.args_text
        LEFT JOIN _process_group g ON g.group_id = p.group_id
   WHERE p.collective IN ('all_to_allv', 'all_to_all')
 ),
 list AS MATERIALIZED (
-  SELECT *, CASE WHEN lists ->> 0 GLOB '*[[]*' AND json_valid(lists ->> 0)
-                 THEN lists ->> 0 END AS in_list,
-         CASE WHEN lists ->> 1 GLOB '*[[]*' AND json_valid(lists ->> 1)
-              THEN lists ->> 1 END AS out_list
-  FROM text
-),
-part AS MATERIALIZED (  -- it counts when it has a whole number for each rank: the sum is NULL else
+  -- Whole numbers and commas alone: then it is JSON. Of 15 digits and more none is a size, and sums
+  -- might overflow.
   SELECT *,
-         (SELECT CASE WHEN count(*) = ifnull(size, count(*)) AND min(value) >= 0
-                       AND sum(type = 'integer') = count(*) THEN sum(value) END
+         CASE WHEN NOT (',' || in_text || ',' GLOB '*[^0-9,]*' OR ',' || in_text || ',' GLOB '*,,*'
+                        OR ',' || in_text GLOB '*,0[0-9]*' OR in_text GLOB large)
+              THEN '[' || in_text || ']' END AS in_list,
+         CASE WHEN NOT (',' || out_text || ',' GLOB '*[^0-9,]*'
+                        OR ',' || out_text || ',' GLOB '*,,*'
+                        OR ',' || out_text GLOB '*,0[0-9]*' OR out_text GLOB large)
+              THEN '[' || out_text || ']' END AS out_list
+  FROM text CROSS JOIN
+       (SELECT '*' || replace('000000000000000', '0', '[0-9]') || '*' AS large)
+),
+part AS MATERIALIZED (  -- it counts when it has a number for each rank: the sum is NULL else
+  SELECT *,
+         (SELECT CASE WHEN count(*) = ifnull(size, count(*)) AND sum(type = 'integer') = count(*)
+                      THEN sum(value) END
           FROM json_each(in_list)) AS in_sum,
-         (SELECT CASE WHEN count(*) = ifnull(size, count(*)) AND min(value) >= 0
-                       AND sum(type = 'integer') = count(*) THEN sum(value) END
+         (SELECT CASE WHEN count(*) = ifnull(size, count(*)) AND sum(type = 'integer') = count(*)
+                      THEN sum(value) END
           FROM json_each(out_list)) AS out_sum
   FROM list
 ),
 peer AS (
   SELECT p.*, e.key AS peer_index,
-         CASE WHEN in_sum IS NOT NULL THEN in_list ->> CAST(e.key AS INTEGER) END AS in_rows,
-         CASE WHEN out_sum IS NOT NULL THEN out_list ->> CAST(e.key AS INTEGER) END AS out_rows
-  FROM part p CROSS JOIN json_each(iif(in_sum IS NULL, out_list, in_list)) e
+         (SELECT j.value FROM json_each(ranks) j WHERE j.key = e.key) AS peer,
+         CASE WHEN in_sum IS NOT NULL THEN e.value END AS in_rows,
+         CASE WHEN in_sum IS NULL THEN e.value
+              WHEN out_sum IS NOT NULL
+              THEN (SELECT j.value FROM json_each(out_list) j WHERE j.key = e.key) END AS out_rows
+  FROM part p CROSS JOIN json_each(CASE WHEN in_sum IS NULL THEN out_list ELSE in_list END) e
   WHERE in_sum IS NOT NULL OR out_sum IS NOT NULL
 )
-SELECT slice_id, trace_id, rank, group_id, peer_index,
-       ranks ->> CAST(peer_index AS INTEGER) AS peer, in_rows, out_rows,
+SELECT slice_id, trace_id, rank, group_id, peer_index, peer, in_rows, out_rows,
        CASE WHEN in_bytes = 0 AND in_sum = 0 THEN 0
             WHEN in_bytes % in_sum = 0 THEN in_bytes / in_sum * in_rows END AS in_bytes,
        CASE WHEN out_bytes = 0 AND out_sum = 0 THEN 0
@@ -121,12 +134,13 @@ CREATE VIEW gpu_tensor_cores AS
 --   types: such as 'FP16, INT8'; '' it has no tensor cores; NULL not known
 WITH gpu AS (
   SELECT trace_id, rank, gpu_name, ' ' || upper(replace(gpu_name, '-', ' ')) || ' ' AS words,
-         json_extract(header, '$.deviceProperties[0].computeMajor') AS major,
-         json_extract(header, '$.deviceProperties[0].computeMinor') AS minor,
+         (SELECT value FROM json_each(header, '$.deviceProperties[0].computeMajor')) AS major,
+         (SELECT value FROM json_each(header, '$.deviceProperties[0].computeMinor')) AS minor,
          -- AMD fills in the same keys with numbers of its own.
          gpu_name GLOB '*AMD*' OR gpu_name GLOB '*Instinct*' OR gpu_name GLOB '*Radeon*'
            OR gpu_name GLOB 'gfx*'
-           OR json_extract(header, '$.deviceProperties[0].warpSize') = 64 AS is_amd,
+           OR (SELECT value FROM json_each(header, '$.deviceProperties[0].warpSize')) = 64
+           AS is_amd,
          gpu_name GLOB '*NVIDIA*' OR gpu_name GLOB '*Tesla*' OR gpu_name GLOB '*GeForce*'
            OR gpu_name GLOB '*Quadro*' OR gpu_name GLOB '*TITAN*' OR gpu_name GLOB '*GRID*'
            OR gpu_name GLOB '[ABHGV][0-9B]*[0-9]*' AS is_nvidia
