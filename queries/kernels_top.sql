@@ -86,6 +86,23 @@ shared AS (
          sum(total_ns) OVER in_order AS above_ns, row_number() OVER in_order AS place
   FROM measured
   WINDOW in_order AS (PARTITION BY run ORDER BY total_ns DESC, name, kind ROWS UNBOUNDED PRECEDING)
+),
+both AS (  -- put together by sorting: a join of them has no key, and SQLite makes none
+  SELECT run, name, kind, activities, total_ns, min_ns, median_ns, max_ns, run_ns, above_ns, place,
+         NULL AS ranks, NULL AS most_rank, NULL AS most_ns, NULL AS least_rank, NULL AS least_ns
+  FROM shared
+  UNION ALL
+  SELECT run, name, kind, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, ranks, most_rank,
+         most_ns, least_rank, least_ns
+  FROM ranked
+),
+shown AS (
+  SELECT run, name, kind, max(activities) AS activities, max(total_ns) AS total_ns,
+         max(min_ns) AS min_ns, max(median_ns) AS median_ns, max(max_ns) AS max_ns,
+         max(run_ns) AS run_ns, max(above_ns) AS above_ns, max(place) AS place,
+         max(ranks) AS ranks, max(most_rank) AS most_rank, max(most_ns) AS most_ns,
+         max(least_rank) AS least_rank, max(least_ns) AS least_ns
+  FROM both GROUP BY run, name, kind
 )
 SELECT
   m.run,
@@ -100,11 +117,11 @@ SELECT
   m.min_ns / 1e6 AS min_ms,
   m.median_ns / 1e6 AS median_ms,
   m.max_ns / 1e6 AS max_ms,
-  r.ranks,
-  r.most_rank,
-  r.most_ns / 1e6 AS most_rank_ms,
-  r.least_rank,
-  r.least_ns / 1e6 AS least_rank_ms
-FROM shared m JOIN ranked r ON r.run = m.run AND r.name = m.name AND r.kind = m.kind
+  m.ranks,
+  m.most_rank,
+  m.most_ns / 1e6 AS most_rank_ms,
+  m.least_rank,
+  m.least_ns / 1e6 AS least_rank_ms
+FROM shown m
 WHERE :limit IS NULL OR :limit < 0 OR m.place <= :limit
 ORDER BY m.run, m.place;

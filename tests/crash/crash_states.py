@@ -25,13 +25,13 @@ LOGICAL_OF_TRACE = (
     "exposed_communication_ns, exposed_memory_ns, idle_ns FROM _device_use WHERE trace_id = {id}",
     "SELECT device, stream, activities, start_ns, end_ns, busy_ns, compute_ns, communication_ns, "
     "memory_ns FROM _stream_use WHERE trace_id = {id}",
-    "SELECT run, capture FROM traces WHERE trace_id = {id}",
     "SELECT rank, pid, tid, name, sort_index FROM _thread WHERE trace_id = {id}",
     "SELECT kind, count, first_offset, first_excerpt FROM _issue WHERE trace_id = {id}",
     "SELECT rank, events, slices, complete, start_ns, end_ns, text_hash, file_hash, header, "
     "file_bytes FROM _trace WHERE trace_id = {id}",
 )
 LOGICAL_OF_ALL = (
+    "SELECT run, capture, path FROM traces",
     "SELECT run, name, ranks, description, size, parallelism FROM process_groups",
     "SELECT rank, first_start_ns, start_ns, wait_ns, cause, cause_name, root_rank, root_cause, "
     "root_name FROM _collective_cause")
@@ -131,13 +131,18 @@ def tables(db):
         "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")]
 
 
+# When a trace came, and what follows from whether its folder was given or the file itself: a
+# sequence names files.
+NOT_CONTENT = ("_trace.ingested_at", "_trace.input_folder", "_run.run", "_run.path")
+
+
 def content(path):
     """Rows and their checksum of every table."""
     found = {}
     db = sqlite3.connect(path)
     for table in tables(db):
         columns = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
-        wanted = ", ".join(column for column in columns if column != "ingested_at")
+        wanted = ", ".join(column for column in columns if f"{table}.{column}" not in NOT_CONTENT)
         has_rowid, = db.execute("SELECT NOT wr FROM pragma_table_list WHERE schema = 'main' "
                                 "AND name = ?", (table,)).fetchone()
         order = "rowid" if has_rowid else wanted
