@@ -147,9 +147,8 @@ std::string TablesSql() {
 
 std::string ViewsSql() {
   std::string sql;
-  for (const std::string_view file :
-       {kViewsSql, kViewsEventsSql, kViewsAnalysisSql, kViewsPurposesSql, kViewsNumbersSql,
-        kViewsNsightSql}) {
+  for (const std::string_view file : {kViewsSql, kViewsEventsSql, kViewsAnalysisSql,
+                                      kViewsPurposesSql, kViewsNumbersSql, kViewsNsightSql}) {
     sql += file;
   }
   ReplaceCalls(sql, "aligned", AlignedSql);
