@@ -19,6 +19,12 @@ std::string Words(std::string_view description) {
 
 }  // namespace
 
+std::optional<Parallelism> ParallelismByName(std::string_view name) {
+  const auto at = std::find(kParallelismNames.begin(), kParallelismNames.end(), name);
+  if (at == kParallelismNames.end()) return std::nullopt;
+  return static_cast<Parallelism>(at - kParallelismNames.begin());
+}
+
 ParallelismRules::ParallelismRules(std::vector<ParallelismRule> rules) : rules_(std::move(rules)) {
   std::sort(rules_.begin(), rules_.end(), [](const ParallelismRule& a, const ParallelismRule& b) {
     return a.pattern.size() != b.pattern.size() ? a.pattern.size() > b.pattern.size()

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,8 @@ inline constexpr size_t kParallelisms = 6;
 // As the table parallelism_rules has them.
 inline constexpr std::array<std::string_view, kParallelisms> kParallelismNames = {
     "pipeline", "data", "tensor", "expert", "context", "other"};
+
+std::optional<Parallelism> ParallelismByName(std::string_view name);
 
 // A row of parallelism_rules, which says how patterns are written.
 struct ParallelismRule {

@@ -1,7 +1,5 @@
 #include "tracedb/derive/collectives/derive_groups.h"
 
-#include <algorithm>
-
 namespace tracedb {
 namespace {
 
@@ -11,16 +9,19 @@ int64_t CountRanks(std::string_view ranks) {
   return count;
 }
 
+// Of a group that is there already.
+constexpr const char* kFirstDescription =
+    "ON CONFLICT (run_id, name, ranks) DO UPDATE SET "
+    "  description = excluded.description, parallelism = excluded.parallelism "
+    "WHERE description = ''";
+
 class GroupTable {
  public:
   static Result<GroupTable> Open(SqliteDb& db, const ParallelismRules& rules) {
-    TRACEDB_ASSIGN(
-        insert,
-        db.Prepare("INSERT INTO _process_group (run_id, name, ranks, description, size, "
-                   "  parallelism) VALUES (?1, ?2, ?3, ?4, ?5, ?6) "
-                   "ON CONFLICT (run_id, name, ranks) DO UPDATE SET "
-                   "  description = excluded.description, parallelism = excluded.parallelism "
-                   "WHERE description = ''"));
+    TRACEDB_ASSIGN(insert,
+                   db.Prepare("INSERT INTO _process_group (run_id, name, ranks, description, size, "
+                              "  parallelism) VALUES (?1, ?2, ?3, ?4, ?5, ?6) " +
+                              std::string(kFirstDescription)));
     return GroupTable(std::move(insert), rules);
   }
 
@@ -67,12 +68,9 @@ Status MoveGroups(SqliteDb& db, const std::string& from, int64_t run_id) {
       "INSERT INTO main._process_group (run_id, name, ranks, description, size, parallelism) "
       "SELECT " +
       run + ", name, ranks, description, size, parallelism FROM " + from +
-      " AS f WHERE true ORDER BY f.group_id "
-      "ON CONFLICT (run_id, name, ranks) DO UPDATE SET "
-      "  description = excluded.description, parallelism = excluded.parallelism "
-      "WHERE description = '';"
-      "INSERT INTO temp.group_move SELECT f.group_id, g.group_id FROM " +
-      from + " AS f JOIN main._process_group g ON g.run_id = " + run +
+      " AS f WHERE true ORDER BY f.group_id " + kFirstDescription +
+      "; INSERT INTO temp.group_move SELECT f.group_id, g.group_id FROM " + from +
+      " AS f JOIN main._process_group g ON g.run_id = " + run +
       " AND g.name = f.name AND g.ranks = f.ranks");
 }
 
@@ -105,9 +103,8 @@ Result<ArgsParallelism> ReadArgsParallelism(SqliteDb& db) {
   for (;;) {
     TRACEDB_ASSIGN(row, rows.Step());
     if (!row) return found;
-    const auto name = std::find(kParallelismNames.begin(), kParallelismNames.end(), rows.Text(1));
-    if (name == kParallelismNames.end()) continue;
-    found.emplace(rows.Int(0), static_cast<Parallelism>(name - kParallelismNames.begin()));
+    const auto parallelism = ParallelismByName(rows.Text(1));
+    if (parallelism.has_value()) found.emplace(rows.Int(0), *parallelism);
   }
 }
 

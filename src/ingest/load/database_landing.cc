@@ -218,10 +218,9 @@ Status DatabaseLanding::ReadParallelismRules(SqliteDb& db) {
   for (;;) {
     TRACEDB_ASSIGN(row, rows.Step());
     if (!row) break;
-    const auto name = std::find(kParallelismNames.begin(), kParallelismNames.end(), rows.Text(1));
-    if (name == kParallelismNames.end()) continue;  // the table's CHECK lets no other in
-    rules.push_back(
-        {std::string(rows.Text(0)), static_cast<Parallelism>(name - kParallelismNames.begin())});
+    const auto name = ParallelismByName(rows.Text(1));
+    if (!name.has_value()) continue;  // the table's CHECK lets no other in
+    rules.push_back({std::string(rows.Text(0)), *name});
   }
   place_.parallelism_rules = ParallelismRules(std::move(rules));
   return Done{};

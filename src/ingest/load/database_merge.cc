@@ -108,6 +108,7 @@ Status CopyRows(SqliteDb& db, const std::set<std::string>& done) {
 // The trace's rows are there: decides on runs and captures anew, and what depends on them goes
 // along, of this trace and of others that belong elsewhere now.
 Status JoinRun(SqliteDb& db, int64_t trace_id) {
+  // Its own file has it as a run by itself: wherever it comes here, it has moved.
   TRACEDB_ASSIGN(own, db.Prepare("UPDATE main._trace SET run_id = NULL WHERE trace_id = ?1"));
   TRACEDB_TRY(own.Bind(1, trace_id));
   TRACEDB_TRY(own.Run());

@@ -173,7 +173,7 @@ function makePage() {
   parts.push(checksPart());
   const ranks = page.ranks === 1 ? "1 rank" : `${page.ranks} ranks`;
   document.getElementById("top").append(
-    element("p", {}, `${ranks}; figures are of the whole capture, times as the profiler has them.`),
+    element("p", {}, `${ranks}; figures are sums over all that is shown, times as the profiler has them.`),
     ...missingParts());
   main.replaceChildren(...parts);
   const list = element("ul");
