@@ -57,11 +57,9 @@ Status CheckDatabase(const GlobalOptions& global) {
   return Done{};
 }
 
-Status Reset(const GlobalOptions& global, const std::atomic<bool>& stop) {
-  TRACEDB_ASSIGN(changed, ResetClocks(global.database, &stop));
-  if (changed) {
-    TRACEDB_TRY(ExplainStalls(global.database, ExplainScope::kEverything, &stop));
-  }
+Status Reset(const GlobalOptions& global, SqliteDb& db) {
+  TRACEDB_ASSIGN(changed, ResetClocks(db));
+  if (changed) TRACEDB_TRY(ExplainStalls(db, ExplainScope::kEverything));
   SayNote(global, changed ? "all times are as the traces have them"
                           : "all times were as the traces have them");
   return Done{};
@@ -69,14 +67,14 @@ Status Reset(const GlobalOptions& global, const std::atomic<bool>& stop) {
 
 }  // namespace
 
-Status CompareRanks(const GlobalOptions& global, const std::atomic<bool>& stop) {
-  TRACEDB_ASSIGN(report, AlignClocks(global.database, AlignScope::kNewTraces, &stop));
+Status CompareRanks(const GlobalOptions& global, SqliteDb& db) {
+  TRACEDB_ASSIGN(report, AlignClocks(db, AlignScope::kNewTraces));
   if (report.changed && report.ranks_moved > 0) {
     SayNote(global, Corrected(report) + " (tracedb align --show)");
   }
   SayRefused(global, report);
   const ExplainScope scope = report.changed ? ExplainScope::kEverything : ExplainScope::kNewTraces;
-  return ExplainStalls(global.database, scope, &stop);
+  return ExplainStalls(db, scope);
 }
 
 Status RunAlign(const GlobalOptions& global, const AlignOptions& options,
@@ -86,10 +84,11 @@ Status RunAlign(const GlobalOptions& global, const AlignOptions& options,
   const Format format = options.format.value_or(Format::kTable);
   if (options.show) return Show(told, format);
   TRACEDB_TRY(CheckDatabase(told));
-  if (options.reset) return Reset(told, stop);
-  TRACEDB_ASSIGN(report, AlignClocks(told.database, AlignScope::kEverything, &stop));
+  TRACEDB_ASSIGN(db, OpenToCompare(told.database, &stop));
+  if (options.reset) return Reset(told, db);
+  TRACEDB_ASSIGN(report, AlignClocks(db, AlignScope::kEverything));
   const ExplainScope scope = report.changed ? ExplainScope::kEverything : ExplainScope::kNewTraces;
-  TRACEDB_TRY(ExplainStalls(told.database, scope, &stop));
+  TRACEDB_TRY(ExplainStalls(db, scope));
   if (report.ranks_moved > 0) SayNote(told, Corrected(report));
   SayRefused(told, report);
   SayParts(told, report);

@@ -12,6 +12,7 @@
 #include "tracedb/ingest/load/trace_loads.h"
 #include "tracedb/ingest/read/input_files.h"
 #include "tracedb/json/json_text.h"
+#include "tracedb/ranks/clocks/align_clocks.h"
 #include "tracedb/text/output_stream.h"
 
 namespace tracedb {
@@ -243,11 +244,9 @@ struct RunCount {
 };
 
 // The runs that these traces are of.
-Result<std::vector<RunCount>> RunsOf(const GlobalOptions& global,
-                                     const std::vector<int64_t>& trace_ids) {
+Result<std::vector<RunCount>> RunsOf(SqliteDb& db, const std::vector<int64_t>& trace_ids) {
   std::string list;
   for (const int64_t id : trace_ids) list += fmt::format("{}{}", list.empty() ? "" : ",", id);
-  TRACEDB_ASSIGN(db, SqliteDb::Open(global.database, SqliteMode::kReadOnly));
   TRACEDB_ASSIGN(rows, db.Prepare("SELECT run, ranks, captures FROM runs WHERE run_id IN (SELECT "
                                   "run_id FROM traces WHERE trace_id IN (" +
                                   list + ")) ORDER BY start_ns, run_id"));
@@ -315,12 +314,13 @@ Status RunIngest(const GlobalOptions& global, const IngestOptions& options,
   TRACEDB_ASSIGN(loaded, LoadInputs(global, options, stop, summarize));
   std::vector<RunCount> runs;
   if (loaded.any) {
-    TRACEDB_TRY(CompareRanks(global, stop));
-  }
-  const bool is_said = !global.quiet && (is_new || options.run.has_value());
-  if (loaded.any && (is_said || options.json)) {
-    TRACEDB_ASSIGN(found, RunsOf(global, trace_ids));
-    runs = std::move(found);
+    TRACEDB_ASSIGN(db, OpenToCompare(global.database, &stop));
+    TRACEDB_TRY(CompareRanks(global, db));
+    const bool is_said = !global.quiet && (is_new || options.run.has_value());
+    if (is_said || options.json) {
+      TRACEDB_ASSIGN(found, RunsOf(db, trace_ids));
+      runs = std::move(found);
+    }
   }
   if (options.json) {
     TRACEDB_TRY(output.Write("{\"database\":" + JsonText(global.database.string()) + ",\"runs\":[" +

@@ -16,8 +16,8 @@ int64_t EndOf(const HostSlice& slice) {
 
 }  // namespace
 
-CallNesting::CallNesting(const StepFinder& steps, int64_t base_ns, const Limits& limits,
-                         CallPaths& paths, HostUse& uses, SyncCalls& syncs)
+CallNesting::CallNesting(StepFinder& steps, int64_t base_ns, const Limits& limits, CallPaths& paths,
+                         HostUse& uses, SyncCalls& syncs)
     : steps_(steps),
       base_ns_(base_ns),
       limits_(limits),
@@ -60,6 +60,7 @@ void CallNesting::CloseCrossed(Thread& thread, int64_t now) {
     const PathNode node = paths_.node(at->path.path);
     const PathId parent = kept == open.begin() ? 0 : (kept - 1)->path.path;
     at->path.path = paths_.Child(parent, node.kind, node.event_name, node.args_text);
+    at->last_child = 0;
     *kept++ = *at;
   }
   held_ -= static_cast<size_t>(open.end() - kept);
@@ -138,23 +139,44 @@ void CallNesting::Remember(const HostSlice& slice, LaunchPath& path) {
 LaunchPath CallNesting::Enter(Thread& thread, const HostSlice& slice) {
   LaunchPath path = thread.open.empty() ? LaunchPath{} : thread.open.back().path;
   const bool room = HasRoom(thread.open.size());
-  if (room) path.path = paths_.Child(path.path, slice.kind, slice.event_name, slice.args_text);
+  if (room) {
+    PathId& last = thread.open.empty() ? thread.last_root : thread.open.back().last_child;
+    const PathId child =
+        paths_.ChildAfter(path.path, last, slice.kind, slice.event_name, slice.args_text);
+    if (child != path.path) path.path = last = child;
+  }
   if (slice.kind == HostKind::kOperator) Remember(slice, path);
   if (!room || slice.dur == 0) return path;
   const int64_t end = EndOf(slice);
   if (!thread.open.empty() && end > thread.open.back().end) {
     thread.crossed_at = std::min(thread.crossed_at, thread.open.back().end);
   }
-  thread.open.push_back({end, path});
+  thread.open.push_back({end, path, 0});
   ++held_;
   return path;
+}
+
+uint32_t CallNesting::UseOf(const StepNumber& step, const HostSlice& slice) {
+  if (step != near_step_) {
+    near_step_ = step;
+    near_uses_.assign(kNearUses, NearUse{});
+  }
+  const auto mixed = static_cast<uint64_t>(slice.event_name * 5 + slice.args_text * 3 +
+                                           static_cast<int64_t>(slice.kind));
+  NearUse& near = near_uses_[mixed % kNearUses];
+  if (near.event_name != slice.event_name || near.args_text != slice.args_text ||
+      near.kind != slice.kind) {
+    near = {slice.event_name, slice.args_text, slice.kind,
+            uses_.Find({step, slice.kind, slice.event_name, slice.args_text})};
+  }
+  return near.use;
 }
 
 Status CallNesting::Add(const HostSlice& slice, const TakeCall& take) {
   int64_t start_ns;
   StepNumber step;
   if (!__builtin_add_overflow(slice.ts, base_ns_, &start_ns)) step = steps_.At(start_ns);
-  const uint32_t use = uses_.Find({step, slice.kind, slice.event_name, slice.args_text});
+  const uint32_t use = UseOf(step, slice);
   HostSums& sums = uses_[use];
   ++sums.calls;
   LaunchPath around;

@@ -35,29 +35,21 @@ struct LaunchPath {
 class RecentPaths {
  public:
   // `entries` is a power of two.
-  explicit RecentPaths(size_t entries) : entries_(std::max(entries, kProbes)) {}
+  explicit RecentPaths(size_t entries) : entries_(std::max<size_t>(entries, 2)) {}
   // What one takes.
   static constexpr size_t kBytesEach = 32;
 
   void Put(int64_t thread, int64_t number, LaunchPath path) {
-    Entry* place = &At(thread, number, 0);
-    for (size_t i = 0; i < kProbes; ++i) {
-      Entry& entry = At(thread, number, i);
-      if (entry.put == 0 || (entry.number == number && entry.thread == thread)) {
-        place = &entry;
-        break;
-      }
-      if (entry.put < place->put) place = &entry;  // the oldest goes
-    }
-    *place = {number, thread, path, ++puts_};
+    Entry* pair = Pair(thread, number);
+    const bool second =
+        !Is(pair[0], thread, number) && (Is(pair[1], thread, number) || pair[1].put < pair[0].put);
+    pair[second ? 1 : 0] = {number, thread, path, ++puts_};
   }
   // Null when it is not there any more.
   const LaunchPath* Find(int64_t thread, int64_t number) const {
-    for (size_t i = 0; i < kProbes; ++i) {
-      const Entry& entry = At(thread, number, i);
-      if (entry.put != 0 && entry.number == number && entry.thread == thread) return &entry.path;
-    }
-    return nullptr;
+    const Entry* pair = &entries_[PlaceOf(thread, number)];
+    if (Is(pair[0], thread, number)) return &pair[0].path;
+    return Is(pair[1], thread, number) ? &pair[1].path : nullptr;
   }
 
  private:
@@ -68,14 +60,18 @@ class RecentPaths {
     uint64_t put = 0;  // the how many-th; 0: empty
   };
   static_assert(sizeof(Entry) == kBytesEach);
-  static constexpr size_t kProbes = 8;
 
-  const Entry& At(int64_t thread, int64_t number, size_t probe) const {
-    return entries_[(HashNumbers(thread, number, 0) + probe) & (entries_.size() - 1)];
+  static bool Is(const Entry& entry, int64_t thread, int64_t number) {
+    return entry.put != 0 && entry.number == number && entry.thread == thread;
   }
-  Entry& At(int64_t thread, int64_t number, size_t probe) {
-    return const_cast<Entry&>(std::as_const(*this).At(thread, number, probe));
+  // Each number has two places, and the older of two goes. Numbers are counted up, so that those
+  // of one thread lie side by side and the last ones are all there.
+  size_t PlaceOf(int64_t thread, int64_t number) const {
+    const uint64_t apart = static_cast<uint64_t>(thread) * 0x9e3779b97f4a7c15 >> 32;
+    const auto bits = static_cast<uint64_t>(number);
+    return (bits + (bits >> 24) + apart) * 2 & (entries_.size() - 1);
   }
+  Entry* Pair(int64_t thread, int64_t number) { return &entries_[PlaceOf(thread, number)]; }
 
   std::vector<Entry> entries_;
   uint64_t puts_ = 0;
@@ -93,7 +89,7 @@ class CallNesting {
 
   // `base_ns` is added to times to find their step. What is passed by reference must outlive
   // it.
-  CallNesting(const StepFinder& steps, int64_t base_ns, const Limits& limits, CallPaths& paths,
+  CallNesting(StepFinder& steps, int64_t base_ns, const Limits& limits, CallPaths& paths,
               HostUse& uses, SyncCalls& syncs);
 
   // Starts must not fall. Gives `take` a call that has a correlation.
@@ -108,6 +104,7 @@ class CallNesting {
   struct Open {
     int64_t end;
     LaunchPath path;
+    PathId last_child = 0;  // the path of the last one within it; 0: none yet
   };
   struct Owner {  // of the thread's time, among its kind
     int64_t end;
@@ -116,6 +113,7 @@ class CallNesting {
   struct Thread {
     uint32_t number = 0;
     std::vector<Open> open;
+    PathId last_root = 0;  // the path of the last one that is within nothing
     // The first end of those that end before one above them.
     int64_t crossed_at = std::numeric_limits<int64_t>::max();
     std::array<std::vector<Owner>, kHostKinds> owners;
@@ -134,15 +132,26 @@ class CallNesting {
   void Own(Thread& thread, const HostSlice& slice, uint32_t use);
   bool HasRoom(size_t depth) const { return depth < limits_.depth_max && held_ < limits_.held_max; }
   LaunchPath Enter(Thread& thread, const HostSlice& slice);
+  uint32_t UseOf(const StepNumber& step, const HostSlice& slice);
   void Remember(const HostSlice& slice, LaunchPath& path);
   PathId ForwardOf(const HostSlice& slice);
 
-  const StepFinder& steps_;
+  StepFinder& steps_;
   int64_t base_ns_;
   Limits limits_;
   CallPaths& paths_;
   HostUse& uses_;
   SyncCalls& syncs_;
+  // The rows of sums that were found last, all of one step: most slices are of a few names.
+  struct NearUse {
+    int64_t event_name = -1;
+    int64_t args_text = 0;
+    HostKind kind = HostKind::kOperator;
+    uint32_t use = 0;
+  };
+  static constexpr size_t kNearUses = 512;  // a power of two
+  StepNumber near_step_;
+  std::vector<NearUse> near_uses_ = std::vector<NearUse>(kNearUses);
   RecentPaths by_external_id_;
   RecentPaths by_sequence_;
   std::vector<int64_t> forward_tracks_;                    // that have sequence numbers

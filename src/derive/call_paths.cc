@@ -7,7 +7,7 @@
 namespace tracedb {
 
 CallPaths::CallPaths(size_t nodes_max)
-    : nodes_max_(nodes_max), nodes_(1), buckets_(std::bit_ceil(nodes_max * 2 + 2)) {}
+    : nodes_max_(nodes_max), nodes_(1), guesses_(1), buckets_(std::bit_ceil(nodes_max * 2 + 2)) {}
 
 bool CallPaths::IsOn(PathId path, int64_t event_name) const {
   for (; path != 0; path = nodes_[path].parent) {
@@ -30,6 +30,7 @@ PathId CallPaths::Child(PathId parent, HostKind kind, int64_t event_name, int64_
   const auto id = static_cast<PathId>(nodes_.size());
   const PathId op = kind == HostKind::kOperator ? id : nodes_[parent].op;
   nodes_.push_back({event_name, args_text, parent, op, kind, IsOn(parent, event_name)});
+  guesses_.emplace_back();
   buckets_[at] = id;
   return id;
 }

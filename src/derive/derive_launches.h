@@ -50,7 +50,7 @@ class LaunchDerivation {
 
   // LaunchFacts::Packed() of each activity, in the order of their ids. After Run().
   const PackedRows<int64_t>& facts() const { return facts_; }
-  const StepFinder& steps() const { return steps_; }
+  StepFinder& steps() { return steps_; }
   HostDerivation& host() { return *host_; }
   std::unique_ptr<HostDerivation> TakeHost() { return std::move(host_); }
 

@@ -74,7 +74,7 @@ class TraceDerivation {
   std::vector<ActivityOrder> IndexOrders() const;
   std::vector<SliceOrder> LongOrders() const;
   ActivityOrder DeviceOrder() const;
-  PartitionActivity ForPartition(const SortEntry& entry) const;
+  PartitionActivity ForPartition(const SortEntry& entry);
   Status DeriveBusyTime(SortAhead<GpuActivities>& sorted);
   Status StoreSegments(IndexAppender& rows, std::string_view device,
                        std::vector<BusySegment>& segments);
@@ -204,7 +204,7 @@ std::vector<TraceDerivation::SliceOrder> TraceDerivation::LongOrders() const {
   return orders;
 }
 
-PartitionActivity TraceDerivation::ForPartition(const SortEntry& entry) const {
+PartitionActivity TraceDerivation::ForPartition(const SortEntry& entry) {
   const LaunchFacts facts = LaunchFacts::Unpacked(entry.launch_facts);
   PartitionActivity activity;
   activity.start_ns = entry.key + trace_.base_ns;

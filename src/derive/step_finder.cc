@@ -23,15 +23,21 @@ Result<StepFinder> StepFinder::Read(SqliteDb& db, int64_t base_ns) {
   }
 }
 
-std::optional<int64_t> StepFinder::At(int64_t ts_ns) const {
+void StepFinder::Search(int64_t ts_ns) {
   auto after = std::upper_bound(spans_.begin(), spans_.end(), ts_ns,
                                 [](int64_t ts, const Span& span) { return ts < span.start_ns; });
+  step_ = std::nullopt;
+  from_ns_ = ts_ns;
+  to_ns_ = after == spans_.end() ? std::numeric_limits<int64_t>::max() : after->start_ns;
   while (after != spans_.begin()) {
     --after;
-    if (after->end_max_ns <= ts_ns) return std::nullopt;
-    if (after->end_ns > ts_ns) return after->step;
+    if (after->end_max_ns <= ts_ns) return;
+    if (after->end_ns > ts_ns) {
+      to_ns_ = std::min(to_ns_, after->end_ns);
+      step_ = after->step;
+      return;
+    }
   }
-  return std::nullopt;
 }
 
 }  // namespace tracedb

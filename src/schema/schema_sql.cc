@@ -159,4 +159,18 @@ std::string ViewsSql() {
   return sql;
 }
 
+// A statement begins and ends at the ends of lines, which views*.sql keep to.
+std::vector<ViewRow> ViewRows() {
+  constexpr std::string_view kCreate = "CREATE VIEW ";
+  const std::string all = ViewsSql();
+  std::vector<ViewRow> views;
+  for (size_t at = all.find(kCreate); at != std::string::npos;) {
+    const size_t end = all.find(";\n", at);
+    const size_t name = at + kCreate.size();
+    views.push_back({all.substr(name, all.find(' ', name) - name), all.substr(at, end - at)});
+    at = all.find(kCreate, end);
+  }
+  return views;
+}
+
 }  // namespace tracedb

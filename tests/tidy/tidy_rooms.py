@@ -41,6 +41,7 @@ FOLDER_FILES_MAX = 40
 # Source files that are one of several behind a header of another name, which is the list of them.
 ONE_OF_SEVERAL = {
     "src/ingest/frame/event_scan.h": ("event_scan_avx2", "event_scan_avx512"),
+    "src/ingest/parse/layout_pieces.h": ("layout_pieces_avx2", "layout_pieces_avx512"),
     "src/ingest/build/record_builder.h": ("record_builder_pairs",),
     "include/tracedb/text/result_sinks.h": ("result_csv", "result_json", "result_markdown",
                                             "result_table"),

@@ -33,7 +33,7 @@ StepFinder FinderOf(const std::vector<Step>& steps, int64_t base_ns) {
 }
 
 TEST(StepFinder, a_step_holds_its_start_and_not_its_end) {
-  const StepFinder finder = FinderOf({{10, 5, 1}, {15, 5, 2}}, 100);
+  StepFinder finder = FinderOf({{10, 5, 1}, {15, 5, 2}}, 100);
   EXPECT_EQ(finder.At(109), std::nullopt);
   EXPECT_EQ(finder.At(110), 1);
   EXPECT_EQ(finder.At(114), 1);
@@ -54,7 +54,7 @@ TEST(StepFinder, random_steps_agree_with_a_look_at_each) {
       used[static_cast<size_t>(ts)] = true;
       steps.push_back({ts, random.Between(-2, 40), static_cast<int64_t>(left)});
     }
-    const StepFinder finder = FinderOf(steps, 1000);
+    StepFinder finder = FinderOf(steps, 1000);
     for (int64_t ts = -5; ts < 130; ++ts) {
       const Step* latest = nullptr;
       for (const Step& one : steps) {

@@ -10,8 +10,10 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tracedb/base/result.h"
 
@@ -78,6 +80,8 @@ class SqliteDb {
                                const char* vfs = nullptr);
   // A database of its own, kept in memory and, when it grows, in a temporary file.
   static Result<SqliteDb> OpenInMemory();
+  // The database that a file with these bytes would be, to be read; `bytes` must outlive it.
+  static Result<SqliteDb> OpenBytes(std::span<const uint8_t> bytes);
 
   // Runs all the statements in `sql`; rows are thrown away.
   Status Execute(std::string_view sql);
@@ -86,6 +90,8 @@ class SqliteDb {
   Result<SqliteStatement> Prepare(std::string_view sql, std::string_view* rest = nullptr);
   // The single integer that `sql` selects; 0 when it selects NULL or no row.
   Result<int64_t> Integer(std::string_view sql);
+  // What a file of the database would hold.
+  Result<std::vector<uint8_t>> Bytes();
 
   // Where in its text the last Prepare failed, in bytes; -1 when SQLite does not know.
   int ErrorOffset() const;

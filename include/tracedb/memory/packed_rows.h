@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <type_traits>
@@ -47,14 +48,9 @@ class PackedRows {
   const Row& last() const { return last_added_; }
 
   Status Add(const Row& row) {
-    if (block_ == nullptr || used_ + kColumns * kVarintBytesMax > kBlockBytes) {
-      TRACEDB_TRY(NextBlock());
-    }
-    uint8_t* out = block_.get() + used_;
+    if (block_ == nullptr || used_ + kRowBytesMax > kBlockBytes) TRACEDB_TRY(NextBlock());
     const auto columns = std::bit_cast<Columns>(row);
-    for (size_t i = 0; i < kColumns; ++i) {
-      out = Encode(static_cast<uint64_t>(columns[i]) - static_cast<uint64_t>(last_[i]), out);
-    }
+    const uint8_t* out = EncodeRow(columns, last_, block_.get() + used_);
     last_ = columns;
     last_added_ = row;
     used_ = static_cast<size_t>(out - block_.get());
@@ -70,7 +66,7 @@ class PackedRows {
     for (const Block& block : blocks_) {
       const uint8_t* bytes = block.bytes.get();
       if (bytes == nullptr) {
-        if (read == nullptr) read = std::make_unique<uint8_t[]>(kBlockBytes);
+        if (read == nullptr) read = NewBlock();
         TRACEDB_TRY(space_->spill.Read(block.place, {read.get(), block.used}));
         bytes = read.get();
       }
@@ -104,7 +100,7 @@ class PackedRows {
         const Block& block = rows_->blocks_[next_];
         at_ = block.bytes.get();
         if (at_ == nullptr) {
-          if (read_ == nullptr) read_ = std::make_unique<uint8_t[]>(kBlockBytes);
+          if (read_ == nullptr) read_ = NewBlock();
           status_ = rows_->space_->spill.Read(block.place, {read_.get(), block.used});
           if (!status_.ok()) return false;
           at_ = read_.get();
@@ -138,25 +134,55 @@ class PackedRows {
     size_t rows = 0;
   };
   static constexpr size_t kBlockBytes = PackedSpace::kBlockBytes;
-  static constexpr size_t kVarintBytesMax = 10;
 
-  // Small differences of either sign take few bytes: sign last, seven bits a byte.
-  static uint8_t* Encode(uint64_t difference, uint8_t* out) {
-    uint64_t bits = difference << 1 ^ (0 - (difference >> 63));
-    for (; bits >= 0x80; bits >>= 7) *out++ = static_cast<uint8_t>(bits | 0x80);
-    *out++ = static_cast<uint8_t>(bits);
+  // A row is a control word, four bits a column that say how many bytes its difference has, and
+  // those bytes, lowest first. Eight bytes are written and read at a time, so that up to seven
+  // after the last one are touched.
+  static_assert(kColumns <= 16);
+  static constexpr size_t kControlBytes = (kColumns + 1) / 2;
+  static constexpr size_t kSlackBytes = 7;
+  static constexpr size_t kRowBytesMax = kControlBytes + kColumns * 8;
+
+  static Bytes NewBlock() {
+    return std::make_unique_for_overwrite<uint8_t[]>(kBlockBytes + kSlackBytes);
+  }
+
+  // Small differences of either sign become small numbers.
+  static uint64_t Folded(uint64_t difference) { return difference << 1 ^ (0 - (difference >> 63)); }
+
+  static uint8_t* EncodeRow(const Columns& row, const Columns& last, uint8_t* out) {
+    uint64_t control = 0;
+    uint8_t* const start = out;
+    out += kControlBytes;
+    for (size_t i = 0; i < kColumns; ++i) {
+      const uint64_t bits = Folded(static_cast<uint64_t>(row[i]) - static_cast<uint64_t>(last[i]));
+      const auto bytes = static_cast<unsigned>(std::bit_width(bits) + 7) / 8;
+      std::memcpy(out, &bits, 8);
+      control |= uint64_t{bytes} << (4 * i);
+      out += bytes;
+    }
+    std::memcpy(start, &control, kControlBytes);
     return out;
   }
 
   // `row` is the one before.
   static const uint8_t* DecodeRow(const uint8_t* in, Columns& row) {
-    for (int64_t& value : row) {
-      uint64_t bits = *in & 0x7f;
-      for (int shift = 7; (*in++ & 0x80) != 0; shift += 7) {
-        bits |= static_cast<uint64_t>(*in & 0x7f) << shift;
-      }
+    static constexpr std::array<uint64_t, 16> kMasks = [] {
+      std::array<uint64_t, 16> masks{};
+      for (size_t i = 1; i < masks.size(); ++i)
+        masks[i] = i < 8 ? (uint64_t{1} << (8 * i)) - 1 : ~uint64_t{0};
+      return masks;
+    }();
+    uint64_t control = 0;
+    std::memcpy(&control, in, kControlBytes);
+    in += kControlBytes;
+    for (size_t i = 0; i < kColumns; ++i, control >>= 4) {
+      uint64_t bits;
+      std::memcpy(&bits, in, 8);
+      bits &= kMasks[control & 15];
+      in += control & 15;
       const uint64_t difference = bits >> 1 ^ (0 - (bits & 1));
-      value = static_cast<int64_t>(static_cast<uint64_t>(value) + difference);
+      row[i] = static_cast<int64_t>(static_cast<uint64_t>(row[i]) + difference);
     }
     return in;
   }
@@ -183,7 +209,7 @@ class PackedRows {
       }
       blocks_.push_back(std::move(full));
     }
-    if (block_ == nullptr) block_ = std::make_unique<uint8_t[]>(kBlockBytes);
+    if (block_ == nullptr) block_ = NewBlock();
     used_ = rows_in_block_ = 0;
     last_ = {};
     return Done{};

@@ -30,6 +30,9 @@ class SortedRuns {
   explicit SortedRuns(std::shared_ptr<PackedSpace> space) : space_(std::move(space)) {}
 
   Status Add(const Row& row) {
+    // After the row before, as most are: no lot is needed.
+    if (lot_.empty() && at_hand_ != nullptr && !ComesBefore(row, at_hand_->last()))
+      return at_hand_->Add(row);
     if (lot_.size() == kLotRows) TRACEDB_TRY(Flush());
     lot_.push_back(row);
     return Done{};
@@ -110,6 +113,7 @@ class SortedRuns {
     TRACEDB_ASSIGN(run, RunFor(lot_.front()));
     for (const Row& row : lot_) TRACEDB_TRY(run->Add(row));
     lot_.clear();
+    at_hand_ = run;
     return Done{};
   }
 
@@ -135,6 +139,7 @@ class SortedRuns {
     for (; reader.row() != nullptr; reader.Next()) TRACEDB_TRY(merged->Add(*reader.row()));
     TRACEDB_TRY(reader.status());
     runs_.clear();
+    at_hand_ = nullptr;
     runs_.push_back(std::move(merged));
     return Done{};
   }
@@ -142,6 +147,7 @@ class SortedRuns {
   std::shared_ptr<PackedSpace> space_;
   std::vector<Row> lot_;
   std::vector<Run> runs_;
+  PackedRows<Row>* at_hand_ = nullptr;  // the run to which the last lot went
 };
 
 }  // namespace tracedb

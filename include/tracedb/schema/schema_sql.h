@@ -4,6 +4,7 @@
 
 #include <array>
 #include <string>
+#include <vector>
 
 #include "tracedb/schema/args_columns.h"
 #include "tracedb/schema/event_tables.h"
@@ -17,5 +18,12 @@ const std::array<ArgsColumn, kArgsColumns>& ArgsColumnOrder(EventTable table);
 // reads all of a database's schema, and most of that is views: while one is made it has none.
 std::string TablesSql();
 std::string ViewsSql();
+
+// The same views, each as the row of sqlite_schema that SQLite would make of it.
+struct ViewRow {
+  std::string name;
+  std::string sql;
+};
+std::vector<ViewRow> ViewRows();
 
 }  // namespace tracedb

@@ -1,12 +1,18 @@
 #include "ingest/build/table_writer.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <array>
 #include <bit>
 #include <cassert>
+#include <cerrno>
+#include <cstring>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "tracedb/base/sqlite_db.h"
+#include "tracedb/schema/empty_database.h"
 
 namespace tracedb {
 namespace {
@@ -51,6 +57,22 @@ void AddValues(RecordEncoder& record, EventTable table, const ArgsValues& values
   }
 }
 
+Status WriteFile(const std::filesystem::path& path, std::span<const uint8_t> bytes) {
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  bool written = file >= 0;
+  for (size_t at = 0; written && at < bytes.size();) {
+    const ssize_t some = write(file, bytes.data() + at, bytes.size() - at);
+    if (some < 0 && errno == EINTR) continue;
+    written = some > 0;
+    if (written) at += static_cast<size_t>(some);
+  }
+  const int why = errno;
+  if (file >= 0 && close(file) != 0) written = false;
+  if (written) return Done{};
+  return Error{ErrorKind::kOutput, path.string() + ": cannot write: " + std::strerror(why),
+               "check free space and quota, or choose another place with --db"};
+}
+
 void AddInt(RecordEncoder& record, const std::optional<int64_t>& value) {
   if (value.has_value()) {
     record.Int(*value);
@@ -81,15 +103,8 @@ std::vector<std::string> TableNames() {
 }  // namespace
 
 Result<std::unique_ptr<TableWriter>> TableWriter::Create(const std::filesystem::path& path) {
-  {
-    TRACEDB_ASSIGN(db, SqliteDb::Open(path, SqliteMode::kCreate));
-    // 16 KiB pages: few enough to write fast, small enough for a look-up of one row.
-    TRACEDB_TRY(
-        db.Execute("PRAGMA page_size = 16384; PRAGMA journal_mode = OFF;"
-                   "PRAGMA synchronous = OFF; PRAGMA auto_vacuum = NONE; BEGIN;"));
-    TRACEDB_TRY(db.Execute(TablesSql()));
-    TRACEDB_TRY(db.Execute("COMMIT"));
-  }
+  TRACEDB_ASSIGN(empty, EmptyDatabase());
+  TRACEDB_TRY(WriteFile(path, empty));
   TRACEDB_ASSIGN(rows, RowStore::Open(path, TableNames()));
   return std::unique_ptr<TableWriter>(new TableWriter(std::move(rows)));
 }

@@ -17,7 +17,7 @@
 #include "ingest/load/database_merge.h"
 #include "tracedb/base/folder_sync.h"
 #include "tracedb/schema/database_id.h"
-#include "tracedb/schema/schema_sql.h"
+#include "tracedb/schema/empty_database.h"
 
 namespace tracedb {
 namespace {
@@ -95,6 +95,7 @@ DatabaseLanding::DatabaseLanding(DatabaseLanding&& other) noexcept
       rows_(std::move(other.rows_)),
       options_(other.options_),
       place_(std::move(other.place_)),
+      look_up_(std::move(other.look_up_)),
       lock_(std::exchange(other.lock_, -1)),
       landed_(other.landed_) {}
 
@@ -167,11 +168,12 @@ Status DatabaseLanding::ReadPlace() {
     return FileError(database_, "look at it", kFolderAdvice);
   }
   if (!place_.exists) {  // the rules of a new database are those of its schema
-    TRACEDB_ASSIGN(empty, SqliteDb::OpenInMemory());
-    TRACEDB_TRY(empty.Execute(TablesSql()));
+    TRACEDB_ASSIGN(bytes, EmptyDatabase());
+    TRACEDB_ASSIGN(empty, SqliteDb::OpenBytes(bytes));
     return ReadRules(empty);
   }
-  TRACEDB_ASSIGN(db, SqliteDb::Open(database_, SqliteMode::kReadWrite));
+  TRACEDB_ASSIGN(opened, SqliteDb::Open(database_, SqliteMode::kReadWrite));
+  SqliteDb& db = look_up_.emplace(std::move(opened));
   db.SetBusyTimeout(kBusyWaitMs, options_->stop);
   TRACEDB_ASSIGN(id, db.Integer("PRAGMA application_id"));
   if (id != kApplicationId) {
@@ -229,9 +231,7 @@ Status DatabaseLanding::ReadParallelismRules(SqliteDb& db) {
 Result<std::set<int64_t>> DatabaseLanding::RanksOf(const std::string& folder) {
   std::set<int64_t> ranks;
   if (!place_.exists) return ranks;
-  TRACEDB_ASSIGN(db, SqliteDb::Open(database_, SqliteMode::kReadOnly));
-  db.SetBusyTimeout(kBusyWaitMs, options_->stop);
-  TRACEDB_ASSIGN(rows, db.Prepare("SELECT rank FROM _trace WHERE folder = ?1"));
+  TRACEDB_ASSIGN(rows, look_up_->Prepare("SELECT rank FROM _trace WHERE folder = ?1"));
   TRACEDB_TRY(rows.Bind(1, std::string_view(folder)));
   for (;;) {
     TRACEDB_ASSIGN(row, rows.Step());
@@ -242,9 +242,7 @@ Result<std::set<int64_t>> DatabaseLanding::RanksOf(const std::string& folder) {
 
 Result<std::optional<int64_t>> DatabaseLanding::FindTrace(const std::string& where) {
   if (!place_.exists) return std::optional<int64_t>();
-  TRACEDB_ASSIGN(db, SqliteDb::Open(database_, SqliteMode::kReadOnly));
-  db.SetBusyTimeout(kBusyWaitMs, options_->stop);
-  TRACEDB_ASSIGN(rows, db.Prepare("SELECT trace_id FROM _trace WHERE " + where));
+  TRACEDB_ASSIGN(rows, look_up_->Prepare("SELECT trace_id FROM _trace WHERE " + where));
   TRACEDB_ASSIGN(row, rows.Step());
   if (!row) return std::optional<int64_t>();
   return std::optional<int64_t>(rows.Int(0));
@@ -268,6 +266,7 @@ Result<bool> DatabaseLanding::AnyOfSize(uint64_t file_bytes) {
 
 Status DatabaseLanding::Land(int64_t trace_id, const std::string& path,
                              const std::string& text_hash) {
+  look_up_.reset();
   if (!place_.exists) return BecomeDatabase();
   return MergeTrace({database_, rows(), *options_, kBusyWaitMs, trace_id, path, text_hash});
 }

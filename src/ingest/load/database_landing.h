@@ -81,6 +81,8 @@ class DatabaseLanding {
   std::filesystem::path rows_;  // where that is not partial_
   const LoadOptions* options_;
   LandingPlace place_;
+  // One for all look-ups before the landing, as opening one reads the whole schema.
+  std::optional<SqliteDb> look_up_;
   int lock_ = -1;
   bool landed_ = false;
 };

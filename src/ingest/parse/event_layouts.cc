@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <string>
 
-#include "ingest/parse/quick_digits.h"
 #include "tracedb/json/json_check.h"
 #include "tracedb/json/json_text.h"
 #include "tracedb/memory/text_dictionary.h"
@@ -14,54 +14,12 @@ namespace {
 
 bool IsDigit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
 
-// Decimal microseconds of the plain form to ns: up to 15 digits and 3 decimals, as all traces
-// have; null for anything else.
-[[gnu::always_inline]] inline const char* ReadTime(const char* at, const char* end, int64_t& ns) {
-  const bool negative = *at == '-';
-  if (negative) ++at;
-  const QuickDigits whole = ReadDigits(at);
-  if (whole.count == 0 || whole.count > 15) return nullptr;
-  at += whole.count;
-  uint64_t value = whole.value * 1000;
-  if (*at == '.') {
-    const QuickDigits decimals = ReadThousandths(++at);
-    if (decimals.count == 0) return nullptr;
-    value += decimals.value;
-    at += decimals.count;
+// Whether a text of nothing but digits and what goes with them begins here: a time in quotes.
+bool IsQuotedNumber(const char* at, const char* end) {
+  if (end - at < 3 || *at != '"' || !IsDigit(at[1])) return false;
+  for (++at; at != end && (IsDigit(*at) || *at == '.'); ++at) {
   }
-  ns = negative ? -static_cast<int64_t>(value) : static_cast<int64_t>(value);
-  return at <= end ? at : nullptr;
-}
-
-// An integer as it would be written again; null for anything else.
-[[gnu::always_inline]] inline const char* ReadInt(const char* at, const char* end, int64_t& value) {
-  const bool negative = *at == '-';
-  if (negative) ++at;
-  const QuickDigits read = ReadDigits(at);
-  if (read.count == 0 || read.count > 18) return nullptr;
-  if (*at == '0' && (read.count > 1 || negative)) return nullptr;
-  value = negative ? -static_cast<int64_t>(read.value) : static_cast<int64_t>(read.value);
-  at += read.count;
-  return at <= end ? at : nullptr;
-}
-
-// A number that is no such integer, long enough to have a column.
-const char* ReadFraction(const char* at, const char* end) {
-  const char* const begin = at;
-  bool whole = true;
-  while (at != end && (IsDigit(*at) || std::strchr("+-.eE", *at) != nullptr) && *at != '\0') {
-    if (!IsDigit(*at) && (at != begin || *at != '-')) whole = false;
-    ++at;
-  }
-  const std::string_view token(begin, static_cast<size_t>(at - begin));
-  return !whole && token.size() > 3 && IsJsonNumber(token) ? at : nullptr;
-}
-
-const char* ReadPointer(const char* at, const char* end) {
-  const char* const begin = at;
-  if (end - at < 5 || at[0] != '0' || at[1] != 'x') return nullptr;
-  for (at += 2; at != end && std::isxdigit(static_cast<unsigned char>(*at)) != 0;) ++at;
-  return at - begin >= 5 ? at : nullptr;
+  return at != end && *at == '"';
 }
 
 // A hash of the event's text up to its first number: with luck its name is before that.
@@ -76,10 +34,20 @@ uint64_t PrefixHash(const char* begin, const char* end) {
       at = quote == nullptr ? end : quote + 1;
     } else if (c == ':') {
       while (at != end && IsJsonBlank(*at)) ++at;
-      if (at != end && (IsDigit(*at) || *at == '-')) break;
+      if (at != end && (IsDigit(*at) || *at == '-' || IsQuotedNumber(at, end))) break;
     }
   }
   return HashText({begin, static_cast<size_t>(at - begin)});
+}
+
+// Whether the token alone is one that the field reads.
+bool FitsToken(std::string_view text, LayoutField field) {
+  static const FitLayout fit = WidestFit();
+  const std::string padded = std::string(text) + std::string(kLayoutPaddingBytes, '\0');
+  const LayoutPiece pieces[] = {{0, 0, field, 0}, {0, 0, LayoutField::kEnd, 0}};
+  FittedValues fitted;
+  const char* const end = padded.data() + text.size();
+  return fit(pieces, padded.data(), padded.data(), end, fitted) == end;
 }
 
 }  // namespace
@@ -123,92 +91,43 @@ void EventLayouts::Followed(uint32_t number) {
   last_ = number;
 }
 
-inline bool EventLayouts::Fits(const Piece& piece, const char* at, const char* end) const {
-  return static_cast<size_t>(end - at) >= piece.literal_size &&
-         SameBytes(at, texts_.data() + piece.literal_at, piece.literal_size);
-}
-
 const char* EventLayouts::MatchOne(uint32_t number, const char* at, const char* end,
                                    uint64_t offset, EventBatch& batch) {
-  struct Text {  // not initialised: few events have any
-    const char* at;
-    size_t size;
-  };
+  static const FitLayout fit = WidestFit();
   const Layout& layout = layouts_[number];
-  const Piece* piece = &pieces_[layout.pieces_at];
-  if (!Fits(*piece, at, end)) return nullptr;
-  EventRecord record = layout.record;
-  std::array<int64_t, kArgsColumns> values;
-  std::array<Text, kArgsColumns> texts;
-  for (;;) {
-    at += piece->literal_size;
-    const char* const token = at;
-    switch (piece->field) {
-      case Field::kTs:
-        at = ReadTime(at, end, record.ts_ns);
-        break;
-      case Field::kDur:
-        at = ReadTime(at, end, record.dur_ns);
-        break;
-      case Field::kInt:
-        at = ReadInt(at, end, values[piece->place]);
-        break;
-      case Field::kLargeInt:
-        at = ReadInt(at, end, values[piece->place]);
-        if (at != nullptr && IsFewValued(values[piece->place])) return nullptr;
-        break;
-      case Field::kFraction:
-        at = ReadFraction(at, end);
-        break;
-      case Field::kPointer:
-        at = ReadPointer(at, end);
-        break;
-      case Field::kEnd: {
-        record.offset = offset;
-        record.values_at = static_cast<uint32_t>(batch.values.size());
-        for (uint32_t i = 0, left = record.columns_mask; i < layout.values; ++i, left &= left - 1) {
-          if ((record.text_mask & left & ~(left - 1)) != 0) {
-            values[i] = static_cast<int64_t>(uint64_t{batch.texts.size()} << 32 | texts[i].size);
-            batch.texts.append(texts[i].at, texts[i].size);
-          }
-        }
-        batch.values.insert(batch.values.end(), values.begin(), values.begin() + layout.values);
-        batch.events.push_back(record);
-        return at;
-      }
-    }
-    if (at == nullptr) return nullptr;
-    if (piece->field >= Field::kFraction) {
-      texts[piece->place] = {token, static_cast<size_t>(at - token)};
-    }
-    if (!Fits(*++piece, at, end)) return nullptr;
+  FittedValues fitted;
+  const char* const event_end = fit(&pieces_[layout.pieces_at], texts_.data(), at, end, fitted);
+  if (event_end == nullptr) return nullptr;
+  if (layout.record.has_dur) {
+    int64_t end_ns;
+    if (__builtin_add_overflow(fitted.ts_ns, fitted.dur_ns, &end_ns)) return nullptr;
+  }
+  batch.events.push_back(layout.record);
+  EventRecord& record = batch.events.back();
+  if (record.has_ts) record.ts_ns = fitted.ts_ns;
+  if (record.has_dur) record.dur_ns = fitted.dur_ns;
+  record.offset = offset;
+  record.values_at = static_cast<uint32_t>(batch.values.size());
+  if (record.text_mask != 0) AddTexts(record, layout.values, fitted, batch);
+  batch.values.insert(batch.values.end(), fitted.values.begin(),
+                      fitted.values.begin() + layout.values);
+  return event_end;
+}
+
+// Values that are texts: to the batch's texts, and where they are there to the values.
+void EventLayouts::AddTexts(const EventRecord& record, uint32_t values, FittedValues& fitted,
+                            EventBatch& batch) {
+  for (uint32_t i = 0, left = record.columns_mask; i < values; ++i, left &= left - 1) {
+    if ((record.text_mask & left & ~(left - 1)) == 0) continue;
+    const FittedValues::Text& text = fitted.texts[i];
+    fitted.values[i] = static_cast<int64_t>(uint64_t{batch.texts.size()} << 32 | text.size);
+    batch.texts.append(text.at, text.size);
   }
 }
 
-bool EventLayouts::AddToken(std::vector<Token>& tokens, std::string_view text, Field field,
+bool EventLayouts::AddToken(std::vector<Token>& tokens, std::string_view text, LayoutField field,
                             uint8_t place) {
-  const char* const end = text.data() + text.size();
-  int64_t value = 0;
-  const char* read = nullptr;
-  switch (field) {
-    case Field::kTs:
-    case Field::kDur:
-      read = ReadTime(text.data(), end, value);
-      break;
-    case Field::kInt:
-    case Field::kLargeInt:
-      read = ReadInt(text.data(), end, value);
-      break;
-    case Field::kFraction:
-      read = ReadFraction(text.data(), end);
-      break;
-    case Field::kPointer:
-      read = ReadPointer(text.data(), end);
-      break;
-    case Field::kEnd:
-      break;
-  }
-  if (read != end) return false;
+  if (!FitsToken(text, field)) return false;
   tokens.push_back({text, field, place});
   return true;
 }
@@ -219,10 +138,10 @@ bool EventLayouts::ValueTokens(const EventFields& fields, std::vector<Token>& to
     const auto column = static_cast<size_t>(std::countr_zero(left));
     const std::string_view text = fields.tokens[column];
     const bool spare = column >= static_cast<size_t>(ArgsColumn::kValue1);
-    Field field = spare ? Field::kLargeInt : Field::kInt;
+    LayoutField field = spare ? LayoutField::kLargeInt : LayoutField::kInt;
     if ((fields.text_mask >> column & 1) != 0) {
       if (!spare) return false;  // an id that is a text
-      field = text.starts_with("0x") ? Field::kPointer : Field::kFraction;
+      field = text.starts_with("0x") ? LayoutField::kPointer : LayoutField::kFraction;
     }
     if (!AddToken(tokens, text, field, place)) return false;
   }
@@ -235,8 +154,9 @@ void EventLayouts::Learn(std::string_view event, const EventFields& fields,
   last_ = kNone;  // whatever came before is not followed by a known layout
   if (kPhases.find(record.phase) == std::string_view::npos) return;
   std::vector<Token> tokens;
-  if (!fields.ts.empty() && !AddToken(tokens, fields.ts, Field::kTs, 0)) return;
-  if (!fields.dur.empty() && !AddToken(tokens, fields.dur, Field::kDur, 0)) return;
+  // A time may be a text; its quotes are the same in all that are like it.
+  if (record.has_ts && !AddToken(tokens, Unquoted(fields.ts), LayoutField::kTs, 0)) return;
+  if (record.has_dur && !AddToken(tokens, Unquoted(fields.dur), LayoutField::kDur, 0)) return;
   if (!ValueTokens(fields, tokens)) return;
   std::sort(tokens.begin(), tokens.end(),
             [](const Token& a, const Token& b) { return a.text.data() < b.text.data(); });
@@ -249,7 +169,7 @@ void EventLayouts::Learn(std::string_view event, const EventFields& fields,
                       static_cast<uint32_t>(std::popcount(fields.columns_mask)),
                       {kNone, kNone, kNone, kNone}});
   const char* from = event.data();
-  const auto add_piece = [&](const char* end, Field field, uint8_t place) {
+  const auto add_piece = [&](const char* end, LayoutField field, uint8_t place) {
     const auto size = static_cast<uint32_t>(end - from);
     pieces_.push_back({static_cast<uint32_t>(texts_.size()), size, field, place});
     texts_.append(from, size);
@@ -258,12 +178,12 @@ void EventLayouts::Learn(std::string_view event, const EventFields& fields,
     add_piece(token.text.data(), token.field, token.place);
     from = token.text.data() + token.text.size();
   }
-  add_piece(event_end, Field::kEnd, 0);
-  texts_.append(kPaddingBytes, '\0');
+  add_piece(event_end, LayoutField::kEnd, 0);
+  texts_.append(kLayoutPaddingBytes, '\0');
   std::vector<uint32_t>& variants = by_prefix_[prefix];
   variants.insert(variants.begin(), number);
   if (variants.size() > kVariantsMax) variants.pop_back();
-  bytes_ += sizeof(Layout) + (tokens.size() + 1) * sizeof(Piece) + event.size() + 64;
+  bytes_ += sizeof(Layout) + (tokens.size() + 1) * sizeof(LayoutPiece) + event.size() + 64;
   Followed(number);
 }
 

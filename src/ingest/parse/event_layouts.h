@@ -16,6 +16,7 @@
 
 #include "ingest/parse/event_batch.h"
 #include "ingest/parse/event_fields.h"
+#include "ingest/parse/layout_pieces.h"
 
 namespace tracedb {
 
@@ -24,7 +25,7 @@ class EventLayouts {
   explicit EventLayouts(size_t bytes_max) : bytes_max_(bytes_max) {}
 
   // If the event that begins at `at` fits a layout: appends its record to `batch` and returns
-  // where it ends. Else null. `end` is the end of the text, with at least 24 bytes of anything
+  // where it ends. Else null. `end` is the end of the text, with at least 32 bytes of anything
   // after it; `offset` is the event's in the stream.
   const char* Match(const char* at, const char* end, uint64_t offset, EventBatch& batch);
 
@@ -37,21 +38,6 @@ class EventLayouts {
   void Clear();
 
  private:
-  enum class Field : uint8_t {
-    kTs,
-    kDur,
-    kInt,       // under a named column: any integer
-    kLargeInt,  // in a spare column: one that is not few (event_fields.cc)
-    kFraction,  // in a spare column, as text
-    kPointer,   // in a spare column, as text
-    kEnd
-  };
-  struct Piece {
-    uint32_t literal_at;  // in texts_
-    uint32_t literal_size;
-    Field field;    // after the literal
-    uint8_t place;  // of a column's value among the record's
-  };
   static constexpr size_t kFollowers = 4;
   struct Layout {
     EventRecord record;
@@ -62,25 +48,26 @@ class EventLayouts {
   // A varying token of an event, while its layout is made.
   struct Token {
     std::string_view text;
-    Field field;
+    LayoutField field;
     uint8_t place;
   };
 
   static constexpr uint32_t kNone = 0xffffffff;
-  static constexpr size_t kPaddingBytes = 16;  // after each layout's text, for SameBytes
-  static constexpr size_t kVariantsMax = 16;   // layouts tried that begin alike
+  static constexpr size_t kVariantsMax = 16;  // layouts tried that begin alike
 
-  bool Fits(const Piece& piece, const char* at, const char* end) const;
   const char* MatchOne(uint32_t number, const char* at, const char* end, uint64_t offset,
                        EventBatch& batch);
+  static void AddTexts(const EventRecord& record, uint32_t values, FittedValues& fitted,
+                       EventBatch& batch);
   void Followed(uint32_t number);
-  bool AddToken(std::vector<Token>& tokens, std::string_view text, Field field, uint8_t place);
+  bool AddToken(std::vector<Token>& tokens, std::string_view text, LayoutField field,
+                uint8_t place);
   bool ValueTokens(const EventFields& fields, std::vector<Token>& tokens);
 
   size_t bytes_max_;
   size_t bytes_ = 0;
   std::vector<Layout> layouts_;
-  std::vector<Piece> pieces_;
+  std::vector<LayoutPiece> pieces_;
   std::string texts_;
   std::unordered_map<uint64_t, std::vector<uint32_t>> by_prefix_;  // most recent first
   uint32_t last_ = kNone;

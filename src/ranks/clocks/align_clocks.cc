@@ -63,13 +63,6 @@ struct ClockTables {
   bool operator==(const ClockTables&) const = default;
 };
 
-Result<SqliteDb> OpenToWrite(const std::filesystem::path& database, const std::atomic<bool>* stop) {
-  TRACEDB_ASSIGN(db, SqliteDb::Open(database, SqliteMode::kReadWrite));
-  db.SetBusyTimeout(kBusyWaitMs, stop);
-  if (stop != nullptr) db.StopWhen(*stop);
-  return db;
-}
-
 Result<ClockTables> ReadTables(SqliteDb& db) {
   ClockTables tables;
   TRACEDB_ASSIGN(clocks, db.Prepare("SELECT trace_id, host, offset_ns, drift_ppb, origin_ns, "
@@ -246,9 +239,15 @@ Status Replace(SqliteDb& db, const ClockTables& tables, bool same_times) {
 
 }  // namespace
 
-Result<AlignReport> AlignClocks(const std::filesystem::path& database, AlignScope scope,
-                                const std::atomic<bool>* stop) {
-  TRACEDB_ASSIGN(db, OpenToWrite(database, stop));
+Result<SqliteDb> OpenToCompare(const std::filesystem::path& database,
+                               const std::atomic<bool>* stop) {
+  TRACEDB_ASSIGN(db, SqliteDb::Open(database, SqliteMode::kReadWrite));
+  db.SetBusyTimeout(kBusyWaitMs, stop);
+  if (stop != nullptr) db.StopWhen(*stop);
+  return db;
+}
+
+Result<AlignReport> AlignClocks(SqliteDb& db, AlignScope scope) {
   if (scope == AlignScope::kNewTraces) {
     TRACEDB_ASSIGN(is_alone, db.Integer(kAloneSql));
     if (is_alone != 0) return AlignReport{};
@@ -268,8 +267,7 @@ Result<AlignReport> AlignClocks(const std::filesystem::path& database, AlignScop
   return report;
 }
 
-Result<bool> ResetClocks(const std::filesystem::path& database, const std::atomic<bool>* stop) {
-  TRACEDB_ASSIGN(db, OpenToWrite(database, stop));
+Result<bool> ResetClocks(SqliteDb& db) {
   TRACEDB_TRY(db.Execute("BEGIN IMMEDIATE"));
   TRACEDB_ASSIGN(before, ReadTables(db));
   const bool same_times = HaveSameTimes(before, {});

@@ -20,7 +20,6 @@
 namespace tracedb {
 namespace {
 
-constexpr int kBusyWaitMs = 60'000;
 constexpr const char* kNothingLong = "(nothing of 0.25 ms or more)";
 constexpr const char* kIdle = "(idle)";
 
@@ -329,11 +328,7 @@ constexpr const char* kTogetherSql =
 
 }  // namespace
 
-Status ExplainStalls(const std::filesystem::path& database, ExplainScope scope,
-                     const std::atomic<bool>* stop) {
-  TRACEDB_ASSIGN(db, SqliteDb::Open(database, SqliteMode::kReadWrite));
-  db.SetBusyTimeout(kBusyWaitMs, stop);
-  if (stop != nullptr) db.StopWhen(*stop);
+Status ExplainStalls(SqliteDb& db, ExplainScope scope) {
   TRACEDB_ASSIGN(unexplained, db.Integer(kUnexplainedSql));
   TRACEDB_ASSIGN(together, db.Integer(kTogetherSql));
   if (together == 0 || (unexplained == 0 && scope == ExplainScope::kNewTraces)) return Done{};

@@ -8,8 +8,14 @@
 #include <vector>
 
 #include "tracedb/base/result.h"
+#include "tracedb/base/sqlite_db.h"
 
 namespace tracedb {
+
+// A connection that may write, waits for others who write, and stops once `stop`, which may be
+// null, is true. Opening one reads the schema of the whole database: what compares ranks shares it.
+Result<SqliteDb> OpenToCompare(const std::filesystem::path& database,
+                               const std::atomic<bool>* stop);
 
 enum class AlignScope {
   kNewTraces,   // nothing is done when no trace came or went since the stalls were explained
@@ -32,12 +38,11 @@ struct AlignReport {
 
 // In one transaction, together with the removal of what was explained by other clocks: stopped or
 // killed, the database is the one from before, and the next call does it. A database in which
-// nothing changes is not written to. Waits for others who write. `stop` may be null.
-Result<AlignReport> AlignClocks(const std::filesystem::path& database, AlignScope scope,
-                                const std::atomic<bool>* stop);
+// nothing changes is not written to.
+Result<AlignReport> AlignClocks(SqliteDb& db, AlignScope scope);
 
 // Takes the alignment out: all times are as the traces have them, until AlignClocks does its work
 // again. True: that changed something.
-Result<bool> ResetClocks(const std::filesystem::path& database, const std::atomic<bool>* stop);
+Result<bool> ResetClocks(SqliteDb& db);
 
 }  // namespace tracedb

@@ -4,10 +4,8 @@
 // and again when the clocks have been aligned.
 #pragma once
 
-#include <atomic>
-#include <filesystem>
-
 #include "tracedb/base/result.h"
+#include "tracedb/base/sqlite_db.h"
 
 namespace tracedb {
 
@@ -17,8 +15,7 @@ enum class ExplainScope {
 };
 
 // In one transaction: stopped or killed, the database is the one from before, and the next call
-// does it. Waits for others who write. `stop` may be null.
-Status ExplainStalls(const std::filesystem::path& database, ExplainScope scope,
-                     const std::atomic<bool>* stop);
+// does it. The connection is one of OpenToCompare() (align_clocks.h).
+Status ExplainStalls(SqliteDb& db, ExplainScope scope);
 
 }  // namespace tracedb
