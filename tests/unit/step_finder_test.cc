@@ -27,7 +27,7 @@ StepFinder FinderOf(const std::vector<Step>& steps, int64_t base_ns) {
                            std::to_string(one.dur) + ", " + std::to_string(one.step) + ")");
     EXPECT_TRUE(added.ok());
   }
-  auto finder = StepFinder::Read(db.value(), base_ns);
+  auto finder = StepFinder::Read(db.value(), base_ns, "/tmp", 1 << 20);
   EXPECT_TRUE(finder.ok());
   return std::move(finder).value();
 }

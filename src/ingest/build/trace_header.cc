@@ -72,7 +72,9 @@ void ReadDistributedInfo(dom::element value, TraceHeader& header) {
     for (const dom::element group : groups) {
       dom::object object_of_group;
       if (group.get_object().get(object_of_group) == simdjson::SUCCESS) {
-        header.groups.push_back(GroupOf(object_of_group));
+        HeaderGroup read = GroupOf(object_of_group);
+        // Without ranks it says nothing that is stored, but many of them take much memory.
+        if (!read.ranks.empty()) header.groups.push_back(std::move(read));
       }
     }
   }
