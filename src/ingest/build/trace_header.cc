@@ -3,6 +3,7 @@
 #include <cctype>
 #include <charconv>
 #include <map>
+#include <new>
 
 #define SIMDJSON_EXCEPTIONS 0
 #include <simdjson.h>
@@ -110,8 +111,9 @@ TraceHeader ReadTraceHeader(const HeaderReader::Entries& entries, EventIssues& i
     if (last[key] != i) continue;
     const std::string value = ValidValue(entries[i].second, key, issues);
     dom::element element;
-    if (parser.parse(value).get(element) == simdjson::SUCCESS)
-      ReadValue(key, element, header, issues);
+    const simdjson::error_code parsed = parser.parse(value).get(element);
+    if (parsed == simdjson::MEMALLOC) throw std::bad_alloc();
+    if (parsed == simdjson::SUCCESS) ReadValue(key, element, header, issues);
     if (json.size() > 1) json += ',';
     AppendJsonString(json, key);
     json += ':';

@@ -57,6 +57,7 @@ class HeaderReader {
 
   enum class KeySearch { kBefore, kAtKey, kInKey, kAfterKey };
 
+  size_t SkipBlanks(std::string_view text, size_t at);
   void Start(char c);
   void Key(char c, uint64_t offset);
   void InKey(char c);
