@@ -92,8 +92,7 @@ Status RunAlign(const GlobalOptions& global, const AlignOptions& options,
   if (options.show) return Show(told, format);
   TRACEDB_TRY(CheckDatabase(told));
   if (options.reset) return Reset(told, stop);
-  TRACEDB_ASSIGN(report,
-                 AlignClocks(told.database, AlignScope::kEverything, kCacheKib, &stop));
+  TRACEDB_ASSIGN(report, AlignClocks(told.database, AlignScope::kEverything, kCacheKib, &stop));
   const ExplainScope scope = report.changed ? ExplainScope::kEverything : ExplainScope::kNewTraces;
   TRACEDB_TRY(ExplainStalls(told.database, scope, kCacheKib, &stop));
   if (report.ranks_moved > 0) SayNote(told, Corrected(report));

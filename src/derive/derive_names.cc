@@ -37,8 +37,8 @@ std::string NamedSql(const std::array<Naming, kCount>& namings, bool of_threads)
          names + ") AND json_valid(a.args) ORDER BY 1, 2, m.id";
 }
 
-// Writes a row for each of `places` (pid, tid, rank), with what `named` says of it. Both come in the
-// order of pid and tid, so that one row of each is enough to know.
+// Writes a row for each of `places` (pid, tid, rank), with what `named` says of it. Both come in
+// the order of pid and tid, so that one row of each is enough to know.
 Status Store(SqliteStatement& places, SqliteStatement& named, SqliteStatement& insert,
              size_t namings, int first_parameter) {
   TRACEDB_ASSIGN(any, named.Step());
@@ -52,8 +52,7 @@ Status Store(SqliteStatement& places, SqliteStatement& named, SqliteStatement& i
     }
     // Of several names the last one in the file counts.
     while (any && named.Text(0) == pid && named.Text(1) == tid) {
-      TRACEDB_TRY(
-          insert.BindColumnOf(first_parameter + static_cast<int>(named.Int(2)), named, 3));
+      TRACEDB_TRY(insert.BindColumnOf(first_parameter + static_cast<int>(named.Int(2)), named, 3));
       TRACEDB_ASSIGN(more, named.Step());
       any = more;
     }

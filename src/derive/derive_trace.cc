@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
-#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -26,11 +25,11 @@
 namespace tracedb {
 namespace {
 
-// More tracks, and more than there is room for, are left to SQLite. What one may take: its numbers,
-// the sums of a stream and of a device, and while they are read a node of a map with their names.
+// More tracks, and more than there is room for, are left to SQLite.
 constexpr int64_t kTracksMax = 65536;
 static_assert(kTracksMax - 1 <= std::numeric_limits<decltype(SortEntry::track_place)>::max());
-constexpr size_t kTrackBytes = 1024;
+constexpr size_t kTrackBytes = 64;    // a track's numbers, and counts while they are sorted
+constexpr size_t kStreamBytes = 320;  // sums of a stream and of its device
 
 Result<uint32_t> RootPage(SqliteDb& db, const std::string& name) {
   TRACEDB_ASSIGN(root,
@@ -108,34 +107,35 @@ Status TraceDerivation::DeriveLaunches() {
 
 // Numbers the tracks, and their devices and streams. False when there are too many for this way.
 Result<bool> TraceDerivation::ReadTracks() {
-  const auto tracks_max = std::min(
-      kTracksMax, static_cast<int64_t>(limits_.track_bytes_max / kTrackBytes));
+  const auto most = [this](size_t each) {
+    return std::min(kTracksMax, static_cast<int64_t>(limits_.track_bytes_max / each));
+  };
   TRACEDB_ASSIGN(count, db_.Integer("SELECT count(*) FROM (SELECT 1 FROM _track LIMIT " +
-                                    std::to_string(tracks_max + 1) + ")"));
-  if (count > tracks_max) return false;
-  std::map<std::pair<std::string, std::string>, std::pair<uint32_t, uint32_t>> numbers;
+                                    std::to_string(most(kTrackBytes) + 1) + ")"));
+  if (count > most(kTrackBytes)) return false;
   TRACEDB_ASSIGN(streams, db_.Prepare("SELECT DISTINCT device, stream FROM _track WHERE "
                                       "device IS NOT NULL ORDER BY device, stream"));
   for (;;) {
     TRACEDB_ASSIGN(row, streams.Step());
     if (!row) break;
-    const std::string device(streams.Text(0));
-    const std::string stream(streams.Text(1));
-    const bool is_new = use_->devices.empty() || use_->devices.back().device != device;
-    if (is_new) use_->devices.push_back({device, {}});
-    numbers[{device, stream}] = {static_cast<uint32_t>(use_->devices.size() - 1),
-                                 static_cast<uint32_t>(use_->streams.size())};
-    use_->streams.push_back({device, stream, {}});
+    if (static_cast<int64_t>(use_->streams.size()) == most(kStreamBytes)) return false;
+    const bool is_new = use_->devices.empty() || use_->devices.back().device != streams.Text(0);
+    if (is_new) use_->devices.push_back({std::string(streams.Text(0)), {}});
+    use_->streams.push_back({use_->devices.size() - 1, std::string(streams.Text(1)), {}});
   }
-  TRACEDB_ASSIGN(rows, db_.Prepare("SELECT id, device, stream FROM _track ORDER BY id"));
+  TRACEDB_ASSIGN(rows, db_.Prepare("SELECT id, device IS NULL, dense_rank() OVER (PARTITION BY "
+                                   "device IS NULL ORDER BY device, stream) - 1 "
+                                   "FROM _track ORDER BY id"));
   for (;;) {
     TRACEDB_ASSIGN(row, rows.Step());
     if (!row) return true;
-    const bool has_device = rows.Type(1) != SqlType::kNull;
-    const auto [device, stream] =
-        has_device ? numbers[{std::string(rows.Text(1)), std::string(rows.Text(2))}]
-                   : std::pair(uint32_t{0}, kNoStream);
-    tracks_.push_back({rows.Int(0), device, stream});
+    const auto stream = static_cast<uint32_t>(rows.Int(2));
+    if (rows.Int(1) == 1) {
+      tracks_.push_back({rows.Int(0), 0, kNoStream});
+    } else {
+      const auto device = static_cast<uint32_t>(use_->streams[stream].device);
+      tracks_.push_back({rows.Int(0), device, stream});
+    }
   }
 }
 

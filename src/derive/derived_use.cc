@@ -17,7 +17,7 @@ Status StoreBusy(SqliteDb& db, int64_t trace_id, const DerivedUse::Parts& parts)
   }
   for (const DerivedUse::Parts::Stream& stream : parts.streams) {
     if (stream.use.activities() == 0) continue;
-    TRACEDB_TRY(tables.Stream(stream.device, stream.stream, stream.use));
+    TRACEDB_TRY(tables.Stream(parts.devices[stream.device].device, stream.stream, stream.use));
   }
   return Done{};
 }

@@ -1,6 +1,7 @@
 // The parts of DerivedUse: sums by stream, device and step, and what the host called.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,7 +16,7 @@ namespace tracedb {
 
 struct DerivedUse::Parts {
   struct Stream {
-    std::string device;
+    size_t device;  // in `devices`
     std::string stream;
     StreamUse use;
   };

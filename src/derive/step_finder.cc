@@ -115,9 +115,8 @@ std::optional<StepFinder::Found> StepFinder::Find(int64_t ts_ns) const {
     begin = reinterpret_cast<const Stretch*>(bytes.value());
     end = begin + kStretchesEach;
   }
-  const Stretch* const next =
-      std::upper_bound(begin, end, ts_ns,
-                       [](int64_t ts, const Stretch& stretch) { return ts < stretch.start_ns; });
+  const Stretch* const next = std::upper_bound(
+      begin, end, ts_ns, [](int64_t ts, const Stretch& stretch) { return ts < stretch.start_ns; });
   const Stretch& found = *(next - 1);
   if (found.place < 0) return std::nullopt;
   return Found{found.step, static_cast<size_t>(found.place)};

@@ -90,8 +90,8 @@ KINDS = {
     "streams": [kernel(more=',"device":0,"stream":@', tid="@")],
     "steps": [slice_of("user_annotation", "ProfilerStep#@")],
     "steps_with_kernels": [slice_of("user_annotation", "ProfilerStep#@"), kernel()],
-    "steps_with_operators": [slice_of("user_annotation", "ProfilerStep#@"), slice_of("cpu_op", "op"),
-                             call("cudaDeviceSynchronize"), kernel()],
+    "steps_with_operators": [slice_of("user_annotation", "ProfilerStep#@"),
+                             slice_of("cpu_op", "op"), call("cudaDeviceSynchronize"), kernel()],
     "long_steps": [slice_of("user_annotation", "ProfilerStep#@", '"pid":1,"tid":1,"ts":@,'
                             '"dur":99999999'), kernel()],
     "annotations": [slice_of("user_annotation", "annotation @")],
@@ -133,7 +133,8 @@ KINDS = {
     "broken_without_times": ['{"ph":"X","name":"n @","pid":1,"tid":1}'],
     "broken_durations": ['{"ph":"X","name":"n @","pid":1,"tid":1,"ts":@,"dur":-@}'],
     "broken_phases": ['{"ph":"?@","name":"n","pid":1,"tid":1,"ts":@}'],
-    "broken_texts": ['{"ph":"X","name":"n\\ud800@","pid":1,"tid":1,"ts":@,"dur":1,"args":{"a":NaN}}'],
+    "broken_texts": ['{"ph":"X","name":"n\\ud800@","pid":1,"tid":1,"ts":@,"dur":1,'
+                     '"args":{"a":NaN}}'],
     "broken_quotes": ['{"ph":"X","name":"n"@"m","pid":1,"tid":1,"ts":@,"dur":1}'],
     "broken_no_events": ['"@"', "@", "null", "[]"],
     "broken_ids": ['{"ph":"X","name":"n","pid":{"a":@},"tid":[@],"ts":@,"dur":1}'],
@@ -158,18 +159,30 @@ def header_of(kind, rows, first):
 HEADER_KINDS = ["header_groups", "header_keys"]
 
 
+def kinds():
+    """All of them, and `everything`, which is all in one trace."""
+    return [*KINDS, *HEADER_KINDS, "everything"]
+
+
 def rows_of(kind, rows):
     """How many rows are a large trace of this kind, where a million are of others."""
     return max(1, rows // LARGE.get(kind, 1))
 
 
-def write(out, kind, rows, first=0):
-    out.write('{%s"traceEvents":[\n' % header_of(kind, rows, first))
+def write(out, kind, rows, first=0, header=""):
+    """`header`: members of the JSON object before the others, each with a comma after it."""
+    out.write('{%s%s"traceEvents":[\n' % (header, header_of(kind, rows, first)))
+    for one in KINDS if kind == "everything" else [kind]:
+        write_events(out, one, rows if kind == one else rows_of(one, rows), first)
+    out.write('{"ph":"i","s":"t","cat":"c","name":"end","pid":1,"tid":1,"ts":%d}]}\n' %
+              (first + rows))
+
+
+def write_events(out, kind, rows, first):
     templates = [event.split("@") for event in KINDS.get(kind, [])]
     for begin in range(first, first + rows, 1000):
         numbers = [str(i) for i in range(begin, min(begin + 1000, first + rows))]
         out.write("".join(number.join(parts) + ",\n" for number in numbers for parts in templates))
-    out.write('{"ph":"i","s":"t","cat":"c","name":"end","pid":1,"tid":1,"ts":%d}]}\n' % (first + rows))
 
 
 if __name__ == "__main__":

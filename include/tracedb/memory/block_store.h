@@ -23,7 +23,8 @@ class BlockStore {
 
   // `folder` is for what does not fit in `bytes_max`.
   BlockStore(std::filesystem::path folder, size_t bytes_max)
-      : spill_(std::make_unique<SpillFile>(std::move(folder))), kept_max_(bytes_max / kBlockBytes) {}
+      : spill_(std::make_unique<SpillFile>(std::move(folder))),
+        kept_max_(bytes_max / kBlockBytes) {}
 
   size_t blocks() const { return blocks_; }
   // `block` has kBlockBytes.

@@ -171,8 +171,8 @@ void EventFramer::MakeRoom() {
 
 void EventFramer::SkipBlanksTo(size_t end) {
   const char* const base = window_.data();
-  begin_ = static_cast<size_t>(
-      AfterBlanks<Blanks::kBlanksAndCommas>(base + begin_, base + end) - base);
+  begin_ =
+      static_cast<size_t>(AfterBlanks<Blanks::kBlanksAndCommas>(base + begin_, base + end) - base);
 }
 
 // An event does not end, or ends where none can. If the place where the next one begins is in

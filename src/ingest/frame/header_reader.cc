@@ -15,10 +15,8 @@ constexpr std::string_view kEventsKey = "\"traceEvents\":[";
 size_t HeaderReader::Read(std::string_view text, uint64_t offset) {
   resumed_bytes_ = 0;
   for (size_t i = 0; i < text.size(); ++i) {
-    if (IsJsonBlank(text[i])) {
-      i = SkipBlanks(text, i);
-      if (i == text.size()) return i;
-    }
+    if (IsJsonBlank(text[i])) i = SkipBlanks(text, i);
+    if (i == text.size()) break;
     const char c = text[i];
     switch (state_) {
       case State::kStart:
@@ -65,10 +63,7 @@ size_t HeaderReader::Read(std::string_view text, uint64_t offset) {
         SearchNextEvent(c, offset + i);
         break;
       case State::kDone:
-        if (garbage_.empty() && (IsJsonBlank(c) || c == '\0')) break;
-        if (garbage_.empty()) garbage_offset_ = offset + i;
-        if (garbage_.size() < EventIssues::kExcerptBytes) garbage_ += c;
-        SearchNextEvent(c, offset + i);
+        AfterHeader(c, offset + i);
         break;
       case State::kNotJson:
         return text.size();
@@ -85,8 +80,8 @@ size_t HeaderReader::Read(std::string_view text, uint64_t offset) {
   return text.size();
 }
 
-// From the blank at `at` to where something is to be done again: blanks between keys and values mean
-// nothing.
+// From the blank at `at` to where something is to be done again: blanks between keys and values
+// mean nothing.
 size_t HeaderReader::SkipBlanks(std::string_view text, size_t at) {
   switch (state_) {
     case State::kStart:
@@ -220,6 +215,13 @@ void HeaderReader::AfterValue(char c, uint64_t offset) {
   } else if (!IsJsonBlank(c)) {
     Lose(offset);
   }
+}
+
+void HeaderReader::AfterHeader(char c, uint64_t offset) {
+  if (garbage_.empty() && (IsJsonBlank(c) || c == '\0')) return;
+  if (garbage_.empty()) garbage_offset_ = offset;
+  if (garbage_.size() < EventIssues::kExcerptBytes) garbage_ += c;
+  SearchNextEvent(c, offset);
 }
 
 // The header is broken here; what follows may still be good. Looks for the next key, or for where

@@ -65,6 +65,7 @@ class HeaderReader {
   void InString(char c);
   void InNested(char c);
   void AfterValue(char c, uint64_t offset);
+  void AfterHeader(char c, uint64_t offset);
   void Lose(uint64_t offset);
   void SearchEvents(char c);
   void SearchNextKey(char c);

@@ -331,8 +331,8 @@ constexpr const char* kTogetherSql =
 
 }  // namespace
 
-Status ExplainStalls(const std::filesystem::path& database, ExplainScope scope,
-                     int64_t cache_kib, const std::atomic<bool>* stop) {
+Status ExplainStalls(const std::filesystem::path& database, ExplainScope scope, int64_t cache_kib,
+                     const std::atomic<bool>* stop) {
   TRACEDB_ASSIGN(db, SqliteDb::Open(database, SqliteMode::kReadWrite));
   db.SetBusyTimeout(kBusyWaitMs, stop);
   if (stop != nullptr) db.StopWhen(*stop);

@@ -31,8 +31,7 @@ Status DeriveGroups(SqliteDb& db, int64_t trace_id, const std::vector<HeaderGrou
 class ArgsParallelism {
  public:
   // After DeriveGroups(), in the same database. `folder` is for what does not fit in `bytes_max`.
-  static Result<ArgsParallelism> Read(SqliteDb& db, std::filesystem::path folder,
-                                      size_t bytes_max);
+  static Result<ArgsParallelism> Read(SqliteDb& db, std::filesystem::path folder, size_t bytes_max);
 
   // Nothing where the args tell of no group.
   Result<std::optional<Parallelism>> Of(int64_t args_text) {
