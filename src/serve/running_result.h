@@ -39,6 +39,9 @@ class StopReasons {
   // What to tell the client; only when Check() was true.
   WebAnswer Answer() const;
   std::string_view reason() const { return reason_; }  // empty: none
+  bool is_client_gone() const;
+  // Another client who asks the same may go on.
+  bool is_of_one_client() const;
 
  private:
   const std::atomic<bool>& stop_;
@@ -77,6 +80,10 @@ class RunningResult {
   std::string TakeHead() { return std::move(head_); }
   // Sends the head, and the rest as it comes. An error: what was sent is not whole.
   Status SendRest(const WebAnswer::Write& write);
+
+  // Whether there is a reason to stop; to be asked also while the client is waited for, who would
+  // keep others from the database.
+  bool ShouldStop() { return reasons_.Check(); }
 
   SqliteDb& db() { return lease_.db(); }
   const StopReasons& stopped() const { return reasons_; }

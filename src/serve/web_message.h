@@ -16,6 +16,7 @@ struct WebRequest {
   std::string path;                                         // decoded, without the query
   std::vector<std::pair<std::string, std::string>> params;  // decoded, sorted by name
   std::vector<std::string> hosts;                           // every Host header
+  std::string client;                                       // its address on the network
   std::string authorization;
   std::string if_none_match;
   std::string accept_encoding;
@@ -35,6 +36,8 @@ struct WebAnswer {
   // Instead of `body`: writes all of it and says whether it is whole. When not, or when `write`
   // said false, the connection is broken off.
   std::function<bool(const Write& write)> stream;
+  // Asked several times a second while the client takes nothing; true: it is not waited for longer.
+  std::function<bool()> give_up;
 };
 
 // A refusal in plain text; `advice` may be empty.
