@@ -49,6 +49,14 @@ std::string InSmallLetters(std::string_view text) {
   return small;
 }
 
+// What may follow a name: nothing, or a colon with or without a number.
+bool IsPort(std::string_view text) {
+  constexpr size_t kDigitsMax = 5;
+  if (text.empty()) return true;
+  return text.front() == ':' && text.size() <= 1 + kDigitsMax &&
+         std::ranges::all_of(text.substr(1), [](char c) { return c >= '0' && c <= '9'; });
+}
+
 }  // namespace
 
 bool IsLoopback(std::string_view host) {
@@ -82,15 +90,10 @@ std::optional<std::string> BasicPassword(std::string_view authorization) {
 
 std::string HostName(std::string_view host_header) {
   const bool bracket = host_header.starts_with('[');
-  const size_t end = bracket ? host_header.find(']') : std::min(host_header.find(':'),
-                                                                host_header.size());
+  const size_t end =
+      bracket ? host_header.find(']') : std::min(host_header.find(':'), host_header.size());
   if (end == std::string_view::npos) return "";
-  std::string_view port = host_header.substr(bracket ? end + 1 : end);
-  if (port.starts_with(':')) port.remove_prefix(1);
-  constexpr size_t kPortDigitsMax = 5;
-  const bool is_port = port.size() <= kPortDigitsMax &&
-                       std::ranges::all_of(port, [](char c) { return c >= '0' && c <= '9'; });
-  if (!is_port) return "";
+  if (!IsPort(host_header.substr(bracket ? end + 1 : end))) return "";
   std::string name = InSmallLetters(host_header.substr(bracket ? 1 : 0, bracket ? end - 1 : end));
   if (!bracket && name.ends_with('.')) name.pop_back();
   return name;

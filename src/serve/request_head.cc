@@ -49,6 +49,8 @@ bool IsControl(char c) { return (c >= '\0' && c < ' ') || c == '\x7f'; }
 void RequestHead::Refuse(int status, std::string_view reason) {
   if (!fault_.has_value()) fault_ = Fault{status, reason};
   is_last_ = true;
+  // What is wrong with its line does not make an answer to HEAD have a body.
+  if (method_.empty() && line_.starts_with("HEAD ")) method_ = "HEAD";
 }
 
 void RequestHead::Take(std::string_view& bytes) {
@@ -167,8 +169,8 @@ void RequestHead::EndHead() {
   if (is_chunked_ && (length_.has_value() || is_http_1_0_)) {
     return Refuse(400, "how long the body is, is said in two ways");
   }
-  const bool has_body = is_chunked_ || (length_.has_value() && length_->find_first_not_of('0') !=
-                                                                    std::string::npos);
+  const bool has_body =
+      is_chunked_ || (length_.has_value() && length_->find_first_not_of('0') != std::string::npos);
   if (has_body && (method_ == "GET" || method_ == "HEAD")) {
     return Refuse(400, "a request of this kind has no body");
   }

@@ -1,6 +1,7 @@
-// The head of a request, read byte by byte before anybody acts on it. A proxy in front of the server
-// may take an unclear head for another number of requests than the server does, and so give one
-// person's answer to another: what can be understood in two ways is refused, and the connection ends.
+// The head of a request, read byte by byte before anybody acts on it. A proxy in front of the
+// server may take an unclear head for another number of requests than the server does, and so give
+// one person's answer to another: what can be understood in two ways is refused, and the connection
+// ends.
 #pragma once
 
 #include <cstddef>

@@ -17,9 +17,9 @@ namespace tracedb {
 class SharedAnswers {
  public:
   enum class For {
-    kAll,       // everybody who waits for it gets it
-    kOne,       // the others make their own, all at once: it is a stream, or something failed
-    kNobody,    // its client has gone: the next one makes it
+    kAll,     // everybody who waits for it gets it
+    kOne,     // the others make their own, all at once: it is a stream, or something failed
+    kNobody,  // its client has gone: the next one makes it
   };
   struct Made {
     WebAnswer answer;

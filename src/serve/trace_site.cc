@@ -223,9 +223,9 @@ SharedAnswers::Made TraceSite::Run(const WebRequest& request, const Asked& asked
                                                : Stopped(running->stopped());
   }
   if (running->is_cut()) {
-    return Refused(PlainAnswer(
-        400, fmt::format("this is more than {} rows (--max-rows)", running->rows()),
-        "ask for fewer, with a parameter or with limit and offset of a table"));
+    return Refused(
+        PlainAnswer(400, fmt::format("this is more than {} rows (--max-rows)", running->rows()),
+                    "ask for fewer, with a parameter or with limit and offset of a table"));
   }
   const ResultForm& form = asked.result.form;
   answer.media_type = FormatMediaType(form.format);
