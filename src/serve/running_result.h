@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "serve/database_pool.h"
+#include "serve/http/web_message.h"
 #include "serve/query_slots.h"
-#include "serve/web_message.h"
 #include "tracedb/query/doc/query_doc.h"
 #include "tracedb/query/run/query_run.h"
 #include "tracedb/text/gzip_text.h"

@@ -6,10 +6,10 @@
 
 #include <algorithm>
 
-#include "serve/http_server.h"
-#include "serve/request_guard.h"
+#include "serve/http/http_server.h"
+#include "serve/http/request_guard.h"
+#include "serve/http/web_message.h"
 #include "serve/trace_site.h"
-#include "serve/web_message.h"
 #include "tracedb/query/run/query_database.h"
 
 namespace tracedb {

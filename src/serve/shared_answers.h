@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-#include "serve/web_message.h"
+#include "serve/http/web_message.h"
 
 namespace tracedb {
 

@@ -7,13 +7,13 @@
 #include <string>
 
 #include "serve/database_pool.h"
+#include "serve/http/request_guard.h"
+#include "serve/http/web_message.h"
 #include "serve/query_slots.h"
-#include "serve/request_guard.h"
 #include "serve/result_cache.h"
 #include "serve/result_request.h"
 #include "serve/running_result.h"
 #include "serve/shared_answers.h"
-#include "serve/web_message.h"
 #include "tracedb/query/doc/query_catalog.h"
 #include "tracedb/serve/serve_command.h"
 

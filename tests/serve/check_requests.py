@@ -1,5 +1,5 @@
-"""Requests that a proxy in front may understand in another way than the server, and those of clients
-who mean harm: each gets an answer of its own, or the connection ends."""
+"""Requests that a proxy in front may understand in another way than the server, and those of
+clients who mean harm: each gets an answer of its own, or the connection ends."""
 import random
 import re
 import threading
@@ -57,8 +57,8 @@ UNCLEAR = {
 
 
 def answers_in(got, methods):
-    """(status, body) of every answer; what is no answer is an AssertionError. `methods` are those of
-    the requests: an answer to HEAD has no body."""
+    """(status, body) of every answer; what is no answer is an AssertionError. `methods` are those
+    of the requests: an answer to HEAD has no body."""
     answers = []
     while got:
         head, found, rest = got.partition(b"\r\n\r\n")
@@ -116,8 +116,8 @@ def hosts_with_a_strange_end_are_refused(program, database):
     with Server(program, database) as server:
         for host in ("localhost:80x", "localhost:-1", "localhost:99999999", "[::1]x", "[::1]80",
                      "localhost:80:80", "user@localhost", "localhost, evil.example"):
-            answer = server.raw(f"GET /healthz HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
-                                .encode())
+            answer = server.raw(f"GET /healthz HTTP/1.1\r\nHost: {host}\r\n"
+                                "Connection: close\r\n\r\n".encode())
             assert answer.startswith(b"HTTP/1.1 400 "), (host, answer)
 
 

@@ -11,7 +11,7 @@ MANY = 50
 
 
 def heavy_database(database):
-    """Beside that of make_database: views that take a good part of a second, one of which then fails."""
+    """As that of make_database, with views that take long; one of them fails in the end."""
     path = database + ".heavy"
     if not os.path.exists(path):
         shutil.copy(database, path)

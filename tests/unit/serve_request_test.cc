@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
-#include "serve/request_guard.h"
+#include "serve/http/request_guard.h"
+#include "serve/http/web_message.h"
 #include "serve/result_request.h"
-#include "serve/web_message.h"
 
 namespace tracedb {
 namespace {

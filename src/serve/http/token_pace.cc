@@ -1,4 +1,4 @@
-#include "serve/token_pace.h"
+#include "serve/http/token_pace.h"
 
 #include <algorithm>
 #include <thread>

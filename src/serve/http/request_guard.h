@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "serve/token_pace.h"
-#include "serve/web_message.h"
+#include "serve/http/token_pace.h"
+#include "serve/http/web_message.h"
 
 namespace tracedb {
 

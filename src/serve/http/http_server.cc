@@ -1,4 +1,4 @@
-#include "serve/http_server.h"
+#include "serve/http/http_server.h"
 
 #include <fmt/format.h>
 #include <httplib.h>
@@ -10,8 +10,8 @@
 #include <thread>
 #include <utility>
 
-#include "serve/connection_threads.h"
-#include "serve/socket_stream.h"
+#include "serve/http/connection_threads.h"
+#include "serve/http/socket_stream.h"
 
 namespace tracedb {
 namespace {

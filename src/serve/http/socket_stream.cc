@@ -1,4 +1,4 @@
-#include "serve/socket_stream.h"
+#include "serve/http/socket_stream.h"
 
 #include <fcntl.h>
 #include <netdb.h>

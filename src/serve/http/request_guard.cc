@@ -1,4 +1,4 @@
-#include "serve/request_guard.h"
+#include "serve/http/request_guard.h"
 
 #include <arpa/inet.h>
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "serve/request_head.h"
+#include "serve/http/request_head.h"
 
 #include <fmt/format.h>
 

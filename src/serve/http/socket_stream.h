@@ -11,7 +11,7 @@
 #include <string>
 #include <utility>
 
-#include "serve/request_head.h"
+#include "serve/http/request_head.h"
 
 namespace tracedb {
 
