@@ -25,12 +25,14 @@ namespace tracedb {
 // to write to the database, which no reader may keep him from for long.
 class StopReasons {
  public:
-  // `is_waited_for` may be empty, as `is_gone` may.
-  StopReasons(const std::atomic<bool>& stop, std::chrono::milliseconds time,
-              std::function<bool()> is_gone, std::function<bool()> is_waited_for)
+  // The request has `time` from `begun` on, whatever it waited for. `is_waited_for` may be empty,
+  // as `is_gone` may.
+  StopReasons(const std::atomic<bool>& stop, std::chrono::steady_clock::time_point begun,
+              std::chrono::milliseconds time, std::function<bool()> is_gone,
+              std::function<bool()> is_waited_for)
       : stop_(stop),
         time_(time),
-        end_(std::chrono::steady_clock::now() + time),
+        end_(begun + time),
         is_gone_(std::move(is_gone)),
         is_waited_for_(std::move(is_waited_for)) {}
 

@@ -76,7 +76,7 @@ void TraceSite::Note(const std::string& text) const {
 }
 
 StopReasons TraceSite::ReasonsFor(const WebRequest& request) const {
-  return {stop_, std::chrono::seconds(options_.seconds_max), request.is_gone,
+  return {stop_, request.begun, std::chrono::seconds(options_.seconds_max), request.is_gone,
           [this] { return pool_.HasJournal(); }};
 }
 

@@ -2,6 +2,7 @@
 // http_server's.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <string>
@@ -21,6 +22,7 @@ struct WebRequest {
   std::string if_none_match;
   std::string accept_encoding;
   std::function<bool()> is_gone;  // whether the client has closed its end
+  std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
 
   // The first value of that name; empty when there is none.
   std::string_view Param(std::string_view name) const;
