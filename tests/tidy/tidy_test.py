@@ -33,6 +33,7 @@ RATCHET_FUNCTIONS = {
 # A C interface, and the only places that may include it; a name that ends in / is a folder.
 C_INTERFACES = {
     "sqlite3.h": ("src/base/sqlite_db.cc", "src/pages/staged_changes.cc", "src/pages/staged_vfs.h",
+                  "src/pages/page_check.cc",
                   "src/extension/", "tests/"),
     "sqlite3ext.h": ("src/extension/",),
     "httplib.h": ("src/serve/",),
