@@ -318,8 +318,8 @@ Status RunIngest(const GlobalOptions& global, const IngestOptions& options,
     if (Status compared = CompareRanks(global, stop); !compared.ok()) {
       Error error = std::move(compared).error();
       if (!stop.load()) {
-        error.what = "the traces are in the database, but its ranks cannot be compared: " +
-                     error.what;
+        error.what =
+            "the traces are in the database, but its ranks cannot be compared: " + error.what;
       }
       return error;
     }

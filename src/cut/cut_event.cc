@@ -238,8 +238,8 @@ Status CutEventText::Append(std::string& out, Form form, const CutRow& row,
   out += ",\n";
   AppendHead(out, async ? 'e' : 'E', event_name, track, pid);
   // Senseless times wrap, as in the views.
-  const auto end_ns =
-      static_cast<int64_t>(static_cast<uint64_t>(*times.ts_ns) + static_cast<uint64_t>(*times.dur_ns));
+  const auto end_ns = static_cast<int64_t>(static_cast<uint64_t>(*times.ts_ns) +
+                                           static_cast<uint64_t>(*times.dur_ns));
   AppendTime(out, ",\"ts\":", end_ns);
   if (async) TRACEDB_TRY(AppendOthers(out, row, args_text, ids));
   out += '}';

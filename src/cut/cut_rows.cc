@@ -95,8 +95,7 @@ Status CutRows::Advance(Cursor& cursor) {
     row.phase = phase.empty() ? '?' : phase[0];
   }
   if (is_sound) return Done{};
-  return DamagedError(
-      fmt::format("event {} has something else where a number should be", row.id));
+  return DamagedError(fmt::format("event {} has something else where a number should be", row.id));
 }
 
 Result<const CutRow*> CutRows::Next() {

@@ -1,5 +1,5 @@
-// Whether texts of the database are the JSON that they are to be: a damaged one is not written out as
-// a trace.
+// Whether texts of the database are the JSON that they are to be: a damaged one is not written out
+// as a trace.
 #pragma once
 
 #include <string>

@@ -56,7 +56,8 @@ std::string IdJson(const std::string& text) {
 }
 
 Error NotThere(std::string_view table, int64_t id) {
-  return DamagedError(fmt::format("an event points at row {} of {}, which is not there", id, table));
+  return DamagedError(
+      fmt::format("an event points at row {} of {}, which is not there", id, table));
 }
 
 template <>

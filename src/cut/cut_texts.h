@@ -39,8 +39,8 @@ struct CutArgsText {
 // What says that an event points at a row that the database has not.
 Error NotThere(std::string_view table, int64_t id);
 
-// One table's rows by id. A pointer is good until the next Get; a row that is not there is an error:
-// the database is damaged.
+// One table's rows by id. A pointer is good until the next Get; a row that is not there is an
+// error: the database is damaged.
 template <typename Row>
 class RowCache {
  public:

@@ -124,7 +124,8 @@ class PageCheck {
     auto page = static_cast<uint64_t>(root.page);
     for (int depth = 0; depth < kTreeDepthMax; ++depth) {
       if (page == 0 || page >= seen_.size()) {
-        return Damaged(root.of + " begins at page " + std::to_string(page) + ", which is not there");
+        return Damaged(root.of + " begins at page " + std::to_string(page) +
+                       ", which is not there");
       }
       TRACEDB_ASSIGN(at, Read(page));
       const uint8_t kind = page_[at];

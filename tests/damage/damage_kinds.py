@@ -239,7 +239,8 @@ def roots(random, data):
 
 
 def schema_rows(random, data):
-    name = random.choice(EVENT_TABLES + ("slices", "kernels", "traces", "runs", "_trace", "_launch"))
+    name = random.choice(EVENT_TABLES + ("slices", "kernels", "traces", "runs", "_trace",
+                                         "_launch"))
     change = random.choice((
         ("DELETE FROM sqlite_schema WHERE name = ?", (name,)),
         ("DELETE FROM sqlite_schema WHERE type = 'index' AND tbl_name = ?", (name,)),

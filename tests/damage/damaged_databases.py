@@ -4,9 +4,9 @@
     damaged_databases.py --program P [--count N] [--seed N] [--kind KIND] [--jobs N] [GROUP...]
 
 Each of N databases is damaged in one way or two (damage_kinds.py), and the commands of each group
-run on a copy of it, bounded in processor time. What a command must not do: crash, hang, fail without
-a message, leave broken JSON, CSV or HTML with exit 0, or, where it writes and fails, change the
-database. One line a fault, with the seed that makes it again (--seed S --count 1), and figures.
+run on a copy of it, bounded in processor time. What a command must not do: crash, hang, fail
+without a message, leave broken JSON, CSV or HTML with exit 0, or, where it writes and fails, change
+the database. One line a fault, with the seed that makes it again (--seed S --count 1), and figures.
 """
 import argparse
 import concurrent.futures

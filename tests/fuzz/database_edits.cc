@@ -94,16 +94,35 @@ class PageEdits {
 };
 
 constexpr std::array<const char*, 20> kTables = {
-    "_cpu_slice",     "_runtime_slice", "_python_slice", "_gpu_slice",  "_instant",
-    "_flow",          "_counter_event", "_args_text",    "_event_name", "_track",
-    "_trace",         "_run",           "_capture",      "_step",       "_launch",
-    "_call_path",     "_host_use",      "_step_use",     "_clock",      "_collective_part"};
+    "_cpu_slice", "_runtime_slice", "_python_slice", "_gpu_slice",  "_instant",
+    "_flow",      "_counter_event", "_args_text",    "_event_name", "_track",
+    "_trace",     "_run",           "_capture",      "_step",       "_launch",
+    "_call_path", "_host_use",      "_step_use",     "_clock",      "_collective_part"};
 
-constexpr std::array<const char*, 24> kValues = {
-    "NULL", "0", "-1", "1", "9223372036854775807", "-9223372036854775807 - 1", "4611686018427387904",
-    "1.5", "9e999", "-9e999", "'text'", "''", "x'ff'", "CAST(x'c328' AS TEXT)", "char(0)",
-    "'a' || char(0) || 'b'", "char(2)", "char(15)", "'{'", "'}'", "'\"'", "'\\'", "',\"a\":1},{'",
-    "'[1,2]'"};
+constexpr std::array<const char*, 24> kValues = {"NULL",
+                                                 "0",
+                                                 "-1",
+                                                 "1",
+                                                 "9223372036854775807",
+                                                 "-9223372036854775807 - 1",
+                                                 "4611686018427387904",
+                                                 "1.5",
+                                                 "9e999",
+                                                 "-9e999",
+                                                 "'text'",
+                                                 "''",
+                                                 "x'ff'",
+                                                 "CAST(x'c328' AS TEXT)",
+                                                 "char(0)",
+                                                 "'a' || char(0) || 'b'",
+                                                 "char(2)",
+                                                 "char(15)",
+                                                 "'{'",
+                                                 "'}'",
+                                                 "'\"'",
+                                                 "'\\'",
+                                                 "',\"a\":1},{'",
+                                                 "'[1,2]'"};
 
 // The n-th column of a table, as SQL names it; empty where there is none.
 std::string ColumnOf(sqlite3* db, const std::string& table, uint32_t n) {
@@ -140,7 +159,8 @@ std::string RowSql(sqlite3* db, const Edit& edit) {
              ") || " + value + " || substr(args, " + std::to_string(edit.at % 64 + 1) + ")" + only;
     case 6:
       return "UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema WHERE name = "
-             "'" + other + "') WHERE name = '" + table + "'";
+             "'" +
+             other + "') WHERE name = '" + table + "'";
     default:
       return edit.at % 2 == 0
                  ? "UPDATE sqlite_schema SET rootpage = " + value + " WHERE name = '" + table + "'"
@@ -151,8 +171,10 @@ std::string RowSql(sqlite3* db, const Edit& edit) {
 void EditRows(const std::string& file, std::span<const Edit> edits) {
   sqlite3* db = nullptr;
   if (sqlite3_open(file.c_str(), &db) == SQLITE_OK) {
-    sqlite3_exec(db, "PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF; "
-                     "PRAGMA writable_schema = ON", nullptr, nullptr, nullptr);
+    sqlite3_exec(db,
+                 "PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF; "
+                 "PRAGMA writable_schema = ON",
+                 nullptr, nullptr, nullptr);
     for (const Edit& edit : edits) {
       sqlite3_exec(db, RowSql(db, edit).c_str(), nullptr, nullptr, nullptr);
     }

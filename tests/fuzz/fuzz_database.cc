@@ -75,15 +75,17 @@ std::string TraceText(int rank, int repeats) {
                   "\"External id\":" + number + ",\"x\":" + std::to_string(1000 + i));
     text += Event("cuda_runtime", "cudaLaunchKernel", at + 2, 2, ids);
     const bool sends = i % 4 == 0;
-    text += Event("kernel", sends ? "ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)" : "gemm", at + 9,
-                  7, "\"device\":0,\"stream\":7," + ids +
-                         (sends ? ",\"Collective name\":\"allreduce\",\"Process Group Name\":\"0\","
-                                  "\"Process Group Ranks\":\"[0, 1]\",\"Group size\":2,"
-                                  "\"In msg nelems\":1000,\"dtype\":\"Float\""
-                                : ""));
+    text +=
+        Event("kernel", sends ? "ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)" : "gemm", at + 9, 7,
+              "\"device\":0,\"stream\":7," + ids +
+                  (sends ? ",\"Collective name\":\"allreduce\",\"Process Group Name\":\"0\","
+                           "\"Process Group Ranks\":\"[0, 1]\",\"Group size\":2,"
+                           "\"In msg nelems\":1000,\"dtype\":\"Float\""
+                         : ""));
     for (const char* phase : {"s", "f"}) {
-      text += "{\"ph\":\"" + std::string(phase) + "\",\"cat\":\"ac2g\",\"name\":\"ac2g\",\"id\":" +
-              number + ",\"pid\":1,\"tid\":2,\"ts\":" + std::to_string(at + 3) + "},\n";
+      text += "{\"ph\":\"" + std::string(phase) +
+              "\",\"cat\":\"ac2g\",\"name\":\"ac2g\",\"id\":" + number +
+              ",\"pid\":1,\"tid\":2,\"ts\":" + std::to_string(at + 3) + "},\n";
     }
     text += "{\"ph\":\"C\",\"name\":\"c\",\"pid\":1,\"ts\":" + std::to_string(at) +
             ",\"args\":{\"v\":" + number + "}},\n";

@@ -58,9 +58,9 @@ Status CheckTables(SqliteDb& db) {
                                   "WHERE ours.type = 'table' AND theirs.sql IS NOT ours.sql"));
   TRACEDB_ASSIGN(differs, rows.Step());
   if (!differs) return Done{};
-  return DamagedDatabase(db, std::string(rows.Text(0)) +
-                                 (rows.Int(1) != 0 ? " is missing"
-                                                   : " is not the table that tracedb makes"));
+  return DamagedDatabase(
+      db, std::string(rows.Text(0)) +
+              (rows.Int(1) != 0 ? " is missing" : " is not the table that tracedb makes"));
 }
 
 }  // namespace tracedb

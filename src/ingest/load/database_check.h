@@ -1,5 +1,5 @@
-// Whether a database is what an ingest into it relies on; what is damaged is said before anything is
-// changed.
+// Whether a database is what an ingest into it relies on; what is damaged is said before anything
+// is changed.
 #pragma once
 
 #include <atomic>
