@@ -95,7 +95,9 @@ class PageCheck {
     if (page == 0 || page >= seen_.size()) {
       return Damaged(of + " goes on at page " + std::to_string(page) + ", which is not there");
     }
-    if (seen_[page]) return Damaged(of + " has page " + std::to_string(page) + ", as has another");
+    if (seen_[page]) {
+      return Damaged("page " + std::to_string(page) + " is in " + of + ", and elsewhere as well");
+    }
     seen_[page] = true;
     return Done{};
   }

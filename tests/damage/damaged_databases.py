@@ -172,6 +172,7 @@ def main():
     begun = time.monotonic()
     faults = []
     runs = {0: 0, 1: 0}
+    tried = 0
     try:
         base = Base(told.program, told.fixtures, folder)
         kinds.by_sql.place = base.database
@@ -181,6 +182,9 @@ def main():
                     for i in range(told.count)]
             for done in concurrent.futures.as_completed(work):
                 new, ended = done.result()
+                tried += 1
+                if tried % 100 == 0:
+                    print(f"{tried} databases, {len(faults)} faults", flush=True)
                 for key, count in ended.items():
                     runs[key] += count
                 for fault in new:
