@@ -24,6 +24,7 @@ std::string AdviceFor(int code) {
     case SQLITE_LOCKED:
       return "another process is writing to it: try again when that has ended";
     case SQLITE_CORRUPT:
+      return "the database is damaged: ingest its traces again into a new one, named with --db";
     case SQLITE_NOTADB:
       return "it is no SQLite database, or a damaged one: choose another file with --db";
     case SQLITE_IOERR:

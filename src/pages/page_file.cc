@@ -20,7 +20,6 @@ namespace {
 constexpr size_t kBufferBytes = size_t{1} << 20;  // a multiple of every page size
 constexpr uint64_t kWritebackBytes = uint64_t{32} << 20;
 constexpr uint32_t kPageCountMax = 0xfffffffe;
-constexpr uint32_t kUsableBytesMin = 480;
 
 std::string AdviceFor(int error_number) {
   switch (error_number) {
