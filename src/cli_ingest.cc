@@ -319,7 +319,15 @@ Status RunIngest(const GlobalOptions& global, const IngestOptions& options,
   TRACEDB_ASSIGN(loaded, LoadInputs(global, options, stop, summarize));
   std::vector<RunCount> runs;
   if (loaded.any) {
-    TRACEDB_TRY(CompareRanks(global, options.memory_bytes, stop));
+    Status compared = CompareRanks(global, options.memory_bytes, stop);
+    if (!compared.ok()) {
+      Error error = std::move(compared).error();
+      if (!stop.load()) {
+        error.what =
+            "the traces are in the database, but its ranks cannot be compared: " + error.what;
+      }
+      return error;
+    }
   }
   const bool is_said = !global.quiet && (is_new || options.run.has_value());
   if (loaded.any && (is_said || options.json)) {

@@ -7,6 +7,8 @@
 #include <limits>
 #include <new>
 
+#include "base/sqlite_open.h"
+
 namespace tracedb {
 namespace {
 
@@ -23,6 +25,7 @@ std::string AdviceFor(int code) {
     case SQLITE_LOCKED:
       return "another process is writing to it: try again when that has ended";
     case SQLITE_CORRUPT:
+      return "the database is damaged: ingest its traces again into a new one, named with --db";
     case SQLITE_NOTADB:
       return "it is no SQLite database, or a damaged one: choose another file with --db";
     case SQLITE_IOERR:
@@ -241,6 +244,7 @@ std::string SqliteStatement::Sql() const {
 
 Result<SqliteDb> SqliteDb::Open(const std::filesystem::path& path, SqliteMode mode,
                                 const char* vfs) {
+  LetSqliteOpenFilesOnly();
   int flags = SQLITE_OPEN_NOMUTEX;
   std::string name = SqliteFileName(path);
   switch (mode) {

@@ -102,6 +102,7 @@ Result<bool> StagedChanges::ReadHeader() {
   sizes_.usable_bytes = sizes_.page_bytes - header[kReservedBytesAt];
   old_page_count_ = page_count_ = GetU32(&header[kPageCountAt]);
   return sizes_.page_bytes >= 512 && std::has_single_bit(sizes_.page_bytes) &&
+         sizes_.usable_bytes >= kUsableBytesMin && sizes_.usable_bytes <= sizes_.page_bytes &&
          header[kWriteVersionAt] == 1 && header[kWriteVersionAt + 1] == 1 &&
          GetU32(&header[kLargestRootAt]) == 0 && GetU32(&header[kTextEncodingAt]) == 1 &&
          GetU32(&header[kChangeCounterAt]) == GetU32(&header[kVersionValidForAt]) &&

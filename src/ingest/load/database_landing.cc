@@ -14,6 +14,7 @@
 #include <thread>
 #include <utility>
 
+#include "ingest/load/database_check.h"
 #include "ingest/load/database_merge.h"
 #include "tracedb/base/folder_sync.h"
 #include "tracedb/schema/database_id.h"
@@ -159,6 +160,13 @@ Status DatabaseLanding::WaitForLock() {
   return Done{};
 }
 
+Result<SqliteDb> DatabaseLanding::Connect(SqliteMode mode) const {
+  TRACEDB_ASSIGN(db, SqliteDb::Open(database_, mode));
+  db.SetBusyTimeout(kBusyWaitMs, options_->stop);
+  if (options_->stop != nullptr) db.StopWhen(*options_->stop);
+  return db;
+}
+
 Status DatabaseLanding::ReadPlace() {
   struct stat status;
   if (stat(database_.c_str(), &status) == 0) {
@@ -171,8 +179,7 @@ Status DatabaseLanding::ReadPlace() {
     TRACEDB_TRY(empty.Execute(TablesSql()));
     return ReadRules(empty);
   }
-  TRACEDB_ASSIGN(db, SqliteDb::Open(database_, SqliteMode::kReadWrite));
-  db.SetBusyTimeout(kBusyWaitMs, options_->stop);
+  TRACEDB_ASSIGN(db, Connect(SqliteMode::kReadWrite));
   TRACEDB_ASSIGN(id, db.Integer("PRAGMA application_id"));
   if (id != kApplicationId) {
     return Error{ErrorKind::kOutput, database_.string() + ": not a database of tracedb",
@@ -188,15 +195,9 @@ Status DatabaseLanding::ReadPlace() {
                      std::to_string(kSchemaVersion) + ")",
                  "ingest the traces again into a new database: name it with --db"};
   }
-  TRACEDB_ASSIGN(last,
-                 db.Prepare("SELECT ifnull(max(trace_id), 0) + 1, ifnull(max(last_row), 0) "
-                            "+ 1, ifnull(max(last_text), 0) + 1, (SELECT ifnull(max(id), 0) + "
-                            "1 FROM _call_path) FROM _trace"));
-  TRACEDB_ASSIGN(any, last.Step());
-  if (any) {
-    place_.first = {last.Int(0), last.Int(1), last.Int(2)};
-    place_.first_path = last.Int(3);
-  }
+  TRACEDB_ASSIGN(free, CheckDatabase(db, options_->stop));
+  place_.first = free.first;
+  place_.first_path = free.first_path;
   return ReadRules(db);
 }
 
@@ -229,8 +230,7 @@ Status DatabaseLanding::ReadParallelismRules(SqliteDb& db) {
 Result<std::set<int64_t>> DatabaseLanding::RanksOf(const std::string& folder) {
   std::set<int64_t> ranks;
   if (!place_.exists) return ranks;
-  TRACEDB_ASSIGN(db, SqliteDb::Open(database_, SqliteMode::kReadOnly));
-  db.SetBusyTimeout(kBusyWaitMs, options_->stop);
+  TRACEDB_ASSIGN(db, Connect(SqliteMode::kReadOnly));
   TRACEDB_ASSIGN(rows, db.Prepare("SELECT rank FROM _trace WHERE folder = ?1"));
   TRACEDB_TRY(rows.Bind(1, std::string_view(folder)));
   for (;;) {
@@ -242,8 +242,7 @@ Result<std::set<int64_t>> DatabaseLanding::RanksOf(const std::string& folder) {
 
 Result<std::optional<int64_t>> DatabaseLanding::FindTrace(const std::string& where) {
   if (!place_.exists) return std::optional<int64_t>();
-  TRACEDB_ASSIGN(db, SqliteDb::Open(database_, SqliteMode::kReadOnly));
-  db.SetBusyTimeout(kBusyWaitMs, options_->stop);
+  TRACEDB_ASSIGN(db, Connect(SqliteMode::kReadOnly));
   TRACEDB_ASSIGN(rows, db.Prepare("SELECT trace_id FROM _trace WHERE " + where));
   TRACEDB_ASSIGN(row, rows.Step());
   if (!row) return std::optional<int64_t>();

@@ -69,6 +69,7 @@ class DatabaseLanding {
   DatabaseLanding(std::filesystem::path database, const LoadOptions& options);
   Status Lock();
   Status WaitForLock();
+  Result<SqliteDb> Connect(SqliteMode mode) const;
   Status ReadPlace();
   Status ReadRules(SqliteDb& db);
   Status ReadParallelismRules(SqliteDb& db);

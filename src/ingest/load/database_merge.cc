@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "ingest/load/database_check.h"
 #include "tracedb/base/sqlite_db.h"
 #include "tracedb/derive/collectives/derive_groups.h"
 #include "tracedb/pages/staged_changes.h"
@@ -76,7 +77,8 @@ Status Attach(SqliteDb& db, const MergeJob& job) {
                          std::to_string(job.options.limits.sqlite_cache_kib)));
   TRACEDB_TRY(db.Execute("ATTACH " + QuotedSql(SqliteFileName(job.partial)) + " AS fresh"));
   // BEGIN IMMEDIATE locks both files; with two journals COMMIT would need a third file over them.
-  return db.Execute("PRAGMA fresh.journal_mode = OFF");
+  TRACEDB_TRY(db.Execute("PRAGMA fresh.journal_mode = OFF"));
+  return CheckTables(db);
 }
 
 // Tables that may have very many rows.

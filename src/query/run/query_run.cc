@@ -199,8 +199,12 @@ Result<QueryOutcome> PreparedQuery::Run(RowSink& sink, std::optional<int64_t> ro
   QueryOutcome outcome = outcome_;
   if (outcome.rows > 0) return outcome;
   // A filter that asks for what is not there, rather than what the query says of an empty database.
-  outcome.note = DescribeMissingValue(*db_, params_);
-  if (outcome.note.empty()) outcome.note = DescribeEmptiness(*db_, why_empty_, params_);
+  TRACEDB_ASSIGN(missing, DescribeMissingValue(*db_, params_));
+  outcome.note = std::move(missing);
+  if (outcome.note.empty()) {
+    TRACEDB_ASSIGN(reason, DescribeEmptiness(*db_, why_empty_, params_));
+    outcome.note = std::move(reason);
+  }
   if (outcome.note.empty()) outcome.note = when_empty_;
   if (outcome.note.empty() && assertion_ != nullptr) {
     outcome.note = fmt::format("{}: there is no row, so --assert had nothing to check", name_);

@@ -4,6 +4,7 @@
 #include "tracedb/ranks/stalls/stall_causes.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -127,7 +128,8 @@ Result<Cause> CauseFinder::Find(Stall& stall) {
   Cause cause;
   const Interval range = stall.range;
   const bool late_launch =
-      stall.launch_ns.has_value() && 2 * (*stall.launch_ns - range.start_ns) >= range.length();
+      stall.launch_ns.has_value() &&
+      DifferenceNs(*stall.launch_ns, range.start_ns) >= range.length() / 2 + range.length() % 2;
   if (range.length() < kNamedWaitNs) {
     if (stall.launch_ns.has_value())
       cause.kind = late_launch ? CauseKind::kHost : CauseKind::kDeviceWork;
@@ -186,7 +188,8 @@ Result<Cause> CauseFinder::HeldByDevice(const Stall& stall, Interval range, bool
     }
     launch_->Reset();
   }
-  if (launch_id != 0 && 2 * (launch_ns - story.gap.start_ns) >= story.gap.length()) {
+  if (launch_id != 0 && DifferenceNs(launch_ns, story.gap.start_ns) >=
+                            story.gap.length() / 2 + story.gap.length() % 2) {
     return HeldByHost(stall, launch_id,
                       {story.gap.start_ns, std::min(launch_ns, story.gap.end_ns)});
   }
@@ -225,7 +228,7 @@ Status CauseFinder::FindCarried(const Stall& stall, Cause& cause) {
   TRACEDB_TRY(late_->Bind(1, stall.trace_id));
   TRACEDB_TRY(late_->Bind(2, earliest_ns));
   TRACEDB_TRY(late_->Bind(3, stall.start_ns));
-  TRACEDB_TRY(late_->Bind(4, stall.start_ns - stall.first_ns));
+  TRACEDB_TRY(late_->Bind(4, DifferenceNs(stall.start_ns, stall.first_ns)));
   TRACEDB_TRY(late_->Bind(5, stall.id));
   TRACEDB_ASSIGN(found, late_->Step());
   const int64_t own_id = found ? late_->Int(0) : 0;
@@ -245,8 +248,11 @@ Status CauseFinder::FindCarried(const Stall& stall, Cause& cause) {
 }
 
 Result<int64_t> CauseFinder::Earliest(const Stall& stall) {
-  const int64_t length_ns = stall.start_ns - stall.first_ns;
-  const int64_t without_step_ns = stall.first_ns - 10 * length_ns;
+  const int64_t length_ns = DifferenceNs(stall.start_ns, stall.first_ns);
+  constexpr int64_t kFactor = 10;
+  const int64_t reach_ns =
+      std::min(length_ns, std::numeric_limits<int64_t>::max() / kFactor) * kFactor;
+  const int64_t without_step_ns = DifferenceNs(stall.first_ns, reach_ns);
   if (!stall.step.has_value()) return std::max(stall.together_ns, without_step_ns);
   if (step_starts_.size() >= kStepStartsMax) step_starts_.clear();
   const auto [at, is_new] = step_starts_.try_emplace({stall.trace_id, *stall.step}, 0);
@@ -257,7 +263,8 @@ Result<int64_t> CauseFinder::Earliest(const Stall& stall) {
     if (any) at->second = step_->Int(0);
     step_->Reset();
   }
-  return std::max(stall.together_ns, at->second + clocks_->ShiftNs(stall.trace_id, at->second));
+  return std::max(stall.together_ns,
+                  SumNs(at->second, clocks_->ShiftNs(stall.trace_id, at->second)));
 }
 
 constexpr const char* kDirtySql =
@@ -314,7 +321,8 @@ Status FindCauses(SqliteDb& db, const RankClocks& clocks) {
     stall.first_ns = stalls.Int(3);
     stall.start_ns = stalls.Int(4);
     stall.together_ns = stalls.Int(5);
-    stall.range = {stalls.Int(6) - (stall.start_ns - stall.first_ns), stalls.Int(6)};
+    stall.range = {DifferenceNs(stalls.Int(6), DifferenceNs(stall.start_ns, stall.first_ns)),
+                   stalls.Int(6)};
     TRACEDB_ASSIGN(cause, finder.Find(stall));
     TRACEDB_TRY(StoreCause(insert, stall, cause));
   }
