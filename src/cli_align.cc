@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cli_commands.h"
+#include "tracedb/memory/load_limits.h"
 #include "tracedb/query/doc/query_builtin.h"
 #include "tracedb/query/run/query_database.h"
 #include "tracedb/ranks/clocks/align_clocks.h"
@@ -12,6 +13,8 @@
 
 namespace tracedb {
 namespace {
+
+constexpr int64_t kCacheKib = 8192;  // of the command align, which has no --memory
 
 Status Show(const GlobalOptions& global, Format format) {
   TRACEDB_ASSIGN(catalog, QueryCatalog::Load(BuiltInQueries()));
@@ -60,7 +63,7 @@ Status CheckDatabase(const GlobalOptions& global) {
 Status Reset(const GlobalOptions& global, const std::atomic<bool>& stop) {
   TRACEDB_ASSIGN(changed, ResetClocks(global.database, &stop));
   if (changed) {
-    TRACEDB_TRY(ExplainStalls(global.database, ExplainScope::kEverything, &stop));
+    TRACEDB_TRY(ExplainStalls(global.database, ExplainScope::kEverything, kCacheKib, &stop));
   }
   SayNote(global, changed ? "all times are as the traces have them"
                           : "all times were as the traces have them");
@@ -69,14 +72,16 @@ Status Reset(const GlobalOptions& global, const std::atomic<bool>& stop) {
 
 }  // namespace
 
-Status CompareRanks(const GlobalOptions& global, const std::atomic<bool>& stop) {
-  TRACEDB_ASSIGN(report, AlignClocks(global.database, AlignScope::kNewTraces, &stop));
+Status CompareRanks(const GlobalOptions& global, size_t memory_bytes,
+                    const std::atomic<bool>& stop) {
+  const int64_t cache_kib = LoadLimits::For(memory_bytes, 1).sqlite_cache_kib;
+  TRACEDB_ASSIGN(report, AlignClocks(global.database, AlignScope::kNewTraces, cache_kib, &stop));
   if (report.changed && report.ranks_moved > 0) {
     SayNote(global, Corrected(report) + " (tracedb align --show)");
   }
   SayRefused(global, report);
   const ExplainScope scope = report.changed ? ExplainScope::kEverything : ExplainScope::kNewTraces;
-  return ExplainStalls(global.database, scope, &stop);
+  return ExplainStalls(global.database, scope, cache_kib, &stop);
 }
 
 Status RunAlign(const GlobalOptions& global, const AlignOptions& options,
@@ -87,9 +92,9 @@ Status RunAlign(const GlobalOptions& global, const AlignOptions& options,
   if (options.show) return Show(told, format);
   TRACEDB_TRY(CheckDatabase(told));
   if (options.reset) return Reset(told, stop);
-  TRACEDB_ASSIGN(report, AlignClocks(told.database, AlignScope::kEverything, &stop));
+  TRACEDB_ASSIGN(report, AlignClocks(told.database, AlignScope::kEverything, kCacheKib, &stop));
   const ExplainScope scope = report.changed ? ExplainScope::kEverything : ExplainScope::kNewTraces;
-  TRACEDB_TRY(ExplainStalls(told.database, scope, &stop));
+  TRACEDB_TRY(ExplainStalls(told.database, scope, kCacheKib, &stop));
   if (report.ranks_moved > 0) SayNote(told, Corrected(report));
   SayRefused(told, report);
   SayParts(told, report);

@@ -45,7 +45,8 @@ Result<LoadedInputs> LoadInputs(const GlobalOptions& global, const IngestOptions
 
 // What the traces of all ranks say of one another, once those of an ingest are in: clocks, and why
 // ranks waited.
-Status CompareRanks(const GlobalOptions& global, const std::atomic<bool>& stop);
+Status CompareRanks(const GlobalOptions& global, size_t memory_bytes,
+                    const std::atomic<bool>& stop);
 
 // Runs a canned query and prints its result on standard output.
 Status ShowQuery(const GlobalOptions& global, const QueryCatalog& catalog, const char* name,

@@ -196,7 +196,9 @@ Result<unsigned> ShareOut(const IngestOptions& options,
 Result<LoadedInputs> LoadInputs(const GlobalOptions& global, const IngestOptions& options,
                                 const std::atomic<bool>& stop,
                                 const std::function<Status(const LoadSummary&)>& on_loaded) {
-  TRACEDB_ASSIGN(files, FindInputFiles(options.inputs));
+  KeepSqliteSortsSmall();
+  const auto say = [&global](const std::string& note) { SayNote(global, note); };
+  TRACEDB_ASSIGN(files, FindInputFiles(options.inputs, say));
   if (options.rank.has_value() && files.size() != 1) {
     return Error{ErrorKind::kUsage,
                  fmt::format("--rank is for one input; there are {}", files.size()),
@@ -217,7 +219,9 @@ Result<LoadedInputs> LoadInputs(const GlobalOptions& global, const IngestOptions
     progress.emplace(!global.quiet, file.path.string(), error ? 0 : bytes);
     auto loaded = loads.Next();
     progress.reset();
-    if (!loaded.ok() && loaded.error().kind == ErrorKind::kNoTrace && file.is_searched()) {
+    const bool gone = !loaded.ok() && !std::filesystem::exists(file.path, error) && !stop.load();
+    if (!loaded.ok() && file.is_searched() &&
+        (loaded.error().kind == ErrorKind::kNoTrace || gone)) {
       SayNote(global, loaded.error().what + "; passed over");
       if (!no_trace.has_value()) no_trace = loaded.error();
       continue;
@@ -315,7 +319,8 @@ Status RunIngest(const GlobalOptions& global, const IngestOptions& options,
   TRACEDB_ASSIGN(loaded, LoadInputs(global, options, stop, summarize));
   std::vector<RunCount> runs;
   if (loaded.any) {
-    if (Status compared = CompareRanks(global, stop); !compared.ok()) {
+    Status compared = CompareRanks(global, options.memory_bytes, stop);
+    if (!compared.ok()) {
       Error error = std::move(compared).error();
       if (!stop.load()) {
         error.what =

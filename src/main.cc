@@ -12,6 +12,7 @@
 
 #include "cli_commands.h"
 #include "cli_options.h"
+#include "tracedb/base/run_caught.h"
 #include "tracedb/extension/interval_functions.h"
 #include "tracedb/query/doc/query_builtin.h"
 #include "tracedb/query/run/query_command.h"
@@ -175,7 +176,7 @@ int Main(int argc, const char* const* argv) {
     PrintError({}, line.error());
     return ExitCode(line.error());
   }
-  const Status done = Run(line.value());
+  const Status done = RunCaught([&] { return Run(line.value()); });
   if (done.ok()) return 0;
   const ErrorKind kind = done.error().kind;
   const bool was_said = kind == ErrorKind::kClosed || kind == ErrorKind::kFindings;
@@ -185,4 +186,13 @@ int Main(int argc, const char* const* argv) {
 
 }  // namespace tracedb
 
-int main(int argc, char** argv) { return tracedb::Main(argc, argv); }
+int main(int argc, char** argv) {
+  try {
+    return tracedb::Main(argc, argv);
+  } catch (...) {  // not even the message of an error could be made
+    constexpr char kMessage[] = "tracedb: out of memory\n";
+    const ssize_t written = write(STDERR_FILENO, kMessage, sizeof kMessage - 1);
+    (void)written;
+    return 1;
+  }
+}

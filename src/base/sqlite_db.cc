@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <limits>
+#include <new>
 
 #include "base/sqlite_open.h"
 
@@ -93,6 +94,11 @@ std::string FrozenUri(const std::string& path) {
 }
 
 }  // namespace
+
+void KeepSqliteSortsSmall() {
+  constexpr unsigned kPages = 64;
+  sqlite3_config(SQLITE_CONFIG_PMASZ, kPages);
+}
 
 // SQLite takes "file:x" for a URI and ":memory:" for no file; a path in a folder is neither.
 std::string SqliteFileName(const std::filesystem::path& path) {
@@ -209,7 +215,12 @@ double SqliteStatement::Real(int column) const {
 
 std::string_view SqliteStatement::Text(int column) const {
   const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement_.get(), column));
-  if (text == nullptr) return {};
+  if (text == nullptr) {
+    // No text is NULL, or could not be made: then the row does not say what it says.
+    sqlite3* const db = sqlite3_db_handle(statement_.get());
+    if (sqlite3_errcode(db) == SQLITE_NOMEM) throw std::bad_alloc();
+    return {};
+  }
   return {text, static_cast<size_t>(sqlite3_column_bytes(statement_.get(), column))};
 }
 

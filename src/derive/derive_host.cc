@@ -114,13 +114,14 @@ void HostDerivation::CountFor(const LaunchPath& path, const Pending& pending) {
   }
 }
 
-Parallelism HostDerivation::ParallelismOf(const GpuActivity& activity, const LaunchPath& path,
-                                          const ArgsParallelism& parallelism) const {
-  if (const auto own = parallelism.find(activity.args_text); own != parallelism.end())
-    return own->second;
+Result<Parallelism> HostDerivation::ParallelismOf(const GpuActivity& activity,
+                                                  const LaunchPath& path,
+                                                  ArgsParallelism& parallelism) const {
+  TRACEDB_ASSIGN(own, parallelism.Of(activity.args_text));
+  if (own.has_value()) return *own;
   for (PathId at = path.path; at != 0; at = paths_.node(at).parent) {
-    const auto found = parallelism.find(paths_.node(at).args_text);
-    if (found != parallelism.end()) return found->second;
+    TRACEDB_ASSIGN(found, parallelism.Of(paths_.node(at).args_text));
+    if (found.has_value()) return *found;
   }
   return Parallelism::kOther;
 }

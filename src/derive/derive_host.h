@@ -39,8 +39,8 @@ class HostDerivation {
 
   // The kind of group that a communication kernel serves: as its own args say, else those of the
   // nearest operator on its path that tell of one.
-  Parallelism ParallelismOf(const GpuActivity& activity, const LaunchPath& path,
-                            const ArgsParallelism& parallelism) const;
+  Result<Parallelism> ParallelismOf(const GpuActivity& activity, const LaunchPath& path,
+                                    ArgsParallelism& parallelism) const;
 
   SyncCalls& syncs() { return syncs_; }
 

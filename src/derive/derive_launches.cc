@@ -60,7 +60,7 @@ Status LaunchDerivation::Run(RowStore& rows, size_t table) {
     TRACEDB_TRY(calls_.ForEach([&](const LaunchCall& call) { launches.Offer(call); }));
     TRACEDB_TRY(WriteLot(rows, table, launches, first, first + lot));
   }
-  return Done{};
+  return steps_.status();
 }
 
 Status LaunchDerivation::WriteLot(RowStore& rows, size_t table, LaunchTable& launches, size_t first,
@@ -91,7 +91,8 @@ Status LaunchDerivation::Write(RowStore& rows, size_t table, const GpuActivity& 
   if (known) facts.delay_ns = activity.ts - call.ts;
   facts.thread = call.thread;
   if (activity.kind == GpuKind::kCommunication) {
-    facts.parallelism = host_->ParallelismOf(activity, path, input_.parallelism);
+    TRACEDB_ASSIGN(parallelism, host_->ParallelismOf(activity, path, input_.parallelism));
+    facts.parallelism = parallelism;
   }
   TRACEDB_TRY(facts_.Add(static_cast<int64_t>(facts.Packed())));
   if (!known && !step.has_value() && path.path == 0) return Done{};

@@ -36,7 +36,7 @@ class LaunchDerivation {
   struct Input {
     const GpuActivities& activities;
     const HostSlices& host_slices;
-    const ArgsParallelism& parallelism;
+    ArgsParallelism& parallelism;
     int64_t base_ns;     // what to add to a row's ts
     int64_t first_path;  // the id of its first row in call_path
   };

@@ -218,7 +218,8 @@ CREATE TABLE _sync_use (
 );
 
 CREATE TABLE _step_use (
-  -- A GPU's time in one trace, cut where the GPU comes to the first activity of a step. The columns
+  -- A GPU's time in one trace, cut where the GPU comes to the first activity of a step. A trace of
+  -- thousands of GPU streams, or tens of thousands of threads, has no rows here. The columns
   -- compute_ns, exposed_ and idle_ add up to end_ns - start_ns.
   trace_id INTEGER,
   device INTEGER,

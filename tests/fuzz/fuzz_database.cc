@@ -118,8 +118,8 @@ class Inputs {
     WriteFile(added(), TraceText(2, 20));
     Load("rank0.json", wide);
     Load("rank1.json", wide);
-    Must(AlignClocks(wide, AlignScope::kEverything, nullptr).ok()
-             ? ExplainStalls(wide, ExplainScope::kEverything, nullptr)
+    Must(AlignClocks(wide, AlignScope::kEverything, 8192, nullptr).ok()
+             ? ExplainStalls(wide, ExplainScope::kEverything, 8192, nullptr)
              : Status(Error{}));
     Shrink(wide, folder_ / "base.db");
     base_ = ReadFile(folder_ / "base.db");
@@ -215,8 +215,8 @@ Status Ingest(const Inputs& inputs) {
   if (const Status sound = CheckSound(inputs.database()); !sound.ok()) {
     Fail("an ingest damages the database: " + sound.error().what);
   }
-  TRACEDB_TRY(AlignClocks(inputs.database(), AlignScope::kNewTraces, nullptr));
-  return ExplainStalls(inputs.database(), ExplainScope::kNewTraces, nullptr);
+  TRACEDB_TRY(AlignClocks(inputs.database(), AlignScope::kNewTraces, 8192, nullptr));
+  return ExplainStalls(inputs.database(), ExplainScope::kNewTraces, 8192, nullptr);
 }
 
 // The trees of the large tables in both files.

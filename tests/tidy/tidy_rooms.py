@@ -12,7 +12,7 @@ ROOMS = {
     "schema": {"base"},
     "json": {"schema"},
     "pages": {"base"},
-    "derive/collectives": SHARED,
+    "derive/collectives": SHARED | {"memory"},
     "derive": SHARED | {"memory", "pages", "derive/collectives"},
     "ranks/runs": SHARED,
     "ingest/read": {"base"},

@@ -23,7 +23,7 @@ struct GatheredTrace {
   const GpuActivities& activities;
   const LongSlices& long_slices;
   const HostSlices& host_slices;
-  const ArgsParallelism& parallelism;
+  ArgsParallelism& parallelism;
   int64_t first_path = 1;  // the id of its first row in call_path
 };
 

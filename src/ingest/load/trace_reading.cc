@@ -243,7 +243,8 @@ Result<ArgsParallelism> TraceReading::StoreFacts(const fs::path& rows_file, int6
   TRACEDB_TRY(StoreIssues(db));
   TRACEDB_TRY(DeriveNames(db, first_.trace_id));
   TRACEDB_TRY(DeriveGroups(db, first_.trace_id, header_.groups, rules));
-  TRACEDB_ASSIGN(parallelism, ReadArgsParallelism(db));
+  TRACEDB_ASSIGN(parallelism, ArgsParallelism::Read(db, FolderOf(rows_file),
+                                                    options_.limits.args_group_bytes_max));
   TRACEDB_TRY(db.Execute("COMMIT"));
   return parallelism;
 }

@@ -247,8 +247,9 @@ Status Replace(SqliteDb& db, const ClockTables& tables, bool same_times) {
 }  // namespace
 
 Result<AlignReport> AlignClocks(const std::filesystem::path& database, AlignScope scope,
-                                const std::atomic<bool>* stop) {
+                                int64_t cache_kib, const std::atomic<bool>* stop) {
   TRACEDB_ASSIGN(db, OpenToWrite(database, stop));
+  TRACEDB_TRY(db.Execute("PRAGMA cache_size = -" + std::to_string(cache_kib)));
   if (scope == AlignScope::kNewTraces) {
     TRACEDB_ASSIGN(is_alone, db.Integer(kAloneSql));
     if (is_alone != 0) return AlignReport{};

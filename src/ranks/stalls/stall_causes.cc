@@ -22,6 +22,7 @@ namespace tracedb {
 namespace {
 
 constexpr int kBusyWaitMs = 60'000;
+constexpr size_t kStepStartsMax = 4096;  // that are kept from one stall to the next
 constexpr const char* kNothingLong = "(nothing of 0.25 ms or more)";
 constexpr const char* kIdle = "(idle)";
 
@@ -253,6 +254,7 @@ Result<int64_t> CauseFinder::Earliest(const Stall& stall) {
       std::min(length_ns, std::numeric_limits<int64_t>::max() / kFactor) * kFactor;
   const int64_t without_step_ns = DifferenceNs(stall.first_ns, reach_ns);
   if (!stall.step.has_value()) return std::max(stall.together_ns, without_step_ns);
+  if (step_starts_.size() >= kStepStartsMax) step_starts_.clear();
   const auto [at, is_new] = step_starts_.try_emplace({stall.trace_id, *stall.step}, 0);
   if (is_new) {
     TRACEDB_TRY(step_->Bind(1, stall.trace_id));
@@ -337,7 +339,7 @@ constexpr const char* kTogetherSql =
 
 }  // namespace
 
-Status ExplainStalls(const std::filesystem::path& database, ExplainScope scope,
+Status ExplainStalls(const std::filesystem::path& database, ExplainScope scope, int64_t cache_kib,
                      const std::atomic<bool>* stop) {
   TRACEDB_ASSIGN(db, SqliteDb::Open(database, SqliteMode::kReadWrite));
   db.SetBusyTimeout(kBusyWaitMs, stop);
@@ -345,7 +347,8 @@ Status ExplainStalls(const std::filesystem::path& database, ExplainScope scope,
   TRACEDB_ASSIGN(unexplained, db.Integer(kUnexplainedSql));
   TRACEDB_ASSIGN(together, db.Integer(kTogetherSql));
   if (together == 0 || (unexplained == 0 && scope == ExplainScope::kNewTraces)) return Done{};
-  TRACEDB_TRY(db.Execute("PRAGMA secure_delete = OFF; PRAGMA cache_size = -8192; BEGIN IMMEDIATE"));
+  TRACEDB_TRY(db.Execute("PRAGMA secure_delete = OFF; PRAGMA cache_size = -" +
+                         std::to_string(cache_kib) + "; BEGIN IMMEDIATE"));
   if (scope == ExplainScope::kEverything) TRACEDB_TRY(db.Execute("DELETE FROM _collective_cause"));
   TRACEDB_ASSIGN(clocks, RankClocks::Read(db));
   TRACEDB_TRY(CompareArrivals(db, clocks));

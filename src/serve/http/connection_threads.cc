@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <exception>
 #include <system_error>
 #include <thread>
 
@@ -53,7 +54,10 @@ bool ConnectionThreads::TakeThread() {
 }
 
 void ConnectionThreads::Run(const std::function<void()>& serve) {
-  serve();
+  try {
+    serve();
+  } catch (const std::exception&) {  // out of memory: this connection ends, others go on
+  }
   std::lock_guard lock(mutex_);
   --running_;
   ended_.notify_all();

@@ -32,9 +32,10 @@ struct AlignReport {
 
 // In one transaction, together with the removal of what was explained by other clocks: stopped or
 // killed, the database is the one from before, and the next call does it. A database in which
-// nothing changes is not written to. Waits for others who write. `stop` may be null.
+// nothing changes is not written to. Waits for others who write. `stop` may be null; `cache_kib` is
+// for SQLite's pages.
 Result<AlignReport> AlignClocks(const std::filesystem::path& database, AlignScope scope,
-                                const std::atomic<bool>* stop);
+                                int64_t cache_kib, const std::atomic<bool>* stop);
 
 // Takes the alignment out: all times are as the traces have them, until AlignClocks does its work
 // again. True: that changed something.

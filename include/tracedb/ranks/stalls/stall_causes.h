@@ -17,8 +17,8 @@ enum class ExplainScope {
 };
 
 // In one transaction: stopped or killed, the database is the one from before, and the next call
-// does it. Waits for others who write. `stop` may be null.
-Status ExplainStalls(const std::filesystem::path& database, ExplainScope scope,
+// does it. Waits for others who write. `stop` may be null; `cache_kib` is for SQLite's pages.
+Status ExplainStalls(const std::filesystem::path& database, ExplainScope scope, int64_t cache_kib,
                      const std::atomic<bool>* stop);
 
 }  // namespace tracedb
