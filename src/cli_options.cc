@@ -104,6 +104,12 @@ void AddFormat(CLI::App& app, std::string& format, const std::string& otherwise 
       ->type_name("FORMAT");
 }
 
+// Of an output; OutputGuard has what it is about.
+void AddForce(CLI::App& app, bool& force) {
+  app.add_flag("--force", force,
+               "let --output replace another database, or a trace that this one was made from");
+}
+
 void AddQuery(CLI::App& app, QueryArguments& options, std::string& format) {
   app.add_option("QUERY", options.source,
                  "a canned query's name, a file of SQL, or - for standard input; none: list them");
@@ -116,6 +122,7 @@ void AddQuery(CLI::App& app, QueryArguments& options, std::string& format) {
   AddFormat(app, format, " (default: table on a terminal, else csv)");
   app.add_option("-o,--output", options.output, "write to this file, whole or not at all")
       ->type_name("FILE");
+  AddForce(app, options.force);
   app.add_flag("--no-header", options.no_header, "no line with the columns' names");
   app.add_flag(
       "--safe-csv", options.safe_csv,
@@ -212,6 +219,7 @@ void AddCut(CLI::App& app, CutOptions& options) {
                  "output")
       ->type_name("FILE")
       ->required();
+  AddForce(app, options.force);
   CLI::Option* step =
       app.add_option("--step", options.steps, "the time of these steps")->type_name("N[..M]");
   CLI::Option* start =
@@ -274,6 +282,7 @@ void AddReport(CLI::App& app, ReportArguments& arguments) {
                  "write to this file, whole or not at all (default report.html; - is standard "
                  "output)")
       ->type_name("FILE");
+  AddForce(app, arguments.force);
   app.add_option("--run", arguments.run,
                  "the run that it is of, where there are several (default: the last to begin)")
       ->type_name("NAME");

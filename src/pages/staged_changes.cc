@@ -172,7 +172,9 @@ Status StagedChanges::WriteJournal() {
   for (uint32_t number = 1; number <= old_page_count_; ++number) {
     if (Changed(number)) numbers.push_back(number);
   }
-  const int file = open(journal_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  // Not through a link, as SQLite does not.
+  constexpr int kFlags = O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW;
+  const int file = open(journal_.c_str(), kFlags, 0666);
   if (file < 0) return Failed(journal_, "create it");
   journal_written_ = true;
   struct Close {

@@ -28,13 +28,30 @@ std::string SizeAndTime(const std::filesystem::path& path) {
 }  // namespace
 
 DatabasePool::Lease::~Lease() {
-  if (db_ != nullptr) pool_->GiveBack(std::move(db_), std::move(file_));
+  if (opened_ != nullptr) pool_->GiveBack(std::move(*opened_));
 }
 
-Result<DatabasePool::Opened> DatabasePool::Open() const {
+// The watch is there before the first connection to its file.
+std::shared_ptr<const WriterWatch> DatabasePool::WatchOf(const std::string& file) {
+  const std::lock_guard lock(watch_mutex_);
+  if (watch_ != nullptr && watched_file_ == file) return watch_;
+  auto watch = WriterWatch::Open(path_);
+  if (watch == nullptr || FileOf(path_) != file) return watch;
+  watched_file_ = file;
+  watch_ = watch;
+  return watch;
+}
+
+bool DatabasePool::IsWriterWaiting() const {
+  const std::lock_guard lock(watch_mutex_);
+  return watch_ != nullptr && watch_->IsWriterWaiting();
+}
+
+Result<DatabasePool::Opened> DatabasePool::Open() {
   // Before and after: the name may be given to another file in between.
   for (int i = 0; i < 10; ++i) {
     std::string file = FileOf(path_);
+    auto watch = WatchOf(file);
     TRACEDB_ASSIGN(db, OpenTraceDatabase(path_, kBusyWaitMs));
     if (FileOf(path_) != file) continue;
     if (on_open_) TRACEDB_TRY(on_open_(db));
@@ -43,7 +60,7 @@ Result<DatabasePool::Opened> DatabasePool::Open() const {
     TRACEDB_TRY(
         db.Execute("PRAGMA cache_size = -1024; PRAGMA query_only = 1; PRAGMA trusted_schema = 0"));
     db.RestrictToReading();
-    return Opened(std::move(db), std::move(file));
+    return Opened{std::move(watch), std::move(db), std::move(file)};
   }
   return Error{ErrorKind::kInput, "the database is replaced again and again", ""};
 }
@@ -55,43 +72,32 @@ Result<DatabasePool::Lease> DatabasePool::Borrow() {
     while (!idle_.empty()) {
       Opened opened = std::move(idle_.back());
       idle_.pop_back();
-      if (opened.second == file) {
-        return Lease(*this, std::move(opened.first), std::move(opened.second));
-      }
+      if (opened.file == file) return Lease(*this, std::move(opened));
     }
   }
   TRACEDB_ASSIGN(opened, Open());
-  return Lease(*this, std::move(opened.first), std::move(opened.second));
+  return Lease(*this, std::move(opened));
 }
 
-void DatabasePool::GiveBack(std::unique_ptr<SqliteDb> db, std::string file) {
-  db->StopIf({});
+void DatabasePool::GiveBack(Opened opened) {
+  opened.db.StopIf({});
   std::lock_guard lock(idle_mutex_);
-  if (idle_.size() < kIdleMax) idle_.emplace_back(std::move(*db), std::move(file));
-}
-
-bool DatabasePool::HasJournal() const {
-  std::filesystem::path journal = path_;
-  journal += "-journal";
-  std::error_code code;
-  return std::filesystem::exists(journal, code);
+  if (idle_.size() < kIdleMax) idle_.push_back(std::move(opened));
 }
 
 Result<std::string> DatabasePool::Version() {
-  std::lock_guard lock(watch_mutex_);
+  std::lock_guard lock(version_mutex_);
   // The file is looked at first: what changes from here on is newer than the text.
   const std::string seen = SizeAndTime(path_);
-  std::filesystem::path log = path_;
-  log += "-wal";
-  const std::string log_seen = SizeAndTime(log);
-  if (!watch_.has_value() || watch_->second != FileOf(path_)) {
-    watch_.reset();
+  const std::string log_seen = SizeAndTime(CompanionOf(path_, "-wal"));
+  if (!version_.has_value() || version_->file != FileOf(path_)) {
+    version_.reset();
     TRACEDB_ASSIGN(opened, Open());
-    watch_ = std::move(opened);
+    version_.emplace(std::move(opened));
   }
   // Times of files are coarse; SQLite's own count is not, but begins anew with each connection.
-  TRACEDB_ASSIGN(count, watch_->first.Integer("PRAGMA data_version"));
-  return fmt::format("{}/{}/{}/{}", watch_->second, seen, log_seen, count);
+  TRACEDB_ASSIGN(count, version_->db.Integer("PRAGMA data_version"));
+  return fmt::format("{}/{}/{}/{}", version_->file, seen, log_seen, count);
 }
 
 }  // namespace tracedb

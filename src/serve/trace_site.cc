@@ -63,7 +63,7 @@ void TraceSite::Note(const std::string& text) const {
 
 StopReasons TraceSite::ReasonsFor(const WebRequest& request) const {
   return {stop_, std::chrono::seconds(options_.seconds_max), request.is_gone,
-          [this] { return pool_.HasJournal(); }};
+          [this] { return pool_.IsWriterWaiting(); }};
 }
 
 WebAnswer TraceSite::Answer(const WebRequest& request) {
