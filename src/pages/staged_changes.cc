@@ -78,7 +78,7 @@ Error StagedChanges::Failed(const fs::path& file, const char* doing) const {
 }
 
 Status StagedChanges::Open() {
-  file_ = open(database_.c_str(), O_RDWR | O_CLOEXEC);
+  file_ = open(database_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
   if (file_ < 0) return Failed(database_, "open it");
   const fs::path folder = database_.parent_path();
   changes_ = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);

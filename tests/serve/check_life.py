@@ -149,5 +149,5 @@ def open_starts_the_browser(program, database):
 
 
 CHECKS = [it_ends_at_once_whatever_runs, an_ingest_shows_up,
-          a_slow_client_does_not_keep_an_ingest_out, journals_that_lie_there_break_nothing_off, what_is_wrong_at_the_start_is_said,
-          open_starts_the_browser]
+          a_slow_client_does_not_keep_an_ingest_out, journals_that_lie_there_break_nothing_off,
+          what_is_wrong_at_the_start_is_said, open_starts_the_browser]

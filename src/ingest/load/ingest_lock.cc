@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kMark =
     "tracedb: while an ingest works, it has this file locked; it can go when none does\n";
 
-// Before 0.3.0 rows were made in this file: what a killed ingest left of them is ours as well.
+// Earlier versions made rows in this file: what a killed ingest left of them is ours as well.
 bool CarriesMark(int file) {
   std::array<char, kMark.size() + 1> text;
   const ssize_t got = pread(file, text.data(), text.size(), 0);
