@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <chrono>
+#include <thread>
+
 #include "tracedb/query/run/query_database.h"
 
 namespace tracedb {
@@ -45,6 +48,20 @@ std::shared_ptr<const WriterWatch> DatabasePool::WatchOf(const std::string& file
 bool DatabasePool::IsWriterWaiting() const {
   const std::lock_guard lock(watch_mutex_);
   return watch_ != nullptr && watch_->IsWriterWaiting();
+}
+
+Status DatabasePool::LetWriterIn(const std::function<bool()>& give_up) const {
+  // Longer than answers go on beside a writer that waits (StopReasons).
+  constexpr auto kWaitMax = std::chrono::seconds(8);
+  constexpr auto kBetween = std::chrono::milliseconds(10);
+  const auto until = std::chrono::steady_clock::now() + kWaitMax;
+  while (IsWriterWaiting()) {
+    if (give_up() || std::chrono::steady_clock::now() > until) {
+      return Error{ErrorKind::kInput, "an ingest waits for the database", "ask again"};
+    }
+    std::this_thread::sleep_for(kBetween);
+  }
+  return Done{};
 }
 
 Result<DatabasePool::Opened> DatabasePool::Open() {

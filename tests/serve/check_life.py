@@ -5,6 +5,7 @@ import shutil
 import signal
 import sqlite3
 import subprocess
+import threading
 import time
 
 from serve_server import RANK1, Server, ingest, long_database, wait_until
@@ -69,6 +70,45 @@ def a_slow_client_does_not_keep_an_ingest_out(program, database):
         slow.close()
         assert server.text("/tables/traces.csv").count("\r\n") == 4
         assert "an ingest waits" in server.end()[2]
+
+
+def answers_that_overlap_do_not_keep_an_ingest_out(program, database):
+    """Each ends within seconds, but at every moment there is one."""
+    path = database + ".overlapped"
+    shutil.copy(database, path)
+    done = threading.Event()
+    answered = []
+
+    def ask(number):
+        while not done.is_set():
+            end = b""
+            with server.connect(receive_bytes=65536) as client:
+                client.sendall(server.request_bytes(
+                    f"/tables/brittle.csv?limit={99_000 + number}", "Connection: close"))
+                try:
+                    while piece := client.recv(100_000):
+                        end = (end + piece)[-5:]
+                        time.sleep(0.01)
+                except ConnectionResetError:  # on a busy machine one may last longer than 5 s
+                    pass
+            answered.append(end == b"0\r\n\r\n")
+            number += 10
+
+    with Server(program, path) as server:
+        clients = [threading.Thread(target=ask, args=(number,)) for number in range(6)]
+        for client in clients:
+            client.start()
+            time.sleep(0.3)
+        try:
+            begin = time.monotonic()
+            ingest(program, path, RANK1)
+            print(f"     the ingest took {time.monotonic() - begin:.1f} s; {sum(answered)} of "
+                  f"{len(answered)} answers were whole", flush=True)
+        finally:
+            done.set()
+            for client in clients:
+                client.join()
+        assert any(answered), "not one was short"
 
 
 def leave_journal(path, mode):
@@ -149,5 +189,6 @@ def open_starts_the_browser(program, database):
 
 
 CHECKS = [it_ends_at_once_whatever_runs, an_ingest_shows_up,
-          a_slow_client_does_not_keep_an_ingest_out, journals_that_lie_there_break_nothing_off,
+          a_slow_client_does_not_keep_an_ingest_out,
+          answers_that_overlap_do_not_keep_an_ingest_out, journals_that_lie_there_break_nothing_off,
           what_is_wrong_at_the_start_is_said, open_starts_the_browser]
