@@ -50,9 +50,9 @@ class DatabasePool {
 
   // A text that is another one whenever the database may be another one.
   Result<std::string> Version();
-  // Before a connection is used for a new answer: returns once no writer waits. Readers of one process
-  // share a lock, so those that come would keep out for ever who waits for those that are there. An
-  // error when that takes too long, or `give_up` says so.
+  // Before a connection is used for a new answer: returns once no writer waits. Readers of one
+  // process share a lock, so those that come would keep out for ever who waits for those that are
+  // there. An error when that takes too long, or `give_up` says so.
   Status LetWriterIn(const std::function<bool()>& give_up) const;
   // Whether another process is ready to write to the database, and waits for its readers to end.
   bool IsWriterWaiting() const;

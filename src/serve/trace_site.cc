@@ -107,9 +107,8 @@ WebAnswer TraceSite::AnswerTable(const WebRequest& request, const std::string& t
 }
 
 Result<std::string> TraceSite::EtagOf(const WebRequest& request, bool gzip, std::string_view host) {
-  TRACEDB_TRY(pool_.LetWriterIn([&] {
-    return stop_.load() || (request.is_gone && request.is_gone());
-  }));
+  TRACEDB_TRY(
+      pool_.LetWriterIn([&] { return stop_.load() || (request.is_gone && request.is_gone()); }));
   TRACEDB_ASSIGN(state, pool_.Version());
   state += fmt::format("\n{} {} {} {}\n{}", gzip, options_.raw_text, options_.rows_max, host,
                        request.path);

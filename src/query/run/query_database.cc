@@ -107,7 +107,7 @@ Result<std::vector<std::filesystem::path>> TraceFiles(SqliteDb& db,
   std::vector<std::filesystem::path> files;
   std::error_code code;
   if (output.empty() || output == "-" || !std::filesystem::exists(output, code)) return files;
-  TRACEDB_ASSIGN(rows, db.Prepare("SELECT folder, path FROM _trace WHERE path <> '-'"));
+  TRACEDB_ASSIGN(rows, db.Prepare("SELECT folder, path FROM traces WHERE path <> '-'"));
   for (;;) {
     TRACEDB_ASSIGN(row, rows.Step());
     if (!row) return files;
