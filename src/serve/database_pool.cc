@@ -37,10 +37,10 @@ DatabasePool::Lease::~Lease() {
 // The watch is there before the first connection to its file.
 std::shared_ptr<const WriterWatch> DatabasePool::WatchOf(const std::string& file) {
   const std::lock_guard lock(watch_mutex_);
-  if (watch_ != nullptr && watched_file_ == file) return watch_;
-  auto watch = WriterWatch::Open(path_);
-  if (watch == nullptr || FileOf(path_) != file) return watch;
-  watched_file_ = file;
+  std::erase_if(watches_, [](const auto& watch) { return watch.second.expired(); });
+  // The name may lead to a file again that some answer is still read from.
+  auto watch = watches_[file].lock();
+  if (watch == nullptr) watches_[file] = watch = WriterWatch::Open(path_);
   watch_ = watch;
   return watch;
 }

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -69,8 +70,8 @@ class DatabasePool {
   std::mutex version_mutex_;
   std::optional<Opened> version_;  // asked for PRAGMA data_version only
   mutable std::mutex watch_mutex_;
-  std::string watched_file_;
-  std::shared_ptr<const WriterWatch> watch_;  // of the file that was opened last
+  std::map<std::string, std::weak_ptr<const WriterWatch>> watches_;  // by file
+  std::shared_ptr<const WriterWatch> watch_;                         // of the one opened last
 };
 
 }  // namespace tracedb

@@ -22,7 +22,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kStart = ".partial-";
+// NAME.partial-, with so much of NAME as leaves room for the digits. What two databases share then
+// is safe: only what nobody has locked is removed.
+fs::path StartOf(const fs::path& database) {
+  constexpr size_t kNameBytesMax = 220;  // and for the ending of a journal, which is looked for
+  return database.parent_path() /
+         (database.filename().string().substr(0, kNameBytesMax) + ".partial-");
+}
 
 bool IsLeft(int file) {
   struct stat status {};
@@ -63,8 +69,7 @@ RowsFile::~RowsFile() {
 
 Result<RowsFile> RowsFile::Make(const fs::path& database) {
   constexpr int kTries = 10;
-  fs::path start = database;
-  start += kStart;
+  const fs::path start = StartOf(database);
   for (int tries = 0;; ++tries) {
     RowsFile made(RandomName(start));
     if (made.Open()) return made;
@@ -90,8 +95,7 @@ bool RowsFile::Open() {
 }
 
 void RowsFile::RemoveLeft(const fs::path& database) {
-  fs::path start = database;
-  start += kStart;
+  const fs::path start = StartOf(database);
   std::error_code error;
   const fs::path folder = database.has_parent_path() ? database.parent_path() : fs::path(".");
   for (const auto& entry : fs::directory_iterator(folder, error)) {
