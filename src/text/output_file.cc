@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <iterator>
 #include <system_error>
 #include <utility>
 
@@ -29,10 +30,12 @@ Error Refused(const fs::path& path, std::string_view what, const char* advice) {
 constexpr const char* kElsewhere = "write to another file";
 constexpr const char* kForce = "write to another file; --force replaces this one";
 
-// The database that SQLite would take this name to belong to; empty: none.
+// The database that such a name is used with, by SQLite or as an ingest's lock; empty: none.
 fs::path OwnerOfCompanion(const fs::path& target, const fs::path& database) {
   const std::string name = target.string();
-  for (const std::string_view ending : kCompanionEndings) {
+  std::vector<std::string_view> endings = {".partial"};
+  endings.insert(endings.end(), std::begin(kCompanionEndings), std::end(kCompanionEndings));
+  for (const std::string_view ending : endings) {
     if (!name.ends_with(ending) || name.size() == ending.size()) continue;
     const fs::path owner = name.substr(0, name.size() - ending.size());
     if (IsSameFile(owner, database) || IsSqliteFile(owner)) return owner;
@@ -62,8 +65,7 @@ Status OutputGuard::Check(const fs::path& path) const {
   // drop the locks that SQLite has on it.
   if (IsSameFile(path, database)) return Refused(path, "this is the database itself", kElsewhere);
   if (const fs::path owner = OwnerOfCompanion(target, database); !owner.empty()) {
-    return Refused(path, "SQLite would take it for a part of the database " + owner.string(),
-                   kElsewhere);
+    return Refused(path, "this name belongs to the database " + owner.string(), kElsewhere);
   }
   if (force) return Done{};
   for (const fs::path& input : inputs) {

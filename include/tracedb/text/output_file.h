@@ -16,7 +16,7 @@ namespace tracedb {
 
 // What an output must not be written over.
 struct OutputGuard {
-  std::filesystem::path database;             // never, nor what SQLite keeps beside it
+  std::filesystem::path database;             // never, nor the names used beside it
   std::vector<std::filesystem::path> inputs;  // what the answer is made from; only with `force`
   bool force = false;                         // other databases and inputs may be replaced
 
