@@ -33,17 +33,21 @@ bool CarriesMark(int file) {
 }
 
 bool WriteMark(int file) {
-  return write(file, kMark.data(), kMark.size()) == static_cast<ssize_t>(kMark.size());
+  const ssize_t wrote = write(file, kMark.data(), kMark.size());
+  if (wrote >= 0 && wrote < static_cast<ssize_t>(kMark.size())) errno = ENOSPC;
+  return wrote == static_cast<ssize_t>(kMark.size());
 }
 
 }  // namespace
 
 IngestLock::IngestLock(IngestLock&& other) noexcept
-    : name_(std::move(other.name_)), file_(std::exchange(other.file_, -1)) {}
+    : name_(std::move(other.name_)),
+      file_(std::exchange(other.file_, -1)),
+      is_ours_(other.is_ours_) {}
 
 IngestLock::~IngestLock() {
   if (file_ < 0) return;
-  if (CarriesMark(file_) && IsStillNamed()) unlink(name_.c_str());
+  if (is_ours_ && IsStillNamed()) unlink(name_.c_str());
   Close();
 }
 
@@ -67,19 +71,33 @@ Result<bool> IngestLock::Make() {
   file_ = OpenNameless(name_.parent_path(), kMode);
   const bool is_nameless = file_ >= 0;
   if (!is_nameless) file_ = open(name_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kMode);
-  bool is_ours = file_ >= 0 && flock(file_, LOCK_EX | LOCK_NB) == 0;
-  if (is_ours && is_nameless) {
-    is_ours = WriteMark(file_) && GiveName(file_, name_);
-  } else if (is_ours) {
-    is_ours = IsStillNamed() && WriteMark(file_);
+  is_ours_ = file_ >= 0 && flock(file_, LOCK_EX | LOCK_NB) == 0;
+  if (is_ours_ && is_nameless) {
+    is_ours_ = WriteMark(file_) && GiveName(file_, name_);
+  } else if (is_ours_) {
+    is_ours_ = MarkNamed();
   }
-  if (is_ours) return true;
+  if (is_ours_) return true;
   // Another ingest may have made it, or have it: then it is found.
   const int why = errno;
   if (file_ >= 0) Close();
   errno = why;
   if (why == EEXIST || why == EWOULDBLOCK) return false;
   return FileError(name_, "create", kFolderAdvice);
+}
+
+// Where a file cannot be made without a name. Another ingest that found it before it was locked may
+// have had its turn already.
+bool IngestLock::MarkNamed() {
+  if (!IsStillNamed()) {
+    errno = EEXIST;
+    return false;
+  }
+  if (WriteMark(file_)) return true;
+  const int why = errno;
+  unlink(name_.c_str());
+  errno = why;
+  return false;
 }
 
 // False: there is none any more.
@@ -100,6 +118,7 @@ Result<bool> IngestLock::Find(const fs::path& database, const LoadOptions& optio
   }
   TRACEDB_TRY(Wait(database, options));
   // Whoever had the lock may have removed the file meanwhile: then it is not the one to lock.
+  is_ours_ = CarriesMark(file_);
   if (IsStillNamed()) return true;
   Close();
   return false;

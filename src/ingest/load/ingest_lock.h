@@ -23,6 +23,7 @@ class IngestLock {
  private:
   explicit IngestLock(std::filesystem::path name) : name_(std::move(name)) {}
   Result<bool> Make();
+  bool MarkNamed();
   Result<bool> Find(const std::filesystem::path& database, const LoadOptions& options);
   Status Wait(const std::filesystem::path& database, const LoadOptions& options);
   bool IsStillNamed() const;
@@ -30,6 +31,7 @@ class IngestLock {
 
   std::filesystem::path name_;
   int file_ = -1;
+  bool is_ours_ = false;  // it carries our mark
 };
 
 }  // namespace tracedb
