@@ -104,10 +104,8 @@ void AddFormat(CLI::App& app, std::string& format, const std::string& otherwise 
       ->type_name("FORMAT");
 }
 
-// Of an output; OutputGuard has what it is about.
-void AddForce(CLI::App& app, bool& force) {
-  app.add_flag("--force", force,
-               "let --output replace another database, or a trace that this one was made from");
+void AddForce(CLI::App& app, bool& force) {  // see OutputGuard
+  app.add_flag("--force", force, "--output may replace another database, or a trace of this one");
 }
 
 void AddQuery(CLI::App& app, QueryArguments& options, std::string& format) {
@@ -145,11 +143,14 @@ void AddServe(CLI::App& app, ServeArguments& arguments) {
   app.add_option("--port", options.port, "the port (default 8642; 0: any that is free)")
       ->check(CLI::Range(0, 65535))
       ->type_name("N");
-  app.add_option("--token", options.token,
+  app.add_option("--token", arguments.token,
                  "who asks must know this, as the password or as ?token=; needed for any address "
-                 "that others reach (or $TRACEDB_TOKEN, which other users do not see)")
-      ->envname("TRACEDB_TOKEN")
+                 "that others reach; `ps` shows it to every user of this machine")
       ->type_name("TEXT");
+  app.add_option("--token-file", arguments.token_file,
+                 "the token is the line in this file (or in $TRACEDB_TOKEN); neither is shown by "
+                 "`ps`")
+      ->type_name("FILE");
   app.add_option("--allow-host", options.allowed_hosts,
                  "a further name that browsers may call this server by; may be repeated")
       ->type_name("NAME")

@@ -6,6 +6,8 @@
 #include <cctype>
 #include <limits>
 
+#include "base/sqlite_open.h"
+
 namespace tracedb {
 namespace {
 
@@ -230,6 +232,7 @@ std::string SqliteStatement::Sql() const {
 
 Result<SqliteDb> SqliteDb::Open(const std::filesystem::path& path, SqliteMode mode,
                                 const char* vfs) {
+  LetSqliteOpenFilesOnly();
   int flags = SQLITE_OPEN_NOMUTEX;
   std::string name = SqliteFileName(path);
   switch (mode) {
