@@ -304,8 +304,7 @@ std::filesystem::path DefaultDatabase() {
 Error UsageError(const CLI::App& app, const std::string& what) {
   const auto chosen = app.get_subcommands();
   const std::string command = chosen.empty() ? "tracedb" : "tracedb " + chosen[0]->get_name();
-  std::string line = what.substr(0, what.find('\n'));
-  return Error{ErrorKind::kUsage, line, "see: " + command + " --help"};
+  return Error{ErrorKind::kUsage, what.substr(0, what.find('\n')), "see: " + command + " --help"};
 }
 
 Result<Command> ChosenCommand(const CLI::App& app) {
