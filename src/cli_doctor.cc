@@ -1,14 +1,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstdlib>
-#include <fstream>
 #include <string_view>
 #include <system_error>
 
 #include "cli_commands.h"
+#include "tracedb/base/database_files.h"
 #include "tracedb/doctor/doctor_checks.h"
 #include "tracedb/doctor/doctor_json.h"
 #include "tracedb/doctor/doctor_text.h"
@@ -50,17 +49,6 @@ class TemporaryFolder {
  private:
   fs::path path_;
 };
-
-bool IsSqliteFile(const std::string& input) {
-  constexpr std::string_view kMagic("SQLite format 3\0", 16);
-  std::error_code error;
-  if (!fs::is_regular_file(input, error)) return false;  // a pipe gives its bytes only once
-  std::array<char, kMagic.size()> first{};
-  std::ifstream file(input, std::ios::binary);
-  file.read(first.data(), first.size());
-  return file.gcount() == static_cast<std::streamsize>(first.size()) &&
-         std::string_view(first.data(), first.size()) == kMagic;
-}
 
 Result<bool> IsDatabase(const std::vector<std::string>& inputs) {
   for (const std::string& input : inputs) {

@@ -104,6 +104,10 @@ void AddFormat(CLI::App& app, std::string& format, const std::string& otherwise 
       ->type_name("FORMAT");
 }
 
+void AddForce(CLI::App& app, bool& force) {  // see OutputGuard
+  app.add_flag("--force", force, "--output may replace another database, or a trace of this one");
+}
+
 void AddQuery(CLI::App& app, QueryArguments& options, std::string& format) {
   app.add_option("QUERY", options.source,
                  "a canned query's name, a file of SQL, or - for standard input; none: list them");
@@ -116,6 +120,7 @@ void AddQuery(CLI::App& app, QueryArguments& options, std::string& format) {
   AddFormat(app, format, " (default: table on a terminal, else csv)");
   app.add_option("-o,--output", options.output, "write to this file, whole or not at all")
       ->type_name("FILE");
+  AddForce(app, options.force);
   app.add_flag("--no-header", options.no_header, "no line with the columns' names");
   app.add_flag(
       "--safe-csv", options.safe_csv,
@@ -215,6 +220,7 @@ void AddCut(CLI::App& app, CutOptions& options) {
                  "output")
       ->type_name("FILE")
       ->required();
+  AddForce(app, options.force);
   CLI::Option* step =
       app.add_option("--step", options.steps, "the time of these steps")->type_name("N[..M]");
   CLI::Option* start =
@@ -277,6 +283,7 @@ void AddReport(CLI::App& app, ReportArguments& arguments) {
                  "write to this file, whole or not at all (default report.html; - is standard "
                  "output)")
       ->type_name("FILE");
+  AddForce(app, arguments.force);
   app.add_option("--run", arguments.run,
                  "the run that it is of, where there are several (default: the last to begin)")
       ->type_name("NAME");
@@ -297,8 +304,7 @@ std::filesystem::path DefaultDatabase() {
 Error UsageError(const CLI::App& app, const std::string& what) {
   const auto chosen = app.get_subcommands();
   const std::string command = chosen.empty() ? "tracedb" : "tracedb " + chosen[0]->get_name();
-  std::string line = what.substr(0, what.find('\n'));
-  return Error{ErrorKind::kUsage, line, "see: " + command + " --help"};
+  return Error{ErrorKind::kUsage, what.substr(0, what.find('\n')), "see: " + command + " --help"};
 }
 
 Result<Command> ChosenCommand(const CLI::App& app) {

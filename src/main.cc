@@ -16,7 +16,7 @@
 #include "tracedb/extension/interval_functions.h"
 #include "tracedb/query/doc/query_builtin.h"
 #include "tracedb/query/run/query_command.h"
-#include "tracedb/text/output_stream.h"
+#include "tracedb/text/output_file.h"
 
 namespace tracedb {
 namespace {
@@ -80,6 +80,7 @@ Status RunQuery(const GlobalOptions& global, const QueryArguments& arguments) {
   options.params = arguments.params;
   options.format = arguments.format;
   options.output = arguments.output;
+  options.force = arguments.force;
   options.header = !arguments.no_header;
   options.safe_csv = arguments.safe_csv;
   options.explain = arguments.explain;
@@ -99,7 +100,17 @@ Status RunQuery(const GlobalOptions& global, const QueryArguments& arguments) {
   return Done{};
 }
 
+// The database that a command reads or writes.
+std::filesystem::path DatabaseOf(const CommandLine& line) {
+  if (line.command == Command::kAlign && !line.align.database.empty()) return line.align.database;
+  const bool is_named = line.command == Command::kDoctor && line.doctor.inputs.size() == 1;
+  return is_named ? std::filesystem::path(line.doctor.inputs[0]) : line.global.database;
+}
+
 Status Run(const CommandLine& line) {
+  OutputGuard guard;
+  guard.database = DatabaseOf(line);
+  TRACEDB_TRY(guard.CheckStandardOutput());
   switch (line.command) {
     case Command::kIngest:
       return RunIngest(line.global, line.ingest, stop_asked);

@@ -68,7 +68,7 @@ Result<std::unique_ptr<PageFile>> PageFile::Open(const std::filesystem::path& pa
 
 Status PageFile::OpenFile() {
   do {
-    file_ = open(path_.c_str(), O_RDWR | O_CLOEXEC);
+    file_ = open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
   } while (file_ < 0 && errno == EINTR);
   if (file_ < 0) return SystemError(path_, "cannot open it for writing", errno);
 

@@ -77,7 +77,7 @@ void TraceSite::Note(const std::string& text) const {
 
 StopReasons TraceSite::ReasonsFor(const WebRequest& request) const {
   return {stop_, request.begun, std::chrono::seconds(options_.seconds_max), request.is_gone,
-          [this] { return pool_.HasJournal(); }};
+          [this] { return pool_.IsWriterWaiting(); }};
 }
 
 WebAnswer TraceSite::Answer(const WebRequest& request) {
@@ -122,6 +122,8 @@ WebAnswer TraceSite::AnswerTable(const WebRequest& request, const std::string& t
 }
 
 Result<std::string> TraceSite::EtagOf(const WebRequest& request, bool gzip, std::string_view host) {
+  TRACEDB_TRY(
+      pool_.LetWriterIn([&] { return stop_.load() || (request.is_gone && request.is_gone()); }));
   TRACEDB_ASSIGN(state, pool_.Version());
   state += fmt::format("\n{} {} {} {}\n{}", gzip, options_.raw_text, options_.rows_max, host,
                        request.path);
