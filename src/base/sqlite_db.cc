@@ -6,6 +6,8 @@
 #include <cctype>
 #include <limits>
 
+#include "tracedb/base/safe_sum.h"
+
 namespace tracedb {
 namespace {
 
@@ -252,6 +254,7 @@ Result<SqliteDb> SqliteDb::Open(const std::filesystem::path& path, SqliteMode mo
   SqliteDb db(raw, path);
   if (code != SQLITE_OK) return SqliteError(raw, path.string());
   sqlite3_extended_result_codes(raw, 0);
+  if (RegisterSafeSum(raw) != SQLITE_OK) return SqliteError(raw, path.string());
   return db;
 }
 
