@@ -139,11 +139,14 @@ void AddServe(CLI::App& app, ServeArguments& arguments) {
   app.add_option("--port", options.port, "the port (default 8642; 0: any that is free)")
       ->check(CLI::Range(0, 65535))
       ->type_name("N");
-  app.add_option("--token", options.token,
+  app.add_option("--token", arguments.token,
                  "who asks must know this, as the password or as ?token=; needed for any address "
-                 "that others reach (or $TRACEDB_TOKEN, which other users do not see)")
-      ->envname("TRACEDB_TOKEN")
+                 "that others reach; `ps` shows it to every user of this machine")
       ->type_name("TEXT");
+  app.add_option("--token-file", arguments.token_file,
+                 "the token is the line in this file (or in $TRACEDB_TOKEN); neither is shown by "
+                 "`ps`")
+      ->type_name("FILE");
   app.add_option("--allow-host", options.allowed_hosts,
                  "a further name that browsers may call this server by; may be repeated")
       ->type_name("NAME")

@@ -76,7 +76,9 @@ struct ReportArguments {
 };
 
 struct ServeArguments {
-  ServeOptions serve;  // but the database, which is that of GlobalOptions
+  ServeOptions serve;  // but the database, which is that of GlobalOptions, and the token
+  std::optional<std::string> token;
+  std::optional<std::string> token_file;
   bool open = false;
 };
 

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <limits>
 
+#include "base/sqlite_open.h"
 #include "tracedb/base/safe_sum.h"
 
 namespace tracedb {
@@ -232,6 +233,7 @@ std::string SqliteStatement::Sql() const {
 
 Result<SqliteDb> SqliteDb::Open(const std::filesystem::path& path, SqliteMode mode,
                                 const char* vfs) {
+  LetSqliteOpenFilesOnly();
   int flags = SQLITE_OPEN_NOMUTEX;
   std::string name = SqliteFileName(path);
   switch (mode) {

@@ -130,7 +130,7 @@ Status PageFile::CheckHeader(uint64_t file_bytes) {
 // SQLite would roll the journal back at the next open, and with it pages written here.
 Status PageFile::CheckNoHotJournal() const {
   const std::filesystem::path journal = path_.string() + "-journal";
-  const int file = open(journal.c_str(), O_RDONLY | O_CLOEXEC);
+  const int file = open(journal.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // it may be a pipe
   if (file < 0) {
     if (errno == ENOENT) return Done{};
     return SystemError(journal, "cannot open it", errno);

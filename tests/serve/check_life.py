@@ -2,6 +2,7 @@
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import time
 
@@ -67,6 +68,27 @@ def a_slow_client_does_not_keep_an_ingest_out(program, database):
         assert "an ingest waits" in server.end()[2]
 
 
+def a_client_that_reads_nothing_does_not_keep_an_ingest_out(program, database):
+    path = database + ".unread"
+    shutil.copy(database, path)
+    with Server(program, path) as server:
+        # The second answer begins when the first fills what the network holds.
+        clients = [server.connect(receive_bytes=4096) for _ in range(2)]
+        for client, before in zip(clients, ("", "/tables/brittle.csv?limit=2000")):
+            client.sendall((server.request_bytes(before) if before else b"") +
+                           server.request_bytes("/tables/brittle.csv?limit=100000"))
+        wait_until("they are answered", lambda: all(
+            client.recv(1, socket.MSG_PEEK) for client in clients))
+        time.sleep(1)  # for what it holds to be full
+        begin = time.monotonic()
+        ingest(program, path, RANK1)
+        print(f"     the ingest took {time.monotonic() - begin:.1f} s")
+        for client in clients:
+            client.close()
+        # A client that is given up because it takes nothing for 30 s is another matter.
+        assert "an ingest waits" in server.end()[2]
+
+
 def what_is_wrong_at_the_start_is_said(program, database):
     def fails(*options, code=1):
         done = subprocess.run([program, *options], capture_output=True, text=True, timeout=300,
@@ -101,5 +123,6 @@ def open_starts_the_browser(program, database):
 
 
 CHECKS = [it_ends_at_once_whatever_runs, an_ingest_shows_up,
-          a_slow_client_does_not_keep_an_ingest_out, what_is_wrong_at_the_start_is_said,
-          open_starts_the_browser]
+          a_slow_client_does_not_keep_an_ingest_out,
+          a_client_that_reads_nothing_does_not_keep_an_ingest_out,
+          what_is_wrong_at_the_start_is_said, open_starts_the_browser]

@@ -31,7 +31,8 @@ ROOMS = {
     "cut": SHARED | {"text", "query/run"},
     "doctor": {"base", "text", "query/doc", "query/run"},
     "report": {"base", "text", "query/doc", "query/run", "doctor"},
-    "serve": {"base", "text", "query/doc", "query/run", "report"},
+    "serve/http": {"base"},
+    "serve": {"base", "text", "query/doc", "query/run", "report", "serve/http"},
     "extension": {"base"},
 }
 # Folders that hold no sources of rooms.

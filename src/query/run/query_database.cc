@@ -36,8 +36,10 @@ Status CheckFile(const std::filesystem::path& path) {
   if (status.type() == std::filesystem::file_type::directory) {
     return NotOurs(path, "this is a folder, not a database");
   }
-  if (status.type() == std::filesystem::file_type::regular &&
-      std::filesystem::file_size(path, code) == 0 && !code) {
+  if (status.type() != std::filesystem::file_type::regular) {
+    return NotOurs(path, "this is a pipe, a socket or a device, not a database");
+  }
+  if (std::filesystem::file_size(path, code) == 0 && !code) {
     return NotOurs(path, "this file is empty, not a database");
   }
   return Done{};

@@ -1,4 +1,4 @@
-#include "serve/http_server.h"
+#include "serve/http/http_server.h"
 
 #include <fmt/format.h>
 #include <httplib.h>
@@ -10,8 +10,8 @@
 #include <thread>
 #include <utility>
 
-#include "serve/connection_threads.h"
-#include "serve/socket_stream.h"
+#include "serve/http/connection_threads.h"
+#include "serve/http/socket_stream.h"
 
 namespace tracedb {
 namespace {
@@ -21,13 +21,25 @@ constexpr int kRequestsEach = 10'000;  // on one connection
 constexpr std::chrono::seconds kIdleTime(15);
 constexpr time_t kIdleMicroseconds = 200'000;  // of the accepting thread
 
+// The last answer of a connection, made without httplib.
+std::string LastAnswer(std::string_view status, std::string_view reason, std::string_view header) {
+  return fmt::format(
+      "HTTP/1.1 {}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {}\r\n"
+      "X-Content-Type-Options: nosniff\r\n{}Connection: close\r\n\r\n{}\n",
+      status, reason.size() + 1, header, reason);
+}
+
 // Answered without reading what is asked.
 std::string RefusalText() {
-  constexpr std::string_view kBody = "too many connections (--max-connections)\n";
-  return fmt::format(
-      "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\n"
-      "Content-Length: {}\r\nRetry-After: 5\r\nConnection: close\r\n\r\n{}",
-      kBody.size(), kBody);
+  return LastAnswer("503 Service Unavailable", "too many connections (--max-connections)",
+                    "Retry-After: 5\r\n");
+}
+
+std::string FaultText(const RequestHead::Fault& fault) {
+  const std::string_view status = fault.status == 414   ? "414 URI Too Long"
+                                  : fault.status == 431 ? "431 Request Header Fields Too Large"
+                                                        : "400 Bad Request";
+  return LastAnswer(status, fault.reason, "Cache-Control: no-store\r\n");
 }
 
 // The connection whose request this thread answers.
@@ -40,19 +52,17 @@ class StreamHere {
   StreamHere& operator=(const StreamHere&) = delete;
 };
 
-// What httplib need not know, because it would act on it in its own way.
-thread_local std::string accept_encoding_here;
-
 WebRequest RequestOf(const httplib::Request& from) {
+  const RequestHead& head = stream_here->head();
   WebRequest request;
   request.method = from.method;
   request.path = from.path;
   for (const auto& [name, value] : from.params) request.params.emplace_back(name, value);
-  const auto [first, last] = from.headers.equal_range("Host");
-  for (auto header = first; header != last; ++header) request.hosts.push_back(header->second);
-  request.authorization = from.get_header_value("Authorization");
-  request.if_none_match = from.get_header_value("If-None-Match");
-  request.accept_encoding = accept_encoding_here;
+  request.hosts = head.hosts();
+  request.client = stream_here->Address();
+  request.authorization = head.authorization();
+  request.if_none_match = head.if_none_match();
+  request.accept_encoding = head.accept_encoding();
   request.is_gone = [stream = stream_here] { return stream->IsGone(); };
   return request;
 }
@@ -64,6 +74,7 @@ void GiveAnswer(WebAnswer answer, bool is_http_1_0, httplib::Response& to) {
     if (answer.status != 304) to.set_content(answer.body, answer.media_type);
     return;
   }
+  stream_here->GiveUpIf(std::move(answer.give_up));
   const auto provide = [stream = std::move(answer.stream), connection = stream_here](
                            size_t, httplib::DataSink& sink) {
     const bool whole =
@@ -80,21 +91,6 @@ void GiveAnswer(WebAnswer answer, bool is_http_1_0, httplib::Response& to) {
   } else {
     to.set_chunked_content_provider(answer.media_type, provide);
   }
-}
-
-// Ranges and packing are not left to httplib. A body that nobody reads ends the connection, else
-// it would be taken for the next request.
-void PrepareRequest(httplib::Request& request, bool& is_last) {
-  accept_encoding_here = request.get_header_value("Accept-Encoding");
-  for (const char* header : {"Accept-Encoding", "Range", "Expect"}) request.headers.erase(header);
-  request.ranges.clear();
-  const std::string length = request.get_header_value("Content-Length");
-  const bool has_body =
-      request.has_header("Transfer-Encoding") || (!length.empty() && length != "0");
-  is_last = has_body || request.version == "HTTP/1.0";
-  if (!is_last) return;
-  request.headers.erase("Connection");
-  request.set_header("Connection", "close");
 }
 
 }  // namespace
@@ -176,14 +172,21 @@ class HttpServer::Impl : public httplib::Server {
     SocketStream stream(socket);
     const StreamHere here(stream);
     for (int left = kRequestsEach; left > 0 && stream.AwaitRequest(kIdleTime); --left) {
-      bool is_last = true;  // also when the request cannot be read
-      bool is_closed = false;
-      const bool done = process_request(
-          stream, left == 1, is_closed,
-          [&is_last](httplib::Request& request) { PrepareRequest(request, is_last); });
-      if (!done) return false;
-      if (is_last) stream.ReadRest();
-      if (is_last || is_closed) break;
+      const RequestHead& head = stream.head();
+      if (const auto& fault = head.fault(); fault.has_value()) {
+        const std::string text = FaultText(*fault);
+        // To HEAD only the head of the answer.
+        const size_t sent = head.method() == "HEAD" ? text.find("\r\n\r\n") + 4 : text.size();
+        if (stream.write(text.data(), sent) < 0) return false;
+      } else {
+        bool is_closed = false;
+        const bool done = process_request(stream, left == 1, is_closed, {});
+        stream.GiveUpIf({});
+        if (!done) return false;
+        if (!head.is_last() && !is_closed) continue;
+      }
+      stream.ReadRest();
+      break;
     }
     return true;
   }

@@ -1,6 +1,7 @@
-#include "serve/socket_stream.h"
+#include "serve/http/socket_stream.h"
 
 #include <fcntl.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -14,10 +15,10 @@ namespace tracedb {
 namespace {
 
 constexpr int kSendBytes = 192 << 10;
-constexpr size_t kRequestBytesMax = 64 << 10;
 constexpr std::chrono::seconds kRequestTimeMax(10);
 constexpr std::chrono::seconds kTakesNothingMax(30);
 constexpr std::chrono::milliseconds kReadRestTime(500);
+constexpr std::chrono::milliseconds kAskEach(100);
 
 }  // namespace
 
@@ -42,14 +43,37 @@ bool SocketStream::Wait(short events, std::chrono::milliseconds time) const {
 }
 
 bool SocketStream::AwaitRequest(std::chrono::milliseconds wait) {
-  if (at_ == end_) {
-    if (!Wait(POLLIN, wait)) return false;
-    char first = 0;
-    if (recv(socket_, &first, 1, MSG_PEEK) <= 0) return false;
+  head_ = RequestHead();
+  auto end = Clock::now() + wait;
+  while (true) {
+    const bool was_begun = head_.is_begun();
+    std::string_view bytes(gathered_.data() + at_, end_ - at_);
+    head_.Take(bytes);
+    at_ = end_ - bytes.size();
+    if (head_.is_whole() || head_.fault().has_value()) break;
+    if (!was_begun && head_.is_begun()) end = Clock::now() + kRequestTimeMax;
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
+    if (left.count() <= 0 || !Wait(POLLIN, left)) return false;
+    const ssize_t got = recv(socket_, gathered_.data(), gathered_.size(), 0);
+    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) return false;
+    at_ = 0;
+    end_ = got < 0 ? 0 : static_cast<size_t>(got);
   }
-  request_bytes_ = end_ - at_;
-  request_end_ = Clock::now() + kRequestTimeMax;
+  plain_ = head_.fault().has_value() ? "" : head_.Plain();
+  plain_at_ = 0;
   return true;
+}
+
+std::string SocketStream::Address() const {
+  sockaddr_storage from{};
+  socklen_t size = sizeof(from);
+  std::array<char, NI_MAXHOST> name{};
+  if (getpeername(socket_, reinterpret_cast<sockaddr*>(&from), &size) != 0 ||
+      getnameinfo(reinterpret_cast<sockaddr*>(&from), size, name.data(), name.size(), nullptr, 0,
+                  NI_NUMERICHOST) != 0) {
+    return "";
+  }
+  return name.data();
 }
 
 bool SocketStream::IsGone() const {
@@ -71,25 +95,23 @@ void SocketStream::BreakOff() {
   setsockopt(socket_, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
 }
 
-bool SocketStream::is_readable() const { return at_ < end_ || Wait(POLLIN, kRequestTimeMax); }
+bool SocketStream::AwaitRoom() const {
+  const auto end = Clock::now() + kTakesNothingMax;
+  while (!give_up_ || !give_up_()) {
+    if (Wait(POLLOUT, kAskEach)) return true;
+    if (Clock::now() >= end) return false;
+  }
+  return false;
+}
 
-bool SocketStream::is_writable() const { return Wait(POLLOUT, kTakesNothingMax) && !IsGone(); }
+bool SocketStream::is_readable() const { return plain_at_ < plain_.size(); }
+
+bool SocketStream::is_writable() const { return AwaitRoom() && !IsGone(); }
 
 ssize_t SocketStream::read(char* bytes, size_t size) {
-  while (at_ == end_) {
-    const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(request_end_ - Clock::now());
-    if (request_bytes_ >= kRequestBytesMax || left.count() <= 0 || !Wait(POLLIN, left)) return -1;
-    const ssize_t got = recv(socket_, gathered_.data(), gathered_.size(), 0);
-    if (got == 0) return 0;
-    if (got < 0 && errno != EAGAIN && errno != EINTR) return -1;
-    at_ = 0;
-    end_ = got < 0 ? 0 : static_cast<size_t>(got);
-    request_bytes_ += end_;
-  }
-  const size_t taken = std::min(size, end_ - at_);
-  std::memcpy(bytes, gathered_.data() + at_, taken);
-  at_ += taken;
+  const size_t taken = std::min(size, plain_.size() - plain_at_);
+  std::memcpy(bytes, plain_.data() + plain_at_, taken);
+  plain_at_ += taken;
   return static_cast<ssize_t>(taken);
 }
 
@@ -100,7 +122,7 @@ ssize_t SocketStream::write(const char* bytes, size_t size) {
     if (taken > 0) {
       sent += static_cast<size_t>(taken);
     } else if (errno == EAGAIN) {
-      if (!Wait(POLLOUT, kTakesNothingMax)) return -1;
+      if (!AwaitRoom()) return -1;
     } else if (errno != EINTR) {
       return -1;
     }

@@ -1,4 +1,4 @@
-#include "serve/web_message.h"
+#include "serve/http/web_message.h"
 
 #include <fmt/format.h>
 

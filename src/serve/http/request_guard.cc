@@ -1,4 +1,4 @@
-#include "serve/request_guard.h"
+#include "serve/http/request_guard.h"
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
@@ -49,6 +49,14 @@ std::string InSmallLetters(std::string_view text) {
   return small;
 }
 
+// What may follow a name: nothing, or a colon with or without a number.
+bool IsPort(std::string_view text) {
+  constexpr size_t kDigitsMax = 5;
+  if (text.empty()) return true;
+  return text.front() == ':' && text.size() <= 1 + kDigitsMax &&
+         std::ranges::all_of(text.substr(1), [](char c) { return c >= '0' && c <= '9'; });
+}
+
 }  // namespace
 
 bool IsLoopback(std::string_view host) {
@@ -81,18 +89,19 @@ std::optional<std::string> BasicPassword(std::string_view authorization) {
 }
 
 std::string HostName(std::string_view host_header) {
-  if (host_header.starts_with('[')) {
-    const size_t end = host_header.find(']');
-    if (end == std::string_view::npos) return "";
-    return InSmallLetters(host_header.substr(1, end - 1));
-  }
-  std::string name = InSmallLetters(host_header.substr(0, host_header.find(':')));
-  if (name.ends_with('.')) name.pop_back();
+  const bool bracket = host_header.starts_with('[');
+  const size_t end =
+      bracket ? host_header.find(']') : std::min(host_header.find(':'), host_header.size());
+  if (end == std::string_view::npos) return "";
+  if (!IsPort(host_header.substr(bracket ? end + 1 : end))) return "";
+  std::string name = InSmallLetters(host_header.substr(bracket ? 1 : 0, bracket ? end - 1 : end));
+  if (!bracket && name.ends_with('.')) name.pop_back();
   return name;
 }
 
-RequestGuard::RequestGuard(std::string host, std::vector<std::string> allowed, std::string token)
-    : loopback_(IsLoopback(host)), token_(std::move(token)) {
+RequestGuard::RequestGuard(std::string host, std::vector<std::string> allowed, std::string token,
+                           int waiting_max)
+    : loopback_(IsLoopback(host)), token_(std::move(token)), pace_(waiting_max) {
   names_ = {"localhost", "127.0.0.1", "::1"};
   names_.push_back(InSmallLetters(host));
   for (const std::string& name : allowed) names_.push_back(InSmallLetters(name));
@@ -115,7 +124,29 @@ bool RequestGuard::HasToken(const WebRequest& request) const {
   return by_password || by_param;
 }
 
-std::optional<WebAnswer> RequestGuard::Refuse(const WebRequest& request) const {
+std::optional<WebAnswer> RequestGuard::RefuseToken(const WebRequest& request,
+                                                   const std::function<bool()>& stop) {
+  const bool is_given = !request.authorization.empty() || !request.Param("token").empty();
+  // Browsers ask without one first. Nothing is learnt from such a request.
+  if (is_given && !pace_.Await(request.client, stop)) {
+    WebAnswer answer = PlainAnswer(429, "too many wrong tokens came from this address");
+    answer.headers.emplace_back("Retry-After", "1");
+    return answer;
+  }
+  if (HasToken(request)) {
+    pace_.NoteRight(request.client);
+    return std::nullopt;
+  }
+  if (is_given) pace_.NoteWrong(request.client);
+  WebAnswer answer =
+      PlainAnswer(401, "the token is missing or wrong",
+                  "give it as the password (any user name), or in the address: ?token=...");
+  answer.headers.emplace_back("WWW-Authenticate", "Basic realm=\"tracedb\", charset=\"UTF-8\"");
+  return answer;
+}
+
+std::optional<WebAnswer> RequestGuard::Refuse(const WebRequest& request,
+                                              const std::function<bool()>& stop) {
   if (request.hosts.size() != 1) return PlainAnswer(400, "one Host header is needed");
   const std::string name = HostName(request.hosts[0]);
   if (!KnowsHost(name)) {
@@ -127,12 +158,8 @@ std::optional<WebAnswer> RequestGuard::Refuse(const WebRequest& request) const {
     answer.headers.emplace_back("Allow", "GET, HEAD");
     return answer;
   }
-  if (token_.empty() || HasToken(request)) return std::nullopt;
-  WebAnswer answer =
-      PlainAnswer(401, "the token is missing or wrong",
-                  "give it as the password (any user name), or in the address: ?token=...");
-  answer.headers.emplace_back("WWW-Authenticate", "Basic realm=\"tracedb\", charset=\"UTF-8\"");
-  return answer;
+  if (token_.empty()) return std::nullopt;
+  return RefuseToken(request, stop);
 }
 
 }  // namespace tracedb

@@ -2,6 +2,7 @@
 // http_server's.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <string>
@@ -16,10 +17,12 @@ struct WebRequest {
   std::string path;                                         // decoded, without the query
   std::vector<std::pair<std::string, std::string>> params;  // decoded, sorted by name
   std::vector<std::string> hosts;                           // every Host header
+  std::string client;                                       // its address on the network
   std::string authorization;
   std::string if_none_match;
   std::string accept_encoding;
   std::function<bool()> is_gone;  // whether the client has closed its end
+  std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
 
   // The first value of that name; empty when there is none.
   std::string_view Param(std::string_view name) const;
@@ -35,6 +38,8 @@ struct WebAnswer {
   // Instead of `body`: writes all of it and says whether it is whole. When not, or when `write`
   // said false, the connection is broken off.
   std::function<bool(const Write& write)> stream;
+  // Asked several times a second while the client takes nothing; true: it is not waited for longer.
+  std::function<bool()> give_up;
 };
 
 // A refusal in plain text; `advice` may be empty.

@@ -1,4 +1,4 @@
-#include "serve/connection_threads.h"
+#include "serve/http/connection_threads.h"
 
 #include <sys/socket.h>
 #include <unistd.h>

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "serve/web_message.h"
+#include "serve/http/web_message.h"
 #include "tracedb/base/result.h"
 
 namespace tracedb {
