@@ -68,6 +68,10 @@ Status Examine(const fs::path& database, bool json, const std::atomic<bool>& sto
   DescriptorOutput output(STDOUT_FILENO, "standard output");
   TRACEDB_TRY(json ? WriteJsonReport(report, output) : WriteTextReport(report, output));
   TRACEDB_TRY(output.Flush());
+  if (report.Failed() > 0) {
+    return Error{ErrorKind::kQuery,
+                 fmt::format("{} of {} checks failed", report.Failed(), report.checks.size()), ""};
+  }
   if (report.Findings() == 0) return Done{};
   return Error{ErrorKind::kFindings, fmt::format("{} findings", report.Findings()), ""};
 }

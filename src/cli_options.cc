@@ -124,7 +124,8 @@ void AddQuery(CLI::App& app, QueryArguments& options, std::string& format) {
   app.add_flag("--no-header", options.no_header, "no line with the columns' names");
   app.add_flag(
       "--safe-csv", options.safe_csv,
-      "csv for spreadsheets: a text that starts like a formula (= + - @) gets a ' in front");
+      "csv for spreadsheets: a text that starts like a formula (= + - @) gets a ' in front, "
+      "and so does what does within it, behind a ; tab or line break");
   app.add_flag("--plot", options.plot,
                "draw the result: bars, shares or lines, as the query's header says");
   app.add_flag("--explain", options.explain, "show what the query means, and its SQL");

@@ -8,6 +8,7 @@
 #include <new>
 
 #include "base/sqlite_open.h"
+#include "tracedb/base/safe_sum.h"
 
 namespace tracedb {
 namespace {
@@ -267,6 +268,7 @@ Result<SqliteDb> SqliteDb::Open(const std::filesystem::path& path, SqliteMode mo
   SqliteDb db(raw, path);
   if (code != SQLITE_OK) return SqliteError(raw, path.string());
   sqlite3_extended_result_codes(raw, 0);
+  if (RegisterSafeSum(raw) != SQLITE_OK) return SqliteError(raw, path.string());
   return db;
 }
 

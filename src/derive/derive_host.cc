@@ -43,11 +43,14 @@ HostDerivation::HostDerivation(StepFinder steps, int64_t base_ns, const HostLimi
              limits.sync_use_bytes_max / SyncUse::kBytesEach),
       nest_(steps_, base_ns, {.recent = RecentMax(limits)}, paths_, host_uses_, syncs_) {}
 
-Status HostDerivation::ReadSlices(const HostSlices& slices, LaunchCalls& calls) {
+Status HostDerivation::ReadSlices(const HostSlices& slices, const TimeRule& times,
+                                  LaunchCalls& calls) {
   HostSlices::Reader reader(slices);
   const CallNesting::TakeCall take = [&calls](const LaunchCall& call) { return calls.Add(call); };
   HostSlice slice;
-  while (reader.Next(slice)) TRACEDB_TRY(nest_.Add(slice, take));
+  while (reader.Next(slice)) {
+    if (times.KeepsHost(slice.ts, slice.dur)) TRACEDB_TRY(nest_.Add(slice, take));
+  }
   TRACEDB_TRY(reader.status());
   nest_.Finish();
   return Done{};

@@ -19,6 +19,7 @@
 #include "tracedb/derive/collectives/derive_groups.h"
 #include "tracedb/derive/gpu_activities.h"
 #include "tracedb/derive/host_slices.h"
+#include "tracedb/derive/time_rule.h"
 #include "tracedb/memory/load_limits.h"
 
 namespace tracedb {
@@ -29,7 +30,7 @@ class HostDerivation {
   HostDerivation(StepFinder steps, int64_t base_ns, const HostLimits& limits);
 
   // Goes through the slices; adds the calls that have a correlation to `calls`.
-  Status ReadSlices(const HostSlices& slices, LaunchCalls& calls);
+  Status ReadSlices(const HostSlices& slices, const TimeRule& times, LaunchCalls& calls);
 
   // On which path an activity was launched; `call`: without a slice_id where none is known. After
   // ReadSlices().

@@ -98,7 +98,7 @@ Status TraceDerivation::DeriveLaunches() {
   TRACEDB_ASSIGN(steps, StepFinder::Read(db_, trace_.base_ns, db_.path().parent_path(),
                                          limits_.step_bytes_max));
   const LaunchDerivation::Input input{trace_.activities, trace_.host_slices, trace_.parallelism,
-                                      trace_.base_ns, trace_.first_path};
+                                      trace_.times,      trace_.base_ns,     trace_.first_path};
   launches_.emplace(input, std::move(steps), limits_, db_.path().parent_path());
   TRACEDB_ASSIGN(rows, RowStore::Open(db_.path(), {"_launch"}));
   TRACEDB_TRY(launches_->Run(rows, 0));
@@ -164,6 +164,7 @@ TraceDerivation::ActivityOrder TraceDerivation::DeviceOrder() const {
     int64_t fact = 0;
     static_cast<void>((*facts)->cursor.Next(fact));
     if (!activity.has_dur || activity.dur < 0) return false;
+    if (!trace_.times.KeepsActivity(activity.ts, activity.dur)) return false;
     const bool without_timing = activity.dur == 0 && activity.ts + trace_.base_ns == trace_.zero_ns;
     place = PlaceOf(activity.track, place);
     if (without_timing || tracks_[place].stream == kNoStream) return false;

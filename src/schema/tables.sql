@@ -149,8 +149,9 @@ CREATE TABLE _step (
   dur INTEGER
 );
 
--- Worked out at the end of ingest.
+-- Worked out at the end of ingest; first, events of which the view impossible_times says more.
 
+CREATE TABLE _impossible_time (id INTEGER PRIMARY KEY);
 CREATE TABLE _launch (
   id INTEGER PRIMARY KEY,         -- the GPU activity's slice
   launch_slice_id INTEGER,        -- the runtime call with its correlation

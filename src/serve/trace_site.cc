@@ -340,9 +340,9 @@ WebAnswer TraceSite::AnswerReport(const WebRequest& request) {
                     [&](SqliteDb& db, StopReasons& reasons) -> Result<HtmlPage> {
                       db.StopIf([&reasons] { return reasons.Check(); });
                       StringOutput text;
-                      Status written = WriteReport(db, catalog_, {options_.version, {}}, text);
+                      const auto written = WriteReport(db, catalog_, {options_.version, {}}, text);
                       db.StopIf({});
-                      TRACEDB_TRY(written);
+                      if (!written.ok()) return written.error();
                       TRACEDB_TRY(text.Flush());
                       return HtmlPage{text.text(), ReportPolicy()};
                     });

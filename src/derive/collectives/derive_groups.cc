@@ -116,9 +116,11 @@ Result<ArgsParallelism> ArgsParallelism::Read(SqliteDb& db, std::filesystem::pat
 Status MergeCollectives(SqliteDb& db, int64_t trace_id, int64_t run_id, int64_t capture_id) {
   TRACEDB_TRY(MoveGroups(db, "fresh._process_group", run_id));
   return db.Execute(
-      "INSERT INTO main._trace_group SELECT " + std::to_string(trace_id) +
+      "INSERT INTO main._trace_group (trace_id, group_id) SELECT " + std::to_string(trace_id) +
       ", to_id FROM temp.group_move;"
-      "INSERT INTO main._collective_part "
+      "INSERT INTO main._collective_part (id, rank, trace_id, capture_id, group_id, ordinal, seq, "
+      "  collective, dtype, in_bytes, out_bytes, ts_ns, dur_ns, peer, step, launch_ts_ns, pair, "
+      "  by_seq, match_no) "
       "SELECT p.id, p.rank, p.trace_id, " +
       std::to_string(capture_id) +
       ", m.to_id, p.ordinal, p.seq, p.collective, p.dtype, p.in_bytes, p.out_bytes, p.ts_ns, "
@@ -141,7 +143,7 @@ Status MoveCollectives(SqliteDb& db, int64_t trace_id, int64_t run_id, int64_t c
       trace + ") AND (SELECT last_row FROM main._trace WHERE trace_id = " + trace +
       ");"
       "DELETE FROM main._trace_group WHERE trace_id = " +
-      trace + "; INSERT INTO main._trace_group SELECT " + trace +
+      trace + "; INSERT INTO main._trace_group (trace_id, group_id) SELECT " + trace +
       ", to_id FROM temp.group_move; DROP TABLE temp.group_move;"
       "DELETE FROM main._explained_trace WHERE trace_id = " +  // its causes name the old group
       trace);

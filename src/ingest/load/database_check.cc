@@ -52,15 +52,16 @@ Result<FreeIds> CheckDatabase(SqliteDb& db, const std::atomic<bool>* stop) {
 }
 
 Status CheckTables(SqliteDb& db) {
-  TRACEDB_ASSIGN(rows, db.Prepare("SELECT ours.name, theirs.name IS NULL "
-                                  "FROM fresh.sqlite_schema ours LEFT JOIN main.sqlite_schema "
-                                  "theirs ON theirs.name = ours.name AND theirs.type = 'table' "
-                                  "WHERE ours.type = 'table' AND theirs.sql IS NOT ours.sql"));
+  const auto columns = [](const std::string& schema) {
+    return "SELECT t.name, c.name, c.type, c.pk FROM " + schema +
+           ".sqlite_schema t JOIN pragma_table_info(t.name, '" + schema + "') c "
+           "WHERE t.type = 'table'";
+  };
+  TRACEDB_ASSIGN(rows, db.Prepare(columns("fresh") + " EXCEPT " + columns("main")));
   TRACEDB_ASSIGN(differs, rows.Step());
   if (!differs) return Done{};
-  return DamagedDatabase(
-      db, std::string(rows.Text(0)) +
-              (rows.Int(1) != 0 ? " is missing" : " is not the table that tracedb makes"));
+  return DamagedDatabase(db, std::string(rows.Text(0)) + " has no column " +
+                                 std::string(rows.Text(1)) + " as tracedb makes it");
 }
 
 }  // namespace tracedb

@@ -20,7 +20,8 @@ struct FreeIds {
 // come after them.
 Result<FreeIds> CheckDatabase(SqliteDb& db, const std::atomic<bool>* stop);
 
-// Its tables are those of the attached database `fresh`, which is new, column by column.
+// Its tables have all columns of those of the attached database `fresh`, which is new; a user may
+// have added others.
 Status CheckTables(SqliteDb& db);
 
 }  // namespace tracedb

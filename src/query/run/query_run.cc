@@ -166,6 +166,11 @@ Status PreparedQuery::EndStatement(RowSink& sink) {
   return has_result ? sink.End() : Status(Done{});
 }
 
+bool FailsAlone(const Error& error) {
+  if (error.what.ends_with("malformed")) return true;  // "database disk image is malformed"
+  return error.kind == ErrorKind::kQuery && !error.what.ends_with("interrupted");
+}
+
 Result<bool> PreparedQuery::Advance(RowSink& sink, std::optional<int64_t> rows_max) {
   while (running_ < statements_.size()) {
     TRACEDB_ASSIGN(is_row, StepTo(sink));

@@ -17,8 +17,9 @@ namespace {
 constexpr int kBusyWaitMs = 60'000;
 
 constexpr const char* kNothingNewSql =
-    "SELECT NOT EXISTS (SELECT trace_id, capture_id FROM _trace EXCEPT SELECT * FROM "
-    "_explained_trace) AND NOT EXISTS (SELECT * FROM _explained_trace EXCEPT SELECT trace_id, "
+    "SELECT NOT EXISTS (SELECT trace_id, capture_id FROM _trace EXCEPT "
+    "SELECT trace_id, capture_id FROM _explained_trace) AND NOT EXISTS (SELECT trace_id, "
+    "capture_id FROM _explained_trace EXCEPT SELECT trace_id, "
     "capture_id FROM _trace)";
 
 // A rank alone has nobody to be compared with, and nothing need be written.

@@ -27,7 +27,9 @@ Result<DeviceWatch> DeviceWatch::Open(SqliteDb& db, const RankClocks& clocks) {
   TRACEDB_TRY(prepare(watch.tracks_,
                       "SELECT o.id, o.base_ns FROM _track t JOIN _track o "
                       "ON o.trace_id = t.trace_id AND o.device = t.device WHERE t.id = ?1"));
-  const std::string columns = "SELECT id, ts, dur, kind FROM _gpu_slice WHERE track = ?1 AND ts ";
+  const std::string columns =
+      "SELECT id, ts, dur, kind FROM _gpu_slice WHERE track = ?1 "
+      "AND id NOT IN (SELECT id FROM _impossible_time) AND ts ";
   TRACEDB_TRY(
       prepare(watch.within_, (columns + ">= ?2 AND ts < ?3 ORDER BY ts DESC LIMIT ?4").c_str()));
   TRACEDB_TRY(prepare(watch.before_, (columns + "< ?2 ORDER BY ts DESC LIMIT ?3").c_str()));

@@ -34,7 +34,8 @@ Result<HostWatch> HostWatch::Open(SqliteDb& db) {
     const std::string name(EventTableName(table));
     TRACEDB_ASSIGN(rows, db.Prepare("SELECT id, ts, dur, event_name FROM " + name + " INDEXED BY " +
                                     name + "_long WHERE dur >= " + std::to_string(kLongSliceNs) +
-                                    " AND track = ?1 AND ts < ?2 ORDER BY ts DESC LIMIT ?3"));
+                                    " AND track = ?1 AND ts < ?2 AND id NOT IN (SELECT id FROM "
+                                    "_impossible_time) ORDER BY ts DESC LIMIT ?3"));
     watch.long_.push_back(std::move(rows));
   }
   return watch;

@@ -307,10 +307,13 @@ Status FindCauses(SqliteDb& db, const RankClocks& clocks) {
                             "JOIN _collective_part p ON p.id = s.id "
                             "WHERE s.trace_id IN (SELECT trace_id FROM temp.dirty) "
                             "ORDER BY s.id"));
-  TRACEDB_ASSIGN(insert, db.Prepare("INSERT INTO _collective_cause "
-                                    "SELECT id, trace_id, rank, group_id, step, "
-                                    "first_start_ns, start_ns, wait_ns, ?2, ?3, ?4, ?5, ?6, NULL, "
-                                    "NULL, NULL, NULL FROM temp.stall WHERE id = ?1"));
+  TRACEDB_ASSIGN(insert,
+                 db.Prepare("INSERT INTO _collective_cause (id, trace_id, rank, group_id, step, "
+                            "first_start_ns, start_ns, wait_ns, cause, cause_slice_id, "
+                            "cause_name, upstream_id, carried_id) "
+                            "SELECT id, trace_id, rank, group_id, step, "
+                            "first_start_ns, start_ns, wait_ns, ?2, ?3, ?4, ?5, ?6 "
+                            "FROM temp.stall WHERE id = ?1"));
   for (;;) {
     TRACEDB_ASSIGN(row, stalls.Step());
     if (!row) return Done{};
@@ -329,8 +332,10 @@ Status FindCauses(SqliteDb& db, const RankClocks& clocks) {
 }
 
 constexpr const char* kUnexplainedSql =
-    "SELECT EXISTS (SELECT trace_id, capture_id FROM _trace EXCEPT SELECT * FROM _explained_trace) "
-    "OR EXISTS (SELECT * FROM _explained_trace EXCEPT SELECT trace_id, capture_id FROM _trace)";
+    "SELECT EXISTS (SELECT trace_id, capture_id FROM _trace EXCEPT SELECT trace_id, capture_id "
+    "FROM _explained_trace) "
+    "OR EXISTS (SELECT trace_id, capture_id FROM _explained_trace EXCEPT SELECT trace_id, "
+    "capture_id FROM _trace)";
 
 // With one rank alone nobody waits for anybody, and nothing need be written.
 constexpr const char* kTogetherSql =
@@ -356,7 +361,8 @@ Status ExplainStalls(const std::filesystem::path& database, ExplainScope scope, 
   TRACEDB_TRY(FollowChains(db));
   TRACEDB_TRY(
       db.Execute("DELETE FROM _explained_trace;"
-                 "INSERT INTO _explained_trace SELECT trace_id, capture_id FROM _trace"));
+                 "INSERT INTO _explained_trace (trace_id, capture_id) SELECT trace_id, capture_id "
+                 "FROM _trace"));
   return db.Execute("COMMIT");
 }
 
