@@ -26,6 +26,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <random>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -51,7 +52,7 @@ constexpr std::string_view kUsage =
     "usage: make_trace --from FIXTURE.json[.gz] --size SIZE --out FILE [options]\n"
     "  --from FILE   a trace as Kineto pretty-prints it, plain or gzipped\n"
     "  --size SIZE   bytes of JSON to reach: 12M, 2.5G, 800Mi (K, M, G, T are powers of 1000)\n"
-    "  --out FILE    what to write; FILE.partial until it is whole\n"
+    "  --out FILE    what to write; FILE.partial-... until it is whole\n"
     "  --cut         end the last repeat where the size is reached: a capture stopped early;\n"
     "                otherwise repeats are whole and the size is the least\n"
     "  --level N     zlib level 0 to 9 (default 9, as Python's gzip)\n"
@@ -403,7 +404,7 @@ class PackedFile {
  public:
   // level: nothing for plain JSON.
   Status Open(const fs::path& path, std::string name, std::optional<int> level) {
-    file_.reset(std::fopen(path.c_str(), "wb"));
+    file_.reset(std::fopen(path.c_str(), "wbx"));
     if (!file_) return {std::strerror(errno)};
     if (!level) return {};
     auto stream = std::make_unique<z_stream>();
@@ -781,7 +782,7 @@ Status Run(const Options& options) {
   if (!status.ok()) return Prefixed(options.from, status);
 
   fs::path partial = options.out;
-  partial += ".partial";
+  partial += ".partial-" + std::to_string(std::random_device{}());
   status = WriteTrace(options, partial, fixture);
   std::error_code error;
   if (status.ok()) {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cli_commands.h"
+#include "tracedb/memory/load_limits.h"
 #include "tracedb/query/doc/query_builtin.h"
 #include "tracedb/query/run/query_database.h"
 #include "tracedb/ranks/clocks/align_clocks.h"
@@ -12,6 +13,8 @@
 
 namespace tracedb {
 namespace {
+
+constexpr int64_t kCacheKib = 8192;  // of the command align, which has no --memory
 
 Status Show(const GlobalOptions& global, Format format) {
   TRACEDB_ASSIGN(catalog, QueryCatalog::Load(BuiltInQueries()));
@@ -84,7 +87,7 @@ Status RunAlign(const GlobalOptions& global, const AlignOptions& options,
   const Format format = options.format.value_or(Format::kTable);
   if (options.show) return Show(told, format);
   TRACEDB_TRY(CheckDatabase(told));
-  TRACEDB_ASSIGN(db, OpenToCompare(told.database, &stop));
+  TRACEDB_ASSIGN(db, OpenToCompare(told.database, kCacheKib, &stop));
   if (options.reset) return Reset(told, db);
   TRACEDB_ASSIGN(report, AlignClocks(db, AlignScope::kEverything));
   const ExplainScope scope = report.changed ? ExplainScope::kEverything : ExplainScope::kNewTraces;

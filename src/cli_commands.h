@@ -17,6 +17,8 @@ namespace tracedb {
 // `stop` becomes true when the person presses ctrl-C.
 Status RunIngest(const GlobalOptions& global, const IngestOptions& options,
                  const std::atomic<bool>& stop);
+// The token that serve-csv asks for; empty: none.
+Result<std::string> FindToken(const GlobalOptions& global, const ServeArguments& arguments);
 Status RunServe(const GlobalOptions& global, const ServeArguments& arguments,
                 const std::atomic<bool>& stop);
 Status RunReport(const GlobalOptions& global, const ReportArguments& arguments,

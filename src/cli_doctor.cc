@@ -1,14 +1,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstdlib>
-#include <fstream>
 #include <string_view>
 #include <system_error>
 
 #include "cli_commands.h"
+#include "tracedb/base/database_files.h"
 #include "tracedb/doctor/doctor_checks.h"
 #include "tracedb/doctor/doctor_json.h"
 #include "tracedb/doctor/doctor_text.h"
@@ -51,17 +50,6 @@ class TemporaryFolder {
   fs::path path_;
 };
 
-bool IsSqliteFile(const std::string& input) {
-  constexpr std::string_view kMagic("SQLite format 3\0", 16);
-  std::error_code error;
-  if (!fs::is_regular_file(input, error)) return false;  // a pipe gives its bytes only once
-  std::array<char, kMagic.size()> first{};
-  std::ifstream file(input, std::ios::binary);
-  file.read(first.data(), first.size());
-  return file.gcount() == static_cast<std::streamsize>(first.size()) &&
-         std::string_view(first.data(), first.size()) == kMagic;
-}
-
 Result<bool> IsDatabase(const std::vector<std::string>& inputs) {
   for (const std::string& input : inputs) {
     if (!IsSqliteFile(input)) continue;
@@ -80,6 +68,10 @@ Status Examine(const fs::path& database, bool json, const std::atomic<bool>& sto
   DescriptorOutput output(STDOUT_FILENO, "standard output");
   TRACEDB_TRY(json ? WriteJsonReport(report, output) : WriteTextReport(report, output));
   TRACEDB_TRY(output.Flush());
+  if (report.Failed() > 0) {
+    return Error{ErrorKind::kQuery,
+                 fmt::format("{} of {} checks failed", report.Failed(), report.checks.size()), ""};
+  }
   if (report.Findings() == 0) return Done{};
   return Error{ErrorKind::kFindings, fmt::format("{} findings", report.Findings()), ""};
 }

@@ -197,7 +197,9 @@ Result<unsigned> ShareOut(const IngestOptions& options,
 Result<LoadedInputs> LoadInputs(const GlobalOptions& global, const IngestOptions& options,
                                 const std::atomic<bool>& stop,
                                 const std::function<Status(const LoadSummary&)>& on_loaded) {
-  TRACEDB_ASSIGN(files, FindInputFiles(options.inputs));
+  KeepSqliteSortsSmall();
+  const auto say = [&global](const std::string& note) { SayNote(global, note); };
+  TRACEDB_ASSIGN(files, FindInputFiles(options.inputs, say));
   if (options.rank.has_value() && files.size() != 1) {
     return Error{ErrorKind::kUsage,
                  fmt::format("--rank is for one input; there are {}", files.size()),
@@ -218,7 +220,9 @@ Result<LoadedInputs> LoadInputs(const GlobalOptions& global, const IngestOptions
     progress.emplace(!global.quiet, file.path.string(), error ? 0 : bytes);
     auto loaded = loads.Next();
     progress.reset();
-    if (!loaded.ok() && loaded.error().kind == ErrorKind::kNoTrace && file.is_searched()) {
+    const bool gone = !loaded.ok() && !std::filesystem::exists(file.path, error) && !stop.load();
+    if (!loaded.ok() && file.is_searched() &&
+        (loaded.error().kind == ErrorKind::kNoTrace || gone)) {
       SayNote(global, loaded.error().what + "; passed over");
       if (!no_trace.has_value()) no_trace = loaded.error();
       continue;
@@ -314,8 +318,17 @@ Status RunIngest(const GlobalOptions& global, const IngestOptions& options,
   TRACEDB_ASSIGN(loaded, LoadInputs(global, options, stop, summarize));
   std::vector<RunCount> runs;
   if (loaded.any) {
-    TRACEDB_ASSIGN(db, OpenToCompare(global.database, &stop));
-    TRACEDB_TRY(CompareRanks(global, db));
+    const int64_t cache_kib = LoadLimits::For(options.memory_bytes, 1).sqlite_cache_kib;
+    TRACEDB_ASSIGN(db, OpenToCompare(global.database, cache_kib, &stop));
+    Status compared = CompareRanks(global, db);
+    if (!compared.ok()) {
+      Error error = std::move(compared).error();
+      if (!stop.load()) {
+        error.what =
+            "the traces are in the database, but its ranks cannot be compared: " + error.what;
+      }
+      return error;
+    }
     const bool is_said = !global.quiet && (is_new || options.run.has_value());
     if (is_said || options.json) {
       TRACEDB_ASSIGN(found, RunsOf(db, trace_ids));

@@ -104,6 +104,10 @@ void AddFormat(CLI::App& app, std::string& format, const std::string& otherwise 
       ->type_name("FORMAT");
 }
 
+void AddForce(CLI::App& app, bool& force) {  // see OutputGuard
+  app.add_flag("--force", force, "--output may replace another database, or a trace of this one");
+}
+
 void AddQuery(CLI::App& app, QueryArguments& options, std::string& format) {
   app.add_option("QUERY", options.source,
                  "a canned query's name, a file of SQL, or - for standard input; none: list them");
@@ -116,10 +120,12 @@ void AddQuery(CLI::App& app, QueryArguments& options, std::string& format) {
   AddFormat(app, format, " (default: table on a terminal, else csv)");
   app.add_option("-o,--output", options.output, "write to this file, whole or not at all")
       ->type_name("FILE");
+  AddForce(app, options.force);
   app.add_flag("--no-header", options.no_header, "no line with the columns' names");
   app.add_flag(
       "--safe-csv", options.safe_csv,
-      "csv for spreadsheets: a text that starts like a formula (= + - @) gets a ' in front");
+      "csv for spreadsheets: a text that starts like a formula (= + - @) gets a ' in front, "
+      "and so does what does within it, behind a ; tab or line break");
   app.add_flag("--plot", options.plot,
                "draw the result: bars, shares or lines, as the query's header says");
   app.add_flag("--explain", options.explain, "show what the query means, and its SQL");
@@ -138,11 +144,14 @@ void AddServe(CLI::App& app, ServeArguments& arguments) {
   app.add_option("--port", options.port, "the port (default 8642; 0: any that is free)")
       ->check(CLI::Range(0, 65535))
       ->type_name("N");
-  app.add_option("--token", options.token,
+  app.add_option("--token", arguments.token,
                  "who asks must know this, as the password or as ?token=; needed for any address "
-                 "that others reach (or $TRACEDB_TOKEN, which other users do not see)")
-      ->envname("TRACEDB_TOKEN")
+                 "that others reach; `ps` shows it to every user of this machine")
       ->type_name("TEXT");
+  app.add_option("--token-file", arguments.token_file,
+                 "the token is the line in this file (or in $TRACEDB_TOKEN); neither is shown by "
+                 "`ps`")
+      ->type_name("FILE");
   app.add_option("--allow-host", options.allowed_hosts,
                  "a further name that browsers may call this server by; may be repeated")
       ->type_name("NAME")
@@ -212,6 +221,7 @@ void AddCut(CLI::App& app, CutOptions& options) {
                  "output")
       ->type_name("FILE")
       ->required();
+  AddForce(app, options.force);
   CLI::Option* step =
       app.add_option("--step", options.steps, "the time of these steps")->type_name("N[..M]");
   CLI::Option* start =
@@ -274,6 +284,7 @@ void AddReport(CLI::App& app, ReportArguments& arguments) {
                  "write to this file, whole or not at all (default report.html; - is standard "
                  "output)")
       ->type_name("FILE");
+  AddForce(app, arguments.force);
   app.add_option("--run", arguments.run,
                  "the run that it is of, where there are several (default: the last to begin)")
       ->type_name("NAME");
@@ -294,8 +305,7 @@ std::filesystem::path DefaultDatabase() {
 Error UsageError(const CLI::App& app, const std::string& what) {
   const auto chosen = app.get_subcommands();
   const std::string command = chosen.empty() ? "tracedb" : "tracedb " + chosen[0]->get_name();
-  std::string line = what.substr(0, what.find('\n'));
-  return Error{ErrorKind::kUsage, line, "see: " + command + " --help"};
+  return Error{ErrorKind::kUsage, what.substr(0, what.find('\n')), "see: " + command + " --help"};
 }
 
 Result<Command> ChosenCommand(const CLI::App& app) {

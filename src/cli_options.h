@@ -43,6 +43,7 @@ struct QueryArguments {
   std::vector<std::string> params;
   std::optional<Format> format;
   std::filesystem::path output;
+  bool force = false;
   bool no_header = false;
   bool safe_csv = false;
   bool explain = false;
@@ -71,12 +72,15 @@ struct DoctorOptions {
 
 struct ReportArguments {
   std::filesystem::path output = "report.html";  // "-": standard output
-  std::string run;                               // empty: the last to begin
+  bool force = false;
+  std::string run;  // empty: the last to begin
   std::optional<int64_t> capture;
 };
 
 struct ServeArguments {
-  ServeOptions serve;  // but the database, which is that of GlobalOptions
+  ServeOptions serve;  // but the database, which is that of GlobalOptions, and the token
+  std::optional<std::string> token;
+  std::optional<std::string> token_file;
   bool open = false;
 };
 

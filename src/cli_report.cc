@@ -6,7 +6,7 @@
 #include "tracedb/query/doc/query_builtin.h"
 #include "tracedb/query/run/query_database.h"
 #include "tracedb/report/report_page.h"
-#include "tracedb/text/output_stream.h"
+#include "tracedb/text/output_file.h"
 
 namespace tracedb {
 
@@ -19,6 +19,17 @@ Result<SqliteDb> Open(const GlobalOptions& global, const std::atomic<bool>& stop
   return db;
 }
 
+// The page is written: it is whole but for these.
+Status Verdict(const GlobalOptions& global, const std::vector<std::string>& failed) {
+  if (failed.empty()) return Done{};
+  for (const std::string& part : failed) SayNote(global, part);
+  return Error{
+      ErrorKind::kQuery,
+      fmt::format("{} part{} of the report failed, and show{} the error in place of a result",
+                  failed.size(), failed.size() == 1 ? "" : "s", failed.size() == 1 ? "s" : ""),
+      ""};
+}
+
 }  // namespace
 
 Status RunReport(const GlobalOptions& global, const ReportArguments& arguments,
@@ -27,18 +38,21 @@ Status RunReport(const GlobalOptions& global, const ReportArguments& arguments,
   const ReportOptions options = {TRACEDB_VERSION, [&] { return Open(global, stop); }, arguments.run,
                                  arguments.capture};
   TRACEDB_ASSIGN(catalog, QueryCatalog::Load(BuiltInQueries()));
+  TRACEDB_ASSIGN(inputs, TraceFiles(db, arguments.output));
+  OutputGuard guard{global.database, std::move(inputs), arguments.force};
   if (arguments.output == "-") {
     DescriptorOutput output(STDOUT_FILENO, "standard output");
-    TRACEDB_TRY(WriteReport(db, catalog, options, output));
-    return output.Flush();
+    TRACEDB_ASSIGN(failed, WriteReport(db, catalog, options, output));
+    TRACEDB_TRY(output.Flush());
+    return Verdict(global, failed);
   }
-  TRACEDB_ASSIGN(file, FileOutput::Create(arguments.output));
-  TRACEDB_TRY(WriteReport(db, catalog, options, *file));
+  TRACEDB_ASSIGN(file, FileOutput::Create(arguments.output, std::move(guard)));
+  TRACEDB_ASSIGN(failed, WriteReport(db, catalog, options, *file));
   TRACEDB_TRY(file->Flush());
   TRACEDB_TRY(file->Commit());
   SayNote(global,
           fmt::format("{} is the report; it opens in any browser", arguments.output.string()));
-  return Done{};
+  return Verdict(global, failed);
 }
 
 }  // namespace tracedb

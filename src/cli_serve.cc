@@ -42,6 +42,8 @@ Status RunServe(const GlobalOptions& global, const ServeArguments& arguments,
   mallopt(M_ARENA_MAX, kHeaps);
   std::signal(SIGCHLD, SIG_IGN);  // the browser is not waited for
   ServeOptions options = arguments.serve;
+  TRACEDB_ASSIGN(token, FindToken(global, arguments));
+  options.token = token;
   options.database = global.database;
   options.version = TRACEDB_VERSION;
   options.on_open = [](SqliteDb& db) -> Status {

@@ -12,10 +12,11 @@
 
 #include "cli_commands.h"
 #include "cli_options.h"
+#include "tracedb/base/run_caught.h"
 #include "tracedb/extension/interval_functions.h"
 #include "tracedb/query/doc/query_builtin.h"
 #include "tracedb/query/run/query_command.h"
-#include "tracedb/text/output_stream.h"
+#include "tracedb/text/output_file.h"
 
 namespace tracedb {
 namespace {
@@ -79,6 +80,7 @@ Status RunQuery(const GlobalOptions& global, const QueryArguments& arguments) {
   options.params = arguments.params;
   options.format = arguments.format;
   options.output = arguments.output;
+  options.force = arguments.force;
   options.header = !arguments.no_header;
   options.safe_csv = arguments.safe_csv;
   options.explain = arguments.explain;
@@ -98,7 +100,17 @@ Status RunQuery(const GlobalOptions& global, const QueryArguments& arguments) {
   return Done{};
 }
 
+// The database that a command reads or writes.
+std::filesystem::path DatabaseOf(const CommandLine& line) {
+  if (line.command == Command::kAlign && !line.align.database.empty()) return line.align.database;
+  const bool is_named = line.command == Command::kDoctor && line.doctor.inputs.size() == 1;
+  return is_named ? std::filesystem::path(line.doctor.inputs[0]) : line.global.database;
+}
+
 Status Run(const CommandLine& line) {
+  OutputGuard guard;
+  guard.database = DatabaseOf(line);
+  TRACEDB_TRY(guard.CheckStandardOutput());
   switch (line.command) {
     case Command::kIngest:
       return RunIngest(line.global, line.ingest, stop_asked);
@@ -175,7 +187,7 @@ int Main(int argc, const char* const* argv) {
     PrintError({}, line.error());
     return ExitCode(line.error());
   }
-  const Status done = Run(line.value());
+  const Status done = RunCaught([&] { return Run(line.value()); });
   if (done.ok()) return 0;
   const ErrorKind kind = done.error().kind;
   const bool was_said = kind == ErrorKind::kClosed || kind == ErrorKind::kFindings;
@@ -185,4 +197,13 @@ int Main(int argc, const char* const* argv) {
 
 }  // namespace tracedb
 
-int main(int argc, char** argv) { return tracedb::Main(argc, argv); }
+int main(int argc, char** argv) {
+  try {
+    return tracedb::Main(argc, argv);
+  } catch (...) {  // not even the message of an error could be made
+    constexpr char kMessage[] = "tracedb: out of memory\n";
+    const ssize_t written = write(STDERR_FILENO, kMessage, sizeof kMessage - 1);
+    (void)written;
+    return 1;
+  }
+}

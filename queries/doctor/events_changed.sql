@@ -33,6 +33,7 @@ FROM issues i
 JOIN traces t ON t.trace_id = i.trace_id
 WHERE i.kind NOT IN ('malformed_event', 'not_an_event', 'event_too_large', 'event_too_deep',
                      'missing_time', 'bad_time', 'truncated', 'damaged_compression', 'no_timing',
+                     'impossible_time',
                      'trailing_garbage', 'header_malformed', 'header_too_large',
                      'repeated_event_array')
 ORDER BY t.run, t.rank, t.trace_id, i.count DESC, i.kind;

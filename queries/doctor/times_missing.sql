@@ -1,15 +1,14 @@
 -- title: GPU activities and events without a usable time
 --
--- Profilers write ts 0, mostly with dur 0, for what the device gave no times; ts 0 with a duration
--- is taken for the same when the trace ends more than an hour later. Negative and missing durations
--- are counted, and kernels of dur 0 where they are at least half of a GPU's: a few are rounded to
--- it. CUDA events (cuda_event) at ts 0 are a note: CUDA before 12.8 has no times for them.
+-- Profilers write ts 0 with dur 0 for what the device gave no times; ts 0 with a duration is in
+-- doctor/impossible_times. Negative and missing durations are counted, and kernels of dur 0 where
+-- they are at least half of a GPU's: a few are rounded to it. CUDA events (cuda_event) at ts 0 are
+-- a note: CUDA before 12.8 has no times for them.
 --
 -- param:  zero_dur_pct  real(pct)  = 50  Kernels of dur 0 are trouble from this share on.
 --
 -- meaning: These activities are in the counts but add nothing to busy times, overlap and
---   utilization_pct: share_pct of the GPU's activities is not measured. At ts 0 with a duration
---   they also stretch span_ms and idle_ms of the GPU by weeks.
+--   utilization_pct: share_pct of the GPU's activities is not measured.
 -- advice: Record again with a newer profiler or driver; leave the rank out of comparisons until
 --   then.
 --
@@ -30,9 +29,7 @@
 WITH odd AS MATERIALIZED (
   SELECT g.slice_id AS id, t.trace_id, t.device,
          CASE
-           WHEN g.ts + t.base_ns = coalesce(r.base_time_ns, 0)
-                AND (g.dur_ns = 0 OR r.end_ns - coalesce(r.base_time_ns, 0) > 3600000000000)
-             THEN 'ts 0'
+           WHEN g.dur_ns = 0 AND g.ts + t.base_ns = coalesce(r.base_time_ns, 0) THEN 'ts 0'
            WHEN g.dur_ns IS NULL THEN 'no dur'
            WHEN g.dur_ns < 0 THEN 'negative dur'
            WHEN g.dur_ns = 0 AND g.kind < 2 THEN 'kernels of dur 0'
@@ -40,7 +37,7 @@ WITH odd AS MATERIALIZED (
   FROM activity_times g
   CROSS JOIN tracks t ON t.track_id = g.track_id
   CROSS JOIN traces r ON r.trace_id = t.trace_id
-  WHERE g.dur_ns IS NULL OR g.dur_ns <= 0 OR g.ts + t.base_ns = coalesce(r.base_time_ns, 0)
+  WHERE g.dur_ns IS NULL OR g.dur_ns <= 0
 ),
 counted AS (
   SELECT trace_id, device, trouble, count(*) AS count, min(id) AS first_id

@@ -5,6 +5,10 @@
 #include <algorithm>
 #include <cctype>
 #include <limits>
+#include <new>
+
+#include "base/sqlite_open.h"
+#include "tracedb/base/safe_sum.h"
 
 namespace tracedb {
 namespace {
@@ -22,6 +26,7 @@ std::string AdviceFor(int code) {
     case SQLITE_LOCKED:
       return "another process is writing to it: try again when that has ended";
     case SQLITE_CORRUPT:
+      return "the database is damaged: ingest its traces again into a new one, named with --db";
     case SQLITE_NOTADB:
       return "it is no SQLite database, or a damaged one: choose another file with --db";
     case SQLITE_IOERR:
@@ -90,6 +95,11 @@ std::string FrozenUri(const std::string& path) {
 }
 
 }  // namespace
+
+void KeepSqliteSortsSmall() {
+  constexpr unsigned kPages = 64;
+  sqlite3_config(SQLITE_CONFIG_PMASZ, kPages);
+}
 
 // SQLite takes "file:x" for a URI and ":memory:" for no file; a path in a folder is neither.
 std::string SqliteFileName(const std::filesystem::path& path) {
@@ -206,7 +216,12 @@ double SqliteStatement::Real(int column) const {
 
 std::string_view SqliteStatement::Text(int column) const {
   const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement_.get(), column));
-  if (text == nullptr) return {};
+  if (text == nullptr) {
+    // No text is NULL, or could not be made: then the row does not say what it says.
+    sqlite3* const db = sqlite3_db_handle(statement_.get());
+    if (sqlite3_errcode(db) == SQLITE_NOMEM) throw std::bad_alloc();
+    return {};
+  }
   return {text, static_cast<size_t>(sqlite3_column_bytes(statement_.get(), column))};
 }
 
@@ -230,6 +245,7 @@ std::string SqliteStatement::Sql() const {
 
 Result<SqliteDb> SqliteDb::Open(const std::filesystem::path& path, SqliteMode mode,
                                 const char* vfs) {
+  LetSqliteOpenFilesOnly();
   int flags = SQLITE_OPEN_NOMUTEX;
   std::string name = SqliteFileName(path);
   switch (mode) {
@@ -252,6 +268,7 @@ Result<SqliteDb> SqliteDb::Open(const std::filesystem::path& path, SqliteMode mo
   SqliteDb db(raw, path);
   if (code != SQLITE_OK) return SqliteError(raw, path.string());
   sqlite3_extended_result_codes(raw, 0);
+  if (RegisterSafeSum(raw) != SQLITE_OK) return SqliteError(raw, path.string());
   return db;
 }
 

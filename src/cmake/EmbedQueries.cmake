@@ -9,8 +9,6 @@
 # The same file is the script that does it at build time.
 
 if(NOT CMAKE_SCRIPT_MODE_FILE)
-  set(TRACEDB_EMBED_SCRIPT ${CMAKE_CURRENT_LIST_FILE})
-
   function(tracedb_embed_queries target folder)
     file(GLOB queries CONFIGURE_DEPENDS ${folder}/*.sql ${folder}/*/*.sql)
     set(generated ${CMAKE_CURRENT_BINARY_DIR}/query_builtin.cc)
@@ -20,8 +18,8 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
     add_custom_command(
       OUTPUT ${generated}
       COMMAND ${CMAKE_COMMAND} -DFOLDER=${folder} -DLIST=${list} -DOUTPUT=${generated}
-              -P ${TRACEDB_EMBED_SCRIPT}
-      DEPENDS ${queries} ${list} ${TRACEDB_EMBED_SCRIPT}
+              -P ${CMAKE_CURRENT_FUNCTION_LIST_FILE}
+      DEPENDS ${queries} ${list} ${CMAKE_CURRENT_FUNCTION_LIST_FILE}
       COMMENT "Embedding the queries of ${folder}"
       VERBATIM)
     target_sources(${target} PRIVATE ${generated})

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <memory>
-#include <system_error>
 #include <utility>
 
 #include "cut/cut_run.h"
@@ -12,7 +11,7 @@
 #include "cut/cut_writer.h"
 #include "cut/gzip_output.h"
 #include "tracedb/query/run/query_database.h"
-#include "tracedb/text/output_stream.h"
+#include "tracedb/text/output_file.h"
 
 namespace tracedb {
 namespace {
@@ -25,13 +24,14 @@ Status WriteAll(CutWriter& writer, const CutOptions& options, OutputStream& outp
   return packed->Finish();
 }
 
-Status ToOutput(CutWriter& writer, const CutOptions& options, CutReport& report) {
+Status ToOutput(CutWriter& writer, const CutOptions& options, OutputGuard guard,
+                CutReport& report) {
   if (options.output == "-") {
     DescriptorOutput output(STDOUT_FILENO, "standard output");
     TRACEDB_TRY(WriteAll(writer, options, output, report));
     return output.Flush();
   }
-  TRACEDB_ASSIGN(file, FileOutput::Create(options.output));
+  TRACEDB_ASSIGN(file, FileOutput::Create(options.output, std::move(guard)));
   TRACEDB_TRY(WriteAll(writer, options, *file, report));
   return file->Commit();
 }
@@ -40,11 +40,9 @@ Status CheckOutput(const CutOptions& options) {
   if (options.output.empty()) {
     return Error{ErrorKind::kUsage, "-o: a file name is missing", "write -o - for standard output"};
   }
-  std::error_code code;
-  if (!std::filesystem::equivalent(options.output, options.database, code) || code) return Done{};
-  return Error{ErrorKind::kUsage,
-               fmt::format("-o {}: this is the database itself", options.output.string()),
-               "write to another file"};
+  // Before minutes of work, and before the database is opened; again once its traces are known.
+  if (options.output == "-") return Done{};
+  return OutputGuard{options.database, {}, options.force}.Check(options.output);
 }
 
 // What SQLite says of an interrupt names its own machinery.
@@ -59,7 +57,9 @@ Status Cut(SqliteDb& db, const CutOptions& options, const std::atomic<bool>& sto
   const CutSources& sources = chosen.sources;
   report.notes = chosen.notes;
   TRACEDB_ASSIGN(writer, CutWriter::Open(db, sources, options, stop));
-  TRACEDB_TRY(ToOutput(writer, options, report));
+  TRACEDB_ASSIGN(inputs, TraceFiles(db, options.output));
+  OutputGuard guard{options.database, std::move(inputs), options.force};
+  TRACEDB_TRY(ToOutput(writer, options, std::move(guard), report));
   if (chosen.has_window && report.events == 0) {
     const Interval span = sources.Span().value_or(Interval{});
     report.notes.push_back(fmt::format(

@@ -1,8 +1,12 @@
 #include "cut/cut_event.h"
 
+#include <fmt/format.h>
+
 #include <charconv>
 
+#include "cut/cut_text_check.h"
 #include "cut/time_text.h"
+#include "tracedb/json/json_check.h"
 #include "tracedb/text/result_text.h"
 
 namespace tracedb {
@@ -30,17 +34,20 @@ void AppendInt(std::string& out, int64_t value) {
   out.append(digits.data(), std::to_chars(digits.data(), digits.data() + 24, value).ptr);
 }
 
-void AppendValue(std::string& out, const CutRow& row, int column) {
+// Whether it is an integer.
+bool AppendValue(std::string& out, const CutRow& row, int column) {
   const int at = CutRow::ResultColumn(column);
   if (row.values->Type(at) == SqlType::kInteger) {
     AppendInt(out, row.values->Int(at));
-  } else {
-    out += row.values->Text(at);
+    return true;
   }
+  out += row.values->Text(at);
+  return false;
 }
 
-// `text` with the row's numbers in place of the marks.
-void AppendFilled(std::string& out, std::string_view text, const CutRow& row, const IdSpace& ids) {
+// `text` with the row's numbers in place of the marks. Whether all were integers.
+bool AppendFilled(std::string& out, std::string_view text, const CutRow& row, const IdSpace& ids) {
+  bool integers = true;
   size_t copied = 0;
   for (size_t at = 0; at < text.size(); ++at) {
     const int column = kColumnOf[static_cast<unsigned char>(text[at])];
@@ -50,15 +57,24 @@ void AppendFilled(std::string& out, std::string_view text, const CutRow& row, co
     if (column == kIdColumn && ids.traces > 1) {
       const bool quoted = at > 0 && text[at - 1] == '"';
       AppendId(out, row.values->Text(CutRow::ResultColumn(column)), quoted, ids);
+      integers = false;
     } else {
-      AppendValue(out, row, column);
+      integers &= AppendValue(out, row, column);
     }
   }
   out += text.substr(copied);
+  return integers;
+}
+
+// An event's part that is not what it should be: its args and keys are texts of the database.
+Error NoJson(const CutRow& row, const char* part) {
+  return DamagedError(fmt::format("the {} of event {} are no JSON", part, row.id));
 }
 
 // Args of which only the numbers with names were kept.
-void AppendNamedValues(std::string& out, const CutRow& row) {
+Status AppendNamedValues(std::string& out, const CutRow& row) {
+  const size_t before = out.size();
+  bool integers = true;
   bool any = false;
   for (int column = kFirstNamedColumn; column < kFirstSpareColumn; ++column) {
     if (!row.HasValue(column)) continue;
@@ -66,9 +82,12 @@ void AppendNamedValues(std::string& out, const CutRow& row) {
     any = true;
     out += KeyOfColumn(static_cast<ArgsColumn>(column));
     out += "\":";
-    AppendValue(out, row, column);
+    integers &= AppendValue(out, row, column);
   }
   if (any) out += '}';
+  const std::string_view members = std::string_view(out).substr(before);
+  if (!integers && !AreJsonMembers(members.substr(1))) return NoJson(row, "args");
+  return Done{};
 }
 
 void AppendTime(std::string& out, std::string_view key, std::optional<int64_t> ns) {
@@ -78,18 +97,25 @@ void AppendTime(std::string& out, std::string_view key, std::optional<int64_t> n
 }
 
 // The event's own keys beside those with a column, and the id alone where they were not kept.
-void AppendOthers(std::string& out, const CutRow& row, const CutArgsText* args_text,
-                  const IdSpace& ids) {
+Status AppendOthers(std::string& out, const CutRow& row, const CutArgsText* args_text,
+                    const IdSpace& ids) {
+  bool sound = true;
+  const size_t before = out.size() + 1;
   if (args_text != nullptr && args_text->others.has_value()) {
-    if (args_text->others->empty()) return;
+    if (args_text->others->empty()) return Done{};
     out += ',';
-    AppendFilled(out, *args_text->others, row, ids);
+    sound = AppendFilled(out, *args_text->others, row, ids) && args_text->others_sound;
   } else if (args_text == nullptr && row.HasValue(kIdColumn)) {
     const bool quoted = row.values->Type(CutRow::ResultColumn(kIdColumn)) == SqlType::kText;
     out += quoted ? ",\"id\":\"" : ",\"id\":";
     AppendId(out, row.values->Text(CutRow::ResultColumn(kIdColumn)), quoted, ids);
     if (quoted) out += '"';
+    sound = false;
   }
+  if (!sound && !AreJsonMembers(std::string_view(out).substr(before))) {
+    return NoJson(row, "keys");
+  }
+  return Done{};
 }
 
 void AppendHead(std::string& out, char phase, const CutEventName& event_name, const CutTrack& track,
@@ -119,13 +145,13 @@ void AppendHead(std::string& out, char phase, const CutEventName& event_name, co
   }
 }
 
-void AppendArgs(std::string& out, const CutRow& row, const CutArgsText* args_text) {
-  if (args_text != nullptr && args_text->args.has_value()) {
-    out += ",\"args\":";
-    AppendFilled(out, *args_text->args, row, {});
-  } else {
-    AppendNamedValues(out, row);
-  }
+Status AppendArgs(std::string& out, const CutRow& row, const CutArgsText* args_text) {
+  if (args_text == nullptr || !args_text->args.has_value()) return AppendNamedValues(out, row);
+  out += ",\"args\":";
+  const size_t before = out.size();
+  const bool sound = AppendFilled(out, *args_text->args, row, {}) && args_text->args_sound;
+  if (!sound && !IsJson(std::string_view(out).substr(before))) return NoJson(row, "args");
+  return Done{};
 }
 
 // A wait for stream N, as Kineto writes it: complete events of such a thread have a stream.
@@ -194,10 +220,10 @@ Result<CutEventText::Form> CutEventText::FormOf(const CutRow& row, const CutEven
   return event_name.sync && IsSyncThread(track.tid) ? pair : Form::kAsItIs;
 }
 
-void CutEventText::Append(std::string& out, Form form, const CutRow& row,
-                          const CutEventName& event_name, const CutTrack& track,
-                          const CutArgsText* args_text, const std::string& pid,
-                          const EventTimes& times, const IdSpace& ids) {
+Status CutEventText::Append(std::string& out, Form form, const CutRow& row,
+                            const CutEventName& event_name, const CutTrack& track,
+                            const CutArgsText* args_text, const std::string& pid,
+                            const EventTimes& times, const IdSpace& ids) {
   const bool async = form == Form::kAsyncPair;
   const char phase = form == Form::kAsItIs ? row.phase : async ? 'b' : 'B';
   AppendHead(out, phase, event_name, track, pid);
@@ -205,15 +231,19 @@ void CutEventText::Append(std::string& out, Form form, const CutRow& row,
   if (form == Form::kAsItIs && IsSliceTable(row.table)) {
     AppendTime(out, ",\"dur\":", times.dur_ns);
   }
-  AppendOthers(out, row, args_text, ids);
-  AppendArgs(out, row, args_text);
+  TRACEDB_TRY(AppendOthers(out, row, args_text, ids));
+  TRACEDB_TRY(AppendArgs(out, row, args_text));
   out += '}';
-  if (form == Form::kAsItIs) return;
+  if (form == Form::kAsItIs) return Done{};
   out += ",\n";
   AppendHead(out, async ? 'e' : 'E', event_name, track, pid);
-  AppendTime(out, ",\"ts\":", *times.ts_ns + *times.dur_ns);
-  if (async) AppendOthers(out, row, args_text, ids);
+  // Senseless times wrap, as in the views.
+  const auto end_ns = static_cast<int64_t>(static_cast<uint64_t>(*times.ts_ns) +
+                                           static_cast<uint64_t>(*times.dur_ns));
+  AppendTime(out, ",\"ts\":", end_ns);
+  if (async) TRACEDB_TRY(AppendOthers(out, row, args_text, ids));
   out += '}';
+  return Done{};
 }
 
 }  // namespace tracedb

@@ -38,10 +38,11 @@ class CutEventText {
   Result<Form> FormOf(const CutRow& row, const CutEventName& event_name, const CutTrack& track);
   static int EventsOf(Form form) { return form == Form::kAsItIs ? 1 : 2; }
 
-  // `pid` is the process as JSON.
-  static void Append(std::string& out, Form form, const CutRow& row, const CutEventName& event_name,
-                     const CutTrack& track, const CutArgsText* args_text, const std::string& pid,
-                     const EventTimes& times, const IdSpace& ids);
+  // `pid` is the process as JSON. An event that would be no JSON is an error.
+  static Status Append(std::string& out, Form form, const CutRow& row,
+                       const CutEventName& event_name, const CutTrack& track,
+                       const CutArgsText* args_text, const std::string& pid,
+                       const EventTimes& times, const IdSpace& ids);
 
  private:
   explicit CutEventText(SqliteStatement step) : step_(std::move(step)) {}

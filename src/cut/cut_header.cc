@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "cut/cut_text_check.h"
 #include "tracedb/text/result_text.h"
 
 namespace tracedb {
@@ -12,9 +13,10 @@ constexpr std::string_view kEvents = "\"traceEvents\":[\n";
 Status WriteOwn(SqliteDb& db, const CutSource& trace, OutputStream& output) {
   TRACEDB_ASSIGN(row, db.Prepare("SELECT header FROM _trace WHERE trace_id = ?1"));
   TRACEDB_TRY(row.Bind(1, trace.trace_id));
-  TRACEDB_TRY(row.Step());
-  std::string_view header = row.Text(0);
-  if (header.size() > 2) {
+  TRACEDB_ASSIGN(any, row.Step());
+  std::string_view header = any && row.Type(0) != SqlType::kNull ? row.Text(0) : "{}";
+  TRACEDB_ASSIGN(is_empty, CheckHeaderText(header));
+  if (!is_empty) {
     header.remove_suffix(1);
     TRACEDB_TRY(output.Write(header));
     TRACEDB_TRY(output.Write(","));
@@ -40,7 +42,8 @@ Status WriteCommonKeys(SqliteDb& db, const CutSources& sources, OutputStream& ou
   for (;;) {
     TRACEDB_ASSIGN(any, rows.Step());
     if (!any) return Done{};
-    TRACEDB_TRY(output.Write(fmt::format("{}:{},", rows.Text(0), rows.Text(1))));
+    const std::string member = fmt::format("{}:{}", rows.Text(0), rows.Text(1));
+    if (AreJsonMembers(member)) TRACEDB_TRY(output.Write(member + ","));
   }
 }
 
@@ -52,7 +55,9 @@ Status WriteEachTrace(SqliteDb& db, const CutSources& sources, OutputStream& out
   for (const CutSource& trace : sources.traces()) {
     row.Reset();
     TRACEDB_TRY(row.Bind(1, trace.trace_id));
-    TRACEDB_TRY(row.Step());
+    TRACEDB_ASSIGN(any, row.Step());
+    if (!any) return DamagedError(fmt::format("trace {} cannot be found", trace.trace_id));
+    TRACEDB_TRY(CheckHeaderText(row.Text(2)));
     std::string text = first ? "\n" : ",\n";
     first = false;
     text += fmt::format("{{\"rank\":{},\"path\":", row.Int(0));

@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "cut/cut_text_check.h"
+
 namespace tracedb {
 namespace {
 
@@ -74,23 +76,26 @@ Status CutRows::Advance(Cursor& cursor) {
   cursor.done = !any;
   if (!any) return Done{};
   const SqliteStatement& select = cursor.select;
-  const auto number = [&select](int column) {
-    return select.Type(column) == SqlType::kInteger ? std::optional(select.Int(column))
-                                                    : std::nullopt;
+  bool is_sound = true;
+  const auto number = [&](int column) {
+    const SqlType type = select.Type(column);
+    is_sound &= type == SqlType::kInteger || type == SqlType::kNull;
+    return type == SqlType::kInteger ? std::optional(select.Int(column)) : std::nullopt;
   };
   CutRow& row = cursor.row;
   row.id = select.Int(0);
   row.track = select.Int(1);
   row.event_name = select.Int(2);
   row.ts = number(3);
-  row.args_text = select.Int(4);
+  row.args_text = number(4).value_or(0);
   if (IsSliceTable(row.table)) {
     row.dur = number(5);
   } else {
     const std::string_view phase = select.Text(5);
     row.phase = phase.empty() ? '?' : phase[0];
   }
-  return Done{};
+  if (is_sound) return Done{};
+  return DamagedError(fmt::format("event {} has something else where a number should be", row.id));
 }
 
 Result<const CutRow*> CutRows::Next() {

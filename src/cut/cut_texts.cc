@@ -1,9 +1,13 @@
 #include "cut/cut_texts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <string_view>
 
+#include "cut/cut_text_check.h"
 #include "tracedb/text/result_text.h"
 
 namespace tracedb {
@@ -51,6 +55,11 @@ std::string IdJson(const std::string& text) {
   return json;
 }
 
+Error NotThere(std::string_view table, int64_t id) {
+  return DamagedError(
+      fmt::format("an event points at row {} of {}, which is not there", id, table));
+}
+
 template <>
 CutEventName RowCache<CutEventName>::Read(const SqliteStatement& select, size_t& bytes) {
   CutEventName event_name;
@@ -84,18 +93,18 @@ CutArgsText RowCache<CutArgsText>::Read(const SqliteStatement& select, size_t& b
   CutArgsText args_text;
   args_text.args = TextIn(select, 0);
   args_text.others = TextIn(select, 1);
+  args_text.args_sound = args_text.args.has_value() && IsSoundWithIntegers(*args_text.args, false);
+  args_text.others_sound =
+      args_text.others.has_value() && IsSoundWithIntegers(*args_text.others, true);
   bytes += (args_text.args ? args_text.args->size() : 0) +
            (args_text.others ? args_text.others->size() : 0);
   return args_text;
 }
 
 Result<CutTexts> CutTexts::Open(SqliteDb& db) {
-  TRACEDB_ASSIGN(event_names, RowCache<CutEventName>::Open(
-                                  db, "SELECT name, category FROM _event_name WHERE id = ?1"));
-  TRACEDB_ASSIGN(tracks,
-                 RowCache<CutTrack>::Open(db, "SELECT pid, tid, stream FROM _track WHERE id = ?1"));
-  TRACEDB_ASSIGN(args_texts, RowCache<CutArgsText>::Open(
-                                 db, "SELECT args, others FROM _args_text WHERE id = ?1"));
+  TRACEDB_ASSIGN(event_names, RowCache<CutEventName>::Open(db, "_event_name", "name, category"));
+  TRACEDB_ASSIGN(tracks, RowCache<CutTrack>::Open(db, "_track", "pid, tid, stream"));
+  TRACEDB_ASSIGN(args_texts, RowCache<CutArgsText>::Open(db, "_args_text", "args, others"));
   return CutTexts(std::move(event_names), std::move(tracks), std::move(args_texts));
 }
 

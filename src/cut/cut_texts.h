@@ -31,14 +31,23 @@ struct CutTrack {
 
 struct CutArgsText {
   std::optional<std::string> args, others;  // with marks
+  // Whether they are JSON with an integer in place of each mark, whichever it is.
+  bool args_sound = false;
+  bool others_sound = false;
 };
 
-// One table's rows by id. A pointer is good until the next Get.
+// What says that an event points at a row that the database has not.
+Error NotThere(std::string_view table, int64_t id);
+
+// One table's rows by id. A pointer is good until the next Get; a row that is not there is an
+// error: the database is damaged.
 template <typename Row>
 class RowCache {
  public:
-  static Result<RowCache> Open(SqliteDb& db, const char* sql) {
+  static Result<RowCache> Open(SqliteDb& db, const char* table, const char* columns) {
     RowCache cache;
+    cache.table_ = table;
+    const std::string sql = std::string("SELECT ") + columns + " FROM " + table + " WHERE id = ?1";
     TRACEDB_ASSIGN(select, db.Prepare(sql));
     cache.select_ = std::move(select);
     return cache;
@@ -55,8 +64,9 @@ class RowCache {
       }
       TRACEDB_TRY(select_->Bind(1, id));
       TRACEDB_ASSIGN(any, select_->Step());
+      if (!any) return NotThere(table_, id);
       size_t bytes = kNodeBytes;
-      Row row = any ? Read(*select_, bytes) : Row();
+      Row row = Read(*select_, bytes);
       select_->Reset();  // a statement that stands on a row keeps tables from being dropped
       bytes_ += bytes;
       found = rows_.emplace(id, std::move(row)).first;
@@ -71,6 +81,7 @@ class RowCache {
   static Row Read(const SqliteStatement& select, size_t& bytes);  // adds to `bytes`
 
   std::optional<SqliteStatement> select_;
+  const char* table_ = "";
   std::unordered_map<int64_t, Row> rows_;
   size_t bytes_ = 0;
   int64_t last_id_ = 0;

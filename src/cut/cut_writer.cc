@@ -107,8 +107,8 @@ Status CutWriter::WriteRow(const CutSource& trace, const CutRow& row, CutEventTe
     pid = processes_->PidJson(trace.trace_id, track->pid);
   }
   event_.clear();
-  CutEventText::Append(event_, form, row, *event_name, *track, args_text, pid, TimesOf(trace, row),
-                       ids);
+  TRACEDB_TRY(CutEventText::Append(event_, form, row, *event_name, *track, args_text, pid,
+                                   TimesOf(trace, row), ids));
   if (row.table != EventTable::kMetadataEvent) {
     report.events += CutEventText::EventsOf(form);
     report.slices += IsSliceTable(row.table) ? 1 : 0;

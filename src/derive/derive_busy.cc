@@ -18,7 +18,8 @@ Result<SqliteStatement> Activities(SqliteDb& db, const std::string& order) {
   TRACEDB_ASSIGN(rows, db.Prepare("SELECT t.device, t.stream, g.kind, g.ts + t.base_ns AS ts_ns, "
                                   "g.dur FROM _gpu_slice g CROSS JOIN _track t ON t.id = g.track "
                                   "CROSS JOIN _trace r ON r.trace_id = t.trace_id "
-                                  "WHERE g.dur >= 0 AND NOT (g.dur = 0 AND "
+                                  "WHERE g.dur >= 0 AND g.id NOT IN (SELECT id FROM "
+                                  "_impossible_time) AND NOT (g.dur = 0 AND "
                                   "g.ts + t.base_ns = ifnull(r.base_time_ns, 0)) ORDER BY " +
                                   order));
   return rows;

@@ -43,11 +43,14 @@ HostDerivation::HostDerivation(StepFinder steps, int64_t base_ns, const HostLimi
              limits.sync_use_bytes_max / SyncUse::kBytesEach),
       nest_(steps_, base_ns, {.recent = RecentMax(limits)}, paths_, host_uses_, syncs_) {}
 
-Status HostDerivation::ReadSlices(const HostSlices& slices, LaunchCalls& calls) {
+Status HostDerivation::ReadSlices(const HostSlices& slices, const TimeRule& times,
+                                  LaunchCalls& calls) {
   HostSlices::Reader reader(slices);
   const CallNesting::TakeCall take = [&calls](const LaunchCall& call) { return calls.Add(call); };
   HostSlice slice;
-  while (reader.Next(slice)) TRACEDB_TRY(nest_.Add(slice, take));
+  while (reader.Next(slice)) {
+    if (times.KeepsHost(slice.ts, slice.dur)) TRACEDB_TRY(nest_.Add(slice, take));
+  }
   TRACEDB_TRY(reader.status());
   nest_.Finish();
   return Done{};
@@ -114,13 +117,14 @@ void HostDerivation::CountFor(const LaunchPath& path, const Pending& pending) {
   }
 }
 
-Parallelism HostDerivation::ParallelismOf(const GpuActivity& activity, const LaunchPath& path,
-                                          const ArgsParallelism& parallelism) const {
-  if (const auto own = parallelism.find(activity.args_text); own != parallelism.end())
-    return own->second;
+Result<Parallelism> HostDerivation::ParallelismOf(const GpuActivity& activity,
+                                                  const LaunchPath& path,
+                                                  ArgsParallelism& parallelism) const {
+  TRACEDB_ASSIGN(own, parallelism.Of(activity.args_text));
+  if (own.has_value()) return *own;
   for (PathId at = path.path; at != 0; at = paths_.node(at).parent) {
-    const auto found = parallelism.find(paths_.node(at).args_text);
-    if (found != parallelism.end()) return found->second;
+    TRACEDB_ASSIGN(found, parallelism.Of(paths_.node(at).args_text));
+    if (found.has_value()) return *found;
   }
   return Parallelism::kOther;
 }

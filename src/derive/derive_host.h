@@ -19,6 +19,7 @@
 #include "tracedb/derive/collectives/derive_groups.h"
 #include "tracedb/derive/gpu_activities.h"
 #include "tracedb/derive/host_slices.h"
+#include "tracedb/derive/time_rule.h"
 #include "tracedb/memory/load_limits.h"
 
 namespace tracedb {
@@ -29,7 +30,7 @@ class HostDerivation {
   HostDerivation(StepFinder steps, int64_t base_ns, const HostLimits& limits);
 
   // Goes through the slices; adds the calls that have a correlation to `calls`.
-  Status ReadSlices(const HostSlices& slices, LaunchCalls& calls);
+  Status ReadSlices(const HostSlices& slices, const TimeRule& times, LaunchCalls& calls);
 
   // On which path an activity was launched; `call`: without a slice_id where none is known. After
   // ReadSlices().
@@ -39,8 +40,8 @@ class HostDerivation {
 
   // The kind of group that a communication kernel serves: as its own args say, else those of the
   // nearest operator on its path that tell of one.
-  Parallelism ParallelismOf(const GpuActivity& activity, const LaunchPath& path,
-                            const ArgsParallelism& parallelism) const;
+  Result<Parallelism> ParallelismOf(const GpuActivity& activity, const LaunchPath& path,
+                                    ArgsParallelism& parallelism) const;
 
   SyncCalls& syncs() { return syncs_; }
 

@@ -46,7 +46,7 @@ LaunchDerivation::LaunchDerivation(const Input& input, StepFinder steps, const L
 // As many correlations at a time as fit in memory; the runtime calls are gone through for each lot.
 Status LaunchDerivation::Run(RowStore& rows, size_t table) {
   host_ = std::make_unique<HostDerivation>(steps_, input_.base_ns, limits_.host);
-  TRACEDB_TRY(host_->ReadSlices(input_.host_slices, calls_));
+  TRACEDB_TRY(host_->ReadSlices(input_.host_slices, input_.times, calls_));
   const size_t count = input_.activities.count();
   const size_t lot = std::min(count, limits_.launch_lot_bytes_max / LaunchTable::kBytesEach);
   for (size_t first = 0; first < count; first += lot) {
@@ -60,7 +60,7 @@ Status LaunchDerivation::Run(RowStore& rows, size_t table) {
     TRACEDB_TRY(calls_.ForEach([&](const LaunchCall& call) { launches.Offer(call); }));
     TRACEDB_TRY(WriteLot(rows, table, launches, first, first + lot));
   }
-  return Done{};
+  return steps_.status();
 }
 
 Status LaunchDerivation::WriteLot(RowStore& rows, size_t table, LaunchTable& launches, size_t first,
@@ -80,6 +80,9 @@ Status LaunchDerivation::WriteLot(RowStore& rows, size_t table, LaunchTable& lau
 
 Status LaunchDerivation::Write(RowStore& rows, size_t table, const GpuActivity& activity,
                                const LaunchCall& call) {
+  if (!input_.times.KeepsActivity(activity.ts, activity.dur)) {
+    return facts_.Add(static_cast<int64_t>(LaunchFacts().Packed()));
+  }
   const bool known = call.slice_id != 0;
   const int64_t base_ns = input_.base_ns;
   StepNumber step;
@@ -91,7 +94,8 @@ Status LaunchDerivation::Write(RowStore& rows, size_t table, const GpuActivity& 
   if (known) facts.delay_ns = activity.ts - call.ts;
   facts.thread = call.thread;
   if (activity.kind == GpuKind::kCommunication) {
-    facts.parallelism = host_->ParallelismOf(activity, path, input_.parallelism);
+    TRACEDB_ASSIGN(parallelism, host_->ParallelismOf(activity, path, input_.parallelism));
+    facts.parallelism = parallelism;
   }
   TRACEDB_TRY(facts_.Add(static_cast<int64_t>(facts.Packed())));
   if (!known && !step.has_value() && path.path == 0) return Done{};

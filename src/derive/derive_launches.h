@@ -14,6 +14,7 @@
 #include "tracedb/base/result.h"
 #include "tracedb/derive/gpu_activities.h"
 #include "tracedb/derive/host_slices.h"
+#include "tracedb/derive/time_rule.h"
 #include "tracedb/memory/load_limits.h"
 #include "tracedb/memory/packed_rows.h"
 #include "tracedb/pages/record_encoder.h"
@@ -36,7 +37,8 @@ class LaunchDerivation {
   struct Input {
     const GpuActivities& activities;
     const HostSlices& host_slices;
-    const ArgsParallelism& parallelism;
+    ArgsParallelism& parallelism;
+    const TimeRule& times;
     int64_t base_ns;     // what to add to a row's ts
     int64_t first_path;  // the id of its first row in call_path
   };

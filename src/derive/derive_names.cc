@@ -1,53 +1,83 @@
 #include "tracedb/derive/derive_names.h"
 
+#include <array>
 #include <string>
+#include <string_view>
 
 namespace tracedb {
 namespace {
 
-// The trace's metadata events of one name, with the key of the args that matters.
-std::string NamedSql(const std::string& event, const std::string& key, const std::string& trace) {
-  return "SELECT t.pid, t.tid, json_extract(a.args, '$." + key +
-         "') AS value, max(m.id) "
-         "FROM _metadata_event m JOIN _track t ON t.id = m.track JOIN _event_name l ON l.id = "
-         "m.event_name "
-         "JOIN _args_text a ON a.id = m.args_text "
-         "WHERE l.name = '" +
-         event + "' AND json_valid(a.args) AND t.trace_id = " + trace + " ";
+// Metadata events that name something, and the key of their args that says it.
+struct Naming {
+  const char* event;
+  const char* key;
+};
+constexpr std::array<Naming, 3> kOfProcesses = {
+    {{"process_name", "name"}, {"process_sort_index", "sort_index"}, {"process_labels", "labels"}}};
+constexpr std::array<Naming, 2> kOfThreads = {
+    {{"thread_name", "name"}, {"thread_sort_index", "sort_index"}}};
+
+// What the trace says of a process, or of a thread: pid, tid, which of `namings`, value.
+template <size_t kCount>
+std::string NamedSql(const std::array<Naming, kCount>& namings, bool of_threads) {
+  std::string which = "CASE l.name ";
+  std::string value = "CASE l.name ";
+  std::string names;
+  for (size_t i = 0; i < kCount; ++i) {
+    const std::string name = "'" + std::string(namings[i].event) + "'";
+    which += "WHEN " + name + " THEN " + std::to_string(i) + " ";
+    value += "WHEN " + name + " THEN json_extract(a.args, '$." + namings[i].key + "') ";
+    names += (i > 0 ? ", " : "") + name;
+  }
+  return "SELECT t.pid, " + std::string(of_threads ? "t.tid" : "''") + ", " + which + "END, " +
+         value +
+         "END FROM _metadata_event m JOIN _track t ON t.id = m.track "
+         "JOIN _event_name l ON l.id = m.event_name JOIN _args_text a ON a.id = m.args_text "
+         "WHERE l.name IN (" +
+         names + ") AND json_valid(a.args) ORDER BY 1, 2, m.id";
+}
+
+// Writes a row for each of `places` (pid, tid, rank), with what `named` says of it. Both come in
+// the order of pid and tid, so that one row of each is enough to know.
+Status Store(SqliteStatement& places, SqliteStatement& named, SqliteStatement& insert,
+             size_t namings, int first_parameter) {
+  TRACEDB_ASSIGN(any, named.Step());
+  for (;;) {
+    TRACEDB_ASSIGN(row, places.Step());
+    if (!row) return Done{};
+    const std::string_view pid = places.Text(0);
+    const std::string_view tid = places.Text(1);
+    for (size_t i = 0; i < namings; ++i) {
+      TRACEDB_TRY(insert.BindNull(first_parameter + static_cast<int>(i)));
+    }
+    // Of several names the last one in the file counts.
+    while (any && named.Text(0) == pid && named.Text(1) == tid) {
+      TRACEDB_TRY(insert.BindColumnOf(first_parameter + static_cast<int>(named.Int(2)), named, 3));
+      TRACEDB_ASSIGN(more, named.Step());
+      any = more;
+    }
+    TRACEDB_TRY(insert.BindColumnOf(2, places, 2));
+    TRACEDB_TRY(insert.BindColumnOf(3, places, 0));
+    if (first_parameter > 4) TRACEDB_TRY(insert.BindColumnOf(4, places, 1));
+    TRACEDB_TRY(insert.Run());
+  }
 }
 
 }  // namespace
 
 Status DeriveNames(SqliteDb& db, int64_t trace_id) {
-  const std::string trace = std::to_string(trace_id);
-  // Of several names for one process or thread the last one in the file counts.
-  TRACEDB_TRY(db.Execute("INSERT INTO _process SELECT " + trace +
-                         ", t.rank, t.pid, n.value, s.value, l.value "
-                         "FROM (SELECT DISTINCT pid, rank FROM _track WHERE trace_id = " +
-                         trace +
-                         ") t "
-                         "LEFT JOIN (" +
-                         NamedSql("process_name", "name", trace) +
-                         "GROUP BY t.pid) n USING (pid) "
-                         "LEFT JOIN (" +
-                         NamedSql("process_sort_index", "sort_index", trace) +
-                         "GROUP BY t.pid) s USING (pid) "
-                         "LEFT JOIN (" +
-                         NamedSql("process_labels", "labels", trace) +
-                         "GROUP BY t.pid) l USING (pid) "
-                         "ORDER BY t.pid"));
-  return db.Execute("INSERT INTO _thread SELECT " + trace +
-                    ", t.rank, t.pid, t.tid, n.value, s.value "
-                    "FROM (SELECT DISTINCT pid, tid, rank FROM _track WHERE trace_id = " +
-                    trace +
-                    ") t "
-                    "LEFT JOIN (" +
-                    NamedSql("thread_name", "name", trace) +
-                    "GROUP BY t.pid, t.tid) n USING (pid, tid) "
-                    "LEFT JOIN (" +
-                    NamedSql("thread_sort_index", "sort_index", trace) +
-                    "GROUP BY t.pid, t.tid) s USING (pid, tid) "
-                    "ORDER BY t.pid, t.tid");
+  {
+    TRACEDB_ASSIGN(places, db.Prepare("SELECT DISTINCT pid, '', rank FROM _track ORDER BY 1"));
+    TRACEDB_ASSIGN(named, db.Prepare(NamedSql(kOfProcesses, false)));
+    TRACEDB_ASSIGN(insert, db.Prepare("INSERT INTO _process VALUES (?1, ?2, ?3, ?4, ?5, ?6)"));
+    TRACEDB_TRY(insert.Bind(1, trace_id));
+    TRACEDB_TRY(Store(places, named, insert, kOfProcesses.size(), 4));
+  }
+  TRACEDB_ASSIGN(places, db.Prepare("SELECT DISTINCT pid, tid, rank FROM _track ORDER BY 1, 2"));
+  TRACEDB_ASSIGN(named, db.Prepare(NamedSql(kOfThreads, true)));
+  TRACEDB_ASSIGN(insert, db.Prepare("INSERT INTO _thread VALUES (?1, ?2, ?3, ?4, ?5, ?6)"));
+  TRACEDB_TRY(insert.Bind(1, trace_id));
+  return Store(places, named, insert, kOfThreads.size(), 5);
 }
 
 }  // namespace tracedb

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
-#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -26,8 +25,11 @@
 namespace tracedb {
 namespace {
 
-constexpr int64_t kTracksMax = 65536;  // more are left to SQLite
+// More tracks, and more than there is room for, are left to SQLite.
+constexpr int64_t kTracksMax = 65536;
 static_assert(kTracksMax - 1 <= std::numeric_limits<decltype(SortEntry::track_place)>::max());
+constexpr size_t kTrackBytes = 64;    // a track's numbers, and counts while they are sorted
+constexpr size_t kStreamBytes = 320;  // sums of a stream and of its device
 
 Result<uint32_t> RootPage(SqliteDb& db, const std::string& name) {
   TRACEDB_ASSIGN(root,
@@ -93,9 +95,10 @@ class TraceDerivation {
 };
 
 Status TraceDerivation::DeriveLaunches() {
-  TRACEDB_ASSIGN(steps, StepFinder::Read(db_, trace_.base_ns));
+  TRACEDB_ASSIGN(steps, StepFinder::Read(db_, trace_.base_ns, db_.path().parent_path(),
+                                         limits_.step_bytes_max));
   const LaunchDerivation::Input input{trace_.activities, trace_.host_slices, trace_.parallelism,
-                                      trace_.base_ns, trace_.first_path};
+                                      trace_.times,      trace_.base_ns,     trace_.first_path};
   launches_.emplace(input, std::move(steps), limits_, db_.path().parent_path());
   TRACEDB_ASSIGN(rows, RowStore::Open(db_.path(), {"_launch"}));
   TRACEDB_TRY(launches_->Run(rows, 0));
@@ -104,32 +107,35 @@ Status TraceDerivation::DeriveLaunches() {
 
 // Numbers the tracks, and their devices and streams. False when there are too many for this way.
 Result<bool> TraceDerivation::ReadTracks() {
+  const auto most = [this](size_t each) {
+    return std::min(kTracksMax, static_cast<int64_t>(limits_.track_bytes_max / each));
+  };
   TRACEDB_ASSIGN(count, db_.Integer("SELECT count(*) FROM (SELECT 1 FROM _track LIMIT " +
-                                    std::to_string(kTracksMax + 1) + ")"));
-  if (count > kTracksMax) return false;
-  std::map<std::pair<std::string, std::string>, std::pair<uint32_t, uint32_t>> numbers;
+                                    std::to_string(most(kTrackBytes) + 1) + ")"));
+  if (count > most(kTrackBytes)) return false;
   TRACEDB_ASSIGN(streams, db_.Prepare("SELECT DISTINCT device, stream FROM _track WHERE "
                                       "device IS NOT NULL ORDER BY device, stream"));
   for (;;) {
     TRACEDB_ASSIGN(row, streams.Step());
     if (!row) break;
-    const std::string device(streams.Text(0));
-    const std::string stream(streams.Text(1));
-    const bool is_new = use_->devices.empty() || use_->devices.back().device != device;
-    if (is_new) use_->devices.push_back({device, {}, {}});
-    numbers[{device, stream}] = {static_cast<uint32_t>(use_->devices.size() - 1),
-                                 static_cast<uint32_t>(use_->streams.size())};
-    use_->streams.push_back({device, stream, {}});
+    if (static_cast<int64_t>(use_->streams.size()) == most(kStreamBytes)) return false;
+    const bool is_new = use_->devices.empty() || use_->devices.back().device != streams.Text(0);
+    if (is_new) use_->devices.push_back({std::string(streams.Text(0)), {}});
+    use_->streams.push_back({use_->devices.size() - 1, std::string(streams.Text(1)), {}});
   }
-  TRACEDB_ASSIGN(rows, db_.Prepare("SELECT id, device, stream FROM _track ORDER BY id"));
+  TRACEDB_ASSIGN(rows, db_.Prepare("SELECT id, device IS NULL, dense_rank() OVER (PARTITION BY "
+                                   "device IS NULL ORDER BY device, stream) - 1 "
+                                   "FROM _track ORDER BY id"));
   for (;;) {
     TRACEDB_ASSIGN(row, rows.Step());
     if (!row) return true;
-    const bool has_device = rows.Type(1) != SqlType::kNull;
-    const auto [device, stream] =
-        has_device ? numbers[{std::string(rows.Text(1)), std::string(rows.Text(2))}]
-                   : std::pair(uint32_t{0}, kNoStream);
-    tracks_.push_back({rows.Int(0), device, stream});
+    const auto stream = static_cast<uint32_t>(rows.Int(2));
+    if (rows.Int(1) == 1) {
+      tracks_.push_back({rows.Int(0), 0, kNoStream});
+    } else {
+      const auto device = static_cast<uint32_t>(use_->streams[stream].device);
+      tracks_.push_back({rows.Int(0), device, stream});
+    }
   }
 }
 
@@ -158,6 +164,7 @@ TraceDerivation::ActivityOrder TraceDerivation::DeviceOrder() const {
     int64_t fact = 0;
     static_cast<void>((*facts)->cursor.Next(fact));
     if (!activity.has_dur || activity.dur < 0) return false;
+    if (!trace_.times.KeepsActivity(activity.ts, activity.dur)) return false;
     const bool without_timing = activity.dur == 0 && activity.ts + trace_.base_ns == trace_.zero_ns;
     place = PlaceOf(activity.track, place);
     if (without_timing || tracks_[place].stream == kNoStream) return false;
@@ -214,8 +221,14 @@ PartitionActivity TraceDerivation::ForPartition(const SortEntry& entry) {
                       ? StepPartition::kMemoryKind
                       : StepPartition::CommunicationKind(facts.parallelism);
   if (facts.delay_ns.has_value()) activity.launch_ns = activity.start_ns - *facts.delay_ns;
-  if (activity.launch_ns.has_value()) activity.step = launches_->steps().At(*activity.launch_ns);
-  if (!activity.step.has_value()) activity.step = launches_->steps().At(activity.start_ns);
+  StepFinder& steps = launches_->steps();
+  std::optional<StepFinder::Found> step;
+  if (activity.launch_ns.has_value()) step = steps.Find(*activity.launch_ns);
+  if (!step.has_value()) step = steps.Find(activity.start_ns);
+  if (step.has_value()) {
+    activity.step = step->step;
+    activity.step_place = step->place;
+  }
   activity.thread = facts.thread;
   return activity;
 }
@@ -226,15 +239,24 @@ Status TraceDerivation::DeriveBusyTime(SortAhead<GpuActivities>& sorted) {
   TRACEDB_ASSIGN(rows, IndexAppender::Create(*file, root));  // the table is its key's index
   uint32_t device = 0;
   std::vector<BusySegment> segments;
+  use_->steps.emplace(db_.path().parent_path(), limits_.step_bytes_max);
+  std::vector<StepUse> stretches;
   const auto partition = [this] {
-    return StepPartition(launches_->host().syncs(), trace_.base_ns);
+    const size_t places = std::min(launches_->steps().numbers(), 8 * limits_.step_bytes_max);
+    return StepPartition(launches_->host().syncs(), trace_.base_ns, places);
   };
   StepPartition steps = partition();
+  const auto store_steps = [&]() -> Status {
+    for (const StepUse& use : stretches) TRACEDB_TRY(use_->steps->Add(device, use));
+    stretches.clear();
+    return Done{};
+  };
   const auto store = [&] { return StoreSegments(rows, use_->devices[device].device, segments); };
   const auto finish = [&]() -> Status {
     if (use_->devices.empty()) return Done{};
     use_->devices[device].use.Finish(segments);
-    use_->devices[device].steps = steps.Finish();
+    steps.Finish(stretches);
+    TRACEDB_TRY(store_steps());
     steps = partition();
     return store();
   };
@@ -246,13 +268,15 @@ Status TraceDerivation::DeriveBusyTime(SortAhead<GpuActivities>& sorted) {
       const BusyInterval interval{{activity.start_ns, activity.end_ns}, entry.kind};
       use_->streams[tracks_[entry.track_place].stream].use.Add(interval);
       use_->devices[device].use.Add(interval, segments);
-      if (entry.kind != GpuKind::kWaiting) steps.Add(activity);
+      if (entry.kind != GpuKind::kWaiting) steps.Add(activity, stretches);
+      if (!stretches.empty()) TRACEDB_TRY(store_steps());
       if (segments.size() >= 256) TRACEDB_TRY(store());
     }
     return Done{};
   };
   TRACEDB_TRY(sorted.Next(take));
   TRACEDB_TRY(finish());
+  TRACEDB_TRY(launches_->steps().status());
   TRACEDB_TRY(rows.Finish());
   return file->Finish();
 }

@@ -1,10 +1,11 @@
 #include "derive/derived_use.h"
 
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "derive/busy_tables.h"
 #include "derive/derive_busy.h"
-#include "derive/step_uses.h"
 
 namespace tracedb {
 namespace {
@@ -16,7 +17,7 @@ Status StoreBusy(SqliteDb& db, int64_t trace_id, const DerivedUse::Parts& parts)
   }
   for (const DerivedUse::Parts::Stream& stream : parts.streams) {
     if (stream.use.activities() == 0) continue;
-    TRACEDB_TRY(tables.Stream(stream.device, stream.stream, stream.use));
+    TRACEDB_TRY(tables.Stream(parts.devices[stream.device].device, stream.stream, stream.use));
   }
   return Done{};
 }
@@ -32,8 +33,11 @@ Status DerivedUse::Store(SqliteDb& db, const GatheredTrace& trace) {
   const int64_t trace_id = trace.trace_id;
   TRACEDB_TRY(parts_->host->Store(db, trace_id, trace.first_path));
   parts_->host.reset();
-  for (const Parts::Device& device : parts_->devices) {
-    TRACEDB_TRY(StoreStepUses(db, trace_id, device.device, device.steps));
+  if (parts_->steps.has_value()) {
+    std::vector<std::string> devices;
+    for (const Parts::Device& device : parts_->devices) devices.push_back(device.device);
+    TRACEDB_TRY(parts_->steps->Store(db, trace_id, devices));
+    parts_->steps.reset();
   }
   if (parts_->as_pages) return StoreBusy(db, trace_id, *parts_);
   TRACEDB_TRY(DeriveBusy(db, trace_id));

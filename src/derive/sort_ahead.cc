@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "tracedb/base/run_caught.h"
+
 namespace tracedb {
 
 template <typename Gathered>
@@ -11,7 +13,7 @@ SortAhead<Gathered>::SortAhead(const Gathered& items, size_t bytes_max, std::vec
   for (size_t i = 1; i < kLots; ++i) static_cast<void>(empty_.Push({}));
   const size_t entries_max = std::max<size_t>(1, bytes_max / kLots / sizeof(SortEntry));
   thread_ = std::jthread([this, &items, entries_max, orders = std::move(orders)] {
-    sorted_ = Sort(items, entries_max, orders);
+    sorted_ = RunCaught([&] { return Sort(items, entries_max, orders); });
     full_.Close();
   });
 }

@@ -3,8 +3,11 @@
 #include <algorithm>
 
 namespace tracedb {
+namespace {
+constexpr size_t kPartsMax = 1024;  // of a gap
+}  // namespace
 
-void StepPartition::Add(const PartitionActivity& activity) {
+void StepPartition::Add(const PartitionActivity& activity, std::vector<StepUse>& done) {
   if (!begun_) {
     begun_ = true;
     now_ns_ = end_ns_ = activity.start_ns;
@@ -19,6 +22,19 @@ void StepPartition::Add(const PartitionActivity& activity) {
   int64_t& end = ends_ns_[activity.kind];
   end = std::max(end, activity.end_ns);
   end_ns_ = std::max(end_ns_, activity.end_ns);
+  // The next step may begin where the last one did, and so before it.
+  if (stretches_.size() > 2) Give(last() - 1, done);
+}
+
+// Those before the `end`-th, unless the gap at hand is in part theirs.
+void StepPartition::Give(size_t end, std::vector<StepUse>& done) {
+  if (!gap_.parts.empty()) end = std::min(end, gap_.parts.front().stretch);
+  for (; given_ < end; ++given_) {
+    const StepUse& use = stretches_.front();
+    const bool nothing = !use.step.has_value() && use.length() == 0;
+    if (!nothing) done.push_back(use);
+    stretches_.pop_front();
+  }
 }
 
 // From now to `until_ns`, cut where a kind ends.
@@ -57,12 +73,20 @@ void StepPartition::CountBusy(uint32_t kinds, int64_t ns) {
 
 void StepPartition::CountIdle(int64_t from_ns, int64_t ns) {
   if (gap_.parts.empty()) gap_.start_ns = from_ns;
-  const size_t stretch = stretches_.size() - 1;
-  if (!gap_.parts.empty() && gap_.parts.back().stretch == stretch) {
+  if (!gap_.parts.empty() && gap_.parts.back().stretch == last()) {
     gap_.parts.back().ns += ns;
   } else {
-    gap_.parts.push_back({stretch, ns});
+    if (gap_.parts.size() == kPartsMax) ForgetParts();
+    gap_.parts.push_back({last(), ns});
   }
+}
+
+void StepPartition::ForgetParts() {
+  const auto half = gap_.parts.begin() + kPartsMax / 2;
+  for (auto part = gap_.parts.begin(); part != half; ++part) {
+    StretchAt(part->stretch).idle_ns[static_cast<size_t>(IdleCause::kUnknown)] += part->ns;
+  }
+  gap_.parts.erase(gap_.parts.begin(), half);
 }
 
 void StepPartition::EndGap(const PartitionActivity& activity) {
@@ -92,7 +116,7 @@ void StepPartition::ExplainGap() {
     }
   }
   for (const Gap::Part& part : gap_.parts) {
-    stretches_[part.stretch].idle_ns[static_cast<size_t>(cause)] += part.ns;
+    StretchAt(part.stretch).idle_ns[static_cast<size_t>(cause)] += part.ns;
   }
   gap_ = {};
 }
@@ -100,7 +124,9 @@ void StepPartition::ExplainGap() {
 // The first activity of a step begins its stretch, here; of several that begin at once the last is
 // the one that lasts.
 void StepPartition::EnterStep(const PartitionActivity& activity) {
-  if (!activity.step.has_value() || !seen_.insert(*activity.step).second) return;
+  const size_t place = activity.step_place;
+  if (!activity.step.has_value() || place >= seen_.size() || seen_[place]) return;
+  seen_[place] = true;
   StepUse& now = stretches_.back();
   StepUse next;
   next.step = activity.step;
@@ -113,18 +139,14 @@ void StepPartition::EnterStep(const PartitionActivity& activity) {
   stretches_.insert(stretches_.end() - 1, next);
 }
 
-std::vector<StepUse> StepPartition::Finish() {
-  if (!begun_) return {};
+void StepPartition::Finish(std::vector<StepUse>& done) {
+  if (!begun_) return;
   if (gap_.ended) ExplainGap();
   RunTo(end_ns_);
   // Up to an activity without length, which ends no gap.
   if (!gap_.parts.empty()) ExplainGap();
   stretches_.back().end_ns = end_ns_;
-  const auto nothing = [](const StepUse& use) {
-    return !use.step.has_value() && use.length() == 0;
-  };
-  std::erase_if(stretches_, nothing);
-  return std::move(stretches_);
+  Give(last() + 1, done);
 }
 
 }  // namespace tracedb

@@ -6,8 +6,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
-#include <unordered_set>
 #include <vector>
 
 #include "derive/host_use.h"
@@ -40,6 +40,7 @@ struct StepUse : Interval {
 struct PartitionActivity : Interval {
   size_t kind = 0;  // StepPartition's
   StepNumber step;
+  size_t step_place = 0;  // of its number among those that occur
   std::optional<int64_t> launch_ns;
   uint32_t thread = 0;  // that launched it
 };
@@ -54,20 +55,24 @@ class StepPartition {
   }
 
   // `syncs` must outlive it; gaps that a call is the cause of are counted there. Its times are
-  // `base_ns` less than those of activities.
-  StepPartition(SyncCalls& syncs, int64_t base_ns) : syncs_(&syncs), base_ns_(base_ns) {}
+  // `base_ns` less than those of activities. Steps with a place of `places` or more have no stretch
+  // of their own.
+  StepPartition(SyncCalls& syncs, int64_t base_ns, size_t places)
+      : syncs_(&syncs), base_ns_(base_ns), seen_(places) {}
 
-  // Starts must not fall.
-  void Add(const PartitionActivity& activity);
-  // No activity comes any more; the stretches in the order of their start.
-  std::vector<StepUse> Finish();
+  // Starts must not fall. Stretches that are complete are appended to `done`, in the order of their
+  // start.
+  void Add(const PartitionActivity& activity, std::vector<StepUse>& done);
+  // No activity comes any more.
+  void Finish(std::vector<StepUse>& done);
 
  private:
   // Once it has ended, end_ns is the start of the activity that ended it: of several that start at
-  // once that which was launched first.
+  // once that which was launched first. Of a gap that goes through very many steps the cause of
+  // what is in the first ones is not known.
   struct Gap : Interval {
     struct Part {
-      size_t stretch;
+      size_t stretch;  // the how many-th
       int64_t ns;
     };
     std::vector<Part> parts;
@@ -82,6 +87,10 @@ class StepPartition {
   void EndGap(const PartitionActivity& activity);
   void ExplainGap();
   void EnterStep(const PartitionActivity& activity);
+  void ForgetParts();
+  size_t last() const { return given_ + stretches_.size() - 1; }
+  StepUse& StretchAt(size_t number) { return stretches_[number - given_]; }
+  void Give(size_t end, std::vector<StepUse>& done);
 
   SyncCalls* syncs_;
   int64_t base_ns_;
@@ -89,8 +98,9 @@ class StepPartition {
   int64_t now_ns_ = 0;
   int64_t end_ns_ = 0;
   std::array<int64_t, kKinds> ends_ns_{};  // of what runs; <= now: nothing
-  std::vector<StepUse> stretches_;         // the last one is now's
-  std::unordered_set<int64_t> seen_;       // steps
+  std::deque<StepUse> stretches_;          // those that are not given yet; the last one is now's
+  size_t given_ = 0;                       // how many were before them
+  std::vector<bool> seen_;                 // steps, by place
   Gap gap_;
 };
 

@@ -93,6 +93,22 @@ size_t DoctorReport::Notes() const {
   }));
 }
 
+size_t DoctorReport::Failed() const {
+  return static_cast<size_t>(std::count_if(checks.begin(), checks.end(),
+                                           [](const CheckResult& c) { return !c.error.empty(); }));
+}
+
+namespace {
+
+Status RunCheck(SqliteDb& db, CheckResult& result) {
+  TRACEDB_ASSIGN(query, PreparedQuery::Prepare(db, *result.doc, {}));
+  FindingSink sink(result);
+  TRACEDB_TRY(query.Run(sink));
+  return Done{};
+}
+
+}  // namespace
+
 Result<DoctorReport> RunChecks(SqliteDb& db, const QueryCatalog& catalog) {
   DoctorReport report;
   TRACEDB_ASSIGN(traces, db.Integer("SELECT count(*) FROM traces"));
@@ -103,9 +119,14 @@ Result<DoctorReport> RunChecks(SqliteDb& db, const QueryCatalog& catalog) {
     CheckResult result;
     result.doc = &doc;
     result.name = doc.name.substr(kFolder.size());
-    TRACEDB_ASSIGN(query, PreparedQuery::Prepare(db, doc, {}));
-    FindingSink sink(result);
-    TRACEDB_TRY(query.Run(sink));
+    if (const Status run = RunCheck(db, result); !run.ok()) {
+      if (!FailsAlone(run.error())) return run.error();
+      CheckResult failed;
+      failed.doc = result.doc;
+      failed.name = result.name;
+      failed.error = run.error().what;
+      result = std::move(failed);
+    }
     report.checks.push_back(std::move(result));
   }
   return report;

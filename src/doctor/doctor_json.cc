@@ -13,6 +13,7 @@ namespace tracedb {
 namespace {
 
 std::string_view Verdict(const CheckResult& check) {
+  if (!check.error.empty()) return "failed";
   if (check.rows_found == 0) return "clean";
   return check.is_finding ? "finding" : "note";
 }
@@ -77,6 +78,7 @@ Status WriteJsonReport(const DoctorReport& report, OutputStream& output) {
     checks += checks.empty() ? "\n{" : ",\n{";
     AppendKey(checks, "check", check.name);
     AppendKey(checks, "title", check.doc->title);
+    if (!check.error.empty()) AppendKey(checks, "error", check.error);
     checks += fmt::format("\"verdict\":\"{}\"}}", Verdict(check));
   }
   return output.Write(

@@ -108,11 +108,14 @@ std::string LastLine(const DoctorReport& report) {
   const std::string where =
       fmt::format(" in {} ({})", Counted(static_cast<size_t>(report.traces), "trace"),
                   Counted(report.checks.size(), "check"));
+  const std::string failed =
+      report.Failed() == 0 ? "\n" : "; " + Counted(report.Failed(), "check") + " failed\n";
   if (findings == 0) {
-    return "nothing suspicious" + where + (notes == 0 ? "" : "; " + Counted(notes, "note")) + "\n";
+    return "nothing suspicious" + where + (notes == 0 ? "" : "; " + Counted(notes, "note")) +
+           failed;
   }
   return Counted(findings, "finding") + (notes == 0 ? "" : " and " + Counted(notes, "note")) +
-         where + "\n";
+         where + failed;
 }
 
 }  // namespace
@@ -123,6 +126,11 @@ Status WriteTextReport(const DoctorReport& report, OutputStream& output) {
       if (check.rows_found == 0 || check.is_finding != findings) continue;
       TRACEDB_TRY(WriteBlock(check, output));
     }
+  }
+  for (const CheckResult& check : report.checks) {
+    if (check.error.empty()) continue;
+    TRACEDB_TRY(output.Write(fmt::format("failed: {} ({})\n\n{}{}\n\n", check.doc->title,
+                                         check.name, kIndent, ShownText(check.error))));
   }
   return output.Write(LastLine(report));
 }

@@ -14,6 +14,7 @@ SQLITE_EXTENSION_INIT1
 #include <vector>
 
 #include "tracedb/base/interval.h"
+#include "tracedb/base/safe_sum.h"
 
 namespace tracedb {
 namespace {
@@ -127,6 +128,7 @@ int RegisterIntervalFunctions(sqlite3* db) {
 extern "C" int sqlite3_tracedb_init(sqlite3* db, char** error, const sqlite3_api_routines* api) {
   (void)error;
   SQLITE_EXTENSION_INIT2(api);
-  return tracedb::RegisterIntervalFunctions(db);
+  const int code = tracedb::RegisterSafeSum(db);
+  return code != SQLITE_OK ? code : tracedb::RegisterIntervalFunctions(db);
 }
 #endif

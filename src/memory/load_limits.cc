@@ -32,6 +32,9 @@ LoadLimits LoadLimits::For(size_t memory_bytes, unsigned threads) {
   limits.launch_fact_bytes_max = spare / 80;
   limits.launch_lot_bytes_max = spare / 10;
   limits.sort_bytes_max = spare / 20;
+  limits.step_bytes_max = spare / 128;
+  limits.track_bytes_max = spare / 20;
+  limits.args_group_bytes_max = spare / 128;
   limits.host.call_path_bytes_max = spare / 16;
   limits.host.recent_path_bytes_max = spare / 40;
   limits.host.host_use_bytes_max = spare / 12;

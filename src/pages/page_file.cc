@@ -20,7 +20,6 @@ namespace {
 constexpr size_t kBufferBytes = size_t{1} << 20;  // a multiple of every page size
 constexpr uint64_t kWritebackBytes = uint64_t{32} << 20;
 constexpr uint32_t kPageCountMax = 0xfffffffe;
-constexpr uint32_t kUsableBytesMin = 480;
 
 std::string AdviceFor(int error_number) {
   switch (error_number) {
@@ -69,7 +68,7 @@ Result<std::unique_ptr<PageFile>> PageFile::Open(const std::filesystem::path& pa
 
 Status PageFile::OpenFile() {
   do {
-    file_ = open(path_.c_str(), O_RDWR | O_CLOEXEC);
+    file_ = open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
   } while (file_ < 0 && errno == EINTR);
   if (file_ < 0) return SystemError(path_, "cannot open it for writing", errno);
 
@@ -130,7 +129,7 @@ Status PageFile::CheckHeader(uint64_t file_bytes) {
 // SQLite would roll the journal back at the next open, and with it pages written here.
 Status PageFile::CheckNoHotJournal() const {
   const std::filesystem::path journal = path_.string() + "-journal";
-  const int file = open(journal.c_str(), O_RDONLY | O_CLOEXEC);
+  const int file = open(journal.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // it may be a pipe
   if (file < 0) {
     if (errno == ENOENT) return Done{};
     return SystemError(journal, "cannot open it", errno);

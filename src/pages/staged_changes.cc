@@ -78,7 +78,7 @@ Error StagedChanges::Failed(const fs::path& file, const char* doing) const {
 }
 
 Status StagedChanges::Open() {
-  file_ = open(database_.c_str(), O_RDWR | O_CLOEXEC);
+  file_ = open(database_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
   if (file_ < 0) return Failed(database_, "open it");
   const fs::path folder = database_.parent_path();
   changes_ = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -102,6 +102,7 @@ Result<bool> StagedChanges::ReadHeader() {
   sizes_.usable_bytes = sizes_.page_bytes - header[kReservedBytesAt];
   old_page_count_ = page_count_ = GetU32(&header[kPageCountAt]);
   return sizes_.page_bytes >= 512 && std::has_single_bit(sizes_.page_bytes) &&
+         sizes_.usable_bytes >= kUsableBytesMin && sizes_.usable_bytes <= sizes_.page_bytes &&
          header[kWriteVersionAt] == 1 && header[kWriteVersionAt + 1] == 1 &&
          GetU32(&header[kLargestRootAt]) == 0 && GetU32(&header[kTextEncodingAt]) == 1 &&
          GetU32(&header[kChangeCounterAt]) == GetU32(&header[kVersionValidForAt]) &&
@@ -172,7 +173,9 @@ Status StagedChanges::WriteJournal() {
   for (uint32_t number = 1; number <= old_page_count_; ++number) {
     if (Changed(number)) numbers.push_back(number);
   }
-  const int file = open(journal_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  // Not through a link, as SQLite does not.
+  constexpr int kFlags = O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW;
+  const int file = open(journal_.c_str(), kFlags, 0666);
   if (file < 0) return Failed(journal_, "create it");
   journal_written_ = true;
   struct Close {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <new>
 #include <vector>
 
 #include "tracedb/pages/staged_changes.h"
@@ -16,10 +17,18 @@ struct StagedFile {
   static StagedVfs& Of(sqlite3_file* file) { return *reinterpret_cast<StagedFile*>(file)->vfs; }
   static int Close(sqlite3_file*) { return SQLITE_OK; }
   static int Read(sqlite3_file* file, void* into, int bytes, sqlite3_int64 offset) {
-    return Of(file).Read(into, bytes, offset);
+    try {
+      return Of(file).Read(into, bytes, offset);
+    } catch (const std::bad_alloc&) {
+      return SQLITE_IOERR_NOMEM;
+    }
   }
   static int Write(sqlite3_file* file, const void* from, int bytes, sqlite3_int64 offset) {
-    return Of(file).Write(from, bytes, offset);
+    try {
+      return Of(file).Write(from, bytes, offset);
+    } catch (const std::bad_alloc&) {
+      return SQLITE_IOERR_NOMEM;
+    }
   }
   static int Truncate(sqlite3_file* file, sqlite3_int64 bytes) {
     Of(file).Truncate(bytes);

@@ -9,61 +9,18 @@
 #include <optional>
 #include <utility>
 
+#include "pages/btree_cells.h"
 #include "pages/record_pages.h"
 #include "tracedb/pages/page_bytes.h"
 
 namespace tracedb {
 namespace {
 
-// Offsets in the header of a b-tree page.
-constexpr size_t kCellCountAt = 3;
-constexpr size_t kRightmostChildAt = 8;
-constexpr size_t kLeafHeaderBytes = 8;
-constexpr size_t kInteriorHeaderBytes = 12;
-constexpr size_t kPointerBytes = 2;
-
 using Kind = BtreePage::Kind;
 
-bool IsInterior(std::span<const uint8_t> page) {
-  return page[0] == static_cast<uint8_t>(Kind::kIndexInterior) ||
-         page[0] == static_cast<uint8_t>(Kind::kTableInterior);
-}
-
-bool IsLeaf(std::span<const uint8_t> page) {
-  return page[0] == static_cast<uint8_t>(Kind::kIndexLeaf) ||
-         page[0] == static_cast<uint8_t>(Kind::kTableLeaf);
-}
-
-bool IsOfIndex(std::span<const uint8_t> page) {
-  return page[0] == static_cast<uint8_t>(Kind::kIndexLeaf) ||
-         page[0] == static_cast<uint8_t>(Kind::kIndexInterior);
-}
-
-struct Varint {
-  uint64_t value = 0;
-  size_t bytes = 0;  // 0: it goes beyond the page
-};
-
-Varint GetVarint(std::span<const uint8_t> bytes) {
-  Varint read;
-  while (read.bytes < std::min(bytes.size(), kVarintBytesMax)) {
-    const uint8_t byte = bytes[read.bytes++];
-    if (read.bytes == kVarintBytesMax) return {read.value << 8 | byte, read.bytes};
-    read.value = read.value << 7 | (byte & 0x7f);
-    if (byte < 0x80) return read;
-  }
-  return {};
-}
-
-// The page's bytes from its n-th cell on; empty where its pointer leads nowhere.
-std::span<const uint8_t> CellAt(std::span<const uint8_t> page, PageSizes sizes, uint32_t n) {
-  const size_t header = IsInterior(page) ? kInteriorHeaderBytes : kLeafHeaderBytes;
-  const size_t pointer = header + kPointerBytes * n;
-  if (pointer + kPointerBytes > sizes.usable_bytes) return {};
-  const uint32_t at = GetU16(&page[pointer]);
-  if (at < header || at >= sizes.usable_bytes) return {};
-  return page.subspan(at, sizes.usable_bytes - at);
-}
+bool IsInterior(std::span<const uint8_t> page) { return IsInteriorKind(page[0]); }
+bool IsLeaf(std::span<const uint8_t> page) { return IsLeafKind(page[0]); }
+bool IsOfIndex(std::span<const uint8_t> page) { return IsIndexKind(page[0]); }
 
 // A leaf's cell that is whole in its page; nothing where some of it is elsewhere.
 std::span<const uint8_t> WholeCell(std::span<const uint8_t> from, bool is_index, PageSizes sizes) {
@@ -134,6 +91,7 @@ Result<TreeGraft::Page> TreeGraft::ReadSource(uint32_t number) const {
 }
 
 Result<TreeGraft::Page> TreeGraft::ReadTarget(uint32_t number) const {
+  if (number < 2 || number > staged_.page_count()) return Unfit("a page that is not there");
   Page page(staged_.sizes().page_bytes);
   TRACEDB_TRY(staged_.ReadPage(number, page));
   return page;
@@ -168,9 +126,8 @@ Result<bool> TreeGraft::IsLarge(const Tree& tree) const {
 
 // In order, with what divides them.
 Result<std::vector<TreeGraft::Child>> TreeGraft::SourceLeaves(const Tree& tree) const {
-  constexpr int kDepthMax = 20;  // as SQLite has it
   std::vector<Child> level = {{tree.from_root, {}}};
-  for (int depth = 0; depth < kDepthMax; ++depth) {
+  for (int depth = 0; depth < kTreeDepthMax; ++depth) {
     TRACEDB_ASSIGN(first, ReadSource(level.front().page));
     if (IsLeaf(first)) return level;
     std::vector<Child> below;
@@ -179,6 +136,7 @@ Result<std::vector<TreeGraft::Child>> TreeGraft::SourceLeaves(const Tree& tree) 
       TRACEDB_ASSIGN(children, Children(page, tree.is_index));
       children.back().divider = parent.divider;
       std::move(children.begin(), children.end(), std::back_inserter(below));
+      if (below.size() > source_.pages) return Unfit("a page that is in several places");
     }
     level = std::move(below);
   }
@@ -300,6 +258,7 @@ Result<TreeGraft::Child> TreeGraft::LoadSpine(const Tree& tree) {
   uint32_t number = tree.to_root;
   TRACEDB_ASSIGN(page, ReadTarget(number));
   while (IsInterior(page)) {
+    if (levels_.size() == kTreeDepthMax) return Unfit("a tree that is too deep");
     TRACEDB_ASSIGN(children, Children(page, tree.is_index));
     Level level;
     level.page = number == tree.to_root ? 0 : number;

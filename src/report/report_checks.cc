@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "report/report_result.h"
+#include "tracedb/text/result_text.h"
 
 namespace tracedb {
 namespace {
@@ -33,6 +34,11 @@ std::string CheckAsJson(const CheckResult& check) {
   std::string json = "{";
   AppendJsonField(json, "check", check.name);
   AppendJsonField(json, "title", check.doc->title);
+  if (!check.error.empty()) {
+    AppendJsonField(json, "verdict", "failed");
+    AppendJsonField(json, "error", ShownText(check.error));
+    return json + "}";
+  }
   AppendJsonField(json, "verdict", is_clean ? "clean" : check.is_finding ? "finding" : "note");
   if (is_clean) return json + "}";
   AppendJsonField(json, "meaning", check.doc->meaning);

@@ -51,6 +51,18 @@ Result<std::string> ResultAsJson(SqliteDb& db, const QueryDoc& doc, const Report
   return WithoutTags(json) + ",\"result\":" + WithoutTags(result.Json()) + "}";
 }
 
+// In the place of a result that could not be made.
+std::string FailureAsJson(const QueryDoc& doc, const Error& error) {
+  std::string json;
+  AppendJsonText(json, doc.name);
+  json += ":{";
+  AppendJsonField(json, "params", "");
+  AppendJsonField(json, "meaning", doc.description);
+  AppendJsonField(json, "empty", doc.when_empty);
+  AppendJsonField(json, "error", ShownText(error.what));
+  return WithoutTags(json) + ",\"result\":{\"rows\":0,\"rows_found\":0,\"columns\":[]}}";
+}
+
 Result<ReportScale> ScaleOf(SqliteDb& db, const ShownRun& run) {
   ReportScale scale;
   scale.run = run;
@@ -70,20 +82,30 @@ Result<ReportScale> ScaleOf(SqliteDb& db, const ShownRun& run) {
   return scale;
 }
 
-using Results = std::map<std::string_view, std::string>;  // by query
+struct Results {
+  std::map<std::string_view, std::string> json;  // by query
+  std::vector<std::string> failed;               // "QUERY: why"
+};
 
-// Those with a bound of their own, which take long, or the others.
+// Those with a bound of their own, which take long, or the others. One that fails leaves the
+// others; an interrupt ends them all.
 Status RunSections(SqliteDb& db, const QueryCatalog& catalog, const ReportScale& scale, bool large,
                    Results& results) {
   size_t left = kSharedBytesMax;
   for (const ReportSection* section : SectionsOf(catalog, scale.host_only)) {
     // Two parts may show the same query.
-    if ((section->bytes_max > 0) != large || results.contains(section->query)) continue;
+    if ((section->bytes_max > 0) != large || results.json.contains(section->query)) continue;
     const QueryDoc& doc = *catalog.Find(section->query);
-    TRACEDB_ASSIGN(result, ResultAsJson(db, doc, *section, ThinningOf(doc, scale),
-                                        large ? section->bytes_max : left));
-    left -= std::min(left, result.size());
-    results.emplace(section->query, std::move(result));
+    Result<std::string> result =
+        ResultAsJson(db, doc, *section, ThinningOf(doc, scale), large ? section->bytes_max : left);
+    if (!result.ok()) {
+      if (!FailsAlone(result.error())) return std::move(result).error();
+      results.failed.push_back(fmt::format("{}: {}", doc.name, result.error().what));
+      results.json.emplace(section->query, FailureAsJson(doc, result.error()));
+      continue;
+    }
+    left -= std::min(left, result.value().size());
+    results.json.emplace(section->query, std::move(result).value());
   }
   return Done{};
 }
@@ -97,6 +119,10 @@ Status RunLarge(SqliteDb& db, const QueryCatalog& catalog, const ReportScale& sc
                 LargeParts& parts) {
   TRACEDB_TRY(RunSections(db, catalog, scale, true, parts.results));
   TRACEDB_ASSIGN(checks, RunChecks(db, catalog));
+  for (const CheckResult& check : checks.checks) {
+    if (check.error.empty()) continue;
+    parts.results.failed.push_back(fmt::format("doctor/{}: {}", check.name, check.error));
+  }
   parts.checks = WithoutTags(ChecksAsJson(checks));
   return Done{};
 }
@@ -118,8 +144,8 @@ Status RunBoth(SqliteDb& db, SqliteDb& other, const QueryCatalog& catalog, const
 
 }  // namespace
 
-Result<std::string> ReportData(SqliteDb& db, const QueryCatalog& catalog,
-                               const ReportOptions& options, const ShownRun& run) {
+Result<ReportText> ReportData(SqliteDb& db, const QueryCatalog& catalog,
+                              const ReportOptions& options, const ShownRun& run) {
   TRACEDB_ASSIGN(scale, ScaleOf(db, run));
   LargeParts parts;
   Results results;
@@ -130,24 +156,27 @@ Result<std::string> ReportData(SqliteDb& db, const QueryCatalog& catalog,
     TRACEDB_TRY(RunSections(db, catalog, scale, false, results));
     TRACEDB_TRY(RunLarge(db, catalog, scale, parts));
   }
-  results.merge(parts.results);
+  results.json.merge(parts.results.json);
+  results.failed.insert(results.failed.end(), parts.results.failed.begin(),
+                        parts.results.failed.end());
   std::string sections;
   for (const ReportSection* section : SectionsOf(catalog, scale.host_only)) {
     sections += (sections.empty() ? "" : ",\n") +
                 SectionAsJson(*section, ThinningOf(*catalog.Find(section->query), scale));
   }
   std::string written;
-  for (const auto& [query, result] : results) {
+  for (const auto& [query, result] : results.json) {
     written += (written.empty() ? "" : ",\n") + result;
   }
   std::string json = "{";
   AppendJsonField(json, "database", ShownText(db.path().filename().string()));
   AppendJsonField(json, "version", options.version);
-  return WithoutTags(json) + fmt::format(
+  json = WithoutTags(json) + fmt::format(
                                  ",\"ranks\":{},\"host_only\":{},\n\"sections\":[{}],\n"
                                  "\"results\":{{{}}},\n\"checks\":{}}}\n",
                                  scale.ranks, scale.host_only, WithoutTags(sections), written,
                                  parts.checks);
+  return ReportText{std::move(json), std::move(results.failed)};
 }
 
 }  // namespace tracedb

@@ -10,8 +10,8 @@
 
 namespace tracedb {
 
-Status WriteReport(SqliteDb& db, const QueryCatalog& catalog, const ReportOptions& options,
-                   OutputStream& output) {
+Result<std::vector<std::string>> WriteReport(SqliteDb& db, const QueryCatalog& catalog,
+                                             const ReportOptions& options, OutputStream& output) {
   // All of it first: a report that cannot be made whole is not begun.
   TRACEDB_ASSIGN(run, ChooseRun(db, options));
   TRACEDB_ASSIGN(data, ReportData(db, catalog, options, run));
@@ -35,12 +35,13 @@ Status WriteReport(SqliteDb& db, const QueryCatalog& catalog, const ReportOption
                   "<pre>{}</pre></details></footer>\n",
                   EscapedHtml(options.version), EscapedHtml(ChartLibraryLicence()))));
   TRACEDB_TRY(output.Write("<script type=\"application/json\" id=\"data\">"));
-  TRACEDB_TRY(output.Write(data));
+  TRACEDB_TRY(output.Write(data.json));
   TRACEDB_TRY(output.Write("</script>\n<script>"));
   TRACEDB_TRY(output.Write(ChartLibrary().text));
   TRACEDB_TRY(output.Write("</script>\n<script>"));
   TRACEDB_TRY(output.Write(PageScript().text));
-  return output.Write("</script>\n</body>\n</html>\n");
+  TRACEDB_TRY(output.Write("</script>\n</body>\n</html>\n"));
+  return std::move(data.failed);
 }
 
 }  // namespace tracedb

@@ -20,6 +20,7 @@ constexpr std::array<KindText, kIssueKinds> kKinds = {{
     {IssueKind::kMissingTime, "missing_time", true},
     {IssueKind::kMissingDuration, "missing_duration", false},
     {IssueKind::kNegativeDuration, "negative_duration", false},
+    {IssueKind::kImpossibleTime, "impossible_time", false},
     {IssueKind::kNoTiming, "no_timing", false},
     {IssueKind::kBeginWithoutEnd, "begin_without_end", false},
     {IssueKind::kEndWithoutBegin, "end_without_begin", false},
@@ -51,12 +52,13 @@ std::string_view IssueName(IssueKind kind) { return kKinds[static_cast<size_t>(k
 
 bool IssueLosesEvents(IssueKind kind) { return kKinds[static_cast<size_t>(kind)].loses; }
 
-void EventIssues::Add(IssueKind kind, uint64_t offset, std::string_view excerpt) {
+void EventIssues::Add(IssueKind kind, uint64_t offset, std::string_view excerpt, uint64_t count) {
   Entry& entry = entries_[static_cast<size_t>(kind)];
-  if (entry.count++ == 0 || offset < entry.first_offset) {
+  if (entry.count == 0 || offset < entry.first_offset) {
     entry.first_offset = offset;
     entry.first_excerpt = Printable(excerpt);
   }
+  entry.count += count;
 }
 
 void EventIssues::Merge(const EventIssues& other) {

@@ -149,8 +149,9 @@ CREATE TABLE _step (
   dur INTEGER
 );
 
--- Worked out at the end of ingest.
+-- Worked out at the end of ingest; first, events of which the view impossible_times says more.
 
+CREATE TABLE _impossible_time (id INTEGER PRIMARY KEY);
 CREATE TABLE _launch (
   id INTEGER PRIMARY KEY,         -- the GPU activity's slice
   launch_slice_id INTEGER,        -- the runtime call with its correlation
@@ -218,7 +219,8 @@ CREATE TABLE _sync_use (
 );
 
 CREATE TABLE _step_use (
-  -- A GPU's time in one trace, cut where the GPU comes to the first activity of a step. The columns
+  -- A GPU's time in one trace, cut where the GPU comes to the first activity of a step. A trace of
+  -- thousands of GPU streams, or tens of thousands of threads, has no rows here. The columns
   -- compute_ns, exposed_ and idle_ add up to end_ns - start_ns.
   trace_id INTEGER,
   device INTEGER,

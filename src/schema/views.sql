@@ -245,6 +245,7 @@ FROM (
               SELECT id, track, event_name, ts, dur FROM _python_slice) s
              LEFT JOIN _track t ON t.id = +s.track
              JOIN (SELECT 1 AS is_start UNION ALL SELECT 0) e ON e.is_start = 1 OR s.dur > 0
+        WHERE @possible:s.id@
       )
       WINDOW w AS (PARTITION BY rank, track ORDER BY edge, is_start, length DESC, id
                    ROWS UNBOUNDED PRECEDING)

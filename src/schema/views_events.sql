@@ -112,7 +112,8 @@ SELECT s.id AS instant_id, t.trace_id, t.rank, s.ts + t.base_ns AS ts_ns, a.devi
        s.args_text AS args_id
 FROM _instant s LEFT JOIN _track t ON t.id = +s.track
      LEFT JOIN _args_text a ON a.id = +s.args_text
-WHERE s.event_name IN (SELECT id FROM _event_name WHERE name = '[memory]');
+WHERE s.event_name IN (SELECT id FROM _event_name WHERE name = '[memory]')
+      AND @possible:s.id@;
 
 CREATE VIEW metadata AS
 -- A metadata event as it stands in the file.
@@ -136,6 +137,36 @@ FROM _metadata_event s LEFT JOIN _track t ON t.id = +s.track
      LEFT JOIN _trace r ON r.trace_id = t.trace_id
      LEFT JOIN _args_text a ON a.id = +s.args_text
      LEFT JOIN _args_mark m ON m.id = 1;
+
+CREATE VIEW impossible_times AS
+-- An event with a time that cannot be: more than a year from where the bulk of its trace is, longer
+-- than 100 days, or a GPU activity at ts 0 hours before all else. It is in slices and kernels, or
+-- instants, flows and counters, as it was read, and in nothing that is worked out. For example a
+-- kernel with "ts": 0, "dur": 9223372036854775 in a trace of 2026.
+--   event_id: its number in this database
+--   trace_id: its file
+--   rank: of that file
+--   category: as the trace has it
+--   name: as the trace has it
+--   ts_ns: start
+--   dur_ns: duration, of slices
+--   device: GPU, of GPU activities
+--   end_ns: end; a REAL where it does not fit 64 bits
+--   start_ms: start since the first event of its run
+SELECT i.id AS event_id, t.trace_id, t.rank, l.category, l.name, u.ts + t.base_ns AS ts_ns,
+       u.dur AS dur_ns, t.device, u.ts + t.base_ns + u.dur AS end_ns,
+       @start_ms:u.ts + t.base_ns of t.trace_id@ AS start_ms
+FROM _impossible_time i
+     CROSS JOIN (SELECT id, track, event_name, ts, dur FROM _cpu_slice
+                 UNION ALL SELECT id, track, event_name, ts, dur FROM _runtime_slice
+                 UNION ALL SELECT id, track, event_name, ts, dur FROM _python_slice
+                 UNION ALL SELECT id, track, event_name, ts, dur FROM _gpu_slice
+                 UNION ALL SELECT id, track, event_name, ts, NULL FROM _instant
+                 UNION ALL SELECT id, track, event_name, ts, NULL FROM _flow
+                 UNION ALL SELECT id, track, event_name, ts, NULL FROM _counter_event) u
+     LEFT JOIN _track t ON t.id = +u.track
+     LEFT JOIN _event_name l ON l.id = +u.event_name
+WHERE u.id = i.id;
 
 CREATE VIEW issues AS
 -- What was wrong in a file.

@@ -1,5 +1,6 @@
 -- Narrow views, for sums over millions of rows: they have ids where the others have texts, and cost
--- what their tables cost.
+-- what their tables cost. Events with a time that cannot be (impossible_times) are not in those
+-- that have times.
 
 CREATE VIEW tracks AS
 -- A thread of the host or a stream of a GPU, in one trace.
@@ -36,7 +37,7 @@ CREATE VIEW activity_times AS
 --   ts: start, less base_ns of the track
 --   dur_ns: duration
 SELECT id AS slice_id, track AS track_id, event_name AS name_id, kind, ts, dur AS dur_ns
-FROM _gpu_slice;
+FROM _gpu_slice WHERE @possible:id@;
 
 CREATE VIEW activities AS
 -- The rows of kernels in numbers.
@@ -53,7 +54,7 @@ CREATE VIEW activities AS
 --   step: in which it was launched, else in which it starts
 SELECT s.id AS slice_id, s.track AS track_id, s.event_name AS name_id, s.kind, s.ts,
        s.dur AS dur_ns, s.correlation, s.bytes, k.launch_slice_id, k.launch_ts_ns, k.step
-FROM _gpu_slice s LEFT JOIN _launch k ON k.id = s.id;
+FROM _gpu_slice s LEFT JOIN _launch k ON k.id = s.id WHERE @possible:s.id@;
 
 CREATE VIEW launches AS
 -- Of a GPU activity: the call that launched it, and where.
@@ -74,7 +75,7 @@ CREATE VIEW runtime_calls AS
 --   dur_ns: duration
 --   correlation: number that a launch shares with its GPU activity
 SELECT id AS slice_id, track AS track_id, event_name AS name_id, ts, dur AS dur_ns, correlation
-FROM _runtime_slice;
+FROM _runtime_slice WHERE @possible:id@;
 
 CREATE VIEW memory_devices AS
 -- The device that memory_events with these args are of.

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <chrono>
+#include <thread>
+
 #include "tracedb/query/run/query_database.h"
 
 namespace tracedb {
@@ -28,13 +31,44 @@ std::string SizeAndTime(const std::filesystem::path& path) {
 }  // namespace
 
 DatabasePool::Lease::~Lease() {
-  if (db_ != nullptr) pool_->GiveBack(std::move(db_), std::move(file_));
+  if (opened_ != nullptr) pool_->GiveBack(std::move(*opened_));
 }
 
-Result<DatabasePool::Opened> DatabasePool::Open() const {
+// The watch is there before the first connection to its file.
+std::shared_ptr<const WriterWatch> DatabasePool::WatchOf(const std::string& file) {
+  const std::lock_guard lock(watch_mutex_);
+  std::erase_if(watches_, [](const auto& watch) { return watch.second.expired(); });
+  // The name may lead to a file again that some answer is still read from.
+  auto watch = watches_[file].lock();
+  if (watch == nullptr) watches_[file] = watch = WriterWatch::Open(path_);
+  watch_ = watch;
+  return watch;
+}
+
+bool DatabasePool::IsWriterWaiting() const {
+  const std::lock_guard lock(watch_mutex_);
+  return watch_ != nullptr && watch_->IsWriterWaiting();
+}
+
+Status DatabasePool::LetWriterIn(const std::function<bool()>& give_up) const {
+  // Longer than answers go on beside a writer that waits (StopReasons).
+  constexpr auto kWaitMax = std::chrono::seconds(8);
+  constexpr auto kBetween = std::chrono::milliseconds(10);
+  const auto until = std::chrono::steady_clock::now() + kWaitMax;
+  while (IsWriterWaiting()) {
+    if (give_up() || std::chrono::steady_clock::now() > until) {
+      return Error{ErrorKind::kInput, "an ingest waits for the database", "ask again"};
+    }
+    std::this_thread::sleep_for(kBetween);
+  }
+  return Done{};
+}
+
+Result<DatabasePool::Opened> DatabasePool::Open() {
   // Before and after: the name may be given to another file in between.
   for (int i = 0; i < 10; ++i) {
     std::string file = FileOf(path_);
+    auto watch = WatchOf(file);
     TRACEDB_ASSIGN(db, OpenTraceDatabase(path_, kBusyWaitMs));
     if (FileOf(path_) != file) continue;
     if (on_open_) TRACEDB_TRY(on_open_(db));
@@ -43,7 +77,7 @@ Result<DatabasePool::Opened> DatabasePool::Open() const {
     TRACEDB_TRY(
         db.Execute("PRAGMA cache_size = -1024; PRAGMA query_only = 1; PRAGMA trusted_schema = 0"));
     db.RestrictToReading();
-    return Opened(std::move(db), std::move(file));
+    return Opened{std::move(watch), std::move(db), std::move(file)};
   }
   return Error{ErrorKind::kInput, "the database is replaced again and again", ""};
 }
@@ -55,43 +89,32 @@ Result<DatabasePool::Lease> DatabasePool::Borrow() {
     while (!idle_.empty()) {
       Opened opened = std::move(idle_.back());
       idle_.pop_back();
-      if (opened.second == file) {
-        return Lease(*this, std::move(opened.first), std::move(opened.second));
-      }
+      if (opened.file == file) return Lease(*this, std::move(opened));
     }
   }
   TRACEDB_ASSIGN(opened, Open());
-  return Lease(*this, std::move(opened.first), std::move(opened.second));
+  return Lease(*this, std::move(opened));
 }
 
-void DatabasePool::GiveBack(std::unique_ptr<SqliteDb> db, std::string file) {
-  db->StopIf({});
+void DatabasePool::GiveBack(Opened opened) {
+  opened.db.StopIf({});
   std::lock_guard lock(idle_mutex_);
-  if (idle_.size() < kIdleMax) idle_.emplace_back(std::move(*db), std::move(file));
-}
-
-bool DatabasePool::HasJournal() const {
-  std::filesystem::path journal = path_;
-  journal += "-journal";
-  std::error_code code;
-  return std::filesystem::exists(journal, code);
+  if (idle_.size() < kIdleMax) idle_.push_back(std::move(opened));
 }
 
 Result<std::string> DatabasePool::Version() {
-  std::lock_guard lock(watch_mutex_);
+  std::lock_guard lock(version_mutex_);
   // The file is looked at first: what changes from here on is newer than the text.
   const std::string seen = SizeAndTime(path_);
-  std::filesystem::path log = path_;
-  log += "-wal";
-  const std::string log_seen = SizeAndTime(log);
-  if (!watch_.has_value() || watch_->second != FileOf(path_)) {
-    watch_.reset();
+  const std::string log_seen = SizeAndTime(CompanionOf(path_, "-wal"));
+  if (!version_.has_value() || version_->file != FileOf(path_)) {
+    version_.reset();
     TRACEDB_ASSIGN(opened, Open());
-    watch_ = std::move(opened);
+    version_.emplace(std::move(opened));
   }
   // Times of files are coarse; SQLite's own count is not, but begins anew with each connection.
-  TRACEDB_ASSIGN(count, watch_->first.Integer("PRAGMA data_version"));
-  return fmt::format("{}/{}/{}/{}", watch_->second, seen, log_seen, count);
+  TRACEDB_ASSIGN(count, version_->db.Integer("PRAGMA data_version"));
+  return fmt::format("{}/{}/{}/{}", version_->file, seen, log_seen, count);
 }
 
 }  // namespace tracedb

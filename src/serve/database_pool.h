@@ -4,35 +4,43 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "tracedb/base/database_files.h"
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
 
 namespace tracedb {
 
 class DatabasePool {
+  // A connection, which file it is of, and what keeps that file's locks in view: all connections to
+  // a file share one watch, which goes after the last of them (see WriterWatch).
+  struct Opened {
+    std::shared_ptr<const WriterWatch> watch;
+    SqliteDb db;
+    std::string file;
+  };
+
  public:
   // One connection, given back when this goes. Its statements must have gone before.
   class Lease {
    public:
-    Lease(DatabasePool& pool, SqliteDb db, std::string file)
-        : pool_(&pool), db_(std::make_unique<SqliteDb>(std::move(db))), file_(std::move(file)) {}
+    Lease(DatabasePool& pool, Opened opened)
+        : pool_(&pool), opened_(std::make_unique<Opened>(std::move(opened))) {}
     ~Lease();
     Lease(Lease&&) noexcept = default;
     Lease& operator=(Lease&&) = delete;
 
-    SqliteDb& db() { return *db_; }
+    SqliteDb& db() { return opened_->db; }
 
    private:
     DatabasePool* pool_;
-    std::unique_ptr<SqliteDb> db_;
-    std::string file_;  // which file it is that was opened
+    std::unique_ptr<Opened> opened_;
   };
 
   // `on_open` may be empty; see ServeOptions.
@@ -43,20 +51,27 @@ class DatabasePool {
 
   // A text that is another one whenever the database may be another one.
   Result<std::string> Version();
-  // Whether somebody is writing: for milliseconds, or for as long as it waits for its readers.
-  bool HasJournal() const;
+  // Before a connection is used for a new answer: returns once no writer waits. Readers of one
+  // process share a lock, so those that come would keep out for ever who waits for those that are
+  // there. An error when that takes too long, or `give_up` says so.
+  Status LetWriterIn(const std::function<bool()>& give_up) const;
+  // Whether another process is ready to write to the database, and waits for its readers to end.
+  bool IsWriterWaiting() const;
 
  private:
-  using Opened = std::pair<SqliteDb, std::string>;
-  Result<Opened> Open() const;
-  void GiveBack(std::unique_ptr<SqliteDb> db, std::string file);
+  Result<Opened> Open();
+  void GiveBack(Opened opened);
+  std::shared_ptr<const WriterWatch> WatchOf(const std::string& file);
 
   const std::filesystem::path path_;
   const std::function<Status(SqliteDb&)> on_open_;
   std::mutex idle_mutex_;
   std::vector<Opened> idle_;
-  std::mutex watch_mutex_;
-  std::optional<Opened> watch_;  // asked for PRAGMA data_version only
+  std::mutex version_mutex_;
+  std::optional<Opened> version_;  // asked for PRAGMA data_version only
+  mutable std::mutex watch_mutex_;
+  std::map<std::string, std::weak_ptr<const WriterWatch>> watches_;  // by file
+  std::shared_ptr<const WriterWatch> watch_;                         // of the one opened last
 };
 
 }  // namespace tracedb

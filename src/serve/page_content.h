@@ -5,8 +5,8 @@
 #include <functional>
 #include <string>
 
+#include "serve/http/web_message.h"
 #include "serve/site_page.h"
-#include "serve/web_message.h"
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
 #include "tracedb/query/doc/query_catalog.h"

@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "serve/web_message.h"
+#include "serve/http/web_message.h"
 
 namespace tracedb {
 

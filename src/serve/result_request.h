@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "serve/http/web_message.h"
 #include "serve/running_result.h"
-#include "serve/web_message.h"
 #include "tracedb/base/result.h"
 
 namespace tracedb {

@@ -40,6 +40,10 @@ bool StopReasons::Check() {
   return !reason_.empty();
 }
 
+bool StopReasons::is_client_gone() const { return reason_ == kClientGone; }
+
+bool StopReasons::is_of_one_client() const { return is_client_gone() || reason_ == kTimeOver; }
+
 WebAnswer StopReasons::Answer() const {
   if (reason_ != kTimeOver) return BusyAnswer(reason_);
   const double seconds = std::chrono::duration<double>(time_).count();
@@ -136,9 +140,13 @@ Status RunningResult::Put(std::string_view bytes) {
   if (bytes.empty()) return Done{};
   // Meanwhile others may compute.
   slot_.GiveBack();
-  if (!(*write_)(bytes)) return Error{ErrorKind::kClosed, "the client has gone", ""};
+  const bool sent = (*write_)(bytes);
   // SQLite asks while it works, which it hardly does between two rows of a table.
-  if (reasons_.Check()) return Error{ErrorKind::kQuery, std::string(reasons_.reason()), ""};
+  if (ShouldStop()) {
+    const auto kind = reasons_.is_client_gone() ? ErrorKind::kClosed : ErrorKind::kQuery;
+    return Error{kind, std::string(reasons_.reason()), ""};
+  }
+  if (!sent) return Error{ErrorKind::kClosed, "the client has gone", ""};
   return TakeSlot();
 }
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "serve/database_pool.h"
+#include "serve/http/web_message.h"
 #include "serve/query_slots.h"
-#include "serve/web_message.h"
 #include "tracedb/query/doc/query_doc.h"
 #include "tracedb/query/run/query_run.h"
 #include "tracedb/text/gzip_text.h"
@@ -25,12 +25,14 @@ namespace tracedb {
 // to write to the database, which no reader may keep him from for long.
 class StopReasons {
  public:
-  // `is_waited_for` may be empty, as `is_gone` may.
-  StopReasons(const std::atomic<bool>& stop, std::chrono::milliseconds time,
-              std::function<bool()> is_gone, std::function<bool()> is_waited_for)
+  // The request has `time` from `begun` on, whatever it waited for. `is_waited_for` may be empty,
+  // as `is_gone` may.
+  StopReasons(const std::atomic<bool>& stop, std::chrono::steady_clock::time_point begun,
+              std::chrono::milliseconds time, std::function<bool()> is_gone,
+              std::function<bool()> is_waited_for)
       : stop_(stop),
         time_(time),
-        end_(std::chrono::steady_clock::now() + time),
+        end_(begun + time),
         is_gone_(std::move(is_gone)),
         is_waited_for_(std::move(is_waited_for)) {}
 
@@ -39,6 +41,9 @@ class StopReasons {
   // What to tell the client; only when Check() was true.
   WebAnswer Answer() const;
   std::string_view reason() const { return reason_; }  // empty: none
+  bool is_client_gone() const;
+  // Another client who asks the same may go on.
+  bool is_of_one_client() const;
 
  private:
   const std::atomic<bool>& stop_;
@@ -77,6 +82,10 @@ class RunningResult {
   std::string TakeHead() { return std::move(head_); }
   // Sends the head, and the rest as it comes. An error: what was sent is not whole.
   Status SendRest(const WebAnswer::Write& write);
+
+  // Whether there is a reason to stop; to be asked also while the client is waited for, who would
+  // keep others from the database.
+  bool ShouldStop() { return reasons_.Check(); }
 
   SqliteDb& db() { return lease_.db(); }
   const StopReasons& stopped() const { return reasons_; }

@@ -6,10 +6,10 @@
 
 #include <algorithm>
 
-#include "serve/http_server.h"
-#include "serve/request_guard.h"
+#include "serve/http/http_server.h"
+#include "serve/http/request_guard.h"
+#include "serve/http/web_message.h"
 #include "serve/trace_site.h"
-#include "serve/web_message.h"
 #include "tracedb/query/run/query_database.h"
 
 namespace tracedb {
@@ -20,7 +20,7 @@ Status CheckOptions(const ServeOptions& options) {
   return Error{
       ErrorKind::kUsage,
       fmt::format("--host {}: others can reach this address, so --token is needed", options.host),
-      "for example: TRACEDB_TOKEN=$(openssl rand -hex 16) tracedb serve-csv --host ..."};
+      "for example: openssl rand -hex 16 > token; tracedb serve-csv --token-file token --host ..."};
 }
 
 // Each connection may have its socket, its database and files that SQLite sorts in.

@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "serve/html_table.h"
+#include "serve/http/web_message.h"
 #include "serve/site_style.h"
 #include "serve/table_query.h"
-#include "serve/web_message.h"
 #include "tracedb/report/page_head.h"
 #include "tracedb/text/html_text.h"
 

@@ -19,6 +19,7 @@ namespace tracedb {
 namespace {
 
 constexpr size_t kCacheBytes = 16 << 20;
+constexpr int kTokensWaitingMax = 8;
 
 // More than processors, so that a few long queries leave some for short ones.
 int Slots() { return std::max(8, 4 * static_cast<int>(std::thread::hardware_concurrency())); }
@@ -27,6 +28,18 @@ int Slots() { return std::max(8, 4 * static_cast<int>(std::thread::hardware_conc
 WebAnswer Failed(const Error& error) {
   if (error.kind == ErrorKind::kUsage) return PlainAnswer(400, error.what, error.advice);
   return BusyAnswer(error.what, error.advice);
+}
+
+// Why nothing was made; others who ask the same may have more luck.
+SharedAnswers::Made Stopped(const StopReasons& reasons) {
+  return {reasons.Answer(),
+          reasons.is_of_one_client() ? SharedAnswers::For::kNobody : SharedAnswers::For::kOne};
+}
+
+// What is wrong with a request is so for all who ask the same.
+SharedAnswers::Made Refused(WebAnswer answer) {
+  const bool is_for_all = answer.status < 500;
+  return {std::move(answer), is_for_all ? SharedAnswers::For::kAll : SharedAnswers::For::kOne};
 }
 
 // A name that every file system takes.
@@ -52,7 +65,8 @@ TraceSite::TraceSite(const ServeOptions& options, const QueryCatalog& catalog,
     : options_(options),
       catalog_(catalog),
       stop_(stop),
-      guard_(options.host, options.allowed_hosts, options.token),
+      guard_(options.host, options.allowed_hosts, options.token,
+             std::clamp(options.connections_max / 4, 1, kTokensWaitingMax)),
       pool_(options.database, options.on_open),
       slots_(Slots()),
       cache_(kCacheBytes) {}
@@ -62,12 +76,13 @@ void TraceSite::Note(const std::string& text) const {
 }
 
 StopReasons TraceSite::ReasonsFor(const WebRequest& request) const {
-  return {stop_, std::chrono::seconds(options_.seconds_max), request.is_gone,
-          [this] { return pool_.HasJournal(); }};
+  return {stop_, request.begun, std::chrono::seconds(options_.seconds_max), request.is_gone,
+          [this] { return pool_.IsWriterWaiting(); }};
 }
 
 WebAnswer TraceSite::Answer(const WebRequest& request) {
-  if (auto refused = guard_.Refuse(request); refused.has_value()) return std::move(*refused);
+  const auto stop = [&] { return stop_.load() || (request.is_gone && request.is_gone()); };
+  if (auto refused = guard_.Refuse(request, stop); refused.has_value()) return std::move(*refused);
   const std::string& path = request.path;
   if (path == "/") return AnswerPage(request);
   if (path == "/report") return AnswerReport(request);
@@ -107,6 +122,8 @@ WebAnswer TraceSite::AnswerTable(const WebRequest& request, const std::string& t
 }
 
 Result<std::string> TraceSite::EtagOf(const WebRequest& request, bool gzip, std::string_view host) {
+  TRACEDB_TRY(
+      pool_.LetWriterIn([&] { return stop_.load() || (request.is_gone && request.is_gone()); }));
   TRACEDB_ASSIGN(state, pool_.Version());
   state += fmt::format("\n{} {} {} {}\n{}", gzip, options_.raw_text, options_.rows_max, host,
                        request.path);
@@ -139,6 +156,20 @@ WebAnswer TraceSite::Keep(const std::string& etag, WebAnswer answer) {
   return answer;
 }
 
+WebAnswer TraceSite::Shared(const WebRequest& request, const std::string& etag,
+                            const std::function<SharedAnswers::Made()>& make) {
+  if (auto known = Known(request, etag); known.has_value()) return std::move(*known);
+  StopReasons reasons = ReasonsFor(request);
+  auto answer = shared_.Get(
+      etag, [&reasons] { return reasons.Check(); },
+      [&]() -> SharedAnswers::Made {
+        // It may have become known while this thread was on its way here.
+        if (auto kept = cache_.Find(etag)) return {*kept, SharedAnswers::For::kAll};
+        return make();
+      });
+  return answer.has_value() ? std::move(*answer) : reasons.Answer();
+}
+
 WebAnswer TraceSite::AnswerResult(const WebRequest& request, Asked asked) {
   auto result = ReadResultRequest(request, asked.doc == nullptr, options_.raw_text);
   if (!result.ok()) return Failed(result.error());
@@ -147,11 +178,10 @@ WebAnswer TraceSite::AnswerResult(const WebRequest& request, Asked asked) {
   auto etag = EtagOf(request, asked.result.form.gzip, "");
   if (!etag.ok()) return Failed(etag.error());
   asked.etag = std::move(etag).value();
-  if (auto known = Known(request, asked.etag); known.has_value()) return std::move(*known);
-  return Run(request, asked);
+  return Shared(request, asked.etag, [&] { return Run(request, asked); });
 }
 
-// An error of kNoTrace: the table is not there.
+// An error of kNoTrace: the table is not there. What comes back may have been stopped already.
 Result<std::shared_ptr<RunningResult>> TraceSite::Start(const WebRequest& request,
                                                         const Asked& asked, WebAnswer& answer) {
   TRACEDB_ASSIGN(lease, pool_.Borrow());
@@ -175,29 +205,29 @@ Result<std::shared_ptr<RunningResult>> TraceSite::Start(const WebRequest& reques
     return Done{};
   };
   const Status prepared = prepare();
-  if (prepared.ok()) return running;
-  if (running->stopped().reason().empty()) return prepared.error();
-  answer = running->stopped().Answer();
-  return std::shared_ptr<RunningResult>();
+  if (!prepared.ok() && running->stopped().reason().empty()) return prepared.error();
+  return running;
 }
 
-WebAnswer TraceSite::Run(const WebRequest& request, const Asked& asked) {
+SharedAnswers::Made TraceSite::Run(const WebRequest& request, const Asked& asked) {
   WebAnswer answer;
   auto started = Start(request, asked, answer);
   if (!started.ok()) {
-    if (started.error().kind != ErrorKind::kNoTrace) return Failed(started.error());
-    return PlainAnswer(404, started.error().what, started.error().advice);
+    const Error& error = started.error();
+    if (error.kind != ErrorKind::kNoTrace) return Refused(Failed(error));
+    return Refused(PlainAnswer(404, error.what, error.advice));
   }
   const std::shared_ptr<RunningResult> running = std::move(started).value();
-  if (running == nullptr) return answer;
+  if (!running->stopped().reason().empty()) return Stopped(running->stopped());
   const auto whole = running->RunHead();
   if (!whole.ok()) {
-    return running->stopped().reason().empty() ? Failed(whole.error())
-                                               : running->stopped().Answer();
+    return running->stopped().reason().empty() ? Refused(Failed(whole.error()))
+                                               : Stopped(running->stopped());
   }
   if (running->is_cut()) {
-    return PlainAnswer(400, fmt::format("this is more than {} rows (--max-rows)", running->rows()),
-                       "ask for fewer, with a parameter or with limit and offset of a table");
+    return Refused(
+        PlainAnswer(400, fmt::format("this is more than {} rows (--max-rows)", running->rows()),
+                    "ask for fewer, with a parameter or with limit and offset of a table"));
   }
   const ResultForm& form = asked.result.form;
   answer.media_type = FormatMediaType(form.format);
@@ -206,13 +236,14 @@ WebAnswer TraceSite::Run(const WebRequest& request, const Asked& asked) {
   answer.headers.emplace_back("Content-Disposition",
                               fmt::format("{}; filename=\"{}\"", shown ? "inline" : "attachment",
                                           FileName(asked.name, FormatName(form.format))));
-  if (!whole.value()) return StreamOf(running, asked, std::move(answer));
+  if (!whole.value()) return {StreamOf(running, asked, std::move(answer))};
   answer.body = running->TakeHead();
-  return Keep(asked.etag, std::move(answer));
+  return {Keep(asked.etag, std::move(answer)), SharedAnswers::For::kAll};
 }
 
 WebAnswer TraceSite::StreamOf(std::shared_ptr<RunningResult> running, const Asked& asked,
                               WebAnswer answer) {
+  answer.give_up = [running] { return running->ShouldStop(); };
   answer.stream = [this, running = std::move(running), name = asked.name,
                    is_sheet =
                        IsForSpreadsheets(asked.result.form.format)](const WebAnswer::Write& write) {
@@ -253,18 +284,21 @@ WebAnswer TraceSite::AnswerList(const WebRequest& request) {
   return answer;
 }
 
-WebAnswer TraceSite::AnswerHtml(
-    const WebRequest& request, const std::string& etag, bool gzip,
-    const std::function<Result<HtmlPage>(SqliteDb&, StopReasons&)>& make) {
-  if (auto known = Known(request, etag); known.has_value()) return std::move(*known);
+WebAnswer TraceSite::AnswerHtml(const WebRequest& request, const std::string& etag, bool gzip,
+                                const MakeHtml& make) {
+  return Shared(request, etag, [&] { return RunHtml(request, etag, gzip, make); });
+}
+
+SharedAnswers::Made TraceSite::RunHtml(const WebRequest& request, const std::string& etag,
+                                       bool gzip, const MakeHtml& make) {
   StopReasons reasons = ReasonsFor(request);
   HeldSlot slot(slots_);
-  if (!slot.Take([&reasons] { return reasons.Check(); })) return reasons.Answer();
+  if (!slot.Take([&reasons] { return reasons.Check(); })) return Stopped(reasons);
   auto lease = pool_.Borrow();
-  if (!lease.ok()) return Failed(lease.error());
+  if (!lease.ok()) return Refused(Failed(lease.error()));
   const auto page = make(lease.value().db(), reasons);
-  if (!reasons.reason().empty()) return reasons.Answer();
-  if (!page.ok()) return Failed(page.error());
+  if (!reasons.reason().empty()) return Stopped(reasons);
+  if (!page.ok()) return Refused(Failed(page.error()));
   WebAnswer answer;
   answer.media_type = "text/html; charset=utf-8";
   answer.headers.emplace_back("Content-Security-Policy",
@@ -272,14 +306,14 @@ WebAnswer TraceSite::AnswerHtml(
   answer.body = page.value().text;
   if (gzip) {
     auto packer = GzipText::Create();
-    if (!packer.ok()) return Failed(packer.error());
+    if (!packer.ok()) return Refused(Failed(packer.error()));
     const std::string begun = packer.value()->Add(answer.body);
     answer.body = begun + packer.value()->Finish();
     answer.headers.emplace_back("Content-Encoding", "gzip");
   }
-  if (page.value().is_whole) return Keep(etag, std::move(answer));
+  if (page.value().is_whole) return {Keep(etag, std::move(answer)), SharedAnswers::For::kAll};
   answer.headers.emplace_back("Cache-Control", "no-store");
-  return answer;
+  return {std::move(answer), SharedAnswers::For::kAll};
 }
 
 WebAnswer TraceSite::AnswerPage(const WebRequest& request) {
@@ -306,9 +340,9 @@ WebAnswer TraceSite::AnswerReport(const WebRequest& request) {
                     [&](SqliteDb& db, StopReasons& reasons) -> Result<HtmlPage> {
                       db.StopIf([&reasons] { return reasons.Check(); });
                       StringOutput text;
-                      Status written = WriteReport(db, catalog_, {options_.version, {}}, text);
+                      const auto written = WriteReport(db, catalog_, {options_.version, {}}, text);
                       db.StopIf({});
-                      TRACEDB_TRY(written);
+                      if (!written.ok()) return written.error();
                       TRACEDB_TRY(text.Flush());
                       return HtmlPage{text.text(), ReportPolicy()};
                     });

@@ -7,12 +7,13 @@
 #include <string>
 
 #include "serve/database_pool.h"
+#include "serve/http/request_guard.h"
+#include "serve/http/web_message.h"
 #include "serve/query_slots.h"
-#include "serve/request_guard.h"
 #include "serve/result_cache.h"
 #include "serve/result_request.h"
 #include "serve/running_result.h"
-#include "serve/web_message.h"
+#include "serve/shared_answers.h"
 #include "tracedb/query/doc/query_catalog.h"
 #include "tracedb/serve/serve_command.h"
 
@@ -45,7 +46,7 @@ class TraceSite {
   WebAnswer AnswerTable(const WebRequest& request, const std::string& table);
   WebAnswer AnswerQuery(const WebRequest& request, const std::string& name);
   WebAnswer AnswerResult(const WebRequest& request, Asked asked);
-  WebAnswer Run(const WebRequest& request, const Asked& asked);
+  SharedAnswers::Made Run(const WebRequest& request, const Asked& asked);
   WebAnswer AnswerList(const WebRequest& request);
   WebAnswer AnswerPage(const WebRequest& request);
   WebAnswer AnswerReport(const WebRequest& request);
@@ -56,9 +57,15 @@ class TraceSite {
   WebAnswer StreamOf(std::shared_ptr<RunningResult> running, const Asked& asked, WebAnswer answer);
   // The answer's state: database, address, parameters and form, as an entity tag in its quotes.
   Result<std::string> EtagOf(const WebRequest& request, bool gzip, std::string_view host);
-  // Runs `make` on a connection, in a slot and within the time that an answer has.
+  using MakeHtml = std::function<Result<HtmlPage>(SqliteDb&, StopReasons&)>;
   WebAnswer AnswerHtml(const WebRequest& request, const std::string& etag, bool gzip,
-                       const std::function<Result<HtmlPage>(SqliteDb&, StopReasons&)>& make);
+                       const MakeHtml& make);
+  // Runs `make` on a connection, in a slot and within the time that an answer has.
+  SharedAnswers::Made RunHtml(const WebRequest& request, const std::string& etag, bool gzip,
+                              const MakeHtml& make);
+  // The answer known by its entity tag, or made by who asked for the same first.
+  WebAnswer Shared(const WebRequest& request, const std::string& etag,
+                   const std::function<SharedAnswers::Made()>& make);
   // A 304, or the answer as it was made before; nothing: it must be made.
   std::optional<WebAnswer> Known(const WebRequest& request, const std::string& etag);
   WebAnswer Keep(const std::string& etag, WebAnswer answer);
@@ -68,10 +75,11 @@ class TraceSite {
   const ServeOptions& options_;
   const QueryCatalog& catalog_;
   const std::atomic<bool>& stop_;
-  const RequestGuard guard_;
+  RequestGuard guard_;
   DatabasePool pool_;
   QuerySlots slots_;
   ResultCache cache_;
+  SharedAnswers shared_;
 };
 
 }  // namespace tracedb

@@ -1,21 +1,12 @@
 // CSV (RFC 4180, but lines end in a plain line feed unless the options say otherwise) and TSV: a
 // separator and a way to write text that contains it.
-#include <charconv>
 #include <utility>
 
+#include "text/formula_guard.h"
 #include "tracedb/text/result_sinks.h"
 
 namespace tracedb {
 namespace {
-
-bool IsNumber(std::string_view text) {
-  if (text.starts_with('+')) text.remove_prefix(1);
-  double number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, code] = std::from_chars(text.data(), end, number);
-  const bool has_digit = text.find_first_of("0123456789") != std::string_view::npos;
-  return code != std::errc::invalid_argument && stop == end && has_digit;
-}
 
 void AppendCsvText(std::string& out, std::string_view text) {
   // NULL is nothing at all, so an empty text must be seen.
@@ -95,9 +86,9 @@ class SeparatedSink : public RowSink {
 
  private:
   void AddText(std::string_view text) {
-    if (!safe_text_ || !IsFormula(text)) return append_text_(line_, text);
-    safe_ = "'";
-    safe_ += text;
+    if (!safe_text_) return append_text_(line_, text);
+    safe_.clear();
+    AppendGuarded(safe_, text);
     append_text_(line_, safe_);
   }
 
@@ -113,22 +104,6 @@ class SeparatedSink : public RowSink {
 };
 
 }  // namespace
-
-bool IsFormula(std::string_view text) {
-  if (text.empty()) return false;
-  switch (text[0]) {
-    case '=':
-    case '@':
-    case '\t':
-    case '\r':
-      return true;
-    case '+':
-    case '-':
-      return !IsNumber(text);
-    default:
-      return false;
-  }
-}
 
 std::unique_ptr<RowSink> MakeCsvSink(const SinkOptions& options, OutputStream& output) {
   return std::make_unique<SeparatedSink>(',', AppendCsvText, options.crlf ? "\r\n" : "\n", options,

@@ -15,7 +15,7 @@ def look_at(database, sequence, status, said):
     """(state, what is wrong) after an ingest that may have met a full disk."""
     problems = []
     litter = database.litter()
-    if "trace.db.partial" in litter:
+    if any(name.startswith("trace.db.partial") for name in litter):
         problems.append(f"left {litter}")
     state, wrong = sequence.state_of(database.path)
     if wrong:

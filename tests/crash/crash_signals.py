@@ -129,6 +129,7 @@ def while_another_ingests(options, checks, sequence):
             with open(database.path + ".partial", "rb") as file:
                 if file.read() != b"another's":
                     problems.append("the other's partial file was changed")
+        os.unlink(database.path + ".partial")
         if "waiting for another ingest" not in first:
             problems.append(f"it did not say that it waits: {first}")
         problems += sequence.ends_well(database)

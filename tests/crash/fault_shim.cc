@@ -2,8 +2,8 @@
 // fails, is cut short, or is where the process ends. Told by the environment:
 //
 //   FAULT_UNDER   the folder; calls on other files go through uncounted
-//   FAULT_CALLS   kinds, separated by commas: read pread write sync open close unlink rename
-//                 truncate lock stat
+//   FAULT_CALLS   kinds, separated by commas: read pread write sync open opendir close unlink
+//                 rename truncate lock stat
 //   FAULT_AT      the call that is hit, from 1; 0: none, for counting
 //   FAULT_HOW     once    it fails, later ones do not         always  it and all later ones fail
 //                 short   (write) half is written; later ones fail
@@ -194,6 +194,17 @@ int open(const char* path, int flags, ...) {
   const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(more, mode_t) : 0;
   va_end(more);
   return Fails("open", path) ? -1 : real(path, flags, mode);
+}
+
+// Of folders alone: paths of files below a descriptor are not looked up.
+int openat(int at, const char* path, int flags, ...) {
+  static const auto real = Next(&openat, "openat");
+  va_list more;
+  va_start(more, flags);
+  const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(more, mode_t) : 0;
+  va_end(more);
+  const bool folder = (flags & O_DIRECTORY) != 0;
+  return folder && Fails("opendir", path) ? -1 : real(at, path, flags, mode);
 }
 
 int open64(const char* path, int flags, ...) {

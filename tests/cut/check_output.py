@@ -12,6 +12,17 @@ def leftovers(program, before):
     return sorted(set(os.listdir(program.folder)) - before)
 
 
+def written(process):
+    """Bytes of the file that has no name yet."""
+    folder = f"/proc/{process.pid}/fd"
+    try:
+        names = [os.path.join(folder, name) for name in os.listdir(folder)]
+        return max((os.stat(name).st_size for name in names
+                    if os.readlink(name).endswith("(deleted)")), default=0)
+    except FileNotFoundError:  # closed meanwhile
+        return 0
+
+
 def database_of(program):
     names = (f"megatron/rank{rank}.pt.trace.json.gz" for rank in range(8))
     return program.ingested(*(os.path.join(program.fixtures, name) for name in names))
@@ -27,8 +38,8 @@ def stopped(program, database, number, exists):
     with subprocess.Popen([program.path, "--db", database, "cut", "-o", path],
                           stderr=subprocess.PIPE, text=True) as process:
         while process.poll() is None:
-            partial = leftovers(program, before)
-            if partial and os.path.getsize(program.file(partial[0])) > 0:
+            named = leftovers(program, before)  # where file systems have no files without names
+            if written(process) > 0 or any(os.path.getsize(program.file(name)) for name in named):
                 process.send_signal(number)
                 break
             time.sleep(0.0005)

@@ -98,12 +98,11 @@ def oversized_and_broken_requests(program, database):
         for head in (b"X: " + b"a" * 9000, b"X: " + b"a" * (8 << 20),
                      b"\r\n".join(b"X%d: y" % i for i in range(20_000))):
             answer = server.raw(b"GET / HTTP/1.1\r\nHost: localhost\r\n" + head + b"\r\n\r\n")
-            assert answer == b"" or answer.startswith(b"HTTP/1.1 400 "), answer[:100]
+            assert answer == b"" or answer.startswith(b"HTTP/1.1 431 "), answer[:100]
         for odd in (b"\x00" * 1000 + b"\r\n\r\n", b"\r\n\r\n", b"GET\r\n\r\n",
                     b"GET / HTTP/9.9\r\n\r\n",
                     b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
-                    b"GET / HTTP/1.1\r\n:\r\n\r\n",
-                    b"GET / HTTP/1.1\r\nHost: localhost\r\nRange: bytes=9-1\r\n\r\n"):
+                    b"GET / HTTP/1.1\r\n:\r\n\r\n"):
             answer = server.raw(odd)
             assert answer == b"" or answer.startswith(b"HTTP/1.1 4"), (odd, answer[:100])
         many = "&".join(f"p{i}=1" for i in range(900))

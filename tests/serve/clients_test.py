@@ -13,6 +13,7 @@ import io
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,7 @@ import xml.etree.ElementTree
 import zipfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from formula_texts import FORMULAS, HARMLESS, formulas_of_xlsx  # noqa: E402
 from serve_server import HOSTILE_NAMES, Server, make_database  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -125,6 +127,32 @@ def libreoffice_opens_the_address(setting):
             assert len(names) == len(HOSTILE_NAMES)
 
 
+def libreoffice_runs_no_guarded_text(setting):
+    """--safe-csv, cut at commas, semicolons and tabs, in an American and a German locale."""
+    office = setting.tool("soffice", "libreoffice")
+    texts = FORMULAS + HARMLESS
+    database = os.path.join(setting.folder, "texts.db")
+    shutil.copy(setting.database, database)
+    with sqlite3.connect(database) as db:
+        db.execute("CREATE TABLE texts (id INTEGER PRIMARY KEY, text TEXT)")
+        db.executemany("INSERT INTO texts (text) VALUES (?)", [(text,) for text in texts])
+    for guard in (["--safe-csv"], []):
+        made = os.path.join(setting.folder, "texts.csv")
+        output(setting.program, "--db", database, "query", "-c",
+               "SELECT id, text, text AS again FROM texts", "--format", "csv", "-o", made, *guard)
+        for separator in (44, 59, 9):
+            for locale in (1033, 1031):
+                out = os.path.join(setting.folder, f"texts-{len(guard)}-{separator}-{locale}")
+                output(office, "--headless",
+                       f"-env:UserInstallation=file://{setting.folder}/office",
+                       f"--infilter=CSV:{separator},34,76,1,,{locale}", "--convert-to", "xlsx",
+                       "--outdir", out, made)
+                formulas = formulas_of_xlsx(os.path.join(out, "texts.xlsx"))
+                # Without the guard there are some: else the texts would test nothing.
+                assert bool(formulas) != bool(guard), (guard, separator, locale, formulas[:5])
+        os.remove(made)
+
+
 def chromium_fills_the_form(setting):
     node = setting.tool("node", "nodejs")
     browser = setting.tool("chromium", "chromium-browser", "google-chrome")
@@ -222,7 +250,8 @@ def datasette_opens_every_table(setting):
     opens_every_table(setting, "datasette", "datasette")
 
 
-CLIENTS = [libreoffice_opens_the_address, chromium_fills_the_form, the_sqlite3_shell,
+CLIENTS = [libreoffice_opens_the_address, libreoffice_runs_no_guarded_text,
+           chromium_fills_the_form, the_sqlite3_shell,
            pythons_sqlite3, pandas_reads_sql_and_csv, sqlite_utils, datasette,
            duckdb_opens_every_table, pandas_opens_every_table, sqlite_utils_opens_every_table,
            datasette_opens_every_table]

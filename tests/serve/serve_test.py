@@ -3,7 +3,8 @@
 
     serve_test.py --program P [--filter TEXT] [GROUP...]
 
-One line a check. Exit 0: all passed; 1: some failed. Groups: protocol, safety, streams, load, life.
+One line a check. Exit 0: all passed; 1: some failed. Groups: protocol, safety, streams,
+load, life, requests, sharing, files, tokens.
 """
 import argparse
 import os
@@ -14,15 +15,20 @@ import time
 import traceback
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import check_files  # noqa: E402
 import check_life  # noqa: E402
 import check_load  # noqa: E402
 import check_protocol  # noqa: E402
+import check_requests  # noqa: E402
 import check_safety  # noqa: E402
+import check_sharing  # noqa: E402
 import check_streams  # noqa: E402
+import check_tokens  # noqa: E402
 from serve_server import make_database  # noqa: E402
 
 GROUPS = {"protocol": check_protocol, "safety": check_safety, "streams": check_streams,
-          "load": check_load, "life": check_life}
+          "load": check_load, "life": check_life, "requests": check_requests,
+          "sharing": check_sharing, "files": check_files, "tokens": check_tokens}
 
 
 def run(check, program, database):

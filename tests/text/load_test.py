@@ -123,8 +123,10 @@ class Loads:
 
     def litter(self, database):
         """What must be there and is not, or the other way."""
-        if os.path.exists(database + ".partial"):
-            return "trace.db.partial is left behind"
+        left = [name for name in os.listdir(os.path.dirname(database))
+                if name.startswith(os.path.basename(database) + ".partial")]
+        if left:
+            return f"{left} is left behind"
         if self.wanted_exit == 0 and not os.path.exists(database):
             return "there is no database"
         return ""

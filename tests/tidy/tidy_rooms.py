@@ -12,7 +12,7 @@ ROOMS = {
     "schema": {"base"},
     "json": {"schema"},
     "pages": {"base"},
-    "derive/collectives": SHARED,
+    "derive/collectives": SHARED | {"memory"},
     "derive": SHARED | {"memory", "pages", "derive/collectives"},
     "ranks/runs": SHARED,
     "ingest/read": {"base"},
@@ -28,10 +28,11 @@ ROOMS = {
     "query/doc": {"base", "text"},
     "query/plot": {"base", "text", "query/doc"},
     "query/run": SHARED | {"text", "query/doc", "query/plot"},
-    "cut": SHARED | {"text", "query/run"},
+    "cut": SHARED | {"json", "text", "query/run"},
     "doctor": {"base", "text", "query/doc", "query/run"},
     "report": {"base", "text", "query/doc", "query/run", "doctor"},
-    "serve": {"base", "text", "query/doc", "query/run", "report"},
+    "serve/http": {"base"},
+    "serve": {"base", "text", "query/doc", "query/run", "report", "serve/http"},
     "extension": {"base"},
 }
 # Folders that hold no sources of rooms.

@@ -31,7 +31,7 @@ std::string Trouble(const std::string& text) {
   if (!catalog.ok()) return catalog.error().what;
   SqliteDb db = Database();
   const auto report = RunChecks(db, catalog.value());
-  return report.ok() ? "" : report.error().what;
+  return report.ok() ? report.value().checks[0].error : report.error().what;
 }
 
 TEST(DoctorChecks, ACheckSaysHowBadWhatItMeansAndWhatToDo) {

@@ -38,6 +38,7 @@ size_t BytesWhileDeriving(const LoadLimits& limits) {
       limits.sort_bytes_max + std::max(limits.launch_lot_bytes_max, 2 * limits.sort_bytes_max);
   return kProgramBytes + limits.dictionary_bytes_max + BytesGathered(limits) +
          static_cast<size_t>(limits.sqlite_cache_kib) * 1024 + launches + sorted +
+         3 * limits.step_bytes_max + limits.track_bytes_max + limits.args_group_bytes_max +
          limits.host.Sum();
 }
 
@@ -77,10 +78,11 @@ TEST(LoadLimits, every_bound_is_of_use) {
     EXPECT_GE(limits.launch_lot_bytes_max, kMiB);
     for (const size_t bytes :
          {limits.gpu_activity_bytes_max, limits.host_slice_bytes_max, limits.long_slice_bytes_max,
-          limits.launch_call_bytes_max, limits.launch_fact_bytes_max,
-          limits.host.call_path_bytes_max, limits.host.recent_path_bytes_max,
-          limits.host.host_use_bytes_max, limits.host.kernel_use_bytes_max,
-          limits.host.sync_use_bytes_max, limits.host.sync_call_bytes_max}) {
+          limits.launch_call_bytes_max, limits.launch_fact_bytes_max, limits.step_bytes_max,
+          limits.track_bytes_max, limits.args_group_bytes_max, limits.host.call_path_bytes_max,
+          limits.host.recent_path_bytes_max, limits.host.host_use_bytes_max,
+          limits.host.kernel_use_bytes_max, limits.host.sync_use_bytes_max,
+          limits.host.sync_call_bytes_max}) {
       EXPECT_GE(bytes, 128u * 1024);
     }
     EXPECT_GE(limits.sqlite_cache_kib, 1024);

@@ -33,6 +33,7 @@ class TemporaryFolder {
 inline void FillTestDatabase(SqliteDb& db) {
   const Status filled = db.Execute(
       "CREATE TABLE t(rank INTEGER, name TEXT, busy_ms REAL);"
+      "CREATE TABLE traces(folder TEXT, path TEXT);"
       "INSERT INTO t VALUES (0, 'gemm', 1.5), (1, 'all, reduce', 2.25), (2, NULL, NULL);");
   ASSERT_TRUE(filled.ok()) << filled.error().what;
 }

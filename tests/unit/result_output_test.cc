@@ -9,7 +9,7 @@
 #include <string>
 
 #include "query_fixture.h"
-#include "tracedb/text/output_stream.h"
+#include "tracedb/text/output_file.h"
 
 namespace tracedb {
 namespace {
@@ -29,7 +29,7 @@ TEST(ResultOutput, AFileAppearsWhenItIsCommitted) {
   std::ofstream(path) << "old";
   chmod(path.c_str(), 0640);
   {
-    auto output = FileOutput::Create(path);
+    auto output = FileOutput::Create(path, {});
     ASSERT_TRUE(output.ok());
     ASSERT_TRUE(output.value()->Write(std::string(200'000, 'x')).ok());
     EXPECT_EQ(Contents(path), "old");
@@ -47,11 +47,11 @@ TEST(ResultOutput, AFileThatIsNotCommittedLeavesNothing) {
   const auto path = folder.path() / "out.csv";
   std::ofstream(path) << "old";
   {
-    auto output = FileOutput::Create(path);
+    auto output = FileOutput::Create(path, {});
     ASSERT_TRUE(output.ok());
     ASSERT_TRUE(output.value()->Write("new").ok());
     ASSERT_TRUE(output.value()->Flush().ok());
-    EXPECT_EQ(Entries(folder.path()), 2);
+    EXPECT_EQ(Entries(folder.path()), 1);  // what is written has no name yet
   }
   EXPECT_EQ(Contents(path), "old");
   EXPECT_EQ(Entries(folder.path()), 1);
@@ -61,7 +61,7 @@ TEST(ResultOutput, ALinkStaysALink) {
   const TemporaryFolder folder;
   std::ofstream(folder.path() / "real.csv") << "old";
   std::filesystem::create_symlink("real.csv", folder.path() / "link.csv");
-  auto output = FileOutput::Create(folder.path() / "link.csv");
+  auto output = FileOutput::Create(folder.path() / "link.csv", {});
   ASSERT_TRUE(output.ok());
   ASSERT_TRUE(output.value()->Write("new").ok());
   ASSERT_TRUE(output.value()->Commit().ok());
@@ -70,7 +70,7 @@ TEST(ResultOutput, ALinkStaysALink) {
 }
 
 TEST(ResultOutput, ADeviceIsWrittenTo) {
-  auto output = FileOutput::Create("/dev/null");
+  auto output = FileOutput::Create("/dev/null", {});
   ASSERT_TRUE(output.ok());
   ASSERT_TRUE(output.value()->Write("new").ok());
   ASSERT_TRUE(output.value()->Commit().ok());
@@ -78,7 +78,7 @@ TEST(ResultOutput, ADeviceIsWrittenTo) {
 }
 
 TEST(ResultOutput, AFullDiskIsAnErrorWithThePath) {
-  auto output = FileOutput::Create("/dev/full");
+  auto output = FileOutput::Create("/dev/full", {});
   ASSERT_TRUE(output.ok());
   ASSERT_TRUE(output.value()->Write("new").ok());
   const Status committed = output.value()->Commit();
@@ -90,11 +90,11 @@ TEST(ResultOutput, AFullDiskIsAnErrorWithThePath) {
 
 TEST(ResultOutput, AFolderThatIsNotThereIsAnError) {
   const TemporaryFolder folder;
-  auto output = FileOutput::Create(folder.path() / "none" / "out.csv");
+  auto output = FileOutput::Create(folder.path() / "none" / "out.csv", {});
   ASSERT_FALSE(output.ok());
   EXPECT_EQ(output.error().what, (folder.path() / "none" / "out.csv").string() +
                                      ": cannot make the file: No such file or directory");
-  EXPECT_FALSE(FileOutput::Create(folder.path()).ok());
+  EXPECT_FALSE(FileOutput::Create(folder.path(), {}).ok());
 }
 
 TEST(ResultOutput, AReaderThatHasGoneIsClosed) {

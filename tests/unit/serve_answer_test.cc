@@ -2,11 +2,13 @@
 #include <zlib.h>
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 #include "serve/html_table.h"
 #include "serve/query_slots.h"
 #include "serve/result_cache.h"
+#include "serve/running_result.h"
 #include "serve/table_query.h"
 #include "tracedb/base/sqlite_db.h"
 #include "tracedb/query/run/query_run.h"
@@ -117,6 +119,23 @@ TEST(QuerySlots, who_gives_up_gets_none) {
   EXPECT_FALSE(second.Take([] { return true; }));
   first.GiveBack();
   EXPECT_TRUE(second.Take([] { return true; }));
+}
+
+TEST(StopReasons, time_runs_from_the_request_and_reasons_are_told_apart) {
+  std::atomic<bool> stop = false;
+  bool gone = false;
+  const auto now = std::chrono::steady_clock::now();
+  const auto is_gone = [&] { return gone; };
+  StopReasons late(stop, now - std::chrono::hours(2), std::chrono::hours(1), is_gone, {});
+  EXPECT_TRUE(late.Check() && late.is_of_one_client() && !late.is_client_gone());
+  StopReasons early(stop, now, std::chrono::hours(1), is_gone, {});
+  EXPECT_FALSE(early.Check());
+  gone = true;
+  StopReasons left(stop, now, std::chrono::hours(1), is_gone, {});
+  EXPECT_TRUE(left.Check() && left.is_of_one_client() && left.is_client_gone());
+  stop = true;
+  StopReasons ended(stop, now, std::chrono::hours(1), is_gone, {});
+  EXPECT_TRUE(ended.Check() && !ended.is_of_one_client());
 }
 
 class TableQuery : public testing::Test {

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
-#include "serve/request_guard.h"
+#include "serve/http/request_guard.h"
+#include "serve/http/web_message.h"
 #include "serve/result_request.h"
-#include "serve/web_message.h"
 
 namespace tracedb {
 namespace {
@@ -17,13 +17,13 @@ WebRequest Get(std::string host, std::string token = "", std::string authorizati
   return request;
 }
 
-int Status(const RequestGuard& guard, const WebRequest& request) {
-  const auto refused = guard.Refuse(request);
+int Status(RequestGuard& guard, const WebRequest& request) {
+  const auto refused = guard.Refuse(request, [] { return false; });
   return refused.has_value() ? refused->status : 200;
 }
 
 TEST(RequestGuard, loopback_answers_to_its_own_names_only) {
-  const RequestGuard guard("127.0.0.1", {"Box.lan"}, "");
+  RequestGuard guard("127.0.0.1", {"Box.lan"}, "", 1);
   for (const char* host : {"localhost", "LocalHost:1", "127.0.0.1:8642", "[::1]:9", "box.lan"}) {
     EXPECT_EQ(Status(guard, Get(host)), 200) << host;
   }
@@ -36,14 +36,14 @@ TEST(RequestGuard, loopback_answers_to_its_own_names_only) {
 }
 
 TEST(RequestGuard, other_addresses_answer_to_any_address) {
-  const RequestGuard guard("0.0.0.0", {}, "t");
+  RequestGuard guard("0.0.0.0", {}, "t", 1);
   EXPECT_EQ(Status(guard, Get("10.1.2.3:80", "t")), 200);
   EXPECT_EQ(Status(guard, Get("[fe80::1]", "t")), 200);
   EXPECT_EQ(Status(guard, Get("evil.example", "t")), 400);
 }
 
 TEST(RequestGuard, the_token_is_a_parameter_or_a_password) {
-  const RequestGuard guard("127.0.0.1", {}, "secret");
+  RequestGuard guard("127.0.0.1", {}, "secret", 1);
   EXPECT_EQ(Status(guard, Get("localhost")), 401);
   EXPECT_EQ(Status(guard, Get("localhost", "secre")), 401);
   EXPECT_EQ(Status(guard, Get("localhost", "secret")), 200);
@@ -54,7 +54,7 @@ TEST(RequestGuard, the_token_is_a_parameter_or_a_password) {
 }
 
 TEST(RequestGuard, only_reading_methods_are_allowed) {
-  const RequestGuard guard("127.0.0.1", {}, "");
+  RequestGuard guard("127.0.0.1", {}, "", 1);
   WebRequest request = Get("localhost");
   request.method = "HEAD";
   EXPECT_EQ(Status(guard, request), 200);

@@ -131,6 +131,10 @@ class SqliteDb {
   std::filesystem::path path_;
 };
 
+// Each sort of SQLite keeps 250 pages in memory before it goes to a file, however small its cache:
+// with this 64, or the cache. Only before the first connection is opened.
+void KeepSqliteSortsSmall();
+
 // What to call a file in SQL (ATTACH), where some names would mean something else.
 std::string SqliteFileName(const std::filesystem::path& path);
 

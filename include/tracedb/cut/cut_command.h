@@ -22,6 +22,7 @@ namespace tracedb {
 struct CutOptions {
   std::filesystem::path database;
   std::filesystem::path output;  // "-": standard output; a name in .gz is packed
+  bool force = false;            // the output may replace another database, or a trace
   // The window; at most one of the first four kinds, none is all of it. Texts are as people write
   // them: a time is "1.25s", "300ms", "5us" or "7ns" after the first event, or a plain number of ns
   // as ts_ns columns have it.

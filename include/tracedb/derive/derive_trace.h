@@ -12,6 +12,7 @@
 #include "tracedb/derive/gpu_activities.h"
 #include "tracedb/derive/host_slices.h"
 #include "tracedb/derive/long_slices.h"
+#include "tracedb/derive/time_rule.h"
 #include "tracedb/memory/load_limits.h"
 
 namespace tracedb {
@@ -23,8 +24,9 @@ struct GatheredTrace {
   const GpuActivities& activities;
   const LongSlices& long_slices;
   const HostSlices& host_slices;
-  const ArgsParallelism& parallelism;
+  ArgsParallelism& parallelism;
   int64_t first_path = 1;  // the id of its first row in call_path
+  TimeRule times;          // what it does not keep is in nothing that is worked out
 };
 
 // What has been worked out but is little, and so left to be stored through SQLite.

@@ -29,6 +29,7 @@ struct CheckResult {
   int64_t count = 0;              // events concerned: the sum of the rows' column count
   size_t rows_found = 0;
   std::vector<std::vector<FoundValue>> rows;  // a value for each of doc->columns
+  std::string error;                          // why it could not be made; then there is no row
 };
 
 struct DoctorReport {
@@ -37,10 +38,12 @@ struct DoctorReport {
 
   size_t Findings() const;
   size_t Notes() const;
+  size_t Failed() const;
 };
 
 // A check is a query doctor/NAME of the catalog with the columns severity and count, a meaning and
-// an advice; one that is not so is an error. The catalog must outlive the report.
+// an advice; one that is not so is an error. One that fails says so in its place, and the others
+// are made; an interrupt ends them all. The catalog must outlive the report.
 Result<DoctorReport> RunChecks(SqliteDb& db, const QueryCatalog& catalog);
 
 }  // namespace tracedb

@@ -41,6 +41,10 @@ struct LoadLimits {
   size_t launch_fact_bytes_max = 0;  // a number a GPU activity
   size_t launch_lot_bytes_max = 0;   // launches looked up at a time, while one sort runs
   size_t sort_bytes_max = 0;         // each sort of rows in memory, of which three run at a time
+  size_t step_bytes_max = 0;   // profiler steps, and as much each for stretches of GPU time by step
+                               // and for those that were met
+  size_t track_bytes_max = 0;  // threads and streams; of more SQLite sums up
+  size_t args_group_bytes_max = 0;  // a byte a text of args
   HostLimits host;
   int64_t sqlite_cache_kib = 0;  // page cache and sorter
   unsigned parsers = 1;          // threads that parse

@@ -3,6 +3,7 @@
 // without a name, beside the database that is being made.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -135,33 +136,42 @@ class PackedRows {
   };
   static constexpr size_t kBlockBytes = PackedSpace::kBlockBytes;
 
-  // A row is a control word, four bits a column that say how many bytes its difference has, and
-  // those bytes, lowest first. Eight bytes are written and read at a time, so that up to seven
-  // after the last one are touched.
-  static_assert(kColumns <= 16);
-  static constexpr size_t kControlBytes = (kColumns + 1) / 2;
+  // Sixteen columns at a time: a control word, four bits a column that say how many bytes its
+  // difference has, and those bytes, lowest first. Eight bytes are written and read at a time, so
+  // that up to seven after the last one are touched.
+  static_assert(std::endian::native == std::endian::little);
+  static constexpr size_t kGroup = 16;
   static constexpr size_t kSlackBytes = 7;
-  static constexpr size_t kRowBytesMax = kControlBytes + kColumns * 8;
+  static constexpr size_t kRowBytesMax = kColumns / kGroup * 8 + 8 + kColumns * 8;
+
+  static constexpr size_t ControlBytes(size_t first) {
+    return (std::min(kColumns - first, kGroup) + 1) / 2;
+  }
 
   static Bytes NewBlock() {
     return std::make_unique_for_overwrite<uint8_t[]>(kBlockBytes + kSlackBytes);
   }
 
   // Small differences of either sign become small numbers.
-  static uint64_t Folded(uint64_t difference) { return difference << 1 ^ (0 - (difference >> 63)); }
+  static uint64_t Folded(uint64_t difference) {
+    return difference << 1 ^ (0 - (difference >> 63));
+  }
 
   static uint8_t* EncodeRow(const Columns& row, const Columns& last, uint8_t* out) {
-    uint64_t control = 0;
-    uint8_t* const start = out;
-    out += kControlBytes;
-    for (size_t i = 0; i < kColumns; ++i) {
-      const uint64_t bits = Folded(static_cast<uint64_t>(row[i]) - static_cast<uint64_t>(last[i]));
-      const auto bytes = static_cast<unsigned>(std::bit_width(bits) + 7) / 8;
-      std::memcpy(out, &bits, 8);
-      control |= uint64_t{bytes} << (4 * i);
-      out += bytes;
+    for (size_t first = 0; first < kColumns; first += kGroup) {
+      uint64_t control = 0;
+      uint8_t* const start = out;
+      out += ControlBytes(first);
+      for (size_t i = first; i < std::min(kColumns, first + kGroup); ++i) {
+        const uint64_t bits =
+            Folded(static_cast<uint64_t>(row[i]) - static_cast<uint64_t>(last[i]));
+        const auto bytes = static_cast<unsigned>(std::bit_width(bits) + 7) / 8;
+        std::memcpy(out, &bits, 8);
+        control |= uint64_t{bytes} << (4 * (i - first));
+        out += bytes;
+      }
+      std::memcpy(start, &control, ControlBytes(first));
     }
-    std::memcpy(start, &control, kControlBytes);
     return out;
   }
 
@@ -173,16 +183,18 @@ class PackedRows {
         masks[i] = i < 8 ? (uint64_t{1} << (8 * i)) - 1 : ~uint64_t{0};
       return masks;
     }();
-    uint64_t control = 0;
-    std::memcpy(&control, in, kControlBytes);
-    in += kControlBytes;
-    for (size_t i = 0; i < kColumns; ++i, control >>= 4) {
-      uint64_t bits;
-      std::memcpy(&bits, in, 8);
-      bits &= kMasks[control & 15];
-      in += control & 15;
-      const uint64_t difference = bits >> 1 ^ (0 - (bits & 1));
-      row[i] = static_cast<int64_t>(static_cast<uint64_t>(row[i]) + difference);
+    for (size_t first = 0; first < kColumns; first += kGroup) {
+      uint64_t control = 0;
+      std::memcpy(&control, in, ControlBytes(first));
+      in += ControlBytes(first);
+      for (size_t i = first; i < std::min(kColumns, first + kGroup); ++i, control >>= 4) {
+        uint64_t bits;
+        std::memcpy(&bits, in, 8);
+        bits &= kMasks[control & 15];
+        in += control & 15;
+        const uint64_t difference = bits >> 1 ^ (0 - (bits & 1));
+        row[i] = static_cast<int64_t>(static_cast<uint64_t>(row[i]) + difference);
+      }
     }
     return in;
   }

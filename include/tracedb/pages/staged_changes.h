@@ -51,6 +51,7 @@ class StagedChanges {
   Result<SqliteDb> Connect();
 
   PageSizes sizes() const { return sizes_; }
+  uint32_t page_count() const { return page_count_; }
   Status ReadPage(uint32_t number, std::span<uint8_t> bytes) const;
   Status WritePage(uint32_t number, std::span<const uint8_t> bytes);
   // The number of a new page at the end, to be written or copied to.

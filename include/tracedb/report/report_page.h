@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
@@ -27,9 +28,10 @@ struct ReportOptions {
 
 // The page is of one run. It depends on the database, the catalog and that alone: the same bytes
 // each time. 0.4 MB at least; results are thinned so that it stays below 3 MB, and the page says
-// what was left out. Parts whose query the catalog does not have are not on it.
-Status WriteReport(SqliteDb& db, const QueryCatalog& catalog, const ReportOptions& options,
-                   OutputStream& output);
+// what was left out. Parts whose query the catalog does not have are not on it. One whose query
+// fails shows its error, and is in the answer: "QUERY: why".
+Result<std::vector<std::string>> WriteReport(SqliteDb& db, const QueryCatalog& catalog,
+                                             const ReportOptions& options, OutputStream& output);
 
 // The Content-Security-Policy that the page has in itself, for a header: nothing is loaded, and
 // only its own scripts and style, named by their hashes, are used.

@@ -18,6 +18,7 @@ enum class IssueKind : uint8_t {
   kMissingTime,         // no ts where the phase needs one; skipped
   kMissingDuration,     // an X event without dur: kept, its duration is NULL
   kNegativeDuration,    // kept as it is, adds nothing to any busy time
+  kImpossibleTime,      // hours, days or years off: kept as it is, in nothing that is worked out
   kNoTiming,            // a GPU activity or event at ts 0 without length: in no busy time or span
   kBeginWithoutEnd,     // kept as an instant
   kEndWithoutBegin,     // kept as an instant
@@ -51,7 +52,7 @@ class EventIssues {
     std::string first_excerpt;  // at most kExcerptBytes of the place, printable
   };
 
-  void Add(IssueKind kind, uint64_t offset, std::string_view excerpt);
+  void Add(IssueKind kind, uint64_t offset, std::string_view excerpt, uint64_t count = 1);
   // Adds another tally; of two first places the earlier one stays.
   void Merge(const EventIssues& other);
   const Entry& entry(IssueKind kind) const { return entries_[static_cast<size_t>(kind)]; }

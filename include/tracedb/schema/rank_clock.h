@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 
+#include "tracedb/base/interval.h"
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
 
@@ -32,7 +33,7 @@ class RankClocks {
   }
   // What is to be added to a time of this trace.
   int64_t ShiftNs(int64_t trace_id, int64_t ts_ns) const {
-    return Of(trace_id).Aligned(ts_ns) - ts_ns;
+    return DifferenceNs(Of(trace_id).Aligned(ts_ns), ts_ns);
   }
 
  private:

@@ -1,12 +1,10 @@
-// Where result text goes: a file descriptor, a file that appears whole or not at all, a string; a
-// server adds its own. Knows nothing of queries.
+// Where result text goes: a file descriptor, a string; output_file.h has files that appear whole or
+// not at all, and a server adds its own. Knows nothing of queries.
 //
 // Whoever writes to a pipe must have SIGPIPE ignored (main does), so that the reader's going comes
 // back as ErrorKind::kClosed.
 #pragma once
 
-#include <filesystem>
-#include <memory>
 #include <string>
 #include <string_view>
 
@@ -56,31 +54,9 @@ class StringOutput : public OutputStream {
   std::string text_;
 };
 
-// A file of that path once Commit() is through; before, a hidden file beside it, which goes away
-// with this object. An existing file keeps its permissions, a symbolic link stays one. What is no
-// regular file (/dev/null, a named pipe) is written to as it is.
-class FileOutput : public OutputStream {
- public:
-  static Result<std::unique_ptr<FileOutput>> Create(const std::filesystem::path& path);
-  ~FileOutput() override;
-  FileOutput(const FileOutput&) = delete;
-  FileOutput& operator=(const FileOutput&) = delete;
-
-  Status Commit();
-
- protected:
-  Status WriteThrough(std::string_view bytes) override;
-
- private:
-  FileOutput(std::filesystem::path shown, std::filesystem::path target)
-      : shown_(std::move(shown)), target_(std::move(target)) {}
-  Status OpenTemporary();
-  Error Failed(std::string_view doing) const;
-
-  std::filesystem::path shown_;      // the path as it was given
-  std::filesystem::path target_;     // with links followed
-  std::filesystem::path temporary_;  // empty: written to directly, or committed
-  int descriptor_ = -1;
-};
+// The system's word for `code`, of an errno, and what to do about it.
+Error CannotWrite(std::string_view name, std::string_view doing, int code);
+// Waits where the descriptor is not ready; `name` is for errors.
+Status WriteAll(int descriptor, std::string_view bytes, std::string_view name);
 
 }  // namespace tracedb

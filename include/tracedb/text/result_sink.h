@@ -41,15 +41,11 @@ std::optional<Format> FormatByName(std::string_view name);
 std::string_view FormatName(Format format);
 std::string_view FormatMediaType(Format format);  // "text/csv; charset=utf-8"
 
-// Whether a spreadsheet may run the text instead of showing it: it starts with = + - @, a tab or a
-// carriage return, and is not just a number with its sign.
-bool IsFormula(std::string_view text);
-
 struct SinkOptions {
   bool header = true;      // json, ndjson and markdown have their names in any case
   bool terminal = false;   // a person is watching: the table ends with "(8 rows)"
   int terminal_width = 0;  // columns; 0: unknown, nothing is cut
-  bool safe_text = false;  // csv and tsv: a text that is a formula gets a ' in front
+  bool safe_text = false;  // csv and tsv: AppendGuarded
   bool crlf = false;       // csv: lines end as RFC 4180 has it
 };
 

@@ -44,7 +44,7 @@ constexpr const char* kItemsSql =
     "SELECT g.id, g.args_text, a.group_id, NULL, g.collective_seq, g.ts + t.base_ns "
     "FROM _gpu_slice g CROSS JOIN _track t ON t.id = g.track "
     "  LEFT JOIN collective_fact a ON a.id = g.args_text "
-    "WHERE g.kind = 1";
+    "WHERE g.kind = 1 AND g.id NOT IN (SELECT id FROM _impossible_time)";
 
 // A coalesced kernel has no args of a collective, but the operator has that it was launched in: its
 // External id says which.

@@ -45,18 +45,23 @@ class GroupTable {
   const ParallelismRules* rules_;
 };
 
-// Where a kernel's own list of ranks is missing or shortened, the header's group of that name has
-// it.
+// Where a kernel's own list of ranks is missing or shortened, the header's first group of that name
+// has it.
 Status CompleteRanks(SqliteDb& db, const std::vector<HeaderGroup>& groups) {
-  TRACEDB_ASSIGN(complete, db.Prepare("UPDATE _args_text SET group_ranks = ?1 "
-                                      "WHERE group_name = ?2 AND group_ranks IS NULL"));
+  if (groups.empty()) return Done{};
+  TRACEDB_TRY(db.Execute("CREATE TEMP TABLE header_group (name TEXT PRIMARY KEY, ranks TEXT)"));
+  TRACEDB_ASSIGN(insert, db.Prepare("INSERT OR IGNORE INTO temp.header_group VALUES (?1, ?2)"));
   for (const HeaderGroup& group : groups) {
     if (group.ranks.empty()) continue;
-    TRACEDB_TRY(complete.Bind(1, std::string_view(group.ranks)));
-    TRACEDB_TRY(complete.Bind(2, std::string_view(group.name)));
-    TRACEDB_TRY(complete.Run());
+    TRACEDB_TRY(insert.Bind(1, std::string_view(group.name)));
+    TRACEDB_TRY(insert.Bind(2, std::string_view(group.ranks)));
+    TRACEDB_TRY(insert.Run());
   }
-  return Done{};
+  return db.Execute(
+      "UPDATE _args_text AS a SET group_ranks = "
+      "  (SELECT h.ranks FROM temp.header_group h WHERE h.name = a.group_name) "
+      "WHERE a.group_name IS NOT NULL AND a.group_ranks IS NULL;"
+      "DROP TABLE temp.header_group");
 }
 
 // Puts the groups `from` (SQL over the columns of _process_group) into main._process_group under
@@ -84,36 +89,38 @@ Status DeriveGroups(SqliteDb& db, int64_t trace_id, const std::vector<HeaderGrou
   TRACEDB_ASSIGN(met, db.Prepare("SELECT DISTINCT ifnull(group_name, ''), "
                                  "  ifnull(group_description, ''), group_ranks "
                                  "FROM _args_text WHERE group_ranks IS NOT NULL ORDER BY 1, 2, 3"));
-  std::vector<HeaderGroup> found;
   for (;;) {
     TRACEDB_ASSIGN(row, met.Step());
     if (!row) break;
-    found.push_back(
-        {std::string(met.Text(0)), std::string(met.Text(1)), std::string(met.Text(2)), 0});
+    TRACEDB_TRY(table.Add(trace_id, {std::string(met.Text(0)), std::string(met.Text(1)),
+                                     std::string(met.Text(2)), 0}));
   }
-  for (const HeaderGroup& group : found) TRACEDB_TRY(table.Add(trace_id, group));
   return db.Execute("INSERT INTO _trace_group SELECT run_id, group_id FROM _process_group");
 }
 
-Result<ArgsParallelism> ReadArgsParallelism(SqliteDb& db) {
-  ArgsParallelism found;
+Result<ArgsParallelism> ArgsParallelism::Read(SqliteDb& db, std::filesystem::path folder,
+                                              size_t bytes_max) {
+  BytesById found(std::move(folder), bytes_max);
   TRACEDB_ASSIGN(rows, db.Prepare("SELECT a.id, p.parallelism FROM _args_text a "
-                                  "JOIN _process_group p ON p.name = ifnull(a.group_name, '') "
-                                  "AND p.ranks = a.group_ranks"));
+                                  "CROSS JOIN _process_group p ON p.name = ifnull(a.group_name, '')"
+                                  " AND p.ranks = a.group_ranks ORDER BY a.id"));
   for (;;) {
     TRACEDB_ASSIGN(row, rows.Step());
-    if (!row) return found;
+    if (!row) return ArgsParallelism(std::move(found));
     const auto parallelism = ParallelismByName(rows.Text(1));
-    if (parallelism.has_value()) found.emplace(rows.Int(0), *parallelism);
+    if (!parallelism.has_value()) continue;
+    TRACEDB_TRY(found.Set(rows.Int(0), static_cast<uint8_t>(1 + static_cast<int>(*parallelism))));
   }
 }
 
 Status MergeCollectives(SqliteDb& db, int64_t trace_id, int64_t run_id, int64_t capture_id) {
   TRACEDB_TRY(MoveGroups(db, "fresh._process_group", run_id));
   return db.Execute(
-      "INSERT INTO main._trace_group SELECT " + std::to_string(trace_id) +
+      "INSERT INTO main._trace_group (trace_id, group_id) SELECT " + std::to_string(trace_id) +
       ", to_id FROM temp.group_move;"
-      "INSERT INTO main._collective_part "
+      "INSERT INTO main._collective_part (id, rank, trace_id, capture_id, group_id, ordinal, seq, "
+      "  collective, dtype, in_bytes, out_bytes, ts_ns, dur_ns, peer, step, launch_ts_ns, pair, "
+      "  by_seq, match_no) "
       "SELECT p.id, p.rank, p.trace_id, " +
       std::to_string(capture_id) +
       ", m.to_id, p.ordinal, p.seq, p.collective, p.dtype, p.in_bytes, p.out_bytes, p.ts_ns, "
@@ -136,7 +143,7 @@ Status MoveCollectives(SqliteDb& db, int64_t trace_id, int64_t run_id, int64_t c
       trace + ") AND (SELECT last_row FROM main._trace WHERE trace_id = " + trace +
       ");"
       "DELETE FROM main._trace_group WHERE trace_id = " +
-      trace + "; INSERT INTO main._trace_group SELECT " + trace +
+      trace + "; INSERT INTO main._trace_group (trace_id, group_id) SELECT " + trace +
       ", to_id FROM temp.group_move; DROP TABLE temp.group_move;"
       "DELETE FROM main._explained_trace WHERE trace_id = " +  // its causes name the old group
       trace);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <new>
 #include <vector>
 
 #define SIMDJSON_EXCEPTIONS 0
@@ -118,8 +119,9 @@ bool ReadValid(std::string_view text, ArgsText& args_text) {
   dom::element root;
   dom::object object;
   // Valid, but beyond what the parser takes (numbers of more than 64 bits): no columns then.
-  if (parser.parse(plain).get(root) != simdjson::SUCCESS ||
-      root.get_object().get(object) != simdjson::SUCCESS) {
+  const simdjson::error_code parsed = parser.parse(plain).get(root);
+  if (parsed == simdjson::MEMALLOC) throw std::bad_alloc();
+  if (parsed != simdjson::SUCCESS || root.get_object().get(object) != simdjson::SUCCESS) {
     return true;
   }
   for (const dom::key_value_pair member : object) ReadMember(member.key, member.value, args_text);

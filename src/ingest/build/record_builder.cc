@@ -188,13 +188,14 @@ void RecordBuilder::ReadValues(const EventBatch& batch, const EventRecord& recor
   }
 }
 
-void RecordBuilder::NoteTime(int64_t ts_ns, int64_t end_ns) {
-  if (!summary_.first_start_ns.has_value() || ts_ns < *summary_.first_start_ns) {
-    summary_.first_start_ns = ts_ns;
+void RecordBuilder::NoteTime(const EventRecord& record, const LocalEventName& event_name) {
+  if (IsWithoutTiming(record, event_name)) {
+    issues_.Add(IssueKind::kNoTiming, record.offset, "ts is 0");
+    return;
   }
-  if (!summary_.last_end_ns.has_value() || end_ns > *summary_.last_end_ns) {
-    summary_.last_end_ns = end_ns;
-  }
+  const bool gpu = event_name.table == EventTable::kGpuSlice && record.phase == 'X';
+  times_.Add(gpu ? TraceTimes::Of::kGpu : TraceTimes::Of::kHost, record.ts_ns, record.dur_ns,
+             record.offset);
 }
 
 // What profilers write when the device gave no times: ts 0, and no length or the shortest.
@@ -210,9 +211,14 @@ Status RecordBuilder::AddEvent(const EventBatch& batch, const EventRecord& recor
   const LocalArgsText args_text =
       record.args_text == kNoText ? LocalArgsText{} : texts.args_texts[record.args_text];
   ReadValues(batch, record);
-  if (!has_origin_ && record.phase != 'M') {
+  if (record.phase != 'M') {
+    // So far off it is no time, and the difference of two such might not fit 64 bits.
+    if (record.ts_ns >= TimeRule::kTimeMaxNs || record.ts_ns <= -TimeRule::kTimeMaxNs) {
+      issues_.Add(IssueKind::kBadTime, record.offset, "ts");
+      return Done{};
+    }
+    if (!has_origin_) summary_.origin_ns = record.ts_ns;
     has_origin_ = true;
-    summary_.origin_ns = record.ts_ns;
   }
   ++summary_.events;
   EventRow row;
@@ -228,19 +234,8 @@ Status RecordBuilder::AddEvent(const EventBatch& batch, const EventRecord& recor
     row.ts = record.has_ts ? std::optional(record.ts_ns) : std::nullopt;
     return AddPoint(EventTable::kMetadataEvent, record, row);
   }
-  // A ts so far from the first one that the difference does not fit is no time of this trace.
-  int64_t ts;
-  if (__builtin_sub_overflow(record.ts_ns, summary_.origin_ns, &ts)) {
-    --summary_.events;
-    issues_.Add(IssueKind::kBadTime, record.offset, "ts");
-    return Done{};
-  }
-  row.ts = ts;
-  if (IsWithoutTiming(record, event_name)) {
-    issues_.Add(IssueKind::kNoTiming, record.offset, "ts is 0");
-  } else {
-    NoteTime(record.ts_ns, record.ts_ns + std::max<int64_t>(record.dur_ns, 0));
-  }
+  row.ts = record.ts_ns - summary_.origin_ns;
+  NoteTime(record, event_name);
   switch (record.phase) {
     case 'X':
       return AddSlice(record, event_name, args_text, row);
@@ -283,7 +278,7 @@ Status RecordBuilder::AddSlice(const EventRecord& record, const LocalEventName& 
     if (args_text.facts.collective && event_name.kernel) row.gpu_kind = GpuKind::kCommunication;
     TRACEDB_TRY(NoteActivity(row));
   } else {
-    if (event_name.step >= 0) {
+    if (event_name.step >= 0 && record.dur_ns <= TimeRule::kDurationMaxNs) {
       TRACEDB_TRY(writer_.Step(row.id, row.track, event_name.step, *row.ts, row.dur));
     }
     TRACEDB_TRY(NoteHostSlice(event_name.table, event_name.host_call, row, values_));
@@ -326,7 +321,7 @@ Status RecordBuilder::NoteHostSlice(EventTable table, const HostCall& call, cons
   if (row.dur >= kLongSliceNs) {
     TRACEDB_TRY(long_slices_.Add({row.id, *row.ts, row.track, table}));
   }
-  if (!call.kind.has_value()) return Done{};
+  if (!call.kind.has_value() || row.dur > TimeRule::kDurationMaxNs) return Done{};
   HostSlice slice;
   slice.ts = *row.ts;
   slice.dur = std::max<int64_t>(row.dur.value_or(0), 0);
@@ -370,6 +365,10 @@ Status RecordBuilder::Finish() {
   }
   summary_.last_row = next_row_ - 1;
   summary_.last_text = next_text_ - 1;
+  const TraceTimes::Verdict verdict = times_.Decide(issues_);
+  summary_.first_start_ns = verdict.first_start_ns;
+  summary_.last_end_ns = verdict.last_end_ns;
+  summary_.times = verdict.rule.Since(summary_.origin_ns);
   return host_slices_.Finish();
 }
 

@@ -13,6 +13,7 @@
 
 #include "ingest/build/open_slices.h"
 #include "ingest/build/table_writer.h"
+#include "ingest/build/trace_times.h"
 #include "ingest/parse/event_batch.h"
 #include "tracedb/derive/gpu_activities.h"
 #include "tracedb/derive/host_slices.h"
@@ -40,6 +41,7 @@ struct BuildSummary {
   int64_t origin_ns = 0;  // what a row's ts counts from, since the trace's own zero
   int64_t last_row = 0;
   int64_t last_text = 0;
+  TimeRule times;  // once all events are in; counts as rows do
 };
 
 class RecordBuilder {
@@ -113,7 +115,7 @@ class RecordBuilder {
   Status NoteActivity(const EventRow& row);
   Status NoteHostSlice(EventTable table, const HostCall& call, const EventRow& row,
                        const ArgsValues& values);
-  void NoteTime(int64_t ts_ns, int64_t end_ns);
+  void NoteTime(const EventRecord& record, const LocalEventName& event_name);
 
   TableWriter& writer_;
   LoadLimits limits_;
@@ -132,6 +134,7 @@ class RecordBuilder {
   HostSlices host_slices_;
   GpuActivities gpu_activities_;
   LongSlices long_slices_;
+  TraceTimes times_;
   BuildSummary summary_;
   EventIssues issues_;
 };

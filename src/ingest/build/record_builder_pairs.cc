@@ -44,6 +44,7 @@ Status RecordBuilder::End(uint64_t key, int64_t event_name, const EventRecord& r
   slice.dur = *row.ts - open->ts;
   slice.args_text = open->args_text;
   if (*slice.dur < 0) issues_.Add(IssueKind::kNegativeDuration, record.offset, {&record.phase, 1});
+  if (*slice.dur > TimeRule::kDurationMaxNs) times_.AddTooLong(record.offset);
   ++summary_.slices;
   bool merged = true;
   ArgsValues values = open->values.Values();

@@ -3,6 +3,7 @@
 #include <cctype>
 #include <charconv>
 #include <map>
+#include <new>
 
 #define SIMDJSON_EXCEPTIONS 0
 #include <simdjson.h>
@@ -72,7 +73,9 @@ void ReadDistributedInfo(dom::element value, TraceHeader& header) {
     for (const dom::element group : groups) {
       dom::object object_of_group;
       if (group.get_object().get(object_of_group) == simdjson::SUCCESS) {
-        header.groups.push_back(GroupOf(object_of_group));
+        HeaderGroup read = GroupOf(object_of_group);
+        // Without ranks it says nothing that is stored, but many of them take much memory.
+        if (!read.ranks.empty()) header.groups.push_back(std::move(read));
       }
     }
   }
@@ -108,8 +111,9 @@ TraceHeader ReadTraceHeader(const HeaderReader::Entries& entries, EventIssues& i
     if (last[key] != i) continue;
     const std::string value = ValidValue(entries[i].second, key, issues);
     dom::element element;
-    if (parser.parse(value).get(element) == simdjson::SUCCESS)
-      ReadValue(key, element, header, issues);
+    const simdjson::error_code parsed = parser.parse(value).get(element);
+    if (parsed == simdjson::MEMALLOC) throw std::bad_alloc();
+    if (parsed == simdjson::SUCCESS) ReadValue(key, element, header, issues);
     if (json.size() > 1) json += ',';
     AppendJsonString(json, key);
     json += ':';

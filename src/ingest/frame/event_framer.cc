@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ingest/frame/event_resync.h"
+#include "tracedb/json/json_blanks.h"
 #include "tracedb/json/json_text.h"
 
 namespace tracedb {
@@ -124,10 +125,10 @@ bool EventFramer::EndArrayAfterLostBrace() {
 void EventFramer::CheckPlace() {
   const size_t after = std::max(begin_, last_end_);
   const size_t open_bytes = scanned_ - after;
-  const size_t next = Between(after, scanned_).find_first_not_of(" \t\r\n");
-  if (last_end_ > begin_ && next != std::string_view::npos) {
-    const char c = window_.data()[after + next];
-    if (c != ',' && c != ']' && c != '{') lost_ = true;
+  if (last_end_ > begin_) {
+    const char* const end = window_.data() + scanned_;
+    const char* const next = AfterBlanks(window_.data() + after, end);
+    if (next != end && *next != ',' && *next != ']' && *next != '{') lost_ = true;
   }
   if (open_bytes > resync_bytes_) {
     resync_bytes_ *= 2;
@@ -149,9 +150,7 @@ void EventFramer::MakeRoom() {
     EmitUpTo(last_end_, last_end_, true);
     return;
   }
-  while (begin_ < fill_ && (IsJsonBlank(window_.bytes[begin_]) || window_.bytes[begin_] == ',')) {
-    ++begin_;
-  }
+  SkipBlanksTo(fill_);
   if (begin_ > EventWindow::kFrontBytes) {  // what comes before the event is not needed
     std::memmove(window_.data() + EventWindow::kFrontBytes, window_.data() + begin_,
                  fill_ - begin_);
@@ -170,15 +169,18 @@ void EventFramer::MakeRoom() {
   BeginSkipping();
 }
 
+void EventFramer::SkipBlanksTo(size_t end) {
+  const char* const base = window_.data();
+  begin_ =
+      static_cast<size_t>(AfterBlanks<Blanks::kBlanksAndCommas>(base + begin_, base + end) - base);
+}
+
 // An event does not end, or ends where none can. If the place where the next one begins is in
 // sight, scanning begins anew there; what is before it goes to the parser, which takes it apart.
 bool EventFramer::Resync() {
   if (last_end_ > begin_) EmitUpTo(last_end_, last_end_);
   if (stopped_) return false;
-  while (begin_ < scanned_ &&
-         (IsJsonBlank(window_.bytes[begin_]) || window_.bytes[begin_] == ',')) {
-    ++begin_;
-  }
+  SkipBlanksTo(scanned_);
   const std::string_view open = Between(begin_, scanned_);
   size_t next = NextEventAfterLostQuote(open);
   if (next == std::string_view::npos) next = LastEventWithPhase(open);

@@ -49,6 +49,7 @@ class EventFramer {
   void EmitUpTo(size_t end, size_t next_begin, bool is_full = false);
   void BeginSkipping();
   bool EndSkipping();
+  void SkipBlanksTo(size_t end);
   bool Resync();
   bool EndArrayAfterLostQuote();
   bool EndArrayAt(size_t end);

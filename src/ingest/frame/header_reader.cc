@@ -1,6 +1,7 @@
 #include "ingest/frame/header_reader.h"
 
 #include "tracedb/json/event_keys.h"
+#include "tracedb/json/json_blanks.h"
 #include "tracedb/json/json_text.h"
 
 namespace tracedb {
@@ -14,6 +15,8 @@ constexpr std::string_view kEventsKey = "\"traceEvents\":[";
 size_t HeaderReader::Read(std::string_view text, uint64_t offset) {
   resumed_bytes_ = 0;
   for (size_t i = 0; i < text.size(); ++i) {
+    if (IsJsonBlank(text[i])) i = SkipBlanks(text, i);
+    if (i == text.size()) break;
     const char c = text[i];
     switch (state_) {
       case State::kStart:
@@ -60,10 +63,7 @@ size_t HeaderReader::Read(std::string_view text, uint64_t offset) {
         SearchNextEvent(c, offset + i);
         break;
       case State::kDone:
-        if (garbage_.empty() && (IsJsonBlank(c) || c == '\0')) break;
-        if (garbage_.empty()) garbage_offset_ = offset + i;
-        if (garbage_.size() < EventIssues::kExcerptBytes) garbage_ += c;
-        SearchNextEvent(c, offset + i);
+        AfterHeader(c, offset + i);
         break;
       case State::kNotJson:
         return text.size();
@@ -78,6 +78,30 @@ size_t HeaderReader::Read(std::string_view text, uint64_t offset) {
     }
   }
   return text.size();
+}
+
+// From the blank at `at` to where something is to be done again: blanks between keys and values
+// mean nothing.
+size_t HeaderReader::SkipBlanks(std::string_view text, size_t at) {
+  switch (state_) {
+    case State::kStart:
+    case State::kKey:
+    case State::kColon:
+    case State::kValue:
+    case State::kAfterValue:
+      break;
+    case State::kInNested:
+      if (in_string_ || !over_limit_) return at;
+      if (matched_ + 2 < kEventsKey.size()) matched_ = 0;
+      break;
+    case State::kDone:
+      if (!garbage_.empty()) return at;
+      break;
+    default:
+      return at;
+  }
+  const char* const begin = text.data();
+  return static_cast<size_t>(AfterBlanks(begin + at, begin + text.size()) - begin);
 }
 
 void HeaderReader::EndEvents() { state_ = array_form_ ? State::kDone : State::kAfterValue; }
@@ -191,6 +215,13 @@ void HeaderReader::AfterValue(char c, uint64_t offset) {
   } else if (!IsJsonBlank(c)) {
     Lose(offset);
   }
+}
+
+void HeaderReader::AfterHeader(char c, uint64_t offset) {
+  if (garbage_.empty() && (IsJsonBlank(c) || c == '\0')) return;
+  if (garbage_.empty()) garbage_offset_ = offset;
+  if (garbage_.size() < EventIssues::kExcerptBytes) garbage_ += c;
+  SearchNextEvent(c, offset);
 }
 
 // The header is broken here; what follows may still be good. Looks for the next key, or for where

@@ -57,6 +57,7 @@ class HeaderReader {
 
   enum class KeySearch { kBefore, kAtKey, kInKey, kAfterKey };
 
+  size_t SkipBlanks(std::string_view text, size_t at);
   void Start(char c);
   void Key(char c, uint64_t offset);
   void InKey(char c);
@@ -64,6 +65,7 @@ class HeaderReader {
   void InString(char c);
   void InNested(char c);
   void AfterValue(char c, uint64_t offset);
+  void AfterHeader(char c, uint64_t offset);
   void Lose(uint64_t offset);
   void SearchEvents(char c);
   void SearchNextKey(char c);

@@ -1,20 +1,22 @@
 #include "ingest/load/database_landing.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
+#include <algorithm>
+#include <array>
 #include <cerrno>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <initializer_list>
+#include <string_view>
 #include <system_error>
-#include <thread>
 #include <utility>
 
+#include "ingest/load/database_check.h"
 #include "ingest/load/database_merge.h"
+#include "tracedb/base/database_files.h"
 #include "tracedb/base/folder_sync.h"
 #include "tracedb/schema/database_id.h"
 #include "tracedb/schema/empty_database.h"
@@ -25,156 +27,90 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kBusyWaitMs = 60'000;
-constexpr const char* kAheadMark = ".partial-";
 
-Error FileError(const fs::path& path, const char* doing, const char* advice) {
-  return Error{ErrorKind::kOutput,
-               path.string() + ": cannot " + doing + ": " + std::strerror(errno), advice};
+// Whether it begins as what SQLite keeps under that ending does, or is empty.
+bool IsOfSqlite(const fs::path& name, std::string_view ending) {
+  std::array<unsigned char, 8> first{};
+  const int file = open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+  if (file < 0) return false;
+  struct stat status {};
+  const bool is_regular = fstat(file, &status) == 0 && S_ISREG(status.st_mode);
+  const ssize_t got = is_regular ? pread(file, first.data(), first.size(), 0) : -1;
+  close(file);
+  if (got <= 0) return got == 0;
+  const auto begins = [&](std::initializer_list<unsigned char> bytes) {
+    return std::equal(bytes.begin(), bytes.end(), first.begin());
+  };
+  if (ending == "-wal") return begins({0x37, 0x7f, 0x06, 0x82}) || begins({0x37, 0x7f, 0x06, 0x83});
+  if (ending == "-shm") return begins({0x18, 0xe2, 0x2d, 0x00});
+  // That of a transaction that is done begins with zeros.
+  return begins({0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7}) || begins({0});
 }
 
-constexpr const char* kFolderAdvice =
-    "check that the folder exists and may be written, or choose another place with --db";
-
-// What a killed ingest had read ahead: nobody has a lock on it any more.
-void RemoveLeftAhead(const fs::path& database) {
-  const std::string start = database.filename().string() + kAheadMark;
-  std::error_code error;
-  const fs::path folder = database.has_parent_path() ? database.parent_path() : fs::path(".");
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    if (!entry.path().filename().string().starts_with(start)) continue;
-    const int file = open(entry.path().c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-    if (file < 0) continue;
-    if (flock(file, LOCK_EX | LOCK_NB) == 0) unlink(entry.path().c_str());
-    close(file);
+// What SQLite has left of a database that is gone would become a part of a new one. What only has
+// such a name is somebody's, and in the way.
+Status LookAtCompanions(const fs::path& database, bool remove) {
+  for (const std::string_view ending : kCompanionEndings) {
+    const fs::path name = CompanionOf(database, ending);
+    struct stat status {};
+    if (lstat(name.c_str(), &status) != 0) continue;
+    if (!IsOfSqlite(name, ending)) {
+      return Error{ErrorKind::kOutput,
+                   name.string() + ": SQLite would take this for a part of the new database",
+                   "move it away, or choose another place with --db"};
+    }
+    if (remove && unlink(name.c_str()) != 0) return FileError(name, "remove", kFolderAdvice);
   }
+  return Done{};
 }
 
 }  // namespace
 
-fs::path RealName(fs::path database) {
-  constexpr int kLinksMax = 40;
-  std::error_code error;
-  for (int links = 0; links < kLinksMax && fs::is_symlink(database, error); ++links) {
-    const fs::path target = fs::read_symlink(database, error);
-    if (error) break;
-    database = database.parent_path() / target;  // the target alone, where it is absolute
-  }
-  return database;
-}
-
-Result<AheadFile> MakeAheadFile(const fs::path& database) {
-  static std::atomic<unsigned> count = 0;
-  constexpr int kTries = 10;
-  for (int tries = 0;; ++tries) {
-    AheadFile made;
-    made.path = RealName(database);
-    made.path += kAheadMark + std::to_string(getpid()) + "-" + std::to_string(++count);
-    made.lock = open(made.path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (made.lock < 0 && (errno != EEXIST || tries == kTries)) {
-      return FileError(made.path, "create", kFolderAdvice);
-    }
-    if (made.lock < 0) continue;
-    // One who takes away what was left behind may have come in between.
-    const bool locked = flock(made.lock, LOCK_EX | LOCK_NB) == 0;
-    if (locked && access(made.path.c_str(), F_OK) == 0) return made;
-    const Error error = FileError(made.path, "lock", "try again");
-    unlink(made.path.c_str());
-    close(made.lock);
-    if (tries == kTries) return error;
-  }
-}
-
-DatabaseLanding::DatabaseLanding(fs::path database, const LoadOptions& options)
-    : database_(RealName(std::move(database))), partial_(database_), options_(&options) {
-  partial_ += ".partial";
-}
-
-DatabaseLanding::DatabaseLanding(DatabaseLanding&& other) noexcept
-    : database_(std::move(other.database_)),
-      partial_(std::move(other.partial_)),
-      rows_(std::move(other.rows_)),
-      options_(other.options_),
-      place_(std::move(other.place_)),
-      look_up_(std::move(other.look_up_)),
-      lock_(std::exchange(other.lock_, -1)),
-      landed_(other.landed_) {}
-
-DatabaseLanding::~DatabaseLanding() {
-  if (lock_ < 0) return;
-  if (!landed_ && !rows_.empty()) unlink(rows_.c_str());
-  if (!landed_ || !rows_.empty()) unlink(partial_.c_str());
-  close(lock_);
-}
+DatabaseLanding::DatabaseLanding(fs::path database, const LoadOptions& options, IngestLock lock)
+    : database_(std::move(database)), options_(&options), lock_(std::move(lock)) {}
 
 Result<DatabaseLanding> DatabaseLanding::Begin(const fs::path& database,
                                                const LoadOptions& options) {
-  DatabaseLanding landing(database, options);
-  TRACEDB_TRY(landing.Lock());
-  RemoveLeftAhead(landing.database_);
+  fs::path real = RealName(database);
+  TRACEDB_ASSIGN(lock, IngestLock::Take(real, options));
+  DatabaseLanding landing(std::move(real), options, std::move(lock));
+  RowsFile::RemoveLeft(landing.database_);
   TRACEDB_TRY(landing.ReadPlace());
   return landing;
 }
 
-Status DatabaseLanding::Lock() {
-  for (;;) {
-    lock_ = open(partial_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    const bool made = lock_ >= 0;
-    if (!made) lock_ = open(partial_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (lock_ < 0) return FileError(partial_, "create", kFolderAdvice);
-    if (const Status locked = WaitForLock(); !locked.ok()) {
-      const bool waited =
-          options_->stop != nullptr && options_->stop->load();  // then it is another's
-      if (made && !waited) unlink(partial_.c_str());
-      return locked.error();
-    }
-    // Whoever had the lock may have renamed or removed the file meanwhile: then it is not ours.
-    struct stat held;
-    struct stat named;
-    if (fstat(lock_, &held) == 0 && stat(partial_.c_str(), &named) == 0 &&
-        held.st_ino == named.st_ino && held.st_dev == named.st_dev) {
-      if (ftruncate(lock_, 0) != 0) return FileError(partial_, "empty", "");
-      return Done{};
-    }
-    close(std::exchange(lock_, -1));
-  }
+Result<fs::path> DatabaseLanding::MakeRows() {
+  TRACEDB_ASSIGN(rows, RowsFile::Make(database_));
+  rows_.emplace(std::move(rows));
+  return rows_->path();
 }
 
-// Asks again and again: a signal that comes just before a waiting call would be lost.
-Status DatabaseLanding::WaitForLock() {
-  constexpr auto kBetween = std::chrono::milliseconds(20);
-  bool said = false;
-  while (flock(lock_, LOCK_EX | LOCK_NB) != 0) {
-    const bool stop = options_->stop != nullptr && options_->stop->load();
-    if (stop || (errno != EWOULDBLOCK && errno != EINTR)) {
-      if (stop) errno = EINTR;
-      const Error error = FileError(partial_, "lock", "");
-      close(std::exchange(lock_, -1));
-      return error;
-    }
-    if (!said && options_->on_note) {
-      options_->on_note("waiting for another ingest into " + database_.string());
-    }
-    said = true;
-    std::this_thread::sleep_for(kBetween);
-  }
-  return Done{};
+Result<SqliteDb> DatabaseLanding::Connect(SqliteMode mode) const {
+  TRACEDB_ASSIGN(db, SqliteDb::Open(database_, mode));
+  db.SetBusyTimeout(kBusyWaitMs, options_->stop);
+  if (options_->stop != nullptr) db.StopWhen(*options_->stop);
+  return db;
 }
 
 Status DatabaseLanding::ReadPlace() {
   struct stat status;
   if (stat(database_.c_str(), &status) == 0) {
+    if (!S_ISREG(status.st_mode)) {
+      return Error{ErrorKind::kOutput, database_.string() + ": not a regular file",
+                   "choose another place with --db"};
+    }
     place_.exists = status.st_size > 0;
   } else if (errno != ENOENT) {
     return FileError(database_, "look at it", kFolderAdvice);
   }
   if (!place_.exists) {  // the rules of a new database are those of its schema
+    TRACEDB_TRY(LookAtCompanions(database_, false));
     TRACEDB_ASSIGN(bytes, EmptyDatabase());
     TRACEDB_ASSIGN(empty, SqliteDb::OpenBytes(bytes));
     return ReadRules(empty);
   }
-  TRACEDB_ASSIGN(opened, SqliteDb::Open(database_, SqliteMode::kReadWrite));
-  SqliteDb& db = look_up_.emplace(std::move(opened));
-  db.SetBusyTimeout(kBusyWaitMs, options_->stop);
+  TRACEDB_ASSIGN(connected, Connect(SqliteMode::kReadWrite));
+  SqliteDb& db = look_up_.emplace(std::move(connected));
   TRACEDB_ASSIGN(id, db.Integer("PRAGMA application_id"));
   if (id != kApplicationId) {
     return Error{ErrorKind::kOutput, database_.string() + ": not a database of tracedb",
@@ -190,15 +126,9 @@ Status DatabaseLanding::ReadPlace() {
                      std::to_string(kSchemaVersion) + ")",
                  "ingest the traces again into a new database: name it with --db"};
   }
-  TRACEDB_ASSIGN(last,
-                 db.Prepare("SELECT ifnull(max(trace_id), 0) + 1, ifnull(max(last_row), 0) "
-                            "+ 1, ifnull(max(last_text), 0) + 1, (SELECT ifnull(max(id), 0) + "
-                            "1 FROM _call_path) FROM _trace"));
-  TRACEDB_ASSIGN(any, last.Step());
-  if (any) {
-    place_.first = {last.Int(0), last.Int(1), last.Int(2)};
-    place_.first_path = last.Int(3);
-  }
+  TRACEDB_ASSIGN(free, CheckDatabase(db, options_->stop));
+  place_.first = free.first;
+  place_.first_path = free.first_path;
   return ReadRules(db);
 }
 
@@ -271,24 +201,13 @@ Status DatabaseLanding::Land(int64_t trace_id, const std::string& path,
   return MergeTrace({database_, rows(), *options_, kBusyWaitMs, trace_id, path, text_hash});
 }
 
-Status DatabaseLanding::SyncRows() const {
-  const int file = rows_.empty() ? dup(lock_) : open(rows_.c_str(), O_RDONLY | O_CLOEXEC);
-  const bool synced = file >= 0 && fsync(file) == 0;
-  const int why = errno;
-  if (file >= 0) close(file);
-  errno = why;
-  if (!synced) return FileError(rows(), "sync", "check the disk's free space");
-  return Done{};
-}
-
 Status DatabaseLanding::BecomeDatabase() {
-  TRACEDB_TRY(SyncRows());
-  // A journal that is left of a database that is gone would be rolled back into this one.
+  if (fsync(rows_->descriptor()) != 0) {
+    return FileError(rows(), "sync", "check the disk's free space");
+  }
   struct stat status;
   const bool gone = lstat(database_.c_str(), &status) != 0 || status.st_size == 0;
-  for (const char* ending : {"-journal", "-wal", "-shm"}) {
-    if (gone) unlink((database_.string() + ending).c_str());
-  }
+  if (gone) TRACEDB_TRY(LookAtCompanions(database_, true));
   // Nobody else makes the database meanwhile, as we hold the lock; but some other program might
   // have put a file there.
   if (renameat2(AT_FDCWD, rows().c_str(), AT_FDCWD, database_.c_str(), RENAME_NOREPLACE) != 0) {
@@ -301,7 +220,7 @@ Status DatabaseLanding::BecomeDatabase() {
       return FileError(database_, "put the finished database there", kFolderAdvice);
     }
   }
-  landed_ = true;
+  rows_->Landed();
   return SyncFolderOf(database_);
 }
 

@@ -1,13 +1,11 @@
-// How a trace gets into the database whole or not at all: its rows are made in a file of their
-// own beside the database, NAME.partial, and land in one step. The first trace's file becomes
-// the database by being renamed; later ones are merged into it (database_merge.h).
+// How a trace gets into the database whole or not at all: its rows are made in a file of their own
+// beside the database (rows_file.h), and land in one step. The first trace's file becomes the
+// database by being renamed; later ones are merged into it (database_merge.h).
 //
-// NAME.partial is locked while an ingest works, so that two never mix; the lock goes with the
-// process, and what a killed one left behind is overwritten by the next. A trace that is read ahead
-// of its turn (trace_loads.h) has its rows in NAME.partial-XXXXXX, locked as well until they land.
+// Only one ingest at a time is here (ingest_lock.h). A trace that is read ahead of its turn
+// (trace_loads.h) has its rows in a file that is made before, and comes here when it is its turn.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -18,6 +16,8 @@
 
 #include "ingest/build/record_builder.h"
 #include "ingest/build/trace_header.h"
+#include "ingest/load/ingest_lock.h"
+#include "ingest/load/rows_file.h"
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
 #include "tracedb/ingest/load/trace_load.h"
@@ -41,17 +41,18 @@ class DatabaseLanding {
   // outlive the landing.
   static Result<DatabaseLanding> Begin(const std::filesystem::path& database,
                                        const LoadOptions& options);
-  ~DatabaseLanding();  // takes the partial file away, unless it has landed
-  DatabaseLanding(DatabaseLanding&& other) noexcept;
+  DatabaseLanding(DatabaseLanding&& other) noexcept = default;
   DatabaseLanding(const DatabaseLanding&) = delete;
   DatabaseLanding& operator=(const DatabaseLanding&) = delete;
   DatabaseLanding& operator=(DatabaseLanding&&) = delete;
 
   const LandingPlace& place() const { return place_; }
-  // Where the rows are made.
-  const std::filesystem::path& rows() const { return rows_.empty() ? partial_ : rows_; }
-  // The rows are in this file already, which lies beside the database. It is used up.
-  void Adopt(std::filesystem::path rows) { rows_ = std::move(rows); }
+  // A new file for the rows, which goes away with this object unless they land.
+  Result<std::filesystem::path> MakeRows();
+  // The rows are in this file already.
+  void Adopt(RowsFile rows) { rows_.emplace(std::move(rows)); }
+  // Where they are made, once one of the two was called.
+  const std::filesystem::path& rows() const { return rows_->path(); }
 
   // The trace that has the same content: by the file's own hash, or by the unpacked text's.
   Result<std::optional<int64_t>> FindSameFile(const std::string& file_hash, uint64_t file_bytes);
@@ -66,35 +67,21 @@ class DatabaseLanding {
   Status Land(int64_t trace_id, const std::string& path, const std::string& text_hash);
 
  private:
-  DatabaseLanding(std::filesystem::path database, const LoadOptions& options);
-  Status Lock();
-  Status WaitForLock();
+  DatabaseLanding(std::filesystem::path database, const LoadOptions& options, IngestLock lock);
+  Result<SqliteDb> Connect(SqliteMode mode) const;
   Status ReadPlace();
   Status ReadRules(SqliteDb& db);
   Status ReadParallelismRules(SqliteDb& db);
   Status BecomeDatabase();
-  Status SyncRows() const;
   Result<std::optional<int64_t>> FindTrace(const std::string& where);
 
-  std::filesystem::path database_;
-  std::filesystem::path partial_;
-  std::filesystem::path rows_;  // where that is not partial_
+  std::filesystem::path database_;  // its real name
   const LoadOptions* options_;
   LandingPlace place_;
   // One for all look-ups before the landing, as opening one reads the whole schema.
   std::optional<SqliteDb> look_up_;
-  int lock_ = -1;
-  bool landed_ = false;
+  IngestLock lock_;
+  std::optional<RowsFile> rows_;  // goes before the lock
 };
-
-// A new file for rows that are read ahead of their turn, locked and empty.
-struct AheadFile {
-  std::filesystem::path path;
-  int lock = -1;  // to be closed by whoever has it
-};
-Result<AheadFile> MakeAheadFile(const std::filesystem::path& database);
-
-// One database has one lock, whatever the links that lead to it.
-std::filesystem::path RealName(std::filesystem::path database);
 
 }  // namespace tracedb

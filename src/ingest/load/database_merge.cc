@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "ingest/load/database_check.h"
 #include "tracedb/base/sqlite_db.h"
 #include "tracedb/derive/collectives/derive_groups.h"
 #include "tracedb/pages/staged_changes.h"
@@ -23,7 +24,7 @@ namespace {
 // Tables whose rows belong to one trace, beside those of its events: by the numbers of its texts,
 // by those of its events, and by its own.
 constexpr std::array<const char*, 3> kTextTables = {"_event_name", "_track", "_args_text"};
-constexpr std::array<const char*, 2> kRowTables = {"_step", "_launch"};
+constexpr std::array<const char*, 3> kRowTables = {"_step", "_launch", "_impossible_time"};
 constexpr std::array<const char*, 12> kTraceTables = {
     "_trace",    "_process",  "_thread",    "_issue",        "_host_use",   "_kernel_use",
     "_sync_use", "_step_use", "_call_path", "_busy_segment", "_device_use", "_stream_use"};
@@ -71,12 +72,21 @@ Status TakeOut(SqliteDb& db, const MergeJob& job) {
   return Done{};
 }
 
+// SQLite leaves foreign keys alone unless it is asked not to: only users have any.
+Status HonourForeignKeys(SqliteDb& db) {
+  TRACEDB_ASSIGN(any, db.Integer("SELECT EXISTS (SELECT 1 FROM main.sqlite_schema s, "
+                                 "pragma_foreign_key_list(s.name) WHERE s.type = 'table')"));
+  return any != 0 ? db.Execute("PRAGMA foreign_keys = ON") : Status(Done{});
+}
+
 Status Attach(SqliteDb& db, const MergeJob& job) {
+  TRACEDB_TRY(HonourForeignKeys(db));
   TRACEDB_TRY(db.Execute("PRAGMA secure_delete = OFF; PRAGMA cache_size = -" +
                          std::to_string(job.options.limits.sqlite_cache_kib)));
   TRACEDB_TRY(db.Execute("ATTACH " + QuotedSql(SqliteFileName(job.partial)) + " AS fresh"));
   // BEGIN IMMEDIATE locks both files; with two journals COMMIT would need a third file over them.
-  return db.Execute("PRAGMA fresh.journal_mode = OFF");
+  TRACEDB_TRY(db.Execute("PRAGMA fresh.journal_mode = OFF"));
+  return CheckTables(db);
 }
 
 // Tables that may have very many rows.
@@ -90,11 +100,22 @@ std::vector<std::string> LargeTables() {
   return tables;
 }
 
+// The columns that we fill: a table of the database may have others of its users.
+Result<std::string> ColumnsOf(SqliteDb& db, const std::string& table) {
+  TRACEDB_ASSIGN(rows, db.Prepare("SELECT group_concat('\"' || name || '\"') "
+                                  "FROM pragma_table_info(?1, 'fresh')"));
+  TRACEDB_TRY(rows.Bind(1, std::string_view(table)));
+  TRACEDB_ASSIGN(row, rows.Step());
+  return row ? std::string(rows.Text(0)) : "";
+}
+
 // Copies the rows of the attached file, but for the tables in `done`.
 Status CopyRows(SqliteDb& db, const std::set<std::string>& done) {
   const auto copy = [&](const std::string& table) -> Status {
     if (done.contains(table)) return Done{};
-    return db.Execute("INSERT INTO main." + table + " SELECT * FROM fresh." + table);
+    TRACEDB_ASSIGN(columns, ColumnsOf(db, table));
+    return db.Execute("INSERT INTO main." + table + " (" + columns + ") SELECT " + columns +
+                      " FROM fresh." + table);
   };
   for (int i = 0; i < kEventTables; ++i) {
     TRACEDB_TRY(copy(std::string(EventTableName(static_cast<EventTable>(i)))));
@@ -139,14 +160,15 @@ struct TableTrees {
   std::vector<TreeGraft::Tree> trees;  // the table's own first
 };
 
-// The roots of the large tables' trees in both files; none where the files are not alike.
+// The roots of the large tables' trees in both files; none where the files are not alike: users may
+// have indexes, columns or triggers of their own on ours, and SQLite honours these.
 Result<std::vector<TableTrees>> MatchTrees(SqliteDb& from, SqliteDb& to) {
   std::vector<TableTrees> all;
   for (const std::string& table : LargeTables()) {
     const std::string roots =
         "SELECT type = 'index', name, rootpage, coalesce(sql, '') FROM main.sqlite_schema WHERE "
         "tbl_name = '" +
-        table + "' AND type IN ('table', 'index') ORDER BY type DESC, name";
+        table + "' AND type IN ('table', 'index', 'trigger') ORDER BY type DESC, name";
     TRACEDB_ASSIGN(ours, from.Prepare(roots));
     TRACEDB_ASSIGN(theirs, to.Prepare(roots));
     TableTrees found{table, {}};

@@ -11,6 +11,7 @@
 #include "ingest/parse/event_parser.h"
 #include "ingest/read/content_hash.h"
 #include "tracedb/base/bounded_queue.h"
+#include "tracedb/base/run_caught.h"
 
 namespace tracedb {
 namespace {
@@ -102,18 +103,18 @@ Result<ReadOutcome> ReadEvents(const std::filesystem::path& input, const LoadOpt
 }
 
 // Parses windows into batches until there are no more. Runs on a thread of its own.
-void ParseWindows(const LoadOptions& options, unsigned number, Queues& queues) {
+Status ParseWindows(const LoadOptions& options, unsigned number, Queues& queues) {
   EventParser parser(options.limits, number, options.keep_args);
   for (;;) {
     // The batch first: whoever holds the oldest window must be able to finish it.
     auto batch = queues.empty_batches.Pop();
-    if (!batch.has_value()) return;
+    if (!batch.has_value()) return Done{};
     auto window = queues.full_windows.Pop();
-    if (!window.has_value()) return;
+    if (!window.has_value()) return Done{};
     batch->Clear();
     parser.Parse(*window, *batch);
-    if (!queues.empty_windows.Push(std::move(*window))) return;
-    if (!queues.full_batches.Push(std::move(*batch))) return;
+    if (!queues.empty_windows.Push(std::move(*window))) return Done{};
+    if (!queues.full_batches.Push(std::move(*batch))) return Done{};
   }
 }
 
@@ -151,20 +152,24 @@ Result<ReadOutcome> RunPipeline(const std::filesystem::path& input, const LoadOp
   Result<ReadOutcome> outcome = ReadOutcome{};
   std::jthread reader([&] {
     NameThread("trace-read");
-    outcome = ReadEvents(input, options, queues);
+    outcome = RunCaught([&] { return ReadEvents(input, options, queues); });
     if (!outcome.ok()) queues.CloseAll();
     queues.full_windows.Close();
   });
   std::vector<std::jthread> parsing;
+  std::vector<Status> parsed(parsers, Done{});
   std::atomic<unsigned> parsing_left = parsers;
-  for (unsigned number = 0; number < parsers; ++number) {
-    parsing.emplace_back([&, number] {
-      NameThread("trace-parse");
-      ParseWindows(options, number, queues);
-      if (--parsing_left == 0) queues.full_batches.Close();
-    });
-  }
-  const Status built = BuildInOrder(options, builder, queues);
+  const Status built = RunCaught([&]() -> Status {
+    for (unsigned number = 0; number < parsers; ++number) {
+      parsing.emplace_back([&, number] {
+        NameThread("trace-parse");
+        parsed[number] = RunCaught([&] { return ParseWindows(options, number, queues); });
+        if (!parsed[number].ok()) queues.CloseAll();
+        if (--parsing_left == 0) queues.full_batches.Close();
+      });
+    }
+    return BuildInOrder(options, builder, queues);
+  });
   queues.CloseAll();
   reader.join();
   parsing.clear();
@@ -172,6 +177,7 @@ Result<ReadOutcome> RunPipeline(const std::filesystem::path& input, const LoadOp
     return Error{ErrorKind::kInput, "interrupted", "the database is as it was"};
   }
   if (!built.ok()) return built.error();
+  for (const Status& status : parsed) TRACEDB_TRY(status);
   return outcome;
 }
 

@@ -14,7 +14,8 @@ Result<LoadSummary> LoadTrace(const InputFile& input, const std::filesystem::pat
     if (unchanged.has_value()) return *std::move(unchanged);
   }
   TraceReading reading(input, options);
-  TRACEDB_TRY(reading.Read(landing.rows(), landing.place().first, landing.place().rules));
+  TRACEDB_ASSIGN(rows, landing.MakeRows());
+  TRACEDB_TRY(reading.Read(rows, landing.place().first, landing.place().rules));
   TRACEDB_ASSIGN(summary, reading.Land(landing));
   summary.seconds = watch.Lap();
   return summary;

@@ -1,7 +1,5 @@
 #include "tracedb/ingest/load/trace_loads.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -13,7 +11,9 @@
 
 #include "ingest/load/database_landing.h"
 #include "ingest/load/database_merge.h"
+#include "ingest/load/rows_file.h"
 #include "ingest/load/trace_reading.h"
+#include "tracedb/base/database_files.h"
 
 namespace tracedb {
 
@@ -56,19 +56,16 @@ class ReadAhead {
   ~ReadAhead() {
     GiveUp();
     if (done_.valid()) done_.wait();
-    if (file_.lock < 0) return;
-    if (!adopted_) unlink(file_.path.c_str());
-    close(file_.lock);
   }
   ReadAhead(const ReadAhead&) = delete;
   ReadAhead& operator=(const ReadAhead&) = delete;
 
   Status Start(const fs::path& database, const FirstIds& first,
                const std::vector<KindRule>& rules) {
-    TRACEDB_ASSIGN(file, MakeAheadFile(database));
-    file_ = std::move(file);
+    TRACEDB_ASSIGN(rows, RowsFile::Make(RealName(database)));
+    rows_.emplace(std::move(rows));
     done_ = std::async(std::launch::async,
-                       [this, first, rules] { return reading_.Read(file_.path, first, rules); });
+                       [this, first, rules] { return reading_.Read(rows_->path(), first, rules); });
     return Done{};
   }
 
@@ -81,10 +78,7 @@ class ReadAhead {
   LoadProgress Progress() const { return {file_bytes_.load(), text_bytes_.load()}; }
   Status TakeOutcome() { return done_.get(); }
   TraceReading& reading() { return reading_; }
-  fs::path Adopt() {
-    adopted_ = true;
-    return file_.path;
-  }
+  RowsFile TakeRows() { return std::move(*rows_); }
 
  private:
   LoadOptions options_;
@@ -93,8 +87,7 @@ class ReadAhead {
   std::atomic<uint64_t> text_bytes_ = 0;
   TraceReading reading_;
   std::optional<LoadSummary> unchanged_;
-  AheadFile file_;
-  bool adopted_ = false;
+  std::optional<RowsFile> rows_;
   std::future<Status> done_;
 };
 
@@ -176,9 +169,10 @@ Result<LoadSummary> TraceLoads::Land(const InputFile& file, ReadAhead& ahead) {
   const bool fits = IsAtLeast(ahead.reading().first(), landing.place().first);
   TraceReading again(file, options_);
   if (fits) {
-    landing.Adopt(ahead.Adopt());
+    landing.Adopt(ahead.TakeRows());
   } else {
-    TRACEDB_TRY(again.Read(landing.rows(), landing.place().first, landing.place().rules));
+    TRACEDB_ASSIGN(rows, landing.MakeRows());
+    TRACEDB_TRY(again.Read(rows, landing.place().first, landing.place().rules));
   }
   TRACEDB_ASSIGN(summary, (fits ? ahead.reading() : again).Land(landing));
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begun;

@@ -6,6 +6,7 @@
 
 #include "ingest/read/content_hash.h"
 #include "tracedb/derive/collectives/derive_collectives.h"
+#include "tracedb/derive/derive_impossible.h"
 #include "tracedb/derive/derive_names.h"
 #include "tracedb/derive/derive_trace.h"
 #include "tracedb/ranks/runs/decide_runs.h"
@@ -78,6 +79,16 @@ Error NoEvents(const fs::path& input, const EventIssues& issues) {
   return Error{ErrorKind::kNoTrace, std::move(what),
                "an event is an object with \"ph\"; name the traces themselves, or the folder "
                "they are in"};
+}
+
+// Whether absolute times are such that the difference of two of them fits 64 bits.
+bool BaseFits(int64_t base_ns, const BuildSummary& built) {
+  const auto is_time = [](int64_t ns) {
+    return -TimeRule::kTimeMaxNs < ns && ns < TimeRule::kTimeMaxNs;
+  };
+  return is_time(base_ns) && is_time(base_ns + built.origin_ns) &&
+         is_time(base_ns + built.first_start_ns.value_or(0)) &&
+         is_time(base_ns + built.last_end_ns.value_or(0));
 }
 
 Status BindOptional(SqliteStatement& statement, int parameter,
@@ -161,10 +172,8 @@ Status TraceReading::StoreTrace(SqliteDb& db) {
                  "?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, "
                  "strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?24)"));
   const int64_t base = header_.base_time_ns.value_or(0);
-  const auto absolute = [base](const std::optional<int64_t>& ns) -> std::optional<int64_t> {
-    int64_t sum;
-    if (!ns.has_value() || __builtin_add_overflow(*ns, base, &sum)) return std::nullopt;
-    return sum;
+  const auto absolute = [base](const std::optional<int64_t>& ns) {
+    return ns.has_value() ? std::optional(*ns + base) : std::nullopt;
   };
   int at = 0;
   TRACEDB_TRY(insert.Bind(++at, first_.trace_id));
@@ -241,9 +250,11 @@ Result<ArgsParallelism> TraceReading::StoreFacts(const fs::path& rows_file, int6
                          ", base_ns = " + std::to_string(base)));
   TRACEDB_TRY(StoreTrace(db));
   TRACEDB_TRY(StoreIssues(db));
+  TRACEDB_TRY(DeriveImpossibleTimes(db, built_.times));
   TRACEDB_TRY(DeriveNames(db, first_.trace_id));
   TRACEDB_TRY(DeriveGroups(db, first_.trace_id, header_.groups, rules));
-  TRACEDB_ASSIGN(parallelism, ReadArgsParallelism(db));
+  TRACEDB_ASSIGN(parallelism, ArgsParallelism::Read(db, FolderOf(rows_file),
+                                                    options_.limits.args_group_bytes_max));
   TRACEDB_TRY(db.Execute("COMMIT"));
   return parallelism;
 }
@@ -267,11 +278,11 @@ Status StoreViews(SqliteDb& db) {
 }  // namespace
 
 Status TraceReading::Derive(const fs::path& rows_file, const LandingPlace& place) {
-  int64_t base;
-  if (__builtin_add_overflow(header_.base_time_ns.value_or(0), built_.origin_ns, &base)) {
+  if (!BaseFits(header_.base_time_ns.value_or(0), built_)) {
     issues_.Add(IssueKind::kBadTime, 0, "baseTimeNanoseconds + ts does not fit 64 bits");
-    base = built_.origin_ns;
+    header_.base_time_ns.reset();
   }
+  const int64_t base = header_.base_time_ns.value_or(0) + built_.origin_ns;
   // What reading took has been given back to the allocator; the bound is for the process.
   malloc_trim(0);
   TRACEDB_ASSIGN(parallelism, StoreFacts(rows_file, base, place.parallelism_rules));
@@ -282,7 +293,8 @@ Status TraceReading::Derive(const fs::path& rows_file, const LandingPlace& place
                             builder_->long_slices(),
                             builder_->host_slices(),
                             parallelism,
-                            place.first_path};
+                            place.first_path,
+                            built_.times};
   TRACEDB_ASSIGN(use, DeriveTrace(rows_file, trace, options_.limits));
   malloc_trim(0);
   TRACEDB_ASSIGN(db, OpenRows(rows_file));

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstring>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "ingest/parse/event_fields.h"
 #include "ingest/parse/event_layouts.h"
 #include "ingest/parse/event_recorder.h"
+#include "tracedb/json/json_blanks.h"
 #include "tracedb/json/json_quotes.h"
 #include "tracedb/json/json_requote.h"
 #include "tracedb/json/json_text.h"
@@ -82,6 +84,19 @@ size_t EndOfBroken(std::string_view event, size_t next) {
   return std::min(NextEventAfterLostQuote(event), event.size());
 }
 
+// What separates events.
+size_t AfterBlanksFrom(std::string_view text, size_t at) {
+  const char* const begin = text.data();
+  return static_cast<size_t>(
+      AfterBlanks<Blanks::kBlanksAndCommas>(begin + at, begin + text.size()) - begin);
+}
+
+// Memory that could not be had says nothing of the text.
+error_code Checked(error_code code) {
+  if (code == simdjson::MEMALLOC) throw std::bad_alloc();
+  return code;
+}
+
 std::string_view WithoutComma(std::string_view event) {
   const size_t last = event.find_last_not_of(" \t\r\n,");
   return event.substr(0, last == std::string_view::npos ? 0 : last + 1);
@@ -146,7 +161,7 @@ void EventParser::Impl::Parse(EventWindow& window, EventBatch& batch) {
   };
   size_t begin = window.begin;
   size_t end = window.end;
-  while (begin < end && blank(begin)) ++begin;
+  begin = AfterBlanksFrom({window.data(), end}, begin);
   while (begin < end && blank(end - 1)) --end;
   if (begin == end) return;
   const uint64_t offset = window.offset + (begin - window.begin);
@@ -173,10 +188,8 @@ bool EventParser::Impl::ParseKnown(std::string_view text, uint64_t offset) {
   unsigned known = 0;
   unsigned unknown = 0;
   for (size_t at = 0; at < text.size();) {
-    if (IsJsonBlank(text[at]) || text[at] == ',') {
-      ++at;
-      continue;
-    }
+    at = AfterBlanksFrom(text, at);
+    if (at == text.size()) break;
     const char* const after = layouts_.Match(text.data() + at, end, offset + at, *batch_);
     if (after != nullptr) {
       ++known;
@@ -219,8 +232,9 @@ bool EventParser::Impl::ParseWhole(EventWindow& window, size_t begin, size_t end
   const bool parsed = [&] {
     const size_t length = end + 1 - (begin - 1);
     ondemand::document document;
-    if (window_parser_.iterate(text + begin - 1, length, length + simdjson::SIMDJSON_PADDING)
-            .get(document) != simdjson::SUCCESS) {
+    const size_t room = length + simdjson::SIMDJSON_PADDING;
+    if (Checked(window_parser_.iterate(text + begin - 1, length, room).get(document)) !=
+        simdjson::SUCCESS) {
       return false;
     }
     ondemand::array events;
@@ -249,10 +263,8 @@ void EventParser::Impl::ParseOneByOne(std::string_view text, uint64_t offset) {
   EventStarts starts(text);
   requote_bytes_left_ = kRequotes * text.size();
   for (size_t at = 0; at < text.size();) {
-    if (IsJsonBlank(text[at]) || text[at] == ',') {
-      ++at;
-      continue;
-    }
+    at = AfterBlanksFrom(text, at);
+    if (at == text.size()) break;
     const uint64_t place = offset + at;
     if (text[at] != '{') {
       const std::string_view other = text.substr(at, OtherEnd(text, at) - at);
@@ -299,7 +311,7 @@ EventParser::Impl::Outcome EventParser::Impl::ParseAlone(std::string_view event)
   alone_.append(simdjson::SIMDJSON_PADDING, ' ');
   ondemand::document document;
   ondemand::object object;
-  if (event_parser_.iterate(alone_.data(), event.size(), alone_.size()).get(document) !=
+  if (Checked(event_parser_.iterate(alone_.data(), event.size(), alone_.size()).get(document)) !=
           simdjson::SUCCESS ||
       document.get_object().get(object) != simdjson::SUCCESS) {
     return Outcome::kBroken;

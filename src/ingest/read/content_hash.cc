@@ -6,6 +6,8 @@
 #include <xxh_x86dispatch.h>
 #endif
 
+#include <fcntl.h>
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -34,7 +36,10 @@ Result<std::string> HashFile(const std::filesystem::path& path) {
   struct CloseFile {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
-  const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "rb"));
+  // A name that has become a pipe meanwhile is not waited for.
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  const std::unique_ptr<std::FILE, CloseFile> file(descriptor < 0 ? nullptr
+                                                                  : fdopen(descriptor, "rb"));
   if (file == nullptr) {
     return Error{ErrorKind::kInput, path.string() + ": cannot open: " + std::strerror(errno),
                  "check the name and that you may read it"};

@@ -47,21 +47,41 @@ bool NaturalLess(const std::string& a, const std::string& b) {
   return a.size() - i < b.size() - j;
 }
 
-Result<std::vector<fs::path>> TracesBelow(const fs::path& folder) {
-  std::vector<fs::path> found;
+// Appends the traces that are right in `folder`, and its folders; links to folders are left aside.
+std::error_code SearchFolder(const fs::path& folder, std::vector<fs::path>& found,
+                             std::vector<fs::path>& folders) {
   std::error_code error;
-  fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied, error);
-  for (; !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
-    std::error_code ignored;
-    if (!at->is_regular_file(ignored) || !NamedLikeTrace(at->path())) continue;
-    if (found.size() == kFilesMax) {
-      return Error{ErrorKind::kInput, folder.string() + ": more than a million traces",
+  fs::directory_iterator at(folder, fs::directory_options::skip_permission_denied, error);
+  for (; !error && at != fs::directory_iterator(); at.increment(error)) {
+    std::error_code ignored;  // an entry that is gone by now is neither
+    const bool link = at->is_symlink(ignored);
+    if (!link && at->is_directory(ignored)) folders.push_back(at->path());
+    if (found.size() > kFilesMax || folders.size() > kFilesMax) return {};
+    if (at->is_regular_file(ignored) && NamedLikeTrace(at->path())) found.push_back(at->path());
+  }
+  return error;
+}
+
+bool IsGone(const std::error_code& error) {
+  return error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory;
+}
+
+Result<std::vector<fs::path>> TracesBelow(const fs::path& folder, const OnNote& on_note) {
+  std::vector<fs::path> found;
+  std::vector<fs::path> folders{folder};
+  while (!folders.empty()) {
+    const fs::path next = std::move(folders.back());
+    folders.pop_back();
+    const std::error_code error = SearchFolder(next, found, folders);
+    if (found.size() > kFilesMax || folders.size() > kFilesMax) {
+      return Error{ErrorKind::kInput, folder.string() + ": more than a million traces or folders",
                    "name a smaller folder"};
     }
-    found.push_back(at->path());
-  }
-  if (error) {
-    return Error{ErrorKind::kInput, folder.string() + ": cannot search it: " + error.message(), ""};
+    if (IsGone(error) && next != folder) {
+      if (on_note) on_note(next.string() + ": is gone since its folder was listed; passed over");
+    } else if (error) {
+      return Error{ErrorKind::kInput, next.string() + ": cannot search it: " + error.message(), ""};
+    }
   }
   if (found.empty()) {
     return Error{ErrorKind::kInput, folder.string() + ": no trace in this folder or below it",
@@ -76,7 +96,8 @@ Result<std::vector<fs::path>> TracesBelow(const fs::path& folder) {
 
 }  // namespace
 
-Result<std::vector<InputFile>> FindInputFiles(const std::vector<std::string>& inputs) {
+Result<std::vector<InputFile>> FindInputFiles(const std::vector<std::string>& inputs,
+                                              const OnNote& on_note) {
   std::vector<InputFile> files;
   for (const std::string& input : inputs) {
     if (input == "-") {
@@ -92,7 +113,7 @@ Result<std::vector<InputFile>> FindInputFiles(const std::vector<std::string>& in
       files.emplace_back(input);
       continue;
     }
-    TRACEDB_ASSIGN(found, TracesBelow(input));
+    TRACEDB_ASSIGN(found, TracesBelow(input, on_note));
     for (const fs::path& file : found) files.emplace_back(file, input);
   }
   return files;

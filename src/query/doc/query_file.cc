@@ -24,7 +24,8 @@ Result<std::string> ReadQueryDescriptor(int descriptor, std::string_view name) {
   std::array<char, 1 << 16> piece;
   while (true) {
     const ssize_t got = read(descriptor, piece.data(), piece.size());
-    if (got < 0 && errno == EINTR) continue;
+    // The only signals that come here ask the program to end; it would wait for the next byte.
+    if (got < 0 && errno == EINTR) return CannotRead(name, errno);
     if (got < 0) return CannotRead(name, errno);
     if (got == 0) return text;
     text.append(piece.data(), static_cast<size_t>(got));

@@ -72,11 +72,13 @@ Result<std::string> Describe(SqliteDb& db, std::span<const std::string> checks,
 
 }  // namespace
 
-std::string DescribeEmptiness(SqliteDb& db, std::span<const std::string> checks,
-                              std::span<const std::string> params) {
-  if (checks.empty()) return {};
+Result<std::string> DescribeEmptiness(SqliteDb& db, std::span<const std::string> checks,
+                                      std::span<const std::string> params) {
+  if (checks.empty()) return std::string();
   auto described = Describe(db, checks, params);
-  return described.ok() ? std::move(described).value() : std::string();
+  // Where the reason cannot be asked for there is none; a file that cannot be read is an error.
+  if (!described.ok() && described.error().kind == ErrorKind::kQuery) return std::string();
+  return described;
 }
 
 }  // namespace tracedb

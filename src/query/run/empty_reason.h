@@ -13,7 +13,7 @@ namespace tracedb {
 // "ranks 0, 1: no GPU activity was recorded, but ...; `tracedb doctor` says what to do": of the
 // ranks (the one that `params` ask for, or all) with a row in one of them. Empty where there are
 // none, and where another of these ranks has GPU activity: then that is not why.
-std::string DescribeEmptiness(SqliteDb& db, std::span<const std::string> checks,
-                              std::span<const std::string> params);
+Result<std::string> DescribeEmptiness(SqliteDb& db, std::span<const std::string> checks,
+                                      std::span<const std::string> params);
 
 }  // namespace tracedb

@@ -63,14 +63,15 @@ std::optional<std::string_view> FilterValue(std::span<const std::string> params,
   return std::nullopt;
 }
 
-std::string DescribeMissingValue(SqliteDb& db, std::span<const std::string> params) {
+Result<std::string> DescribeMissingValue(SqliteDb& db, std::span<const std::string> params) {
   for (const Filter& filter : kFilters) {
     const auto value = FilterValue(params, filter.name);
     if (!value.has_value()) continue;
     auto missing = Missing(db, filter, *value);
-    if (missing.ok() && !missing.value().empty()) return std::move(missing).value();
+    if (!missing.ok() && missing.error().kind != ErrorKind::kQuery) return missing;
+    if (missing.ok() && !missing.value().empty()) return missing;
   }
-  return {};
+  return std::string();
 }
 
 }  // namespace tracedb

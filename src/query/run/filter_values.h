@@ -19,6 +19,6 @@ std::optional<std::string_view> FilterValue(std::span<const std::string> params,
 // "there is no rank 99; there are ranks 0, 1, 2, 3": of
 // the first of rank, step and device whose value the database does not have; else empty. A database
 // without the public names has nothing to say.
-std::string DescribeMissingValue(SqliteDb& db, std::span<const std::string> params);
+Result<std::string> DescribeMissingValue(SqliteDb& db, std::span<const std::string> params);
 
 }  // namespace tracedb

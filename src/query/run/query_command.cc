@@ -13,6 +13,7 @@
 #include "query/plot/result_plot.h"
 #include "tracedb/query/run/query_database.h"
 #include "tracedb/schema/schema_doc.h"
+#include "tracedb/text/output_file.h"
 #include "tracedb/text/result_text.h"
 #include "tracedb/text/same_runs.h"
 
@@ -59,7 +60,8 @@ std::unique_ptr<RowSink> SinkFor(const QueryOptions& options, OutputStream& outp
 // Lets `write` write to where the options say. A file is put in place only when the result is whole
 // (which it is when only an assertion did not hold).
 template <typename WriteResult>
-Result<QueryOutcome> ToOutput(const QueryOptions& options, WriteResult write) {
+Result<QueryOutcome> ToOutput(const QueryOptions& options,
+                              std::vector<std::filesystem::path> inputs, WriteResult write) {
   if (WritesToStdout(options)) {
     DescriptorOutput output(STDOUT_FILENO, "standard output");
     Result<QueryOutcome> outcome = write(output);
@@ -69,7 +71,8 @@ Result<QueryOutcome> ToOutput(const QueryOptions& options, WriteResult write) {
     if (flushed.ok() || keep) return outcome;
     return std::move(flushed).error();
   }
-  TRACEDB_ASSIGN(file, FileOutput::Create(options.output));
+  TRACEDB_ASSIGN(file, FileOutput::Create(options.output,
+                                          {options.database, std::move(inputs), options.force}));
   Result<QueryOutcome> outcome = write(*file);
   if (!outcome.ok() && outcome.error().kind != ErrorKind::kAssert) return outcome;
   TRACEDB_TRY(file->Commit());
@@ -77,7 +80,7 @@ Result<QueryOutcome> ToOutput(const QueryOptions& options, WriteResult write) {
 }
 
 Result<QueryOutcome> ListQueries(const QueryOptions& options, const QueryCatalog& catalog) {
-  return ToOutput(options, [&](OutputStream& output) -> Result<QueryOutcome> {
+  return ToOutput(options, {}, [&](OutputStream& output) -> Result<QueryOutcome> {
     const std::unique_ptr<RowSink> sink = SinkFor(options, output);
     const std::vector<std::string> names = {"query", "title"};
     TRACEDB_TRY(sink->Begin(names));
@@ -105,7 +108,7 @@ Result<QueryOutcome> ListQueries(const QueryOptions& options, const QueryCatalog
 // A line a table or view, and one for each of its columns. Needs no database.
 Result<QueryOutcome> ListSchema(const QueryOptions& options) {
   TRACEDB_ASSIGN(relations, ReadSchemaDoc());
-  return ToOutput(options, [&](OutputStream& output) -> Result<QueryOutcome> {
+  return ToOutput(options, {}, [&](OutputStream& output) -> Result<QueryOutcome> {
     const std::unique_ptr<RowSink> sink = SinkFor(options, output);
     const std::vector<std::string> names = {"table", "column", "meaning"};
     TRACEDB_TRY(sink->Begin(names));
@@ -170,7 +173,9 @@ Result<QueryOutcome> RunOn(const QueryOptions& options, const QueryDoc& doc, boo
   if (options.on_open) TRACEDB_TRY(options.on_open(db));
   TRACEDB_ASSIGN(query,
                  PreparedQuery::Prepare(db, doc, {options.params, options.assert_expression}));
-  return ToOutput(options, [&](OutputStream& output) {
+  TRACEDB_ASSIGN(inputs, TraceFiles(db, options.output));
+  if (!is_canned && options.command.empty()) inputs.emplace_back(options.source);
+  return ToOutput(options, std::move(inputs), [&](OutputStream& output) {
     const std::unique_ptr<RowSink> sink =
         options.plot ? PlotSinkFor(options, doc, output) : SinkFor(options, output);
     // Whoever wrote the SQL asked for the columns that it has.
@@ -234,7 +239,7 @@ Result<QueryOutcome> RunQueryCommand(const QueryOptions& options, const QueryCat
   TRACEDB_ASSIGN(doc, options.command.empty() ? FindSource(options.source, catalog)
                                               : ParseQueryDoc("--command", options.command));
   if (options.explain) {
-    return ToOutput(options, [&](OutputStream& output) -> Result<QueryOutcome> {
+    return ToOutput(options, {}, [&](OutputStream& output) -> Result<QueryOutcome> {
       TRACEDB_TRY(output.Write(ExplainQuery(doc)));
       return QueryOutcome{};
     });

@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include "tracedb/base/database_files.h"
 #include "tracedb/schema/database_id.h"
 
 namespace tracedb {
@@ -36,8 +37,10 @@ Status CheckFile(const std::filesystem::path& path) {
   if (status.type() == std::filesystem::file_type::directory) {
     return NotOurs(path, "this is a folder, not a database");
   }
-  if (status.type() == std::filesystem::file_type::regular &&
-      std::filesystem::file_size(path, code) == 0 && !code) {
+  if (status.type() != std::filesystem::file_type::regular) {
+    return NotOurs(path, "this is a pipe, a socket or a device, not a database");
+  }
+  if (std::filesystem::file_size(path, code) == 0 && !code) {
     return NotOurs(path, "this file is empty, not a database");
   }
   return Done{};
@@ -76,10 +79,7 @@ Status CheckMarks(SqliteDb& db, const std::filesystem::path& path) {
 // may write can put the database back to what it was before; reading does that by itself. Where
 // it cannot be done, opening for reading says why.
 void RollBackKilledIngest(const std::filesystem::path& path, int busy_timeout_ms) {
-  std::error_code code;
-  std::filesystem::path journal = path;
-  journal += "-journal";
-  if (!std::filesystem::exists(journal, code)) return;
+  if (!HasJournalToPlayBack(path)) return;
   auto db = SqliteDb::Open(path, SqliteMode::kReadWrite);
   if (!db.ok()) return;
   db.value().SetBusyTimeout(busy_timeout_ms);
@@ -102,6 +102,21 @@ Result<SqliteDb> OpenTraceDatabase(const std::filesystem::path& path, int busy_t
   db.SetBusyTimeout(busy_timeout_ms);
   TRACEDB_TRY(CheckMarks(db, path));
   return db;
+}
+
+Result<std::vector<std::filesystem::path>> TraceFiles(SqliteDb& db,
+                                                      const std::filesystem::path& output) {
+  std::vector<std::filesystem::path> files;
+  std::error_code code;
+  if (output.empty() || output == "-" || !std::filesystem::exists(output, code)) return files;
+  TRACEDB_ASSIGN(rows, db.Prepare("SELECT folder, path FROM traces WHERE path <> '-'"));
+  for (;;) {
+    TRACEDB_ASSIGN(row, rows.Step());
+    if (!row) return files;
+    // The path is as it was given, in a folder that may not be the working one any more.
+    const std::filesystem::path path = rows.Text(1);
+    files.push_back(std::filesystem::path(rows.Text(0)) / path.filename());
+  }
 }
 
 }  // namespace tracedb

@@ -166,6 +166,11 @@ Status PreparedQuery::EndStatement(RowSink& sink) {
   return has_result ? sink.End() : Status(Done{});
 }
 
+bool FailsAlone(const Error& error) {
+  if (error.what.ends_with("malformed")) return true;  // "database disk image is malformed"
+  return error.kind == ErrorKind::kQuery && !error.what.ends_with("interrupted");
+}
+
 Result<bool> PreparedQuery::Advance(RowSink& sink, std::optional<int64_t> rows_max) {
   while (running_ < statements_.size()) {
     TRACEDB_ASSIGN(is_row, StepTo(sink));
@@ -199,8 +204,12 @@ Result<QueryOutcome> PreparedQuery::Run(RowSink& sink, std::optional<int64_t> ro
   QueryOutcome outcome = outcome_;
   if (outcome.rows > 0) return outcome;
   // A filter that asks for what is not there, rather than what the query says of an empty database.
-  outcome.note = DescribeMissingValue(*db_, params_);
-  if (outcome.note.empty()) outcome.note = DescribeEmptiness(*db_, why_empty_, params_);
+  TRACEDB_ASSIGN(missing, DescribeMissingValue(*db_, params_));
+  outcome.note = std::move(missing);
+  if (outcome.note.empty()) {
+    TRACEDB_ASSIGN(reason, DescribeEmptiness(*db_, why_empty_, params_));
+    outcome.note = std::move(reason);
+  }
   if (outcome.note.empty()) outcome.note = when_empty_;
   if (outcome.note.empty() && assertion_ != nullptr) {
     outcome.note = fmt::format("{}: there is no row, so --assert had nothing to check", name_);

@@ -17,8 +17,9 @@ namespace {
 constexpr int kBusyWaitMs = 60'000;
 
 constexpr const char* kNothingNewSql =
-    "SELECT NOT EXISTS (SELECT trace_id, capture_id FROM _trace EXCEPT SELECT * FROM "
-    "_explained_trace) AND NOT EXISTS (SELECT * FROM _explained_trace EXCEPT SELECT trace_id, "
+    "SELECT NOT EXISTS (SELECT trace_id, capture_id FROM _trace EXCEPT "
+    "SELECT trace_id, capture_id FROM _explained_trace) AND NOT EXISTS (SELECT trace_id, "
+    "capture_id FROM _explained_trace EXCEPT SELECT trace_id, "
     "capture_id FROM _trace)";
 
 // A rank alone has nobody to be compared with, and nothing need be written.
@@ -239,11 +240,12 @@ Status Replace(SqliteDb& db, const ClockTables& tables, bool same_times) {
 
 }  // namespace
 
-Result<SqliteDb> OpenToCompare(const std::filesystem::path& database,
+Result<SqliteDb> OpenToCompare(const std::filesystem::path& database, int64_t cache_kib,
                                const std::atomic<bool>* stop) {
   TRACEDB_ASSIGN(db, SqliteDb::Open(database, SqliteMode::kReadWrite));
   db.SetBusyTimeout(kBusyWaitMs, stop);
   if (stop != nullptr) db.StopWhen(*stop);
+  TRACEDB_TRY(db.Execute("PRAGMA cache_size = -" + std::to_string(cache_kib)));
   return db;
 }
 

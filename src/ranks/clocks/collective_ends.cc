@@ -18,8 +18,8 @@ struct Group {
   int64_t stride = 1;
 };
 
-Result<std::vector<Group>> ReadGroups(SqliteDb& db, int64_t capture_id, size_t ranks) {
-  std::vector<Group> groups;
+// In the order of their ids. There may be as many as parts.
+Result<SqliteStatement> ReadGroups(SqliteDb& db, int64_t capture_id) {
   TRACEDB_ASSIGN(rows, db.Prepare("SELECT p.group_id, p.parts, ifnull(g.size, 0) FROM "
                                   "(SELECT group_id, count(*) AS parts FROM _collective_part "
                                   " WHERE capture_id = ?1 AND group_id IS NOT NULL "
@@ -27,14 +27,14 @@ Result<std::vector<Group>> ReadGroups(SqliteDb& db, int64_t capture_id, size_t r
                                   "LEFT JOIN _process_group g ON g.group_id = p.group_id "
                                   "WHERE p.parts > 1 ORDER BY p.group_id"));
   TRACEDB_TRY(rows.Bind(1, capture_id));
-  for (;;) {
-    TRACEDB_ASSIGN(row, rows.Step());
-    if (!row) return groups;
-    const auto all = static_cast<int64_t>(ranks);
-    const int64_t members = rows.Int(2) > 0 ? std::min(rows.Int(2), all) : all;
-    const int64_t wanted = kPartsOfRankMax * std::max<int64_t>(members, 1);
-    groups.push_back({rows.Int(0), std::max<int64_t>(1, rows.Int(1) / wanted)});
-  }
+  return rows;
+}
+
+Group GroupIn(const SqliteStatement& row, size_t ranks) {
+  const auto all = static_cast<int64_t>(ranks);
+  const int64_t members = row.Int(2) > 0 ? std::min(row.Int(2), all) : all;
+  const int64_t wanted = kPartsOfRankMax * std::max<int64_t>(members, 1);
+  return {row.Int(0), std::max<int64_t>(1, row.Int(1) / wanted)};
 }
 
 // Which collectives are read: a multiple of a number that collectives repeat after would always
@@ -135,11 +135,14 @@ Result<std::vector<RankHost>> ReadRankHosts(SqliteDb& db, int64_t capture_id) {
 
 Result<std::vector<RankPair>> ReadEndDifferences(SqliteDb& db, int64_t capture_id,
                                                  const std::vector<RankHost>& ranks) {
-  TRACEDB_ASSIGN(groups, ReadGroups(db, capture_id, ranks.size()));
+  TRACEDB_ASSIGN(groups, ReadGroups(db, capture_id));
   EndReader reader(ranks);
   TRACEDB_ASSIGN(rows, db.Prepare(kEndsSql));
-  for (const Group& group : groups) TRACEDB_TRY(reader.ReadGroup(rows, capture_id, group));
-  return reader.Take();
+  for (;;) {
+    TRACEDB_ASSIGN(row, groups.Step());
+    if (!row) return reader.Take();
+    TRACEDB_TRY(reader.ReadGroup(rows, capture_id, GroupIn(groups, ranks.size())));
+  }
 }
 
 }  // namespace tracedb

@@ -38,16 +38,21 @@ Status ReadTraces(SqliteDb& db, std::vector<RecordedTrace>& traces,
   }
 }
 
+// What stays as it is keeps its row: users may have columns of their own in it, or refer to it.
 Status WriteRuns(SqliteDb& db, const RunsAndCaptures& decided) {
-  TRACEDB_TRY(db.Execute("DELETE FROM main._run; DELETE FROM main._capture"));
-  TRACEDB_ASSIGN(run, db.Prepare("INSERT INTO main._run VALUES (?1, ?2, ?3)"));
+  TRACEDB_ASSIGN(run, db.Prepare("INSERT INTO main._run (run_id, run, path) VALUES (?1, ?2, ?3) "
+                                 "ON CONFLICT (run_id) DO UPDATE SET run = ?2, path = ?3 "
+                                 "WHERE run <> ?2 OR path <> ?3"));
   for (const Run& found : decided.runs) {
     TRACEDB_TRY(run.Bind(1, found.run_id));
     TRACEDB_TRY(run.Bind(2, std::string_view(found.name)));
     TRACEDB_TRY(run.Bind(3, std::string_view(found.path)));
     TRACEDB_TRY(run.Run());
   }
-  TRACEDB_ASSIGN(capture, db.Prepare("INSERT INTO main._capture VALUES (?1, ?2, ?3)"));
+  TRACEDB_ASSIGN(capture,
+                 db.Prepare("INSERT INTO main._capture (capture_id, run_id, capture) "
+                            "VALUES (?1, ?2, ?3) ON CONFLICT (capture_id) DO UPDATE "
+                            "SET run_id = ?2, capture = ?3 WHERE run_id <> ?2 OR capture <> ?3"));
   for (const Capture& found : decided.captures) {
     TRACEDB_TRY(capture.Bind(1, found.capture_id));
     TRACEDB_TRY(capture.Bind(2, found.run_id));
@@ -83,6 +88,9 @@ Result<std::vector<TraceMove>> DecideRuns(SqliteDb& db) {
     TRACEDB_TRY(start_ns.has_value() ? update.Bind(4, *start_ns) : update.BindNull(4));
     TRACEDB_TRY(update.Run());
   }
+  TRACEDB_TRY(db.Execute(
+      "DELETE FROM main._run WHERE run_id NOT IN (SELECT run_id FROM main._trace);"
+      "DELETE FROM main._capture WHERE capture_id NOT IN (SELECT capture_id FROM main._trace)"));
   return moves;
 }
 

@@ -61,14 +61,14 @@ class Arrivals {
     int64_t wait_ns = 0;
     bool together = true;  // a send whose data fits in a buffer ends before its recv begins
     for (const Part& part : parts_) {
-      wait_ns += last->start_ns - part.start_ns;
-      together = together && part.start_ns + part.dur_ns >= last->start_ns;
+      wait_ns = SumNs(wait_ns, DifferenceNs(last->start_ns, part.start_ns));
+      together = together && SumNs(part.start_ns, part.dur_ns) >= last->start_ns;
     }
     if (wait_ns > 0) {
       TRACEDB_TRY(StoreStall(*last, group_id, first_ns, wait_ns));
       for (const Part& part : parts_) {
         const int64_t behind_ns =
-            &part == last ? last->start_ns - first_ns : last->start_ns - part.start_ns;
+            DifferenceNs(last->start_ns, &part == last ? first_ns : part.start_ns);
         if (behind_ns >= kLateNsMin) TRACEDB_TRY(StoreLate(part, *last, behind_ns));
       }
     }
@@ -141,7 +141,7 @@ Status CompareArrivals(SqliteDb& db, const RankClocks& clocks) {
     const int64_t ts_ns = rows.Int(6);
     const bool has_step = rows.Type(8) != SqlType::kNull;
     const int64_t trace_id = rows.Int(10);
-    arrivals.Add({rows.Int(4), trace_id, rows.Int(5), ts_ns + clocks.ShiftNs(trace_id, ts_ns),
+    arrivals.Add({rows.Int(4), trace_id, rows.Int(5), SumNs(ts_ns, clocks.ShiftNs(trace_id, ts_ns)),
                   rows.Int(7), has_step ? std::optional(rows.Int(8)) : std::nullopt});
   }
   return any ? arrivals.Finish(group_id) : Status(Done{});

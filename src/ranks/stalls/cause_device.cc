@@ -27,7 +27,9 @@ Result<DeviceWatch> DeviceWatch::Open(SqliteDb& db, const RankClocks& clocks) {
   TRACEDB_TRY(prepare(watch.tracks_,
                       "SELECT o.id, o.base_ns FROM _track t JOIN _track o "
                       "ON o.trace_id = t.trace_id AND o.device = t.device WHERE t.id = ?1"));
-  const std::string columns = "SELECT id, ts, dur, kind FROM _gpu_slice WHERE track = ?1 AND ts ";
+  const std::string columns =
+      "SELECT id, ts, dur, kind FROM _gpu_slice WHERE track = ?1 "
+      "AND id NOT IN (SELECT id FROM _impossible_time) AND ts ";
   TRACEDB_TRY(
       prepare(watch.within_, (columns + ">= ?2 AND ts < ?3 ORDER BY ts DESC LIMIT ?4").c_str()));
   TRACEDB_TRY(prepare(watch.before_, (columns + "< ?2 ORDER BY ts DESC LIMIT ?3").c_str()));
@@ -70,24 +72,25 @@ Result<DeviceStory> DeviceWatch::Look(int64_t kernel_id, Interval range) {
 // `range` begins later afterwards where there was too much in it.
 Status DeviceWatch::Gather(const Track& track, int64_t kernel_id, Interval& range) {
   TRACEDB_TRY(within_->Bind(1, track.id));
-  TRACEDB_TRY(within_->Bind(2, range.start_ns - track.base_ns));
-  TRACEDB_TRY(within_->Bind(3, range.end_ns - track.base_ns));
+  TRACEDB_TRY(within_->Bind(2, DifferenceNs(range.start_ns, track.base_ns)));
+  TRACEDB_TRY(within_->Bind(3, DifferenceNs(range.end_ns, track.base_ns)));
   TRACEDB_TRY(within_->Bind(4, kKernelsMax));
   int64_t count = 0;
   for (;; ++count) {
     TRACEDB_ASSIGN(row, within_->Step());
     if (!row) break;
-    if (count + 1 == kKernelsMax) range.start_ns = within_->Int(1) + track.base_ns;
+    if (count + 1 == kKernelsMax) range.start_ns = SumNs(within_->Int(1), track.base_ns);
     if (within_->Int(0) != kernel_id) TRACEDB_TRY(AddKernel(*within_, track));
   }
   within_->Reset();
   TRACEDB_TRY(before_->Bind(1, track.id));
-  TRACEDB_TRY(before_->Bind(2, range.start_ns - track.base_ns));
+  TRACEDB_TRY(before_->Bind(2, DifferenceNs(range.start_ns, track.base_ns)));
   TRACEDB_TRY(before_->Bind(3, kEarlierMax));
   for (;;) {
     TRACEDB_ASSIGN(row, before_->Step());
     if (!row) break;
-    const bool runs_on = before_->Int(1) + before_->Int(2) > range.start_ns - track.base_ns;
+    const bool runs_on =
+        SumNs(before_->Int(1), before_->Int(2)) > DifferenceNs(range.start_ns, track.base_ns);
     if (runs_on && before_->Int(0) != kernel_id) TRACEDB_TRY(AddKernel(*before_, track));
   }
   before_->Reset();
@@ -99,8 +102,8 @@ Status DeviceWatch::AddKernel(const SqliteStatement& row, const Track& track) {
       3;  // for an event of another stream: that stream's work is the story
   if (row.Int(3) == kWaiting) return Done{};
   const int64_t id = row.Int(0);
-  const int64_t start_ns = row.Int(1) + track.base_ns;
-  const Interval kernel{start_ns, start_ns + row.Int(2)};
+  const int64_t start_ns = SumNs(row.Int(1), track.base_ns);
+  const Interval kernel{start_ns, SumNs(start_ns, row.Int(2))};
   constexpr int64_t kCommunication = 1;
   if (row.Int(3) == kCommunication && kernel.length() >= kWaitNsMin) {
     TRACEDB_ASSIGN(waits, AddWait(id, kernel));
@@ -123,7 +126,7 @@ Result<bool> DeviceWatch::AddWait(int64_t kernel_id, Interval kernel) {
     const int64_t id = parts_->Int(0);
     const int64_t rank = parts_->Int(1);
     const int64_t shift = clocks_->ShiftNs(parts_->Int(3), parts_->Int(2));
-    const int64_t start_ns = parts_->Int(2) + shift;
+    const int64_t start_ns = SumNs(parts_->Int(2), shift);
     if (id == kernel_id) shift_ns = shift;
     const bool later = start_ns > last_ns || (start_ns == last_ns && rank < last_rank);
     if (last_id != 0 && !later) continue;
@@ -132,7 +135,7 @@ Result<bool> DeviceWatch::AddWait(int64_t kernel_id, Interval kernel) {
     last_ns = start_ns;
   }
   parts_->Reset();
-  const int64_t until_ns = std::min(last_ns - shift_ns, kernel.end_ns);
+  const int64_t until_ns = std::min(DifferenceNs(last_ns, shift_ns), kernel.end_ns);
   if (last_id == 0 || last_id == kernel_id || until_ns <= kernel.start_ns) return false;
   pieces_.push_back({kernel_id, {kernel.start_ns, until_ns}, last_id});
   if (kernel.end_ns > until_ns) pieces_.push_back({kernel_id, {until_ns, kernel.end_ns}, 0});
@@ -148,7 +151,7 @@ DeviceStory DeviceWatch::Tell(Interval range) {
   int64_t work_to_ns = range.start_ns;
   int64_t any_ns = 0;
   const auto note_gap = [&](int64_t until_ns, int64_t kernel_id) {
-    if (until_ns - any_to_ns <= story.gap.length()) return;
+    if (DifferenceNs(until_ns, any_to_ns) <= story.gap.length()) return;
     story.gap = {any_to_ns, until_ns};
     story.after_gap_id = kernel_id;
   };
@@ -156,7 +159,8 @@ DeviceStory DeviceWatch::Tell(Interval range) {
     const Interval part = piece.range.Intersection(range);
     if (part.length() <= 0) continue;
     note_gap(part.start_ns, piece.kernel_id);
-    any_ns += std::max<int64_t>(0, part.end_ns - std::max(any_to_ns, part.start_ns));
+    any_ns = SumNs(any_ns, std::max<int64_t>(
+                               0, DifferenceNs(part.end_ns, std::max(any_to_ns, part.start_ns))));
     any_to_ns = std::max(any_to_ns, part.end_ns);
     const bool works = piece.wait_for_id == 0;
     DeviceStory::Item& longest = works ? story.work : story.wait;
@@ -165,12 +169,14 @@ DeviceStory DeviceWatch::Tell(Interval range) {
       if (!works) story.wait_for_id = piece.wait_for_id;
     }
     if (!works) continue;
-    story.busy_ns += std::max<int64_t>(0, part.end_ns - std::max(work_to_ns, part.start_ns));
+    story.busy_ns =
+        SumNs(story.busy_ns,
+              std::max<int64_t>(0, DifferenceNs(part.end_ns, std::max(work_to_ns, part.start_ns))));
     work_to_ns = std::max(work_to_ns, part.end_ns);
   }
   note_gap(range.end_ns, 0);
-  story.wait_ns = any_ns - story.busy_ns;
-  story.idle_ns = range.length() - any_ns;
+  story.wait_ns = DifferenceNs(any_ns, story.busy_ns);
+  story.idle_ns = DifferenceNs(range.length(), any_ns);
   return story;
 }
 

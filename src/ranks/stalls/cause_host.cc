@@ -34,7 +34,8 @@ Result<HostWatch> HostWatch::Open(SqliteDb& db) {
     const std::string name(EventTableName(table));
     TRACEDB_ASSIGN(rows, db.Prepare("SELECT id, ts, dur, event_name FROM " + name + " INDEXED BY " +
                                     name + "_long WHERE dur >= " + std::to_string(kLongSliceNs) +
-                                    " AND track = ?1 AND ts < ?2 ORDER BY ts DESC LIMIT ?3"));
+                                    " AND track = ?1 AND ts < ?2 AND id NOT IN (SELECT id FROM "
+                                    "_impossible_time) ORDER BY ts DESC LIMIT ?3"));
     watch.long_.push_back(std::move(rows));
   }
   return watch;
@@ -107,13 +108,13 @@ Result<HostStory> HostWatch::LookAt(int64_t track, int64_t base_ns, Interval ran
 
 Status HostWatch::Gather(SqliteStatement& rows, int64_t track, int64_t base_ns, Interval range) {
   TRACEDB_TRY(rows.Bind(1, track));
-  TRACEDB_TRY(rows.Bind(2, range.end_ns - base_ns));
+  TRACEDB_TRY(rows.Bind(2, DifferenceNs(range.end_ns, base_ns)));
   TRACEDB_TRY(rows.Bind(3, kSlicesMax));
   for (int earlier = 0; earlier < kEarlierMax;) {
     TRACEDB_ASSIGN(row, rows.Step());
     if (!row) break;
-    const int64_t start_ns = rows.Int(1) + base_ns;
-    const Interval slice{start_ns, start_ns + rows.Int(2)};
+    const int64_t start_ns = SumNs(rows.Int(1), base_ns);
+    const Interval slice{start_ns, SumNs(start_ns, rows.Int(2))};
     if (slice.start_ns < range.start_ns) ++earlier;
     if (slice.end_ns <= range.start_ns) continue;
     TRACEDB_ASSIGN(event_name, EventNameOf(rows.Int(3)));
@@ -138,11 +139,13 @@ void HostWatch::Nest(Interval range) {
     }
     slice.parent = open.empty() ? -1 : open.back();
     const int64_t from_ns = std::max(slice.range.start_ns, range.start_ns);
-    slice.own_ns = std::max<int64_t>(0, std::min(slice.range.end_ns, range.end_ns) - from_ns);
+    slice.own_ns =
+        std::max<int64_t>(0, DifferenceNs(std::min(slice.range.end_ns, range.end_ns), from_ns));
     if (slice.parent >= 0) {
       Slice& parent = slices_[static_cast<size_t>(slice.parent)];
       const int64_t to_ns = std::min({slice.range.end_ns, range.end_ns, parent.range.end_ns});
-      parent.own_ns -= std::max<int64_t>(0, to_ns - from_ns);
+      parent.own_ns =
+          DifferenceNs(parent.own_ns, std::max<int64_t>(0, DifferenceNs(to_ns, from_ns)));
     }
     open.push_back(static_cast<int>(i));
   }

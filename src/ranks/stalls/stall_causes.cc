@@ -4,6 +4,7 @@
 #include "tracedb/ranks/stalls/stall_causes.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -20,6 +21,7 @@
 namespace tracedb {
 namespace {
 
+constexpr size_t kStepStartsMax = 4096;  // that are kept from one stall to the next
 constexpr const char* kNothingLong = "(nothing of 0.25 ms or more)";
 constexpr const char* kIdle = "(idle)";
 
@@ -125,7 +127,8 @@ Result<Cause> CauseFinder::Find(Stall& stall) {
   Cause cause;
   const Interval range = stall.range;
   const bool late_launch =
-      stall.launch_ns.has_value() && 2 * (*stall.launch_ns - range.start_ns) >= range.length();
+      stall.launch_ns.has_value() &&
+      DifferenceNs(*stall.launch_ns, range.start_ns) >= range.length() / 2 + range.length() % 2;
   if (range.length() < kNamedWaitNs) {
     if (stall.launch_ns.has_value())
       cause.kind = late_launch ? CauseKind::kHost : CauseKind::kDeviceWork;
@@ -184,7 +187,8 @@ Result<Cause> CauseFinder::HeldByDevice(const Stall& stall, Interval range, bool
     }
     launch_->Reset();
   }
-  if (launch_id != 0 && 2 * (launch_ns - story.gap.start_ns) >= story.gap.length()) {
+  if (launch_id != 0 && DifferenceNs(launch_ns, story.gap.start_ns) >=
+                            story.gap.length() / 2 + story.gap.length() % 2) {
     return HeldByHost(stall, launch_id,
                       {story.gap.start_ns, std::min(launch_ns, story.gap.end_ns)});
   }
@@ -223,7 +227,7 @@ Status CauseFinder::FindCarried(const Stall& stall, Cause& cause) {
   TRACEDB_TRY(late_->Bind(1, stall.trace_id));
   TRACEDB_TRY(late_->Bind(2, earliest_ns));
   TRACEDB_TRY(late_->Bind(3, stall.start_ns));
-  TRACEDB_TRY(late_->Bind(4, stall.start_ns - stall.first_ns));
+  TRACEDB_TRY(late_->Bind(4, DifferenceNs(stall.start_ns, stall.first_ns)));
   TRACEDB_TRY(late_->Bind(5, stall.id));
   TRACEDB_ASSIGN(found, late_->Step());
   const int64_t own_id = found ? late_->Int(0) : 0;
@@ -243,9 +247,13 @@ Status CauseFinder::FindCarried(const Stall& stall, Cause& cause) {
 }
 
 Result<int64_t> CauseFinder::Earliest(const Stall& stall) {
-  const int64_t length_ns = stall.start_ns - stall.first_ns;
-  const int64_t without_step_ns = stall.first_ns - 10 * length_ns;
+  const int64_t length_ns = DifferenceNs(stall.start_ns, stall.first_ns);
+  constexpr int64_t kFactor = 10;
+  const int64_t reach_ns =
+      std::min(length_ns, std::numeric_limits<int64_t>::max() / kFactor) * kFactor;
+  const int64_t without_step_ns = DifferenceNs(stall.first_ns, reach_ns);
   if (!stall.step.has_value()) return std::max(stall.together_ns, without_step_ns);
+  if (step_starts_.size() >= kStepStartsMax) step_starts_.clear();
   const auto [at, is_new] = step_starts_.try_emplace({stall.trace_id, *stall.step}, 0);
   if (is_new) {
     TRACEDB_TRY(step_->Bind(1, stall.trace_id));
@@ -254,7 +262,8 @@ Result<int64_t> CauseFinder::Earliest(const Stall& stall) {
     if (any) at->second = step_->Int(0);
     step_->Reset();
   }
-  return std::max(stall.together_ns, at->second + clocks_->ShiftNs(stall.trace_id, at->second));
+  return std::max(stall.together_ns,
+                  SumNs(at->second, clocks_->ShiftNs(stall.trace_id, at->second)));
 }
 
 constexpr const char* kDirtySql =
@@ -297,10 +306,13 @@ Status FindCauses(SqliteDb& db, const RankClocks& clocks) {
                             "JOIN _collective_part p ON p.id = s.id "
                             "WHERE s.trace_id IN (SELECT trace_id FROM temp.dirty) "
                             "ORDER BY s.id"));
-  TRACEDB_ASSIGN(insert, db.Prepare("INSERT INTO _collective_cause "
-                                    "SELECT id, trace_id, rank, group_id, step, "
-                                    "first_start_ns, start_ns, wait_ns, ?2, ?3, ?4, ?5, ?6, NULL, "
-                                    "NULL, NULL, NULL FROM temp.stall WHERE id = ?1"));
+  TRACEDB_ASSIGN(insert,
+                 db.Prepare("INSERT INTO _collective_cause (id, trace_id, rank, group_id, step, "
+                            "first_start_ns, start_ns, wait_ns, cause, cause_slice_id, "
+                            "cause_name, upstream_id, carried_id) "
+                            "SELECT id, trace_id, rank, group_id, step, "
+                            "first_start_ns, start_ns, wait_ns, ?2, ?3, ?4, ?5, ?6 "
+                            "FROM temp.stall WHERE id = ?1"));
   for (;;) {
     TRACEDB_ASSIGN(row, stalls.Step());
     if (!row) return Done{};
@@ -311,15 +323,18 @@ Status FindCauses(SqliteDb& db, const RankClocks& clocks) {
     stall.first_ns = stalls.Int(3);
     stall.start_ns = stalls.Int(4);
     stall.together_ns = stalls.Int(5);
-    stall.range = {stalls.Int(6) - (stall.start_ns - stall.first_ns), stalls.Int(6)};
+    stall.range = {DifferenceNs(stalls.Int(6), DifferenceNs(stall.start_ns, stall.first_ns)),
+                   stalls.Int(6)};
     TRACEDB_ASSIGN(cause, finder.Find(stall));
     TRACEDB_TRY(StoreCause(insert, stall, cause));
   }
 }
 
 constexpr const char* kUnexplainedSql =
-    "SELECT EXISTS (SELECT trace_id, capture_id FROM _trace EXCEPT SELECT * FROM _explained_trace) "
-    "OR EXISTS (SELECT * FROM _explained_trace EXCEPT SELECT trace_id, capture_id FROM _trace)";
+    "SELECT EXISTS (SELECT trace_id, capture_id FROM _trace EXCEPT SELECT trace_id, capture_id "
+    "FROM _explained_trace) "
+    "OR EXISTS (SELECT trace_id, capture_id FROM _explained_trace EXCEPT SELECT trace_id, "
+    "capture_id FROM _trace)";
 
 // With one rank alone nobody waits for anybody, and nothing need be written.
 constexpr const char* kTogetherSql =
@@ -332,7 +347,7 @@ Status ExplainStalls(SqliteDb& db, ExplainScope scope) {
   TRACEDB_ASSIGN(unexplained, db.Integer(kUnexplainedSql));
   TRACEDB_ASSIGN(together, db.Integer(kTogetherSql));
   if (together == 0 || (unexplained == 0 && scope == ExplainScope::kNewTraces)) return Done{};
-  TRACEDB_TRY(db.Execute("PRAGMA secure_delete = OFF; PRAGMA cache_size = -8192; BEGIN IMMEDIATE"));
+  TRACEDB_TRY(db.Execute("PRAGMA secure_delete = OFF; BEGIN IMMEDIATE"));
   if (scope == ExplainScope::kEverything) TRACEDB_TRY(db.Execute("DELETE FROM _collective_cause"));
   TRACEDB_ASSIGN(clocks, RankClocks::Read(db));
   TRACEDB_TRY(CompareArrivals(db, clocks));
@@ -340,7 +355,8 @@ Status ExplainStalls(SqliteDb& db, ExplainScope scope) {
   TRACEDB_TRY(FollowChains(db));
   TRACEDB_TRY(
       db.Execute("DELETE FROM _explained_trace;"
-                 "INSERT INTO _explained_trace SELECT trace_id, capture_id FROM _trace"));
+                 "INSERT INTO _explained_trace (trace_id, capture_id) SELECT trace_id, capture_id "
+                 "FROM _trace"));
   return db.Execute("COMMIT");
 }
 

@@ -80,16 +80,22 @@ function checkPart(check) {
   return part;
 }
 
+function failedCheckPart(check) {
+  return element("article", { class: "check finding failed" },
+    element("h3", {}, `failed: ${check.title}`), element("p", {}, check.error));
+}
+
 function checksPart() {
   const part = element("section", { id: "quality", "aria-labelledby": "quality-title" });
   part.append(element("h2", { id: "quality-title" }, "Can the data be trusted?"));
   const of = (verdict) => page.checks.filter((check) => check.verdict === verdict);
-  const [findings, notes, clean] = ["finding", "note", "clean"].map(of);
+  const [findings, notes, clean, failed] = ["finding", "note", "clean", "failed"].map(of);
   const counted = (list, word) => `${list.length} ${word}${list.length === 1 ? "" : "s"}`;
   part.append(element("p", { class: "verdict" },
     `${counted(findings, "finding")}, ${counted(notes, "note")}, ${clean.length} of `
-    + `${page.checks.length} checks clean.`));
-  part.append(...findings.map(checkPart), ...notes.map(checkPart));
+    + `${page.checks.length} checks clean`
+    + `${failed.length > 0 ? `, ${failed.length} failed` : ""}.`));
+  part.append(...failed.map(failedCheckPart), ...findings.map(checkPart), ...notes.map(checkPart));
   const list = element("ul");
   for (const check of clean) list.append(element("li", {}, check.title));
   part.append(element("details", {}, element("summary", {}, "Checks that found nothing"), list));
@@ -113,8 +119,7 @@ function missingParagraph(check) {
 }
 
 function missingParts() {
-  const found = page.checks.filter((check) => check.verdict !== "clean"
-    && kMissing.includes(check.check));
+  const found = page.checks.filter((check) => check.result && kMissing.includes(check.check));
   if (found.length > 0) return found.map(missingParagraph);
   if (!page.host_only) return [];
   return [element("p", { class: "missing" },
@@ -155,7 +160,10 @@ function sectionPart(section) {
   const part = element("section", { id: section.id, "aria-labelledby": `${section.id}-title` });
   part.append(title);
   if (section.about) part.append(element("p", {}, section.about));
-  if (result.rows === 0) {
+  const { error } = page.results[section.query];
+  if (error) {
+    part.append(element("p", { class: "nothing failed" }, `This part failed: ${error}`));
+  } else if (result.rows === 0) {
     const why = page.results[section.query].empty || "The query has no row.";
     part.append(element("p", { class: "nothing" }, why.replaceAll("`", "")));
   } else {

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
+#include "tracedb/memory/bytes_by_id.h"
 #include "tracedb/schema/parallelism.h"
 
 namespace tracedb {
@@ -26,9 +28,23 @@ Status DeriveGroups(SqliteDb& db, int64_t trace_id, const std::vector<HeaderGrou
                     const ParallelismRules& rules);
 
 // By args_text: what the group is for that the args of a collective tell of.
-using ArgsParallelism = std::unordered_map<int64_t, Parallelism>;
-// After DeriveGroups(), in the same database.
-Result<ArgsParallelism> ReadArgsParallelism(SqliteDb& db);
+class ArgsParallelism {
+ public:
+  // After DeriveGroups(), in the same database. `folder` is for what does not fit in `bytes_max`.
+  static Result<ArgsParallelism> Read(SqliteDb& db, std::filesystem::path folder, size_t bytes_max);
+
+  // Nothing where the args tell of no group.
+  Result<std::optional<Parallelism>> Of(int64_t args_text) {
+    TRACEDB_ASSIGN(byte, bytes_.At(args_text));
+    if (byte == 0) return std::optional<Parallelism>();
+    return std::optional(static_cast<Parallelism>(byte - 1));
+  }
+
+ private:
+  explicit ArgsParallelism(BytesById bytes) : bytes_(std::move(bytes)) {}
+
+  BytesById bytes_;  // 1 + Parallelism
+};
 
 // Adds the groups and collective parts of the attached database `fresh` to this run and capture.
 Status MergeCollectives(SqliteDb& db, int64_t trace_id, int64_t run_id, int64_t capture_id);

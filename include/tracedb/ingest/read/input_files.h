@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,7 +24,10 @@ struct InputFile {
 
 // Files as given; of a folder every file below it that is named like a trace (.json, .json.gz,
 // .json.zst), in the order of their names with numbers by value (rank2 before rank10). Leftovers
-// named .tmp are passed over. An error names what does not exist, and a folder without traces.
-Result<std::vector<InputFile>> FindInputFiles(const std::vector<std::string>& inputs);
+// named .tmp are passed over. An error names what does not exist, and a folder without traces; a
+// folder that goes while its own folder is searched is passed over, which `on_note` is told.
+using OnNote = std::function<void(const std::string&)>;
+Result<std::vector<InputFile>> FindInputFiles(const std::vector<std::string>& inputs,
+                                              const OnNote& on_note = {});
 
 }  // namespace tracedb

@@ -23,6 +23,7 @@ struct QueryOptions {
   std::vector<std::string> params;  // "key=value"
   std::optional<Format> format;     // nothing: table on a terminal, else csv
   std::filesystem::path output;     // empty: standard output
+  bool force = false;               // the output may replace another database, or an input
   bool header = true;
   bool safe_csv = false;  // csv and tsv for spreadsheets: SinkOptions::safe_text
   bool explain = false;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <vector>
 
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
@@ -14,5 +15,10 @@ inline constexpr int kBusyTimeoutMs = 10'000;
 // may still register functions; RestrictToReading() is then the caller's to call.
 Result<SqliteDb> OpenTraceDatabase(const std::filesystem::path& path,
                                    int busy_timeout_ms = kBusyTimeoutMs);
+
+// The files that the database's traces were read from, where `output` is one that is there already:
+// it may be one of them.
+Result<std::vector<std::filesystem::path>> TraceFiles(SqliteDb& db,
+                                                      const std::filesystem::path& output);
 
 }  // namespace tracedb

@@ -28,6 +28,10 @@ struct QueryOutcome {
   std::string note;  // for stderr; may be empty
 };
 
+// Whether others may well succeed after this error of a query: it is the query's own, or that of
+// the pages it looked at. Not so a lock, a full memory, or somebody who asked for an end.
+bool FailsAlone(const Error& error);
+
 // Everything that can be wrong with the SQL, the parameters or the assertion comes out of Prepare,
 // before an output need be opened. The database must outlive this.
 class PreparedQuery {

@@ -13,8 +13,9 @@
 namespace tracedb {
 
 // A connection that may write, waits for others who write, and stops once `stop`, which may be
-// null, is true. Opening one reads the schema of the whole database: what compares ranks shares it.
-Result<SqliteDb> OpenToCompare(const std::filesystem::path& database,
+// null, is true; `cache_kib` is for SQLite's pages. Opening one reads the schema of the whole
+// database: what compares ranks shares it.
+Result<SqliteDb> OpenToCompare(const std::filesystem::path& database, int64_t cache_kib,
                                const std::atomic<bool>* stop);
 
 enum class AlignScope {

@@ -1,0 +1,89 @@
+#include "tracedb/base/database_files.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <span>
+#include <system_error>
+
+namespace tracedb {
+namespace {
+
+namespace fs = std::filesystem;
+
+// How many bytes of a regular file's beginning there are; none of anything else.
+size_t ReadBeginning(const fs::path& path, std::span<char> bytes) {
+  // A pipe in the file's place must not hold us, nor lose its bytes.
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (file < 0) return 0;
+  struct stat status {};
+  const bool is_regular = fstat(file, &status) == 0 && S_ISREG(status.st_mode);
+  const ssize_t got = is_regular ? pread(file, bytes.data(), bytes.size(), 0) : 0;
+  close(file);
+  return got > 0 ? static_cast<size_t>(got) : 0;
+}
+
+}  // namespace
+
+fs::path RealName(fs::path path) {
+  constexpr int kLinksMax = 40;
+  std::error_code error;
+  for (int links = 0; links < kLinksMax && fs::is_symlink(path, error); ++links) {
+    const fs::path target = fs::read_symlink(path, error);
+    if (error) break;
+    path = path.parent_path() / target;  // the target alone, where it is absolute
+  }
+  return path;
+}
+
+fs::path CompanionOf(const fs::path& database, std::string_view ending) {
+  fs::path name = RealName(database);
+  name += ending;
+  return name;
+}
+
+bool HasJournalToPlayBack(const fs::path& database) {
+  std::array<char, 1> first{};
+  return ReadBeginning(CompanionOf(database, "-journal"), first) == 1 && first[0] != 0;
+}
+
+bool IsSqliteFile(const fs::path& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  std::array<char, kSqliteHeader.size()> first{};
+  return ReadBeginning(path, first) == first.size() &&
+         std::string_view(first.data(), first.size()) == kSqliteHeader;
+}
+
+bool IsSameFile(const fs::path& one, const fs::path& other) {
+  struct stat a {};
+  struct stat b {};
+  return stat(one.c_str(), &a) == 0 && stat(other.c_str(), &b) == 0 && a.st_dev == b.st_dev &&
+         a.st_ino == b.st_ino;
+}
+
+std::shared_ptr<const WriterWatch> WriterWatch::Open(const fs::path& database) {
+  const int file = open(database.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (file < 0) return nullptr;
+  struct Opened : WriterWatch {
+    explicit Opened(int opened) : WriterWatch(opened) {}
+  };
+  return std::make_shared<const Opened>(file);
+}
+
+WriterWatch::~WriterWatch() { close(file_); }
+
+bool WriterWatch::IsWriterWaiting() const {
+  constexpr off_t kPendingByte = 0x40000000;  // SQLite's file format: the lock byte page
+  struct flock lock {};
+  // A lock for reading is in the way of no reader's, only of a writer's.
+  lock.l_type = F_RDLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = kPendingByte;
+  lock.l_len = 1;
+  return fcntl(file_, F_GETLK, &lock) == 0 && lock.l_type == F_WRLCK;
+}
+
+}  // namespace tracedb

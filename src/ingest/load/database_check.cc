@@ -1,0 +1,67 @@
+#include "ingest/load/database_check.h"
+
+#include <array>
+#include <string>
+
+#include "tracedb/pages/page_check.h"
+#include "tracedb/schema/event_tables.h"
+
+namespace tracedb {
+namespace {
+
+// What one trace adds can never reach the end of 64 bits from here.
+constexpr int64_t kIdMax = int64_t{1} << 60;
+
+// The greatest value; 0 when there is no row.
+Result<int64_t> Greatest(SqliteDb& db, const std::string& column, const std::string& table) {
+  TRACEDB_ASSIGN(rows, db.Prepare("SELECT max(" + column + ") FROM main." + table));
+  TRACEDB_ASSIGN(any, rows.Step());
+  if (!any || rows.Type(0) == SqlType::kNull) return int64_t{0};
+  const bool is_id = rows.Type(0) == SqlType::kInteger && rows.Int(0) <= kIdMax;
+  if (is_id) return std::max<int64_t>(rows.Int(0), 0);
+  return DamagedDatabase(db, table + " has " + std::string(rows.Text(0)) + " as " + column);
+}
+
+// The last of its trees is where the last trace says.
+Status CheckLast(SqliteDb& db, const std::string& table, int64_t last) {
+  TRACEDB_ASSIGN(greatest, Greatest(db, "id", table));
+  if (greatest <= last) return Done{};
+  return DamagedDatabase(db, table + " has row " + std::to_string(greatest) +
+                                 ", and the traces end at " + std::to_string(last));
+}
+
+}  // namespace
+
+Result<FreeIds> CheckDatabase(SqliteDb& db, const std::atomic<bool>* stop) {
+  TRACEDB_TRY(CheckPages(db, stop));
+  TRACEDB_ASSIGN(last_trace, Greatest(db, "trace_id", "_trace"));
+  TRACEDB_ASSIGN(last_row, Greatest(db, "last_row", "_trace"));
+  TRACEDB_ASSIGN(last_text, Greatest(db, "last_text", "_trace"));
+  TRACEDB_ASSIGN(last_path, Greatest(db, "id", "_call_path"));
+  for (int i = 0; i < kEventTables; ++i) {
+    const std::string table(EventTableName(static_cast<EventTable>(i)));
+    TRACEDB_TRY(CheckLast(db, table, last_row));
+  }
+  for (const char* table : {"_step", "_launch", "_collective_part"}) {
+    TRACEDB_TRY(CheckLast(db, table, last_row));
+  }
+  for (const char* table : {"_event_name", "_track", "_args_text"}) {
+    TRACEDB_TRY(CheckLast(db, table, last_text));
+  }
+  return FreeIds{{last_trace + 1, last_row + 1, last_text + 1}, last_path + 1};
+}
+
+Status CheckTables(SqliteDb& db) {
+  const auto columns = [](const std::string& schema) {
+    return "SELECT t.name, c.name, c.type, c.pk FROM " + schema +
+           ".sqlite_schema t JOIN pragma_table_info(t.name, '" + schema + "') c "
+           "WHERE t.type = 'table'";
+  };
+  TRACEDB_ASSIGN(rows, db.Prepare(columns("fresh") + " EXCEPT " + columns("main")));
+  TRACEDB_ASSIGN(differs, rows.Step());
+  if (!differs) return Done{};
+  return DamagedDatabase(db, std::string(rows.Text(0)) + " has no column " +
+                                 std::string(rows.Text(1)) + " as tracedb makes it");
+}
+
+}  // namespace tracedb

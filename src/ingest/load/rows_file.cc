@@ -1,0 +1,110 @@
+#include "ingest/load/rows_file.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "tracedb/base/database_files.h"
+#include "tracedb/base/nameless_file.h"
+#include "tracedb/schema/database_id.h"
+
+namespace tracedb {
+namespace {
+
+namespace fs = std::filesystem;
+
+// NAME.partial-, with so much of NAME as leaves room for the digits. What two databases share then
+// is safe: only what nobody has locked is removed.
+fs::path StartOf(const fs::path& database) {
+  constexpr size_t kNameBytesMax = 220;  // and for the ending of a journal, which is looked for
+  return database.parent_path() /
+         (database.filename().string().substr(0, kNameBytesMax) + ".partial-");
+}
+
+bool IsLeft(int file) {
+  struct stat status {};
+  if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink != 1) return false;
+  if (flock(file, LOCK_EX | LOCK_NB) != 0) return false;
+  return status.st_size == 0 || IsRowsOfTracedb(file);
+}
+
+}  // namespace
+
+Error FileError(const fs::path& path, const char* doing, const char* advice) {
+  return Error{ErrorKind::kOutput,
+               path.string() + ": cannot " + doing + ": " + std::strerror(errno), advice};
+}
+
+bool IsRowsOfTracedb(int file) {
+  constexpr size_t kIdAt = 68;  // SQLite's file format: PRAGMA application_id
+  std::array<char, kIdAt + 4> header;
+  if (pread(file, header.data(), header.size(), 0) != static_cast<ssize_t>(header.size())) {
+    return false;
+  }
+  uint32_t id = 0;
+  for (size_t i = kIdAt; i < header.size(); ++i) id = id << 8 | static_cast<uint8_t>(header[i]);
+  return std::string_view(header.data(), kSqliteHeader.size()) == kSqliteHeader &&
+         id == static_cast<uint32_t>(kApplicationId);
+}
+
+RowsFile::RowsFile(RowsFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      file_(std::exchange(other.file_, -1)),
+      landed_(other.landed_) {}
+
+RowsFile::~RowsFile() {
+  if (file_ < 0) return;
+  if (!landed_) unlink(path_.c_str());
+  close(file_);
+}
+
+Result<RowsFile> RowsFile::Make(const fs::path& database) {
+  constexpr int kTries = 10;
+  const fs::path start = StartOf(database);
+  for (int tries = 0;; ++tries) {
+    RowsFile made(RandomName(start));
+    if (made.Open()) return made;
+    if (tries == kTries || (errno != EEXIST && errno != ENOENT && errno != EWOULDBLOCK)) {
+      return FileError(made.path_, "create", kFolderAdvice);
+    }
+  }
+}
+
+// False with errno: ENOENT when one who takes away what was left behind has come in between.
+bool RowsFile::Open() {
+  constexpr unsigned kMode = 0666;
+  file_ = OpenNameless(path_.parent_path(), kMode);
+  bool is_open = file_ >= 0 && flock(file_, LOCK_EX | LOCK_NB) == 0 && GiveName(file_, path_);
+  if (file_ < 0) {
+    file_ = open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kMode);
+    if (file_ < 0) return false;
+    is_open = flock(file_, LOCK_EX | LOCK_NB) == 0 && access(path_.c_str(), F_OK) == 0;
+    if (!is_open) return false;  // and the name goes with this object
+  }
+  if (!is_open) close(std::exchange(file_, -1));
+  return is_open;
+}
+
+void RowsFile::RemoveLeft(const fs::path& database) {
+  const fs::path start = StartOf(database);
+  std::error_code error;
+  const fs::path folder = database.has_parent_path() ? database.parent_path() : fs::path(".");
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    if (!IsRandomName(start, entry.path())) continue;
+    const int file = open(entry.path().c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (file < 0) continue;
+    if (IsLeft(file)) unlink(entry.path().c_str());
+    close(file);
+  }
+}
+
+}  // namespace tracedb

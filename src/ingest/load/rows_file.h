@@ -1,0 +1,47 @@
+// The file in which a trace's rows are made: beside the database, NAME.partial-XXXXXXXXXXXXXXXX
+// with random digits, and locked for as long as somebody works with it.
+#pragma once
+
+#include <filesystem>
+
+#include "tracedb/base/result.h"
+
+namespace tracedb {
+
+class RowsFile {
+ public:
+  // Empty. `database` is a real name.
+  static Result<RowsFile> Make(const std::filesystem::path& database);
+  ~RowsFile();  // takes the file away, unless it has landed
+  RowsFile(RowsFile&& other) noexcept;
+  RowsFile(const RowsFile&) = delete;
+  RowsFile& operator=(const RowsFile&) = delete;
+  RowsFile& operator=(RowsFile&&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+  int descriptor() const { return file_; }
+  // It has another name now.
+  void Landed() { landed_ = true; }
+
+  // Removes what killed ingests into that database have left: files of such a name that hold our
+  // rows, or nothing, and that nobody has locked.
+  static void RemoveLeft(const std::filesystem::path& database);
+
+ private:
+  explicit RowsFile(std::filesystem::path path) : path_(std::move(path)) {}
+  bool Open();
+
+  std::filesystem::path path_;
+  int file_ = -1;
+  bool landed_ = false;
+};
+
+// Whether a file's first page is that of a database of tracedb.
+bool IsRowsOfTracedb(int file);
+
+// With what the system says of errno.
+Error FileError(const std::filesystem::path& path, const char* doing, const char* advice);
+inline constexpr const char* kFolderAdvice =
+    "check that the folder exists and may be written, or choose another place with --db";
+
+}  // namespace tracedb

@@ -1,0 +1,107 @@
+#include "serve/http/connection_threads.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <exception>
+#include <system_error>
+#include <thread>
+
+namespace tracedb {
+namespace {
+
+constexpr size_t kRefusedMax = 128;
+constexpr std::chrono::milliseconds kRefusedTime(500);
+
+thread_local bool is_refused_here = false;
+
+void CloseRead(int socket) {
+  std::array<char, 4096> unread{};
+  while (recv(socket, unread.data(), unread.size(), MSG_DONTWAIT) > 0) {
+  }
+  close(socket);
+}
+
+}  // namespace
+
+void OpenSockets::Add(int socket) {
+  std::lock_guard lock(mutex_);
+  sockets_.insert(socket);
+  if (ended_) shutdown(socket, SHUT_RDWR);
+}
+
+void OpenSockets::Close(int socket) {
+  // Within the lock: the number may be another connection's at once.
+  std::lock_guard lock(mutex_);
+  sockets_.erase(socket);
+  close(socket);
+}
+
+void OpenSockets::ShutDownAll() {
+  std::lock_guard lock(mutex_);
+  ended_ = true;
+  for (const int socket : sockets_) shutdown(socket, SHUT_RDWR);
+}
+
+bool IsRefusedHere() { return is_refused_here; }
+
+bool ConnectionThreads::TakeThread() {
+  std::lock_guard lock(mutex_);
+  if (running_ >= threads_max_) return false;
+  ++running_;
+  return true;
+}
+
+void ConnectionThreads::Run(const std::function<void()>& serve) {
+  try {
+    serve();
+  } catch (const std::exception&) {  // out of memory: this connection ends, others go on
+  }
+  std::lock_guard lock(mutex_);
+  --running_;
+  ended_.notify_all();
+}
+
+void ConnectionThreads::enqueue(std::function<void()> serve) {
+  on_idle_();
+  if (TakeThread()) {
+    try {
+      std::thread([this, serve] { Run(serve); }).detach();
+      return;
+    } catch (const std::system_error&) {  // the system has no thread left
+      std::lock_guard lock(mutex_);
+      --running_;
+    }
+  }
+  is_refused_here = true;
+  serve();
+  is_refused_here = false;
+}
+
+void ConnectionThreads::shutdown() {
+  std::unique_lock lock(mutex_);
+  ended_.wait(lock, [this] { return running_ == 0; });
+}
+
+RefusedSockets::~RefusedSockets() {
+  for (const auto& [due, socket] : sockets_) CloseRead(socket);
+}
+
+void RefusedSockets::Refuse(int socket, std::string_view answer) {
+  const ssize_t sent = send(socket, answer.data(), answer.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  (void)sent;
+  ::shutdown(socket, SHUT_WR);
+  sockets_.emplace_back(Clock::now() + kRefusedTime, socket);
+  CloseDue();
+}
+
+void RefusedSockets::CloseDue() {
+  while (!sockets_.empty() &&
+         (sockets_.front().first <= Clock::now() || sockets_.size() > kRefusedMax)) {
+    CloseRead(sockets_.front().second);
+    sockets_.pop_front();
+  }
+}
+
+}  // namespace tracedb

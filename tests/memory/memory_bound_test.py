@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Peak memory of an ingest against --memory, for traces with very many rows of one kind each: of a
+first trace, and of another rank's with the same rows that goes into the same database.
+
+    memory_bound_test.py --program P                               what the suite runs
+    memory_bound_test.py --program P --rows 1000000 [--memory 32M,64M,128M] [kind...]
+                                                                   the table, by hand: see README.md
+"""
+import argparse
+import os
+import resource
+import sqlite3
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+import many_rows  # noqa: E402
+
+MIB = 1 << 20
+PEAK = os.path.join(HERE, os.pardir, "text", "peak_memory.py")
+# With so many rows the bound of 32 MiB was broken, before each of these kinds had a share in it.
+SUITE = (("all_metadata", 60_000), ("steps_with_kernels", 70_000), ("collective_groups", 120_000),
+         ("large_groups", 450), ("everything", 6_000))
+# Of `everything`: of so many threads and streams there are no rows by step (steps_with_kernels has
+# them), and two ranks with the same times do not wait.
+MAY_BE_EMPTY = {"_step_use", "_collective_cause"}
+
+
+def cpu_seconds():
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def ingest(program, database, memory, trace):
+    """(exit code, peak in bytes, CPU seconds, standard error)"""
+    with tempfile.NamedTemporaryFile("r", encoding="ascii") as peak:
+        before = cpu_seconds()
+        done = subprocess.run([sys.executable, "-S", "-E", PEAK, peak.name, program, "-q", "--db",
+                               database, "ingest", "--memory", memory, trace],
+                              capture_output=True, text=True, check=False)
+        return done.returncode, int(peak.read() or 0), cpu_seconds() - before, done.stderr
+
+
+def make_traces(folder, kind, rows):
+    traces = []
+    for rank in range(2):
+        path = os.path.join(folder, f"rank{rank}.json")
+        with open(path, "w", encoding="utf-8") as out:
+            many_rows.write(out, kind, rows, 1_000_000, f'"schemaVersion":{rank},')
+        traces.append(path)
+    return traces
+
+
+def empty_tables(database):
+    with sqlite3.connect(database) as db:
+        tables = [row[0] for row in db.execute(
+            "SELECT name FROM sqlite_schema WHERE type = 'table' AND substr(name, 1, 1) = '_'")]
+        return {table for table in tables
+                if db.execute(f"SELECT NOT EXISTS (SELECT 1 FROM {table})").fetchone()[0]}
+
+
+def measure(options, kind, rows, memories):
+    """Prints a line for each memory; yields what is wrong."""
+    with tempfile.TemporaryDirectory(prefix="tracedb-bound-") as folder:
+        traces = make_traces(folder, kind, rows)
+        megabytes = os.path.getsize(traces[0]) / 1e6
+        for memory in memories:
+            database = os.path.join(folder, f"{memory}.db")
+            bound = int(memory.rstrip("M")) * MIB
+            fields = [kind, str(rows), f"{megabytes:.0f}", memory.rstrip("M")]
+            for trace in traces:
+                code, peak, seconds, stderr = ingest(options.program, database, memory, trace)
+                fields += [f"{peak / MIB:.1f}", f"{seconds:.1f}"]
+                if code != 0:
+                    yield f"{kind}: exit {code}: {stderr}"
+                elif peak >= bound and "TRACEDB_SANITIZED" not in os.environ:
+                    yield f"{kind}, {rows} rows: {peak / MIB:.1f} MiB with --memory {memory}"
+            print(",".join(fields), flush=True)
+            if kind == "everything" and not empty_tables(database) <= MAY_BE_EMPTY:
+                yield f"everything: no row in {sorted(empty_tables(database) - MAY_BE_EMPTY)}"
+            os.unlink(database)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--rows", type=int)
+    parser.add_argument("--memory", default="32M,64M,128M")
+    parser.add_argument("kinds", nargs="*")
+    options = parser.parse_args()
+    options.program = os.path.abspath(options.program)
+    if options.rows is None:
+        runs, memories = SUITE, ["32M"]
+    else:
+        runs = [(kind, many_rows.rows_of(kind, options.rows))
+                for kind in options.kinds or many_rows.kinds()]
+        memories = options.memory.split(",")
+    print("kind,rows,json_mb,memory_mib,first_peak_mib,first_cpu_s,second_peak_mib,second_cpu_s")
+    faults = [fault for kind, rows in runs for fault in measure(options, kind, rows, memories)]
+    print("\n".join(faults), end="\n" if faults else "")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
