@@ -1,8 +1,10 @@
 #include "tracedb/derive/derive_names.h"
 
 #include <array>
+#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace tracedb {
 namespace {
@@ -17,9 +19,10 @@ constexpr std::array<Naming, 3> kOfProcesses = {
 constexpr std::array<Naming, 2> kOfThreads = {
     {{"thread_name", "name"}, {"thread_sort_index", "sort_index"}}};
 
-// What the trace says of a process, or of a thread: pid, tid, which of `namings`, value.
+// What `from` says of a process, or of a thread: pid, tid, which of `namings`, value.
 template <size_t kCount>
-std::string NamedSql(const std::array<Naming, kCount>& namings, bool of_threads) {
+std::string NamedSql(const std::array<Naming, kCount>& namings, bool of_threads,
+                     const std::string& from) {
   std::string which = "CASE l.name ";
   std::string value = "CASE l.name ";
   std::string names;
@@ -31,10 +34,56 @@ std::string NamedSql(const std::array<Naming, kCount>& namings, bool of_threads)
   }
   return "SELECT t.pid, " + std::string(of_threads ? "t.tid" : "''") + ", " + which + "END, " +
          value +
-         "END FROM _metadata_event m JOIN _track t ON t.id = m.track "
+         "END FROM " + from + " m JOIN _track t ON t.id = m.track "
          "JOIN _event_name l ON l.id = m.event_name JOIN _args_text a ON a.id = m.args_text "
          "WHERE l.name IN (" +
          names + ") AND json_valid(a.args) ORDER BY 1, 2, m.id";
+}
+
+// Some writers name a thread again with each of its events, 310,000 times in a trace of 25,000
+// kernels. The last naming of each track, where there are few tracks: the table that has them. Else
+// the table of all metadata events.
+Result<std::string> LastNamings(SqliteDb& db) {
+  constexpr size_t kLastMax = 16384;
+  struct Last {
+    int64_t args_text = 0;
+    int64_t id = 0;
+  };
+  std::map<std::pair<int64_t, int64_t>, Last> lasts;  // by track and event name
+  TRACEDB_ASSIGN(valid, db.Prepare("SELECT json_valid(args) FROM _args_text WHERE id = ?1"));
+  TRACEDB_ASSIGN(events,
+                 db.Prepare("SELECT m.track, m.event_name, m.args_text, m.id FROM _metadata_event m "
+                            "WHERE m.event_name IN (SELECT id FROM _event_name WHERE name IN "
+                            "('process_name', 'process_sort_index', 'process_labels', "
+                            "'thread_name', 'thread_sort_index')) ORDER BY m.id"));
+  for (;;) {
+    TRACEDB_ASSIGN(row, events.Step());
+    if (!row) break;
+    const int64_t args_text = events.Int(2);
+    const auto found = lasts.find({events.Int(0), events.Int(1)});
+    if (found != lasts.end() && found->second.args_text == args_text) {
+      found->second.id = events.Int(3);
+      continue;
+    }
+    TRACEDB_TRY(valid.Bind(1, args_text));
+    TRACEDB_ASSIGN(any, valid.Step());
+    const bool is_valid = any && valid.Int(0) != 0;
+    valid.Reset();
+    if (!is_valid) continue;
+    if (found == lasts.end() && lasts.size() == kLastMax) return std::string("_metadata_event");
+    lasts[{events.Int(0), events.Int(1)}] = {args_text, events.Int(3)};
+  }
+  TRACEDB_TRY(db.Execute("CREATE TEMP TABLE last_naming (id INTEGER PRIMARY KEY, track INTEGER, "
+                         "event_name INTEGER, args_text INTEGER)"));
+  TRACEDB_ASSIGN(insert, db.Prepare("INSERT INTO temp.last_naming VALUES (?1, ?2, ?3, ?4)"));
+  for (const auto& [key, last] : lasts) {
+    TRACEDB_TRY(insert.Bind(1, last.id));
+    TRACEDB_TRY(insert.Bind(2, key.first));
+    TRACEDB_TRY(insert.Bind(3, key.second));
+    TRACEDB_TRY(insert.Bind(4, last.args_text));
+    TRACEDB_TRY(insert.Run());
+  }
+  return std::string("temp.last_naming");
 }
 
 // Writes a row for each of `places` (pid, tid, rank), with what `named` says of it. Both come in
@@ -66,15 +115,16 @@ Status Store(SqliteStatement& places, SqliteStatement& named, SqliteStatement& i
 }  // namespace
 
 Status DeriveNames(SqliteDb& db, int64_t trace_id) {
+  TRACEDB_ASSIGN(from, LastNamings(db));
   {
     TRACEDB_ASSIGN(places, db.Prepare("SELECT DISTINCT pid, '', rank FROM _track ORDER BY 1"));
-    TRACEDB_ASSIGN(named, db.Prepare(NamedSql(kOfProcesses, false)));
+    TRACEDB_ASSIGN(named, db.Prepare(NamedSql(kOfProcesses, false, from)));
     TRACEDB_ASSIGN(insert, db.Prepare("INSERT INTO _process VALUES (?1, ?2, ?3, ?4, ?5, ?6)"));
     TRACEDB_TRY(insert.Bind(1, trace_id));
     TRACEDB_TRY(Store(places, named, insert, kOfProcesses.size(), 4));
   }
   TRACEDB_ASSIGN(places, db.Prepare("SELECT DISTINCT pid, tid, rank FROM _track ORDER BY 1, 2"));
-  TRACEDB_ASSIGN(named, db.Prepare(NamedSql(kOfThreads, true)));
+  TRACEDB_ASSIGN(named, db.Prepare(NamedSql(kOfThreads, true, from)));
   TRACEDB_ASSIGN(insert, db.Prepare("INSERT INTO _thread VALUES (?1, ?2, ?3, ?4, ?5, ?6)"));
   TRACEDB_TRY(insert.Bind(1, trace_id));
   return Store(places, named, insert, kOfThreads.size(), 5);
