@@ -58,8 +58,8 @@ class PageCheck {
                                             static_cast<sqlite3_int64>(offset));
     if (code == SQLITE_OK) return Done{};
     if (code == SQLITE_IOERR_SHORT_READ) return Damaged("it ends too early");
-    return Error{ErrorKind::kOutput, db_.path().string() + ": the disk reports an error",
-                 "see the system's log"};
+    return Error{ErrorKind::kOutput, db_.path().string() + ": disk I/O error",
+                 "the disk reports an error: see the system's log"};
   }
 
   Status ReadSizes() {
