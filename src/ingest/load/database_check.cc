@@ -51,17 +51,30 @@ Result<FreeIds> CheckDatabase(SqliteDb& db, const std::atomic<bool>* stop) {
   return FreeIds{{last_trace + 1, last_row + 1, last_text + 1}, last_path + 1};
 }
 
-Status CheckTables(SqliteDb& db) {
-  const auto columns = [](const std::string& schema) {
-    return "SELECT t.name, c.name, c.type, c.pk FROM " + schema +
-           ".sqlite_schema t JOIN pragma_table_info(t.name, '" + schema + "') c "
-           "WHERE t.type = 'table'";
-  };
-  TRACEDB_ASSIGN(rows, db.Prepare(columns("fresh") + " EXCEPT " + columns("main")));
-  TRACEDB_ASSIGN(differs, rows.Step());
-  if (!differs) return Done{};
-  return DamagedDatabase(db, std::string(rows.Text(0)) + " has no column " +
-                                 std::string(rows.Text(1)) + " as tracedb makes it");
+Result<std::set<std::string>> ChangedTables(SqliteDb& db) {
+  std::set<std::string> changed;
+  TRACEDB_ASSIGN(tables,
+                 db.Prepare("SELECT t.name FROM fresh.sqlite_schema t LEFT JOIN main.sqlite_schema "
+                            "m ON m.type = 'table' AND m.name = t.name WHERE t.type = 'table' AND "
+                            "m.sql IS NOT t.sql"));
+  for (;;) {
+    TRACEDB_ASSIGN(row, tables.Step());
+    if (!row) break;
+    changed.emplace(tables.Text(0));
+  }
+  TRACEDB_ASSIGN(missing,
+                 db.Prepare("SELECT name, type, pk FROM pragma_table_info(?1, 'fresh') EXCEPT "
+                            "SELECT name, type, pk FROM pragma_table_info(?1, 'main')"));
+  for (const std::string& table : changed) {
+    TRACEDB_TRY(missing.Bind(1, std::string_view(table)));
+    TRACEDB_ASSIGN(any, missing.Step());
+    if (any) {
+      return DamagedDatabase(db, table + " has no column " + std::string(missing.Text(0)) +
+                                     " as tracedb makes it");
+    }
+    missing.Reset();
+  }
+  return changed;
 }
 
 }  // namespace tracedb

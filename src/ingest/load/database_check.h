@@ -4,6 +4,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <set>
+#include <string>
 
 #include "ingest/build/record_builder.h"
 #include "tracedb/base/result.h"
@@ -20,8 +22,8 @@ struct FreeIds {
 // come after them.
 Result<FreeIds> CheckDatabase(SqliteDb& db, const std::atomic<bool>* stop);
 
-// Its tables have all columns of those of the attached database `fresh`, which is new; a user may
-// have added others.
-Status CheckTables(SqliteDb& db);
+// Those of its tables that are not as in the attached database `fresh`, which is new: a user may
+// have added columns. One without a column of ours is an Error.
+Result<std::set<std::string>> ChangedTables(SqliteDb& db);
 
 }  // namespace tracedb

@@ -85,8 +85,7 @@ Status Attach(SqliteDb& db, const MergeJob& job) {
                          std::to_string(job.options.limits.sqlite_cache_kib)));
   TRACEDB_TRY(db.Execute("ATTACH " + QuotedSql(SqliteFileName(job.partial)) + " AS fresh"));
   // BEGIN IMMEDIATE locks both files; with two journals COMMIT would need a third file over them.
-  TRACEDB_TRY(db.Execute("PRAGMA fresh.journal_mode = OFF"));
-  return CheckTables(db);
+  return db.Execute("PRAGMA fresh.journal_mode = OFF");
 }
 
 // Tables that may have very many rows.
@@ -111,8 +110,13 @@ Result<std::string> ColumnsOf(SqliteDb& db, const std::string& table) {
 
 // Copies the rows of the attached file, but for the tables in `done`.
 Status CopyRows(SqliteDb& db, const std::set<std::string>& done) {
+  TRACEDB_ASSIGN(changed, ChangedTables(db));
   const auto copy = [&](const std::string& table) -> Status {
     if (done.contains(table)) return Done{};
+    // Of tables that are alike SQLite copies records as they are, three times as fast.
+    if (!changed.contains(table)) {
+      return db.Execute("INSERT INTO main." + table + " SELECT * FROM fresh." + table);
+    }
     TRACEDB_ASSIGN(columns, ColumnsOf(db, table));
     return db.Execute("INSERT INTO main." + table + " (" + columns + ") SELECT " + columns +
                       " FROM fresh." + table);
