@@ -33,8 +33,8 @@ std::string NamedSql(const std::array<Naming, kCount>& namings, bool of_threads,
     names += (i > 0 ? ", " : "") + name;
   }
   return "SELECT t.pid, " + std::string(of_threads ? "t.tid" : "''") + ", " + which + "END, " +
-         value +
-         "END FROM " + from + " m JOIN _track t ON t.id = m.track "
+         value + "END FROM " + from +
+         " m JOIN _track t ON t.id = m.track "
          "JOIN _event_name l ON l.id = m.event_name JOIN _args_text a ON a.id = m.args_text "
          "WHERE l.name IN (" +
          names + ") AND json_valid(a.args) ORDER BY 1, 2, m.id";
@@ -51,11 +51,13 @@ Result<std::string> LastNamings(SqliteDb& db) {
   };
   std::map<std::pair<int64_t, int64_t>, Last> lasts;  // by track and event name
   TRACEDB_ASSIGN(valid, db.Prepare("SELECT json_valid(args) FROM _args_text WHERE id = ?1"));
-  TRACEDB_ASSIGN(events,
-                 db.Prepare("SELECT m.track, m.event_name, m.args_text, m.id FROM _metadata_event m "
-                            "WHERE m.event_name IN (SELECT id FROM _event_name WHERE name IN "
-                            "('process_name', 'process_sort_index', 'process_labels', "
-                            "'thread_name', 'thread_sort_index')) ORDER BY m.id"));
+  TRACEDB_ASSIGN(
+      events,
+      db.Prepare(
+          "SELECT m.track, m.event_name, m.args_text, m.id "
+          "FROM _metadata_event m WHERE m.event_name IN (SELECT id FROM _event_name WHERE name IN "
+          "('process_name', 'process_sort_index', 'process_labels', "
+          "'thread_name', 'thread_sort_index')) ORDER BY m.id"));
   for (;;) {
     TRACEDB_ASSIGN(row, events.Step());
     if (!row) break;
@@ -73,8 +75,9 @@ Result<std::string> LastNamings(SqliteDb& db) {
     if (found == lasts.end() && lasts.size() == kLastMax) return std::string("_metadata_event");
     lasts[{events.Int(0), events.Int(1)}] = {args_text, events.Int(3)};
   }
-  TRACEDB_TRY(db.Execute("CREATE TEMP TABLE last_naming (id INTEGER PRIMARY KEY, track INTEGER, "
-                         "event_name INTEGER, args_text INTEGER)"));
+  TRACEDB_TRY(
+      db.Execute("CREATE TEMP TABLE last_naming (id INTEGER PRIMARY KEY, track INTEGER, "
+                 "event_name INTEGER, args_text INTEGER)"));
   TRACEDB_ASSIGN(insert, db.Prepare("INSERT INTO temp.last_naming VALUES (?1, ?2, ?3, ?4)"));
   for (const auto& [key, last] : lasts) {
     TRACEDB_TRY(insert.Bind(1, last.id));

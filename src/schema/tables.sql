@@ -145,8 +145,7 @@ CREATE TABLE _step (
   id INTEGER PRIMARY KEY,         -- the slice ProfilerStep#N
   track INTEGER,
   step INTEGER,
-  ts INTEGER,
-  dur INTEGER
+  ts INTEGER, dur INTEGER
 );
 
 -- Worked out at the end of ingest; first, events of which the view impossible_times says more.

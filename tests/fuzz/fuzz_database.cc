@@ -99,6 +99,13 @@ LoadOptions Options() {
   return options;
 }
 
+Status CompareRanks(const fs::path& database, AlignScope align, ExplainScope explain) {
+  constexpr int64_t kCacheKib = 8192;
+  TRACEDB_ASSIGN(db, OpenToCompare(database, kCacheKib, nullptr));
+  TRACEDB_TRY(AlignClocks(db, align));
+  return ExplainStalls(db, explain);
+}
+
 void Must(const Status& done) {
   if (!done.ok()) Fail("the sound database cannot be made: " + done.error().what);
 }
@@ -118,9 +125,7 @@ class Inputs {
     WriteFile(added(), TraceText(2, 20));
     Load("rank0.json", wide);
     Load("rank1.json", wide);
-    Must(AlignClocks(wide, AlignScope::kEverything, 8192, nullptr).ok()
-             ? ExplainStalls(wide, ExplainScope::kEverything, 8192, nullptr)
-             : Status(Error{}));
+    Must(CompareRanks(wide, AlignScope::kEverything, ExplainScope::kEverything));
     Shrink(wide, folder_ / "base.db");
     base_ = ReadFile(folder_ / "base.db");
     // What is added as pages: the same tables, with rows behind those of the base.
@@ -215,8 +220,7 @@ Status Ingest(const Inputs& inputs) {
   if (const Status sound = CheckSound(inputs.database()); !sound.ok()) {
     Fail("an ingest damages the database: " + sound.error().what);
   }
-  TRACEDB_TRY(AlignClocks(inputs.database(), AlignScope::kNewTraces, 8192, nullptr));
-  return ExplainStalls(inputs.database(), ExplainScope::kNewTraces, 8192, nullptr);
+  return CompareRanks(inputs.database(), AlignScope::kNewTraces, ExplainScope::kNewTraces);
 }
 
 // The trees of the large tables in both files.

@@ -94,6 +94,7 @@ KINDS = {
                              slice_of("cpu_op", "op"), call("cudaDeviceSynchronize"), kernel()],
     "long_steps": [slice_of("user_annotation", "ProfilerStep#@", '"pid":1,"tid":1,"ts":@,'
                             '"dur":99999999'), kernel()],
+    "impossible_times": [slice_of("cpu_op", "op", '"pid":1,"tid":1,"ts":@,"dur":10000000000000')],
     "annotations": [slice_of("user_annotation", "annotation @")],
     "gpu_annotations": [slice_of("gpu_user_annotation", "annotation @", '"pid":0,"tid":7,"ts":@,'
                                  '"dur":1')],

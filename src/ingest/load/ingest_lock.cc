@@ -47,7 +47,7 @@ IngestLock::IngestLock(IngestLock&& other) noexcept
 
 IngestLock::~IngestLock() {
   if (file_ < 0) return;
-  if (is_ours_ && IsStillNamed()) unlink(name_.c_str());
+  if (is_ours_ && !IsAnothers()) unlink(name_.c_str());
   Close();
 }
 
@@ -129,6 +129,14 @@ bool IngestLock::IsStillNamed() const {
   struct stat named {};
   return fstat(file_, &held) == 0 && lstat(name_.c_str(), &named) == 0 &&
          held.st_ino == named.st_ino && held.st_dev == named.st_dev;
+}
+
+// That it cannot be looked at makes it nobody else's: it was ours when it was locked.
+bool IngestLock::IsAnothers() const {
+  struct stat held {};
+  struct stat named {};
+  return fstat(file_, &held) == 0 && lstat(name_.c_str(), &named) == 0 &&
+         (held.st_ino != named.st_ino || held.st_dev != named.st_dev);
 }
 
 // Asks again and again: a signal that comes just before a waiting call would be lost.

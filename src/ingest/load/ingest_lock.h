@@ -27,6 +27,7 @@ class IngestLock {
   Result<bool> Find(const std::filesystem::path& database, const LoadOptions& options);
   Status Wait(const std::filesystem::path& database, const LoadOptions& options);
   bool IsStillNamed() const;
+  bool IsAnothers() const;
   void Close();
 
   std::filesystem::path name_;
