@@ -16,11 +16,13 @@ import bench_figures as figures
 import bench_load
 import bench_peers
 import bench_queries
+import bench_real
 import bench_views
 import rank_traces
 import scaling_model
 
-SECTIONS = ("load", "queries", "views", "unchanged", "cores", "ranks", "append", "model", "peers")
+SECTIONS = ("load", "queries", "views", "unchanged", "real", "cores", "ranks", "append", "model",
+            "peers")
 MAIN_BYTES_MAX = 2_500_000_000  # what is larger is only loaded
 RANKS = 8
 SIZE_STEP = 100_000  # a trace made to be N bytes has a few more
@@ -133,8 +135,13 @@ def peers_section(setting: Setting, outcome: Outcome) -> None:
         print("not measured: " + ", ".join(absent))
 
 
-OTHER_SECTIONS = {"cores": cores_section, "ranks": ranks_section, "append": append_section,
-                  "model": model_section, "peers": peers_section}
+def real_section(setting: Setting, outcome: Outcome) -> None:
+    outcome.add(bench_real.all_figures(setting.bench))
+    outcome.add(bench_real.over_gzip_figures(setting.bench, setting.main))
+
+
+OTHER_SECTIONS = {"real": real_section, "cores": cores_section, "ranks": ranks_section,
+                  "append": append_section, "model": model_section, "peers": peers_section}
 
 
 # ---- all of it ----------------------------------------------------------------------------------

@@ -5,6 +5,8 @@
 #include <bit>
 #include <utility>
 
+#include "tracedb/derive/derive_trace.h"
+
 namespace tracedb {
 namespace {
 
@@ -34,9 +36,13 @@ Status Insert(SqliteStatement& insert) {
 
 }  // namespace
 
+int64_t CallPathsMax(const HostLimits& limits) {
+  return static_cast<int64_t>(limits.call_path_bytes_max / CallPaths::kBytesEach);
+}
+
 HostDerivation::HostDerivation(StepFinder steps, int64_t base_ns, const HostLimits& limits)
     : steps_(std::move(steps)),
-      paths_(limits.call_path_bytes_max / CallPaths::kBytesEach),
+      paths_(static_cast<size_t>(CallPathsMax(limits))),
       host_uses_(limits.host_use_bytes_max / HostUse::kBytesEach),
       kernel_uses_(limits.kernel_use_bytes_max / KernelUse::kBytesEach),
       syncs_(limits.sync_call_bytes_max / SyncCalls::kBytesEach,

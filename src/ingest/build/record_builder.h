@@ -30,6 +30,7 @@ struct FirstIds {
   int64_t trace_id = 1;
   int64_t row = 1;
   int64_t text = 1;
+  int64_t path = 1;  // in _call_path
 };
 
 struct BuildSummary {

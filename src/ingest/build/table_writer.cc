@@ -66,8 +66,11 @@ Status WriteFile(const std::filesystem::path& path, std::span<const uint8_t> byt
     written = some > 0;
     if (written) at += static_cast<size_t>(some);
   }
-  const int why = errno;
-  if (file >= 0 && close(file) != 0) written = false;
+  int why = errno;
+  if (file >= 0 && close(file) != 0 && written) {
+    written = false;
+    why = errno;
+  }
   if (written) return Done{};
   return Error{ErrorKind::kOutput, path.string() + ": cannot write: " + std::strerror(why),
                "check free space and quota, or choose another place with --db"};

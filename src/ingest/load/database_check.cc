@@ -32,7 +32,7 @@ Status CheckLast(SqliteDb& db, const std::string& table, int64_t last) {
 
 }  // namespace
 
-Result<FreeIds> CheckDatabase(SqliteDb& db, const std::atomic<bool>* stop) {
+Result<FirstIds> CheckDatabase(SqliteDb& db, const std::atomic<bool>* stop) {
   TRACEDB_TRY(CheckPages(db, stop));
   TRACEDB_ASSIGN(last_trace, Greatest(db, "trace_id", "_trace"));
   TRACEDB_ASSIGN(last_row, Greatest(db, "last_row", "_trace"));
@@ -48,7 +48,7 @@ Result<FreeIds> CheckDatabase(SqliteDb& db, const std::atomic<bool>* stop) {
   for (const char* table : {"_event_name", "_track", "_args_text"}) {
     TRACEDB_TRY(CheckLast(db, table, last_text));
   }
-  return FreeIds{{last_trace + 1, last_row + 1, last_text + 1}, last_path + 1};
+  return FirstIds{last_trace + 1, last_row + 1, last_text + 1, last_path + 1};
 }
 
 Result<std::set<std::string>> ChangedTables(SqliteDb& db) {
@@ -69,8 +69,8 @@ Result<std::set<std::string>> ChangedTables(SqliteDb& db) {
     TRACEDB_TRY(missing.Bind(1, std::string_view(table)));
     TRACEDB_ASSIGN(any, missing.Step());
     if (any) {
-      return DamagedDatabase(db, table + " has no column " + std::string(missing.Text(0)) +
-                                     " as tracedb makes it");
+      return DamagedDatabase(
+          db, table + " has no column " + std::string(missing.Text(0)) + " as tracedb makes it");
     }
     missing.Reset();
   }

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <atomic>
-#include <cstdint>
 #include <set>
 #include <string>
 
@@ -13,14 +12,9 @@
 
 namespace tracedb {
 
-struct FreeIds {
-  FirstIds first;          // of the next trace
-  int64_t first_path = 1;  // of its first row in _call_path
-};
-
 // Its pages hang together, and no table has a row behind those of the traces. Gives the ids that
 // come after them.
-Result<FreeIds> CheckDatabase(SqliteDb& db, const std::atomic<bool>* stop);
+Result<FirstIds> CheckDatabase(SqliteDb& db, const std::atomic<bool>* stop);
 
 // Those of its tables that are not as in the attached database `fresh`, which is new: a user may
 // have added columns. One without a column of ours is an Error.

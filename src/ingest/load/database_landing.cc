@@ -127,8 +127,7 @@ Status DatabaseLanding::ReadPlace() {
                  "ingest the traces again into a new database: name it with --db"};
   }
   TRACEDB_ASSIGN(free, CheckDatabase(db, options_->stop));
-  place_.first = free.first;
-  place_.first_path = free.first_path;
+  place_.first = free;
   return ReadRules(db);
 }
 

@@ -30,7 +30,6 @@ namespace tracedb {
 struct LandingPlace {
   bool exists = false;
   FirstIds first;
-  int64_t first_path = 1;  // the id of its first row in call_path
   std::vector<KindRule> rules;
   ParallelismRules parallelism_rules;
 };

@@ -15,7 +15,7 @@ Result<LoadSummary> LoadTrace(const InputFile& input, const std::filesystem::pat
   }
   TraceReading reading(input, options);
   TRACEDB_ASSIGN(rows, landing.MakeRows());
-  TRACEDB_TRY(reading.Read(rows, landing.place().first, landing.place().rules));
+  TRACEDB_TRY(reading.Read(rows, landing.place(), landing.place().first));
   TRACEDB_ASSIGN(summary, reading.Land(landing));
   summary.seconds = watch.Lap();
   return summary;

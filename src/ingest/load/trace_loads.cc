@@ -14,6 +14,7 @@
 #include "ingest/load/rows_file.h"
 #include "ingest/load/trace_reading.h"
 #include "tracedb/base/database_files.h"
+#include "tracedb/derive/derive_trace.h"
 
 namespace tracedb {
 
@@ -37,7 +38,8 @@ int64_t RowsExpected(const fs::path& file) {
 }
 
 bool IsAtLeast(const FirstIds& ids, const FirstIds& least) {
-  return ids.trace_id >= least.trace_id && ids.row >= least.row && ids.text >= least.text;
+  return ids.trace_id >= least.trace_id && ids.row >= least.row && ids.text >= least.text &&
+         ids.path >= least.path;
 }
 
 }  // namespace
@@ -60,12 +62,13 @@ class ReadAhead {
   ReadAhead(const ReadAhead&) = delete;
   ReadAhead& operator=(const ReadAhead&) = delete;
 
-  Status Start(const fs::path& database, const FirstIds& first,
-               const std::vector<KindRule>& rules) {
+  Status Start(const fs::path& database, const LandingPlace& place, const FirstIds& first) {
     TRACEDB_ASSIGN(rows, RowsFile::Make(RealName(database)));
     rows_.emplace(std::move(rows));
-    done_ = std::async(std::launch::async,
-                       [this, first, rules] { return reading_.Read(rows_->path(), first, rules); });
+    done_ = std::async(std::launch::async, [this, place, first] {
+      Status read = reading_.Read(rows_->path(), place, first);
+      return read.ok() ? reading_.DeriveAhead(rows_->path()) : read;
+    });
     return Done{};
   }
 
@@ -150,9 +153,10 @@ Status TraceLoads::StartReading() {
   }
   const FirstIds least = landing.place().first;
   if (!IsAtLeast(*next_ids_, least)) *next_ids_ = least;
-  TRACEDB_TRY(ahead_.back()->Start(database_, *next_ids_, landing.place().rules));
+  TRACEDB_TRY(ahead_.back()->Start(database_, landing.place(), *next_ids_));
   const int64_t rows = RowsExpected(file.path);
-  *next_ids_ = {next_ids_->trace_id + 1, next_ids_->row + rows, next_ids_->text + rows};
+  *next_ids_ = {next_ids_->trace_id + 1, next_ids_->row + rows, next_ids_->text + rows,
+                next_ids_->path + CallPathsMax(options_.limits.host)};
   return Done{};
 }
 
@@ -172,7 +176,7 @@ Result<LoadSummary> TraceLoads::Land(const InputFile& file, ReadAhead& ahead) {
     landing.Adopt(ahead.TakeRows());
   } else {
     TRACEDB_ASSIGN(rows, landing.MakeRows());
-    TRACEDB_TRY(again.Read(rows, landing.place().first, landing.place().rules));
+    TRACEDB_TRY(again.Read(rows, landing.place(), landing.place().first));
   }
   TRACEDB_ASSIGN(summary, (fits ? ahead.reading() : again).Land(landing));
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begun;

@@ -104,11 +104,12 @@ Status BindOptional(SqliteStatement& statement, int parameter,
 
 }  // namespace
 
-Status TraceReading::Read(const fs::path& rows_file, const FirstIds& first,
-                          const std::vector<KindRule>& rules) {
+Status TraceReading::Read(const fs::path& rows_file, const LandingPlace& place,
+                          const FirstIds& first) {
   Stopwatch watch;
   first_ = first;
-  rules_.emplace(rules);
+  rules_.emplace(place.rules);
+  parallelism_rules_ = place.parallelism_rules;
   TRACEDB_ASSIGN(writer, TableWriter::Create(rows_file));
   builder_.emplace(*writer, options_.limits, *rules_, first_, options_.keep_args,
                    FolderOf(rows_file));
@@ -123,6 +124,12 @@ Status TraceReading::Read(const fs::path& rows_file, const FirstIds& first,
   header_ = ReadTraceHeader(read_.header, issues_);
   read_seconds_ = watch.Lap();
   return Done{};
+}
+
+Status TraceReading::DeriveAhead(const fs::path& rows_file) {
+  if (options_.strict && issues_.Any()) return Done{};  // it does not land
+  rank_ = ChooseRank(header_, input_.path, options_.rank);
+  return rank_.source == kRankChosen ? Status(Done{}) : Derive(rows_file);
 }
 
 Result<LoadSummary> TraceReading::Land(DatabaseLanding& landing) {
@@ -142,13 +149,17 @@ Result<LoadSummary> TraceReading::Land(DatabaseLanding& landing) {
       return summary;
     }
   }
-  rank_ = ChooseRank(header_, input_.path, options_.rank);
-  if (rank_.source == kRankChosen) {
-    TRACEDB_ASSIGN(taken, landing.RanksOf(FolderOfInput(input_.path)));
-    while (taken.contains(rank_.rank)) ++rank_.rank;
+  if (!is_derived_) {
+    rank_ = ChooseRank(header_, input_.path, options_.rank);
+    if (rank_.source == kRankChosen) {
+      TRACEDB_ASSIGN(taken, landing.RanksOf(FolderOfInput(input_.path)));
+      while (taken.contains(rank_.rank)) ++rank_.rank;
+    }
+    TRACEDB_TRY(Derive(landing.rows()));
   }
-  TRACEDB_TRY(Derive(landing.rows(), place));
-  summary.derive_seconds = watch.Lap();
+  summary.derive_seconds = derive_seconds_;
+  watch.Lap();
+  if (!place.exists) TRACEDB_TRY(AddViews(landing.rows()));
   TRACEDB_TRY(landing.Land(first_.trace_id, input_.path.string(), read_.text_hash));
   summary.land_seconds = watch.Lap();
   summary.trace_id = first_.trace_id;
@@ -277,7 +288,23 @@ Status StoreViews(SqliteDb& db) {
 
 }  // namespace
 
-Status TraceReading::Derive(const fs::path& rows_file, const LandingPlace& place) {
+Status TraceReading::AddViews(const fs::path& rows_file) {
+  TRACEDB_ASSIGN(db, OpenRows(rows_file));
+  TRACEDB_TRY(StoreViews(db));
+  return db.Execute("COMMIT");
+}
+
+Status TraceReading::Derive(const fs::path& rows_file) {
+  Stopwatch watch;
+  TRACEDB_TRY(StoreDerived(rows_file));
+  builder_.reset();  // with all that was gathered: its turn may be long in coming
+  malloc_trim(0);
+  is_derived_ = true;
+  derive_seconds_ = watch.Lap();
+  return Done{};
+}
+
+Status TraceReading::StoreDerived(const fs::path& rows_file) {
   if (!BaseFits(header_.base_time_ns.value_or(0), built_)) {
     issues_.Add(IssueKind::kBadTime, 0, "baseTimeNanoseconds + ts does not fit 64 bits");
     header_.base_time_ns.reset();
@@ -285,7 +312,7 @@ Status TraceReading::Derive(const fs::path& rows_file, const LandingPlace& place
   const int64_t base = header_.base_time_ns.value_or(0) + built_.origin_ns;
   // What reading took has been given back to the allocator; the bound is for the process.
   malloc_trim(0);
-  TRACEDB_ASSIGN(parallelism, StoreFacts(rows_file, base, place.parallelism_rules));
+  TRACEDB_ASSIGN(parallelism, StoreFacts(rows_file, base, parallelism_rules_));
   const GatheredTrace trace{first_.trace_id,
                             base,
                             header_.base_time_ns.value_or(0),
@@ -293,7 +320,7 @@ Status TraceReading::Derive(const fs::path& rows_file, const LandingPlace& place
                             builder_->long_slices(),
                             builder_->host_slices(),
                             parallelism,
-                            place.first_path,
+                            first_.path,
                             built_.times};
   TRACEDB_ASSIGN(use, DeriveTrace(rows_file, trace, options_.limits));
   malloc_trim(0);
@@ -302,7 +329,6 @@ Status TraceReading::Derive(const fs::path& rows_file, const LandingPlace& place
   TRACEDB_TRY(DeriveCollectives(db, rank_.rank));
   TRACEDB_ASSIGN(moves, DecideRuns(db));  // fills its tables: it is a run of its own here
   (void)moves;
-  if (!place.exists) TRACEDB_TRY(StoreViews(db));
   return db.Execute("COMMIT");
 }
 

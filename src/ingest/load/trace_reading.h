@@ -1,5 +1,5 @@
-// One trace's way into the database, in two halves: its rows are made in a file of their own, and,
-// when it is its turn, what queries need is worked out and it lands.
+// One trace's way into the database: its rows are made in a file of their own, with what queries
+// need to be worked out, and when it is its turn it lands.
 #pragma once
 
 #include <chrono>
@@ -39,9 +39,13 @@ class TraceReading {
   TraceReading(const InputFile& input, const LoadOptions& options)
       : input_(input), options_(options) {}
 
-  // Reads all of the input into `rows_file`, an empty file.
-  Status Read(const std::filesystem::path& rows_file, const FirstIds& first,
-              const std::vector<KindRule>& rules);
+  // Reads all of the input into `rows_file`, an empty file. `first`: its ids, where several are
+  // read at a time.
+  Status Read(const std::filesystem::path& rows_file, const LandingPlace& place,
+              const FirstIds& first);
+  // Works out what queries need, before it is the trace's turn; only after Read(). Where nothing
+  // but the traces before it tells its rank, Land() does that.
+  Status DeriveAhead(const std::filesystem::path& rows_file);
   // Only after Read(), whose rows are where the landing has them, with ids beyond the database's.
   Result<LoadSummary> Land(DatabaseLanding& landing);
 
@@ -54,19 +58,24 @@ class TraceReading {
   Result<SqliteDb> OpenRows(const std::filesystem::path& rows_file);
   Result<ArgsParallelism> StoreFacts(const std::filesystem::path& rows_file, int64_t base,
                                      const ParallelismRules& rules);
-  Status Derive(const std::filesystem::path& rows_file, const LandingPlace& place);
+  Status Derive(const std::filesystem::path& rows_file);
+  Status StoreDerived(const std::filesystem::path& rows_file);
+  Status AddViews(const std::filesystem::path& rows_file);
 
   const InputFile& input_;
   const LoadOptions& options_;
   FirstIds first_;
   std::optional<KindRules> rules_;
+  ParallelismRules parallelism_rules_;
   std::optional<RecordBuilder> builder_;
   BuildSummary built_;
   ReadOutcome read_;
   TraceHeader header_;
   RankChoice rank_;
   EventIssues issues_;
+  bool is_derived_ = false;
   double read_seconds_ = 0;
+  double derive_seconds_ = 0;
 };
 
 // What to say of a file that the database was made of; nothing for others. Without unpacking it.

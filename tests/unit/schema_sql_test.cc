@@ -1,0 +1,63 @@
+// Views as rows of sqlite_schema, against what SQLite makes of the same SQL.
+
+#include "tracedb/schema/schema_sql.h"
+
+#include <gtest/gtest.h>
+
+#include "tracedb/base/sqlite_db.h"
+#include "tracedb/schema/empty_database.h"
+
+namespace tracedb {
+namespace {
+
+TEST(SchemaSql, views_as_rows_are_what_sqlite_stores) {
+  auto bytes = EmptyDatabase();
+  ASSERT_TRUE(bytes.ok());
+  auto made = SqliteDb::OpenInMemory();
+  ASSERT_TRUE(made.ok() && made.value().Execute(TablesSql()).ok());
+  ASSERT_TRUE(made.value().Execute(ViewsSql()).ok());
+  auto rows = made.value().Prepare(
+      "SELECT name, tbl_name, rootpage, sql FROM sqlite_schema WHERE type = 'view' ORDER BY rowid");
+  ASSERT_TRUE(rows.ok());
+  size_t count = 0;
+  for (const ViewRow& view : ViewRows()) {
+    auto row = rows.value().Step();
+    ASSERT_TRUE(row.ok() && row.value()) << view.name;
+    EXPECT_EQ(rows.value().Text(0), view.name);
+    EXPECT_EQ(rows.value().Text(1), view.name);
+    EXPECT_EQ(rows.value().Int(2), 0);
+    EXPECT_EQ(rows.value().Text(3), view.sql);
+    ++count;
+  }
+  auto more = rows.value().Step();
+  EXPECT_TRUE(more.ok() && !more.value());
+  EXPECT_GT(count, 50u);
+}
+
+TEST(SchemaSql, the_empty_database_is_the_one_that_the_tables_make) {
+  auto bytes = EmptyDatabase();
+  ASSERT_TRUE(bytes.ok());
+  auto empty = SqliteDb::OpenBytes(bytes.value());
+  auto made = SqliteDb::OpenInMemory();
+  ASSERT_TRUE(empty.ok() && made.ok() && made.value().Execute(TablesSql()).ok());
+  constexpr const char* kAll = "SELECT type, name, sql FROM sqlite_schema ORDER BY rowid";
+  auto ours = empty.value().Prepare(kAll);
+  auto wanted = made.value().Prepare(kAll);
+  ASSERT_TRUE(ours.ok() && wanted.ok());
+  for (;;) {
+    auto one = ours.value().Step();
+    auto other = wanted.value().Step();
+    ASSERT_TRUE(one.ok() && other.ok());
+    ASSERT_EQ(one.value(), other.value());
+    if (!one.value()) break;
+    for (int column = 0; column < 3; ++column) {
+      EXPECT_EQ(ours.value().Text(column), wanted.value().Text(column));
+    }
+  }
+  EXPECT_EQ(empty.value().Integer("SELECT count(*) FROM kind_rules").value(),
+            made.value().Integer("SELECT count(*) FROM kind_rules").value());
+  EXPECT_FALSE(empty.value().Execute("DELETE FROM kind_rules").ok());  // it is to be read
+}
+
+}  // namespace
+}  // namespace tracedb
