@@ -83,7 +83,6 @@ Status ExamineTraces(const GlobalOptions& global, const DoctorOptions& options,
   loading.database = folder->path() / "trace.db";
   IngestOptions ingest;
   ingest.inputs = options.inputs;
-  ingest.memory_bytes = LoadLimits::kMemoryBytesDefault;
   const auto nothing_to_say = [](const LoadSummary&) -> Status { return Done{}; };
   TRACEDB_ASSIGN(loaded, LoadInputs(loading, ingest, stop, nothing_to_say));
   if (!loaded.any && loaded.failed.has_value()) return *loaded.failed;

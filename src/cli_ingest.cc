@@ -159,7 +159,6 @@ void SayWarnings(const GlobalOptions& global, const LoadSummary& summary,
 LoadOptions OptionsFor(const GlobalOptions& global, const IngestOptions& options,
                        const std::atomic<bool>& stop) {
   LoadOptions load;
-  load.limits = LoadLimits::For(options.memory_bytes, options.threads);
   load.rank = options.rank;
   load.run = options.run;
   load.strict = options.strict;
@@ -171,20 +170,27 @@ LoadOptions OptionsFor(const GlobalOptions& global, const IngestOptions& options
   return load;
 }
 
-// How many files to read at a time; each has its share of memory and cores.
+// How many files to read at a time; each has its share of memory and cores. Where nobody says how
+// much memory, each has enough of it.
 Result<unsigned> ShareOut(const IngestOptions& options,
                           const std::vector<std::filesystem::path>& files, LoadLimits& limits) {
+  constexpr size_t kEachMin = LoadLimits::kMemoryBytesMin;
+  const size_t given = options.memory_bytes;
   const unsigned jobs =
-      options.jobs != 0 ? options.jobs : TraceLoads::SideBySide(files, options.memory_bytes);
+      options.jobs != 0
+          ? options.jobs
+          : TraceLoads::SideBySide(files, given != 0 ? given / kEachMin : files.size());
+  const size_t memory_bytes =
+      given != 0 ? given : std::max(LoadLimits::kMemoryBytesDefault, jobs * kEachMin);
+  limits = LoadLimits::For(memory_bytes, options.threads);
   if (jobs == 1) return jobs;
-  const size_t each_bytes = options.memory_bytes / jobs;
-  if (each_bytes < LoadLimits::kMemoryBytesMin) {
+  const size_t each_bytes = memory_bytes / jobs;
+  if (each_bytes < kEachMin) {
     constexpr size_t kMiB = size_t{1} << 20;
-    return Error{ErrorKind::kUsage,
-                 fmt::format("--jobs {}: each file wants {} MiB of --memory", jobs,
-                             LoadLimits::kMemoryBytesMin / kMiB),
-                 fmt::format("give --memory {}M or more, or fewer jobs",
-                             jobs * (LoadLimits::kMemoryBytesMin / kMiB))};
+    return Error{
+        ErrorKind::kUsage,
+        fmt::format("--jobs {}: each file wants {} MiB of --memory", jobs, kEachMin / kMiB),
+        fmt::format("give --memory {}M or more, or fewer jobs", jobs * (kEachMin / kMiB))};
   }
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
   const unsigned parsers = std::max(2u, cores / jobs) - 1;  // one core reads
@@ -318,7 +324,9 @@ Status RunIngest(const GlobalOptions& global, const IngestOptions& options,
   TRACEDB_ASSIGN(loaded, LoadInputs(global, options, stop, summarize));
   std::vector<RunCount> runs;
   if (loaded.any) {
-    const int64_t cache_kib = LoadLimits::For(options.memory_bytes, 1).sqlite_cache_kib;
+    const size_t memory_bytes =
+        options.memory_bytes != 0 ? options.memory_bytes : LoadLimits::kMemoryBytesDefault;
+    const int64_t cache_kib = LoadLimits::For(memory_bytes, 1).sqlite_cache_kib;
     TRACEDB_ASSIGN(db, OpenToCompare(global.database, cache_kib, &stop));
     Status compared = CompareRanks(global, db);
     if (!compared.ok()) {

@@ -80,7 +80,10 @@ void AddIngest(CLI::App& app, IngestOptions& options, IngestTexts& texts) {
   app.add_flag("--strict", options.strict, "fail at the first thing that is wrong in a trace");
   app.add_flag("--replace", options.replace,
                "take out a trace of the same content or path first, instead of skipping the file");
-  app.add_option("--memory", texts.memory, "bound on the whole program's memory (default 128M)")
+  app.add_option(
+         "--memory", texts.memory,
+         "bound on the whole program's memory (default 128M; 32M for each file that is read "
+         "at a time where that is more: on 10 cores or more, with several files)")
       ->type_name("SIZE");
   app.add_option("--threads", options.threads, "threads that parse (default: as suits the machine)")
       ->check(CLI::Range(1, 64))
@@ -255,7 +258,8 @@ Result<Command> ChosenCommand(const CLI::App& app) {
 
 // What CLI11 cannot tell of a value.
 Status CheckValues(const CommandLine& line, bool has_sql) {
-  if (line.ingest.memory_bytes < LoadLimits::kMemoryBytesMin) {
+  const size_t memory_bytes = line.ingest.memory_bytes;
+  if (memory_bytes != 0 && memory_bytes < LoadLimits::kMemoryBytesMin) {
     return Error{
         ErrorKind::kUsage,
         "--memory: the least is " + std::to_string(LoadLimits::kMemoryBytesMin >> 20) + "M",
@@ -304,8 +308,7 @@ Result<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
   for (CLI::App* command : app.get_subcommands({})) command->fallthrough();
   try {
     app.parse(argc, argv);
-    line.ingest.memory_bytes = ingest_texts.memory.empty() ? LoadLimits::kMemoryBytesDefault
-                                                           : ParseSize(ingest_texts.memory);
+    if (!ingest_texts.memory.empty()) line.ingest.memory_bytes = ParseSize(ingest_texts.memory);
   } catch (const CLI::Success& asked_for_text) {
     std::ostringstream text;
     std::ostringstream errors;

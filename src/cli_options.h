@@ -30,11 +30,11 @@ struct IngestOptions {
   bool strict = false;
   bool replace = false;
   bool keep_args = true;
-  bool json = false;  // the closing summary
-  size_t memory_bytes = 0;
-  unsigned threads = 0;    // parsing threads; 0: as many as suit the machine
-  unsigned jobs = 0;       // files read at a time; 0: the same
-  size_t block_bytes = 0;  // hidden, for tests
+  bool json = false;        // the closing summary
+  size_t memory_bytes = 0;  // 0: as suits the machine
+  unsigned threads = 0;     // parsing threads; 0: as many as suit the machine
+  unsigned jobs = 0;        // files read at a time; 0: the same
+  size_t block_bytes = 0;   // hidden, for tests
 };
 
 struct QueryArguments {

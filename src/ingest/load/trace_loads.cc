@@ -94,15 +94,13 @@ class ReadAhead {
   std::future<Status> done_;
 };
 
-unsigned TraceLoads::SideBySide(const std::vector<fs::path>& files, size_t memory_bytes) {
+unsigned TraceLoads::SideBySide(const std::vector<fs::path>& files, size_t most) {
   constexpr uint64_t kFileBytesMin = 4 << 20;  // packed; below, a start costs more than it brings
   constexpr unsigned kCoresEach = 2;           // that a file keeps busy
-  const size_t large = static_cast<size_t>(std::ranges::count_if(
+  const auto large = static_cast<size_t>(std::ranges::count_if(
       files, [](const fs::path& file) { return BytesOf(file) >= kFileBytesMin; }));
-  if (large < files.size()) return 1;
   const size_t cores = std::max(1u, std::thread::hardware_concurrency());
-  const size_t bound =
-      std::min({files.size(), cores / kCoresEach, memory_bytes / LoadLimits::kMemoryBytesMin});
+  const size_t bound = std::min({large, cores / kCoresEach, most});
   return static_cast<unsigned>(std::max<size_t>(bound, 1));
 }
 

@@ -24,9 +24,9 @@ class ReadAhead;
 
 class TraceLoads {
  public:
-  // How many to read at a time, where nobody says: as cores and memory allow, and one where files
-  // are small. More than one leaves gaps in the row ids.
-  static unsigned SideBySide(const std::vector<std::filesystem::path>& files, size_t memory_bytes);
+  // How many to read at a time, where nobody says: as cores and `most` allow, and no more than
+  // there are large files. More than one leaves gaps in the row ids.
+  static unsigned SideBySide(const std::vector<std::filesystem::path>& files, size_t most);
 
   // `options.limits` are those of each file. on_progress is called for the file whose turn it is.
   TraceLoads(std::vector<InputFile> files, std::filesystem::path database, LoadOptions options,
