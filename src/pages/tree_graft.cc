@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <optional>
@@ -115,13 +116,20 @@ Result<std::vector<TreeGraft::Child>> TreeGraft::Children(const Page& page, bool
   return children;
 }
 
-Result<bool> TreeGraft::IsLarge(const Tree& tree) const {
-  constexpr size_t kLeavesMin = 16;
-  TRACEDB_ASSIGN(root, ReadSource(tree.from_root));
-  if (IsLeaf(root)) return false;
-  TRACEDB_ASSIGN(children, Children(root, tree.is_index));
-  TRACEDB_ASSIGN(first, ReadSource(children.front().page));
-  return IsInterior(first) || children.size() >= kLeavesMin;
+Result<bool> TreeGraft::IsLarge(const Source& source, uint32_t page_bytes, uint32_t root) {
+  constexpr uint32_t kLeavesMin = 16;
+  std::array<uint8_t, kInteriorHeaderBytes> header{};
+  const auto read = [&](uint32_t page) {
+    if (page < 2 || page > source.pages) return false;
+    const auto place = static_cast<off_t>(uint64_t{page - 1} * page_bytes);
+    return pread(source.file, header.data(), header.size(), place) ==
+           static_cast<ssize_t>(header.size());
+  };
+  if (!read(root)) return Unfit("a page that is not there");
+  if (!IsInteriorKind(header[0])) return false;
+  if (GetU16(&header[kCellCountAt]) + 1u >= kLeavesMin) return true;
+  if (!read(GetU32(&header[kRightmostChildAt]))) return Unfit("a page that is not there");
+  return IsInteriorKind(header[0]);
 }
 
 // In order, with what divides them.

@@ -36,9 +36,9 @@ class TreeGraft {
   };
   TreeGraft(StagedChanges& staged, Source source) : staged_(staged), source_(std::move(source)) {}
 
-  // Whether the tree has many leaves. As each graft leaves its last leaf partly empty, others are
-  // better copied row by row.
-  Result<bool> IsLarge(const Tree& tree) const;
+  // Whether the tree that begins at page `root` has many leaves. As each graft leaves its last leaf
+  // partly empty, others are better copied row by row.
+  static Result<bool> IsLarge(const Source& source, uint32_t page_bytes, uint32_t root);
   // Adds the trees, all at once: their leaves keep the order that they have in the file.
   Status Add(const std::vector<Tree>& trees);
 

@@ -216,11 +216,12 @@ Result<bool> MergeAsPages(const MergeJob& job) {
     TRACEDB_ASSIGN(tables, MatchTrees(fresh, db));
     const PageSizes sizes = staged->sizes();
     if (page_bytes != sizes.usable_bytes) return false;
-    graft.emplace(*staged,
-                  TreeGraft::Source{source.file, static_cast<uint32_t>(pages), job.partial});
+    const TreeGraft::Source from{source.file, static_cast<uint32_t>(pages), job.partial};
+    graft.emplace(*staged, from);
     std::set<std::string> grafted;
     for (const TableTrees& table : tables) {
-      TRACEDB_ASSIGN(large, graft->IsLarge(table.trees.front()));
+      TRACEDB_ASSIGN(large,
+                     TreeGraft::IsLarge(from, sizes.page_bytes, table.trees.front().from_root));
       if (!large) continue;
       grafted.insert(table.table);
       trees.insert(trees.end(), table.trees.begin(), table.trees.end());
@@ -267,10 +268,35 @@ Status NameRun(const std::filesystem::path& database, int64_t trace_id, const st
   return db.Execute("COMMIT");
 }
 
+namespace {
+
+// Whether anything is worth grafting: it costs a connection of its own to find that out later.
+Result<bool> HasLargeTable(const MergeJob& job) {
+  const OpenFile source{open(job.partial.c_str(), O_RDONLY | O_CLOEXEC)};
+  if (source.file < 0) return false;
+  TRACEDB_ASSIGN(fresh, SqliteDb::Open(job.partial, SqliteMode::kFrozen));
+  TRACEDB_ASSIGN(page_bytes, fresh.Integer("PRAGMA page_size"));
+  TRACEDB_ASSIGN(pages, fresh.Integer("PRAGMA page_count"));
+  const TreeGraft::Source from{source.file, static_cast<uint32_t>(pages), job.partial};
+  TRACEDB_ASSIGN(root, fresh.Prepare("SELECT rootpage FROM sqlite_schema WHERE type = 'table' AND "
+                                     "name = ?1"));
+  for (const std::string& table : LargeTables()) {
+    TRACEDB_TRY(root.Bind(1, std::string_view(table)));
+    TRACEDB_ASSIGN(found, root.Step());
+    if (found) {
+      TRACEDB_ASSIGN(large, TreeGraft::IsLarge(from, static_cast<uint32_t>(page_bytes),
+                                               static_cast<uint32_t>(root.Int(0))));
+      if (large) return true;
+    }
+    root.Reset();
+  }
+  return false;
+}
+
+}  // namespace
+
 Status MergeTrace(const MergeJob& job) {
-  constexpr uintmax_t kBytesMin = 1 << 20;  // less is copied as fast
-  std::error_code error;
-  const bool large = std::filesystem::file_size(job.partial, error) >= kBytesMin && !error;
+  TRACEDB_ASSIGN(large, HasLargeTable(job));
   if (large && !job.options.replace) {
     const Result<bool> merged = MergeAsPages(job);
     const bool other_way = merged.ok() ? !merged.value() : merged.error().kind == ErrorKind::kUnfit;
