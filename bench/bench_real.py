@@ -82,9 +82,11 @@ def real_figures(bench: cases.Bench):
               f"gzip -dc {cost.gzip_cpu_s:.3f} s", flush=True)
     yield from large_figures(costs)
     of = figures.size_name(sum(cost.json_bytes for cost in costs))
+    is_judged = SAMPLES.is_dir()  # fixtures alone are small files: starting is most of them
     yield figures.Figure(f"real: all {len(costs)}", of, "x gzip -dc",
                          sum(cost.cpu_s for cost in costs) /
-                         sum(cost.gzip_cpu_s for cost in costs), at_most=OVER_GZIP_MAX)
+                         sum(cost.gzip_cpu_s for cost in costs),
+                         at_most=OVER_GZIP_MAX if is_judged else None)
 
 
 def small_figures(bench: cases.Bench):

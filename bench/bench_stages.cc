@@ -11,6 +11,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <span>
 #include <string>
 #include <vector>
@@ -118,6 +119,7 @@ Status Build(const std::vector<EventBatch>& batches, const LoadLimits& limits,
              uint64_t text_bytes) {
   const std::filesystem::path path =
       std::filesystem::temp_directory_path() / fmt::format("bench_stages.{}.db", getpid());
+  std::ofstream(path).close();
   TRACEDB_ASSIGN(writer, TableWriter::Create(path));
   const KindRules rules({{"nccl", GpuKind::kCommunication}});
   RecordBuilder builder(*writer, limits, rules, {}, true, std::filesystem::temp_directory_path());

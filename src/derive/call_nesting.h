@@ -35,21 +35,29 @@ struct LaunchPath {
 class RecentPaths {
  public:
   // `entries` is a power of two.
-  explicit RecentPaths(size_t entries) : entries_(std::max<size_t>(entries, 2)) {}
+  explicit RecentPaths(size_t entries) : entries_(std::max(entries, kPlaces)) {}
   // What one takes.
   static constexpr size_t kBytesEach = 32;
 
   void Put(int64_t thread, int64_t number, LaunchPath path) {
-    Entry* pair = Pair(thread, number);
-    const bool second =
-        !Is(pair[0], thread, number) && (Is(pair[1], thread, number) || pair[1].put < pair[0].put);
-    pair[second ? 1 : 0] = {number, thread, path, ++puts_};
+    Entry* const set = &entries_[SetOf(thread, number)];
+    Entry* place = set;
+    for (Entry* entry = set; entry != set + kPlaces; ++entry) {
+      if (Is(*entry, thread, number)) {
+        place = entry;
+        break;
+      }
+      if (entry->put < place->put) place = entry;  // the oldest goes
+    }
+    *place = {number, thread, path, ++puts_};
   }
   // Null when it is not there any more.
   const LaunchPath* Find(int64_t thread, int64_t number) const {
-    const Entry* pair = &entries_[PlaceOf(thread, number)];
-    if (Is(pair[0], thread, number)) return &pair[0].path;
-    return Is(pair[1], thread, number) ? &pair[1].path : nullptr;
+    const Entry* const set = &entries_[SetOf(thread, number)];
+    for (const Entry* entry = set; entry != set + kPlaces; ++entry) {
+      if (Is(*entry, thread, number)) return &entry->path;
+    }
+    return nullptr;
   }
 
  private:
@@ -64,14 +72,15 @@ class RecentPaths {
   static bool Is(const Entry& entry, int64_t thread, int64_t number) {
     return entry.put != 0 && entry.number == number && entry.thread == thread;
   }
-  // Each number has two places, and the older of two goes. Numbers are counted up, so that those
-  // of one thread lie side by side and the last ones are all there.
-  size_t PlaceOf(int64_t thread, int64_t number) const {
+  // Each number has a few places side by side, of which the oldest goes. Numbers are counted up, so
+  // that those of one thread lie side by side and the last ones are all there; the places are for
+  // threads that count at the same time.
+  static constexpr size_t kPlaces = 4;
+  size_t SetOf(int64_t thread, int64_t number) const {
     const uint64_t apart = static_cast<uint64_t>(thread) * 0x9e3779b97f4a7c15 >> 32;
     const auto bits = static_cast<uint64_t>(number);
-    return (bits + (bits >> 24) + apart) * 2 & (entries_.size() - 1);
+    return (bits + (bits >> 24) + apart) * kPlaces & (entries_.size() - 1);
   }
-  Entry* Pair(int64_t thread, int64_t number) { return &entries_[PlaceOf(thread, number)]; }
 
   std::vector<Entry> entries_;
   uint64_t puts_ = 0;

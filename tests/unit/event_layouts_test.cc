@@ -90,6 +90,8 @@ TEST(EventLayouts, an_event_that_differs_in_anything_else_is_not_known) {
                                    changed("1.5", "\"1.5\""),
                                    changed("1.5", ""),
                                    changed("1.5", "+1.5"),
+                                   changed("1.5", ".5"),
+                                   changed("1.5", "-.5"),
                                    changed("1.5", "1.5x"),
                                    changed("1.5", "1e999"),
                                    changed("1.5", "9223372036854775.808"),

@@ -58,7 +58,7 @@ void AddValues(RecordEncoder& record, EventTable table, const ArgsValues& values
 }
 
 Status WriteFile(const std::filesystem::path& path, std::span<const uint8_t> bytes) {
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  const int file = open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
   bool written = file >= 0;
   for (size_t at = 0; written && at < bytes.size();) {
     const ssize_t some = write(file, bytes.data() + at, bytes.size() - at);

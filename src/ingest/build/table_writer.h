@@ -39,7 +39,7 @@ struct TrackRow {
 
 class TableWriter {
  public:
-  // Makes `path`, which must not exist, with an empty schema.
+  // Puts an empty schema into `path`, which must be an empty file.
   static Result<std::unique_ptr<TableWriter>> Create(const std::filesystem::path& path);
 
   // Ids of each table must rise.

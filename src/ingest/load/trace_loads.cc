@@ -72,6 +72,9 @@ class ReadAhead {
     return Done{};
   }
 
+  // It could not be started: this is to be said when it is its turn.
+  void Fail(Error error) { failed_ = std::move(error); }
+  const std::optional<Error>& failed() const { return failed_; }
   // Nothing to read: this is to be said of it.
   void Skip(LoadSummary unchanged) { unchanged_ = std::move(unchanged); }
   const std::optional<LoadSummary>& unchanged() const { return unchanged_; }
@@ -90,6 +93,7 @@ class ReadAhead {
   std::atomic<uint64_t> text_bytes_ = 0;
   TraceReading reading_;
   std::optional<LoadSummary> unchanged_;
+  std::optional<Error> failed_;
   std::optional<RowsFile> rows_;
   std::future<Status> done_;
 };
@@ -131,27 +135,30 @@ Result<LoadSummary> TraceLoads::LoadNext() {
     ++next_;
     return LoadTrace(file, database_, options_);
   }
-  while (started_ < files_.size() && ahead_.size() < side_by_side_) TRACEDB_TRY(StartReading());
+  while (started_ < files_.size() && ahead_.size() < side_by_side_) {
+    const InputFile& next = files_[started_++];
+    ahead_.push_back(std::make_unique<ReadAhead>(next, options_));
+    Status started = StartReading(next, *ahead_.back());
+    if (!started.ok()) ahead_.back()->Fail(std::move(started).error());
+  }
   ++next_;
   const std::unique_ptr<ReadAhead> ahead = std::move(ahead_.front());
   ahead_.pop_front();
   return Land(file, *ahead);
 }
 
-Status TraceLoads::StartReading() {
-  const InputFile& file = files_[started_++];
-  ahead_.push_back(std::make_unique<ReadAhead>(file, options_));
+Status TraceLoads::StartReading(const InputFile& file, ReadAhead& ahead) {
   TRACEDB_ASSIGN(landing, DatabaseLanding::Begin(database_, options_));
   if (!options_.replace) {
     TRACEDB_ASSIGN(unchanged, FindUnchangedFile(file.path, landing));
     if (unchanged.has_value()) {
-      ahead_.back()->Skip(*std::move(unchanged));
+      ahead.Skip(*std::move(unchanged));
       return Done{};
     }
   }
   const FirstIds least = landing.place().first;
   if (!IsAtLeast(*next_ids_, least)) *next_ids_ = least;
-  TRACEDB_TRY(ahead_.back()->Start(database_, landing.place(), *next_ids_));
+  TRACEDB_TRY(ahead.Start(database_, landing.place(), *next_ids_));
   const int64_t rows = RowsExpected(file.path);
   *next_ids_ = {next_ids_->trace_id + 1, next_ids_->row + rows, next_ids_->text + rows,
                 next_ids_->path + CallPathsMax(options_.limits.host)};
@@ -159,6 +166,7 @@ Status TraceLoads::StartReading() {
 }
 
 Result<LoadSummary> TraceLoads::Land(const InputFile& file, ReadAhead& ahead) {
+  if (ahead.failed().has_value()) return *ahead.failed();
   if (ahead.unchanged().has_value()) return *ahead.unchanged();
   const auto begun = std::chrono::steady_clock::now();
   while (!ahead.IsDone()) {
@@ -173,6 +181,7 @@ Result<LoadSummary> TraceLoads::Land(const InputFile& file, ReadAhead& ahead) {
   if (fits) {
     landing.Adopt(ahead.TakeRows());
   } else {
+    ahead.reading().Forget();
     TRACEDB_ASSIGN(rows, landing.MakeRows());
     TRACEDB_TRY(again.Read(rows, landing.place(), landing.place().first));
   }

@@ -122,6 +122,10 @@ Status TraceReading::Read(const fs::path& rows_file, const LandingPlace& place,
   issues_.Merge(read_.issues);
   if (read_.array_form && !HasEvents(built_, issues_)) return NoEvents(input_.path, issues_);
   header_ = ReadTraceHeader(read_.header, issues_);
+  if (!BaseFits(header_.base_time_ns.value_or(0), built_)) {
+    issues_.Add(IssueKind::kBadTime, 0, "baseTimeNanoseconds + ts does not fit 64 bits");
+    header_.base_time_ns.reset();
+  }
   read_seconds_ = watch.Lap();
   return Done{};
 }
@@ -305,10 +309,6 @@ Status TraceReading::Derive(const fs::path& rows_file) {
 }
 
 Status TraceReading::StoreDerived(const fs::path& rows_file) {
-  if (!BaseFits(header_.base_time_ns.value_or(0), built_)) {
-    issues_.Add(IssueKind::kBadTime, 0, "baseTimeNanoseconds + ts does not fit 64 bits");
-    header_.base_time_ns.reset();
-  }
   const int64_t base = header_.base_time_ns.value_or(0) + built_.origin_ns;
   // What reading took has been given back to the allocator; the bound is for the process.
   malloc_trim(0);

@@ -49,6 +49,9 @@ class TraceReading {
   // Only after Read(), whose rows are where the landing has them, with ids beyond the database's.
   Result<LoadSummary> Land(DatabaseLanding& landing);
 
+  // What was gathered while reading, which DeriveAhead() and Land() need, is given back.
+  void Forget() { builder_.reset(); }
+
   const FirstIds& first() const { return first_; }
   const BuildSummary& built() const { return built_; }
 

@@ -98,7 +98,7 @@ const char* EventLayouts::MatchOne(uint32_t number, const char* at, const char* 
   FittedValues fitted;
   const char* const event_end = fit(&pieces_[layout.pieces_at], texts_.data(), at, end, fitted);
   if (event_end == nullptr) return nullptr;
-  if (layout.record.has_dur) {
+  if (layout.record.has_ts && layout.record.has_dur) {
     int64_t end_ns;
     if (__builtin_add_overflow(fitted.ts_ns, fitted.dur_ns, &end_ns)) return nullptr;
   }

@@ -26,7 +26,9 @@ const char* NumberEnd(const char* at, const char* end) {
 
 const char* ReadOddTime(const char* at, const char* end, int64_t& ns) {
   const char* const number_end = NumberEnd(at, end);
-  if (number_end == at || *at == '+') return nullptr;
+  // As the parser has it: ".5" is no number, nor is "-.5".
+  const char* const digit = at != end && *at == '-' ? at + 1 : at;
+  if (digit == end || !IsDigit(*digit)) return nullptr;
   const auto value = DecimalMicrosToNs({at, static_cast<size_t>(number_end - at)});
   if (!value.has_value()) return nullptr;
   ns = *value;

@@ -40,7 +40,7 @@ class TraceLoads {
 
  private:
   Result<LoadSummary> LoadNext();
-  Status StartReading();
+  Status StartReading(const InputFile& file, ReadAhead& ahead);
   Result<LoadSummary> Land(const InputFile& file, ReadAhead& ahead);
 
   std::vector<InputFile> files_;
