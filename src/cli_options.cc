@@ -119,13 +119,14 @@ void AddQuery(CLI::App& app, QueryArguments& options, std::string& format) {
       ->allow_extra_args(false);
   AddFormat(app, format, " (default: table on a terminal, else csv)");
   app.add_option("-o,--output", options.output, "write to this file, whole or not at all")
+      ->check(IsNamed)
       ->type_name("FILE");
   AddForce(app, options.force);
   app.add_flag("--no-header", options.no_header, "no line with the columns' names");
   app.add_flag(
       "--safe-csv", options.safe_csv,
-      "csv for spreadsheets: a text that starts like a formula (= + - @) gets a ' in front, "
-      "and so does what does within it, behind a ; tab or line break");
+      "csv for spreadsheets: what starts like a formula (= + - @) gets a ' in front, at the start "
+      "of a text and after ; tab or line break within it");
   app.add_flag("--plot", options.plot,
                "draw the result: bars, shares or lines, as the query's header says");
   app.add_flag("--explain", options.explain, "show what the query means, and its SQL");
@@ -171,8 +172,8 @@ void AddServe(CLI::App& app, ServeArguments& arguments) {
       ->check(CLI::Range(1, 10'000))
       ->type_name("N");
   app.add_flag("--raw-text", options.raw_text,
-               "CSV with texts as they are: what starts like a formula (= + - @) gets no ' in "
-               "front; ?safe=0 does so for one request");
+               "CSV with texts as they are, without the ' of --safe-csv; ?safe=0 does so for one "
+               "request");
   app.add_flag("--open", arguments.open, "open the page in a browser");
   app.footer(
       "Addresses: /  a page with all there is;  /QUERY.csv?PARAM=VALUE;  /queries.csv;  /report\n"
@@ -219,6 +220,7 @@ void AddReport(CLI::App& app, ReportArguments& arguments) {
   app.add_option("-o,--output", arguments.output,
                  "write to this file, whole or not at all (default report.html; - is standard "
                  "output)")
+      ->check(IsNamed)
       ->type_name("FILE");
   AddForce(app, arguments.force);
   app.add_option("--run", arguments.run,

@@ -5,8 +5,14 @@
 
 namespace tracedb {
 
+std::string IsNamed(const std::string& file) {
+  return file.empty() ? "a file name is missing; - is standard output" : "";
+}
+
 void AddForce(CLI::App& app, bool& force) {  // see OutputGuard
-  app.add_flag("--force", force, "--output may replace another database, or a trace of this one");
+  app.add_flag("--force", force,
+               "--output may replace another database, a trace in the database that is read, or "
+               "the file of SQL");
 }
 
 void AddCut(CLI::App& app, CutOptions& options) {

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <string_view>
 
 #include "cli_commands.h"
@@ -25,12 +26,26 @@ namespace {
 std::atomic<bool> stop_asked = false;
 static_assert(std::atomic<bool>::is_always_lock_free);
 
-// The second time ends the program at once.
+// When the first signal came; 0: none has.
+std::atomic<int64_t> stop_asked_ns = 0;
+static_assert(std::atomic<int64_t>::is_always_lock_free);
+
+int64_t MonotonicNs() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+// The second time ends the program at once. `timeout` and job schedulers signal the program and
+// then its group: what comes within a second is the same wish.
 extern "C" void AskToStop(int signal_number) {
-  if (stop_asked.exchange(true)) {
-    std::signal(signal_number, SIG_DFL);
-    std::raise(signal_number);
-  }
+  constexpr int64_t kSameWishNs = 1'000'000'000;
+  stop_asked.store(true);
+  int64_t none = 0;
+  if (stop_asked_ns.compare_exchange_strong(none, MonotonicNs())) return;
+  if (MonotonicNs() - stop_asked_ns.load() < kSameWishNs) return;
+  std::signal(signal_number, SIG_DFL);
+  std::raise(signal_number);
 }
 
 // Descriptors 0 to 2 that are closed from the start would be given to the next file opened, and a

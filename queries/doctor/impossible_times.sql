@@ -7,8 +7,8 @@
 --
 -- meaning: These events are in slices, kernels, instants, flows and counters as they were read, and
 --   in nothing that is worked out: no busy time, launch, step, collective, or sum of a query.
--- advice: Nothing is to be done where they are few. Else record again with a newer profiler or
---   driver.
+-- advice: Leave them out of sums of your own: WHERE slice_id NOT IN (SELECT event_id FROM
+--   impossible_times). Where they are many, record again with a newer profiler or driver.
 --
 -- column: severity      text        finding; note where no GPU activity and no step is among them.
 -- column: run           text        Its run: one training job that was recorded.

@@ -15,12 +15,21 @@ namespace {
 
 __extension__ using Wide = __int128;
 
-// Zero, as SQLite hands it out, is an empty sum.
+// Zero, as SQLite hands it out, is an empty sum. SQLite aligns it for eight bytes, a Wide wants
+// sixteen: so it is in halves.
 struct Sum {
-  Wide integers;
+  uint64_t integers_low;
+  int64_t integers_high;
   double reals;  // of all values: the sum, once one of them is no integer
   int64_t count;
   int64_t real_count;
+
+  Wide integers() const { return Wide{integers_high} << 64 | integers_low; }
+  void Add(Wide value) {
+    const Wide added = integers() + value;
+    integers_low = static_cast<uint64_t>(added);
+    integers_high = static_cast<int64_t>(added >> 64);
+  }
 };
 
 // Adds the value, or with a sign of -1 takes it out of a window's sum.
@@ -34,7 +43,7 @@ void Add(sqlite3_context* context, int count, sqlite3_value** values) {
   sum->count += sign;
   if (type == SQLITE_INTEGER) {
     const int64_t value = sqlite3_value_int64(values[0]);
-    sum->integers += sign * Wide{value};
+    sum->Add(sign * Wide{value});
     sum->reals += sign * static_cast<double>(value);
   } else {
     sum->real_count += sign;
@@ -45,14 +54,15 @@ void Add(sqlite3_context* context, int count, sqlite3_value** values) {
 void Give(sqlite3_context* context) {
   const auto* sum = static_cast<const Sum*>(sqlite3_aggregate_context(context, 0));
   if (sum == nullptr || sum->count <= 0) return;  // NULL
-  const bool fits = sum->integers >= std::numeric_limits<int64_t>::min() &&
-                    sum->integers <= std::numeric_limits<int64_t>::max();
+  const Wide integers = sum->integers();
+  const bool fits = integers >= std::numeric_limits<int64_t>::min() &&
+                    integers <= std::numeric_limits<int64_t>::max();
   if (sum->real_count > 0) {
     sqlite3_result_double(context, sum->reals);
   } else if (fits) {
-    sqlite3_result_int64(context, static_cast<int64_t>(sum->integers));
+    sqlite3_result_int64(context, static_cast<int64_t>(integers));
   } else {
-    sqlite3_result_double(context, static_cast<double>(sum->integers));
+    sqlite3_result_double(context, static_cast<double>(integers));
   }
 }
 

@@ -8,6 +8,7 @@
 #include <new>
 
 #include "base/sqlite_open.h"
+#include "tracedb/base/run_caught.h"
 #include "tracedb/base/safe_sum.h"
 
 namespace tracedb {
@@ -109,15 +110,16 @@ std::string SqliteFileName(const std::filesystem::path& path) {
 
 Error SqliteError(sqlite3* db, std::string_view where) {
   const int code = db == nullptr ? SQLITE_NOMEM : sqlite3_errcode(db);
+  if ((code & 0xff) == SQLITE_NOMEM) return OutOfMemory();
   std::string what(where);
-  const char* const file = db == nullptr ? nullptr : sqlite3_db_filename(db, "main");
+  const char* const file = sqlite3_db_filename(db, "main");
   const int primary = code & 0xff;
   const bool about_sql = primary == SQLITE_ERROR || primary == SQLITE_AUTH ||
                          primary == SQLITE_RANGE || primary == SQLITE_MISMATCH ||
                          primary == SQLITE_TOOBIG || primary == SQLITE_INTERRUPT;
   if (what.empty() && !about_sql && file != nullptr) what = file;
   if (!what.empty()) what += ": ";
-  what += db == nullptr ? "out of memory" : sqlite3_errmsg(db);
+  what += sqlite3_errmsg(db);
   return Error{about_sql ? ErrorKind::kQuery : ErrorKind::kOutput, what, AdviceFor(code)};
 }
 

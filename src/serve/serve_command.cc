@@ -19,8 +19,10 @@ Status CheckOptions(const ServeOptions& options) {
   if (IsLoopback(options.host) || !options.token.empty()) return Done{};
   return Error{
       ErrorKind::kUsage,
-      fmt::format("--host {}: others can reach this address, so --token is needed", options.host),
-      "for example: openssl rand -hex 16 > token; tracedb serve-csv --token-file token --host ..."};
+      fmt::format("--host {}: others can reach this address, so a token is needed", options.host),
+      "for example: (umask 077; openssl rand -hex 16 > token); tracedb serve-csv --token-file "
+      "token "
+      "--host ..."};
 }
 
 // Each connection may have its socket, its database and files that SQLite sorts in.

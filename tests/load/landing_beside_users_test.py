@@ -143,9 +143,26 @@ def refused_trigger(program, folder, traces):
                  "SELECT RAISE(ABORT, 'not on a Sunday'); END")
     for more in (FEW + 1, MANY):
         said = database.run("ingest", traces[more])
-        problems.append("" if "not on a Sunday" in said else f"said: {said}")
+        wanted = "table _gpu_slice, which has a trigger of your own: "
+        problems.append("" if "not on a Sunday" in said and wanted in said else f"said: {said}")
         rows = database.rows("SELECT count(*) FROM _gpu_slice")
         problems.append("" if rows == [(FEW,)] else f"{rows} rows")
+    problems.append(database.whole())
+    return "; ".join(p for p in problems if p)
+
+
+def leaving_out_trigger(program, folder, traces):
+    """A trigger that leaves rows out: said, with how many."""
+    database = Database(program, folder)
+    problems = [database.run("ingest", traces[FEW])]
+    database.change("CREATE TRIGGER mine BEFORE INSERT ON _gpu_slice WHEN NEW.dur IS NOT NULL "
+                    "BEGIN SELECT RAISE(IGNORE); END")
+    for more in (FEW + 1, MANY):
+        done = subprocess.run([program, "--db", database.path, "ingest", traces[more]],
+                              capture_output=True, text=True, check=False)
+        wanted = f"a trigger of your own left out {more} rows of table _gpu_slice"
+        if done.returncode != 0 or wanted not in done.stderr:
+            problems.append(f"exit {done.returncode}: {done.stderr}")
     problems.append(database.whole())
     return "; ".join(p for p in problems if p)
 
@@ -180,7 +197,8 @@ def main():
         for name in USERS:
             for more in (FEW + 1, MANY):
                 check(f"{name}, {more} activities", one_of_two(program, folder, name, traces, more))
-        for name, function in (("refused", refused_trigger), ("cascade", cascade_on_replace)):
+        for name, function in (("refused", refused_trigger), ("left out", leaving_out_trigger),
+                               ("cascade", cascade_on_replace)):
             place = pathlib.Path(folder) / name
             place.mkdir()
             check(name, function(program, place, traces))

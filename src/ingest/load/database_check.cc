@@ -14,6 +14,10 @@ constexpr int64_t kIdMax = int64_t{1} << 60;
 
 // The greatest value; 0 when there is no row.
 Result<int64_t> Greatest(SqliteDb& db, const std::string& column, const std::string& table) {
+  TRACEDB_ASSIGN(exists, db.Integer("SELECT EXISTS (SELECT 1 FROM main.sqlite_schema WHERE type = "
+                                    "'table' AND name = '" +
+                                    table + "')"));
+  if (exists == 0) return DamagedDatabase(db, "table " + table + " is missing");
   TRACEDB_ASSIGN(rows, db.Prepare("SELECT max(" + column + ") FROM main." + table));
   TRACEDB_ASSIGN(any, rows.Step());
   if (!any || rows.Type(0) == SqlType::kNull) return int64_t{0};
@@ -27,7 +31,7 @@ Status CheckLast(SqliteDb& db, const std::string& table, int64_t last) {
   TRACEDB_ASSIGN(greatest, Greatest(db, "id", table));
   if (greatest <= last) return Done{};
   return DamagedDatabase(db, table + " has row " + std::to_string(greatest) +
-                                 ", and the traces end at " + std::to_string(last));
+                                 ", and what tracedb wrote ends at " + std::to_string(last));
 }
 
 }  // namespace
@@ -53,13 +57,18 @@ Result<FirstIds> CheckDatabase(SqliteDb& db, const std::atomic<bool>* stop) {
 
 Result<std::set<std::string>> ChangedTables(SqliteDb& db) {
   std::set<std::string> changed;
-  TRACEDB_ASSIGN(tables,
-                 db.Prepare("SELECT t.name FROM fresh.sqlite_schema t LEFT JOIN main.sqlite_schema "
-                            "m ON m.type = 'table' AND m.name = t.name WHERE t.type = 'table' AND "
-                            "m.sql IS NOT t.sql"));
+  TRACEDB_ASSIGN(
+      tables,
+      db.Prepare(
+          "SELECT t.name, m.name IS NULL FROM fresh.sqlite_schema t LEFT JOIN main.sqlite_schema "
+          "m ON m.type = 'table' AND m.name = t.name WHERE t.type = 'table' AND "
+          "m.sql IS NOT t.sql"));
   for (;;) {
     TRACEDB_ASSIGN(row, tables.Step());
     if (!row) break;
+    if (tables.Int(1) != 0) {
+      return DamagedDatabase(db, "table " + std::string(tables.Text(0)) + " is missing");
+    }
     changed.emplace(tables.Text(0));
   }
   TRACEDB_ASSIGN(missing,

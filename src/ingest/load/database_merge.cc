@@ -108,18 +108,50 @@ Result<std::string> ColumnsOf(SqliteDb& db, const std::string& table) {
   return row ? std::string(rows.Text(0)) : "";
 }
 
+Result<std::set<std::string>> TablesWithTriggers(SqliteDb& db) {
+  std::set<std::string> tables;
+  TRACEDB_ASSIGN(rows, db.Prepare("SELECT DISTINCT tbl_name FROM main.sqlite_schema WHERE type = "
+                                  "'trigger'"));
+  for (;;) {
+    TRACEDB_ASSIGN(row, rows.Step());
+    if (!row) return tables;
+    tables.emplace(rows.Text(0));
+  }
+}
+
+// Where a user has triggers: their errors are said to be theirs, and so are rows that they leave
+// out.
+Status CopyThroughTriggers(SqliteDb& db, const std::string& table, const std::string& sql,
+                           const MergeJob& job) {
+  TRACEDB_ASSIGN(given, db.Integer("SELECT count(*) FROM fresh." + table));
+  if (const Status copied = db.Execute(sql); !copied.ok()) {
+    return Error{ErrorKind::kOutput,
+                 job.database.string() + ": table " + table +
+                     ", which has a trigger of your own: " + copied.error().what,
+                 "nothing was added; mend or drop the trigger"};
+  }
+  TRACEDB_ASSIGN(taken, db.Integer("SELECT changes()"));
+  if (taken < given && job.options.on_note) {
+    job.options.on_note(job.database.string() + ": a trigger of your own left out " +
+                        std::to_string(given - taken) + " rows of table " + table);
+  }
+  return Done{};
+}
+
 // Copies the rows of the attached file, but for the tables in `done`.
-Status CopyRows(SqliteDb& db, const std::set<std::string>& done) {
+Status CopyRows(SqliteDb& db, const std::set<std::string>& done, const MergeJob& job) {
   TRACEDB_ASSIGN(changed, ChangedTables(db));
+  TRACEDB_ASSIGN(triggers, TablesWithTriggers(db));
   const auto copy = [&](const std::string& table) -> Status {
     if (done.contains(table)) return Done{};
     // Of tables that are alike SQLite copies records as they are, three times as fast.
-    if (!changed.contains(table)) {
-      return db.Execute("INSERT INTO main." + table + " SELECT * FROM fresh." + table);
+    std::string sql = "INSERT INTO main." + table + " SELECT * FROM fresh." + table;
+    if (changed.contains(table)) {
+      TRACEDB_ASSIGN(columns, ColumnsOf(db, table));
+      sql = "INSERT INTO main." + table + " (" + columns + ") SELECT " + columns + " FROM fresh." +
+            table;
     }
-    TRACEDB_ASSIGN(columns, ColumnsOf(db, table));
-    return db.Execute("INSERT INTO main." + table + " (" + columns + ") SELECT " + columns +
-                      " FROM fresh." + table);
+    return triggers.contains(table) ? CopyThroughTriggers(db, table, sql, job) : db.Execute(sql);
   };
   for (int i = 0; i < kEventTables; ++i) {
     TRACEDB_TRY(copy(std::string(EventTableName(static_cast<EventTable>(i)))));
@@ -152,7 +184,7 @@ Status MergeThroughSqlite(const MergeJob& job) {
   TRACEDB_TRY(Attach(db, job));
   TRACEDB_TRY(db.Execute("BEGIN IMMEDIATE"));
   if (job.options.replace) TRACEDB_TRY(TakeOut(db, job));
-  TRACEDB_TRY(CopyRows(db, {}));
+  TRACEDB_TRY(CopyRows(db, {}, job));
   TRACEDB_TRY(JoinRun(db, job.trace_id));
   TRACEDB_TRY(db.Execute("COMMIT"));
   return db.Execute("DETACH fresh");
@@ -229,7 +261,7 @@ Result<bool> MergeAsPages(const MergeJob& job) {
     if (grafted.empty()) return false;
     TRACEDB_TRY(Attach(db, job));
     TRACEDB_TRY(db.Execute("BEGIN"));
-    TRACEDB_TRY(CopyRows(db, grafted));
+    TRACEDB_TRY(CopyRows(db, grafted, job));
     TRACEDB_TRY(JoinRun(db, job.trace_id));
     TRACEDB_TRY(db.Execute("COMMIT"));
   }
