@@ -302,9 +302,11 @@ Status RunIngest(const GlobalOptions& global, const IngestOptions& options,
   std::string json;
   std::vector<int64_t> trace_ids;
   bool is_new = false;  // a trace that was not there before
+  std::optional<std::string> only_run;
   const auto summarize = [&](const LoadSummary& summary) -> Status {
     trace_ids.push_back(summary.trace_id);
     is_new = is_new || !summary.skipped;
+    only_run = trace_ids.size() == 1 ? summary.only_run : std::nullopt;
     if (!summary.skipped) {
       if (global.verbose) {
         SayNote(global, fmt::format("{}: {:.3f} s reading, {:.3f} s deriving, {:.3f} s landing",
@@ -323,7 +325,9 @@ Status RunIngest(const GlobalOptions& global, const IngestOptions& options,
   };
   TRACEDB_ASSIGN(loaded, LoadInputs(global, options, stop, summarize));
   std::vector<RunCount> runs;
-  if (loaded.any) {
+  if (only_run.has_value()) {
+    runs.push_back({*only_run, 1, 1});
+  } else if (loaded.any) {
     const size_t memory_bytes =
         options.memory_bytes != 0 ? options.memory_bytes : LoadLimits::kMemoryBytesDefault;
     const int64_t cache_kib = LoadLimits::For(memory_bytes, 1).sqlite_cache_kib;

@@ -163,7 +163,10 @@ Result<LoadSummary> TraceReading::Land(DatabaseLanding& landing) {
   }
   summary.derive_seconds = derive_seconds_;
   watch.Lap();
-  if (!place.exists) TRACEDB_TRY(AddViews(landing.rows()));
+  if (!place.exists) {
+    TRACEDB_ASSIGN(run, AddViews(landing.rows()));
+    summary.only_run = std::move(run);
+  }
   TRACEDB_TRY(landing.Land(first_.trace_id, input_.path.string(), read_.text_hash));
   summary.land_seconds = watch.Lap();
   summary.trace_id = first_.trace_id;
@@ -292,10 +295,17 @@ Status StoreViews(SqliteDb& db) {
 
 }  // namespace
 
-Status TraceReading::AddViews(const fs::path& rows_file) {
+Result<std::string> TraceReading::AddViews(const fs::path& rows_file) {
   TRACEDB_ASSIGN(db, OpenRows(rows_file));
+  std::string run;
+  {
+    TRACEDB_ASSIGN(rows, db.Prepare("SELECT run FROM _run"));
+    TRACEDB_ASSIGN(any, rows.Step());
+    if (any) run = rows.Text(0);
+  }
   TRACEDB_TRY(StoreViews(db));
-  return db.Execute("COMMIT");
+  TRACEDB_TRY(db.Execute("COMMIT"));
+  return run;
 }
 
 Status TraceReading::Derive(const fs::path& rows_file) {

@@ -63,7 +63,8 @@ class TraceReading {
                                      const ParallelismRules& rules);
   Status Derive(const std::filesystem::path& rows_file);
   Status StoreDerived(const std::filesystem::path& rows_file);
-  Status AddViews(const std::filesystem::path& rows_file);
+  // The views of a new database; its run's name.
+  Result<std::string> AddViews(const std::filesystem::path& rows_file);
 
   const InputFile& input_;
   const LoadOptions& options_;

@@ -55,6 +55,8 @@ struct LoadSummary {
   double derive_seconds = 0;  // working out what queries need
   double land_seconds = 0;    // making it part of the database, safe on the disk
   EventIssues issues;
+  // Of a trace that is the first of its database: the run's name. There is nothing to compare yet.
+  std::optional<std::string> only_run;
 };
 
 // Loads one file (path "-": standard input) into `database`, which is made when it is not there.
