@@ -72,22 +72,30 @@ Error Unfit(const char* what) {
 
 }  // namespace
 
-Result<TreeGraft::Page> TreeGraft::ReadSource(uint32_t number) const {
-  if (number < 2 || number > source_.pages) return Unfit("a page that is not there");
-  Page page(staged_.sizes().page_bytes);
-  const auto place = static_cast<off_t>(uint64_t{number - 1} * page.size());
-  for (size_t done = 0; done < page.size();) {
-    const ssize_t got = pread(source_.file, page.data() + done, page.size() - done,
+// The beginning of a page.
+Status TreeGraft::ReadSource(const Source& source, uint32_t page_bytes, uint32_t number,
+                             std::span<uint8_t> bytes) {
+  if (number < 2 || number > source.pages) return Unfit("a page that is not there");
+  const auto place = static_cast<off_t>(uint64_t{number - 1} * page_bytes);
+  for (size_t done = 0; done < bytes.size();) {
+    const ssize_t got = pread(source.file, bytes.data() + done, bytes.size() - done,
                               place + static_cast<off_t>(done));
     if (got < 0 && errno == EINTR) continue;
     if (got == 0) errno = EIO;
     if (got <= 0) {
       return Error{ErrorKind::kOutput,
-                   source_.path.string() + ": cannot read it: " + std::strerror(errno),
+                   source.path.string() + ": cannot read it: " + std::strerror(errno),
                    "check the disk"};
     }
     done += static_cast<size_t>(got);
   }
+  return Done{};
+}
+
+Result<TreeGraft::Page> TreeGraft::ReadSource(uint32_t number) const {
+  const uint32_t page_bytes = staged_.sizes().page_bytes;
+  Page page(page_bytes);
+  TRACEDB_TRY(ReadSource(source_, page_bytes, number, page));
   return page;
 }
 
@@ -119,16 +127,11 @@ Result<std::vector<TreeGraft::Child>> TreeGraft::Children(const Page& page, bool
 Result<bool> TreeGraft::IsLarge(const Source& source, uint32_t page_bytes, uint32_t root) {
   constexpr uint32_t kLeavesMin = 16;
   std::array<uint8_t, kInteriorHeaderBytes> header{};
-  const auto read = [&](uint32_t page) {
-    if (page < 2 || page > source.pages) return false;
-    const auto place = static_cast<off_t>(uint64_t{page - 1} * page_bytes);
-    return pread(source.file, header.data(), header.size(), place) ==
-           static_cast<ssize_t>(header.size());
-  };
-  if (!read(root)) return Unfit("a page that is not there");
+  TRACEDB_TRY(ReadSource(source, page_bytes, root, header));
   if (!IsInteriorKind(header[0])) return false;
   if (GetU16(&header[kCellCountAt]) + 1u >= kLeavesMin) return true;
-  if (!read(GetU32(&header[kRightmostChildAt]))) return Unfit("a page that is not there");
+  const uint32_t child = GetU32(&header[kRightmostChildAt]);
+  TRACEDB_TRY(ReadSource(source, page_bytes, child, header));
   return IsInteriorKind(header[0]);
 }
 

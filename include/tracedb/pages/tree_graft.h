@@ -63,6 +63,8 @@ class TreeGraft {
     bool to_empty = false;  // the database's tree has no row yet
   };
 
+  static Status ReadSource(const Source& source, uint32_t page_bytes, uint32_t number,
+                           std::span<uint8_t> bytes);
   Result<Page> ReadSource(uint32_t number) const;
   Result<Page> ReadTarget(uint32_t number) const;
   Result<std::vector<Child>> Children(const Page& page, bool is_index) const;

@@ -316,9 +316,10 @@ Result<bool> HasLargeTable(const MergeJob& job) {
     TRACEDB_TRY(root.Bind(1, std::string_view(table)));
     TRACEDB_ASSIGN(found, root.Step());
     if (found) {
-      TRACEDB_ASSIGN(large, TreeGraft::IsLarge(from, static_cast<uint32_t>(page_bytes),
-                                               static_cast<uint32_t>(root.Int(0))));
-      if (large) return true;
+      const auto large = TreeGraft::IsLarge(from, static_cast<uint32_t>(page_bytes),
+                                            static_cast<uint32_t>(root.Int(0)));
+      if (!large.ok() && large.error().kind != ErrorKind::kUnfit) return large.error();
+      if (large.ok() && large.value()) return true;
     }
     root.Reset();
   }
