@@ -153,9 +153,7 @@ class PackedRows {
   }
 
   // Small differences of either sign become small numbers.
-  static uint64_t Folded(uint64_t difference) {
-    return difference << 1 ^ (0 - (difference >> 63));
-  }
+  static uint64_t Folded(uint64_t difference) { return difference << 1 ^ (0 - (difference >> 63)); }
 
   static uint8_t* EncodeRow(const Columns& row, const Columns& last, uint8_t* out) {
     for (size_t first = 0; first < kColumns; first += kGroup) {
