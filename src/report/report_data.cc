@@ -11,6 +11,7 @@
 #include "report/report_checks.h"
 #include "report/report_result.h"
 #include "report/report_sections.h"
+#include "tracedb/base/run_caught.h"
 #include "tracedb/doctor/doctor_checks.h"
 #include "tracedb/query/run/query_run.h"
 #include "tracedb/text/result_text.h"
@@ -133,8 +134,10 @@ Status RunBoth(SqliteDb& db, SqliteDb& other, const QueryCatalog& catalog, const
   Status large = Done{};
   Status small = Done{};
   {
-    const std::jthread beside([&] { large = RunLarge(other, catalog, scale, parts); });
-    small = RunSections(db, catalog, scale, false, results);
+    const std::jthread beside([&] {
+      large = RunCaught([&] { return RunLarge(other, catalog, scale, parts); });
+    });
+    small = RunCaught([&] { return RunSections(db, catalog, scale, false, results); });
     // No use in an end that is waited for long.
     if (!small.ok()) other.Interrupt();
   }

@@ -40,31 +40,50 @@ def beyond_the_limit_a_client_is_told_so(program, database):
         wait_until("there is room again", lambda: server.get("/healthz")[0] == 200)
 
 
+def some_of(client):
+    got = client.recv(65536)
+    assert got, "the server closed the connection in the middle of an answer"
+    return got
+
+
 def one_answer(client):
     got = b""
     while b"\r\n\r\n" not in got:
-        got += client.recv(65536)
+        got += some_of(client)
     length = int(got.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
     while len(got) - got.index(b"\r\n\r\n") - 4 < length:
-        got += client.recv(65536)
+        got += some_of(client)
     return got
+
+
+def is_last(answer):
+    return b"\r\nconnection: close\r\n" in answer.partition(b"\r\n\r\n")[0].lower() + b"\r\n"
+
+
+def ask_until(server, request, answer_bytes, end):
+    """How many answers came on one connection, until the time is over or the server says that
+    this was the last one here."""
+    count = 0
+    with server.connect() as client:
+        while time.monotonic() < end:
+            client.sendall(request)
+            got = some_of(client)
+            while len(got) < answer_bytes and not is_last(got):
+                got += some_of(client)
+            assert got.startswith(b"HTTP/1.1 200 OK"), got[:100]
+            count += 1
+            if is_last(got):
+                break
+    return count
 
 
 def ask_again_and_again(server, request, answer_bytes, end, done):
     """Counts the answers into `done`; what is wrong with one goes there too."""
-    count = 0
     try:
-        with server.connect() as client:
-            while time.monotonic() < end:
-                client.sendall(request)
-                got = client.recv(65536)
-                while len(got) < answer_bytes:
-                    got += client.recv(65536)
-                assert got.startswith(b"HTTP/1.1 200 OK"), got[:100]
-                count += 1
+        while time.monotonic() < end:
+            done.append(ask_until(server, request, answer_bytes, end))
     except Exception as error:
         done.append(error)
-    done.append(count)
 
 
 def one_load(server, request, answer_bytes):
@@ -140,6 +159,18 @@ def a_request_that_takes_too_long_to_come_is_given_up(program, database):
         assert 5 < time.monotonic() - begin < 80, time.monotonic() - begin
 
 
+def a_connection_ends_with_a_word_after_many_requests(program, database):
+    """10,000 of them: a client on one connection is told with the last answer, and comes again."""
+    with Server(program, database) as server:
+        request = server.request_bytes("/healthz")
+        with server.connect() as client:
+            client.sendall(request)
+            answer_bytes = len(one_answer(client))
+        for _ in range(2):
+            assert ask_until(server, request, answer_bytes, time.monotonic() + 300) == 10_000
+
+
 CHECKS = [many_connections_at_once, beyond_the_limit_a_client_is_told_so,
           a_thousand_requests_take_less_than_a_cpu_second, slow_clients_block_nobody,
-          a_request_that_takes_too_long_to_come_is_given_up]
+          a_request_that_takes_too_long_to_come_is_given_up,
+          a_connection_ends_with_a_word_after_many_requests]
