@@ -15,37 +15,14 @@ std::string IdsAsJson(const std::unordered_set<int64_t>& ids) {
   return json + "]";
 }
 
-// Of one list, which is merged.
-int64_t OpenNs(const std::vector<Interval>& list, Interval range) {
-  int64_t open_ns = 0;
-  auto at = std::partition_point(list.begin(), list.end(), [&](const Interval& interval) {
-    return interval.end_ns <= range.start_ns;
-  });
-  for (; at != list.end() && at->start_ns < range.end_ns; ++at) {
-    open_ns += at->Intersection(range).length();
-  }
-  return open_ns;
-}
-
-std::vector<Interval> Clipped(const std::vector<Interval>& list, Interval range) {
-  std::vector<Interval> clipped;
-  auto at = std::partition_point(list.begin(), list.end(), [&](const Interval& interval) {
-    return interval.end_ns <= range.start_ns;
-  });
-  for (; at != list.end() && at->start_ns < range.end_ns; ++at) {
-    clipped.push_back(at->Intersection(range));
-  }
-  return clipped;
-}
-
 }  // namespace
 
 void HostSlices::Add(uint32_t thread, const RankClock& clock, int64_t start_ns, int64_t dur_ns,
-                     uint32_t trace, std::optional<int64_t> step) {
+                     uint32_t trace, std::optional<int64_t> step, double share) {
   const int64_t begin_ns = clock.Aligned(start_ns);
   if (step.has_value() && !IsInStep(trace, begin_ns, *step)) return;
   const int64_t end_ns = clock.Aligned(SumNs(start_ns, dur_ns));
-  if (end_ns > begin_ns) slices_[thread].push_back({begin_ns, end_ns});
+  if (end_ns > begin_ns) slices_[thread].push_back({{begin_ns, end_ns}, share});
 }
 
 bool HostSlices::IsInStep(uint32_t trace, int64_t at_ns, int64_t step) const {
@@ -56,7 +33,7 @@ bool HostSlices::IsInStep(uint32_t trace, int64_t at_ns, int64_t step) const {
 }
 
 Status HostSlices::Read(SqliteDb& db, const std::unordered_set<int64_t>& names,
-                        std::optional<int64_t> rank, std::optional<int64_t> step) {
+                        std::optional<int64_t> rank, std::optional<int64_t> step, double share) {
   if (names.empty()) return Done{};
   TRACEDB_ASSIGN(clocks, RankClocks::Read(db));
   std::unordered_map<int64_t, uint32_t> threads;  // by track
@@ -81,7 +58,7 @@ Status HostSlices::Read(SqliteDb& db, const std::unordered_set<int64_t>& names,
         if (!any) break;
         const auto thread = threads.find(rows.Int(0));
         if (thread == threads.end()) continue;
-        Add(thread->second, clock, rows.Int(1), rows.Int(2), trace, step);
+        Add(thread->second, clock, rows.Int(1), rows.Int(2), trace, step, share);
       }
       rows.Reset();
     }
@@ -89,8 +66,9 @@ Status HostSlices::Read(SqliteDb& db, const std::unordered_set<int64_t>& names,
   return Done{};
 }
 
-Result<int64_t> HostSlices::ReadOne(SqliteDb& db, int64_t slice_id) {
+Status HostSlices::ReadOne(SqliteDb& db, int64_t slice_id, int64_t save_ns) {
   TRACEDB_ASSIGN(clocks, RankClocks::Read(db));
+  is_one_by_one_ = true;
   for (const EventTable table : kLongSliceTables) {
     TRACEDB_ASSIGN(row, db.Prepare("SELECT s.track, s.ts + t.base_ns, s.dur, t.trace_id FROM " +
                                    std::string(EventTableName(table)) +
@@ -100,16 +78,16 @@ Result<int64_t> HostSlices::ReadOne(SqliteDb& db, int64_t slice_id) {
     TRACEDB_TRY(row.Bind(1, slice_id));
     TRACEDB_ASSIGN(any, row.Step());
     if (!any) continue;
+    const double share = static_cast<double>(save_ns) / static_cast<double>(row.Int(2));
     for (uint32_t i = 0; i < rows_.threads.size(); ++i) {
       if (rows_.threads[i].track_id != row.Int(0)) continue;
-      Add(i, clocks.Of(row.Int(3)), row.Int(1), row.Int(2), 0, std::nullopt);
-      return slices_[i].empty() ? 0 : slices_[i].back().length();
+      Add(i, clocks.Of(row.Int(3)), row.Int(1), row.Int(2), 0, std::nullopt, std::min(share, 1.0));
     }
   }
-  return 0;
+  return Done{};
 }
 
-void HostSlices::AddAll(std::optional<int64_t> rank, std::optional<int64_t> step) {
+void HostSlices::AddAll(std::optional<int64_t> rank, std::optional<int64_t> step, double share) {
   constexpr Interval kAlways = {std::numeric_limits<int64_t>::min() / 2,
                                 std::numeric_limits<int64_t>::max() / 2};
   std::vector<uint32_t> trace_of(rows_.threads.size(), kNone);
@@ -117,41 +95,57 @@ void HostSlices::AddAll(std::optional<int64_t> rank, std::optional<int64_t> step
   for (uint32_t thread = 0; thread < trace_of.size(); ++thread) {
     const uint32_t trace = trace_of[thread];
     if (trace == kNone || (rank.has_value() && rows_.traces[trace].rank != *rank)) continue;
-    if (!step.has_value()) slices_[thread].push_back(kAlways);
+    if (!step.has_value()) slices_[thread].push_back({kAlways, share});
     for (const Call& call : rows_.calls) {
       if (!step.has_value() || call.kind != CallKind::kStep || call.trace != trace) continue;
-      if (call.step == *step) slices_[thread].push_back({call.start_ns, call.end_ns});
+      if (call.step == *step) slices_[thread].push_back({{call.start_ns, call.end_ns}, share});
     }
   }
 }
 
 void HostSlices::Merge() {
-  for (std::vector<Interval>& list : slices_) {
-    std::sort(list.begin(), list.end(), [](const Interval& a, const Interval& b) {
-      return a.start_ns < b.start_ns;
+  for (std::vector<Part>& list : slices_) {
+    std::sort(list.begin(), list.end(), [](const Part& a, const Part& b) {
+      return a.range.start_ns < b.range.start_ns;
     });
-    std::vector<Interval> merged;
-    for (const Interval& interval : list) {
-      if (!merged.empty() && interval.start_ns <= merged.back().end_ns) {
-        merged.back().end_ns = std::max(merged.back().end_ns, interval.end_ns);
+    if (is_one_by_one_) continue;
+    std::vector<Part> merged;
+    for (const Part& part : list) {
+      if (!merged.empty() && part.range.start_ns <= merged.back().range.end_ns) {
+        merged.back().range.end_ns = std::max(merged.back().range.end_ns, part.range.end_ns);
       } else {
-        merged.push_back(interval);
+        merged.push_back(part);
       }
     }
     list = std::move(merged);
   }
 }
 
-int64_t HostSlices::Within(uint32_t thread, uint32_t other, Interval range) const {
-  int64_t open_ns = 0;
-  if (thread != kNone) open_ns += OpenNs(slices_[thread], range);
-  if (other == kNone || other == thread) return open_ns;
-  open_ns += OpenNs(slices_[other], range);
-  if (thread == kNone) return open_ns;
-  for (const Interval& both : Clipped(slices_[thread], range)) {
-    open_ns -= OpenNs(slices_[other], both);
+double HostSlices::SavedOn(uint32_t thread, Interval range) const {
+  double saved = 0;
+  const std::vector<Part>& list = slices_[thread];
+  // Slices one by one may be within longer ones: there are few, and each is looked at.
+  auto at = is_one_by_one_ ? list.begin()
+                           : std::partition_point(list.begin(), list.end(), [&](const Part& part) {
+                               return part.range.end_ns <= range.start_ns;
+                             });
+  for (; at != list.end() && at->range.start_ns < range.end_ns; ++at) {
+    const int64_t open_ns = std::max<int64_t>(0, at->range.Intersection(range).length());
+    saved += static_cast<double>(open_ns) * at->share;
   }
-  return open_ns;
+  return saved;
+}
+
+double HostSlices::Saved(uint32_t thread, uint32_t other, Interval range) const {
+  double saved = thread == kNone ? 0 : SavedOn(thread, range);
+  if (other == kNone || other == thread) return saved;
+  saved += SavedOn(other, range);
+  if (thread == kNone || is_one_by_one_) return saved;
+  for (const Part& part : slices_[thread]) {  // what both have counts once
+    const Interval both = part.range.Intersection(range);
+    if (both.length() > 0) saved -= SavedOn(other, both);
+  }
+  return saved;
 }
 
 }  // namespace tracedb

@@ -19,26 +19,34 @@ class HostSlices {
  public:
   explicit HostSlices(const JobRows& rows) : rows_(rows), slices_(rows.threads.size()) {}
 
-  // Those whose event_name is one of `names`; of a step: those that start in it.
+  // Those whose event_name is one of `names`; of a step: those that start in it. `share` of their
+  // time is what Saved counts.
   Status Read(SqliteDb& db, const std::unordered_set<int64_t>& names, std::optional<int64_t> rank,
-              std::optional<int64_t> step);
-  // Its length; 0: there is none, or on a thread that launches nothing.
-  Result<int64_t> ReadOne(SqliteDb& db, int64_t slice_id);
+              std::optional<int64_t> step, double share);
+  // One, of which so much is to be saved. Not on a thread that launches nothing.
+  Status ReadOne(SqliteDb& db, int64_t slice_id, int64_t save_ns);
   // All the time of all threads, or of those of a rank, or in a step.
-  void AddAll(std::optional<int64_t> rank, std::optional<int64_t> step);
+  void AddAll(std::optional<int64_t> rank, std::optional<int64_t> step, double share);
 
-  // After the last of these and before the first Within.
+  // After the last of these and before the first Saved: what overlaps becomes one, where all have
+  // one share.
   void Merge();
-  // Time of `range` in which one is open on either thread; kNone is no thread.
-  int64_t Within(uint32_t thread, uint32_t other, Interval range) const;
+  // Of `range`, by the slices that are open on either thread; kNone is no thread.
+  double Saved(uint32_t thread, uint32_t other, Interval range) const;
 
  private:
+  struct Part {
+    Interval range;
+    double share;
+  };
   void Add(uint32_t thread, const RankClock& clock, int64_t start_ns, int64_t dur_ns,
-           uint32_t trace, std::optional<int64_t> step);
+           uint32_t trace, std::optional<int64_t> step, double share);
   bool IsInStep(uint32_t trace, int64_t at_ns, int64_t step) const;
+  double SavedOn(uint32_t thread, Interval range) const;
 
   const JobRows& rows_;
-  std::vector<std::vector<Interval>> slices_;  // by thread
+  std::vector<std::vector<Part>> slices_;  // by thread; in order once merged
+  bool is_one_by_one_ = false;             // slices of ReadOne may be within others
 };
 
 }  // namespace tracedb

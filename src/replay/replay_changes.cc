@@ -23,7 +23,7 @@ constexpr int64_t kMostNs = int64_t{1} << 60;
 
 // One object of the array; texts are empty where they are not said.
 struct Change {
-  std::string name, like, glob, kind, transfers, waits, balance;
+  std::string name, like, glob, kind, transfers, caller, waits, balance, held_by;
   std::optional<int64_t> rank, step, slice, shorten_ns, launch_latency_ns, rank_late;
   std::optional<double> short_host;
   double factor = 0;
@@ -76,7 +76,8 @@ class ChangeReader {
         {"name", &change.name},           {"like", &change.like},
         {"glob", &change.glob},           {"kind", &change.kind},
         {"transfers", &change.transfers}, {"waits", &change.waits},
-        {"balance", &change.balance}};
+        {"balance", &change.balance},     {"held_by", &change.held_by},
+        {"caller", &change.caller}};
     const std::map<std::string, std::optional<int64_t>*> integers = {
         {"rank", &change.rank},
         {"step", &change.step},
@@ -111,10 +112,15 @@ class Weights {
 
   Status Apply(const Change& change) {
     if (change.slice.has_value()) {
-      return Shorten(*change.slice, change.shorten_ns.value_or(std::numeric_limits<int64_t>::max()));
+      const int64_t all_ns = std::numeric_limits<int64_t>::max();
+      return Shorten({{*change.slice, change.shorten_ns.value_or(all_ns)}});
     }
-    if (change.rank_late.has_value()) return BeInTime(*change.rank_late);
-    if (change.short_host.has_value()) return ScaleShortHost(*change.short_host);
+    if (change.rank_late.has_value()) {
+      TRACEDB_ASSIGN(late, LateSlices(db_, rows_, *change.rank_late));
+      return Shorten(late);
+    }
+    if (change.short_host.has_value()) return ScaleShortHost(change);
+    if (!change.held_by.empty()) return ScaleHeld(change);
     if (!change.transfers.empty()) return ScaleTransfers(change);
     if (!change.waits.empty()) return DropWaits(change);
     if (change.launch_latency_ns.has_value()) return BoundLaunches(*change.launch_latency_ns);
@@ -129,7 +135,7 @@ class Weights {
   std::vector<int64_t> Take() { return std::move(weights_); }
 
  private:
-  // Calls `change` with each edge into the finish of an activity, and the activity.
+  // Calls `use` with each edge into the finish of an activity, and the activity.
   template <typename Use>
   void ForEachRun(const Use& use) {
     for (uint32_t node = 0; node < graph_.nodes().size(); ++node) {
@@ -139,6 +145,27 @@ class Weights {
         if (weights_[edge] != kNoEdge) use(activity, weights_[edge], graph_.kind(edge));
       }
     }
+  }
+
+  // With each edge that is work of a host, and how long it was.
+  template <typename Use>
+  void ForEachHost(const Change& change, const Use& use) {
+    for (uint32_t node = 0; node < graph_.nodes().size(); ++node) {
+      const uint32_t thread = graph_.ThreadOf(node);
+      if (thread == kNone || !IsOf(change, graph_.TraceOf(node))) continue;
+      for (uint32_t edge = graph_.first_edge(node); edge < graph_.end_edge(node); ++edge) {
+        const EdgeKind kind = graph_.kind(edge);
+        if (kind != EdgeKind::kHost && kind != EdgeKind::kHandover) continue;
+        if (weights_[edge] <= 0) continue;
+        const uint32_t from = graph_.from(edge);
+        use(weights_[edge], graph_.ThreadOf(from), thread,
+            Interval{graph_.nodes()[from].at_ns, graph_.nodes()[node].at_ns});
+      }
+    }
+  }
+
+  bool IsOf(const Change& change, uint32_t trace) const {
+    return !change.rank.has_value() || rows_.traces[trace].rank == *change.rank;
   }
 
   Status ScaleSlices(const Change& change) {
@@ -156,7 +183,7 @@ class Weights {
     }
     if (!host_only) {
       ForEachRun([&](const Activity& activity, int64_t& weight_ns, EdgeKind) {
-        if (change.rank.has_value() && rows_.traces[activity.trace].rank != *change.rank) return;
+        if (!IsOf(change, activity.trace)) return;
         if (change.step.has_value() && activity.step != *change.step) return;
         if (kind != kKinds.end() && kKinds[static_cast<size_t>(activity.kind)] != *kind) return;
         if (change.names_slices() && !names.contains(activity.name_id)) return;
@@ -166,32 +193,39 @@ class Weights {
     if (kind != kKinds.end()) return Done{};
     HostSlices slices(rows_);
     if (change.names_slices()) {
-      TRACEDB_TRY(slices.Read(db_, names, change.rank, change.step));
+      TRACEDB_TRY(slices.Read(db_, names, change.rank, change.step, 1 - change.factor));
     } else {
-      slices.AddAll(change.rank, change.step);
+      slices.AddAll(change.rank, change.step, 1 - change.factor);
     }
-    ScaleHost(slices, change.factor);
+    ScaleHost(slices, 0);
     return Done{};
   }
 
-  void ScaleHost(HostSlices& slices, double factor) {
+  // Where no node is for at least so long.
+  void ScaleHost(HostSlices& slices, int64_t least_ns) {
     slices.Merge();
-    for (uint32_t node = 0; node < graph_.nodes().size(); ++node) {
-      const uint32_t thread = graph_.ThreadOf(node);
-      if (thread == kNone) continue;
-      for (uint32_t edge = graph_.first_edge(node); edge < graph_.end_edge(node); ++edge) {
-        if (weights_[edge] <= 0) continue;
-        if (graph_.kind(edge) != EdgeKind::kHost && graph_.kind(edge) != EdgeKind::kHandover) {
-          continue;
-        }
-        const uint32_t from = graph_.from(edge);
-        const Interval range{graph_.nodes()[from].at_ns, graph_.nodes()[node].at_ns};
-        const int64_t within_ns = slices.Within(graph_.ThreadOf(from), thread, range);
-        const double saved = std::round(static_cast<double>(within_ns) * (1 - factor));
-        weights_[edge] = std::clamp<int64_t>(weights_[edge] - static_cast<int64_t>(saved), 0,
-                                             kMostNs);
-      }
-    }
+    ForEachHost({}, [&](int64_t& weight_ns, uint32_t from, uint32_t to, Interval range) {
+      if (range.length() < least_ns) return;
+      const double saved = std::round(slices.Saved(from, to, range));
+      weight_ns = std::clamp<int64_t>(weight_ns - static_cast<int64_t>(saved), 0, kMostNs);
+    });
+  }
+
+  Status ScaleHeld(const Change& change) {
+    Change named;
+    named.name = change.held_by;
+    TRACEDB_ASSIGN(names, NamesOf(named));
+    HostSlices slices(rows_);
+    TRACEDB_TRY(slices.Read(db_, names, change.rank, change.step, 1 - change.factor));
+    ScaleHost(slices, kLongSliceNs);
+    return Done{};
+  }
+
+  Status ScaleShortHost(const Change& change) {
+    ForEachHost(change, [&](int64_t& weight_ns, uint32_t, uint32_t, Interval range) {
+      if (range.length() < kLongSliceNs) weight_ns = Scaled(weight_ns, *change.short_host);
+    });
+    return Done{};
   }
 
   Result<std::unordered_set<int64_t>> NamesOf(const Change& change) {
@@ -209,41 +243,38 @@ class Weights {
     }
   }
 
-  Status Shorten(int64_t slice, int64_t shorten_ns) {
-    if (shorten_ns < 0) return NotUnderstood("shorten_ns: it cannot be negative");
-    bool found = false;
-    ForEachRun([&](const Activity& activity, int64_t& weight_ns, EdgeKind) {
-      if (activity.slice_id != slice) return;
-      found = true;
-      weight_ns = std::max<int64_t>(0, DifferenceNs(weight_ns, shorten_ns));
-    });
-    if (found) return Done{};
-    HostSlices slices(rows_);
-    TRACEDB_ASSIGN(length_ns, slices.ReadOne(db_, slice));
-    if (length_ns <= 0) return Done{};
-    const int64_t left_ns = std::max<int64_t>(0, DifferenceNs(length_ns, shorten_ns));
-    ScaleHost(slices, static_cast<double>(left_ns) / static_cast<double>(length_ns));
-    return Done{};
-  }
-
-  Status BeInTime(int64_t rank) {
-    TRACEDB_ASSIGN(late, LateSlices(db_, rows_, rank));
-    for (const LateSlice& slice : late) TRACEDB_TRY(Shorten(slice.slice_id, slice.late_ns));
-    return Done{};
-  }
-
-  Status ScaleShortHost(double factor) {
-    for (uint32_t node = 0; node < graph_.nodes().size(); ++node) {
-      for (uint32_t edge = graph_.first_edge(node); edge < graph_.end_edge(node); ++edge) {
-        if (weights_[edge] <= 0) continue;
-        const EdgeKind kind = graph_.kind(edge);
-        if (kind != EdgeKind::kHost && kind != EdgeKind::kHandover) continue;
-        const int64_t length_ns =
-            graph_.nodes()[node].at_ns - graph_.nodes()[graph_.from(edge)].at_ns;
-        if (length_ns < kLongSliceNs) weights_[edge] = Scaled(weights_[edge], factor);
-      }
+  Status Shorten(const std::vector<LateSlice>& late) {
+    std::unordered_map<int64_t, int64_t> shorter;
+    for (const LateSlice& slice : late) {
+      if (slice.late_ns < 0) return NotUnderstood("shorten_ns: it cannot be negative");
+      shorter[slice.slice_id] = slice.late_ns;
     }
+    std::unordered_set<int64_t> found;
+    ForEachRun([&](const Activity& activity, int64_t& weight_ns, EdgeKind) {
+      const auto slice = shorter.find(activity.slice_id);
+      if (slice == shorter.end()) return;
+      found.insert(slice->first);
+      weight_ns = std::max<int64_t>(0, DifferenceNs(weight_ns, slice->second));
+    });
+    HostSlices slices(rows_);
+    for (const auto& [slice, shorten_ns] : shorter) {
+      if (!found.contains(slice)) TRACEDB_TRY(slices.ReadOne(db_, slice, shorten_ns));
+    }
+    if (found.size() < shorter.size()) ScaleHost(slices, 0);
     return Done{};
+  }
+
+  // That a framework calls in one way; empty: all.
+  Result<std::unordered_set<int64_t>> CalledBy(const std::string& caller) {
+    std::unordered_set<int64_t> slices;
+    if (caller.empty()) return slices;
+    TRACEDB_ASSIGN(rows, db_.Prepare("SELECT slice_id FROM collective_callers WHERE caller = ?1"));
+    TRACEDB_TRY(rows.Bind(1, caller));
+    for (;;) {
+      TRACEDB_ASSIGN(any, rows.Step());
+      if (!any) return slices;
+      slices.insert(rows.Int(0));
+    }
   }
 
   Result<std::unordered_set<int64_t>> GroupsOf(const std::string& parallelism) {
@@ -260,8 +291,10 @@ class Weights {
 
   Status ScaleTransfers(const Change& change) {
     TRACEDB_ASSIGN(groups, GroupsOf(change.transfers));
+    TRACEDB_ASSIGN(called, CalledBy(change.caller));
     ForEachRun([&](const Activity& activity, int64_t& weight_ns, EdgeKind) {
-      if (activity.kind != ActivityKind::kCommunication) return;
+      if (activity.kind != ActivityKind::kCommunication || !IsOf(change, activity.trace)) return;
+      if (!change.caller.empty() && !called.contains(activity.slice_id)) return;
       const bool is_known = activity.group_id != 0;
       const bool is_other = change.transfers == "all" || change.transfers == "other";
       if (is_known ? !groups.contains(activity.group_id) : !is_other) return;
@@ -272,20 +305,21 @@ class Weights {
 
   Status DropWaits(const Change& change) {
     if (change.waits == "sync") {
-      DropSyncs();
+      DropSyncs(change);
       return Done{};
     }
     TRACEDB_ASSIGN(groups, GroupsOf(change.waits));
     ForEachRun([&](const Activity& activity, int64_t& weight_ns, EdgeKind kind) {
-      if (kind != EdgeKind::kTransfer) return;
+      if (kind != EdgeKind::kTransfer || !IsOf(change, activity.trace)) return;
       if (groups.contains(activity.group_id)) weight_ns = kNoEdge;
     });
     return Done{};
   }
 
-  void DropSyncs() {
+  void DropSyncs(const Change& change) {
     for (uint32_t node = 0; node < graph_.nodes().size(); ++node) {
       if (graph_.nodes()[node].kind != NodeKind::kEnd) continue;
+      if (!IsOf(change, graph_.TraceOf(node))) continue;
       for (uint32_t edge = graph_.first_edge(node); edge < graph_.end_edge(node); ++edge) {
         weights_[edge] = graph_.kind(edge) == EdgeKind::kSync ? kNoEdge : 0;
       }
