@@ -142,6 +142,8 @@ Status Run(const CommandLine& line) {
       return RunCut(line.global, line.cut, stop_asked);
     case Command::kReport:
       return RunReport(line.global, line.report, stop_asked);
+    case Command::kWhatIf:
+      return RunWhatIf(line.global, line.what_if, stop_asked);
     case Command::kShowText: {
       DescriptorOutput output(STDOUT_FILENO, "standard output");
       TRACEDB_TRY(output.Write(line.text));

@@ -264,11 +264,12 @@ class Weights {
     return Done{};
   }
 
-  // That a framework calls in one way; empty: all.
+  // That a framework calls in one way; "-": in any that is known; empty: none.
   Result<std::unordered_set<int64_t>> CalledBy(const std::string& caller) {
     std::unordered_set<int64_t> slices;
     if (caller.empty()) return slices;
-    TRACEDB_ASSIGN(rows, db_.Prepare("SELECT slice_id FROM collective_callers WHERE caller = ?1"));
+    TRACEDB_ASSIGN(rows, db_.Prepare("SELECT slice_id FROM collective_callers WHERE caller = ?1 "
+                                     "OR (?1 = '-' AND caller IS NOT NULL)"));
     TRACEDB_TRY(rows.Bind(1, caller));
     for (;;) {
       TRACEDB_ASSIGN(any, rows.Step());
@@ -294,7 +295,8 @@ class Weights {
     TRACEDB_ASSIGN(called, CalledBy(change.caller));
     ForEachRun([&](const Activity& activity, int64_t& weight_ns, EdgeKind) {
       if (activity.kind != ActivityKind::kCommunication || !IsOf(change, activity.trace)) return;
-      if (!change.caller.empty() && !called.contains(activity.slice_id)) return;
+      const bool is_called = called.contains(activity.slice_id);
+      if (change.caller == "-" ? is_called : !change.caller.empty() && !is_called) return;
       const bool is_known = activity.group_id != 0;
       const bool is_other = change.transfers == "all" || change.transfers == "other";
       if (is_known ? !groups.contains(activity.group_id) : !is_other) return;

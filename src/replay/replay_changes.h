@@ -10,7 +10,8 @@
 //   {"held_by": "x"}        the host in slices of this name, between two that are further apart
 //   {"rank_late": 5}        this rank is not later than others for what takes longer on it than there
 //   {"transfers": "data"}   of collectives of groups of this parallelism; "all": of all. With
-//                           "caller": only those that a framework calls so (collective_callers)
+//                           "caller": only those that a framework calls so
+//                           (collective_callers); "-": that nobody is known to call
 //   {"waits": "pipeline"}   nobody waits for anybody in such collectives; "sync": no call of the
 //                           host waits for the GPU
 //   {"launch_latency_ns": 0}  at most
