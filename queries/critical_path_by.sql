@@ -36,8 +36,8 @@ told AS (
          iif(:by = 'kind', NULL, p.rank) AS rank,
          CASE
            WHEN :by IN ('kind', 'rank') OR p.kind = 'unrecorded' THEN NULL
-           WHEN p.held_by IS NOT NULL THEN (SELECT s.name FROM slices s
-                                            WHERE s.slice_id = p.held_by)
+           WHEN p.held_by IS NOT NULL THEN (SELECT n.name FROM names n
+                                            WHERE n.name_id = p.held_name_id)
            WHEN p.kind = 'host' THEN coalesce(k.op, (SELECT h.name FROM call_paths h
                                                      WHERE h.path_id = k.path_id),
                                               (SELECT s.name FROM slices s

@@ -201,13 +201,18 @@ whole_base AS (
 held AS (  -- by what the host is held on the critical path, where it launches nothing for long
   SELECT run_id, name, ns, stretches, rank, row_number() OVER (PARTITION BY run_id
                                                                ORDER BY ns DESC, name) AS place
-  FROM (SELECT c.run_id, s.name, sum(p.dur_ns) AS ns, count(*) AS stretches,
-               iif(min(p.rank) = max(p.rank), min(p.rank), NULL) AS rank
-        FROM captures c CROSS JOIN replay_path(c.capture_id, '[]') p
-        JOIN slices s ON s.slice_id = p.held_by
-        WHERE (:run IS NULL OR c.run = :run) AND (:capture IS NULL OR c.capture = :capture)
-          AND p.kind = 'host' AND p.held_by IS NOT NULL AND (:rank IS NULL OR p.rank = :rank)
-        GROUP BY c.run_id, s.name)
+  FROM (SELECT run_id, name, sum(ns) AS ns, sum(stretches) AS stretches,
+               iif(min(rank) = max(rank), min(rank), NULL) AS rank
+        FROM (SELECT h.*, n.name
+              FROM (SELECT c.run_id, p.held_name_id, p.rank, sum(p.dur_ns) AS ns,
+                           count(*) AS stretches
+                    FROM captures c CROSS JOIN replay_path(c.capture_id, '[]') p
+                    WHERE (:run IS NULL OR c.run = :run)
+                      AND (:capture IS NULL OR c.capture = :capture) AND p.kind = 'host'
+                      AND p.held_by IS NOT NULL AND (:rank IS NULL OR p.rank = :rank)
+                    GROUP BY c.run_id, p.held_name_id, p.rank) h
+              JOIN names n ON n.name_id = h.held_name_id)
+        GROUP BY run_id, name)
 ),
 of_rank (json) AS (SELECT iif(:rank IS NULL, '', printf(',"rank":%d', :rank))),
 found (run_id, problem, rank, evidence, advice, change) AS (

@@ -78,6 +78,7 @@ class GraphBuilder {
         start_of_(rows_.activities.size(), kNone),
         node_of_call_(rows_.calls.size(), kNone),
         meet_of_(rows_.collectives.size(), kNone),
+        waits_of_call_(rows_.calls.size(), kNever),
         started_(rows_.stream_count),
         threads_(rows_.threads.size()),
         processes_(rows_.process_count),
@@ -149,6 +150,10 @@ class GraphBuilder {
       return x.start_ns != y.start_ns ? x.start_ns < y.start_ns : x.slice_id < y.slice_id;
     });
     graph_.nodes_.reserve(keys.size());
+    const size_t edges = keys.size() + keys.size() / 2;
+    graph_.from_.reserve(edges);
+    graph_.kinds_.reserve(edges);
+    graph_.weights_.reserve(edges);
     for (const NodeKey& key : keys) {
       graph_.nodes_.push_back({key.at_ns, 0, 0, key.owner, key.kind});
     }
@@ -214,7 +219,6 @@ class GraphBuilder {
 
   void NoteLaunch(Thread& thread, uint32_t number) {
     const Call& call = rows_.calls[number];
-    waits_of_call_.resize(std::max<size_t>(waits_of_call_.size(), number + 1), kNever);
     while (next_wait_ < stream_waits_.size() &&
            rows_.calls[stream_waits_[next_wait_]].start_ns < call.start_ns) {
       const Call& wait = rows_.calls[stream_waits_[next_wait_++]];
@@ -347,7 +351,7 @@ class GraphBuilder {
   }
 
   void AddReadyWaits(const Activity& activity, std::vector<Ready>& ready) const {
-    if (activity.call == kNone || activity.call >= waits_of_call_.size()) return;
+    if (activity.call == kNone) return;
     const int64_t waited_ns = waits_of_call_[activity.call];
     if (waited_ns == kNever) return;
     const JobTrace& trace = rows_.traces[activity.trace];
@@ -392,6 +396,7 @@ class GraphBuilder {
   ReplayGraph& graph_;
   const JobRows& rows_;
   std::vector<uint32_t> finish_of_, start_of_, node_of_call_, meet_of_;
+  std::vector<int64_t> waits_of_call_;          // by call that launches
   std::vector<std::vector<uint32_t>> started_;  // by stream, in the order of their starts
   std::vector<Thread> threads_;
   std::vector<LastOfTwo> processes_;  // threads
@@ -399,7 +404,6 @@ class GraphBuilder {
   std::vector<int64_t> least_launch_;  // by trace
   std::vector<uint32_t> stream_waits_;  // calls, by time
   size_t next_wait_ = 0;
-  std::vector<int64_t> waits_of_call_;  // by call that launches
   std::vector<Ready> ready_;
 };
 

@@ -66,6 +66,41 @@ Status HostSlices::Read(SqliteDb& db, const std::unordered_set<int64_t>& names,
   return Done{};
 }
 
+Status HostSlices::ReadLong(SqliteDb& db, const std::unordered_set<int64_t>& names,
+                            std::optional<int64_t> rank, std::optional<int64_t> step,
+                            double share) {
+  TRACEDB_ASSIGN(clocks, RankClocks::Read(db));
+  const std::vector<uint32_t> trace_of = TracesOfThreads();
+  for (const EventTable table : kLongSliceTables) {
+    const std::string name(EventTableName(table));
+    TRACEDB_ASSIGN(rows, db.Prepare("SELECT s.event_name, s.ts + t.base_ns, s.dur FROM " + name +
+                                    " s INDEXED BY " + name +
+                                    "_long JOIN _track t ON t.id = s.track WHERE s.track = ?1 "
+                                    "AND s.dur >= " + std::to_string(kLongSliceNs) +
+                                    " AND s.id NOT IN (SELECT id FROM _impossible_time)"));
+    for (uint32_t thread = 0; thread < trace_of.size(); ++thread) {
+      const uint32_t trace = trace_of[thread];
+      if (trace == kNone || (rank.has_value() && rows_.traces[trace].rank != *rank)) continue;
+      TRACEDB_TRY(rows.Bind(1, rows_.threads[thread].track_id));
+      for (;;) {
+        TRACEDB_ASSIGN(any, rows.Step());
+        if (!any) break;
+        if (!names.contains(rows.Int(0))) continue;
+        Add(thread, clocks.Of(rows_.traces[trace].trace_id), rows.Int(1), rows.Int(2), trace, step,
+            share);
+      }
+      rows.Reset();
+    }
+  }
+  return Done{};
+}
+
+std::vector<uint32_t> HostSlices::TracesOfThreads() const {
+  std::vector<uint32_t> trace_of(rows_.threads.size(), kNone);
+  for (const Call& call : rows_.calls) trace_of[call.thread] = call.trace;
+  return trace_of;
+}
+
 Status HostSlices::ReadOne(SqliteDb& db, int64_t slice_id, int64_t save_ns) {
   TRACEDB_ASSIGN(clocks, RankClocks::Read(db));
   is_one_by_one_ = true;
@@ -90,8 +125,7 @@ Status HostSlices::ReadOne(SqliteDb& db, int64_t slice_id, int64_t save_ns) {
 void HostSlices::AddAll(std::optional<int64_t> rank, std::optional<int64_t> step, double share) {
   constexpr Interval kAlways = {std::numeric_limits<int64_t>::min() / 2,
                                 std::numeric_limits<int64_t>::max() / 2};
-  std::vector<uint32_t> trace_of(rows_.threads.size(), kNone);
-  for (const Call& call : rows_.calls) trace_of[call.thread] = call.trace;
+  const std::vector<uint32_t> trace_of = TracesOfThreads();
   for (uint32_t thread = 0; thread < trace_of.size(); ++thread) {
     const uint32_t trace = trace_of[thread];
     if (trace == kNone || (rank.has_value() && rows_.traces[trace].rank != *rank)) continue;

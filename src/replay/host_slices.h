@@ -23,6 +23,9 @@ class HostSlices {
   // time is what Saved counts.
   Status Read(SqliteDb& db, const std::unordered_set<int64_t>& names, std::optional<int64_t> rank,
               std::optional<int64_t> step, double share);
+  // Of those only what is long enough to have an index (kLongSliceNs).
+  Status ReadLong(SqliteDb& db, const std::unordered_set<int64_t>& names,
+                  std::optional<int64_t> rank, std::optional<int64_t> step, double share);
   // One, of which so much is to be saved. Not on a thread that launches nothing.
   Status ReadOne(SqliteDb& db, int64_t slice_id, int64_t save_ns);
   // All the time of all threads, or of those of a rank, or in a step.
@@ -42,6 +45,7 @@ class HostSlices {
   void Add(uint32_t thread, const RankClock& clock, int64_t start_ns, int64_t dur_ns,
            uint32_t trace, std::optional<int64_t> step, double share);
   bool IsInStep(uint32_t trace, int64_t at_ns, int64_t step) const;
+  std::vector<uint32_t> TracesOfThreads() const;  // kNone: of a thread without calls
   double SavedOn(uint32_t thread, Interval range) const;
 
   const JobRows& rows_;

@@ -45,6 +45,8 @@ class JobReader {
       TRACEDB_TRY(ReadTrace(clocks.Of(trace_id), traces.Int(2), traces.Int(3)));
       rows_.traces.back().stream_count = rows_.stream_count - rows_.traces.back().first_stream;
     }
+    rows_.activities.shrink_to_fit();
+    rows_.calls.shrink_to_fit();
     TRACEDB_TRY(ReadCollectives(capture_id));
     return std::move(rows_);
   }

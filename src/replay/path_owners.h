@@ -9,8 +9,8 @@
 
 namespace tracedb {
 
-// Stretches in which a slice that is long enough to be looked up (kLongSliceNs) held the thread are
-// cut at its ends, and get its number as held_by.
-Result<std::vector<PathPiece>> WithOwners(SqliteDb& db, std::vector<PathPiece> pieces);
+// Stretches of at least kLongSliceNs are cut where the innermost slice of that length changes, and
+// get its number as held_by; an annotation around it that is hardly longer says more, and is taken.
+Result<std::vector<PathPiece>> WithOwners(SqliteDb& db, const std::vector<PathPiece>& pieces);
 
 }  // namespace tracedb

@@ -216,7 +216,7 @@ class Weights {
     named.name = change.held_by;
     TRACEDB_ASSIGN(names, NamesOf(named));
     HostSlices slices(rows_);
-    TRACEDB_TRY(slices.Read(db_, names, change.rank, change.step, 1 - change.factor));
+    TRACEDB_TRY(slices.ReadLong(db_, names, change.rank, change.step, 1 - change.factor));
     ScaleHost(slices, kLongSliceNs);
     return Done{};
   }

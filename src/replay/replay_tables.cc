@@ -16,13 +16,28 @@ namespace {
 
 // Both are tables of SQLite's that exist by themselves (eponymous) and take two arguments, which
 // are hidden columns: capture_id and changes.
-enum Column { kStep, kStart, kEnd, kDuration, kKind, kTrace, kRank, kSlice, kLaunchOf, kHeldBy };
+enum Column { kStep, kStart, kEnd, kDuration, kKind, kTrace, kRank, kSlice, kLaunchOf, kHeldBy,
+              kHeldName };
 constexpr int kStepColumns = 4;
-constexpr int kPathColumns = 10;
+constexpr int kPathColumns = 11;
+
+// What a connection's cursors share: the graph of the capture that was asked last, as long as a
+// cursor has it open.
+struct Shared {
+  std::weak_ptr<JobReplay> replay;
+  int64_t capture_id = 0;
+};
+
+// What sqlite3_create_module keeps for each of the two.
+struct Module {
+  std::shared_ptr<Shared> shared;
+  bool is_path;
+};
 
 struct ReplayTable {
   sqlite3_vtab base;
   sqlite3* db;
+  Module* module;
   bool is_path;
   int columns() const { return is_path ? kPathColumns : kStepColumns; }
 };
@@ -30,8 +45,8 @@ struct ReplayTable {
 struct ReplayCursor {
   sqlite3_vtab_cursor base;
   SqliteDb db;
-  std::optional<JobReplay> replay;  // of the capture that was asked last
-  int64_t capture_id = 0;
+  std::shared_ptr<Shared> shared;
+  std::shared_ptr<JobReplay> replay;  // of the capture that was asked last
   std::vector<ReplayedStep> steps;
   std::vector<PathPiece> pieces;
   size_t at = 0;
@@ -42,11 +57,12 @@ struct ReplayCursor {
     at = 0;
     steps.clear();
     pieces.clear();
-    if (!replay.has_value() || capture != capture_id) {
-      replay.reset();
+    replay = shared->capture_id == capture ? shared->replay.lock() : nullptr;
+    if (replay == nullptr) {
       TRACEDB_ASSIGN(opened, JobReplay::Open(db, capture));
-      replay.emplace(std::move(opened));
-      capture_id = capture;
+      replay = std::make_shared<JobReplay>(std::move(opened));
+      shared->replay = replay;
+      shared->capture_id = capture;
     }
     if (is_path) {
       TRACEDB_ASSIGN(path, replay->CriticalPath(changes));
@@ -59,16 +75,18 @@ struct ReplayCursor {
   }
 };
 
-int Connect(sqlite3* db, void* path, int, const char* const*, sqlite3_vtab** made, char**) {
-  const bool is_path = path != nullptr;
+int Connect(sqlite3* db, void* data, int, const char* const*, sqlite3_vtab** made, char**) {
+  auto* module = static_cast<Module*>(data);
+  const bool is_path = module->is_path;
   const int code = sqlite3_declare_vtab(
       db, is_path ? "CREATE TABLE x(step INTEGER, start_ns INTEGER, end_ns INTEGER, "
                     "dur_ns INTEGER, kind TEXT, trace_id INTEGER, rank INTEGER, slice_id INTEGER, "
-                    "launch_of INTEGER, held_by INTEGER, capture_id HIDDEN, changes HIDDEN)"
+                    "launch_of INTEGER, held_by INTEGER, held_name_id INTEGER, "
+                    "capture_id HIDDEN, changes HIDDEN)"
                   : "CREATE TABLE x(step INTEGER, start_ns INTEGER, end_ns INTEGER, "
                     "dur_ns INTEGER, capture_id HIDDEN, changes HIDDEN)");
   if (code != SQLITE_OK) return code;
-  auto* table = new (std::nothrow) ReplayTable{{}, db, is_path};
+  auto* table = new (std::nothrow) ReplayTable{{}, db, module, is_path};
   if (table == nullptr) return SQLITE_NOMEM;
   *made = &table->base;
   return SQLITE_OK;
@@ -104,8 +122,8 @@ int BestIndex(sqlite3_vtab* table, sqlite3_index_info* info) {
 
 int Open(sqlite3_vtab* table, sqlite3_vtab_cursor** made) {
   const auto* own = reinterpret_cast<ReplayTable*>(table);
-  auto* cursor = new (std::nothrow) ReplayCursor{{}, SqliteDb::Borrow(own->db), {}, 0, {}, {}, 0,
-                                                 own->is_path};
+  auto* cursor = new (std::nothrow) ReplayCursor{
+      {}, SqliteDb::Borrow(own->db), own->module->shared, {}, {}, {}, 0, own->is_path};
   if (cursor == nullptr) return SQLITE_NOMEM;
   *made = &cursor->base;
   return SQLITE_OK;
@@ -179,6 +197,8 @@ void GivePiece(sqlite3_context* context, const PathPiece& piece, int column) {
       return GiveId(context, piece.launch_of);
     case kHeldBy:
       return GiveId(context, piece.held_by);
+    case kHeldName:
+      return GiveId(context, piece.held_name);
     default:
       return sqlite3_result_null(context);
   }
@@ -235,10 +255,14 @@ constexpr sqlite3_module ReplayModule() {
 
 Status RegisterReplayTables(SqliteDb& db) {
   static constexpr sqlite3_module kModule = ReplayModule();
-  static char is_path = 1;
-  if (sqlite3_create_module(db.handle(), "replay_steps", &kModule, nullptr) != SQLITE_OK ||
-      sqlite3_create_module(db.handle(), "replay_path", &kModule, &is_path) != SQLITE_OK) {
-    return SqliteError(db.handle(), "");
+  const auto shared = std::make_shared<Shared>();
+  const auto forget = [](void* module) { delete static_cast<Module*>(module); };
+  for (const bool is_path : {false, true}) {
+    // SQLite frees it in any case.
+    if (sqlite3_create_module_v2(db.handle(), is_path ? "replay_path" : "replay_steps", &kModule,
+                                 new Module{shared, is_path}, forget) != SQLITE_OK) {
+      return SqliteError(db.handle(), "");
+    }
   }
   return Done{};
 }

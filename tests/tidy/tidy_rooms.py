@@ -24,7 +24,7 @@ ROOMS = {
                               "ingest/frame", "ingest/parse", "ingest/build"},
     "ranks/clocks": SHARED,
     "ranks/stalls": SHARED,
-    "replay": SHARED | {"ranks/stalls"},
+    "replay": SHARED,
     "text": {"base"},
     "query/doc": {"base", "text"},
     "query/plot": {"base", "text", "query/doc"},

@@ -47,6 +47,7 @@ struct PathPiece {
   int64_t track_id = 0;   // of the host; 0: a GPU's
   int64_t launch_of = 0;  // a GPU activity that the host's call launches; 0: none
   int64_t held_by = 0;    // a slice of the host that fills the stretch; 0: none is known
+  int64_t held_name = 0;  // its name, as _event_name has it
 };
 
 class ReplayGraph;
