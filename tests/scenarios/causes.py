@@ -2,7 +2,7 @@
 import cause_checks
 import checks
 import truth
-from checks import Scenario
+from checks import Scenario, Without
 from trace_maker import Group, Job
 
 STAGES, MICROBATCHES = 4, 8
@@ -28,9 +28,8 @@ def backward(host, group):
         host.collective("send", group, TRANSFER_US, 34, peer=host.rank - 1, joined=False)
 
 
-def balanced_pipeline():
-    """1F1B where all stages and microbatches are equal: bubbles, and nobody who is late."""
-    name = "balanced_pipeline"
+def pipeline(name, all_reduce_us=0):
+    """1F1B where all stages and microbatches are equal, in steps 5 and 6."""
     job = Job(name, STAGES, [Group("13", "PIPELINE_MODEL_PARALLEL_GROUP", (0, 1, 2, 3))])
     group = job.groups[1]
     capture = job.capture(0)
@@ -45,8 +44,17 @@ def balanced_pipeline():
                     backward(host, group)
                 for _ in range(ahead):
                     backward(host, group)
+                if all_reduce_us:
+                    host.collective("allreduce", job.groups[0], all_reduce_us, 35)
                 host.sync(None, "cudaDeviceSynchronize")
     capture.simulate()
+    return job
+
+
+def balanced_pipeline():
+    """Bubbles, and nobody who is late."""
+    name = "balanced_pipeline"
+    job = pipeline(name)
     jobs = [job]
     # 11 slots of a forward and a backward pass, and some transfers of 10 us.
     assert all(33_000_000 < length < 33_300_000 for _, _, length in truth.steps_of_rank(job, 0))
@@ -67,30 +75,37 @@ def data_parallel(name, world_size=2):
     return Job(name, world_size, [Group("3", "DATA_PARALLEL_GROUP", tuple(range(world_size)))])
 
 
-def hidden_waits():
-    """Rank 1 joins each all-reduce 2 ms late, and 40 ms of computation hide it on both ranks."""
-    name = "hidden_waits"
-    job = data_parallel(name)
+def late_hooks(late_us):
+    job = data_parallel("hidden_waits")
     capture = job.capture(0)
     for host in capture.every_host():
         for number in (1, 2, 3):
             with host.step(number):
                 host.kernel("gemm", 40_000, op="aten::mm")
-                if host.rank == 1:
-                    host.work(2000, "late_hook", "user_annotation")
+                if host.rank == 1 and late_us:
+                    host.work(late_us, "late_hook", "user_annotation")
                 host.collective("allreduce", job.groups[1], 500, 20, joined=False)
                 host.wait(7, on=20)
                 host.kernel("adam", 1000, op="Optimizer.step#AdamW.step")
                 host.sync()
     capture.simulate()
+    return job
+
+
+def hidden_waits():
+    """Rank 1 joins each all-reduce 2 ms late, and 40 ms of computation hide it on both ranks."""
+    job = late_hooks(2000)
     jobs = [job]
     told = {"wait of rank 0": "2 ms in each step", "exposed communication": 0, "gain": 0}
     assert truth.overlap_of_rank(job, 0)["exposed_comm"] == 0
-    return Scenario(name, "Waits that computation hides entirely", jobs, told, [
+    without = late_hooks(0)
+    assert truth.last_end(without.captures[0]) == truth.last_end(job.captures[0])
+    return Scenario("hidden_waits", "Waits that computation hides entirely", jobs, told, [
         *checks.basics(jobs),
         cause_checks.gains_nothing(r"commun|\bwait|\blate\b|nccl|parallel", 1),
         cause_checks.what_if("late_hook", {1: 0, 2: 0, 3: 0}),
-        cause_checks.not_waiting_path(10_000)])
+        cause_checks.not_waiting_path(10_000)],
+        without=[Without(["name=late_hook", "rank-late=1"], [without])])
 
 
 LOADER = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
@@ -117,8 +132,8 @@ def loading_steps(load_us):
 def item_then_loading():
     job = loading_steps(50_000)
     jobs = [job]
-    with_load = truth.last_end(job.captures[0])
-    gain = (with_load - truth.last_end(loading_steps(0).captures[0])) // 4
+    with_load, without = truth.last_end(job.captures[0]), loading_steps(0)
+    gain = (with_load - truth.last_end(without.captures[0])) // 4
     activities = sorted(job.captures[0].activities(0), key=lambda a: a.start)
     idle_in_sync = activities[1].start - activities[0].end
     told = {"idle within .item() before its work had ended": f"{idle_in_sync} ns a step (sync)",
@@ -133,7 +148,8 @@ def item_then_loading():
                           "did", (share - 1, share + 1)),
         cause_checks.gains_at_most("sync_gains_little", r"\bitem|synchroni[sz]", 1_000_000,
                                    but="DataLoader"),
-        cause_checks.what_if(LOADER, {2: gain, 3: gain})])
+        cause_checks.what_if(LOADER, {2: gain, 3: gain})],
+        without=[Without([f"name={LOADER}"], [without])])
 
 
 def straggling(sleep_us):
@@ -155,9 +171,9 @@ def straggling(sleep_us):
 
 
 def straggler():
-    job = straggling(40_000)
+    job, even = straggling(40_000), straggling(0)
     jobs = [job]
-    gain = truth.last_end(job.captures[0]) - truth.last_end(straggling(0).captures[0])
+    gain = truth.last_end(job.captures[0]) - truth.last_end(even.captures[0])
     told = {"late": "rank 2 in step 2, by injected_sleep", "gain without it": f"{gain} ns"}
     assert 37_000_000 < gain < 40_000_000
     return Scenario("straggler", "Rank 2 of 4 sleeps 40 ms in step 2", jobs, told, [
@@ -167,7 +183,9 @@ def straggler():
         # 2 ms of the sleep pass while the GPU still computes: they may count as either.
         cause_checks.on_critical_path("injected_sleep", gain - 10_000, 40_000_000, (2,)),
         checks.stall_details(jobs),
-        cause_checks.doctor(False)])
+        cause_checks.doctor(False)],
+        without=[Without(["name=injected_sleep"], [even])],
+        late={"rank": 2, "step": 2, "cause": "injected_sleep"})
 
 
 def slow_kernels(factor):
@@ -188,13 +206,15 @@ def slow_kernels(factor):
 
 
 def slow_gpu():
-    job = slow_kernels(1.3)
+    job, even = slow_kernels(1.3), slow_kernels(1)
     jobs = [job]
-    gain = truth.last_end(job.captures[0]) - truth.last_end(slow_kernels(1).captures[0])
+    gain = truth.last_end(job.captures[0]) - truth.last_end(even.captures[0])
     told = {"late": "rank 1 in every step: its kernels take 1.3 times as long",
             "gain if it were as fast as the others": f"{gain} ns in all 4 steps"}
     return Scenario("slow_gpu", "The kernels of rank 1 take 1.3 times as long", jobs, told, [
-        *checks.basics(jobs), cause_checks.blames("blames_rank_1", 1, gain + 10_000)])
+        *checks.basics(jobs), cause_checks.blames("blames_rank_1", 1, gain + 10_000)],
+        without=[Without(["rank-late=1"], [even])],
+        late={"rank": 1, "step": None, "cause": "gemm"})
 
 
 def scenarios():
