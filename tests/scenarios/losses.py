@@ -91,8 +91,8 @@ def sync_then_other():
     told = {"idle": f"{sum(idle.values())} ns", "within .item() before its work had ended":
             f"{idle['sync']} ns", f"in {SAVE}, and launching": f"{idle['host']} ns"}
     jobs = [job]
-    return Scenario("sync_then_other", "Ten calls that wait 0.35 ms each for nothing that runs, and "
-                    "then 56 ms of something else", jobs, told,
+    return Scenario("sync_then_other", "Ten calls that wait 0.35 ms each for nothing that runs, "
+                    "and then 56 ms of something else", jobs, told,
                     [*checks.basics(jobs),
                      cause_checks.says("names_what_follows", SAVE, "after it: host, named by what "
                                        "the host then did"),
