@@ -1,6 +1,7 @@
 """Scenarios of causes: who or what makes a job slower, and what only looks like it."""
 import cause_checks
 import checks
+import idle_checks
 import truth
 from checks import Scenario, Without
 from trace_maker import Group, Job
@@ -142,7 +143,8 @@ def item_then_loading():
     assert idle_in_sync == 20_000 and gain == 50_000_000
     share = 100 * gain / ((with_load - job.captures[0].begin) / 4)
     return Scenario("item_then_loading", ".item(), then 50 ms of data loading", jobs, told, [
-        *checks.basics(jobs),
+        *checks.basics(jobs), idle_checks.time_partition(jobs), idle_checks.gpu_gaps(jobs),
+        idle_checks.named_gaps(jobs, LOADER, 4, 50_000_000),
         cause_checks.on_critical_path(LOADER, 49_900_000, 50_100_000, (1, 2, 3, 4)),
         cause_checks.says("names_the_loader", "DataLoader", "host, named by what the host then "
                           "did", (share - 1, share + 1)),

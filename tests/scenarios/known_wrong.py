@@ -17,8 +17,8 @@ BY_REASON = {
                 "item_then_loading": "what_if critical_path", "straggler": "what_if critical_path",
                 "one_of_eight": "what_if",
                 "no_gpu_activity": "nothing_of_the_gpu", "one_clean_run": "columns"},
-    NO_HOST: {"item_then_loading": "names_the_loader sync_gains_little",
-              "sync_then_other": "names_what_follows sync_gains_little"},
+    NO_HOST: {"item_then_loading": "names_the_loader",
+              "sync_then_other": "names_what_follows"},
 }
 KNOWN_WRONG = {(scenario, check): reason for reason, found in BY_REASON.items()
                for scenario, names in found.items() for check in names.split()}

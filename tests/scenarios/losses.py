@@ -4,6 +4,7 @@ cannot tell."""
 import causes
 import cause_checks
 import checks
+import idle_checks
 import truth
 from checks import Scenario, Without
 from trace_maker import Group, Job
@@ -45,7 +46,9 @@ def host_ahead():
     return Scenario("host_ahead", "Hosts run ahead: steps begin while the GPU is busy", jobs, told,
                     [*checks.basics(jobs), cause_checks.blames_no_rank(),
                      cause_checks.gains_at_most("starts_are_busy", "begin|idle|launch", total,
-                                                but="build_vocabulary")],
+                                                but="build_vocabulary"),
+                     idle_checks.time_partition(jobs), idle_checks.gpu_gaps(jobs),
+                     idle_checks.named_gaps(jobs, "build_vocabulary", 2, 970_000)],
                     without=[Without(["name=build_vocabulary"], [running_ahead(0)])])
 
 
@@ -97,7 +100,11 @@ def sync_then_other():
                      cause_checks.says("names_what_follows", SAVE, "after it: host, named by what "
                                        "the host then did"),
                      cause_checks.gains_at_most("sync_gains_little", r"\bitem|synchroni[sz]",
-                                                3_600_000, but=SAVE)],
+                                                3_600_000, but=SAVE),
+                     idle_checks.time_partition(jobs), idle_checks.gpu_gaps(jobs),
+                     idle_checks.named_gaps(jobs, SAVE, 10, 56_641_000),
+                     # What of it is not sync: the call returns 3 us after its work has ended.
+                     idle_checks.stalled(jobs, idle["sync"], idle["sync"] + 30_000)],
                     without=[Without([f"name={SAVE}"], [saving_steps(0)])])
 
 
@@ -134,6 +141,7 @@ def one_of_eight():
     jobs = [job]
     return Scenario("one_of_eight", "Rank 5 of 8 sleeps 25 ms in step 3", jobs, told, [
         *checks.basics(jobs), checks.stall_details(jobs),
+        idle_checks.time_partition(jobs), idle_checks.gpu_gaps(jobs),
         cause_checks.blames("blames_rank_5", 5, gain + 10_000, step=3, words="injected_sleep"),
         cause_checks.what_if("injected_sleep", {2: 0, 3: gain, 4: 0})],
         without=[Without(["name=injected_sleep", "rank-late=5"], [even])],
@@ -147,6 +155,7 @@ def nobody():
     told = {"late": "nobody: no rank waits for another", "waits": 0}
     return Scenario("nobody", "Eight ranks that do the same at the same time", jobs, told,
                     [*checks.basics(jobs), cause_checks.blames_no_rank(),
+                     idle_checks.time_partition(jobs), idle_checks.gpu_gaps(jobs),
                      cause_checks.no_words("nobody_waits", r"(makes|keeps) the others|waits? for "
                                            "rank", "nobody waits for anybody"),
                      cause_checks.doctor(False)])

@@ -24,7 +24,7 @@ JUDGED = {"blames_no_rank", "gains_nothing", "what_if", "critical_path", "doctor
           "expert_first", "blames_the_full_expert", "names_the_loader", "sync_gains_little",
           "blames_rank_2", "blames_rank_1", "columns", "no_such_rank", "nothing_of_the_gpu",
           "runs_of_recommendations", "starts_are_busy", "names_what_follows", "blames_rank_5",
-          "nobody_waits", "no_cause"}
+          "nobody_waits", "no_cause", "sync_points"}
 
 
 def one_rank():
@@ -201,6 +201,20 @@ class Checks(unittest.TestCase):
                     rows[-1][name] += 1 if isinstance(rows[-1][name], int) else 0.000001
                     program.rows = lambda *_, rows=rows: rows
                     self.assertNotEqual(list(by_name[query].compare(program)), [])
+
+    def test_changed_idle_times_are_noticed(self):
+        scenario = next(s for s in all_scenarios() if s.name == "item_then_loading")
+        compared = {"time_partition": ("idle_host_ms", "idle_sync_ms", "idle_dependency_ms"),
+                    "gpu_gaps": ("gap_ms", "sync_ms"), "named_gaps": ("host_name_ms",)}
+        for check in scenario.checks:
+            for name in compared.get(check.name, ()):
+                with self.subTest(check=check.name, column=name):
+                    program = PerfectProgram(scenario, PARALLELISM)
+                    rows = program.rows("gpu_gaps" if check.name == "named_gaps" else check.name)
+                    longest = max(rows, key=lambda row: row[name])
+                    longest[name] -= 0.001 if name == "host_name_ms" else -0.000001
+                    program.rows = lambda *_, rows=rows: rows
+                    self.assertNotEqual(list(check.compare(program)), [])
 
     def test_each_changed_table_is_noticed(self):
         scenario = next(s for s in all_scenarios() if s.name == "two_runs_in_turn")
