@@ -69,6 +69,7 @@ def balanced_pipeline():
                     told, [*checks.basics(jobs), checks.nobody_last_in_a_tie(jobs),
                            checks.communicators(jobs, {"PIPELINE_MODEL_PARALLEL_GROUP":
                                                        "pipeline"}),
+                           idle_checks.pipeline_bubbles(jobs, 400_000),
                            cause_checks.blames_no_rank()])
 
 

@@ -77,3 +77,21 @@ def stalled(jobs, least_ns, most_ns):
         if not least_ns <= found <= most_ns:
             yield f"{found} ns, the truth is between {least_ns} and {most_ns}"
     return Check("sync_points", CONTRACT, compare)
+
+
+def pipeline_bubbles(jobs, lost_most_ns):
+    """Of every stage and step; what is lost beyond the ideal is known to be little."""
+    def compare(program):
+        for job in jobs:
+            rows = program.rows_of("pipeline_bubbles", job, jobs)
+            have = {(field(row, "rank"), field(row, "step")): as_ns(field(row, "bubble_ms"))
+                    for row in rows}
+            want = {(rank, step): truth.bubbles_of_step(capture, rank, step)
+                    for capture, rank in recorded(job) for step in truth.step_ends(capture)}
+            yield from differences(f"{job.folder}: bubble ns of (rank, step)", want, have)
+            for row in rows:
+                lost = as_ns(field(row, "lost_ms"))
+                if lost > lost_most_ns:
+                    yield f"rank {row['rank']}, step {row['step']}: {lost} ns are lost"
+    return Check("pipeline_bubbles", "A bubble is time in which a stage has nothing to do: nothing "
+                 "runs, or it waits for another stage", compare)

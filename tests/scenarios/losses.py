@@ -65,7 +65,8 @@ def pipeline_all_reduce():
             "late": "nobody"}
     return Scenario("pipeline_all_reduce", "A balanced 1F1B pipeline; an all-reduce of the whole "
                     "job ends its steps", jobs, told,
-                    [*checks.basics(jobs), cause_checks.blames_no_rank()])
+                    [*checks.basics(jobs), cause_checks.blames_no_rank(),
+                     idle_checks.pipeline_bubbles(jobs, 400_000)])
 
 
 SAVE = "save_checkpoint"
