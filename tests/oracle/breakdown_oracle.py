@@ -68,10 +68,16 @@ def step_times(job):
             launched = [a for a in trace.activities if a.step == number]
             first = min((a.ts for a in launched), default=None)
             last = max((a.end for a in launched), default=None)
+            figures = (None,) * 4
+            if first is not None:
+                device = min((a.device for a in launched if a.ts == first), key=number_first)
+                ran = [(max(a.ts, start), min(a.end, first)) for a in trace.activities
+                       if a.device == device and a.ts < first and a.end > start]
+                busy = oracle.measure({"busy": ran})[frozenset({"busy"})]
+                figures = (ms(last - first), ms(first - start), ms(first - start - busy),
+                           ms(last - start - dur))
             yield (trace.capture, trace.rank, number, ms(start - job.start), ms(dur),
-                   float(middle / 1_000_000), pct(dur - middle, middle), len(launched),
-                   *((None, None, None) if first is None else
-                     (ms(last - first), ms(first - start), ms(last - start - dur))))
+                   float(middle / 1_000_000), pct(dur - middle, middle), len(launched), *figures)
 
 
 def kernels_top(job, rank=None, step=None):

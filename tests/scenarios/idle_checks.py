@@ -95,3 +95,18 @@ def pipeline_bubbles(jobs, lost_most_ns):
                     yield f"rank {row['rank']}, step {row['step']}: {lost} ns are lost"
     return Check("pipeline_bubbles", "A bubble is time in which a stage has nothing to do: nothing "
                  "runs, or it waits for another stage", compare)
+
+
+def starts_are_busy(jobs, steps):
+    """Of these steps none begins with an idle GPU, however long its first work waits."""
+    def compare(program):
+        rows = [row for job in jobs for row in program.rows_of("step_times", job, jobs)
+                if field(row, "step") in steps]
+        if not rows:
+            yield "no rows"
+        for row in rows:
+            idle = as_ns(field(row, "idle_before_ms"))
+            if idle != 0:
+                yield f"rank {field(row, 'rank')}, step {row['step']}: {idle} ns are idle"
+    return Check("step_times", "Time from a step's start to its first work is not idle while the "
+                 "GPU still works on the step before", compare)

@@ -48,7 +48,8 @@ def host_ahead():
                      cause_checks.gains_at_most("starts_are_busy", "begin|idle|launch", total,
                                                 but="build_vocabulary"),
                      idle_checks.time_partition(jobs), idle_checks.gpu_gaps(jobs),
-                     idle_checks.named_gaps(jobs, "build_vocabulary", 2, 970_000)],
+                     idle_checks.named_gaps(jobs, "build_vocabulary", 2, 970_000),
+                     idle_checks.starts_are_busy(jobs, AHEAD_STEPS[1:])],
                     without=[Without(["name=build_vocabulary"], [running_ahead(0)])])
 
 
