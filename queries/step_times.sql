@@ -3,7 +3,7 @@
 -- One row for each ProfilerStep of each rank; step numbers that repeat in another capture are other
 -- steps. An activity belongs to the step in which it was launched, wherever it runs: host and GPU
 -- work on different steps at one time. A step that waits for its input has a large idle_before_ms
--- on all ranks; of a host that runs ahead first_activity_ms is large too, while the GPU works on the
+-- on all ranks; of a host that runs ahead first_activity_ms is large, while the GPU works on the
 -- step before. A rank that waits for its host ends each step with lag_ms near 0 or below it.
 --
 -- param:  rank     int(id)     = null  This rank only; all of them when null.
