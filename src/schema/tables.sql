@@ -334,15 +334,15 @@ CREATE TABLE _collective_cause (
   first_start_ns INTEGER,         -- of any part, by the aligned clocks; earlier is no cause
   start_ns INTEGER,               -- of this part, by the aligned clocks
   wait_ns INTEGER,                -- of all its ranks, summed
-  cause TEXT,                     -- host, device or upstream; NULL: the trace does not tell
+  cause TEXT,                     -- host, device, schedule, upstream; NULL: the trace does not tell
   cause_slice_id INTEGER,         -- the host slice, the kernel, or the communication kernel
   cause_name TEXT,
   upstream_id INTEGER,            -- cause upstream: the part that was last to start that collective
   carried_id INTEGER,             -- the rank's part in an earlier collective for which it was late
                                   -- already, and has not made up for it: the cause is that one's
   root_id INTEGER,                -- the end of the chain of carried_id, else upstream_id
-  root_rank INTEGER,
-  root_cause TEXT,                -- host or device; NULL: the trace does not tell
+  root_rank INTEGER,              -- NULL of schedule: nobody was late
+  root_cause TEXT,                -- host, device, schedule; NULL: the trace does not tell
   root_name TEXT
 );
 

@@ -347,15 +347,16 @@ CREATE VIEW collective_causes AS
 --   first_start_ns: when the first started, by the aligned clocks
 --   start_ns: when this one started
 --   wait_ns: of all ranks, summed
---   cause: host, device or upstream; NULL where the trace does not tell
+--   cause: host, device, schedule (a stage of a pipeline at its work, no slower than others) or
+--     upstream; NULL where the trace does not tell
 --   cause_slice_id: slice of the host, kernel, or communication kernel
 --   cause_name: its name
 --   cause_short: its name, cut to 80 characters
 --   upstream_id: of cause upstream: the part for which it waited
 --   carried_id: an earlier part of the rank for which it was late already
 --   root_id: where the chain of those ends
---   root_rank: rank of that part
---   root_cause: host or device; NULL where the trace does not tell
+--   root_rank: rank of that part; NULL of schedule: nobody was late
+--   root_cause: host, device or schedule; NULL where the trace does not tell
 --   root_name: what it was
 --   root_short: the same, cut to 80 characters
 SELECT id AS slice_id, trace_id, rank, group_id, step, first_start_ns, start_ns, wait_ns, cause,

@@ -253,9 +253,10 @@ def longest_of_thread(slices, start, end):
     cuts = sorted({start, end, *(t for s in slices for t in (s.ts, s.ts + s.dur) if start < t < end)})
     own = collections.Counter()
     for at, until in zip(cuts, cuts[1:]):
-        inside = [s for s in slices if s.ts <= at and s.ts + s.dur >= until]
+        inside = [(s.ts, -s.dur, place, s) for place, s in enumerate(slices)
+                  if s.ts <= at and s.ts + s.dur >= until]
         if inside:
-            own[max(inside, key=lambda s: (s.ts, -s.dur))] += until - at
+            own[max(inside)[-1]] += until - at
     names = collections.Counter()
     for piece, ns in own.items():
         names[piece.name, piece.category] += ns

@@ -10,41 +10,42 @@ STAGES, MICROBATCHES = 4, 8
 FORWARD_US, BACKWARD_US, TRANSFER_US = 1000, 2000, 10
 
 
-def forward(host, group):
+def forward(host, group, factor):
     """Activations from the stage before, to the stage behind."""
     if host.rank > 0:
         host.collective("recv", group, TRANSFER_US, 31, peer=host.rank - 1)
-    host.kernel("layer_forward", FORWARD_US, op="aten::mm")
+    host.kernel("layer_forward", FORWARD_US * factor, op="aten::mm")
     if host.rank < STAGES - 1:
         host.wait(32, on=7)
         host.collective("send", group, TRANSFER_US, 32, peer=host.rank + 1, joined=False)
 
 
-def backward(host, group):
+def backward(host, group, factor):
     if host.rank < STAGES - 1:
         host.collective("recv", group, TRANSFER_US, 33, peer=host.rank + 1)
-    host.kernel("layer_backward", BACKWARD_US, op="aten::mm")
+    host.kernel("layer_backward", BACKWARD_US * factor, op="aten::mm")
     if host.rank > 0:
         host.wait(34, on=7)
         host.collective("send", group, TRANSFER_US, 34, peer=host.rank - 1, joined=False)
 
 
-def pipeline(name, all_reduce_us=0):
-    """1F1B where all stages and microbatches are equal, in steps 5 and 6."""
+def pipeline(name, all_reduce_us=0, slow_stage=None, factor=1.3):
+    """1F1B where all microbatches are equal, and all stages but a slow one, in steps 5 and 6."""
     job = Job(name, STAGES, [Group("13", "PIPELINE_MODEL_PARALLEL_GROUP", (0, 1, 2, 3))])
     group = job.groups[1]
     capture = job.capture(0)
     for host in capture.every_host():
+        takes = factor if host.rank == slow_stage else 1
         for number in (5, 6):
             with host.step(number):
                 ahead = STAGES - 1 - host.rank
                 for _ in range(ahead):
-                    forward(host, group)
+                    forward(host, group, takes)
                 for _ in range(MICROBATCHES - ahead):
-                    forward(host, group)
-                    backward(host, group)
+                    forward(host, group, takes)
+                    backward(host, group, takes)
                 for _ in range(ahead):
-                    backward(host, group)
+                    backward(host, group, takes)
                 if all_reduce_us:
                     host.collective("allreduce", job.groups[0], all_reduce_us, 35)
                 host.sync(None, "cudaDeviceSynchronize")
@@ -70,7 +71,25 @@ def balanced_pipeline():
                            checks.communicators(jobs, {"PIPELINE_MODEL_PARALLEL_GROUP":
                                                        "pipeline"}),
                            idle_checks.pipeline_bubbles(jobs, 400_000),
+                           cause_checks.nobody_is_late(jobs, (5, 6)),
                            cause_checks.blames_no_rank()])
+
+
+def slow_stage():
+    """The same with a slow stage: it is late, and the others' waits are more than the bubble."""
+    name = "slow_stage"
+    job, even = pipeline(name, slow_stage=1), pipeline(name)
+    jobs = [job]
+    gain = truth.last_end(job.captures[0]) - truth.last_end(even.captures[0])
+    told = {"late": "rank 1 in every step: its kernels take 1.3 times as long",
+            "gain if it were as fast as the others": f"{gain} ns in both steps"}
+    # 8 microbatches pass it, one after the other, in each step; two of them within the bubble.
+    longer = 2 * MICROBATCHES * 0.3 * (FORWARD_US + BACKWARD_US) * 1000
+    assert 0.7 * longer < gain < 0.8 * longer, (longer, gain)
+    return Scenario(name, "A 1F1B pipeline whose second stage is slower", jobs, told,
+                    [*checks.basics(jobs), cause_checks.is_late(jobs, 1, (5, 6), "layer_")],
+                    without=[Without(["rank-late=1"], [even])],
+                    late={"rank": 1, "step": None, "cause": "layer_backward"})
 
 
 def data_parallel(name, world_size=2):
@@ -180,7 +199,7 @@ def straggler():
     told = {"late": "rank 2 in step 2, by injected_sleep", "gain without it": f"{gain} ns"}
     assert 37_000_000 < gain < 40_000_000
     return Scenario("straggler", "Rank 2 of 4 sleeps 40 ms in step 2", jobs, told, [
-        *checks.basics(jobs),
+        *checks.basics(jobs), cause_checks.is_late(jobs, 2, (2,), "injected_sleep"),
         cause_checks.blames("blames_rank_2", 2, gain + 10_000, step=2, words="injected_sleep"),
         cause_checks.what_if("injected_sleep", {1: 0, 2: gain, 3: 0}),
         # 2 ms of the sleep pass while the GPU still computes: they may count as either.
@@ -221,4 +240,5 @@ def slow_gpu():
 
 
 def scenarios():
-    return [balanced_pipeline(), hidden_waits(), item_then_loading(), straggler(), slow_gpu()]
+    return [balanced_pipeline(), slow_stage(), hidden_waits(), item_then_loading(), straggler(),
+            slow_gpu()]

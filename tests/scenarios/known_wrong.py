@@ -8,11 +8,11 @@ NO_REPLAY = "there is no critical_path and no what-if"
 NO_HOST = "what the host does after a synchronising call is blamed on the call"
 
 BY_REASON = {
-    ADDED_UP: {"balanced_pipeline": "blames_no_rank", "hidden_waits": "gains_nothing",
+    ADDED_UP: {"hidden_waits": "gains_nothing",
                "straggler": "blames_rank_2", "slow_gpu": "blames_rank_1",
                "expert_imbalance": "blames_the_full_expert",
                "host_ahead": "blames_no_rank starts_are_busy",
-               "pipeline_all_reduce": "blames_no_rank", "rank_not_recorded": "blames_no_rank"},
+               "rank_not_recorded": "blames_no_rank"},
     NO_REPLAY: {"hidden_waits": "what_if critical_path",
                 "item_then_loading": "what_if critical_path", "straggler": "what_if critical_path",
                 "one_of_eight": "what_if",

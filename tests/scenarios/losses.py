@@ -67,6 +67,7 @@ def pipeline_all_reduce():
     return Scenario("pipeline_all_reduce", "A balanced 1F1B pipeline; an all-reduce of the whole "
                     "job ends its steps", jobs, told,
                     [*checks.basics(jobs), cause_checks.blames_no_rank(),
+                     cause_checks.nobody_is_late(jobs, (5, 6)),
                      idle_checks.pipeline_bubbles(jobs, 400_000)])
 
 
@@ -144,6 +145,7 @@ def one_of_eight():
     return Scenario("one_of_eight", "Rank 5 of 8 sleeps 25 ms in step 3", jobs, told, [
         *checks.basics(jobs), checks.stall_details(jobs),
         idle_checks.time_partition(jobs), idle_checks.gpu_gaps(jobs),
+        cause_checks.is_late(jobs, 5, (3,), "injected_sleep"),
         cause_checks.blames("blames_rank_5", 5, gain + 10_000, step=3, words="injected_sleep"),
         cause_checks.what_if("injected_sleep", {2: 0, 3: gain, 4: 0})],
         without=[Without(["name=injected_sleep", "rank-late=5"], [even])],
