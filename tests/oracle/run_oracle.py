@@ -9,7 +9,8 @@ experts' all-to-alls (experts), SQL for Nsight Systems' exports (nsight).
 
 A set is a folder of fixtures, several of them together, some ranks of one, a job of 64 ranks made of
 seqpar, a pipeline of ../scenarios, a random job of make_cases (every second one --dirty) or of
-make_experts, or a PATH given. One line a set and part, the differences below it, at the end `N passed, N failed`; exit 1 if any failed.
+make_experts, or a PATH given. One line a set and part, the differences below it, at the end `N passed,
+N failed`; exit 1 if any failed.
 """
 import collections
 import os
