@@ -8,8 +8,9 @@ experts' all-to-alls (experts), SQL for Nsight Systems' exports (nsight).
                           [--query Q] [--show 5] [--seeds 12] [--sqlite3 S] [PATH...]
 
 A set is a folder of fixtures, several of them together, some ranks of one, a job of 64 ranks made of
-seqpar, a random job of make_cases (every second one --dirty) or of make_experts, or a PATH given. One
-line a set and part, the differences below it, at the end `N passed, N failed`; exit 1 if any failed.
+seqpar, a pipeline of ../scenarios, a random job of make_cases (every second one --dirty) or of
+make_experts, or a PATH given. One line a set and part, the differences below it, at the end `N passed,
+N failed`; exit 1 if any failed.
 """
 import collections
 import os
@@ -17,7 +18,9 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "scenarios")]
+import causes  # noqa: E402
 import check_breakdown  # noqa: E402
 import check_database  # noqa: E402
 import check_experts  # noqa: E402
@@ -26,6 +29,7 @@ import check_patterns  # noqa: E402
 import check_report  # noqa: E402
 import check_stalls  # noqa: E402
 import make_cases  # noqa: E402
+import kineto_writer  # noqa: E402
 import make_experts  # noqa: E402
 import make_ranks  # noqa: E402
 import trace_oracle as oracle  # noqa: E402
@@ -89,6 +93,10 @@ def sets(options, folder):
         made = os.path.join(folder, "many")
         make_ranks.make_ranks(seqpar, made, 16)
         yield Set("64 ranks", [made], False, ("stalls",))
+    for job in (causes.pipeline("pipeline"), causes.pipeline("slow stage", slow_stage=1)):
+        made = os.path.join(folder, job.folder)
+        kineto_writer.write_job(job, made)
+        yield Set(job.folder, [made], True, ("stalls", "patterns"))
     for seed in range(1, options.seeds + 1):
         paths = make_cases.write(os.path.join(folder, f"seed{seed}"), seed, dirty=seed % 2 == 0)
         # What is dirty is a matter of the tables.
