@@ -12,9 +12,9 @@
 #include <string_view>
 
 #include "cli_commands.h"
+#include "cli_functions.h"
 #include "cli_options.h"
 #include "tracedb/base/run_caught.h"
-#include "tracedb/extension/interval_functions.h"
 #include "tracedb/query/doc/query_builtin.h"
 #include "tracedb/query/run/query_command.h"
 #include "tracedb/text/output_file.h"
@@ -106,8 +106,7 @@ Status RunQuery(const GlobalOptions& global, const QueryArguments& arguments) {
   options.quiet = global.quiet;
   options.on_open = [](SqliteDb& db) -> Status {
     db.StopWhen(stop_asked);
-    if (RegisterIntervalFunctions(db.handle()) != 0) return SqliteError(db.handle(), "");
-    return Done{};
+    return AddFunctions(db);
   };
   TRACEDB_ASSIGN(catalog, QueryCatalog::Load(BuiltInQueries()));
   TRACEDB_ASSIGN(outcome, RunQueryCommand(options, catalog));

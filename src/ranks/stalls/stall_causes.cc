@@ -1,5 +1,5 @@
 // Fills collective_cause. Three passes: who was late for what (cause_arrivals), what held each of
-// them (cause_host, cause_device), and where that came from (cause_chains).
+// them (host_watch, cause_device), and where that came from (cause_chains).
 
 #include "tracedb/ranks/stalls/stall_causes.h"
 
@@ -14,7 +14,7 @@
 #include "ranks/stalls/cause_arrivals.h"
 #include "ranks/stalls/cause_chains.h"
 #include "ranks/stalls/cause_device.h"
-#include "ranks/stalls/cause_host.h"
+#include "tracedb/ranks/stalls/host_watch.h"
 #include "tracedb/base/sqlite_db.h"
 #include "tracedb/schema/rank_clock.h"
 

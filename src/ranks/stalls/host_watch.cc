@@ -1,4 +1,4 @@
-#include "ranks/stalls/cause_host.h"
+#include "tracedb/ranks/stalls/host_watch.h"
 
 #include <algorithm>
 
@@ -93,6 +93,14 @@ Result<HostStory> HostWatch::Look(int64_t launch_slice_id, Interval range) {
     if (clear) break;
   }
   return story;
+}
+
+Result<HostStory> HostWatch::LookOn(int64_t track_id, Interval range) {
+  TRACEDB_TRY(base_of_->Bind(1, track_id));
+  TRACEDB_ASSIGN(found, base_of_->Step());
+  const int64_t base_ns = found ? base_of_->Int(0) : 0;
+  base_of_->Reset();
+  return LookAt(track_id, base_ns, range, false);
 }
 
 // What another thread is still in at the end waits for the launching one: it does not hold it.

@@ -30,6 +30,8 @@ class HostWatch {
   // thread of the autograd engine has nothing to do before the other gets there. Once it is there
   // it waits in a slice that goes on beyond the launch: such a slice tells nothing.
   Result<HostStory> Look(int64_t launch_slice_id, Interval range);
+  // The thread of this track, and no other.
+  Result<HostStory> LookOn(int64_t track_id, Interval range);
 
  private:
   struct Track {
