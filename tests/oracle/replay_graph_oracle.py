@@ -112,11 +112,12 @@ def make_meets(graph):
     of = {a.slice_id: a for a in graph.activities}
     matched = collections.defaultdict(list)
     for slice_id, parallelism, *key in graph.db.execute(
-            "SELECT slice_id, parallelism, group_id, pair, by_seq, match_no FROM collectives JOIN process_groups "
+            "SELECT slice_id, parallelism, group_id, pair, by_seq, match_no FROM collectives LEFT JOIN process_groups "
             "USING (group_id) WHERE capture_id = ? ORDER BY slice_id", (graph.capture_id,)):
         if slice_id in of:
-            of[slice_id].parallelism = parallelism
-            matched[tuple(key)].append(of[slice_id])
+            of[slice_id].parallelism = parallelism or "other"
+            if key[0] is not None:
+                matched[tuple(key)].append(of[slice_id])
     for parts in matched.values():
         if len({graph.ranks[part.trace] for part in parts}) > 1:
             meet = Node("meet", max(part.ts for part in parts), min(part.slice_id for part in parts), None, parts)
@@ -143,7 +144,7 @@ def build(db, capture_id):
         of_trace[a.trace].append(a)
     for node in graph.nodes:
         if node.what == "end":
-            connect_end(node, launches[node.slice_id], of_trace[node.trace])
+            connect_end(node, launches[node.slice_id], of_trace.get(node.trace, []))
     for activities in of_trace.values():
         connect_starts(graph, activities, launches)
     for a in graph.activities:
@@ -180,7 +181,12 @@ def connect_host(graph):
 
 def connect_end(end, begin, activities):
     call = end.of
-    candidates = [a for a in activities if a.finish.number < end.number
+    started = collections.defaultdict(list)
+    for a in sorted(activities, key=lambda a: a.start.number):
+        if a.start.number < end.number:
+            started[a.key].append(a)
+    candidates = [a for on_stream in started.values() for a in on_stream[-STARTED_LAST:]
+                  if a.finish.number < end.number
                   and (a.launch is call or a.launch_ts is not None and a.launch_ts < call.ts)]
     last_of = {}
     for a in sorted(candidates, key=lambda a: a.finish.number):

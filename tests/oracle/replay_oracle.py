@@ -21,11 +21,13 @@ from replay_graph_oracle import build  # noqa: E402
 KINDS = ("host", "launch", "compute", "communication", "memory", "waiting", "transfer", "gap", "lag", "unrecorded")
 EDGE_KINDS = {"host": "host", "handover": "host", "call": "host", "launch": "launch", "stream": "gap", "wait": "gap",
               "inferred": "gap", "sync": "gap", "meet": None}
+SHORT_NS = 250_000
 Piece = collections.namedtuple("Piece", "start_ns dur_ns kind rank slice_id")
 
 
 # --- Changes: dicts. {"change": "activities", "factor": f, "name", "rank", "step", "kind"},
-# {"change": "slices", "factor": f, "name", "rank", "step"}, {"change": "transfers", "factor": f, "parallelism"},
+# {"change": "slices", "factor": f, "name", "rank", "step"}, {"change": "slice", "slice_id", "shorten_ns"},
+# {"change": "short_host", "factor": f}, {"change": "transfers", "factor": f, "parallelism"}, {"change": "rank_late", "rank"},
 # {"change": "launches", "most_ns": n}, {"change": "waits", "parallelism"}, {"change": "waits"} of calls.
 def nearest(value):
     return math.floor(value + 0.5)
@@ -45,15 +47,62 @@ def changed_slices(graph, change):
     """{thread: slices that the change names}"""
     gpu = {row[0] for row in graph.db.execute("SELECT slice_id FROM kernels")}
     found = collections.defaultdict(list)
-    for s in graph.slices("name = ?", (change["name"],)):
+    if change["change"] == "slice":
+        named = graph.slices("slice_id = ?", (change["slice_id"],))
+    else:
+        named = graph.slices("name = ?", (change["name"],))
+    for s in named:
         if s.slice_id in gpu or change.get("rank") not in (None, graph.ranks[s.trace]):
             continue
-        if change.get("step") is not None and not any(
-                graph.step_numbers[step.slice_id] == change["step"] and step.ts <= s.ts < step.end
-                for step in graph.step_slices if step.trace == s.trace):
-            continue
-        found[s.thread].append(s)
+        if change.get("step") in (None, step_of(graph, s)):
+            found[s.thread].append(s)
     return found
+
+
+def step_of(graph, s):
+    """The step in which a host slice starts."""
+    return next((graph.step_numbers[step.slice_id] for step in graph.step_slices
+                 if step.trace == s.trace and step.ts <= s.ts < step.end), None)
+
+
+def of_one_slice(graph, change):
+    """The same with the factor that this is."""
+    length = next((s.end - s.ts for s in graph.slices("slice_id = ?", (change["slice_id"],))), 0)
+    return {**change, "factor": max(0, 1 - change["shorten_ns"] / length) if length else 1}
+
+
+def of_late_rank(graph, change):
+    """What held this rank up, as changes of one slice each."""
+    starts = collections.defaultdict(dict)  # {collective: {rank: its start}}
+    key_of = {}
+    for slice_id, *key in graph.db.execute("SELECT slice_id, group_id, pair, by_seq, match_no FROM collectives "
+                                           "WHERE capture_id = ?", (graph.capture_id,)):
+        key_of[slice_id] = tuple(key)
+    for a in graph.activities:
+        if a.slice_id in key_of:
+            starts[key_of[a.slice_id]][graph.ranks[a.trace]] = a.ts
+    shorter = {}
+    for slice_id, step, held_by in graph.db.execute(
+            "SELECT slice_id, step, cause_slice_id FROM collective_causes WHERE rank = ? AND cause <> 'upstream' "
+            "AND carried_id IS NULL AND cause_slice_id IS NOT NULL", (change["rank"],)):
+        if slice_id not in key_of:
+            continue
+        parts = starts[key_of[slice_id]]
+        late = parts[change["rank"]] - max(ts for rank, ts in parts.items() if rank != change["rank"])
+        most = late_at_most(graph, held_by, step, change["rank"])
+        shorter[held_by] = max(shorter.get(held_by, 0), min(late, most))
+    return [of_one_slice(graph, {"change": "slice", "slice_id": held_by, "shorten_ns": ns})
+            for held_by, ns in sorted(shorter.items()) if ns > 0]
+
+
+def late_at_most(graph, slice_id, step, rank):
+    """By how much a slice is longer than those of its name on the other ranks in this step."""
+    held_by = next(iter(graph.slices("slice_id = ?", (slice_id,))))
+    gpu = {a.slice_id: a.step for a in graph.activities}
+    alike = graph.slices("name = ? AND category NOT IN ('gpu_user_annotation', 'async')", (held_by.name,))
+    others = [s.end - s.ts for s in alike if graph.ranks[s.trace] != rank
+              and (gpu[s.slice_id] if s.slice_id in gpu else step_of(graph, s)) == step]
+    return held_by.end - held_by.ts - (sum(others) // len(others) if others else 0)
 
 
 def changed_weight(graph, change, slices, node, edge):
@@ -64,11 +113,15 @@ def changed_weight(graph, change, slices, node, edge):
         of = {"name": node.of.name, "rank": graph.ranks[node.trace], "step": node.of.step, "kind": node.of.kind}
         if all(change.get(key) in (None, of[key]) for key in of):
             return nearest(weight * change["factor"])
-    if what == "slices" and name in ("host", "handover", "call") and weight:
+    if what == "slice" and node.what == "finish" and node.slice_id == change["slice_id"]:
+        return nearest(weight * change["factor"])
+    if what == "short_host" and name in ("host", "handover", "call") and node.time - source.time < SHORT_NS:
+        return nearest(weight * change["factor"])
+    if what in ("slice", "slices") and name in ("host", "handover", "call") and weight:
         threads = {source.thread, node.thread}
         open_ns = open_time([s for thread in threads for s in slices.get(thread, ())], source.time, node.time)
         return max(0, weight - nearest((1 - change["factor"]) * open_ns))
-    if what == "transfers" and node.what == "finish" and node.of.meet and node.of.parallelism == change["parallelism"]:
+    if what == "transfers" and node.what == "finish" and node.of.parallelism == change["parallelism"]:
         return nearest(weight * change["factor"])
     if what == "launches" and name == "launch":
         return min(weight, change["most_ns"])
@@ -88,7 +141,10 @@ class Replayed:
 
 
 def replay(graph, changes=()):
-    slices = [changed_slices(graph, change) if change["change"] == "slices" else {} for change in changes]
+    changes = [one for change in changes for one in (
+        of_late_rank(graph, change) if change["change"] == "rank_late" else
+        [of_one_slice(graph, change)] if change["change"] == "slice" else [change])]
+    slices = [changed_slices(graph, change) if change["change"] in ("slice", "slices") else {} for change in changes]
     times, all_edges = [], []
     for node in graph.nodes:
         edges = node.edges
@@ -120,8 +176,9 @@ def bounds(graph, replayed):
     found, start = [], None
     for number, ends in step_ends(graph):
         if start is None:
-            start = min(replayed.times[node.number] for node in graph.nodes if number is None or
-                        node.what == "step-begin" and graph.step_numbers[node.slice_id] == number)
+            start = min(replayed.times) if number is None else max(
+                replayed.times[node.number] for node in graph.nodes
+                if node.what == "step-begin" and graph.step_numbers[node.slice_id] == number)
         end = max(start, max(replayed.times[node.number] for node in ends))
         found.append((number, start, end, ends))
         start = end
