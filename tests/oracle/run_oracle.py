@@ -2,7 +2,8 @@
 """Lets the program ingest real and random traces, each set once, parses them once, and compares what it
 says with the oracles: its tables and the queries of the contract (database), stalls (stalls), where the
 time goes (breakdown), patterns in time (patterns), the queries of the report page (report), a mixture of
-experts' all-to-alls (experts), SQL for Nsight Systems' exports (nsight).
+experts' all-to-alls (experts), SQL for Nsight Systems' exports (nsight), the replay with and without changes
+(replay).
 
     python3 run_oracle.py --program P [--fixtures DIR] [--only NAME] [--half 1] [--part breakdown]
                           [--query Q] [--show 5] [--seeds 12] [--sqlite3 S] [PATH...]
@@ -26,6 +27,7 @@ import check_database  # noqa: E402
 import check_experts  # noqa: E402
 import check_nsight  # noqa: E402
 import check_patterns  # noqa: E402
+import check_replay  # noqa: E402
 import check_report  # noqa: E402
 import check_stalls  # noqa: E402
 import make_cases  # noqa: E402
@@ -37,11 +39,11 @@ from run_sets import QUERY_OPTION, run_sets, show, traces_in  # noqa: E402
 
 PARTS = {"database": check_database, "stalls": check_stalls, "breakdown": check_breakdown,
          "patterns": check_patterns, "report": check_report, "experts": check_experts,
-         "nsight": check_nsight}
+         "nsight": check_nsight, "replay": check_replay}
 SOME_RANKS = (("megatron", (4, 5)), ("megatron", (0, 1, 4, 5, 6)), ("megatron", (3,)),
               ("seqpar", (0, 2, 3)))
 # What a Megatron-LM job has beside megatron is its communicators: the rest would be asked twice.
-PARTS_OF = {"megatron_dp": ("database", "stalls")}
+PARTS_OF = {"megatron_dp": ("database", "stalls", "replay")}
 # In one database; each is asked for by itself there, so it needs no set of its own.
 TOGETHER = (("fsdp2", "fsdp2_again"), ("repeat", "ddp_hook"))
 
