@@ -28,7 +28,8 @@ Piece = collections.namedtuple("Piece", "start_ns dur_ns kind rank slice_id")
 # --- Changes: dicts. {"change": "activities", "factor": f, "name", "rank", "step", "kind"},
 # {"change": "slices", "factor": f, "name", "rank", "step"}, {"change": "slice", "slice_id", "shorten_ns"},
 # {"change": "short_host", "factor": f}, {"change": "transfers", "factor": f, "parallelism"},
-# {"change": "rank_late", "rank"}, {"change": "launches", "most_ns": n}, {"change": "waits", "parallelism"}, {"change": "waits"} of calls.
+# {"change": "rank_late", "rank"}, {"change": "launches", "most_ns": n}, {"change": "waits", "parallelism"},
+# {"change": "waits"} of calls.
 def nearest(value):
     return math.floor(value + 0.5)
 
@@ -102,7 +103,7 @@ def of_late_rank(graph, change):
 
 def slow_kernels(graph, rank, steps):
     """{slice_id: by how much it is longer than on the other ranks}, of a rank's GPU in these steps."""
-    work = {row[0]: row[1] for row in graph.db.execute("SELECT slice_id, name FROM kernels WHERE kind <> 'communication'")}
+    work = dict(graph.db.execute("SELECT slice_id, name FROM kernels WHERE kind <> 'communication'"))
     lengths = collections.defaultdict(lambda: ([], []))  # own, others'
     mine = [a for a in graph.activities if a.slice_id in work and a.step in steps]
     for a in mine:
