@@ -148,6 +148,15 @@ CREATE TABLE _step (
   ts INTEGER, dur INTEGER
 );
 
+CREATE TABLE _row_times (
+  -- When a thousand rows of the event tables are that come one after the other in a trace: for
+  -- `cut`, which then reads no others.
+  id INTEGER PRIMARY KEY,         -- the first of them
+  last_id INTEGER,
+  start_ts INTEGER,               -- least ts; NULL where all are metadata
+  end_ts INTEGER                  -- greatest end, of points the greatest ts
+);
+
 -- Worked out at the end of ingest; first, events of which the view impossible_times says more.
 
 CREATE TABLE _impossible_time (id INTEGER PRIMARY KEY);

@@ -18,7 +18,7 @@ namespace tracedb {
 namespace {
 
 // In the RowStore: after the event tables.
-enum TextTable : size_t { kEventName = kEventTables, kTrack, kArgsText, kStep, kTables };
+enum TextTable : size_t { kEventName = kEventTables, kTrack, kArgsText, kStep, kRowTimes, kTables };
 
 using Places = std::array<std::array<uint8_t, kArgsColumns>, kEventTables>;
 
@@ -97,8 +97,9 @@ std::vector<std::string> TableNames() {
   for (int i = 0; i < kEventTables; ++i) {
     names.emplace_back(EventTableName(static_cast<EventTable>(i)));
   }
-  for (const char* name : {"_event_name", "_track", "_args_text", "_step"})
+  for (const char* name : {"_event_name", "_track", "_args_text", "_step", "_row_times"}) {
     names.emplace_back(name);
+  }
   assert(names.size() == kTables);
   return names;
 }
@@ -130,7 +131,24 @@ Status TableWriter::Event(EventTable table, const EventRow& row, const ArgsValue
   }
   if (table == EventTable::kGpuSlice) record_.Int(static_cast<int64_t>(row.gpu_kind));
   AddValues(record_, table, values);
-  return rows_.Append(static_cast<size_t>(table), row.id, record_.Finish());
+  TRACEDB_TRY(rows_.Append(static_cast<size_t>(table), row.id, record_.Finish()));
+  times_.Add(table, row);
+  return times_.rows == kRowsTogether ? FinishTimes() : Status(Done{});
+}
+
+// One row of _row_times.
+Status TableWriter::FinishTimes() {
+  if (times_.rows == 0) return Done{};
+  record_.Reset();
+  record_.Null();
+  record_.Int(times_.last_id);
+  if (times_.start <= times_.end) {
+    record_.Int(times_.start);
+    record_.Int(times_.end);
+  }
+  const int64_t first_id = times_.last_id - times_.rows + 1;
+  times_ = {};
+  return rows_.Append(kRowTimes, first_id, record_.Finish());
 }
 
 Status TableWriter::EventName(int64_t id, std::string_view name,
@@ -195,6 +213,9 @@ Status TableWriter::Step(int64_t id, int64_t track, int64_t step, int64_t ts,
   return rows_.Append(kStep, id, record_.Finish());
 }
 
-Status TableWriter::FinishPages() { return rows_.Finish(); }
+Status TableWriter::FinishPages() {
+  TRACEDB_TRY(FinishTimes());
+  return rows_.Finish();
+}
 
 }  // namespace tracedb

@@ -4,8 +4,10 @@
 // The file becomes a database when FinishPages has succeeded; until then it is litter.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -42,7 +44,7 @@ class TableWriter {
   // Puts an empty schema into `path`, which must be an empty file.
   static Result<std::unique_ptr<TableWriter>> Create(const std::filesystem::path& path);
 
-  // Ids of each table must rise.
+  // Ids must rise by one from event to event, and in each of the other tables.
   Status Event(EventTable table, const EventRow& row, const ArgsValues& values);
   Status EventName(int64_t id, std::string_view name, std::optional<std::string_view> category,
                    bool communication);
@@ -54,10 +56,33 @@ class TableWriter {
   Status FinishPages();
 
  private:
+  // When the events since the last row of _row_times were.
+  struct RowTimes {
+    int64_t rows = 0;
+    int64_t last_id = 0;
+    int64_t start = std::numeric_limits<int64_t>::max();
+    int64_t end = std::numeric_limits<int64_t>::min();
+
+    void Add(EventTable table, const EventRow& row) {
+      ++rows;
+      last_id = row.id;
+      if (table == EventTable::kMetadataEvent || !row.ts.has_value()) return;
+      int64_t last = 0;
+      if (__builtin_add_overflow(*row.ts, std::max<int64_t>(row.dur.value_or(0), 0), &last)) {
+        last = std::numeric_limits<int64_t>::max();
+      }
+      start = std::min(start, *row.ts);
+      end = std::max(end, last);
+    }
+  };
+  static constexpr int64_t kRowsTogether = 1000;
+
   explicit TableWriter(RowStore rows) : rows_(std::move(rows)) {}
+  Status FinishTimes();
 
   RowStore rows_;
   RecordEncoder record_;
+  RowTimes times_;
 };
 
 }  // namespace tracedb
