@@ -101,18 +101,15 @@ INSERT INTO _args_mark VALUES (1, @args_mark_values@);
 
 CREATE TABLE _cpu_slice (
   id INTEGER PRIMARY KEY, track INTEGER, event_name INTEGER, ts INTEGER, dur INTEGER,
-    args_text INTEGER,
-  @args_columns:_cpu_slice@
+    args_text INTEGER, @args_columns:_cpu_slice@
 );
 CREATE TABLE _runtime_slice (
   id INTEGER PRIMARY KEY, track INTEGER, event_name INTEGER, ts INTEGER, dur INTEGER,
-    args_text INTEGER,
-  @args_columns:_runtime_slice@
+    args_text INTEGER, @args_columns:_runtime_slice@
 );
 CREATE TABLE _python_slice (
   id INTEGER PRIMARY KEY, track INTEGER, event_name INTEGER, ts INTEGER, dur INTEGER,
-    args_text INTEGER,
-  @args_columns:_python_slice@
+    args_text INTEGER, @args_columns:_python_slice@
 );
 CREATE TABLE _gpu_slice (
   id INTEGER PRIMARY KEY, track INTEGER, event_name INTEGER, ts INTEGER, dur INTEGER,
@@ -122,23 +119,19 @@ CREATE TABLE _gpu_slice (
 );
 CREATE TABLE _instant (
   id INTEGER PRIMARY KEY, track INTEGER, event_name INTEGER, ts INTEGER, phase TEXT,
-    args_text INTEGER,
-  @args_columns:_instant@
+    args_text INTEGER, @args_columns:_instant@
 );
 CREATE TABLE _flow (
   id INTEGER PRIMARY KEY, track INTEGER, event_name INTEGER, ts INTEGER, phase TEXT,
-    args_text INTEGER,
-  @args_columns:_flow@
+    args_text INTEGER, @args_columns:_flow@
 );
 CREATE TABLE _counter_event (
   id INTEGER PRIMARY KEY, track INTEGER, event_name INTEGER, ts INTEGER, phase TEXT,
-    args_text INTEGER,
-  @args_columns:_counter_event@
+    args_text INTEGER, @args_columns:_counter_event@
 );
 CREATE TABLE _metadata_event (
   id INTEGER PRIMARY KEY, track INTEGER, event_name INTEGER, ts INTEGER, phase TEXT,
-    args_text INTEGER,
-  @args_columns:_metadata_event@
+    args_text INTEGER, @args_columns:_metadata_event@
 );
 
 CREATE TABLE _step (
@@ -149,8 +142,7 @@ CREATE TABLE _step (
 );
 
 CREATE TABLE _row_times (
-  -- When a thousand rows of the event tables are that come one after the other in a trace: for
-  -- `cut`, which then reads no others.
+  -- When each thousand rows of a trace's events are, and the rest: `cut` reads what it must.
   id INTEGER PRIMARY KEY,         -- the first of them
   last_id INTEGER,
   start_ts INTEGER,               -- least ts; NULL where all are metadata
