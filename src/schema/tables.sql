@@ -389,13 +389,3 @@ CREATE INDEX _python_slice_long ON _python_slice (track, ts) WHERE dur >= @long_
 CREATE INDEX _collective_part_by_group
   ON _collective_part (capture_id, group_id, pair, by_seq, match_no, ts_ns DESC, rank, dur_ns,
                        step);
-
-CREATE TABLE _process (
-  trace_id INTEGER, rank INTEGER, pid TEXT, name TEXT, sort_index INTEGER, labels TEXT);
-CREATE TABLE _thread (
-  trace_id INTEGER, rank INTEGER, pid TEXT, tid TEXT, name TEXT, sort_index INTEGER);
-CREATE TABLE _issue (
-  trace_id INTEGER, kind TEXT, count INTEGER,
-  first_offset INTEGER,           -- bytes from the start of the unpacked JSON
-  first_excerpt TEXT
-);

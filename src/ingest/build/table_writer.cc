@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cassert>
@@ -18,7 +19,9 @@ namespace tracedb {
 namespace {
 
 // In the RowStore: after the event tables.
-enum TextTable : size_t { kEventName = kEventTables, kTrack, kArgsText, kStep, kRowTimes, kTables };
+enum TextTable : size_t { kEventName = kEventTables, kTrack, kArgsText, kStep, kRowTimes, kMemoryPiece, kTables };
+
+constexpr std::string_view kMemoryEventName = "[memory]";  // as the view memory_events has it
 
 using Places = std::array<std::array<uint8_t, kArgsColumns>, kEventTables>;
 
@@ -97,7 +100,8 @@ std::vector<std::string> TableNames() {
   for (int i = 0; i < kEventTables; ++i) {
     names.emplace_back(EventTableName(static_cast<EventTable>(i)));
   }
-  for (const char* name : {"_event_name", "_track", "_args_text", "_step", "_row_times"}) {
+  for (const char* name :
+       {"_event_name", "_track", "_args_text", "_step", "_row_times", "_memory_piece"}) {
     names.emplace_back(name);
   }
   assert(names.size() == kTables);
@@ -106,11 +110,12 @@ std::vector<std::string> TableNames() {
 
 }  // namespace
 
-Result<std::unique_ptr<TableWriter>> TableWriter::Create(const std::filesystem::path& path) {
+Result<std::unique_ptr<TableWriter>> TableWriter::Create(const std::filesystem::path& path,
+                                                         int64_t trace_id) {
   TRACEDB_ASSIGN(empty, EmptyDatabase());
   TRACEDB_TRY(WriteFile(path, empty));
   TRACEDB_ASSIGN(rows, RowStore::Open(path, TableNames()));
-  return std::unique_ptr<TableWriter>(new TableWriter(std::move(rows)));
+  return std::unique_ptr<TableWriter>(new TableWriter(std::move(rows), trace_id));
 }
 
 Status TableWriter::Event(EventTable table, const EventRow& row, const ArgsValues& values) {
@@ -133,6 +138,7 @@ Status TableWriter::Event(EventTable table, const EventRow& row, const ArgsValue
   AddValues(record_, table, values);
   TRACEDB_TRY(rows_.Append(static_cast<size_t>(table), row.id, record_.Finish()));
   times_.Add(table, row);
+  if (table == EventTable::kInstant) TRACEDB_TRY(NoteMemory(row, values));
   return times_.rows == kRowsTogether ? FinishTimes() : Status(Done{});
 }
 
@@ -151,8 +157,44 @@ Status TableWriter::FinishTimes() {
   return rows_.Append(kRowTimes, first_id, record_.Finish());
 }
 
+Status TableWriter::NoteMemory(const EventRow& row, const ArgsValues& values) {
+  const bool is_memory =
+      std::binary_search(memory_names_.begin(), memory_names_.end(), row.event_name);
+  if (!is_memory || !row.ts.has_value()) return Done{};
+  memory_.Add({row.id, row.track, row.args_text, *row.ts}, values);
+  return memory_.whole().empty() ? Status(Done{}) : StoreWholePieces();
+}
+
+Status TableWriter::StoreWholePieces() {
+  for (const MemoryPiece& piece : memory_.whole()) {
+    const auto add_if = [&](ArgsColumn column, std::initializer_list<int64_t> values) {
+      for (const int64_t value : values) piece.Has(column) ? record_.Int(value) : record_.Null();
+    };
+    record_.Reset();
+    record_.Int(trace_id_);
+    record_.Int(piece.first.track);
+    piece.first.args_text != 0 ? record_.Int(piece.first.args_text) : record_.Null();
+    record_.Int(piece.first.id);
+    record_.Int(piece.last_id);
+    record_.Int(piece.is_odd ? 1 : 0);
+    record_.Int(piece.events);
+    record_.Int(piece.start_ts);
+    record_.Int(piece.start_id);
+    record_.Int(piece.end_ts);
+    record_.Int(piece.end_id);
+    add_if(ArgsColumn::kTotalAllocated, {piece.min_allocated, piece.max_allocated});
+    add_if(ArgsColumn::kTotalReserved, {piece.min_reserved, piece.max_reserved});
+    add_if(ArgsColumn::kBytes, {piece.allocations, piece.releases, piece.taken_bytes,
+                                piece.sum_bytes, piece.largest_bytes});
+    TRACEDB_TRY(rows_.Append(kMemoryPiece, ++pieces_, record_.Finish()));
+  }
+  memory_.whole().clear();
+  return Done{};
+}
+
 Status TableWriter::EventName(int64_t id, std::string_view name,
                               std::optional<std::string_view> category, bool communication) {
+  if (name == kMemoryEventName) memory_names_.push_back(id);
   record_.Reset();
   record_.Null();
   record_.Text(name);
@@ -161,10 +203,10 @@ Status TableWriter::EventName(int64_t id, std::string_view name,
   return rows_.Append(kEventName, id, record_.Finish());
 }
 
-Status TableWriter::Track(int64_t id, int64_t trace_id, const TrackRow& row) {
+Status TableWriter::Track(int64_t id, const TrackRow& row) {
   record_.Reset();
   record_.Null();
-  record_.Int(trace_id);
+  record_.Int(trace_id_);
   record_.Text(row.pid);
   record_.Text(row.tid);
   for (const auto& number : {row.device, row.stream}) {
@@ -215,6 +257,8 @@ Status TableWriter::Step(int64_t id, int64_t track, int64_t step, int64_t ts,
 
 Status TableWriter::FinishPages() {
   TRACEDB_TRY(FinishTimes());
+  memory_.Finish();
+  TRACEDB_TRY(StoreWholePieces());
   return rows_.Finish();
 }
 
