@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include "cli_commands.h"
+#include "cli_functions.h"
 #include "tracedb/cut/cut_command.h"
-#include "tracedb/extension/interval_functions.h"
 
 namespace tracedb {
 
@@ -11,8 +11,7 @@ Status RunCut(const GlobalOptions& global, const CutOptions& options,
   CutOptions told = options;
   told.database = global.database;
   told.on_open = [](SqliteDb& db) -> Status {
-    if (RegisterIntervalFunctions(db.handle()) != 0) return SqliteError(db.handle(), "");
-    return Done{};
+    return AddFunctions(db);
   };
   TRACEDB_ASSIGN(report, CutTrace(told, stop));
   for (const std::string& note : report.notes) SayNote(global, note);

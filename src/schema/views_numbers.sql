@@ -126,6 +126,22 @@ FROM _memory_piece p CROSS JOIN memory_times m ON m.instant_id BETWEEN p.first_i
      AND +m.track_id = p.track AND +m.args_id IS p.args_text
 WHERE p.is_odd;
 
+CREATE VIEW long_slices AS
+-- Slices of the host that are long enough to hold a thread, 0.25 ms or more, in numbers.
+--   slice_id: as in slices
+--   track_id: in tracks
+--   name_id: in names
+--   ts: start, less base_ns of the track
+--   dur_ns: duration
+SELECT id AS slice_id, track AS track_id, event_name AS name_id, ts, dur AS dur_ns
+FROM _cpu_slice WHERE dur >= @long_slice_ns@ AND @possible:id@
+UNION ALL
+SELECT id, track, event_name, ts, dur FROM _runtime_slice
+WHERE dur >= @long_slice_ns@ AND @possible:id@
+UNION ALL
+SELECT id, track, event_name, ts, dur FROM _python_slice
+WHERE dur >= @long_slice_ns@ AND @possible:id@;
+
 CREATE VIEW memory_devices AS
 -- The device that memory_events with these args are of.
 --   args_id: in memory_events

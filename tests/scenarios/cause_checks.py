@@ -180,3 +180,40 @@ def doctor(finds, words=None):
             yield f"doctor does not say /{words}/: {said[:160]!r}"
     return Check("doctor", "doctor says what is suspicious: exit 4 with findings, 0 without",
                  compare)
+
+
+def nobody_is_late(jobs, steps):
+    """No rank is named as the one for which others wait: at most a twentieth of the waits, which
+    are too short to have a cause, have a rank of their own."""
+    def compare(program):
+        for job in jobs:
+            rows = program.rows_of("nccl_stall_ranks", job, jobs)
+            own = sum(as_ns(field(row, "root_wait_ms")) for row in rows)
+            every = sum(as_ns(field(row, "suffered_wait_ms")) for row in rows)
+            if own * 20 > every:
+                yield f"{own} of {every} ns of waits have a rank as their root"
+            for row in program.rows_of("nccl_stall_roots", job, jobs):
+                if field(row, "root_rank") is not None and field(row, "root_name") is not None:
+                    yield f"root_rank {row['root_rank']}, because of {row['root_name']}"
+            rows = program.rows_of("straggler_steps", job, jobs)
+            if [field(row, "step") for row in rows] != list(steps):
+                yield f"straggler_steps has the steps {[row['step'] for row in rows]}"
+            for row in rows:
+                if field(row, "slowest_rank") is not None or field(row, "cause") != "schedule":
+                    yield (f"step {row['step']}: slowest_rank {row['slowest_rank']}, "
+                           f"cause {row['cause']}")
+    return Check("nobody_is_late", "Something makes the job slower only if the job would be "
+                 "faster without it", compare)
+
+
+def is_late(jobs, rank, steps, words):
+    """The rank is named for each of these steps, with these words."""
+    def compare(program):
+        for job in jobs:
+            found = {field(row, "step"): (field(row, "slowest_rank"), str(field(row, "cause_name")))
+                     for row in program.rows_of("straggler_steps", job, jobs)}
+            for step in steps:
+                named, why = found.get(step, (None, ""))
+                if named != rank or not re.search(words, why):
+                    yield f"step {step}: rank {named}, because of {why}; the truth is {rank}"
+    return Check("is_late", "the last to arrive is the culprit", compare)

@@ -8,13 +8,17 @@ NO_REPLAY = "there is no critical_path and no what-if"
 NO_HOST = "what the host does after a synchronising call is blamed on the call"
 
 BY_REASON = {
-    ADDED_UP: {"balanced_pipeline": "blames_no_rank", "hidden_waits": "gains_nothing",
+    ADDED_UP: {"hidden_waits": "gains_nothing",
                "straggler": "blames_rank_2", "slow_gpu": "blames_rank_1",
-               "expert_imbalance": "blames_the_full_expert"},
+               "expert_imbalance": "blames_the_full_expert",
+               "host_ahead": "blames_no_rank starts_are_busy",
+               "rank_not_recorded": "blames_no_rank"},
     NO_REPLAY: {"hidden_waits": "what_if critical_path",
                 "item_then_loading": "what_if critical_path", "straggler": "what_if critical_path",
+                "one_of_eight": "what_if",
                 "no_gpu_activity": "nothing_of_the_gpu", "one_clean_run": "columns"},
-    NO_HOST: {"item_then_loading": "names_the_loader sync_gains_little"},
+    NO_HOST: {"item_then_loading": "names_the_loader",
+              "sync_then_other": "names_what_follows"},
 }
 KNOWN_WRONG = {(scenario, check): reason for reason, found in BY_REASON.items()
                for scenario, names in found.items() for check in names.split()}

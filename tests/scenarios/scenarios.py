@@ -2,9 +2,10 @@
 import causes
 import communicators
 import kinds
+import losses
 import runs_and_captures
 
-THEMES = (communicators, runs_and_captures, causes, kinds)
+THEMES = (communicators, runs_and_captures, causes, losses, kinds)
 
 
 def all_scenarios():

@@ -24,6 +24,7 @@ ROOMS = {
                               "ingest/frame", "ingest/parse", "ingest/build"},
     "ranks/clocks": SHARED,
     "ranks/stalls": SHARED,
+    "replay": SHARED,
     "text": {"base"},
     "query/doc": {"base", "text"},
     "query/plot": {"base", "text", "query/doc"},
@@ -44,6 +45,7 @@ ONE_OF_SEVERAL = {
     "src/ingest/frame/event_scan.h": ("event_scan_avx2", "event_scan_avx512"),
     "src/ingest/parse/layout_pieces.h": ("layout_pieces_avx2", "layout_pieces_avx512"),
     "src/ingest/build/record_builder.h": ("record_builder_pairs",),
+    "src/replay/replay_graph.h": ("graph_builder",),
     "include/tracedb/text/result_sinks.h": ("result_csv", "result_json", "result_markdown",
                                             "result_table"),
 }

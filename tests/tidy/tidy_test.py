@@ -34,7 +34,8 @@ RATCHET_FUNCTIONS = {
 C_INTERFACES = {
     "sqlite3.h": ("src/base/safe_sum.cc", "src/base/sqlite_db.cc", "src/base/sqlite_open.cc",
                   "src/pages/page_check.cc", "src/pages/staged_changes.cc",
-                  "src/pages/staged_vfs.h", "src/extension/", "tests/"),
+                  "src/pages/staged_vfs.h", "src/replay/replay_tables.cc", "src/extension/",
+                  "tests/"),
     "sqlite3ext.h": ("src/base/safe_sum.cc", "src/extension/"),
     "httplib.h": ("src/serve/http/",),
     "zlib.h": ("src/ingest/read/byte_inflater.cc", "src/text/gzip_text.cc", "bench/", "tests/"),
