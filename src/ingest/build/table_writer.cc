@@ -19,7 +19,15 @@ namespace tracedb {
 namespace {
 
 // In the RowStore: after the event tables.
-enum TextTable : size_t { kEventName = kEventTables, kTrack, kArgsText, kStep, kRowTimes, kMemoryPiece, kTables };
+enum TextTable : size_t {
+  kEventName = kEventTables,
+  kTrack,
+  kArgsText,
+  kStep,
+  kRowTimes,
+  kMemoryPiece,
+  kTables
+};
 
 constexpr std::string_view kMemoryEventName = "[memory]";  // as the view memory_events has it
 
@@ -119,6 +127,9 @@ Result<std::unique_ptr<TableWriter>> TableWriter::Create(const std::filesystem::
 }
 
 Status TableWriter::Event(EventTable table, const EventRow& row, const ArgsValues& values) {
+  if (times_.rows == kRowsTogether) TRACEDB_TRY(FinishTimes());
+  times_.Add(table, row);
+  if (table == EventTable::kInstant && IsMemory(row)) TRACEDB_TRY(NoteMemory(row, values));
   record_.Reset();
   record_.Null();  // id: SQLite reads the rowid in its place
   record_.Int(row.track);
@@ -136,10 +147,13 @@ Status TableWriter::Event(EventTable table, const EventRow& row, const ArgsValue
   }
   if (table == EventTable::kGpuSlice) record_.Int(static_cast<int64_t>(row.gpu_kind));
   AddValues(record_, table, values);
-  TRACEDB_TRY(rows_.Append(static_cast<size_t>(table), row.id, record_.Finish()));
-  times_.Add(table, row);
-  if (table == EventTable::kInstant) TRACEDB_TRY(NoteMemory(row, values));
-  return times_.rows == kRowsTogether ? FinishTimes() : Status(Done{});
+  return rows_.Append(static_cast<size_t>(table), row.id, record_.Finish());
+}
+
+bool TableWriter::IsMemory(const EventRow& row) const {
+  if (memory_names_.empty() || !row.ts.has_value()) return false;
+  return row.event_name == memory_names_.back() ||
+         std::binary_search(memory_names_.begin(), memory_names_.end(), row.event_name);
 }
 
 // One row of _row_times.
@@ -158,9 +172,6 @@ Status TableWriter::FinishTimes() {
 }
 
 Status TableWriter::NoteMemory(const EventRow& row, const ArgsValues& values) {
-  const bool is_memory =
-      std::binary_search(memory_names_.begin(), memory_names_.end(), row.event_name);
-  if (!is_memory || !row.ts.has_value()) return Done{};
   memory_.Add({row.id, row.track, row.args_text, *row.ts}, values);
   return memory_.whole().empty() ? Status(Done{}) : StoreWholePieces();
 }

@@ -82,6 +82,7 @@ class TableWriter {
 
   TableWriter(RowStore rows, int64_t trace_id) : rows_(std::move(rows)), trace_id_(trace_id) {}
   Status FinishTimes();
+  bool IsMemory(const EventRow& row) const;
   Status NoteMemory(const EventRow& row, const ArgsValues& values);
   Status StoreWholePieces();
 
