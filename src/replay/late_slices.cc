@@ -26,8 +26,7 @@ constexpr const char* kOthersSql =
 
 class LateFinder {
  public:
-  LateFinder(SqliteDb& db, const JobRows& rows, int64_t rank)
-      : db_(db), rows_(rows), rank_(rank) {
+  LateFinder(SqliteDb& db, const JobRows& rows, int64_t rank) : db_(db), rows_(rows), rank_(rank) {
     for (uint32_t i = 0; i < rows.activities.size(); ++i) {
       if (rows.activities[i].collective != kNone) parts_[rows.activities[i].slice_id] = i;
     }

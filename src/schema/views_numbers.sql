@@ -126,21 +126,26 @@ FROM _memory_piece p CROSS JOIN memory_times m ON m.instant_id BETWEEN p.first_i
      AND +m.track_id = p.track AND +m.args_id IS p.args_text
 WHERE p.is_odd;
 
-CREATE VIEW long_slices AS
--- Slices of the host that are long enough to hold a thread, 0.25 ms or more, in numbers.
+CREATE VIEW operator_slices AS
+-- Slices of the host that are neither in runtime_calls nor in function_slices, in numbers:
+-- operators, annotations and others.
 --   slice_id: as in slices
 --   track_id: in tracks
 --   name_id: in names
 --   ts: start, less base_ns of the track
---   dur_ns: duration
+--   dur_ns: duration; those of @long_slice_ns@ and more are found by track and start at once
 SELECT id AS slice_id, track AS track_id, event_name AS name_id, ts, dur AS dur_ns
-FROM _cpu_slice WHERE dur >= @long_slice_ns@ AND @possible:id@
-UNION ALL
-SELECT id, track, event_name, ts, dur FROM _runtime_slice
-WHERE dur >= @long_slice_ns@ AND @possible:id@
-UNION ALL
-SELECT id, track, event_name, ts, dur FROM _python_slice
-WHERE dur >= @long_slice_ns@ AND @possible:id@;
+FROM _cpu_slice WHERE @possible:id@;
+
+CREATE VIEW function_slices AS
+-- Python functions, in numbers.
+--   slice_id: as in slices
+--   track_id: in tracks
+--   name_id: in names
+--   ts: start, less base_ns of the track
+--   dur_ns: duration; those of @long_slice_ns@ and more are found by track and start at once
+SELECT id AS slice_id, track AS track_id, event_name AS name_id, ts, dur AS dur_ns
+FROM _python_slice WHERE @possible:id@;
 
 CREATE VIEW memory_devices AS
 -- The device that memory_events with these args are of.
