@@ -177,11 +177,10 @@ busiest AS (
          row_number() OVER (PARTITION BY run_id ORDER BY sum(ns) DESC, rank) AS place
   FROM computed GROUP BY run_id, rank
 ),
-memory AS (  -- by two numbers first: as quick as it gets with many events
+memory AS (  -- by two numbers first
   SELECT r.run_id, t.rank, d.device_id, max(m.reserved) AS reserved, max(m.used) AS used
-  FROM (SELECT track_id, args_id, max(total_reserved_bytes) AS reserved,
-               max(total_allocated_bytes) AS used
-        FROM memory_events GROUP BY track_id, args_id) m
+  FROM (SELECT track_id, args_id, max(max_reserved) AS reserved, max(max_allocated) AS used
+        FROM memory_pieces GROUP BY track_id, args_id) m
   JOIN tracks t ON t.track_id = m.track_id JOIN memory_devices d ON d.args_id = m.args_id
   JOIN recorded r ON r.trace_id = t.trace_id
   WHERE d.device_type = 1 AND (:rank IS NULL OR t.rank = :rank)
