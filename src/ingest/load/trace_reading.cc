@@ -312,16 +312,23 @@ Status TraceReading::Derive(const fs::path& rows_file) {
   Stopwatch watch;
   TRACEDB_TRY(StoreDerived(rows_file));
   builder_.reset();  // with all that was gathered: its turn may be long in coming
-  malloc_trim(0);
+  GiveMemoryBack();
   is_derived_ = true;
   derive_seconds_ = watch.Lap();
   return Done{};
 }
 
+// To the system. Not of a small trace, which cannot have taken much: it would only be asked for
+// again, page by page.
+void TraceReading::GiveMemoryBack() const {
+  constexpr uint64_t kSmallShare = 16;
+  if (read_.text_bytes > options_.limits.memory_bytes / kSmallShare) malloc_trim(0);
+}
+
 Status TraceReading::StoreDerived(const fs::path& rows_file) {
   const int64_t base = header_.base_time_ns.value_or(0) + built_.origin_ns;
   // What reading took has been given back to the allocator; the bound is for the process.
-  malloc_trim(0);
+  GiveMemoryBack();
   TRACEDB_ASSIGN(parallelism, StoreFacts(rows_file, base, parallelism_rules_));
   const GatheredTrace trace{first_.trace_id,
                             base,
@@ -333,7 +340,7 @@ Status TraceReading::StoreDerived(const fs::path& rows_file) {
                             first_.path,
                             built_.times};
   TRACEDB_ASSIGN(use, DeriveTrace(rows_file, trace, options_.limits));
-  malloc_trim(0);
+  GiveMemoryBack();
   TRACEDB_ASSIGN(db, OpenRows(rows_file));
   TRACEDB_TRY(use.Store(db, trace));
   TRACEDB_TRY(DeriveCollectives(db, rank_.rank));

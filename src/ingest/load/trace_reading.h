@@ -62,6 +62,7 @@ class TraceReading {
   Result<ArgsParallelism> StoreFacts(const std::filesystem::path& rows_file, int64_t base,
                                      const ParallelismRules& rules);
   Status Derive(const std::filesystem::path& rows_file);
+  void GiveMemoryBack() const;
   Status StoreDerived(const std::filesystem::path& rows_file);
   // The views of a new database; its run's name.
   Result<std::string> AddViews(const std::filesystem::path& rows_file);
