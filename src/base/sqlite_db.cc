@@ -276,17 +276,6 @@ Result<SqliteDb> SqliteDb::Open(const std::filesystem::path& path, SqliteMode mo
 
 Result<SqliteDb> SqliteDb::OpenInMemory() { return Open("", SqliteMode::kCreate); }
 
-Result<SqliteDb> SqliteDb::OpenBytes(std::span<const uint8_t> bytes) {
-  TRACEDB_ASSIGN(db, OpenInMemory());
-  const auto size = static_cast<sqlite3_int64>(bytes.size());
-  auto* const data = const_cast<unsigned char*>(bytes.data());  // read only, as the flag says
-  if (sqlite3_deserialize(db.db_.get(), "main", data, size, size, SQLITE_DESERIALIZE_READONLY) !=
-      SQLITE_OK) {
-    return SqliteError(db.db_.get(), "a database in memory");
-  }
-  return db;
-}
-
 Result<std::vector<uint8_t>> SqliteDb::Bytes() {
   sqlite3_int64 size = 0;
   const std::unique_ptr<unsigned char, void (*)(void*)> bytes(

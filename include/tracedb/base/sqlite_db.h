@@ -80,8 +80,6 @@ class SqliteDb {
                                const char* vfs = nullptr);
   // A database of its own, kept in memory and, when it grows, in a temporary file.
   static Result<SqliteDb> OpenInMemory();
-  // The database that a file with these bytes would be, to be read; `bytes` must outlive it.
-  static Result<SqliteDb> OpenBytes(std::span<const uint8_t> bytes);
 
   // Runs all the statements in `sql`; rows are thrown away.
   Status Execute(std::string_view sql);
