@@ -333,9 +333,7 @@ Status TraceDerivation::FillIndex(PageFile& file, const char* name, SortAhead<Ga
 
 }  // namespace
 
-Result<DerivedUse> DeriveTrace(const std::filesystem::path& file, const GatheredTrace& trace,
-                               const LoadLimits& limits) {
-  TRACEDB_ASSIGN(db, SqliteDb::Open(file, SqliteMode::kFrozen));
+Result<DerivedUse> DeriveTrace(SqliteDb db, const GatheredTrace& trace, const LoadLimits& limits) {
   return TraceDerivation(std::move(db), trace, limits).Run();
 }
 
