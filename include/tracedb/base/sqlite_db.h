@@ -130,8 +130,9 @@ class SqliteDb {
 };
 
 // Each sort of SQLite keeps 250 pages in memory before it goes to a file, however small its cache:
-// with this 64, or the cache. Only before the first connection is opened.
-void KeepSqliteSortsSmall();
+// with this 64, or the cache. Nor does SQLite count its memory, which takes a lock for each piece.
+// Only before the first connection is opened.
+void PrepareSqliteForIngest();
 
 // What to call a file in SQL (ATTACH), where some names would mean something else.
 std::string SqliteFileName(const std::filesystem::path& path);
