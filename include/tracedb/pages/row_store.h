@@ -22,8 +22,8 @@ class TableAppender;
 class RowStore {
  public:
   // `path` is a database that no connection writes to, with a schema; `roots` are the root pages of
-  // tables in it, which are numbered from 0 in the calls below. Until Finish() has succeeded the file is no sound
-  // database.
+  // tables in it, which are numbered from 0 in the calls below. Until Finish() has succeeded the
+  // file is no sound database.
   static Result<RowStore> Open(const std::filesystem::path& path,
                                const std::vector<uint32_t>& roots);
   RowStore(RowStore&&) noexcept;

@@ -16,7 +16,7 @@ struct EventWindow {
   static constexpr size_t kBackBytes = 128;
 
   UninitializedBytes bytes;  // kFrontBytes + room + kBackBytes
-  size_t begin = 0;         // in bytes: the events with the commas and blanks around them
+  size_t begin = 0;          // in bytes: the events with the commas and blanks around them
   size_t end = 0;
   uint64_t offset = 0;   // of `begin`, in the unpacked stream
   uint64_t ordinal = 0;  // windows are numbered from 0 in the stream's order

@@ -163,7 +163,7 @@ Result<LoadSummary> TraceReading::Land(DatabaseLanding& landing) {
   }
   summary.derive_seconds = derive_seconds_;
   watch.Lap();
-  if (!place.exists && !only_run_.has_value()) {  // derived before anybody knew that it is the first
+  if (!place.exists && !only_run_.has_value()) {  // derived before it was known to be the first
     TRACEDB_ASSIGN(db, OpenRows(landing.rows()));
     TRACEDB_TRY(AddViews(db));
     TRACEDB_TRY(db.Execute("COMMIT"));
