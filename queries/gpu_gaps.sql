@@ -1,10 +1,15 @@
 -- title: When did a GPU run nothing, and what was it waiting for
 --
 -- One row for each gap: a stretch in which nothing ran on the GPU, between two that ran something.
--- The cause is told by the activity that ended it. host: it was not yet launched when the gap
--- began. sync: nor was it, and the thread that launched it was then in a call that waits for the
--- GPU. dependency: it had been launched, and waited for another stream, a copy or the driver.
--- All gaps of a GPU add up to idle_ms of `overlap`; the time between two captures is none.
+-- The cause is told by what the thread did that launched the activity which ended the gap, piece by
+-- piece. sync: it was in a call that waits for the GPU, and the call's work had not ended, as the
+-- gap ended while it was in it. What is before that is host where that launch came after the gap
+-- had begun, named by what the host then did, and else dependency: what was launched waited for
+-- another stream, a copy or the driver. All gaps of a GPU add up to idle_ms of `overlap`; the time
+-- between two captures is none.
+--
+-- host_name is that in which the thread was longest, of slices of 0.25 ms and more, each without
+-- those within it; of the thread that runs the steps where that tells more.
 --
 -- param:  limit    int(rows)   = 100   Rows returned at most for a run, the longest gaps first.
 -- param:  run      text        = null  This run only; all of them when null.
@@ -18,10 +23,17 @@
 -- column: start_ms     real(ms)    Start of the gap, since the first event of the run.
 -- column: gap_ms       real(ms)    How long nothing ran.
 -- column: idle_pct     real(pct)   gap_ms of all gaps of this GPU.
--- column: cause        text        host, sync or dependency; NULL: the launch is not known.
+-- column: cause        text        host, sync or dependency: of the longer piece; NULL: the launch
+--                                  is not known.
 -- column: launched_ms  real(ms)    From the gap's start to the start of the call that launched
 --                                  the activity that ended it; negative: it was queued already.
--- column: sync_name    text        The call of cause sync.
+-- column: sync_ms      real(ms)    The piece that is sync; the rest of gap_ms is host or
+--                                  dependency.
+-- column: sync_name    text        The call that waits for the GPU, in which the thread was at the
+--                                  gap's end, or else at its start.
+-- column: host_name    text        What the host did in its piece, longest; NULL: nothing that took
+--                                  0.25 ms or a quarter of the piece, or a piece under 0.02 ms.
+-- column: host_name_ms real(ms)    How long that took.
 -- column: next_name    text        The activity that ended the gap.
 -- column: next_step    int(count)  The step in which that was launched.
 -- column: next_id      int(id)     Its slice_id in `kernels`.
@@ -59,7 +71,7 @@ placed AS (
     AND (f.to_ns - f.from_ns >= ifnull(s.gap_ns, 0) OR :limit < 0)
 ),
 gap AS MATERIALIZED (
-  SELECT trace_id, device, from_ns, to_ns, place FROM placed
+  SELECT run, trace_id, device, from_ns, to_ns, place FROM placed
   WHERE place <= coalesce(:limit, 100) OR :limit < 0
 ),
 ended AS MATERIALIZED (
@@ -91,14 +103,113 @@ launched AS MATERIALIZED (
   FROM (SELECT DISTINCT next_id FROM ended) e CROSS JOIN activities g ON g.slice_id = e.next_id
   CROSS JOIN names l ON l.name_id = g.name_id
 ),
-told AS MATERIALIZED (
-  SELECT e.*, k.step, k.launch_ts_ns, k.name,
-         (SELECT w.name FROM waiting w
+told AS MATERIALIZED (  -- the calls that the thread was in when the gap ended, and when it began
+  SELECT e.*, k.step, k.launch_ts_ns, k.name, c.track_id,
+         (SELECT w.slice_id FROM waiting w
+          WHERE w.track_id = c.track_id AND w.start_ns < e.to_ns AND e.to_ns < w.end_ns
+          ORDER BY w.start_ns, w.slice_id LIMIT 1) AS end_call_id,
+         (SELECT w.slice_id FROM waiting w
           WHERE w.track_id = c.track_id AND w.start_ns <= e.from_ns AND e.from_ns < w.end_ns
-            AND k.launch_ts_ns >= e.from_ns AND w.slice_id <> c.slice_id
-          ORDER BY w.start_ns DESC, w.slice_id LIMIT 1) AS sync_name
+          ORDER BY w.start_ns, w.slice_id LIMIT 1) AS start_call_id
   FROM ended e LEFT JOIN launched k ON k.next_id = e.next_id
   LEFT JOIN runtime_calls c ON c.slice_id = k.launch_slice_id
+),
+cut AS MATERIALIZED (
+  SELECT e.*, w.name AS sync_name,
+         iif(e.end_call_id IS NULL, e.to_ns, max(w.start_ns, e.from_ns)) AS cut_ns
+  FROM told e LEFT JOIN waiting w ON w.slice_id = ifnull(e.end_call_id, e.start_call_id)
+),
+held AS MATERIALIZED (  -- the pieces that are the host's, by the thread that launched, and others
+  SELECT e.run, e.place, e.track_id, 0 AS is_other, e.from_ns - t.base_ns AS from_ts,
+         e.cut_ns - t.base_ns AS to_ts
+  FROM cut e JOIN tracks t ON t.track_id = e.track_id
+  WHERE e.launch_ts_ns >= e.from_ns AND e.cut_ns - e.from_ns >= 20000
+  UNION ALL
+  SELECT e.run, e.place, t.track_id, 1, e.from_ns - t.base_ns, e.cut_ns - t.base_ns
+  FROM cut e JOIN (SELECT DISTINCT trace_id, track_id FROM steps) s ON s.trace_id = e.trace_id
+  JOIN tracks t ON t.track_id = s.track_id
+  WHERE e.launch_ts_ns >= e.from_ns AND e.cut_ns - e.from_ns >= 20000
+    AND t.track_id <> e.track_id
+),
+reach AS MATERIALIZED (  -- of each kind of slices that began before the piece, the last 256
+  SELECT h.*,
+         ifnull((SELECT l.ts FROM operator_slices l
+                 WHERE l.dur_ns >= 250000 AND l.track_id = h.track_id AND l.ts < h.from_ts
+                 ORDER BY l.ts DESC LIMIT 1 OFFSET 255), -9223372036854775807) AS operators_ts,
+         ifnull((SELECT l.ts FROM runtime_calls l
+                 WHERE l.dur_ns >= 250000 AND l.track_id = h.track_id AND l.ts < h.from_ts
+                 ORDER BY l.ts DESC LIMIT 1 OFFSET 255), -9223372036854775807) AS calls_ts,
+         ifnull((SELECT l.ts FROM function_slices l
+                 WHERE l.dur_ns >= 250000 AND l.track_id = h.track_id AND l.ts < h.from_ts
+                 ORDER BY l.ts DESC LIMIT 1 OFFSET 255), -9223372036854775807) AS functions_ts
+  FROM held h
+),
+near AS (
+  SELECT h.*, l.slice_id, l.name_id, l.ts, l.dur_ns
+  FROM reach h CROSS JOIN operator_slices l ON l.track_id = h.track_id AND l.ts < h.to_ts
+    AND l.ts >= h.operators_ts WHERE l.dur_ns >= 250000 AND l.ts + l.dur_ns > h.from_ts
+  UNION ALL
+  SELECT h.*, l.slice_id, l.name_id, l.ts, l.dur_ns
+  FROM reach h CROSS JOIN runtime_calls l ON l.track_id = h.track_id AND l.ts < h.to_ts
+    AND l.ts >= h.calls_ts WHERE l.dur_ns >= 250000 AND l.ts + l.dur_ns > h.from_ts
+  UNION ALL
+  SELECT h.*, l.slice_id, l.name_id, l.ts, l.dur_ns
+  FROM reach h CROSS JOIN function_slices l ON l.track_id = h.track_id AND l.ts < h.to_ts
+    AND l.ts >= h.functions_ts WHERE l.dur_ns >= 250000 AND l.ts + l.dur_ns > h.from_ts
+),
+did AS MATERIALIZED (  -- a thread that still waits at the piece's end does not hold another
+  SELECT h.run, h.place, h.track_id, h.is_other, h.slice_id, h.name_id, n.name,
+         n.category = 'user_annotation' AS is_annotation, h.ts, h.dur_ns,
+         max(h.ts, h.from_ts) AS first_ts, min(h.ts + h.dur_ns, h.to_ts) AS last_ts,
+         h.to_ts - h.from_ts AS piece_ns
+  FROM near h CROSS JOIN names n ON n.name_id = h.name_id
+  WHERE NOT n.name GLOB 'ProfilerStep#*' AND (h.is_other = 0 OR h.ts + h.dur_ns <= h.to_ts)
+),
+edge AS (
+  SELECT run, place, track_id, slice_id, dur_ns, first_ts AS at, 1 AS opens FROM did
+  UNION ALL SELECT run, place, track_id, slice_id, dur_ns, last_ts, -1 FROM did
+),
+turned AS MATERIALIZED (
+  SELECT *, sum(opens) OVER w AS depth, row_number() OVER w AS turn, lead(at) OVER w AS next_at
+  FROM edge
+  WINDOW w AS (PARTITION BY run, place, track_id ORDER BY at, opens, dur_ns DESC, slice_id
+               ROWS UNBOUNDED PRECEDING)
+),
+innermost AS (  -- after each turn: that which was opened last at this depth
+  SELECT run, place, track_id, next_at - at AS ns,
+         max(iif(opens = 1, turn, NULL)) OVER (
+           PARTITION BY run, place, track_id, depth ORDER BY turn
+           ROWS UNBOUNDED PRECEDING) AS opener
+  FROM turned WHERE depth > 0
+),
+own AS MATERIALIZED (
+  SELECT d.*, sum(i.ns) AS own_ns
+  FROM innermost i JOIN turned o ON o.run = i.run AND o.place = i.place
+    AND o.track_id = i.track_id AND o.turn = i.opener
+  JOIN did d ON d.run = o.run AND d.place = o.place AND d.track_id = o.track_id
+    AND d.slice_id = o.slice_id
+  GROUP BY d.run, d.place, d.track_id, d.slice_id
+),
+longest AS (  -- of each thread the name, and the slice of it, in which it was longest
+  SELECT *, row_number() OVER (PARTITION BY run, place, track_id
+                               ORDER BY name_ns DESC, name_id, own_ns DESC, slice_id) AS turn
+  FROM (SELECT *, sum(own_ns) OVER (PARTITION BY run, place, track_id, name_id) AS name_ns
+        FROM own)
+),
+doing AS MATERIALIZED (  -- an annotation around it that is nearly as long says more
+  SELECT l.run, l.place, l.name_ns,
+         coalesce(iif(l.is_annotation, NULL,
+                      (SELECT a.name FROM did a
+                       WHERE a.run = l.run AND a.place = l.place AND a.track_id = l.track_id
+                         AND a.is_annotation AND a.ts <= l.ts
+                         AND a.ts + a.dur_ns >= l.ts + l.dur_ns
+                         AND a.dur_ns <= l.dur_ns + l.dur_ns / 4
+                       ORDER BY a.dur_ns, a.slice_id LIMIT 1)), l.name) AS name,
+         row_number() OVER (PARTITION BY l.run, l.place
+                            ORDER BY CASE WHEN 2 * l.name_ns >= l.piece_ns THEN l.is_other
+                                          ELSE 2 + l.is_other END, l.track_id) AS choice
+  FROM longest l
+  WHERE l.turn = 1 AND (l.name_ns >= 250000 OR 4 * l.name_ns >= l.piece_ns)
 )
 SELECT
   t.run,
@@ -110,15 +221,19 @@ SELECT
   100.0 * (e.to_ns - e.from_ns) / nullif(d.idle_ns, 0) AS idle_pct,
   CASE
     WHEN e.launch_ts_ns IS NULL THEN NULL
+    WHEN e.to_ns - e.cut_ns >= e.cut_ns - e.from_ns THEN 'sync'
     WHEN e.launch_ts_ns < e.from_ns THEN 'dependency'
-    WHEN e.sync_name IS NOT NULL THEN 'sync'
     ELSE 'host'
   END AS cause,
   (e.launch_ts_ns - e.from_ns) / 1e6 AS launched_ms,
+  (e.to_ns - e.cut_ns) / 1e6 AS sync_ms,
   e.sync_name,
+  h.name AS host_name,
+  h.name_ns / 1e6 AS host_name_ms,
   e.name AS next_name,
   e.step AS next_step,
   e.next_id
-FROM told e JOIN trace t ON t.trace_id = e.trace_id
+FROM cut e JOIN trace t ON t.trace_id = e.trace_id
 JOIN idle d ON d.run = t.run AND d.rank = t.rank AND d.device = e.device
+LEFT JOIN doing h ON h.run = e.run AND h.place = e.place AND h.choice = 1
 ORDER BY t.run, e.place;

@@ -17,7 +17,8 @@
 -- column: caused_wait_ms     real(ms)    Waits of the others, summed, where it was the last.
 -- column: suffered_wait_ms   real(ms)    Its own waits, summed.
 -- column: unmatched          int(count)  Communication kernels without a partner in their capture.
--- column: root_wait_ms       real(ms)    Waits of all ranks, summed, whose chain ends at this rank.
+-- column: root_wait_ms       real(ms)    Waits of all ranks, summed, whose chain ends at this rank;
+--                                        none that a pipeline's schedule has (`nccl_stall_roots`).
 -- column: estimated_wait_ms  real(ms)    Its own waits in those without a partner, an estimate.
 --
 -- plot:   bar caused_wait_ms by run, rank

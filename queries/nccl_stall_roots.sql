@@ -9,10 +9,12 @@
 -- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
 --
 -- column: run             text        The run: one training job that was recorded.
--- column: root_rank       int(id)     The rank that was late of itself. NULL: not worked out yet
---                                     (an ingest was stopped at its end; the next one does it).
--- column: root_cause      text        host: it launched late; device: its stream was busy; NULL:
---                                     the trace does not tell.
+-- column: root_rank       int(id)     The rank that was late of itself. NULL: nobody (schedule), or
+--                                     not worked out yet (an ingest was stopped at its end; the
+--                                     next one does it).
+-- column: root_cause      text        host: it launched late; device: its stream was busy;
+--                                     schedule: a stage of a pipeline was at its work, and took no
+--                                     longer than others; NULL: the trace does not tell.
 -- column: root_name       text        What held it: an operator, annotation or Python frame of its
 --                                     host, or a kernel; 80 characters of it. NULL for waits
 --                                     under 0.02 ms.

@@ -6,7 +6,9 @@
 -- rank waits from its own start to the latest start; the rank that starts last is the culprit, and
 -- where all start at once there is none. Starts are compared by the aligned clocks. The cause is
 -- what the culprit did from the first start to its own: held on its host, busy on its device, or
--- waiting in another collective; `nccl_stall_roots` adds up where those chains end.
+-- waiting in another collective; `nccl_stall_roots` adds up where those chains end. The stages of a
+-- pipeline wait for each other however equal they are: where a stage was busy, and no slower than
+-- the others, the cause is its schedule.
 --
 -- A part without a partner in the database has a row too, is_estimate: its wait is what it took
 -- longer than the shortest of the same collective, size and group. For whom, nobody can tell.
@@ -32,13 +34,16 @@
 -- column: max_wait_ms        real(ms)    The longest of them.
 -- column: transfer_ms        real(ms)    The shortest duration over its ranks.
 -- column: cause              text        host: the culprit launched it late; device: in time, but
---                                        its stream was busy; upstream: it waited in another
---                                        collective. NULL: nobody waited, or no launch is known.
+--                                        its stream was busy; schedule: busy too, with a kernel
+--                                        that took the other ranks as long; upstream: it waited
+--                                        in another collective. NULL: nobody waited, or no launch
+--                                        is known.
 -- column: cause_name         text        What held it: the host's operator, annotation or Python
 --                                        frame; the kernel; that other collective; 80 characters
 --                                        of it. NULL for waits under 0.02 ms.
--- column: root_rank          int(id)     The rank at the end of the chain of causes.
--- column: root_cause         text        host or device, there.
+-- column: root_rank          int(id)     The rank at the end of the chain of causes; NULL of
+--                                        schedule: nobody was late.
+-- column: root_cause         text        host, device or schedule, there.
 -- column: root_name          text        What held that rank.
 -- column: first_rank         int(id)     The first to start: it waited longest.
 -- column: ranks_met          int(count)  How many of its ranks are in the database.

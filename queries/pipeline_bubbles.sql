@@ -3,8 +3,11 @@
 -- One row for each step of each GPU that sends or receives in a group for pipeline parallelism (by
 -- the words of `overlap_by_group`). The step's time is from the first start of an activity launched
 -- in it to the last end. A bubble is time in which nothing runs on the GPU (idle), or nothing but
--- communication, a kernel of a pipeline group among it (wait: for the other stage, or transfer).
--- All else is work, waits in other groups too (see `nccl_stalls`).
+-- communication that waits for another stage (wait): a kernel of a pipeline group, and its
+-- transfer; or a collective of another group with ranks of other stages, such as an all-reduce of
+-- the whole job that ends a step, until the last of its ranks has started. Waits for ranks that are
+-- no other stage (of the tensor or data parallel group) are other_wait_ms; all else is work, and
+-- waits in collectives whose other parts are not recorded (see `nccl_unmatched`).
 --
 -- Forward messages go to higher ranks, backward ones to lower. Cool-down begins when the last
 -- forward message has ended; warm-up lasts until the first backward message has ended, if that is
@@ -27,10 +30,12 @@
 -- column: microbatches   int(count)  m: messages of the step with one peer in one direction, of
 --                                    several the most; NULL: the trace does not tell peers.
 -- column: gpu_ms         real(ms)    The step's time.
--- column: work_ms        real(ms)    gpu_ms without bubbles.
+-- column: work_ms        real(ms)    gpu_ms without bubbles and other waits.
 -- column: bubble_ms      real(ms)    wait_ms and idle_ms.
--- column: wait_ms        real(ms)    In kernels of pipeline groups, without computation and copies.
+-- column: wait_ms        real(ms)    For another stage, without computation and copies.
 -- column: idle_ms        real(ms)    Nothing ran.
+-- column: other_wait_ms  real(ms)    For ranks that are no other stage, in collectives, without
+--                                    computation and copies: no bubble, and no work.
 -- column: warm_up_ms     real(ms)    Of bubble_ms, in the warm-up; this and the next two are NULL
 --                                    where the trace does not tell peers.
 -- column: steady_ms      real(ms)    Between warm-up and cool-down.
@@ -58,6 +63,41 @@ message AS MATERIALIZED (
   CROSS JOIN activities g ON g.slice_id = p.slice_id
   CROSS JOIN tracks t ON t.track_id = g.track_id
   WHERE n.parallelism = 'pipeline' AND ifnull(p.dur_ns, 0) >= 0
+    AND p.trace_id IN (SELECT trace_id FROM recorded)
+),
+member AS MATERIALIZED (
+  SELECT g.group_id, g.run_id, g.parallelism = 'pipeline' AS is_pipeline, r.value AS rank
+  FROM process_groups g, json_each(g.ranks) r
+),
+mate AS MATERIALIZED (  -- the other stages of a rank
+  SELECT DISTINCT a.run_id, a.rank, b.rank AS other
+  FROM member a JOIN member b ON b.group_id = a.group_id AND b.rank <> a.rank
+  WHERE a.is_pipeline
+),
+across AS MATERIALIZED (  -- groups in which a rank meets another stage
+  SELECT DISTINCT a.group_id, a.rank
+  FROM member a JOIN mate m ON m.run_id = a.run_id AND m.rank = a.rank
+  JOIN member b ON b.group_id = a.group_id AND b.rank = m.other
+  WHERE NOT a.is_pipeline
+),
+met AS MATERIALIZED (
+  SELECT capture_id, group_id, pair, by_seq, match_no, max(aligned_ts_ns) AS last_ns
+  FROM collectives
+  WHERE group_id IN (SELECT group_id FROM member WHERE NOT is_pipeline)
+    AND EXISTS (SELECT 1 FROM message)
+  GROUP BY capture_id, group_id, pair, by_seq, match_no
+  HAVING min(rank) < max(rank)
+),
+waited AS MATERIALIZED (  -- from a part's own start to that of the last
+  SELECT t.trace_id, t.device, p.ts_ns AS start_ns,
+         min(p.end_ns, p.ts_ns + m.last_ns - p.aligned_ts_ns) AS end_ns,
+         EXISTS (SELECT 1 FROM across a WHERE a.group_id = p.group_id AND a.rank = p.rank)
+           AS is_bubble
+  FROM met m CROSS JOIN collectives p ON p.group_id = m.group_id AND p.capture_id = m.capture_id
+    AND p.pair = m.pair AND p.by_seq = m.by_seq AND p.match_no = m.match_no
+  CROSS JOIN activities g ON g.slice_id = p.slice_id
+  CROSS JOIN tracks t ON t.track_id = g.track_id
+  WHERE p.dur_ns > 0 AND m.last_ns > p.aligned_ts_ns
     AND p.trace_id IN (SELECT trace_id FROM recorded)
 ),
 lane AS MATERIALIZED (
@@ -106,17 +146,23 @@ phase AS (
   UNION ALL SELECT number, trace_id, device, 2, steady_ns, cool_ns FROM schedule
   UNION ALL SELECT number, trace_id, device, 3, cool_ns, to_ns FROM schedule
 ),
-reached AS (  -- until: the latest end of an earlier kernel
-  SELECT trace_id, device, start_ns, end_ns,
-         max(end_ns) OVER (PARTITION BY trace_id, device ORDER BY start_ns, end_ns
-                           ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS until_ns
-  FROM message
+held AS (  -- kinds of waits: 1 for another stage, 2 all
+  SELECT 1 AS waits, trace_id, device, start_ns, end_ns FROM message
+  UNION ALL SELECT 1, trace_id, device, start_ns, end_ns FROM waited WHERE is_bubble
+  UNION ALL SELECT 2, trace_id, device, start_ns, end_ns FROM message
+  UNION ALL SELECT 2, trace_id, device, start_ns, end_ns FROM waited
 ),
-part AS MATERIALIZED (  -- kinds NULL: a phase; else what of pipeline kernels lies in it
-  SELECT number, trace_id, device, phase, NULL AS kinds, from_ns, to_ns FROM phase
+reached AS (  -- until: the latest end of an earlier one
+  SELECT waits, trace_id, device, start_ns, end_ns,
+         max(end_ns) OVER (PARTITION BY waits, trace_id, device ORDER BY start_ns, end_ns
+                           ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS until_ns
+  FROM held
+),
+part AS MATERIALIZED (  -- waits NULL: a phase; else what of waits lies in it
+  SELECT number, trace_id, device, phase, NULL AS waits, from_ns, to_ns FROM phase
   WHERE to_ns > from_ns
   UNION ALL
-  SELECT f.number, f.trace_id, f.device, f.phase, 2,
+  SELECT f.number, f.trace_id, f.device, f.phase, r.waits,
          max(r.start_ns, ifnull(r.until_ns, r.start_ns), f.from_ns), min(r.end_ns, f.to_ns)
   FROM phase f JOIN reached r ON r.trace_id = f.trace_id AND r.device = f.device
     AND r.start_ns < f.to_ns AND r.end_ns > f.from_ns
@@ -130,27 +176,29 @@ begun AS MATERIALIZED (  -- a segment may last into it
   FROM part p
 ),
 measured AS MATERIALIZED (
-  SELECT p.number, p.phase, p.kinds, p.to_ns - p.from_ns AS span_ns,
+  SELECT p.number, p.phase, p.waits, p.to_ns - p.from_ns AS span_ns,
          (SELECT sum(max(0, min(b.end_ns, p.to_ns) - max(b.ts_ns, p.from_ns)))
           FROM busy_segments b
           WHERE b.trace_id = p.trace_id AND b.device = p.device
             AND b.ts_ns >= p.first_ns AND b.ts_ns < p.to_ns
-            AND (p.kinds IS NULL OR b.kinds = p.kinds)) AS busy_ns
+            AND (p.waits IS NULL OR b.kinds = 2)) AS busy_ns
   FROM begun p
 ),
 used AS (
   SELECT number,
-         ifnull(sum(span_ns - ifnull(busy_ns, 0)) FILTER (WHERE kinds IS NULL), 0) AS idle_ns,
-         ifnull(sum(busy_ns) FILTER (WHERE kinds = 2), 0) AS wait_ns,
-         ifnull(sum(iif(kinds IS NULL, span_ns - ifnull(busy_ns, 0), ifnull(busy_ns, 0)))
-                  FILTER (WHERE phase = 1), 0) AS warm_up_ns,
-         ifnull(sum(iif(kinds IS NULL, span_ns - ifnull(busy_ns, 0), ifnull(busy_ns, 0)))
-                  FILTER (WHERE phase = 3), 0) AS cool_down_ns
+         ifnull(sum(span_ns - ifnull(busy_ns, 0)) FILTER (WHERE waits IS NULL), 0) AS idle_ns,
+         ifnull(sum(busy_ns) FILTER (WHERE waits = 1), 0) AS wait_ns,
+         ifnull(sum(busy_ns) FILTER (WHERE waits = 2), 0) AS all_wait_ns,
+         ifnull(sum(iif(waits IS NULL, span_ns - ifnull(busy_ns, 0), ifnull(busy_ns, 0)))
+                  FILTER (WHERE phase = 1 AND waits IS NOT 2), 0) AS warm_up_ns,
+         ifnull(sum(iif(waits IS NULL, span_ns - ifnull(busy_ns, 0), ifnull(busy_ns, 0)))
+                  FILTER (WHERE phase = 3 AND waits IS NOT 2), 0) AS cool_down_ns
   FROM measured GROUP BY number
 ),
 summed AS (
   SELECT s.*, u.idle_ns, u.wait_ns, u.idle_ns + u.wait_ns AS bubble_ns,
-         s.to_ns - s.from_ns - u.idle_ns - u.wait_ns AS work_ns,
+         u.all_wait_ns - u.wait_ns AS other_wait_ns,
+         s.to_ns - s.from_ns - u.idle_ns - u.all_wait_ns AS work_ns,
          iif(s.microbatches, u.warm_up_ns, NULL) AS warm_up_ns,
          iif(s.microbatches, u.cool_down_ns, NULL) AS cool_down_ns
   FROM schedule s JOIN used u ON u.number = s.number
@@ -169,6 +217,7 @@ SELECT
   bubble_ns / 1e6 AS bubble_ms,
   wait_ns / 1e6 AS wait_ms,
   idle_ns / 1e6 AS idle_ms,
+  other_wait_ns / 1e6 AS other_wait_ms,
   warm_up_ns / 1e6 AS warm_up_ms,
   (bubble_ns - warm_up_ns - cool_down_ns) / 1e6 AS steady_ms,
   cool_down_ns / 1e6 AS cool_down_ms,

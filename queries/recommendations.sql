@@ -1,35 +1,42 @@
 -- title: What to change first, why, and how much time it may give
 --
--- One row for each problem that takes min_pct of the time or more, the most to gain first. Time is
--- that of the GPUs' steps (`time_partition`), so a gain of 10 % is a tenth of a step, as a mean
--- over ranks and steps; one rank's problem counts with what it costs all ranks. It is the most
--- that can be gained: nothing takes no time at all, and problems overlap (a rank that is late
--- shows as waits in communication as well), so gains do not add up. The evidence says which query
--- tells more. Each run has its own list, over its captures.
+-- One row for each problem without which the job would be faster by min_pct or more, the most to
+-- gain first. A gain comes from a replay of the recorded dependencies of all ranks without the
+-- cause (`what_if`): waiting that computation hides gains nothing, and a rank that is late gains
+-- what the next one would allow. A row's gain is what it adds to the rows before it, and never more
+-- than without them: all together are never more than the steps. No row: nothing that is known
+-- here would make the steps shorter by that much.
 --
--- Communication in groups whose description does not say what they are for (default_pg) is told by
--- its callers, where `collective_callers` knows them; the rest of it is one row without a name.
+-- A rank makes others wait only for what takes longer on it than on them: in a pipeline everybody
+-- waits, and nobody is late. Communication in groups whose description does not say what they are
+-- for (default_pg) is told by its callers, where `collective_callers` knows them. Where a run has
+-- one rank recorded, nobody knows what of its communication was waiting: all of it counts.
 -- Number types are those that the tensor cores of the GPU take (`gpu_tensor_cores`).
 --
 -- param:  min_pct  real(pct)   = 2     What gains less is left out.
--- param:  rank     int(id)     = null  Problems seen on this rank only; on all of them when null.
+-- param:  rank     int(id)     = null  Problems of this rank only; of all of them when null.
 -- param:  run      text        = null  This run only; all of them when null.
 -- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
 --
--- column: run       text        The run: one training job that was recorded.
--- column: number    int(count)  1 is the first to look at in its run.
--- column: problem   text        What is wrong, in a few words.
--- column: rank      int(id)     The rank whose problem it is; NULL: of all of them.
--- column: step      int(count)  The step where it is worst; NULL: no one step.
--- column: evidence  text        The figures, and the query that has more of them.
--- column: advice    text        What to do.
--- column: gain_ms   real(ms)    Of a step, at most; a mean over ranks and steps.
--- column: gain_pct  real(pct)   The same of the time of the steps.
+-- column: run          text        The run: one training job that was recorded.
+-- column: number       int(count)  1 is the first to look at in its run.
+-- column: problem      text        What is wrong, in a few words.
+-- column: rank         int(id)     The rank whose problem it is; NULL: of all of them.
+-- column: step         int(count)  The step that would gain most, where that is more than half of
+--                                  all; NULL: no one step.
+-- column: evidence     text        The figures, and the query that has more of them.
+-- column: advice       text        What to do.
+-- column: gain_ms      real(ms)    Of a step: the mean over all steps of the run.
+-- column: gain_pct     real(pct)   The same of the time of the steps.
+-- column: together_ms  real(ms)    With all rows up to this one, of a step.
+-- column: what_if      text        The change, as the query what_if takes it.
+-- column: see          text        The command that shows the step it is about in Perfetto.
 --
--- empty:  Nothing takes that much, or no GPU activity is in the database.
+-- empty:  Nothing that is known here gains that much, or no GPU activity is in the database.
 -- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 -- plot:   bar gain_pct by run, number, problem
 
+-- long because: each problem is a rule of its own
 WITH recorded AS MATERIALIZED (
   SELECT trace_id, run_id, run FROM traces
   WHERE (:run IS NULL OR run = :run) AND (:capture IS NULL OR capture = :capture)
@@ -42,7 +49,6 @@ whole AS (  -- the steps of all GPUs; what lies before the first step belongs to
   SELECT run_id, sum(end_ns - start_ns) AS span_ns,
          max(count(DISTINCT trace_id || ' ' || device || ' ' || step), 1) AS stretches,
          count(DISTINCT rank) AS ranks, sum(compute_ns) AS compute_ns,
-         sum(idle_host_ns + idle_sync_ns + idle_dependency_ns + idle_unknown_ns) AS idle_ns,
          sum(idle_host_ns) AS host_ns, sum(exposed_memory_ns) AS memory_ns
   FROM part GROUP BY run_id
 ),
@@ -121,18 +127,6 @@ root_step AS (
   FROM (SELECT c.*, t.capture_id FROM caused c JOIN traces t ON t.trace_id = c.trace_id)
   GROUP BY run_id, rank, capture_id, step
 ),
-late_start AS (  -- from a step's start on the host to its first activity, idle before that
-  SELECT p.run_id, p.rank, p.step, p.start_ns - s.ts_ns AS ns
-  FROM part p JOIN steps s ON s.trace_id = p.trace_id AND s.step = p.step
-),
-start AS (
-  SELECT run_id, sum(ns) AS ns, max(ns) AS most_ns FROM late_start WHERE ns > 0 GROUP BY run_id
-),
-start_worst AS (
-  SELECT run_id, rank, step,
-         row_number() OVER (PARTITION BY run_id ORDER BY ns DESC, rank, step) AS place
-  FROM late_start
-),
 sync AS (
   SELECT r.run_id, sum(stalled_ns) AS ns, sum(stalls) AS stalls, sum(calls) AS calls
   FROM sync_uses s JOIN recorded r ON r.trace_id = s.trace_id
@@ -158,13 +152,13 @@ pageable AS (
 ),
 no_tensor AS (  -- products of single precision, by the names that cuBLAS and CUTLASS give them, on
                 -- GPUs that have tensor cores
-  SELECT r.run_id, g.types, sum(u.activities) AS kernels, sum(u.gpu_ns) AS ns
+  SELECT r.run_id, g.types, u.kernel, sum(u.activities) AS kernels, sum(u.gpu_ns) AS ns
   FROM kernel_uses u JOIN recorded r ON r.trace_id = u.trace_id
   JOIN gpu_tensor_cores g ON g.trace_id = u.trace_id
   WHERE (lower(kernel) GLOB '*sgemm*' OR lower(kernel) GLOB '*_simt_*gemm*'
          OR lower(kernel) GLOB '*gemm*_simt_*' OR lower(kernel) GLOB '*ffma*')
     AND (:rank IS NULL OR u.rank = :rank) AND ifnull(g.types, 'unknown') <> ''
-  GROUP BY r.run_id, g.types
+  GROUP BY r.run_id, g.types, u.kernel
 ),
 computed AS (
   SELECT run_id, capture_id, rank, sum(compute_ns) AS ns
@@ -197,17 +191,42 @@ fragmented AS (
   SELECT run_id, rank, max(reserved - used) AS unused, reserved, used FROM memory
   WHERE reserved > 1.25 * used AND reserved - used > 1 << 30 GROUP BY run_id
 ),
-found (run_id, problem, rank, step, evidence, advice, ns) AS (
+base AS MATERIALIZED (  -- the steps as they were
+  SELECT c.run_id, c.run, c.capture_id, c.capture, s.step, s.start_ns, s.dur_ns
+  FROM captures c CROSS JOIN replay_steps(c.capture_id, '[]') s
+  WHERE (:run IS NULL OR c.run = :run) AND (:capture IS NULL OR c.capture = :capture)
+),
+whole_base AS (
+  SELECT run_id, sum(dur_ns) AS ns, count(*) AS steps FROM base GROUP BY run_id
+),
+held AS (  -- by what the host is held on the critical path, where it launches nothing for long
+  SELECT run_id, name, ns, stretches, rank, row_number() OVER (PARTITION BY run_id
+                                                               ORDER BY ns DESC, name) AS place
+  FROM (SELECT run_id, name, sum(ns) AS ns, sum(stretches) AS stretches,
+               iif(min(rank) = max(rank), min(rank), NULL) AS rank
+        FROM (SELECT h.*, n.name
+              FROM (SELECT c.run_id, p.held_name_id, p.rank, sum(p.dur_ns) AS ns,
+                           count(*) AS stretches
+                    FROM captures c CROSS JOIN replay_path(c.capture_id, '[]') p
+                    WHERE (:run IS NULL OR c.run = :run)
+                      AND (:capture IS NULL OR c.capture = :capture) AND p.kind = 'host'
+                      AND p.held_by IS NOT NULL AND (:rank IS NULL OR p.rank = :rank)
+                    GROUP BY c.run_id, p.held_name_id, p.rank) h
+              JOIN names n ON n.name_id = h.held_name_id)
+        GROUP BY run_id, name)
+),
+of_rank (json) AS (SELECT iif(:rank IS NULL, '', printf(',"rank":%d', :rank))),
+found (run_id, problem, rank, evidence, advice, change) AS (
   SELECT e.run_id,
          coalesce(e.caller, iif(e.kind = 'other', 'Communication', upper(substr(e.kind, 1, 1))
                                   || substr(e.kind, 2) || ' parallel communication'))
            || ' is not hidden',
-         NULL, NULL,
+         NULL,
          printf('it runs alone for %.1f %% of the time%s (overlap_by_group, nccl_bandwidth)',
                 100.0 * e.ns / w.span_ns,
-                iif(2 * u.ns > e.ns, '; most of it is waiting for ranks that come late', '')),
+                iif(2 * u.ns > e.ns, '; most of it is waiting for ranks that come late, which '
+                  || 'is not counted here', '')),
          CASE
-           WHEN 2 * u.ns > e.ns THEN 'first find who is late: nccl_stall_roots, straggler_steps'
            WHEN e.caller GLOB 'FSDP*gather*' THEN 'gather earlier '
              || '(set_modules_to_forward_prefetch, set_modules_to_backward_prefetch), keep the '
              || 'parameters (reshard_after_forward=False) where memory allows, larger units'
@@ -231,13 +250,18 @@ found (run_id, problem, rank, step, evidence, advice, ns) AS (
            WHEN e.kind = 'context' THEN 'send in pieces while others are computed, or a smaller '
              || 'context or sequence parallel size'
            ELSE 'issue it asynchronously, earlier, or in larger pieces'
-         END, e.ns
-  FROM exposed e JOIN whole w ON w.run_id = e.run_id
+         END,
+         printf('{"transfers":%s%s%s}', json_quote(e.kind),
+                CASE WHEN e.kind <> 'other' THEN ''
+                     ELSE printf(',"caller":%s', json_quote(coalesce(e.caller, '-'))) END, o.json)
+  FROM of_rank o, exposed e JOIN whole w ON w.run_id = e.run_id
   LEFT JOIN waited u ON u.run_id = e.run_id AND u.kind = e.kind AND u.caller IS e.caller
+  WHERE e.ns > 0
   UNION ALL
-  SELECT r.run_id, printf('Rank %d makes the others wait', r.rank), r.rank, s.step,
-         printf('%.1f ms of waiting in %d collectives, %.1f ms of it because of %s '
-                || '(nccl_stall_roots, nccl_stalls)', r.ns / 1e6, r.collectives, n.ns / 1e6,
+  SELECT r.run_id, printf('Rank %d makes the others wait', r.rank), r.rank,
+         printf('they waited %.1f ms in %d collectives, summed over ranks, %.1f ms of it because '
+                || 'of %s, which takes longer there than on other ranks (nccl_stall_roots)',
+                r.ns / 1e6, r.collectives, n.ns / 1e6,
                 coalesce(n.name, n.cause, 'what the trace does not tell')),
          CASE n.cause
            WHEN 'host' THEN 'see what its host does there that others do not: data loading, '
@@ -245,90 +269,160 @@ found (run_id, problem, rank, step, evidence, advice, ns) AS (
            WHEN 'device' THEN 'its kernels take longer than on other ranks: uneven work, a slow '
              || 'or throttled GPU (kernels_top)'
            ELSE 'look at its timeline around these collectives'
-         END, r.ns
+         END,
+         printf('{"rank_late":%d}', r.rank)
   FROM root r JOIN root_name n ON n.run_id = r.run_id AND n.rank = r.rank AND n.place = 1
-  JOIN root_step s ON s.run_id = r.run_id AND s.rank = r.rank AND s.place = 1
   UNION ALL
-  SELECT w.run_id, 'The GPU waits for launches', NULL, NULL,
+  SELECT h.run_id, printf('The host is held by %s', substr(h.name, 1, 80)), h.rank,
+         printf('%.1f ms of the critical path in %d stretches in which nothing is launched '
+                || '(critical_path)', h.ns / 1e6, h.stretches),
+         'load data ahead (DataLoader workers, prefetch_factor, persistent_workers), move it off '
+           || 'the step, or do it while the GPU works',
+         printf('{"held_by":%s%s}', json_quote(h.name), o.json)
+  FROM held h, of_rank o
+  WHERE h.place <= 8
+    AND NOT EXISTS (SELECT 1 FROM root_name n WHERE n.run_id = h.run_id AND n.name = h.name)
+  UNION ALL
+  SELECT w.run_id, 'The GPU waits for launches', NULL,
          printf('nothing runs for %.1f %% of the time because the next kernel is not launched '
-                || 'yet; a kernel takes %.1f us on average (gpu_gaps, small_kernels, ops_top)',
+                || 'yet; a kernel takes %.1f us on average; half the work of launching is assumed '
+                || '(gpu_gaps, small_kernels, ops_top)',
                 100.0 * w.host_ns / w.span_ns, a.ns / 1e3 / a.activities),
          'CUDA graphs, torch.compile, fused kernels and optimizers, larger batches; less Python '
-           || 'between launches', w.host_ns
-  FROM whole w JOIN all_ran a ON a.run_id = w.run_id
+           || 'between launches',
+         printf('{"short_host":0.5%s}', o.json)
+  FROM of_rank o, whole w JOIN all_ran a ON a.run_id = w.run_id WHERE w.host_ns > 0
   UNION ALL
-  SELECT t.run_id, 'Steps begin with an idle GPU', s.rank, s.step,
-         printf('from a step''s start to its first work on the GPU %.1f ms on average, %.1f ms '
-                || 'here (step_times)', t.ns / 1e6 / w.stretches, t.most_ns / 1e6),
-         'load data ahead (DataLoader workers, prefetch_factor, persistent_workers), and move '
-           || 'what the host does there behind the first launches', t.ns
-  FROM start t JOIN whole w ON w.run_id = t.run_id
-  JOIN start_worst s ON s.run_id = t.run_id AND s.place = 1
-  UNION ALL
-  SELECT s.run_id, 'Synchronising calls stall the GPU', NULL, NULL,
+  SELECT s.run_id, 'Synchronising calls stall the GPU', NULL,
          printf('%d of %d calls, %s the most: nothing could be launched meanwhile (sync_points)',
                 s.stalls, s.calls, x.name),
          'avoid .item(), .cpu(), nonzero() and torch.cuda.synchronize() in the step; '
-           || 'non_blocking=True from pinned memory', s.ns
-  FROM sync s JOIN sync_worst x ON x.run_id = s.run_id AND x.place = 1
+           || 'non_blocking=True from pinned memory',
+         printf('{"waits":"sync"%s}', o.json)
+  FROM of_rank o, sync s JOIN sync_worst x ON x.run_id = s.run_id AND x.place = 1
+  WHERE s.stalls > 0
   UNION ALL
-  SELECT run_id, 'Copies from pageable memory', NULL, NULL,
-         printf('%d copies, %.1f ms (memcpy_summary)', copies, ns / 1e6),
-         'pin_memory=True in the DataLoader, tensor.pin_memory() and non_blocking=True', ns
-  FROM pageable
+  SELECT e.run_id, 'Pipeline stages wait for each other', NULL,
+         printf('communication of the pipeline runs alone for %.1f %% of the time: nobody need be '
+                || 'late for that (pipeline_bubbles)', 100.0 * e.ns / w.span_ns),
+         'more microbatches, interleaved stages, or fewer stages: the bubble of a pipeline gets '
+           || 'shorter with the number of microbatches',
+         '{"waits":"pipeline"}'
+  FROM exposed e JOIN whole w ON w.run_id = e.run_id
+  WHERE e.kind = 'pipeline' AND e.ns > 0 AND :rank IS NULL
   UNION ALL
-  SELECT run_id, 'Copies are not hidden', NULL, NULL,
+  SELECT p.run_id, 'Copies from pageable memory', NULL,
+         printf('%d cop%s, %.1f ms (memcpy_summary)', copies, iif(copies = 1, 'y', 'ies'),
+                ns / 1e6),
+         'pin_memory=True in the DataLoader, tensor.pin_memory() and non_blocking=True',
+         printf('{"like":"%%pageable%%","kind":"memory"%s}', o.json)
+  FROM pageable p, of_rank o
+  UNION ALL
+  SELECT run_id, 'Copies are not hidden', NULL,
          printf('copies and fills run alone for %.1f %% of the time (memcpy_summary)',
                 100.0 * memory_ns / span_ns),
-         'copy on a stream of its own, ahead of the kernels that need it', memory_ns
-  FROM whole
+         'copy on a stream of its own, ahead of the kernels that need it',
+         printf('{"kind":"memory"%s}', o.json)
+  FROM whole, of_rank o WHERE memory_ns > 0
   UNION ALL
-  SELECT run_id, 'Matrix work without tensor cores', NULL, NULL,
-         printf('%d kernels, %.1f ms (tensor_core_use, flops)', kernels, ns / 1e6),
+  SELECT run_id, 'Matrix work without tensor cores', NULL,
+         printf('%d kernel%s, %.1f ms; four times as fast is assumed (tensor_core_use, flops)',
+                sum(kernels), iif(sum(kernels) = 1, '', 's'), sum(ns) / 1e6),
          CASE
-           WHEN types IS NULL THEN 'FP16, on NVIDIA since Ampere also BF16 or TF32 (the trace does '
-             || 'not tell the GPU)'
-           WHEN types GLOB '*BF16*' THEN 'BF16 or FP16' || iif(types GLOB '*TF32*', ', or TF32 '
-             || '(torch.set_float32_matmul_precision("high"))', '')
-             || iif(types GLOB '*FP8*', ', or FP8', '')
+           WHEN min(types) IS NULL THEN 'FP16, on NVIDIA since Ampere also BF16 or TF32 (the trace '
+             || 'does not tell the GPU)'
+           WHEN min(types) GLOB '*BF16*' THEN 'BF16 or FP16' || iif(min(types) GLOB '*TF32*',
+             ', or TF32 (torch.set_float32_matmul_precision("high"))', '')
+             || iif(min(types) GLOB '*FP8*', ', or FP8', '')
            ELSE 'FP16 with a GradScaler: this GPU multiplies neither BF16 nor TF32 on tensor cores'
-         END || '; sizes in multiples of 8', ns * 3 / 4
-  FROM no_tensor
+         END || '; sizes in multiples of 8',
+         group_concat(printf('{"name":%s,"kind":"compute","factor":0.25%s}', json_quote(kernel),
+                             o.json))
+  FROM no_tensor, of_rank o GROUP BY run_id
   UNION ALL
-  SELECT u.run_id, 'Ranks compute unequally long', b.rank, NULL,
+  SELECT u.run_id, 'Ranks compute unequally long', b.rank,
          printf('this one %.1f ms, on average %.1f ms (time_partition)', b.ns / 1e6,
                 u.mean_ns / 1e6),
          'even out layers, sequence lengths or experts over the ranks',
-         u.lost_ns
+         '{"balance":"ranks"}'
   FROM uneven u JOIN whole w ON w.run_id = u.run_id
-  JOIN busiest b ON b.run_id = u.run_id AND b.place = 1 WHERE w.ranks > 1
-  UNION ALL
-  SELECT run_id, 'Low GPU utilisation', NULL, NULL,
-         printf('compute kernels run for %.1f %% of the time, nothing for %.1f %% '
-                || '(time_partition, overlap)', 100.0 * compute_ns / span_ns,
-                100.0 * idle_ns / span_ns),
-         'the other rows say where the time goes', idle_ns
-  FROM whole WHERE 2 * compute_ns < span_ns
+  JOIN busiest b ON b.run_id = u.run_id AND b.place = 1
+  WHERE w.ranks > 1 AND u.lost_ns > 0 AND :rank IS NULL
+),
+tried AS MATERIALIZED (  -- each alone, by step
+  SELECT f.run_id, f.problem, f.rank, f.evidence, b.capture, b.step, b.dur_ns - s.dur_ns AS ns
+  FROM captures c CROSS JOIN found f ON f.run_id = c.run_id
+  CROSS JOIN replay_steps(c.capture_id, '[' || f.change || ']') s
+  JOIN base b ON b.capture_id = c.capture_id AND b.step IS s.step
+),
+by_problem AS MATERIALIZED (
+  SELECT t.run_id, t.problem, t.rank, t.evidence, sum(t.ns) AS ns, max(t.ns) AS most_ns
+  FROM tried t GROUP BY t.run_id, t.problem, t.rank, t.evidence
+),
+placed AS MATERIALIZED (
+  SELECT f.*, a.ns, w.ns AS whole_ns, w.steps,
+         (SELECT printf('%d %s', t.capture, t.step) FROM tried t
+          WHERE t.run_id = f.run_id AND t.problem = f.problem AND t.rank IS f.rank
+            AND t.evidence = f.evidence AND 2 * t.ns > a.ns
+          ORDER BY t.ns DESC, t.capture, t.step LIMIT 1) AS worst,
+         row_number() OVER (PARTITION BY f.run_id
+                            ORDER BY a.ns DESC, length(f.change) DESC, f.problem, f.rank,
+                                     f.evidence) AS place
+  FROM found f JOIN by_problem a ON a.run_id = f.run_id AND a.problem = f.problem
+    AND a.rank IS f.rank AND a.evidence = f.evidence
+  JOIN whole_base w ON w.run_id = f.run_id
+  WHERE a.ns > 0 AND 100.0 * a.ns >= coalesce(:min_pct, 2) * w.ns
+),
+joint AS (  -- with all that come before it
+  SELECT run_id, place,
+         group_concat(change, ',') OVER (PARTITION BY run_id ORDER BY place) AS changes
+  FROM placed
+),
+all_joint AS MATERIALIZED (
+  SELECT j.run_id, j.place, sum(b.dur_ns - s.dur_ns) AS ns
+  FROM captures c CROSS JOIN joint j ON j.run_id = c.run_id
+  CROSS JOIN replay_steps(c.capture_id, '[' || j.changes || ']') s
+  JOIN base b ON b.capture_id = c.capture_id AND b.step IS s.step
+  GROUP BY j.run_id, j.place
+),
+reached AS (  -- with more changes it may be later: what is lost is no gain of the next
+  SELECT run_id, place, max(ns) OVER (PARTITION BY run_id ORDER BY place) AS ns FROM all_joint
+),
+gained AS (
+  SELECT p.*, r.ns AS together_ns,
+         min(p.ns, r.ns - ifnull((SELECT q.ns FROM reached q
+                                  WHERE q.run_id = p.run_id AND q.place = p.place - 1), 0))
+           AS gain_ns
+  FROM placed p JOIN reached r ON r.run_id = p.run_id AND r.place = p.place
 ),
 kept AS (
-  SELECT f.*, w.span_ns, w.stretches FROM found f JOIN whole w ON w.run_id = f.run_id
-  WHERE f.ns > 0 AND 100.0 * f.ns >= coalesce(:min_pct, 2) * w.span_ns
+  SELECT g.run_id, g.problem, g.rank, g.worst, g.evidence, g.advice, g.gain_ns, g.whole_ns,
+         g.steps, g.together_ns, '[' || g.change || ']' AS change
+  FROM gained g WHERE 100.0 * g.gain_ns >= coalesce(:min_pct, 2) * g.whole_ns AND g.gain_ns > 0
   UNION ALL
   SELECT run_id, 'GPU memory is fragmented', rank, NULL,
          printf('%.1f GB are reserved, %.1f GB were used at most (memory_peak, memory_timeline)',
                 reserved / 1e9, used / 1e9),
-         'PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; fewer different sizes', NULL, 1, 1
+         'PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; fewer different sizes', NULL, 1, 1,
+         NULL, NULL
   FROM fragmented WHERE unused IS NOT NULL
 )
 SELECT
   r.run,
-  row_number() OVER (PARTITION BY k.run_id ORDER BY ns DESC, problem, rank, evidence) AS number,
+  row_number() OVER (PARTITION BY k.run_id ORDER BY gain_ns DESC, problem, rank, evidence)
+    AS number,
   problem,
   rank,
-  step,
+  CAST(substr(worst, instr(worst, ' ') + 1) AS INTEGER) AS step,
   evidence,
   advice,
-  1.0 * ns / stretches / 1e6 AS gain_ms,
-  100.0 * ns / span_ns AS gain_pct
+  1.0 * gain_ns / steps / 1e6 AS gain_ms,
+  100.0 * gain_ns / whole_ns AS gain_pct,
+  1.0 * together_ns / steps / 1e6 AS together_ms,
+  change AS what_if,
+  'tracedb cut -o cut.json.gz'
+    || iif(worst IS NULL, '', ' --step ' || substr(worst, instr(worst, ' ') + 1)
+         || iif(r.captures = 1, '', ' --capture ' || substr(worst, 1, instr(worst, ' ') - 1)))
+    || iif((SELECT count(*) FROM runs) = 1, '', ' --run ' || json_quote(r.run)) AS see
 FROM kept k JOIN runs r ON r.run_id = k.run_id
-ORDER BY k.run_id, ns DESC, problem, rank, evidence;
+ORDER BY k.run_id, gain_ns DESC, problem, rank, evidence;

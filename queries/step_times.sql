@@ -2,9 +2,9 @@
 --
 -- One row for each ProfilerStep of each rank; step numbers that repeat in another capture are other
 -- steps. An activity belongs to the step in which it was launched, wherever it runs: host and GPU
--- work on different steps at one time. A step that waits for its input has a large
--- first_activity_ms on all ranks; a rank that waits for its host ends each step with lag_ms near 0
--- or below it.
+-- work on different steps at one time. A step that waits for its input has a large idle_before_ms
+-- on all ranks; of a host that runs ahead first_activity_ms is large, while the GPU works on the
+-- step before. A rank that waits for its host ends each step with lag_ms near 0 or below it.
 --
 -- param:  rank     int(id)     = null  This rank only; all of them when null.
 -- param:  run      text        = null  This run only; all of them when null.
@@ -21,6 +21,8 @@
 -- column: activities         int(count)  Kernels, copies and fills launched in it.
 -- column: gpu_ms             real(ms)    From the first start of these to the last end.
 -- column: first_activity_ms  real(ms)    From the step's start to the first start of these.
+-- column: idle_before_ms     real(ms)    Of first_activity_ms: nothing ran on the GPU of that first
+--                                        activity, of no step.
 -- column: lag_ms             real(ms)    From the step's end to the last end of these; negative
 --                                        when the GPU was done with it before the host.
 --
@@ -34,11 +36,18 @@ WITH launched AS (  -- times of a row count from the track's base
   WHERE step IS NOT NULL AND ifnull(dur_ns, 0) >= 0
   GROUP BY +track_id, step
 ),
-on_gpu AS (
-  SELECT t.trace_id, l.step, sum(l.activities) AS activities,
-         min(l.first_ts + t.base_ns) AS first_ns, max(l.last_ts + t.base_ns) AS last_ns
+placed AS (
+  SELECT t.trace_id, t.device, l.step, l.activities, l.first_ts + t.base_ns AS first_ns,
+         l.last_ts + t.base_ns AS last_ns,
+         row_number() OVER (PARTITION BY t.trace_id, l.step
+                            ORDER BY l.first_ts + t.base_ns, CAST(t.device AS INTEGER),
+                              t.device) AS place
   FROM launched l JOIN tracks t ON t.track_id = l.track_id
-  GROUP BY t.trace_id, l.step
+),
+on_gpu AS (
+  SELECT trace_id, step, sum(activities) AS activities, min(first_ns) AS first_ns,
+         max(last_ns) AS last_ns, max(device) FILTER (WHERE place = 1) AS device
+  FROM placed GROUP BY trace_id, step
 ),
 timed AS (
   SELECT trace_id, slice_id, step, ts_ns AS start_ns, dur_ns,
@@ -63,6 +72,14 @@ SELECT
   ifnull(g.activities, 0) AS activities,
   (g.last_ns - g.first_ns) / 1e6 AS gpu_ms,
   (g.first_ns - s.start_ns) / 1e6 AS first_activity_ms,
+  (g.first_ns - s.start_ns
+     - ifnull((SELECT sum(min(b.end_ns, g.first_ns) - max(b.ts_ns, s.start_ns))
+               FROM busy_segments b
+               WHERE b.trace_id = s.trace_id AND b.device = g.device AND b.ts_ns < g.first_ns
+                 AND b.end_ns > s.start_ns AND b.ts_ns >= ifnull(
+                   (SELECT max(e.ts_ns) FROM busy_segments e WHERE e.trace_id = s.trace_id
+                      AND e.device = g.device AND e.ts_ns <= s.start_ns), s.start_ns)), 0)) / 1e6
+    AS idle_before_ms,
   (g.last_ns - s.start_ns - s.dur_ns) / 1e6 AS lag_ms
 FROM timed s
 JOIN traces t ON t.trace_id = s.trace_id

@@ -2,9 +2,11 @@
 --
 -- The ranks of a job end a step together, so its duration tells nothing of who was slow: the waits
 -- do. The slowest rank of a step is the one at which most of the step's waits have their root (see
--- `nccl_stall_roots`); its cause is the one of most of these. A step is that in which the last rank
--- to start launched the collective; collectives outside of steps have a row with step NULL.
--- Step numbers that repeat in another capture are other steps.
+-- `nccl_stall_roots`); its cause is the one of most of these. Nobody is slow, and the cause is
+-- schedule, where stages of a pipeline wait for each other as the order of their work has it, and
+-- no rank has a twentieth of the waits. A step is that in which the last rank to start launched
+-- the collective; collectives outside of steps have a row with step NULL. Step numbers that repeat
+-- in another capture are other steps.
 --
 -- param:  run      text        = null  This run only; all of them when null.
 -- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
@@ -14,12 +16,12 @@
 -- column: step              int(count)  The step.
 -- column: ranks             int(count)  Ranks of the capture that have it.
 -- column: step_ms           real(ms)    The longest duration of the step over the ranks.
--- column: slowest_rank      int(id)     The root of most of its waits.
+-- column: slowest_rank      int(id)     The root of most of its waits; NULL: nobody (schedule).
 -- column: late_ms           real(ms)    By how much: the longest wait of a rank with that root.
 -- column: caused_wait_ms    real(ms)    Waits of all ranks with that root, summed.
 -- column: share_pct         real(pct)   Of all waits of the step.
--- column: cause             text        host or device: the cause of most of them; NULL: the trace
---                                       does not tell.
+-- column: cause             text        host, device or schedule: the cause of most of them; NULL:
+--                                       the trace does not tell.
 -- column: cause_name        text        The operator, annotation, Python frame or kernel; 80
 --                                       characters of it.
 -- column: cause_wait_ms     real(ms)    Waits that have this cause.
@@ -51,7 +53,9 @@ by_cause AS (
 ),
 placed AS (
   SELECT *, row_number() OVER (PARTITION BY capture_id, step
-                               ORDER BY rank_wait_ns DESC, root_rank, wait_ns DESC, root_cause,
+                               ORDER BY CASE WHEN root_cause IS 'schedule' THEN 1
+                                          ELSE iif(20 * rank_wait_ns >= step_wait_ns, 0, 2) END,
+                                 rank_wait_ns DESC, root_rank, wait_ns DESC, root_cause,
                                  root_name) AS place
   FROM by_cause
 ),

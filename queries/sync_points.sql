@@ -2,8 +2,10 @@
 --
 -- One row for each place in the code that calls something which returns when the GPU is done
 -- (cudaStreamSynchronize, cudaDeviceSynchronize, cudaMemcpy without Async ...): the host's time in
--- it, and the gaps on the GPU that began while the thread was in it, because nothing could be
--- launched meanwhile. A call that waits long and stalls nothing costs nothing: the host was ahead.
+-- it, and how long nothing ran on the GPU meanwhile, as nothing could be launched. A call that
+-- waits long and stalls nothing costs nothing: the host was ahead. What the host does after the
+-- call, until the GPU has work again, is not the call's time: after_ms has it, and `gpu_gaps` the
+-- name of it. Gaps count with the thread whose launch ended them.
 --
 -- param:  limit    int(rows)   = 30    Rows returned at most for a run, the longest stalls first.
 -- param:  run      text        = null  This run only; all of them when null.
@@ -18,10 +20,15 @@
 -- column: annotation   text        The innermost annotation around it.
 -- column: calls        int(count)  How many calls.
 -- column: host_ms      real(ms)    The host was in them.
--- column: stalls       int(count)  Gaps of the GPU that began while in one of them.
--- column: stalled_ms   real(ms)    How long these were.
+-- column: stalls       int(count)  Times that the GPU ran dry in one of them: gaps that began in it
+--                                  and outlasted it.
+-- column: stalled_ms   real(ms)    Nothing ran on the GPU, and the host was in one of them. What of
+--                                  it lies before the call's work had ended is idle_sync_ms of
+--                                  `time_partition`.
 -- column: stalled_pct  real(pct)   stalled_ms of the spans of the run's GPUs; of that rank and
 --                                  step.
+-- column: after_ms     real(ms)    Of stalls what comes after the call: the host did something else
+--                                  then.
 -- column: ranks        int(count)  Ranks that do it.
 --
 -- plot:   bar stalled_ms by run, call, op, function, annotation
@@ -45,7 +52,7 @@ use AS MATERIALIZED (
 summed AS (
   SELECT u.run, u.name, s.op, s.function, s.annotation, sum(u.calls) AS calls,
          sum(u.total_ns) AS total_ns, sum(u.stalls) AS stalls, sum(u.stalled_ns) AS stalled_ns,
-         count(DISTINCT u.rank) AS ranks
+         sum(u.after_ns) AS after_ns, count(DISTINCT u.rank) AS ranks
   FROM use u LEFT JOIN call_sites s ON s.path_id = u.path_id
   GROUP BY u.run, u.name, s.op, s.function, s.annotation
 ),
@@ -65,6 +72,7 @@ SELECT
   u.stalls,
   u.stalled_ns / 1e6 AS stalled_ms,
   100.0 * u.stalled_ns / nullif(p.span_ns, 0) AS stalled_pct,
+  u.after_ns / 1e6 AS after_ms,
   u.ranks
 FROM placed u LEFT JOIN span p ON p.run = u.run
 WHERE u.place <= coalesce(:limit, 30) OR :limit < 0

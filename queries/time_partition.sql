@@ -3,8 +3,10 @@
 -- One row for each step of a GPU: its time from the first activity launched in the step to the
 -- first of the next one, shared out so that compute_ms, the exposed_ columns and the idle_ columns
 -- add up to span_ms, to the nanosecond. Exposed is what runs while no compute kernel does;
--- where groups of several kinds communicate then, the kind that ends last counts. Idle is told by
--- the activity that ended the gap, as in `gpu_gaps`.
+-- where groups of several kinds communicate then, the kind that ends last counts. Idle is told
+-- piece by piece, by what the thread did that launched the activity which ended the gap, as in
+-- `gpu_gaps`: what the host does after a synchronising call, or after the call's work has ended,
+-- is the host's.
 --
 -- param:  rank     int(id)     = null  This rank only; all of them when null.
 -- param:  step     int(count)  = null  This step only; all when null.
@@ -26,9 +28,11 @@
 -- column: exposed_context_ms   real(ms)    Of context or sequence parallel groups.
 -- column: exposed_other_ms     real(ms)    Of other groups, and of none that the trace tells.
 -- column: exposed_memory_ms    real(ms)    Copies and fills alone.
--- column: idle_host_ms         real(ms)    Nothing ran: the next activity was not launched yet.
--- column: idle_sync_ms         real(ms)    As well, and the thread was waiting for the GPU.
--- column: idle_dependency_ms   real(ms)    The next one was launched, and waited for others.
+-- column: idle_host_ms         real(ms)    Nothing ran: the next activity was launched after the
+--                                          gap had begun.
+-- column: idle_sync_ms         real(ms)    Nothing ran, and the thread was in a call that waits for
+--                                          the GPU, whose work had not ended.
+-- column: idle_dependency_ms   real(ms)    The next one was launched before, and waited for others.
 -- column: idle_other_ms        real(ms)    The launch of the next one is not in the trace.
 -- column: all_idle_ms          real(ms)    The idle_ columns together.
 -- column: compute_pct          real(pct)   compute_ms of span_ms.

@@ -23,6 +23,8 @@ Status RunServe(const GlobalOptions& global, const ServeArguments& arguments,
                 const std::atomic<bool>& stop);
 Status RunReport(const GlobalOptions& global, const ReportArguments& arguments,
                  const std::atomic<bool>& stop);
+Status RunWhatIf(const GlobalOptions& global, const WhatIfArguments& arguments,
+                 const std::atomic<bool>& stop);
 Status RunInfo(const GlobalOptions& global, const InfoOptions& options);
 Status RunAlign(const GlobalOptions& global, const AlignOptions& options,
                 const std::atomic<bool>& stop);

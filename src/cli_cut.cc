@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include "cli_commands.h"
+#include "cli_functions.h"
 #include "tracedb/cut/cut_command.h"
-#include "tracedb/extension/interval_functions.h"
 
 namespace tracedb {
 
@@ -10,10 +10,7 @@ Status RunCut(const GlobalOptions& global, const CutOptions& options,
               const std::atomic<bool>& stop) {
   CutOptions told = options;
   told.database = global.database;
-  told.on_open = [](SqliteDb& db) -> Status {
-    if (RegisterIntervalFunctions(db.handle()) != 0) return SqliteError(db.handle(), "");
-    return Done{};
-  };
+  told.on_open = [](SqliteDb& db) -> Status { return AddFunctions(db); };
   TRACEDB_ASSIGN(report, CutTrace(told, stop));
   for (const std::string& note : report.notes) SayNote(global, note);
   if (options.output != "-") {

@@ -248,14 +248,16 @@ Error UsageError(const CLI::App& app, const std::string& what) {
 
 Result<Command> ChosenCommand(const CLI::App& app) {
   const std::map<std::string, Command> commands = {
-      {"ingest", Command::kIngest}, {"query", Command::kQuery},  {"serve-csv", Command::kServe},
-      {"info", Command::kInfo},     {"align", Command::kAlign},  {"doctor", Command::kDoctor},
-      {"cut", Command::kCut},       {"report", Command::kReport}};
+      {"ingest", Command::kIngest}, {"query", Command::kQuery},   {"serve-csv", Command::kServe},
+      {"info", Command::kInfo},     {"align", Command::kAlign},   {"doctor", Command::kDoctor},
+      {"cut", Command::kCut},       {"report", Command::kReport}, {"what-if", Command::kWhatIf}};
   const auto chosen = app.get_subcommands();
   if (!chosen.empty()) return commands.at(chosen[0]->get_name());
-  return Error{ErrorKind::kUsage,
-               "a command is missing: ingest, query, serve-csv, report, info, align, doctor or cut",
-               "see: tracedb --help"};
+  return Error{
+      ErrorKind::kUsage,
+      "a command is missing: ingest, query, what-if, serve-csv, report, info, align, doctor or "
+      "cut",
+      "see: tracedb --help"};
 }
 
 // What CLI11 cannot tell of a value.
@@ -290,9 +292,11 @@ Result<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
   std::string info_format;
   std::string align_format;
   std::string report_format = "text";
+  std::string what_if_format;
   AddGlobal(app, line, color);
   CLI::App* ingest = app.add_subcommand("ingest", "load traces into the database");
   CLI::App* query = app.add_subcommand("query", "ask the database something");
+  CLI::App* what_if = app.add_subcommand("what-if", "how long steps would take without a cause");
   CLI::App* serve = app.add_subcommand("serve-csv", "queries and tables over HTTP, as CSV");
   CLI::App* report = app.add_subcommand("report", "one HTML page with charts of all of it");
   CLI::App* info = app.add_subcommand("info", "what is in the database");
@@ -307,6 +311,8 @@ Result<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
   AddAlign(*align, line.align, align_format);
   AddDoctor(*doctor, line.doctor, report_format);
   AddCut(*cut, line.cut);
+  AddWhatIf(*what_if, line.what_if);
+  AddFormat(*what_if, what_if_format, " (default: table on a terminal, else csv)");
   for (CLI::App* command : app.get_subcommands({})) command->fallthrough();
   try {
     app.parse(argc, argv);
@@ -329,6 +335,7 @@ Result<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
   line.query.format = FormatByName(query_format);
   line.info.format = FormatByName(info_format);
   line.align.format = FormatByName(align_format);
+  line.what_if.format = FormatByName(what_if_format);
   line.doctor.json = report_format == "json";
   TRACEDB_TRY(CheckValues(line, query->count("--command") > 0));
   TRACEDB_ASSIGN(command, ChosenCommand(app));

@@ -77,6 +77,21 @@ struct ReportArguments {
   std::optional<int64_t> capture;
 };
 
+struct WhatIfArguments {
+  std::vector<std::string> without;  // "name=x", "rank-late=5"
+  std::vector<std::string> scale;    // the same, and "=0.5"
+  std::string network;               // "2", "inf"
+  std::string launch_latency;        // "2us"
+  std::string balance;               // "ranks", "stages"
+  std::string run;                   // empty: all
+  std::optional<int64_t> capture;
+  std::optional<int64_t> step;
+  bool critical = false;  // also what is critical then
+  std::optional<Format> format;
+  std::filesystem::path output;
+  bool force = false;
+};
+
 struct ServeArguments {
   ServeOptions serve;  // but the database, which is that of GlobalOptions, and the token
   std::optional<std::string> token;
@@ -84,7 +99,18 @@ struct ServeArguments {
   bool open = false;
 };
 
-enum class Command { kIngest, kQuery, kServe, kInfo, kAlign, kDoctor, kCut, kReport, kShowText };
+enum class Command {
+  kIngest,
+  kQuery,
+  kServe,
+  kInfo,
+  kAlign,
+  kDoctor,
+  kCut,
+  kReport,
+  kWhatIf,
+  kShowText,
+};
 
 struct CommandLine {
   Command command = Command::kShowText;
@@ -97,6 +123,7 @@ struct CommandLine {
   DoctorOptions doctor;
   CutOptions cut;  // but the database, which is that of GlobalOptions
   ReportArguments report;
+  WhatIfArguments what_if;
   std::string text;  // kShowText: help or version, for standard output
 };
 

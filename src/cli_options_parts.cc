@@ -79,4 +79,47 @@ void AddCut(CLI::App& app, CutOptions& options) {
       "  tracedb cut -o slow.json --around 'SELECT * FROM kernels ORDER BY dur_ns DESC'");
 }
 
+void AddWhatIf(CLI::App& app, WhatIfArguments& arguments) {
+  const auto conditions = [&app](const char* name, std::vector<std::string>& values,
+                                 const char* help, const char* type) {
+    app.add_option(name, values, help)
+        ->type_name(type)
+        ->expected(1)
+        ->take_all()
+        ->allow_extra_args(false);
+  };
+  conditions("--without", arguments.without,
+             "as if it took no time: 'name=X', 'name LIKE %x%', 'name GLOB *x*', kind=memory, each "
+             "also with 'and rank=N', 'and step=N'; rank-late=N: what takes longer on that rank "
+             "than on others; transfers=data; waits=pipeline; sync; may be repeated",
+             "WHAT");
+  conditions("--scale", arguments.scale, "times that long: 'name LIKE %gemm%=0.5'; may be repeated",
+             "WHAT=FACTOR");
+  app.add_option("--network", arguments.network, "collectives so many times as fast: 2, or inf")
+      ->type_name("TIMES");
+  app.add_option("--launch-latency", arguments.launch_latency,
+                 "from a launch to its start on an idle GPU at most: 0, 2us")
+      ->type_name("TIME");
+  app.add_option("--balance", arguments.balance,
+                 "every rank computes as long in a step as the mean of them")
+      ->check(CLI::IsMember({"ranks", "stages"}))
+      ->type_name("ranks|stages");
+  app.add_flag("--critical", arguments.critical,
+               "then also what the critical path consists of (critical_path_by)");
+  app.add_option("--step", arguments.step, "of this step alone")->type_name("N");
+  app.add_option("--run", arguments.run, "of this run alone")->type_name("NAME");
+  app.add_option("--capture", arguments.capture, "of this capture of a run alone, by its number")
+      ->type_name("N");
+  app.add_option("-o,--output", arguments.output, "write to this file, whole or not at all")
+      ->check(IsNamed)
+      ->type_name("FILE");
+  AddForce(app, arguments.force);
+  app.footer(
+      "The recorded dependencies of all ranks are replayed with the changes: how long each step\n"
+      "took, and would take. As a query: tracedb query what_if --explain. Examples:\n"
+      "  tracedb what-if --without 'name=injected_straggler_sleep'\n"
+      "  tracedb what-if --without rank-late=5 --network 2 --critical\n"
+      "  tracedb what-if --scale 'name LIKE %gemm%=0.5' --step 3");
+}
+
 }  // namespace tracedb

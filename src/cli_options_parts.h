@@ -1,4 +1,4 @@
-// Options that several commands have, and those of cut, which has the most.
+// Options that several commands have, and those of cut and what-if, which have the most.
 #pragma once
 
 #include <string>
@@ -16,5 +16,6 @@ namespace tracedb {
 std::string IsNamed(const std::string& file);
 void AddForce(CLI::App& app, bool& force);
 void AddCut(CLI::App& app, CutOptions& options);
+void AddWhatIf(CLI::App& app, WhatIfArguments& arguments);
 
 }  // namespace tracedb

@@ -2,7 +2,7 @@
 #include <unistd.h>
 
 #include "cli_commands.h"
-#include "tracedb/extension/interval_functions.h"
+#include "cli_functions.h"
 #include "tracedb/query/doc/query_builtin.h"
 #include "tracedb/query/run/query_database.h"
 #include "tracedb/report/report_page.h"
@@ -15,7 +15,7 @@ namespace {
 Result<SqliteDb> Open(const GlobalOptions& global, const std::atomic<bool>& stop) {
   TRACEDB_ASSIGN(db, OpenTraceDatabase(global.database));
   db.StopWhen(stop);
-  if (RegisterIntervalFunctions(db.handle()) != 0) return SqliteError(db.handle(), "");
+  TRACEDB_TRY(AddFunctions(db));
   return db;
 }
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cli_commands.h"
-#include "tracedb/extension/interval_functions.h"
+#include "cli_functions.h"
 #include "tracedb/query/doc/query_builtin.h"
 #include "tracedb/serve/serve_command.h"
 
@@ -46,10 +46,7 @@ Status RunServe(const GlobalOptions& global, const ServeArguments& arguments,
   options.token = token;
   options.database = global.database;
   options.version = TRACEDB_VERSION;
-  options.on_open = [](SqliteDb& db) -> Status {
-    if (RegisterIntervalFunctions(db.handle()) != 0) return SqliteError(db.handle(), "");
-    return Done{};
-  };
+  options.on_open = [](SqliteDb& db) -> Status { return AddFunctions(db); };
   options.on_note = [&global](const std::string& note) { SayNote(global, note); };
   options.on_ready = [&](const std::string& url, const std::string& page) {
     SayNote(global, fmt::format("{} is at {}{} (ctrl-C ends it)", global.database.string(), url,

@@ -12,9 +12,9 @@
 #include <string_view>
 
 #include "cli_commands.h"
+#include "cli_functions.h"
 #include "cli_options.h"
 #include "tracedb/base/run_caught.h"
-#include "tracedb/extension/interval_functions.h"
 #include "tracedb/query/doc/query_builtin.h"
 #include "tracedb/query/run/query_command.h"
 #include "tracedb/text/output_file.h"
@@ -106,8 +106,7 @@ Status RunQuery(const GlobalOptions& global, const QueryArguments& arguments) {
   options.quiet = global.quiet;
   options.on_open = [](SqliteDb& db) -> Status {
     db.StopWhen(stop_asked);
-    if (RegisterIntervalFunctions(db.handle()) != 0) return SqliteError(db.handle(), "");
-    return Done{};
+    return AddFunctions(db);
   };
   TRACEDB_ASSIGN(catalog, QueryCatalog::Load(BuiltInQueries()));
   TRACEDB_ASSIGN(outcome, RunQueryCommand(options, catalog));
@@ -143,6 +142,8 @@ Status Run(const CommandLine& line) {
       return RunCut(line.global, line.cut, stop_asked);
     case Command::kReport:
       return RunReport(line.global, line.report, stop_asked);
+    case Command::kWhatIf:
+      return RunWhatIf(line.global, line.what_if, stop_asked);
     case Command::kShowText: {
       DescriptorOutput output(STDOUT_FILENO, "standard output");
       TRACEDB_TRY(output.Write(line.text));

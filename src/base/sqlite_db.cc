@@ -129,7 +129,9 @@ void SqliteStatement::Finalize::operator()(sqlite3_stmt* statement) const {
   sqlite3_finalize(statement);
 }
 
-void SqliteDb::Close::operator()(sqlite3* db) const { sqlite3_close_v2(db); }
+void SqliteDb::Close::operator()(sqlite3* db) const {
+  if (!is_borrowed) sqlite3_close_v2(db);
+}
 
 namespace {
 Status Checked(sqlite3_stmt* statement, int code) {
@@ -275,6 +277,8 @@ Result<SqliteDb> SqliteDb::Open(const std::filesystem::path& path, SqliteMode mo
   if (RegisterSafeSum(raw) != SQLITE_OK) return SqliteError(raw, path.string());
   return db;
 }
+
+SqliteDb SqliteDb::Borrow(sqlite3* db) { return SqliteDb(db, "", true); }
 
 Result<SqliteDb> SqliteDb::OpenInMemory() { return Open("", SqliteMode::kCreate); }
 

@@ -199,7 +199,7 @@ Status HostDerivation::StoreKernelUse(SqliteDb& db, int64_t trace_id) {
 
 Status HostDerivation::StoreSyncUse(SqliteDb& db, int64_t trace_id, int64_t first_path) {
   TRACEDB_ASSIGN(insert,
-                 db.Prepare("INSERT INTO _sync_use VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"));
+                 db.Prepare("INSERT INTO _sync_use VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"));
   for (const SyncUse::Row& row : syncs_.uses().Sorted()) {
     TRACEDB_TRY(insert.Bind(1, trace_id));
     TRACEDB_TRY(BindStep(insert, 2, row.key.step));
@@ -209,6 +209,7 @@ Status HostDerivation::StoreSyncUse(SqliteDb& db, int64_t trace_id, int64_t firs
     TRACEDB_TRY(insert.Bind(6, row.sums.total_ns));
     TRACEDB_TRY(insert.Bind(7, row.sums.stalls));
     TRACEDB_TRY(insert.Bind(8, row.sums.stalled_ns));
+    TRACEDB_TRY(insert.Bind(9, row.sums.after_ns));
     TRACEDB_TRY(Insert(insert));
   }
   return Done{};

@@ -101,22 +101,38 @@ void StepPartition::EndGap(const PartitionActivity& activity) {
   gap_.thread = activity.thread;
 }
 
-void StepPartition::ExplainGap() {
-  IdleCause cause = IdleCause::kUnknown;
-  if (gap_.launch_ns.has_value()) {
-    cause = *gap_.launch_ns < gap_.start_ns ? IdleCause::kDependency : IdleCause::kHost;
-  }
-  if (cause == IdleCause::kHost) {
-    const auto use = syncs_->At(gap_.thread, gap_.start_ns - base_ns_, *gap_.launch_ns - base_ns_);
-    if (use.has_value()) {
-      cause = IdleCause::kSync;
-      SyncSums& sums = syncs_->uses()[*use];
+// From when on the thread was in a call whose work had not ended: that the gap ended while it was
+// in it says so, as what a blocked thread has launched was launched before. A gap's end: never.
+int64_t StepPartition::SyncStart() {
+  const Interval gap{gap_.start_ns - base_ns_, gap_.end_ns - base_ns_};
+  int64_t from_ns = gap_.end_ns;
+  for (const SyncCalls::Call& call : syncs_->In(gap_.thread, gap)) {
+    SyncSums& sums = syncs_->uses()[call.use];
+    AddTime(sums.stalled_ns, call.Intersection(gap).length());
+    if (call.end_ns > gap.end_ns) {
+      from_ns = std::max(call.begun_ns, gap.start_ns) + base_ns_;
+    } else if (call.start_ns <= gap.start_ns) {
       ++sums.stalls;
-      AddTime(sums.stalled_ns, gap_.length());
+      AddTime(sums.after_ns, gap.end_ns - call.end_ns);
     }
   }
-  for (const Gap::Part& part : gap_.parts) {
-    StretchAt(part.stretch).idle_ns[static_cast<size_t>(cause)] += part.ns;
+  return from_ns;
+}
+
+void StepPartition::ExplainGap() {
+  IdleCause cause = IdleCause::kUnknown;
+  int64_t sync_ns = 0;
+  if (gap_.launch_ns.has_value()) {
+    cause = *gap_.launch_ns < gap_.start_ns ? IdleCause::kDependency : IdleCause::kHost;
+    sync_ns = gap_.end_ns - SyncStart();
+  }
+  // A gap ends in what was synchronous of it.
+  for (auto part = gap_.parts.rbegin(); part != gap_.parts.rend(); ++part) {
+    StepUse& stretch = StretchAt(part->stretch);
+    const int64_t synchronous_ns = std::min(sync_ns, part->ns);
+    sync_ns -= synchronous_ns;
+    stretch.idle_ns[static_cast<size_t>(IdleCause::kSync)] += synchronous_ns;
+    stretch.idle_ns[static_cast<size_t>(cause)] += part->ns - synchronous_ns;
   }
   gap_ = {};
 }

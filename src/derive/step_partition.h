@@ -17,11 +17,12 @@
 
 namespace tracedb {
 
-// Why a GPU ran nothing, by the launch of the activity that ended it.
+// Why a GPU ran nothing: by what the thread did that launched the activity which ended the gap. A
+// gap may have several causes.
 enum class IdleCause : uint8_t {
-  kHost,        // it was made after the gap had begun
-  kSync,        // as well, and its thread was then in a call that waits for the GPU
-  kDependency,  // it was made before: for another stream, a copy, or the driver
+  kHost,        // the launch came after the gap had begun
+  kSync,        // the thread was in a call that waits for the GPU, and its work had not ended
+  kDependency,  // the launch was made before: for another stream, a copy, or the driver
   kUnknown,     // it is not in the trace
 };
 inline constexpr size_t kIdleCauses = 4;
@@ -54,7 +55,7 @@ class StepPartition {
     return 1 + static_cast<size_t>(parallelism);
   }
 
-  // `syncs` must outlive it; gaps that a call is the cause of are counted there. Its times are
+  // `syncs` must outlive it; what of gaps lies in a call is counted there. Its times are
   // `base_ns` less than those of activities. Steps with a place of `places` or more have no stretch
   // of their own.
   StepPartition(SyncCalls& syncs, int64_t base_ns, size_t places)
@@ -86,6 +87,7 @@ class StepPartition {
   void CountIdle(int64_t from_ns, int64_t ns);
   void EndGap(const PartitionActivity& activity);
   void ExplainGap();
+  int64_t SyncStart();
   void EnterStep(const PartitionActivity& activity);
   void ForgetParts();
   size_t last() const { return given_ + stretches_.size() - 1; }

@@ -1,10 +1,10 @@
 // Runtime calls that return when the GPU is done: when each held its thread, and how long the GPU
-// stood still after it because of that.
+// ran nothing in them and after them.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <span>
 #include <vector>
 
 #include "derive/call_paths.h"
@@ -28,6 +28,7 @@ struct SyncSums {
   int64_t total_ns = 0;
   int64_t stalls = 0;
   int64_t stalled_ns = 0;
+  int64_t after_ns = 0;
 };
 
 using SyncUse = SumTable<SyncKey, SyncSums>;
@@ -39,21 +40,21 @@ class SyncCalls {
   // What one takes.
   static constexpr size_t kBytesEach = 40;
 
+  // Of calls within one another, or that overlap, the one that began first has the time.
+  struct Call : Interval {
+    int64_t begun_ns;  // its start, where an earlier one has some of its time
+    uint32_t use;      // its number in uses()
+  };
+
   // Starts must not fall. Threads are numbered from 1; 0 stands for one that is not known.
   void Add(uint32_t thread, const Interval& time, const SyncKey& key);
 
-  // The number in uses() of a call that held `thread` at `at`, of several the last to start; it
-  // began before `before`.
-  std::optional<uint32_t> At(uint32_t thread, int64_t at, int64_t before) const;
+  // The calls that held `thread` in a part of `time`, in order.
+  std::span<const Call> In(uint32_t thread, const Interval& time) const;
 
   SyncUse& uses() { return uses_; }
 
  private:
-  struct Call : Interval {
-    int64_t end_max_ns;  // of this one and all before it on the thread
-    uint32_t use;
-  };
-
   size_t calls_max_;
   size_t count_ = 0;
   std::vector<std::vector<Call>> threads_;

@@ -165,6 +165,7 @@ std::string ViewsSql() {
   ReplaceCalls(sql, "emptied", EmptiedSql);
   ReplaceCalls(sql, "start_ms", StartMsSql);
   ReplaceCalls(sql, "possible", PossibleSql);
+  ReplaceAll(sql, "@long_slice_ns@", std::to_string(kLongSliceNs));
   ReplaceAll(sql, "@others@", "'{' || " + FillSql("a.others") + " || '}'");
   return sql;
 }

@@ -213,8 +213,8 @@ CREATE TABLE _sync_use (
   path_id INTEGER,                -- in call_path
   calls INTEGER,
   total_ns INTEGER,               -- sum of their durations
-  stalls INTEGER,                 -- gaps of step_use with the cause sync that began in one of them
-  stalled_ns INTEGER              -- how long these were
+  stalls INTEGER,                 -- gaps of step_use that began in one of them and outlasted it
+  stalled_ns INTEGER, after_ns INTEGER  -- of all gaps what lies in one; of stalls what comes after
 );
 
 CREATE TABLE _step_use (
@@ -237,7 +237,7 @@ CREATE TABLE _step_use (
   exposed_other_ns INTEGER,
   exposed_memory_ns INTEGER,
   idle_host_ns INTEGER,           -- the activity that ended it was launched after it had begun
-  idle_sync_ns INTEGER,           -- as well, and that thread was then in a call of sync_use
+  idle_sync_ns INTEGER,           -- its thread was in a call of sync_use, the work not yet done
   idle_dependency_ns INTEGER,     -- it had been launched before
   idle_unknown_ns INTEGER         -- its launch is not in the trace
 );
@@ -334,15 +334,15 @@ CREATE TABLE _collective_cause (
   first_start_ns INTEGER,         -- of any part, by the aligned clocks; earlier is no cause
   start_ns INTEGER,               -- of this part, by the aligned clocks
   wait_ns INTEGER,                -- of all its ranks, summed
-  cause TEXT,                     -- host, device or upstream; NULL: the trace does not tell
+  cause TEXT,                     -- host, device, schedule, upstream; NULL: the trace does not tell
   cause_slice_id INTEGER,         -- the host slice, the kernel, or the communication kernel
   cause_name TEXT,
   upstream_id INTEGER,            -- cause upstream: the part that was last to start that collective
   carried_id INTEGER,             -- the rank's part in an earlier collective for which it was late
                                   -- already, and has not made up for it: the cause is that one's
   root_id INTEGER,                -- the end of the chain of carried_id, else upstream_id
-  root_rank INTEGER,
-  root_cause TEXT,                -- host or device; NULL: the trace does not tell
+  root_rank INTEGER,              -- NULL of schedule: nobody was late
+  root_cause TEXT,                -- host, device, schedule; NULL: the trace does not tell
   root_name TEXT
 );
 

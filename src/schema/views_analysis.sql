@@ -129,9 +129,11 @@ CREATE VIEW sync_uses AS
 --   path_id: in call_paths
 --   calls: how many
 --   total_ns: sum of their durations
---   stalls: gaps of the GPU that began in one of them and that they caused
---   stalled_ns: how long these were
-SELECT s.trace_id, t.rank, s.step, l.name, s.path_id, s.calls, s.total_ns, s.stalls, s.stalled_ns
+--   stalls: gaps of the GPU that began in one of them and outlasted it
+--   stalled_ns: of all gaps what lies in one of them, of the thread whose launch ended the gap
+--   after_ns: of stalls what comes after it
+SELECT s.trace_id, t.rank, s.step, l.name, s.path_id, s.calls, s.total_ns, s.stalls, s.stalled_ns,
+       s.after_ns
 FROM _sync_use s JOIN _trace t ON t.trace_id = s.trace_id
      LEFT JOIN _event_name l ON l.id = s.event_name;
 
@@ -153,9 +155,9 @@ CREATE VIEW step_uses AS
 --   exposed_context_ns: communication alone, of context or sequence parallel groups
 --   exposed_other_ns: communication alone, of other groups
 --   exposed_memory_ns: copies and fills alone
---   idle_host_ns: nothing runs: the next was not launched yet
---   idle_sync_ns: the same, as its thread was in a call of sync_uses
---   idle_dependency_ns: nothing runs, though the next was launched
+--   idle_host_ns: nothing runs: the next was not launched when the gap began
+--   idle_sync_ns: nothing runs: its thread is in a call of sync_uses whose work has not ended
+--   idle_dependency_ns: nothing runs, though the next was launched before the gap
 --   idle_unknown_ns: nothing runs, and the launch of the next is not in the trace
 SELECT u.trace_id, t.rank, u.device, u.step, u.start_ns, u.end_ns, u.compute_ns,
        u.communication_ns, u.overlap_ns, u.exposed_pipeline_ns, u.exposed_data_ns,
@@ -345,15 +347,16 @@ CREATE VIEW collective_causes AS
 --   first_start_ns: when the first started, by the aligned clocks
 --   start_ns: when this one started
 --   wait_ns: of all ranks, summed
---   cause: host, device or upstream; NULL where the trace does not tell
+--   cause: host, device, schedule (a stage of a pipeline at its work, no slower than others) or
+--     upstream; NULL where the trace does not tell
 --   cause_slice_id: slice of the host, kernel, or communication kernel
 --   cause_name: its name
 --   cause_short: its name, cut to 80 characters
 --   upstream_id: of cause upstream: the part for which it waited
 --   carried_id: an earlier part of the rank for which it was late already
 --   root_id: where the chain of those ends
---   root_rank: rank of that part
---   root_cause: host or device; NULL where the trace does not tell
+--   root_rank: rank of that part; NULL of schedule: nobody was late
+--   root_cause: host, device or schedule; NULL where the trace does not tell
 --   root_name: what it was
 --   root_short: the same, cut to 80 characters
 SELECT id AS slice_id, trace_id, rank, group_id, step, first_start_ns, start_ns, wait_ns, cause,

@@ -11,8 +11,10 @@ CREATE VIEW steps AS
 --   slice_id: as in slices
 --   end_ns: end
 --   start_ms: start since the first event of its run
+--   track_id: its thread, as in tracks
 SELECT t.rank, s.step, s.ts + t.base_ns AS ts_ns, s.dur AS dur_ns, t.trace_id, s.id AS slice_id,
-       s.ts + t.base_ns + s.dur AS end_ns, @start_ms:s.ts + t.base_ns of t.trace_id@ AS start_ms
+       s.ts + t.base_ns + s.dur AS end_ns, @start_ms:s.ts + t.base_ns of t.trace_id@ AS start_ms,
+       s.track AS track_id
 FROM _step s LEFT JOIN _track t ON t.id = +s.track;
 
 CREATE VIEW instants AS

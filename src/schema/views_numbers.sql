@@ -77,6 +77,27 @@ CREATE VIEW runtime_calls AS
 SELECT id AS slice_id, track AS track_id, event_name AS name_id, ts, dur AS dur_ns, correlation
 FROM _runtime_slice WHERE @possible:id@;
 
+CREATE VIEW operator_slices AS
+-- Slices of the host that are neither in runtime_calls nor in function_slices, in numbers:
+-- operators, annotations and others.
+--   slice_id: as in slices
+--   track_id: in tracks
+--   name_id: in names
+--   ts: start, less base_ns of the track
+--   dur_ns: duration; those of @long_slice_ns@ and more are found by track and start at once
+SELECT id AS slice_id, track AS track_id, event_name AS name_id, ts, dur AS dur_ns
+FROM _cpu_slice WHERE @possible:id@;
+
+CREATE VIEW function_slices AS
+-- Python functions, in numbers.
+--   slice_id: as in slices
+--   track_id: in tracks
+--   name_id: in names
+--   ts: start, less base_ns of the track
+--   dur_ns: duration; those of @long_slice_ns@ and more are found by track and start at once
+SELECT id AS slice_id, track AS track_id, event_name AS name_id, ts, dur AS dur_ns
+FROM _python_slice WHERE @possible:id@;
+
 CREATE VIEW memory_devices AS
 -- The device that memory_events with these args are of.
 --   args_id: in memory_events

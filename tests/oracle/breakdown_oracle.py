@@ -68,10 +68,16 @@ def step_times(job):
             launched = [a for a in trace.activities if a.step == number]
             first = min((a.ts for a in launched), default=None)
             last = max((a.end for a in launched), default=None)
+            figures = (None,) * 4
+            if first is not None:
+                device = min((a.device for a in launched if a.ts == first), key=number_first)
+                ran = [(max(a.ts, start), min(a.end, first)) for a in trace.activities
+                       if a.device == device and a.ts < first and a.end > start]
+                busy = oracle.measure({"busy": ran})[frozenset({"busy"})]
+                figures = (ms(last - first), ms(first - start), ms(first - start - busy),
+                           ms(last - start - dur))
             yield (trace.capture, trace.rank, number, ms(start - job.start), ms(dur),
-                   float(middle / 1_000_000), pct(dur - middle, middle), len(launched),
-                   *((None, None, None) if first is None else
-                     (ms(last - first), ms(first - start), ms(last - start - dur))))
+                   float(middle / 1_000_000), pct(dur - middle, middle), len(launched), *figures)
 
 
 def kernels_top(job, rank=None, step=None):
@@ -220,19 +226,79 @@ def waits_of(trace):
             if oracle.is_launch_category(piece.category) and waits_for_gpu(piece.name)]
 
 
-def gap_cause(start, ended):
-    """(cause, name of the call that waits for the GPU)."""
+def gap_parts(start, end, ended):
+    """The causes of a gap in order, [(cause, start, end)], and the call that waits for the GPU in which
+    the thread was at its end, or else at its start. `ended`: the activity that ended it."""
     if ended.launch_ts is None:
-        return None, None
-    if ended.launch_ts < start:
-        return "dependency", None
+        return [(None, start, end)], None
     call = call_of(ended)
     waits = [piece for piece in waits_of(ended.trace)
-             if piece is not call and piece.pid == call.pid and piece.tid == call.tid
-             and piece.ts <= start < piece.ts + piece.dur]
-    if waits:
-        return "sync", max(waits, key=lambda piece: piece.ts).name
-    return "host", None
+             if piece.pid == call.pid and piece.tid == call.tid and piece.dur > 0]
+    cause = "dependency" if ended.launch_ts < start else "host"
+    around = [piece for piece in waits if piece.ts < end < piece.ts + piece.dur]
+    if not around:
+        before = [piece for piece in waits if piece.ts <= start < piece.ts + piece.dur]
+        return [(cause, start, end)], min(before, key=lambda piece: piece.ts, default=None)
+    first = min(around, key=lambda piece: piece.ts)
+    parts = [(cause, start, max(first.ts, start)), ("sync", max(first.ts, start), end)]
+    return [part for part in parts if part[2] > part[1]], first
+
+
+LONG_NS = 250_000                  # shorter slices of the host are not looked at
+NAMED_NS = 20_000                  # shorter pieces of gaps get no name
+
+
+def longest_of_thread(slices, start, end):
+    """(name, ns) of what a thread was in longest; of a name the longest slice, and an annotation around
+    it that is at most a quarter longer, give the text."""
+    cuts = sorted({start, end, *(t for s in slices for t in (s.ts, s.ts + s.dur) if start < t < end)})
+    own = collections.Counter()
+    for at, until in zip(cuts, cuts[1:]):
+        inside = [(s.ts, -s.dur, place, s) for place, s in enumerate(slices)
+                  if s.ts <= at and s.ts + s.dur >= until]
+        if inside:
+            own[max(inside)[-1]] += until - at
+    names = collections.Counter()
+    for piece, ns in own.items():
+        names[piece.name, piece.category] += ns
+    if not names:
+        return None, 0
+    most = max(names.values())
+    named = max((piece for piece in own if names[piece.name, piece.category] == most),
+                key=lambda piece: own[piece])
+    around = [s for s in slices if s.category == "user_annotation" and s.ts <= named.ts
+              and s.ts + s.dur >= named.ts + named.dur and s.dur <= named.dur + named.dur // 4]
+    if named.category != "user_annotation" and around:
+        return min(around, key=lambda s: s.dur).name, most
+    return named.name, most
+
+
+@functools.cache
+def long_slices(trace):
+    found = collections.defaultdict(list)
+    for piece in trace.slices:
+        if piece.dur >= LONG_NS and not piece.name.startswith("ProfilerStep#"):
+            found[piece.pid, piece.tid].append(piece)
+    return found
+
+
+def host_did(trace, call, start, end):
+    """(name, ns) in a stretch of time; of another thread that runs steps where the launching one tells
+    less than half."""
+    others = {(s.pid, s.tid) for s in trace.slices if s.name.startswith("ProfilerStep#")
+              and s.category == "user_annotation"} - {(call.pid, call.tid)}
+    told = []
+    for thread in [(call.pid, call.tid), *sorted(others)]:
+        within = [s for s in long_slices(trace)[thread] if s.ts < end and s.ts + s.dur > start
+                  and (thread not in others or s.ts + s.dur <= end)]
+        if any(a.ts < b.ts < a.ts + a.dur < b.ts + b.dur for a in within for b in within):
+            return ANY, ANY  # asynchronous ones do not nest: which is innermost is a matter of taste
+        name, ns = longest_of_thread(within, start, end)
+        if ns >= LONG_NS or (name is not None and 4 * ns >= end - start):
+            told.append((name, ns))
+            if 2 * ns >= end - start:
+                return name, ns
+    return told[0] if told else (None, None)
 
 
 @has_capture
@@ -245,9 +311,15 @@ def gpu_gaps(job, limit=100):
             rows.append((start - end, trace.rank, number_first(device), start,
                          (device, start, end, idle, ended)))
     for _, rank, _, _, (device, start, end, idle, ended) in sorted(rows, key=lambda row: row[:4])[:limit]:
-        cause, call = gap_cause(start, ended)
+        parts, call = gap_parts(start, end, ended)
+        sync = sum(until - at for cause, at, until in parts if cause == "sync")
+        name = name_ns = None
+        if parts[0][0] == "host" and parts[0][2] - parts[0][1] >= NAMED_NS:
+            name, name_ns = host_did(ended.trace, call_of(ended), *parts[0][1:])
+        cause = parts[0][0] if 2 * sync < end - start else "sync"
         yield (ended.trace.capture, rank, device, ms(start - job.start), ms(end - start), pct(end - start, idle), cause,
-               None if ended.launch_ts is None else ms(ended.launch_ts - start), call,
+               None if ended.launch_ts is None else ms(ended.launch_ts - start), ms(sync),
+               None if call is None else call.name, name, name_ns if name in (None, ANY) else ms(name_ns),
                ended.name, ended.step, ANY)
 
 

@@ -68,7 +68,7 @@ class Expected:
             stall = next((s for s in self.stalls.of_part.values() if s.collective is collective), None)
             last = collective.last
             why = (None,) * 5 if stall is None else (
-                stall.cause.kind, shortened(stall.cause.name), stall.root.last.rank,
+                stall.cause.kind, shortened(stall.cause.name), self.root_rank(stall),
                 self.root_kind(stall), shortened(stall.root.cause.name))
             yield (collective.capture, last.collective, value(last.group.name), shown(last.group),
                    last.ordinal + 1, collective.culprit, ms(collective.total_wait),
@@ -84,10 +84,15 @@ class Expected:
     def root_kind(stall):
         return None if stall.root.cause.kind == "upstream" else stall.root.cause.kind
 
+    @staticmethod
+    def root_rank(stall):
+        """Nobody was late where a pipeline's schedule has it so."""
+        return None if stall.root.cause.kind == "schedule" else stall.root.last.rank
+
     def nccl_stall_roots(self):
         rows = collections.defaultdict(list)
         for stall in self.stalls.of_part.values():
-            rows[stall.root.last.rank, self.root_kind(stall), stall.root.cause.name].append(stall)
+            rows[self.root_rank(stall), self.root_kind(stall), stall.root.cause.name].append(stall)
         total = sum(stall.wait_ns for stall in self.stalls.of_part.values())
         for key, stalls in rows.items():
             waited = sum(stall.wait_ns for stall in stalls)
@@ -102,13 +107,14 @@ class Expected:
         for place, stalls in steps.items():
             sums, causes = collections.Counter(), collections.Counter()
             for stall in stalls:
-                rank = stall.root.last.rank
+                rank = self.root_rank(stall)
                 sums[rank] += stall.wait_ns
                 causes[rank, self.root_kind(stall), stall.root.cause.name] += stall.wait_ns
-            rank = max(sums, key=lambda r: (sums[r], -r))
-            cause = max((key for key in causes if key[0] == rank), key=lambda key: causes[key])
-            late = max(s.collective.max_wait for s in stalls if s.root.last.rank == rank)
             total = sum(sums.values())
+            rank = max(sums, key=lambda r: (
+                1 if r is None else 2 * (20 * sums[r] >= total), sums[r], -(r or 0)))
+            cause = max((key for key in causes if key[0] == rank), key=lambda key: causes[key])
+            late = max(s.collective.max_wait for s in stalls if self.root_rank(s) == rank)
             yield (*place, rank, ms(late), ms(sums[rank]), 100 * sums[rank] / total, cause[1],
                    shortened(cause[2]), ms(causes[cause]), ms(total))
 
@@ -130,7 +136,8 @@ class Expected:
                 row[1] += 1
                 row[2] += collective.total_wait
         for stall in self.stalls.of_part.values():
-            rows[stall.root.last.rank][5] += stall.wait_ns
+            if self.root_rank(stall) is not None:
+                rows[self.root_rank(stall)][5] += stall.wait_ns
         for part in self.guessed:
             rows[part.rank][6] += part.dur - self.shortest(part)
         for rank, (met, last, caused, own, lone, rooted, guessed) in rows.items():

@@ -142,8 +142,20 @@ def gaps(activities):
         reached = max(reached, end)
 
 
+def parts_in_calls(start, end, calls):
+    """(call, ns in it, ns after it or None) of the calls in which some of a gap lies; what is in several is in
+    the one that began first."""
+    reached = start
+    for call in sorted(calls, key=lambda piece: piece.ts):
+        began, reached = reached, max(reached, min(call.end, end))
+        inside = reached - max(began, call.ts)
+        if call.dur > 0 and inside > 0:
+            outlasted = call.ts <= start and began == start and call.end <= end
+            yield call, inside, end - call.end if outlasted else None
+
+
 def stalls(trace):
-    """(call, ns) of each gap that began while the thread of the next launch was in a call."""
+    """(call, ns in it, ns after it or None) of each gap: of the thread of the launch that ended it."""
     waiting = collections.defaultdict(list)
     for piece in waits(trace):
         waiting[piece.thread].append(piece)
@@ -153,14 +165,9 @@ def stalls(trace):
             if activity.dur > 0 and activity.call:
                 starting[activity.ts].append(activity.call)
         for start, end in gaps(activities):
-            launches = starting[end]
-            if not launches:
-                continue
-            first = min(launches, key=lambda call: call.ts)
-            held = [piece for piece in waiting[first.thread] if first.ts >= start
-                    and piece.ts <= start < piece.end and piece.ts < first.ts]
-            if held:
-                yield max(held, key=lambda piece: piece.ts), end - start
+            if starting[end]:
+                first = min(starting[end], key=lambda call: call.ts)
+                yield from parts_in_calls(start, end, waiting[first.thread])
 
 
 def spans(trace, step):
@@ -183,7 +190,7 @@ def spans(trace, step):
 
 
 def sync_points(job, limit=30, rank=None, step=None):
-    found = collections.defaultdict(lambda: [0, 0, 0, 0, set()])
+    found = collections.defaultdict(lambda: [0, 0, 0, 0, 0, set()])
     span = 0
     for of, trace in chosen(job, rank):
         span += spans(trace, step)
@@ -197,17 +204,18 @@ def sync_points(job, limit=30, rank=None, step=None):
                 row = row_of(call)
                 row[0] += 1
                 row[1] += call.dur
-                row[4].add(of)
-        for call, ns in stalls(trace):
+                row[5].add(of)
+        for call, inside, after in stalls(trace):
             if step in (None, trace.step_at(call.ts)):
                 row = row_of(call)
-                row[2] += 1
-                row[3] += ns
+                row[2] += after is not None
+                row[3] += inside
+                row[4] += after or 0
     ordered = sorted(found.items(), key=lambda row: (
         -row[1][3], -row[1][1], *map(text_order, row[0])))
-    for names, (calls, host_ns, stalled, stalled_ns, ranks) in ordered[:limit]:
+    for names, (calls, host_ns, stalled, stalled_ns, after_ns, ranks) in ordered[:limit]:
         yield (*names, calls, ms(host_ns), stalled, ms(stalled_ns), pct(stalled_ns, span),
-               len(ranks))
+               ms(after_ns), len(ranks))
 
 
 # Which arg is the first operand.

@@ -59,15 +59,15 @@ def idle_by_cause(activities, start, end):
     found = dict.fromkeys(CAUSES, 0)
     starting = grouped([a for a in activities if a.dur > 0], lambda a: a.ts)
     for from_ns, to_ns in gaps(activities):
-        inside = min(to_ns, end) - max(from_ns, start)
-        if inside <= 0:
+        if min(to_ns, end) <= max(from_ns, start):
             continue
         enders = starting.get(to_ns)
-        cause = None
+        parts = [(None, from_ns, to_ns)]
         if enders:
             first = min(enders, key=lambda a: (a.launch_ts is None, a.launch_ts or 0))
-            cause = base.gap_cause(from_ns, first)[0]
-        found[cause] += inside
+            parts, _ = base.gap_parts(from_ns, to_ns, first)
+        for cause, part_ns, part_end_ns in parts:
+            found[cause] += max(0, min(part_end_ns, end) - max(part_ns, start))
     return found
 
 

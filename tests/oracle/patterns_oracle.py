@@ -190,25 +190,46 @@ def pipeline_messages(job):
             and any(parallelism(text) == "pipeline" for text in job.groups[part.group])]
 
 
-def bubbles(ran, pipeline, start, end):
-    """(wait, idle) between two times."""
-    sets = {"pipeline": [], "communication": [], "work": []}
+def waits_of_collectives(job):
+    """{communication kernel: (until when it waits for other ranks, whether one is another stage)}"""
+    stages = collections.defaultdict(set)          # {rank: ranks of its pipeline groups}
+    for group, texts in job.groups.items():
+        if any(parallelism(text) == "pipeline" for text in texts):
+            for rank in group.ranks:
+                stages[rank] |= set(group.ranks) - {rank}
+    pipeline = {id(part) for part in pipeline_messages(job)}
+    return {id(part.activity): (min(collective.last_start, part.ts + part.dur),
+                                bool(stages[part.rank] & set(part.group.ranks)))
+            for collective in job.collectives if collective.matched for part in collective.parts
+            if id(part) not in pipeline}
+
+
+def bubbles(ran, pipeline, waits, start, end):
+    """(wait for another stage, idle, other waits) between two times."""
+    sets = {"pipeline": [], "other": [], "work": [], "communication": []}
     for a in ran:
         first, last = max(a.ts, start), min(a.end, end)
-        if last > first:
-            if id(a) in pipeline:
-                sets["pipeline"].append((first, last))
-            sets["communication" if a.kind == "communication" else "work"].append((first, last))
+        if last <= first:
+            continue
+        sets["communication" if a.kind == "communication" else "work"].append((first, last))
+        if id(a) in pipeline:
+            sets["pipeline"].append((first, last))
+        until, is_stage = waits.get(id(a), (start, False))
+        if min(until, end) > first:
+            sets["pipeline" if is_stage else "other"].append((first, min(until, end)))
     sets["stretch"] = [(start, end)] if end > start else []
     lengths = oracle.measure(sets)
-    return (sum(ns for held, ns in lengths.items() if "pipeline" in held and "work" not in held),
-            lengths[frozenset({"stretch"})])
+    alone = {held: ns for held, ns in lengths.items() if "work" not in held}
+    return (sum(ns for held, ns in alone.items() if "pipeline" in held),
+            lengths[frozenset({"stretch"})],
+            sum(ns for held, ns in alone.items() if "other" in held and "pipeline" not in held))
 
 
 @has_capture
 def pipeline_bubbles(job, rank=None):
     messages = pipeline_messages(job)
     pipeline = {id(part.activity) for part in messages}
+    waits = waits_of_collectives(job)
     rows = []
     places = grouped([part for part in messages if part.activity.step is not None],
                      lambda part: (part.rank, part.activity.device,
@@ -227,15 +248,15 @@ def pipeline_bubbles(job, rank=None):
         microbatches = max(map(len, kinds.values()), default=None)
         cool = min(end, max((p.ts + p.dur for p in forward), default=end))
         steady = min(cool, min((p.ts + p.dur for p in backward), default=cool))
-        wait, idle = bubbles(ran, pipeline, start, end)
-        phases = [sum(bubbles(ran, pipeline, *cut))
+        wait, idle, other = bubbles(ran, pipeline, waits, start, end)
+        phases = [sum(bubbles(ran, pipeline, waits, *cut)[:2])
                   for cut in ((start, steady), (steady, cool), (cool, end))]
-        work = end - start - wait - idle
+        work = end - start - wait - idle - other
         ideal = None if microbatches is None else fractions.Fraction(stages - 1, microbatches)
         rows.append((of, number_first(device), start, trace, step, (
             job.traces[trace].capture, of, device, step,
             max(part.group.ranks.index(of) for part in parts), stages, microbatches,
-            *map(ms, (end - start, work, wait + idle, wait, idle)),
+            *map(ms, (end - start, work, wait + idle, wait, idle, other)),
             *((None,) * 3 if microbatches is None else map(ms, phases)), pct(wait + idle, work),
             None if ideal is None else float(100 * ideal),
             None if ideal is None else float((wait + idle - work * ideal) / 1_000_000))))

@@ -2,14 +2,16 @@
 """Lets the program ingest real and random traces, each set once, parses them once, and compares what it
 says with the oracles: its tables and the queries of the contract (database), stalls (stalls), where the
 time goes (breakdown), patterns in time (patterns), the queries of the report page (report), a mixture of
-experts' all-to-alls (experts), SQL for Nsight Systems' exports (nsight).
+experts' all-to-alls (experts), SQL for Nsight Systems' exports (nsight), the replay with and without changes
+(replay).
 
     python3 run_oracle.py --program P [--fixtures DIR] [--only NAME] [--half 1] [--part breakdown]
                           [--query Q] [--show 5] [--seeds 12] [--sqlite3 S] [PATH...]
 
 A set is a folder of fixtures, several of them together, some ranks of one, a job of 64 ranks made of
-seqpar, a random job of make_cases (every second one --dirty) or of make_experts, or a PATH given. One
-line a set and part, the differences below it, at the end `N passed, N failed`; exit 1 if any failed.
+seqpar, a pipeline of ../scenarios, a random job of make_cases (every second one --dirty) or of
+make_experts, or a PATH given. One line a set and part, the differences below it, at the end `N passed,
+N failed`; exit 1 if any failed.
 """
 import collections
 import os
@@ -17,15 +19,19 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "scenarios")]
+import causes  # noqa: E402
 import check_breakdown  # noqa: E402
 import check_database  # noqa: E402
 import check_experts  # noqa: E402
 import check_nsight  # noqa: E402
 import check_patterns  # noqa: E402
+import check_replay  # noqa: E402
 import check_report  # noqa: E402
 import check_stalls  # noqa: E402
 import make_cases  # noqa: E402
+import kineto_writer  # noqa: E402
 import make_experts  # noqa: E402
 import make_ranks  # noqa: E402
 import trace_oracle as oracle  # noqa: E402
@@ -33,11 +39,11 @@ from run_sets import QUERY_OPTION, run_sets, show, traces_in  # noqa: E402
 
 PARTS = {"database": check_database, "stalls": check_stalls, "breakdown": check_breakdown,
          "patterns": check_patterns, "report": check_report, "experts": check_experts,
-         "nsight": check_nsight}
+         "nsight": check_nsight, "replay": check_replay}
 SOME_RANKS = (("megatron", (4, 5)), ("megatron", (0, 1, 4, 5, 6)), ("megatron", (3,)),
               ("seqpar", (0, 2, 3)))
 # What a Megatron-LM job has beside megatron is its communicators: the rest would be asked twice.
-PARTS_OF = {"megatron_dp": ("database", "stalls")}
+PARTS_OF = {"megatron_dp": ("database", "stalls", "replay")}
 # In one database; each is asked for by itself there, so it needs no set of its own.
 TOGETHER = (("fsdp2", "fsdp2_again"), ("repeat", "ddp_hook"))
 
@@ -89,6 +95,10 @@ def sets(options, folder):
         made = os.path.join(folder, "many")
         make_ranks.make_ranks(seqpar, made, 16)
         yield Set("64 ranks", [made], False, ("stalls",))
+    for job in (causes.pipeline("pipeline"), causes.pipeline("slow stage", slow_stage=1)):
+        made = os.path.join(folder, job.folder)
+        kineto_writer.write_job(job, made)
+        yield Set(job.folder, [made], True, ("stalls", "patterns"))
     for seed in range(1, options.seeds + 1):
         paths = make_cases.write(os.path.join(folder, f"seed{seed}"), seed, dirty=seed % 2 == 0)
         # What is dirty is a matter of the tables.

@@ -7,6 +7,7 @@ import collections
 import functools
 
 import trace_oracle as oracle
+from identity_oracle import parallelism
 
 HOST_NS_MIN = 250_000         # shorter slices of the host are not told apart
 NAMED_NS_MIN = 20_000         # shorter waits get no name
@@ -14,8 +15,8 @@ LATE_NS_MIN = 50_000          # less puts nobody behind
 WAITING_NS_MIN = 10_000       # shorter communication kernels only work
 
 STREAM_WAITS = ("Memcpy", "Memset")
-NOTHING_LONG = "(nothing of 0.25 ms or more)"
-IDLE = "(idle)"
+NOTHING_LONG = "host work in pieces under 0.25 ms"
+IDLE = "an idle GPU"
 
 Range = collections.namedtuple("Range", "start end")
 Piece = collections.namedtuple("Piece", "activity range last")     # last: the part it waits for
@@ -77,6 +78,11 @@ class Stalls:
         self.late = self._late()
         for stall in self.of_part.values():
             stall.cause = self._cause(stall)
+        spent = self._spent(job)
+        stages = self._stages(job)
+        for stall in self.of_part.values():
+            if stall.carried is None and self._as_scheduled(stall, spent, stages):
+                stall.cause = stall.cause._replace(kind="schedule")
         for stall in self.of_part.values():
             origin = self._follow(stall, lambda s: s.carried)
             if origin is not stall:
@@ -99,6 +105,38 @@ class Stalls:
             if behind is None or any(behind is one for one in met):
                 return met[-1]
             met.append(behind)
+
+    # -- stages that are at their work, as others are
+
+    def _stages(self, job):
+        """Pairs of ranks that send each other messages, or share a group for pipeline parallelism."""
+        found = {(part.rank, part.peer) for part in job.parts
+                 if part.peer is not None and part.pair is not None}
+        for group, texts in self.groups.items():
+            if any(parallelism(text) == "pipeline" for text in texts):
+                found |= {(one, other) for one in group.ranks for other in group.ranks}
+        return {pair for pair in found if pair[0] != pair[1]}
+
+    @staticmethod
+    def _spent(job):
+        """{(capture, step, kernel): {rank: ns}}"""
+        found = collections.defaultdict(collections.Counter)
+        for activity in job.activities:
+            key = (activity.trace.capture, activity.step, activity.name)
+            found[key][activity.rank] += max(activity.dur, 0)
+        return found
+
+    def _as_scheduled(self, stall, spent, stages):
+        last, cause = stall.last, stall.cause
+        meets = any((last.rank, other) in stages for other in stall.collective.group.ranks)
+        if cause.kind != "device" or cause.name in (None, IDLE) or not meets:
+            return False
+        sums = spent[stall.collective.capture, last.activity.step, cause.name]
+        others = sorted(ns for rank, ns in sums.items() if rank != last.rank)
+        if last.rank not in sums or not others:
+            return False
+        longer = sums[last.rank] - others[(len(others) - 1) // 2]
+        return 2 * longer < length(stall.range)
 
     # -- causes
 

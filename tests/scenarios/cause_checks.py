@@ -3,6 +3,7 @@ import csv
 import io
 import re
 
+import truth
 from checks import Check, as_ns, field
 
 GAINS = ("Gains come from replaying the recorded dependencies without the cause; they cannot "
@@ -112,11 +113,27 @@ def no_words(name, words, contract):
 
 
 def what_if(cause, gains, within_ns=10_000):
-    """gains: step -> ns that the step is shorter without the host's slice of this name.
+    """gains: step -> ns that the step is shorter without the host's slice of this name."""
+    return without("what_if", f"name={cause}", gains, within_ns)
+
+
+def of_without(scenario):
+    """Each cause that a scenario was simulated without as well: the gain of every step."""
+    made = []
+    for cause in scenario.without:
+        [before], [after] = [job.captures for job in scenario.jobs + cause.jobs]
+        shorter = truth.step_lengths(after)
+        gains = {step: ns - shorter[step] for step, ns in truth.step_lengths(before).items()}
+        made += [without(f"without {option}", option, gains) for option in cause.causes]
+    return made
+
+
+def without(name, option, gains, within_ns=10_000):
+    """gains: step -> ns that the step is shorter without this.
 
     The replay may place a launch a few microseconds otherwise than the simulation does."""
     def compare(program):
-        text = program.must("what-if", "--without", f"name={cause}", "--format", "csv")
+        text = program.must("what-if", "--without", option, "--format", "csv")
         have = {}
         for row in csv.DictReader(io.StringIO(text)):
             if row["step"]:
@@ -130,7 +147,7 @@ def what_if(cause, gains, within_ns=10_000):
                 yield f"no row for step {step}"
             elif abs(have[step] - gain) > within_ns:
                 yield f"step {step}: gain is {have[step]} ns, the truth is {gain}"
-    return Check("what_if", GAINS, compare)
+    return Check(name, GAINS, compare)
 
 
 def on_critical_path(name, least_ns, most_ns, steps=None):
@@ -180,3 +197,40 @@ def doctor(finds, words=None):
             yield f"doctor does not say /{words}/: {said[:160]!r}"
     return Check("doctor", "doctor says what is suspicious: exit 4 with findings, 0 without",
                  compare)
+
+
+def nobody_is_late(jobs, steps):
+    """No rank is named as the one for which others wait: at most a twentieth of the waits, which
+    are too short to have a cause, have a rank of their own."""
+    def compare(program):
+        for job in jobs:
+            rows = program.rows_of("nccl_stall_ranks", job, jobs)
+            own = sum(as_ns(field(row, "root_wait_ms")) for row in rows)
+            every = sum(as_ns(field(row, "suffered_wait_ms")) for row in rows)
+            if own * 20 > every:
+                yield f"{own} of {every} ns of waits have a rank as their root"
+            for row in program.rows_of("nccl_stall_roots", job, jobs):
+                if field(row, "root_rank") is not None and field(row, "root_name") is not None:
+                    yield f"root_rank {row['root_rank']}, because of {row['root_name']}"
+            rows = program.rows_of("straggler_steps", job, jobs)
+            if [field(row, "step") for row in rows] != list(steps):
+                yield f"straggler_steps has the steps {[row['step'] for row in rows]}"
+            for row in rows:
+                if field(row, "slowest_rank") is not None or field(row, "cause") != "schedule":
+                    yield (f"step {row['step']}: slowest_rank {row['slowest_rank']}, "
+                           f"cause {row['cause']}")
+    return Check("nobody_is_late", "Something makes the job slower only if the job would be "
+                 "faster without it", compare)
+
+
+def is_late(jobs, rank, steps, words):
+    """The rank is named for each of these steps, with these words."""
+    def compare(program):
+        for job in jobs:
+            found = {field(row, "step"): (field(row, "slowest_rank"), str(field(row, "cause_name")))
+                     for row in program.rows_of("straggler_steps", job, jobs)}
+            for step in steps:
+                named, why = found.get(step, (None, ""))
+                if named != rank or not re.search(words, why):
+                    yield f"step {step}: rank {named}, because of {why}; the truth is {rank}"
+    return Check("is_late", "the last to arrive is the culprit", compare)

@@ -1,52 +1,62 @@
 """Scenarios of causes: who or what makes a job slower, and what only looks like it."""
 import cause_checks
 import checks
+import idle_checks
 import truth
-from checks import Scenario
+from checks import Scenario, Without
 from trace_maker import Group, Job
 
 STAGES, MICROBATCHES = 4, 8
 FORWARD_US, BACKWARD_US, TRANSFER_US = 1000, 2000, 10
 
 
-def forward(host, group):
+def forward(host, group, factor):
     """Activations from the stage before, to the stage behind."""
     if host.rank > 0:
         host.collective("recv", group, TRANSFER_US, 31, peer=host.rank - 1)
-    host.kernel("layer_forward", FORWARD_US, op="aten::mm")
+    host.kernel("layer_forward", FORWARD_US * factor, op="aten::mm")
     if host.rank < STAGES - 1:
         host.wait(32, on=7)
         host.collective("send", group, TRANSFER_US, 32, peer=host.rank + 1, joined=False)
 
 
-def backward(host, group):
+def backward(host, group, factor):
     if host.rank < STAGES - 1:
         host.collective("recv", group, TRANSFER_US, 33, peer=host.rank + 1)
-    host.kernel("layer_backward", BACKWARD_US, op="aten::mm")
+    host.kernel("layer_backward", BACKWARD_US * factor, op="aten::mm")
     if host.rank > 0:
         host.wait(34, on=7)
         host.collective("send", group, TRANSFER_US, 34, peer=host.rank - 1, joined=False)
 
 
-def balanced_pipeline():
-    """1F1B where all stages and microbatches are equal: bubbles, and nobody who is late."""
-    name = "balanced_pipeline"
+def pipeline(name, all_reduce_us=0, slow_stage=None, factor=1.3):
+    """1F1B where all microbatches are equal, and all stages but a slow one, in steps 5 and 6."""
     job = Job(name, STAGES, [Group("13", "PIPELINE_MODEL_PARALLEL_GROUP", (0, 1, 2, 3))])
     group = job.groups[1]
     capture = job.capture(0)
     for host in capture.every_host():
+        takes = factor if host.rank == slow_stage else 1
         for number in (5, 6):
             with host.step(number):
                 ahead = STAGES - 1 - host.rank
                 for _ in range(ahead):
-                    forward(host, group)
+                    forward(host, group, takes)
                 for _ in range(MICROBATCHES - ahead):
-                    forward(host, group)
-                    backward(host, group)
+                    forward(host, group, takes)
+                    backward(host, group, takes)
                 for _ in range(ahead):
-                    backward(host, group)
+                    backward(host, group, takes)
+                if all_reduce_us:
+                    host.collective("allreduce", job.groups[0], all_reduce_us, 35)
                 host.sync(None, "cudaDeviceSynchronize")
     capture.simulate()
+    return job
+
+
+def balanced_pipeline():
+    """Bubbles, and nobody who is late."""
+    name = "balanced_pipeline"
+    job = pipeline(name)
     jobs = [job]
     # 11 slots of a forward and a backward pass, and some transfers of 10 us.
     assert all(33_000_000 < length < 33_300_000 for _, _, length in truth.steps_of_rank(job, 0))
@@ -60,37 +70,63 @@ def balanced_pipeline():
                     told, [*checks.basics(jobs), checks.nobody_last_in_a_tie(jobs),
                            checks.communicators(jobs, {"PIPELINE_MODEL_PARALLEL_GROUP":
                                                        "pipeline"}),
+                           idle_checks.pipeline_bubbles(jobs, 400_000),
+                           cause_checks.nobody_is_late(jobs, (5, 6)),
                            cause_checks.blames_no_rank()])
+
+
+def slow_stage():
+    """The same with a slow stage: it is late, and the others' waits are more than the bubble."""
+    name = "slow_stage"
+    job, even = pipeline(name, slow_stage=1), pipeline(name)
+    jobs = [job]
+    gain = truth.last_end(job.captures[0]) - truth.last_end(even.captures[0])
+    told = {"late": "rank 1 in every step: its kernels take 1.3 times as long",
+            "gain if it were as fast as the others": f"{gain} ns in both steps"}
+    # 8 microbatches pass it, one after the other, in each step; two of them within the bubble.
+    longer = 2 * MICROBATCHES * 0.3 * (FORWARD_US + BACKWARD_US) * 1000
+    assert 0.7 * longer < gain < 0.8 * longer, (longer, gain)
+    return Scenario(name, "A 1F1B pipeline whose second stage is slower", jobs, told,
+                    [*checks.basics(jobs), cause_checks.is_late(jobs, 1, (5, 6), "layer_")],
+                    without=[Without(["rank-late=1"], [even])],
+                    late={"rank": 1, "step": None, "cause": "layer_backward"})
 
 
 def data_parallel(name, world_size=2):
     return Job(name, world_size, [Group("3", "DATA_PARALLEL_GROUP", tuple(range(world_size)))])
 
 
-def hidden_waits():
-    """Rank 1 joins each all-reduce 2 ms late, and 40 ms of computation hide it on both ranks."""
-    name = "hidden_waits"
-    job = data_parallel(name)
+def late_hooks(late_us):
+    job = data_parallel("hidden_waits")
     capture = job.capture(0)
     for host in capture.every_host():
         for number in (1, 2, 3):
             with host.step(number):
                 host.kernel("gemm", 40_000, op="aten::mm")
-                if host.rank == 1:
-                    host.work(2000, "late_hook", "user_annotation")
+                if host.rank == 1 and late_us:
+                    host.work(late_us, "late_hook", "user_annotation")
                 host.collective("allreduce", job.groups[1], 500, 20, joined=False)
                 host.wait(7, on=20)
                 host.kernel("adam", 1000, op="Optimizer.step#AdamW.step")
                 host.sync()
     capture.simulate()
+    return job
+
+
+def hidden_waits():
+    """Rank 1 joins each all-reduce 2 ms late, and 40 ms of computation hide it on both ranks."""
+    job = late_hooks(2000)
     jobs = [job]
     told = {"wait of rank 0": "2 ms in each step", "exposed communication": 0, "gain": 0}
     assert truth.overlap_of_rank(job, 0)["exposed_comm"] == 0
-    return Scenario(name, "Waits that computation hides entirely", jobs, told, [
+    without = late_hooks(0)
+    assert truth.last_end(without.captures[0]) == truth.last_end(job.captures[0])
+    return Scenario("hidden_waits", "Waits that computation hides entirely", jobs, told, [
         *checks.basics(jobs),
         cause_checks.gains_nothing(r"commun|\bwait|\blate\b|nccl|parallel", 1),
         cause_checks.what_if("late_hook", {1: 0, 2: 0, 3: 0}),
-        cause_checks.not_waiting_path(10_000)])
+        cause_checks.not_waiting_path(10_000)],
+        without=[Without(["name=late_hook", "rank-late=1"], [without])])
 
 
 LOADER = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
@@ -117,8 +153,8 @@ def loading_steps(load_us):
 def item_then_loading():
     job = loading_steps(50_000)
     jobs = [job]
-    with_load = truth.last_end(job.captures[0])
-    gain = (with_load - truth.last_end(loading_steps(0).captures[0])) // 4
+    with_load, without = truth.last_end(job.captures[0]), loading_steps(0)
+    gain = (with_load - truth.last_end(without.captures[0])) // 4
     activities = sorted(job.captures[0].activities(0), key=lambda a: a.start)
     idle_in_sync = activities[1].start - activities[0].end
     told = {"idle within .item() before its work had ended": f"{idle_in_sync} ns a step (sync)",
@@ -127,13 +163,15 @@ def item_then_loading():
     assert idle_in_sync == 20_000 and gain == 50_000_000
     share = 100 * gain / ((with_load - job.captures[0].begin) / 4)
     return Scenario("item_then_loading", ".item(), then 50 ms of data loading", jobs, told, [
-        *checks.basics(jobs),
+        *checks.basics(jobs), idle_checks.time_partition(jobs), idle_checks.gpu_gaps(jobs),
+        idle_checks.named_gaps(jobs, LOADER, 4, 50_000_000),
         cause_checks.on_critical_path(LOADER, 49_900_000, 50_100_000, (1, 2, 3, 4)),
         cause_checks.says("names_the_loader", "DataLoader", "host, named by what the host then "
                           "did", (share - 1, share + 1)),
         cause_checks.gains_at_most("sync_gains_little", r"\bitem|synchroni[sz]", 1_000_000,
                                    but="DataLoader"),
-        cause_checks.what_if(LOADER, {2: gain, 3: gain})])
+        cause_checks.what_if(LOADER, {2: gain, 3: gain})],
+        without=[Without([f"name={LOADER}"], [without])])
 
 
 def straggling(sleep_us):
@@ -155,19 +193,21 @@ def straggling(sleep_us):
 
 
 def straggler():
-    job = straggling(40_000)
+    job, even = straggling(40_000), straggling(0)
     jobs = [job]
-    gain = truth.last_end(job.captures[0]) - truth.last_end(straggling(0).captures[0])
+    gain = truth.last_end(job.captures[0]) - truth.last_end(even.captures[0])
     told = {"late": "rank 2 in step 2, by injected_sleep", "gain without it": f"{gain} ns"}
     assert 37_000_000 < gain < 40_000_000
     return Scenario("straggler", "Rank 2 of 4 sleeps 40 ms in step 2", jobs, told, [
-        *checks.basics(jobs),
+        *checks.basics(jobs), cause_checks.is_late(jobs, 2, (2,), "injected_sleep"),
         cause_checks.blames("blames_rank_2", 2, gain + 10_000, step=2, words="injected_sleep"),
         cause_checks.what_if("injected_sleep", {1: 0, 2: gain, 3: 0}),
         # 2 ms of the sleep pass while the GPU still computes: they may count as either.
         cause_checks.on_critical_path("injected_sleep", gain - 10_000, 40_000_000, (2,)),
         checks.stall_details(jobs),
-        cause_checks.doctor(False)])
+        cause_checks.doctor(False)],
+        without=[Without(["name=injected_sleep"], [even])],
+        late={"rank": 2, "step": 2, "cause": "injected_sleep"})
 
 
 def slow_kernels(factor):
@@ -188,14 +228,17 @@ def slow_kernels(factor):
 
 
 def slow_gpu():
-    job = slow_kernels(1.3)
+    job, even = slow_kernels(1.3), slow_kernels(1)
     jobs = [job]
-    gain = truth.last_end(job.captures[0]) - truth.last_end(slow_kernels(1).captures[0])
+    gain = truth.last_end(job.captures[0]) - truth.last_end(even.captures[0])
     told = {"late": "rank 1 in every step: its kernels take 1.3 times as long",
             "gain if it were as fast as the others": f"{gain} ns in all 4 steps"}
     return Scenario("slow_gpu", "The kernels of rank 1 take 1.3 times as long", jobs, told, [
-        *checks.basics(jobs), cause_checks.blames("blames_rank_1", 1, gain + 10_000)])
+        *checks.basics(jobs), cause_checks.blames("blames_rank_1", 1, gain + 10_000)],
+        without=[Without(["rank-late=1"], [even])],
+        late={"rank": 1, "step": None, "cause": "gemm"})
 
 
 def scenarios():
-    return [balanced_pipeline(), hidden_waits(), item_then_loading(), straggler(), slow_gpu()]
+    return [balanced_pipeline(), slow_stage(), hidden_waits(), item_then_loading(), straggler(),
+            slow_gpu()]

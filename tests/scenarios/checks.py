@@ -19,6 +19,13 @@ class Check:
 
 
 @dataclasses.dataclass
+class Without:
+    """The same jobs without a cause, and what `tracedb what-if --without` calls that."""
+    causes: list  # any of them
+    jobs: list
+
+
+@dataclasses.dataclass
 class Scenario:
     name: str
     says: str  # what happens in it
@@ -27,6 +34,9 @@ class Scenario:
     checks: list = dataclasses.field(default_factory=list)
     other_files: dict = dataclasses.field(default_factory=dict)  # path -> text
     ingests: list = None  # what each ingest command is given; None: each job's folder by itself
+    without: list = dataclasses.field(default_factory=list)  # what a replay has to come to
+    late: dict = None  # rank, step and cause of who makes the others wait; None: nobody
+    cannot_tell: bool = False  # what was recorded does not tell what or who it was
 
     def commands(self):
         return self.ingests or [[job.folder] for job in self.jobs]

@@ -21,6 +21,7 @@ class Slice:
     external: int = None
     correlation: int = None
     args: dict = dataclasses.field(default_factory=dict)
+    work_end: int = None  # of a call that waits: when all that it waits for has ended
 
 
 @dataclasses.dataclass(eq=False)

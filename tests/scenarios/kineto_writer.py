@@ -116,6 +116,8 @@ class RankFile:
         args.update(activity.args)
         self.events.append({"ph": "X", "cat": activity.category, "name": activity.name,
                             **place, **times, "args": args})
+        if not self.job.host_recorded:
+            return
         arrow = {"id": activity.correlation, "cat": "ac2g", "name": "ac2g"}
         self.events.append({"ph": "s", **arrow, "pid": self.pid, "tid": launched_at.tid,
                             "ts": microseconds(launched_at.start - BASE_NS)})
@@ -143,7 +145,7 @@ class RankFile:
 
     def text(self):
         slices = self.capture.slices[self.rank]
-        for slice_ in slices:
+        for slice_ in slices if self.job.host_recorded else ():
             self.host_row(slice_)
         calls = {slice_.correlation: slice_ for slice_ in slices if slice_.correlation}
         if self.job.gpu_recorded:

@@ -3,9 +3,11 @@
 It answers the names of the contract alone, each scenario's own tables from a database in memory.
 What needs a judgement (recommendations, critical_path, what-if, doctor) it does not answer.
 """
+import collections
 import json
 import sqlite3
 
+import idle_checks
 import truth
 from program import Program, ProgramFailed
 
@@ -100,6 +102,7 @@ class PerfectProgram(Program):
         query, filters = arguments[0], dict(a.split("=", 1) for a in arguments[2::2])
         answers = {"overlap": self.overlap, "stream_utilization": self.stream_utilization,
                    "nccl_stalls": self.nccl_stalls, "nccl_stall_ranks": self.nccl_stall_ranks,
+                   "time_partition": self.time_partition, "gpu_gaps": self.gpu_gaps,
                    "expert_imbalance": self.expert_imbalance}
         if query not in answers:
             raise ProgramFailed(f"no answer to {query}")
@@ -164,3 +167,23 @@ class PerfectProgram(Program):
             yield {"rank": rank, "collectives": row["collectives"],
                    "times_last": row["times_last"], "caused_wait_ms": ms(row["caused_wait"]),
                    "suffered_wait_ms": ms(row["suffered_wait"])}
+
+    @staticmethod
+    def time_partition(job, _):
+        """Not by step: nothing asks for that."""
+        for capture, rank in idle_checks.recorded(job):
+            sums = truth.idle_sums(capture, rank)
+            yield {"rank": rank, **{f"idle_{cause}_ms": ms(ns) for cause, ns in sums.items()}}
+
+    @staticmethod
+    def gpu_gaps(job, _):
+        for capture, rank in idle_checks.recorded(job):
+            for start, end, sync in idle_checks.gaps_of(capture, rank):
+                lengths = collections.Counter()
+                for at, until, cause, names in truth.idle_pieces(capture, rank):
+                    if start <= at < end and cause == "host" and names:
+                        lengths[names[-1]] += until - at
+                name, length = max(lengths.items(), key=lambda item: item[1], default=(None, 0))
+                yield {"rank": rank, "gap_ms": ms(end - start), "sync_ms": ms(sync),
+                       "cause": "sync" if 2 * sync >= end - start else "host",
+                       "host_name": name, "host_name_ms": ms(length)}

@@ -4,6 +4,7 @@ import types
 import unittest
 
 import cause_checks
+import idle_checks
 
 
 class Answers:
@@ -96,6 +97,15 @@ class CauseChecks(unittest.TestCase):
         hidden = cause_checks.not_waiting_path(10_000)
         self.held(hidden, Answers([path(1, "gemm", 40.0)]),
                   [Answers(), Answers([path(1, "ncclDevKernel_AllReduce", 0.5)])])
+
+    def test_stalled(self):
+        check = idle_checks.stalled([None], 3_500_000, 3_530_000)
+        calls = lambda *ms: Answers([{"stalled_ms": one} for one in ms])
+        for answers in (calls(3.5), calls(3.5, 0.03), calls(), calls(3.4), calls(570.0)):
+            answers.rows_of = lambda *_, said=answers: said.said
+            with self.subTest(said=answers.said):
+                wrong = sum(row["stalled_ms"] for row in answers.said) not in (3.5, 3.53)
+                self.assertEqual(bool(list(check.compare(answers))), wrong)
 
     def test_doctor(self):
         self.held(cause_checks.doctor(True, "apart"), Answers(text="captures far apart", code=4),

@@ -198,7 +198,9 @@ class Host:
     def end_sync(self):
         if any(activity.end is None for activity in self.awaited):
             return False
-        self.now = max([self.now] + [activity.end for activity in self.awaited]) + SYNC_TAIL_NS
+        self.now = max([self.now] + [activity.end for activity in self.awaited])
+        self.awaiting.work_end = self.now
+        self.now += SYNC_TAIL_NS
         self.awaiting.end = self.now
         return True
 
@@ -287,6 +289,7 @@ class Job:
         self.gpu_name = options.get("gpu_name", "NVIDIA H200")
         self.file_name = options.get("file_name", "job")  # RANK in it is the rank
         self.gpu_recorded = options.get("gpu_recorded", True)
+        self.host_recorded = options.get("host_recorded", True)
         self.captures = []
         self.counters = {}
 

@@ -170,3 +170,89 @@ def expert_loads(job):
 def last_end(capture):
     """When the last GPU of the capture is done."""
     return max(a.end for rank in capture.recorded_ranks() for a in capture.activities(rank))
+
+
+# --- Where time is lost. ------------------------------------------------------------------------
+
+
+def launches(capture, rank):
+    """activity -> the host's call that launched it."""
+    calls = {s.correlation: s for s in capture.slices[rank] if s.correlation is not None}
+    return {activity: calls[activity.correlation] for activity in capture.activities(rank)}
+
+
+def launch_steps(capture, rank):
+    """activity -> the ProfilerStep in which it was launched; None: in none."""
+    steps = [(int(s.name.split("#")[1]), s) for s in capture.slices[rank]
+             if s.name.startswith("ProfilerStep#")]
+    return {activity: next((number for number, s in steps if s.start <= call.start < s.end), None)
+            for activity, call in launches(capture, rank).items()}
+
+
+def step_ends(capture):
+    """step -> when the last GPU has done what was launched in it."""
+    ends = {}
+    for rank in capture.recorded_ranks():
+        for activity, step in launch_steps(capture, rank).items():
+            if step is not None:
+                ends[step] = max(activity.end, ends.get(step, 0))
+    return ends
+
+
+def step_lengths(capture):
+    """step -> from the end of the one before (the first: from the capture's begin) to its end."""
+    lengths, before = {}, capture.begin
+    for step, end in sorted(step_ends(capture).items()):
+        lengths[step], before = end - before, end
+    return lengths
+
+
+def idle_pieces(capture, rank):
+    """(start, end, cause, names of the host's slices then, outermost first) of the times in which
+    the GPU does nothing between two activities.
+
+    sync: the host is in a call that waits for the GPU, and what it waits for has not ended.
+    dependency: it is not, and the activity that ends the gap had been launched before the gap
+    began. host: all else, so the latency of a launch that came late as well."""
+    working = [a for a in capture.activities(rank) if a.kind != "waiting" and a.end > a.start]
+    busy = union((a.start, a.end) for a in working)
+    calls = launches(capture, rank)
+    slices, pieces = capture.slices[rank], []
+    for (_, start), (end, _) in zip(busy, busy[1:]):
+        launched = min(calls[a].start for a in working if a.start == end)
+        cuts = {start, end, *(t for s in slices for t in (s.start, s.end)),
+                *(s.work_end for s in slices if s.work_end is not None)}
+        cuts = sorted(t for t in cuts if start <= t <= end)
+        for at, until in zip(cuts, cuts[1:]):
+            open_then = [s for s in slices if s.start <= at and s.end >= until and s.end > s.start]
+            if any(s.work_end is not None and at < s.work_end for s in open_then):
+                cause = "sync"
+            else:
+                cause = "dependency" if launched < start else "host"
+            pieces.append((at, until, cause, tuple(s.name for s in open_then)))
+    return pieces
+
+
+def idle_sums(capture, rank):
+    """cause -> how long the GPU does nothing because of it."""
+    sums = dict.fromkeys(("host", "sync", "dependency"), 0)
+    for start, end, cause, _ in idle_pieces(capture, rank):
+        sums[cause] += end - start
+    return sums
+
+
+def bubbles_of_step(capture, rank, step):
+    """How long a stage had nothing to do in a step, from its first activity to its last: nothing
+    runs, or nothing but messages between stages, or it waits for another stage in a collective."""
+    mine = [a for a, of in launch_steps(capture, rank).items() if of == step]
+    span = max(a.end for a in mine) - min(a.start for a in mine)
+    stages = {r for m in capture.meetings.values() if "PIPELINE" in m.group.description
+              and rank in m.group.ranks for r in m.group.ranks}
+    work = of_kind(mine, "compute", "memory")
+    for activity in mine:
+        meeting = activity.meeting
+        if meeting is not None and meeting.collective not in ("send", "recv"):
+            met_all = max(meeting.starts().values()) if stages & set(meeting.ranks) - {rank} \
+                else activity.start
+            work.append((met_all, activity.end))
+    return span - length(work)

@@ -5,6 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <vector>
+
 #include "derive/call_paths.h"
 #include "derive/derive_launches.h"
 #include "derive/host_use.h"
@@ -70,31 +73,40 @@ TEST(SumTable, keys_beyond_the_bound_share_a_row) {
   EXPECT_EQ(rows[3].sums.activities, 2);
 }
 
-TEST(SyncCalls, the_last_that_held_the_thread) {
+// {start, end, begun, use} of each.
+std::vector<std::array<int64_t, 4>> CallsIn(const SyncCalls& calls, uint32_t thread,
+                                            const Interval& time) {
+  std::vector<std::array<int64_t, 4>> found;
+  for (const SyncCalls::Call& call : calls.In(thread, time)) {
+    found.push_back({call.start_ns, call.end_ns, call.begun_ns, call.use});
+  }
+  return found;
+}
+
+TEST(SyncCalls, the_first_to_begin_has_the_time) {
+  using Found = std::vector<std::array<int64_t, 4>>;
   SyncCalls calls(10, 10);
   calls.Add(1, {0, 100}, {std::nullopt, 7, 0});
-  calls.Add(1, {10, 20}, {std::nullopt, 8, 0});
-  calls.Add(1, {10, 30}, {std::nullopt, 9, 0});
-  const auto name_at = [&](uint32_t thread, int64_t at, int64_t before) -> int64_t {
-    const auto use = calls.At(thread, at, before);
-    if (!use.has_value()) return -1;
-    return *use == 0 ? 7 : *use == 1 ? 8 : 9;
-  };
-  EXPECT_EQ(name_at(1, 15, 500), 9);
-  EXPECT_EQ(name_at(1, 25, 500), 9);
-  EXPECT_EQ(name_at(1, 30, 500), 7);  // an end is not in it
-  EXPECT_EQ(name_at(1, 15, 10), 7);   // those that began at 10 are no earlier than that
-  EXPECT_EQ(name_at(1, 100, 500), -1);
-  EXPECT_EQ(name_at(2, 15, 500), -1);
-  EXPECT_EQ(name_at(0, 15, 500), -1);
+  calls.Add(1, {10, 20}, {std::nullopt, 8, 0});   // within the first
+  calls.Add(1, {90, 130}, {std::nullopt, 9, 0});  // overlaps it
+  calls.Add(1, {130, 130}, {std::nullopt, 9, 0});
+  calls.Add(1, {200, 210}, {std::nullopt, 9, 0});
+  const Found first = {{0, 100, 0, 0}};
+  const Found both = {{0, 100, 0, 0}, {100, 130, 90, 2}};
+  EXPECT_EQ(CallsIn(calls, 1, {15, 18}), first);
+  EXPECT_EQ(CallsIn(calls, 1, {15, 100}), first);  // an end is not in it
+  EXPECT_EQ(CallsIn(calls, 1, {99, 101}), both);
+  EXPECT_EQ(CallsIn(calls, 1, {130, 200}), Found());
+  EXPECT_EQ(CallsIn(calls, 2, {15, 500}), Found());
+  EXPECT_EQ(CallsIn(calls, 0, {15, 500}), Found());
 }
 
 TEST(SyncCalls, beyond_the_bound_they_are_counted) {
   SyncCalls calls(1, 10);
   calls.Add(1, {0, 10}, {std::nullopt, 7, 0});
   calls.Add(1, {20, 30}, {std::nullopt, 7, 0});
-  EXPECT_TRUE(calls.At(1, 5, 50).has_value());
-  EXPECT_FALSE(calls.At(1, 25, 50).has_value());
+  EXPECT_EQ(calls.In(1, {5, 50}).size(), 1u);
+  EXPECT_TRUE(calls.In(1, {25, 50}).empty());
   EXPECT_EQ(calls.uses()[0].calls, 2);
   EXPECT_EQ(calls.uses()[0].total_ns, 20);
 }

@@ -81,6 +81,9 @@ class SqliteDb {
   // A database of its own, kept in memory and, when it grows, in a temporary file.
   static Result<SqliteDb> OpenInMemory();
 
+  // A connection that somebody else has opened, and closes: as SQLite gives it to a function.
+  static SqliteDb Borrow(sqlite3* db);
+
   // Runs all the statements in `sql`; rows are thrown away.
   Status Execute(std::string_view sql);
   // Compiles the first statement of `sql`; what follows it goes to *rest when given. An empty
@@ -115,13 +118,15 @@ class SqliteDb {
  private:
   struct Close {
     void operator()(sqlite3* db) const;
+    bool is_borrowed;
   };
   struct BusyWait {
     static constexpr int kMsEach = 10;
     int tries_max = 0;
     const std::atomic<bool>* stop = nullptr;
   };
-  SqliteDb(sqlite3* db, std::filesystem::path path) : db_(db), path_(std::move(path)) {}
+  SqliteDb(sqlite3* db, std::filesystem::path path, bool is_borrowed = false)
+      : db_(db, Close{is_borrowed}), path_(std::move(path)) {}
   std::unique_ptr<BusyWait> busy_wait_ =
       std::make_unique<BusyWait>();                 // the connection points at it
   std::unique_ptr<std::function<bool()>> stop_if_;  // and at this

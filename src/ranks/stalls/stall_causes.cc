@@ -1,5 +1,6 @@
-// Fills collective_cause. Three passes: who was late for what (cause_arrivals), what held each of
-// them (cause_host, cause_device), and where that came from (cause_chains).
+// Fills collective_cause. Four passes: who was late for what (cause_arrivals), what held each of
+// them (cause_host, cause_device), whether that is slower than elsewhere (cause_schedule), and
+// where it came from (cause_chains).
 
 #include "tracedb/ranks/stalls/stall_causes.h"
 
@@ -15,6 +16,7 @@
 #include "ranks/stalls/cause_chains.h"
 #include "ranks/stalls/cause_device.h"
 #include "ranks/stalls/cause_host.h"
+#include "ranks/stalls/cause_schedule.h"
 #include "tracedb/base/sqlite_db.h"
 #include "tracedb/schema/rank_clock.h"
 
@@ -22,8 +24,8 @@ namespace tracedb {
 namespace {
 
 constexpr size_t kStepStartsMax = 4096;  // that are kept from one stall to the next
-constexpr const char* kNothingLong = "(nothing of 0.25 ms or more)";
-constexpr const char* kIdle = "(idle)";
+constexpr const char* kNothingLong = "host work in pieces under 0.25 ms";
+constexpr const char* kIdle = "an idle GPU";
 
 struct Stall {
   int64_t id = 0;
@@ -352,6 +354,7 @@ Status ExplainStalls(SqliteDb& db, ExplainScope scope) {
   TRACEDB_ASSIGN(clocks, RankClocks::Read(db));
   TRACEDB_TRY(CompareArrivals(db, clocks));
   TRACEDB_TRY(FindCauses(db, clocks));
+  TRACEDB_TRY(JudgeSchedules(db));
   TRACEDB_TRY(FollowChains(db));
   TRACEDB_TRY(
       db.Execute("DELETE FROM _explained_trace;"

@@ -12,7 +12,7 @@ const kPartitionSeries = [
   { key: "exposed_memory_ms", label: "exposed copies and fills", className: "fill-memory" },
   { key: "idle_ms", label: "idle", className: "fill-idle" },
   { key: "idle_host_ms", label: "idle: waits for the host", className: "fill-idle" },
-  { key: "idle_sync_ms", label: "idle: after a synchronisation", className: "fill-idle-2" },
+  { key: "idle_sync_ms", label: "idle: in a synchronisation", className: "fill-idle-2" },
   { key: "idle_dependency_ms", label: "idle: waits for another stream", className: "fill-idle-3" },
   { key: "idle_other_ms", label: "idle: other", className: "fill-idle-4" },
 ];

@@ -1,0 +1,75 @@
+// What a job would take without a cause: a capture as a graph of all its ranks, replayed with
+// changes. src/replay/MODEL.md says what the graph is; nothing here is stored.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tracedb/base/result.h"
+#include "tracedb/base/sqlite_db.h"
+
+namespace tracedb {
+
+struct ReplayedStep {
+  std::optional<int64_t> step;  // none: the capture has no steps, and is taken as one
+  int64_t start_ns = 0;         // end of the step before
+  int64_t end_ns = 0;           // the last of its host's and GPUs' work on any rank
+  int64_t duration_ns() const { return end_ns - start_ns; }
+};
+
+enum class PieceKind {
+  kHost,
+  kLaunch,
+  kCompute,
+  kCommunication,
+  kMemory,
+  kWaiting,
+  kTransfer,
+  kGap,
+  kLag,
+  kUnrecorded,
+};
+std::string_view PieceKindText(PieceKind kind);
+
+// A stretch of the critical path, with one owner.
+struct PathPiece {
+  std::optional<int64_t> step;
+  int64_t start_ns = 0;  // by the aligned clocks
+  int64_t end_ns = 0;
+  PieceKind kind = PieceKind::kHost;
+  int64_t trace_id = 0;
+  int64_t rank = 0;
+  int64_t slice_id = 0;   // the GPU activity, or the host's call that the stretch leads to
+  int64_t track_id = 0;   // of the host; 0: a GPU's
+  int64_t launch_of = 0;  // a GPU activity that the host's call launches; 0: none
+  int64_t held_by = 0;    // a slice of the host that fills the stretch; 0: none is known
+  int64_t held_name = 0;  // its name, as _event_name has it
+};
+
+class ReplayGraph;
+
+class JobReplay {
+ public:
+  // Takes memory by the rows of the capture: about 250 bytes a GPU activity. kQuery where these
+  // are too many.
+  static Result<JobReplay> Open(SqliteDb& db, int64_t capture_id);
+  ~JobReplay();
+  JobReplay(JobReplay&&) noexcept;
+  JobReplay& operator=(JobReplay&&) noexcept;
+
+  // `changes` is a JSON array of objects, each a change (replay_changes.h); "[]" or "": none.
+  Result<std::vector<ReplayedStep>> Steps(std::string_view changes);
+  // Of all steps, in the order of time.
+  Result<std::vector<PathPiece>> CriticalPath(std::string_view changes);
+
+ private:
+  JobReplay(SqliteDb& db, std::unique_ptr<ReplayGraph> graph);
+  SqliteDb* db_;
+  std::unique_ptr<ReplayGraph> graph_;
+};
+
+}  // namespace tracedb

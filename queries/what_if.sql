@@ -1,0 +1,50 @@
+-- title: How long each step would take without a cause
+--
+-- The recorded dependencies of all ranks are replayed with changes: launches, the order of streams,
+-- waits, matched collectives. Nothing changed gives the recorded times back; what is changed gives
+-- what the step would take, which is never more than waits added up would say. `tracedb what-if`
+-- asks this with options in place of JSON.
+--
+-- Changes are a JSON array of objects. By name, like or glob, with rank, step and kind (compute,
+-- communication, memory, waiting, host), and a factor (0 where none is said: as if it took no
+-- time): GPU activities and the host's slices. {"rank_late": 5}: what takes longer on rank 5 than
+-- on the others does not make it late for collectives. {"transfers": "data", "factor": 0.5} (or
+-- "all"): of collectives of this parallelism, once all ranks have come. {"waits": "pipeline"}:
+-- nobody waits for others there; {"waits": "sync"}: the host does not wait for its GPU.
+-- {"short_host": 0}: what the host needs between launches that are less than 0.25 ms apart;
+-- {"held_by": "x"}: the host in slices of that name, between two that are further apart.
+-- {"launch_latency_ns": 0}: at most. {"balance": "ranks"}: every rank computes as long, in each
+-- step. {"slice": 17, "shorten_ns": 1000}: one slice.
+--
+-- param:  changes  text        = []    What is changed; nothing: the recorded times.
+-- param:  step     int(count)  = null  This step only; all when null.
+-- param:  run      text        = null  This run only; all of them when null.
+-- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
+--
+-- column: run        text        The run: one training job that was recorded.
+-- column: capture    int(count)  The capture, by its number in the run.
+-- column: step       int(count)  The step; NULL where the capture has none.
+-- column: before_ms  real(ms)    What it took: from the end of the step before, on all ranks, to
+--                                its own.
+-- column: after_ms   real(ms)    What it would take.
+-- column: gain_ms    real(ms)    The difference. Below 0: work moved here from a step before that
+--                                gained more.
+-- column: gain_pct   real(pct)   Of what it took.
+--
+-- plot:   bar gain_ms by capture, step
+-- empty:  There is no launch, GPU activity or step in that step, capture and run.
+-- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
+
+SELECT
+  c.run,
+  c.capture,
+  b.step,
+  b.dur_ns / 1e6 AS before_ms,
+  a.dur_ns / 1e6 AS after_ms,
+  (b.dur_ns - a.dur_ns) / 1e6 AS gain_ms,
+  100.0 * (b.dur_ns - a.dur_ns) / nullif(b.dur_ns, 0) AS gain_pct
+FROM captures c CROSS JOIN replay_steps(c.capture_id, '[]') b
+CROSS JOIN replay_steps(c.capture_id, :changes) a ON a.step IS b.step
+WHERE (:run IS NULL OR c.run = :run) AND (:capture IS NULL OR c.capture = :capture)
+  AND (:step IS NULL OR b.step = :step)
+ORDER BY c.run_id, c.capture, b.step;

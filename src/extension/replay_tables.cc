@@ -1,0 +1,281 @@
+#include "tracedb/extension/replay_tables.h"
+
+#include <sqlite3.h>
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "tracedb/base/run_caught.h"
+#include "tracedb/replay/job_replay.h"
+
+namespace tracedb {
+namespace {
+
+// Both are tables of SQLite's that exist by themselves (eponymous) and take two arguments, which
+// are hidden columns: capture_id and changes.
+enum Column {
+  kStep,
+  kStart,
+  kEnd,
+  kDuration,
+  kKind,
+  kTrace,
+  kRank,
+  kSlice,
+  kLaunchOf,
+  kHeldBy,
+  kHeldName
+};
+constexpr int kStepColumns = 4;
+constexpr int kPathColumns = 11;
+
+// What a connection's cursors share: the graph of the capture that was asked last, as long as a
+// cursor has it open.
+struct Shared {
+  std::weak_ptr<JobReplay> replay;
+  int64_t capture_id = 0;
+};
+
+// What sqlite3_create_module keeps for each of the two.
+struct Module {
+  std::shared_ptr<Shared> shared;
+  bool is_path;
+};
+
+struct ReplayTable {
+  sqlite3_vtab base;
+  sqlite3* db;
+  Module* module;
+  bool is_path;
+  int columns() const { return is_path ? kPathColumns : kStepColumns; }
+};
+
+struct ReplayCursor {
+  sqlite3_vtab_cursor base;
+  SqliteDb db;
+  std::shared_ptr<Shared> shared;
+  std::shared_ptr<JobReplay> replay;  // of the capture that was asked last
+  std::vector<ReplayedStep> steps;
+  std::vector<PathPiece> pieces;
+  size_t at = 0;
+  bool is_path = false;
+  size_t count() const { return is_path ? pieces.size() : steps.size(); }
+
+  Status Ask(int64_t capture, const std::string& changes) {
+    at = 0;
+    steps.clear();
+    pieces.clear();
+    replay = shared->capture_id == capture ? shared->replay.lock() : nullptr;
+    if (replay == nullptr) {
+      TRACEDB_ASSIGN(opened, JobReplay::Open(db, capture));
+      replay = std::make_shared<JobReplay>(std::move(opened));
+      shared->replay = replay;
+      shared->capture_id = capture;
+    }
+    if (is_path) {
+      TRACEDB_ASSIGN(path, replay->CriticalPath(changes));
+      pieces = std::move(path);
+    } else {
+      TRACEDB_ASSIGN(found, replay->Steps(changes));
+      steps = std::move(found);
+    }
+    return Done{};
+  }
+};
+
+int Connect(sqlite3* db, void* data, int, const char* const*, sqlite3_vtab** made, char**) {
+  auto* module = static_cast<Module*>(data);
+  const bool is_path = module->is_path;
+  const int code = sqlite3_declare_vtab(
+      db, is_path ? "CREATE TABLE x(step INTEGER, start_ns INTEGER, end_ns INTEGER, "
+                    "dur_ns INTEGER, kind TEXT, trace_id INTEGER, rank INTEGER, slice_id INTEGER, "
+                    "launch_of INTEGER, held_by INTEGER, held_name_id INTEGER, "
+                    "capture_id HIDDEN, changes HIDDEN)"
+                  : "CREATE TABLE x(step INTEGER, start_ns INTEGER, end_ns INTEGER, "
+                    "dur_ns INTEGER, capture_id HIDDEN, changes HIDDEN)");
+  if (code != SQLITE_OK) return code;
+  auto* table = new (std::nothrow) ReplayTable{{}, db, module, is_path};
+  if (table == nullptr) return SQLITE_NOMEM;
+  *made = &table->base;
+  return SQLITE_OK;
+}
+
+int Disconnect(sqlite3_vtab* table) {
+  delete reinterpret_cast<ReplayTable*>(table);
+  return SQLITE_OK;
+}
+
+// Bit 0 of idxNum: capture_id is the first argument; bit 1: changes is the next.
+int BestIndex(sqlite3_vtab* table, sqlite3_index_info* info) {
+  const int first = reinterpret_cast<ReplayTable*>(table)->columns();
+  std::array<int, 2> given = {-1, -1};
+  for (int i = 0; i < info->nConstraint; ++i) {
+    const auto& constraint = info->aConstraint[i];
+    const int argument = constraint.iColumn - first;
+    if (argument < 0 || argument > 1 || constraint.op != SQLITE_INDEX_CONSTRAINT_EQ) continue;
+    if (!constraint.usable) return SQLITE_CONSTRAINT;  // another order of the tables
+    given[static_cast<size_t>(argument)] = i;
+  }
+  int arguments = 0;
+  for (size_t argument = 0; argument < given.size(); ++argument) {
+    if (given[argument] < 0) continue;
+    info->aConstraintUsage[given[argument]].argvIndex = ++arguments;
+    info->aConstraintUsage[given[argument]].omit = 1;
+    info->idxNum |= 1 << argument;
+  }
+  info->estimatedCost = 1e6;
+  info->estimatedRows = 100;
+  return SQLITE_OK;
+}
+
+int Open(sqlite3_vtab* table, sqlite3_vtab_cursor** made) {
+  const auto* own = reinterpret_cast<ReplayTable*>(table);
+  auto* cursor = new (std::nothrow)
+      ReplayCursor{{}, SqliteDb::Borrow(own->db), own->module->shared, {}, {}, {}, 0, own->is_path};
+  if (cursor == nullptr) return SQLITE_NOMEM;
+  *made = &cursor->base;
+  return SQLITE_OK;
+}
+
+int Close(sqlite3_vtab_cursor* cursor) {
+  delete reinterpret_cast<ReplayCursor*>(cursor);
+  return SQLITE_OK;
+}
+
+int Filter(sqlite3_vtab_cursor* base, int given, const char*, int count, sqlite3_value** values) {
+  auto* cursor = reinterpret_cast<ReplayCursor*>(base);
+  const Status status = RunCaught([&]() -> Status {
+    if ((given & 1) == 0 || count < 1) {
+      return Error{ErrorKind::kUsage, "a capture is wanted: replay_steps(capture_id, changes)", ""};
+    }
+    std::string changes;
+    if ((given & 2) != 0 && sqlite3_value_type(values[1]) != SQLITE_NULL) {
+      const auto* text = reinterpret_cast<const char*>(sqlite3_value_text(values[1]));
+      if (text == nullptr) return OutOfMemory();
+      changes = text;
+    }
+    return cursor->Ask(sqlite3_value_int64(values[0]), changes);
+  });
+  if (status.ok()) return SQLITE_OK;
+  sqlite3_free(base->pVtab->zErrMsg);
+  base->pVtab->zErrMsg = sqlite3_mprintf("%s", status.error().what.c_str());
+  return SQLITE_ERROR;
+}
+
+int Next(sqlite3_vtab_cursor* base) {
+  ++reinterpret_cast<ReplayCursor*>(base)->at;
+  return SQLITE_OK;
+}
+
+int Eof(sqlite3_vtab_cursor* base) {
+  const auto* cursor = reinterpret_cast<ReplayCursor*>(base);
+  return cursor->at >= cursor->count() ? 1 : 0;
+}
+
+void GiveStep(sqlite3_context* context, const std::optional<int64_t>& step) {
+  if (step.has_value()) sqlite3_result_int64(context, *step);
+}
+
+void GiveId(sqlite3_context* context, int64_t id) {
+  if (id != 0) sqlite3_result_int64(context, id);
+}
+
+void GivePiece(sqlite3_context* context, const PathPiece& piece, int column) {
+  switch (column) {
+    case kStep:
+      return GiveStep(context, piece.step);
+    case kStart:
+      return sqlite3_result_int64(context, piece.start_ns);
+    case kEnd:
+      return sqlite3_result_int64(context, piece.end_ns);
+    case kDuration:
+      return sqlite3_result_int64(context, piece.end_ns - piece.start_ns);
+    case kKind: {
+      const std::string_view kind = PieceKindText(piece.kind);
+      return sqlite3_result_text(context, kind.data(), static_cast<int>(kind.size()),
+                                 SQLITE_STATIC);
+    }
+    case kTrace:
+      return sqlite3_result_int64(context, piece.trace_id);
+    case kRank:
+      return sqlite3_result_int64(context, piece.rank);
+    case kSlice:
+      return GiveId(context, piece.slice_id);
+    case kLaunchOf:
+      return GiveId(context, piece.launch_of);
+    case kHeldBy:
+      return GiveId(context, piece.held_by);
+    case kHeldName:
+      return GiveId(context, piece.held_name);
+    default:
+      return sqlite3_result_null(context);
+  }
+}
+
+int GiveColumn(sqlite3_vtab_cursor* base, sqlite3_context* context, int column) {
+  const auto* cursor = reinterpret_cast<ReplayCursor*>(base);
+  if (cursor->is_path) {
+    GivePiece(context, cursor->pieces[cursor->at], column);
+    return SQLITE_OK;
+  }
+  const ReplayedStep& step = cursor->steps[cursor->at];
+  switch (column) {
+    case kStep:
+      GiveStep(context, step.step);
+      break;
+    case kStart:
+      sqlite3_result_int64(context, step.start_ns);
+      break;
+    case kEnd:
+      sqlite3_result_int64(context, step.end_ns);
+      break;
+    case kDuration:
+      sqlite3_result_int64(context, step.duration_ns());
+      break;
+    default:
+      break;
+  }
+  return SQLITE_OK;
+}
+
+int GiveRowId(sqlite3_vtab_cursor* base, sqlite3_int64* id) {
+  *id = static_cast<sqlite3_int64>(reinterpret_cast<ReplayCursor*>(base)->at) + 1;
+  return SQLITE_OK;
+}
+
+// Without xCreate a table of this kind is there by its name alone.
+constexpr sqlite3_module ReplayModule() {
+  sqlite3_module module{};
+  module.xConnect = Connect;
+  module.xBestIndex = BestIndex;
+  module.xDisconnect = Disconnect;
+  module.xOpen = Open;
+  module.xClose = Close;
+  module.xFilter = Filter;
+  module.xNext = Next;
+  module.xEof = Eof;
+  module.xColumn = GiveColumn;
+  module.xRowid = GiveRowId;
+  return module;
+}
+
+}  // namespace
+
+Status RegisterReplayTables(SqliteDb& db) {
+  static constexpr sqlite3_module kModule = ReplayModule();
+  const auto shared = std::make_shared<Shared>();
+  const auto forget = [](void* module) { delete static_cast<Module*>(module); };
+  for (const bool is_path : {false, true}) {
+    // SQLite frees it in any case.
+    if (sqlite3_create_module_v2(db.handle(), is_path ? "replay_path" : "replay_steps", &kModule,
+                                 new Module{shared, is_path}, forget) != SQLITE_OK) {
+      return SqliteError(db.handle(), "");
+    }
+  }
+  return Done{};
+}
+
+}  // namespace tracedb

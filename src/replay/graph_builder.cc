@@ -1,0 +1,351 @@
+// Rows become nodes in the order of time, then edges: one pass over the nodes, with what each
+// thread, stream and trace did last. The numbers in comments are those of MODEL.md's rules.
+#include <algorithm>
+#include <utility>
+
+#include "replay/node_order.h"
+#include "replay/replay_graph.h"
+#include "tracedb/base/interval.h"
+
+namespace tracedb {
+namespace {
+
+constexpr int64_t kLaunchRestMax = 100'000;  // ns between a launch and a start that it explains
+constexpr int64_t kFinishRestMax = 20'000;   // between a finish and a start
+constexpr size_t kLookBack = 64;             // activities of a stream, from the last to start
+constexpr int64_t kNever = std::numeric_limits<int64_t>::min();
+
+// The last node, and the last one of something else (another thread, another stream).
+struct LastOfTwo {
+  uint32_t what = kNone, node = kNone;
+  uint32_t other_what = kNone, other_node = kNone;
+
+  void See(uint32_t seen, uint32_t at) {
+    if (what != seen) {
+      other_what = what;
+      other_node = node;
+    }
+    what = seen;
+    node = at;
+  }
+  uint32_t NotOf(uint32_t seen) const { return what != seen ? node : other_node; }
+};
+
+}  // namespace
+
+class GraphBuilder {
+ public:
+  explicit GraphBuilder(ReplayGraph& graph)
+      : graph_(graph),
+        rows_(graph.rows_),
+        finish_of_(rows_.activities.size(), kNone),
+        start_of_(rows_.activities.size(), kNone),
+        node_of_call_(rows_.calls.size(), kNone),
+        meet_of_(rows_.collectives.size(), kNone),
+        waits_of_call_(rows_.calls.size(), kNever),
+        started_(rows_.stream_count),
+        threads_(rows_.threads.size()),
+        processes_(rows_.process_count),
+        finished_(rows_.traces.size()),
+        least_launch_(rows_.traces.size(), std::numeric_limits<int64_t>::max()) {}
+
+  void Build() {
+    OrderNodes(rows_, graph_.nodes_);
+    FindStreamWaits();
+    ReserveEdges();
+    FindLeastLaunches();
+    for (uint32_t node = 0; node < graph_.nodes_.size(); ++node) {
+      graph_.nodes_[node].first_edge = static_cast<uint32_t>(graph_.from_.size());
+      AddEdges(node);
+    }
+  }
+
+ private:
+  struct Thread {
+    uint32_t node = kNone;            // the last
+    uint32_t last_launched = kNone;   // activity
+    int64_t waits_since_ns = kNever;  // last StreamWaitEvent since the last launch; kNever: none
+  };
+  struct Ready {
+    int64_t at_ns;
+    int64_t base_ns;  // the weight but for what binding adds
+    int64_t rest_max;
+    uint32_t node;
+    EdgeKind kind;
+  };
+
+  void FindStreamWaits() {
+    for (size_t i = 0; i < rows_.calls.size(); ++i) {
+      if (rows_.calls[i].kind != CallKind::kStreamWait) continue;
+      stream_waits_.push_back(static_cast<uint32_t>(i));
+    }
+    std::sort(stream_waits_.begin(), stream_waits_.end(), [this](uint32_t a, uint32_t b) {
+      const Call& x = rows_.calls[a];
+      const Call& y = rows_.calls[b];
+      return x.start_ns != y.start_ns ? x.start_ns < y.start_ns : x.slice_id < y.slice_id;
+    });
+  }
+
+  void ReserveEdges() {
+    const size_t edges = graph_.nodes_.size() + graph_.nodes_.size() / 2;
+    graph_.from_.reserve(edges);
+    graph_.kinds_.reserve(edges);
+    graph_.weights_.reserve(edges);
+  }
+
+  void FindLeastLaunches() {
+    for (const Activity& a : rows_.activities) {
+      if (a.call == kNone) continue;
+      const int64_t latency_ns = a.start_ns - rows_.calls[a.call].start_ns;
+      if (latency_ns >= 0) least_launch_[a.trace] = std::min(least_launch_[a.trace], latency_ns);
+    }
+  }
+
+  int64_t At(uint32_t node) const { return graph_.nodes_[node].at_ns; }
+
+  void AddEdge(uint32_t from, EdgeKind kind, int64_t weight_ns) {
+    graph_.from_.push_back(from);
+    graph_.kinds_.push_back(kind);
+    graph_.weights_.push_back(weight_ns);
+  }
+
+  void AddEdges(uint32_t node) {
+    const Node& here = graph_.nodes_[node];
+    switch (here.kind) {
+      case NodeKind::kEnd:
+        AddEnd(node, rows_.calls[here.owner]);
+        break;
+      case NodeKind::kStepEnd:
+      case NodeKind::kStepBegin:
+      case NodeKind::kLaunch:
+      case NodeKind::kBegin:
+        AddHost(node, rows_.calls[here.owner]);
+        break;
+      case NodeKind::kStart:
+        AddStart(node, rows_.activities[here.owner]);
+        break;
+      case NodeKind::kFinish:
+        AddFinish(node, rows_.activities[here.owner]);
+        break;
+      case NodeKind::kMeet:
+        AddMeet(node, rows_.collectives[here.owner]);
+        break;
+    }
+  }
+
+  // 1. The host.
+  void AddHost(uint32_t node, const Call& call) {
+    Thread& thread = threads_[call.thread];
+    LastOfTwo& process = processes_[rows_.threads[call.thread].process];
+    const uint32_t before = thread.node;
+    uint32_t other = process.NotOf(call.thread);
+    if (other != kNone && before != kNone && other < before) other = kNone;
+    if (before != kNone) {
+      AddEdge(before, EdgeKind::kHost, other == kNone ? At(node) - At(before) : 0);
+    }
+    if (other != kNone) AddEdge(other, EdgeKind::kHandover, At(node) - At(other));
+    thread.node = node;
+    process.See(call.thread, node);
+    const uint32_t number = graph_.nodes_[node].owner;
+    if (call.kind != CallKind::kStep) node_of_call_[number] = node;
+    if (call.last_activity != kNone) NoteLaunch(thread, number);
+  }
+
+  void NoteLaunch(Thread& thread, uint32_t number) {
+    const Call& call = rows_.calls[number];
+    while (next_wait_ < stream_waits_.size() &&
+           rows_.calls[stream_waits_[next_wait_]].start_ns < call.start_ns) {
+      const Call& wait = rows_.calls[stream_waits_[next_wait_++]];
+      threads_[wait.thread].waits_since_ns = wait.start_ns;
+    }
+    waits_of_call_[number] = thread.waits_since_ns;
+    thread.waits_since_ns = kNever;
+    thread.last_launched = call.last_activity;
+  }
+
+  // 2. A call that waits.
+  void AddEnd(uint32_t node, const Call& call) {
+    Thread& thread = threads_[call.thread];
+    const uint32_t number = graph_.nodes_[node].owner;
+    const uint32_t begin = node_of_call_[number];
+    const std::vector<uint32_t> waited = WaitedFor(number, call, begin);
+    uint32_t last = kNone;  // that finished after the begin
+    for (const uint32_t activity : waited) {
+      const uint32_t finish = finish_of_[activity];
+      if (finish > begin && (last == kNone || At(finish) > At(last))) last = finish;
+    }
+    AddEdge(begin, EdgeKind::kHost, last == kNone ? At(node) - At(begin) : 0);
+    for (const uint32_t activity : waited) {
+      const uint32_t finish = finish_of_[activity];
+      AddEdge(finish, EdgeKind::kSync, finish == last ? At(node) - At(finish) : 0);
+    }
+    thread.node = node;
+    processes_[rows_.threads[call.thread].process].See(call.thread, node);
+  }
+
+  // By slice_id.
+  std::vector<uint32_t> WaitedFor(uint32_t number, const Call& call, uint32_t begin) const {
+    const JobTrace& trace = rows_.traces[call.trace];
+    std::vector<uint32_t> last;
+    for (uint32_t s = trace.first_stream; s < trace.first_stream + trace.stream_count; ++s) {
+      const uint32_t found = LastFinished(s, call.start_ns, number);
+      if (found != kNone) last.push_back(found);
+    }
+    const auto by_id = [this](uint32_t a, uint32_t b) {
+      return rows_.activities[a].slice_id < rows_.activities[b].slice_id;
+    };
+    std::sort(last.begin(), last.end(), by_id);
+    if (call.kind == CallKind::kWaitForAll) return last;
+    uint32_t chosen = kNone;
+    for (const uint32_t a : last) {
+      if (finish_of_[a] <= begin) continue;
+      if (chosen == kNone || At(finish_of_[a]) > At(finish_of_[chosen])) chosen = a;
+    }
+    const uint32_t launched = LaunchedBefore(call.thread, number);
+    if (chosen == kNone && launched != kNone) {
+      for (const uint32_t a : last) {
+        if (rows_.activities[a].stream == rows_.activities[launched].stream) chosen = a;
+      }
+    }
+    return chosen == kNone ? std::vector<uint32_t>{} : std::vector<uint32_t>{chosen};
+  }
+
+  // A call that copies has launched something itself.
+  uint32_t LaunchedBefore(uint32_t thread, uint32_t number) const {
+    const uint32_t own = rows_.calls[number].last_activity;
+    return own != kNone ? own : threads_[thread].last_launched;
+  }
+
+  // Of those of a stream that were launched before `before_ns`, or by `call`.
+  uint32_t LastFinished(uint32_t stream, int64_t before_ns, uint32_t call) const {
+    const std::vector<uint32_t>& started = started_[stream];
+    uint32_t found = kNone;
+    const size_t end = started.size() > kLookBack ? started.size() - kLookBack : 0;
+    for (size_t i = started.size(); i > end; --i) {
+      const uint32_t a = started[i - 1];
+      const Activity& activity = rows_.activities[a];
+      const bool is_before =
+          activity.launch_ns < before_ns || (call != kNone && activity.call == call);
+      if (!is_before || finish_of_[a] == kNone) continue;
+      if (found == kNone || activity.finish_ns > rows_.activities[found].finish_ns ||
+          (activity.finish_ns == rows_.activities[found].finish_ns &&
+           activity.slice_id < rows_.activities[found].slice_id)) {
+        found = a;
+      }
+    }
+    return found;
+  }
+
+  // 3. The start of an activity.
+  void AddStart(uint32_t node, const Activity& activity) {
+    std::vector<Ready>& ready = ready_;
+    ready.clear();
+    AddReadyLaunch(activity, ready);
+    AddReadyStream(activity, ready);
+    AddReadyWaits(activity, ready);
+    const auto last = std::max_element(
+        ready.begin(), ready.end(),
+        [](const Ready& a, const Ready& b) { return a.at_ns < b.at_ns; });  // the first of equals
+    size_t binding = static_cast<size_t>(last - ready.begin());
+    int64_t rest_ns = 0;
+    if (last != ready.end()) {
+      rest_ns = At(node) - last->at_ns;
+      if (rest_ns > last->rest_max) {
+        const uint32_t other = finished_[activity.trace].NotOf(activity.stream);
+        if (other != kNone && At(other) > last->at_ns && At(node) - At(other) <= kFinishRestMax) {
+          binding = ready.size();
+          rest_ns = At(node) - At(other);
+          ready.push_back({At(other), 0, kFinishRestMax, other, EdgeKind::kInferred});
+        }
+      }
+    }
+    for (size_t i = 0; i < ready.size(); ++i) {
+      const int64_t taken_ns = i == binding ? std::min(rest_ns, ready[i].rest_max) : 0;
+      AddEdge(ready[i].node, ready[i].kind, ready[i].base_ns + taken_ns);
+      if (i == binding) graph_.nodes_[node].lag_ns = rest_ns - taken_ns;
+    }
+    const uint32_t number = graph_.nodes_[node].owner;
+    start_of_[number] = node;
+    started_[activity.stream].push_back(number);
+  }
+
+  void AddReadyLaunch(const Activity& activity, std::vector<Ready>& ready) const {
+    if (activity.call == kNone || node_of_call_[activity.call] == kNone) return;
+    const uint32_t launch = node_of_call_[activity.call];
+    const int64_t least_ns = least_launch_[activity.trace];
+    ready.push_back({At(launch) + least_ns, least_ns, kLaunchRestMax, launch, EdgeKind::kLaunch});
+  }
+
+  void AddReadyStream(const Activity& activity, std::vector<Ready>& ready) const {
+    const std::vector<uint32_t>& started = started_[activity.stream];
+    if (started.empty() || finish_of_[started.back()] == kNone) return;
+    const uint32_t finish = finish_of_[started.back()];
+    ready.push_back({At(finish), 0, kFinishRestMax, finish, EdgeKind::kStream});
+  }
+
+  void AddReadyWaits(const Activity& activity, std::vector<Ready>& ready) const {
+    if (activity.call == kNone) return;
+    const int64_t waited_ns = waits_of_call_[activity.call];
+    if (waited_ns == kNever) return;
+    const JobTrace& trace = rows_.traces[activity.trace];
+    std::vector<uint32_t> found;
+    for (uint32_t s = trace.first_stream; s < trace.first_stream + trace.stream_count; ++s) {
+      if (s == activity.stream) continue;
+      const uint32_t last = LastFinished(s, waited_ns, kNone);
+      if (last != kNone) found.push_back(last);
+    }
+    std::sort(found.begin(), found.end(), [this](uint32_t a, uint32_t b) {
+      return rows_.activities[a].slice_id < rows_.activities[b].slice_id;
+    });
+    for (const uint32_t a : found) {
+      ready.push_back({At(finish_of_[a]), 0, kFinishRestMax, finish_of_[a], EdgeKind::kWait});
+    }
+  }
+
+  // 4. The finish of an activity.
+  void AddFinish(uint32_t node, const Activity& activity) {
+    const uint32_t number = graph_.nodes_[node].owner;
+    const uint32_t start = start_of_[number];
+    const uint32_t meet = activity.collective == kNone ? kNone : meet_of_[activity.collective];
+    AddEdge(start, EdgeKind::kRun, At(node) - At(meet == kNone ? start : meet));
+    if (meet != kNone) AddEdge(meet, EdgeKind::kTransfer, At(node) - At(meet));
+    finish_of_[number] = node;
+    LastOfTwo& last = finished_[activity.trace];
+    // Of several that end at one time the first counts.
+    const uint32_t same = last.what == activity.stream         ? last.node
+                          : last.other_what == activity.stream ? last.other_node
+                                                               : kNone;
+    if (same != kNone && At(same) == At(node)) return;
+    last.See(activity.stream, node);
+  }
+
+  // 5. The moment in which the last one has come.
+  void AddMeet(uint32_t node, const Collective& collective) {
+    meet_of_[graph_.nodes_[node].owner] = node;
+    for (uint32_t p = 0; p < collective.part_count; ++p) {
+      AddEdge(start_of_[rows_.parts[collective.first_part + p]], EdgeKind::kMeet, 0);
+    }
+  }
+
+  ReplayGraph& graph_;
+  const JobRows& rows_;
+  std::vector<uint32_t> finish_of_, start_of_, node_of_call_, meet_of_;
+  std::vector<int64_t> waits_of_call_;          // by call that launches
+  std::vector<std::vector<uint32_t>> started_;  // by stream, in the order of their starts
+  std::vector<Thread> threads_;
+  std::vector<LastOfTwo> processes_;    // threads
+  std::vector<LastOfTwo> finished_;     // by trace: streams
+  std::vector<int64_t> least_launch_;   // by trace
+  std::vector<uint32_t> stream_waits_;  // calls, by time
+  size_t next_wait_ = 0;
+  std::vector<Ready> ready_;
+};
+
+ReplayGraph ReplayGraph::Build(JobRows rows) {
+  ReplayGraph graph;
+  graph.rows_ = std::move(rows);
+  GraphBuilder(graph).Build();
+  return graph;
+}
+
+}  // namespace tracedb

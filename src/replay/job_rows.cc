@@ -1,0 +1,312 @@
+#include "replay/job_rows.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "tracedb/schema/rank_clock.h"
+#include "tracedb/schema/waiting_calls.h"
+
+namespace tracedb {
+namespace {
+
+constexpr int64_t kNoLaunch = std::numeric_limits<int64_t>::max();
+
+enum class CallName : uint8_t { kOther, kWait, kWaitForAll, kStreamWait };
+
+CallName NameOfCall(std::string_view name) {
+  const auto has = [name](std::string_view part) { return name.find(part) != name.npos; };
+  if (WaitsForGpu(name)) {
+    return has("DeviceSynchronize") || has("CtxSynchronize") ? CallName::kWaitForAll
+                                                             : CallName::kWait;
+  }
+  return has("StreamWaitEvent") ? CallName::kStreamWait : CallName::kOther;
+}
+
+class JobReader {
+ public:
+  JobReader(SqliteDb& db, size_t rows_max) : db_(db), rows_max_(rows_max) {}
+
+  Result<JobRows> Read(int64_t capture_id) {
+    TRACEDB_ASSIGN(clocks, RankClocks::Read(db_));
+    TRACEDB_TRY(ReadImpossible());
+    TRACEDB_ASSIGN(traces, db_.Prepare("SELECT trace_id, rank, first_row, last_row FROM _trace "
+                                       "WHERE capture_id = ?1 ORDER BY trace_id"));
+    TRACEDB_TRY(traces.Bind(1, capture_id));
+    for (;;) {
+      TRACEDB_ASSIGN(any, traces.Step());
+      if (!any) break;
+      const int64_t trace_id = traces.Int(0);
+      rows_.traces.push_back({trace_id, traces.Int(1), rows_.stream_count, 0});
+      TRACEDB_TRY(ReadTrace(clocks.Of(trace_id), traces.Int(2), traces.Int(3)));
+      rows_.traces.back().stream_count = rows_.stream_count - rows_.traces.back().first_stream;
+    }
+    rows_.activities.shrink_to_fit();
+    rows_.calls.shrink_to_fit();
+    TRACEDB_TRY(ReadCollectives(capture_id));
+    return std::move(rows_);
+  }
+
+ private:
+  struct Track {
+    int64_t base_ns;
+    uint32_t number;  // of its stream or thread
+  };
+
+  Status ReadImpossible() {
+    TRACEDB_ASSIGN(ids, db_.Prepare("SELECT id FROM _impossible_time"));
+    for (;;) {
+      TRACEDB_ASSIGN(any, ids.Step());
+      if (!any) return Done{};
+      impossible_.insert(ids.Int(0));
+    }
+  }
+
+  Status ReadTrace(const RankClock& clock, int64_t first, int64_t last) {
+    clock_ = clock;
+    tracks_.clear();
+    processes_.clear();
+    streams_.clear();
+    const size_t activities_before = rows_.activities.size();
+    TRACEDB_TRY(ReadActivities(first, last));
+    launches_.clear();
+    for (size_t i = activities_before; i < rows_.activities.size(); ++i) {
+      if (launch_of_[i - activities_before] != 0) {
+        launches_.emplace_back(launch_of_[i - activities_before], static_cast<uint32_t>(i));
+      }
+    }
+    launch_of_ = {};
+    std::sort(launches_.begin(), launches_.end());
+    TRACEDB_TRY(ReadCalls(first, last));
+    return ReadSteps(first, last);
+  }
+
+  Result<const Track*> TrackOf(int64_t id, bool is_stream) {
+    const auto known = tracks_.find(id);
+    if (known != tracks_.end()) return &known->second;
+    if (!track_.has_value()) {
+      TRACEDB_ASSIGN(track, db_.Prepare("SELECT base_ns, pid, device, stream FROM _track "
+                                        "WHERE id = ?1"));
+      track_.emplace(std::move(track));
+    }
+    TRACEDB_TRY(track_->Bind(1, id));
+    TRACEDB_ASSIGN(any, track_->Step());
+    Track track{any ? track_->Int(0) : 0, 0};
+    if (is_stream) {
+      // Tracks of other processes or threads may be the same stream.
+      std::pair<std::string, std::string> stream(any ? track_->Text(2) : "",
+                                                 any ? track_->Text(3) : "");
+      const auto [place, is_new] = streams_.emplace(std::move(stream), rows_.stream_count);
+      if (is_new) ++rows_.stream_count;
+      track.number = place->second;
+    } else {
+      const auto [place, is_new] =
+          processes_.emplace(any ? track_->Text(1) : "", rows_.process_count);
+      if (is_new) ++rows_.process_count;
+      track.number = static_cast<uint32_t>(rows_.threads.size());
+      rows_.threads.push_back({id, place->second});
+    }
+    track_->Reset();
+    return &tracks_.emplace(id, track).first->second;
+  }
+
+  Result<CallName> CallNameOf(int64_t id) {
+    const auto known = call_names_.find(id);
+    if (known != call_names_.end()) return known->second;
+    if (!name_.has_value()) {
+      TRACEDB_ASSIGN(name, db_.Prepare("SELECT name FROM _event_name WHERE id = ?1"));
+      name_.emplace(std::move(name));
+    }
+    TRACEDB_TRY(name_->Bind(1, id));
+    TRACEDB_ASSIGN(any, name_->Step());
+    const CallName found = any ? NameOfCall(name_->Text(0)) : CallName::kOther;
+    name_->Reset();
+    call_names_.emplace(id, found);
+    return found;
+  }
+
+  Status CheckSize() const {
+    if (rows_.activities.size() + rows_.calls.size() <= rows_max_) return Done{};
+    return Error{ErrorKind::kQuery,
+                 "this capture is too large to be replayed: more than " +
+                     std::to_string(rows_max_) + " launches, waits and GPU activities",
+                 "cut fewer steps out of it with tracedb cut, and ingest those"};
+  }
+
+  Status ReadActivities(int64_t first, int64_t last) {
+    TRACEDB_ASSIGN(rows, db_.Prepare("SELECT g.id, g.track, g.ts, g.dur, g.kind, g.event_name, "
+                                     "k.launch_slice_id, k.launch_ts_ns, k.step FROM _gpu_slice g "
+                                     "LEFT JOIN _launch k ON k.id = g.id "
+                                     "WHERE g.id BETWEEN ?1 AND ?2 AND g.dur >= 0 ORDER BY g.id"));
+    TRACEDB_TRY(rows.Bind(1, first));
+    TRACEDB_TRY(rows.Bind(2, last));
+    for (;;) {
+      TRACEDB_ASSIGN(any, rows.Step());
+      if (!any) return Done{};
+      const int64_t id = rows.Int(0);
+      if (impossible_.contains(id)) continue;
+      TRACEDB_ASSIGN(track, TrackOf(rows.Int(1), true));
+      Activity activity{};
+      const int64_t start_ns = SumNs(rows.Int(2), track->base_ns);
+      activity.start_ns = clock_.Aligned(start_ns);
+      activity.finish_ns =
+          std::max(activity.start_ns, clock_.Aligned(SumNs(start_ns, rows.Int(3))));
+      activity.slice_id = id;
+      activity.launch_ns =
+          rows.Type(7) == SqlType::kInteger ? clock_.Aligned(rows.Int(7)) : kNoLaunch;
+      activity.step = rows.Type(8) == SqlType::kInteger ? rows.Int(8) : kNoStep;
+      activity.name_id = rows.Int(5);
+      activity.trace = static_cast<uint32_t>(rows_.traces.size() - 1);
+      activity.stream = track->number;
+      activity.call = kNone;
+      activity.kind = static_cast<ActivityKind>(rows.Int(4) & 3);
+      rows_.activities.push_back(activity);
+      launch_of_.push_back(rows.Int(6));
+      TRACEDB_TRY(CheckSize());
+    }
+  }
+
+  // In the order of their ids, as launches_ are.
+  Status ReadCalls(int64_t first, int64_t last) {
+    TRACEDB_ASSIGN(rows, db_.Prepare("SELECT id, event_name, track, ts, dur FROM _runtime_slice "
+                                     "WHERE id BETWEEN ?1 AND ?2 AND dur >= 0 ORDER BY id"));
+    TRACEDB_TRY(rows.Bind(1, first));
+    TRACEDB_TRY(rows.Bind(2, last));
+    size_t next = 0;
+    for (;;) {
+      TRACEDB_ASSIGN(any, rows.Step());
+      if (!any) return Done{};
+      const int64_t id = rows.Int(0);
+      if (impossible_.contains(id)) continue;
+      while (next < launches_.size() && launches_[next].first < id) ++next;
+      const bool launches = next < launches_.size() && launches_[next].first == id;
+      TRACEDB_ASSIGN(name, CallNameOf(rows.Int(1)));
+      if (name == CallName::kOther && !launches) continue;
+      const CallKind kind = name == CallName::kWait && rows.Int(4) > 0 ? CallKind::kWait
+                            : name == CallName::kWaitForAll && rows.Int(4) > 0
+                                ? CallKind::kWaitForAll
+                            : name == CallName::kStreamWait && !launches ? CallKind::kStreamWait
+                                                                         : CallKind::kLaunch;
+      TRACEDB_TRY(AddCall(rows.Int(2), id, rows.Int(3), rows.Int(4), kind, kNoStep));
+      const auto number = static_cast<uint32_t>(rows_.calls.size() - 1);
+      for (; next < launches_.size() && launches_[next].first == id; ++next) {
+        rows_.activities[launches_[next].second].call = number;
+        rows_.calls.back().last_activity = launches_[next].second;
+      }
+      TRACEDB_TRY(CheckSize());
+    }
+  }
+
+  Status ReadSteps(int64_t first, int64_t last) {
+    TRACEDB_ASSIGN(rows, db_.Prepare("SELECT id, track, ts, dur, step FROM _step "
+                                     "WHERE id BETWEEN ?1 AND ?2 AND dur >= 0 AND step IS NOT NULL "
+                                     "ORDER BY id"));
+    TRACEDB_TRY(rows.Bind(1, first));
+    TRACEDB_TRY(rows.Bind(2, last));
+    for (;;) {
+      TRACEDB_ASSIGN(any, rows.Step());
+      if (!any) return Done{};
+      if (impossible_.contains(rows.Int(0))) continue;
+      TRACEDB_TRY(AddCall(rows.Int(1), rows.Int(0), rows.Int(2), rows.Int(3), CallKind::kStep,
+                          rows.Int(4)));
+    }
+  }
+
+  Status AddCall(int64_t track_id, int64_t id, int64_t ts, int64_t dur, CallKind kind,
+                 int64_t step) {
+    TRACEDB_ASSIGN(track, TrackOf(track_id, false));
+    const int64_t start_ns = SumNs(ts, track->base_ns);
+    Call call{};
+    call.start_ns = clock_.Aligned(start_ns);
+    call.end_ns = std::max(call.start_ns, clock_.Aligned(SumNs(start_ns, dur)));
+    call.slice_id = id;
+    call.step = step;
+    call.trace = static_cast<uint32_t>(rows_.traces.size() - 1);
+    call.thread = track->number;
+    call.last_activity = kNone;
+    call.kind = kind;
+    rows_.calls.push_back(call);
+    return Done{};
+  }
+
+  uint32_t ActivityOf(int64_t slice_id) const {
+    const auto found = by_id_.find(slice_id);
+    return found == by_id_.end() ? kNone : found->second;
+  }
+
+  Status ReadCollectives(int64_t capture_id) {
+    for (uint32_t i = 0; i < rows_.activities.size(); ++i) {
+      if (rows_.activities[i].kind == ActivityKind::kCommunication) {
+        by_id_.emplace(rows_.activities[i].slice_id, i);
+      }
+    }
+    TRACEDB_ASSIGN(rows, db_.Prepare("SELECT group_id, pair, by_seq, match_no, id "
+                                     "FROM _collective_part WHERE capture_id = ?1 "
+                                     "AND group_id IS NOT NULL "
+                                     "ORDER BY group_id, pair, by_seq, match_no, id"));
+    TRACEDB_TRY(rows.Bind(1, capture_id));
+    std::string key;
+    std::vector<uint32_t> parts;
+    for (;;) {
+      TRACEDB_ASSIGN(any, rows.Step());
+      std::string here;
+      if (any) {
+        for (int column = 0; column < 4; ++column) here.append(rows.Text(column)).append("\n");
+      }
+      if (!any || here != key) {
+        AddCollective(parts);
+        parts.clear();
+        if (!any) break;
+        key = std::move(here);
+      }
+      const uint32_t activity = ActivityOf(rows.Int(4));
+      if (activity == kNone) continue;
+      rows_.activities[activity].group_id = rows.Int(0);
+      parts.push_back(activity);
+    }
+    by_id_ = {};
+    return Done{};
+  }
+
+  void AddCollective(const std::vector<uint32_t>& parts) {
+    const auto rank = [&](uint32_t part) {
+      return rows_.traces[rows_.activities[part].trace].rank;
+    };
+    const bool is_met = std::any_of(parts.begin(), parts.end(),
+                                    [&](uint32_t part) { return rank(part) != rank(parts[0]); });
+    if (!is_met) return;
+    const auto number = static_cast<uint32_t>(rows_.collectives.size());
+    rows_.collectives.push_back(
+        {static_cast<uint32_t>(rows_.parts.size()), static_cast<uint32_t>(parts.size())});
+    for (const uint32_t part : parts) {
+      rows_.activities[part].collective = number;
+      rows_.parts.push_back(part);
+    }
+  }
+
+  SqliteDb& db_;
+  const size_t rows_max_;
+  JobRows rows_;
+  RankClock clock_;
+  std::unordered_set<int64_t> impossible_;
+  std::unordered_map<int64_t, Track> tracks_;
+  std::map<std::pair<std::string, std::string>, uint32_t> streams_;
+  std::map<std::string, uint32_t> processes_;
+  std::unordered_map<int64_t, CallName> call_names_;
+  std::vector<int64_t> launch_of_;                      // of the trace's activities; 0: none
+  std::vector<std::pair<int64_t, uint32_t>> launches_;  // call's slice_id, activity
+  std::unordered_map<int64_t, uint32_t> by_id_;         // communication kernels
+  std::optional<SqliteStatement> track_, name_;
+};
+
+}  // namespace
+
+Result<JobRows> ReadJobRows(SqliteDb& db, int64_t capture_id, size_t rows_max) {
+  return JobReader(db, rows_max).Read(capture_id);
+}
+
+}  // namespace tracedb

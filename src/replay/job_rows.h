@@ -1,0 +1,80 @@
+// The rows of a capture that its graph is made of (MODEL.md): GPU activities, the host's calls that
+// launch or wait, steps, parts of matched collectives. Times are aligned.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "tracedb/base/result.h"
+#include "tracedb/base/sqlite_db.h"
+
+namespace tracedb {
+
+inline constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
+inline constexpr int64_t kNoStep = std::numeric_limits<int64_t>::min();
+
+// As _gpu_slice.kind stores them.
+enum class ActivityKind : uint8_t { kCompute, kCommunication, kMemory, kWaiting };
+
+struct Activity {
+  int64_t start_ns;
+  int64_t finish_ns;
+  int64_t slice_id;
+  int64_t launch_ns;  // start of the call that launched it; the largest number where none is known
+  int64_t step;       // kNoStep: of none
+  int64_t name_id;
+  uint32_t trace;               // in JobRows::traces
+  uint32_t stream;              // in JobRows: streams are numbered over all traces
+  uint32_t call;                // in JobRows::calls: its launch; kNone
+  uint32_t collective = kNone;  // in JobRows::collectives
+  int64_t group_id = 0;         // of a part of a collective, also of one that has no partner
+  ActivityKind kind;
+};
+
+enum class CallKind : uint8_t { kLaunch, kWait, kWaitForAll, kStreamWait, kStep };
+
+struct Call {
+  int64_t start_ns;
+  int64_t end_ns;
+  int64_t slice_id;
+  int64_t step = kNoStep;  // of kStep
+  uint32_t trace;
+  uint32_t thread;
+  uint32_t last_activity = kNone;  // that it launched: the one with the highest slice_id
+  CallKind kind;
+};
+
+struct Collective {
+  uint32_t first_part;  // in JobRows::parts, which are activities, by slice_id
+  uint32_t part_count;
+};
+
+struct JobTrace {
+  int64_t trace_id;
+  int64_t rank;
+  uint32_t first_stream;
+  uint32_t stream_count;
+};
+
+struct JobThread {
+  int64_t track_id;
+  uint32_t process;
+};
+
+struct JobRows {
+  std::vector<JobTrace> traces;
+  std::vector<JobThread> threads;
+  uint32_t process_count = 0;
+  uint32_t stream_count = 0;
+  std::vector<Activity> activities;  // by trace, then slice_id
+  std::vector<Call> calls;           // by trace, then slice_id
+  std::vector<Collective> collectives;
+  std::vector<uint32_t> parts;
+};
+
+// Rows beyond `rows_max` are an error that says what to ask for instead.
+Result<JobRows> ReadJobRows(SqliteDb& db, int64_t capture_id, size_t rows_max);
+
+}  // namespace tracedb

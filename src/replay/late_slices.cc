@@ -1,0 +1,111 @@
+#include "replay/late_slices.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "tracedb/base/interval.h"
+
+namespace tracedb {
+namespace {
+
+// What the others take for a slice of that name in that step, on average; 0: they have none.
+// ?1 the slice, ?2 its capture's traces as JSON, ?3 the rank, ?4 the step.
+constexpr const char* kOthersSql =
+    "WITH other AS (SELECT t.trace_id FROM _trace t "
+    "  WHERE t.trace_id IN (SELECT value FROM json_each(?2)) AND t.rank <> ?3), "
+    "named AS (SELECT n.id FROM _event_name n WHERE n.name = (SELECT name FROM slices "
+    "                                                         WHERE slice_id = ?1)) "
+    "SELECT (SELECT dur_ns FROM slices WHERE slice_id = ?1), "
+    "  ifnull((SELECT sum(gpu_ns) / sum(activities) FROM _kernel_use "
+    "          WHERE trace_id IN other AND step IS ?4 AND kernel IN named), "
+    "         (SELECT sum(total_ns) / sum(calls) FROM _host_use "
+    "          WHERE trace_id IN other AND step IS ?4 AND event_name IN named))";
+
+class LateFinder {
+ public:
+  LateFinder(SqliteDb& db, const JobRows& rows, int64_t rank) : db_(db), rows_(rows), rank_(rank) {
+    for (uint32_t i = 0; i < rows.activities.size(); ++i) {
+      if (rows.activities[i].collective != kNone) parts_[rows.activities[i].slice_id] = i;
+    }
+    for (const JobTrace& trace : rows.traces) {
+      traces_ += (traces_.empty() ? "[" : ",") + std::to_string(trace.trace_id);
+    }
+    traces_ += traces_.empty() ? "[]" : "]";
+  }
+
+  Result<std::vector<LateSlice>> Find() {
+    TRACEDB_ASSIGN(causes, db_.Prepare("SELECT id, cause_slice_id, step FROM _collective_cause "
+                                       "WHERE rank = ?1 AND cause IN ('host', 'device') "
+                                       "AND cause_slice_id > 0 AND upstream_id IS NULL "
+                                       "AND carried_id IS NULL ORDER BY id"));
+    TRACEDB_TRY(causes.Bind(1, rank_));
+    for (;;) {
+      TRACEDB_ASSIGN(any, causes.Step());
+      if (!any) break;
+      const auto part = parts_.find(causes.Int(0));
+      if (part == parts_.end()) continue;
+      const bool has_step = causes.Type(2) == SqlType::kInteger;
+      Late& late = late_[causes.Int(1)];
+      late.late_ns = std::max(late.late_ns, LatenessNs(rows_.activities[part->second]));
+      late.step = has_step ? causes.Int(2) : kNoStep;
+    }
+    std::vector<LateSlice> found;
+    for (const auto& [slice_id, late] : late_) {
+      TRACEDB_ASSIGN(longer_ns, LongerNs(slice_id, late.step));
+      const int64_t late_ns = std::min(late.late_ns, longer_ns);
+      if (late_ns > 0) found.push_back({slice_id, late_ns});
+    }
+    return found;
+  }
+
+ private:
+  struct Late {
+    int64_t late_ns = 0;
+    int64_t step = kNoStep;
+  };
+
+  // After the last of the other ranks.
+  int64_t LatenessNs(const Activity& own) const {
+    const Collective& collective = rows_.collectives[own.collective];
+    int64_t others_ns = std::numeric_limits<int64_t>::min();
+    for (uint32_t p = 0; p < collective.part_count; ++p) {
+      const Activity& part = rows_.activities[rows_.parts[collective.first_part + p]];
+      if (rows_.traces[part.trace].rank != rank_) others_ns = std::max(others_ns, part.start_ns);
+    }
+    return std::max<int64_t>(0, DifferenceNs(own.start_ns, others_ns));
+  }
+
+  Result<int64_t> LongerNs(int64_t slice_id, int64_t step) {
+    if (!others_.has_value()) {
+      TRACEDB_ASSIGN(others, db_.Prepare(kOthersSql));
+      others_.emplace(std::move(others));
+    }
+    TRACEDB_TRY(others_->Bind(1, slice_id));
+    TRACEDB_TRY(others_->Bind(2, traces_));
+    TRACEDB_TRY(others_->Bind(3, rank_));
+    TRACEDB_TRY(step == kNoStep ? others_->BindNull(4) : others_->Bind(4, step));
+    TRACEDB_ASSIGN(any, others_->Step());
+    const int64_t longer_ns = any ? DifferenceNs(others_->Int(0), others_->Int(1)) : 0;
+    others_->Reset();
+    return longer_ns;
+  }
+
+  SqliteDb& db_;
+  const JobRows& rows_;
+  const int64_t rank_;
+  std::string traces_;
+  std::unordered_map<int64_t, uint32_t> parts_;  // by slice_id
+  std::map<int64_t, Late> late_;                 // by slice_id
+  std::optional<SqliteStatement> others_;
+};
+
+}  // namespace
+
+Result<std::vector<LateSlice>> LateSlices(SqliteDb& db, const JobRows& rows, int64_t rank) {
+  return LateFinder(db, rows, rank).Find();
+}
+
+}  // namespace tracedb

@@ -1,0 +1,305 @@
+#include "replay/replay_changes.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "replay/change_reader.h"
+#include "replay/host_slices.h"
+#include "replay/late_slices.h"
+#include "tracedb/base/interval.h"
+#include "tracedb/schema/event_tables.h"
+
+namespace tracedb {
+namespace {
+
+constexpr int64_t kMostNs = int64_t{1} << 60;
+
+int64_t Scaled(int64_t weight_ns, double factor) {
+  const double scaled = std::round(static_cast<double>(weight_ns) * factor);
+  return static_cast<int64_t>(std::clamp(scaled, 0.0, static_cast<double>(kMostNs)));
+}
+
+class Weights {
+ public:
+  Weights(SqliteDb& db, const ReplayGraph& graph)
+      : db_(db), graph_(graph), rows_(graph.rows()), weights_(graph.weights()) {}
+
+  Status Apply(const Change& change) {
+    if (change.slice.has_value()) {
+      const int64_t all_ns = std::numeric_limits<int64_t>::max();
+      return Shorten({{*change.slice, change.shorten_ns.value_or(all_ns)}});
+    }
+    if (change.rank_late.has_value()) {
+      TRACEDB_ASSIGN(late, LateSlices(db_, rows_, *change.rank_late));
+      return Shorten(late);
+    }
+    if (change.short_host.has_value()) return ScaleShortHost(change);
+    if (!change.held_by.empty()) return ScaleHeld(change);
+    if (!change.transfers.empty()) return ScaleTransfers(change);
+    if (!change.waits.empty()) return DropWaits(change);
+    if (change.launch_latency_ns.has_value()) return BoundLaunches(*change.launch_latency_ns);
+    if (!change.balance.empty()) return Balance(change);
+    if (!change.names_slices() && change.kind.empty()) {
+      return NotUnderstood(
+          "name, like, glob, kind, slice, transfers, waits, launch_latency_ns or "
+          "balance is wanted");
+    }
+    return ScaleSlices(change);
+  }
+
+  std::vector<int64_t> Take() { return std::move(weights_); }
+
+ private:
+  // Calls `use` with each edge into the finish of an activity, and the activity.
+  template <typename Use>
+  void ForEachRun(const Use& use) {
+    for (uint32_t node = 0; node < graph_.nodes().size(); ++node) {
+      if (graph_.nodes()[node].kind != NodeKind::kFinish) continue;
+      const Activity& activity = rows_.activities[graph_.nodes()[node].owner];
+      for (uint32_t edge = graph_.first_edge(node); edge < graph_.end_edge(node); ++edge) {
+        if (weights_[edge] != kNoEdge) use(activity, weights_[edge], graph_.kind(edge));
+      }
+    }
+  }
+
+  // With each edge that is work of a host, and how long it was.
+  template <typename Use>
+  void ForEachHost(const Change& change, const Use& use) {
+    for (uint32_t node = 0; node < graph_.nodes().size(); ++node) {
+      const uint32_t thread = graph_.ThreadOf(node);
+      if (thread == kNone || !IsOf(change, graph_.TraceOf(node))) continue;
+      for (uint32_t edge = graph_.first_edge(node); edge < graph_.end_edge(node); ++edge) {
+        const EdgeKind kind = graph_.kind(edge);
+        if (kind != EdgeKind::kHost && kind != EdgeKind::kHandover) continue;
+        if (weights_[edge] <= 0) continue;
+        const uint32_t from = graph_.from(edge);
+        use(weights_[edge], graph_.ThreadOf(from), thread,
+            Interval{graph_.nodes()[from].at_ns, graph_.nodes()[node].at_ns});
+      }
+    }
+  }
+
+  bool IsOf(const Change& change, uint32_t trace) const {
+    return !change.rank.has_value() || rows_.traces[trace].rank == *change.rank;
+  }
+
+  Status ScaleSlices(const Change& change) {
+    constexpr std::array<std::string_view, 4> kKinds = {"compute", "communication", "memory",
+                                                        "waiting"};
+    const auto kind = std::find(kKinds.begin(), kKinds.end(), change.kind);
+    const bool host_only = change.kind == "host";
+    if (!change.kind.empty() && kind == kKinds.end() && !host_only) {
+      return NotUnderstood("kind: compute, communication, memory, waiting or host is wanted");
+    }
+    std::unordered_set<int64_t> names;
+    if (change.names_slices()) {
+      TRACEDB_ASSIGN(found, NamesOf(change));
+      names = std::move(found);
+    }
+    if (!host_only) {
+      ForEachRun([&](const Activity& activity, int64_t& weight_ns, EdgeKind) {
+        if (!IsOf(change, activity.trace)) return;
+        if (change.step.has_value() && activity.step != *change.step) return;
+        if (kind != kKinds.end() && kKinds[static_cast<size_t>(activity.kind)] != *kind) return;
+        if (change.names_slices() && !names.contains(activity.name_id)) return;
+        weight_ns = Scaled(weight_ns, change.factor);
+      });
+    }
+    if (kind != kKinds.end()) return Done{};
+    HostSlices slices(rows_);
+    if (change.names_slices()) {
+      TRACEDB_TRY(slices.Read(db_, names, change.rank, change.step, 1 - change.factor));
+    } else {
+      slices.AddAll(change.rank, change.step, 1 - change.factor);
+    }
+    ScaleHost(slices, 0);
+    return Done{};
+  }
+
+  // Where no node is for at least so long.
+  void ScaleHost(HostSlices& slices, int64_t least_ns) {
+    slices.Merge();
+    ForEachHost({}, [&](int64_t& weight_ns, uint32_t from, uint32_t to, Interval range) {
+      if (range.length() < least_ns) return;
+      const double saved = std::round(slices.Saved(from, to, range));
+      weight_ns = std::clamp<int64_t>(weight_ns - static_cast<int64_t>(saved), 0, kMostNs);
+    });
+  }
+
+  Status ScaleHeld(const Change& change) {
+    Change named;
+    named.name = change.held_by;
+    TRACEDB_ASSIGN(names, NamesOf(named));
+    HostSlices slices(rows_);
+    TRACEDB_TRY(slices.ReadLong(db_, names, change.rank, change.step, 1 - change.factor));
+    ScaleHost(slices, kLongSliceNs);
+    return Done{};
+  }
+
+  Status ScaleShortHost(const Change& change) {
+    ForEachHost(change, [&](int64_t& weight_ns, uint32_t, uint32_t, Interval range) {
+      if (range.length() < kLongSliceNs) weight_ns = Scaled(weight_ns, *change.short_host);
+    });
+    return Done{};
+  }
+
+  Result<std::unordered_set<int64_t>> NamesOf(const Change& change) {
+    std::unordered_set<int64_t> names;
+    TRACEDB_ASSIGN(rows, db_.Prepare("SELECT id FROM _event_name WHERE name IS NOT NULL "
+                                     "AND (?1 = '' OR name = ?1) AND (?2 = '' OR name LIKE ?2) "
+                                     "AND (?3 = '' OR name GLOB ?3)"));
+    TRACEDB_TRY(rows.Bind(1, change.name));
+    TRACEDB_TRY(rows.Bind(2, change.like));
+    TRACEDB_TRY(rows.Bind(3, change.glob));
+    for (;;) {
+      TRACEDB_ASSIGN(any, rows.Step());
+      if (!any) return names;
+      names.insert(rows.Int(0));
+    }
+  }
+
+  Status Shorten(const std::vector<LateSlice>& late) {
+    std::unordered_map<int64_t, int64_t> shorter;
+    for (const LateSlice& slice : late) {
+      if (slice.late_ns < 0) return NotUnderstood("shorten_ns: it cannot be negative");
+      shorter[slice.slice_id] = slice.late_ns;
+    }
+    std::unordered_set<int64_t> found;
+    ForEachRun([&](const Activity& activity, int64_t& weight_ns, EdgeKind) {
+      const auto slice = shorter.find(activity.slice_id);
+      if (slice == shorter.end()) return;
+      found.insert(slice->first);
+      weight_ns = std::max<int64_t>(0, DifferenceNs(weight_ns, slice->second));
+    });
+    HostSlices slices(rows_);
+    for (const auto& [slice, shorten_ns] : shorter) {
+      if (!found.contains(slice)) TRACEDB_TRY(slices.ReadOne(db_, slice, shorten_ns));
+    }
+    if (found.size() < shorter.size()) ScaleHost(slices, 0);
+    return Done{};
+  }
+
+  // That a framework calls in one way; "-": in any that is known; empty: none.
+  Result<std::unordered_set<int64_t>> CalledBy(const std::string& caller) {
+    std::unordered_set<int64_t> slices;
+    if (caller.empty()) return slices;
+    TRACEDB_ASSIGN(rows, db_.Prepare("SELECT slice_id FROM collective_callers WHERE caller = ?1 "
+                                     "OR (?1 = '-' AND caller IS NOT NULL)"));
+    TRACEDB_TRY(rows.Bind(1, caller));
+    for (;;) {
+      TRACEDB_ASSIGN(any, rows.Step());
+      if (!any) return slices;
+      slices.insert(rows.Int(0));
+    }
+  }
+
+  Result<std::unordered_set<int64_t>> GroupsOf(const std::string& parallelism) {
+    std::unordered_set<int64_t> groups;
+    TRACEDB_ASSIGN(rows, db_.Prepare("SELECT group_id FROM _process_group "
+                                     "WHERE ?1 = 'all' OR ifnull(parallelism, 'other') = ?1"));
+    TRACEDB_TRY(rows.Bind(1, parallelism));
+    for (;;) {
+      TRACEDB_ASSIGN(any, rows.Step());
+      if (!any) return groups;
+      groups.insert(rows.Int(0));
+    }
+  }
+
+  Status ScaleTransfers(const Change& change) {
+    TRACEDB_ASSIGN(groups, GroupsOf(change.transfers));
+    TRACEDB_ASSIGN(called, CalledBy(change.caller));
+    ForEachRun([&](const Activity& activity, int64_t& weight_ns, EdgeKind) {
+      if (activity.kind != ActivityKind::kCommunication || !IsOf(change, activity.trace)) return;
+      const bool is_called = called.contains(activity.slice_id);
+      if (change.caller == "-" ? is_called : !change.caller.empty() && !is_called) return;
+      const bool is_known = activity.group_id != 0;
+      const bool is_other = change.transfers == "all" || change.transfers == "other";
+      if (is_known ? !groups.contains(activity.group_id) : !is_other) return;
+      weight_ns = Scaled(weight_ns, change.factor);
+    });
+    return Done{};
+  }
+
+  Status DropWaits(const Change& change) {
+    if (change.waits == "sync") {
+      DropSyncs(change);
+      return Done{};
+    }
+    TRACEDB_ASSIGN(groups, GroupsOf(change.waits));
+    ForEachRun([&](const Activity& activity, int64_t& weight_ns, EdgeKind kind) {
+      if (kind != EdgeKind::kTransfer || !IsOf(change, activity.trace)) return;
+      if (groups.contains(activity.group_id)) weight_ns = kNoEdge;
+    });
+    return Done{};
+  }
+
+  void DropSyncs(const Change& change) {
+    for (uint32_t node = 0; node < graph_.nodes().size(); ++node) {
+      if (graph_.nodes()[node].kind != NodeKind::kEnd) continue;
+      if (!IsOf(change, graph_.TraceOf(node))) continue;
+      for (uint32_t edge = graph_.first_edge(node); edge < graph_.end_edge(node); ++edge) {
+        weights_[edge] = graph_.kind(edge) == EdgeKind::kSync ? kNoEdge : 0;
+      }
+    }
+  }
+
+  Status BoundLaunches(int64_t most_ns) {
+    if (most_ns < 0) return NotUnderstood("launch_latency_ns: it cannot be negative");
+    for (uint32_t edge = 0; edge < weights_.size(); ++edge) {
+      if (graph_.kind(edge) == EdgeKind::kLaunch) {
+        weights_[edge] = std::min(weights_[edge], most_ns);
+      }
+    }
+    return Done{};
+  }
+
+  Status Balance(const Change& change) {
+    if (change.balance != "ranks" && change.balance != "stages") {
+      return NotUnderstood("balance: ranks or stages is wanted");
+    }
+    std::map<int64_t, std::map<int64_t, int64_t>> computed;  // by step, by rank
+    for (const Activity& activity : rows_.activities) {
+      if (activity.kind != ActivityKind::kCompute) continue;
+      int64_t& sum_ns = computed[activity.step][rows_.traces[activity.trace].rank];
+      sum_ns = SumNs(sum_ns, activity.finish_ns - activity.start_ns);
+    }
+    std::map<std::pair<int64_t, int64_t>, double> factors;
+    for (const auto& [step, ranks] : computed) {
+      double all = 0;
+      for (const auto& [rank, sum_ns] : ranks) all += static_cast<double>(sum_ns);
+      for (const auto& [rank, sum_ns] : ranks) {
+        const double mean = all / static_cast<double>(ranks.size());
+        factors[{step, rank}] = sum_ns > 0 ? mean / static_cast<double>(sum_ns) : 1;
+      }
+    }
+    ForEachRun([&](const Activity& activity, int64_t& weight_ns, EdgeKind) {
+      if (activity.kind != ActivityKind::kCompute) return;
+      weight_ns = Scaled(weight_ns, factors[{activity.step, rows_.traces[activity.trace].rank}]);
+    });
+    return Done{};
+  }
+
+  SqliteDb& db_;
+  const ReplayGraph& graph_;
+  const JobRows& rows_;
+  std::vector<int64_t> weights_;
+};
+
+}  // namespace
+
+Result<std::vector<int64_t>> ChangedWeights(SqliteDb& db, const ReplayGraph& graph,
+                                            std::string_view changes) {
+  TRACEDB_ASSIGN(read, ReadChanges(db, changes));
+  Weights weights(db, graph);
+  for (const Change& change : read) TRACEDB_TRY(weights.Apply(change));
+  return weights.Take();
+}
+
+}  // namespace tracedb

@@ -1,0 +1,36 @@
+// Changes of a job, as JSON, become other weights of its graph.
+//
+// An array of objects; each names what it changes, and `factor` by how much (0 where it is not
+// said: it takes no time):
+//   {"name": "x"} or {"like": "%gemm%"} or {"glob": "*gemm*"}, and with it or alone any of
+//     "rank": 5, "step": 3, "kind": "compute" (communication, memory, host):
+//     GPU activities, and slices of the host (with a name alone)
+//   {"slice": 17, "shorten_ns": 5000}  one slice, of the host or a GPU, is so much shorter
+//   {"short_host": 0.5}     work of the host between two launches that are less than 0.25 ms apart
+//   {"held_by": "x"}        the host in slices of this name, between two that are further apart
+//   {"rank_late": 5}        this rank is not later than others for what takes longer on it than
+//   there
+//   {"transfers": "data"}   of collectives of groups of this parallelism; "all": of all. With
+//                           "caller": only those that a framework calls so
+//                           (collective_callers); "-": that nobody is known to call
+//   {"waits": "pipeline"}   nobody waits for anybody in such collectives; "sync": no call of the
+//                           host waits for the GPU
+//   {"launch_latency_ns": 0}  at most
+//   {"balance": "ranks"}    the compute kernels of a step take as long on every rank: the mean
+// With a "rank" also short_host, held_by, transfers and waits are those of that rank alone.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "replay/replay_graph.h"
+#include "tracedb/base/result.h"
+#include "tracedb/base/sqlite_db.h"
+
+namespace tracedb {
+
+// The weights of the graph's edges with these changes; kUsage where one is not understood.
+Result<std::vector<int64_t>> ChangedWeights(SqliteDb& db, const ReplayGraph& graph,
+                                            std::string_view changes);
+
+}  // namespace tracedb

@@ -1,0 +1,62 @@
+#include "replay/replay_graph.h"
+
+#include <algorithm>
+
+#include "tracedb/base/interval.h"
+
+namespace tracedb {
+
+std::vector<int64_t> ReplayGraph::Replay(const std::vector<int64_t>& weights) const {
+  std::vector<int64_t> times(nodes_.size());
+  for (uint32_t node = 0; node < nodes_.size(); ++node) {
+    const uint32_t end = end_edge(node);
+    int64_t ready_ns = kNoEdge;
+    for (uint32_t edge = first_edge(node); edge < end; ++edge) {
+      if (weights[edge] == kNoEdge) continue;
+      ready_ns = std::max(ready_ns, times[from_[edge]] + weights[edge]);
+    }
+    times[node] = ready_ns == kNoEdge ? nodes_[node].at_ns : ready_ns + nodes_[node].lag_ns;
+  }
+  return times;
+}
+
+uint32_t ReplayGraph::BindingEdge(uint32_t node, const std::vector<int64_t>& weights,
+                                  const std::vector<int64_t>& times) const {
+  uint32_t binding = kNone;
+  int64_t ready_ns = kNoEdge;
+  for (uint32_t edge = first_edge(node); edge < end_edge(node); ++edge) {
+    if (weights[edge] == kNoEdge) continue;
+    const int64_t here_ns = times[from_[edge]] + weights[edge];
+    if (binding != kNone && here_ns <= ready_ns) continue;
+    ready_ns = here_ns;
+    binding = edge;
+  }
+  return binding;
+}
+
+uint32_t ReplayGraph::TraceOf(uint32_t node) const {
+  const Node& here = nodes_[node];
+  switch (here.kind) {
+    case NodeKind::kFinish:
+    case NodeKind::kStart:
+      return rows_.activities[here.owner].trace;
+    case NodeKind::kMeet:
+      return rows_.activities[rows_.parts[rows_.collectives[here.owner].first_part]].trace;
+    default:
+      return rows_.calls[here.owner].trace;
+  }
+}
+
+uint32_t ReplayGraph::ThreadOf(uint32_t node) const {
+  const Node& here = nodes_[node];
+  switch (here.kind) {
+    case NodeKind::kFinish:
+    case NodeKind::kStart:
+    case NodeKind::kMeet:
+      return kNone;
+    default:
+      return rows_.calls[here.owner].thread;
+  }
+}
+
+}  // namespace tracedb

@@ -1,0 +1,85 @@
+// A capture as a graph of moments (MODEL.md), and the replay of it.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <vector>
+
+#include "replay/job_rows.h"
+#include "tracedb/base/result.h"
+
+namespace tracedb {
+
+// In the order of nodes at one time, but for kFinish, which comes first where it lasts.
+enum class NodeKind : uint8_t {
+  kFinish,
+  kEnd,
+  kStepEnd,
+  kStepBegin,
+  kLaunch,
+  kBegin,
+  kStart,
+  kMeet,
+};
+
+struct Node {
+  int64_t at_ns;
+  int64_t lag_ns;
+  uint32_t first_edge;
+  uint32_t owner;  // of kFinish, kStart an activity; of kMeet a collective; else a call
+  NodeKind kind;
+};
+
+enum class EdgeKind : uint8_t {
+  kHost,      // a thread goes on
+  kHandover,  // a thread goes on where another had worked
+  kSync,      // a call returns when an activity has ended
+  kLaunch,
+  kStream,    // the activity before it on its stream
+  kWait,      // one of another stream, for which its stream was told to wait
+  kInferred,  // one of another stream, that ended just before
+  kRun,       // start to finish
+  kTransfer,  // meet to finish
+  kMeet,      // start to meet
+};
+
+// What an edge says is left out of a replay where its weight is this.
+inline constexpr int64_t kNoEdge = std::numeric_limits<int64_t>::min();
+
+class ReplayGraph {
+ public:
+  // Of rows that fit; nodes and edges are as MODEL.md says.
+  static ReplayGraph Build(JobRows rows);
+
+  const JobRows& rows() const { return rows_; }
+  const std::vector<Node>& nodes() const { return nodes_; }  // in the order of time
+  size_t edge_count() const { return from_.size(); }
+  uint32_t first_edge(uint32_t node) const { return nodes_[node].first_edge; }
+  uint32_t end_edge(uint32_t node) const {
+    return node + 1 < nodes_.size() ? nodes_[node + 1].first_edge
+                                    : static_cast<uint32_t>(from_.size());
+  }
+  uint32_t from(uint32_t edge) const { return from_[edge]; }
+  EdgeKind kind(uint32_t edge) const { return kinds_[edge]; }
+  const std::vector<int64_t>& weights() const { return weights_; }
+
+  // When each node would happen, with these weights of the edges.
+  std::vector<int64_t> Replay(const std::vector<int64_t>& weights) const;
+  // The edge that a node waited for the longest; kNone: it has none.
+  uint32_t BindingEdge(uint32_t node, const std::vector<int64_t>& weights,
+                       const std::vector<int64_t>& times) const;
+  // kNone for nodes of collectives, and of activities of which no launch is known.
+  uint32_t ThreadOf(uint32_t node) const;
+  uint32_t TraceOf(uint32_t node) const;
+
+ private:
+  friend class GraphBuilder;
+  JobRows rows_;
+  std::vector<Node> nodes_;
+  std::vector<uint32_t> from_;
+  std::vector<EdgeKind> kinds_;
+  std::vector<int64_t> weights_;
+};
+
+}  // namespace tracedb

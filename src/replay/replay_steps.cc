@@ -1,0 +1,167 @@
+#include "replay/replay_steps.h"
+
+#include <algorithm>
+#include <map>
+
+namespace tracedb {
+namespace {
+
+struct StepBounds {
+  int64_t end_ns = std::numeric_limits<int64_t>::min();
+  int64_t begin_ns = std::numeric_limits<int64_t>::min();  // latest step-begin
+  uint32_t last = kNone;                                   // the first node that ends it
+};
+
+using Bounds = std::map<int64_t, StepBounds>;  // by step; kNoStep: all of the capture
+
+Bounds BoundsOf(const ReplayGraph& graph, const std::vector<int64_t>& times) {
+  Bounds bounds;
+  const JobRows& rows = graph.rows();
+  const auto end_with = [&](int64_t step, uint32_t node) {
+    StepBounds& here = bounds[step];
+    if (here.last != kNone && times[node] <= here.end_ns) return;
+    here.end_ns = times[node];
+    here.last = node;
+  };
+  for (uint32_t node = 0; node < times.size(); ++node) {
+    const Node& here = graph.nodes()[node];
+    if (here.kind == NodeKind::kStepBegin) {
+      int64_t& begin_ns = bounds[rows.calls[here.owner].step].begin_ns;
+      begin_ns = std::max(begin_ns, times[node]);
+    } else if (here.kind == NodeKind::kStepEnd) {
+      end_with(rows.calls[here.owner].step, node);
+    } else if (here.kind == NodeKind::kFinish && rows.activities[here.owner].step != kNoStep) {
+      end_with(rows.activities[here.owner].step, node);
+    }
+  }
+  std::erase_if(bounds, [](const auto& step) { return step.second.last == kNone; });
+  if (!bounds.empty() || times.empty()) return bounds;
+  for (uint32_t node = 0; node < times.size(); ++node) end_with(kNoStep, node);
+  bounds[kNoStep].begin_ns = *std::min_element(times.begin(), times.end());
+  return bounds;
+}
+
+PieceKind KindOf(const ReplayGraph& graph, uint32_t edge, uint32_t node) {
+  switch (graph.kind(edge)) {
+    case EdgeKind::kHost:
+    case EdgeKind::kHandover:
+      return PieceKind::kHost;
+    case EdgeKind::kLaunch:
+      return PieceKind::kLaunch;
+    case EdgeKind::kRun:
+      switch (graph.rows().activities[graph.nodes()[node].owner].kind) {
+        case ActivityKind::kCompute:
+          return PieceKind::kCompute;
+        case ActivityKind::kCommunication:
+          return PieceKind::kCommunication;
+        case ActivityKind::kMemory:
+          return PieceKind::kMemory;
+        case ActivityKind::kWaiting:
+          break;
+      }
+      return PieceKind::kWaiting;
+    case EdgeKind::kTransfer:
+      return PieceKind::kTransfer;
+    default:
+      return PieceKind::kGap;
+  }
+}
+
+class PathWalk {
+ public:
+  PathWalk(const ReplayGraph& graph, const std::vector<int64_t>& weights,
+           const std::vector<int64_t>& times)
+      : graph_(graph), weights_(weights), times_(times) {}
+
+  // From `node` back to `start_ns`; pieces come latest first.
+  void Walk(uint32_t node, const ReplayedStep& step, std::vector<PathPiece>& pieces) {
+    step_ = step;
+    while (times_[node] > step.start_ns) {
+      const uint32_t edge = graph_.BindingEdge(node, weights_, times_);
+      if (edge == kNone) {
+        Add(step.start_ns, times_[node], PieceKind::kUnrecorded, node, pieces);
+        return;
+      }
+      const int64_t from_ns = times_[graph_.from(edge)];
+      Add(from_ns + weights_[edge], times_[node], PieceKind::kLag, node, pieces);
+      Add(from_ns, from_ns + weights_[edge], KindOf(graph_, edge, node), node, pieces);
+      node = graph_.from(edge);
+    }
+  }
+
+ private:
+  void Add(int64_t start_ns, int64_t end_ns, PieceKind kind, uint32_t node,
+           std::vector<PathPiece>& pieces) const {
+    PathPiece piece;
+    piece.step = step_.step;
+    piece.start_ns = std::max(start_ns, step_.start_ns);
+    piece.end_ns = end_ns;
+    if (piece.start_ns >= piece.end_ns) return;
+    piece.kind = kind;
+    const JobRows& rows = graph_.rows();
+    const JobTrace& trace = rows.traces[graph_.TraceOf(node)];
+    piece.trace_id = trace.trace_id;
+    piece.rank = trace.rank;
+    const Node& here = graph_.nodes()[node];
+    const uint32_t thread = graph_.ThreadOf(node);
+    if (thread != kNone) {
+      piece.slice_id = rows.calls[here.owner].slice_id;
+      piece.track_id = rows.threads[thread].track_id;
+      const uint32_t launched = rows.calls[here.owner].last_activity;
+      if (launched != kNone) piece.launch_of = rows.activities[launched].slice_id;
+    } else if (here.kind == NodeKind::kMeet) {
+      piece.slice_id =
+          rows.activities[rows.parts[rows.collectives[here.owner].first_part]].slice_id;
+    } else {
+      piece.slice_id = rows.activities[here.owner].slice_id;
+    }
+    pieces.push_back(piece);
+  }
+
+  const ReplayGraph& graph_;
+  const std::vector<int64_t>& weights_;
+  const std::vector<int64_t>& times_;
+  ReplayedStep step_;
+};
+
+// Ranks start their profilers at different moments: the first step begins with the last of them.
+int64_t FirstStart(const StepBounds& first) {
+  const bool is_known = first.begin_ns != std::numeric_limits<int64_t>::min();
+  return is_known ? std::min(first.begin_ns, first.end_ns) : first.end_ns;
+}
+
+std::vector<ReplayedStep> StepsIn(const Bounds& bounds) {
+  std::vector<ReplayedStep> steps;
+  for (const auto& [step, here] : bounds) {
+    ReplayedStep next;
+    if (step != kNoStep) next.step = step;
+    next.start_ns = steps.empty() ? FirstStart(here) : steps.back().end_ns;
+    next.end_ns = std::max(next.start_ns, here.end_ns);
+    steps.push_back(next);
+  }
+  return steps;
+}
+
+}  // namespace
+
+std::vector<ReplayedStep> StepsOf(const ReplayGraph& graph, const std::vector<int64_t>& times) {
+  return StepsIn(BoundsOf(graph, times));
+}
+
+std::vector<PathPiece> PathOf(const ReplayGraph& graph, const std::vector<int64_t>& weights,
+                              const std::vector<int64_t>& times) {
+  const Bounds bounds = BoundsOf(graph, times);
+  const std::vector<ReplayedStep> steps = StepsIn(bounds);
+  std::vector<PathPiece> pieces;
+  PathWalk walk(graph, weights, times);
+  size_t number = 0;
+  for (const auto& [step, here] : bounds) {
+    const size_t before = pieces.size();
+    if (here.end_ns == steps[number].end_ns) walk.Walk(here.last, steps[number], pieces);
+    std::reverse(pieces.begin() + static_cast<std::ptrdiff_t>(before), pieces.end());
+    ++number;
+  }
+  return pieces;
+}
+
+}  // namespace tracedb

@@ -1,0 +1,16 @@
+// The steps of a replay, and the critical path of each.
+#pragma once
+
+#include <vector>
+
+#include "replay/replay_graph.h"
+#include "tracedb/replay/job_replay.h"
+
+namespace tracedb {
+
+std::vector<ReplayedStep> StepsOf(const ReplayGraph& graph, const std::vector<int64_t>& times);
+
+std::vector<PathPiece> PathOf(const ReplayGraph& graph, const std::vector<int64_t>& weights,
+                              const std::vector<int64_t>& times);
+
+}  // namespace tracedb
