@@ -139,7 +139,7 @@ def advice_is_that_of_the_query(page, path):
     rows = rows_of(page_data(path)["results"]["recommendations"]["result"])
     shown = page.evaluate("[...document.querySelectorAll('#recommendations ol > li')]"
                           ".map((e) => e.textContent)")
-    assert len(shown) == len(rows) > 3
+    assert len(shown) == len(rows) > 1
     for text, row in zip(shown, rows):
         assert text.startswith(row["problem"]), text
         assert row["evidence"][1:] in text and f"To do: {row['advice']}." in text, (text, row)

@@ -29,8 +29,8 @@ from serve_server import HOSTILE_NAMES, Server, make_database  # noqa: E402
 FIXTURES = os.path.join(HERE, "..", "..", "fixtures")
 MAKE_RANKS = os.path.join(HERE, "..", "oracle", "make_ranks.py")
 BYTES_MAX = 3_000_000
-CHARTS = {"partition", "overlap", "stalls", "stall_ranks", "heat", "timeline", "steps", "kernels",
-          "bandwidth", "memory"}
+CHARTS = {"path", "partition", "overlap", "stalls", "stall_ranks", "heat", "timeline", "steps",
+          "kernels", "bandwidth", "memory"}
 
 
 class Setting:
