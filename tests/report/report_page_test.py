@@ -108,6 +108,8 @@ def numbers_are_those_of_the_queries(setting):
     page_checks.tables_show_the_data(page, path)
     page_checks.headline_shows_the_data(page, path)
     page_checks.advice_is_that_of_the_query(page, path)
+    page_checks.advice_has_commands_that_work(setting, page, path, database)
+    page_checks.path_is_that_of_the_query(page, path)
     page_checks.bars_are_as_long_as_their_numbers(page, path)
     page_checks.matrix_cells_say_their_numbers(page, path)
     page_checks.checks_are_those_of_doctor(setting, page, database)

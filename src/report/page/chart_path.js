@@ -29,6 +29,7 @@ function pathPart(result, row, name) {
   return {
     series,
     value: at("dur_ms"),
+    text: `rank ${at("rank")}: ${at("name") || series.label}`,
     lines: [name, `rank ${at("rank")}, ${series.label}: ${shortened(at("name") || at("kind"), 120)}`,
       `${shownTime(at("dur_ms"))}, ${shownShare(at("share_pct"))} of the step, ${times}`],
   };
@@ -54,6 +55,7 @@ function pathBars(result) {
       bar.parts.push({
         series: kPathRest,
         value: rest,
+        text: kPathRest.label,
         lines: [bar.name, `${kPathRest.label}: ${shownTime(rest)}`],
       });
     }
