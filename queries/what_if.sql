@@ -12,6 +12,8 @@
 -- of collectives of this parallelism, once all ranks have come. {"waits": "pipeline"}: nobody waits
 -- for others there; {"waits": "sync"}: the host does not wait for its GPU. {"short_host": 0}: what
 -- the host needs between launches, where it is under 0.25 ms. {"launch_latency_ns": 0}: at most.
+-- {"ideal": "all"} (compute, communication, memory, host), with rank, except_rank and step: each
+-- takes what its like takes on other ranks and in other steps (see slowdown).
 -- {"balance": "ranks"}: every rank computes as long, in each step. {"slice": 17, "shorten_ns":
 -- 1000}: one slice.
 --
