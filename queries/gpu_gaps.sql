@@ -32,7 +32,7 @@
 -- column: sync_name    text        The call that waits for the GPU, in which the thread was at the
 --                                  gap's end, or else at its start.
 -- column: host_name    text        What the host did in its piece, longest; NULL: nothing that took
---                                  0.25 ms or a quarter of the piece.
+--                                  0.25 ms or a quarter of the piece, or a piece under 0.02 ms.
 -- column: host_name_ms real(ms)    How long that took.
 -- column: next_name    text        The activity that ended the gap.
 -- column: next_step    int(count)  The step in which that was launched.
@@ -123,29 +123,47 @@ held AS MATERIALIZED (  -- the pieces that are the host's, by the thread that la
   SELECT e.run, e.place, e.track_id, 0 AS is_other, e.from_ns - t.base_ns AS from_ts,
          e.cut_ns - t.base_ns AS to_ts
   FROM cut e JOIN tracks t ON t.track_id = e.track_id
-  WHERE e.launch_ts_ns >= e.from_ns AND e.cut_ns > e.from_ns
+  WHERE e.launch_ts_ns >= e.from_ns AND e.cut_ns - e.from_ns >= 20000
   UNION ALL
   SELECT e.run, e.place, t.track_id, 1, e.from_ns - t.base_ns, e.cut_ns - t.base_ns
   FROM cut e JOIN (SELECT DISTINCT trace_id, track_id FROM steps) s ON s.trace_id = e.trace_id
   JOIN tracks t ON t.track_id = s.track_id
-  WHERE e.launch_ts_ns >= e.from_ns AND e.cut_ns > e.from_ns AND t.track_id <> e.track_id
+  WHERE e.launch_ts_ns >= e.from_ns AND e.cut_ns - e.from_ns >= 20000
+    AND t.track_id <> e.track_id
 ),
-reach AS MATERIALIZED (  -- of what began before the piece, the last 256 are looked at
-  SELECT h.*, ifnull((SELECT l.ts FROM long_slices l
-                      WHERE l.track_id = h.track_id AND l.ts < h.from_ts
-                      ORDER BY l.ts DESC LIMIT 1 OFFSET 255), -9223372036854775807) AS first_ts
+reach AS MATERIALIZED (  -- of each kind of slices that began before the piece, the last 256
+  SELECT h.*,
+         ifnull((SELECT l.ts FROM operator_slices l
+                 WHERE l.dur_ns >= 250000 AND l.track_id = h.track_id AND l.ts < h.from_ts
+                 ORDER BY l.ts DESC LIMIT 1 OFFSET 255), -9223372036854775807) AS operators_ts,
+         ifnull((SELECT l.ts FROM runtime_calls l
+                 WHERE l.dur_ns >= 250000 AND l.track_id = h.track_id AND l.ts < h.from_ts
+                 ORDER BY l.ts DESC LIMIT 1 OFFSET 255), -9223372036854775807) AS calls_ts,
+         ifnull((SELECT l.ts FROM function_slices l
+                 WHERE l.dur_ns >= 250000 AND l.track_id = h.track_id AND l.ts < h.from_ts
+                 ORDER BY l.ts DESC LIMIT 1 OFFSET 255), -9223372036854775807) AS functions_ts
   FROM held h
 ),
+near AS (
+  SELECT h.*, l.slice_id, l.name_id, l.ts, l.dur_ns
+  FROM reach h CROSS JOIN operator_slices l ON l.track_id = h.track_id AND l.ts < h.to_ts
+    AND l.ts >= h.operators_ts WHERE l.dur_ns >= 250000 AND l.ts + l.dur_ns > h.from_ts
+  UNION ALL
+  SELECT h.*, l.slice_id, l.name_id, l.ts, l.dur_ns
+  FROM reach h CROSS JOIN runtime_calls l ON l.track_id = h.track_id AND l.ts < h.to_ts
+    AND l.ts >= h.calls_ts WHERE l.dur_ns >= 250000 AND l.ts + l.dur_ns > h.from_ts
+  UNION ALL
+  SELECT h.*, l.slice_id, l.name_id, l.ts, l.dur_ns
+  FROM reach h CROSS JOIN function_slices l ON l.track_id = h.track_id AND l.ts < h.to_ts
+    AND l.ts >= h.functions_ts WHERE l.dur_ns >= 250000 AND l.ts + l.dur_ns > h.from_ts
+),
 did AS MATERIALIZED (  -- a thread that still waits at the piece's end does not hold another
-  SELECT h.run, h.place, h.track_id, h.is_other, l.slice_id, l.name_id, n.name,
-         n.category = 'user_annotation' AS is_annotation, l.ts, l.dur_ns,
-         max(l.ts, h.from_ts) AS first_ts, min(l.ts + l.dur_ns, h.to_ts) AS last_ts,
+  SELECT h.run, h.place, h.track_id, h.is_other, h.slice_id, h.name_id, n.name,
+         n.category = 'user_annotation' AS is_annotation, h.ts, h.dur_ns,
+         max(h.ts, h.from_ts) AS first_ts, min(h.ts + h.dur_ns, h.to_ts) AS last_ts,
          h.to_ts - h.from_ts AS piece_ns
-  FROM reach h CROSS JOIN long_slices l ON l.track_id = h.track_id AND l.ts < h.to_ts
-    AND l.ts >= h.first_ts
-  CROSS JOIN names n ON n.name_id = l.name_id
-  WHERE l.ts + l.dur_ns > h.from_ts AND NOT n.name GLOB 'ProfilerStep#*'
-    AND (h.is_other = 0 OR l.ts + l.dur_ns <= h.to_ts)
+  FROM near h CROSS JOIN names n ON n.name_id = h.name_id
+  WHERE NOT n.name GLOB 'ProfilerStep#*' AND (h.is_other = 0 OR h.ts + h.dur_ns <= h.to_ts)
 ),
 edge AS (
   SELECT run, place, track_id, slice_id, dur_ns, first_ts AS at, 1 AS opens FROM did

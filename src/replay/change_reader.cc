@@ -12,7 +12,8 @@ class ChangeReader {
   static Result<std::vector<Change>> Read(SqliteDb& db, std::string_view text) {
     std::vector<Change> changes;
     if (text.empty()) return changes;
-    TRACEDB_ASSIGN(valid, db.Prepare("SELECT json_valid(?1) AND json_type(?1) = 'array'"));
+    TRACEDB_ASSIGN(valid,
+                   db.Prepare("SELECT CASE WHEN json_valid(?1) THEN json_type(?1) = 'array' END"));
     TRACEDB_TRY(valid.Bind(1, text));
     TRACEDB_ASSIGN(any, valid.Step());
     if (!any || valid.Int(0) == 0) return NotUnderstood("this is no JSON array");

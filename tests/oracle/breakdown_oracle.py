@@ -245,6 +245,7 @@ def gap_parts(start, end, ended):
 
 
 LONG_NS = 250_000                  # shorter slices of the host are not looked at
+NAMED_NS = 20_000                  # shorter pieces of gaps get no name
 
 
 def longest_of_thread(slices, start, end):
@@ -313,7 +314,7 @@ def gpu_gaps(job, limit=100):
         parts, call = gap_parts(start, end, ended)
         sync = sum(until - at for cause, at, until in parts if cause == "sync")
         name = name_ns = None
-        if parts[0][0] == "host":
+        if parts[0][0] == "host" and parts[0][2] - parts[0][1] >= NAMED_NS:
             name, name_ns = host_did(ended.trace, call_of(ended), *parts[0][1:])
         cause = parts[0][0] if 2 * sync < end - start else "sync"
         yield (ended.trace.capture, rank, device, ms(start - job.start), ms(end - start), pct(end - start, idle), cause,

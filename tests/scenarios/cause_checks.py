@@ -3,6 +3,7 @@ import csv
 import io
 import re
 
+import truth
 from checks import Check, as_ns, field
 
 GAINS = ("Gains come from replaying the recorded dependencies without the cause; they cannot "
@@ -112,11 +113,27 @@ def no_words(name, words, contract):
 
 
 def what_if(cause, gains, within_ns=10_000):
-    """gains: step -> ns that the step is shorter without the host's slice of this name.
+    """gains: step -> ns that the step is shorter without the host's slice of this name."""
+    return without("what_if", f"name={cause}", gains, within_ns)
+
+
+def of_without(scenario):
+    """Each cause that a scenario was simulated without as well: the gain of every step."""
+    made = []
+    for cause in scenario.without:
+        [before], [after] = [job.captures for job in scenario.jobs + cause.jobs]
+        shorter = truth.step_lengths(after)
+        gains = {step: ns - shorter[step] for step, ns in truth.step_lengths(before).items()}
+        made += [without(f"without {option}", option, gains) for option in cause.causes]
+    return made
+
+
+def without(name, option, gains, within_ns=10_000):
+    """gains: step -> ns that the step is shorter without this.
 
     The replay may place a launch a few microseconds otherwise than the simulation does."""
     def compare(program):
-        text = program.must("what-if", "--without", f"name={cause}", "--format", "csv")
+        text = program.must("what-if", "--without", option, "--format", "csv")
         have = {}
         for row in csv.DictReader(io.StringIO(text)):
             if row["step"]:
@@ -130,7 +147,7 @@ def what_if(cause, gains, within_ns=10_000):
                 yield f"no row for step {step}"
             elif abs(have[step] - gain) > within_ns:
                 yield f"step {step}: gain is {have[step]} ns, the truth is {gain}"
-    return Check("what_if", GAINS, compare)
+    return Check(name, GAINS, compare)
 
 
 def on_critical_path(name, least_ns, most_ns, steps=None):

@@ -1,4 +1,5 @@
 """All scenarios, by theme."""
+import cause_checks
 import causes
 import communicators
 import kinds
@@ -13,6 +14,7 @@ def all_scenarios():
     names = [scenario.name for scenario in made]
     assert len(set(names)) == len(names), "two scenarios have one name"
     for scenario in made:
+        scenario.checks += cause_checks.of_without(scenario)
         checks = [check.name for check in scenario.checks]
         assert len(set(checks)) == len(checks), f"{scenario.name}: two checks have one name"
     return made

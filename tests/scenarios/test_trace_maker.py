@@ -183,7 +183,7 @@ class Checks(unittest.TestCase):
         for scenario in all_scenarios():
             program = PerfectProgram(scenario, PARALLELISM)
             for check in scenario.checks:
-                if check.name not in JUDGED:
+                if check.name not in JUDGED and not check.name.startswith("without "):
                     with self.subTest(scenario=scenario.name, check=check.name):
                         self.assertEqual(list(check.compare(program)), [])
 

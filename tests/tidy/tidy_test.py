@@ -60,7 +60,9 @@ def files_are_under_400_lines_or_say_why_not(tree):
     for source in tree.sources:
         if len(source.lines) <= LINES_MAX:
             continue
-        reason = next((line for line in source.lines[:10]
+        # A query's first lines are what people read of it.
+        top = source.lines[:50] if source.path.endswith(".sql") else source.lines[:10]
+        reason = next((line for line in top
                        if re.match(r"(//|#|--)\s*long because:\s*\S", line)), None)
         if reason is None:
             yield (f"{source.path}: {len(source.lines)} lines; cut it up, or say why not at its "
