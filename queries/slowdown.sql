@@ -8,8 +8,9 @@
 -- one alone costs; these do not add up. Below 1: it is quicker than its peers.
 --
 -- A host is delayed here and there, and the median is less than the mean: where steps wait for
--- the host, the ideal is quicker than any rank. What a rank does that no other does stays as it is:
--- a pipeline's stage with more layers is not made shorter. With two ranks the ideal is between them.
+-- the host, the ideal is quicker than any rank. What a rank does that no other does stays as it
+-- is: a pipeline's stage with more layers is not made shorter. With two ranks the ideal is between
+-- them.
 --
 -- param:  part     text        = null  job, kind, rank or step: these rows only; all when null.
 -- param:  run      text        = null  This run only; all of them when null.
