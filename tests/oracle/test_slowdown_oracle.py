@@ -63,7 +63,7 @@ def slow_worker():
 
 
 def as_lines(job):
-    """The operations of all steps as slowdown_replay reads them: those of a group together, after what they wait for."""
+    """The operations of all steps as slowdown_replay reads them: of a group together, after what they wait for."""
     of = {(o.step, *oracle.name_of(o)): o for o in job.operations}
     lines, number = [], {}
     for step in job.steps:
