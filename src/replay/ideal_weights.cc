@@ -57,7 +57,7 @@ bool IsMet(const ReplayGraph& graph, uint32_t node) {
 class PeerFinder {
  public:
   PeerFinder(SqliteDb& db, const ReplayGraph& graph)
-      : db_(db), graph_(graph), rows_(graph.rows()), ideal_(graph.weights()) {}
+      : db_(db), graph_(graph), rows_(graph.rows()), ideal_(graph.edge_count(), kNoEdge) {}
 
   Result<std::vector<int64_t>> Find() {
     TRACEDB_TRY(ReadNames());
@@ -261,7 +261,7 @@ class PeerFinder {
   SqliteDb& db_;
   const ReplayGraph& graph_;
   const JobRows& rows_;
-  std::vector<int64_t> ideal_;
+  std::vector<int64_t> ideal_;                  // kNoEdge: without peers
   std::unordered_map<int64_t, int64_t> names_;  // by name_id: the same number for the same text
 };
 
@@ -299,9 +299,7 @@ Status IdealWeights::Apply(SqliteDb& db, const Change& change, std::vector<int64
       continue;
     }
     for (uint32_t edge = graph_.first_edge(node); edge < graph_.end_edge(node); ++edge) {
-      // What has no peers is as it was, and what another change did to it stays.
-      const bool has_peers = ideal_[edge] != graph_.weights()[edge];
-      if (has_peers && weights[edge] != kNoEdge) weights[edge] = ideal_[edge];
+      if (ideal_[edge] != kNoEdge && weights[edge] != kNoEdge) weights[edge] = ideal_[edge];
     }
   }
   return Done{};

@@ -19,7 +19,7 @@ class IdealWeights {
 
  private:
   const ReplayGraph& graph_;
-  std::vector<int64_t> ideal_;  // by edge; empty: not found yet
+  std::vector<int64_t> ideal_;  // by edge; kNoEdge: without peers; empty: not found yet
 };
 
 }  // namespace tracedb
