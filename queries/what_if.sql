@@ -14,7 +14,9 @@
 -- {"short_host": 0}: what the host needs between launches that are less than 0.25 ms apart;
 -- {"held_by": "x"}: the host in slices of that name, between two that are further apart.
 -- {"launch_latency_ns": 0}: at most. {"balance": "ranks"}: every rank computes as long, in each
--- step. {"slice": 17, "shorten_ns": 1000}: one slice.
+-- step. {"slice": 17, "shorten_ns": 1000}: one slice. {"ideal": "all"} (compute, communication,
+-- memory, host), with rank, except_rank and step: each takes what its like takes on other ranks
+-- and in other steps (see slowdown).
 --
 -- param:  changes  text        = []    What is changed; nothing: the recorded times.
 -- param:  step     int(count)  = null  This step only; all when null.

@@ -42,14 +42,16 @@ class ChangeReader {
     const std::map<std::string, std::string*> texts = {
         {"name", &change.name},       {"like", &change.like},           {"glob", &change.glob},
         {"kind", &change.kind},       {"transfers", &change.transfers}, {"waits", &change.waits},
-        {"balance", &change.balance}, {"held_by", &change.held_by},     {"caller", &change.caller}};
+        {"balance", &change.balance}, {"held_by", &change.held_by},     {"caller", &change.caller},
+        {"ideal", &change.ideal}};
     const std::map<std::string, std::optional<int64_t>*> integers = {
         {"rank", &change.rank},
         {"step", &change.step},
         {"slice", &change.slice},
         {"shorten_ns", &change.shorten_ns},
         {"launch_latency_ns", &change.launch_latency_ns},
-        {"rank_late", &change.rank_late}};
+        {"rank_late", &change.rank_late},
+        {"except_rank", &change.except_rank}};
     if (const auto text = texts.find(key); text != texts.end()) {
       if (!is_text || row.Text(3).empty()) return NotUnderstood(key + ": a text is wanted");
       *text->second = row.Text(3);

@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "replay/ideal_weights.h"
 #include "replay/job_rows.h"
 #include "replay/path_owners.h"
 #include "replay/replay_changes.h"
@@ -25,7 +26,7 @@ std::string_view PieceKindText(PieceKind kind) {
 }
 
 JobReplay::JobReplay(SqliteDb& db, std::unique_ptr<ReplayGraph> graph)
-    : db_(&db), graph_(std::move(graph)) {}
+    : db_(&db), graph_(std::move(graph)), ideal_(std::make_unique<IdealWeights>(*graph_)) {}
 JobReplay::~JobReplay() = default;
 JobReplay::JobReplay(JobReplay&&) noexcept = default;
 JobReplay& JobReplay::operator=(JobReplay&&) noexcept = default;
@@ -36,12 +37,12 @@ Result<JobReplay> JobReplay::Open(SqliteDb& db, int64_t capture_id) {
 }
 
 Result<std::vector<ReplayedStep>> JobReplay::Steps(std::string_view changes) {
-  TRACEDB_ASSIGN(weights, ChangedWeights(*db_, *graph_, changes));
+  TRACEDB_ASSIGN(weights, ChangedWeights(*db_, *graph_, *ideal_, changes));
   return StepsOf(*graph_, graph_->Replay(weights));
 }
 
 Result<std::vector<PathPiece>> JobReplay::CriticalPath(std::string_view changes) {
-  TRACEDB_ASSIGN(weights, ChangedWeights(*db_, *graph_, changes));
+  TRACEDB_ASSIGN(weights, ChangedWeights(*db_, *graph_, *ideal_, changes));
   return WithOwners(*db_, PathOf(*graph_, weights, graph_->Replay(weights)));
 }
 

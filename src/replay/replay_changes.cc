@@ -28,10 +28,12 @@ int64_t Scaled(int64_t weight_ns, double factor) {
 
 class Weights {
  public:
-  Weights(SqliteDb& db, const ReplayGraph& graph)
-      : db_(db), graph_(graph), rows_(graph.rows()), weights_(graph.weights()) {}
+  Weights(SqliteDb& db, const ReplayGraph& graph, IdealWeights& ideal)
+      : db_(db), graph_(graph), rows_(graph.rows()), ideal_(ideal), weights_(graph.weights()) {}
 
   Status Apply(const Change& change) {
+    if (!change.ideal.empty()) return ideal_.Apply(db_, change, weights_);
+    if (change.except_rank.has_value()) return NotUnderstood("except_rank: only with ideal");
     if (change.slice.has_value()) {
       const int64_t all_ns = std::numeric_limits<int64_t>::max();
       return Shorten({{*change.slice, change.shorten_ns.value_or(all_ns)}});
@@ -48,8 +50,8 @@ class Weights {
     if (!change.balance.empty()) return Balance(change);
     if (!change.names_slices() && change.kind.empty()) {
       return NotUnderstood(
-          "name, like, glob, kind, slice, transfers, waits, launch_latency_ns or "
-          "balance is wanted");
+          "name, like, glob, kind, slice, transfers, waits, launch_latency_ns, "
+          "balance or ideal is wanted");
     }
     return ScaleSlices(change);
   }
@@ -289,15 +291,16 @@ class Weights {
   SqliteDb& db_;
   const ReplayGraph& graph_;
   const JobRows& rows_;
+  IdealWeights& ideal_;
   std::vector<int64_t> weights_;
 };
 
 }  // namespace
 
 Result<std::vector<int64_t>> ChangedWeights(SqliteDb& db, const ReplayGraph& graph,
-                                            std::string_view changes) {
+                                            IdealWeights& ideal, std::string_view changes) {
   TRACEDB_ASSIGN(read, ReadChanges(db, changes));
-  Weights weights(db, graph);
+  Weights weights(db, graph, ideal);
   for (const Change& change : read) TRACEDB_TRY(weights.Apply(change));
   return weights.Take();
 }

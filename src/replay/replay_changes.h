@@ -17,12 +17,16 @@
 //                           host waits for the GPU
 //   {"launch_latency_ns": 0}  at most
 //   {"balance": "ranks"}    the compute kernels of a step take as long on every rank: the mean
+//   {"ideal": "all"}       each takes what its like takes on other ranks and in other steps;
+//                           compute, communication, memory, host: only these; with a step also, and
+//                           with "except_rank": 5 in place of a rank: on all others
 // With a "rank" also short_host, held_by, transfers and waits are those of that rank alone.
 #pragma once
 
 #include <string_view>
 #include <vector>
 
+#include "replay/ideal_weights.h"
 #include "replay/replay_graph.h"
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
@@ -31,6 +35,6 @@ namespace tracedb {
 
 // The weights of the graph's edges with these changes; kUsage where one is not understood.
 Result<std::vector<int64_t>> ChangedWeights(SqliteDb& db, const ReplayGraph& graph,
-                                            std::string_view changes);
+                                            IdealWeights& ideal, std::string_view changes);
 
 }  // namespace tracedb

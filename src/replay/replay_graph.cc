@@ -1,10 +1,21 @@
 #include "replay/replay_graph.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "tracedb/base/interval.h"
 
 namespace tracedb {
+
+ReplayGraph ReplayGraph::Of(std::vector<Node> nodes, std::vector<uint32_t> from,
+                            std::vector<EdgeKind> kinds, std::vector<int64_t> weights) {
+  ReplayGraph graph;
+  graph.nodes_ = std::move(nodes);
+  graph.from_ = std::move(from);
+  graph.kinds_ = std::move(kinds);
+  graph.weights_ = std::move(weights);
+  return graph;
+}
 
 std::vector<int64_t> ReplayGraph::Replay(const std::vector<int64_t>& weights) const {
   std::vector<int64_t> times(nodes_.size());

@@ -51,6 +51,10 @@ class ReplayGraph {
  public:
   // Of rows that fit; nodes and edges are as MODEL.md says.
   static ReplayGraph Build(JobRows rows);
+  // Of nodes in an order in which every edge leads to a later one; each node's edges are from its
+  // first_edge to that of the next. Only Replay and BindingEdge know what to do with it.
+  static ReplayGraph Of(std::vector<Node> nodes, std::vector<uint32_t> from,
+                        std::vector<EdgeKind> kinds, std::vector<int64_t> weights);
 
   const JobRows& rows() const { return rows_; }
   const std::vector<Node>& nodes() const { return nodes_; }  // in the order of time

@@ -16,6 +16,7 @@ import sqlite3
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import ideal_oracle  # noqa: E402
 from replay_graph_oracle import build  # noqa: E402
 
 KINDS = ("host", "launch", "compute", "communication", "memory", "waiting", "transfer", "gap", "lag", "unrecorded")
@@ -29,7 +30,7 @@ Piece = collections.namedtuple("Piece", "start_ns dur_ns kind rank slice_id")
 # {"change": "slices", "factor": f, "name", "rank", "step"}, {"change": "slice", "slice_id", "shorten_ns"},
 # {"change": "short_host", "factor": f}, {"change": "transfers", "factor": f, "parallelism"},
 # {"change": "rank_late", "rank"}, {"change": "launches", "most_ns": n}, {"change": "waits", "parallelism"},
-# {"change": "waits"} of calls.
+# {"change": "waits"} of calls, {"change": "ideal", "of": kind or "all", "rank", "step", "except_rank"}.
 def nearest(value):
     return math.floor(value + 0.5)
 
@@ -147,6 +148,12 @@ def changed_weight(graph, change, slices, node, edge):
         return max(0, weight - nearest((1 - change["factor"]) * open_ns))
     if what == "transfers" and node.what == "finish" and node.of.parallelism == change["parallelism"]:
         return nearest(weight * change["factor"])
+    if what == "ideal":
+        ideal, kind, step = graph.ideal.get((node.number, source.number, name), (None, None, None))
+        rank = graph.ranks.get(node.trace)
+        meant = (ideal is not None and change["of"] in ("all", kind) and change.get("rank") in (None, rank)
+                 and change.get("step") in (None, step) and change.get("except_rank") != rank)
+        return ideal if meant else weight
     if what == "launches" and name == "launch":
         return min(weight, change["most_ns"])
     if what == "waits" and change.get("parallelism"):
@@ -169,6 +176,8 @@ def replay(graph, changes=()):
         of_late_rank(graph, change) if change["change"] == "rank_late" else
         [of_one_slice(graph, change)] if change["change"] == "slice" else [change])]
     slices = [changed_slices(graph, change) if change["change"] in ("slice", "slices") else {} for change in changes]
+    if any(change["change"] == "ideal" for change in changes) and not hasattr(graph, "ideal"):
+        graph.ideal = ideal_oracle.weights(graph)
     times, all_edges = [], []
     for node in graph.nodes:
         edges = node.edges

@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""slowdown_oracle.py on a job worked out by hand, and on those whose slowdown ByteDance published.
+"""slowdown_oracle.py on a job worked out by hand, and on those whose slowdown ByteDance published; and the same of the
+program's replay.
 
-    python3 test_slowdown_oracle.py [--samples FOLDER]
+    python3 test_slowdown_oracle.py [--samples FOLDER] [--replay PROGRAM]
 
 Needs pyarrow for these, and a folder in which stragglers/ has trace-*.parquet, ms-*.json and mw-*.json: --samples,
-else the environment's TRACEDB_SAMPLES.
+else the environment's TRACEDB_SAMPLES. PROGRAM is slowdown_replay of the build; without it the oracle alone is tried.
 """
 import argparse
 import importlib.util
 import json
 import os
+import subprocess
 import sys
 import unittest
 
@@ -17,6 +19,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import slowdown_oracle as oracle  # noqa: E402
 
+REPLAY = None
 SAMPLES = os.environ.get("TRACEDB_SAMPLES", os.path.join(HERE, "..", "..", "..", "shared", "samples"))
 # ByteDance-Seed/StragglerAnalysis (Apache-2.0), data/result-*.json: by operation type, data parallel rank, stage.
 PUBLISHED = {
@@ -59,7 +62,61 @@ def slow_worker():
     return found
 
 
+def as_lines(job):
+    """The operations of all steps as slowdown_replay reads them: of a group together, after what they wait for."""
+    of = {(o.step, *oracle.name_of(o)): o for o in job.operations}
+    lines, number = [], {}
+    for step in job.steps:
+        for unit, (members, is_group) in enumerate(job.order):
+            for name, before in members:
+                o = of[step, *name]
+                waits = [number[step, *other] for other in before]
+                lines.append([step, o.dp, o.stage, o.rank, o.type, oracle.NAMES.get(o.type, o.type),
+                              unit if is_group else -1, round(o.start * 1e9), round(o.end * 1e9),
+                              int(o.type in oracle.COMMUNICATION), int(o.type == oracle.OPTIMIZER),
+                              len(waits), *waits])
+            for name, _ in members:
+                number[step, *name] = len(number)
+    return "".join(" ".join(map(str, line)) + "\n" for line in lines)
+
+
+def replayed(job):
+    """{what: {which: value}} as slowdown_replay prints it."""
+    said = subprocess.run([REPLAY], input=as_lines(job), stdout=subprocess.PIPE, text=True, check=False)
+    assert said.returncode == 0, said.stdout
+    found = {}
+    for line in said.stdout.splitlines():
+        what, which, value = line.split()
+        found.setdefault(what, {})[which if what not in ("dp", "stage", "rank") else int(which)] = float(value)
+    return found
+
+
 class Hand(unittest.TestCase):
+    def test_the_programs_replay(self):
+        if REPLAY is None:
+            self.skipTest("--replay does not say which program")
+        others = {"params-all-gather", "forward-pp-comm", "backward-pp-comm", "backward-compute", "gc",
+                  "layernorm-grads-all-reduce", "embedding-grads-all-reduce", "grads-reduce-scatter",
+                  "optimizer-clip-main-grad", "optimizer"}
+        found = replayed(oracle.Job(slow_worker()))
+        expected = {"taken": {"s": 24}, "ideal": {"s": 22}, "slowdown": {"S": 24 / 22},
+                    "type": {**dict.fromkeys(others, 1), "forward-compute": 24 / 22},
+                    "dp": {0: 1, 1: 24 / 22}, "stage": {0: 25 / 22, 1: 21 / 22},
+                    "rank": {0: 1, 1: 24 / 22, 2: 21 / 22, 3: 21 / 22}}
+        self.assertEqual(found.keys(), expected.keys())
+        for what, values in expected.items():
+            self.assertEqual(found[what].keys(), values.keys())
+            for which, value in values.items():
+                self.assertAlmostEqual(found[what][which], value, places=9, msg=f"{what} {which}")
+
+    def test_operations_that_cannot_be_read_are_an_error(self):
+        if REPLAY is None:
+            self.skipTest("--replay does not say which program")
+        line = as_lines(oracle.Job(slow_worker())).splitlines()[0]
+        for text in ("", "x\n", line + "\n" + line.rsplit(" ", 1)[0] + " 2 0 5\n"):
+            said = subprocess.run([REPLAY], input=text, stdout=subprocess.PIPE, text=True, check=False)
+            self.assertEqual((said.returncode, said.stdout), (1, "an operation is not understood, or there is none\n"))
+
     def test_a_slow_worker(self):
         found = oracle.Slowdown(oracle.Job(slow_worker()))
         # As it was without the half second; ideally each forward pass takes (2 + 6 + 2 + 2) / 4 = 3.
@@ -100,7 +157,8 @@ class Published(unittest.TestCase):
             self.skipTest(f"the published data is not there: {folder}; --samples says where it is")
         for name, (slowdown, by_type, by_dp, by_stage) in PUBLISHED.items():
             with self.subTest(name):
-                found = oracle.Slowdown(oracle.Job(oracle.read(os.path.join(folder, f"trace-{name}.parquet"))))
+                job = oracle.Job(oracle.read(os.path.join(folder, f"trace-{name}.parquet")))
+                found = oracle.Slowdown(job)
                 self.near({"S": found.s}, {"S": slowdown})
                 self.near(found.by_type, by_type)
                 self.near(found.by_dp, by_dp)
@@ -109,11 +167,21 @@ class Published(unittest.TestCase):
                     with open(os.path.join(folder, f"{file}-{name}.json"), encoding="utf-8") as text:
                         expected = json.load(text)
                     self.near({**mine, key: mine["rem"]}, expected)
+                if REPLAY is not None:
+                    again = replayed(job)
+                    self.near(again["slowdown"], {"S": slowdown})
+                    self.near(again["type"], by_type)
+                    self.near(again["dp"], by_dp)
+                    self.near(again["stage"], by_stage)
+                    self.near(again["rank"], found.by_rank)
+                    self.near(again["ideal"], {"s": found.t_ideal})
+                    self.near(again["taken"], {"s": found.t_was})
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--samples", default=SAMPLES)
+    parser.add_argument("--replay")
     options, rest = parser.parse_known_args()
-    SAMPLES = options.samples
+    SAMPLES, REPLAY = options.samples, options.replay
     unittest.main(argv=[sys.argv[0], *rest])

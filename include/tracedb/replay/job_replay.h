@@ -50,6 +50,7 @@ struct PathPiece {
   int64_t held_name = 0;  // its name, as _event_name has it
 };
 
+class IdealWeights;
 class ReplayGraph;
 
 class JobReplay {
@@ -70,6 +71,7 @@ class JobReplay {
   JobReplay(SqliteDb& db, std::unique_ptr<ReplayGraph> graph);
   SqliteDb* db_;
   std::unique_ptr<ReplayGraph> graph_;
+  std::unique_ptr<IdealWeights> ideal_;
 };
 
 }  // namespace tracedb

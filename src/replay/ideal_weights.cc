@@ -1,0 +1,308 @@
+#include "replay/ideal_weights.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "replay/peer_times.h"
+
+namespace tracedb {
+namespace {
+
+// One edge that has peers: the same key, the same number among those of its trace and step, and
+// as many of them there.
+struct Peer {
+  int64_t key;
+  int64_t step;
+  int64_t order_ns;
+  uint32_t trace;
+  uint32_t edge;
+  uint32_t number = 0;
+  uint32_t count = 0;
+};
+using Peers = std::vector<Peer>;
+using PeerRange = std::pair<Peers::const_iterator, Peers::const_iterator>;
+
+// The step that each trace is in, as nodes pass by in the order of time.
+class CurrentSteps {
+ public:
+  explicit CurrentSteps(const ReplayGraph& graph)
+      : graph_(graph), steps_(graph.rows().traces.size(), kNoStep) {}
+
+  int64_t At(uint32_t node) {
+    int64_t& step = steps_[graph_.TraceOf(node)];
+    const Node& here = graph_.nodes()[node];
+    if (here.kind == NodeKind::kStepBegin) step = graph_.rows().calls[here.owner].step;
+    return step;
+  }
+
+ private:
+  const ReplayGraph& graph_;
+  std::vector<int64_t> steps_;
+};
+
+bool IsHost(EdgeKind kind) { return kind == EdgeKind::kHost || kind == EdgeKind::kHandover; }
+
+bool IsMet(const ReplayGraph& graph, uint32_t node) {
+  for (uint32_t edge = graph.first_edge(node); edge < graph.end_edge(node); ++edge) {
+    if (graph.kind(edge) == EdgeKind::kTransfer) return true;
+  }
+  return false;
+}
+
+class PeerFinder {
+ public:
+  PeerFinder(SqliteDb& db, const ReplayGraph& graph)
+      : db_(db), graph_(graph), rows_(graph.rows()), ideal_(graph.edge_count(), kNoEdge) {}
+
+  Result<std::vector<int64_t>> Find() {
+    TRACEDB_TRY(ReadNames());
+    FindActivities();
+    FindHost();
+    TRACEDB_TRY(FindTransfers());
+    return std::move(ideal_);
+  }
+
+ private:
+  // Each trace has ids of its own for its names.
+  Status ReadNames() {
+    std::unordered_map<std::string, int64_t> ids;
+    TRACEDB_ASSIGN(name, db_.Prepare("SELECT name FROM _event_name WHERE id = ?1"));
+    for (const Activity& activity : rows_.activities) {
+      const auto [place, is_new] = names_.emplace(activity.name_id, 0);
+      if (!is_new) continue;
+      TRACEDB_TRY(name.Bind(1, activity.name_id));
+      TRACEDB_ASSIGN(any, name.Step());
+      const auto next = static_cast<int64_t>(ids.size()) + 1;
+      place->second = ids.emplace(any ? name.Text(0) : "", next).first->second;
+      name.Reset();
+    }
+    return Done{};
+  }
+  int64_t NameOf(uint32_t activity) const { return names_.at(rows_.activities[activity].name_id); }
+
+  // Kernels and copies: the mean.
+  void FindActivities() {
+    Peers peers;
+    for (uint32_t node = 0; node < graph_.nodes().size(); ++node) {
+      const Node& here = graph_.nodes()[node];
+      if (here.kind != NodeKind::kFinish) continue;
+      const Activity& activity = rows_.activities[here.owner];
+      if (activity.kind != ActivityKind::kCompute && activity.kind != ActivityKind::kMemory) {
+        continue;
+      }
+      const int64_t order_ns =
+          activity.call == kNone ? activity.start_ns : rows_.calls[activity.call].start_ns;
+      peers.push_back(
+          {NameOf(here.owner), activity.step, order_ns, activity.trace, graph_.first_edge(node)});
+    }
+    Number(peers);
+    ForEachRange(peers, IsOfKey, [&](PeerRange named) {
+      const bool is_shared = IsOfSeveralRanks(named);
+      const int64_t name_ns = is_shared ? MeanNs(TakenBy(named)) : 0;
+      ForEachRange(named, IsAlike, [&](PeerRange alike) {
+        // Where other ranks run it, but never as that number, all of the name are peers.
+        const bool is_by_name = is_shared && !IsOfSeveralRanks(alike);
+        Set(alike, is_by_name ? name_ns : MeanNs(TakenBy(alike)));
+      });
+    });
+  }
+
+  // Stretches of the host: the median.
+  void FindHost() {
+    Peers peers;
+    std::map<std::array<int64_t, 5>, int64_t> keys;
+    CurrentSteps steps(graph_);
+    for (uint32_t node = 0; node < graph_.nodes().size(); ++node) {
+      if (graph_.ThreadOf(node) == kNone) continue;
+      const int64_t step = steps.At(node);
+      const int64_t at_ns = graph_.nodes()[node].at_ns;
+      for (uint32_t edge = graph_.first_edge(node); edge < graph_.end_edge(node); ++edge) {
+        const uint32_t from = graph_.from(edge);
+        // An edge that says no more than which comes first has another weight.
+        const bool is_work = graph_.weights()[edge] == at_ns - graph_.nodes()[from].at_ns;
+        if (!IsHost(graph_.kind(edge)) || !is_work) continue;
+        const auto [kind, name] = MomentOf(node);
+        const auto [from_kind, from_name] = MomentOf(from);
+        const int64_t next = static_cast<int64_t>(keys.size());
+        const int64_t key =
+            keys.emplace(std::array<int64_t, 5>{static_cast<int64_t>(graph_.kind(edge)), kind, name,
+                                                from_kind, from_name},
+                         next)
+                .first->second;
+        peers.push_back({key, step, at_ns, graph_.TraceOf(node), edge});
+      }
+    }
+    Number(peers);
+    ForEachRange(peers, IsAlike, [&](PeerRange alike) {
+      if (IsOfSeveralRanks(alike)) Set(alike, MedianNs(TakenBy(alike)));
+    });
+  }
+
+  // Kind of the node, and the name of the activity that its call launched; 0: of none.
+  std::pair<int64_t, int64_t> MomentOf(uint32_t node) const {
+    const Node& here = graph_.nodes()[node];
+    const uint32_t launched = rows_.calls[here.owner].last_activity;
+    return {static_cast<int64_t>(here.kind), launched == kNone ? 0 : NameOf(launched)};
+  }
+
+  // Of collectives that have a meet: the median.
+  Status FindTransfers() {
+    TRACEDB_ASSIGN(like, ReadTransfers());
+    Peers peers;
+    for (uint32_t node = 0; node < graph_.nodes().size(); ++node) {
+      const Node& here = graph_.nodes()[node];
+      if (here.kind != NodeKind::kFinish || !IsMet(graph_, node)) continue;
+      const Activity& activity = rows_.activities[here.owner];
+      const auto key = like.find(activity.slice_id);
+      if (key == like.end()) continue;
+      peers.push_back({key->second, activity.step, 0, activity.trace, graph_.first_edge(node)});
+    }
+    std::sort(peers.begin(), peers.end(),
+              [](const Peer& a, const Peer& b) { return a.key < b.key; });
+    ForEachRange(peers, IsOfKey, [&](PeerRange alike) {
+      const int64_t median_ns = MedianNs(TakenBy(alike));
+      Set(alike, median_ns);
+      // That from the meet, which is the next and weighs the same.
+      for (auto peer = alike.first; peer != alike.second; ++peer) {
+        ideal_[peer->edge + 1] = median_ns;
+      }
+    });
+    return Done{};
+  }
+
+  // Parts of collectives: by slice_id a number for their like.
+  Result<std::unordered_map<int64_t, int64_t>> ReadTransfers() {
+    std::unordered_map<int64_t, int64_t> like;
+    std::unordered_map<std::string, int64_t> keys;
+    TRACEDB_ASSIGN(rows, db_.Prepare("SELECT p.id, json_array(p.collective, p.in_bytes, "
+                                     "p.out_bytes, ifnull(g.parallelism, 'other')) "
+                                     "FROM _collective_part p "
+                                     "LEFT JOIN _process_group g ON g.group_id = p.group_id "
+                                     "WHERE p.id BETWEEN (SELECT first_row FROM _trace "
+                                     "WHERE trace_id = ?1) AND (SELECT last_row FROM _trace "
+                                     "WHERE trace_id = ?1)"));
+    for (const JobTrace& trace : rows_.traces) {
+      TRACEDB_TRY(rows.Bind(1, trace.trace_id));
+      for (;;) {
+        TRACEDB_ASSIGN(any, rows.Step());
+        if (!any) break;
+        const auto next = static_cast<int64_t>(keys.size());
+        like[rows.Int(0)] = keys.emplace(rows.Text(1), next).first->second;
+      }
+      rows.Reset();
+    }
+    return like;
+  }
+
+  // Leaves them in the order of IsAlike.
+  static void Number(Peers& peers) {
+    const auto in_step = [](const Peer& p) { return std::tie(p.key, p.trace, p.step); };
+    std::stable_sort(peers.begin(), peers.end(), [&](const Peer& a, const Peer& b) {
+      return in_step(a) != in_step(b) ? in_step(a) < in_step(b) : a.order_ns < b.order_ns;
+    });
+    for (auto first = peers.begin(); first != peers.end();) {
+      const auto last = std::find_if(first, peers.end(),
+                                     [&](const Peer& p) { return in_step(p) != in_step(*first); });
+      for (auto peer = first; peer != last; ++peer) {
+        peer->number = static_cast<uint32_t>(peer - first);
+        peer->count = static_cast<uint32_t>(last - first);
+      }
+      first = last;
+    }
+    std::sort(peers.begin(), peers.end(), [](const Peer& a, const Peer& b) {
+      return std::tie(a.key, a.count, a.number, a.edge) <
+             std::tie(b.key, b.count, b.number, b.edge);
+    });
+  }
+
+  static bool IsOfKey(const Peer& a, const Peer& b) { return a.key == b.key; }
+  static bool IsAlike(const Peer& a, const Peer& b) {
+    return std::tie(a.key, a.count, a.number) == std::tie(b.key, b.count, b.number);
+  }
+
+  template <typename Same, typename Use>
+  static void ForEachRange(PeerRange peers, const Same& same, const Use& use) {
+    while (peers.first != peers.second) {
+      const auto end = std::find_if(peers.first, peers.second,
+                                    [&](const Peer& p) { return !same(*peers.first, p); });
+      use(PeerRange{peers.first, end});
+      peers.first = end;
+    }
+  }
+  template <typename Same, typename Use>
+  static void ForEachRange(const Peers& peers, const Same& same, const Use& use) {
+    ForEachRange(PeerRange{peers.begin(), peers.end()}, same, use);
+  }
+
+  bool IsOfSeveralRanks(PeerRange peers) const {
+    const int64_t rank = rows_.traces[peers.first->trace].rank;
+    return std::any_of(peers.first, peers.second,
+                       [&](const Peer& peer) { return rows_.traces[peer.trace].rank != rank; });
+  }
+
+  std::vector<int64_t> TakenBy(PeerRange peers) const {
+    std::vector<int64_t> taken;
+    taken.reserve(static_cast<size_t>(peers.second - peers.first));
+    for (auto peer = peers.first; peer != peers.second; ++peer) {
+      taken.push_back(graph_.weights()[peer->edge]);
+    }
+    return taken;
+  }
+
+  void Set(PeerRange peers, int64_t weight_ns) {
+    for (auto peer = peers.first; peer != peers.second; ++peer) ideal_[peer->edge] = weight_ns;
+  }
+
+  SqliteDb& db_;
+  const ReplayGraph& graph_;
+  const JobRows& rows_;
+  std::vector<int64_t> ideal_;                  // kNoEdge: without peers
+  std::unordered_map<int64_t, int64_t> names_;  // by name_id: the same number for the same text
+};
+
+bool IsOfRank(const Change& change, int64_t rank) {
+  return (!change.rank.has_value() || rank == *change.rank) &&
+         (!change.except_rank.has_value() || rank != *change.except_rank);
+}
+
+}  // namespace
+
+Status IdealWeights::Apply(SqliteDb& db, const Change& change, std::vector<int64_t>& weights) {
+  // As ActivityKind has them; a kernel that waits has no peers.
+  constexpr std::array<std::string_view, 4> kKinds = {"compute", "communication", "memory",
+                                                      "waiting"};
+  const bool is_all = change.ideal == "all";
+  const auto of_gpu = std::find(kKinds.begin(), kKinds.end() - 1, change.ideal);
+  if (!is_all && change.ideal != "host" && of_gpu == kKinds.end() - 1) {
+    return NotUnderstood("ideal: all, compute, communication, memory or host is wanted");
+  }
+  if (ideal_.empty() && graph_.edge_count() > 0) {
+    TRACEDB_ASSIGN(found, PeerFinder(db, graph_).Find());
+    ideal_ = std::move(found);
+  }
+  const JobRows& rows = graph_.rows();
+  CurrentSteps steps(graph_);
+  for (uint32_t node = 0; node < graph_.nodes().size(); ++node) {
+    const Node& here = graph_.nodes()[node];
+    const bool is_host = graph_.ThreadOf(node) != kNone;
+    if (!is_host && here.kind != NodeKind::kFinish) continue;
+    const int64_t step = is_host ? steps.At(node) : rows.activities[here.owner].step;
+    const std::string_view kind =
+        is_host ? "host" : kKinds[static_cast<size_t>(rows.activities[here.owner].kind)];
+    if ((!is_all && kind != change.ideal) || (change.step.has_value() && step != *change.step) ||
+        !IsOfRank(change, rows.traces[graph_.TraceOf(node)].rank)) {
+      continue;
+    }
+    for (uint32_t edge = graph_.first_edge(node); edge < graph_.end_edge(node); ++edge) {
+      if (ideal_[edge] != kNoEdge && weights[edge] != kNoEdge) weights[edge] = ideal_[edge];
+    }
+  }
+  return Done{};
+}
+
+}  // namespace tracedb

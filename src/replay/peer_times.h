@@ -1,0 +1,14 @@
+// What the like of something takes on its peers: the mean, or the median.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace tracedb {
+
+// To the nearest ns, halves up; of none 0. Times are not negative.
+int64_t MeanNs(const std::vector<int64_t>& times_ns);
+// Of an even number the middle between the two in the middle, rounded down; of none 0.
+int64_t MedianNs(std::vector<int64_t> times_ns);
+
+}  // namespace tracedb
