@@ -419,7 +419,7 @@ SELECT
   100.0 * gain_ns / whole_ns AS gain_pct,
   1.0 * together_ns / steps / 1e6 AS together_ms,
   change AS what_if,
-  'tracedb cut -o cut.json.gz'
+  'tracedb cut -o cut.json.gz' || iif(change IS NULL, '', ' --critical-path')
     || iif(worst IS NULL, '', ' --step ' || substr(worst, instr(worst, ' ') + 1)
          || iif(r.captures = 1, '', ' --capture ' || substr(worst, 1, instr(worst, ' ') - 1)))
     || iif((SELECT count(*) FROM runs) = 1, '', ' --run ' || json_quote(r.run)) AS see

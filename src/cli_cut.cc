@@ -3,6 +3,7 @@
 #include "cli_commands.h"
 #include "cli_functions.h"
 #include "tracedb/cut/cut_command.h"
+#include "tracedb/query/doc/query_builtin.h"
 
 namespace tracedb {
 
@@ -11,6 +12,11 @@ Status RunCut(const GlobalOptions& global, const CutOptions& options,
   CutOptions told = options;
   told.database = global.database;
   told.on_open = [](SqliteDb& db) -> Status { return AddFunctions(db); };
+  if (options.critical_path) {
+    TRACEDB_ASSIGN(catalog, QueryCatalog::Load(BuiltInQueries()));
+    TRACEDB_ASSIGN(query, catalog.Get("critical_path"));
+    told.path_sql = query->sql;
+  }
   TRACEDB_ASSIGN(report, CutTrace(told, stop));
   for (const std::string& note : report.notes) SayNote(global, note);
   if (options.output != "-") {

@@ -203,7 +203,7 @@ Result<unsigned> ShareOut(const IngestOptions& options,
 Result<LoadedInputs> LoadInputs(const GlobalOptions& global, const IngestOptions& options,
                                 const std::atomic<bool>& stop,
                                 const std::function<Status(const LoadSummary&)>& on_loaded) {
-  KeepSqliteSortsSmall();
+  PrepareSqliteForIngest();
   const auto say = [&global](const std::string& note) { SayNote(global, note); };
   TRACEDB_ASSIGN(files, FindInputFiles(options.inputs, say));
   if (options.rank.has_value() && files.size() != 1) {

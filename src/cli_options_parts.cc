@@ -72,6 +72,9 @@ void AddCut(CLI::App& app, CutOptions& options) {
       ->type_name("N");
   app.add_flag("--clip", options.clip,
                "slices end at the window's edges; else they are whole where they reach over");
+  app.add_flag("--critical-path", options.critical_path,
+               "above all else a track of what each step waited for, over all ranks, as the query "
+               "critical_path has it; with --step all of those steps' path");
   app.footer(
       "Without a window: all of it. One trace keeps its process ids and times; several get ids and "
       "names\nof their own, and several ranks the aligned clocks. Examples:\n"

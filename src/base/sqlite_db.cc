@@ -97,9 +97,11 @@ std::string FrozenUri(const std::string& path) {
 
 }  // namespace
 
-void KeepSqliteSortsSmall() {
+void PrepareSqliteForIngest() {
   constexpr unsigned kPages = 64;
   sqlite3_config(SQLITE_CONFIG_PMASZ, kPages);
+  // Nobody asks how much memory SQLite has, and each piece of it would take a lock to count it.
+  sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
 
 // SQLite takes "file:x" for a URI and ":memory:" for no file; a path in a folder is neither.
@@ -279,17 +281,6 @@ Result<SqliteDb> SqliteDb::Open(const std::filesystem::path& path, SqliteMode mo
 SqliteDb SqliteDb::Borrow(sqlite3* db) { return SqliteDb(db, "", true); }
 
 Result<SqliteDb> SqliteDb::OpenInMemory() { return Open("", SqliteMode::kCreate); }
-
-Result<SqliteDb> SqliteDb::OpenBytes(std::span<const uint8_t> bytes) {
-  TRACEDB_ASSIGN(db, OpenInMemory());
-  const auto size = static_cast<sqlite3_int64>(bytes.size());
-  auto* const data = const_cast<unsigned char*>(bytes.data());  // read only, as the flag says
-  if (sqlite3_deserialize(db.db_.get(), "main", data, size, size, SQLITE_DESERIALIZE_READONLY) !=
-      SQLITE_OK) {
-    return SqliteError(db.db_.get(), "a database in memory");
-  }
-  return db;
-}
 
 Result<std::vector<uint8_t>> SqliteDb::Bytes() {
   sqlite3_int64 size = 0;

@@ -3,6 +3,7 @@
 #
 #   include(EmbedSchema)
 #   tracedb_embed_schema(TARGET FILE...)
+#   tracedb_embed_empty_database(TARGET MAKER)
 #
 # The same file is the script that does it at build time.
 
@@ -20,6 +21,18 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
       COMMAND ${CMAKE_COMMAND} "-DFILES=${joined}" -DOUTPUT=${header} -P ${TRACEDB_SCHEMA_SCRIPT}
       DEPENDS ${sources} ${TRACEDB_SCHEMA_SCRIPT}
       VERBATIM)
+    target_sources(${target} PRIVATE ${header})
+    target_include_directories(${target} PRIVATE ${folder})
+  endfunction()
+
+  # schema/empty_database_bytes.h, by a program that is built and run for it.
+  function(tracedb_embed_empty_database target source)
+    set(folder ${CMAKE_CURRENT_BINARY_DIR}/generated)
+    set(header ${folder}/schema/empty_database_bytes.h)
+    add_executable(make_empty_database ${source})
+    target_link_libraries(make_empty_database PRIVATE tracedb_schema_sql)
+    add_custom_command(OUTPUT ${header} COMMAND make_empty_database ${header}
+                       DEPENDS make_empty_database VERBATIM)
     target_sources(${target} PRIVATE ${header})
     target_include_directories(${target} PRIVATE ${folder})
   endfunction()

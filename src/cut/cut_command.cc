@@ -53,6 +53,7 @@ Status Told(Status done, const std::atomic<bool>& stop) {
 
 Status Cut(SqliteDb& db, const CutOptions& options, const std::atomic<bool>& stop,
            CutReport& report) {
+  if (options.critical_path && options.on_open) TRACEDB_TRY(options.on_open(db));
   TRACEDB_ASSIGN(chosen, ChooseRun(db, options, stop));
   const CutSources& sources = chosen.sources;
   report.notes = chosen.notes;

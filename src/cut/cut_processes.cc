@@ -95,6 +95,12 @@ std::string CutProcesses::PidJson(int64_t trace_id, const std::string& pid) cons
   return found == pids_.end() ? "\"\"" : std::to_string(found->second);
 }
 
+int64_t CutProcesses::LargestPid() const {
+  int64_t largest = 0;
+  for (const auto& [process, pid] : pids_) largest = std::max(largest, pid);
+  return largest;
+}
+
 bool CutProcesses::Replaces(const std::string& name_json) {
   return name_json == "\"process_name\"" || name_json == "\"process_labels\"" ||
          name_json == "\"process_sort_index\"";

@@ -22,6 +22,7 @@ class CutProcesses {
 
   // The new id of a process as JSON.
   std::string PidJson(int64_t trace_id, const std::string& pid) const;
+  int64_t LargestPid() const;
   // Metadata events that name, label and sort the processes; one a text.
   const std::vector<std::string>& metadata() const { return metadata_; }
   // Whether a metadata event says what those above say instead.

@@ -215,10 +215,14 @@ Interval CutSources::OwnWindow(const CutSource& trace, const Interval& window) c
 }
 
 void CutSources::SetWindow(const Interval& window) {
-  for (CutSource& trace : traces_) trace.window = OwnWindow(trace, window);
+  for (CutSource& trace : traces_) {
+    trace.window = OwnWindow(trace, window);
+    windows_[trace.capture_id] = window;
+  }
 }
 
 void CutSources::SetWindows(const std::map<int64_t, Interval>& by_capture_id) {
+  windows_ = by_capture_id;
   std::set<int64_t> captures;
   for (CutSource& trace : traces_) {
     const auto found = by_capture_id.find(trace.capture_id);
@@ -227,6 +231,11 @@ void CutSources::SetWindows(const std::map<int64_t, Interval>& by_capture_id) {
     captures.insert(trace.capture_id);
   }
   KeepCaptures(captures);
+}
+
+std::optional<Interval> CutSources::WindowOf(int64_t capture_id) const {
+  const auto found = windows_.find(capture_id);
+  return found == windows_.end() ? std::nullopt : std::optional(found->second);
 }
 
 bool CutSources::HasSomethingInWindow() const {

@@ -67,6 +67,8 @@ class CutSources {
   void SetWindow(const Interval& window);
   // As well, to each its capture's; traces of other captures are no source any more.
   void SetWindows(const std::map<int64_t, Interval>& by_capture_id);
+  // As it was set, on the output's scale; none: everything.
+  std::optional<Interval> WindowOf(int64_t capture_id) const;
   bool HasSomethingInWindow() const;
   // Only captures that have something in the window stay; all of them where none has.
   void DropCapturesOutside();
@@ -77,7 +79,8 @@ class CutSources {
   void ChooseBase();
 
   std::string run_;
-  std::vector<CutSource> traces_;  // by rank, then as they were ingested
+  std::vector<CutSource> traces_;        // by rank, then as they were ingested
+  std::map<int64_t, Interval> windows_;  // by capture_id
   RankClocks clocks_;
   int64_t output_base_ns_ = 0;
 };

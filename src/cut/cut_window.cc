@@ -60,6 +60,24 @@ Result<Interval> Named(const CutOptions& options, const Interval& span) {
   return window;
 }
 
+// The critical path of a step begins when the step before is over on all ranks, and may end on a
+// GPU long after the host's step: all of it is wanted.
+Status AddPaths(SqliteDb& db, const std::pair<int64_t, int64_t>& range, const CutSources& sources,
+                Windows& windows) {
+  for (auto& [capture_id, window] : windows.by_capture_id) {
+    TRACEDB_ASSIGN(steps, db.Prepare("SELECT min(start_ns), max(end_ns) FROM "
+                                     "replay_steps(?1, '[]') WHERE step BETWEEN ?2 AND ?3"));
+    TRACEDB_TRY(steps.Bind(1, capture_id));
+    TRACEDB_TRY(steps.Bind(2, range.first));
+    TRACEDB_TRY(steps.Bind(3, range.second));
+    TRACEDB_ASSIGN(any, steps.Step());
+    if (!any || steps.Type(0) == SqlType::kNull) continue;
+    window = window.Hull({sources.FromAligned(capture_id, steps.Int(0)),
+                          sources.FromAligned(capture_id, steps.Int(1))});
+  }
+  return Done{};
+}
+
 // The time of the steps in each capture: between two captures other steps may lie.
 Result<Windows> OfSteps(SqliteDb& db, const CutOptions& options, const CutSources& sources) {
   const auto range = ParseRange(options.steps);
@@ -84,7 +102,10 @@ Result<Windows> OfSteps(SqliteDb& db, const CutOptions& options, const CutSource
     const auto [at, is_new] = windows.by_capture_id.emplace(capture_id, step);
     if (!is_new) at->second = at->second.Hull(step);
   }
-  if (!windows.by_capture_id.empty()) return windows;
+  if (!windows.by_capture_id.empty()) {
+    if (options.critical_path) TRACEDB_TRY(AddPaths(db, *range, sources, windows));
+    return windows;
+  }
   TRACEDB_ASSIGN(there, db.Prepare("SELECT count(*), min(step), max(step) FROM steps WHERE "
                                    "trace_id IN (" +
                                    sources.TraceIdList() + ")"));

@@ -32,6 +32,16 @@ Result<CutWriter> CutWriter::Open(SqliteDb& db, const CutSources& sources,
     TRACEDB_ASSIGN(processes, CutProcesses::Read(db, sources));
     writer.processes_ = std::move(processes);
   }
+  if (options.critical_path) {
+    const int64_t pid = writer.processes_.has_value() ? writer.processes_->LargestPid() : 0;
+    TRACEDB_ASSIGN(path, CutPath::Read(db, options.path_sql, sources, options.clip, pid));
+    // Of the events that are allowed it takes half at most.
+    if (options.events_max.has_value()) {
+      writer.path_left_out_ = path.KeepLongest((*options.events_max + 1) / 2);
+      *writer.events_max_ -= path.size();
+    }
+    writer.path_ = std::move(path);
+  }
   return writer;
 }
 
@@ -52,14 +62,31 @@ Status CutWriter::Write(OutputStream& output, CutReport& report) {
       TRACEDB_TRY(WriteEvent(event, output));
     }
   }
+  TRACEDB_TRY(WritePath(output, report));
   int64_t index = 0;
   for (const CutSource& trace : sources_.traces()) {
     TRACEDB_TRY(WriteTrace(trace, index++, output, report));
   }
+  std::string left_out = path_left_out_;
   if (budget_.has_value() && !budget_->LeftOut().empty()) {
-    report.notes.push_back("left out: " + budget_->LeftOut());
+    left_out += (left_out.empty() ? "" : ", ") + budget_->LeftOut();
   }
+  if (!left_out.empty()) report.notes.push_back("left out: " + left_out);
   return output.Write("\n]}\n");
+}
+
+Status CutWriter::WritePath(OutputStream& output, CutReport& report) {
+  if (!path_.has_value()) return Done{};
+  if (path_->size() == 0) {
+    report.notes.push_back("the critical path has no stretch in that time");
+    return Done{};
+  }
+  for (const std::string& event : path_->Events(sources_)) {
+    TRACEDB_TRY(WriteEvent(event, output));
+  }
+  report.events += path_->size();
+  report.slices += path_->size();
+  return Done{};
 }
 
 Status CutWriter::ForEachRow(const CutSource& trace, const RowFunction& function) {

@@ -9,6 +9,7 @@
 #include "cut/cut_budget.h"
 #include "cut/cut_event.h"
 #include "cut/cut_filter.h"
+#include "cut/cut_path.h"
 #include "cut/cut_processes.h"
 #include "cut/cut_source.h"
 #include "cut/cut_texts.h"
@@ -44,6 +45,7 @@ class CutWriter {
   Status WriteTrace(const CutSource& trace, int64_t index, OutputStream& output, CutReport& report);
   Status WriteRow(const CutSource& trace, const CutRow& row, CutEventText::Form form,
                   const IdSpace& ids, OutputStream& output, CutReport& report);
+  Status WritePath(OutputStream& output, CutReport& report);
   Status WriteEvent(std::string_view event, OutputStream& output);
   EventTimes TimesOf(const CutSource& trace, const CutRow& row) const;
 
@@ -56,6 +58,8 @@ class CutWriter {
   std::optional<CutBudget> budget_;
   std::optional<int64_t> events_max_;
   std::optional<CutProcesses> processes_;  // of several traces
+  std::optional<CutPath> path_;
+  std::string path_left_out_;
   bool clip_ = false;
   bool any_ = false;  // an event has been written
   std::string event_;

@@ -22,6 +22,7 @@
 #include "derive/sync_calls.h"
 #include "tracedb/derive/host_slices.h"
 #include "tracedb/memory/number_hash.h"
+#include "tracedb/memory/zeroed_array.h"
 
 namespace tracedb {
 
@@ -82,7 +83,7 @@ class RecentPaths {
     return (bits + (bits >> 24) + apart) * kPlaces & (entries_.size() - 1);
   }
 
-  std::vector<Entry> entries_;
+  ZeroedArray<Entry> entries_;
   uint64_t puts_ = 0;
 };
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tracedb/derive/host_slices.h"
+#include "tracedb/memory/zeroed_array.h"
 
 namespace tracedb {
 
@@ -66,7 +67,7 @@ class CallPaths {
   size_t nodes_max_;
   std::vector<PathNode> nodes_;  // [0] stands for none
   std::vector<Guess> guesses_;   // one a node
-  std::vector<PathId> buckets_;  // 0 is empty
+  ZeroedArray<PathId> buckets_;  // 0 is empty
 };
 
 }  // namespace tracedb

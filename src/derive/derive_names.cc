@@ -2,6 +2,7 @@
 
 #include <array>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -40,6 +41,19 @@ std::string NamedSql(const std::array<Naming, kCount>& namings, bool of_threads,
          names + ") AND json_valid(a.args) ORDER BY 1, 2, m.id";
 }
 
+// The event names of metadata events that name something.
+Result<std::set<int64_t>> NamingEvents(SqliteDb& db) {
+  TRACEDB_ASSIGN(names, db.Prepare("SELECT id FROM _event_name WHERE name IN "
+                                   "('process_name', 'process_sort_index', 'process_labels', "
+                                   "'thread_name', 'thread_sort_index')"));
+  std::set<int64_t> ids;
+  for (;;) {
+    TRACEDB_ASSIGN(row, names.Step());
+    if (!row) return ids;
+    ids.insert(names.Int(0));
+  }
+}
+
 // Some writers name a thread again with each of its events, 310,000 times in a trace of 25,000
 // kernels. The last naming of each track, where there are few tracks: the table that has them. Else
 // the table of all metadata events.
@@ -51,16 +65,14 @@ Result<std::string> LastNamings(SqliteDb& db) {
   };
   std::map<std::pair<int64_t, int64_t>, Last> lasts;  // by track and event name
   TRACEDB_ASSIGN(valid, db.Prepare("SELECT json_valid(args) FROM _args_text WHERE id = ?1"));
-  TRACEDB_ASSIGN(
-      events,
-      db.Prepare(
-          "SELECT m.track, m.event_name, m.args_text, m.id "
-          "FROM _metadata_event m WHERE m.event_name IN (SELECT id FROM _event_name WHERE name IN "
-          "('process_name', 'process_sort_index', 'process_labels', "
-          "'thread_name', 'thread_sort_index')) ORDER BY m.id"));
+  // Which of them name something is told here, as SQLite would take ten times as long for that.
+  TRACEDB_ASSIGN(naming, NamingEvents(db));
+  TRACEDB_ASSIGN(events, db.Prepare("SELECT track, event_name, args_text, id "
+                                    "FROM _metadata_event ORDER BY id"));
   for (;;) {
     TRACEDB_ASSIGN(row, events.Step());
     if (!row) break;
+    if (!naming.contains(events.Int(1))) continue;
     const int64_t args_text = events.Int(2);
     const auto found = lasts.find({events.Int(0), events.Int(1)});
     if (found != lasts.end() && found->second.args_text == args_text) {

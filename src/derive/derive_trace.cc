@@ -20,6 +20,7 @@
 #include "tracedb/pages/page_file.h"
 #include "tracedb/pages/record_encoder.h"
 #include "tracedb/pages/row_store.h"
+#include "tracedb/schema/empty_database.h"
 #include "tracedb/schema/event_tables.h"
 
 namespace tracedb {
@@ -30,12 +31,6 @@ constexpr int64_t kTracksMax = 65536;
 static_assert(kTracksMax - 1 <= std::numeric_limits<decltype(SortEntry::track_place)>::max());
 constexpr size_t kTrackBytes = 64;    // a track's numbers, and counts while they are sorted
 constexpr size_t kStreamBytes = 320;  // sums of a stream and of its device
-
-Result<uint32_t> RootPage(SqliteDb& db, const std::string& name) {
-  TRACEDB_ASSIGN(root,
-                 db.Integer("SELECT rootpage FROM sqlite_schema WHERE name = '" + name + "'"));
-  return static_cast<uint32_t>(root);
-}
 
 class TraceDerivation {
  public:
@@ -100,7 +95,7 @@ Status TraceDerivation::DeriveLaunches() {
   const LaunchDerivation::Input input{trace_.activities, trace_.host_slices, trace_.parallelism,
                                       trace_.times,      trace_.base_ns,     trace_.first_path};
   launches_.emplace(input, std::move(steps), limits_, db_.path().parent_path());
-  TRACEDB_ASSIGN(rows, RowStore::Open(db_.path(), {"_launch"}));
+  TRACEDB_ASSIGN(rows, RowStore::Open(db_.path(), EmptyDatabase::RootPages({"_launch"})));
   TRACEDB_TRY(launches_->Run(rows, 0));
   return rows.Finish();
 }
@@ -235,7 +230,7 @@ PartitionActivity TraceDerivation::ForPartition(const SortEntry& entry) {
 
 Status TraceDerivation::DeriveBusyTime(SortAhead<GpuActivities>& sorted) {
   TRACEDB_ASSIGN(file, PageFile::Open(db_.path(), {}));
-  TRACEDB_ASSIGN(root, RootPage(db_, "_busy_segment"));
+  const uint32_t root = EmptyDatabase::RootPages({"_busy_segment"}).front();
   TRACEDB_ASSIGN(rows, IndexAppender::Create(*file, root));  // the table is its key's index
   uint32_t device = 0;
   std::vector<BusySegment> segments;
@@ -321,7 +316,7 @@ Status TraceDerivation::FillIndexes(SortAhead<GpuActivities>& sorted,
 template <typename Gathered>
 Status TraceDerivation::FillIndex(PageFile& file, const char* name, SortAhead<Gathered>& sorted,
                                   const std::function<void(const SortEntry&)>& add_columns) {
-  TRACEDB_ASSIGN(root, RootPage(db_, name));
+  const uint32_t root = EmptyDatabase::RootPages({name}).front();
   TRACEDB_ASSIGN(index, IndexAppender::Create(file, root));
   const auto take = [&](std::span<const SortEntry> entries) -> Status {
     for (const SortEntry& entry : entries) {
@@ -338,9 +333,7 @@ Status TraceDerivation::FillIndex(PageFile& file, const char* name, SortAhead<Ga
 
 }  // namespace
 
-Result<DerivedUse> DeriveTrace(const std::filesystem::path& file, const GatheredTrace& trace,
-                               const LoadLimits& limits) {
-  TRACEDB_ASSIGN(db, SqliteDb::Open(file, SqliteMode::kFrozen));
+Result<DerivedUse> DeriveTrace(SqliteDb db, const GatheredTrace& trace, const LoadLimits& limits) {
   return TraceDerivation(std::move(db), trace, limits).Run();
 }
 

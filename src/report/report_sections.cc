@@ -16,8 +16,13 @@ constexpr int64_t kStreamsMax = 400;
 constexpr auto kSections = std::to_array<ReportSection>({
     {"headline", "report/headline", "At a glance", "headline", "", 10, ""},
     {"recommendations", "recommendations", "What to do first", "advice",
-     "The largest problems in the data, each with its evidence and what solving it could gain.", 20,
-     ""},
+     "The largest problems in the data, each with its evidence and what solving it would gain: by "
+     "a replay of the job without the cause.",
+     20, ""},
+    {"path", "critical_path_by", "What each step waited for", "path",
+     "A step is over when its last rank is. What that waited for, and what this waited for before, "
+     "is one chain over all ranks: only what is on it can make the step shorter.",
+     1500, "", 120'000},
     {"partition", "time_partition", "Where each GPU's time goes", "partition",
      "Each bar is one GPU's time from its first activity to its last. Only computing moves the "
      "training on; exposed communication and idle time are what could be saved.",
@@ -126,6 +131,7 @@ Thinning ThinningByScale(std::string_view query, const ReportScale& scale) {
   }
   // Functions may be in front of all modules, which the chart is of when there are any.
   if (query == "module_time") return {{"limit=300"}, "", false};
+  if (query == "critical_path_by") return {{"limit=8"}, "Of each step the eight largest shares."};
   if (query == "time_partition") return {{}, "Sums over the steps, of each GPU.", true};
   if (query == "report/memory_line") {
     const int64_t ranks = std::max<int64_t>(scale.ranks, 1);

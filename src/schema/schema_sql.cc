@@ -153,6 +153,8 @@ std::string TablesSql() {
   return sql;
 }
 
+std::string_view RulesSql() { return kTablesRulesSql; }
+
 std::string ViewsSql() {
   std::string sql;
   for (const std::string_view file : {kViewsSql, kViewsEventsSql, kViewsAnalysisSql,

@@ -31,7 +31,10 @@ def read(database, name, backwards):
     columns = [row[1] for row in rows(database, f"PRAGMA table_info({name})")
                if row[1] != "run"  # named by the folder in which the file lies
                and not (backwards and row[1] == "start_ms")]  # counts from the trace's start
-    found = rows(database, f"SELECT {', '.join(columns)} FROM {name}{order}")
+    # Tracks are numbered by their first events, of which some are two again: by their ids.
+    by_ids = "(SELECT json_array(pid, tid) FROM tracks t WHERE t.track_id = v.track_id)"
+    columns = [by_ids if column == "track_id" else column for column in columns]
+    found = rows(database, f"SELECT {', '.join(columns)} FROM {name} v{order}")
     if name != "instants":
         return found
     # Begins that never ended get their ids when the file is over, in no order: without it.

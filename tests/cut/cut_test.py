@@ -5,9 +5,9 @@
 
 Groups: whole (everything cut and ingested again gives the same rows), windows (random windows
 against brute force over the rows of the views), ranks (several in one file), tools (the keys that
-readers of such files need), output (interrupted, full disk, closed pipe). What a cut holds is read
-with Python's json module from the file, what it should hold with Python's sqlite3 from the views:
-no code is shared with the program.
+readers of such files need), path (the track of the critical path), output (interrupted, full disk,
+closed pipe). What a cut holds is read with Python's json module from the file, what it should hold
+with Python's sqlite3 from the views: no code is shared with the program.
 """
 import argparse
 import os
@@ -17,6 +17,7 @@ import sys
 import tempfile
 
 import check_output
+import check_path
 import check_ranks
 import check_whole
 import check_windows
@@ -24,7 +25,7 @@ import check_windows
 from cut_program import Program
 
 GROUPS = {"whole": check_whole.check, "windows": check_windows.check, "ranks": check_ranks.check,
-          "tools": check_ranks.check_tools, "output": check_output.check}
+          "tools": check_ranks.check_tools, "path": check_path.check, "output": check_output.check}
 
 
 def main():

@@ -29,8 +29,8 @@ from serve_server import HOSTILE_NAMES, Server, make_database  # noqa: E402
 FIXTURES = os.path.join(HERE, "..", "..", "fixtures")
 MAKE_RANKS = os.path.join(HERE, "..", "oracle", "make_ranks.py")
 BYTES_MAX = 3_000_000
-CHARTS = {"partition", "overlap", "stalls", "stall_ranks", "heat", "timeline", "steps", "kernels",
-          "bandwidth", "memory"}
+CHARTS = {"path", "partition", "overlap", "stalls", "stall_ranks", "heat", "timeline", "steps",
+          "kernels", "bandwidth", "memory"}
 
 
 class Setting:
@@ -108,6 +108,8 @@ def numbers_are_those_of_the_queries(setting):
     page_checks.tables_show_the_data(page, path)
     page_checks.headline_shows_the_data(page, path)
     page_checks.advice_is_that_of_the_query(page, path)
+    page_checks.advice_has_commands_that_work(setting, page, path, database)
+    page_checks.path_is_that_of_the_query(page, path)
     page_checks.bars_are_as_long_as_their_numbers(page, path)
     page_checks.matrix_cells_say_their_numbers(page, path)
     page_checks.checks_are_those_of_doctor(setting, page, database)

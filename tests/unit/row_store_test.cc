@@ -38,9 +38,20 @@ class RowStoreTest : public test::PagesTest {
     std::filesystem::copy_file(path_, other_, std::filesystem::copy_options::overwrite_existing);
   }
 
+  std::vector<uint32_t> RootPages(const std::vector<std::string>& tables) {
+    Database db(path_);
+    std::vector<uint32_t> pages;
+    for (const std::string& table : tables) {
+      const std::string page =
+          db.Ask("SELECT rootpage FROM sqlite_schema WHERE name = '" + table + "'");
+      pages.push_back(static_cast<uint32_t>(std::stoul(page)));
+    }
+    return pages;
+  }
+
   // path_, by pages.
   void Fill(const std::vector<std::string>& tables, const std::vector<TableRow>& rows) {
-    auto store = RowStore::Open(path_, tables);
+    auto store = RowStore::Open(path_, RootPages(tables));
     ASSERT_TRUE(store.ok()) << store.error().what;
     RecordEncoder encoder;
     for (const TableRow& one : rows) {
@@ -205,11 +216,11 @@ TEST_F(RowStoreTest, indexes_are_left_to_the_caller) {
   EXPECT_EQ(pages.Ask("PRAGMA integrity_check"), "ok");
 }
 
-TEST_F(RowStoreTest, a_table_that_is_not_there_is_an_error) {
+TEST_F(RowStoreTest, a_page_that_is_not_there_is_an_error) {
   MakeBoth(4096, "CREATE TABLE t(c);");
-  const auto store = RowStore::Open(path_, {"t", "u"});
+  const auto store = RowStore::Open(path_, {2, 3});
   ASSERT_FALSE(store.ok());
-  EXPECT_NE(store.error().what.find("no table u"), std::string::npos) << store.error().what;
+  EXPECT_NE(store.error().what.find("page 3 is no table"), std::string::npos) << store.error().what;
 }
 
 }  // namespace

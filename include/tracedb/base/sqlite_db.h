@@ -80,8 +80,6 @@ class SqliteDb {
                                const char* vfs = nullptr);
   // A database of its own, kept in memory and, when it grows, in a temporary file.
   static Result<SqliteDb> OpenInMemory();
-  // The database that a file with these bytes would be, to be read; `bytes` must outlive it.
-  static Result<SqliteDb> OpenBytes(std::span<const uint8_t> bytes);
 
   // A connection that somebody else has opened, and closes: as SQLite gives it to a function.
   static SqliteDb Borrow(sqlite3* db);
@@ -137,8 +135,9 @@ class SqliteDb {
 };
 
 // Each sort of SQLite keeps 250 pages in memory before it goes to a file, however small its cache:
-// with this 64, or the cache. Only before the first connection is opened.
-void KeepSqliteSortsSmall();
+// with this 64, or the cache. Nor does SQLite count its memory, which takes a lock for each piece.
+// Only before the first connection is opened.
+void PrepareSqliteForIngest();
 
 // What to call a file in SQL (ATTACH), where some names would mean something else.
 std::string SqliteFileName(const std::filesystem::path& path);

@@ -48,10 +48,10 @@ class DerivedUse {
 // At most so many rows of _call_path a trace has.
 int64_t CallPathsMax(const HostLimits& limits);
 
-// The bulk of it, for a new file that holds one trace whose rows are complete and that no
-// connection has open: fills launch, busy_segment and the indexes of slices by writing their
-// pages. With very many tracks it fills launch alone.
-Result<DerivedUse> DeriveTrace(const std::filesystem::path& file, const GatheredTrace& trace,
-                               const LoadLimits& limits);
+// The bulk of it, for a new file that holds one trace whose rows are complete: fills launch,
+// busy_segment and the indexes of slices by writing their pages. With very many tracks it fills
+// launch alone. `db` is the file's only connection, with nothing left to write; what it reads of
+// the file is what nothing is written to.
+Result<DerivedUse> DeriveTrace(SqliteDb db, const GatheredTrace& trace, const LoadLimits& limits);
 
 }  // namespace tracedb

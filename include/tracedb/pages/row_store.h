@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <memory>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "tracedb/base/result.h"
@@ -22,11 +21,11 @@ class TableAppender;
 // Not thread safe.
 class RowStore {
  public:
-  // `path` is a database that no connection writes to, with a schema; `tables` are names in it, and
-  // are numbered from 0 in the calls below. Until Finish() has succeeded the file is no sound
-  // database.
+  // `path` is a database that no connection writes to, with a schema; `roots` are the root pages of
+  // tables in it, which are numbered from 0 in the calls below. Until Finish() has succeeded the
+  // file is no sound database.
   static Result<RowStore> Open(const std::filesystem::path& path,
-                               const std::vector<std::string>& tables);
+                               const std::vector<uint32_t>& roots);
   RowStore(RowStore&&) noexcept;
   RowStore& operator=(RowStore&&) noexcept;
   ~RowStore();

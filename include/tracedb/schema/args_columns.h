@@ -88,11 +88,16 @@ struct ArgsValues {
 inline constexpr char kPartMark = '\x1f';
 inline constexpr char kAbsentMark = '\x1e';
 
+// Bit c tells whether the control character c is a mark.
+inline constexpr uint32_t kArgsMarkBits = [] {
+  uint32_t bits = 0;
+  for (int column = 0; column < kArgsColumns; ++column) bits |= uint32_t{1} << ArgsMark(column);
+  return bits;
+}();
+
 constexpr bool IsArgsMark(char c) {
-  for (int column = 0; column < kArgsColumns; ++column) {
-    if (ArgsMark(column) == c) return true;
-  }
-  return false;
+  const auto byte = static_cast<unsigned char>(c);
+  return byte < 32 && (kArgsMarkBits >> byte & 1) != 0;
 }
 
 enum class ArgClass : uint8_t { kColumn, kKeep, kOther };

@@ -22,19 +22,41 @@ namespace dom = simdjson::dom;
 // the text's.
 constexpr size_t kReadBytesMax = 256 * 1024;
 
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+// Whether more than so many digits follow each other anywhere. Looks at few bytes of most texts.
+bool HasDigits(std::string_view text, size_t more_than) {
+  for (size_t at = more_than; at < text.size(); at += more_than + 1) {
+    if (!IsDigit(text[at])) continue;
+    size_t begin = at;
+    size_t end = at + 1;
+    while (begin > 0 && IsDigit(text[begin - 1])) --begin;
+    while (end < text.size() && IsDigit(text[end])) ++end;
+    if (end - begin > more_than) return true;
+  }
+  return false;
+}
+
 // Valid JSON that says the same in every key that is read here: marks become zeros, and numbers are
 // cut to what the parser takes.
 std::string WithoutMarks(std::string_view text) {
   constexpr size_t kDigitsMax = 18;
   std::string plain;
-  plain.reserve(text.size());
+  plain.reserve(text.size() + simdjson::SIMDJSON_PADDING);
+  if (!HasDigits(text, kDigitsMax)) {
+    plain = text;
+    for (char& c : plain) {
+      if (IsArgsMark(c)) c = '0';
+    }
+    return plain;
+  }
   size_t digits = 0;
   bool in_string = false;
   bool escaped = false;
   for (const char c : text) {
     if (c == '"' && !escaped) in_string = !in_string;
     escaped = in_string && c == '\\' && !escaped;
-    digits = !in_string && c >= '0' && c <= '9' ? digits + 1 : 0;
+    digits = !in_string && IsDigit(c) ? digits + 1 : 0;
     if (digits <= kDigitsMax) plain += IsArgsMark(c) ? '0' : c;
   }
   return plain;
@@ -113,9 +135,13 @@ std::string QuotedArgs(std::string_view args) {
 
 // True when `text` is valid JSON; its members are read into `args_text` if it is an object.
 bool ReadValid(std::string_view text, ArgsText& args_text) {
+  // Of a parser that is kept, so is the memory.
+  constexpr size_t kKeptBytesMax = 16 * 1024;
+  thread_local dom::parser kept;
   const std::string plain = WithoutMarks(text);
   if (!IsJson(plain)) return false;
-  dom::parser parser;
+  dom::parser large;
+  dom::parser& parser = plain.size() <= kKeptBytesMax ? kept : large;
   dom::element root;
   dom::object object;
   // Valid, but beyond what the parser takes (numbers of more than 64 bits): no columns then.

@@ -9,8 +9,8 @@
 #include <cassert>
 #include <cerrno>
 #include <cstring>
-#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tracedb/schema/empty_database.h"
@@ -68,14 +68,23 @@ void AddValues(RecordEncoder& record, EventTable table, const ArgsValues& values
   }
 }
 
-Status WriteFile(const std::filesystem::path& path, std::span<const uint8_t> bytes) {
-  const int file = open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
-  bool written = file >= 0;
-  for (size_t at = 0; written && at < bytes.size();) {
-    const ssize_t some = write(file, bytes.data() + at, bytes.size() - at);
+bool WriteAll(int file, std::string_view bytes, uint64_t offset) {
+  while (!bytes.empty()) {
+    const ssize_t some = pwrite(file, bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (some < 0 && errno == EINTR) continue;
-    written = some > 0;
-    if (written) at += static_cast<size_t>(some);
+    if (some <= 0) return false;
+    offset += static_cast<uint64_t>(some);
+    bytes.remove_prefix(static_cast<size_t>(some));
+  }
+  return true;
+}
+
+// What is zero is not written: most of the file.
+Status WriteEmptyDatabase(const std::filesystem::path& path) {
+  const int file = open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+  bool written = file >= 0 && ftruncate(file, static_cast<off_t>(EmptyDatabase::bytes())) == 0;
+  for (const EmptyDatabase::Part& part : EmptyDatabase::parts()) {
+    written = written && WriteAll(file, part.bytes, part.offset);
   }
   int why = errno;
   if (file >= 0 && close(file) != 0 && written) {
@@ -120,9 +129,8 @@ std::vector<std::string> TableNames() {
 
 Result<std::unique_ptr<TableWriter>> TableWriter::Create(const std::filesystem::path& path,
                                                          int64_t trace_id) {
-  TRACEDB_ASSIGN(empty, EmptyDatabase());
-  TRACEDB_TRY(WriteFile(path, empty));
-  TRACEDB_ASSIGN(rows, RowStore::Open(path, TableNames()));
+  TRACEDB_TRY(WriteEmptyDatabase(path));
+  TRACEDB_ASSIGN(rows, RowStore::Open(path, EmptyDatabase::RootPages(TableNames())));
   return std::unique_ptr<TableWriter>(new TableWriter(std::move(rows), trace_id));
 }
 

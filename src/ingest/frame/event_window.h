@@ -4,7 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-#include <vector>
+
+#include "tracedb/base/uninitialized_bytes.h"
 
 namespace tracedb {
 
@@ -14,8 +15,8 @@ struct EventWindow {
   static constexpr size_t kFrontBytes = 64;
   static constexpr size_t kBackBytes = 128;
 
-  std::vector<char> bytes;  // kFrontBytes + room + kBackBytes
-  size_t begin = 0;         // in bytes: the events with the commas and blanks around them
+  UninitializedBytes bytes;  // kFrontBytes + room + kBackBytes
+  size_t begin = 0;          // in bytes: the events with the commas and blanks around them
   size_t end = 0;
   uint64_t offset = 0;   // of `begin`, in the unpacked stream
   uint64_t ordinal = 0;  // windows are numbered from 0 in the stream's order

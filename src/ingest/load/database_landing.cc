@@ -19,7 +19,7 @@
 #include "tracedb/base/database_files.h"
 #include "tracedb/base/folder_sync.h"
 #include "tracedb/schema/database_id.h"
-#include "tracedb/schema/empty_database.h"
+#include "tracedb/schema/schema_sql.h"
 
 namespace tracedb {
 namespace {
@@ -105,9 +105,9 @@ Status DatabaseLanding::ReadPlace() {
   }
   if (!place_.exists) {  // the rules of a new database are those of its schema
     TRACEDB_TRY(LookAtCompanions(database_, false));
-    TRACEDB_ASSIGN(bytes, EmptyDatabase());
-    TRACEDB_ASSIGN(empty, SqliteDb::OpenBytes(bytes));
-    return ReadRules(empty);
+    TRACEDB_ASSIGN(rules, SqliteDb::OpenInMemory());
+    TRACEDB_TRY(rules.Execute(RulesSql()));
+    return ReadRules(rules);
   }
   TRACEDB_ASSIGN(connected, Connect(SqliteMode::kReadWrite));
   SqliteDb& db = look_up_.emplace(std::move(connected));

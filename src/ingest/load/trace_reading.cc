@@ -133,7 +133,7 @@ Status TraceReading::Read(const fs::path& rows_file, const LandingPlace& place,
 Status TraceReading::DeriveAhead(const fs::path& rows_file) {
   if (options_.strict && issues_.Any()) return Done{};  // it does not land
   rank_ = ChooseRank(header_, input_.path, options_.rank);
-  return rank_.source == kRankChosen ? Status(Done{}) : Derive(rows_file);
+  return rank_.source == kRankChosen ? Status(Done{}) : Derive(rows_file, false);
 }
 
 Result<LoadSummary> TraceReading::Land(DatabaseLanding& landing) {
@@ -159,14 +159,16 @@ Result<LoadSummary> TraceReading::Land(DatabaseLanding& landing) {
       TRACEDB_ASSIGN(taken, landing.RanksOf(FolderOfInput(input_.path)));
       while (taken.contains(rank_.rank)) ++rank_.rank;
     }
-    TRACEDB_TRY(Derive(landing.rows()));
+    TRACEDB_TRY(Derive(landing.rows(), !place.exists));
   }
   summary.derive_seconds = derive_seconds_;
   watch.Lap();
-  if (!place.exists) {
-    TRACEDB_ASSIGN(run, AddViews(landing.rows()));
-    summary.only_run = std::move(run);
+  if (!place.exists && !only_run_.has_value()) {  // derived before it was known to be the first
+    TRACEDB_ASSIGN(db, OpenRows(landing.rows()));
+    TRACEDB_TRY(AddViews(db));
+    TRACEDB_TRY(db.Execute("COMMIT"));
   }
+  if (!place.exists) summary.only_run = only_run_;
   TRACEDB_TRY(landing.Land(first_.trace_id, input_.path.string(), read_.text_hash));
   summary.land_seconds = watch.Lap();
   summary.trace_id = first_.trace_id;
@@ -261,9 +263,8 @@ Result<SqliteDb> TraceReading::OpenRows(const fs::path& rows_file) {
 }
 
 // What the trace says of itself, and what the bulk of the derived rows needs to know of that.
-Result<ArgsParallelism> TraceReading::StoreFacts(const fs::path& rows_file, int64_t base,
+Result<ArgsParallelism> TraceReading::StoreFacts(SqliteDb& db, int64_t base,
                                                  const ParallelismRules& rules) {
-  TRACEDB_ASSIGN(db, OpenRows(rows_file));
   TRACEDB_TRY(db.Execute("UPDATE _track SET rank = " + std::to_string(rank_.rank) +
                          ", base_ns = " + std::to_string(base)));
   TRACEDB_TRY(StoreTrace(db));
@@ -271,9 +272,9 @@ Result<ArgsParallelism> TraceReading::StoreFacts(const fs::path& rows_file, int6
   TRACEDB_TRY(DeriveImpossibleTimes(db, built_.times));
   TRACEDB_TRY(DeriveNames(db, first_.trace_id));
   TRACEDB_TRY(DeriveGroups(db, first_.trace_id, header_.groups, rules));
-  TRACEDB_ASSIGN(parallelism, ArgsParallelism::Read(db, FolderOf(rows_file),
+  TRACEDB_ASSIGN(parallelism, ArgsParallelism::Read(db, FolderOf(db.path()),
                                                     options_.limits.args_group_bytes_max));
-  TRACEDB_TRY(db.Execute("COMMIT"));
+  TRACEDB_TRY(db.Execute("COMMIT; PRAGMA shrink_memory"));
   return parallelism;
 }
 
@@ -295,34 +296,38 @@ Status StoreViews(SqliteDb& db) {
 
 }  // namespace
 
-Result<std::string> TraceReading::AddViews(const fs::path& rows_file) {
-  TRACEDB_ASSIGN(db, OpenRows(rows_file));
-  std::string run;
+Status TraceReading::AddViews(SqliteDb& db) {
   {
     TRACEDB_ASSIGN(rows, db.Prepare("SELECT run FROM _run"));
     TRACEDB_ASSIGN(any, rows.Step());
-    if (any) run = rows.Text(0);
+    only_run_ = any ? rows.Text(0) : "";
   }
-  TRACEDB_TRY(StoreViews(db));
-  TRACEDB_TRY(db.Execute("COMMIT"));
-  return run;
+  return StoreViews(db);
 }
 
-Status TraceReading::Derive(const fs::path& rows_file) {
+Status TraceReading::Derive(const fs::path& rows_file, bool with_views) {
   Stopwatch watch;
-  TRACEDB_TRY(StoreDerived(rows_file));
+  TRACEDB_TRY(StoreDerived(rows_file, with_views));
   builder_.reset();  // with all that was gathered: its turn may be long in coming
-  malloc_trim(0);
+  GiveMemoryBack();
   is_derived_ = true;
   derive_seconds_ = watch.Lap();
   return Done{};
 }
 
-Status TraceReading::StoreDerived(const fs::path& rows_file) {
+// To the system. Not of a small trace, which cannot have taken much: it would only be asked for
+// again, page by page.
+void TraceReading::GiveMemoryBack() const {
+  constexpr uint64_t kSmallShare = 16;
+  if (read_.text_bytes > options_.limits.memory_bytes / kSmallShare) malloc_trim(0);
+}
+
+Status TraceReading::StoreDerived(const fs::path& rows_file, bool with_views) {
   const int64_t base = header_.base_time_ns.value_or(0) + built_.origin_ns;
   // What reading took has been given back to the allocator; the bound is for the process.
-  malloc_trim(0);
-  TRACEDB_ASSIGN(parallelism, StoreFacts(rows_file, base, parallelism_rules_));
+  GiveMemoryBack();
+  TRACEDB_ASSIGN(rows, OpenRows(rows_file));
+  TRACEDB_ASSIGN(parallelism, StoreFacts(rows, base, parallelism_rules_));
   const GatheredTrace trace{first_.trace_id,
                             base,
                             header_.base_time_ns.value_or(0),
@@ -332,13 +337,14 @@ Status TraceReading::StoreDerived(const fs::path& rows_file) {
                             parallelism,
                             first_.path,
                             built_.times};
-  TRACEDB_ASSIGN(use, DeriveTrace(rows_file, trace, options_.limits));
-  malloc_trim(0);
+  TRACEDB_ASSIGN(use, DeriveTrace(std::move(rows), trace, options_.limits));
+  GiveMemoryBack();
   TRACEDB_ASSIGN(db, OpenRows(rows_file));
   TRACEDB_TRY(use.Store(db, trace));
   TRACEDB_TRY(DeriveCollectives(db, rank_.rank));
   TRACEDB_ASSIGN(moves, DecideRuns(db));  // fills its tables: it is a run of its own here
   (void)moves;
+  if (with_views) TRACEDB_TRY(AddViews(db));
   return db.Execute("COMMIT");
 }
 

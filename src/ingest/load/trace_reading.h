@@ -59,12 +59,12 @@ class TraceReading {
   Status StoreTrace(SqliteDb& db);
   Status StoreIssues(SqliteDb& db);
   Result<SqliteDb> OpenRows(const std::filesystem::path& rows_file);
-  Result<ArgsParallelism> StoreFacts(const std::filesystem::path& rows_file, int64_t base,
-                                     const ParallelismRules& rules);
-  Status Derive(const std::filesystem::path& rows_file);
-  Status StoreDerived(const std::filesystem::path& rows_file);
-  // The views of a new database; its run's name.
-  Result<std::string> AddViews(const std::filesystem::path& rows_file);
+  Result<ArgsParallelism> StoreFacts(SqliteDb& db, int64_t base, const ParallelismRules& rules);
+  Status Derive(const std::filesystem::path& rows_file, bool with_views);
+  void GiveMemoryBack() const;
+  Status StoreDerived(const std::filesystem::path& rows_file, bool with_views);
+  // Those of a new database, whose one run is known then.
+  Status AddViews(SqliteDb& db);
 
   const InputFile& input_;
   const LoadOptions& options_;
@@ -78,6 +78,7 @@ class TraceReading {
   RankChoice rank_;
   EventIssues issues_;
   bool is_derived_ = false;
+  std::optional<std::string> only_run_;  // when there are views
   double read_seconds_ = 0;
   double derive_seconds_ = 0;
 };

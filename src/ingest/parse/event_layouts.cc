@@ -40,14 +40,13 @@ uint64_t PrefixHash(const char* begin, const char* end) {
   return HashText({begin, static_cast<size_t>(at - begin)});
 }
 
-// Whether the token alone is one that the field reads.
+// Whether the token, which stands in a padded text, is one that the field reads.
 bool FitsToken(std::string_view text, LayoutField field) {
   static const FitLayout fit = WidestFit();
-  const std::string padded = std::string(text) + std::string(kLayoutPaddingBytes, '\0');
   const LayoutPiece pieces[] = {{0, 0, field, 0}, {0, 0, LayoutField::kEnd, 0}};
   FittedValues fitted;
-  const char* const end = padded.data() + text.size();
-  return fit(pieces, padded.data(), padded.data(), end, fitted) == end;
+  const char* const end = text.data() + text.size();
+  return fit(pieces, text.data(), text.data(), end, fitted) == end;
 }
 
 }  // namespace

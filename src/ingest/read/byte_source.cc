@@ -9,10 +9,10 @@
 #include <cerrno>
 #include <cstring>
 #include <string_view>
-#include <vector>
 
 #include "ingest/read/byte_inflater.h"
 #include "ingest/read/content_hash.h"
+#include "tracedb/base/uninitialized_bytes.h"
 
 namespace tracedb {
 namespace {
@@ -21,7 +21,7 @@ constexpr size_t kInputBytes = 256 * 1024;
 // ISA-L misreads a gzip header with a file name that it gets in pieces, so a member is begun with
 // so much of it at hand; no name is as long.
 constexpr size_t kMemberStartBytes = 64 * 1024;
-constexpr size_t kSlackBytes = 16;  // after the input: damaged data make ISA-L look further
+constexpr size_t kSlackBytes = 16;  // zeros after the input: damaged data make ISA-L look further
 constexpr std::string_view kGzipMagic = "\x1f\x8b";
 constexpr std::string_view kZstdMagic = "\x28\xb5\x2f\xfd";
 
@@ -102,7 +102,7 @@ class InputDescriptor {
 // The first bytes of a file have been read to tell what it is; they come first.
 class PlainSource final : public ByteSource {
  public:
-  PlainSource(std::unique_ptr<InputDescriptor> file, std::vector<char> first)
+  PlainSource(std::unique_ptr<InputDescriptor> file, UninitializedBytes first)
       : file_(std::move(file)), first_(std::move(first)) {}
 
   Result<size_t> Read(std::span<char> into) override {
@@ -122,7 +122,7 @@ class PlainSource final : public ByteSource {
 
  private:
   std::unique_ptr<InputDescriptor> file_;
-  std::vector<char> first_;
+  UninitializedBytes first_;
   size_t first_at_ = 0;
   std::optional<ByteDamage> damage_;
 };
@@ -131,7 +131,7 @@ class PlainSource final : public ByteSource {
 // block devices); anything else is noted as damage that loses nothing.
 class PackedSource final : public ByteSource {
  public:
-  PackedSource(std::unique_ptr<InputDescriptor> file, std::vector<char> first, BytePacking packing,
+  PackedSource(std::unique_ptr<InputDescriptor> file, UninitializedBytes first, BytePacking packing,
                std::unique_ptr<ByteInflater> inflater)
       : file_(std::move(file)),
         input_(std::move(first)),
@@ -139,6 +139,7 @@ class PackedSource final : public ByteSource {
         inflater_(std::move(inflater)) {
     input_end_ = input_.size();
     input_.resize(kInputBytes + kSlackBytes);
+    EndWithSlack();
   }
 
   Result<size_t> Read(std::span<char> into) override {
@@ -180,9 +181,12 @@ class PackedSource final : public ByteSource {
     at_ = 0;
     TRACEDB_ASSIGN(got, file_->Read({input_.data() + input_end_, kInputBytes - input_end_}));
     input_end_ += got;
+    EndWithSlack();
     file_over_ = got == 0;
     return Done{};
   }
+
+  void EndWithSlack() { std::memset(input_.data() + input_end_, 0, kSlackBytes); }
 
   // Between members: true when another one begins here. Zero bytes are skipped, more input may be
   // needed to tell.
@@ -218,7 +222,7 @@ class PackedSource final : public ByteSource {
   }
 
   std::unique_ptr<InputDescriptor> file_;
-  std::vector<char> input_;
+  UninitializedBytes input_;
   size_t at_ = 0;
   size_t input_end_ = 0;
   BytePacking packing_;
@@ -263,7 +267,7 @@ constexpr ForeignPacking kForeign[] = {{std::string_view("\xfd"
                                        {"SQLite format 3", "SQLite"}};
 
 Result<std::unique_ptr<ByteSource>> Unpacked(std::unique_ptr<InputDescriptor> file,
-                                             std::vector<char> first) {
+                                             UninitializedBytes first) {
   const std::string_view text(first.data(), first.size());
   for (const ForeignPacking& foreign : kForeign) {
     if (!text.starts_with(foreign.magic)) continue;
@@ -301,7 +305,7 @@ Result<std::unique_ptr<ByteSource>> OpenByteSource(const std::filesystem::path& 
   auto file =
       std::make_unique<InputDescriptor>(fd, is_stdin ? "standard input" : path.string(), stop);
   // A pipe may give a byte at a time; the longest magic number wants sixteen.
-  std::vector<char> first(kInputBytes);
+  UninitializedBytes first(kInputBytes);
   size_t filled = 0;
   while (filled < 16) {
     TRACEDB_ASSIGN(got, file->Read(std::span(first).subspan(filled)));

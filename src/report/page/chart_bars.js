@@ -18,7 +18,7 @@ const kPartitionSeries = [
 ];
 
 // Rows of bars: [{name, parts: [{series, value, lines}]}], side by side or, when `isStacked`, one
-// part after the other; `endText` of a row stands at its end.
+// part after the other; `endText` of a row stands at its end, `text` of a part inside it.
 function drawBars(svg, width, bars, { isStacked, axisLabel, tickFormat }) {
   const left = widthOfNames(bars.map((bar) => bar.name), width * 0.4);
   const right = width - (bars.some((bar) => bar.endText) ? 64 : 12);
@@ -51,6 +51,11 @@ function drawBars(svg, width, bars, { isStacked, axisLabel, tickFormat }) {
       svg.append("rect").attr("class", part.series.className).attr("x", mark.x).attr("y", mark.y)
         .attr("width", mark.width).attr("height", mark.height);
       marks.push(mark);
+      const fit = Math.floor((mark.width - 8) / 6.4);
+      if (part.text && fit >= 8 && thick > 11) {
+        svg.append("text").attr("class", "cell-dark part-name").attr("x", mark.x + 4)
+          .attr("y", mark.y + thick / 2).attr("dy", "0.35em").text(shortenedInside(part.text, fit));
+      }
     });
     if (bar.endText) {
       svg.append("text").attr("class", "row-name").attr("x", right + 6)

@@ -3,6 +3,7 @@
 const kCharts = {
   partition: partitionChart,
   overlap: overlapChart,
+  path: pathChart,
   waits: waitsChart,
   matrix: matrixChart,
   heat: heatChart,
@@ -53,17 +54,59 @@ function headlinePart(result) {
   return list;
 }
 
+// A command with a button that copies it: also where pages may not write to the clipboard
+// themselves the text is selected then.
+function commandLine(label, command) {
+  const code = element("code", {}, command);
+  const button = element("button", { type: "button", "aria-label": `Copy: ${label}` }, "Copy");
+  button.addEventListener("click", () => {
+    window.getSelection().selectAllChildren(code);
+    button.textContent = document.execCommand("copy") ? "Copied" : "Selected";
+  });
+  return element("p", { class: "command" }, element("span", {}, `${label}: `), code, " ", button);
+}
+
+// A word as a shell takes it.
+const shellWord = (word) => (/^[\w=.,:/+-]+$/.test(word) ? word
+  : `'${word.replaceAll("'", "'\\''")}'`);
+
+// What the job would take with a row's change; none where the text had to be cut.
+function tryCommand(result, row) {
+  const changes = result.at(row, "what_if");
+  if (!changes || changes.endsWith("…")) return null;
+  const { params } = page.results.recommendations;
+  const given = [`changes=${changes}`];
+  if (params.startsWith("run=")) given.push(`run=${result.at(row, "run")}`);
+  const capture = params.match(/(?:^| )(capture=\d+)$/);
+  if (capture) given.push(capture[1]);
+  return `tracedb query what_if ${given.map((one) => `-p ${shellWord(one)}`).join(" ")}`;
+}
+
+function commandLines(result, row) {
+  const see = result.at(row, "see");
+  const attempt = tryCommand(result, row);
+  return [attempt ? commandLine("What if", attempt) : null,
+    see && !see.endsWith("…") ? commandLine("Into Perfetto", see) : null];
+}
+
+function gainText(at) {
+  const own = `To gain: up to ${shownTime(at("gain_ms"))} of a step (${shownShare(at("gain_pct"))})`;
+  const together = at("together_ms");
+  if (together === null || at("number") === 1) return `${own}.`;
+  return `${own}; with all above ${shownTime(together)}.`;
+}
+
 function advicePart(result) {
   const list = element("ol", { class: "advice" });
   for (const row of rowNumbers(result)) {
     const at = (name) => result.at(row, name);
     const where = [at("rank") === null ? "" : `rank ${at("rank")}`,
       at("step") === null ? "" : `step ${at("step")}`].filter(Boolean).join(", ");
-    const gain = at("gain_ms") === null ? null : element("p", { class: "gain" },
-      `To gain: up to ${shownTime(at("gain_ms"))} of a step (${shownShare(at("gain_pct"))}).`);
+    const gain = at("gain_ms") === null ? null : element("p", { class: "gain" }, gainText(at));
     const toDo = at("advice") ? element("p", {}, `To do: ${at("advice")}.`) : null;
     list.append(element("li", {}, element("strong", {}, at("problem") || ""),
-      where ? ` (${where})` : "", element("p", {}, sentence(at("evidence") || "")), toDo, gain));
+      where ? ` (${where})` : "", element("p", {}, sentence(at("evidence") || "")), toDo, gain,
+      ...commandLines(result, row)));
   }
   return list;
 }
