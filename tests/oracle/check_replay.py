@@ -28,15 +28,11 @@ def first(db, sql, *values):
 def changes_of(db, graph):
     """[(as the program takes it, [as the oracle does])]: nothing changed, and one thing after the other."""
     found = [([], [])]
-    # What the GPU is busiest with; what the host does most often, on the last rank; what was made to happen;
-    # first all as on other ranks.
+    # What the GPU is busiest with; what the host does most often, on the last rank; what was made to happen.
     busiest = first(db, "SELECT name FROM kernels GROUP BY name ORDER BY sum(dur_ns) DESC, name LIMIT 1")
     often = first(db, "SELECT name FROM slices WHERE category = 'cpu_op' GROUP BY name "
                       "ORDER BY count(*) DESC, name LIMIT 1")
     rank, step = max(graph.ranks.values()), max(graph.step_numbers.values(), default=None)
-    for of, where in (("all", {}), ("all", {"except_rank": rank}), ("host", {"rank": rank}), ("communication", {}),
-                      ("compute", {"step": step} if step is not None else {}), ("memory", {})):
-        found.append(([{"ideal": of, **where}], [{"change": "ideal", "of": of, **where}]))
     sleep = first(db, "SELECT name FROM slices WHERE name = ?", SLEEP)
     for name, factor, where in ((sleep, 0, {}), (busiest, 0.3, {}), (often, 0, {"rank": rank, "step": step}),
                                 (busiest, 0, {"rank": rank})):
@@ -55,11 +51,23 @@ def changes_of(db, graph):
                    [{"change": "transfers", "parallelism": parallelism, "factor": 0.5}]),
                   ([{"waits": parallelism}], [{"change": "waits", "parallelism": parallelism}])]
     if len(graph.nodes) > MANY_NODES:
-        found = found[:9]
+        found = found[:6]
     for late in sorted({min(graph.ranks.values()), rank} if len(graph.nodes) <= MANY_NODES else ()):
         found.append(([{"rank_late": late}], [{"change": "rank_late", "rank": late}]))
     # All at once: two things are seldom critical together.
     found.append(([c for theirs, _ in found for c in theirs], [c for _, mine in found for c in mine]))
+    return found + ideals(rank, step)
+
+
+def ideals(rank, step):
+    """As on the other ranks: not with the changes before, which would not be left."""
+    in_step = {} if step is None else {"step": step}
+    found = [([{"ideal": of, **where}], [{"change": "ideal", "of": of, **where}])
+             for of, where in (("all", {}), ("all", {"except_rank": rank}), ("host", {"rank": rank}),
+                               ("communication", {}), ("compute", in_step), ("memory", {}))]
+    found.append(([{"ideal": "all"}, {"short_host": 0.5}, {"launch_latency_ns": 3000}],
+                  [{"change": "ideal", "of": "all"}, {"change": "short_host", "factor": 0.5},
+                   {"change": "launches", "most_ns": 3000}]))
     return found
 
 
