@@ -196,7 +196,8 @@ base AS MATERIALIZED (  -- the steps as they were
   WHERE (:run IS NULL OR c.run = :run) AND (:capture IS NULL OR c.capture = :capture)
 ),
 whole_base AS (
-  SELECT run_id, sum(dur_ns) AS ns, count(*) AS steps FROM base GROUP BY run_id
+  SELECT run_id, sum(dur_ns) AS ns, max(count(*) FILTER (WHERE dur_ns > 0), 1) AS steps
+  FROM base GROUP BY run_id
 ),
 held AS (  -- by what the host is held on the critical path, where it launches nothing for long
   SELECT run_id, name, ns, stretches, rank, row_number() OVER (PARTITION BY run_id
@@ -211,7 +212,8 @@ held AS (  -- by what the host is held on the critical path, where it launches n
                       AND (:capture IS NULL OR c.capture = :capture) AND p.kind = 'host'
                       AND p.held_by IS NOT NULL AND (:rank IS NULL OR p.rank = :rank)
                     GROUP BY c.run_id, p.held_name_id, p.rank) h
-              JOIN names n ON n.name_id = h.held_name_id)
+              JOIN names n ON n.name_id = h.held_name_id
+              WHERE n.name <> '' AND instr(n.name, char(0)) = 0)
         GROUP BY run_id, name)
 ),
 of_rank (json) AS (SELECT iif(:rank IS NULL, '', printf(',"rank":%d', :rank))),
@@ -275,8 +277,10 @@ found (run_id, problem, rank, evidence, advice, change) AS (
   SELECT h.run_id, printf('The host is held by %s', substr(h.name, 1, 80)), h.rank,
          printf('%.1f ms of the critical path in %d stretches in which nothing is launched '
                 || '(critical_path)', h.ns / 1e6, h.stretches),
-         'load data ahead (DataLoader workers, prefetch_factor, persistent_workers), move it off '
-           || 'the step, or do it while the GPU works',
+         iif(lower(h.name) GLOB '*load*' OR lower(h.name) GLOB '*__next__*',
+             'load data ahead: DataLoader workers, prefetch_factor, persistent_workers',
+             'see what it does there (see: cut; module_time, sync_points): launch its work earlier, '
+               || 'move it out of the step, or do it while the GPU works'),
          printf('{"held_by":%s%s}', json_quote(h.name), o.json)
   FROM held h, of_rank o
   WHERE h.place <= 8
@@ -360,13 +364,13 @@ by_problem AS MATERIALIZED (
 ),
 placed AS MATERIALIZED (
   SELECT f.*, a.ns, w.ns AS whole_ns, w.steps,
-         (SELECT printf('%d %s', t.capture, t.step) FROM tried t
+         (SELECT printf('%d %d', t.capture, t.step) FROM tried t
           WHERE t.run_id = f.run_id AND t.problem = f.problem AND t.rank IS f.rank
-            AND t.evidence = f.evidence AND 2 * t.ns > a.ns
+            AND t.evidence = f.evidence AND 2 * t.ns > a.ns AND t.step IS NOT NULL
           ORDER BY t.ns DESC, t.capture, t.step LIMIT 1) AS worst,
          row_number() OVER (PARTITION BY f.run_id
-                            ORDER BY a.ns DESC, length(f.change) DESC, f.problem, f.rank,
-                                     f.evidence) AS place
+                            ORDER BY f.change GLOB '{"rank_late"*' DESC, a.ns DESC,
+                                     length(f.change) DESC, f.problem, f.rank, f.evidence) AS place
   FROM found f JOIN by_problem a ON a.run_id = f.run_id AND a.problem = f.problem
     AND a.rank IS f.rank AND a.evidence = f.evidence
   JOIN whole_base w ON w.run_id = f.run_id
@@ -388,15 +392,17 @@ reached AS (  -- with more changes it may be later: what is lost is no gain of t
   SELECT run_id, place, max(ns) OVER (PARTITION BY run_id ORDER BY place) AS ns FROM all_joint
 ),
 gained AS (
-  SELECT p.*, r.ns AS together_ns,
+  SELECT p.*,
          min(p.ns, r.ns - ifnull((SELECT q.ns FROM reached q
                                   WHERE q.run_id = p.run_id AND q.place = p.place - 1), 0))
            AS gain_ns
   FROM placed p JOIN reached r ON r.run_id = p.run_id AND r.place = p.place
 ),
-kept AS (
+kept AS MATERIALIZED (
   SELECT g.run_id, g.problem, g.rank, g.worst, g.evidence, g.advice, g.gain_ns, g.whole_ns,
-         g.steps, g.together_ns, '[' || g.change || ']' AS change
+         g.steps, g.change,
+         row_number() OVER (PARTITION BY g.run_id
+                            ORDER BY g.gain_ns DESC, g.problem, g.rank, g.evidence) AS number
   FROM gained g WHERE 100.0 * g.gain_ns >= coalesce(:min_pct, 2) * g.whole_ns AND g.gain_ns > 0
   UNION ALL
   SELECT run_id, 'GPU memory is fragmented', rank, NULL,
@@ -405,6 +411,18 @@ kept AS (
          'PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; fewer different sizes', NULL, 1, 1,
          NULL, NULL
   FROM fragmented WHERE unused IS NOT NULL
+),
+up_to AS (
+  SELECT run_id, number,
+         group_concat(change, ',') OVER (PARTITION BY run_id ORDER BY number) AS changes
+  FROM kept WHERE change IS NOT NULL
+),
+together AS MATERIALIZED (
+  SELECT u.run_id, u.number, sum(b.dur_ns - s.dur_ns) AS ns
+  FROM captures c CROSS JOIN up_to u ON u.run_id = c.run_id
+  CROSS JOIN replay_steps(c.capture_id, '[' || u.changes || ']') s
+  JOIN base b ON b.capture_id = c.capture_id AND b.step IS s.step
+  GROUP BY u.run_id, u.number
 )
 SELECT
   r.run,
@@ -417,11 +435,12 @@ SELECT
   advice,
   1.0 * gain_ns / steps / 1e6 AS gain_ms,
   100.0 * gain_ns / whole_ns AS gain_pct,
-  1.0 * together_ns / steps / 1e6 AS together_ms,
-  change AS what_if,
+  1.0 * t.ns / steps / 1e6 AS together_ms,
+  '[' || change || ']' AS what_if,
   'tracedb cut -o cut.json.gz' || iif(change IS NULL, '', ' --critical-path')
     || iif(worst IS NULL, '', ' --step ' || substr(worst, instr(worst, ' ') + 1)
          || iif(r.captures = 1, '', ' --capture ' || substr(worst, 1, instr(worst, ' ') - 1)))
-    || iif((SELECT count(*) FROM runs) = 1, '', ' --run ' || json_quote(r.run)) AS see
+    || iif((SELECT count(*) FROM runs) = 1, '', ' --run ' || char(39) || replace(r.run, char(39), char(39, 92, 39, 39)) || char(39)) AS see
 FROM kept k JOIN runs r ON r.run_id = k.run_id
+LEFT JOIN together t ON t.run_id = k.run_id AND t.number = k.number
 ORDER BY k.run_id, gain_ns DESC, problem, rank, evidence;

@@ -37,6 +37,17 @@
 -- empty:  There is no launch, GPU activity or step in that step, capture and run.
 -- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 
+WITH asked AS MATERIALIZED (
+  SELECT run_id, run, capture, capture_id FROM captures
+  WHERE (:run IS NULL OR run = :run) AND (:capture IS NULL OR capture = :capture)
+),
+before AS MATERIALIZED (
+  SELECT c.capture_id, s.step, s.dur_ns FROM asked c CROSS JOIN replay_steps(c.capture_id, '[]') s
+),
+after AS MATERIALIZED (
+  SELECT c.capture_id, s.step, s.dur_ns
+  FROM asked c CROSS JOIN replay_steps(c.capture_id, :changes) s
+)
 SELECT
   c.run,
   c.capture,
@@ -45,8 +56,7 @@ SELECT
   a.dur_ns / 1e6 AS after_ms,
   (b.dur_ns - a.dur_ns) / 1e6 AS gain_ms,
   100.0 * (b.dur_ns - a.dur_ns) / nullif(b.dur_ns, 0) AS gain_pct
-FROM captures c CROSS JOIN replay_steps(c.capture_id, '[]') b
-CROSS JOIN replay_steps(c.capture_id, :changes) a ON a.step IS b.step
-WHERE (:run IS NULL OR c.run = :run) AND (:capture IS NULL OR c.capture = :capture)
-  AND (:step IS NULL OR b.step = :step)
+FROM asked c JOIN before b ON b.capture_id = c.capture_id
+JOIN after a ON a.capture_id = b.capture_id AND a.step IS b.step
+WHERE :step IS NULL OR b.step = :step
 ORDER BY c.run_id, c.capture, b.step;

@@ -97,8 +97,16 @@ class ChangeWriter {
     if (Trimmed(text).empty()) return BadCondition(option, text, "what is missing");
     std::string object;
     if (SameWord(Trimmed(text), "sync")) text = "waits=sync";
+    bool is_of_something = false;
     for (const std::string_view part : SplitConditions(text)) {
       TRACEDB_TRY(AddCondition(option, text, part, object));
+      const auto word = ReadCondition(part)->word;
+      is_of_something = is_of_something || (word != "rank" && word != "step");
+    }
+    if (!is_of_something) {
+      return BadCondition(option, text,
+                          "what of it? name=X, kind=compute; or rank-late=N for all "
+                          "that takes longer on a rank than on others");
     }
     if (factor.has_value()) object += fmt::format(",\"factor\":{}", *factor);
     AddObject(object.substr(1));
@@ -124,7 +132,10 @@ class ChangeWriter {
   Status AddCondition(std::string_view option, std::string_view all, std::string_view part,
                       std::string& object) {
     const auto condition = ReadCondition(part);
-    if (!condition.has_value()) return BadCondition(option, all, "this is no condition");
+    if (!condition.has_value()) {
+      return BadCondition(option, all,
+                          fmt::format("this is no condition; name={}?", ShownText(part)));
+    }
     const auto& [word, how, value] = *condition;
     if (std::ranges::find(kWords, word) == kWords.end()) {
       const auto near = NearNames(word, kWords);

@@ -71,6 +71,11 @@ QueryOptions OptionsOf(const GlobalOptions& global, const WhatIfArguments& argum
 Status RunWhatIf(const GlobalOptions& global, const WhatIfArguments& arguments,
                  const std::atomic<bool>& stop) {
   TRACEDB_ASSIGN(changes, ReadChanges(arguments));
+  const bool is_one = arguments.format == Format::kJson || !arguments.output.empty();
+  if (arguments.critical && is_one) {
+    return Error{ErrorKind::kUsage, "--critical gives a second table: not with --format json or -o",
+                 "ask for it by itself: tracedb query critical_path_by -p changes=..."};
+  }
   TRACEDB_ASSIGN(catalog, QueryCatalog::Load(BuiltInQueries()));
   QueryOptions options = OptionsOf(global, arguments, changes, stop);
   options.source = "what_if";

@@ -76,10 +76,10 @@ struct ReplayCursor {
       shared->capture_id = capture;
     }
     if (is_path) {
-      TRACEDB_ASSIGN(path, replay->CriticalPath(changes));
+      TRACEDB_ASSIGN(path, replay->CriticalPath(db, changes));
       pieces = std::move(path);
     } else {
-      TRACEDB_ASSIGN(found, replay->Steps(changes));
+      TRACEDB_ASSIGN(found, replay->Steps(db, changes));
       steps = std::move(found);
     }
     return Done{};

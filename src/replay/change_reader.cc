@@ -1,11 +1,37 @@
 #include "replay/change_reader.h"
 
+#include <algorithm>
+#include <array>
 #include <map>
+#include <set>
 
 namespace tracedb {
 namespace {
 
 constexpr double kFactorMax = 1e6;
+
+// What says what is changed, and what may be said with it. The first that an object has counts.
+struct Word {
+  std::string_view key;
+  std::string_view with;  // " rank step "
+};
+constexpr std::array kWords = {
+    Word{"ideal", " rank except_rank step "},
+    Word{"rank_late", " "},
+    Word{"slice", " shorten_ns "},
+    Word{"transfers", " caller rank factor "},
+    Word{"waits", " rank "},
+    Word{"short_host", " rank "},
+    Word{"held_by", " rank step factor "},
+    Word{"launch_latency_ns", " "},
+    Word{"balance", " "},
+    Word{"name", " like glob kind rank step factor "},
+    Word{"like", " glob kind rank step factor "},
+    Word{"glob", " kind rank step factor "},
+    Word{"kind", " rank step factor "},
+};
+constexpr std::array<std::string_view, 7> kParallelisms = {"pipeline", "data",  "tensor", "expert",
+                                                           "context",  "other", "all"};
 
 class ChangeReader {
  public:
@@ -22,19 +48,52 @@ class ChangeReader {
                                     "ON o.type = 'object' ORDER BY o.key"));
     TRACEDB_TRY(keys.Bind(1, text));
     int64_t number = -1;
+    std::set<std::string> said;
     for (;;) {
       TRACEDB_ASSIGN(more, keys.Step());
+      if (!changes.empty() && (!more || keys.Int(0) != number)) {
+        TRACEDB_TRY(Check(changes.back(), said));
+        said.clear();
+      }
       if (!more) return changes;
       if (keys.Text(1) != "object" || keys.Type(2) == SqlType::kNull) {
         return NotUnderstood("element " + std::to_string(keys.Int(0) + 1) + " names nothing");
       }
       if (keys.Int(0) != number) changes.emplace_back();
       number = keys.Int(0);
+      if (!said.insert(std::string(keys.Text(2))).second) {
+        return NotUnderstood(std::string(keys.Text(2)) + " is said twice; a change each is wanted");
+      }
       TRACEDB_TRY(Set(changes.back(), keys));
     }
   }
 
  private:
+  static Status Check(const Change& change, const std::set<std::string>& said) {
+    const auto word = std::find_if(kWords.begin(), kWords.end(), [&](const Word& known) {
+      return said.contains(std::string(known.key));
+    });
+    if (word == kWords.end()) {
+      return NotUnderstood(
+          "what is to be changed? name, like, glob, kind, rank_late, held_by, "
+          "transfers, waits, short_host, slice, launch_latency_ns, balance or "
+          "ideal is wanted");
+    }
+    for (const std::string& key : said) {
+      if (key == word->key || word->with.find(" " + key + " ") != word->with.npos) continue;
+      return NotUnderstood(key + " does not go with " + std::string(word->key));
+    }
+    const std::string& group = !change.transfers.empty() ? change.transfers : change.waits;
+    const bool is_known =
+        group.empty() || (group == "sync" && change.transfers.empty()) ||
+        std::find(kParallelisms.begin(), kParallelisms.end(), group) != kParallelisms.end();
+    if (is_known) return Done{};
+    return NotUnderstood(std::string(word->key) +
+                         ": pipeline, data, tensor, expert, context, "
+                         "other" +
+                         (change.transfers.empty() ? ", sync" : "") + " or all is wanted");
+  }
+
   static Status Set(Change& change, SqliteStatement& row) {
     const std::string key(row.Text(2));
     const bool is_text = row.Text(4) == "text";

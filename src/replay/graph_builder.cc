@@ -12,6 +12,7 @@ namespace {
 
 constexpr int64_t kLaunchRestMax = 100'000;  // ns between a launch and a start that it explains
 constexpr int64_t kFinishRestMax = 20'000;   // between a finish and a start
+constexpr size_t kStreamsMax = 64;           // of a trace: those that started something last
 constexpr size_t kLookBack = 64;             // activities of a stream, from the last to start
 constexpr int64_t kNever = std::numeric_limits<int64_t>::min();
 
@@ -47,6 +48,7 @@ class GraphBuilder {
         threads_(rows_.threads.size()),
         processes_(rows_.process_count),
         finished_(rows_.traces.size()),
+        recent_(rows_.traces.size()),
         least_launch_(rows_.traces.size(), std::numeric_limits<int64_t>::max()) {}
 
   void Build() {
@@ -185,9 +187,8 @@ class GraphBuilder {
 
   // By slice_id.
   std::vector<uint32_t> WaitedFor(uint32_t number, const Call& call, uint32_t begin) const {
-    const JobTrace& trace = rows_.traces[call.trace];
     std::vector<uint32_t> last;
-    for (uint32_t s = trace.first_stream; s < trace.first_stream + trace.stream_count; ++s) {
+    for (const uint32_t s : recent_[call.trace]) {
       const uint32_t found = LastFinished(s, call.start_ns, number);
       if (found != kNone) last.push_back(found);
     }
@@ -267,6 +268,14 @@ class GraphBuilder {
     const uint32_t number = graph_.nodes_[node].owner;
     start_of_[number] = node;
     started_[activity.stream].push_back(number);
+    std::vector<uint32_t>& recent = recent_[activity.trace];
+    const auto at = std::find(recent.begin(), recent.end(), activity.stream);
+    if (at == recent.end()) {
+      if (recent.size() == kStreamsMax) recent.pop_back();
+      recent.insert(recent.begin(), activity.stream);
+    } else {
+      std::rotate(recent.begin(), at, at + 1);
+    }
   }
 
   void AddReadyLaunch(const Activity& activity, std::vector<Ready>& ready) const {
@@ -287,9 +296,8 @@ class GraphBuilder {
     if (activity.call == kNone) return;
     const int64_t waited_ns = waits_of_call_[activity.call];
     if (waited_ns == kNever) return;
-    const JobTrace& trace = rows_.traces[activity.trace];
     std::vector<uint32_t> found;
-    for (uint32_t s = trace.first_stream; s < trace.first_stream + trace.stream_count; ++s) {
+    for (const uint32_t s : recent_[activity.trace]) {
       if (s == activity.stream) continue;
       const uint32_t last = LastFinished(s, waited_ns, kNone);
       if (last != kNone) found.push_back(last);
@@ -333,10 +341,11 @@ class GraphBuilder {
   std::vector<int64_t> waits_of_call_;          // by call that launches
   std::vector<std::vector<uint32_t>> started_;  // by stream, in the order of their starts
   std::vector<Thread> threads_;
-  std::vector<LastOfTwo> processes_;    // threads
-  std::vector<LastOfTwo> finished_;     // by trace: streams
-  std::vector<int64_t> least_launch_;   // by trace
-  std::vector<uint32_t> stream_waits_;  // calls, by time
+  std::vector<LastOfTwo> processes_;           // threads
+  std::vector<LastOfTwo> finished_;            // by trace: streams
+  std::vector<std::vector<uint32_t>> recent_;  // by trace: streams, the last to start first
+  std::vector<int64_t> least_launch_;          // by trace
+  std::vector<uint32_t> stream_waits_;         // calls, by time
   size_t next_wait_ = 0;
   std::vector<Ready> ready_;
 };

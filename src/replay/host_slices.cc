@@ -4,6 +4,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "replay/host_owners.h"
 #include "tracedb/schema/event_tables.h"
 
 namespace tracedb {
@@ -25,11 +26,25 @@ void HostSlices::Add(uint32_t thread, const RankClock& clock, int64_t start_ns, 
   if (end_ns > begin_ns) slices_[thread].push_back({{begin_ns, end_ns}, share});
 }
 
-bool HostSlices::IsInStep(uint32_t trace, int64_t at_ns, int64_t step) const {
-  return std::any_of(rows_.calls.begin(), rows_.calls.end(), [&](const Call& call) {
-    return call.kind == CallKind::kStep && call.trace == trace && call.step == step &&
-           call.start_ns <= at_ns && at_ns < call.end_ns;
-  });
+bool HostSlices::IsInStep(uint32_t trace, int64_t at_ns, int64_t step) {
+  if (steps_.empty()) {
+    steps_.resize(rows_.traces.size());
+    for (const Call& call : rows_.calls) {
+      if (call.kind != CallKind::kStep) continue;
+      steps_[call.trace].emplace_back(call.step, Interval{call.start_ns, call.end_ns});
+    }
+    for (auto& steps : steps_) {
+      std::sort(steps.begin(), steps.end(),
+                [](const auto& x, const auto& y) { return x.first < y.first; });
+    }
+  }
+  const auto& steps = steps_[trace];
+  auto at = std::partition_point(steps.begin(), steps.end(),
+                                 [&](const auto& here) { return here.first < step; });
+  for (; at != steps.end() && at->first == step; ++at) {
+    if (at->second.start_ns <= at_ns && at_ns < at->second.end_ns) return true;
+  }
+  return false;
 }
 
 Status HostSlices::Read(SqliteDb& db, const std::unordered_set<int64_t>& names,
@@ -66,31 +81,19 @@ Status HostSlices::Read(SqliteDb& db, const std::unordered_set<int64_t>& names,
   return Done{};
 }
 
-Status HostSlices::ReadLong(SqliteDb& db, const std::unordered_set<int64_t>& names,
+Status HostSlices::ReadHeld(SqliteDb& db, const std::unordered_set<int64_t>& names,
                             std::optional<int64_t> rank, std::optional<int64_t> step,
                             double share) {
-  TRACEDB_ASSIGN(clocks, RankClocks::Read(db));
+  TRACEDB_ASSIGN(owners, HostOwners::Open(db));
   const std::vector<uint32_t> trace_of = TracesOfThreads();
-  for (const EventTable table : kLongSliceTables) {
-    const std::string name(EventTableName(table));
-    TRACEDB_ASSIGN(rows, db.Prepare("SELECT s.event_name, s.ts + t.base_ns, s.dur FROM " + name +
-                                    " s INDEXED BY " + name +
-                                    "_long JOIN _track t ON t.id = s.track WHERE s.track = ?1 "
-                                    "AND s.dur >= " +
-                                    std::to_string(kLongSliceNs) +
-                                    " AND s.id NOT IN (SELECT id FROM _impossible_time)"));
-    for (uint32_t thread = 0; thread < trace_of.size(); ++thread) {
-      const uint32_t trace = trace_of[thread];
-      if (trace == kNone || (rank.has_value() && rows_.traces[trace].rank != *rank)) continue;
-      TRACEDB_TRY(rows.Bind(1, rows_.threads[thread].track_id));
-      for (;;) {
-        TRACEDB_ASSIGN(any, rows.Step());
-        if (!any) break;
-        if (!names.contains(rows.Int(0))) continue;
-        Add(thread, clocks.Of(rows_.traces[trace].trace_id), rows.Int(1), rows.Int(2), trace, step,
-            share);
-      }
-      rows.Reset();
+  for (uint32_t thread = 0; thread < trace_of.size(); ++thread) {
+    const uint32_t trace = trace_of[thread];
+    if (trace == kNone || (rank.has_value() && rows_.traces[trace].rank != *rank)) continue;
+    TRACEDB_ASSIGN(owned, owners.Of(rows_.threads[thread].track_id, rows_.traces[trace].trace_id));
+    for (const OwnedStretch& stretch : *owned) {
+      if (!names.contains(stretch.event_name)) continue;
+      if (step.has_value() && !IsInStep(trace, stretch.range.start_ns, *step)) continue;
+      slices_[thread].push_back({stretch.range, share});
     }
   }
   return Done{};
@@ -175,9 +178,12 @@ double HostSlices::Saved(uint32_t thread, uint32_t other, Interval range) const 
   if (other == kNone || other == thread) return saved;
   saved += SavedOn(other, range);
   if (thread == kNone || is_one_by_one_) return saved;
-  for (const Part& part : slices_[thread]) {  // what both have counts once
-    const Interval both = part.range.Intersection(range);
-    if (both.length() > 0) saved -= SavedOn(other, both);
+  const std::vector<Part>& list = slices_[thread];
+  auto at = std::partition_point(list.begin(), list.end(), [&](const Part& part) {
+    return part.range.end_ns <= range.start_ns;
+  });
+  for (; at != list.end() && at->range.start_ns < range.end_ns; ++at) {
+    saved -= SavedOn(other, at->range.Intersection(range));  // what both have counts once
   }
   return saved;
 }

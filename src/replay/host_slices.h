@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "replay/job_rows.h"
@@ -23,8 +24,8 @@ class HostSlices {
   // time is what Saved counts.
   Status Read(SqliteDb& db, const std::unordered_set<int64_t>& names, std::optional<int64_t> rank,
               std::optional<int64_t> step, double share);
-  // Of those only what is long enough to have an index (kLongSliceNs).
-  Status ReadLong(SqliteDb& db, const std::unordered_set<int64_t>& names,
+  // Only the stretches in which one of these is the innermost long slice (host_owners.h).
+  Status ReadHeld(SqliteDb& db, const std::unordered_set<int64_t>& names,
                   std::optional<int64_t> rank, std::optional<int64_t> step, double share);
   // One, of which so much is to be saved. Not on a thread that launches nothing.
   Status ReadOne(SqliteDb& db, int64_t slice_id, int64_t save_ns);
@@ -44,13 +45,14 @@ class HostSlices {
   };
   void Add(uint32_t thread, const RankClock& clock, int64_t start_ns, int64_t dur_ns,
            uint32_t trace, std::optional<int64_t> step, double share);
-  bool IsInStep(uint32_t trace, int64_t at_ns, int64_t step) const;
+  bool IsInStep(uint32_t trace, int64_t at_ns, int64_t step);
   std::vector<uint32_t> TracesOfThreads() const;  // kNone: of a thread without calls
   double SavedOn(uint32_t thread, Interval range) const;
 
   const JobRows& rows_;
-  std::vector<std::vector<Part>> slices_;  // by thread; in order once merged
-  bool is_one_by_one_ = false;             // slices of ReadOne may be within others
+  std::vector<std::vector<Part>> slices_;                         // by thread; in order once merged
+  std::vector<std::vector<std::pair<int64_t, Interval>>> steps_;  // by trace, by number; once asked
+  bool is_one_by_one_ = false;  // slices of ReadOne may be within others
 };
 
 }  // namespace tracedb

@@ -25,25 +25,25 @@ std::string_view PieceKindText(PieceKind kind) {
   return kTexts[static_cast<size_t>(kind)];
 }
 
-JobReplay::JobReplay(SqliteDb& db, std::unique_ptr<ReplayGraph> graph)
-    : db_(&db), graph_(std::move(graph)), ideal_(std::make_unique<IdealWeights>(*graph_)) {}
+JobReplay::JobReplay(std::unique_ptr<ReplayGraph> graph)
+    : graph_(std::move(graph)), ideal_(std::make_unique<IdealWeights>(*graph_)) {}
 JobReplay::~JobReplay() = default;
 JobReplay::JobReplay(JobReplay&&) noexcept = default;
 JobReplay& JobReplay::operator=(JobReplay&&) noexcept = default;
 
 Result<JobReplay> JobReplay::Open(SqliteDb& db, int64_t capture_id) {
   TRACEDB_ASSIGN(rows, ReadJobRows(db, capture_id, kRowsMax));
-  return JobReplay(db, std::make_unique<ReplayGraph>(ReplayGraph::Build(std::move(rows))));
+  return JobReplay(std::make_unique<ReplayGraph>(ReplayGraph::Build(std::move(rows))));
 }
 
-Result<std::vector<ReplayedStep>> JobReplay::Steps(std::string_view changes) {
-  TRACEDB_ASSIGN(weights, ChangedWeights(*db_, *graph_, *ideal_, changes));
+Result<std::vector<ReplayedStep>> JobReplay::Steps(SqliteDb& db, std::string_view changes) {
+  TRACEDB_ASSIGN(weights, ChangedWeights(db, *graph_, *ideal_, changes));
   return StepsOf(*graph_, graph_->Replay(weights));
 }
 
-Result<std::vector<PathPiece>> JobReplay::CriticalPath(std::string_view changes) {
-  TRACEDB_ASSIGN(weights, ChangedWeights(*db_, *graph_, *ideal_, changes));
-  return WithOwners(*db_, PathOf(*graph_, weights, graph_->Replay(weights)));
+Result<std::vector<PathPiece>> JobReplay::CriticalPath(SqliteDb& db, std::string_view changes) {
+  TRACEDB_ASSIGN(weights, ChangedWeights(db, *graph_, *ideal_, changes));
+  return WithOwners(db, PathOf(*graph_, weights, graph_->Replay(weights)));
 }
 
 }  // namespace tracedb

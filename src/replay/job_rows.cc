@@ -186,9 +186,8 @@ class JobReader {
       const bool launches = next < launches_.size() && launches_[next].first == id;
       TRACEDB_ASSIGN(name, CallNameOf(rows.Int(1)));
       if (name == CallName::kOther && !launches) continue;
-      const CallKind kind = name == CallName::kWait && rows.Int(4) > 0 ? CallKind::kWait
-                            : name == CallName::kWaitForAll && rows.Int(4) > 0
-                                ? CallKind::kWaitForAll
+      const CallKind kind = name == CallName::kWait                      ? CallKind::kWait
+                            : name == CallName::kWaitForAll              ? CallKind::kWaitForAll
                             : name == CallName::kStreamWait && !launches ? CallKind::kStreamWait
                                                                          : CallKind::kLaunch;
       TRACEDB_TRY(AddCall(rows.Int(2), id, rows.Int(3), rows.Int(4), kind, kNoStep));
@@ -228,7 +227,9 @@ class JobReader {
     call.trace = static_cast<uint32_t>(rows_.traces.size() - 1);
     call.thread = track->number;
     call.last_activity = kNone;
-    call.kind = kind;
+    // By the aligned clock it may have no length, and then waits for nothing.
+    const bool waits = kind == CallKind::kWait || kind == CallKind::kWaitForAll;
+    call.kind = waits && call.end_ns == call.start_ns ? CallKind::kLaunch : kind;
     rows_.calls.push_back(call);
     return Done{};
   }

@@ -33,7 +33,6 @@ class Weights {
 
   Status Apply(const Change& change) {
     if (!change.ideal.empty()) return ideal_.Apply(db_, change, weights_);
-    if (change.except_rank.has_value()) return NotUnderstood("except_rank: only with ideal");
     if (change.slice.has_value()) {
       const int64_t all_ns = std::numeric_limits<int64_t>::max();
       return Shorten({{*change.slice, change.shorten_ns.value_or(all_ns)}});
@@ -48,11 +47,6 @@ class Weights {
     if (!change.waits.empty()) return DropWaits(change);
     if (change.launch_latency_ns.has_value()) return BoundLaunches(*change.launch_latency_ns);
     if (!change.balance.empty()) return Balance(change);
-    if (!change.names_slices() && change.kind.empty()) {
-      return NotUnderstood(
-          "name, like, glob, kind, slice, transfers, waits, launch_latency_ns, "
-          "balance or ideal is wanted");
-    }
     return ScaleSlices(change);
   }
 
@@ -140,7 +134,7 @@ class Weights {
     named.name = change.held_by;
     TRACEDB_ASSIGN(names, NamesOf(named));
     HostSlices slices(rows_);
-    TRACEDB_TRY(slices.ReadLong(db_, names, change.rank, change.step, 1 - change.factor));
+    TRACEDB_TRY(slices.ReadHeld(db_, names, change.rank, change.step, 1 - change.factor));
     ScaleHost(slices, kLongSliceNs);
     return Done{};
   }

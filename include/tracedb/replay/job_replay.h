@@ -62,14 +62,14 @@ class JobReplay {
   JobReplay(JobReplay&&) noexcept;
   JobReplay& operator=(JobReplay&&) noexcept;
 
-  // `changes` is a JSON array of objects, each a change (replay_changes.h); "[]" or "": none.
-  Result<std::vector<ReplayedStep>> Steps(std::string_view changes);
+  // On the database that it was opened on. `changes` is a JSON array of objects, each a change
+  // (replay_changes.h); "[]" or "": none.
+  Result<std::vector<ReplayedStep>> Steps(SqliteDb& db, std::string_view changes);
   // Of all steps, in the order of time.
-  Result<std::vector<PathPiece>> CriticalPath(std::string_view changes);
+  Result<std::vector<PathPiece>> CriticalPath(SqliteDb& db, std::string_view changes);
 
  private:
-  JobReplay(SqliteDb& db, std::unique_ptr<ReplayGraph> graph);
-  SqliteDb* db_;
+  explicit JobReplay(std::unique_ptr<ReplayGraph> graph);
   std::unique_ptr<ReplayGraph> graph_;
   std::unique_ptr<IdealWeights> ideal_;
 };

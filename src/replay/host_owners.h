@@ -1,0 +1,51 @@
+// Which long slice of a host thread is the innermost at each moment. An annotation around it that
+// is hardly longer says more to a person, and is taken for it.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "tracedb/base/interval.h"
+#include "tracedb/base/result.h"
+#include "tracedb/base/sqlite_db.h"
+#include "tracedb/schema/rank_clock.h"
+
+namespace tracedb {
+
+struct OwnedStretch {
+  Interval range;  // by the aligned clocks
+  int64_t slice_id;
+  int64_t event_name;
+};
+
+class HostOwners {
+ public:
+  static Result<HostOwners> Open(SqliteDb& db);
+
+  // In the order of time; there are gaps where no slice is long (kLongSliceNs). Lives until the
+  // next call.
+  Result<const std::vector<OwnedStretch>*> Of(int64_t track_id, int64_t trace_id);
+
+ private:
+  struct LongSlice {
+    Interval range;
+    int64_t id;
+    int64_t event_name;
+    bool is_annotation;
+    int parent = -1;
+  };
+
+  HostOwners(SqliteDb& db, RankClocks clocks) : db_(&db), clocks_(std::move(clocks)) {}
+  Result<std::vector<LongSlice>> Read(int64_t track_id, const RankClock& clock) const;
+  static std::vector<OwnedStretch> Flatten(std::vector<LongSlice>& slices);
+  static const LongSlice& Named(const std::vector<LongSlice>& slices, const LongSlice& inner);
+
+  SqliteDb* db_;
+  RankClocks clocks_;
+  std::unordered_set<int64_t> annotations_, steps_;               // event_name
+  std::unordered_map<int64_t, std::vector<OwnedStretch>> owned_;  // by track
+};
+
+}  // namespace tracedb
