@@ -26,7 +26,8 @@
 --                                  all; NULL: no one step.
 -- column: evidence     text        The figures, and the query that has more of them.
 -- column: advice       text        What to do.
--- column: gain_ms      real(ms)    Of a step: the mean over all steps of the run.
+-- column: gain_ms      real(ms)    Of a step: the mean over all steps of the run. What makes a rank
+--                                  late counts first, so that others gain what is left.
 -- column: gain_pct     real(pct)   The same of the time of the steps.
 -- column: together_ms  real(ms)    With all rows up to this one, of a step.
 -- column: what_if      text        The change, as the query what_if takes it.
@@ -279,7 +280,7 @@ found (run_id, problem, rank, evidence, advice, change) AS (
                 || '(critical_path)', h.ns / 1e6, h.stretches),
          iif(lower(h.name) GLOB '*load*' OR lower(h.name) GLOB '*__next__*',
              'load data ahead: DataLoader workers, prefetch_factor, persistent_workers',
-             'see what it does there (see: cut; module_time, sync_points): launch its work earlier, '
+             'see what it does there (module_time, sync_points): launch its work earlier, '
                || 'move it out of the step, or do it while the GPU works'),
          printf('{"held_by":%s%s}', json_quote(h.name), o.json)
   FROM held h, of_rank o
@@ -440,7 +441,8 @@ SELECT
   'tracedb cut -o cut.json.gz' || iif(change IS NULL, '', ' --critical-path')
     || iif(worst IS NULL, '', ' --step ' || substr(worst, instr(worst, ' ') + 1)
          || iif(r.captures = 1, '', ' --capture ' || substr(worst, 1, instr(worst, ' ') - 1)))
-    || iif((SELECT count(*) FROM runs) = 1, '', ' --run ' || char(39) || replace(r.run, char(39), char(39, 92, 39, 39)) || char(39)) AS see
+    || iif((SELECT count(*) FROM runs) = 1, '', ' --run ' || char(39)
+           || replace(r.run, char(39), char(39, 92, 39, 39)) || char(39)) AS see
 FROM kept k JOIN runs r ON r.run_id = k.run_id
 LEFT JOIN together t ON t.run_id = k.run_id AND t.number = k.number
 ORDER BY k.run_id, gain_ns DESC, problem, rank, evidence;
