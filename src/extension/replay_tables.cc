@@ -192,7 +192,7 @@ void GivePiece(sqlite3_context* context, const PathPiece& piece, int column) {
     case kEnd:
       return sqlite3_result_int64(context, piece.end_ns);
     case kDuration:
-      return sqlite3_result_int64(context, piece.end_ns - piece.start_ns);
+      return sqlite3_result_int64(context, DifferenceNs(piece.end_ns, piece.start_ns));
     case kKind: {
       const std::string_view kind = PieceKindText(piece.kind);
       return sqlite3_result_text(context, kind.data(), static_cast<int>(kind.size()),

@@ -89,7 +89,7 @@ std::vector<OwnedStretch> HostOwners::Flatten(std::vector<LongSlice>& slices) {
 // Around a slice that is nearly as long an annotation says more to a person.
 const HostOwners::LongSlice& HostOwners::Named(const std::vector<LongSlice>& slices,
                                                const LongSlice& inner) {
-  const int64_t wide_ns = inner.range.length() + inner.range.length() / 4;
+  const int64_t wide_ns = SumNs(inner.range.length(), inner.range.length() / 4);
   if (inner.is_annotation) return inner;
   for (int at = inner.parent; at >= 0; at = slices[static_cast<size_t>(at)].parent) {
     const LongSlice& around = slices[static_cast<size_t>(at)];

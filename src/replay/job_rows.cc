@@ -14,6 +14,10 @@
 namespace tracedb {
 namespace {
 
+// What no clock shows, out of hostile traces and damaged databases, is bounded: differences fit.
+constexpr int64_t kTimeMax = int64_t{1} << 61;
+int64_t Bounded(int64_t ns) { return std::clamp(ns, -kTimeMax, kTimeMax); }
+
 constexpr int64_t kNoLaunch = std::numeric_limits<int64_t>::max();
 
 enum class CallName : uint8_t { kOther, kWait, kWaitForAll, kStreamWait };
@@ -152,9 +156,9 @@ class JobReader {
       TRACEDB_ASSIGN(track, TrackOf(rows.Int(1), true));
       Activity activity{};
       const int64_t start_ns = SumNs(rows.Int(2), track->base_ns);
-      activity.start_ns = clock_.Aligned(start_ns);
+      activity.start_ns = Bounded(clock_.Aligned(start_ns));
       activity.finish_ns =
-          std::max(activity.start_ns, clock_.Aligned(SumNs(start_ns, rows.Int(3))));
+          std::max(activity.start_ns, Bounded(clock_.Aligned(SumNs(start_ns, rows.Int(3)))));
       activity.slice_id = id;
       activity.launch_ns =
           rows.Type(7) == SqlType::kInteger ? clock_.Aligned(rows.Int(7)) : kNoLaunch;
@@ -220,8 +224,8 @@ class JobReader {
     TRACEDB_ASSIGN(track, TrackOf(track_id, false));
     const int64_t start_ns = SumNs(ts, track->base_ns);
     Call call{};
-    call.start_ns = clock_.Aligned(start_ns);
-    call.end_ns = std::max(call.start_ns, clock_.Aligned(SumNs(start_ns, dur)));
+    call.start_ns = Bounded(clock_.Aligned(start_ns));
+    call.end_ns = std::max(call.start_ns, Bounded(clock_.Aligned(SumNs(start_ns, dur))));
     call.slice_id = id;
     call.step = step;
     call.trace = static_cast<uint32_t>(rows_.traces.size() - 1);

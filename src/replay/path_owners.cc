@@ -40,7 +40,8 @@ Result<std::vector<PathPiece>> WithOwners(SqliteDb& db, const std::vector<PathPi
   std::vector<PathPiece> out;
   out.reserve(pieces.size());
   for (const PathPiece& piece : pieces) {
-    if (piece.kind == PieceKind::kHost && piece.end_ns - piece.start_ns >= kLongSliceNs) {
+    if (piece.kind == PieceKind::kHost &&
+        DifferenceNs(piece.end_ns, piece.start_ns) >= kLongSliceNs) {
       TRACEDB_TRY(AddCut(owners, piece, out));
     } else {
       out.push_back(piece);

@@ -124,7 +124,7 @@ class Weights {
     slices.Merge();
     ForEachHost({}, [&](int64_t& weight_ns, uint32_t from, uint32_t to, Interval range) {
       if (range.length() < least_ns) return;
-      const double saved = std::round(slices.Saved(from, to, range));
+      const double saved = std::clamp(std::round(slices.Saved(from, to, range)), -1e18, 1e18);
       weight_ns = std::clamp<int64_t>(weight_ns - static_cast<int64_t>(saved), 0, kMostNs);
     });
   }

@@ -24,9 +24,9 @@ std::vector<int64_t> ReplayGraph::Replay(const std::vector<int64_t>& weights) co
     int64_t ready_ns = kNoEdge;
     for (uint32_t edge = first_edge(node); edge < end; ++edge) {
       if (weights[edge] == kNoEdge) continue;
-      ready_ns = std::max(ready_ns, times[from_[edge]] + weights[edge]);
+      ready_ns = std::max(ready_ns, SumNs(times[from_[edge]], weights[edge]));
     }
-    times[node] = ready_ns == kNoEdge ? nodes_[node].at_ns : ready_ns + nodes_[node].lag_ns;
+    times[node] = ready_ns == kNoEdge ? nodes_[node].at_ns : SumNs(ready_ns, nodes_[node].lag_ns);
   }
   return times;
 }
@@ -37,7 +37,7 @@ uint32_t ReplayGraph::BindingEdge(uint32_t node, const std::vector<int64_t>& wei
   int64_t ready_ns = kNoEdge;
   for (uint32_t edge = first_edge(node); edge < end_edge(node); ++edge) {
     if (weights[edge] == kNoEdge) continue;
-    const int64_t here_ns = times[from_[edge]] + weights[edge];
+    const int64_t here_ns = SumNs(times[from_[edge]], weights[edge]);
     if (binding != kNone && here_ns <= ready_ns) continue;
     ready_ns = here_ns;
     binding = edge;

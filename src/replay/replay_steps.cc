@@ -83,8 +83,8 @@ class PathWalk {
         return;
       }
       const int64_t from_ns = times_[graph_.from(edge)];
-      Add(from_ns + weights_[edge], times_[node], PieceKind::kLag, node, pieces);
-      Add(from_ns, from_ns + weights_[edge], KindOf(graph_, edge, node), node, pieces);
+      Add(SumNs(from_ns, weights_[edge]), times_[node], PieceKind::kLag, node, pieces);
+      Add(from_ns, SumNs(from_ns, weights_[edge]), KindOf(graph_, edge, node), node, pieces);
       node = graph_.from(edge);
     }
   }

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tracedb/base/interval.h"
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
 
@@ -18,7 +19,7 @@ struct ReplayedStep {
   std::optional<int64_t> step;  // none: the capture has no steps, and is taken as one
   int64_t start_ns = 0;         // end of the step before
   int64_t end_ns = 0;           // the last of its host's and GPUs' work on any rank
-  int64_t duration_ns() const { return end_ns - start_ns; }
+  int64_t duration_ns() const { return DifferenceNs(end_ns, start_ns); }
 };
 
 enum class PieceKind {
