@@ -13,6 +13,7 @@ from typing import NamedTuple
 import bench_base as base
 import bench_cases as cases
 import bench_figures as figures
+import bench_growth
 import bench_load
 import bench_peers
 import bench_queries
@@ -21,8 +22,8 @@ import bench_views
 import rank_traces
 import scaling_model
 
-SECTIONS = ("load", "queries", "views", "unchanged", "real", "cores", "ranks", "append", "model",
-            "peers")
+SECTIONS = ("load", "queries", "views", "unchanged", "real", "cores", "ranks", "append", "growth",
+            "model", "peers")
 MAIN_BYTES_MAX = 2_500_000_000  # what is larger is only loaded
 RANKS = 8
 SIZE_STEP = 100_000  # a trace made to be N bytes has a few more
@@ -140,8 +141,14 @@ def real_section(setting: Setting, outcome: Outcome) -> None:
     outcome.add(bench_real.over_gzip_figures(setting.bench, setting.main))
 
 
+def growth_section(setting: Setting, outcome: Outcome) -> None:
+    outcome.add(bench_growth.growth_figures(setting.bench.program, setting.options.cache,
+                                            setting.bench.runs))
+
+
 OTHER_SECTIONS = {"real": real_section, "cores": cores_section, "ranks": ranks_section,
-                  "append": append_section, "model": model_section, "peers": peers_section}
+                  "append": append_section, "growth": growth_section, "model": model_section,
+                  "peers": peers_section}
 
 
 # ---- all of it ----------------------------------------------------------------------------------

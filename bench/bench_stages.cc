@@ -120,7 +120,7 @@ Status Build(const std::vector<EventBatch>& batches, const LoadLimits& limits,
   const std::filesystem::path path =
       std::filesystem::temp_directory_path() / fmt::format("bench_stages.{}.db", getpid());
   std::ofstream(path).close();
-  TRACEDB_ASSIGN(writer, TableWriter::Create(path));
+  TRACEDB_ASSIGN(writer, TableWriter::Create(path, 1));
   const KindRules rules({{"nccl", GpuKind::kCommunication}});
   RecordBuilder builder(*writer, limits, rules, {}, true, std::filesystem::temp_directory_path());
   const double before = CpuSeconds();

@@ -2,10 +2,14 @@
 
 A gzip file may be members one after the other. The ranks share one packed member, all that follows
 the rank in the header; in front of it each has a small one of its own. So 64 ranks are packed once.
+
+Tiny ranks are those of fixtures/seqpar, over and over: each four are groups of their own, in a job
+of as many ranks as there are.
 """
 
 import gzip
 import hashlib
+import json
 import pathlib
 import re
 import shutil
@@ -58,3 +62,45 @@ def ensure_ranks(trace: base.Trace, count: int, cache: pathlib.Path):
         make_ranks(trace, count, folder)
     paths = [rank_path(folder, rank) for rank in range(count)]
     return [trace._replace(path=path, gz_bytes=path.stat().st_size) for path in paths]
+
+
+# ---- tiny ranks ---------------------------------------------------------------------------------
+
+TINY = base.ROOT / "fixtures" / "seqpar"
+TINY_GROUP = 4  # ranks of the fixture
+
+
+def tiny_rank(trace: dict, rank: int, count: int) -> dict:
+    """The fixture's rank as another one; its groups are those four ranks further."""
+    first = rank // TINY_GROUP * TINY_GROUP
+    header = trace["distributedInfo"]
+    header.update(rank=rank, world_size=count)
+    for group in header.get("pg_config", []):
+        if isinstance(group.get("ranks"), list):
+            group["ranks"] = [first + other for other in group["ranks"]]
+    for event in trace["traceEvents"]:
+        args = event.get("args", {})
+        if "Process Group Ranks" in args:
+            args["Process Group Ranks"] = re.sub(r"\d+", lambda other: str(first + int(other[0])),
+                                                 args["Process Group Ranks"])
+    return trace
+
+
+def ensure_tiny_ranks(count: int, cache: pathlib.Path):
+    """From the cache; made when they are not there."""
+    texts = [gzip.decompress(path.read_bytes()) for path in sorted(TINY.glob("*.json.gz"))]
+    if len(texts) != TINY_GROUP:
+        raise base.BenchError(f"{TINY}: not the {TINY_GROUP} ranks that it should have")
+    name = hashlib.sha256(b"".join(texts)).hexdigest()[:8]
+    folder = cache / f"tiny-ranks-{count}-{name}"
+    if not folder.is_dir():
+        base.say(f"making {count} tiny ranks (kept)")
+        partial = folder.with_name(folder.name + ".partial")
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir()
+        for rank in range(count):
+            trace = tiny_rank(json.loads(texts[rank % TINY_GROUP]), rank, count)
+            rank_path(partial, rank).write_bytes(
+                gzip.compress(json.dumps(trace).encode(), 1, mtime=0))
+        partial.rename(folder)
+    return [rank_path(folder, rank) for rank in range(count)]

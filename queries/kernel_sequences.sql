@@ -52,9 +52,9 @@ chosen AS MATERIALIZED (  -- capture: NULL any
   FROM (SELECT DISTINCT run FROM trace) r
   LEFT JOIN taken m ON m.run = r.run AND m.place = (m.steps - 1) / 2 + 1
 ),
-of_name AS MATERIALIZED (  -- one number for a name, in all traces
+of_name AS MATERIALIZED (  -- one number for a name, in all traces; +: they are many, look them up
   SELECT name_id AS id, min(name_id) OVER (PARTITION BY name) AS number FROM names
-  WHERE name_id IN (SELECT name_id FROM activities)
+  WHERE +name_id IN (SELECT name_id FROM activity_times)
 ),
 lane AS MATERIALIZED (  -- stream: one number for a stream of a trace; step: NULL all
   SELECT k.track_id, k.base_ns, t.run, t.rank, c.step,

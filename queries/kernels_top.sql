@@ -40,13 +40,14 @@ WITH trace AS MATERIALIZED (
 lane AS MATERIALIZED (
   SELECT k.track_id, t.run, t.rank FROM tracks k JOIN trace t ON t.trace_id = k.trace_id
 ),
-ran AS MATERIALIZED (
-  SELECT track_id, name_id, kind, ifnull(dur_ns, 0) AS dur, count(*) AS activities
-  FROM activities
-  WHERE ifnull(dur_ns, 0) >= 0
-    AND (coalesce(:run, :capture, :rank) IS NULL OR track_id IN (SELECT track_id FROM lane))
-    AND (:step IS NULL OR step = :step)
-  GROUP BY track_id, name_id, kind, ifnull(dur_ns, 0)
+ran AS MATERIALIZED (  -- by duration first: of few streams and names most rows are of the same
+  SELECT ifnull(g.dur_ns, 0) AS dur, g.name_id, g.track_id, g.kind, count(*) AS activities
+  FROM activity_times g
+  WHERE ifnull(g.dur_ns, 0) >= 0
+    AND (coalesce(:run, :capture, :rank) IS NULL OR g.track_id IN (SELECT track_id FROM lane))
+    AND (:step IS NULL
+         OR (SELECT k.step FROM launches k WHERE k.slice_id = g.slice_id) = :step)
+  GROUP BY ifnull(g.dur_ns, 0), g.name_id, g.track_id, g.kind
 ),
 named AS MATERIALIZED (
   SELECT t.run, l.name, r.kind, t.rank, r.dur, r.activities

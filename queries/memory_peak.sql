@@ -32,12 +32,11 @@ WITH trace AS MATERIALIZED (
   WHERE (:run IS NULL OR run = :run) AND (:capture IS NULL OR capture = :capture)
     AND (:rank IS NULL OR rank = :rank)
 ),
-used AS MATERIALIZED (  -- by two numbers before anything is looked up: events are many
-  SELECT track_id, args_id, max(total_allocated_bytes) AS allocated,
-         max(total_reserved_bytes) AS reserved, count(*) FILTER (WHERE bytes > 0) AS allocations,
-         count(*) FILTER (WHERE bytes < 0) AS releases,
-         sum(bytes) FILTER (WHERE bytes > 0) AS churn_bytes, max(bytes) AS largest_bytes
-  FROM memory_events
+used AS MATERIALIZED (  -- by two numbers before anything is looked up
+  SELECT track_id, args_id, max(max_allocated) AS allocated, max(max_reserved) AS reserved,
+         sum(allocations) AS allocations, sum(releases) AS releases,
+         sum(taken_bytes) AS churn_bytes, max(largest_bytes) AS largest_bytes
+  FROM memory_pieces
   WHERE coalesce(:run, :capture, :rank) IS NULL
      OR track_id IN (SELECT k.track_id FROM tracks k JOIN trace t ON t.trace_id = k.trace_id)
   GROUP BY track_id, args_id
@@ -51,16 +50,24 @@ of_device AS MATERIALIZED (
   JOIN memory_devices d ON d.args_id = u.args_id
   GROUP BY t.run, t.rank, d.device_type, d.device_id
 ),
-at_peak AS (
-  SELECT d.run, d.rank, e.trace_id, e.device_type, e.device_id, e.ts_ns,
-         e.total_reserved_bytes AS reserved, t.run_start_ns,
-         row_number() OVER (PARTITION BY d.run, d.rank, e.device_type, e.device_id
-                            ORDER BY e.ts_ns, e.instant_id) AS place
-  FROM memory_events e CROSS JOIN trace t ON t.trace_id = e.trace_id
+peak AS MATERIALIZED (  -- pieces that reach it
+  SELECT t.run, t.rank, t.run_start_ns, v.device_type, v.device_id, d.allocated, p.*
+  FROM memory_pieces p CROSS JOIN trace t ON t.trace_id = p.trace_id
+  CROSS JOIN memory_devices v ON v.args_id = p.args_id
   CROSS JOIN of_device d ON d.run = t.run AND d.rank = t.rank
-    AND d.device_type IS e.device_type AND d.device_id IS e.device_id
-    AND d.allocated = e.total_allocated_bytes
-  WHERE e.total_allocated_bytes IN (SELECT allocated FROM of_device WHERE allocated > 0)
+    AND d.device_type IS v.device_type AND d.device_id IS v.device_id
+    AND d.allocated = p.max_allocated
+  WHERE p.max_allocated > 0
+),
+at_peak AS (
+  SELECT p.run, p.rank, p.trace_id, p.device_type, p.device_id, e.ts + k.base_ns AS ts_ns,
+         e.total_reserved_bytes AS reserved, p.run_start_ns,
+         row_number() OVER (PARTITION BY p.run, p.rank, p.device_type, p.device_id
+                            ORDER BY e.ts + k.base_ns, e.instant_id) AS place
+  FROM peak p CROSS JOIN tracks k ON k.track_id = p.track_id
+  CROSS JOIN memory_times e ON e.instant_id BETWEEN p.first_id AND p.last_id
+    AND +e.track_id = p.track_id AND +e.args_id = p.args_id
+    AND +e.total_allocated_bytes = p.allocated
 )
 SELECT
   d.run,

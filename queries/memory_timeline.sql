@@ -41,38 +41,44 @@ axis AS MATERIALIZED (  -- step_ns: whole, so that the last event lies in the la
         FROM trace GROUP BY capture_id)
   CROSS JOIN (SELECT min(max(coalesce(:bins, 200), 1), 1000000) AS bins)
 ),
-size AS MATERIALIZED (
-  SELECT min(max(coalesce(:bins, 200), 1), 1000000) AS bins,
-         (SELECT max(args_id) + 1 FROM args_texts) AS args
-),
 lane AS MATERIALIZED (
-  SELECT k.track_id, t.capture_id, t.rank, x.first_ns, x.step_ns
+  SELECT k.track_id, t.capture_id, t.rank, k.base_ns, x.first_ns, x.step_ns
   FROM tracks k JOIN trace t ON t.trace_id = k.trace_id JOIN axis x ON x.capture_id = t.capture_id
 ),
-used AS MATERIALIZED (  -- one number as key: track, args (they tell the device) and bin
-  SELECT (e.track_id * z.args + e.args_id) * z.bins + (e.ts_ns - w.first_ns) / w.step_ns AS place,
-         count(*) AS events, min(total_allocated_bytes) AS min_allocated,
-         max(total_allocated_bytes) AS max_allocated, min(total_reserved_bytes) AS min_reserved,
-         max(total_reserved_bytes) AS max_reserved, max(ts_ns) AS last_ns
-  FROM size z CROSS JOIN memory_events e CROSS JOIN lane w ON w.track_id = e.track_id
-  GROUP BY 1
+piece AS MATERIALIZED (
+  SELECT p.*, w.capture_id, w.rank, w.base_ns, w.first_ns, w.step_ns,
+         (p.start_ts + w.base_ns - w.first_ns) / w.step_ns AS bin,
+         (p.end_ts + w.base_ns - w.first_ns) / w.step_ns AS last_bin
+  FROM memory_pieces p CROSS JOIN lane w ON w.track_id = p.track_id
+),
+noted AS (  -- a piece that lies in several bins event by event
+  SELECT capture_id, rank, args_id, bin, events, min_allocated, max_allocated, min_reserved,
+         max_reserved, end_ts + base_ns AS end_ns, end_id
+  FROM piece WHERE bin = last_bin
+  UNION ALL
+  SELECT p.capture_id, p.rank, p.args_id, (e.ts + p.base_ns - p.first_ns) / p.step_ns, 1,
+         e.total_allocated_bytes, e.total_allocated_bytes, e.total_reserved_bytes,
+         e.total_reserved_bytes, e.ts + p.base_ns, e.instant_id
+  FROM piece p CROSS JOIN memory_times e ON e.instant_id BETWEEN p.first_id AND p.last_id
+    AND +e.track_id = p.track_id AND +e.args_id = p.args_id
+  WHERE p.bin < p.last_bin
+),
+located AS MATERIALIZED (
+  SELECT n.*, d.device_type, d.device_id
+  FROM noted n CROSS JOIN memory_devices d ON d.args_id = n.args_id
 ),
 of_device AS MATERIALIZED (
-  SELECT w.capture_id, w.rank, d.device_type, d.device_id, u.place % z.bins AS bin,
-         sum(u.events) AS events, min(u.min_allocated) AS min_allocated,
-         max(u.max_allocated) AS max_allocated, min(u.min_reserved) AS min_reserved,
-         max(u.max_reserved) AS max_reserved, max(u.last_ns) AS last_ns
-  FROM size z CROSS JOIN used u CROSS JOIN lane w ON w.track_id = u.place / z.bins / z.args
-  CROSS JOIN memory_devices d ON d.args_id = u.place / z.bins % z.args
-  GROUP BY w.capture_id, w.rank, d.device_type, d.device_id, bin
+  SELECT capture_id, rank, device_type, device_id, bin, sum(events) AS events,
+         min(min_allocated) AS min_allocated, max(max_allocated) AS max_allocated,
+         min(min_reserved) AS min_reserved, max(max_reserved) AS max_reserved,
+         max(end_ns) AS last_ns
+  FROM located GROUP BY bin, rank, device_id, device_type, capture_id
 ),
 last_of AS MATERIALIZED (  -- of several at one time the last in the trace
-  SELECT d.capture_id, d.rank, d.device_type, d.device_id, d.bin, max(e.instant_id) AS instant_id,
-         e.total_allocated_bytes, e.total_reserved_bytes
-  FROM memory_events e CROSS JOIN trace t ON t.trace_id = e.trace_id
-  CROSS JOIN of_device d ON d.capture_id = t.capture_id AND d.rank = t.rank
-    AND d.device_type IS e.device_type AND d.device_id IS e.device_id AND d.last_ns = e.ts_ns
-  WHERE e.ts_ns IN (SELECT last_ns FROM of_device)
+  SELECT d.capture_id, d.rank, d.device_type, d.device_id, d.bin, max(n.end_id) AS instant_id
+  FROM located n CROSS JOIN of_device d ON d.capture_id = n.capture_id AND d.rank = n.rank
+    AND d.bin = n.bin AND d.last_ns = n.end_ns AND d.device_type IS n.device_type
+    AND d.device_id IS n.device_id
   GROUP BY d.capture_id, d.rank, d.device_type, d.device_id, d.bin
 )
 SELECT
@@ -86,11 +92,12 @@ SELECT
   d.events,
   d.min_allocated AS min_allocated_bytes,
   d.max_allocated AS max_allocated_bytes,
-  o.total_allocated_bytes AS last_allocated_bytes,
+  e.total_allocated_bytes AS last_allocated_bytes,
   d.min_reserved AS min_reserved_bytes,
   d.max_reserved AS max_reserved_bytes,
-  o.total_reserved_bytes AS last_reserved_bytes
+  e.total_reserved_bytes AS last_reserved_bytes
 FROM of_device d JOIN axis x ON x.capture_id = d.capture_id
 JOIN last_of o ON o.capture_id = d.capture_id AND o.rank = d.rank
-  AND o.device_type IS d.device_type AND o.device_id IS d.device_id AND o.bin = d.bin
+  AND o.bin = d.bin AND o.device_type IS d.device_type AND o.device_id IS d.device_id
+JOIN memory_times e ON e.instant_id = o.instant_id
 ORDER BY x.run, x.capture, d.rank, d.device_type, d.device_id, d.bin;

@@ -40,24 +40,26 @@ WITH axis AS MATERIALIZED (  -- moment i of a trace is first_ns + i * step_ns
 lane AS MATERIALIZED (  -- no: one for a stream of a trace
   SELECT t.track_id, x.run, t.rank, t.device, t.stream, x.run_start_ns, x.first_ns, x.step_ns,
          min(t.track_id) OVER (PARTITION BY t.trace_id, t.device, t.stream) AS no,
-         x.step_ns - 1 - x.first_ns AS to_axis,  -- rounds up, to a moment that is not before
          t.base_ns
   FROM tracks t JOIN axis x ON x.trace_id = t.trace_id
   WHERE t.stream IS NOT NULL
 ),
-waited AS (
-  SELECT w.no AS track, (g.launch_ts_ns + w.to_axis) / w.step_ns AS moment,
-         (max(g.ts + ifnull(g.dur_ns, 0) + w.base_ns, g.launch_ts_ns) + w.to_axis) / w.step_ns
-           AS until_moment,
-         g.launch_ts_ns, max(g.ts + ifnull(g.dur_ns, 0) + w.base_ns, g.launch_ts_ns) AS end_ns
+waited AS (  -- small numbers, as all of them are sorted: from the trace's start, and how long
+  SELECT w.no AS track, w.step_ns, g.launch_ts_ns - w.first_ns AS launched,
+         max(g.ts + ifnull(g.dur_ns, 0) + w.base_ns, g.launch_ts_ns) - g.launch_ts_ns AS waited
   FROM activities g CROSS JOIN lane w ON w.track_id = g.track_id
   WHERE g.launch_ts_ns IS NOT NULL AND ifnull(g.dur_ns, 0) >= 0
 ),
 met AS MATERIALIZED (  -- those that meet the same moments, of which there are 2^30 at most
   SELECT track, iif(until_moment > moment, (moment << 30) + until_moment - moment, NULL) AS place,
-         count(*) AS activities, sum(end_ns - launch_ts_ns) AS waited_ns,
-         min(launch_ts_ns) AS first_ns, max(end_ns) AS last_ns
-  FROM waited GROUP BY 1, 2
+         count(*) AS activities, sum(waited) AS waited_ns, min(launched) AS first_ns,
+         max(launched + waited) AS last_ns
+  FROM (SELECT track, launched, waited,
+               -- Rounded up, to a moment that is not before.
+               (launched + step_ns - 1) / step_ns AS moment,
+               (launched + waited + step_ns - 1) / step_ns AS until_moment
+        FROM waited)
+  GROUP BY 2, 1
 ),
 of_track AS (
   SELECT track, sum(activities) AS activities, sum(waited_ns) AS waited_ns,
@@ -81,12 +83,18 @@ held AS MATERIALIZED (  -- a depth holds until the next change; the last of a tr
   SELECT track, moment, sum(sign) OVER w AS depth, lead(moment) OVER w - moment AS moments
   FROM change WINDOW w AS (PARTITION BY track ORDER BY moment ROWS UNBOUNDED PRECEDING)
 ),
+counted_track AS MATERIALIZED (
+  SELECT track, max(depth) AS max_depth, sum(moments) AS moments,
+         sum(moments) FILTER (WHERE depth = 0) AS empty,
+         sum(moments) FILTER (WHERE depth = 1) AS single,
+         sum(moments) FILTER (WHERE depth >= coalesce(:full, 1024)) AS full
+  FROM held WHERE moments IS NOT NULL GROUP BY track
+),
 counted AS (
-  SELECT w.run, w.rank, w.device, w.stream, max(h.depth) AS max_depth, sum(h.moments) AS moments,
-         sum(h.moments) FILTER (WHERE h.depth = 0) AS empty,
-         sum(h.moments) FILTER (WHERE h.depth = 1) AS single,
-         sum(h.moments) FILTER (WHERE h.depth >= coalesce(:full, 1024)) AS full
-  FROM held h JOIN lane w ON w.track_id = h.track WHERE h.moments IS NOT NULL
+  SELECT w.run, w.rank, w.device, w.stream, max(h.max_depth) AS max_depth,
+         sum(h.moments) AS moments, sum(h.empty) AS empty, sum(h.single) AS single,
+         sum(h.full) AS full
+  FROM counted_track h JOIN lane w ON w.track_id = h.track
   GROUP BY w.run, w.rank, w.device, w.stream
 ),
 deepest AS (

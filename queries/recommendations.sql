@@ -36,6 +36,7 @@
 -- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 -- plot:   bar gain_pct by run, number, problem
 
+-- long because: each problem is a rule of its own
 WITH recorded AS MATERIALIZED (
   SELECT trace_id, run_id, run FROM traces
   WHERE (:run IS NULL OR run = :run) AND (:capture IS NULL OR capture = :capture)
@@ -176,11 +177,10 @@ busiest AS (
          row_number() OVER (PARTITION BY run_id ORDER BY sum(ns) DESC, rank) AS place
   FROM computed GROUP BY run_id, rank
 ),
-memory AS (  -- by two numbers first: as quick as it gets with many events
+memory AS (  -- by two numbers first
   SELECT r.run_id, t.rank, d.device_id, max(m.reserved) AS reserved, max(m.used) AS used
-  FROM (SELECT track_id, args_id, max(total_reserved_bytes) AS reserved,
-               max(total_allocated_bytes) AS used
-        FROM memory_events GROUP BY track_id, args_id) m
+  FROM (SELECT track_id, args_id, max(max_reserved) AS reserved, max(max_allocated) AS used
+        FROM memory_pieces GROUP BY track_id, args_id) m
   JOIN tracks t ON t.track_id = m.track_id JOIN memory_devices d ON d.args_id = m.args_id
   JOIN recorded r ON r.trace_id = t.trace_id
   WHERE d.device_type = 1 AND (:rank IS NULL OR t.rank = :rank)
@@ -258,8 +258,8 @@ found (run_id, problem, rank, evidence, advice, change) AS (
   WHERE e.ns > 0
   UNION ALL
   SELECT r.run_id, printf('Rank %d makes the others wait', r.rank), r.rank,
-         printf('they waited %.1f ms in %d collectives, summed over ranks, %.1f ms of it because of '
-                || '%s, which takes longer there than on other ranks (nccl_stall_roots)',
+         printf('they waited %.1f ms in %d collectives, summed over ranks, %.1f ms of it because '
+                || 'of %s, which takes longer there than on other ranks (nccl_stall_roots)',
                 r.ns / 1e6, r.collectives, n.ns / 1e6,
                 coalesce(n.name, n.cause, 'what the trace does not tell')),
          CASE n.cause
@@ -284,8 +284,8 @@ found (run_id, problem, rank, evidence, advice, change) AS (
   UNION ALL
   SELECT w.run_id, 'The GPU waits for launches', NULL,
          printf('nothing runs for %.1f %% of the time because the next kernel is not launched '
-                || 'yet; a kernel takes %.1f us on average; half the work of launching is assumed (gpu_gaps, '
-                || 'small_kernels, ops_top)',
+                || 'yet; a kernel takes %.1f us on average; half the work of launching is assumed '
+                || '(gpu_gaps, small_kernels, ops_top)',
                 100.0 * w.host_ns / w.span_ns, a.ns / 1e3 / a.activities),
          'CUDA graphs, torch.compile, fused kernels and optimizers, larger batches; less Python '
            || 'between launches',
@@ -365,14 +365,16 @@ placed AS MATERIALIZED (
             AND t.evidence = f.evidence AND 2 * t.ns > a.ns
           ORDER BY t.ns DESC, t.capture, t.step LIMIT 1) AS worst,
          row_number() OVER (PARTITION BY f.run_id
-                            ORDER BY a.ns DESC, f.problem, f.rank, f.evidence) AS place
+                            ORDER BY a.ns DESC, length(f.change) DESC, f.problem, f.rank,
+                                     f.evidence) AS place
   FROM found f JOIN by_problem a ON a.run_id = f.run_id AND a.problem = f.problem
     AND a.rank IS f.rank AND a.evidence = f.evidence
   JOIN whole_base w ON w.run_id = f.run_id
   WHERE a.ns > 0 AND 100.0 * a.ns >= coalesce(:min_pct, 2) * w.ns
 ),
 joint AS (  -- with all that come before it
-  SELECT run_id, place, group_concat(change, ',') OVER (PARTITION BY run_id ORDER BY place) AS changes
+  SELECT run_id, place,
+         group_concat(change, ',') OVER (PARTITION BY run_id ORDER BY place) AS changes
   FROM placed
 ),
 all_joint AS MATERIALIZED (

@@ -49,82 +49,97 @@ lane AS MATERIALIZED (
   SELECT t.track_id, t.trace_id, t.device, t.base_ns
   FROM tracks t JOIN trace r ON r.trace_id = t.trace_id WHERE t.stream IS NOT NULL
 ),
+counted AS MATERIALIZED (
+  SELECT g.track_id, count(*) FILTER (WHERE ifnull(g.dur_ns, 0) >= 0) AS activities,
+         count(*) FILTER (WHERE g.dur_ns < 0) AS backwards,
+         sum(g.dur_ns) FILTER (WHERE g.dur_ns >= 0) AS dur_ns,
+         count(*) FILTER (WHERE ifnull(g.dur_ns, 0) BETWEEN 0 AND short_ns - 1) AS short,
+         sum(g.dur_ns) FILTER (WHERE g.dur_ns BETWEEN 0 AND short_ns - 1) AS short_ns
+  FROM bound CROSS JOIN activity_times g GROUP BY +g.track_id
+),
 backwards AS MATERIALIZED (  -- left out, so that the others can be counted in an index
   SELECT track_id, ts FROM activity_times WHERE dur_ns < 0
 ),
-edge AS MATERIALIZED (  -- first and last pieces of runs of two and more
-  SELECT trace_id, device, ts_ns, end_ns, is_first
-  FROM (SELECT b.trace_id, b.device, b.ts_ns, b.end_ns,
-               ifnull((SELECT p.dur_ns FROM busy_segments p
-                       WHERE p.trace_id = b.trace_id AND p.device = b.device AND p.ts_ns < b.ts_ns
-                       ORDER BY p.ts_ns DESC LIMIT 1) >= short_ns, 1) AS is_first,
-               ifnull((SELECT n.dur_ns FROM busy_segments n
-                       WHERE n.trace_id = b.trace_id AND n.device = b.device AND n.ts_ns > b.ts_ns
-                       ORDER BY n.ts_ns LIMIT 1) >= short_ns, 1) AS is_last
-        FROM bound CROSS JOIN trace t CROSS JOIN busy_segments b ON b.trace_id = t.trace_id
-        WHERE b.dur_ns < short_ns)
-  WHERE is_first <> is_last
+long AS MATERIALIZED (  -- pieces that end a run, and one before all others
+  SELECT b.trace_id, b.device, b.ts_ns
+  FROM bound CROSS JOIN trace t CROSS JOIN busy_segments b ON b.trace_id = t.trace_id
+  WHERE b.dur_ns >= short_ns
+  UNION ALL
+  SELECT d.trace_id, d.device, d.start_ns - 1
+  FROM device_uses d JOIN trace t ON t.trace_id = d.trace_id
 ),
-run AS (
-  SELECT trace_id, device, is_first, ts_ns AS start_ns,
-         lead(ts_ns) OVER in_time AS last_ns, lead(end_ns) OVER in_time AS end_ns
-  FROM edge WINDOW in_time AS (PARTITION BY trace_id, device ORDER BY ts_ns)
+after AS (
+  SELECT trace_id, device, ts_ns AS after_ns,
+         lead(ts_ns, 1, 0x7fffffffffffffff)
+           OVER (PARTITION BY trace_id, device ORDER BY ts_ns) AS before_ns
+  FROM long
 ),
-timed AS (
-  SELECT r.trace_id, r.device, r.start_ns, r.end_ns,
+run AS MATERIALIZED (
+  SELECT a.*,
+         (SELECT b.ts_ns FROM busy_segments b
+          WHERE b.trace_id = a.trace_id AND b.device = a.device AND b.ts_ns > a.after_ns
+          ORDER BY b.ts_ns LIMIT 1) AS start_ns,
+         (SELECT b.end_ns FROM busy_segments b
+          WHERE b.trace_id = a.trace_id AND b.device = a.device AND b.ts_ns < a.before_ns
+          ORDER BY b.ts_ns DESC LIMIT 1) AS end_ns
+  FROM after a
+),
+timed AS MATERIALIZED (
+  SELECT r.*,
          r.end_ns - r.start_ns
            - (SELECT sum(b.dur_ns) FROM busy_segments b
               WHERE b.trace_id = r.trace_id AND b.device = r.device
-                AND b.ts_ns BETWEEN r.start_ns AND r.last_ns) AS idle_ns
-  FROM run r WHERE r.is_first
+                AND b.ts_ns > r.after_ns AND b.ts_ns < r.before_ns) AS idle_ns
+  FROM run r WHERE r.start_ns < r.end_ns
 ),
 idle AS MATERIALIZED (
-  SELECT r.*,
-         (SELECT sum((SELECT count(*) FROM activity_times g
-                      WHERE g.track_id = w.track_id AND g.ts >= r.start_ns - w.base_ns
-                        AND g.ts < r.end_ns - w.base_ns)
-                     - (SELECT count(*) FROM backwards b
-                        WHERE b.track_id = w.track_id AND b.ts >= r.start_ns - w.base_ns
-                          AND b.ts < r.end_ns - w.base_ns))
-          FROM lane w WHERE w.trace_id = r.trace_id AND w.device = r.device) AS activities
+  SELECT r.trace_id, r.device, r.start_ns, r.end_ns, r.idle_ns,
+         (SELECT count(*) FROM lane w CROSS JOIN activity_times g ON g.track_id = w.track_id
+            AND g.ts >= r.start_ns - w.base_ns AND g.ts < r.end_ns - w.base_ns
+          WHERE w.trace_id = r.trace_id AND w.device = r.device)
+         - iif((SELECT total(backwards) FROM counted) > 0,
+               (SELECT count(*) FROM lane w CROSS JOIN backwards b ON b.track_id = w.track_id
+                  AND b.ts >= r.start_ns - w.base_ns AND b.ts < r.end_ns - w.base_ns
+                WHERE w.trace_id = r.trace_id AND w.device = r.device), 0) AS activities
   FROM timed r
-  WHERE 100.0 * idle_ns >= coalesce(:idle_pct, 50) * (end_ns - start_ns)
+  WHERE 100.0 * r.idle_ns >= coalesce(:idle_pct, 50) * (r.end_ns - r.start_ns)
+    AND (r.idle_ns > 0  -- else it may be one piece
+         OR (SELECT count(*) FROM busy_segments b
+             WHERE b.trace_id = r.trace_id AND b.device = r.device
+               AND b.ts_ns > r.after_ns AND b.ts_ns < r.before_ns) > 1)
 ),
 stretch AS MATERIALIZED (
-  SELECT i.*, t.run, t.rank, t.run_start_ns,
-         row_number() OVER (PARTITION BY t.run, t.rank, i.device
-                            ORDER BY i.end_ns - i.start_ns DESC, i.start_ns) AS place
-  FROM idle i JOIN trace t ON t.trace_id = i.trace_id
+  SELECT t.run, t.rank, i.* FROM idle i JOIN trace t ON t.trace_id = i.trace_id
   WHERE i.activities >= coalesce(:min_kernels, 10)
 ),
-added AS (
+added AS MATERIALIZED (
   SELECT run, rank, device, count(*) AS stretches, sum(activities) AS activities,
-         sum(end_ns - start_ns) AS span_ns, sum(idle_ns) AS idle_ns
+         sum(end_ns - start_ns) AS span_ns, sum(idle_ns) AS idle_ns,
+         max(end_ns - start_ns) AS longest_ns
   FROM stretch GROUP BY run, rank, device
+),
+longest AS MATERIALIZED (  -- of several as long the first
+  SELECT s.run, s.rank, s.device, s.trace_id, min(s.start_ns) AS start_ns, s.end_ns, s.idle_ns,
+         s.activities
+  FROM added a JOIN stretch s ON s.run = a.run AND s.rank = a.rank AND s.device = a.device
+  WHERE s.end_ns - s.start_ns = a.longest_ns
+  GROUP BY s.run, s.rank, s.device
 ),
 name_count AS (
   SELECT s.run, s.rank, s.device, l.name, count(*) AS times,
          row_number() OVER (PARTITION BY s.run, s.rank, s.device
                             ORDER BY count(*) DESC, l.name) AS place
-  FROM stretch s CROSS JOIN lane w ON w.trace_id = s.trace_id AND w.device = s.device
+  FROM longest s CROSS JOIN lane w ON w.trace_id = s.trace_id AND w.device = s.device
   CROSS JOIN activity_times g ON g.track_id = w.track_id AND g.ts >= s.start_ns - w.base_ns
     AND g.ts < s.end_ns - w.base_ns AND ifnull(g.dur_ns, 0) >= 0
   CROSS JOIN names l ON l.name_id = g.name_id
-  WHERE s.place = 1
   GROUP BY s.run, s.rank, s.device, l.name
-),
-counted AS (
-  SELECT g.track_id, count(*) AS activities, sum(ifnull(g.dur_ns, 0)) AS dur_ns,
-         count(*) FILTER (WHERE ifnull(g.dur_ns, 0) < short_ns) AS short,
-         sum(ifnull(g.dur_ns, 0)) FILTER (WHERE ifnull(g.dur_ns, 0) < short_ns) AS short_ns
-  FROM bound CROSS JOIN activity_times g WHERE ifnull(g.dur_ns, 0) >= 0
-  GROUP BY +g.track_id
 ),
 of_device AS (
   SELECT t.run, t.rank, w.device, sum(c.activities) AS activities, sum(c.dur_ns) AS dur_ns,
          sum(c.short) AS short, sum(c.short_ns) AS short_ns
   FROM counted c JOIN lane w ON w.track_id = c.track_id JOIN trace t ON t.trace_id = w.trace_id
-  GROUP BY t.run, t.rank, w.device
+  WHERE c.activities > 0 GROUP BY t.run, t.rank, w.device
 ),
 used AS (
   SELECT t.run, d.rank, d.device, sum(d.end_ns - d.start_ns) AS span_ns, sum(d.idle_ns) AS idle_ns
@@ -145,7 +160,7 @@ SELECT
   100.0 * ifnull(a.span_ns, 0) / nullif(u.span_ns, 0) AS stretch_span_pct,
   ifnull(a.idle_ns, 0) / 1e6 AS stretch_idle_ms,
   100.0 * ifnull(a.idle_ns, 0) / nullif(u.idle_ns, 0) AS stretch_idle_pct,
-  (s.start_ns - s.run_start_ns) / 1e6 AS longest_start_ms,
+  (s.start_ns - t.run_start_ns) / 1e6 AS longest_start_ms,
   (s.end_ns - s.start_ns) / 1e6 AS longest_ms,
   s.idle_ns / 1e6 AS longest_idle_ms,
   s.activities AS longest_activities,
@@ -156,5 +171,6 @@ SELECT
 FROM of_device o
 JOIN used u ON u.run = o.run AND u.rank = o.rank AND u.device = o.device
 LEFT JOIN added a ON a.run = o.run AND a.rank = o.rank AND a.device = o.device
-LEFT JOIN stretch s ON s.run = o.run AND s.rank = o.rank AND s.device = o.device AND s.place = 1
+LEFT JOIN longest s ON s.run = o.run AND s.rank = o.rank AND s.device = o.device
+LEFT JOIN trace t ON t.trace_id = s.trace_id
 ORDER BY o.run, o.rank, CAST(o.device AS INTEGER), o.device;

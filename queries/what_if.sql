@@ -7,13 +7,14 @@
 --
 -- Changes are a JSON array of objects. By name, like or glob, with rank, step and kind (compute,
 -- communication, memory, waiting, host), and a factor (0 where none is said: as if it took no
--- time): GPU activities and the host's slices. {"rank_late": 5}: what takes longer on rank 5 than on
--- the others does not make it late for collectives. {"transfers": "data", "factor": 0.5} (or "all"):
--- of collectives of this parallelism, once all ranks have come. {"waits": "pipeline"}: nobody waits
--- for others there; {"waits": "sync"}: the host does not wait for its GPU. {"short_host": 0}: what
--- the host needs between launches, where it is under 0.25 ms. {"launch_latency_ns": 0}: at most.
--- {"balance": "ranks"}: every rank computes as long, in each step. {"slice": 17, "shorten_ns":
--- 1000}: one slice.
+-- time): GPU activities and the host's slices. {"rank_late": 5}: what takes longer on rank 5 than
+-- on the others does not make it late for collectives. {"transfers": "data", "factor": 0.5} (or
+-- "all"): of collectives of this parallelism, once all ranks have come. {"waits": "pipeline"}:
+-- nobody waits for others there; {"waits": "sync"}: the host does not wait for its GPU.
+-- {"short_host": 0}: what the host needs between launches that are less than 0.25 ms apart;
+-- {"held_by": "x"}: the host in slices of that name, between two that are further apart.
+-- {"launch_latency_ns": 0}: at most. {"balance": "ranks"}: every rank computes as long, in each
+-- step. {"slice": 17, "shorten_ns": 1000}: one slice.
 --
 -- param:  changes  text        = []    What is changed; nothing: the recorded times.
 -- param:  step     int(count)  = null  This step only; all when null.

@@ -15,8 +15,8 @@
 namespace tracedb {
 namespace {
 
-const std::vector<std::string> kWords = {"name",      "rank",    "step",      "kind", "rank-late",
-                                         "waits",     "slice",   "transfers", "held-by"};
+const std::vector<std::string> kWords = {"name",  "rank",  "step",      "kind",   "rank-late",
+                                         "waits", "slice", "transfers", "held-by"};
 
 Error BadCondition(std::string_view option, std::string_view text, std::string_view why) {
   return Error{ErrorKind::kUsage, fmt::format("{} {}: {}", option, ShownText(text), why),
@@ -31,9 +31,8 @@ std::string_view Trimmed(std::string_view text) {
 }
 
 bool SameWord(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, [](unsigned char x, unsigned char y) {
-    return std::tolower(x) == std::tolower(y);
-  });
+  return std::ranges::equal(
+      a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
 struct Condition {
@@ -138,7 +137,8 @@ class ChangeWriter {
     if (how != "=" && word != "name") return BadCondition(option, all, how + " is for names");
     const bool is_number =
         word == "rank" || word == "step" || word == "rank-late" || word == "slice";
-    if (is_number && !IsInteger(value)) return BadCondition(option, all, word + ": a number is wanted");
+    if (is_number && !IsInteger(value))
+      return BadCondition(option, all, word + ": a number is wanted");
     if (word == "name") changes_.names.push_back({how, value});
     if (word == "held-by") changes_.names.push_back({"=", value});
     if (word == "rank" || word == "rank-late") changes_.ranks.push_back(value);
@@ -179,9 +179,10 @@ Status AddLaunchLatency(ChangeWriter& writer, const std::string& text) {
   }
   const auto value = ReadFactor(Trimmed(number));
   if (!value.has_value() || (unit == 0 && *value != 0)) {
-    return Error{ErrorKind::kUsage,
-                 fmt::format("--launch-latency {}: a time is wanted: 0, 500ns, 2us", ShownText(text)),
-                 "see: tracedb what-if --help"};
+    return Error{
+        ErrorKind::kUsage,
+        fmt::format("--launch-latency {}: a time is wanted: 0, 500ns, 2us", ShownText(text)),
+        "see: tracedb what-if --help"};
   }
   writer.AddObject(fmt::format("\"launch_latency_ns\":{}", std::llround(*value * unit)));
   return Done{};

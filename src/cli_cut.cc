@@ -10,9 +10,7 @@ Status RunCut(const GlobalOptions& global, const CutOptions& options,
               const std::atomic<bool>& stop) {
   CutOptions told = options;
   told.database = global.database;
-  told.on_open = [](SqliteDb& db) -> Status {
-    return AddFunctions(db);
-  };
+  told.on_open = [](SqliteDb& db) -> Status { return AddFunctions(db); };
   TRACEDB_ASSIGN(report, CutTrace(told, stop));
   for (const std::string& note : report.notes) SayNote(global, note);
   if (options.output != "-") {

@@ -1,7 +1,7 @@
 #include "cli_functions.h"
 
 #include "tracedb/extension/interval_functions.h"
-#include "tracedb/replay/replay_tables.h"
+#include "tracedb/extension/replay_tables.h"
 
 namespace tracedb {
 

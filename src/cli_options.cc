@@ -248,15 +248,16 @@ Error UsageError(const CLI::App& app, const std::string& what) {
 
 Result<Command> ChosenCommand(const CLI::App& app) {
   const std::map<std::string, Command> commands = {
-      {"ingest", Command::kIngest}, {"query", Command::kQuery},  {"serve-csv", Command::kServe},
-      {"info", Command::kInfo},     {"align", Command::kAlign},  {"doctor", Command::kDoctor},
+      {"ingest", Command::kIngest}, {"query", Command::kQuery},   {"serve-csv", Command::kServe},
+      {"info", Command::kInfo},     {"align", Command::kAlign},   {"doctor", Command::kDoctor},
       {"cut", Command::kCut},       {"report", Command::kReport}, {"what-if", Command::kWhatIf}};
   const auto chosen = app.get_subcommands();
   if (!chosen.empty()) return commands.at(chosen[0]->get_name());
-  return Error{ErrorKind::kUsage,
-               "a command is missing: ingest, query, what-if, serve-csv, report, info, align, doctor or "
-               "cut",
-               "see: tracedb --help"};
+  return Error{
+      ErrorKind::kUsage,
+      "a command is missing: ingest, query, what-if, serve-csv, report, info, align, doctor or "
+      "cut",
+      "see: tracedb --help"};
 }
 
 // What CLI11 cannot tell of a value.

@@ -46,9 +46,7 @@ Status RunServe(const GlobalOptions& global, const ServeArguments& arguments,
   options.token = token;
   options.database = global.database;
   options.version = TRACEDB_VERSION;
-  options.on_open = [](SqliteDb& db) -> Status {
-    return AddFunctions(db);
-  };
+  options.on_open = [](SqliteDb& db) -> Status { return AddFunctions(db); };
   options.on_note = [&global](const std::string& note) { SayNote(global, note); };
   options.on_ready = [&](const std::string& url, const std::string& page) {
     SayNote(global, fmt::format("{} is at {}{} (ctrl-C ends it)", global.database.string(), url,

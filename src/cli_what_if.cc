@@ -19,7 +19,8 @@ Status CheckName(SqliteDb& db, const JobChanges::Name& name) {
   TRACEDB_ASSIGN(any, found.Step());
   if (any) return Done{};
   std::vector<std::string> names;
-  TRACEDB_ASSIGN(rows, db.Prepare("SELECT DISTINCT name FROM names WHERE name IS NOT NULL LIMIT ?1"));
+  TRACEDB_ASSIGN(rows,
+                 db.Prepare("SELECT DISTINCT name FROM names WHERE name IS NOT NULL LIMIT ?1"));
   TRACEDB_TRY(rows.Bind(1, kNamesMax));
   for (;;) {
     TRACEDB_ASSIGN(row, rows.Step());
@@ -27,11 +28,11 @@ Status CheckName(SqliteDb& db, const JobChanges::Name& name) {
     names.emplace_back(rows.Text(0));
   }
   const auto near = NearNames(name.text, names);
-  return Error{ErrorKind::kUsage,
-               fmt::format("no event's name {} {}", name.how == "=" ? "is" : name.how,
-                           ShownText(name.text)),
-               near.empty() ? "names are those of: tracedb query -c 'SELECT DISTINCT name FROM names'"
-                            : "did you mean " + ShownText(JoinNames(near, " or ")) + "?"};
+  return Error{
+      ErrorKind::kUsage,
+      fmt::format("no event's name {} {}", name.how == "=" ? "is" : name.how, ShownText(name.text)),
+      near.empty() ? "names are those of: tracedb query -c 'SELECT DISTINCT name FROM names'"
+                   : "did you mean " + ShownText(JoinNames(near, " or ")) + "?"};
 }
 
 Status CheckRank(SqliteDb& db, const std::string& rank) {

@@ -28,51 +28,48 @@
 --
 -- empty:  What memory events say adds up.
 
-WITH by_args AS MATERIALIZED (
-  -- Grouped by two numbers before anything is looked up: memory events are many.
-  SELECT track_id, args_id, count(*) AS events, sum(bytes) AS sum_bytes,
-         sum(max(bytes, 0)) AS taken_bytes, min(ts_ns) AS first_ns, max(ts_ns) AS last_ns
-  FROM memory_events
-  GROUP BY track_id, args_id
+WITH piece AS MATERIALIZED (
+  SELECT p.*, d.device_type, d.device_id, t.base_ns, p.start_ts + t.base_ns AS start_ns,
+         p.end_ts + t.base_ns AS end_ns
+  FROM memory_pieces p CROSS JOIN tracks t ON t.track_id = p.track_id
+  LEFT JOIN memory_devices d ON d.args_id = p.args_id
 ),
 device AS MATERIALIZED (
-  SELECT t.trace_id, d.device_type, d.device_id, sum(b.events) AS events,
-         sum(b.sum_bytes) AS sum_bytes, sum(b.taken_bytes) AS taken_bytes,
-         min(b.first_ns) AS first_ns, max(b.last_ns) AS last_ns
-  FROM by_args b JOIN tracks t ON t.track_id = b.track_id
-  LEFT JOIN memory_devices d ON d.args_id = b.args_id
-  GROUP BY t.trace_id, d.device_type, d.device_id
+  SELECT trace_id, device_type, device_id, sum(events) AS events, sum(sum_bytes) AS sum_bytes,
+         sum(taken_bytes) AS taken_bytes, min(start_ns) AS first_ns, max(end_ns) AS last_ns
+  FROM piece
+  GROUP BY trace_id, device_type, device_id
 ),
-outermost AS MATERIALIZED (  -- the first and the last of each device, and others at these times
-  SELECT instant_id, trace_id, device_type, device_id, ts_ns, bytes, total_allocated_bytes
-  FROM memory_events
-  WHERE ts_ns IN (SELECT first_ns FROM device UNION SELECT last_ns FROM device)
+outermost AS MATERIALIZED (  -- of several events at these times the first and the last
+  SELECT d.*, min(p.start_id) FILTER (WHERE p.start_ns = d.first_ns) AS first_id,
+         max(p.end_id) FILTER (WHERE p.end_ns = d.last_ns) AS last_id
+  FROM device d JOIN piece p ON p.trace_id = d.trace_id AND p.device_type IS d.device_type
+                            AND p.device_id IS d.device_id
+  GROUP BY d.trace_id, d.device_type, d.device_id
 ),
 edge AS MATERIALIZED (
   SELECT d.*, r.run, r.rank, r.start_ns,
-         (SELECT o.total_allocated_bytes - o.bytes FROM outermost o
-          WHERE o.trace_id = d.trace_id AND o.device_type IS d.device_type
-            AND o.device_id IS d.device_id AND o.ts_ns = d.first_ns
-          ORDER BY o.instant_id LIMIT 1) AS before_bytes,
-         (SELECT o.total_allocated_bytes FROM outermost o
-          WHERE o.trace_id = d.trace_id AND o.device_type IS d.device_type
-            AND o.device_id IS d.device_id AND o.ts_ns = d.last_ns
-          ORDER BY o.instant_id DESC LIMIT 1) AS after_bytes
-  FROM device d
+         (SELECT o.total_allocated_bytes - o.bytes FROM memory_times o
+          WHERE o.instant_id = d.first_id) AS before_bytes,
+         (SELECT o.total_allocated_bytes FROM memory_times o
+          WHERE o.instant_id = d.last_id) AS after_bytes
+  FROM outermost d
   JOIN traces r ON r.trace_id = d.trace_id
 ),
 judged AS MATERIALIZED (
   SELECT *, after_bytes - before_bytes - sum_bytes AS lost_bytes FROM edge
 ),
 followed AS (
-  SELECT j.trace_id, j.device_type, j.device_id, e.instant_id AS id, e.ts_ns,
+  SELECT j.trace_id, j.device_type, j.device_id, e.instant_id AS id, e.ts + p.base_ns AS ts_ns,
          e.total_allocated_bytes - e.bytes - lag(e.total_allocated_bytes) OVER (
-           PARTITION BY j.trace_id, j.device_type, j.device_id ORDER BY e.ts_ns, e.instant_id)
+           PARTITION BY j.trace_id, j.device_type, j.device_id
+           ORDER BY e.ts + p.base_ns, e.instant_id)
            AS jump_bytes
-  FROM memory_events e
-  JOIN judged j ON j.trace_id = e.trace_id AND j.device_type IS e.device_type
-                AND j.device_id IS e.device_id
-  WHERE j.lost_bytes <> 0 AND e.trace_id IN (SELECT trace_id FROM judged WHERE lost_bytes <> 0)
+  FROM judged j CROSS JOIN piece p ON p.trace_id = j.trace_id AND p.device_type IS j.device_type
+                                  AND p.device_id IS j.device_id
+  CROSS JOIN memory_times e ON e.instant_id BETWEEN p.first_id AND p.last_id
+    AND +e.track_id = p.track_id AND +e.args_id IS p.args_id
+  WHERE j.lost_bytes <> 0
 ),
 broken AS (
   SELECT trace_id, device_type, device_id, count(*) AS breaks, min(ts_ns) AS first_ns, id

@@ -33,23 +33,32 @@ frame AS MATERIALIZED (
   GROUP BY capture_id
 ),
 of_track AS MATERIALIZED (
-  SELECT t.track_id, t.trace_id, f.first_ns, f.bin_ns
+  SELECT t.track_id, t.trace_id, t.base_ns - f.first_ns AS base_ns, f.first_ns, f.bin_ns
   FROM tracks t JOIN recorded r ON r.trace_id = t.trace_id
   JOIN frame f ON f.capture_id = r.capture_id
 ),
-used AS MATERIALIZED (  -- an event's device is told by its args
-  SELECT o.track_id, o.trace_id, m.args_id, o.first_ns, (m.ts_ns - o.first_ns) / o.bin_ns AS bin,
-         min(m.ts_ns - o.first_ns) AS ts, min(m.total_allocated_bytes) AS least,
-         max(m.total_allocated_bytes) AS most, max(m.total_reserved_bytes) AS reserved
-  FROM memory_events m CROSS JOIN of_track o ON o.track_id = m.track_id
-  WHERE m.total_allocated_bytes IS NOT NULL
-  GROUP BY o.track_id, m.args_id, bin
+piece AS MATERIALIZED (
+  SELECT p.*, o.base_ns, o.first_ns, o.bin_ns, (p.start_ts + o.base_ns) / o.bin_ns AS bin,
+         (p.end_ts + o.base_ns) / o.bin_ns AS last_bin
+  FROM memory_pieces p CROSS JOIN of_track o ON o.track_id = p.track_id
+  WHERE p.max_allocated IS NOT NULL
+),
+used AS (  -- one that lies in several bins event by event; its args tell the device
+  SELECT trace_id, args_id, first_ns, bin, start_ts + base_ns AS ts, min_allocated AS least,
+         max_allocated AS most, max_reserved AS reserved
+  FROM piece WHERE bin = last_bin
+  UNION ALL
+  SELECT p.trace_id, p.args_id, p.first_ns, (e.ts + p.base_ns) / p.bin_ns, e.ts + p.base_ns,
+         e.total_allocated_bytes, e.total_allocated_bytes, e.total_reserved_bytes
+  FROM piece p CROSS JOIN memory_times e ON e.instant_id BETWEEN p.first_id AND p.last_id
+    AND +e.track_id = p.track_id AND +e.args_id = p.args_id
+  WHERE p.bin < p.last_bin
 ),
 binned AS (
   SELECT u.trace_id, d.device_type, d.device_id, min(u.ts) + u.first_ns AS ts_ns,
          min(u.least) AS least, max(u.most) AS most, max(u.reserved) AS reserved,
          max(max(u.most)) OVER (PARTITION BY u.trace_id, d.device_type, d.device_id) AS most_of_all
-  FROM used u JOIN memory_devices d ON d.args_id = u.args_id
+  FROM used u CROSS JOIN memory_devices d ON d.args_id = u.args_id
   GROUP BY u.trace_id, d.device_type, d.device_id, u.bin
 )
 SELECT

@@ -14,7 +14,7 @@ enum class Source { kRange, kWindow, kFlowList };
 
 // What holds for rows `s` in the window from ?3 to ?4, in the rows' own time. Rows are in the order
 // of the file, which is not that of time, and only GPU activities have an index by time: all rows
-// are looked at, 15 million a second.
+// of a range are looked at, 15 million a second.
 std::string_view WindowCondition(EventTable table) {
   return IsSliceTable(table) ? "s.ts < ?4 AND (s.ts >= ?3 OR s.ts + s.dur > ?3)"
                              : "s.ts >= ?3 AND s.ts < ?4";
@@ -38,6 +38,7 @@ std::string SelectSql(EventTable table, Source source, const char* flow_list) {
 
 Result<CutRows> CutRows::Open(SqliteDb& db, const CutSource& trace, const char* flow_list) {
   CutRows rows;
+  rows.in_window_ = RangesInWindow(db, trace);
   for (int i = 0; i < kEventTables; ++i) {
     TRACEDB_TRY(rows.Add(db, trace, static_cast<EventTable>(i), flow_list));
   }
@@ -46,6 +47,7 @@ Result<CutRows> CutRows::Open(SqliteDb& db, const CutSource& trace, const char* 
 
 Result<CutRows> CutRows::OpenOne(SqliteDb& db, const CutSource& trace, EventTable table) {
   CutRows rows;
+  rows.in_window_ = RangesInWindow(db, trace);
   TRACEDB_TRY(rows.Add(db, trace, table, nullptr));
   return rows;
 }
@@ -58,10 +60,13 @@ Status CutRows::Add(SqliteDb& db, const CutSource& trace, EventTable table, cons
     source = Source::kWindow;
   }
   TRACEDB_ASSIGN(select, db.Prepare(SelectSql(table, source, flow_list)));
-  Cursor cursor{std::move(select), {}, false};
+  Cursor cursor{std::move(select), {}, {{trace.first_row, trace.last_row}}, 0, false};
   cursor.row.table = table;
-  TRACEDB_TRY(cursor.select.Bind(1, trace.first_row));
-  TRACEDB_TRY(cursor.select.Bind(2, trace.last_row));
+  if (source == Source::kWindow) cursor.ranges = in_window_;
+  if (!cursor.ranges.empty()) {
+    TRACEDB_TRY(cursor.select.Bind(1, cursor.ranges.front().first));
+    TRACEDB_TRY(cursor.select.Bind(2, cursor.ranges.front().last));
+  }
   if (source == Source::kWindow) {
     TRACEDB_TRY(cursor.select.Bind(3, TimeInRows(trace, trace.window->start_ns)));
     TRACEDB_TRY(cursor.select.Bind(4, TimeInRows(trace, trace.window->end_ns)));
@@ -71,8 +76,21 @@ Status CutRows::Add(SqliteDb& db, const CutSource& trace, EventTable table, cons
   return Done{};
 }
 
+// The next row, of this range or of a later one.
+Result<bool> CutRows::StepTo(Cursor& cursor) {
+  while (cursor.range < cursor.ranges.size()) {
+    TRACEDB_ASSIGN(any, cursor.select.Step());
+    if (any) return true;
+    if (++cursor.range == cursor.ranges.size()) break;
+    cursor.select.Reset();
+    TRACEDB_TRY(cursor.select.Bind(1, cursor.ranges[cursor.range].first));
+    TRACEDB_TRY(cursor.select.Bind(2, cursor.ranges[cursor.range].last));
+  }
+  return false;
+}
+
 Status CutRows::Advance(Cursor& cursor) {
-  TRACEDB_ASSIGN(any, cursor.select.Step());
+  TRACEDB_ASSIGN(any, StepTo(cursor));
   cursor.done = !any;
   if (!any) return Done{};
   const SqliteStatement& select = cursor.select;

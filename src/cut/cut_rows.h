@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cut/cut_ranges.h"
 #include "cut/cut_source.h"
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
@@ -47,11 +48,15 @@ class CutRows {
   struct Cursor {
     SqliteStatement select;
     CutRow row;
+    std::vector<RowRange> ranges;  // one after the other
+    size_t range = 0;              // that it is in
     bool done = false;
   };
   Status Add(SqliteDb& db, const CutSource& trace, EventTable table, const char* flow_list);
   static Status Advance(Cursor& cursor);
+  static Result<bool> StepTo(Cursor& cursor);
 
+  std::vector<RowRange> in_window_;
   std::vector<Cursor> cursors_;
   Cursor* current_ = nullptr;
 };

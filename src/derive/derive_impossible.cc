@@ -34,6 +34,8 @@ Status DeriveImpossibleTimes(SqliteDb& db, const TimeRule& rule) {
                            std::string(EventTableName(table)) + " WHERE " +
                            ConditionOf(table, rule)));
   }
+  // Made without knowing of these: read event by event.
+  TRACEDB_TRY(db.Execute("UPDATE _memory_piece SET is_odd = 1"));
   return db.Execute("DELETE FROM _step WHERE id IN (SELECT id FROM _impossible_time)");
 }
 

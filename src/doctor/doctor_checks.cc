@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <span>
 #include <string_view>
+#include <thread>
 #include <utility>
 
+#include "tracedb/base/run_caught.h"
 #include "tracedb/query/run/query_run.h"
 #include "tracedb/text/result_text.h"
 
@@ -107,28 +110,61 @@ Status RunCheck(SqliteDb& db, CheckResult& result) {
   return Done{};
 }
 
+// Takes one check after the other that no other thread has taken.
+Status RunWaiting(SqliteDb& db, std::vector<CheckResult>& checks, std::atomic<size_t>& waiting) {
+  for (size_t i = waiting++; i < checks.size(); i = waiting++) {
+    const Status run = RunCheck(db, checks[i]);
+    if (run.ok()) continue;
+    if (!FailsAlone(run.error())) {
+      waiting = checks.size();
+      return run.error();
+    }
+    CheckResult failed;
+    failed.doc = checks[i].doc;
+    failed.name = checks[i].name;
+    failed.error = run.error().what;
+    checks[i] = std::move(failed);
+  }
+  return Done{};
+}
+
+Status RunOnBoth(SqliteDb& db, SqliteDb& other, std::vector<CheckResult>& checks) {
+  std::atomic<size_t> waiting = 0;
+  Status beside = Done{};
+  Status here = Done{};
+  {
+    const std::jthread thread(
+        [&] { beside = RunCaught([&] { return RunWaiting(other, checks, waiting); }); });
+    here = RunCaught([&] { return RunWaiting(db, checks, waiting); });
+    if (!here.ok()) other.Interrupt();
+  }
+  TRACEDB_TRY(here);
+  return beside;
+}
+
 }  // namespace
 
-Result<DoctorReport> RunChecks(SqliteDb& db, const QueryCatalog& catalog) {
+Result<DoctorReport> RunChecks(SqliteDb& db, const QueryCatalog& catalog,
+                               const std::function<Result<SqliteDb>()>& open_another) {
   DoctorReport report;
   TRACEDB_ASSIGN(traces, db.Integer("SELECT count(*) FROM traces"));
   report.traces = traces;
   for (const QueryDoc& doc : catalog.queries()) {
     if (!doc.name.starts_with(kFolder)) continue;
     TRACEDB_TRY(CheckHeader(doc));
-    CheckResult result;
+    CheckResult& result = report.checks.emplace_back();
     result.doc = &doc;
     result.name = doc.name.substr(kFolder.size());
-    if (const Status run = RunCheck(db, result); !run.ok()) {
-      if (!FailsAlone(run.error())) return run.error();
-      CheckResult failed;
-      failed.doc = result.doc;
-      failed.name = result.name;
-      failed.error = run.error().what;
-      result = std::move(failed);
-    }
-    report.checks.push_back(std::move(result));
   }
+  if (open_another) {
+    auto other = open_another();
+    if (other.ok()) {
+      TRACEDB_TRY(RunOnBoth(db, other.value(), report.checks));
+      return report;
+    }
+  }
+  std::atomic<size_t> waiting = 0;
+  TRACEDB_TRY(RunWaiting(db, report.checks, waiting));
   return report;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "replay/node_order.h"
 #include "replay/replay_graph.h"
 #include "tracedb/base/interval.h"
 
@@ -13,43 +14,6 @@ constexpr int64_t kLaunchRestMax = 100'000;  // ns between a launch and a start 
 constexpr int64_t kFinishRestMax = 20'000;   // between a finish and a start
 constexpr size_t kLookBack = 64;             // activities of a stream, from the last to start
 constexpr int64_t kNever = std::numeric_limits<int64_t>::min();
-
-struct NodeKey {
-  int64_t at_ns;
-  int64_t id;  // of the slice, or of a collective's first part
-  uint32_t trace;
-  uint32_t owner;
-  uint8_t order;
-  NodeKind kind;
-};
-
-bool operator<(const NodeKey& a, const NodeKey& b) {
-  if (a.at_ns != b.at_ns) return a.at_ns < b.at_ns;
-  if (a.order != b.order) return a.order < b.order;
-  return a.trace != b.trace ? a.trace < b.trace : a.id < b.id;
-}
-
-// At one time; a finish of no length comes after its start.
-uint8_t OrderOf(NodeKind kind, bool lasts) {
-  switch (kind) {
-    case NodeKind::kFinish:
-      return lasts ? 0 : 7;
-    case NodeKind::kEnd:
-      return 1;
-    case NodeKind::kStepEnd:
-      return 2;
-    case NodeKind::kStepBegin:
-      return 3;
-    case NodeKind::kLaunch:
-    case NodeKind::kBegin:
-      return 4;
-    case NodeKind::kStart:
-      return 5;
-    case NodeKind::kMeet:
-      break;
-  }
-  return 6;
-}
 
 // The last node, and the last one of something else (another thread, another stream).
 struct LastOfTwo {
@@ -86,7 +50,9 @@ class GraphBuilder {
         least_launch_(rows_.traces.size(), std::numeric_limits<int64_t>::max()) {}
 
   void Build() {
-    OrderNodes();
+    OrderNodes(rows_, graph_.nodes_);
+    FindStreamWaits();
+    ReserveEdges();
     FindLeastLaunches();
     for (uint32_t node = 0; node < graph_.nodes_.size(); ++node) {
       graph_.nodes_[node].first_edge = static_cast<uint32_t>(graph_.from_.size());
@@ -96,8 +62,8 @@ class GraphBuilder {
 
  private:
   struct Thread {
-    uint32_t node = kNone;           // the last
-    uint32_t last_launched = kNone;  // activity
+    uint32_t node = kNone;            // the last
+    uint32_t last_launched = kNone;   // activity
     int64_t waits_since_ns = kNever;  // last StreamWaitEvent since the last launch; kNever: none
   };
   struct Ready {
@@ -108,55 +74,23 @@ class GraphBuilder {
     EdgeKind kind;
   };
 
-  void OrderNodes() {
-    std::vector<NodeKey> keys;
-    keys.reserve(2 * rows_.activities.size() + rows_.calls.size() + rows_.collectives.size());
-    const auto add = [&](int64_t at_ns, NodeKind kind, uint32_t trace, int64_t id, size_t owner,
-                         bool lasts = true) {
-      keys.push_back({at_ns, id, trace, static_cast<uint32_t>(owner), OrderOf(kind, lasts), kind});
-    };
-    for (size_t i = 0; i < rows_.activities.size(); ++i) {
-      const Activity& a = rows_.activities[i];
-      add(a.start_ns, NodeKind::kStart, 0, a.slice_id, i);
-      add(a.finish_ns, NodeKind::kFinish, 0, a.slice_id, i, a.finish_ns > a.start_ns);
-    }
+  void FindStreamWaits() {
     for (size_t i = 0; i < rows_.calls.size(); ++i) {
-      const Call& c = rows_.calls[i];
-      if (c.kind == CallKind::kStreamWait) {
-        stream_waits_.push_back(static_cast<uint32_t>(i));
-        continue;
-      }
-      const bool is_step = c.kind == CallKind::kStep;
-      const bool waits = !is_step && c.kind != CallKind::kLaunch;
-      add(c.start_ns,
-          is_step ? NodeKind::kStepBegin : waits ? NodeKind::kBegin : NodeKind::kLaunch, c.trace,
-          c.slice_id, i);
-      if (is_step || waits) {
-        add(c.end_ns, is_step ? NodeKind::kStepEnd : NodeKind::kEnd, c.trace, c.slice_id, i);
-      }
+      if (rows_.calls[i].kind != CallKind::kStreamWait) continue;
+      stream_waits_.push_back(static_cast<uint32_t>(i));
     }
-    for (size_t i = 0; i < rows_.collectives.size(); ++i) {
-      const Collective& c = rows_.collectives[i];
-      int64_t at_ns = kNever;
-      for (uint32_t p = 0; p < c.part_count; ++p) {
-        at_ns = std::max(at_ns, rows_.activities[rows_.parts[c.first_part + p]].start_ns);
-      }
-      add(at_ns, NodeKind::kMeet, 0, rows_.activities[rows_.parts[c.first_part]].slice_id, i);
-    }
-    std::sort(keys.begin(), keys.end());
     std::sort(stream_waits_.begin(), stream_waits_.end(), [this](uint32_t a, uint32_t b) {
       const Call& x = rows_.calls[a];
       const Call& y = rows_.calls[b];
       return x.start_ns != y.start_ns ? x.start_ns < y.start_ns : x.slice_id < y.slice_id;
     });
-    graph_.nodes_.reserve(keys.size());
-    const size_t edges = keys.size() + keys.size() / 2;
+  }
+
+  void ReserveEdges() {
+    const size_t edges = graph_.nodes_.size() + graph_.nodes_.size() / 2;
     graph_.from_.reserve(edges);
     graph_.kinds_.reserve(edges);
     graph_.weights_.reserve(edges);
-    for (const NodeKey& key : keys) {
-      graph_.nodes_.push_back({key.at_ns, 0, 0, key.owner, key.kind});
-    }
   }
 
   void FindLeastLaunches() {
@@ -264,9 +198,8 @@ class GraphBuilder {
     if (call.kind == CallKind::kWaitForAll) return last;
     uint32_t chosen = kNone;
     for (const uint32_t a : last) {
-      if (finish_of_[a] > begin && (chosen == kNone || At(finish_of_[a]) > At(finish_of_[chosen]))) {
-        chosen = a;
-      }
+      if (finish_of_[a] <= begin) continue;
+      if (chosen == kNone || At(finish_of_[a]) > At(finish_of_[chosen])) chosen = a;
     }
     const uint32_t launched = LaunchedBefore(call.thread, number);
     if (chosen == kNone && launched != kNone) {
@@ -379,8 +312,9 @@ class GraphBuilder {
     finish_of_[number] = node;
     LastOfTwo& last = finished_[activity.trace];
     // Of several that end at one time the first counts.
-    const uint32_t same = last.what == activity.stream ? last.node
-                          : last.other_what == activity.stream ? last.other_node : kNone;
+    const uint32_t same = last.what == activity.stream         ? last.node
+                          : last.other_what == activity.stream ? last.other_node
+                                                               : kNone;
     if (same != kNone && At(same) == At(node)) return;
     last.See(activity.stream, node);
   }
@@ -399,9 +333,9 @@ class GraphBuilder {
   std::vector<int64_t> waits_of_call_;          // by call that launches
   std::vector<std::vector<uint32_t>> started_;  // by stream, in the order of their starts
   std::vector<Thread> threads_;
-  std::vector<LastOfTwo> processes_;  // threads
-  std::vector<LastOfTwo> finished_;   // by trace: streams
-  std::vector<int64_t> least_launch_;  // by trace
+  std::vector<LastOfTwo> processes_;    // threads
+  std::vector<LastOfTwo> finished_;     // by trace: streams
+  std::vector<int64_t> least_launch_;   // by trace
   std::vector<uint32_t> stream_waits_;  // calls, by time
   size_t next_wait_ = 0;
   std::vector<Ready> ready_;

@@ -76,7 +76,8 @@ Status HostSlices::ReadLong(SqliteDb& db, const std::unordered_set<int64_t>& nam
     TRACEDB_ASSIGN(rows, db.Prepare("SELECT s.event_name, s.ts + t.base_ns, s.dur FROM " + name +
                                     " s INDEXED BY " + name +
                                     "_long JOIN _track t ON t.id = s.track WHERE s.track = ?1 "
-                                    "AND s.dur >= " + std::to_string(kLongSliceNs) +
+                                    "AND s.dur >= " +
+                                    std::to_string(kLongSliceNs) +
                                     " AND s.id NOT IN (SELECT id FROM _impossible_time)"));
     for (uint32_t thread = 0; thread < trace_of.size(); ++thread) {
       const uint32_t trace = trace_of[thread];
@@ -139,9 +140,8 @@ void HostSlices::AddAll(std::optional<int64_t> rank, std::optional<int64_t> step
 
 void HostSlices::Merge() {
   for (std::vector<Part>& list : slices_) {
-    std::sort(list.begin(), list.end(), [](const Part& a, const Part& b) {
-      return a.range.start_ns < b.range.start_ns;
-    });
+    std::sort(list.begin(), list.end(),
+              [](const Part& a, const Part& b) { return a.range.start_ns < b.range.start_ns; });
     if (is_one_by_one_) continue;
     std::vector<Part> merged;
     for (const Part& part : list) {

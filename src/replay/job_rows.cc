@@ -138,11 +138,10 @@ class JobReader {
   }
 
   Status ReadActivities(int64_t first, int64_t last) {
-    TRACEDB_ASSIGN(rows,
-                   db_.Prepare("SELECT g.id, g.track, g.ts, g.dur, g.kind, g.event_name, "
-                               "k.launch_slice_id, k.launch_ts_ns, k.step FROM _gpu_slice g "
-                               "LEFT JOIN _launch k ON k.id = g.id "
-                               "WHERE g.id BETWEEN ?1 AND ?2 AND g.dur >= 0 ORDER BY g.id"));
+    TRACEDB_ASSIGN(rows, db_.Prepare("SELECT g.id, g.track, g.ts, g.dur, g.kind, g.event_name, "
+                                     "k.launch_slice_id, k.launch_ts_ns, k.step FROM _gpu_slice g "
+                                     "LEFT JOIN _launch k ON k.id = g.id "
+                                     "WHERE g.id BETWEEN ?1 AND ?2 AND g.dur >= 0 ORDER BY g.id"));
     TRACEDB_TRY(rows.Bind(1, first));
     TRACEDB_TRY(rows.Bind(2, last));
     for (;;) {
@@ -187,8 +186,9 @@ class JobReader {
       const bool launches = next < launches_.size() && launches_[next].first == id;
       TRACEDB_ASSIGN(name, CallNameOf(rows.Int(1)));
       if (name == CallName::kOther && !launches) continue;
-      const CallKind kind = name == CallName::kWait && rows.Int(4) > 0         ? CallKind::kWait
-                            : name == CallName::kWaitForAll && rows.Int(4) > 0 ? CallKind::kWaitForAll
+      const CallKind kind = name == CallName::kWait && rows.Int(4) > 0 ? CallKind::kWait
+                            : name == CallName::kWaitForAll && rows.Int(4) > 0
+                                ? CallKind::kWaitForAll
                             : name == CallName::kStreamWait && !launches ? CallKind::kStreamWait
                                                                          : CallKind::kLaunch;
       TRACEDB_TRY(AddCall(rows.Int(2), id, rows.Int(3), rows.Int(4), kind, kNoStep));
@@ -297,9 +297,9 @@ class JobReader {
   std::map<std::pair<std::string, std::string>, uint32_t> streams_;
   std::map<std::string, uint32_t> processes_;
   std::unordered_map<int64_t, CallName> call_names_;
-  std::vector<int64_t> launch_of_;                        // of the trace's activities; 0: none
-  std::vector<std::pair<int64_t, uint32_t>> launches_;    // call's slice_id, activity
-  std::unordered_map<int64_t, uint32_t> by_id_;           // communication kernels
+  std::vector<int64_t> launch_of_;                      // of the trace's activities; 0: none
+  std::vector<std::pair<int64_t, uint32_t>> launches_;  // call's slice_id, activity
+  std::unordered_map<int64_t, uint32_t> by_id_;         // communication kernels
   std::optional<SqliteStatement> track_, name_;
 };
 

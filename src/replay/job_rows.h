@@ -25,9 +25,9 @@ struct Activity {
   int64_t launch_ns;  // start of the call that launched it; the largest number where none is known
   int64_t step;       // kNoStep: of none
   int64_t name_id;
-  uint32_t trace;   // in JobRows::traces
-  uint32_t stream;  // in JobRows: streams are numbered over all traces
-  uint32_t call;    // in JobRows::calls: its launch; kNone
+  uint32_t trace;               // in JobRows::traces
+  uint32_t stream;              // in JobRows: streams are numbered over all traces
+  uint32_t call;                // in JobRows::calls: its launch; kNone
   uint32_t collective = kNone;  // in JobRows::collectives
   int64_t group_id = 0;         // of a part of a collective, also of one that has no partner
   ActivityKind kind;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 
@@ -11,7 +12,10 @@
 namespace tracedb {
 namespace {
 
-// What the others take for a slice of that name in that step, on average; 0: they have none.
+__extension__ using Wide = __int128;
+
+// What the others take for a slice of the host of that name in that step, on average; 0: they have
+// none.
 // ?1 the slice, ?2 its capture's traces as JSON, ?3 the rank, ?4 the step.
 constexpr const char* kOthersSql =
     "WITH other AS (SELECT t.trace_id FROM _trace t "
@@ -19,15 +23,12 @@ constexpr const char* kOthersSql =
     "named AS (SELECT n.id FROM _event_name n WHERE n.name = (SELECT name FROM slices "
     "                                                         WHERE slice_id = ?1)) "
     "SELECT (SELECT dur_ns FROM slices WHERE slice_id = ?1), "
-    "  ifnull((SELECT sum(gpu_ns) / sum(activities) FROM _kernel_use "
-    "          WHERE trace_id IN other AND step IS ?4 AND kernel IN named), "
-    "         (SELECT sum(total_ns) / sum(calls) FROM _host_use "
-    "          WHERE trace_id IN other AND step IS ?4 AND event_name IN named))";
+    "  (SELECT sum(total_ns) / sum(calls) FROM _host_use "
+    "   WHERE trace_id IN other AND step IS ?4 AND event_name IN named)";
 
 class LateFinder {
  public:
-  LateFinder(SqliteDb& db, const JobRows& rows, int64_t rank)
-      : db_(db), rows_(rows), rank_(rank) {
+  LateFinder(SqliteDb& db, const JobRows& rows, int64_t rank) : db_(db), rows_(rows), rank_(rank) {
     for (uint32_t i = 0; i < rows.activities.size(); ++i) {
       if (rows.activities[i].collective != kNone) parts_[rows.activities[i].slice_id] = i;
     }
@@ -38,22 +39,28 @@ class LateFinder {
   }
 
   Result<std::vector<LateSlice>> Find() {
-    TRACEDB_ASSIGN(causes, db_.Prepare("SELECT id, cause_slice_id, step FROM _collective_cause "
-                                       "WHERE rank = ?1 AND cause IN ('host', 'device') "
-                                       "AND cause_slice_id > 0 AND upstream_id IS NULL "
-                                       "AND carried_id IS NULL ORDER BY id"));
+    TRACEDB_ASSIGN(causes,
+                   db_.Prepare("SELECT id, cause_slice_id, step, cause FROM _collective_cause "
+                               "WHERE rank = ?1 AND cause IN ('host', 'device') "
+                               "AND cause_slice_id > 0 AND upstream_id IS NULL "
+                               "AND carried_id IS NULL ORDER BY id"));
     TRACEDB_TRY(causes.Bind(1, rank_));
     for (;;) {
       TRACEDB_ASSIGN(any, causes.Step());
       if (!any) break;
       const auto part = parts_.find(causes.Int(0));
       if (part == parts_.end()) continue;
-      const bool has_step = causes.Type(2) == SqlType::kInteger;
+      const int64_t step = causes.Type(2) == SqlType::kInteger ? causes.Int(2) : kNoStep;
+      if (causes.Text(3) == "device") {
+        slow_steps_.insert(step);
+        continue;
+      }
       Late& late = late_[causes.Int(1)];
       late.late_ns = std::max(late.late_ns, LatenessNs(rows_.activities[part->second]));
-      late.step = has_step ? causes.Int(2) : kNoStep;
+      late.step = step;
     }
     std::vector<LateSlice> found;
+    if (!slow_steps_.empty()) TRACEDB_TRY(FindSlowKernels(found));
     for (const auto& [slice_id, late] : late_) {
       TRACEDB_ASSIGN(longer_ns, LongerNs(slice_id, late.step));
       const int64_t late_ns = std::min(late.late_ns, longer_ns);
@@ -67,6 +74,56 @@ class LateFinder {
     int64_t late_ns = 0;
     int64_t step = kNoStep;
   };
+
+  struct Times {
+    int64_t own_ns = 0, own = 0;        // sum and number on this rank
+    int64_t others_ns = 0, others = 0;  // and on the others
+  };
+
+  // Of a slow GPU all kernels take longer, not that alone which a cause names.
+  Status FindSlowKernels(std::vector<LateSlice>& found) {
+    std::map<std::pair<int64_t, std::string>, Times> times;  // by step and name
+    for (const Activity& activity : rows_.activities) {
+      if (!IsWork(activity)) continue;
+      TRACEDB_ASSIGN(name, NameOf(activity.name_id));
+      Times& here = times[{activity.step, *name}];
+      const bool is_own = rows_.traces[activity.trace].rank == rank_;
+      int64_t& sum_ns = is_own ? here.own_ns : here.others_ns;
+      sum_ns = SumNs(sum_ns, activity.finish_ns - activity.start_ns);
+      ++(is_own ? here.own : here.others);
+    }
+    for (const Activity& activity : rows_.activities) {
+      if (!IsWork(activity) || rows_.traces[activity.trace].rank != rank_) continue;
+      TRACEDB_ASSIGN(name, NameOf(activity.name_id));
+      const Times& here = times[{activity.step, *name}];
+      if (here.others == 0) continue;
+      const int64_t own_ns = here.own_ns / here.own;
+      const int64_t others_ns = here.others_ns / here.others;
+      if (own_ns <= others_ns) continue;
+      const int64_t length_ns = activity.finish_ns - activity.start_ns;
+      const auto left_ns = static_cast<int64_t>(Wide{length_ns} * others_ns / own_ns);
+      found.push_back({activity.slice_id, length_ns - left_ns});
+    }
+    return Done{};
+  }
+
+  bool IsWork(const Activity& activity) const {
+    return activity.kind != ActivityKind::kCommunication && slow_steps_.contains(activity.step);
+  }
+
+  Result<const std::string*> NameOf(int64_t name_id) {
+    const auto known = names_.find(name_id);
+    if (known != names_.end()) return &known->second;
+    if (!name_.has_value()) {
+      TRACEDB_ASSIGN(name, db_.Prepare("SELECT name FROM _event_name WHERE id = ?1"));
+      name_.emplace(std::move(name));
+    }
+    TRACEDB_TRY(name_->Bind(1, name_id));
+    TRACEDB_ASSIGN(any, name_->Step());
+    std::string text(any ? name_->Text(0) : "");
+    name_->Reset();
+    return &names_.emplace(name_id, std::move(text)).first->second;
+  }
 
   // After the last of the other ranks.
   int64_t LatenessNs(const Activity& own) const {
@@ -100,7 +157,9 @@ class LateFinder {
   std::string traces_;
   std::unordered_map<int64_t, uint32_t> parts_;  // by slice_id
   std::map<int64_t, Late> late_;                 // by slice_id
-  std::optional<SqliteStatement> others_;
+  std::set<int64_t> slow_steps_;                 // in which its GPU came late
+  std::unordered_map<int64_t, std::string> names_;
+  std::optional<SqliteStatement> others_, name_;
 };
 
 }  // namespace

@@ -81,12 +81,13 @@ class OwnerFinder {
     std::vector<LongSlice> slices;
     for (const EventTable table : kLongSliceTables) {
       const std::string name(EventTableName(table));
-      TRACEDB_ASSIGN(rows, db_->Prepare(
-                               "SELECT s.id, s.ts + t.base_ns, s.dur, s.event_name FROM " + name +
-                               " s INDEXED BY " + name + "_long JOIN _track t ON t.id = s.track "
-                               "WHERE s.dur >= " + std::to_string(kLongSliceNs) +
-                               " AND s.track = ?1 AND s.id NOT IN (SELECT id FROM "
-                               "_impossible_time)"));
+      TRACEDB_ASSIGN(rows, db_->Prepare("SELECT s.id, s.ts + t.base_ns, s.dur, s.event_name FROM " +
+                                        name + " s INDEXED BY " + name +
+                                        "_long JOIN _track t ON t.id = s.track "
+                                        "WHERE s.dur >= " +
+                                        std::to_string(kLongSliceNs) +
+                                        " AND s.track = ?1 AND s.id NOT IN (SELECT id FROM "
+                                        "_impossible_time)"));
       TRACEDB_TRY(rows.Bind(1, track_id));
       for (;;) {
         TRACEDB_ASSIGN(any, rows.Step());
@@ -148,7 +149,7 @@ class OwnerFinder {
 
   SqliteDb* db_;
   RankClocks clocks_;
-  std::unordered_set<int64_t> annotations_, steps_;      // event_name
+  std::unordered_set<int64_t> annotations_, steps_;        // event_name
   std::unordered_map<int64_t, std::vector<Owned>> owned_;  // by track
 };
 

@@ -110,7 +110,8 @@ class PathWalk {
       const uint32_t launched = rows.calls[here.owner].last_activity;
       if (launched != kNone) piece.launch_of = rows.activities[launched].slice_id;
     } else if (here.kind == NodeKind::kMeet) {
-      piece.slice_id = rows.activities[rows.parts[rows.collectives[here.owner].first_part]].slice_id;
+      piece.slice_id =
+          rows.activities[rows.parts[rows.collectives[here.owner].first_part]].slice_id;
     } else {
       piece.slice_id = rows.activities[here.owner].slice_id;
     }

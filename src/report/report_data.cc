@@ -134,9 +134,8 @@ Status RunBoth(SqliteDb& db, SqliteDb& other, const QueryCatalog& catalog, const
   Status large = Done{};
   Status small = Done{};
   {
-    const std::jthread beside([&] {
-      large = RunCaught([&] { return RunLarge(other, catalog, scale, parts); });
-    });
+    const std::jthread beside(
+        [&] { large = RunCaught([&] { return RunLarge(other, catalog, scale, parts); }); });
     small = RunCaught([&] { return RunSections(db, catalog, scale, false, results); });
     // No use in an end that is waited for long.
     if (!small.ok()) other.Interrupt();

@@ -138,6 +138,7 @@ const std::array<ArgsColumn, kArgsColumns>& ArgsColumnOrder(EventTable table) {
 
 std::string TablesSql() {
   std::string sql(kTablesSql);
+  sql += kTablesNotesSql;
   sql += kTablesRulesSql;
   for (int i = 0; i < kEventTables; ++i) {
     const auto table = static_cast<EventTable>(i);

@@ -101,18 +101,15 @@ INSERT INTO _args_mark VALUES (1, @args_mark_values@);
 
 CREATE TABLE _cpu_slice (
   id INTEGER PRIMARY KEY, track INTEGER, event_name INTEGER, ts INTEGER, dur INTEGER,
-    args_text INTEGER,
-  @args_columns:_cpu_slice@
+    args_text INTEGER, @args_columns:_cpu_slice@
 );
 CREATE TABLE _runtime_slice (
   id INTEGER PRIMARY KEY, track INTEGER, event_name INTEGER, ts INTEGER, dur INTEGER,
-    args_text INTEGER,
-  @args_columns:_runtime_slice@
+    args_text INTEGER, @args_columns:_runtime_slice@
 );
 CREATE TABLE _python_slice (
   id INTEGER PRIMARY KEY, track INTEGER, event_name INTEGER, ts INTEGER, dur INTEGER,
-    args_text INTEGER,
-  @args_columns:_python_slice@
+    args_text INTEGER, @args_columns:_python_slice@
 );
 CREATE TABLE _gpu_slice (
   id INTEGER PRIMARY KEY, track INTEGER, event_name INTEGER, ts INTEGER, dur INTEGER,
@@ -122,23 +119,19 @@ CREATE TABLE _gpu_slice (
 );
 CREATE TABLE _instant (
   id INTEGER PRIMARY KEY, track INTEGER, event_name INTEGER, ts INTEGER, phase TEXT,
-    args_text INTEGER,
-  @args_columns:_instant@
+    args_text INTEGER, @args_columns:_instant@
 );
 CREATE TABLE _flow (
   id INTEGER PRIMARY KEY, track INTEGER, event_name INTEGER, ts INTEGER, phase TEXT,
-    args_text INTEGER,
-  @args_columns:_flow@
+    args_text INTEGER, @args_columns:_flow@
 );
 CREATE TABLE _counter_event (
   id INTEGER PRIMARY KEY, track INTEGER, event_name INTEGER, ts INTEGER, phase TEXT,
-    args_text INTEGER,
-  @args_columns:_counter_event@
+    args_text INTEGER, @args_columns:_counter_event@
 );
 CREATE TABLE _metadata_event (
   id INTEGER PRIMARY KEY, track INTEGER, event_name INTEGER, ts INTEGER, phase TEXT,
-    args_text INTEGER,
-  @args_columns:_metadata_event@
+    args_text INTEGER, @args_columns:_metadata_event@
 );
 
 CREATE TABLE _step (
@@ -146,6 +139,14 @@ CREATE TABLE _step (
   track INTEGER,
   step INTEGER,
   ts INTEGER, dur INTEGER
+);
+
+CREATE TABLE _row_times (
+  -- When each thousand rows of a trace's events are, and the rest: `cut` reads what it must.
+  id INTEGER PRIMARY KEY,         -- the first of them
+  last_id INTEGER,
+  start_ts INTEGER,               -- least ts; NULL where all are metadata
+  end_ts INTEGER                  -- greatest end, of points the greatest ts
 );
 
 -- Worked out at the end of ingest; first, events of which the view impossible_times says more.
@@ -388,13 +389,3 @@ CREATE INDEX _python_slice_long ON _python_slice (track, ts) WHERE dur >= @long_
 CREATE INDEX _collective_part_by_group
   ON _collective_part (capture_id, group_id, pair, by_seq, match_no, ts_ns DESC, rank, dur_ns,
                        step);
-
-CREATE TABLE _process (
-  trace_id INTEGER, rank INTEGER, pid TEXT, name TEXT, sort_index INTEGER, labels TEXT);
-CREATE TABLE _thread (
-  trace_id INTEGER, rank INTEGER, pid TEXT, tid TEXT, name TEXT, sort_index INTEGER);
-CREATE TABLE _issue (
-  trace_id INTEGER, kind TEXT, count INTEGER,
-  first_offset INTEGER,           -- bytes from the start of the unpacked JSON
-  first_excerpt TEXT
-);

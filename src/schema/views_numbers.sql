@@ -77,6 +77,55 @@ CREATE VIEW runtime_calls AS
 SELECT id AS slice_id, track AS track_id, event_name AS name_id, ts, dur AS dur_ns, correlation
 FROM _runtime_slice WHERE @possible:id@;
 
+CREATE VIEW memory_times AS
+-- The rows of memory_events in numbers.
+--   instant_id: as in instants
+--   track_id: in tracks
+--   args_id: in memory_devices
+--   ts: when it was, less base_ns of the track
+--   bytes: above 0 allocated, below 0 released
+--   total_allocated_bytes: on the device after it
+--   total_reserved_bytes: on the device after it
+SELECT id AS instant_id, track AS track_id, args_text AS args_id, ts, bytes,
+       total_allocated AS total_allocated_bytes, total_reserved AS total_reserved_bytes
+FROM _instant
+WHERE event_name IN (SELECT id FROM _event_name WHERE name = '[memory]') AND @possible:id@;
+
+CREATE VIEW memory_pieces AS
+-- A few memory events of one thread and device that come one after the other: every memory event
+-- is in one of them. Its events are the rows of memory_times with this track_id and args_id from
+-- first_id to last_id; +track_id and +args_id keep SQLite from making an index for them.
+--   trace_id: its file
+--   track_id: in tracks
+--   args_id: in memory_devices
+--   first_id: the first of them
+--   last_id: the last of them
+--   events: how many
+--   start_ts: the least ts
+--   start_id: the first event at that ts
+--   end_ts: the greatest ts
+--   end_id: the last event at that ts
+--   min_allocated: the least of total_allocated_bytes
+--   max_allocated: the greatest
+--   min_reserved: the least of total_reserved_bytes
+--   max_reserved: the greatest
+--   allocations: how many have bytes above 0
+--   releases: below 0
+--   taken_bytes: sum of bytes above 0
+--   sum_bytes: of all
+--   largest_bytes: the greatest of them
+SELECT trace_id, track AS track_id, args_text AS args_id, first_id, last_id, events, start_ts,
+       start_id, end_ts, end_id, min_allocated, max_allocated, min_reserved, max_reserved,
+       allocations, releases, taken_bytes, sum_bytes, largest_bytes
+FROM _memory_piece WHERE NOT is_odd
+UNION ALL
+SELECT p.trace_id, m.track_id, m.args_id, m.instant_id, m.instant_id, 1, m.ts, m.instant_id, m.ts,
+       m.instant_id, m.total_allocated_bytes, m.total_allocated_bytes, m.total_reserved_bytes,
+       m.total_reserved_bytes, m.bytes > 0, m.bytes < 0, max(m.bytes, 0), m.bytes, m.bytes
+FROM _memory_piece p CROSS JOIN memory_times m ON m.instant_id BETWEEN p.first_id AND p.last_id
+     AND +m.track_id = p.track AND +m.args_id IS p.args_text
+WHERE p.is_odd;
+
 CREATE VIEW operator_slices AS
 -- Slices of the host that are neither in runtime_calls nor in function_slices, in numbers:
 -- operators, annotations and others.

@@ -15,8 +15,8 @@ TRACE_COLUMNS = ("trace_id, rank, host, base_time_ns, header, world_size, gpu_na
 # Of traces with complete events alone the tables are the same to the number, texts' too.
 TABLES = ("_event_name", "_track", "_args_text", "_cpu_slice", "_runtime_slice",
           "_python_slice", "_gpu_slice", "_instant", "_flow", "_counter_event",
-          "_metadata_event", "_step", "_launch", "_busy_segment", "_device_use", "_stream_use",
-          "_collective_part", "_collective_cause")
+          "_metadata_event", "_step", "_row_times", "_launch", "_busy_segment", "_device_use",
+          "_stream_use", "_collective_part", "_collective_cause")
 
 
 def first_difference(name, before, after):

@@ -2,6 +2,8 @@
 import gzip
 import json
 import os
+import shutil
+import sqlite3
 
 from cut_program import load, nanoseconds, rows
 
@@ -164,8 +166,41 @@ def check_budget(program, trace, random):
     return [f"{trace.name} --max-events {events_max}: {failure}" for failure in failures]
 
 
+# What may have become of the table that says which thousand rows a window may have.
+WRONG_ROW_TIMES = (
+    "DROP TABLE _row_times", "DELETE FROM _row_times",
+    "DELETE FROM _row_times WHERE id = (SELECT max(id) FROM _row_times)",
+    "DELETE FROM _row_times WHERE id = (SELECT min(id) FROM _row_times)",
+    "DELETE FROM _row_times WHERE id IN (SELECT id FROM _row_times ORDER BY id LIMIT 2 OFFSET 3)",
+    "UPDATE _row_times SET last_id = last_id - 1", "UPDATE _row_times SET last_id = id",
+    "UPDATE _row_times SET start_ts = 'then' WHERE id % 2", "UPDATE _row_times SET end_ts = NULL",
+    "UPDATE _row_times SET start_ts = end_ts + 1, end_ts = start_ts",
+    "UPDATE _row_times SET start_ts = start_ts + 1, end_ts = end_ts - 1",
+    "UPDATE _row_times SET start_ts = NULL, end_ts = NULL",
+    "UPDATE _row_times SET id = id + 5000000 WHERE id = (SELECT max(id) FROM _row_times)")
+
+
+def check_wrong_row_times(program, trace, random):
+    """The cut is the same: from a window's few thousand rows, and where it reads all of them."""
+    length = trace.end_ns - trace.start_ns
+    start = trace.start_ns + random.randrange(length * 9 // 10)
+    options = ["--start", str(start), "--end", str(start + length // 20)]
+    want = program.cut(trace.database, "w.json", *options)["traceEvents"]
+    failures = [] if len(want) > len(trace.metadata) else [f"{trace.name}: an empty window"]
+    for sql in WRONG_ROW_TIMES:
+        wrong = program.file("wrong.db")
+        shutil.copyfile(trace.database, wrong)
+        changed = sqlite3.connect(wrong)
+        changed.execute(sql)
+        changed.commit()
+        changed.close()
+        if program.cut(wrong, "w.json", *options)["traceEvents"] != want:
+            failures.append(f"{trace.name} {' '.join(options)}: another cut after {sql}")
+    return failures
+
+
 def check(program, random):
-    failures = []
+    failures = check_wrong_row_times(program, Trace(program, FIXTURES[0]), random)
     for name in FIXTURES:
         trace = Trace(program, name)
         for _ in range(40 if len(trace.events) < 10000 else 12):

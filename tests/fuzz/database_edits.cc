@@ -93,11 +93,12 @@ class PageEdits {
   size_t pages_ = 0;
 };
 
-constexpr std::array<const char*, 20> kTables = {
+constexpr std::array<const char*, 21> kTables = {
     "_cpu_slice", "_runtime_slice", "_python_slice", "_gpu_slice",  "_instant",
     "_flow",      "_counter_event", "_args_text",    "_event_name", "_track",
     "_trace",     "_run",           "_capture",      "_step",       "_launch",
-    "_call_path", "_host_use",      "_step_use",     "_clock",      "_collective_part"};
+    "_call_path", "_host_use",      "_step_use",     "_clock",      "_collective_part",
+    "_row_times"};
 
 constexpr std::array<const char*, 24> kValues = {"NULL",
                                                  "0",

@@ -43,9 +43,9 @@ class Answers:
         return found
 
     def advice(self):
-        """What is advised, of communication, the dearest first."""
-        return [row["problem"] for row in self("recommendations")
-                if re.search(r"parallel|communication", row["problem"], re.IGNORECASE)]
+        """What is advised, of communication, the dearest first: only what makes a step shorter."""
+        return [row["problem"] for row in self("recommendations", "-p", "min_pct=0")
+                if row["problem"].endswith("is not hidden") and "opies" not in row["problem"]]
 
 
 def expert_parallel(ask, differs):
@@ -59,7 +59,7 @@ def expert_parallel(ask, differs):
     if not max(groups, key=groups.get).startswith("EXPERT"):
         differs(f"what is exposed most is of an expert parallel communicator: {groups}")
     advice = ask.advice()
-    if not advice or "Expert parallel" not in advice[0]:
+    if advice and "Expert parallel" not in advice[0]:
         differs(f"the first advice on communication is on expert parallelism: {advice}")
     differs_about_pipelines(ask, differs)
 
@@ -76,8 +76,9 @@ def data_parallel(ask, differs):
         "DATA_PARALLEL_GROUP_WITH_CP", "default_pg"}
     if strange:
         differs(f"nothing else communicates than data parallelism and barriers: {strange}")
-    if not any("Data parallel" in problem for problem in ask.advice()):
-        differs(f"there is advice on data parallelism: {ask.advice()}")
+    advice = ask.advice()
+    if advice and "Data parallel" not in advice[0]:
+        differs(f"the first advice on communication is on data parallelism: {advice}")
     differs_about_pipelines(ask, differs)
 
 

@@ -109,9 +109,9 @@ def compare(options, database, jobs):
                 if ours != rows:
                     place = next((n for n, pair in enumerate(zip(ours, rows)) if pair[0] != pair[1]),
                                  min(len(ours), len(rows)))
-                    differences.append(f"{function} of capture {capture_id} with {json.dumps(theirs)[:200]}: {len(ours)} "
-                                       f"rows for {len(rows)}; row {place} is {ours[place:place + 1]}, should be "
-                                       f"{rows[place:place + 1]}")
+                    differences.append(f"{function} of capture {capture_id} with {json.dumps(theirs)[:200]}: "
+                                       f"{len(ours)} rows for {len(rows)}; row {place} is "
+                                       f"{ours[place:place + 1]}, should be {rows[place:place + 1]}")
             pieces += len(expected["replay_path"])
     db.close()
     return differences, pieces

@@ -27,8 +27,9 @@ Piece = collections.namedtuple("Piece", "start_ns dur_ns kind rank slice_id")
 
 # --- Changes: dicts. {"change": "activities", "factor": f, "name", "rank", "step", "kind"},
 # {"change": "slices", "factor": f, "name", "rank", "step"}, {"change": "slice", "slice_id", "shorten_ns"},
-# {"change": "short_host", "factor": f}, {"change": "transfers", "factor": f, "parallelism"}, {"change": "rank_late", "rank"},
-# {"change": "launches", "most_ns": n}, {"change": "waits", "parallelism"}, {"change": "waits"} of calls.
+# {"change": "short_host", "factor": f}, {"change": "transfers", "factor": f, "parallelism"},
+# {"change": "rank_late", "rank"}, {"change": "launches", "most_ns": n}, {"change": "waits", "parallelism"},
+# {"change": "waits"} of calls.
 def nearest(value):
     return math.floor(value + 0.5)
 
@@ -81,18 +82,41 @@ def of_late_rank(graph, change):
     for a in graph.activities:
         if a.slice_id in key_of:
             starts[key_of[a.slice_id]][graph.ranks[a.trace]] = a.ts
-    shorter = {}
-    for slice_id, step, held_by in graph.db.execute(
-            "SELECT slice_id, step, cause_slice_id FROM collective_causes WHERE rank = ? AND cause <> 'upstream' "
+    shorter, slow = {}, set()
+    for slice_id, step, held_by, cause in graph.db.execute(
+            "SELECT slice_id, step, cause_slice_id, cause FROM collective_causes "
+            "WHERE rank = ? AND cause IN ('host', 'device') "
             "AND carried_id IS NULL AND cause_slice_id IS NOT NULL", (change["rank"],)):
         if slice_id not in key_of:
+            continue
+        if cause == "device":
+            slow.add(step)
             continue
         parts = starts[key_of[slice_id]]
         late = parts[change["rank"]] - max(ts for rank, ts in parts.items() if rank != change["rank"])
         most = late_at_most(graph, held_by, step, change["rank"])
         shorter[held_by] = max(shorter.get(held_by, 0), min(late, most))
+    shorter.update(slow_kernels(graph, change["rank"], slow))
     return [of_one_slice(graph, {"change": "slice", "slice_id": held_by, "shorten_ns": ns})
             for held_by, ns in sorted(shorter.items()) if ns > 0]
+
+
+def slow_kernels(graph, rank, steps):
+    """{slice_id: by how much it is longer than on the other ranks}, of a rank's GPU in these steps."""
+    work = dict(graph.db.execute("SELECT slice_id, name FROM kernels WHERE kind <> 'communication'"))
+    lengths = collections.defaultdict(lambda: ([], []))  # own, others'
+    mine = [a for a in graph.activities if a.slice_id in work and a.step in steps]
+    for a in mine:
+        lengths[a.step, work[a.slice_id]][graph.ranks[a.trace] != rank].append(a.end - a.ts)
+    found = {}
+    for a in mine:
+        own, others = lengths[a.step, work[a.slice_id]]
+        if graph.ranks[a.trace] != rank or not others:
+            continue
+        mean, wanted = sum(own) // len(own), sum(others) // len(others)
+        if mean > wanted:
+            found[a.slice_id] = a.end - a.ts - (a.end - a.ts) * wanted // mean
+    return found
 
 
 def late_at_most(graph, slice_id, step, rank):

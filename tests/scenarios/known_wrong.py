@@ -3,9 +3,7 @@
 reason -> scenario -> its checks' names. A check that is here and passes is a failure too: take
 it out. `check_scenarios.py --measure` prints what fails and is not here.
 """
-ONE_KERNEL = "rank-late shortens the one kernel that a cause names; all kernels of the rank are slow"
-
-BY_REASON = {ONE_KERNEL: {"slow_gpu": ["without rank-late=1"]}}
+BY_REASON = {}
 KNOWN_WRONG = {(scenario, check): reason for reason, found in BY_REASON.items()
                for scenario, names in found.items() for check in names}
 assert len(KNOWN_WRONG) == sum(len(names) for found in BY_REASON.values()

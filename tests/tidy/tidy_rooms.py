@@ -34,7 +34,7 @@ ROOMS = {
     "report": {"base", "text", "query/doc", "query/run", "doctor"},
     "serve/http": {"base"},
     "serve": {"base", "text", "query/doc", "query/run", "report", "serve/http"},
-    "extension": {"base"},
+    "extension": {"base", "replay"},
 }
 # Folders that hold no sources of rooms.
 NO_ROOMS = {"cmake", "report/page"}
@@ -44,9 +44,9 @@ FOLDER_FILES_MAX = 40
 ONE_OF_SEVERAL = {
     "src/ingest/frame/event_scan.h": ("event_scan_avx2", "event_scan_avx512"),
     "src/ingest/parse/layout_pieces.h": ("layout_pieces_avx2", "layout_pieces_avx512"),
-    "src/ingest/build/record_builder.h": ("record_builder_pairs",),
     "src/replay/replay_graph.h": ("graph_builder",),
-    "include/tracedb/text/result_sinks.h": ("result_csv", "result_json", "result_markdown",
+    "src/ingest/build/record_builder.h": ("record_builder_pairs",),
+        "include/tracedb/text/result_sinks.h": ("result_csv", "result_json", "result_markdown",
                                             "result_table"),
 }
 # Headers whose one definition is generated at build time.

@@ -34,8 +34,7 @@ RATCHET_FUNCTIONS = {
 C_INTERFACES = {
     "sqlite3.h": ("src/base/safe_sum.cc", "src/base/sqlite_db.cc", "src/base/sqlite_open.cc",
                   "src/pages/page_check.cc", "src/pages/staged_changes.cc",
-                  "src/pages/staged_vfs.h", "src/replay/replay_tables.cc", "src/extension/",
-                  "tests/"),
+                  "src/pages/staged_vfs.h", "src/extension/", "tests/"),
     "sqlite3ext.h": ("src/base/safe_sum.cc", "src/extension/"),
     "httplib.h": ("src/serve/http/",),
     "zlib.h": ("src/ingest/read/byte_inflater.cc", "src/text/gzip_text.cc", "bench/", "tests/"),
@@ -61,7 +60,9 @@ def files_are_under_400_lines_or_say_why_not(tree):
     for source in tree.sources:
         if len(source.lines) <= LINES_MAX:
             continue
-        reason = next((line for line in source.lines[:10]
+        # A query's first lines are what people read of it.
+        top = source.lines[:50] if source.path.endswith(".sql") else source.lines[:10]
+        reason = next((line for line in top
                        if re.match(r"(//|#|--)\s*long because:\s*\S", line)), None)
         if reason is None:
             yield (f"{source.path}: {len(source.lines)} lines; cut it up, or say why not at its "

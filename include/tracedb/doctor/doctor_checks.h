@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -43,7 +44,10 @@ struct DoctorReport {
 
 // A check is a query doctor/NAME of the catalog with the columns severity and count, a meaning and
 // an advice; one that is not so is an error. One that fails says so in its place, and the others
-// are made; an interrupt ends them all. The catalog must outlive the report.
-Result<DoctorReport> RunChecks(SqliteDb& db, const QueryCatalog& catalog);
+// are made; an interrupt ends them all. The catalog must outlive the report. With `open_another`,
+// which opens the same database, half of the work is done on a second connection; where it cannot
+// be opened, all on one.
+Result<DoctorReport> RunChecks(SqliteDb& db, const QueryCatalog& catalog,
+                               const std::function<Result<SqliteDb>()>& open_another = {});
 
 }  // namespace tracedb

@@ -153,7 +153,7 @@ Status RecordBuilder::AddTrack(std::string_view text, LocalTexts& texts) {
     row.device = parts[2];
     row.stream = parts[3];
   }
-  return writer_.Track(id, trace_id_, row);
+  return writer_.Track(id, row);
 }
 
 Status RecordBuilder::AddArgsText(std::string_view text, LocalTexts& texts) {

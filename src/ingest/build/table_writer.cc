@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cassert>
@@ -18,7 +19,17 @@ namespace tracedb {
 namespace {
 
 // In the RowStore: after the event tables.
-enum TextTable : size_t { kEventName = kEventTables, kTrack, kArgsText, kStep, kTables };
+enum TextTable : size_t {
+  kEventName = kEventTables,
+  kTrack,
+  kArgsText,
+  kStep,
+  kRowTimes,
+  kMemoryPiece,
+  kTables
+};
+
+constexpr std::string_view kMemoryEventName = "[memory]";  // as the view memory_events has it
 
 using Places = std::array<std::array<uint8_t, kArgsColumns>, kEventTables>;
 
@@ -97,22 +108,28 @@ std::vector<std::string> TableNames() {
   for (int i = 0; i < kEventTables; ++i) {
     names.emplace_back(EventTableName(static_cast<EventTable>(i)));
   }
-  for (const char* name : {"_event_name", "_track", "_args_text", "_step"})
+  for (const char* name :
+       {"_event_name", "_track", "_args_text", "_step", "_row_times", "_memory_piece"}) {
     names.emplace_back(name);
+  }
   assert(names.size() == kTables);
   return names;
 }
 
 }  // namespace
 
-Result<std::unique_ptr<TableWriter>> TableWriter::Create(const std::filesystem::path& path) {
+Result<std::unique_ptr<TableWriter>> TableWriter::Create(const std::filesystem::path& path,
+                                                         int64_t trace_id) {
   TRACEDB_ASSIGN(empty, EmptyDatabase());
   TRACEDB_TRY(WriteFile(path, empty));
   TRACEDB_ASSIGN(rows, RowStore::Open(path, TableNames()));
-  return std::unique_ptr<TableWriter>(new TableWriter(std::move(rows)));
+  return std::unique_ptr<TableWriter>(new TableWriter(std::move(rows), trace_id));
 }
 
 Status TableWriter::Event(EventTable table, const EventRow& row, const ArgsValues& values) {
+  if (times_.rows == kRowsTogether) TRACEDB_TRY(FinishTimes());
+  times_.Add(table, row);
+  if (table == EventTable::kInstant && IsMemory(row)) TRACEDB_TRY(NoteMemory(row, values));
   record_.Reset();
   record_.Null();  // id: SQLite reads the rowid in its place
   record_.Int(row.track);
@@ -133,8 +150,62 @@ Status TableWriter::Event(EventTable table, const EventRow& row, const ArgsValue
   return rows_.Append(static_cast<size_t>(table), row.id, record_.Finish());
 }
 
+bool TableWriter::IsMemory(const EventRow& row) const {
+  if (memory_names_.empty() || !row.ts.has_value()) return false;
+  return row.event_name == memory_names_.back() ||
+         std::binary_search(memory_names_.begin(), memory_names_.end(), row.event_name);
+}
+
+// One row of _row_times.
+Status TableWriter::FinishTimes() {
+  if (times_.rows == 0) return Done{};
+  record_.Reset();
+  record_.Null();
+  record_.Int(times_.last_id);
+  if (times_.start <= times_.end) {
+    record_.Int(times_.start);
+    record_.Int(times_.end);
+  }
+  const int64_t first_id = times_.last_id - times_.rows + 1;
+  times_ = {};
+  return rows_.Append(kRowTimes, first_id, record_.Finish());
+}
+
+Status TableWriter::NoteMemory(const EventRow& row, const ArgsValues& values) {
+  memory_.Add({row.id, row.track, row.args_text, *row.ts}, values);
+  return memory_.whole().empty() ? Status(Done{}) : StoreWholePieces();
+}
+
+Status TableWriter::StoreWholePieces() {
+  for (const MemoryPiece& piece : memory_.whole()) {
+    const auto add_if = [&](ArgsColumn column, std::initializer_list<int64_t> values) {
+      for (const int64_t value : values) piece.Has(column) ? record_.Int(value) : record_.Null();
+    };
+    record_.Reset();
+    record_.Int(trace_id_);
+    record_.Int(piece.first.track);
+    piece.first.args_text != 0 ? record_.Int(piece.first.args_text) : record_.Null();
+    record_.Int(piece.first.id);
+    record_.Int(piece.last_id);
+    record_.Int(piece.is_odd ? 1 : 0);
+    record_.Int(piece.events);
+    record_.Int(piece.start_ts);
+    record_.Int(piece.start_id);
+    record_.Int(piece.end_ts);
+    record_.Int(piece.end_id);
+    add_if(ArgsColumn::kTotalAllocated, {piece.min_allocated, piece.max_allocated});
+    add_if(ArgsColumn::kTotalReserved, {piece.min_reserved, piece.max_reserved});
+    add_if(ArgsColumn::kBytes, {piece.allocations, piece.releases, piece.taken_bytes,
+                                piece.sum_bytes, piece.largest_bytes});
+    TRACEDB_TRY(rows_.Append(kMemoryPiece, ++pieces_, record_.Finish()));
+  }
+  memory_.whole().clear();
+  return Done{};
+}
+
 Status TableWriter::EventName(int64_t id, std::string_view name,
                               std::optional<std::string_view> category, bool communication) {
+  if (name == kMemoryEventName) memory_names_.push_back(id);
   record_.Reset();
   record_.Null();
   record_.Text(name);
@@ -143,10 +214,10 @@ Status TableWriter::EventName(int64_t id, std::string_view name,
   return rows_.Append(kEventName, id, record_.Finish());
 }
 
-Status TableWriter::Track(int64_t id, int64_t trace_id, const TrackRow& row) {
+Status TableWriter::Track(int64_t id, const TrackRow& row) {
   record_.Reset();
   record_.Null();
-  record_.Int(trace_id);
+  record_.Int(trace_id_);
   record_.Text(row.pid);
   record_.Text(row.tid);
   for (const auto& number : {row.device, row.stream}) {
@@ -195,6 +266,11 @@ Status TableWriter::Step(int64_t id, int64_t track, int64_t step, int64_t ts,
   return rows_.Append(kStep, id, record_.Finish());
 }
 
-Status TableWriter::FinishPages() { return rows_.Finish(); }
+Status TableWriter::FinishPages() {
+  TRACEDB_TRY(FinishTimes());
+  memory_.Finish();
+  TRACEDB_TRY(StoreWholePieces());
+  return rows_.Finish();
+}
 
 }  // namespace tracedb

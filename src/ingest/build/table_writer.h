@@ -4,14 +4,18 @@
 // The file becomes a database when FinishPages has succeeded; until then it is litter.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "ingest/build/args_text.h"
+#include "ingest/build/memory_pieces.h"
 #include "tracedb/base/result.h"
 #include "tracedb/pages/record_encoder.h"
 #include "tracedb/pages/row_store.h"
@@ -40,13 +44,14 @@ struct TrackRow {
 class TableWriter {
  public:
   // Puts an empty schema into `path`, which must be an empty file.
-  static Result<std::unique_ptr<TableWriter>> Create(const std::filesystem::path& path);
+  static Result<std::unique_ptr<TableWriter>> Create(const std::filesystem::path& path,
+                                                     int64_t trace_id);
 
-  // Ids of each table must rise.
+  // Ids must rise by one from event to event, and in each of the other tables.
   Status Event(EventTable table, const EventRow& row, const ArgsValues& values);
   Status EventName(int64_t id, std::string_view name, std::optional<std::string_view> category,
                    bool communication);
-  Status Track(int64_t id, int64_t trace_id, const TrackRow& row);
+  Status Track(int64_t id, const TrackRow& row);
   Status ArgsTextRow(int64_t id, const ArgsText& args_text);
   Status Step(int64_t id, int64_t track, int64_t step, int64_t ts, std::optional<int64_t> dur);
 
@@ -54,10 +59,40 @@ class TableWriter {
   Status FinishPages();
 
  private:
-  explicit TableWriter(RowStore rows) : rows_(std::move(rows)) {}
+  // When the events since the last row of _row_times were.
+  struct RowTimes {
+    int64_t rows = 0;
+    int64_t last_id = 0;
+    int64_t start = std::numeric_limits<int64_t>::max();
+    int64_t end = std::numeric_limits<int64_t>::min();
+
+    void Add(EventTable table, const EventRow& row) {
+      ++rows;
+      last_id = row.id;
+      if (table == EventTable::kMetadataEvent || !row.ts.has_value()) return;
+      int64_t last = 0;
+      if (__builtin_add_overflow(*row.ts, std::max<int64_t>(row.dur.value_or(0), 0), &last)) {
+        last = std::numeric_limits<int64_t>::max();
+      }
+      start = std::min(start, *row.ts);
+      end = std::max(end, last);
+    }
+  };
+  static constexpr int64_t kRowsTogether = 1000;
+
+  TableWriter(RowStore rows, int64_t trace_id) : rows_(std::move(rows)), trace_id_(trace_id) {}
+  Status FinishTimes();
+  bool IsMemory(const EventRow& row) const;
+  Status NoteMemory(const EventRow& row, const ArgsValues& values);
+  Status StoreWholePieces();
 
   RowStore rows_;
+  const int64_t trace_id_;
   RecordEncoder record_;
+  RowTimes times_;
+  std::vector<int64_t> memory_names_;  // ids of [memory], rising
+  MemoryPieces memory_;
+  int64_t pieces_ = 0;
 };
 
 }  // namespace tracedb

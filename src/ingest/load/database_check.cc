@@ -46,7 +46,7 @@ Result<FirstIds> CheckDatabase(SqliteDb& db, const std::atomic<bool>* stop) {
     const std::string table(EventTableName(static_cast<EventTable>(i)));
     TRACEDB_TRY(CheckLast(db, table, last_row));
   }
-  for (const char* table : {"_step", "_launch", "_collective_part"}) {
+  for (const char* table : {"_step", "_row_times", "_launch", "_collective_part"}) {
     TRACEDB_TRY(CheckLast(db, table, last_row));
   }
   for (const char* table : {"_event_name", "_track", "_args_text"}) {

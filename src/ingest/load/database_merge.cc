@@ -24,10 +24,12 @@ namespace {
 // Tables whose rows belong to one trace, beside those of its events: by the numbers of its texts,
 // by those of its events, and by its own.
 constexpr std::array<const char*, 3> kTextTables = {"_event_name", "_track", "_args_text"};
-constexpr std::array<const char*, 3> kRowTables = {"_step", "_launch", "_impossible_time"};
-constexpr std::array<const char*, 12> kTraceTables = {
-    "_trace",    "_process",  "_thread",    "_issue",        "_host_use",   "_kernel_use",
-    "_sync_use", "_step_use", "_call_path", "_busy_segment", "_device_use", "_stream_use"};
+constexpr std::array<const char*, 4> kRowTables = {"_step", "_row_times", "_launch",
+                                                   "_impossible_time"};
+constexpr std::array<const char*, 13> kTraceTables = {
+    "_trace",      "_process",    "_thread",      "_issue",     "_host_use",
+    "_kernel_use", "_sync_use",   "_step_use",    "_call_path", "_busy_segment",
+    "_device_use", "_stream_use", "_memory_piece"};
 
 // Takes out the traces that have the new one's content or path.
 Status TakeOut(SqliteDb& db, const MergeJob& job) {

@@ -110,7 +110,7 @@ Status TraceReading::Read(const fs::path& rows_file, const LandingPlace& place,
   first_ = first;
   rules_.emplace(place.rules);
   parallelism_rules_ = place.parallelism_rules;
-  TRACEDB_ASSIGN(writer, TableWriter::Create(rows_file));
+  TRACEDB_ASSIGN(writer, TableWriter::Create(rows_file, first_.trace_id));
   builder_.emplace(*writer, options_.limits, *rules_, first_, options_.keep_args,
                    FolderOf(rows_file));
   TRACEDB_ASSIGN(read, RunPipeline(input_.path, options_, *builder_));

@@ -1,4 +1,4 @@
-#include "tracedb/replay/replay_tables.h"
+#include "tracedb/extension/replay_tables.h"
 
 #include <sqlite3.h>
 
@@ -16,8 +16,19 @@ namespace {
 
 // Both are tables of SQLite's that exist by themselves (eponymous) and take two arguments, which
 // are hidden columns: capture_id and changes.
-enum Column { kStep, kStart, kEnd, kDuration, kKind, kTrace, kRank, kSlice, kLaunchOf, kHeldBy,
-              kHeldName };
+enum Column {
+  kStep,
+  kStart,
+  kEnd,
+  kDuration,
+  kKind,
+  kTrace,
+  kRank,
+  kSlice,
+  kLaunchOf,
+  kHeldBy,
+  kHeldName
+};
 constexpr int kStepColumns = 4;
 constexpr int kPathColumns = 11;
 
@@ -122,8 +133,8 @@ int BestIndex(sqlite3_vtab* table, sqlite3_index_info* info) {
 
 int Open(sqlite3_vtab* table, sqlite3_vtab_cursor** made) {
   const auto* own = reinterpret_cast<ReplayTable*>(table);
-  auto* cursor = new (std::nothrow) ReplayCursor{
-      {}, SqliteDb::Borrow(own->db), own->module->shared, {}, {}, {}, 0, own->is_path};
+  auto* cursor = new (std::nothrow)
+      ReplayCursor{{}, SqliteDb::Borrow(own->db), own->module->shared, {}, {}, {}, 0, own->is_path};
   if (cursor == nullptr) return SQLITE_NOMEM;
   *made = &cursor->base;
   return SQLITE_OK;
