@@ -9,7 +9,8 @@
 -- between two captures is none.
 --
 -- host_name is that in which the thread was longest, of slices of 0.25 ms and more, each without
--- those within it; of the thread that runs the steps where that tells more.
+-- those within it; of the thread that runs the steps where that tells more. The 100 longest gaps of
+-- a run have one.
 --
 -- param:  limit    int(rows)   = 100   Rows returned at most for a run, the longest gaps first.
 -- param:  run      text        = null  This run only; all of them when null.
@@ -103,32 +104,52 @@ launched AS MATERIALIZED (
   FROM (SELECT DISTINCT next_id FROM ended) e CROSS JOIN activities g ON g.slice_id = e.next_id
   CROSS JOIN names l ON l.name_id = g.name_id
 ),
-told AS MATERIALIZED (  -- the calls that the thread was in when the gap ended, and when it began
-  SELECT e.*, k.step, k.launch_ts_ns, k.name, c.track_id,
-         (SELECT w.slice_id FROM waiting w
-          WHERE w.track_id = c.track_id AND w.start_ns < e.to_ns AND e.to_ns < w.end_ns
-          ORDER BY w.start_ns, w.slice_id LIMIT 1) AS end_call_id,
-         (SELECT w.slice_id FROM waiting w
-          WHERE w.track_id = c.track_id AND w.start_ns <= e.from_ns AND e.from_ns < w.end_ns
-          ORDER BY w.start_ns, w.slice_id LIMIT 1) AS start_call_id
+told AS MATERIALIZED (
+  SELECT e.*, k.step, k.launch_ts_ns, k.name, c.track_id
   FROM ended e LEFT JOIN launched k ON k.next_id = e.next_id
   LEFT JOIN runtime_calls c ON c.slice_id = k.launch_slice_id
 ),
+clipped AS (  -- of calls within one another the first to begin has the time
+  SELECT *, max(start_ns, ifnull(max(end_ns) OVER (
+              PARTITION BY track_id ORDER BY start_ns, slice_id
+              ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), start_ns)) AS clip_ns
+  FROM waiting WHERE track_id IN (SELECT track_id FROM told)
+),
+call AS MATERIALIZED (
+  SELECT *, row_number() OVER (ORDER BY track_id, clip_ns) AS number
+  FROM clipped WHERE clip_ns < end_ns
+),
+moment AS (  -- which call began last before a gap's end, and at or before its start
+  SELECT track_id, to_ns AS at, 0 AS turn, run, place, NULL AS number FROM told
+  WHERE track_id IS NOT NULL
+  UNION ALL SELECT track_id, clip_ns, 1, NULL, NULL, number FROM call
+  UNION ALL SELECT track_id, from_ns, 2, run, place, NULL FROM told WHERE track_id IS NOT NULL
+),
+within AS MATERIALIZED (
+  SELECT run, place, turn,
+         max(number) OVER (PARTITION BY track_id ORDER BY at, turn
+                           ROWS UNBOUNDED PRECEDING) AS number
+  FROM moment
+),
 cut AS MATERIALIZED (
-  SELECT e.*, w.name AS sync_name,
-         iif(e.end_call_id IS NULL, e.to_ns, max(w.start_ns, e.from_ns)) AS cut_ns
-  FROM told e LEFT JOIN waiting w ON w.slice_id = ifnull(e.end_call_id, e.start_call_id)
+  SELECT e.*, ifnull(w.name, b.name) AS sync_name,
+         iif(w.number IS NULL, e.to_ns, max(w.start_ns, e.from_ns)) AS cut_ns
+  FROM told e
+  LEFT JOIN within i ON i.run = e.run AND i.place = e.place AND i.turn = 0
+  LEFT JOIN call w ON w.number = i.number AND w.end_ns > e.to_ns
+  LEFT JOIN within j ON j.run = e.run AND j.place = e.place AND j.turn = 2
+  LEFT JOIN call b ON b.number = j.number AND b.end_ns > e.from_ns
 ),
 held AS MATERIALIZED (  -- the pieces that are the host's, by the thread that launched, and others
   SELECT e.run, e.place, e.track_id, 0 AS is_other, e.from_ns - t.base_ns AS from_ts,
          e.cut_ns - t.base_ns AS to_ts
   FROM cut e JOIN tracks t ON t.track_id = e.track_id
-  WHERE e.launch_ts_ns >= e.from_ns AND e.cut_ns - e.from_ns >= 20000
+  WHERE e.place <= 100 AND e.launch_ts_ns >= e.from_ns AND e.cut_ns - e.from_ns >= 20000
   UNION ALL
   SELECT e.run, e.place, t.track_id, 1, e.from_ns - t.base_ns, e.cut_ns - t.base_ns
   FROM cut e JOIN (SELECT DISTINCT trace_id, track_id FROM steps) s ON s.trace_id = e.trace_id
   JOIN tracks t ON t.track_id = s.track_id
-  WHERE e.launch_ts_ns >= e.from_ns AND e.cut_ns - e.from_ns >= 20000
+  WHERE e.place <= 100 AND e.launch_ts_ns >= e.from_ns AND e.cut_ns - e.from_ns >= 20000
     AND t.track_id <> e.track_id
 ),
 reach AS MATERIALIZED (  -- of each kind of slices that began before the piece, the last 256

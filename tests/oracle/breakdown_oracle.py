@@ -310,11 +310,12 @@ def gpu_gaps(job, limit=100):
             ended = min((a for a in ran if a.ts == end and a.dur > 0), key=lambda a: a.order)
             rows.append((start - end, trace.rank, number_first(device), start,
                          (device, start, end, idle, ended)))
-    for _, rank, _, _, (device, start, end, idle, ended) in sorted(rows, key=lambda row: row[:4])[:limit]:
+    in_order = sorted(rows, key=lambda row: row[:4])[:limit]
+    for place, (_, rank, _, _, (device, start, end, idle, ended)) in enumerate(in_order):
         parts, call = gap_parts(start, end, ended)
         sync = sum(until - at for cause, at, until in parts if cause == "sync")
         name = name_ns = None
-        if parts[0][0] == "host" and parts[0][2] - parts[0][1] >= NAMED_NS:
+        if place < 100 and parts[0][0] == "host" and parts[0][2] - parts[0][1] >= NAMED_NS:
             name, name_ns = host_did(ended.trace, call_of(ended), *parts[0][1:])
         cause = parts[0][0] if 2 * sync < end - start else "sync"
         yield (ended.trace.capture, rank, device, ms(start - job.start), ms(end - start), pct(end - start, idle), cause,
