@@ -3,9 +3,9 @@
 -- One row for each problem without which the job would be faster by min_pct or more, the most to
 -- gain first. A gain comes from a replay of the recorded dependencies of all ranks without the
 -- cause (`what_if`): waiting that computation hides gains nothing, and a rank that is late gains
--- what the next one would allow. A row's gain is what it adds to the rows before it, and never more
--- than without them: all together are never more than the steps. No row: nothing that is known
--- here would make the steps shorter by that much.
+-- what the next one would allow. A row's gain is what it adds to those that count before it (ranks
+-- that are late, then by what each gains alone), and never more than alone: all together are never
+-- more than the steps. No row: nothing that is known here would make them shorter by that much.
 --
 -- A rank makes others wait only for what takes longer on it than on them: in a pipeline everybody
 -- waits, and nobody is late. Communication in groups whose description does not say what they are
@@ -106,12 +106,12 @@ waited AS (  -- in communication, by the kind of group and the caller
   LEFT JOIN called d ON d.slice_id = c.slice_id
   WHERE :rank IS NULL GROUP BY r.run_id, ifnull(g.parallelism, 'other'), d.caller
 ),
-caused AS (  -- who made the others wait in the end, why and when
-  SELECT r.run_id, c.trace_id, c.root_rank AS rank, c.root_cause AS cause, c.root_name AS name,
-         c.step, count(*) AS collectives, sum(c.wait_ns) AS ns
+caused AS (  -- who made the others wait in the end, and why
+  SELECT r.run_id, c.root_rank AS rank, c.root_cause AS cause, c.root_name AS name,
+         count(*) AS collectives, sum(c.wait_ns) AS ns
   FROM collective_causes c JOIN recorded r ON r.trace_id = c.trace_id
   WHERE root_rank IS NOT NULL AND (:rank IS NULL OR root_rank = :rank)
-  GROUP BY r.run_id, c.trace_id, root_rank, root_cause, root_name, c.step
+  GROUP BY r.run_id, root_rank, root_cause, root_name
 ),
 root AS (
   SELECT run_id, rank, sum(collectives) AS collectives, sum(ns) AS ns FROM caused
@@ -121,12 +121,6 @@ root_name AS (
   SELECT run_id, rank, cause, name, sum(ns) AS ns,
          row_number() OVER (PARTITION BY run_id, rank ORDER BY sum(ns) DESC, name, cause) AS place
   FROM caused GROUP BY run_id, rank, cause, name
-),
-root_step AS (
-  SELECT run_id, rank, step,
-         row_number() OVER (PARTITION BY run_id, rank ORDER BY sum(ns) DESC, step) AS place
-  FROM (SELECT c.*, t.capture_id FROM caused c JOIN traces t ON t.trace_id = c.trace_id)
-  GROUP BY run_id, rank, capture_id, step
 ),
 sync AS (
   SELECT r.run_id, sum(stalled_ns) AS ns, sum(stalls) AS stalls, sum(calls) AS calls
@@ -360,7 +354,7 @@ tried AS MATERIALIZED (  -- each alone, by step
   JOIN base b ON b.capture_id = c.capture_id AND b.step IS s.step
 ),
 by_problem AS MATERIALIZED (
-  SELECT t.run_id, t.problem, t.rank, t.evidence, sum(t.ns) AS ns, max(t.ns) AS most_ns
+  SELECT t.run_id, t.problem, t.rank, t.evidence, sum(t.ns) AS ns
   FROM tried t GROUP BY t.run_id, t.problem, t.rank, t.evidence
 ),
 placed AS MATERIALIZED (

@@ -45,9 +45,8 @@ class JobReader {
       TRACEDB_ASSIGN(any, traces.Step());
       if (!any) break;
       const int64_t trace_id = traces.Int(0);
-      rows_.traces.push_back({trace_id, traces.Int(1), rows_.stream_count, 0});
+      rows_.traces.push_back({trace_id, traces.Int(1)});
       TRACEDB_TRY(ReadTrace(clocks.Of(trace_id), traces.Int(2), traces.Int(3)));
-      rows_.traces.back().stream_count = rows_.stream_count - rows_.traces.back().first_stream;
     }
     rows_.activities.shrink_to_fit();
     rows_.calls.shrink_to_fit();

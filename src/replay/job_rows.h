@@ -54,8 +54,6 @@ struct Collective {
 struct JobTrace {
   int64_t trace_id;
   int64_t rank;
-  uint32_t first_stream;
-  uint32_t stream_count;
 };
 
 struct JobThread {

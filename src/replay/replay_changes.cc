@@ -34,6 +34,10 @@ class Weights {
   Status Apply(const Change& change) {
     if (!change.ideal.empty()) return ideal_.Apply(db_, change, weights_);
     if (change.slice.has_value()) {
+      TRACEDB_ASSIGN(known, db_.Prepare("SELECT 1 FROM slices WHERE slice_id = ?1"));
+      TRACEDB_TRY(known.Bind(1, *change.slice));
+      TRACEDB_ASSIGN(any, known.Step());
+      if (!any) return NotUnderstood("there is no slice " + std::to_string(*change.slice));
       const int64_t all_ns = std::numeric_limits<int64_t>::max();
       return Shorten({{*change.slice, change.shorten_ns.value_or(all_ns)}});
     }

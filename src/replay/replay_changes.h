@@ -8,8 +8,7 @@
 //   {"slice": 17, "shorten_ns": 5000}  one slice, of the host or a GPU, is so much shorter
 //   {"short_host": 0.5}     work of the host between two launches that are less than 0.25 ms apart
 //   {"held_by": "x"}        the host in slices of this name, between two that are further apart
-//   {"rank_late": 5}        this rank is not later than others for what takes longer on it than
-//   there
+//   {"rank_late": 5}        what takes longer on this rank than on others does not make it late
 //   {"transfers": "data"}   of collectives of groups of this parallelism; "all": of all. With
 //                           "caller": only those that a framework calls so
 //                           (collective_callers); "-": that nobody is known to call
