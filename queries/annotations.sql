@@ -9,8 +9,8 @@
 --                                      first.
 -- param:  run      text        = null  This run only; all of them when null.
 -- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
--- param:  rank     int(id)     = null  This rank only; all of them together when null.
--- param:  step     int(count)  = null  Calls that start in this step, and what was launched in it.
+-- param:  rank     ints(id)    = null  These ranks only; all of them together when null.
+-- param:  step     ints(count) = null  Calls started in these steps, and what was launched in them.
 --
 -- column: run              text        The run: one training job that was recorded.
 -- column: name             text        The annotation.
@@ -34,14 +34,14 @@
 WITH trace AS MATERIALIZED (
   SELECT trace_id, run FROM traces
   WHERE (:run IS NULL OR run = :run) AND (:capture IS NULL OR capture = :capture)
-    AND (:rank IS NULL OR rank = :rank)
+    AND (:rank IS NULL OR rank IN (SELECT value FROM json_each(:rank)))
 ),
 by_rank AS (
   SELECT t.run, h.rank, h.name, sum(h.calls) AS calls, sum(h.total_ns) AS total_ns,
          sum(h.self_ns) AS self_ns, sum(h.gpu_ns) AS gpu_ns, sum(h.self_gpu_ns) AS self_gpu_ns,
          sum(h.backward_gpu_ns) AS backward_gpu_ns, sum(h.activities) AS activities
   FROM host_uses h JOIN trace t ON t.trace_id = h.trace_id
-  WHERE h.kind = 'annotation' AND (:step IS NULL OR h.step = :step)
+  WHERE h.kind = 'annotation' AND (:step IS NULL OR h.step IN (SELECT value FROM json_each(:step)))
   GROUP BY t.run, h.rank, h.name
 ),
 placed AS (

@@ -7,7 +7,7 @@
 -- path is the longest: see what_if. Worked out by replay from launches, streams, waits and matched
 -- collectives, on the aligned clocks; times of stretches are as the replay has them.
 --
--- param:  step     int(count)  = null  This step only; all when null.
+-- param:  step     ints(count) = null  These steps only; all when null.
 -- param:  changes  text        = []    Changes as of what_if: the path that there is then.
 -- param:  run      text        = null  This run only; all of them when null.
 -- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
@@ -18,11 +18,12 @@
 -- column: rank      int(id)     Whose host or GPU it was.
 -- column: start_ms  real(ms)    Start since the first event of the run.
 -- column: dur_ms    real(ms)    How long. The stretches of a step add up to it.
--- column: kind      text        host: a thread worked; launch: from a launch to the GPU; compute,
---                               communication, memory, waiting: a GPU activity; transfer: a
---                               collective after its last rank had come; gap: what had to end first
---                               had ended; lag: nothing that is recorded explains it;
---                               unrecorded: before the first event that the replay knows.
+-- column: kind      text        host: a thread worked; recorder: the profiler held it up; launch:
+--                               from a launch to the GPU; compute, communication, memory, waiting:
+--                               a GPU activity; transfer: a collective after its last rank had
+--                               come; gap: what had to end first had ended; lag: nothing that is
+--                               recorded explains it; unrecorded: before the first event that the
+--                               replay knows.
 -- column: name      text        The GPU activity, or what the host was in.
 -- column: op        text        The operator in which it was launched, or that the host was about
 --                               to launch.
@@ -39,7 +40,7 @@ WITH RECURSIVE piece AS MATERIALIZED (
          coalesce(p.launch_of, p.slice_id) AS activity_id
   FROM captures c CROSS JOIN replay_path(c.capture_id, :changes) p
   WHERE (:run IS NULL OR c.run = :run) AND (:capture IS NULL OR c.capture = :capture)
-    AND (:step IS NULL OR p.step = :step)
+    AND (:step IS NULL OR p.step IN (SELECT value FROM json_each(:step)))
 ),
 owned AS MATERIALIZED (
   SELECT p.*, k.op, k.path_id,
@@ -51,6 +52,8 @@ owned AS MATERIALIZED (
                                                WHERE h.path_id = k.path_id),
                                               (SELECT s.name FROM slices s
                                                WHERE s.slice_id = p.slice_id))
+           WHEN p.kind = 'recorder' THEN (SELECT s.name FROM slices s
+                                          WHERE s.slice_id = p.slice_id)
            ELSE k.name
          END AS name
   FROM piece p LEFT JOIN kernels k ON k.slice_id = p.activity_id

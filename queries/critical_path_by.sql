@@ -5,7 +5,7 @@
 --
 -- param:  by       text        = name  kind, rank, or name: kind, rank and name.
 -- param:  limit    int(rows)   = 10    Rows of a step at most; all when null.
--- param:  step     int(count)  = null  This step only; all when null.
+-- param:  step     ints(count) = null  These steps only; all when null.
 -- param:  changes  text        = []    Changes as of what_if: the path that there is then.
 -- param:  run      text        = null  This run only; all of them when null.
 -- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
@@ -28,7 +28,7 @@ WITH piece AS MATERIALIZED (
   SELECT c.run_id, c.run, c.capture, p.*, coalesce(p.launch_of, p.slice_id) AS activity_id
   FROM captures c CROSS JOIN replay_path(c.capture_id, :changes) p
   WHERE (:run IS NULL OR c.run = :run) AND (:capture IS NULL OR c.capture = :capture)
-    AND (:step IS NULL OR p.step = :step)
+    AND (:step IS NULL OR p.step IN (SELECT value FROM json_each(:step)))
 ),
 told AS (
   SELECT p.run_id, p.run, p.capture, p.step, p.dur_ns,
@@ -38,13 +38,16 @@ told AS (
            WHEN :by IN ('kind', 'rank') OR p.kind = 'unrecorded' THEN NULL
            WHEN p.held_by IS NOT NULL THEN (SELECT n.name FROM names n
                                             WHERE n.name_id = p.held_name_id)
-           WHEN p.kind = 'host' THEN coalesce(k.op, (SELECT h.name FROM call_paths h
-                                                     WHERE h.path_id = k.path_id),
-                                              (SELECT s.name FROM slices s
-                                               WHERE s.slice_id = p.slice_id))
-           ELSE k.name
+           -- looked up one by one: a LEFT JOIN would work out all of kernels first
+           WHEN p.kind = 'host' THEN coalesce(
+             (SELECT coalesce(k.op, (SELECT h.name FROM call_paths h WHERE h.path_id = k.path_id))
+              FROM kernels k WHERE k.slice_id = p.activity_id),
+             (SELECT s.name FROM slices s WHERE s.slice_id = p.slice_id))
+           WHEN p.kind = 'recorder' THEN (SELECT s.name FROM slices s
+                                          WHERE s.slice_id = p.slice_id)
+           ELSE (SELECT k.name FROM kernels k WHERE k.slice_id = p.activity_id)
          END AS name
-  FROM piece p LEFT JOIN kernels k ON k.slice_id = p.activity_id
+  FROM piece p
 ),
 summed AS (
   SELECT run_id, run, capture, step, kind, rank, name, count(*) AS stretches, sum(dur_ns) AS ns,

@@ -17,7 +17,7 @@
 --
 -- param:  run      text        = null  This run only; all of them when null.
 -- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
--- param:  step     int(count)  = null  This step only; all of them when null.
+-- param:  step     ints(count) = null  These steps only; all of them when null.
 --
 -- column: run                text        The run: one training job that was recorded.
 -- column: capture            int(count)  The capture, by its number in the run.
@@ -60,7 +60,7 @@ WITH part AS MATERIALIZED (
   FROM collectives c JOIN activity_times a ON a.slice_id = c.slice_id
   JOIN tracks t ON t.track_id = a.track_id
   WHERE c.collective = 'all_to_allv' AND c.group_id IS NOT NULL
-    AND (:step IS NULL OR c.step = :step)
+    AND (:step IS NULL OR c.step IN (SELECT value FROM json_each(:step)))
     AND c.trace_id IN (SELECT trace_id FROM traces WHERE (:run IS NULL OR run = :run)
                          AND (:capture IS NULL OR capture = :capture))
 ),

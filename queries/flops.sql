@@ -15,15 +15,16 @@
 -- param:  run          text        = null  This run only; all of them when null.
 -- param:  capture      int(count)  = null  This capture of a run only, by its number; all when
 --                                          null.
--- param:  rank         int(id)     = null  This rank only; all of them together when null.
--- param:  step         int(count)  = null  Calls that start in this step; all when null.
+-- param:  rank         ints(id)    = null  These ranks only; all of them together when null.
+-- param:  step         ints(count) = null  Calls that start in these steps; all when null.
 --
 -- column: run              text        The run: one training job that was recorded.
 -- column: kind             text        matmul, attention or convolution.
 -- column: op               text        The operator.
 -- column: shapes           text        Its inputs' sizes, those that count.
 -- column: dtype            text        Type of the first of them.
--- column: calls            int(count)  Calls that launched something.
+-- column: calls            int(count)  Calls that launched something; of a CUDA or HIP graph those
+--                                      that were captured, times its replays.
 -- column: gpu_ms           real(ms)    What they launched ran as long, summed.
 -- column: share_pct        real(pct)   gpu_ms of all GPU time of the run, this rank and step.
 -- column: gflop_per_call   real(gflop)      What one call computes, in 1e9 operations.
@@ -37,13 +38,14 @@
 WITH trace AS MATERIALIZED (
   SELECT trace_id, run FROM traces
   WHERE (:run IS NULL OR run = :run) AND (:capture IS NULL OR capture = :capture)
-    AND (:rank IS NULL OR rank = :rank)
+    AND (:rank IS NULL OR rank IN (SELECT value FROM json_each(:rank)))
 ),
 used AS (  -- of the operators that do such work: those that launch it themselves
   SELECT r.run, h.name AS op, h.args ->> 'Input Dims' AS dims, h.args ->> 'Input type' AS types,
-         h.args ->> 'Concrete Inputs' AS given, h.calls, h.gpu_ns
+         h.args ->> 'Concrete Inputs' AS given, h.calls + h.graph_calls AS calls, h.gpu_ns
   FROM host_uses h JOIN trace r ON r.trace_id = h.trace_id
-  WHERE h.kind = 'operator' AND h.gpu_ns > 0 AND (:step IS NULL OR h.step = :step)
+  WHERE h.kind = 'operator' AND h.gpu_ns > 0
+    AND (:step IS NULL OR h.step IN (SELECT value FROM json_each(:step)))
     AND h.name IN ('aten::mm', 'aten::addmm', 'aten::_addmm_activation', 'aten::_scaled_mm',
                    'aten::_int_mm', 'aten::bmm', 'aten::baddbmm', 'aten::convolution',
                    'aten::convolution_backward', 'aten::_scaled_dot_product_flash_attention',
@@ -132,7 +134,7 @@ counted AS (
 whole AS MATERIALIZED (
   SELECT t.run, sum(k.gpu_ns) AS gpu_ns
   FROM kernel_uses k JOIN trace t ON t.trace_id = k.trace_id
-  WHERE :step IS NULL OR k.step = :step
+  WHERE :step IS NULL OR k.step IN (SELECT value FROM json_each(:step))
   GROUP BY t.run
 ),
 shown AS (

@@ -15,7 +15,7 @@
 -- param:  limit    int(rows)   = 100   Rows returned at most for a run, the longest gaps first.
 -- param:  run      text        = null  This run only; all of them when null.
 -- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
--- param:  rank     int(id)     = null  This rank only; all of them when null.
+-- param:  rank     ints(id)    = null  These ranks only; all of them when null.
 --
 -- column: run          text        The run: one training job that was recorded.
 -- column: capture      int(count)  The capture, by its number in the run.
@@ -46,7 +46,7 @@
 WITH trace AS MATERIALIZED (
   SELECT trace_id, run, capture, rank, run_start_ns FROM traces
   WHERE (:run IS NULL OR run = :run) AND (:capture IS NULL OR capture = :capture)
-    AND (:rank IS NULL OR rank = :rank)
+    AND (:rank IS NULL OR rank IN (SELECT value FROM json_each(:rank)))
 ),
 followed AS MATERIALIZED (  -- where the next one starts is looked up once
   SELECT t.run, b.trace_id, b.device, b.end_ns AS from_ns,
@@ -120,25 +120,27 @@ call AS MATERIALIZED (
   FROM clipped WHERE clip_ns < end_ns
 ),
 moment AS (  -- which call began last before a gap's end, and at or before its start
-  SELECT track_id, to_ns AS at, 0 AS turn, run, place, NULL AS number FROM told
-  WHERE track_id IS NOT NULL
+  SELECT t.track_id, iif(e.turn = 0, t.to_ns, t.from_ns) AS at, e.turn, t.run, t.place,
+         NULL AS number
+  FROM told t CROSS JOIN (SELECT 0 AS turn UNION ALL SELECT 2) e WHERE t.track_id IS NOT NULL
   UNION ALL SELECT track_id, clip_ns, 1, NULL, NULL, number FROM call
-  UNION ALL SELECT track_id, from_ns, 2, run, place, NULL FROM told WHERE track_id IS NOT NULL
 ),
 within AS MATERIALIZED (
-  SELECT run, place, turn,
-         max(number) OVER (PARTITION BY track_id ORDER BY at, turn
-                           ROWS UNBOUNDED PRECEDING) AS number
-  FROM moment
+  SELECT run, place, max(iif(turn = 0, number, NULL)) AS at_end,
+         max(iif(turn = 2, number, NULL)) AS at_start
+  FROM (SELECT run, place, turn,
+               max(number) OVER (PARTITION BY track_id ORDER BY at, turn
+                                 ROWS UNBOUNDED PRECEDING) AS number
+        FROM moment)
+  GROUP BY run, place
 ),
 cut AS MATERIALIZED (
   SELECT e.*, ifnull(w.name, b.name) AS sync_name,
          iif(w.number IS NULL, e.to_ns, max(w.start_ns, e.from_ns)) AS cut_ns
   FROM told e
-  LEFT JOIN within i ON i.run = e.run AND i.place = e.place AND i.turn = 0
-  LEFT JOIN call w ON w.number = i.number AND w.end_ns > e.to_ns
-  LEFT JOIN within j ON j.run = e.run AND j.place = e.place AND j.turn = 2
-  LEFT JOIN call b ON b.number = j.number AND b.end_ns > e.from_ns
+  LEFT JOIN within i ON i.run = e.run AND i.place = e.place
+  LEFT JOIN call w ON w.number = i.at_end AND w.end_ns > e.to_ns
+  LEFT JOIN call b ON b.number = i.at_start AND b.end_ns > e.from_ns
 ),
 held AS MATERIALIZED (  -- the pieces that are the host's, by the thread that launched, and others
   SELECT e.run, e.place, e.track_id, 0 AS is_other, e.from_ns - t.base_ns AS from_ts,
@@ -186,9 +188,10 @@ did AS MATERIALIZED (  -- a thread that still waits at the piece's end does not 
   FROM near h CROSS JOIN names n ON n.name_id = h.name_id
   WHERE NOT n.name GLOB 'ProfilerStep#*' AND (h.is_other = 0 OR h.ts + h.dur_ns <= h.to_ts)
 ),
-edge AS (
-  SELECT run, place, track_id, slice_id, dur_ns, first_ts AS at, 1 AS opens FROM did
-  UNION ALL SELECT run, place, track_id, slice_id, dur_ns, last_ts, -1 FROM did
+edge AS (  -- did is named once: SQLite expands a CTE anew wherever it is named
+  SELECT d.run, d.place, d.track_id, d.slice_id, d.dur_ns,
+         iif(e.opens = 1, d.first_ts, d.last_ts) AS at, e.opens
+  FROM did d CROSS JOIN (SELECT 1 AS opens UNION ALL SELECT -1) e
 ),
 turned AS MATERIALIZED (
   SELECT *, sum(opens) OVER w AS depth, row_number() OVER w AS turn, lead(at) OVER w AS next_at

@@ -1,22 +1,24 @@
--- title: What was wrong in the traces
+-- title: What was wrong in the files
 --
 -- param:  run      text        = null  This run only; all of them when null.
 -- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
 --
 -- column: run            text        The run: one training job that was recorded.
--- column: capture        int(count)  The capture, by its number in the run.
--- column: rank           int(id)     The rank.
+-- column: capture        int(count)  The capture, by its number in the run; of traces.
+-- column: rank           int(id)     The rank, where the file tells it.
 -- column: path           text        The file.
 -- column: kind           text        The kind of trouble.
 -- column: count          int(count)  How often it was met.
--- column: first_offset   int(count)  Where first, in bytes of the unpacked JSON.
+-- column: first_offset   int(count)  Where first, in bytes of the unpacked text.
 -- column: first_excerpt  text        What stands there.
 --
 -- plot:   bar count by run, rank, kind
--- empty:  Nothing was wrong in any trace.
+-- empty:  Nothing was wrong in any file.
 
-SELECT t.run, t.capture, t.rank, t.path, i.kind, i.count, i.first_offset, i.first_excerpt
+SELECT f.run, f.capture, f.rank, f.path, i.kind, i.count, i.first_offset, i.first_excerpt
 FROM issues i
-JOIN traces t ON t.trace_id = i.trace_id
-WHERE (:run IS NULL OR t.run = :run) AND (:capture IS NULL OR t.capture = :capture)
-ORDER BY t.run, t.capture, t.rank, t.trace_id, i.first_offset, i.kind;
+JOIN (SELECT trace_id, NULL AS source_id, run, capture, rank, path FROM traces
+      UNION ALL SELECT NULL, source_id, run, NULL, rank, path FROM sources) f
+  ON f.trace_id = i.trace_id OR f.source_id = i.source_id
+WHERE (:run IS NULL OR f.run = :run) AND (:capture IS NULL OR f.capture = :capture)
+ORDER BY f.run, f.capture, f.rank, f.trace_id, f.source_id, i.first_offset, i.kind;

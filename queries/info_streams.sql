@@ -2,7 +2,7 @@
 --
 -- param:  run      text        = null  This run only; all of them when null.
 -- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
--- param:  rank     int(id)     = null  This rank only; all of them when null.
+-- param:  rank     ints(id)    = null  These ranks only; all of them when null.
 --
 -- column: run          text        The run: one training job that was recorded.
 -- column: rank         int(id)     The rank.
@@ -21,7 +21,7 @@ WITH used AS (
          row_number() OVER one AS place
   FROM stream_uses s JOIN traces t ON t.trace_id = s.trace_id
   WHERE (:run IS NULL OR t.run = :run) AND (:capture IS NULL OR t.capture = :capture)
-    AND (:rank IS NULL OR t.rank = :rank)
+    AND (:rank IS NULL OR t.rank IN (SELECT value FROM json_each(:rank)))
   WINDOW one AS (PARTITION BY s.trace_id, s.device)
 )
 SELECT

@@ -15,7 +15,7 @@
 -- param:  limit       int(rows)   = 20    Rows returned at most for a run.
 -- param:  run         text        = null  This run only; all of them when null.
 -- param:  capture     int(count)  = null  This capture of a run only, by its number; all when null.
--- param:  rank        int(id)     = null  This rank only; all of them when null.
+-- param:  rank        ints(id)    = null  These ranks only; all of them when null.
 --
 -- column: run             text        The run: one training job that was recorded.
 -- column: capture         int(count)  The capture, by its number in the run; NULL: all that have
@@ -60,7 +60,7 @@ lane AS MATERIALIZED (  -- stream: one number for a stream of a trace; step: NUL
   SELECT k.track_id, k.base_ns, t.run, t.rank, c.step,
          min(k.track_id) OVER (PARTITION BY k.trace_id, k.device, k.stream) AS stream
   FROM tracks k JOIN trace t ON t.trace_id = k.trace_id JOIN chosen c ON c.run = t.run
-  WHERE k.stream IS NOT NULL AND (:rank IS NULL OR t.rank = :rank)
+  WHERE k.stream IS NOT NULL AND (:rank IS NULL OR t.rank IN (SELECT value FROM json_each(:rank)))
     AND (c.capture IS NULL OR c.capture = t.capture)
 ),
 activity AS MATERIALIZED (

@@ -8,8 +8,8 @@
 -- param:  limit    int(rows)   = 30    Rows returned at most for a run, the most GPU time first.
 -- param:  run      text        = null  This run only; all of them when null.
 -- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
--- param:  rank     int(id)     = null  This rank only; all of them together when null.
--- param:  step     int(count)  = null  Only what was launched in this step; all when null.
+-- param:  rank     ints(id)    = null  These ranks only; all of them together when null.
+-- param:  step     ints(count) = null  Only what was launched in these steps; all when null.
 --
 -- column: run         text        The run: one training job that was recorded.
 -- column: op          text        The operator; NULL: the trace does not tell.
@@ -28,13 +28,13 @@
 WITH trace AS MATERIALIZED (
   SELECT trace_id, run FROM traces
   WHERE (:run IS NULL OR run = :run) AND (:capture IS NULL OR capture = :capture)
-    AND (:rank IS NULL OR rank = :rank)
+    AND (:rank IS NULL OR rank IN (SELECT value FROM json_each(:rank)))
 ),
 summed AS (
   SELECT t.run, u.op, u.forward_op, u.kernel, sum(u.activities) AS activities,
          sum(u.gpu_ns) AS gpu_ns, count(DISTINCT u.rank) AS ranks
   FROM kernel_uses u JOIN trace t ON t.trace_id = u.trace_id
-  WHERE :step IS NULL OR u.step = :step
+  WHERE :step IS NULL OR u.step IN (SELECT value FROM json_each(:step))
   GROUP BY t.run, u.op, u.forward_op, u.kernel
 ),
 placed AS (

@@ -8,8 +8,8 @@
 -- param:  limit    int(rows)   = null  Rows returned at most for a run; all when null.
 -- param:  run      text        = null  This run only; all of them when null.
 -- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
--- param:  rank     int(id)     = null  This rank only; all of them when null.
--- param:  step     int(count)  = null  Only what was launched in this step; all when null.
+-- param:  rank     ints(id)    = null  These ranks only; all of them when null.
+-- param:  step     ints(count) = null  Only what was launched in these steps; all when null.
 --
 -- column: run              text        The run: one training job that was recorded.
 -- column: name             text        The kernel, whole; of templates each instance is one.
@@ -35,7 +35,7 @@
 WITH trace AS MATERIALIZED (
   SELECT trace_id, run, rank FROM traces
   WHERE (:run IS NULL OR run = :run) AND (:capture IS NULL OR capture = :capture)
-    AND (:rank IS NULL OR rank = :rank)
+    AND (:rank IS NULL OR rank IN (SELECT value FROM json_each(:rank)))
 ),
 lane AS MATERIALIZED (
   SELECT k.track_id, t.run, t.rank FROM tracks k JOIN trace t ON t.trace_id = k.trace_id
@@ -46,7 +46,8 @@ ran AS MATERIALIZED (  -- by duration first: of few streams and names most rows 
   WHERE ifnull(g.dur_ns, 0) >= 0
     AND (coalesce(:run, :capture, :rank) IS NULL OR g.track_id IN (SELECT track_id FROM lane))
     AND (:step IS NULL
-         OR (SELECT k.step FROM launches k WHERE k.slice_id = g.slice_id) = :step)
+         OR (SELECT k.step FROM launches k WHERE k.slice_id = g.slice_id)
+            IN (SELECT value FROM json_each(:step)))
   GROUP BY ifnull(g.dur_ns, 0), g.name_id, g.track_id, g.kind
 ),
 named AS MATERIALIZED (

@@ -7,8 +7,8 @@
 --
 -- param:  run      text        = null  This run only; all of them when null.
 -- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
--- param:  rank     int(id)     = null  This rank only; all of them when null.
--- param:  step     int(count)  = null  Only what was launched in this step; all when null.
+-- param:  rank     ints(id)    = null  These ranks only; all of them when null.
+-- param:  step     ints(count) = null  Only what was launched in these steps; all when null.
 --
 -- column: run          text        The run: one training job that was recorded.
 -- column: rank         int(id)     The rank.
@@ -31,7 +31,7 @@ WITH lane AS MATERIALIZED (
   SELECT k.track_id, k.device, k.stream, k.base_ns, t.run, t.rank
   FROM tracks k JOIN traces t ON t.trace_id = k.trace_id
   WHERE (:run IS NULL OR t.run = :run) AND (:capture IS NULL OR t.capture = :capture)
-    AND (:rank IS NULL OR t.rank = :rank)
+    AND (:rank IS NULL OR t.rank IN (SELECT value FROM json_each(:rank)))
 ),
 waited AS MATERIALIZED (  -- base_ns differs by trace, launch_ts_ns counts it in
   SELECT track_id, launch_ts_ns - ts AS before_ns, count(*) AS activities,
@@ -39,7 +39,7 @@ waited AS MATERIALIZED (  -- base_ns differs by trace, launch_ts_ns counts it in
   FROM activities
   WHERE launch_ts_ns IS NOT NULL AND ifnull(dur_ns, 0) >= 0
     AND (coalesce(:run, :capture, :rank) IS NULL OR track_id IN (SELECT track_id FROM lane))
-    AND (:step IS NULL OR step = :step)
+    AND (:step IS NULL OR step IN (SELECT value FROM json_each(:step)))
   GROUP BY +track_id, launch_ts_ns - ts
 ),
 latency AS (

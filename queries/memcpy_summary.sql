@@ -7,8 +7,8 @@
 --
 -- param:  run      text        = null  This run only; all of them when null.
 -- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
--- param:  rank     int(id)     = null  This rank only; all of them when null.
--- param:  step     int(count)  = null  Only what was launched in this step; all when null.
+-- param:  rank     ints(id)    = null  These ranks only; all of them when null.
+-- param:  step     ints(count) = null  Only what was launched in these steps; all when null.
 --
 -- column: run          text        The run: one training job that was recorded.
 -- column: rank         int(id)     The rank.
@@ -32,7 +32,7 @@ WITH lane AS MATERIALIZED (
   SELECT k.track_id, k.device, t.run, t.rank
   FROM tracks k JOIN traces t ON t.trace_id = k.trace_id
   WHERE (:run IS NULL OR t.run = :run) AND (:capture IS NULL OR t.capture = :capture)
-    AND (:rank IS NULL OR t.rank = :rank)
+    AND (:rank IS NULL OR t.rank IN (SELECT value FROM json_each(:rank)))
 )
 SELECT
   t.run,
@@ -52,6 +52,7 @@ FROM activities g
 CROSS JOIN lane t ON t.track_id = g.track_id
 CROSS JOIN names l ON l.name_id = g.name_id
 LEFT JOIN runtime_calls c ON c.slice_id = g.launch_slice_id
-WHERE g.kind = 2 AND ifnull(g.dur_ns, 0) >= 0 AND (:step IS NULL OR g.step = :step)
+WHERE g.kind = 2 AND ifnull(g.dur_ns, 0) >= 0
+  AND (:step IS NULL OR g.step IN (SELECT value FROM json_each(:step)))
 GROUP BY t.run, t.rank, t.device, l.name
 ORDER BY t.run, t.rank, CAST(t.device AS INTEGER), t.device, sum(ifnull(g.dur_ns, 0)) DESC, l.name;

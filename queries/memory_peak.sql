@@ -7,7 +7,7 @@
 --
 -- param:  run      text        = null  This run only; all of them when null.
 -- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
--- param:  rank     int(id)     = null  This rank only; all of them when null.
+-- param:  rank     ints(id)    = null  These ranks only; all of them when null.
 --
 -- column: run                     text        The run: one training job that was recorded.
 -- column: rank                    int(id)     The rank.
@@ -30,7 +30,7 @@
 WITH trace AS MATERIALIZED (
   SELECT trace_id, run, rank, run_start_ns FROM traces
   WHERE (:run IS NULL OR run = :run) AND (:capture IS NULL OR capture = :capture)
-    AND (:rank IS NULL OR rank = :rank)
+    AND (:rank IS NULL OR rank IN (SELECT value FROM json_each(:rank)))
 ),
 used AS MATERIALIZED (  -- by two numbers before anything is looked up
   SELECT track_id, args_id, max(max_allocated) AS allocated, max(max_reserved) AS reserved,

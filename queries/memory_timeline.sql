@@ -9,7 +9,7 @@
 -- param:  bins     int(count)  = 200   Bins, and so rows of a device in a capture, at most.
 -- param:  run      text        = null  This run only; all of them when null.
 -- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
--- param:  rank     int(id)     = null  This rank and its time only; all of them when null.
+-- param:  rank     ints(id)    = null  These ranks and their time only; all of them when null.
 --
 -- column: run                   text        The run: one training job that was recorded.
 -- column: capture               int(count)  The capture, by its number in the run.
@@ -31,7 +31,7 @@
 WITH trace AS MATERIALIZED (
   SELECT trace_id, run, capture, capture_id, rank, run_start_ns, start_ns, end_ns FROM traces
   WHERE (:run IS NULL OR run = :run) AND (:capture IS NULL OR capture = :capture)
-    AND (:rank IS NULL OR rank = :rank)
+    AND (:rank IS NULL OR rank IN (SELECT value FROM json_each(:rank)))
 ),
 axis AS MATERIALIZED (  -- step_ns: whole, so that the last event lies in the last bin
   SELECT capture_id, run, capture, run_start_ns, first_ns,

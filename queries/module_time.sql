@@ -10,8 +10,8 @@
 -- param:  limit    int(rows)   = 40    Rows returned at most for a run, the most GPU time first.
 -- param:  run      text        = null  This run only; all of them when null.
 -- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
--- param:  rank     int(id)     = null  This rank only; all of them together when null.
--- param:  step     int(count)  = null  Calls that start in this step, and what was launched in it.
+-- param:  rank     ints(id)    = null  These ranks only; all of them together when null.
+-- param:  step     ints(count) = null  Calls started in these steps, and what was launched in them.
 --
 -- column: run                   text        The run: one training job that was recorded.
 -- column: kind                  text        module or function.
@@ -34,12 +34,12 @@
 WITH trace AS MATERIALIZED (
   SELECT trace_id, run FROM traces
   WHERE (:run IS NULL OR run = :run) AND (:capture IS NULL OR capture = :capture)
-    AND (:rank IS NULL OR rank = :rank)
+    AND (:rank IS NULL OR rank IN (SELECT value FROM json_each(:rank)))
 ),
 whole AS MATERIALIZED (
   SELECT t.run, sum(k.gpu_ns) AS gpu_ns
   FROM kernel_uses k JOIN trace t ON t.trace_id = k.trace_id
-  WHERE :step IS NULL OR k.step = :step
+  WHERE :step IS NULL OR k.step IN (SELECT value FROM json_each(:step))
   GROUP BY t.run
 ),
 summed AS (
@@ -49,7 +49,8 @@ summed AS (
          sum(u.self_ns) AS self_ns, sum(u.activities) AS activities,
          count(DISTINCT u.rank) FILTER (WHERE u.calls > 0) AS ranks
   FROM host_uses u JOIN trace t ON t.trace_id = u.trace_id
-  WHERE u.kind IN ('function', 'module') AND (:step IS NULL OR u.step = :step)
+  WHERE u.kind IN ('function', 'module')
+    AND (:step IS NULL OR u.step IN (SELECT value FROM json_each(:step)))
     AND (:kind IS NULL OR u.kind = :kind)
   GROUP BY t.run, u.kind, u.name
 ),

@@ -9,6 +9,10 @@
 -- Where no other rank was recorded (is_estimate) durations have waits in them: then the best
 -- tells more than the median.
 --
+-- Records of NCCL Inspector, which a job writes without a profiler, have rows too: their durations
+-- are exec_us, bytes rank_bytes (inspector_collectives), and group_description is the
+-- communicator's name or id.
+--
 -- param:  limit    int(rows)   = null  Rows of a run at most; all when null.
 -- param:  run      text        = null  This run only; all of them when null.
 -- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
@@ -58,21 +62,56 @@ placed AS (  -- narrow rows: they are sorted
 median AS (
   SELECT kind, took_ns AS median_ns FROM placed WHERE place = n / 2 + 1
 ),
+reported AS (  -- by NCCL Inspector
+  SELECT
+    m.run_id, m.run, m.communicator_id, m.rank_bytes AS bytes,
+    iif(lower(m.collective) IN ('send', 'recv'), 'sendrecv', m.collective) AS collective,
+    m.ranks_met < 2 AS is_estimate, CAST(m.transfer_us * 1000 AS INTEGER) AS took_ns
+  FROM inspector_matched m
+  WHERE m.rank_bytes > 0 AND m.transfer_us > 0 AND :capture IS NULL
+    AND (:run IS NULL OR m.run = :run)
+),
+reported_places AS (
+  SELECT *, count(*) OVER of_kind AS n,
+         row_number() OVER (PARTITION BY run_id, communicator_id, collective, bytes, is_estimate
+                            ORDER BY took_ns) AS place
+  FROM reported
+  WINDOW of_kind AS (PARTITION BY run_id, communicator_id, collective, bytes, is_estimate)
+),
+reported_sums AS (
+  SELECT run_id, communicator_id, collective, bytes, is_estimate, count(*) AS n,
+         sum(took_ns) AS total_ns, min(took_ns) AS best_ns, max(took_ns) AS worst_ns,
+         max(iif(place = n / 2 + 1, took_ns, NULL)) AS median_ns
+  FROM reported_places
+  GROUP BY run_id, communicator_id, collective, bytes, is_estimate
+),
+united AS (
+  SELECT s.collective, s.dtype, s.bytes, s.is_estimate, s.n, s.total_ns, s.best_ns, s.worst_ns,
+         m.median_ns, g.run_id, g.run, g.description, g.ranks, g.size, s.group_id
+  FROM summed s
+    JOIN median m ON m.kind = s.kind JOIN process_groups g ON g.group_id = s.group_id
+  UNION ALL
+  SELECT s.collective, NULL, s.bytes, s.is_estimate, s.n, s.total_ns, s.best_ns, s.worst_ns,
+         s.median_ns, c.run_id, c.run,
+         coalesce(c.comm_name, 'communicator ' || c.communicator_id), c.ranks, c.n_ranks, NULL
+  FROM reported_sums s
+    JOIN inspector_communicators c
+      ON c.communicator_id IS s.communicator_id AND c.run_id IS s.run_id
+),
 factored AS (
   SELECT
-    s.*, m.median_ns, g.run_id, g.run, g.description, g.ranks, g.size,
+    *,
     CASE
-      WHEN plain LIKE '%allreduce%' THEN 2.0 * (g.size - 1) / g.size
+      WHEN plain LIKE '%allreduce%' THEN 2.0 * (size - 1) / size
       WHEN plain LIKE '%reducescatter%' OR plain LIKE '%allgather%' OR plain LIKE '%alltoall%'
-        OR plain LIKE '%gather%' OR plain LIKE '%scatter%' THEN 1.0 * (g.size - 1) / g.size
+        OR plain LIKE '%gather%' OR plain LIKE '%scatter%' THEN 1.0 * (size - 1) / size
       WHEN plain LIKE '%broadcast%' OR plain LIKE '%reduce%' OR plain = 'sendrecv' THEN 1.0
     END AS factor
-  FROM (SELECT *, lower(replace(collective, '_', '')) AS plain FROM summed) s
-    JOIN median m ON m.kind = s.kind JOIN process_groups g ON g.group_id = s.group_id
+  FROM (SELECT *, lower(replace(collective, '_', '')) AS plain FROM united)
 ),
 listed AS (
   SELECT *, row_number() OVER (PARTITION BY run_id ORDER BY collective, bytes DESC, ranks, dtype,
-                               is_estimate, group_id) AS place
+                               is_estimate, group_id, description) AS place
   FROM factored
 )
 SELECT

@@ -13,8 +13,15 @@
 -- A part without a partner in the database has a row too, is_estimate: its wait is what it took
 -- longer than the shortest of the same collective, size and group. For whom, nobody can tell.
 --
+-- Records of NCCL Inspector, which a job writes without a profiler, have rows too: parts belong
+-- together by communicator and sequence number (ordinal), and group_name is the communicator's id.
+-- Verbose ones (NCCL_INSPECTOR_DUMP_VERBOSE=1) have starts. Ranks of one host share its clock,
+-- those of several do not: then uncertain is 1. Where the start of a rank is unknown, durations
+-- tell: a rank waits for as long as its part is longer than the shortest, is_estimate. Why a rank
+-- was late they do not tell.
+--
 -- param:  limit    int(rows)   = null  Rows of a run at most, the worst first; all when null.
--- param:  rank     int(id)     = null  Only what this rank caused; all of them when null.
+-- param:  rank     ints(id)    = null  Only what these ranks caused; all of them when null.
 -- param:  run      text        = null  This run only; all of them when null.
 -- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
 --
@@ -51,6 +58,8 @@
 -- column: uncertain          int(0..1)   1: the longest wait is shorter than what the clocks of
 --                                        the two ranks' hosts leave open (clock_pairs' p95).
 --
+-- lead:   step, collective, culprit_rank, total_wait_ms, root_rank, root_name, group_description,
+--   bytes, start_ms, cause, cause_name, max_wait_ms, ordinal, transfer_ms
 -- plot:   bar total_wait_ms by run, capture, culprit_rank, step, collective,
 --         cause_name
 -- empty:  No collective is in the database; `tracedb info` tells what is.
@@ -62,7 +71,8 @@ WITH judged AS MATERIALIZED (
   FROM matched_collectives m
   CROSS JOIN traces t ON t.trace_id = m.trace_id
   CROSS JOIN process_groups g ON g.group_id = m.group_id
-  WHERE (:rank IS NULL OR m.last_rank = :rank) AND (:run IS NULL OR t.run = :run)
+  WHERE (:rank IS NULL OR m.last_rank IN (SELECT value FROM json_each(:rank)))
+    AND (:run IS NULL OR t.run = :run)
     AND (:capture IS NULL OR t.capture = :capture)
 ),
 clock AS MATERIALIZED (
@@ -73,37 +83,134 @@ doubt AS MATERIALIZED (  -- either way round
   FROM (SELECT capture_id, clock_a, clock_b, residual_p95_ns FROM clock_residuals
         UNION ALL SELECT capture_id, clock_b, clock_a, residual_p95_ns FROM clock_residuals)
   GROUP BY capture_id, clock_a, clock_b
+),
+part AS (  -- of NCCL Inspector
+  SELECT
+    i.run_id, i.run, i.communicator_id, i.comm_name, i.collective, i.sn, i.rank_bytes AS bytes,
+    i.host, i.start_ns, i.exec_us, coalesce(i.world_rank, i.rank) AS rank,
+    max(i.start_ns) OVER met AS last_ns, min(i.start_ns) OVER met AS first_ns,
+    min(i.exec_us) OVER met AS shortest_us, sum(i.start_ns IS NULL) OVER met AS untimed
+  FROM inspector_collectives i
+  WHERE i.is_p2p = 0 AND :capture IS NULL AND (:run IS NULL OR i.run = :run)
+  WINDOW met AS (PARTITION BY i.run_id, i.communicator_id, i.collective, i.sn)
+),
+whole AS MATERIALIZED (  -- all ranks' starts are known, or those of durations alone
+  SELECT
+    run_id, run, communicator_id, max(comm_name) AS comm_name, collective, sn,
+    max(bytes) AS bytes, count(DISTINCT rank) AS ranks_met, count(DISTINCT host) AS hosts,
+    max(untimed) > 0 AS is_estimate,
+    iif(max(untimed) > 0, NULL, max(first_ns)) AS first_ns, min(shortest_us) AS shortest_us,
+    iif(max(untimed) > 0, CAST(round(1000 * sum(exec_us - shortest_us)) AS INTEGER),
+        sum(last_ns - start_ns)) AS wait_ns,
+    iif(max(untimed) > 0, CAST(round(1000 * max(exec_us - shortest_us)) AS INTEGER),
+        max(last_ns - start_ns)) AS max_wait_ns,
+    iif(max(untimed) > 0 OR max(last_ns) = min(first_ns), NULL,
+        min(iif(start_ns = last_ns, rank, NULL))) AS last_rank,
+    iif(max(untimed) > 0, NULL, min(iif(start_ns = first_ns, rank, NULL))) AS first_rank
+  FROM part
+  GROUP BY run_id, run, communicator_id, collective, sn
+  HAVING count(DISTINCT rank) > 1
+),
+reported AS (
+  SELECT
+    w.*, c.ranks,
+    coalesce((SELECT min(t.run_start_ns) FROM traces t WHERE t.run_id = w.run_id),
+             min(w.first_ns) OVER (PARTITION BY w.run_id)) AS run_start_ns,
+    row_number() OVER (PARTITION BY w.run_id ORDER BY w.wait_ns DESC, w.first_ns,
+                       w.communicator_id, w.collective, w.sn) AS place
+  FROM whole w
+  JOIN inspector_communicators c
+    ON c.communicator_id IS w.communicator_id AND c.run_id IS w.run_id
+  WHERE :rank IS NULL OR w.last_rank IN (SELECT value FROM json_each(:rank))
+),
+united AS (
+  SELECT
+    t.run_id,
+    m.place,
+    t.run,
+    t.capture,
+    m.collective,
+    g.name AS group_name,
+    g.description AS group_description,
+    g.ranks AS group_ranks,
+    m.ordinal,
+    m.step,
+    m.bytes,
+    (m.first_start_ns - t.run_start_ns) / 1e6 AS start_ms,
+    m.last_rank AS culprit_rank,
+    m.wait_ns / 1e6 AS total_wait_ms,
+    m.max_wait_ns / 1e6 AS max_wait_ms,
+    m.transfer_ns / 1e6 AS transfer_ms,
+    c.cause,
+    c.cause_short AS cause_name,
+    c.root_rank,
+    c.root_cause,
+    c.root_short AS root_name,
+    m.first_rank,
+    m.ranks_met,
+    m.is_estimate,
+    ifnull(d.open_ns > m.max_wait_ns, 0) AS uncertain
+  FROM judged m
+  CROSS JOIN traces t ON t.trace_id = m.trace_id
+  CROSS JOIN process_groups g ON g.group_id = m.group_id
+  LEFT JOIN collective_causes c ON c.slice_id = m.slice_id AND NOT m.is_estimate
+  LEFT JOIN clock a ON a.capture_id = m.capture_id AND a.rank = m.first_rank
+  LEFT JOIN clock b ON b.capture_id = m.capture_id AND b.rank = m.last_rank
+  LEFT JOIN doubt d ON d.capture_id = m.capture_id AND d.clock_a = a.clock AND d.clock_b = b.clock
+  WHERE :limit IS NULL OR :limit < 0 OR m.place <= :limit
+  UNION ALL
+  SELECT
+    run_id,
+    place,
+    run,
+    NULL,
+    collective,
+    communicator_id,
+    comm_name,
+    ranks,
+    sn,
+    NULL,
+    bytes,
+    (first_ns - run_start_ns) / 1e6,
+    last_rank,
+    wait_ns / 1e6,
+    max_wait_ns / 1e6,
+    shortest_us / 1e3,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    first_rank,
+    ranks_met,
+    is_estimate,
+    is_estimate OR hosts > 1
+  FROM reported
+  WHERE :limit IS NULL OR :limit < 0 OR place <= :limit
 )
 SELECT
-  t.run,
-  t.capture,
-  m.collective,
-  g.name AS group_name,
-  g.description AS group_description,
-  g.ranks AS group_ranks,
-  m.ordinal,
-  m.step,
-  m.bytes,
-  (m.first_start_ns - t.run_start_ns) / 1e6 AS start_ms,
-  m.last_rank AS culprit_rank,
-  m.wait_ns / 1e6 AS total_wait_ms,
-  m.max_wait_ns / 1e6 AS max_wait_ms,
-  m.transfer_ns / 1e6 AS transfer_ms,
-  c.cause,
-  c.cause_short AS cause_name,
-  c.root_rank,
-  c.root_cause,
-  c.root_short AS root_name,
-  m.first_rank,
-  m.ranks_met,
-  m.is_estimate,
-  ifnull(d.open_ns > m.max_wait_ns, 0) AS uncertain
-FROM judged m
-CROSS JOIN traces t ON t.trace_id = m.trace_id
-CROSS JOIN process_groups g ON g.group_id = m.group_id
-LEFT JOIN collective_causes c ON c.slice_id = m.slice_id AND NOT m.is_estimate
-LEFT JOIN clock a ON a.capture_id = m.capture_id AND a.rank = m.first_rank
-LEFT JOIN clock b ON b.capture_id = m.capture_id AND b.rank = m.last_rank
-LEFT JOIN doubt d ON d.capture_id = m.capture_id AND d.clock_a = a.clock AND d.clock_b = b.clock
-WHERE :limit IS NULL OR :limit < 0 OR m.place <= :limit
-ORDER BY t.run_id, m.place;
+  run,
+  capture,
+  collective,
+  group_name,
+  group_description,
+  group_ranks,
+  ordinal,
+  step,
+  bytes,
+  start_ms,
+  culprit_rank,
+  total_wait_ms,
+  max_wait_ms,
+  transfer_ms,
+  cause,
+  cause_name,
+  root_rank,
+  root_cause,
+  root_name,
+  first_rank,
+  ranks_met,
+  is_estimate,
+  uncertain
+FROM united
+ORDER BY run_id, place, group_name, ordinal;

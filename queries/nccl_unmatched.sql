@@ -3,7 +3,7 @@
 -- What has no partner in its capture is never matched by guess. One row for each rank of a capture,
 -- kind of collective, group and reason.
 --
--- param:  rank     int(id)     = null  This rank only; all of them when null.
+-- param:  rank     ints(id)    = null  These ranks only; all of them when null.
 -- param:  run      text        = null  This run only; all of them when null.
 -- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
 --
@@ -28,7 +28,8 @@
 
 WITH recorded AS MATERIALIZED (
   SELECT trace_id, capture_id, run_id, run, capture, rank FROM traces
-  WHERE (:rank IS NULL OR rank = :rank) AND (:run IS NULL OR run = :run)
+  WHERE (:rank IS NULL OR rank IN (SELECT value FROM json_each(:rank)))
+    AND (:run IS NULL OR run = :run)
     AND (:capture IS NULL OR capture = :capture)
 ),
 lone AS (

@@ -9,8 +9,8 @@
 --                                      time first.
 -- param:  run      text        = null  This run only; all of them when null.
 -- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
--- param:  rank     int(id)     = null  This rank only; all of them together when null.
--- param:  step     int(count)  = null  Calls that start in this step, and what was launched in it.
+-- param:  rank     ints(id)    = null  These ranks only; all of them together when null.
+-- param:  step     ints(count) = null  Calls started in these steps, and what was launched in them.
 --
 -- column: run              text        The run: one training job that was recorded.
 -- column: name             text        The operator.
@@ -32,13 +32,13 @@
 WITH trace AS MATERIALIZED (
   SELECT trace_id, run FROM traces
   WHERE (:run IS NULL OR run = :run) AND (:capture IS NULL OR capture = :capture)
-    AND (:rank IS NULL OR rank = :rank)
+    AND (:rank IS NULL OR rank IN (SELECT value FROM json_each(:rank)))
 ),
 use AS (
   SELECT t.run, h.rank, h.name, h.args_id, h.calls, h.total_ns, h.self_ns, h.gpu_ns, h.self_gpu_ns,
          h.backward_gpu_ns, h.activities
   FROM host_uses h JOIN trace t ON t.trace_id = h.trace_id
-  WHERE h.kind = 'operator' AND (:step IS NULL OR h.step = :step)
+  WHERE h.kind = 'operator' AND (:step IS NULL OR h.step IN (SELECT value FROM json_each(:step)))
 ),
 shape AS MATERIALIZED (  -- one number for a text: what is counted below is numbers
   SELECT a.args_id, min(a.args_id) OVER (PARTITION BY a.args) AS shape
@@ -48,7 +48,7 @@ shape AS MATERIALIZED (  -- one number for a text: what is counted below is numb
 whole AS MATERIALIZED (
   SELECT t.run, sum(k.gpu_ns) AS gpu_ns
   FROM kernel_uses k JOIN trace t ON t.trace_id = k.trace_id
-  WHERE :step IS NULL OR k.step = :step
+  WHERE :step IS NULL OR k.step IN (SELECT value FROM json_each(:step))
   GROUP BY t.run
 ),
 summed AS (

@@ -7,7 +7,7 @@
 --
 -- param:  run      text        = null  This run only; all of them when null.
 -- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
--- param:  rank     int(id)     = null  This rank only; all of them when null.
+-- param:  rank     ints(id)    = null  These ranks only; all of them when null.
 --
 -- column: run                text       The run: one training job that was recorded.
 -- column: rank               int(id)    The rank.
@@ -22,6 +22,7 @@
 -- column: exposed_memory_ms  real(ms)   A copy or a fill ran and no kernel did.
 -- column: idle_ms            real(ms)   Nothing ran.
 --
+-- lead:   rank, device, overlap_pct, exposed_comm_ms, idle_ms, span_ms, compute_ms, comm_ms
 -- plot:   stacked compute_ms, exposed_comm_ms, exposed_memory_ms, idle_ms by run, rank, device
 -- empty:  No GPU activity is in the database; `tracedb info` tells what is.
 -- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
@@ -41,6 +42,6 @@ SELECT
 FROM device_uses u
 JOIN traces t ON t.trace_id = u.trace_id
 WHERE (:run IS NULL OR t.run = :run) AND (:capture IS NULL OR t.capture = :capture)
-  AND (:rank IS NULL OR u.rank = :rank)
+  AND (:rank IS NULL OR u.rank IN (SELECT value FROM json_each(:rank)))
 GROUP BY t.run, u.rank, u.device
 ORDER BY t.run, u.rank, CAST(u.device AS INTEGER), u.device;

@@ -5,8 +5,8 @@
 -- at one time count in each, so exposed_comm of the groups may add up to more than that of
 -- `overlap`. What is exposed may be waiting (see `nccl_stalls`) or transfer.
 --
--- param:  rank     int(id)     = null  This rank only; all of them when null.
--- param:  step     int(count)  = null  Only what was launched in this step; all when null.
+-- param:  rank     ints(id)    = null  These ranks only; all of them when null.
+-- param:  step     ints(count) = null  Only what was launched in these steps; all when null.
 -- param:  run      text        = null  This run only; all of them when null.
 -- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
 --
@@ -33,7 +33,8 @@
 
 WITH recorded AS MATERIALIZED (
   SELECT trace_id, run_id, run, rank FROM traces
-  WHERE (:rank IS NULL OR rank = :rank) AND (:run IS NULL OR run = :run)
+  WHERE (:rank IS NULL OR rank IN (SELECT value FROM json_each(:rank)))
+    AND (:run IS NULL OR run = :run)
     AND (:capture IS NULL OR capture = :capture)
 ),
 kernel AS (
@@ -42,7 +43,7 @@ kernel AS (
   FROM collectives p CROSS JOIN activities g ON g.slice_id = p.slice_id
   CROSS JOIN tracks t ON t.track_id = g.track_id
   WHERE ifnull(p.dur_ns, 0) >= 0 AND p.trace_id IN (SELECT trace_id FROM recorded)
-    AND (:step IS NULL OR p.step = :step)
+    AND (:step IS NULL OR p.step IN (SELECT value FROM json_each(:step)))
 ),
 reached AS (  -- until: the latest end of an earlier kernel of the group
   SELECT *, max(end_ns) OVER (PARTITION BY trace_id, device, group_id ORDER BY start_ns, end_ns

@@ -16,7 +16,7 @@
 --
 -- An ideal schedule of p stages and m microbatches has bubbles of (p - 1) / m of the work.
 --
--- param:  rank     int(id)     = null  This rank only; all of them when null.
+-- param:  rank     ints(id)    = null  These ranks only; all of them when null.
 -- param:  run      text        = null  This run only; all of them when null.
 -- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
 --
@@ -49,7 +49,8 @@
 
 WITH recorded AS MATERIALIZED (
   SELECT trace_id, run_id, run, capture, rank FROM traces
-  WHERE (:rank IS NULL OR rank = :rank) AND (:run IS NULL OR run = :run)
+  WHERE (:rank IS NULL OR rank IN (SELECT value FROM json_each(:rank)))
+    AND (:run IS NULL OR run = :run)
     AND (:capture IS NULL OR capture = :capture)
 ),
 message AS MATERIALIZED (

@@ -10,7 +10,7 @@
 -- param:  full     int(count)  = 1024   The depth from which on a queue counts as full.
 -- param:  run      text        = null   This run only; all of them when null.
 -- param:  capture  int(count)  = null   This capture of a run only, by its number; all when null.
--- param:  rank     int(id)     = null   This rank only; all of them when null.
+-- param:  rank     ints(id)    = null   These ranks only; all of them when null.
 --
 -- column: run           text        The run: one training job that was recorded.
 -- column: rank          int(id)     The rank.
@@ -35,7 +35,7 @@ WITH axis AS MATERIALIZED (  -- moment i of a trace is first_ns + i * step_ns
   FROM traces
   CROSS JOIN (SELECT min(max(coalesce(:moments, 10000), 1), 1000000000) AS moments)
   WHERE (:run IS NULL OR run = :run) AND (:capture IS NULL OR capture = :capture)
-    AND (:rank IS NULL OR rank = :rank)
+    AND (:rank IS NULL OR rank IN (SELECT value FROM json_each(:rank)))
 ),
 lane AS MATERIALIZED (  -- no: one for a stream of a trace
   SELECT t.track_id, x.run, t.rank, t.device, t.stream, x.run_start_ns, x.first_ns, x.step_ns,

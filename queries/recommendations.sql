@@ -31,10 +31,13 @@
 -- column: gain_pct     real(pct)   The same of the time of the steps.
 -- column: together_ms  real(ms)    With all rows up to this one, of a step.
 -- column: what_if      text        The change, as the query what_if takes it.
--- column: see          text        The command that shows the step it is about in Perfetto.
+-- column: see          text        The command that shows the step it is about in Perfetto, with
+--                                  --db where the database is not the usual one.
 --
 -- empty:  Nothing that is known here gains that much, or no GPU activity is in the database.
 -- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
+-- lead:   number, problem, rank, gain_ms, gain_pct, evidence, advice
+-- wrap:   problem, evidence, advice, what_if, see
 -- plot:   bar gain_pct by run, number, problem
 
 -- long because: each problem is a rule of its own
@@ -194,22 +197,31 @@ whole_base AS (
   SELECT run_id, sum(dur_ns) AS ns, max(count(*) FILTER (WHERE dur_ns > 0), 1) AS steps
   FROM base GROUP BY run_id
 ),
+on_path AS MATERIALIZED (  -- what holds the host on the critical path
+  SELECT c.run_id, p.kind, p.held_name_id, p.rank, sum(p.dur_ns) AS ns, count(*) AS stretches
+  FROM captures c CROSS JOIN replay_path(c.capture_id, '[]') p
+  WHERE (:run IS NULL OR c.run = :run) AND (:capture IS NULL OR c.capture = :capture)
+    AND p.kind IN ('recorder', 'host') AND (:rank IS NULL OR p.rank = :rank)
+  GROUP BY c.run_id, p.kind, p.held_name_id, p.rank
+),
+launching AS (  -- what no long slice takes
+  SELECT run_id, sum(ns) AS ns FROM on_path WHERE kind = 'host' AND held_name_id IS NULL
+  GROUP BY run_id
+),
 held AS (  -- by what the host is held on the critical path, where it launches nothing for long
   SELECT run_id, name, ns, stretches, rank, row_number() OVER (PARTITION BY run_id
                                                                ORDER BY ns DESC, name) AS place
   FROM (SELECT run_id, name, sum(ns) AS ns, sum(stretches) AS stretches,
                iif(min(rank) = max(rank), min(rank), NULL) AS rank
         FROM (SELECT h.*, n.name
-              FROM (SELECT c.run_id, p.held_name_id, p.rank, sum(p.dur_ns) AS ns,
-                           count(*) AS stretches
-                    FROM captures c CROSS JOIN replay_path(c.capture_id, '[]') p
-                    WHERE (:run IS NULL OR c.run = :run)
-                      AND (:capture IS NULL OR c.capture = :capture) AND p.kind = 'host'
-                      AND p.held_by IS NOT NULL AND (:rank IS NULL OR p.rank = :rank)
-                    GROUP BY c.run_id, p.held_name_id, p.rank) h
-              JOIN names n ON n.name_id = h.held_name_id
-              WHERE n.name <> '' AND instr(n.name, char(0)) = 0)
+              FROM on_path h JOIN names n ON n.name_id = h.held_name_id
+              WHERE h.kind = 'host' AND n.name <> '' AND instr(n.name, char(0)) = 0)
         GROUP BY run_id, name)
+),
+profiled AS (
+  SELECT run_id, sum(ns) AS ns, sum(stretches) AS times,
+         iif(min(rank) = max(rank), min(rank), NULL) AS rank
+  FROM on_path WHERE kind = 'recorder' GROUP BY run_id
 ),
 of_rank (json) AS (SELECT iif(:rank IS NULL, '', printf(',"rank":%d', :rank))),
 found (run_id, problem, rank, evidence, advice, change) AS (
@@ -281,15 +293,27 @@ found (run_id, problem, rank, evidence, advice, change) AS (
   WHERE h.place <= 8
     AND NOT EXISTS (SELECT 1 FROM root_name n WHERE n.run_id = h.run_id AND n.name = h.name)
   UNION ALL
+  SELECT p.run_id, 'The profiler holds up the host', p.rank,
+         printf('%.1f ms of the critical path, %d time%s: a job that is not recorded does not have '
+                || 'them (critical_path)', p.ns / 1e6, p.times, iif(p.times = 1, '', 's')),
+         'leave these steps out when comparing; record fewer events (without with_stack, '
+           || 'profile_memory), or steps after more warm-up',
+         printf('{"recorder":0%s}', o.json)
+  FROM profiled p, of_rank o
+  UNION ALL
   SELECT w.run_id, 'The GPU waits for launches', NULL,
-         printf('nothing runs for %.1f %% of the time because the next kernel is not launched '
-                || 'yet; a kernel takes %.1f us on average; half the work of launching is assumed '
-                || '(gpu_gaps, small_kernels, ops_top)',
-                100.0 * w.host_ns / w.span_ns, a.ns / 1e3 / a.activities),
+         printf('launching is %.1f %% of the critical path, the gain that of half as much work '
+                || 'for it; a GPU has nothing to do for %.1f %% of the time because the '
+                || 'next kernel is not launched yet (others wait for it in collectives '
+                || 'meanwhile, which is no such time); a kernel takes %.1f us on average '
+                || '(critical_path_by, gpu_gaps, small_kernels, ops_top)',
+                100.0 * l.ns / b.ns, 100.0 * w.host_ns / w.span_ns, a.ns / 1e3 / a.activities),
          'CUDA graphs, torch.compile, fused kernels and optimizers, larger batches; less Python '
            || 'between launches',
          printf('{"short_host":0.5%s}', o.json)
-  FROM of_rank o, whole w JOIN all_ran a ON a.run_id = w.run_id WHERE w.host_ns > 0
+  FROM of_rank o, whole w JOIN all_ran a ON a.run_id = w.run_id
+  JOIN launching l ON l.run_id = w.run_id JOIN whole_base b ON b.run_id = w.run_id
+  WHERE w.host_ns > 0 AND b.ns > 0
   UNION ALL
   SELECT s.run_id, 'Synchronising calls stall the GPU', NULL,
          printf('%d of %d calls, %s the most: nothing could be launched meanwhile (sync_points)',
@@ -432,7 +456,8 @@ SELECT
   100.0 * gain_ns / whole_ns AS gain_pct,
   1.0 * t.ns / steps / 1e6 AS together_ms,
   '[' || change || ']' AS what_if,
-  'tracedb cut -o cut.json.gz' || iif(change IS NULL, '', ' --critical-path')
+  'tracedb cut' || database_option() || ' -o cut.json.gz'
+    || iif(change IS NULL, '', ' --critical-path')
     || iif(worst IS NULL, '', ' --step ' || substr(worst, instr(worst, ' ') + 1)
          || iif(r.captures = 1, '', ' --capture ' || substr(worst, 1, instr(worst, ' ') - 1)))
     || iif((SELECT count(*) FROM runs) = 1, '', ' --run ' || char(39)

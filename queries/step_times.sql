@@ -6,7 +6,7 @@
 -- on all ranks; of a host that runs ahead first_activity_ms is large, while the GPU works on the
 -- step before. A rank that waits for its host ends each step with lag_ms near 0 or below it.
 --
--- param:  rank     int(id)     = null  This rank only; all of them when null.
+-- param:  rank     ints(id)    = null  These ranks only; all of them when null.
 -- param:  run      text        = null  This run only; all of them when null.
 -- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
 --
@@ -85,6 +85,7 @@ FROM timed s
 JOIN traces t ON t.trace_id = s.trace_id
 JOIN middle m ON m.trace_id = s.trace_id
 LEFT JOIN on_gpu g ON g.trace_id = s.trace_id AND g.step = s.step
-WHERE (:rank IS NULL OR t.rank = :rank) AND (:run IS NULL OR t.run = :run)
+WHERE (:rank IS NULL OR t.rank IN (SELECT value FROM json_each(:rank)))
+  AND (:run IS NULL OR t.run = :run)
   AND (:capture IS NULL OR t.capture = :capture)
 ORDER BY t.run_id, t.capture, t.rank, s.start_ns, s.slice_id;

@@ -8,6 +8,11 @@
 -- the collective; collectives outside of steps have a row with step NULL. Step numbers that repeat
 -- in another capture are other steps.
 --
+-- Where samples of nvidia-smi, dmon or gpustat say that the clock of a slow device was 5 % or more
+-- below that of its peers (the middle one of the other ranks), the cause's name begins with that:
+-- by the samples within the step, where there are none by those next to it. It takes that both GPUs
+-- are known: see rank_gpus.
+--
 -- param:  run      text        = null  This run only; all of them when null.
 -- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
 --
@@ -22,10 +27,12 @@
 -- column: share_pct         real(pct)   Of all waits of the step.
 -- column: cause             text        host, device or schedule: the cause of most of them; NULL:
 --                                       the trace does not tell.
--- column: cause_name        text        The operator, annotation, Python frame or kernel; 80
---                                       characters of it.
+-- column: cause_name        text        The operator, annotation, Python frame or kernel, 80
+--                                       characters of it; before it a clock below that of others.
 -- column: cause_wait_ms     real(ms)    Waits that have this cause.
 -- column: total_wait_ms     real(ms)    All waits of the step, summed.
+-- column: clock_below_pct   real(pct)   How far the clock of its GPU was below that of its peers;
+--                                       NULL: not known.
 --
 -- plot:   bar late_ms by run, capture, step, slowest_rank, cause_name
 -- empty:  Nobody waited: no collective has two of its ranks in a capture (ingest the other ranks'
@@ -60,8 +67,42 @@ placed AS (
   FROM by_cause
 ),
 lasted AS (
-  SELECT r.capture_id, s.step, count(DISTINCT r.rank) AS ranks, max(s.dur_ns) AS dur_ns
+  SELECT r.capture_id, s.step, count(DISTINCT r.rank) AS ranks, max(s.dur_ns) AS dur_ns,
+         min(s.ts_ns) AS start_ns, max(s.ts_ns + s.dur_ns) AS end_ns
   FROM steps s JOIN recorded r ON r.trace_id = s.trace_id GROUP BY r.capture_id, s.step
+),
+clock AS MATERIALIZED (  -- of whose GPU, with how far apart a file's samples of a GPU are
+  SELECT g.run_id, g.rank, s.at_ns, s.value,
+         (max(s.at_ns) OVER of_gpu - min(s.at_ns) OVER of_gpu)
+           / max(count(*) OVER of_gpu - 1, 1) AS period_ns
+  FROM gpu_samples s CROSS JOIN rank_gpus g ON g.run_id = s.run_id AND g.gpu = s.gpu
+    AND (g.host = s.host OR g.is_only_host AND (s.host IS NULL OR g.host IS NULL))
+  WHERE s.quantity = 'sm_clock' AND s.at_ns IS NOT NULL AND typeof(s.value) <> 'text'
+    AND g.run_id IN (SELECT run_id FROM recorded)
+  WINDOW of_gpu AS (PARTITION BY s.source_id, s.gpu)
+),
+clock_of AS (
+  SELECT l.capture_id, l.step, c.rank,
+         coalesce(max(CASE WHEN c.at_ns BETWEEN l.start_ns AND l.end_ns THEN c.value END),
+                  max(c.value)) AS mhz
+  FROM lasted l JOIN recorded r ON r.capture_id = l.capture_id
+  JOIN clock c ON c.run_id = r.run_id AND c.rank = r.rank
+    AND c.at_ns BETWEEN l.start_ns - c.period_ns AND l.end_ns + c.period_ns
+  GROUP BY l.capture_id, l.step, c.rank
+),
+peer AS (
+  SELECT p.capture_id, p.step, p.root_rank, c.mhz,
+         row_number() OVER (PARTITION BY p.capture_id, p.step ORDER BY c.mhz) AS place,
+         count(*) OVER (PARTITION BY p.capture_id, p.step) AS peers
+  FROM placed p JOIN clock_of c ON c.capture_id = p.capture_id AND c.step = p.step
+    AND c.rank <> p.root_rank
+  WHERE p.place = 1
+),
+clocked AS (
+  SELECT m.capture_id, m.step, 100.0 * (m.mhz - c.mhz) / m.mhz AS below_pct
+  FROM peer m JOIN clock_of c ON c.capture_id = m.capture_id AND c.step = m.step
+    AND c.rank = m.root_rank
+  WHERE m.place = (m.peers + 1) / 2 AND m.mhz > 0
 ),
 named AS (
   SELECT DISTINCT capture_id, run_id, run, capture FROM recorded
@@ -77,10 +118,14 @@ SELECT
   p.rank_wait_ns / 1e6 AS caused_wait_ms,
   100.0 * p.rank_wait_ns / p.step_wait_ns AS share_pct,
   p.root_cause AS cause,
-  p.root_short AS cause_name,
+  CASE WHEN p.root_cause = 'device' AND k.below_pct >= 5 AND p.root_name <> 'an idle GPU'
+    THEN printf('clock %.0f %% below its peers: ', k.below_pct) ELSE '' END
+    || p.root_short AS cause_name,
   p.wait_ns / 1e6 AS cause_wait_ms,
-  p.step_wait_ns / 1e6 AS total_wait_ms
+  p.step_wait_ns / 1e6 AS total_wait_ms,
+  k.below_pct AS clock_below_pct
 FROM placed p JOIN named n ON n.capture_id = p.capture_id
 LEFT JOIN lasted l ON l.capture_id = p.capture_id AND l.step = p.step
+LEFT JOIN clocked k ON k.capture_id = p.capture_id AND k.step = p.step
 WHERE p.place = 1
 ORDER BY n.run_id, n.capture, p.step;

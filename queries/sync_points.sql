@@ -10,8 +10,8 @@
 -- param:  limit    int(rows)   = 30    Rows returned at most for a run, the longest stalls first.
 -- param:  run      text        = null  This run only; all of them when null.
 -- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
--- param:  rank     int(id)     = null  This rank only; all of them together when null.
--- param:  step     int(count)  = null  Calls that start in this step; all when null.
+-- param:  rank     ints(id)    = null  These ranks only; all of them together when null.
+-- param:  step     ints(count) = null  Calls that start in these steps; all when null.
 --
 -- column: run          text        The run: one training job that was recorded.
 -- column: call         text        The runtime call.
@@ -37,17 +37,17 @@
 WITH trace AS MATERIALIZED (
   SELECT trace_id, run FROM traces
   WHERE (:run IS NULL OR run = :run) AND (:capture IS NULL OR capture = :capture)
-    AND (:rank IS NULL OR rank = :rank)
+    AND (:rank IS NULL OR rank IN (SELECT value FROM json_each(:rank)))
 ),
 span AS MATERIALIZED (
   SELECT t.run, sum(p.end_ns - p.start_ns) AS span_ns
   FROM step_uses p JOIN trace t ON t.trace_id = p.trace_id
-  WHERE :step IS NULL OR p.step = :step
+  WHERE :step IS NULL OR p.step IN (SELECT value FROM json_each(:step))
   GROUP BY t.run
 ),
 use AS MATERIALIZED (
   SELECT t.run, u.* FROM sync_uses u JOIN trace t ON t.trace_id = u.trace_id
-  WHERE :step IS NULL OR u.step = :step
+  WHERE :step IS NULL OR u.step IN (SELECT value FROM json_each(:step))
 ),
 summed AS (
   SELECT u.run, u.name, s.op, s.function, s.annotation, sum(u.calls) AS calls,

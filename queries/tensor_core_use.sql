@@ -13,7 +13,7 @@
 --
 -- param:  run      text        = null  This run only; all of them when null.
 -- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
--- param:  rank     int(id)     = null  This rank only; all of them when null.
+-- param:  rank     ints(id)    = null  These ranks only; all of them when null.
 --
 -- column: run            text        The run: one training job that was recorded.
 -- column: rank           int(id)     The rank.
@@ -130,7 +130,7 @@ lane AS MATERIALIZED (
   SELECT k.track_id, t.run, t.rank
   FROM tracks k JOIN traces t ON t.trace_id = k.trace_id
   WHERE (:run IS NULL OR t.run = :run) AND (:capture IS NULL OR t.capture = :capture)
-    AND (:rank IS NULL OR t.rank = :rank)
+    AND (:rank IS NULL OR t.rank IN (SELECT value FROM json_each(:rank)))
 ),
 ran AS MATERIALIZED (
   SELECT track_id, name_id, kind, count(*) AS activities, sum(ifnull(dur_ns, 0)) AS total_ns

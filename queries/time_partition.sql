@@ -8,8 +8,8 @@
 -- `gpu_gaps`: what the host does after a synchronising call, or after the call's work has ended,
 -- is the host's.
 --
--- param:  rank     int(id)     = null  This rank only; all of them when null.
--- param:  step     int(count)  = null  This step only; all when null.
+-- param:  rank     ints(id)    = null  These ranks only; all of them when null.
+-- param:  step     ints(count) = null  These steps only; all when null.
 -- param:  run      text        = null  This run only; all of them when null.
 -- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
 --
@@ -67,6 +67,7 @@ SELECT
     AS all_idle_ms,
   100.0 * u.compute_ns / nullif(u.end_ns - u.start_ns, 0) AS compute_pct
 FROM step_uses u JOIN traces t ON t.trace_id = u.trace_id
-WHERE (:rank IS NULL OR t.rank = :rank) AND (:step IS NULL OR u.step = :step)
+WHERE (:rank IS NULL OR t.rank IN (SELECT value FROM json_each(:rank)))
+  AND (:step IS NULL OR u.step IN (SELECT value FROM json_each(:step)))
   AND (:run IS NULL OR t.run = :run) AND (:capture IS NULL OR t.capture = :capture)
 ORDER BY t.run_id, t.capture, t.rank, CAST(u.device AS INTEGER), u.device, u.start_ns, u.step;

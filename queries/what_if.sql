@@ -13,13 +13,15 @@
 -- nobody waits for others there; {"waits": "sync"}: the host does not wait for its GPU.
 -- {"short_host": 0}: what the host needs between launches that are less than 0.25 ms apart;
 -- {"held_by": "x"}: the host in slices of that name, between two that are further apart.
+-- {"recorder": 0}: the profiler holds up no thread (its `overhead` slices; see critical_path).
 -- {"launch_latency_ns": 0}: at most. {"balance": "ranks"}: every rank computes as long, in each
--- step. {"slice": 17, "shorten_ns": 1000}: one slice. {"ideal": "all"} (compute, communication,
--- memory, host), with rank, except_rank and step: each takes what its like takes on other ranks
--- and in other steps (see slowdown).
+-- step; "stages": every stage of a pipeline does, and its ranks stay unlike. {"slice": 17,
+-- "shorten_ns": 1000}: one slice. {"ideal": "all"} (compute, communication, memory, host), with
+-- rank, except_rank and step: each takes what its like takes on other ranks and in other steps (see
+-- slowdown).
 --
 -- param:  changes  text        = []    What is changed; nothing: the recorded times.
--- param:  step     int(count)  = null  This step only; all when null.
+-- param:  step     ints(count) = null  These steps only; all when null.
 -- param:  run      text        = null  This run only; all of them when null.
 -- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
 --
@@ -58,5 +60,5 @@ SELECT
   100.0 * (b.dur_ns - a.dur_ns) / nullif(b.dur_ns, 0) AS gain_pct
 FROM asked c JOIN before b ON b.capture_id = c.capture_id
 JOIN after a ON a.capture_id = b.capture_id AND a.step IS b.step
-WHERE :step IS NULL OR b.step = :step
+WHERE :step IS NULL OR b.step IN (SELECT value FROM json_each(:step))
 ORDER BY c.run_id, c.capture, b.step;

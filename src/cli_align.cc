@@ -1,30 +1,32 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <string>
 
 #include "cli_commands.h"
+#include "cli_progress.h"
 #include "tracedb/memory/load_limits.h"
 #include "tracedb/query/doc/query_builtin.h"
 #include "tracedb/query/run/query_database.h"
 #include "tracedb/ranks/clocks/align_clocks.h"
+#include "tracedb/ranks/graphs/graph_kernels.h"
 #include "tracedb/ranks/stalls/stall_causes.h"
-#include "tracedb/text/output_stream.h"
 
 namespace tracedb {
 namespace {
 
+constexpr const char* kComparing = "comparing the ranks' clocks";
+constexpr const char* kExplaining = "finding out why ranks waited";
 constexpr int64_t kCacheKib = 8192;  // of the command align, which has no --memory
 
 Status Show(const GlobalOptions& global, Format format) {
   TRACEDB_ASSIGN(catalog, QueryCatalog::Load(BuiltInQueries()));
-  TRACEDB_TRY(ShowQuery(global, catalog, "clocks", format));
-  // The other formats are for programs: one result each.
-  if (format != Format::kTable) return Done{};
-  DescriptorOutput output(STDOUT_FILENO, "standard output");
-  TRACEDB_TRY(output.Write("\n"));
-  TRACEDB_TRY(output.Flush());
-  return ShowQuery(global, catalog, "clock_pairs", format);
+  return WriteForPerson(global, [&](OutputStream& output) -> Status {
+    TRACEDB_TRY(ShowQuery(global, catalog, "clocks", format, output));
+    // The other formats are for programs: one result each.
+    if (format != Format::kTable) return Done{};
+    TRACEDB_TRY(output.Write("\n"));
+    return ShowQuery(global, catalog, "clock_pairs", format, output);
+  });
 }
 
 std::string Corrected(const AlignReport& report) {
@@ -70,13 +72,17 @@ Status Reset(const GlobalOptions& global, SqliteDb& db) {
 
 }  // namespace
 
-Status CompareRanks(const GlobalOptions& global, SqliteDb& db) {
+Status CompareRanks(const GlobalOptions& global, SqliteDb& db, size_t graph_bytes_max) {
+  ProgressLine progress(global);
+  progress.Show({kComparing});
+  TRACEDB_TRY(AttributeGraphKernels(db, graph_bytes_max));
   TRACEDB_ASSIGN(report, AlignClocks(db, AlignScope::kNewTraces));
   if (report.changed && report.ranks_moved > 0) {
     SayNote(global, Corrected(report) + " (tracedb align --show)");
   }
   SayRefused(global, report);
   const ExplainScope scope = report.changed ? ExplainScope::kEverything : ExplainScope::kNewTraces;
+  progress.Show({kExplaining});
   return ExplainStalls(db, scope);
 }
 
@@ -89,9 +95,13 @@ Status RunAlign(const GlobalOptions& global, const AlignOptions& options,
   TRACEDB_TRY(CheckDatabase(told));
   TRACEDB_ASSIGN(db, OpenToCompare(told.database, kCacheKib, &stop));
   if (options.reset) return Reset(told, db);
+  ProgressLine progress(told);
+  progress.Show({kComparing});
   TRACEDB_ASSIGN(report, AlignClocks(db, AlignScope::kEverything));
   const ExplainScope scope = report.changed ? ExplainScope::kEverything : ExplainScope::kNewTraces;
+  progress.Show({kExplaining});
   TRACEDB_TRY(ExplainStalls(db, scope));
+  progress.Hide();
   if (report.ranks_moved > 0) SayNote(told, Corrected(report));
   SayRefused(told, report);
   SayParts(told, report);

@@ -21,7 +21,7 @@ const std::vector<std::string> kWords = {"name",  "rank",  "step",      "kind", 
 Error BadCondition(std::string_view option, std::string_view text, std::string_view why) {
   return Error{ErrorKind::kUsage, fmt::format("{} {}: {}", option, ShownText(text), why),
                "such as name=aten::mm, name LIKE %gemm%, name=x and rank=3, rank-late=5, "
-               "transfers=data, waits=sync; see: tracedb what-if --help"};
+               "transfers=data, waits=sync, recorder; see: tracedb what-if --help"};
 }
 
 std::string_view Trimmed(std::string_view text) {
@@ -98,7 +98,13 @@ class ChangeWriter {
     std::string object;
     if (SameWord(Trimmed(text), "sync")) text = "waits=sync";
     bool is_of_something = false;
+    bool is_recorder = false;  // its factor is said with it
     for (const std::string_view part : SplitConditions(text)) {
+      if (SameWord(Trimmed(part), "recorder") && !is_of_something) {
+        object += fmt::format(",\"recorder\":{}", factor.value_or(0));
+        is_of_something = is_recorder = true;
+        continue;
+      }
       TRACEDB_TRY(AddCondition(option, text, part, object));
       const auto word = ReadCondition(part)->word;
       is_of_something = is_of_something || (word != "rank" && word != "step");
@@ -108,7 +114,7 @@ class ChangeWriter {
                           "what of it? name=X, kind=compute; or rank-late=N for all "
                           "that takes longer on a rank than on others");
     }
-    if (factor.has_value()) object += fmt::format(",\"factor\":{}", *factor);
+    if (factor.has_value() && !is_recorder) object += fmt::format(",\"factor\":{}", *factor);
     AddObject(object.substr(1));
     return Done{};
   }
@@ -140,9 +146,8 @@ class ChangeWriter {
     if (std::ranges::find(kWords, word) == kWords.end()) {
       const auto near = NearNames(word, kWords);
       return BadCondition(option, all,
-                          near.empty() ? fmt::format("'{}' is not known", ShownText(word))
-                                       : fmt::format("'{}' is not known; did you mean {}?",
-                                                     ShownText(word), JoinNames(near, " or ")));
+                          fmt::format("'{}' is not known{}{}", ShownText(word),
+                                      near.empty() ? "" : "; ", DidYouMean(near)));
     }
     if (value.empty()) return BadCondition(option, all, word + " of what?");
     if (how != "=" && word != "name") return BadCondition(option, all, how + " is for names");

@@ -9,8 +9,10 @@
 
 #include "cli_options.h"
 #include "tracedb/base/result.h"
+#include "tracedb/ingest/load/source_load.h"
 #include "tracedb/ingest/load/trace_load.h"
 #include "tracedb/query/doc/query_catalog.h"
+#include "tracedb/text/output_stream.h"
 
 namespace tracedb {
 
@@ -34,26 +36,43 @@ Status RunCut(const GlobalOptions& global, const CutOptions& options,
 Status RunDoctor(const GlobalOptions& global, const DoctorOptions& options,
                  const std::atomic<bool>& stop);
 
+// kAssert: slower than --gate allows. kFindings: not comparable. kUndecided: --gate cannot tell.
+Status RunCompare(const GlobalOptions& global, const CompareArguments& arguments,
+                  const std::atomic<bool>& stop);
+Status RunBaseline(const GlobalOptions& global, const BaselineArguments& arguments,
+                   const std::atomic<bool>& stop);
+
 struct LoadedInputs {
-  bool any = false;             // a trace was loaded, or was there already
+  bool any = false;             // one was loaded, or was there already
+  bool only_traces = true;      // no other file was
   std::optional<Error> failed;  // the first file of a folder that could not be read
 };
 
-// Loads every input into global.database, with progress on standard error; `on_loaded` is told of
-// each. A file of a folder that cannot be read does not keep the others out.
+// Is told of each file that was loaded, or was there already.
+struct OnLoaded {
+  std::function<Status(const LoadSummary&)> trace;
+  std::function<Status(const SourceSummary&)> source;
+};
+
+// Loads every input into global.database, with progress on standard error. A file of a folder that
+// cannot be read does not keep the others out.
 Result<LoadedInputs> LoadInputs(const GlobalOptions& global, const IngestOptions& options,
-                                const std::atomic<bool>& stop,
-                                const std::function<Status(const LoadSummary&)>& on_loaded);
+                                const std::atomic<bool>& stop, const OnLoaded& on_loaded);
 
-// What the traces of all ranks say of one another, once those of an ingest are in: clocks, and why
-// ranks waited.
-Status CompareRanks(const GlobalOptions& global, SqliteDb& db);
+// What the traces of all ranks say of one another, once those of an ingest are in: operators of
+// graphs, for which `graph_bytes_max` may be kept, clocks, and why ranks waited.
+Status CompareRanks(const GlobalOptions& global, SqliteDb& db, size_t graph_bytes_max);
 
-// Runs a canned query and prints its result on standard output.
+// Lets `write` write to standard output; on a terminal what is more than a screen goes to a pager.
+Status WriteForPerson(const GlobalOptions& global,
+                      const std::function<Status(OutputStream&)>& write);
+
+// Runs a canned query and prints its result on `output`, which is standard output's.
 Status ShowQuery(const GlobalOptions& global, const QueryCatalog& catalog, const char* name,
-                 Format format);
+                 Format format, OutputStream& output);
 
-// Where standard error cannot be written the text is lost: there is nobody to tell.
+// In lines of its own, whatever progress stands there. Where standard error cannot be written the
+// text is lost: there is nobody to tell.
 void WriteToStderr(const std::string& text);
 
 // A line on standard error, after whatever progress stands there; nothing with --quiet.

@@ -7,68 +7,20 @@
 #include <thread>
 
 #include "cli_commands.h"
+#include "cli_progress.h"
+#include "cli_sources.h"
 #include "tracedb/base/sqlite_db.h"
 #include "tracedb/ingest/load/trace_load.h"
 #include "tracedb/ingest/load/trace_loads.h"
 #include "tracedb/ingest/read/input_files.h"
 #include "tracedb/json/json_text.h"
 #include "tracedb/ranks/clocks/align_clocks.h"
+#include "tracedb/ranks/samples/place_samples.h"
 #include "tracedb/text/output_stream.h"
+#include "tracedb/text/result_text.h"
 
 namespace tracedb {
 namespace {
-
-// One line on standard error that is written over as the work goes on; nothing unless a person
-// watches.
-class ProgressLine {
- public:
-  ProgressLine(bool shown, std::string name, uint64_t file_bytes)
-      : shown_(shown && isatty(STDERR_FILENO) == 1),
-        name_(std::move(name)),
-        file_bytes_(file_bytes),
-        begun_(std::chrono::steady_clock::now()) {}
-  ~ProgressLine() { Clear(); }
-  ProgressLine(const ProgressLine&) = delete;
-  ProgressLine& operator=(const ProgressLine&) = delete;
-
-  void Show(const LoadProgress& progress) {
-    if (!shown_) return;
-    const auto now = std::chrono::steady_clock::now();
-    if (now - last_ < std::chrono::milliseconds(100)) return;
-    last_ = now;
-    const double seconds = std::chrono::duration<double>(now - begun_).count();
-    const double rate = static_cast<double>(progress.text_bytes) / 1e6 / std::max(seconds, 1e-3);
-    std::string line = fmt::format("{}: {:.0f} MB of JSON, {:.0f} MB/s", name_,
-                                   static_cast<double>(progress.text_bytes) / 1e6, rate);
-    if (file_bytes_ > 0 && progress.file_bytes > 0) {
-      const double share =
-          static_cast<double>(progress.file_bytes) / static_cast<double>(file_bytes_);
-      line += fmt::format(", {:.0f} %, {:.0f} s left", 100 * share,
-                          seconds * (1 / std::max(share, 1e-6) - 1));
-    }
-    WriteToStderr("\r\033[K" + line);
-    any_ = true;
-  }
-
-  void Clear() {
-    if (any_) WriteToStderr("\r\033[K");
-    any_ = false;
-  }
-
- private:
-  bool shown_;
-  bool any_ = false;
-  std::string name_;
-  uint64_t file_bytes_;
-  std::chrono::steady_clock::time_point begun_;
-  std::chrono::steady_clock::time_point last_;
-};
-
-std::string Grouped(uint64_t number) {
-  std::string digits = std::to_string(number);
-  for (size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
-  return digits;
-}
 
 std::string IssueLine(const EventIssues& issues) {
   std::string line;
@@ -76,7 +28,7 @@ std::string IssueLine(const EventIssues& issues) {
     const auto kind = static_cast<IssueKind>(i);
     if (issues.entry(kind).count == 0) continue;
     if (!line.empty()) line += ", ";
-    line += fmt::format("{} {}", Grouped(issues.entry(kind).count), IssueName(kind));
+    line += fmt::format("{} {}", GroupedText(issues.entry(kind).count), IssueName(kind));
   }
   return line;
 }
@@ -90,8 +42,8 @@ std::string TextSummary(const LoadSummary& summary, const std::optional<std::str
   std::string text = fmt::format(
       "{}: rank {}, {} events, {} slices, {} GPU activities; {:.1f} MB of JSON in {:.2f} s "
       "({:.0f} MB/s)\n",
-      summary.path, summary.rank, Grouped(summary.events), Grouped(summary.slices),
-      Grouped(summary.gpu_activities), static_cast<double>(summary.text_bytes) / 1e6,
+      summary.path, summary.rank, GroupedText(summary.events), GroupedText(summary.slices),
+      GroupedText(summary.gpu_activities), static_cast<double>(summary.text_bytes) / 1e6,
       summary.seconds,
       static_cast<double>(summary.text_bytes) / 1e6 / std::max(summary.seconds, 1e-6));
   if (!summary.complete) text += "  incomplete: the file was cut short or damaged\n";
@@ -99,15 +51,9 @@ std::string TextSummary(const LoadSummary& summary, const std::optional<std::str
   return text;
 }
 
-std::string JsonText(const std::string& text) {
-  std::string json;
-  AppendJsonString(json, text);
-  return json;
-}
-
 std::string JsonSummary(const LoadSummary& summary) {
   if (summary.skipped) {
-    return fmt::format("{{\"path\":{},\"skipped\":true,\"trace_id\":{}}}", JsonText(summary.path),
+    return fmt::format("{{\"path\":{},\"skipped\":true,\"trace_id\":{}}}", JsonString(summary.path),
                        summary.trace_id);
   }
   std::string issues;
@@ -118,20 +64,29 @@ std::string JsonSummary(const LoadSummary& summary) {
     issues +=
         fmt::format("{}{{\"kind\":\"{}\",\"count\":{},\"first_offset\":{},\"first_excerpt\":{}}}",
                     issues.empty() ? "" : ",", IssueName(kind), entry.count, entry.first_offset,
-                    JsonText(entry.first_excerpt));
+                    JsonString(entry.first_excerpt));
   }
   return fmt::format(
       "{{\"path\":{},\"skipped\":false,\"trace_id\":{},\"rank\":{},\"rank_source\":\"{}\","
       "\"file_bytes\":{},\"text_bytes\":{},\"events\":{},\"slices\":{},\"gpu_activities\":{},"
       "\"complete\":{},\"seconds\":{:.6f},\"issues\":[{}]}}",
-      JsonText(summary.path), summary.trace_id, summary.rank, summary.rank_source,
+      JsonString(summary.path), summary.trace_id, summary.rank, summary.rank_source,
       summary.file_bytes, summary.text_bytes, summary.events, summary.slices,
       summary.gpu_activities, summary.complete, summary.seconds, issues);
 }
 
 void SayWarnings(const GlobalOptions& global, const LoadSummary& summary,
                  std::optional<int64_t> asked_rank) {
-  if (summary.rank_source == "chosen") {
+  if (summary.rank_source == "device order") {
+    SayNote(global, fmt::format("{}: nothing tells its rank; by the order of GPUs it is taken for "
+                                "rank {} (a guess; --rank N chooses another)",
+                                summary.path, summary.rank));
+  } else if (summary.rank_source == "communicator") {
+    SayNote(global, fmt::format("{}: it is taken for rank {}, as in the largest communicator that "
+                                "it began (a guess, which holds where that has all ranks of the "
+                                "job; --rank N chooses another)",
+                                summary.path, summary.rank));
+  } else if (summary.rank_source == "chosen") {
     SayNote(global, fmt::format("{}: neither its header nor its name tells a rank; it is rank {} "
                                 "now (--rank N chooses another)",
                                 summary.path, summary.rank));
@@ -142,7 +97,7 @@ void SayWarnings(const GlobalOptions& global, const LoadSummary& summary,
   if (!summary.complete) {
     SayNote(global, fmt::format("{}: cut short or damaged; what comes before the damage was "
                                 "loaded ({} events)",
-                                summary.path, Grouped(summary.events)));
+                                summary.path, GroupedText(summary.events)));
   }
   constexpr uint64_t kEventsOfACutTrace = 1'000'000;  // where JAX and TensorFlow stop writing
   if (summary.events == kEventsOfACutTrace) {
@@ -156,117 +111,11 @@ void SayWarnings(const GlobalOptions& global, const LoadSummary& summary,
   }
 }
 
-LoadOptions OptionsFor(const GlobalOptions& global, const IngestOptions& options,
-                       const std::atomic<bool>& stop) {
-  LoadOptions load;
-  load.rank = options.rank;
-  load.run = options.run;
-  load.strict = options.strict;
-  load.replace = options.replace;
-  load.keep_args = options.keep_args;
-  load.block_bytes = options.block_bytes;
-  load.stop = &stop;
-  load.on_note = [&global](const std::string& note) { SayNote(global, note); };
-  return load;
-}
-
-// How many files to read at a time; each has its share of memory and cores. Where nobody says how
-// much memory, each has enough of it.
-Result<unsigned> ShareOut(const IngestOptions& options,
-                          const std::vector<std::filesystem::path>& files, LoadLimits& limits) {
-  constexpr size_t kEachMin = LoadLimits::kMemoryBytesMin;
-  const size_t given = options.memory_bytes;
-  const unsigned jobs =
-      options.jobs != 0
-          ? options.jobs
-          : TraceLoads::SideBySide(files, given != 0 ? given / kEachMin : files.size());
-  const size_t memory_bytes =
-      given != 0 ? given : std::max(LoadLimits::kMemoryBytesDefault, jobs * kEachMin);
-  limits = LoadLimits::For(memory_bytes, options.threads);
-  if (jobs == 1) return jobs;
-  const size_t each_bytes = memory_bytes / jobs;
-  if (each_bytes < kEachMin) {
-    constexpr size_t kMiB = size_t{1} << 20;
-    return Error{
-        ErrorKind::kUsage,
-        fmt::format("--jobs {}: each file wants {} MiB of --memory", jobs, kEachMin / kMiB),
-        fmt::format("give --memory {}M or more, or fewer jobs", jobs * (kEachMin / kMiB))};
-  }
-  const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
-  const unsigned parsers = std::max(2u, cores / jobs) - 1;  // one core reads
-  limits = LoadLimits::For(each_bytes, options.threads != 0 ? options.threads : parsers);
-  return jobs;
-}
-
-}  // namespace
-
-Result<LoadedInputs> LoadInputs(const GlobalOptions& global, const IngestOptions& options,
-                                const std::atomic<bool>& stop,
-                                const std::function<Status(const LoadSummary&)>& on_loaded) {
-  PrepareSqliteForIngest();
-  const auto say = [&global](const std::string& note) { SayNote(global, note); };
-  TRACEDB_ASSIGN(files, FindInputFiles(options.inputs, say));
-  if (options.rank.has_value() && files.size() != 1) {
-    return Error{ErrorKind::kUsage,
-                 fmt::format("--rank is for one input; there are {}", files.size()),
-                 "without it each trace's own header or name tells its rank"};
-  }
-  LoadOptions load = OptionsFor(global, options, stop);
-  std::optional<ProgressLine> progress;  // of the file whose turn it is
-  load.on_progress = [&progress](const LoadProgress& now) { progress->Show(now); };
-  std::vector<std::filesystem::path> paths;
-  for (const InputFile& file : files) paths.push_back(file.path);
-  TRACEDB_ASSIGN(jobs, ShareOut(options, paths, load.limits));
-  TraceLoads loads(files, global.database, load, jobs);
-  LoadedInputs outcome;
-  std::optional<Error> no_trace;  // the first file of a folder that is none
-  for (const InputFile& file : files) {
-    std::error_code error;
-    const uint64_t bytes = std::filesystem::file_size(file.path, error);
-    progress.emplace(!global.quiet, file.path.string(), error ? 0 : bytes);
-    auto loaded = loads.Next();
-    progress.reset();
-    const bool gone = !loaded.ok() && !std::filesystem::exists(file.path, error) && !stop.load();
-    if (!loaded.ok() && file.is_searched() &&
-        (loaded.error().kind == ErrorKind::kNoTrace || gone)) {
-      SayNote(global, loaded.error().what + "; passed over");
-      if (!no_trace.has_value()) no_trace = loaded.error();
-      continue;
-    }
-    if (!loaded.ok() && loaded.error().kind == ErrorKind::kInput && file.is_searched() &&
-        !stop.load()) {
-      SayNote(global, loaded.error().what + "; the others go on");
-      if (!outcome.failed.has_value()) outcome.failed = loaded.error();
-      continue;
-    }
-    if (!loaded.ok()) return std::move(loaded).error();
-    outcome.any = true;
-    TRACEDB_TRY(on_loaded(loaded.value()));
-  }
-  if (!outcome.any && !outcome.failed.has_value() && no_trace.has_value()) return *no_trace;
-  return outcome;
-}
-
 struct RunCount {
   std::string run;
   int64_t ranks = 0;
   int64_t captures = 0;
 };
-
-// The runs that these traces are of.
-Result<std::vector<RunCount>> RunsOf(SqliteDb& db, const std::vector<int64_t>& trace_ids) {
-  std::string list;
-  for (const int64_t id : trace_ids) list += fmt::format("{}{}", list.empty() ? "" : ",", id);
-  TRACEDB_ASSIGN(rows, db.Prepare("SELECT run, ranks, captures FROM runs WHERE run_id IN (SELECT "
-                                  "run_id FROM traces WHERE trace_id IN (" +
-                                  list + ")) ORDER BY start_ns, run_id"));
-  std::vector<RunCount> runs;
-  for (;;) {
-    TRACEDB_ASSIGN(row, rows.Step());
-    if (!row) return runs;
-    runs.push_back({std::string(rows.Text(0)), rows.Int(1), rows.Int(2)});
-  }
-}
 
 // "run job: 8 ranks, 1 capture"; what was decided, as it decides what is compared with what.
 std::string RunsLine(const std::vector<RunCount>& runs) {
@@ -291,48 +140,185 @@ std::string RunsJson(const std::vector<RunCount>& runs) {
   std::string json;
   for (const RunCount& run : runs) {
     json += fmt::format("{}{{\"run\":{},\"ranks\":{},\"captures\":{}}}", json.empty() ? "" : ",",
-                        JsonText(run.run), run.ranks, run.captures);
+                        JsonString(run.run), run.ranks, run.captures);
   }
   return json;
 }
 
-Status RunIngest(const GlobalOptions& global, const IngestOptions& options,
-                 const std::atomic<bool>& stop) {
-  DescriptorOutput output(STDOUT_FILENO, "standard output");
-  std::string json;
-  std::vector<int64_t> trace_ids;
-  bool is_new = false;  // a trace that was not there before
-  std::optional<std::string> only_run;
-  const auto summarize = [&](const LoadSummary& summary) -> Status {
-    trace_ids.push_back(summary.trace_id);
-    is_new = is_new || !summary.skipped;
-    only_run = trace_ids.size() == 1 ? summary.only_run : std::nullopt;
+std::string IdList(const std::vector<int64_t>& ids) {
+  std::string list;
+  for (const int64_t id : ids) list += fmt::format("{}{}", list.empty() ? "" : ",", id);
+  return list;
+}
+
+struct Totals {
+  size_t files = 0;
+  uint64_t events = 0;
+  uint64_t gpu_activities = 0;
+  uint64_t text_bytes = 0;
+  double seconds = 0;
+  bool has_issues = false;
+};
+
+// As a shell reads it back.
+std::string Quoted(const std::string& path) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";
+  if (!path.empty() && path.find_first_not_of(kPlain) == std::string::npos) return path;
+  std::string quoted = "'";
+  for (const char c : path) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+// The end for a person: what is there now, and what to try with it.
+std::string Closing(const std::filesystem::path& database, const Totals& totals) {
+  std::string text;
+  if (totals.files > 1 && totals.text_bytes > 0) {
+    text =
+        fmt::format("{} files, {} events, {} in {:.1f} s ({:.0f} MB/s)\n", totals.files,
+                    GroupedText(totals.events), BytesText(totals.text_bytes), totals.seconds,
+                    static_cast<double>(totals.text_bytes) / 1e6 / std::max(totals.seconds, 1e-6));
+  }
+  std::error_code error;
+  const auto bytes = std::filesystem::file_size(database, error);
+  if (error) return text;
+  const char* const next = totals.has_issues           ? "doctor"
+                           : totals.gpu_activities > 0 ? "query recommendations"
+                                                       : "info";
+  const bool is_default = database == "trace.db";
+  return text + fmt::format("{} has {}; next: tracedb {}{}\n", ShownText(database.string()),
+                            BytesText(bytes), next,
+                            is_default ? "" : " --db " + ShownText(Quoted(database.string())));
+}
+
+// What an ingest did, said as it goes and at its end.
+class IngestReport {
+ public:
+  IngestReport(const GlobalOptions& global, const IngestOptions& options)
+      : global_(global), options_(options), output_(STDOUT_FILENO, "standard output") {}
+
+  Status Add(const LoadSummary& summary) {
+    trace_ids_.push_back(summary.trace_id);
+    is_new_ = is_new_ || !summary.skipped;
+    launches_graphs_ = launches_graphs_ || summary.launches_graphs;
+    only_run_ = trace_ids_.size() == 1 ? summary.only_run : std::nullopt;
     if (!summary.skipped) {
-      if (global.verbose) {
-        SayNote(global, fmt::format("{}: {:.3f} s reading, {:.3f} s deriving, {:.3f} s landing",
-                                    summary.path, summary.read_seconds, summary.derive_seconds,
-                                    summary.land_seconds));
+      if (global_.verbose) {
+        SayNote(global_, fmt::format("{}: {:.3f} s reading, {:.3f} s deriving, {:.3f} s landing",
+                                     summary.path, summary.read_seconds, summary.derive_seconds,
+                                     summary.land_seconds));
       }
-      SayWarnings(global, summary, options.rank);
+      SayWarnings(global_, summary, options_.rank);
+      Count(summary.text_bytes, summary.seconds, summary.issues.Any() || !summary.complete);
+      totals_.events += summary.events;
+      totals_.gpu_activities += summary.gpu_activities;
     }
-    if (options.json) {
-      json += (json.empty() ? "" : ",\n ") + JsonSummary(summary);
-    } else if (!global.quiet) {
-      TRACEDB_TRY(output.Write(TextSummary(summary, options.run)));
-      TRACEDB_TRY(output.Flush());
+    return Say(TextSummary(summary, options_.run), JsonSummary(summary), traces_json_);
+  }
+
+  Status Add(const SourceSummary& summary) {
+    source_ids_.push_back(summary.source_id);
+    is_new_ = is_new_ || !summary.skipped;
+    if (!summary.skipped) Count(summary.text_bytes, summary.seconds, false);
+    return Say(SourceLine(summary, options_.run), SourceJson(summary), sources_json_);
+  }
+
+  bool any_traces() const { return !trace_ids_.empty(); }
+  // Whether the one trace of a new database is all there is: it has nobody to be compared with.
+  bool is_alone() const { return only_run_.has_value(); }
+  // Whether there is more to be done for it even so.
+  bool launches_graphs() const { return launches_graphs_; }
+
+  // `db` is null when it is alone.
+  Status Finish(SqliteDb* db) {
+    std::vector<RunCount> runs;
+    const bool is_said = !global_.quiet && (is_new_ || options_.run.has_value());
+    if (is_alone() && source_ids_.empty()) {
+      runs.push_back({*only_run_, 1, 1});
+    } else if (is_said || options_.json) {
+      TRACEDB_ASSIGN(found, RunsOf(*db));
+      runs = std::move(found);
+    }
+    if (options_.json) {
+      TRACEDB_TRY(output_.Write(
+          fmt::format("{{\"database\":{},\"runs\":[{}],\"traces\":[\n {}]{}}}\n",
+                      JsonString(global_.database.string()), RunsJson(runs), traces_json_,
+                      sources_json_.empty() ? "" : ",\"sources\":[\n " + sources_json_ + "]")));
+    } else if (!global_.quiet && !runs.empty()) {
+      TRACEDB_TRY(output_.Write(RunsLine(runs)));
+    }
+    // Programs that read the lines above have no use for it.
+    if (isatty(STDOUT_FILENO) == 1 && !global_.quiet && !options_.json) {
+      TRACEDB_TRY(output_.Write(Closing(global_.database, totals_)));
+    }
+    return output_.Flush();
+  }
+
+ private:
+  void Count(uint64_t text_bytes, double seconds, bool has_issues) {
+    ++totals_.files;
+    totals_.text_bytes += text_bytes;
+    totals_.seconds += seconds;
+    totals_.has_issues = totals_.has_issues || has_issues;
+  }
+
+  Status Say(const std::string& text, const std::string& json, std::string& all_json) {
+    if (options_.json) {
+      all_json += (all_json.empty() ? "" : ",\n ") + json;
+    } else if (!global_.quiet) {
+      TRACEDB_TRY(output_.Write(text));
+      TRACEDB_TRY(output_.Flush());
     }
     return Done{};
-  };
-  TRACEDB_ASSIGN(loaded, LoadInputs(global, options, stop, summarize));
-  std::vector<RunCount> runs;
-  if (only_run.has_value()) {
-    runs.push_back({*only_run, 1, 1});
-  } else if (loaded.any) {
-    const size_t memory_bytes =
-        options.memory_bytes != 0 ? options.memory_bytes : LoadLimits::kMemoryBytesDefault;
-    const int64_t cache_kib = LoadLimits::For(memory_bytes, 1).sqlite_cache_kib;
-    TRACEDB_ASSIGN(db, OpenToCompare(global.database, cache_kib, &stop));
-    Status compared = CompareRanks(global, db);
+  }
+
+  // The runs that these files are of.
+  Result<std::vector<RunCount>> RunsOf(SqliteDb& db) const {
+    TRACEDB_ASSIGN(
+        rows, db.Prepare("SELECT run, ranks, captures FROM runs WHERE run_id IN (SELECT run_id "
+                         "FROM traces WHERE trace_id IN (" +
+                         IdList(trace_ids_) +
+                         ")) OR run_id IN (SELECT run_id FROM sources WHERE source_id IN (" +
+                         IdList(source_ids_) + ")) ORDER BY start_ns, run_id"));
+    std::vector<RunCount> runs;
+    for (;;) {
+      TRACEDB_ASSIGN(row, rows.Step());
+      if (!row) return runs;
+      runs.push_back({std::string(rows.Text(0)), rows.Int(1), rows.Int(2)});
+    }
+  }
+
+  const GlobalOptions& global_;
+  const IngestOptions& options_;
+  DescriptorOutput output_;
+  std::string traces_json_;
+  std::string sources_json_;
+  std::vector<int64_t> trace_ids_;
+  std::vector<int64_t> source_ids_;
+  Totals totals_;
+  bool is_new_ = false;  // one that was not there before
+  std::optional<std::string> only_run_;
+  bool launches_graphs_ = false;
+};
+
+}  // namespace
+
+Status RunIngest(const GlobalOptions& global, const IngestOptions& options,
+                 const std::atomic<bool>& stop) {
+  IngestReport report(global, options);
+  const OnLoaded on_loaded{[&](const LoadSummary& summary) { return report.Add(summary); },
+                           [&](const SourceSummary& summary) { return report.Add(summary); }};
+  TRACEDB_ASSIGN(loaded, LoadInputs(global, options, stop, on_loaded));
+  std::optional<SqliteDb> db;
+  const LoadLimits limits = LoadLimits::For(
+      options.memory_bytes != 0 ? options.memory_bytes : LoadLimits::kMemoryBytesDefault, 1);
+  const bool is_alone = report.is_alone() && loaded.only_traces;
+  if (loaded.any && !(is_alone && !report.launches_graphs())) {
+    TRACEDB_ASSIGN(opened, OpenToCompare(global.database, limits.sqlite_cache_kib, &stop));
+    db.emplace(std::move(opened));
+  }
+  if (db.has_value() && report.any_traces()) {
+    Status compared = CompareRanks(global, *db, limits.graph_match_bytes_max);
     if (!compared.ok()) {
       Error error = std::move(compared).error();
       if (!stop.load()) {
@@ -341,19 +327,9 @@ Status RunIngest(const GlobalOptions& global, const IngestOptions& options,
       }
       return error;
     }
-    const bool is_said = !global.quiet && (is_new || options.run.has_value());
-    if (is_said || options.json) {
-      TRACEDB_ASSIGN(found, RunsOf(db, trace_ids));
-      runs = std::move(found);
-    }
   }
-  if (options.json) {
-    TRACEDB_TRY(output.Write("{\"database\":" + JsonText(global.database.string()) + ",\"runs\":[" +
-                             RunsJson(runs) + "],\"traces\":[\n " + json + "]}\n"));
-  } else if (!global.quiet && !runs.empty()) {
-    TRACEDB_TRY(output.Write(RunsLine(runs)));
-  }
-  TRACEDB_TRY(output.Flush());
+  if (db.has_value()) TRACEDB_TRY(PlaceSamples(*db));
+  TRACEDB_TRY(report.Finish(db.has_value() ? &*db : nullptr));
   if (loaded.failed.has_value()) return *loaded.failed;
   return Done{};
 }

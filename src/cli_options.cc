@@ -1,13 +1,21 @@
 #include "cli_options.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <map>
 #include <sstream>
 
+#include "cli_mistakes.h"
 #include "cli_options_parts.h"
+#include "cli_time_zone.h"
+#include "tracedb/help/completion_script.h"
+#include "tracedb/help/help_text.h"
+#include "tracedb/help/man_page.h"
 #include "tracedb/memory/load_limits.h"
+#include "tracedb/query/doc/query_builtin.h"
+#include "tracedb/sources/source_readers.h"
 
 namespace tracedb {
 namespace {
@@ -23,7 +31,7 @@ constexpr const char* kFooter =
     "  tracedb query -c 'SELECT name, count(*) FROM kernels GROUP BY name'\n"
     "\n"
     "Exit codes: 0 done, 1 it failed, 2 wrong usage, 3 an --assert did not hold,\n"
-    "4 doctor found something.";
+    "4 doctor found something, 5 compare cannot tell.";
 
 // "128M", "1.5G", "262144": bytes. Throws what CLI11 turns into a usage error.
 size_t ParseSize(const std::string& text) {
@@ -44,12 +52,17 @@ size_t ParseSize(const std::string& text) {
   return static_cast<size_t>(number * static_cast<double>(uint64_t{1} << shift->second));
 }
 
-void AddGlobal(CLI::App& app, CommandLine& line, std::string& color) {
+void AddGlobal(CLI::App& app, CommandLine& line, std::string& color, bool& man) {
+  app.set_help_flag("-h,--help", "show this help and go");
+  app.add_flag("--man", man, "show all help as a man page (tracedb --man | man -l -) and go");
   app.add_option("--db", line.global.database,
                  "the database (default: $TRACEDB_DB, else trace.db here)")
       ->type_name("PATH");
   app.add_flag("-q,--quiet", line.global.quiet, "no progress, no notes, no summary");
   app.add_flag("-v,--verbose", line.global.verbose, "say more on standard error");
+  app.add_flag("--no-pager", line.global.no_pager,
+               "no pager ($PAGER, else less) on a terminal for what is more than a screen; the "
+               "table of a query then has a screen's rows");
   app.add_option("--color", color, "auto, always or never (NO_COLOR is honoured)")
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->type_name("WHEN");
@@ -59,13 +72,32 @@ void AddGlobal(CLI::App& app, CommandLine& line, std::string& color) {
 struct IngestTexts {
   std::string memory;
   std::string args = "all";
+  std::vector<std::string> keep;
   std::string format = "text";
+  std::string zone;
 };
 
+// A line for each kind of file.
+std::string WhatIsRead() {
+  std::string text =
+      "Read are traces of PyTorch's profiler (Chrome trace JSON), exports of Nsight Systems "
+      "(.sqlite; .nsys-rep where nsys is installed), and what else a job leaves:\n";
+  for (const SourceReader* reader : SourceReaders()) {
+    text += "  " + std::string(reader->kind()) + "\n";
+  }
+  return text +
+         "Other files of a folder are passed over, and counted.\n"
+         "\nExamples:\n"
+         "  tracedb ingest traces/\n"
+         "  tracedb ingest rank0.json.gz rank1.json.gz --db job.db\n"
+         "  ssh node cat trace.json | tracedb ingest - --rank 3";
+}
+
 void AddIngest(CLI::App& app, IngestOptions& options, IngestTexts& texts) {
-  app.add_option("INPUT", options.inputs,
-                 "trace files, folders (searched recursively), or - for standard input; .json, "
-                 ".json.gz and .json.zst are told apart by content")
+  app.add_option(
+         "INPUT", options.inputs,
+         "files, folders (searched recursively), or - for a trace on standard input; what a "
+         "file is and how it is packed (gzip, zstd) is told by its content")
       ->required();
   app.add_option("--rank", options.rank,
                  "the rank, where neither the header nor the file name tells it (one input only)")
@@ -95,33 +127,47 @@ void AddIngest(CLI::App& app, IngestOptions& options, IngestTexts& texts) {
   app.add_option("--args", texts.args, "keep every event's args, or only what the analysis needs")
       ->check(CLI::IsMember({"all", "none"}))
       ->type_name("all|none");
+  app.add_option(
+         "--keep", texts.keep,
+         "keep what is left out otherwise; osrt: calls of the system's libraries in exports "
+         "of Nsight Systems")
+      ->check(CLI::IsMember({"osrt"}))
+      ->type_name("osrt")
+      ->allow_extra_args(false);
   app.add_option("--format", texts.format, "the closing summary: text or json")
       ->check(CLI::IsMember({"text", "json"}))
       ->type_name("text|json");
+  app.add_option(
+         "--tz", texts.zone,
+         "the zone of local times without one (nvidia-smi, logs): +02:00, UTC, or local for "
+         "what this machine has today; without it the GPUs' load tells, where it can")
+      ->type_name("ZONE");
   app.add_option("--block-bytes", options.block_bytes, "")->group("");
+  app.footer(WhatIsRead());
 }
 
-// Of a result; FormatByName knows them all.
-void AddFormat(CLI::App& app, std::string& format, const std::string& otherwise = "") {
-  app.add_option("--format", format, "table, csv, tsv, json, ndjson or markdown" + otherwise)
-      ->check(CLI::IsMember({"table", "csv", "tsv", "json", "ndjson", "markdown"}))
-      ->type_name("FORMAT");
+Status TakeZone(const CLI::App& ingest, const IngestTexts& texts, IngestOptions& options) {
+  if (ingest.count("--tz") == 0) return Done{};
+  TRACEDB_ASSIGN(offset_ns, UtcOffsetNs(texts.zone));
+  options.utc_offset_ns = offset_ns;
+  return Done{};
 }
 
 void AddQuery(CLI::App& app, QueryArguments& options, std::string& format) {
   app.add_option("QUERY", options.source,
                  "a canned query's name, a file of SQL, or - for standard input; none: list them");
   app.add_option("-c,--command", options.command, "run this SQL")->type_name("SQL");
-  app.add_option("-p,--param", options.params, "a parameter of the query; may be repeated")
+  app.add_option(
+         "-p,--param", options.params,
+         "a parameter of the query; may be repeated; ranks and steps may be lists: rank=0,3..5")
       ->type_name("KEY=VALUE")
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false);
   AddFormat(app, format, " (default: table on a terminal, else csv)");
-  app.add_option("-o,--output", options.output, "write to this file, whole or not at all")
-      ->check(IsNamed)
-      ->type_name("FILE");
-  AddForce(app, options.force);
+  app.add_flag("--wide", options.wide, "a table with all columns, however wide");
+  app.add_flag("--vertical", options.vertical, "a table with each row as a block");
+  AddOutput(app, options.output, options.force);
   app.add_flag("--no-header", options.no_header, "no line with the columns' names");
   app.add_flag(
       "--safe-csv", options.safe_csv,
@@ -135,104 +181,15 @@ void AddQuery(CLI::App& app, QueryArguments& options, std::string& format) {
                  "an SQL expression over the result's columns that every row must fulfil; exit 3 "
                  "if one does not")
       ->type_name("EXPR");
-}
-
-void AddServe(CLI::App& app, ServeArguments& arguments) {
-  ServeOptions& options = arguments.serve;
-  app.add_option("--host", options.host,
-                 "the address to listen on (default 127.0.0.1: this machine only)")
-      ->type_name("ADDRESS");
-  app.add_option("--port", options.port, "the port (default 8642; 0: any that is free)")
-      ->check(CLI::Range(0, 65535))
-      ->type_name("N");
-  app.add_option("--token", arguments.token,
-                 "who asks must know this, as the password or as ?token=; needed for any address "
-                 "that others reach; `ps` shows it to every user of this machine")
-      ->type_name("TEXT");
-  app.add_option("--token-file", arguments.token_file,
-                 "the token is the line in this file (or in $TRACEDB_TOKEN); neither is shown by "
-                 "`ps`")
-      ->type_name("FILE");
-  app.add_option("--allow-host", options.allowed_hosts,
-                 "a further name that browsers may call this server by; may be repeated")
-      ->type_name("NAME")
-      ->expected(1)
-      ->take_all()
-      ->allow_extra_args(false);
-  app.add_option("--max-rows", options.rows_max,
-                 "refuse answers of more rows (default 0: rows are not counted)")
-      ->check(CLI::Range(int64_t{0}, int64_t{1} << 60))
-      ->type_name("N");
-  app.add_option("--max-seconds", options.seconds_max,
-                 "break off answers that take longer, sending included (default 600)")
-      ->check(CLI::Range(1, 1'000'000))
-      ->type_name("N");
-  app.add_option("--max-connections", options.connections_max,
-                 "connections at a time; more are told to come again (default 256)")
-      ->check(CLI::Range(1, 10'000))
-      ->type_name("N");
-  app.add_flag("--raw-text", options.raw_text,
-               "CSV with texts as they are, without the ' of --safe-csv; ?safe=0 does so for one "
-               "request");
-  app.add_flag("--open", arguments.open, "open the page in a browser");
   app.footer(
-      "Addresses: /  a page with all there is;  /QUERY.csv?PARAM=VALUE;  /queries.csv;  /report\n"
-      "/tables/NAME.csv?limit=&offset=&order=COLUMN,-COLUMN;  /healthz\n"
-      "Everywhere: ?format=csv|tsv|json|ndjson  ?header=0  ?bom=1 (for Excel)  ?safe=0|1");
-}
-
-void AddInfo(CLI::App& app, InfoOptions& options, std::string& format) {
-  CLI::Option* issues = app.add_flag("--issues", options.issues, "what was wrong in the traces");
-  app.add_flag("--schema", options.schema,
-               "the tables, views and columns that SQL may name; needs no database")
-      ->excludes(issues);
-  AddFormat(app, format);
-}
-
-void AddAlign(CLI::App& app, AlignOptions& options, std::string& format) {
-  app.add_option("DB", options.database, "the database (default: that of --db)");
-  CLI::Option* show = app.add_flag("--show", options.show, "show the clocks, change nothing");
-  app.add_flag("--reset", options.reset,
-               "take the alignment out: all times as the traces have them, until the next align, "
-               "or an ingest of more traces")
-      ->excludes(show);
-  AddFormat(app, format);
-  app.footer(
-      "Offsets and drifts of the ranks' clocks, told by the ends of collectives, which all ranks "
-      "leave\ntogether. Every ingest ends with it. A table shows the clocks, and how well each two "
-      "agree;\nthe other formats show the clocks. Queries: clocks, clock_pairs.");
-}
-
-void AddDoctor(CLI::App& app, DoctorOptions& options, std::string& format) {
-  app.add_option("INPUT", options.inputs,
-                 "a database of tracedb; or traces as ingest takes them (files, folders, -), which "
-                 "go into a temporary database ($TMPDIR); none: the database of --db");
-  app.add_option("--format", format, "the report: text or json")
-      ->check(CLI::IsMember({"text", "json"}))
-      ->type_name("text|json");
-  app.footer(
-      "Exit codes: 0 nothing suspicious (notes do not count), 4 findings, 1 it failed, 2 wrong "
-      "usage.\nEach check is a query: tracedb query doctor/NAME, and --explain for what it "
-      "means.");
-}
-
-void AddReport(CLI::App& app, ReportArguments& arguments) {
-  app.add_option("-o,--output", arguments.output,
-                 "write to this file, whole or not at all (default report.html; - is standard "
-                 "output)")
-      ->check(IsNamed)
-      ->type_name("FILE");
-  AddForce(app, arguments.force);
-  app.add_option("--run", arguments.run,
-                 "the run that it is of, where there are several (default: the last to begin)")
-      ->type_name("NAME");
-  app.add_option("--capture", arguments.capture,
-                 "of this capture of the run alone, by its number (default: all; charts over time "
-                 "of the first)")
-      ->type_name("N");
-  app.footer(
-      "One HTML page that loads nothing from a network: figures, charts, tables, doctor's "
-      "checks.\nEach part says which query it is of.");
+      "Examples:\n"
+      "  tracedb query                                 which queries there are\n"
+      "  tracedb query overlap -p rank=0,3..5          of these ranks only\n"
+      "  tracedb query kernels_top --explain           what it means, and its SQL\n"
+      "  tracedb query step_times --plot\n"
+      "  tracedb query nccl_stalls --db job.db -o stalls.csv\n"
+      "  tracedb query -c 'SELECT name, dur_ns FROM kernels LIMIT 5'\n"
+      "  tracedb query overlap --assert 'overlap_pct > 50'");
 }
 
 std::filesystem::path DefaultDatabase() {
@@ -248,15 +205,18 @@ Error UsageError(const CLI::App& app, const std::string& what) {
 
 Result<Command> ChosenCommand(const CLI::App& app) {
   const std::map<std::string, Command> commands = {
-      {"ingest", Command::kIngest}, {"query", Command::kQuery},   {"serve-csv", Command::kServe},
-      {"info", Command::kInfo},     {"align", Command::kAlign},   {"doctor", Command::kDoctor},
-      {"cut", Command::kCut},       {"report", Command::kReport}, {"what-if", Command::kWhatIf}};
+      {"ingest", Command::kIngest},    {"query", Command::kQuery},
+      {"serve-csv", Command::kServe},  {"info", Command::kInfo},
+      {"align", Command::kAlign},      {"doctor", Command::kDoctor},
+      {"cut", Command::kCut},          {"report", Command::kReport},
+      {"what-if", Command::kWhatIf},   {"compare", Command::kCompare},
+      {"baseline", Command::kBaseline}};
   const auto chosen = app.get_subcommands();
   if (!chosen.empty()) return commands.at(chosen[0]->get_name());
   return Error{
       ErrorKind::kUsage,
-      "a command is missing: ingest, query, what-if, serve-csv, report, info, align, doctor or "
-      "cut",
+      "a command is missing: ingest, query, compare, what-if, serve-csv, report, info, align, "
+      "doctor, baseline or cut",
       "see: tracedb --help"};
 }
 
@@ -276,6 +236,41 @@ Status CheckValues(const CommandLine& line, bool has_sql) {
   return Done{};
 }
 
+// As --format of each command has it.
+struct FormatTexts {
+  std::string query, info, align, what_if;
+  std::string doctor = "text";
+};
+
+void SetFormats(const FormatTexts& formats, CommandLine& line) {
+  line.query.format = FormatByName(formats.query);
+  line.info.format = FormatByName(formats.info);
+  line.align.format = FormatByName(formats.align);
+  line.what_if.format = FormatByName(formats.what_if);
+  line.doctor.json = formats.doctor == "json";
+}
+
+// Of a line with words that nothing took: "tracedb overlap -p rank=0" asks the query of that name.
+Result<CommandLine> ParseAgain(const CLI::App& app, std::vector<const char*> arguments) {
+  const std::vector<std::string> typed(arguments.begin() + 1, arguments.end());
+  const std::vector<std::string> unexpected = UnexpectedWords(app, typed);
+  if (unexpected.empty()) return UsageError(app, "an argument was not expected");
+  const bool is_query = app.get_subcommands().empty() && IsCannedQuery(unexpected.front());
+  if (!is_query) return UnexpectedError(app, unexpected);
+  const auto name = std::find(typed.begin(), typed.end(), unexpected.front());
+  arguments.insert(arguments.begin() + 1 + (name - typed.begin()), "query");
+  return ParseCommandLine(static_cast<int>(arguments.size()), arguments.data());
+}
+
+// Of a completion's shell, or without one the man page.
+Result<CommandLine> GeneratedText(const CLI::App& app, const std::string& shell, CommandLine line) {
+  const HelpBook book = ReadHelp(app);
+  TRACEDB_ASSIGN(catalog, QueryCatalog::Load(BuiltInQueries()));
+  line.text =
+      shell.empty() ? ManPage(book, TRACEDB_VERSION) : CompletionScript(book, catalog, shell);
+  return line;
+}
+
 }  // namespace
 
 Result<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
@@ -288,55 +283,61 @@ Result<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
   app.fallthrough();
   std::string color = "auto";
   IngestTexts ingest_texts;
-  std::string query_format;
-  std::string info_format;
-  std::string align_format;
-  std::string report_format = "text";
-  std::string what_if_format;
-  AddGlobal(app, line, color);
+  std::string shell;
+  FormatTexts formats;
+  bool man = false;
+  AddGlobal(app, line, color, man);
   CLI::App* ingest = app.add_subcommand("ingest", "load traces into the database");
   CLI::App* query = app.add_subcommand("query", "ask the database something");
   CLI::App* what_if = app.add_subcommand("what-if", "how long steps would take without a cause");
-  CLI::App* serve = app.add_subcommand("serve-csv", "queries and tables over HTTP, as CSV");
+  AddCompare(app, line.compare, line.baseline);
+  CLI::App* serve =
+      app.add_subcommand("serve-csv", "queries and tables over HTTP, as CSV")->alias("serve");
   CLI::App* report = app.add_subcommand("report", "one HTML page with charts of all of it");
   CLI::App* info = app.add_subcommand("info", "what is in the database");
   CLI::App* align = app.add_subcommand("align", "compare the clocks of the ranks");
   CLI::App* doctor = app.add_subcommand("doctor", "what is suspicious in traces or a database");
   CLI::App* cut = app.add_subcommand("cut", "a window of it as a trace that Perfetto opens");
+  const CLI::App* completion = AddCompletion(app, shell);
   AddIngest(*ingest, line.ingest, ingest_texts);
-  AddQuery(*query, line.query, query_format);
+  AddQuery(*query, line.query, formats.query);
   AddServe(*serve, line.serve);
   AddReport(*report, line.report);
-  AddInfo(*info, line.info, info_format);
-  AddAlign(*align, line.align, align_format);
-  AddDoctor(*doctor, line.doctor, report_format);
+  AddInfo(*info, line.info, formats.info);
+  AddAlign(*align, line.align, formats.align);
+  AddDoctor(*doctor, line.doctor, formats.doctor);
   AddCut(*cut, line.cut);
   AddWhatIf(*what_if, line.what_if);
-  AddFormat(*what_if, what_if_format, " (default: table on a terminal, else csv)");
+  AddFormat(*what_if, formats.what_if, " (default: table on a terminal, else csv)");
   for (CLI::App* command : app.get_subcommands({})) command->fallthrough();
   try {
     app.parse(argc, argv);
     if (!ingest_texts.memory.empty()) line.ingest.memory_bytes = ParseSize(ingest_texts.memory);
+  } catch (const CLI::CallForHelp&) {
+    const auto chosen = app.get_subcommands();
+    line.text = HelpText(ReadHelp(app), chosen.empty() ? "" : chosen[0]->get_name());
+    return line;
   } catch (const CLI::Success& asked_for_text) {
     std::ostringstream text;
     std::ostringstream errors;
     app.exit(asked_for_text, text, errors);
     line.text = text.str();
     return line;
+  } catch (const CLI::ExtrasError&) {
+    return ParseAgain(app, {argv, argv + argc});
   } catch (const CLI::ParseError& error) {
     return UsageError(app, error.what());
   }
+  if (man || completion->parsed()) return GeneratedText(app, shell, std::move(line));
   if (line.global.database.empty()) line.global.database = DefaultDatabase();
   line.global.color = color == "always"  ? ColorChoice::kAlways
                       : color == "never" ? ColorChoice::kNever
                                          : ColorChoice::kAuto;
   line.ingest.keep_args = ingest_texts.args == "all";
+  line.ingest.keep_osrt = !ingest_texts.keep.empty();  // the only one there is
   line.ingest.json = ingest_texts.format == "json";
-  line.query.format = FormatByName(query_format);
-  line.info.format = FormatByName(info_format);
-  line.align.format = FormatByName(align_format);
-  line.what_if.format = FormatByName(what_if_format);
-  line.doctor.json = report_format == "json";
+  TRACEDB_TRY(TakeZone(*ingest, ingest_texts, line.ingest));
+  SetFormats(formats, line);
   TRACEDB_TRY(CheckValues(line, query->count("--command") > 0));
   TRACEDB_ASSIGN(command, ChosenCommand(app));
   line.command = command;

@@ -19,6 +19,7 @@ enum class ColorChoice { kAuto, kAlways, kNever };
 struct GlobalOptions {
   std::filesystem::path database;
   bool quiet = false;
+  bool no_pager = false;
   bool verbose = false;
   ColorChoice color = ColorChoice::kAuto;
 };
@@ -30,11 +31,13 @@ struct IngestOptions {
   bool strict = false;
   bool replace = false;
   bool keep_args = true;
-  bool json = false;        // the closing summary
-  size_t memory_bytes = 0;  // 0: as suits the machine
-  unsigned threads = 0;     // parsing threads; 0: as many as suit the machine
-  unsigned jobs = 0;        // files read at a time; 0: the same
-  size_t block_bytes = 0;   // hidden, for tests
+  bool json = false;                     // the closing summary
+  size_t memory_bytes = 0;               // 0: as suits the machine
+  unsigned threads = 0;                  // parsing threads; 0: as many as suit the machine
+  unsigned jobs = 0;                     // files read at a time; 0: the same
+  size_t block_bytes = 0;                // hidden, for tests
+  std::optional<int64_t> utc_offset_ns;  // of local times without a zone
+  bool keep_osrt = false;  // of exports of Nsight Systems: calls of the system's libraries
 };
 
 struct QueryArguments {
@@ -49,6 +52,8 @@ struct QueryArguments {
   bool explain = false;
   bool schema = false;
   bool plot = false;
+  bool wide = false;
+  bool vertical = false;
   std::string assert_expression;
 };
 
@@ -92,6 +97,29 @@ struct WhatIfArguments {
   bool force = false;
 };
 
+struct CompareArguments {
+  std::vector<std::string> inputs;  // BASE NEW; with --table any number
+  std::vector<std::string> base;    // or so, several a side
+  std::vector<std::string> now;
+  std::string format = "text";  // or json, markdown, html; of rows that of a result
+  std::filesystem::path output;
+  bool force = false;
+  std::string effect_min;  // "1%"; empty: the default
+  std::string gate;        // "3%"; empty: none
+  bool cannot_tell_passes = false;
+  std::filesystem::path baseline;  // a file of `tracedb baseline`; empty: none
+  size_t rows_max = 15;
+  bool critical_path = false;
+  bool table = false;
+  std::string command;  // SQL over the comparison's tables
+};
+
+struct BaselineArguments {
+  std::vector<std::string> inputs;  // runs that are alike
+  std::filesystem::path output = "baseline.json";
+  bool force = false;
+};
+
 struct ServeArguments {
   ServeOptions serve;  // but the database, which is that of GlobalOptions, and the token
   std::optional<std::string> token;
@@ -109,6 +137,8 @@ enum class Command {
   kCut,
   kReport,
   kWhatIf,
+  kCompare,
+  kBaseline,
   kShowText,
 };
 
@@ -124,6 +154,8 @@ struct CommandLine {
   CutOptions cut;  // but the database, which is that of GlobalOptions
   ReportArguments report;
   WhatIfArguments what_if;
+  CompareArguments compare;
+  BaselineArguments baseline;
   std::string text;  // kShowText: help or version, for standard output
 };
 

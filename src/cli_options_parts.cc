@@ -15,6 +15,14 @@ void AddForce(CLI::App& app, bool& force) {  // see OutputGuard
                "the file of SQL");
 }
 
+void AddOutput(CLI::App& app, std::filesystem::path& output, bool& force,
+               const std::string& otherwise) {
+  app.add_option("-o,--output", output, "write to this file, whole or not at all" + otherwise)
+      ->check(IsNamed)
+      ->type_name("FILE");
+  AddForce(app, force);
+}
+
 void AddCut(CLI::App& app, CutOptions& options) {
   app.add_option("-o,--output", options.output,
                  "the file, whole or not at all; packed when its name ends in .gz; - for standard "
@@ -77,9 +85,61 @@ void AddCut(CLI::App& app, CutOptions& options) {
                "critical_path has it; with --step all of those steps' path");
   app.footer(
       "Without a window: all of it. One trace keeps its process ids and times; several get ids and "
-      "names\nof their own, and several ranks the aligned clocks. Examples:\n"
+      "names of their own, and several ranks the aligned clocks.\n"
+      "\nExamples:\n"
       "  tracedb cut -o step3.json.gz --step 3\n"
-      "  tracedb cut -o slow.json --around 'SELECT * FROM kernels ORDER BY dur_ns DESC'");
+      "  tracedb cut -o slow.json \\\n"
+      "      --around 'SELECT * FROM kernels ORDER BY dur_ns DESC'");
+}
+
+void AddServe(CLI::App& app, ServeArguments& arguments) {
+  ServeOptions& options = arguments.serve;
+  app.add_option("--host", options.host,
+                 "the address to listen on (default 127.0.0.1: this machine only)")
+      ->type_name("ADDRESS");
+  app.add_option("--port", options.port, "the port (default 8642; 0: any that is free)")
+      ->check(CLI::Range(0, 65535))
+      ->type_name("N");
+  app.add_option("--token", arguments.token,
+                 "who asks must know this, as the password or as ?token=; needed for any address "
+                 "that others reach; `ps` shows it to every user of this machine")
+      ->type_name("TEXT");
+  app.add_option("--token-file", arguments.token_file,
+                 "the token is the line in this file (or in $TRACEDB_TOKEN); neither is shown by "
+                 "`ps`")
+      ->type_name("FILE");
+  app.add_option("--allow-host", options.allowed_hosts,
+                 "a further name that browsers may call this server by; may be repeated")
+      ->type_name("NAME")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
+  app.add_option("--max-rows", options.rows_max,
+                 "refuse answers of more rows (default 0: rows are not counted)")
+      ->check(CLI::Range(int64_t{0}, int64_t{1} << 60))
+      ->type_name("N");
+  app.add_option("--max-seconds", options.seconds_max,
+                 "break off answers that take longer, sending included (default 600)")
+      ->check(CLI::Range(1, 1'000'000))
+      ->type_name("N");
+  app.add_option("--max-connections", options.connections_max,
+                 "connections at a time; more are told to come again (default 256)")
+      ->check(CLI::Range(1, 10'000))
+      ->type_name("N");
+  app.add_flag("--raw-text", options.raw_text,
+               "CSV with texts as they are, without the ' of --safe-csv; ?safe=0 does so for one "
+               "request");
+  app.add_flag("--open", arguments.open, "open the page in a browser");
+  app.footer(
+      "Addresses:\n"
+      "  /                                a page with all there is\n"
+      "  /QUERY.csv?PARAM=VALUE           a query; /queries.csv lists them\n"
+      "  /tables/NAME.csv?limit=&offset=&order=COLUMN,-COLUMN\n"
+      "  /report  /healthz\n"
+      "Everywhere: ?format=csv|tsv|json|ndjson  ?header=0  ?bom=1 (for Excel)  ?safe=0|1\n"
+      "\nExamples:\n"
+      "  tracedb serve --open\n"
+      "  tracedb serve --db job.db --host 0.0.0.0 --token-file token");
 }
 
 void AddWhatIf(CLI::App& app, WhatIfArguments& arguments) {
@@ -94,7 +154,8 @@ void AddWhatIf(CLI::App& app, WhatIfArguments& arguments) {
   conditions("--without", arguments.without,
              "as if it took no time: 'name=X', 'name LIKE %x%', 'name GLOB *x*', kind=memory, each "
              "also with 'and rank=N', 'and step=N'; rank-late=N: what takes longer on that rank "
-             "than on others; transfers=data; waits=pipeline; sync; may be repeated",
+             "than on others; transfers=data; waits=pipeline; sync; "
+             "recorder: what the profiler held threads up for; may be repeated",
              "WHAT");
   conditions("--scale", arguments.scale, "times that long: 'name LIKE %gemm%=0.5'; may be repeated",
              "WHAT=FACTOR");
@@ -104,7 +165,8 @@ void AddWhatIf(CLI::App& app, WhatIfArguments& arguments) {
                  "from a launch to its start on an idle GPU at most: 0, 2us")
       ->type_name("TIME");
   app.add_option("--balance", arguments.balance,
-                 "every rank computes as long in a step as the mean of them")
+                 "every rank computes as long in a step as the mean of them; stages: layers move "
+                 "between the stages of a pipeline until these do")
       ->check(CLI::IsMember({"ranks", "stages"}))
       ->type_name("ranks|stages");
   app.add_flag("--critical", arguments.critical,
@@ -113,16 +175,97 @@ void AddWhatIf(CLI::App& app, WhatIfArguments& arguments) {
   app.add_option("--run", arguments.run, "of this run alone")->type_name("NAME");
   app.add_option("--capture", arguments.capture, "of this capture of a run alone, by its number")
       ->type_name("N");
-  app.add_option("-o,--output", arguments.output, "write to this file, whole or not at all")
-      ->check(IsNamed)
-      ->type_name("FILE");
-  AddForce(app, arguments.force);
+  AddOutput(app, arguments.output, arguments.force);
   app.footer(
-      "The recorded dependencies of all ranks are replayed with the changes: how long each step\n"
-      "took, and would take. As a query: tracedb query what_if --explain. Examples:\n"
+      "The recorded dependencies of all ranks are replayed with the changes: how long each step "
+      "took, and would take. As a query: tracedb query what_if --explain.\n"
+      "\nExamples:\n"
       "  tracedb what-if --without 'name=injected_straggler_sleep'\n"
       "  tracedb what-if --without rank-late=5 --network 2 --critical\n"
       "  tracedb what-if --scale 'name LIKE %gemm%=0.5' --step 3");
+}
+
+// Of a result; FormatByName knows them all.
+void AddFormat(CLI::App& app, std::string& format, const std::string& otherwise) {
+  app.add_option("--format", format, "table, csv, tsv, json, ndjson or markdown" + otherwise)
+      ->check(CLI::IsMember({"table", "csv", "tsv", "json", "ndjson", "markdown"}))
+      ->type_name("FORMAT");
+}
+
+void AddInfo(CLI::App& app, InfoOptions& options, std::string& format) {
+  CLI::Option* issues = app.add_flag("--issues", options.issues, "what was wrong in the traces");
+  app.add_flag("--schema", options.schema,
+               "the tables, views and columns that SQL may name; needs no database")
+      ->excludes(issues);
+  AddFormat(app, format);
+  app.footer(
+      "Examples:\n"
+      "  tracedb info --db job.db\n"
+      "  tracedb info --issues");
+}
+
+void AddAlign(CLI::App& app, AlignOptions& options, std::string& format) {
+  app.add_option("DB", options.database, "the database (default: that of --db)");
+  CLI::Option* show = app.add_flag("--show", options.show, "show the clocks, change nothing");
+  app.add_flag("--reset", options.reset,
+               "take the alignment out: all times as the traces have them, until the next align, "
+               "or an ingest of more traces")
+      ->excludes(show);
+  AddFormat(app, format);
+  app.footer(
+      "Offsets and drifts of the ranks' clocks, told by the ends of collectives, which all ranks "
+      "leave together. Every ingest ends with it. A table shows the clocks, and how well each two "
+      "agree; the other formats show the clocks. Queries: clocks, clock_pairs.\n"
+      "\nExamples:\n"
+      "  tracedb align --show\n"
+      "  tracedb align --db job.db --reset");
+}
+
+void AddDoctor(CLI::App& app, DoctorOptions& options, std::string& format) {
+  app.add_option("INPUT", options.inputs,
+                 "a database of tracedb; or traces as ingest takes them (files, folders, -), which "
+                 "go into a temporary database ($TMPDIR); none: the database of --db");
+  app.add_option("--format", format, "the report: text or json")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->type_name("text|json");
+  app.footer(
+      "Exit codes: 0 nothing suspicious (notes do not count), 4 findings, 1 it failed, 2 wrong "
+      "usage.\nEach check is a query: tracedb query doctor/NAME, and --explain for what it "
+      "means.\n"
+      "\nExamples:\n"
+      "  tracedb doctor                        the database that is here\n"
+      "  tracedb doctor job.db --format json\n"
+      "  tracedb doctor rank0.json.gz          a trace, without a database");
+}
+
+void AddReport(CLI::App& app, ReportArguments& arguments) {
+  AddOutput(app, arguments.output, arguments.force, " (default report.html; - is standard output)");
+  app.add_option("--run", arguments.run,
+                 "the run that it is of, where there are several (default: the last to begin)")
+      ->type_name("NAME");
+  app.add_option("--capture", arguments.capture,
+                 "of this capture of the run alone, by its number (default: all; charts over time "
+                 "of the first)")
+      ->type_name("N");
+  app.footer(
+      "One HTML page that loads nothing from a network: figures, charts, tables, doctor's "
+      "checks. Each part says which query it is of.\n"
+      "\nExamples:\n"
+      "  tracedb report -o job.html\n"
+      "  tracedb report --db job.db --run tuning/second -o second.html");
+}
+
+const CLI::App* AddCompletion(CLI::App& app, std::string& shell) {
+  CLI::App* completion = app.add_subcommand("completion", "what a shell needs to complete words");
+  completion->add_option("SHELL", shell, "bash, zsh or fish")
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}))
+      ->required();
+  completion->footer(
+      "Examples:\n"
+      "  source <(tracedb completion bash)\n"
+      "  tracedb completion zsh >~/.zfunc/_tracedb\n"
+      "  tracedb completion fish >~/.config/fish/completions/tracedb.fish");
+  return completion;
 }
 
 }  // namespace tracedb

@@ -1,4 +1,4 @@
-// Options that several commands have, and those of cut and what-if, which have the most.
+// Options that several commands have, and those of cut, serve and what-if, which have the most.
 #pragma once
 
 #include <string>
@@ -14,8 +14,22 @@ namespace tracedb {
 // For a file to write: an empty name, as of a variable that is not set, is an error. What is wrong,
 // or nothing.
 std::string IsNamed(const std::string& file);
+// -o, --output and --force: a file that is written whole or not at all.
+void AddOutput(CLI::App& app, std::filesystem::path& output, bool& force,
+               const std::string& otherwise = "");
 void AddForce(CLI::App& app, bool& force);
 void AddCut(CLI::App& app, CutOptions& options);
+void AddServe(CLI::App& app, ServeArguments& arguments);
 void AddWhatIf(CLI::App& app, WhatIfArguments& arguments);
+// Of a result; FormatByName knows them all.
+void AddFormat(CLI::App& app, std::string& format, const std::string& otherwise = "");
+void AddInfo(CLI::App& app, InfoOptions& options, std::string& format);
+void AddAlign(CLI::App& app, AlignOptions& options, std::string& format);
+void AddDoctor(CLI::App& app, DoctorOptions& options, std::string& format);
+void AddReport(CLI::App& app, ReportArguments& arguments);
+// The command completion, of which shell.
+const CLI::App* AddCompletion(CLI::App& app, std::string& shell);
+// The commands compare and baseline.
+void AddCompare(CLI::App& app, CompareArguments& compare, BaselineArguments& baseline);
 
 }  // namespace tracedb

@@ -3,6 +3,7 @@
 
 #include "cli_commands.h"
 #include "cli_functions.h"
+#include "cli_progress.h"
 #include "tracedb/query/doc/query_builtin.h"
 #include "tracedb/query/run/query_database.h"
 #include "tracedb/report/report_page.h"
@@ -35,8 +36,16 @@ Status Verdict(const GlobalOptions& global, const std::vector<std::string>& fail
 Status RunReport(const GlobalOptions& global, const ReportArguments& arguments,
                  const std::atomic<bool>& stop) {
   TRACEDB_ASSIGN(db, Open(global, stop));
-  const ReportOptions options = {TRACEDB_VERSION, [&] { return Open(global, stop); }, arguments.run,
-                                 arguments.capture};
+  ProgressLine progress(global);
+  ReportOptions options;
+  options.version = TRACEDB_VERSION;
+  options.open_another = [&] { return Open(global, stop); };
+  options.on_part = [&](const std::string& name, size_t number, size_t all) {
+    progress.Show(
+        {name, fmt::format("part {} of {}", number, all), number - 1, all, 0, 0, "parts"});
+  };
+  options.run = arguments.run;
+  options.capture = arguments.capture;
   TRACEDB_ASSIGN(catalog, QueryCatalog::Load(BuiltInQueries()));
   TRACEDB_ASSIGN(inputs, TraceFiles(db, arguments.output));
   OutputGuard guard{global.database, std::move(inputs), arguments.force};

@@ -32,7 +32,7 @@ Status CheckName(SqliteDb& db, const JobChanges::Name& name) {
       ErrorKind::kUsage,
       fmt::format("no event's name {} {}", name.how == "=" ? "is" : name.how, ShownText(name.text)),
       near.empty() ? "names are those of: tracedb query -c 'SELECT DISTINCT name FROM names'"
-                   : "did you mean " + ShownText(JoinNames(near, " or ")) + "?"};
+                   : DidYouMean(near)};
 }
 
 Status CheckRank(SqliteDb& db, const std::string& rank) {

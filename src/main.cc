@@ -82,7 +82,7 @@ bool Colored(const GlobalOptions& global, int descriptor) {
 }
 
 // A file that --output names is no terminal.
-bool ColoredPlot(const GlobalOptions& global, const std::filesystem::path& output) {
+bool IsColored(const GlobalOptions& global, const std::filesystem::path& output) {
   const bool to_file = !output.empty() && output != "-";
   return Colored(global, to_file ? -1 : STDOUT_FILENO);
 }
@@ -101,7 +101,11 @@ Status RunQuery(const GlobalOptions& global, const QueryArguments& arguments) {
   options.explain = arguments.explain;
   options.schema = arguments.schema;
   options.plot = arguments.plot;
-  options.color = ColoredPlot(global, arguments.output);
+  options.color = IsColored(global, arguments.output);
+  options.wide = arguments.wide;
+  options.vertical = arguments.vertical;
+  options.pager = !global.no_pager;
+  options.by_screen = true;
   options.assert_expression = arguments.assert_expression;
   options.quiet = global.quiet;
   options.on_open = [](SqliteDb& db) -> Status {
@@ -144,6 +148,10 @@ Status Run(const CommandLine& line) {
       return RunReport(line.global, line.report, stop_asked);
     case Command::kWhatIf:
       return RunWhatIf(line.global, line.what_if, stop_asked);
+    case Command::kCompare:
+      return RunCompare(line.global, line.compare, stop_asked);
+    case Command::kBaseline:
+      return RunBaseline(line.global, line.baseline, stop_asked);
     case Command::kShowText: {
       DescriptorOutput output(STDOUT_FILENO, "standard output");
       TRACEDB_TRY(output.Write(line.text));
@@ -161,6 +169,8 @@ int ExitCode(const Error& error) {
       return 3;
     case ErrorKind::kFindings:
       return 4;
+    case ErrorKind::kUndecided:
+      return 5;
     case ErrorKind::kClosed:
       return 0;
     case ErrorKind::kInput:
@@ -181,12 +191,6 @@ void PrintError(const GlobalOptions& global, const Error& error) {
 }
 
 }  // namespace
-
-void WriteToStderr(const std::string& text) {
-  const size_t written = std::fwrite(text.data(), 1, text.size(), stderr);
-  (void)written;
-  std::fflush(stderr);
-}
 
 void SayNote(const GlobalOptions& global, const std::string& note) {
   if (!global.quiet) WriteToStderr(fmt::format("tracedb: {}\n", note));

@@ -45,9 +45,10 @@ int AllowReadingOnly(void*, int action, const char* first, const char* second, c
     case SQLITE_READ:
     case SQLITE_RECURSIVE:
       return SQLITE_OK;
-    case SQLITE_FUNCTION:
-      return second != nullptr && std::string_view(second) == "load_extension" ? SQLITE_DENY
-                                                                               : SQLITE_OK;
+    case SQLITE_FUNCTION: {  // the two that do more than compute
+      const std::string_view name = second == nullptr ? "" : second;
+      return name == "load_extension" || name == "fts3_tokenizer" ? SQLITE_DENY : SQLITE_OK;
+    }
     case SQLITE_UPDATE:
       // SQLite asks this when a table-valued function (json_each, pragma_table_info) is first used,
       // and then writes nothing. A real UPDATE of the schema needs PRAGMA writable_schema.
@@ -75,28 +76,6 @@ int AllowReadingOnly(void*, int action, const char* first, const char* second, c
 
 }  // namespace
 
-namespace {
-
-// "file:" with every byte escaped that means something in a URI.
-std::string FrozenUri(const std::string& path) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string uri = "file:";
-  for (const char c : path) {
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '/' || c == '.' || c == '_' ||
-        c == '-') {
-      uri += c;
-    } else {
-      const auto byte = static_cast<unsigned char>(c);
-      uri += '%';
-      uri += kDigits[byte >> 4];
-      uri += kDigits[byte & 15];
-    }
-  }
-  return uri + "?immutable=1";
-}
-
-}  // namespace
-
 void PrepareSqliteForIngest() {
   constexpr unsigned kPages = 64;
   sqlite3_config(SQLITE_CONFIG_PMASZ, kPages);
@@ -105,6 +84,24 @@ void PrepareSqliteForIngest() {
 }
 
 // SQLite takes "file:x" for a URI and ":memory:" for no file; a path in a folder is neither.
+std::string SqliteUri(const std::filesystem::path& path, std::string_view settings) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  const std::string name = path.string();
+  // With a host of no name before it: of a path that begins with // the first part would be one.
+  std::string uri = name.starts_with('/') ? "file://" : "file:";
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) != 0 || c == '/' || c == '.' || c == '_' || c == '-') {
+      uri += c;
+    } else {
+      uri += '%';
+      uri += kDigits[byte >> 4];
+      uri += kDigits[byte & 15];
+    }
+  }
+  return uri.append("?").append(settings);
+}
+
 std::string SqliteFileName(const std::filesystem::path& path) {
   const bool special = path.string().starts_with("file:") || path.string().starts_with(":");
   return special ? "./" + path.string() : path.string();
@@ -212,6 +209,14 @@ SqlType SqliteStatement::Type(int column) const {
   }
 }
 
+std::optional<int64_t> SqliteStatement::OptionalInt(int column) const {
+  return Type(column) == SqlType::kNull ? std::nullopt : std::optional(Int(column));
+}
+
+std::optional<std::string> SqliteStatement::OptionalText(int column) const {
+  return Type(column) == SqlType::kNull ? std::nullopt : std::optional(std::string(Text(column)));
+}
+
 int64_t SqliteStatement::Int(int column) const {
   return sqlite3_column_int64(statement_.get(), column);
 }
@@ -260,7 +265,7 @@ Result<SqliteDb> SqliteDb::Open(const std::filesystem::path& path, SqliteMode mo
       break;
     case SqliteMode::kFrozen:
       flags |= SQLITE_OPEN_READONLY | SQLITE_OPEN_URI;
-      name = FrozenUri(path.string());
+      name = SqliteUri(path, "immutable=1");
       break;
     case SqliteMode::kReadWrite:
       flags |= SQLITE_OPEN_READWRITE;
@@ -349,6 +354,17 @@ void SqliteDb::SetBusyTimeout(int timeout_ms, const std::atomic<bool>* stop) {
         return 1;
       },
       busy_wait_.get());
+}
+
+Status SqliteDb::Distrust(int value_bytes_max) {
+  sqlite3_limit(db_.get(), SQLITE_LIMIT_LENGTH, value_bytes_max);
+  sqlite3_limit(db_.get(), SQLITE_LIMIT_ATTACHED, 0);
+  sqlite3_limit(db_.get(), SQLITE_LIMIT_TRIGGER_DEPTH, 1);
+  sqlite3_db_config(db_.get(), SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(db_.get(), SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_db_config(db_.get(), SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
+  sqlite3_db_config(db_.get(), SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
+  return Execute("PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA query_only = ON");
 }
 
 void SqliteDb::RestrictToReading() { sqlite3_set_authorizer(db_.get(), AllowReadingOnly, nullptr); }

@@ -1,8 +1,10 @@
 # Puts .sql files of the schema into a header, schema/sql_files.h, one constant a file:
-# views_nsight.sql becomes tracedb::kViewsNsightSql.
+# views_nsight.sql becomes tracedb::kViewsNsightSql. Of each kind of source NAME there are
+# schema/tables_sources_NAME.sql and schema/views_sources_NAME.sql, which go into two more lists,
+# tracedb::kSourceTablesSql and tracedb::kSourceViewsSql.
 #
 #   include(EmbedSchema)
-#   tracedb_embed_schema(TARGET FILE...)
+#   tracedb_embed_schema(TARGET FILE... KINDS NAME...)
 #   tracedb_embed_empty_database(TARGET MAKER)
 #
 # The same file is the script that does it at build time.
@@ -11,9 +13,14 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
   set(TRACEDB_SCHEMA_SCRIPT ${CMAKE_CURRENT_LIST_FILE})
 
   function(tracedb_embed_schema target)
+    cmake_parse_arguments(SCHEMA "" "" "KINDS" ${ARGN})
     set(folder ${CMAKE_CURRENT_BINARY_DIR}/generated)
     set(header ${folder}/schema/sql_files.h)
-    list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ OUTPUT_VARIABLE sources)
+    set(files ${SCHEMA_UNPARSED_ARGUMENTS})
+    foreach(kind IN LISTS SCHEMA_KINDS)
+      list(APPEND files schema/tables_sources_${kind}.sql schema/views_sources_${kind}.sql)
+    endforeach()
+    list(TRANSFORM files PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ OUTPUT_VARIABLE sources)
     # With | between them: a semicolon would end the argument.
     string(REPLACE ";" "|" joined "${sources}")
     add_custom_command(
@@ -65,5 +72,13 @@ foreach(path IN LISTS files)
   tracedb_constant_name(name ${stem})
   string(APPEND header
     "inline constexpr std::string_view ${name} =\n    \"${literal}\";\n\n")
+  if(stem MATCHES "^(tables|views)_sources_")
+    list(APPEND ${CMAKE_MATCH_1} ${name})
+  endif()
 endforeach()
+string(REPLACE ";" ", " tables "${tables}")
+string(REPLACE ";" ", " views "${views}")
+string(APPEND header
+  "inline constexpr std::string_view kSourceTablesSql[] = {${tables}};\n\n"
+  "inline constexpr std::string_view kSourceViewsSql[] = {${views}};\n\n")
 file(WRITE ${OUTPUT} "${header}}  // namespace tracedb\n")

@@ -19,7 +19,8 @@ endif()
 # Of the layers that read traces: "train" builds a program that counts what runs how often, "use"
 # one that is optimised for that. ./dev pgo does one after the other in one folder, where the counts
 # are. Whatever has no counts is optimised as without.
-set(TRACEDB_PGO_LAYERS base memory schema_sql schema json pages derive ranks ingest)
+set(TRACEDB_PGO_LAYERS base memory schema_sql schema json pages derive ranks read
+    ingest)
 if(TRACEDB_PGO AND NOT CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   message(FATAL_ERROR "TRACEDB_PGO wants g++: its counts are not those of ${CMAKE_CXX_COMPILER_ID}")
 elseif(TRACEDB_PGO STREQUAL "train")

@@ -7,12 +7,12 @@
 #include <set>
 #include <utility>
 
-#include "cut/time_text.h"
+#include "tracedb/text/number_ranges.h"
 
 namespace tracedb {
 namespace {
 
-using RankRanges = std::vector<std::pair<int64_t, int64_t>>;
+using RankRanges = std::vector<NumberRange>;
 
 Error BadRanks(std::string_view text) {
   return Error{ErrorKind::kUsage, fmt::format("--rank: '{}' names no ranks", text),
@@ -93,18 +93,10 @@ int64_t TimeInRows(const CutSource& trace, int64_t ts_ns) {
 }
 
 Result<RankRanges> ParseRanks(std::string_view text) {
-  RankRanges ranges;
-  for (std::string_view left = text; !left.empty();) {
-    const size_t comma = std::min(left.find(','), left.size());
-    const auto range = ParseRange(left.substr(0, comma));
-    if (!range.has_value()) return BadRanks(text);
-    ranges.push_back(*range);
-    left.remove_prefix(comma);
-    if (left.empty()) break;
-    left.remove_prefix(1);
-    if (left.empty()) return BadRanks(text);
-  }
-  return ranges;
+  if (text.empty()) return RankRanges();
+  auto ranges = ParseRanges(text);
+  if (!ranges.has_value()) return BadRanks(text);
+  return *std::move(ranges);
 }
 
 Result<std::vector<CutSources>> CutSources::Read(SqliteDb& db, const CutSelection& selection) {

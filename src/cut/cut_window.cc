@@ -10,6 +10,7 @@
 
 #include "cut/time_text.h"
 #include "tracedb/query/run/query_database.h"
+#include "tracedb/text/number_ranges.h"
 
 namespace tracedb {
 namespace {
@@ -37,6 +38,14 @@ int64_t Sum(int64_t a, int64_t b) {
 Result<int64_t> TimeOf(std::string_view option, const std::string& text, int64_t zero_ns) {
   const auto time = ParseTimeText(text);
   if (!time.has_value()) return NoTime(option, text);
+  // Nobody means the first days of 1970 where the traces are of today.
+  constexpr int64_t kUnixTimeMinNs = 1'000'000'000'000'000;
+  if (!time->has_unit && time->ns < kUnixTimeMinNs && zero_ns >= kUnixTimeMinNs) {
+    return Error{ErrorKind::kUsage, fmt::format("{}: {} of what?", option, text),
+                 fmt::format("with a unit it is counted from the first event: {}ms, {}s; without "
+                             "one it is a ts_ns, and those begin at {} here",
+                             text, text, zero_ns)};
+  }
   return time->has_unit ? Sum(zero_ns, time->ns) : time->ns;
 }
 

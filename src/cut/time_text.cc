@@ -56,14 +56,6 @@ std::optional<TimeText> ParseTimeText(std::string_view text) {
   return TimeText{ns, true};
 }
 
-std::optional<std::pair<int64_t, int64_t>> ParseRange(std::string_view text) {
-  const size_t dots = text.find("..");
-  const auto first = WholeNumber(text.substr(0, dots));
-  const auto last = dots == std::string_view::npos ? first : WholeNumber(text.substr(dots + 2));
-  if (!first.has_value() || !last.has_value() || *last < *first) return std::nullopt;
-  return std::pair(*first, *last);
-}
-
 void AppendMicros(std::string& out, int64_t ns) {
   std::array<char, 24> digits{};
   // Of the lowest number there is no positive one.

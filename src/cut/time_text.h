@@ -1,11 +1,10 @@
-// Times, lengths of time and ranges of numbers as people write them.
+// Times and lengths of time as people write them.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 
 namespace tracedb {
 
@@ -17,9 +16,6 @@ struct TimeText {
 // "1.25s", "300ms", "5us", "7ns", and without a unit whole ns. Nothing when it is none of these, or
 // too large. What is beyond a nanosecond is cut off.
 std::optional<TimeText> ParseTimeText(std::string_view text);
-
-// "3" as (3, 3), "3..5" as (3, 5). Nothing when it is neither, or runs backwards.
-std::optional<std::pair<int64_t, int64_t>> ParseRange(std::string_view text);
 
 // Appends ns as microseconds with three digits after the point: every nanosecond is told.
 void AppendMicros(std::string& out, int64_t ns);

@@ -17,13 +17,14 @@ int64_t EndOf(const HostSlice& slice) {
 }  // namespace
 
 CallNesting::CallNesting(StepFinder& steps, int64_t base_ns, const Limits& limits, CallPaths& paths,
-                         HostUse& uses, SyncCalls& syncs)
+                         HostUse& uses, SyncCalls& syncs, GraphCaptures& graphs)
     : steps_(steps),
       base_ns_(base_ns),
       limits_(limits),
       paths_(paths),
       uses_(uses),
       syncs_(syncs),
+      graphs_(graphs),
       by_external_id_(limits.recent),
       by_sequence_(limits.recent) {}
 
@@ -187,6 +188,7 @@ Status CallNesting::Add(const HostSlice& slice, const TakeCall& take) {
     if (!thread->open.empty()) around = thread->open.back().path;
     if (slice.kind != HostKind::kCall) {
       const LaunchPath path = Enter(*thread, slice);
+      if (graphs_.is_open() && path.path != around.path) graphs_.Enter(slice.track, path.path);
       within_itself = path.path == around.path ? paths_.IsOn(path.path, slice.event_name)
                                                : paths_.node(path.path).recursive;
     }
@@ -202,7 +204,13 @@ Status CallNesting::Add(const HostSlice& slice, const TakeCall& take) {
     const LaunchPath by_id = PathOf(*slice.external_id);
     if (by_id.path != 0) around = by_id;
   }
-  return take({*slice.correlation, slice.id, slice.ts, around.path, around.forward, number});
+  const LaunchCall call{*slice.correlation, slice.id,       slice.ts,
+                        around.path,        around.forward, number};
+  if (slice.graph_call != GraphCall::kNone) {
+    TRACEDB_TRY(graphs_.Take({slice.graph_call, slice.id, slice.track, slice.ts, slice.dur,
+                              *slice.correlation, around.path, around.forward}));
+  }
+  return take(call);
 }
 
 // From its start on the thread's time, among its kind, is its own.

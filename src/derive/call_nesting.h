@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "derive/call_paths.h"
+#include "derive/graphs/graph_captures.h"
 #include "derive/host_use.h"
 #include "derive/launch_table.h"
 #include "derive/step_finder.h"
@@ -100,7 +101,7 @@ class CallNesting {
   // `base_ns` is added to times to find their step. What is passed by reference must outlive
   // it.
   CallNesting(StepFinder& steps, int64_t base_ns, const Limits& limits, CallPaths& paths,
-              HostUse& uses, SyncCalls& syncs);
+              HostUse& uses, SyncCalls& syncs, GraphCaptures& graphs);
 
   // Starts must not fall. Gives `take` a call that has a correlation.
   Status Add(const HostSlice& slice, const TakeCall& take);
@@ -152,6 +153,7 @@ class CallNesting {
   CallPaths& paths_;
   HostUse& uses_;
   SyncCalls& syncs_;
+  GraphCaptures& graphs_;
   // The rows of sums that were found last, all of one step: most slices are of a few names.
   struct NearUse {
     int64_t event_name = -1;

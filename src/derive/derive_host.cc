@@ -40,14 +40,16 @@ int64_t CallPathsMax(const HostLimits& limits) {
   return static_cast<int64_t>(limits.call_path_bytes_max / CallPaths::kBytesEach);
 }
 
-HostDerivation::HostDerivation(StepFinder steps, int64_t base_ns, const HostLimits& limits)
+HostDerivation::HostDerivation(StepFinder steps, int64_t base_ns, const HostLimits& limits,
+                               std::filesystem::path folder)
     : steps_(std::move(steps)),
       paths_(static_cast<size_t>(CallPathsMax(limits))),
       host_uses_(limits.host_use_bytes_max / HostUse::kBytesEach),
       kernel_uses_(limits.kernel_use_bytes_max / KernelUse::kBytesEach),
       syncs_(limits.sync_call_bytes_max / SyncCalls::kBytesEach,
              limits.sync_use_bytes_max / SyncUse::kBytesEach),
-      nest_(steps_, base_ns, {.recent = RecentMax(limits)}, paths_, host_uses_, syncs_) {}
+      graphs_(std::move(folder), limits.graph_call_bytes_max),
+      nest_(steps_, base_ns, {.recent = RecentMax(limits)}, paths_, host_uses_, syncs_, graphs_) {}
 
 Status HostDerivation::ReadSlices(const HostSlices& slices, const TimeRule& times,
                                   LaunchCalls& calls) {
@@ -59,7 +61,7 @@ Status HostDerivation::ReadSlices(const HostSlices& slices, const TimeRule& time
   }
   TRACEDB_TRY(reader.status());
   nest_.Finish();
-  return Done{};
+  return graphs_.Finish();
 }
 
 LaunchPath HostDerivation::PathOf(const GpuActivity& activity, const LaunchCall& call) const {
@@ -140,6 +142,7 @@ Status HostDerivation::Store(SqliteDb& db, int64_t trace_id, int64_t first_path)
   TRACEDB_TRY(StorePaths(db, trace_id, first_path));
   TRACEDB_TRY(StoreHostUse(db, trace_id));
   TRACEDB_TRY(StoreKernelUse(db, trace_id));
+  TRACEDB_TRY(graphs_.Store(db, trace_id, first_path));
   return StoreSyncUse(db, trace_id, first_path);
 }
 
@@ -161,7 +164,7 @@ Status HostDerivation::StorePaths(SqliteDb& db, int64_t trace_id, int64_t first_
 
 Status HostDerivation::StoreHostUse(SqliteDb& db, int64_t trace_id) {
   TRACEDB_ASSIGN(insert, db.Prepare("INSERT INTO _host_use VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
-                                    "?9, ?10, ?11, ?12, ?13)"));
+                                    "?9, ?10, ?11, ?12, ?13, 0)"));
   for (const HostUse::Row& row : host_uses_.Sorted()) {
     if (row.sums == HostSums{}) continue;  // it was on a path in this step, for others of its name
     TRACEDB_TRY(insert.Bind(1, trace_id));

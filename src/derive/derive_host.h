@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <unordered_map>
 
 #include "derive/call_nesting.h"
 #include "derive/call_paths.h"
+#include "derive/graphs/graph_captures.h"
 #include "derive/host_use.h"
 #include "derive/launch_table.h"
 #include "derive/step_finder.h"
@@ -26,8 +28,9 @@ namespace tracedb {
 
 class HostDerivation {
  public:
-  // `base_ns` is what to add to a row's ts.
-  HostDerivation(StepFinder steps, int64_t base_ns, const HostLimits& limits);
+  // `base_ns` is what to add to a row's ts; `folder` is for what does not fit in memory.
+  HostDerivation(StepFinder steps, int64_t base_ns, const HostLimits& limits,
+                 std::filesystem::path folder);
 
   // Goes through the slices; adds the calls that have a correlation to `calls`.
   Status ReadSlices(const HostSlices& slices, const TimeRule& times, LaunchCalls& calls);
@@ -66,6 +69,7 @@ class HostDerivation {
   HostUse host_uses_;
   KernelUse kernel_uses_;
   SyncCalls syncs_;
+  GraphCaptures graphs_;
   CallNesting nest_;
   StepNumber pending_step_;
   std::unordered_map<uint64_t, Pending> pending_;  // of one step, by both paths

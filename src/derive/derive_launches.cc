@@ -40,12 +40,13 @@ LaunchDerivation::LaunchDerivation(const Input& input, StepFinder steps, const L
     : input_(input),
       steps_(std::move(steps)),
       limits_(limits),
-      calls_(folder, limits.launch_call_bytes_max),
-      facts_(std::move(folder), limits.launch_fact_bytes_max) {}
+      folder_(std::move(folder)),
+      calls_(folder_, limits.launch_call_bytes_max),
+      facts_(folder_, limits.launch_fact_bytes_max) {}
 
 // As many correlations at a time as fit in memory; the runtime calls are gone through for each lot.
 Status LaunchDerivation::Run(RowStore& rows, size_t table) {
-  host_ = std::make_unique<HostDerivation>(steps_, input_.base_ns, limits_.host);
+  host_ = std::make_unique<HostDerivation>(steps_, input_.base_ns, limits_.host, folder_);
   TRACEDB_TRY(host_->ReadSlices(input_.host_slices, input_.times, calls_));
   const size_t count = input_.activities.count();
   const size_t lot = std::min(count, limits_.launch_lot_bytes_max / LaunchTable::kBytesEach);

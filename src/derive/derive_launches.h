@@ -63,6 +63,7 @@ class LaunchDerivation {
   Input input_;
   StepFinder steps_;
   const LoadLimits& limits_;
+  std::filesystem::path folder_;
   LaunchCalls calls_;
   PackedRows<int64_t> facts_;
   std::unique_ptr<HostDerivation> host_;

@@ -12,6 +12,8 @@ constexpr int64_t kHasExternalId = 1;
 constexpr int64_t kHasOther = 2;  // the correlation, or the sequence number
 constexpr int64_t kWaits = 4;
 constexpr int kFlagBits = 3;
+constexpr int kGraphCallBits = 3;
+constexpr int kNameAt = kFlagBits + kGraphCallBits;
 
 int64_t Flags(bool has_external_id, bool has_other) {
   return (has_external_id ? kHasExternalId : 0) | (has_other ? kHasOther : 0);
@@ -52,9 +54,10 @@ Status HostSlices::Add(const HostSlice& slice) {
       break;
   }
   const int64_t flags = Flags(slice.external_id.has_value(), slice.correlation.has_value()) |
-                        (slice.waits ? kWaits : 0);
+                        (slice.waits ? kWaits : 0) |
+                        static_cast<int64_t>(slice.graph_call) << kFlagBits;
   return calls_.Add({slice.ts, slice.dur, slice.id, slice.track,
-                     slice.event_name << kFlagBits | flags, slice.correlation.value_or(0),
+                     slice.event_name << kNameAt | flags, slice.correlation.value_or(0),
                      external_id});
 }
 
@@ -89,7 +92,9 @@ bool HostSlices::Reader::Next(HostSlice& slice) {
   }
   if (call == nullptr) return false;
   ReadCommon(*call, slice);
-  slice.event_name = call->name_and_flags >> kFlagBits;
+  slice.event_name = call->name_and_flags >> kNameAt;
+  slice.graph_call =
+      static_cast<GraphCall>(call->name_and_flags >> kFlagBits & ((1 << kGraphCallBits) - 1));
   slice.waits = (call->name_and_flags & kWaits) != 0;
   slice.kind = HostKind::kCall;
   slice.correlation = ValueIf(call->name_and_flags, kHasOther, call->correlation);

@@ -111,8 +111,10 @@ Status RunCheck(SqliteDb& db, CheckResult& result) {
 }
 
 // Takes one check after the other that no other thread has taken.
-Status RunWaiting(SqliteDb& db, std::vector<CheckResult>& checks, std::atomic<size_t>& waiting) {
+Status RunWaiting(SqliteDb& db, std::vector<CheckResult>& checks, std::atomic<size_t>& waiting,
+                  const OnCheck& on_check) {
   for (size_t i = waiting++; i < checks.size(); i = waiting++) {
+    if (on_check) on_check(checks[i].name, i + 1, checks.size());
     const Status run = RunCheck(db, checks[i]);
     if (run.ok()) continue;
     if (!FailsAlone(run.error())) {
@@ -128,14 +130,15 @@ Status RunWaiting(SqliteDb& db, std::vector<CheckResult>& checks, std::atomic<si
   return Done{};
 }
 
-Status RunOnBoth(SqliteDb& db, SqliteDb& other, std::vector<CheckResult>& checks) {
+Status RunOnBoth(SqliteDb& db, SqliteDb& other, std::vector<CheckResult>& checks,
+                 const OnCheck& on_check) {
   std::atomic<size_t> waiting = 0;
   Status beside = Done{};
   Status here = Done{};
   {
     const std::jthread thread(
-        [&] { beside = RunCaught([&] { return RunWaiting(other, checks, waiting); }); });
-    here = RunCaught([&] { return RunWaiting(db, checks, waiting); });
+        [&] { beside = RunCaught([&] { return RunWaiting(other, checks, waiting, on_check); }); });
+    here = RunCaught([&] { return RunWaiting(db, checks, waiting, on_check); });
     if (!here.ok()) other.Interrupt();
   }
   TRACEDB_TRY(here);
@@ -145,7 +148,8 @@ Status RunOnBoth(SqliteDb& db, SqliteDb& other, std::vector<CheckResult>& checks
 }  // namespace
 
 Result<DoctorReport> RunChecks(SqliteDb& db, const QueryCatalog& catalog,
-                               const std::function<Result<SqliteDb>()>& open_another) {
+                               const std::function<Result<SqliteDb>()>& open_another,
+                               const OnCheck& on_check) {
   DoctorReport report;
   TRACEDB_ASSIGN(traces, db.Integer("SELECT count(*) FROM traces"));
   report.traces = traces;
@@ -159,12 +163,12 @@ Result<DoctorReport> RunChecks(SqliteDb& db, const QueryCatalog& catalog,
   if (open_another) {
     auto other = open_another();
     if (other.ok()) {
-      TRACEDB_TRY(RunOnBoth(db, other.value(), report.checks));
+      TRACEDB_TRY(RunOnBoth(db, other.value(), report.checks, on_check));
       return report;
     }
   }
   std::atomic<size_t> waiting = 0;
-  TRACEDB_TRY(RunWaiting(db, report.checks, waiting));
+  TRACEDB_TRY(RunWaiting(db, report.checks, waiting, on_check));
   return report;
 }
 

@@ -59,7 +59,7 @@ struct ReplayCursor {
   std::shared_ptr<Shared> shared;
   std::shared_ptr<JobReplay> replay;  // of the capture that was asked last
   std::vector<ReplayedStep> steps;
-  std::vector<PathPiece> pieces;
+  std::deque<PathPiece> pieces;
   size_t at = 0;
   bool is_path = false;
   size_t count() const { return is_path ? pieces.size() : steps.size(); }

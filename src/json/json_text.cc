@@ -167,6 +167,12 @@ void AppendJsonString(std::string& out, std::string_view text) {
   out += '"';
 }
 
+std::string JsonString(std::string_view text) {
+  std::string json;
+  AppendJsonString(json, text);
+  return json;
+}
+
 std::string MinifiedJson(std::string_view text) {
   std::string out;
   out.reserve(text.size());

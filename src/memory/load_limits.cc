@@ -25,6 +25,7 @@ LoadLimits LoadLimits::For(size_t memory_bytes, unsigned threads) {
   limits.event_bytes_max = std::clamp(spare / 48, limits.window_bytes, 16 * kMiB);
   limits.header_bytes_max = spare / 64;
   limits.open_bytes_max = spare / 16;
+  limits.export_bytes_max = spare / 8;
   limits.gpu_activity_bytes_max = spare / 20;
   limits.host_slice_bytes_max = spare / 40;
   limits.long_slice_bytes_max = spare / 100;
@@ -35,12 +36,17 @@ LoadLimits LoadLimits::For(size_t memory_bytes, unsigned threads) {
   limits.step_bytes_max = spare / 128;
   limits.track_bytes_max = spare / 20;
   limits.args_group_bytes_max = spare / 128;
+  // SQLite and the text take 6 MiB beside the program, and blocks that are freed are not all given
+  // back.
+  limits.source_bytes_max = limits.memory_bytes - limits.memory_bytes / 8 - 18 * kMiB;
   limits.host.call_path_bytes_max = spare / 16;
   limits.host.recent_path_bytes_max = spare / 40;
   limits.host.host_use_bytes_max = spare / 12;
   limits.host.kernel_use_bytes_max = spare / 48;
   limits.host.sync_use_bytes_max = spare / 96;
   limits.host.sync_call_bytes_max = spare / 96;
+  limits.host.graph_call_bytes_max = spare / 96;
+  limits.graph_match_bytes_max = spare / 4;
   limits.sqlite_cache_kib = static_cast<int64_t>(std::min(spare / 16, 64 * kMiB) / 1024);
   return limits;
 }

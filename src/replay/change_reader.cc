@@ -22,6 +22,7 @@ constexpr std::array kWords = {
     Word{"transfers", " caller rank factor "},
     Word{"waits", " rank "},
     Word{"short_host", " rank "},
+    Word{"recorder", " rank "},
     Word{"held_by", " rank step factor "},
     Word{"launch_latency_ns", " "},
     Word{"balance", " "},
@@ -76,8 +77,8 @@ class ChangeReader {
     if (word == kWords.end()) {
       return NotUnderstood(
           "what is to be changed? name, like, glob, kind, rank_late, held_by, "
-          "transfers, waits, short_host, slice, launch_latency_ns, balance or "
-          "ideal is wanted");
+          "transfers, waits, short_host, recorder, slice, launch_latency_ns, balance "
+          "or ideal is wanted");
     }
     for (const std::string& key : said) {
       if (key == word->key || word->with.find(" " + key + " ") != word->with.npos) continue;
@@ -121,12 +122,15 @@ class ChangeReader {
       *integer->second = row.Int(3);
       return Done{};
     }
-    if (key != "factor" && key != "short_host") return NotUnderstood("'" + key + "' is not known");
+    if (key != "factor" && key != "short_host" && key != "recorder")
+      return NotUnderstood("'" + key + "' is not known");
     const double factor = row.Real(3);
     if (!(is_integer || row.Text(4) == "real") || !(factor >= 0) || factor > kFactorMax) {
       return NotUnderstood(key + ": a number from 0 to 1000000 is wanted");
     }
-    key == "factor" ? change.factor = factor : change.short_host.emplace(factor);
+    if (key == "factor") change.factor = factor;
+    if (key == "short_host") change.short_host = factor;
+    if (key == "recorder") change.recorder = factor;
     return Done{};
   }
 };

@@ -16,7 +16,7 @@ namespace tracedb {
 struct Change {
   std::string name, like, glob, kind, transfers, caller, waits, balance, held_by, ideal;
   std::optional<int64_t> rank, step, slice, shorten_ns, launch_latency_ns, rank_late, except_rank;
-  std::optional<double> short_host;
+  std::optional<double> short_host, recorder;
   double factor = 0;
 
   bool names_slices() const { return !name.empty() || !like.empty() || !glob.empty(); }

@@ -5,6 +5,7 @@
 
 #include "replay/node_order.h"
 #include "replay/replay_graph.h"
+#include "replay/stop_watch.h"
 #include "tracedb/base/interval.h"
 
 namespace tracedb {
@@ -51,12 +52,13 @@ class GraphBuilder {
         recent_(rows_.traces.size()),
         least_launch_(rows_.traces.size(), std::numeric_limits<int64_t>::max()) {}
 
-  void Build() {
+  void Build(StopWatch* watch) {
     OrderNodes(rows_, graph_.nodes_);
     FindStreamWaits();
     ReserveEdges();
     FindLeastLaunches();
     for (uint32_t node = 0; node < graph_.nodes_.size(); ++node) {
+      if (watch != nullptr && watch->Asked()) return;
       graph_.nodes_[node].first_edge = static_cast<uint32_t>(graph_.from_.size());
       AddEdges(node);
     }
@@ -117,10 +119,14 @@ class GraphBuilder {
       case NodeKind::kEnd:
         AddEnd(node, rows_.calls[here.owner]);
         break;
+      case NodeKind::kHoldEnd:
+        AddHoldEnd(node, rows_.calls[here.owner]);
+        break;
       case NodeKind::kStepEnd:
       case NodeKind::kStepBegin:
       case NodeKind::kLaunch:
       case NodeKind::kBegin:
+      case NodeKind::kHoldBegin:
         AddHost(node, rows_.calls[here.owner]);
         break;
       case NodeKind::kStart:
@@ -151,6 +157,15 @@ class GraphBuilder {
     const uint32_t number = graph_.nodes_[node].owner;
     if (call.kind != CallKind::kStep) node_of_call_[number] = node;
     if (call.last_activity != kNone) NoteLaunch(thread, number);
+  }
+
+  // No node of its process comes between its begin and its end.
+  void AddHoldEnd(uint32_t node, const Call& hold) {
+    Thread& thread = threads_[hold.thread];
+    const uint32_t begin = node_of_call_[graph_.nodes_[node].owner];
+    AddEdge(begin, EdgeKind::kRecorder, At(node) - At(begin));
+    thread.node = node;
+    processes_[rows_.threads[hold.thread].process].See(hold.thread, node);
   }
 
   void NoteLaunch(Thread& thread, uint32_t number) {
@@ -350,10 +365,10 @@ class GraphBuilder {
   std::vector<Ready> ready_;
 };
 
-ReplayGraph ReplayGraph::Build(JobRows rows) {
+ReplayGraph ReplayGraph::Build(JobRows rows, StopWatch* watch) {
   ReplayGraph graph;
   graph.rows_ = std::move(rows);
-  GraphBuilder(graph).Build();
+  GraphBuilder(graph).Build(watch);
   return graph;
 }
 

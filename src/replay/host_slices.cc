@@ -18,15 +18,15 @@ std::string IdsAsJson(const std::unordered_set<int64_t>& ids) {
 
 }  // namespace
 
-void HostSlices::Add(uint32_t thread, const RankClock& clock, int64_t start_ns, int64_t dur_ns,
-                     uint32_t trace, std::optional<int64_t> step, double share) {
+void ShortenedSlices::Add(uint32_t thread, const RankClock& clock, int64_t start_ns, int64_t dur_ns,
+                          uint32_t trace, std::optional<int64_t> step, double share) {
   const int64_t begin_ns = clock.Aligned(start_ns);
   if (step.has_value() && !IsInStep(trace, begin_ns, *step)) return;
   const int64_t end_ns = clock.Aligned(SumNs(start_ns, dur_ns));
   if (end_ns > begin_ns) slices_[thread].push_back({{begin_ns, end_ns}, share});
 }
 
-bool HostSlices::IsInStep(uint32_t trace, int64_t at_ns, int64_t step) {
+bool ShortenedSlices::IsInStep(uint32_t trace, int64_t at_ns, int64_t step) {
   if (steps_.empty()) {
     steps_.resize(rows_.traces.size());
     for (const Call& call : rows_.calls) {
@@ -47,8 +47,9 @@ bool HostSlices::IsInStep(uint32_t trace, int64_t at_ns, int64_t step) {
   return false;
 }
 
-Status HostSlices::Read(SqliteDb& db, const std::unordered_set<int64_t>& names,
-                        std::optional<int64_t> rank, std::optional<int64_t> step, double share) {
+Status ShortenedSlices::Read(SqliteDb& db, const std::unordered_set<int64_t>& names,
+                             std::optional<int64_t> rank, std::optional<int64_t> step,
+                             double share) {
   if (names.empty()) return Done{};
   TRACEDB_ASSIGN(clocks, RankClocks::Read(db));
   std::unordered_map<int64_t, uint32_t> threads;  // by track
@@ -72,7 +73,11 @@ Status HostSlices::Read(SqliteDb& db, const std::unordered_set<int64_t>& names,
         TRACEDB_ASSIGN(any, rows.Step());
         if (!any) break;
         const auto thread = threads.find(rows.Int(0));
-        if (thread == threads.end()) continue;
+        if (thread == threads.end()) {
+          ++elsewhere_;
+          continue;
+        }
+        ++on_threads_;
         Add(thread->second, clock, rows.Int(1), rows.Int(2), trace, step, share);
       }
       rows.Reset();
@@ -81,9 +86,9 @@ Status HostSlices::Read(SqliteDb& db, const std::unordered_set<int64_t>& names,
   return Done{};
 }
 
-Status HostSlices::ReadHeld(SqliteDb& db, const std::unordered_set<int64_t>& names,
-                            std::optional<int64_t> rank, std::optional<int64_t> step,
-                            double share) {
+Status ShortenedSlices::ReadHeld(SqliteDb& db, const std::unordered_set<int64_t>& names,
+                                 std::optional<int64_t> rank, std::optional<int64_t> step,
+                                 double share) {
   TRACEDB_ASSIGN(owners, HostOwners::Open(db));
   const std::vector<uint32_t> trace_of = TracesOfThreads();
   for (uint32_t thread = 0; thread < trace_of.size(); ++thread) {
@@ -99,13 +104,13 @@ Status HostSlices::ReadHeld(SqliteDb& db, const std::unordered_set<int64_t>& nam
   return Done{};
 }
 
-std::vector<uint32_t> HostSlices::TracesOfThreads() const {
+std::vector<uint32_t> ShortenedSlices::TracesOfThreads() const {
   std::vector<uint32_t> trace_of(rows_.threads.size(), kNone);
   for (const Call& call : rows_.calls) trace_of[call.thread] = call.trace;
   return trace_of;
 }
 
-Status HostSlices::ReadOne(SqliteDb& db, int64_t slice_id, int64_t save_ns) {
+Status ShortenedSlices::ReadOne(SqliteDb& db, int64_t slice_id, int64_t save_ns) {
   TRACEDB_ASSIGN(clocks, RankClocks::Read(db));
   is_one_by_one_ = true;
   for (const EventTable table : kLongSliceTables) {
@@ -117,16 +122,29 @@ Status HostSlices::ReadOne(SqliteDb& db, int64_t slice_id, int64_t save_ns) {
     TRACEDB_TRY(row.Bind(1, slice_id));
     TRACEDB_ASSIGN(any, row.Step());
     if (!any) continue;
-    const double share = static_cast<double>(save_ns) / static_cast<double>(row.Int(2));
+    const RankClock clock = clocks.Of(row.Int(3));
+    const int64_t all_ns =
+        DifferenceNs(clock.Aligned(SumNs(row.Int(1), row.Int(2))), clock.Aligned(row.Int(1)));
+    if (all_ns <= 0) continue;
+    const double share = static_cast<double>(save_ns) / static_cast<double>(all_ns);
+    // Of another capture: this one is as it was.
+    const int64_t trace_id = row.Int(3);
+    if (std::none_of(rows_.traces.begin(), rows_.traces.end(),
+                     [&](const JobTrace& trace) { return trace.trace_id == trace_id; })) {
+      continue;
+    }
+    ++elsewhere_;
     for (uint32_t i = 0; i < rows_.threads.size(); ++i) {
       if (rows_.threads[i].track_id != row.Int(0)) continue;
-      Add(i, clocks.Of(row.Int(3)), row.Int(1), row.Int(2), 0, std::nullopt, std::min(share, 1.0));
+      ++on_threads_;
+      Add(i, clock, row.Int(1), row.Int(2), 0, std::nullopt, std::min(share, 1.0));
     }
   }
   return Done{};
 }
 
-void HostSlices::AddAll(std::optional<int64_t> rank, std::optional<int64_t> step, double share) {
+void ShortenedSlices::AddAll(std::optional<int64_t> rank, std::optional<int64_t> step,
+                             double share) {
   constexpr Interval kAlways = {std::numeric_limits<int64_t>::min() / 2,
                                 std::numeric_limits<int64_t>::max() / 2};
   const std::vector<uint32_t> trace_of = TracesOfThreads();
@@ -141,7 +159,7 @@ void HostSlices::AddAll(std::optional<int64_t> rank, std::optional<int64_t> step
   }
 }
 
-void HostSlices::Merge() {
+void ShortenedSlices::Merge() {
   for (std::vector<Part>& list : slices_) {
     std::sort(list.begin(), list.end(),
               [](const Part& a, const Part& b) { return a.range.start_ns < b.range.start_ns; });
@@ -158,7 +176,7 @@ void HostSlices::Merge() {
   }
 }
 
-double HostSlices::SavedOn(uint32_t thread, Interval range) const {
+double ShortenedSlices::SavedOn(uint32_t thread, Interval range) const {
   double saved = 0;
   const std::vector<Part>& list = slices_[thread];
   // Slices one by one may be within longer ones: there are few, and each is looked at.
@@ -173,7 +191,7 @@ double HostSlices::SavedOn(uint32_t thread, Interval range) const {
   return saved;
 }
 
-double HostSlices::Saved(uint32_t thread, uint32_t other, Interval range) const {
+double ShortenedSlices::Saved(uint32_t thread, uint32_t other, Interval range) const {
   double saved = thread == kNone ? 0 : SavedOn(thread, range);
   if (other == kNone || other == thread) return saved;
   saved += SavedOn(other, range);

@@ -16,9 +16,9 @@
 
 namespace tracedb {
 
-class HostSlices {
+class ShortenedSlices {
  public:
-  explicit HostSlices(const JobRows& rows) : rows_(rows), slices_(rows.threads.size()) {}
+  explicit ShortenedSlices(const JobRows& rows) : rows_(rows), slices_(rows.threads.size()) {}
 
   // Those whose event_name is one of `names`; of a step: those that start in it. `share` of their
   // time is what Saved counts.
@@ -35,6 +35,9 @@ class HostSlices {
   // After the last of these and before the first Saved: what overlaps becomes one, where all have
   // one share.
   void Merge();
+  // Slices were named, and all are on threads that launch nothing: nobody waits for them.
+  bool are_all_elsewhere() const { return on_threads_ == 0 && elsewhere_ > 0; }
+
   // Of `range`, by the slices that are open on either thread; kNone is no thread.
   double Saved(uint32_t thread, uint32_t other, Interval range) const;
 
@@ -52,6 +55,7 @@ class HostSlices {
   const JobRows& rows_;
   std::vector<std::vector<Part>> slices_;                         // by thread; in order once merged
   std::vector<std::vector<std::pair<int64_t, Interval>>> steps_;  // by trace, by number; once asked
+  size_t on_threads_ = 0, elsewhere_ = 0;                         // slices that were named
   bool is_one_by_one_ = false;  // slices of ReadOne may be within others
 };
 

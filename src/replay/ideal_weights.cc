@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "replay/peer_times.h"
+#include "tracedb/base/interval.h"
 
 namespace tracedb {
 namespace {
@@ -112,34 +113,74 @@ class PeerFinder {
     });
   }
 
+  struct Stretch {
+    uint32_t from;               // node
+    int64_t work_ns;             // without what the recorder took of it
+    std::vector<uint32_t> held;  // edges into nodes where it held the thread up
+  };
+
+  // An edge, and what is before it where it comes out of a hold; from is kNone where nothing is.
+  Stretch StretchOf(uint32_t edge) const {
+    Stretch stretch{graph_.from(edge), graph_.weights()[edge], {}};
+    while (graph_.nodes()[stretch.from].kind == NodeKind::kHoldEnd) {
+      const uint32_t begin = graph_.from(graph_.first_edge(stretch.from));
+      stretch.from = kNone;
+      for (uint32_t into = graph_.first_edge(begin); into < graph_.end_edge(begin); ++into) {
+        if (!IsWork(into, begin)) continue;
+        stretch.held.push_back(into);
+        stretch.from = graph_.from(into);
+        stretch.work_ns = SumNs(stretch.work_ns, graph_.weights()[into]);
+        break;
+      }
+      if (stretch.from == kNone) break;
+    }
+    return stretch;
+  }
+
+  // An edge that says no more than which comes first has another weight.
+  bool IsWork(uint32_t edge, uint32_t node) const {
+    return IsHost(graph_.kind(edge)) &&
+           graph_.weights()[edge] ==
+               graph_.nodes()[node].at_ns - graph_.nodes()[graph_.from(edge)].at_ns;
+  }
+
   // Stretches of the host: the median.
   void FindHost() {
     Peers peers;
     std::map<std::array<int64_t, 5>, int64_t> keys;
     CurrentSteps steps(graph_);
     for (uint32_t node = 0; node < graph_.nodes().size(); ++node) {
+      const NodeKind node_kind = graph_.nodes()[node].kind;
       if (graph_.ThreadOf(node) == kNone) continue;
       const int64_t step = steps.At(node);
       const int64_t at_ns = graph_.nodes()[node].at_ns;
+      if (node_kind == NodeKind::kHoldEnd) ideal_[graph_.first_edge(node)] = 0;
+      if (node_kind == NodeKind::kHoldBegin || node_kind == NodeKind::kHoldEnd) continue;
       for (uint32_t edge = graph_.first_edge(node); edge < graph_.end_edge(node); ++edge) {
-        const uint32_t from = graph_.from(edge);
-        // An edge that says no more than which comes first has another weight.
-        const bool is_work = graph_.weights()[edge] == at_ns - graph_.nodes()[from].at_ns;
-        if (!IsHost(graph_.kind(edge)) || !is_work) continue;
+        if (!IsWork(edge, node)) continue;
+        const Stretch stretch = StretchOf(edge);
+        if (stretch.from == kNone) continue;
+        const bool is_one = graph_.ThreadOf(stretch.from) == graph_.ThreadOf(node);
         const auto [kind, name] = MomentOf(node);
-        const auto [from_kind, from_name] = MomentOf(from);
+        const auto [from_kind, from_name] = MomentOf(stretch.from);
         const int64_t next = static_cast<int64_t>(keys.size());
         const int64_t key =
-            keys.emplace(std::array<int64_t, 5>{static_cast<int64_t>(graph_.kind(edge)), kind, name,
-                                                from_kind, from_name},
+            keys.emplace(std::array<int64_t, 5>{is_one ? 0 : 1, kind, name, from_kind, from_name},
                          next)
                 .first->second;
         peers.push_back({key, step, at_ns, graph_.TraceOf(node), edge});
+        if (!stretch.held.empty()) cut_.emplace(edge, stretch);
       }
     }
     Number(peers);
     ForEachRange(peers, IsAlike, [&](PeerRange alike) {
-      if (IsOfSeveralRanks(alike)) Set(alike, MedianNs(TakenBy(alike)));
+      if (!IsOfSeveralRanks(alike)) return;
+      Set(alike, MedianNs(TakenBy(alike)));
+      for (auto peer = alike.first; peer != alike.second; ++peer) {
+        const auto cut = cut_.find(peer->edge);
+        if (cut == cut_.end()) continue;
+        for (const uint32_t edge : cut->second.held) ideal_[edge] = 0;
+      }
     });
   }
 
@@ -249,7 +290,8 @@ class PeerFinder {
     std::vector<int64_t> taken;
     taken.reserve(static_cast<size_t>(peers.second - peers.first));
     for (auto peer = peers.first; peer != peers.second; ++peer) {
-      taken.push_back(graph_.weights()[peer->edge]);
+      const auto cut = cut_.find(peer->edge);
+      taken.push_back(cut == cut_.end() ? graph_.weights()[peer->edge] : cut->second.work_ns);
     }
     return taken;
   }
@@ -262,6 +304,7 @@ class PeerFinder {
   const ReplayGraph& graph_;
   const JobRows& rows_;
   std::vector<int64_t> ideal_;                  // kNoEdge: without peers
+  std::unordered_map<uint32_t, Stretch> cut_;   // by edge: those that the recorder cut
   std::unordered_map<int64_t, int64_t> names_;  // by name_id: the same number for the same text
 };
 

@@ -9,6 +9,7 @@
 #include "replay/replay_changes.h"
 #include "replay/replay_graph.h"
 #include "replay/replay_steps.h"
+#include "replay/stop_watch.h"
 
 namespace tracedb {
 namespace {
@@ -19,9 +20,9 @@ constexpr size_t kRowsMax = 8'000'000;
 }  // namespace
 
 std::string_view PieceKindText(PieceKind kind) {
-  constexpr std::array<std::string_view, 10> kTexts = {
-      "host",    "launch",   "compute", "communication", "memory",
-      "waiting", "transfer", "gap",     "lag",           "unrecorded"};
+  constexpr std::array<std::string_view, 11> kTexts = {
+      "host",    "recorder", "launch", "compute", "communication", "memory",
+      "waiting", "transfer", "gap",    "lag",     "unrecorded"};
   return kTexts[static_cast<size_t>(kind)];
 }
 
@@ -33,17 +34,29 @@ JobReplay& JobReplay::operator=(JobReplay&&) noexcept = default;
 
 Result<JobReplay> JobReplay::Open(SqliteDb& db, int64_t capture_id) {
   TRACEDB_ASSIGN(rows, ReadJobRows(db, capture_id, kRowsMax));
-  return JobReplay(std::make_unique<ReplayGraph>(ReplayGraph::Build(std::move(rows))));
+  StopWatch watch(db);
+  JobReplay replay(std::make_unique<ReplayGraph>(ReplayGraph::Build(std::move(rows), &watch)));
+  TRACEDB_TRY(watch.status());
+  return replay;
 }
 
 Result<std::vector<ReplayedStep>> JobReplay::Steps(SqliteDb& db, std::string_view changes) {
   TRACEDB_ASSIGN(weights, ChangedWeights(db, *graph_, *ideal_, changes));
-  return StepsOf(*graph_, graph_->Replay(weights));
+  StopWatch watch(db);
+  const std::vector<int64_t> times = graph_->Replay(weights, &watch);
+  TRACEDB_TRY(watch.status());
+  return StepsOf(*graph_, times);
 }
 
-Result<std::vector<PathPiece>> JobReplay::CriticalPath(SqliteDb& db, std::string_view changes) {
+Result<std::deque<PathPiece>> JobReplay::CriticalPath(SqliteDb& db, std::string_view changes) {
   TRACEDB_ASSIGN(weights, ChangedWeights(db, *graph_, *ideal_, changes));
-  return WithOwners(db, PathOf(*graph_, weights, graph_->Replay(weights)));
+  StopWatch watch(db);
+  std::vector<int64_t> times = graph_->Replay(weights, &watch);
+  TRACEDB_TRY(watch.status());
+  std::deque<PathPiece> path = PathOf(*graph_, weights, times);
+  weights = {};
+  times = {};
+  return WithOwners(db, std::move(path));
 }
 
 }  // namespace tracedb

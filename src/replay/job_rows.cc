@@ -1,13 +1,18 @@
 #include "replay/job_rows.h"
 
 #include <algorithm>
+#include <iterator>
+#include <limits>
 #include <map>
 #include <optional>
+#include <span>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
+#include "replay/recorder_holds.h"
 #include "tracedb/schema/rank_clock.h"
 #include "tracedb/schema/waiting_calls.h"
 
@@ -30,6 +35,35 @@ CallName NameOfCall(std::string_view name) {
   }
   return has("StreamWaitEvent") ? CallName::kStreamWait : CallName::kOther;
 }
+
+// The calls that wait, to be asked whether one of them is open all the time of a hold.
+class OpenWaits {
+ public:
+  explicit OpenWaits(std::span<const Call> calls) {
+    for (const Call& call : calls) {
+      if (call.kind != CallKind::kWait && call.kind != CallKind::kWaitForAll) continue;
+      waits_.push_back({call.thread, call.start_ns, call.end_ns});
+    }
+    std::sort(waits_.begin(), waits_.end());
+    for (size_t i = 1; i < waits_.size(); ++i) {
+      int64_t& end_ns = std::get<2>(waits_[i]);
+      const auto& [thread, start_ns, before_ns] = waits_[i - 1];
+      if (thread == std::get<0>(waits_[i])) end_ns = std::max(end_ns, before_ns);
+    }
+  }
+
+  bool AnyAround(const Call& hold) const {
+    const Wait last{hold.thread, hold.start_ns, std::numeric_limits<int64_t>::max()};
+    const auto after = std::upper_bound(waits_.begin(), waits_.end(), last);
+    if (after == waits_.begin()) return false;
+    const auto& [thread, start_ns, end_ns] = *std::prev(after);
+    return thread == hold.thread && end_ns >= hold.end_ns;
+  }
+
+ private:
+  using Wait = std::tuple<uint32_t, int64_t, int64_t>;  // thread, start, latest end up to this one
+  std::vector<Wait> waits_;
+};
 
 class JobReader {
  public:
@@ -84,8 +118,10 @@ class JobReader {
     }
     launch_of_ = {};
     std::sort(launches_.begin(), launches_.end());
+    const size_t calls_before = rows_.calls.size();
     TRACEDB_TRY(ReadCalls(first, last));
-    return ReadSteps(first, last);
+    TRACEDB_TRY(ReadSteps(first, last));
+    return AddHolds(first, last, calls_before);
   }
 
   Result<const Track*> TrackOf(int64_t id, bool is_stream) {
@@ -132,8 +168,8 @@ class JobReader {
     return found;
   }
 
-  Status CheckSize() const {
-    if (rows_.activities.size() + rows_.calls.size() <= rows_max_) return Done{};
+  Status CheckSize(size_t more = 0) const {
+    if (rows_.activities.size() + rows_.calls.size() + more <= rows_max_) return Done{};
     return Error{ErrorKind::kQuery,
                  "this capture is too large to be replayed: more than " +
                      std::to_string(rows_max_) + " launches, waits and GPU activities",
@@ -216,6 +252,38 @@ class JobReader {
       TRACEDB_TRY(AddCall(rows.Int(1), rows.Int(0), rows.Int(2), rows.Int(3), CallKind::kStep,
                           rows.Int(4)));
     }
+  }
+
+  // Of the threads that have nodes, and not within calls that wait.
+  Status AddHolds(int64_t first, int64_t last, size_t calls_before) {
+    std::map<uint32_t, int64_t> last_end_ns;  // of a hold, by thread
+    for (size_t i = calls_before; i < rows_.calls.size(); ++i) {
+      if (rows_.calls[i].kind == CallKind::kStreamWait) continue;
+      last_end_ns.emplace(rows_.calls[i].thread, -kTimeMax);
+    }
+    std::vector<HostThread> threads;
+    for (const auto& [thread, none] : last_end_ns) {
+      const JobThread& here = rows_.threads[thread];
+      threads.push_back({here.track_id, tracks_.at(here.track_id).base_ns, here.process});
+    }
+    TRACEDB_ASSIGN(holds, RecorderHolds(db_, first, last, threads, impossible_, rows_max_));
+    if (holds.empty()) return Done{};
+    TRACEDB_TRY(CheckSize(holds.size()));
+    const OpenWaits waits(std::span(rows_.calls).subspan(calls_before));
+    for (const RecorderHold& hold : holds) {
+      Call call{};
+      call.thread = tracks_.at(threads[hold.thread].track_id).number;
+      int64_t& last_ns = last_end_ns[call.thread];
+      call.start_ns = std::max(last_ns, Bounded(clock_.Aligned(hold.range.start_ns)));
+      call.end_ns = Bounded(clock_.Aligned(hold.range.end_ns));
+      call.slice_id = hold.slice_id;
+      call.trace = static_cast<uint32_t>(rows_.traces.size() - 1);
+      call.kind = CallKind::kHold;
+      if (call.end_ns <= call.start_ns || waits.AnyAround(call)) continue;
+      last_ns = call.end_ns;
+      rows_.calls.push_back(call);
+    }
+    return Done{};
   }
 
   Status AddCall(int64_t track_id, int64_t id, int64_t ts, int64_t dur, CallKind kind,

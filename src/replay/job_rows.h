@@ -33,7 +33,8 @@ struct Activity {
   ActivityKind kind;
 };
 
-enum class CallKind : uint8_t { kLaunch, kWait, kWaitForAll, kStreamWait, kStep };
+// kHold is no call: the recorder held up the thread.
+enum class CallKind : uint8_t { kLaunch, kWait, kWaitForAll, kStreamWait, kStep, kHold };
 
 struct Call {
   int64_t start_ns;
@@ -67,7 +68,7 @@ struct JobRows {
   uint32_t process_count = 0;
   uint32_t stream_count = 0;
   std::vector<Activity> activities;  // by trace, then slice_id
-  std::vector<Call> calls;           // by trace, then slice_id
+  std::vector<Call> calls;           // by trace, kind (holds last), then slice_id
   std::vector<Collective> collectives;
   std::vector<uint32_t> parts;
 };

@@ -16,15 +16,13 @@ __extension__ using Wide = __int128;
 
 // What the others take for a slice of the host of that name in that step, on average; 0: they have
 // none.
-// ?1 the slice, ?2 its capture's traces as JSON, ?3 the rank, ?4 the step.
+// ?1 the name, ?2 its capture's traces as JSON, ?3 the rank, ?4 the step.
 constexpr const char* kOthersSql =
     "WITH other AS (SELECT t.trace_id FROM _trace t "
     "  WHERE t.trace_id IN (SELECT value FROM json_each(?2)) AND t.rank <> ?3), "
-    "named AS (SELECT n.id FROM _event_name n WHERE n.name = (SELECT name FROM slices "
-    "                                                         WHERE slice_id = ?1)) "
-    "SELECT (SELECT dur_ns FROM slices WHERE slice_id = ?1), "
-    "  (SELECT sum(total_ns) / sum(calls) FROM _host_use "
-    "   WHERE trace_id IN other AND step IS ?4 AND event_name IN named)";
+    "named AS (SELECT n.id FROM _event_name n WHERE n.name = ?1) "
+    "SELECT sum(total_ns) / sum(calls) FROM _host_use "
+    "WHERE trace_id IN other AND step IS ?4 AND event_name IN named";
 
 class LateFinder {
  public:
@@ -137,18 +135,36 @@ class LateFinder {
   }
 
   Result<int64_t> LongerNs(int64_t slice_id, int64_t step) {
+    if (!slice_.has_value()) {
+      TRACEDB_ASSIGN(slice, db_.Prepare("SELECT dur_ns, name FROM slices WHERE slice_id = ?1"));
+      slice_.emplace(std::move(slice));
+    }
+    TRACEDB_TRY(slice_->Bind(1, slice_id));
+    TRACEDB_ASSIGN(any, slice_->Step());
+    const int64_t own_ns = any ? slice_->Int(0) : 0;
+    const std::string name(any ? slice_->Text(1) : "");
+    slice_->Reset();
+    if (!any) return 0;
+    TRACEDB_ASSIGN(others_ns, OthersNs(name, step));
+    return DifferenceNs(own_ns, others_ns);
+  }
+
+  // Of a name and step there are many late slices: asked once.
+  Result<int64_t> OthersNs(const std::string& name, int64_t step) {
+    const auto known = others_ns_.find({step, name});
+    if (known != others_ns_.end()) return known->second;
     if (!others_.has_value()) {
       TRACEDB_ASSIGN(others, db_.Prepare(kOthersSql));
       others_.emplace(std::move(others));
     }
-    TRACEDB_TRY(others_->Bind(1, slice_id));
+    TRACEDB_TRY(others_->Bind(1, name));
     TRACEDB_TRY(others_->Bind(2, traces_));
     TRACEDB_TRY(others_->Bind(3, rank_));
     TRACEDB_TRY(step == kNoStep ? others_->BindNull(4) : others_->Bind(4, step));
     TRACEDB_ASSIGN(any, others_->Step());
-    const int64_t longer_ns = any ? DifferenceNs(others_->Int(0), others_->Int(1)) : 0;
+    const int64_t others_ns = any ? others_->Int(0) : 0;
     others_->Reset();
-    return longer_ns;
+    return others_ns_[{step, name}] = others_ns;
   }
 
   SqliteDb& db_;
@@ -159,7 +175,8 @@ class LateFinder {
   std::map<int64_t, Late> late_;                 // by slice_id
   std::set<int64_t> slow_steps_;                 // in which its GPU came late
   std::unordered_map<int64_t, std::string> names_;
-  std::optional<SqliteStatement> others_, name_;
+  std::map<std::pair<int64_t, std::string>, int64_t> others_ns_;  // by step and name
+  std::optional<SqliteStatement> slice_, others_, name_;
 };
 
 }  // namespace

@@ -25,22 +25,26 @@ bool operator<(const NodeKey& a, const NodeKey& b) {
 uint8_t OrderOf(NodeKind kind, bool lasts) {
   switch (kind) {
     case NodeKind::kFinish:
-      return lasts ? 0 : 7;
-    case NodeKind::kEnd:
+      return lasts ? 0 : 9;
+    case NodeKind::kHoldEnd:
       return 1;
-    case NodeKind::kStepEnd:
+    case NodeKind::kEnd:
       return 2;
-    case NodeKind::kStepBegin:
+    case NodeKind::kStepEnd:
       return 3;
+    case NodeKind::kStepBegin:
+      return 4;
     case NodeKind::kLaunch:
     case NodeKind::kBegin:
-      return 4;
-    case NodeKind::kStart:
       return 5;
+    case NodeKind::kHoldBegin:
+      return 6;
+    case NodeKind::kStart:
+      return 7;
     case NodeKind::kMeet:
       break;
   }
-  return 6;
+  return 8;
 }
 
 }  // namespace
@@ -59,16 +63,26 @@ void OrderNodes(const JobRows& rows, std::vector<Node>& nodes) {
   }
   for (size_t i = 0; i < rows.calls.size(); ++i) {
     const Call& c = rows.calls[i];
-    if (c.kind == CallKind::kStreamWait) continue;  // no node
-    const bool is_step = c.kind == CallKind::kStep;
-    const bool waits = !is_step && c.kind != CallKind::kLaunch;
-    add(c.start_ns,
-        is_step ? NodeKind::kStepBegin
-        : waits ? NodeKind::kBegin
-                : NodeKind::kLaunch,
-        c.trace, c.slice_id, i);
-    if (is_step || waits) {
-      add(c.end_ns, is_step ? NodeKind::kStepEnd : NodeKind::kEnd, c.trace, c.slice_id, i);
+    const auto add_call = [&](NodeKind begin, NodeKind end) {
+      add(c.start_ns, begin, c.trace, c.slice_id, i);
+      add(c.end_ns, end, c.trace, c.slice_id, i);
+    };
+    switch (c.kind) {
+      case CallKind::kStreamWait:
+        break;  // no node
+      case CallKind::kLaunch:
+        add(c.start_ns, NodeKind::kLaunch, c.trace, c.slice_id, i);
+        break;
+      case CallKind::kStep:
+        add_call(NodeKind::kStepBegin, NodeKind::kStepEnd);
+        break;
+      case CallKind::kHold:
+        add_call(NodeKind::kHoldBegin, NodeKind::kHoldEnd);
+        break;
+      case CallKind::kWait:
+      case CallKind::kWaitForAll:
+        add_call(NodeKind::kBegin, NodeKind::kEnd);
+        break;
     }
   }
   for (size_t i = 0; i < rows.collectives.size(); ++i) {

@@ -1,7 +1,7 @@
 // Which slices of the host fill the stretches of a critical path that are the host's.
 #pragma once
 
-#include <vector>
+#include <deque>
 
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
@@ -11,6 +11,6 @@ namespace tracedb {
 
 // Stretches of at least kLongSliceNs are cut where the innermost slice of that length changes, and
 // get its number as held_by; an annotation around it that is hardly longer says more, and is taken.
-Result<std::vector<PathPiece>> WithOwners(SqliteDb& db, const std::vector<PathPiece>& pieces);
+Result<std::deque<PathPiece>> WithOwners(SqliteDb& db, std::deque<PathPiece> pieces);
 
 }  // namespace tracedb

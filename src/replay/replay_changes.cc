@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -13,6 +14,7 @@
 #include "replay/change_reader.h"
 #include "replay/host_slices.h"
 #include "replay/late_slices.h"
+#include "replay/stop_watch.h"
 #include "tracedb/base/interval.h"
 #include "tracedb/schema/event_tables.h"
 
@@ -29,9 +31,15 @@ int64_t Scaled(int64_t weight_ns, double factor) {
 class Weights {
  public:
   Weights(SqliteDb& db, const ReplayGraph& graph, IdealWeights& ideal)
-      : db_(db), graph_(graph), rows_(graph.rows()), ideal_(ideal), weights_(graph.weights()) {}
+      : db_(db),
+        watch_(db),
+        graph_(graph),
+        rows_(graph.rows()),
+        ideal_(ideal),
+        weights_(graph.weights()) {}
 
   Status Apply(const Change& change) {
+    TRACEDB_TRY(CheckStep(change));
     if (!change.ideal.empty()) return ideal_.Apply(db_, change, weights_);
     if (change.slice.has_value()) {
       TRACEDB_ASSIGN(known, db_.Prepare("SELECT 1 FROM slices WHERE slice_id = ?1"));
@@ -39,13 +47,17 @@ class Weights {
       TRACEDB_ASSIGN(any, known.Step());
       if (!any) return NotUnderstood("there is no slice " + std::to_string(*change.slice));
       const int64_t all_ns = std::numeric_limits<int64_t>::max();
-      return Shorten({{*change.slice, change.shorten_ns.value_or(all_ns)}});
+      TRACEDB_ASSIGN(is_waited_for, Shorten({{*change.slice, change.shorten_ns.value_or(all_ns)}}));
+      return is_waited_for ? Status(Done{})
+                           : NothingWaits("slice " + std::to_string(*change.slice));
     }
     if (change.rank_late.has_value()) {
       TRACEDB_ASSIGN(late, LateSlices(db_, rows_, *change.rank_late));
-      return Shorten(late);
+      TRACEDB_TRY(Shorten(late));
+      return Done{};
     }
     if (change.short_host.has_value()) return ScaleShortHost(change);
+    if (change.recorder.has_value()) return ScaleRecorder(change);
     if (!change.held_by.empty()) return ScaleHeld(change);
     if (!change.transfers.empty()) return ScaleTransfers(change);
     if (!change.waits.empty()) return DropWaits(change);
@@ -54,13 +66,31 @@ class Weights {
     return ScaleSlices(change);
   }
 
+  const Status& status() const { return watch_.status(); }
   std::vector<int64_t> Take() { return std::move(weights_); }
 
  private:
+  // Of another capture it may be; of none it is a mistake, and not a gain of 0.
+  Status CheckStep(const Change& change) {
+    if (!change.step.has_value()) return Done{};
+    TRACEDB_ASSIGN(known, db_.Prepare("SELECT 1 FROM _step WHERE step = ?1 LIMIT 1"));
+    TRACEDB_TRY(known.Bind(1, *change.step));
+    TRACEDB_ASSIGN(any, known.Step());
+    if (any) return Done{};
+    return NotUnderstood("there is no step " + std::to_string(*change.step));
+  }
+
+  static Error NothingWaits(const std::string& what) {
+    return NotUnderstood(what +
+                         " is on a thread that launches nothing: what waits for it is not "
+                         "recorded, and so not what it costs");
+  }
+
   // Calls `use` with each edge into the finish of an activity, and the activity.
   template <typename Use>
   void ForEachRun(const Use& use) {
     for (uint32_t node = 0; node < graph_.nodes().size(); ++node) {
+      if (watch_.Asked()) return;
       if (graph_.nodes()[node].kind != NodeKind::kFinish) continue;
       const Activity& activity = rows_.activities[graph_.nodes()[node].owner];
       for (uint32_t edge = graph_.first_edge(node); edge < graph_.end_edge(node); ++edge) {
@@ -73,6 +103,7 @@ class Weights {
   template <typename Use>
   void ForEachHost(const Change& change, const Use& use) {
     for (uint32_t node = 0; node < graph_.nodes().size(); ++node) {
+      if (watch_.Asked()) return;
       const uint32_t thread = graph_.ThreadOf(node);
       if (thread == kNone || !IsOf(change, graph_.TraceOf(node))) continue;
       for (uint32_t edge = graph_.first_edge(node); edge < graph_.end_edge(node); ++edge) {
@@ -103,19 +134,26 @@ class Weights {
       TRACEDB_ASSIGN(found, NamesOf(change));
       names = std::move(found);
     }
+    bool is_of_gpu = false;
     if (!host_only) {
       ForEachRun([&](const Activity& activity, int64_t& weight_ns, EdgeKind) {
         if (!IsOf(change, activity.trace)) return;
         if (change.step.has_value() && activity.step != *change.step) return;
         if (kind != kKinds.end() && kKinds[static_cast<size_t>(activity.kind)] != *kind) return;
         if (change.names_slices() && !names.contains(activity.name_id)) return;
+        is_of_gpu = true;
         weight_ns = Scaled(weight_ns, change.factor);
       });
     }
     if (kind != kKinds.end()) return Done{};
-    HostSlices slices(rows_);
+    ShortenedSlices slices(rows_);
     if (change.names_slices()) {
       TRACEDB_TRY(slices.Read(db_, names, change.rank, change.step, 1 - change.factor));
+      if (slices.are_all_elsewhere() && !is_of_gpu) {
+        TRACEDB_ASSIGN(captures, db_.Integer("SELECT count(*) FROM _capture"));
+        // Of several another may be meant: in this one it gains 0.
+        if (captures == 1) return NothingWaits(change.name + change.like + change.glob);
+      }
     } else {
       slices.AddAll(change.rank, change.step, 1 - change.factor);
     }
@@ -124,7 +162,7 @@ class Weights {
   }
 
   // Where no node is for at least so long.
-  void ScaleHost(HostSlices& slices, int64_t least_ns) {
+  void ScaleHost(ShortenedSlices& slices, int64_t least_ns) {
     slices.Merge();
     ForEachHost({}, [&](int64_t& weight_ns, uint32_t from, uint32_t to, Interval range) {
       if (range.length() < least_ns) return;
@@ -137,7 +175,7 @@ class Weights {
     Change named;
     named.name = change.held_by;
     TRACEDB_ASSIGN(names, NamesOf(named));
-    HostSlices slices(rows_);
+    ShortenedSlices slices(rows_);
     TRACEDB_TRY(slices.ReadHeld(db_, names, change.rank, change.step, 1 - change.factor));
     ScaleHost(slices, kLongSliceNs);
     return Done{};
@@ -147,6 +185,16 @@ class Weights {
     ForEachHost(change, [&](int64_t& weight_ns, uint32_t, uint32_t, Interval range) {
       if (range.length() < kLongSliceNs) weight_ns = Scaled(weight_ns, *change.short_host);
     });
+    return Done{};
+  }
+
+  Status ScaleRecorder(const Change& change) {
+    for (uint32_t node = 0; node < graph_.nodes().size(); ++node) {
+      if (graph_.nodes()[node].kind != NodeKind::kHoldEnd) continue;
+      if (!IsOf(change, graph_.TraceOf(node))) continue;
+      int64_t& weight_ns = weights_[graph_.first_edge(node)];
+      weight_ns = Scaled(weight_ns, *change.recorder);
+    }
     return Done{};
   }
 
@@ -165,7 +213,8 @@ class Weights {
     }
   }
 
-  Status Shorten(const std::vector<LateSlice>& late) {
+  // Whether anything waits for them.
+  Result<bool> Shorten(const std::vector<LateSlice>& late) {
     std::unordered_map<int64_t, int64_t> shorter;
     for (const LateSlice& slice : late) {
       if (slice.late_ns < 0) return NotUnderstood("shorten_ns: it cannot be negative");
@@ -176,14 +225,17 @@ class Weights {
       const auto slice = shorter.find(activity.slice_id);
       if (slice == shorter.end()) return;
       found.insert(slice->first);
-      weight_ns = std::max<int64_t>(0, DifferenceNs(weight_ns, slice->second));
+      const int64_t all_ns = DifferenceNs(activity.finish_ns, activity.start_ns);
+      if (all_ns <= 0) return;
+      const double left_ns = static_cast<double>(DifferenceNs(all_ns, slice->second));
+      weight_ns = Scaled(weight_ns, std::max(0.0, left_ns / static_cast<double>(all_ns)));
     });
-    HostSlices slices(rows_);
+    ShortenedSlices slices(rows_);
     for (const auto& [slice, shorten_ns] : shorter) {
       if (!found.contains(slice)) TRACEDB_TRY(slices.ReadOne(db_, slice, shorten_ns));
     }
     if (found.size() < shorter.size()) ScaleHost(slices, 0);
-    return Done{};
+    return !slices.are_all_elsewhere();
   }
 
   // That a framework calls in one way; "-": in any that is known; empty: none.
@@ -260,33 +312,69 @@ class Weights {
     return Done{};
   }
 
-  Status Balance(const Change& change) {
-    if (change.balance != "ranks" && change.balance != "stages") {
-      return NotUnderstood("balance: ranks or stages is wanted");
+  // Ranks among which work is evened out: each by itself, or those of a stage together.
+  Result<std::map<int64_t, int64_t>> StagesOf(const std::string& what) {
+    std::map<int64_t, int64_t> stage_of;
+    if (what == "ranks") {
+      for (const JobTrace& trace : rows_.traces) stage_of[trace.rank] = trace.rank;
+      return stage_of;
     }
-    std::map<int64_t, std::map<int64_t, int64_t>> computed;  // by step, by rank
+    if (what != "stages") return NotUnderstood("balance: ranks or stages is wanted");
+    TRACEDB_ASSIGN(rows, db_.Prepare("SELECT (SELECT count(*) FROM json_each(ranks) "
+                                     "WHERE value < ?1) FROM _process_group "
+                                     "WHERE parallelism = 'pipeline' AND run_id = "
+                                     "(SELECT run_id FROM _trace WHERE trace_id = ?2) "
+                                     "AND ?1 IN (SELECT value FROM json_each(ranks)) "
+                                     "ORDER BY size DESC, 1 DESC LIMIT 1"));
+    for (const JobTrace& trace : rows_.traces) {
+      TRACEDB_TRY(rows.Bind(1, trace.rank));
+      TRACEDB_TRY(rows.Bind(2, trace.trace_id));
+      TRACEDB_ASSIGN(any, rows.Step());
+      if (any) stage_of[trace.rank] = rows.Int(0);
+      rows.Reset();
+    }
+    if (!stage_of.empty() || rows_.traces.empty()) return stage_of;
+    return NotUnderstood(
+        "balance: no process group of this job is a pipeline's, so that its stages are not known");
+  }
+
+  Status Balance(const Change& change) {
+    TRACEDB_ASSIGN(stage_of, StagesOf(change.balance));
+    std::map<int64_t, std::map<int64_t, std::map<int64_t, int64_t>>> computed;  // step, stage, rank
     for (const Activity& activity : rows_.activities) {
       if (activity.kind != ActivityKind::kCompute) continue;
-      int64_t& sum_ns = computed[activity.step][rows_.traces[activity.trace].rank];
+      const int64_t rank = rows_.traces[activity.trace].rank;
+      const auto stage = stage_of.find(rank);
+      if (stage == stage_of.end()) continue;
+      int64_t& sum_ns = computed[activity.step][stage->second][rank];
       sum_ns = SumNs(sum_ns, activity.finish_ns - activity.start_ns);
     }
-    std::map<std::pair<int64_t, int64_t>, double> factors;
-    for (const auto& [step, ranks] : computed) {
-      double all = 0;
-      for (const auto& [rank, sum_ns] : ranks) all += static_cast<double>(sum_ns);
-      for (const auto& [rank, sum_ns] : ranks) {
-        const double mean = all / static_cast<double>(ranks.size());
-        factors[{step, rank}] = sum_ns > 0 ? mean / static_cast<double>(sum_ns) : 1;
+    std::map<std::pair<int64_t, int64_t>, double> factors;  // by step and rank
+    for (const auto& [step, stages] : computed) {
+      std::vector<double> means;
+      for (const auto& [stage, ranks] : stages) {
+        double all = 0;
+        for (const auto& [rank, sum_ns] : ranks) all += static_cast<double>(sum_ns);
+        means.push_back(all / static_cast<double>(ranks.size()));
+      }
+      const double mean =
+          std::accumulate(means.begin(), means.end(), 0.0) / static_cast<double>(means.size());
+      size_t at = 0;
+      for (const auto& [stage, ranks] : stages) {
+        const double own = means[at++];
+        for (const auto& [rank, sum_ns] : ranks) factors[{step, rank}] = own > 0 ? mean / own : 1;
       }
     }
     ForEachRun([&](const Activity& activity, int64_t& weight_ns, EdgeKind) {
       if (activity.kind != ActivityKind::kCompute) return;
-      weight_ns = Scaled(weight_ns, factors[{activity.step, rows_.traces[activity.trace].rank}]);
+      const auto factor = factors.find({activity.step, rows_.traces[activity.trace].rank});
+      if (factor != factors.end()) weight_ns = Scaled(weight_ns, factor->second);
     });
     return Done{};
   }
 
   SqliteDb& db_;
+  StopWatch watch_;
   const ReplayGraph& graph_;
   const JobRows& rows_;
   IdealWeights& ideal_;
@@ -299,7 +387,10 @@ Result<std::vector<int64_t>> ChangedWeights(SqliteDb& db, const ReplayGraph& gra
                                             IdealWeights& ideal, std::string_view changes) {
   TRACEDB_ASSIGN(read, ReadChanges(db, changes));
   Weights weights(db, graph, ideal);
-  for (const Change& change : read) TRACEDB_TRY(weights.Apply(change));
+  for (const Change& change : read) {
+    TRACEDB_TRY(weights.Apply(change));
+    TRACEDB_TRY(weights.status());
+  }
   return weights.Take();
 }
 

@@ -7,6 +7,7 @@
 //     GPU activities, and slices of the host (with a name alone)
 //   {"slice": 17, "shorten_ns": 5000}  one slice, of the host or a GPU, is so much shorter
 //   {"short_host": 0.5}     work of the host between two launches that are less than 0.25 ms apart
+//   {"recorder": 0}         what the profiler held threads up for
 //   {"held_by": "x"}        the host in slices of this name, between two that are further apart
 //   {"rank_late": 5}        what takes longer on this rank than on others does not make it late
 //   {"transfers": "data"}   of collectives of groups of this parallelism; "all": of all. With
@@ -15,11 +16,13 @@
 //   {"waits": "pipeline"}   nobody waits for anybody in such collectives; "sync": no call of the
 //                           host waits for the GPU
 //   {"launch_latency_ns": 0}  at most
-//   {"balance": "ranks"}    the compute kernels of a step take as long on every rank: the mean
+//   {"balance": "ranks"}    the compute kernels of a step take as long on every rank: the mean;
+//                           "stages": on every stage of the pipeline, by the mean of its ranks
 //   {"ideal": "all"}       each takes what its like takes on other ranks and in other steps;
 //                           compute, communication, memory, host: only these; with a step also, and
 //                           with "except_rank": 5 in place of a rank: on all others
-// With a "rank" also short_host, held_by, transfers and waits are those of that rank alone.
+// With a "rank" also short_host, recorder, held_by, transfers and waits are those of that rank
+// alone.
 #pragma once
 
 #include <string_view>

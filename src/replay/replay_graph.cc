@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "replay/stop_watch.h"
 #include "tracedb/base/interval.h"
 
 namespace tracedb {
@@ -17,9 +18,11 @@ ReplayGraph ReplayGraph::Of(std::vector<Node> nodes, std::vector<uint32_t> from,
   return graph;
 }
 
-std::vector<int64_t> ReplayGraph::Replay(const std::vector<int64_t>& weights) const {
+std::vector<int64_t> ReplayGraph::Replay(const std::vector<int64_t>& weights,
+                                         StopWatch* watch) const {
   std::vector<int64_t> times(nodes_.size());
   for (uint32_t node = 0; node < nodes_.size(); ++node) {
+    if (watch != nullptr && watch->Asked()) return times;
     const uint32_t end = end_edge(node);
     int64_t ready_ns = kNoEdge;
     for (uint32_t edge = first_edge(node); edge < end; ++edge) {

@@ -14,11 +14,13 @@ namespace tracedb {
 // In the order of nodes at one time, but for kFinish, which comes first where it lasts.
 enum class NodeKind : uint8_t {
   kFinish,
+  kHoldEnd,
   kEnd,
   kStepEnd,
   kStepBegin,
   kLaunch,
   kBegin,
+  kHoldBegin,
   kStart,
   kMeet,
 };
@@ -34,6 +36,7 @@ struct Node {
 enum class EdgeKind : uint8_t {
   kHost,      // a thread goes on
   kHandover,  // a thread goes on where another had worked
+  kRecorder,  // the profiler held up a thread
   kSync,      // a call returns when an activity has ended
   kLaunch,
   kStream,    // the activity before it on its stream
@@ -44,13 +47,16 @@ enum class EdgeKind : uint8_t {
   kMeet,      // start to meet
 };
 
+class StopWatch;
+
 // What an edge says is left out of a replay where its weight is this.
 inline constexpr int64_t kNoEdge = std::numeric_limits<int64_t>::min();
 
 class ReplayGraph {
  public:
-  // Of rows that fit; nodes and edges are as MODEL.md says.
-  static ReplayGraph Build(JobRows rows);
+  // Of rows that fit; nodes and edges are as MODEL.md says. What a watch has stopped, here and in
+  // Replay, is worth nothing.
+  static ReplayGraph Build(JobRows rows, StopWatch* watch = nullptr);
   // Of nodes in an order in which every edge leads to a later one; each node's edges are from its
   // first_edge to that of the next. Only Replay and BindingEdge know what to do with it.
   static ReplayGraph Of(std::vector<Node> nodes, std::vector<uint32_t> from,
@@ -69,7 +75,8 @@ class ReplayGraph {
   const std::vector<int64_t>& weights() const { return weights_; }
 
   // When each node would happen, with these weights of the edges.
-  std::vector<int64_t> Replay(const std::vector<int64_t>& weights) const;
+  std::vector<int64_t> Replay(const std::vector<int64_t>& weights,
+                              StopWatch* watch = nullptr) const;
   // The edge that a node waited for the longest; kNone: it has none.
   uint32_t BindingEdge(uint32_t node, const std::vector<int64_t>& weights,
                        const std::vector<int64_t>& times) const;

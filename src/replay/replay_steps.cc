@@ -46,6 +46,8 @@ PieceKind KindOf(const ReplayGraph& graph, uint32_t edge, uint32_t node) {
     case EdgeKind::kHost:
     case EdgeKind::kHandover:
       return PieceKind::kHost;
+    case EdgeKind::kRecorder:
+      return PieceKind::kRecorder;
     case EdgeKind::kLaunch:
       return PieceKind::kLaunch;
     case EdgeKind::kRun:
@@ -74,8 +76,9 @@ class PathWalk {
       : graph_(graph), weights_(weights), times_(times) {}
 
   // From `node` back to `start_ns`; pieces come latest first.
-  void Walk(uint32_t node, const ReplayedStep& step, std::vector<PathPiece>& pieces) {
+  void Walk(uint32_t node, const ReplayedStep& step, std::deque<PathPiece>& pieces) {
     step_ = step;
+    goes_on_ = kNone;
     while (times_[node] > step.start_ns) {
       const uint32_t edge = graph_.BindingEdge(node, weights_, times_);
       if (edge == kNone) {
@@ -84,14 +87,25 @@ class PathWalk {
       }
       const int64_t from_ns = times_[graph_.from(edge)];
       Add(SumNs(from_ns, weights_[edge]), times_[node], PieceKind::kLag, node, pieces);
+      const size_t before = pieces.size();
       Add(from_ns, SumNs(from_ns, weights_[edge]), KindOf(graph_, edge, node), node, pieces);
+      if (pieces.size() > before) {
+        pieces.back().is_changed = weights_[edge] != graph_.weights()[edge];
+        pieces.back().moved_ns = DifferenceNs(from_ns, graph_.nodes()[graph_.from(edge)].at_ns);
+      }
+      if (graph_.ThreadOf(node) != kNone && !IsHold(node)) goes_on_ = node;
       node = graph_.from(edge);
     }
   }
 
  private:
+  bool IsHold(uint32_t node) const {
+    const NodeKind kind = graph_.nodes()[node].kind;
+    return kind == NodeKind::kHoldBegin || kind == NodeKind::kHoldEnd;
+  }
+
   void Add(int64_t start_ns, int64_t end_ns, PieceKind kind, uint32_t node,
-           std::vector<PathPiece>& pieces) const {
+           std::deque<PathPiece>& pieces) const {
     PathPiece piece;
     piece.step = step_.step;
     piece.start_ns = std::max(start_ns, step_.start_ns);
@@ -105,9 +119,12 @@ class PathWalk {
     const Node& here = graph_.nodes()[node];
     const uint32_t thread = graph_.ThreadOf(node);
     if (thread != kNone) {
-      piece.slice_id = rows.calls[here.owner].slice_id;
+      // What the recorder cut in two leads to what the thread goes on with.
+      const bool is_cut = here.kind == NodeKind::kHoldBegin && goes_on_ != kNone;
+      const Call& call = rows.calls[is_cut ? graph_.nodes()[goes_on_].owner : here.owner];
+      piece.slice_id = call.slice_id;
       piece.track_id = rows.threads[thread].track_id;
-      const uint32_t launched = rows.calls[here.owner].last_activity;
+      const uint32_t launched = call.last_activity;
       if (launched != kNone) piece.launch_of = rows.activities[launched].slice_id;
     } else if (here.kind == NodeKind::kMeet) {
       piece.slice_id =
@@ -122,6 +139,7 @@ class PathWalk {
   const std::vector<int64_t>& weights_;
   const std::vector<int64_t>& times_;
   ReplayedStep step_;
+  uint32_t goes_on_ = kNone;  // the node of a host that was walked over last
 };
 
 // Ranks start their profilers at different moments: the first step begins with the last of them.
@@ -148,11 +166,11 @@ std::vector<ReplayedStep> StepsOf(const ReplayGraph& graph, const std::vector<in
   return StepsIn(BoundsOf(graph, times));
 }
 
-std::vector<PathPiece> PathOf(const ReplayGraph& graph, const std::vector<int64_t>& weights,
-                              const std::vector<int64_t>& times) {
+std::deque<PathPiece> PathOf(const ReplayGraph& graph, const std::vector<int64_t>& weights,
+                             const std::vector<int64_t>& times) {
   const Bounds bounds = BoundsOf(graph, times);
   const std::vector<ReplayedStep> steps = StepsIn(bounds);
-  std::vector<PathPiece> pieces;
+  std::deque<PathPiece> pieces;
   PathWalk walk(graph, weights, times);
   size_t number = 0;
   for (const auto& [step, here] : bounds) {

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <functional>
 #include <map>
+#include <set>
 #include <string_view>
 #include <thread>
 #include <vector>
@@ -88,15 +91,30 @@ struct Results {
   std::vector<std::string> failed;               // "QUERY: why"
 };
 
+// Tells the person how far it is; of both threads.
+class PartsBegun {
+ public:
+  PartsBegun(const ReportOptions& options, size_t all) : on_part_(options.on_part), all_(all) {}
+  void Begin(const std::string& name) {
+    if (on_part_) on_part_(name, std::min(++begun_, all_), all_);
+  }
+
+ private:
+  const std::function<void(const std::string&, size_t, size_t)>& on_part_;
+  const size_t all_;
+  std::atomic<size_t> begun_ = 0;
+};
+
 // Those with a bound of their own, which take long, or the others. One that fails leaves the
 // others; an interrupt ends them all.
 Status RunSections(SqliteDb& db, const QueryCatalog& catalog, const ReportScale& scale, bool large,
-                   Results& results) {
+                   PartsBegun& begun, Results& results) {
   size_t left = kSharedBytesMax;
   for (const ReportSection* section : SectionsOf(catalog, scale.host_only)) {
     // Two parts may show the same query.
     if ((section->bytes_max > 0) != large || results.json.contains(section->query)) continue;
     const QueryDoc& doc = *catalog.Find(section->query);
+    begun.Begin(doc.name);
     Result<std::string> result =
         ResultAsJson(db, doc, *section, ThinningOf(doc, scale), large ? section->bytes_max : left);
     if (!result.ok()) {
@@ -117,9 +135,10 @@ struct LargeParts {
 };
 
 Status RunLarge(SqliteDb& db, const QueryCatalog& catalog, const ReportScale& scale,
-                LargeParts& parts) {
-  TRACEDB_TRY(RunSections(db, catalog, scale, true, parts.results));
-  TRACEDB_ASSIGN(checks, RunChecks(db, catalog));
+                PartsBegun& begun, LargeParts& parts) {
+  TRACEDB_TRY(RunSections(db, catalog, scale, true, begun, parts.results));
+  const auto on_check = [&](const std::string& name, size_t, size_t) { begun.Begin(name); };
+  TRACEDB_ASSIGN(checks, RunChecks(db, catalog, {}, on_check));
   for (const CheckResult& check : checks.checks) {
     if (check.error.empty()) continue;
     parts.results.failed.push_back(fmt::format("doctor/{}: {}", check.name, check.error));
@@ -128,15 +147,27 @@ Status RunLarge(SqliteDb& db, const QueryCatalog& catalog, const ReportScale& sc
   return Done{};
 }
 
+// Queries and checks.
+size_t PartsOf(const QueryCatalog& catalog, const ReportScale& scale) {
+  std::set<std::string_view> names;
+  for (const ReportSection* section : SectionsOf(catalog, scale.host_only)) {
+    names.insert(section->query);
+  }
+  for (const QueryDoc& doc : catalog.queries()) {
+    if (doc.name.starts_with("doctor/")) names.insert(doc.name);
+  }
+  return names.size();
+}
+
 // Half of the work on each of two connections.
 Status RunBoth(SqliteDb& db, SqliteDb& other, const QueryCatalog& catalog, const ReportScale& scale,
-               LargeParts& parts, Results& results) {
+               PartsBegun& begun, LargeParts& parts, Results& results) {
   Status large = Done{};
   Status small = Done{};
   {
     const std::jthread beside(
-        [&] { large = RunCaught([&] { return RunLarge(other, catalog, scale, parts); }); });
-    small = RunCaught([&] { return RunSections(db, catalog, scale, false, results); });
+        [&] { large = RunCaught([&] { return RunLarge(other, catalog, scale, begun, parts); }); });
+    small = RunCaught([&] { return RunSections(db, catalog, scale, false, begun, results); });
     // No use in an end that is waited for long.
     if (!small.ok()) other.Interrupt();
   }
@@ -149,14 +180,15 @@ Status RunBoth(SqliteDb& db, SqliteDb& other, const QueryCatalog& catalog, const
 Result<ReportText> ReportData(SqliteDb& db, const QueryCatalog& catalog,
                               const ReportOptions& options, const ShownRun& run) {
   TRACEDB_ASSIGN(scale, ScaleOf(db, run));
+  PartsBegun begun(options, PartsOf(catalog, scale));
   LargeParts parts;
   Results results;
   if (options.open_another) {
     TRACEDB_ASSIGN(other, options.open_another());
-    TRACEDB_TRY(RunBoth(db, other, catalog, scale, parts, results));
+    TRACEDB_TRY(RunBoth(db, other, catalog, scale, begun, parts, results));
   } else {
-    TRACEDB_TRY(RunSections(db, catalog, scale, false, results));
-    TRACEDB_TRY(RunLarge(db, catalog, scale, parts));
+    TRACEDB_TRY(RunSections(db, catalog, scale, false, begun, results));
+    TRACEDB_TRY(RunLarge(db, catalog, scale, begun, parts));
   }
   results.json.merge(parts.results.json);
   results.failed.insert(results.failed.end(), parts.results.failed.begin(),

@@ -33,6 +33,8 @@ constexpr std::array<KindText, kIssueKinds> kKinds = {{
     {IssueKind::kHeaderTooLarge, "header_too_large", false},
     {IssueKind::kTruncated, "truncated", true},
     {IssueKind::kDamagedCompression, "damaged_compression", false},
+    {IssueKind::kUnusableRow, "unusable_row", true},
+    {IssueKind::kRowLeftOut, "row_left_out", false},
     {IssueKind::kTrailingGarbage, "trailing_garbage", false},
 }};
 

@@ -117,6 +117,25 @@ std::string PossibleSql(const std::string& id) {
          " NOT IN (SELECT id FROM _impossible_time))";
 }
 
+// An argument of the slice s as JSON has it, whose args text is a: looked for in the text first, as
+// few slices have it. `args` is the view of its table's args: SQLite would work out those of all
+// tables for each argument.
+std::string ArgumentSql(const std::string& args, const std::string& key) {
+  return "CASE WHEN instr(a.args, '\"" + key + "\":') > 0 THEN (SELECT json_extract(x.args, '$.\"" +
+         key + "\"') FROM " + args + " x WHERE x.slice_id = s.id) END";
+}
+
+std::string NumberSql(const std::string& argument) { return "CAST(" + argument + " AS BIGINT)"; }
+
+std::string CpuTextSql(const std::string& key) { return ArgumentSql("_cpu_slice_args", key); }
+std::string CpuNumberSql(const std::string& key) { return NumberSql(CpuTextSql(key)); }
+std::string GpuNumberSql(const std::string& key) {
+  return NumberSql(ArgumentSql("_gpu_slice_args", key));
+}
+std::string RuntimeNumberSql(const std::string& key) {
+  return NumberSql(ArgumentSql("_runtime_slice_args", key));
+}
+
 // "@name:EXPRESSION@" becomes what `make` makes of the expression.
 void ReplaceCalls(std::string& text, const std::string& name,
                   std::string (*make)(const std::string&)) {
@@ -138,8 +157,11 @@ const std::array<ArgsColumn, kArgsColumns>& ArgsColumnOrder(EventTable table) {
 
 std::string TablesSql() {
   std::string sql(kTablesSql);
+  sql += kTablesGraphsSql;
   sql += kTablesNotesSql;
   sql += kTablesRulesSql;
+  sql += kTablesSourcesSql;
+  for (const std::string_view file : kSourceTablesSql) sql += file;
   for (int i = 0; i < kEventTables; ++i) {
     const auto table = static_cast<EventTable>(i);
     ReplaceAll(sql, "@args_columns:" + std::string(EventTableName(table)) + "@",
@@ -157,11 +179,17 @@ std::string_view RulesSql() { return kTablesRulesSql; }
 
 std::string ViewsSql() {
   std::string sql;
-  for (const std::string_view file : {kViewsSql, kViewsEventsSql, kViewsAnalysisSql,
-                                      kViewsPurposesSql, kViewsNumbersSql, kViewsNsightSql}) {
+  for (const std::string_view file :
+       {kViewsSql, kViewsEventsSql, kViewsAnalysisSql, kViewsGraphsSql, kViewsPurposesSql,
+        kViewsNumbersSql, kViewsNsightSql, kViewsSourcesSql}) {
     sql += file;
   }
+  for (const std::string_view file : kSourceViewsSql) sql += file;
   ReplaceCalls(sql, "aligned", AlignedSql);
+  ReplaceCalls(sql, "cpu", CpuNumberSql);
+  ReplaceCalls(sql, "gpu", GpuNumberSql);
+  ReplaceCalls(sql, "runtime", RuntimeNumberSql);
+  ReplaceCalls(sql, "cpu_text", CpuTextSql);
   ReplaceCalls(sql, "fill", FillSql);
   ReplaceCalls(sql, "emptied", EmptiedSql);
   ReplaceCalls(sql, "start_ms", StartMsSql);

@@ -16,7 +16,9 @@ CREATE TABLE _trace (
   run_id INTEGER,                 -- in _run and _capture: decided each time that a trace lands
   capture_id INTEGER,
   run_start_ns INTEGER,           -- first start of an event of its run
-  rank_source TEXT NOT NULL,      -- header, file name, option or chosen
+  is_graph_capture INTEGER NOT NULL DEFAULT 0,  -- 1: it shows how graphs were captured, and is no
+                                  -- rank of the job: as its name or its folder says
+  rank_source TEXT NOT NULL,      -- header, file name, option, communicator, device order or chosen
   world_size INTEGER,
   host TEXT,
   gpu_name TEXT,
@@ -41,7 +43,8 @@ CREATE TABLE _trace (
 );
 
 CREATE TABLE _run (
-  run_id INTEGER PRIMARY KEY,     -- the lowest of its traces
+  run_id INTEGER PRIMARY KEY,     -- the lowest of its traces; where there are none, of its sources
+                                  -- with a minus
   run TEXT NOT NULL,              -- its name: as --run says, else the end of its path
   path TEXT NOT NULL              -- the folder that is the run; of a named one: of its first trace
 );
@@ -192,7 +195,9 @@ CREATE TABLE _host_use (
   gpu_ns INTEGER,                 -- their durations
   self_gpu_ns INTEGER,            -- of those for which it is the innermost of its kind
   backward_gpu_ns INTEGER,        -- launched in the backward pass of an operator in it, outside it
-  self_backward_gpu_ns INTEGER
+  self_backward_gpu_ns INTEGER,
+  graph_calls INTEGER             -- calls that replays of graphs stand for, less those while one
+                                  -- was captured: calls + graph_calls had their work on the GPU
 );
 
 CREATE TABLE _kernel_use (

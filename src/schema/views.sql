@@ -13,13 +13,14 @@ CREATE VIEW runs AS
 --   world_size: ranks of the job, where a trace says it
 --   ranks: how many ranks were recorded
 --   captures: how many cycles of the profiler
---   traces: how many files
+--   traces: how many traces; 0: other files alone tell of it
 --   start_ns: first start of an event
 --   end_ns: last end of an event
 SELECT r.run_id, r.run, r.path, max(t.world_size) AS world_size, count(DISTINCT t.rank) AS ranks,
-       count(DISTINCT t.capture_id) AS captures, count(*) AS traces, min(t.start_ns) AS start_ns,
-       max(t.end_ns) AS end_ns
-FROM _run r JOIN _trace t ON t.run_id = r.run_id GROUP BY r.run_id, r.run, r.path;
+       count(DISTINCT t.capture_id) AS captures, count(t.trace_id) AS traces,
+       min(t.start_ns) AS start_ns, max(t.end_ns) AS end_ns
+FROM _run r LEFT JOIN _trace t ON t.run_id = r.run_id AND NOT t.is_graph_capture
+GROUP BY r.run_id, r.run, r.path;
 
 CREATE VIEW captures AS
 -- A cycle of the profiler in a run: the traces of its ranks whose times overlap. The time between
@@ -37,7 +38,8 @@ FROM _capture c JOIN _run r ON r.run_id = c.run_id JOIN _trace t ON t.capture_id
 GROUP BY c.capture_id, c.run_id, r.run, c.capture;
 
 CREATE VIEW traces AS
--- An ingested file: what one rank recorded in one capture.
+-- An ingested file: what one rank recorded in one capture. Files that show how CUDA or HIP graphs
+-- were captured are not among them: these are in graph_captures.
 --   trace_id: its number in this database
 --   run: of which it is, a name in runs
 --   capture: of which it is, a number within the run
@@ -62,12 +64,14 @@ CREATE VIEW traces AS
 --   capture_id: in captures
 --   run_start_ns: first start of an event of its run: start_ms counts from it
 --   folder: absolute, in which the file was
+--   rank_source: what says the rank: header, file name, option, device order, or chosen as the next
 SELECT t.trace_id, r.run, c.capture, t.path, t.rank, t.host, t.text_bytes AS bytes, t.file_bytes,
        t.events, t.slices, t.skipped_events, t.complete, t.base_time_ns, t.start_ns, t.end_ns,
        t.ingested_at, t.header, t.world_size, t.gpu_name, t.gpu_activities, t.run_id,
-       t.capture_id, t.run_start_ns, t.folder
+       t.capture_id, t.run_start_ns, t.folder, t.rank_source
 FROM _trace t LEFT JOIN _run r ON r.run_id = t.run_id
-     LEFT JOIN _capture c ON c.capture_id = t.capture_id;
+     LEFT JOIN _capture c ON c.capture_id = t.capture_id
+WHERE NOT t.is_graph_capture;
 
 CREATE VIEW ranks AS
 -- A rank of a run, over all its traces.
@@ -84,7 +88,8 @@ CREATE VIEW ranks AS
 SELECT r.run, t.rank, max(t.world_size) AS world_size, max(t.host) AS host,
        max(t.gpu_name) AS gpu_name, count(*) AS traces, sum(t.slices) AS slices,
        min(t.start_ns) AS start_ns, max(t.end_ns) AS end_ns, t.run_id
-FROM _trace t LEFT JOIN _run r ON r.run_id = t.run_id GROUP BY t.run_id, r.run, t.rank;
+FROM _trace t LEFT JOIN _run r ON r.run_id = t.run_id
+WHERE NOT t.is_graph_capture GROUP BY t.run_id, r.run, t.rank;
 
 CREATE VIEW processes AS
 -- A process of a trace, as its metadata events name it.
@@ -125,6 +130,7 @@ SELECT r.run, t.rank, u.device, u.stream, sum(u.activities) AS activities,
        sum(u.memory_ns) AS memory_ns
 FROM _stream_use u JOIN _trace t ON t.trace_id = u.trace_id
      LEFT JOIN _run r ON r.run_id = t.run_id
+WHERE NOT t.is_graph_capture
 GROUP BY t.run_id, r.run, t.rank, u.device, u.stream;
 
 CREATE VIEW busy_segments AS
@@ -143,23 +149,32 @@ SELECT t.trace_id, t.rank, b.device, b.ts_ns, b.dur_ns, b.kinds, b.ts_ns + b.dur
 FROM _trace t CROSS JOIN _busy_segment b  -- in this order: a rank's are found by its traces
 WHERE b.trace_id = t.trace_id;
 
-CREATE VIEW _slice_args AS
--- The args of slices, put together again: in a view of their own as it takes long.
+CREATE VIEW _cpu_slice_args AS
 SELECT s.id AS slice_id, @fill:a.args@ AS args, @others@ AS others
 FROM _cpu_slice s LEFT JOIN _args_text a ON a.id = s.args_text
-     LEFT JOIN _args_mark m ON m.id = 1
-UNION ALL
-SELECT s.id, @fill:a.args@, @others@
+     LEFT JOIN _args_mark m ON m.id = 1;
+
+CREATE VIEW _runtime_slice_args AS
+SELECT s.id AS slice_id, @fill:a.args@ AS args, @others@ AS others
 FROM _runtime_slice s LEFT JOIN _args_text a ON a.id = s.args_text
-     LEFT JOIN _args_mark m ON m.id = 1
-UNION ALL
-SELECT s.id, @fill:a.args@, @others@
+     LEFT JOIN _args_mark m ON m.id = 1;
+
+CREATE VIEW _python_slice_args AS
+SELECT s.id AS slice_id, @fill:a.args@ AS args, @others@ AS others
 FROM _python_slice s LEFT JOIN _args_text a ON a.id = s.args_text
-     LEFT JOIN _args_mark m ON m.id = 1
-UNION ALL
-SELECT s.id, @fill:a.args@, @others@
+     LEFT JOIN _args_mark m ON m.id = 1;
+
+CREATE VIEW _gpu_slice_args AS
+SELECT s.id AS slice_id, @fill:a.args@ AS args, @others@ AS others
 FROM _gpu_slice s LEFT JOIN _args_text a ON a.id = s.args_text
      LEFT JOIN _args_mark m ON m.id = 1;
+
+CREATE VIEW _slice_args AS
+-- The args of slices, put together again: in views of their own as it takes long.
+SELECT slice_id, args, others FROM _cpu_slice_args
+UNION ALL SELECT slice_id, args, others FROM _runtime_slice_args
+UNION ALL SELECT slice_id, args, others FROM _python_slice_args
+UNION ALL SELECT slice_id, args, others FROM _gpu_slice_args;
 
 CREATE VIEW slices AS
 -- An event with a duration, of the host or of a GPU.

@@ -5,7 +5,7 @@ CREATE VIEW origin AS
 -- The first event of all traces: sums of times count from it, those of absolute times would
 -- overflow.
 --   zero_ns: its start
-SELECT min(start_ns) AS zero_ns FROM _trace;
+SELECT min(start_ns) AS zero_ns FROM _trace WHERE NOT is_graph_capture;
 
 CREATE VIEW process_groups AS
 -- A communicator of a run: who takes part in collectives together.
@@ -94,15 +94,18 @@ CREATE VIEW host_uses AS
 --   self_backward_gpu_ns: of those for which it is the innermost of its kind
 --   name_id: in names
 --   args_id: in args_texts
+--   graph_calls: calls that replays of graphs stand for, less those while a graph was captured:
+--     calls + graph_calls had their work on the GPU
 SELECT h.trace_id, t.rank, h.step,
        CASE h.kind WHEN 0 THEN 'operator' WHEN 1 THEN 'annotation' WHEN 2 THEN 'function'
                    WHEN 3 THEN 'module' WHEN 4 THEN 'call' END AS kind,
        l.name, @emptied:a.args@ AS args, h.calls, h.total_ns, h.self_ns, h.activities, h.gpu_ns,
        h.self_gpu_ns, h.backward_gpu_ns, h.self_backward_gpu_ns, h.event_name AS name_id,
-       h.args_text AS args_id
+       h.args_text AS args_id, h.graph_calls
 FROM _host_use h JOIN _trace t ON t.trace_id = h.trace_id
      LEFT JOIN _event_name l ON l.id = h.event_name
-     LEFT JOIN _args_text a ON a.id = h.args_text LEFT JOIN _args_mark m ON m.id = 1;
+     LEFT JOIN _args_text a ON a.id = h.args_text LEFT JOIN _args_mark m ON m.id = 1
+WHERE NOT t.is_graph_capture;
 
 CREATE VIEW kernel_uses AS
 -- GPU activities of one name by the innermost operator that launched them.
@@ -118,7 +121,8 @@ SELECT k.trace_id, t.rank, k.step, o.name AS op, f.name AS forward_op, l.name AS
        k.activities, k.gpu_ns
 FROM _kernel_use k JOIN _trace t ON t.trace_id = k.trace_id
      LEFT JOIN _event_name o ON o.id = k.op LEFT JOIN _event_name f ON f.id = k.forward_op
-     LEFT JOIN _event_name l ON l.id = k.kernel;
+     LEFT JOIN _event_name l ON l.id = k.kernel
+WHERE NOT t.is_graph_capture;
 
 CREATE VIEW sync_uses AS
 -- Calls that return when the GPU is done, by where they are made.

@@ -2,7 +2,7 @@
 -- metadata; and what was wrong in a file.
 
 CREATE VIEW steps AS
--- A training step of a rank: the slice ProfilerStep#N.
+-- A training step of a rank: the slice ProfilerStep#N of a file in traces.
 --   rank: of the process
 --   step: N
 --   ts_ns: start
@@ -15,7 +15,8 @@ CREATE VIEW steps AS
 SELECT t.rank, s.step, s.ts + t.base_ns AS ts_ns, s.dur AS dur_ns, t.trace_id, s.id AS slice_id,
        s.ts + t.base_ns + s.dur AS end_ns, @start_ms:s.ts + t.base_ns of t.trace_id@ AS start_ms,
        s.track AS track_id
-FROM _step s LEFT JOIN _track t ON t.id = +s.track;
+FROM _step s LEFT JOIN _track t ON t.id = +s.track
+WHERE t.trace_id NOT IN (SELECT trace_id FROM _trace WHERE is_graph_capture);
 
 CREATE VIEW instants AS
 -- An event without a duration, and every phase without a table of its own.
@@ -172,9 +173,11 @@ WHERE u.id = i.id;
 
 CREATE VIEW issues AS
 -- What was wrong in a file.
---   trace_id: the file
+--   trace_id: the file; NULL: it is no trace
+--   source_id: the file, when it is no trace
 --   kind: such as malformed_event; tracedb doctor says what each means
 --   count: how often
---   first_offset: where first: bytes from the start of the unpacked JSON
+--   first_offset: where first: bytes from the start of the unpacked text
 --   first_excerpt: what stands there
-SELECT trace_id, kind, count, first_offset, first_excerpt FROM _issue;
+SELECT trace_id, NULL AS source_id, kind, count, first_offset, first_excerpt FROM _issue
+UNION ALL SELECT NULL, source_id, kind, count, first_offset, first_excerpt FROM _source_issue;

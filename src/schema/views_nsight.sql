@@ -1,5 +1,7 @@
 -- The same events under the names and columns of Nsight Systems' SQLite exports, so that SQL
--- written for those runs here. start and end are ns since the first event of the database.
+-- written for those runs here. start and end are ns since the first event of the database. Where
+-- all traces are exports of Nsight Systems, they are since the first of their sessions
+-- began, as in the files.
 -- Columns of the export that a PyTorch trace does not tell are NULL.
 
 CREATE VIEW _nsight_name AS
@@ -9,8 +11,9 @@ CREATE VIEW _nsight_name AS
 WITH plain AS (
   SELECT id, ifnull(name, '') AS name,
          lower(category) IN ('kernel', 'mtia_ccp_events') AS is_kernel,
-         replace(CASE WHEN substr(name, 1, 5) = 'void ' THEN substr(name, 6)
-                      ELSE ifnull(name, '') END, '(anonymous namespace)', '') AS text
+         replace(replace(CASE WHEN substr(name, 1, 5) = 'void ' THEN substr(name, 6)
+                              ELSE ifnull(name, '') END, '(anonymous namespace)', ''),
+                 '<unnamed>', '') AS text
   FROM _event_name WHERE ifnull(category, '') <> 'python_function'
 ),
 cut AS (
@@ -36,22 +39,41 @@ FROM shortened s JOIN named n ON n.name = s.name LEFT JOIN named m ON m.name = s
 
 CREATE VIEW _nsight_process AS
 -- globalPid of a trace: the rank in the upper 16 bits, then 24 of the pid that calls the runtime.
+-- Of an export its own. upper_bits: those of all numbers of processes and threads.
 SELECT r.trace_id,
-       r.rank * 281474976710656 + ((ifnull((SELECT CAST(t.pid AS BIGINT)
-                                  FROM _runtime_slice s JOIN _track t ON t.id = s.track
-                                  WHERE s.id BETWEEN r.first_row AND r.last_row
-                                  ORDER BY s.id LIMIT 1), 0) & 16777215) * 16777216) AS globalPid
+       coalesce(json_extract(r.header, '$.nsys.globalPid') & -281474976710656,
+                CASE WHEN json_type(r.header, '$.nsys') IS NULL THEN r.rank * 281474976710656
+                     ELSE 0 END) AS upper_bits,
+       coalesce(json_extract(r.header, '$.nsys.globalPid'),
+                CASE WHEN json_type(r.header, '$.nsys') IS NULL
+                     THEN r.rank * 281474976710656
+                          + ((ifnull((SELECT CAST(t.pid AS BIGINT)
+                                      FROM _runtime_slice s JOIN _track t ON t.id = s.track
+                                      WHERE s.id BETWEEN r.first_row AND r.last_row
+                                      ORDER BY s.id LIMIT 1), 0) & 16777215) * 16777216) END)
+         AS globalPid,
+       json_type(r.header, '$.nsys') IS NOT NULL AS is_export
 FROM _trace r;
+
+CREATE VIEW _nsight_origin AS
+-- When start and end are 0: Unix time in ns.
+SELECT CASE WHEN count(*) = sum(json_type(header, '$.nsys') IS NOT NULL)
+            THEN min(ifnull(base_time_ns, 0)) ELSE min(start_ns) END AS origin_ns
+FROM _trace;
 
 CREATE VIEW StringIds AS
 -- As in Nsight Systems' exports: texts by number; equal texts have one.
 SELECT name_id AS id, name AS value FROM _nsight_name
-UNION SELECT short_id, short FROM _nsight_name;
+UNION SELECT short_id, short FROM _nsight_name
+UNION SELECT 2199023255552 + id,  -- calls of exports, with their version
+             substr(args, instr(args, '"call":"') + 8,
+                    instr(substr(args, instr(args, '"call":"') + 8), '"') - 1)
+      FROM _args_text WHERE instr(args, '"call":"') > 0;
 
 CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS
 -- As in Nsight Systems' exports: kernels.
-SELECT s.ts + t.base_ns - (SELECT min(start_ns) FROM _trace) AS start,
-       s.ts + t.base_ns + ifnull(s.dur, 0) - (SELECT min(start_ns) FROM _trace) AS "end",
+SELECT s.ts + t.base_ns - (SELECT o.origin_ns FROM _nsight_origin o) AS start,
+       s.ts + t.base_ns + ifnull(s.dur, 0) - (SELECT o.origin_ns FROM _nsight_origin o) AS "end",
        CAST(t.device AS BIGINT) AS deviceId,
        CASE WHEN instr(a.args, '"context":') = 0 THEN NULL
             WHEN substr(a.args, instr(a.args, '"context":') + 10, 1) BETWEEN '0' AND '9'
@@ -60,11 +82,13 @@ SELECT s.ts + t.base_ns - (SELECT min(start_ns) FROM _trace) AS start,
                                           instr(a.args, '"context":') + 10), ',') - 1) AS BIGINT)
             ELSE CAST(@fill:substr(a.args, instr(a.args, '"context":') + 10, 1)@ AS BIGINT)
        END AS contextId,
-       NULL AS greenContextId, CAST(t.stream AS BIGINT) AS streamId,
-       s.correlation AS correlationId,
-       (SELECT p.globalPid FROM _nsight_process p WHERE p.trace_id = t.trace_id) AS globalPid,
+       @gpu:greenContextId@ AS greenContextId, CAST(t.stream AS BIGINT) AS streamId,
+       coalesce(s.correlation, @gpu:correlationId@) AS correlationId,
+       coalesce(@gpu:globalPid@, (SELECT p.globalPid FROM _nsight_process p
+                                   WHERE p.trace_id = t.trace_id)) AS globalPid,
        n.name_id AS demangledName, n.short_id AS shortName, NULL AS mangledName,
-       NULL AS launchType, NULL AS cacheConfig, a.registers AS registersPerThread,
+       @gpu:launchType@ AS launchType, @gpu:cacheConfig@ AS cacheConfig,
+       a.registers AS registersPerThread,
        CAST(substr(a.grid, 2, instr(a.grid, ',') - 2) AS BIGINT) AS gridX,
        CAST(substr(a.grid, instr(a.grid, ',') + 1,
                    instr(substr(a.grid, instr(a.grid, ',') + 1), ',') - 1) AS BIGINT) AS gridY,
@@ -75,10 +99,20 @@ SELECT s.ts + t.base_ns - (SELECT min(start_ns) FROM _trace) AS start,
                    instr(substr(a.block, instr(a.block, ',') + 1), ',') - 1) AS BIGINT) AS blockY,
        CAST(rtrim(substr(a.block, length(rtrim(a.block, '0123456789]')) + 1), ']') AS BIGINT)
          AS blockZ,
-       a.shared_memory_bytes AS staticSharedMemory,  -- with dynamic: traces tell the sum only
-       CASE WHEN a.shared_memory_bytes IS NULL THEN NULL ELSE 0 END AS dynamicSharedMemory,
-       NULL AS localMemoryPerThread, NULL AS localMemoryTotal, NULL AS gridId,
-       NULL AS sharedMemoryExecuted, NULL AS graphNodeId, NULL AS sharedMemoryLimitConfig
+       -- traces of PyTorch tell the sum only
+       coalesce(@gpu:staticSharedMemory@, a.shared_memory_bytes) AS staticSharedMemory,
+       CASE WHEN a.shared_memory_bytes IS NULL THEN NULL
+            ELSE a.shared_memory_bytes
+                 - coalesce(@gpu:staticSharedMemory@, a.shared_memory_bytes)
+       END AS dynamicSharedMemory,
+       @gpu:localMemoryPerThread@ AS localMemoryPerThread,
+       @gpu:localMemoryTotal@ AS localMemoryTotal, @gpu:gridId@ AS gridId,
+       @gpu:sharedMemoryExecuted@ AS sharedMemoryExecuted, @gpu:graphNodeId@ AS graphNodeId,
+       @gpu:sharedMemoryLimitConfig@ AS sharedMemoryLimitConfig, @gpu:graphId@ AS graphId,
+       @gpu:clusterX@ AS clusterX, @gpu:clusterY@ AS clusterY, @gpu:clusterZ@ AS clusterZ,
+       @gpu:clusterSchedulingPolicy@ AS clusterSchedulingPolicy,
+       @gpu:maxPotentialClusterSize@ AS maxPotentialClusterSize,
+       @gpu:maxActiveClusters@ AS maxActiveClusters
 FROM _gpu_slice s JOIN _track t ON t.id = s.track
      JOIN _nsight_name n ON n.event_name = s.event_name
      LEFT JOIN _args_text a ON a.id = s.args_text
@@ -87,8 +121,8 @@ WHERE s.kind <> 2 AND ifnull(s.dur, 0) >= 0;
 
 CREATE VIEW CUPTI_ACTIVITY_KIND_MEMCPY AS
 -- As in Nsight Systems' exports: copies, of HIP too.
-SELECT s.ts + t.base_ns - (SELECT min(start_ns) FROM _trace) AS start,
-       s.ts + t.base_ns + ifnull(s.dur, 0) - (SELECT min(start_ns) FROM _trace) AS "end",
+SELECT s.ts + t.base_ns - (SELECT o.origin_ns FROM _nsight_origin o) AS start,
+       s.ts + t.base_ns + ifnull(s.dur, 0) - (SELECT o.origin_ns FROM _nsight_origin o) AS "end",
        CAST(t.device AS BIGINT) AS deviceId,
        CASE WHEN instr(a.args, '"context":') = 0 THEN NULL
             WHEN substr(a.args, instr(a.args, '"context":') + 10, 1) BETWEEN '0' AND '9'
@@ -97,11 +131,13 @@ SELECT s.ts + t.base_ns - (SELECT min(start_ns) FROM _trace) AS start,
                                           instr(a.args, '"context":') + 10), ',') - 1) AS BIGINT)
             ELSE CAST(@fill:substr(a.args, instr(a.args, '"context":') + 10, 1)@ AS BIGINT)
        END AS contextId,
-       NULL AS greenContextId, CAST(t.stream AS BIGINT) AS streamId,
-       s.correlation AS correlationId,
-       (SELECT p.globalPid FROM _nsight_process p WHERE p.trace_id = t.trace_id) AS globalPid,
+       @gpu:greenContextId@ AS greenContextId, CAST(t.stream AS BIGINT) AS streamId,
+       coalesce(s.correlation, @gpu:correlationId@) AS correlationId,
+       coalesce(@gpu:globalPid@, (SELECT p.globalPid FROM _nsight_process p
+                                   WHERE p.trace_id = t.trace_id)) AS globalPid,
        s.bytes,
        CASE
+         WHEN instr(a.args, '"copyKind":') > 0 THEN @gpu:copyKind@
          WHEN l.name LIKE '%HtoD%' OR l.name LIKE '%HostToDevice%' THEN 1
          WHEN l.name LIKE '%DtoH%' OR l.name LIKE '%DeviceToHost%' THEN 2
          WHEN l.name LIKE '%HtoA%' THEN 3
@@ -114,13 +150,15 @@ SELECT s.ts + t.base_ns - (SELECT min(start_ns) FROM _trace) AS start,
          WHEN l.name LIKE '%PtoP%' OR l.name LIKE '%PeerToPeer%' THEN 10
          ELSE 0
        END AS copyKind,
-       NULL AS deprecatedSrcId,
+       @gpu:deprecatedSrcId@ AS deprecatedSrcId,
        (SELECT k.id FROM ENUM_CUDA_MEM_KIND k WHERE l.name LIKE '%(' || k.label || ' -> %')
          AS srcKind,
        (SELECT k.id FROM ENUM_CUDA_MEM_KIND k WHERE l.name LIKE '% -> ' || k.label || ')%')
          AS dstKind,
-       NULL AS srcDeviceId, NULL AS srcContextId, NULL AS dstDeviceId, NULL AS dstContextId,
-       NULL AS migrationCause, NULL AS graphNodeId, NULL AS virtualAddress
+       @gpu:srcDeviceId@ AS srcDeviceId, @gpu:srcContextId@ AS srcContextId,
+       @gpu:dstDeviceId@ AS dstDeviceId, @gpu:dstContextId@ AS dstContextId,
+       @gpu:migrationCause@ AS migrationCause, @gpu:graphNodeId@ AS graphNodeId,
+       @gpu:virtualAddress@ AS virtualAddress, @gpu:copyCount@ AS copyCount
 FROM _gpu_slice s JOIN _track t ON t.id = s.track
      JOIN _event_name l ON l.id = s.event_name
      LEFT JOIN _args_text a ON a.id = s.args_text
@@ -129,8 +167,8 @@ WHERE s.kind = 2 AND ifnull(s.dur, 0) >= 0 AND lower(l.category) NOT IN ('gpu_me
 
 CREATE VIEW CUPTI_ACTIVITY_KIND_MEMSET AS
 -- As in Nsight Systems' exports: fills.
-SELECT s.ts + t.base_ns - (SELECT min(start_ns) FROM _trace) AS start,
-       s.ts + t.base_ns + ifnull(s.dur, 0) - (SELECT min(start_ns) FROM _trace) AS "end",
+SELECT s.ts + t.base_ns - (SELECT o.origin_ns FROM _nsight_origin o) AS start,
+       s.ts + t.base_ns + ifnull(s.dur, 0) - (SELECT o.origin_ns FROM _nsight_origin o) AS "end",
        CAST(t.device AS BIGINT) AS deviceId,
        CASE WHEN instr(a.args, '"context":') = 0 THEN NULL
             WHEN substr(a.args, instr(a.args, '"context":') + 10, 1) BETWEEN '0' AND '9'
@@ -139,10 +177,11 @@ SELECT s.ts + t.base_ns - (SELECT min(start_ns) FROM _trace) AS start,
                                           instr(a.args, '"context":') + 10), ',') - 1) AS BIGINT)
             ELSE CAST(@fill:substr(a.args, instr(a.args, '"context":') + 10, 1)@ AS BIGINT)
        END AS contextId,
-       NULL AS greenContextId, CAST(t.stream AS BIGINT) AS streamId,
-       s.correlation AS correlationId,
-       (SELECT p.globalPid FROM _nsight_process p WHERE p.trace_id = t.trace_id) AS globalPid,
-       NULL AS value, s.bytes, NULL AS graphNodeId,
+       @gpu:greenContextId@ AS greenContextId, CAST(t.stream AS BIGINT) AS streamId,
+       coalesce(s.correlation, @gpu:correlationId@) AS correlationId,
+       coalesce(@gpu:globalPid@, (SELECT p.globalPid FROM _nsight_process p
+                                   WHERE p.trace_id = t.trace_id)) AS globalPid,
+       @gpu:value@ AS value, s.bytes, @gpu:graphNodeId@ AS graphNodeId,
        (SELECT k.id FROM ENUM_CUDA_MEM_KIND k
          WHERE l.name LIKE '%(' || k.label || ')%') AS memKind
 FROM _gpu_slice s JOIN _track t ON t.id = s.track
@@ -154,32 +193,94 @@ WHERE s.kind = 2 AND ifnull(s.dur, 0) >= 0 AND lower(l.category) IN ('gpu_memset
 CREATE VIEW CUPTI_ACTIVITY_KIND_RUNTIME AS
 -- As in Nsight Systems' exports: calls of the runtime and the driver. globalTid is the globalPid
 -- and 24 bits of the tid.
-SELECT s.ts + t.base_ns - (SELECT min(start_ns) FROM _trace) AS start,
-       s.ts + t.base_ns + ifnull(s.dur, 0) - (SELECT min(start_ns) FROM _trace) AS "end",
+SELECT s.ts + t.base_ns - (SELECT o.origin_ns FROM _nsight_origin o) AS start,
+       s.ts + t.base_ns + ifnull(s.dur, 0) - (SELECT o.origin_ns FROM _nsight_origin o) AS "end",
        CASE WHEN lower(l.category) LIKE '%driver' THEN 1 ELSE 0 END AS eventClass,
-       t.rank * 281474976710656 + ((ifnull(CAST(t.pid AS BIGINT), 0) & 16777215) * 16777216)
+       (SELECT p.upper_bits FROM _nsight_process p WHERE p.trace_id = t.trace_id)
+         + ((ifnull(CAST(t.pid AS BIGINT), 0) & 16777215) * 16777216)
          + (ifnull(CAST(t.tid AS BIGINT), 0) & 16777215) AS globalTid,
-       s.correlation AS correlationId, n.name_id AS nameId, NULL AS returnValue,
-       NULL AS callchainId
-FROM _runtime_slice s JOIN _track t ON t.id = s.track
+       s.correlation AS correlationId,  -- a column: a join by it gets an index
+       CASE WHEN instr(a.args, '"call":"') > 0 THEN 2199023255552 + s.args_text
+            ELSE n.name_id END AS nameId,
+       @runtime:returnValue@ AS returnValue, @runtime:callchainId@ AS callchainId
+FROM (SELECT id, track, event_name, ts, dur, correlation, args_text FROM _runtime_slice
+      WHERE correlation IS NOT NULL
+      UNION ALL  -- of a process that an export has nothing else of
+      SELECT s.id, s.track, s.event_name, s.ts, s.dur, @runtime:correlationId@, s.args_text
+      FROM _runtime_slice s LEFT JOIN _args_text a ON a.id = s.args_text
+      WHERE s.correlation IS NULL) s
+     JOIN _track t ON t.id = s.track
      JOIN _event_name l ON l.id = s.event_name
      JOIN _nsight_name n ON n.event_name = s.event_name
+     LEFT JOIN _args_text a ON a.id = s.args_text
 WHERE ifnull(s.dur, 0) >= 0;
 
 CREATE VIEW NVTX_EVENTS AS
--- As in Nsight Systems' exports: user annotations, such as those of record_function.
-SELECT s.ts + t.base_ns - (SELECT min(start_ns) FROM _trace) AS start,
-       s.ts + t.base_ns + ifnull(s.dur, 0) - (SELECT min(start_ns) FROM _trace) AS "end",
-       59 AS eventType, NULL AS rangeId, NULL AS category, NULL AS color, n.name AS text,
-       t.rank * 281474976710656 + ((ifnull(CAST(t.pid AS BIGINT), 0) & 16777215) * 16777216)
+-- As in Nsight Systems' exports: user annotations, such as those of record_function. Of exports
+-- all ranges and marks, those of operators too, with the texts that these had.
+SELECT s.ts + t.base_ns - (SELECT o.origin_ns FROM _nsight_origin o) AS start,
+       s.ts + t.base_ns + ifnull(s.dur, CASE WHEN p.is_export = 0 THEN 0 END)
+         - (SELECT o.origin_ns FROM _nsight_origin o) AS "end",
+       coalesce(@cpu:eventType@, 59) AS eventType, @cpu:rangeId@ AS rangeId,
+       @cpu:category@ AS category, @cpu:color@ AS color,
+       CASE WHEN lower(l.category) = 'user_annotation' THEN n.name
+            ELSE n.name || ifnull(', seq = ' || s.seq, '') || ifnull(', op_id = ' || s.rf_id, '')
+                 || ifnull(', sizes = ' || replace(@cpu_text:Input Dims@, ',', ', '), '')
+                 || ifnull(', input_op_ids = '
+                           || replace(@cpu_text:input_op_ids@, ',', ', '), '')
+       END AS text,
+       p.upper_bits + ((ifnull(CAST(t.pid AS BIGINT), 0) & 16777215) * 16777216)
          + (ifnull(CAST(t.tid AS BIGINT), 0) & 16777215) AS globalTid,
-       NULL AS endGlobalTid, n.name_id AS textId, 0 AS domainId, NULL AS uint64Value,
-       NULL AS int64Value, NULL AS doubleValue, NULL AS uint32Value, NULL AS int32Value,
-       NULL AS floatValue, NULL AS jsonTextId, NULL AS jsonText, NULL AS binaryData
+       @cpu:endGlobalTid@ AS endGlobalTid, n.name_id AS textId,
+       coalesce(@cpu:domainId@, 0) AS domainId,
+       NULL AS uint64Value, NULL AS int64Value, NULL AS doubleValue, NULL AS uint32Value,
+       NULL AS int32Value, NULL AS floatValue, NULL AS jsonTextId, NULL AS jsonText,
+       NULL AS binaryData
 FROM _cpu_slice s JOIN _track t ON t.id = s.track
+     JOIN _event_name l ON l.id = s.event_name
      JOIN _nsight_name n ON n.event_name = s.event_name
-WHERE s.event_name IN (SELECT id FROM _event_name WHERE lower(category) = 'user_annotation')
+     JOIN _nsight_process p ON p.trace_id = t.trace_id
+     LEFT JOIN _args_text a ON a.id = s.args_text
+WHERE s.event_name IN (SELECT id FROM _event_name
+                       WHERE lower(category) IN ('user_annotation', 'cpu_op'))
+  AND (lower(l.category) = 'user_annotation' OR p.is_export) AND ifnull(s.dur, 0) >= 0
+UNION ALL
+SELECT s.ts + t.base_ns - (SELECT o.origin_ns FROM _nsight_origin o), NULL,
+       CAST(json_extract(@fill:a.args@, '$.eventType') AS BIGINT), NULL, NULL, NULL, n.name,
+       p.upper_bits + ((ifnull(CAST(t.pid AS BIGINT), 0) & 16777215) * 16777216)
+         + (ifnull(CAST(t.tid AS BIGINT), 0) & 16777215),
+       NULL, n.name_id, ifnull(CAST(json_extract(@fill:a.args@, '$.domainId') AS BIGINT), 0),
+       NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+FROM _instant s JOIN _track t ON t.id = s.track
+     JOIN _nsight_name n ON n.event_name = s.event_name
+     JOIN _nsight_process p ON p.trace_id = t.trace_id
+     LEFT JOIN _args_text a ON a.id = s.args_text
+     LEFT JOIN _args_mark m ON m.id = 1
+WHERE s.event_name IN (SELECT id FROM _event_name WHERE category = 'nvtx') AND p.is_export;
+
+CREATE VIEW CUPTI_ACTIVITY_KIND_SYNCHRONIZATION AS
+-- As in Nsight Systems' exports: waits of the host, and of streams for events.
+SELECT s.ts + t.base_ns - (SELECT o.origin_ns FROM _nsight_origin o) AS start,
+       s.ts + t.base_ns + ifnull(s.dur, 0) - (SELECT o.origin_ns FROM _nsight_origin o) AS "end",
+       coalesce(@cpu:deviceId@, @cpu:device@) AS deviceId, @cpu:context@ AS contextId,
+       @cpu:greenContextId@ AS greenContextId, @cpu:stream@ & 4294967295 AS streamId,
+       coalesce(s.correlation, @cpu:correlationId@) AS correlationId,
+       coalesce(@cpu:globalPid@, p.globalPid) AS globalPid,
+       CASE lower(l.name) WHEN 'event sync' THEN 1 WHEN 'stream wait event' THEN 2
+                          WHEN 'stream sync' THEN 3 WHEN 'context sync' THEN 4 ELSE 0
+       END AS syncType,
+       coalesce(@cpu:eventId@, @cpu:wait_on_cuda_event_id@) AS eventId,
+       @cpu:eventSyncId@ AS eventSyncId
+FROM _cpu_slice s JOIN _track t ON t.id = s.track
+     JOIN _event_name l ON l.id = s.event_name
+     JOIN _nsight_process p ON p.trace_id = t.trace_id
+     LEFT JOIN _args_text a ON a.id = s.args_text
+WHERE s.event_name IN (SELECT id FROM _event_name WHERE lower(category) = 'cuda_sync')
   AND ifnull(s.dur, 0) >= 0;
+
+CREATE VIEW TARGET_INFO_SESSION_START_TIME AS
+-- As in Nsight Systems' exports: the Unix time at which start and end are 0.
+SELECT origin_ns AS utcEpochNs, NULL AS utcTime, NULL AS localTime FROM _nsight_origin;
 
 CREATE VIEW TARGET_INFO_GPU AS
 -- As in Nsight Systems' exports: GPUs. Of each number the first in the headers, as hosts with other

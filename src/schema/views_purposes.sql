@@ -1,6 +1,5 @@
 -- What events are for, as far as they tell: who called a collective, what went to whom in it, and
--- what the tensor cores of a GPU multiply. Of SQLite's JSON functions the tables alone: the others
--- are not allowed in views of a database that is not trusted (trusted_schema, as serve-csv has it).
+-- what the tensor cores of a GPU multiply.
 
 CREATE VIEW collective_splits AS
 -- What a rank sends to each rank of its group, and receives from it, in an all-to-all; from the

@@ -73,9 +73,10 @@ Result<DatabasePool::Opened> DatabasePool::Open() {
     if (FileOf(path_) != file) continue;
     if (on_open_) TRACEDB_TRY(on_open_(db));
     // The cache is small because there is one for every connection that is being answered. Views of
-    // a database may be anybody's: they get no function that does more than compute.
-    TRACEDB_TRY(
-        db.Execute("PRAGMA cache_size = -1024; PRAGMA query_only = 1; PRAGMA trusted_schema = 0"));
+    // a database may be anybody's: RestrictToReading() leaves them no function that does more than
+    // compute. PRAGMA trusted_schema would refuse the JSON functions as well: SQLite before 3.41
+    // takes those for unsafe by mistake, and our own views need them.
+    TRACEDB_TRY(db.Execute("PRAGMA cache_size = -1024; PRAGMA query_only = 1"));
     db.RestrictToReading();
     return Opened{std::move(watch), std::move(db), std::move(file)};
   }

@@ -43,8 +43,10 @@ bool IsFormParam(std::string_view name) {
   return std::ranges::find(kFormParams, name) != kFormParams.end();
 }
 
-Result<ResultRequest> ReadResultRequest(const WebRequest& request, bool is_table, bool raw) {
+Result<ResultRequest> ReadResultRequest(const WebRequest& request, bool is_table, bool raw,
+                                        Format otherwise) {
   ResultRequest result;
+  result.form.format = otherwise;
   result.form.safe_text = !raw;
   for (const auto& [name, text] : request.params) {
     if (text.empty()) continue;

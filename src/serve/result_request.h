@@ -21,7 +21,9 @@ struct ResultRequest {
 bool IsFormParam(std::string_view name);
 
 // What is left empty counts as not given, so that a form of the page may be sent as it is. `raw`
-// says whether formulas stay as they are when the request does not say. Errors are of kUsage.
-Result<ResultRequest> ReadResultRequest(const WebRequest& request, bool is_table, bool raw);
+// says whether formulas stay as they are when the request does not say. `otherwise` is the format
+// where the parameter format is not there. Errors are of kUsage.
+Result<ResultRequest> ReadResultRequest(const WebRequest& request, bool is_table, bool raw,
+                                        Format otherwise = Format::kCsv);
 
 }  // namespace tracedb

@@ -40,7 +40,8 @@ std::string_view GivenValue(const GivenParams& given, std::string_view name) {
 }
 
 std::string Field(const QueryParam& param, const GivenParams& given) {
-  const bool is_number = param.type == DocType::kInteger || param.type == DocType::kReal;
+  const bool is_number =
+      (param.type == DocType::kInteger && !param.takes_list) || param.type == DocType::kReal;
   const std::string unit = param.unit.empty() ? "" : " (" + param.unit + ")";
   const std::string otherwise =
       param.default_is_null ? "all" : param.default_text.value_or("needed");

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "tracedb/text/near_name.h"
+
 namespace tracedb {
 namespace {
 
@@ -28,12 +30,6 @@ QueryParam RowsParam(std::string name, std::string default_text, std::string tex
   return param;
 }
 
-std::string Joined(const std::vector<std::string>& names) {
-  std::string joined;
-  for (const std::string& name : names) joined += (joined.empty() ? "" : ", ") + name;
-  return joined;
-}
-
 int64_t ParamOf(const std::vector<std::string>& params, std::string_view start, int64_t otherwise) {
   for (std::string_view param : params) {
     if (!param.starts_with(start)) continue;
@@ -55,9 +51,10 @@ Result<std::string> OrderTerms(std::string_view order, const std::vector<std::st
     const bool down = column.starts_with('-');
     if (down) column.remove_prefix(1);
     if (std::ranges::find(columns, column) == columns.end()) {
-      return Error{
-          ErrorKind::kUsage, "order: there is no such column",
-          fmt::format("its columns are: {}; -NAME for the largest first", Joined(columns))};
+      const std::string near = DidYouMean(NearNames(column, columns));
+      return Error{ErrorKind::kUsage, "order: there is no such column",
+                   fmt::format("{}{}its columns are: {}; -NAME for the largest first", near,
+                               near.empty() ? "" : " ", JoinNames(columns))};
     }
     terms += (terms.empty() ? "" : ", ") + Quoted(column) + (down ? " DESC" : "");
   }

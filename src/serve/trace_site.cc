@@ -20,6 +20,7 @@ namespace {
 
 constexpr size_t kCacheBytes = 16 << 20;
 constexpr int kTokensWaitingMax = 8;
+constexpr std::string_view kTables = "tables/";
 
 // More than processors, so that a few long queries leave some for short ones.
 int Slots() { return std::max(8, 4 * static_cast<int>(std::thread::hardware_concurrency())); }
@@ -56,6 +57,16 @@ std::string FileName(std::string_view name, std::string_view extension) {
   return fmt::format("{}.{}", file, extension);
 }
 
+// Those that a person may have meant.
+Result<std::string> NearTables(SqliteDb& db, const SiteAddress& address) {
+  TRACEDB_ASSIGN(tables, ListTables(db));
+  std::vector<std::string> names;
+  for (const TableName& table : tables) {
+    if (!table.name.starts_with('_')) names.push_back(std::string(kTables) + table.name);
+  }
+  return NearAddress(address, names, "/ lists them");
+}
+
 bool IsForSpreadsheets(Format format) { return format == Format::kCsv || format == Format::kTsv; }
 
 }  // namespace
@@ -87,15 +98,15 @@ WebAnswer TraceSite::Answer(const WebRequest& request) {
   if (path == "/") return AnswerPage(request);
   if (path == "/report") return AnswerReport(request);
   if (path == "/healthz") return AnswerHealth();
-  if (path == "/queries.csv") return AnswerList(request);
-  constexpr std::string_view kTables = "/tables/";
-  constexpr std::string_view kCsv = ".csv";
-  if (path.ends_with(kCsv)) {
-    const std::string name = path.substr(1, path.size() - 1 - kCsv.size());
-    if (!path.starts_with(kTables)) return AnswerQuery(request, name);
-    return AnswerTable(request, name.substr(kTables.size() - 1));
+  const auto address = ReadAddress(path);
+  if (!address.has_value()) {
+    const std::string advice =
+        NearAddress({path.substr(1), Format::kCsv}, QueryNames(), "/ lists what there is");
+    return PlainAnswer(404, "there is nothing at this address", advice);
   }
-  return PlainAnswer(404, "there is nothing at this address", "/ lists what there is");
+  if (address->name == "queries") return AnswerList(request, address->format);
+  return address->name.starts_with(kTables) ? AnswerTable(request, *address)
+                                            : AnswerQuery(request, *address);
 }
 
 WebAnswer TraceSite::AnswerHealth() {
@@ -104,20 +115,27 @@ WebAnswer TraceSite::AnswerHealth() {
   return PlainAnswer(200, "ok");
 }
 
-WebAnswer TraceSite::AnswerQuery(const WebRequest& request, const std::string& name) {
+std::vector<std::string> TraceSite::QueryNames() const {
+  std::vector<std::string> names;
+  for (const QueryDoc& doc : catalog_.queries()) names.push_back(doc.name);
+  return names;
+}
+
+WebAnswer TraceSite::AnswerQuery(const WebRequest& request, const SiteAddress& address) {
   Asked asked;
-  asked.doc = catalog_.Find(name);
-  if (asked.doc == nullptr || asked.doc->name != name) {
-    return PlainAnswer(404, "there is no such query", "/queries.csv lists those there are");
+  asked.address = address;
+  asked.doc = catalog_.Find(address.name);
+  if (asked.doc == nullptr || asked.doc->name != address.name) {
+    return PlainAnswer(404, "there is no such query",
+                       NearAddress(address, QueryNames(), "/queries.csv lists those there are"));
   }
-  asked.name = name;
   return AnswerResult(request, std::move(asked));
 }
 
-WebAnswer TraceSite::AnswerTable(const WebRequest& request, const std::string& table) {
+WebAnswer TraceSite::AnswerTable(const WebRequest& request, const SiteAddress& address) {
   Asked asked;
-  asked.name = "tables/" + table;
-  asked.table = table;
+  asked.address = address;
+  asked.table = address.name.substr(kTables.size());
   return AnswerResult(request, std::move(asked));
 }
 
@@ -171,7 +189,8 @@ WebAnswer TraceSite::Shared(const WebRequest& request, const std::string& etag,
 }
 
 WebAnswer TraceSite::AnswerResult(const WebRequest& request, Asked asked) {
-  auto result = ReadResultRequest(request, asked.doc == nullptr, options_.raw_text);
+  auto result =
+      ReadResultRequest(request, asked.doc == nullptr, options_.raw_text, asked.address.format);
   if (!result.ok()) return Failed(result.error());
   asked.result = std::move(result).value();
   if (options_.rows_max > 0) asked.result.form.rows_max = options_.rows_max;
@@ -191,7 +210,10 @@ Result<std::shared_ptr<RunningResult>> TraceSite::Start(const WebRequest& reques
   const auto prepare = [&]() -> Status {
     if (asked.doc != nullptr) return running->Prepare(*asked.doc, asked.result.params);
     TRACEDB_ASSIGN(is_there, HasTable(running->db(), asked.table));
-    if (!is_there) return Error{ErrorKind::kNoTrace, "there is no such table", "/ lists them"};
+    if (!is_there) {
+      TRACEDB_ASSIGN(near, NearTables(running->db(), asked.address));
+      return Error{ErrorKind::kNoTrace, "there is no such table", near};
+    }
     TRACEDB_ASSIGN(doc, MakeTableQuery(running->db(), asked.table, asked.result.order));
     TRACEDB_TRY(running->Prepare(doc, asked.result.params));
     if (!IsForSpreadsheets(asked.result.form.format)) return Done{};
@@ -235,7 +257,7 @@ SharedAnswers::Made TraceSite::Run(const WebRequest& request, const Asked& asked
   const bool shown = form.format == Format::kJson || form.format == Format::kNdjson;
   answer.headers.emplace_back("Content-Disposition",
                               fmt::format("{}; filename=\"{}\"", shown ? "inline" : "attachment",
-                                          FileName(asked.name, FormatName(form.format))));
+                                          FileName(asked.address.name, FormatName(form.format))));
   if (!whole.value()) return {StreamOf(running, asked, std::move(answer))};
   answer.body = running->TakeHead();
   return {Keep(asked.etag, std::move(answer)), SharedAnswers::For::kAll};
@@ -244,28 +266,29 @@ SharedAnswers::Made TraceSite::Run(const WebRequest& request, const Asked& asked
 WebAnswer TraceSite::StreamOf(std::shared_ptr<RunningResult> running, const Asked& asked,
                               WebAnswer answer) {
   answer.give_up = [running] { return running->ShouldStop(); };
-  answer.stream = [this, running = std::move(running), name = asked.name,
-                   is_sheet =
-                       IsForSpreadsheets(asked.result.form.format)](const WebAnswer::Write& write) {
-    const Status sent = running->SendRest(write);
-    if (sent.ok()) {
-      if (is_sheet && running->rows() >= kExcelRowsMax) {
-        Note(fmt::format("/{}.csv: {} rows, which is more than an Excel sheet shows", name,
-                         running->rows()));
-      }
-      return true;
-    }
-    if (sent.error().kind != ErrorKind::kClosed) {
-      Note(fmt::format("/{}.csv: broken off after {} rows: {}", name, running->rows(),
-                       sent.error().what));
-    }
-    return false;
-  };
+  answer.stream =
+      [this, running = std::move(running),
+       name = fmt::format("{}.{}", asked.address.name, FormatName(asked.address.format)),
+       is_sheet = IsForSpreadsheets(asked.result.form.format)](const WebAnswer::Write& write) {
+        const Status sent = running->SendRest(write);
+        if (sent.ok()) {
+          if (is_sheet && running->rows() >= kExcelRowsMax) {
+            Note(fmt::format("/{}: {} rows, which is more than an Excel sheet shows", name,
+                             running->rows()));
+          }
+          return true;
+        }
+        if (sent.error().kind != ErrorKind::kClosed) {
+          Note(fmt::format("/{}: broken off after {} rows: {}", name, running->rows(),
+                           sent.error().what));
+        }
+        return false;
+      };
   return Keep(asked.etag, std::move(answer));
 }
 
-WebAnswer TraceSite::AnswerList(const WebRequest& request) {
-  auto result = ReadResultRequest(request, false, options_.raw_text);
+WebAnswer TraceSite::AnswerList(const WebRequest& request, Format format_of_address) {
+  auto result = ReadResultRequest(request, false, options_.raw_text, format_of_address);
   if (!result.ok()) return Failed(result.error());
   StringOutput text;
   SinkOptions options;

@@ -14,6 +14,7 @@
 #include "serve/result_request.h"
 #include "serve/running_result.h"
 #include "serve/shared_answers.h"
+#include "serve/site_address.h"
 #include "tracedb/query/doc/query_catalog.h"
 #include "tracedb/serve/serve_command.h"
 
@@ -30,7 +31,7 @@ class TraceSite {
 
  private:
   struct Asked {
-    std::string name;               // as in the address: "overlap", "tables/kernels"
+    SiteAddress address;
     std::string table;              // without `doc`
     const QueryDoc* doc = nullptr;  // of a query; a table has none
     ResultRequest result;
@@ -43,11 +44,12 @@ class TraceSite {
     bool is_whole = true;  // if not, it is not kept
   };
 
-  WebAnswer AnswerTable(const WebRequest& request, const std::string& table);
-  WebAnswer AnswerQuery(const WebRequest& request, const std::string& name);
+  WebAnswer AnswerTable(const WebRequest& request, const SiteAddress& address);
+  WebAnswer AnswerQuery(const WebRequest& request, const SiteAddress& address);
   WebAnswer AnswerResult(const WebRequest& request, Asked asked);
   SharedAnswers::Made Run(const WebRequest& request, const Asked& asked);
-  WebAnswer AnswerList(const WebRequest& request);
+  WebAnswer AnswerList(const WebRequest& request, Format format_of_address);
+  std::vector<std::string> QueryNames() const;
   WebAnswer AnswerPage(const WebRequest& request);
   WebAnswer AnswerReport(const WebRequest& request);
   WebAnswer AnswerHealth();

@@ -1,7 +1,10 @@
 #include "tracedb/text/near_name.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
+
+#include "tracedb/text/result_text.h"
 
 namespace tracedb {
 namespace {
@@ -29,22 +32,26 @@ size_t EditDistance(std::string_view first, std::string_view second) {
 }
 
 std::vector<std::string> NearNames(std::string_view typed, std::span<const std::string> names) {
-  std::vector<std::pair<size_t, std::string>> found;
+  std::vector<std::tuple<size_t, size_t, std::string>> found;  // of two as near the shorter one
   if (typed.empty() || typed.size() > kTypedBytesMax) return {};
   for (const std::string& name : names) {
     size_t distance = EditDistance(typed, name);
     // A part of the name ("stalls" for "nccl_stalls") is as good as one wrong letter.
     if (typed.size() >= 3 && name.find(typed) != std::string::npos) distance = 1;
     if (distance <= std::max<size_t>(2, typed.size() / 3) && distance < typed.size()) {
-      found.emplace_back(distance, name);
+      found.emplace_back(distance, name.size(), name);
     }
   }
   std::sort(found.begin(), found.end());
   std::vector<std::string> nearest;
   for (size_t i = 0; i < std::min(found.size(), kSuggestionsMax); ++i) {
-    nearest.push_back(found[i].second);
+    nearest.push_back(std::get<std::string>(found[i]));
   }
   return nearest;
+}
+
+std::string DidYouMean(std::span<const std::string> near) {
+  return near.empty() ? "" : "did you mean " + ShownText(JoinNames(near, " or ")) + "?";
 }
 
 std::string JoinNames(std::span<const std::string> names, std::string_view between) {

@@ -1,11 +1,13 @@
-// Aligned columns for people. The first rows are held back to choose the widths; later rows keep
-// to them, and stand out where they do not fit.
+// Aligned columns for people. The first rows are held back to choose columns and widths; later rows
+// keep to them, and stand out where they do not fit.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 #include <vector>
 
+#include "text/table_columns.h"
+#include "tracedb/text/near_name.h"
 #include "tracedb/text/result_columns.h"
 #include "tracedb/text/result_sinks.h"
 #include "tracedb/text/result_text.h"
@@ -15,6 +17,12 @@ namespace {
 
 constexpr size_t kHeldRowsMax = 1000;
 constexpr size_t kHeldBytesMax = 8u << 20;
+constexpr std::string_view kBold = "\033[1m";
+constexpr std::string_view kPlain = "\033[0m";
+
+std::string Counted(size_t count, std::string_view thing) {
+  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
+}
 
 class TableSink : public RowSink {
  public:
@@ -30,11 +38,11 @@ class TableSink : public RowSink {
   }
 
  private:
-  bool IsHeld() const { return widths_.empty(); }
   Status WriteHeld();
-  void ChooseWidths();
-  void FitTerminal();
-  Status WriteLine(std::span<const Shown> row);
+  Status WriteRow(const std::vector<Shown>& row);
+  Status WriteAcross(std::span<const Shown> row, bool is_title);
+  Status WriteDown(std::span<const Shown> row);
+  std::string Footer() const;
 
   const SinkOptions options_;
   OutputStream& output_;
@@ -42,23 +50,30 @@ class TableSink : public RowSink {
   std::vector<std::string> names_;
   std::string caption_;
   std::vector<Shown> titles_;
+  bool is_held_ = true;
   std::vector<std::vector<Shown>> held_;
   size_t held_bytes_ = 0;
-  std::vector<size_t> widths_;  // empty while rows are held
-  std::vector<bool> right_;     // columns of numbers
-  bool cuts_ = false;           // the terminal is too narrow for all of the text
-  int64_t rows_ = 0;
+  TableColumns columns_;
+  size_t title_width_ = 0;  // of rows that are read downwards
+  size_t rows_ = 0;
+  size_t written_ = 0;
+  size_t lines_ = 0;  // of all results together
   std::string line_;
 };
 
 Status TableSink::Begin(std::span<const std::string> column_names) {
   names_.assign(column_names.begin(), column_names.end());
   titles_.clear();
-  for (const std::string& name : names_) titles_.push_back({ShownText(name), SqlType::kText});
+  title_width_ = 0;
+  for (const std::string& name : names_) {
+    titles_.push_back({ShownText(name), SqlType::kText});
+    title_width_ = std::max(title_width_, DisplayWidth(titles_.back().text));
+  }
+  is_held_ = true;
   held_.clear();
   held_bytes_ = 0;
-  widths_.clear();
   rows_ = 0;
+  written_ = 0;
   if (std::exchange(begun_, true)) TRACEDB_TRY(output_.Write("\n"));
   const std::string caption = std::exchange(caption_, {});
   return caption.empty() ? Status(Done{}) : output_.Write(caption + "\n");
@@ -72,73 +87,125 @@ Status TableSink::Row(std::span<const Cell> cells) {
     row.push_back(ShowCell(cells[i], names_[i]));
     held_bytes_ += sizeof(Shown) + row[i].text.size();
   }
-  if (!IsHeld()) return WriteLine(row);
+  if (!is_held_) return WriteRow(row);
   held_.push_back(std::move(row));
   if (held_.size() < kHeldRowsMax && held_bytes_ < kHeldBytesMax) return Done{};
   return WriteHeld();
 }
 
 Status TableSink::End() {
-  if (IsHeld()) TRACEDB_TRY(WriteHeld());
-  if (!options_.terminal) return Done{};
-  return output_.Write(fmt::format("({} row{})\n", rows_, rows_ == 1 ? "" : "s"));
+  if (is_held_) TRACEDB_TRY(WriteHeld());
+  const std::string footer = Footer();
+  return footer.empty() ? Status(Done{}) : output_.Write(footer);
+}
+
+// "(480 rows, 40 shown: a pager or --format csv has all)", "(8 rows; 3 columns not shown: a, b, c;
+// --wide or --format csv has them)"
+std::string TableSink::Footer() const {
+  constexpr size_t kNamedMax = 6;
+  std::string text = options_.terminal ? Counted(rows_, "row") : "";
+  if (written_ < rows_)
+    text += fmt::format(", {} shown: a pager or --format csv has all", written_);
+  if (!columns_.left_out.empty()) {
+    const std::span<const std::string> all(columns_.left_out);
+    text += fmt::format("{}{} not shown: {}{}; --wide or --format csv has them",
+                        text.empty() ? "" : "; ", Counted(all.size(), "column"),
+                        JoinNames(all.first(std::min(all.size(), kNamedMax))),
+                        all.size() > kNamedMax ? ", ..." : "");
+  }
+  if (text.empty()) return text;
+  std::string lines;
+  const auto width = static_cast<size_t>(std::max(0, options_.table.width));
+  for (const std::string& line : WrapText("(" + text + ")", width == 0 ? text.size() + 2 : width)) {
+    lines += line + "\n";
+  }
+  return lines;
 }
 
 Status TableSink::WriteHeld() {
-  ChooseWidths();
-  if (options_.header) {
-    TRACEDB_TRY(WriteLine(titles_));
-    std::vector<Shown> rule;
-    for (size_t width : widths_) rule.push_back({std::string(width, '-'), SqlType::kText});
-    TRACEDB_TRY(WriteLine(rule));
+  is_held_ = false;
+  columns_ = ChooseColumns(names_, titles_, held_, options_);
+  if (options_.header && !columns_.is_vertical) {
+    TRACEDB_TRY(WriteAcross(titles_, true));
+    std::vector<Shown> rule(names_.size());
+    for (const TableColumn& column : columns_.shown) {
+      rule[column.index].text = std::string(column.width, '-');
+    }
+    TRACEDB_TRY(WriteAcross(rule, false));
   }
-  for (const std::vector<Shown>& row : held_) TRACEDB_TRY(WriteLine(row));
+  for (const std::vector<Shown>& row : held_) TRACEDB_TRY(WriteRow(row));
   held_.clear();
   held_.shrink_to_fit();
   return Done{};
 }
 
-void TableSink::ChooseWidths() {
-  const size_t columns = names_.size();
-  widths_.assign(columns, 1);
-  right_.assign(columns, false);
-  std::vector<bool> other(columns, false);
-  for (size_t i = 0; i < columns && options_.header; ++i) {
-    widths_[i] = std::max<size_t>(1, DisplayWidth(titles_[i].text));
+Status TableSink::WriteRow(const std::vector<Shown>& row) {
+  // A person has at least one row of each result.
+  const size_t lines_max = options_.table.lines_max;
+  if (lines_max > 0 && lines_ >= lines_max && written_ > 0) return Done{};
+  ++written_;
+  return columns_.is_vertical ? WriteDown(row) : WriteAcross(row, false);
+}
+
+// A line, or as many as the longest of its wrapped texts has.
+Status TableSink::WriteAcross(std::span<const Shown> row, bool is_title) {
+  std::vector<std::vector<std::string>> cells;
+  size_t lines = 1;
+  for (const TableColumn& column : columns_.shown) {
+    const Shown& cell = row[column.index];
+    if (column.is_wrapped && !is_title) {
+      cells.push_back(WrapText(cell.text, column.width));
+    } else {
+      const bool is_cut = column.is_cut && (is_title || cell.type == SqlType::kText);
+      cells.push_back({is_cut ? CutToWidth(cell.text, column.width) : cell.text});
+    }
+    lines = std::max(lines, cells.back().size());
   }
-  for (const std::vector<Shown>& row : held_) {
-    for (size_t i = 0; i < columns; ++i) {
-      widths_[i] = std::max(widths_[i], DisplayWidth(row[i].text));
-      const SqlType type = row[i].type;
-      if (type == SqlType::kInteger || type == SqlType::kReal) right_[i] = true;
-      if (type == SqlType::kText || type == SqlType::kBlob) other[i] = true;
+  for (size_t i = 0; i < lines; ++i) {
+    line_.clear();
+    for (size_t c = 0; c < cells.size(); ++c) {
+      if (c > 0) line_ += kColumnGap;
+      const std::string_view text = i < cells[c].size() ? std::string_view(cells[c][i]) : "";
+      AppendAligned(line_, text, columns_.shown[c].width, columns_.shown[c].is_right);
+    }
+    line_.erase(line_.find_last_not_of(' ') + 1);
+    if (is_title && options_.table.color) {
+      line_.insert(0, kBold);
+      line_ += kPlain;
+    }
+    line_ += '\n';
+    ++lines_;
+    TRACEDB_TRY(output_.Write(line_));
+  }
+  return Done{};
+}
+
+// A line for each value, or more where it is long.
+Status TableSink::WriteDown(std::span<const Shown> row) {
+  constexpr size_t kLineMin = 20;
+  line_ = fmt::format("-[ row {} ]", written_);
+  const size_t width = options_.table.width > 0 ? static_cast<size_t>(options_.table.width) : 0;
+  if (width == 0 || line_.size() < width) {
+    line_.append(width == 0 ? title_width_ : std::min(width, size_t{60}) - line_.size(), '-');
+  }
+  line_ += '\n';
+  const size_t begin = title_width_ + kColumnGap.size();
+  for (const TableColumn& column : columns_.shown) {
+    const std::string& text = row[column.index].text;
+    const size_t room = width > begin + kLineMin ? width - begin : kLineMin;
+    const std::vector<std::string> lines =
+        width == 0 ? std::vector<std::string>{text} : WrapText(text, room);
+    if (options_.table.color) line_ += kBold;
+    AppendAligned(line_, titles_[column.index].text, title_width_, false);
+    if (options_.table.color) line_ += kPlain;
+    for (size_t i = 0; i < lines.size(); ++i) {
+      line_ += i == 0 ? std::string(kColumnGap) : std::string(begin, ' ');
+      line_ += lines[i];
+      line_.erase(line_.find_last_not_of(' ') + 1);
+      line_ += '\n';
     }
   }
-  for (size_t i = 0; i < columns; ++i) right_[i] = right_[i] && !other[i];
-  FitTerminal();
-}
-
-void TableSink::FitTerminal() {
-  cuts_ = false;
-  if (!options_.terminal || options_.terminal_width <= 0) return;
-  std::vector<size_t> floors = widths_;
-  for (size_t i = 0; i < floors.size(); ++i) {
-    if (!right_[i]) floors[i] = std::min(floors[i], kCutWidthMin);
-  }
-  cuts_ = NarrowColumns(widths_, floors, static_cast<size_t>(options_.terminal_width));
-}
-
-Status TableSink::WriteLine(std::span<const Shown> row) {
-  line_.clear();
-  for (size_t i = 0; i < row.size(); ++i) {
-    if (i > 0) line_ += kColumnGap;
-    // Only what a person watches is cut, and numbers never: half a number is a wrong one.
-    const bool cut = cuts_ && row[i].type == SqlType::kText && !right_[i];
-    const std::string text = cut ? CutToWidth(row[i].text, widths_[i]) : row[i].text;
-    AppendAligned(line_, text, widths_[i], right_[i]);
-  }
-  line_.erase(line_.find_last_not_of(' ') + 1);
-  line_ += '\n';
+  lines_ += static_cast<size_t>(std::count(line_.begin(), line_.end(), '\n'));
   return output_.Write(line_);
 }
 

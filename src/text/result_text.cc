@@ -197,4 +197,27 @@ void AppendHex(std::string& out, std::string_view bytes) {
   }
 }
 
+std::vector<std::string> WrapText(std::string_view text, size_t width) {
+  std::vector<std::string> lines;
+  for (;;) {
+    // No more than a line can be made of: the text may have megabytes.
+    const std::string_view head = text.substr(0, 8 * (width + 1));
+    if (lines.size() + 1 == kWrappedLinesMax ||
+        (head.size() == text.size() && DisplayWidth(head) <= width)) {
+      lines.push_back(CutToWidth(head, width));
+      return lines;
+    }
+    size_t end = std::max(CutToWidth(head, width, "").size(), ReadUtf8(head).bytes);
+    const size_t blank = head.substr(0, end + 1).rfind(' ');
+    if (blank != std::string_view::npos && blank > 0) {
+      // A word that is longer than a line is broken where the line ends.
+      const std::string_view word = head.substr(blank + 1, head.find(' ', blank + 1) - blank - 1);
+      if (DisplayWidth(word) <= width) end = blank;
+    }
+    lines.emplace_back(text.substr(0, end));
+    text.remove_prefix(end);
+    while (text.starts_with(' ')) text.remove_prefix(1);
+  }
+}
+
 }  // namespace tracedb

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "database_edits.h"
+#include "memory_folder.h"
 #include "tracedb/base/sqlite_db.h"
 #include "tracedb/cut/cut_command.h"
 #include "tracedb/doctor/doctor_checks.h"
@@ -110,15 +111,9 @@ void Must(const Status& done) {
   if (!done.ok()) Fail("the sound database cannot be made: " + done.error().what);
 }
 
-// In memory where the system has such a folder.
 class Inputs {
  public:
   Inputs() {
-    std::error_code error;
-    const fs::path root =
-        fs::is_directory("/dev/shm", error) ? fs::path("/dev/shm") : fs::temp_directory_path();
-    folder_ = root / ("fuzz_database." + std::to_string(getpid()));
-    fs::create_directories(folder_);
     const fs::path wide = folder_ / "wide.db";
     WriteFile(folder_ / "rank0.json", TraceText(0, 60));
     WriteFile(folder_ / "rank1.json", TraceText(1, 60));
@@ -135,7 +130,6 @@ class Inputs {
     Must(OnlyLast(folder_ / "both.db"));
     Shrink(folder_ / "both.db", source());
   }
-  ~Inputs() { fs::remove_all(folder_); }
 
   fs::path database() const { return folder_ / "fuzz.db"; }
   fs::path added() const { return folder_ / "rank2.json"; }
@@ -164,7 +158,8 @@ class Inputs {
     return Done{};
   }
 
-  fs::path folder_;
+  MemoryFolder memory_{"fuzz_database"};
+  const fs::path& folder_ = memory_.path();
   std::string base_;
 };
 

@@ -1,8 +1,6 @@
 // Any bytes as a trace file, through the whole load: the database must be whole, and the same
 // whatever the blocks and the number of parsers; added to another trace its rows must be the same.
 
-#include <unistd.h>
-
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -13,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "memory_folder.h"
 #include "tracedb/base/sqlite_db.h"
 #include "tracedb/ingest/load/trace_load.h"
 
@@ -41,24 +40,6 @@ const std::map<std::string, std::string_view> kViews = {
     {"processes", "pid, name, sort_index, labels"},
     {"threads", "pid, tid, name, sort_index"},
     {"issues", "kind, count, first_offset, first_excerpt"},
-};
-
-// In memory where the system has such a folder: a load makes and takes away several files.
-class Folder {
- public:
-  Folder() {
-    std::error_code error;
-    const fs::path root =
-        fs::is_directory("/dev/shm", error) ? fs::path("/dev/shm") : fs::temp_directory_path();
-    path_ = root / ("fuzz_load." + std::to_string(getpid()));
-    fs::create_directories(path_);
-    std::ofstream(path_ / "other.json") << kOtherTrace;
-  }
-  ~Folder() { fs::remove_all(path_); }
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
 };
 
 [[noreturn]] void Fail(const std::string& what) {
@@ -124,7 +105,11 @@ void Expect(const std::map<std::string, std::string>& wanted,
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  static const Folder folder;
+  static const MemoryFolder folder("fuzz_load");
+  [[maybe_unused]] static const bool has_other = [] {
+    std::ofstream(folder.path() / "other.json") << kOtherTrace;
+    return true;
+  }();
   const fs::path input = folder.path() / "rank3.json";
   const fs::path database = folder.path() / "fuzz.db";
   std::ofstream(input, std::ios::binary)

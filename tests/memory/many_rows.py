@@ -20,6 +20,12 @@ def kernel(name="k", more="", pid="0", tid="7"):
             '"args":{"correlation":@%s}}' % (name, pid, tid, more))
 
 
+def within(category, name, fraction, duration=".1", args=""):
+    """Of a row that is a microsecond long: from `fraction` of it on."""
+    return ('{"ph":"X","cat":"%s","name":"%s","pid":1,"tid":3,"ts":@%s,"dur":0%s,"args":{%s}}' %
+            (category, name, fraction, duration, args))
+
+
 def call(name="cudaLaunchKernel", tid="1"):
     return ('{"ph":"X","cat":"cuda_runtime","name":"%s","pid":1,"tid":%s,"ts":@,"dur":1,'
             '"args":{"correlation":@}}' % (name, tid))
@@ -53,6 +59,13 @@ KINDS = {
                          '"args":{"External id":@}}'],
     "open_operators": ['{"ph":"X","cat":"cpu_op","name":"op","pid":1,"tid":@,"ts":@,'
                        '"dur":99999999}'],
+    # In each microsecond a graph of one kernel is captured and replayed.
+    "graphs": [within("cuda_runtime", "cudaStreamBeginCapture", ".1", args='"correlation":6@'),
+               within("cpu_op", "aten::op @", ".2", ".3"),
+               within("cuda_runtime", "cudaLaunchKernel", ".3", args='"correlation":8@'),
+               within("cuda_runtime", "cudaStreamEndCapture", ".6", args='"correlation":7@'),
+               within("cuda_runtime", "cudaGraphLaunch", ".7", args='"correlation":9@'),
+               kernel().replace('"correlation":@', '"correlation":9@')],
     "kernels": [kernel()],
     "kernel_names": [kernel("a kernel with the number @")],
     "grids": [kernel(more=',"grid":[@,1,1],"block":[@,1,1],"registers per thread":@')],

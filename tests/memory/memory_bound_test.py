@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Peak memory of an ingest against --memory, for traces with very many rows of one kind each: of a
-first trace, and of another rank's with the same rows that goes into the same database.
+first trace, and of another rank's with the same rows that goes into the same database. The same
+for the files beside traces (logs, settings, samples, dumps), all of them in one database.
 
     memory_bound_test.py --program P                               what the suite runs
     memory_bound_test.py --program P --rows 1000000 [--memory 32M,64M,128M] [kind...]
@@ -17,15 +18,19 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import many_rows  # noqa: E402
+import many_source_rows  # noqa: E402
 
 MIB = 1 << 20
 PEAK = os.path.join(HERE, os.pardir, "text", "peak_memory.py")
 # With so many rows the bound of 32 MiB was broken, before each of these kinds had a share in it.
 SUITE = (("all_metadata", 60_000), ("steps_with_kernels", 70_000), ("collective_groups", 120_000),
          ("large_groups", 450), ("everything", 6_000))
+SOURCE_ROWS = 20_000
+# The first two are held as a whole, in a third of --memory; larger ones are refused by name.
+LARGE = {"memory_snapshot": 40, "flight_recorder": 40, "log_long_fields": 20}
 # Of `everything`: of so many threads and streams there are no rows by step (steps_with_kernels has
-# them), and two ranks with the same times do not wait.
-MAY_BE_EMPTY = {"_step_use", "_collective_cause"}
+# them), two ranks with the same times do not wait, and there are no samples beside them.
+MAY_BE_EMPTY = {"_step_use", "_collective_cause", "_gpu_sample_run"}
 
 
 def cpu_seconds():
@@ -53,10 +58,12 @@ def make_traces(folder, kind, rows):
     return traces
 
 
-def empty_tables(database):
+def empty_tables(database, of_sources):
     with sqlite3.connect(database) as db:
         tables = [row[0] for row in db.execute(
-            "SELECT name FROM sqlite_schema WHERE type = 'table' AND substr(name, 1, 1) = '_'")]
+            "SELECT name FROM sqlite_schema s WHERE type = 'table' AND substr(name, 1, 1) = '_' "
+            "AND ? = EXISTS (SELECT 1 FROM pragma_table_info(s.name) WHERE name = 'source_id')",
+            (of_sources,))]
         return {table for table in tables
                 if db.execute(f"SELECT NOT EXISTS (SELECT 1 FROM {table})").fetchone()[0]}
 
@@ -78,9 +85,37 @@ def measure(options, kind, rows, memories):
                 elif peak >= bound and "TRACEDB_SANITIZED" not in os.environ:
                     yield f"{kind}, {rows} rows: {peak / MIB:.1f} MiB with --memory {memory}"
             print(",".join(fields), flush=True)
-            if kind == "everything" and not empty_tables(database) <= MAY_BE_EMPTY:
-                yield f"everything: no row in {sorted(empty_tables(database) - MAY_BE_EMPTY)}"
+            if kind == "everything" and not empty_tables(database, False) <= MAY_BE_EMPTY:
+                empty = empty_tables(database, False) - MAY_BE_EMPTY
+                yield f"everything: no row in {sorted(empty)}"
             os.unlink(database)
+
+
+def measure_sources(program, kinds, rows, memory):
+    """As measure(), of the files beside traces: each twice into one database, of them all."""
+    bound = int(memory.rstrip("M")) * MIB
+    with tempfile.TemporaryDirectory(prefix="tracedb-bound-") as folder:
+        database = os.path.join(folder, "sources.db")
+        for kind in kinds:
+            count = max(rows // LARGE.get(kind, 1), 1)
+            fields = [kind, str(count), "", memory.rstrip("M")]
+            for number in range(2):
+                path = os.path.join(folder, kind + str(number), many_source_rows.file_name(kind))
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+                with open(path, "w", encoding="utf-8") as out:
+                    many_source_rows.write(out, kind, count, 1_000_000 * (1 + number))
+                fields[2] = f"{os.path.getsize(path) / 1e6:.0f}"
+                code, peak, seconds, stderr = ingest(program, database, memory, path)
+                os.unlink(path)
+                fields += [f"{peak / MIB:.1f}", f"{seconds:.1f}"]
+                if code != 0:
+                    yield f"{kind}: exit {code}: {stderr}"
+                elif peak >= bound and "TRACEDB_SANITIZED" not in os.environ:
+                    yield f"{kind}, {count} rows: {peak / MIB:.1f} MiB with --memory {memory}"
+            print(",".join(fields), flush=True)
+        empty = empty_tables(database, True)
+        if set(kinds) == set(many_source_rows.KINDS) and empty:
+            yield f"sources: no row in {sorted(empty)}"
 
 
 def main():
@@ -91,14 +126,19 @@ def main():
     parser.add_argument("kinds", nargs="*")
     options = parser.parse_args()
     options.program = os.path.abspath(options.program)
+    kinds = options.kinds or [*many_rows.kinds(), *many_source_rows.KINDS]
+    sources = [kind for kind in kinds if kind in many_source_rows.KINDS]
     if options.rows is None:
-        runs, memories = SUITE, ["32M"]
+        runs, source_rows, memories = SUITE, SOURCE_ROWS, ["32M"]
     else:
-        runs = [(kind, many_rows.rows_of(kind, options.rows))
-                for kind in options.kinds or many_rows.kinds()]
-        memories = options.memory.split(",")
+        runs = [(kind, many_rows.rows_of(kind, options.rows)) for kind in kinds
+                if kind not in sources]
+        source_rows, memories = options.rows, options.memory.split(",")
     print("kind,rows,json_mb,memory_mib,first_peak_mib,first_cpu_s,second_peak_mib,second_cpu_s")
-    faults = [fault for kind, rows in runs for fault in measure(options, kind, rows, memories)]
+    faults = [fault for kind, rows in runs
+              for fault in measure(options, kind, rows, memories)]
+    faults += [fault for memory in memories if sources
+               for fault in measure_sources(options.program, sources, source_rows, memory)]
     print("\n".join(faults), end="\n" if faults else "")
     return 1 if faults else 0
 

@@ -20,6 +20,7 @@ class Stretch:
     def __init__(self, node, edge, key, step, order):
         self.node, (self.source, self.weight, self.name) = node, edge
         self.key, self.step, self.order, self.place = key, step, order, None
+        self.held = []  # edges into the hold-begins that it is cut at
 
     def edge(self):
         return (self.node.number, self.source.number, self.name)
@@ -76,15 +77,30 @@ def of_host(graph):
             last[a.launch.slice_id] = a.name
     steps, stretches = host_steps(graph), []
     for node in graph.nodes:
-        for edge in node.edges:
-            source, weight, name = edge
-            if name in ("host", "handover", "call") and weight == node.time - source.time:
-                key = (name == "handover", *((n.what, last.get(n.slice_id)) for n in (source, node)))
+        for edge in node.edges if node.what not in ("hold-begin", "hold-end") else ():
+            if not is_work(node, edge):
+                continue
+            source, weight, _ = edge
+            held = []
+            while source is not None and source.what == "hold-end":
+                begin = source.edges[0][0]
+                before = next((e for e in begin.edges if is_work(begin, e)), None)
+                source = before and before[0]
+                if before:
+                    held.append((begin.number, source.number, before[2]))
+                    weight += before[1]
+            if source is not None:
+                key = (source.thread != node.thread, *((n.what, last.get(n.slice_id)) for n in (source, node)))
                 stretches.append(Stretch(node, edge, key, steps[node.number], node.number))
+                stretches[-1].weight, stretches[-1].held = weight, held
     numbered(stretches)
     for alike in by(stretches, lambda s: (s.key, s.place)).values():
         if are_shared(graph, alike):
             yield from ((s, rounded_median([p.weight for p in alike])) for s in alike)
+
+
+def is_work(node, edge):
+    return edge[2] in ("host", "handover", "call") and edge[1] == node.time - edge[0].time
 
 
 def of_transfers(graph):
@@ -98,11 +114,16 @@ def of_transfers(graph):
 
 def weights(graph):
     """{(number of the node, of that which it waits for, name of the edge): (ns, kind, step)}"""
-    found = {}
+    found, steps = {}, host_steps(graph)
     for s, ns in of_activities(graph):
         found[s.edge()] = (ns, s.node.of.kind, s.step)
     for s, ns in of_host(graph):
         found[s.edge()] = (ns, "host", s.step)
+        for held in s.held:
+            found[held] = (0, "host", steps[held[0]])
+    for node in graph.nodes:
+        if node.what == "hold-end":
+            found[node.number, node.edges[0][0].number, "recorder"] = (0, "host", steps[node.number])
     for s, ns in of_transfers(graph):
         for source, _, name in s.node.edges:
             found[s.node.number, source.number, name] = (ns, "communication", s.step)

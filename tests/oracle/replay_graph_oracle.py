@@ -3,14 +3,16 @@ build(db, capture_id).
 """
 import bisect
 import collections
+import math
 
 AFTER_LAUNCH_NS = 100_000
 AFTER_FINISH_NS = 20_000
 STARTED_LAST = 64
+HELD_NS, GOES_ON_NS = 250_000, 1_000_000
+RECORDER = ("Activity Buffer Request", "Buffer Flush", "Instrumentation", "Resource", "UVM Activity Init")
 # At one time the nodes come in this order.
-PLACES = {"last": 0, "end": 1, "step-end": 1, "step-begin": 1, "launch": 1, "begin": 1, "start": 2, "meet": 3,
-          "finish": 4}
-HOST_PLACES = {"end": 0, "step-end": 1, "step-begin": 2, "launch": 3, "begin": 3}
+PLACES = {"last": 0, "start": 2, "meet": 3, "finish": 4}
+HOST_PLACES = {"hold-end": 0, "end": 1, "step-end": 2, "step-begin": 3, "launch": 4, "begin": 4, "hold-begin": 5}
 
 Call = collections.namedtuple("Call", "slice_id trace name ts end thread")
 
@@ -36,7 +38,7 @@ class Node:
     def place(self):
         what = "last" if self.what == "finish" and self.of.end > self.of.ts else self.what
         trace = self.trace if what in HOST_PLACES else 0
-        return (self.time, PLACES[what], HOST_PLACES.get(what, 0), trace, self.slice_id)
+        return (self.time, PLACES.get(what, 1), HOST_PLACES.get(what, 0), trace, self.slice_id)
 
 
 class Graph:
@@ -108,6 +110,51 @@ def make_host_nodes(graph):
     return launches
 
 
+def make_holds(graph):
+    """What the recorder held up: of each process the thread that did something last."""
+    marks = ",".join(map(str, graph.ranks))
+    words = ",".join("?" * len(RECORDER))
+    threads = {node.thread for node in graph.nodes if node.thread}
+    boundaries = collections.defaultdict(list)  # {thread: on its trace's own clock}
+    for slice_id, trace, ts, dur, pid, tid in graph.db.execute(
+            f"SELECT slice_id, trace_id, ts_ns, dur_ns, pid, tid FROM slices WHERE trace_id IN ({marks}) "
+            "AND dur_ns >= 0 AND slice_id NOT IN (SELECT slice_id FROM kernels)"):
+        if (trace, pid, tid) in threads and slice_id not in graph.impossible:
+            boundaries[trace, pid, tid] += ts, ts + dur
+    for moments in boundaries.values():
+        moments.sort()
+    held_until = {}
+    for slice_id, trace, begin, dur in graph.db.execute(
+            f"SELECT slice_id, trace_id, ts_ns, dur_ns FROM slices WHERE trace_id IN ({marks}) "
+            f"AND category = 'overhead' AND name IN ({words}) AND dur_ns >= ? "
+            "ORDER BY ts_ns + dur_ns, slice_id", (*RECORDER, HELD_NS)):
+        if slice_id in graph.impossible:
+            continue
+        end, last_of = begin + dur, collections.defaultdict(list)
+        for thread in sorted(threads):
+            upto = bisect.bisect_right(boundaries[thread], end)
+            if thread[0] == trace and upto:
+                last_of[thread[:2]].append(
+                    (boundaries[thread][upto - 1], thread, boundaries[thread][upto:upto + 1]))
+        for found in last_of.values():
+            latest = max(found)
+            if [last for last, *_ in found].count(latest[0]) == 1:
+                add_hold(graph, held_until, slice_id, begin, end, *latest)
+
+
+def add_hold(graph, held_until, slice_id, begin, end, last, thread, following):
+    if not following or following[0] - end > GOES_ON_NS or end - max(begin, last) < HELD_NS:
+        return
+    start = max(graph.aligned(thread[0], max(begin, last)), held_until.get(thread, -math.inf))
+    end = graph.aligned(thread[0], end)
+    waits = [call for call in graph.calls if call.thread == thread and waits_for_gpu(call.name)
+             and call.ts <= start and call.end >= end]
+    if start < end and not waits:
+        held_until[thread] = end
+        for what, time in (("hold-begin", start), ("hold-end", end)):
+            graph.nodes.append(Node(what, time, slice_id, thread[0], (slice_id, start), thread))
+
+
 def make_meets(graph):
     of = {a.slice_id: a for a in graph.activities}
     matched = collections.defaultdict(list)
@@ -130,6 +177,7 @@ def build(db, capture_id):
     graph = Graph(db, capture_id)
     read(graph)
     launches = make_host_nodes(graph)
+    make_holds(graph)
     make_meets(graph)
     for a in graph.activities:
         a.start = Node("start", a.ts, a.slice_id, a.trace, a)
@@ -169,7 +217,10 @@ def connect_host(graph):
         before = on_thread.get(node.thread)
         other = max((last for thread, last in process.items() if thread != node.thread),
                     key=lambda last: last.number, default=None)
-        if node.what != "end":
+        if node.what == "hold-end":
+            assert before.what == "hold-begin" and before.of == node.of
+            node.edges = [(before, node.time - before.time, "recorder")]
+        elif node.what != "end":
             if before is not None and other is not None and other.number > before.number:
                 node.edges = [(before, 0, "host"), (other, node.time - other.time, "handover")]
             elif before is not None:

@@ -153,9 +153,11 @@ def advice_has_commands_that_work(setting, page, path, database):
     shown = page.evaluate("""[...document.querySelectorAll('#recommendations ol > li')]
       .map((e) => [...e.querySelectorAll('.command code')].map((code) => code.textContent))""")
     assert len(shown) == len(rows) and all(len(commands) == 2 for commands in shown), shown
-    words = {"tracedb": f"'{setting.program}' -q --db '{database}'", "cut.json.gz": "-"}
 
     def typed(command):
+        # What cuts names the database; what replays is of the page's, which its reader knows.
+        where = "" if " --db " in command else f" --db '{database}'"
+        words = {"tracedb": f"'{setting.program}' -q{where}", "cut.json.gz": "-"}
         for word, other in words.items():
             command = command.replace(word, other, 1)
         return json.loads(subprocess.run(["sh", "-c", command], check=True, text=True,

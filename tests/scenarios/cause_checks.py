@@ -129,11 +129,13 @@ def of_without(scenario):
 
 
 def without(name, option, gains, within_ns=10_000):
-    """gains: step -> ns that the step is shorter without this.
+    """gains: step -> ns that the step is shorter without this; or with an option, such as
+    "--balance stages".
 
     The replay may place a launch a few microseconds otherwise than the simulation does."""
     def compare(program):
-        text = program.must("what-if", "--without", option, "--format", "csv")
+        how = option.split() if option.startswith("--") else ["--without", option]
+        text = program.must("what-if", *how, "--format", "csv")
         have = {}
         for row in csv.DictReader(io.StringIO(text)):
             if row["step"]:
@@ -167,6 +169,23 @@ def on_critical_path(name, least_ns, most_ns, steps=None):
     return Check("critical_path", "Idle belongs to a cause by what the host did in that time, "
                  "piece by piece: inside a synchronising call whose work had not ended: sync; "
                  "after it: host, named by what the host then did", compare)
+
+
+def recorder_path(held):
+    """held: step -> ns of its critical path in which the profiler held up a thread; others: 0."""
+    def compare(program):
+        found = {}
+        for row in program.rows("critical_path"):
+            found.setdefault(field(row, "step"), 0)
+            if row["kind"] == "recorder":
+                found[row["step"]] += as_ns(field(row, "dur_ms"))
+        if not found:
+            yield "no rows"
+        for step, time in found.items():
+            if time != held.get(step, 0):
+                yield f"step {step}: {time} ns of the recorder, the truth is {held.get(step, 0)}"
+    return Check("recorder_path", "What the profiler held up is a kind of its own on the critical "
+                 "path, and only what it held up", compare)
 
 
 def not_waiting_path(most_ns):

@@ -101,6 +101,10 @@ class RankFile:
                             "pid": self.pid, "tid": slice_.tid,
                             **self.times(slice_.start, slice_.end), "args": args})
 
+    def overhead_row(self, slice_):
+        self.events.append({"ph": "X", "cat": slice_.category, "name": slice_.name, "pid": -1,
+                            "tid": 0, **self.times(slice_.start, slice_.end)})
+
     def gpu_row(self, activity, launched_at):
         place = {"pid": self.device(), "tid": activity.stream}
         times = self.times(activity.start, activity.end)
@@ -147,6 +151,8 @@ class RankFile:
         slices = self.capture.slices[self.rank]
         for slice_ in slices if self.job.host_recorded else ():
             self.host_row(slice_)
+        for slice_ in self.capture.overheads[self.rank] if self.job.host_recorded else ():
+            self.overhead_row(slice_)
         calls = {slice_.correlation: slice_ for slice_ in slices if slice_.correlation}
         if self.job.gpu_recorded:
             for activity in sorted(self.capture.activities(self.rank), key=lambda a: a.start):

@@ -4,9 +4,10 @@ import causes
 import communicators
 import kinds
 import losses
+import recorder
 import runs_and_captures
 
-THEMES = (communicators, runs_and_captures, causes, losses, kinds)
+THEMES = (communicators, runs_and_captures, causes, losses, kinds, recorder)
 
 
 def all_scenarios():

@@ -25,7 +25,8 @@ JUDGED = {"blames_no_rank", "gains_nothing", "what_if", "critical_path", "doctor
           "blames_rank_2", "blames_rank_1", "columns", "no_such_rank", "nothing_of_the_gpu",
           "runs_of_recommendations", "starts_are_busy", "names_what_follows", "blames_rank_5",
           "nobody_waits", "no_cause", "sync_points", "pipeline_bubbles",
-          "step_times", "nobody_is_late", "is_late"}
+          "step_times", "nobody_is_late", "is_late", "recorder_path",
+          "blames_the_profiler"}
 
 
 def one_rank():

@@ -63,6 +63,11 @@ class Host:
             with self.within(name, category):
                 self.program.append((self.spend, (ns(us),)))
 
+    def recorder(self, us, ahead_us=0, holds=True):
+        """The profiler asks for a buffer, on no thread of the trace: for so long from now on, which
+        this host is held up for, and so long before already."""
+        self.program.append((self.record, (ns(us), ns(ahead_us), holds)))
+
     def until(self, us):
         """The host does nothing that was recorded until so long after the capture's begin."""
         self.program.append((self.wait_until, (self.capture.begin + ns(us),)))
@@ -125,6 +130,11 @@ class Host:
 
     def spend(self, duration):
         self.now += duration
+
+    def record(self, duration, ahead, holds):
+        self.capture.overheads[self.rank].append(
+            Slice("overhead", "Activity Buffer Request", 0, self.now - ahead, self.now + duration))
+        self.now += duration if holds else 0
 
     def wait_until(self, moment):
         assert moment >= self.now, f"rank {self.rank} is already {self.now - moment} ns later"
@@ -212,6 +222,7 @@ class Capture:
         self.job, self.begin, self.first_pid = job, begin_ns, first_pid
         ranks = range(job.world_size)
         self.slices = {rank: [] for rank in ranks}
+        self.overheads = {rank: [] for rank in ranks}  # what the profiler took time for
         self.streams = {rank: {} for rank in ranks}
         self.hosts = {}
         self.waits = {}

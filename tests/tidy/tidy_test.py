@@ -156,6 +156,19 @@ def c_interfaces_stay_in_their_files(tree):
                 yield f"{source.path}:{number}: {name} is for {', '.join(places)} only"
 
 
+def no_two_headers_have_a_type_of_one_name(tree):
+    """The linker takes one of two types of a name, and of the code that copies them."""
+    homes = {}
+    for source in tree.sources:
+        if not source.path.startswith(("src/", "include/")) or not source.path.endswith(".h"):
+            continue
+        types = r"^(?:struct|class|enum class|union) (\w+)(?: final)?(?: :[^;{]*)? ?\{"
+        for name in re.findall(types, source.code(), re.M):
+            first = homes.setdefault(name, source.path)
+            if first != source.path:
+                yield f"{source.path}: {name} is in {first} as well"
+
+
 def only_the_program_writes_to_stderr(tree):
     for source in tree.sources:
         if not source.path.startswith(("src/", "include/")) or not source.is_cpp():
@@ -184,6 +197,8 @@ def banned_calls_are_not_made(tree):
 
 def every_source_file_is_named_in_a_cmake_file(tree):
     cmake = "\n".join(source.text for source in tree.sources if source.kind == "cmake")
+    for kind in re.findall(r"[\w]+", "".join(re.findall(r"\bKINDS ([\w\s]+)\)", cmake))):
+        cmake += f" tables_sources_{kind}.sql views_sources_{kind}.sql"  # as EmbedSchema.cmake
     for source in tree.sources:
         if source.kind == "cc" or (source.kind == "sql" and source.path.startswith("src/")):
             name = re.escape(os.path.basename(source.path))
@@ -258,6 +273,7 @@ CHECKS = (
     functions_are_under_70_lines,
     only_the_program_sees_both_ingest_and_query,
     c_interfaces_stay_in_their_files,
+    no_two_headers_have_a_type_of_one_name,
     only_the_program_writes_to_stderr,
     banned_calls_are_not_made,
     every_source_file_is_named_in_a_cmake_file,

@@ -1,6 +1,6 @@
 // OpenByteSource: what kind of file it is, all of its text, and what is wrong with it.
 
-#include "ingest/read/byte_source.h"
+#include "tracedb/ingest/read/byte_source.h"
 
 #include <gtest/gtest.h>
 
@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "ingest/read/content_hash.h"
 #include "packed_bytes.h"
 #include "query_fixture.h"
 #include "random_json.h"
+#include "tracedb/ingest/read/content_hash.h"
 
 namespace tracedb {
 namespace {

@@ -1,6 +1,6 @@
 // ContentHash: the same whatever the pieces, and as the command xxhsum says it.
 
-#include "ingest/read/content_hash.h"
+#include "tracedb/ingest/read/content_hash.h"
 
 #include <gtest/gtest.h>
 

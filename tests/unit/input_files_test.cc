@@ -58,13 +58,27 @@ TEST_F(InputFilesTest, numbers_of_any_length_and_leading_zeros_are_ordered_by_va
                    "r123456789012345678901234567890.json"}));
 }
 
-TEST_F(InputFilesTest, a_folder_is_searched_below_for_names_of_traces) {
+TEST_F(InputFilesTest, a_folder_is_searched_below_and_names_of_traces_are_told_from_others) {
   for (const char* name : {"a.json", "b.json.gz", "deep/er/c.json.zst", "d.txt", "e.json.tmp",
                            ".hidden.json", "f.pt.trace.json", "g.gz", "json"}) {
     Make(name);
   }
-  EXPECT_EQ(FoundInFolder(),
-            (Names{"a.json", "b.json.gz", "deep/er/c.json.zst", "f.pt.trace.json"}));
+  EXPECT_EQ(FoundInFolder(), (Names{"a.json", "b.json.gz", "d.txt", "deep/er/c.json.zst",
+                                    "f.pt.trace.json", "g.gz", "json"}));
+  const auto found = FindInputFiles({folder_.path().string()});
+  ASSERT_TRUE(found.ok());
+  Names like_traces;
+  for (const InputFile& file : found.value()) {
+    if (file.is_named_like_trace) like_traces.push_back(file.path.filename());
+  }
+  EXPECT_EQ(like_traces, (Names{"a.json", "b.json.gz", "c.json.zst", "f.pt.trace.json"}));
+}
+
+TEST_F(InputFilesTest, in_hidden_folders_names_of_traces_alone_are_looked_at) {
+  for (const char* name : {".git/config", ".git/objects/ab/c", ".cache/deep/a.json", "log.txt"}) {
+    Make(name);
+  }
+  EXPECT_EQ(FoundInFolder(), (Names{".cache/deep/a.json", "log.txt"}));
 }
 
 TEST_F(InputFilesTest, files_are_taken_as_named_in_the_order_given) {
@@ -84,16 +98,11 @@ TEST_F(InputFilesTest, only_files_found_by_searching_are_marked_so) {
   EXPECT_EQ(found.value()[2].path, "-");
 }
 
-TEST_F(InputFilesTest, what_is_missing_or_an_empty_folder_is_an_error_that_names_it) {
+TEST_F(InputFilesTest, what_is_missing_is_an_error_that_names_it) {
   const std::string missing = (folder_.path() / "missing.json").string();
   const auto found = FindInputFiles({missing});
   ASSERT_FALSE(found.ok());
   EXPECT_NE(found.error().what.find(missing), std::string::npos);
-  Make("empty/readme.txt");
-  const auto none = FindInputFiles({(folder_.path() / "empty").string()});
-  ASSERT_FALSE(none.ok());
-  EXPECT_NE(none.error().what.find("empty"), std::string::npos);
-  EXPECT_FALSE(none.error().advice.empty());
 }
 
 }  // namespace

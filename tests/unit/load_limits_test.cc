@@ -24,8 +24,8 @@ size_t BytesWhileReading(const LoadLimits& limits) {
   const size_t rounds = 2 * limits.parsers + 2;
   const size_t windows = (rounds * 2 + limits.parsers * 4) * limits.window_bytes;
   const size_t parsers = 2 * limits.parsers * limits.dictionary_bytes_max;
-  const size_t builder =
-      limits.dictionary_bytes_max + limits.open_bytes_max + BytesGathered(limits);
+  const size_t builder = limits.dictionary_bytes_max + limits.open_bytes_max +
+                         limits.export_bytes_max + BytesGathered(limits);
   return kProgramBytes + windows + 5 * limits.event_bytes_max + limits.header_bytes_max + parsers +
          builder;
 }
@@ -82,7 +82,8 @@ TEST(LoadLimits, every_bound_is_of_use) {
           limits.track_bytes_max, limits.args_group_bytes_max, limits.host.call_path_bytes_max,
           limits.host.recent_path_bytes_max, limits.host.host_use_bytes_max,
           limits.host.kernel_use_bytes_max, limits.host.sync_use_bytes_max,
-          limits.host.sync_call_bytes_max}) {
+          limits.host.sync_call_bytes_max, limits.host.graph_call_bytes_max,
+          limits.graph_match_bytes_max}) {
       EXPECT_GE(bytes, 128u * 1024);
     }
     EXPECT_GE(limits.sqlite_cache_kib, 1024);

@@ -190,16 +190,55 @@ TEST(ResultSink, TableTextReachesNoTerminalRaw) {
             "turned \\u202ecba\na\\x00b\n");
 }
 
-TEST(ResultSink, TableIsCutOnATerminalOnly) {
+SinkOptions OfWidth(int width) { return {.terminal = true, .table = {.width = width}}; }
+
+TEST(ResultSink, TableTextsAreCutToTheWidth) {
   const Rows rows = {{Integer(123456), Text("abcdefghijklmnopqrstuvwxyz"), Text("short")}};
   const std::vector<std::string> names = {"n", "long", "s"};
   EXPECT_NE(Render(Format::kTable, names, rows).find("xyz"), std::string::npos);
-  EXPECT_EQ(Render(Format::kTable, names, rows, {.terminal = true, .terminal_width = 30}),
+  EXPECT_EQ(Render(Format::kTable, names, rows, OfWidth(30)),
             "     n  long             s\n------  ---------------  -----\n"
             "123456  abcdefghijklmn…  short\n(1 row)\n");
-  // Where not even the smallest columns fit, the terminal wraps.
-  EXPECT_EQ(Render(Format::kTable, names, rows, {.terminal = true, .terminal_width = 4}),
-            "     n  long      s\n------  --------  -----\n123456  abcdefg…  short\n(1 row)\n");
+}
+
+TEST(ResultSink, TableLeavesOutTheLeastImportantColumns) {
+  const Rows rows = {{Text("gemm"), Integer(1), Integer(20), Integer(300)},
+                     {Text("copy"), Integer(2), Integer(30), Integer(400)}};
+  const std::vector<std::string> names = {"name", "first", "second", "third"};
+  SinkOptions options = OfWidth(22);
+  EXPECT_EQ(
+      Render(Format::kTable, names, rows, options),
+      "name  first  second\n----  -----  ------\ngemm      1      20\n"
+      "copy      2      30\n(2 rows; 1 column not\nshown: third; --wide\nor --format csv has\n"
+      "them)\n");
+  options.table.lead = {"third", "name"};
+  options.terminal = false;
+  EXPECT_EQ(
+      Render(Format::kTable, names, rows, options),
+      "name  first  third\n----  -----  -----\ngemm      1    300\n"
+      "copy      2    400\n(1 column not shown:\nsecond; --wide or\n--format csv has them)\n");
+}
+
+TEST(ResultSink, TableOfOneRowThatDoesNotFitIsReadDownwards) {
+  const Rows rows = {{Text("gemm"), Integer(1), Text("a text of more than a line of twenty")}};
+  EXPECT_EQ(Render(Format::kTable, {"name", "first", "text"}, rows, OfWidth(20)),
+            "-[ row 1 ]----------\nname   gemm\nfirst  1\ntext   a text of more than\n"
+            "       a line of twenty\n(1 row)\n");
+}
+
+TEST(ResultSink, TableWrapsTheTextsThatAreThePoint) {
+  const Rows rows = {{Integer(1), Text("one two three four five six seven eight")},
+                     {Integer(2), Text("short")}};
+  SinkOptions options = OfWidth(30);
+  options.table.wrap = {"text"};
+  EXPECT_EQ(Render(Format::kTable, {"n", "text"}, rows, options),
+            "n  text\n-  ---------------------------\n1  one two three four five six\n"
+            "   seven eight\n2  short\n(2 rows)\n");
+  options.table.lead = {"n", "text"};
+  options.table.width = 20;  // not even its least width is there
+  EXPECT_EQ(Render(Format::kTable, {"n", "text"}, rows, options),
+            "-[ row 1 ]----------\nn     1\ntext  one two three four\n      five six seven "
+            "eight\n-[ row 2 ]----------\nn     2\ntext  short\n(2 rows)\n");
 }
 
 TEST(ResultSink, TableCountsRowsOnATerminal) {

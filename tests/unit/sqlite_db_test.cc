@@ -169,16 +169,27 @@ TEST(SqliteDb, restricted_to_reading_it_changes_nothing_anywhere) {
   ASSERT_TRUE(db.Execute("CREATE INDEX by_rank ON t(rank)").ok());
   db.RestrictToReading();
   const std::string other = (folder.path() / "other.db").string();
-  for (const std::string& sql :
-       {std::string("INSERT INTO t VALUES (9, '', 0)"), std::string("UPDATE t SET rank = 1"),
-        std::string("DELETE FROM t"), std::string("DROP TABLE t"), std::string("CREATE TABLE u(x)"),
-        std::string("CREATE TEMP TABLE u(x)"), std::string("CREATE VIEW v AS SELECT 1"),
-        std::string("CREATE INDEX i ON t(rank)"), "ATTACH '" + other + "' AS other",
-        "VACUUM INTO '" + other + "'", std::string("PRAGMA user_version = 7"),
-        std::string("PRAGMA journal_mode = DELETE"), std::string("PRAGMA writable_schema = ON"),
-        std::string("BEGIN"), std::string("SELECT load_extension('x')"),
-        std::string("UPDATE sqlite_master SET sql = ''"), std::string("REINDEX"),
-        std::string("ALTER TABLE t RENAME TO u"), std::string("ANALYZE")}) {
+  for (const std::string& sql : {std::string("INSERT INTO t VALUES (9, '', 0)"),
+                                 std::string("UPDATE t SET rank = 1"),
+                                 std::string("SELECT fts3_tokenizer('simple')"),
+                                 std::string("SELECT load_extension('x')"),
+                                 std::string("DELETE FROM t"),
+                                 std::string("DROP TABLE t"),
+                                 std::string("CREATE TABLE u(x)"),
+                                 std::string("CREATE TEMP TABLE u(x)"),
+                                 std::string("CREATE VIEW v AS SELECT 1"),
+                                 std::string("CREATE INDEX i ON t(rank)"),
+                                 "ATTACH '" + other + "' AS other",
+                                 "VACUUM INTO '" + other + "'",
+                                 std::string("PRAGMA user_version = 7"),
+                                 std::string("PRAGMA journal_mode = DELETE"),
+                                 std::string("PRAGMA writable_schema = ON"),
+                                 std::string("BEGIN"),
+                                 std::string("SELECT load_extension('x')"),
+                                 std::string("UPDATE sqlite_master SET sql = ''"),
+                                 std::string("REINDEX"),
+                                 std::string("ALTER TABLE t RENAME TO u"),
+                                 std::string("ANALYZE")}) {
     const Status ran = db.Execute(sql);
     EXPECT_FALSE(ran.ok()) << sql;
   }
@@ -232,6 +243,18 @@ TEST(SqliteDb, a_frozen_file_is_read_whatever_its_name_has_in_it) {
   ASSERT_TRUE(opened.ok()) << opened.error().what;
   EXPECT_EQ(opened.value().Integer("SELECT count(*) FROM t").value(), 3);
   EXPECT_FALSE(opened.value().Execute("DELETE FROM t").ok());
+}
+
+TEST(SqliteDb, a_frozen_file_may_begin_with_two_slashes) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "a.db";
+  {
+    auto made = SqliteDb::Open(path, SqliteMode::kCreate);
+    ASSERT_TRUE(made.ok());
+    FillTestDatabase(made.value());
+  }
+  const auto opened = SqliteDb::Open("/" + path.string(), SqliteMode::kFrozen);
+  ASSERT_TRUE(opened.ok()) << opened.error().what;
 }
 
 TEST(SqliteDb, a_long_query_stops_when_asked_to) {

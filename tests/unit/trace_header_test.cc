@@ -9,6 +9,8 @@
 
 #include <string>
 
+#include "tracedb/ingest/read/rank_in_name.h"
+
 namespace tracedb {
 namespace {
 

@@ -12,15 +12,16 @@
 namespace tracedb {
 
 enum class ErrorKind {
-  kUsage,     // the command line was wrong: exit code 2
-  kInput,     // what we were given to read cannot be used
-  kNoTrace,   // kInput, and it is something else altogether
-  kOutput,    // what we were told to write cannot be written
-  kQuery,     // the SQL, or a parameter of it, cannot be run
-  kAssert,    // an --assert did not hold: exit code 3
-  kFindings,  // doctor found something, which its report tells: exit code 4
-  kUnfit,     // this way cannot do it, and another can: never reaches a person
-  kClosed,    // the reader of our output has gone; ends quietly
+  kUsage,      // the command line was wrong: exit code 2
+  kInput,      // what we were given to read cannot be used
+  kNoTrace,    // kInput, and it is something else altogether
+  kOutput,     // what we were told to write cannot be written
+  kQuery,      // the SQL, or a parameter of it, cannot be run
+  kAssert,     // an --assert did not hold: exit code 3
+  kFindings,   // doctor found something, which its report tells: exit code 4
+  kUndecided,  // compare has to decide, and cannot: exit code 5
+  kUnfit,      // this way cannot do it, and another can: never reaches a person
+  kClosed,     // the reader of our output has gone; ends quietly
 };
 
 struct Error {

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,6 +32,15 @@ class SqliteStatement {
   Status Bind(int parameter, double value);
   Status Bind(int parameter, std::string_view text);
   Status BindNull(int parameter);
+  // NULL where there is none.
+  template <typename T>
+  Status BindOptional(int parameter, const std::optional<T>& value) {
+    return value.has_value() ? Bind(parameter, *value) : BindNull(parameter);
+  }
+  // NULL where the text is empty.
+  Status BindTextOrNull(int parameter, std::string_view text) {
+    return text.empty() ? BindNull(parameter) : Bind(parameter, text);
+  }
   // Binds the value that `other`, which stands on a row, has in `column`.
   Status BindColumnOf(int parameter, const SqliteStatement& other, int column);
 
@@ -45,6 +55,8 @@ class SqliteStatement {
   std::string_view ColumnName(int column) const;  // lives as long as the statement
   SqlType Type(int column) const;
   int64_t Int(int column) const;
+  std::optional<int64_t> OptionalInt(int column) const;  // none: NULL
+  std::optional<std::string> OptionalText(int column) const;
   double Real(int column) const;
   // The value as SQLite's own text of it (REAL with 15 digits); lives until the next Step.
   std::string_view Text(int column) const;
@@ -102,6 +114,9 @@ class SqliteDb {
 
   // How long to wait for a lock that another connection has; not any longer once `stop` is true.
   void SetBusyTimeout(int timeout_ms, const std::atomic<bool>* stop = nullptr);
+  // For a file that nobody vouches for: its schema runs nothing, nothing of it is taken for sound,
+  // and no value is longer than so many bytes.
+  Status Distrust(int value_bytes_max);
   // From now on only reading is allowed: no writes, no ATTACH, no PRAGMA that changes anything.
   void RestrictToReading();
   // What runs on this connection stops soon after `stop` has become true.
@@ -141,6 +156,8 @@ void PrepareSqliteForIngest();
 
 // What to call a file in SQL (ATTACH), where some names would mean something else.
 std::string SqliteFileName(const std::filesystem::path& path);
+// The file as a URI with SQLite's settings for it, such as "mode=ro", whatever its name has in it.
+std::string SqliteUri(const std::filesystem::path& path, std::string_view settings);
 
 // "busy", "full", "read-only": what SQLite's primary result codes mean to a person, with advice.
 Error SqliteError(sqlite3* db, std::string_view where);

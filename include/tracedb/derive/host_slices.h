@@ -11,6 +11,7 @@
 #include "tracedb/base/result.h"
 #include "tracedb/memory/sorted_runs.h"
 #include "tracedb/schema/event_tables.h"
+#include "tracedb/schema/graph_calls.h"
 
 namespace tracedb {
 
@@ -21,18 +22,20 @@ struct HostSlice {
   int64_t track = 0;
   int64_t event_name = 0;
   HostKind kind = HostKind::kOperator;
-  int64_t args_text = 0;               // operators; 0: no args
-  bool waits = false;                  // calls: it returns when the GPU is done
-  std::optional<int64_t> correlation;  // calls
-  std::optional<int64_t> external_id;  // operators, calls
-  std::optional<int64_t> sequence;     // operators
-  int64_t forward_thread = 0;          // operators; not 0: it belongs to a backward pass
+  int64_t args_text = 0;                    // operators; 0: no args
+  bool waits = false;                       // calls: it returns when the GPU is done
+  GraphCall graph_call = GraphCall::kNone;  // calls
+  std::optional<int64_t> correlation;       // calls
+  std::optional<int64_t> external_id;       // operators, calls
+  std::optional<int64_t> sequence;          // operators
+  int64_t forward_thread = 0;               // operators; not 0: it belongs to a backward pass
 };
 
 // What an event name says of its slices.
 struct HostCall {
   std::optional<HostKind> kind;  // none: not gathered
   bool waits = false;            // it returns when the GPU is done
+  GraphCall graph_call = GraphCall::kNone;
 };
 
 class HostSlices {
@@ -50,7 +53,8 @@ class HostSlices {
   };
   struct CallRow {
     int64_t ts, dur, id, track;
-    int64_t name_and_flags;  // eight times the event name, which values are there, and kWaits
+    int64_t name_and_flags;  // 64 times the event name, 8 times graph_call, which values are there,
+                             // and kWaits
     int64_t correlation, external_id;
   };
 

@@ -46,8 +46,10 @@ struct DoctorReport {
 // an advice; one that is not so is an error. One that fails says so in its place, and the others
 // are made; an interrupt ends them all. The catalog must outlive the report. With `open_another`,
 // which opens the same database, half of the work is done on a second connection; where it cannot
-// be opened, all on one.
+// be opened, all on one. `on_check` is told of each check that begins, by either thread.
+using OnCheck = std::function<void(const std::string& name, size_t number, size_t checks)>;
 Result<DoctorReport> RunChecks(SqliteDb& db, const QueryCatalog& catalog,
-                               const std::function<Result<SqliteDb>()>& open_another = {});
+                               const std::function<Result<SqliteDb>()>& open_another = {},
+                               const OnCheck& on_check = {});
 
 }  // namespace tracedb

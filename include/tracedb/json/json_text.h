@@ -31,6 +31,7 @@ std::string UnescapedJson(std::string_view inside);
 
 // Appends `text` as a JSON string with its quotes.
 void AppendJsonString(std::string& out, std::string_view text);
+std::string JsonString(std::string_view text);  // the same by itself
 
 // Blanks outside strings removed.
 std::string MinifiedJson(std::string_view text);

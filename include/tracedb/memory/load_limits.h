@@ -15,10 +15,11 @@ struct HostLimits {
   size_t kernel_use_bytes_max = 0;
   size_t sync_use_bytes_max = 0;
   size_t sync_call_bytes_max = 0;
+  size_t graph_call_bytes_max = 0;  // launches while a graph is captured, and of graphs
 
   size_t Sum() const {
     return call_path_bytes_max + 2 * recent_path_bytes_max + host_use_bytes_max +
-           kernel_use_bytes_max + sync_use_bytes_max + sync_call_bytes_max;
+           kernel_use_bytes_max + sync_use_bytes_max + sync_call_bytes_max + graph_call_bytes_max;
   }
 };
 
@@ -30,6 +31,7 @@ struct LoadLimits {
   size_t header_bytes_max = 0;      // all header keys and values together
   size_t dictionary_bytes_max = 0;  // texts and their index, each dictionary
   size_t open_bytes_max = 0;        // begin events that wait for their end
+  size_t export_bytes_max = 0;      // of an export in tables: what is looked up while it is read
 
   // Gathered while a file is read, and kept until its derived rows are written.
   size_t gpu_activity_bytes_max = 0;
@@ -45,6 +47,10 @@ struct LoadLimits {
                                // and for those that were met
   size_t track_bytes_max = 0;  // threads and streams; of more SQLite sums up
   size_t args_group_bytes_max = 0;  // a byte a text of args
+  // Of a file that is no trace, read when no trace is: what its reader may keep of its values.
+  size_t source_bytes_max = 0;
+  // When the traces of an ingest have landed: captures and replays of graphs that are compared.
+  size_t graph_match_bytes_max = 0;
   HostLimits host;
   int64_t sqlite_cache_kib = 0;  // page cache and sorter
   unsigned parsers = 1;          // threads that parse

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,6 +25,7 @@ struct ReplayedStep {
 
 enum class PieceKind {
   kHost,
+  kRecorder,
   kLaunch,
   kCompute,
   kCommunication,
@@ -42,6 +44,7 @@ struct PathPiece {
   int64_t start_ns = 0;  // by the aligned clocks
   int64_t end_ns = 0;
   PieceKind kind = PieceKind::kHost;
+  bool is_changed = false;  // in its length, by a change
   int64_t trace_id = 0;
   int64_t rank = 0;
   int64_t slice_id = 0;   // the GPU activity, or the host's call that the stretch leads to
@@ -49,6 +52,7 @@ struct PathPiece {
   int64_t launch_of = 0;  // a GPU activity that the host's call launches; 0: none
   int64_t held_by = 0;    // a slice of the host that fills the stretch; 0: none is known
   int64_t held_name = 0;  // its name, as _event_name has it
+  int64_t moved_ns = 0;   // how much later than recorded
 };
 
 class IdealWeights;
@@ -66,8 +70,9 @@ class JobReplay {
   // On the database that it was opened on. `changes` is a JSON array of objects, each a change
   // (replay_changes.h); "[]" or "": none.
   Result<std::vector<ReplayedStep>> Steps(SqliteDb& db, std::string_view changes);
-  // Of all steps, in the order of time.
-  Result<std::vector<PathPiece>> CriticalPath(SqliteDb& db, std::string_view changes);
+  // Of all steps, in the order of time: about 100 bytes each, in pieces, so that giving them out
+  // needs no room for another copy.
+  Result<std::deque<PathPiece>> CriticalPath(SqliteDb& db, std::string_view changes);
 
  private:
   explicit JobReplay(std::unique_ptr<ReplayGraph> graph);

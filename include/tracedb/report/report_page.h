@@ -22,6 +22,10 @@ struct ReportOptions {
   // empty.
   std::function<Result<SqliteDb>()> open_another;
 
+  // Told of each query and check that begins, by either thread: how many have, of how many. May be
+  // empty.
+  std::function<void(const std::string& name, size_t number, size_t all)> on_part = {};
+
   std::string run = {};                 // the run that it is of; empty: the last to begin
   std::optional<int64_t> capture = {};  // of that run; none: all of them
 };

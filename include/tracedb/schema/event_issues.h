@@ -31,6 +31,9 @@ enum class IssueKind : uint8_t {
   kHeaderTooLarge,      // header values beyond the bound: left out
   kTruncated,           // the file ends inside the event array
   kDamagedCompression,  // the compressed stream breaks off or is wrong
+  kUnusableRow,         // a row of a source's table without what an event needs; skipped
+  kRowLeftOut,          // a row of a table that is only kept when asked for, or looked into and
+                        // does not fit in memory; skipped
   kTrailingGarbage,     // bytes after the end of the trace, or after the last gzip member
   kCount
 };

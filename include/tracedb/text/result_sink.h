@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
@@ -41,10 +42,21 @@ std::optional<Format> FormatByName(std::string_view name);
 std::string_view FormatName(Format format);
 std::string_view FormatMediaType(Format format);  // "text/csv; charset=utf-8"
 
+// How a table for people makes do with the width there is.
+struct TableLayout {
+  int width = 0;  // characters a line may take; 0: any number
+  std::vector<std::string> lead =
+      {};  // columns by importance; those not named follow in their order
+  std::vector<std::string> wrap = {};  // texts that are the point: they go on in further lines
+  size_t lines_max = 0;                // rows that begin beyond are counted only; 0: none are
+  bool vertical = false;               // each row as a block, a line or more for each value
+  bool color = false;                  // of names
+};
+
 struct SinkOptions {
   bool header = true;      // json, ndjson and markdown have their names in any case
   bool terminal = false;   // a person is watching: the table ends with "(8 rows)"
-  int terminal_width = 0;  // columns; 0: unknown, nothing is cut
+  TableLayout table = {};  // of a table
   bool safe_text = false;  // csv and tsv: AppendGuarded
   bool crlf = false;       // csv: lines end as RFC 4180 has it
 };

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tracedb {
 
@@ -24,6 +25,11 @@ size_t DisplayWidth(std::string_view text);
 // The longest start of `text` that fits `width` columns with a closing mark, or all of it if it
 // fits without.
 std::string CutToWidth(std::string_view text, size_t width, std::string_view mark = "…");
+
+// The text in lines of at most `width`, broken at blanks where it has any; what goes beyond so many
+// lines is cut.
+inline constexpr size_t kWrappedLinesMax = 100;
+std::vector<std::string> WrapText(std::string_view text, size_t width);
 
 // Text that does nothing to a terminal: control characters as \n, \t or \x1b, characters that turn
 // the writing direction or are not seen as \u202e, broken UTF-8 as U+FFFD.

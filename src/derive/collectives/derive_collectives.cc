@@ -15,7 +15,7 @@ constexpr const char* kElementBytesSql =
     "WHEN 'bfloat16' THEN 2 WHEN 'half' THEN 2 WHEN 'float16' THEN 2 "
     "WHEN 'short' THEN 2 WHEN 'int16' THEN 2 WHEN 'uint16' THEN 2 WHEN 'byte' THEN 1 "
     "WHEN 'char' THEN 1 WHEN 'int8' THEN 1 WHEN 'uint8' THEN 1 WHEN 'bool' THEN 1 "
-    "WHEN 'qint8' THEN 1 WHEN 'quint8' THEN 1 WHEN 'float4_e2m1fn_x2' THEN 1 "
+    "WHEN 'bytes' THEN 1 WHEN 'qint8' THEN 1 WHEN 'quint8' THEN 1 WHEN 'float4_e2m1fn_x2' THEN 1 "
     "ELSE CASE WHEN lower(a.dtype) LIKE 'float8%' THEN 1 END END";
 
 // What the args say of a collective, once for each text of args: they are few.

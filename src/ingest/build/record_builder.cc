@@ -27,7 +27,7 @@ int64_t StepNumberOf(std::string_view name, std::string_view category) {
 HostCall HostCallOf(EventTable table, std::string_view name, std::string_view category) {
   switch (table) {
     case EventTable::kRuntimeSlice:
-      return {HostKind::kCall, WaitsForGpu(name)};
+      return {HostKind::kCall, WaitsForGpu(name), GraphCallOf(name)};
     case EventTable::kPythonSlice:
       return {name.starts_with("nn.Module: ") ? HostKind::kModule : HostKind::kFunction};
     case EventTable::kCpuSlice:
@@ -336,6 +336,7 @@ Status RecordBuilder::NoteHostSlice(EventTable table, const HostCall& call, cons
     slice.external_id = NumberIn(values, ArgsColumn::kExternalId);
   } else if (slice.kind == HostKind::kCall) {
     slice.waits = call.waits;
+    slice.graph_call = call.graph_call;
     slice.correlation = NumberIn(values, ArgsColumn::kCorrelation);
     slice.external_id = NumberIn(values, ArgsColumn::kExternalId);
   }

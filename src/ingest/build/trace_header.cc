@@ -1,6 +1,5 @@
 #include "ingest/build/trace_header.h"
 
-#include <cctype>
 #include <charconv>
 #include <map>
 #include <new>
@@ -9,6 +8,7 @@
 #include <simdjson.h>
 
 #include "ingest/build/args_text.h"
+#include "tracedb/ingest/read/rank_in_name.h"
 #include "tracedb/json/json_check.h"
 #include "tracedb/json/json_text.h"
 
@@ -121,25 +121,6 @@ TraceHeader ReadTraceHeader(const HeaderReader::Entries& entries, EventIssues& i
   }
   if (json.size() > 1) header.json = json + "}";
   return header;
-}
-
-std::optional<int64_t> RankInName(const std::string& file_name) {
-  constexpr std::string_view kWord = "rank";
-  std::string lower = file_name;
-  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  for (size_t at = lower.find(kWord); at != std::string::npos; at = lower.find(kWord, at + 1)) {
-    if (at > 0 && std::isalpha(static_cast<unsigned char>(lower[at - 1])) != 0) continue;
-    size_t digits = at + kWord.size();
-    while (digits < lower.size() &&
-           std::string_view("-_[ .=").find(lower[digits]) != std::string_view::npos) {
-      ++digits;
-    }
-    int64_t rank;
-    const auto [end, error] =
-        std::from_chars(lower.data() + digits, lower.data() + lower.size(), rank);
-    if (error == std::errc() && rank >= 0) return rank;
-  }
-  return std::nullopt;
 }
 
 RankChoice ChooseRank(const TraceHeader& header, const std::filesystem::path& path,

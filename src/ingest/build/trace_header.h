@@ -27,19 +27,18 @@ struct TraceHeader {
 // Values that are no JSON are kept as JSON strings and counted.
 TraceHeader ReadTraceHeader(const HeaderReader::Entries& entries, EventIssues& issues);
 
+inline constexpr std::string_view kRankOfCommunicator = "communicator";  // maybe not of all ranks
 inline constexpr std::string_view kRankChosen = "chosen";
+inline constexpr std::string_view kRankByDevice = "device order";  // chosen, where GPUs are counted
 
 struct RankChoice {
   int64_t rank = 0;
-  std::string_view source;  // "header", "file name", "option", kRankChosen
+  std::string_view source;  // "header", "file name", "option", or one of these
 };
 
 // The header decides, else the file's name, else the option. Where none tells it is 0, and whoever
 // asks chooses.
 RankChoice ChooseRank(const TraceHeader& header, const std::filesystem::path& path,
                       std::optional<int64_t> option);
-
-// The rank that a file's name tells: rank3.pt.trace.json.gz, rank-0.x.json, rank[5], rank_7...
-std::optional<int64_t> RankInName(const std::string& file_name);
 
 }  // namespace tracedb

@@ -55,6 +55,8 @@ Result<FirstIds> CheckDatabase(SqliteDb& db, const std::atomic<bool>* stop) {
   return FirstIds{last_trace + 1, last_row + 1, last_text + 1, last_path + 1};
 }
 
+Result<int64_t> LastSource(SqliteDb& db) { return Greatest(db, "source_id", "_source"); }
+
 Result<std::set<std::string>> ChangedTables(SqliteDb& db) {
   std::set<std::string> changed;
   TRACEDB_ASSIGN(

@@ -16,6 +16,9 @@ namespace tracedb {
 // come after them.
 Result<FirstIds> CheckDatabase(SqliteDb& db, const std::atomic<bool>* stop);
 
+// The highest number of a source; 0: there is none.
+Result<int64_t> LastSource(SqliteDb& db);
+
 // Those of its tables that are not as in the attached database `fresh`, which is new: a user may
 // have added columns. One without a column of ours is an Error.
 Result<std::set<std::string>> ChangedTables(SqliteDb& db);

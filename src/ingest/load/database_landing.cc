@@ -16,6 +16,7 @@
 
 #include "ingest/load/database_check.h"
 #include "ingest/load/database_merge.h"
+#include "ingest/load/source_merge.h"
 #include "tracedb/base/database_files.h"
 #include "tracedb/base/folder_sync.h"
 #include "tracedb/schema/database_id.h"
@@ -128,6 +129,8 @@ Status DatabaseLanding::ReadPlace() {
   }
   TRACEDB_ASSIGN(free, CheckDatabase(db, options_->stop));
   place_.first = free;
+  TRACEDB_ASSIGN(last_source, LastSource(db));
+  place_.source_id = last_source + 1;
   return ReadRules(db);
 }
 
@@ -157,11 +160,20 @@ Status DatabaseLanding::ReadParallelismRules(SqliteDb& db) {
   return Done{};
 }
 
-Result<std::set<int64_t>> DatabaseLanding::RanksOf(const std::string& folder) {
+Result<std::set<int64_t>> DatabaseLanding::RanksOf(const std::string& folder,
+                                                   const std::optional<Interval>& at,
+                                                   const std::string& path) {
   std::set<int64_t> ranks;
   if (!place_.exists) return ranks;
-  TRACEDB_ASSIGN(rows, look_up_->Prepare("SELECT rank FROM _trace WHERE folder = ?1"));
+  TRACEDB_ASSIGN(rows,
+                 look_up_->Prepare("SELECT rank FROM _trace WHERE folder = ?1 AND (?2 IS NULL OR "
+                                   "(start_ns <= ?3 AND end_ns >= ?2)) AND path IS NOT ?4"));
   TRACEDB_TRY(rows.Bind(1, std::string_view(folder)));
+  if (at.has_value()) {
+    TRACEDB_TRY(rows.Bind(2, at->start_ns));
+    TRACEDB_TRY(rows.Bind(3, at->end_ns));
+  }
+  if (options_->replace) TRACEDB_TRY(rows.Bind(4, std::string_view(path)));
   for (;;) {
     TRACEDB_ASSIGN(row, rows.Step());
     if (!row) return ranks;
@@ -169,28 +181,80 @@ Result<std::set<int64_t>> DatabaseLanding::RanksOf(const std::string& folder) {
   }
 }
 
-Result<std::optional<int64_t>> DatabaseLanding::FindTrace(const std::string& where) {
+Result<std::optional<int64_t>> DatabaseLanding::FindInput(const char* table,
+                                                          const std::string& where) {
   if (!place_.exists) return std::optional<int64_t>();
-  TRACEDB_ASSIGN(rows, look_up_->Prepare("SELECT trace_id FROM _trace WHERE " + where));
+  TRACEDB_ASSIGN(rows, look_up_->Prepare("SELECT " + std::string(table + 1) + "_id FROM " + table +
+                                         " WHERE " + where));
   TRACEDB_ASSIGN(row, rows.Step());
   if (!row) return std::optional<int64_t>();
   return std::optional<int64_t>(rows.Int(0));
 }
 
+namespace {
+
+std::string IsFile(const std::string& file_hash, uint64_t file_bytes) {
+  return "file_hash = " + QuotedSql(file_hash) + " AND file_bytes = " + std::to_string(file_bytes);
+}
+
+std::string IsText(const std::string& text_hash) { return "text_hash = " + QuotedSql(text_hash); }
+
+std::string IsHashedOfSize(uint64_t file_bytes) {
+  return "file_hash IS NOT NULL AND file_bytes = " + std::to_string(file_bytes);
+}
+
+}  // namespace
+
 Result<std::optional<int64_t>> DatabaseLanding::FindSameFile(const std::string& file_hash,
                                                              uint64_t file_bytes) {
-  return FindTrace("file_hash = " + QuotedSql(file_hash) +
-                   " AND file_bytes = " + std::to_string(file_bytes));
+  return FindInput("_trace", IsFile(file_hash, file_bytes));
 }
 
 Result<std::optional<int64_t>> DatabaseLanding::FindSameText(const std::string& text_hash) {
-  return FindTrace("text_hash = " + QuotedSql(text_hash));
+  return FindInput("_trace", IsText(text_hash));
 }
 
 Result<bool> DatabaseLanding::AnyOfSize(uint64_t file_bytes) {
-  TRACEDB_ASSIGN(found,
-                 FindTrace("file_hash IS NOT NULL AND file_bytes = " + std::to_string(file_bytes)));
+  TRACEDB_ASSIGN(found, FindInput("_trace", IsHashedOfSize(file_bytes)));
   return found.has_value();
+}
+
+Result<std::optional<int64_t>> DatabaseLanding::FindSameSourceFile(const std::string& file_hash,
+                                                                   uint64_t file_bytes) {
+  return FindInput("_source", IsFile(file_hash, file_bytes));
+}
+
+Result<std::optional<int64_t>> DatabaseLanding::FindSameSource(
+    const std::string& text_hash, std::optional<int64_t> rank,
+    const std::optional<std::string>& folder) {
+  std::string where = IsText(text_hash) + " AND rank IS ";
+  where += rank.has_value() ? std::to_string(*rank) : "NULL";
+  if (folder.has_value()) where += " AND folder = " + QuotedSql(*folder);
+  return FindInput("_source", where);
+}
+
+Result<bool> DatabaseLanding::IsSourceFile(int64_t source_id, const std::string& file_hash,
+                                           uint64_t file_bytes) {
+  TRACEDB_ASSIGN(found, FindInput("_source", IsFile(file_hash, file_bytes) +
+                                                 " AND source_id = " + std::to_string(source_id)));
+  return found.has_value();
+}
+
+Result<bool> DatabaseLanding::AnySourceOfSize(uint64_t file_bytes) {
+  TRACEDB_ASSIGN(found, FindInput("_source", IsHashedOfSize(file_bytes)));
+  return found.has_value();
+}
+
+Result<int64_t> DatabaseLanding::FindSourceOf(const std::string& folder,
+                                              const std::string& file_name) {
+  if (!place_.exists) return int64_t{0};
+  TRACEDB_ASSIGN(rows, look_up_->Prepare("SELECT source_id, path FROM _source WHERE folder = ?1"));
+  TRACEDB_TRY(rows.Bind(1, std::string_view(folder)));
+  for (;;) {
+    TRACEDB_ASSIGN(row, rows.Step());
+    if (!row) return int64_t{0};
+    if (fs::path(rows.Text(1)).filename() == file_name) return rows.Int(0);
+  }
 }
 
 Status DatabaseLanding::Land(int64_t trace_id, const std::string& path,
@@ -198,6 +262,12 @@ Status DatabaseLanding::Land(int64_t trace_id, const std::string& path,
   look_up_.reset();
   if (!place_.exists) return BecomeDatabase();
   return MergeTrace({database_, rows(), *options_, kBusyWaitMs, trace_id, path, text_hash});
+}
+
+Status DatabaseLanding::LandSource(int64_t source_id, const std::set<int64_t>& outdated) {
+  look_up_.reset();
+  if (!place_.exists) return BecomeDatabase();
+  return MergeSource({database_, rows(), *options_, kBusyWaitMs, source_id, {}, {}}, outdated);
 }
 
 Status DatabaseLanding::BecomeDatabase() {

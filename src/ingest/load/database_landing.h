@@ -18,6 +18,7 @@
 #include "ingest/build/trace_header.h"
 #include "ingest/load/ingest_lock.h"
 #include "ingest/load/rows_file.h"
+#include "tracedb/base/interval.h"
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
 #include "tracedb/ingest/load/trace_load.h"
@@ -30,6 +31,7 @@ namespace tracedb {
 struct LandingPlace {
   bool exists = false;
   FirstIds first;
+  int64_t source_id = 1;  // of the next source
   std::vector<KindRule> rules;
   ParallelismRules parallelism_rules;
 };
@@ -56,14 +58,31 @@ class DatabaseLanding {
   // The trace that has the same content: by the file's own hash, or by the unpacked text's.
   Result<std::optional<int64_t>> FindSameFile(const std::string& file_hash, uint64_t file_bytes);
   Result<std::optional<int64_t>> FindSameText(const std::string& text_hash);
-  // The ranks of the traces that were read from files of this folder.
-  Result<std::set<int64_t>> RanksOf(const std::string& folder);
+  // The ranks of the traces that were read from files of this folder, and that were recorded at
+  // this time; none: at any. Without the trace of `path` where that is to be replaced.
+  Result<std::set<int64_t>> RanksOf(const std::string& folder, const std::optional<Interval>& at,
+                                    const std::string& path);
   // Whether some trace in the database was read from a file of this size: hashing is worth it.
   Result<bool> AnyOfSize(uint64_t file_bytes);
+
+  // The same of sources (files that are no traces).
+  Result<std::optional<int64_t>> FindSameSourceFile(const std::string& file_hash,
+                                                    uint64_t file_bytes);
+  // Dumps of two ranks may have the same content, and the ranks in their names. `folder`: only in
+  // this one.
+  Result<std::optional<int64_t>> FindSameSource(const std::string& text_hash,
+                                                std::optional<int64_t> rank,
+                                                const std::optional<std::string>& folder);
+  Result<bool> IsSourceFile(int64_t source_id, const std::string& file_hash, uint64_t file_bytes);
+  Result<bool> AnySourceOfSize(uint64_t file_bytes);
+  // The one that was read from the file of this name in this folder; 0: none was.
+  Result<int64_t> FindSourceOf(const std::string& folder, const std::string& file_name);
 
   // rows() is a database that holds this one trace, read from `path`: makes it part of the
   // database.
   Status Land(int64_t trace_id, const std::string& path, const std::string& text_hash);
+  // rows() holds this one source; it takes the place of `outdated`.
+  Status LandSource(int64_t source_id, const std::set<int64_t>& outdated);
 
  private:
   DatabaseLanding(std::filesystem::path database, const LoadOptions& options, IngestLock lock);
@@ -72,7 +91,8 @@ class DatabaseLanding {
   Status ReadRules(SqliteDb& db);
   Status ReadParallelismRules(SqliteDb& db);
   Status BecomeDatabase();
-  Result<std::optional<int64_t>> FindTrace(const std::string& where);
+  // The id in a table of inputs (_trace, _source) of the one for which `where` holds.
+  Result<std::optional<int64_t>> FindInput(const char* table, const std::string& where);
 
   std::filesystem::path database_;  // its real name
   const LoadOptions* options_;

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "ingest/load/database_check.h"
+#include "ingest/load/table_copy.h"
 #include "tracedb/base/sqlite_db.h"
 #include "tracedb/derive/collectives/derive_groups.h"
 #include "tracedb/pages/staged_changes.h"
@@ -26,10 +26,11 @@ namespace {
 constexpr std::array<const char*, 3> kTextTables = {"_event_name", "_track", "_args_text"};
 constexpr std::array<const char*, 4> kRowTables = {"_step", "_row_times", "_launch",
                                                    "_impossible_time"};
-constexpr std::array<const char*, 13> kTraceTables = {
-    "_trace",      "_process",    "_thread",      "_issue",     "_host_use",
-    "_kernel_use", "_sync_use",   "_step_use",    "_call_path", "_busy_segment",
-    "_device_use", "_stream_use", "_memory_piece"};
+constexpr std::array<const char*, 17> kTraceTables = {
+    "_trace",         "_process",     "_thread",       "_issue",         "_host_use",
+    "_kernel_use",    "_sync_use",    "_step_use",     "_call_path",     "_busy_segment",
+    "_device_use",    "_stream_use",  "_memory_piece", "_graph_capture", "_captured_launch",
+    "_captured_call", "_graph_launch"};
 
 // Takes out the traces that have the new one's content or path.
 Status TakeOut(SqliteDb& db, const MergeJob& job) {
@@ -74,22 +75,6 @@ Status TakeOut(SqliteDb& db, const MergeJob& job) {
   return Done{};
 }
 
-// SQLite leaves foreign keys alone unless it is asked not to: only users have any.
-Status HonourForeignKeys(SqliteDb& db) {
-  TRACEDB_ASSIGN(any, db.Integer("SELECT EXISTS (SELECT 1 FROM main.sqlite_schema s, "
-                                 "pragma_foreign_key_list(s.name) WHERE s.type = 'table')"));
-  return any != 0 ? db.Execute("PRAGMA foreign_keys = ON") : Status(Done{});
-}
-
-Status Attach(SqliteDb& db, const MergeJob& job) {
-  TRACEDB_TRY(HonourForeignKeys(db));
-  TRACEDB_TRY(db.Execute("PRAGMA secure_delete = OFF; PRAGMA cache_size = -" +
-                         std::to_string(job.options.limits.sqlite_cache_kib)));
-  TRACEDB_TRY(db.Execute("ATTACH " + QuotedSql(SqliteFileName(job.partial)) + " AS fresh"));
-  // BEGIN IMMEDIATE locks both files; with two journals COMMIT would need a third file over them.
-  return db.Execute("PRAGMA fresh.journal_mode = OFF");
-}
-
 // Tables that may have very many rows.
 std::vector<std::string> LargeTables() {
   std::vector<std::string> tables;
@@ -101,67 +86,19 @@ std::vector<std::string> LargeTables() {
   return tables;
 }
 
-// The columns that we fill: a table of the database may have others of its users.
-Result<std::string> ColumnsOf(SqliteDb& db, const std::string& table) {
-  TRACEDB_ASSIGN(rows, db.Prepare("SELECT group_concat('\"' || name || '\"') "
-                                  "FROM pragma_table_info(?1, 'fresh')"));
-  TRACEDB_TRY(rows.Bind(1, std::string_view(table)));
-  TRACEDB_ASSIGN(row, rows.Step());
-  return row ? std::string(rows.Text(0)) : "";
-}
-
-Result<std::set<std::string>> TablesWithTriggers(SqliteDb& db) {
-  std::set<std::string> tables;
-  TRACEDB_ASSIGN(rows, db.Prepare("SELECT DISTINCT tbl_name FROM main.sqlite_schema WHERE type = "
-                                  "'trigger'"));
-  for (;;) {
-    TRACEDB_ASSIGN(row, rows.Step());
-    if (!row) return tables;
-    tables.emplace(rows.Text(0));
-  }
-}
-
-// Where a user has triggers: their errors are said to be theirs, and so are rows that they leave
-// out.
-Status CopyThroughTriggers(SqliteDb& db, const std::string& table, const std::string& sql,
-                           const MergeJob& job) {
-  TRACEDB_ASSIGN(given, db.Integer("SELECT count(*) FROM fresh." + table));
-  if (const Status copied = db.Execute(sql); !copied.ok()) {
-    return Error{ErrorKind::kOutput,
-                 job.database.string() + ": table " + table +
-                     ", which has a trigger of your own: " + copied.error().what,
-                 "nothing was added; mend or drop the trigger"};
-  }
-  TRACEDB_ASSIGN(taken, db.Integer("SELECT changes()"));
-  if (taken < given && job.options.on_note) {
-    job.options.on_note(job.database.string() + ": a trigger of your own left out " +
-                        std::to_string(given - taken) + " rows of table " + table);
-  }
-  return Done{};
-}
-
 // Copies the rows of the attached file, but for the tables in `done`.
 Status CopyRows(SqliteDb& db, const std::set<std::string>& done, const MergeJob& job) {
-  TRACEDB_ASSIGN(changed, ChangedTables(db));
-  TRACEDB_ASSIGN(triggers, TablesWithTriggers(db));
-  const auto copy = [&](const std::string& table) -> Status {
-    if (done.contains(table)) return Done{};
-    // Of tables that are alike SQLite copies records as they are, three times as fast.
-    std::string sql = "INSERT INTO main." + table + " SELECT * FROM fresh." + table;
-    if (changed.contains(table)) {
-      TRACEDB_ASSIGN(columns, ColumnsOf(db, table));
-      sql = "INSERT INTO main." + table + " (" + columns + ") SELECT " + columns + " FROM fresh." +
-            table;
-    }
-    return triggers.contains(table) ? CopyThroughTriggers(db, table, sql, job) : db.Execute(sql);
+  std::vector<std::string> tables;
+  const auto add = [&](std::string table) {
+    if (!done.contains(table)) tables.push_back(std::move(table));
   };
   for (int i = 0; i < kEventTables; ++i) {
-    TRACEDB_TRY(copy(std::string(EventTableName(static_cast<EventTable>(i)))));
+    add(std::string(EventTableName(static_cast<EventTable>(i))));
   }
-  for (const char* table : kRowTables) TRACEDB_TRY(copy(table));
-  for (const char* table : kTextTables) TRACEDB_TRY(copy(table));
-  for (const char* table : kTraceTables) TRACEDB_TRY(copy(table));
-  return Done{};
+  for (const char* table : kRowTables) add(table);
+  for (const char* table : kTextTables) add(table);
+  for (const char* table : kTraceTables) add(table);
+  return CopyTables(db, tables, job);
 }
 
 // The trace's rows are there: decides on runs and captures anew, and what depends on them goes
@@ -183,11 +120,11 @@ Status MergeThroughSqlite(const MergeJob& job) {
   TRACEDB_ASSIGN(db, SqliteDb::Open(job.database, SqliteMode::kReadWrite));
   db.SetBusyTimeout(job.busy_wait_ms, job.options.stop);
   if (job.options.stop != nullptr) db.StopWhen(*job.options.stop);
-  TRACEDB_TRY(Attach(db, job));
+  TRACEDB_TRY(AttachFresh(db, job));
   TRACEDB_TRY(db.Execute("BEGIN IMMEDIATE"));
   if (job.options.replace) TRACEDB_TRY(TakeOut(db, job));
   TRACEDB_TRY(CopyRows(db, {}, job));
-  TRACEDB_TRY(JoinRun(db, job.trace_id));
+  TRACEDB_TRY(JoinRun(db, job.id));
   TRACEDB_TRY(db.Execute("COMMIT"));
   return db.Execute("DETACH fresh");
 }
@@ -261,10 +198,10 @@ Result<bool> MergeAsPages(const MergeJob& job) {
       trees.insert(trees.end(), table.trees.begin(), table.trees.end());
     }
     if (grafted.empty()) return false;
-    TRACEDB_TRY(Attach(db, job));
+    TRACEDB_TRY(AttachFresh(db, job));
     TRACEDB_TRY(db.Execute("BEGIN"));
     TRACEDB_TRY(CopyRows(db, grafted, job));
-    TRACEDB_TRY(JoinRun(db, job.trace_id));
+    TRACEDB_TRY(JoinRun(db, job.id));
     TRACEDB_TRY(db.Execute("COMMIT"));
   }
   TRACEDB_TRY(graft->Add(trees));
@@ -273,15 +210,6 @@ Result<bool> MergeAsPages(const MergeJob& job) {
 }
 
 }  // namespace
-
-std::string QuotedSql(const std::string& text) {
-  std::string quoted = "'";
-  for (const char c : text) {
-    if (c == '\'') quoted += c;
-    quoted += c;
-  }
-  return quoted + "'";
-}
 
 Status NameRun(const std::filesystem::path& database, int64_t trace_id, const std::string& run,
                const LoadOptions& options, int busy_wait_ms) {

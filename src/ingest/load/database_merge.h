@@ -8,28 +8,16 @@
 #include <filesystem>
 #include <string>
 
+#include "ingest/load/table_copy.h"
 #include "tracedb/base/result.h"
 #include "tracedb/ingest/load/trace_load.h"
 
 namespace tracedb {
-
-struct MergeJob {
-  std::filesystem::path database;
-  std::filesystem::path partial;  // complete, and open nowhere; holds one trace
-  const LoadOptions& options;
-  int busy_wait_ms;  // for whoever reads or writes the database
-  int64_t trace_id;  // of the trace, and what it was read from:
-  std::string path;
-  std::string text_hash;
-};
 
 Status MergeTrace(const MergeJob& job);
 
 // A trace that is in the database is of the run with this name from now on.
 Status NameRun(const std::filesystem::path& database, int64_t trace_id, const std::string& run,
                const LoadOptions& options, int busy_wait_ms);
-
-// `text` as a literal of SQL.
-std::string QuotedSql(const std::string& text);
 
 }  // namespace tracedb

@@ -9,9 +9,9 @@
 
 #include "ingest/frame/event_framer.h"
 #include "ingest/parse/event_parser.h"
-#include "ingest/read/content_hash.h"
 #include "tracedb/base/bounded_queue.h"
 #include "tracedb/base/run_caught.h"
+#include "tracedb/ingest/read/content_hash.h"
 
 namespace tracedb {
 namespace {
@@ -31,6 +31,7 @@ struct Queues {
   BoundedQueue<EventWindow> full_windows;
   BoundedQueue<EventBatch> empty_batches;
   BoundedQueue<EventBatch> full_batches;
+  std::atomic<uint64_t> events_built = 0;  // for on_progress
 };
 
 // For whoever looks at the threads with top or perf.
@@ -40,8 +41,8 @@ bool StopAsked(const LoadOptions& options) {
   return options.stop != nullptr && options.stop->load(std::memory_order_relaxed);
 }
 
-Error NoTrace(const std::filesystem::path& input, const EventFramer& framer) {
-  const std::string name = input == "-" ? "standard input" : input.string();
+Error NoTrace(const InputFile& input, const EventFramer& framer) {
+  const std::string name = input.path == "-" ? "standard input" : input.name();
   constexpr const char* kAdvice =
       "a trace is a JSON object with \"traceEvents\", or an array of events; plain, gzip or zstd";
   constexpr char kGzip = '\x1f';
@@ -59,10 +60,11 @@ Error NoTrace(const std::filesystem::path& input, const EventFramer& framer) {
 }
 
 // Reads, unpacks and frames. Runs on a thread of its own.
-Result<ReadOutcome> ReadEvents(const std::filesystem::path& input, const LoadOptions& options,
-                               Queues& queues) {
+Result<ReadOutcome> ReadEvents(const InputFile& input, const LoadOptions& options, Queues& queues) {
   ReadOutcome outcome;
-  TRACEDB_ASSIGN(source, OpenByteSource(input, options.block_bytes, options.stop));
+  TRACEDB_ASSIGN(source, input.open
+                             ? input.open(options.stop, options.limits.export_bytes_max)
+                             : OpenByteSource(input.path, options.block_bytes, options.stop));
   EventFramer framer(
       options.limits, outcome.issues, [&queues] { return queues.empty_windows.Pop(); },
       [&queues](EventWindow window) { return queues.full_windows.Push(std::move(window)); });
@@ -74,13 +76,16 @@ Result<ReadOutcome> ReadEvents(const std::filesystem::path& input, const LoadOpt
     if (count == 0) break;
     if (packed) hash.Add(room.first(count));
     framer.Added(count);
-    if (options.on_progress) options.on_progress({source->packed_bytes(), framer.text_bytes()});
+    if (options.on_progress) {
+      options.on_progress({source->packed_bytes(), framer.text_bytes(),
+                           queues.events_built.load(std::memory_order_relaxed)});
+    }
     if (StopAsked(options)) break;
   }
   framer.Finish();
   if (!framer.header().saw_events() && !framer.stopped() && !StopAsked(options)) {
     if (source->damage().has_value() && framer.text_bytes() == 0) {
-      return Error{ErrorKind::kInput, input.string() + ": " + source->damage()->what,
+      return Error{ErrorKind::kInput, input.name() + ": " + source->damage()->what,
                    "copy the file again, or record it again"};
     }
     return NoTrace(input, framer);
@@ -94,6 +99,7 @@ Result<ReadOutcome> ReadEvents(const std::filesystem::path& input, const LoadOpt
         damage->what + " (at byte " + std::to_string(damage->packed_offset) + " of the file)");
     if (damage->loses_text) outcome.complete = false;
   }
+  if (source->issues() != nullptr) outcome.issues.Merge(*source->issues());
   outcome.header = framer.header().entries();
   outcome.file_bytes = source->packed_bytes();
   outcome.text_bytes = framer.text_bytes();
@@ -129,6 +135,7 @@ Status BuildInOrder(const LoadOptions& options, RecordBuilder& builder, Queues& 
       early.erase(at);
       ++next;
       TRACEDB_TRY(builder.Add(ready));
+      queues.events_built.fetch_add(ready.events.size(), std::memory_order_relaxed);
       if (options.strict && builder.issues().Any()) return Done{};
       if (!queues.empty_batches.Push(std::move(ready))) return Done{};
     }
@@ -139,7 +146,7 @@ Status BuildInOrder(const LoadOptions& options, RecordBuilder& builder, Queues& 
 
 }  // namespace
 
-Result<ReadOutcome> RunPipeline(const std::filesystem::path& input, const LoadOptions& options,
+Result<ReadOutcome> RunPipeline(const InputFile& input, const LoadOptions& options,
                                 RecordBuilder& builder) {
   const unsigned parsers = options.limits.parsers;
   const size_t count = 2 * parsers + 2;

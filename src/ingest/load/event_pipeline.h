@@ -5,15 +5,14 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
 
 #include "ingest/build/record_builder.h"
 #include "ingest/frame/header_reader.h"
-#include "ingest/read/byte_source.h"
 #include "tracedb/base/result.h"
 #include "tracedb/ingest/load/trace_load.h"
+#include "tracedb/ingest/read/byte_source.h"
 
 namespace tracedb {
 
@@ -32,7 +31,7 @@ struct ReadOutcome {
 // Reads `input` to its end and gives every batch of events to `builder`, in order, on the calling
 // thread. An error: `input` cannot be read or is no trace, rows cannot be written, or a stop was
 // asked for.
-Result<ReadOutcome> RunPipeline(const std::filesystem::path& input, const LoadOptions& options,
+Result<ReadOutcome> RunPipeline(const InputFile& input, const LoadOptions& options,
                                 RecordBuilder& builder);
 
 }  // namespace tracedb

@@ -44,6 +44,16 @@ Error FileError(const fs::path& path, const char* doing, const char* advice) {
                path.string() + ": cannot " + doing + ": " + std::strerror(errno), advice};
 }
 
+Result<SqliteDb> OpenRows(const fs::path& rows_file, const LoadOptions& options) {
+  TRACEDB_ASSIGN(db, SqliteDb::Open(rows_file, SqliteMode::kReadWrite));
+  if (options.stop != nullptr) db.StopWhen(*options.stop);
+  TRACEDB_TRY(
+      db.Execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
+                 "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -" +
+                 std::to_string(options.limits.sqlite_cache_kib) + "; BEGIN"));
+  return db;
+}
+
 bool IsRowsOfTracedb(int file) {
   constexpr size_t kIdAt = 68;  // SQLite's file format: PRAGMA application_id
   std::array<char, kIdAt + 4> header;

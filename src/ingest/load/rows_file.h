@@ -5,6 +5,8 @@
 #include <filesystem>
 
 #include "tracedb/base/result.h"
+#include "tracedb/base/sqlite_db.h"
+#include "tracedb/ingest/load/trace_load.h"
 
 namespace tracedb {
 
@@ -35,6 +37,10 @@ class RowsFile {
   int file_ = -1;
   bool landed_ = false;
 };
+
+// A connection to such a file, within a transaction. The file is ours alone, so nothing needs to be
+// safe before it lands.
+Result<SqliteDb> OpenRows(const std::filesystem::path& rows_file, const LoadOptions& options);
 
 // Whether a file's first page is that of a database of tracedb.
 bool IsRowsOfTracedb(int file);

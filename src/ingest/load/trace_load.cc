@@ -10,7 +10,7 @@ Result<LoadSummary> LoadTrace(const InputFile& input, const std::filesystem::pat
   Stopwatch watch;
   TRACEDB_ASSIGN(landing, DatabaseLanding::Begin(database, options));
   if (!options.replace) {
-    TRACEDB_ASSIGN(unchanged, FindUnchangedFile(input.path, landing));
+    TRACEDB_ASSIGN(unchanged, FindUnchangedFile(input, landing));
     if (unchanged.has_value()) return *std::move(unchanged);
   }
   TraceReading reading(input, options);

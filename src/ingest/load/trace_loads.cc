@@ -53,6 +53,7 @@ class ReadAhead {
     options_.on_progress = [this](const LoadProgress& now) {
       file_bytes_.store(now.file_bytes, std::memory_order_relaxed);
       text_bytes_.store(now.text_bytes, std::memory_order_relaxed);
+      events_.store(now.events, std::memory_order_relaxed);
     };
   }
   ~ReadAhead() {
@@ -81,7 +82,7 @@ class ReadAhead {
 
   bool IsDone() const { return done_.wait_for(kLookEvery) == std::future_status::ready; }
   void GiveUp() { give_up_ = true; }
-  LoadProgress Progress() const { return {file_bytes_.load(), text_bytes_.load()}; }
+  LoadProgress Progress() const { return {file_bytes_.load(), text_bytes_.load(), events_.load()}; }
   Status TakeOutcome() { return done_.get(); }
   TraceReading& reading() { return reading_; }
   RowsFile TakeRows() { return std::move(*rows_); }
@@ -91,6 +92,7 @@ class ReadAhead {
   std::atomic<bool> give_up_ = false;
   std::atomic<uint64_t> file_bytes_ = 0;
   std::atomic<uint64_t> text_bytes_ = 0;
+  std::atomic<uint64_t> events_ = 0;
   TraceReading reading_;
   std::optional<LoadSummary> unchanged_;
   std::optional<Error> failed_;
@@ -150,7 +152,7 @@ Result<LoadSummary> TraceLoads::LoadNext() {
 Status TraceLoads::StartReading(const InputFile& file, ReadAhead& ahead) {
   TRACEDB_ASSIGN(landing, DatabaseLanding::Begin(database_, options_));
   if (!options_.replace) {
-    TRACEDB_ASSIGN(unchanged, FindUnchangedFile(file.path, landing));
+    TRACEDB_ASSIGN(unchanged, FindUnchangedFile(file, landing));
     if (unchanged.has_value()) {
       ahead.Skip(*std::move(unchanged));
       return Done{};

@@ -4,13 +4,14 @@
 
 #include <system_error>
 
-#include "ingest/read/content_hash.h"
+#include "ingest/load/stored_views.h"
 #include "tracedb/derive/collectives/derive_collectives.h"
 #include "tracedb/derive/derive_impossible.h"
 #include "tracedb/derive/derive_names.h"
 #include "tracedb/derive/derive_trace.h"
+#include "tracedb/ingest/read/content_hash.h"
+#include "tracedb/ingest/read/input_files.h"
 #include "tracedb/ranks/runs/decide_runs.h"
-#include "tracedb/schema/schema_sql.h"
 
 namespace tracedb {
 
@@ -23,32 +24,17 @@ bool IsRegularFile(const fs::path& input) {
   return input != "-" && fs::is_regular_file(input, error);
 }
 
-// Absolute, and the same however it is written; links stay as they are. Where there is no working
-// folder any more, as written.
-std::string AbsoluteFolder(const fs::path& folder) {
-  std::error_code error;
-  const fs::path absolute = fs::absolute(folder, error);
-  std::string text = (error ? folder : absolute).lexically_normal().string();
-  while (text.size() > 1 && text.ends_with('/')) text.pop_back();
-  return text;
-}
-
-// Of standard input: the working folder.
-std::string FolderOfInput(const fs::path& input) {
-  return AbsoluteFolder(input.has_parent_path() ? input.parent_path() : fs::path("."));
-}
-
 fs::path FolderOf(const fs::path& file) {
   return file.has_parent_path() ? file.parent_path() : fs::path(".");
 }
 
-Status StrictError(const fs::path& input, const EventIssues& issues) {
+Status StrictError(const std::string& input, const EventIssues& issues) {
   for (size_t i = 0; i < kIssueKinds; ++i) {
     const auto kind = static_cast<IssueKind>(i);
     const EventIssues::Entry& entry = issues.entry(kind);
     if (entry.count == 0) continue;
     return Error{ErrorKind::kInput,
-                 input.string() + ": byte " + std::to_string(entry.first_offset) + ": " +
+                 input + ": byte " + std::to_string(entry.first_offset) + ": " +
                      std::string(IssueName(kind)) + ": " + entry.first_excerpt,
                  "nothing was kept, because of --strict; without it the rest of the file loads"};
   }
@@ -69,9 +55,9 @@ bool HasEvents(const BuildSummary& built, const EventIssues& issues) {
   return false;
 }
 
-Error NoEvents(const fs::path& input, const EventIssues& issues) {
+Error NoEvents(const InputFile& input, const EventIssues& issues) {
   const EventIssues::Entry& other = issues.entry(IssueKind::kNotAnEvent);
-  std::string what = (input == "-" ? "standard input" : input.string()) + ": byte " +
+  std::string what = (input.path == "-" ? "standard input" : input.name()) + ": byte " +
                      std::to_string(other.first_offset) + ": this is no trace: ";
   what += other.count == 0
               ? "an array without any event"
@@ -91,17 +77,6 @@ bool BaseFits(int64_t base_ns, const BuildSummary& built) {
          is_time(base_ns + built.last_end_ns.value_or(0));
 }
 
-Status BindOptional(SqliteStatement& statement, int parameter,
-                    const std::optional<int64_t>& value) {
-  return value.has_value() ? statement.Bind(parameter, *value) : statement.BindNull(parameter);
-}
-
-Status BindOptional(SqliteStatement& statement, int parameter,
-                    const std::optional<std::string>& text) {
-  return text.has_value() ? statement.Bind(parameter, std::string_view(*text))
-                          : statement.BindNull(parameter);
-}
-
 }  // namespace
 
 Status TraceReading::Read(const fs::path& rows_file, const LandingPlace& place,
@@ -113,14 +88,14 @@ Status TraceReading::Read(const fs::path& rows_file, const LandingPlace& place,
   TRACEDB_ASSIGN(writer, TableWriter::Create(rows_file, first_.trace_id));
   builder_.emplace(*writer, options_.limits, *rules_, first_, options_.keep_args,
                    FolderOf(rows_file));
-  TRACEDB_ASSIGN(read, RunPipeline(input_.path, options_, *builder_));
+  TRACEDB_ASSIGN(read, RunPipeline(input_, options_, *builder_));
   read_ = std::move(read);
   TRACEDB_TRY(builder_->Finish());
   TRACEDB_TRY(writer->FinishPages());
   built_ = builder_->summary();
   issues_ = builder_->issues();
   issues_.Merge(read_.issues);
-  if (read_.array_form && !HasEvents(built_, issues_)) return NoEvents(input_.path, issues_);
+  if (read_.array_form && !HasEvents(built_, issues_)) return NoEvents(input_, issues_);
   header_ = ReadTraceHeader(read_.header, issues_);
   if (!BaseFits(header_.base_time_ns.value_or(0), built_)) {
     issues_.Add(IssueKind::kBadTime, 0, "baseTimeNanoseconds + ts does not fit 64 bits");
@@ -132,8 +107,32 @@ Status TraceReading::Read(const fs::path& rows_file, const LandingPlace& place,
 
 Status TraceReading::DeriveAhead(const fs::path& rows_file) {
   if (options_.strict && issues_.Any()) return Done{};  // it does not land
-  rank_ = ChooseRank(header_, input_.path, options_.rank);
+  rank_ = TellRank();
   return rank_.source == kRankChosen ? Status(Done{}) : Derive(rows_file, false);
+}
+
+// The name of a file with several traces is not that of one rank.
+RankChoice TraceReading::TellRank() const {
+  RankChoice choice =
+      ChooseRank(header_, input_.part.empty() ? input_.path : fs::path(), options_.rank);
+  if (!input_.rank_is_guess) return choice;
+  if (options_.rank.has_value()) return {*options_.rank, "option"};
+  choice.source = kRankOfCommunicator;
+  return choice;
+}
+
+// The next rank of the folder. Where GPUs are counted those of another time are other captures of
+// the same ranks.
+Status TraceReading::ChooseFreeRank(DatabaseLanding& landing) {
+  const int64_t base = header_.base_time_ns.value_or(0);
+  std::optional<Interval> at;
+  if (input_.by_device) {
+    at = {base + built_.first_start_ns.value_or(0), base + built_.last_end_ns.value_or(0)};
+    rank_.source = kRankByDevice;
+  }
+  TRACEDB_ASSIGN(taken, landing.RanksOf(FolderOfInput(input_.path), at, input_.name()));
+  while (taken.contains(rank_.rank)) ++rank_.rank;
+  return Done{};
 }
 
 Result<LoadSummary> TraceReading::Land(DatabaseLanding& landing) {
@@ -142,9 +141,9 @@ Result<LoadSummary> TraceReading::Land(DatabaseLanding& landing) {
   LoadSummary summary;
   summary.read_seconds = read_seconds_;
   if (options_.strict && issues_.Any()) {
-    TRACEDB_TRY(StrictError(input_.path, issues_));
+    TRACEDB_TRY(StrictError(input_.name(), issues_));
   }
-  summary.path = input_.path.string();
+  summary.path = input_.name();
   if (place.exists && !options_.replace) {
     TRACEDB_ASSIGN(same, landing.FindSameText(read_.text_hash));
     if (same.has_value()) {
@@ -154,22 +153,20 @@ Result<LoadSummary> TraceReading::Land(DatabaseLanding& landing) {
     }
   }
   if (!is_derived_) {
-    rank_ = ChooseRank(header_, input_.path, options_.rank);
-    if (rank_.source == kRankChosen) {
-      TRACEDB_ASSIGN(taken, landing.RanksOf(FolderOfInput(input_.path)));
-      while (taken.contains(rank_.rank)) ++rank_.rank;
-    }
+    rank_ = TellRank();
+    if (rank_.source == kRankChosen) TRACEDB_TRY(ChooseFreeRank(landing));
     TRACEDB_TRY(Derive(landing.rows(), !place.exists));
   }
   summary.derive_seconds = derive_seconds_;
   watch.Lap();
   if (!place.exists && !only_run_.has_value()) {  // derived before it was known to be the first
-    TRACEDB_ASSIGN(db, OpenRows(landing.rows()));
+    TRACEDB_ASSIGN(db, OpenRows(landing.rows(), options_));
     TRACEDB_TRY(AddViews(db));
     TRACEDB_TRY(db.Execute("COMMIT"));
   }
   if (!place.exists) summary.only_run = only_run_;
-  TRACEDB_TRY(landing.Land(first_.trace_id, input_.path.string(), read_.text_hash));
+  summary.launches_graphs = launches_graphs_;
+  TRACEDB_TRY(landing.Land(first_.trace_id, input_.name(), read_.text_hash));
   summary.land_seconds = watch.Lap();
   summary.trace_id = first_.trace_id;
   summary.rank = rank_.rank;
@@ -187,22 +184,24 @@ Result<LoadSummary> TraceReading::Land(DatabaseLanding& landing) {
 Status TraceReading::StoreTrace(SqliteDb& db) {
   TRACEDB_ASSIGN(
       insert,
-      db.Prepare("INSERT INTO _trace VALUES (?1, ?2, ?3, ?25, ?26, ?27, ?1, ?1, ?16, ?4, ?5, ?6, "
-                 "?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, "
-                 "?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, "
-                 "strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?24)"));
+      db.Prepare(
+          "INSERT INTO _trace VALUES (?1, ?2, ?3, ?25, ?26, ?27, ?1, ?1, ?16, 0, ?4, ?5, ?6, "
+          "?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, "
+          "?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, "
+          "strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?24)"));
   const int64_t base = header_.base_time_ns.value_or(0);
   const auto absolute = [base](const std::optional<int64_t>& ns) {
     return ns.has_value() ? std::optional(*ns + base) : std::nullopt;
   };
+  const std::string name = input_.name();
   int at = 0;
   TRACEDB_TRY(insert.Bind(++at, first_.trace_id));
-  TRACEDB_TRY(insert.Bind(++at, std::string_view(input_.path.native())));
+  TRACEDB_TRY(insert.Bind(++at, std::string_view(name)));
   TRACEDB_TRY(insert.Bind(++at, rank_.rank));
   TRACEDB_TRY(insert.Bind(++at, rank_.source));
-  TRACEDB_TRY(BindOptional(insert, ++at, header_.world_size));
-  TRACEDB_TRY(BindOptional(insert, ++at, header_.host));
-  TRACEDB_TRY(BindOptional(insert, ++at, header_.gpu_name));
+  TRACEDB_TRY(insert.BindOptional(++at, header_.world_size));
+  TRACEDB_TRY(insert.BindOptional(++at, header_.host));
+  TRACEDB_TRY(insert.BindOptional(++at, header_.gpu_name));
   TRACEDB_TRY(insert.Bind(++at, static_cast<int64_t>(read_.file_bytes)));
   TRACEDB_TRY(insert.Bind(++at, static_cast<int64_t>(read_.text_bytes)));
   TRACEDB_TRY(insert.Bind(++at, static_cast<int64_t>(built_.events)));
@@ -210,24 +209,23 @@ Status TraceReading::StoreTrace(SqliteDb& db) {
   TRACEDB_TRY(insert.Bind(++at, static_cast<int64_t>(built_.gpu_activities)));
   TRACEDB_TRY(insert.Bind(++at, static_cast<int64_t>(issues_.Lost())));
   TRACEDB_TRY(insert.Bind(++at, int64_t{read_.complete ? 1 : 0}));
-  TRACEDB_TRY(BindOptional(insert, ++at, header_.base_time_ns));
-  TRACEDB_TRY(BindOptional(insert, ++at, absolute(built_.first_start_ns)));
-  TRACEDB_TRY(BindOptional(insert, ++at, absolute(built_.last_end_ns)));
+  TRACEDB_TRY(insert.BindOptional(++at, header_.base_time_ns));
+  TRACEDB_TRY(insert.BindOptional(++at, absolute(built_.first_start_ns)));
+  TRACEDB_TRY(insert.BindOptional(++at, absolute(built_.last_end_ns)));
   TRACEDB_TRY(insert.Bind(++at, first_.row));
   TRACEDB_TRY(insert.Bind(++at, built_.last_row));
   TRACEDB_TRY(insert.Bind(++at, first_.text));
   TRACEDB_TRY(insert.Bind(++at, built_.last_text));
   TRACEDB_TRY(insert.Bind(++at, std::string_view(read_.text_hash)));
-  TRACEDB_TRY(BindOptional(insert, ++at,
-                           read_.file_hash.empty() || input_.path == "-"
-                               ? std::nullopt
-                               : std::optional(read_.file_hash)));
-  TRACEDB_TRY(BindOptional(insert, ++at, header_.json));
+  TRACEDB_TRY(insert.BindOptional(++at, read_.file_hash.empty() || input_.path == "-"
+                                            ? std::nullopt
+                                            : std::optional(read_.file_hash + input_.read_mark)));
+  TRACEDB_TRY(insert.BindOptional(++at, header_.json));
   TRACEDB_TRY(insert.Bind(++at, std::string_view(FolderOfInput(input_.path))));
-  TRACEDB_TRY(BindOptional(
-      insert, ++at,
-      input_.is_searched() ? std::optional(AbsoluteFolder(input_.input_folder)) : std::nullopt));
-  TRACEDB_TRY(BindOptional(insert, ++at, options_.run));
+  TRACEDB_TRY(insert.BindOptional(++at, input_.is_searched()
+                                            ? std::optional(AbsoluteFolder(input_.input_folder))
+                                            : std::nullopt));
+  TRACEDB_TRY(insert.BindOptional(++at, options_.run));
   TRACEDB_ASSIGN(row, insert.Step());
   (void)row;
   return Done{};
@@ -251,17 +249,6 @@ Status TraceReading::StoreIssues(SqliteDb& db) {
   return Done{};
 }
 
-// Through SQLite: the file is still ours alone, so nothing needs to be safe before it lands.
-Result<SqliteDb> TraceReading::OpenRows(const fs::path& rows_file) {
-  TRACEDB_ASSIGN(db, SqliteDb::Open(rows_file, SqliteMode::kReadWrite));
-  if (options_.stop != nullptr) db.StopWhen(*options_.stop);
-  TRACEDB_TRY(
-      db.Execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
-                 "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -" +
-                 std::to_string(options_.limits.sqlite_cache_kib) + "; BEGIN"));
-  return db;
-}
-
 // What the trace says of itself, and what the bulk of the derived rows needs to know of that.
 Result<ArgsParallelism> TraceReading::StoreFacts(SqliteDb& db, int64_t base,
                                                  const ParallelismRules& rules) {
@@ -278,30 +265,14 @@ Result<ArgsParallelism> TraceReading::StoreFacts(SqliteDb& db, int64_t base,
   return parallelism;
 }
 
-namespace {
-
-// As rows of the schema, which SQLite would make only after it has worked out each view: six times
-// the work of all else for a small trace. Whoever opens the file next reads them anyway.
-Status StoreViews(SqliteDb& db) {
-  TRACEDB_TRY(db.Execute("PRAGMA writable_schema = ON"));
-  TRACEDB_ASSIGN(insert, db.Prepare("INSERT INTO sqlite_schema (type, name, tbl_name, rootpage, "
-                                    "sql) VALUES ('view', ?1, ?1, 0, ?2)"));
-  for (const ViewRow& view : ViewRows()) {
-    TRACEDB_TRY(insert.Bind(1, std::string_view(view.name)));
-    TRACEDB_TRY(insert.Bind(2, std::string_view(view.sql)));
-    TRACEDB_TRY(insert.Run());
-  }
-  return db.Execute("PRAGMA writable_schema = OFF");
-}
-
-}  // namespace
-
 Status TraceReading::AddViews(SqliteDb& db) {
   {
     TRACEDB_ASSIGN(rows, db.Prepare("SELECT run FROM _run"));
     TRACEDB_ASSIGN(any, rows.Step());
     only_run_ = any ? rows.Text(0) : "";
   }
+  TRACEDB_ASSIGN(graphs, db.Integer("SELECT EXISTS (SELECT 1 FROM _graph_launch)"));
+  launches_graphs_ = graphs != 0;
   return StoreViews(db);
 }
 
@@ -326,7 +297,7 @@ Status TraceReading::StoreDerived(const fs::path& rows_file, bool with_views) {
   const int64_t base = header_.base_time_ns.value_or(0) + built_.origin_ns;
   // What reading took has been given back to the allocator; the bound is for the process.
   GiveMemoryBack();
-  TRACEDB_ASSIGN(rows, OpenRows(rows_file));
+  TRACEDB_ASSIGN(rows, OpenRows(rows_file, options_));
   TRACEDB_ASSIGN(parallelism, StoreFacts(rows, base, parallelism_rules_));
   const GatheredTrace trace{first_.trace_id,
                             base,
@@ -339,7 +310,7 @@ Status TraceReading::StoreDerived(const fs::path& rows_file, bool with_views) {
                             built_.times};
   TRACEDB_ASSIGN(use, DeriveTrace(std::move(rows), trace, options_.limits));
   GiveMemoryBack();
-  TRACEDB_ASSIGN(db, OpenRows(rows_file));
+  TRACEDB_ASSIGN(db, OpenRows(rows_file, options_));
   TRACEDB_TRY(use.Store(db, trace));
   TRACEDB_TRY(DeriveCollectives(db, rank_.rank));
   TRACEDB_ASSIGN(moves, DecideRuns(db));  // fills its tables: it is a run of its own here
@@ -348,18 +319,18 @@ Status TraceReading::StoreDerived(const fs::path& rows_file, bool with_views) {
   return db.Execute("COMMIT");
 }
 
-Result<std::optional<LoadSummary>> FindUnchangedFile(const fs::path& input,
+Result<std::optional<LoadSummary>> FindUnchangedFile(const InputFile& input,
                                                      DatabaseLanding& landing) {
   std::error_code error;
-  if (!landing.place().exists || !IsRegularFile(input)) return std::optional<LoadSummary>();
-  const uint64_t bytes = fs::file_size(input, error);
+  if (!landing.place().exists || !IsRegularFile(input.path)) return std::optional<LoadSummary>();
+  const uint64_t bytes = fs::file_size(input.path, error);
   TRACEDB_ASSIGN(likely, landing.AnyOfSize(bytes));
   if (!likely) return std::optional<LoadSummary>();
-  TRACEDB_ASSIGN(hash, HashFile(input));
-  TRACEDB_ASSIGN(trace_id, landing.FindSameFile(hash, bytes));
+  TRACEDB_ASSIGN(hash, HashFile(input.path));
+  TRACEDB_ASSIGN(trace_id, landing.FindSameFile(hash + input.read_mark, bytes));
   if (!trace_id.has_value()) return std::optional<LoadSummary>();
   LoadSummary summary;
-  summary.path = input.string();
+  summary.path = input.name();
   summary.skipped = true;
   summary.trace_id = *trace_id;
   return std::optional(std::move(summary));

@@ -2,7 +2,6 @@
 // need to be worked out, and when it is its turn it lands.
 #pragma once
 
-#include <chrono>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -12,26 +11,13 @@
 #include "ingest/build/trace_header.h"
 #include "ingest/load/database_landing.h"
 #include "ingest/load/event_pipeline.h"
+#include "ingest/load/stopwatch.h"
 #include "tracedb/base/result.h"
 #include "tracedb/derive/collectives/derive_groups.h"
 #include "tracedb/ingest/load/trace_load.h"
 #include "tracedb/schema/kind_rules.h"
 
 namespace tracedb {
-
-// Seconds since it was made or asked last.
-class Stopwatch {
- public:
-  double Lap() {
-    const auto now = std::chrono::steady_clock::now();
-    const std::chrono::duration<double> lap = now - since_;
-    since_ = now;
-    return lap.count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
-};
 
 class TraceReading {
  public:
@@ -58,8 +44,9 @@ class TraceReading {
  private:
   Status StoreTrace(SqliteDb& db);
   Status StoreIssues(SqliteDb& db);
-  Result<SqliteDb> OpenRows(const std::filesystem::path& rows_file);
   Result<ArgsParallelism> StoreFacts(SqliteDb& db, int64_t base, const ParallelismRules& rules);
+  RankChoice TellRank() const;
+  Status ChooseFreeRank(DatabaseLanding& landing);
   Status Derive(const std::filesystem::path& rows_file, bool with_views);
   void GiveMemoryBack() const;
   Status StoreDerived(const std::filesystem::path& rows_file, bool with_views);
@@ -79,12 +66,13 @@ class TraceReading {
   EventIssues issues_;
   bool is_derived_ = false;
   std::optional<std::string> only_run_;  // when there are views
+  bool launches_graphs_ = false;         // as well
   double read_seconds_ = 0;
   double derive_seconds_ = 0;
 };
 
 // What to say of a file that the database was made of; nothing for others. Without unpacking it.
-Result<std::optional<LoadSummary>> FindUnchangedFile(const std::filesystem::path& input,
+Result<std::optional<LoadSummary>> FindUnchangedFile(const InputFile& input,
                                                      DatabaseLanding& landing);
 
 }  // namespace tracedb

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "ingest/parse/decimal_time.h"
+#include "ingest/parse/rocprof_fields.h"
 #include "tracedb/json/json_text.h"
 #include "tracedb/schema/event_tables.h"
 
@@ -52,6 +53,7 @@ void EventRecorder::Record(EventFields& fields, uint64_t offset, std::string_vie
   if (kAsyncPhases.find(record.phase) != std::string_view::npos) {
     record.async_key = AsyncKey(fields.id, fields.scope);
   }
+  if (fields.category.empty() && !fields.args.empty()) FillRocprofFields(fields);
   RecordTexts(fields, record);
   RecordValues(fields, record);
   batch_->events.push_back(record);

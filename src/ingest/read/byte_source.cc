@@ -1,4 +1,4 @@
-#include "ingest/read/byte_source.h"
+#include "tracedb/ingest/read/byte_source.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -11,8 +11,8 @@
 #include <string_view>
 
 #include "ingest/read/byte_inflater.h"
-#include "ingest/read/content_hash.h"
 #include "tracedb/base/uninitialized_bytes.h"
+#include "tracedb/ingest/read/content_hash.h"
 
 namespace tracedb {
 namespace {

@@ -1,4 +1,4 @@
-#include "ingest/read/content_hash.h"
+#include "tracedb/ingest/read/content_hash.h"
 
 #include <xxhash.h>
 // Where the library has it: the widest vector unit, chosen at run time.

@@ -14,7 +14,7 @@ constexpr size_t kFilesMax = 1'000'000;
 bool NamedLikeTrace(const fs::path& path) {
   const std::string name = path.filename().string();
   for (const char* ending : {".json", ".json.gz", ".json.zst", ".json.gzip", ".json.zstd"}) {
-    if (name.ends_with(ending) && !name.starts_with('.')) return true;
+    if (name.ends_with(ending)) return true;
   }
   return false;
 }
@@ -47,17 +47,33 @@ bool NaturalLess(const std::string& a, const std::string& b) {
   return a.size() - i < b.size() - j;
 }
 
-// Appends the traces that are right in `folder`, and its folders; links to folders are left aside.
-std::error_code SearchFolder(const fs::path& folder, std::vector<fs::path>& found,
-                             std::vector<fs::path>& folders) {
+struct Folder {
+  fs::path path;
+  bool is_hidden;  // it, or one that it is in: .git has thousands of files that are not the job's
+};
+
+bool IsLookedAt(const fs::path& path, bool is_in_hidden) {
+  const std::string name = path.filename().string();
+  if (name.starts_with('.') || name.ends_with(".tmp")) return false;
+  return !is_in_hidden || NamedLikeTrace(path);
+}
+
+// Appends the files that are right in `folder`, and its folders; links to folders are left aside.
+std::error_code SearchFolder(const Folder& folder, std::vector<fs::path>& found,
+                             std::vector<Folder>& folders) {
   std::error_code error;
-  fs::directory_iterator at(folder, fs::directory_options::skip_permission_denied, error);
+  fs::directory_iterator at(folder.path, fs::directory_options::skip_permission_denied, error);
   for (; !error && at != fs::directory_iterator(); at.increment(error)) {
     std::error_code ignored;  // an entry that is gone by now is neither
     const bool link = at->is_symlink(ignored);
-    if (!link && at->is_directory(ignored)) folders.push_back(at->path());
+    if (!link && at->is_directory(ignored)) {
+      const bool is_hidden = at->path().filename().string().starts_with('.');
+      folders.push_back({at->path(), folder.is_hidden || is_hidden});
+    }
     if (found.size() > kFilesMax || folders.size() > kFilesMax) return {};
-    if (at->is_regular_file(ignored) && NamedLikeTrace(at->path())) found.push_back(at->path());
+    if (at->is_regular_file(ignored) && IsLookedAt(at->path(), folder.is_hidden)) {
+      found.push_back(at->path());
+    }
   }
   return error;
 }
@@ -66,27 +82,24 @@ bool IsGone(const std::error_code& error) {
   return error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory;
 }
 
-Result<std::vector<fs::path>> TracesBelow(const fs::path& folder, const OnNote& on_note) {
+Result<std::vector<fs::path>> FilesBelow(const fs::path& folder, const OnNote& on_note) {
   std::vector<fs::path> found;
-  std::vector<fs::path> folders{folder};
+  std::vector<Folder> folders{{folder, false}};
   while (!folders.empty()) {
-    const fs::path next = std::move(folders.back());
+    const Folder next = std::move(folders.back());
     folders.pop_back();
     const std::error_code error = SearchFolder(next, found, folders);
     if (found.size() > kFilesMax || folders.size() > kFilesMax) {
-      return Error{ErrorKind::kInput, folder.string() + ": more than a million traces or folders",
+      return Error{ErrorKind::kInput, folder.string() + ": more than a million files or folders",
                    "name a smaller folder"};
     }
-    if (IsGone(error) && next != folder) {
-      if (on_note) on_note(next.string() + ": is gone since its folder was listed; passed over");
+    if (IsGone(error) && next.path != folder) {
+      if (on_note)
+        on_note(next.path.string() + ": is gone since its folder was listed; passed over");
     } else if (error) {
-      return Error{ErrorKind::kInput, next.string() + ": cannot search it: " + error.message(), ""};
+      return Error{ErrorKind::kInput, next.path.string() + ": cannot search it: " + error.message(),
+                   ""};
     }
-  }
-  if (found.empty()) {
-    return Error{ErrorKind::kInput, folder.string() + ": no trace in this folder or below it",
-                 "traces are looked for by name: *.json, *.json.gz, *.json.zst; a file of another "
-                 "name can be given itself"};
   }
   std::sort(found.begin(), found.end(), [](const fs::path& a, const fs::path& b) {
     return NaturalLess(a.string(), b.string());
@@ -95,6 +108,18 @@ Result<std::vector<fs::path>> TracesBelow(const fs::path& folder, const OnNote& 
 }
 
 }  // namespace
+
+std::string AbsoluteFolder(const fs::path& folder) {
+  std::error_code error;
+  const fs::path absolute = fs::absolute(folder, error);
+  std::string text = (error ? folder : absolute).lexically_normal().string();
+  while (text.size() > 1 && text.ends_with('/')) text.pop_back();
+  return text;
+}
+
+std::string FolderOfInput(const fs::path& input) {
+  return AbsoluteFolder(input.has_parent_path() ? input.parent_path() : fs::path("."));
+}
 
 Result<std::vector<InputFile>> FindInputFiles(const std::vector<std::string>& inputs,
                                               const OnNote& on_note) {
@@ -113,8 +138,10 @@ Result<std::vector<InputFile>> FindInputFiles(const std::vector<std::string>& in
       files.emplace_back(input);
       continue;
     }
-    TRACEDB_ASSIGN(found, TracesBelow(input, on_note));
-    for (const fs::path& file : found) files.emplace_back(file, input);
+    TRACEDB_ASSIGN(found, FilesBelow(input, on_note));
+    for (const fs::path& file : found) {
+      files.emplace_back(file, input).is_named_like_trace = NamedLikeTrace(file);
+    }
   }
   return files;
 }

@@ -41,4 +41,13 @@ std::optional<std::string_view> CommentText(std::string_view line) {
   return line.substr(0, last == std::string_view::npos ? 0 : last + 1);
 }
 
+std::vector<std::string> WordsOf(std::string_view text) {
+  std::string blanks(text);
+  std::replace(blanks.begin(), blanks.end(), ',', ' ');
+  std::string_view rest = Trim(blanks);
+  std::vector<std::string> words;
+  while (!rest.empty()) words.emplace_back(TakeWord(rest));
+  return words;
+}
+
 }  // namespace tracedb

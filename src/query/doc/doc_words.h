@@ -2,7 +2,9 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace tracedb {
 
@@ -11,6 +13,9 @@ std::string_view Trim(std::string_view text);
 
 // Takes the word at the start of `text` off it, with the blanks after it.
 std::string_view TakeWord(std::string_view& text);
+
+// The words of a list, parted by blanks, by commas, or by both.
+std::vector<std::string> WordsOf(std::string_view text);
 
 // Whether it is a plain SQL name.
 bool IsName(std::string_view name);

@@ -99,8 +99,7 @@ Result<const QueryDoc*> QueryCatalog::Get(std::string_view name) const {
   std::string_view bare = name;
   if (bare.ends_with(".sql")) bare.remove_suffix(4);
   const std::vector<std::string> near = NearNames(bare, names);
-  std::string advice =
-      near.empty() ? "" : fmt::format("did you mean {}? ", JoinNames(near, " or "));
+  std::string advice = near.empty() ? "" : DidYouMean(near) + " ";
   advice += names.empty() ? "there are no canned queries" : "there are: " + JoinNames(names);
   return Error{ErrorKind::kUsage, fmt::format("there is no canned query '{}'", ShownText(bare)),
                advice};

@@ -15,24 +15,27 @@ namespace tracedb {
 namespace {
 
 constexpr size_t kTitleCharactersMax = 60;
-constexpr std::array<std::string_view, 8> kKeys = {"title",   "param",  "column", "empty",
-                                                   "meaning", "advice", "plot",   "why_empty"};
+constexpr auto kKeys =
+    std::to_array<std::string_view>({"title", "param", "column", "empty", "meaning", "advice",
+                                     "plot", "why_empty", "lead", "wrap"});
 
 // Keys that hold a text and nothing else.
 struct TextKey {
   std::string_view key;
   std::string QueryDoc::*text;
 };
-constexpr std::array<TextKey, 4> kTextKeys = {{{"empty", &QueryDoc::when_empty},
+constexpr std::array<TextKey, 6> kTextKeys = {{{"empty", &QueryDoc::when_empty},
                                                {"why_empty", &QueryDoc::why_empty},
                                                {"meaning", &QueryDoc::meaning},
-                                               {"advice", &QueryDoc::advice}}};
+                                               {"advice", &QueryDoc::advice},
+                                               {"lead", &QueryDoc::lead},
+                                               {"wrap", &QueryDoc::wrap}}};
 
 struct Unit {
   std::string_view name;
   std::string_view suffix;  // what a name of this unit ends in; empty: no rule
 };
-constexpr std::array<Unit, 14> kUnits = {{{"ns", "_ns"},
+constexpr std::array<Unit, 17> kUnits = {{{"ns", "_ns"},
                                           {"us", "_us"},
                                           {"ms", "_ms"},
                                           {"pct", "_pct"},
@@ -44,6 +47,9 @@ constexpr std::array<Unit, 14> kUnits = {{{"ns", "_ns"},
                                           {"slices", ""},
                                           {"count", ""},
                                           {"hz", ""},
+                                          {"mhz", "_mhz"},
+                                          {"watts", "_w"},
+                                          {"celsius", "_c"},
                                           {"0..1", ""},
                                           {"id", ""}}};
 
@@ -186,6 +192,10 @@ Status DocReader::NameAndType(std::string_view kind, Item& item, std::string_vie
     item.unit = type.substr(open + 1, type.size() - open - 2);
     type = type.substr(0, open);
   }
+  if constexpr (requires { item.takes_list; }) {
+    item.takes_list = type == "ints";
+    if (item.takes_list) type = DocTypeName(DocType::kInteger);
+  }
   for (DocType known : kTypes) {
     if (DocTypeName(known) == type) {
       item.type = known;
@@ -194,7 +204,8 @@ Status DocReader::NameAndType(std::string_view kind, Item& item, std::string_vie
   }
   return Here(type.empty() ? fmt::format("{} '{}' has no type", kind, name)
                            : fmt::format("{} '{}' has an unknown type '{}'", kind, name, type),
-              "types are text, int(unit), real(unit), bool");
+              "types are text, int(unit), real(unit), bool, and ints(unit) of a param that takes "
+              "lists");
 }
 
 template <typename Item>
@@ -323,6 +334,11 @@ Status DocReader::Finish() {
   for (size_t i = 0; i < kTextKeys.size(); ++i) {
     if (!has_text_[i] || !(doc_.*kTextKeys[i].text).empty()) continue;
     return At(1, fmt::format("'{}:' has no text", kTextKeys[i].key));
+  }
+  for (const std::string& name : WordsOf(doc_.lead + ' ' + doc_.wrap)) {
+    const auto is_named = [&](const QueryColumn& column) { return column.name == name; };
+    if (std::any_of(doc_.columns.begin(), doc_.columns.end(), is_named)) continue;
+    return At(1, fmt::format("lead: or wrap: names '{}', which is no column", name));
   }
   while (doc_.description.ends_with('\n')) doc_.description.pop_back();
   return FinishPlot();

@@ -16,6 +16,11 @@ std::string TypeAndUnit(DocType type, std::string_view unit) {
                       : fmt::format("{} ({})", DocTypeName(type), unit);
 }
 
+std::string TypeAndUnit(const QueryParam& param) {
+  const std::string one = TypeAndUnit(param.type, param.unit);
+  return param.takes_list ? one + " or list" : one;
+}
+
 std::string DefaultOf(const QueryParam& param) {
   if (!param.default_text.has_value()) return "must be given";
   if (param.default_is_null || param.type != DocType::kText)
@@ -44,8 +49,7 @@ void AppendItems(std::string& page, std::string_view heading,
 }  // namespace
 
 std::string DescribeParam(const QueryParam& param) {
-  return fmt::format("{} {}, {}", param.name, TypeAndUnit(param.type, param.unit),
-                     DefaultOf(param));
+  return fmt::format("{} {}, {}", param.name, TypeAndUnit(param), DefaultOf(param));
 }
 
 std::string ExplainQuery(const QueryDoc& doc) {
@@ -54,8 +58,7 @@ std::string ExplainQuery(const QueryDoc& doc) {
   if (!doc.description.empty()) page += '\n' + doc.description + '\n';
   std::vector<std::vector<std::string>> params;
   for (const QueryParam& param : doc.params) {
-    params.push_back(
-        {param.name, TypeAndUnit(param.type, param.unit), DefaultOf(param), param.text});
+    params.push_back({param.name, TypeAndUnit(param), DefaultOf(param), param.text});
   }
   AppendItems(page, "Parameters (-p name=value)", params);
   std::vector<std::vector<std::string>> columns;

@@ -39,16 +39,6 @@ Error Wrong(std::string what, std::string advice = std::string(kHowTo)) {
   return Error{ErrorKind::kQuery, std::move(what), std::move(advice)};
 }
 
-// Words are parted by blanks, by commas, or by both.
-std::vector<std::string> Words(std::string_view text) {
-  std::string blanks(text);
-  std::replace(blanks.begin(), blanks.end(), ',', ' ');
-  std::string_view rest = Trim(blanks);
-  std::vector<std::string> words;
-  while (!rest.empty()) words.emplace_back(TakeWord(rest));
-  return words;
-}
-
 // The words from `at` to the next "over" or "by"; moves `at` there.
 std::vector<std::string> TakeNames(const std::vector<std::string>& words, size_t& at) {
   std::vector<std::string> names;
@@ -93,8 +83,7 @@ Status CheckColumns(const PlotSpec& plot, std::span<const QueryColumn> columns) 
     if (known == names.end()) {
       const std::vector<std::string> near = NearNames(named[i], names);
       return Wrong(fmt::format("there is no column '{}'", ShownText(named[i])),
-                   near.empty() ? "its columns are " + JoinNames(names)
-                                : fmt::format("did you mean {}?", JoinNames(near, " or ")));
+                   near.empty() ? "its columns are " + JoinNames(names) : DidYouMean(near));
     }
     const DocType type = columns[static_cast<size_t>(known - names.begin())].type;
     const bool number = type == DocType::kInteger || type == DocType::kReal;
@@ -109,7 +98,7 @@ Status CheckColumns(const PlotSpec& plot, std::span<const QueryColumn> columns) 
 }  // namespace
 
 Result<PlotSpec> ParsePlot(std::string_view text, std::span<const QueryColumn> columns) {
-  const std::vector<std::string> words = Words(text);
+  const std::vector<std::string> words = WordsOf(text);
   if (words.empty()) return Wrong("nothing to plot");
   PlotSpec plot;
   const auto kind = std::find_if(kKinds.begin(), kKinds.end(),

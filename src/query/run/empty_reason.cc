@@ -40,9 +40,11 @@ Result<std::vector<int64_t>> RanksWithout(SqliteDb& db, std::span<const std::str
                                           const Reasons& reasons) {
   const auto wanted = FilterValue(params, "rank");
   TRACEDB_ASSIGN(known, db.Prepare("SELECT rank, total(gpu_activities) > 0 FROM traces "
-                                   "WHERE ?1 IS NULL OR CAST(rank AS TEXT) = ?1 "
+                                   "WHERE ?1 IS NULL OR CAST(rank AS TEXT) IN "
+                                   "  (SELECT CAST(value AS TEXT) FROM json_each(?1)) "
                                    "GROUP BY rank ORDER BY rank"));
-  if (wanted.has_value()) TRACEDB_TRY(known.Bind(1, *wanted));
+  const std::string values = wanted.has_value() ? FilterValuesAsJson("rank", *wanted) : "";
+  if (wanted.has_value()) TRACEDB_TRY(known.Bind(1, std::string_view(values)));
   std::vector<int64_t> ranks;
   while (true) {
     TRACEDB_ASSIGN(more, known.Step());

@@ -5,6 +5,7 @@
 #include <array>
 #include <string_view>
 
+#include "tracedb/text/number_ranges.h"
 #include "tracedb/text/result_text.h"
 
 namespace tracedb {
@@ -26,12 +27,15 @@ constexpr int64_t kListedMax = 16;  // more are said by how many, the lowest and
 
 Result<std::string> Missing(SqliteDb& db, const Filter& filter, std::string_view value) {
   TRACEDB_ASSIGN(known,
-                 db.Prepare(fmt::format("SELECT count(*), min(value), max(value), "
-                                        "  ifnull(max(CAST(value AS TEXT) = ?1), 0), "
+                 db.Prepare(fmt::format("WITH wanted (value) AS (SELECT CAST(value AS TEXT) "
+                                        "                        FROM json_each(?1)) "
+                                        "SELECT count(*), min(value), max(value), "
+                                        "  ifnull(max(CAST(value AS TEXT) IN wanted), 0), "
                                         "  group_concat(value, ', ') "
                                         "FROM (SELECT DISTINCT {0} AS value FROM {1} ORDER BY 1)",
                                         filter.name, filter.view)));
-  TRACEDB_TRY(known.Bind(1, value));
+  const std::string values = FilterValuesAsJson(filter.name, value);
+  TRACEDB_TRY(known.Bind(1, std::string_view(values)));
   TRACEDB_TRY(known.Step());
   if (known.Int(3) != 0) return std::string();
   const std::string missing = fmt::format("there is no {} {}", filter.name, ShownText(value));
@@ -61,6 +65,15 @@ std::optional<std::string_view> FilterValue(std::span<const std::string> params,
     if (!value.empty() && value != "null") return value;
   }
   return std::nullopt;
+}
+
+std::string FilterValuesAsJson(std::string_view parameter, std::string_view value) {
+  const auto ranges = parameter == "run" ? std::nullopt : ParseRanges(value);
+  const auto listed = ranges.has_value() ? RangesAsJson(*ranges) : std::nullopt;
+  if (listed.has_value()) return *listed;
+  std::string json = "[";
+  AppendJsonText(json, value);
+  return json + "]";
 }
 
 Result<std::string> DescribeMissingValue(SqliteDb& db, std::span<const std::string> params) {

@@ -9,6 +9,7 @@
 
 #include "query/doc/query_value.h"
 #include "tracedb/text/near_name.h"
+#include "tracedb/text/number_ranges.h"
 #include "tracedb/text/result_text.h"
 
 namespace tracedb {
@@ -37,6 +38,8 @@ class Arguments {
   Error Wrong(std::string what, std::string advice = "") const;
   Error Unknown(std::string_view key) const;
   Result<QueryValue> ValueOf(const std::string& key) const;
+  Result<QueryValue> Given(const std::string& key, const std::string& text) const;
+  Result<QueryValue> ListOf(const std::string& key, const std::vector<NumberRange>& ranges) const;
 
   std::span<SqliteStatement> statements_;
   const QueryDoc& doc_;
@@ -59,8 +62,7 @@ Error Arguments::Wrong(std::string what, std::string advice) const {
 Error Arguments::Unknown(std::string_view key) const {
   const std::vector<std::string> near =
       NearNames(key, std::vector<std::string>(keys_.begin(), keys_.end()));
-  return Wrong(fmt::format("there is no parameter '{}'", ShownText(key)),
-               near.empty() ? "" : fmt::format("did you mean {}?", JoinNames(near, " or ")));
+  return Wrong(fmt::format("there is no parameter '{}'", ShownText(key)), DidYouMean(near));
 }
 
 Status Arguments::Read(std::span<const std::string> params) {
@@ -92,12 +94,35 @@ Result<QueryValue> Arguments::ValueOf(const std::string& key) const {
     if (param->default_is_null) return QueryValue();
     return ParseValueAs(param->type, *param->default_text);
   }
-  const std::string& text = given->second;
+  return Given(key, given->second);
+}
+
+Result<QueryValue> Arguments::Given(const std::string& key, const std::string& text) const {
+  const QueryParam* param = doc_.FindParam(key);
   if (text == "null") return QueryValue();
+  // Of SQL without a header "1,2" may be a text; "1..2" is a list to whoever writes it.
+  const bool may_be_list =
+      param != nullptr ? param->type == DocType::kInteger : text.find("..") != std::string::npos;
+  const auto ranges = may_be_list ? ParseRanges(text) : std::nullopt;
+  if (ranges.has_value() && (ranges->size() > 1 || ranges->front().first != ranges->front().second))
+    return ListOf(key, *ranges);
   if (param == nullptr) return ParseValueByLooks(text);
   auto value = ParseValueAs(param->type, text);
   if (!value.ok()) return Wrong(fmt::format("-p {}: {}", key, value.error().what));
   return value;
+}
+
+Result<QueryValue> Arguments::ListOf(const std::string& key,
+                                     const std::vector<NumberRange>& ranges) const {
+  const QueryParam* param = doc_.FindParam(key);
+  if (param == nullptr || !param->takes_list) {
+    return Wrong(fmt::format("-p {}: it takes one value, not a list", key));
+  }
+  auto json = RangesAsJson(ranges);
+  if (!json.has_value()) {
+    return Wrong(fmt::format("-p {}: the list has more than {} values", key, kListedNumbersMax));
+  }
+  return QueryValue{SqlType::kText, 0, 0, *std::move(json)};
 }
 
 Status Arguments::BindAll() const {

@@ -4,9 +4,11 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <system_error>
 #include <utility>
 
+#include "query/doc/doc_words.h"
 #include "query/doc/query_explain.h"
 #include "query/doc/query_file.h"
 #include "query/plot/plot_settings.h"
@@ -14,6 +16,7 @@
 #include "tracedb/query/run/query_database.h"
 #include "tracedb/schema/schema_doc.h"
 #include "tracedb/text/output_file.h"
+#include "tracedb/text/pager_output.h"
 #include "tracedb/text/result_text.h"
 #include "tracedb/text/same_runs.h"
 
@@ -29,7 +32,8 @@ bool IsForPerson(const QueryOptions& options) {
 }
 
 Format FormatOf(const QueryOptions& options) {
-  const bool as_table = IsForPerson(options) && !options.safe_csv;
+  const bool is_asked = options.wide || options.vertical;
+  const bool as_table = is_asked || (IsForPerson(options) && !options.safe_csv);
   return options.format.value_or(as_table ? Format::kTable : Format::kCsv);
 }
 
@@ -45,16 +49,49 @@ std::unique_ptr<RowSink> PlotSinkFor(const QueryOptions& options, const QueryDoc
   return MakePlotSink(std::move(plot), output);
 }
 
-std::unique_ptr<RowSink> SinkFor(const QueryOptions& options, OutputStream& output) {
+// Of a table that nobody watches.
+constexpr int kTableWidthMax = 200;
+
+constexpr size_t kScreenLinesDefault = 40;
+constexpr size_t kScreenLinesLeft = 3;  // for the footer and the next prompt
+
+// What is more than a screen goes there; nothing: no pager.
+std::optional<Pager> PagerFor(const QueryOptions& options) {
+  return options.pager && IsForPerson(options) ? FindPager() : std::nullopt;
+}
+
+TableLayout TableLayoutFor(const QueryOptions& options, const QueryDoc& doc) {
+  TableLayout table;
+  table.lead = WordsOf("run, capture, " + doc.lead);  // of which run a row is comes first
+  table.wrap = WordsOf(doc.wrap);
+  table.vertical = options.vertical;
+  table.color = options.color;
+  winsize size{};
+  const bool is_known = IsForPerson(options) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
+  table.width = is_known && size.ws_col > 0 ? size.ws_col : kTableWidthMax;
+  if (options.wide) table.width = 0;
+  if (options.by_screen && IsForPerson(options) && !PagerFor(options).has_value()) {
+    const size_t lines = ScreenLines().value_or(kScreenLinesDefault);
+    table.lines_max = lines - std::min(kScreenLinesLeft, lines - 1);
+  }
+  return table;
+}
+
+std::unique_ptr<RowSink> SinkFor(const QueryOptions& options, const QueryDoc& doc,
+                                 OutputStream& output) {
   SinkOptions sink;
   sink.header = options.header;
   sink.safe_text = options.safe_csv;
   sink.terminal = IsForPerson(options);
-  winsize size{};
-  if (sink.terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) {
-    sink.terminal_width = size.ws_col;
-  }
+  sink.table = TableLayoutFor(options, doc);
   return MakeSink(FormatOf(options), sink, output);
+}
+
+// An error of the query says more than that its first rows could not be written either.
+Result<QueryOutcome> Shown(Result<QueryOutcome> outcome, Status written) {
+  const bool keep = !outcome.ok() && outcome.error().kind != ErrorKind::kAssert;
+  if (written.ok() || keep) return outcome;
+  return std::move(written).error();
 }
 
 // Lets `write` write to where the options say. A file is put in place only when the result is whole
@@ -62,14 +99,16 @@ std::unique_ptr<RowSink> SinkFor(const QueryOptions& options, OutputStream& outp
 template <typename WriteResult>
 Result<QueryOutcome> ToOutput(const QueryOptions& options,
                               std::vector<std::filesystem::path> inputs, WriteResult write) {
+  if (options.stream != nullptr) return write(*options.stream);
+  if (const auto pager = PagerFor(options); pager.has_value()) {
+    PagerOutput output(*pager, ScreenLines().value_or(kScreenLinesDefault));
+    Result<QueryOutcome> outcome = write(output);
+    return Shown(std::move(outcome), output.Finish());
+  }
   if (WritesToStdout(options)) {
     DescriptorOutput output(STDOUT_FILENO, "standard output");
     Result<QueryOutcome> outcome = write(output);
-    Status flushed = output.Flush();
-    // An error of the query says more than that its first rows could not be written either.
-    const bool keep = !outcome.ok() && outcome.error().kind != ErrorKind::kAssert;
-    if (flushed.ok() || keep) return outcome;
-    return std::move(flushed).error();
+    return Shown(std::move(outcome), output.Flush());
   }
   TRACEDB_ASSIGN(file, FileOutput::Create(options.output,
                                           {options.database, std::move(inputs), options.force}));
@@ -81,7 +120,9 @@ Result<QueryOutcome> ToOutput(const QueryOptions& options,
 
 Result<QueryOutcome> ListQueries(const QueryOptions& options, const QueryCatalog& catalog) {
   return ToOutput(options, {}, [&](OutputStream& output) -> Result<QueryOutcome> {
-    const std::unique_ptr<RowSink> sink = SinkFor(options, output);
+    QueryDoc list;
+    list.wrap = "title";
+    const std::unique_ptr<RowSink> sink = SinkFor(options, list, output);
     const std::vector<std::string> names = {"query", "title"};
     TRACEDB_TRY(sink->Begin(names));
     QueryOutcome outcome;
@@ -109,7 +150,9 @@ Result<QueryOutcome> ListQueries(const QueryOptions& options, const QueryCatalog
 Result<QueryOutcome> ListSchema(const QueryOptions& options) {
   TRACEDB_ASSIGN(relations, ReadSchemaDoc());
   return ToOutput(options, {}, [&](OutputStream& output) -> Result<QueryOutcome> {
-    const std::unique_ptr<RowSink> sink = SinkFor(options, output);
+    QueryDoc list;
+    list.wrap = "meaning";
+    const std::unique_ptr<RowSink> sink = SinkFor(options, list, output);
     const std::vector<std::string> names = {"table", "column", "meaning"};
     TRACEDB_TRY(sink->Begin(names));
     QueryOutcome outcome;
@@ -130,6 +173,13 @@ Result<QueryOutcome> ListSchema(const QueryOptions& options) {
   });
 }
 
+bool IsPublicTable(const std::string& name) {
+  const auto relations = ReadSchemaDoc();
+  if (!relations.ok()) return false;
+  const auto is_it = [&](const RelationDoc& relation) { return relation.name == name; };
+  return std::any_of(relations.value().begin(), relations.value().end(), is_it);
+}
+
 Result<QueryDoc> FindSource(const std::string& source, const QueryCatalog& catalog) {
   if (source == "-") {
     TRACEDB_ASSIGN(text, ReadQueryDescriptor(STDIN_FILENO, "standard input"));
@@ -147,6 +197,9 @@ Result<QueryDoc> FindSource(const std::string& source, const QueryCatalog& catal
     error.what = fmt::format("{}: there is no such file", ShownText(source));
   } else if (source.find_first_of(" ;(") != std::string::npos) {
     error.advice = "SQL text is given with -c: tracedb query -c \"SELECT ...\"";
+  } else if (IsPublicTable(source)) {
+    error.what += ", but a table of that name";
+    error.advice = fmt::format("tracedb query -c \"SELECT * FROM {} LIMIT 10\"", source);
   } else if (source.ends_with(".sql")) {
     error.what += fmt::format(", and no file '{}'", ShownText(source));
   }
@@ -177,7 +230,7 @@ Result<QueryOutcome> RunOn(const QueryOptions& options, const QueryDoc& doc, boo
   if (!is_canned && options.command.empty()) inputs.emplace_back(options.source);
   return ToOutput(options, std::move(inputs), [&](OutputStream& output) {
     const std::unique_ptr<RowSink> sink =
-        options.plot ? PlotSinkFor(options, doc, output) : SinkFor(options, output);
+        options.plot ? PlotSinkFor(options, doc, output) : SinkFor(options, doc, output);
     // Whoever wrote the SQL asked for the columns that it has.
     const bool is_for_people =
         options.header && (options.plot || FormatOf(options) == Format::kTable);
@@ -202,7 +255,22 @@ Status CheckPlotOptions(const QueryOptions& options) {
                "give one of them"};
 }
 
+// Formats of other programs, which text under such a name is not.
+Status CheckEnding(const QueryOptions& options) {
+  const std::string ending = options.output.extension().string();
+  for (const std::string_view other : {".xlsx", ".xls", ".ods", ".parquet", ".arrow", ".feather"}) {
+    if (ending != other) continue;
+    return Error{ErrorKind::kUsage,
+                 fmt::format("{}: {} is not among the formats that are written",
+                             ShownText(options.output.string()), ending),
+                 "spreadsheets and DuckDB read csv: -o " +
+                     ShownText(options.output.stem().string()) + ".csv"};
+  }
+  return Done{};
+}
+
 Status CheckOptions(const QueryOptions& options) {
+  TRACEDB_TRY(CheckEnding(options));
   TRACEDB_TRY(CheckPlotOptions(options));
   const bool has_query = !options.source.empty() || !options.command.empty();
   if (!options.source.empty() && !options.command.empty()) {
@@ -218,6 +286,10 @@ Status CheckOptions(const QueryOptions& options) {
   const Format format = options.format.value_or(Format::kCsv);
   if (options.safe_csv && format != Format::kCsv && format != Format::kTsv) {
     return Error{ErrorKind::kUsage, "--safe-csv is for --format csv and tsv", ""};
+  }
+  const bool is_table = FormatOf(options) == Format::kTable || !options.format.has_value();
+  if ((options.wide || options.vertical) && !is_table) {
+    return Error{ErrorKind::kUsage, "--wide and --vertical are for --format table", ""};
   }
   if (options.explain && options.source.empty()) {
     return Error{ErrorKind::kUsage, "--explain needs a query",

@@ -8,6 +8,7 @@
 #include "query/doc/sql_text.h"
 #include "query/run/empty_reason.h"
 #include "query/run/filter_values.h"
+#include "query/run/near_in_schema.h"
 #include "query/run/query_arguments.h"
 #include "query/run/query_assert.h"
 #include "tracedb/text/result_sinks.h"
@@ -55,8 +56,9 @@ Error Compiler::Failed(std::string_view sql, const Error& error) const {
     return At(sql, ShownText(error.what), "commands with a dot belong to the sqlite3 shell");
   }
   const int offset = db_.ErrorOffset();
+  const std::string near = NearInSchema(error.what, sql);
   if (offset > 0) sql.remove_prefix(std::min(sql.size(), static_cast<size_t>(offset)));
-  return At(sql, ShownText(error.what), error.advice);
+  return At(sql, ShownText(error.what), near.empty() ? error.advice : near);
 }
 
 Result<SqliteStatement> Compiler::Next(std::string_view sql, std::string_view* rest) {

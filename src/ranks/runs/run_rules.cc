@@ -16,17 +16,10 @@ struct FoundRun {
   Traces traces;
 };
 
-// Whether `folder` is `outer` or lies below it.
-bool IsWithin(std::string_view folder, std::string_view outer) {
-  if (outer == "/") return true;
-  return folder.starts_with(outer) &&
-         (folder.size() == outer.size() || folder[outer.size()] == '/');
-}
-
 // The folder of `trace` that a run may be as large as: the outermost that was given to ingest.
 std::string RootOf(const RecordedTrace& trace, const std::set<std::string>& given) {
   for (const std::string& folder : given) {  // an outer one comes before those below it
-    if (IsWithin(trace.folder, folder)) return folder;
+    if (IsWithinFolder(trace.folder, folder)) return folder;
   }
   return trace.folder;
 }
@@ -169,6 +162,23 @@ void AddRun(std::string name, const FoundRun& found, RunsAndCaptures& all) {
 }
 
 }  // namespace
+
+bool IsGraphCaptureFile(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  const std::string_view name = slash == path.npos ? path : path.substr(slash + 1);
+  const std::string_view folder = slash == path.npos ? "" : path.substr(0, slash);
+  if (folder == "capture_traces" || folder.ends_with("/capture_traces")) return true;
+  if (name.starts_with("graph_capture_rank_")) return true;
+  if (!name.starts_with("bs_")) return false;
+  const size_t digits = name.find_first_not_of("0123456789", 3);
+  return digits != name.npos && digits > 3 && name.substr(digits).starts_with("_rank");
+}
+
+bool IsWithinFolder(std::string_view folder, std::string_view outer) {
+  if (outer == "/") return true;
+  return folder.starts_with(outer) &&
+         (folder.size() == outer.size() || folder[outer.size()] == '/');
+}
 
 RunsAndCaptures SortIntoRuns(const std::vector<RecordedTrace>& traces) {
   Traces of_folders;

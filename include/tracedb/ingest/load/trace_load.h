@@ -17,12 +17,14 @@
 #include "tracedb/ingest/read/input_files.h"
 #include "tracedb/memory/load_limits.h"
 #include "tracedb/schema/event_issues.h"
+#include "tracedb/sources/read/source_options.h"
 
 namespace tracedb {
 
 struct LoadProgress {
   uint64_t file_bytes = 0;  // read so far, packed
   uint64_t text_bytes = 0;  // unpacked so far
+  uint64_t events = 0;      // made rows of so far; 0 of what is no trace
 };
 
 struct LoadOptions {
@@ -32,6 +34,7 @@ struct LoadOptions {
   bool strict = false;             // the first issue is an error, and nothing lands
   bool replace = false;            // take out what is there of the same content or path first
   bool keep_args = true;
+  SourceOptions source;    // of files that are no traces
   size_t block_bytes = 0;  // largest piece read at a time; 0: no limit (for tests)
   std::function<void(const LoadProgress&)> on_progress;  // called on the reading thread
   std::function<void(const std::string&)> on_note;       // something a person should know
@@ -57,6 +60,7 @@ struct LoadSummary {
   EventIssues issues;
   // Of a trace that is the first of its database: the run's name. There is nothing to compare yet.
   std::optional<std::string> only_run;
+  bool launches_graphs = false;  // of such a trace
 };
 
 // Loads one file (path "-": standard input) into `database`, which is made when it is not there.

@@ -21,6 +21,7 @@ struct QueryParam {
   std::string unit;                         // empty: none
   std::optional<std::string> default_text;  // nothing: the parameter must be given
   bool default_is_null = false;             // then default_text is "null"
+  bool takes_list = false;  // "0,3..5" too; bound as JSON: IN (SELECT value FROM json_each(:name))
   std::string text;
 };
 
@@ -41,6 +42,8 @@ struct QueryDoc {
   std::string when_empty;   // what to tell a person when no row comes; may be empty
   std::string why_empty;    // names of checks that may say why instead, parted by commas
   std::vector<std::string> why_empty_sql;  // their SQL; a catalog knows it
+  std::string lead;  // columns by importance, for a table that has no room for all
+  std::string wrap;  // columns whose texts are the point: no table cuts them
   std::vector<QueryParam> params;
   std::vector<QueryColumn> columns;  // in result order
   std::optional<PlotSpec> plot;      // how --plot draws it; nothing: as PlotSink guesses

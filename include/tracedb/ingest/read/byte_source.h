@@ -15,7 +15,10 @@
 
 namespace tracedb {
 
-enum class BytePacking { kPlain, kGzip, kZstd };
+class EventIssues;
+
+// kMade: the text is no file's, but made of what a file of another format says.
+enum class BytePacking { kPlain, kGzip, kZstd, kMade };
 
 // A compressed stream that breaks off or is wrong. What was unpacked before it is good.
 struct ByteDamage {
@@ -36,6 +39,8 @@ class ByteSource {
   virtual uint64_t packed_bytes() const = 0;
   // Hash of the file as it is, once it has been read to its end; empty before.
   virtual std::string file_hash() const = 0;
+  // What could not be made text of; null: nothing is ever left out. Final once Read has returned 0.
+  virtual const EventIssues* issues() const { return nullptr; }
 };
 
 // Opens a file, or standard input for "-". `block_bytes` limits what one Read returns (0: no

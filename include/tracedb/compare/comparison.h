@@ -1,0 +1,115 @@
+// What `tracedb compare` answers, which the writers of text, JSON, markdown and HTML share: two
+// sides of one run or more, the step's change and whether it is more than noise, and where it
+// comes from. All times are of one step: means over the ranks and over the middle half of the
+// steady steps, by how long these took.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tracedb {
+
+enum class Verdict { kSlower, kFaster, kSame, kCannotTell };
+std::string_view VerdictName(Verdict verdict);  // "slower", "faster", "same", "cannot tell"
+
+// Into what a step is shared out without a rest: columns of time_partition.
+inline constexpr std::array<std::string_view, 12> kStepParts = {
+    "compute",        "exposed_tensor",  "exposed_pipeline", "exposed_data",
+    "exposed_expert", "exposed_context", "exposed_other",    "exposed_memory",
+    "idle_host",      "idle_sync",       "idle_dependency",  "idle_other"};
+
+struct Finding {  // of the step, of a part or of a row
+  Verdict verdict = Verdict::kCannotTell;
+  double p = 1;       // of a part or row: after Holm
+  double low_ns = 0;  // where the change is with 95 %
+  double high_ns = 0;
+  std::optional<double> least_visible_ns;  // nothing: no change could have been seen
+  std::string reason;                      // why it cannot be told; else empty
+};
+
+struct PartChange {
+  std::string name;
+  int64_t base_ns = 0;
+  int64_t new_ns = 0;
+  Finding finding;
+};
+
+enum class RowIn { kBoth, kBase, kNew, kRenamed };
+std::string_view RowInName(RowIn in);  // "both", "only in base", "only in new", "renamed"
+
+// A row's kind: of the critical path, which a step of all ranks together has one of.
+inline constexpr std::string_view kPathRow = "critical path";
+
+// What is alike on both sides, and how it changed.
+struct RowChange {
+  std::string kind;  // recomputation, annotation, operator, kernel, collective, host, kPathRow
+  std::string name;
+  std::string base_name;  // of a renamed kernel
+  std::string text;       // what is to be said of it; may be empty
+  RowIn in = RowIn::kBoth;
+  std::vector<int64_t> ranks;  // of annotations on one side only: where they are
+  double base_calls = 0;       // of a step and rank
+  double new_calls = 0;
+  double base_ns = 0;
+  double new_ns = 0;
+  Finding finding;
+};
+
+// What ran on a GPU in a step of about the usual length.
+struct StepLane {
+  struct Stretch {
+    int64_t start_ns = 0;
+    int64_t dur_ns = 0;
+    int64_t kinds = 0;  // sum of 1 compute, 2 communication, 4 memory
+  };
+  int64_t rank = 0;
+  std::string device;
+  int64_t span_ns = 0;
+  std::vector<Stretch> stretches;
+};
+
+struct RunUsed {
+  std::string name;  // as it was given
+  std::string run;
+  size_t ranks = 0;
+  size_t steps = 0;         // whole ones, of all ranks
+  size_t steady_first = 0;  // by place, from 0
+  size_t steady_count = 0;  // 0: they grow or shrink
+  int64_t step_ns = 0;
+  std::vector<int64_t> parts_ns;             // by kStepParts; their sum is step_ns
+  std::map<std::string, std::string> facts;  // as compare/facts has them
+  // Its traces with events in them: content hash, path. Empty files are all alike.
+  std::map<std::string, std::string> recordings;
+  int64_t usual_step = 0;       // whose lanes these are, by its number
+  std::vector<StepLane> lanes;  // where they were asked for
+};
+
+struct FactDifference {
+  std::string fact;
+  std::string base;
+  std::string now;
+  bool decides = false;  // runs that differ in it are not comparable
+};
+
+struct Comparison {
+  std::vector<RunUsed> base;
+  std::vector<RunUsed> now;
+  bool comparable = true;
+  std::vector<FactDifference> differences;
+  bool between_runs = false;  // the unit is a run; else a step of one run a side
+  int64_t base_ns = 0;        // of the step
+  int64_t new_ns = 0;
+  double effect_min = 0.01;
+  Finding finding;                // of the step
+  std::vector<PartChange> parts;  // their changes add up to the step's, to the nanosecond
+  std::vector<RowChange> rows;    // the most telling first
+
+  double ChangePct() const;
+};
+
+}  // namespace tracedb

@@ -1,0 +1,225 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <functional>
+#include <string>
+
+#include "cli_commands.h"
+#include "cli_compare_sides.h"
+#include "cli_functions.h"
+#include "tracedb/compare/baseline.h"
+#include "tracedb/compare/compare_json.h"
+#include "tracedb/compare/compare_page.h"
+#include "tracedb/compare/compare_table.h"
+#include "tracedb/compare/compare_tables.h"
+#include "tracedb/compare/compare_text.h"
+#include "tracedb/query/doc/query_builtin.h"
+#include "tracedb/query/run/query_run.h"
+#include "tracedb/text/output_file.h"
+
+namespace tracedb {
+namespace {
+
+struct SidesGiven {
+  std::vector<std::string> base;
+  std::vector<std::string> now;
+};
+
+// "3%", "3 %" or "3": a share of 0.03.
+Result<double> ReadPct(const std::string& option, const std::string& text) {
+  char* end = nullptr;
+  const double pct = std::strtod(text.c_str(), &end);
+  std::string rest(end);
+  rest.erase(std::remove(rest.begin(), rest.end(), ' '), rest.end());
+  const bool is_pct = end != text.c_str() && (rest.empty() || rest == "%");
+  if (is_pct && std::isfinite(pct) && pct >= 0) return pct / 100;
+  return Error{ErrorKind::kUsage, fmt::format("{} {}: a percentage is wanted", option, text),
+               "such as 3%; see: tracedb compare --help"};
+}
+
+Result<SidesGiven> FindSides(const CompareArguments& arguments) {
+  const bool has_options = !arguments.base.empty() || !arguments.now.empty();
+  if (has_options && arguments.inputs.empty() && !arguments.base.empty() &&
+      !arguments.now.empty()) {
+    return SidesGiven{arguments.base, arguments.now};
+  }
+  if (!has_options && arguments.inputs.size() == 2) {
+    return SidesGiven{{arguments.inputs[0]}, {arguments.inputs[1]}};
+  }
+  return Error{ErrorKind::kUsage, "two sides are to be named: BASE NEW, or --base ... --new ...",
+               "see: tracedb compare --help"};
+}
+
+Status WriteOut(const GlobalOptions& global, const std::filesystem::path& path, bool force,
+                const std::vector<std::filesystem::path>& databases,
+                const std::function<Status(OutputStream&)>& write) {
+  OutputGuard guard;
+  if (!databases.empty()) guard.database = databases.front();
+  guard.inputs = databases;
+  guard.force = force;
+  if (path.empty() || path == "-") {
+    TRACEDB_TRY(guard.CheckStandardOutput());
+    return WriteForPerson(global, write);
+  }
+  TRACEDB_ASSIGN(file, FileOutput::Create(path, guard));
+  TRACEDB_TRY(write(*file));
+  TRACEDB_TRY(file->Flush());
+  return file->Commit();
+}
+
+Status WriteComparison(const CompareArguments& arguments, const Comparison& comparison,
+                       OutputStream& output) {
+  if (arguments.format == "json") return output.Write(CompareJson(comparison));
+  if (arguments.format == "html") {
+    return output.Write(ComparePage(comparison, arguments.rows_max, TRACEDB_VERSION));
+  }
+  CompareTextOptions options;
+  options.markdown = arguments.format == "markdown";
+  options.rows_max = arguments.rows_max;
+  return WriteCompareText(comparison, options, output);
+}
+
+// What the exit code says: the answer has been written.
+Status Gate(const CompareArguments& arguments, double gate, const Comparison& comparison) {
+  if (!comparison.comparable) {
+    return Error{ErrorKind::kFindings, "the runs are not comparable", ""};
+  }
+  if (arguments.gate.empty()) return Done{};
+  const Verdict verdict = comparison.finding.verdict;
+  if (verdict == Verdict::kSlower && comparison.ChangePct() > 100 * gate) {
+    return Error{ErrorKind::kAssert,
+                 fmt::format("a step is slower by {:.1f} %, and {} is allowed",
+                             comparison.ChangePct(), arguments.gate),
+                 ""};
+  }
+  if (verdict == Verdict::kCannotTell && !arguments.cannot_tell_passes) {
+    return Error{ErrorKind::kUndecided, "it cannot be told whether a step is slower",
+                 comparison.finding.reason};
+  }
+  return Done{};
+}
+
+// Of rows: a table for "text".
+Result<Format> RowFormat(const std::string& format) {
+  if (format == "text") return Format::kTable;
+  const auto found = FormatByName(format);
+  if (found.has_value()) return *found;
+  return Error{ErrorKind::kUsage, "--format " + format + " is not for --table and --command",
+               "see: tracedb compare --help"};
+}
+
+// The formats of a comparison; those of rows are for --table and -c.
+Status CheckFormat(const CompareArguments& arguments) {
+  const std::string& format = arguments.format;
+  if (format == "text" || format == "json" || format == "markdown" || format == "html") {
+    return Done{};
+  }
+  return Error{ErrorKind::kUsage, "--format " + format + " is for --table and --command",
+               "a comparison is text, json, markdown or html"};
+}
+
+Result<std::vector<RunUsed>> Measure(RunInputs& inputs, const std::vector<std::string>& names) {
+  TRACEDB_ASSIGN(runs, inputs.Find(names));
+  TRACEDB_ASSIGN(catalog, QueryCatalog::Load(BuiltInQueries()));
+  auto used = MeasureRuns(runs, catalog, {});
+  inputs.EndProgress();
+  return used;
+}
+
+Status ShowTable(const GlobalOptions& global, const CompareArguments& arguments,
+                 const std::atomic<bool>& stop) {
+  TRACEDB_ASSIGN(format, RowFormat(arguments.format));
+  if (arguments.inputs.empty() || !arguments.base.empty() || !arguments.now.empty()) {
+    return Error{ErrorKind::kUsage, "--table: name the runs, without --base and --new",
+                 "such as: tracedb compare --table a.db b.db c.db"};
+  }
+  if (arguments.critical_path) {
+    return Error{ErrorKind::kUsage, "--critical-path is of two sides, not for --table",
+                 "such as: tracedb compare BASE NEW --critical-path"};
+  }
+  RunInputs inputs(global, stop);
+  TRACEDB_ASSIGN(used, Measure(inputs, arguments.inputs));
+  return WriteOut(
+      global, arguments.output, arguments.force, inputs.databases(),
+      [&](OutputStream& output) { return WriteRunsTable(used, *MakeSink(format, {}, output)); });
+}
+
+Status AskComparison(const CompareArguments& arguments, const Comparison& comparison,
+                     const std::filesystem::path& base, const std::filesystem::path& now,
+                     OutputStream& output) {
+  TRACEDB_ASSIGN(format, RowFormat(arguments.format));
+  TRACEDB_ASSIGN(db, OpenComparison(comparison, base, now));
+  TRACEDB_TRY(AddFunctions(db));
+  TRACEDB_ASSIGN(doc, ParseQueryDoc("command", arguments.command));
+  TRACEDB_ASSIGN(query, PreparedQuery::Prepare(db, doc, {}));
+  const auto sink = MakeSink(format, {}, output);
+  TRACEDB_TRY(query.Run(*sink));
+  return Done{};
+}
+
+Result<CompareOptions> ReadOptions(const CompareArguments& arguments) {
+  CompareOptions options;
+  options.with_path = arguments.critical_path;
+  options.with_lanes = arguments.format == "html";
+  if (!arguments.effect_min.empty()) {
+    TRACEDB_ASSIGN(effect_min, ReadPct("--min-effect", arguments.effect_min));
+    options.effect_min = effect_min;
+  }
+  if (!arguments.baseline.empty()) {
+    TRACEDB_ASSIGN(spread, ReadBaseline(arguments.baseline));
+    options.spread = std::move(spread);
+  }
+  return options;
+}
+
+}  // namespace
+
+Status RunCompare(const GlobalOptions& global, const CompareArguments& arguments,
+                  const std::atomic<bool>& stop) {
+  if (arguments.table) return ShowTable(global, arguments, stop);
+  if (arguments.command.empty()) TRACEDB_TRY(CheckFormat(arguments));
+  TRACEDB_ASSIGN(options, ReadOptions(arguments));
+  double gate = 0;
+  if (!arguments.gate.empty()) {
+    TRACEDB_ASSIGN(read, ReadPct("--gate", arguments.gate));
+    gate = read;
+  }
+  TRACEDB_ASSIGN(given, FindSides(arguments));
+  RunInputs inputs(global, stop);
+  std::vector<std::string> all = given.base;
+  all.insert(all.end(), given.now.begin(), given.now.end());
+  TRACEDB_ASSIGN(runs, inputs.Find(all));
+  const auto first_new = runs.begin() + static_cast<ptrdiff_t>(given.base.size());
+  TRACEDB_ASSIGN(catalog, QueryCatalog::Load(BuiltInQueries()));
+  TRACEDB_ASSIGN(comparison,
+                 CompareRuns({runs.begin(), first_new}, {first_new, runs.end()}, catalog, options));
+  inputs.EndProgress();
+  const auto write = [&](OutputStream& output) {
+    if (arguments.command.empty()) return WriteComparison(arguments, comparison, output);
+    return AskComparison(arguments, comparison, runs.front().database, first_new->database, output);
+  };
+  TRACEDB_TRY(WriteOut(global, arguments.output, arguments.force, inputs.databases(), write));
+  return Gate(arguments, gate, comparison);
+}
+
+Status RunBaseline(const GlobalOptions& global, const BaselineArguments& arguments,
+                   const std::atomic<bool>& stop) {
+  if (arguments.inputs.size() < 2) {
+    return Error{ErrorKind::kUsage, "two runs or more are to be named, which are alike",
+                 "see: tracedb baseline --help"};
+  }
+  RunInputs inputs(global, stop);
+  TRACEDB_ASSIGN(used, Measure(inputs, arguments.inputs));
+  TRACEDB_TRY(CheckBaseline(used));
+  TRACEDB_TRY(WriteOut(global, arguments.output, arguments.force, inputs.databases(),
+                       [&](OutputStream& output) { return output.Write(BaselineJson(used)); }));
+  if (arguments.output != "-") {
+    SayNote(global,
+            fmt::format("{} is the baseline of {} runs", arguments.output.string(), used.size()));
+  }
+  return Done{};
+}
+
+}  // namespace tracedb

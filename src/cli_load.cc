@@ -1,0 +1,193 @@
+#include <fmt/format.h>
+
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "cli_commands.h"
+#include "cli_exports.h"
+#include "cli_progress.h"
+#include "cli_sources.h"
+#include "tracedb/base/sqlite_db.h"
+#include "tracedb/ingest/load/trace_load.h"
+#include "tracedb/ingest/load/trace_loads.h"
+#include "tracedb/ingest/read/input_files.h"
+
+namespace tracedb {
+namespace {
+
+LoadOptions OptionsFor(const GlobalOptions& global, const IngestOptions& options,
+                       const std::atomic<bool>& stop) {
+  LoadOptions load;
+  load.rank = options.rank;
+  load.run = options.run;
+  load.strict = options.strict;
+  load.replace = options.replace;
+  load.keep_args = options.keep_args;
+  load.block_bytes = options.block_bytes;
+  load.source.utc_offset_ns = options.utc_offset_ns;
+  const size_t memory_bytes =
+      options.memory_bytes != 0 ? options.memory_bytes : LoadLimits::kMemoryBytesDefault;
+  load.limits = LoadLimits::For(memory_bytes, options.threads);
+  load.stop = &stop;
+  load.on_note = [&global](const std::string& note) { SayNote(global, note); };
+  return load;
+}
+
+// How many files to read at a time; each has its share of memory and cores. Where nobody says how
+// much memory, each has enough of it.
+Result<unsigned> ShareOut(const IngestOptions& options,
+                          const std::vector<std::filesystem::path>& files, LoadLimits& limits) {
+  constexpr size_t kEachMin = LoadLimits::kMemoryBytesMin;
+  const size_t given = options.memory_bytes;
+  const unsigned jobs =
+      options.jobs != 0
+          ? options.jobs
+          : TraceLoads::SideBySide(files, given != 0 ? given / kEachMin : files.size());
+  const size_t memory_bytes =
+      given != 0 ? given : std::max(LoadLimits::kMemoryBytesDefault, jobs * kEachMin);
+  limits = LoadLimits::For(memory_bytes, options.threads);
+  if (jobs == 1) return jobs;
+  const size_t each_bytes = memory_bytes / jobs;
+  if (each_bytes < kEachMin) {
+    constexpr size_t kMiB = size_t{1} << 20;
+    return Error{
+        ErrorKind::kUsage,
+        fmt::format("--jobs {}: each file wants {} MiB of --memory", jobs, kEachMin / kMiB),
+        fmt::format("give --memory {}M or more, or fewer jobs", jobs * (kEachMin / kMiB))};
+  }
+  const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+  const unsigned parsers = std::max(2u, cores / jobs) - 1;  // one core reads
+  limits = LoadLimits::For(each_bytes, options.threads != 0 ? options.threads : parsers);
+  return jobs;
+}
+
+// The files of one command, on their way into the database.
+class InputLoad {
+ public:
+  InputLoad(const GlobalOptions& global, const IngestOptions& options,
+            const std::atomic<bool>& stop, const OnLoaded& on_loaded, std::optional<Error> failed,
+            size_t files)
+      : global_(global),
+        options_(options),
+        stop_(stop),
+        on_loaded_(on_loaded),
+        load_(OptionsFor(global, options, stop)),
+        progress_(global),
+        files_(files) {
+    outcome_.failed = std::move(failed);
+    load_.on_progress = [this](const LoadProgress& now) {
+      progress_.Show(
+          {file_name_, file_of_, now.file_bytes, file_bytes_, now.text_bytes, now.events, {}});
+    };
+  }
+
+  Status LoadTraces(const std::vector<InputFile>& files) {
+    std::vector<std::filesystem::path> paths;
+    for (const InputFile& file : files) paths.push_back(file.path);
+    LoadOptions load = load_;
+    TRACEDB_ASSIGN(jobs, ShareOut(options_, paths, load.limits));
+    TraceLoads loads(files, global_.database, std::move(load), jobs);
+    for (const InputFile& file : files) {
+      StartProgress(file);
+      auto loaded = loads.Next();
+      progress_.Hide();
+      if (loaded.ok()) {
+        outcome_.any = true;
+        TRACEDB_TRY(on_loaded_.trace(loaded.value()));
+      } else {
+        TRACEDB_TRY(PassOver(file, std::move(loaded).error()));
+      }
+    }
+    return Done{};
+  }
+
+  Status LoadOther(const SourceFile& source) {
+    StartProgress(source.file);
+    auto loaded = LoadSource(source.file, *source.reader, global_.database, load_);
+    progress_.Hide();
+    if (!loaded.ok()) return PassOver(source.file, std::move(loaded).error());
+    outcome_.any = true;
+    outcome_.only_traces = false;
+    return on_loaded_.source(loaded.value());
+  }
+
+  Result<LoadedInputs> Outcome() {
+    if (!outcome_.any && !outcome_.failed.has_value() && no_trace_.has_value()) return *no_trace_;
+    return std::move(outcome_);
+  }
+
+ private:
+  void StartProgress(const InputFile& file) {
+    std::error_code error;
+    const uint64_t bytes = std::filesystem::file_size(file.path, error);
+    file_bytes_ = error ? 0 : bytes;
+    file_name_ = file.name();
+    ++begun_;
+    if (files_ > 1) file_of_ = fmt::format("file {} of {}", begun_, files_);
+  }
+
+  // A file of a folder that cannot be read does not keep the others out.
+  Status PassOver(const InputFile& file, Error why) {
+    std::error_code error;
+    const bool gone = !std::filesystem::exists(file.path, error) && !stop_.load();
+    if (!file.is_searched() || stop_.load()) return why;
+    if (why.kind == ErrorKind::kNoTrace || gone) {
+      SayNote(global_, why.what + "; passed over");
+      if (!no_trace_.has_value()) no_trace_ = std::move(why);
+      return Done{};
+    }
+    if (why.kind != ErrorKind::kInput) return why;
+    SayNote(global_, why.what + "; the others go on");
+    if (!outcome_.failed.has_value()) outcome_.failed = std::move(why);
+    return Done{};
+  }
+
+  const GlobalOptions& global_;
+  const IngestOptions& options_;
+  const std::atomic<bool>& stop_;
+  const OnLoaded& on_loaded_;
+  LoadOptions load_;
+  LoadedInputs outcome_;
+  std::optional<Error> no_trace_;  // the first file of a folder that is none
+  ProgressLine progress_;
+  size_t files_;  // of the command
+  size_t begun_ = 0;
+  // Of the file whose turn it is:
+  std::string file_name_;
+  std::string file_of_;
+  uint64_t file_bytes_ = 0;
+};
+
+}  // namespace
+
+Result<LoadedInputs> LoadInputs(const GlobalOptions& global, const IngestOptions& options,
+                                const std::atomic<bool>& stop, const OnLoaded& on_loaded) {
+  PrepareSqliteForIngest();
+  const auto say = [&global](const std::string& note) { SayNote(global, note); };
+  TRACEDB_ASSIGN(named, FindInputFiles(options.inputs, say));
+  TRACEDB_ASSIGN(split, SplitExports(global, options, stop, std::move(named)));
+  std::vector<InputFile>& files = split.files;
+  if (options.rank.has_value() && files.size() != 1) {
+    return Error{ErrorKind::kUsage,
+                 fmt::format("--rank is for one input; there are {}", files.size()),
+                 "without it each trace's own header or name tells its rank"};
+  }
+  TRACEDB_ASSIGN(sorted, SortInputs(global, std::move(files), stop));
+  if (!split.failed.has_value()) split.failed = std::move(sorted.failed);
+  if (sorted.traces.empty() && sorted.sources.empty() && !split.failed.has_value()) {
+    return Error{ErrorKind::kInput,
+                 options.inputs.front() + ": no trace in this folder or below it",
+                 "nor anything else that is read (tracedb ingest --help says what is); traces are "
+                 "looked for by name: *.json, *.json.gz, *.json.zst; a file of another name can be "
+                 "given itself"};
+  }
+  InputLoad load(global, options, stop, on_loaded, std::move(split.failed),
+                 sorted.traces.size() + sorted.sources.size());
+  // Traces first: of which run another file is depends on them.
+  TRACEDB_TRY(load.LoadTraces(sorted.traces));
+  for (const SourceFile& source : sorted.sources) TRACEDB_TRY(load.LoadOther(source));
+  return load.Outcome();
+}
+
+}  // namespace tracedb

@@ -1,0 +1,23 @@
+// What to say of a command line that has words nobody expected, with what they were probably meant
+// to be.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "tracedb/base/result.h"
+
+namespace tracedb {
+
+// The arguments that nothing took, in the order in which they were typed.
+std::vector<std::string> UnexpectedWords(const CLI::App& app,
+                                         const std::vector<std::string>& typed);
+
+// `unexpected` is not empty.
+Error UnexpectedError(const CLI::App& app, const std::vector<std::string>& unexpected);
+
+// Whether it is the name of a canned query: "tracedb overlap" asks it.
+bool IsCannedQuery(const std::string& word);
+
+}  // namespace tracedb

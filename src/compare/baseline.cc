@@ -1,0 +1,110 @@
+#include "tracedb/compare/baseline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+
+#include "compare/series_noise.h"
+#include "tracedb/base/sqlite_db.h"
+#include "tracedb/compare/compare_runs.h"
+#include "tracedb/json/json_text.h"
+#include "tracedb/text/result_text.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::string_view kMark = "tracedb_baseline";
+constexpr size_t kFileBytesMax = 16u << 20;
+
+std::string Ms(int64_t ns) {
+  std::string text;
+  AppendReal(text, static_cast<double>(ns) / 1e6);
+  return text;
+}
+
+std::string RunText(const RunUsed& run) {
+  std::string json = fmt::format("{{\"name\":{},\"steps\":{},\"step_ms\":{},\"parts_ms\":[",
+                                 JsonString(run.name), run.steps, Ms(run.step_ns));
+  for (size_t i = 0; i < run.parts_ns.size(); ++i) {
+    json += (i == 0 ? "" : ",") + Ms(run.parts_ns[i]);
+  }
+  return json + "]}";
+}
+
+Error NoBaseline(const std::filesystem::path& path, std::string_view what) {
+  return Error{ErrorKind::kInput, fmt::format("{}: {}", path.string(), what),
+               "make one with: tracedb baseline -o FILE RUN RUN..."};
+}
+
+}  // namespace
+
+Status CheckBaseline(const std::vector<RunUsed>& runs) {
+  TRACEDB_TRY(CheckApart(runs));
+  for (const RunUsed& run : runs) {
+    const std::string_view why = WhyUnfit({run.steady_first, run.steady_count});
+    if (why.empty()) continue;
+    return Error{ErrorKind::kInput, fmt::format("{}: {}", ShownText(run.name), why),
+                 "compare takes the noise of others from a baseline: leave this run out"};
+  }
+  return Done{};
+}
+
+std::string BaselineJson(const std::vector<RunUsed>& runs) {
+  std::string parts;
+  for (const std::string_view part : kStepParts) {
+    parts += fmt::format("{}\"{}\"", parts.empty() ? "" : ",", part);
+  }
+  std::string list;
+  int64_t least = runs.front().step_ns;
+  int64_t greatest = least;
+  for (const RunUsed& run : runs) {
+    list += (list.empty() ? "" : ",\n  ") + RunText(run);
+    least = std::min(least, run.step_ns);
+    greatest = std::max(greatest, run.step_ns);
+  }
+  return fmt::format("{{\"{}\":1,\"range_ms\":[{},{}],\n \"parts\":[{}],\n \"runs\":[{}]}}\n",
+                     kMark, Ms(least), Ms(greatest), parts, list);
+}
+
+Result<std::vector<RunUsed>> ReadBaseline(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return NoBaseline(path, "this file cannot be read");
+  std::string text;
+  text.resize(kFileBytesMax + 1);
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<size_t>(file.gcount()));
+  if (text.size() > kFileBytesMax) return NoBaseline(path, "this file is no baseline");
+  TRACEDB_ASSIGN(db, SqliteDb::OpenInMemory());
+  TRACEDB_ASSIGN(valid, db.Prepare("SELECT 1 WHERE json_valid(?1) AND json_extract(?1, '$." +
+                                   std::string(kMark) + "') = 1"));
+  TRACEDB_TRY(valid.Bind(1, text));
+  TRACEDB_ASSIGN(is_valid, valid.Step());
+  if (!is_valid) return NoBaseline(path, "this file is no baseline");
+  TRACEDB_ASSIGN(rows, db.Prepare("SELECT r.key, r.value ->> '$.name', r.value ->> '$.step_ms', "
+                                  "p.value FROM json_each(?1, '$.runs') r, "
+                                  "json_each(r.value, '$.parts_ms') p ORDER BY r.key, p.key"));
+  TRACEDB_TRY(rows.Bind(1, text));
+  std::vector<RunUsed> runs;
+  int64_t last_key = -1;
+  for (;;) {
+    TRACEDB_ASSIGN(row, rows.Step());
+    if (!row) break;
+    if (rows.Int(0) != last_key) {
+      last_key = rows.Int(0);
+      RunUsed& run = runs.emplace_back();
+      run.name = rows.Text(1);
+      run.step_ns = std::llround(rows.Real(2) * 1e6);
+    }
+    runs.back().parts_ns.push_back(std::llround(rows.Real(3) * 1e6));
+  }
+  const bool are_whole = std::all_of(runs.begin(), runs.end(), [](const RunUsed& run) {
+    return run.parts_ns.size() == kStepParts.size() && run.step_ns > 0;
+  });
+  if (runs.size() < 2 || !are_whole) return NoBaseline(path, "there are not two runs in it");
+  return runs;
+}
+
+}  // namespace tracedb

@@ -1,0 +1,201 @@
+#include "compare/compare_charts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+#include <vector>
+
+#include "tracedb/text/html_text.h"
+
+namespace tracedb {
+namespace {
+
+constexpr double kWidth = 900;
+constexpr double kNames = 150;  // room for the names on the left
+constexpr double kValues = 90;  // and for the numbers on the right
+constexpr double kLine = 20;
+constexpr size_t kLanesMax = 8;
+constexpr size_t kPixels = 660;
+
+std::string Ms(double ns) { return fmt::format("{:.3f}", ns / 1e6); }
+
+std::string Svg(double height, std::string_view label, std::string_view inside) {
+  return fmt::format(
+      "<svg class=\"plot\" role=\"img\" aria-label=\"{}\" viewBox=\"0 0 {} {}\" width=\"{}\" "
+      "height=\"{}\">{}</svg>\n",
+      EscapedHtml(label), kWidth, height, kWidth, height, inside);
+}
+
+std::string Words(double x, double y, std::string_view anchor, std::string_view text) {
+  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>", x, y, anchor,
+                     EscapedHtml(text));
+}
+
+std::string Bar(double x, double y, double width, double height, std::string_view fill,
+                std::string_view title) {
+  return fmt::format(
+      "<rect class=\"{}\" x=\"{:.2f}\" y=\"{:.1f}\" width=\"{:.2f}\" height=\"{:.1f}\"><title>{}"
+      "</title></rect>",
+      fill, x, y, std::max(width, 0.5), height, EscapedHtml(title));
+}
+
+class Scale {
+ public:
+  explicit Scale(double most_ns) : most_ns_(std::max(most_ns, 1.0)) {}
+  double Width(double ns) const { return ns / most_ns_ * (kWidth - kNames - kValues); }
+  double X(double ns) const { return kNames + Width(ns); }
+
+ private:
+  double most_ns_;
+};
+
+std::string_view FillOf(std::string_view part) {
+  if (part == "compute") return "fill-compute";
+  if (part == "exposed_memory") return "fill-memory";
+  if (part.starts_with("exposed")) return "fill-comm";
+  return "fill-idle";
+}
+
+// The kind that most of each pixel's time is of: 0 none, else its bit.
+std::vector<int64_t> PixelKinds(const StepLane& lane, double most_ns) {
+  constexpr std::array<int64_t, 3> kKinds = {1, 2, 4};
+  const double pixel_ns = most_ns / static_cast<double>(kPixels);
+  const auto pixels = std::min(
+      kPixels, static_cast<size_t>(std::ceil(static_cast<double>(lane.span_ns) / pixel_ns)));
+  std::vector<std::array<double, 3>> shares(pixels);
+  for (const StepLane::Stretch& stretch : lane.stretches) {
+    auto at = static_cast<double>(stretch.start_ns);
+    const double end = at + static_cast<double>(stretch.dur_ns);
+    while (at < end) {
+      const auto pixel = static_cast<size_t>(at / pixel_ns);
+      if (pixel >= pixels) break;
+      const double until = std::min(end, static_cast<double>(pixel + 1) * pixel_ns);
+      for (size_t i = 0; i < kKinds.size(); ++i) {
+        if ((stretch.kinds & kKinds[i]) == 0) continue;
+        shares[pixel][i] += until - at;
+        break;  // what runs beside it is hidden
+      }
+      if (until <= at) break;
+      at = until;
+    }
+  }
+  std::vector<int64_t> kinds(pixels, 0);
+  for (size_t i = 0; i < pixels; ++i) {
+    const auto most = std::max_element(shares[i].begin(), shares[i].end());
+    if (*most > pixel_ns / 4) kinds[i] = kKinds[static_cast<size_t>(most - shares[i].begin())];
+  }
+  return kinds;
+}
+
+std::string LaneBars(const StepLane& lane, double y, double most_ns) {
+  const std::vector<int64_t> kinds = PixelKinds(lane, most_ns);
+  std::string bars = Bar(kNames, y, static_cast<double>(kinds.size()), kLine - 5, "sheet",
+                         Ms(static_cast<double>(lane.span_ns)) + " ms");
+  for (size_t first = 0; first < kinds.size();) {
+    size_t end = first + 1;
+    while (end < kinds.size() && kinds[end] == kinds[first]) ++end;
+    if (kinds[first] != 0) {
+      const std::string_view fill = kinds[first] == 1   ? "fill-compute"
+                                    : kinds[first] == 2 ? "fill-comm"
+                                                        : "fill-memory";
+      const std::string_view name = kinds[first] == 1   ? "compute"
+                                    : kinds[first] == 2 ? "communication alone"
+                                                        : "copies alone";
+      bars += Bar(kNames + static_cast<double>(first), y, static_cast<double>(end - first),
+                  kLine - 5, fill, name);
+    }
+    first = end;
+  }
+  return bars;
+}
+
+}  // namespace
+
+std::string WaterfallChart(const Comparison& comparison) {
+  const auto base_ns = static_cast<double>(comparison.base_ns);
+  const auto new_ns = static_cast<double>(comparison.new_ns);
+  double at_ns = base_ns;
+  double most_ns = std::max(base_ns, new_ns);
+  for (const PartChange& part : comparison.parts) {
+    at_ns += static_cast<double>(part.new_ns - part.base_ns);
+    most_ns = std::max(most_ns, at_ns);
+  }
+  const Scale scale(most_ns);
+  double y = 2;
+  std::string inside;
+  const auto line = [&](std::string_view name, double from, double to, std::string_view fill,
+                        const std::string& value) {
+    const double left = std::min(from, to);
+    inside += Words(kNames - 8, y + 12, "end", name);
+    inside += Bar(scale.X(left), y, scale.Width(std::abs(to - from)), kLine - 5, fill,
+                  fmt::format("{}: {} ms", name, value));
+    inside += Words(scale.X(std::max(from, to)) + 6, y + 12, "start", value);
+    y += kLine;
+  };
+  line("base", 0, base_ns, "fill-7", Ms(base_ns));
+  at_ns = base_ns;
+  for (const PartChange& part : comparison.parts) {
+    const auto delta_ns = static_cast<double>(part.new_ns - part.base_ns);
+    line(part.name, at_ns, at_ns + delta_ns, delta_ns > 0 ? "fill-1" : "fill-2",
+         fmt::format("{:+.3f}", delta_ns / 1e6));
+    at_ns += delta_ns;
+  }
+  line("new", 0, new_ns, "fill-7", Ms(new_ns));
+  return Svg(y, "From the step of base to that of new, part by part, in ms", inside);
+}
+
+std::string PartsChart(const Comparison& comparison) {
+  int64_t most_ns = 1;
+  for (const PartChange& part : comparison.parts) {
+    most_ns = std::max({most_ns, part.base_ns, part.new_ns});
+  }
+  const Scale scale(static_cast<double>(most_ns));
+  double y = 2;
+  std::string inside;
+  for (const PartChange& part : comparison.parts) {
+    inside += Words(kNames - 8, y + 18, "end", part.name);
+    for (const bool is_new : {false, true}) {
+      const auto ns = static_cast<double>(is_new ? part.new_ns : part.base_ns);
+      const std::string_view side = is_new ? "new" : "base";
+      inside += Bar(scale.X(0), y, scale.Width(ns), 11, FillOf(part.name),
+                    fmt::format("{} {}: {} ms", part.name, side, Ms(ns)));
+      inside += Words(scale.X(ns) + 6, y + 10, "start", fmt::format("{} {}", side, Ms(ns)));
+      y += 13;
+    }
+    y += 8;
+  }
+  return Svg(y, "Each part of the step, of base and of new, in ms", inside);
+}
+
+std::string StepChart(const Comparison& comparison) {
+  const RunUsed& base = comparison.base.front();
+  const RunUsed& now = comparison.now.front();
+  double most_ns = 1;
+  for (const RunUsed* run : {&base, &now}) {
+    for (const StepLane& lane : run->lanes) {
+      most_ns = std::max(most_ns, static_cast<double>(lane.span_ns));
+    }
+  }
+  if (base.lanes.empty() || now.lanes.empty()) return "";
+  double y = 2;
+  std::string inside;
+  for (const RunUsed* run : {&base, &now}) {
+    for (size_t i = 0; i < std::min(run->lanes.size(), kLanesMax); ++i) {
+      const StepLane& lane = run->lanes[i];
+      inside += Words(
+          kNames - 8, y + 12, "end",
+          fmt::format("{} rank {} GPU {}", run == &base ? "base" : "new", lane.rank, lane.device));
+      inside += LaneBars(lane, y, most_ns);
+      inside += Words(kNames + static_cast<double>(kPixels) + 6, y + 12, "start",
+                      Ms(static_cast<double>(lane.span_ns)));
+      y += kLine;
+    }
+    y += kLine / 2;
+  }
+  return Svg(y, "What ran on each GPU in a usual step of both sides, in ms", inside);
+}
+
+}  // namespace tracedb

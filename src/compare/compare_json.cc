@@ -1,0 +1,105 @@
+#include "tracedb/compare/compare_json.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <string_view>
+
+#include "tracedb/json/json_text.h"
+#include "tracedb/text/result_text.h"
+
+namespace tracedb {
+namespace {
+
+std::string Real(double real) {
+  if (!std::isfinite(real)) return "null";
+  std::string json;
+  AppendReal(json, real);
+  return json;
+}
+
+std::string Ms(double ns) { return Real(std::round(ns) / 1e6); }
+
+template <typename Values, typename OneText>
+std::string Array(const Values& values, const OneText& one) {
+  std::string json;
+  for (const auto& value : values) json += (json.empty() ? "" : ",") + one(value);
+  return "[" + json + "]";
+}
+
+// Of `whole_ns`; null where that is nothing.
+std::string Pct(double ns, double whole_ns) {
+  return whole_ns == 0 ? "null" : Real(100 * ns / whole_ns);
+}
+
+std::string FindingJson(const Finding& finding, double base_ns) {
+  const bool is_judged = finding.least_visible_ns.has_value();
+  std::string json = fmt::format(R"("verdict":{},"p":{})", JsonString(VerdictName(finding.verdict)),
+                                 is_judged ? Real(finding.p) : "null");
+  if (is_judged) {
+    json += fmt::format(R"(,"interval_pct":[{},{}],"least_visible_pct":{})",
+                        Pct(finding.low_ns, base_ns), Pct(finding.high_ns, base_ns),
+                        Pct(*finding.least_visible_ns, base_ns));
+  } else {
+    json += R"(,"interval_pct":null,"least_visible_pct":null)";
+  }
+  if (!finding.reason.empty()) json += R"(,"reason":)" + JsonString(finding.reason);
+  return json;
+}
+
+std::string RunJson(const RunUsed& run) {
+  return fmt::format(
+      R"({{"name":{},"run":{},"gpus":{},"steps":{},"steady_first":{},"steady_steps":{},)"
+      R"("step_ms":{}}})",
+      JsonString(run.name), JsonString(run.run), run.ranks, run.steps, run.steady_first,
+      run.steady_count, Ms(static_cast<double>(run.step_ns)));
+}
+
+std::string DifferenceJson(const FactDifference& difference) {
+  return fmt::format(R"({{"fact":{},"base":{},"new":{},"decides":{}}})",
+                     JsonString(difference.fact), JsonString(difference.base),
+                     JsonString(difference.now), difference.decides);
+}
+
+std::string Times(double base_ns, double new_ns) {
+  return fmt::format(R"("base_ms":{},"new_ms":{},"delta_ms":{})", Ms(base_ns), Ms(new_ns),
+                     Ms(std::round(new_ns) - std::round(base_ns)));
+}
+
+std::string PartJson(const PartChange& part) {
+  const auto base_ns = static_cast<double>(part.base_ns);
+  return fmt::format(R"({{"name":{},{},{}}})", JsonString(part.name),
+                     Times(base_ns, static_cast<double>(part.new_ns)),
+                     FindingJson(part.finding, base_ns));
+}
+
+std::string RowJson(const RowChange& row) {
+  std::string json = fmt::format(R"({{"kind":{},"name":{},"in":{})", JsonString(row.kind),
+                                 JsonString(row.name), JsonString(RowInName(row.in)));
+  if (!row.base_name.empty()) json += R"(,"base_name":)" + JsonString(row.base_name);
+  if (!row.text.empty()) json += R"(,"text":)" + JsonString(row.text);
+  if (!row.ranks.empty()) {
+    json += R"(,"ranks":)" + Array(row.ranks, [](int64_t rank) { return fmt::to_string(rank); });
+  }
+  return json + fmt::format(R"(,"base_calls":{},"new_calls":{},{},{}}})", Real(row.base_calls),
+                            Real(row.new_calls), Times(row.base_ns, row.new_ns),
+                            FindingJson(row.finding, row.base_ns));
+}
+
+}  // namespace
+
+std::string CompareJson(const Comparison& comparison) {
+  const auto base_ns = static_cast<double>(comparison.base_ns);
+  return fmt::format(
+      "{{{},\n\"step_change_pct\":{},{},\n\"comparable\":{},\"differences\":{},\n"
+      "\"unit\":\"{}\",\"min_effect_pct\":{},\n\"base\":{},\n\"new\":{},\n"
+      "\"parts\":{},\n\"rows\":{}}}\n",
+      FindingJson(comparison.finding, base_ns), Real(comparison.ChangePct()),
+      Times(base_ns, static_cast<double>(comparison.new_ns)), comparison.comparable,
+      Array(comparison.differences, DifferenceJson), comparison.between_runs ? "run" : "step",
+      Real(100 * comparison.effect_min), Array(comparison.base, RunJson),
+      Array(comparison.now, RunJson), Array(comparison.parts, PartJson),
+      Array(comparison.rows, RowJson));
+}
+
+}  // namespace tracedb

@@ -1,0 +1,176 @@
+#include "tracedb/compare/compare_page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "compare/compare_charts.h"
+#include "tracedb/report/page_head.h"
+#include "tracedb/text/html_text.h"
+
+namespace tracedb {
+namespace {
+
+std::string Ms(double ns) { return fmt::format("{:.3f}", std::round(ns) / 1e6); }
+
+std::string Pct(double ns, double whole_ns) {
+  return whole_ns == 0 ? "-" : fmt::format("{:+.1f} %", 100 * ns / whole_ns);
+}
+
+class HtmlTable {
+ public:
+  HtmlTable(std::string_view caption, const std::vector<std::string_view>& names) {
+    html_ = fmt::format("<div class=\"scroll\"><table><caption>{}</caption><thead><tr>",
+                        EscapedHtml(caption));
+    for (const std::string_view name : names) {
+      html_ += fmt::format("<th scope=\"col\">{}</th>", EscapedHtml(name));
+    }
+    html_ += "</tr></thead><tbody>\n<tr>";
+  }
+  void Text(std::string_view text) {
+    html_ += fmt::format("<td title=\"{0}\">{0}</td>", EscapedHtml(text));
+  }
+  void Number(const std::string& text) {
+    html_ += "<td class=\"n\">" + EscapedHtml(text) + "</td>";
+  }
+  void EndRow() { html_ += "</tr>\n<tr>"; }
+  std::string End() {
+    html_.resize(html_.size() - 4);  // the row that was begun
+    return html_ + "</tbody></table></div>\n";
+  }
+
+ private:
+  std::string html_;
+};
+
+std::string Section(std::string_view title, std::string_view inside) {
+  return fmt::format("<section><h2>{}</h2>\n{}</section>\n", EscapedHtml(title), inside);
+}
+
+std::string RunsTable(const Comparison& comparison) {
+  HtmlTable table("", {"side", "run", "GPUs", "steps", "steady", "step_ms"});
+  for (const auto* side : {&comparison.base, &comparison.now}) {
+    for (const RunUsed& run : *side) {
+      table.Text(side == &comparison.base ? "base" : "new");
+      table.Text(run.name);
+      table.Number(fmt::to_string(run.ranks));
+      table.Number(fmt::to_string(run.steps));
+      table.Number(fmt::to_string(run.steady_count));
+      table.Number(Ms(static_cast<double>(run.step_ns)));
+      table.EndRow();
+    }
+  }
+  return table.End();
+}
+
+std::string DifferencesTable(const Comparison& comparison) {
+  if (comparison.differences.empty()) return "<p>Nothing that the traces tell of.</p>\n";
+  HtmlTable table("", {"fact", "base", "new", "comparable"});
+  for (const FactDifference& difference : comparison.differences) {
+    table.Text(difference.fact);
+    table.Text(difference.base);
+    table.Text(difference.now);
+    table.Text(difference.decides ? "no" : "yes");
+    table.EndRow();
+  }
+  return table.End();
+}
+
+std::string PartsTable(const Comparison& comparison) {
+  HtmlTable table("A mean of the ranks; the parts add up to the step.",
+                  {"part", "base_ms", "new_ms", "delta_ms", "change", "verdict"});
+  const auto row = [&](std::string_view name, double base_ns, double new_ns,
+                       const Finding& finding) {
+    table.Text(name);
+    table.Number(Ms(base_ns));
+    table.Number(Ms(new_ns));
+    table.Number(Ms(new_ns - base_ns));
+    table.Number(Pct(new_ns - base_ns, base_ns));
+    table.Text(VerdictName(finding.verdict));
+    table.EndRow();
+  };
+  for (const PartChange& part : comparison.parts) {
+    row(part.name, static_cast<double>(part.base_ns), static_cast<double>(part.new_ns),
+        part.finding);
+  }
+  row("step", static_cast<double>(comparison.base_ns), static_cast<double>(comparison.new_ns),
+      comparison.finding);
+  return table.End();
+}
+
+std::string RowsTable(const Comparison& comparison, size_t rows_max) {
+  std::string notes;
+  HtmlTable table("Of one step and rank, the most telling first.",
+                  {"kind", "name", "base_calls", "new_calls", "base_ms", "new_ms", "delta_ms",
+                   "verdict", "in"});
+  for (size_t i = 0; i < std::min(rows_max, comparison.rows.size()); ++i) {
+    const RowChange& row = comparison.rows[i];
+    if (row.kind == "recomputation") notes += "<p>" + EscapedHtml(row.text) + "</p>\n";
+    table.Text(row.kind);
+    table.Text(row.name);
+    table.Number(fmt::format("{:.6g}", row.base_calls));
+    table.Number(fmt::format("{:.6g}", row.new_calls));
+    table.Number(Ms(row.base_ns));
+    table.Number(Ms(row.new_ns));
+    table.Number(Ms(row.new_ns - row.base_ns));
+    table.Text(VerdictName(row.finding.verdict));
+    table.Text(RowInName(row.in));
+    table.EndRow();
+  }
+  return notes + table.End();
+}
+
+std::string Headline(const Comparison& comparison) {
+  const auto base_ns = static_cast<double>(comparison.base_ns);
+  const auto delta_ns = static_cast<double>(comparison.new_ns - comparison.base_ns);
+  const Finding& finding = comparison.finding;
+  std::string html =
+      fmt::format("<p><strong>{}</strong>: a step takes {} ms, was {} ({}).</p>\n",
+                  VerdictName(finding.verdict), Ms(static_cast<double>(comparison.new_ns)),
+                  Ms(base_ns), Pct(delta_ns, base_ns));
+  if (!finding.reason.empty()) {
+    html += fmt::format("<p>Why: {}.</p>\n", EscapedHtml(finding.reason));
+  }
+  if (!comparison.comparable || !finding.least_visible_ns.has_value()) return html;
+  return html + fmt::format(
+                    "<p>With 95 % the change is between {} and {}; p = {:.2g}; {}. A change by "
+                    "less than {:.1f} % could not be seen in these steps.</p>\n",
+                    Pct(finding.low_ns, base_ns), Pct(finding.high_ns, base_ns), finding.p,
+                    comparison.between_runs ? "between runs" : "within one run a side",
+                    base_ns == 0 ? 0 : 100 * *finding.least_visible_ns / base_ns);
+}
+
+}  // namespace
+
+std::string ComparePage(const Comparison& comparison, size_t rows_max, std::string_view version) {
+  const std::string title =
+      comparison.base.front().name + " against " + comparison.now.front().name;
+  std::string html = PageHead(
+      title + ": tracedb compare",
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; "
+      "style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n",
+      "");
+  html += fmt::format("<body>\n<header><h1>{}</h1>{}</header>\n<main>\n", EscapedHtml(title),
+                      Headline(comparison));
+  html += Section("The runs", RunsTable(comparison));
+  html += Section("What differs beside the times", DifferencesTable(comparison));
+  html += Section("From base to new", WaterfallChart(comparison));
+  html += Section("Where the step's time went", PartsChart(comparison) + PartsTable(comparison));
+  const std::string lanes = StepChart(comparison);
+  if (!lanes.empty()) {
+    html += Section(
+        "A usual step of each",
+        fmt::format("<p>Step {} of base and step {} of new, on one scale: compute, "
+                    "communication and copies that nothing hides.</p>\n{}",
+                    comparison.base.front().usual_step, comparison.now.front().usual_step, lanes));
+  }
+  html += Section("What changed in it", RowsTable(comparison, rows_max));
+  return html + fmt::format(
+                    "</main>\n<footer><p>Made by tracedb {}. Everything is in this file; "
+                    "nothing is loaded from a network.</p></footer>\n</body>\n</html>\n",
+                    EscapedHtml(version));
+}
+
+}  // namespace tracedb

@@ -1,0 +1,246 @@
+#include "tracedb/compare/compare_runs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "compare/row_changes.h"
+#include "compare/run_samples.h"
+#include "compare/series_tests.h"
+#include "compare/side_judge.h"
+#include "tracedb/text/result_text.h"
+
+namespace tracedb {
+namespace {
+
+constexpr double kPartShareMin = 1e-3;  // of the step: less of a part's change is the same
+
+Result<std::vector<RunSamples>> ReadSide(const std::vector<RunToCompare>& runs,
+                                         const QueryCatalog& catalog,
+                                         const CompareOptions& options) {
+  std::vector<RunSamples> side;
+  for (const RunToCompare& run : runs) {
+    TRACEDB_ASSIGN(db, run.open());
+    TRACEDB_ASSIGN(samples, ReadRun(db, catalog, run.run, options.effect_min));
+    if (samples.used.steps == 0) {
+      return Error{ErrorKind::kInput, run.name + ": there is no step with GPU activity in it",
+                   "steps are those of the profiler's step(); tracedb doctor says what is missing"};
+    }
+    samples.used.name = run.name;
+    if (options.with_path) TRACEDB_TRY(ReadPath(db, catalog, samples));
+    if (options.with_lanes && side.empty()) TRACEDB_TRY(ReadLanes(db, catalog, samples));
+    side.push_back(std::move(samples));
+  }
+  return side;
+}
+
+constexpr std::string_view kArgument = "argument ";
+
+bool HasArguments(const RunSamples& run) {
+  const auto at = run.used.facts.lower_bound(std::string(kArgument));
+  return at != run.used.facts.end() && at->first.starts_with(kArgument);
+}
+
+// What decides first, then arguments of the job: they are often the answer.
+int PlaceOf(const FactDifference& difference) {
+  return difference.decides ? 0 : difference.fact.starts_with(kArgument) ? 1 : 2;
+}
+
+double Number(std::string_view text) {
+  double number = std::numeric_limits<double>::quiet_NaN();  // of another text: like none
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+bool AreAlike(const RunSamples& run, const std::string& fact, std::string_view base,
+              std::string_view now) {
+  if (base == now) return true;
+  const auto pct = run.alike_pct.find(fact);
+  return pct != run.alike_pct.end() &&
+         std::abs(Number(now) - Number(base)) <= pct->second / 100 * Number(base);
+}
+
+// Each run against the first of base. What is not known of one is no difference; but an argument
+// that only one of two logs has is.
+std::vector<FactDifference> FindDifferences(const Sides& sides) {
+  std::vector<FactDifference> differences;
+  const RunSamples& first = sides.base.front();
+  std::set<std::pair<std::string, std::string>> told;
+  const auto add = [&](const RunSamples& run) {
+    const bool have_arguments = HasArguments(first) && HasArguments(run);
+    std::set<std::string> facts;
+    for (const RunSamples* side : {&first, &run}) {
+      for (const auto& [fact, value] : side->used.facts) facts.insert(fact);
+    }
+    for (const std::string& fact : facts) {
+      const auto of_first = first.used.facts.find(fact);
+      const auto of_run = run.used.facts.find(fact);
+      const bool is_first = of_first != first.used.facts.end();
+      const bool is_run = of_run != run.used.facts.end();
+      const bool is_argument = fact.starts_with(kArgument);
+      if (is_argument ? !have_arguments : !(is_first && is_run)) continue;
+      const std::string base = is_first ? of_first->second : "";
+      const std::string now = is_run ? of_run->second : "";
+      if (AreAlike(first, fact, base, now) || !told.emplace(fact, now).second) continue;
+      differences.push_back(
+          {fact, base, now, first.deciding.contains(fact) || run.deciding.contains(fact)});
+    }
+  };
+  for (const RunSamples& run : sides.base) add(run);
+  for (const RunSamples& run : sides.now) add(run);
+  std::stable_sort(differences.begin(), differences.end(), [](const auto& left, const auto& right) {
+    return PlaceOf(left) < PlaceOf(right);
+  });
+  return differences;
+}
+
+std::vector<RunUsed> UsedOf(const std::vector<RunSamples>& side) {
+  std::vector<RunUsed> used;
+  for (const RunSamples& samples : side) used.push_back(samples.used);
+  return used;
+}
+
+// Means over the runs, as whole nanoseconds that add up to the step's, which is set.
+std::vector<int64_t> PartsOf(const std::vector<RunSamples>& side, int64_t& step_ns) {
+  const auto count = static_cast<int64_t>(side.size());
+  std::vector<int64_t> totals(kStepParts.size(), 0);
+  step_ns = 0;
+  for (const RunSamples& run : side) {
+    step_ns += run.used.step_ns;
+    for (size_t i = 0; i < totals.size(); ++i) totals[i] += run.used.parts_ns[i];
+  }
+  step_ns /= count;
+  return MeansThatAddUp(totals, count, step_ns);
+}
+
+std::vector<double> AsReal(const std::vector<int64_t>& values) {
+  return {values.begin(), values.end()};
+}
+
+std::vector<double> SpreadOf(const std::vector<RunUsed>& runs, size_t part) {
+  std::vector<double> values;
+  for (const RunUsed& run : runs) values.push_back(static_cast<double>(run.parts_ns[part]));
+  return values;
+}
+
+void JudgeParts(const Sides& sides, const std::vector<RunUsed>& spread, Comparison& comparison) {
+  const std::vector<int64_t> base_ns = PartsOf(sides.base, comparison.base_ns);
+  const std::vector<int64_t> new_ns = PartsOf(sides.now, comparison.new_ns);
+  std::vector<Judgement> judgements;
+  std::vector<double> ps;
+  for (size_t i = 0; i < kStepParts.size(); ++i) {
+    if (base_ns[i] == 0 && new_ns[i] == 0) continue;
+    comparison.parts.push_back({std::string(kStepParts[i]), base_ns[i], new_ns[i], {}});
+    std::map<const RunSamples*, std::vector<double>> values;
+    const SeriesOfRun series = [&](const RunSamples& run) {
+      std::vector<double>& of_run = values[&run];
+      if (of_run.empty()) of_run = AsReal(run.parts_ns[i]);
+      return &of_run;
+    };
+    const Sides of_part{sides.base, sides.now, SpreadOf(spread, i), sides.effect_min};
+    judgements.push_back(
+        JudgeSides(of_part, series, kPartShareMin * static_cast<double>(comparison.base_ns)));
+    ps.push_back(judgements.back().p);
+  }
+  const std::vector<double> adjusted = HolmAdjusted(ps);
+  for (size_t i = 0; i < judgements.size(); ++i) {
+    SetAdjustedP(judgements[i], adjusted[i]);
+    comparison.parts[i].finding = FindingOf(judgements[i]);
+  }
+}
+
+void ForgetVerdicts(Comparison& comparison) {
+  const auto forget = [](Finding& finding) {
+    finding.verdict = Verdict::kCannotTell;
+    finding.reason = "the runs are not comparable";
+  };
+  forget(comparison.finding);
+  for (PartChange& part : comparison.parts) forget(part.finding);
+  for (RowChange& row : comparison.rows) forget(row.finding);
+}
+
+}  // namespace
+
+std::string_view VerdictName(Verdict verdict) {
+  constexpr std::array<std::string_view, 4> kNames = {"slower", "faster", "same", "cannot tell"};
+  return kNames[static_cast<size_t>(verdict)];
+}
+
+std::string_view RowInName(RowIn in) {
+  constexpr std::array<std::string_view, 4> kNames = {"both", "only in base", "only in new",
+                                                      "renamed"};
+  return kNames[static_cast<size_t>(in)];
+}
+
+double Comparison::ChangePct() const {
+  if (base_ns == 0) return 0;
+  return 100.0 * static_cast<double>(new_ns - base_ns) / static_cast<double>(base_ns);
+}
+
+Status CheckApart(const std::vector<RunUsed>& runs) {
+  std::map<std::string, const RunUsed*> seen;
+  for (const RunUsed& run : runs) {
+    for (const auto& [hash, path] : run.recordings) {
+      const auto [other, is_new] = seen.emplace(hash, &run);
+      if (is_new) continue;
+      return Error{
+          ErrorKind::kUsage,
+          fmt::format("{} and {}: the same recording is in both, {}",
+                      ShownText(other->second->name), ShownText(run.name), ShownText(path)),
+          "name each recording once, of runs that were recorded apart"};
+    }
+  }
+  return Done{};
+}
+
+Result<Comparison> CompareRuns(const std::vector<RunToCompare>& base,
+                               const std::vector<RunToCompare>& now, const QueryCatalog& catalog,
+                               const CompareOptions& options) {
+  TRACEDB_ASSIGN(base_runs, ReadSide(base, catalog, options));
+  TRACEDB_ASSIGN(new_runs, ReadSide(now, catalog, options));
+  Comparison comparison;
+  comparison.base = UsedOf(base_runs);
+  comparison.now = UsedOf(new_runs);
+  std::vector<RunUsed> all = comparison.base;
+  all.insert(all.end(), comparison.now.begin(), comparison.now.end());
+  TRACEDB_TRY(CheckApart(all));
+  std::vector<double> spread_ns;
+  for (const RunUsed& run : options.spread) spread_ns.push_back(static_cast<double>(run.step_ns));
+  const Sides sides{base_runs, new_runs, {}, options.effect_min};
+  const Sides of_step{base_runs, new_runs, spread_ns, options.effect_min};
+  comparison.effect_min = options.effect_min;
+  comparison.between_runs = of_step.BetweenRuns();
+  comparison.differences = FindDifferences(sides);
+  comparison.comparable =
+      std::none_of(comparison.differences.begin(), comparison.differences.end(),
+                   [](const FactDifference& difference) { return difference.decides; });
+  JudgeParts(sides, options.spread, comparison);
+  std::map<const RunSamples*, std::vector<double>> steps;
+  const SeriesOfRun whole = [&](const RunSamples& run) {
+    std::vector<double>& of_run = steps[&run];
+    if (of_run.empty()) of_run = AsReal(run.steps_ns);
+    return &of_run;
+  };
+  comparison.finding = FindingOf(JudgeSides(of_step, whole, 0));
+  comparison.rows = FindRowChanges(sides, static_cast<double>(comparison.base_ns));
+  if (!comparison.comparable) ForgetVerdicts(comparison);
+  return comparison;
+}
+
+Result<std::vector<RunUsed>> MeasureRuns(const std::vector<RunToCompare>& runs,
+                                         const QueryCatalog& catalog,
+                                         const CompareOptions& options) {
+  TRACEDB_ASSIGN(samples, ReadSide(runs, catalog, options));
+  return UsedOf(samples);
+}
+
+}  // namespace tracedb

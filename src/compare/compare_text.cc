@@ -1,0 +1,201 @@
+#include "tracedb/compare/compare_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "tracedb/text/result_sink.h"
+#include "tracedb/text/result_text.h"
+
+namespace tracedb {
+namespace {
+
+constexpr size_t kNameWidthMax = 60;
+constexpr std::string_view kPathNote =
+    "The critical path is that of a step over all ranks: what had to be shorter for it to end "
+    "sooner.\n";
+
+double MsOf(double ns) { return std::round(ns) / 1e6; }
+
+// Three decimals: a table is read, JSON is for who counts nanoseconds.
+std::string Ms(double ns) { return fmt::format("{:.3f}", MsOf(ns)); }
+
+std::string SignedPct(double ns, double whole_ns) {
+  return whole_ns == 0 ? "-" : fmt::format("{:+.1f} %", 100 * ns / whole_ns);
+}
+
+using Value = std::variant<std::string, int64_t, double>;
+
+// One table of rows, in either format.
+class Table {
+ public:
+  Table(const CompareTextOptions& options, OutputStream& output)
+      : markdown_(options.markdown),
+        output_(output),
+        sink_(MakeSink(options.markdown ? Format::kMarkdown : Format::kTable, {}, output)) {}
+
+  Status Begin(const std::vector<std::string>& names) { return sink_->Begin(names); }
+
+  Status Row(const std::vector<Value>& values) {
+    std::vector<Cell> cells;
+    for (const Value& value : values) {
+      Cell& cell = cells.emplace_back();
+      if (const auto* text = std::get_if<std::string>(&value)) {
+        cell.type = SqlType::kText;
+        cell.text = *text;
+      } else if (const auto* whole = std::get_if<int64_t>(&value)) {
+        cell.type = SqlType::kInteger;
+        cell.integer = *whole;
+      } else {
+        cell.type = SqlType::kReal;
+        cell.real = std::get<double>(value);
+      }
+    }
+    return sink_->Row(cells);
+  }
+
+  Status End() {
+    TRACEDB_TRY(sink_->End());
+    return output_.Write("\n");
+  }
+
+  std::string Short(const std::string& name) const {
+    return markdown_ ? name : CutToWidth(name, kNameWidthMax);
+  }
+
+ private:
+  bool markdown_;
+  OutputStream& output_;
+  std::unique_ptr<RowSink> sink_;
+};
+
+std::string RunsText(const std::vector<RunUsed>& runs) {
+  std::string text;
+  for (const RunUsed& run : runs) {
+    text += fmt::format("{}{} ({} GPU{}, {} step{}", text.empty() ? "" : "; ", ShownText(run.name),
+                        run.ranks, run.ranks == 1 ? "" : "s", run.steps, run.steps == 1 ? "" : "s");
+    if (run.steady_count == 0) {
+      text += ", not steady: they grow or shrink";
+    } else if (run.steady_count < run.steps) {
+      text += fmt::format(", {} of them steady", run.steady_count);
+    }
+    text += ")";
+  }
+  return text;
+}
+
+std::string StepText(const Comparison& comparison) {
+  const auto base_ns = static_cast<double>(comparison.base_ns);
+  const auto new_ns = static_cast<double>(comparison.new_ns);
+  const Finding& finding = comparison.finding;
+  std::string text =
+      fmt::format("{}: a step takes {} ms, was {} ({})\n", VerdictName(finding.verdict), Ms(new_ns),
+                  Ms(base_ns), SignedPct(new_ns - base_ns, base_ns));
+  if (!comparison.comparable) return text + "The runs are not comparable.\n";
+  if (!finding.reason.empty()) text += fmt::format("Why: {}.\n", finding.reason);
+  if (!finding.least_visible_ns.has_value()) return text;
+  text +=
+      fmt::format("With 95 % the change is between {} and {}; p = {:.2g}; {}.\n",
+                  SignedPct(finding.low_ns, base_ns), SignedPct(finding.high_ns, base_ns),
+                  finding.p, comparison.between_runs ? "between runs" : "within one run a side");
+  return text + fmt::format("A change by less than {:.1f} % could not be seen in them.\n",
+                            100 * *finding.least_visible_ns / base_ns);
+}
+
+Status WriteDifferences(const Comparison& comparison, const CompareTextOptions& options,
+                        OutputStream& output) {
+  if (comparison.differences.empty()) return Done{};
+  TRACEDB_TRY(output.Write("What differs beside the times:\n\n"));
+  Table table(options, output);
+  TRACEDB_TRY(table.Begin({"fact", "base", "new", "comparable"}));
+  for (const FactDifference& difference : comparison.differences) {
+    TRACEDB_TRY(
+        table.Row({difference.fact, table.Short(difference.base), table.Short(difference.now),
+                   std::string(difference.decides ? "no" : "yes")}));
+  }
+  return table.End();
+}
+
+Status WriteParts(const Comparison& comparison, const CompareTextOptions& options,
+                  OutputStream& output) {
+  TRACEDB_TRY(output.Write("Where the step's time went (a mean of ranks; adds up):\n\n"));
+  Table table(options, output);
+  TRACEDB_TRY(table.Begin({"part", "base_ms", "new_ms", "delta_ms", "verdict"}));
+  for (const PartChange& part : comparison.parts) {
+    TRACEDB_TRY(table.Row({part.name, MsOf(static_cast<double>(part.base_ns)),
+                           MsOf(static_cast<double>(part.new_ns)),
+                           MsOf(static_cast<double>(part.new_ns - part.base_ns)),
+                           std::string(VerdictName(part.finding.verdict))}));
+  }
+  TRACEDB_TRY(table.Row({std::string("step"), MsOf(static_cast<double>(comparison.base_ns)),
+                         MsOf(static_cast<double>(comparison.new_ns)),
+                         MsOf(static_cast<double>(comparison.new_ns - comparison.base_ns)),
+                         std::string(VerdictName(comparison.finding.verdict))}));
+  return table.End();
+}
+
+std::string InText(const RowChange& row) {
+  std::string text = row.in == RowIn::kBoth ? "" : std::string(RowInName(row.in));
+  if (row.kind == "recomputation") text = row.in == RowIn::kBase ? "base" : "new";
+  constexpr size_t kRanksMax = 4;
+  for (size_t i = 0; i < std::min(row.ranks.size(), kRanksMax); ++i) {
+    text += fmt::format("{}{}", i == 0 ? ", rank " : " ", row.ranks[i]);
+  }
+  return text + (row.ranks.size() > kRanksMax ? " ..." : "");
+}
+
+Status WriteRows(const Comparison& comparison, const CompareTextOptions& options,
+                 OutputStream& output) {
+  if (comparison.rows.empty()) return Done{};
+  TRACEDB_TRY(output.Write("What changed in it (of one step and rank):\n\n"));
+  Table table(options, output);
+  TRACEDB_TRY(table.Begin({"kind", "name", "base_calls", "new_calls", "base_ms", "new_ms",
+                           "delta_ms", "verdict", "in"}));
+  std::string notes;
+  bool has_path = false;
+  size_t shown = 0;
+  for (const RowChange& row : comparison.rows) {
+    if (++shown > options.rows_max) break;
+    if (row.kind == "recomputation") notes += ShownText(row.text) + "\n";
+    if (row.kind == kPathRow && !std::exchange(has_path, true)) notes += kPathNote;
+    const auto calls = [](double count) { return std::round(count * 100) / 100; };
+    TRACEDB_TRY(
+        table.Row({row.kind, table.Short(row.name), calls(row.base_calls), calls(row.new_calls),
+                   MsOf(row.base_ns), MsOf(row.new_ns), MsOf(row.new_ns - row.base_ns),
+                   std::string(VerdictName(row.finding.verdict)), InText(row)}));
+  }
+  TRACEDB_TRY(table.End());
+  if (shown > options.rows_max) {
+    notes += fmt::format("{} rows more; --rows shows more of them.\n",
+                         comparison.rows.size() - options.rows_max);
+  }
+  return output.Write(notes);
+}
+
+}  // namespace
+
+Status WriteCompareText(const Comparison& comparison, const CompareTextOptions& options,
+                        OutputStream& output) {
+  const std::string_view between = options.markdown ? "\n\n" : "\n";
+  if (options.markdown) TRACEDB_TRY(output.Write("### tracedb compare\n\n"));
+  TRACEDB_TRY(output.Write(fmt::format("base: {}{}new: {}{}", RunsText(comparison.base), between,
+                                       RunsText(comparison.now), between)));
+  if (!options.markdown) TRACEDB_TRY(output.Write("\n"));
+  std::string step = StepText(comparison);
+  if (options.markdown) {
+    const size_t end = step.find(':');
+    step = "**" + step.substr(0, end) + "**" + step.substr(end);
+  }
+  TRACEDB_TRY(output.Write(step + "\n"));
+  TRACEDB_TRY(WriteDifferences(comparison, options, output));
+  TRACEDB_TRY(WriteParts(comparison, options, output));
+  return WriteRows(comparison, options, output);
+}
+
+}  // namespace tracedb

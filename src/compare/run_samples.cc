@@ -1,0 +1,327 @@
+#include "compare/run_samples.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "compare/series_noise.h"
+#include "tracedb/query/run/query_run.h"
+
+namespace tracedb {
+namespace {
+
+// Cells of a row by the names of their columns.
+class NamedRow {
+ public:
+  NamedRow(const std::vector<std::string>& names, std::span<const Cell> cells)
+      : names_(names), cells_(cells) {}
+
+  const Cell& At(std::string_view name) const {
+    const auto at = std::find(names_.begin(), names_.end(), name);
+    assert(at != names_.end());
+    return cells_[static_cast<size_t>(at - names_.begin())];
+  }
+  int64_t Int(std::string_view name) const { return At(name).integer; }
+  std::string Text(std::string_view name) const { return std::string(At(name).text); }
+  // Of a column in ms, which is exact to the nanosecond.
+  int64_t Ns(std::string_view name) const {
+    const Cell& cell = At(name);
+    if (cell.type == SqlType::kInteger) return cell.integer * 1'000'000;
+    return std::llround(cell.real * 1e6);
+  }
+
+ private:
+  const std::vector<std::string>& names_;
+  std::span<const Cell> cells_;
+};
+
+class EachRow : public RowSink {
+ public:
+  explicit EachRow(std::function<void(const NamedRow&)> take) : take_(std::move(take)) {}
+  Status Begin(std::span<const std::string> names) override {
+    names_.assign(names.begin(), names.end());
+    return Done{};
+  }
+  Status Row(std::span<const Cell> cells) override {
+    take_({names_, cells});
+    return Done{};
+  }
+  Status End() override { return Done{}; }
+
+ private:
+  std::function<void(const NamedRow&)> take_;
+  std::vector<std::string> names_;
+};
+
+struct Reader {
+  SqliteDb& db;
+  const QueryCatalog& catalog;
+  const std::string& run;
+  std::vector<std::string> params = {};  // beside the run
+
+  Status Each(std::string_view query, const std::function<void(const NamedRow&)>& take) const {
+    TRACEDB_ASSIGN(doc, catalog.Get(query));
+    QueryInputs inputs{params, ""};
+    inputs.params.push_back("run=" + run);
+    TRACEDB_ASSIGN(prepared, PreparedQuery::Prepare(db, *doc, inputs));
+    EachRow sink(take);
+    TRACEDB_TRY(prepared.Run(sink));
+    return Done{};
+  }
+};
+
+constexpr std::string_view kStepName = "ProfilerStep#";
+
+using StepId = std::pair<int64_t, int64_t>;  // capture and step
+
+struct StepSum {
+  int64_t start_ns = 0;  // the first of any rank's
+  size_t rows = 0;
+  int64_t span_ns = 0;
+  std::array<int64_t, kStepParts.size()> parts_ns{};
+};
+
+using StepInOrder = std::tuple<int64_t, int64_t, StepId>;  // capture, start
+
+// The last step of a capture ends with its last activity, not with the first of the next step: it
+// is left out where there are three others.
+void LeaveOutLast(std::vector<StepInOrder>& order) {
+  constexpr size_t kFew = 3;
+  std::map<int64_t, size_t> steps;
+  for (const auto& step : order) ++steps[std::get<0>(step)];
+  std::vector<StepInOrder> left;
+  for (size_t i = 0; i < order.size(); ++i) {
+    const int64_t capture = std::get<0>(order[i]);
+    const bool is_last = i + 1 == order.size() || std::get<0>(order[i + 1]) != capture;
+    if (!is_last || steps[capture] <= kFew) left.push_back(order[i]);
+  }
+  order = std::move(left);
+}
+
+// Steps in the order of time, those of all ranks; {capture, step}: its place.
+Result<std::map<StepId, size_t>> ReadSteps(const Reader& reader, RunSamples& samples) {
+  std::map<StepId, StepSum> sums;
+  TRACEDB_TRY(reader.Each("time_partition", [&](const NamedRow& row) {
+    if (row.At("step").type == SqlType::kNull) return;
+    StepSum& sum = sums[{row.Int("capture"), row.Int("step")}];
+    const int64_t start_ns = row.Ns("start_ms");
+    sum.start_ns = sum.rows == 0 ? start_ns : std::min(sum.start_ns, start_ns);
+    ++sum.rows;
+    sum.span_ns += row.Ns("span_ms");
+    for (size_t i = 0; i < kStepParts.size(); ++i) {
+      sum.parts_ns[i] += row.Ns(fmt::format("{}_ms", kStepParts[i]));
+    }
+  }));
+  for (const auto& [id, sum] : sums) samples.ranks = std::max(samples.ranks, sum.rows);
+  std::vector<StepInOrder> order;
+  for (const auto& [id, sum] : sums) {
+    if (sum.rows == samples.ranks) order.emplace_back(id.first, sum.start_ns, id);
+  }
+  std::sort(order.begin(), order.end());
+  LeaveOutLast(order);
+  std::map<StepId, size_t> places;
+  for (const auto& [capture, start_ns, id] : order) {
+    places[id] = samples.steps_ns.size();
+    const StepSum& sum = sums[id];
+    const int64_t parts_ns = std::accumulate(sum.parts_ns.begin(), sum.parts_ns.end(), int64_t{0});
+    if (parts_ns != sum.span_ns) {
+      return Error{ErrorKind::kInput,
+                   fmt::format("{}: the parts of step {} do not add up to it",
+                               reader.db.path().string(), id.second),
+                   "ingest the traces again"};
+    }
+    samples.step_ids.push_back(id);
+    samples.steps_ns.push_back(sum.span_ns);
+    samples.step_means.push_back(static_cast<double>(sum.span_ns) /
+                                 static_cast<double>(samples.ranks));
+    for (size_t i = 0; i < kStepParts.size(); ++i) {
+      samples.parts_ns[i].push_back(sum.parts_ns[i]);
+    }
+  }
+  return places;
+}
+
+class RowsOfSteps {
+ public:
+  RowsOfSteps(const std::map<StepId, size_t>& places, RunSamples& samples)
+      : places_(places), samples_(samples) {}
+
+  // nullptr: of a step that is not compared.
+  RowSeries* At(const NamedRow& row, RowKey key, size_t& place) {
+    const auto at = places_.find({row.Int("capture"), row.Int("step")});
+    if (at == places_.end()) return nullptr;
+    place = at->second;
+    RowSeries& series = samples_.rows[std::move(key)];
+    if (series.ns.empty()) {
+      series.ns.resize(places_.size());
+      series.calls.resize(places_.size());
+      series.gpu_ns.resize(places_.size());
+    }
+    return &series;
+  }
+
+ private:
+  const std::map<StepId, size_t>& places_;
+  RunSamples& samples_;
+};
+
+Status ReadRows(const Reader& reader, const std::map<StepId, size_t>& places, RunSamples& samples) {
+  RowsOfSteps rows(places, samples);
+  const auto add = [&](const NamedRow& row, RowKey key, std::string_view calls,
+                       std::string_view time) {
+    size_t place = 0;
+    RowSeries* series = rows.At(row, std::move(key), place);
+    if (series == nullptr) return;
+    series->calls[place] += static_cast<double>(row.Int(calls));
+    series->ns[place] += static_cast<double>(row.Ns(time));
+  };
+  TRACEDB_TRY(reader.Each("compare/host_work", [&](const NamedRow& row) {
+    size_t place = 0;
+    RowSeries* series = rows.At(row, {row.Text("kind"), row.Text("name"), ""}, place);
+    if (series == nullptr) return;
+    series->calls[place] += static_cast<double>(row.Int("calls"));
+    series->ns[place] += static_cast<double>(row.Ns("self_ms"));
+    series->gpu_ns[place] += static_cast<double>(row.Ns("self_gpu_ms"));
+    series->ranks.insert(row.Int("rank"));
+  }));
+  TRACEDB_TRY(reader.Each("compare/kernels", [&](const NamedRow& row) {
+    add(row, {"kernel", row.Text("kernel"), row.Text("op")}, "activities", "gpu_ms");
+  }));
+  TRACEDB_TRY(reader.Each("compare/collectives", [&](const NamedRow& row) {
+    std::string name = fmt::format("{} of {} bytes", row.Text("collective"), row.Int("bytes"));
+    if (row.At("parallelism").type != SqlType::kNull) {
+      name += fmt::format(", {} parallel of {}", row.Text("parallelism"), row.Int("group_ranks"));
+    }
+    add(row, {"collective", std::move(name), ""}, "parts", "gpu_ms");
+  }));
+  return reader.Each("compare/recomputation",
+                     [&](const NamedRow& row) { samples.in_backward.insert(row.Text("name")); });
+}
+
+// Means over the steps of `middle` and the ranks, as whole nanoseconds that add up.
+void SetMeans(RunSamples& samples) {
+  RunUsed& used = samples.used;
+  used.parts_ns.assign(kStepParts.size(), 0);
+  const auto count = static_cast<int64_t>(samples.middle.size() * samples.ranks);
+  if (count == 0) return;
+  const auto total = [&](const std::vector<int64_t>& values) {
+    int64_t sum = 0;
+    for (const size_t place : samples.middle) sum += values[place];
+    return sum;
+  };
+  std::vector<int64_t> totals;
+  for (const std::vector<int64_t>& part : samples.parts_ns) totals.push_back(total(part));
+  used.step_ns = total(samples.steps_ns) / count;
+  used.parts_ns = MeansThatAddUp(totals, count, used.step_ns);
+}
+
+Status ReadRecordings(SqliteDb& db, RunUsed& used) {
+  TRACEDB_ASSIGN(rows, db.Prepare("SELECT t.text_hash, t.path FROM _trace t JOIN _run r "
+                                  "USING (run_id) WHERE r.run = ?1 AND t.events > 0"));
+  TRACEDB_TRY(rows.Bind(1, used.run));
+  for (;;) {
+    TRACEDB_ASSIGN(row, rows.Step());
+    if (!row) return Done{};
+    used.recordings.emplace(rows.Text(0), rows.Text(1));
+  }
+}
+
+}  // namespace
+
+std::vector<int64_t> MeansThatAddUp(std::span<const int64_t> totals, int64_t count, int64_t mean) {
+  std::vector<int64_t> means;
+  std::vector<std::pair<int64_t, size_t>> rests;
+  for (const int64_t total : totals) {
+    rests.emplace_back(total % count, means.size());
+    means.push_back(total / count);
+    mean -= means.back();
+  }
+  std::sort(rests.begin(), rests.end());
+  for (; mean > 0; --mean) {
+    ++means[rests.back().second];
+    rests.pop_back();
+  }
+  return means;
+}
+
+Result<RunSamples> ReadRun(SqliteDb& db, const QueryCatalog& catalog, const std::string& run,
+                           double effect_min) {
+  const Reader reader{db, catalog, run};
+  RunSamples samples;
+  samples.used.run = run;
+  TRACEDB_TRY(ReadRecordings(db, samples.used));
+  TRACEDB_ASSIGN(places, ReadSteps(reader, samples));
+  samples.used.steps = samples.steps_ns.size();
+  samples.used.ranks = samples.ranks;
+  const SteadyPart steady = FindSteadyPart(samples.step_means, effect_min);
+  samples.used.steady_first = steady.first;
+  samples.used.steady_count = steady.count;
+  const size_t first = steady.first;
+  const size_t count = steady.count == 0 ? samples.used.steps : steady.count;
+  samples.middle = MiddlePlaces(std::span(samples.step_means).subspan(first, count));
+  for (size_t& place : samples.middle) place += first;
+  SetMeans(samples);
+  TRACEDB_TRY(ReadRows(reader, places, samples));
+  TRACEDB_TRY(reader.Each("compare/facts", [&](const NamedRow& row) {
+    samples.used.facts[row.Text("fact")] = row.Text("value");
+    if (row.Int("decides") != 0) samples.deciding.insert(row.Text("fact"));
+    const Cell& alike = row.At("alike_pct");
+    if (alike.type == SqlType::kReal) samples.alike_pct[row.Text("fact")] = alike.real;
+  }));
+  return samples;
+}
+
+Status ReadPath(SqliteDb& db, const QueryCatalog& catalog, RunSamples& samples) {
+  std::map<StepId, size_t> places;
+  for (const StepId& id : samples.step_ids) places.emplace(id, places.size());
+  RowsOfSteps rows(places, samples);
+  const auto ranks = static_cast<double>(samples.ranks);  // rows are of a rank, the path is of all
+  const Reader reader{db, catalog, samples.used.run, {"by=name", "limit=null"}};
+  return reader.Each("critical_path_by", [&](const NamedRow& row) {
+    if (row.At("step").type == SqlType::kNull) return;
+    std::string name = row.Text("name");
+    if (name.starts_with(kStepName)) name = kStepName;  // each step has a number of its own
+    std::string key = fmt::format("{}: {}", row.Text("kind"), name);
+    size_t place = 0;
+    RowSeries* series = rows.At(row, {std::string(kPathRow), std::move(key), ""}, place);
+    if (series == nullptr) return;
+    series->calls[place] += ranks * static_cast<double>(row.Int("stretches"));
+    series->ns[place] += ranks * static_cast<double>(row.Ns("dur_ms"));
+  });
+}
+
+Status ReadLanes(SqliteDb& db, const QueryCatalog& catalog, RunSamples& samples) {
+  if (samples.middle.empty()) return Done{};
+  std::vector<size_t> places = samples.middle;  // the one in the middle of those in the middle
+  const auto half = places.begin() + static_cast<ptrdiff_t>(places.size() / 2);
+  std::nth_element(places.begin(), half, places.end(), [&](size_t left, size_t right) {
+    return samples.steps_ns[left] < samples.steps_ns[right];
+  });
+  const auto [capture, step] = samples.step_ids[*half];
+  samples.used.usual_step = step;
+  const Reader reader{db,
+                      catalog,
+                      samples.used.run,
+                      {fmt::format("capture={}", capture), fmt::format("step={}", step)}};
+  std::vector<StepLane>& lanes = samples.used.lanes;
+  return reader.Each("compare/step_timeline", [&](const NamedRow& row) {
+    const int64_t rank = row.Int("rank");
+    const Cell& device = row.At("device");
+    std::string name = device.type == SqlType::kInteger ? fmt::to_string(device.integer)
+                                                        : std::string(device.text);
+    if (lanes.empty() || lanes.back().rank != rank || lanes.back().device != name) {
+      lanes.push_back({rank, std::move(name), row.Ns("span_ms"), {}});
+    }
+    lanes.back().stretches.push_back({row.Ns("start_ms"), row.Ns("dur_ms"), row.Int("kinds")});
+  });
+}
+
+}  // namespace tracedb

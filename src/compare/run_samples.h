@@ -1,0 +1,66 @@
+// The numbers of one run that a comparison takes: what canned queries of queries/compare, and
+// time_partition, say of each step.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tracedb/base/result.h"
+#include "tracedb/base/sqlite_db.h"
+#include "tracedb/compare/comparison.h"
+#include "tracedb/query/doc/query_catalog.h"
+
+namespace tracedb {
+
+// The same thing in every step: a kernel of an operator, a collective, an operator on the host.
+struct RowKey {
+  std::string kind;  // operator, annotation, module, call, kernel, collective
+  std::string name;
+  std::string where;  // of kernels: the operator; else empty
+  auto operator<=>(const RowKey&) const = default;
+};
+
+struct RowSeries {
+  std::vector<double> ns;  // by step, all ranks together
+  std::vector<double> calls;
+  std::vector<double> gpu_ns;  // of operators: of what they launched
+  std::set<int64_t> ranks;     // of what the host did
+};
+
+struct RunSamples {
+  RunUsed used;
+  // Of all ranks together, by step.
+  std::array<std::vector<int64_t>, kStepParts.size()> parts_ns;
+  std::vector<int64_t> steps_ns;
+  std::vector<double> step_means;                     // of a rank
+  std::vector<std::pair<int64_t, int64_t>> step_ids;  // capture and number
+  size_t ranks = 0;                                   // GPUs that each step has a row of
+  std::vector<size_t> middle;                         // steps that times are means of
+  std::map<RowKey, RowSeries> rows;
+  std::set<std::string> in_backward;  // operators that run within the backward pass
+  std::set<std::string> deciding;     // facts that two runs must agree in
+  // Of facts that are numbers: those no further apart are alike.
+  std::map<std::string, double> alike_pct;
+};
+
+// Each total by `count`, as whole numbers whose sum is `mean`, that of all totals: what rounding
+// down leaves goes to those with the largest rests.
+std::vector<int64_t> MeansThatAddUp(std::span<const int64_t> totals, int64_t count, int64_t mean);
+
+// `run`: a name in runs.
+Result<RunSamples> ReadRun(SqliteDb& db, const QueryCatalog& catalog, const std::string& run,
+                           double effect_min);
+
+// What the critical paths of its steps consist of, into its rows. The run is replayed.
+Status ReadPath(SqliteDb& db, const QueryCatalog& catalog, RunSamples& samples);
+
+// Sets used.usual_step and used.lanes.
+Status ReadLanes(SqliteDb& db, const QueryCatalog& catalog, RunSamples& samples);
+
+}  // namespace tracedb

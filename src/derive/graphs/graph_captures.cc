@@ -1,0 +1,120 @@
+#include "derive/graphs/graph_captures.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+
+namespace tracedb {
+
+GraphCaptures::Open* GraphCaptures::OpenOf(int64_t track) {
+  const auto own = open_.find(track);
+  if (own != open_.end()) return &own->second;
+  return open_.size() == 1 ? &open_.begin()->second : nullptr;
+}
+
+Status GraphCaptures::Take(const GraphRelatedCall& call) {
+  switch (call.kind) {
+    case GraphCall::kBegin: {
+      if (const auto again = open_.find(call.track); again != open_.end()) {
+        TRACEDB_TRY(Close(again->second));
+        open_.erase(again);
+      }
+      if (open_.size() == kOpenMax) return Done{};
+      open_[call.track].id = call.id;
+      return captures_.Add({call.id, call.path});
+    }
+    case GraphCall::kEnd: {
+      const auto own = open_.find(call.track);
+      if (own == open_.end()) return Done{};
+      TRACEDB_TRY(Close(own->second));
+      open_.erase(own);
+      return Done{};
+    }
+    case GraphCall::kNone:
+      return Done{};
+    default:
+      break;
+  }
+  if (Open* open = OpenOf(call.track); open != nullptr) {
+    const bool within = call.ts < open->busy_until;
+    open->busy_until = std::max(open->busy_until, call.ts + call.dur);
+    if (within) return Done{};  // the driver's call of the runtime's
+    return launches_.Add(
+        {call.id, open->id, static_cast<int64_t>(call.kind), call.path, call.forward});
+  }
+  if (call.kind != GraphCall::kReplay) return Done{};
+  return replays_.Add({call.id, call.correlation, call.path, call.forward});
+}
+
+void GraphCaptures::Enter(int64_t track, uint32_t path) {
+  const auto own = open_.find(track);
+  if (own == open_.end() || !own->second.all_counted) return;
+  const auto [at, is_new] = own->second.calls.try_emplace(path, 0);
+  ++at->second;
+  if (!is_new || ++counted_ <= counted_max_) return;
+  counted_ -= own->second.calls.size();
+  own->second.calls.clear();
+  own->second.all_counted = false;
+}
+
+Status GraphCaptures::Close(Open& open) {
+  const std::map<uint32_t, int64_t> sorted(open.calls.begin(), open.calls.end());
+  for (const auto& [path, calls] : sorted) TRACEDB_TRY(paths_.Add({open.id, path, calls}));
+  counted_ -= open.calls.size();
+  open.calls.clear();
+  return Done{};
+}
+
+Status GraphCaptures::Finish() {
+  for (auto& [track, open] : open_) TRACEDB_TRY(Close(open));
+  open_.clear();
+  return Done{};
+}
+
+Status GraphCaptures::Store(SqliteDb& db, int64_t trace_id, int64_t first_path) const {
+  // A path of 0 is none.
+  const auto store = [&]<typename Row, typename Values>(const PackedRows<Row>& rows,
+                                                        const char* sql, Values values) -> Status {
+    if (rows.rows() == 0) return Done{};
+    TRACEDB_ASSIGN(insert, db.Prepare(sql));
+    Status stored = Done{};
+    TRACEDB_TRY(rows.ForEach([&](const Row& row) {
+      int parameter = 0;
+      for (const int64_t value : values(row)) {
+        if (stored.ok()) stored = insert.Bind(++parameter, value);
+      }
+      if (stored.ok()) stored = insert.Bind(++parameter, first_path - 1);
+      if (stored.ok()) stored = insert.Bind(++parameter, trace_id);
+      if (stored.ok()) stored = insert.Run();
+    }));
+    return stored;
+  };
+  TRACEDB_TRY(store(captures_,
+                    "INSERT INTO _graph_capture (id, path_id, trace_id) "
+                    "VALUES (?1, iif(?2 > 0, ?2 + ?3, NULL), ?4)",
+                    [](const Capture& row) {
+                      return std::array{row.id, row.path};
+                    }));
+  TRACEDB_TRY(store(launches_,
+                    "INSERT INTO _captured_launch (id, capture_id, kind, path_id, "
+                    "forward_path_id, trace_id) VALUES (?1, ?2, ?3, iif(?4 > 0, ?4 + ?6, NULL), "
+                    "iif(?5 > 0, ?5 + ?6, NULL), ?7)",
+                    [](const Launch& row) {
+                      return std::array{row.id, row.capture_id, row.kind, row.path, row.forward};
+                    }));
+  TRACEDB_TRY(store(paths_,
+                    "INSERT INTO _captured_call (capture_id, path_id, calls, trace_id) "
+                    "VALUES (?1, ?2 + ?4, ?3, ?5)",
+                    [](const CalledPath& row) {
+                      return std::array{row.capture_id, row.path, row.calls};
+                    }));
+  return store(replays_,
+               "INSERT INTO _graph_launch (id, correlation, path_id, forward_path_id, trace_id) "
+               "VALUES (?1, ?2, iif(?3 > 0, ?3 + ?5, NULL), iif(?4 > 0, ?4 + ?5, NULL), ?6)",
+               [](const Replay& row) {
+                 return std::array{row.id, row.correlation, row.path, row.forward};
+               });
+}
+
+}  // namespace tracedb

@@ -1,0 +1,77 @@
+#include "ingest/load/source_merge.h"
+
+#include <string>
+#include <vector>
+
+#include "tracedb/base/sqlite_db.h"
+#include "tracedb/ranks/runs/decide_runs.h"
+
+namespace tracedb {
+namespace {
+
+// Every table with rows of sources: those with the column source_id.
+Result<std::vector<std::string>> SourceTables(SqliteDb& db) {
+  std::vector<std::string> tables;
+  TRACEDB_ASSIGN(rows, db.Prepare("SELECT name FROM fresh.sqlite_schema t WHERE type = 'table' AND "
+                                  "EXISTS (SELECT 1 FROM pragma_table_info(t.name, 'fresh') c "
+                                  "WHERE c.name = 'source_id') ORDER BY name"));
+  for (;;) {
+    TRACEDB_ASSIGN(row, rows.Step());
+    if (!row) return tables;
+    tables.emplace_back(rows.Text(0));
+  }
+}
+
+Status TakeOut(SqliteDb& db, const std::vector<std::string>& tables, int64_t source_id) {
+  for (const std::string& table : tables) {
+    TRACEDB_TRY(db.Execute("DELETE FROM main." + table +
+                           " WHERE source_id = " + std::to_string(source_id)));
+  }
+  return Done{};
+}
+
+Result<SqliteDb> OpenToChange(const std::filesystem::path& database, const LoadOptions& options,
+                              int busy_wait_ms) {
+  TRACEDB_ASSIGN(db, SqliteDb::Open(database, SqliteMode::kReadWrite));
+  db.SetBusyTimeout(busy_wait_ms, options.stop);
+  if (options.stop != nullptr) db.StopWhen(*options.stop);
+  return db;
+}
+
+// Sources move no trace.
+Status DecidePlaces(SqliteDb& db) {
+  TRACEDB_ASSIGN(moves, DecideRuns(db));
+  (void)moves;
+  return Done{};
+}
+
+}  // namespace
+
+Status MergeSource(const MergeJob& job, const std::set<int64_t>& outdated) {
+  TRACEDB_ASSIGN(db, OpenToChange(job.database, job.options, job.busy_wait_ms));
+  TRACEDB_TRY(AttachFresh(db, job));
+  TRACEDB_TRY(db.Execute("BEGIN IMMEDIATE"));
+  TRACEDB_ASSIGN(tables, SourceTables(db));
+  for (const int64_t source_id : outdated) TRACEDB_TRY(TakeOut(db, tables, source_id));
+  TRACEDB_TRY(CopyTables(db, tables, job));
+  // Alone in its file it is of a run of its own.
+  TRACEDB_TRY(db.Execute("UPDATE main._source SET run_id = NULL WHERE source_id = " +
+                         std::to_string(job.id)));
+  TRACEDB_TRY(DecidePlaces(db));
+  TRACEDB_TRY(db.Execute("COMMIT"));
+  return db.Execute("DETACH fresh");
+}
+
+Status NameSourceRun(const std::filesystem::path& database, int64_t source_id,
+                     const std::string& run, const LoadOptions& options, int busy_wait_ms) {
+  TRACEDB_ASSIGN(db, OpenToChange(database, options, busy_wait_ms));
+  TRACEDB_TRY(db.Execute("BEGIN IMMEDIATE"));
+  TRACEDB_ASSIGN(name, db.Prepare("UPDATE main._source SET named_run = ?2 WHERE source_id = ?1"));
+  TRACEDB_TRY(name.Bind(1, source_id));
+  TRACEDB_TRY(name.Bind(2, std::string_view(run)));
+  TRACEDB_TRY(name.Run());
+  TRACEDB_TRY(DecidePlaces(db));
+  return db.Execute("COMMIT");
+}
+
+}  // namespace tracedb

@@ -1,0 +1,21 @@
+#include "ingest/load/stored_views.h"
+
+#include <string_view>
+
+#include "tracedb/schema/schema_sql.h"
+
+namespace tracedb {
+
+Status StoreViews(SqliteDb& db) {
+  TRACEDB_TRY(db.Execute("PRAGMA writable_schema = ON"));
+  TRACEDB_ASSIGN(insert, db.Prepare("INSERT INTO sqlite_schema (type, name, tbl_name, rootpage, "
+                                    "sql) VALUES ('view', ?1, ?1, 0, ?2)"));
+  for (const ViewRow& view : ViewRows()) {
+    TRACEDB_TRY(insert.Bind(1, std::string_view(view.name)));
+    TRACEDB_TRY(insert.Bind(2, std::string_view(view.sql)));
+    TRACEDB_TRY(insert.Run());
+  }
+  return db.Execute("PRAGMA writable_schema = OFF");
+}
+
+}  // namespace tracedb

@@ -1,0 +1,248 @@
+#include "ranks/graphs/graph_events.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+#include <utility>
+
+namespace tracedb {
+namespace {
+
+constexpr size_t kKeyBytes = 160;  // a key with its place in a map
+
+bool IsFill(std::string_view name) {
+  return name.find("emset") != name.npos || name.find("Fill") != name.npos;
+}
+
+}  // namespace
+
+Result<GraphEvents> GraphEvents::Open(SqliteDb& db, PathMeanings& meanings, size_t bytes_max) {
+  GraphEvents rows(db, meanings, bytes_max / kKeyBytes);
+  const auto prepare = [&db](std::optional<SqliteStatement>& to, const char* sql) -> Status {
+    TRACEDB_ASSIGN(statement, db.Prepare(sql));
+    to.emplace(std::move(statement));
+    return Done{};
+  };
+  TRACEDB_TRY(prepare(rows.nodes_,
+                      "SELECT g.id, g.ts, g.dur, g.event_name, g.args_text, g.kind, k.path_id, "
+                      "  k.forward_path_id, k.step "
+                      "FROM _gpu_slice g LEFT JOIN _launch k ON k.id = g.id "
+                      "WHERE g.track = ?1 AND g.correlation = ?2"));
+  TRACEDB_TRY(prepare(rows.key_,
+                      "SELECT (SELECT name FROM _event_name WHERE id = ?1), grid, block "
+                      "FROM (SELECT 1) LEFT JOIN _args_text a ON a.id = ?2"));
+  TRACEDB_TRY(prepare(rows.any_, "SELECT 1 FROM _gpu_slice WHERE track = ?1 AND correlation = ?2"));
+  TRACEDB_TRY(prepare(rows.node_id_,
+                      "SELECT iif(json_valid(args), coalesce("
+                      "  json_extract(args, '$.\"graph node id\"'), "
+                      "  json_extract(args, '$.graphNodeId')), NULL) "
+                      "FROM _gpu_slice_args WHERE slice_id = ?1"));
+  return rows;
+}
+
+Result<std::vector<int64_t>> GraphEvents::GpuTracks(int64_t trace_id) {
+  TRACEDB_ASSIGN(rows, db_->Prepare("SELECT id FROM _track WHERE trace_id = ?1 AND device IS NOT "
+                                    "NULL ORDER BY id"));
+  TRACEDB_TRY(rows.Bind(1, trace_id));
+  std::vector<int64_t> tracks;
+  for (;;) {
+    TRACEDB_ASSIGN(row, rows.Step());
+    if (!row) return tracks;
+    tracks.push_back(rows.Int(0));
+  }
+}
+
+Result<std::vector<GraphTrace>> GraphEvents::Traces() {
+  std::vector<GraphTrace> traces;
+  TRACEDB_ASSIGN(rows,
+                 db_->Prepare("SELECT trace_id, run_id, rank, first_row, last_row FROM _trace "
+                              "WHERE trace_id IN (SELECT trace_id FROM _graph_launch) "
+                              "ORDER BY trace_id"));
+  for (;;) {
+    TRACEDB_ASSIGN(row, rows.Step());
+    if (!row) break;
+    traces.push_back({rows.Int(0), rows.Int(1), rows.Int(2), rows.Int(3), rows.Int(4), {}});
+  }
+  for (GraphTrace& trace : traces) {
+    TRACEDB_ASSIGN(tracks, GpuTracks(trace.trace_id));
+    trace.gpu_tracks = std::move(tracks);
+  }
+  return traces;
+}
+
+// Of the same process: its own trace, another of its rank, or a file that holds captures alone.
+Result<std::vector<GraphCapture>> GraphEvents::CapturesFor(const GraphTrace& trace) {
+  TRACEDB_ASSIGN(rows, db_->Prepare("SELECT c.id, c.trace_id, c.path_id, t.path, "
+                                    "  (SELECT count(*) FROM _captured_launch l "
+                                    "   WHERE l.capture_id = c.id), s.ts "
+                                    "FROM _graph_capture c JOIN _trace t USING (trace_id) "
+                                    "JOIN _runtime_slice s ON s.id = c.id "
+                                    "WHERE t.run_id = ?1 AND t.rank = ?2 "
+                                    "ORDER BY c.trace_id <> ?3, c.id"));
+  TRACEDB_TRY(rows.Bind(1, trace.run_id));
+  TRACEDB_TRY(rows.Bind(2, trace.rank));
+  TRACEDB_TRY(rows.Bind(3, trace.trace_id));
+  std::vector<GraphCapture> captures;
+  for (;;) {
+    TRACEDB_ASSIGN(row, rows.Step());
+    if (!row) break;
+    GraphCapture capture{rows.Int(0), rows.Int(1), rows.OptionalInt(2).value_or(0),
+                         rows.Int(4), rows.Int(5), 0};
+    capture.batch = BatchInName(std::filesystem::path(rows.Text(3)).filename().string());
+    captures.push_back(capture);
+  }
+  for (GraphCapture& capture : captures) {
+    if (capture.batch != 0) continue;
+    TRACEDB_ASSIGN(batch, meanings_->BatchOf(capture.path));
+    capture.batch = batch;
+  }
+  return captures;
+}
+
+Result<NodeKey> GraphEvents::KeyOfActivity(int64_t event_name, int64_t args_text, bool is_memory) {
+  if (keys_.size() > names_max_) keys_.clear();
+  const auto at = keys_.find({event_name, is_memory ? 0 : args_text});
+  if (at != keys_.end()) return at->second;
+  TRACEDB_TRY(key_->Bind(1, event_name));
+  TRACEDB_TRY(key_->Bind(2, args_text));
+  TRACEDB_ASSIGN(any, key_->Step());
+  NodeKey key;
+  if (any) {
+    const std::string name(key_->Text(0));
+    const GraphNodeKind kind = !is_memory     ? GraphNodeKind::kKernel
+                               : IsFill(name) ? GraphNodeKind::kFill
+                                              : GraphNodeKind::kCopy;
+    key = KeyOf(kind, name, std::string(key_->Text(1)), std::string(key_->Text(2)));
+  }
+  key_->Reset();
+  keys_[{event_name, is_memory ? 0 : args_text}] = key;
+  return key;
+}
+
+Result<std::vector<ReplayedNode>> GraphEvents::NodesOf(const GraphTrace& trace,
+                                                       const GraphReplay& replay,
+                                                       size_t nodes_max) {
+  constexpr int64_t kWaiting = 3;
+  constexpr int64_t kMemory = 2;
+  std::vector<ReplayedNode> nodes;
+  for (const int64_t track : trace.gpu_tracks) {
+    TRACEDB_TRY(nodes_->Bind(1, track));
+    TRACEDB_TRY(nodes_->Bind(2, replay.correlation));
+    for (;;) {
+      TRACEDB_ASSIGN(row, nodes_->Step());
+      if (!row) break;
+      if (nodes_->Int(5) == kWaiting) continue;
+      if (nodes.size() == nodes_max) {
+        nodes_->Reset();
+        return std::vector<ReplayedNode>();
+      }
+      ReplayedNode node{nodes_->Int(0),
+                        track,
+                        nodes_->Int(1),
+                        nodes_->Int(2),
+                        nodes_->Int(3),
+                        nodes_->OptionalInt(8),
+                        nodes_->OptionalInt(6).value_or(0),
+                        nodes_->OptionalInt(7).value_or(0),
+                        {}};
+      TRACEDB_ASSIGN(key, KeyOfActivity(node.event_name, nodes_->OptionalInt(4).value_or(0),
+                                        nodes_->Int(5) == kMemory));
+      node.key = key;
+      nodes.push_back(node);
+    }
+    nodes_->Reset();
+  }
+  std::sort(nodes.begin(), nodes.end(), [](const ReplayedNode& a, const ReplayedNode& b) {
+    return std::pair(a.ts, a.id) < std::pair(b.ts, b.id);
+  });
+  return nodes;
+}
+
+Result<std::vector<int64_t>> GraphEvents::NodeIds(const std::vector<ReplayedNode>& nodes) {
+  std::vector<int64_t> ids;
+  for (const ReplayedNode& node : nodes) {
+    TRACEDB_TRY(node_id_->Bind(1, node.id));
+    TRACEDB_ASSIGN(any, node_id_->Step());
+    const std::optional<int64_t> id = any ? node_id_->OptionalInt(0) : std::nullopt;
+    node_id_->Reset();
+    if (!id.has_value() || *id == 0) return std::vector<int64_t>();
+    ids.push_back(*id);
+  }
+  std::vector<int64_t> sorted = ids;
+  std::sort(sorted.begin(), sorted.end());
+  const bool each_once = std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end();
+  return each_once ? ids : std::vector<int64_t>();
+}
+
+Result<bool> GraphEvents::RanSomething(const std::vector<int64_t>& tracks, int64_t correlation) {
+  for (const int64_t track : tracks) {
+    TRACEDB_TRY(any_->Bind(1, track));
+    TRACEDB_TRY(any_->Bind(2, correlation));
+    TRACEDB_ASSIGN(found, any_->Step());
+    any_->Reset();
+    if (found) return true;
+  }
+  return false;
+}
+
+Result<LaunchList> GraphEvents::LaunchesOf(const GraphCapture& capture) {
+  TRACEDB_ASSIGN(tracks, GpuTracks(capture.trace_id));
+  TRACEDB_ASSIGN(rows, db_->Prepare("SELECT l.kind, l.path_id, l.forward_path_id, s.correlation, "
+                                    "  iif(json_valid(a.args), json_extract(a.args, '$.kernel'), "
+                                    "      NULL), t.grid, t.block "
+                                    "FROM _captured_launch l JOIN _runtime_slice s ON s.id = l.id "
+                                    "JOIN _runtime_slice_args a ON a.slice_id = l.id "
+                                    "LEFT JOIN _args_text t ON t.id = s.args_text "
+                                    "WHERE l.capture_id = ?1 ORDER BY s.ts, l.id"));
+  TRACEDB_TRY(rows.Bind(1, capture.id));
+  LaunchList list;
+  for (;;) {
+    TRACEDB_ASSIGN(row, rows.Step());
+    if (!row) return list;
+    const std::optional<int64_t> correlation = rows.OptionalInt(3);
+    if (correlation.has_value()) {
+      TRACEDB_ASSIGN(ran, RanSomething(tracks, *correlation));
+      if (ran) continue;
+    }
+    const NodePath path{rows.OptionalInt(1).value_or(0), rows.OptionalInt(2).value_or(0)};
+    const std::string name(rows.Text(4)), grid(rows.Text(5)), block(rows.Text(6));
+    LaunchedNode node{KeyOf(static_cast<GraphNodeKind>(rows.Int(0)), name, grid, block), 0};
+    TRACEDB_ASSIGN(meaning, meanings_->MeaningOf(path.path));
+    node.meaning = meaning;
+    list.nodes.push_back(node);
+    list.paths.push_back(path);
+  }
+}
+
+Result<std::vector<LaunchList>> GraphEvents::EagerLaunches(const GraphTrace& trace,
+                                                           size_t count_max) {
+  TRACEDB_ASSIGN(rows, db_->Prepare("SELECT s.track, k.path_id, k.forward_path_id, g.event_name, "
+                                    "  g.args_text, g.kind "
+                                    "FROM _launch k CROSS JOIN _gpu_slice g ON g.id = k.id "
+                                    "CROSS JOIN _runtime_slice s ON s.id = k.launch_slice_id "
+                                    "WHERE k.id BETWEEN ?1 AND ?2 AND g.kind <> 3 AND "
+                                    "  k.launch_slice_id NOT IN (SELECT id FROM _graph_launch) "
+                                    "ORDER BY s.track, k.launch_ts_ns, g.ts, g.id LIMIT ?3"));
+  TRACEDB_TRY(rows.Bind(1, trace.first_row));
+  TRACEDB_TRY(rows.Bind(2, trace.last_row));
+  TRACEDB_TRY(rows.Bind(3, static_cast<int64_t>(count_max)));
+  std::vector<LaunchList> threads;
+  int64_t track = 0;
+  for (;;) {
+    TRACEDB_ASSIGN(row, rows.Step());
+    if (!row) return threads;
+    if (threads.empty() || track != rows.Int(0)) threads.emplace_back();
+    track = rows.Int(0);
+    const NodePath path{rows.OptionalInt(1).value_or(0), rows.OptionalInt(2).value_or(0)};
+    LaunchedNode node;
+    TRACEDB_ASSIGN(key,
+                   KeyOfActivity(rows.Int(3), rows.OptionalInt(4).value_or(0), rows.Int(5) == 2));
+    node.key = key;
+    TRACEDB_ASSIGN(meaning, meanings_->MeaningOf(path.path));
+    node.meaning = meaning;
+    threads.back().nodes.push_back(node);
+    threads.back().paths.push_back(path);
+  }
+}
+
+}  // namespace tracedb

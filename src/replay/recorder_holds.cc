@@ -1,0 +1,205 @@
+#include "replay/recorder_holds.h"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "tracedb/schema/event_tables.h"
+
+namespace tracedb {
+namespace {
+
+constexpr int64_t kGoesOnMax = 1'000'000;  // ns from the slice's end to the thread's next boundary
+constexpr int64_t kBefore = std::numeric_limits<int64_t>::min();
+
+// Other names are what the driver takes without a profiler too.
+constexpr const char* kNamesSql =
+    "SELECT id FROM _event_name WHERE category = 'overhead' AND name IN ('Activity Buffer "
+    "Request', 'Buffer Flush', 'Instrumentation', 'Resource', 'UVM Activity Init')";
+
+struct Overhead {
+  int64_t end_ns;
+  int64_t slice_id;
+  int64_t start_ns;
+};
+
+struct Latest {  // boundary
+  int64_t at_ns = kBefore;
+  size_t thread = 0;
+  bool is_shared = false;  // with another thread
+};
+
+// By process and overhead: up to that one's end, where it is after the end of the one before. There
+// are as many as boundaries at most, however many threads and overheads.
+using LatestOfProcess = std::map<std::pair<uint32_t, size_t>, Latest>;
+
+struct Around {  // the end of an overhead
+  size_t at = std::numeric_limits<size_t>::max();
+  Latest* latest = nullptr;        // up to it; nullptr: after all of them
+  int64_t* first_after = nullptr;  // after the one before; nullptr: there is none
+};
+
+using Place = std::tuple<size_t, uint32_t, size_t, int64_t>;  // overhead, process, thread, start
+
+class HoldFinder {
+ public:
+  HoldFinder(SqliteDb& db, int64_t first_row, int64_t last_row,
+             const std::vector<HostThread>& threads, const std::unordered_set<int64_t>& impossible,
+             size_t holds_max)
+      : db_(db),
+        first_(first_row),
+        last_(last_row),
+        threads_(threads),
+        impossible_(impossible),
+        holds_max_(holds_max) {}
+
+  Result<std::vector<RecorderHold>> Find() {
+    if (threads_.empty()) return std::vector<RecorderHold>{};
+    TRACEDB_TRY(ReadOverheads());
+    if (overheads_.empty()) return std::vector<RecorderHold>{};
+    TRACEDB_TRY(ReadBoundaries());
+    return Holds();
+  }
+
+ private:
+  Status ReadOverheads() {
+    std::string names;
+    TRACEDB_ASSIGN(name, db_.Prepare(kNamesSql));
+    for (;;) {
+      TRACEDB_ASSIGN(any, name.Step());
+      if (!any) break;
+      names += (names.empty() ? "" : ",") + std::to_string(name.Int(0));
+    }
+    if (names.empty()) return Done{};
+    TRACEDB_ASSIGN(rows,
+                   db_.Prepare("SELECT s.id, s.ts + t.base_ns, s.dur FROM _cpu_slice s "
+                               "INDEXED BY _cpu_slice_long JOIN _track t ON t.id = s.track "
+                               "WHERE s.dur >= " +
+                               std::to_string(kLongSliceNs) +
+                               " AND s.id BETWEEN ?1 AND ?2 AND s.event_name IN (" + names + ")"));
+    TRACEDB_TRY(rows.Bind(1, first_));
+    TRACEDB_TRY(rows.Bind(2, last_));
+    for (;;) {
+      TRACEDB_ASSIGN(any, rows.Step());
+      if (!any) break;
+      if (impossible_.contains(rows.Int(0))) continue;
+      overheads_.push_back({SumNs(rows.Int(1), rows.Int(2)), rows.Int(0), rows.Int(1)});
+    }
+    std::sort(overheads_.begin(), overheads_.end(), [](const Overhead& a, const Overhead& b) {
+      return a.end_ns != b.end_ns ? a.end_ns < b.end_ns : a.slice_id < b.slice_id;
+    });
+    return Done{};
+  }
+
+  Status ReadBoundaries() {
+    std::unordered_map<int64_t, size_t> by_track;
+    for (size_t i = 0; i < threads_.size(); ++i) by_track.emplace(threads_[i].track_id, i);
+    around_.resize(threads_.size());
+    for (const EventTable table : kLongSliceTables) {
+      TRACEDB_ASSIGN(
+          rows, db_.Prepare("SELECT id, track, ts, dur FROM " + std::string(EventTableName(table)) +
+                            " WHERE id BETWEEN ?1 AND ?2 AND dur >= 0"));
+      TRACEDB_TRY(rows.Bind(1, first_));
+      TRACEDB_TRY(rows.Bind(2, last_));
+      for (;;) {
+        TRACEDB_ASSIGN(any, rows.Step());
+        if (!any) break;
+        const auto thread = by_track.find(rows.Int(1));
+        if (thread == by_track.end() || impossible_.contains(rows.Int(0))) continue;
+        const int64_t start_ns = SumNs(rows.Int(2), threads_[thread->second].base_ns);
+        See(thread->second, start_ns);
+        See(thread->second, SumNs(start_ns, rows.Int(3)));
+      }
+    }
+    return Done{};
+  }
+
+  void See(size_t thread, int64_t at_ns) {
+    const size_t at = FirstOverhead([&](const Overhead& o) { return o.end_ns >= at_ns; });
+    Around& around = around_[thread];  // most often where the thread's boundary before this one is
+    if (around.at != at) {
+      around.at = at;
+      const bool has_end = at < overheads_.size();
+      around.latest = has_end ? &latest_[{threads_[thread].process, at}] : nullptr;
+      around.first_after =
+          at == 0 ? nullptr : &first_after_.try_emplace({thread, at - 1}, at_ns).first->second;
+    }
+    if (around.first_after != nullptr) {
+      *around.first_after = std::min(*around.first_after, at_ns);
+    }
+    if (around.latest == nullptr) return;
+    if (at_ns > around.latest->at_ns) *around.latest = {at_ns, thread, false};
+    if (at_ns == around.latest->at_ns && thread != around.latest->thread) {
+      around.latest->is_shared = true;
+    }
+  }
+
+  template <typename Reached>
+  size_t FirstOverhead(const Reached& reached) const {
+    const auto found = std::partition_point(overheads_.begin(), overheads_.end(),
+                                            [&](const Overhead& o) { return !reached(o); });
+    return static_cast<size_t>(found - overheads_.begin());
+  }
+
+  std::vector<RecorderHold> Holds() const {
+    std::vector<Place> places;  // of holds
+    for (auto latest = latest_.begin(); latest != latest_.end(); ++latest) {
+      const auto next = std::next(latest);
+      const bool is_last = next == latest_.end() || next->first.first != latest->first.first;
+      AddPlaces(latest, is_last ? overheads_.size() : next->first.second, places);
+    }
+    std::sort(places.begin(), places.end());
+    std::vector<RecorderHold> holds;
+    for (const auto& [at, process, thread, start_ns] : places) {
+      holds.push_back({thread, overheads_[at].slice_id, {start_ns, overheads_[at].end_ns}});
+    }
+    return holds;
+  }
+
+  // Up to the overhead `until` no thread of the process has a boundary that is later.
+  void AddPlaces(LatestOfProcess::const_iterator found, size_t until,
+                 std::vector<Place>& places) const {
+    const auto& [process, from] = found->first;
+    const Latest& latest = found->second;
+    if (latest.is_shared || latest.at_ns == kBefore) return;
+    const auto next = first_after_.lower_bound({latest.thread, from});
+    if (next == first_after_.end() || next->first.first != latest.thread) return;
+    const int64_t next_ns = next->second;
+    const size_t soon = FirstOverhead([&](const Overhead& o) {
+      return DifferenceNs(next_ns, o.end_ns) <= kGoesOnMax &&
+             DifferenceNs(o.end_ns, latest.at_ns) >= kLongSliceNs;
+    });
+    for (size_t at = std::max(from, soon); at < until && places.size() <= holds_max_; ++at) {
+      const int64_t start_ns = std::max(overheads_[at].start_ns, latest.at_ns);
+      if (DifferenceNs(overheads_[at].end_ns, start_ns) < kLongSliceNs) continue;
+      places.emplace_back(at, process, latest.thread, start_ns);
+    }
+  }
+
+  SqliteDb& db_;
+  const int64_t first_, last_;
+  const std::vector<HostThread>& threads_;
+  const std::unordered_set<int64_t>& impossible_;
+  const size_t holds_max_;
+  std::vector<Overhead> overheads_;  // by end, then slice_id
+  LatestOfProcess latest_;
+  // By thread and overhead: its first boundary after that one's end, where it is before the next's.
+  std::map<std::pair<size_t, size_t>, int64_t> first_after_;
+  std::vector<Around> around_;  // by thread
+};
+
+}  // namespace
+
+Result<std::vector<RecorderHold>> RecorderHolds(SqliteDb& db, int64_t first_row, int64_t last_row,
+                                                const std::vector<HostThread>& threads,
+                                                const std::unordered_set<int64_t>& impossible,
+                                                size_t holds_max) {
+  return HoldFinder(db, first_row, last_row, threads, impossible, holds_max).Find();
+}
+
+}  // namespace tracedb

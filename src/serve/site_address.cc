@@ -1,0 +1,31 @@
+#include "serve/site_address.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "tracedb/text/near_name.h"
+
+namespace tracedb {
+
+std::optional<SiteAddress> ReadAddress(std::string_view path) {
+  for (const Format format : {Format::kCsv, Format::kTsv, Format::kJson, Format::kNdjson}) {
+    const std::string ending = fmt::format(".{}", FormatName(format));
+    if (!path.starts_with('/') || !path.ends_with(ending)) continue;
+    path.remove_prefix(1);
+    path.remove_suffix(ending.size());
+    return SiteAddress{std::string(path), format};
+  }
+  return std::nullopt;
+}
+
+std::string NearAddress(const SiteAddress& address, std::span<const std::string> names,
+                        std::string_view otherwise) {
+  std::vector<std::string> near;
+  for (const std::string& name : NearNames(address.name, names)) {
+    near.push_back(fmt::format("/{}.{}", name, FormatName(address.format)));
+  }
+  return near.empty() ? std::string(otherwise) : fmt::format("{} {}", DidYouMean(near), otherwise);
+}
+
+}  // namespace tracedb

@@ -1,0 +1,27 @@
+// Addresses of results: a name and the form that its ending asks for.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "tracedb/text/result_sink.h"
+
+namespace tracedb {
+
+struct SiteAddress {
+  std::string name;  // "overlap", "tables/kernels"
+  Format format = Format::kCsv;
+};
+
+// Of "/overlap.csv", "/tables/kernels.json"; endings are csv, tsv, json and ndjson. Nothing where
+// the path has none of them.
+std::optional<SiteAddress> ReadAddress(std::string_view path);
+
+// What to say of a name that is not there: those that it was probably meant to be, as addresses
+// with this ending; else `otherwise`.
+std::string NearAddress(const SiteAddress& address, std::span<const std::string> names,
+                        std::string_view otherwise);
+
+}  // namespace tracedb

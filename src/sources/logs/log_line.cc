@@ -1,0 +1,220 @@
+#include "sources/logs/log_line.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tracedb {
+namespace {
+
+constexpr size_t kBracketBytesMax = 80;
+constexpr std::string_view kLevels[] = {"DEBUG", "INFO",  "WARNING",  "WARN",
+                                        "ERROR", "FATAL", "CRITICAL", "NOTICE"};
+
+bool IsBlank(char c) { return c == ' ' || c == '\t'; }
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+bool IsWordChar(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || IsDigit(c) || c == '_' || c == '.';
+}
+
+void SkipBlanks(std::string_view& text) {
+  while (!text.empty() && IsBlank(text.front())) text.remove_prefix(1);
+}
+
+bool IsLevel(std::string_view word) {
+  return std::find(std::begin(kLevels), std::end(kLevels), word) != std::end(kLevels);
+}
+
+// "rank0", "Rank 6".
+std::optional<int64_t> RankOf(std::string_view inner) {
+  if (!inner.starts_with("rank") && !inner.starts_with("Rank")) return std::nullopt;
+  inner.remove_prefix(4);
+  SkipBlanks(inner);
+  const std::optional<int64_t> rank = TakeLogNumber(inner);
+  return inner.empty() ? rank : std::nullopt;
+}
+
+// "default0", as torchrun names a worker.
+bool IsWorker(std::string_view inner) {
+  size_t letters = 0;
+  while (letters < inner.size() && inner[letters] >= 'a' && inner[letters] <= 'z') ++letters;
+  return letters > 0 && letters < inner.size() &&
+         std::all_of(inner.begin() + static_cast<std::ptrdiff_t>(letters), inner.end(), IsDigit);
+}
+
+// "runner.py:415:main", or "W1122 00:50:11.318148372 ProcessGroupNCCL.cpp:5188".
+bool IsPlace(std::string_view inner) {
+  return inner.find(".py:") != std::string_view::npos ||
+         inner.find(".cpp:") != std::string_view::npos;
+}
+
+// What stands in brackets at the beginning of `text`; false: it is of the text itself.
+bool TakeBracket(std::string_view& text, LogLine& line) {
+  const size_t close = text.substr(0, kBracketBytesMax).find(']');
+  if (close == std::string_view::npos || close < 2) return false;
+  const std::string_view inner = text.substr(1, close - 1);
+  size_t length = 0;
+  if (IsDigit(inner.front())) {
+    const std::optional<LogStamp> stamp = ReadLogStamp(inner, length);
+    if (!stamp || length != inner.size()) return false;
+    line.stamp = stamp;
+  } else if (const std::optional<int64_t> rank = RankOf(inner)) {
+    line.rank = rank;
+  } else if (IsLevel(inner)) {
+    line.level = inner;
+  } else if (IsPlace(inner)) {
+    line.has_place = true;
+    if (inner.front() == 'W') line.level = "WARNING";
+    if (inner.front() == 'E' || inner.front() == 'F') line.level = "ERROR";
+  } else if (IsWorker(inner)) {
+    line.writer = inner;
+  } else {
+    return false;
+  }
+  text.remove_prefix(close + 1);
+  if (text.starts_with(':')) text.remove_prefix(1);
+  return true;
+}
+
+// "6: " of srun -l, "2024-05-01 10:00:00,123 ".
+bool TakeDigits(std::string_view& text, LogLine& line) {
+  size_t digits = 0;
+  while (digits < text.size() && digits <= 6 && IsDigit(text[digits])) ++digits;
+  if (digits <= 6 && digits + 1 < text.size() && text[digits] == ':' && text[digits + 1] == ' ') {
+    if (line.stamp) return false;
+    line.writer = text.substr(0, digits);
+    text.remove_prefix(digits + 1);
+    return true;
+  }
+  size_t length = 0;
+  const std::optional<LogStamp> stamp = ReadLogStamp(text, length);
+  if (!stamp || (length < text.size() && !IsBlank(text[length]))) return false;
+  line.stamp = stamp;
+  text.remove_prefix(length);
+  if (text.starts_with(" - ")) text.remove_prefix(3);
+  return true;
+}
+
+// "INFO:megatron.core.timers:", "host 0: ".
+bool TakeWords(std::string_view& text, LogLine& line) {
+  if (text.starts_with("host ")) {
+    std::string_view rest = text.substr(5);
+    if (!TakeLogNumber(rest) || !rest.starts_with(": ")) return false;
+    line.writer = text.substr(0, text.size() - rest.size());
+    text = rest.substr(2);
+    return true;
+  }
+  size_t end = 0;
+  while (end < text.size() && end < 9 && text[end] >= 'A' && text[end] <= 'Z') ++end;
+  if (end < 4 || end == text.size() || text[end] != ':' || !IsLevel(text.substr(0, end))) {
+    return false;
+  }
+  size_t logger = end + 1;
+  while (logger < text.size() && IsWordChar(text[logger])) ++logger;
+  if (logger == end + 1 || logger == text.size() || text[logger] != ':') return false;
+  line.level = text.substr(0, end);
+  text.remove_prefix(logger + 1);
+  return true;
+}
+
+// "(TrainActor pid=4711, ip=10.0.0.2) ", as Ray writes it.
+bool TakeRound(std::string_view& text, LogLine& line) {
+  const size_t close = text.substr(0, kBracketBytesMax).find(") ");
+  if (close == std::string_view::npos ||
+      text.substr(0, close).find(" pid=") == std::string_view::npos) {
+    return false;
+  }
+  line.writer = text.substr(1, close - 1);
+  text.remove_prefix(close + 1);
+  return true;
+}
+
+bool TakePrefix(std::string_view& text, LogLine& line) {
+  if (text.empty()) return false;
+  const char first = text.front();
+  if (first == '[') return TakeBracket(text, line);
+  if (IsDigit(first)) return TakeDigits(text, line);
+  if (first == '(') return TakeRound(text, line);
+  if (first == 'h' || (first >= 'A' && first <= 'Z')) return TakeWords(text, line);
+  return false;
+}
+
+}  // namespace
+
+bool HasControls(std::string_view text) {
+  constexpr uint64_t kEach = 0x0101010101010101;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  for (; end - at >= 8; at += 8) {
+    uint64_t word;
+    std::memcpy(&word, at, sizeof word);
+    // The sign bit of a byte below ' ' is set; one of a greater byte may be, above such a byte
+    // only.
+    if (((word - kEach * ' ') & ~word & (kEach << 7)) != 0) return true;
+  }
+  return std::any_of(at, end, [](char c) { return static_cast<unsigned char>(c) < ' '; });
+}
+
+std::optional<int64_t> TakeLogNumber(std::string_view& text) {
+  constexpr size_t kDigitsMax = 18;
+  size_t digits = 0;
+  int64_t value = 0;
+  for (; digits < text.size() && IsDigit(text[digits]); ++digits) {
+    if (digits == kDigitsMax) return std::nullopt;
+    value = value * 10 + (text[digits] - '0');
+  }
+  if (digits == 0) return std::nullopt;
+  text.remove_prefix(digits);
+  return value;
+}
+
+std::string_view TakeLogWord(std::string_view& text) {
+  SkipBlanks(text);
+  size_t end = 0;
+  while (end < text.size() && !IsBlank(text[end])) ++end;
+  const std::string_view word = text.substr(0, end);
+  text.remove_prefix(end);
+  SkipBlanks(text);
+  return word;
+}
+
+// Escape sequences end with a letter ("ESC[92m"), titles of a terminal with BEL.
+std::string_view LogLineCleaner::WithoutColours(std::string_view raw) {
+  if (!HasControls(raw)) return raw;
+  plain_.clear();
+  for (size_t at = 0; at < raw.size(); ++at) {
+    if (raw[at] == '\0') continue;
+    if (raw[at] != '\x1b') {
+      plain_ += raw[at];
+      continue;
+    }
+    if (at + 1 < raw.size() && raw[at + 1] == '[') {
+      at += 2;
+      while (at < raw.size() && (raw[at] < '@' || raw[at] > '~')) ++at;
+    }
+  }
+  return plain_;
+}
+
+LogLine LogLineCleaner::Clean(std::string_view raw) {
+  LogLine line;
+  line.whole = raw.empty() ? raw : WithoutColours(raw);
+  std::string_view text = line.whole;
+  line.is_indented = !text.empty() && IsBlank(text.front());
+  SkipBlanks(text);
+  constexpr int kPrefixesMax = 8;
+  for (int i = 0; i < kPrefixesMax && TakePrefix(text, line); ++i) {
+    line.is_indented = !text.empty() && IsBlank(text.front());
+    SkipBlanks(text);
+    if (!line.level.empty()) continue;
+    const std::string_view word = text.substr(0, text.find(' '));
+    if (line.stamp && IsLevel(word) && word.size() < text.size()) {  // "<date> INFO text"
+      line.level = word;
+      text.remove_prefix(word.size() + 1);
+      if (text.starts_with("- ")) text.remove_prefix(2);
+    }
+  }
+  line.text = TrimBlanks(text);
+  return line;
+}
+
+}  // namespace tracedb

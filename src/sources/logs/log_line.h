@@ -1,0 +1,44 @@
+// A line of a training log without what launchers, loggers and terminals put around it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "sources/logs/log_time.h"
+#include "sources/read/text_words.h"
+
+namespace tracedb {
+
+// "6: [Rank 6] [2025-05-27 15:23:07] iteration ..." is the text "iteration ..." of the writer "6"
+// and of rank 6. Views last as long as the line that was read, and until the next one is cleaned.
+struct LogLine {
+  std::string_view whole;         // without colours, with the prefixes
+  std::string_view text;          // without prefixes and blanks around it
+  std::string_view writer;        // "6" of srun -l, "default0" of torchrun, "host 0": else empty
+  std::optional<int64_t> rank;    // of [Rank 6] and [rank6] alone: the others count other things
+  std::string_view level;         // INFO, WARNING, ERROR as a logger says it
+  std::optional<LogStamp> stamp;  // in front of the text
+  bool has_place = false;         // [timer.py:198:stop] stood in front
+  bool is_indented = false;
+};
+
+class LogLineCleaner {
+ public:
+  // A line or a piece of one between carriage returns.
+  LogLine Clean(std::string_view raw);
+
+ private:
+  std::string_view WithoutColours(std::string_view raw);
+  std::string plain_;  // of a line that held escape sequences or NULs
+};
+
+// Whether a byte below ' ' is among them: a tab, a carriage return, a colour, NUL.
+bool HasControls(std::string_view text);
+// Reads an unsigned number of up to 18 digits with which `text` begins, and takes it off.
+std::optional<int64_t> TakeLogNumber(std::string_view& text);
+// The next word between blanks, taken off `text` with the blanks around it.
+std::string_view TakeLogWord(std::string_view& text);
+
+}  // namespace tracedb

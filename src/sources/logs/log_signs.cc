@@ -1,0 +1,135 @@
+#include "sources/logs/log_signs.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "sources/logs/log_line.h"
+#include "sources/logs/log_pairs.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::string_view kOtherEnds[] = {
+    ".md",  ".rst", ".py",   ".pyi", ".ipynb", ".c",    ".cc",  ".cpp",  ".cxx",  ".cu",    ".cuh",
+    ".h",   ".hh",  ".hpp",  ".rs",  ".go",    ".java", ".js",  ".ts",   ".css",  ".html",  ".htm",
+    ".xml", ".sql", ".json", ".csv", ".tsv",   ".yaml", ".yml", ".toml", ".ini",  ".cmake", ".tex",
+    ".pdf", ".png", ".jpg",  ".svg", ".npz",   ".npy",  ".pt",  ".pkl",  ".diff", ".patch"};
+
+// The next line, taken off the text; the last one only if it ends there.
+std::string_view TakeLine(std::string_view& text) {
+  const size_t end = std::min(text.find('\n'), text.size());
+  std::string_view line = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
+
+bool IsCodeLine(std::string_view line) {
+  if (line.starts_with("```") || line.starts_with("#include ") || line.starts_with("#pragma ") ||
+      line.starts_with("<!DOCTYPE") || line.starts_with("<html")) {
+    return true;
+  }
+  if (line.starts_with("def ") || line.starts_with("class ")) return line.ends_with(':');
+  if (line.starts_with("import ")) return line.find(' ', 7) == std::string_view::npos;
+  return line.starts_with("from ") && line.find(" import ") != std::string_view::npos;
+}
+
+// Two fields at least, each a name with a number.
+bool HasNumbers(std::string_view fields) {
+  std::vector<LogPair> pairs;
+  bool ends_in_bar = false;
+  if (ReadLogPairs(fields, pairs, ends_in_bar) != PairsEnd::kWhole) return false;
+  return std::count_if(pairs.begin(), pairs.end(), [](const LogPair& pair) {
+           return LeadingNumber(pair.value).has_value();
+         }) >= 2;
+}
+
+bool IsIterationLine(std::string_view text) {
+  const size_t bar = text.find('|');
+  if (bar == std::string_view::npos) return false;
+  const size_t at = text.substr(0, bar).find("iteration");
+  if (at != std::string_view::npos) text.remove_prefix(at);
+  return TakeLogHead(text) && HasNumbers(text);
+}
+
+// A block of these is what an argument or a timer looks like.
+bool IsDotted(std::string_view text) {
+  return text.find(" .....") != std::string_view::npos && text.substr(0, 1) != "#" &&
+         text.substr(0, 2) != "//";
+}
+
+bool IsDate(std::string_view text) {
+  constexpr std::string_view kDate = "] datetime: ";
+  const size_t at = text.find(kDate);
+  size_t length = 0;
+  return text.starts_with('[') && at != std::string_view::npos &&
+         ReadLogStamp(text.substr(at + kDate.size()), length).has_value();
+}
+
+bool IsStage(std::string_view text) {
+  size_t length = 0;
+  return text.starts_with("STAGE:") && ReadLogStamp(text.substr(6), length).has_value();
+}
+
+// "node3:4711:4790 [0] NCCL INFO Channel 00/24 : ...": thousands of them may come first.
+bool IsNcclLine(std::string_view text) {
+  std::string_view host = TakeLogWord(text);
+  const size_t thread = host.rfind(':');
+  if (thread == std::string_view::npos || host.rfind(':', thread - 1) == std::string_view::npos) {
+    return false;
+  }
+  const std::string_view gpu = TakeLogWord(text);
+  return gpu.starts_with('[') && gpu.ends_with(']') && text.starts_with("NCCL INFO ");
+}
+
+bool IsSign(const LogLine& line, std::string_view next) {
+  const std::string_view text = line.text;
+  if (text.empty()) return false;
+  if (IsIterationLine(text) || IsDate(text) || IsStage(text)) return true;
+  if (text.starts_with("time (ms) |")) return HasNumbers(text.substr(11));
+  if (text.ends_with("across ranks (ms):")) {
+    return IsDotted(next) || (next.starts_with(' ') && next.ends_with(':'));
+  }
+  if (text.starts_with("-----") && text.find(" arguments -----") != std::string_view::npos) {
+    return IsDotted(next);
+  }
+  if (text.find("memory (MB) | ") != std::string_view::npos) {
+    return HasNumbers(text.substr(text.find('|') + 1));
+  }
+  if (text.starts_with("| MnRtt/Rnk: ") || IsNcclLine(text)) return true;
+  if (text.starts_with("using world size: ")) return true;
+  if (text.starts_with("NODE_RANK: ")) return next.starts_with("MASTER_ADDR: ");
+  if (text == "Traceback (most recent call last):") return next.starts_with("  File \"");
+  return text.starts_with("slurmstepd: error: ") || text.starts_with("srun: error: ");
+}
+
+}  // namespace
+
+bool IsCodeOrDocument(const SourceHead& head) {
+  std::string name(head.file_name);
+  for (const std::string_view packed : {".gz", ".zst"}) {
+    if (name.ends_with(packed)) name.resize(name.size() - packed.size());
+  }
+  for (const std::string_view end : kOtherEnds) {
+    if (name.ends_with(end)) return true;
+  }
+  std::string_view rest = head.text;
+  while (!rest.empty()) {
+    if (IsCodeLine(TakeLine(rest))) return true;
+  }
+  return false;
+}
+
+bool HoldsLogSigns(std::string_view text) {
+  LogLineCleaner cleaner;
+  while (!text.empty()) {
+    const std::string_view line = TakeLine(text);
+    std::string_view after = text;
+    const std::string next(cleaner.Clean(TakeLine(after)).whole);
+    if (IsSign(cleaner.Clean(line), next)) return true;
+  }
+  return false;
+}
+
+}  // namespace tracedb

@@ -1,0 +1,69 @@
+#include "tracedb/sources/read/source_text.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace tracedb {
+
+SourceText::SourceText(std::unique_ptr<ByteSource> bytes)
+    : bytes_(std::move(bytes)), buffer_(2 * kLineBytesMax) {}
+
+Result<SourceText> SourceText::Open(const std::filesystem::path& path, size_t block_bytes,
+                                    const std::atomic<bool>* stop) {
+  TRACEDB_ASSIGN(bytes, OpenByteSource(path, block_bytes, stop));
+  return SourceText(std::move(bytes));
+}
+
+Result<size_t> SourceText::Read(std::span<char> into) {
+  TRACEDB_ASSIGN(got, bytes_->Read(into));
+  text_hash_.Add(into.first(got));
+  text_bytes_ += got;
+  if (on_progress_) on_progress_();
+  return got;
+}
+
+// Brings more of the text behind what is not given yet.
+Status SourceText::Refill() {
+  std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+  end_ -= begin_;
+  begin_ = 0;
+  TRACEDB_ASSIGN(got, Read(std::span(buffer_).subspan(end_)));
+  end_ += got;
+  is_done_ = got == 0;
+  return Done{};
+}
+
+Result<bool> SourceText::NextLine(std::string_view& line) {
+  line_offset_ = next_offset_;
+  was_cut_ = false;
+  for (size_t seen = 0;;) {  // bytes from begin_ on that hold no LF
+    const char* const from = buffer_.data() + begin_;
+    const size_t size = end_ - begin_;
+    const auto* const found = static_cast<const char*>(std::memchr(from + seen, '\n', size - seen));
+    const size_t length = found != nullptr ? static_cast<size_t>(found - from) : size;
+    if (length > kLineBytesMax && !was_cut_) {
+      cut_.assign(from, kLineBytesMax);
+      was_cut_ = true;
+    }
+    if (found != nullptr || is_done_) {
+      if (found == nullptr && length == 0 && !was_cut_) return false;
+      const size_t taken = length + (found != nullptr ? 1 : 0);
+      next_offset_ += taken;
+      begin_ += taken;
+      line = was_cut_ ? std::string_view(cut_) : std::string_view(from, length);
+      if (line.ends_with('\r')) line.remove_suffix(1);
+      ++line_number_;
+      return true;
+    }
+    seen = size;
+    if (was_cut_) {  // the rest of it is read over
+      next_offset_ += size;
+      begin_ = end_;
+      seen = 0;
+    }
+    TRACEDB_TRY(Refill());
+  }
+}
+
+}  // namespace tracedb

@@ -1,0 +1,16 @@
+// Words and whole numbers in lines of text, as every reader of them needs.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace tracedb {
+
+// Without blanks, tabs and carriage returns at both ends.
+std::string_view TrimBlanks(std::string_view text);
+
+// A decimal number that is all of `text` and fits 64 bits.
+std::optional<int64_t> WholeNumber(std::string_view text);
+
+}  // namespace tracedb

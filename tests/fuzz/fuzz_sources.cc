@@ -1,0 +1,93 @@
+// Any bytes as a file of each kind that is no trace: its first byte says which reader reads the
+// rest. The rows must be the same whatever the blocks in which the text is read, and Fits() must
+// bear anything.
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "memory_folder.h"
+#include "tracedb/base/sqlite_db.h"
+#include "tracedb/schema/schema_sql.h"
+#include "tracedb/sources/source_readers.h"
+
+namespace {
+
+using namespace tracedb;
+namespace fs = std::filesystem;
+
+[[noreturn]] void Fail(const std::string& what) {
+  std::fprintf(stderr, "%s\n", what.c_str());
+  std::abort();
+}
+
+std::string Must(const Status& status) { return status.ok() ? "" : status.error().what; }
+
+// All rows of all tables of sources.
+std::string DumpOf(SqliteDb& db) {
+  std::string dump;
+  auto tables = db.Prepare(
+      "SELECT t.name FROM sqlite_schema t WHERE t.type = 'table' AND EXISTS (SELECT 1 FROM "
+      "pragma_table_info(t.name) c WHERE c.name = 'source_id') ORDER BY 1");
+  if (!tables.ok()) Fail(tables.error().what);
+  for (;;) {
+    auto table = tables.value().Step();
+    if (!table.ok()) Fail(table.error().what);
+    if (!table.value()) return dump;
+    const std::string name(tables.value().Text(0));
+    dump += name + "\n";
+    auto rows = db.Prepare("SELECT * FROM " + name);
+    if (!rows.ok()) Fail(rows.error().what);
+    for (;;) {
+      auto row = rows.value().Step();
+      if (!row.ok()) Fail(row.error().what);
+      if (!row.value()) break;
+      for (int i = 0; i < rows.value().ColumnCount(); ++i) {
+        dump += std::string(rows.value().Text(i)) + '\x1f';
+      }
+      dump += '\n';
+    }
+  }
+}
+
+std::string RowsOf(const SourceReader& reader, const fs::path& path, size_t block_bytes) {
+  auto db = SqliteDb::OpenInMemory();
+  if (!db.ok()) Fail(db.error().what);
+  if (const auto made = db.value().Execute(TablesSql() + "BEGIN"); !made.ok()) Fail(Must(made));
+  auto text = SourceText::Open(path, block_bytes, nullptr);
+  if (!text.ok()) return text.error().what;
+  const SourceOptions options;
+  SourceRows rows{.db = db.value(), .source_id = 1, .options = options};
+  const Status read = reader.Read(text.value(), rows);
+  // A file may be refused as a whole; what was read of it does not land then.
+  if (!read.ok()) return read.error().what;
+  std::string all = DumpOf(db.value()) + std::to_string(rows.rows) + rows.time_source;
+  for (const auto& [kind, entry] : rows.issues.entries()) {
+    all += kind + std::to_string(entry.count) + "@" + std::to_string(entry.first_offset);
+  }
+  return all;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  static const MemoryFolder folder("fuzz_sources");
+  if (size < 2) return 0;
+  const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
+  (void)TellSource({text.substr(0, SourceHead::kBytesMax), true, "log.txt"});
+  const auto readers = SourceReaders();
+  if (readers.empty()) return 0;
+  const SourceReader& reader = *readers[data[0] % readers.size()];
+  const fs::path path = folder.path() / "file";
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
+  const std::string whole = RowsOf(reader, path, 0);
+  if (RowsOf(reader, path, 1 + size / 3) != whole) {
+    Fail(std::string(reader.kind()) + ": other rows when read in blocks");
+  }
+  return 0;
+}

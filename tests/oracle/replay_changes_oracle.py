@@ -1,0 +1,262 @@
+"""Changes of a job as src/replay/MODEL.md has them: what each edge of a graph then takes (changed_weight)."""
+import collections
+import json
+import math
+
+from replay_graph_oracle import Call
+
+SHORT_NS = 250_000
+
+
+# Changes are dicts: {"change": "activities", "factor": f, "name", "rank", "step", "kind"},
+# {"change": "slices", "factor": f, "name", "rank", "step"}, {"change": "slice", "slice_id", "shorten_ns"},
+# {"change": "held_by", "factor": f, "name", "rank", "step"}, {"change": "balance", "of": "ranks" or "stages"},
+# {"change": "short_host", "factor": f}, {"change": "transfers", "factor": f, "parallelism", "caller", "rank"},
+# {"change": "rank_late", "rank"}, {"change": "recorder", "factor": f, "rank"},
+# {"change": "launches", "most_ns": n}, {"change": "waits", "parallelism"},
+# {"change": "waits"} of calls, {"change": "ideal", "of": kind or "all", "rank", "step", "except_rank"}.
+def nearest(value):
+    return math.floor(value + 0.5)
+
+
+def open_time(slices, start, end):
+    """ns of [start, end) in which one of these is open."""
+    total, until = 0, start
+    for s in sorted(slices, key=lambda s: s.ts):
+        from_ns, to_ns = max(s.ts, until), min(s.end, end)
+        if to_ns > from_ns:
+            total, until = total + to_ns - from_ns, to_ns
+    return total
+
+
+def changed_slices(graph, change):
+    """{thread: slices that the change names}"""
+    gpu = {row[0] for row in graph.db.execute("SELECT slice_id FROM kernels")}
+    found = collections.defaultdict(list)
+    if change["change"] == "slice":
+        named = graph.slices("slice_id = ?", (change["slice_id"],))
+    else:
+        named = graph.slices("name = ?", (change["name"],))
+    for s in named:
+        if s.slice_id in gpu or change.get("rank") not in (None, graph.ranks[s.trace]):
+            continue
+        if change.get("step") in (None, step_of(graph, s)):
+            found[s.thread].append(s)
+    return found
+
+
+def step_of(graph, s):
+    """The step in which a host slice starts."""
+    return next((graph.step_numbers[step.slice_id] for step in graph.step_slices
+                 if step.trace == s.trace and step.ts <= s.ts < step.end), None)
+
+
+def of_one_slice(graph, change):
+    """The same with the factor that this is."""
+    length = next((s.end - s.ts for s in graph.slices("slice_id = ?", (change["slice_id"],))), 0)
+    return {**change, "factor": max(0, 1 - change["shorten_ns"] / length) if length else 1}
+
+
+def of_late_rank(graph, change):
+    """What held this rank up, as changes of one slice each; those of the host all at once."""
+    starts = collections.defaultdict(dict)  # {collective: {rank: its start}}
+    key_of = {}
+    for slice_id, *key in graph.db.execute("SELECT slice_id, group_id, pair, by_seq, match_no FROM collectives "
+                                           "WHERE capture_id = ?", (graph.capture_id,)):
+        key_of[slice_id] = tuple(key)
+    for a in graph.activities:
+        if a.slice_id in key_of:
+            starts[key_of[a.slice_id]][graph.ranks[a.trace]] = a.ts
+    shorter, slow = {}, set()
+    for slice_id, step, held_by, cause in graph.db.execute(
+            "SELECT slice_id, step, cause_slice_id, cause FROM collective_causes "
+            "WHERE rank = ? AND cause IN ('host', 'device') "
+            "AND carried_id IS NULL AND cause_slice_id IS NOT NULL", (change["rank"],)):
+        if slice_id not in key_of:
+            continue
+        if cause == "device":
+            slow.add(step)
+            continue
+        parts = starts[key_of[slice_id]]
+        late = parts[change["rank"]] - max(ts for rank, ts in parts.items() if rank != change["rank"])
+        most = late_at_most(graph, held_by, step, change["rank"])
+        shorter[held_by] = max(shorter.get(held_by, 0), min(late, most))
+    shorter.update(slow_kernels(graph, change["rank"], slow))
+    changes = [of_one_slice(graph, {"change": "slice", "slice_id": held_by, "shorten_ns": ns})
+               for held_by, ns in sorted(shorter.items()) if ns > 0]
+    gpu = {a.slice_id for a in graph.activities}
+    return [c for c in changes if c["slice_id"] in gpu] + [
+        {"change": "several", "of": [(c, changed_slices(graph, c)) for c in changes if c["slice_id"] not in gpu]}]
+
+
+def slow_kernels(graph, rank, steps):
+    """{slice_id: by how much it is longer than on the other ranks}, of a rank's GPU in these steps."""
+    work = dict(graph.db.execute("SELECT slice_id, name FROM kernels WHERE kind <> 'communication'"))
+    lengths = collections.defaultdict(lambda: ([], []))  # own, others'
+    mine = [a for a in graph.activities if a.slice_id in work and a.step in steps]
+    for a in mine:
+        lengths[a.step, work[a.slice_id]][graph.ranks[a.trace] != rank].append(a.end - a.ts)
+    found = {}
+    for a in mine:
+        own, others = lengths[a.step, work[a.slice_id]]
+        if graph.ranks[a.trace] != rank or not others:
+            continue
+        mean, wanted = sum(own) // len(own), sum(others) // len(others)
+        if mean > wanted:
+            found[a.slice_id] = a.end - a.ts - (a.end - a.ts) * wanted // mean
+    return found
+
+
+def late_at_most(graph, slice_id, step, rank):
+    """By how much a slice is longer than those of its name on the other ranks in this step."""
+    held_by = next(iter(graph.slices("slice_id = ?", (slice_id,))))
+    gpu = {a.slice_id: a.step for a in graph.activities}
+    alike = graph.slices("name = ? AND category NOT IN ('gpu_user_annotation', 'async')", (held_by.name,))
+    others = [s.end - s.ts for s in alike if graph.ranks[s.trace] != rank
+              and (gpu[s.slice_id] if s.slice_id in gpu else step_of(graph, s)) == step]
+    return held_by.end - held_by.ts - (sum(others) // len(others) if others else 0)
+
+
+def changed_weight(graph, change, slices, node, edge):
+    """None: the edge goes."""
+    source, weight, name = edge
+    what = change["change"]
+    if what == "activities" and node.what == "finish":
+        of = {"name": node.of.name, "rank": graph.ranks[node.trace], "step": node.of.step, "kind": node.of.kind}
+        if all(change.get(key) in (None, of[key]) for key in of):
+            return nearest(weight * change["factor"])
+    if what == "slice" and node.what == "finish" and node.slice_id == change["slice_id"]:
+        return nearest(weight * change["factor"])
+    if what == "short_host" and name in ("host", "handover", "call") and node.time - source.time < SHORT_NS:
+        return nearest(weight * change["factor"])
+    if what == "recorder" and name == "recorder" and change.get("rank") in (None, graph.ranks[node.trace]):
+        return nearest(weight * change["factor"])
+    if what in ("slice", "slices") and name in ("host", "handover", "call") and weight:
+        threads = {source.thread, node.thread}
+        open_ns = open_time([s for thread in threads for s in slices.get(thread, ())], source.time, node.time)
+        return max(0, weight - nearest((1 - change["factor"]) * open_ns))
+    if what == "several" and name in ("host", "handover", "call"):
+        saved = 0
+        for one, of_one in change["of"]:
+            for thread in {source.thread, node.thread}:
+                saved += (1 - one["factor"]) * open_time(of_one.get(thread, ()), source.time, node.time)
+        return max(0, weight - nearest(saved))
+    if what == "held_by" and name in ("host", "handover", "call") and node.time - source.time >= SHORT_NS:
+        if change.get("rank") not in (None, graph.ranks[node.trace]):
+            return weight
+        open_ns = open_time([s for thread in {source.thread, node.thread} for s in slices.get(thread, ())],
+                            source.time, node.time)
+        return max(0, weight - nearest((1 - change["factor"]) * open_ns))
+    if what == "balance" and node.what == "finish" and node.of.kind == "compute":
+        return nearest(weight * slices.get((node.of.step, graph.ranks[node.trace]), 1))
+    if what == "transfers" and is_transferred(graph, change, node):
+        return nearest(weight * change["factor"])
+    if what == "ideal":
+        ideal, kind, step = graph.ideal.get((node.number, source.number, name), (None, None, None))
+        rank = graph.ranks.get(node.trace)
+        meant = (ideal is not None and change["of"] in ("all", kind) and change.get("rank") in (None, rank)
+                 and change.get("step") in (None, step) and change.get("except_rank") != rank)
+        return ideal if meant else weight
+    if what == "launches" and name == "launch":
+        return min(weight, change["most_ns"])
+    if what == "waits" and change.get("parallelism"):
+        if name == "transfer" and node.of.parallelism == change["parallelism"]:
+            return None
+    elif what == "waits" and node.what == "end":
+        return None if name == "sync" else 0
+    return weight
+
+
+def is_transferred(graph, change, node):
+    if node.what != "finish" or node.of.kind != "communication":
+        return False
+    if change.get("rank") not in (None, graph.ranks[node.trace]):
+        return False
+    if change["parallelism"] not in ("all", node.of.parallelism or "other"):
+        return False
+    if change.get("caller") is None:
+        return True
+    if not hasattr(graph, "callers"):
+        graph.callers = dict(graph.db.execute("SELECT slice_id, caller FROM collective_callers"))
+    caller = graph.callers.get(node.slice_id)
+    return caller is None if change["caller"] == "-" else caller == change["caller"]
+
+
+def stages(graph):
+    """{rank: its place in the largest of its groups that are of a pipeline}"""
+    found = {}
+    for ranks, size in graph.db.execute(
+            "SELECT ranks, size FROM process_groups WHERE parallelism = 'pipeline' AND run_id = "
+            "(SELECT run_id FROM captures WHERE capture_id = ?)", (graph.capture_id,)):
+        members = sorted(json.loads(ranks))
+        for place, rank in enumerate(members):
+            found[rank] = max(found.get(rank, (0, 0)), (size, place))
+    return {rank: place for rank, (_, place) in found.items() if rank in graph.ranks.values()}
+
+
+def balancing(graph, of):
+    """{(step, rank): what its compute kernels are to be multiplied by}"""
+    place = {rank: rank for rank in graph.ranks.values()} if of == "ranks" else stages(graph)
+    took = collections.Counter()
+    for a in graph.activities:
+        if a.kind == "compute" and graph.ranks[a.trace] in place:
+            took[a.step, graph.ranks[a.trace]] += a.end - a.ts
+    factors = {}
+    for step in {step for step, _ in took}:
+        ranks = sorted(rank for s, rank in took if s == step)
+        by_place = {p: [took[step, rank] for rank in ranks if place[rank] == p]
+                    for p in sorted({place[rank] for rank in ranks})}
+        means = {p: sum(times) / len(times) for p, times in by_place.items()}
+        wanted = sum(means.values()) / len(means)
+        for rank in ranks:
+            own = means[place[rank]]
+            factors[step, rank] = wanted / own if own > 0 else 1
+    return factors
+
+
+def held_stretches(graph, change):
+    """{thread: stretches in which a slice of this name is the innermost of the long ones}"""
+    if not hasattr(graph, "long_slices"):
+        gpu = {row[0] for row in graph.db.execute("SELECT slice_id FROM kernels")}
+        categories = dict(graph.db.execute("SELECT slice_id, category FROM slices WHERE dur_ns >= ?", (SHORT_NS,)))
+        graph.long_slices = collections.defaultdict(list)
+        for s in graph.slices("dur_ns >= ?", (SHORT_NS,)):
+            is_annotation = categories[s.slice_id] == "user_annotation"
+            if s.slice_id not in gpu and not (is_annotation and s.name.startswith("ProfilerStep#")):
+                graph.long_slices[s.thread].append((s, is_annotation))
+    found = collections.defaultdict(list)
+    for thread, slices in graph.long_slices.items():
+        for start, end, name in innermost(slices):
+            if name == change["name"]:
+                stretch = Call(0, thread[0], name, start, end, thread)
+                if change.get("step") in (None, step_of(graph, stretch)) \
+                        and change.get("rank") in (None, graph.ranks[thread[0]]):
+                    found[thread].append(stretch)
+    return found
+
+
+def innermost(slices):
+    """(start, end, name) of the stretches in which one of these is the innermost; what reaches beyond that
+    around it ends with it. At most a quarter longer annotations stand for what is in them."""
+    slices = sorted(slices, key=lambda s: (s[0].ts, -s[0].end, s[0].slice_id))
+    ends, around, opened = [], [], []
+    for number, (s, _) in enumerate(slices):
+        opened = [n for n in opened if ends[n] > s.ts]
+        around.append(opened[-1] if opened else None)
+        ends.append(min(s.end, ends[opened[-1]]) if opened else s.end)
+        opened.append(number)
+    moments = sorted({s.ts for s, _ in slices} | set(ends))
+    for start, end in zip(moments, moments[1:]):
+        inner = max((n for n, (s, _) in enumerate(slices) if s.ts <= start and ends[n] >= end), default=None)
+        if inner is None:
+            continue
+        length = ends[inner] - slices[inner][0].ts
+        named, at = inner, inner
+        while at is not None and not slices[inner][1]:
+            at = around[at]
+            if at is None or ends[at] - slices[at][0].ts > length + length // 4:
+                break
+            if slices[at][1]:
+                named = at
+                break
+        yield start, end, slices[named][0].name

@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""compare on recorded jobs: one that sleeps against itself without the sleep, and jobs that are alike against one that
+computes its activations twice.
+
+    python3 test_recorded_compare.py --program PROGRAM [--samples FOLDER]
+
+The runs stand in compare/ of a folder, --samples or the environment's TRACEDB_SAMPLES; without it they are skipped.
+"""
+import argparse
+import bisect
+import gzip
+import itertools
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+FIXTURES = os.path.join(HERE, "..", "..", "fixtures")
+PROGRAM = None
+SAMPLES = os.environ.get("TRACEDB_SAMPLES", os.path.join(HERE, "..", "..", "..", "shared", "samples"))
+ALIKE = ("a1", "a2", "a3")
+
+
+def run(*arguments):
+    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, check=False)
+
+
+class Tests(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def compare(self, *arguments):
+        done = run("compare", "--format", "json", *arguments)
+        self.assertIn(done.returncode, (0, 3, 5), done.stderr)
+        found = json.loads(done.stdout)
+        for name in ("base_ms", "new_ms", "delta_ms"):  # to the nanosecond
+            self.assertEqual(sum(round(part[name] * 1e6) for part in found["parts"]), round(found[name] * 1e6))
+        return found
+
+    def without_sleep(self, source, target):
+        """All that comes after the sleep's end comes earlier by its length, and what lasts over it is shorter."""
+        events = {}
+        for name in sorted(os.listdir(source)):
+            with gzip.open(os.path.join(source, name), "rt") as trace:
+                events[name] = json.load(trace)
+        base_ns = {name: trace.get("baseTimeNanoseconds", 0) for name, trace in events.items()}
+        (sleep_ns, slept_ns), = [
+            (base_ns[name] + round(event["ts"] * 1e3), round(event["dur"] * 1e3))
+            for name, trace in events.items() for event in trace["traceEvents"]
+            if event.get("name") == "injected_straggler_sleep" and event["ph"] == "X"]
+        os.mkdir(target)
+
+        def earlier(ns):
+            return ns - min(max(0, ns - sleep_ns), slept_ns)
+        for name, trace in events.items():
+            kept = []
+            for event in trace["traceEvents"]:
+                if event.get("name") == "injected_straggler_sleep":
+                    continue
+                if "ts" in event:
+                    start = base_ns[name] + round(event["ts"] * 1e3)
+                    if "dur" in event:
+                        end = earlier(start + round(event["dur"] * 1e3))
+                        event["dur"] = (end - earlier(start)) / 1e3
+                    event["ts"] = (earlier(start) - base_ns[name]) / 1e3
+                kept.append(event)
+            trace["traceEvents"] = kept
+            with open(os.path.join(target, name.removesuffix(".gz")), "w", encoding="utf-8") as out:
+                json.dump(trace, out)
+
+    def test_injected_sleep(self):
+        slept = os.path.join(FIXTURES, "megatron")
+        self.without_sleep(slept, self.path("awake"))
+        for base, now, where in ((self.path("awake"), slept, "new"), (slept, self.path("awake"), "base")):
+            found = self.compare(base, now)
+            self.assertEqual(found["verdict"], "cannot tell")  # of two steps
+            first = found["rows"][0]
+            self.assertEqual((first["kind"], first["name"], first["in"], first["ranks"]),
+                             ("annotation", "injected_straggler_sleep", f"only in {where}", [5]))
+
+    def databases(self):
+        if not os.path.isdir(os.path.join(SAMPLES, "compare")):
+            self.skipTest(f"{SAMPLES}/compare is not there; --samples says where it is")
+        for name in (*ALIKE, "b1"):
+            done = run("-q", "--db", self.path(name + ".db"), "ingest", os.path.join(SAMPLES, "compare", name))
+            self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_recorded(self):
+        self.databases()
+        for base, now in itertools.permutations(ALIKE, 2):
+            found = self.compare(self.path(base + ".db"), self.path(now + ".db"))
+            told = [entry["verdict"] for entry in [found, *found["parts"], *found["rows"]]]
+            self.assertLessEqual(set(told), {"same", "cannot tell"}, (base, now))
+        for base in ALIKE:
+            found = self.compare(self.path(base + ".db"), self.path("b1.db"))
+            self.assertEqual(found["verdict"], "slower")
+            self.assertGreater(found["step_change_pct"], 13)
+            self.assertLess(found["step_change_pct"], 21)  # the steps of b1 alone differ by that
+            first = found["rows"][0]
+            self.assertEqual((first["kind"], first["in"]), ("recomputation", "only in new"))
+            # 4 of 4 softmaxes, 16 of 18 linear layers: the last of the model is not checkpointed.
+            self.assertIn("aten::_softmax 4 -> 8", first["text"])
+            self.assertIn("LinearWithGradAccumulationAndAsyncCommunication 18 -> 34", first["text"])
+        sides = ["--base", *(self.path(name + ".db") for name in ALIKE), "--new", self.path("b1.db")]
+        found = self.compare(*sides)
+        self.assertEqual((found["verdict"], found["unit"]), ("slower", "run"))
+        self.assertTrue(13 < found["step_change_pct"] < 18, found["step_change_pct"])
+        self.assertEqual(run("compare", *sides, "--gate", "3%").returncode, 3)
+
+    def with_more_work(self, name):
+        """a2, whose rank 1 does 3 ms more on the host in each step: all else of both ranks comes later."""
+        os.mkdir(self.path(name))
+        for rank in (0, 1):
+            source = os.path.join(SAMPLES, "compare", "a2", "torch_profile", f"rank-{rank}.json.gz")
+            with gzip.open(source, "rt") as file:
+                trace = json.load(file)
+            starts = sorted(event["ts"] for event in trace["traceEvents"]
+                            if event.get("name", "").startswith("ProfilerStep#") and event["ph"] == "X"
+                            and event["cat"] == "user_annotation")
+            work = [dict(ph="X", cat="user_annotation", name="check_batch", pid=0, tid=0, ts=start + 3000 * i + 1,
+                         dur=3000) for i, start in enumerate(starts)]
+            for event in trace["traceEvents"]:
+                if event.get("name", "").startswith("ProfilerStep#") and event.get("cat") == "user_annotation":
+                    work[0].update(pid=event["pid"], tid=event["tid"])
+                if "ts" in event:
+                    before = bisect.bisect_left(starts, event["ts"])
+                    if "dur" in event:
+                        end = event["ts"] + event["dur"]
+                        event["dur"] += 3000 * (bisect.bisect_left(starts, end) - before)
+                    event["ts"] += 3000 * before
+            for event in work:
+                event.update(pid=work[0]["pid"], tid=work[0]["tid"])
+            trace["traceEvents"] += work if rank == 1 else []
+            with open(os.path.join(self.path(name), f"rank-{rank}.json"), "w", encoding="utf-8") as out:
+                json.dump(trace, out)
+
+    def test_hidden_work(self):
+        self.databases()
+        self.with_more_work("more")
+        for base in ALIKE:
+            found = self.compare(self.path(base + ".db"), self.path("more"))
+            self.assertEqual(found["verdict"], "cannot tell", base)
+            first = next(row for row in found["rows"] if row["in"] == "only in new")
+            self.assertEqual((first["name"], first["ranks"]), ("check_batch", [1]))
+
+
+def main():
+    global PROGRAM, SAMPLES
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--samples", default=SAMPLES)
+    arguments, rest = parser.parse_known_args()
+    PROGRAM, SAMPLES = os.path.abspath(arguments.program), arguments.samples
+    unittest.main(argv=[sys.argv[0]] + rest)
+
+
+if __name__ == "__main__":
+    main()
