@@ -167,8 +167,8 @@ Status GraphChanges::Store() {
   return Done{};
 }
 
-Status GraphChanges::Finish() {
-  TRACEDB_TRY(Spread());
+// A table can only go when no statement of the connection is under way: those here end with it.
+Status GraphChanges::CountCaptures() {
   // In the order of time beside the steps: of those that go on, a capture is of the last to begin.
   TRACEDB_ASSIGN(captures, db_->Prepare("SELECT c.id, s.ts FROM _graph_capture c "
                                         "JOIN _runtime_slice s ON s.id = c.id "
@@ -195,6 +195,12 @@ Status GraphChanges::Finish() {
     const bool is_within = captures.Int(1) < step_end;
     TRACEDB_TRY(CountCalls(captures.Int(0), is_within ? step : std::nullopt, -1));
   }
+  return Done{};
+}
+
+Status GraphChanges::Finish() {
+  TRACEDB_TRY(Spread());
+  TRACEDB_TRY(CountCaptures());
   TRACEDB_TRY(Store());
   // What ran one by one tells how many calls so many activities are.
   const std::string trace = std::to_string(trace_id_);

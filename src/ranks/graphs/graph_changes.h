@@ -53,6 +53,7 @@ class GraphChanges {
   Status Spread();
   Status SpreadOne(const Use& use, int64_t activities, int64_t gpu_ns);
   Status CountCalls(int64_t capture_id, const Step& step, int64_t times);
+  Status CountCaptures();
   Sums& Of(const Step& step, const PathEntry& piece, bool is_eager);
   Status Store();
 
