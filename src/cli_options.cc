@@ -176,7 +176,9 @@ void AddQuery(CLI::App& app, QueryArguments& options, std::string& format) {
   app.add_flag("--plot", options.plot,
                "draw the result: bars, shares or lines, as the query's header says");
   app.add_flag("--explain", options.explain, "show what the query means, and its SQL");
-  app.add_flag("--schema", options.schema, "show the tables, views and columns that SQL may name");
+  app.add_flag(
+      "--schema", options.schema,
+      "show the tables, views and columns that SQL may name, or of QUERY, a table's name, its own");
   app.add_option("--assert", options.assert_expression,
                  "an SQL expression over the result's columns that every row must fulfil; exit 3 "
                  "if one does not")
@@ -205,18 +207,19 @@ Error UsageError(const CLI::App& app, const std::string& what) {
 
 Result<Command> ChosenCommand(const CLI::App& app) {
   const std::map<std::string, Command> commands = {
-      {"ingest", Command::kIngest},    {"query", Command::kQuery},
-      {"serve-csv", Command::kServe},  {"info", Command::kInfo},
-      {"align", Command::kAlign},      {"doctor", Command::kDoctor},
-      {"cut", Command::kCut},          {"report", Command::kReport},
-      {"what-if", Command::kWhatIf},   {"compare", Command::kCompare},
-      {"baseline", Command::kBaseline}};
+      {"ingest", Command::kIngest},     {"query", Command::kQuery},
+      {"serve-csv", Command::kServe},   {"info", Command::kInfo},
+      {"align", Command::kAlign},       {"doctor", Command::kDoctor},
+      {"cut", Command::kCut},           {"report", Command::kReport},
+      {"what-if", Command::kWhatIf},    {"compare", Command::kCompare},
+      {"baseline", Command::kBaseline}, {"shell", Command::kShell},
+      {"export", Command::kExport}};
   const auto chosen = app.get_subcommands();
   if (!chosen.empty()) return commands.at(chosen[0]->get_name());
   return Error{
       ErrorKind::kUsage,
-      "a command is missing: ingest, query, compare, what-if, serve-csv, report, info, align, "
-      "doctor, baseline or cut",
+      "a command is missing: ingest, query, shell, compare, what-if, serve-csv, report, export, "
+      "info, align, doctor, baseline or cut",
       "see: tracedb --help"};
 }
 
@@ -291,9 +294,9 @@ Result<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
   CLI::App* query = app.add_subcommand("query", "ask the database something");
   CLI::App* what_if = app.add_subcommand("what-if", "how long steps would take without a cause");
   AddCompare(app, line.compare, line.baseline);
-  CLI::App* serve =
-      app.add_subcommand("serve-csv", "queries and tables over HTTP, as CSV")->alias("serve");
+  CLI::App* serve = app.add_subcommand("serve-csv", "queries and tables over HTTP, as CSV");
   CLI::App* report = app.add_subcommand("report", "one HTML page with charts of all of it");
+  AddPrompt(app, line.workbook);
   CLI::App* info = app.add_subcommand("info", "what is in the database");
   CLI::App* align = app.add_subcommand("align", "compare the clocks of the ranks");
   CLI::App* doctor = app.add_subcommand("doctor", "what is suspicious in traces or a database");
@@ -301,7 +304,7 @@ Result<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
   const CLI::App* completion = AddCompletion(app, shell);
   AddIngest(*ingest, line.ingest, ingest_texts);
   AddQuery(*query, line.query, formats.query);
-  AddServe(*serve, line.serve);
+  AddServe(*serve->alias("serve"), line.serve);
   AddReport(*report, line.report);
   AddInfo(*info, line.info, formats.info);
   AddAlign(*align, line.align, formats.align);

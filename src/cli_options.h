@@ -127,6 +127,13 @@ struct ServeArguments {
   bool open = false;
 };
 
+struct ExportArguments {
+  std::vector<std::string> queries;
+  std::vector<std::string> params;
+  std::filesystem::path output;
+  bool force = false;
+};
+
 enum class Command {
   kIngest,
   kQuery,
@@ -139,6 +146,8 @@ enum class Command {
   kWhatIf,
   kCompare,
   kBaseline,
+  kShell,
+  kExport,
   kShowText,
 };
 
@@ -156,6 +165,7 @@ struct CommandLine {
   WhatIfArguments what_if;
   CompareArguments compare;
   BaselineArguments baseline;
+  ExportArguments workbook;
   std::string text;  // kShowText: help or version, for standard output
 };
 

@@ -255,6 +255,50 @@ void AddReport(CLI::App& app, ReportArguments& arguments) {
       "  tracedb report --db job.db --run tuning/second -o second.html");
 }
 
+namespace {
+
+void AddShell(CLI::App& app) {
+  CLI::App* shell = app.add_subcommand("shell", "a prompt over the database");
+  shell->footer(
+      "A line is a canned query and its parameters, SQL up to a semicolon, or a command that "
+      "begins "
+      "with a dot; tab completes names. From a file or a pipe the first line that fails ends it.\n"
+      "\nExamples:\n"
+      "  tracedb shell --db job.db\n"
+      "  tracedb> overlap rank=0,3..5\n"
+      "  tracedb> SELECT name, dur_ns FROM kernels ORDER BY dur_ns DESC LIMIT 5;\n"
+      "  tracedb> .schema kernels\n"
+      "  tracedb shell <questions.sql");
+}
+
+void AddExport(CLI::App& app, ExportArguments& arguments) {
+  CLI::App* workbook = app.add_subcommand("export", "several queries as one workbook (.xlsx)");
+  workbook->add_option("QUERY", arguments.queries,
+                       "canned queries, a sheet each (default: those that most people ask)");
+  workbook
+      ->add_option("-p,--param", arguments.params,
+                   "a parameter, for each of the queries that has it; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
+  AddOutput(*workbook, arguments.output, arguments.force);
+  workbook->get_option("--output")->required();
+  workbook->footer(
+      "Numbers are numbers; integers of more than 15 digits, which spreadsheets round, are texts. "
+      "The first sheet says what each other is, the last what each column means.\n"
+      "\nExamples:\n"
+      "  tracedb export -o job.xlsx\n"
+      "  tracedb export overlap nccl_stalls kernels_top -p limit=1000 -o comm.xlsx");
+}
+
+}  // namespace
+
+void AddPrompt(CLI::App& app, ExportArguments& arguments) {
+  AddShell(app);
+  AddExport(app, arguments);
+}
+
 const CLI::App* AddCompletion(CLI::App& app, std::string& shell) {
   CLI::App* completion = app.add_subcommand("completion", "what a shell needs to complete words");
   completion->add_option("SHELL", shell, "bash, zsh or fish")

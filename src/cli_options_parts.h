@@ -27,6 +27,8 @@ void AddInfo(CLI::App& app, InfoOptions& options, std::string& format);
 void AddAlign(CLI::App& app, AlignOptions& options, std::string& format);
 void AddDoctor(CLI::App& app, DoctorOptions& options, std::string& format);
 void AddReport(CLI::App& app, ReportArguments& arguments);
+// The commands shell and export.
+void AddPrompt(CLI::App& app, ExportArguments& arguments);
 // The command completion, of which shell.
 const CLI::App* AddCompletion(CLI::App& app, std::string& shell);
 // The commands compare and baseline.

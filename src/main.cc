@@ -14,10 +14,17 @@
 #include "cli_commands.h"
 #include "cli_functions.h"
 #include "cli_options.h"
+#include "cli_progress.h"
+#include "cli_temporary.h"
 #include "tracedb/base/run_caught.h"
+#ifdef TRACEDB_WITH_XLSX
+#include "tracedb/export/export_command.h"
+#endif
 #include "tracedb/query/doc/query_builtin.h"
 #include "tracedb/query/run/query_command.h"
+#include "tracedb/shell/shell_command.h"
 #include "tracedb/text/output_file.h"
+#include "tracedb/text/result_text.h"
 
 namespace tracedb {
 namespace {
@@ -87,9 +94,21 @@ bool IsColored(const GlobalOptions& global, const std::filesystem::path& output)
   return Colored(global, to_file ? -1 : STDOUT_FILENO);
 }
 
-Status RunQuery(const GlobalOptions& global, const QueryArguments& arguments) {
+QueryOptions OptionsOf(const GlobalOptions& global) {
   QueryOptions options;
   options.database = global.database;
+  options.pager = !global.no_pager;
+  options.by_screen = true;
+  options.quiet = global.quiet;
+  options.on_open = [](SqliteDb& db) -> Status {
+    db.StopWhen(stop_asked);
+    return AddFunctions(db);
+  };
+  return options;
+}
+
+Status RunQuery(const GlobalOptions& global, const QueryArguments& arguments) {
+  QueryOptions options = OptionsOf(global);
   options.source = arguments.source;
   options.command = arguments.command;
   options.params = arguments.params;
@@ -104,18 +123,61 @@ Status RunQuery(const GlobalOptions& global, const QueryArguments& arguments) {
   options.color = IsColored(global, arguments.output);
   options.wide = arguments.wide;
   options.vertical = arguments.vertical;
-  options.pager = !global.no_pager;
-  options.by_screen = true;
   options.assert_expression = arguments.assert_expression;
-  options.quiet = global.quiet;
-  options.on_open = [](SqliteDb& db) -> Status {
-    db.StopWhen(stop_asked);
-    return AddFunctions(db);
-  };
   TRACEDB_ASSIGN(catalog, QueryCatalog::Load(BuiltInQueries()));
   TRACEDB_ASSIGN(outcome, RunQueryCommand(options, catalog));
   if (!outcome.note.empty()) SayNote(global, outcome.note);
   return Done{};
+}
+
+void PrintError(const GlobalOptions& global, const Error& error) {
+  const bool colored = Colored(global, STDERR_FILENO);
+  WriteToStderr(fmt::format("{}tracedb:{} {}\n", colored ? "\033[31m" : "",
+                            colored ? "\033[0m" : "", error.what));
+  if (!error.advice.empty()) WriteToStderr(fmt::format("  {}\n", error.advice));
+}
+
+Status RunShellCommand(const GlobalOptions& global) {
+  ShellOptions options;
+  options.query = OptionsOf(global);
+  options.query.color = IsColored(global, {});
+  options.version = std::string("tracedb ") + TRACEDB_VERSION;
+  options.take_stop = [] {
+    stop_asked_ns.store(0);  // the next ctrl-C is another wish
+    return stop_asked.exchange(false);
+  };
+  options.say = [&](const std::string& text) { SayNote(global, text); };
+  options.say_error = [&](const Error& error) { PrintError(global, error); };
+  TRACEDB_ASSIGN(catalog, QueryCatalog::Load(BuiltInQueries()));
+  return RunShell(options, catalog);
+}
+
+Status RunExportCommand(const GlobalOptions& global, const ExportArguments& arguments) {
+#ifdef TRACEDB_WITH_XLSX
+  TRACEDB_ASSIGN(scratch, TemporaryFolder::Create("tracedb-export-"));
+  ExportOptions options;
+  options.database = global.database;
+  options.output = arguments.output;
+  options.force = arguments.force;
+  options.queries = arguments.queries;
+  options.params = arguments.params;
+  options.scratch = scratch->path();
+  options.on_open = OptionsOf(global).on_open;
+  ProgressLine progress(global);
+  options.on_query = [&](const std::string& name, size_t number, size_t all) {
+    progress.Show(
+        {name, fmt::format("query {} of {}", number, all), number - 1, all, 0, 0, "queries"});
+  };
+  TRACEDB_ASSIGN(catalog, QueryCatalog::Load(BuiltInQueries()));
+  TRACEDB_ASSIGN(outcome, RunExport(options, catalog));
+  for (const std::string& note : outcome.notes) SayNote(global, note);
+  SayNote(global, fmt::format("{} has {} rows of {} queries, a sheet each",
+                              ShownText(arguments.output.string()), outcome.rows, outcome.sheets));
+  return Done{};
+#else
+  return Error{ErrorKind::kUsage, "this build of tracedb writes no workbooks",
+               "csv is read by every spreadsheet: tracedb query overlap -o overlap.csv"};
+#endif
 }
 
 // The database that a command reads or writes.
@@ -152,6 +214,10 @@ Status Run(const CommandLine& line) {
       return RunCompare(line.global, line.compare, stop_asked);
     case Command::kBaseline:
       return RunBaseline(line.global, line.baseline, stop_asked);
+    case Command::kShell:
+      return RunShellCommand(line.global);
+    case Command::kExport:
+      return RunExportCommand(line.global, line.workbook);
     case Command::kShowText: {
       DescriptorOutput output(STDOUT_FILENO, "standard output");
       TRACEDB_TRY(output.Write(line.text));
@@ -181,13 +247,6 @@ int ExitCode(const Error& error) {
       break;
   }
   return 1;
-}
-
-void PrintError(const GlobalOptions& global, const Error& error) {
-  const bool colored = Colored(global, STDERR_FILENO);
-  WriteToStderr(fmt::format("{}tracedb:{} {}\n", colored ? "\033[31m" : "",
-                            colored ? "\033[0m" : "", error.what));
-  if (!error.advice.empty()) WriteToStderr(fmt::format("  {}\n", error.advice));
 }
 
 }  // namespace

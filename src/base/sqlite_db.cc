@@ -107,6 +107,8 @@ std::string SqliteFileName(const std::filesystem::path& path) {
   return special ? "./" + path.string() : path.string();
 }
 
+bool EndsStatement(const std::string& sql) { return sqlite3_complete(sql.c_str()) == 1; }
+
 Error SqliteError(sqlite3* db, std::string_view where) {
   const int code = db == nullptr ? SQLITE_NOMEM : sqlite3_errcode(db);
   if ((code & 0xff) == SQLITE_NOMEM) return OutOfMemory();

@@ -50,6 +50,18 @@ option(TRACEDB_ISAL "unpack gzip with ISA-L" ON)
 if(TRACEDB_ISAL)
   tracedb_find_plain(tracedb_isal isal isa-l/igzip_lib.h libisal-dev)
 endif()
+# Keys, names and a history at the prompt of `tracedb shell`; without it (-DTRACEDB_LIBEDIT=OFF)
+# lines are read as they are typed.
+option(TRACEDB_LIBEDIT "edit lines of the shell with libedit" ON)
+if(TRACEDB_LIBEDIT)
+  tracedb_find_plain(tracedb_libedit edit histedit.h libedit-dev)
+endif()
+# Workbooks of spreadsheets; without it (-DTRACEDB_XLSX=OFF) `tracedb export` says that there are
+# none.
+option(TRACEDB_XLSX "write .xlsx with libxlsxwriter" ON)
+if(TRACEDB_XLSX)
+  tracedb_find_plain(tracedb_xlsx xlsxwriter xlsxwriter.h libxlsxwriter-dev)
+endif()
 tracedb_find_plain(tracedb_xxhash xxhash xxhash.h libxxhash-dev)
 # Debian's httplib is a library, made with these; what its classes hold depends on them.
 tracedb_find_plain(tracedb_httplib cpp-httplib httplib.h libcpp-httplib-dev)

@@ -50,6 +50,8 @@ ROOMS = {
     "serve/http": {"base"},
     "serve": {"base", "text", "query/doc", "query/run", "report", "serve/http"},
     "extension": {"base", "replay"},
+    "export": {"base", "text", "query/doc", "query/run"},
+    "shell": SHARED | {"text", "query/doc", "query/run"},
     "help": {"base", "text", "query/doc"},
 }
 ROOMS["sources"] |= {room for room in ROOMS if room.startswith("sources/")}

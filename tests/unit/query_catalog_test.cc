@@ -35,7 +35,7 @@ TEST(QueryCatalog, AnUnknownNameSuggestsTheNearest) {
   EXPECT_EQ(found.error().kind, ErrorKind::kUsage);
   EXPECT_EQ(found.error().what, "there is no canned query 'overlpa'");
   EXPECT_EQ(found.error().advice,
-            "did you mean overlap? there are: nccl_stalls, overlap, stream_utilization");
+            "did you mean overlap? all are listed by: tracedb query");
   EXPECT_EQ(catalog.value().Get("stalls").error().advice.substr(0, 24), "did you mean nccl_stalls");
   EXPECT_EQ(catalog.value().Get("zzz").error().advice,
             "there are: nccl_stalls, overlap, stream_utilization");
@@ -51,7 +51,7 @@ TEST(QueryCatalog, AQueryInAFolderIsFoundByItsNameAndSuggestedOnlyThere) {
   EXPECT_EQ(catalog.value().Find("overlaps"), nullptr);
   EXPECT_EQ(catalog.value().Get("zzz").error().advice, "there are: overlap");
   EXPECT_EQ(catalog.value().Get("doctor/overlap").error().advice,
-            "did you mean doctor/overlaps? there are: doctor/overlaps, overlap");
+            "did you mean doctor/overlaps? all are listed by: tracedb query");
 }
 
 TEST(QueryCatalog, AFolderAddsAndReplaces) {

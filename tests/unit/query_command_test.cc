@@ -150,7 +150,7 @@ TEST_F(QueryCommand, WrongUsage) {
   };
   QueryOptions options = options_;
   options.source = "bussy";
-  EXPECT_EQ(usage(options).advice, "did you mean busy? there are: busy, names");
+  EXPECT_EQ(usage(options).advice, "did you mean busy? all are listed by: tracedb query");
   options.source = "none.sql";
   EXPECT_EQ(usage(options).what, "there is no canned query 'none', and no file 'none.sql'");
   options.source = "no/such.sql";

@@ -159,6 +159,9 @@ std::string SqliteFileName(const std::filesystem::path& path);
 // The file as a URI with SQLite's settings for it, such as "mode=ro", whatever its name has in it.
 std::string SqliteUri(const std::filesystem::path& path, std::string_view settings);
 
+// Whether the last statement of `sql` ends with its semicolon, as far as quotes and comments tell.
+bool EndsStatement(const std::string& sql);
+
 // "busy", "full", "read-only": what SQLite's primary result codes mean to a person, with advice.
 Error SqliteError(sqlite3* db, std::string_view where);
 

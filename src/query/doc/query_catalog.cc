@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "query/doc/doc_words.h"
-#include "query/doc/query_file.h"
 #include "query/doc/sql_text.h"
+#include "tracedb/query/doc/query_file.h"
 #include "tracedb/text/near_name.h"
 #include "tracedb/text/result_text.h"
 
@@ -99,8 +99,9 @@ Result<const QueryDoc*> QueryCatalog::Get(std::string_view name) const {
   std::string_view bare = name;
   if (bare.ends_with(".sql")) bare.remove_suffix(4);
   const std::vector<std::string> near = NearNames(bare, names);
-  std::string advice = near.empty() ? "" : DidYouMean(near) + " ";
-  advice += names.empty() ? "there are no canned queries" : "there are: " + JoinNames(names);
+  std::string advice = names.empty() ? "there are no canned queries"
+                                     : "there are: " + JoinNames(names);
+  if (!near.empty()) advice = DidYouMean(near) + " all are listed by: tracedb query";
   return Error{ErrorKind::kUsage, fmt::format("there is no canned query '{}'", ShownText(bare)),
                advice};
 }

@@ -1,4 +1,4 @@
-#include "query/doc/query_file.h"
+#include "tracedb/query/doc/query_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,6 +1,7 @@
 #include "tracedb/query/run/query_command.h"
 
 #include <fmt/format.h>
+#include <fnmatch.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -10,11 +11,12 @@
 
 #include "query/doc/doc_words.h"
 #include "query/doc/query_explain.h"
-#include "query/doc/query_file.h"
 #include "query/plot/plot_settings.h"
 #include "query/plot/result_plot.h"
+#include "tracedb/query/doc/query_file.h"
 #include "tracedb/query/run/query_database.h"
 #include "tracedb/schema/schema_doc.h"
+#include "tracedb/text/near_name.h"
 #include "tracedb/text/output_file.h"
 #include "tracedb/text/pager_output.h"
 #include "tracedb/text/result_text.h"
@@ -146,9 +148,24 @@ Result<QueryOutcome> ListQueries(const QueryOptions& options, const QueryCatalog
   });
 }
 
+// Tables and views whose name is `source` or fits it as a pattern (*, ?); all where it is empty.
+Result<std::vector<RelationDoc>> FindRelations(const std::string& source) {
+  TRACEDB_ASSIGN(relations, ReadSchemaDoc());
+  std::vector<std::string> names;
+  for (const RelationDoc& relation : relations) names.push_back(relation.name);
+  if (source.empty()) return relations;
+  std::erase_if(relations, [&](const RelationDoc& relation) {
+    return fnmatch(source.c_str(), relation.name.c_str(), FNM_CASEFOLD) != 0;
+  });
+  if (!relations.empty()) return relations;
+  const auto near = NearNames(source, names);
+  return Error{ErrorKind::kUsage, fmt::format("there is no table '{}'", ShownText(source)),
+               near.empty() ? "see: tracedb query --schema" : DidYouMean(near)};
+}
+
 // A line a table or view, and one for each of its columns. Needs no database.
 Result<QueryOutcome> ListSchema(const QueryOptions& options) {
-  TRACEDB_ASSIGN(relations, ReadSchemaDoc());
+  TRACEDB_ASSIGN(relations, FindRelations(options.source));
   return ToOutput(options, {}, [&](OutputStream& output) -> Result<QueryOutcome> {
     QueryDoc list;
     list.wrap = "meaning";
@@ -164,6 +181,7 @@ Result<QueryOutcome> ListSchema(const QueryOptions& options) {
     };
     for (const RelationDoc& relation : relations) {
       TRACEDB_TRY(row(relation.name, Cell{}, relation.text));
+      if (options.schema_names) continue;
       for (const RelationDoc::Column& column : relation.columns) {
         TRACEDB_TRY(row(relation.name, {SqlType::kText, 0, 0, column.name}, column.text));
       }
@@ -260,6 +278,13 @@ Status CheckEnding(const QueryOptions& options) {
   const std::string ending = options.output.extension().string();
   for (const std::string_view other : {".xlsx", ".xls", ".ods", ".parquet", ".arrow", ".feather"}) {
     if (ending != other) continue;
+    if (ending == ".xlsx" && options.command.empty() && !options.source.empty()) {
+      return Error{ErrorKind::kUsage,
+                   fmt::format("{}: a workbook is written by tracedb export",
+                               ShownText(options.output.string())),
+                   fmt::format("tracedb export {} -o {}", ShownText(options.source),
+                               ShownText(options.output.string()))};
+    }
     return Error{ErrorKind::kUsage,
                  fmt::format("{}: {} is not among the formats that are written",
                              ShownText(options.output.string()), ending),
@@ -279,8 +304,9 @@ Status CheckOptions(const QueryOptions& options) {
         fmt::format("both a query ('{}') and --command are given", ShownText(options.source)),
         "give one of them"};
   }
-  if (options.schema && (has_query || options.plot || options.explain)) {
-    return Error{ErrorKind::kUsage, "--schema shows the tables, and takes no query",
+  if (options.schema && (!options.command.empty() || options.plot || options.explain)) {
+    return Error{ErrorKind::kUsage,
+                 "--schema shows the tables, or the one that is named, and runs no query",
                  "see: tracedb query --help"};
   }
   const Format format = options.format.value_or(Format::kCsv);

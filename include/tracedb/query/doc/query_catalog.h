@@ -30,7 +30,7 @@ class QueryCatalog {
   std::span<const QueryDoc> queries() const { return queries_; }
   // By "overlap" or "overlap.sql"; nullptr when there is none. Lives as long as the catalog.
   const QueryDoc* Find(std::string_view name) const;
-  // As Find; when there is none, a kUsage error that names the nearest and lists them all.
+  // As Find; when there is none, a kUsage error that names the nearest, or lists them all.
   Result<const QueryDoc*> Get(std::string_view name) const;
 
  private:

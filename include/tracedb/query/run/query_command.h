@@ -28,13 +28,15 @@ struct QueryOptions {
   bool header = true;
   bool safe_csv = false;  // csv and tsv for spreadsheets: SinkOptions::safe_text
   bool explain = false;
-  bool schema = false;     // in place of a query: what the public tables, views and columns are
-  bool plot = false;       // draw the result, as the query's header says
-  bool color = false;      // in colours: of plots, and of a table's names
-  bool wide = false;       // a table has all columns, however wide
-  bool vertical = false;   // a table has each row as a block
-  bool pager = false;      // for a person what is more than a screen goes to a pager
-  bool by_screen = false;  // for a person without a pager a table has as many rows as a screen
+  bool schema = false;        // in place of a query: what the public tables, views and columns are;
+                              // `source` is the name of one, or a pattern (kernel*)
+  bool schema_names = false;  // with it: no columns
+  bool plot = false;          // draw the result, as the query's header says
+  bool color = false;         // in colours: of plots, and of a table's names
+  bool wide = false;          // a table has all columns, however wide
+  bool vertical = false;      // a table has each row as a block
+  bool pager = false;         // for a person what is more than a screen goes to a pager
+  bool by_screen = false;     // for a person without a pager a table has as many rows as a screen
   std::string assert_expression;
   bool quiet = false;  // no notes
 

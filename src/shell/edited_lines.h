@@ -1,0 +1,28 @@
+// Lines typed at a terminal, edited with libedit's keys (emacs, or as ~/.editrc has it), with tab
+// for names and a history that lasts.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "shell/line_reader.h"
+
+namespace tracedb {
+
+class EditedLines : public LineReader {
+ public:
+  explicit EditedLines(Completer completer);
+  ~EditedLines() override;
+  EditedLines(const EditedLines&) = delete;
+  EditedLines& operator=(const EditedLines&) = delete;
+
+  Result<TypedLine> Read(const std::string& prompt) override;
+
+ private:
+  struct Editor;  // libedit's
+  std::unique_ptr<Editor> editor_;
+  std::filesystem::path history_file_;  // empty: there is no place for one
+};
+
+}  // namespace tracedb
