@@ -114,7 +114,8 @@ summed AS (
          row_number() OVER (PARTITION BY t.run
                             ORDER BY sum(a.dur_ns) DESC, k.rank, n.name, p.parallelism) AS place
   FROM activities a JOIN kernel n ON n.name_id = +a.name_id
-  JOIN tracks k ON k.track_id = a.track_id JOIN trace t ON t.trace_id = k.trace_id LEFT JOIN part p ON p.slice_id = a.slice_id
+  JOIN tracks k ON k.track_id = a.track_id JOIN trace t ON t.trace_id = k.trace_id
+  LEFT JOIN part p ON p.slice_id = a.slice_id
   WHERE a.kind <> 2 AND a.dur_ns >= 0
     AND (:step IS NULL OR a.step IN (SELECT value FROM json_each(:step)))
   GROUP BY t.run_id, t.run, k.rank, n.library, n.algorithm, n.fused, a.kind, p.parallelism, n.name

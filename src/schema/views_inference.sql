@@ -1,6 +1,6 @@
 -- Inference engines (vLLM, SGLang): their steps by the annotations they write, what each ran on the
--- GPU, and what the host did while the GPU ran nothing before it. DECISION-inference-steps.md says
--- which annotation means what.
+-- GPU, and what the host did while the GPU ran nothing before it. Which annotation means what is in
+-- queries/DECISION-inference-steps.md.
 
 CREATE VIEW engine_steps AS
 -- A step of an inference engine: the outermost annotation of its thread that says so. vLLM writes
