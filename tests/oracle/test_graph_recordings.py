@@ -78,7 +78,8 @@ class OthersRecordings(GraphTest):
     def one_decode_step(self, folder):
         """Busy time and span of the step are those of their gpu_timeline.csv, which are of the whole trace."""
         step, = json.loads(self.run_program("query", "inference_steps", "--format", "json"))
-        self.assertEqual((step["kind"], step["requests"], step["tokens"], step["prefill_tokens"]), ("decode", 32, 32, 0))
+        self.assertEqual((step["kind"], step["requests"], step["tokens"], step["prefill_tokens"]),
+                         ("decode", 32, 32, 0))
         with open(os.path.join(folder, "perf_csvs", "gpu_timeline.csv"), encoding="utf-8") as file:
             theirs = {row["type"]: float(row["time ms"]) for row in csv.DictReader(file)}
         self.assertAlmostEqual(step["gpu_ms"], theirs["busy_time"], delta=0.0001)  # theirs are sums of doubles
