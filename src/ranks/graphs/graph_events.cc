@@ -119,7 +119,11 @@ Result<std::vector<GraphTrace>> GraphEvents::Traces() {
 Result<std::vector<GraphCapture>> GraphEvents::CapturesFor(const GraphTrace& trace) {
   TRACEDB_ASSIGN(rows, db_->Prepare("SELECT c.id, c.trace_id, c.path_id, t.path, "
                                     "  (SELECT count(*) FROM _captured_launch l "
-                                    "   WHERE l.capture_id = c.id), s.ts "
+                                    "   WHERE l.capture_id = c.id), s.ts, "
+                                    "  EXISTS (SELECT 1 FROM _captured_launch l "
+                                    "          WHERE l.capture_id = c.id AND l.kind = 4), "
+                                    "  EXISTS (SELECT 1 FROM _captured_launch l "
+                                    "          WHERE l.capture_id = c.id AND l.kind = 7) "
                                     "FROM _graph_capture c JOIN _trace t USING (trace_id) "
                                     "JOIN _runtime_slice s ON s.id = c.id "
                                     "WHERE t.run_id = ?1 AND t.rank = ?2 "
@@ -131,8 +135,9 @@ Result<std::vector<GraphCapture>> GraphEvents::CapturesFor(const GraphTrace& tra
   for (;;) {
     TRACEDB_ASSIGN(row, rows.Step());
     if (!row) break;
-    GraphCapture capture{rows.Int(0), rows.Int(1), rows.OptionalInt(2).value_or(0),
-                         rows.Int(4), rows.Int(5), 0};
+    GraphCapture capture{rows.Int(0),      rows.Int(1),     rows.OptionalInt(2).value_or(0),
+                         rows.Int(4),      rows.Int(5),     0,
+                         rows.Int(6) != 0, rows.Int(7) != 0};
     capture.batch = BatchInName(std::filesystem::path(rows.Text(3)).filename().string());
     captures.push_back(capture);
   }

@@ -56,7 +56,9 @@ struct GraphCapture {
   int64_t path = 0;
   int64_t launches = 0;
   int64_t ts = 0;
-  int64_t batch = 0;  // that its file or an annotation names; 0: none
+  int64_t batch = 0;       // that its file or an annotation names; 0: none
+  bool has_graph = false;  // a graph is launched within it
+  bool has_body = false;   // a part of it runs under a condition: once, often or never
 };
 
 struct NodePath {
