@@ -15,6 +15,7 @@
 #include "tracedb/ingest/read/input_files.h"
 #include "tracedb/json/json_text.h"
 #include "tracedb/ranks/clocks/align_clocks.h"
+#include "tracedb/ranks/runs/decide_runs.h"
 #include "tracedb/ranks/samples/place_samples.h"
 #include "tracedb/text/output_stream.h"
 #include "tracedb/text/result_text.h"
@@ -40,11 +41,11 @@ std::string TextSummary(const LoadSummary& summary, const std::optional<std::str
                        run.has_value() ? "; it is of run " + *run + " now" : "");
   }
   std::string text = fmt::format(
-      "{}: rank {}, {} events, {} slices, {} GPU activities; {:.1f} MB of JSON in {:.2f} s "
+      "{}: {}rank {}, {} events, {} slices, {} GPU activities; {:.1f} MB of JSON in {:.2f} s "
       "({:.0f} MB/s)\n",
-      summary.path, summary.rank, GroupedText(summary.events), GroupedText(summary.slices),
-      GroupedText(summary.gpu_activities), static_cast<double>(summary.text_bytes) / 1e6,
-      summary.seconds,
+      summary.path, IsGraphCaptureFile(summary.path) ? "captures of graphs of " : "", summary.rank,
+      GroupedText(summary.events), GroupedText(summary.slices), GroupedText(summary.gpu_activities),
+      static_cast<double>(summary.text_bytes) / 1e6, summary.seconds,
       static_cast<double>(summary.text_bytes) / 1e6 / std::max(summary.seconds, 1e-6));
   if (!summary.complete) text += "  incomplete: the file was cut short or damaged\n";
   if (summary.issues.Any()) text += "  issues: " + IssueLine(summary.issues) + "\n";
@@ -69,10 +70,11 @@ std::string JsonSummary(const LoadSummary& summary) {
   return fmt::format(
       "{{\"path\":{},\"skipped\":false,\"trace_id\":{},\"rank\":{},\"rank_source\":\"{}\","
       "\"file_bytes\":{},\"text_bytes\":{},\"events\":{},\"slices\":{},\"gpu_activities\":{},"
-      "\"complete\":{},\"seconds\":{:.6f},\"issues\":[{}]}}",
+      "\"complete\":{},\"graph_captures\":{},\"seconds\":{:.6f},\"issues\":[{}]}}",
       JsonString(summary.path), summary.trace_id, summary.rank, summary.rank_source,
       summary.file_bytes, summary.text_bytes, summary.events, summary.slices,
-      summary.gpu_activities, summary.complete, summary.seconds, issues);
+      summary.gpu_activities, summary.complete, IsGraphCaptureFile(summary.path), summary.seconds,
+      issues);
 }
 
 void SayWarnings(const GlobalOptions& global, const LoadSummary& summary,

@@ -180,8 +180,8 @@ std::string_view RulesSql() { return kTablesRulesSql; }
 std::string ViewsSql() {
   std::string sql;
   for (const std::string_view file :
-       {kViewsSql, kViewsEventsSql, kViewsAnalysisSql, kViewsGraphsSql, kViewsPurposesSql,
-        kViewsNumbersSql, kViewsNsightSql, kViewsSourcesSql}) {
+       {kViewsSql, kViewsEventsSql, kViewsAnalysisSql, kViewsGraphsSql, kViewsInferenceSql,
+        kViewsPurposesSql, kViewsNumbersSql, kViewsNsightSql, kViewsSourcesSql}) {
     sql += file;
   }
   for (const std::string_view file : kSourceViewsSql) sql += file;

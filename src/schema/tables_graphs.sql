@@ -12,7 +12,7 @@ CREATE TABLE _captured_launch (
   id INTEGER PRIMARY KEY,         -- its slice
   trace_id INTEGER,
   capture_id INTEGER,             -- in _graph_capture
-  kind INTEGER,                   -- 1 kernel, 2 copy, 3 fill, 4 a graph
+  kind INTEGER,                   -- 1 kernel, 2 copy, 3 fill, 4 a graph, 7 a part under a condition
   path_id INTEGER,                -- as in _launch
   forward_path_id INTEGER
 );

@@ -170,6 +170,54 @@ class MadeTraces(GraphTest):
         self.one_file(recorder)
         self.check(recorder.truth, None, "a graph is launched within the capture")
 
+    def test_a_graph_of_more_kernels_within_a_graph(self):
+        recorder = Recorder()
+        recorder.capture(LAYER, between=lambda i: recorder.call("GraphLaunch") if i == 1 else None)
+        recorder.replay(LAYER + LAYER, truth=[None] * 6)
+        self.one_file(recorder)
+        self.check(recorder.truth, None, "a graph is launched within the capture")
+
+    def refused(self, reason, graphs):
+        self.assertEqual([row["op"] for row in self.ask(KERNELS) if row["op"] is not None], [])
+        self.assertEqual([row["reason"] for row in self.graphs()], [reason] * graphs)
+
+    def part(self, recorder, nodes):
+        """The body of a conditional node, captured into the graph: a replay runs it once, often or never."""
+        recorder.call("StreamBeginCaptureToGraph")
+        for node in nodes:
+            recorder.launch(node, runs=False)
+        recorder.call("StreamEndCapture")
+
+    def test_a_part_under_a_condition(self):
+        recorder = Recorder()
+        recorder.capture(LAYER, between=lambda i: self.part(recorder, [("loop", "body")]) if i == 1 else None)
+        first, *rest = LAYER
+        body = ("loop", "body")
+        for nodes in ([first, body, *rest], [first, *rest], [first, body, body, *rest]):
+            recorder.replay(nodes, truth=[None] * len(nodes))
+        self.one_file(recorder)
+        self.refused("a part of the capture runs under a condition", 3)
+        self.assertEqual(self.ask("SELECT launches FROM graph_captures"), [{"launches": len(LAYER) + 2}])
+
+    def test_a_part_under_a_condition_by_itself(self):
+        # Its graph was made without a capture; as often as its body ran, another capture has launches.
+        recorder = Recorder()
+        self.part(recorder, [("loop", "body")])
+        recorder.capture(LAYER)
+        body = ("loop", "body")
+        recorder.replay([body] * len(LAYER), truth=[None] * len(LAYER))
+        recorder.replay(LAYER, truth=[None] * len(LAYER))
+        self.one_file(recorder)
+        self.refused("another capture runs under a condition, and nothing names the kernels of this", 2)
+
+    def test_a_part_under_a_condition_beside_kernels_with_names(self):
+        recorder = Recorder("hip")
+        self.part(recorder, [("loop", "body")])
+        recorder.capture(LAYER)
+        recorder.replay(LAYER)
+        self.one_file(recorder)
+        self.check(recorder.truth, "capture")
+
     def test_the_driver_s_call_of_the_runtime_s(self):
         recorder = Recorder()
         recorder.capture(LAYER)

@@ -73,11 +73,35 @@ class OthersRecordings(GraphTest):
         for key, microseconds in theirs.items():
             self.assertAlmostEqual(sum(sums[key]), microseconds, delta=0.01, msg=str(key))
 
+        self.one_decode_step(folder)
+
+    def one_decode_step(self, folder):
+        """Busy time and span of the step are those of their gpu_timeline.csv, which are of the whole trace."""
+        step, = json.loads(self.run_program("query", "inference_steps", "--format", "json"))
+        self.assertEqual((step["kind"], step["requests"], step["tokens"], step["prefill_tokens"]),
+                         ("decode", 32, 32, 0))
+        with open(os.path.join(folder, "perf_csvs", "gpu_timeline.csv"), encoding="utf-8") as file:
+            theirs = {row["type"]: float(row["time ms"]) for row in csv.DictReader(file)}
+        self.assertAlmostEqual(step["gpu_ms"], theirs["busy_time"], delta=0.0001)  # theirs are sums of doubles
+        self.assertAlmostEqual(step["gpu_span_ms"], theirs["total_time"], delta=0.0001)
+
+    def rows(self, query):
+        return json.loads(self.run_program("query", query, "--format", "json"))
+
     def test_sglang_decode(self):
         self.compare("sglang_decode", 544)
+        layers = self.rows("kernels_by_layer")
+        self.assertEqual([(row["class"], row["layer"], row["kernels"]) for row in layers],
+                         [("Qwen3DecoderLayer", layer, 15) for layer in range(36)] + [(None, None, 18)])
+        self.assertEqual([(row["use"], row["kernels"]) for row in self.rows("kv_cache_kernels")],
+                         [("fill", 36), ("indices", 1)])
 
     def test_vllm_decode_full(self):
         self.compare("vllm_decode_full", 421)
+        # The model was compiled as a whole: its modules do not show.
+        self.assertEqual([(row["class"], row["reason"]) for row in self.rows("kernels_by_layer")],
+                         [(None, "no class of modules on their paths is a layer's")])
+        self.assertEqual([(row["use"], row["kernels"]) for row in self.rows("kv_cache_kernels")], [("fill", 24)])
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@
 
 namespace tracedb {
 
-// As stored in _captured_launch.kind, where it is one of the first four.
+// As stored in _captured_launch.kind, where it is one of the first four or kBody.
 enum class GraphCall : uint8_t {
   kNone = 0,
   kKernel = 1,  // launches a kernel: cudaLaunchKernel, cuLaunchKernelEx, hipExtModuleLaunchKernel
@@ -15,6 +15,8 @@ enum class GraphCall : uint8_t {
   kReplay = 4,  // launches a graph: cudaGraphLaunch, hipGraphLaunch
   kBegin = 5,   // from here on calls of the thread go into a graph: cudaStreamBeginCapture
   kEnd = 6,
+  kBody = 7,  // the same for a part that a replay runs under a condition, once, often or never:
+              // cudaStreamBeginCaptureToGraph
 };
 
 constexpr GraphCall GraphCallOf(std::string_view name) {
@@ -22,6 +24,7 @@ constexpr GraphCall GraphCallOf(std::string_view name) {
   if (!name.starts_with("cu") && !name.starts_with("hip")) return GraphCall::kNone;
   if (has("GraphLaunch")) return GraphCall::kReplay;
   if (has("Launch") && has("Kernel")) return GraphCall::kKernel;
+  if (has("StreamBeginCaptureToGraph")) return GraphCall::kBody;
   if (has("StreamBeginCapture")) return GraphCall::kBegin;
   if (has("StreamEndCapture")) return GraphCall::kEnd;
   if (has("Graph")) return GraphCall::kNone;  // cudaGraphAddMemcpyNode copies nothing

@@ -13,20 +13,38 @@ GraphCaptures::Open* GraphCaptures::OpenOf(int64_t track) {
   return open_.size() == 1 ? &open_.begin()->second : nullptr;
 }
 
+// A body is part of the capture around it, if there is one.
+Status GraphCaptures::Begin(const GraphRelatedCall& call) {
+  const auto around = open_.find(call.track);
+  const bool is_body = call.kind == GraphCall::kBody;
+  if (is_body && around != open_.end()) {
+    ++around->second.bodies;
+  } else {
+    if (around != open_.end()) {
+      TRACEDB_TRY(Close(around->second));
+      open_.erase(around);
+    }
+    if (open_.size() == kOpenMax) return Done{};
+    open_[call.track].id = call.id;
+    TRACEDB_TRY(captures_.Add({call.id, call.path}));
+  }
+  if (!is_body) return Done{};
+  return launches_.Add(
+      {call.id, open_[call.track].id, static_cast<int64_t>(call.kind), call.path, call.forward});
+}
+
 Status GraphCaptures::Take(const GraphRelatedCall& call) {
   switch (call.kind) {
-    case GraphCall::kBegin: {
-      if (const auto again = open_.find(call.track); again != open_.end()) {
-        TRACEDB_TRY(Close(again->second));
-        open_.erase(again);
-      }
-      if (open_.size() == kOpenMax) return Done{};
-      open_[call.track].id = call.id;
-      return captures_.Add({call.id, call.path});
-    }
+    case GraphCall::kBegin:
+    case GraphCall::kBody:
+      return Begin(call);
     case GraphCall::kEnd: {
       const auto own = open_.find(call.track);
       if (own == open_.end()) return Done{};
+      if (own->second.bodies > 0) {
+        --own->second.bodies;
+        return Done{};
+      }
       TRACEDB_TRY(Close(own->second));
       open_.erase(own);
       return Done{};

@@ -72,9 +72,11 @@ class GraphCaptures {
     int64_t id = 0;
     int64_t busy_until = 0;  // the end of the last launch: one within it is the same launch
     bool all_counted = true;
+    int64_t bodies = 0;                           // captures of parts that go on within it
     std::unordered_map<uint32_t, int64_t> calls;  // by path
   };
 
+  Status Begin(const GraphRelatedCall& call);
   Status Close(Open& open);
   Open* OpenOf(int64_t track);
 

@@ -9,6 +9,9 @@ namespace tracedb {
 namespace {
 
 constexpr size_t kKeyBytes = 160;  // a key with its place in a map
+// On so few tracks a replay's activities are looked for one after the other. A job may have
+// thousands: then one pass over its activities says where the replays ran.
+constexpr size_t kTracksEachMax = 16;
 
 bool IsFill(std::string_view name) {
   return name.find("emset") != name.npos || name.find("Fill") != name.npos;
@@ -52,6 +55,48 @@ Result<std::vector<int64_t>> GraphEvents::GpuTracks(int64_t trace_id) {
   }
 }
 
+Status GraphEvents::FindTracks(int64_t trace_id) {
+  if (in_graph_track_.contains(trace_id)) return Done{};
+  TRACEDB_TRY(
+      db_->Execute("CREATE TEMP TABLE IF NOT EXISTS graph_track (trace_id INTEGER, "
+                   "correlation INTEGER, track INTEGER, "
+                   "PRIMARY KEY (trace_id, correlation, track)) WITHOUT ROWID"));
+  TRACEDB_ASSIGN(fill, db_->Prepare("INSERT OR IGNORE INTO temp.graph_track "
+                                    "SELECT t.trace_id, g.correlation, g.track "
+                                    "FROM _trace t CROSS JOIN _gpu_slice g "
+                                    "  ON g.id BETWEEN t.first_row AND t.last_row "
+                                    "WHERE t.trace_id = ?1 AND +g.correlation IN ("
+                                    "  SELECT correlation FROM _graph_launch WHERE trace_id = ?1 "
+                                    "  UNION SELECT s.correlation FROM _captured_launch l "
+                                    "  JOIN _runtime_slice s ON s.id = l.id "
+                                    "  WHERE l.trace_id = ?1)"));
+  TRACEDB_TRY(fill.Bind(1, trace_id));
+  TRACEDB_TRY(fill.Run());
+  in_graph_track_.insert(trace_id);
+  if (tracks_with_.has_value()) return Done{};
+  TRACEDB_ASSIGN(statement, db_->Prepare("SELECT track FROM temp.graph_track "
+                                         "WHERE trace_id = ?1 AND correlation = ?2"));
+  tracks_with_.emplace(std::move(statement));
+  return Done{};
+}
+
+Result<const std::vector<int64_t>*> GraphEvents::TracksWith(int64_t trace_id,
+                                                            const std::vector<int64_t>& tracks,
+                                                            int64_t correlation) {
+  if (tracks.size() <= kTracksEachMax) return &tracks;
+  TRACEDB_TRY(FindTracks(trace_id));
+  TRACEDB_TRY(tracks_with_->Bind(1, trace_id));
+  TRACEDB_TRY(tracks_with_->Bind(2, correlation));
+  found_tracks_.clear();
+  for (;;) {
+    TRACEDB_ASSIGN(row, tracks_with_->Step());
+    if (!row) break;
+    found_tracks_.push_back(tracks_with_->Int(0));
+  }
+  tracks_with_->Reset();
+  return &found_tracks_;
+}
+
 Result<std::vector<GraphTrace>> GraphEvents::Traces() {
   std::vector<GraphTrace> traces;
   TRACEDB_ASSIGN(rows,
@@ -74,7 +119,11 @@ Result<std::vector<GraphTrace>> GraphEvents::Traces() {
 Result<std::vector<GraphCapture>> GraphEvents::CapturesFor(const GraphTrace& trace) {
   TRACEDB_ASSIGN(rows, db_->Prepare("SELECT c.id, c.trace_id, c.path_id, t.path, "
                                     "  (SELECT count(*) FROM _captured_launch l "
-                                    "   WHERE l.capture_id = c.id), s.ts "
+                                    "   WHERE l.capture_id = c.id), s.ts, "
+                                    "  EXISTS (SELECT 1 FROM _captured_launch l "
+                                    "          WHERE l.capture_id = c.id AND l.kind = 4), "
+                                    "  EXISTS (SELECT 1 FROM _captured_launch l "
+                                    "          WHERE l.capture_id = c.id AND l.kind = 7) "
                                     "FROM _graph_capture c JOIN _trace t USING (trace_id) "
                                     "JOIN _runtime_slice s ON s.id = c.id "
                                     "WHERE t.run_id = ?1 AND t.rank = ?2 "
@@ -86,8 +135,9 @@ Result<std::vector<GraphCapture>> GraphEvents::CapturesFor(const GraphTrace& tra
   for (;;) {
     TRACEDB_ASSIGN(row, rows.Step());
     if (!row) break;
-    GraphCapture capture{rows.Int(0), rows.Int(1), rows.OptionalInt(2).value_or(0),
-                         rows.Int(4), rows.Int(5), 0};
+    GraphCapture capture{rows.Int(0),      rows.Int(1),     rows.OptionalInt(2).value_or(0),
+                         rows.Int(4),      rows.Int(5),     0,
+                         rows.Int(6) != 0, rows.Int(7) != 0};
     capture.batch = BatchInName(std::filesystem::path(rows.Text(3)).filename().string());
     captures.push_back(capture);
   }
@@ -125,7 +175,8 @@ Result<std::vector<ReplayedNode>> GraphEvents::NodesOf(const GraphTrace& trace,
   constexpr int64_t kWaiting = 3;
   constexpr int64_t kMemory = 2;
   std::vector<ReplayedNode> nodes;
-  for (const int64_t track : trace.gpu_tracks) {
+  TRACEDB_ASSIGN(tracks, TracksWith(trace.trace_id, trace.gpu_tracks, replay.correlation));
+  for (const int64_t track : *tracks) {
     TRACEDB_TRY(nodes_->Bind(1, track));
     TRACEDB_TRY(nodes_->Bind(2, replay.correlation));
     for (;;) {
@@ -174,8 +225,14 @@ Result<std::vector<int64_t>> GraphEvents::NodeIds(const std::vector<ReplayedNode
   return each_once ? ids : std::vector<int64_t>();
 }
 
-Result<bool> GraphEvents::RanSomething(const std::vector<int64_t>& tracks, int64_t correlation) {
-  for (const int64_t track : tracks) {
+Result<bool> GraphEvents::RanSomething(int64_t trace_id, int64_t correlation) {
+  if (capture_trace_ != trace_id) {
+    TRACEDB_ASSIGN(all, GpuTracks(trace_id));
+    capture_tracks_ = std::move(all);
+    capture_trace_ = trace_id;
+  }
+  TRACEDB_ASSIGN(tracks, TracksWith(trace_id, capture_tracks_, correlation));
+  for (const int64_t track : *tracks) {
     TRACEDB_TRY(any_->Bind(1, track));
     TRACEDB_TRY(any_->Bind(2, correlation));
     TRACEDB_ASSIGN(found, any_->Step());
@@ -186,7 +243,6 @@ Result<bool> GraphEvents::RanSomething(const std::vector<int64_t>& tracks, int64
 }
 
 Result<LaunchList> GraphEvents::LaunchesOf(const GraphCapture& capture) {
-  TRACEDB_ASSIGN(tracks, GpuTracks(capture.trace_id));
   TRACEDB_ASSIGN(rows, db_->Prepare("SELECT l.kind, l.path_id, l.forward_path_id, s.correlation, "
                                     "  iif(json_valid(a.args), json_extract(a.args, '$.kernel'), "
                                     "      NULL), t.grid, t.block "
@@ -201,7 +257,7 @@ Result<LaunchList> GraphEvents::LaunchesOf(const GraphCapture& capture) {
     if (!row) return list;
     const std::optional<int64_t> correlation = rows.OptionalInt(3);
     if (correlation.has_value()) {
-      TRACEDB_ASSIGN(ran, RanSomething(tracks, *correlation));
+      TRACEDB_ASSIGN(ran, RanSomething(capture.trace_id, *correlation));
       if (ran) continue;
     }
     const NodePath path{rows.OptionalInt(1).value_or(0), rows.OptionalInt(2).value_or(0)};

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -55,7 +56,9 @@ struct GraphCapture {
   int64_t path = 0;
   int64_t launches = 0;
   int64_t ts = 0;
-  int64_t batch = 0;  // that its file or an annotation names; 0: none
+  int64_t batch = 0;       // that its file or an annotation names; 0: none
+  bool has_graph = false;  // a graph is launched within it
+  bool has_body = false;   // a part of it runs under a condition: once, often or never
 };
 
 struct NodePath {
@@ -92,13 +95,23 @@ class GraphEvents {
   GraphEvents(SqliteDb& db, PathMeanings& meanings, size_t names_max)
       : db_(&db), meanings_(&meanings), names_max_(names_max) {}
   Result<NodeKey> KeyOfActivity(int64_t event_name, int64_t args_text, bool is_memory);
-  Result<bool> RanSomething(const std::vector<int64_t>& tracks, int64_t correlation);
+  Result<bool> RanSomething(int64_t trace_id, int64_t correlation);
   Result<std::vector<int64_t>> GpuTracks(int64_t trace_id);
+  // GPU tracks of a trace on which something may have run with this correlation: all of `tracks`
+  // where these are few, else those that have it. Good until it is asked for again.
+  Result<const std::vector<int64_t>*> TracksWith(int64_t trace_id,
+                                                 const std::vector<int64_t>& tracks,
+                                                 int64_t correlation);
+  Status FindTracks(int64_t trace_id);
 
   SqliteDb* db_;
   PathMeanings* meanings_;
   size_t names_max_;
-  std::optional<SqliteStatement> nodes_, key_, any_, node_id_;
+  std::optional<SqliteStatement> nodes_, key_, any_, node_id_, tracks_with_;
+  std::vector<int64_t> found_tracks_;
+  std::set<int64_t> in_graph_track_;  // traces that the temporary table has
+  int64_t capture_trace_ = 0;         // whose tracks capture_tracks_ are
+  std::vector<int64_t> capture_tracks_;
   std::map<std::pair<int64_t, int64_t>, NodeKey> keys_;  // by event name and args text
 };
 

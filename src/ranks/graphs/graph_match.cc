@@ -114,6 +114,11 @@ Result<GraphMatcher::Fit> GraphMatcher::Try(const GraphCapture& capture, const A
                   ", the replay of " + std::to_string(asked.replay.batch);
     return fit;
   }
+  if (capture.has_graph || capture.has_body) {
+    fit.refusal = capture.has_graph ? "a graph is launched within the capture"
+                                    : "a part of the capture runs under a condition";
+    return fit;
+  }
   const bool too_few = static_cast<size_t>(capture.launches) < asked.nodes;
   const bool no_room =
       static_cast<size_t>(capture.launches) > bytes_max_ / 8 / LaunchList::kBytesEach;
@@ -121,13 +126,6 @@ Result<GraphMatcher::Fit> GraphMatcher::Try(const GraphCapture& capture, const A
   if (!too_few && !no_room) {
     TRACEDB_ASSIGN(read, events_->LaunchesOf(capture));
     list = std::move(read);
-  }
-  const bool nested = std::any_of(list.nodes.begin(), list.nodes.end(), [](const auto& node) {
-    return node.key.kind == GraphNodeKind::kGraph;
-  });
-  if (nested) {
-    fit.refusal = "a graph is launched within the capture";
-    return fit;
   }
   if (list.nodes.size() != asked.nodes) {
     const size_t count =
@@ -157,6 +155,12 @@ Result<GraphMatcher::Fit> GraphMatcher::Try(const GraphCapture& capture, const A
   }
   if (any_fits) {
     fit.refusal = "the capture's operators are not those that ran its kernels one by one";
+    return fit;
+  }
+  // Of as many launches as a replay of another one has when a part of it runs often, or never.
+  if (std::any_of(captures_.begin(), captures_.end(),
+                  [](const GraphCapture& other) { return other.has_body; })) {
+    fit.refusal = "another capture runs under a condition, and nothing names the kernels of this";
     return fit;
   }
   return InOrder(list, asked);

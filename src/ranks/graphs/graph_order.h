@@ -10,7 +10,7 @@
 
 namespace tracedb {
 
-enum class GraphNodeKind : uint8_t { kKernel = 1, kCopy = 2, kFill = 3, kGraph = 4 };
+enum class GraphNodeKind : uint8_t { kKernel = 1, kCopy = 2, kFill = 3, kGraph = 4, kBody = 7 };
 
 // What is known of a kernel, copy or fill, or of the call that launched it; 0: it is not known.
 struct NodeKey {

@@ -105,6 +105,17 @@ Status WriteRuns(SqliteDb& db, const RunsAndCaptures& decided) {
 
 }  // namespace
 
+bool IsGraphCaptureFile(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  const std::string_view name = slash == path.npos ? path : path.substr(slash + 1);
+  const std::string_view folder = slash == path.npos ? "" : path.substr(0, slash);
+  if (folder == "capture_traces" || folder.ends_with("/capture_traces")) return true;
+  if (name.starts_with("graph_capture_rank_")) return true;
+  if (!name.starts_with("bs_")) return false;
+  const size_t digits = name.find_first_not_of("0123456789", 3);
+  return digits != name.npos && digits > 3 && name.substr(digits).starts_with("_rank");
+}
+
 Result<std::vector<TraceMove>> DecideRuns(SqliteDb& db) {
   std::vector<RecordedTrace> traces;
   std::map<int64_t, StoredPlace> stored;

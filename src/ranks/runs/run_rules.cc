@@ -163,17 +163,6 @@ void AddRun(std::string name, const FoundRun& found, RunsAndCaptures& all) {
 
 }  // namespace
 
-bool IsGraphCaptureFile(std::string_view path) {
-  const size_t slash = path.rfind('/');
-  const std::string_view name = slash == path.npos ? path : path.substr(slash + 1);
-  const std::string_view folder = slash == path.npos ? "" : path.substr(0, slash);
-  if (folder == "capture_traces" || folder.ends_with("/capture_traces")) return true;
-  if (name.starts_with("graph_capture_rank_")) return true;
-  if (!name.starts_with("bs_")) return false;
-  const size_t digits = name.find_first_not_of("0123456789", 3);
-  return digits != name.npos && digits > 3 && name.substr(digits).starts_with("_rank");
-}
-
 bool IsWithinFolder(std::string_view folder, std::string_view outer) {
   if (outer == "/") return true;
   return folder.starts_with(outer) &&

@@ -54,10 +54,6 @@ struct RunsAndCaptures {
 
 RunsAndCaptures SortIntoRuns(const std::vector<RecordedTrace>& traces);
 
-// Whether a trace shows how CUDA or HIP graphs were captured, and is no rank of the job, as its
-// path says: in a folder capture_traces, or named graph_capture_rank_0... or bs_32_rank0...
-bool IsGraphCaptureFile(std::string_view path);
-
 // Whether `folder` is `outer` or lies below it.
 bool IsWithinFolder(std::string_view folder, std::string_view outer);
 

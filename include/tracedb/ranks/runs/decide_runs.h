@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "tracedb/base/result.h"
@@ -20,5 +21,9 @@ struct TraceMove {
 // order in which they came. Fills _run and _capture and the columns of _trace that say it. What has
 // other runs or captures in its rows (MoveCollectives()) is left to the caller.
 Result<std::vector<TraceMove>> DecideRuns(SqliteDb& db);
+
+// Whether a trace shows how CUDA or HIP graphs were captured, and is no rank of the job, as its
+// path says: in a folder capture_traces, or named graph_capture_rank_0... or bs_32_rank0...
+bool IsGraphCaptureFile(std::string_view path);
 
 }  // namespace tracedb

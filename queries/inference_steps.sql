@@ -1,0 +1,106 @@
+-- title: Steps of an inference engine: kind, tokens, GPU, idle
+--
+-- One row for each step of vLLM or SGLang, told by the annotations that they write while they are
+-- profiled (vLLM: execute_context_1(256)_generation_4(4), with detailed annotations
+-- execute_260_context_1(sq256...)_generation_4(sq4...); SGLang: step[DECODE bs=4]). What an
+-- annotation does not tell is NULL, and `reason` says why; nothing is guessed from kernels. What
+-- the GPU runs belongs to the step in which it was launched, wherever it runs, kernels of graphs as
+-- well; what was launched after a step's end and before the next (sampling, often) is apart. What
+-- the causes of idle time mean: `inference_idle`.
+--
+-- param:  kind     text        = null  prefill, decode, mixed, draft, idle or unknown; null: all.
+-- param:  limit    int(rows)   = 10000 Rows returned at most for a run, the first ones.
+-- param:  run      text        = null  This run only; all of them when null.
+-- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
+-- param:  rank     ints(id)    = null  These ranks only; all of them when null.
+--
+-- column: run              text        The run: one job that was recorded.
+-- column: capture          int(count)  The capture, by its number in the run.
+-- column: rank             int(id)     The rank.
+-- column: engine           text        vLLM or SGLang.
+-- column: number           int(count)  The step's number on its thread, from 1.
+-- column: kind             text        prefill, decode, mixed, draft (of a draft model), idle (no
+--                                      request) or unknown.
+-- column: mode             text        SGLang's word for it.
+-- column: requests         int(count)  How many were in it; NULL, as below: not told.
+-- column: prefill_requests int(count)  Of those, with tokens of their prompt.
+-- column: decode_requests  int(count)  Of those, that generate.
+-- column: tokens           int(count)  That were computed.
+-- column: prefill_tokens   int(count)  Of those, of prompts.
+-- column: start_ms         real(ms)    Its start, since the first event of the run.
+-- column: step_ms          real(ms)    From its start to that of the next one on its thread; NULL:
+--                                      the last.
+-- column: host_ms          real(ms)    From its start to its end, on the host.
+-- column: activities       int(count)  Kernels, copies and fills launched in it.
+-- column: gpu_ms           real(ms)    The GPU was busy with these: length of their union.
+-- column: comm_ms          real(ms)    Of it, with communication kernels.
+-- column: gpu_span_ms      real(ms)    From the first start of these to the last end.
+-- column: after_gpu_ms     real(ms)    What was launched after it, before the next one: durations.
+-- column: idle_before_ms   real(ms)    Nothing ran on the GPU from the end of the step before to
+--                                      the first start of this; NULL: no step before it.
+-- column: idle_cause       text        What the host did in most of it: a cause of inference_idle.
+-- column: idle_cause_ms    real(ms)    For how long.
+-- column: reason           text        Why the kind or the tokens are not told.
+-- column: slice_id         int(id)     The annotation, in slices.
+--
+-- plot:   line step_ms over number by run, capture, rank
+-- empty:  No annotation of a step of vLLM or SGLang is in the database.
+
+WITH trace AS MATERIALIZED (
+  SELECT trace_id, run, run_id, capture, run_start_ns FROM traces
+  WHERE (:run IS NULL OR run = :run) AND (:capture IS NULL OR capture = :capture)
+    AND (:rank IS NULL OR rank IN (SELECT value FROM json_each(:rank)))
+),
+step AS MATERIALIZED (
+  SELECT t.run, t.run_id, t.capture, t.run_start_ns, e.*,
+         lead(e.ts) OVER (PARTITION BY e.track_id ORDER BY e.place) - e.ts AS step_ns
+  FROM engine_steps e JOIN trace t ON t.trace_id = e.trace_id
+),
+shown AS MATERIALIZED (
+  SELECT * FROM (
+    SELECT *, row_number() OVER (PARTITION BY run ORDER BY capture, rank, ts_ns, slice_id) AS row
+    FROM step WHERE :kind IS NULL OR coalesce(kind, 'unknown') = :kind)
+  WHERE row <= coalesce(:limit, 10000) OR :limit < 0
+),
+used AS MATERIALIZED (SELECT * FROM engine_step_uses),
+after AS MATERIALIZED (
+  SELECT a.step_id, sum(max(g.dur_ns, 0)) AS gpu_ns
+  FROM engine_step_activities a JOIN activity_times g ON g.slice_id = a.slice_id
+  WHERE NOT a.is_within GROUP BY a.step_id
+),
+idle AS MATERIALIZED (
+  SELECT step_id, cause, idle_ns, sum(idle_ns) OVER (PARTITION BY step_id) AS all_ns,
+         row_number() OVER (PARTITION BY step_id ORDER BY idle_ns DESC, cause) AS place
+  FROM engine_step_idle
+)
+SELECT
+  s.run,
+  s.capture,
+  s.rank,
+  s.engine,
+  s.place AS number,
+  coalesce(s.kind, 'unknown') AS kind,
+  s.mode,
+  s.requests,
+  s.prefill_requests,
+  s.decode_requests,
+  s.tokens,
+  s.prefill_tokens,
+  (s.ts_ns - s.run_start_ns) / 1e6 AS start_ms,
+  s.step_ns / 1e6 AS step_ms,
+  s.dur_ns / 1e6 AS host_ms,
+  ifnull(u.activities, 0) AS activities,
+  ifnull(u.busy_ns, 0) / 1e6 AS gpu_ms,
+  ifnull(u.communication_ns, 0) / 1e6 AS comm_ms,
+  (u.last_ns - u.first_ns) / 1e6 AS gpu_span_ms,
+  ifnull(a.gpu_ns, 0) / 1e6 AS after_gpu_ms,
+  CASE WHEN u.last_before_ns IS NOT NULL THEN ifnull(i.all_ns, 0) END / 1e6 AS idle_before_ms,
+  i.cause AS idle_cause,
+  i.idle_ns / 1e6 AS idle_cause_ms,
+  s.reason,
+  s.slice_id
+FROM shown s
+LEFT JOIN used u ON u.step_id = s.slice_id
+LEFT JOIN after a ON a.step_id = s.slice_id
+LEFT JOIN idle i ON i.step_id = s.slice_id AND i.place = 1
+ORDER BY s.run_id, s.row;
