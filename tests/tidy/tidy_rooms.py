@@ -49,7 +49,8 @@ ROOMS = {
     "compare": {"base", "json", "text", "query/doc", "query/run", "report"},
     "serve/http": {"base"},
     "serve": {"base", "text", "query/doc", "query/run", "report", "serve/http"},
-    "extension": {"base", "replay"},
+    "cost": {"base"},
+    "extension": {"base", "replay", "cost"},
     "help": {"base", "text", "query/doc"},
 }
 ROOMS["sources"] |= {room for room in ROOMS if room.startswith("sources/")}
