@@ -18,7 +18,7 @@ bool IsZero(std::string_view given) { return given == "0" || given == "0." || gi
 bool ProductOf(const Tensor& a, const Tensor& b, int64_t out_item_bytes, const CostInput& in,
                CostDraft& draft) {
   const size_t rank = a.dims.size();
-  if ((rank != 2 && rank != 3) || b.dims.size() != rank) return false;
+  if (rank != (Contains(in.op, "bmm") ? 3 : 2) || b.dims.size() != rank) return false;
   if (a.dims[rank - 1] != b.dims[rank - 2]) return false;
   if (rank == 3 && a.dims[0] != b.dims[0]) return false;
   draft.dtype = ProductType(a.type, b.type, in.around.kernel);

@@ -151,6 +151,8 @@ TEST(OpCost, wrong_sizes_are_no_figure) {
         "c10::complex<float>[3,4] c10::complex<float>[4,5]", "what[3,4] what[4,5]"}) {
     EXPECT_EQ(Costs("aten::mm", words), "none") << words;
   }
+  EXPECT_EQ(Costs("aten::bmm", "f32[3,4] f32[4,5]"), "none");
+  EXPECT_EQ(Costs("aten::mm", "f32[2,3,4] f32[2,4,5]"), "none");
   EXPECT_EQ(Costs("aten::linear", "bf16[2,3,4] bf16[5,3] -"), "none");
   EXPECT_EQ(Costs("aten::matmul", "f32[2,3,4] f32[7,3,4,5]"), "none");
   EXPECT_EQ(Costs("aten::einsum", "- list(x[2,3,4];x[2,4,5])"), "none");
