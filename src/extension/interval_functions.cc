@@ -15,6 +15,7 @@ SQLITE_EXTENSION_INIT1
 
 #include "tracedb/base/interval.h"
 #include "tracedb/base/safe_sum.h"
+#include "tracedb/extension/cost_functions.h"
 
 namespace tracedb {
 namespace {
@@ -128,7 +129,8 @@ int RegisterIntervalFunctions(sqlite3* db) {
 extern "C" int sqlite3_tracedb_init(sqlite3* db, char** error, const sqlite3_api_routines* api) {
   (void)error;
   SQLITE_EXTENSION_INIT2(api);
-  const int code = tracedb::RegisterSafeSum(db);
-  return code != SQLITE_OK ? code : tracedb::RegisterIntervalFunctions(db);
+  int code = tracedb::RegisterSafeSum(db);
+  if (code == SQLITE_OK) code = tracedb::RegisterIntervalFunctions(db);
+  return code == SQLITE_OK ? tracedb::RegisterCostFunctions(db) : code;
 }
 #endif
