@@ -9,6 +9,7 @@ from ._database import Database, Path
 from ._pages import Report
 from ._program import option_texts, output
 
+_MAY_EXIT = (0, 4)  # 4: they are not comparable, and the answer says why
 Side = Union[Database, Path, Sequence[Union[Database, Path]]]
 
 
@@ -43,6 +44,16 @@ class Comparison:
         return self.data.get("least_visible_pct")
 
     @property
+    def comparable(self) -> bool:
+        """False: the runs differ in what decides; `differences` says in what."""
+        return bool(self.data["comparable"])
+
+    @property
+    def differences(self) -> List[Dict[str, Any]]:
+        """What differs beside the times: fact, base, new, decides."""
+        return list(self.data["differences"])
+
+    @property
     def parts(self) -> List[Dict[str, Any]]:
         """The step's parts: name, base_ms, new_ms, delta_ms, verdict."""
         return list(self.data["parts"])
@@ -50,7 +61,8 @@ class Comparison:
     def report(self) -> Report:
         """The page of `tracedb compare --format html`."""
         if self._page is None:
-            self._page = output("compare", "--format=html", "-q", "-o", "-", *self._sides)
+            self._page = output("compare", "--format=html", "-q", "-o", "-", *self._sides,
+                                may_exit=_MAY_EXIT)
         return Report(self._page)
 
     def _repr_html_(self) -> str:
@@ -74,4 +86,5 @@ def compare(base: Side, new: Side, *, min_effect: Optional[str] = None,
         sides += [option, *paths]
     sides += option_texts({"min_effect": min_effect, "baseline": baseline,
                            "critical_path": critical_path, "rows": rows})
-    return Comparison(json.loads(output("compare", "--format=json", "-q", *sides)), sides)
+    said = output("compare", "--format=json", "-q", *sides, may_exit=_MAY_EXIT)
+    return Comparison(json.loads(said), sides)

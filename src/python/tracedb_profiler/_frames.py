@@ -110,6 +110,7 @@ def from_ndjson(stream: IO[bytes], frame: str, columns: Optional[Sequence[Any]])
     """Objects by the line. No row tells no names: then those of the header are taken."""
     objects = [json.loads(line) for line in stream]
     names = list(objects[0]) if objects else [column.name for column in columns or ()]
+    _as_documented(objects, columns or ())
     if frame == "rows":
         row = collections.namedtuple("Row", names, rename=True)  # type: ignore[misc]
         return Rows(names, [row(*each.values()) for each in objects])
@@ -126,6 +127,18 @@ def from_ndjson(stream: IO[bytes], frame: str, columns: Optional[Sequence[Any]])
     import pyarrow
 
     return pyarrow.table(values)
+
+
+def _as_documented(objects: List[Dict[str, Any]], columns: Sequence[Any]) -> None:
+    """JSON has 0 for 0.0, and a database an integer where the header promises a text."""
+    kinds = {column.name: {"text": str, "real": float}.get(column.type) for column in columns}
+    for name, kind in kinds.items():
+        if kind is None or not objects or name not in objects[0]:
+            continue
+        wanted = (int, float) if kind is str else int
+        for each in objects:
+            if isinstance(each[name], wanted):
+                each[name] = kind(each[name])
 
 
 def _of_one_type(values: List[Any]) -> List[Any]:

@@ -5,6 +5,7 @@ import functools
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import warnings
 from typing import IO, Callable, List, Optional, Sequence, Tuple, TypeVar
@@ -56,6 +57,15 @@ def version() -> str:
         return output("--version").strip().split(" ")[-1]
 
 
+def _callers_level() -> int:
+    """For warnings: how far up the first line is that is not this package's."""
+    here = os.path.dirname(__file__)
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and os.path.dirname(frame.f_code.co_filename) == here:
+        level, frame = level + 1, frame.f_back
+    return level
+
+
 def _failed(command: Sequence[str], code: int, text: str) -> TracedbError:
     if not text:
         text = (f"tracedb was ended by signal {-code}" if code < 0
@@ -102,7 +112,7 @@ def run(arguments: Sequence[str], read: Callable[[IO[bytes]], T], text_in: Optio
     if trouble is not None:
         raise trouble
     if text:
-        warnings.warn(text, TracedbWarning, stacklevel=4)
+        warnings.warn(text, TracedbWarning, stacklevel=_callers_level())
     return result  # type: ignore[return-value]
 
 
