@@ -35,58 +35,26 @@ macro(tracedb_find package_name minimum debian_package)
   endif()
 endmacro()
 
-# What is in the packages for other systems (src/packages/DECISION-static-program.md): all of it in
-# the program, which then needs no library of where it runs. Debian has no archive of some libraries:
-# src/packages/static_libraries.sh makes these, and they lie in TRACEDB_STATIC_LIBRARIES.
-option(TRACEDB_STATIC "link the program statically" OFF)
-set(TRACEDB_STATIC_LIBRARIES ${PROJECT_SOURCE_DIR}/build/static-libraries CACHE PATH
-    "where src/packages/static_libraries.sh has put its libraries")
-if(TRACEDB_STATIC)
-  set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
-  list(PREPEND CMAKE_PREFIX_PATH ${TRACEDB_STATIC_LIBRARIES})
-endif()
-
 find_package(Threads REQUIRED)
 tracedb_find(SQLite3 3.40 libsqlite3-dev)
 tracedb_find(ZLIB 1.2.13 zlib1g-dev)
-if(TRACEDB_STATIC)
-  tracedb_find_plain(tracedb_simdjson simdjson simdjson.h libsimdjson-dev)
-  add_library(simdjson::simdjson ALIAS tracedb_simdjson)
-else()
-  tracedb_find(simdjson 3.0.1 libsimdjson-dev)
-endif()
+tracedb_find(simdjson 3.0.1 libsimdjson-dev)
 tracedb_find(zstd 1.5.4 libzstd-dev)
 tracedb_find(CLI11 2.1.2 libcli11-dev)
-if(TRACEDB_STATIC)  # its templates are in its headers
-  add_library(tracedb_fmt INTERFACE)
-  target_compile_definitions(tracedb_fmt INTERFACE FMT_HEADER_ONLY=1)
-  add_library(fmt::fmt ALIAS tracedb_fmt)
-else()
-  tracedb_find(fmt 9.1 libfmt-dev)
-endif()
+tracedb_find(fmt 9.1 libfmt-dev)
 add_library(tracedb_zstd INTERFACE)
-if(TRACEDB_STATIC)
-  target_link_libraries(tracedb_zstd INTERFACE zstd::libzstd_static)
-else()
-  target_link_libraries(tracedb_zstd INTERFACE
-    $<IF:$<TARGET_EXISTS:zstd::libzstd_shared>,zstd::libzstd_shared,zstd::libzstd_static>)
-endif()
+target_link_libraries(tracedb_zstd INTERFACE
+  $<IF:$<TARGET_EXISTS:zstd::libzstd_shared>,zstd::libzstd_shared,zstd::libzstd_static>)
 # Unpacks gzip three times as fast as zlib; without it (-DTRACEDB_ISAL=OFF) zlib does.
 option(TRACEDB_ISAL "unpack gzip with ISA-L" ON)
 if(TRACEDB_ISAL)
   tracedb_find_plain(tracedb_isal isal isa-l/igzip_lib.h libisal-dev)
 endif()
 tracedb_find_plain(tracedb_xxhash xxhash xxhash.h libxxhash-dev)
-if(TRACEDB_STATIC)  # the header of its source, which is all of it; nothing here speaks TLS
-  add_library(tracedb_httplib INTERFACE)
-  target_include_directories(tracedb_httplib SYSTEM BEFORE INTERFACE
-                             ${TRACEDB_STATIC_LIBRARIES}/include)
-else()
-  # Debian's httplib is a library, made with these; what its classes hold depends on them.
-  tracedb_find_plain(tracedb_httplib cpp-httplib httplib.h libcpp-httplib-dev)
-  target_compile_definitions(tracedb_httplib INTERFACE CPPHTTPLIB_OPENSSL_SUPPORT
-    CPPHTTPLIB_ZLIB_SUPPORT CPPHTTPLIB_BROTLI_SUPPORT)
-endif()
+# Debian's httplib is a library, made with these; what its classes hold depends on them.
+tracedb_find_plain(tracedb_httplib cpp-httplib httplib.h libcpp-httplib-dev)
+target_compile_definitions(tracedb_httplib INTERFACE CPPHTTPLIB_OPENSSL_SUPPORT
+  CPPHTTPLIB_ZLIB_SUPPORT CPPHTTPLIB_BROTLI_SUPPORT)
 # The charts of the report page: JavaScript, which is embedded with its licence.
 find_file(TRACEDB_D3 d3.min.js PATHS /usr/share/nodejs/d3/dist /usr/share/javascript/d3
           NO_CACHE NO_DEFAULT_PATH)

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """tracedb_profiler with the standard library alone: answers as rows, errors, pages, the hook.
 
-    module_test.py --program P
+    module_test.py [--program P]
+
+Without a program it tests the wheel that is installed, else the module of this checkout.
 """
 import argparse
 import contextlib
@@ -30,11 +32,12 @@ FIXTURES = os.path.join(ROOT, "fixtures")
 
 class Setting:
     def __init__(self, program, folder):
-        self.program = os.path.abspath(program)
-        os.environ["TRACEDB_PROGRAM"] = self.program
-        sys.path.insert(0, os.path.join(ROOT, "src", "python"))
         sys.dont_write_bytecode = True
+        if program is not None:
+            os.environ["TRACEDB_PROGRAM"] = os.path.abspath(program)
+            sys.path.insert(0, os.path.join(ROOT, "src", "python"))
         self.module = importlib.import_module("tracedb_profiler")
+        self.program = self.module.program()
         self.folder = folder
         self.db = self.module.ingest(os.path.join(FIXTURES, "megatron"), frame="rows",
                                      db=os.path.join(folder, "job.db"))
@@ -154,12 +157,15 @@ def errors_have_the_programs_text(setting):
         assert db.overlap(rank=99) == [] and db.overlap(rank=99).columns[0] == "run"
     assert "there is no rank 99" in str(caught[0].message), caught
     assert issubclass(caught[0].category, module.TracedbWarning)
+    before = os.environ.get("TRACEDB_PROGRAM")
     os.environ["TRACEDB_PROGRAM"] = os.path.join(setting.folder, "nothing")
     try:
         with raises(module.TracedbError, "No such file"):
             db.sql("SELECT 1")
     finally:
-        os.environ["TRACEDB_PROGRAM"] = setting.program
+        del os.environ["TRACEDB_PROGRAM"]
+        if before is not None:
+            os.environ["TRACEDB_PROGRAM"] = before
 
 
 def names_complete_and_document_themselves(setting):
@@ -339,7 +345,7 @@ CHECKS = (ingest_says_what_was_read, queries_answer_as_the_program, sql_takes_va
 
 def main():
     parser = argparse.ArgumentParser(description="Test the Python module.")
-    parser.add_argument("--program", required=True)
+    parser.add_argument("--program")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="tracedb-module-") as folder:
         setting = Setting(options.program, folder)

@@ -151,7 +151,8 @@ class Database:
         backend: "altair" or "matplotlib"; None: the first that is installed."""
         from ._plot import draw
 
-        return draw(find(name), self.query(name, frame="rows", **params), backend)
+        doc = find(name)
+        return draw(doc, lambda: self.query(name, frame="rows", **params), backend)
 
     def report(self, run: Optional[str] = None, capture: Optional[int] = None) -> Report:
         """The page of `tracedb report`, shown inline in a notebook; `.save(path)` keeps it."""

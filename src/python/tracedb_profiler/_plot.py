@@ -1,7 +1,7 @@
 """A result drawn as its query's header says, with altair or matplotlib."""
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional
 
 from ._errors import UsageError
 from ._frames import Rows, is_installed
@@ -14,7 +14,7 @@ COLORS = ("#0072b2", "#d55e00", "#e69f00", "#bbbbbb", "#009e73", "#cc79a7", "#56
 _BARS_MAX = 60
 
 
-def draw(doc: QueryDoc, rows: Rows, backend: Optional[str]) -> Any:
+def draw(doc: QueryDoc, ask: Callable[[], Rows], backend: Optional[str]) -> Any:
     if doc.plot is None:
         raise UsageError(f"{doc.name} says nothing of how to draw it: take its rows", 2)
     backend = backend or next((name for name in BACKENDS if is_installed(name)), None)
@@ -22,7 +22,7 @@ def draw(doc: QueryDoc, rows: Rows, backend: Optional[str]) -> Any:
         raise ImportError("plot() wants altair or matplotlib: pip install altair")
     if backend not in BACKENDS:
         raise ValueError(f"backend is {backend!r}; altair or matplotlib is wanted")
-    items = named_values(doc, rows)
+    items = named_values(doc, ask())
     return (_altair if backend == "altair" else _matplotlib)(doc, items)
 
 
