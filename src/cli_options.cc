@@ -164,7 +164,7 @@ void AddQuery(CLI::App& app, QueryArguments& options, std::string& format) {
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false);
-  AddFormat(app, format, " (default: table on a terminal, else csv)");
+  AddFormat(app, format, " (default: table on a terminal, else csv)", {"arrow"});
   app.add_flag("--wide", options.wide, "a table with all columns, however wide");
   app.add_flag("--vertical", options.vertical, "a table with each row as a block");
   AddOutput(app, options.output, options.force);
@@ -175,7 +175,8 @@ void AddQuery(CLI::App& app, QueryArguments& options, std::string& format) {
       "of a text and after ; tab or line break within it");
   app.add_flag("--plot", options.plot,
                "draw the result: bars, shares or lines, as the query's header says");
-  app.add_flag("--explain", options.explain, "show what the query means, and its SQL");
+  app.add_flag("--explain", options.explain,
+               "show what the query means, and its SQL (--format json: for programs)");
   app.add_flag(
       "--schema", options.schema,
       "show the tables, views and columns that SQL may name, or of QUERY, a table's name, its own");

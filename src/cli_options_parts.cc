@@ -186,9 +186,14 @@ void AddWhatIf(CLI::App& app, WhatIfArguments& arguments) {
 }
 
 // Of a result; FormatByName knows them all.
-void AddFormat(CLI::App& app, std::string& format, const std::string& otherwise) {
-  app.add_option("--format", format, "table, csv, tsv, json, ndjson or markdown" + otherwise)
-      ->check(CLI::IsMember({"table", "csv", "tsv", "json", "ndjson", "markdown"}))
+void AddFormat(CLI::App& app, std::string& format, const std::string& otherwise,
+               const std::vector<std::string>& more) {
+  std::vector<std::string> names = {"table", "csv", "tsv", "json", "ndjson", "markdown"};
+  names.insert(names.end(), more.begin(), more.end());
+  std::string list;
+  for (size_t i = 0; i + 1 < names.size(); ++i) list += (i == 0 ? "" : ", ") + names[i];
+  app.add_option("--format", format, list + " or " + names.back() + otherwise)
+      ->check(CLI::IsMember(names))
       ->type_name("FORMAT");
 }
 

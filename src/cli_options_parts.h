@@ -22,7 +22,8 @@ void AddCut(CLI::App& app, CutOptions& options);
 void AddServe(CLI::App& app, ServeArguments& arguments);
 void AddWhatIf(CLI::App& app, WhatIfArguments& arguments);
 // Of a result; FormatByName knows them all.
-void AddFormat(CLI::App& app, std::string& format, const std::string& otherwise = "");
+void AddFormat(CLI::App& app, std::string& format, const std::string& otherwise = "",
+               const std::vector<std::string>& more = {});
 void AddInfo(CLI::App& app, InfoOptions& options, std::string& format);
 void AddAlign(CLI::App& app, AlignOptions& options, std::string& format);
 void AddDoctor(CLI::App& app, DoctorOptions& options, std::string& format);

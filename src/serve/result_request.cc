@@ -19,9 +19,8 @@ Result<bool> ReadSwitch(std::string_view name, std::string_view text) {
 
 Result<Format> ReadFormat(std::string_view text) {
   const auto format = FormatByName(text);
-  if (format.has_value() && *format != Format::kTable && *format != Format::kMarkdown) {
-    return *format;
-  }
+  const bool is_for_here = format != Format::kTable && format != Format::kMarkdown;
+  if (format.has_value() && is_for_here && format != Format::kArrow) return *format;
   return Error{ErrorKind::kUsage, "format: csv, tsv, json or ndjson is wanted", ""};
 }
 

@@ -38,22 +38,6 @@ void AppendJsonCell(std::string& out, const Cell& cell) {
   }
 }
 
-// An object with a key twice loses one value in most readers: the second "a" becomes "a_2".
-std::vector<std::string> DistinctNames(std::span<const std::string> names) {
-  std::set<std::string> taken(names.begin(), names.end());
-  std::set<std::string> used;
-  std::vector<std::string> distinct;
-  for (const std::string& name : names) {
-    std::string key = name;
-    for (int i = 2; used.contains(key) || (key != name && taken.contains(key)); ++i) {
-      key = fmt::format("{}_{}", name, i);
-    }
-    used.insert(key);
-    distinct.push_back(std::move(key));
-  }
-  return distinct;
-}
-
 class JsonSink : public RowSink {
  public:
   JsonSink(bool array, OutputStream& output) : array_(array), output_(output) {}
@@ -98,6 +82,21 @@ class JsonSink : public RowSink {
 };
 
 }  // namespace
+
+std::vector<std::string> DistinctNames(std::span<const std::string> names) {
+  std::set<std::string> taken(names.begin(), names.end());
+  std::set<std::string> used;
+  std::vector<std::string> distinct;
+  for (const std::string& name : names) {
+    std::string key = name;
+    for (int i = 2; used.contains(key) || (key != name && taken.contains(key)); ++i) {
+      key = fmt::format("{}_{}", name, i);
+    }
+    used.insert(key);
+    distinct.push_back(std::move(key));
+  }
+  return distinct;
+}
 
 std::unique_ptr<RowSink> MakeJsonSink(OutputStream& output) {
   return std::make_unique<JsonSink>(true, output);

@@ -14,13 +14,14 @@ struct FormatText {
   std::string_view name;
   std::string_view media_type;
 };
-constexpr std::array<FormatText, 6> kFormats = {
+constexpr std::array<FormatText, 7> kFormats = {
     {{Format::kTable, "table", "text/plain; charset=utf-8"},
      {Format::kCsv, "csv", "text/csv; charset=utf-8"},
      {Format::kTsv, "tsv", "text/tab-separated-values; charset=utf-8"},
      {Format::kJson, "json", "application/json"},
      {Format::kNdjson, "ndjson", "application/x-ndjson"},
-     {Format::kMarkdown, "markdown", "text/markdown; charset=utf-8"}}};
+     {Format::kMarkdown, "markdown", "text/markdown; charset=utf-8"},
+     {Format::kArrow, "arrow", "application/vnd.apache.arrow.stream"}}};
 
 const FormatText& TextOf(Format format) {
   for (const FormatText& known : kFormats) {
@@ -57,6 +58,8 @@ std::unique_ptr<RowSink> MakeSink(Format format, const SinkOptions& options, Out
       return MakeNdjsonSink(output);
     case Format::kMarkdown:
       return MakeMarkdownSink(output);
+    case Format::kArrow:
+      return MakeArrowSink(options, output);
   }
   return nullptr;
 }

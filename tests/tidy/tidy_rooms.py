@@ -49,7 +49,7 @@ ROOMS = {
     "compare": {"base", "json", "text", "query/doc", "query/run", "report"},
     "serve/http": {"base"},
     "serve": {"base", "text", "query/doc", "query/run", "report", "serve/http"},
-"cost": {"base"},
+    "cost": {"base"},
     "extension": {"base", "replay", "cost"},
     "export": {"base", "text", "query/doc", "query/run"},
     "shell": SHARED | {"text", "query/doc", "query/run"},

@@ -35,9 +35,9 @@ class RowSink {
   virtual Status Caption(std::string_view) { return Done{}; }
 };
 
-enum class Format { kTable, kCsv, kTsv, kJson, kNdjson, kMarkdown };
+enum class Format { kTable, kCsv, kTsv, kJson, kNdjson, kMarkdown, kArrow };
 
-// By its name on the command line: table, csv, tsv, json, ndjson, markdown.
+// By its name on the command line: table, csv, tsv, json, ndjson, markdown, arrow.
 std::optional<Format> FormatByName(std::string_view name);
 std::string_view FormatName(Format format);
 std::string_view FormatMediaType(Format format);  // "text/csv; charset=utf-8"
@@ -59,6 +59,8 @@ struct SinkOptions {
   TableLayout table = {};  // of a table
   bool safe_text = false;  // csv and tsv: AppendGuarded
   bool crlf = false;       // csv: lines end as RFC 4180 has it
+  // arrow: what the columns are known to hold; kNull: not known. Nothing where none is known.
+  std::vector<SqlType> types = {};
 };
 
 // `output` must outlive the sink. The sink does not flush it.

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "tracedb/base/sqlite_db.h"
 #include "tracedb/text/output_stream.h"
@@ -16,6 +18,10 @@ std::unique_ptr<RowSink> MakeJsonSink(OutputStream& output);    // one array a r
 std::unique_ptr<RowSink> MakeNdjsonSink(OutputStream& output);  // one object a line
 std::unique_ptr<RowSink> MakeMarkdownSink(OutputStream& output);
 std::unique_ptr<RowSink> MakeTableSink(const SinkOptions& options, OutputStream& output);
+std::unique_ptr<RowSink> MakeArrowSink(const SinkOptions& options, OutputStream& output);
+
+// An object with a key twice loses one value in most readers: the second "a" becomes "a_2".
+std::vector<std::string> DistinctNames(std::span<const std::string> names);
 
 // A value of the row that the statement stands on.
 Cell ReadCell(const SqliteStatement& row, int column);

@@ -11,6 +11,7 @@
 
 #include "query/doc/doc_words.h"
 #include "query/doc/query_explain.h"
+#include "query/doc/query_json.h"
 #include "query/plot/plot_settings.h"
 #include "query/plot/result_plot.h"
 #include "tracedb/query/doc/query_file.h"
@@ -27,6 +28,10 @@ namespace {
 
 bool WritesToStdout(const QueryOptions& options) {
   return options.output.empty() || options.output == "-";
+}
+
+bool IsExplainedAsJson(const QueryOptions& options) {
+  return options.format == Format::kJson || options.format == Format::kNdjson;
 }
 
 bool IsForPerson(const QueryOptions& options) {
@@ -79,6 +84,11 @@ TableLayout TableLayoutFor(const QueryOptions& options, const QueryDoc& doc) {
   return table;
 }
 
+SqlType SqlTypeOf(DocType type) {
+  if (type == DocType::kText) return SqlType::kText;
+  return type == DocType::kReal ? SqlType::kReal : SqlType::kInteger;
+}
+
 std::unique_ptr<RowSink> SinkFor(const QueryOptions& options, const QueryDoc& doc,
                                  OutputStream& output) {
   SinkOptions sink;
@@ -86,6 +96,7 @@ std::unique_ptr<RowSink> SinkFor(const QueryOptions& options, const QueryDoc& do
   sink.safe_text = options.safe_csv;
   sink.terminal = IsForPerson(options);
   sink.table = TableLayoutFor(options, doc);
+  for (const QueryColumn& column : doc.columns) sink.types.push_back(SqlTypeOf(column.type));
   return MakeSink(FormatOf(options), sink, output);
 }
 
@@ -191,6 +202,23 @@ Result<QueryOutcome> ListSchema(const QueryOptions& options) {
   });
 }
 
+// For people as a page, for programs as an object; of none in particular each on a line.
+Result<QueryOutcome> ExplainQueries(const QueryOptions& options, const QueryCatalog& catalog,
+                                    const QueryDoc* doc) {
+  return ToOutput(options, {}, [&](OutputStream& output) -> Result<QueryOutcome> {
+    if (doc == nullptr) {
+      for (const QueryDoc& each : catalog.queries()) {
+        TRACEDB_TRY(output.Write(QueryAsJson(each) + '\n'));
+      }
+    } else if (IsExplainedAsJson(options)) {
+      TRACEDB_TRY(output.Write(QueryAsJson(*doc) + '\n'));
+    } else {
+      TRACEDB_TRY(output.Write(ExplainQuery(*doc)));
+    }
+    return QueryOutcome{};
+  });
+}
+
 bool IsPublicTable(const std::string& name) {
   const auto relations = ReadSchemaDoc();
   if (!relations.ok()) return false;
@@ -276,7 +304,19 @@ Status CheckPlotOptions(const QueryOptions& options) {
 // Formats of other programs, which text under such a name is not.
 Status CheckEnding(const QueryOptions& options) {
   const std::string ending = options.output.extension().string();
-  for (const std::string_view other : {".xlsx", ".xls", ".ods", ".parquet", ".arrow", ".feather"}) {
+  const bool is_arrow = options.format == Format::kArrow;
+  if (is_arrow && WritesToStdout(options) && isatty(STDOUT_FILENO) == 1) {
+    return Error{ErrorKind::kUsage, "--format arrow is bytes for programs, and this is a terminal",
+                 "write it to a file: -o FILE.arrows"};
+  }
+  if (ending == ".arrow" || ending == ".feather") {
+    return Error{ErrorKind::kUsage,
+                 fmt::format("{}: Arrow's file format is not among those that are written",
+                             ShownText(options.output.string())),
+                 fmt::format("its stream format is: --format arrow -o {}.arrows",
+                             ShownText(options.output.stem().string()))};
+  }
+  for (const std::string_view other : {".xlsx", ".xls", ".ods", ".parquet"}) {
     if (ending != other) continue;
     if (ending == ".xlsx" && options.command.empty() && !options.source.empty()) {
       return Error{ErrorKind::kUsage,
@@ -317,9 +357,11 @@ Status CheckOptions(const QueryOptions& options) {
   if ((options.wide || options.vertical) && !is_table) {
     return Error{ErrorKind::kUsage, "--wide and --vertical are for --format table", ""};
   }
-  if (options.explain && options.source.empty()) {
+  const bool explains_all = options.format == Format::kNdjson && options.command.empty();
+  if (options.explain && options.source.empty() && !explains_all) {
     return Error{ErrorKind::kUsage, "--explain needs a query",
-                 "for example: tracedb query overlap --explain"};
+                 "for example: tracedb query overlap --explain; with --format ndjson all of them "
+                 "are explained, for programs"};
   }
   if (!has_query && (!options.params.empty() || !options.assert_expression.empty())) {
     return Error{ErrorKind::kUsage, "--param and --assert need a query",
@@ -333,14 +375,14 @@ Status CheckOptions(const QueryOptions& options) {
 Result<QueryOutcome> RunQueryCommand(const QueryOptions& options, const QueryCatalog& catalog) {
   TRACEDB_TRY(CheckOptions(options));
   if (options.schema) return ListSchema(options);
-  if (options.source.empty() && options.command.empty()) return ListQueries(options, catalog);
+  if (options.source.empty() && options.command.empty()) {
+    return options.explain ? ExplainQueries(options, catalog, nullptr)
+                           : ListQueries(options, catalog);
+  }
   TRACEDB_ASSIGN(doc, options.command.empty() ? FindSource(options.source, catalog)
                                               : ParseQueryDoc("--command", options.command));
   if (options.explain) {
-    return ToOutput(options, {}, [&](OutputStream& output) -> Result<QueryOutcome> {
-      TRACEDB_TRY(output.Write(ExplainQuery(doc)));
-      return QueryOutcome{};
-    });
+    return ExplainQueries(options, catalog, &doc);
   }
   auto outcome = RunOn(options, doc, catalog.Find(options.source) != nullptr);
   if (outcome.ok() && options.quiet) outcome.value().note.clear();

@@ -1,0 +1,113 @@
+// An Arrow IPC stream: what pandas, polars, DuckDB and R read without guessing types. Batches of
+// rows, column by column; the first of them tells the columns' types.
+#include <fmt/format.h>
+
+#include <bit>
+#include <string>
+#include <vector>
+
+#include "text/arrow_column.h"
+#include "text/arrow_messages.h"
+#include "tracedb/text/result_sinks.h"
+#include "tracedb/text/result_text.h"
+
+namespace tracedb {
+namespace {
+
+constexpr int64_t kBatchRowsMax = 65'536;
+// Of all columns: with the copy in a body twice as much memory, and one more value.
+constexpr size_t kBatchTextBytesMax = size_t{8} << 20;
+
+static_assert(std::endian::native == std::endian::little, "buffers are written as they lie");
+
+class ArrowSink : public RowSink {
+ public:
+  ArrowSink(std::vector<SqlType> types, OutputStream& output)
+      : types_(std::move(types)), output_(output) {}
+
+  Status Begin(std::span<const std::string> column_names) override {
+    if (begun_) {
+      return Error{ErrorKind::kUsage, "--format arrow takes one result, and here is a second",
+                   "ask for each by itself"};
+    }
+    begun_ = true;
+    const std::vector<std::string> distinct = DistinctNames(column_names);
+    for (size_t i = 0; i < distinct.size(); ++i) {
+      AppendUtf8(names_.emplace_back(), distinct[i]);
+      const bool is_known = types_.size() == distinct.size();
+      columns_.emplace_back(is_known ? types_[i] : SqlType::kNull);
+    }
+    return Done{};
+  }
+
+  Status Row(std::span<const Cell> cells) override {
+    size_t text_bytes = 0;
+    for (size_t i = 0; i < cells.size(); ++i) {
+      if (!columns_[i].Add(cells[i])) return DoesNotFit(i, cells[i]);
+      text_bytes += columns_[i].text_bytes();
+    }
+    ++rows_;
+    ++all_rows_;
+    return rows_ == kBatchRowsMax || text_bytes >= kBatchTextBytesMax ? WriteBatch()
+                                                                      : Status(Done{});
+  }
+
+  Status End() override {
+    if (rows_ > 0 || !has_schema_) TRACEDB_TRY(WriteBatch());
+    return output_.Write(ArrowEnd());
+  }
+
+ private:
+  Error DoesNotFit(size_t column, const Cell& cell) const {
+    std::string value;
+    AppendCell(value, cell);
+    return Error{ErrorKind::kQuery,
+                 fmt::format("column '{}' has another type in row {} ('{}') than in those before",
+                             ShownText(names_[column]), all_rows_ + 1,
+                             CutToWidth(ShownText(value), 40, "...")),
+                 "a column of Arrow has one type: CAST it in the SQL, or --format ndjson"};
+  }
+
+  Status WriteSchema() {
+    std::vector<ArrowField> fields;
+    for (size_t i = 0; i < columns_.size(); ++i) {
+      columns_[i].Freeze();
+      fields.push_back({names_[i], columns_[i].type()});
+    }
+    has_schema_ = true;
+    return output_.Write(ArrowSchemaMessage(fields));
+  }
+
+  Status WriteBatch() {
+    if (!has_schema_) TRACEDB_TRY(WriteSchema());
+    std::vector<ArrowNode> nodes;
+    std::vector<ArrowBuffer> buffers;
+    body_.clear();
+    for (ArrowColumn& column : columns_) {
+      nodes.push_back({rows_, column.nulls()});
+      column.TakeBuffers(body_, buffers);
+    }
+    const auto bytes = static_cast<int64_t>(body_.size());
+    TRACEDB_TRY(output_.Write(ArrowBatchMessage(rows_, nodes, buffers, bytes)));
+    rows_ = 0;
+    return output_.Write(body_);
+  }
+
+  const std::vector<SqlType> types_;
+  OutputStream& output_;
+  bool begun_ = false;
+  bool has_schema_ = false;
+  std::vector<std::string> names_;
+  std::vector<ArrowColumn> columns_;
+  int64_t rows_ = 0;      // in the batch
+  int64_t all_rows_ = 0;  // in the result
+  std::string body_;
+};
+
+}  // namespace
+
+std::unique_ptr<RowSink> MakeArrowSink(const SinkOptions& options, OutputStream& output) {
+  return std::make_unique<ArrowSink>(options.types, output);
+}
+
+}  // namespace tracedb
