@@ -52,7 +52,7 @@
 --
 -- empty:  No operator with its shapes is in the database: record with record_shapes=True.
 -- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
--- plot:   bar roof_pct by run, op, shapes
+-- plot:   roofline tflops, peak_tflops, peak_gbps over intensity by run, op, shapes
 
 WITH trace AS MATERIALIZED (
   SELECT trace_id, run, gpu_name,
