@@ -1,4 +1,5 @@
 // Products of scaled numbers (FP8, FP4), of groups of rows, and of experts.
+#include <algorithm>
 #include <optional>
 
 #include "cost/cost_models.h"
@@ -39,6 +40,7 @@ bool ScaledProduct(const CostInput& in, CostDraft& draft) {
   const Count out = Count(a->dims[0]) * b->dims[1];
   const DType out_type = OutType(in, places.out_type, a->type);
   draft.SetFlops(Count(2) * out * a->dims[1] * InnerFactor(*a));
+  draft.narrow = std::min(a->dims[0], b->dims[1]);
   draft.SetBytes(DistinctBytes(*a) + DistinctBytes(*b) + out * BytesOf(out_type));
   if (places.bias == 4) AddScales(in, 2, 3, draft);
   AddScales(in, places.bias, places.bias, draft);

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,6 +29,7 @@ struct CostDraft {
   bool has_flops = false;
   bool has_bytes = false;
   std::string_view dtype;
+  std::optional<int64_t> narrow;
   std::string shapes;
 
   void SetFlops(const Count& count) {

@@ -20,6 +20,8 @@ struct OpCost {
   // What the products are of: fp64, fp32, tf32, bf16, fp16, fp8, fp4 or int8; empty without
   // products, and where the args do not tell.
   std::string_view dtype;
+  // The smaller of the result's two sizes, of products of matrices: 1 where a vector takes part.
+  std::optional<int64_t> narrow;
   std::string shapes;  // those that count, for people
 };
 
