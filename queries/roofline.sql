@@ -2,10 +2,10 @@
 --
 -- One row for each operator that launches work itself, and each shape and type of its inputs: what
 -- it computes and moves at least, by its args (`op_cost`), over the time of what it launched. FLOPs
--- are multiplications and additions of matrix products; other operators have bytes alone: each input
--- once, each output once. The device's peaks are those of `device_peaks` for its name, to which rows
--- can be added. Operators whose args do not decide what they do (lengths within a batch, experts
--- that tokens chose), without shapes, and with sizes that cannot be, have no row: covered_pct says
+-- are multiplications and additions of matrix products; other operators have bytes alone: each
+-- input once, each output once. The device's peaks are those of `device_peaks` for its name, to
+-- which rows can be added. Operators whose args do not decide what they do (lengths within a
+-- batch, experts that tokens chose), without shapes, and with sizes that cannot be, have no row: covered_pct says
 -- how much of the GPU's time has. Wants a trace recorded with record_shapes=True.
 --
 -- param:  limit        int(rows)   = 40    Rows returned at most for a run, the most GPU time
@@ -42,9 +42,9 @@
 -- column: peak_gbps       real(gbps)  Its memory's bandwidth.
 -- column: gbps_pct        real(pct)   gbps of peak_gbps; above 100 where caches held the data.
 -- column: roof_pct        real(pct)   The higher of both shares.
--- column: bound           text        compute, memory or neither: which share is the higher one, where
---                                     it is bound_pct or more. NULL: a peak is not known, or what
---                                     was achieved is more than it by a tenth.
+-- column: bound           text        compute, memory or neither: which share is the higher one,
+--                                     where it is bound_pct or more. NULL: a peak is not known,
+--                                     or what was achieved is more than it by a tenth.
 -- column: kernel          text        The kernel that took most of gpu_ms.
 -- column: kernel_pct      real(pct)   Its share of gpu_ms.
 -- column: covered_pct     real(pct)   GPU time of all operators with a row (of any limit and

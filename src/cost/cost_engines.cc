@@ -235,7 +235,7 @@ bool RotaryEmbedding(const CostInput& in, CostDraft& draft) {
   return true;
 }
 
-// (key, value, key_cache, value_cache, slots, ...): key and value go into their places.
+// (key, value, key_cache, value_cache, where, ...): key and value go into their places.
 bool CacheStore(const CostInput& in, CostDraft& draft) {
   const Tensor* k = in.args.TensorAt(0);
   const Tensor* v = in.args.TensorAt(1);

@@ -272,7 +272,7 @@ constexpr std::array kFlags = std::to_array<std::string_view>(
     {"eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_xor", "logical_not",
      "isnan", "isinf", "isfinite", "signbit"});
 
-// Families of operators, told by how their names begin; the first that fits.
+// Families of operators, by how their names begin; the first that fits.
 struct Prefix {
   std::string_view begin, category;
   CostModel model;

@@ -1,4 +1,4 @@
-// What an operator computes and moves at least, from the shapes that the profiler recorded
+// What an operator computes and moves at least, from the sizes that the profiler recorded
 // (record_shapes=True). Knows operators by name and their args; knows no database.
 //
 // FLOPs are multiplications and additions of matrix products (a product of m x k and k x n has
@@ -31,7 +31,7 @@ struct OpSurroundings {
   std::string_view annotation;  // around it, where engines write a batch's lengths; empty: none
 };
 
-// `args` is the JSON object of the event. nullopt: no model for this operator, or shapes that
+// `args` is the JSON object of the event. nullopt: no model for this operator, or sizes that
 // cannot be. Never throws but for want of memory; bounded by kOpArgsBytesMax.
 std::optional<OpCost> CostOf(std::string_view op, std::string_view args,
                              const OpSurroundings& around = {});
