@@ -1,17 +1,18 @@
 -- title: Which matrix kernels use tensor cores, and which could
 --
--- One row for each compute kernel of a rank that multiplies matrices: products (gemm), convolutions
--- and attention, by the operator that launched it (`op_cost`: its args say what is multiplied),
--- else by its name. The operator's number type decides first, with what this GPU's tensor cores take
--- (`gpu_tensor_cores`): what they do not take runs without them, FP8 and FP4 nowhere else. Then the
--- name does: libraries write into it how they multiply; the rules are in `rule` below, the first
--- that fits decides. What neither tells is unknown, never guessed. Work that only goes with such
--- kernels (reductions of split sums, conversions) is left out. Times are sums of durations. AMD's
--- matrix cores count as tensor cores.
+-- One row for each compute kernel of a rank that multiplies matrices: products (gemm),
+-- convolutions and attention, by the operator that launched it (`op_cost`: its args say what is
+-- multiplied), else by its name. The operator's number type decides first, with what this GPU's
+-- tensor cores take (`gpu_tensor_cores`): what they do not take runs without them, FP8 and FP4
+-- nowhere else. Then the name does: libraries write into it how they multiply; the rules are in
+-- `rule` below, the first that fits decides. What neither tells is unknown, never guessed. Work
+-- that only goes with such kernels (reductions of split sums, conversions) is left out. Times are
+-- sums of durations. AMD's matrix cores count as tensor cores.
 --
 -- What neither tells: how kernels multiply that Triton, torch.compile or CUTLASS templates are the
 -- makers of, unless their authors wrote it into the name (they are unknown); and products in
--- kernels that are called after something else, of operators without a model or without recorded inputs.
+-- kernels that are called after something else, of operators without a model or
+-- without recorded inputs.
 --
 -- param:  run      text        = null  This run only; all of them when null.
 -- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
