@@ -6,8 +6,15 @@ CREATE TABLE device_peaks (
   --   pattern: GLOB of its name in capitals, as traces have it (gpu_name); the longest that fits
   --     decides
   --   gbps: its memory's bandwidth, in 1e9 bytes a second
-  --   fp64, fp32, tf32, bf16, fp16, fp8, fp4, int8: what its fastest units for such numbers do, in
-  --     1e12 operations a second; NULL where it has none of its own, or the vendor does not say
+  --   fp64: what its fastest units for such numbers do, in 1e12 operations a second; NULL, here and
+  --     below, where it has none of its own, or the vendor does not say
+  --   fp32: without TF32
+  --   tf32: likewise
+  --   bf16: likewise
+  --   fp16: likewise
+  --   fp8: likewise
+  --   fp4: likewise
+  --   int8: likewise
   pattern TEXT PRIMARY KEY,
   gbps REAL,
   fp64 REAL, fp32 REAL, tf32 REAL, bf16 REAL, fp16 REAL, fp8 REAL, fp4 REAL, int8 REAL
