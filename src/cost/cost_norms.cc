@@ -32,7 +32,8 @@ bool LayerNorm(const CostInput& in, CostDraft& draft) {
   if (normalized->size() > rank || BytesOf(input->type) == 0) return false;
   const std::span<const int64_t> sizes = input->dims;
   const auto rows = sizes.first(rank - normalized->size());
-  if (!std::equal(normalized->begin(), normalized->end(), sizes.begin() + rows.size())) {
+  const auto last = sizes.subspan(rows.size());
+  if (!std::equal(normalized->begin(), normalized->end(), last.begin())) {
     return false;
   }
   draft.SetBytes(FullBytes(*input));
