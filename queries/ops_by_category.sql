@@ -2,7 +2,8 @@
 --
 -- One row for each category of work on the GPU: by the innermost operator that launched it, and by
 -- the kernel's name where no operator is known or its name does not tell. Communication is so by
--- `kind_rules`. covered_pct says for how much of it `roofline` has a figure.
+-- `kind_rules`. covered_pct says for how much of it `roofline` has a figure by the args alone
+-- (of engines' attention it may have one by an annotation).
 --
 -- param:  run          text        = null  This run only; all of them when null.
 -- param:  capture      int(count)  = null  This capture of a run only, by its number; all when

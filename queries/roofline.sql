@@ -2,11 +2,11 @@
 --
 -- One row for each operator that launches work itself, and each shape and type of its inputs: what
 -- it computes and moves at least, by its args (`op_cost`), over the time of what it launched. FLOPs
--- are multiplications and additions of matrix products; other operators have bytes alone: each input
--- once, each output once. The device's peaks are those of `device_peaks` for its name, to which rows
--- can be added. Operators whose args do not decide what they do (lengths within a batch, experts
--- that tokens chose), without shapes, and with sizes that cannot be, have no row: covered_pct says
--- how much of the GPU's time has. Wants a trace recorded with record_shapes=True.
+-- are multiplications and additions of matrix products; other operators have bytes alone: each
+-- input once, each output once. The device's peaks are those of `device_peaks` for its name, to
+-- which rows can be added. Operators whose args do not decide what they do (lengths within a
+-- batch, experts that tokens chose), without shapes, and with sizes that cannot be, have no row:
+-- covered_pct says how much of the GPU's time has. Wants a trace recorded with record_shapes=True.
 --
 -- param:  limit        int(rows)   = 40    Rows returned at most for a run, the most GPU time
 --                                          first.
@@ -42,9 +42,9 @@
 -- column: peak_gbps       real(gbps)  Its memory's bandwidth.
 -- column: gbps_pct        real(pct)   gbps of peak_gbps; above 100 where caches held the data.
 -- column: roof_pct        real(pct)   The higher of both shares.
--- column: bound           text        compute, memory or neither: which share is the higher one, where
---                                     it is bound_pct or more. NULL: a peak is not known, or what
---                                     was achieved is more than it by a tenth.
+-- column: bound           text        compute, memory or neither: which share is the higher one,
+--                                     where it is bound_pct or more. NULL: a peak is not known,
+--                                     or what was achieved is more than it by a tenth.
 -- column: kernel          text        The kernel that took most of gpu_ms.
 -- column: kernel_pct      real(pct)   Its share of gpu_ms.
 -- column: covered_pct     real(pct)   GPU time of all operators with a row (of any limit and
@@ -52,7 +52,7 @@
 --
 -- empty:  No operator with its shapes is in the database: record with record_shapes=True.
 -- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
--- plot:   bar roof_pct by run, op, shapes
+-- plot:   roofline tflops, peak_tflops, peak_gbps over intensity by run, op, shapes
 
 WITH trace AS MATERIALIZED (
   SELECT trace_id, run, gpu_name,
@@ -72,8 +72,37 @@ ran AS MATERIALIZED (
 ),
 launched AS MATERIALIZED (  -- of each operator and its args, and the kernel that took longest
   SELECT trace_id, op_id, args_id, sum(activities) AS activities, sum(gpu_ns) AS gpu_ns,
-         max(gpu_ns) AS kernel_ns, kernel_id
+         max(gpu_ns) AS kernel_ns, kernel_id, activities AS kernel_activities
   FROM ran WHERE op_id IS NOT NULL GROUP BY trace_id, op_id, args_id
+),
+-- Attention of engines: how long sequences are is in an annotation's name. Taken where a trace has
+-- one of them, all kernels of that name were launched in it, and each call launched one: where some
+-- launch another, layers are not alike (some look at a window alone).
+lacking AS MATERIALIZED (
+  SELECT l.trace_id, l.op_id, l.args_id, l.kernel_id
+  FROM launched l JOIN names n ON n.name_id = l.op_id JOIN args_texts a ON a.args_id = l.args_id
+  WHERE op_category(n.name) = 'attention' AND op_cost(n.name, a.args) IS NULL
+),
+noted AS MATERIALIZED (
+  SELECT k.trace_id, min(s.name_id) AS name_id, min(s.ts + k.base_ns) AS from_ns,
+         max(s.ts + k.base_ns + s.dur_ns) AS to_ns
+  FROM operator_slices s JOIN tracks k ON k.track_id = s.track_id
+  WHERE EXISTS (SELECT 1 FROM lacking)
+    AND s.name_id IN (SELECT name_id FROM names WHERE name GLOB 'execute_*context_*generation_*')
+  GROUP BY k.trace_id HAVING count(*) = 1
+),
+spread AS MATERIALIZED (
+  SELECT k.trace_id, a.name_id, min(a.launch_ts_ns) AS first_ns, max(a.launch_ts_ns) AS last_ns,
+         count(*) - count(a.launch_ts_ns) AS unknown
+  FROM activities a JOIN tracks k ON k.track_id = a.track_id
+  WHERE a.name_id IN (SELECT kernel_id FROM lacking WHERE EXISTS (SELECT 1 FROM noted))
+  GROUP BY k.trace_id, a.name_id
+),
+annotated AS MATERIALIZED (
+  SELECT l.trace_id, l.op_id, l.args_id, n.name
+  FROM lacking l JOIN noted o ON o.trace_id = l.trace_id JOIN names n ON n.name_id = o.name_id
+       JOIN spread s ON s.trace_id = l.trace_id AND s.name_id = l.kernel_id
+  WHERE s.unknown = 0 AND s.first_ns >= o.from_ns AND s.last_ns <= o.to_ns
 ),
 called AS MATERIALIZED (
   SELECT trace_id, name_id, args_id, sum(calls + graph_calls) AS calls
@@ -85,12 +114,14 @@ called AS MATERIALIZED (
 costed AS MATERIALIZED (
   SELECT t.run, t.gpu_name, t.device, n.name AS op, k.name AS kernel, l.gpu_ns, l.kernel_ns,
          min(c.calls, l.activities) AS calls,
-         op_cost(n.name, a.args, k.name) AS cost
+         op_cost(n.name, a.args, k.name, x.name) AS cost
   FROM launched l JOIN trace t ON t.trace_id = l.trace_id
        JOIN called c ON c.trace_id = l.trace_id AND c.name_id = l.op_id AND c.args_id = l.args_id
        JOIN names n ON n.name_id = l.op_id JOIN names k ON k.name_id = l.kernel_id
        JOIN args_texts a ON a.args_id = l.args_id
-  WHERE l.gpu_ns > 0 AND c.calls > 0
+       LEFT JOIN annotated x ON x.trace_id = l.trace_id AND x.op_id = l.op_id
+                            AND x.args_id = l.args_id
+  WHERE l.gpu_ns > 0 AND c.calls > 0 AND (x.name IS NULL OR c.calls = l.kernel_activities)
 ),
 read AS (
   SELECT run, gpu_name, device, op, kernel, gpu_ns, kernel_ns, calls, cost ->> 'shapes' AS shapes,

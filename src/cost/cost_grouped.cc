@@ -1,4 +1,5 @@
 // Products of scaled numbers (FP8, FP4), of groups of rows, and of experts.
+#include <algorithm>
 #include <optional>
 
 #include "cost/cost_models.h"
@@ -39,6 +40,7 @@ bool ScaledProduct(const CostInput& in, CostDraft& draft) {
   const Count out = Count(a->dims[0]) * b->dims[1];
   const DType out_type = OutType(in, places.out_type, a->type);
   draft.SetFlops(Count(2) * out * a->dims[1] * InnerFactor(*a));
+  draft.narrow = std::min(a->dims[0], b->dims[1]);
   draft.SetBytes(DistinctBytes(*a) + DistinctBytes(*b) + out * BytesOf(out_type));
   if (places.bias == 4) AddScales(in, 2, 3, draft);
   AddScales(in, places.bias, places.bias, draft);
@@ -101,9 +103,9 @@ bool ScaledGroupedProduct(const CostInput& in, CostDraft& draft) {
 }
 
 // (hidden_states, w1, w2, topk_weights, topk_ids, ...): each token's row goes through both products
-// of each of its experts. w1 is [experts, inner or twice that, hidden], w2 [experts, hidden, inner];
-// weights of four bits stand two in a byte. Which experts are read is in the values of topk_ids, so
-// bytes are known of a single token alone.
+// of each of its experts. w1 is [experts, inner or twice that, hidden], w2 [experts, hidden,
+// inner]; weights of four bits stand two in a byte. Which experts are read is in the values of
+// topk_ids, so bytes are known of a single token alone.
 bool FusedExperts(const CostInput& in, CostDraft& draft) {
   const Tensor* rows = in.args.TensorAt(0);
   const Tensor* up = in.args.TensorAt(1);

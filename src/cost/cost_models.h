@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,6 +29,7 @@ struct CostDraft {
   bool has_flops = false;
   bool has_bytes = false;
   std::string_view dtype;
+  std::optional<int64_t> narrow;
   std::string shapes;
 
   void SetFlops(const Count& count) {
@@ -67,7 +69,7 @@ int64_t ItemBytesFromKernel(std::string_view kernel);
 bool Contains(std::string_view text, std::string_view piece);
 
 // cost_products.cc
-bool MatrixProduct(const CostInput& in, CostDraft& draft);    // mm, bmm
+bool MatrixProduct(const CostInput& in, CostDraft& draft);      // mm, bmm
 bool MatrixProductPlus(const CostInput& in, CostDraft& draft);  // addmm, baddbmm
 bool MatrixByVector(const CostInput& in, CostDraft& draft);
 bool MatrixByVectorPlus(const CostInput& in, CostDraft& draft);

@@ -32,7 +32,8 @@ bool LayerNorm(const CostInput& in, CostDraft& draft) {
   if (normalized->size() > rank || BytesOf(input->type) == 0) return false;
   const std::span<const int64_t> sizes = input->dims;
   const auto rows = sizes.first(rank - normalized->size());
-  if (!std::equal(normalized->begin(), normalized->end(), sizes.begin() + rows.size())) {
+  const auto last = sizes.subspan(rows.size());
+  if (!std::equal(normalized->begin(), normalized->end(), last.begin())) {
     return false;
   }
   draft.SetBytes(FullBytes(*input));
@@ -181,7 +182,8 @@ bool EmbeddingBackward(const CostInput& in, CostDraft& draft) {
 bool GatherAlong(const CostInput& in, CostDraft& draft) {
   const Tensor* table = in.args.TensorAt(0);
   const Tensor* index = in.args.TensorAt(2);
-  if (table == nullptr || index == nullptr || table->dims.size() != index->dims.size()) return false;
+  if (table == nullptr || index == nullptr || table->dims.size() != index->dims.size())
+    return false;
   if (BytesOf(table->type) == 0 || BytesOf(index->type) == 0) return false;
   const auto asked = Numel(*index).value();
   const auto there = Numel(*table).value();

@@ -26,6 +26,7 @@ bool ProductOf(const Tensor& a, const Tensor& b, int64_t out_item_bytes, const C
   const Count batch = rank == 3 ? a.dims[0] : 1;
   const Count out = batch * a.dims[rank - 2] * b.dims[rank - 1];
   draft.SetFlops(Count(2) * out * a.dims[rank - 1]);
+  draft.narrow = std::min(a.dims[rank - 2], b.dims[rank - 1]);
   draft.SetBytes(DistinctBytes(a) + DistinctBytes(b) + out * out_item_bytes);
   draft.shapes = TwoSizes(a, b);
   return true;
@@ -85,6 +86,7 @@ bool VectorProduct(const CostInput& in, CostDraft& draft) {
   draft.dtype = ProductType(a->type, b->type, in.around.kernel);
   if (draft.dtype.empty()) return false;
   draft.SetFlops(Count(2) * a->dims[0]);
+  draft.narrow = 1;
   draft.SetBytes(DistinctBytes(*a) + DistinctBytes(*b) + BytesOf(a->type));
   draft.shapes = TwoSizes(*a, *b);
   return true;
@@ -101,6 +103,7 @@ bool Linear(const CostInput& in, CostDraft& draft) {
   const std::span<const int64_t> all = input->dims;
   const Count rows = Product(all.first(all.size() - 1));
   draft.SetFlops(Count(2) * rows * weight->dims[0] * weight->dims[1]);
+  draft.narrow = std::min(rows.value().value_or(weight->dims[0]), weight->dims[0]);
   draft.SetBytes(DistinctBytes(*input) + DistinctBytes(*weight) +
                  rows * weight->dims[0] * BytesOf(input->type));
   if (const Tensor* bias = in.args.TensorAt(2)) draft.bytes += DistinctBytes(*bias);
@@ -130,6 +133,7 @@ bool Matmul(const CostInput& in, CostDraft& draft) {
   }
   const Count out = batch * left[left.size() - 2] * right.back();
   draft.SetFlops(Count(2) * out * left.back());
+  draft.narrow = std::min(left[left.size() - 2], right.back());
   draft.SetBytes(DistinctBytes(*a) + DistinctBytes(*b) + out * BytesOf(a->type));
   draft.shapes = TwoSizes(*a, *b);
   return true;

@@ -1,4 +1,4 @@
-// The args of an operator's event, read: tensors with type and shape, and what was given as text.
+// The args of an operator's event, read: tensors with type and sizes, and what was given as text.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ enum class DType : uint8_t {
   kBFloat16,
   kFloat16,
   kFloat8,
-  kFloat4x2,  // two numbers in a byte, which is what shapes count
+  kFloat4x2,  // two numbers in a byte, which is what sizes count
   kInt64,
   kInt32,
   kInt16,

@@ -34,6 +34,7 @@ std::optional<OpCost> CostOf(std::string_view op, std::string_view text,
   // Nothing to do: an empty tensor.
   if (cost.flops.value_or(0) == 0 && cost.bytes.value_or(0) == 0) return std::nullopt;
   cost.dtype = draft.dtype;
+  cost.narrow = draft.narrow;
   cost.shapes = std::move(draft.shapes);
   return cost;
 }

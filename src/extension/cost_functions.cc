@@ -46,6 +46,7 @@ std::string JsonOf(const OpCost& cost) {
   }
   if (cost.flops.has_value()) json += ",\"flops\":" + std::to_string(*cost.flops);
   if (cost.bytes.has_value()) json += ",\"bytes\":" + std::to_string(*cost.bytes);
+  if (cost.narrow.has_value()) json += ",\"narrow\":" + std::to_string(*cost.narrow);
   return json + "}";
 }
 

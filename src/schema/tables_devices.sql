@@ -1,22 +1,30 @@
 -- What devices can do at most: what rooflines are drawn of. People may add rows at any time.
 
 CREATE TABLE device_peaks (
-  -- A device's peak rates, dense (without structured sparsity), by its vendor's data sheet. Rows may
-  -- be added, and changed.
+  -- A device's peak rates, dense (without structured sparsity), by its vendor's data sheet. Rows
+  -- may be added, and changed.
   --   pattern: GLOB of its name in capitals, as traces have it (gpu_name); the longest that fits
   --     decides
   --   gbps: its memory's bandwidth, in 1e9 bytes a second
-  --   fp64, fp32, tf32, bf16, fp16, fp8, fp4, int8: what its fastest units for such numbers do, in
-  --     1e12 operations a second; NULL where it has none of its own, or the vendor does not say
+  --   fp64: what its fastest units for such numbers do, in 1e12 operations a second; NULL, here and
+  --     below, where it has none of its own, or the vendor does not say
+  --   fp32: without TF32
+  --   tf32: likewise
+  --   bf16: likewise
+  --   fp16: likewise
+  --   fp8: likewise
+  --   fp4: likewise
+  --   int8: likewise
   pattern TEXT PRIMARY KEY,
   gbps REAL,
   fp64 REAL, fp32 REAL, tf32 REAL, bf16 REAL, fp16 REAL, fp8 REAL, fp4 REAL, int8 REAL
 ) WITHOUT ROWID;
--- Sources are the vendors' data sheets. NVIDIA: V100, T4, A100, A30, A10, A40, L4, L40, L40S, H100
--- (SXM, PCIe, NVL), H200, GH200, HGX B100 and B200, GB200; where a sheet has figures with sparsity
--- alone, half of them. H800 and A800 compute as H100 and A100 do (but for FP64 of H800). AMD: MI210,
--- MI250, MI250X, MI300A, MI300X, MI325X, MI350X, MI355X: matrix units where they are faster. An
--- MI250 and MI250X show as two devices: half of the sheet's figures. FP64 of tensor cores.
+-- Sources are the vendors' data sheets. NVIDIA: V100, T4, A100, A30, A10, A40, L4, L40, L40S,
+-- H100 (SXM, PCIe, NVL), H200, GH200, HGX B100 and B200, GB200; where a sheet has figures with
+-- sparsity alone, half of them; FP64 of tensor cores. H800 and A800 compute as H100 and A100 do
+-- (but for FP64 of H800). AMD: MI210, MI250, MI250X, MI300A, MI300X, MI325X, MI350X, MI355X,
+-- matrix units where they are faster. An MI250 and MI250X show as two devices: half of the
+-- sheet's figures.
 INSERT INTO device_peaks (pattern, gbps, fp64, fp32, tf32, bf16, fp16, fp8, fp4, int8) VALUES
   ('*V100*',             900,    7.8,   15.7,  NULL,   NULL,   125,    NULL,   NULL,  NULL),
   ('*V100-PCIE*',        900,    7,     14,    NULL,   NULL,   112,    NULL,   NULL,  NULL),

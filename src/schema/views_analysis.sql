@@ -124,39 +124,6 @@ FROM _kernel_use k JOIN _trace t ON t.trace_id = k.trace_id
      LEFT JOIN _event_name l ON l.id = k.kernel
 WHERE NOT t.is_graph_capture;
 
-CREATE VIEW op_kernels AS
--- GPU activities of one name by the innermost operator that launched them, and by its args.
---   trace_id: their file
---   step: in which they were launched; NULL outside any
---   op_id: the operator, in names; NULL where the trace does not tell
---   args_id: its args, in args_texts; as in host_uses
---   kernel_id: in names
---   kind: as in activities: 0 compute, 1 communication, 2 memory, 3 waiting
---   activities: how many
---   gpu_ns: sum of their durations
-WITH RECURSIVE ran AS MATERIALIZED (
-  SELECT s.track, s.event_name, s.kind, k.step, k.path_id, count(*) AS activities,
-         sum(s.dur) AS gpu_ns
-  FROM _gpu_slice s LEFT JOIN _launch k ON k.id = s.id
-  WHERE @possible:s.id@ AND ifnull(s.dur, 0) >= 0
-  GROUP BY s.track, s.event_name, s.kind, k.step, k.path_id
-),
-climb (path_id, at) AS (  -- from where a launch was made up to an operator
-  SELECT DISTINCT path_id, path_id FROM ran WHERE path_id IS NOT NULL
-  UNION ALL
-  SELECT c.path_id, p.parent_id FROM climb c JOIN _call_path p ON p.id = c.at
-  WHERE p.kind <> 0 AND p.parent_id IS NOT NULL
-),
-operator AS MATERIALIZED (
-  SELECT c.path_id, p.event_name, p.args_text
-  FROM climb c JOIN _call_path p ON p.id = c.at WHERE p.kind = 0
-)
-SELECT t.trace_id, r.step, o.event_name AS op_id, o.args_text AS args_id,
-       r.event_name AS kernel_id, r.kind, sum(r.activities) AS activities,
-       sum(r.gpu_ns) AS gpu_ns
-FROM ran r JOIN _track t ON t.id = r.track LEFT JOIN operator o ON o.path_id = r.path_id
-GROUP BY t.trace_id, r.step, o.event_name, o.args_text, r.event_name, r.kind;
-
 CREATE VIEW sync_uses AS
 -- Calls that return when the GPU is done, by where they are made.
 --   trace_id: their file

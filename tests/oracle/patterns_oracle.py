@@ -182,7 +182,7 @@ def tensor_core_use(job, rank=None):
         for total, _, name, verdict, count in sorted(rows):
             yield (of, name, *verdict, ANY, count, ms(-total),
                    pct(-total, time("yes", "no", "unknown")), pct(-total, sum(a.dur for a in ran)),
-                   pct(time("yes"), time("yes", "no")))
+                   pct(time("yes"), time("yes", "no")), ANY)
 
 
 def pipeline_messages(job):

@@ -68,6 +68,10 @@ ONE_OF_SEVERAL = {
     "src/ingest/build/record_builder.h": ("record_builder_pairs",),
     "src/sources/ncu/ncu_rows.h": ("ncu_rows_end",),
     "src/sources/logs/log_lines.h": ("log_notes",),
+    "src/cost/cost_models.h": ("cost_bytes", "cost_convolution", "cost_engines", "cost_grouped",
+                               "cost_lists", "cost_norms", "cost_products", "cost_tensors",
+                               "cost_transformer_engine", "op_models"),
+    "include/tracedb/cost/op_cost.h": ("kernel_category",),
         "include/tracedb/text/result_sinks.h": ("result_csv", "result_json", "result_markdown",
                                             "result_table"),
 }

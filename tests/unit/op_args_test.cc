@@ -13,7 +13,8 @@ namespace {
 
 constexpr char kArgs[] =
     R"({"External id":null,"Concrete Inputs":["","[1, 2]","True",""],"Input type":["float",)"
-    R"("ScalarList","Scalar","TensorList"],"Input Strides":[[200,1],[],[],[[1],[4,1]]],"x":{"a":[1,"]}"]},)"
+    R"("ScalarList","Scalar","TensorList"],"Input Strides":[[200,1],[],[],[[1],[4,1]]],)"
+    R"("x":{"a":[1,"]}"]},)"
     R"("Input Dims":[[100,200],[],[],[[3],[2,4]]],"Ev Idx":7})";
 
 TEST(OpArgs, tensors_lists_and_given_texts_are_told_apart) {

@@ -1,4 +1,4 @@
-// What an operator computes and moves at least, from the shapes that the profiler recorded
+// What an operator computes and moves at least, from the sizes that the profiler recorded
 // (record_shapes=True). Knows operators by name and their args; knows no database.
 //
 // FLOPs are multiplications and additions of matrix products (a product of m x k and k x n has
@@ -20,6 +20,8 @@ struct OpCost {
   // What the products are of: fp64, fp32, tf32, bf16, fp16, fp8, fp4 or int8; empty without
   // products, and where the args do not tell.
   std::string_view dtype;
+  // The smaller of the result's two sizes, of products of matrices: 1 where a vector takes part.
+  std::optional<int64_t> narrow;
   std::string shapes;  // those that count, for people
 };
 
@@ -29,7 +31,7 @@ struct OpSurroundings {
   std::string_view annotation;  // around it, where engines write a batch's lengths; empty: none
 };
 
-// `args` is the JSON object of the event. nullopt: no model for this operator, or shapes that
+// `args` is the JSON object of the event. nullopt: no model for this operator, or sizes that
 // cannot be. Never throws but for want of memory; bounded by kOpArgsBytesMax.
 std::optional<OpCost> CostOf(std::string_view op, std::string_view args,
                              const OpSurroundings& around = {});

@@ -19,15 +19,17 @@ namespace {
 constexpr size_t kSharesMax = 9;  // no more can be told apart
 constexpr size_t kLabelsMax = 8;
 constexpr std::string_view kHowTo =
-    "write: bar COLUMN by COLUMN..., stacked COLUMN, COLUMN... by COLUMN... or line COLUMN over "
-    "COLUMN by COLUMN...";
+    "write: bar COLUMN by COLUMN..., stacked COLUMN, COLUMN... by COLUMN..., line COLUMN over "
+    "COLUMN by COLUMN... or roofline TFLOPS, PEAK_TFLOPS, PEAK_GBPS over INTENSITY by COLUMN...";
 
 struct KindName {
   PlotKind kind;
   std::string_view name;
 };
-constexpr std::array<KindName, 3> kKinds = {
-    {{PlotKind::kBar, "bar"}, {PlotKind::kStacked, "stacked"}, {PlotKind::kLine, "line"}}};
+constexpr std::array<KindName, 4> kKinds = {{{PlotKind::kBar, "bar"},
+                                             {PlotKind::kStacked, "stacked"},
+                                             {PlotKind::kLine, "line"},
+                                             {PlotKind::kRoofline, "roofline"}}};
 
 std::string_view NameOf(PlotKind kind) {
   return std::find_if(kKinds.begin(), kKinds.end(),
@@ -52,7 +54,11 @@ Status CheckCounts(const PlotSpec& plot) {
   const std::string_view kind = NameOf(plot.kind);
   if (plot.values.empty()) return Wrong(fmt::format("'{}' of which column", kind));
   const bool stacked = plot.kind == PlotKind::kStacked;
-  if (!stacked && plot.values.size() > 1) {
+  if (plot.kind == PlotKind::kRoofline) {
+    if (plot.values.size() != 3) {
+      return Wrong(fmt::format("'roofline' is of three columns, not of {}", plot.values.size()));
+    }
+  } else if (!stacked && plot.values.size() > 1) {
     return Wrong(fmt::format("'{}' is of one column, these are {}", kind, plot.values.size()));
   }
   if (stacked && (plot.values.size() < 2 || plot.values.size() > kSharesMax)) {
@@ -87,7 +93,8 @@ Status CheckColumns(const PlotSpec& plot, std::span<const QueryColumn> columns) 
     }
     const DocType type = columns[static_cast<size_t>(known - names.begin())].type;
     const bool number = type == DocType::kInteger || type == DocType::kReal;
-    if (i < plot.values.size() && !number) {
+    const bool is_place = i == plot.values.size() && plot.kind == PlotKind::kRoofline;
+    if ((i < plot.values.size() || is_place) && !number) {
       return Wrong(fmt::format("column '{}' is {}, no number", named[i], DocTypeName(type)),
                    "bars and lines are of columns that are int or real");
     }
@@ -110,9 +117,10 @@ Result<PlotSpec> ParsePlot(std::string_view text, std::span<const QueryColumn> c
   size_t at = 1;
   plot.values = TakeNames(words, at);
   const bool has_over = at < words.size() && words[at] == "over";
-  if (has_over != (plot.kind == PlotKind::kLine)) {
+  const bool needs_over = plot.kind == PlotKind::kLine || plot.kind == PlotKind::kRoofline;
+  if (has_over != needs_over) {
     return Wrong(has_over ? fmt::format("'over' belongs to line, not to {}", kind->name)
-                          : "'line' over which column");
+                          : fmt::format("'{}' over which column", kind->name));
   }
   if (has_over) {
     const std::vector<std::string> over = TakeNames(words, ++at);

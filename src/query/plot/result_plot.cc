@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "query/plot/plot_bars.h"
+#include "query/plot/plot_roofline.h"
 #include "query/plot/plot_series.h"
 #include "tracedb/text/near_name.h"
 #include "tracedb/text/result_text.h"
@@ -62,7 +63,9 @@ class PlotSink : public RowSink {
   bool Holds(size_t column, SqlType type) const;
   std::ptrdiff_t Count(size_t column, SqlType type) const;
   PlotColumn ColumnAt(size_t column) const;
+  PlotRows ChosenRows() const;
   std::string Bars() const;
+  std::string Roofline() const;
   std::string Lines();
 
   const PlotOptions options_;
@@ -119,6 +122,10 @@ Status PlotSink::Choose(const PlotSpec& spec) {
     TRACEDB_ASSIGN(column, Find(name));
     chosen.by.push_back(column);
     by.push_back(name);
+  }
+  if (spec.kind == PlotKind::kRoofline) {
+    TRACEDB_ASSIGN(over, Find(spec.over));
+    chosen.values.push_back(over);
   }
   if (spec.kind == PlotKind::kLine) {
     TRACEDB_ASSIGN(over, Find(spec.over));
@@ -207,7 +214,7 @@ PlotColumn PlotSink::ColumnAt(size_t column) const {
   return shown;
 }
 
-std::string PlotSink::Bars() const {
+PlotRows PlotSink::ChosenRows() const {
   PlotRows rows;
   for (size_t column : chosen_->by) rows.labels.push_back(ColumnAt(column));
   for (size_t column : chosen_->values) {
@@ -215,6 +222,42 @@ std::string PlotSink::Bars() const {
     std::vector<double>& numbers = rows.numbers.emplace_back();
     for (const std::vector<Held>& row : held_) numbers.push_back(row[column].number);
   }
+  return rows;
+}
+
+// The points, and below them a bar for each, which says whose it is. Rows without a point (nothing
+// is multiplied) have neither.
+std::string PlotSink::Roofline() const {
+  const PlotRows all = ChosenRows();
+  std::vector<RooflinePoint> points;
+  PlotRows rows;
+  rows.labels.push_back({"", {}});
+  for (const PlotColumn& label : all.labels) rows.labels.push_back({label.title, {}});
+  rows.values.push_back({all.values[0].title, {}});
+  rows.numbers.emplace_back();
+  for (size_t i = 0; i < held_.size(); ++i) {
+    const RooflinePoint point{all.numbers[3][i], all.numbers[0][i], all.numbers[1][i],
+                              all.numbers[2][i]};
+    if (!point.is_drawn()) continue;
+    points.push_back(point);
+    for (size_t j = 0; j < all.labels.size(); ++j) {
+      rows.labels[j + 1].cells.push_back(all.labels[j].cells[i]);
+    }
+    rows.values[0].cells.push_back(all.values[0].cells[i]);
+    rows.numbers[0].push_back(point.rate);
+  }
+  if (points.empty()) return "(no row has both figures)\n";
+  for (const std::string& mark : RooflineMarks(points)) {
+    rows.labels[0].cells.push_back({mark, SqlType::kText});
+  }
+  std::string text = DrawRoofline(options_.style, points) + DrawBars(options_.style, rows);
+  const auto left_out = rows_ - static_cast<int64_t>(points.size());
+  return left_out > 0 ? text + LeftOutLine(options_.style, left_out) : text;
+}
+
+std::string PlotSink::Bars() const {
+  if (chosen_->kind == PlotKind::kRoofline) return Roofline();
+  const PlotRows rows = ChosenRows();
   const auto left_out = rows_ - static_cast<int64_t>(held_.size());
   std::string text = chosen_->kind == PlotKind::kStacked ? DrawShares(options_.style, rows)
                                                          : DrawBars(options_.style, rows);

@@ -16,19 +16,22 @@ struct QueryColumn;
 enum class PlotKind {
   kBar,      // a bar for each row
   kStacked,  // a bar for each row, cut into shares of their sum
-  kLine      // a line for each series of rows
+  kLine,     // a line for each series of rows
+  kRoofline  // a point for each row, under its roof
 };
 
 struct PlotSpec {
   PlotKind kind = PlotKind::kBar;
-  std::vector<std::string> values;  // columns; one, or the shares of kStacked
-  std::string over;                 // of kLine: the column that orders the values
-  std::vector<std::string> by;      // columns that name a bar, or part the rows into series
+  // Columns; one, or the shares of kStacked; of kRoofline what was achieved, its peak, and gbps.
+  std::vector<std::string> values;
+  std::string over;  // of kLine: the column that orders the values; of kRoofline: the intensity
+  std::vector<std::string> by;  // columns that name a bar, or part the rows into series
 };
 
 // "bar COLUMN [by COLUMN...]", "stacked COLUMN, COLUMN... [by ...]", "line COLUMN over COLUMN
-// [by ...]". Where `columns` are known, those named must be among them, and the values numbers.
-// An Error has no place in it: "there is no column 'x'".
+// [by ...]", "roofline COLUMN, COLUMN, COLUMN over COLUMN [by ...]". Where `columns` are known,
+// those named must be among them, and the values numbers. An Error has no place in it: "there is no
+// column 'x'".
 Result<PlotSpec> ParsePlot(std::string_view text, std::span<const QueryColumn> columns);
 
 // As it is written, after "plot:".
