@@ -31,6 +31,7 @@
 -- column: rank_yes_pct   real(pct)   All matrix kernels of the rank that use tensor cores, of these
 --                                    and those that do not; NULL: all are unknown.
 --
+-- about:  kernels and operators
 -- empty:  No kernel in the database multiplies matrices by its name.
 -- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 

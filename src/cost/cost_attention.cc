@@ -21,7 +21,7 @@ enum class MaskArg {
 struct AttentionArgs {
   std::string_view op;
   Layout layout;
-  size_t q;         // k and v follow
+  size_t q;  // k and v follow
   size_t causal;
   CausalEnd end;
   bool is_backward = false;
@@ -76,11 +76,11 @@ struct PagedArgs {
   size_t first, last;
 };
 constexpr std::array<PagedArgs, 7> kPagedArgs = {{
-    {"flash_attn_3::fwd", 9, 15},     // cu_seqlens_k_new, seqused_q and _k, .., .., page_table
+    {"flash_attn_3::fwd", 9, 15},  // cu_seqlens_k_new, seqused_q and _k, .., .., page_table
     {"_vllm_fa3_C::fwd", 9, 15},
     {"sgl_kernel::fwd", 9, 15},
-    {"_vllm_fa2_C::varlen_fwd", 6, 8},  // seqused_k, leftpad_k, block_table
-    {"flash_attn_3::bwd", 11, 12},      // seqused_q and _k
+    {"_vllm_fa2_C::varlen_fwd", 6, 8},                   // seqused_k, leftpad_k, block_table
+    {"flash_attn_3::bwd", 11, 12},                       // seqused_q and _k
     {"flash_attn::_flash_attn_varlen_forward", 15, 17},  // block_table, leftpad_k, seqused_k
     {"FlashAttnVarlenFunc", 15, 15},
 }};

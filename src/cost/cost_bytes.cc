@@ -23,16 +23,16 @@ PointwiseName NameOf(std::string_view op) {
 // How many of the first args may be tensors that are read; further ones are the result's.
 size_t InputsOf(std::string_view base) {
   constexpr std::array<std::string_view, 62> kUnary = {
-      "abs",       "neg",      "exp",         "exp2",       "expm1",       "log",
-      "log2",      "log10",    "log1p",       "sqrt",       "rsqrt",       "reciprocal",
-      "sin",       "cos",      "tan",         "sinh",       "cosh",        "tanh",
-      "asin",      "acos",     "atan",        "erf",        "erfc",        "erfinv",
-      "sigmoid",   "silu",     "gelu",        "relu",       "leaky_relu",  "elu",
-      "celu",      "selu",     "hardswish",   "hardsigmoid", "hardtanh",   "mish",
-      "softplus",  "floor",    "ceil",        "round",      "trunc",       "sign",
-      "logit",     "square",   "logical_not", "bitwise_not", "isnan",      "isinf",
-      "isfinite",  "signbit",  "threshold",   "hardshrink", "softshrink",  "angle",
-      "digamma",   "lgamma",   "i0",          "sgn",        "frac",        "relu6",
+      "abs",        "neg",     "exp",         "exp2",        "expm1",      "log",
+      "log2",       "log10",   "log1p",       "sqrt",        "rsqrt",      "reciprocal",
+      "sin",        "cos",     "tan",         "sinh",        "cosh",       "tanh",
+      "asin",       "acos",    "atan",        "erf",         "erfc",       "erfinv",
+      "sigmoid",    "silu",    "gelu",        "relu",        "leaky_relu", "elu",
+      "celu",       "selu",    "hardswish",   "hardsigmoid", "hardtanh",   "mish",
+      "softplus",   "floor",   "ceil",        "round",       "trunc",      "sign",
+      "logit",      "square",  "logical_not", "bitwise_not", "isnan",      "isinf",
+      "isfinite",   "signbit", "threshold",   "hardshrink",  "softshrink", "angle",
+      "digamma",    "lgamma",  "i0",          "sgn",         "frac",       "relu6",
       "nan_to_num", "positive"};
   constexpr std::array<std::string_view, 4> kTernary = {"where", "lerp", "addcmul", "addcdiv"};
   if (std::count(kUnary.begin(), kUnary.end(), base) > 0) return 1;
@@ -43,8 +43,8 @@ size_t InputsOf(std::string_view base) {
 // Of whole numbers these make FP32.
 bool MakesFloats(std::string_view base) {
   constexpr std::array<std::string_view, 17> kNames = {
-      "div",  "true_divide", "exp",  "log", "sqrt", "rsqrt",   "reciprocal", "sin", "cos",
-      "tanh", "sigmoid",     "erf",  "tan", "log2", "sigmoid", "log1p",      "expm1"};
+      "div",  "true_divide", "exp", "log", "sqrt", "rsqrt",   "reciprocal", "sin",  "cos",
+      "tanh", "sigmoid",     "erf", "tan", "log2", "sigmoid", "log1p",      "expm1"};
   return std::count(kNames.begin(), kNames.end(), base) > 0;
 }
 

@@ -68,7 +68,8 @@ std::optional<Window> WindowOf(const CostInput& in, size_t stride, size_t paddin
 // 2^31: only how far the taps reach can be too much.
 int64_t OutSize(int64_t in, int64_t kernel, const Window& window, size_t i) {
   if (kernel < 1) return 0;
-  const int64_t reach = (Count(window.dilation[i]) * (kernel - 1)).value().value_or(int64_t{1} << 60);
+  const int64_t reach =
+      (Count(window.dilation[i]) * (kernel - 1)).value().value_or(int64_t{1} << 60);
   const int64_t room = in + 2 * window.padding[i] - reach - 1;
   return room < 0 ? 0 : room / window.stride[i] + 1;
 }
@@ -107,7 +108,7 @@ bool Convolution(const CostInput& in, CostDraft& draft) {
   }
   // Depthwise convolutions and the slow one have no arg of groups: the channels tell.
   const bool is_depthwise = in.op == "aten::_conv_depthwise2d";
-  const auto groups = is_depthwise             ? std::optional<int64_t>(input->dims[1])
+  const auto groups = is_depthwise              ? std::optional<int64_t>(input->dims[1])
                       : places->groups == kNone ? std::optional<int64_t>(1)
                                                 : IntFromText(in.args.GivenAt(places->groups));
   if (!groups.has_value() || !FitChannels(*input, *weight, is_transposed, *groups)) return false;
@@ -115,8 +116,7 @@ bool Convolution(const CostInput& in, CostDraft& draft) {
   if (draft.dtype.empty()) return false;
   draft.shapes = ShapesText(*input, *weight, is_transposed);
   const Count taps = Numel(*weight) * Count(2) * input->dims[0];
-  const auto window =
-      WindowOf(in, places->stride, places->padding, places->dilation, rank - 2);
+  const auto window = WindowOf(in, places->stride, places->padding, places->dilation, rank - 2);
   if (is_transposed) {  // each input place goes through all taps; the result's size is not needed
     draft.SetFlops(taps * Product(Spatial(*input)));
     return true;

@@ -2,9 +2,9 @@
 // engine annotates its steps it is in the annotation's name, as sums over the sequences that are
 // read in (context) and those that go on (generation):
 //   execute_32_context_0(sq0sk0sqsq0sqsk0)_generation_32(sq32sk55086sqsq32sqsk55086)
-// q is how many tokens of a sequence are worked on, k how many it has: sk the sum of k, sqsk that of
-// q times k. Without it there is no figure. That a layer looks at a window of its sequences alone is
-// in none of both: such layers count as if they looked at all.
+// q is how many tokens of a sequence are worked on, k how many it has: sk the sum of k, sqsk that
+// of q times k. Without it there is no figure. That a layer looks at a window of its sequences
+// alone is in none of both: such layers count as if they looked at all.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -178,7 +178,8 @@ bool CutlassLatent(const CostInput& in, const Batch& batch, CostDraft& draft) {
   return SetLatentAttention(in, batch, *q, {q->dims[1], row, q->dims[2], row, q->dims[2]}, draft);
 }
 
-// (q, cache, head_size_v, ...): [batch, queries, heads, rank + rope], [pages, page, 1, rank + rope].
+// (q, cache, head_size_v, ...): [batch, queries, heads, rank + rope], [pages, page, 1, rank +
+// rope].
 bool FlashLatent(const CostInput& in, const Batch& batch, CostDraft& draft) {
   const Tensor* q = in.args.TensorAt(0);
   const Tensor* cache = in.args.TensorAt(1);

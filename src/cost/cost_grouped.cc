@@ -101,9 +101,9 @@ bool ScaledGroupedProduct(const CostInput& in, CostDraft& draft) {
 }
 
 // (hidden_states, w1, w2, topk_weights, topk_ids, ...): each token's row goes through both products
-// of each of its experts. w1 is [experts, inner or twice that, hidden], w2 [experts, hidden, inner];
-// weights of four bits stand two in a byte. Which experts are read is in the values of topk_ids, so
-// bytes are known of a single token alone.
+// of each of its experts. w1 is [experts, inner or twice that, hidden], w2 [experts, hidden,
+// inner]; weights of four bits stand two in a byte. Which experts are read is in the values of
+// topk_ids, so bytes are known of a single token alone.
 bool FusedExperts(const CostInput& in, CostDraft& draft) {
   const Tensor* rows = in.args.TensorAt(0);
   const Tensor* up = in.args.TensorAt(1);

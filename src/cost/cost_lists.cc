@@ -115,8 +115,8 @@ std::optional<int64_t> RangeOf(const CostInput& in, bool is_reduction) {
 
 }  // namespace
 
-// triton_poi_*, triton_red_*, triton_per_*: each arg once. An arg with more elements than the kernel
-// goes over is looked up in, and how much of it is not in the args: then there is no figure.
+// triton_poi_*, triton_red_*, triton_per_*: each arg once. An arg with more elements than the
+// kernel goes over is looked up in, and how much of it is not in the args: then there is no figure.
 bool InductorKernel(const CostInput& in, CostDraft& draft) {
   const bool is_reduction = in.op.starts_with("triton_red_") || in.op.starts_with("triton_per_");
   if (!is_reduction && !in.op.starts_with("triton_poi_")) return false;

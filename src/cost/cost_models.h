@@ -67,7 +67,7 @@ int64_t ItemBytesFromKernel(std::string_view kernel);
 bool Contains(std::string_view text, std::string_view piece);
 
 // cost_products.cc
-bool MatrixProduct(const CostInput& in, CostDraft& draft);    // mm, bmm
+bool MatrixProduct(const CostInput& in, CostDraft& draft);      // mm, bmm
 bool MatrixProductPlus(const CostInput& in, CostDraft& draft);  // addmm, baddbmm
 bool MatrixByVector(const CostInput& in, CostDraft& draft);
 bool MatrixByVectorPlus(const CostInput& in, CostDraft& draft);

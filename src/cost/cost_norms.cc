@@ -181,7 +181,8 @@ bool EmbeddingBackward(const CostInput& in, CostDraft& draft) {
 bool GatherAlong(const CostInput& in, CostDraft& draft) {
   const Tensor* table = in.args.TensorAt(0);
   const Tensor* index = in.args.TensorAt(2);
-  if (table == nullptr || index == nullptr || table->dims.size() != index->dims.size()) return false;
+  if (table == nullptr || index == nullptr || table->dims.size() != index->dims.size())
+    return false;
   if (BytesOf(table->type) == 0 || BytesOf(index->type) == 0) return false;
   const auto asked = Numel(*index).value();
   const auto there = Numel(*table).value();

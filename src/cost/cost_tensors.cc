@@ -87,9 +87,9 @@ std::string_view NameOf(DType type, std::string_view kernel) {
 }  // namespace
 
 std::string_view ProductType(DType a, DType b, std::string_view kernel) {
-  constexpr std::array<DType, 7> kWidestFirst = {
-      DType::kFloat64, DType::kFloat32, DType::kBFloat16, DType::kFloat16,
-      DType::kFloat8,  DType::kInt8,    DType::kFloat4x2};
+  constexpr std::array<DType, 7> kWidestFirst = {DType::kFloat64, DType::kFloat32, DType::kBFloat16,
+                                                 DType::kFloat16, DType::kFloat8,  DType::kInt8,
+                                                 DType::kFloat4x2};
   for (const DType type : kWidestFirst) {
     if (a == type || b == type) {
       const bool both = !NameOf(a, {}).empty() && !NameOf(b, {}).empty();
@@ -105,15 +105,15 @@ DType TypeFromNumber(std::string_view number) {
     DType type;
   };
   constexpr std::array<Numbered, 10> kTypes = {{{"1", DType::kInt8},
-                                               {"3", DType::kInt32},
-                                               {"5", DType::kFloat16},
-                                               {"6", DType::kFloat32},
-                                               {"7", DType::kFloat64},
-                                               {"15", DType::kBFloat16},
-                                               {"23", DType::kFloat8},
-                                               {"24", DType::kFloat8},
-                                               {"25", DType::kFloat8},
-                                               {"26", DType::kFloat8}}};
+                                                {"3", DType::kInt32},
+                                                {"5", DType::kFloat16},
+                                                {"6", DType::kFloat32},
+                                                {"7", DType::kFloat64},
+                                                {"15", DType::kBFloat16},
+                                                {"23", DType::kFloat8},
+                                                {"24", DType::kFloat8},
+                                                {"25", DType::kFloat8},
+                                                {"26", DType::kFloat8}}};
   const auto known = std::find_if(kTypes.begin(), kTypes.end(),
                                   [&](const Numbered& type) { return type.number == number; });
   return known == kTypes.end() ? DType::kUnknown : known->type;
@@ -123,7 +123,10 @@ DType TypeFromNumber(std::string_view number) {
 // move them, a type of its size.
 int64_t ItemBytesFromKernel(std::string_view kernel) {
   constexpr std::array<std::pair<std::string_view, int64_t>, 5> kOpaque = {
-      {{"OpaqueType<1u>", 1}, {"OpaqueType<2u>", 2}, {"OpaqueType<4u>", 4}, {"OpaqueType<8u>", 8},
+      {{"OpaqueType<1u>", 1},
+       {"OpaqueType<2u>", 2},
+       {"OpaqueType<4u>", 4},
+       {"OpaqueType<8u>", 8},
        {"OpaqueType<16u>", 16}}};
   for (const auto& [name, bytes] : kOpaque) {
     if (Contains(kernel, name)) return bytes;

@@ -149,9 +149,7 @@ bool EngineGemm(const CostInput& in, CostDraft& draft) {
 
 namespace {
 
-bool IsHeads(const Tensor& tensor) {
-  return tensor.dims.size() == 4 && IsFloating(tensor.type);
-}
+bool IsHeads(const Tensor& tensor) { return tensor.dims.size() == 4 && IsFloating(tensor.type); }
 
 // The text of the mask where a writer has it; Kineto does not.
 std::optional<bool> CausalFromTexts(const CostInput& in) {
@@ -165,8 +163,8 @@ std::optional<bool> CausalFromTexts(const CostInput& in) {
 }  // namespace
 
 // FusedAttnFunc (is_training, max_seqlen_q, max_seqlen_kv, ..., q, k, v, ...): q, k and v are
-// [batch, length, heads, size] or [length, batch, ...]; which, the longest length tells. The mask is
-// a text, which Kineto does not write: then what is computed is not known, but what is moved.
+// [batch, length, heads, size] or [length, batch, ...]; which, the longest length tells. The mask
+// is a text, which Kineto does not write: then what is computed is not known, but what is moved.
 bool EngineAttention(const CostInput& in, CostDraft& draft) {
   const std::vector<const Tensor*> tensors = TensorsOf(in);
   const auto first = std::find_if(tensors.begin(), tensors.end(),

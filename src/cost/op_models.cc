@@ -1,5 +1,5 @@
-// Which operator has which model. Operators of PyTorch that only call others are not here: what they
-// call has the figures.
+// Which operator has which model. Operators of PyTorch that only call others are not here: what
+// they call has the figures.
 #include <algorithm>
 #include <array>
 
@@ -174,18 +174,99 @@ constexpr std::array kMoves = std::to_array<Known>({
     {"aten::arange", kElementwise, nullptr},
 });
 
-constexpr std::array kPointwise = std::to_array<std::string_view>({
-    "abs", "neg", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "rsqrt",
-    "reciprocal", "sin", "cos", "tan", "sinh", "cosh", "tanh", "asin", "acos", "atan", "erf",
-    "erfc", "erfinv", "sigmoid", "silu", "gelu", "relu", "leaky_relu", "elu", "celu", "selu",
-    "hardswish", "hardsigmoid", "hardtanh", "mish", "softplus", "floor", "ceil", "round", "trunc",
-    "sign", "logit", "square", "bitwise_not", "threshold", "hardshrink", "softshrink", "digamma",
-    "lgamma", "i0", "sgn", "frac", "relu6", "nan_to_num", "positive", "add", "sub", "rsub", "mul",
-    "div", "true_divide", "floor_divide", "remainder", "fmod", "pow", "maximum", "minimum", "fmax",
-    "fmin", "atan2", "bitwise_and", "bitwise_or", "bitwise_xor", "clamp", "clamp_min", "clamp_max",
-    "where", "masked_fill", "lerp", "addcmul", "addcdiv", "threshold_backward", "gelu_backward",
-    "silu_backward", "sigmoid_backward", "tanh_backward", "leaky_relu_backward", "elu_backward",
-    "hardswish_backward", "mish_backward", "softplus_backward", "log_sigmoid_backward"});
+constexpr std::array kPointwise = std::to_array<std::string_view>({"abs",
+                                                                   "neg",
+                                                                   "exp",
+                                                                   "exp2",
+                                                                   "expm1",
+                                                                   "log",
+                                                                   "log2",
+                                                                   "log10",
+                                                                   "log1p",
+                                                                   "sqrt",
+                                                                   "rsqrt",
+                                                                   "reciprocal",
+                                                                   "sin",
+                                                                   "cos",
+                                                                   "tan",
+                                                                   "sinh",
+                                                                   "cosh",
+                                                                   "tanh",
+                                                                   "asin",
+                                                                   "acos",
+                                                                   "atan",
+                                                                   "erf",
+                                                                   "erfc",
+                                                                   "erfinv",
+                                                                   "sigmoid",
+                                                                   "silu",
+                                                                   "gelu",
+                                                                   "relu",
+                                                                   "leaky_relu",
+                                                                   "elu",
+                                                                   "celu",
+                                                                   "selu",
+                                                                   "hardswish",
+                                                                   "hardsigmoid",
+                                                                   "hardtanh",
+                                                                   "mish",
+                                                                   "softplus",
+                                                                   "floor",
+                                                                   "ceil",
+                                                                   "round",
+                                                                   "trunc",
+                                                                   "sign",
+                                                                   "logit",
+                                                                   "square",
+                                                                   "bitwise_not",
+                                                                   "threshold",
+                                                                   "hardshrink",
+                                                                   "softshrink",
+                                                                   "digamma",
+                                                                   "lgamma",
+                                                                   "i0",
+                                                                   "sgn",
+                                                                   "frac",
+                                                                   "relu6",
+                                                                   "nan_to_num",
+                                                                   "positive",
+                                                                   "add",
+                                                                   "sub",
+                                                                   "rsub",
+                                                                   "mul",
+                                                                   "div",
+                                                                   "true_divide",
+                                                                   "floor_divide",
+                                                                   "remainder",
+                                                                   "fmod",
+                                                                   "pow",
+                                                                   "maximum",
+                                                                   "minimum",
+                                                                   "fmax",
+                                                                   "fmin",
+                                                                   "atan2",
+                                                                   "bitwise_and",
+                                                                   "bitwise_or",
+                                                                   "bitwise_xor",
+                                                                   "clamp",
+                                                                   "clamp_min",
+                                                                   "clamp_max",
+                                                                   "where",
+                                                                   "masked_fill",
+                                                                   "lerp",
+                                                                   "addcmul",
+                                                                   "addcdiv",
+                                                                   "threshold_backward",
+                                                                   "gelu_backward",
+                                                                   "silu_backward",
+                                                                   "sigmoid_backward",
+                                                                   "tanh_backward",
+                                                                   "leaky_relu_backward",
+                                                                   "elu_backward",
+                                                                   "hardswish_backward",
+                                                                   "mish_backward",
+                                                                   "softplus_backward",
+                                                                   "log_sigmoid_backward"});
 
 constexpr std::array kFlags = std::to_array<std::string_view>(
     {"eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_xor", "logical_not",
@@ -224,23 +305,45 @@ struct Word {
   std::string_view word, category;
 };
 constexpr std::array kWords = std::to_array<Word>({
-    {"attention", kAttention}, {"Attention", kAttention}, {"attn", kAttention},
-    {"Attn", kAttention},      {"_mla", kAttention},      {"fmha", kAttention},
-    {"convolution", kConvolution}, {"Convolution", kConvolution}, {"conv1d", kConvolution},
-    {"_conv_", kConvolution}, {"conv2d", kConvolution},  {"conv3d", kConvolution},  {"_norm", kNorm},
-    {"rmsnorm", kNorm},        {"layernorm", kNorm},      {"Norm", kNorm},
-    {"softmax", kNorm},        {"Softmax", kNorm},        {"moe_", kGemm},
-    {"experts", kGemm},        {"gemm", kGemm},           {"Gemm", kGemm},
-    {"_mm", kGemm},            {"matmul", kGemm},         {"Matmul", kGemm},
-    {"MatMul", kGemm},         {"Linear", kGemm},         {"embedding", kEmbedding},
-    {"Embedding", kEmbedding}, {"_and_mul", kElementwise}, {"_optimizer", kOptimizer},
+    {"attention", kAttention},
+    {"Attention", kAttention},
+    {"attn", kAttention},
+    {"Attn", kAttention},
+    {"_mla", kAttention},
+    {"fmha", kAttention},
+    {"convolution", kConvolution},
+    {"Convolution", kConvolution},
+    {"conv1d", kConvolution},
+    {"_conv_", kConvolution},
+    {"conv2d", kConvolution},
+    {"conv3d", kConvolution},
+    {"_norm", kNorm},
+    {"rmsnorm", kNorm},
+    {"layernorm", kNorm},
+    {"Norm", kNorm},
+    {"softmax", kNorm},
+    {"Softmax", kNorm},
+    {"moe_", kGemm},
+    {"experts", kGemm},
+    {"gemm", kGemm},
+    {"Gemm", kGemm},
+    {"_mm", kGemm},
+    {"matmul", kGemm},
+    {"Matmul", kGemm},
+    {"MatMul", kGemm},
+    {"Linear", kGemm},
+    {"embedding", kEmbedding},
+    {"Embedding", kEmbedding},
+    {"_and_mul", kElementwise},
+    {"_optimizer", kOptimizer},
 });
 
 }  // namespace
 
 OpModel ModelOf(std::string_view op) {
   const auto find = [&](const auto& list) {
-    return std::find_if(list.begin(), list.end(), [&](const auto& known) { return known.op == op; });
+    return std::find_if(list.begin(), list.end(),
+                        [&](const auto& known) { return known.op == op; });
   };
   if (const auto known = find(kProducts); known != kProducts.end()) {
     return {known->category, known->model};
@@ -251,7 +354,8 @@ OpModel ModelOf(std::string_view op) {
   if (op.starts_with("aten::")) {
     std::string_view base = op.substr(6);
     if (base.ends_with('_')) base.remove_suffix(1);
-    if (std::count(kPointwise.begin(), kPointwise.end(), base) > 0) return {kElementwise, Pointwise};
+    if (std::count(kPointwise.begin(), kPointwise.end(), base) > 0)
+      return {kElementwise, Pointwise};
     if (std::count(kFlags.begin(), kFlags.end(), base) > 0) return {kElementwise, Comparison};
   }
   for (const Prefix& prefix : kPrefixes) {

@@ -10,16 +10,17 @@ namespace {
 TEST(OpCost, convolutions) {
   // out (9 + 2 - 4 - 1) / 2 + 1 = 4: 2 * 2 * 4 * 27 * 16 = 6912;
   // 4 * (2*6*81 + 4*27 + 2*4*16) = 4832, the bias 16 more
-  EXPECT_EQ(Costs("aten::convolution", "f32[2,6,9,9] f32[4,3,3,3] f32[4] [2,_2] [1,_1] [2,_2] "
-                                       "False [0,_0] 2"),
+  EXPECT_EQ(Costs("aten::convolution",
+                  "f32[2,6,9,9] f32[4,3,3,3] f32[4] [2,_2] [1,_1] [2,_2] "
+                  "False [0,_0] 2"),
             "6912 4848 fp32");
   // out 7: 2 * 2 * 4 * 18 * 7 = 2016; 4 * (2*6*9 + 4*6*3 + 2*4*7) = 944
   EXPECT_EQ(Costs("aten::convolution", "f32[2,6,9] f32[4,6,3] - [1] [0] [1] False [0] 1"),
             "2016 944 fp32");
   // transposed: each of 25 places goes through 6 * 4 * 4 taps: 2 * 2 * 96 * 25 = 9600
-  EXPECT_EQ(Costs("aten::convolution",
-                  "f32[2,6,5,5] f32[6,4,2,2] - [2,_2] [0,_0] [1,_1] True [0,_0] 1"),
-            "9600 - fp32");
+  EXPECT_EQ(
+      Costs("aten::convolution", "f32[2,6,5,5] f32[6,4,2,2] - [2,_2] [0,_0] [1,_1] True [0,_0] 1"),
+      "9600 - fp32");
   // three dimensions: out 2 each: 2 * 1 * 2 * 3 * 8 * 8 = 768
   EXPECT_EQ(Costs("aten::conv3d", "f32[1,3,3,3,3] f32[2,3,2,2,2] - 1 0 1 1"), "768 580 fp32");
   // other orders of the same args
@@ -47,8 +48,9 @@ TEST(OpCost, gradients_of_a_convolution_that_were_needed) {
 
 TEST(OpCost, impossible_convolutions_are_no_figure) {
   for (const char* words :
-       {"f32[2,6,9] f32[4,5,3] - [1] [0] [1] False [0] 1", "f32[2,6,2] f32[4,6,3] - [1] [0] [1] "
-                                                           "False [0] 1",
+       {"f32[2,6,9] f32[4,5,3] - [1] [0] [1] False [0] 1",
+        "f32[2,6,2] f32[4,6,3] - [1] [0] [1] "
+        "False [0] 1",
         "f32[2,6,9] f32[4,6,3] - [0] [0] [1] False [0] 1",
         "f32[2,6,9] f32[4,6,3] - [1] [0] [1] - [0] 1",
         "f32[2,6,9] f32[4,6,3] - same [0] [1] False [0] 1",
@@ -78,8 +80,7 @@ int64_t CountedPairs(const AttentionShape& shape) {
 TEST(Attention, pairs_are_those_that_the_mask_leaves) {
   for (int64_t q = 0; q <= 7; ++q) {
     for (int64_t k = 0; k <= 7; ++k) {
-      for (const CausalEnd end :
-           {CausalEnd::kNone, CausalEnd::kTopLeft, CausalEnd::kBottomRight}) {
+      for (const CausalEnd end : {CausalEnd::kNone, CausalEnd::kTopLeft, CausalEnd::kBottomRight}) {
         for (int64_t left = -1; left <= 8; ++left) {
           for (int64_t right = -1; right <= 8; ++right) {
             AttentionShape shape;
@@ -129,11 +130,12 @@ TEST(OpCost, attention_of_pytorch) {
 
 TEST(OpCost, backward_is_two_and_a_half_times_forward) {
   // 2 * 16 * 10 * (3 * 16 + 2 * 16) = 25600 = 2.5 * 10240; all of it in and out: 2 * 10240
-  const std::string words = "f32[2,8,4,16] f32[2,8,4,16] f32[2,2,4,16] f32[2,2,4,16] f32[2,8,4,16] "
-                            "f32[2,8,4]";
-  EXPECT_EQ(Costs("aten::_scaled_dot_product_flash_attention_backward",
-                  words + " - - 4 4 0. True - - -"),
-            "25600 20480 fp32");
+  const std::string words =
+      "f32[2,8,4,16] f32[2,8,4,16] f32[2,2,4,16] f32[2,2,4,16] f32[2,8,4,16] "
+      "f32[2,8,4]";
+  EXPECT_EQ(
+      Costs("aten::_scaled_dot_product_flash_attention_backward", words + " - - 4 4 0. True - - -"),
+      "25600 20480 fp32");
   EXPECT_EQ(Costs("aten::_scaled_dot_product_cudnn_attention_backward",
                   words + " - - - - - 4 4 0. True -"),
             "25600 20480 fp32");
@@ -143,17 +145,18 @@ TEST(OpCost, backward_is_two_and_a_half_times_forward) {
                   "f32[2,8,4,16] f32[2,8,4,16] f32[2,2,4,16] f32[2,2,4,16] - f32[2,8,4,16] "
                   "f32[2,8,4] - - 0. [True,_True,_True,_False] True -"),
             "25600 20480 fp32");
-  const std::string turned = "f32[2,4,8,16] f32[2,4,8,16] f32[2,4,2,16] f32[2,4,2,16] "
-                             "f32[2,4,8,16] f32[2,8,4]";
+  const std::string turned =
+      "f32[2,4,8,16] f32[2,4,8,16] f32[2,4,2,16] f32[2,4,2,16] "
+      "f32[2,4,8,16] f32[2,8,4]";
   EXPECT_EQ(Costs("aten::_flash_attention_backward", turned + " - - 4 4 0. True - - 0.25 - -"),
             "25600 20480 fp32");
   EXPECT_EQ(Costs("aten::_efficient_attention_backward",
                   "f32[2,4,8,16] f32[2,4,8,16] f32[2,4,2,16] f32[2,4,2,16] - f32[2,4,8,16] - - 4 4 "
                   "f32[2,8,4] 0. - - 1 False"),
             "25600 20480 fp32");
-  EXPECT_EQ(Costs("flash_attn::_flash_attn_backward",
-                  turned + " - - - 0. 0.25 True -1 -1 0. - False"),
-            "25600 20480 fp32");
+  EXPECT_EQ(
+      Costs("flash_attn::_flash_attn_backward", turned + " - - - 0. 0.25 True -1 -1 0. - False"),
+      "25600 20480 fp32");
 }
 
 TEST(OpCost, flash_attention_of_its_own_library) {
@@ -169,12 +172,13 @@ TEST(OpCost, flash_attention_of_its_own_library) {
   EXPECT_EQ(Costs("flash_attn::_flash_attn_forward", qkv + " 0. 0.25 True 1 0 0. - False"),
             "7168 5120 bf16");
   const std::string nones = " - - - -";
-  EXPECT_EQ(Costs("flash_attn_3::fwd", qkv + nones + nones + " - 4 4 - - - - - - - - - 0.25 True "
-                                                             "-1 -1 0"),
+  EXPECT_EQ(Costs("flash_attn_3::fwd", qkv + nones + nones +
+                                           " - 4 4 - - - - - - - - - 0.25 True "
+                                           "-1 -1 0"),
             "10240 5120 bf16");
-  EXPECT_EQ(Costs("flash_attn_3::bwd",
-                  "bf16[2,4,8,16] " + qkv + " bf16[2,4,8,16] f32[2,8,4] - - - - - - - 4 4 0.25 "
-                                            "True -1 -1 0."),
+  EXPECT_EQ(Costs("flash_attn_3::bwd", "bf16[2,4,8,16] " + qkv +
+                                           " bf16[2,4,8,16] f32[2,8,4] - - - - - - - 4 4 0.25 "
+                                           "True -1 -1 0."),
             "25600 10240 bf16");
 }
 
@@ -210,7 +214,8 @@ TEST(OpCost, fused_attention_of_transformer_engine) {
   // [length 4, batch 2, heads 8, 16]; the mask is a text, which Kineto leaves out
   const std::string words = "True 4 4 i32[3] i32[3] bf16[4,2,8,16] bf16[4,2,8,16] bf16[4,2,8,16]";
   EXPECT_EQ(Costs("FusedAttnFunc", words + " - 0.25 0. True - - -"), "- 8192 bf16");
-  EXPECT_EQ(Costs("FusedAttnFunc", words + " - 0.25 0. True sbhd_sbhd_sbhd no" "_bias causal"),
+  EXPECT_EQ(Costs("FusedAttnFunc", words + " - 0.25 0. True sbhd_sbhd_sbhd no"
+                                           "_bias causal"),
             "10240 8192 bf16");
   EXPECT_EQ(Costs("FusedAttnFunc", "True 5 5 bf16[4,2,8,16] bf16[4,2,8,16] bf16[4,2,8,16]"),
             "none");
@@ -224,12 +229,12 @@ TEST(OpCost, engines_attention_by_their_annotations) {
   const std::string unified = "bf16[32,64,64] bf16[32,8,64] bf16[32,8,64] bf16[32,64,64] - - -";
   EXPECT_EQ(Costs("vllm::unified_attention_with_output", unified, "", decode),
             "902529024 113340416 bf16");
-  EXPECT_EQ(Costs("sglang_profiler::attention_paged_attention_ragged_100",
-                  "bf16[32,32,128] u8[10905190400] bf16[32,32,128] bf16[835874,1,8,128] "
-                  "bf16[835874,1,8,128] i32[33] i32[20971520] i32[4096]",
-                  "",
-                  "execute_32_context_0(sq0sk0sqsq0sqsk0)_generation_32(sq32sk32785sqsq32sqsk32785)"),
-            "537149440 134811648 bf16");
+  EXPECT_EQ(
+      Costs("sglang_profiler::attention_paged_attention_ragged_100",
+            "bf16[32,32,128] u8[10905190400] bf16[32,32,128] bf16[835874,1,8,128] "
+            "bf16[835874,1,8,128] i32[33] i32[20971520] i32[4096]",
+            "", "execute_32_context_0(sq0sk0sqsq0sqsk0)_generation_32(sq32sk32785sqsq32sqsk32785)"),
+      "537149440 134811648 bf16");
   // one of 4 tokens read in whole, 10 pairs, and one that goes on after 6: 2 * 8 * 17 * 32 = 8704;
   // 2 * (5 * 8 * 32 + (4 + 7) * 2 * 32) = 3968
   EXPECT_EQ(Costs("vllm::unified_attention_with_output",
@@ -241,14 +246,16 @@ TEST(OpCost, engines_attention_by_their_annotations) {
                   "execute_32_context_0(sq0sk0sqsq0sqsk0)_generation_32(sq33sk1sqsq33sqsk1)"),
             "none");
   // vLLM's own cache: one sequence of 100 tokens, 2 * 8 * 100 * 32; 2 * (8 * 32 + 100 * 2 * 32)
-  EXPECT_EQ(Costs("_C::paged_attention_v1",
-                  "bf16[1,8,16] bf16[1,8,16] bf16[9,2,2,16,8] bf16[9,2,16,16] 2 0.25 i32[1,7] i32[1] "
-                  "16 100"),
-            "51200 13312 bf16");
-  EXPECT_EQ(Costs("_C::paged_attention_v1",
-                  "bf16[2,8,16] bf16[2,8,16] bf16[9,2,2,16,8] bf16[9,2,16,16] 2 0.25 i32[2,7] i32[2] "
-                  "16 100"),
-            "none");
+  EXPECT_EQ(
+      Costs("_C::paged_attention_v1",
+            "bf16[1,8,16] bf16[1,8,16] bf16[9,2,2,16,8] bf16[9,2,16,16] 2 0.25 i32[1,7] i32[1] "
+            "16 100"),
+      "51200 13312 bf16");
+  EXPECT_EQ(
+      Costs("_C::paged_attention_v1",
+            "bf16[2,8,16] bf16[2,8,16] bf16[9,2,2,16,8] bf16[9,2,16,16] 2 0.25 i32[2,7] i32[2] "
+            "16 100"),
+      "none");
 }
 
 TEST(OpCost, latent_attention_works_on_the_rows_of_the_cache) {
@@ -279,8 +286,8 @@ TEST(OpCost, impossible_attention_is_no_figure) {
         "f32[2,8,4,16] f32[3,2,4,16] f32[3,2,4,16] 0. True False -",
         "f32[2,8,4,16] f32[2,2,4,15] f32[2,2,4,15] 0. True False -",
         "f32[2,8,4,16] f32[2,2,4,16] f32[2,2,5,16] 0. True False -",
-        "f32[2,8,4,16] f32[2,2,4,16] f32[2,2,4,16] 0. - False -",
-        "f32[2,8,4,16] f32[2,2,4,16]", "f32[8,4,16] f32[2,4,16] f32[2,4,16] 0. True False -",
+        "f32[2,8,4,16] f32[2,2,4,16] f32[2,2,4,16] 0. - False -", "f32[2,8,4,16] f32[2,2,4,16]",
+        "f32[8,4,16] f32[2,4,16] f32[2,4,16] 0. True False -",
         "f32[99999999,99999999,99999999,16] f32[99999999,99999999,99999999,16] "
         "f32[99999999,99999999,99999999,16] 0. False False -"}) {
     EXPECT_EQ(Costs("aten::_scaled_dot_product_flash_attention", words), "none") << words;

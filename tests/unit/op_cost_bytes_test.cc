@@ -6,10 +6,12 @@
 namespace tracedb {
 namespace {
 
-constexpr char kFloats[] = "multi_tensor_apply_kernel<TensorListMetadata<3>, "
-                           "BinaryOpListAlphaFunctor<float, 2, 2, 0>, std::plus<float>, float>";
-constexpr char kHalves[] = "multi_tensor_apply_kernel<TensorListMetadata<3>, "
-                           "BinaryOpListAlphaFunctor<c10::BFloat16, 2, 2, 0>, std::plus<float> >";
+constexpr char kFloats[] =
+    "multi_tensor_apply_kernel<TensorListMetadata<3>, "
+    "BinaryOpListAlphaFunctor<float, 2, 2, 0>, std::plus<float>, float>";
+constexpr char kHalves[] =
+    "multi_tensor_apply_kernel<TensorListMetadata<3>, "
+    "BinaryOpListAlphaFunctor<c10::BFloat16, 2, 2, 0>, std::plus<float> >";
 
 TEST(OpCost, element_by_element) {
   EXPECT_EQ(Costs("aten::add", "bf16[10,20] bf16[10,20] 1"), "- 1200");
@@ -45,8 +47,9 @@ TEST(OpCost, copies_and_fills) {
   EXPECT_EQ(Costs("aten::copy_", "f32[10,20] bf16[11,20] False"), "none");
   EXPECT_EQ(Costs("aten::fill_", "f32[10,20] 0"), "- 800");
   EXPECT_EQ(Costs("aten::zero_", "bf16[10,20]"), "- 400");
-  EXPECT_EQ(Costs("aten::cat", "list(x[3,5];x[4,5]) 0", "CatArrayBatchedCopy<OpaqueType<2u>, "
-                                                        "unsigned int, 2, 64, 64>"),
+  EXPECT_EQ(Costs("aten::cat", "list(x[3,5];x[4,5]) 0",
+                  "CatArrayBatchedCopy<OpaqueType<2u>, "
+                  "unsigned int, 2, 64, 64>"),
             "- 140");
   EXPECT_EQ(Costs("aten::cat", "list(x[3,5];x[4,5]) 0", "what"), "none");
   EXPECT_EQ(Costs("aten::split_with_sizes_copy", "bf16[2,100] [50,_50] 1"), "- 800");
@@ -107,8 +110,8 @@ TEST(OpCost, optimizers) {
                   "CopyFunctor<float, c10::BFloat16, 2, 1, 1>, Copy<float, c10::BFloat16> >"),
             "- 1500");
   // parameters, both moments in and out, gradients in: 7 * 4 * 250
-  EXPECT_EQ(Costs("aten::_fused_adamw_", list + " " + list + " " + list + " " + list +
-                                             " - list(x[];x[]) 0.1",
+  EXPECT_EQ(Costs("aten::_fused_adamw_",
+                  list + " " + list + " " + list + " " + list + " - list(x[];x[]) 0.1",
                   "multi_tensor_apply_kernel<FusedOptimizerTensorListMetadata<4>, "
                   "FusedAdamMathFunctor<float, 4, (ADAM_MODE)1, false>, float const*>"),
             "- 7000");
@@ -122,7 +125,8 @@ TEST(OpCost, optimizers) {
                   "FusedAdamMathFunctor<float, 4>"),
             "none");
   EXPECT_FALSE(CostOf("aten::_foreach_add_",
-                      R"({"Input Dims":[[],[]],"Input type":["TensorList","Scalar"]})", {kFloats, ""})
+                      R"({"Input Dims":[[],[]],"Input type":["TensorList","Scalar"]})",
+                      {kFloats, ""})
                    .has_value());
 }
 
@@ -146,8 +150,9 @@ TEST(OpCost, kernels_of_inductor) {
   EXPECT_EQ(bytes("triton_red_fused_sum_0", Triton("bf16[10,20] f32[10] 10 20", "XBLOCK=1")), 440);
   EXPECT_EQ(bytes("triton_per_fused_sum_0", Triton("bf16[10,20] f32[10] 10 20", "")), 440);
   // a table that is looked up in, no range, a range of nothing
-  EXPECT_EQ(bytes("triton_poi_fused_embedding_0", Triton("bf16[1000,20] bf16[10,20] 200",
-                                                         "XBLOCK=64")), -1);
+  EXPECT_EQ(
+      bytes("triton_poi_fused_embedding_0", Triton("bf16[1000,20] bf16[10,20] 200", "XBLOCK=64")),
+      -1);
   EXPECT_EQ(bytes("triton_poi_fused_relu_0", Triton("bf16[10,20] bf16[10,20]", "XBLOCK=64")), -1);
   EXPECT_EQ(bytes("triton_poi_fused_relu_0", Triton(three + "0", "XBLOCK=64")), -1);
   EXPECT_EQ(bytes("triton_tem_fused_mm_0", Triton(three + "200", "XBLOCK=64")), -1);

@@ -72,9 +72,9 @@ TEST(OpCost, products_of_groups) {
   // a batch: 2 * 3 * 6 * 4 * 5 = 720; 2 * (72 + 60 + 90) = 444
   EXPECT_EQ(Costs("aten::_grouped_mm", "bf16[3,6,4] bf16[3,4,5] - - -"), "720 444 bf16");
   // FP8, the result BF16, scales of rows 10 and columns 15: 40 + 60 + 100 + 4 * 25 = 300
-  EXPECT_EQ(Costs("aten::_scaled_grouped_mm",
-                  "f8[10,4] f8[3,4,5] f32[10] f32[3,5] i32[3] - - 15 False"),
-            "400 300 fp8");
+  EXPECT_EQ(
+      Costs("aten::_scaled_grouped_mm", "f8[10,4] f8[3,4,5] f32[10] f32[3,5] i32[3] - - 15 False"),
+      "400 300 fp8");
   EXPECT_EQ(Costs("aten::_grouped_mm", "bf16[10,4] bf16[3,4,5] i32[4] - -"), "none");
   EXPECT_EQ(Costs("aten::_grouped_mm", "bf16[10,4] bf16[3,4,5] - - -"), "none");
 }
@@ -90,9 +90,9 @@ TEST(OpCost, fused_experts) {
                   "bf16[1,16] bf16[4,64,16] bf16[4,16,32] f32[1,2] i32[1,2]"),
             "6144 6208 bf16");
   // weights of four bits: as many products; what the units multiply is not told
-  EXPECT_EQ(Costs("vllm::inplace_fused_experts",
-                  "bf16[8,16] u8[4,64,8] u8[4,16,16] f32[8,2] i32[8,2]"),
-            "49152 -");
+  EXPECT_EQ(
+      Costs("vllm::inplace_fused_experts", "bf16[8,16] u8[4,64,8] u8[4,16,16] f32[8,2] i32[8,2]"),
+      "49152 -");
   EXPECT_EQ(Costs("vllm::inplace_fused_experts",
                   "bf16[8,16] bf16[4,64,15] bf16[4,16,32] f32[8,2] i32[8,2]"),
             "none");
@@ -119,11 +119,9 @@ TEST(OpCost, transformer_engine) {
                   kernel),
             "640 - bf16");
   // D = 6 x 8 of B = 6 x 4 (rows) and A = 8 x 4 (turned): 2 * 6 * 8 * 4 = 384; 2 * (32 + 24 + 48)
-  EXPECT_EQ(Costs("tex_ts::te_gemm_ts",
-                  "bf16[8,4] - - 5 True bf16[6,4] - - 5 False bf16[6,8] - 5"),
+  EXPECT_EQ(Costs("tex_ts::te_gemm_ts", "bf16[8,4] - - 5 True bf16[6,4] - - 5 False bf16[6,8] - 5"),
             "384 208 bf16");
-  EXPECT_EQ(Costs("tex_ts::te_gemm_ts",
-                  "bf16[8,4] - - 5 True bf16[6,5] - - 5 False bf16[6,8] - 5"),
+  EXPECT_EQ(Costs("tex_ts::te_gemm_ts", "bf16[8,4] - - 5 True bf16[6,5] - - 5 False bf16[6,8] - 5"),
             "none");
   // a backward pass is given the gradient of its result alone
   EXPECT_EQ(Costs("_LinearBackward", "bf16[6,2,8]", kernel), "none");
@@ -132,10 +130,10 @@ TEST(OpCost, transformer_engine) {
 TEST(OpCost, fp32_runs_on_the_units_that_the_kernel_names) {
   const char* words = "f32[100,200] f32[200,500]";
   EXPECT_TRUE(Costs("aten::mm", words, "ampere_sgemm_128x64_nn").ends_with("fp32"));
-  EXPECT_TRUE(
-      Costs("aten::mm", words, "sm80_xmma_gemm_f32f32_tf32f32_f32_nn_n").ends_with("tf32"));
-  EXPECT_TRUE(Costs("aten::mm", words, "void cutlass::Kernel2<cutlass_80_tensorop_s1688gemm_128x128"
-                                       "_16x5_nn_align4>")
+  EXPECT_TRUE(Costs("aten::mm", words, "sm80_xmma_gemm_f32f32_tf32f32_f32_nn_n").ends_with("tf32"));
+  EXPECT_TRUE(Costs("aten::mm", words,
+                    "void cutlass::Kernel2<cutlass_80_tensorop_s1688gemm_128x128"
+                    "_16x5_nn_align4>")
                   .ends_with("tf32"));
   EXPECT_TRUE(Costs("aten::mm", words, "nvjet_sm90_sss_128x128").ends_with("tf32"));
   EXPECT_TRUE(Costs("aten::mm", words, "void cutlass::Kernel2<cutlass_80_simt_sgemm_128x64_8x5>")
