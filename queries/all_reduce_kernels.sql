@@ -37,6 +37,7 @@
 -- column: min_us       real(us)    The shortest: the least wait for other ranks.
 -- column: name         text        The kernel.
 --
+-- about:  communication
 -- plot:   bar gpu_ms by run, rank, library, algorithm
 -- empty:  No kernel has the name of an all-reduce.
 

@@ -28,6 +28,7 @@
 -- column: least_rank       int(id)     That with the least, of those that have it.
 -- column: least_rank_ms    real(ms)    host_ms there.
 --
+-- about:  the host
 -- plot:   bar host_ms by run, name
 -- empty:  No annotation is in the database: mark code with torch.profiler.record_function.
 

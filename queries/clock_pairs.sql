@@ -17,6 +17,7 @@
 -- column: residual_p50_ms  real(ms)    Half of them are nearer together than this,
 -- column: residual_p95_ms  real(ms)    and 95 % than this.
 --
+-- about:  clocks
 -- plot:   bar residual_p95_ms by run, capture, clock_a, clock_b
 -- empty:  No two ranks of a capture share enough collectives: 8 that all leave together.
 

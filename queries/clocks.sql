@@ -27,6 +27,7 @@
 -- column: residual_p95_ms  real(ms)     95 % of the ends agree better with those of other clocks.
 -- column: refused_ms       real(ms)     A correction that was refused; 0: none.
 --
+-- about:  clocks
 -- plot:   bar offset_ms by run, capture, rank, clock
 -- empty:  The database holds no trace.
 

@@ -30,6 +30,7 @@
 -- column: module    text        The nn.Module or Python function of the model around that, where
 --                               the trace has any.
 --
+-- about:  what to do
 -- plot:   bar dur_ms by kind, name
 -- empty:  There is no launch, GPU activity or step in that step, capture and run.
 -- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown

@@ -20,6 +20,7 @@
 -- column: dur_ms     real(ms)    and how long they are.
 -- column: share_pct  real(pct)   Of the step.
 --
+-- about:  what to do
 -- plot:   bar dur_ms by step, kind, rank, name
 -- empty:  There is no launch, GPU activity or step in that step, capture and run.
 -- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown

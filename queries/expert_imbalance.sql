@@ -45,6 +45,7 @@
 --                                        in the database), sizes missing (in the trace), direction
 --                                        unclear (of all of them).
 --
+-- about:  communication
 -- plot:   bar imbalance by step, group_description
 -- empty:  No all-to-all of uneven sizes (all_to_allv) is in the database. Experts that exchange
 --         tokens by kernels of their own (DeepEP, NVSHMEM) do not tell sizes.

@@ -31,6 +31,7 @@
 -- column: tflops           real(tflops)      Achieved: 1e12 operations in a second of gpu_ms.
 -- column: peak_pct         real(pct)   tflops of peak_tflops.
 --
+-- about:  kernels and operators
 -- empty:  No such operator with its shapes is in the database: record with record_shapes=True.
 -- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 -- plot:   bar tflops by run, op, shapes

@@ -21,6 +21,7 @@
 --                                       larger one for certain.
 -- column: advice            text        What to do about it; NULL: nothing.
 --
+-- about:  memory
 -- plot:   bar used_pct by run, source, host, gpu, rank
 -- empty:  Nothing tells how much memory was used: ingest samples of nvidia-smi beside the traces,
 --         or record with profile_memory=True.

@@ -29,6 +29,7 @@
 -- column: time_source        text         How times are known: zone given, guessed by load, ...
 -- column: value              real(count)  Mean of what was asked for; NULL: a text.
 --
+-- about:  logs, settings, GPU samples
 -- plot:   line value over bin by run, kind, gpu
 -- empty:  There is no sample of a GPU: ingest what nvidia-smi --query-gpu=... --format=csv -l 1,
 --         nvidia-smi dmon -o DT or gpustat -i wrote.

@@ -30,6 +30,7 @@
 -- column: reason        text        Why they are not known.
 -- column: graph_id      int(id)     In graphs.
 --
+-- about:  kernels and operators
 -- plot:   bar gpu_ms by run, rank, graph
 -- empty:  No graph was launched, or none of its kernels is in the database.
 

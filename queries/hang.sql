@@ -30,6 +30,7 @@
 -- column: rank_in         text        The first call of the rank, of any group, that is not done.
 -- column: call            text        The innermost frame of the call, where it was recorded.
 --
+-- about:  communication
 -- empty:  Every collective of the dumps is done on all ranks, or no dump of the flight recorder
 --         (nccl_trace_rank_N, of TORCH_NCCL_DUMP_ON_TIMEOUT=1) is in the database.
 

@@ -27,6 +27,7 @@
 -- column: of_steps     int(count)  Of so many of this kind that have a step before them.
 -- column: max_ms       real(ms)    Before one step at most.
 --
+-- about:  inference
 -- plot:   bar idle_ms by run, rank, kind, cause
 -- empty:  No step of vLLM or SGLang has one before it, or no GPU was idle between two.
 

@@ -43,6 +43,7 @@
 -- column: reason           text        Why the kind or the tokens are not told.
 -- column: slice_id         int(id)     The annotation, in slices.
 --
+-- about:  inference
 -- plot:   line step_ms over number by run, capture, rank
 -- empty:  No annotation of a step of vLLM or SGLang is in the database.
 

@@ -29,6 +29,7 @@
 -- column: idle_before_ms    real(ms)    Nothing ran on the GPU before a step, on average of those
 --                                       that have one before them.
 --
+-- about:  inference
 -- plot:   bar total_ms by run, rank, kind
 -- empty:  No annotation of a step of vLLM or SGLang is in the database.
 

@@ -13,6 +13,7 @@
 -- column: first_step  int(count)  The lowest number of a profiler step; NULL without steps.
 -- column: last_step   int(count)  The highest; other captures may have the same numbers.
 --
+-- about:  the database
 -- plot:   bar length_ms by run, capture
 -- empty:  The database holds no trace.
 

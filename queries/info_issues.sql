@@ -12,6 +12,7 @@
 -- column: first_offset   int(count)  Where first, in bytes of the unpacked text.
 -- column: first_excerpt  text        What stands there.
 --
+-- about:  the database
 -- plot:   bar count by run, rank, kind
 -- empty:  Nothing was wrong in any file.
 

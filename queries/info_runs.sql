@@ -15,6 +15,7 @@
 -- column: length_ms   real(ms)    From the first start of an event to the last end, of each
 --                                 capture.
 --
+-- about:  the database
 -- plot:   bar length_ms by run
 -- empty:  The database holds no trace.
 

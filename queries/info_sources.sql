@@ -16,6 +16,7 @@
 -- column: length_ms    real(ms)    From its first time to its last.
 -- column: time_source  text        How its times are known to be Unix time, or not.
 --
+-- about:  the database
 -- plot:   bar rows by kind, path
 -- empty:  Every file in the database is a trace.
 

@@ -11,6 +11,7 @@
 -- column: activities   int(count)  Kernels, copies and fills on them.
 -- column: duration_ms  real(ms)    From the first start to the last end, of each capture.
 --
+-- about:  the database
 -- plot:   bar activities by run, rank, device
 -- empty:  No GPU activity is in the database.
 -- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown

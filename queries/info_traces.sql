@@ -21,6 +21,7 @@
 -- column: complete        int(count)  0: the file was cut short or damaged.
 -- column: path            text        The file, as it was given to ingest.
 --
+-- about:  the database
 -- plot:   bar events by run, trace_id, rank
 -- empty:  The database holds no trace.
 

@@ -18,6 +18,7 @@
 -- column: log_value   text  What the log says.
 -- column: log_said_by text  Where.
 --
+-- about:  logs, settings, GPU samples
 -- empty:  No run has settings and a log that speak of one thing: ingest both, in one folder.
 
 WITH known (name, setting) AS (

@@ -36,6 +36,7 @@
 -- column: last_line      text        Of the log.
 -- column: half_lines     int(count)  Lines cut or mixed with others, which are in no number here.
 --
+-- about:  logs, settings, GPU samples
 -- plot:   bar quiet_ms by run, path
 -- empty:  No training log is in the database: ingest the job's folder.
 

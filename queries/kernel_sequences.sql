@@ -32,6 +32,7 @@
 -- column: first_rank      int(id)     The lowest rank that has it.
 -- column: first_start_ms  real(ms)    Its first start there, since the first event of the run.
 --
+-- about:  kernels and operators
 -- empty:  No sequence occurs that often: set min_times=1, or another step.
 -- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 

@@ -27,6 +27,7 @@
 -- column: top_ms          real(ms)    Its time.
 -- column: reason          text        Why kernels are in no layer.
 --
+-- about:  inference
 -- plot:   bar gpu_ms by run, rank, class, layer
 -- empty:  No GPU activity is in the database.
 

@@ -21,6 +21,7 @@
 -- column: mean_ms     real(ms)    gpu_ms of one.
 -- column: ranks       int(count)  Ranks on which it ran.
 --
+-- about:  kernels and operators
 -- plot:   bar gpu_ms by run, op, forward_op, kernel
 -- empty:  No GPU activity is in the database, or none of that rank and step.
 -- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown

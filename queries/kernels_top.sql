@@ -28,6 +28,7 @@
 -- column: least_rank       int(id)     The rank with the smallest sum, of those that ran it.
 -- column: least_rank_ms    real(ms)    Its sum.
 --
+-- about:  kernels and operators
 -- plot:   bar total_ms by run, name, kind
 -- empty:  No GPU activity is in the database, or none of that rank and step.
 -- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown

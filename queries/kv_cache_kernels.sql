@@ -24,6 +24,7 @@
 -- column: share_pct  real(pct)   Of those of all kernels, copies and fills of the rank.
 -- column: mean_us    real(us)    Of one.
 --
+-- about:  inference
 -- plot:   bar gpu_ms by run, rank, use, name
 -- empty:  No kernel, operator or Python function has the name of one for a KV cache.
 

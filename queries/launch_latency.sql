@@ -23,6 +23,7 @@
 -- column: mean_ms      real(ms)    The mean.
 -- column: slowest_id   int(id)     The slice_id in `kernels` of the longest, the first of several.
 --
+-- about:  the host
 -- plot:   bar median_ms by run, rank, device, stream
 -- empty:  No launch of a GPU activity is in the database.
 -- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown

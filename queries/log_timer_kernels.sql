@@ -24,6 +24,7 @@
 -- column: most_name   text        The kernel or collective that takes most of it.
 -- column: most_ms     real(ms)    Its time, of that rank.
 --
+-- about:  logs, settings, GPU samples
 -- plot:   bar gpu_ms by run, step, timer
 -- empty:  No iteration with timers is a profiled step: see log_vs_trace, which says why.
 

@@ -23,6 +23,7 @@
 -- column: slowest_pct  real(pct)   Of the iterations: this rank had the longest time of all ranks.
 -- column: epochs       int(count)  Numbers that are no durations.
 --
+-- about:  logs, settings, GPU samples
 -- plot:   bar mean_ms by run, name, rank
 -- empty:  No timer is in the database: a log has them with --timing-log-level 1 or 2.
 

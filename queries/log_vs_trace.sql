@@ -27,6 +27,7 @@
 --                                    times, no step ends near a line.
 -- column: moved_ms       real(ms)    What was added to the trace's times to meet the log.
 --
+-- about:  logs, settings, GPU samples
 -- plot:   line elapsed_ms over iteration by run, source_id
 -- empty:  No run has both a log with iterations and a trace with steps: ingest both, in one folder.
 

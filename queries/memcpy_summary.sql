@@ -24,6 +24,7 @@
 -- column: host_ms      real(ms)    Sum of the durations of the calls that launched them.
 -- column: is_pageable  int(0..1)   1: it copies from or to pageable memory.
 --
+-- about:  kernels and operators
 -- plot:   bar total_ms by run, rank, device, name
 -- empty:  Nothing was copied or filled on a GPU, or the trace does not say so.
 -- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown

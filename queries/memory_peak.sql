@@ -24,6 +24,7 @@
 -- column: churn_bytes             int(bytes)  Bytes of all allocations.
 -- column: largest_bytes           int(bytes)  The largest of them.
 --
+-- about:  memory
 -- plot:   bar peak_allocated_bytes by run, rank, device_type, device_id
 -- empty:  No memory event is in the database: record with profile_memory=True.
 

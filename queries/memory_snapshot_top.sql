@@ -19,6 +19,7 @@
 -- column: call             text         The innermost frame outside of PyTorch; NULL: no stack.
 -- column: frames           text         The whole stack, the innermost frame first.
 --
+-- about:  memory
 -- plot:   bar held_bytes by run, rank, device, call
 -- empty:  No memory snapshot is in the database: ingest what torch.cuda.memory._dump_snapshot
 --         wrote.

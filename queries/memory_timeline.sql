@@ -26,6 +26,7 @@
 -- column: max_reserved_bytes    int(bytes)  The most.
 -- column: last_reserved_bytes   int(bytes)  After the last of them.
 --
+-- about:  memory
 -- empty:  No memory event is in the database: record with profile_memory=True.
 
 WITH trace AS MATERIALIZED (

@@ -28,6 +28,7 @@
 -- column: activities            int(count)  Kernels, copies and fills launched in it.
 -- column: ranks                 int(count)  Ranks that call it.
 --
+-- about:  kernels and operators
 -- plot:   bar gpu_ms by run, kind, name
 -- empty:  No Python function is in the database: record with with_stack=True.
 

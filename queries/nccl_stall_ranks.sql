@@ -21,6 +21,7 @@
 --                                        none that a pipeline's schedule has (`nccl_stall_roots`).
 -- column: estimated_wait_ms  real(ms)    Its own waits in those without a partner, an estimate.
 --
+-- about:  communication
 -- plot:   bar caused_wait_ms by run, rank
 -- empty:  No communication kernel is in the database.
 -- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown

@@ -26,6 +26,7 @@
 -- column: last_step       int(count)  and the last.
 -- column: direct_wait_ms  real(ms)    Of the total: where the root is the culprit itself.
 --
+-- about:  communication
 -- plot:   bar total_wait_ms by run, root_rank, root_cause, root_name
 -- empty:  Nobody waited: no collective has two of its ranks in a capture (ingest the other ranks'
 --         traces too), or all of them started together.

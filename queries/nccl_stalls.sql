@@ -58,6 +58,7 @@
 -- column: uncertain          int(0..1)   1: the longest wait is shorter than what the clocks of
 --                                        the two ranks' hosts leave open (clock_pairs' p95).
 --
+-- about:  communication
 -- lead:   step, collective, culprit_rank, total_wait_ms, root_rank, root_name, group_description,
 --   bytes, start_ms, cause, cause_name, max_wait_ms, ordinal, transfer_ms
 -- plot:   bar total_wait_ms by run, capture, culprit_rank, step, collective,

@@ -23,6 +23,7 @@
 -- column: first_ordinal      int(count)  The first one's number in its group on this rank, from 1.
 -- column: last_ordinal       int(count)  The last one's.
 --
+-- about:  communication
 -- plot:   bar kernels by run, capture, rank, collective, group_ranks, reason
 -- empty:  Every communication kernel has a partner, or there is none in the database.
 

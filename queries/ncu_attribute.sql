@@ -15,6 +15,7 @@
 -- column: value   real(count)  The value in the unit as written; empty where it is no number.
 -- column: unit    text         That unit.
 --
+-- about:  Nsight Compute
 -- empty:  No kernel has this metric; `tracedb query ncu_metric_list` tells what there is.
 
 WITH first AS (

@@ -18,6 +18,7 @@
 -- column: is_described  int(0..1)    1: a list of metrics has it. Empty: there is no list.
 -- column: description   text         What it means.
 --
+-- about:  Nsight Compute
 -- empty:  No metrics of Nsight Compute are in the database: ingest what ncu --csv --page raw
 --         prints.
 

@@ -24,6 +24,7 @@
 -- column: l2_mbyte       real(count)  Size of the device's L2 cache.
 -- column: name           text         The kernel.
 --
+-- about:  Nsight Compute
 -- plot:   line mbyte over gpu_time_ms by run, rank, metric
 -- empty:  No kernel has one of these metrics in bytes or sectors.
 

@@ -29,6 +29,7 @@
 -- column: roof_pct      real(pct)     Achieved of the roof; of kernels without operations, of
 --                                     the DRAM's peak.
 --
+-- about:  Nsight Compute
 -- plot:   bar roof_pct by run, rank, kernel, base_name
 -- empty:  No kernel has operations or bytes among its metrics: ncu --set roofline collects them.
 

@@ -22,6 +22,7 @@
 -- column: value_si       real(count)  The value in base units: s, byte, hz, byte/s.
 -- column: unit_si        text         That unit.
 --
+-- about:  Nsight Compute
 -- plot:   line value_si over gpu_time_ms by run, rank
 -- empty:  No kernel has a number for this metric; `tracedb query ncu_metric_list` tells what there
 --         is.

@@ -21,6 +21,7 @@
 -- column: slower_pct     real(pct)   How much longer they took in the trace.
 -- column: op             text        An operator that launched one in the trace.
 --
+-- about:  Nsight Compute
 -- plot:   bar trace_ms by run, rank, base_name
 -- empty:  No kernels of Nsight Compute are in the database.
 

@@ -24,6 +24,7 @@
 -- column: covered_pct  real(pct)   Of gpu_ms: what operators took whose args decide what they move
 --                                  or compute.
 --
+-- about:  kernels and operators
 -- plot:   bar gpu_ms by run, category
 -- empty:  No GPU activity is in the database, or none of that rank and step.
 -- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown

@@ -26,6 +26,7 @@
 --                                      other numbers that differ from call to call left out.
 -- column: ranks            int(count)  Ranks that call it.
 --
+-- about:  kernels and operators
 -- plot:   bar self_gpu_ms by run, name
 -- empty:  No operator is in the database: record with ProfilerActivity.CPU.
 

@@ -22,6 +22,7 @@
 -- column: exposed_memory_ms  real(ms)   A copy or a fill ran and no kernel did.
 -- column: idle_ms            real(ms)   Nothing ran.
 --
+-- about:  steps and GPU time
 -- lead:   rank, device, overlap_pct, exposed_comm_ms, idle_ms, span_ms, compute_ms, comm_ms
 -- plot:   stacked compute_ms, exposed_comm_ms, exposed_memory_ms, idle_ms by run, rank, device
 -- empty:  No GPU activity is in the database; `tracedb info` tells what is.

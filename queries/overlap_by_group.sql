@@ -26,6 +26,7 @@
 -- column: exposed_comm_ms    real(ms)    And no compute kernel.
 -- column: exposed_span_pct   real(pct)   exposed_comm_ms of the GPU's spans in the captures.
 --
+-- about:  steps and GPU time
 -- plot:   bar exposed_comm_ms by run, rank, device, parallelism, group_description,
 --         group_ranks
 -- empty:  No communication kernel is in the database, or none of that rank and step.

@@ -26,6 +26,7 @@
 -- column: exposed_memory_ms  real(ms)    A copy or a fill ran and no kernel did.
 -- column: idle_ms            real(ms)    Nothing ran.
 --
+-- about:  steps and GPU time
 -- plot:   stacked compute_ms, exposed_comm_ms, exposed_memory_ms, idle_ms
 --         by run, capture, rank, device, step
 -- empty:  No GPU activity is in the database; `tracedb info` tells what is.

@@ -44,6 +44,7 @@
 -- column: ideal_pct      real(pct)   (p - 1) / m.
 -- column: lost_ms        real(ms)    bubble_ms beyond ideal_pct of work_ms.
 --
+-- about:  steps and GPU time
 -- empty:  No kernel launched in a step belongs to a group whose description says pipeline.
 -- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 

@@ -26,6 +26,7 @@
 -- column: single_pct    real(pct)   At which it was 1.
 -- column: full_pct      real(pct)   At which it was `full` or more.
 --
+-- about:  the host
 -- empty:  No GPU activity with a known launch is in the database.
 -- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 

@@ -34,6 +34,7 @@
 -- column: see          text        The command that shows the step it is about in Perfetto, with
 --                                  --db where the database is not the usual one.
 --
+-- about:  what to do
 -- empty:  Nothing that is known here gains that much, or no GPU activity is in the database.
 -- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 -- lead:   number, problem, rank, gain_ms, gain_pct, evidence, advice

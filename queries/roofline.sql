@@ -50,6 +50,7 @@
 -- column: covered_pct     real(pct)   GPU time of all operators with a row (of any limit and
 --                                     category), of all GPU time of the run.
 --
+-- about:  kernels and operators
 -- empty:  No operator with its shapes is in the database: record with record_shapes=True.
 -- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 -- plot:   roofline tflops, peak_tflops, peak_gbps over intensity by run, op, shapes

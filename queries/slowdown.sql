@@ -28,6 +28,7 @@
 -- column: slowdown   real(count)  taken_ms over ideal_ms.
 -- column: unknown    text         Why there is no slowdown: nothing to compare with.
 --
+-- about:  what to do
 -- plot:   bar slowdown by capture, part, kind, rank, step
 -- empty:  There is no launch, GPU activity or step in that capture and run.
 -- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown

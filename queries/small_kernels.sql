@@ -34,6 +34,7 @@
 -- column: longest_activities  int(count)  Activities in it.
 -- column: longest_names       text        The three that are most frequent in it, with how often.
 --
+-- about:  kernels and operators
 -- empty:  No GPU activity is in the database.
 -- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 

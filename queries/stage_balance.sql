@@ -21,6 +21,7 @@
 -- column: over_mean_pct  real(pct)   stage_ms beyond the mean of the stages.
 -- column: steps          int(count)  From how many.
 --
+-- about:  logs, settings, GPU samples
 -- plot:   bar stage_ms by run, stage
 -- empty:  No run has a log that names several pipeline stages, with times of ranks or a trace.
 

@@ -26,6 +26,7 @@
 -- column: lag_ms             real(ms)    From the step's end to the last end of these; negative
 --                                        when the GPU was done with it before the host.
 --
+-- about:  steps and GPU time
 -- plot:   line step_ms over step by run, capture, rank
 -- empty:  No step is in the database: the job did not call the profiler's step().
 

@@ -34,6 +34,7 @@
 -- column: clock_below_pct   real(pct)   How far the clock of its GPU was below that of its peers;
 --                                       NULL: not known.
 --
+-- about:  steps and GPU time
 -- plot:   bar late_ms by run, capture, step, slowest_rank, cause_name
 -- empty:  Nobody waited: no collective has two of its ranks in a capture (ingest the other ranks'
 --         traces too), or all of them started together.

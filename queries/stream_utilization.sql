@@ -19,6 +19,7 @@
 -- column: comm_ms          real(ms)    Some communication kernel ran on it.
 -- column: memory_ms        real(ms)    Some copy or fill ran on it.
 --
+-- about:  steps and GPU time
 -- plot:   bar utilization_pct by run, rank, device, stream
 -- empty:  No GPU activity is in the database; `tracedb info` tells what is.
 -- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown

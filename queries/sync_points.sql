@@ -31,6 +31,7 @@
 --                                  then.
 -- column: ranks        int(count)  Ranks that do it.
 --
+-- about:  the host
 -- plot:   bar stalled_ms by run, call, op, function, annotation
 -- empty:  No call waits for the GPU, or the trace has no runtime calls.
 

@@ -37,6 +37,7 @@
 -- column: dtype          text        What its operators multiply (as in roofline); several: not
 --                                    the same; NULL: not known of any.
 --
+-- about:  kernels and operators
 -- empty:  No kernel in the database multiplies matrices by its name.
 -- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 

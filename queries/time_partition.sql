@@ -37,6 +37,7 @@
 -- column: all_idle_ms          real(ms)    The idle_ columns together.
 -- column: compute_pct          real(pct)   compute_ms of span_ms.
 --
+-- about:  steps and GPU time
 -- plot:   stacked compute_ms, exposed_tensor_ms, exposed_pipeline_ms, exposed_data_ms,
 --         exposed_expert_ms, exposed_context_ms, exposed_other_ms, exposed_memory_ms, all_idle_ms
 --         by run, capture, rank, device, step

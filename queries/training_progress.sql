@@ -23,6 +23,7 @@
 -- column: learning_rate  real(count)   As the log has it.
 -- column: rank           int(id)       Who printed it, where the line says so.
 --
+-- about:  logs, settings, GPU samples
 -- plot:   line loss over iteration by run, source_id
 -- empty:  No line of an iteration is in the database: ingest the job's log.
 

@@ -35,6 +35,7 @@
 --                                gained more.
 -- column: gain_pct   real(pct)   Of what it took.
 --
+-- about:  what to do
 -- plot:   bar gain_ms by capture, step
 -- empty:  There is no launch, GPU activity or step in that step, capture and run.
 -- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown

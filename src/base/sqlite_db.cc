@@ -369,7 +369,11 @@ Status SqliteDb::Distrust(int value_bytes_max) {
   return Execute("PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA query_only = ON");
 }
 
-void SqliteDb::RestrictToReading() { sqlite3_set_authorizer(db_.get(), AllowReadingOnly, nullptr); }
+void SqliteDb::RestrictToReading() {
+  constexpr int kValueBytesMax = 64 << 20;  // SQL may be anybody's: SELECT hex(zeroblob(1e9))
+  sqlite3_limit(db_.get(), SQLITE_LIMIT_LENGTH, kValueBytesMax);
+  sqlite3_set_authorizer(db_.get(), AllowReadingOnly, nullptr);
+}
 
 void SqliteDb::StopWhen(const std::atomic<bool>& stop) {
   constexpr int kOperationsBetween = 10'000;

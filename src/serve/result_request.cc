@@ -8,8 +8,10 @@
 namespace tracedb {
 namespace {
 
-constexpr std::array<std::string_view, 6> kFormParams = {"bom",  "format", "header",
-                                                         "safe", "show",   "token"};
+constexpr std::array<std::string_view, 8> kFormParams = {"bom",  "find", "format", "header",
+                                                         "safe", "show", "sql",    "token"};
+// Those of the page, which other answers take no notice of.
+constexpr std::array<std::string_view, 4> kPageParams = {"find", "show", "sql", "token"};
 
 Result<bool> ReadSwitch(std::string_view name, std::string_view text) {
   if (text == "1" || text == "true" || text == "yes") return true;
@@ -25,7 +27,7 @@ Result<Format> ReadFormat(std::string_view text) {
 }
 
 Status ReadFormParam(std::string_view name, std::string_view text, ResultForm& form) {
-  if (name == "token" || name == "show") return Done{};
+  if (std::ranges::find(kPageParams, name) != kPageParams.end()) return Done{};
   if (name == "format") {
     TRACEDB_ASSIGN(format, ReadFormat(text));
     form.format = format;

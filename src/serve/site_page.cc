@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
+#include <initializer_list>
 #include <string_view>
 
 #include "serve/html_table.h"
@@ -80,17 +83,136 @@ std::string SpreadsheetSteps(const PageContent& content, const std::string& addr
       url);
 }
 
+// "12 rows", "5+ rows"; nothing of a result that failed or takes long, which says so itself.
+std::string RowsOf(const PageResult& result) {
+  if (!result.rows.has_value()) return "";
+  if (*result.rows == 0) return "no rows";
+  return fmt::format("{}{} row{}", *result.rows, result.more_rows ? "+" : "",
+                     *result.rows == 1 ? "" : "s");
+}
+
+std::string ResultPart(const PageResult& result) {
+  if (result.chart.empty()) return result.html;
+  return fmt::format(
+      "{}<details open><summary>Drawn</summary><pre class=\"chart\">{}</pre></details>\n",
+      result.html, EscapedMarks(result.chart));
+}
+
+// Folded up: a line that says what it answers and how many rows there are.
 std::string QuerySection(const PageContent& content, const PageQuery& query) {
   const QueryDoc& doc = *query.doc;
   const std::string address = AddressOf(content, doc.name, query.given);
-  std::string html =
-      fmt::format("<section id=\"{0}\"><h3>{1}<small>{0}</small></h3>\n{2}", EscapedHtml(doc.name),
-                  EscapedHtml(doc.title), HtmlParagraphs(doc.description));
+  std::string html = fmt::format(
+      "<details class=\"query\"{3}><summary>{1}<small>{0}</small><span class=\"rows\">{4}</span>"
+      "</summary><section id=\"{0}\">\n{2}",
+      EscapedHtml(doc.name), EscapedHtml(doc.title), HtmlParagraphs(doc.description),
+      query.is_asked ? " open" : "", RowsOf(query.result));
   html += Form(content, doc.name, doc.name, doc.params, query.given);
   html += fmt::format("<p><a class=\"csv\" href=\"{0}\">{0}</a></p>\n", EscapedHtml(address));
-  html += query.preview;
+  html += ResultPart(query.result);
   html += SpreadsheetSteps(content, address);
-  return html + "</section>\n";
+  return html + "</section></details>\n";
+}
+
+// What people ask about, in the order in which most of them do; what is about something else
+// comes after.
+constexpr std::array<std::string_view, 11> kAbout = {
+    "what to do",     "steps and GPU time",
+    "communication",  "kernels and operators",
+    "the host",       "memory",
+    "inference",      "logs, settings, GPU samples",
+    "Nsight Compute", "clocks",
+    "the database"};
+
+std::string Small(std::string_view text) {
+  std::string small(text);
+  for (char& c : small) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return small;
+}
+
+// Whether each word that is looked for is in one of the texts.
+bool IsFound(std::string_view find, std::initializer_list<std::string_view> texts) {
+  const std::string words = Small(find);
+  for (size_t at = 0; at < words.size();) {
+    const size_t begin = words.find_first_not_of(' ', at);
+    if (begin == std::string::npos) return true;
+    const size_t end = std::min(words.find(' ', begin), words.size());
+    const std::string word = words.substr(begin, end - begin);
+    const bool is_in = std::ranges::any_of(
+        texts, [&](std::string_view text) { return Small(text).find(word) != std::string::npos; });
+    if (!is_in) return false;
+    at = end;
+  }
+  return true;
+}
+
+bool IsShown(const PageContent& content, const PageQuery& query) {
+  if (content.find.empty() || query.is_asked) return true;
+  std::string columns;
+  for (const QueryColumn& column : query.doc->columns) columns += column.name + ' ';
+  return IsFound(content.find, {query.doc->name, query.doc->title, query.doc->description,
+                                query.doc->about, columns});
+}
+
+bool IsShown(const PageContent& content, const PageTable& table) {
+  if (content.find.empty()) return true;
+  std::string columns;
+  for (const PageTable::Column& column : table.columns) columns += column.name + ' ';
+  return IsFound(content.find, {table.name, table.meaning, columns});
+}
+
+std::string QueriesPart(const PageContent& content) {
+  std::vector<std::string_view> abouts(kAbout.begin(), kAbout.end());
+  for (const PageQuery& query : content.queries) {
+    if (std::ranges::find(abouts, query.doc->about) == abouts.end()) {
+      abouts.push_back(query.doc->about);
+    }
+  }
+  std::string html;
+  for (const std::string_view about : abouts) {
+    std::string group;
+    for (const PageQuery& query : content.queries) {
+      const bool is_of_it = query.doc->about == about && IsShown(content, query);
+      if (is_of_it) group += QuerySection(content, query);
+    }
+    if (group.empty()) continue;
+    const std::string title = about.empty() ? "others" : std::string(about);
+    html += fmt::format("<h3 class=\"about\">{}</h3>\n{}", EscapedHtml(title), group);
+  }
+  return html.empty() ? "<p class=\"soft\">No query has these words.</p>\n" : html;
+}
+
+std::string SearchBox(const PageContent& content) {
+  return fmt::format(
+      "<form method=\"get\" action=\"/\" role=\"search\">{}<label>find a query, a table or a "
+      "column<input type=\"search\" name=\"find\" value=\"{}\"></label><button>Find</button>{}"
+      "</form>\n",
+      TokenField(content), EscapedHtml(content.find),
+      content.find.empty()
+          ? ""
+          : fmt::format(
+                "<a href=\"{}\">all of them</a>",
+                content.token.empty() ? "/" : "/?token=" + EscapedHtml(UrlEncoded(content.token))));
+}
+
+std::string SqlPart(const PageContent& content) {
+  std::string html = fmt::format(
+      "<h2 id=\"sql\">Ask with SQL</h2><section><form method=\"get\" action=\"/#sql\">{}"
+      "<textarea name=\"sql\" rows=\"4\" aria-label=\"SQL\" spellcheck=\"false\" "
+      "placeholder=\"SELECT name, count(*), sum(dur_ns) / 1e6 AS ms FROM kernels GROUP BY name "
+      "ORDER BY ms DESC LIMIT 10\">{}</textarea><button>Show</button>"
+      "<button formaction=\"/sql.csv\">CSV</button></form>\n",
+      TokenField(content), EscapedMarks(content.sql));
+  if (!content.sql.empty()) {
+    const std::string address = AddressOf(content, "sql", {{"sql", content.sql}});
+    html += ResultPart(content.sql_result);
+    html += fmt::format("<p><a class=\"csv\" href=\"{}\">/sql.csv?sql=...</a></p>\n",
+                        EscapedHtml(address));
+    html += SpreadsheetSteps(content, address);
+  }
+  return html +
+         "<p class=\"soft\">It only reads, within the limits of every answer. What may be asked "
+         "for is under <a href=\"#tables\">Tables</a>.</p></section>\n";
 }
 
 std::string RowsCell(const PageTable& table) {
@@ -103,25 +225,29 @@ std::string RowsCell(const PageTable& table) {
 
 std::string TableRow(const PageContent& content, const PageTable& table) {
   const std::string name = "tables/" + table.name;
-  std::string columns;
-  for (const std::string& column : table.columns) {
-    columns += (columns.empty() ? "" : ", ") + EscapedHtml(column);
+  std::string names;
+  std::string meanings;
+  for (const PageTable::Column& column : table.columns) {
+    names += (names.empty() ? "" : ", ") + EscapedHtml(column.name);
+    meanings += fmt::format("<dt>{}</dt><dd>{}</dd>", EscapedHtml(column.name),
+                            EscapedHtml(column.meaning));
   }
   std::string show = fmt::format("/?show={}", UrlEncoded(name));
   if (!content.token.empty()) show += "&token=" + UrlEncoded(content.token);
   return fmt::format(
       "<tr><td><a href=\"{}#tables\">{}</a></td>{}<td><a class=\"csv\" href=\"{}\">CSV</a></td>"
-      "<td class=\"wide soft\">{}</td></tr>\n",
+      "<td class=\"wide\">{}<details><summary class=\"soft\">{}</summary><dl>{}</dl></details></td>"
+      "</tr>\n",
       EscapedHtml(show), EscapedHtml(table.name), RowsCell(table),
-      EscapedHtml(AddressOf(content, name, {})), columns);
+      EscapedHtml(AddressOf(content, name, {})), EscapedHtml(table.meaning), names, meanings);
 }
 
 std::string TableRows(const PageContent& content, bool views) {
   std::string html =
       "<div class=\"scroll\"><table><thead><tr><th>table</th><th>rows</th><th></th>"
-      "<th>columns</th></tr></thead><tbody>\n";
+      "<th>what a row is; its columns</th></tr></thead><tbody>\n";
   for (const PageTable& table : content.tables) {
-    if (table.is_view == views) html += TableRow(content, table);
+    if (table.is_view == views && IsShown(content, table)) html += TableRow(content, table);
   }
   return html + "</tbody></table></div>\n";
 }
@@ -141,7 +267,7 @@ std::string TablesPart(const PageContent& content) {
     for (QueryParam& param : params) param.default_text = "";
     html += fmt::format("<h3>{}</h3>\n", EscapedHtml(content.table_shown));
     html += Form(content, name, "tables", params, content.table_given);
-    html += content.table_preview;
+    html += ResultPart(content.table_result);
     html += SpreadsheetSteps(content, AddressOf(content, name, content.table_given));
   }
   html += TableRows(content, true);
@@ -177,15 +303,10 @@ std::string RenderPage(const PageContent& content) {
       "formula get no <code>&#39;</code> in front).</p>\n",
       EscapedHtml(content.database), EscapedHtml(AddressOf(content, "queries", {})),
       EscapedHtml(report));
-  html +=
-      "<h2>In the database</h2><section>" + content.traces + "</section>\n<h2>Queries</h2><nav>";
-  for (const PageQuery& query : content.queries) {
-    html += fmt::format("<a href=\"#{}\">{}</a>\n", EscapedHtml(query.doc->name),
-                        EscapedHtml(query.doc->title));
-  }
-  html += "<a href=\"#tables\">Tables</a></nav>\n";
-  for (const PageQuery& query : content.queries) html += QuerySection(content, query);
-  return html + TablesPart(content) + ChecksPart(content) + "</body></html>\n";
+  html += "<details open><summary>In the database</summary><section>" + content.traces +
+          "</section></details>\n" + SqlPart(content) + "<h2 id=\"queries\">Queries</h2>\n" +
+          SearchBox(content) + QueriesPart(content) + TablesPart(content);
+  return html + ChecksPart(content) + "</body></html>\n";
 }
 
 }  // namespace tracedb

@@ -13,10 +13,19 @@ namespace tracedb {
 
 using GivenParams = std::vector<std::pair<std::string, std::string>>;
 
+// The first rows of a result, as HTML; or why there are none.
+struct PageResult {
+  std::string html = {};
+  std::string chart = {};            // drawn with characters; empty: none
+  std::optional<int64_t> rows = {};  // nothing: not known
+  bool more_rows = false;            // than `rows`
+};
+
 struct PageQuery {
   const QueryDoc* doc = nullptr;
-  GivenParams given;    // what the person filled in
-  std::string preview;  // HTML
+  bool is_asked = false;  // by the person
+  GivenParams given;      // what the person filled in
+  PageResult result;
 };
 
 struct PageTable {
@@ -24,7 +33,12 @@ struct PageTable {
   bool is_view = false;
   std::optional<int64_t> rows;  // nothing: counting took too long
   bool more_rows = false;       // than `rows`: those were as many as are counted
-  std::vector<std::string> columns;
+  std::string meaning;          // empty: the schema says nothing
+  struct Column {
+    std::string name;
+    std::string meaning;
+  };
+  std::vector<Column> columns;
 };
 
 struct PageContent {
@@ -37,8 +51,11 @@ struct PageContent {
   std::vector<PageTable> tables;
   std::string table_shown;  // empty: none
   GivenParams table_given;
-  std::string table_preview;  // HTML
-  bool is_whole = true;       // nothing was left out for taking too long
+  PageResult table_result;
+  std::string sql;  // of the box; empty: none
+  PageResult sql_result;
+  std::string find;      // what queries and tables are shown for; empty: all
+  bool is_whole = true;  // nothing was left out for taking too long
 };
 
 std::string RenderPage(const PageContent& content);

@@ -104,6 +104,7 @@ WebAnswer TraceSite::Answer(const WebRequest& request) {
         NearAddress({path.substr(1), Format::kCsv}, QueryNames(), "/ lists what there is");
     return PlainAnswer(404, "there is nothing at this address", advice);
   }
+  if (address->name == "sql") return AnswerSql(request, *address);
   if (address->name == "queries") return AnswerList(request, address->format);
   return address->name.starts_with(kTables) ? AnswerTable(request, *address)
                                             : AnswerQuery(request, *address);
@@ -129,6 +130,20 @@ WebAnswer TraceSite::AnswerQuery(const WebRequest& request, const SiteAddress& a
     return PlainAnswer(404, "there is no such query",
                        NearAddress(address, QueryNames(), "/queries.csv lists those there are"));
   }
+  return AnswerResult(request, std::move(asked));
+}
+
+// SQL that somebody wrote; it only reads, as every query here.
+WebAnswer TraceSite::AnswerSql(const WebRequest& request, const SiteAddress& address) {
+  const std::string_view sql = request.Param("sql");
+  if (sql.find_first_not_of(" \t\r\n") == std::string_view::npos) {
+    return PlainAnswer(400, "there is no SQL", "ask for /sql.csv?sql=SELECT...");
+  }
+  auto doc = ParseQueryDoc("SQL", sql);
+  if (!doc.ok()) return Failed(doc.error());
+  Asked asked;
+  asked.address = address;
+  asked.doc = &doc.value();
   return AnswerResult(request, std::move(asked));
 }
 

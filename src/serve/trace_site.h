@@ -33,7 +33,7 @@ class TraceSite {
   struct Asked {
     SiteAddress address;
     std::string table;              // without `doc`
-    const QueryDoc* doc = nullptr;  // of a query; a table has none
+    const QueryDoc* doc = nullptr;  // of a query, until it is prepared; a table has none
     ResultRequest result;
     std::string etag;
   };
@@ -46,6 +46,7 @@ class TraceSite {
 
   WebAnswer AnswerTable(const WebRequest& request, const SiteAddress& address);
   WebAnswer AnswerQuery(const WebRequest& request, const SiteAddress& address);
+  WebAnswer AnswerSql(const WebRequest& request, const SiteAddress& address);
   WebAnswer AnswerResult(const WebRequest& request, Asked asked);
   SharedAnswers::Made Run(const WebRequest& request, const Asked& asked);
   WebAnswer AnswerList(const WebRequest& request, Format format_of_address);

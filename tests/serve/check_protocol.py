@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import time
+import urllib.parse
 
 from serve_server import BOUNDS_HOLD, Server
 
@@ -171,6 +172,45 @@ def the_page_has_everything(program, database):
         assert "is no integer" in server.text("/?show=overlap&rank=x")
         assert "<td class=\"n\">3</td>" in server.text("/?show=tables/thousand&limit=3")
         assert "&gt; 1048576" not in page and "> 1048576" not in page.replace("&gt;", "")
+
+
+def sql_is_answered_and_only_reads(program, database):
+    with Server(program, database) as server:
+        sql = "SELECT kind, count(*) AS n FROM kernels GROUP BY kind -- each once"
+        asked = urllib.parse.quote(sql)
+        want = subprocess.run([program, "--db", database, "query", "-c", sql, "--format", "csv"],
+                              check=True, capture_output=True, text=True).stdout
+        assert rows_of(server.text(f"/sql.csv?sql={asked}")) == rows_of(want)
+        assert json.loads(server.text(f"/sql.json?sql={asked}"))
+        page = server.text(f"/?sql={asked}")
+        assert "<td>compute</td>" in page and 'class="chart"' in page
+        assert f"/sql.csv?sql={asked.replace('%2A', '*')}"[:20] in page
+        link = re.search(r'class="csv" href="(/sql.csv[^"]+)"', page)[1].replace("&amp;", "&")
+        assert rows_of(server.text(link)) == rows_of(want), link
+        for bad, why in (("", "no SQL"), ("DELETE FROM kernels", "only reads"),
+                         ("ATTACH 'x.db' AS x", "only reads"), ("SELECT nam FROM kernels", "name"),
+                         ("SELECT load_extension('x')", "not authorized"),
+                         ("PRAGMA user_version = 3", "only reads"),
+                         ("SELECT hex(zeroblob(100000000))", "too big")):
+            status, _, body = server.get("/sql.csv?sql=" + urllib.parse.quote(bad))
+            assert status == 400 and why in body.decode(), (bad, status, body)
+            assert bad == "" or why in server.text("/?sql=" + urllib.parse.quote(bad)), bad
+
+
+def the_page_is_folded_and_searched(program, database):
+    with Server(program, database) as server:
+        page = server.text("/")
+        groups = re.findall('<h3 class="about">([^<]+)</h3>', page)
+        assert groups[0] == "what to do" and "others" not in groups and len(groups) > 8
+        assert page.count('<details class="query">') > 50
+        assert '<details class="query" open>' not in page
+        shown = server.text("/?show=overlap")
+        assert shown.count('<details class="query" open>') == 1 and 'class="chart"' in shown
+        found = server.text("/?find=exposed+step")
+        names = re.findall('<details class="query"><summary>[^<]+<small>([^<]+)', found)
+        assert "overlap_by_step" in names and "memcpy_summary" not in names, names
+        assert "No query has these words" in server.text("/?find=zzzz")
+        assert "<dt>dur_ns</dt><dd>" in page, "what a table's columns mean"
 
 
 def the_report_is_that_of_the_program(program, database):

@@ -142,7 +142,8 @@ def names_are_escaped_on_the_page(program, database):
         hostile = '"><script>alert(2)</script>'.replace("<", "%3C").replace('"', "%22")
         for query in (f"/?show={hostile}", f"/?show=overlap&rank={hostile}",
                       f"/?show=tables/kernels&order={hostile}", f"/?token={hostile}",
-                      f"/?show=overlap&{hostile}=1"):
+                      f"/?show=overlap&{hostile}=1", f"/?sql={hostile}", f"/?find={hostile}",
+                      f"/?sql=SELECT+'{hostile}'+AS+a,1+AS+b"):
             assert "<script" not in server.text(query).lower(), query
         headers = server.get("/")[1]
         assert headers["content-security-policy"].startswith("default-src 'none'")

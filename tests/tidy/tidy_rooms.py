@@ -48,7 +48,7 @@ ROOMS = {
     "report": {"base", "text", "query/doc", "query/run", "doctor"},
     "compare": {"base", "json", "text", "query/doc", "query/run", "report"},
     "serve/http": {"base"},
-    "serve": {"base", "text", "query/doc", "query/run", "report", "serve/http"},
+    "serve": SHARED | {"text", "query/doc", "query/plot", "query/run", "report", "serve/http"},
     "cost": {"base"},
     "extension": {"base", "replay", "cost"},
     "export": {"base", "text", "query/doc", "query/run"},

@@ -117,7 +117,8 @@ class SqliteDb {
   // For a file that nobody vouches for: its schema runs nothing, nothing of it is taken for sound,
   // and no value is longer than so many bytes.
   Status Distrust(int value_bytes_max);
-  // From now on only reading is allowed: no writes, no ATTACH, no PRAGMA that changes anything.
+  // From now on only reading is allowed: no writes, no ATTACH, no PRAGMA that changes anything; and
+  // no value of over 64 MiB.
   void RestrictToReading();
   // What runs on this connection stops soon after `stop` has become true.
   void StopWhen(const std::atomic<bool>& stop);

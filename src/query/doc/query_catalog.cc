@@ -99,8 +99,8 @@ Result<const QueryDoc*> QueryCatalog::Get(std::string_view name) const {
   std::string_view bare = name;
   if (bare.ends_with(".sql")) bare.remove_suffix(4);
   const std::vector<std::string> near = NearNames(bare, names);
-  std::string advice = names.empty() ? "there are no canned queries"
-                                     : "there are: " + JoinNames(names);
+  std::string advice =
+      names.empty() ? "there are no canned queries" : "there are: " + JoinNames(names);
   if (!near.empty()) advice = DidYouMean(near) + " all are listed by: tracedb query";
   return Error{ErrorKind::kUsage, fmt::format("there is no canned query '{}'", ShownText(bare)),
                advice};
@@ -155,6 +155,10 @@ Status CheckCannedQuery(SqliteDb& db, const QueryDoc& doc) {
   }
   if (!statement.IsReadOnly() || VerbChanges(StatementVerb(doc.sql))) {
     return Error{ErrorKind::kQuery, fmt::format("{}: it does not only read", doc.file), ""};
+  }
+  if (!doc.IsInFolder() && doc.about.empty()) {
+    return Error{ErrorKind::kQuery, fmt::format("{}: it does not say what it is about", doc.file),
+                 "a line such as: -- about: communication"};
   }
   TRACEDB_TRY(CheckColumns(statement, doc));
   return CheckParams(statement, doc);

@@ -17,14 +17,15 @@ namespace {
 constexpr size_t kTitleCharactersMax = 60;
 constexpr auto kKeys =
     std::to_array<std::string_view>({"title", "param", "column", "empty", "meaning", "advice",
-                                     "plot", "why_empty", "lead", "wrap"});
+                                     "plot", "why_empty", "lead", "wrap", "about"});
 
 // Keys that hold a text and nothing else.
 struct TextKey {
   std::string_view key;
   std::string QueryDoc::*text;
 };
-constexpr std::array<TextKey, 6> kTextKeys = {{{"empty", &QueryDoc::when_empty},
+constexpr std::array<TextKey, 7> kTextKeys = {{{"empty", &QueryDoc::when_empty},
+                                               {"about", &QueryDoc::about},
                                                {"why_empty", &QueryDoc::why_empty},
                                                {"meaning", &QueryDoc::meaning},
                                                {"advice", &QueryDoc::advice},

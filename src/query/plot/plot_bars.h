@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "query/plot/plot_frame.h"
+#include "tracedb/query/plot/plot_frame.h"
 
 namespace tracedb {
 

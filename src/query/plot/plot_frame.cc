@@ -1,4 +1,4 @@
-#include "query/plot/plot_frame.h"
+#include "tracedb/query/plot/plot_frame.h"
 
 #include <fmt/format.h>
 

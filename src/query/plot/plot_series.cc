@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "query/plot/plot_scale.h"
-#include "query/plot/result_plot.h"
+#include "tracedb/query/plot/result_plot.h"
 #include "tracedb/text/result_text.h"
 
 namespace tracedb {

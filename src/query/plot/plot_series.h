@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "query/plot/plot_frame.h"
+#include "tracedb/query/plot/plot_frame.h"
 #include "tracedb/text/result_sink.h"
 
 namespace tracedb {

@@ -1,4 +1,4 @@
-#include "query/plot/result_plot.h"
+#include "tracedb/query/plot/result_plot.h"
 
 #include <fmt/format.h>
 

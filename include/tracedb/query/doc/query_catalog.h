@@ -42,7 +42,8 @@ class QueryCatalog {
 };
 
 // Whether a canned query keeps what its header says, on a live database: one statement that only
-// reads, result columns as its column lines name and order them, parameters as its param lines.
+// reads, what it is about, result columns as its column lines name and order them, parameters as
+// its param lines.
 Status CheckCannedQuery(SqliteDb& db, const QueryDoc& doc);
 
 }  // namespace tracedb

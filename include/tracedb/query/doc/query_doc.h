@@ -39,6 +39,7 @@ struct QueryDoc {
   std::string description;  // lines as they were written, paragraphs parted by an empty line
   std::string meaning;      // of a check: what its rows mean for the numbers; may be empty
   std::string advice;       // of a check: what to do about them; may be empty
+  std::string about;        // what it is asked about, which groups queries; empty: not said
   std::string when_empty;   // what to tell a person when no row comes; may be empty
   std::string why_empty;    // names of checks that may say why instead, parted by commas
   std::vector<std::string> why_empty_sql;  // their SQL; a catalog knows it

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "query/plot/plot_frame.h"
 #include "tracedb/query/doc/query_plot.h"
+#include "tracedb/query/plot/plot_frame.h"
 #include "tracedb/text/output_stream.h"
 #include "tracedb/text/result_columns.h"
 #include "tracedb/text/result_sink.h"
