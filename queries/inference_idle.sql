@@ -35,9 +35,11 @@ WITH trace AS MATERIALIZED (
   WHERE (:run IS NULL OR run = :run) AND (:capture IS NULL OR capture = :capture)
     AND (:rank IS NULL OR rank IN (SELECT value FROM json_each(:rank)))
 ),
+shape AS MATERIALIZED (SELECT * FROM engine_step_shapes),
 step AS MATERIALIZED (
-  SELECT t.run, t.run_id, e.rank, coalesce(e.kind, 'unknown') AS kind, e.slice_id
+  SELECT t.run, t.run_id, e.rank, coalesce(e.kind, h.kind, 'unknown') AS kind, e.slice_id
   FROM engine_steps e JOIN trace t ON t.trace_id = e.trace_id
+  LEFT JOIN shape h ON h.step_id = e.slice_id
 ),
 following AS MATERIALIZED (
   SELECT s.run, s.rank, s.kind, count(*) AS steps

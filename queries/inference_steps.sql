@@ -3,10 +3,11 @@
 -- One row for each step of vLLM or SGLang, told by the annotations that they write while they are
 -- profiled (vLLM: execute_context_1(256)_generation_4(4), with detailed annotations
 -- execute_260_context_1(sq256...)_generation_4(sq4...); SGLang: step[DECODE bs=4]). What an
--- annotation does not tell is NULL, and `reason` says why; nothing is guessed from kernels. What
--- the GPU runs belongs to the step in which it was launched, wherever it runs, kernels of graphs as
--- well; what was launched after a step's end and before the next (sampling, often) is apart. What
--- the causes of idle time mean: `inference_idle`.
+-- annotation does not tell is looked for in the shapes of attention (record_shapes=True), else it
+-- is NULL, and `reason` says why; nothing is guessed from kernels. What the GPU runs belongs to
+-- the step in which it was launched, wherever it runs, kernels of graphs as well; what was launched
+-- after a step's end and before the next (sampling, often) is apart. What the causes of idle time
+-- mean: `inference_idle`.
 --
 -- param:  kind     text        = null  prefill, decode, mixed, draft, idle or unknown; null: all.
 -- param:  limit    int(rows)   = 10000 Rows returned at most for a run, the first ones.
@@ -51,15 +52,25 @@ WITH trace AS MATERIALIZED (
   WHERE (:run IS NULL OR run = :run) AND (:capture IS NULL OR capture = :capture)
     AND (:rank IS NULL OR rank IN (SELECT value FROM json_each(:rank)))
 ),
+shape AS MATERIALIZED (SELECT * FROM engine_step_shapes),
 step AS MATERIALIZED (
-  SELECT t.run, t.run_id, t.capture, t.run_start_ns, e.*,
+  SELECT t.run, t.run_id, t.capture, t.run_start_ns, e.slice_id, e.rank, e.engine, e.place, e.mode,
+         e.ts_ns, e.dur_ns, e.prefill_requests, e.prefill_tokens,
+         coalesce(e.kind, h.kind, 'unknown') AS kind, coalesce(e.requests, h.requests) AS requests,
+         coalesce(e.tokens, h.tokens) AS tokens,
+         CASE WHEN e.kind IS NULL AND h.kind IS NOT NULL THEN h.requests ELSE e.decode_requests END
+           AS decode_requests,
+         CASE WHEN e.kind IS NULL AND h.kind IS NOT NULL
+              THEN 'by the shapes of attention: one token of each request' ELSE e.reason END
+           AS reason,
          lead(e.ts) OVER (PARTITION BY e.track_id ORDER BY e.place) - e.ts AS step_ns
   FROM engine_steps e JOIN trace t ON t.trace_id = e.trace_id
+  LEFT JOIN shape h ON h.step_id = e.slice_id
 ),
 shown AS MATERIALIZED (
   SELECT * FROM (
     SELECT *, row_number() OVER (PARTITION BY run ORDER BY capture, rank, ts_ns, slice_id) AS row
-    FROM step WHERE :kind IS NULL OR coalesce(kind, 'unknown') = :kind)
+    FROM step WHERE :kind IS NULL OR kind = :kind)
   WHERE row <= coalesce(:limit, 10000) OR :limit < 0
 ),
 used AS MATERIALIZED (SELECT * FROM engine_step_uses),
@@ -79,7 +90,7 @@ SELECT
   s.rank,
   s.engine,
   s.place AS number,
-  coalesce(s.kind, 'unknown') AS kind,
+  s.kind,
   s.mode,
   s.requests,
   s.prefill_requests,

@@ -39,11 +39,14 @@ WITH trace AS MATERIALIZED (
 ),
 used AS MATERIALIZED (SELECT * FROM engine_step_uses),
 idle AS MATERIALIZED (SELECT step_id, sum(idle_ns) AS ns FROM engine_step_idle GROUP BY step_id),
+shape AS MATERIALIZED (SELECT * FROM engine_step_shapes),
 step AS MATERIALIZED (
-  SELECT t.run, t.run_id, e.rank, e.engine, coalesce(e.kind, 'unknown') AS kind, e.slice_id,
-         e.requests, e.tokens, e.dur_ns,
+  SELECT t.run, t.run_id, e.rank, e.engine, coalesce(e.kind, h.kind, 'unknown') AS kind, e.slice_id,
+         coalesce(e.requests, h.requests) AS requests, coalesce(e.tokens, h.tokens) AS tokens,
+         e.dur_ns,
          lead(e.ts) OVER (PARTITION BY e.track_id ORDER BY e.place) - e.ts AS step_ns
   FROM engine_steps e JOIN trace t ON t.trace_id = e.trace_id
+  LEFT JOIN shape h ON h.step_id = e.slice_id
 ),
 placed AS (
   SELECT s.*, ifnull(u.busy_ns, 0) AS busy_ns, ifnull(u.communication_ns, 0) AS communication_ns,
