@@ -152,51 +152,50 @@ CREATE VIEW engine_step_shapes AS
 --   tokens: rows of the queries
 --   requests: how many
 --   kind: decode where each request has one token and none is new; else NULL: not told
-WITH step AS MATERIALIZED (
-  SELECT slice_id, track_id, place, name, ts, ts + dur_ns AS end_ts FROM engine_steps
-  WHERE kind IS NULL OR tokens IS NULL
-),
-op AS MATERIALIZED (
+WITH op AS MATERIALIZED (
   SELECT n.id, o.column2 AS lengths FROM _event_name n
   JOIN (VALUES ('_vllm_fa2_C::varlen_fwd', '$."Input Dims"[4][0]'),
                ('_vllm_fa3_C::fwd', '$."Input Dims"[7][0]'),
                ('sgl_kernel::fwd', '$."Input Dims"[7][0]')) o ON o.column1 = n.name
 ),
-called AS (
-  SELECT s.track, s.ts, NULL AS place, NULL AS end_ts, s.args_text, o.lengths
-  FROM _cpu_slice s JOIN op o ON o.id = +s.event_name
-  WHERE +s.event_name IN (SELECT id FROM op) AND s.track IN (SELECT track_id FROM step)
-    AND @possible:s.id@
-),
 moment AS (
-  SELECT track_id AS track, ts, place, end_ts, NULL AS args_text, NULL AS lengths FROM step
-  UNION ALL SELECT * FROM called
+  SELECT track_id AS track, ts, ts + dur_ns AS end_ts, slice_id AS step_id, name,
+         kind IS NULL OR tokens IS NULL AS is_wanted, NULL AS args_text, NULL AS lengths
+  FROM engine_steps WHERE EXISTS (SELECT 1 FROM op)
+  UNION ALL
+  SELECT s.track, s.ts, NULL, NULL, NULL, NULL, s.args_text, o.lengths
+  FROM _cpu_slice s JOIN op o ON o.id = +s.event_name
+  WHERE +s.event_name IN (SELECT id FROM op) AND @possible:s.id@
+),
+numbered AS (  -- operators with the number of the last step that began before them
+  SELECT *, count(step_id) OVER (PARTITION BY track ORDER BY ts, step_id IS NULL
+                                 ROWS UNBOUNDED PRECEDING) AS place
+  FROM moment
 ),
 within AS (
-  SELECT track, ts, args_text, lengths,
-         max(place) OVER w AS place, max(end_ts) OVER w AS end_ts
-  FROM moment
-  WINDOW w AS (PARTITION BY track ORDER BY ts, place IS NULL ROWS UNBOUNDED PRECEDING)
+  SELECT lengths, args_text, ts, max(step_id) OVER w AS step_id, max(name) OVER w AS name,
+         max(end_ts) OVER w AS end_ts, max(is_wanted) OVER w AS is_wanted
+  FROM numbered WINDOW w AS (PARTITION BY track, place)
 ),
 shape AS (
-  SELECT w.track, w.place,
+  SELECT w.step_id, w.name,
          iif(json_valid(a.args), json_extract(a.args, '$."Input Dims"[0][0]'), NULL) AS tokens,
          iif(json_valid(a.args), json_extract(a.args, w.lengths), NULL) - 1 AS requests
   FROM within w LEFT JOIN args_texts a ON a.args_id = w.args_text
-  WHERE w.lengths IS NOT NULL AND w.ts < w.end_ts
+  WHERE w.lengths IS NOT NULL AND w.is_wanted AND w.ts < w.end_ts
 ),
 told AS (
-  SELECT track, place, min(tokens) AS tokens, min(requests) AS requests FROM shape
-  GROUP BY track, place
+  SELECT step_id, max(name) AS name, min(tokens) AS tokens, min(requests) AS requests FROM shape
+  GROUP BY step_id
   HAVING count(*) = count(tokens) AND count(*) = count(requests) AND min(tokens) = max(tokens)
     AND min(requests) = max(requests) AND min(typeof(tokens)) = 'integer'
     AND max(typeof(tokens)) = 'integer' AND min(requests) > 0 AND min(tokens) >= min(requests)
     AND max(tokens) < 1000000000
 )
-SELECT s.slice_id AS step_id, t.tokens, t.requests,
-       CASE WHEN t.tokens = t.requests AND NOT s.name GLOB 'execute_new_[1-9]*'
-              AND NOT s.name GLOB 'step*' THEN 'decode' END AS kind
-FROM told t JOIN step s ON s.track_id = t.track AND s.place = t.place;
+SELECT step_id, tokens, requests,
+       CASE WHEN tokens = requests AND NOT name GLOB 'execute_new_[1-9]*'
+              AND NOT name GLOB 'step*' THEN 'decode' END AS kind
+FROM told;
 
 CREATE VIEW engine_step_activities AS
 -- A GPU activity that was launched by the thread of an engine's steps.
@@ -204,28 +203,31 @@ CREATE VIEW engine_step_activities AS
 --   slice_id: of the activity, as in slices
 --   is_within: 1 launched in the step; 0 after it, before the next one began
 WITH step AS MATERIALIZED (
-  SELECT slice_id, trace_id, track_id, ts, ts + dur_ns AS end_ts, place FROM engine_steps
+  SELECT slice_id, trace_id, track_id, ts, ts + dur_ns AS end_ts FROM engine_steps
 ),
-launched AS (
-  SELECT g.id, c.track, c.ts
+moment AS (
+  SELECT track_id AS track, ts, end_ts, slice_id AS step_id, NULL AS id FROM step
+  UNION ALL
+  SELECT c.track, c.ts, NULL, NULL, g.id
   FROM _gpu_slice g JOIN _launch k ON k.id = g.id
        JOIN _runtime_slice c ON c.id = k.launch_slice_id
   WHERE g.track IN (SELECT id FROM _track WHERE trace_id IN (SELECT trace_id FROM step))
     AND c.track IN (SELECT track_id FROM step) AND @possible:g.id@
 ),
-moment AS (
-  SELECT track_id AS track, ts, 0 AS turn, place, NULL AS id FROM step
-  UNION ALL SELECT track, ts, 1, NULL, id FROM launched
-),
-followed AS MATERIALIZED (
-  SELECT * FROM (
-    SELECT track, ts, id, max(place) OVER (PARTITION BY track ORDER BY ts, turn
-                                           ROWS UNBOUNDED PRECEDING) AS place
-    FROM moment)
-  WHERE id IS NOT NULL AND place IS NOT NULL
+-- Steps and launches get the number of the last step, then what has one number is put together: a
+-- join of what was worked out here would go through all steps for each launch.
+numbered AS (
+  SELECT *, count(step_id) OVER (PARTITION BY track ORDER BY ts, step_id IS NULL
+                                 ROWS UNBOUNDED PRECEDING) AS place
+  FROM moment
 )
-SELECT s.slice_id AS step_id, f.id AS slice_id, f.ts < s.end_ts OR f.ts = s.ts AS is_within
-FROM followed f JOIN step s ON s.track_id = f.track AND s.place = f.place;
+SELECT step_id, id AS slice_id, ts < end_ts OR ts = start_ts AS is_within
+FROM (
+  SELECT id, ts, max(step_id) OVER w AS step_id, max(end_ts) OVER w AS end_ts,
+         min(ts) OVER w AS start_ts
+  FROM numbered WHERE place > 0 WINDOW w AS (PARTITION BY track, place)
+)
+WHERE id IS NOT NULL;
 
 CREATE VIEW engine_step_uses AS
 -- What an engine's step launched, and how the GPU ran it. Activities that were launched after the
@@ -239,7 +241,9 @@ CREATE VIEW engine_step_uses AS
 --   launch_ns: start of the call that launched the first
 --   busy_ns: length of the union of its activities
 --   communication_ns: of its communication kernels
---   last_before_ns: last_ns of the step before it on its thread
+--   last_before_ns: last_ns of the step before it on its thread, where that is of the same device
+--   track_id: the thread, in tracks
+--   place: the step's number on it
 WITH owned AS MATERIALIZED (
   SELECT a.step_id, g.id, g.kind, t.trace_id, t.device, g.ts + t.base_ns AS start_ns,
          g.ts + t.base_ns + max(ifnull(g.dur, 0), 0) AS end_ns
@@ -266,10 +270,29 @@ summed AS MATERIALIZED (
            AS communication_ns,
          max(CASE turn WHEN 1 THEN device END) AS device, max(CASE turn WHEN 1 THEN id END) AS id
   FROM united GROUP BY step_id
+),
+-- Of a step one row: by sums, as a join would go through all steps for each.
+step AS (
+  SELECT step_id, max(trace_id) AS trace_id, max(activities) AS activities, max(device) AS device,
+         max(first_ns) AS first_ns, max(last_ns) AS last_ns, max(busy_ns) AS busy_ns,
+         max(communication_ns) AS communication_ns, max(id) AS id, max(track_id) AS track_id,
+         max(place) AS place
+  FROM (
+    SELECT step_id, trace_id, activities, device, first_ns, last_ns, busy_ns, communication_ns, id,
+           NULL AS track_id, NULL AS place
+    FROM summed
+    UNION ALL
+    SELECT slice_id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, track_id, place
+    FROM engine_steps
+  )
+  GROUP BY step_id
+),
+followed AS (
+  SELECT *, CASE WHEN lag(device) OVER w IS device THEN lag(last_ns) OVER w END AS last_before_ns
+  FROM step WINDOW w AS (PARTITION BY track_id ORDER BY place)
 )
 SELECT u.step_id, u.trace_id, u.device, u.activities, u.first_ns, u.last_ns,
-       k.launch_ts_ns AS launch_ns, u.busy_ns, u.communication_ns, b.last_ns AS last_before_ns
-FROM summed u JOIN engine_steps s ON s.slice_id = u.step_id
-     LEFT JOIN _launch k ON k.id = u.id
-     LEFT JOIN engine_steps p ON p.track_id = s.track_id AND p.place = s.place - 1
-     LEFT JOIN summed b ON b.step_id = p.slice_id AND b.device IS u.device;
+       k.launch_ts_ns AS launch_ns, u.busy_ns, u.communication_ns, u.last_before_ns, u.track_id,
+       u.place
+FROM followed u LEFT JOIN _launch k ON k.id = u.id
+WHERE u.activities IS NOT NULL;

@@ -59,12 +59,10 @@ CREATE VIEW engine_step_idle AS
 -- Few names stand twice here: SQLite works through the text of a view anew wherever it is named, so
 -- numbers are carried along in place of joins: of a turn and what it opened, the greatest is the
 -- last.
-WITH mark AS MATERIALIZED (  -- steps in the order in which the GPU came to them, from the last
-  SELECT u.step_id, u.trace_id, u.device, u.first_ns, u.launch_ns, u.last_before_ns, s.track_id,
-         s.place, s.ts_ns - s.ts AS base_ns,
-         row_number() OVER (PARTITION BY u.trace_id, u.device
-                            ORDER BY u.first_ns DESC, u.step_id) AS turn
-  FROM engine_step_uses u JOIN engine_steps s ON s.slice_id = u.step_id
+WITH mark AS (  -- where the GPU came to a step
+  SELECT u.trace_id, u.device, u.first_ns, u.launch_ns, u.last_before_ns, u.track_id, u.place,
+         t.base_ns
+  FROM engine_step_uses u JOIN _track t ON t.id = u.track_id
 ),
 gap AS (
   SELECT * FROM (
@@ -73,23 +71,29 @@ gap AS (
     FROM _busy_segment WHERE trace_id IN (SELECT trace_id FROM engine_steps))
   WHERE to_ns > from_ns
 ),
-followed AS (  -- by which mark
-  SELECT trace_id, device, at AS to_ns, from_ns, is_mark,
-         sum(is_mark) OVER (PARTITION BY trace_id, device ORDER BY at DESC, is_mark DESC
-                            ROWS UNBOUNDED PRECEDING) AS turn
-  FROM (SELECT trace_id, device, first_ns AS at, 1 AS is_mark, NULL AS from_ns FROM mark
-        UNION ALL SELECT trace_id, device, to_ns, 0, from_ns FROM gap)
+numbered AS (  -- gaps with the number of the step that the GPU came to next, from the last
+  SELECT *, sum(from_ns IS NULL) OVER (PARTITION BY trace_id, device
+                                       ORDER BY at DESC, from_ns IS NOT NULL, place
+                                       ROWS UNBOUNDED PRECEDING) AS turn
+  FROM (SELECT trace_id, device, first_ns AS at, NULL AS from_ns, launch_ns, last_before_ns,
+               track_id, place, base_ns
+        FROM mark
+        UNION ALL SELECT trace_id, device, to_ns, from_ns, NULL, NULL, NULL, NULL, NULL FROM gap)
+),
+followed AS (
+  SELECT at AS to_ns, from_ns, max(track_id) OVER w AS track_id, max(place) OVER w AS place,
+         max(launch_ns) OVER w AS launch_ns, max(last_before_ns) OVER w AS last_before_ns,
+         max(base_ns) OVER w AS base_ns,
+         max(CASE WHEN from_ns IS NULL THEN at END) OVER w AS first_ns
+  FROM numbered WHERE turn > 0 WINDOW w AS (PARTITION BY trace_id, device, turn)
 ),
 before AS (  -- the time until the step's first activity was launched, and from then on
   SELECT track_id, place, e.is_launch, CASE e.is_launch WHEN 1 THEN cut_ts ELSE from_ts END AS ts,
          CASE e.is_launch WHEN 1 THEN to_ts ELSE cut_ts END AS end_ts
-  FROM (SELECT m.track_id, m.place, f.from_ns - m.base_ns AS from_ts, f.to_ns - m.base_ns AS to_ts,
-               CASE WHEN f.to_ns = m.first_ns AND m.launch_ns IS NOT NULL
-                    THEN max(f.from_ns, min(f.to_ns, m.launch_ns)) ELSE f.to_ns END - m.base_ns
-                 AS cut_ts
-        FROM followed f JOIN mark m ON m.trace_id = f.trace_id AND m.device IS f.device
-          AND m.turn = f.turn
-        WHERE NOT f.is_mark AND f.from_ns >= m.last_before_ns)
+  FROM (SELECT track_id, place, from_ns - base_ns AS from_ts, to_ns - base_ns AS to_ts,
+               CASE WHEN to_ns = first_ns AND launch_ns IS NOT NULL
+                    THEN max(from_ns, min(to_ns, launch_ns)) ELSE to_ns END - base_ns AS cut_ts
+        FROM followed WHERE from_ns >= last_before_ns)
        JOIN (SELECT 0 AS is_launch UNION ALL SELECT 1) e
 ),
 phase AS MATERIALIZED (
@@ -142,13 +146,20 @@ piece AS (  -- after each turn: the slice that was opened last at this depth, an
          (max(CASE opens WHEN 1 THEN turn * 16 + code END) OVER (
             PARTITION BY track_id, depth ORDER BY turn ROWS UNBOUNDED PRECEDING)) & 15 AS code
   FROM turned
+),
+caused AS (
+  SELECT track_id, gap_code >> 1 AS place,
+         CASE WHEN gap_code & 1 THEN 'launch' WHEN depth <= 0 THEN 'unknown'
+              ELSE CASE code WHEN 1 THEN 'scheduler' WHEN 2 THEN 'inputs' WHEN 3 THEN 'sampling'
+                     WHEN 4 THEN 'drafts' WHEN 5 THEN 'output' WHEN 6 THEN 'detokenising'
+                     WHEN 7 THEN 'engine' WHEN 8 THEN 'sync' ELSE 'step' END END AS cause, ns
+  FROM piece WHERE in_gap > 0 AND ns > 0
 )
-SELECT s.slice_id AS step_id,
-       CASE WHEN p.gap_code & 1 THEN 'launch' WHEN p.depth <= 0 THEN 'unknown'
-            ELSE CASE p.code WHEN 1 THEN 'scheduler' WHEN 2 THEN 'inputs' WHEN 3 THEN 'sampling'
-                   WHEN 4 THEN 'drafts' WHEN 5 THEN 'output' WHEN 6 THEN 'detokenising'
-                   WHEN 7 THEN 'engine' WHEN 8 THEN 'sync' ELSE 'step' END END AS cause,
-       sum(p.ns) AS idle_ns
-FROM piece p JOIN engine_steps s ON s.track_id = p.track_id AND s.place = p.gap_code >> 1
-WHERE p.in_gap > 0 AND p.ns > 0
-GROUP BY 1, 2;
+SELECT step_id, cause, idle_ns
+FROM (
+  SELECT cause, idle_ns, max(step_id) OVER (PARTITION BY track_id, place) AS step_id
+  FROM (SELECT track_id, place, cause, sum(ns) AS idle_ns, NULL AS step_id FROM caused
+        GROUP BY track_id, place, cause
+        UNION ALL SELECT track_id, place, NULL, NULL, slice_id FROM engine_steps)
+)
+WHERE cause IS NOT NULL;
