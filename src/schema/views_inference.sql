@@ -192,7 +192,7 @@ told AS (
     AND max(typeof(tokens)) = 'integer' AND min(requests) > 0 AND min(tokens) >= min(requests)
     AND max(tokens) < 1000000000
 )
-SELECT step_id, tokens, requests,
+SELECT CAST(step_id AS INTEGER) AS step_id, tokens, requests,
        CASE WHEN tokens = requests AND NOT name GLOB 'execute_new_[1-9]*'
               AND NOT name GLOB 'step*' THEN 'decode' END AS kind
 FROM told;
@@ -221,7 +221,9 @@ numbered AS (
                                  ROWS UNBOUNDED PRECEDING) AS place
   FROM moment
 )
-SELECT step_id, id AS slice_id, ts < end_ts OR ts = start_ts AS is_within
+-- A number by its type as well: SQLite then makes an index where it is joined.
+SELECT CAST(step_id AS INTEGER) AS step_id, CAST(id AS INTEGER) AS slice_id,
+       ts < end_ts OR ts = start_ts AS is_within
 FROM (
   SELECT id, ts, max(step_id) OVER w AS step_id, max(end_ts) OVER w AS end_ts,
          min(ts) OVER w AS start_ts
@@ -291,7 +293,8 @@ followed AS (
   SELECT *, CASE WHEN lag(device) OVER w IS device THEN lag(last_ns) OVER w END AS last_before_ns
   FROM step WINDOW w AS (PARTITION BY track_id ORDER BY place)
 )
-SELECT u.step_id, u.trace_id, u.device, u.activities, u.first_ns, u.last_ns,
+SELECT CAST(u.step_id AS INTEGER) AS step_id, u.trace_id, u.device, u.activities, u.first_ns,
+       u.last_ns,
        k.launch_ts_ns AS launch_ns, u.busy_ns, u.communication_ns, u.last_before_ns, u.track_id,
        u.place
 FROM followed u LEFT JOIN _launch k ON k.id = u.id

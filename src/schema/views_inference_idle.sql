@@ -155,7 +155,7 @@ caused AS (
                      WHEN 7 THEN 'engine' WHEN 8 THEN 'sync' ELSE 'step' END END AS cause, ns
   FROM piece WHERE in_gap > 0 AND ns > 0
 )
-SELECT step_id, cause, idle_ns
+SELECT CAST(step_id AS INTEGER) AS step_id, cause, idle_ns
 FROM (
   SELECT cause, idle_ns, max(step_id) OVER (PARTITION BY track_id, place) AS step_id
   FROM (SELECT track_id, place, cause, sum(ns) AS idle_ns, NULL AS step_id FROM caused
