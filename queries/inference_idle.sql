@@ -36,21 +36,33 @@ WITH trace AS MATERIALIZED (
   WHERE (:run IS NULL OR run = :run) AND (:capture IS NULL OR capture = :capture)
     AND (:rank IS NULL OR rank IN (SELECT value FROM json_each(:rank)))
 ),
+shape AS MATERIALIZED (SELECT * FROM engine_step_shapes),
 step AS MATERIALIZED (
-  SELECT t.run, t.run_id, e.rank, coalesce(e.kind, 'unknown') AS kind, e.slice_id
+  SELECT t.run, t.run_id, e.rank, coalesce(e.kind, h.kind, 'unknown') AS kind, e.slice_id
   FROM engine_steps e JOIN trace t ON t.trace_id = e.trace_id
+  LEFT JOIN shape h ON h.step_id = e.slice_id
+),
+-- What a step has is put together by its number: SQLite would go through all steps for each.
+found AS (
+  SELECT slice_id AS id, run_id, run, rank, kind, NULL AS cause, NULL AS ns, NULL AS before_ns
+  FROM step
+  UNION ALL SELECT step_id, NULL, NULL, NULL, NULL, cause, idle_ns, NULL FROM engine_step_idle
+  UNION ALL SELECT step_id, NULL, NULL, NULL, NULL, NULL, NULL, last_before_ns
+  FROM engine_step_uses
+),
+placed AS MATERIALIZED (
+  SELECT max(run_id) OVER w AS run_id, max(run) OVER w AS run, max(rank) OVER w AS rank,
+         max(kind) OVER w AS kind, cause, ns, before_ns
+  FROM found WINDOW w AS (PARTITION BY id)
 ),
 following AS MATERIALIZED (
-  SELECT s.run, s.rank, s.kind, count(*) AS steps
-  FROM engine_step_uses u JOIN step s ON s.slice_id = u.step_id
-  WHERE u.last_before_ns IS NOT NULL
-  GROUP BY s.run, s.rank, s.kind
+  SELECT run, rank, kind, count(*) AS steps FROM placed
+  WHERE before_ns IS NOT NULL AND run IS NOT NULL GROUP BY run, rank, kind
 ),
 summed AS MATERIALIZED (
-  SELECT s.run_id, s.run, s.rank, s.kind, i.cause, sum(i.idle_ns) AS ns, count(*) AS steps,
-         max(i.idle_ns) AS max_ns
-  FROM engine_step_idle i JOIN step s ON s.slice_id = i.step_id
-  GROUP BY s.run_id, s.run, s.rank, s.kind, i.cause
+  SELECT run_id, run, rank, kind, cause, sum(ns) AS ns, count(*) AS steps, max(ns) AS max_ns
+  FROM placed WHERE cause IS NOT NULL AND run IS NOT NULL
+  GROUP BY run_id, run, rank, kind, cause
 )
 SELECT
   u.run,

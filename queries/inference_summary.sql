@@ -38,23 +38,46 @@ WITH trace AS MATERIALIZED (
   WHERE (:run IS NULL OR run = :run) AND (:capture IS NULL OR capture = :capture)
     AND (:rank IS NULL OR rank IN (SELECT value FROM json_each(:rank)))
 ),
-used AS MATERIALIZED (SELECT * FROM engine_step_uses),
-idle AS MATERIALIZED (SELECT step_id, sum(idle_ns) AS ns FROM engine_step_idle GROUP BY step_id),
+shape AS MATERIALIZED (SELECT * FROM engine_step_shapes),
 step AS MATERIALIZED (
-  SELECT t.run, t.run_id, e.rank, e.engine, coalesce(e.kind, 'unknown') AS kind, e.slice_id,
-         e.requests, e.tokens, e.dur_ns,
+  SELECT t.run, t.run_id, e.rank, e.engine, coalesce(e.kind, h.kind, 'unknown') AS kind, e.slice_id,
+         coalesce(e.requests, h.requests) AS requests, coalesce(e.tokens, h.tokens) AS tokens,
+         e.dur_ns,
          lead(e.ts) OVER (PARTITION BY e.track_id ORDER BY e.place) - e.ts AS step_ns
   FROM engine_steps e JOIN trace t ON t.trace_id = e.trace_id
+  LEFT JOIN shape h ON h.step_id = e.slice_id
+),
+-- What a step has is put together by its number: SQLite would go through all steps for each.
+found AS (
+  SELECT slice_id AS id, run, run_id, rank, engine, kind, requests, tokens, dur_ns, step_ns,
+         NULL AS busy_ns, NULL AS communication_ns, NULL AS activities, NULL AS before_ns,
+         NULL AS ns
+  FROM step
+  UNION ALL
+  SELECT step_id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, busy_ns, communication_ns,
+         activities, last_before_ns, NULL
+  FROM engine_step_uses
+  UNION ALL
+  SELECT step_id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+         idle_ns
+  FROM engine_step_idle
+),
+whole AS (
+  SELECT id AS slice_id, max(run) AS run, max(run_id) AS run_id, max(rank) AS rank,
+         max(engine) AS engine, max(kind) AS kind, max(requests) AS requests,
+         max(tokens) AS tokens, max(dur_ns) AS dur_ns, max(step_ns) AS step_ns,
+         ifnull(max(busy_ns), 0) AS busy_ns, ifnull(max(communication_ns), 0) AS communication_ns,
+         ifnull(max(activities), 0) AS activities,
+         CASE WHEN max(before_ns) IS NOT NULL THEN ifnull(sum(ns), 0) END AS idle_ns
+  FROM found GROUP BY id HAVING max(run) IS NOT NULL
 ),
 placed AS (
-  SELECT s.*, ifnull(u.busy_ns, 0) AS busy_ns, ifnull(u.communication_ns, 0) AS communication_ns,
-         ifnull(u.activities, 0) AS activities,
-         CASE WHEN u.last_before_ns IS NOT NULL THEN ifnull(i.ns, 0) END AS idle_ns,
-         row_number() OVER (PARTITION BY s.run, s.rank, s.engine, s.kind
-                            ORDER BY s.step_ns IS NULL, s.step_ns, s.slice_id) AS place,
-         count(s.step_ns) OVER (PARTITION BY s.run, s.rank, s.engine, s.kind) AS timed,
-         sum(s.step_ns) OVER (PARTITION BY s.run, s.rank) AS all_ns
-  FROM step s LEFT JOIN used u ON u.step_id = s.slice_id LEFT JOIN idle i ON i.step_id = s.slice_id
+  SELECT *,
+         row_number() OVER (PARTITION BY run, rank, engine, kind
+                            ORDER BY step_ns IS NULL, step_ns, slice_id) AS place,
+         count(step_ns) OVER (PARTITION BY run, rank, engine, kind) AS timed,
+         sum(step_ns) OVER (PARTITION BY run, rank) AS all_ns
+  FROM whole
 )
 SELECT
   run,

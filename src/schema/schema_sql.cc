@@ -182,7 +182,8 @@ std::string ViewsSql() {
   std::string sql;
   for (const std::string_view file :
        {kViewsSql, kViewsEventsSql, kViewsAnalysisSql, kViewsGraphsSql, kViewsInferenceSql,
-        kViewsPurposesSql, kViewsNumbersSql, kViewsNsightSql, kViewsSourcesSql}) {
+        kViewsInferenceIdleSql, kViewsPurposesSql, kViewsNumbersSql, kViewsNsightSql,
+        kViewsSourcesSql}) {
     sql += file;
   }
   for (const std::string_view file : kSourceViewsSql) sql += file;

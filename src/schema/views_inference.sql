@@ -143,34 +143,93 @@ SELECT slice_id, trace_id, rank, track_id, name,
        ts, dur_ns, ts_ns, place
 FROM placed;
 
+CREATE VIEW engine_step_shapes AS
+-- What the shapes of attention say of an engine's step whose annotation does not tell all: queries
+-- have a row a token, and their cumulative lengths one entry more than there are requests. Of
+-- operators _vllm_fa2_C::varlen_fwd, _vllm_fa3_C::fwd and sgl_kernel::fwd, where all in the step
+-- agree; recorded with record_shapes=True.
+--   step_id: slice_id in engine_steps
+--   tokens: rows of the queries
+--   requests: how many
+--   kind: decode where each request has one token and none is new; else NULL: not told
+WITH op AS MATERIALIZED (
+  SELECT n.id, o.column2 AS lengths FROM _event_name n
+  JOIN (VALUES ('_vllm_fa2_C::varlen_fwd', '$."Input Dims"[4][0]'),
+               ('_vllm_fa3_C::fwd', '$."Input Dims"[7][0]'),
+               ('sgl_kernel::fwd', '$."Input Dims"[7][0]')) o ON o.column1 = n.name
+),
+moment AS (
+  SELECT track_id AS track, ts, ts + dur_ns AS end_ts, slice_id AS step_id, name,
+         kind IS NULL OR tokens IS NULL AS is_wanted, NULL AS args_text, NULL AS lengths
+  FROM engine_steps WHERE EXISTS (SELECT 1 FROM op)
+  UNION ALL
+  SELECT s.track, s.ts, NULL, NULL, NULL, NULL, s.args_text, o.lengths
+  FROM _cpu_slice s JOIN op o ON o.id = +s.event_name
+  WHERE +s.event_name IN (SELECT id FROM op) AND @possible:s.id@
+),
+numbered AS (  -- operators with the number of the last step that began before them
+  SELECT *, count(step_id) OVER (PARTITION BY track ORDER BY ts, step_id IS NULL
+                                 ROWS UNBOUNDED PRECEDING) AS place
+  FROM moment
+),
+within AS (
+  SELECT lengths, args_text, ts, max(step_id) OVER w AS step_id, max(name) OVER w AS name,
+         max(end_ts) OVER w AS end_ts, max(is_wanted) OVER w AS is_wanted
+  FROM numbered WINDOW w AS (PARTITION BY track, place)
+),
+shape AS (
+  SELECT w.step_id, w.name,
+         iif(json_valid(a.args), json_extract(a.args, '$."Input Dims"[0][0]'), NULL) AS tokens,
+         iif(json_valid(a.args), json_extract(a.args, w.lengths), NULL) - 1 AS requests
+  FROM within w LEFT JOIN args_texts a ON a.args_id = w.args_text
+  WHERE w.lengths IS NOT NULL AND w.is_wanted AND w.ts < w.end_ts
+),
+told AS (
+  SELECT step_id, max(name) AS name, min(tokens) AS tokens, min(requests) AS requests FROM shape
+  GROUP BY step_id
+  HAVING count(*) = count(tokens) AND count(*) = count(requests) AND min(tokens) = max(tokens)
+    AND min(requests) = max(requests) AND min(typeof(tokens)) = 'integer'
+    AND max(typeof(tokens)) = 'integer' AND min(requests) > 0 AND min(tokens) >= min(requests)
+    AND max(tokens) < 1000000000
+)
+SELECT CAST(step_id AS INTEGER) AS step_id, tokens, requests,
+       CASE WHEN tokens = requests AND NOT name GLOB 'execute_new_[1-9]*'
+              AND NOT name GLOB 'step*' THEN 'decode' END AS kind
+FROM told;
+
 CREATE VIEW engine_step_activities AS
 -- A GPU activity that was launched by the thread of an engine's steps.
 --   step_id: slice_id of the last step that began before its launch, in engine_steps
 --   slice_id: of the activity, as in slices
 --   is_within: 1 launched in the step; 0 after it, before the next one began
 WITH step AS MATERIALIZED (
-  SELECT slice_id, trace_id, track_id, ts, ts + dur_ns AS end_ts, place FROM engine_steps
+  SELECT slice_id, trace_id, track_id, ts, ts + dur_ns AS end_ts FROM engine_steps
 ),
-launched AS (
-  SELECT g.id, c.track, c.ts
+moment AS (
+  SELECT track_id AS track, ts, end_ts, slice_id AS step_id, NULL AS id FROM step
+  UNION ALL
+  SELECT c.track, c.ts, NULL, NULL, g.id
   FROM _gpu_slice g JOIN _launch k ON k.id = g.id
        JOIN _runtime_slice c ON c.id = k.launch_slice_id
   WHERE g.track IN (SELECT id FROM _track WHERE trace_id IN (SELECT trace_id FROM step))
     AND c.track IN (SELECT track_id FROM step) AND @possible:g.id@
 ),
-moment AS (
-  SELECT track_id AS track, ts, 0 AS turn, place, NULL AS id FROM step
-  UNION ALL SELECT track, ts, 1, NULL, id FROM launched
-),
-followed AS MATERIALIZED (
-  SELECT * FROM (
-    SELECT track, ts, id, max(place) OVER (PARTITION BY track ORDER BY ts, turn
-                                           ROWS UNBOUNDED PRECEDING) AS place
-    FROM moment)
-  WHERE id IS NOT NULL AND place IS NOT NULL
+-- Steps and launches get the number of the last step, then what has one number is put together: a
+-- join of what was worked out here would go through all steps for each launch.
+numbered AS (
+  SELECT *, count(step_id) OVER (PARTITION BY track ORDER BY ts, step_id IS NULL
+                                 ROWS UNBOUNDED PRECEDING) AS place
+  FROM moment
 )
-SELECT s.slice_id AS step_id, f.id AS slice_id, f.ts < s.end_ts OR f.ts = s.ts AS is_within
-FROM followed f JOIN step s ON s.track_id = f.track AND s.place = f.place;
+-- A number by its type as well: SQLite then makes an index where it is joined.
+SELECT CAST(step_id AS INTEGER) AS step_id, CAST(id AS INTEGER) AS slice_id,
+       ts < end_ts OR ts = start_ts AS is_within
+FROM (
+  SELECT id, ts, max(step_id) OVER w AS step_id, max(end_ts) OVER w AS end_ts,
+         min(ts) OVER w AS start_ts
+  FROM numbered WHERE place > 0 WINDOW w AS (PARTITION BY track, place)
+)
+WHERE id IS NOT NULL;
 
 CREATE VIEW engine_step_uses AS
 -- What an engine's step launched, and how the GPU ran it. Activities that were launched after the
@@ -184,7 +243,9 @@ CREATE VIEW engine_step_uses AS
 --   launch_ns: start of the call that launched the first
 --   busy_ns: length of the union of its activities
 --   communication_ns: of its communication kernels
---   last_before_ns: last_ns of the step before it on its thread
+--   last_before_ns: last_ns of the step before it on its thread, where that is of the same device
+--   track_id: the thread, in tracks
+--   place: the step's number on it
 WITH owned AS MATERIALIZED (
   SELECT a.step_id, g.id, g.kind, t.trace_id, t.device, g.ts + t.base_ns AS start_ns,
          g.ts + t.base_ns + max(ifnull(g.dur, 0), 0) AS end_ns
@@ -211,163 +272,30 @@ summed AS MATERIALIZED (
            AS communication_ns,
          max(CASE turn WHEN 1 THEN device END) AS device, max(CASE turn WHEN 1 THEN id END) AS id
   FROM united GROUP BY step_id
+),
+-- Of a step one row: by sums, as a join would go through all steps for each.
+step AS (
+  SELECT step_id, max(trace_id) AS trace_id, max(activities) AS activities, max(device) AS device,
+         max(first_ns) AS first_ns, max(last_ns) AS last_ns, max(busy_ns) AS busy_ns,
+         max(communication_ns) AS communication_ns, max(id) AS id, max(track_id) AS track_id,
+         max(place) AS place
+  FROM (
+    SELECT step_id, trace_id, activities, device, first_ns, last_ns, busy_ns, communication_ns, id,
+           NULL AS track_id, NULL AS place
+    FROM summed
+    UNION ALL
+    SELECT slice_id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, track_id, place
+    FROM engine_steps
+  )
+  GROUP BY step_id
+),
+followed AS (
+  SELECT *, CASE WHEN lag(device) OVER w IS device THEN lag(last_ns) OVER w END AS last_before_ns
+  FROM step WINDOW w AS (PARTITION BY track_id ORDER BY place)
 )
-SELECT u.step_id, u.trace_id, u.device, u.activities, u.first_ns, u.last_ns,
-       k.launch_ts_ns AS launch_ns, u.busy_ns, u.communication_ns, b.last_ns AS last_before_ns
-FROM summed u JOIN engine_steps s ON s.slice_id = u.step_id
-     LEFT JOIN _launch k ON k.id = u.id
-     LEFT JOIN engine_steps p ON p.track_id = s.track_id AND p.place = s.place - 1
-     LEFT JOIN summed b ON b.step_id = p.slice_id AND b.device IS u.device;
-
-CREATE VIEW engine_phases AS
--- What a slice of the host is for in an inference engine, by its name: annotations, and functions
--- of Python where the trace has them. Of several that fit the innermost slice decides.
---   pattern: of GLOB, for the whole name
---   phase: scheduler (which requests are next), inputs (of the step), sampling, drafts (a draft
---     model's tokens), output (what was sampled is read and kept), detokenising, engine (the thread
---     waits for the process that schedules)
-SELECT column1 AS pattern, column2 AS phase
-FROM (VALUES
-  ('schedule: *', 'scheduler'), ('core step: schedule', 'scheduler'),
-  ('*/sched/scheduler.py(*): schedule', 'scheduler'),
-  ('*/sched/scheduler.py(*): update_from_output', 'scheduler'),
-  ('scheduler.recv_requests', 'scheduler'), ('scheduler.process_input_requests', 'scheduler'),
-  ('scheduler.get_next_batch_to_run', 'scheduler'),
-  ('*/managers/scheduler.py(*): recv_requests', 'scheduler'),
-  ('*/managers/scheduler.py(*): process_input_requests', 'scheduler'),
-  ('*/managers/scheduler.py(*): get_next_batch_to_run', 'scheduler'),
-  ('*/managers/schedule_batch.py(*): *', 'scheduler'),
-  ('gpu_model_runner: preprocess', 'inputs'),
-  ('*/gpu_model_runner.py(*): _prepare_inputs', 'inputs'),
-  ('*/gpu_model_runner.py(*): _update_states', 'inputs'),
-  ('*/gpu_model_runner.py(*): _preprocess', 'inputs'),
-  ('*/forward_batch_info.py(*): init_new', 'inputs'),
-  ('*/cuda_graph_runner.py(*): replay_prepare', 'inputs'),
-  ('*/cuda_graph_runner.py(*): load_batch', 'inputs'),
-  ('*: init_forward_metadata*', 'inputs'),
-  ('gpu_model_runner: sample', 'sampling'),
-  ('*/gpu_model_runner.py(*): _sample', 'sampling'),
-  ('*/gpu_model_runner.py(*): sample_tokens', 'sampling'),
-  ('*/v1/sample/*.py(*): *', 'sampling'), ('*/model_runner.py(*): sample', 'sampling'),
-  ('*/layers/sampler.py(*): *', 'sampling'), ('nn.Module: Sampler_*', 'sampling'),
-  ('gpu_model_runner: draft', 'drafts'),
-  ('*/gpu_model_runner.py(*): propose_draft_token_ids', 'drafts'),
-  ('*/v1/spec_decode/*.py(*): *', 'drafts'),
-  ('gpu_model_runner: postprocess', 'output'), ('gpu_model_runner: bookkeep', 'output'),
-  ('gpu_model_runner: ModelRunnerOutput', 'output'),
-  ('gpu_model_runner: AsyncGPUModelRunnerOutput', 'output'),
-  ('*/gpu_model_runner.py(*): _bookkeeping_sync', 'output'),
-  ('scheduler.process_batch_result*', 'output'), ('*: process_batch_result*', 'output'),
-  ('*: stream_output*', 'output'),
-  ('llm_engine step: process_outputs', 'detokenising'),
-  ('*/output_processor.py(*): process_outputs', 'detokenising'),
-  ('*/detokenizer.py(*): *', 'detokenising'), ('*/detokenizer_manager.py(*): *', 'detokenising'),
-  ('llm_engine step: get_output', 'engine'), ('*/shm_broadcast.py(*): dequeue', 'engine'),
-  ('*/shm_broadcast.py(*): acquire_read', 'engine'));
-
-CREATE VIEW engine_step_idle AS
--- Of the time between an engine's step and the one before it on the same thread, on the GPU: in
--- which nothing ran at all, by what the thread of the steps did then. A step that began on the GPU
--- before the other had ended has no rows; nor has the first.
---   step_id: slice_id in engine_steps
---   cause: a phase of engine_phases; launch (the step's first activity had been launched, and did
---     not run yet), sync (the thread was in a call that waits for the GPU), step (in the step, in
---     none of these), unknown (no slice with a known name)
---   idle_ns: how long, on the device of the step's first activity
---
--- Few names stand twice here: SQLite works through the text of a view anew wherever it is named, so
--- numbers are carried along in place of joins: of a turn and what it opened, the greatest is the
--- last.
-WITH mark AS MATERIALIZED (  -- steps in the order in which the GPU came to them, from the last
-  SELECT u.step_id, u.trace_id, u.device, u.first_ns, u.launch_ns, u.last_before_ns, s.track_id,
-         s.place, s.ts_ns - s.ts AS base_ns,
-         row_number() OVER (PARTITION BY u.trace_id, u.device
-                            ORDER BY u.first_ns DESC, u.step_id) AS turn
-  FROM engine_step_uses u JOIN engine_steps s ON s.slice_id = u.step_id
-),
-gap AS (
-  SELECT * FROM (
-    SELECT trace_id, device, ts_ns + dur_ns AS from_ns,
-           lead(ts_ns) OVER (PARTITION BY trace_id, device ORDER BY ts_ns) AS to_ns
-    FROM _busy_segment WHERE trace_id IN (SELECT trace_id FROM engine_steps))
-  WHERE to_ns > from_ns
-),
-followed AS (  -- by which mark
-  SELECT trace_id, device, at AS to_ns, from_ns, is_mark,
-         sum(is_mark) OVER (PARTITION BY trace_id, device ORDER BY at DESC, is_mark DESC
-                            ROWS UNBOUNDED PRECEDING) AS turn
-  FROM (SELECT trace_id, device, first_ns AS at, 1 AS is_mark, NULL AS from_ns FROM mark
-        UNION ALL SELECT trace_id, device, to_ns, 0, from_ns FROM gap)
-),
-before AS (  -- the time until the step's first activity was launched, and from then on
-  SELECT track_id, place, e.is_launch, CASE e.is_launch WHEN 1 THEN cut_ts ELSE from_ts END AS ts,
-         CASE e.is_launch WHEN 1 THEN to_ts ELSE cut_ts END AS end_ts
-  FROM (SELECT m.track_id, m.place, f.from_ns - m.base_ns AS from_ts, f.to_ns - m.base_ns AS to_ts,
-               CASE WHEN f.to_ns = m.first_ns AND m.launch_ns IS NOT NULL
-                    THEN max(f.from_ns, min(f.to_ns, m.launch_ns)) ELSE f.to_ns END - m.base_ns
-                 AS cut_ts
-        FROM followed f JOIN mark m ON m.trace_id = f.trace_id AND m.device IS f.device
-          AND m.turn = f.turn
-        WHERE NOT f.is_mark AND f.from_ns >= m.last_before_ns)
-       JOIN (SELECT 0 AS is_launch UNION ALL SELECT 1) e
-),
-phase AS MATERIALIZED (
-  SELECT n.id AS name_id, min(CASE p.phase
-           WHEN 'scheduler' THEN 1 WHEN 'inputs' THEN 2 WHEN 'sampling' THEN 3
-           WHEN 'drafts' THEN 4 WHEN 'output' THEN 5 WHEN 'detokenising' THEN 6 ELSE 7 END) AS code
-  FROM _event_name n JOIN engine_phases p ON n.name GLOB p.pattern
-  WHERE ifnull(lower(n.category), '') <> 'gpu_user_annotation'
-  GROUP BY n.id
-),
-did AS (
-  SELECT track_id, ts, dur_ns, 9 AS code, slice_id FROM engine_steps WHERE dur_ns > 0
-  UNION ALL
-  SELECT s.track, s.ts, s.dur, p.code, s.id
-  FROM _cpu_slice s JOIN phase p ON p.name_id = +s.event_name
-  WHERE +s.event_name IN (SELECT name_id FROM phase) AND s.dur > 0 AND @possible:s.id@
-  UNION ALL
-  SELECT s.track, s.ts, s.dur, p.code, s.id
-  FROM _python_slice s JOIN phase p ON p.name_id = +s.event_name
-  WHERE +s.event_name IN (SELECT name_id FROM phase) AND s.dur > 0 AND @possible:s.id@
-  UNION ALL
-  SELECT track, ts, dur, 8, id FROM _runtime_slice s
-  WHERE dur > 0 AND @possible:s.id@ AND +event_name IN (
-    SELECT id FROM _event_name
-    WHERE (name GLOB 'cu*' OR name GLOB 'hip*')
-      AND (instr(name, 'Synchronize')
-        OR ((instr(name, 'Memcpy') OR instr(name, 'Memset')) AND NOT instr(name, 'Async'))))
-),
-edge AS (
-  SELECT d.track_id, d.ts + e.is_end * d.dur_ns AS at, 1 - 2 * e.is_end AS opens, 0 AS gap_opens,
-         d.code, d.dur_ns AS length, d.slice_id AS number
-  FROM did d JOIN (SELECT 0 AS is_end UNION ALL SELECT 1) e
-  WHERE d.track_id IN (SELECT track_id FROM engine_steps)
-  UNION ALL
-  SELECT b.track_id, CASE e.is_end WHEN 1 THEN b.end_ts ELSE b.ts END, 0, 1 - 2 * e.is_end,
-         2 * b.place + b.is_launch, 0, b.place
-  FROM before b JOIN (SELECT 0 AS is_end UNION ALL SELECT 1) e WHERE b.end_ts > b.ts
-),
-turned AS (
-  SELECT *, sum(opens) OVER w AS depth, sum(gap_opens) OVER w AS in_gap,
-         row_number() OVER w AS turn, lead(at) OVER w - at AS ns
-  FROM edge
-  WINDOW w AS (PARTITION BY track_id ORDER BY at, opens + gap_opens, length DESC, number
-               ROWS UNBOUNDED PRECEDING)
-),
-piece AS (  -- after each turn: the slice that was opened last at this depth, and the gap
-  SELECT track_id, ns, in_gap, depth,
-         (max(CASE gap_opens WHEN 1 THEN turn * 4294967296 + code END) OVER (
-            PARTITION BY track_id ORDER BY turn ROWS UNBOUNDED PRECEDING)) & 4294967295 AS gap_code,
-         (max(CASE opens WHEN 1 THEN turn * 16 + code END) OVER (
-            PARTITION BY track_id, depth ORDER BY turn ROWS UNBOUNDED PRECEDING)) & 15 AS code
-  FROM turned
-)
-SELECT s.slice_id AS step_id,
-       CASE WHEN p.gap_code & 1 THEN 'launch' WHEN p.depth <= 0 THEN 'unknown'
-            ELSE CASE p.code WHEN 1 THEN 'scheduler' WHEN 2 THEN 'inputs' WHEN 3 THEN 'sampling'
-                   WHEN 4 THEN 'drafts' WHEN 5 THEN 'output' WHEN 6 THEN 'detokenising'
-                   WHEN 7 THEN 'engine' WHEN 8 THEN 'sync' ELSE 'step' END END AS cause,
-       sum(p.ns) AS idle_ns
-FROM piece p JOIN engine_steps s ON s.track_id = p.track_id AND s.place = p.gap_code >> 1
-WHERE p.in_gap > 0 AND p.ns > 0
-GROUP BY 1, 2;
+SELECT CAST(u.step_id AS INTEGER) AS step_id, u.trace_id, u.device, u.activities, u.first_ns,
+       u.last_ns,
+       k.launch_ts_ns AS launch_ns, u.busy_ns, u.communication_ns, u.last_before_ns, u.track_id,
+       u.place
+FROM followed u LEFT JOIN _launch k ON k.id = u.id
+WHERE u.activities IS NOT NULL;
