@@ -1,5 +1,5 @@
 # tracedb_static: the same objects as the program's, linked with nothing that must be where it runs
-# (src/packages/DECISION-static-program.md). With its licences it lies in the build's folder `static`.
+# (src/packages/DECISION-static-program.md). It lies in the build's folder `static`, with licences.
 
 set(TRACEDB_STATIC_LIBRARIES ${PROJECT_SOURCE_DIR}/build/static-libraries CACHE PATH
     "where src/packages/static_libraries.sh has put what Debian has no archive of")
@@ -19,14 +19,14 @@ set(layer_archives)
 foreach(layer IN LISTS layers)
   list(APPEND layer_archives $<TARGET_FILE:${layer}>)
 endforeach()
-# Without TLS and brotli, which no answer is sent with: Debian's httplib has them, and 10 MB of OpenSSL.
+# Without TLS and brotli, which no answer is sent with: Debian's httplib has them, and OpenSSL.
 # What stands before an archive is taken in its place.
 file(GLOB http CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/serve/http/*.cc)
 add_library(tracedb_static_http OBJECT ${http})
 target_link_libraries(tracedb_static_http PRIVATE tracedb_flags fmt::fmt)
 target_include_directories(tracedb_static_http PRIVATE ${PROJECT_SOURCE_DIR}/src)
 add_executable(tracedb_static $<TARGET_OBJECTS:tracedb> $<TARGET_OBJECTS:tracedb_static_http>
-               packages/static_names.cc)
+               cmake/static_names.cc)
 set_target_properties(tracedb_static PROPERTIES OUTPUT_NAME tracedb
   RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/static LINK_DEPENDS "${static_libraries}")
 target_link_libraries(tracedb_static PRIVATE tracedb_warnings -Wl,--start-group ${layer_archives}

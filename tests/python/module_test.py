@@ -116,7 +116,8 @@ def sql_takes_values_of_their_types(setting):
     row = db.sql("SELECT :i AS i, :j AS j, @r AS r, $t AS t, :n AS n, :b AS b, :d AS d, "
                  "':i' AS quoted, typeof(:d) AS kind, hex(:x) AS x -- :nobody\n", **values)[0]
     assert row == (-2**63, 2**63 - 1, 0.1, "it's :i", None, 1, "0", ":i", "text", "00FF"), row
-    assert db.sql("SELECT count(*) AS n FROM ranks WHERE rank IN :ranks", ranks=[1, 4, 99])[0].n == 2
+    rows = db.sql("SELECT count(*) AS n FROM ranks WHERE rank IN :ranks", ranks=[1, 4, 99])
+    assert rows[0].n == 2
     # Times are whole, and hold the nanoseconds since 1970.
     row = db.sql("SELECT ts_ns FROM kernels ORDER BY ts_ns LIMIT 1")[0]
     want = setting.csv("-c", "SELECT ts_ns FROM kernels ORDER BY ts_ns LIMIT 1")[1][0]

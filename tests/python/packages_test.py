@@ -112,9 +112,9 @@ def the_archive_runs_in_an_empty_root(setting):
     run = ["unshare", "--user", "--map-root-user", "chroot", root]
     answers(run, here, "/tmp/rank0.json.gz", "/tmp/trace.db")
     # Names of hosts without the libraries that a C library would load for them.
-    done = subprocess.run([*run, here, "--db", "/tmp/trace.db", "serve-csv", "--host", "nobody.here",
-                           "--token", "t" * 20], capture_output=True, text=True, check=False,
-                          timeout=60)
+    done = subprocess.run([*run, here, "--db", "/tmp/trace.db", "serve-csv", "--host",
+                           "nobody.here", "--token", "t" * 20],
+                          capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 1 and "nobody.here" in done.stderr, done
     for needed in ("LICENSE", "LICENCES-OF-LIBRARIES", "share/man/man1/tracedb.1"):
         assert os.path.exists(os.path.join(home, needed)), needed

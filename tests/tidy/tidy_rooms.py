@@ -65,8 +65,8 @@ ONE_OF_SEVERAL = {
     "src/ingest/build/record_builder.h": ("record_builder_pairs",),
     "src/sources/ncu/ncu_rows.h": ("ncu_rows_end",),
     "src/sources/logs/log_lines.h": ("log_notes",),
-        "include/tracedb/text/result_sinks.h": ("result_csv", "result_json", "result_markdown",
-                                            "result_table"),
+        "include/tracedb/text/result_sinks.h": ("result_arrow", "result_csv", "result_json",
+                                                "result_markdown", "result_table"),
 }
 # Headers whose one definition is generated at build time.
 GENERATED = {"query/doc/query_builtin.h"}
