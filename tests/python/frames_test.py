@@ -147,17 +147,18 @@ CHECKS = (pandas_frames, polars_frames, arrow_tables, all_frames_agree,
 
 
 def a_million_rows(trace, folder):
-    """Wall time of the second of two: the first also imports."""
+    """In processor time of both sides, as other work on the machine adds nothing to that; they run
+    side by side, so by the clock it is less. The second of two: the first also imports."""
     need("pyarrow")
     db = tracedb_profiler.ingest(trace, db=os.path.join(folder, "speed.db"), frame="arrow")
     sql = "SELECT slice_id, name, ts_ns, dur_ns FROM slices LIMIT 1000000"
     for _ in range(2):
-        begin = time.monotonic()
+        before, begin = sum(os.times()[:4]), time.monotonic()
         table = db.sql(sql)
-        seconds = time.monotonic() - begin
+        seconds, wall = sum(os.times()[:4]) - before, time.monotonic() - begin
     assert table.num_rows == 1_000_000, table.num_rows
-    print(f"     a million rows to Arrow: {seconds:.2f} s")
-    assert seconds < 1 or os.environ.get("TRACEDB_BUSY"), seconds
+    print(f"     a million rows to Arrow: {seconds:.2f} s of a processor, {wall:.2f} s by the clock")
+    assert seconds < 1, seconds
 
 
 def main():
