@@ -124,14 +124,22 @@ def every_query_is_drawn(db, backend):
         raise AssertionError("a query without a plot was drawn")
 
 
+def drawn_by_altair(chart):
+    (values,) = chart.to_dict()["datasets"].values()
+    return values
+
+
 def altair_draws(db):
     need("altair")
     every_query_is_drawn(db, "altair")
-    chart = db.plot("overlap", backend="altair").to_dict()
-    values = chart["data"]["values"]
+    values = drawn_by_altair(db.plot("overlap", backend="altair"))
     idle = [item["value"] for item in values if item["column"] == "idle_ms"]
     assert idle == [row.idle_ms for row in db.overlap(frame="rows")]
-    assert values[0]["name"] == "rank 0, 0", values[0]  # the run is the same in all
+    assert values[0]["name"] == "rank 0, device 0", values[0]  # the run is the same in all
+    # Each row has a bar, also of kernels whose names begin and end alike.
+    values = drawn_by_altair(db.plot("kernels_top", backend="altair"))
+    assert len({item["name"] for item in values}) == len(values) > 20
+    assert max(len(item["name"]) for item in values) < 70
 
 
 def matplotlib_draws(db):

@@ -38,7 +38,7 @@ class Report:
         """Writes the page; the path."""
         with open(path, "w", encoding="utf-8") as file:
             file.write(self.html)
-        return os.fspath(path)
+        return str(os.fspath(path))
 
     def _repr_html_(self) -> str:
         return framed(self.html, self.height)
