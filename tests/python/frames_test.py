@@ -165,7 +165,8 @@ def a_million_rows(trace, folder):
         table = db.sql(sql)
         seconds, wall = sum(os.times()[:4]) - before, time.monotonic() - begin
     assert table.num_rows == 1_000_000, table.num_rows
-    print(f"     a million rows to Arrow: {seconds:.2f} s of a processor, {wall:.2f} s by the clock")
+    print(f"     a million rows to Arrow: {seconds:.2f} s of a processor, "
+          f"{wall:.2f} s by the clock")
     assert seconds < 1, seconds
 
 
