@@ -238,9 +238,11 @@ def cuts_open_in_perfetto(setting):
             time.sleep(1)
     with open(cut.path, "rb") as file:
         assert browser.answers == [404, ("https://ui.perfetto.dev", file.read())]
-    with socket.create_server(("127.0.0.1", 9001)), raises(setting.module.TracedbError,
-                                                           "port 9001"):
-        cut.open(browser=browser)
+    with contextlib.ExitStack() as taken:
+        with contextlib.suppress(OSError):  # then it is taken as well
+            taken.enter_context(socket.create_server(("127.0.0.1", 9001)))
+        with raises(setting.module.TracedbError, "port 9001"):
+            cut.open(browser=browser)
     shown = cut._repr_html_()
     assert "Open in Perfetto" in shown and "postMessage" in shown
     temporary = cut.path

@@ -110,8 +110,8 @@ class Cut:
         try:
             server = http.server.ThreadingHTTPServer(("127.0.0.1", PERFETTO_PORT), handler)
         except OSError as error:
-            raise TracedbError(f"port {PERFETTO_PORT} of this machine, the only one that Perfetto's "
-                               f"page may read a trace from: {error.strerror}") from error
+            raise TracedbError(f"port {PERFETTO_PORT} of this machine, the only one that "
+                               f"Perfetto's page may read from: {error.strerror}") from error
         with server:
             threading.Thread(target=server.serve_forever, daemon=True).start()
             name = os.path.basename(self.path)
