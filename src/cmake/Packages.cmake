@@ -5,10 +5,13 @@ set(CPACK_PACKAGE_VENDOR "the tracedb authors")
 set(CPACK_PACKAGE_CONTACT "The tracedb authors <tracedb@tracedb.example.net>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "PyTorch profiler traces of any size into SQLite")
 set(CPACK_PACKAGE_DESCRIPTION
-"Reads the traces that a distributed training job records (Chrome trace JSON, plain or packed),
-what else it leaves beside them, and exports of Nsight Systems, in bounded memory, into a SQLite
-database; and answers what they were recorded for: is communication hidden behind computation, who
-makes the others wait in NCCL, how busy is each stream.")
+"Reads the traces that a distributed training job records (Chrome trace
+JSON, plain or packed), what else it leaves beside them, and exports of
+Nsight Systems, in bounded memory, into a SQLite database.
+.
+Then it answers what they were recorded for: is communication hidden
+behind computation, who makes the others wait in NCCL, how busy is each
+stream. With a report page, comparisons of runs, and windows for Perfetto.")
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_PACKAGE_DIRECTORY ${PROJECT_SOURCE_DIR}/build/packages)

@@ -16,6 +16,8 @@ for pair in $SOURCES; do
   # shellcheck disable=SC2016  # dpkg's own variable
   wanted="$wanted ${pair%:*}=$(dpkg-query -W -f '${source:Version}' "${pair#*:}")"
 done
+sources=$wanted
+wanted="$wanted $(cksum <"$0")"
 if [ "$(cat "$folder/made-of" 2>/dev/null || true)" = "$wanted" ]; then exit 0; fi
 
 rm -rf "$folder"
@@ -32,22 +34,22 @@ apt_source() {
     -o Dir::State::lists="$folder/work/lists" -o APT::Sandbox::User=root "$@"
 }
 apt_source update
-for source in $wanted; do
+for source in $sources; do
   apt_source source --only-source "$source" >/dev/null 2>said || {
     cat said >&2
     exit 1
   }
 done
 
-compile() { # OBJECT SOURCE OPTION...: as Debian compiles them, so that the program's objects fit
+compile() { # OBJECT SOURCE OPTION...
   object=$1
   shift
   g++ -O2 -fPIC -ffunction-sections -c -o "$object" "$@"
 }
 compile simdjson.o simdjson-*/singleheader/simdjson.cpp &
 (cd cpp-httplib-*/ && python3 "$PWD/split.py" --out "$PWD/out" >/dev/null)
-compile httplib.o cpp-httplib-*/out/httplib.cc -DCPPHTTPLIB_OPENSSL_SUPPORT \
-  -DCPPHTTPLIB_ZLIB_SUPPORT -DCPPHTTPLIB_BROTLI_SUPPORT -DCPPHTTPLIB_USE_POLL
+# Without TLS: StaticProgram.cmake compiles what includes its header again.
+compile httplib.o cpp-httplib-*/out/httplib.cc -DCPPHTTPLIB_USE_POLL
 wait
 compile format.o fmtlib-*/src/format.cc &
 compile os.o fmtlib-*/src/os.cc

@@ -124,14 +124,22 @@ def every_query_is_drawn(db, backend):
         raise AssertionError("a query without a plot was drawn")
 
 
+def drawn_by_altair(chart):
+    (values,) = chart.to_dict()["datasets"].values()
+    return values
+
+
 def altair_draws(db):
     need("altair")
     every_query_is_drawn(db, "altair")
-    chart = db.plot("overlap", backend="altair").to_dict()
-    values = chart["data"]["values"]
+    values = drawn_by_altair(db.plot("overlap", backend="altair"))
     idle = [item["value"] for item in values if item["column"] == "idle_ms"]
     assert idle == [row.idle_ms for row in db.overlap(frame="rows")]
-    assert values[0]["name"] == "rank 0, 0", values[0]  # the run is the same in all
+    assert values[0]["name"] == "rank 0, device 0", values[0]  # the run is the same in all
+    # Each row has a bar, also of kernels whose names begin and end alike.
+    values = drawn_by_altair(db.plot("kernels_top", backend="altair"))
+    assert len({item["name"] for item in values}) == len(values) > 20
+    assert max(len(item["name"]) for item in values) < 70
 
 
 def matplotlib_draws(db):
@@ -147,17 +155,19 @@ CHECKS = (pandas_frames, polars_frames, arrow_tables, all_frames_agree,
 
 
 def a_million_rows(trace, folder):
-    """Wall time of the second of two: the first also imports."""
+    """In processor time of both sides, as other work on the machine adds nothing to that; they run
+    side by side, so by the clock it is less. The second of two: the first also imports."""
     need("pyarrow")
     db = tracedb_profiler.ingest(trace, db=os.path.join(folder, "speed.db"), frame="arrow")
     sql = "SELECT slice_id, name, ts_ns, dur_ns FROM slices LIMIT 1000000"
     for _ in range(2):
-        begin = time.monotonic()
+        before, begin = sum(os.times()[:4]), time.monotonic()
         table = db.sql(sql)
-        seconds = time.monotonic() - begin
+        seconds, wall = sum(os.times()[:4]) - before, time.monotonic() - begin
     assert table.num_rows == 1_000_000, table.num_rows
-    print(f"     a million rows to Arrow: {seconds:.2f} s")
-    assert seconds < 1 or os.environ.get("TRACEDB_BUSY"), seconds
+    print(f"     a million rows to Arrow: {seconds:.2f} s of a processor, "
+          f"{wall:.2f} s by the clock")
+    assert seconds < 1, seconds
 
 
 def main():

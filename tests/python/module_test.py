@@ -16,10 +16,12 @@ import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 import types
 import urllib.error
 import urllib.request
@@ -116,7 +118,8 @@ def sql_takes_values_of_their_types(setting):
     row = db.sql("SELECT :i AS i, :j AS j, @r AS r, $t AS t, :n AS n, :b AS b, :d AS d, "
                  "':i' AS quoted, typeof(:d) AS kind, hex(:x) AS x -- :nobody\n", **values)[0]
     assert row == (-2**63, 2**63 - 1, 0.1, "it's :i", None, 1, "0", ":i", "text", "00FF"), row
-    assert db.sql("SELECT count(*) AS n FROM ranks WHERE rank IN :ranks", ranks=[1, 4, 99])[0].n == 2
+    rows = db.sql("SELECT count(*) AS n FROM ranks WHERE rank IN :ranks", ranks=[1, 4, 99])
+    assert rows[0].n == 2
     # Times are whole, and hold the nanoseconds since 1970.
     row = db.sql("SELECT ts_ns FROM kernels ORDER BY ts_ns LIMIT 1")[0]
     want = setting.csv("-c", "SELECT ts_ns FROM kernels ORDER BY ts_ns LIMIT 1")[1][0]
@@ -226,9 +229,20 @@ def cuts_open_in_perfetto(setting):
         events = json.load(file)["traceEvents"]
     assert len(events) > 1000
     browser = Browser()
-    assert cut.open(timeout_s=30, browser=browser)
+    for attempt in range(60):  # another test may have the port just now
+        try:
+            assert cut.open(timeout_s=30, browser=browser)
+            break
+        except setting.module.TracedbError as error:
+            assert "port 9001" in str(error) and attempt < 59, error
+            time.sleep(1)
     with open(cut.path, "rb") as file:
         assert browser.answers == [404, ("https://ui.perfetto.dev", file.read())]
+    with contextlib.ExitStack() as taken:
+        with contextlib.suppress(OSError):  # then it is taken as well
+            taken.enter_context(socket.create_server(("127.0.0.1", 9001)))
+        with raises(setting.module.TracedbError, "port 9001"):
+            cut.open(browser=browser)
     shown = cut._repr_html_()
     assert "Open in Perfetto" in shown and "postMessage" in shown
     temporary = cut.path

@@ -22,7 +22,7 @@ CELLS = [
     ("db.plot('overlap')", None, "exposed_comm_ms"),
     ("db.report()", "text/html", "<iframe srcdoc="),
     ("db.cut(step=3)", "text/html", "Open in Perfetto"),
-    ("[match for match in get_ipython().Completer.all_completions('db.nccl_stall_r')]", "text/plain",
+    ("get_ipython().Completer.all_completions('db.nccl_stall_r')", "text/plain",
      "nccl_stall_roots"),
     ("get_ipython().Completer.all_completions('db[\"kern')", "text/plain", "kernels"),
     ("help(db.nccl_stalls)", "stream", "Which collectives kept ranks waiting"),

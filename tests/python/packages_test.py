@@ -11,6 +11,7 @@ import argparse
 import glob
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -75,12 +76,16 @@ def the_deb_has_all(setting):
     assert "libsqlite3-0" in depends and "libc6" in depends, depends
 
 
-def needs_nothing(file):
-    """The newest version of the C library's symbols that it names; none: it is static."""
-    dynamic = output("readelf", "--dynamic", file)
-    needed = re.findall(r"NEEDED.*\[(.*)\]", dynamic)
-    versions = re.findall(r"GLIBC_(\d+)\.(\d+)", output("readelf", "--version-info", file))
-    return needed, max((int(a), int(b)) for a, b in versions) if versions else None
+def needs(file):
+    """The libraries that it needs, and the newest versions of symbols of the C and C++ library."""
+    needed = re.findall(r"NEEDED.*\[(.*)\]", output("readelf", "--dynamic", file))
+    versions = output("readelf", "--version-info", file)
+
+    def newest(name):
+        found = re.findall(name + r"_([0-9.]+)", versions)
+        return max((tuple(map(int, each.split("."))) for each in found), default=())
+
+    return set(needed), newest("GLIBC"), newest("GLIBCXX")
 
 
 def answers(run, program, trace, database):
@@ -97,18 +102,20 @@ def the_archive_runs_in_an_empty_root(setting):
     root = os.path.join(setting.folder, "empty")
     home = setting.unpacked(root)
     program = os.path.join(home, "bin", "tracedb")
-    assert needs_nothing(program) == ([], None), needs_nothing(program)
-    needed, newest = needs_nothing(glob.glob(os.path.join(home, "lib*", "tracedb", "*.so"))[0])
-    assert set(needed) <= {"libc.so.6", "libm.so.6"} and newest <= (2, 17), (needed, newest)
+    assert needs(program) == (set(), (), ()), needs(program)
+    # What manylinux_2_17 allows.
+    libraries, c, cxx = needs(glob.glob(os.path.join(home, "lib*", "tracedb", "*.so"))[0])
+    assert libraries <= {"libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1"}, libraries
+    assert c <= (2, 17) and cxx <= (3, 4, 19), (c, cxx)
     os.makedirs(os.path.join(root, "tmp"))
     shutil.copy(TRACE, os.path.join(root, "tmp", "rank0.json.gz"))
     here = "/" + os.path.relpath(program, root)
     run = ["unshare", "--user", "--map-root-user", "chroot", root]
     answers(run, here, "/tmp/rank0.json.gz", "/tmp/trace.db")
     # Names of hosts without the libraries that a C library would load for them.
-    done = subprocess.run([*run, here, "--db", "/tmp/trace.db", "serve-csv", "--host", "nobody.here",
-                           "--token", "t" * 20], capture_output=True, text=True, check=False,
-                          timeout=60)
+    done = subprocess.run([*run, here, "--db", "/tmp/trace.db", "serve-csv", "--host",
+                           "nobody.here", "--token", "t" * 20],
+                          capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 1 and "nobody.here" in done.stderr, done
     for needed in ("LICENSE", "LICENCES-OF-LIBRARIES", "share/man/man1/tracedb.1"):
         assert os.path.exists(os.path.join(home, needed)), needed
@@ -124,7 +131,7 @@ def the_archive_runs_in_an_empty_root(setting):
 
 
 def a_cold_start_is_short(setting):
-    """Its pages dropped from the cache before each, where one may; the middle of eleven."""
+    """Its pages dropped from the cache before each; the middle of eleven, in processor time."""
     home = setting.unpacked(os.path.join(setting.folder, "start"))
     program = os.path.join(home, "bin", "tracedb")
     database = os.path.join(setting.folder, "start.db")
@@ -136,12 +143,15 @@ def a_cold_start_is_short(setting):
             os.fsync(descriptor)
             os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
             os.close(descriptor)
-        begin = time.monotonic()
+        before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
         output(program, "--db", database, "query", "overlap", "--format", "csv")
-        times.append(time.monotonic() - begin)
-    middle = sorted(times)[5]
-    print(f"     tracedb query overlap, cold: {1000 * middle:.1f} ms")
-    assert middle <= COLD_START_S_MAX or os.getloadavg()[0] > 1.5 * os.cpu_count(), times
+        after, wall = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic() - begin
+        cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        times.append((cpu, wall))
+    cpu, wall = sorted(times)[5][0], sorted(wall for _, wall in times)[5]
+    print(f"     tracedb query overlap, cold: {1000 * cpu:.1f} ms of a processor, "
+          f"{1000 * wall:.1f} ms by the clock")
+    assert cpu <= COLD_START_S_MAX, times
 
 
 def pythons():

@@ -72,8 +72,8 @@ ONE_OF_SEVERAL = {
                                "cost_lists", "cost_norms", "cost_products", "cost_tensors",
                                "cost_transformer_engine", "op_models"),
     "include/tracedb/cost/op_cost.h": ("kernel_category",),
-        "include/tracedb/text/result_sinks.h": ("result_csv", "result_json", "result_markdown",
-                                            "result_table"),
+    "include/tracedb/text/result_sinks.h": ("result_arrow", "result_csv", "result_json",
+                                            "result_markdown", "result_table"),
 }
 # Headers whose one definition is generated at build time.
 GENERATED = {"query/doc/query_builtin.h"}

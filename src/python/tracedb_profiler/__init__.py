@@ -25,7 +25,7 @@ from ._queries import CannedQuery, QueryDoc, queries
 
 
 def open(path: "str | os.PathLike[str]", frame: "str | None" = None) -> Database:  # noqa: A001
-    """The database at `path`. `frame`: what its answers are: "pandas", "polars", "arrow", "rows"."""
+    """The database at `path`. `frame`: what answers are: "pandas", "polars", "arrow", "rows"."""
     return Database(path, frame=frame)
 
 

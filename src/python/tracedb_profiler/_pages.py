@@ -14,6 +14,8 @@ import webbrowser
 import weakref
 from typing import Any, Optional
 
+from ._errors import TracedbError
+
 PERFETTO = "https://ui.perfetto.dev"
 # The one address of this machine from which Perfetto's page may load a trace.
 PERFETTO_PORT = 9001
@@ -38,7 +40,7 @@ class Report:
         """Writes the page; the path."""
         with open(path, "w", encoding="utf-8") as file:
             file.write(self.html)
-        return os.fspath(path)
+        return str(os.fspath(path))
 
     def _repr_html_(self) -> str:
         return framed(self.html, self.height)
@@ -105,7 +107,12 @@ class Cut:
         this machine, and goes nowhere else. True: the page has fetched it."""
         served = threading.Event()
         handler = functools.partial(_OneFile, self.path, served)
-        with http.server.ThreadingHTTPServer(("127.0.0.1", PERFETTO_PORT), handler) as server:
+        try:
+            server = http.server.ThreadingHTTPServer(("127.0.0.1", PERFETTO_PORT), handler)
+        except OSError as error:
+            raise TracedbError(f"port {PERFETTO_PORT} of this machine, the only one that "
+                               f"Perfetto's page may read from: {error.strerror}") from error
+        with server:
             threading.Thread(target=server.serve_forever, daemon=True).start()
             name = os.path.basename(self.path)
             browser.open(f"{PERFETTO}/#!/?url=http://127.0.0.1:{PERFETTO_PORT}/{name}")

@@ -12,6 +12,7 @@ BACKENDS = ("altair", "matplotlib")
 COLORS = ("#0072b2", "#d55e00", "#e69f00", "#bbbbbb", "#009e73", "#cc79a7", "#56b4e9", "#f0e442",
           "#000000")
 _BARS_MAX = 60
+_NAME_MAX = 60
 
 
 def draw(doc: QueryDoc, ask: Callable[[], Rows], backend: Optional[str]) -> Any:
@@ -28,24 +29,32 @@ def draw(doc: QueryDoc, ask: Callable[[], Rows], backend: Optional[str]) -> Any:
 
 def named_values(doc: QueryDoc, rows: Rows) -> List[Dict[str, Any]]:
     """One item a value that is drawn: its name (the columns of `by` that differ), column, value,
-    and where it stands on the axis. Bars: the first 60 rows, as the query has the most first."""
+    and where a line has it. Bars: the first 60 rows, as queries have the most first."""
     plot = doc.plot
     assert plot is not None
     records = [dict(zip(rows.columns, row)) for row in rows]
     if plot.kind != "line":
         records = records[:_BARS_MAX]
     differing = [name for name in plot.by if len({record[name] for record in records}) > 1]
-    items = []
-    for number, record in enumerate(records):
-        name = ", ".join(f"{key} {record[key]}" if isinstance(record[key], (int, float))
-                         else str(record[key])
-                         for key in differing if record[key] is not None)
-        for value in plot.values:
-            if record[value] is not None:
-                items.append({"number": number, "name": name or doc.name, "column": value,
-                              "value": record[value],
-                              "over": record[plot.over] if plot.over else None})
+    items: List[Dict[str, Any]] = []
+    seen: Dict[str, int] = {}
+    for record in records:
+        words = [f"{key} {record[key]}" if str(record[key]).isdigit() else str(record[key])
+                 for key in differing if record[key] is not None]
+        whole = ", ".join(words) or doc.name
+        name = _shortened(whole)
+        seen[name] = seen.get(name, 0) + 1
+        if plot.kind != "line" and seen[name] > 1:  # each row has a bar of its own
+            name = f"{name} ({seen[name]})"
+        items += [{"name": name, "whole": whole, "column": value, "value": record[value],
+                   "over": record[plot.over] if plot.over else None}
+                  for value in plot.values if record[value] is not None]
     return items
+
+
+def _shortened(name: str) -> str:
+    """Names of kernels begin alike and end alike: a part of both."""
+    return name if len(name) <= _NAME_MAX else name[:_NAME_MAX - 15] + "…" + name[-14:]
 
 
 def _altair(doc: QueryDoc, items: List[Dict[str, Any]]) -> Any:
@@ -53,21 +62,21 @@ def _altair(doc: QueryDoc, items: List[Dict[str, Any]]) -> Any:
 
     plot = doc.plot
     assert plot is not None
-    chart = altair.Chart(altair.Data(values=items), title=doc.title)
+    chart = altair.Chart(altair.InlineData(values=items), title=doc.title)
     if plot.kind == "line":
         return chart.mark_line(point=True).encode(
             x=altair.X("over:Q", title=plot.over), y=altair.Y("value:Q", title=plot.values[0]),
             color=altair.Color("name:N", title=None),
-            tooltip=["name:N", "over:Q", "value:Q"])
+            tooltip=["whole:N", "over:Q", "value:Q"])
     colors = altair.Scale(domain=list(plot.values), range=list(COLORS[:len(plot.values)]))
     legend = altair.Undefined if len(plot.values) > 1 else None
     names = list(dict.fromkeys(item["name"] for item in items))
     return chart.mark_bar().encode(
-        y=altair.Y("name:N", title=None, sort=names),
+        y=altair.Y("name:N", title=None, sort=names, axis=altair.Axis(labelLimit=400)),
         x=altair.X("value:Q", title=plot.values[0] if len(plot.values) == 1 else "ms"),
         color=altair.Color("column:N", title=None, scale=colors, legend=legend),
         order=altair.Order("order:Q"),
-        tooltip=["name:N", "column:N", "value:Q"]).transform_calculate(
+        tooltip=["whole:N", "column:N", "value:Q"]).transform_calculate(
             order=f"indexof({list(plot.values)!r}, datum.column)")
 
 
@@ -99,5 +108,5 @@ def _matplotlib(doc: QueryDoc, items: List[Dict[str, Any]]) -> Any:
         axes.invert_yaxis()
         axes.set_xlabel(plot.values[0] if len(plot.values) == 1 else "ms")
     if len(plot.values) > 1 or (lines and len(names) > 1):
-        axes.legend(fontsize="small")
+        figure.legend(loc="outside right upper", fontsize="small")
     return figure

@@ -144,7 +144,7 @@ def value_text(value: object) -> str:
     if isinstance(value, (str, bytes)):
         return value if isinstance(value, str) else os.fsdecode(value)
     if isinstance(value, os.PathLike):
-        return os.fspath(value)  # type: ignore[return-value]
+        return str(os.fspath(value))
     if hasattr(value, "__iter__"):
-        return ",".join(value_text(each) for each in value)  # type: ignore[attr-defined]
+        return ",".join(value_text(each) for each in value)
     return str(value)

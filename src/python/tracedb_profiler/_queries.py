@@ -77,7 +77,7 @@ class QueryDoc:
 
 def _type_of(item: Any) -> str:
     listed = " or list" if getattr(item, "list", False) else ""
-    return item.type + (f" ({item.unit})" if item.unit else "") + listed
+    return f"{item.type} ({item.unit}){listed}" if item.unit else f"{item.type}{listed}"
 
 
 def _default_of(param: Param) -> Any:
