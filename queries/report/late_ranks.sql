@@ -47,7 +47,8 @@ shown AS MATERIALIZED (
 ),
 timed AS (  -- one by one: each is looked up by its number
   SELECT p.*,
-         (SELECT l.aligned_ts_ns FROM aligned_slices l WHERE l.slice_id = p.cause_slice_id) AS ts_ns,
+         (SELECT l.aligned_ts_ns FROM aligned_slices l
+          WHERE l.slice_id = p.cause_slice_id) AS ts_ns,
          (SELECT l.dur_ns FROM aligned_slices l WHERE l.slice_id = p.cause_slice_id) AS dur_ns
   FROM shown p
 )

@@ -38,7 +38,7 @@ track AS MATERIALIZED (
                   - r.offset_ns, 4611686018427387904) AS to_ts
   FROM recorded r JOIN tracks t ON t.trace_id = r.trace_id
 ),
-slice AS (  -- GPU activities are found by track and time, those of the host in the order of the file
+slice AS (  -- GPU activities are found by track and time, the host's in the order of the file
   SELECT t.run_id, t.run, t.run_start_ns, t.lane, a.*
   FROM track t CROSS JOIN aligned_slices a ON a.track_id = t.track_id AND a.ts <= t.to_ts
   WHERE t.is_gpu AND a.kind IS NOT NULL AND a.dur_ns >= ifnull(:min_us * 1000, 0)
