@@ -69,10 +69,11 @@ constexpr auto kSections = std::to_array<ReportSection>({
      kStreamsMax, "", 280'000},
     {"kernels", "kernels_top", "Which kernels take the time", "top_kernels",
      "Sums of durations over all ranks.", 25, ""},
-    {"flame", "report/host_tree", "What the hosts and their kernels are in", "flame",
-     "Each box is an operator, annotation or module; below it what it called. Its width is the GPU "
-     "time of the kernels that were launched in it.",
-     3000, "", 250'000, ShownWhere::kWithGpu},
+    {"flame", "report/call_tree", "What the GPU time is spent in", "flame",
+     "Each box is an operator, annotation, module or function of the host, below it what it "
+     "called, "
+     "and at the end kernels: a box is as wide as the GPU time of the kernels launched in it.",
+     6000, "", 250'000, ShownWhere::kWithGpu},
     {"modules", "module_time", "Which modules take the time", "top_modules",
      "GPU time of what each module or function launched, forward and backward.", 300, "", 0,
      ShownWhere::kWithGpu},
@@ -157,6 +158,12 @@ Thinning ThinningByScale(std::string_view query, const ReportScale& scale) {
   }
   // Functions may be in front of all modules, which the chart is of when there are any.
   if (query == "module_time") return {{"limit=300"}, "", false};
+  if (query == "report/call_tree") {
+    if (!scale.focus.has_value()) return {{"limit=2000"}, ""};
+    return {
+        {fmt::format("rank={}", *scale.focus), "limit=2000"},
+        fmt::format("Of rank {}; the 2,000 longest sums of a kernel in a place.", *scale.focus)};
+  }
   if (query == "critical_path_by") return {{"limit=8"}, "Of each step the eight largest shares."};
   if (query == "time_partition") return {{}, "Sums over the steps, of each GPU.", true};
   if (query == "report/memory_line") {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -40,6 +41,7 @@ struct ReportScale {
   int64_t streams = 0;
   bool host_only = false;          // there are traces, and no GPU activity in them
   std::vector<std::string> exact;  // parameters of what the timeline has exactly: rank, from_ms ...
+  std::optional<int64_t> focus;    // the rank at fault, or that was asked for; none: no rank
   std::string exact_note;          // for the reader; empty: of everything
 };
 

@@ -106,7 +106,6 @@ std::string WithinSentence(std::string text) {
   if (text.size() > 1 && std::islower(static_cast<unsigned char>(text[1])) != 0) {
     text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
   }
-  if (text.starts_with("rank ")) return text;
   return text;
 }
 
@@ -178,11 +177,16 @@ PageVerdict FromGains(const VerdictFacts& facts, const LaneShares& lanes, const 
   if ((*row)[kRank].type != SqlType::kNull) verdict.rank = (*row)[kRank].integer;
   const bool is_late = (*row)[kWhatIf].text.find("\"rank_late\"") != std::string::npos;
   verdict.kind = is_late ? "late" : "problem";
-  const std::string why = is_late && verdict.rank.has_value()
-                              ? LateCause(facts, lanes, *verdict.rank, verdict.step, ranks)
-                              : WithinSentence((*row)[kProblem].text);
-  verdict.sentence = fmt::format("{} took {}; {} would do: {}.", StepName(best->key),
-                                 Time(best->before_ms), Time(best->after_ms), why);
+  if (is_late && verdict.rank.has_value()) {
+    verdict.sentence = fmt::format("{} took {}; {} would do: {}.", StepName(best->key),
+                                   Time(best->before_ms), Time(best->after_ms),
+                                   LateCause(facts, lanes, *verdict.rank, verdict.step, ranks));
+  } else {
+    verdict.sentence =
+        fmt::format("{} took {}; up to {} of it could be saved: {}.", StepName(best->key),
+                    Time(best->before_ms), Time(best->before_ms - best->after_ms),
+                    WithinSentence((*row)[kProblem].text));
+  }
   return verdict;
 }
 

@@ -78,6 +78,7 @@ Result<std::vector<RankSlices>> RanksOf(SqliteDb& db, const ShownRun& run,
 Status ChooseExact(SqliteDb& db, const ShownRun& run, const ReportOptions& options,
                    ReportScale& scale) {
   TRACEDB_ASSIGN(ranks, RanksOf(db, run, options));
+  if (!ranks.empty()) scale.focus = ranks.front().rank;
   int64_t slices = 0;
   for (const RankSlices& one : ranks) slices += one.slices;
   if (slices <= kSlicesMax) return Done{};

@@ -32,7 +32,7 @@ FIXTURES = os.path.join(HERE, "..", "..", "fixtures")
 MAKE_RANKS = os.path.join(HERE, "..", "oracle", "make_ranks.py")
 BYTES_MAX = 5_000_000
 CHARTS = {"overview", "path", "partition", "overlap", "stalls", "stall_ranks", "heat", "timeline",
-          "steps", "kernels", "bandwidth", "memory"}
+          "steps", "kernels", "flame", "bandwidth", "memory"}
 
 
 class Setting:

@@ -30,9 +30,11 @@ const kLateShare = 0.04; // of the longest waits: what caused less is not drawn
 function stateGroups(lanes) {
   const sums = new Map();
   for (const lane of lanes.lanes) {
-    forEachCell(lane, (state, share) => {
+    forEachCell(lane, (state, share, _, repeat) => {
       const { kind, rank } = lanes.states[state];
-      if (kind === "wait" && rank !== undefined) sums.set(rank, (sums.get(rank) || 0) + share);
+      if (kind === "wait" && rank !== undefined) {
+        sums.set(rank, (sums.get(rank) || 0) + share * repeat);
+      }
     });
   }
   const ranks = [...sums.keys()].sort((a, b) => sums.get(b) - sums.get(a));
@@ -194,7 +196,7 @@ class Overview {
 
   draw(svg, width) {
     const count = this.lanes.lanes.length;
-    const row = Math.max(Math.min(Math.floor(330 / count), 30), count > 300 ? 1 : 3);
+    const row = Math.max(Math.min(Math.floor(330 / count), count > 4 ? 30 : 46), count > 300 ? 1 : 3);
     const [left, right, top] = [count > 100 ? 60 : 74, width - 14, 18];
     const height = top + count * row;
     this.x = d3.scaleLinear().domain([this.view.from, this.view.to]).range([left, right]);

@@ -12,6 +12,9 @@ const kCharts = {
   steps: stepsChart,
   top_kernels: topKernelsChart,
   top_modules: topModulesChart,
+  flame: flameChart,
+  training: trainingChart,
+  clocks: clocksChart,
   bandwidth: bandwidthChart,
   memory: memoryChart,
 };
