@@ -243,14 +243,15 @@ Result<ReportText> ReportData(SqliteDb& db, const QueryCatalog& catalog,
   std::string json = "{";
   AppendJsonField(json, "database", ShownText(db.path().filename().string()));
   AppendJsonField(json, "version", options.version);
-  json = WithoutTags(json) +
-         fmt::format(
-             ",\"ranks\":{},\"host_only\":{},\n\"shown\":{{\"step\":{},\"rank\":{}}},\n"
-             "\"verdict\":{},\n\"lanes\":{},\n\"sections\":[{}],\n\"results\":{{{}}},\n"
-             "\"checks\":{}}}\n",
-             scale.ranks, scale.host_only, NumberOrNull(options.step), NumberOrNull(options.rank),
-             VerdictAsJson(verdict), lanes.empty() ? "null" : lanes, SectionsAsJson(catalog, scale),
-             written, parts.checks);
+  json =
+      WithoutTags(json) +
+      fmt::format(
+          ",\"ranks\":{},\"host_only\":{},\n\"served\":{},\"shown\":{{\"step\":{},\"rank\":{}}},\n"
+          "\"verdict\":{},\n\"lanes\":{},\n\"sections\":[{}],\n\"results\":{{{}}},\n"
+          "\"checks\":{}}}\n",
+          scale.ranks, scale.host_only, options.is_served, NumberOrNull(options.step),
+          NumberOrNull(options.rank), VerdictAsJson(verdict), lanes.empty() ? "null" : lanes,
+          SectionsAsJson(catalog, scale), written, parts.checks);
   return ReportText{std::move(json), std::move(results.failed), std::move(verdict.sentence)};
 }
 

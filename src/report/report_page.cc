@@ -18,12 +18,13 @@ Result<std::vector<std::string>> WriteReport(SqliteDb& db, const QueryCatalog& c
   const std::string about = AboutRun(run);
   const std::string name = db.path().filename().string();
   const std::string title = options.title.empty() ? name : options.title;
-  TRACEDB_TRY(output.Write(PageHead(
-      title + ": tracedb report",
-      fmt::format("<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n", ReportPolicy()),
-      "", options.theme)));
+  TRACEDB_TRY(output.Write(
+      PageHead(title + ": tracedb report",
+               fmt::format("<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n",
+                           ReportPolicy(options.is_served)),
+               "", options.theme)));
   TRACEDB_TRY(output.Write(fmt::format(
-      "<body>\n"
+      "<body class=\"report\">\n"
       "<a class=\"skip\" href=\"#main\">To the figures</a>\n"
       "<header id=\"top\"><h1>{}</h1>{}<p id=\"verdict\">{}</p></header>\n"
       "<nav id=\"contents\" aria-label=\"Parts of this page\"></nav>\n<main id=\"main\">"

@@ -12,6 +12,7 @@ namespace tracedb {
 Result<ReportOptions> ReadReportRequest(const WebRequest& request, const std::string& version) {
   ReportOptions report;
   report.version = version;
+  report.is_served = true;
   for (const auto& [name, text] : request.params) {
     std::optional<int64_t>* number = name == "capture" ? &report.capture
                                      : name == "step"  ? &report.step

@@ -370,7 +370,7 @@ WebAnswer TraceSite::AnswerReport(const WebRequest& request) {
                       db.StopIf({});
                       if (!written.ok()) return written.error();
                       TRACEDB_TRY(text.Flush());
-                      return HtmlPage{text.text(), ReportPolicy()};
+                      return HtmlPage{text.text(), ReportPolicy(true)};
                     });
 }
 

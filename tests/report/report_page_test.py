@@ -243,6 +243,7 @@ def sixty_four_ranks_stay_small(setting):
             assert written["result"]["rows"] == written["result"]["rows_found"], query
     setting.picture(page, "ranks64")
     page.close()
+    timeline_checks.the_server_loads_what_is_looked_at(setting, database)
     print(f"     64 ranks: {os.path.getsize(path):,} bytes, drawn in {seconds:.1f} s")
 
 

@@ -3,6 +3,7 @@ import json
 import time
 
 import page_checks
+from serve_server import Server
 
 AT = "document.querySelector('[data-chart=timeline]').timeline"
 FRAME_MS_MAX = 33
@@ -192,6 +193,30 @@ def a_click_leads_to_the_place(setting):
     assert all(name.startswith("ncclDevKernel") for kind, name in links if kind == "collective")
     assert page.troubles() == [], page.troubles()
     page.close()
+
+
+def the_server_loads_what_is_looked_at(setting, database):
+    """Of 64 ranks a file has one step; the server's page gets the rest when it is looked at."""
+    with Server(setting.program, database) as server:
+        page = setting.browser.open(server.url + "report")
+        page.wait("document.documentElement.dataset.ready === '1'")
+        drawn = (f"{AT}.painter.drawn.filter(({{lane}}) => lane.rank === 50).map(({{lane, place}}) =>"
+                 f" [{AT}.store.lanes.get(lane.id).id[place], {AT}.store.nameAt(lane.id, place)])")
+        page.evaluate(f"{AT}.show({{from: 140, to: 141, rank: 50}})")
+        page.settle()
+        page.wait(f"{AT}.loader.windows.length > 0")
+        page.settle()
+        found = dict(page.evaluate(drawn))
+        assert len(found) > 20, len(found)
+        ids = ",".join(str(one) for one in found)
+        true = json.loads(setting.run(
+            "-q", "--db", database, "query", "--format", "json", "-c",
+            f"SELECT slice_id, name, rank FROM slices WHERE slice_id IN ({ids})"))
+        assert {row["slice_id"]: row["name"] for row in true} == found
+        assert {row["rank"] for row in true} == {50}
+        others = [one for one in page.troubles() if "/report/slices.json?" not in str(one)]
+        assert others == [], others
+        page.close()
 
 
 CHECKS = [obeys_keys_and_buttons, single_slices_are_those_of_the_database,

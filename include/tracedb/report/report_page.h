@@ -31,6 +31,7 @@ struct ReportOptions {
   std::optional<int64_t> step = {};     // that the page is about; none: the one with most to gain
   std::optional<int64_t> rank = {};     // whose timeline is shown first; none: the one at fault
   std::string title = {};               // empty: the database's name
+  bool is_served = false;               // its server answers further queries at report/*.json
   std::string theme = {};               // light or dark; empty: as the reader's system has it
 };
 
@@ -43,6 +44,7 @@ Result<std::vector<std::string>> WriteReport(SqliteDb& db, const QueryCatalog& c
 
 // The Content-Security-Policy that the page has in itself, for a header: nothing is loaded, and
 // only its own scripts and style, named by their hashes, are used.
-std::string ReportPolicy();
+// `is_served`: it may ask its own server.
+std::string ReportPolicy(bool is_served = false);
 
 }  // namespace tracedb

@@ -24,6 +24,7 @@ class Timeline {
     this.chosen = null; // {lane: of visible, place}
     this.found = null; // numbers of names that the search is for
     this.painter = new TimelinePainter(this);
+    this.loader = page.served ? new TimelineLoader(this) : null;
     this.chooseRanks();
     makeTimelineFigure(this);
     this.layOut();
@@ -163,6 +164,7 @@ class Timeline {
     const { from, to } = this.view;
     this.figure.dataset.marks = this.painter.paint();
     this.range.textContent = `${shownTime(from)} to ${shownTime(to)}, ${shownTime(to - from)} in sight`;
+    this.sayCut();
     if (this.loader) this.loader.want();
   }
 

@@ -50,6 +50,27 @@ class SliceStore {
     }
   }
 
+  // Rows as the server has them, in the order of their starts, into a lane.
+  merge(lane, rows) {
+    const known = this.lanes.get(lane);
+    const all = known ? Array.from(known.start, (start, i) => ({
+      start, dur: known.dur[i], id: known.id[i], name: known.name[i], kind: known.kind[i],
+    })) : [];
+    for (const row of rows) {
+      all.push({
+        start: row.start_ns, dur: row.dur_ns, id: row.slice_id,
+        name: this.place(this.names, this.nameOf, row.name === null ? "(no name)" : String(row.name)),
+        kind: this.place(this.kinds, this.kindOf, row.kind || "slice"),
+      });
+    }
+    all.sort((a, b) => a.start - b.start || b.dur - a.dur || a.id - b.id);
+    const column = (Kind, name) => Kind.from(all, (one) => one[name]);
+    this.addLane(lane, {
+      start: column(Float64Array, "start"), dur: column(Float64Array, "dur"),
+      id: column(Float64Array, "id"), name: column(Int32Array, "name"), kind: column(Uint8Array, "kind"),
+    });
+  }
+
   addLane(lane, slices) {
     slices.lane = lane;
     slices.depth = new Uint8Array(slices.start.length);
@@ -118,7 +139,8 @@ function timelineLanes(result, store, thinned) {
     const id = result.at(row, "lane");
     const key = `${result.at(row, "rank")} ${result.at(row, "device")} ${result.at(row, "stream")}`;
     const slices = store.lanes.get(id);
-    if (!slices && !streams.has(key)) continue;
+    // The server's page may load any lane.
+    if (!slices && !streams.has(key) && !page.served) continue;
     lanes.push({
       id, key, rank: result.at(row, "rank"), where: result.at(row, "where_is"),
       label: laneLabel(result, row), thinned: [],

@@ -27,7 +27,7 @@ function makeTimelineFigure(timeline) {
   timeline.range = element("output", { class: "range" });
   timeline.details = element("div", { class: "slice-details", hidden: "" });
   timeline.figure = element("figure", { "data-chart": id }, timelineControls(timeline),
-    makeLegend(kTimelineLegend), timeline.holder, timeline.details,
+    makeLegend(kTimelineLegend), timeline.holder, timeline.details, cutLine(timeline),
     element("figcaption", { id: `${id}-caption` }, kTimelineHelp));
   timeline.figure.timeline = timeline;
   timeline.figure.redraw = () => timeline.changeLanes();
@@ -73,7 +73,27 @@ function timelineControls(timeline) {
     button("all", "show all", () => timeline.reset()),
     ...rankControls(timeline), ...stepControls(timeline), timeline.search,
     button("find next", "next slice of that name", () => timeline.nextMatch(1)), timeline.matchCount,
-    timeline.range);
+    ...(timeline.loader ? [timeline.loader.note] : []), timeline.range);
+}
+
+// The cut of what is in sight, for Perfetto.
+function cutLine(timeline) {
+  const code = element("code", {}, "");
+  const line = commandLine("Into Perfetto", "");
+  line.querySelector("code").replaceWith(code);
+  const button = line.querySelector("button");
+  const fresh = button.cloneNode(true);
+  fresh.addEventListener("click", () => {
+    window.getSelection().selectAllChildren(code);
+    fresh.textContent = document.execCommand("copy") ? "Copied" : "Selected";
+  });
+  button.replaceWith(fresh);
+  timeline.sayCut = () => {
+    const { from, to } = timeline.view;
+    code.textContent = `tracedb cut -o cut.json.gz --start ${Math.max(from, 0).toFixed(6)}ms `
+      + `--end ${Math.max(to, from + 0.000001, 0.000001).toFixed(6)}ms`;
+  };
+  return line;
 }
 
 function stepControls(timeline) {

@@ -149,6 +149,7 @@ class TimelinePainter {
       const end = start + thinned.at(row, "dur_ms");
       if (end < view.from || start > view.to) continue;
       if (exact && start >= exact.from && end <= exact.to) continue;
+      if (timeline.loader && timeline.loader.has(lane.rank, start, end)) continue;
       const x = Math.max(timeline.xOf(start), left);
       const right = Math.min(timeline.xOf(end), width);
       const colour = kKindColours[thinned.at(row, "kind")] || kOtherColour;
