@@ -200,7 +200,8 @@ def the_server_loads_what_is_looked_at(setting, database):
     with Server(setting.program, database) as server:
         page = setting.browser.open(server.url + "report")
         page.wait("document.documentElement.dataset.ready === '1'")
-        drawn = (f"{AT}.painter.drawn.filter(({{lane}}) => lane.rank === 50).map(({{lane, place}}) =>"
+        drawn = (f"{AT}.painter.drawn.filter(({{lane}}) => lane.rank === 50)"
+                 ".map(({lane, place}) =>"
                  f" [{AT}.store.lanes.get(lane.id).id[place], {AT}.store.nameAt(lane.id, place)])")
         page.evaluate(f"{AT}.show({{from: 140, to: 141, rank: 50}})")
         page.settle()

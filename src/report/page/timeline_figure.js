@@ -142,7 +142,9 @@ function rankControls(timeline) {
 function makeLaneNames(timeline) {
   if (timeline.showChoices) timeline.showChoices();
   timeline.names.replaceChildren(...timeline.visible.map((lane) => {
-    const name = element("div", { class: "row-name", title: lane.label }, lane.label);
+    // Narrow: the number of the stream is what tells lines apart.
+    const text = window.innerWidth < 600 ? lane.label.replace("rank ", "") : lane.label;
+    const name = element("div", { class: "row-name", title: lane.label }, text);
     name.style.top = `${lane.top + kAxisHeight}px`;
     return name;
   }));
