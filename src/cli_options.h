@@ -80,6 +80,10 @@ struct ReportArguments {
   bool force = false;
   std::string run;  // empty: the last to begin
   std::optional<int64_t> capture;
+  std::optional<int64_t> step;  // that it is about
+  std::optional<int64_t> rank;  // whose timeline is shown first
+  std::string title;            // empty: the database's name
+  std::string theme;            // light, dark; empty: the reader's
 };
 
 struct WhatIfArguments {

@@ -252,12 +252,25 @@ void AddReport(CLI::App& app, ReportArguments& arguments) {
                  "of this capture of the run alone, by its number (default: all; charts over time "
                  "of the first)")
       ->type_name("N");
+  app.add_option("--step", arguments.step,
+                 "the step that it is about, where the timeline has not all of them (default: the "
+                 "one with most to gain)")
+      ->type_name("N");
+  app.add_option("--rank", arguments.rank,
+                 "the rank whose timeline is shown first (default: the one at fault)")
+      ->type_name("N");
+  app.add_option("--title", arguments.title, "what stands above it (default: the database's name)")
+      ->type_name("TEXT");
+  app.add_option("--theme", arguments.theme, "light or dark (default: as the reader's system)")
+      ->check(CLI::IsMember({"light", "dark"}))
+      ->type_name("light|dark");
   app.footer(
       "One HTML page that loads nothing from a network: figures, charts, tables, doctor's "
       "checks. Each part says which query it is of.\n"
       "\nExamples:\n"
       "  tracedb report -o job.html\n"
-      "  tracedb report --db job.db --run tuning/second -o second.html");
+      "  tracedb report --db job.db --run tuning/second -o second.html\n"
+      "  tracedb report --title 'Loss spike' --step 7 --rank 12 --theme dark");
 }
 
 namespace {

@@ -46,6 +46,10 @@ Status RunReport(const GlobalOptions& global, const ReportArguments& arguments,
   };
   options.run = arguments.run;
   options.capture = arguments.capture;
+  options.step = arguments.step;
+  options.rank = arguments.rank;
+  options.title = arguments.title;
+  options.theme = arguments.theme;
   TRACEDB_ASSIGN(catalog, QueryCatalog::Load(BuiltInQueries()));
   TRACEDB_ASSIGN(inputs, TraceFiles(db, arguments.output));
   OutputGuard guard{global.database, std::move(inputs), arguments.force};

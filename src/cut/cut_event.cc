@@ -118,8 +118,8 @@ Status AppendOthers(std::string& out, const CutRow& row, const CutArgsText* args
   return Done{};
 }
 
-void AppendHead(std::string& out, char phase, const CutEventName& event_name, const CutTrack& track,
-                const std::string& pid) {
+void AppendHead(std::string& out, char phase, const CutEventName& event_name,
+                const EventPlace& place) {
   out += '{';
   if (phase != '?') {  // else the event's other keys have it
     out += "\"ph\":";
@@ -135,13 +135,35 @@ void AppendHead(std::string& out, char phase, const CutEventName& event_name, co
   out += event_name.name_json;
   // Kineto gives an instant of the whole trace empty ones; counters and metadata have none then.
   const bool may_lack = phase == 'C' || phase == 'M';
-  if (!may_lack || pid != kEmpty) {
+  if (!may_lack || place.pid_json != kEmpty) {
     out += ",\"pid\":";
-    out += pid;
+    out += place.pid_json;
   }
-  if (!may_lack || track.tid_json != kEmpty) {
+  if (!may_lack || place.tid_json != kEmpty) {
     out += ",\"tid\":";
-    out += track.tid_json;
+    out += place.tid_json;
+  }
+}
+
+// An instant of everything is one of all ranks in a file of several: it becomes its process's.
+// `from`: where the event's other keys begin.
+void KeepInProcess(std::string& out, size_t from) {
+  constexpr std::string_view kGlobal = ",\"s\":\"g\"";
+  int depth = 0;
+  bool quoted = false;
+  for (size_t at = from; at < out.size(); ++at) {
+    const char c = out[at];
+    if (quoted) {
+      at += c == '\\' ? 1 : 0;
+      quoted = c != '"';
+      continue;
+    }
+    if (depth == 0 && std::string_view(out).substr(at).starts_with(kGlobal)) {
+      out[at + kGlobal.size() - 2] = 'p';
+      return;
+    }
+    quoted = c == '"';
+    depth += c == '{' || c == '[' ? 1 : c == '}' || c == ']' ? -1 : 0;
   }
 }
 
@@ -221,22 +243,23 @@ Result<CutEventText::Form> CutEventText::FormOf(const CutRow& row, const CutEven
 }
 
 Status CutEventText::Append(std::string& out, Form form, const CutRow& row,
-                            const CutEventName& event_name, const CutTrack& track,
-                            const CutArgsText* args_text, const std::string& pid,
-                            const EventTimes& times, const IdSpace& ids) {
+                            const CutEventName& event_name, const CutArgsText* args_text,
+                            const EventPlace& place, const EventTimes& times, const IdSpace& ids) {
   const bool async = form == Form::kAsyncPair;
   const char phase = form == Form::kAsItIs ? row.phase : async ? 'b' : 'B';
-  AppendHead(out, phase, event_name, track, pid);
+  AppendHead(out, phase, event_name, place);
   AppendTime(out, ",\"ts\":", times.ts_ns);
   if (form == Form::kAsItIs && IsSliceTable(row.table)) {
     AppendTime(out, ",\"dur\":", times.dur_ns);
   }
+  const size_t others = out.size();
   TRACEDB_TRY(AppendOthers(out, row, args_text, ids));
+  if (ids.traces > 1 && row.table == EventTable::kInstant) KeepInProcess(out, others);
   TRACEDB_TRY(AppendArgs(out, row, args_text));
   out += '}';
   if (form == Form::kAsItIs) return Done{};
   out += ",\n";
-  AppendHead(out, async ? 'e' : 'E', event_name, track, pid);
+  AppendHead(out, async ? 'e' : 'E', event_name, place);
   // Senseless times wrap, as in the views.
   const auto end_ns = static_cast<int64_t>(static_cast<uint64_t>(*times.ts_ns) +
                                            static_cast<uint64_t>(*times.dur_ns));

@@ -28,6 +28,12 @@ struct EventTimes {
   std::optional<int64_t> dur_ns;
 };
 
+// Process and thread, as JSON.
+struct EventPlace {
+  std::string pid_json;
+  std::string tid_json;
+};
+
 class CutEventText {
  public:
   static Result<CutEventText> Open(SqliteDb& db);
@@ -38,11 +44,10 @@ class CutEventText {
   Result<Form> FormOf(const CutRow& row, const CutEventName& event_name, const CutTrack& track);
   static int EventsOf(Form form) { return form == Form::kAsItIs ? 1 : 2; }
 
-  // `pid` is the process as JSON. An event that would be no JSON is an error.
+  // An event that would be no JSON is an error.
   static Status Append(std::string& out, Form form, const CutRow& row,
-                       const CutEventName& event_name, const CutTrack& track,
-                       const CutArgsText* args_text, const std::string& pid,
-                       const EventTimes& times, const IdSpace& ids);
+                       const CutEventName& event_name, const CutArgsText* args_text,
+                       const EventPlace& place, const EventTimes& times, const IdSpace& ids);
 
  private:
   explicit CutEventText(SqliteStatement step) : step_(std::move(step)) {}

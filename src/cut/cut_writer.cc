@@ -127,14 +127,16 @@ Status CutWriter::WriteRow(const CutSource& trace, const CutRow& row, CutEventTe
     TRACEDB_ASSIGN(found, texts_.ArgsTextOf(row.args_text));
     args_text = found;
   }
-  std::string pid = track->pid_json;
+  EventPlace place{track->pid_json, track->tid_json};
   if (processes_.has_value()) {
     if (row.table == EventTable::kMetadataEvent && CutProcesses::Replaces(event_name->name_json))
       return Done{};
-    pid = processes_->PidJson(trace.trace_id, track->pid);
+    place.pid_json = processes_->PidJson(trace.trace_id, track->pid);
+    const std::string tid = processes_->TidJson(trace.trace_id, track->pid, track->tid);
+    if (!tid.empty()) place.tid_json = tid;
   }
   event_.clear();
-  TRACEDB_TRY(CutEventText::Append(event_, form, row, *event_name, *track, args_text, pid,
+  TRACEDB_TRY(CutEventText::Append(event_, form, row, *event_name, args_text, place,
                                    TimesOf(trace, row), ids));
   if (row.table != EventTable::kMetadataEvent) {
     report.events += CutEventText::EventsOf(form);

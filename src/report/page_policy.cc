@@ -35,12 +35,12 @@ std::string PolicyHash(std::string_view hexadecimal) {
   return fmt::format("'sha256-{}'", AsBase64(hexadecimal));
 }
 
-std::string ReportPolicy() {
+std::string ReportPolicy(bool is_served) {
   return fmt::format(
       "default-src 'none'; img-src data:; script-src {} {}; style-src {}; base-uri 'none'; "
-      "form-action 'none'",
+      "form-action 'none'{}",
       PolicyHash(ChartLibrary().sha256), PolicyHash(PageScript().sha256),
-      PolicyHash(PageStyle().sha256));
+      PolicyHash(PageStyle().sha256), is_served ? "; connect-src 'self'" : "");
 }
 
 }  // namespace tracedb

@@ -11,9 +11,13 @@
 #include <thread>
 #include <vector>
 
+#include "report/lane_shares.h"
+#include "report/query_rows.h"
 #include "report/report_checks.h"
 #include "report/report_result.h"
 #include "report/report_sections.h"
+#include "report/report_verdict.h"
+#include "report/shown_scale.h"
 #include "tracedb/base/run_caught.h"
 #include "tracedb/doctor/doctor_checks.h"
 #include "tracedb/query/run/query_run.h"
@@ -23,8 +27,13 @@ namespace tracedb {
 namespace {
 
 // Of all sections without a bound of their own. With those that have one, the library, the page's
-// own parts and the checks, a page has less than 3 MB.
+// own parts and the checks, a page has less than 7 MB, and of 8 ranks less than 5.
 constexpr size_t kSharedBytesMax = 700'000;
+constexpr int64_t kLaneCellsMax = 24'000;
+
+std::string NumberOrNull(const std::optional<int64_t>& number) {
+  return number.has_value() ? std::to_string(*number) : "null";
+}
 
 std::string SectionAsJson(const ReportSection& section, const Thinning& thinning) {
   std::string json = "{";
@@ -39,11 +48,14 @@ std::string SectionAsJson(const ReportSection& section, const Thinning& thinning
 
 // What the query gives, and what its header says of it: {"params":"bins=160","meaning":"...", ...}.
 Result<std::string> ResultAsJson(SqliteDb& db, const QueryDoc& doc, const ReportSection& section,
-                                 const Thinning& thinning, size_t bytes_max) {
+                                 const Thinning& thinning, size_t bytes_max,
+                                 std::vector<std::vector<RowValue>>& kept) {
   ReportResult result(doc, section.rows_max, bytes_max);
   StepSums sums(doc, result);
+  KeptRows keeper(thinning.sums_steps ? static_cast<RowSink&>(sums) : result);
   TRACEDB_ASSIGN(query, PreparedQuery::Prepare(db, doc, {thinning.params, ""}));
-  TRACEDB_TRY(query.Run(thinning.sums_steps ? static_cast<RowSink&>(sums) : result));
+  TRACEDB_TRY(query.Run(keeper));
+  kept = std::move(keeper.rows);
   std::string params;
   for (const std::string& param : thinning.params) params += (params.empty() ? "" : " ") + param;
   std::string json;
@@ -67,28 +79,10 @@ std::string FailureAsJson(const QueryDoc& doc, const Error& error) {
   return WithoutTags(json) + ",\"result\":{\"rows\":0,\"rows_found\":0,\"columns\":[]}}";
 }
 
-Result<ReportScale> ScaleOf(SqliteDb& db, const ShownRun& run) {
-  ReportScale scale;
-  scale.run = run;
-  // Streams are drawn for one capture alone.
-  TRACEDB_ASSIGN(counted, db.Prepare("SELECT count(DISTINCT rank), "
-                                     "       count(*) > 0 AND total(gpu_activities) = 0, "
-                                     "       (SELECT count(*) FROM stream_uses u JOIN traces s "
-                                     "        ON s.trace_id = u.trace_id WHERE s.run = ?1 "
-                                     "          AND (?2 = 0 OR s.capture = ?2)) "
-                                     "FROM traces WHERE run = ?1"));
-  TRACEDB_TRY(counted.Bind(1, run.name));
-  TRACEDB_TRY(counted.Bind(2, CaptureOf("report/timeline", run).value_or(0)));
-  TRACEDB_TRY(counted.Step());
-  scale.ranks = counted.Int(0);
-  scale.host_only = counted.Int(1) != 0;
-  scale.streams = counted.Int(2);
-  return scale;
-}
-
 struct Results {
-  std::map<std::string_view, std::string> json;  // by query
-  std::vector<std::string> failed;               // "QUERY: why"
+  std::map<std::string_view, std::string> json;                         // by query
+  std::map<std::string_view, std::vector<std::vector<RowValue>>> kept;  // first rows, of all
+  std::vector<std::string> failed;                                      // "QUERY: why"
 };
 
 // Tells the person how far it is; of both threads.
@@ -113,10 +107,12 @@ Status RunSections(SqliteDb& db, const QueryCatalog& catalog, const ReportScale&
   for (const ReportSection* section : SectionsOf(catalog, scale.host_only)) {
     // Two parts may show the same query.
     if ((section->bytes_max > 0) != large || results.json.contains(section->query)) continue;
+    if (!IsNeeded(*section, scale)) continue;
     const QueryDoc& doc = *catalog.Find(section->query);
     begun.Begin(doc.name);
     Result<std::string> result =
-        ResultAsJson(db, doc, *section, ThinningOf(doc, scale), large ? section->bytes_max : left);
+        ResultAsJson(db, doc, *section, ThinningOf(doc, scale), large ? section->bytes_max : left,
+                     results.kept[section->query]);
     if (!result.ok()) {
       if (!FailsAlone(result.error())) return std::move(result).error();
       results.failed.push_back(fmt::format("{}: {}", doc.name, result.error().what));
@@ -175,11 +171,54 @@ Status RunBoth(SqliteDb& db, SqliteDb& other, const QueryCatalog& catalog, const
   return large;
 }
 
+// What the page's first screen says; without it where it cannot be made.
+Result<PageVerdict> FirstScreen(SqliteDb& db, const QueryCatalog& catalog,
+                                const ReportOptions& options, const ReportScale& scale,
+                                Results& results, std::string& lanes) {
+  VerdictFacts facts;
+  facts.recorded = results.kept["report/recorded"];
+  facts.recommendations = results.kept["recommendations"];
+  facts.late_ranks = results.kept["report/late_ranks"];
+  facts.step = options.step;
+  facts.host_only = scale.host_only;
+  LaneShares shares;
+  if (catalog.Find("report/lane_segments") != nullptr && !scale.host_only) {
+    TRACEDB_ASSIGN(made, MakeLaneShares(db, catalog, scale.run, kLaneCellsMax));
+    shares = std::move(made);
+    lanes = shares.json;
+  }
+  return MakeVerdict(db, catalog, scale.run, facts, shares);
+}
+
+// As FirstScreen; a failure of its own leaves the rest of the page.
+Status AddFirstScreen(SqliteDb& db, const QueryCatalog& catalog, const ReportOptions& options,
+                      const ReportScale& scale, Results& results, std::string& lanes,
+                      PageVerdict& verdict) {
+  auto made = FirstScreen(db, catalog, options, scale, results, lanes);
+  if (made.ok()) {
+    verdict = std::move(made).value();
+    return Done{};
+  }
+  if (!FailsAlone(made.error())) return std::move(made).error();
+  results.failed.push_back(fmt::format("verdict: {}", made.error().what));
+  return Done{};
+}
+
+std::string SectionsAsJson(const QueryCatalog& catalog, const ReportScale& scale) {
+  std::string sections;
+  for (const ReportSection* section : SectionsOf(catalog, scale.host_only)) {
+    if (section->id.empty()) continue;
+    sections += (sections.empty() ? "" : ",\n") +
+                SectionAsJson(*section, ThinningOf(*catalog.Find(section->query), scale));
+  }
+  return WithoutTags(sections);
+}
+
 }  // namespace
 
 Result<ReportText> ReportData(SqliteDb& db, const QueryCatalog& catalog,
                               const ReportOptions& options, const ShownRun& run) {
-  TRACEDB_ASSIGN(scale, ScaleOf(db, run));
+  TRACEDB_ASSIGN(scale, ScaleOf(db, run, options));
   PartsBegun begun(options, PartsOf(catalog, scale));
   LargeParts parts;
   Results results;
@@ -191,13 +230,12 @@ Result<ReportText> ReportData(SqliteDb& db, const QueryCatalog& catalog,
     TRACEDB_TRY(RunLarge(db, catalog, scale, begun, parts));
   }
   results.json.merge(parts.results.json);
+  results.kept.merge(parts.results.kept);
   results.failed.insert(results.failed.end(), parts.results.failed.begin(),
                         parts.results.failed.end());
-  std::string sections;
-  for (const ReportSection* section : SectionsOf(catalog, scale.host_only)) {
-    sections += (sections.empty() ? "" : ",\n") +
-                SectionAsJson(*section, ThinningOf(*catalog.Find(section->query), scale));
-  }
+  std::string lanes;
+  PageVerdict verdict;
+  TRACEDB_TRY(AddFirstScreen(db, catalog, options, scale, results, lanes, verdict));
   std::string written;
   for (const auto& [query, result] : results.json) {
     written += (written.empty() ? "" : ",\n") + result;
@@ -205,12 +243,16 @@ Result<ReportText> ReportData(SqliteDb& db, const QueryCatalog& catalog,
   std::string json = "{";
   AppendJsonField(json, "database", ShownText(db.path().filename().string()));
   AppendJsonField(json, "version", options.version);
-  json = WithoutTags(json) + fmt::format(
-                                 ",\"ranks\":{},\"host_only\":{},\n\"sections\":[{}],\n"
-                                 "\"results\":{{{}}},\n\"checks\":{}}}\n",
-                                 scale.ranks, scale.host_only, WithoutTags(sections), written,
-                                 parts.checks);
-  return ReportText{std::move(json), std::move(results.failed)};
+  json =
+      WithoutTags(json) +
+      fmt::format(
+          ",\"ranks\":{},\"host_only\":{},\n\"served\":{},\"shown\":{{\"step\":{},\"rank\":{}}},\n"
+          "\"verdict\":{},\n\"lanes\":{},\n\"sections\":[{}],\n\"results\":{{{}}},\n"
+          "\"checks\":{}}}\n",
+          scale.ranks, scale.host_only, options.is_served, NumberOrNull(options.step),
+          NumberOrNull(options.rank), VerdictAsJson(verdict), lanes.empty() ? "null" : lanes,
+          SectionsAsJson(catalog, scale), written, parts.checks);
+  return ReportText{std::move(json), std::move(results.failed), std::move(verdict.sentence)};
 }
 
 }  // namespace tracedb

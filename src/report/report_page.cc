@@ -17,18 +17,21 @@ Result<std::vector<std::string>> WriteReport(SqliteDb& db, const QueryCatalog& c
   TRACEDB_ASSIGN(data, ReportData(db, catalog, options, run));
   const std::string about = AboutRun(run);
   const std::string name = db.path().filename().string();
-  TRACEDB_TRY(output.Write(PageHead(
-      name + ": tracedb report",
-      fmt::format("<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n", ReportPolicy()),
-      "")));
+  const std::string title = options.title.empty() ? name : options.title;
+  TRACEDB_TRY(output.Write(
+      PageHead(title + ": tracedb report",
+               fmt::format("<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n",
+                           ReportPolicy(options.is_served)),
+               "", options.theme)));
   TRACEDB_TRY(output.Write(fmt::format(
-      "<body>\n"
+      "<body class=\"report\">\n"
       "<a class=\"skip\" href=\"#main\">To the figures</a>\n"
-      "<header id=\"top\"><h1>Training job: {}</h1>{}</header>\n"
+      "<header id=\"top\"><h1>{}</h1>{}<p id=\"verdict\">{}</p></header>\n"
       "<nav id=\"contents\" aria-label=\"Parts of this page\"></nav>\n<main id=\"main\">"
       "<noscript><p>The charts and tables of this page are drawn by its script, which is turned "
       "off.</p></noscript></main>\n",
-      EscapedHtml(name), about.empty() ? "" : "<p>" + EscapedHtml(about) + "</p>")));
+      EscapedHtml(options.title.empty() ? "Training job: " + name : title),
+      about.empty() ? "" : "<p>" + EscapedHtml(about) + "</p>", EscapedHtml(data.verdict))));
   TRACEDB_TRY(output.Write(
       fmt::format("<footer><p>Made by tracedb {}. Everything is in this file; nothing is loaded "
                   "from a network.</p>\n<details><summary>Charts by d3, and its licence</summary>"

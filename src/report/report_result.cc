@@ -33,6 +33,13 @@ void AppendNumber(std::string& out, const Cell& cell) {
   }
 }
 
+// Numbers of a timeline, which grow from row to row and are never NULL.
+bool IsDelta(std::string_view query, const QueryColumn& column) {
+  if (!query.starts_with("report/")) return false;
+  return column.name == "lane" || column.name == "slice_id" || column.name == "start_ns" ||
+         column.name == "launch_slice_id";
+}
+
 std::string TextOf(const Cell& cell) {
   if (cell.type == SqlType::kText || cell.type == SqlType::kBlob) return std::string(cell.text);
   std::string text;
@@ -70,6 +77,7 @@ Status ReportResult::Begin(std::span<const std::string> column_names) {
   columns_.resize(column_names.size());
   for (size_t i = 0; i < columns_.size(); ++i) {
     columns_[i].is_text = doc_.columns[i].type == DocType::kText;
+    columns_[i].is_delta = IsDelta(doc_.name, doc_.columns[i]);
   }
   return Done{};
 }
@@ -113,6 +121,10 @@ Status ReportResult::Row(std::span<const Cell> cells) {
     if (rows_ > 1) column.values += ',';
     if (column.is_text && cells[i].type != SqlType::kNull) {
       AddText(column, TextOf(cells[i]));
+    } else if (column.is_delta) {
+      const auto last = static_cast<uint64_t>(std::exchange(column.last, cells[i].integer));
+      column.values +=
+          std::to_string(static_cast<int64_t>(static_cast<uint64_t>(cells[i].integer) - last));
     } else {
       AppendNumber(column.values, cells[i]);
     }
@@ -130,6 +142,7 @@ std::string ReportResult::Json() const {
     AppendJsonField(entry, "type", DocTypeName(column.type));
     AppendJsonField(entry, "unit", column.unit);
     AppendJsonField(entry, "about", column.text);
+    if (columns_[i].is_delta) entry += ",\"delta\":1";
     if (columns_[i].is_text) entry += fmt::format(",\"texts\":[{}]", columns_[i].texts);
     json += fmt::format("{}{},\"values\":[{}]}}", i == 0 ? "" : ",", entry, columns_[i].values);
   }

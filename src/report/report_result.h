@@ -38,6 +38,8 @@ class ReportResult : public RowSink {
  private:
   struct Column {
     bool is_text = false;
+    bool is_delta = false;
+    int64_t last = 0;  // of is_delta
     std::string values;
     std::string texts;
     std::unordered_map<std::string, size_t> places;

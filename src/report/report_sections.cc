@@ -10,56 +10,70 @@ namespace {
 
 // Numbers that share the page: 64 ranks of four streams each stay below 2 MB with all else.
 constexpr int64_t kTimelineRows = 18'000;
+constexpr int64_t kSliceRows = 170'000;
 constexpr int64_t kMemoryRows = 7'000;
 constexpr int64_t kStreamsMax = 400;
 
 constexpr auto kSections = std::to_array<ReportSection>({
+    {"overview", "time_partition", "Where the time goes", "overview", "", 2000, ""},
+    {"overview", "overlap", "Where the time goes", "overview", "", 2000, "time_partition"},
     {"headline", "report/headline", "At a glance", "headline", "", 10, ""},
+    {"", "report/recorded", "", "", "", 1, ""},
+    {"", "critical_path", "", "", "", 12'000, "", 400'000},
     {"recommendations", "recommendations", "What to do first", "advice",
      "The largest problems in the data, each with its evidence and what solving it would gain: by "
      "a replay of the job without the cause.",
      20, ""},
+    {"timeline", "report/slices", "Timeline", "timeline",
+     "What ran on each GPU's streams and each host's threads. Click a kernel for the call that "
+     "launched it and for its partners in a collective.",
+     kSliceRows, "", 3'100'000},
+    {"", "report/lanes", "", "", "", 20'000, "", 300'000},
+    {"", "report/launch_links", "", "", "", 60'000, "", 500'000},
+    {"", "report/collective_links", "", "", "", 40'000, "", 300'000},
+    {"", "report/timeline", "", "", "", 2 * kTimelineRows, "", 700'000},
+    {"partition", "time_partition", "Where each GPU's time goes, in all", "partition",
+     "Each bar is one GPU's time from its first activity to its last. Only computing moves the "
+     "training on; exposed communication and idle time are what could be saved.",
+     2000, ""},
+    {"partition", "overlap", "Where each GPU's time goes, in all", "partition",
+     "Each bar is one GPU's time from its first activity to its last. Only computing moves the "
+     "training on; exposed communication and idle time are what could be saved.",
+     2000, "time_partition"},
     {"path", "critical_path_by", "What each step waited for", "path",
      "A step is over when its last rank is. What that waited for, and what this waited for before, "
      "is one chain over all ranks: only what is on it can make the step shorter.",
      1500, "", 120'000},
-    {"partition", "time_partition", "Where each GPU's time goes", "partition",
-     "Each bar is one GPU's time from its first activity to its last. Only computing moves the "
-     "training on; exposed communication and idle time are what could be saved.",
-     2000, ""},
-    {"partition", "overlap", "Where each GPU's time goes", "partition",
-     "Each bar is one GPU's time from its first activity to its last. Only computing moves the "
-     "training on; exposed communication and idle time are what could be saved.",
-     2000, "time_partition"},
-    {"overlap", "overlap", "Is communication hidden behind computation", "overlap",
-     "Communication that runs while something is computed costs nothing; the rest is exposed.",
+    {"late", "report/late_ranks", "Who came late, and what held it up", "table", "", 40, ""},
+    {"stall_ranks", "nccl_stall_ranks", "Waits by rank", "waits",
+     "Caused: the others waited for it. Root: the chain of waits begins at it. Suffered: it waited "
+     "itself.",
      2000, ""},
     {"stalls", "report/stall_matrix", "Who waits for whom", "matrix",
      "A strong colour: the rank of that row waited long for the rank of that column, which was the "
      "last to start a collective. A strong column is a rank that holds up the others.",
      5000, ""},
-    {"stall_ranks", "nccl_stall_ranks", "Waits by rank", "waits",
-     "Caused: the others waited for it. Root: the chain of waits begins at it. Suffered: it waited "
-     "itself.",
-     2000, ""},
     {"stall_roots", "nccl_stall_roots", "Where waits begin", "table",
      "What held up the rank at which the chain of waits begins.", 20, ""},
-    {"straggler_steps", "straggler_steps", "Who held up each step", "table", "", 200, ""},
-    {"heat", "report/stream_heat", "How busy each stream is, over time", "heat",
-     "A line is a stream of a GPU, from left to right in time. The stronger the colour, the more "
-     "of "
-     "the time something ran on it.",
-     kStreamsMax, "", 280'000},
-    {"timeline", "report/timeline", "Timeline of the streams", "timeline",
-     "What ran on each stream, by kind. Zoom with the wheel or with + and -, move by dragging or "
-     "with the arrow keys; 0 shows all.",
-     2 * kTimelineRows, "", 950'000},
     {"steps", "step_times", "How long each step took", "steps",
      "A line is a rank. All ranks slow in one step: the job waits together; one rank slow: it is "
      "the straggler.",
      6000, ""},
+    {"straggler_steps", "straggler_steps", "Who held up each step", "table", "", 200, ""},
+    {"overlap", "overlap", "Is communication hidden behind computation", "overlap",
+     "Communication that runs while something is computed costs nothing; the rest is exposed.",
+     2000, ""},
+    {"heat", "report/stream_heat", "How busy each stream is, over time", "heat",
+     "A line is a stream of a GPU, from left to right in time. The stronger the colour, the more "
+     "of the time something ran on it.",
+     kStreamsMax, "", 280'000},
     {"kernels", "kernels_top", "Which kernels take the time", "top_kernels",
      "Sums of durations over all ranks.", 25, ""},
+    {"flame", "report/call_tree", "What the GPU time is spent in", "flame",
+     "Each box is an operator, annotation, module or function of the host, below it what it "
+     "called, "
+     "and at the end kernels: a box is as wide as the GPU time of the kernels launched in it.",
+     6000, "", 250'000, ShownWhere::kWithGpu},
     {"modules", "module_time", "Which modules take the time", "top_modules",
      "GPU time of what each module or function launched, forward and backward.", 300, "", 0,
      ShownWhere::kWithGpu},
@@ -82,6 +96,10 @@ constexpr auto kSections = std::to_array<ReportSection>({
      2 * kMemoryRows, "", 350'000},
     {"memory_peak", "memory_peak", "Largest use of memory", "table", "", 500, ""},
     {"gaps", "gpu_gaps", "Longest times in which a GPU ran nothing", "table", "", 20, ""},
+    {"training", "report/training_curve", "Loss and iteration time", "training",
+     "As the job's own log has them.", 4000, "", 150'000},
+    {"gpu_clocks", "report/gpu_clock_line", "GPU clocks, power and temperature", "clocks",
+     "As nvidia-smi and its like sampled them.", 6000, "", 250'000},
     {"traces", "info_traces", "The traces", "table", "", 500, ""},
 });
 
@@ -110,7 +128,16 @@ std::vector<const ReportSection*> SectionsOf(const QueryCatalog& catalog, bool h
 
 namespace {
 
+bool IsExact(std::string_view query) {
+  return query == "report/slices" || query == "report/lanes" || query == "report/launch_links" ||
+         query == "report/collective_links";
+}
+
 Thinning ThinningByScale(std::string_view query, const ReportScale& scale) {
+  if (IsExact(query)) {
+    if (query != "report/lanes") return {scale.exact, scale.exact_note};
+    return {};
+  }
   const int64_t streams = std::clamp<int64_t>(scale.streams, 1, kStreamsMax);
   const std::string busiest =
       scale.streams > kStreamsMax
@@ -131,6 +158,12 @@ Thinning ThinningByScale(std::string_view query, const ReportScale& scale) {
   }
   // Functions may be in front of all modules, which the chart is of when there are any.
   if (query == "module_time") return {{"limit=300"}, "", false};
+  if (query == "report/call_tree") {
+    if (!scale.focus.has_value()) return {{"limit=2000"}, ""};
+    return {
+        {fmt::format("rank={}", *scale.focus), "limit=2000"},
+        fmt::format("Of rank {}; the 2,000 longest sums of a kernel in a place.", *scale.focus)};
+  }
   if (query == "critical_path_by") return {{"limit=8"}, "Of each step the eight largest shares."};
   if (query == "time_partition") return {{}, "Sums over the steps, of each GPU.", true};
   if (query == "report/memory_line") {
@@ -145,6 +178,11 @@ Thinning ThinningByScale(std::string_view query, const ReportScale& scale) {
 }
 
 }  // namespace
+
+bool IsNeeded(const ReportSection& section, const ReportScale& scale) {
+  // Thinned rows stand in for what is not there exactly.
+  return section.query != "report/timeline" || !scale.exact_note.empty();
+}
 
 Thinning ThinningOf(const QueryDoc& doc, const ReportScale& scale) {
   Thinning thinning = ThinningByScale(doc.name, scale);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,7 +17,7 @@ namespace tracedb {
 enum class ShownWhere { kEverywhere, kWithGpu, kWithoutGpu };
 
 struct ReportSection {
-  std::string_view id;     // the part's anchor on the page
+  std::string_view id;     // the part's anchor on the page; empty: data of other parts' charts
   std::string_view query;  // where the catalog has none, the part is left out
   std::string_view title;
   std::string_view chart;       // which function of the page's script draws it
@@ -38,8 +39,14 @@ struct ReportScale {
   ShownRun run;
   int64_t ranks = 0;
   int64_t streams = 0;
-  bool host_only = false;  // there are traces, and no GPU activity in them
+  bool host_only = false;          // there are traces, and no GPU activity in them
+  std::vector<std::string> exact;  // parameters of what the timeline has exactly: rank, from_ms ...
+  std::optional<int64_t> focus;    // the rank at fault, or that was asked for; none: no rank
+  std::string exact_note;          // for the reader; empty: of everything
 };
+
+// Whether its rows are needed beside those of the others.
+bool IsNeeded(const ReportSection& section, const ReportScale& scale);
 
 // Of which run and capture a query is, and how finely it cuts the time, so that the page keeps its
 // size; empty for most.

@@ -11,7 +11,9 @@ namespace tracedb {
 namespace {
 
 constexpr auto kOverTime = std::to_array<std::string_view>(
-    {"report/stream_heat", "report/timeline", "report/memory_line", "step_times"});
+    {"report/stream_heat", "report/timeline", "report/memory_line", "step_times", "report/slices",
+     "report/lanes", "report/launch_links", "report/collective_links", "report/lane_segments",
+     "report/lane_communication", "report/late_ranks", "critical_path", "gpu_gaps"});
 constexpr int64_t kFirstCapture = 1;
 
 Error NoSuchRun(SqliteDb& db, const std::string& name) {
@@ -22,6 +24,30 @@ Error NoSuchRun(SqliteDb& db, const std::string& name) {
     if (row.ok() && row.value()) known = "there are: " + ShownText(runs.value().Text(0));
   }
   return Error{ErrorKind::kUsage, fmt::format("there is no run {}", ShownText(name)), known};
+}
+
+// A step or rank that is not there is a mistake of who asks.
+Status CheckThereIs(SqliteDb& db, const std::string& run, std::string_view what,
+                    std::optional<int64_t> number) {
+  if (!number.has_value()) return Done{};
+  const std::string source = what == "step"
+                                 ? "steps s JOIN traces t ON t.trace_id = s.trace_id WHERE t.run"
+                                 : "traces t WHERE t.run";
+  const std::string column = what == "step" ? "s.step" : "t.rank";
+  TRACEDB_ASSIGN(found,
+                 db.Prepare(fmt::format("SELECT total({0} = ?2), min({0}), max({0}) FROM {1} "
+                                        "= ?1",
+                                        column, source)));
+  TRACEDB_TRY(found.Bind(1, run));
+  TRACEDB_TRY(found.Bind(2, *number));
+  TRACEDB_TRY(found.Step());
+  if (found.Real(0) > 0) return Done{};
+  const std::string known =
+      found.Type(1) == SqlType::kNull
+          ? fmt::format("it has no {}s", what)
+          : fmt::format("its {}s are between {} and {}", what, found.Int(1), found.Int(2));
+  return Error{ErrorKind::kUsage,
+               fmt::format("there is no {} {} in run {}", what, *number, ShownText(run)), known};
 }
 
 }  // namespace
@@ -47,6 +73,8 @@ Result<ShownRun> ChooseRun(SqliteDb& db, const ReportOptions& options) {
         fmt::format("its captures are 1 to {}", shown.captures)};
   }
   shown.capture = options.capture;
+  TRACEDB_TRY(CheckThereIs(db, shown.name, "step", options.step));
+  TRACEDB_TRY(CheckThereIs(db, shown.name, "rank", options.rank));
   return shown;
 }
 

@@ -144,9 +144,11 @@ CREATE VIEW busy_segments AS
 --   kinds: sum of 1 compute, 2 communication, 4 memory
 --   end_ns: end
 --   start_ms: start since the first event of its run
+--   aligned_ts_ns: start by the aligned clocks
 SELECT t.trace_id, t.rank, b.device, b.ts_ns, b.dur_ns, b.kinds, b.ts_ns + b.dur_ns AS end_ns,
-       @start_ms:b.ts_ns of b.trace_id@ AS start_ms
+       @start_ms:b.ts_ns of b.trace_id@ AS start_ms, @aligned:b.ts_ns@ AS aligned_ts_ns
 FROM _trace t CROSS JOIN _busy_segment b  -- in this order: a rank's are found by its traces
+     LEFT JOIN _clock c ON c.trace_id = b.trace_id
 WHERE b.trace_id = t.trace_id;
 
 CREATE VIEW _cpu_slice_args AS

@@ -147,6 +147,24 @@ CREATE VIEW function_slices AS
 SELECT id AS slice_id, track AS track_id, event_name AS name_id, ts, dur AS dur_ns
 FROM _python_slice WHERE @possible:id@;
 
+CREATE VIEW aligned_slices AS
+-- All slices in numbers, by the aligned clocks: for a timeline of several ranks.
+--   slice_id: as in slices
+--   track_id: in tracks
+--   name_id: in names
+--   kind: of GPU activities as in activity_times; NULL of the host's
+--   ts: start, less base_ns of the track
+--   dur_ns: duration
+--   aligned_ts_ns: start by the aligned clocks
+SELECT s.id AS slice_id, s.track AS track_id, s.event_name AS name_id, s.kind, s.ts,
+       s.dur AS dur_ns, @aligned:(s.ts + t.base_ns)@ AS aligned_ts_ns
+FROM (SELECT id, track, event_name, kind, ts, dur FROM _gpu_slice
+      UNION ALL SELECT id, track, event_name, NULL, ts, dur FROM _cpu_slice
+      UNION ALL SELECT id, track, event_name, NULL, ts, dur FROM _runtime_slice
+      UNION ALL SELECT id, track, event_name, NULL, ts, dur FROM _python_slice) s
+     LEFT JOIN _track t ON t.id = s.track LEFT JOIN _clock c ON c.trace_id = t.trace_id
+WHERE @possible:s.id@;
+
 CREATE VIEW memory_devices AS
 -- The device that memory_events with these args are of.
 --   args_id: in memory_events

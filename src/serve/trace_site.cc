@@ -9,6 +9,7 @@
 
 #include "serve/page_content.h"
 #include "serve/query_list.h"
+#include "serve/report_request.h"
 #include "serve/site_page.h"
 #include "serve/table_query.h"
 #include "tracedb/report/report_page.h"
@@ -371,6 +372,8 @@ WebAnswer TraceSite::AnswerPage(const WebRequest& request) {
 }
 
 WebAnswer TraceSite::AnswerReport(const WebRequest& request) {
+  const auto asked = ReadReportRequest(request, options_.version);
+  if (!asked.ok()) return Failed(asked.error());
   const bool gzip = AcceptsGzip(request.accept_encoding);
   auto etag = EtagOf(request, gzip, "");
   if (!etag.ok()) return Failed(etag.error());
@@ -378,11 +381,11 @@ WebAnswer TraceSite::AnswerReport(const WebRequest& request) {
                     [&](SqliteDb& db, StopReasons& reasons) -> Result<HtmlPage> {
                       db.StopIf([&reasons] { return reasons.Check(); });
                       StringOutput text;
-                      const auto written = WriteReport(db, catalog_, {options_.version, {}}, text);
+                      const auto written = WriteReport(db, catalog_, asked.value(), text);
                       db.StopIf({});
                       if (!written.ok()) return written.error();
                       TRACEDB_TRY(text.Flush());
-                      return HtmlPage{text.text(), ReportPolicy()};
+                      return HtmlPage{text.text(), ReportPolicy(true)};
                     });
 }
 

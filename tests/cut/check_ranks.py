@@ -7,7 +7,8 @@ import sqlite3
 from check_windows import category
 from cut_program import load, nanoseconds, rows
 
-REPLACED = ("process_name", "process_labels", "process_sort_index")
+REPLACED = ("process_name", "process_labels", "process_sort_index", "thread_name")
+ASIDE = ("pid", "tid", "id")
 
 
 def by_clock(clock, ts_ns):
@@ -35,13 +36,15 @@ def with_clocks(program, database):
 
 
 def source_events(program, name, rank, clock):
-    """(event as it should come out but for pid and id, its rank, pid, id) of a trace's events."""
+    """(event as it should come out but for ids, its rank, pid and tid, id) of a trace's events."""
     held = load(os.path.join(program.fixtures, name))
     base = int(held.get("baseTimeNanoseconds", 0))
     for event in held["traceEvents"]:
         if event["ph"] == "M" and event["name"] in REPLACED:
             continue
         event = dict(event)
+        if event["ph"] in "iI" and event.get("s") == "g":
+            event["s"] = "p"  # of everything would be of all ranks
         if event["ph"] == "M":
             if "ts" in event:
                 event["ts"] = nanoseconds(event["ts"]) + base
@@ -51,8 +54,9 @@ def source_events(program, name, rank, clock):
             if "dur" in event:
                 end = by_clock(clock, start + nanoseconds(event["dur"]))
                 event["dur"] = end - event["ts"]
-        yield json.dumps({key: value for key, value in event.items() if key not in ("pid", "id")},
-                         sort_keys=True), (rank, event.get("pid")), event.get("id")
+        yield (json.dumps({key: value for key, value in event.items() if key not in ASIDE},
+                          sort_keys=True), (rank, event.get("pid"), event.get("tid")),
+               event.get("id"))
 
 
 def cut_events(held):
@@ -64,8 +68,8 @@ def cut_events(held):
         for key, add in (("ts", base), ("dur", 0)):
             if key in event:
                 event[key] = nanoseconds(event[key]) + add
-        yield json.dumps({key: value for key, value in event.items() if key not in ("pid", "id")},
-                         sort_keys=True), event.get("pid"), event.get("id")
+        yield (json.dumps({key: value for key, value in event.items() if key not in ASIDE},
+                          sort_keys=True), (event.get("pid"), event.get("tid")), event.get("id"))
 
 
 def check_names(held, pids):
@@ -82,6 +86,38 @@ def check_names(held, pids):
     return wrong
 
 
+def is_number(tid):
+    return isinstance(tid, int) or (isinstance(tid, str) and tid.lstrip("-").isdigit())
+
+
+def check_as_perfetto(held, tids):
+    """Its importer reads tid 0 as the process id, takes threads of one process and number for one,
+    and names only those whose tid is a number."""
+    wrong = []
+    read = {}
+    for old, (pid, tid) in tids.items():
+        if is_number(old[2]) or old[2] in ("", None):
+            if tid != old[2]:
+                wrong.append(f"thread {old} has become {tid}")
+            if tid in ("", None):
+                continue
+        elif not isinstance(tid, int):
+            wrong.append(f"thread {old} has a tid that is a text: {tid}")
+            continue
+        key = (pid, pid if int(tid) == 0 else int(tid))
+        if read.setdefault(key, old) != old:
+            wrong.append(f"threads {old} and {read[key]} are one")
+        if isinstance(pid, int) and pid <= int(tid) < 4 * 10**9:
+            wrong.append(f"tid {tid} is not below the process id {pid}")
+    named = {(event["pid"], event["tid"]): event["args"]["name"] for event in held["traceEvents"]
+             if event["ph"] == "M" and event["name"] == "thread_name"}
+    for old, (pid, tid) in tids.items():
+        if isinstance(old[2], str) and old[2] and not is_number(old[2]):
+            if old[2] not in named.get((pid, tid), ""):
+                wrong.append(f"thread {old} is called {named.get((pid, tid))}")
+    return wrong
+
+
 def check_one(program, names, database):
     clocks = {row[0]: row[1:] for row in
               rows(database, "SELECT rank, offset_ns, drift_ppb, origin_ns FROM _clock "
@@ -95,13 +131,17 @@ def check_one(program, names, database):
         return [f"{names[0]}: {len(found)} events in place of {len(want)}; "
                 f"{found[at]!r:.300} in place of {want[at]!r:.300}"]
     failures = []
-    pids, ids = {}, {}
-    for (_, pid, event_id), (text, old_pid, old_id) in zip(found, want):
+    pids, ids, tids = {}, {}, {}
+    for (_, (pid, tid), event_id), (text, (rank, *old), old_id) in zip(found, want):
+        old_pid = (rank, old[0])
+        if tids.setdefault((rank, *old), (pid, tid)) != (pid, tid):
+            failures.append(f"thread {rank} {old} is {tids[(rank, *old)]} and {(pid, tid)}")
         if pids.setdefault(old_pid, pid) != pid:
             failures.append(f"process {old_pid} is {pids[old_pid]} and {pid}")
         key = (old_pid[0], json.loads(text).get("cat"), old_id)
         if old_id is not None and ids.setdefault(key, event_id) != event_id:
             failures.append(f"id {key} is {ids[key]} and {event_id}")
+    failures += check_as_perfetto(held, tids)
     for what, mapping in (("processes", pids),
                           ("ids", {key: (key[1], new) for key, new in ids.items()})):
         if len(set(mapping.values())) != len(mapping):

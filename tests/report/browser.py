@@ -15,7 +15,7 @@ import tempfile
 import time
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
-SECONDS_MAX = 600
+SECONDS_MAX = 120
 
 
 def high_pipe():
@@ -128,6 +128,8 @@ class Page:
         end = time.monotonic() + SECONDS_MAX
         while not self.evaluate(condition):
             assert time.monotonic() < end, f"never: {condition}"
+            thrown = self.events("Runtime.exceptionThrown")
+            assert thrown == [], (condition, thrown)
             time.sleep(0.05)
 
     def settle(self):

@@ -46,8 +46,8 @@ def without_gpu_activity_the_host_is_shown(setting):
             assert not {"ops", "annotations"} & set(ids), ids
             page.close()
             continue
-        assert ids == ["headline", "steps", "ops", "modules", "annotations", "memory",
-                       "memory_peak", "traces", "quality"], (name, ids)
+        assert ids == ["headline", "timeline", "steps", "ops", "modules", "annotations", "traces",
+                       "quality"], (name, ids)
         assert page.evaluate("[...document.querySelectorAll('.tiles li')]"
                              ".map((e) => e.dataset.figure)") == ["step"], name
         rows = page.evaluate("""Object.fromEntries(["ops", "modules", "annotations"].map((id) =>

@@ -1,4 +1,5 @@
 """What the page of a report shows, held against `tracedb query` and `tracedb doctor`."""
+import itertools
 import json
 import math
 import re
@@ -21,6 +22,8 @@ def rows_of(result):
         values = column["values"]
         if "texts" in column:
             values = [None if place is None else column["texts"][place] for place in values]
+        if column.get("delta"):
+            values = list(itertools.accumulate(values))
         assert len(values) == result["rows"], column["name"]
         columns[column["name"]] = values
     return [dict(zip(columns, row)) for row in zip(*columns.values())]
@@ -37,12 +40,16 @@ def same_value(shown, true):
 
 def data_is_that_of_the_queries(setting, path, database):
     data = page_data(path)
-    assert len(data["results"]) >= 15 and len(data["sections"]) >= len(data["results"])
+    assert len(data["results"]) >= 15
     for name, written in data["results"].items():
         params = [word for param in written["params"].split() for word in ("-p", param)]
         true = json.loads(setting.run("-q", "--db", database, "query", name, *params, "--format",
                                       "json"))
         shown = rows_of(written["result"])
+        if name == "critical_path":
+            # Replayed by who asks; a reader has to have the first rows of the same path.
+            assert true[:len(shown)] == shown, name
+            continue
         if name == "time_partition":
             sums_are_those_of_the_steps(shown, true)
             continue
@@ -68,12 +75,22 @@ def sums_are_those_of_the_steps(shown, steps):
                 assert math.isclose(row[column], value, rel_tol=1e-9, abs_tol=1e-9), (row, column)
 
 
+def bytes_text(value):
+    units = ["B", "kB", "MB", "GB", "TB"]
+    place = 0
+    while abs(value) >= 1000 and place < len(units) - 1:
+        value, place = value / 1000, place + 1
+    return f"{value:,.1f} {units[place]}" if place else f"{value:,.0f} B"
+
+
 def cell_text(value, column):
     """As the page's tables have it."""
     if value is None:
         return "–"
     if isinstance(value, str) or column["unit"] == "id":
         return str(value)
+    if column["unit"] == "bytes":
+        return bytes_text(value)
     if column["unit"] == "pct":
         return f"{value:,.2f}"
     return f"{value:,.3f}" if column["type"] == "real" else f"{value:,.0f}"
@@ -83,9 +100,11 @@ def same_text(shown, wanted):
     """Rounding of halves may differ in the last digit."""
     if shown.replace("-0", "0") == wanted.replace("-0", "0"):
         return True
+    if shown.split(" ")[1:] == wanted.split(" ")[1:] != []:
+        shown, wanted = shown.split(" ")[0], wanted.split(" ")[0]
     try:
         return math.isclose(float(shown.replace(",", "")), float(wanted.replace(",", "")),
-                            abs_tol=0.011)
+                            abs_tol=0.11 if "." in wanted[-2:] else 0.011)
     except ValueError:
         return False
 
@@ -100,7 +119,7 @@ def tables_show_the_data(page, path):
     data = page_data(path)
     seen = 0
     for section in data["sections"]:
-        if section["id"] == "headline":
+        if section["id"] in ("headline", "timeline"):
             continue
         result = data["results"][section["query"]]["result"]
         rows = rows_of(result)[:TABLE_ROWS_MAX]

@@ -22,15 +22,17 @@ sys.path.insert(0, HERE)
 sys.path.insert(0, os.path.join(HERE, "..", "oracle"))
 sys.path.insert(0, os.path.join(HERE, "..", "serve"))
 import host_pages  # noqa: E402
+import overview_checks  # noqa: E402
 import page_checks  # noqa: E402
+import timeline_checks  # noqa: E402
 from browser import Browser  # noqa: E402
 from serve_server import HOSTILE_NAMES, Server, make_database  # noqa: E402
 
 FIXTURES = os.path.join(HERE, "..", "..", "fixtures")
 MAKE_RANKS = os.path.join(HERE, "..", "oracle", "make_ranks.py")
-BYTES_MAX = 3_000_000
-CHARTS = {"path", "partition", "overlap", "stalls", "stall_ranks", "heat", "timeline", "steps",
-          "kernels", "bandwidth", "memory"}
+BYTES_MAX = 5_000_000
+CHARTS = {"overview", "path", "partition", "overlap", "stalls", "stall_ranks", "heat", "timeline",
+          "steps", "kernels", "flame", "bandwidth", "memory"}
 
 
 class Setting:
@@ -76,6 +78,11 @@ def figures_of(page):
     """{chart: [marks, marks that are seen, width, height]}"""
     return page.evaluate("""Object.fromEntries([...document.querySelectorAll("figure")].map((f) => {
       const svg = f.querySelector("svg.plot");
+      if (!svg) {
+        const box = f.querySelector("canvas").getBoundingClientRect();
+        const marks = Number(f.dataset.marks);
+        return [f.dataset.chart, [marks, marks, box.width, box.height]];
+      }
       const seen = [...svg.querySelectorAll("path, rect, circle")].filter((mark) => {
         const box = mark.getBBox();
         return box.width > 0 || box.height > 0;
@@ -110,44 +117,11 @@ def numbers_are_those_of_the_queries(setting):
     page_checks.advice_is_that_of_the_query(page, path)
     page_checks.advice_has_commands_that_work(setting, page, path, database)
     page_checks.path_is_that_of_the_query(page, path)
+    overview_checks.verdict_names_who_is_at_fault(page)
+    overview_checks.overview_is_that_of_the_queries(page, path)
     page_checks.bars_are_as_long_as_their_numbers(page, path)
     page_checks.matrix_cells_say_their_numbers(page, path)
     page_checks.checks_are_those_of_doctor(setting, page, database)
-    page.close()
-
-
-def the_timeline_obeys_keys_and_buttons(setting):
-    page = setting.open(setting.report(setting.megatron()))
-    shown = "document.querySelector('#timeline output').textContent"
-    tip = "document.querySelector('#timeline .tip')"
-    said = "document.querySelector('#timeline [role=status]').textContent"
-    whole = page.evaluate(shown)
-    page.evaluate("document.querySelector('#timeline svg.plot').focus()")
-    page.press("+")
-    near = page.evaluate(shown)
-    assert near != whole
-    page.press("ArrowRight")
-    assert page.evaluate(shown) not in (near, whole)
-    page.press("0")
-    assert page.evaluate(shown) == whole
-    page.press("ArrowDown")
-    assert page.evaluate(tip + ".hidden") is False
-    first = page.evaluate(said)
-    assert "rank 0, stream 7" in first and "from " in first, first
-    page.press(".")
-    assert page.evaluate(said) not in ("", first)
-    page.press("Escape")
-    assert page.evaluate(tip + ".hidden") is True
-    page.evaluate("document.querySelector('#timeline .controls button').click()")
-    assert page.evaluate(shown) != whole
-    lanes = ("new Set([...document.querySelectorAll('#timeline .row-name')]"
-             ".map((e) => e.textContent))")
-    assert page.evaluate(lanes + ".size") == 24
-    page.evaluate("""(() => { const s = document.querySelector('#timeline select');
-      s.value = [...s.options].find((o) => o.textContent === 'rank 5').value;
-      s.dispatchEvent(new Event('change')); })()""")
-    assert page.evaluate(f"[...{lanes}].every((name) => name.startsWith('rank 5'))") is True
-    assert page.troubles() == []
     page.close()
 
 
@@ -155,13 +129,15 @@ def charts_are_reached_by_keyboard_and_have_words(setting):
     page = setting.open(setting.report(setting.megatron()))
     for chart in sorted(CHARTS):
         at = f"document.querySelector('[data-chart={chart}]')"
-        assert page.evaluate(f"{at}.querySelector('svg.plot').tabIndex") == 0
-        assert len(page.evaluate(f"{at}.querySelector('svg.plot').getAttribute('aria-label')")) > 20
+        plot = f"{at}.querySelector('svg.plot, canvas')"
+        assert page.evaluate(f"{plot}.tabIndex") == 0
+        assert len(page.evaluate(f"{plot}.getAttribute('aria-label')")) > 20
         assert page.evaluate(f"{at}.querySelector('figcaption').textContent.length") > 20
         assert page.evaluate(f"{at}.closest('section').querySelector('details.table') !== null")
-        page.evaluate(f"{at}.querySelector('svg.plot').focus()")
+        page.evaluate(f"{plot}.focus()")
         page.press("ArrowDown" if chart == "timeline" else "ArrowRight")
-        assert page.evaluate(f"{at}.querySelector('.tip').hidden") is False, chart
+        shown = ".slice-details" if chart == "timeline" else ".tip"
+        assert page.evaluate(f"{at}.querySelector('{shown}').hidden") is False, chart
         assert len(page.evaluate(f"{at}.querySelector('[role=status]').textContent")) > 10, chart
     unnamed = page.evaluate("""[...document.querySelectorAll("button, select, a, summary")]
       .filter((e) => !(e.textContent.trim() || e.getAttribute("aria-label"))).length""")
@@ -200,8 +176,8 @@ def dark_narrow_and_printed(setting):
     page = setting.open(path, width=400, height=800)
     page.settle()
     assert page.evaluate("document.scrollingElement.scrollWidth") <= 400
-    assert page.evaluate("Math.max(...[...document.querySelectorAll('svg.plot')].map((e) => "
-                         "e.getBoundingClientRect().right))") <= 400
+    assert page.evaluate("Math.max(...[...document.querySelectorAll('svg.plot, canvas')]"
+                         ".map((e) => e.getBoundingClientRect().right))") <= 400
     setting.picture(page, "megatron-narrow")
     page.close()
     page = setting.open(path, width=800, media="print", dark=True)
@@ -267,6 +243,7 @@ def sixty_four_ranks_stay_small(setting):
             assert written["result"]["rows"] == written["result"]["rows_found"], query
     setting.picture(page, "ranks64")
     page.close()
+    timeline_checks.the_server_loads_what_is_looked_at(setting, database)
     print(f"     64 ranks: {os.path.getsize(path):,} bytes, drawn in {seconds:.1f} s")
 
 
@@ -321,7 +298,7 @@ def the_page_needs_nothing_else(setting):
 
 
 CHECKS = [every_chart_is_drawn_and_nothing_complains, numbers_are_those_of_the_queries,
-          the_timeline_obeys_keys_and_buttons, charts_are_reached_by_keyboard_and_have_words,
+          *timeline_checks.CHECKS, charts_are_reached_by_keyboard_and_have_words,
           a_pointer_gets_what_it_points_at, dark_narrow_and_printed, hostile_names_stay_names,
           sixty_four_ranks_stay_small, other_jobs_have_no_trouble,
           host_pages.without_gpu_activity_the_host_is_shown, rows_made_up_are_drawn,

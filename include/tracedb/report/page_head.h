@@ -8,6 +8,8 @@ namespace tracedb {
 
 // From the doctype to the end of the head; `title` is escaped here, `metas` and `style` are as they
 // stand. The icon is none, so that no browser asks for one. `style` comes after the report's own.
-std::string PageHead(std::string_view title, std::string_view metas, std::string_view style);
+// `theme` is light, dark, or empty: as the reader's system has it.
+std::string PageHead(std::string_view title, std::string_view metas, std::string_view style,
+                     std::string_view theme = "");
 
 }  // namespace tracedb

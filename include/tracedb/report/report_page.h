@@ -28,17 +28,23 @@ struct ReportOptions {
 
   std::string run = {};                 // the run that it is of; empty: the last to begin
   std::optional<int64_t> capture = {};  // of that run; none: all of them
+  std::optional<int64_t> step = {};     // that the page is about; none: the one with most to gain
+  std::optional<int64_t> rank = {};     // whose timeline is shown first; none: the one at fault
+  std::string title = {};               // empty: the database's name
+  bool is_served = false;               // its server answers further queries at report/*.json
+  std::string theme = {};               // light or dark; empty: as the reader's system has it
 };
 
 // The page is of one run. It depends on the database, the catalog and that alone: the same bytes
-// each time. 0.4 MB at least; results are thinned so that it stays below 3 MB, and the page says
-// what was left out. Parts whose query the catalog does not have are not on it. One whose query
-// fails shows its error, and is in the answer: "QUERY: why".
+// each time. 0.4 MB at least; of 8 ranks 5 MB at most, and the page says what was left out. Parts
+// whose query the catalog does not have are not on it. One whose query fails shows its error, and
+// is in the answer: "QUERY: why".
 Result<std::vector<std::string>> WriteReport(SqliteDb& db, const QueryCatalog& catalog,
                                              const ReportOptions& options, OutputStream& output);
 
 // The Content-Security-Policy that the page has in itself, for a header: nothing is loaded, and
 // only its own scripts and style, named by their hashes, are used.
-std::string ReportPolicy();
+// `is_served`: it may ask its own server.
+std::string ReportPolicy(bool is_served = false);
 
 }  // namespace tracedb

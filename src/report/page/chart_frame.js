@@ -81,7 +81,8 @@ class Tip {
 }
 
 // `draw(svg, width)` fills an empty svg and returns its height and marks: {x, y, width, height,
-// lines}. Returns the figure; figure.redraw() draws it again.
+// lines}; of one with `go`, {from, to, rank}, a click or Enter shows that in the timeline, of one
+// with `act` it calls that. Returns the figure; figure.redraw() draws it again.
 function makeFigure({ id, label, caption, legend, near, draw, before }) {
   const holder = element("div", { class: "chart" });
   const figure = element("figure", { "data-chart": id });
@@ -123,10 +124,17 @@ function makeFigure({ id, label, caption, legend, near, draw, before }) {
     choose(markAt(marks, x, y, near), false);
   });
   svg.on("pointerleave blur", () => choose(null, false));
+  svg.on("click", () => {
+    const mark = markAt(marks, ...d3.mouse(svg.node()), near);
+    if (mark && mark.go) goTo(mark.go);
+    if (mark && mark.act) mark.act();
+  });
   svg.on("keydown", () => {
     const ways = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
     const way = ways[d3.event.key];
     if (d3.event.key === "Escape") choose(null, false);
+    if (d3.event.key === "Enter" && chosen && chosen.go) goTo(chosen.go);
+    if (d3.event.key === "Enter" && chosen && chosen.act) chosen.act();
     if (!way || marks.length === 0) return;
     d3.event.preventDefault();
     const next = chosen ? markTowards(marks, chosen, ...way) : marks[0];

@@ -1,329 +1,356 @@
-// The streams, one below the other, with what ran on them; zoomed and moved by pointer and keys.
+// The timeline: streams of GPUs and threads of hosts on one axis of time, drawn on a canvas. What is
+// in sight is exact: slices that share a pixel are one mark, none is left out. Zoomed by the wheel,
+// by w and s, + and -; moved by dragging, a and d, arrows.
 
 const kTimelineRanksAtFirst = 8;
-const kLaneHeight = 20;
-const kStepNamesHeight = 16; // above the lanes
-const kStepNameWidth = 48;
-const kFillLevels = 4;
-const kTimelineKinds = ["compute", "communication", "memory"];
-
-// Lanes in the order of the rows, which are in the order of their start.
-function timelineLanes(result) {
-  const nameOf = deviceNamer(result);
-  const lanes = new Map();
-  for (const row of rowNumbers(result)) {
-    const name = `${nameOf(row)}, stream ${result.at(row, "stream")}`;
-    if (!lanes.has(name)) lanes.set(name, { name, rank: result.at(row, "rank"), rows: [] });
-    lanes.get(name).rows.push(row);
-  }
-  return [...lanes.values()];
-}
-
-// Starts of the steps of the lowest rank that has any: the ranks' own differ little.
-function stepStarts() {
-  const steps = results.get("step_times");
-  if (!steps || steps.rows === 0) return [];
-  const rank = steps.at(0, "rank");
-  return rowNumbers(steps).filter((row) => steps.at(row, "rank") === rank)
-    .map((row) => ({ step: steps.at(row, "step"), start: steps.at(row, "start_ms") }));
-}
+const kAxisHeight = 34;
+const kRowHeight = 15; // of each depth
+const kLaneGap = 5;
+const kSpanMinMs = 0.00002;
 
 class Timeline {
-  constructor(section, result) {
+  constructor(section) {
     this.section = section;
-    this.result = result;
-    this.lanes = timelineLanes(result);
+    this.store = new SliceStore();
+    const written = page.results["report/slices"];
+    if (written) this.store.add(written.result);
+    this.thinned = results.get("report/timeline") || null;
+    this.lanes = timelineLanes(results.get("report/lanes"), this.store, this.thinned);
     this.ranks = [...new Set(this.lanes.map((lane) => lane.rank))].sort((a, b) => a - b);
-    const rows = rowNumbers(result);
-    this.begin = d3.min(rows, (row) => result.at(row, "start_ms"));
-    this.end = d3.max(rows, (row) => result.at(row, "start_ms") + result.at(row, "dur_ms"));
-    if (!(this.end > this.begin)) this.end = this.begin + 0.001;
-    this.steps = stepStarts();
-    this.shown = new Set(this.ranks.slice(0, kTimelineRanksAtFirst));
-    this.chosen = null; // {lane, place}
-    this.makeFigure();
+    this.links = new TimelineLinks(this.store);
+    this.findBounds();
+    this.view = { from: this.begin, to: this.end };
+    this.steps = stepBounds();
+    this.chosen = null; // {lane: of visible, place}
+    this.found = null; // numbers of names that the search is for
+    this.painter = new TimelinePainter(this);
+    this.loader = page.served ? new TimelineLoader(this) : null;
+    this.chooseRanks();
+    makeTimelineFigure(this);
+    this.layOut();
+    this.readState();
   }
 
-  makeFigure() {
-    const { id, title } = this.section;
-    this.holder = element("div", { class: "chart" });
-    this.svg = d3.create("svg").attr("class", "plot timeline").attr("tabindex", 0)
-      .attr("role", "application").attr("aria-describedby", `${id}-caption`)
-      .attr("aria-label", `${title}: plus and minus zoom, left and right move, up and down choose `
-        + "a stream, comma and full stop go from activity to activity, 0 shows all");
-    this.holder.append(this.svg.node());
-    this.tip = new Tip(this.holder);
-    this.range = element("output", { class: "range" });
-    this.figure = element("figure", { "data-chart": id }, makeLegend(Object.values(kKindSeries)),
-      this.makeControls(), this.holder,
-      element("figcaption", { id: `${id}-caption` },
-        "Milliseconds since the first event. With the keyboard: + and − zoom, ← and → move, ↑ and ↓ "
-        + "choose a stream, comma and full stop go from activity to activity, 0 shows all. The "
-        + "wheel zooms once the timeline is clicked, or with Ctrl."));
-    this.figure.redraw = () => this.redraw();
-    this.zoom = d3.zoom().on("zoom", () => this.draw());
-    this.zoom.filter(() => {
-      const { type, ctrlKey, button } = d3.event;
-      if (type !== "wheel") return !button;
-      return ctrlKey || document.activeElement === this.svg.node();
-    });
-    this.svg.on("keydown.keys", () => this.onKey());
-    this.svg.on("pointermove.tip", () => this.onPointer());
-    this.svg.on("pointerleave.tip blur.tip", () => this.choose(null, false));
-    new ResizeObserver(() => {
-      if (this.holder.clientWidth > 0 && Math.abs(this.holder.clientWidth - this.width) > 1) {
-        this.redraw();
-      }
-    }).observe(this.holder);
-  }
-
-  makeControls() {
-    const button = (text, label, act) => {
-      const made = element("button", { type: "button", "aria-label": label, title: label }, text);
-      made.addEventListener("click", act);
-      return made;
-    };
-    const controls = element("div", { class: "controls" },
-      button("+", "zoom in", () => this.scaleBy(2)), button("−", "zoom out", () => this.scaleBy(0.5)),
-      button("←", "earlier", () => this.moveBy(0.25)), button("→", "later", () => this.moveBy(-0.25)),
-      button("all", "show all", () => this.reset()));
-    if (this.ranks.length > 1) {
-      const select = element("select");
-      const first = this.ranks.slice(0, kTimelineRanksAtFirst);
-      const choices = [[`first ${first.length}`, first], ["all", this.ranks],
-        ...this.ranks.map((rank) => [`rank ${rank}`, [rank]])];
-      if (first.length === this.ranks.length) choices.shift();
-      choices.forEach(([name], i) => select.append(element("option", { value: i }, name)));
-      select.addEventListener("change", () => {
-        this.shown = new Set(choices[select.value][1]);
-        this.redraw();
+  findBounds() {
+    this.begin = Infinity;
+    this.end = -Infinity;
+    for (const { start, dur } of this.store.lanes.values()) {
+      start.forEach((ns, place) => {
+        this.begin = Math.min(this.begin, ns / 1e6);
+        this.end = Math.max(this.end, (ns + dur[place]) / 1e6);
       });
-      controls.append(element("label", {}, "Ranks ", select));
     }
-    controls.append(this.range);
-    return controls;
+    for (const row of this.thinned ? rowNumbers(this.thinned) : []) {
+      const start = this.thinned.at(row, "start_ms");
+      this.begin = Math.min(this.begin, start);
+      this.end = Math.max(this.end, start + this.thinned.at(row, "dur_ms"));
+    }
+    if (!(this.end > this.begin)) this.end = this.begin + 0.001;
   }
 
-  topOf(lane) {
-    return kStepNamesHeight + lane * kLaneHeight;
+  // The rank at fault and its host at first, then others.
+  chooseRanks() {
+    const wanted = [page.shown.rank, page.verdict.rank].find((rank) => this.ranks.includes(rank));
+    this.focus = wanted === undefined ? this.ranks[0] : wanted;
+    const first = this.ranks.slice(0, kTimelineRanksAtFirst);
+    if (!first.includes(this.focus)) first[first.length - 1] = this.focus;
+    this.shown = new Set(first);
+    this.hosts = new Set([this.focus]);
+  }
+
+  visibleLanes() {
+    return this.lanes.filter((lane) => this.shown.has(lane.rank)
+      && (lane.where === "stream" || this.hosts.has(lane.rank)));
+  }
+
+  // Where each visible lane is, from the top of all.
+  layOut() {
+    this.visible = this.visibleLanes();
+    let top = 4;
+    for (const lane of this.visible) {
+      const slices = this.store.lanes.get(lane.id);
+      let depths = slices ? slices.rows.length : 1;
+      if (lane.where === "stream") depths = Math.min(depths, kStreamDepthMax);
+      lane.top = top;
+      lane.depths = Math.max(depths, 1);
+      lane.height = lane.depths * kRowHeight;
+      top += lane.height + kLaneGap;
+    }
+    this.contentHeight = top;
+  }
+
+  // --- View. -----------------------------------------------------------------------------------
+
+  setView(from, to, isByHand = true) {
+    const whole = this.end - this.begin;
+    const span = Math.min(Math.max(to - from, kSpanMinMs), whole * 1.1);
+    let start = from + (to - from - span) / 2;
+    start = Math.max(Math.min(start, this.end + whole * 0.05 - span), this.begin - whole * 0.05);
+    this.view = { from: start, to: start + span };
+    if (isByHand) {
+      const text = `${start.toFixed(6)},${(start + span).toFixed(6)}`;
+      pageState.set("t", this.isWhole() ? null : text);
+    }
+    this.draw();
+  }
+
+  isWhole() {
+    return this.view.from === this.begin && this.view.to === this.end;
+  }
+
+  reset() {
+    this.view = { from: this.begin, to: this.end };
+    pageState.set("t", null);
+    this.draw();
+  }
+
+  // `at`: the time that stays where it is; the middle where none is given.
+  scaleBy(factor, at) {
+    const { from, to } = this.view;
+    const fixed = at === undefined ? (from + to) / 2 : at;
+    this.setView(fixed - (fixed - from) / factor, fixed + (to - fixed) / factor);
+  }
+
+  moveBy(share) {
+    const shift = share * (this.view.to - this.view.from);
+    this.setView(this.view.from + shift, this.view.to + shift);
+  }
+
+  // Shows a stretch with some room around it, of a rank with its host.
+  show({ from, to, rank, sliceId }) {
+    if (rank !== undefined && rank !== null && this.ranks.includes(rank)) {
+      this.shown.add(rank);
+      this.hosts.add(rank);
+      this.focus = rank;
+      this.changeLanes();
+    }
+    const room = Math.max((to - from) * 0.15, 0.0005);
+    this.setView(from - room, to + room);
+    const lane = this.visible.find((one) => one.rank === rank);
+    if (lane) this.scroller.scrollTop = Math.max(lane.top - 8, 0);
+    if (sliceId !== undefined) this.chooseSlice(sliceId);
+    const calm = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
+    this.figure.scrollIntoView({ behavior: calm ? "auto" : "smooth", block: "start" });
+    this.canvas.focus({ preventScroll: true });
+  }
+
+  readState() {
+    const [from, to] = (pageState.get("t") || "").split(",").map(Number);
+    const rank = Number(pageState.get("rank"));
+    if (pageState.get("rank") !== null && this.ranks.includes(rank)) {
+      this.shown = new Set([rank]);
+      this.hosts = new Set([rank]);
+      this.focus = rank;
+    }
+    if (to > from) this.view = { from, to };
+    if (pageState.get("find")) {
+      this.search.value = pageState.get("find");
+      this.find();
+    }
   }
 
   // --- Drawing. --------------------------------------------------------------------------------
 
-  redraw() {
-    this.width = Math.max(this.holder.clientWidth, 320);
-    this.visible = this.lanes.filter((lane) => this.shown.has(lane.rank));
-    this.left = widthOfNames(this.visible.map((lane) => lane.name), 190);
-    this.right = this.width - 12;
-    this.height = kStepNamesHeight + this.visible.length * kLaneHeight;
-    this.svg.selectAll("*").remove();
-    this.svg.attr("width", this.width).attr("height", this.height + 44)
-      .attr("viewBox", `0 0 ${this.width} ${this.height + 44}`);
-    this.x = d3.scaleLinear().domain([this.begin, this.end]).range([this.left, this.right]);
-    const clip = `${this.section.id}-clip`;
-    this.svg.append("clipPath").attr("id", clip).append("rect").attr("x", this.left)
-      .attr("width", this.right - this.left).attr("height", this.height);
-    this.axis = this.svg.append("g");
-    this.inner = this.svg.append("g").attr("clip-path", `url(#${clip})`);
-    drawRowNames(this.svg, this.visible.map((lane) => shortened(lane.name, 27)), this.left - 6,
-      (i) => this.topOf(i), kLaneHeight);
-    // To 1 us a pixel, so that the shortest kernel can be seen.
-    const deepest = Math.max(2, ((this.end - this.begin) * 1000) / (this.right - this.left));
-    this.zoom.scaleExtent([1, deepest]).extent([[this.left, 0], [this.right, this.height]])
-      .translateExtent([[this.left, 0], [this.right, this.height]]);
-    this.svg.call(this.zoom).on("dblclick.zoom", null);
-    this.chosen = null;
-    this.tip.hide();
-    this.draw();
-  }
-
   draw() {
-    const transform = d3.zoomTransform(this.svg.node());
-    this.scale = transform.rescaleX(this.x);
-    this.axis.selectAll("*").remove();
-    drawAxisBelow(this.axis, this.scale, this.height, 0, "ms since the first event",
-      Math.max(3, Math.round((this.right - this.left) / 120)));
-    this.inner.selectAll("*").remove();
-    this.drawSteps();
-    let marks = 0;
-    for (const [key, pieces] of this.collect()) {
-      const [kind, level] = key.split(" ");
-      marks += pieces.length;
-      this.inner.append("path").attr("class", kKindSeries[kind].className)
-        .attr("fill-opacity", Number(level) / kFillLevels).attr("d", pieces.join(""));
-    }
-    this.figure.dataset.marks = marks;
-    const [from, to] = this.scale.domain();
-    this.range.textContent = `${shownTime(from)} to ${shownTime(to)}`;
-    this.drawChosen();
-  }
-
-  drawSteps() {
-    let named = -Infinity; // where the last name stands
-    for (const { step, start } of this.steps) {
-      const x = this.scale(start);
-      const isNamed = x > named + kStepNameWidth;
-      if (x < this.left || x > this.right) continue;
-      this.inner.append("line").attr("class", "step").attr("x1", x).attr("x2", x)
-        .attr("y2", this.height);
-      if (!isNamed) continue;
-      named = x;
-      this.inner.append("text").attr("class", "step-name").attr("x", x + 3).attr("y", 10)
-        .text(`step ${step}`);
-    }
-  }
-
-  // Rectangles of what is in sight, by kind and by how much of it is filled; those that would be
-  // in one pixel are one. Kinds differ in height as well.
-  collect() {
-    const heights = { compute: 16, communication: 12, memory: 7 };
-    const pieces = new Map();
-    const [from, to] = this.scale.domain();
-    this.visible.forEach((lane, i) => {
-      const last = {};
-      for (const row of lane.rows) {
-        const start = this.result.at(row, "start_ms");
-        const end = start + this.result.at(row, "dur_ms");
-        if (end < from || start > to) continue;
-        const kind = this.result.at(row, "kind");
-        const x = Math.max(this.scale(start), this.left);
-        const right = Math.min(Math.max(this.scale(end), x + 0.7), this.right + 1);
-        if (right - x < 1 && x < last[kind]) continue;
-        last[kind] = x + 0.7;
-        const filled = end > start ? this.result.at(row, "sum_ms") / (end - start) : 1;
-        const level = Math.min(Math.max(Math.ceil(filled * kFillLevels), 1), kFillLevels);
-        const key = `${kind} ${level}`;
-        if (!pieces.has(key)) pieces.set(key, []);
-        const height = heights[kind];
-        const y = this.topOf(i + 1) - 2 - height;
-        pieces.get(key).push(
-          `M${x.toFixed(1)},${y}H${right.toFixed(1)}v${height}H${x.toFixed(1)}z`);
-      }
+    if (this.frame) return;
+    this.frame = requestAnimationFrame(() => {
+      this.frame = null;
+      this.drawNow();
     });
-    return pieces;
   }
 
-  // --- Pointer and keys. -----------------------------------------------------------------------
-
-  scaleBy(factor) {
-    this.svg.call(this.zoom.scaleBy, factor);
+  drawNow() {
+    if (!this.visible || !(this.width > 0)) return;
+    const { from, to } = this.view;
+    this.figure.dataset.marks = this.painter.paint();
+    this.range.textContent = `${shownTime(from)} to ${shownTime(to)}, ${shownTime(to - from)} in sight`;
+    this.sayCut();
+    if (this.loader) this.loader.want();
   }
 
-  moveBy(share) {
-    const { k } = d3.zoomTransform(this.svg.node());
-    this.svg.call(this.zoom.translateBy, (share * (this.right - this.left)) / k, 0);
+  changeLanes() {
+    this.layOut();
+    this.chosen = null;
+    if (this.found) this.find();
+    makeLaneNames(this);
+    this.redraw();
   }
 
-  reset() {
-    this.svg.call(this.zoom.transform, d3.zoomIdentity);
+  redraw() {
+    this.width = Math.max(this.scroller.clientWidth, 320);
+    this.left = Math.min(190, Math.round(this.width * 0.3));
+    this.names.style.width = `${this.left - 6}px`;
+    const most = Math.max(260, Math.round(window.innerHeight * 0.72));
+    const height = Math.min(this.contentHeight + kAxisHeight, this.isPrinted ? 6000 : most);
+    this.scroller.style.height = `${height}px`;
+    this.space.style.height = `${this.contentHeight + kAxisHeight}px`;
+    const ratio = window.devicePixelRatio || 1;
+    this.canvas.width = Math.round(this.width * ratio);
+    this.canvas.height = Math.round(height * ratio);
+    this.canvas.style.width = `${this.width}px`;
+    this.canvas.style.height = `${height}px`;
+    this.height = height;
+    this.painter.readColours();
+    this.drawNow();
   }
 
-  // The place in a lane's rows of the activity nearest to a time.
-  nearest(lane, time) {
+  xOf(ms) {
+    const { from, to } = this.view;
+    return this.left + ((ms - from) / (to - from)) * (this.width - this.left);
+  }
+
+  timeAt(x) {
+    const { from, to } = this.view;
+    return from + ((x - this.left) / (this.width - this.left)) * (to - from);
+  }
+
+  yOf(lane, depth) {
+    return kAxisHeight + lane.top + depth * kRowHeight - this.scroller.scrollTop;
+  }
+
+  // --- What is chosen. -------------------------------------------------------------------------
+
+  laneAt(y) {
+    const top = y - kAxisHeight + this.scroller.scrollTop;
+    return this.visible.findIndex((lane) => lane.top <= top && top < lane.top + lane.height + kLaneGap);
+  }
+
+  // The slice at a point, or the nearest within four pixels; null.
+  sliceAt(x, y) {
+    const number = y < kAxisHeight || x < this.left ? -1 : this.laneAt(y);
+    if (number < 0) return null;
+    const lane = this.visible[number];
+    const slices = this.store.lanes.get(lane.id);
+    if (!slices) return null;
+    const depth = Math.floor((y - this.yOf(lane, 0)) / kRowHeight);
+    const places = slices.rows[depth];
+    if (!places) return null;
+    const time = this.timeAt(x) * 1e6;
+    const reach = (this.timeAt(x + 4) - this.timeAt(x)) * 1e6;
+    const next = firstAfter(slices.start, places, time);
+    let best = null;
+    let least = reach;
+    for (const place of [places[next - 1], places[next]]) {
+      if (place === undefined) continue;
+      const start = slices.start[place];
+      const distance = Math.max(start - time, time - start - slices.dur[place], 0);
+      if (distance <= least) {
+        best = { lane: number, place };
+        least = distance;
+      }
+    }
+    return best;
+  }
+
+  nearest(number, ms) {
+    const slices = this.store.lanes.get(this.visible[number].id);
+    if (!slices) return null;
     let best = 0;
-    let bestDistance = Infinity;
-    lane.rows.forEach((row, place) => {
-      const start = this.result.at(row, "start_ms");
-      const end = start + this.result.at(row, "dur_ms");
-      const distance = Math.max(start - time, time - end, 0);
-      if (distance < bestDistance) {
+    let least = Infinity;
+    slices.start.forEach((start, place) => {
+      const distance = Math.max(start - ms * 1e6, ms * 1e6 - start - slices.dur[place], 0);
+      if (distance < least) {
         best = place;
-        bestDistance = distance;
+        least = distance;
       }
     });
-    return { place: best, distance: bestDistance };
+    return { lane: number, place: best };
   }
 
-  onPointer() {
-    const [x, y] = d3.mouse(this.svg.node());
-    const i = Math.floor((y - kStepNamesHeight) / kLaneHeight);
-    if (x < this.left || i < 0 || i >= this.visible.length) {
-      this.choose(null, false);
-      return;
+  chooseSlice(sliceId) {
+    const known = this.store.byId.get(sliceId);
+    if (!known) return;
+    const lane = this.visible.findIndex((one) => one.id === known.lane);
+    if (lane >= 0) this.choose({ lane, place: known.place }, true);
+  }
+
+  chooseLane(step, ms) {
+    let lane = this.chosen ? this.chosen.lane + step : 0;
+    while (lane >= 0 && lane < this.visible.length) {
+      const near = this.nearest(lane, ms);
+      if (near) {
+        this.choose(near, true);
+        return;
+      }
+      lane += step;
     }
-    const { place, distance } = this.nearest(this.visible[i], this.scale.invert(x));
-    const reach = this.scale.invert(x + 5) - this.scale.invert(x);
-    this.choose(distance <= reach ? { lane: i, place } : null, false);
   }
 
-  onKey() {
-    const { key } = d3.event;
-    const middle = () => {
-      const [from, to] = this.scale.domain();
-      return (from + to) / 2;
-    };
-    const acts = {
-      "+": () => this.scaleBy(2), "=": () => this.scaleBy(2), "-": () => this.scaleBy(0.5),
-      ArrowLeft: () => this.moveBy(0.2), ArrowRight: () => this.moveBy(-0.2),
-      0: () => this.reset(), Escape: () => this.choose(null, false),
-      ArrowUp: () => this.chooseLane(-1, middle()), ArrowDown: () => this.chooseLane(1, middle()),
-      ",": () => this.chooseNext(-1, middle()), ".": () => this.chooseNext(1, middle()),
-    };
-    if (!acts[key] || this.visible.length === 0) return;
-    d3.event.preventDefault();
-    acts[key]();
-  }
-
-  chooseLane(step, time) {
-    const lane = this.chosen ? this.chosen.lane + step : 0;
-    if (lane < 0 || lane >= this.visible.length) return;
-    this.choose({ lane, place: this.nearest(this.visible[lane], time).place }, true);
-  }
-
-  chooseNext(step, time) {
+  chooseNext(step, ms) {
     if (!this.chosen) {
-      this.chooseLane(1, time);
+      this.chooseLane(1, ms);
       return;
     }
-    const { lane } = this.chosen;
+    const slices = this.store.lanes.get(this.visible[this.chosen.lane].id);
     const place = this.chosen.place + step;
-    if (place < 0 || place >= this.visible[lane].rows.length) return;
-    const row = this.visible[lane].rows[place];
-    const [from, to] = this.scale.domain();
-    const start = this.result.at(row, "start_ms");
-    if (start < from || start > to) {
-      const { k } = d3.zoomTransform(this.svg.node());
-      const shift = (this.scale((from + to) / 2) - this.scale(start)) / k;
-      this.svg.call(this.zoom.translateBy, shift, 0);
+    if (place < 0 || place >= slices.start.length) return;
+    const start = slices.start[place] / 1e6;
+    if (start < this.view.from || start > this.view.to) {
+      this.moveBy((start - this.view.from) / (this.view.to - this.view.from) - 0.5);
     }
-    this.choose({ lane, place }, true);
+    this.choose({ lane: this.chosen.lane, place }, true);
   }
 
   choose(chosen, aloud) {
     this.chosen = chosen;
-    this.drawChosen(aloud);
+    if (chosen) this.scrollTo(this.visible[chosen.lane]);
+    this.drawNow();
+    showChosen(this, aloud);
   }
 
-  drawChosen(aloud) {
-    this.inner.selectAll(".chosen").remove();
-    if (!this.chosen) {
-      this.tip.hide();
-      return;
+  scrollTo(lane) {
+    const { scrollTop, clientHeight } = this.scroller;
+    if (lane.top < scrollTop) this.scroller.scrollTop = lane.top;
+    const bottom = lane.top + Math.min(lane.height, clientHeight - kAxisHeight) + kAxisHeight;
+    if (bottom > scrollTop + clientHeight) this.scroller.scrollTop = bottom - clientHeight;
+  }
+
+  // --- Search. ---------------------------------------------------------------------------------
+
+  find() {
+    const text = this.search.value.trim().toLowerCase();
+    pageState.set("find", this.search.value.trim());
+    this.found = null;
+    this.matches = [];
+    if (text !== "") {
+      this.found = new Uint8Array(this.store.names.length);
+      this.store.names.forEach((name, i) => {
+        if (name.toLowerCase().includes(text)) this.found[i] = 1;
+      });
+      this.visible.forEach((lane, number) => {
+        const slices = this.store.lanes.get(lane.id);
+        if (!slices) return;
+        slices.name.forEach((name, place) => {
+          if (this.found[name]) this.matches.push({ lane: number, place, start: slices.start[place] });
+        });
+      });
+      this.matches.sort((a, b) => a.start - b.start);
     }
-    const { lane, place } = this.chosen;
-    const row = this.visible[lane].rows[place];
-    const start = this.result.at(row, "start_ms");
-    const dur = this.result.at(row, "dur_ms");
-    const x = this.scale(start);
-    const width = Math.max(this.scale(start + dur) - x, 2);
-    this.inner.append("rect").attr("class", "chosen").attr("x", x - 1)
-      .attr("y", this.topOf(lane) + 1).attr("width", width + 2).attr("height", kLaneHeight - 2);
-    const count = this.result.at(row, "activities");
-    const name = this.result.at(row, "name") || "(no name)";
-    const lines = [
-      shortened(name, 120),
-      `${this.visible[lane].name}, ${this.result.at(row, "kind")}`,
-      `from ${inThree.format(start)} ms, ${shownTime(dur)}`,
-    ];
-    if (count > 1) {
-      lines.push(`${whole.format(count)} activities, ${shownTime(this.result.at(row, "sum_ms"))} `
-        + "together; the name is that of the longest");
+    this.matchCount.textContent = text === "" ? ""
+      : `${whole.format(this.matches.length)} on the lines shown`;
+    this.draw();
+  }
+
+  nextMatch(step) {
+    if (!this.matches || this.matches.length === 0) return;
+    const at = this.chosen
+      ? this.store.lanes.get(this.visible[this.chosen.lane].id).start[this.chosen.place] : -Infinity;
+    const ahead = step > 0 ? this.matches.find((match) => match.start > at)
+      : [...this.matches].reverse().find((match) => match.start < at);
+    const match = ahead || this.matches[step > 0 ? 0 : this.matches.length - 1];
+    const slices = this.store.lanes.get(this.visible[match.lane].id);
+    const start = match.start / 1e6;
+    const span = Math.max((slices.dur[match.place] / 1e6) * 4, 0.01);
+    if (start < this.view.from || start > this.view.to || span * 20 < this.view.to - this.view.from) {
+      this.setView(start - span * 0.3, start + span * 0.7);
     }
-    const at = Math.min(Math.max(x, this.left), this.right);
-    this.tip.show(lines, at, this.topOf(lane + 1), aloud);
+    this.choose({ lane: match.lane, place: match.place }, true);
   }
 }
 
-function timelineChart(section, result) {
-  return new Timeline(section, result).figure;
+function timelineChart(section) {
+  const timeline = new Timeline(section);
+  if (timeline.lanes.length === 0) return "Nothing with a duration is in this run.";
+  showInTimeline = (place) => timeline.show(place);
+  return timeline.figure;
 }

@@ -2,6 +2,23 @@
 
 const page = JSON.parse(document.getElementById("data").textContent);
 
+// Values of a column that is written as differences.
+function undelta(column) {
+  if (!column.delta) return column.values;
+  let last = 0;
+  return column.values.map((value) => {
+    last += value;
+    return last;
+  });
+}
+
+function textsOf(column) {
+  return column.values.map((place) => {
+    if (place === null) return null;
+    return place < 0 ? "(one of many other names)" : column.texts[place];
+  });
+}
+
 // A result with its texts in their places; column(name) is null where there is none.
 function resultOf(written) {
   const columns = written.columns.map((column) => ({
@@ -9,12 +26,7 @@ function resultOf(written) {
     type: column.type,
     unit: column.unit,
     about: column.about,
-    values: column.texts
-      ? column.values.map((place) => {
-          if (place === null) return null;
-          return place < 0 ? "(one of many other names)" : column.texts[place];
-        })
-      : column.values,
+    values: column.texts ? textsOf(column) : undelta(column),
   }));
   const byName = new Map(columns.map((column) => [column.name, column]));
   // The page is of one run: the same in each row tells nothing.
@@ -32,9 +44,15 @@ function resultOf(written) {
   };
 }
 
-const results = new Map(
-  Object.entries(page.results).map(([query, written]) => [query, resultOf(written.result)]),
-);
+// By query; made when it is asked for. undefined: not on this page.
+const results = {
+  made: new Map(),
+  get(query) {
+    if (!page.results[query]) return undefined;
+    if (!this.made.has(query)) this.made.set(query, resultOf(page.results[query].result));
+    return this.made.get(query);
+  },
+};
 
 function rowNumbers(result) {
   return d3.range(result.rows);

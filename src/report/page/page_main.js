@@ -7,10 +7,14 @@ const kCharts = {
   waits: waitsChart,
   matrix: matrixChart,
   heat: heatChart,
+  overview: overviewChart,
   timeline: timelineChart,
   steps: stepsChart,
   top_kernels: topKernelsChart,
   top_modules: topModulesChart,
+  flame: flameChart,
+  training: trainingChart,
+  clocks: clocksChart,
   bandwidth: bandwidthChart,
   memory: memoryChart,
 };
@@ -96,6 +100,26 @@ function gainText(at) {
   return `${own}; with all above ${shownTime(together)}.`;
 }
 
+// What the replay says of each step, where there are few.
+function gainsByStep(number) {
+  const gains = (page.verdict.gains || []).filter((gain) => gain.number === number);
+  if (gains.length === 0 || gains.length > 6) return null;
+  return element("p", { class: "source" }, gains.map((gain) =>
+    `${gain.step === null ? "all" : `step ${gain.step}`}: ${shownTime(gain.before_ms)}, without it `
+    + shownTime(gain.after_ms)).join("; "));
+}
+
+function adviceGo(rank, step) {
+  const bounds = stepBounds().find((one) => one.step === step);
+  if (!bounds || !page.results["report/slices"]) return null;
+  const late = results.get("report/late_ranks");
+  const first = late && rowNumbers(late).find((row) =>
+    late.at(row, "rank") === rank && late.at(row, "step") === step);
+  const place = rank === null || first === undefined ? { ...bounds, rank }
+    : { from: late.at(first, "start_ms"), to: late.at(first, "start_ms") + late.at(first, "dur_ms"), rank };
+  return element("p", {}, goButton(place, "Show in the timeline"));
+}
+
 function advicePart(result) {
   const list = element("ol", { class: "advice" });
   for (const row of rowNumbers(result)) {
@@ -106,7 +130,7 @@ function advicePart(result) {
     const toDo = at("advice") ? element("p", {}, `To do: ${at("advice")}.`) : null;
     list.append(element("li", {}, element("strong", {}, at("problem") || ""),
       where ? ` (${where})` : "", element("p", {}, sentence(at("evidence") || "")), toDo, gain,
-      ...commandLines(result, row)));
+      gainsByStep(at("number")), adviceGo(at("rank"), at("step")), ...commandLines(result, row)));
   }
   return list;
 }
@@ -206,9 +230,6 @@ function sectionPart(section) {
   const { error } = page.results[section.query];
   if (error) {
     part.append(element("p", { class: "nothing failed" }, `This part failed: ${error}`));
-  } else if (result.rows === 0) {
-    const why = page.results[section.query].empty || "The query has no row.";
-    part.append(element("p", { class: "nothing" }, why.replaceAll("`", "")));
   } else {
     part.append(...sectionBody(section, result));
   }
@@ -218,22 +239,65 @@ function sectionPart(section) {
   return part;
 }
 
-function makePage() {
-  const main = document.getElementById("main");
-  const parts = page.sections.map(sectionPart);
-  parts.push(checksPart());
-  const ranks = page.ranks === 1 ? "1 rank" : `${page.ranks} ranks`;
-  document.getElementById("top").append(
-    element("p", {}, `${ranks}; figures are sums over all that is shown, times as the profiler has them.`),
-    ...missingParts());
-  main.replaceChildren(...parts);
+// --- The first screen. -------------------------------------------------------------------------
+
+function recordedFacts() {
+  const result = results.get("report/recorded");
+  if (!result || result.rows === 0) return null;
+  const at = (name) => result.at(0, name);
+  const ranks = at("ranks") === 1 ? "1 rank" : `${at("ranks")} ranks`;
+  const steps = at("steps") === 1 ? `step ${at("first_step")}`
+    : `${at("steps")} steps, ${at("first_step")} to ${at("last_step")}`;
+  const facts = [
+    ["run", at("run")],
+    ["ranks", at("world_size") > at("ranks") ? `${ranks} of ${at("world_size")}` : ranks],
+    ["GPUs", at("gpus")], ["hosts", at("hosts")], ["recorded", at("start") && `${at("start")} UTC`],
+    ["length", shownTime(at("length_ms"))], ["steps", at("steps") ? steps : null],
+    ["parallel groups of", at("groups")], ["software", at("software")],
+  ];
+  const list = element("dl", { class: "facts" });
+  for (const [name, value] of facts) {
+    if (value === null || value === undefined || value === "") continue;
+    list.append(element("div", {}, element("dt", {}, name), element("dd", {}, String(value))));
+  }
+  return list;
+}
+
+// What has no row takes no room, but a part that failed says so.
+function isThere(section) {
+  const { error, result } = page.results[section.query];
+  return error || result.rows > 0;
+}
+
+function contentsOf(parts) {
   const list = element("ul");
   for (const part of parts) {
     const title = part.querySelector("h2").textContent;
     list.append(element("li", {}, element("a", { href: `#${part.id}` }, title)));
   }
-  document.getElementById("contents").append(list);
+  const details = element("details", {}, element("summary", {}, "Contents"), list);
+  const wide = window.matchMedia("(min-width: 1300px)");
+  const fold = () => {
+    details.open = wide.matches;
+  };
+  wide.addEventListener("change", fold);
+  fold();
+  document.getElementById("contents").append(details);
+}
+
+function makePage() {
+  pageState.read();
+  const main = document.getElementById("main");
+  const facts = recordedFacts();
+  document.getElementById("verdict").before(...(facts ? [facts] : []), ...missingParts());
+  const parts = page.sections.filter(isThere).map(sectionPart);
+  parts.push(checksPart());
+  main.replaceChildren(...parts);
+  contentsOf(parts);
   for (const figure of main.querySelectorAll("figure")) figure.redraw();
+  if (pageState.get("t") && document.getElementById("timeline")) {
+    document.getElementById("timeline").scrollIntoView();
+  }
   document.documentElement.dataset.ready = "1";
 }
 

@@ -10,12 +10,28 @@ function compareValues(a, b) {
 
 function tableRow(result, row) {
   const made = element("tr");
+  const place = rowPlace(result, row);
   for (const column of result.tableColumns) {
     const value = column.values[row];
     const isNumber = column.type !== "text";
-    made.append(element("td", isNumber ? { class: "n" } : {}, shownValue(value, column)));
+    const text = shownValue(value, column);
+    if (place && column.name === "start_ms") {
+      made.append(element("td", { class: "n" }, goButton(place, text)));
+      continue;
+    }
+    made.append(element("td", isNumber ? { class: "n" } : { title: text.length > 40 ? text : "" }, text));
   }
   return made;
+}
+
+// A row with a rank and a time leads to its place in the timeline.
+function rowPlace(result, row) {
+  const from = result.at(row, "start_ms");
+  const length = ["dur_ms", "gap_ms", "max_wait_ms", "step_ms", "span_ms"]
+    .map((name) => result.at(row, name)).find((value) => typeof value === "number");
+  const rank = result.has("rank") ? result.at(row, "rank") : result.at(row, "culprit_rank");
+  if (typeof from !== "number" || length === undefined || rank === null) return null;
+  return { from, to: from + length, rank };
 }
 
 function makeTable(result, caption) {
@@ -31,7 +47,8 @@ function makeTable(result, caption) {
     body.replaceChildren(...order.slice(0, kTableRowsShown).map((row) => tableRow(result, row)));
   };
   for (const column of result.tableColumns) {
-    const button = element("button", { type: "button", title: column.about }, column.name);
+    const button = element("button", { type: "button", title: `${column.about} (${column.name})` },
+      columnWords(column));
     const head = element("th", { scope: "col" }, button);
     button.addEventListener("click", () => {
       const again = sorted.column === column;

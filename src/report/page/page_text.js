@@ -14,8 +14,19 @@ function shownValue(value, column) {
   if (typeof value !== "number") return String(value);
   if (column.unit === "pct") return inTwo.format(value);
   if (column.unit === "id") return String(value);
+  if (column.unit === "bytes") return shownBytes(value);
   if (column.type === "real") return inThree.format(value);
   return whole.format(value);
+}
+
+const kUnitEnds = { ms: "ms", us: "us", ns: "ns", pct: "%", gbps: "GB/s", bytes: "", tflops: "TFLOP/s" };
+
+// "total_wait_ms" -> "total wait, ms": a heading as people say it.
+function columnWords(column) {
+  const words = column.name.split("_");
+  const unit = kUnitEnds[words[words.length - 1]];
+  if (unit === undefined || words.length < 2) return words.join(" ");
+  return words.slice(0, -1).join(" ") + (unit === "" ? "" : `, ${unit}`);
 }
 
 // A time with the unit that suits its size: "1.234 s", "5.60 ms", "7.1 us".

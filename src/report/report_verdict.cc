@@ -1,0 +1,231 @@
+#include "report/report_verdict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "report/report_result.h"
+#include "tracedb/text/result_text.h"
+
+namespace tracedb {
+namespace {
+
+// What gains less of its step is not worth the first sentence.
+constexpr double kGainPctMin = 2;
+
+std::string Time(double ms) {
+  if (ms >= 1000) return fmt::format("{:.2f} s", ms / 1000);
+  if (ms >= 100) return fmt::format("{:.0f} ms", ms);
+  if (ms >= 10) return fmt::format("{:.1f} ms", ms);
+  return ms >= 1 ? fmt::format("{:.2f} ms", ms) : fmt::format("{:.1f} us", ms * 1000);
+}
+
+using StepKey = std::pair<int64_t, std::optional<int64_t>>;  // capture, step
+
+struct Gains {
+  std::map<int64_t, std::map<StepKey, double>> step_ms;  // by the change's number; 0: as recorded
+};
+
+// One of a step by one change.
+struct Gain {
+  int64_t number = 0;
+  StepKey key;
+  double before_ms = 0;
+  double after_ms = 0;
+};
+
+constexpr size_t kNumber = 1, kProblem = 2, kRank = 3, kWhatIf = 10;  // of recommendations
+
+Result<Gains> ReadGains(SqliteDb& db, const QueryCatalog& catalog, const ShownRun& run,
+                        const VerdictFacts& facts) {
+  constexpr size_t kChanges = 5;  // each is a replay of the whole job
+  constexpr size_t kCapture = 1, kChange = 2, kStep = 3, kMs = 4;
+  Gains gains;
+  const QueryDoc* doc = catalog.Find("report/step_gains");
+  if (doc == nullptr) return gains;
+  std::string changes;
+  std::vector<int64_t> numbers = {0};
+  for (const auto& row : facts.recommendations) {
+    if (row[kWhatIf].text.empty() || numbers.size() > kChanges) continue;
+    if (!changes.empty()) changes += ',';
+    AppendJsonText(changes, row[kWhatIf].text);
+    numbers.push_back(row[kNumber].integer);
+  }
+  std::vector<std::string> params = ParamsOf(*doc, run);
+  params.push_back(fmt::format("changes=[{}]", changes));
+  TRACEDB_ASSIGN(rows, QueryRows::Open(db, catalog, doc->name, std::move(params)));
+  for (;;) {
+    TRACEDB_ASSIGN(any, rows.Next());
+    if (!any) return gains;
+    const auto change = static_cast<size_t>(rows.Int(kChange));
+    if (change >= numbers.size()) continue;
+    const std::optional<int64_t> step =
+        rows.IsNull(kStep) ? std::nullopt : std::optional(rows.Int(kStep));
+    gains.step_ms[numbers[change]][{rows.Int(kCapture), step}] = rows.Real(kMs);
+  }
+}
+
+std::vector<Gain> AllGains(const Gains& gains) {
+  std::vector<Gain> all;
+  const auto recorded = gains.step_ms.find(0);
+  if (recorded == gains.step_ms.end()) return all;
+  for (const auto& [number, steps] : gains.step_ms) {
+    if (number == 0) continue;
+    for (const auto& [key, after_ms] : steps) {
+      const auto before = recorded->second.find(key);
+      if (before == recorded->second.end()) continue;
+      all.push_back({number, key, before->second, after_ms});
+    }
+  }
+  return all;
+}
+
+std::string GainsAsJson(const std::vector<Gain>& gains) {
+  std::string json = "[";
+  for (const Gain& gain : gains) {
+    json += fmt::format(
+        "{}{{\"number\":{},\"capture\":{},\"step\":{},\"before_ms\":{},"
+        "\"after_ms\":{}}}",
+        json.size() == 1 ? "" : ",", gain.number, gain.key.first,
+        gain.key.second.has_value() ? std::to_string(*gain.key.second) : "null", gain.before_ms,
+        gain.after_ms);
+  }
+  return json + "]";
+}
+
+std::string StepName(const StepKey& key) {
+  return key.second.has_value() ? fmt::format("Step {}", *key.second) : "What was recorded";
+}
+
+// "The GPU waits" -> "the GPU waits"; "NCCL is slow" stays.
+std::string WithinSentence(std::string text) {
+  if (text.size() > 1 && std::islower(static_cast<unsigned char>(text[1])) != 0) {
+    text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+  }
+  return text;
+}
+
+// What is known of a rank that came late in a step: of all causes that with the longest waits.
+std::string LateCause(const VerdictFacts& facts, const LaneShares& lanes, int64_t rank,
+                      std::optional<int64_t> step, int64_t ranks) {
+  constexpr size_t kLateRank = 1, kLateStep = 2, kCause = 3, kName = 4, kDur = 6;
+  for (const auto& row : facts.late_ranks) {
+    if (row[kLateRank].integer != rank) continue;
+    if (step.has_value() && row[kLateStep].integer != *step) continue;
+    const bool is_host = row[kCause].text == "host";
+    std::string text = fmt::format("rank {}'s {} {} ({})", rank, is_host ? "host" : "GPU",
+                                   is_host ? "was held up for " + Time(row[kDur].real)
+                                           : "was busy for " + Time(row[kDur].real),
+                                   ShownText(row[kName].text.substr(0, 120)));
+    std::set<int64_t> waiting;
+    for (const auto& [root, waited] : lanes.waiting) {
+      if (root.first == rank) waiting.insert(waited.begin(), waited.end());
+    }
+    if (waiting.empty()) return text;
+    const auto others = static_cast<int64_t>(waiting.size());
+    if (ranks > 2 && others == ranks - 1) return text + ", and everyone else waited";
+    return text + fmt::format(", and {} rank{} waited", others, others == 1 ? "" : "s");
+  }
+  return fmt::format("rank {} came late, and others waited", rank);
+}
+
+std::string Incomplete(int64_t ranks, int64_t world_size) {
+  if (world_size <= ranks) return "";
+  return fmt::format(
+      " Only {} of {} ranks {} recorded: who else waits, and for whom, cannot be "
+      "told.",
+      ranks, world_size, ranks == 1 ? "is" : "are");
+}
+
+PageVerdict FromGains(const VerdictFacts& facts, const LaneShares& lanes, const Gains& gains,
+                      const std::vector<Gain>& all, int64_t ranks) {
+  PageVerdict verdict;
+  const Gain* best = nullptr;
+  for (const Gain& gain : all) {
+    const double gain_ms = gain.before_ms - gain.after_ms;
+    if (facts.step.has_value() && gain.key.second != facts.step) continue;
+    if (gain_ms * 100 < kGainPctMin * gain.before_ms) continue;
+    if (best == nullptr || gain_ms > best->before_ms - best->after_ms) best = &gain;
+  }
+  if (best == nullptr) {
+    std::vector<double> steps;
+    bool has_steps = false;
+    for (const auto& [key, ms] : gains.step_ms.at(0)) {
+      has_steps = has_steps || key.second.has_value();
+      if (!facts.step.has_value() || key.second == facts.step) steps.push_back(ms);
+    }
+    std::sort(steps.begin(), steps.end());
+    verdict.kind = steps.empty() ? "unknown" : "nothing";
+    if (steps.empty()) {
+      verdict.sentence = fmt::format("There is no step {}.", facts.step.value_or(0));
+      return verdict;
+    }
+    verdict.sentence = fmt::format(
+        "Nothing stands out: no cause that is known here would make {} ({}{}) {:.0f} % shorter.",
+        has_steps ? "a step" : "what was recorded", Time(steps[steps.size() / 2]),
+        has_steps && steps.size() > 1 ? " in the median" : "", kGainPctMin);
+    return verdict;
+  }
+  const auto row =
+      std::find_if(facts.recommendations.begin(), facts.recommendations.end(),
+                   [&](const auto& one) { return one[kNumber].integer == best->number; });
+  verdict.step = best->key.second;
+  if ((*row)[kRank].type != SqlType::kNull) verdict.rank = (*row)[kRank].integer;
+  const bool is_late = (*row)[kWhatIf].text.find("\"rank_late\"") != std::string::npos;
+  verdict.kind = is_late ? "late" : "problem";
+  if (is_late && verdict.rank.has_value()) {
+    verdict.sentence = fmt::format("{} took {}; {} would do: {}.", StepName(best->key),
+                                   Time(best->before_ms), Time(best->after_ms),
+                                   LateCause(facts, lanes, *verdict.rank, verdict.step, ranks));
+  } else {
+    verdict.sentence =
+        fmt::format("{} took {}; up to {} of it could be saved: {}.", StepName(best->key),
+                    Time(best->before_ms), Time(best->before_ms - best->after_ms),
+                    WithinSentence((*row)[kProblem].text));
+  }
+  return verdict;
+}
+
+}  // namespace
+
+Result<PageVerdict> MakeVerdict(SqliteDb& db, const QueryCatalog& catalog, const ShownRun& run,
+                                const VerdictFacts& facts, const LaneShares& lanes) {
+  constexpr size_t kRanks = 1, kWorldSize = 2;
+  PageVerdict verdict;
+  verdict.kind = "unknown";
+  if (facts.recorded.empty()) {
+    verdict.sentence = "No trace is in the database.";
+    return verdict;
+  }
+  const int64_t ranks = facts.recorded[0][kRanks].integer;
+  const std::string incomplete = Incomplete(ranks, facts.recorded[0][kWorldSize].integer);
+  if (facts.host_only) {
+    verdict.sentence = "No GPU activity was recorded: where the GPUs' time went cannot be told.";
+    return verdict;
+  }
+  TRACEDB_ASSIGN(gains, ReadGains(db, catalog, run, facts));
+  if (gains.step_ms.empty()) {
+    verdict.sentence = "No step could be replayed: what makes it long cannot be told." + incomplete;
+    return verdict;
+  }
+  const std::vector<Gain> all = AllGains(gains);
+  verdict = FromGains(facts, lanes, gains, all, ranks);
+  verdict.sentence += incomplete;
+  verdict.gains_json = GainsAsJson(all);
+  return verdict;
+}
+
+std::string VerdictAsJson(const PageVerdict& verdict) {
+  std::string json = "{";
+  AppendJsonField(json, "kind", verdict.kind);
+  AppendJsonField(json, "sentence", verdict.sentence);
+  if (verdict.step.has_value()) json += fmt::format(",\"step\":{}", *verdict.step);
+  if (verdict.rank.has_value()) json += fmt::format(",\"rank\":{}", *verdict.rank);
+  return WithoutTags(json + ",\"gains\":" + verdict.gains_json + "}");
+}
+
+}  // namespace tracedb
