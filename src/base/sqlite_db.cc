@@ -370,8 +370,7 @@ Status SqliteDb::Distrust(int value_bytes_max) {
 }
 
 void SqliteDb::RestrictToReading() {
-  constexpr int kValueBytesMax = 64 << 20;  // SQL may be anybody's: SELECT hex(zeroblob(1e9))
-  sqlite3_limit(db_.get(), SQLITE_LIMIT_LENGTH, kValueBytesMax);
+  sqlite3_limit(db_.get(), SQLITE_LIMIT_LENGTH, 64 << 20);  // SELECT hex(zeroblob(1e9))
   sqlite3_set_authorizer(db_.get(), AllowReadingOnly, nullptr);
 }
 

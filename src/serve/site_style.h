@@ -18,8 +18,9 @@ details.query > summary small { margin-left: .5rem; color: var(--soft);
   font: .85rem ui-monospace, monospace; }
 .rows { float: right; color: var(--soft); font-size: .85rem; }
 pre.chart { overflow-x: auto; line-height: 1.2; }
-textarea { flex: 1 1 100%; padding: .4rem .6rem; color: inherit; font: .9rem ui-monospace, monospace;
-  background: var(--back); border: 1px solid var(--line); border-radius: 4px; }
+textarea { flex: 1 1 100%; padding: .4rem .6rem; color: inherit;
+  font: .9rem ui-monospace, monospace; background: var(--back); border: 1px solid var(--line);
+  border-radius: 4px; }
 dl { margin: .3rem 0; }
 dt { font: .85rem ui-monospace, monospace; }
 dd { margin: 0 0 .2rem 1.5rem; color: var(--soft); }

@@ -15,9 +15,8 @@ namespace tracedb {
 namespace {
 
 constexpr size_t kTitleCharactersMax = 60;
-constexpr auto kKeys =
-    std::to_array<std::string_view>({"title", "param", "column", "empty", "meaning", "advice",
-                                     "plot", "why_empty", "lead", "wrap", "about"});
+constexpr std::string_view kKeys[] = {"title", "param",     "column", "empty", "meaning", "advice",
+                                      "plot",  "why_empty", "lead",   "wrap",  "about"};
 
 // Keys that hold a text and nothing else.
 struct TextKey {
@@ -57,9 +56,7 @@ constexpr std::array<Unit, 17> kUnits = {{{"ns", "_ns"},
 constexpr std::array<DocType, 4> kTypes = {DocType::kText, DocType::kInteger, DocType::kReal,
                                            DocType::kBool};
 
-bool IsKey(std::string_view word) {
-  return std::find(kKeys.begin(), kKeys.end(), word) != kKeys.end();
-}
+bool IsKey(std::string_view word) { return std::ranges::find(kKeys, word) != std::end(kKeys); }
 
 // Reads the lines of one header, in order.
 class DocReader {
