@@ -8,6 +8,7 @@ Without a program it tests the wheel that is installed, else the module of this 
 import argparse
 import contextlib
 import csv
+import gc
 import gzip
 import importlib
 import inspect
@@ -247,6 +248,7 @@ def cuts_open_in_perfetto(setting):
     assert "Open in Perfetto" in shown and "postMessage" in shown
     temporary = cut.path
     del cut
+    gc.collect()  # the error above has seen it
     assert not os.path.exists(temporary)
     named = os.path.join(setting.folder, "named.json")
     assert db.cut(named, slowest_collective=True).path == named and os.path.exists(named)
