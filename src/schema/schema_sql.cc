@@ -162,7 +162,6 @@ std::string TablesSql() {
   sql += kTablesRulesSql;
   sql += kTablesSourcesSql;
   for (const std::string_view file : kSourceTablesSql) sql += file;
-  sql += kTablesDevicesSql;
   for (int i = 0; i < kEventTables; ++i) {
     const auto table = static_cast<EventTable>(i);
     ReplaceAll(sql, "@args_columns:" + std::string(EventTableName(table)) + "@",

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "query/plot/plot_bars.h"
-#include "query/plot/plot_frame.h"
+#include "tracedb/query/plot/plot_frame.h"
 
 namespace tracedb {
 
