@@ -188,7 +188,8 @@ Status CallNesting::Add(const HostSlice& slice, const TakeCall& take) {
     if (!thread->open.empty()) around = thread->open.back().path;
     if (slice.kind != HostKind::kCall) {
       const LaunchPath path = Enter(*thread, slice);
-      if (graphs_.is_open() && path.path != around.path) graphs_.Enter(slice.track, path.path);
+      const bool is_counted = slice.kind == HostKind::kOperator && path.path != around.path;
+      if (is_counted && graphs_.is_open()) graphs_.Enter(slice.track, path.path);
       within_itself = path.path == around.path ? paths_.IsOn(path.path, slice.event_name)
                                                : paths_.node(path.path).recursive;
     }

@@ -2,13 +2,16 @@
 
 #include <fmt/format.h>
 #include <histedit.h>
+#include <poll.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <clocale>
 #include <cstdio>
 #include <cstdlib>
+#include <cwchar>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -57,6 +60,7 @@ struct EditedLines::Editor {
   History* history = nullptr;
   std::string prompt;
   Completer completer;
+  std::function<bool()> take_stop;
 
   static Editor& Of(EditLine* line) {
     void* self = nullptr;
@@ -65,7 +69,30 @@ struct EditedLines::Editor {
   }
   static char* Prompt(EditLine* line) { return Of(line).prompt.data(); }
   static unsigned char Complete(EditLine* line, int);
+  static int ReadCharacter(EditLine* line, wchar_t* character);
 };
+
+// A signal that comes just before the wait for a key would not end it: the wait is short. 1: a
+// character; 0: the end; -1: none, as errno says.
+int EditedLines::Editor::ReadCharacter(EditLine* line, wchar_t* character) {
+  constexpr int kWaitMs = 50;
+  std::mbstate_t state{};
+  for (;;) {
+    if (Of(line).take_stop()) {
+      errno = EINTR;
+      return -1;
+    }
+    pollfd waiting{STDIN_FILENO, POLLIN, 0};
+    if (poll(&waiting, 1, kWaitMs) <= 0) continue;
+    char byte = 0;
+    const ssize_t count = read(STDIN_FILENO, &byte, 1);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return static_cast<int>(count);
+    const size_t used = std::mbrtowc(character, &byte, 1, &state);
+    if (used == 0 || used == 1) return 1;
+    if (used != static_cast<size_t>(-2)) state = {};  // no character: as if it was not typed
+  }
+}
 
 // Tab: as much as all names have in common; where that is nothing more, the names are listed.
 unsigned char EditedLines::Editor::Complete(EditLine* line, int) {
@@ -91,10 +118,11 @@ unsigned char EditedLines::Editor::Complete(EditLine* line, int) {
   return CC_REDISPLAY;
 }
 
-EditedLines::EditedLines(Completer completer)
+EditedLines::EditedLines(Completer completer, std::function<bool()> take_stop)
     : editor_(std::make_unique<Editor>()), history_file_(HistoryFile()) {
   std::setlocale(LC_CTYPE, "");  // how many columns a character takes
   editor_->completer = std::move(completer);
+  editor_->take_stop = std::move(take_stop);
   editor_->line = el_init("tracedb", stdin, stdout, stdout);
   editor_->history = history_init();
   if (editor_->line == nullptr || editor_->history == nullptr) return;  // Read() says so
@@ -107,6 +135,7 @@ EditedLines::EditedLines(Completer completer)
   EditLine* const line = editor_->line;
   el_set(line, EL_CLIENTDATA, editor_.get());
   el_set(line, EL_PROMPT, &Editor::Prompt);
+  el_set(line, EL_GETCFN, &Editor::ReadCharacter);
   el_set(line, EL_SIGNAL, 0);  // ctrl-C is this program's
   el_set(line, EL_EDITOR, "emacs");
   el_set(line, EL_HIST, history, editor_->history);
@@ -156,8 +185,8 @@ Result<TypedLine> EditedLines::Read(const std::string& prompt) {
   return line;
 }
 
-std::unique_ptr<LineReader> ReadTypedLines(Completer completer) {
-  return std::make_unique<EditedLines>(std::move(completer));
+std::unique_ptr<LineReader> ReadTypedLines(Completer completer, std::function<bool()> take_stop) {
+  return std::make_unique<EditedLines>(std::move(completer), std::move(take_stop));
 }
 
 }  // namespace tracedb

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -12,7 +13,7 @@ namespace tracedb {
 
 class EditedLines : public LineReader {
  public:
-  explicit EditedLines(Completer completer);
+  EditedLines(Completer completer, std::function<bool()> take_stop);
   ~EditedLines() override;
   EditedLines(const EditedLines&) = delete;
   EditedLines& operator=(const EditedLines&) = delete;

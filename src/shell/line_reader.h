@@ -33,7 +33,8 @@ using Completer =
 // Lines of a descriptor, without a prompt.
 std::unique_ptr<LineReader> ReadPlainLines(int descriptor);
 // Of the terminal at standard input, with keys to edit a line and a history of earlier ones, where
-// the build has libedit; else plain ones with their prompt.
-std::unique_ptr<LineReader> ReadTypedLines(Completer completer);
+// the build has libedit; else plain ones with their prompt. `take_stop` says whether ctrl-C was
+// pressed since it was asked last.
+std::unique_ptr<LineReader> ReadTypedLines(Completer completer, std::function<bool()> take_stop);
 
 }  // namespace tracedb

@@ -47,7 +47,7 @@ std::unique_ptr<LineReader> ReadPlainLines(int descriptor) {
 }
 
 #ifndef TRACEDB_WITH_LIBEDIT
-std::unique_ptr<LineReader> ReadTypedLines(Completer) {
+std::unique_ptr<LineReader> ReadTypedLines(Completer, std::function<bool()>) {
   return std::make_unique<PlainLines>(STDIN_FILENO, true);
 }
 #endif

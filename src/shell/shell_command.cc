@@ -76,9 +76,10 @@ Status RunShell(const ShellOptions& options, const QueryCatalog& catalog) {
     return ReadAll(*ReadPlainLines(STDIN_FILENO), false, options, session);
   }
   TRACEDB_ASSIGN(names, NameCompletion::Of(catalog));
-  const auto lines = ReadTypedLines([&names](std::string_view before, std::string_view begun) {
+  const auto complete = [&names](std::string_view before, std::string_view begun) {
     return names.Names(before, begun);
-  });
+  };
+  const auto lines = ReadTypedLines(complete, options.take_stop);
   return ReadAll(*lines, true, options, session);
 }
 

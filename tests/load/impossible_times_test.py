@@ -184,10 +184,14 @@ def answers_stay(checks, plain, hostile):
         one, other = (job.run("query", *shown).stdout.replace(str(job.database), "trace.db")
                       for job in (plain, hostile))
         # Row numbers are those of other rows.
-        keys = ("slice_id", "first_id", "id", "path_id", "last_slice_id")
+        keys = ("slice_id", "first_id", "id", "path_id", "last_slice_id", "lane", "collective")
         one, other = ([{k: v for k, v in json.loads(line).items()
                         if k not in keys and not k.endswith(("_id", "_offset"))}
                        for line in text.splitlines()] for text in (one, other))
+        if query == "report/lanes":  # threads of these events alone have lines, without a slice
+            other = [row for row in other if row in one]
+        if query in ("report/lanes", "report/slices"):  # in the order of the tracks' numbers
+            one, other = (sorted(rows, key=json.dumps) for rows in (one, other))
         different = next((f"{a} became {b}" for a, b in zip(one, other) if a != b), "")
         if len(one) != len(other):
             different = f"{len(one)} rows became {len(other)} {different}"
