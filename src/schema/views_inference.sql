@@ -26,6 +26,8 @@ CREATE VIEW engine_steps AS
 --   dur_ns: duration
 --   ts_ns: start
 --   place: its number on its thread, from 1
+--   end_ns: when it ends
+--   start_ms: start since the first event of its run
 WITH said AS MATERIALIZED (
   SELECT id, name,
          CASE WHEN name GLOB 'execute_new*' THEN 'new' WHEN name GLOB 'execute*' THEN 'context'
@@ -140,8 +142,9 @@ SELECT slice_id, trace_id, rank, track_id, name,
        CASE WHEN form = 'context' THEN gt WHEN mode IN ('EXTEND', 'IDLE') THEN 0
             WHEN mode = 'DECODE' THEN coalesce(gt, CASE WHEN has_drafts THEN NULL ELSE bs END)
             WHEN mode = 'MIXED' THEN gt END AS decode_tokens,
-       ts, dur_ns, ts_ns, place
-FROM placed;
+       ts, dur_ns, ts_ns, place, ts_ns + dur_ns AS end_ns,
+       @start_ms:e.ts_ns of e.trace_id@ AS start_ms
+FROM placed e;
 
 CREATE VIEW engine_step_shapes AS
 -- What the shapes of attention say of an engine's step whose annotation does not tell all: queries

@@ -101,7 +101,7 @@ std::string Check(std::string_view text) {
 TEST(QueryCatalog, CheckComparesTheSqlWithItsHeader) {
   const std::string header =
       "-- title: Q\n-- param: least int(count) = 0 L.\n-- column: name text N.\n"
-      "-- column: busy_ms real(ms) B.\n";
+      "-- column: busy_ms real(ms) B.\n-- about: time\n";
   EXPECT_EQ(Check(header + "SELECT name, busy_ms FROM t WHERE rank >= :least; -- end\n"), "");
   EXPECT_EQ(Check(header + "SELECT busy_ms, name FROM t WHERE rank >= :least"),
             "q.sql: the result's columns are busy_ms, name, its column lines say name, busy_ms");
