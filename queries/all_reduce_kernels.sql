@@ -50,7 +50,7 @@ folded AS (
   SELECT name_id, name, lower(name) AS low, replace(replace(lower(name), '_', ''), '-', '') AS bare
   FROM names
 ),
-rule (place, library, word, also) AS (  -- both words in the name; the first that fits decides
+rule (place, maker, word, also) AS (  -- both words in the name; the first that fits decides
   VALUES
     (1, 'quick reduce', 'quickreduce', 'allreduce'),
     (2, 'AITER', 'aiter', 'crossdevicereduce'), (3, 'AITER', 'aiter', 'allreduce'),
@@ -84,14 +84,14 @@ found AS (
   GROUP BY f.name_id
 ),
 kernel AS MATERIALIZED (
-  SELECT f.name_id, f.name, r.library,
+  SELECT f.name_id, f.name, r.maker,
          CASE WHEN instr(f.bare, 'multimem') THEN 'multimem' WHEN instr(f.bare, 'nvls') THEN 'NVLS'
               WHEN instr(f.bare, 'oneshot') OR instr(f.bare, '1stage') THEN 'one-shot'
               WHEN instr(f.bare, 'twoshot') OR instr(f.bare, '2stage')
                 OR instr(f.bare, 'reducescattercrossdevicestore') THEN 'two-shot'
               WHEN instr(f.bare, 'hybridcubemesh') THEN 'hybrid cube mesh'
-              WHEN instr(f.low, '_ring') AND r.library = 'NCCL or RCCL' THEN 'ring'
-              WHEN instr(f.low, '_tree') AND r.library = 'NCCL or RCCL' THEN 'tree'
+              WHEN instr(f.low, '_ring') AND r.maker = 'NCCL or RCCL' THEN 'ring'
+              WHEN instr(f.low, '_tree') AND r.maker = 'NCCL or RCCL' THEN 'tree'
               WHEN instr(f.bare, 'collnet') THEN 'CollNet' END AS algorithm,
          instr(f.bare, 'fusion') > 0 OR instr(f.bare, 'fused') > 0 OR instr(f.bare, 'norm') > 0
            AS fused
@@ -110,7 +110,7 @@ whole AS MATERIALIZED (
   GROUP BY t.run, u.rank
 ),
 summed AS (
-  SELECT t.run_id, t.run, k.rank, n.library, n.algorithm, n.fused, a.kind, p.parallelism, n.name,
+  SELECT t.run_id, t.run, k.rank, n.maker, n.algorithm, n.fused, a.kind, p.parallelism, n.name,
          count(*) AS kernels, sum(a.dur_ns) AS gpu_ns, min(a.dur_ns) AS min_ns,
          row_number() OVER (PARTITION BY t.run
                             ORDER BY sum(a.dur_ns) DESC, k.rank, n.name, p.parallelism) AS place
@@ -119,12 +119,12 @@ summed AS (
   LEFT JOIN part p ON p.slice_id = a.slice_id
   WHERE a.kind <> 2 AND a.dur_ns >= 0
     AND (:step IS NULL OR a.step IN (SELECT value FROM json_each(:step)))
-  GROUP BY t.run_id, t.run, k.rank, n.library, n.algorithm, n.fused, a.kind, p.parallelism, n.name
+  GROUP BY t.run_id, t.run, k.rank, n.maker, n.algorithm, n.fused, a.kind, p.parallelism, n.name
 )
 SELECT
   s.run,
   s.rank,
-  s.library,
+  s.maker AS library,
   s.algorithm,
   s.fused,
   CASE s.kind WHEN 0 THEN 'compute' WHEN 1 THEN 'communication' ELSE 'waiting' END AS counted_as,
