@@ -138,7 +138,9 @@ std::string PageGatherer::Chart(const QueryDoc& doc, const GivenParams& given) {
     TRACEDB_TRY(query.Run(for_people, kChartRows));
     return text.Flush();
   };
-  return draw().ok() ? text.text() : "";
+  const bool is_drawn = draw().ok();
+  if (!is_drawn && IsStopped()) is_whole_ = false;
+  return is_drawn ? text.text() : "";
 }
 
 std::optional<int64_t> PageGatherer::Count(const std::string& table) {
