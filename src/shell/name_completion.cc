@@ -4,13 +4,12 @@
 #include <array>
 #include <utility>
 
+#include "shell/shell_words.h"
 #include "tracedb/schema/schema_doc.h"
 
 namespace tracedb {
 namespace {
 
-constexpr std::array kDots = {".exit", ".explain", ".help",   ".mode",   ".once", ".queries",
-                              ".quit", ".read",    ".schema", ".tables", ".timer"};
 constexpr std::array kSqlWords = {"SELECT", "FROM",     "WHERE", "GROUP BY", "ORDER BY",
                                   "LIMIT",  "DISTINCT", "JOIN",  "WITH",     "HAVING"};
 
@@ -36,7 +35,7 @@ Result<NameCompletion> NameCompletion::Of(const QueryCatalog& catalog) {
   }
   names.in_sql_.insert(names.in_sql_.end(), names.relations_.begin(), names.relations_.end());
   names.in_sql_.insert(names.in_sql_.end(), kSqlWords.begin(), kSqlWords.end());
-  names.starts_.assign(kDots.begin(), kDots.end());
+  for (const DotCommand& command : DotCommands()) names.starts_.emplace_back(command.name);
   names.starts_.emplace_back("SELECT");
   names.starts_.emplace_back("WITH");
   for (const QueryDoc& doc : catalog.queries()) {

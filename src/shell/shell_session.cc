@@ -16,28 +16,9 @@
 namespace tracedb {
 namespace {
 
-struct DotCommand {
-  std::string_view name;
-  std::string_view takes;
-  std::string_view text;
-};
-
-constexpr std::array kDotCommands = {
-    DotCommand{".help", "", "this list"},
-    DotCommand{".queries", "", "the canned queries; NAME KEY=VALUE runs one"},
-    DotCommand{".explain", "QUERY", "what a query means, and its SQL"},
-    DotCommand{".tables", "[PATTERN]", "tables and views, such as kernel*"},
-    DotCommand{".schema", "[TABLE]", "what their columns are"},
-    DotCommand{".mode", "[FORMAT]", "table, wide, vertical, csv, tsv, json, ndjson, markdown"},
-    DotCommand{".once", "FILE", "the next result goes to that file"},
-    DotCommand{".read", "FILE", "runs the lines of a file"},
-    DotCommand{".timer", "on|off", "how long each result took"},
-    DotCommand{".quit", "", "ends the shell, as ctrl-D and .exit do"},
-};
-
 std::vector<std::string> DotNames() {
   std::vector<std::string> names;
-  for (const DotCommand& command : kDotCommands) names.emplace_back(command.name);
+  for (const DotCommand& command : DotCommands()) names.emplace_back(command.name);
   return names;
 }
 
@@ -157,7 +138,7 @@ Status ShellSession::ShowHelp() {
   std::string text =
       "overlap rank=0,3..5      runs a canned query with parameters; --plot draws it\n"
       "SELECT ... ;             SQL over the tables and views, up to a semicolon\n\n";
-  for (const DotCommand& command : kDotCommands) {
+  for (const DotCommand& command : DotCommands()) {
     text +=
         fmt::format("{:<24} {}\n", fmt::format("{} {}", command.name, command.takes), command.text);
   }

@@ -18,9 +18,24 @@ constexpr std::array<std::string_view, 21> kVerbs = {
     "DELETE", "CREATE", "DROP",   "ALTER",   "ATTACH",  "DETACH",    "REPLACE",
     "BEGIN",  "COMMIT", "END",    "VACUUM",  "REINDEX", "SAVEPOINT", "ROLLBACK"};
 
+constexpr std::array kDotCommands = {
+    DotCommand{".help", "", "this list"},
+    DotCommand{".queries", "", "the canned queries; NAME KEY=VALUE runs one"},
+    DotCommand{".explain", "QUERY", "what a query means, and its SQL"},
+    DotCommand{".tables", "[PATTERN]", "tables and views, such as kernel*"},
+    DotCommand{".schema", "[TABLE]", "what their columns are"},
+    DotCommand{".mode", "[FORMAT]", "table, wide, vertical, csv, tsv, json, ndjson, markdown"},
+    DotCommand{".once", "FILE", "the next result goes to that file"},
+    DotCommand{".read", "FILE", "runs the lines of a file"},
+    DotCommand{".timer", "on|off", "how long each result took"},
+    DotCommand{".quit", "", "ends the shell, as ctrl-D and .exit do"},
+};
+
 const std::vector<std::string> kQueryFlags = {"--plot", "--wide", "--vertical", "--explain"};
 
 }  // namespace
+
+std::span<const DotCommand> DotCommands() { return kDotCommands; }
 
 Result<std::vector<std::string>> ShellWords(std::string_view line) {
   std::vector<std::string> words;

@@ -1,6 +1,7 @@
 // What a line of the shell is, and its words.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,14 @@
 #include "tracedb/query/run/query_command.h"
 
 namespace tracedb {
+
+struct DotCommand {
+  std::string_view name;
+  std::string_view takes;
+  std::string_view text;
+};
+// What the shell knows beside queries and SQL, in the order of its help.
+std::span<const DotCommand> DotCommands();
 
 // Parted by blanks; what stands in ' or " is one word. A quote that is not closed is an error.
 Result<std::vector<std::string>> ShellWords(std::string_view line);
