@@ -13,10 +13,10 @@ LoadLimits LoadLimits::For(size_t memory_bytes, unsigned threads) {
   // Reading keeps one core busy; on two, a second parser takes it away from the reader for longer
   // than it helps (bench/README.md).
   limits.parsers = threads != 0 ? threads : std::clamp(cores - 1, 1u, 6u);
-  // Program and libraries take about 12 MiB. Of the rest, half is for the parsers: each needs
+  // Program and libraries take 12 to 14 MiB. Of the rest, half is for the parsers: each needs
   // windows and batches on their way, an index of four bytes for each byte of a window, and its
   // dictionary and layouts. The other half is shared out below; tests/unit adds it all up.
-  const size_t spare = limits.memory_bytes - 12 * kMiB;
+  const size_t spare = limits.memory_bytes - 14 * kMiB;
   limits.window_bytes = std::clamp(spare / 116 / 65536 * 65536, 2 * 65536 * size_t{1}, kMiB);
   limits.dictionary_bytes_max = std::clamp(spare / 64, kMiB / 2, 64 * kMiB);
   const size_t each_parser = 8 * limits.window_bytes + 2 * limits.dictionary_bytes_max;
@@ -32,7 +32,7 @@ LoadLimits LoadLimits::For(size_t memory_bytes, unsigned threads) {
   limits.launch_call_bytes_max = spare / 80;
   limits.launch_fact_bytes_max = spare / 80;
   limits.launch_lot_bytes_max = spare / 10;
-  limits.sort_bytes_max = spare / 20;
+  limits.sort_bytes_max = std::max(spare / 20, kMiB);
   limits.step_bytes_max = spare / 128;
   limits.track_bytes_max = spare / 20;
   limits.args_group_bytes_max = spare / 128;

@@ -11,7 +11,7 @@ namespace tracedb {
 namespace {
 
 constexpr size_t kMiB = size_t{1} << 20;
-constexpr size_t kProgramBytes = 12 * kMiB;
+constexpr size_t kProgramBytes = 14 * kMiB;
 
 size_t BytesGathered(const LoadLimits& limits) {
   return limits.gpu_activity_bytes_max + limits.host_slice_bytes_max + limits.long_slice_bytes_max;
