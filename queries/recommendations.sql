@@ -149,11 +149,12 @@ pageable AS (
   SELECT run_id, sum(activities) AS copies, sum(ns) AS ns FROM ran
   WHERE lower(kernel) GLOB '*pageable*' GROUP BY run_id
 ),
+cores AS MATERIALIZED (SELECT trace_id, types FROM gpu_tensor_cores),
 no_tensor AS (  -- products of single precision, by the names that cuBLAS and CUTLASS give them, on
                 -- GPUs that have tensor cores
   SELECT r.run_id, g.types, u.kernel, sum(u.activities) AS kernels, sum(u.gpu_ns) AS ns
   FROM kernel_uses u JOIN recorded r ON r.trace_id = u.trace_id
-  JOIN gpu_tensor_cores g ON g.trace_id = u.trace_id
+  JOIN cores g ON g.trace_id = u.trace_id
   WHERE (lower(kernel) GLOB '*sgemm*' OR lower(kernel) GLOB '*_simt_*gemm*'
          OR lower(kernel) GLOB '*gemm*_simt_*' OR lower(kernel) GLOB '*ffma*')
     AND (:rank IS NULL OR u.rank = :rank) AND ifnull(g.types, 'unknown') <> ''
@@ -225,7 +226,7 @@ profiled AS (
   FROM on_path WHERE kind = 'recorder' GROUP BY run_id
 ),
 of_rank (json) AS (SELECT iif(:rank IS NULL, '', printf(',"rank":%d', :rank))),
-found (run_id, problem, rank, evidence, advice, change) AS (
+found (run_id, problem, rank, evidence, advice, change) AS MATERIALIZED (
   SELECT e.run_id,
          coalesce(e.caller, iif(e.kind = 'other', 'Communication', upper(substr(e.kind, 1, 1))
                                   || substr(e.kind, 2) || ' parallel communication'))

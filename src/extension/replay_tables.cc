@@ -32,11 +32,30 @@ enum Column {
 constexpr int kStepColumns = 4;
 constexpr int kPathColumns = 11;
 
-// What a connection's cursors share: the graph of the capture that was asked last, as long as a
-// cursor has it open.
+// What a connection's cursors share: the graph of the capture that was asked last. To build it is
+// most of what a question takes, and a query asks several, so it is kept until another capture is
+// asked, or the database is another than it was.
 struct Shared {
-  std::weak_ptr<JobReplay> replay;
+  std::shared_ptr<JobReplay> replay;
   int64_t capture_id = 0;
+  int64_t commits = 0;  // of other connections, as SQLite counts them
+  int64_t changes = 0;  // of this one
+
+  Status BeOf(SqliteDb& db, int64_t capture) {
+    TRACEDB_ASSIGN(commits_now, db.Integer("PRAGMA data_version"));
+    const int64_t changes_now = sqlite3_total_changes64(db.handle());
+    if (replay != nullptr && capture_id == capture && commits == commits_now &&
+        changes == changes_now) {
+      return Done{};
+    }
+    replay = nullptr;  // first, so that there are never two unless a cursor has the other
+    TRACEDB_ASSIGN(opened, JobReplay::Open(db, capture));
+    replay = std::make_shared<JobReplay>(std::move(opened));
+    capture_id = capture;
+    commits = commits_now;
+    changes = changes_now;
+    return Done{};
+  }
 };
 
 // What sqlite3_create_module keeps for each of the two.
@@ -68,13 +87,8 @@ struct ReplayCursor {
     at = 0;
     steps.clear();
     pieces.clear();
-    replay = shared->capture_id == capture ? shared->replay.lock() : nullptr;
-    if (replay == nullptr) {
-      TRACEDB_ASSIGN(opened, JobReplay::Open(db, capture));
-      replay = std::make_shared<JobReplay>(std::move(opened));
-      shared->replay = replay;
-      shared->capture_id = capture;
-    }
+    TRACEDB_TRY(shared->BeOf(db, capture));
+    replay = shared->replay;
     if (is_path) {
       TRACEDB_ASSIGN(path, replay->CriticalPath(db, changes));
       pieces = std::move(path);

@@ -99,6 +99,8 @@ Result<DatabasePool::Lease> DatabasePool::Borrow() {
 
 void DatabasePool::GiveBack(Opened opened) {
   opened.db.StopIf({});
+  // What a function has kept, as the graph of a replay, goes with the answer that it was for.
+  if (on_open_ && !on_open_(opened.db).ok()) return;
   std::lock_guard lock(idle_mutex_);
   if (idle_.size() < kIdleMax) idle_.push_back(std::move(opened));
 }

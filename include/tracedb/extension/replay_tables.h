@@ -17,7 +17,8 @@
 
 namespace tracedb {
 
-// For this connection.
+// For this connection, which keeps the graph of the capture that was asked last. Called again, it
+// lets go of it.
 Status RegisterReplayTables(SqliteDb& db);
 
 }  // namespace tracedb
