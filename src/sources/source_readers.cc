@@ -7,6 +7,7 @@
 #include "sources/gpu_samples/gpustat.h"
 #include "sources/gpu_samples/nvidia_smi_csv.h"
 #include "sources/gpu_samples/nvidia_smi_dmon.h"
+#include "sources/gpu_samples/nvidia_smi_table.h"
 #include "sources/inspector/inspector_reader.h"
 #include "sources/logs/log_reader.h"
 #include "sources/ncu/ncu_reader.h"
@@ -48,6 +49,7 @@ bool IsTrace(std::string_view text) {
 std::span<const SourceReader* const> SourceReaders() {
   static const NvidiaSmiCsv nvidia_smi_csv;
   static const NvidiaSmiDmon nvidia_smi_dmon;
+  static const NvidiaSmiTable nvidia_smi_table;
   static const Gpustat gpustat;
   static const NcuReader ncu;
   static const InspectorReader inspector;
@@ -58,16 +60,17 @@ std::span<const SourceReader* const> SourceReaders() {
   static const LogReader logs;
   static const SettingsReader settings;
   static const std::vector<const SourceReader*> readers = {
-      &nvidia_smi_csv,   //
-      &nvidia_smi_dmon,  //
-      &gpustat,          //
-      &ncu,              //
-      &inspector,        //
-      &ncu_metrics,      //
-      &memory_snapshot,  //
-      &memory_timeline,  //
-      &flight_recorder,  //
-      &logs,             //
+      &nvidia_smi_csv,    //
+      &nvidia_smi_dmon,   //
+      &nvidia_smi_table,  //
+      &gpustat,           //
+      &ncu,               //
+      &inspector,         //
+      &ncu_metrics,       //
+      &memory_snapshot,   //
+      &memory_timeline,   //
+      &flight_recorder,   //
+      &logs,              //
       &settings,
   };
   return readers;

@@ -78,6 +78,11 @@ KINDS = {
                    "20261122 23:59:59 0 165 18 1\n", ""),
     "gpustat_gpus": ("gpustat.txt", "node030  Sun Nov 22 00:49:49 2026  535.54.03\n",
                      "[@] NVIDIA A10       | 49'C,   0 % |    12 / 22731 MB | root:p/@(1M)\n", ""),
+    "nvidia_smi_table": ("smi.txt", "| NVIDIA-SMI 580.1 Driver Version: 580.1 |\n",
+                         "Mon Nov 23 07:41:42 2026\n| NVIDIA-SMI 580.1 Driver Version: @ |\n"
+                         "| @ NVIDIA H200 On | 00000000:00:06.0 Off | @ |\n"
+                         "| N/A 46C P0 73W / 700W | 0MiB / 81559MiB | 0% Default |\n"
+                         "| Processes: |\n| @ N/A N/A @ C python 1MiB |\n", ""),
     "ncu_kernels": ("ncu.csv", NCU_NAMES, ncu(), ""),
     "ncu_kernel_names": ("ncu.csv", NCU_NAMES, ncu(kernel="kernel @"), ""),
     "ncu_processes": ("ncu.csv", NCU_NAMES, ncu(pid="@", name="app @"), ""),
