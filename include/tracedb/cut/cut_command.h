@@ -38,6 +38,7 @@ struct CutOptions {
   std::vector<std::string> categories;       // in any case
   std::optional<int64_t> events_max;         // beside metadata
   bool clip = false;                         // slices end at the window's edges
+  bool incoming = false;                     // arrows that begin before the window, not with clip
   bool critical_path = false;                // a track of it, and all of that of `steps`
   std::string path_sql;                      // the query critical_path, for that track
   std::function<Status(SqliteDb&)> on_open;  // before SQL of the person, or that query, runs
