@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
+#include "cut/cut_ranges.h"
 #include "tracedb/schema/event_tables.h"
 
 namespace tracedb {
@@ -84,14 +86,25 @@ Status FindSlices(SqliteDb& db, const CutSource& trace, int64_t start_ts) {
   TRACEDB_TRY(arrows.Bind(3, start_ts));
   TRACEDB_TRY(arrows.Run());
   TRACEDB_TRY(db.Execute("CREATE INDEX temp.arrow_by_track ON arrow (track, ts)"));
+  TRACEDB_ASSIGN(times, db.Prepare("SELECT min(ts), max(ts) FROM temp.arrow"));
+  TRACEDB_TRY(times.Step());
+  if (times.Type(0) == SqlType::kNull) return Done{};
+  // The rows of that time alone: mostly launches are shortly before what they launch.
+  CutSource around = trace;
+  around.window =
+      Interval{trace.base_ns + times.Int(0), trace.base_ns + std::max(times.Int(1), times.Int(0)) + 1};
+  const std::vector<RowRange> ranges = RangesInWindow(db, around);
   for (int i = 0; i < kEventTables; ++i) {
     const auto table = static_cast<EventTable>(i);
     if (!IsSliceTable(table)) continue;
     TRACEDB_ASSIGN(holding, db.Prepare(fmt::format(kHoldingSql, EventTableName(table))));
-    TRACEDB_TRY(holding.Bind(1, trace.first_row));
-    TRACEDB_TRY(holding.Bind(2, trace.last_row));
-    TRACEDB_TRY(holding.Bind(3, start_ts));
-    TRACEDB_TRY(holding.Run());
+    for (const RowRange& range : ranges) {
+      holding.Reset();
+      TRACEDB_TRY(holding.Bind(1, range.first));
+      TRACEDB_TRY(holding.Bind(2, range.last));
+      TRACEDB_TRY(holding.Bind(3, start_ts));
+      TRACEDB_TRY(holding.Run());
+    }
   }
   return db.Execute(kInnermostSql);
 }

@@ -56,6 +56,7 @@ class Overview {
       const made = element("button", { type: "button" }, text);
       made.addEventListener("click", () => {
         this.view = this.viewOf(step);
+        if (this.cut) this.cut.setAttribute("href", cutAddress(this.view));
         for (const one of buttons) one.setAttribute("aria-pressed", one === made);
         this.figure.redraw();
       });
@@ -65,6 +66,7 @@ class Overview {
     };
     controls.append(button("all steps", undefined),
       ...this.steps.slice(0, 12).map(({ step }) => button(`step ${step}`, step)));
+    this.cut = cutLink(this.view, "download for Perfetto");
     if (results.get("critical_path")) {
       const box = element("input", { type: "checkbox" });
       box.checked = true;
@@ -74,6 +76,7 @@ class Overview {
       });
       controls.append(element("label", {}, box, " critical path"));
     }
+    if (this.cut) controls.append(this.cut);
     return controls;
   }
 

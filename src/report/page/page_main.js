@@ -122,7 +122,8 @@ function adviceGo(rank, step) {
     late.at(row, "rank") === rank && late.at(row, "step") === step);
   const place = rank === null || first === undefined ? { ...bounds, rank }
     : { from: late.at(first, "start_ms"), to: late.at(first, "start_ms") + late.at(first, "dur_ms"), rank };
-  return element("p", {}, goButton(place, "Show in the timeline"));
+  const link = cutLink(place, "Download for Perfetto");
+  return element("p", {}, goButton(place, "Show in the timeline"), ...(link ? [" · ", link] : []));
 }
 
 function advicePart(result) {
