@@ -78,8 +78,13 @@ void AddCut(CLI::App& app, CutOptions& options) {
                  "left out")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 60))
       ->type_name("N");
-  app.add_flag("--clip", options.clip,
-               "slices end at the window's edges; else they are whole where they reach over");
+  CLI::Option* clip = app.add_flag(
+      "--clip", options.clip,
+      "slices end at the window's edges; else they are whole where they reach over");
+  app.add_flag("--incoming", options.incoming,
+               "also arrows that begin before the window and end in it, with the slices in which "
+               "they begin: the launches of what runs in it")
+      ->excludes(clip);
   app.add_flag("--critical-path", options.critical_path,
                "above all else a track of what each step waited for, over all ranks, as the query "
                "critical_path has it; with --step all of those steps' path");

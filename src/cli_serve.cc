@@ -4,12 +4,14 @@
 #include <spawn.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <vector>
 
 #include "cli_commands.h"
 #include "cli_functions.h"
+#include "tracedb/cut/cut_command.h"
 #include "tracedb/query/doc/query_builtin.h"
 #include "tracedb/serve/serve_command.h"
 
@@ -33,6 +35,23 @@ bool OpenBrowser(const std::string& url) {
   return code == 0;
 }
 
+// Of a request that was read already.
+Status WriteServedCut(const std::filesystem::path& database, const ServedCut& cut,
+                      const std::function<bool()>& should_stop, OutputStream& output,
+                      std::vector<std::string>& notes) {
+  CutOptions options;
+  options.database = database;
+  options.start = fmt::format("{:.6f}ms", std::max(cut.from_ms, 0.0));
+  options.end = fmt::format("{:.6f}ms", std::max(cut.to_ms, 0.000001));
+  options.run = cut.run;
+  options.capture = cut.capture;
+  options.incoming = cut.incoming;
+  options.events_max = cut.events_max;
+  TRACEDB_ASSIGN(report, CutPacked(options, should_stop, output));
+  notes = std::move(report.notes);
+  return Done{};
+}
+
 }  // namespace
 
 Status RunServe(const GlobalOptions& global, const ServeArguments& arguments,
@@ -47,6 +66,10 @@ Status RunServe(const GlobalOptions& global, const ServeArguments& arguments,
   options.database = global.database;
   options.version = TRACEDB_VERSION;
   options.on_open = [](SqliteDb& db) -> Status { return AddFunctions(db); };
+  options.on_cut = [database = global.database](const ServedCut& cut, const auto& should_stop,
+                                                OutputStream& output, auto& notes) {
+    return WriteServedCut(database, cut, should_stop, output, notes);
+  };
   options.on_note = [&global](const std::string& note) { SayNote(global, note); };
   options.on_ready = [&](const std::string& url, const std::string& page) {
     SayNote(global, fmt::format("{} is at {}{} (ctrl-C ends it)", global.database.string(), url,

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -51,16 +52,16 @@ Status Told(Status done, const std::atomic<bool>& stop) {
   return Error{ErrorKind::kOutput, "interrupted", "no file was written"};
 }
 
+using WriteCut = std::function<Status(CutWriter& writer)>;
+
 Status Cut(SqliteDb& db, const CutOptions& options, const std::atomic<bool>& stop,
-           CutReport& report) {
+           const WriteCut& write, CutReport& report) {
   if (options.critical_path && options.on_open) TRACEDB_TRY(options.on_open(db));
   TRACEDB_ASSIGN(chosen, ChooseRun(db, options, stop));
   const CutSources& sources = chosen.sources;
   report.notes = chosen.notes;
   TRACEDB_ASSIGN(writer, CutWriter::Open(db, sources, options, stop));
-  TRACEDB_ASSIGN(inputs, TraceFiles(db, options.output));
-  OutputGuard guard{options.database, std::move(inputs), options.force};
-  TRACEDB_TRY(ToOutput(writer, options, std::move(guard), report));
+  TRACEDB_TRY(write(writer));
   if (chosen.has_window && report.events == 0) {
     const Interval span = sources.Span().value_or(Interval{});
     report.notes.push_back(fmt::format(
@@ -80,7 +81,29 @@ Result<CutReport> CutTrace(const CutOptions& options, const std::atomic<bool>& s
   // All that is read is of one state of the database, whatever is ingested meanwhile.
   TRACEDB_TRY(db.Execute("BEGIN"));
   CutReport report;
-  TRACEDB_TRY(Told(Cut(db, options, stop, report), stop));
+  const auto write = [&](CutWriter& writer) -> Status {
+    TRACEDB_ASSIGN(inputs, TraceFiles(db, options.output));
+    OutputGuard guard{options.database, std::move(inputs), options.force};
+    return ToOutput(writer, options, std::move(guard), report);
+  };
+  TRACEDB_TRY(Told(Cut(db, options, stop, write, report), stop));
+  return report;
+}
+
+Result<CutReport> CutPacked(const CutOptions& options, const std::function<bool()>& should_stop,
+                            OutputStream& output) {
+  const std::atomic<bool> never = false;  // SQLite asks instead, before each row
+  TRACEDB_ASSIGN(db, OpenTraceDatabase(options.database));
+  db.StopIf(should_stop);
+  TRACEDB_TRY(db.Execute("BEGIN"));
+  CutReport report;
+  const auto write = [&](CutWriter& writer) -> Status {
+    TRACEDB_ASSIGN(packed, GzipOutput::Create(output));
+    TRACEDB_TRY(writer.Write(*packed, report));
+    TRACEDB_TRY(packed->Finish());
+    return output.Flush();
+  };
+  TRACEDB_TRY(Cut(db, options, never, write, report));
   return report;
 }
 

@@ -15,7 +15,13 @@ namespace tracedb {
 // want count as not there. Their number is bounded by the disk alone
 // ($TMPDIR).
 inline constexpr const char* kFlowList = "kept_flow";
-Status ListWholeFlows(SqliteDb& db, const CutSource& trace,
-                      const std::function<Result<bool>(const CutRow&)>& keeps);
+using KeepsRow = std::function<Result<bool>(const CutRow&)>;
+Status ListWholeFlows(SqliteDb& db, const CutSource& trace, const KeepsRow& keeps);
+
+// As well, arrows that begin before the window and end in it. The slices in which they begin, the
+// innermost at that time, are listed where they do not reach into the window themselves: without
+// its slice a reader drops an arrow, as happens here to those whose slice `keeps` does not want.
+inline constexpr const char* kSliceList = "incoming_slice";
+Status ListIncomingFlows(SqliteDb& db, const CutSource& trace, const KeepsRow& keeps);
 
 }  // namespace tracedb

@@ -10,7 +10,7 @@
 namespace tracedb {
 namespace {
 
-enum class Source { kRange, kWindow, kFlowList };
+enum class Source { kRange, kWindow, kList };
 
 // What holds for rows `s` in the window from ?3 to ?4, in the rows' own time. Rows are in the order
 // of the file, which is not that of time, and only GPU activities have an index by time: all rows
@@ -20,29 +20,55 @@ std::string_view WindowCondition(EventTable table) {
                              : "s.ts >= ?3 AND s.ts < ?4";
 }
 
-std::string SelectSql(EventTable table, Source source, const char* flow_list) {
+std::string SelectSql(EventTable table, Source source, const char* list) {
   std::string columns = IsSliceTable(table) ? "s.dur" : "s.phase";
   for (const std::string_view column : kArgsColumnNames) columns += fmt::format(", s.{}", column);
   std::string from = fmt::format("{} s WHERE s.id BETWEEN ?1 AND ?2", EventTableName(table));
   if (source == Source::kWindow) from += fmt::format(" AND {}", WindowCondition(table));
-  if (source == Source::kFlowList) {
-    from = fmt::format("temp.{} k CROSS JOIN _flow s ON s.id = k.id WHERE k.id BETWEEN ?1 AND ?2",
-                       flow_list);
+  if (source == Source::kList) {
+    from = fmt::format("temp.{} k CROSS JOIN {} s ON s.id = k.id WHERE k.id BETWEEN ?1 AND ?2",
+                       list, EventTableName(table));
   }
   return fmt::format(
       "SELECT s.id, s.track, s.event_name, s.ts, s.args_text, {} FROM {} ORDER BY {}", columns,
-      from, source == Source::kFlowList ? "k.id" : "s.id");
+      from, source == Source::kList ? "k.id" : "s.id");
 }
 
 }  // namespace
 
-Result<CutRows> CutRows::Open(SqliteDb& db, const CutSource& trace, const char* flow_list) {
+Result<CutRows> CutRows::Open(SqliteDb& db, const CutSource& trace, const char* flow_list,
+                              const char* slice_list) {
   CutRows rows;
   rows.in_window_ = RangesInWindow(db, trace);
   for (int i = 0; i < kEventTables; ++i) {
-    TRACEDB_TRY(rows.Add(db, trace, static_cast<EventTable>(i), flow_list));
+    const auto table = static_cast<EventTable>(i);
+    TRACEDB_TRY(rows.Add(db, trace, table, flow_list));
+    if (slice_list != nullptr && IsSliceTable(table)) {
+      TRACEDB_TRY(rows.AddListed(db, trace, table, slice_list));
+    }
   }
   return rows;
+}
+
+Result<CutRows> CutRows::OpenSlices(SqliteDb& db, const CutSource& trace, const char* slice_list) {
+  CutRows rows;
+  for (int i = 0; i < kEventTables; ++i) {
+    const auto table = static_cast<EventTable>(i);
+    if (IsSliceTable(table)) TRACEDB_TRY(rows.AddListed(db, trace, table, slice_list));
+  }
+  return rows;
+}
+
+Status CutRows::AddListed(SqliteDb& db, const CutSource& trace, EventTable table,
+                          const char* list) {
+  TRACEDB_ASSIGN(select, db.Prepare(SelectSql(table, Source::kList, list)));
+  Cursor cursor{std::move(select), {}, {{trace.first_row, trace.last_row}}, 0, false};
+  cursor.row.table = table;
+  TRACEDB_TRY(cursor.select.Bind(1, trace.first_row));
+  TRACEDB_TRY(cursor.select.Bind(2, trace.last_row));
+  TRACEDB_TRY(Advance(cursor));
+  cursors_.push_back(std::move(cursor));
+  return Done{};
 }
 
 Result<CutRows> CutRows::OpenOne(SqliteDb& db, const CutSource& trace, EventTable table) {
@@ -55,7 +81,7 @@ Result<CutRows> CutRows::OpenOne(SqliteDb& db, const CutSource& trace, EventTabl
 Status CutRows::Add(SqliteDb& db, const CutSource& trace, EventTable table, const char* flow_list) {
   Source source = Source::kRange;
   if (table == EventTable::kFlow && flow_list != nullptr) {
-    source = Source::kFlowList;
+    source = Source::kList;
   } else if (trace.window.has_value() && table != EventTable::kMetadataEvent) {
     source = Source::kWindow;
   }

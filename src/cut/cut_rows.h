@@ -37,9 +37,14 @@ class CutRows {
   // What a trace's window has: slices that reach into it, other events that are in it, and all
   // metadata. With `flow_list`, the flow events are those whose row ids this temporary table has.
   // Without a window, everything.
-  static Result<CutRows> Open(SqliteDb& db, const CutSource& trace, const char* flow_list);
+  // With `slice_list`, the slices of that table as well, which are none of the window.
+  static Result<CutRows> Open(SqliteDb& db, const CutSource& trace, const char* flow_list,
+                              const char* slice_list = nullptr);
   // The same of one table alone.
   static Result<CutRows> OpenOne(SqliteDb& db, const CutSource& trace, EventTable table);
+
+  // The slices of such a table alone.
+  static Result<CutRows> OpenSlices(SqliteDb& db, const CutSource& trace, const char* slice_list);
 
   // The next one; null when there are no more. Good until the next call.
   Result<const CutRow*> Next();
@@ -53,6 +58,7 @@ class CutRows {
     bool done = false;
   };
   Status Add(SqliteDb& db, const CutSource& trace, EventTable table, const char* flow_list);
+  Status AddListed(SqliteDb& db, const CutSource& trace, EventTable table, const char* list);
   static Status Advance(Cursor& cursor);
   static Result<bool> StepTo(Cursor& cursor);
 

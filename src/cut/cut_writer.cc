@@ -27,6 +27,7 @@ Result<CutWriter> CutWriter::Open(SqliteDb& db, const CutSources& sources,
   CutWriter writer(db, sources, CutFilter(options.streams, options.categories), std::move(texts),
                    std::move(event_text), stop);
   writer.clip_ = options.clip;
+  writer.incoming_ = options.incoming;
   writer.events_max_ = options.events_max;
   if (sources.HasManyTraces()) {
     TRACEDB_ASSIGN(processes, CutProcesses::Read(db, sources));
@@ -95,7 +96,10 @@ Status CutWriter::ForEachRow(const CutSource& trace, const RowFunction& function
   // All of it keeps what the trace has, arrows with one end too.
   const bool all = !trace.window.has_value() && filter_.IsEmpty();
   if (!all) TRACEDB_TRY(ListWholeFlows(db_, trace, keeps));
-  TRACEDB_ASSIGN(rows, CutRows::Open(db_, trace, all ? nullptr : kFlowList));
+  const bool has_incoming = incoming_ && trace.window.has_value();
+  if (has_incoming) TRACEDB_TRY(ListIncomingFlows(db_, trace, keeps));
+  TRACEDB_ASSIGN(rows, CutRows::Open(db_, trace, all ? nullptr : kFlowList,
+                                     has_incoming ? kSliceList : nullptr));
   for (;;) {
     TRACEDB_ASSIGN(row, rows.Next());
     if (row == nullptr) return Done{};

@@ -61,6 +61,7 @@ class CutWriter {
   std::optional<CutPath> path_;
   std::string path_left_out_;
   bool clip_ = false;
+  bool incoming_ = false;
   bool any_ = false;  // an event has been written
   std::string event_;
 };

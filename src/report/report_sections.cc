@@ -13,6 +13,7 @@ constexpr int64_t kTimelineRows = 18'000;
 constexpr int64_t kSliceRows = 170'000;
 constexpr int64_t kMemoryRows = 7'000;
 constexpr int64_t kStreamsMax = 400;
+constexpr int64_t kWaitRows = 8000;
 
 constexpr auto kSections = std::to_array<ReportSection>({
     {"overview", "time_partition", "Where the time goes", "overview", "", 2000, ""},
@@ -20,6 +21,8 @@ constexpr auto kSections = std::to_array<ReportSection>({
     {"headline", "report/headline", "At a glance", "headline", "", 10, ""},
     {"", "report/recorded", "", "", "", 1, ""},
     {"", "critical_path", "", "", "", 12'000, "", 400'000},
+    {"", "report/rank_grid", "", "", "", 20'000, "", 250'000},
+    {"", "report/link_speed", "", "", "", 20, ""},
     {"recommendations", "recommendations", "What to do first", "advice",
      "The largest problems in the data, each with its evidence and what solving it would gain: by "
      "a replay of the job without the cause.",
@@ -40,6 +43,8 @@ constexpr auto kSections = std::to_array<ReportSection>({
      "Each bar is one GPU's time from its first activity to its last. Only computing moves the "
      "training on; exposed communication and idle time are what could be saved.",
      2000, "time_partition"},
+    {"runs", "report/run_parts", "The runs of this database side by side", "runs",
+     "All else on this page is of one run.", 12, ""},
     {"path", "critical_path_by", "What each step waited for", "path",
      "A step is over when its last rank is. What that waited for, and what this waited for before, "
      "is one chain over all ranks: only what is on it can make the step shorter.",
@@ -49,16 +54,17 @@ constexpr auto kSections = std::to_array<ReportSection>({
      "Caused: the others waited for it. Root: the chain of waits begins at it. Suffered: it waited "
      "itself.",
      2000, ""},
-    {"stalls", "report/stall_matrix", "Who waits for whom", "matrix",
-     "A strong colour: the rank of that row waited long for the rank of that column, which was the "
-     "last to start a collective. A strong column is a rank that holds up the others.",
-     5000, ""},
+    {"stalls", "report/root_waits", "Who waits for whom", "matrix",
+     "By the rank at which the chain of waits begins, not the one that happened to start last.",
+     9000, "", 300'000},
     {"stall_roots", "nccl_stall_roots", "Where waits begin", "table",
      "What held up the rank at which the chain of waits begins.", 20, ""},
     {"steps", "step_times", "How long each step took", "steps",
      "A line is a rank. All ranks slow in one step: the job waits together; one rank slow: it is "
      "the straggler.",
      6000, ""},
+    {"step_spread", "report/step_spread", "How step times are spread, and how they drift",
+     "step_spread", "", 200, ""},
     {"straggler_steps", "straggler_steps", "Who held up each step", "table", "", 200, ""},
     {"overlap", "overlap", "Is communication hidden behind computation", "overlap",
      "Communication that runs while something is computed costs nothing; the rest is exposed.",
@@ -69,6 +75,8 @@ constexpr auto kSections = std::to_array<ReportSection>({
      kStreamsMax, "", 280'000},
     {"kernels", "kernels_top", "Which kernels take the time", "top_kernels",
      "Sums of durations over all ranks.", 25, ""},
+    {"roofline", "roofline", "How near operators come to what the GPU can do", "roofline",
+     "Far below the lines: small work, or a kernel that could be better.", 200, ""},
     {"flame", "report/call_tree", "What the GPU time is spent in", "flame",
      "Each box is an operator, annotation, module or function of the host, below it what it "
      "called, "
@@ -94,6 +102,10 @@ constexpr auto kSections = std::to_array<ReportSection>({
      "What tensors hold on each device, least and most in each piece of time; the dashed line is "
      "what the allocator has reserved.",
      2 * kMemoryRows, "", 350'000},
+    {"memory_at_peak", "report/memory_at_peak", "What was allocated when most memory was",
+     "memory_at_peak", "", 40, ""},
+    {"memory_kinds", "report/memory_kinds", "What memory was held for when most was",
+     "memory_kinds", "", 20, ""},
     {"memory_peak", "memory_peak", "Largest use of memory", "table", "", 500, ""},
     {"gaps", "gpu_gaps", "Longest times in which a GPU ran nothing", "table", "", 20, ""},
     {"training", "report/training_curve", "Loss and iteration time", "training",
@@ -164,6 +176,13 @@ Thinning ThinningByScale(std::string_view query, const ReportScale& scale) {
         {fmt::format("rank={}", *scale.focus), "limit=2000"},
         fmt::format("Of rank {}; the 2,000 longest sums of a kernel in a place.", *scale.focus)};
   }
+  if (query == "report/root_waits") {
+    const int64_t roots = std::clamp<int64_t>(kWaitRows / std::max<int64_t>(scale.ranks, 1), 4, 64);
+    const bool is_some = scale.ranks > roots;
+    return {{fmt::format("roots={}", roots)},
+            is_some ? fmt::format("The {} ranks at which the longest waits begin.", roots) : ""};
+  }
+  if (query == "roofline") return {{"limit=60"}, "The 60 that take the most GPU time."};
   if (query == "critical_path_by") return {{"limit=8"}, "Of each step the eight largest shares."};
   if (query == "time_partition") return {{}, "Sums over the steps, of each GPU.", true};
   if (query == "report/memory_line") {

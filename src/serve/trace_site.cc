@@ -98,6 +98,7 @@ WebAnswer TraceSite::Answer(const WebRequest& request) {
   const std::string& path = request.path;
   if (path == "/") return AnswerPage(request);
   if (path == "/report") return AnswerReport(request);
+  if (path == "/cut.json.gz") return AnswerCut(request);
   if (path == "/healthz") return AnswerHealth();
   const auto address = ReadAddress(path);
   if (!address.has_value()) {

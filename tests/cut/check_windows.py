@@ -1,4 +1,5 @@
 """Random windows against the events of the traces themselves, picked by hand."""
+import collections
 import gzip
 import json
 import os
@@ -29,6 +30,21 @@ class Trace:
         self.database = program.ingested(path)
         self.start_ns, self.end_ns = rows(self.database, "SELECT start_ns, end_ns FROM _trace")[0]
         self.streams = stream_threads(self.events)
+        self.slices = collections.defaultdict(list)  # of a thread: (start, -dur, place, event)
+        self.begins = collections.defaultdict(list)  # of arrows, by category and id
+        for place, event in enumerate(self.events):
+            if event["ph"] == "X" and nanoseconds(event["dur"]) >= 0:
+                self.slices[(event.get("pid"), event.get("tid"))].append(
+                    (nanoseconds(event["ts"]), -nanoseconds(event["dur"]), place, event))
+            if event["ph"] == "s":
+                self.begins[(event.get("cat"), event["id"])].append(event)
+
+    def innermost(self, event):
+        """The slice of its thread that is open at its time and began last."""
+        at = nanoseconds(event["ts"])
+        return max((slice_ for slice_ in self.slices[(event.get("pid"), event.get("tid"))]
+                    if slice_[0] <= at and (at < slice_[0] - slice_[1] or at == slice_[0])),
+                   default=None)
 
 
 def canonical(event):
@@ -67,18 +83,39 @@ def is_in(event, base_ns, start, end):
     return begin >= start or last > start
 
 
-def expected(trace, start, end, categories, streams, clip):
+def incoming_events(trace, inside, ends, start, wanted):
+    """Arrows that end in the window: their last begins before it, and slices that hold those."""
+    picked = {}
+    for key in [key for key, phases in ends.items() if "f" in phases and "s" not in phases]:
+        before = [event for event in trace.begins[key]
+                  if nanoseconds(event["ts"]) + trace.base_ns < start]
+        if not before:
+            continue
+        begin = max(before, key=lambda event: nanoseconds(event["ts"]))
+        held = trace.innermost(begin)
+        if held is None or not wanted(held[3]):
+            continue
+        ends[key].add("s")
+        picked[id(begin)] = begin
+        picked[id(held[3])] = held[3]
+    known = {id(event) for event in inside}
+    return [event for key, event in picked.items() if key not in known]
+
+
+def expected(trace, start, end, categories, streams, clip, incoming=False):
     def wanted(event):
         stream = trace.streams.get((event.get("pid"), event.get("tid")))
-        return (is_in(event, trace.base_ns, start, end)
-                and (not categories or category(event) in categories)
+        return ((not categories or category(event) in categories)
                 and (not streams or stream is None or stream in streams))
 
-    inside = [event for event in trace.events if wanted(event)]
+    inside = [event for event in trace.events
+              if wanted(event) and is_in(event, trace.base_ns, start, end)]
     ends = {}
     for event in inside:
         if event["ph"] in "stf":
             ends.setdefault((event.get("cat"), event["id"]), set()).add(event["ph"])
+    if incoming:
+        inside += incoming_events(trace, inside, ends, start, wanted)
     whole = {key for key, phases in ends.items() if {"s", "f"} <= phases}
     picked = [event for event in inside
               if event["ph"] not in "stf" or (event.get("cat"), event["id"]) in whole]
@@ -124,17 +161,44 @@ def check_window(program, trace, random):
                                1) if random.random() < 0.2 else []
     streams = random.sample(sorted(set(trace.streams.values())), 1) \
         if trace.streams and random.random() < 0.2 else []
-    clip = random.random() < 0.3
+    clip, incoming = random.choice(((False, False), (True, False), (False, True)))
     options += [*(["--category", categories[0].upper()] if categories else []),
-                *(["--stream", streams[0]] if streams else []), *(["--clip"] if clip else [])]
+                *(["--stream", streams[0]] if streams else []), *(["--clip"] if clip else []),
+                *(["--incoming"] if incoming else [])]
     held = program.cut(trace.database, random.choice(("w.json", "w.json.gz")), *options)
     found = sorted(canonical(event) for event in held["traceEvents"] if event["ph"] != "M")
-    want = expected(trace, start, end, categories, streams, clip)
+    want = expected(trace, start, end, categories, streams, clip, incoming)
     failures = [] if found == want else [difference(trace.name, options, found, want)]
     metadata = [canonical(event) for event in held["traceEvents"] if event["ph"] == "M"]
     if metadata != trace.metadata:
         failures.append(f"{trace.name} {' '.join(options)}: metadata differ")
+    if incoming and not categories and not streams:
+        failures += [f"{trace.name} {' '.join(options)}: {text}" for text in loose_arrows(held)]
     return failures
+
+
+def loose_arrows(held):
+    """As Perfetto's importer takes arrows: one begins in the slice that is open on its thread, and
+    is dropped where there is none; it ends in what was begun."""
+    open_at = collections.defaultdict(list)
+    for event in held["traceEvents"]:
+        if event["ph"] == "X":
+            begin = nanoseconds(event["ts"])
+            open_at[(event.get("pid"), event.get("tid"))].append(
+                (begin, begin + nanoseconds(event["dur"])))
+    begun = set()
+    for event in held["traceEvents"]:
+        if event["ph"] != "s":
+            continue
+        at = nanoseconds(event["ts"])
+        if any(begin <= at < end or at == begin
+               for begin, end in open_at[(event.get("pid"), event.get("tid"))]):
+            begun.add((event.get("cat"), event["id"]))
+        else:
+            yield f"the arrow {event['id']} begins in no slice"
+    for event in held["traceEvents"]:
+        if event["ph"] == "f" and (event.get("cat"), event["id"]) not in begun:
+            yield f"the arrow {event['id']} begins nowhere"
 
 
 def check_budget(program, trace, random):

@@ -244,14 +244,14 @@ def bars_are_as_long_as_their_numbers(page, path):
 
 
 def matrix_cells_say_their_numbers(page, path):
-    rows = rows_of(page_data(path)["results"]["report/stall_matrix"]["result"])
+    rows = rows_of(page_data(path)["results"]["report/root_waits"]["result"])
     cells = page.evaluate("document.querySelectorAll('#stalls rect.heat').length")
     assert cells == len(rows) > 10
     page.evaluate("document.querySelector('#stalls svg.plot').focus()")
     page.press("ArrowRight")
     said = page.evaluate("document.querySelector('#stalls [role=status]').textContent")
     first = rows[0]
-    assert said.startswith(f"rank {first['waiting_rank']} waited for rank {first['last_rank']}; "
+    assert said.startswith(f"rank {first['waiting_rank']} waited for rank {first['root_rank']}; "
                            f"{first['wait_ms']:.2f} ms in {first['collectives']} collectives"), said
 
 

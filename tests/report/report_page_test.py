@@ -24,6 +24,8 @@ sys.path.insert(0, os.path.join(HERE, "..", "serve"))
 import host_pages  # noqa: E402
 import overview_checks  # noqa: E402
 import page_checks  # noqa: E402
+import ranks_checks  # noqa: E402
+import spread_checks  # noqa: E402
 import timeline_checks  # noqa: E402
 from browser import Browser  # noqa: E402
 from serve_server import HOSTILE_NAMES, Server, make_database  # noqa: E402
@@ -32,7 +34,7 @@ FIXTURES = os.path.join(HERE, "..", "..", "fixtures")
 MAKE_RANKS = os.path.join(HERE, "..", "oracle", "make_ranks.py")
 BYTES_MAX = 5_000_000
 CHARTS = {"overview", "path", "partition", "overlap", "stalls", "stall_ranks", "heat", "timeline",
-          "steps", "kernels", "flame", "bandwidth", "memory"}
+          "steps", "kernels", "roofline", "flame", "bandwidth", "memory", "memory_at_peak"}
 
 
 class Setting:
@@ -241,6 +243,7 @@ def sixty_four_ranks_stay_small(setting):
     for query, written in page_checks.page_data(path)["results"].items():
         if query.startswith("report/") or query in ("time_partition", "overlap", "step_times"):
             assert written["result"]["rows"] == written["result"]["rows_found"], query
+    ranks_checks.ranks_stand_at_their_places(page, path)
     setting.picture(page, "ranks64")
     page.close()
     timeline_checks.the_server_loads_what_is_looked_at(setting, database)
@@ -302,7 +305,8 @@ CHECKS = [every_chart_is_drawn_and_nothing_complains, numbers_are_those_of_the_q
           a_pointer_gets_what_it_points_at, dark_narrow_and_printed, hostile_names_stay_names,
           sixty_four_ranks_stay_small, other_jobs_have_no_trouble,
           host_pages.without_gpu_activity_the_host_is_shown, rows_made_up_are_drawn,
-          the_server_gives_the_same_page, the_page_needs_nothing_else]
+          *ranks_checks.CHECKS, *spread_checks.CHECKS, the_server_gives_the_same_page,
+          the_page_needs_nothing_else]
 
 
 def main():

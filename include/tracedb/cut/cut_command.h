@@ -16,6 +16,7 @@
 
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
+#include "tracedb/text/output_stream.h"
 
 namespace tracedb {
 
@@ -38,6 +39,7 @@ struct CutOptions {
   std::vector<std::string> categories;       // in any case
   std::optional<int64_t> events_max;         // beside metadata
   bool clip = false;                         // slices end at the window's edges
+  bool incoming = false;                     // arrows that begin before the window, not with clip
   bool critical_path = false;                // a track of it, and all of that of `steps`
   std::string path_sql;                      // the query critical_path, for that track
   std::function<Status(SqliteDb&)> on_open;  // before SQL of the person, or that query, runs
@@ -53,5 +55,10 @@ struct CutReport {
 // the database does not have, kQuery for SQL, kOutput, and kClosed when the reader has gone. Stops
 // soon after `stop` has become true.
 Result<CutReport> CutTrace(const CutOptions& options, const std::atomic<bool>& stop);
+
+// The same, packed, into `output`, whatever options.output says; what was written before an Error
+// is of no use. `should_stop` is asked while it works.
+Result<CutReport> CutPacked(const CutOptions& options, const std::function<bool()>& should_stop,
+                            OutputStream& output);
 
 }  // namespace tracedb

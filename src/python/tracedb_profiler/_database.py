@@ -164,8 +164,8 @@ class Database:
             end: Union[int, str, None] = None, rank: Any = None, stream: Any = None,
             category: Any = None, slowest_collective: bool = False, around: Optional[str] = None,
             margin: Optional[str] = None, run: Optional[str] = None,
-            capture: Optional[int] = None, clip: bool = False, critical_path: bool = False,
-            max_events: Optional[int] = None) -> Cut:
+            capture: Optional[int] = None, clip: bool = False, incoming: bool = False,
+            critical_path: bool = False, max_events: Optional[int] = None) -> Cut:
         """A window of the database as a trace: in a notebook with a button that opens it in
         Perfetto's page, elsewhere `.open()` does. Options are those of `tracedb cut`; without
         `path` the file is a temporary one."""
@@ -173,7 +173,7 @@ class Database:
             "step": step, "start": start, "end": end, "rank": rank, "stream": stream,
             "category": category, "slowest_collective": slowest_collective, "around": around,
             "margin": margin, "run": run, "capture": capture, "clip": clip,
-            "critical_path": critical_path, "max_events": max_events, "force": force})
+            "incoming": incoming, "critical_path": critical_path, "max_events": max_events, "force": force})
         cut = Cut(None if path is None else os.fspath(path))
         output("--db", self.path, "cut", "-o", cut.path, "-q", *options)
         return cut

@@ -92,15 +92,40 @@ function bandwidthPoints(result) {
   }).filter((point) => point.bytes > 0 && point.speed > 0);
 }
 
+// What one GPU can send to others of its host, where its links are known.
+function linkSpeeds() {
+  const result = results.get("report/link_speed");
+  return result ? rowNumbers(result).map((row) => ({
+    link: result.at(row, "link"), gpu: result.at(row, "gpu"), speed: result.at(row, "gbps"),
+  })) : [];
+}
+
+function drawLinks(svg, links, x, y) {
+  const [left, right] = x.range();
+  for (const { link, speed } of links) {
+    svg.append("line").attr("class", "roof").attr("x1", left).attr("x2", right).attr("y1", y(speed))
+      .attr("y2", y(speed));
+    svg.append("text").attr("class", "row-name").attr("x", left + 4).attr("y", y(speed) - 4)
+      .text(`${link}: ${speed} GB/s a GPU, in one direction`);
+  }
+  return links.map(({ link, gpu, speed }) => ({
+    x: left, y: y(speed) - 2, width: right - left, height: 4,
+    lines: [`${gpu}: ${link}`, `${speed} GB/s in one direction, by its data sheet`],
+  }));
+}
+
 function drawBandwidth(svg, width, result, points, seriesOf) {
   const [left, right, top, bottom] = [64, width - 16, 24, 300];
   const around = ([least, most]) => [least / 1.6, most * 1.6];
+  const links = linkSpeeds();
   const x = d3.scaleLog().domain(around(d3.extent(points, (p) => p.bytes))).range([left, right]);
-  const y = d3.scaleLog().domain(around(d3.extent(points, (p) => p.speed))).range([bottom, top]);
+  const y = d3.scaleLog().domain(around(d3.extent([...points, ...links], (p) => p.speed)))
+    .range([bottom, top]);
   const bytesTick = (bytes) => shownBytes(bytes).replace(".0 ", " ");
   drawAxisLeft(svg, y, left, right, "GB/s", logTicks(y, 12), d3.format("~g"));
   drawAxisBelow(svg, x, bottom, top, "bytes of a collective",
     logTicks(x, (right - left) / 70), bytesTick);
+  const lines = drawLinks(svg, links, x, y);
   const marks = points.map((point) => {
     const [px, py] = [x(point.bytes), y(point.speed)];
     const series = seriesOf.get(point.collective);
@@ -117,7 +142,7 @@ function drawBandwidth(svg, width, result, points, seriesOf) {
         `${whole.format(result.at(point.row, "collectives"))} collectives`],
     };
   });
-  return { height: bottom + 44, marks };
+  return { height: bottom + 44, marks: [...marks, ...lines] };
 }
 
 function bandwidthChart(section, result) {
@@ -132,7 +157,8 @@ function bandwidthChart(section, result) {
     id: section.id,
     label: `${section.title}: ${points.length} points`,
     caption: "Median bus bandwidth (as in nccl-tests; the algorithm's where it has no factor) against "
-      + "size; both axes are logarithmic.",
+      + `size; both axes are logarithmic.${linkSpeeds().length > 0 ? " The line is what the links between "
+        + "GPUs of one host can do; between hosts the network is slower." : ""}`,
     legend: [...seriesOf.values()].slice(0, 20),
     near: true,
     draw: (svg, width) => drawBandwidth(svg, width, result, points, seriesOf),

@@ -10,6 +10,11 @@ const kCharts = {
   overview: overviewChart,
   timeline: timelineChart,
   steps: stepsChart,
+  step_spread: stepSpreadChart,
+  runs: runsChart,
+  roofline: rooflineChart,
+  memory_at_peak: memoryAtPeakChart,
+  memory_kinds: memoryKindsChart,
   top_kernels: topKernelsChart,
   top_modules: topModulesChart,
   flame: flameChart,
@@ -117,7 +122,8 @@ function adviceGo(rank, step) {
     late.at(row, "rank") === rank && late.at(row, "step") === step);
   const place = rank === null || first === undefined ? { ...bounds, rank }
     : { from: late.at(first, "start_ms"), to: late.at(first, "start_ms") + late.at(first, "dur_ms"), rank };
-  return element("p", {}, goButton(place, "Show in the timeline"));
+  const link = cutLink(place, "Download for Perfetto");
+  return element("p", {}, goButton(place, "Show in the timeline"), ...(link ? [" · ", link] : []));
 }
 
 function advicePart(result) {

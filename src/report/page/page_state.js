@@ -41,3 +41,32 @@ function goButton(place, label) {
   button.addEventListener("click", () => goTo(place));
   return button;
 }
+
+// --- Into Perfetto. ----------------------------------------------------------------------------
+
+const kPerfettoNote = "Then open it at ui.perfetto.dev (Open trace file), or drop it there.";
+
+// The cut of milliseconds from, to: the server has it as a file.
+function cutAddress({ from, to }) {
+  const given = new URLSearchParams({
+    from: Math.max(from, 0).toFixed(6), to: Math.max(to, from + 0.000001, 0.000001).toFixed(6), incoming: 1,
+  });
+  for (const [name, value] of Object.entries(shownPart())) given.set(name, value);
+  const token = new URLSearchParams(window.location.search).get("token");
+  if (token !== null) given.set("token", token);
+  return `cut.json.gz?${given}`;
+}
+
+// Which run and capture the page is of, where the database has several.
+function shownPart() {
+  const { params } = page.results["report/slices"] || page.results["info_traces"] || { params: "" };
+  const run = params.match(/(?:^| )run=(.*?)(?: capture=\d+)?$/);
+  const capture = params.match(/(?:^| )capture=(\d+)$/);
+  return { ...(run ? { run: run[1] } : {}), ...(capture ? { capture: capture[1] } : {}) };
+}
+
+// Nothing on a page that is a file: there the command is shown.
+function cutLink(place, label) {
+  if (!page.served) return null;
+  return element("a", { class: "cut", href: cutAddress(place), download: "cut.json.gz", title: kPerfettoNote }, label);
+}

@@ -16,7 +16,9 @@ function tableRow(result, row) {
     const isNumber = column.type !== "text";
     const text = shownValue(value, column);
     if (place && column.name === "start_ms") {
-      made.append(element("td", { class: "n" }, goButton(place, text)));
+      const link = cutLink(place, "⇩");
+      if (link) link.setAttribute("aria-label", `Download ${text} ms for Perfetto`);
+      made.append(element("td", { class: "n" }, goButton(place, text), ...(link ? [" ", link] : [])));
       continue;
     }
     made.append(element("td", isNumber ? { class: "n" } : { title: text.length > 40 ? text : "" }, text));

@@ -76,7 +76,7 @@ function timelineControls(timeline) {
     ...(timeline.loader ? [timeline.loader.note] : []), timeline.range);
 }
 
-// The cut of what is in sight, for Perfetto.
+// The cut of what is in sight, for Perfetto: on the server's page a file, else the command.
 function cutLine(timeline) {
   const code = element("code", {}, "");
   const line = commandLine("Into Perfetto", "");
@@ -88,12 +88,18 @@ function cutLine(timeline) {
     fresh.textContent = document.execCommand("copy") ? "Copied" : "Selected";
   });
   button.replaceWith(fresh);
+  const link = cutLink(timeline.view, "Download what is shown");
+  const { run, capture } = shownPart();
+  const part = `${run ? ` --run ${shellWord(run)}` : ""}${capture ? ` --capture ${capture}` : ""}`;
   timeline.sayCut = () => {
     const { from, to } = timeline.view;
     code.textContent = `tracedb cut -o cut.json.gz --start ${Math.max(from, 0).toFixed(6)}ms `
-      + `--end ${Math.max(to, from + 0.000001, 0.000001).toFixed(6)}ms`;
+      + `--end ${Math.max(to, from + 0.000001, 0.000001).toFixed(6)}ms --incoming${part}`;
+    if (link) link.setAttribute("href", cutAddress(timeline.view));
   };
-  return line;
+  if (!link) return line;
+  return element("div", {}, element("p", { class: "command" }, element("span", {}, "Into Perfetto: "), link, ". ",
+    kPerfettoNote), line);
 }
 
 function stepControls(timeline) {
