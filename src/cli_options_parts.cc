@@ -78,9 +78,9 @@ void AddCut(CLI::App& app, CutOptions& options) {
                  "left out")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 60))
       ->type_name("N");
-  CLI::Option* clip = app.add_flag(
-      "--clip", options.clip,
-      "slices end at the window's edges; else they are whole where they reach over");
+  CLI::Option* clip =
+      app.add_flag("--clip", options.clip,
+                   "slices end at the window's edges; else they are whole where they reach over");
   app.add_flag("--incoming", options.incoming,
                "also arrows that begin before the window and end in it, with the slices in which "
                "they begin: the launches of what runs in it")

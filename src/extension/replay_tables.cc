@@ -14,8 +14,8 @@
 namespace tracedb {
 namespace {
 
-// Both are tables of SQLite's that exist by themselves (eponymous) and take two arguments, which
-// are hidden columns: capture_id and changes.
+// Tables of SQLite's that exist by themselves (eponymous) and take two arguments, which are hidden
+// columns: capture_id and changes. Columns of replay_path:
 enum Column {
   kStep,
   kStart,
@@ -29,8 +29,6 @@ enum Column {
   kHeldBy,
   kHeldName
 };
-constexpr int kStepColumns = 4;
-constexpr int kPathColumns = 11;
 
 // What a connection's cursors share: the graph of the capture that was asked last. To build it is
 // most of what a question takes, and a query asks several, so it is kept until another capture is
@@ -58,18 +56,30 @@ struct Shared {
   }
 };
 
-// What sqlite3_create_module keeps for each of the two.
+enum class Kind { kSteps, kPath, kLine };
+
+constexpr const char* kDeclared[] = {
+    "CREATE TABLE x(step INTEGER, start_ns INTEGER, end_ns INTEGER, dur_ns INTEGER, "
+    "capture_id HIDDEN, changes HIDDEN)",
+    "CREATE TABLE x(step INTEGER, start_ns INTEGER, end_ns INTEGER, dur_ns INTEGER, kind TEXT, "
+    "trace_id INTEGER, rank INTEGER, slice_id INTEGER, launch_of INTEGER, held_by INTEGER, "
+    "held_name_id INTEGER, capture_id HIDDEN, changes HIDDEN)",
+    "CREATE TABLE x(step INTEGER, start_ns INTEGER, end_ns INTEGER, dur_ns INTEGER, rank INTEGER, "
+    "capture_id HIDDEN, changes HIDDEN)"};
+constexpr const char* kNames[] = {"replay_steps", "replay_path", "replay_line"};
+constexpr int kColumns[] = {4, 11, 5};
+
+// What sqlite3_create_module keeps for each of them.
 struct Module {
   std::shared_ptr<Shared> shared;
-  bool is_path;
+  Kind kind;
 };
 
 struct ReplayTable {
   sqlite3_vtab base;
   sqlite3* db;
   Module* module;
-  bool is_path;
-  int columns() const { return is_path ? kPathColumns : kStepColumns; }
+  int columns() const { return kColumns[static_cast<size_t>(module->kind)]; }
 };
 
 struct ReplayCursor {
@@ -80,8 +90,8 @@ struct ReplayCursor {
   std::vector<ReplayedStep> steps;
   std::deque<PathPiece> pieces;
   size_t at = 0;
-  bool is_path = false;
-  size_t count() const { return is_path ? pieces.size() : steps.size(); }
+  Kind kind = Kind::kSteps;
+  size_t count() const { return kind == Kind::kSteps ? steps.size() : pieces.size(); }
 
   Status Ask(int64_t capture, const std::string& changes) {
     at = 0;
@@ -89,29 +99,24 @@ struct ReplayCursor {
     pieces.clear();
     TRACEDB_TRY(shared->BeOf(db, capture));
     replay = shared->replay;
-    if (is_path) {
-      TRACEDB_ASSIGN(path, replay->CriticalPath(db, changes));
-      pieces = std::move(path);
-    } else {
+    if (kind == Kind::kSteps) {
       TRACEDB_ASSIGN(found, replay->Steps(db, changes));
       steps = std::move(found);
+      return Done{};
     }
+    auto path =
+        kind == Kind::kPath ? replay->CriticalPath(db, changes) : replay->PathByRank(db, changes);
+    if (!path.ok()) return std::move(path).error();
+    pieces = std::move(path).value();
     return Done{};
   }
 };
 
 int Connect(sqlite3* db, void* data, int, const char* const*, sqlite3_vtab** made, char**) {
   auto* module = static_cast<Module*>(data);
-  const bool is_path = module->is_path;
-  const int code = sqlite3_declare_vtab(
-      db, is_path ? "CREATE TABLE x(step INTEGER, start_ns INTEGER, end_ns INTEGER, "
-                    "dur_ns INTEGER, kind TEXT, trace_id INTEGER, rank INTEGER, slice_id INTEGER, "
-                    "launch_of INTEGER, held_by INTEGER, held_name_id INTEGER, "
-                    "capture_id HIDDEN, changes HIDDEN)"
-                  : "CREATE TABLE x(step INTEGER, start_ns INTEGER, end_ns INTEGER, "
-                    "dur_ns INTEGER, capture_id HIDDEN, changes HIDDEN)");
+  const int code = sqlite3_declare_vtab(db, kDeclared[static_cast<size_t>(module->kind)]);
   if (code != SQLITE_OK) return code;
-  auto* table = new (std::nothrow) ReplayTable{{}, db, module, is_path};
+  auto* table = new (std::nothrow) ReplayTable{{}, db, module};
   if (table == nullptr) return SQLITE_NOMEM;
   *made = &table->base;
   return SQLITE_OK;
@@ -147,8 +152,8 @@ int BestIndex(sqlite3_vtab* table, sqlite3_index_info* info) {
 
 int Open(sqlite3_vtab* table, sqlite3_vtab_cursor** made) {
   const auto* own = reinterpret_cast<ReplayTable*>(table);
-  auto* cursor = new (std::nothrow)
-      ReplayCursor{{}, SqliteDb::Borrow(own->db), own->module->shared, {}, {}, {}, 0, own->is_path};
+  auto* cursor = new (std::nothrow) ReplayCursor{
+      {}, SqliteDb::Borrow(own->db), own->module->shared, {}, {}, {}, 0, own->module->kind};
   if (cursor == nullptr) return SQLITE_NOMEM;
   *made = &cursor->base;
   return SQLITE_OK;
@@ -231,8 +236,9 @@ void GivePiece(sqlite3_context* context, const PathPiece& piece, int column) {
 
 int GiveColumn(sqlite3_vtab_cursor* base, sqlite3_context* context, int column) {
   const auto* cursor = reinterpret_cast<ReplayCursor*>(base);
-  if (cursor->is_path) {
-    GivePiece(context, cursor->pieces[cursor->at], column);
+  if (cursor->kind != Kind::kSteps) {
+    const bool is_rank = cursor->kind == Kind::kLine && column == kColumns[2] - 1;
+    GivePiece(context, cursor->pieces[cursor->at], is_rank ? kRank : column);
     return SQLITE_OK;
   }
   const ReplayedStep& step = cursor->steps[cursor->at];
@@ -282,10 +288,10 @@ Status RegisterReplayTables(SqliteDb& db) {
   static constexpr sqlite3_module kModule = ReplayModule();
   const auto shared = std::make_shared<Shared>();
   const auto forget = [](void* module) { delete static_cast<Module*>(module); };
-  for (const bool is_path : {false, true}) {
+  for (const Kind kind : {Kind::kSteps, Kind::kPath, Kind::kLine}) {
     // SQLite frees it in any case.
-    if (sqlite3_create_module_v2(db.handle(), is_path ? "replay_path" : "replay_steps", &kModule,
-                                 new Module{shared, is_path}, forget) != SQLITE_OK) {
+    if (sqlite3_create_module_v2(db.handle(), kNames[static_cast<size_t>(kind)], &kModule,
+                                 new Module{shared, kind}, forget) != SQLITE_OK) {
       return SqliteError(db.handle(), "");
     }
   }

@@ -48,15 +48,32 @@ Result<std::vector<ReplayedStep>> JobReplay::Steps(SqliteDb& db, std::string_vie
   return StepsOf(*graph_, times);
 }
 
-Result<std::deque<PathPiece>> JobReplay::CriticalPath(SqliteDb& db, std::string_view changes) {
+Result<std::deque<PathPiece>> JobReplay::Path(SqliteDb& db, std::string_view changes) {
   TRACEDB_ASSIGN(weights, ChangedWeights(db, *graph_, *ideal_, changes));
   StopWatch watch(db);
-  std::vector<int64_t> times = graph_->Replay(weights, &watch);
+  const std::vector<int64_t> times = graph_->Replay(weights, &watch);
   TRACEDB_TRY(watch.status());
-  std::deque<PathPiece> path = PathOf(*graph_, weights, times);
-  weights = {};
-  times = {};
+  return PathOf(*graph_, weights, times);
+}
+
+Result<std::deque<PathPiece>> JobReplay::CriticalPath(SqliteDb& db, std::string_view changes) {
+  TRACEDB_ASSIGN(path, Path(db, changes));
   return WithOwners(db, std::move(path));
+}
+
+Result<std::deque<PathPiece>> JobReplay::PathByRank(SqliteDb& db, std::string_view changes) {
+  TRACEDB_ASSIGN(path, Path(db, changes));
+  std::deque<PathPiece> line;
+  for (const PathPiece& piece : path) {
+    const bool goes_on = !line.empty() && line.back().step == piece.step &&
+                         line.back().rank == piece.rank && line.back().end_ns == piece.start_ns;
+    if (goes_on) {
+      line.back().end_ns = piece.end_ns;
+    } else {
+      line.push_back(piece);
+    }
+  }
+  return line;
 }
 
 }  // namespace tracedb

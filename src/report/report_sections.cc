@@ -20,7 +20,7 @@ constexpr auto kSections = std::to_array<ReportSection>({
     {"overview", "overlap", "Where the time goes", "overview", "", 2000, "time_partition"},
     {"headline", "report/headline", "At a glance", "headline", "", 10, ""},
     {"", "report/recorded", "", "", "", 1, ""},
-    {"", "critical_path", "", "", "", 12'000, "", 400'000},
+    {"", "report/path_line", "", "", "", 12'000, "", 400'000},
     {"", "report/rank_grid", "", "", "", 20'000, "", 250'000},
     {"", "report/link_speed", "", "", "", 20, ""},
     {"recommendations", "recommendations", "What to do first", "advice",

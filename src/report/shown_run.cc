@@ -13,7 +13,7 @@ namespace {
 constexpr auto kOverTime = std::to_array<std::string_view>(
     {"report/stream_heat", "report/timeline", "report/memory_line", "step_times", "report/slices",
      "report/lanes", "report/launch_links", "report/collective_links", "report/lane_segments",
-     "report/lane_communication", "report/late_ranks", "critical_path", "gpu_gaps"});
+     "report/lane_communication", "report/late_ranks", "report/path_line", "gpu_gaps"});
 constexpr int64_t kFirstCapture = 1;
 
 Error NoSuchRun(SqliteDb& db, const std::string& name) {

@@ -5,6 +5,8 @@
 //   replay_path(capture_id, changes)    step, start_ns, end_ns, dur_ns, kind, trace_id, rank,
 //                                       slice_id, launch_of, held_by, held_name_id: its critical
 //                                       path
+//   replay_line(capture_id, changes)    step, start_ns, end_ns, dur_ns, rank: on which rank that
+//                                       lies
 //
 // `changes` is JSON (src/replay/replay_changes.h), NULL or '[]' for none. Times are by the aligned
 // clocks. slice_id is the GPU activity, or the host's call that a stretch leads to; launch_of then

@@ -73,9 +73,12 @@ class JobReplay {
   // Of all steps, in the order of time: about 100 bytes each, in pieces, so that giving them out
   // needs no room for another copy.
   Result<std::deque<PathPiece>> CriticalPath(SqliteDb& db, std::string_view changes);
+  // Of it step, rank and times alone: what lies on one rank of a step without a gap is one piece.
+  Result<std::deque<PathPiece>> PathByRank(SqliteDb& db, std::string_view changes);
 
  private:
   explicit JobReplay(std::unique_ptr<ReplayGraph> graph);
+  Result<std::deque<PathPiece>> Path(SqliteDb& db, std::string_view changes);
   std::unique_ptr<ReplayGraph> graph_;
   std::unique_ptr<IdealWeights> ideal_;
 };

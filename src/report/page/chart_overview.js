@@ -67,7 +67,7 @@ class Overview {
     controls.append(button("all steps", undefined),
       ...this.steps.slice(0, 12).map(({ step }) => button(`step ${step}`, step)));
     this.cut = cutLink(this.view, "download for Perfetto");
-    if (results.get("critical_path")) {
+    if (results.get("report/path_line")) {
       const box = element("input", { type: "checkbox" });
       box.checked = true;
       box.addEventListener("change", () => {
@@ -198,7 +198,7 @@ class Overview {
   // One line over all ranks, with a light edge so that it is seen on every colour; over bands without
   // the way from one to the next, which would cover them.
   drawPath(inner) {
-    const path = results.get("critical_path");
+    const path = results.get("report/path_line");
     if (!path || path.rows === 0) return;
     const pieces = [];
     let last = null;
@@ -267,7 +267,7 @@ function overviewChart(section) {
   const legend = overview.groups.filter((_, i) => used.has(i));
   const late = results.get("report/late_ranks");
   if (late && late.rows > 0) legend.push({ label: "came late", className: "late" });
-  if (results.get("critical_path")) {
+  if (results.get("report/path_line")) {
     legend.push({ label: "critical path", className: "path-line", line: true });
   }
   overview.figure = makeFigure({

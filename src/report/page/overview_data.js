@@ -62,7 +62,7 @@ function forEachCell(lane, visit) {
 // From, to of each step over all ranks: by the critical path, which knows all of them, else by the
 // steps of the host.
 function stepBounds() {
-  const path = results.get("critical_path");
+  const path = results.get("report/path_line");
   const bounds = new Map();
   const add = (step, from, to) => {
     if (step === null) return;
