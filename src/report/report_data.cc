@@ -79,6 +79,26 @@ std::string FailureAsJson(const QueryDoc& doc, const Error& error) {
   return WithoutTags(json) + ",\"result\":{\"rows\":0,\"rows_found\":0,\"columns\":[]}}";
 }
 
+// A replay reads the whole capture, and is kept while a statement has it open: with this one open,
+// all queries of a connection share it. Of several captures only the last would be kept.
+class HeldReplay {
+ public:
+  HeldReplay(SqliteDb& db, const ShownRun& run) {
+    auto held = db.Prepare(
+        "SELECT s.step FROM captures c CROSS JOIN replay_steps(c.capture_id, '[]') s "
+        "WHERE c.run = ?1 AND (?2 = 0 OR c.capture = ?2)");
+    if (!held.ok() || (run.captures > 1 && !run.capture.has_value())) return;
+    const bool is_bound = held.value().Bind(1, run.name).ok() &&
+                          held.value().Bind(2, run.capture.value_or(0)).ok();
+    // What is wrong with it the queries say themselves.
+    if (!is_bound || !held.value().Step().ok()) return;
+    held_ = std::move(held).value();
+  }
+
+ private:
+  std::optional<SqliteStatement> held_;
+};
+
 struct Results {
   std::map<std::string_view, std::string> json;                         // by query
   std::map<std::string_view, std::vector<std::vector<RowValue>>> kept;  // first rows, of all
@@ -132,6 +152,7 @@ struct LargeParts {
 
 Status RunLarge(SqliteDb& db, const QueryCatalog& catalog, const ReportScale& scale,
                 PartsBegun& begun, LargeParts& parts) {
+  const HeldReplay held(db, scale.run);
   TRACEDB_TRY(RunSections(db, catalog, scale, true, begun, parts.results));
   const auto on_check = [&](const std::string& name, size_t, size_t) { begun.Begin(name); };
   TRACEDB_ASSIGN(checks, RunChecks(db, catalog, {}, on_check));
@@ -219,6 +240,7 @@ std::string SectionsAsJson(const QueryCatalog& catalog, const ReportScale& scale
 Result<ReportText> ReportData(SqliteDb& db, const QueryCatalog& catalog,
                               const ReportOptions& options, const ShownRun& run) {
   TRACEDB_ASSIGN(scale, ScaleOf(db, run, options));
+  const HeldReplay held(db, run);
   PartsBegun begun(options, PartsOf(catalog, scale));
   LargeParts parts;
   Results results;

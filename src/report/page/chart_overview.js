@@ -2,6 +2,7 @@
 // path over it.
 
 const kLateShare = 0.04; // of the longest waits: what caused less is not drawn
+const kStepsNamed = 12;
 const kBandsFrom = 24; // more lanes than that are thin bands, below those of interest
 const kInterestHeight = 32; // of which the first part has words
 const kInterestWords = 13;
@@ -41,6 +42,16 @@ class Overview {
     return this.steps.length <= 3 ? undefined : page.verdict.step;
   }
 
+  // Of many those of which the critical path is there, and the one that the page is about.
+  stepsNamed() {
+    if (this.steps.length <= kStepsNamed) return this.steps;
+    const path = results.get("critical_path");
+    const first = new Set(path ? path.columns.find((one) => one.name === "step").values : []);
+    first.add(this.firstStep());
+    const named = this.steps.filter(({ step }) => first.has(step));
+    return named.length > 0 && named.length <= kStepsNamed + 1 ? named : this.steps.slice(0, kStepsNamed);
+  }
+
   viewOf(step) {
     const bounds = this.steps.find((one) => one.step === step);
     if (!bounds) return this.whole;
@@ -65,7 +76,7 @@ class Overview {
       return made;
     };
     controls.append(button("all steps", undefined),
-      ...this.steps.slice(0, 12).map(({ step }) => button(`step ${step}`, step)));
+      ...this.stepsNamed().map(({ step }) => button(`step ${step}`, step)));
     this.cut = cutLink(this.view, "download for Perfetto");
     if (results.get("critical_path")) {
       const box = element("input", { type: "checkbox" });
