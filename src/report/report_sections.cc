@@ -183,7 +183,13 @@ Thinning ThinningByScale(std::string_view query, const ReportScale& scale) {
             is_some ? fmt::format("The {} ranks at which the longest waits begin.", roots) : ""};
   }
   if (query == "roofline") return {{"limit=60"}, "The 60 that take the most GPU time."};
-  if (query == "critical_path_by") return {{"limit=8"}, "Of each step the eight largest shares."};
+  if (query == "critical_path_by") {
+    Thinning paths{{"limit=8"}, "Of each step the eight largest shares."};
+    if (scale.path_steps.empty()) return paths;
+    paths.params.push_back(scale.path_steps);
+    paths.note += " " + scale.path_note;
+    return paths;
+  }
   if (query == "time_partition") return {{}, "Sums over the steps, of each GPU.", true};
   if (query == "report/memory_line") {
     const int64_t ranks = std::max<int64_t>(scale.ranks, 1);

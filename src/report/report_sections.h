@@ -43,6 +43,8 @@ struct ReportScale {
   std::vector<std::string> exact;  // parameters of what the timeline has exactly: rank, from_ms ...
   std::optional<int64_t> focus;    // the rank at fault, or that was asked for; none: no rank
   std::string exact_note;          // for the reader; empty: of everything
+  std::string path_steps;          // parameter of critical_path_by; empty: all steps
+  std::string path_note;           // for the reader
 };
 
 // Whether its rows are needed beside those of the others.

@@ -11,6 +11,7 @@ namespace tracedb {
 namespace {
 
 constexpr int64_t kSlicesMax = 95'000;
+constexpr int64_t kPathStepsMax = 12;  // more than that are no help to a reader
 
 struct StepWindow {
   std::optional<int64_t> step;
@@ -103,6 +104,35 @@ Status ChooseExact(SqliteDb& db, const ShownRun& run, const ReportOptions& optio
   return Done{};
 }
 
+// Of many steps those whose critical path is shown: the longest, and the one that was asked for.
+Status ChoosePathSteps(SqliteDb& db, const ShownRun& run, const ReportOptions& options,
+                       ReportScale& scale) {
+  TRACEDB_ASSIGN(
+      rows, db.Prepare("WITH step AS (SELECT s.step, max(s.dur_ns) AS dur_ns FROM steps s "
+                       "  JOIN traces t ON t.trace_id = s.trace_id "
+                       "  WHERE t.run = ?1 AND (?2 = 0 OR t.capture = ?2) AND s.dur_ns >= 0 "
+                       "  GROUP BY s.step) "
+                       "SELECT step, (SELECT count(*) FROM step) FROM step "
+                       "ORDER BY step IS NOT ?3, dur_ns DESC, step LIMIT ?4"));
+  TRACEDB_TRY(rows.Bind(1, run.name));
+  TRACEDB_TRY(rows.Bind(2, CaptureNumber(run)));
+  TRACEDB_TRY(rows.BindOptional(3, options.step));
+  TRACEDB_TRY(rows.Bind(4, kPathStepsMax));
+  std::vector<int64_t> steps;
+  int64_t all = 0;
+  for (;;) {
+    TRACEDB_ASSIGN(any, rows.Step());
+    if (!any) break;
+    steps.push_back(rows.Int(0));
+    all = rows.Int(1);
+  }
+  if (all <= kPathStepsMax) return Done{};
+  std::sort(steps.begin(), steps.end());
+  scale.path_steps = fmt::format("step={}", fmt::join(steps, ","));
+  scale.path_note = fmt::format("Of the {} longest of {} steps.", steps.size(), all);
+  return Done{};
+}
+
 }  // namespace
 
 Result<ReportScale> ScaleOf(SqliteDb& db, const ShownRun& run, const ReportOptions& options) {
@@ -122,6 +152,7 @@ Result<ReportScale> ScaleOf(SqliteDb& db, const ShownRun& run, const ReportOptio
   scale.host_only = counted.Int(1) != 0;
   scale.streams = counted.Int(2);
   TRACEDB_TRY(ChooseExact(db, run, options, scale));
+  TRACEDB_TRY(ChoosePathSteps(db, run, options, scale));
   return scale;
 }
 

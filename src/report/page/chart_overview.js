@@ -2,6 +2,7 @@
 // path over it.
 
 const kLateShare = 0.04; // of the longest waits: what caused less is not drawn
+const kStepsNamed = 12;
 const kBandsFrom = 24; // more lanes than that are thin bands, below those of interest
 const kInterestHeight = 32; // of which the first part has words
 const kInterestWords = 13;
@@ -41,6 +42,15 @@ class Overview {
     return this.steps.length <= 3 ? undefined : page.verdict.step;
   }
 
+  // Of many the longest, and the one that the page is about.
+  stepsNamed() {
+    if (this.steps.length <= kStepsNamed) return this.steps;
+    const longest = [...this.steps].sort((a, b) => (b.to - b.from) - (a.to - a.from));
+    const named = new Set(longest.slice(0, kStepsNamed).map(({ step }) => step));
+    named.add(this.firstStep());
+    return this.steps.filter(({ step }) => named.has(step));
+  }
+
   viewOf(step) {
     const bounds = this.steps.find((one) => one.step === step);
     if (!bounds) return this.whole;
@@ -65,7 +75,7 @@ class Overview {
       return made;
     };
     controls.append(button("all steps", undefined),
-      ...this.steps.slice(0, 12).map(({ step }) => button(`step ${step}`, step)));
+      ...this.stepsNamed().map(({ step }) => button(`step ${step}`, step)));
     this.cut = cutLink(this.view, "download for Perfetto");
     if (results.get("report/path_line")) {
       const box = element("input", { type: "checkbox" });
