@@ -61,7 +61,7 @@ SELECT
   iif(k.wait_ns > 0, k.root_cause, NULL) AS root_cause,
   iif(k.wait_ns > 0, k.root_short, NULL) AS root_name
 FROM recorded r JOIN tracks t ON t.trace_id = r.trace_id
-JOIN aligned_slices a ON a.track_id = t.track_id AND a.kind = 1 AND a.dur_ns > 0
+JOIN activity_times a ON a.track_id = t.track_id AND a.kind = 1 AND a.dur_ns > 0
 LEFT JOIN known k ON k.slice_id = a.slice_id
 LEFT JOIN process_groups g ON g.group_id = k.group_id
 ORDER BY r.run_id, r.rank, CAST(t.device AS INTEGER), t.device, start_ns, a.slice_id;

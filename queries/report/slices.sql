@@ -38,16 +38,36 @@ track AS MATERIALIZED (
                   - r.offset_ns, 4611686018427387904) AS to_ts
   FROM recorded r JOIN tracks t ON t.trace_id = r.trace_id
 ),
-slice AS (  -- GPU activities are found by track and time, the host's in the order of the file
-  SELECT t.run_id, t.run, t.run_start_ns, t.lane, a.*
-  FROM track t CROSS JOIN aligned_slices a ON a.track_id = t.track_id AND a.ts <= t.to_ts
-  WHERE t.is_gpu AND a.kind IS NOT NULL AND a.dur_ns >= ifnull(:min_us * 1000, 0)
-    AND a.ts + a.dur_ns >= t.from_ts
+part AS MATERIALIZED (  -- of slices, in which one can be in the window
+  SELECT b.first_id, b.last_id
+  FROM (SELECT trace_id, min(from_ts) AS from_ts, max(to_ts) AS to_ts FROM track
+        GROUP BY trace_id) w
+  JOIN slice_parts b ON b.trace_id = w.trace_id
+  WHERE b.start_ts IS NULL OR (b.end_ts >= w.from_ts AND b.start_ts <= w.to_ts)
+),
+slice (run_id, run, run_start_ns, lane, slice_id, name_id, kind, dur_ns, aligned_ts_ns) AS (
+  SELECT t.run_id, t.run, t.run_start_ns, t.lane, a.slice_id, a.name_id, a.kind, a.dur_ns,
+         a.aligned_ts_ns
+  FROM track t CROSS JOIN activity_times a ON a.track_id = t.track_id AND a.ts <= t.to_ts
+  WHERE t.is_gpu AND a.dur_ns >= ifnull(:min_us * 1000, 0) AND a.ts + a.dur_ns >= t.from_ts
   UNION ALL
-  SELECT t.run_id, t.run, t.run_start_ns, t.lane, a.*
-  FROM aligned_slices a CROSS JOIN track t ON t.track_id = a.track_id
-  WHERE a.kind IS NULL AND a.dur_ns >= ifnull(:min_us * 1000, 0) AND a.ts <= t.to_ts
-    AND a.ts + a.dur_ns >= t.from_ts
+  SELECT t.run_id, t.run, t.run_start_ns, t.lane, a.slice_id, a.name_id, NULL, a.dur_ns,
+         a.aligned_ts_ns
+  FROM part p CROSS JOIN operator_slices a ON a.slice_id BETWEEN p.first_id AND p.last_id
+  JOIN track t ON t.track_id = a.track_id
+  WHERE a.dur_ns >= ifnull(:min_us * 1000, 0) AND a.ts <= t.to_ts AND a.ts + a.dur_ns >= t.from_ts
+  UNION ALL
+  SELECT t.run_id, t.run, t.run_start_ns, t.lane, a.slice_id, a.name_id, NULL, a.dur_ns,
+         a.aligned_ts_ns
+  FROM part p CROSS JOIN runtime_calls a ON a.slice_id BETWEEN p.first_id AND p.last_id
+  JOIN track t ON t.track_id = a.track_id
+  WHERE a.dur_ns >= ifnull(:min_us * 1000, 0) AND a.ts <= t.to_ts AND a.ts + a.dur_ns >= t.from_ts
+  UNION ALL
+  SELECT t.run_id, t.run, t.run_start_ns, t.lane, a.slice_id, a.name_id, NULL, a.dur_ns,
+         a.aligned_ts_ns
+  FROM part p CROSS JOIN function_slices a ON a.slice_id BETWEEN p.first_id AND p.last_id
+  JOIN track t ON t.track_id = a.track_id
+  WHERE a.dur_ns >= ifnull(:min_us * 1000, 0) AND a.ts <= t.to_ts AND a.ts + a.dur_ns >= t.from_ts
 )
 SELECT s.run, s.lane, s.slice_id, s.aligned_ts_ns - s.run_start_ns AS start_ns, s.dur_ns,
        CASE s.kind WHEN 0 THEN 'compute' WHEN 1 THEN 'communication' WHEN 2 THEN 'memory'

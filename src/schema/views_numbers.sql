@@ -36,8 +36,11 @@ CREATE VIEW activity_times AS
 --   kind: 0 compute, 1 communication, 2 memory, 3 waiting
 --   ts: start, less base_ns of the track
 --   dur_ns: duration
-SELECT id AS slice_id, track AS track_id, event_name AS name_id, kind, ts, dur AS dur_ns
-FROM _gpu_slice WHERE @possible:id@;
+--   aligned_ts_ns: start by the aligned clocks
+SELECT id AS slice_id, track AS track_id, event_name AS name_id, kind, ts, dur AS dur_ns,
+       (SELECT @aligned:(s.ts + t.base_ns)@ FROM _track t
+        LEFT JOIN _clock c ON c.trace_id = t.trace_id WHERE t.id = s.track) AS aligned_ts_ns
+FROM _gpu_slice s WHERE @possible:id@;
 
 CREATE VIEW activities AS
 -- The rows of kernels in numbers.
@@ -74,8 +77,11 @@ CREATE VIEW runtime_calls AS
 --   ts: start, less base_ns of the track
 --   dur_ns: duration
 --   correlation: number that a launch shares with its GPU activity
-SELECT id AS slice_id, track AS track_id, event_name AS name_id, ts, dur AS dur_ns, correlation
-FROM _runtime_slice WHERE @possible:id@;
+--   aligned_ts_ns: start by the aligned clocks
+SELECT id AS slice_id, track AS track_id, event_name AS name_id, ts, dur AS dur_ns, correlation,
+       (SELECT @aligned:(s.ts + t.base_ns)@ FROM _track t
+        LEFT JOIN _clock c ON c.trace_id = t.trace_id WHERE t.id = s.track) AS aligned_ts_ns
+FROM _runtime_slice s WHERE @possible:id@;
 
 CREATE VIEW memory_times AS
 -- The rows of memory_events in numbers.
@@ -134,8 +140,11 @@ CREATE VIEW operator_slices AS
 --   name_id: in names
 --   ts: start, less base_ns of the track
 --   dur_ns: duration; those of @long_slice_ns@ and more are found by track and start at once
-SELECT id AS slice_id, track AS track_id, event_name AS name_id, ts, dur AS dur_ns
-FROM _cpu_slice WHERE @possible:id@;
+--   aligned_ts_ns: start by the aligned clocks
+SELECT id AS slice_id, track AS track_id, event_name AS name_id, ts, dur AS dur_ns,
+       (SELECT @aligned:(s.ts + t.base_ns)@ FROM _track t
+        LEFT JOIN _clock c ON c.trace_id = t.trace_id WHERE t.id = s.track) AS aligned_ts_ns
+FROM _cpu_slice s WHERE @possible:id@;
 
 CREATE VIEW function_slices AS
 -- Python functions, in numbers.
@@ -144,8 +153,11 @@ CREATE VIEW function_slices AS
 --   name_id: in names
 --   ts: start, less base_ns of the track
 --   dur_ns: duration; those of @long_slice_ns@ and more are found by track and start at once
-SELECT id AS slice_id, track AS track_id, event_name AS name_id, ts, dur AS dur_ns
-FROM _python_slice WHERE @possible:id@;
+--   aligned_ts_ns: start by the aligned clocks
+SELECT id AS slice_id, track AS track_id, event_name AS name_id, ts, dur AS dur_ns,
+       (SELECT @aligned:(s.ts + t.base_ns)@ FROM _track t
+        LEFT JOIN _clock c ON c.trace_id = t.trace_id WHERE t.id = s.track) AS aligned_ts_ns
+FROM _python_slice s WHERE @possible:id@;
 
 CREATE VIEW aligned_slices AS
 -- All slices in numbers, by the aligned clocks: for a timeline of several ranks.
@@ -164,6 +176,20 @@ FROM (SELECT id, track, event_name, kind, ts, dur FROM _gpu_slice
       UNION ALL SELECT id, track, event_name, NULL, ts, dur FROM _python_slice) s
      LEFT JOIN _track t ON t.id = s.track LEFT JOIN _clock c ON c.trace_id = t.trace_id
 WHERE @possible:s.id@;
+
+CREATE VIEW slice_parts AS
+-- The slices of a trace by number, a thousand or so at a time: those of a window of time are found
+-- by the parts that it touches.
+--   trace_id: their file
+--   first_id: least slice_id
+--   last_id: greatest
+--   start_ts: least ts of them; NULL where it is not known
+--   end_ts: greatest end, less base_ns as ts
+SELECT t.trace_id, r.id AS first_id, r.last_id, r.start_ts, r.end_ts
+FROM _trace t CROSS JOIN _row_times r ON r.id BETWEEN t.first_row AND t.last_row
+UNION ALL
+SELECT trace_id, first_row, last_row, NULL, NULL FROM _trace
+WHERE NOT EXISTS (SELECT 1 FROM _row_times WHERE id BETWEEN first_row AND last_row);
 
 CREATE VIEW memory_devices AS
 -- The device that memory_events with these args are of.
