@@ -15,6 +15,7 @@
 #include "tracedb/help/man_page.h"
 #include "tracedb/memory/load_limits.h"
 #include "tracedb/query/doc/query_builtin.h"
+#include "tracedb/shards/launch_environment.h"
 #include "tracedb/sources/source_readers.h"
 
 namespace tracedb {
@@ -208,7 +209,8 @@ Error UsageError(const CLI::App& app, const std::string& what) {
 
 Result<Command> ChosenCommand(const CLI::App& app) {
   const std::map<std::string, Command> commands = {
-      {"ingest", Command::kIngest},     {"query", Command::kQuery},
+      {"ingest", Command::kIngest},     {"gather", Command::kGather},
+      {"query", Command::kQuery},
       {"serve-csv", Command::kServe},   {"info", Command::kInfo},
       {"align", Command::kAlign},       {"doctor", Command::kDoctor},
       {"cut", Command::kCut},           {"report", Command::kReport},
@@ -219,9 +221,24 @@ Result<Command> ChosenCommand(const CLI::App& app) {
   if (!chosen.empty()) return commands.at(chosen[0]->get_name());
   return Error{
       ErrorKind::kUsage,
-      "a command is missing: ingest, query, shell, compare, what-if, serve-csv, report, export, "
-      "info, align, doctor, baseline or cut",
+      "a command is missing: ingest, gather, query, shell, compare, what-if, serve-csv, report, "
+      "export, info, align, doctor, baseline or cut",
       "see: tracedb --help"};
+}
+
+// A process of many has a database of its own.
+void PlaceShard(CommandLine& line, bool is_named) {
+  if (line.ingest.shard.empty()) return;
+  const std::optional<int64_t> task =
+      ReadLaunchEnvironment([](const char* name) { return std::getenv(name); }).task;
+  std::string name = line.global.database.string();
+  const std::string number = std::to_string(task.value_or(0));
+  constexpr std::string_view kRank = "{rank}";
+  for (size_t at = name.find(kRank); at != name.npos; at = name.find(kRank, at + number.size())) {
+    name.replace(at, kRank.size(), number);
+  }
+  if (!is_named && task.has_value()) name = "trace.rank" + number + ".db";
+  line.global.database = name;
 }
 
 // What CLI11 cannot tell of a value.
@@ -292,6 +309,7 @@ Result<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
   bool man = false;
   AddGlobal(app, line, color, man);
   CLI::App* ingest = app.add_subcommand("ingest", "load traces into the database");
+  AddGather(app, line.gather);
   CLI::App* query = app.add_subcommand("query", "ask the database something");
   CLI::App* what_if = app.add_subcommand("what-if", "how long steps would take without a cause");
   AddCompare(app, line.compare, line.baseline);
@@ -304,6 +322,7 @@ Result<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
   CLI::App* cut = app.add_subcommand("cut", "a window of it as a trace that Perfetto opens");
   const CLI::App* completion = AddCompletion(app, shell);
   AddIngest(*ingest, line.ingest, ingest_texts);
+  AddShard(*ingest, line.ingest);
   AddQuery(*query, line.query, formats.query);
   AddServe(*serve->alias("serve"), line.serve);
   AddReport(*report, line.report);
@@ -333,7 +352,9 @@ Result<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
     return UsageError(app, error.what());
   }
   if (man || completion->parsed()) return GeneratedText(app, shell, std::move(line));
-  if (line.global.database.empty()) line.global.database = DefaultDatabase();
+  const bool names_database = !line.global.database.empty();
+  if (!names_database) line.global.database = DefaultDatabase();
+  PlaceShard(line, names_database || std::getenv("TRACEDB_DB") != nullptr);
   line.global.color = color == "always"  ? ColorChoice::kAlways
                       : color == "never" ? ColorChoice::kNever
                                          : ColorChoice::kAuto;

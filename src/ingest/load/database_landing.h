@@ -17,7 +17,7 @@
 #include "ingest/build/record_builder.h"
 #include "ingest/build/trace_header.h"
 #include "ingest/load/ingest_lock.h"
-#include "ingest/load/rows_file.h"
+#include "tracedb/ingest/load/rows_file.h"
 #include "tracedb/base/interval.h"
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"

@@ -12,7 +12,7 @@
 #include <thread>
 #include <utility>
 
-#include "ingest/load/rows_file.h"
+#include "tracedb/ingest/load/rows_file.h"
 #include "tracedb/base/nameless_file.h"
 
 namespace tracedb {

@@ -1,0 +1,30 @@
+// Of a database that tracedb gather made: which ranks it is without, and what of a question it
+// cannot answer, as only summaries are in it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tracedb/base/result.h"
+#include "tracedb/base/sqlite_db.h"
+
+namespace tracedb {
+
+Result<bool> IsGathered(SqliteDb& db);
+
+// "2 ranks are not in it: ..."; empty where all are, and of any other database.
+Result<std::string> MissingRanksNote(SqliteDb& db);
+
+// Tables of events that this SQL reads and of which the ranks' own databases have more; none of any
+// other database. SQL that cannot be compiled reads none.
+Result<std::vector<std::string>> LeftOutOf(SqliteDb& db, std::string_view sql);
+
+// Where the ranks' databases are: "/local/0.db on node1 (rank 0)" of the first.
+Result<std::string> FirstShardPlace(SqliteDb& db);
+
+// A canned query that cannot be answered: which tables, and where to ask.
+Error LeftOutError(const std::string& query, const std::vector<std::string>& tables,
+                   const std::string& place);
+
+}  // namespace tracedb
