@@ -83,13 +83,11 @@ Status SummaryLoad::AddTraces(FoundShard& shard) {
       trace.last_row = number("last_row");
       trace.first_text = number("first_text");
       trace.last_text = number("last_text");
-      trace.base_ns = number("base_time_ns");
       const auto fits = [](int64_t first, int64_t last) {
         return first > 0 && last >= first - 1 && last < kIdMax;
       };
       const bool is_sound = fits(trace.first_row, trace.last_row) && trace.from_id > 0 &&
                             fits(trace.first_text, trace.last_text) &&
-                            trace.base_ns > -kTimeMax && trace.base_ns < kTimeMax &&
                             number("rank") == shard.manifest.rank &&
                             shard.traces.size() < kTracesMax;
       if (!is_sound) return Odd(shard, "trace.parquet has a trace that cannot be");
@@ -127,7 +125,32 @@ Status SummaryLoad::AddTraces(FoundShard& shard) {
       TRACEDB_TRY(insert->Run());
     }
   }
-  return shard.traces.empty() ? Status(Odd(shard, "trace.parquet has no trace")) : Status(Done{});
+  if (shard.traces.empty()) return Odd(shard, "trace.parquet has no trace");
+  return FindBases(shard);
+}
+
+// What the times of a trace's rows count from: all its tracks say the same.
+Status SummaryLoad::FindBases(FoundShard& shard) {
+  const SummaryTable& table = SummaryTableOf("track.parquet");
+  if (!shard.Has(table.file)) return Done{};
+  TRACEDB_ASSIGN(file, SummaryFile::Open(shard.folder / table.file, table));
+  const auto base = static_cast<size_t>(table.Find("base_ns"));
+  const auto of = static_cast<size_t>(table.Find("trace_id"));
+  std::set<int64_t> known;
+  for (size_t group = 0; group < file.groups(); ++group) {
+    TRACEDB_TRY(file.ReadGroup(group));
+    for (size_t row = 0; row < file.rows(); ++row) {
+      if (file.IsNull(row, base)) continue;
+      const int64_t base_ns = file.Int(row, base);
+      if (base_ns < -kTimeMax || base_ns > kTimeMax) return Odd(shard, "its times are none");
+      for (GatheredTrace& trace : shard.traces) {
+        if (trace.from_id != file.Int(row, of)) continue;
+        if (known.insert(trace.from_id).second) trace.base_ns = base_ns;
+        if (trace.base_ns != base_ns) return Odd(shard, "its tracks do not count from one time");
+      }
+    }
+  }
+  return Done{};
 }
 
 Status SummaryLoad::AddTable(const FoundShard& shard, const SummaryTable& table) {

@@ -41,6 +41,7 @@ class SummaryLoad {
 
  private:
   SummaryLoad(SqliteDb& db, std::optional<std::string> run) : db_(&db), run_(std::move(run)) {}
+  static Status FindBases(FoundShard& shard);
   Status AddTable(const FoundShard& shard, const SummaryTable& table);
   Status AddGroups(const FoundShard& shard, const GatheredTrace& trace);
   Status AddParts(const FoundShard& shard, const GatheredTrace& trace);
