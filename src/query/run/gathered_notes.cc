@@ -93,16 +93,27 @@ Result<std::string> FirstShardPlace(SqliteDb& db) {
                      rows.Int(2));
 }
 
-Error LeftOutError(const std::string& query, const std::vector<std::string>& tables,
-                   const std::string& place) {
+Result<std::string> NoteOfGathered(SqliteDb& db, const QueryDoc& doc) {
+  // It looks up kernels of collectives alone, and those are there.
+  constexpr std::string_view kWholeAnyway = "nccl_unmatched";
+  TRACEDB_ASSIGN(gathered, IsGathered(db));
+  if (!gathered) return std::string();
+  TRACEDB_ASSIGN(note, MissingRanksNote(db));
+  TRACEDB_ASSIGN(left_out, LeftOutOf(db, doc.sql));
+  if (left_out.empty() || doc.name == kWholeAnyway) return note;
   std::string names;
-  for (const std::string& table : tables) names += (names.empty() ? "" : ", ") + table;
+  for (const std::string& table : left_out) names += (names.empty() ? "" : ", ") + table;
+  if (!doc.IsDocumented()) {
+    return (note.empty() ? "" : note + "; ") + "only summaries were gathered: not all rows are in " +
+           names + ", which this reads";
+  }
+  TRACEDB_ASSIGN(place, FirstShardPlace(db));
   return Error{ErrorKind::kQuery,
                fmt::format("{} reads single events ({}), and this database was gathered from "
                            "summaries, which have not all of them",
-                           query, names),
+                           doc.name, names),
                fmt::format("ask a rank's own database: tracedb query {} --db PATH; the first is {}",
-                           query, place)};
+                           doc.name, place)};
 }
 
 }  // namespace tracedb

@@ -15,7 +15,6 @@
 #include "query/plot/plot_settings.h"
 #include "tracedb/query/doc/query_file.h"
 #include "tracedb/query/plot/result_plot.h"
-#include "tracedb/query/run/gathered_notes.h"
 #include "tracedb/query/run/query_database.h"
 #include "tracedb/schema/schema_doc.h"
 #include "tracedb/text/near_name.h"
@@ -267,34 +266,15 @@ class Opened {
   const QueryOptions& options_;
 };
 
-// What is to be said with an answer from a gathered database. Canned queries that it has not the
-// rows for are errors: their answers would be wrong.
-Result<std::string> GatheredNote(SqliteDb& db, const QueryDoc& doc, bool is_canned) {
-  // It looks up kernels of collectives alone, and those are there.
-  constexpr std::string_view kWholeAnyway = "nccl_unmatched";
-  TRACEDB_ASSIGN(note, MissingRanksNote(db));
-  TRACEDB_ASSIGN(left_out, LeftOutOf(db, doc.sql));
-  if (left_out.empty() || doc.name == kWholeAnyway) return note;
-  if (is_canned) {
-    TRACEDB_ASSIGN(place, FirstShardPlace(db));
-    return LeftOutError(doc.name, left_out, place);
-  }
-  std::string names;
-  for (const std::string& table : left_out) names += (names.empty() ? "" : ", ") + table;
-  return (note.empty() ? "" : note + "; ") +
-         "single events are in the ranks' own databases: here not all rows are in " + names;
-}
-
 Result<QueryOutcome> RunOn(const QueryOptions& options, const QueryDoc& doc, bool is_canned) {
   TRACEDB_ASSIGN(db, OpenTraceDatabase(options.database));
   const Opened opened(options);
   if (options.on_open) TRACEDB_TRY(options.on_open(db));
-  TRACEDB_ASSIGN(gathered_note, GatheredNote(db, doc, is_canned));
   TRACEDB_ASSIGN(query,
                  PreparedQuery::Prepare(db, doc, {options.params, options.assert_expression}));
   TRACEDB_ASSIGN(inputs, TraceFiles(db, options.output));
   if (!is_canned && options.command.empty()) inputs.emplace_back(options.source);
-  auto outcome = ToOutput(options, std::move(inputs), [&](OutputStream& output) {
+  return ToOutput(options, std::move(inputs), [&](OutputStream& output) {
     const std::unique_ptr<RowSink> sink =
         options.plot ? PlotSinkFor(options, doc, output) : SinkFor(options, doc, output);
     // Whoever wrote the SQL asked for the columns that it has.
@@ -304,11 +284,6 @@ Result<QueryOutcome> RunOn(const QueryOptions& options, const QueryDoc& doc, boo
     SameRuns for_people(*sink);
     return query.Run(for_people);
   });
-  if (outcome.ok() && !gathered_note.empty()) {
-    std::string& note = outcome.value().note;
-    note = gathered_note + (note.empty() ? "" : "; ") + note;
-  }
-  return outcome;
 }
 
 Status CheckPlotOptions(const QueryOptions& options) {

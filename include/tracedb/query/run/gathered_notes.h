@@ -8,6 +8,7 @@
 
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
+#include "tracedb/query/doc/query_doc.h"
 
 namespace tracedb {
 
@@ -23,8 +24,9 @@ Result<std::vector<std::string>> LeftOutOf(SqliteDb& db, std::string_view sql);
 // Where the ranks' databases are: "/local/0.db on node1 (rank 0)" of the first.
 Result<std::string> FirstShardPlace(SqliteDb& db);
 
-// A canned query that cannot be answered: which tables, and where to ask.
-Error LeftOutError(const std::string& query, const std::vector<std::string>& tables,
-                   const std::string& place);
+// What is to be said with an answer; empty of any other database. A documented query that needs
+// events which are not there is an error that says where to ask: its answer would be wrong. Whoever
+// wrote the SQL gets an answer, and is told.
+Result<std::string> NoteOfGathered(SqliteDb& db, const QueryDoc& doc);
 
 }  // namespace tracedb
