@@ -72,7 +72,9 @@ Status GatheredDatabase::Fill(SqliteDb& db, const GatherOptions& options,
   TRACEDB_TRY(db.Execute("BEGIN"));
   std::set<size_t> bad;
   const auto failed = [&](size_t at, const Error& error) -> Status {
-    if (error.kind != ErrorKind::kInput && error.kind != ErrorKind::kQuery) return error;
+    const bool is_its_own = error.kind == ErrorKind::kInput || error.kind == ErrorKind::kQuery ||
+                            error.what.find("constraint failed") != std::string::npos;
+    if (!is_its_own) return error;
     if (options.stop != nullptr && options.stop->load()) return error;
     const ShardManifest& manifest = shards_[at].manifest;
     broken.push_back({"shard_broken", fmt::format("rank {} of run {}: {}", manifest.rank,

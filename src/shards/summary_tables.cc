@@ -29,12 +29,12 @@ constexpr Plan kPlans[] = {
      "text_hash:s file_hash:s ingested_at:s header:s",
      kOfTrace},
     {"event_name", "_event_name", "id:x name:s category:s kind",
-     " WHERE id IN (SELECT id FROM temp.used_text)"},
+     " WHERE id BETWEEN ?4 AND ?5 AND id IN (SELECT id FROM temp.used_text)"},
     {"args_text", "_args_text",
      "id:x args:s others:s collective:s dtype:s in_nelems out_nelems group_name:s "
      "group_description:s group_ranks:s group_size src_rank dst_rank grid:s block:s registers "
      "shared_memory_bytes occupancy_pct:f device_type device_id",
-     " WHERE id IN (SELECT id FROM temp.used_args)"},
+     " WHERE id BETWEEN ?4 AND ?5 AND id IN (SELECT id FROM temp.used_args)"},
     {"track", "_track", "id:x trace_id:t pid:s tid:s device stream rank base_ns", kOfTrace},
     {"process", "_process", "trace_id:t rank pid:s name:s sort_index labels:s", kOfTrace},
     {"thread", "_thread", "trace_id:t rank pid:s tid:s name:s sort_index", kOfTrace},
@@ -168,7 +168,6 @@ std::vector<std::string> UsedTextsSql() {
   const std::string into = "INSERT OR IGNORE INTO temp.used_text SELECT ";
   const std::string of_trace = " WHERE trace_id = ?1 AND ";
   std::vector<std::string> all = {
-      "DELETE FROM temp.used_text", "DELETE FROM temp.used_args",
       into + "event_name FROM _host_use" + of_trace + "event_name IS NOT NULL",
       "INSERT OR IGNORE INTO temp.used_args SELECT args_text FROM _host_use" + of_trace +
           "args_text IS NOT NULL",

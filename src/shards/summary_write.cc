@@ -231,9 +231,6 @@ Status WriteText(const fs::path& path, std::string_view text) {
 
 // The texts that the trace's rows in the summary refer to.
 Status FindTexts(SqliteDb& db, Trace& trace) {
-  TRACEDB_TRY(
-      db.Execute("CREATE TEMP TABLE IF NOT EXISTS used_text (id INTEGER PRIMARY KEY);"
-                 "CREATE TEMP TABLE IF NOT EXISTS used_args (id INTEGER PRIMARY KEY)"));
   for (const std::string& sql : UsedTextsSql()) {
     TRACEDB_ASSIGN(fill, db.Prepare(sql));
     if (fill.ParameterCount() > 0) TRACEDB_TRY(fill.Bind(1, trace.trace_id));
@@ -246,6 +243,10 @@ Status FindTexts(SqliteDb& db, Trace& trace) {
 }
 
 Status WriteFiles(SqliteDb& db, Shard& shard, const fs::path& folder) {
+  TRACEDB_TRY(
+      db.Execute("CREATE TEMP TABLE IF NOT EXISTS used_text (id INTEGER PRIMARY KEY);"
+                 "CREATE TEMP TABLE IF NOT EXISTS used_args (id INTEGER PRIMARY KEY);"
+                 "DELETE FROM temp.used_text; DELETE FROM temp.used_args"));
   for (Trace& trace : shard.traces) TRACEDB_TRY(FindTexts(db, trace));
   for (const SummaryTable& table : SummaryTables()) {
     const fs::path path = folder / table.file;
