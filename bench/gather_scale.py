@@ -171,7 +171,8 @@ def measure(program, ranks, steps, layers, keep):
                       "nccl_stalls", "time_partition", "clocks"):
             seconds, peak, cpu, answer = timed([program, "query", query, "--db", job, "--format",
                                                 "csv"])
-            print(f"  {query}: {seconds:.2f} s ({cpu:.2f} s CPU), {peak:.0f} MB, {answer.count(chr(10)) - 1} rows; "
+            print(f"  {query}: {seconds:.2f} s ({cpu:.2f} s CPU), {peak:.0f} MB, "
+                  f"{answer.count(chr(10)) - 1} rows; "
                   f"{answer.splitlines()[1][:90]}", flush=True)
             if query == "nccl_stall_roots" and f"job,{held},host,{HELD_NAME}," not in answer:
                 sys.exit(f"rank {held} with {HELD_NAME} is not named:\n{answer[:500]}")

@@ -150,9 +150,9 @@ Status PutInPlace(RowsFile& rows, const std::filesystem::path& target) {
 // "the first three, and how many more"
 Error PartialResult(const GatherReport& report) {
   constexpr size_t kNamed = 3;
-  std::string what = fmt::format("{} rank{} ha{} no whole summary: ", report.troubles.size(),
-                                 report.troubles.size() == 1 ? "" : "s",
-                                 report.troubles.size() == 1 ? "s" : "ve");
+  std::string what =
+      fmt::format("{} rank{} ha{} no whole summary: ", report.troubles.size(),
+                  report.troubles.size() == 1 ? "" : "s", report.troubles.size() == 1 ? "s" : "ve");
   for (size_t i = 0; i < std::min(kNamed, report.troubles.size()); ++i) {
     what += (i == 0 ? "" : "; ") + report.troubles[i].text;
   }
@@ -201,15 +201,15 @@ Status RunGather(const GlobalOptions& global, const GatherArguments& arguments,
   TRACEDB_TRY(PutInPlace(rows, target));
   const GatherReport& report = gathered.report();
   if (report.repeated > 0) {
-    SayNote(global, fmt::format("{} trace{} whose content another one has {} left out",
-                                report.repeated, report.repeated == 1 ? "" : "s",
-                                report.repeated == 1 ? "is" : "are"));
+    SayNote(global,
+            fmt::format("{} trace{} whose content another one has {} left out", report.repeated,
+                        report.repeated == 1 ? "" : "s", report.repeated == 1 ? "is" : "are"));
   }
   std::error_code error;
-  SayNote(global, fmt::format("{}: {} ranks, {} traces, {} of JSON in {}", target.string(),
-                              report.ranks, report.traces,
-                              BytesText(static_cast<uint64_t>(report.text_bytes)),
-                              BytesText(std::filesystem::file_size(target, error))));
+  SayNote(global,
+          fmt::format("{}: {} ranks, {} traces, {} of JSON in {}", target.string(), report.ranks,
+                      report.traces, BytesText(static_cast<uint64_t>(report.text_bytes)),
+                      BytesText(std::filesystem::file_size(target, error))));
   return report.troubles.empty() ? Status(Done{}) : Status(PartialResult(report));
 }
 

@@ -322,12 +322,12 @@ Status WriteShard(const GlobalOptions& global, const IngestOptions& options,
   TRACEDB_ASSIGN(db, OpenTraceDatabase(global.database));
   TRACEDB_ASSIGN(written, WriteSummaries(db, trace_ids, place));
   for (const WrittenSummary& summary : written) {
-    SayNote(global, fmt::format("summary of rank {} of run {}: {}, {:.2f} % of its JSON, in {}",
-                                summary.rank, summary.run,
-                                BytesText(static_cast<uint64_t>(summary.bytes)),
-                                100.0 * static_cast<double>(summary.bytes) /
-                                    static_cast<double>(std::max<int64_t>(summary.text_bytes, 1)),
-                                ShownText(summary.folder.string())));
+    SayNote(global,
+            fmt::format("summary of rank {} of run {}: {}, {:.2f} % of its JSON, in {}",
+                        summary.rank, summary.run, BytesText(static_cast<uint64_t>(summary.bytes)),
+                        100.0 * static_cast<double>(summary.bytes) /
+                            static_cast<double>(std::max<int64_t>(summary.text_bytes, 1)),
+                        ShownText(summary.folder.string())));
   }
   return Done{};
 }

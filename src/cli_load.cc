@@ -167,16 +167,17 @@ class InputLoad {
 Status TakeOwn(IngestOptions& options, std::vector<InputFile>& files) {
   const LaunchEnvironment launch =
       ReadLaunchEnvironment([](const char* name) { return std::getenv(name); });
-  const bool is_rank = launch.task.has_value() && launch.tasks.value_or(1) > 1 &&
-                       launch.node_tasks.value_or(2) > 1;
-  const std::string which =
-      !options.shard_inputs.empty() ? options.shard_inputs : is_rank ? "own" : "all";
+  const bool is_rank =
+      launch.task.has_value() && launch.tasks.value_or(1) > 1 && launch.node_tasks.value_or(2) > 1;
+  const std::string which = !options.shard_inputs.empty() ? options.shard_inputs
+                            : is_rank                     ? "own"
+                                                          : "all";
   if (which == "all") return Done{};
   if (!launch.task.has_value()) {
-    return Error{ErrorKind::kUsage,
-                 fmt::format("--shard-inputs {}: nothing tells which process of the job this is",
-                             which),
-                 "start it with srun, torchrun or mpirun, or set RANK and WORLD_SIZE"};
+    return Error{
+        ErrorKind::kUsage,
+        fmt::format("--shard-inputs {}: nothing tells which process of the job this is", which),
+        "start it with srun, torchrun or mpirun, or set RANK and WORLD_SIZE"};
   }
   const int64_t task = *launch.task;
   const int64_t tasks = std::max<int64_t>(launch.tasks.value_or(1), 1);
@@ -186,8 +187,8 @@ Status TakeOwn(IngestOptions& options, std::vector<InputFile>& files) {
   for (size_t i = 0; i < all; ++i) {
     const auto rank = RankInName(files[i].path.filename().string());
     any_rank = any_rank || rank.has_value();
-    const bool is_own = which == "deal" ? static_cast<int64_t>(i) % tasks == task
-                                        : rank.value_or(0) == task;
+    const bool is_own =
+        which == "deal" ? static_cast<int64_t>(i) % tasks == task : rank.value_or(0) == task;
     if (!files[i].is_searched() || is_own) own.push_back(files[i]);
   }
   if (own.empty() || (which == "own" && !any_rank && all > 1)) {

@@ -209,14 +209,13 @@ Error UsageError(const CLI::App& app, const std::string& what) {
 
 Result<Command> ChosenCommand(const CLI::App& app) {
   const std::map<std::string, Command> commands = {
-      {"ingest", Command::kIngest},     {"gather", Command::kGather},
-      {"query", Command::kQuery},
-      {"serve-csv", Command::kServe},   {"info", Command::kInfo},
-      {"align", Command::kAlign},       {"doctor", Command::kDoctor},
-      {"cut", Command::kCut},           {"report", Command::kReport},
-      {"what-if", Command::kWhatIf},    {"compare", Command::kCompare},
-      {"baseline", Command::kBaseline}, {"shell", Command::kShell},
-      {"export", Command::kExport}};
+      {"ingest", Command::kIngest},   {"gather", Command::kGather},
+      {"query", Command::kQuery},     {"serve-csv", Command::kServe},
+      {"info", Command::kInfo},       {"align", Command::kAlign},
+      {"doctor", Command::kDoctor},   {"cut", Command::kCut},
+      {"report", Command::kReport},   {"what-if", Command::kWhatIf},
+      {"compare", Command::kCompare}, {"baseline", Command::kBaseline},
+      {"shell", Command::kShell},     {"export", Command::kExport}};
   const auto chosen = app.get_subcommands();
   if (!chosen.empty()) return commands.at(chosen[0]->get_name());
   return Error{
@@ -226,8 +225,15 @@ Result<Command> ChosenCommand(const CLI::App& app) {
       "see: tracedb --help"};
 }
 
-// A process of many has a database of its own.
-void PlaceShard(CommandLine& line, bool is_named) {
+ColorChoice ColorOf(const std::string& when) {
+  if (when == "always") return ColorChoice::kAlways;
+  return when == "never" ? ColorChoice::kNever : ColorChoice::kAuto;
+}
+
+// Where the database is; a process of many has one of its own.
+void PlaceDatabase(CommandLine& line) {
+  const bool is_named = !line.global.database.empty() || std::getenv("TRACEDB_DB") != nullptr;
+  if (line.global.database.empty()) line.global.database = DefaultDatabase();
   if (line.ingest.shard.empty()) return;
   const std::optional<int64_t> task =
       ReadLaunchEnvironment([](const char* name) { return std::getenv(name); }).task;
@@ -352,12 +358,8 @@ Result<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
     return UsageError(app, error.what());
   }
   if (man || completion->parsed()) return GeneratedText(app, shell, std::move(line));
-  const bool names_database = !line.global.database.empty();
-  if (!names_database) line.global.database = DefaultDatabase();
-  PlaceShard(line, names_database || std::getenv("TRACEDB_DB") != nullptr);
-  line.global.color = color == "always"  ? ColorChoice::kAlways
-                      : color == "never" ? ColorChoice::kNever
-                                         : ColorChoice::kAuto;
+  PlaceDatabase(line);
+  line.global.color = ColorOf(color);
   line.ingest.keep_args = ingest_texts.args == "all";
   line.ingest.keep_osrt = !ingest_texts.keep.empty();  // the only one there is
   line.ingest.json = ingest_texts.format == "json";

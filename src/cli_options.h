@@ -37,7 +37,7 @@ struct IngestOptions {
   unsigned jobs = 0;                     // files read at a time; 0: the same
   size_t block_bytes = 0;                // hidden, for tests
   std::optional<int64_t> utc_offset_ns;  // of local times without a zone
-  bool keep_osrt = false;  // of exports of Nsight Systems: calls of the system's libraries
+  bool keep_osrt = false;       // of exports of Nsight Systems: calls of the system's libraries
   std::filesystem::path shard;  // the folder for the summary; empty: none is made
   std::string shard_inputs;     // own, all or deal; empty: as the launcher suggests
 };

@@ -350,8 +350,7 @@ void AddShard(CLI::App& ingest, IngestOptions& options) {
 }
 
 void AddGather(CLI::App& app, GatherArguments& arguments) {
-  CLI::App* gather =
-      app.add_subcommand("gather", "the summaries of many ranks as one database");
+  CLI::App* gather = app.add_subcommand("gather", "the summaries of many ranks as one database");
   gather->add_option("FOLDER", arguments.folder, "that was given to tracedb ingest --shard")
       ->required();
   gather

@@ -198,7 +198,8 @@ Status CheckHasEvents(const std::filesystem::path& database, const std::string& 
   TRACEDB_ASSIGN(place, FirstShardPlace(db.value()));
   return Error{ErrorKind::kInput,
                fmt::format("{}: gathered from summaries, which have no single events for tracedb "
-                           "{}", database.string(), command),
+                           "{}",
+                           database.string(), command),
                fmt::format("use a rank's own database: tracedb {} --db PATH; the first is {}",
                            command, place)};
 }

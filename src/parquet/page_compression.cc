@@ -38,8 +38,8 @@ std::optional<std::string> DecompressPage(std::string_view packed, size_t bytes)
   // A frame that says how long it is does so before room is made for it.
   if (ZSTD_getFrameContentSize(packed.data(), packed.size()) != bytes) return std::nullopt;
   std::string page(bytes, '\0');
-  const size_t got = ZSTD_decompressDCtx(unpacker.get(), page.data(), page.size(), packed.data(),
-                                         packed.size());
+  const size_t got =
+      ZSTD_decompressDCtx(unpacker.get(), page.data(), page.size(), packed.data(), packed.size());
   if (ZSTD_isError(got) != 0 || got != bytes) return std::nullopt;
   return page;
 }

@@ -99,8 +99,7 @@ size_t ParquetReader::groups() const { return contents_->layout.groups.size(); }
 int64_t ParquetReader::GroupRows(size_t group) const {
   return contents_->layout.groups[group].rows;
 }
-std::optional<std::pair<int64_t, int64_t>> ParquetReader::Range(size_t group,
-                                                                size_t column) const {
+std::optional<std::pair<int64_t, int64_t>> ParquetReader::Range(size_t group, size_t column) const {
   return contents_->layout.groups[group].chunks[column].range;
 }
 
@@ -120,8 +119,7 @@ Result<ParquetValues> ParquetReader::Read(size_t group, size_t column) const {
   const auto page = DecompressPage(std::string_view(bytes).substr(head_bytes),
                                    static_cast<size_t>(header.unpacked_bytes));
   if (!page.has_value()) return bad();
-  auto values =
-      DecodePage(*page, kind.type, header.encoding, static_cast<size_t>(header.rows));
+  auto values = DecodePage(*page, kind.type, header.encoding, static_cast<size_t>(header.rows));
   if (!values.has_value()) return bad();
   return *std::move(values);
 }

@@ -20,7 +20,8 @@ constexpr size_t kGroupRows = 16384;  // few enough for one of many to be looked
 constexpr size_t kTextBytesMax = 8 << 20;
 
 Error WriteError(const std::filesystem::path& path, const char* doing) {
-  return Error{ErrorKind::kOutput, path.string() + ": cannot " + doing + ": " + std::strerror(errno),
+  return Error{ErrorKind::kOutput,
+               path.string() + ": cannot " + doing + ": " + std::strerror(errno),
                "check that the folder exists, may be written, and has room"};
 }
 
@@ -115,9 +116,9 @@ Status ParquetWriter::EndGroup() {
       return Error{ErrorKind::kOutput, path_.string() + ": a text is too long for a summary",
                    "tell the authors; without --shard the trace is ingested as ever"};
     }
-    const std::string head = WritePageHeader({chunk.encoding, group.rows,
-                                              static_cast<int64_t>(packed.size()),
-                                              static_cast<int64_t>(page.size())});
+    const std::string head =
+        WritePageHeader({chunk.encoding, group.rows, static_cast<int64_t>(packed.size()),
+                         static_cast<int64_t>(page.size())});
     chunk.offset = offset_;
     chunk.packed_bytes = static_cast<int64_t>(head.size() + packed.size());
     chunk.unpacked_bytes = static_cast<int64_t>(head.size() + page.size());

@@ -71,8 +71,8 @@ struct PageBytes {
 // One run: all the same, or all of them as bits.
 std::string EncodeLevels(const std::vector<uint8_t>& is_there) {
   std::string run;
-  const bool same = std::adjacent_find(is_there.begin(), is_there.end(), std::not_equal_to<>()) ==
-                    is_there.end();
+  const bool same =
+      std::adjacent_find(is_there.begin(), is_there.end(), std::not_equal_to<>()) == is_there.end();
   if (same) {
     PutVarint(run, uint64_t{is_there.size()} << 1);
     run += is_there.empty() ? '\0' : static_cast<char>(is_there.front());
@@ -150,8 +150,7 @@ void EncodeDeltas(std::string& out, const std::vector<int64_t>& values) {
     uint64_t deltas[kBlockValues];
     int64_t least = 0;
     for (size_t i = 0; i < count; ++i) {
-      deltas[i] =
-          static_cast<uint64_t>(values[at + i]) - static_cast<uint64_t>(values[at + i - 1]);
+      deltas[i] = static_cast<uint64_t>(values[at + i]) - static_cast<uint64_t>(values[at + i - 1]);
       least = i == 0 ? static_cast<int64_t>(deltas[i])
                      : std::min(least, static_cast<int64_t>(deltas[i]));
     }
@@ -259,8 +258,8 @@ std::optional<ParquetValues> DecodePage(std::string_view page, ParquetType type,
   values.type = type;
   PageBytes bytes{page};
   if (!DecodeLevels(bytes, rows, values.is_there)) return std::nullopt;
-  const auto count = static_cast<size_t>(
-      std::count(values.is_there.begin(), values.is_there.end(), uint8_t{1}));
+  const auto count =
+      static_cast<size_t>(std::count(values.is_there.begin(), values.is_there.end(), uint8_t{1}));
   bool fits = false;
   if (type == ParquetType::kText) {
     fits = encoding == PageEncoding::kPlain && DecodeTexts(bytes, values);

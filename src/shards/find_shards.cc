@@ -82,16 +82,16 @@ Result<FoundShard> LookAt(const Place& place) {
   if (!shard.Has("trace.parquet")) return bad("it has no trace.parquet");
   for (const ShardManifest::File& file : shard.manifest.files) {
     const auto& tables = SummaryTables();
-    const bool is_known = std::any_of(
-        tables.begin(), tables.end(), [&](const SummaryTable& t) { return t.file == file.name; });
+    const bool is_known = std::any_of(tables.begin(), tables.end(),
+                                      [&](const SummaryTable& t) { return t.file == file.name; });
     if (!is_known) return bad("its manifest names " + file.name + ", which this tracedb knows not");
     const fs::path path = place.folder / file.name;
     std::error_code error;
     const auto bytes = fs::file_size(path, error);
     if (error) return bad(file.name + " is not there");
     if (static_cast<int64_t>(bytes) != file.bytes) {
-      return bad(fmt::format("{} has {} bytes, and its manifest says {}", file.name, bytes,
-                             file.bytes));
+      return bad(
+          fmt::format("{} has {} bytes, and its manifest says {}", file.name, bytes, file.bytes));
     }
     if (IsReadInPieces(file.name)) continue;
     TRACEDB_ASSIGN(hash, HashFile(path));
@@ -145,9 +145,9 @@ std::vector<ShardTrouble> MissingRanks(const FoundShards& found,
     int64_t more = 0;
     const auto gap = [&](int64_t until) {
       for (; next < until && named < kNamedMax; ++next, ++named) {
-        missing.push_back({"shard_missing",
-                           fmt::format("rank {} of run {}: no summary; its world has {} ranks",
-                                       next, name, world.size)});
+        missing.push_back(
+            {"shard_missing", fmt::format("rank {} of run {}: no summary; its world has {} ranks",
+                                          next, name, world.size)});
       }
       more += until - std::min(next, until);
     };
@@ -158,8 +158,8 @@ std::vector<ShardTrouble> MissingRanks(const FoundShards& found,
     }
     gap(world.size);
     if (more > 0) {
-      missing.push_back({"shard_missing", fmt::format("{} more ranks of run {}: no summary", more,
-                                                      name)});
+      missing.push_back(
+          {"shard_missing", fmt::format("{} more ranks of run {}: no summary", more, name)});
     }
   }
   return missing;

@@ -110,8 +110,8 @@ Result<GatheredDatabase> GatheredDatabase::Make(const GatherOptions& options) {
   for (;;) {
     if (made.shards_.empty()) {
       return Error{ErrorKind::kInput,
-                   fmt::format("{}: no summary can be used; the first: {}",
-                               options.folder.string(), made.report_.troubles.front().text),
+                   fmt::format("{}: no summary can be used; the first: {}", options.folder.string(),
+                               made.report_.troubles.front().text),
                    "run tracedb ingest --shard again for these ranks"};
     }
     std::filesystem::resize_file(options.database, 0);
@@ -131,7 +131,7 @@ Result<GatheredDatabase> GatheredDatabase::Make(const GatherOptions& options) {
     for (const FoundShard& shard : made.shards_) {
       made.report_.text_bytes += shard.manifest.text_bytes;
       left_out.insert(shard.manifest.left_out.begin(), shard.manifest.left_out.end());
-      for (const GatheredTrace& trace : shard.traces) {
+      for (const SummaryTrace& trace : shard.traces) {
         ++(trace.is_left_out ? made.report_.repeated : made.report_.traces);
       }
     }
@@ -144,7 +144,7 @@ Result<GatheredDatabase> GatheredDatabase::Make(const GatherOptions& options) {
 Status GatheredDatabase::AddStallSlices(SqliteDb& db) const {
   TRACEDB_ASSIGN(slices, StallSlices::Open(db));
   for (const FoundShard& shard : shards_) {
-    for (const GatheredTrace& trace : shard.traces) {
+    for (const SummaryTrace& trace : shard.traces) {
       if (!trace.is_left_out) TRACEDB_TRY(slices.Add(shard, trace));
     }
   }

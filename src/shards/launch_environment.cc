@@ -33,8 +33,7 @@ std::optional<int64_t> Number(const char* text) {
 
 }  // namespace
 
-LaunchEnvironment ReadLaunchEnvironment(
-    const std::function<const char*(const char*)>& variable) {
+LaunchEnvironment ReadLaunchEnvironment(const std::function<const char*(const char*)>& variable) {
   for (const Launcher& launcher : kLaunchers) {
     const std::optional<int64_t> task = Number(variable(launcher.task));
     if (!task.has_value()) continue;

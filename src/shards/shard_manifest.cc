@@ -65,11 +65,11 @@ Result<ShardManifest> ReadManifest(const std::filesystem::path& path) {
   TRACEDB_TRY(valid.Bind(1, std::string_view(text)));
   TRACEDB_ASSIGN(any, valid.Step());
   if (!any || valid.Int(0) != 1) return NotWhole(path, "is not JSON, or cut short");
-  TRACEDB_ASSIGN(
-      row, db.Prepare("SELECT json_extract(?1, '$.format'), json_extract(?1, '$.schema'), "
-                      "json_extract(?1, '$.run'), json_extract(?1, '$.rank'), "
-                      "json_extract(?1, '$.world_size'), json_extract(?1, '$.host'), "
-                      "json_extract(?1, '$.database'), json_extract(?1, '$.json_bytes')"));
+  TRACEDB_ASSIGN(row,
+                 db.Prepare("SELECT json_extract(?1, '$.format'), json_extract(?1, '$.schema'), "
+                            "json_extract(?1, '$.run'), json_extract(?1, '$.rank'), "
+                            "json_extract(?1, '$.world_size'), json_extract(?1, '$.host'), "
+                            "json_extract(?1, '$.database'), json_extract(?1, '$.json_bytes')"));
   TRACEDB_TRY(row.Bind(1, std::string_view(text)));
   TRACEDB_ASSIGN(found, row.Step());
   if (!found || row.Text(0) != kFormat) return NotWhole(path, "is no manifest of this tracedb");

@@ -23,9 +23,9 @@ struct ShardManifest {
   std::string run;  // as the rank's own database calls it
   int64_t rank = 0;
   std::optional<int64_t> world_size;
-  std::string host;      // on which the database is
-  std::string database;  // its absolute path there
-  int64_t text_bytes = 0;  // of the JSON
+  std::string host;                   // on which the database is
+  std::string database;               // its absolute path there
+  int64_t text_bytes = 0;             // of the JSON
   std::vector<std::string> left_out;  // tables with rows that are not all in the summary
   std::vector<File> files;
 };

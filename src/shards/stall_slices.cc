@@ -51,8 +51,8 @@ void Mark(std::vector<FileSlice*>& slices, const std::vector<StallStretch>& stre
   for (const StallStretch& stretch : stretches) {
     const size_t first = at(stretch.start_ns);
     const size_t last = at(stretch.end_ns);
-    const size_t from = std::max(first - std::min(first, before),
-                                 last - std::min(last, kWithinMax + before));
+    const size_t from =
+        std::max(first - std::min(first, before), last - std::min(last, kWithinMax + before));
     for (size_t i = from; i < last; ++i) slices[i]->is_marked = true;
   }
 }
@@ -60,7 +60,7 @@ void Mark(std::vector<FileSlice*>& slices, const std::vector<StallStretch>& stre
 // The rows of the groups that reach into a stretch.
 class SliceRows {
  public:
-  SliceRows(SummaryFile& file, const SummaryTable& table, const GatheredTrace& trace,
+  SliceRows(SummaryFile& file, const SummaryTable& table, const SummaryTrace& trace,
             const std::vector<StallStretch>& stretches)
       : file_(file), table_(table), trace_(trace), stretches_(stretches) {}
 
@@ -101,7 +101,7 @@ class SliceRows {
     const auto id = static_cast<size_t>(table_.Find("id"));
     const auto track = static_cast<size_t>(table_.Find("track"));
     const auto ts = static_cast<size_t>(table_.Find("ts"));
-    const std::vector<GatheredTrace> only = {trace_};
+    const std::vector<SummaryTrace> only = {trace_};
     size_t start = 0;
     for (size_t group = 0; group < file_.groups(); ++group) {
       if (!Reaches(file_, group, stretches_, trace_.base_ns)) continue;
@@ -122,7 +122,7 @@ class SliceRows {
 
   SummaryFile& file_;
   const SummaryTable& table_;
-  const GatheredTrace& trace_;
+  const SummaryTrace& trace_;
   const std::vector<StallStretch>& stretches_;
   std::vector<size_t> groups_;
   std::vector<FileSlice> slices_;
@@ -147,10 +147,10 @@ Result<StallSlices> StallSlices::Open(SqliteDb& db) {
                       "INSERT OR IGNORE INTO _runtime_slice (id, track, event_name, ts, dur) "
                       "VALUES (?1, ?2, ?3, ?4, ?5)"));
   for (const EventTable table : kLongSliceTables) {
-    TRACEDB_ASSIGN(insert, db.Prepare("INSERT OR IGNORE INTO " +
-                                      std::string(EventTableName(table)) +
-                                      " (id, track, event_name, ts, dur) VALUES (?1, ?2, ?3, ?4, "
-                                      "?5)"));
+    TRACEDB_ASSIGN(insert,
+                   db.Prepare("INSERT OR IGNORE INTO " + std::string(EventTableName(table)) +
+                              " (id, track, event_name, ts, dur) VALUES (?1, ?2, ?3, ?4, "
+                              "?5)"));
     slices.host_.push_back(std::move(insert));
   }
   TRACEDB_ASSIGN(rows, db.Prepare("SELECT s.trace_id, s.id, s.first_start_ns, s.start_ns, p.ts_ns "
@@ -166,7 +166,7 @@ Result<StallSlices> StallSlices::Open(SqliteDb& db) {
   }
 }
 
-Status StallSlices::Add(const FoundShard& shard, const GatheredTrace& trace) {
+Status StallSlices::Add(const FoundShard& shard, const SummaryTrace& trace) {
   const auto found = stretches_.find(trace.trace_id);
   if (found == stretches_.end()) return Done{};
   TRACEDB_TRY(AddGpu(shard, trace, found->second));
@@ -176,7 +176,7 @@ Status StallSlices::Add(const FoundShard& shard, const GatheredTrace& trace) {
   return Done{};
 }
 
-Status StallSlices::AddGpu(const FoundShard& shard, const GatheredTrace& trace,
+Status StallSlices::AddGpu(const FoundShard& shard, const SummaryTrace& trace,
                            const std::vector<StallStretch>& stretches) {
   const SummaryTable& table = SummaryTableOf("gpu_slice.parquet");
   if (!shard.Has(table.file)) return Done{};
@@ -205,9 +205,10 @@ Status StallSlices::AddGpu(const FoundShard& shard, const GatheredTrace& trace,
   SliceRows rows(file, table, trace, stretches);
   return rows.ForMarked(kGpuBefore, part_ids, [&](size_t row) -> Status {
     TRACEDB_TRY(bind(*gpu_, row, slice_columns, 4));
-    TRACEDB_TRY(file.IsNull(row, end)
-                    ? gpu_->BindNull(5)
-                    : gpu_->Bind(5, DifferenceNs(file.Int(row, end), file.Int(row, slice_columns[3]))));
+    TRACEDB_TRY(
+        file.IsNull(row, end)
+            ? gpu_->BindNull(5)
+            : gpu_->Bind(5, DifferenceNs(file.Int(row, end), file.Int(row, slice_columns[3]))));
     TRACEDB_ASSIGN(bound, file.Bind(*gpu_, 6, row, kind, shard.traces));
     (void)bound;
     TRACEDB_TRY(gpu_->Run());
@@ -223,7 +224,7 @@ Status StallSlices::AddGpu(const FoundShard& shard, const GatheredTrace& trace,
   });
 }
 
-Status StallSlices::AddHost(const FoundShard& shard, const GatheredTrace& trace, size_t number,
+Status StallSlices::AddHost(const FoundShard& shard, const SummaryTrace& trace, size_t number,
                             const std::vector<StallStretch>& stretches) {
   const std::string name(EventTableName(kLongSliceTables[number]).substr(1));
   const SummaryTable& table = SummaryTableOf(name + ".parquet");

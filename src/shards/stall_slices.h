@@ -24,12 +24,12 @@ class StallSlices {
  public:
   // Reads temp.stall.
   static Result<StallSlices> Open(SqliteDb& db);
-  Status Add(const FoundShard& shard, const GatheredTrace& trace);
+  Status Add(const FoundShard& shard, const SummaryTrace& trace);
 
  private:
-  Status AddGpu(const FoundShard& shard, const GatheredTrace& trace,
+  Status AddGpu(const FoundShard& shard, const SummaryTrace& trace,
                 const std::vector<StallStretch>& stretches);
-  Status AddHost(const FoundShard& shard, const GatheredTrace& trace, size_t table,
+  Status AddHost(const FoundShard& shard, const SummaryTrace& trace, size_t table,
                  const std::vector<StallStretch>& stretches);
 
   std::map<int64_t, std::vector<StallStretch>> stretches_;  // by trace

@@ -51,23 +51,23 @@ Status SummaryFile::ReadGroup(size_t group) {
   return Done{};
 }
 
-const GatheredTrace* SummaryFile::TraceOf(size_t row, size_t column,
-                                          const std::vector<GatheredTrace>& traces) const {
+const SummaryTrace* SummaryFile::TraceOf(size_t row, size_t column,
+                                         const std::vector<SummaryTrace>& traces) const {
   const int64_t value = Int(row, column);
   const SummaryId id = table_->columns[column].id;
-  for (const GatheredTrace& trace : traces) {
-    const bool is_it =
-        id == SummaryId::kTrace ? value == trace.from_id
-        : id == SummaryId::kRow ? value >= trace.first_row && value <= trace.last_row
-                                : value >= trace.first_text && value <= trace.last_text;
+  for (const SummaryTrace& trace : traces) {
+    const bool is_it = id == SummaryId::kTrace ? value == trace.from_id
+                       : id == SummaryId::kRow
+                           ? value >= trace.first_row && value <= trace.last_row
+                           : value >= trace.first_text && value <= trace.last_text;
     if (is_it) return &trace;
   }
   return nullptr;
 }
 
-Result<std::optional<int64_t>> SummaryFile::Moved(
-    size_t row, size_t column, const std::vector<GatheredTrace>& traces) const {
-  const GatheredTrace* const trace = TraceOf(row, column, traces);
+Result<std::optional<int64_t>> SummaryFile::Moved(size_t row, size_t column,
+                                                  const std::vector<SummaryTrace>& traces) const {
+  const SummaryTrace* const trace = TraceOf(row, column, traces);
   if (trace == nullptr) {
     return NotOurs(path_, "column " + table_->columns[column].column.name + " has " +
                               std::to_string(Int(row, column)) + ", which no trace of it has");
@@ -80,7 +80,7 @@ Result<std::optional<int64_t>> SummaryFile::Moved(
 }
 
 Result<bool> SummaryFile::Bind(SqliteStatement& to, int parameter, size_t row, size_t column,
-                               const std::vector<GatheredTrace>& traces) const {
+                               const std::vector<SummaryTrace>& traces) const {
   const auto odd = [&](const std::vector<int>& columns) -> const ParquetValues* {
     if (columns[column] < 0) return nullptr;
     const ParquetValues& values = values_[static_cast<size_t>(columns[column])];

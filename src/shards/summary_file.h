@@ -16,7 +16,7 @@
 namespace tracedb {
 
 // A trace of a summary: what its rows are numbered from in its own database, and in this one.
-struct GatheredTrace {
+struct SummaryTrace {
   int64_t from_id = 0, first_row = 0, last_row = 0, first_text = 0, last_text = 0;
   int64_t trace_id = 0;
   int64_t row_shift = 0, text_shift = 0;
@@ -41,13 +41,13 @@ class SummaryFile {
   // The value as it is; of a number that refers to something, what it is here. False: its row is of
   // a trace that is left out. An error: it refers to nothing that the traces have.
   Result<bool> Bind(SqliteStatement& to, int parameter, size_t row, size_t column,
-                    const std::vector<GatheredTrace>& traces) const;
+                    const std::vector<SummaryTrace>& traces) const;
   // The same, of a number that refers to something.
   Result<std::optional<int64_t>> Moved(size_t row, size_t column,
-                                       const std::vector<GatheredTrace>& traces) const;
+                                       const std::vector<SummaryTrace>& traces) const;
   // Whose this row is; null where no trace has it.
-  const GatheredTrace* TraceOf(size_t row, size_t column,
-                               const std::vector<GatheredTrace>& traces) const;
+  const SummaryTrace* TraceOf(size_t row, size_t column,
+                              const std::vector<SummaryTrace>& traces) const;
 
  private:
   SummaryFile(std::filesystem::path path, const SummaryTable& table, ParquetReader reader)

@@ -77,7 +77,7 @@ Status SummaryLoad::AddTraces(FoundShard& shard) {
     TRACEDB_TRY(file.ReadGroup(group));
     for (size_t row = 0; row < file.rows(); ++row) {
       const auto number = [&](const char* name) { return file.Int(row, column(name)); };
-      GatheredTrace trace;
+      SummaryTrace trace;
       trace.from_id = number("trace_id");
       trace.first_row = number("first_row");
       trace.last_row = number("last_row");
@@ -91,7 +91,7 @@ Status SummaryLoad::AddTraces(FoundShard& shard) {
                             number("rank") == shard.manifest.rank &&
                             shard.traces.size() < kTracesMax;
       if (!is_sound) return Odd(shard, "trace.parquet has a trace that cannot be");
-      for (const GatheredTrace& other : shard.traces) {
+      for (const SummaryTrace& other : shard.traces) {
         if (other.from_id == trace.from_id || trace.first_row <= other.last_row ||
             trace.first_text <= other.last_text) {
           return Odd(shard, "trace.parquet has traces that overlap");
@@ -119,8 +119,8 @@ Status SummaryLoad::AddTraces(FoundShard& shard) {
       TRACEDB_TRY(bind("first_text", trace.first_text + trace.text_shift));
       TRACEDB_TRY(bind("last_text", trace.last_text + trace.text_shift));
       if (run_.has_value()) {
-        TRACEDB_TRY(insert->Bind(static_cast<int>(column("named_run")) + 1,
-                                 std::string_view(*run_)));
+        TRACEDB_TRY(
+            insert->Bind(static_cast<int>(column("named_run")) + 1, std::string_view(*run_)));
       }
       TRACEDB_TRY(insert->Run());
     }
@@ -143,7 +143,7 @@ Status SummaryLoad::FindBases(FoundShard& shard) {
       if (file.IsNull(row, base)) continue;
       const int64_t base_ns = file.Int(row, base);
       if (base_ns < -kTimeMax || base_ns > kTimeMax) return Odd(shard, "its times are none");
-      for (GatheredTrace& trace : shard.traces) {
+      for (SummaryTrace& trace : shard.traces) {
         if (trace.from_id != file.Int(row, of)) continue;
         if (known.insert(trace.from_id).second) trace.base_ns = base_ns;
         if (trace.base_ns != base_ns) return Odd(shard, "its tracks do not count from one time");
@@ -170,7 +170,7 @@ Status SummaryLoad::AddTable(const FoundShard& shard, const SummaryTable& table)
   return Done{};
 }
 
-Status SummaryLoad::AddGroups(const FoundShard& shard, const GatheredTrace& trace) {
+Status SummaryLoad::AddGroups(const FoundShard& shard, const SummaryTrace& trace) {
   const SummaryTable& table = SummaryTableOf("process_group.parquet");
   TRACEDB_TRY(db_->Execute("DELETE FROM fresh._process_group"));
   if (!shard.Has(table.file)) return Done{};
@@ -190,7 +190,7 @@ Status SummaryLoad::AddGroups(const FoundShard& shard, const GatheredTrace& trac
 }
 
 // Each with the slice that it is of, by which its kernel has a name.
-Status SummaryLoad::AddParts(const FoundShard& shard, const GatheredTrace& trace) {
+Status SummaryLoad::AddParts(const FoundShard& shard, const SummaryTrace& trace) {
   const SummaryTable& table = SummaryTableOf("collective_part.parquet");
   TRACEDB_TRY(db_->Execute("DELETE FROM fresh._collective_part"));
   if (!shard.Has(table.file)) return Done{};
@@ -219,7 +219,8 @@ Status SummaryLoad::AddParts(const FoundShard& shard, const GatheredTrace& trace
       TRACEDB_ASSIGN(name, file.Bind(*slice_, 3, row, column("event_name"), shard.traces));
       if (!id || !of || !name) continue;
       TRACEDB_TRY(slice_->Bind(4, at - trace.base_ns));
-      TRACEDB_TRY(file.IsNull(row, dur) ? slice_->BindNull(5) : slice_->Bind(5, file.Int(row, dur)));
+      TRACEDB_TRY(file.IsNull(row, dur) ? slice_->BindNull(5)
+                                        : slice_->Bind(5, file.Int(row, dur)));
       TRACEDB_TRY(slice_->Run());
       for (int i = 0; i < 4; ++i) {
         TRACEDB_ASSIGN(bound, file.Bind(*launch_, i + 1, row, launch_columns[i], shard.traces));
@@ -236,13 +237,13 @@ Status SummaryLoad::AddAll(const FoundShard& shard) {
     const bool is_copied = !table.table.empty() && table.table != "_trace";
     if (is_copied && shard.Has(table.file)) TRACEDB_TRY(AddTable(shard, table));
   }
-  for (const GatheredTrace& trace : shard.traces) {
+  for (const SummaryTrace& trace : shard.traces) {
     const auto place = places_.find(trace.trace_id);
     if (trace.is_left_out || place == places_.end()) continue;
     TRACEDB_TRY(AddGroups(shard, trace));
     TRACEDB_TRY(AddParts(shard, trace));
-    TRACEDB_TRY(MergeCollectives(*db_, trace.trace_id, place->second.run_id,
-                                 place->second.capture_id));
+    TRACEDB_TRY(
+        MergeCollectives(*db_, trace.trace_id, place->second.run_id, place->second.capture_id));
   }
   return Done{};
 }

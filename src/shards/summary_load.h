@@ -20,7 +20,7 @@ namespace tracedb {
 struct FoundShard {
   std::filesystem::path folder;
   ShardManifest manifest;
-  std::vector<GatheredTrace> traces;  // once AddTraces() has read them
+  std::vector<SummaryTrace> traces;  // once AddTraces() has read them
 
   bool Has(const std::string& file) const;
 };
@@ -43,8 +43,8 @@ class SummaryLoad {
   SummaryLoad(SqliteDb& db, std::optional<std::string> run) : db_(&db), run_(std::move(run)) {}
   static Status FindBases(FoundShard& shard);
   Status AddTable(const FoundShard& shard, const SummaryTable& table);
-  Status AddGroups(const FoundShard& shard, const GatheredTrace& trace);
-  Status AddParts(const FoundShard& shard, const GatheredTrace& trace);
+  Status AddGroups(const FoundShard& shard, const SummaryTrace& trace);
+  Status AddParts(const FoundShard& shard, const SummaryTrace& trace);
   Status AddAll(const FoundShard& shard);
   Result<SqliteStatement*> Insert(const SummaryTable& table);
 

@@ -59,8 +59,8 @@ constexpr Plan kPlans[] = {
      "trace_id:t step kind event_name:x args_text:x calls total_ns self_ns activities gpu_ns "
      "self_gpu_ns backward_gpu_ns self_backward_gpu_ns graph_calls",
      kOfTrace},
-    {"kernel_use", "_kernel_use",
-     "trace_id:t step op:x forward_op:x kernel:x activities gpu_ns", kOfTrace},
+    {"kernel_use", "_kernel_use", "trace_id:t step op:x forward_op:x kernel:x activities gpu_ns",
+     kOfTrace},
     {"process_group", "",
      "trace_id:t=m.trace_id group_id=g.group_id name:s=g.name ranks:s=g.ranks "
      "description:s=g.description size=g.size parallelism:s=g.parallelism",
@@ -121,8 +121,7 @@ SummaryTable ReadPlan(const Plan& plan) {
   const std::string own = "_" + std::string(plan.file);
   table.from = plan.from;
   if (table.from == "long") {
-    table.from = own + " INDEXED BY " + own + "_long WHERE dur >= " +
-                 std::to_string(kLongSliceNs) +
+    table.from = own + " INDEXED BY " + own + "_long WHERE dur >= " + std::to_string(kLongSliceNs) +
                  " AND track IN (SELECT id FROM _track WHERE trace_id = ?1) ORDER BY ts, id";
   } else if (table.from.starts_with(" WHERE")) {
     table.from = own + table.from;
@@ -131,11 +130,12 @@ SummaryTable ReadPlan(const Plan& plan) {
 }
 
 constexpr std::array kWhole = {
-    "_trace",    "_event_name", "_args_text", "_track",    "_process",
-    "_thread",   "_issue",      "_step",      "_step_use", "_impossible_time",
-    "_host_use", "_kernel_use", "_device_use", "_stream_use", "_process_group",
-    "_run",      "_capture",    "_trace_group", "_collective_part", "_collective_cause",
-    "_clock",    "_clock_pair", "_explained_trace", "_args_mark"};
+    "_trace",      "_event_name",      "_args_text",       "_track",
+    "_process",    "_thread",          "_issue",           "_step",
+    "_step_use",   "_impossible_time", "_host_use",        "_kernel_use",
+    "_device_use", "_stream_use",      "_process_group",   "_run",
+    "_capture",    "_trace_group",     "_collective_part", "_collective_cause",
+    "_clock",      "_clock_pair",      "_explained_trace", "_args_mark"};
 
 }  // namespace
 
@@ -157,9 +157,8 @@ const std::vector<SummaryTable>& SummaryTables() {
 
 const SummaryTable& SummaryTableOf(std::string_view file) {
   const auto& tables = SummaryTables();
-  const auto found = std::find_if(tables.begin(), tables.end(), [&](const SummaryTable& table) {
-    return table.file == file;
-  });
+  const auto found = std::find_if(tables.begin(), tables.end(),
+                                  [&](const SummaryTable& table) { return table.file == file; });
   assert(found != tables.end());
   return *found;
 }
@@ -175,15 +174,19 @@ std::vector<std::string> UsedTextsSql() {
   for (const char* column : {"op", "forward_op", "kernel"}) {
     all.push_back(into + column + " FROM _kernel_use" + of_trace + column + " IS NOT NULL");
   }
-  const std::string rows = " BETWEEN (SELECT first_row FROM _trace WHERE trace_id = ?1) AND "
-                           "(SELECT last_row FROM _trace WHERE trace_id = ?1)";
+  const std::string rows =
+      " BETWEEN (SELECT first_row FROM _trace WHERE trace_id = ?1) AND "
+      "(SELECT last_row FROM _trace WHERE trace_id = ?1)";
   all.push_back(into + "event_name FROM _gpu_slice WHERE event_name IS NOT NULL AND id" + rows);
-  all.push_back(into + "r.event_name FROM _launch k JOIN _runtime_slice r ON r.id = "
-                       "k.launch_slice_id WHERE r.event_name IS NOT NULL AND k.id" + rows);
+  all.push_back(into +
+                "r.event_name FROM _launch k JOIN _runtime_slice r ON r.id = "
+                "k.launch_slice_id WHERE r.event_name IS NOT NULL AND k.id" +
+                rows);
   for (const EventTable table : kLongSliceTables) {
     const std::string name(EventTableName(table));
-    all.push_back(into + "event_name FROM " + name + " INDEXED BY " + name + "_long WHERE dur >= " +
-                  std::to_string(kLongSliceNs) + " AND event_name IS NOT NULL AND track IN "
+    all.push_back(into + "event_name FROM " + name + " INDEXED BY " + name +
+                  "_long WHERE dur >= " + std::to_string(kLongSliceNs) +
+                  " AND event_name IS NOT NULL AND track IN "
                   "(SELECT id FROM _track WHERE trace_id = ?1)");
   }
   return all;

@@ -28,8 +28,8 @@ constexpr const char* kAdvice = "check that the folder exists, may be written, a
 constexpr int64_t kHostUsesMax = 20'000;  // of a trace: beyond, Python functions are left out
 
 Error FolderError(const fs::path& path, const char* doing) {
-  return Error{ErrorKind::kOutput, fmt::format("{}: cannot {}: {}", path.string(), doing,
-                                               std::strerror(errno)),
+  return Error{ErrorKind::kOutput,
+               fmt::format("{}: cannot {}: {}", path.string(), doing, std::strerror(errno)),
                kAdvice};
 }
 
@@ -54,7 +54,9 @@ Result<std::vector<Shard>> FindShards(SqliteDb& db, const std::vector<int64_t>& 
                             "t.first_text, t.last_text, t.world_size, t.text_bytes "
                             "FROM _trace t JOIN _run r ON r.run_id = t.run_id "
                             "WHERE (t.run_id, t.rank) IN (SELECT run_id, rank FROM _trace "
-                            "WHERE trace_id IN (" + ids + ")) "
+                            "WHERE trace_id IN (" +
+                            ids +
+                            ")) "
                             "ORDER BY t.run_id, t.rank, t.trace_id"));
   std::vector<Shard> shards;
   for (;;) {
@@ -254,8 +256,7 @@ Status WriteFiles(SqliteDb& db, Shard& shard, const fs::path& folder) {
     TRACEDB_ASSIGN(any, writing.Write(path));
     if (!any) continue;
     TRACEDB_ASSIGN(hash, HashFile(path));
-    shard.manifest.files.push_back(
-        {table.file, writing.file().bytes, writing.file().rows, hash});
+    shard.manifest.files.push_back({table.file, writing.file().bytes, writing.file().rows, hash});
   }
   for (const Trace& trace : shard.traces) {
     if (!trace.has_many_uses) continue;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""One rank's `ingest --shard` is killed at random moments: the others are not affected, gather names
-the rank, nothing is half there, and a second run completes it."""
+"""One rank's `ingest --shard` is killed at random moments: the others are not affected, gather
+names the rank, nothing is half there, and a second run completes it."""
 import argparse
 import os
 import pathlib

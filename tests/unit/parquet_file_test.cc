@@ -36,9 +36,9 @@ class ParquetFile : public ::testing::Test {
     nulls_.assign(rows, {});
     const unsigned kind = seed % 4;
     for (size_t i = 0; i < rows; ++i) {
-      integers_[i] = kind == 0   ? 7
-                     : kind == 1 ? static_cast<int64_t>(i * 1000 + chance() % 900)
-                     : kind == 2 ? static_cast<int64_t>(chance())
+      integers_[i] = kind == 0    ? 7
+                     : kind == 1  ? static_cast<int64_t>(i * 1000 + chance() % 900)
+                     : kind == 2  ? static_cast<int64_t>(chance())
                      : i % 2 == 0 ? std::numeric_limits<int64_t>::max()
                                   : std::numeric_limits<int64_t>::min();
       for (size_t n = chance() % 9; n > 0; --n) texts_[i] += static_cast<char>(chance() % 128);
@@ -98,9 +98,7 @@ class ParquetFile : public ::testing::Test {
     std::ifstream in(path_, std::ios::binary);
     return {std::istreambuf_iterator<char>(in), {}};
   }
-  void SetBytes(const std::string& bytes) const {
-    std::ofstream(path_, std::ios::binary) << bytes;
-  }
+  void SetBytes(const std::string& bytes) const { std::ofstream(path_, std::ios::binary) << bytes; }
 
   fs::path path_;
   std::vector<int64_t> integers_;
@@ -169,10 +167,8 @@ TEST(ValuePage, bytes_at_random_are_no_page_or_have_so_many_rows) {
   for (int i = 0; i < 20000; ++i) {
     std::string bytes(chance() % 120, '\0');
     for (char& c : bytes) c = static_cast<char>(chance() % 4 == 0 ? chance() : chance() % 8);
-    for (const ParquetType type :
-         {ParquetType::kInteger, ParquetType::kReal, ParquetType::kText}) {
-      for (const PageEncoding encoding :
-           {PageEncoding::kPlain, PageEncoding::kDeltaBinaryPacked}) {
+    for (const ParquetType type : {ParquetType::kInteger, ParquetType::kReal, ParquetType::kText}) {
+      for (const PageEncoding encoding : {PageEncoding::kPlain, PageEncoding::kDeltaBinaryPacked}) {
         const auto page = DecodePage(bytes, type, encoding, 5);
         if (page.has_value()) EXPECT_EQ(page->rows(), 5u);
       }

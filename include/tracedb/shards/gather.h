@@ -1,6 +1,6 @@
 // The summaries that ranks have left in a folder -> one database of the ordinary schema.
 //
-//   OUT/run=*/rank=*/*.parquet ──▶ rows under numbers of their own ──▶ runs, captures, communicators
+//   OUT/run=*/rank=*/*.parquet ──▶ rows under own numbers ──▶ runs, captures, communicators
 //
 // What of slices the causes of waits need is read when these are known: AddStallSlices().
 #pragma once

@@ -17,7 +17,6 @@ struct LaunchEnvironment {
 };
 
 // `variable` gives a variable's value, null where it is not set: getenv.
-LaunchEnvironment ReadLaunchEnvironment(
-    const std::function<const char*(const char*)>& variable);
+LaunchEnvironment ReadLaunchEnvironment(const std::function<const char*(const char*)>& variable);
 
 }  // namespace tracedb

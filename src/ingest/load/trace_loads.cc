@@ -11,10 +11,10 @@
 
 #include "ingest/load/database_landing.h"
 #include "ingest/load/database_merge.h"
-#include "tracedb/ingest/load/rows_file.h"
 #include "ingest/load/trace_reading.h"
 #include "tracedb/base/database_files.h"
 #include "tracedb/derive/derive_trace.h"
+#include "tracedb/ingest/load/rows_file.h"
 
 namespace tracedb {
 

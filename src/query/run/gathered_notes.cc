@@ -49,7 +49,8 @@ Result<std::string> MissingRanksNote(SqliteDb& db) {
     text += (text.empty() ? "" : "; ") + ShownText(rows.Text(0));
   }
   if (all == 0) return std::string();
-  if (all > kNamedMax) text += fmt::format("; and {} more (tracedb info --issues)", all - kNamedMax);
+  if (all > kNamedMax)
+    text += fmt::format("; and {} more (tracedb info --issues)", all - kNamedMax);
   return fmt::format("{} rank{} not in this database: {}", all, all == 1 ? " is" : "s are", text);
 }
 
@@ -104,8 +105,8 @@ Result<std::string> NoteOfGathered(SqliteDb& db, const QueryDoc& doc) {
   std::string names;
   for (const std::string& table : left_out) names += (names.empty() ? "" : ", ") + table;
   if (!doc.IsDocumented()) {
-    return (note.empty() ? "" : note + "; ") + "only summaries were gathered: not all rows are in " +
-           names + ", which this reads";
+    return (note.empty() ? "" : note + "; ") +
+           "only summaries were gathered: not all rows are in " + names + ", which this reads";
   }
   TRACEDB_ASSIGN(place, FirstShardPlace(db));
   return Error{ErrorKind::kQuery,

@@ -17,8 +17,8 @@ enum class ExplainScope {
 };
 
 // In one transaction: stopped or killed, the database is the one from before, and the next call
-// does it. The connection is one of OpenToCompare() (align_clocks.h). `before_causes` is called once
-// temp.stall says who came last where, and may add the slices that show why.
+// does it. The connection is one of OpenToCompare() (align_clocks.h). `before_causes` is called
+// once temp.stall says who came last where, and may add the slices that show why.
 Status ExplainStalls(SqliteDb& db, ExplainScope scope,
                      const std::function<Status(SqliteDb&)>& before_causes = {});
 
