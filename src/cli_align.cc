@@ -68,7 +68,11 @@ void SayParts(const GlobalOptions& global, const AlignReport& report) {
 // Leaves alone what is no database of tracedb, or one of another version.
 Status CheckDatabase(const GlobalOptions& global) {
   TRACEDB_ASSIGN(db, OpenTraceDatabase(global.database));
-  return Done{};
+  TRACEDB_ASSIGN(gathered, IsGathered(db));
+  if (!gathered) return Done{};
+  return Error{ErrorKind::kInput,
+               global.database.string() + ": gathered from summaries, and aligned when it was",
+               "--show shows the clocks; tracedb gather aligns them anew"};
 }
 
 Status Reset(const GlobalOptions& global, SqliteDb& db) {

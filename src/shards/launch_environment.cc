@@ -18,7 +18,6 @@ constexpr Launcher kLaunchers[] = {
     {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE"},
     {"PMIX_RANK", "PMIX_SIZE", "PMIX_LOCAL_SIZE"},
     {"PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS"},
-    {"SLURM_PROCID", "SLURM_NTASKS", "SLURM_NTASKS_PER_NODE"},
 };
 
 std::optional<int64_t> Number(const char* text) {
@@ -40,7 +39,18 @@ LaunchEnvironment ReadLaunchEnvironment(const std::function<const char*(const ch
     return {task, Number(variable(launcher.tasks)), Number(variable(launcher.node_tasks)),
             launcher.task};
   }
-  return {};
+  const std::optional<int64_t> task = Number(variable("SLURM_PROCID"));
+  if (!task.has_value()) return {};
+  // Of this step where Slurm says it: the allocation may be larger.
+  const auto either = [&](const char* step, const char* job) {
+    const std::optional<int64_t> number = Number(variable(step));
+    return number.has_value() ? number : Number(variable(job));
+  };
+  const std::optional<int64_t> tasks = either("SLURM_STEP_NUM_TASKS", "SLURM_NTASKS");
+  const std::optional<int64_t> nodes = either("SLURM_STEP_NUM_NODES", "SLURM_NNODES");
+  std::optional<int64_t> node_tasks = Number(variable("SLURM_NTASKS_PER_NODE"));
+  if (tasks.has_value() && nodes.value_or(0) > 0) node_tasks = (*tasks + *nodes - 1) / *nodes;
+  return {task, tasks, node_tasks, "SLURM_PROCID"};
 }
 
 }  // namespace tracedb

@@ -139,7 +139,7 @@ TEST_F(Gathering, a_value_that_is_another_harms_no_other_rank) {
   }
   std::sort(names.begin(), names.end());
   int broken = 0;
-  constexpr int kTimes = 50;
+  constexpr int kTimes = 30;
   const fs::path kept = folder_ / "kept";
   fs::copy(shard_, kept);
   for (int i = 0; i < kTimes; ++i) {
@@ -206,6 +206,14 @@ TEST(LaunchEnvironment, who_started_it_tells_the_task) {
   EXPECT_FALSE(read({}).task.has_value());
   EXPECT_EQ(read({{"SLURM_PROCID", "3"}, {"SLURM_NTASKS", "8"}}).task, 3);
   EXPECT_EQ(read({{"SLURM_PROCID", "3"}, {"SLURM_NTASKS", "8"}}).tasks, 8);
+  EXPECT_EQ(read({{"SLURM_PROCID", "3"},
+                  {"SLURM_NTASKS", "64"},
+                  {"SLURM_NNODES", "8"},
+                  {"SLURM_STEP_NUM_TASKS", "8"}})
+                .node_tasks,
+            1);
+  EXPECT_EQ(read({{"SLURM_PROCID", "3"}, {"SLURM_NTASKS", "63"}, {"SLURM_NNODES", "8"}}).node_tasks,
+            8);
   // torchrun, once a node, started by srun.
   EXPECT_EQ(read({{"SLURM_PROCID", "1"}, {"RANK", "12"}, {"WORLD_SIZE", "16"}}).task, 12);
   EXPECT_EQ(read({{"OMPI_COMM_WORLD_RANK", "5"}}).task, 5);

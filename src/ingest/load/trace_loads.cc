@@ -151,6 +151,7 @@ Result<LoadSummary> TraceLoads::LoadNext() {
 
 Status TraceLoads::StartReading(const InputFile& file, ReadAhead& ahead) {
   TRACEDB_ASSIGN(landing, DatabaseLanding::Begin(database_, options_));
+  TRACEDB_TRY(landing.CheckTakesTraces());
   if (!options_.replace) {
     TRACEDB_ASSIGN(unchanged, FindUnchangedFile(file, landing));
     if (unchanged.has_value()) {

@@ -110,9 +110,8 @@ Result<std::string> NoteOfGathered(SqliteDb& db, const QueryDoc& doc) {
   }
   TRACEDB_ASSIGN(place, FirstShardPlace(db));
   return Error{ErrorKind::kQuery,
-               fmt::format("{} reads single events ({}), and this database was gathered from "
-                           "summaries, which have not all of them",
-                           doc.name, names),
+               fmt::format("{} reads single events ({}), and {}, which have not all of them",
+                           doc.name, names, kGatheredFromSummaries),
                fmt::format("ask a rank's own database: tracedb query {} --db PATH; the first is {}",
                            doc.name, place)};
 }

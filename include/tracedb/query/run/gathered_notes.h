@@ -14,6 +14,10 @@ namespace tracedb {
 
 Result<bool> IsGathered(SqliteDb& db);
 
+// Stands in the error of a query that cannot be answered.
+inline constexpr std::string_view kGatheredFromSummaries =
+    "this database was gathered from summaries";
+
 // "2 ranks are not in it: ..."; empty where all are, and of any other database.
 Result<std::string> MissingRanksNote(SqliteDb& db);
 
