@@ -278,10 +278,9 @@ std::optional<FileLayout> ReadFooter(std::string_view bytes) {
   });
   int64_t rows = 0;
   for (const ParquetRowGroup& group : layout.groups) rows += group.rows;
-  if (!in.ok() || in.position() != bytes.size() || layout.columns.empty() || rows != layout.rows) {
-    return std::nullopt;
-  }
-  return layout;
+  const bool fits = in.ok() && in.position() == bytes.size() && !layout.columns.empty() &&
+                    rows == layout.rows && rows <= LayoutLimits::kRowsMax;
+  return fits ? std::optional(std::move(layout)) : std::nullopt;
 }
 
 std::string WritePageHeader(const PageHeader& header) {

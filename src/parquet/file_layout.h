@@ -47,6 +47,7 @@ struct LayoutLimits {
   static constexpr size_t kColumnsMax = 64;
   static constexpr size_t kGroupsMax = 65536;
   static constexpr int64_t kGroupRowsMax = 65536;
+  static constexpr int64_t kRowsMax = int64_t{1} << 26;
   static constexpr int64_t kPageBytesMax = int64_t{64} << 20;
 };
 

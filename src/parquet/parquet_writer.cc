@@ -88,7 +88,10 @@ Status ParquetWriter::Write(std::string_view bytes) {
 }
 
 Status ParquetWriter::EndRow() {
-  ++rows_;
+  if (++rows_ > LayoutLimits::kRowsMax) {
+    return Error{ErrorKind::kOutput, path_.string() + ": too many rows for a summary",
+                 "without --shard the trace is ingested as ever"};
+  }
   const bool is_long = std::any_of(values_.begin(), values_.end(), [](const ParquetValues& values) {
     return values.bytes.size() >= kTextBytesMax;
   });

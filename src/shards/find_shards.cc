@@ -138,7 +138,9 @@ std::vector<ShardTrouble> MissingRanks(const FoundShards& found,
     worlds[run.value_or(name)].ranks.insert(ranks.begin(), ranks.end());
   }
   std::vector<ShardTrouble> missing;
-  for (const auto& [name, world] : worlds) {
+  for (const auto& known : worlds) {
+    const std::string& name = known.first;
+    const World& world = known.second;
     // From gap to gap: the world may be said to have any size.
     int64_t next = 0;
     int64_t named = 0;

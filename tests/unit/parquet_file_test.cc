@@ -89,8 +89,12 @@ class ParquetFile : public ::testing::Test {
         ASSERT_LE(range->first, integers_[row]);
         ASSERT_GE(range->second, integers_[row]);
       }
-      if (!nulls_[row][1]) ASSERT_EQ(values[kText].Text(i), texts_[row]) << row;
-      if (!nulls_[row][2]) ASSERT_EQ(values[kReal].reals[i], reals_[row]) << row;
+      if (!nulls_[row][1]) {
+        ASSERT_EQ(values[kText].Text(i), texts_[row]) << row;
+      }
+      if (!nulls_[row][2]) {
+        ASSERT_EQ(values[kReal].reals[i], reals_[row]) << row;
+      }
     }
   }
 
@@ -108,7 +112,8 @@ class ParquetFile : public ::testing::Test {
 };
 
 TEST_F(ParquetFile, what_is_written_is_read_again) {
-  for (const size_t rows : {1, 2, 31, 32, 33, 127, 128, 129, 130, 1000, 16384, 16385, 40000}) {
+  for (const size_t rows :
+       {1u, 2u, 31u, 32u, 33u, 127u, 128u, 129u, 130u, 1000u, 16384u, 16385u, 40000u}) {
     for (unsigned seed = 0; seed < 12; ++seed) {
       Make(rows, seed);
       ASSERT_TRUE(Write().ok());
@@ -170,7 +175,9 @@ TEST(ValuePage, bytes_at_random_are_no_page_or_have_so_many_rows) {
     for (const ParquetType type : {ParquetType::kInteger, ParquetType::kReal, ParquetType::kText}) {
       for (const PageEncoding encoding : {PageEncoding::kPlain, PageEncoding::kDeltaBinaryPacked}) {
         const auto page = DecodePage(bytes, type, encoding, 5);
-        if (page.has_value()) EXPECT_EQ(page->rows(), 5u);
+        if (page.has_value()) {
+          EXPECT_EQ(page->rows(), 5u);
+        }
       }
     }
   }
