@@ -1,15 +1,24 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <string>
+#include <system_error>
 
 #include "cli_commands.h"
 #include "cli_progress.h"
+#include "tracedb/base/database_files.h"
+#include "tracedb/base/folder_sync.h"
+#include "tracedb/ingest/load/rows_file.h"
 #include "tracedb/memory/load_limits.h"
 #include "tracedb/query/doc/query_builtin.h"
+#include "tracedb/query/run/gathered_notes.h"
 #include "tracedb/query/run/query_database.h"
 #include "tracedb/ranks/clocks/align_clocks.h"
 #include "tracedb/ranks/graphs/graph_kernels.h"
 #include "tracedb/ranks/stalls/stall_causes.h"
+#include "tracedb/shards/gather.h"
 
 namespace tracedb {
 namespace {
@@ -59,7 +68,11 @@ void SayParts(const GlobalOptions& global, const AlignReport& report) {
 // Leaves alone what is no database of tracedb, or one of another version.
 Status CheckDatabase(const GlobalOptions& global) {
   TRACEDB_ASSIGN(db, OpenTraceDatabase(global.database));
-  return Done{};
+  TRACEDB_ASSIGN(gathered, IsGathered(db));
+  if (!gathered) return Done{};
+  return Error{ErrorKind::kInput,
+               global.database.string() + ": gathered from summaries, and aligned when it was",
+               "--show shows the clocks; tracedb gather aligns them anew"};
 }
 
 Status Reset(const GlobalOptions& global, SqliteDb& db) {
@@ -106,6 +119,102 @@ Status RunAlign(const GlobalOptions& global, const AlignOptions& options,
   SayRefused(told, report);
   SayParts(told, report);
   return Show(told, format);
+}
+
+namespace {
+
+// A gathered database may take the place of an older one, and of nothing else.
+Status CheckGatherTarget(const std::filesystem::path& target, bool force) {
+  std::error_code error;
+  for (const std::string_view ending : kCompanionEndings) {
+    if (!std::filesystem::exists(CompanionOf(target, ending), error)) continue;
+    return Error{ErrorKind::kOutput,
+                 CompanionOf(target, ending).string() +
+                     ": SQLite would take this for a part of the new database",
+                 "somebody may be working with it; else move it away, or choose another -o"};
+  }
+  if (force || !std::filesystem::exists(target, error)) return Done{};
+  TRACEDB_ASSIGN(db, OpenTraceDatabase(target));
+  TRACEDB_ASSIGN(gathered, IsGathered(db));
+  if (gathered) return Done{};
+  return Error{ErrorKind::kUsage,
+               target.string() + ": it is there, and was not made by tracedb gather",
+               "name another with -o; --force replaces it"};
+}
+
+Status PutInPlace(RowsFile& rows, const std::filesystem::path& target) {
+  if (fsync(rows.descriptor()) != 0) return FileError(rows.path(), "sync", kFolderAdvice);
+  if (rename(rows.path().c_str(), target.c_str()) != 0) {
+    return FileError(target, "put the finished database there", kFolderAdvice);
+  }
+  rows.Landed();
+  return SyncFolderOf(target);
+}
+
+// "the first three, and how many more"
+Error PartialResult(const GatherReport& report) {
+  constexpr size_t kNamed = 3;
+  std::string what =
+      fmt::format("{} rank{} ha{} no whole summary: ", report.troubles.size(),
+                  report.troubles.size() == 1 ? "" : "s", report.troubles.size() == 1 ? "s" : "ve");
+  for (size_t i = 0; i < std::min(kNamed, report.troubles.size()); ++i) {
+    what += (i == 0 ? "" : "; ") + report.troubles[i].text;
+  }
+  if (report.troubles.size() > kNamed) {
+    what += fmt::format("; and {} more (tracedb info --issues)", report.troubles.size() - kNamed);
+  }
+  return Error{ErrorKind::kInput, what,
+               "the database has the others; run tracedb ingest --shard again for these, then "
+               "gather again"};
+}
+
+}  // namespace
+
+Status RunGather(const GlobalOptions& global, const GatherArguments& arguments,
+                 const std::atomic<bool>& stop) {
+  constexpr int64_t kGatherCacheKib = 131'072;
+  PrepareSqliteForIngest();
+  const std::filesystem::path target =
+      RealName(arguments.output.empty() ? global.database : arguments.output);
+  TRACEDB_TRY(CheckGatherTarget(target, arguments.force));
+  RowsFile::RemoveLeft(target);
+  TRACEDB_ASSIGN(rows, RowsFile::Make(target));
+  ProgressLine progress(global);
+  GatherOptions options;
+  options.folder = arguments.folder;
+  options.database = rows.path();
+  if (!arguments.run.empty()) options.run = arguments.run;
+  options.cache_kib = kGatherCacheKib;
+  options.stop = &stop;
+  options.on_progress = [&](const std::string& doing, size_t done, size_t all) {
+    progress.Show({doing, fmt::format("{} of {}", done, all), done, all, 0, 0, doing});
+  };
+  TRACEDB_ASSIGN(gathered, GatheredDatabase::Make(options));
+  {
+    TRACEDB_ASSIGN(db, OpenToCompare(rows.path(), kGatherCacheKib, &stop));
+    TRACEDB_TRY(db.Execute("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF"));
+    progress.Show({kComparing});
+    TRACEDB_ASSIGN(report, AlignClocks(db, AlignScope::kEverything));
+    if (report.ranks_moved > 0) SayNote(global, Corrected(report) + " (tracedb align --show)");
+    SayRefused(global, report);
+    progress.Show({kExplaining});
+    TRACEDB_TRY(ExplainStalls(db, ExplainScope::kEverything,
+                              [&](SqliteDb& at) { return gathered.AddStallSlices(at); }));
+  }
+  progress.Hide();
+  TRACEDB_TRY(PutInPlace(rows, target));
+  const GatherReport& report = gathered.report();
+  if (report.repeated > 0) {
+    SayNote(global,
+            fmt::format("{} trace{} whose content another one has {} left out", report.repeated,
+                        report.repeated == 1 ? "" : "s", report.repeated == 1 ? "is" : "are"));
+  }
+  std::error_code error;
+  SayNote(global,
+          fmt::format("{}: {} ranks, {} traces, {} of JSON in {}", target.string(), report.ranks,
+                      report.traces, BytesText(static_cast<uint64_t>(report.text_bytes)),
+                      BytesText(std::filesystem::file_size(target, error))));
+  return report.troubles.empty() ? Status(Done{}) : Status(PartialResult(report));
 }
 
 }  // namespace tracedb

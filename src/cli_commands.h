@@ -19,6 +19,9 @@ namespace tracedb {
 // `stop` becomes true when the person presses ctrl-C.
 Status RunIngest(const GlobalOptions& global, const IngestOptions& options,
                  const std::atomic<bool>& stop);
+// An error of kInput when summaries are missing or broken: the database has been made then.
+Status RunGather(const GlobalOptions& global, const GatherArguments& arguments,
+                 const std::atomic<bool>& stop);
 // The token that serve-csv asks for; empty: none.
 Result<std::string> FindToken(const GlobalOptions& global, const ServeArguments& arguments);
 Status RunServe(const GlobalOptions& global, const ServeArguments& arguments,

@@ -57,6 +57,11 @@ Status Examine(const GlobalOptions& global, const fs::path& database, bool json,
   TRACEDB_TRY(WriteForPerson(global, [&](OutputStream& output) {
     return json ? WriteJsonReport(report, output) : WriteTextReport(report, output);
   }));
+  if (report.left_out > 0) {
+    SayNote(global, fmt::format("{} checks look at single events, which are in the ranks' own "
+                                "databases: tracedb doctor there makes them",
+                                report.left_out));
+  }
   if (report.Failed() > 0) {
     return Error{ErrorKind::kQuery,
                  fmt::format("{} of {} checks failed", report.Failed(), report.checks.size()), ""};

@@ -17,7 +17,9 @@ Status ShowQuery(const GlobalOptions& global, const QueryCatalog& catalog, const
   query.stream = &output;
   TRACEDB_ASSIGN(outcome, RunQueryCommand(query, catalog));
   TRACEDB_TRY(output.Flush());
-  if (!outcome.note.empty()) SayNote(global, outcome.note);
+  static std::string said;  // of a gathered database each of several tables would say it
+  if (!outcome.note.empty() && outcome.note != said) SayNote(global, outcome.note);
+  said = outcome.note;
   return Done{};
 }
 

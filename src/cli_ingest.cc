@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <system_error>
 #include <thread>
 
@@ -14,9 +15,12 @@
 #include "tracedb/ingest/load/trace_loads.h"
 #include "tracedb/ingest/read/input_files.h"
 #include "tracedb/json/json_text.h"
+#include "tracedb/query/run/query_database.h"
 #include "tracedb/ranks/clocks/align_clocks.h"
 #include "tracedb/ranks/runs/decide_runs.h"
 #include "tracedb/ranks/samples/place_samples.h"
+#include "tracedb/shards/launch_environment.h"
+#include "tracedb/shards/summary_write.h"
 #include "tracedb/text/output_stream.h"
 #include "tracedb/text/result_text.h"
 
@@ -226,6 +230,7 @@ class IngestReport {
   }
 
   bool any_traces() const { return !trace_ids_.empty(); }
+  const std::vector<int64_t>& trace_ids() const { return trace_ids_; }
   // Whether the one trace of a new database is all there is: it has nobody to be compared with.
   bool is_alone() const { return only_run_.has_value(); }
   // Whether there is more to be done for it even so.
@@ -303,6 +308,30 @@ class IngestReport {
   bool launches_graphs_ = false;
 };
 
+// What the other ranks need to know of these traces.
+Status WriteShard(const GlobalOptions& global, const IngestOptions& options,
+                  const std::vector<int64_t>& trace_ids) {
+  const LaunchEnvironment launch =
+      ReadLaunchEnvironment([](const char* name) { return std::getenv(name); });
+  char host[256] = {};
+  if (gethostname(host, sizeof host - 1) != 0) host[0] = '\0';
+  std::error_code error;
+  const std::filesystem::path database = std::filesystem::absolute(global.database, error);
+  SummaryPlace place{options.shard, host, (error ? global.database : database).string(), {}};
+  if (launch.node_tasks.value_or(2) > 1) place.world_size = launch.tasks;
+  TRACEDB_ASSIGN(db, OpenTraceDatabase(global.database));
+  TRACEDB_ASSIGN(written, WriteSummaries(db, trace_ids, place));
+  for (const WrittenSummary& summary : written) {
+    SayNote(global,
+            fmt::format("summary of rank {} of run {}: {}, {:.2f} % of its JSON, in {}",
+                        summary.rank, summary.run, BytesText(static_cast<uint64_t>(summary.bytes)),
+                        100.0 * static_cast<double>(summary.bytes) /
+                            static_cast<double>(std::max<int64_t>(summary.text_bytes, 1)),
+                        ShownText(summary.folder.string())));
+  }
+  return Done{};
+}
+
 }  // namespace
 
 Status RunIngest(const GlobalOptions& global, const IngestOptions& options,
@@ -333,7 +362,9 @@ Status RunIngest(const GlobalOptions& global, const IngestOptions& options,
   if (db.has_value()) TRACEDB_TRY(PlaceSamples(*db));
   TRACEDB_TRY(report.Finish(db.has_value() ? &*db : nullptr));
   if (loaded.failed.has_value()) return *loaded.failed;
-  return Done{};
+  if (options.shard.empty()) return Done{};
+  db.reset();
+  return WriteShard(global, options, report.trace_ids());
 }
 
 }  // namespace tracedb

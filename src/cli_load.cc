@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -12,6 +14,8 @@
 #include "tracedb/ingest/load/trace_load.h"
 #include "tracedb/ingest/load/trace_loads.h"
 #include "tracedb/ingest/read/input_files.h"
+#include "tracedb/ingest/read/rank_in_name.h"
+#include "tracedb/shards/launch_environment.h"
 
 namespace tracedb {
 namespace {
@@ -159,13 +163,55 @@ class InputLoad {
   uint64_t file_bytes_ = 0;
 };
 
+// Leaves those files of folders that this process of many is to read.
+Status TakeOwn(IngestOptions& options, std::vector<InputFile>& files) {
+  const LaunchEnvironment launch =
+      ReadLaunchEnvironment([](const char* name) { return std::getenv(name); });
+  const bool is_rank =
+      launch.task.has_value() && launch.tasks.value_or(1) > 1 && launch.node_tasks.value_or(2) > 1;
+  const std::string which = !options.shard_inputs.empty() ? options.shard_inputs
+                            : is_rank                     ? "own"
+                                                          : "all";
+  if (which == "all") return Done{};
+  if (!launch.task.has_value()) {
+    return Error{
+        ErrorKind::kUsage,
+        fmt::format("--shard-inputs {}: nothing tells which process of the job this is", which),
+        "start it with srun, torchrun or mpirun, or set RANK and WORLD_SIZE"};
+  }
+  const int64_t task = *launch.task;
+  const int64_t tasks = std::max<int64_t>(launch.tasks.value_or(1), 1);
+  const size_t all = files.size();
+  bool any_rank = false;
+  std::vector<InputFile> own;
+  for (size_t i = 0; i < all; ++i) {
+    const auto rank = RankInName(files[i].path.filename().string());
+    any_rank = any_rank || rank.has_value();
+    const bool is_own =
+        which == "deal" ? static_cast<int64_t>(i) % tasks == task : rank.value_or(0) == task;
+    if (!files[i].is_searched() || is_own) own.push_back(files[i]);
+  }
+  if (own.empty() || (which == "own" && !any_rank && all > 1)) {
+    return Error{
+        ErrorKind::kInput,
+        fmt::format("{}: none of {} files is {}'s, by the rank in its name ({}={})",
+                    options.inputs.front(), all, task, launch.variable, task),
+        "--shard-inputs all takes all of the folder, deal shares them out; or name the files"};
+  }
+  files = std::move(own);
+  if (which == "own" && files.size() == 1 && !options.rank.has_value()) options.rank = task;
+  return Done{};
+}
+
 }  // namespace
 
-Result<LoadedInputs> LoadInputs(const GlobalOptions& global, const IngestOptions& options,
+Result<LoadedInputs> LoadInputs(const GlobalOptions& global, const IngestOptions& given,
                                 const std::atomic<bool>& stop, const OnLoaded& on_loaded) {
   PrepareSqliteForIngest();
+  IngestOptions options = given;
   const auto say = [&global](const std::string& note) { SayNote(global, note); };
   TRACEDB_ASSIGN(named, FindInputFiles(options.inputs, say));
+  if (!options.shard.empty()) TRACEDB_TRY(TakeOwn(options, named));
   TRACEDB_ASSIGN(split, SplitExports(global, options, stop, std::move(named)));
   std::vector<InputFile>& files = split.files;
   if (options.rank.has_value() && files.size() != 1) {

@@ -15,6 +15,7 @@
 #include "tracedb/help/man_page.h"
 #include "tracedb/memory/load_limits.h"
 #include "tracedb/query/doc/query_builtin.h"
+#include "tracedb/shards/launch_environment.h"
 #include "tracedb/sources/source_readers.h"
 
 namespace tracedb {
@@ -208,20 +209,42 @@ Error UsageError(const CLI::App& app, const std::string& what) {
 
 Result<Command> ChosenCommand(const CLI::App& app) {
   const std::map<std::string, Command> commands = {
-      {"ingest", Command::kIngest},     {"query", Command::kQuery},
-      {"serve-csv", Command::kServe},   {"info", Command::kInfo},
-      {"align", Command::kAlign},       {"doctor", Command::kDoctor},
-      {"cut", Command::kCut},           {"report", Command::kReport},
-      {"what-if", Command::kWhatIf},    {"compare", Command::kCompare},
-      {"baseline", Command::kBaseline}, {"shell", Command::kShell},
-      {"export", Command::kExport}};
+      {"ingest", Command::kIngest},   {"gather", Command::kGather},
+      {"query", Command::kQuery},     {"serve-csv", Command::kServe},
+      {"info", Command::kInfo},       {"align", Command::kAlign},
+      {"doctor", Command::kDoctor},   {"cut", Command::kCut},
+      {"report", Command::kReport},   {"what-if", Command::kWhatIf},
+      {"compare", Command::kCompare}, {"baseline", Command::kBaseline},
+      {"shell", Command::kShell},     {"export", Command::kExport}};
   const auto chosen = app.get_subcommands();
   if (!chosen.empty()) return commands.at(chosen[0]->get_name());
   return Error{
       ErrorKind::kUsage,
-      "a command is missing: ingest, query, shell, compare, what-if, serve-csv, report, export, "
-      "info, align, doctor, baseline or cut",
+      "a command is missing: ingest, gather, query, shell, compare, what-if, serve-csv, report, "
+      "export, info, align, doctor, baseline or cut",
       "see: tracedb --help"};
+}
+
+ColorChoice ColorOf(const std::string& when) {
+  if (when == "always") return ColorChoice::kAlways;
+  return when == "never" ? ColorChoice::kNever : ColorChoice::kAuto;
+}
+
+// Where the database is; a process of many has one of its own.
+void PlaceDatabase(CommandLine& line) {
+  const bool is_named = !line.global.database.empty() || std::getenv("TRACEDB_DB") != nullptr;
+  if (line.global.database.empty()) line.global.database = DefaultDatabase();
+  if (line.ingest.shard.empty()) return;
+  const std::optional<int64_t> task =
+      ReadLaunchEnvironment([](const char* name) { return std::getenv(name); }).task;
+  std::string name = line.global.database.string();
+  const std::string number = std::to_string(task.value_or(0));
+  constexpr std::string_view kRank = "{rank}";
+  for (size_t at = name.find(kRank); at != name.npos; at = name.find(kRank, at + number.size())) {
+    name.replace(at, kRank.size(), number);
+  }
+  if (!is_named && task.has_value()) name = "trace.rank" + number + ".db";
+  line.global.database = name;
 }
 
 // What CLI11 cannot tell of a value.
@@ -292,6 +315,7 @@ Result<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
   bool man = false;
   AddGlobal(app, line, color, man);
   CLI::App* ingest = app.add_subcommand("ingest", "load traces into the database");
+  AddGather(app, line.gather);
   CLI::App* query = app.add_subcommand("query", "ask the database something");
   CLI::App* what_if = app.add_subcommand("what-if", "how long steps would take without a cause");
   AddCompare(app, line.compare, line.baseline);
@@ -304,6 +328,7 @@ Result<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
   CLI::App* cut = app.add_subcommand("cut", "a window of it as a trace that Perfetto opens");
   const CLI::App* completion = AddCompletion(app, shell);
   AddIngest(*ingest, line.ingest, ingest_texts);
+  AddShard(*ingest, line.ingest);
   AddQuery(*query, line.query, formats.query);
   AddServe(*serve->alias("serve"), line.serve);
   AddReport(*report, line.report);
@@ -333,10 +358,8 @@ Result<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
     return UsageError(app, error.what());
   }
   if (man || completion->parsed()) return GeneratedText(app, shell, std::move(line));
-  if (line.global.database.empty()) line.global.database = DefaultDatabase();
-  line.global.color = color == "always"  ? ColorChoice::kAlways
-                      : color == "never" ? ColorChoice::kNever
-                                         : ColorChoice::kAuto;
+  PlaceDatabase(line);
+  line.global.color = ColorOf(color);
   line.ingest.keep_args = ingest_texts.args == "all";
   line.ingest.keep_osrt = !ingest_texts.keep.empty();  // the only one there is
   line.ingest.json = ingest_texts.format == "json";

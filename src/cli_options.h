@@ -37,7 +37,16 @@ struct IngestOptions {
   unsigned jobs = 0;                     // files read at a time; 0: the same
   size_t block_bytes = 0;                // hidden, for tests
   std::optional<int64_t> utc_offset_ns;  // of local times without a zone
-  bool keep_osrt = false;  // of exports of Nsight Systems: calls of the system's libraries
+  bool keep_osrt = false;       // of exports of Nsight Systems: calls of the system's libraries
+  std::filesystem::path shard;  // the folder for the summary; empty: none is made
+  std::string shard_inputs;     // own, all or deal; empty: as the launcher suggests
+};
+
+struct GatherArguments {
+  std::filesystem::path folder;
+  std::filesystem::path output;  // empty: the database of GlobalOptions
+  std::string run;               // empty: as the summaries say
+  bool force = false;
 };
 
 struct QueryArguments {
@@ -140,6 +149,7 @@ struct ExportArguments {
 
 enum class Command {
   kIngest,
+  kGather,
   kQuery,
   kServe,
   kInfo,
@@ -159,6 +169,7 @@ struct CommandLine {
   Command command = Command::kShowText;
   GlobalOptions global;
   IngestOptions ingest;
+  GatherArguments gather;
   QueryArguments query;
   ServeArguments serve;
   InfoOptions info;

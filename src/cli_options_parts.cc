@@ -335,4 +335,49 @@ const CLI::App* AddCompletion(CLI::App& app, std::string& shell) {
   return completion;
 }
 
+void AddShard(CLI::App& ingest, IngestOptions& options) {
+  CLI::Option* shard =
+      ingest
+          .add_option("--shard", options.shard,
+                      "also write a summary for the other ranks into this folder, which all share "
+                      "(tracedb gather reads it); under srun, torchrun and mpirun the rank is "
+                      "known, and {rank} in --db stands for it")
+          ->check(IsNamed)
+          ->type_name("FOLDER");
+  ingest
+      .add_option("--shard-inputs", options.shard_inputs,
+                  "which traces of a folder this process takes: own, of its rank by their names "
+                  "(default where each rank is a process); all; or deal, one in as many as there "
+                  "are processes")
+      ->check(CLI::IsMember({"own", "all", "deal"}))
+      ->needs(shard)
+      ->type_name("own|all|deal");
+}
+
+void AddGather(CLI::App& app, GatherArguments& arguments) {
+  CLI::App* gather = app.add_subcommand("gather", "the summaries of many ranks as one database");
+  gather->add_option("FOLDER", arguments.folder, "that was given to tracedb ingest --shard")
+      ->required();
+  gather
+      ->add_option("-o,--output", arguments.output,
+                   "the database to make (default: that of --db); one that was gathered before is "
+                   "replaced")
+      ->check(IsNamed)
+      ->type_name("FILE");
+  gather->add_flag("--force", arguments.force, "-o may replace any database");
+  gather
+      ->add_option("--run", arguments.run,
+                   "all summaries are of this run (default: as each rank's database says)")
+      ->check(IsNamed)
+      ->type_name("NAME");
+  gather->footer(
+      "Sums, steps, collectives, clocks and the causes of waits are there; single events are in\n"
+      "the ranks' own databases. A rank without a whole summary is named here and with every\n"
+      "answer, and the exit code is 1.\n"
+      "\nExamples:\n"
+      "  srun tracedb ingest --shard /shared/job1 --db /local/{rank}.db traces/\n"
+      "  tracedb gather /shared/job1 -o job1.db\n"
+      "  tracedb query nccl_stall_roots --db job1.db");
+}
+
 }  // namespace tracedb

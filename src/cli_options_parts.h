@@ -30,6 +30,9 @@ void AddDoctor(CLI::App& app, DoctorOptions& options, std::string& format);
 void AddReport(CLI::App& app, ReportArguments& arguments);
 // The commands shell and export.
 void AddPrompt(CLI::App& app, ExportArguments& arguments);
+// Of ingest: a summary for the other ranks; and the command gather.
+void AddShard(CLI::App& ingest, IngestOptions& options);
+void AddGather(CLI::App& app, GatherArguments& arguments);
 // The command completion, of which shell.
 const CLI::App* AddCompletion(CLI::App& app, std::string& shell);
 // The commands compare and baseline.

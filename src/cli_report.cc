@@ -1,10 +1,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "cli_commands.h"
 #include "cli_functions.h"
 #include "cli_progress.h"
 #include "tracedb/query/doc/query_builtin.h"
+#include "tracedb/query/run/gathered_notes.h"
 #include "tracedb/query/run/query_database.h"
 #include "tracedb/report/report_page.h"
 #include "tracedb/text/output_file.h"
@@ -21,7 +24,18 @@ Result<SqliteDb> Open(const GlobalOptions& global, const std::atomic<bool>& stop
 }
 
 // The page is written: it is whole but for these.
-Status Verdict(const GlobalOptions& global, const std::vector<std::string>& failed) {
+Status Verdict(const GlobalOptions& global, std::vector<std::string> failed) {
+  // Of a gathered database these parts cannot be there, and the page says so in their places.
+  const auto is_left_out = [](const std::string& part) {
+    return part.find(kGatheredFromSummaries) != part.npos;
+  };
+  const auto left_out = std::count_if(failed.begin(), failed.end(), is_left_out);
+  if (left_out > 0) {
+    SayNote(global, fmt::format("{} parts are about single events, which are in the ranks' own "
+                                "databases",
+                                left_out));
+  }
+  std::erase_if(failed, is_left_out);
   if (failed.empty()) return Done{};
   for (const std::string& part : failed) SayNote(global, part);
   return Error{

@@ -21,7 +21,9 @@
 #include "tracedb/export/export_command.h"
 #endif
 #include "tracedb/query/doc/query_builtin.h"
+#include "tracedb/query/run/gathered_notes.h"
 #include "tracedb/query/run/query_command.h"
+#include "tracedb/query/run/query_database.h"
 #include "tracedb/shell/shell_command.h"
 #include "tracedb/text/output_file.h"
 #include "tracedb/text/result_text.h"
@@ -187,6 +189,21 @@ std::filesystem::path DatabaseOf(const CommandLine& line) {
   return is_named ? std::filesystem::path(line.doctor.inputs[0]) : line.global.database;
 }
 
+// Commands that are about single events, which are not in a gathered database.
+Status CheckHasEvents(const std::filesystem::path& database, const std::string& command) {
+  auto db = OpenTraceDatabase(database);
+  if (!db.ok()) return Done{};  // the command says what is wrong
+  TRACEDB_ASSIGN(gathered, IsGathered(db.value()));
+  if (!gathered) return Done{};
+  TRACEDB_ASSIGN(place, FirstShardPlace(db.value()));
+  return Error{ErrorKind::kInput,
+               fmt::format("{}: gathered from summaries, which have no single events for tracedb "
+                           "{}",
+                           database.string(), command),
+               fmt::format("use a rank's own database: tracedb {} --db PATH; the first is {}",
+                           command, place)};
+}
+
 Status Run(const CommandLine& line) {
   OutputGuard guard;
   guard.database = DatabaseOf(line);
@@ -194,6 +211,8 @@ Status Run(const CommandLine& line) {
   switch (line.command) {
     case Command::kIngest:
       return RunIngest(line.global, line.ingest, stop_asked);
+    case Command::kGather:
+      return RunGather(line.global, line.gather, stop_asked);
     case Command::kQuery:
       return RunQuery(line.global, line.query);
     case Command::kServe:
@@ -205,10 +224,12 @@ Status Run(const CommandLine& line) {
     case Command::kDoctor:
       return RunDoctor(line.global, line.doctor, stop_asked);
     case Command::kCut:
+      TRACEDB_TRY(CheckHasEvents(line.global.database, "cut"));
       return RunCut(line.global, line.cut, stop_asked);
     case Command::kReport:
       return RunReport(line.global, line.report, stop_asked);
     case Command::kWhatIf:
+      TRACEDB_TRY(CheckHasEvents(line.global.database, "what-if"));
       return RunWhatIf(line.global, line.what_if, stop_asked);
     case Command::kCompare:
       return RunCompare(line.global, line.compare, stop_asked);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "tracedb/base/run_caught.h"
+#include "tracedb/query/run/gathered_notes.h"
 #include "tracedb/query/run/query_run.h"
 #include "tracedb/text/result_text.h"
 
@@ -156,6 +157,11 @@ Result<DoctorReport> RunChecks(SqliteDb& db, const QueryCatalog& catalog,
   for (const QueryDoc& doc : catalog.queries()) {
     if (!doc.name.starts_with(kFolder)) continue;
     TRACEDB_TRY(CheckHeader(doc));
+    TRACEDB_ASSIGN(left_out, LeftOutOf(db, doc.sql));
+    if (!left_out.empty()) {
+      ++report.left_out;
+      continue;
+    }
     CheckResult& result = report.checks.emplace_back();
     result.doc = &doc;
     result.name = doc.name.substr(kFolder.size());

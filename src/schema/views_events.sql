@@ -173,7 +173,7 @@ WHERE u.id = i.id;
 
 CREATE VIEW issues AS
 -- What was wrong in a file.
---   trace_id: the file; NULL: it is no trace
+--   trace_id: the file; NULL: it is no trace, or a rank that is missing in a gathered database
 --   source_id: the file, when it is no trace
 --   kind: such as malformed_event; tracedb doctor says what each means
 --   count: how often

@@ -34,6 +34,8 @@ ROOMS = {
     "ingest/load": READING | {"pages", "derive", "derive/collectives", "ranks/runs", "ingest/read",
                               "sources/read", "sources", "ingest/frame", "ingest/parse",
                               "ingest/build"},
+    "parquet": {"base"},
+    "shards": SHARED | {"json", "derive/collectives", "ranks/runs", "ingest/read", "parquet"},
     "ranks/clocks": SHARED,
     "ranks/samples": SHARED,
     "ranks/stalls": SHARED,

@@ -38,7 +38,8 @@ C_INTERFACES = {
     "sqlite3ext.h": ("src/base/safe_sum.cc", "src/extension/"),
     "httplib.h": ("src/serve/http/",),
     "zlib.h": ("src/ingest/read/byte_inflater.cc", "src/text/gzip_text.cc", "bench/", "tests/"),
-    "zstd.h": ("src/ingest/read/byte_inflater.cc", "bench/", "tests/"),
+    "zstd.h": ("src/ingest/read/byte_inflater.cc", "src/parquet/page_compression.cc", "bench/",
+               "tests/"),
     "isa-l/igzip_lib.h": ("src/ingest/read/byte_inflater.cc", "bench/", "tests/"),
 }
 

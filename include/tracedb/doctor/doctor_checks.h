@@ -35,7 +35,8 @@ struct CheckResult {
 
 struct DoctorReport {
   int64_t traces = 0;
-  std::vector<CheckResult> checks;  // all of them, by name
+  std::vector<CheckResult> checks;  // by name: all of them, but for those
+  size_t left_out = 0;              // that a gathered database has not the events for
 
   size_t Findings() const;
   size_t Notes() const;

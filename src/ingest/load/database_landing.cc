@@ -127,11 +127,22 @@ Status DatabaseLanding::ReadPlace() {
                      std::to_string(kSchemaVersion) + ")",
                  "ingest the traces again into a new database: name it with --db"};
   }
+  TRACEDB_ASSIGN(gathered, db.Integer("SELECT EXISTS (SELECT 1 FROM main.sqlite_schema WHERE "
+                                      "type = 'table' AND name = '_shard')"));
+  place_.is_gathered = gathered != 0;
   TRACEDB_ASSIGN(free, CheckDatabase(db, options_->stop));
   place_.first = free;
   TRACEDB_ASSIGN(last_source, LastSource(db));
   place_.source_id = last_source + 1;
   return ReadRules(db);
+}
+
+Status DatabaseLanding::CheckTakesTraces() const {
+  if (!place_.is_gathered) return Done{};
+  return Error{ErrorKind::kOutput,
+               database_.string() + ": gathered from summaries, to which no trace can be added",
+               "ingest it with --shard and another --db, and gather again; logs and the like can "
+               "be added here"};
 }
 
 Status DatabaseLanding::ReadRules(SqliteDb& db) {

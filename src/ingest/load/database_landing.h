@@ -17,10 +17,10 @@
 #include "ingest/build/record_builder.h"
 #include "ingest/build/trace_header.h"
 #include "ingest/load/ingest_lock.h"
-#include "ingest/load/rows_file.h"
 #include "tracedb/base/interval.h"
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
+#include "tracedb/ingest/load/rows_file.h"
 #include "tracedb/ingest/load/trace_load.h"
 #include "tracedb/schema/kind_rules.h"
 #include "tracedb/schema/parallelism.h"
@@ -30,6 +30,7 @@ namespace tracedb {
 // What the database holds before a trace is added.
 struct LandingPlace {
   bool exists = false;
+  bool is_gathered = false;  // from summaries: it takes no trace
   FirstIds first;
   int64_t source_id = 1;  // of the next source
   std::vector<KindRule> rules;
@@ -48,6 +49,8 @@ class DatabaseLanding {
   DatabaseLanding& operator=(DatabaseLanding&&) = delete;
 
   const LandingPlace& place() const { return place_; }
+  // Why ranks waited was worked out from slices that a gathered database has not: an error there.
+  Status CheckTakesTraces() const;
   // A new file for the rows, which goes away with this object unless they land.
   Result<std::filesystem::path> MakeRows();
   // The rows are in this file already.

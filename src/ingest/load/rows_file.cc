@@ -1,4 +1,4 @@
-#include "ingest/load/rows_file.h"
+#include "tracedb/ingest/load/rows_file.h"
 
 #include <fcntl.h>
 #include <sys/file.h>

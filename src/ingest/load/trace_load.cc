@@ -9,6 +9,7 @@ Result<LoadSummary> LoadTrace(const InputFile& input, const std::filesystem::pat
                               const LoadOptions& options) {
   Stopwatch watch;
   TRACEDB_ASSIGN(landing, DatabaseLanding::Begin(database, options));
+  TRACEDB_TRY(landing.CheckTakesTraces());
   if (!options.replace) {
     TRACEDB_ASSIGN(unchanged, FindUnchangedFile(input, landing));
     if (unchanged.has_value()) return *std::move(unchanged);

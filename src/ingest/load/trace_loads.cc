@@ -11,10 +11,10 @@
 
 #include "ingest/load/database_landing.h"
 #include "ingest/load/database_merge.h"
-#include "ingest/load/rows_file.h"
 #include "ingest/load/trace_reading.h"
 #include "tracedb/base/database_files.h"
 #include "tracedb/derive/derive_trace.h"
+#include "tracedb/ingest/load/rows_file.h"
 
 namespace tracedb {
 
@@ -151,6 +151,7 @@ Result<LoadSummary> TraceLoads::LoadNext() {
 
 Status TraceLoads::StartReading(const InputFile& file, ReadAhead& ahead) {
   TRACEDB_ASSIGN(landing, DatabaseLanding::Begin(database_, options_));
+  TRACEDB_TRY(landing.CheckTakesTraces());
   if (!options_.replace) {
     TRACEDB_ASSIGN(unchanged, FindUnchangedFile(file, landing));
     if (unchanged.has_value()) {

@@ -11,6 +11,7 @@
 #include "query/run/near_in_schema.h"
 #include "query/run/query_arguments.h"
 #include "query/run/query_assert.h"
+#include "tracedb/query/run/gathered_notes.h"
 #include "tracedb/text/result_sinks.h"
 #include "tracedb/text/result_text.h"
 
@@ -118,6 +119,8 @@ Result<PreparedQuery> PreparedQuery::Prepare(SqliteDb& db, const QueryDoc& doc,
                                              const QueryInputs& inputs) {
   db.RestrictToReading();
   PreparedQuery query;
+  TRACEDB_ASSIGN(gathered_note, NoteOfGathered(db, doc));
+  query.gathered_note_ = std::move(gathered_note);
   query.file_ = doc.file;
   query.name_ = doc.name;
   query.when_empty_ = doc.when_empty;
@@ -204,7 +207,8 @@ Result<QueryOutcome> PreparedQuery::Run(RowSink& sink, std::optional<int64_t> ro
   }
   if (assertion_ != nullptr) TRACEDB_TRY(assertion_->Verdict(name_));
   QueryOutcome outcome = outcome_;
-  if (outcome.rows > 0) return outcome;
+  outcome.note = gathered_note_;
+  if (outcome.rows > 0 || !outcome.note.empty()) return outcome;
   // A filter that asks for what is not there, rather than what the query says of an empty database.
   TRACEDB_ASSIGN(missing, DescribeMissingValue(*db_, params_));
   outcome.note = std::move(missing);

@@ -345,7 +345,8 @@ constexpr const char* kTogetherSql =
 
 }  // namespace
 
-Status ExplainStalls(SqliteDb& db, ExplainScope scope) {
+Status ExplainStalls(SqliteDb& db, ExplainScope scope,
+                     const std::function<Status(SqliteDb&)>& before_causes) {
   TRACEDB_ASSIGN(unexplained, db.Integer(kUnexplainedSql));
   TRACEDB_ASSIGN(together, db.Integer(kTogetherSql));
   if (together == 0 || (unexplained == 0 && scope == ExplainScope::kNewTraces)) return Done{};
@@ -353,6 +354,7 @@ Status ExplainStalls(SqliteDb& db, ExplainScope scope) {
   if (scope == ExplainScope::kEverything) TRACEDB_TRY(db.Execute("DELETE FROM _collective_cause"));
   TRACEDB_ASSIGN(clocks, RankClocks::Read(db));
   TRACEDB_TRY(CompareArrivals(db, clocks));
+  if (before_causes) TRACEDB_TRY(before_causes(db));
   TRACEDB_TRY(FindCauses(db, clocks));
   TRACEDB_TRY(JudgeSchedules(db));
   TRACEDB_TRY(FollowChains(db));

@@ -62,6 +62,7 @@ class PreparedQuery {
 
   std::string file_;
   std::string name_;
+  std::string gathered_note_;  // what is to be said of any answer; may be empty
   std::string when_empty_;
   std::vector<std::string> why_empty_;  // SQL of checks that may say why there is no row
   SqliteDb* db_ = nullptr;

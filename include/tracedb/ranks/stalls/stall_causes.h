@@ -4,6 +4,8 @@
 // and again when the clocks have been aligned.
 #pragma once
 
+#include <functional>
+
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
 
@@ -15,7 +17,9 @@ enum class ExplainScope {
 };
 
 // In one transaction: stopped or killed, the database is the one from before, and the next call
-// does it. The connection is one of OpenToCompare() (align_clocks.h).
-Status ExplainStalls(SqliteDb& db, ExplainScope scope);
+// does it. The connection is one of OpenToCompare() (align_clocks.h). `before_causes` is called
+// once temp.stall says who came last where, and may add the slices that show why.
+Status ExplainStalls(SqliteDb& db, ExplainScope scope,
+                     const std::function<Status(SqliteDb&)>& before_causes = {});
 
 }  // namespace tracedb

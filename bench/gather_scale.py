@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+"""Time and memory of `tracedb gather` by the number of ranks, on made ranks of known truth.
+
+Ranks are eight a host, each host with a clock of its own; eight are a tensor group, all of them the
+data group. One rank's host reads data for 5 ms longer at the start of each step: it is what
+nccl_stall_roots has to name.
+
+    python3 bench/gather_scale.py --program build/release/src/tracedb --ranks 64,256,1024
+"""
+
+import argparse
+import concurrent.futures
+import gzip
+import json
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+HOST_RANKS = 8
+BASE_NS = 1790857026000000000
+US = 1000
+HELD_NS = 5000 * US
+HELD_NAME = "slow_data_loader"
+
+
+def simulate(ranks, steps, layers, held):
+    """What each rank does: (name, kind, start, end, launch) of its kernels, in ns."""
+    chance = random.Random(7)
+    free = [0] * ranks
+    rows = [[] for _ in range(ranks)]
+    starts = []
+
+    def work(rank, launch):
+        begin = max(free[rank], launch + 4 * US)
+        free[rank] = begin + 100 * US + chance.randrange(3 * US)
+        rows[rank].append(("gemm_kernel", None, begin, free[rank], launch))
+
+    def together(members, kind, launches, length):
+        begins = [max(free[rank], launches[rank] + 4 * US) for rank in members]
+        end = max(begins) + length
+        for rank, begin in zip(members, begins):
+            rows[rank].append(("ncclDevKernel_AllReduce_Sum_bf16_RING_LL", kind, begin, end,
+                               launches[rank]))
+            free[rank] = end
+
+    now = 1000 * US
+    for step in range(steps):
+        starts.append(now)
+        host = [now + (HELD_NS if rank == held else 0) + 50 * US for rank in range(ranks)]
+        for layer in range(layers):
+            launches = [host[rank] + layer * 30 * US for rank in range(ranks)]
+            for rank in range(ranks):
+                work(rank, launches[rank])
+            for first in range(0, ranks, HOST_RANKS):
+                together(range(first, min(first + HOST_RANKS, ranks)), "tensor",
+                         [at + 10 * US for at in launches], 20 * US)
+        launches = [at + layers * 30 * US for at in host]
+        together(range(ranks), "data", launches, 200 * US)
+        now = max(free) + 100 * US
+    return rows, starts + [now]
+
+
+def time_text(ns):
+    return f"{ns // 1000}.{ns % 1000:03d}"
+
+
+def trace_of(rank, ranks, rows, starts, held, clock_ns):
+    first = rank // HOST_RANKS * HOST_RANKS
+    group = list(range(first, min(first + HOST_RANKS, ranks)))
+    header = {
+        "schemaVersion": 1, "hostName": f"node{rank // HOST_RANKS}",
+        "deviceProperties": [{"id": 0, "name": "NVIDIA H200"}],
+        "distributedInfo": {
+            "backend": "nccl", "rank": rank, "world_size": ranks,
+            "pg_config": [
+                {"pg_name": "0", "pg_desc": "DATA_PARALLEL_GROUP", "pg_size": ranks,
+                 "ranks": list(range(ranks))},
+                {"pg_name": f"t{first}", "pg_desc": "TENSOR_MODEL_PARALLEL_GROUP",
+                 "pg_size": len(group), "ranks": group}]},
+        "baseTimeNanoseconds": BASE_NS}
+    events = []
+
+    def slice_of(cat, name, start, end, pid, tid, args):
+        events.append(f'{{"ph":"X","cat":"{cat}","name":"{name}","pid":{pid},"tid":{tid},'
+                      f'"ts":{time_text(start + clock_ns)},"dur":{time_text(end - start)},'
+                      f'"args":{args}}}')
+
+    for step, (start, end) in enumerate(zip(starts, starts[1:])):
+        slice_of("user_annotation", f"ProfilerStep#{step + 3}", start, end, 1, 1,
+                 f'{{"External id":{step + 1}}}')
+        if rank == held:
+            slice_of("user_annotation", HELD_NAME, start + 20 * US, start + 20 * US + HELD_NS, 1, 1,
+                     "{}")
+    for number, (name, kind, begin, end, launch) in enumerate(rows):
+        slice_of("cpu_op", "aten::mm" if kind is None else "c10d::allreduce_", launch - 3 * US,
+                 launch + 5 * US, 1, 1, f'{{"External id":{number + 10}}}')
+        slice_of("cuda_runtime", "cudaLaunchKernel", launch, launch + 3 * US, 1, 1,
+                 f'{{"External id":{number + 10},"correlation":{number + 10}}}')
+        args = f'"External id":{number + 10},"device":0,"stream":{7 if kind is None else 20},' \
+               f'"correlation":{number + 10}'
+        if kind is not None:
+            name_of = "0" if kind == "data" else f"t{first}"
+            args += (f',"Collective name":"allreduce","dtype":"BFloat16","In msg nelems":4096,'
+                     f'"Out msg nelems":4096,"Process Group Name":"{name_of}",'
+                     f'"Group size":{ranks if kind == "data" else len(group)}')
+        slice_of("kernel", name, begin, end, 0, 7 if kind is None else 20, "{" + args + "}")
+    head = json.dumps(header, separators=(",", ":"))[:-1]
+    return head + ',"traceEvents":[\n' + ",\n".join(events) + "\n]}\n"
+
+
+def make_shards(program, folder, ranks, steps, layers, held):
+    """A summary of each rank; the databases are not kept."""
+    rows, starts = simulate(ranks, steps, layers, held)
+    chance = random.Random(11)
+    clocks = [chance.randrange(-2_000_000, 2_000_000) for _ in range(0, ranks, HOST_RANKS)]
+    out = folder / "out"
+    json_bytes = 0
+
+    def ingest(rank, text):
+        trace = folder / f"rank{rank}.pt.trace.json.gz"
+        trace.write_bytes(gzip.compress(text.encode(), 1))
+        database = folder / f"{rank}.db"
+        environment = dict(os.environ, RANK=str(rank), WORLD_SIZE=str(ranks))
+        subprocess.run([program, "-q", "ingest", "--shard", out, "--db", database, "--run", "job",
+                        trace], env=environment, check=True, stdout=subprocess.DEVNULL)
+        database.unlink()
+        trace.unlink()
+
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        waiting = []
+        for rank in range(ranks):
+            text = trace_of(rank, ranks, rows[rank], starts, held, clocks[rank // HOST_RANKS])
+            json_bytes += len(text)
+            waiting.append(pool.submit(ingest, rank, text))
+            if len(waiting) >= 8:
+                waiting.pop(0).result()
+        for left in waiting:
+            left.result()
+    return out, json_bytes
+
+
+def timed(command):
+    """Seconds, peak memory in MB and standard output of a command that must succeed."""
+    start = time.monotonic()
+    run = subprocess.run(["/usr/bin/time", "-f", "%M %U %S", *map(str, command)],
+                         capture_output=True, text=True)
+    seconds = time.monotonic() - start
+    if run.returncode != 0:
+        sys.exit(f"{command}: {run.stderr}")
+    peak_kb, user, system = run.stderr.strip().splitlines()[-1].split()
+    return seconds, int(peak_kb) / 1024, float(user) + float(system), run.stdout
+
+
+def measure(program, ranks, steps, layers, keep):
+    held = ranks * 5 // 8 + 1
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="tracedb-scale-", dir=keep))
+    try:
+        out, json_bytes = make_shards(program, folder, ranks, steps, layers, held)
+        summary = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
+        job = folder / "job.db"
+        seconds, peak, cpu, _ = timed([program, "-q", "gather", out, "-o", job])
+        print(f"{ranks} ranks: {json_bytes / 1e6:.0f} MB of JSON, summaries {summary / 1e6:.1f} MB "
+              f"({100 * summary / json_bytes:.2f} %), gather {seconds:.1f} s ({cpu:.1f} s CPU), "
+              f"{peak:.0f} MB, {job.stat().st_size / 1e6:.0f} MB database", flush=True)
+        for query in ("nccl_stall_ranks", "nccl_stall_roots", "straggler_steps", "overlap",
+                      "nccl_stalls", "time_partition", "clocks"):
+            seconds, peak, cpu, answer = timed([program, "query", query, "--db", job, "--format",
+                                                "csv"])
+            print(f"  {query}: {seconds:.2f} s ({cpu:.2f} s CPU), {peak:.0f} MB, "
+                  f"{answer.count(chr(10)) - 1} rows; "
+                  f"{answer.splitlines()[1][:90]}", flush=True)
+            if query == "nccl_stall_roots" and f"job,{held},host,{HELD_NAME}," not in answer:
+                sys.exit(f"rank {held} with {HELD_NAME} is not named:\n{answer[:500]}")
+    finally:
+        if keep is None:
+            shutil.rmtree(folder)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--program", default="build/release/src/tracedb")
+    parser.add_argument("--ranks", default="64,256,1024")
+    parser.add_argument("--steps", type=int, default=2)
+    parser.add_argument("--layers", type=int, default=150)
+    parser.add_argument("--keep", help="keep summaries and databases in this folder")
+    options = parser.parse_args()
+    program = str(pathlib.Path(options.program).resolve())
+    for ranks in options.ranks.split(","):
+        measure(program, int(ranks), options.steps, options.layers, options.keep)
+
+
+if __name__ == "__main__":
+    main()

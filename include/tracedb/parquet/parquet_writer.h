@@ -1,0 +1,56 @@
+// Rows -> a Parquet file that pyarrow, DuckDB and Spark read: a column a value of one type or NULL,
+// pages compressed with zstd, numbers plain or as differences, whichever is smaller.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tracedb/base/result.h"
+#include "tracedb/parquet/parquet_columns.h"
+
+namespace tracedb {
+
+class ParquetWriter {
+ public:
+  // A new file; one that is there is written over.
+  static Result<ParquetWriter> Create(const std::filesystem::path& path,
+                                      std::vector<ParquetColumn> columns);
+  ~ParquetWriter();
+  ParquetWriter(ParquetWriter&& other) noexcept;
+  ParquetWriter(const ParquetWriter&) = delete;
+  ParquetWriter& operator=(const ParquetWriter&) = delete;
+  ParquetWriter& operator=(ParquetWriter&&) = delete;
+
+  // The next row's value of this column. A row has one value of each.
+  void Add(size_t column, int64_t value) { values_[column].Add(value); }
+  void Add(size_t column, double value) { values_[column].Add(value); }
+  void Add(size_t column, std::string_view text) { values_[column].Add(text); }
+  void AddNull(size_t column) { values_[column].AddNull(); }
+  Status EndRow();
+
+  // Writes what is left and the footer, and brings all of it to the disk.
+  Status Finish();
+
+  int64_t rows() const { return rows_; }
+  int64_t bytes() const { return offset_; }
+
+ private:
+  struct Groups;
+  ParquetWriter(std::filesystem::path path, int file, std::vector<ParquetColumn> columns);
+  Status EndGroup();
+  Status Write(std::string_view bytes);
+
+  std::filesystem::path path_;
+  int file_;
+  std::vector<ParquetColumn> columns_;
+  std::vector<ParquetValues> values_;  // of the row group that is being filled
+  std::unique_ptr<Groups> groups_;     // those that are written
+  int64_t rows_ = 0;
+  int64_t offset_ = 0;
+};
+
+}  // namespace tracedb

@@ -1,0 +1,119 @@
+#include "tracedb/query/run/gathered_notes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "tracedb/text/result_text.h"
+
+namespace tracedb {
+namespace {
+
+constexpr int64_t kNamedMax = 3;
+
+// By the page on which each of them and its indexes begins.
+Result<std::map<int64_t, std::string>> LeftOutRoots(SqliteDb& db) {
+  std::map<int64_t, std::string> roots;
+  TRACEDB_ASSIGN(rows, db.Prepare("SELECT rootpage, tbl_name FROM main.sqlite_schema WHERE "
+                                  "rootpage > 0 AND tbl_name IN (SELECT table_name FROM "
+                                  "main._left_out)"));
+  for (;;) {
+    TRACEDB_ASSIGN(row, rows.Step());
+    if (!row) return roots;
+    roots.emplace(rows.Int(0), rows.Text(1));
+  }
+}
+
+}  // namespace
+
+Result<bool> IsGathered(SqliteDb& db) {
+  TRACEDB_ASSIGN(found, db.Integer("SELECT count(*) FROM main.sqlite_schema WHERE type = 'table' "
+                                   "AND name IN ('_shard', '_left_out')"));
+  return found == 2;
+}
+
+Result<std::string> MissingRanksNote(SqliteDb& db) {
+  TRACEDB_ASSIGN(gathered, IsGathered(db));
+  if (!gathered) return std::string();
+  TRACEDB_ASSIGN(rows, db.Prepare("SELECT first_excerpt, count(*) OVER () FROM main._issue WHERE "
+                                  "kind IN ('shard_missing', 'shard_broken') LIMIT ?1"));
+  TRACEDB_TRY(rows.Bind(1, kNamedMax));
+  std::string text;
+  int64_t all = 0;
+  for (;;) {
+    TRACEDB_ASSIGN(row, rows.Step());
+    if (!row) break;
+    all = rows.Int(1);
+    text += (text.empty() ? "" : "; ") + ShownText(rows.Text(0));
+  }
+  if (all == 0) return std::string();
+  if (all > kNamedMax)
+    text += fmt::format("; and {} more (tracedb info --issues)", all - kNamedMax);
+  return fmt::format("{} rank{} not in this database: {}", all, all == 1 ? " is" : "s are", text);
+}
+
+Result<std::vector<std::string>> LeftOutOf(SqliteDb& db, std::string_view sql) {
+  TRACEDB_ASSIGN(gathered, IsGathered(db));
+  std::set<std::string> found;
+  if (!gathered) return std::vector<std::string>();
+  TRACEDB_ASSIGN(roots, LeftOutRoots(db));
+  // The replay's tables read slices behind SQLite's back.
+  if (sql.find("replay_") != sql.npos) {
+    for (const auto& [root, table] : roots) {
+      if (table == "_gpu_slice") found.insert(table);
+    }
+  }
+  std::string_view rest = sql;
+  while (!rest.empty()) {
+    std::string_view next;
+    const std::string explain = "EXPLAIN " + std::string(rest);
+    auto rows = db.Prepare(explain, &next);
+    if (!rows.ok()) break;
+    for (;;) {
+      auto row = rows.value().Step();
+      if (!row.ok() || !row.value()) break;
+      const std::string_view opcode = rows.value().Text(1);
+      const bool opens = opcode == "OpenRead" || opcode == "ReopenIdx";
+      if (!opens || rows.value().Int(4) != 0) continue;
+      const auto root = roots.find(rows.value().Int(3));
+      if (root != roots.end()) found.insert(root->second);
+    }
+    rest.remove_prefix(rest.size() - std::min(next.size(), rest.size()));
+  }
+  return std::vector<std::string>(found.begin(), found.end());
+}
+
+Result<std::string> FirstShardPlace(SqliteDb& db) {
+  TRACEDB_ASSIGN(rows, db.Prepare("SELECT database, host, rank FROM main._shard ORDER BY rank "
+                                  "LIMIT 1"));
+  TRACEDB_ASSIGN(any, rows.Step());
+  if (!any) return std::string("its --db");
+  return fmt::format("{} on {} (rank {})", ShownText(rows.Text(0)), ShownText(rows.Text(1)),
+                     rows.Int(2));
+}
+
+Result<std::string> NoteOfGathered(SqliteDb& db, const QueryDoc& doc) {
+  // It looks up kernels of collectives alone, and those are there.
+  constexpr std::string_view kWholeAnyway = "nccl_unmatched";
+  TRACEDB_ASSIGN(gathered, IsGathered(db));
+  if (!gathered) return std::string();
+  TRACEDB_ASSIGN(note, MissingRanksNote(db));
+  TRACEDB_ASSIGN(left_out, LeftOutOf(db, doc.sql));
+  if (left_out.empty() || doc.name == kWholeAnyway) return note;
+  std::string names;
+  for (const std::string& table : left_out) names += (names.empty() ? "" : ", ") + table;
+  if (!doc.IsDocumented()) {
+    return (note.empty() ? "" : note + "; ") +
+           "only summaries were gathered: not all rows are in " + names + ", which this reads";
+  }
+  TRACEDB_ASSIGN(place, FirstShardPlace(db));
+  return Error{ErrorKind::kQuery,
+               fmt::format("{} reads single events ({}), and {}, which have not all of them",
+                           doc.name, names, kGatheredFromSummaries),
+               fmt::format("ask a rank's own database: tracedb query {} --db PATH; the first is {}",
+                           doc.name, place)};
+}
+
+}  // namespace tracedb
