@@ -11,6 +11,7 @@
 #include "tracedb/cut/cut_command.h"
 #include "tracedb/serve/serve_command.h"
 #include "tracedb/text/result_sink.h"
+#include "tracedb/watch/watch_command.h"
 
 namespace tracedb {
 
@@ -37,7 +38,13 @@ struct IngestOptions {
   unsigned jobs = 0;                     // files read at a time; 0: the same
   size_t block_bytes = 0;                // hidden, for tests
   std::optional<int64_t> utc_offset_ns;  // of local times without a zone
+  bool whole_only = false;               // of watch: what breaks off is left for later
   bool keep_osrt = false;  // of exports of Nsight Systems: calls of the system's libraries
+};
+
+struct WatchArguments {
+  WatchOptions watch;  // but the database, which is that of GlobalOptions, and what it calls
+  IngestOptions ingest;
 };
 
 struct QueryArguments {
@@ -140,6 +147,7 @@ struct ExportArguments {
 
 enum class Command {
   kIngest,
+  kWatch,
   kQuery,
   kServe,
   kInfo,
@@ -159,6 +167,7 @@ struct CommandLine {
   Command command = Command::kShowText;
   GlobalOptions global;
   IngestOptions ingest;
+  WatchArguments watch;
   QueryArguments query;
   ServeArguments serve;
   InfoOptions info;

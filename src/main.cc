@@ -194,6 +194,8 @@ Status Run(const CommandLine& line) {
   switch (line.command) {
     case Command::kIngest:
       return RunIngest(line.global, line.ingest, stop_asked);
+    case Command::kWatch:
+      return RunWatch(line.global, line.watch, stop_asked);
     case Command::kQuery:
       return RunQuery(line.global, line.query);
     case Command::kServe:

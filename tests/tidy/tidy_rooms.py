@@ -34,6 +34,7 @@ ROOMS = {
     "ingest/load": READING | {"pages", "derive", "derive/collectives", "ranks/runs", "ingest/read",
                               "sources/read", "sources", "ingest/frame", "ingest/parse",
                               "ingest/build"},
+    "watch": {"base", "ingest/read", "ingest/load"},
     "ranks/clocks": SHARED,
     "ranks/samples": SHARED,
     "ranks/stalls": SHARED,

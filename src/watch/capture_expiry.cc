@@ -1,0 +1,125 @@
+#include "watch/capture_expiry.h"
+
+#include <string_view>
+#include <system_error>
+
+#include "tracedb/base/sqlite_db.h"
+#include "tracedb/ingest/load/trace_removal.h"
+
+namespace tracedb {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kBusyWaitMs = 60'000;
+
+// Times of a trace without a base are no dates; of these it counts when they were loaded.
+constexpr const char* kOldestSql =
+    "SELECT c.capture_id, c.run, c.capture, unixepoch() - iif(count(t.base_time_ns) = count(*), "
+    "  max(t.end_ns) / 1000000000, max(unixepoch(t.ingested_at))) AS age_s, "
+    "  (SELECT count(*) FROM captures) "
+    "FROM captures c JOIN traces t ON t.capture_id = c.capture_id "
+    "GROUP BY c.capture_id ORDER BY age_s DESC, c.capture_id LIMIT 1";
+
+struct Oldest {
+  int64_t capture_id = 0;
+  ExpiredCapture shown;
+  std::chrono::seconds age{0};
+  std::vector<int64_t> trace_ids;
+};
+
+bool IsThere(const fs::path& database) {
+  std::error_code error;
+  return fs::exists(database, error) && fs::file_size(database, error) > 0 && !error;
+}
+
+Result<SqliteDb> Open(const WatchOptions& options, const LoadOptions& load) {
+  TRACEDB_ASSIGN(db, SqliteDb::Open(options.database, SqliteMode::kReadWrite));
+  db.SetBusyTimeout(kBusyWaitMs, load.stop);
+  if (load.stop != nullptr) db.StopWhen(*load.stop);
+  return db;
+}
+
+// None: there is but one.
+Result<std::optional<Oldest>> FindOldest(SqliteDb& db) {
+  TRACEDB_ASSIGN(rows, db.Prepare(kOldestSql));
+  TRACEDB_ASSIGN(found, rows.Step());
+  if (!found || rows.Int(4) < 2) return std::optional<Oldest>();
+  Oldest oldest;
+  oldest.capture_id = rows.Int(0);
+  oldest.shown.run = rows.Text(1);
+  oldest.shown.capture = rows.Int(2);
+  oldest.age = std::chrono::seconds(rows.Int(3));
+  TRACEDB_ASSIGN(traces, db.Prepare("SELECT trace_id FROM traces WHERE capture_id = ?1"));
+  TRACEDB_TRY(traces.Bind(1, oldest.capture_id));
+  for (;;) {
+    TRACEDB_ASSIGN(row, traces.Step());
+    if (!row) break;
+    oldest.trace_ids.push_back(traces.Int(0));
+  }
+  oldest.shown.traces = static_cast<int64_t>(oldest.trace_ids.size());
+  return std::optional(std::move(oldest));
+}
+
+Result<int64_t> UsedBytes(SqliteDb& db) {
+  return db.Integer(
+      "SELECT (page_count - freelist_count) * page_size "
+      "FROM pragma_page_count, pragma_freelist_count, pragma_page_size");
+}
+
+// The capture to take out next; none: nothing is old.
+Result<std::optional<Oldest>> NextToExpire(const WatchOptions& options, const LoadOptions& load) {
+  TRACEDB_ASSIGN(db, Open(options, load));
+  TRACEDB_ASSIGN(bytes, UsedBytes(db));
+  const bool is_large = options.keep_bytes > 0 && bytes > options.keep_bytes;
+  const bool has_age = options.keep_time > std::chrono::seconds(0);
+  if (!is_large && !has_age) return std::optional<Oldest>();
+  TRACEDB_ASSIGN(oldest, FindOldest(db));
+  if (!oldest.has_value()) return std::optional<Oldest>();
+  const bool is_old = has_age && oldest->age > options.keep_time;
+  return is_large || is_old ? std::move(oldest) : std::optional<Oldest>();
+}
+
+}  // namespace
+
+Result<bool> ExpireCaptures(const WatchOptions& options, const LoadOptions& load) {
+  if (options.keep_bytes == 0 && options.keep_time == std::chrono::seconds(0)) return false;
+  if (!IsThere(options.database)) return false;
+  for (bool any = false;; any = true) {
+    TRACEDB_ASSIGN(oldest, NextToExpire(options, load));
+    if (!oldest.has_value()) return any;
+    TRACEDB_TRY(RemoveTraces(options.database, oldest->trace_ids, RemovalReason::kExpired, load));
+    TRACEDB_TRY(options.on_expired(oldest->shown));
+  }
+}
+
+Result<bool> RemoveOutdated(const WatchOptions& options, const std::vector<FileNow>& files,
+                            const LoadOptions& load) {
+  if (files.empty() || !IsThere(options.database)) return false;
+  std::vector<int64_t> outdated;
+  {
+    TRACEDB_ASSIGN(db, Open(options, load));
+    TRACEDB_ASSIGN(cut, db.Integer("SELECT count(*) FROM traces WHERE NOT complete"));
+    if (cut == 0) return false;
+    // The last one is of the file as it is.
+    TRACEDB_ASSIGN(rows,
+                   db.Prepare("SELECT trace_id FROM traces t WHERE path = ?1 AND NOT complete "
+                              "AND file_bytes <> ?2 AND EXISTS (SELECT 1 FROM traces n WHERE "
+                              "n.path = ?1 AND n.trace_id > t.trace_id)"));
+    for (const FileNow& file : files) {
+      TRACEDB_TRY(rows.Bind(1, std::string_view(file.path.native())));
+      TRACEDB_TRY(rows.Bind(2, static_cast<int64_t>(file.bytes)));
+      for (;;) {
+        TRACEDB_ASSIGN(row, rows.Step());
+        if (!row) break;
+        outdated.push_back(rows.Int(0));
+      }
+      rows.Reset();
+    }
+  }
+  if (outdated.empty()) return false;
+  TRACEDB_TRY(RemoveTraces(options.database, outdated, RemovalReason::kReplaced, load));
+  return true;
+}
+
+}  // namespace tracedb

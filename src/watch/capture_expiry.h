@@ -1,0 +1,30 @@
+// Which captures of a database are old: by the time since they ended, or as the database is larger
+// than it may be.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "tracedb/base/result.h"
+#include "tracedb/ingest/load/trace_load.h"
+#include "tracedb/watch/watch_command.h"
+
+namespace tracedb {
+
+// Takes out the oldest captures until none is older than `options.keep_time` and the database not
+// larger than `options.keep_bytes`. The last to end always stays. Returns whether any went.
+Result<bool> ExpireCaptures(const WatchOptions& options, const LoadOptions& load);
+
+// Takes out what the database has of files that were cut short when they were loaded, and have
+// changed since: what they hold now is there as well.
+struct FileNow {
+  std::filesystem::path path;
+  uint64_t bytes;
+};
+Result<bool> RemoveOutdated(const WatchOptions& options, const std::vector<FileNow>& files,
+                            const LoadOptions& load);
+
+}  // namespace tracedb
