@@ -127,6 +127,18 @@ void AddIngest(CLI::App& app, IngestOptions& options, IngestTexts& texts) {
   app.footer(WhatIsRead());
 }
 
+void TakeIngestTexts(const IngestTexts& texts, IngestOptions& options) {
+  if (!texts.memory.empty()) options.memory_bytes = ParseSize(texts.memory, "--memory");
+  options.keep_args = texts.args == "all";
+  options.keep_osrt = !texts.keep.empty();  // the only one there is
+  options.json = texts.format == "json";
+}
+
+ColorChoice ColorByName(const std::string& name) {
+  if (name == "always") return ColorChoice::kAlways;
+  return name == "never" ? ColorChoice::kNever : ColorChoice::kAuto;
+}
+
 Status TakeZone(const CLI::App& ingest, const IngestTexts& texts, IngestOptions& options) {
   if (ingest.count("--tz") == 0) return Done{};
   TRACEDB_ASSIGN(offset_ns, UtcOffsetNs(texts.zone));
@@ -301,9 +313,7 @@ Result<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
   for (CLI::App* command : app.get_subcommands({})) command->fallthrough();
   try {
     app.parse(argc, argv);
-    if (!ingest_texts.memory.empty()) {
-      line.ingest.memory_bytes = ParseSize(ingest_texts.memory, "--memory");
-    }
+    TakeIngestTexts(ingest_texts, line.ingest);
     TakeWatchTexts(watch_texts, line.watch);
   } catch (const CLI::CallForHelp&) {
     const auto chosen = app.get_subcommands();
@@ -322,12 +332,7 @@ Result<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
   }
   if (man || completion->parsed()) return GeneratedText(app, shell, std::move(line));
   if (line.global.database.empty()) line.global.database = DefaultDatabase();
-  line.global.color = color == "always"  ? ColorChoice::kAlways
-                      : color == "never" ? ColorChoice::kNever
-                                         : ColorChoice::kAuto;
-  line.ingest.keep_args = ingest_texts.args == "all";
-  line.ingest.keep_osrt = !ingest_texts.keep.empty();  // the only one there is
-  line.ingest.json = ingest_texts.format == "json";
+  line.global.color = ColorByName(color);
   TRACEDB_TRY(TakeZone(*ingest, ingest_texts, line.ingest));
   SetFormats(formats, line);
   TRACEDB_TRY(CheckValues(line, query->count("--command") > 0));

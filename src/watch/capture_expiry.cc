@@ -1,7 +1,8 @@
 #include "watch/capture_expiry.h"
 
-#include <string_view>
+#include <optional>
 #include <system_error>
+#include <vector>
 
 #include "tracedb/base/sqlite_db.h"
 #include "tracedb/ingest/load/trace_removal.h"
@@ -93,28 +94,22 @@ Result<bool> ExpireCaptures(const WatchOptions& options, const LoadOptions& load
   }
 }
 
-Result<bool> RemoveOutdated(const WatchOptions& options, const std::vector<FileNow>& files,
+Result<bool> RemoveOutdated(const WatchOptions& options,
+                            const std::function<uint64_t(const fs::path&)>& bytes_of,
                             const LoadOptions& load) {
-  if (files.empty() || !IsThere(options.database)) return false;
+  if (!IsThere(options.database)) return false;
   std::vector<int64_t> outdated;
   {
     TRACEDB_ASSIGN(db, Open(options, load));
-    TRACEDB_ASSIGN(cut, db.Integer("SELECT count(*) FROM traces WHERE NOT complete"));
-    if (cut == 0) return false;
-    // The last one is of the file as it is.
-    TRACEDB_ASSIGN(rows,
-                   db.Prepare("SELECT trace_id FROM traces t WHERE path = ?1 AND NOT complete "
-                              "AND file_bytes <> ?2 AND EXISTS (SELECT 1 FROM traces n WHERE "
-                              "n.path = ?1 AND n.trace_id > t.trace_id)"));
-    for (const FileNow& file : files) {
-      TRACEDB_TRY(rows.Bind(1, std::string_view(file.path.native())));
-      TRACEDB_TRY(rows.Bind(2, static_cast<int64_t>(file.bytes)));
-      for (;;) {
-        TRACEDB_ASSIGN(row, rows.Step());
-        if (!row) break;
+    TRACEDB_ASSIGN(rows, db.Prepare("SELECT trace_id, path, file_bytes FROM traces t "
+                                    "WHERE NOT complete AND EXISTS (SELECT 1 FROM traces n "
+                                    "WHERE n.path = t.path AND n.trace_id > t.trace_id)"));
+    for (;;) {
+      TRACEDB_ASSIGN(row, rows.Step());
+      if (!row) break;
+      const uint64_t bytes = bytes_of(fs::path(rows.Text(1)));
+      if (bytes != 0 && bytes != static_cast<uint64_t>(rows.Int(2)))
         outdated.push_back(rows.Int(0));
-      }
-      rows.Reset();
     }
   }
   if (outdated.empty()) return false;

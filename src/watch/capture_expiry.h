@@ -5,8 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
-#include <optional>
-#include <vector>
+#include <functional>
 
 #include "tracedb/base/result.h"
 #include "tracedb/ingest/load/trace_load.h"
@@ -18,13 +17,10 @@ namespace tracedb {
 // larger than `options.keep_bytes`. The last to end always stays. Returns whether any went.
 Result<bool> ExpireCaptures(const WatchOptions& options, const LoadOptions& load);
 
-// Takes out what the database has of files that were cut short when they were loaded, and have
-// changed since: what they hold now is there as well.
-struct FileNow {
-  std::filesystem::path path;
-  uint64_t bytes;
-};
-Result<bool> RemoveOutdated(const WatchOptions& options, const std::vector<FileNow>& files,
+// Takes out what the database has of files that were cut short when they were loaded, have changed
+// since, and were loaded again. `bytes_of` says how large a file is now, 0 where it is not known.
+Result<bool> RemoveOutdated(const WatchOptions& options,
+                            const std::function<uint64_t(const std::filesystem::path&)>& bytes_of,
                             const LoadOptions& load);
 
 }  // namespace tracedb

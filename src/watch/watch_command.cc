@@ -44,13 +44,12 @@ class FolderWatch {
     if (!fs::is_directory(options_.folder, error)) {
       return Error{ErrorKind::kInput, options_.folder.string() + ": there is no such folder", ""};
     }
-    TRACEDB_ASSIGN(expired, ReadExpiredFiles(options_.database, load_));
-    Remember(std::move(expired));
+    TRACEDB_TRY(ReadKnown());
     while (!stop_.load()) {
       TRACEDB_TRY(Look());
       TRACEDB_ASSIGN(any, LoadReady());
       TRACEDB_ASSIGN(expired_now, Expire());
-      if (any || expired_now) is_compare_due_ = true;
+      if (expired_now) is_compare_due_ = true;
       TRACEDB_TRY(CompareWhenDue(any));
       if (any) continue;
       if (options_.once) {
@@ -63,11 +62,13 @@ class FolderWatch {
   }
 
  private:
-  void Remember(std::vector<ExpiredFile> expired) {
-    expired_.clear();
-    for (ExpiredFile& file : expired) {
-      expired_.emplace(static_cast<uint64_t>(file.file_bytes), std::move(file.file_hash));
+  Status ReadKnown() {
+    TRACEDB_ASSIGN(known, ReadKnownFiles(options_.database, load_));
+    known_.clear();
+    for (KnownFile& file : known) {
+      known_.emplace(static_cast<uint64_t>(file.file_bytes), std::move(file.file_hash));
     }
+    return Done{};
   }
 
   // A folder that cannot be looked at now may be there again later: a mount, a job's cleaning up.
@@ -102,41 +103,44 @@ class FolderWatch {
   Result<bool> LoadReady() {
     const auto now = steady_clock::now();
     WatchedFiles::Ready ready = files_.TakeReady(kBatchFiles, now);
-    TRACEDB_TRY(LeaveOutOld(ready.whole));
-    TRACEDB_TRY(LeaveOutOld(ready.as_are));
+    const bool any_ready = !ready.whole.empty() || !ready.as_are.empty();
+    LeaveOutKnown(ready.whole);
+    LeaveOutKnown(ready.as_are);
     const bool any = !ready.whole.empty() || !ready.as_are.empty();
     TRACEDB_TRY(Load(std::move(ready.whole), true));
     TRACEDB_TRY(Load(std::move(ready.as_are), false));
-    return any;
-  }
-
-  // Files whose traces have expired, or would at once.
-  Status LeaveOutOld(std::vector<InputFile>& files) {
-    std::vector<InputFile> left;
-    for (InputFile& file : files) {
-      if (stop_.load()) return Done{};
-      TRACEDB_ASSIGN(is_old, IsOld(file.path));
-      if (is_old) {
-        files_.Tried(file.path, FileOutcome::kTrace, steady_clock::now());
-      } else {
-        left.push_back(std::move(file));
-      }
+    if (any_ready && !stop_.load()) {
+      const auto bytes_of = [this](const fs::path& path) { return files_.BytesOf(path); };
+      TRACEDB_ASSIGN(removed, RemoveOutdated(options_, bytes_of, load_));
+      is_compare_due_ = is_compare_due_ || removed || any;
     }
-    files = std::move(left);
-    return Done{};
+    return any_ready;
   }
 
-  Result<bool> IsOld(const fs::path& path) const {
+  void LeaveOutKnown(std::vector<InputFile>& files) {
+    std::erase_if(files, [&](const InputFile& file) {
+      if (stop_.load() || !(IsTooOld(file.path) || IsKnown(file.path))) return false;
+      files_.Tried(file.path, FileOutcome::kTrace, steady_clock::now());
+      return true;
+    });
+  }
+
+  // Its capture would expire at once: what was recorded is older than the file.
+  bool IsTooOld(const fs::path& path) const {
+    if (options_.keep_time <= seconds(0)) return false;
     std::error_code error;
     const auto written = fs::last_write_time(path, error);
-    const auto age = fs::file_time_type::clock::now() - written;
-    if (!error && options_.keep_time > seconds(0) && age > options_.keep_time) return true;
-    const auto [first, last] = expired_.equal_range(files_.BytesOf(path));
+    return !error && fs::file_time_type::clock::now() - written > options_.keep_time;
+  }
+
+  // Without opening the database for each file: at a start nearly all of them are known.
+  bool IsKnown(const fs::path& path) const {
+    const auto [first, last] = known_.equal_range(files_.BytesOf(path));
     if (first == last) return false;
     const auto hash = HashFile(path);
     if (!hash.ok()) return false;  // it is said when it is loaded
     return std::any_of(first, last,
-                       [&](const auto& expired) { return expired.second == hash.value(); });
+                       [&](const auto& known) { return known.second == hash.value(); });
   }
 
   Status Load(std::vector<InputFile> files, bool whole_only) {
@@ -145,22 +149,15 @@ class FolderWatch {
     for (const InputFile& file : files) outcomes[file.path] = FileOutcome::kPassedOver;
     TRACEDB_ASSIGN(loaded, options_.load(std::move(files), whole_only));
     for (const LoadedFile& file : loaded) outcomes[file.path] = file.outcome;
-    std::vector<FileNow> traces;
     for (const auto& [path, outcome] : outcomes) {
       files_.Tried(path, outcome, steady_clock::now());
-      if (outcome == FileOutcome::kTrace) traces.push_back({path, files_.BytesOf(path)});
     }
-    TRACEDB_ASSIGN(removed, RemoveOutdated(options_, traces, load_));
-    is_compare_due_ = is_compare_due_ || removed;
     return Done{};
   }
 
   Result<bool> Expire() {
     TRACEDB_ASSIGN(any, ExpireCaptures(options_, load_));
-    if (any) {
-      TRACEDB_ASSIGN(expired, ReadExpiredFiles(options_.database, load_));
-      Remember(std::move(expired));
-    }
+    if (any) TRACEDB_TRY(ReadKnown());
     return any;
   }
 
@@ -195,8 +192,8 @@ class FolderWatch {
   LoadOptions load_;
   FolderEvents events_;
   WatchedFiles files_;
-  std::multimap<uint64_t, std::string> expired_;  // hashes by size
-  bool is_compare_due_ = true;                    // an ingest may have been killed before it
+  std::multimap<uint64_t, std::string> known_;  // hashes by size
+  bool is_compare_due_ = true;                  // an ingest may have been killed before it
   steady_clock::time_point next_compare_;
   bool is_away_ = false;
 };

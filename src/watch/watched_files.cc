@@ -24,7 +24,8 @@ int64_t NsOf(const timespec& time) { return int64_t{time.tv_sec} * 1'000'000'000
 
 std::chrono::nanoseconds Realtime() { return std::chrono::system_clock::now().time_since_epoch(); }
 
-// Whether it begins as JSON and ends before its last bracket. Of a packed file its packing tells.
+// Whether it begins as JSON and ends before its last bracket. Of a packed file its packing tells,
+// and logs, which may begin with a bracket as well, are named otherwise.
 bool IsOpenJson(const fs::path& path) {
   constexpr std::streamoff kTailBytes = 4096;
   std::ifstream file(path, std::ios::binary);
@@ -85,7 +86,7 @@ WatchedFiles::Ready WatchedFiles::TakeReady(size_t most, Time now) {
     const bool is_settled = now - state.changed >= settle_;
     if (is_settled) {
       ready.as_are.push_back(state.file);
-    } else if (IsOpenJson(path)) {
+    } else if (state.file.is_named_like_trace && IsOpenJson(path)) {
       Tried(path, FileOutcome::kUnfinished, now);
     } else {
       ready.whole.push_back(state.file);

@@ -183,7 +183,8 @@ def check_slow_link(collectives, program, truth):
     check("the slow link is slower by its factor",
           abs(ratio - truth["slow_link"]["factor"]) < 0.1, ratio)
     rows = program.rows("-c", "SELECT name AS group_name, sum(transfer_ns) AS ns "
-                        "FROM matched_collectives JOIN process_groups USING (group_id) WHERE parallelism = 'pipeline' "
+                        "FROM matched_collectives JOIN process_groups USING (group_id) "
+                        "WHERE parallelism = 'pipeline' "
                         "GROUP BY 1 ORDER BY 2 DESC LIMIT 2")
     check("its transfers are the longest of the database",
           rows[0]["group_name"] == truth["slow_link"]["group_name"]

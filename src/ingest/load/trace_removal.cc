@@ -1,6 +1,6 @@
 #include "tracedb/ingest/load/trace_removal.h"
 
-#include <set>
+#include <optional>
 #include <string_view>
 #include <system_error>
 
@@ -86,6 +86,34 @@ Result<SqliteDb> OpenToChange(const fs::path& database, const LoadOptions& optio
   return db;
 }
 
+// The expired files that are not there any more.
+Status ForgetGone(SqliteDb& db) {
+  std::vector<KnownFile> gone;
+  {
+    TRACEDB_ASSIGN(rows, db.Prepare("SELECT path, file_hash, file_bytes FROM _expired_file"));
+    for (;;) {
+      TRACEDB_ASSIGN(row, rows.Step());
+      if (!row) break;
+      // A file system that cannot be asked now may have it.
+      std::error_code error;
+      const bool is_gone =
+          fs::status(fs::path(rows.Text(0)), error).type() == fs::file_type::not_found;
+      if (is_gone) gone.push_back({std::string(rows.Text(1)), rows.Int(2)});
+    }
+  }
+  if (gone.empty()) return Done{};
+  TRACEDB_TRY(db.Execute("BEGIN IMMEDIATE"));
+  TRACEDB_ASSIGN(forget, db.Prepare("DELETE FROM _expired_file WHERE file_hash = ?1 AND "
+                                    "file_bytes = ?2"));
+  for (const KnownFile& file : gone) {
+    TRACEDB_TRY(forget.Bind(1, std::string_view(file.file_hash)));
+    TRACEDB_TRY(forget.Bind(2, file.file_bytes));
+    TRACEDB_TRY(forget.Run());
+    forget.Reset();
+  }
+  return db.Execute("COMMIT");
+}
+
 }  // namespace
 
 Status TakeOutTraces(SqliteDb& db, const std::vector<int64_t>& trace_ids) {
@@ -109,41 +137,29 @@ Status RemoveTraces(const fs::path& database, const std::vector<int64_t>& trace_
   return db.Execute("COMMIT");
 }
 
-Result<std::vector<ExpiredFile>> ReadExpiredFiles(const fs::path& database,
-                                                  const LoadOptions& options) {
-  std::vector<ExpiredFile> expired;
+Result<std::vector<KnownFile>> ReadKnownFiles(const fs::path& database,
+                                              const LoadOptions& options) {
   std::error_code error;
-  if (!fs::exists(database, error) || fs::file_size(database, error) == 0) return expired;
+  if (!fs::exists(database, error) || fs::file_size(database, error) == 0) {
+    return std::vector<KnownFile>();
+  }
   const fs::path real = RealName(database);
   TRACEDB_ASSIGN(lock, IngestLock::Take(real, options));
   TRACEDB_ASSIGN(db, OpenToChange(real, options));
-  TRACEDB_ASSIGN(any, db.Integer("SELECT count(*) FROM sqlite_schema WHERE name = "
-                                 "'_expired_file'"));
-  if (any == 0) return expired;
-  std::vector<ExpiredFile> gone;
-  {
-    TRACEDB_ASSIGN(rows, db.Prepare("SELECT path, file_hash, file_bytes FROM _expired_file"));
-    for (;;) {
-      TRACEDB_ASSIGN(row, rows.Step());
-      if (!row) break;
-      ExpiredFile file{std::string(rows.Text(0)), std::string(rows.Text(1)), rows.Int(2)};
-      // A file system that cannot be asked now may have it.
-      const bool is_gone = fs::status(file.path, error).type() == fs::file_type::not_found;
-      (is_gone ? gone : expired).push_back(std::move(file));
-    }
+  TRACEDB_ASSIGN(is_ours, db.Integer("SELECT count(*) FROM sqlite_schema WHERE name = '_trace'"));
+  if (is_ours == 0) return std::vector<KnownFile>();  // whoever loads into it is told
+  TRACEDB_ASSIGN(any_expired, db.Integer("SELECT count(*) FROM sqlite_schema WHERE name = "
+                                         "'_expired_file'"));
+  if (any_expired != 0) TRACEDB_TRY(ForgetGone(db));
+  std::string sql = "SELECT file_hash, file_bytes FROM _trace WHERE file_hash IS NOT NULL";
+  if (any_expired != 0) sql += " UNION ALL SELECT file_hash, file_bytes FROM _expired_file";
+  TRACEDB_ASSIGN(rows, db.Prepare(sql));
+  std::vector<KnownFile> known;
+  for (;;) {
+    TRACEDB_ASSIGN(row, rows.Step());
+    if (!row) return known;
+    known.push_back({std::string(rows.Text(0)), rows.Int(1)});
   }
-  if (gone.empty()) return expired;
-  TRACEDB_TRY(db.Execute("BEGIN IMMEDIATE"));
-  TRACEDB_ASSIGN(forget, db.Prepare("DELETE FROM _expired_file WHERE file_hash = ?1 AND "
-                                    "file_bytes = ?2"));
-  for (const ExpiredFile& file : gone) {
-    TRACEDB_TRY(forget.Bind(1, std::string_view(file.file_hash)));
-    TRACEDB_TRY(forget.Bind(2, file.file_bytes));
-    TRACEDB_TRY(forget.Run());
-    forget.Reset();
-  }
-  TRACEDB_TRY(db.Execute("COMMIT"));
-  return expired;
 }
 
 }  // namespace tracedb

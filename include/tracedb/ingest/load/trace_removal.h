@@ -25,15 +25,14 @@ enum class RemovalReason { kReplaced, kExpired };
 Status RemoveTraces(const std::filesystem::path& database, const std::vector<int64_t>& trace_ids,
                     RemovalReason reason, const LoadOptions& options);
 
-struct ExpiredFile {
-  std::string path;
+// A file whose trace is in the database, or was and has expired.
+struct KnownFile {
   std::string file_hash;  // XXH3-128, as HashFile() has it
   int64_t file_bytes = 0;
 };
 
-// None where the database is not there, or nothing has ever expired. Those whose file is gone are
-// forgotten.
-Result<std::vector<ExpiredFile>> ReadExpiredFiles(const std::filesystem::path& database,
-                                                  const LoadOptions& options);
+// None where the database is not there. Expired ones whose file is gone are forgotten.
+Result<std::vector<KnownFile>> ReadKnownFiles(const std::filesystem::path& database,
+                                              const LoadOptions& options);
 
 }  // namespace tracedb
