@@ -77,7 +77,7 @@ figure AS (
   FROM recorded GROUP BY run
   UNION ALL
   SELECT 6, 'tracedb_capture_end_timestamp_seconds', 'When the last capture ended.', run, NULL,
-         NULL, NULL, end_ns / 1e9
+         NULL, NULL, end_ns / 1000000000
   FROM latest
   UNION ALL
   SELECT 7, 'tracedb_captures', 'Captures in the database.', run, NULL, NULL, NULL, captures

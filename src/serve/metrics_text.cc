@@ -13,7 +13,7 @@
 namespace tracedb {
 namespace {
 
-// As the query's header has them; those between help and value are labels.
+// As the query has them; those between help and value tell the series apart.
 constexpr std::array<std::string_view, 7> kColumns = {"metric", "help", "run",  "rank",
                                                       "device", "kind", "value"};
 constexpr size_t kHelp = 1;
