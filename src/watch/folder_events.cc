@@ -21,8 +21,9 @@ constexpr size_t kFoldersMax = 100'000;
 constexpr size_t kClosedMax = 1'000'000;
 // Between two looks at `stop`: a signal that comes just before a waiting call would be lost.
 constexpr std::chrono::milliseconds kSlice{200};
-constexpr uint32_t kEvents = IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | IN_MODIFY | IN_MOVED_FROM |
-                             IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
+// Not each write: a file that grows is looked at when it should have come to rest.
+constexpr uint32_t kEvents =
+    IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
 
 }  // namespace
 

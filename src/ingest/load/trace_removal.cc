@@ -4,6 +4,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "ingest/load/database_landing.h"
 #include "ingest/load/ingest_lock.h"
 #include "ingest/load/trace_tables.h"
 #include "tracedb/base/database_files.h"
@@ -139,15 +140,9 @@ Status RemoveTraces(const fs::path& database, const std::vector<int64_t>& trace_
 
 Result<std::vector<KnownFile>> ReadKnownFiles(const fs::path& database,
                                               const LoadOptions& options) {
-  std::error_code error;
-  if (!fs::exists(database, error) || fs::file_size(database, error) == 0) {
-    return std::vector<KnownFile>();
-  }
-  const fs::path real = RealName(database);
-  TRACEDB_ASSIGN(lock, IngestLock::Take(real, options));
-  TRACEDB_ASSIGN(db, OpenToChange(real, options));
-  TRACEDB_ASSIGN(is_ours, db.Integer("SELECT count(*) FROM sqlite_schema WHERE name = '_trace'"));
-  if (is_ours == 0) return std::vector<KnownFile>();  // whoever loads into it is told
+  TRACEDB_ASSIGN(landing, DatabaseLanding::Begin(database, options));
+  if (!landing.place().exists) return std::vector<KnownFile>();
+  TRACEDB_ASSIGN(db, OpenToChange(RealName(database), options));
   TRACEDB_ASSIGN(any_expired, db.Integer("SELECT count(*) FROM sqlite_schema WHERE name = "
                                          "'_expired_file'"));
   if (any_expired != 0) TRACEDB_TRY(ForgetGone(db));
