@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "tracedb/base/database_files.h"
 #include "tracedb/ingest/load/trace_removal.h"
 #include "tracedb/ingest/read/content_hash.h"
 #include "watch/capture_expiry.h"
@@ -93,7 +94,12 @@ class FolderWatch {
   // The database may lie in the folder, and what is beside it while it is written.
   bool IsOurs(const fs::path& path) const {
     const std::string name = path.filename().string();
-    if (!name.starts_with(options_.database.filename().string())) return false;
+    const std::string database = options_.database.filename().string();
+    if (!name.starts_with(database)) return false;
+    const std::string ending = name.substr(database.size());
+    const bool is_beside = ending.empty() || ending.starts_with(".partial") ||
+                           std::ranges::count(kCompanionEndings, ending) > 0;
+    if (!is_beside) return false;
     std::error_code error;
     const fs::path folder =
         options_.database.has_parent_path() ? options_.database.parent_path() : fs::path(".");

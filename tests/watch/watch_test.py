@@ -102,7 +102,7 @@ def a_capture_over_another_is_another(place):
 
 
 def a_database_in_the_folder_is_none_of_its_files(place):
-    place.database = place.folder / "job.db"
+    place.database = place.folder / "rank"  # as its files begin
     place.write("rank0.json", trace(0))
     with Watch(place, "--every", "1s") as watch:
         wait_until("it is there", lambda: place.ranks() == [0])
@@ -240,6 +240,49 @@ def old_captures_expire_by_age(place):
     assert "day8" not in said and said.count("day9") == 2, said
 
 
+def answers_are_those_of_ingest(place):
+    other = place.root / "other.db"
+    traces = sorted((FIXTURES / "seqpar").glob("*.gz"))
+    with Watch(place, "--every", "1s"):
+        for path in reversed(traces):
+            place.write(path.name, path.read_bytes())
+        wait_until("all of them", lambda: len(place.ranks()) == len(traces))
+        # The ranks are compared last: then every wait has its cause.
+        wait_until("causes", lambda: place.rows("SELECT count(*) AS n FROM collective_causes "
+                                                "WHERE root_cause IS NOT NULL")[0]["n"] > 0)
+    place.once()
+    subprocess.run([place.program, "--db", other, "-q", "ingest", place.folder], check=True)
+    for query in ("straggler_steps", "nccl_stall_ranks", "clocks", "overlap", "step_times"):
+        answers = [subprocess.run([place.program, "--db", path, "query", query, "--format", "csv"],
+                                  check=True, capture_output=True).stdout
+                   for path in (place.database, other)]
+        assert answers[0] == answers[1], (query, answers)
+
+
+def a_kill_while_captures_expire(place):
+    """A capture goes whole or not at all, and what stays is sound."""
+    for number in range(8):
+        for rank in range(2):
+            place.write(f"c{number}/rank{rank}.json",
+                        trace(rank, begin_s=number * 10 - 10 * DAY_S, events=3000))
+    place.once()
+    for path in place.folder.rglob("*.json"):  # or they would not be looked at
+        os.utime(path)
+    for delay in (0.05, 0.08, 0.11, 0.14, 0.2):
+        watch = subprocess.Popen(place.command("--keep", "7d"), stdout=subprocess.DEVNULL,
+                                 stderr=subprocess.DEVNULL)
+        time.sleep(delay)
+        watch.kill()
+        watch.wait()
+        rows = place.rows("SELECT capture_id, count(*) AS n FROM traces GROUP BY 1")
+        assert all(row["n"] == 2 for row in rows), rows
+    place.once("--keep", "7d")
+    assert place.ranks() == [0, 1]
+    check = sqlite3.connect(place.database).execute("PRAGMA integrity_check").fetchall()
+    assert check == [("ok",)], check
+    check_no_rows_are_left(place)
+
+
 def check_no_rows_are_left(place):
     """Of a trace that is gone: all that a database with just the others has not."""
     other = place.root / "other.db"
@@ -324,7 +367,9 @@ CHECKS = [files_are_taken_as_they_appear, it_ends_on_both_signals_and_what_it_ha
           what_never_ends_is_taken_as_it_is_and_replaced_when_it_does,
           a_capture_over_another_is_another, a_database_in_the_folder_is_none_of_its_files,
           other_files_links_and_leftovers, a_folder_that_goes_is_waited_for,
-          what_is_no_database_is_left_alone, no_folder_is_an_error, many_files, events_that_were_dropped_are_made_up_for,
+          what_is_no_database_is_left_alone, no_folder_is_an_error, many_files,
+          events_that_were_dropped_are_made_up_for, answers_are_those_of_ingest,
+          a_kill_while_captures_expire,
           it_waits_for_another_ingest, a_kill_loses_nothing, old_captures_expire_by_age,
           old_captures_expire_by_size, the_last_capture_stays, no_row_of_an_expired_trace_stays,
           lines_of_json, a_log_that_grows]
