@@ -68,14 +68,16 @@ Result<int64_t> UsedBytes(SqliteDb& db) {
       "FROM pragma_page_count, pragma_freelist_count, pragma_page_size");
 }
 
-// The capture to take out next; none: nothing is old.
-Result<std::optional<Oldest>> NextToExpire(const WatchOptions& options, const LoadOptions& load) {
+// The capture to take out next; none: nothing is old, or it is the last.
+Result<std::optional<Oldest>> NextToExpire(const WatchOptions& options, const LoadOptions& load,
+                                           Expiry& expiry) {
   TRACEDB_ASSIGN(db, Open(options, load));
   TRACEDB_ASSIGN(bytes, UsedBytes(db));
   const bool is_large = options.keep_bytes > 0 && bytes > options.keep_bytes;
   const bool has_age = options.keep_time > std::chrono::seconds(0);
   if (!is_large && !has_age) return std::optional<Oldest>();
   TRACEDB_ASSIGN(oldest, FindOldest(db));
+  expiry.is_still_large = is_large && !oldest.has_value();
   if (!oldest.has_value()) return std::optional<Oldest>();
   const bool is_old = has_age && oldest->age > options.keep_time;
   return is_large || is_old ? std::move(oldest) : std::optional<Oldest>();
@@ -83,12 +85,13 @@ Result<std::optional<Oldest>> NextToExpire(const WatchOptions& options, const Lo
 
 }  // namespace
 
-Result<bool> ExpireCaptures(const WatchOptions& options, const LoadOptions& load) {
-  if (options.keep_bytes == 0 && options.keep_time == std::chrono::seconds(0)) return false;
-  if (!IsThere(options.database)) return false;
-  for (bool any = false;; any = true) {
-    TRACEDB_ASSIGN(oldest, NextToExpire(options, load));
-    if (!oldest.has_value()) return any;
+Result<Expiry> ExpireCaptures(const WatchOptions& options, const LoadOptions& load) {
+  Expiry expiry;
+  if (options.keep_bytes == 0 && options.keep_time == std::chrono::seconds(0)) return expiry;
+  if (!IsThere(options.database)) return expiry;
+  for (;; expiry.any = true) {
+    TRACEDB_ASSIGN(oldest, NextToExpire(options, load, expiry));
+    if (!oldest.has_value()) return expiry;
     TRACEDB_TRY(RemoveTraces(options.database, oldest->trace_ids, RemovalReason::kExpired, load));
     TRACEDB_TRY(options.on_expired(oldest->shown));
   }

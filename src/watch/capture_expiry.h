@@ -13,9 +13,14 @@
 
 namespace tracedb {
 
+struct Expiry {
+  bool any = false;             // went
+  bool is_still_large = false;  // with but one capture left
+};
+
 // Takes out the oldest captures until none is older than `options.keep_time` and the database not
-// larger than `options.keep_bytes`. The last to end always stays. Returns whether any went.
-Result<bool> ExpireCaptures(const WatchOptions& options, const LoadOptions& load);
+// larger than `options.keep_bytes`. The last to end always stays.
+Result<Expiry> ExpireCaptures(const WatchOptions& options, const LoadOptions& load);
 
 // Takes out what the database has of files that were cut short when they were loaded, have changed
 // since, and were loaded again. `bytes_of` says how large a file is now, 0 where it is not known.

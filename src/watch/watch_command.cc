@@ -162,9 +162,13 @@ class FolderWatch {
   }
 
   Result<bool> Expire() {
-    TRACEDB_ASSIGN(any, ExpireCaptures(options_, load_));
-    if (any) TRACEDB_TRY(ReadKnown());
-    return any;
+    TRACEDB_ASSIGN(expiry, ExpireCaptures(options_, load_));
+    if (expiry.any) TRACEDB_TRY(ReadKnown());
+    if (expiry.is_still_large && !std::exchange(has_said_large_, true)) {
+      options_.on_note(options_.database.string() +
+                       ": its last capture, and its logs and samples, take more than --keep says");
+    }
+    return expiry.any;
   }
 
   Status CompareWhenDue(bool more_comes) {
@@ -202,6 +206,7 @@ class FolderWatch {
   bool is_compare_due_ = true;                  // an ingest may have been killed before it
   steady_clock::time_point next_compare_;
   bool is_away_ = false;
+  bool has_said_large_ = false;
 };
 
 }  // namespace

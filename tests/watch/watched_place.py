@@ -3,6 +3,7 @@ import gzip
 import json
 import pathlib
 import signal
+import sqlite3
 import subprocess
 import time
 
@@ -91,3 +92,21 @@ class Watch:
         if self.process.poll() is None:
             code = self.stop()
             assert kind is not None or code == 0, (code, self.notes)
+
+
+def check_no_rows_are_left(place):
+    """Of a trace that is gone: all that a database with just the others has not."""
+    other = place.root / "other.db"
+    kept = [row["path"] for row in place.rows("SELECT path FROM traces")]
+    subprocess.run([place.program, "--db", other, "-q", "ingest", *kept], check=True)
+    counts = []
+    for path in (place.database, other):
+        with sqlite3.connect(path) as db:
+            names = [name for name, in db.execute("SELECT name FROM sqlite_schema WHERE type = "
+                                                  "'table' AND name NOT LIKE 'sqlite%' AND name "
+                                                  "<> '_expired_file' ORDER BY 1")]
+            counts.append({name: db.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0]
+                           for name in names})
+    differ = {name: (count, counts[1].get(name)) for name, count in counts[0].items()
+              if count != counts[1].get(name)}
+    assert not differ, differ
