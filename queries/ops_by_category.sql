@@ -51,24 +51,22 @@ costed AS MATERIALIZED (  -- with the kernel that took longest, as in roofline
   WHERE op_cost(n.name, a.args, k.name) IS NOT NULL
 ),
 op_word AS MATERIALIZED (
-  SELECT name_id, name, op_category(name) AS category FROM names
-  WHERE name_id IN (SELECT op_id FROM ran)
+  SELECT n.name_id, n.name, op_category(n.name) AS category
+  FROM (SELECT DISTINCT op_id FROM ran) r JOIN names n ON n.name_id = r.op_id
 ),
 kernel_word AS MATERIALIZED (
-  SELECT name_id, kernel_category(name) AS category FROM names
-  WHERE name_id IN (SELECT kernel_id FROM ran)
+  SELECT n.name_id, kernel_category(n.name) AS category
+  FROM (SELECT DISTINCT kernel_id FROM ran) r JOIN names n ON n.name_id = r.kernel_id
 ),
 told AS (
   SELECT t.run, o.name AS op, r.activities, r.gpu_ns,
          CASE WHEN r.kind = 1 THEN 'communication'
               ELSE coalesce(o.category, k.category, iif(r.kind = 2, 'copy', 'other')) END
            AS category,
-         iif(c.trace_id IS NULL, 0, r.gpu_ns) AS covered_ns
+         iif((r.trace_id, r.op_id, r.args_id) IN (SELECT * FROM costed), r.gpu_ns, 0) AS covered_ns
   FROM ran r JOIN trace t ON t.trace_id = r.trace_id
        LEFT JOIN op_word o ON o.name_id = r.op_id
        LEFT JOIN kernel_word k ON k.name_id = r.kernel_id
-       LEFT JOIN costed c ON c.trace_id = r.trace_id AND c.op_id = r.op_id
-                         AND c.args_id = r.args_id
 ),
 by_op AS (
   SELECT run, category, op, sum(activities) AS activities, sum(gpu_ns) AS gpu_ns,

@@ -26,6 +26,8 @@ Status RunGather(const GlobalOptions& global, const GatherArguments& arguments,
 Result<std::string> FindToken(const GlobalOptions& global, const ServeArguments& arguments);
 Status RunServe(const GlobalOptions& global, const ServeArguments& arguments,
                 const std::atomic<bool>& stop);
+Status RunWatch(const GlobalOptions& global, const WatchArguments& arguments,
+                const std::atomic<bool>& stop);
 Status RunReport(const GlobalOptions& global, const ReportArguments& arguments,
                  const std::atomic<bool>& stop);
 Status RunWhatIf(const GlobalOptions& global, const WhatIfArguments& arguments,
@@ -46,6 +48,7 @@ Status RunBaseline(const GlobalOptions& global, const BaselineArguments& argumen
                    const std::atomic<bool>& stop);
 
 struct LoadedInputs {
+  bool found = true;            // any of the files is of a kind that is read
   bool any = false;             // one was loaded, or was there already
   bool only_traces = true;      // no other file was
   std::optional<Error> failed;  // the first file of a folder that could not be read
@@ -55,12 +58,21 @@ struct LoadedInputs {
 struct OnLoaded {
   std::function<Status(const LoadSummary&)> trace;
   std::function<Status(const SourceSummary&)> source;
+  // Why a file of a folder is no trace after all, or cannot be read. Where this is empty it is said
+  // on standard error.
+  std::function<void(const Error&)> passed_over = {};
 };
 
 // Loads every input into global.database, with progress on standard error. A file of a folder that
 // cannot be read does not keep the others out.
 Result<LoadedInputs> LoadInputs(const GlobalOptions& global, const IngestOptions& options,
                                 const std::atomic<bool>& stop, const OnLoaded& on_loaded);
+
+// The same of files that were found already, each in its folder; that none of them is read is no
+// error.
+Result<LoadedInputs> LoadFiles(const GlobalOptions& global, const IngestOptions& options,
+                               const std::atomic<bool>& stop, const OnLoaded& on_loaded,
+                               std::vector<InputFile> named);
 
 // What the traces of all ranks say of one another, once those of an ingest are in: operators of
 // graphs, for which `graph_bytes_max` may be kept, clocks, and why ranks waited.

@@ -1,10 +1,9 @@
-#include "cli_exports.h"
-
 #include <algorithm>
 #include <memory>
 #include <utility>
 
 #include "cli_commands.h"
+#include "cli_sources.h"
 #include "tracedb/base/database_files.h"
 #include "tracedb/sources/nsys/nsys_export.h"
 #include "tracedb/sources/nsys/report_conversion.h"

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "cli_commands.h"
-#include "cli_exports.h"
 #include "cli_progress.h"
 #include "cli_sources.h"
 #include "tracedb/base/sqlite_db.h"
@@ -28,6 +27,7 @@ LoadOptions OptionsFor(const GlobalOptions& global, const IngestOptions& options
   load.strict = options.strict;
   load.replace = options.replace;
   load.keep_args = options.keep_args;
+  load.whole_only = options.whole_only;
   load.block_bytes = options.block_bytes;
   load.source.utc_offset_ns = options.utc_offset_ns;
   const size_t memory_bytes =
@@ -136,6 +136,11 @@ class InputLoad {
     std::error_code error;
     const bool gone = !std::filesystem::exists(file.path, error) && !stop_.load();
     if (!file.is_searched() || stop_.load()) return why;
+    const bool is_of_file = why.kind == ErrorKind::kInput || why.kind == ErrorKind::kNoTrace;
+    if (is_of_file && on_loaded_.passed_over) {
+      on_loaded_.passed_over(why);
+      return Done{};
+    }
     if (why.kind == ErrorKind::kNoTrace || gone) {
       SayNote(global_, why.what + "; passed over");
       if (!no_trace_.has_value()) no_trace_ = std::move(why);
@@ -212,6 +217,20 @@ Result<LoadedInputs> LoadInputs(const GlobalOptions& global, const IngestOptions
   const auto say = [&global](const std::string& note) { SayNote(global, note); };
   TRACEDB_ASSIGN(named, FindInputFiles(options.inputs, say));
   if (!options.shard.empty()) TRACEDB_TRY(TakeOwn(options, named));
+  TRACEDB_ASSIGN(loaded, LoadFiles(global, options, stop, on_loaded, std::move(named)));
+  if (!loaded.found && !loaded.failed.has_value()) {
+    return Error{ErrorKind::kInput,
+                 options.inputs.front() + ": no trace in this folder or below it",
+                 "nor anything else that is read (tracedb ingest --help says what is); traces are "
+                 "looked for by name: *.json, *.json.gz, *.json.zst; a file of another name can be "
+                 "given itself"};
+  }
+  return loaded;
+}
+
+Result<LoadedInputs> LoadFiles(const GlobalOptions& global, const IngestOptions& options,
+                               const std::atomic<bool>& stop, const OnLoaded& on_loaded,
+                               std::vector<InputFile> named) {
   TRACEDB_ASSIGN(split, SplitExports(global, options, stop, std::move(named)));
   std::vector<InputFile>& files = split.files;
   if (options.rank.has_value() && files.size() != 1) {
@@ -219,14 +238,19 @@ Result<LoadedInputs> LoadInputs(const GlobalOptions& global, const IngestOptions
                  fmt::format("--rank is for one input; there are {}", files.size()),
                  "without it each trace's own header or name tells its rank"};
   }
-  TRACEDB_ASSIGN(sorted, SortInputs(global, std::move(files), stop));
+  GlobalOptions sorting = global;
+  if (on_loaded.passed_over)
+    sorting.quiet = true;  // who watches a folder sees files again and again
+  TRACEDB_ASSIGN(sorted, SortInputs(sorting, std::move(files), stop));
   if (!split.failed.has_value()) split.failed = std::move(sorted.failed);
-  if (sorted.traces.empty() && sorted.sources.empty() && !split.failed.has_value()) {
-    return Error{ErrorKind::kInput,
-                 options.inputs.front() + ": no trace in this folder or below it",
-                 "nor anything else that is read (tracedb ingest --help says what is); traces are "
-                 "looked for by name: *.json, *.json.gz, *.json.zst; a file of another name can be "
-                 "given itself"};
+  if (split.failed.has_value() && on_loaded.passed_over) {
+    on_loaded.passed_over(*std::exchange(split.failed, std::nullopt));
+  }
+  if (sorted.traces.empty() && sorted.sources.empty()) {
+    LoadedInputs none;
+    none.found = false;
+    none.failed = std::move(split.failed);
+    return none;
   }
   InputLoad load(global, options, stop, on_loaded, std::move(split.failed),
                  sorted.traces.size() + sorted.sources.size());

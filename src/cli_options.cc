@@ -34,25 +34,6 @@ constexpr const char* kFooter =
     "Exit codes: 0 done, 1 it failed, 2 wrong usage, 3 an --assert did not hold,\n"
     "4 doctor found something, 5 compare cannot tell.";
 
-// "128M", "1.5G", "262144": bytes. Throws what CLI11 turns into a usage error.
-size_t ParseSize(const std::string& text) {
-  char* end = nullptr;
-  const double number = std::strtod(text.c_str(), &end);
-  std::string unit(end);
-  for (char& c : unit) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  if (unit.ends_with("IB")) unit.resize(unit.size() - 2);
-  if (unit.ends_with("B")) unit.pop_back();
-  const std::map<std::string, int> shifts = {{"", 0}, {"K", 10}, {"M", 20}, {"G", 30}, {"T", 40}};
-  const auto shift = shifts.find(unit);
-  const bool is_number = end != text.c_str() && std::isfinite(number) && number > 0;
-  if (!is_number || shift == shifts.end() || number > 1e6) {
-    if (shift == shifts.end() || shift->second != 0 || !is_number || number > 1e15) {
-      throw CLI::ValidationError("--memory", "'" + text + "' is no size; write 128M or 2G");
-    }
-  }
-  return static_cast<size_t>(number * static_cast<double>(uint64_t{1} << shift->second));
-}
-
 void AddGlobal(CLI::App& app, CommandLine& line, std::string& color, bool& man) {
   app.set_help_flag("-h,--help", "show this help and go");
   app.add_flag("--man", man, "show all help as a man page (tracedb --man | man -l -) and go");
@@ -147,6 +128,18 @@ void AddIngest(CLI::App& app, IngestOptions& options, IngestTexts& texts) {
   app.footer(WhatIsRead());
 }
 
+void TakeIngestTexts(const IngestTexts& texts, IngestOptions& options) {
+  if (!texts.memory.empty()) options.memory_bytes = ParseSize(texts.memory, "--memory");
+  options.keep_args = texts.args == "all";
+  options.keep_osrt = !texts.keep.empty();  // the only one there is
+  options.json = texts.format == "json";
+}
+
+ColorChoice ColorByName(const std::string& name) {
+  if (name == "always") return ColorChoice::kAlways;
+  return name == "never" ? ColorChoice::kNever : ColorChoice::kAuto;
+}
+
 Status TakeZone(const CLI::App& ingest, const IngestTexts& texts, IngestOptions& options) {
   if (ingest.count("--tz") == 0) return Done{};
   TRACEDB_ASSIGN(offset_ns, UtcOffsetNs(texts.zone));
@@ -209,25 +202,21 @@ Error UsageError(const CLI::App& app, const std::string& what) {
 
 Result<Command> ChosenCommand(const CLI::App& app) {
   const std::map<std::string, Command> commands = {
-      {"ingest", Command::kIngest},   {"gather", Command::kGather},
-      {"query", Command::kQuery},     {"serve-csv", Command::kServe},
-      {"info", Command::kInfo},       {"align", Command::kAlign},
-      {"doctor", Command::kDoctor},   {"cut", Command::kCut},
-      {"report", Command::kReport},   {"what-if", Command::kWhatIf},
-      {"compare", Command::kCompare}, {"baseline", Command::kBaseline},
-      {"shell", Command::kShell},     {"export", Command::kExport}};
+      {"ingest", Command::kIngest},     {"gather", Command::kGather},
+      {"watch", Command::kWatch},       {"query", Command::kQuery},
+      {"serve-csv", Command::kServe},   {"info", Command::kInfo},
+      {"align", Command::kAlign},       {"doctor", Command::kDoctor},
+      {"cut", Command::kCut},           {"report", Command::kReport},
+      {"what-if", Command::kWhatIf},    {"compare", Command::kCompare},
+      {"baseline", Command::kBaseline}, {"shell", Command::kShell},
+      {"export", Command::kExport}};
   const auto chosen = app.get_subcommands();
   if (!chosen.empty()) return commands.at(chosen[0]->get_name());
-  return Error{
-      ErrorKind::kUsage,
-      "a command is missing: ingest, gather, query, shell, compare, what-if, serve-csv, report, "
-      "export, info, align, doctor, baseline or cut",
-      "see: tracedb --help"};
-}
-
-ColorChoice ColorOf(const std::string& when) {
-  if (when == "always") return ColorChoice::kAlways;
-  return when == "never" ? ColorChoice::kNever : ColorChoice::kAuto;
+  return Error{ErrorKind::kUsage,
+               "a command is missing: ingest, gather, watch, query, shell, compare, what-if, "
+               "serve-csv, report, "
+               "export, info, align, doctor, baseline or cut",
+               "see: tracedb --help"};
 }
 
 // Where the database is; a process of many has one of its own.
@@ -249,8 +238,9 @@ void PlaceDatabase(CommandLine& line) {
 
 // What CLI11 cannot tell of a value.
 Status CheckValues(const CommandLine& line, bool has_sql) {
-  const size_t memory_bytes = line.ingest.memory_bytes;
-  if (memory_bytes != 0 && memory_bytes < LoadLimits::kMemoryBytesMin) {
+  for (const IngestOptions* ingest : {&line.ingest, &line.watch.ingest}) {
+    const size_t memory_bytes = ingest->memory_bytes;
+    if (memory_bytes == 0 || memory_bytes >= LoadLimits::kMemoryBytesMin) continue;
     return Error{
         ErrorKind::kUsage,
         "--memory: the least is " + std::to_string(LoadLimits::kMemoryBytesMin >> 20) + "M",
@@ -310,12 +300,14 @@ Result<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
   app.fallthrough();
   std::string color = "auto";
   IngestTexts ingest_texts;
+  WatchTexts watch_texts;
   std::string shell;
   FormatTexts formats;
   bool man = false;
   AddGlobal(app, line, color, man);
   CLI::App* ingest = app.add_subcommand("ingest", "load traces into the database");
   AddGather(app, line.gather);
+  CLI::App* watch = app.add_subcommand("watch", "load the traces of a folder as they appear");
   CLI::App* query = app.add_subcommand("query", "ask the database something");
   CLI::App* what_if = app.add_subcommand("what-if", "how long steps would take without a cause");
   AddCompare(app, line.compare, line.baseline);
@@ -329,6 +321,7 @@ Result<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
   const CLI::App* completion = AddCompletion(app, shell);
   AddIngest(*ingest, line.ingest, ingest_texts);
   AddShard(*ingest, line.ingest);
+  AddWatch(*watch, line.watch, watch_texts);
   AddQuery(*query, line.query, formats.query);
   AddServe(*serve->alias("serve"), line.serve);
   AddReport(*report, line.report);
@@ -341,7 +334,8 @@ Result<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
   for (CLI::App* command : app.get_subcommands({})) command->fallthrough();
   try {
     app.parse(argc, argv);
-    if (!ingest_texts.memory.empty()) line.ingest.memory_bytes = ParseSize(ingest_texts.memory);
+    TakeIngestTexts(ingest_texts, line.ingest);
+    TakeWatchTexts(watch_texts, line.watch);
   } catch (const CLI::CallForHelp&) {
     const auto chosen = app.get_subcommands();
     line.text = HelpText(ReadHelp(app), chosen.empty() ? "" : chosen[0]->get_name());
@@ -359,10 +353,7 @@ Result<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
   }
   if (man || completion->parsed()) return GeneratedText(app, shell, std::move(line));
   PlaceDatabase(line);
-  line.global.color = ColorOf(color);
-  line.ingest.keep_args = ingest_texts.args == "all";
-  line.ingest.keep_osrt = !ingest_texts.keep.empty();  // the only one there is
-  line.ingest.json = ingest_texts.format == "json";
+  line.global.color = ColorByName(color);
   TRACEDB_TRY(TakeZone(*ingest, ingest_texts, line.ingest));
   SetFormats(formats, line);
   TRACEDB_TRY(CheckValues(line, query->count("--command") > 0));

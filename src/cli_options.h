@@ -11,6 +11,7 @@
 #include "tracedb/cut/cut_command.h"
 #include "tracedb/serve/serve_command.h"
 #include "tracedb/text/result_sink.h"
+#include "tracedb/watch/watch_command.h"
 
 namespace tracedb {
 
@@ -37,6 +38,7 @@ struct IngestOptions {
   unsigned jobs = 0;                     // files read at a time; 0: the same
   size_t block_bytes = 0;                // hidden, for tests
   std::optional<int64_t> utc_offset_ns;  // of local times without a zone
+  bool whole_only = false;               // of watch: what breaks off is left for later
   bool keep_osrt = false;       // of exports of Nsight Systems: calls of the system's libraries
   std::filesystem::path shard;  // the folder for the summary; empty: none is made
   std::string shard_inputs;     // own, all or deal; empty: as the launcher suggests
@@ -47,6 +49,11 @@ struct GatherArguments {
   std::filesystem::path output;  // empty: the database of GlobalOptions
   std::string run;               // empty: as the summaries say
   bool force = false;
+};
+
+struct WatchArguments {
+  WatchOptions watch;  // but the database, which is that of GlobalOptions, and what it calls
+  IngestOptions ingest;
 };
 
 struct QueryArguments {
@@ -150,6 +157,7 @@ struct ExportArguments {
 enum class Command {
   kIngest,
   kGather,
+  kWatch,
   kQuery,
   kServe,
   kInfo,
@@ -170,6 +178,7 @@ struct CommandLine {
   GlobalOptions global;
   IngestOptions ingest;
   GatherArguments gather;
+  WatchArguments watch;
   QueryArguments query;
   ServeArguments serve;
   InfoOptions info;

@@ -1,4 +1,5 @@
-// Options that several commands have, and those of cut, serve and what-if, which have the most.
+// Options that several commands have, and those of cut, serve, watch and what-if, which have the
+// most.
 #pragma once
 
 #include <string>
@@ -18,6 +19,19 @@ std::string IsNamed(const std::string& file);
 void AddOutput(CLI::App& app, std::filesystem::path& output, bool& force,
                const std::string& otherwise = "");
 void AddForce(CLI::App& app, bool& force);
+// "128M", "1.5G", "262144": bytes. Throws what CLI11 turns into a usage error of that option.
+size_t ParseSize(const std::string& text, const std::string& option);
+// Options of watch that are read as text, and looked at once all are there.
+struct WatchTexts {
+  std::string memory;
+  std::vector<std::string> keep;
+  std::string every;
+  std::string settle;
+  std::string args = "all";
+  std::string format = "text";
+};
+void AddWatch(CLI::App& app, WatchArguments& arguments, WatchTexts& texts);
+void TakeWatchTexts(const WatchTexts& texts, WatchArguments& arguments);
 void AddCut(CLI::App& app, CutOptions& options);
 void AddServe(CLI::App& app, ServeArguments& arguments);
 void AddWhatIf(CLI::App& app, WhatIfArguments& arguments);

@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "cli_commands.h"
+#include "cli_progress.h"
 #include "tracedb/json/json_text.h"
+#include "tracedb/ranks/runs/decide_runs.h"
 
 namespace tracedb {
 namespace {
@@ -41,6 +43,17 @@ struct PassedOver {
     return order.size() > kShownMax ? text + ", ..." : text;
   }
 };
+
+std::string IssueLine(const EventIssues& issues) {
+  std::string line;
+  for (size_t i = 0; i < kIssueKinds; ++i) {
+    const auto kind = static_cast<IssueKind>(i);
+    if (issues.entry(kind).count == 0) continue;
+    if (!line.empty()) line += ", ";
+    line += fmt::format("{} {}", GroupedText(issues.entry(kind).count), IssueName(kind));
+  }
+  return line;
+}
 
 }  // namespace
 
@@ -88,6 +101,85 @@ Result<SortedInputs> SortInputs(const GlobalOptions& global, std::vector<InputFi
                         passed.files, passed.files == 1 ? "file is" : "files are", passed.Text()));
   }
   return sorted;
+}
+
+std::string TraceLine(const LoadSummary& summary, const std::optional<std::string>& run) {
+  if (summary.skipped) {
+    return fmt::format("{}: skipped, its content is in the database already (trace {}){}\n",
+                       summary.path, summary.trace_id,
+                       run.has_value() ? "; it is of run " + *run + " now" : "");
+  }
+  std::string text = fmt::format(
+      "{}: {}rank {}, {} events, {} slices, {} GPU activities; {:.1f} MB of JSON in {:.2f} s "
+      "({:.0f} MB/s)\n",
+      summary.path, IsGraphCaptureFile(summary.path) ? "captures of graphs of " : "", summary.rank,
+      GroupedText(summary.events), GroupedText(summary.slices), GroupedText(summary.gpu_activities),
+      static_cast<double>(summary.text_bytes) / 1e6, summary.seconds,
+      static_cast<double>(summary.text_bytes) / 1e6 / std::max(summary.seconds, 1e-6));
+  if (!summary.complete) text += "  incomplete: the file was cut short or damaged\n";
+  if (summary.issues.Any()) text += "  issues: " + IssueLine(summary.issues) + "\n";
+  return text;
+}
+
+std::string TraceJson(const LoadSummary& summary) {
+  if (summary.skipped) {
+    return fmt::format("{{\"path\":{},\"skipped\":true,\"trace_id\":{}}}", JsonString(summary.path),
+                       summary.trace_id);
+  }
+  std::string issues;
+  for (size_t i = 0; i < kIssueKinds; ++i) {
+    const auto kind = static_cast<IssueKind>(i);
+    const EventIssues::Entry& entry = summary.issues.entry(kind);
+    if (entry.count == 0) continue;
+    issues +=
+        fmt::format("{}{{\"kind\":\"{}\",\"count\":{},\"first_offset\":{},\"first_excerpt\":{}}}",
+                    issues.empty() ? "" : ",", IssueName(kind), entry.count, entry.first_offset,
+                    JsonString(entry.first_excerpt));
+  }
+  return fmt::format(
+      "{{\"path\":{},\"skipped\":false,\"trace_id\":{},\"rank\":{},\"rank_source\":\"{}\","
+      "\"file_bytes\":{},\"text_bytes\":{},\"events\":{},\"slices\":{},\"gpu_activities\":{},"
+      "\"complete\":{},\"graph_captures\":{},\"seconds\":{:.6f},\"issues\":[{}]}}",
+      JsonString(summary.path), summary.trace_id, summary.rank, summary.rank_source,
+      summary.file_bytes, summary.text_bytes, summary.events, summary.slices,
+      summary.gpu_activities, summary.complete, IsGraphCaptureFile(summary.path), summary.seconds,
+      issues);
+}
+
+void SayWarnings(const GlobalOptions& global, const LoadSummary& summary,
+                 std::optional<int64_t> asked_rank) {
+  if (summary.rank_source == "device order") {
+    SayNote(global, fmt::format("{}: nothing tells its rank; by the order of GPUs it is taken for "
+                                "rank {} (a guess; --rank N chooses another)",
+                                summary.path, summary.rank));
+  } else if (summary.rank_source == "communicator") {
+    SayNote(global, fmt::format("{}: it is taken for rank {}, as in the largest communicator that "
+                                "it began (a guess, which holds where that has all ranks of the "
+                                "job; --rank N chooses another)",
+                                summary.path, summary.rank));
+  } else if (summary.rank_source == "chosen") {
+    SayNote(global, fmt::format("{}: neither its header nor its name tells a rank; it is rank {} "
+                                "now (--rank N chooses another)",
+                                summary.path, summary.rank));
+  } else if (asked_rank.has_value() && *asked_rank != summary.rank) {
+    SayNote(global, fmt::format("{}: --rank {} is not used: the {} says rank {}", summary.path,
+                                *asked_rank, summary.rank_source, summary.rank));
+  }
+  if (!summary.complete) {
+    SayNote(global, fmt::format("{}: cut short or damaged; what comes before the damage was "
+                                "loaded ({} events)",
+                                summary.path, GroupedText(summary.events)));
+  }
+  constexpr uint64_t kEventsOfACutTrace = 1'000'000;  // where JAX and TensorFlow stop writing
+  if (summary.events == kEventsOfACutTrace) {
+    SayNote(global, fmt::format("{}: exactly 1,000,000 events: its writer probably left the others "
+                                "out (TF_PROFILER_TRACE_VIEWER_MAX_EVENTS)",
+                                summary.path));
+  }
+  if (summary.issues.Any()) {
+    SayNote(global, fmt::format("{}: {} (details: tracedb info --issues)", summary.path,
+                                IssueLine(summary.issues)));
+  }
 }
 
 std::string SourceLine(const SourceSummary& summary, const std::optional<std::string>& run) {

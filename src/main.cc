@@ -213,6 +213,8 @@ Status Run(const CommandLine& line) {
       return RunIngest(line.global, line.ingest, stop_asked);
     case Command::kGather:
       return RunGather(line.global, line.gather, stop_asked);
+    case Command::kWatch:
+      return RunWatch(line.global, line.watch, stop_asked);
     case Command::kQuery:
       return RunQuery(line.global, line.query);
     case Command::kServe:

@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "serve/metrics_text.h"
 #include "serve/page_content.h"
 #include "serve/query_list.h"
 #include "serve/report_request.h"
@@ -42,20 +43,6 @@ SharedAnswers::Made Stopped(const StopReasons& reasons) {
 SharedAnswers::Made Refused(WebAnswer answer) {
   const bool is_for_all = answer.status < 500;
   return {std::move(answer), is_for_all ? SharedAnswers::For::kAll : SharedAnswers::For::kOne};
-}
-
-// A name that every file system takes.
-std::string FileName(std::string_view name, std::string_view extension) {
-  if (const size_t slash = name.rfind('/'); slash != std::string_view::npos) {
-    name.remove_prefix(slash + 1);
-  }
-  std::string file;
-  for (const char c : name) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '_' || c == '-';
-    file += plain ? c : '_';
-  }
-  return fmt::format("{}.{}", file, extension);
 }
 
 // Those that a person may have meant.
@@ -100,6 +87,7 @@ WebAnswer TraceSite::Answer(const WebRequest& request) {
   if (path == "/report") return AnswerReport(request);
   if (path == "/cut.json.gz") return AnswerCut(request);
   if (path == "/healthz") return AnswerHealth();
+  if (path == "/metrics") return AnswerMetrics(request);
   const auto address = ReadAddress(path);
   if (!address.has_value()) {
     const std::string advice =
@@ -340,7 +328,7 @@ SharedAnswers::Made TraceSite::RunHtml(const WebRequest& request, const std::str
   if (!reasons.reason().empty()) return Stopped(reasons);
   if (!page.ok()) return Refused(Failed(page.error()));
   WebAnswer answer;
-  answer.media_type = "text/html; charset=utf-8";
+  answer.media_type = page.value().media_type;
   answer.headers.emplace_back("Content-Security-Policy",
                               page.value().policy + "; frame-ancestors 'none'");
   answer.body = page.value().text;
@@ -388,6 +376,20 @@ WebAnswer TraceSite::AnswerReport(const WebRequest& request) {
                       TRACEDB_TRY(text.Flush());
                       return HtmlPage{text.text(), ReportPolicy(true)};
                     });
+}
+
+WebAnswer TraceSite::AnswerMetrics(const WebRequest& request) {
+  const bool gzip = AcceptsGzip(request.accept_encoding);
+  auto etag = EtagOf(request, gzip, "");
+  if (!etag.ok()) return Failed(etag.error());
+  return AnswerHtml(
+      request, etag.value(), gzip, [&](SqliteDb& db, StopReasons& reasons) -> Result<HtmlPage> {
+        db.StopIf([&reasons] { return reasons.Check(); });
+        auto text = MetricsText(db, catalog_, options_.version);
+        db.StopIf({});
+        if (!text.ok()) return std::move(text).error();
+        return HtmlPage{std::move(text).value(), "default-src 'none'", true, kMetricsMediaType};
+      });
 }
 
 }  // namespace tracedb

@@ -42,6 +42,7 @@ class TraceSite {
     std::string text;
     std::string policy;    // its Content-Security-Policy
     bool is_whole = true;  // if not, it is not kept
+    std::string media_type = "text/html; charset=utf-8";
   };
 
   WebAnswer AnswerTable(const WebRequest& request, const SiteAddress& address);
@@ -57,6 +58,7 @@ class TraceSite {
   SharedAnswers::Made RunCut(const WebRequest& request, const ServedCut& cut,
                              const std::string& etag);
   WebAnswer AnswerHealth();
+  WebAnswer AnswerMetrics(const WebRequest& request);
 
   Result<std::shared_ptr<RunningResult>> Start(const WebRequest& request, const Asked& asked,
                                                WebAnswer& answer);

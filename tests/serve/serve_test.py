@@ -4,7 +4,7 @@
     serve_test.py --program P [--filter TEXT] [GROUP...]
 
 One line a check. Exit 0: all passed; 1: some failed. Groups: protocol, safety, streams,
-load, life, requests, sharing, files, tokens.
+load, life, requests, sharing, files, tokens, metrics.
 """
 import argparse
 import os
@@ -18,6 +18,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import check_files  # noqa: E402
 import check_life  # noqa: E402
 import check_load  # noqa: E402
+import check_metrics  # noqa: E402
 import check_protocol  # noqa: E402
 import check_requests  # noqa: E402
 import check_safety  # noqa: E402
@@ -28,7 +29,8 @@ from serve_server import make_database  # noqa: E402
 
 GROUPS = {"protocol": check_protocol, "safety": check_safety, "streams": check_streams,
           "load": check_load, "life": check_life, "requests": check_requests,
-          "sharing": check_sharing, "files": check_files, "tokens": check_tokens}
+          "sharing": check_sharing, "files": check_files, "tokens": check_tokens,
+          "metrics": check_metrics}
 
 
 def run(check, program, database):

@@ -36,6 +36,7 @@ ROOMS = {
                               "ingest/build"},
     "parquet": {"base"},
     "shards": SHARED | {"json", "derive/collectives", "ranks/runs", "ingest/read", "parquet"},
+    "watch": {"base", "ingest/read", "ingest/load"},
     "ranks/clocks": SHARED,
     "ranks/samples": SHARED,
     "ranks/stalls": SHARED,

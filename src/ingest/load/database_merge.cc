@@ -1,6 +1,7 @@
 #include "ingest/load/database_merge.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -11,8 +12,10 @@
 #include <vector>
 
 #include "ingest/load/table_copy.h"
+#include "ingest/load/trace_tables.h"
 #include "tracedb/base/sqlite_db.h"
 #include "tracedb/derive/collectives/derive_groups.h"
+#include "tracedb/ingest/load/trace_removal.h"
 #include "tracedb/pages/staged_changes.h"
 #include "tracedb/pages/tree_graft.h"
 #include "tracedb/ranks/runs/decide_runs.h"
@@ -21,58 +24,18 @@
 namespace tracedb {
 namespace {
 
-// Tables whose rows belong to one trace, beside those of its events: by the numbers of its texts,
-// by those of its events, and by its own.
-constexpr std::array<const char*, 3> kTextTables = {"_event_name", "_track", "_args_text"};
-constexpr std::array<const char*, 4> kRowTables = {"_step", "_row_times", "_launch",
-                                                   "_impossible_time"};
-constexpr std::array<const char*, 17> kTraceTables = {
-    "_trace",         "_process",     "_thread",       "_issue",         "_host_use",
-    "_kernel_use",    "_sync_use",    "_step_use",     "_call_path",     "_busy_segment",
-    "_device_use",    "_stream_use",  "_memory_piece", "_graph_capture", "_captured_launch",
-    "_captured_call", "_graph_launch"};
-
-// Takes out the traces that have the new one's content or path.
-Status TakeOut(SqliteDb& db, const MergeJob& job) {
-  struct Old {
-    int64_t trace_id, first_row, last_row, first_text, last_text;
-  };
-  std::vector<Old> olds;
-  {
-    TRACEDB_ASSIGN(rows, db.Prepare("SELECT trace_id, first_row, last_row, first_text, "
-                                    "last_text FROM main._trace "
-                                    "WHERE text_hash = ?1 OR path = ?2"));
-    TRACEDB_TRY(rows.Bind(1, std::string_view(job.text_hash)));
-    TRACEDB_TRY(rows.Bind(2, std::string_view(job.path)));
-    for (;;) {
-      TRACEDB_ASSIGN(row, rows.Step());
-      if (!row) break;
-      olds.push_back({rows.Int(0), rows.Int(1), rows.Int(2), rows.Int(3), rows.Int(4)});
-    }
+// The traces that have the new one's content or path.
+Result<std::vector<int64_t>> Outdated(SqliteDb& db, const MergeJob& job) {
+  std::vector<int64_t> ids;
+  TRACEDB_ASSIGN(rows, db.Prepare("SELECT trace_id FROM main._trace "
+                                  "WHERE text_hash = ?1 OR path = ?2"));
+  TRACEDB_TRY(rows.Bind(1, std::string_view(job.text_hash)));
+  TRACEDB_TRY(rows.Bind(2, std::string_view(job.path)));
+  for (;;) {
+    TRACEDB_ASSIGN(row, rows.Step());
+    if (!row) return ids;
+    ids.push_back(rows.Int(0));
   }
-  for (const Old& old : olds) {
-    const std::string rows_of = " WHERE id BETWEEN " + std::to_string(old.first_row) + " AND " +
-                                std::to_string(old.last_row);
-    const std::string texts_of = " WHERE id BETWEEN " + std::to_string(old.first_text) + " AND " +
-                                 std::to_string(old.last_text);
-    for (int i = 0; i < kEventTables; ++i) {
-      TRACEDB_TRY(db.Execute("DELETE FROM main." +
-                             std::string(EventTableName(static_cast<EventTable>(i))) + rows_of));
-    }
-    for (const char* table : kRowTables) {
-      TRACEDB_TRY(db.Execute("DELETE FROM main." + std::string(table) + rows_of));
-    }
-    for (const char* table : kTextTables) {
-      TRACEDB_TRY(db.Execute("DELETE FROM main." + std::string(table) + texts_of));
-    }
-    TRACEDB_TRY(db.Execute("DELETE FROM main._collective_part" + rows_of));
-    const std::string of_trace = " WHERE trace_id = " + std::to_string(old.trace_id);
-    TRACEDB_TRY(db.Execute("DELETE FROM main._trace_group" + of_trace));
-    for (const char* table : kTraceTables) {
-      TRACEDB_TRY(db.Execute("DELETE FROM main." + std::string(table) + of_trace));
-    }
-  }
-  return Done{};
 }
 
 // Tables that may have very many rows.
@@ -122,7 +85,10 @@ Status MergeThroughSqlite(const MergeJob& job) {
   if (job.options.stop != nullptr) db.StopWhen(*job.options.stop);
   TRACEDB_TRY(AttachFresh(db, job));
   TRACEDB_TRY(db.Execute("BEGIN IMMEDIATE"));
-  if (job.options.replace) TRACEDB_TRY(TakeOut(db, job));
+  if (job.options.replace) {
+    TRACEDB_ASSIGN(outdated, Outdated(db, job));
+    TRACEDB_TRY(TakeOutTraces(db, outdated));
+  }
   TRACEDB_TRY(CopyRows(db, {}, job));
   TRACEDB_TRY(JoinRun(db, job.id));
   TRACEDB_TRY(db.Execute("COMMIT"));
@@ -256,11 +222,33 @@ Result<bool> HasLargeTable(const MergeJob& job) {
   return false;
 }
 
+// Pages that traces were taken out of are used again by SQLite alone; grafted ones go to the end,
+// and a database that traces come to and leave would grow for ever.
+bool FitsInFreePages(const MergeJob& job) {
+  // In the file's header, the highest byte first.
+  constexpr size_t kPageBytesAt = 16;  // two bytes; 1: 65,536
+  constexpr size_t kFreePagesAt = 36;  // four
+  const OpenFile database{open(job.database.c_str(), O_RDONLY | O_CLOEXEC)};
+  std::array<unsigned char, 40> header{};
+  struct stat fresh {};
+  if (database.file < 0 || stat(job.partial.c_str(), &fresh) != 0 ||
+      pread(database.file, header.data(), header.size(), 0) != ssize_t{header.size()}) {
+    return false;
+  }
+  const auto number_at = [&](size_t at, size_t bytes) {
+    int64_t number = 0;
+    for (size_t i = at; i < at + bytes; ++i) number = number * 256 + header[i];
+    return number;
+  };
+  const int64_t page_bytes = number_at(kPageBytesAt, 2) == 1 ? 65536 : number_at(kPageBytesAt, 2);
+  return number_at(kFreePagesAt, 4) * page_bytes >= fresh.st_size;
+}
+
 }  // namespace
 
 Status MergeTrace(const MergeJob& job) {
   TRACEDB_ASSIGN(large, HasLargeTable(job));
-  if (large && !job.options.replace) {
+  if (large && !job.options.replace && !FitsInFreePages(job)) {
     const Result<bool> merged = MergeAsPages(job);
     const bool other_way = merged.ok() ? !merged.value() : merged.error().kind == ErrorKind::kUnfit;
     if (!other_way) return merged.ok() ? Status(Done{}) : merged.error();

@@ -51,6 +51,10 @@ class SourceReading {
     TRACEDB_ASSIGN(rows_file, landing_.MakeRows());
     TRACEDB_TRY(WriteEmptyDatabase(rows_file));
     TRACEDB_TRY(Read(rows_file));
+    if (options_.whole_only && !summary_.complete) {
+      summary_.unfinished = true;
+      return std::move(summary_);
+    }
     TRACEDB_ASSIGN(same, landing_.FindSameSource(text_hash_, rank_, only_in_));
     if (same.has_value() && !options_.replace) {
       summary_.skipped = true;

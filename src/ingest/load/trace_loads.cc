@@ -123,7 +123,9 @@ TraceLoads::~TraceLoads() {
 }
 
 Result<LoadSummary> TraceLoads::Next() {
+  const std::filesystem::path file = files_[next_].path;
   TRACEDB_ASSIGN(summary, LoadNext());
+  summary.file = file;
   // A file that is there already is not read again for its run to be named.
   if (summary.skipped && options_.run.has_value()) {
     TRACEDB_TRY(NameRun(database_, summary.trace_id, *options_.run, options_, kBusyWaitMs));

@@ -144,6 +144,10 @@ Result<LoadSummary> TraceReading::Land(DatabaseLanding& landing) {
     TRACEDB_TRY(StrictError(input_.name(), issues_));
   }
   summary.path = input_.name();
+  if (options_.whole_only && !read_.complete) {
+    summary.unfinished = true;
+    return summary;
+  }
   if (place.exists && !options_.replace) {
     TRACEDB_ASSIGN(same, landing.FindSameText(read_.text_hash));
     if (same.has_value()) {

@@ -16,8 +16,9 @@ namespace tracedb {
 struct SourceSummary {
   std::string path;
   std::string kind;
-  bool skipped = false;   // its content was in the database already
-  bool replaced = false;  // what the same file held before was taken out
+  bool skipped = false;     // its content was in the database already
+  bool unfinished = false;  // it breaks off, and only what is whole was asked for
+  bool replaced = false;    // what the same file held before was taken out
   int64_t source_id = 0;
   uint64_t file_bytes = 0;
   uint64_t text_bytes = 0;

@@ -34,16 +34,19 @@ struct LoadOptions {
   bool strict = false;             // the first issue is an error, and nothing lands
   bool replace = false;            // take out what is there of the same content or path first
   bool keep_args = true;
-  SourceOptions source;    // of files that are no traces
-  size_t block_bytes = 0;  // largest piece read at a time; 0: no limit (for tests)
+  bool whole_only = false;  // what breaks off does not land: somebody may be writing it
+  SourceOptions source;     // of files that are no traces
+  size_t block_bytes = 0;   // largest piece read at a time; 0: no limit (for tests)
   std::function<void(const LoadProgress&)> on_progress;  // called on the reading thread
   std::function<void(const std::string&)> on_note;       // something a person should know
   const std::atomic<bool>* stop = nullptr;               // set: give up, leave all as it was
 };
 
 struct LoadSummary {
-  std::string path;
-  bool skipped = false;  // its content was in the database already
+  std::string path;  // as it is told from others: of one of several traces of a file with a part
+  std::filesystem::path file;
+  bool skipped = false;     // its content was in the database already
+  bool unfinished = false;  // it breaks off, and only what is whole was asked for
   int64_t trace_id = 0;
   int64_t rank = 0;
   std::string rank_source;

@@ -1,0 +1,172 @@
+// Options of compare, baseline and watch.
+#include <CLI/CLI.hpp>
+#include <cctype>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+
+#include "cli_options_parts.h"
+
+namespace tracedb {
+namespace {
+
+void AddRuns(CLI::App& app, const char* name, std::vector<std::string>& runs, const char* help) {
+  app.add_option(name, runs, help)->type_name("RUN");
+}
+
+void AddCompareOptions(CLI::App& app, CompareArguments& arguments) {
+  AddRuns(app, "RUN", arguments.inputs,
+          "BASE NEW: databases, or traces and folders, which go into a temporary database "
+          "($TMPDIR); where one holds several runs: FILE.db#RUN");
+  AddRuns(app, "--base", arguments.base, "several runs that are alike, before the change");
+  AddRuns(app, "--new", arguments.now, "several runs that are alike, with the change");
+  app.add_option("--min-effect", arguments.effect_min, "a smaller change is the same (default 1%)")
+      ->type_name("PCT");
+  app.add_option("--baseline", arguments.baseline,
+                 "how far runs that are alike lie apart, as `tracedb baseline` has written it")
+      ->type_name("FILE");
+  app.add_option("--gate", arguments.gate, "fail where a step is slower by more than this")
+      ->type_name("PCT");
+  app.add_option_function<std::string>(
+         "--cannot-tell",
+         [&arguments](const std::string& value) { arguments.cannot_tell_passes = value == "pass"; },
+         "whether --gate passes where it cannot be told (default fail)")
+      ->check(CLI::IsMember({"pass", "fail"}))
+      ->type_name("pass|fail");
+  app.add_flag("--critical-path", arguments.critical_path,
+               "what of the critical path changed, too: each run is replayed");
+  app.add_flag("--table", arguments.table, "any number of runs: a row for each, by parts");
+  app.add_option("--rows", arguments.rows_max, "what changed: so many rows of it (default 15)")
+      ->type_name("N");
+  app.add_option("-c,--command", arguments.command,
+                 "instead: run this SQL over compare_parts, compare_rows, compare_differences and "
+                 "the databases of both sides, base.kernels, new.kernels ...")
+      ->type_name("SQL");
+  app.add_option("--format", arguments.format,
+                 "text, json, markdown or html (default text); with --table or -c also table, csv, "
+                 "tsv, ndjson")
+      ->check(CLI::IsMember({"text", "json", "markdown", "html", "table", "csv", "tsv", "ndjson"}))
+      ->type_name("FORMAT");
+  AddOutput(app, arguments.output, arguments.force);
+  app.footer(
+      "Exit codes: 0 compared; with --gate 0 same or faster or slower by less, 3 slower, 5 cannot "
+      "tell; 4 not comparable, 1 it failed, 2 wrong usage.\n"
+      "\nExamples:\n"
+      "  tracedb compare before.db after.db\n"
+      "  tracedb compare --base a1.db a2.db a3.db --new b1.db b2.db b3.db --gate 3%\n"
+      "  tracedb compare jobs.db#monday jobs.db#tuesday --format markdown");
+}
+
+void AddBaselineOptions(CLI::App& app, BaselineArguments& arguments) {
+  AddRuns(app, "RUN", arguments.inputs, "runs that are alike, two at least, as compare takes them");
+  AddOutput(app, arguments.output, arguments.force, " (default baseline.json)");
+  app.footer(
+      "Examples:\n"
+      "  tracedb baseline monday.db tuesday.db wednesday.db\n"
+      "  tracedb compare --baseline baseline.json before.db after.db");
+}
+
+}  // namespace
+
+void AddCompare(CLI::App& app, CompareArguments& compare, BaselineArguments& baseline) {
+  AddCompareOptions(*app.add_subcommand("compare", "did a change help, and is it beyond noise"),
+                    compare);
+  AddBaselineOptions(*app.add_subcommand("baseline", "how far runs that are alike lie apart"),
+                     baseline);
+}
+
+size_t ParseSize(const std::string& text, const std::string& option) {
+  char* end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  std::string unit(end);
+  for (char& c : unit) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  if (unit.ends_with("IB")) unit.resize(unit.size() - 2);
+  if (unit.ends_with("B")) unit.pop_back();
+  const std::map<std::string, int> shifts = {{"", 0}, {"K", 10}, {"M", 20}, {"G", 30}, {"T", 40}};
+  const auto shift = shifts.find(unit);
+  const bool is_number = end != text.c_str() && std::isfinite(number) && number > 0;
+  if (!is_number || shift == shifts.end() || number > 1e6) {
+    if (shift == shifts.end() || shift->second != 0 || !is_number || number > 1e15) {
+      throw CLI::ValidationError(option, "'" + text + "' is no size; write 128M or 2G");
+    }
+  }
+  return static_cast<size_t>(number * static_cast<double>(uint64_t{1} << shift->second));
+}
+
+namespace {
+
+// "12h", "7d", "4w"; with `more` also "30s" and "10m". Throws as ParseSize does.
+std::chrono::seconds ParseTime(const std::string& text, const std::string& option) {
+  const std::map<std::string, double> units = {
+      {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}, {"w", 7 * 86400}};
+  constexpr double kSecondsMax = 1e10;
+  char* end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  const auto unit = units.find(end);
+  if (end == text.c_str() || unit == units.end() || !(number * unit->second >= 1) ||
+      number * unit->second > kSecondsMax) {
+    throw CLI::ValidationError(option, "'" + text + "' is no time; write 30s, 10m, 12h or 7d");
+  }
+  return std::chrono::seconds(static_cast<int64_t>(number * unit->second));
+}
+
+}  // namespace
+
+void AddWatch(CLI::App& app, WatchArguments& arguments, WatchTexts& texts) {
+  app.add_option("DIR", arguments.watch.folder,
+                 "the folder where traces appear, and those below it")
+      ->required();
+  app.add_option("--keep", texts.keep,
+                 "how much stays in the database, as a size (50G) or an age (12h, 7d, 4w); may be "
+                 "given twice. The oldest captures go first, the last stays; no file of DIR is "
+                 "touched (default: all stays)")
+      ->type_name("SIZE|AGE")
+      ->allow_extra_args(false);
+  app.add_flag("--once", arguments.watch.once, "take what is there, and end");
+  app.add_option("--every", texts.every,
+                 "look at DIR at least so often, where the system does not say that something "
+                 "happened there, as for other machines' files (default 30s)")
+      ->type_name("TIME");
+  app.add_option("--settle", texts.settle,
+                 "a file that breaks off is taken as it is once it has not changed for so long "
+                 "(default 10m)")
+      ->type_name("TIME");
+  app.add_option("--memory", texts.memory, "as of ingest")->type_name("SIZE");
+  app.add_option("--threads", arguments.ingest.threads, "as of ingest")
+      ->check(CLI::Range(1, 64))
+      ->type_name("N");
+  app.add_option("--jobs", arguments.ingest.jobs, "as of ingest")
+      ->check(CLI::Range(1, 64))
+      ->type_name("N");
+  app.add_option("--args", texts.args, "as of ingest")
+      ->check(CLI::IsMember({"all", "none"}))
+      ->type_name("all|none");
+  app.add_option("--format", texts.format, "a line for each file: text, or a JSON object")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->type_name("text|json");
+  app.footer(
+      "A file is taken once it is whole: when its gzip or its JSON ends. What is there at the "
+      "start and not in the database yet is taken as well, so nothing is lost between two runs.\n"
+      "\nExamples:\n"
+      "  tracedb watch /shared/traces --db job.db --keep 50G\n"
+      "  tracedb watch traces --keep 7d --keep 100G --memory 512M\n"
+      "  tracedb watch traces --once --format json");
+}
+
+void TakeWatchTexts(const WatchTexts& texts, WatchArguments& arguments) {
+  for (const std::string& keep : texts.keep) {
+    const bool is_time = keep.find_first_of("hdw") != std::string::npos;
+    if (is_time) {
+      arguments.watch.keep_time = ParseTime(keep, "--keep");
+    } else {
+      arguments.watch.keep_bytes = static_cast<int64_t>(ParseSize(keep, "--keep"));
+    }
+  }
+  if (!texts.every.empty()) arguments.watch.every = ParseTime(texts.every, "--every");
+  if (!texts.settle.empty()) arguments.watch.settle = ParseTime(texts.settle, "--settle");
+  if (!texts.memory.empty()) arguments.ingest.memory_bytes = ParseSize(texts.memory, "--memory");
+  arguments.ingest.keep_args = texts.args == "all";
+  arguments.ingest.json = texts.format == "json";
+}
+
+}  // namespace tracedb

@@ -1,0 +1,160 @@
+#include "tracedb/ingest/load/trace_removal.h"
+
+#include <optional>
+#include <string_view>
+#include <system_error>
+
+#include "ingest/load/database_landing.h"
+#include "ingest/load/ingest_lock.h"
+#include "ingest/load/trace_tables.h"
+#include "tracedb/base/database_files.h"
+#include "tracedb/derive/collectives/derive_groups.h"
+#include "tracedb/ranks/runs/decide_runs.h"
+#include "tracedb/schema/event_tables.h"
+
+namespace tracedb {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kBusyWaitMs = 60'000;
+
+// Made when something expires for the first time: most databases never have it.
+constexpr const char* kMakeExpired =
+    "CREATE TABLE IF NOT EXISTS _expired_file ("
+    "path TEXT NOT NULL, file_hash TEXT NOT NULL, file_bytes INTEGER NOT NULL, "
+    "expired_at TEXT NOT NULL, PRIMARY KEY (file_hash, file_bytes)) WITHOUT ROWID";
+
+struct RowRange {
+  int64_t first_row, last_row, first_text, last_text;
+};
+
+Result<std::optional<RowRange>> RowsOf(SqliteDb& db, int64_t trace_id) {
+  TRACEDB_ASSIGN(rows, db.Prepare("SELECT first_row, last_row, first_text, last_text "
+                                  "FROM main._trace WHERE trace_id = ?1"));
+  TRACEDB_TRY(rows.Bind(1, trace_id));
+  TRACEDB_ASSIGN(found, rows.Step());
+  if (!found) return std::optional<RowRange>();
+  return std::optional(RowRange{rows.Int(0), rows.Int(1), rows.Int(2), rows.Int(3)});
+}
+
+std::string Between(int64_t first, int64_t last) {
+  return " WHERE id BETWEEN " + std::to_string(first) + " AND " + std::to_string(last);
+}
+
+Status TakeOutTrace(SqliteDb& db, int64_t trace_id) {
+  TRACEDB_ASSIGN(range, RowsOf(db, trace_id));
+  if (!range.has_value()) return Done{};
+  const std::string rows_of = Between(range->first_row, range->last_row);
+  const std::string texts_of = Between(range->first_text, range->last_text);
+  for (int i = 0; i < kEventTables; ++i) {
+    TRACEDB_TRY(db.Execute("DELETE FROM main." +
+                           std::string(EventTableName(static_cast<EventTable>(i))) + rows_of));
+  }
+  for (const char* table : kRowTables) {
+    TRACEDB_TRY(db.Execute("DELETE FROM main." + std::string(table) + rows_of));
+  }
+  for (const char* table : kTextTables) {
+    TRACEDB_TRY(db.Execute("DELETE FROM main." + std::string(table) + texts_of));
+  }
+  TRACEDB_TRY(db.Execute("DELETE FROM main._collective_part" + rows_of));
+  const std::string of_trace = " WHERE trace_id = " + std::to_string(trace_id);
+  TRACEDB_TRY(db.Execute("DELETE FROM main._trace_group" + of_trace));
+  for (const char* table : kTraceTables) {
+    TRACEDB_TRY(db.Execute("DELETE FROM main." + std::string(table) + of_trace));
+  }
+  return Done{};
+}
+
+// Standard input has no file, and so no hash.
+Status NoteExpired(SqliteDb& db, const std::vector<int64_t>& trace_ids) {
+  TRACEDB_TRY(db.Execute(kMakeExpired));
+  TRACEDB_ASSIGN(note, db.Prepare("INSERT OR REPLACE INTO _expired_file SELECT path, file_hash, "
+                                  "file_bytes, strftime('%Y-%m-%dT%H:%M:%SZ', 'now') FROM _trace "
+                                  "WHERE trace_id = ?1 AND file_hash IS NOT NULL"));
+  for (const int64_t id : trace_ids) {
+    TRACEDB_TRY(note.Bind(1, id));
+    TRACEDB_TRY(note.Run());
+    note.Reset();
+  }
+  return Done{};
+}
+
+Result<SqliteDb> OpenToChange(const fs::path& database, const LoadOptions& options) {
+  TRACEDB_ASSIGN(db, SqliteDb::Open(database, SqliteMode::kReadWrite));
+  db.SetBusyTimeout(kBusyWaitMs, options.stop);
+  if (options.stop != nullptr) db.StopWhen(*options.stop);
+  return db;
+}
+
+// The expired files that are not there any more.
+Status ForgetGone(SqliteDb& db) {
+  std::vector<KnownFile> gone;
+  {
+    TRACEDB_ASSIGN(rows, db.Prepare("SELECT path, file_hash, file_bytes FROM _expired_file"));
+    for (;;) {
+      TRACEDB_ASSIGN(row, rows.Step());
+      if (!row) break;
+      // A file system that cannot be asked now may have it.
+      std::error_code error;
+      const bool is_gone =
+          fs::status(fs::path(rows.Text(0)), error).type() == fs::file_type::not_found;
+      if (is_gone) gone.push_back({std::string(rows.Text(1)), rows.Int(2)});
+    }
+  }
+  if (gone.empty()) return Done{};
+  TRACEDB_TRY(db.Execute("BEGIN IMMEDIATE"));
+  TRACEDB_ASSIGN(forget, db.Prepare("DELETE FROM _expired_file WHERE file_hash = ?1 AND "
+                                    "file_bytes = ?2"));
+  for (const KnownFile& file : gone) {
+    TRACEDB_TRY(forget.Bind(1, std::string_view(file.file_hash)));
+    TRACEDB_TRY(forget.Bind(2, file.file_bytes));
+    TRACEDB_TRY(forget.Run());
+    forget.Reset();
+  }
+  return db.Execute("COMMIT");
+}
+
+}  // namespace
+
+Status TakeOutTraces(SqliteDb& db, const std::vector<int64_t>& trace_ids) {
+  for (const int64_t id : trace_ids) TRACEDB_TRY(TakeOutTrace(db, id));
+  return Done{};
+}
+
+Status RemoveTraces(const fs::path& database, const std::vector<int64_t>& trace_ids,
+                    RemovalReason reason, const LoadOptions& options) {
+  const fs::path real = RealName(database);
+  TRACEDB_ASSIGN(lock, IngestLock::Take(real, options));
+  TRACEDB_ASSIGN(db, OpenToChange(real, options));
+  TRACEDB_TRY(db.Execute("BEGIN IMMEDIATE"));
+  if (reason == RemovalReason::kExpired) TRACEDB_TRY(NoteExpired(db, trace_ids));
+  TRACEDB_TRY(TakeOutTraces(db, trace_ids));
+  TRACEDB_ASSIGN(moves, DecideRuns(db));
+  for (const TraceMove& move : moves) {
+    TRACEDB_TRY(MoveCollectives(db, move.trace_id, move.run_id, move.capture_id));
+  }
+  TRACEDB_TRY(ForgetUnusedGroups(db));
+  return db.Execute("COMMIT");
+}
+
+Result<std::vector<KnownFile>> ReadKnownFiles(const fs::path& database,
+                                              const LoadOptions& options) {
+  TRACEDB_ASSIGN(landing, DatabaseLanding::Begin(database, options));
+  if (!landing.place().exists) return std::vector<KnownFile>();
+  TRACEDB_ASSIGN(db, OpenToChange(RealName(database), options));
+  TRACEDB_ASSIGN(any_expired, db.Integer("SELECT count(*) FROM sqlite_schema WHERE name = "
+                                         "'_expired_file'"));
+  if (any_expired != 0) TRACEDB_TRY(ForgetGone(db));
+  std::string sql = "SELECT file_hash, file_bytes FROM _trace WHERE file_hash IS NOT NULL";
+  if (any_expired != 0) sql += " UNION ALL SELECT file_hash, file_bytes FROM _expired_file";
+  TRACEDB_ASSIGN(rows, db.Prepare(sql));
+  std::vector<KnownFile> known;
+  for (;;) {
+    TRACEDB_ASSIGN(row, rows.Step());
+    if (!row) return known;
+    known.push_back({std::string(rows.Text(0)), rows.Int(1)});
+  }
+}
+
+}  // namespace tracedb
