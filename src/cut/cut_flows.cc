@@ -46,7 +46,8 @@ constexpr const char* kHoldingSql =
     "  AND (a.ts < s.ts + s.dur OR a.ts = s.ts) WHERE s.id BETWEEN ?1 AND ?2 AND s.dur >= 0 "
     "  AND s.ts < ?3";
 constexpr const char* kInnermostSql =
-    "DELETE FROM temp.arrow_slice WHERE rowid NOT IN (SELECT rowid FROM (SELECT rowid, row_number() "
+    "DELETE FROM temp.arrow_slice WHERE rowid NOT IN (SELECT rowid FROM (SELECT rowid, "
+    "row_number() "
     "  OVER (PARTITION BY id ORDER BY ts DESC, dur, slice_id DESC) AS place FROM temp.arrow_slice) "
     "  WHERE place = 1)";
 constexpr const char* kKeepSql =
@@ -91,8 +92,8 @@ Status FindSlices(SqliteDb& db, const CutSource& trace, int64_t start_ts) {
   if (times.Type(0) == SqlType::kNull) return Done{};
   // The rows of that time alone: mostly launches are shortly before what they launch.
   CutSource around = trace;
-  around.window =
-      Interval{trace.base_ns + times.Int(0), trace.base_ns + std::max(times.Int(1), times.Int(0)) + 1};
+  around.window = Interval{trace.base_ns + times.Int(0),
+                           trace.base_ns + std::max(times.Int(1), times.Int(0)) + 1};
   const std::vector<RowRange> ranges = RangesInWindow(db, around);
   for (int i = 0; i < kEventTables; ++i) {
     const auto table = static_cast<EventTable>(i);
@@ -111,8 +112,9 @@ Status FindSlices(SqliteDb& db, const CutSource& trace, int64_t start_ts) {
 
 // Those that are not wanted take their arrows with them.
 Status DropUnwanted(SqliteDb& db, const CutSource& trace, const KeepsRow& keeps) {
-  TRACEDB_TRY(db.Execute("INSERT INTO temp.incoming_slice SELECT DISTINCT slice_id "
-                         "FROM temp.arrow_slice"));
+  TRACEDB_TRY(
+      db.Execute("INSERT INTO temp.incoming_slice SELECT DISTINCT slice_id "
+                 "FROM temp.arrow_slice"));
   std::vector<int64_t> unwanted;
   {
     TRACEDB_ASSIGN(rows, CutRows::OpenSlices(db, trace, kSliceList));
@@ -128,8 +130,9 @@ Status DropUnwanted(SqliteDb& db, const CutSource& trace, const KeepsRow& keeps)
     TRACEDB_TRY(drop.Bind(1, id));
     TRACEDB_TRY(drop.Run());
   }
-  return db.Execute("INSERT INTO temp.kept_flow SELECT id FROM temp.arrow_slice "
-                    "WHERE slice_id IN (SELECT id FROM temp.incoming_slice)");
+  return db.Execute(
+      "INSERT INTO temp.kept_flow SELECT id FROM temp.arrow_slice "
+      "WHERE slice_id IN (SELECT id FROM temp.incoming_slice)");
 }
 
 }  // namespace

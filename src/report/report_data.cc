@@ -88,8 +88,8 @@ class HeldReplay {
         "SELECT s.step FROM captures c CROSS JOIN replay_steps(c.capture_id, '[]') s "
         "WHERE c.run = ?1 AND (?2 = 0 OR c.capture = ?2)");
     if (!held.ok() || (run.captures > 1 && !run.capture.has_value())) return;
-    const bool is_bound = held.value().Bind(1, run.name).ok() &&
-                          held.value().Bind(2, run.capture.value_or(0)).ok();
+    const bool is_bound =
+        held.value().Bind(1, run.name).ok() && held.value().Bind(2, run.capture.value_or(0)).ok();
     // What is wrong with it the queries say themselves.
     if (!is_bound || !held.value().Step().ok()) return;
     held_ = std::move(held).value();

@@ -185,7 +185,8 @@ Thinning ThinningByScale(std::string_view query, const ReportScale& scale) {
   if (query == "roofline") return {{"limit=60"}, "The 60 that take the most GPU time."};
   if (query == "critical_path" || query == "critical_path_by") {
     Thinning paths;
-    if (query == "critical_path_by") paths = {{"limit=8"}, "Of each step the eight largest shares."};
+    if (query == "critical_path_by")
+      paths = {{"limit=8"}, "Of each step the eight largest shares."};
     if (scale.path_steps.empty()) return paths;
     paths.params.push_back(scale.path_steps);
     paths.note += (paths.note.empty() ? "" : " ") + scale.path_note;

@@ -107,13 +107,13 @@ Status ChooseExact(SqliteDb& db, const ShownRun& run, const ReportOptions& optio
 // Of many steps those whose critical path is shown: the longest, and the one that was asked for.
 Status ChoosePathSteps(SqliteDb& db, const ShownRun& run, const ReportOptions& options,
                        ReportScale& scale) {
-  TRACEDB_ASSIGN(
-      rows, db.Prepare("WITH step AS (SELECT s.step, max(s.dur_ns) AS dur_ns FROM steps s "
-                       "  JOIN traces t ON t.trace_id = s.trace_id "
-                       "  WHERE t.run = ?1 AND (?2 = 0 OR t.capture = ?2) AND s.dur_ns >= 0 "
-                       "  GROUP BY s.step) "
-                       "SELECT step, (SELECT count(*) FROM step) FROM step "
-                       "ORDER BY step IS NOT ?3, dur_ns DESC, step LIMIT ?4"));
+  TRACEDB_ASSIGN(rows,
+                 db.Prepare("WITH step AS (SELECT s.step, max(s.dur_ns) AS dur_ns FROM steps s "
+                            "  JOIN traces t ON t.trace_id = s.trace_id "
+                            "  WHERE t.run = ?1 AND (?2 = 0 OR t.capture = ?2) AND s.dur_ns >= 0 "
+                            "  GROUP BY s.step) "
+                            "SELECT step, (SELECT count(*) FROM step) FROM step "
+                            "ORDER BY step IS NOT ?3, dur_ns DESC, step LIMIT ?4"));
   TRACEDB_TRY(rows.Bind(1, run.name));
   TRACEDB_TRY(rows.Bind(2, CaptureNumber(run)));
   TRACEDB_TRY(rows.BindOptional(3, options.step));

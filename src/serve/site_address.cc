@@ -28,4 +28,17 @@ std::string NearAddress(const SiteAddress& address, std::span<const std::string>
   return near.empty() ? std::string(otherwise) : fmt::format("{} {}", DidYouMean(near), otherwise);
 }
 
+std::string FileName(std::string_view name, std::string_view extension) {
+  if (const size_t slash = name.rfind('/'); slash != std::string_view::npos) {
+    name.remove_prefix(slash + 1);
+  }
+  std::string file;
+  for (const char c : name) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '_' || c == '-';
+    file += plain ? c : '_';
+  }
+  return fmt::format("{}.{}", file, extension);
+}
+
 }  // namespace tracedb

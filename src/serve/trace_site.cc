@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "serve/cut_request.h"
 #include "serve/page_content.h"
 #include "serve/query_list.h"
 #include "serve/report_request.h"
@@ -42,20 +43,6 @@ SharedAnswers::Made Stopped(const StopReasons& reasons) {
 SharedAnswers::Made Refused(WebAnswer answer) {
   const bool is_for_all = answer.status < 500;
   return {std::move(answer), is_for_all ? SharedAnswers::For::kAll : SharedAnswers::For::kOne};
-}
-
-// A name that every file system takes.
-std::string FileName(std::string_view name, std::string_view extension) {
-  if (const size_t slash = name.rfind('/'); slash != std::string_view::npos) {
-    name.remove_prefix(slash + 1);
-  }
-  std::string file;
-  for (const char c : name) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '_' || c == '-';
-    file += plain ? c : '_';
-  }
-  return fmt::format("{}.{}", file, extension);
 }
 
 // Those that a person may have meant.
@@ -388,6 +375,18 @@ WebAnswer TraceSite::AnswerReport(const WebRequest& request) {
                       TRACEDB_TRY(text.Flush());
                       return HtmlPage{text.text(), ReportPolicy(true)};
                     });
+}
+
+WebAnswer TraceSite::AnswerCut(const WebRequest& request) {
+  auto etag = EtagOf(request, true, "");
+  if (!etag.ok()) return Failed(etag.error());
+  return Shared(request, etag.value(), [&] {
+    StopReasons reasons = ReasonsFor(request);
+    HeldSlot slot(slots_);
+    SharedAnswers::Made made = MakeCut(options_, request, slot, reasons);
+    if (made.answer.status == 200) made.answer = Keep(etag.value(), std::move(made.answer));
+    return made;
+  });
 }
 
 }  // namespace tracedb

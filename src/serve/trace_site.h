@@ -53,9 +53,7 @@ class TraceSite {
   std::vector<std::string> QueryNames() const;
   WebAnswer AnswerPage(const WebRequest& request);
   WebAnswer AnswerReport(const WebRequest& request);
-  WebAnswer AnswerCut(const WebRequest& request);  // in trace_site_cut.cc
-  SharedAnswers::Made RunCut(const WebRequest& request, const ServedCut& cut,
-                             const std::string& etag);
+  WebAnswer AnswerCut(const WebRequest& request);
   WebAnswer AnswerHealth();
 
   Result<std::shared_ptr<RunningResult>> Start(const WebRequest& request, const Asked& asked,
