@@ -1,4 +1,4 @@
-"""/cut.json.gz: a window of the database as a file for Perfetto, the same as `tracedb cut` writes."""
+"""/cut.json.gz: a window of the database for Perfetto, the same as `tracedb cut` writes."""
 import gzip
 import json
 import subprocess
