@@ -125,6 +125,7 @@ void AddIngest(CLI::App& app, IngestOptions& options, IngestTexts& texts) {
          "what this machine has today; without it the GPUs' load tells, where it can")
       ->type_name("ZONE");
   app.add_option("--block-bytes", options.block_bytes, "")->group("");
+  AddShard(app, options);
   app.footer(WhatIsRead());
 }
 
@@ -320,7 +321,6 @@ Result<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
   CLI::App* cut = app.add_subcommand("cut", "a window of it as a trace that Perfetto opens");
   const CLI::App* completion = AddCompletion(app, shell);
   AddIngest(*ingest, line.ingest, ingest_texts);
-  AddShard(*ingest, line.ingest);
   AddWatch(*watch, line.watch, watch_texts);
   AddQuery(*query, line.query, formats.query);
   AddServe(*serve->alias("serve"), line.serve);

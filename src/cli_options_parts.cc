@@ -23,6 +23,21 @@ void AddOutput(CLI::App& app, std::filesystem::path& output, bool& force,
   AddForce(app, force);
 }
 
+namespace {
+
+// What becomes of events that reach over the window's edges.
+void AddEdges(CLI::App& app, CutOptions& options) {
+  CLI::Option* clip =
+      app.add_flag("--clip", options.clip,
+                   "slices end at the window's edges; else they are whole where they reach over");
+  app.add_flag("--incoming", options.incoming,
+               "also arrows that begin before the window and end in it, with the slices in which "
+               "they begin: the launches of what runs in it")
+      ->excludes(clip);
+}
+
+}  // namespace
+
 void AddCut(CLI::App& app, CutOptions& options) {
   app.add_option("-o,--output", options.output,
                  "the file, whole or not at all; packed when its name ends in .gz; - for standard "
@@ -78,13 +93,7 @@ void AddCut(CLI::App& app, CutOptions& options) {
                  "left out")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 60))
       ->type_name("N");
-  CLI::Option* clip =
-      app.add_flag("--clip", options.clip,
-                   "slices end at the window's edges; else they are whole where they reach over");
-  app.add_flag("--incoming", options.incoming,
-               "also arrows that begin before the window and end in it, with the slices in which "
-               "they begin: the launches of what runs in it")
-      ->excludes(clip);
+  AddEdges(app, options);
   app.add_flag("--critical-path", options.critical_path,
                "above all else a track of what each step waited for, over all ranks, as the query "
                "critical_path has it; with --step all of those steps' path");

@@ -15,7 +15,8 @@
 -- column: steps      int(count)  Steps of all of them.
 -- column: min_ms     real(ms)    The shortest.
 -- column: q1_ms      real(ms)    A quarter of them took no longer.
--- column: median_ms  real(ms)    The middle one; the mean of the two in the middle of an even number.
+-- column: median_ms  real(ms)    The middle one; of an even number the mean of the two in the
+--                                middle.
 -- column: q3_ms      real(ms)    Three quarters of them took no longer.
 -- column: max_ms     real(ms)    The longest.
 -- column: max_rank   int(id)     Of which rank that was,

@@ -11,7 +11,7 @@ namespace tracedb {
 namespace {
 
 constexpr int64_t kSlicesMax = 95'000;
-constexpr int64_t kPathStepsMax = 12;  // more than that are no help to a reader
+constexpr int64_t kPathStepsMax = 8;  // of more, the rows of the last would not fit the page
 
 struct StepWindow {
   std::optional<int64_t> step;

@@ -4,8 +4,13 @@
 
 #include <charconv>
 #include <cmath>
+#include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
+#include <vector>
+
+#include "tracedb/text/output_stream.h"
 
 namespace tracedb {
 namespace {
@@ -27,6 +32,44 @@ Result<double> ReadMs(const WebRequest& request, std::string_view name) {
   TRACEDB_ASSIGN(ms, ReadNumber<double>(name, request.Param(name)));
   if (std::isfinite(ms) && std::abs(ms) < kMsMax) return ms;
   return Error{ErrorKind::kUsage, fmt::format("{}: this is no time in milliseconds", name), ""};
+}
+
+constexpr size_t kBytesMax = 64 << 20;  // packed
+
+// Keeps what comes, up to a bound.
+class BoundedOutput : public OutputStream {
+ public:
+  std::string Take() { return std::move(text_); }
+
+ protected:
+  Status WriteThrough(std::string_view bytes) override {
+    if (text_.size() + bytes.size() > kBytesMax) {
+      return Error{ErrorKind::kUsage, fmt::format("this is more than {} MiB", kBytesMax >> 20),
+                   "ask for a shorter time, or use tracedb cut"};
+    }
+    text_ += bytes;
+    return Done{};
+  }
+
+ private:
+  std::string text_;
+};
+
+// A time, run or capture that is not there is the request's fault, too, and so for all who ask.
+SharedAnswers::Made Refused(const Error& error) {
+  const bool is_asked = error.kind == ErrorKind::kUsage || error.kind == ErrorKind::kInput;
+  if (is_asked) return {PlainAnswer(400, error.what, error.advice), SharedAnswers::For::kAll};
+  return {BusyAnswer(error.what, error.advice), SharedAnswers::For::kOne};
+}
+
+// As a header may have it: one line of plain characters.
+std::string HeaderText(const std::vector<std::string>& notes) {
+  std::string text;
+  for (const std::string& note : notes) {
+    if (!text.empty()) text += "; ";
+    for (const char c : note) text += c >= ' ' && c <= '~' ? c : '?';
+  }
+  return text.substr(0, 500);
 }
 
 }  // namespace
@@ -53,6 +96,31 @@ Result<ServedCut> ReadCutRequest(const WebRequest& request) {
     }
   }
   return cut;
+}
+
+SharedAnswers::Made MakeCut(const ServeOptions& options, const WebRequest& request, HeldSlot& slot,
+                            StopReasons& reasons) {
+  if (!options.on_cut) {
+    return {PlainAnswer(404, "there is nothing at this address"), SharedAnswers::For::kAll};
+  }
+  const auto cut = ReadCutRequest(request);
+  if (!cut.ok()) return Refused(cut.error());
+  const auto should_stop = [&reasons] { return reasons.Check(); };
+  const bool is_begun = slot.Take(should_stop);
+  BoundedOutput output;
+  std::vector<std::string> notes;
+  const Status done = is_begun ? options.on_cut(cut.value(), should_stop, output, notes) : Done{};
+  if (!reasons.reason().empty()) {
+    return {reasons.Answer(),
+            reasons.is_of_one_client() ? SharedAnswers::For::kNobody : SharedAnswers::For::kOne};
+  }
+  if (!done.ok()) return Refused(done.error());
+  WebAnswer answer;
+  answer.media_type = "application/gzip";
+  answer.headers.emplace_back("Content-Disposition", "attachment; filename=\"cut.json.gz\"");
+  if (!notes.empty()) answer.headers.emplace_back("X-Tracedb-Warning", HeaderText(notes));
+  answer.body = output.Take();
+  return {std::move(answer), SharedAnswers::For::kAll};
 }
 
 }  // namespace tracedb

@@ -24,7 +24,7 @@ std::optional<SiteAddress> ReadAddress(std::string_view path);
 std::string NearAddress(const SiteAddress& address, std::span<const std::string> names,
                         std::string_view otherwise);
 
-// "kernels.csv" of "tables/kernels": a name that every file system takes.
+// What a browser keeps the answer as: a name that every file system takes, without folders.
 std::string FileName(std::string_view name, std::string_view extension);
 
 }  // namespace tracedb

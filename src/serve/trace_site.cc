@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "serve/cut_request.h"
 #include "serve/metrics_text.h"
 #include "serve/page_content.h"
 #include "serve/query_list.h"
@@ -90,9 +91,9 @@ WebAnswer TraceSite::Answer(const WebRequest& request) {
   if (path == "/metrics") return AnswerMetrics(request);
   const auto address = ReadAddress(path);
   if (!address.has_value()) {
-    const std::string advice =
-        NearAddress({path.substr(1), Format::kCsv}, QueryNames(), "/ lists what there is");
-    return PlainAnswer(404, "there is nothing at this address", advice);
+    return PlainAnswer(
+        404, "there is nothing at this address",
+        NearAddress({path.substr(1), Format::kCsv}, QueryNames(), "/ lists what there is"));
   }
   if (address->name == "sql") return AnswerSql(request, *address);
   if (address->name == "queries") return AnswerList(request, address->format);
@@ -102,8 +103,7 @@ WebAnswer TraceSite::Answer(const WebRequest& request) {
 
 WebAnswer TraceSite::AnswerHealth() {
   const auto version = pool_.Version();
-  if (!version.ok()) return Failed(version.error());
-  return PlainAnswer(200, "ok");
+  return version.ok() ? PlainAnswer(200, "ok") : Failed(version.error());
 }
 
 std::vector<std::string> TraceSite::QueryNames() const {
@@ -312,9 +312,12 @@ WebAnswer TraceSite::AnswerList(const WebRequest& request, Format format_of_addr
   return answer;
 }
 
-WebAnswer TraceSite::AnswerHtml(const WebRequest& request, const std::string& etag, bool gzip,
+WebAnswer TraceSite::AnswerHtml(const WebRequest& request, std::string_view host,
                                 const MakeHtml& make) {
-  return Shared(request, etag, [&] { return RunHtml(request, etag, gzip, make); });
+  const bool gzip = AcceptsGzip(request.accept_encoding);
+  const auto etag = EtagOf(request, gzip, host);
+  if (!etag.ok()) return Failed(etag.error());
+  return Shared(request, etag.value(), [&] { return RunHtml(request, etag.value(), gzip, make); });
 }
 
 SharedAnswers::Made TraceSite::RunHtml(const WebRequest& request, const std::string& etag,
@@ -327,16 +330,15 @@ SharedAnswers::Made TraceSite::RunHtml(const WebRequest& request, const std::str
   const auto page = make(lease.value().db(), reasons);
   if (!reasons.reason().empty()) return Stopped(reasons);
   if (!page.ok()) return Refused(Failed(page.error()));
+  const std::string policy = page.value().policy + "; frame-ancestors 'none'";
   WebAnswer answer;
   answer.media_type = page.value().media_type;
-  answer.headers.emplace_back("Content-Security-Policy",
-                              page.value().policy + "; frame-ancestors 'none'");
+  answer.headers.emplace_back("Content-Security-Policy", policy);
   answer.body = page.value().text;
   if (gzip) {
-    auto packer = GzipText::Create();
-    if (!packer.ok()) return Refused(Failed(packer.error()));
-    const std::string begun = packer.value()->Add(answer.body);
-    answer.body = begun + packer.value()->Finish();
+    auto packed = GzipText::Whole(answer.body);
+    if (!packed.ok()) return Refused(Failed(packed.error()));
+    answer.body = std::move(packed).value();
     answer.headers.emplace_back("Content-Encoding", "gzip");
   }
   if (page.value().is_whole) return {Keep(etag, std::move(answer)), SharedAnswers::For::kAll};
@@ -345,14 +347,11 @@ SharedAnswers::Made TraceSite::RunHtml(const WebRequest& request, const std::str
 }
 
 WebAnswer TraceSite::AnswerPage(const WebRequest& request) {
-  const bool gzip = AcceptsGzip(request.accept_encoding);
   // Its links say which name it was asked for by.
-  auto etag = EtagOf(request, gzip, request.hosts[0]);
-  if (!etag.ok()) return Failed(etag.error());
   return AnswerHtml(
-      request, etag.value(), gzip, [&](SqliteDb& db, StopReasons& reasons) -> Result<HtmlPage> {
-        const auto stop = [&reasons] { return reasons.Check(); };
-        TRACEDB_ASSIGN(content, GatherPage(db, catalog_, request, stop));
+      request, request.hosts[0], [&](SqliteDb& db, StopReasons& reasons) -> Result<HtmlPage> {
+        TRACEDB_ASSIGN(content,
+                       GatherPage(db, catalog_, request, [&reasons] { return reasons.Check(); }));
         return HtmlPage{RenderPage(content),
                         "default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
                         "form-action 'self'; base-uri 'none'",
@@ -363,33 +362,36 @@ WebAnswer TraceSite::AnswerPage(const WebRequest& request) {
 WebAnswer TraceSite::AnswerReport(const WebRequest& request) {
   const auto asked = ReadReportRequest(request, options_.version);
   if (!asked.ok()) return Failed(asked.error());
-  const bool gzip = AcceptsGzip(request.accept_encoding);
-  auto etag = EtagOf(request, gzip, "");
-  if (!etag.ok()) return Failed(etag.error());
-  return AnswerHtml(request, etag.value(), gzip,
-                    [&](SqliteDb& db, StopReasons& reasons) -> Result<HtmlPage> {
-                      db.StopIf([&reasons] { return reasons.Check(); });
-                      StringOutput text;
-                      const auto written = WriteReport(db, catalog_, asked.value(), text);
-                      db.StopIf({});
-                      if (!written.ok()) return written.error();
-                      TRACEDB_TRY(text.Flush());
-                      return HtmlPage{text.text(), ReportPolicy(true)};
-                    });
+  const auto make = [&](SqliteDb& db, StopReasons& reasons) -> Result<HtmlPage> {
+    db.StopIf([&reasons] { return reasons.Check(); });
+    StringOutput text;
+    const auto written = WriteReport(db, catalog_, asked.value(), text);
+    if (!written.ok()) return written.error();
+    TRACEDB_TRY(text.Flush());
+    return HtmlPage{text.text(), ReportPolicy(true)};
+  };
+  return AnswerHtml(request, "", make);
 }
 
 WebAnswer TraceSite::AnswerMetrics(const WebRequest& request) {
-  const bool gzip = AcceptsGzip(request.accept_encoding);
-  auto etag = EtagOf(request, gzip, "");
+  const auto make = [&](SqliteDb& db, StopReasons& reasons) -> Result<HtmlPage> {
+    db.StopIf([&reasons] { return reasons.Check(); });
+    TRACEDB_ASSIGN(text, MetricsText(db, catalog_, options_.version));
+    return HtmlPage{std::move(text), "default-src 'none'", true, kMetricsMediaType};
+  };
+  return AnswerHtml(request, "", make);
+}
+
+WebAnswer TraceSite::AnswerCut(const WebRequest& request) {
+  auto etag = EtagOf(request, true, "");
   if (!etag.ok()) return Failed(etag.error());
-  return AnswerHtml(
-      request, etag.value(), gzip, [&](SqliteDb& db, StopReasons& reasons) -> Result<HtmlPage> {
-        db.StopIf([&reasons] { return reasons.Check(); });
-        auto text = MetricsText(db, catalog_, options_.version);
-        db.StopIf({});
-        if (!text.ok()) return std::move(text).error();
-        return HtmlPage{std::move(text).value(), "default-src 'none'", true, kMetricsMediaType};
-      });
+  return Shared(request, etag.value(), [&] {
+    StopReasons reasons = ReasonsFor(request);
+    HeldSlot slot(slots_);
+    SharedAnswers::Made made = MakeCut(options_, request, slot, reasons);
+    if (made.answer.status == 200) made.answer = Keep(etag.value(), std::move(made.answer));
+    return made;
+  });
 }
 
 }  // namespace tracedb

@@ -54,9 +54,7 @@ class TraceSite {
   std::vector<std::string> QueryNames() const;
   WebAnswer AnswerPage(const WebRequest& request);
   WebAnswer AnswerReport(const WebRequest& request);
-  WebAnswer AnswerCut(const WebRequest& request);  // in trace_site_cut.cc
-  SharedAnswers::Made RunCut(const WebRequest& request, const ServedCut& cut,
-                             const std::string& etag);
+  WebAnswer AnswerCut(const WebRequest& request);
   WebAnswer AnswerHealth();
   WebAnswer AnswerMetrics(const WebRequest& request);
 
@@ -66,8 +64,7 @@ class TraceSite {
   // The answer's state: database, address, parameters and form, as an entity tag in its quotes.
   Result<std::string> EtagOf(const WebRequest& request, bool gzip, std::string_view host);
   using MakeHtml = std::function<Result<HtmlPage>(SqliteDb&, StopReasons&)>;
-  WebAnswer AnswerHtml(const WebRequest& request, const std::string& etag, bool gzip,
-                       const MakeHtml& make);
+  WebAnswer AnswerHtml(const WebRequest& request, std::string_view host, const MakeHtml& make);
   // Runs `make` on a connection, in a slot and within the time that an answer has.
   SharedAnswers::Made RunHtml(const WebRequest& request, const std::string& etag, bool gzip,
                               const MakeHtml& make);

@@ -27,6 +27,12 @@ Result<std::unique_ptr<GzipText>> GzipText::Create() {
   return gzip;
 }
 
+Result<std::string> GzipText::Whole(std::string_view text) {
+  TRACEDB_ASSIGN(gzip, Create());
+  std::string packed = gzip->Add(text);
+  return packed + gzip->Finish();
+}
+
 std::string GzipText::Pack(std::string_view text, bool last) {
   std::string packed;
   std::array<unsigned char, 32768> piece{};

@@ -100,6 +100,25 @@ class Expected:
             yield (*key[:2], shortened(key[2]), len(stalls), ms(waited), 100 * waited / total,
                    ms(max(stall.collective.max_wait for stall in stalls)), ms(direct))
 
+    def root_waits(self):
+        """Part by part: each waits for the root of the chain that its collective's last is in."""
+        rows = collections.defaultdict(list)
+        for stall in self.stalls.of_part.values():
+            for part in stall.collective.parts:
+                wait = stall.collective.last_start - part.ts
+                if wait > 0:
+                    rows[self.root_rank(stall), part.rank].append(wait)
+        for (root, rank), waits in rows.items():
+            yield root, rank, len(waits), ms(sum(waits)), ms(max(waits))
+
+    def rank_grid(self):
+        rows = {trace.rank: [0, 0] for trace in self.job.traces}
+        for root, rank, _, wait, _ in self.root_waits():
+            rows[rank][1] += wait
+            if root is not None:
+                rows[root][0] += wait
+        return [(rank, *waits) for rank, waits in rows.items()]
+
     def straggler_steps(self):
         steps = collections.defaultdict(list)
         for stall in self.stalls.of_part.values():
@@ -188,6 +207,7 @@ class Expected:
         return [(*key, count) for key, count in rows.items()]
 
 
+PARAMETERS = {"report/root_waits": {"roots": -1}}
 COLUMNS = {
     "nccl_stalls": "capture collective group_name group_ranks ordinal culprit_rank total_wait_ms "
                    "max_wait_ms transfer_ms cause cause_name root_rank root_cause root_name "
@@ -196,6 +216,8 @@ COLUMNS = {
                         "root_wait_ms estimated_wait_ms",
     "nccl_stall_roots": "root_rank root_cause root_name collectives total_wait_ms share_pct "
                         "max_wait_ms direct_wait_ms",
+    "report/root_waits": "root_rank waiting_rank collectives wait_ms max_wait_ms",
+    "report/rank_grid": "rank rooted_wait_ms waited_ms",
     "straggler_steps": "capture step slowest_rank late_ms caused_wait_ms share_pct cause cause_name "
                        "cause_wait_ms total_wait_ms",
     "nccl_bandwidth": "collective dtype bytes group_ranks collectives best_algbw_gbps "
@@ -220,7 +242,8 @@ def compare(options, database, jobs):
     for query, columns in COLUMNS.items():
         if options.query not in (None, query):
             continue
-        for job, (header, rows) in check_breakdown.answers(options.program, database, query, {}, jobs):
+        for job, (header, rows) in check_breakdown.answers(options.program, database, query,
+                                                           PARAMETERS.get(query, {}), jobs):
             if id(job) not in expected:            # a capture
                 continue
             lacking = {"run", *columns.split()} - set(header)
@@ -233,5 +256,5 @@ def compare(options, database, jobs):
             ours = [tuple(value(row[place]) for place in places) for row in rows]
             if query == "nccl_unmatched":
                 ours = summed(ours)
-            differences += differences_of(query, list(getattr(expected[id(job)], query)()), ours)
+            differences += differences_of(query, list(getattr(expected[id(job)], query.split("/")[-1])()), ours)
     return differences, sum(len(one.stalls.collectives) for one in expected.values())

@@ -16,20 +16,6 @@ def rounded(ns, digits):
     return float((Decimal(ns) / 1_000_000).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP))
 
 
-def stall_matrix(job, limit=None):
-    waits = collections.defaultdict(list)
-    for collective in job.collectives:
-        if not collective.matched:
-            continue
-        for part in collective.parts:
-            wait = collective.last_start - part.ts
-            if wait > 0:
-                waits[part.rank, collective.culprit].append(wait)
-    rows = sorted(waits.items(), key=lambda item: (-sum(item[1]), item[0]))
-    return [(*ranks, len(all_of), ms(sum(all_of)), ms(max(all_of)))
-            for ranks, all_of in rows][:limit]
-
-
 def busiest(job, streams):
     """The streams with the most busy time, by name; those of all GPU activities."""
     order = sorted(job.streams, key=lambda key: (-job.streams[key]["busy"], key[0],

@@ -4,8 +4,9 @@ import os
 
 from page_checks import page_data, rows_of
 
-GRID = """[...document.querySelectorAll('#stalls rect.heat')].map((e) => [Number(e.dataset.rank),
-  Number(e.getAttribute('x')), Number(e.getAttribute('y')), Number(e.getAttribute('fill-opacity'))])"""
+GRID = """[...document.querySelectorAll('#stalls rect.heat')].map((e) =>
+  [Number(e.dataset.rank), ...['x', 'y', 'fill-opacity'].map((name) =>
+    Number(e.getAttribute(name)))])"""
 
 
 def strongest(page):
@@ -26,7 +27,7 @@ def interest_is_named(page, rows):
 
 
 def ranks_stand_at_their_places(page, path):
-    """64 ranks: 2 tensor x 2 pipeline x 16 data parallel; a click tells who waited for the worst."""
+    """64 ranks: 2 tensor x 2 pipeline x 16 data parallel; and who waited for the worst."""
     results = page_data(path)["results"]
     rows = rows_of(results["report/rank_grid"]["result"])
     waits = rows_of(results["report/root_waits"]["result"])
@@ -95,9 +96,11 @@ def without_places_ranks_are_a_square(setting):
     assert strongest(page) == 17
     cells = page.evaluate(GRID)
     assert len({x for _, x, _, _ in cells}) == 8 and len({y for _, _, y, _ in cells}) == 4, cells
-    assert "do not tell" in page.evaluate("document.querySelector('#stalls figcaption').textContent")
+    caption = page.evaluate("document.querySelector('#stalls figcaption').textContent")
+    assert "do not tell" in caption, caption
     interest_is_named(page, rows)
-    bands = page.evaluate("document.querySelector('#overview svg.plot').getBoundingClientRect().height")
+    bands = page.evaluate("document.querySelector('#overview svg.plot')"
+                          ".getBoundingClientRect().height")
     assert bands < 600, bands
     page.resize(400, 800)
     page.settle()

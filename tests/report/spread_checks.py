@@ -63,7 +63,8 @@ def runs_stand_side_by_side(setting):
     # A bar's parts are as long as the means.
     widths = page.evaluate("""[...document.querySelectorAll('#runs svg.plot > rect')]
       .map((e) => [Number(e.getAttribute('y')), Number(e.getAttribute('width'))])""")
-    lengths = [sum(width for y, width in widths if y == line) for line in sorted({y for y, _ in widths})]
+    lengths = [sum(width for y, width in widths if y == line)
+               for line in sorted({y for y, _ in widths})]
     assert math.isclose(lengths[0] / lengths[1], rows[0]["span_ms"] / rows[1]["span_ms"],
                         rel_tol=1e-3), (lengths, rows)
     command = page.evaluate("document.querySelector('#runs .command code').textContent")
@@ -132,7 +133,8 @@ def line_is_the_links_speed(page, path):
               else row["median_busbw_gbps"] for row in rows if row["bytes"]]
     drawn = page.evaluate("""[...document.querySelectorAll('#bandwidth path.dot')].map((e) =>
       Number(e.getAttribute('transform').match(/[\\d.]+/g)[1]))""")
-    line = page.evaluate("Number(document.querySelector('#bandwidth line.roof').getAttribute('y1'))")
+    line = page.evaluate("Number(document.querySelector('#bandwidth line.roof')"
+                         ".getAttribute('y1'))")
     assert len(drawn) == len(speeds) > 5
     assert is_log_linear([(450, line), *zip(speeds, drawn)])
 

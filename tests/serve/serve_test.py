@@ -4,7 +4,7 @@
     serve_test.py --program P [--filter TEXT] [GROUP...]
 
 One line a check. Exit 0: all passed; 1: some failed. Groups: protocol, safety, streams,
-load, life, requests, sharing, files, tokens, metrics.
+load, life, requests, sharing, files, tokens, metrics, cuts.
 """
 import argparse
 import os
@@ -15,6 +15,7 @@ import time
 import traceback
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import check_cuts  # noqa: E402
 import check_files  # noqa: E402
 import check_life  # noqa: E402
 import check_load  # noqa: E402
@@ -30,7 +31,7 @@ from serve_server import make_database  # noqa: E402
 GROUPS = {"protocol": check_protocol, "safety": check_safety, "streams": check_streams,
           "load": check_load, "life": check_life, "requests": check_requests,
           "sharing": check_sharing, "files": check_files, "tokens": check_tokens,
-          "metrics": check_metrics}
+          "metrics": check_metrics, "cuts": check_cuts}
 
 
 def run(check, program, database):

@@ -12,6 +12,8 @@ namespace tracedb {
 class GzipText {
  public:
   static Result<std::unique_ptr<GzipText>> Create();
+  // All of a text at once.
+  static Result<std::string> Whole(std::string_view text);
 
   ~GzipText();
 

@@ -173,7 +173,8 @@ class Database:
             "step": step, "start": start, "end": end, "rank": rank, "stream": stream,
             "category": category, "slowest_collective": slowest_collective, "around": around,
             "margin": margin, "run": run, "capture": capture, "clip": clip,
-            "incoming": incoming, "critical_path": critical_path, "max_events": max_events, "force": force})
+            "incoming": incoming, "critical_path": critical_path, "max_events": max_events,
+            "force": force})
         cut = Cut(None if path is None else os.fspath(path))
         output("--db", self.path, "cut", "-o", cut.path, "-q", *options)
         return cut

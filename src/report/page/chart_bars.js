@@ -28,8 +28,9 @@ function drawBars(svg, width, bars, { isStacked, axisLabel, tickFormat }) {
   const maxOf = (bar) => d3.max(bar.parts, (part) => part.value);
   const most = d3.max(bars, isStacked ? sumOf : maxOf) || 1;
   const x = d3.scaleLinear().domain([0, most]).range([left, right]);
-  drawAxisBelow(svg, x, height, 0, axisLabel, Math.max(3, Math.round((right - left) / 110)),
-    tickFormat);
+  // Formatted ones are longer.
+  drawAxisBelow(svg, x, height, 0, axisLabel,
+    Math.max(tickFormat ? 2 : 3, Math.round((right - left) / 110)), tickFormat);
   const yOf = (i) => i * rowHeight;
   drawRowNames(svg, bars.map((bar) => shortenedInside(bar.name, Math.floor((left - 12) / 6.4))), left - 6,
     yOf, rowHeight);

@@ -208,38 +208,39 @@ class RankGrid {
     const left = widthOfNames(names, 80);
     // As many grids side by side as fit with cells that are easily hit.
     const cell = Math.max(5, Math.min(26, Math.floor((width - 12 - left) / layout.columns)));
+    const tall = Math.max(cell, 14);
     const panelWidth = Math.max(left + layout.columns * cell + 14, 56);
     const inLine = Math.max(1, Math.min(layout.panels, Math.floor(width / panelWidth)));
     const top = layout.panels > 1 ? 18 : 4;
-    const panelHeight = top + layout.lines * cell + 10;
+    const panelHeight = top + layout.lines * tall + 10;
     const most = d3.max(rowNumbers(grid), (row) => this.valueOf(row)) || 1;
     const opacity = d3.scaleSqrt().domain([0, most]).range([0.05, 1]);
     d3.range(layout.panels).forEach((panel) => {
       const [x, y] = [(panel % inLine) * panelWidth, Math.floor(panel / inLine) * panelHeight];
       svg.append("text").attr("class", "row-name").attr("x", x + left).attr("y", y + 12)
         .text(layout.panelName(panel));
-      drawRowNames(svg, names, x + left - 5, (i) => y + top + i * cell, cell);
+      drawRowNames(svg, names, x + left - 5, (i) => y + top + i * tall, tall);
       svg.append("rect").attr("class", "sheet").attr("x", x + left).attr("y", y + top)
-        .attr("width", layout.columns * cell).attr("height", layout.lines * cell);
+        .attr("width", layout.columns * cell).attr("height", layout.lines * tall);
     });
     const marks = rowNumbers(grid).map((row) => {
       const { panel, column, line } = layout.places[row];
       const mark = {
         x: (panel % inLine) * panelWidth + left + column * cell,
-        y: Math.floor(panel / inLine) * panelHeight + top + line * cell,
-        width: cell, height: cell, lines: this.linesOf(row),
+        y: Math.floor(panel / inLine) * panelHeight + top + line * tall,
+        width: cell, height: tall, lines: this.linesOf(row),
       };
       const rank = grid.at(row, "rank");
       if (this.waits.has(rank)) mark.act = () => this.show(String(rank));
       svg.append("rect").attr("class", "heat").attr("data-rank", rank).attr("x", mark.x + 0.5)
-        .attr("y", mark.y + 0.5).attr("width", cell - 1).attr("height", cell - 1)
+        .attr("y", mark.y + 0.5).attr("width", cell - 1).attr("height", tall - 1)
         .attr("fill-opacity", opacity(this.valueOf(row)));
       return mark;
     });
     const root = this.rowOf.get(Number(this.mode));
     if (root !== undefined) {
       svg.append("rect").attr("class", "late").attr("x", marks[root].x).attr("y", marks[root].y)
-        .attr("width", cell).attr("height", cell);
+        .attr("width", cell).attr("height", tall);
     }
     const height = Math.ceil(layout.panels / inLine) * panelHeight + 20;
     svg.append("text").attr("class", "label").attr("x", left).attr("y", height - 6)
