@@ -27,7 +27,7 @@ FINDINGS = 4  # doctor's exit status
 MOST_US = 9223372036854775  # what still fits 64 bits of nanoseconds
 FAR_US = 2_000_000_000_000_000  # 63 years
 # What counts events, files or troubles, and so has more of them.
-COUNTS_EVENTS = {"info_issues", "info_traces", "info_runs", "doctor/impossible_times",
+COUNTS_EVENTS = {"info_issues", "info_traces", "info_runs", "metrics", "doctor/impossible_times",
                  "doctor/events_skipped"}
 
 
