@@ -3,6 +3,8 @@
 #include <sqlite3.h>
 
 #include <array>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,6 +40,8 @@ struct Shared {
   int64_t capture_id = 0;
   int64_t commits = 0;  // of other connections, as SQLite counts them
   int64_t changes = 0;  // of this one
+  // What the same changes gave before: a query tries some alone, and then with others.
+  std::map<std::string, std::vector<ReplayedStep>, std::less<>> steps;
 
   Status BeOf(SqliteDb& db, int64_t capture) {
     TRACEDB_ASSIGN(commits_now, db.Integer("PRAGMA data_version"));
@@ -47,12 +51,22 @@ struct Shared {
       return Done{};
     }
     replay = nullptr;  // first, so that there are never two unless a cursor has the other
+    steps.clear();
     TRACEDB_ASSIGN(opened, JobReplay::Open(db, capture));
     replay = std::make_shared<JobReplay>(std::move(opened));
     capture_id = capture;
     commits = commits_now;
     changes = changes_now;
     return Done{};
+  }
+
+  Result<std::vector<ReplayedStep>> StepsOf(SqliteDb& db, const std::string& of_changes) {
+    constexpr size_t kKeptMax = 64;
+    constexpr size_t kStepsMax = 10'000;
+    if (const auto known = steps.find(of_changes); known != steps.end()) return known->second;
+    TRACEDB_ASSIGN(found, replay->Steps(db, of_changes));
+    if (steps.size() < kKeptMax && found.size() <= kStepsMax) steps.emplace(of_changes, found);
+    return found;
   }
 };
 
@@ -100,7 +114,7 @@ struct ReplayCursor {
     TRACEDB_TRY(shared->BeOf(db, capture));
     replay = shared->replay;
     if (kind == Kind::kSteps) {
-      TRACEDB_ASSIGN(found, replay->Steps(db, changes));
+      TRACEDB_ASSIGN(found, shared->StepsOf(db, changes));
       steps = std::move(found);
       return Done{};
     }

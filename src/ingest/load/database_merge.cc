@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <set>
@@ -224,17 +226,20 @@ Result<bool> HasLargeTable(const MergeJob& job) {
 
 // Pages that traces were taken out of are used again by SQLite alone; grafted ones go to the end,
 // and a database that traces come to and leave would grow for ever.
-bool FitsInFreePages(const MergeJob& job) {
+Result<bool> FitsInFreePages(const MergeJob& job) {
   // In the file's header, the highest byte first.
   constexpr size_t kPageBytesAt = 16;  // two bytes; 1: 65,536
   constexpr size_t kFreePagesAt = 36;  // four
   const OpenFile database{open(job.database.c_str(), O_RDONLY | O_CLOEXEC)};
   std::array<unsigned char, 40> header{};
   struct stat fresh {};
-  if (database.file < 0 || stat(job.partial.c_str(), &fresh) != 0 ||
-      pread(database.file, header.data(), header.size(), 0) != ssize_t{header.size()}) {
-    return false;
+  if (database.file < 0 || stat(job.partial.c_str(), &fresh) != 0) return false;
+  const ssize_t got = pread(database.file, header.data(), header.size(), 0);
+  if (got < 0) {
+    return Error{ErrorKind::kOutput,
+                 job.database.string() + ": cannot be read: " + std::strerror(errno), ""};
   }
+  if (got != ssize_t{header.size()}) return false;
   const auto number_at = [&](size_t at, size_t bytes) {
     int64_t number = 0;
     for (size_t i = at; i < at + bytes; ++i) number = number * 256 + header[i];
@@ -248,7 +253,9 @@ bool FitsInFreePages(const MergeJob& job) {
 
 Status MergeTrace(const MergeJob& job) {
   TRACEDB_ASSIGN(large, HasLargeTable(job));
-  if (large && !job.options.replace && !FitsInFreePages(job)) {
+  const bool grafts = large && !job.options.replace;
+  TRACEDB_ASSIGN(fits, grafts ? FitsInFreePages(job) : Result<bool>(false));
+  if (grafts && !fits) {
     const Result<bool> merged = MergeAsPages(job);
     const bool other_way = merged.ok() ? !merged.value() : merged.error().kind == ErrorKind::kUnfit;
     if (!other_way) return merged.ok() ? Status(Done{}) : merged.error();
