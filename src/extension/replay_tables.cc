@@ -3,7 +3,6 @@
 #include <sqlite3.h>
 
 #include <array>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -41,7 +40,7 @@ struct Shared {
   int64_t commits = 0;  // of other connections, as SQLite counts them
   int64_t changes = 0;  // of this one
   // What the same changes gave before: a query tries some alone, and then with others.
-  std::map<std::string, std::vector<ReplayedStep>, std::less<>> steps;
+  std::map<std::string, std::vector<ReplayedStep>> steps;
 
   Status BeOf(SqliteDb& db, int64_t capture) {
     TRACEDB_ASSIGN(commits_now, db.Integer("PRAGMA data_version"));
@@ -50,7 +49,7 @@ struct Shared {
         changes == changes_now) {
       return Done{};
     }
-    replay = nullptr;  // first, so that there are never two unless a cursor has the other
+    replay.reset();  // first, so that there are never two
     steps.clear();
     TRACEDB_ASSIGN(opened, JobReplay::Open(db, capture));
     replay = std::make_shared<JobReplay>(std::move(opened));
@@ -100,7 +99,6 @@ struct ReplayCursor {
   sqlite3_vtab_cursor base;
   SqliteDb db;
   std::shared_ptr<Shared> shared;
-  std::shared_ptr<JobReplay> replay;  // of the capture that was asked last
   std::vector<ReplayedStep> steps;
   std::deque<PathPiece> pieces;
   size_t at = 0;
@@ -112,7 +110,8 @@ struct ReplayCursor {
     steps.clear();
     pieces.clear();
     TRACEDB_TRY(shared->BeOf(db, capture));
-    replay = shared->replay;
+    // Held: what stands in for a table of a hostile database may ask for another meanwhile.
+    const std::shared_ptr<JobReplay> replay = shared->replay;
     if (kind == Kind::kSteps) {
       TRACEDB_ASSIGN(found, shared->StepsOf(db, changes));
       steps = std::move(found);
@@ -167,7 +166,7 @@ int BestIndex(sqlite3_vtab* table, sqlite3_index_info* info) {
 int Open(sqlite3_vtab* table, sqlite3_vtab_cursor** made) {
   const auto* own = reinterpret_cast<ReplayTable*>(table);
   auto* cursor = new (std::nothrow) ReplayCursor{
-      {}, SqliteDb::Borrow(own->db), own->module->shared, {}, {}, {}, 0, own->module->kind};
+      {}, SqliteDb::Borrow(own->db), own->module->shared, {}, {}, 0, own->module->kind};
   if (cursor == nullptr) return SQLITE_NOMEM;
   *made = &cursor->base;
   return SQLITE_OK;

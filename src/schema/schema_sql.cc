@@ -110,6 +110,13 @@ std::string StartMsSql(const std::string& call) {
          ")) / 1000000.0";
 }
 
+// The start of the row `row` of an event table by the aligned clocks, for a view without _track.
+std::string AlignedStartSql(const std::string& row) {
+  return "(SELECT " + AlignedSql("(" + row + ".ts + t.base_ns)") +
+         " FROM _track t\n        LEFT JOIN _clock c ON c.trace_id = t.trace_id WHERE t.id = " +
+         row + ".track)";
+}
+
 // Whether the event with this id has a time that can be. Nearly no trace has one that has not: that
 // is looked at once a query, not for every row.
 std::string PossibleSql(const std::string& id) {
@@ -187,6 +194,7 @@ std::string ViewsSql() {
   }
   for (const std::string_view file : kSourceViewsSql) sql += file;
   ReplaceCalls(sql, "aligned", AlignedSql);
+  ReplaceCalls(sql, "aligned_start", AlignedStartSql);
   ReplaceCalls(sql, "cpu", CpuNumberSql);
   ReplaceCalls(sql, "gpu", GpuNumberSql);
   ReplaceCalls(sql, "runtime", RuntimeNumberSql);

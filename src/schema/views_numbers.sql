@@ -38,8 +38,7 @@ CREATE VIEW activity_times AS
 --   dur_ns: duration
 --   aligned_ts_ns: start by the aligned clocks
 SELECT id AS slice_id, track AS track_id, event_name AS name_id, kind, ts, dur AS dur_ns,
-       (SELECT @aligned:(s.ts + t.base_ns)@ FROM _track t
-        LEFT JOIN _clock c ON c.trace_id = t.trace_id WHERE t.id = s.track) AS aligned_ts_ns
+       @aligned_start:s@ AS aligned_ts_ns
 FROM _gpu_slice s WHERE @possible:id@;
 
 CREATE VIEW activities AS
@@ -79,8 +78,7 @@ CREATE VIEW runtime_calls AS
 --   correlation: number that a launch shares with its GPU activity
 --   aligned_ts_ns: start by the aligned clocks
 SELECT id AS slice_id, track AS track_id, event_name AS name_id, ts, dur AS dur_ns, correlation,
-       (SELECT @aligned:(s.ts + t.base_ns)@ FROM _track t
-        LEFT JOIN _clock c ON c.trace_id = t.trace_id WHERE t.id = s.track) AS aligned_ts_ns
+       @aligned_start:s@ AS aligned_ts_ns
 FROM _runtime_slice s WHERE @possible:id@;
 
 CREATE VIEW memory_times AS
@@ -142,8 +140,7 @@ CREATE VIEW operator_slices AS
 --   dur_ns: duration; those of @long_slice_ns@ and more are found by track and start at once
 --   aligned_ts_ns: start by the aligned clocks
 SELECT id AS slice_id, track AS track_id, event_name AS name_id, ts, dur AS dur_ns,
-       (SELECT @aligned:(s.ts + t.base_ns)@ FROM _track t
-        LEFT JOIN _clock c ON c.trace_id = t.trace_id WHERE t.id = s.track) AS aligned_ts_ns
+       @aligned_start:s@ AS aligned_ts_ns
 FROM _cpu_slice s WHERE @possible:id@;
 
 CREATE VIEW function_slices AS
@@ -155,8 +152,7 @@ CREATE VIEW function_slices AS
 --   dur_ns: duration; those of @long_slice_ns@ and more are found by track and start at once
 --   aligned_ts_ns: start by the aligned clocks
 SELECT id AS slice_id, track AS track_id, event_name AS name_id, ts, dur AS dur_ns,
-       (SELECT @aligned:(s.ts + t.base_ns)@ FROM _track t
-        LEFT JOIN _clock c ON c.trace_id = t.trace_id WHERE t.id = s.track) AS aligned_ts_ns
+       @aligned_start:s@ AS aligned_ts_ns
 FROM _python_slice s WHERE @possible:id@;
 
 CREATE VIEW aligned_slices AS
