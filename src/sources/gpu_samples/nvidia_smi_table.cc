@@ -138,7 +138,8 @@ class Tables {
       SetDriver(inside);
       return Done{};
     }
-    if (TakeTitle(inside) || IsHeading(inside) || TakeRow(line, inside, offset)) return Done{};
+    // Headings last: a process may have any name.
+    if (TakeTitle(inside) || TakeRow(line, inside, offset) || IsHeading(inside)) return Done{};
     return NoSample(line, offset);
   }
 
