@@ -18,7 +18,6 @@
 -- column: rooted_wait_ms  real(ms)    Waits of all ranks that begin at this one, summed.
 -- column: waited_ms       real(ms)    Its own waits in collectives, summed.
 -- column: compute_ms      real(ms)    In which its GPUs computed.
--- column: longest_step_ms real(ms)    Its longest step on the host.
 --
 -- empty:  No trace is in the database.
 
@@ -66,11 +65,6 @@ waited AS MATERIALIZED (
 computed AS MATERIALIZED (
   SELECT r.run_id, r.rank, sum(u.compute_ns) AS compute_ns
   FROM recorded r JOIN device_uses u ON u.trace_id = r.trace_id GROUP BY r.run_id, r.rank
-),
-stepped AS MATERIALIZED (
-  SELECT r.run_id, r.rank, max(s.dur_ns) AS dur_ns
-  FROM recorded r JOIN steps s ON s.trace_id = r.trace_id WHERE s.dur_ns >= 0
-  GROUP BY r.run_id, r.rank
 )
 SELECT
   r.run,
@@ -82,12 +76,10 @@ SELECT
   p.expert,
   ifnull(o.wait_ns, 0) / 1e6 AS rooted_wait_ms,
   ifnull(w.wait_ns, 0) / 1e6 AS waited_ms,
-  ifnull(c.compute_ns, 0) / 1e6 AS compute_ms,
-  s.dur_ns / 1e6 AS longest_step_ms
+  ifnull(c.compute_ns, 0) / 1e6 AS compute_ms
 FROM (SELECT DISTINCT run_id, run, rank FROM recorded) r
      LEFT JOIN placed p ON p.run_id = r.run_id AND p.rank = r.rank
      LEFT JOIN rooted o ON o.run_id = r.run_id AND o.rank = r.rank
      LEFT JOIN waited w ON w.run_id = r.run_id AND w.rank = r.rank
      LEFT JOIN computed c ON c.run_id = r.run_id AND c.rank = r.rank
-     LEFT JOIN stepped s ON s.run_id = r.run_id AND s.rank = r.rank
 ORDER BY r.run_id, r.rank;

@@ -104,7 +104,8 @@ Status ChooseExact(SqliteDb& db, const ShownRun& run, const ReportOptions& optio
   return Done{};
 }
 
-// Of many steps those whose critical path is shown: the longest, and the one that was asked for.
+// Of many steps those of which the page says what their critical path is made of: the longest, and
+// the one that was asked for. Of all captures that critical_path_by is asked for.
 Status ChoosePathSteps(SqliteDb& db, const ShownRun& run, const ReportOptions& options,
                        ReportScale& scale) {
   TRACEDB_ASSIGN(rows,
@@ -115,7 +116,7 @@ Status ChoosePathSteps(SqliteDb& db, const ShownRun& run, const ReportOptions& o
                             "SELECT step, (SELECT count(*) FROM step) FROM step "
                             "ORDER BY step IS NOT ?3, dur_ns DESC, step LIMIT ?4"));
   TRACEDB_TRY(rows.Bind(1, run.name));
-  TRACEDB_TRY(rows.Bind(2, CaptureNumber(run)));
+  TRACEDB_TRY(rows.Bind(2, CaptureOf("critical_path_by", run).value_or(0)));
   TRACEDB_TRY(rows.BindOptional(3, options.step));
   TRACEDB_TRY(rows.Bind(4, kPathStepsMax));
   std::vector<int64_t> steps;

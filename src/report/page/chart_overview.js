@@ -210,6 +210,8 @@ class Overview {
   drawPath(inner) {
     const path = results.get("report/path_line");
     if (!path || path.rows === 0) return;
+    const rowsOf = new Map();
+    for (const one of this.rows) rowsOf.set(one.lane, [...(rowsOf.get(one.lane) || []), one]);
     const pieces = [];
     let last = null;
     for (const row of rowNumbers(path)) {
@@ -217,7 +219,7 @@ class Overview {
       const start = path.at(row, "start_ms");
       const end = start + path.at(row, "dur_ms");
       if (lane === undefined) continue;
-      for (const { y, step, isBand } of this.rows.filter((one) => one.lane === lane)) {
+      for (const { y, step, isBand } of rowsOf.get(lane) || []) {
         const at = (y + (isBand ? 0.5 : 0.76) * step).toFixed(1); // names stand above it
         const isJoined = !this.isMany && last !== null && Math.abs(start - last) < 0.01;
         pieces.push(`${isJoined ? "L" : "M"}${this.x(start).toFixed(2)},${at}`,

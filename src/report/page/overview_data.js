@@ -78,12 +78,10 @@ function stepBounds() {
     }
   }
   const steps = results.get("step_times");
-  const known = new Set(bounds.keys());
-  if (steps) {
+  if (bounds.size === 0 && steps) {
     for (const row of rowNumbers(steps)) {
       const start = steps.at(row, "start_ms");
-      const step = steps.at(row, "step");
-      if (!known.has(step)) add(step, start, start + steps.at(row, "step_ms"));
+      add(steps.at(row, "step"), start, start + steps.at(row, "step_ms"));
     }
   }
   return [...bounds.values()].sort((a, b) => a.from - b.from);
