@@ -95,7 +95,7 @@ size_t ParseSize(const std::string& text, const std::string& option) {
 
 namespace {
 
-// "12h", "7d", "4w"; with `more` also "30s" and "10m". Throws as ParseSize does.
+// "30s", "10m", "12h", "7d", "4w". Throws as ParseSize does.
 std::chrono::seconds ParseTime(const std::string& text, const std::string& option) {
   const std::map<std::string, double> units = {
       {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}, {"w", 7 * 86400}};

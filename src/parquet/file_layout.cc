@@ -324,6 +324,7 @@ std::optional<std::pair<PageHeader, size_t>> ReadPageHeader(std::string_view byt
     return in.ok();
   });
   const bool fits = in.ok() && header.packed_bytes >= 0 && header.unpacked_bytes >= 0 &&
+                    header.packed_bytes <= LayoutLimits::kPageBytesMax &&
                     header.unpacked_bytes <= LayoutLimits::kPageBytesMax;
   return fits ? std::optional(std::pair(header, in.position())) : std::nullopt;
 }

@@ -35,6 +35,11 @@ std::optional<int64_t> RankOf(const std::string& folder) {
   return is_rank ? std::optional(rank) : std::nullopt;
 }
 
+Error Unread(const fs::path& folder, const std::error_code& error) {
+  return {ErrorKind::kInput, folder.string() + ": cannot read the folder: " + error.message(),
+          "check that it may be read, then gather again"};
+}
+
 Result<std::vector<Place>> FindPlaces(const fs::path& out) {
   std::vector<Place> places;
   std::error_code error;
@@ -46,16 +51,19 @@ Result<std::vector<Place>> FindPlaces(const fs::path& out) {
   for (; runs != fs::directory_iterator(); runs.increment(error)) {
     const auto run = FromHiveName(runs->path().filename().string(), "run");
     if (!run.has_value() || !runs->is_directory(error)) continue;
-    for (const auto& entry : fs::directory_iterator(runs->path(), error)) {
-      const auto rank = RankOf(entry.path().filename().string());
-      if (rank.has_value()) places.push_back({*run, *rank, entry.path()});
+    fs::directory_iterator ranks(runs->path(), error);
+    for (; !error && ranks != fs::directory_iterator(); ranks.increment(error)) {
+      const auto rank = RankOf(ranks->path().filename().string());
+      if (rank.has_value()) places.push_back({*run, *rank, ranks->path()});
       if (places.size() > kShardsMax) {
         return Error{ErrorKind::kInput,
-                     fmt::format("{}: more than {} summaries", out.string(), kShardsMax), ""};
+                     fmt::format("{}: more than {} summaries", out.string(), kShardsMax),
+                     "gather the runs one by one, from folders of their own"};
       }
     }
-    if (error) break;
+    if (error) return Unread(runs->path(), error);  // else its ranks would not even be missed
   }
+  if (error) return Unread(out, error);
   std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
     return std::tie(a.run, a.rank) < std::tie(b.run, b.rank);
   });

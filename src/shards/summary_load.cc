@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tracedb/base/interval.h"
 #include "tracedb/derive/collectives/derive_groups.h"
 
 namespace tracedb {
@@ -83,8 +84,10 @@ Status SummaryLoad::AddTraces(FoundShard& shard) {
       trace.last_row = number("last_row");
       trace.first_text = number("first_text");
       trace.last_text = number("last_text");
+      // One that claims them all would leave none to the other ranks.
+      constexpr int64_t kTraceIdsMax = int64_t{1} << 34;
       const auto fits = [](int64_t first, int64_t last) {
-        return first > 0 && last >= first - 1 && last < kIdMax;
+        return first > 0 && last >= first - 1 && last < kIdMax && last - first < kTraceIdsMax;
       };
       const bool is_sound = fits(trace.first_row, trace.last_row) && trace.from_id > 0 &&
                             fits(trace.first_text, trace.last_text) &&
@@ -218,7 +221,7 @@ Status SummaryLoad::AddParts(const FoundShard& shard, const SummaryTrace& trace)
       TRACEDB_ASSIGN(of, file.Bind(*slice_, 2, row, track, shard.traces));
       TRACEDB_ASSIGN(name, file.Bind(*slice_, 3, row, column("event_name"), shard.traces));
       if (!id || !of || !name) continue;
-      TRACEDB_TRY(slice_->Bind(4, at - trace.base_ns));
+      TRACEDB_TRY(slice_->Bind(4, DifferenceNs(at, trace.base_ns)));
       TRACEDB_TRY(file.IsNull(row, dur) ? slice_->BindNull(5)
                                         : slice_->Bind(5, file.Int(row, dur)));
       TRACEDB_TRY(slice_->Run());

@@ -35,7 +35,9 @@ bool IsThere(const fs::path& database) {
 }
 
 Result<SqliteDb> Open(const WatchOptions& options, const LoadOptions& load) {
-  TRACEDB_ASSIGN(db, SqliteDb::Open(options.database, SqliteMode::kReadWrite));
+  // To read: a file that was open for writing is an event when it is closed, and the database may
+  // lie in the folder that is watched.
+  TRACEDB_ASSIGN(db, SqliteDb::Open(options.database, SqliteMode::kReadOnly));
   db.SetBusyTimeout(kBusyWaitMs, load.stop);
   if (load.stop != nullptr) db.StopWhen(*load.stop);
   return db;

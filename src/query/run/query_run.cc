@@ -207,8 +207,10 @@ Result<QueryOutcome> PreparedQuery::Run(RowSink& sink, std::optional<int64_t> ro
   }
   if (assertion_ != nullptr) TRACEDB_TRY(assertion_->Verdict(name_));
   QueryOutcome outcome = outcome_;
-  outcome.note = gathered_note_;
-  if (outcome.rows > 0 || !outcome.note.empty()) return outcome;
+  if (outcome.rows > 0) {
+    outcome.note = gathered_note_;
+    return outcome;
+  }
   // A filter that asks for what is not there, rather than what the query says of an empty database.
   TRACEDB_ASSIGN(missing, DescribeMissingValue(*db_, params_));
   outcome.note = std::move(missing);
@@ -219,6 +221,9 @@ Result<QueryOutcome> PreparedQuery::Run(RowSink& sink, std::optional<int64_t> ro
   if (outcome.note.empty()) outcome.note = when_empty_;
   if (outcome.note.empty() && assertion_ != nullptr) {
     outcome.note = fmt::format("{}: there is no row, so --assert had nothing to check", name_);
+  }
+  if (!gathered_note_.empty()) {
+    outcome.note = gathered_note_ + (outcome.note.empty() ? "" : "; " + outcome.note);
   }
   return outcome;
 }
