@@ -90,7 +90,9 @@ size_t ParseSize(const std::string& text, const std::string& option) {
       throw CLI::ValidationError(option, "'" + text + "' is no size; write 128M or 2G");
     }
   }
-  return static_cast<size_t>(number * static_cast<double>(uint64_t{1} << shift->second));
+  const double bytes = number * static_cast<double>(uint64_t{1} << shift->second);
+  if (bytes < 1) throw CLI::ValidationError(option, "'" + text + "' is no byte; write 128M or 2G");
+  return static_cast<size_t>(bytes);
 }
 
 namespace {

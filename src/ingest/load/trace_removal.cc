@@ -2,7 +2,6 @@
 
 #include <optional>
 #include <string_view>
-#include <system_error>
 
 #include "ingest/load/database_landing.h"
 #include "ingest/load/ingest_lock.h"
@@ -87,34 +86,6 @@ Result<SqliteDb> OpenToChange(const fs::path& database, const LoadOptions& optio
   return db;
 }
 
-// The expired files that are not there any more.
-Status ForgetGone(SqliteDb& db) {
-  std::vector<KnownFile> gone;
-  {
-    TRACEDB_ASSIGN(rows, db.Prepare("SELECT path, file_hash, file_bytes FROM _expired_file"));
-    for (;;) {
-      TRACEDB_ASSIGN(row, rows.Step());
-      if (!row) break;
-      // A file system that cannot be asked now may have it.
-      std::error_code error;
-      const bool is_gone =
-          fs::status(fs::path(rows.Text(0)), error).type() == fs::file_type::not_found;
-      if (is_gone) gone.push_back({std::string(rows.Text(1)), rows.Int(2)});
-    }
-  }
-  if (gone.empty()) return Done{};
-  TRACEDB_TRY(db.Execute("BEGIN IMMEDIATE"));
-  TRACEDB_ASSIGN(forget, db.Prepare("DELETE FROM _expired_file WHERE file_hash = ?1 AND "
-                                    "file_bytes = ?2"));
-  for (const KnownFile& file : gone) {
-    TRACEDB_TRY(forget.Bind(1, std::string_view(file.file_hash)));
-    TRACEDB_TRY(forget.Bind(2, file.file_bytes));
-    TRACEDB_TRY(forget.Run());
-    forget.Reset();
-  }
-  return db.Execute("COMMIT");
-}
-
 }  // namespace
 
 Status TakeOutTraces(SqliteDb& db, const std::vector<int64_t>& trace_ids) {
@@ -145,7 +116,6 @@ Result<std::vector<KnownFile>> ReadKnownFiles(const fs::path& database,
   TRACEDB_ASSIGN(db, OpenToChange(RealName(database), options));
   TRACEDB_ASSIGN(any_expired, db.Integer("SELECT count(*) FROM sqlite_schema WHERE name = "
                                          "'_expired_file'"));
-  if (any_expired != 0) TRACEDB_TRY(ForgetGone(db));
   std::string sql = "SELECT file_hash, file_bytes FROM _trace WHERE file_hash IS NOT NULL";
   if (any_expired != 0) sql += " UNION ALL SELECT file_hash, file_bytes FROM _expired_file";
   TRACEDB_ASSIGN(rows, db.Prepare(sql));

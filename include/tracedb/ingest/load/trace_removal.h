@@ -31,8 +31,7 @@ struct KnownFile {
   int64_t file_bytes = 0;
 };
 
-// None where the database is not there; an error where there is something else. Expired ones whose
-// file is gone are forgotten.
+// None where the database is not there; an error where there is something else.
 Result<std::vector<KnownFile>> ReadKnownFiles(const std::filesystem::path& database,
                                               const LoadOptions& options);
 
