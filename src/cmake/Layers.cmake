@@ -14,6 +14,12 @@ if(TRACEDB_SANITIZE)
   target_compile_options(tracedb_flags INTERFACE -fsanitize=${TRACEDB_SANITIZE}
                                                  -fno-omit-frame-pointer -g1 -O1)
   target_link_options(tracedb_flags INTERFACE -fsanitize=${TRACEDB_SANITIZE})
+  # Read once, not by each source: builds in three quarters of the time. Here alone, so that the
+  # other builds find a source that forgets an include.
+  set(TRACEDB_COMMON_HEADERS
+      <algorithm> <array> <atomic> <charconv> <chrono> <cstdint> <filesystem> <functional> <map>
+      <memory> <mutex> <optional> <set> <span> <string> <string_view> <thread> <unordered_map>
+      <utility> <vector> <fmt/format.h>)
 endif()
 
 # Of the layers that read traces: "train" builds a program that counts what runs how often, "use"
@@ -43,6 +49,12 @@ function(tracedb_layer name)
   target_link_libraries(tracedb_${name} PUBLIC tracedb_flags ${LAYER_NEEDS})
   target_include_directories(tracedb_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
   set_property(GLOBAL APPEND PROPERTY TRACEDB_LAYERS tracedb_${name})
+  if(TRACEDB_SANITIZE AND name STREQUAL "base")
+    target_link_libraries(tracedb_base PRIVATE fmt::fmt)
+    target_precompile_headers(tracedb_base PRIVATE ${TRACEDB_COMMON_HEADERS})
+  elseif(TRACEDB_SANITIZE)
+    target_precompile_headers(tracedb_${name} REUSE_FROM tracedb_base)
+  endif()
   if(name IN_LIST TRACEDB_PGO_LAYERS)
     target_compile_options(tracedb_${name} PRIVATE ${TRACEDB_PGO_FLAGS})
   endif()
