@@ -27,12 +27,10 @@ Result<DeviceWatch> DeviceWatch::Open(SqliteDb& db, const RankClocks& clocks) {
   TRACEDB_TRY(prepare(watch.tracks_,
                       "SELECT o.id, o.base_ns FROM _track t JOIN _track o "
                       "ON o.trace_id = t.trace_id AND o.device = t.device WHERE t.id = ?1"));
-  const std::string columns =
-      "SELECT id, ts, dur, kind FROM _gpu_slice WHERE track = ?1 "
-      "AND id NOT IN (SELECT id FROM _impossible_time) AND ts ";
-  TRACEDB_TRY(
-      prepare(watch.within_, (columns + ">= ?2 AND ts < ?3 ORDER BY ts DESC LIMIT ?4").c_str()));
-  TRACEDB_TRY(prepare(watch.before_, (columns + "< ?2 ORDER BY ts DESC LIMIT ?3").c_str()));
+  TRACEDB_ASSIGN(slices, SliceWindows::Open(db,
+                                            "SELECT id, ts, dur, kind FROM _gpu_slice WHERE id "
+                                            "NOT IN (SELECT id FROM _impossible_time)"));
+  watch.slices_.emplace(std::move(slices));
   TRACEDB_TRY(prepare(watch.parts_,
                       "SELECT o.id, o.rank, o.ts_ns, o.trace_id FROM _collective_part p "
                       "JOIN _collective_part o "
@@ -71,41 +69,35 @@ Result<DeviceStory> DeviceWatch::Look(int64_t kernel_id, Interval range) {
 
 // `range` begins later afterwards where there was too much in it.
 Status DeviceWatch::Gather(const Track& track, int64_t kernel_id, Interval& range) {
-  TRACEDB_TRY(within_->Bind(1, track.id));
-  TRACEDB_TRY(within_->Bind(2, DifferenceNs(range.start_ns, track.base_ns)));
-  TRACEDB_TRY(within_->Bind(3, DifferenceNs(range.end_ns, track.base_ns)));
-  TRACEDB_TRY(within_->Bind(4, kKernelsMax));
-  int64_t count = 0;
-  for (;; ++count) {
-    TRACEDB_ASSIGN(row, within_->Step());
-    if (!row) break;
-    if (count + 1 == kKernelsMax) range.start_ns = SumNs(within_->Int(1), track.base_ns);
-    if (within_->Int(0) != kernel_id) TRACEDB_TRY(AddKernel(*within_, track));
-  }
-  within_->Reset();
-  TRACEDB_TRY(before_->Bind(1, track.id));
-  TRACEDB_TRY(before_->Bind(2, DifferenceNs(range.start_ns, track.base_ns)));
-  TRACEDB_TRY(before_->Bind(3, kEarlierMax));
-  for (;;) {
-    TRACEDB_ASSIGN(row, before_->Step());
-    if (!row) break;
-    const bool runs_on =
-        SumNs(before_->Int(1), before_->Int(2)) > DifferenceNs(range.start_ns, track.base_ns);
-    if (runs_on && before_->Int(0) != kernel_id) TRACEDB_TRY(AddKernel(*before_, track));
-  }
-  before_->Reset();
-  return Done{};
+  int64_t start = DifferenceNs(range.start_ns, track.base_ns);
+  int64_t within = 0;
+  int64_t earlier = 0;
+  Status added = Done{};
+  const auto take = [&](const SliceRow& row) {
+    if (row.ts >= start) {
+      if (within == kKernelsMax) return true;  // begins with the last one that counts
+      if (++within == kKernelsMax) start = row.ts;
+    } else {
+      if (++earlier > kEarlierMax) return false;
+      if (SumNs(row.ts, row.dur) <= start) return true;
+    }
+    if (row.id != kernel_id) added = AddKernel(row, track);
+    return added.ok();
+  };
+  TRACEDB_TRY(slices_->ForEachBefore(track.id, DifferenceNs(range.end_ns, track.base_ns), take));
+  if (within == kKernelsMax) range.start_ns = SumNs(start, track.base_ns);
+  return added;
 }
 
-Status DeviceWatch::AddKernel(const SqliteStatement& row, const Track& track) {
+Status DeviceWatch::AddKernel(const SliceRow& row, const Track& track) {
   constexpr int64_t kWaiting =
       3;  // for an event of another stream: that stream's work is the story
-  if (row.Int(3) == kWaiting) return Done{};
-  const int64_t id = row.Int(0);
-  const int64_t start_ns = SumNs(row.Int(1), track.base_ns);
-  const Interval kernel{start_ns, SumNs(start_ns, row.Int(2))};
+  if (row.tag == kWaiting) return Done{};
+  const int64_t id = row.id;
+  const int64_t start_ns = SumNs(row.ts, track.base_ns);
+  const Interval kernel{start_ns, SumNs(start_ns, row.dur)};
   constexpr int64_t kCommunication = 1;
-  if (row.Int(3) == kCommunication && kernel.length() >= kWaitNsMin) {
+  if (row.tag == kCommunication && kernel.length() >= kWaitNsMin) {
     TRACEDB_ASSIGN(waits, AddWait(id, kernel));
     if (waits) return Done{};
   }
@@ -115,10 +107,20 @@ Status DeviceWatch::AddKernel(const SqliteStatement& row, const Track& track) {
 
 // A communication kernel waits until the last part of its collective starts, then it works.
 Result<bool> DeviceWatch::AddWait(int64_t kernel_id, Interval kernel) {
+  TRACEDB_ASSIGN(last, LastPartOf(kernel_id));
+  const int64_t until_ns = std::min(last.start_ns, kernel.end_ns);
+  if (last.id == 0 || last.id == kernel_id || until_ns <= kernel.start_ns) return false;
+  pieces_.push_back({kernel_id, {kernel.start_ns, until_ns}, last.id});
+  if (kernel.end_ns > until_ns) pieces_.push_back({kernel_id, {until_ns, kernel.end_ns}, 0});
+  return true;
+}
+
+Result<DeviceWatch::LastPart> DeviceWatch::LastPartOf(int64_t kernel_id) {
+  const auto known = last_parts_.find(kernel_id);
+  if (known != last_parts_.end()) return known->second;
   TRACEDB_TRY(parts_->Bind(1, kernel_id));
-  int64_t last_id = 0;
+  LastPart last;
   int64_t last_rank = 0;
-  int64_t last_ns = 0;
   int64_t shift_ns = 0;
   for (;;) {
     TRACEDB_ASSIGN(row, parts_->Step());
@@ -128,18 +130,16 @@ Result<bool> DeviceWatch::AddWait(int64_t kernel_id, Interval kernel) {
     const int64_t shift = clocks_->ShiftNs(parts_->Int(3), parts_->Int(2));
     const int64_t start_ns = SumNs(parts_->Int(2), shift);
     if (id == kernel_id) shift_ns = shift;
-    const bool later = start_ns > last_ns || (start_ns == last_ns && rank < last_rank);
-    if (last_id != 0 && !later) continue;
-    last_id = id;
+    const bool later = start_ns > last.start_ns || (start_ns == last.start_ns && rank < last_rank);
+    if (last.id != 0 && !later) continue;
+    last = {id, start_ns};
     last_rank = rank;
-    last_ns = start_ns;
   }
   parts_->Reset();
-  const int64_t until_ns = std::min(DifferenceNs(last_ns, shift_ns), kernel.end_ns);
-  if (last_id == 0 || last_id == kernel_id || until_ns <= kernel.start_ns) return false;
-  pieces_.push_back({kernel_id, {kernel.start_ns, until_ns}, last_id});
-  if (kernel.end_ns > until_ns) pieces_.push_back({kernel_id, {until_ns, kernel.end_ns}, 0});
-  return true;
+  last.start_ns = DifferenceNs(last.start_ns, shift_ns);
+  if (last_parts_.size() >= kKnownMax) last_parts_.clear();
+  last_parts_.emplace(kernel_id, last);
+  return last;
 }
 
 DeviceStory DeviceWatch::Tell(Interval range) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "ranks/stalls/slice_windows.h"
 #include "tracedb/base/interval.h"
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
@@ -46,17 +47,25 @@ class DeviceWatch {
     Interval range;
     int64_t wait_for_id;  // 0: it works
   };
+  // Of a collective: the part that was the last to start, and when that was by another's clock.
+  struct LastPart {
+    int64_t id = 0;  // 0: there is none
+    int64_t start_ns = 0;
+  };
 
   explicit DeviceWatch(const RankClocks& clocks) : clocks_(&clocks) {}
   Result<const std::vector<Track>*> TracksOf(int64_t kernel_id);
   Status Gather(const Track& track, int64_t kernel_id, Interval& range);
-  Status AddKernel(const SqliteStatement& row, const Track& track);
+  Status AddKernel(const SliceRow& row, const Track& track);
   Result<bool> AddWait(int64_t kernel_id, Interval kernel);
+  Result<LastPart> LastPartOf(int64_t kernel_id);
   DeviceStory Tell(Interval range);
 
   const RankClocks* clocks_;
-  std::optional<SqliteStatement> track_of_, tracks_, within_, before_, parts_;
+  std::optional<SqliteStatement> track_of_, tracks_, parts_;
+  std::optional<SliceWindows> slices_;
   std::map<int64_t, std::vector<Track>> known_;  // by a track of the device
+  std::map<int64_t, LastPart> last_parts_;       // by the kernel of one part
   std::vector<Piece> pieces_;
 };
 

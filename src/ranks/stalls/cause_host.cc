@@ -32,10 +32,10 @@ Result<HostWatch> HostWatch::Open(SqliteDb& db) {
   TRACEDB_TRY(prepare(watch.event_name_, "SELECT name, category FROM _event_name WHERE id = ?1"));
   for (const EventTable table : kLongSliceTables) {
     const std::string name(EventTableName(table));
-    TRACEDB_ASSIGN(rows, db.Prepare("SELECT id, ts, dur, event_name FROM " + name + " INDEXED BY " +
-                                    name + "_long WHERE dur >= " + std::to_string(kLongSliceNs) +
-                                    " AND track = ?1 AND ts < ?2 AND id NOT IN (SELECT id FROM "
-                                    "_impossible_time) ORDER BY ts DESC LIMIT ?3"));
+    TRACEDB_ASSIGN(rows, SliceWindows::Open(
+                             db, "SELECT id, ts, dur, event_name FROM " + name + " INDEXED BY " +
+                                     name + "_long WHERE dur >= " + std::to_string(kLongSliceNs) +
+                                     " AND id NOT IN (SELECT id FROM _impossible_time)"));
     watch.long_.push_back(std::move(rows));
   }
   return watch;
@@ -98,7 +98,7 @@ Result<HostStory> HostWatch::Look(int64_t launch_slice_id, Interval range) {
 // What another thread is still in at the end waits for the launching one: it does not hold it.
 Result<HostStory> HostWatch::LookAt(int64_t track, int64_t base_ns, Interval range, bool other) {
   slices_.clear();
-  for (SqliteStatement& rows : long_) TRACEDB_TRY(Gather(rows, track, base_ns, range));
+  for (SliceWindows& rows : long_) TRACEDB_TRY(Gather(rows, track, base_ns, range));
   if (other) std::erase_if(slices_, [&](const Slice& s) { return s.range.end_ns > range.end_ns; });
   Nest(range);
   TRACEDB_ASSIGN(story, Tell());
@@ -106,22 +106,25 @@ Result<HostStory> HostWatch::LookAt(int64_t track, int64_t base_ns, Interval ran
   return story;
 }
 
-Status HostWatch::Gather(SqliteStatement& rows, int64_t track, int64_t base_ns, Interval range) {
-  TRACEDB_TRY(rows.Bind(1, track));
-  TRACEDB_TRY(rows.Bind(2, DifferenceNs(range.end_ns, base_ns)));
-  TRACEDB_TRY(rows.Bind(3, kSlicesMax));
-  for (int earlier = 0; earlier < kEarlierMax;) {
-    TRACEDB_ASSIGN(row, rows.Step());
-    if (!row) break;
-    const int64_t start_ns = SumNs(rows.Int(1), base_ns);
-    const Interval slice{start_ns, SumNs(start_ns, rows.Int(2))};
+Status HostWatch::Gather(SliceWindows& slices, int64_t track, int64_t base_ns, Interval range) {
+  int earlier = 0;
+  int64_t count = 0;
+  Status known = Done{};
+  const auto take = [&](const SliceRow& row) {
+    if (++count > kSlicesMax) return false;
+    const int64_t start_ns = SumNs(row.ts, base_ns);
+    const Interval slice{start_ns, SumNs(start_ns, row.dur)};
     if (slice.start_ns < range.start_ns) ++earlier;
-    if (slice.end_ns <= range.start_ns) continue;
-    TRACEDB_ASSIGN(event_name, EventNameOf(rows.Int(3)));
-    if (!event_name->step) slices_.push_back({rows.Int(0), slice, rows.Int(3), 0, -1});
-  }
-  rows.Reset();
-  return Done{};
+    if (slice.end_ns > range.start_ns) {
+      const Result<const EventName*> event_name = EventNameOf(row.tag);
+      if (!event_name.ok()) known = event_name.error();
+      if (!known.ok()) return false;
+      if (!event_name.value()->step) slices_.push_back({row.id, slice, row.tag, 0, -1});
+    }
+    return earlier < kEarlierMax;
+  };
+  TRACEDB_TRY(slices.ForEachBefore(track, DifferenceNs(range.end_ns, base_ns), take));
+  return known;
 }
 
 // Finds each slice's parent, and takes from the parent's own time what the slice has of it.

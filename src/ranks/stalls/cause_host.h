@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "ranks/stalls/slice_windows.h"
 #include "tracedb/base/interval.h"
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
@@ -55,12 +56,12 @@ class HostWatch {
   Result<const Track*> TrackOf(int64_t launch_slice_id);
   Result<const EventName*> EventNameOf(int64_t event_name);
   Result<HostStory> LookAt(int64_t track, int64_t base_ns, Interval range, bool other);
-  Status Gather(SqliteStatement& rows, int64_t track, int64_t base_ns, Interval range);
+  Status Gather(SliceWindows& slices, int64_t track, int64_t base_ns, Interval range);
   void Nest(Interval range);
   Result<HostStory> Tell();
 
   std::optional<SqliteStatement> track_of_, base_of_, stepping_, event_name_;
-  std::vector<SqliteStatement> long_;
+  std::vector<SliceWindows> long_;
   std::map<int64_t, Track> tracks_;
   std::map<int64_t, EventName> event_names_;
   std::vector<Slice> slices_;
