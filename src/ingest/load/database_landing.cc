@@ -67,14 +67,19 @@ Status LookAtCompanions(const fs::path& database, bool remove) {
 
 }  // namespace
 
-DatabaseLanding::DatabaseLanding(fs::path database, const LoadOptions& options, IngestLock lock)
-    : database_(std::move(database)), options_(&options), lock_(std::move(lock)) {}
+DatabaseLanding::DatabaseLanding(fs::path database, const LoadOptions& options, IngestLock lock,
+                                 KeptConnection* kept)
+    : database_(std::move(database)),
+      options_(&options),
+      own_(kept == nullptr ? std::make_unique<KeptConnection>() : nullptr),
+      kept_(kept == nullptr ? own_.get() : kept),
+      lock_(std::move(lock)) {}
 
-Result<DatabaseLanding> DatabaseLanding::Begin(const fs::path& database,
-                                               const LoadOptions& options) {
+Result<DatabaseLanding> DatabaseLanding::Begin(const fs::path& database, const LoadOptions& options,
+                                               KeptConnection* kept) {
   fs::path real = RealName(database);
   TRACEDB_ASSIGN(lock, IngestLock::Take(real, options));
-  DatabaseLanding landing(std::move(real), options, std::move(lock));
+  DatabaseLanding landing(std::move(real), options, std::move(lock), kept);
   RowsFile::RemoveLeft(landing.database_);
   TRACEDB_TRY(landing.ReadPlace());
   return landing;
@@ -86,11 +91,16 @@ Result<fs::path> DatabaseLanding::MakeRows() {
   return rows_->path();
 }
 
-Result<SqliteDb> DatabaseLanding::Connect(SqliteMode mode) const {
-  TRACEDB_ASSIGN(db, SqliteDb::Open(database_, mode));
+// To the file that has the database's name now.
+Status DatabaseLanding::Connect(const struct stat& status) {
+  const bool same = kept_->device == status.st_dev && kept_->inode == status.st_ino;
+  if (kept_->db.has_value() && same) return Done{};
+  kept_->db.reset();
+  TRACEDB_ASSIGN(db, SqliteDb::Open(database_, SqliteMode::kReadWrite));
   db.SetBusyTimeout(kBusyWaitMs, options_->stop);
   if (options_->stop != nullptr) db.StopWhen(*options_->stop);
-  return db;
+  *kept_ = {std::move(db), status.st_dev, status.st_ino};
+  return Done{};
 }
 
 Status DatabaseLanding::ReadPlace() {
@@ -105,13 +115,14 @@ Status DatabaseLanding::ReadPlace() {
     return FileError(database_, "look at it", kFolderAdvice);
   }
   if (!place_.exists) {  // the rules of a new database are those of its schema
+    kept_->db.reset();
     TRACEDB_TRY(LookAtCompanions(database_, false));
     TRACEDB_ASSIGN(rules, SqliteDb::OpenInMemory());
     TRACEDB_TRY(rules.Execute(RulesSql()));
     return ReadRules(rules);
   }
-  TRACEDB_ASSIGN(connected, Connect(SqliteMode::kReadWrite));
-  SqliteDb& db = look_up_.emplace(std::move(connected));
+  TRACEDB_TRY(Connect(status));
+  SqliteDb& db = *kept_->db;
   TRACEDB_ASSIGN(id, db.Integer("PRAGMA application_id"));
   if (id != kApplicationId) {
     return Error{ErrorKind::kOutput, database_.string() + ": not a database of tracedb",
@@ -177,8 +188,8 @@ Result<std::set<int64_t>> DatabaseLanding::RanksOf(const std::string& folder,
   std::set<int64_t> ranks;
   if (!place_.exists) return ranks;
   TRACEDB_ASSIGN(rows,
-                 look_up_->Prepare("SELECT rank FROM _trace WHERE folder = ?1 AND (?2 IS NULL OR "
-                                   "(start_ns <= ?3 AND end_ns >= ?2)) AND path IS NOT ?4"));
+                 kept_->db->Prepare("SELECT rank FROM _trace WHERE folder = ?1 AND (?2 IS NULL OR "
+                                    "(start_ns <= ?3 AND end_ns >= ?2)) AND path IS NOT ?4"));
   TRACEDB_TRY(rows.Bind(1, std::string_view(folder)));
   if (at.has_value()) {
     TRACEDB_TRY(rows.Bind(2, at->start_ns));
@@ -195,8 +206,8 @@ Result<std::set<int64_t>> DatabaseLanding::RanksOf(const std::string& folder,
 Result<std::optional<int64_t>> DatabaseLanding::FindInput(const char* table,
                                                           const std::string& where) {
   if (!place_.exists) return std::optional<int64_t>();
-  TRACEDB_ASSIGN(rows, look_up_->Prepare("SELECT " + std::string(table + 1) + "_id FROM " + table +
-                                         " WHERE " + where));
+  TRACEDB_ASSIGN(rows, kept_->db->Prepare("SELECT " + std::string(table + 1) + "_id FROM " + table +
+                                          " WHERE " + where));
   TRACEDB_ASSIGN(row, rows.Step());
   if (!row) return std::optional<int64_t>();
   return std::optional<int64_t>(rows.Int(0));
@@ -259,7 +270,7 @@ Result<bool> DatabaseLanding::AnySourceOfSize(uint64_t file_bytes) {
 Result<int64_t> DatabaseLanding::FindSourceOf(const std::string& folder,
                                               const std::string& file_name) {
   if (!place_.exists) return int64_t{0};
-  TRACEDB_ASSIGN(rows, look_up_->Prepare("SELECT source_id, path FROM _source WHERE folder = ?1"));
+  TRACEDB_ASSIGN(rows, kept_->db->Prepare("SELECT source_id, path FROM _source WHERE folder = ?1"));
   TRACEDB_TRY(rows.Bind(1, std::string_view(folder)));
   for (;;) {
     TRACEDB_ASSIGN(row, rows.Step());
@@ -270,13 +281,13 @@ Result<int64_t> DatabaseLanding::FindSourceOf(const std::string& folder,
 
 Status DatabaseLanding::Land(int64_t trace_id, const std::string& path,
                              const std::string& text_hash) {
-  look_up_.reset();
   if (!place_.exists) return BecomeDatabase();
-  return MergeTrace({database_, rows(), *options_, kBusyWaitMs, trace_id, path, text_hash});
+  return MergeTrace({database_, rows(), *options_, kBusyWaitMs, trace_id, path, text_hash},
+                    kept_->db);
 }
 
 Status DatabaseLanding::LandSource(int64_t source_id, const std::set<int64_t>& outdated) {
-  look_up_.reset();
+  kept_->db.reset();
   if (!place_.exists) return BecomeDatabase();
   return MergeSource({database_, rows(), *options_, kBusyWaitMs, source_id, {}, {}}, outdated);
 }

@@ -6,8 +6,11 @@
 // (trace_loads.h) has its rows in a file that is made before, and comes here when it is its turn.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -37,12 +40,20 @@ struct LandingPlace {
   ParallelismRules parallelism_rules;
 };
 
+// To the database, for all files of a command: opening one reads the whole schema, which takes
+// longer than to add a small trace.
+struct KeptConnection {
+  std::optional<SqliteDb> db;
+  dev_t device = 0;  // of the file it is to, which may be another one meanwhile
+  ino_t inode = 0;
+};
+
 class DatabaseLanding {
  public:
   // Waits for another ingest into the same database; `options.on_note` says so. `options` must
-  // outlive the landing.
+  // outlive the landing, and so must `kept`, where there is one.
   static Result<DatabaseLanding> Begin(const std::filesystem::path& database,
-                                       const LoadOptions& options);
+                                       const LoadOptions& options, KeptConnection* kept = nullptr);
   DatabaseLanding(DatabaseLanding&& other) noexcept = default;
   DatabaseLanding(const DatabaseLanding&) = delete;
   DatabaseLanding& operator=(const DatabaseLanding&) = delete;
@@ -88,8 +99,9 @@ class DatabaseLanding {
   Status LandSource(int64_t source_id, const std::set<int64_t>& outdated);
 
  private:
-  DatabaseLanding(std::filesystem::path database, const LoadOptions& options, IngestLock lock);
-  Result<SqliteDb> Connect(SqliteMode mode) const;
+  DatabaseLanding(std::filesystem::path database, const LoadOptions& options, IngestLock lock,
+                  KeptConnection* kept);
+  Status Connect(const struct stat& status);
   Status ReadPlace();
   Status ReadRules(SqliteDb& db);
   Status ReadParallelismRules(SqliteDb& db);
@@ -100,8 +112,8 @@ class DatabaseLanding {
   std::filesystem::path database_;  // its real name
   const LoadOptions* options_;
   LandingPlace place_;
-  // One for all look-ups before the landing, as opening one reads the whole schema.
-  std::optional<SqliteDb> look_up_;
+  std::unique_ptr<KeptConnection> own_;  // where nobody keeps it
+  KeptConnection* kept_;
   IngestLock lock_;
   std::optional<RowsFile> rows_;  // goes before the lock
 };

@@ -81,10 +81,7 @@ Status JoinRun(SqliteDb& db, int64_t trace_id) {
   return ForgetUnusedGroups(db);
 }
 
-Status MergeThroughSqlite(const MergeJob& job) {
-  TRACEDB_ASSIGN(db, SqliteDb::Open(job.database, SqliteMode::kReadWrite));
-  db.SetBusyTimeout(job.busy_wait_ms, job.options.stop);
-  if (job.options.stop != nullptr) db.StopWhen(*job.options.stop);
+Status MergeThroughSqlite(const MergeJob& job, SqliteDb& db) {
   TRACEDB_TRY(AttachFresh(db, job));
   TRACEDB_TRY(db.Execute("BEGIN IMMEDIATE"));
   if (job.options.replace) {
@@ -251,16 +248,25 @@ Result<bool> FitsInFreePages(const MergeJob& job) {
 
 }  // namespace
 
-Status MergeTrace(const MergeJob& job) {
+Status MergeTrace(const MergeJob& job, std::optional<SqliteDb>& db) {
   TRACEDB_ASSIGN(large, HasLargeTable(job));
   const bool grafts = large && !job.options.replace;
   TRACEDB_ASSIGN(fits, grafts ? FitsInFreePages(job) : Result<bool>(false));
   if (grafts && !fits) {
+    db.reset();
     const Result<bool> merged = MergeAsPages(job);
     const bool other_way = merged.ok() ? !merged.value() : merged.error().kind == ErrorKind::kUnfit;
     if (!other_way) return merged.ok() ? Status(Done{}) : merged.error();
   }
-  return MergeThroughSqlite(job);
+  if (!db.has_value()) {
+    TRACEDB_ASSIGN(opened, SqliteDb::Open(job.database, SqliteMode::kReadWrite));
+    opened.SetBusyTimeout(job.busy_wait_ms, job.options.stop);
+    if (job.options.stop != nullptr) opened.StopWhen(*job.options.stop);
+    db.emplace(std::move(opened));
+  }
+  Status merged = MergeThroughSqlite(job, *db);
+  if (!merged.ok()) db.reset();  // with what it had begun
+  return merged;
 }
 
 }  // namespace tracedb

@@ -14,7 +14,8 @@
 
 namespace tracedb {
 
-Status MergeTrace(const MergeJob& job);
+// `db`: a connection to the database, if there is one; none where it ends otherwise.
+Status MergeTrace(const MergeJob& job, std::optional<SqliteDb>& db);
 
 // A trace that is in the database is of the run with this name from now on.
 Status NameRun(const std::filesystem::path& database, int64_t trace_id, const std::string& run,

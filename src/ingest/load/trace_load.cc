@@ -6,9 +6,9 @@
 namespace tracedb {
 
 Result<LoadSummary> LoadTrace(const InputFile& input, const std::filesystem::path& database,
-                              const LoadOptions& options) {
+                              const LoadOptions& options, KeptConnection* kept) {
   Stopwatch watch;
-  TRACEDB_ASSIGN(landing, DatabaseLanding::Begin(database, options));
+  TRACEDB_ASSIGN(landing, DatabaseLanding::Begin(database, options, kept));
   TRACEDB_TRY(landing.CheckTakesTraces());
   if (!options.replace) {
     TRACEDB_ASSIGN(unchanged, FindUnchangedFile(input, landing));

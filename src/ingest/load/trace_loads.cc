@@ -116,7 +116,8 @@ TraceLoads::TraceLoads(std::vector<InputFile> files, fs::path database, LoadOpti
       database_(std::move(database)),
       options_(std::move(options)),
       side_by_side_(std::max(1u, side_by_side)),
-      next_ids_(std::make_unique<FirstIds>()) {}
+      next_ids_(std::make_unique<FirstIds>()),
+      kept_(std::make_unique<KeptConnection>()) {}
 
 TraceLoads::~TraceLoads() {
   for (const auto& ahead : ahead_) ahead->GiveUp();  // all before the first is waited for
@@ -137,7 +138,7 @@ Result<LoadSummary> TraceLoads::LoadNext() {
   const InputFile& file = files_[next_];
   if (side_by_side_ == 1) {
     ++next_;
-    return LoadTrace(file, database_, options_);
+    return LoadTrace(file, database_, options_, kept_.get());
   }
   while (started_ < files_.size() && ahead_.size() < side_by_side_) {
     const InputFile& next = files_[started_++];
@@ -152,7 +153,7 @@ Result<LoadSummary> TraceLoads::LoadNext() {
 }
 
 Status TraceLoads::StartReading(const InputFile& file, ReadAhead& ahead) {
-  TRACEDB_ASSIGN(landing, DatabaseLanding::Begin(database_, options_));
+  TRACEDB_ASSIGN(landing, DatabaseLanding::Begin(database_, options_, kept_.get()));
   TRACEDB_TRY(landing.CheckTakesTraces());
   if (!options_.replace) {
     TRACEDB_ASSIGN(unchanged, FindUnchangedFile(file, landing));
@@ -179,7 +180,7 @@ Result<LoadSummary> TraceLoads::Land(const InputFile& file, ReadAhead& ahead) {
     if (options_.on_progress) options_.on_progress(ahead.Progress());
   }
   TRACEDB_TRY(ahead.TakeOutcome());
-  TRACEDB_ASSIGN(landing, DatabaseLanding::Begin(database_, options_));
+  TRACEDB_ASSIGN(landing, DatabaseLanding::Begin(database_, options_, kept_.get()));
   // Others may have added traces meanwhile, or one before this had more rows than expected.
   const bool fits = IsAtLeast(ahead.reading().first(), landing.place().first);
   TraceReading again(file, options_);

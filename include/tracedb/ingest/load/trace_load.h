@@ -66,8 +66,11 @@ struct LoadSummary {
   bool launches_graphs = false;  // of such a trace
 };
 
+struct KeptConnection;
+
 // Loads one file (path "-": standard input) into `database`, which is made when it is not there.
+// `kept`: a connection that the file before it was loaded through, if there is one.
 Result<LoadSummary> LoadTrace(const InputFile& input, const std::filesystem::path& database,
-                              const LoadOptions& options);
+                              const LoadOptions& options, KeptConnection* kept = nullptr);
 
 }  // namespace tracedb

@@ -20,6 +20,7 @@
 namespace tracedb {
 
 struct FirstIds;
+struct KeptConnection;
 class ReadAhead;
 
 class TraceLoads {
@@ -50,6 +51,7 @@ class TraceLoads {
   size_t next_ = 0;                     // the file to land
   size_t started_ = 0;                  // files that are, or were, read ahead
   std::unique_ptr<FirstIds> next_ids_;  // of the next file that is started
+  std::unique_ptr<KeptConnection> kept_;
   std::deque<std::unique_ptr<ReadAhead>> ahead_;
 };
 
