@@ -78,7 +78,10 @@ figure AS (
   UNION ALL
   SELECT 6, 'tracedb_capture_end_timestamp_seconds', 'When the last capture ended.', run, NULL,
          NULL, NULL, end_ns / 1000000000
-  FROM latest
+  FROM latest l
+  -- without a base its times count from when the machine was started
+  WHERE EXISTS (SELECT 1 FROM traces t
+                WHERE t.capture_id = l.capture_id AND t.base_time_ns IS NOT NULL)
   UNION ALL
   SELECT 7, 'tracedb_captures', 'Captures in the database.', run, NULL, NULL, NULL, captures
   FROM stored
