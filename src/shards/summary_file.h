@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "shards/summary_tables.h"
+#include "tracedb/shards/summary_tables.h"
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
 #include "tracedb/parquet/parquet_reader.h"
