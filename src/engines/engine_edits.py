@@ -102,7 +102,22 @@ EDITS = {
     "view_issues": [("NULL AS source_id", "NO_INT() AS source_id")],
     "info_runs": [("strftime('%Y-%m-%d %H:%M:%S', r.start_ns / 1000000000, 'unixepoch')",
                    "UTC_TEXT(r.start_ns / 1000000000)")],
+    "info_streams": [
+        ("row_number() OVER one AS place",
+         "row_number() OVER (PARTITION BY s.trace_id, s.device ORDER BY s.stream) AS place"),
+    ],
+    "info_traces": [  # ClickHouse counts NULL where there is none
+        ("(SELECT count(*) FROM stream_uses s WHERE s.trace_id = t.trace_id)",
+         "coalesce((SELECT count(*) FROM stream_uses s WHERE s.trace_id = t.trace_id), 0)"),
+        ("(SELECT count(*) FROM steps s WHERE s.trace_id = t.trace_id)",
+         "coalesce((SELECT count(*) FROM steps s WHERE s.trace_id = t.trace_id), 0)"),
+        ("(SELECT count(*) FROM issues i WHERE i.trace_id = t.trace_id)",
+         "coalesce((SELECT count(*) FROM issues i WHERE i.trace_id = t.trace_id), 0)"),
+    ],
     "metrics": [
+        ("SELECT r.run, d.* FROM",
+         "SELECT r.run, d.rank, d.device, d.start_ns, d.end_ns, d.compute_ns, "
+         "d.exposed_communication_ns, d.exposed_memory_ns, d.idle_ns FROM"),
         ("kinds(kind) AS (\n"
          "  VALUES ('compute'), ('exposed_communication'), ('exposed_memory'), ('idle')",
          "kinds AS (SELECT 'compute' AS kind UNION ALL SELECT 'exposed_communication' "

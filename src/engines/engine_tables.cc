@@ -94,7 +94,7 @@ std::string Files(Engine engine, std::string_view table, std::string_view shards
 std::string ShardOfFile(Engine engine) {
   switch (engine) {
     case Engine::kSpark:  // which has the name of a file as that of a URL
-      return EngineExtract(engine, "url_decode(replace(_metadata.file_path, '+', '%2B'))",
+      return EngineExtract(engine, "url_decode(replace(input_file_name(), '+', '%2B'))",
                            kShardPattern);
     case Engine::kDuckDb:
       return EngineExtract(engine, "replace(filename, '\\', '/')", kShardPattern);

@@ -46,8 +46,9 @@ class Spark:
                         .config("spark.driver.bindAddress", "127.0.0.1")
                         .config("spark.driver.host", "127.0.0.1")
                         .config("spark.ui.enabled", "false")
+                        .config("spark.ui.showConsoleProgress", "false")
                         .config("spark.sql.session.timeZone", "Asia/Tokyo").getOrCreate())
-        self.session.sparkContext.setLogLevel("ERROR")
+        self.session.sparkContext.setLogLevel("OFF")
         return self
 
     def __exit__(self, *_):

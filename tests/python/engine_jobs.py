@@ -13,8 +13,10 @@ Job = collections.namedtuple("Job", "folder shards database traces")
 def make_traces(folder, name):
     if not name.startswith("ranks"):
         return ROOT / "fixtures" / name
-    subprocess.run([sys.executable, ROOT / "bench/simulate_ranks.py", "--ranks", name[5:],
-                    "--output", folder / "traces"], check=True, stdout=subprocess.DEVNULL)
+    ranks = int(name[5:])
+    subprocess.run([sys.executable, ROOT / "bench/simulate_ranks.py", folder / "traces", "--ranks",
+                    str(ranks), "--straggler", str(ranks - 3), "--delay-ms", "20"], check=True,
+                   stdout=subprocess.DEVNULL)
     return folder / "traces"
 
 

@@ -100,7 +100,7 @@ def every_query(program, job, engine, connection):
         try:
             rows = compare(program, job, engine, connection, name, params)
         except Exception as error:  # an engine's own, of whatever kind
-            print(f"  {name}: {type(error).__name__}: {str(error)[:1500]}")
+            print(f"  {name}: {type(error).__name__}: {str(error)[:400]}")
             rows = None
         if rows is None:
             failed.append(name)

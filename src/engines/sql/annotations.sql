@@ -16,9 +16,9 @@ WITH trace AS (
     )
 ), by_rank AS (
   SELECT
-    t.run,
-    h.rank,
-    h.name,
+    t.run AS run,
+    h.rank AS rank,
+    h.name AS name,
     SUM(h.calls) AS calls,
     SUM(h.total_ns) AS total_ns,
     SUM(h.self_ns) AS self_ns,

@@ -1,10 +1,10 @@
 -- reads: captures clock_residuals
 SELECT
-  c.run,
-  c.capture,
-  r.clock_a,
-  r.clock_b,
-  r.collectives,
+  c.run AS run,
+  c.capture AS capture,
+  r.clock_a AS clock_a,
+  r.clock_b AS clock_b,
+  r.collectives AS collectives,
   r.residual_p50_ns / 1e6 AS residual_p50_ms,
   r.residual_p95_ns / 1e6 AS residual_p95_ms
 FROM clock_residuals AS r

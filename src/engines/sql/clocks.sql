@@ -1,10 +1,10 @@
 -- reads: rank_clocks traces
 SELECT
-  t.run,
-  t.capture,
-  t.rank,
-  c.clock,
-  c.reference_rank,
+  t.run AS run,
+  t.capture AS capture,
+  t.rank AS rank,
+  c.clock AS clock,
+  c.reference_rank AS reference_rank,
   COALESCE(
     CASE
       WHEN c.offset_ns <> 0 OR c.drift_ppb <> 0

@@ -1,7 +1,7 @@
 -- reads: captures runs steps traces
 WITH numbered AS (
   SELECT
-    t.capture_id,
+    t.capture_id AS capture_id,
     MIN(s.step) AS first_step,
     MAX(s.step) AS last_step
   FROM steps AS s
@@ -11,17 +11,17 @@ WITH numbered AS (
     t.capture_id
 )
 SELECT
-  c.run,
-  c.capture,
-  c.ranks,
+  c.run AS run,
+  c.capture AS capture,
+  c.ranks AS ranks,
   (
     c.start_ns - r.start_ns
   ) / 1e6 AS start_ms,
   (
     c.end_ns - c.start_ns
   ) / 1e6 AS length_ms,
-  n.first_step,
-  n.last_step
+  n.first_step AS first_step,
+  n.last_step AS last_step
 FROM captures AS c
 JOIN runs AS r
   ON r.run_id = c.run_id

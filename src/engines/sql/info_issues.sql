@@ -1,13 +1,13 @@
 -- reads: issues traces
 SELECT
-  f.run,
-  f.capture,
-  f.rank,
-  f.path,
-  i.kind,
-  i.count,
-  i.first_offset,
-  i.first_excerpt
+  f.run AS run,
+  f.capture AS capture,
+  f.rank AS rank,
+  f.path AS path,
+  i.kind AS kind,
+  i.count AS count,
+  i.first_offset AS first_offset,
+  i.first_excerpt AS first_excerpt
 FROM issues AS i
 LEFT JOIN (
   SELECT

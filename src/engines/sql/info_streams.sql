@@ -1,14 +1,14 @@
 -- reads: stream_uses traces
 WITH used AS (
   SELECT
-    t.run,
-    s.rank,
-    s.device,
-    s.stream,
-    s.trace_id,
-    s.activities,
+    t.run AS run,
+    s.rank AS rank,
+    s.device AS device,
+    s.stream AS stream,
+    s.trace_id AS trace_id,
+    s.activities AS activities,
     MAX(s.end_ns) OVER one - MIN(s.start_ns) OVER one AS span_ns,
-    ROW_NUMBER() OVER one AS place
+    ROW_NUMBER() OVER (PARTITION BY s.trace_id, s.device ORDER BY s.stream NULLS FIRST) AS place
   FROM stream_uses AS s
   JOIN traces AS t
     ON t.trace_id = s.trace_id

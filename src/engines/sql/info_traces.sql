@@ -9,31 +9,31 @@ SELECT
   events,
   slices,
   gpu_activities AS kernels,
-  (
+  COALESCE((
     SELECT
       COUNT(*)
     FROM stream_uses AS s
     WHERE
       s.trace_id = t.trace_id
-  ) AS streams,
-  (
+  ), 0) AS streams,
+  COALESCE((
     SELECT
       COUNT(*)
     FROM steps AS s
     WHERE
       s.trace_id = t.trace_id
-  ) AS steps,
+  ), 0) AS steps,
   (
     end_ns - start_ns
   ) / 1e6 AS duration_ms,
   skipped_events,
-  (
+  COALESCE((
     SELECT
       COUNT(*)
     FROM issues AS i
     WHERE
       i.trace_id = t.trace_id
-  ) AS issues,
+  ), 0) AS issues,
   complete,
   path
 FROM traces AS t

@@ -16,10 +16,10 @@ WITH trace AS (
     )
 ), summed AS (
   SELECT
-    t.run,
-    u.op,
-    u.forward_op,
-    u.kernel,
+    t.run AS run,
+    u.op AS op,
+    u.forward_op AS forward_op,
+    u.kernel AS kernel,
     SUM(u.activities) AS activities,
     SUM(u.gpu_ns) AS gpu_ns,
     COUNT(DISTINCT u.rank) AS ranks

@@ -18,28 +18,35 @@ WITH latest AS (
     place = 1
 ), recorded AS (
   SELECT
-    t.trace_id,
-    t.run,
-    t.rank
+    t.trace_id AS trace_id,
+    t.run AS run,
+    t.rank AS rank
   FROM latest AS l
   JOIN traces AS t
     ON t.capture_id = l.capture_id
 ), step AS (
   SELECT
-    r.run,
-    r.rank,
-    s.dur_ns,
+    r.run AS run,
+    r.rank AS rank,
+    s.dur_ns AS dur_ns,
     ROW_NUMBER() OVER by_length AS place,
     COUNT(*) OVER (PARTITION BY r.trace_id) AS steps,
-    r.trace_id
+    r.trace_id AS trace_id
   FROM recorded AS r
   JOIN steps AS s
     ON s.trace_id = r.trace_id
   WINDOW by_length AS (PARTITION BY r.trace_id ORDER BY s.dur_ns NULLS FIRST)
 ), shared_out AS (
   SELECT
-    r.run,
-    d.*
+    r.run AS run,
+    d.rank AS rank,
+    d.device AS device,
+    d.start_ns AS start_ns,
+    d.end_ns AS end_ns,
+    d.compute_ns AS compute_ns,
+    d.exposed_communication_ns AS exposed_communication_ns,
+    d.exposed_memory_ns AS exposed_memory_ns,
+    d.idle_ns AS idle_ns
   FROM recorded AS r
   JOIN device_uses AS d
     ON d.trace_id = r.trace_id
@@ -57,7 +64,7 @@ WITH latest AS (
     'idle'
 ), late AS (
   SELECT
-    l.run,
+    l.run AS run,
     c.root_rank AS rank,
     c.root_cause AS kind,
     SUM(m.wait_ns) AS wait_ns

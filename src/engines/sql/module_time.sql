@@ -16,7 +16,7 @@ WITH trace AS (
     )
 ), whole AS (
   SELECT
-    t.run,
+    t.run AS run,
     SUM(k.gpu_ns) AS gpu_ns
   FROM kernel_uses AS k
   JOIN trace AS t
@@ -27,9 +27,9 @@ WITH trace AS (
     t.run
 ), summed AS (
   SELECT
-    t.run,
-    u.kind,
-    u.name,
+    t.run AS run,
+    u.kind AS kind,
+    u.name AS name,
     SUM(u.calls) AS calls,
     SUM(u.gpu_ns) AS gpu_ns,
     SUM(u.backward_gpu_ns) AS backward_gpu_ns,
@@ -62,10 +62,10 @@ WITH trace AS (
   FROM summed
 )
 SELECT
-  u.run,
-  u.kind,
+  u.run AS run,
+  u.kind AS kind,
   CASE WHEN u.kind = 'module' THEN SUB_TEXT(u.name, 12) ELSE u.name END AS name,
-  u.calls,
+  u.calls AS calls,
   u.gpu_ns / 1e6 AS gpu_ms,
   u.backward_gpu_ns / 1e6 AS backward_gpu_ms,
   100.0e0 * (
@@ -75,8 +75,8 @@ SELECT
   u.self_backward_gpu_ns / 1e6 AS self_backward_gpu_ms,
   u.total_ns / 1e6 AS host_ms,
   u.self_ns / 1e6 AS self_host_ms,
-  u.activities,
-  u.ranks
+  u.activities AS activities,
+  u.ranks AS ranks
 FROM placed AS u
 LEFT JOIN whole AS w
   ON w.run = u.run

@@ -45,9 +45,9 @@ WITH timed AS (
     is_estimate
 ), placed AS (
   SELECT
-    s.kind,
-    s.n,
-    t.took_ns,
+    s.kind AS kind,
+    s.n AS n,
+    t.took_ns AS took_ns,
     ROW_NUMBER() OVER (PARTITION BY s.kind ORDER BY t.took_ns NULLS FIRST) AS place
   FROM timed AS t
   JOIN summed AS s
@@ -65,21 +65,21 @@ WITH timed AS (
     place = INT_DIV(n, 2) + 1
 ), united AS (
   SELECT
-    s.collective,
-    s.dtype,
-    s.bytes,
-    s.is_estimate,
-    s.n,
-    s.total_ns,
-    s.best_ns,
-    s.worst_ns,
-    m.median_ns,
-    g.run_id,
-    g.run,
-    g.description,
-    g.ranks,
-    g.size,
-    s.group_id
+    s.collective AS collective,
+    s.dtype AS dtype,
+    s.bytes AS bytes,
+    s.is_estimate AS is_estimate,
+    s.n AS n,
+    s.total_ns AS total_ns,
+    s.best_ns AS best_ns,
+    s.worst_ns AS worst_ns,
+    m.median_ns AS median_ns,
+    g.run_id AS run_id,
+    g.run AS run,
+    g.description AS description,
+    g.ranks AS ranks,
+    g.size AS size,
+    s.group_id AS group_id
   FROM summed AS s
   JOIN median AS m
     ON m.kind = s.kind

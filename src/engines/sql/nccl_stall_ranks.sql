@@ -47,7 +47,7 @@ WITH recorded AS (
     match_no
 ), suffered AS (
   SELECT
-    t.trace_id,
+    t.trace_id AS trace_id,
     SUM(COALESCE(i.is_met, 0)) AS collectives,
     SUM(CASE WHEN i.is_met <> 0 THEN i.last_ns - t.start_ns ELSE 0 END) AS wait_ns,
     SUM(CASE WHEN COALESCE(i.is_met, 0) = 0 THEN 1 WHEN NOT (
@@ -64,12 +64,12 @@ WITH recorded AS (
     t.trace_id
 ), judged AS (
   SELECT
-    m.capture_id,
-    m.is_estimate,
-    m.first_rank,
-    m.last_rank,
-    m.wait_ns,
-    c.root_rank
+    m.capture_id AS capture_id,
+    m.is_estimate AS is_estimate,
+    m.first_rank AS first_rank,
+    m.last_rank AS last_rank,
+    m.wait_ns AS wait_ns,
+    c.root_rank AS root_rank
   FROM matched_collectives AS m
   LEFT JOIN collective_causes AS c
     ON c.slice_id = m.slice_id
@@ -109,8 +109,8 @@ WITH recorded AS (
     first_rank
 )
 SELECT
-  t.run,
-  t.rank,
+  t.run AS run,
+  t.rank AS rank,
   SUM(s.collectives) AS collectives,
   SUM(COALESCE(c.times_last, 0)) AS times_last,
   SUM(COALESCE(c.wait_ns, 0)) / 1e6 AS caused_wait_ms,

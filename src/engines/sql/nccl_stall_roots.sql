@@ -1,15 +1,15 @@
 -- reads: collective_causes matched_collectives traces
 WITH stall AS (
   SELECT
-    t.run_id,
-    t.run,
-    c.root_rank,
-    c.root_cause,
-    c.root_name,
-    c.root_short,
-    m.wait_ns,
-    m.max_wait_ns,
-    m.step,
+    t.run_id AS run_id,
+    t.run AS run,
+    c.root_rank AS root_rank,
+    c.root_cause AS root_cause,
+    c.root_name AS root_name,
+    c.root_short AS root_short,
+    m.wait_ns AS wait_ns,
+    m.max_wait_ns AS max_wait_ns,
+    m.step AS step,
     CASE WHEN c.root_rank = m.last_rank THEN m.wait_ns ELSE 0 END AS direct_ns
   FROM matched_collectives AS m
   JOIN traces AS t

@@ -23,9 +23,9 @@ WITH judged AS (
     )
 ), clock AS (
   SELECT
-    t.capture_id,
-    c.rank,
-    c.clock
+    t.capture_id AS capture_id,
+    c.rank AS rank,
+    c.clock AS clock
   FROM rank_clocks AS c
   JOIN traces AS t
     ON t.trace_id = c.trace_id
@@ -56,17 +56,17 @@ WITH judged AS (
     clock_b
 ), united AS (
   SELECT
-    t.run_id,
-    m.place,
-    t.run,
-    t.capture,
-    m.collective,
+    t.run_id AS run_id,
+    m.place AS place,
+    t.run AS run,
+    t.capture AS capture,
+    m.collective AS collective,
     g.name AS group_name,
     g.description AS group_description,
     g.ranks AS group_ranks,
-    m.ordinal,
-    m.step,
-    m.bytes,
+    m.ordinal AS ordinal,
+    m.step AS step,
+    m.bytes AS bytes,
     (
       m.first_start_ns - t.run_start_ns
     ) / 1e6 AS start_ms,
@@ -74,14 +74,14 @@ WITH judged AS (
     m.wait_ns / 1e6 AS total_wait_ms,
     m.max_wait_ns / 1e6 AS max_wait_ms,
     m.transfer_ns / 1e6 AS transfer_ms,
-    c.cause,
+    c.cause AS cause,
     c.cause_short AS cause_name,
-    c.root_rank,
-    c.root_cause,
+    c.root_rank AS root_rank,
+    c.root_cause AS root_cause,
     c.root_short AS root_name,
-    m.first_rank,
-    m.ranks_met,
-    m.is_estimate,
+    m.first_rank AS first_rank,
+    m.ranks_met AS ranks_met,
+    m.is_estimate AS is_estimate,
     COALESCE(CASE WHEN d.open_ns > m.max_wait_ns THEN 1 WHEN NOT (
       d.open_ns > m.max_wait_ns
     ) THEN 0 END, 0) AS uncertain

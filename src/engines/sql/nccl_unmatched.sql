@@ -46,7 +46,7 @@ WITH recorded AS (
     parts = 1
   UNION ALL
   SELECT
-    p.slice_id
+    p.slice_id AS slice_id
   FROM lone AS l
   JOIN collectives AS p
     ON p.capture_id = l.capture_id
@@ -69,8 +69,8 @@ WITH recorded AS (
   FROM traces
 ), present AS (
   SELECT
-    t.capture_id,
-    g.group_id,
+    t.capture_id AS capture_id,
+    g.group_id AS group_id,
     COUNT(*) AS ranks
   FROM (
     SELECT
@@ -86,12 +86,12 @@ WITH recorded AS (
     g.group_id
 ), told AS (
   SELECT
-    p.trace_id,
-    p.collective,
-    p.group_id,
-    p.ordinal,
-    p.dur_ns,
-    p.slice_id,
+    p.trace_id AS trace_id,
+    p.collective AS collective,
+    p.group_id AS group_id,
+    p.ordinal AS ordinal,
+    p.dur_ns AS dur_ns,
+    p.slice_id AS slice_id,
     CASE
       WHEN p.group_id IS NULL
       THEN 'no group'
@@ -127,13 +127,13 @@ WITH recorded AS (
     ON k.slice_id = t.slice_id
 )
 SELECT
-  r.run,
-  r.capture,
-  r.rank,
+  r.run AS run,
+  r.capture AS capture,
+  r.rank AS rank,
   n.name AS collective,
   g.description AS group_description,
   g.ranks AS group_ranks,
-  n.reason,
+  n.reason AS reason,
   COUNT(*) AS kernels,
   SUM(CASE WHEN n.dur_ns IS NULL OR 0 IS NULL THEN NULL WHEN n.dur_ns > 0 THEN n.dur_ns ELSE 0 END) / 1e6 AS total_ms,
   MIN(n.ordinal) AS first_ordinal,

@@ -16,17 +16,17 @@ WITH trace AS (
     )
 ), called AS (
   SELECT
-    t.run,
-    h.rank,
-    h.name,
-    h.args_id,
-    h.calls,
-    h.total_ns,
-    h.self_ns,
-    h.gpu_ns,
-    h.self_gpu_ns,
-    h.backward_gpu_ns,
-    h.activities
+    t.run AS run,
+    h.rank AS rank,
+    h.name AS name,
+    h.args_id AS args_id,
+    h.calls AS calls,
+    h.total_ns AS total_ns,
+    h.self_ns AS self_ns,
+    h.gpu_ns AS gpu_ns,
+    h.self_gpu_ns AS self_gpu_ns,
+    h.backward_gpu_ns AS backward_gpu_ns,
+    h.activities AS activities
   FROM host_uses AS h
   JOIN trace AS t
     ON t.trace_id = h.trace_id
@@ -36,7 +36,7 @@ WITH trace AS (
     )
 ), shape AS (
   SELECT
-    a.args_id,
+    a.args_id AS args_id,
     MIN(a.args_id) OVER (PARTITION BY a.args) AS shape
   FROM (
     SELECT DISTINCT
@@ -49,7 +49,7 @@ WITH trace AS (
     NOT a.args IS NULL
 ), whole AS (
   SELECT
-    t.run,
+    t.run AS run,
     SUM(k.gpu_ns) AS gpu_ns
   FROM kernel_uses AS k
   JOIN trace AS t
@@ -60,8 +60,8 @@ WITH trace AS (
     t.run
 ), summed AS (
   SELECT
-    u.run,
-    u.name,
+    u.run AS run,
+    u.name AS name,
     SUM(u.calls) AS calls,
     SUM(u.total_ns) AS total_ns,
     SUM(u.self_ns) AS self_ns,
@@ -86,18 +86,18 @@ WITH trace AS (
   FROM summed
 )
 SELECT
-  u.run,
-  u.name,
-  u.calls,
+  u.run AS run,
+  u.name AS name,
+  u.calls AS calls,
   u.total_ns / 1e6 AS host_ms,
   u.self_ns / 1e6 AS self_host_ms,
   u.gpu_ns / 1e6 AS gpu_ms,
   u.self_gpu_ns / 1e6 AS self_gpu_ms,
   100.0e0 * u.self_gpu_ns / NULLIF(w.gpu_ns, 0) AS self_share_pct,
   u.backward_gpu_ns / 1e6 AS backward_gpu_ms,
-  u.activities,
-  u.shapes,
-  u.ranks
+  u.activities AS activities,
+  u.shapes AS shapes,
+  u.ranks AS ranks
 FROM placed AS u
 LEFT JOIN whole AS w
   ON w.run = u.run

@@ -1,8 +1,8 @@
 -- reads: device_uses traces
 SELECT
-  t.run,
-  u.rank,
-  u.device,
+  t.run AS run,
+  u.rank AS rank,
+  u.device AS device,
   SUM(u.end_ns - u.start_ns) / 1e6 AS span_ms,
   SUM(u.compute_ns) / 1e6 AS compute_ms,
   SUM(u.communication_ns) / 1e6 AS comm_ms,

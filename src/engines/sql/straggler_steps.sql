@@ -16,14 +16,14 @@ WITH recorded AS (
     )
 ), stall AS (
   SELECT
-    m.capture_id,
-    m.step,
-    c.root_rank,
-    c.root_cause,
-    c.root_name,
-    c.root_short,
-    m.wait_ns,
-    m.max_wait_ns
+    m.capture_id AS capture_id,
+    m.step AS step,
+    c.root_rank AS root_rank,
+    c.root_cause AS root_cause,
+    c.root_name AS root_name,
+    c.root_short AS root_short,
+    m.wait_ns AS wait_ns,
+    m.max_wait_ns AS max_wait_ns
   FROM matched_collectives AS m
   JOIN collective_causes AS c
     ON c.slice_id = m.slice_id
@@ -68,8 +68,8 @@ WITH recorded AS (
   FROM by_cause
 ), lasted AS (
   SELECT
-    r.capture_id,
-    s.step,
+    r.capture_id AS capture_id,
+    s.step AS step,
     COUNT(DISTINCT r.rank) AS ranks,
     MAX(s.dur_ns) AS dur_ns,
     MIN(s.ts_ns) AS start_ns,
@@ -89,10 +89,10 @@ WITH recorded AS (
   FROM recorded
 )
 SELECT
-  n.run,
-  n.capture,
-  p.step,
-  l.ranks,
+  n.run AS run,
+  n.capture AS capture,
+  p.step AS step,
+  l.ranks AS ranks,
   l.dur_ns / 1e6 AS step_ms,
   p.root_rank AS slowest_rank,
   p.rank_max_ns / 1e6 AS late_ms,

@@ -16,9 +16,9 @@ WITH trace AS (
     )
 ), span AS (
   SELECT
-    t.run,
-    d.rank,
-    d.device,
+    t.run AS run,
+    d.rank AS rank,
+    d.device AS device,
     SUM(d.end_ns - d.start_ns) AS span_ns
   FROM trace AS t
   JOIN device_uses AS d
@@ -29,10 +29,10 @@ WITH trace AS (
     d.device
 ), used AS (
   SELECT
-    t.run,
-    s.rank,
-    s.device,
-    s.stream,
+    t.run AS run,
+    s.rank AS rank,
+    s.device AS device,
+    s.stream AS stream,
     SUM(s.activities) AS activities,
     SUM(s.busy_ns) AS busy_ns,
     SUM(s.compute_ns) AS compute_ns,
@@ -48,11 +48,11 @@ WITH trace AS (
     s.stream
 )
 SELECT
-  u.run,
-  u.rank,
-  u.device,
-  u.stream,
-  u.activities,
+  u.run AS run,
+  u.rank AS rank,
+  u.device AS device,
+  u.stream AS stream,
+  u.activities AS activities,
   u.busy_ns / 1e6 AS busy_ms,
   100.0e0 * u.busy_ns / NULLIF(d.span_ns, 0) AS utilization_pct,
   u.compute_ns / 1e6 AS compute_ms,

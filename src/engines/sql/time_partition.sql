@@ -1,10 +1,10 @@
 -- reads: step_uses traces
 SELECT
-  t.run,
-  t.capture,
-  t.rank,
-  u.device,
-  u.step,
+  t.run AS run,
+  t.capture AS capture,
+  t.rank AS rank,
+  u.device AS device,
+  u.step AS step,
   (
     u.start_ns - t.run_start_ns
   ) / 1e6 AS start_ms,

@@ -1,9 +1,9 @@
 -- reads: _capture _run _trace
 SELECT
-  c.capture_id,
-  c.run_id,
-  r.run,
-  c.capture,
+  c.capture_id AS capture_id,
+  c.run_id AS run_id,
+  r.run AS run,
+  c.capture AS capture,
   COUNT(*) AS ranks,
   MIN(t.start_ns) AS start_ns,
   MAX(t.end_ns) AS end_ns

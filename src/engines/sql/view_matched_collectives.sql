@@ -74,7 +74,7 @@ WITH met_part AS (
     COALESCE(out_bytes, -1)
 ), met_whole AS (
   SELECT
-    c.capture_id
+    c.capture_id AS capture_id
   FROM captures AS c
   JOIN runs AS r
     ON r.run_id = c.run_id
@@ -83,27 +83,27 @@ WITH met_part AS (
 )
 SELECT
   p.id AS slice_id,
-  p.trace_id,
-  p.capture_id,
-  p.group_id,
-  p.collective,
-  p.dtype,
-  p.ordinal,
-  p.seq,
-  p.step,
+  p.trace_id AS trace_id,
+  p.capture_id AS capture_id,
+  p.group_id AS group_id,
+  p.collective AS collective,
+  p.dtype AS dtype,
+  p.ordinal AS ordinal,
+  p.seq AS seq,
+  p.step AS step,
   CASE
     WHEN COALESCE(p.in_bytes, p.out_bytes) > COALESCE(p.out_bytes, p.in_bytes)
     THEN p.in_bytes
     ELSE COALESCE(p.out_bytes, p.in_bytes)
   END AS bytes,
-  i.ranks_met,
-  i.first_rank,
+  i.ranks_met AS ranks_met,
+  i.first_rank AS first_rank,
   CASE WHEN i.last_ns > i.first_ns THEN p.rank END AS last_rank,
   i.first_ns + zero_ns AS first_start_ns,
   i.last_ns + zero_ns AS last_start_ns,
   i.ranks_met * i.last_ns - i.sum_ns AS wait_ns,
   i.last_ns - i.first_ns AS max_wait_ns,
-  i.transfer_ns,
+  i.transfer_ns AS transfer_ns,
   0 AS is_estimate
 FROM met_instance AS i
 CROSS JOIN origin
@@ -114,14 +114,14 @@ WHERE
 UNION ALL
 SELECT
   p.id AS slice_id,
-  p.trace_id,
-  p.capture_id,
-  p.group_id,
-  p.collective,
-  p.dtype,
-  p.ordinal,
-  p.seq,
-  p.step,
+  p.trace_id AS trace_id,
+  p.capture_id AS capture_id,
+  p.group_id AS group_id,
+  p.collective AS collective,
+  p.dtype AS dtype,
+  p.ordinal AS ordinal,
+  p.seq AS seq,
+  p.step AS step,
   CASE
     WHEN COALESCE(p.in_bytes, p.out_bytes) > COALESCE(p.out_bytes, p.in_bytes)
     THEN p.in_bytes

@@ -1,8 +1,8 @@
 -- reads: _run _trace
 SELECT
-  r.run_id,
-  r.run,
-  r.path,
+  r.run_id AS run_id,
+  r.run AS run,
+  r.path AS path,
   MAX(t.world_size) AS world_size,
   COUNT(DISTINCT t.rank) AS ranks,
   COUNT(DISTINCT t.capture_id) AS captures,
