@@ -328,7 +328,6 @@ void AddExport(CLI::App& app, ExportArguments& arguments) {
       "Numbers are numbers; integers of more than 15 digits, which spreadsheets round, are texts. "
       "The first sheet says what each other is, the last what each column means.\n"
       "\nExamples:\n"
-      "  tracedb export -o job.xlsx\n"
       "  tracedb export overlap nccl_stalls kernels_top -p limit=1000 -o comm.xlsx\n"
       "  tracedb export --sql duckdb nccl_stall_roots --shards /shared/job1 | duckdb");
 }

@@ -163,8 +163,8 @@ Status ExportSql(const GlobalOptions& global, const ExportArguments& arguments) 
   if (arguments.output.empty()) {
     return WriteForPerson(global, [&](OutputStream& output) { return output.Write(text); });
   }
-  TRACEDB_ASSIGN(file, FileOutput::Create(arguments.output, {global.database, {},
-                                                             arguments.force}));
+  TRACEDB_ASSIGN(file,
+                 FileOutput::Create(arguments.output, {global.database, {}, arguments.force}));
   TRACEDB_TRY(file->Write(text));
   TRACEDB_TRY(file->Flush());
   return file->Commit();
@@ -173,8 +173,7 @@ Status ExportSql(const GlobalOptions& global, const ExportArguments& arguments) 
 Status RunExportCommand(const GlobalOptions& global, const ExportArguments& arguments) {
   if (!arguments.engine.empty()) return ExportSql(global, arguments);
   if (arguments.output.empty()) {
-    return Error{ErrorKind::kUsage, "--output is required",
-                 "for example: tracedb export -o job.xlsx"};
+    return Error{ErrorKind::kUsage, "--output is required", "see: tracedb export --help"};
   }
 #ifdef TRACEDB_WITH_XLSX
   TRACEDB_ASSIGN(scratch, TemporaryFolder::Create("tracedb-export-"));

@@ -5,7 +5,8 @@
 #   include(EmbedQueries)
 #   tracedb_embed_queries(TARGET FOLDER [HEADER FUNCTION])
 #
-# adds the generated source to TARGET; a HEADER declares another FUNCTION that gives the files. It is made again when a file changes, comes or goes.
+# adds the generated source to TARGET; a HEADER declares another FUNCTION that gives the files. It
+# is made again when a file changes, comes or goes.
 # The same file is the script that does it at build time.
 
 if(NOT CMAKE_SCRIPT_MODE_FILE)

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "tracedb/engines/engine_sql.h"
+#include "engines/engine_sql.h"
 
 namespace tracedb {
 namespace {

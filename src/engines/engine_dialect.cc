@@ -83,9 +83,8 @@ std::string Epoch(Engine engine, const std::string& time) {
 // As SQLite casts a text: the number at its start, else 0.
 std::string TextInt(Engine engine, const std::string& text) {
   const std::string digits = EngineExtract(engine, text, "^ *([+-]?[0-9]+)");
-  const std::string number = engine == Engine::kClickHouse
-                                 ? "toInt64OrNull(" + digits + ")"
-                                 : "try_cast(" + digits + " AS BIGINT)";
+  const std::string number = engine == Engine::kClickHouse ? "toInt64OrNull(" + digits + ")"
+                                                           : "try_cast(" + digits + " AS BIGINT)";
   return fmt::format("CASE WHEN {} IS NOT NULL THEN coalesce({}, 0) END", text, number);
 }
 
@@ -205,10 +204,10 @@ std::string ReplaceCallsInSql(std::string_view sql, const CallWriter& write) {
     size_t end = at;
     while (end < sql.size() && IsNameChar(sql[end])) ++end;
     const std::string_view name = sql.substr(at, end - at);
-    const bool is_call = end < sql.size() && sql[end] == '(' &&
-                         std::none_of(name.begin(), name.end(), [](char c) {
-                           return std::islower(static_cast<unsigned char>(c)) != 0;
-                         });
+    const bool is_call =
+        end < sql.size() && sql[end] == '(' && std::none_of(name.begin(), name.end(), [](char c) {
+          return std::islower(static_cast<unsigned char>(c)) != 0;
+        });
     at = end;
     if (!is_call) {
       text += name;

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "engines/engine_sql.h"
 #include "tracedb/base/result.h"
-#include "tracedb/engines/engine_sql.h"
 
 namespace tracedb {
 
@@ -32,8 +32,8 @@ std::optional<std::string> EngineCall(Engine engine, std::string_view name,
 
 // `sql` with every call NAME(...), of a name in capitals, replaced by what `write` makes of it,
 // the innermost first; where that gives nothing, it stays.
-using CallWriter = std::function<std::optional<std::string>(std::string_view name,
-                                                            std::span<const std::string> arguments)>;
+using CallWriter = std::function<std::optional<std::string>(
+    std::string_view name, std::span<const std::string> arguments)>;
 std::string ReplaceCallsInSql(std::string_view sql, const CallWriter& write);
 
 }  // namespace tracedb

@@ -124,6 +124,14 @@ EDITS = {
          "UNION ALL SELECT 'exposed_memory' UNION ALL SELECT 'idle'"),
         ("GROUP BY trace_id\n", "GROUP BY trace_id, run, rank\n"),
         ("unixepoch(ingested_at)", "EPOCH(ingested_at)"),
+        # A column of several branches is of one type.
+        ("NULL, NULL, NULL, count(*)\n", "NULL, NULL, NULL, 1e0 * count(*)\n"),
+        ("end_ns / 1000000000\n", "1e0 * (end_ns / 1000000000)\n"),
+        ("NULL, NULL, NULL, captures\n", "NULL, NULL, NULL, 1e0 * captures\n"),
+        ("NULL, NULL, NULL, files\n", "NULL, NULL, NULL, 1e0 * files\n"),
+        ("NULL, NULL, NULL, file_bytes\n", "NULL, NULL, NULL, 1e0 * file_bytes\n"),
+        ("NULL, NULL, NULL, events\n", "NULL, NULL, NULL, 1e0 * events\n"),
+        ("NULL, NULL, NULL, ingested_s\n", "NULL, NULL, NULL, 1e0 * ingested_s\n"),
     ],
     "nccl_stall_roots": [
         ("SELECT *, count(*)",

@@ -45,9 +45,9 @@ Result<std::set<std::string>> MissingTables(const std::string& sql) {
 
 bool IsOfEvents(const std::string& table) {
   static const std::set<std::string> kTables = {
-      "_gpu_slice",  "_launch",    "_cpu_slice",      "_runtime_slice", "_python_slice",
-      "_instant",    "_flow",      "_counter_event",  "_call_path",     "_sync_use",
-      "_row_times",  "_busy_segment", "_memory_piece", "_metadata_event"};
+      "_gpu_slice", "_launch",       "_cpu_slice",     "_runtime_slice", "_python_slice",
+      "_instant",   "_flow",         "_counter_event", "_call_path",     "_sync_use",
+      "_row_times", "_busy_segment", "_memory_piece",  "_metadata_event"};
   return kTables.contains(table);
 }
 
@@ -73,14 +73,13 @@ Error WhyNoEngine(const QueryDoc& doc, std::string_view engine) {
     names += (names.empty() ? "" : ", ") + table;
   }
   if (!events.empty()) {
-    return refused(
-        fmt::format("it reads single events ({}), which summaries do not have", events),
-        "ask a rank's own database: tracedb query");
+    return refused(fmt::format("it reads single events ({}), which summaries do not have", events),
+                   "ask a rank's own database: tracedb query");
   }
   if (!others.empty()) {
-    return refused(fmt::format("it reads files that are no traces ({}), which no rank sums up",
-                               others),
-                   "ingest them beside a gathered database, and ask tracedb query");
+    return refused(
+        fmt::format("it reads files that are no traces ({}), which no rank sums up", others),
+        "ingest them beside a gathered database, and ask tracedb query");
   }
   return refused("it reads JSON in ways that engines have no common words for",
                  "ask the gathered database: tracedb query");

@@ -1,4 +1,4 @@
-#include "tracedb/engines/engine_sql.h"
+#include "engines/engine_sql.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "engines/engine_dialect.h"
 #include "engines/engine_refusal.h"
 #include "engines/engine_tables.h"
-#include "tracedb/engines/engine_texts.h"
+#include "engines/engine_texts.h"
 #include "tracedb/query/run/query_arguments.h"
 
 namespace tracedb {
@@ -204,8 +204,8 @@ Result<std::string> EngineSql(const QueryDoc& doc, const EngineQuestion& questio
   for (const std::string& name : needs.order()) {
     const auto view = FindRelation(std::string(kViewStart) + name);
     if (!view.has_value() && engine == Engine::kSpark) text += SparkFileViews(name, shards);
-    const std::string sql = view.has_value() ? written(view->sql)
-                                             : EngineTableSql(engine, name, shards);
+    const std::string sql =
+        view.has_value() ? written(view->sql) : EngineTableSql(engine, name, shards);
     with += fmt::format("{}{} AS (\n{}\n)", with.empty() ? "" : ", ", name, Indented(sql));
   }
   text += WithQuery(with, written(query->sql));

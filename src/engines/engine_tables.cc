@@ -16,18 +16,20 @@ struct JobFile {
   const char* table;
   const char* file;
 };
-constexpr std::array kJobFiles = {
-    JobFile{"_place", "job_place"},      JobFile{"_trace", "job_trace"},
-    JobFile{"_run", "job_run"},          JobFile{"_capture", "job_capture"},
-    JobFile{"_process_group", "job_group"}, JobFile{"_clock", "job_clock"},
-    JobFile{"_clock_pair", "job_clock_pair"}, JobFile{"_issue", "job_issue"},
-    JobFile{"_collective_cause", "job_cause"}};
+constexpr std::array kJobFiles = {JobFile{"_place", "job_place"},
+                                  JobFile{"_trace", "job_trace"},
+                                  JobFile{"_run", "job_run"},
+                                  JobFile{"_capture", "job_capture"},
+                                  JobFile{"_process_group", "job_group"},
+                                  JobFile{"_clock", "job_clock"},
+                                  JobFile{"_clock_pair", "job_clock_pair"},
+                                  JobFile{"_issue", "job_issue"},
+                                  JobFile{"_collective_cause", "job_cause"}};
 
 // What the ranks' files are tables of.
-constexpr std::array kRankTables = {"_event_name", "_args_text",  "_track",
-                                    "_step",       "_step_use",   "_device_use",
-                                    "_stream_use", "_host_use",   "_kernel_use",
-                                    "_rank_group", "_collective_part"};
+constexpr std::array kRankTables = {"_event_name", "_args_text",  "_track",          "_step",
+                                    "_step_use",   "_device_use", "_stream_use",     "_host_use",
+                                    "_kernel_use", "_rank_group", "_collective_part"};
 
 constexpr std::string_view kShardPattern = "(run=[^/]*/rank=[^/]*)/[^/]*$";
 
@@ -76,9 +78,10 @@ std::string Files(Engine engine, std::string_view table, std::string_view shards
       return job != nullptr
                  ? fmt::format("read_parquet({}, hive_partitioning = false)",
                                EngineText(engine, folder + "/gathered/all/" + name + ".parquet"))
-                 : fmt::format("read_parquet({}, union_by_name = true, filename = true, "
-                               "hive_partitioning = false)",
-                               EngineText(engine, folder + "/[!.]*/[!.]*/" + name + ".parquet"));
+                 : fmt::format(
+                       "read_parquet({}, union_by_name = true, filename = true, "
+                       "hive_partitioning = false)",
+                       EngineText(engine, folder + "/[!.]*/[!.]*/" + name + ".parquet"));
     case Engine::kClickHouse:
       return job != nullptr
                  ? fmt::format("file({}, Parquet)",
@@ -180,8 +183,9 @@ std::string EngineTableSql(Engine engine, std::string_view table, std::string_vi
   if (table == "_collective_part") sql += ",\n  p.capture_id AS capture_id";
   sql += "\n" + from;
   if (table == "_collective_part") {
-    sql += "\nLEFT JOIN _rank_group AS g\n  ON g.trace_id = p.trace_id AND "
-           "g.from_group_id = f.group_id";
+    sql +=
+        "\nLEFT JOIN _rank_group AS g\n  ON g.trace_id = p.trace_id AND "
+        "g.from_group_id = f.group_id";
   }
   if (table == "_host_use") {
     sql += "\nWHERE " + EngineGuard(engine, "p.has_all_uses = 0", kUsesCut);
@@ -193,12 +197,10 @@ std::string SparkFileViews(std::string_view table, std::string_view shards) {
   const JobFile* job = FindJobFile(table);
   const std::string name = job != nullptr ? job->file : RankFile(table);
   const char* below = job != nullptr ? "/gathered/all/" : "/{run=*,gathered}/{rank=*,all}/";
-  const std::string columns =
-      job != nullptr ? "" : " (" + Structure(Engine::kSpark, table) + ")";
-  return fmt::format(
-      "CREATE OR REPLACE TEMPORARY VIEW {}{}\nUSING parquet OPTIONS (path {});\n",
-      SparkViewName(table), columns,
-      EngineText(Engine::kSpark, std::string(shards) + below + name + ".parquet"));
+  const std::string columns = job != nullptr ? "" : " (" + Structure(Engine::kSpark, table) + ")";
+  return fmt::format("CREATE OR REPLACE TEMPORARY VIEW {}{}\nUSING parquet OPTIONS (path {});\n",
+                     SparkViewName(table), columns,
+                     EngineText(Engine::kSpark, std::string(shards) + below + name + ".parquet"));
 }
 
 }  // namespace tracedb

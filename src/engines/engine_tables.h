@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engines/engine_dialect.h"
-#include "tracedb/engines/engine_sql.h"
+#include "engines/engine_sql.h"
 
 namespace tracedb {
 

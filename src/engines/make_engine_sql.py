@@ -24,6 +24,7 @@ from engine_edits import EDITS, EMPTY, QUERIES, VIEWS, WHOLE
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+COLUMNS_MAX = 100
 TEST = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Is, exp.In, exp.Between, exp.Like,
         exp.Not, exp.And, exp.Or, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Exists)
 
@@ -212,6 +213,22 @@ def keep(body, empty):
     return None if is_empty else body
 
 
+def cut(line):
+    """In lines of at most 100 characters, at places that are within no text."""
+    indent = " " * (len(line) - len(line.lstrip()) + 2)
+    done = []
+    while len(line) > COLUMNS_MAX:
+        ends = re.finditer(r"(?<=,) | (?=THEN |ELSE |AND |WHEN )", line)
+        places = [match.start() for match in ends
+                  if line.count("'", 0, match.start()) % 2 == 0
+                  and len(indent) < match.start() <= COLUMNS_MAX]
+        if not places:
+            break
+        done.append(line[:places[-1]])
+        line = indent + line[places[-1] + 1:]
+    return "\n".join([*done, line])
+
+
 def shared(name, text):
     for old, new in EDITS.get(name, ()):
         if old not in text:
@@ -225,7 +242,8 @@ def shared(name, text):
             if isinstance(one, exp.Column) and one.table and not isinstance(one.this, exp.Star):
                 one.replace(exp.alias_(one.copy(), one.name))
     body = tree.sql(dialect=Shared, pretty=True, max_text_width=100, normalize_functions=False)
-    return f"-- reads: {' '.join(relations(tree))}\n{body}\n"
+    lines = "\n".join(cut(line) for line in body.split("\n"))
+    return f"-- reads: {' '.join(relations(tree))}\n{lines}\n"
 
 
 def sources(program):

@@ -14,8 +14,8 @@ inline constexpr const char* kPlaceAdvice =
 // "PATH: cannot create: why", of errno.
 Error FolderError(const std::filesystem::path& path, const char* doing);
 
-// `write` fills a hidden folder beside `folder`, which then takes its name in one step. What earlier
-// ones that were killed have left there goes first.
+// `write` fills a hidden folder beside `folder`, which then takes its name in one step. What
+// earlier ones that were killed have left there goes first.
 Status LandFolder(const std::filesystem::path& folder,
                   const std::function<Status(const std::filesystem::path& made)>& write);
 

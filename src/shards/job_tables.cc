@@ -23,10 +23,9 @@ constexpr std::array kJobTables = {
     JobTable{"job_clock", "_clock"},     JobTable{"job_clock_pair", "_clock_pair"},
     JobTable{"job_issue", "_issue"},     JobTable{"job_cause", "_collective_cause"}};
 
-constexpr const char* kPlaceColumns[] = {"from_trace_id", "first_row",  "last_row",
-                                         "first_text",    "last_text",  "row_shift",
-                                         "text_shift",    "trace_id",   "run_id",
-                                         "capture_id",    "has_all_uses"};
+constexpr const char* kPlaceColumns[] = {"from_trace_id", "first_row",  "last_row",    "first_text",
+                                         "last_text",     "row_shift",  "text_shift",  "trace_id",
+                                         "run_id",        "capture_id", "has_all_uses"};
 
 Status WritePlaces(SqliteDb& db, const std::vector<FoundShard>& shards, const fs::path& out,
                    const fs::path& path) {
@@ -45,7 +44,7 @@ Status WritePlaces(SqliteDb& db, const std::vector<FoundShard>& shards, const fs
       TRACEDB_ASSIGN(is_there, placed.Step());
       if (!is_there) continue;
       writer.Add(0, std::string_view(place));
-      const int64_t values[] = {trace.from_id,   trace.first_row, trace.last_row,
+      const int64_t values[] = {trace.from_id,    trace.first_row, trace.last_row,
                                 trace.first_text, trace.last_text, trace.row_shift,
                                 trace.text_shift, trace.trace_id};
       size_t column = 1;
@@ -75,13 +74,13 @@ Status WriteJobTable(SqliteDb& db, const JobTable& table, const fs::path& path) 
     TRACEDB_ASSIGN(row, declared.Step());
     if (!row) break;
     const bool is_text = declared.Text(1) == "TEXT";
-    columns.push_back({std::string(declared.Text(0)),
-                       is_text ? ParquetType::kText : ParquetType::kInteger});
+    columns.push_back(
+        {std::string(declared.Text(0)), is_text ? ParquetType::kText : ParquetType::kInteger});
     names += ", " + columns.back().name;
   }
   TRACEDB_ASSIGN(writer, ParquetWriter::Create(path, columns));
-  TRACEDB_ASSIGN(rows, db.Prepare("SELECT " + names + " FROM main." + table.table +
-                                  " ORDER BY rowid"));
+  TRACEDB_ASSIGN(rows,
+                 db.Prepare("SELECT " + names + " FROM main." + table.table + " ORDER BY rowid"));
   for (;;) {
     TRACEDB_ASSIGN(row, rows.Step());
     if (!row) return writer.Finish();
@@ -119,8 +118,14 @@ Status WriteAll(SqliteDb& db, const std::vector<FoundShard>& shards, const fs::p
 }  // namespace
 
 Status WriteJobTables(SqliteDb& db, const std::vector<FoundShard>& shards, const fs::path& out) {
-  return LandFolder(out / "gathered",
-                    [&](const fs::path& made) { return WriteAll(db, shards, out, made); });
+  const fs::path folder = out / "gathered";
+  std::error_code error;
+  if (fs::exists(fs::symlink_status(folder, error)) &&
+      !fs::exists(folder / "all" / "job_place.parquet", error)) {
+    return Error{ErrorKind::kOutput, folder.string() + ": it is there, and was not made by gather",
+                 "move it away"};
+  }
+  return LandFolder(folder, [&](const fs::path& made) { return WriteAll(db, shards, out, made); });
 }
 
 }  // namespace tracedb

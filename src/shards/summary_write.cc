@@ -13,9 +13,9 @@
 
 #include "shards/folder_landing.h"
 #include "shards/shard_manifest.h"
-#include "tracedb/shards/summary_tables.h"
 #include "tracedb/ingest/read/content_hash.h"
 #include "tracedb/parquet/parquet_writer.h"
+#include "tracedb/shards/summary_tables.h"
 
 namespace tracedb {
 namespace {
@@ -266,8 +266,8 @@ Result<WrittenSummary> WriteShard(SqliteDb& db, Shard& shard, const fs::path& ou
     return Error{ErrorKind::kOutput, run.string() + ": cannot create: " + error.message(),
                  kPlaceAdvice};
   }
-  TRACEDB_TRY(LandFolder(
-      folder, [&](const fs::path& made) { return WriteFiles(db, shard, made); }));
+  TRACEDB_TRY(
+      LandFolder(folder, [&](const fs::path& made) { return WriteFiles(db, shard, made); }));
   WrittenSummary summary{shard.manifest.run, shard.manifest.rank, folder, 0,
                          shard.manifest.text_bytes};
   for (const ShardManifest::File& file : shard.manifest.files) summary.bytes += file.bytes;

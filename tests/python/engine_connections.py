@@ -1,6 +1,12 @@
 """What runs a statement, or several, on an engine, and gives its columns and rows."""
 import json
-import os
+import pathlib
+import sys
+import tempfile
+
+from spark_cluster import Cluster
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "src/python"))
 
 
 class DuckDb:
@@ -27,38 +33,50 @@ class ClickHouse:
         self.session.close()
 
     def rows(self, sql):
-        answer = self.session.query(sql, "JSONCompact").data()
-        told = json.loads(answer)
-        kinds = [column["type"] for column in told["meta"]]
-        rows = [[int(value) if value is not None and "Int" in kind else value
-                 for value, kind in zip(row, kinds)] for row in told["data"]]
+        told = json.loads(self.session.query(sql, "JSONCompact").data())
+        # Integers of 64 bits come as texts.
+        read = [int if column["type"] in ("Int64", "UInt64", "Nullable(Int64)", "Nullable(UInt64)")
+                else lambda value: value for column in told["meta"]]
+        rows = [[None if value is None else kind(value) for value, kind in zip(row, read)]
+                for row in told["data"]]
         return [column["name"] for column in told["meta"]], rows
 
 
+def spark_session(master):
+    """Its time zone is none of the tests', for times that ought not to depend on it."""
+    from pyspark.sql import SparkSession
+    settings = {"spark.sql.shuffle.partitions": "2", "spark.driver.host": "127.0.0.1",
+                "spark.driver.bindAddress": "127.0.0.1", "spark.ui.enabled": "false",
+                "spark.ui.showConsoleProgress": "false", "spark.executor.memory": "1g",
+                "spark.sql.session.timeZone": "Asia/Tokyo"}
+    builder = SparkSession.builder.master(master).appName("tracedb")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    return session
+
+
 class Spark:
-    """master: of a cluster; none: threads of this process."""
+    """On a cluster of processes of its own."""
 
     def __enter__(self):
-        from pyspark.sql import SparkSession
-        master = os.environ.get("TRACEDB_SPARK_MASTER", "local[2]")
-        self.session = (SparkSession.builder.master(master).appName("tracedb")
-                        .config("spark.sql.shuffle.partitions", "4")
-                        .config("spark.driver.bindAddress", "127.0.0.1")
-                        .config("spark.driver.host", "127.0.0.1")
-                        .config("spark.ui.enabled", "false")
-                        .config("spark.ui.showConsoleProgress", "false")
-                        .config("spark.sql.session.timeZone", "Asia/Tokyo").getOrCreate())
-        self.session.sparkContext.setLogLevel("OFF")
+        self.folder = tempfile.TemporaryDirectory(prefix="tracedb-spark-")
+        self.cluster = Cluster(self.folder.name).__enter__()
+        self.session = spark_session(self.cluster.master)
         return self
 
     def __exit__(self, *_):
         self.session.stop()
+        self.cluster.__exit__()
+        self.folder.cleanup()
 
     def rows(self, sql):
-        statements = [one for one in sql.split(";\n") if one.strip()]
-        for statement in statements[:-1]:
+        from tracedb_profiler.spark import statements
+        *before, last = statements(sql)
+        for statement in before:
             self.session.sql(statement)
-        frame = self.session.sql(statements[-1])
+        frame = self.session.sql(last)
         return frame.columns, [tuple(row) for row in frame.collect()]
 
 

@@ -3,6 +3,7 @@
 the database that was gathered of them. `./dev test-scale` has what this needs."""
 import argparse
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -115,6 +116,7 @@ def main():
     parser.add_argument("--folder", required=True, help="where the jobs are made, and kept")
     arguments = parser.parse_args()
     program = str(pathlib.Path(arguments.program).resolve())
+    os.environ["TRACEDB_PROGRAM"] = program  # which tracedb_profiler runs
     failed = []
     for engine in arguments.engines.split(","):
         with CONNECTIONS[engine]() as connection:

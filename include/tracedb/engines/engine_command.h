@@ -1,4 +1,5 @@
-// `tracedb export --sql ENGINE [QUERY]`: a canned query for an engine; without one, which there are.
+// `tracedb export --sql ENGINE [QUERY]`: a canned query for an engine; without one, which there
+// are.
 #pragma once
 
 #include <filesystem>

@@ -40,8 +40,10 @@ WITH trace AS (
 ), placed AS (
   SELECT
     *,
-    ROW_NUMBER() OVER (PARTITION BY run, name ORDER BY total_ns DESC, rank NULLS FIRST) AS from_most,
-    ROW_NUMBER() OVER (PARTITION BY run, name ORDER BY total_ns NULLS FIRST, rank NULLS FIRST) AS from_least
+    ROW_NUMBER() OVER (PARTITION BY run, name ORDER BY total_ns DESC,
+      rank NULLS FIRST) AS from_most,
+    ROW_NUMBER() OVER (PARTITION BY run, name ORDER BY total_ns NULLS FIRST,
+      rank NULLS FIRST) AS from_least
   FROM by_rank
 ), summed AS (
   SELECT

@@ -37,7 +37,8 @@ WITH trace AS (
   SELECT
     *,
     SUM(gpu_ns) OVER (PARTITION BY run) AS run_ns,
-    ROW_NUMBER() OVER (PARTITION BY run ORDER BY gpu_ns DESC, kernel NULLS FIRST, op NULLS FIRST, forward_op NULLS FIRST) AS place
+    ROW_NUMBER() OVER (PARTITION BY run ORDER BY gpu_ns DESC, kernel NULLS FIRST, op NULLS FIRST,
+      forward_op NULLS FIRST) AS place
   FROM summed
 )
 SELECT

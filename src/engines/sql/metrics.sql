@@ -164,7 +164,7 @@ WITH latest AS (
     NULL,
     NULL,
     NULL,
-    COUNT(*)
+    1e0 * COUNT(*)
   FROM recorded
   GROUP BY
     run
@@ -177,7 +177,9 @@ WITH latest AS (
     NULL,
     NULL,
     NULL,
-    INT_DIV(end_ns, 1000000000)
+    1e0 * (
+      INT_DIV(end_ns, 1000000000)
+    )
   FROM latest
   UNION ALL
   SELECT
@@ -188,7 +190,7 @@ WITH latest AS (
     NULL,
     NULL,
     NULL,
-    captures
+    1e0 * captures
   FROM stored
   UNION ALL
   SELECT
@@ -199,7 +201,7 @@ WITH latest AS (
     NULL,
     NULL,
     NULL,
-    files
+    1e0 * files
   FROM stored
   UNION ALL
   SELECT
@@ -210,7 +212,7 @@ WITH latest AS (
     NULL,
     NULL,
     NULL,
-    file_bytes
+    1e0 * file_bytes
   FROM stored
   UNION ALL
   SELECT
@@ -221,7 +223,7 @@ WITH latest AS (
     NULL,
     NULL,
     NULL,
-    events
+    1e0 * events
   FROM stored
   UNION ALL
   SELECT
@@ -232,7 +234,7 @@ WITH latest AS (
     NULL,
     NULL,
     NULL,
-    ingested_s
+    1e0 * ingested_s
   FROM stored
 )
 SELECT

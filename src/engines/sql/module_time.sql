@@ -58,7 +58,8 @@ WITH trace AS (
 ), placed AS (
   SELECT
     *,
-    ROW_NUMBER() OVER (PARTITION BY run ORDER BY gpu_ns + backward_gpu_ns DESC, self_ns DESC, kind DESC, name NULLS FIRST) AS place
+    ROW_NUMBER() OVER (PARTITION BY run ORDER BY gpu_ns + backward_gpu_ns DESC, self_ns DESC,
+      kind DESC, name NULLS FIRST) AS place
   FROM summed
 )
 SELECT

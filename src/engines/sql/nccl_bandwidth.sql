@@ -1,7 +1,8 @@
 -- reads: captures matched_collectives process_groups
 WITH timed AS (
   SELECT
-    CASE WHEN LOWER(collective) IN ('send', 'recv') THEN 'sendrecv' ELSE collective END AS collective,
+    CASE WHEN LOWER(collective) IN ('send', 'recv') THEN 'sendrecv'
+      ELSE collective END AS collective,
     dtype,
     bytes,
     group_id,
@@ -25,7 +26,8 @@ WITH timed AS (
 ), summed AS (
   SELECT
     ROW_NUMBER() OVER (
-      ORDER BY collective NULLS FIRST, dtype NULLS FIRST, bytes NULLS FIRST, group_id NULLS FIRST, is_estimate NULLS FIRST
+      ORDER BY collective NULLS FIRST, dtype NULLS FIRST, bytes NULLS FIRST, group_id NULLS FIRST,
+        is_estimate NULLS FIRST
     ) AS kind,
     collective,
     dtype,
@@ -115,7 +117,8 @@ WITH timed AS (
     *,
     ROW_NUMBER() OVER (
       PARTITION BY run_id
-      ORDER BY collective NULLS FIRST, bytes DESC, ranks NULLS FIRST, dtype NULLS FIRST, is_estimate NULLS FIRST, group_id NULLS FIRST, description NULLS FIRST
+      ORDER BY collective NULLS FIRST, bytes DESC, ranks NULLS FIRST, dtype NULLS FIRST,
+        is_estimate NULLS FIRST, group_id NULLS FIRST, description NULLS FIRST
     ) AS place
   FROM factored
 )

@@ -42,7 +42,8 @@ WITH stall AS (
     SUM(direct_ns) AS all_direct_ns,
     ROW_NUMBER() OVER (
       PARTITION BY run_id
-      ORDER BY SUM(wait_ns) DESC, root_rank NULLS FIRST, root_cause NULLS FIRST, root_name NULLS FIRST
+      ORDER BY SUM(wait_ns) DESC, root_rank NULLS FIRST, root_cause NULLS FIRST,
+        root_name NULLS FIRST
     ) AS place
   FROM stall
   GROUP BY

@@ -4,7 +4,8 @@ WITH judged AS (
     m.*,
     ROW_NUMBER() OVER (
       PARTITION BY t.run_id
-      ORDER BY m.wait_ns DESC, m.first_start_ns NULLS FIRST, g.ranks NULLS FIRST, m.ordinal NULLS FIRST, m.slice_id NULLS FIRST
+      ORDER BY m.wait_ns DESC, m.first_start_ns NULLS FIRST, g.ranks NULLS FIRST,
+        m.ordinal NULLS FIRST, m.slice_id NULLS FIRST
     ) AS place
   FROM matched_collectives AS m
   JOIN traces AS t

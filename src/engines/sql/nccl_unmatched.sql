@@ -135,7 +135,8 @@ SELECT
   g.ranks AS group_ranks,
   n.reason AS reason,
   COUNT(*) AS kernels,
-  SUM(CASE WHEN n.dur_ns IS NULL OR 0 IS NULL THEN NULL WHEN n.dur_ns > 0 THEN n.dur_ns ELSE 0 END) / 1e6 AS total_ms,
+  SUM(CASE WHEN n.dur_ns IS NULL OR 0 IS NULL THEN NULL WHEN n.dur_ns > 0 THEN n.dur_ns
+    ELSE 0 END) / 1e6 AS total_ms,
   MIN(n.ordinal) AS first_ordinal,
   MAX(n.ordinal) AS last_ordinal
 FROM named AS n

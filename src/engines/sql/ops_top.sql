@@ -82,7 +82,8 @@ WITH trace AS (
 ), placed AS (
   SELECT
     *,
-    ROW_NUMBER() OVER (PARTITION BY run ORDER BY self_gpu_ns + self_ns DESC, name NULLS FIRST) AS place
+    ROW_NUMBER() OVER (PARTITION BY run ORDER BY self_gpu_ns + self_ns DESC,
+      name NULLS FIRST) AS place
   FROM summed
 )
 SELECT

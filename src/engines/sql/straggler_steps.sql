@@ -63,7 +63,8 @@ WITH recorded AS (
         WHEN root_cause IS NOT DISTINCT FROM 'schedule'
         THEN 1
         ELSE CASE WHEN 20 * rank_wait_ns >= step_wait_ns THEN 0 ELSE 2 END
-      END NULLS FIRST, rank_wait_ns DESC, root_rank NULLS FIRST, wait_ns DESC, root_cause NULLS FIRST, root_name NULLS FIRST
+      END NULLS FIRST, rank_wait_ns DESC, root_rank NULLS FIRST, wait_ns DESC,
+        root_cause NULLS FIRST, root_name NULLS FIRST
     ) AS place
   FROM by_cause
 ), lasted AS (
