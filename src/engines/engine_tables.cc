@@ -27,9 +27,9 @@ constexpr std::array kJobFiles = {JobFile{"_place", "job_place"},
                                   JobFile{"_collective_cause", "job_cause"}};
 
 // What the ranks' files are tables of.
-constexpr std::array kRankTables = {"_event_name", "_args_text",  "_track",          "_step",
-                                    "_step_use",   "_device_use", "_stream_use",     "_host_use",
-                                    "_kernel_use", "_rank_group", "_collective_part"};
+constexpr std::array kRankTables = {"_event_name", "_args_text",  "_track",           "_step",
+                                    "_step_use",   "_device_use", "_stream_use",      "_host_use",
+                                    "_kernel_use", "_rank_group", "_collective_part", "_summary"};
 
 constexpr std::string_view kShardPattern = "(run=[^/]*/rank=[^/]*)/[^/]*$";
 
@@ -41,6 +41,7 @@ const JobFile* FindJobFile(std::string_view table) {
 
 // The file of ranks, without its ending.
 std::string RankFile(std::string_view table) {
+  if (table == "_summary") return "trace";
   return table == "_rank_group" ? "process_group" : std::string(table.substr(1));
 }
 
@@ -145,8 +146,29 @@ std::string OfTrace(const SummaryTable& table) {
   return fmt::format("f.{} BETWEEN p.first_{} AND p.last_{}", id.column.name, what, what);
 }
 
+constexpr std::string_view kChanged =
+    "a rank's summary is not the one that was gathered: run tracedb gather again.";
 constexpr std::string_view kUsesCut =
     "a rank's summary has not all of its calls: they were too many. Ask that rank's own database.";
+
+// The traces of the summaries that are there now.
+std::string SummarySql(Engine engine, std::string_view shards) {
+  return fmt::format(
+      "SELECT {} AS shard, trace_id, first_row, last_row, first_text, last_text, text_hash\nFROM "
+      "{}",
+      ShardOfFile(engine), Files(engine, "_summary", shards));
+}
+
+// Where gather has put which trace, as long as its summary is the one that it had: the numbers of
+// another one would be taken for its own.
+std::string PlaceSql(Engine engine, std::string_view shards) {
+  return fmt::format(
+      "SELECT j.*\nFROM {} AS j\nLEFT JOIN _summary AS s\n  ON s.shard = j.shard AND s.trace_id = "
+      "j.from_trace_id AND s.text_hash = j.text_hash\n  AND s.first_row = j.first_row AND "
+      "s.last_row = j.last_row\n  AND s.first_text = j.first_text AND s.last_text = j.last_text\n"
+      "WHERE {}",
+      Files(engine, "_place", shards), EngineGuard(engine, "s.shard IS NULL", kChanged));
+}
 
 }  // namespace
 
@@ -156,13 +178,17 @@ bool IsEngineTable(std::string_view table) {
 }
 
 std::vector<std::string> EngineTableNeeds(std::string_view table) {
-  if (!IsEngineTable(table) || FindJobFile(table) != nullptr) return {};
+  if (table == "_place") return {"_summary"};
+  const bool is_file = FindJobFile(table) != nullptr || table == "_summary";
+  if (!IsEngineTable(table) || is_file) return {};
   if (table == "_rank_group") return {"_place", "_process_group"};
   if (table == "_collective_part") return {"_place", "_rank_group"};
   return {"_place"};
 }
 
 std::string EngineTableSql(Engine engine, std::string_view table, std::string_view shards) {
+  if (table == "_place") return PlaceSql(engine, shards);
+  if (table == "_summary") return SummarySql(engine, shards);
   if (FindJobFile(table) != nullptr) return "SELECT *\nFROM " + Files(engine, table, shards);
   const SummaryTable& file = SummaryTableOf(RankFile(table) + ".parquet");
   const std::string from = fmt::format(

@@ -31,9 +31,11 @@ Status WritePlaces(SqliteDb& db, const std::vector<FoundShard>& shards, const fs
                    const fs::path& path) {
   std::vector<ParquetColumn> columns = {{"shard", ParquetType::kText}};
   for (const char* name : kPlaceColumns) columns.push_back({name, ParquetType::kInteger});
+  columns.push_back({"text_hash", ParquetType::kText});
   TRACEDB_ASSIGN(writer, ParquetWriter::Create(path, std::move(columns)));
-  TRACEDB_ASSIGN(placed,
-                 db.Prepare("SELECT run_id, capture_id FROM main._trace WHERE trace_id = ?1"));
+  TRACEDB_ASSIGN(
+      placed,
+      db.Prepare("SELECT run_id, capture_id, text_hash FROM main._trace WHERE trace_id = ?1"));
   for (const FoundShard& shard : shards) {
     const auto& left = shard.manifest.left_out;
     const bool has_all_uses = std::find(left.begin(), left.end(), "_host_use") == left.end();
@@ -56,7 +58,8 @@ Status WritePlaces(SqliteDb& db, const std::vector<FoundShard>& shards, const fs
           writer.Add(column, placed.Int(i));
         }
       }
-      writer.Add(column, int64_t{has_all_uses});
+      writer.Add(column++, int64_t{has_all_uses});
+      writer.Add(column, placed.Text(2));
       TRACEDB_TRY(writer.EndRow());
       placed.Reset();
     }

@@ -33,7 +33,12 @@ class ClickHouse:
         self.session.close()
 
     def rows(self, sql):
-        told = json.loads(self.session.query(sql, "JSONCompact").data())
+        try:
+            told = json.loads(self.session.query(sql, "JSONCompact").data())
+        except Exception:  # chdb's answer after an error begins with what was left of that one
+            self.session.close()
+            self.__enter__()
+            raise
         # Integers of 64 bits come as texts.
         read = [int if column["type"] in ("Int64", "UInt64", "Nullable(Int64)", "Nullable(UInt64)")
                 else lambda value: value for column in told["meta"]]

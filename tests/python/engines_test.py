@@ -5,8 +5,11 @@ import argparse
 import json
 import os
 import pathlib
+import re
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 
 import engine_jobs
@@ -108,6 +111,46 @@ def every_query(program, job, engine, connection):
     return failed
 
 
+def refusal(program, job, engine, connection, name):
+    """What the engine says where it does not answer; None: it answers."""
+    try:
+        connection.rows(engine_sql(program, engine, name, job.shards, ()))
+    except Exception as error:  # an engine's own, of whatever kind
+        return str(error)
+    return None
+
+
+def every_guard(program, job, engine, connection):
+    """Where the files do not tell the truth, there is no answer."""
+    failed = []
+
+    def expect(what, name, wanted):
+        said = refusal(program, copy, engine, connection, name)
+        is_as_wanted = said is None if wanted is None else wanted in (said or "")
+        print(f"  {what}: {name}: {'as it should be' if is_as_wanted else said}", flush=True)
+        if not is_as_wanted:
+            failed.append(f"{name} ({what})")
+
+    with tempfile.TemporaryDirectory(prefix="tracedb-guards-") as scratch:
+        folder = pathlib.Path(scratch)
+        copy = job._replace(shards=folder / "shards")
+        shutil.copytree(job.shards, copy.shards)
+        run = next(copy.shards.glob("run=*"))
+        whole = (run / "rank=1" / "manifest.json").read_text()
+        (run / "rank=1" / "manifest.json").write_text(
+            re.sub(r'"left_out":\s*\[', '"left_out":["_host_use",', whole))
+        subprocess.run([program, "-q", "gather", copy.shards, "-o", folder / "job.db"], check=True)
+        expect("a rank with too many calls", "ops_top", "has not all of its calls")
+        expect("a rank with too many calls", "overlap", None)
+        shutil.rmtree(run / "rank=2")
+        shutil.copytree(run / "rank=3", run / "rank=2")
+        expect("another summary than was gathered", "overlap", "run tracedb gather again")
+        shutil.rmtree(run / "rank=2")
+        expect("a summary that has gone", "nccl_stalls", "run tracedb gather again")
+        expect("what reads no rank's files", "clocks", None)
+    return failed
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--program", required=True)
@@ -125,6 +168,8 @@ def main():
                 print(f"{engine}, {name}:", flush=True)
                 failed += [f"{engine} {name} {query}"
                            for query in every_query(program, job, engine, connection)]
+            failed += [f"{engine} {query}"
+                       for query in every_guard(program, job, engine, connection)]
     if failed:
         sys.exit("differ: " + ", ".join(failed))
 

@@ -177,7 +177,7 @@ def _ingest_task(options: "dict[str, Any]") -> Any:
         if done.returncode != 0:
             return tuple(paths), "", None, host, said or f"ended with {done.returncode}"
         told = json.loads(done.stdout)
-        ranks = {trace["rank"] for trace in told["traces"]}
+        ranks = {trace["rank"] for trace in told["traces"] if not trace["skipped"]}
         if len(ranks) != 1:
             return tuple(paths), "", None, host, f"traces of several ranks: {sorted(ranks)}"
         return tuple(paths), told["runs"][0]["run"], ranks.pop(), host, said
