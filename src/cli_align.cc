@@ -200,6 +200,10 @@ Status RunGather(const GlobalOptions& global, const GatherArguments& arguments,
     progress.Show({kExplaining});
     TRACEDB_TRY(ExplainStalls(db, ExplainScope::kEverything,
                               [&](SqliteDb& at) { return gathered.AddStallSlices(at); }));
+    const Status written = gathered.WriteForEngines(db, arguments.folder);
+    if (!written.ok()) {  // people who may only read the summaries have a database all the same
+      SayNote(global, written.error().what + "; tracedb export --sql needs what was to be there");
+    }
   }
   progress.Hide();
   TRACEDB_TRY(PutInPlace(rows, target));

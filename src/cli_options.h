@@ -152,6 +152,8 @@ struct ExportArguments {
   std::vector<std::string> params;
   std::filesystem::path output;
   bool force = false;
+  std::string engine;  // not empty: a query as its SQL
+  std::string shards;
 };
 
 enum class Command {

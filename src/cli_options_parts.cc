@@ -304,7 +304,8 @@ void AddShell(CLI::App& app) {
 }
 
 void AddExport(CLI::App& app, ExportArguments& arguments) {
-  CLI::App* workbook = app.add_subcommand("export", "several queries as one workbook (.xlsx)");
+  CLI::App* workbook = app.add_subcommand(
+      "export", "several queries as one workbook (.xlsx), or one as SQL of an engine");
   workbook->add_option("QUERY", arguments.queries,
                        "canned queries, a sheet each (default: those that most people ask)");
   workbook
@@ -315,13 +316,20 @@ void AddExport(CLI::App& app, ExportArguments& arguments) {
       ->take_all()
       ->allow_extra_args(false);
   AddOutput(*workbook, arguments.output, arguments.force);
-  workbook->get_option("--output")->required();
+  CLI::Option* sql = workbook->add_option("--sql", arguments.engine,
+                                          "print the query as SQL for spark, duckdb or clickhouse, "
+                                          "over summaries; without a query: which there are");
+  sql->check(IsNamed)->type_name("ENGINE");
+  workbook->add_option("--shards", arguments.shards, "the folder of the summaries, once gathered")
+      ->check(IsNamed)
+      ->needs(sql)
+      ->type_name("FOLDER");
   workbook->footer(
       "Numbers are numbers; integers of more than 15 digits, which spreadsheets round, are texts. "
       "The first sheet says what each other is, the last what each column means.\n"
       "\nExamples:\n"
-      "  tracedb export -o job.xlsx\n"
-      "  tracedb export overlap nccl_stalls kernels_top -p limit=1000 -o comm.xlsx");
+      "  tracedb export overlap nccl_stalls kernels_top -p limit=1000 -o comm.xlsx\n"
+      "  tracedb export --sql duckdb nccl_stall_roots --shards /shared/job1 | duckdb");
 }
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include "cli_temporary.h"
 #include "tracedb/base/run_caught.h"
 #ifdef TRACEDB_WITH_XLSX
+#include "tracedb/engines/engine_command.h"
 #include "tracedb/export/export_command.h"
 #endif
 #include "tracedb/query/doc/query_builtin.h"
@@ -154,7 +155,26 @@ Status RunShellCommand(const GlobalOptions& global) {
   return RunShell(options, catalog);
 }
 
+Status ExportSql(const GlobalOptions& global, const ExportArguments& arguments) {
+  TRACEDB_ASSIGN(catalog, QueryCatalog::Load(BuiltInQueries()));
+  TRACEDB_ASSIGN(text, RunEngineExport({arguments.engine, arguments.queries, arguments.params,
+                                        arguments.shards},
+                                       catalog));
+  if (arguments.output.empty()) {
+    return WriteForPerson(global, [&](OutputStream& output) { return output.Write(text); });
+  }
+  TRACEDB_ASSIGN(file,
+                 FileOutput::Create(arguments.output, {global.database, {}, arguments.force}));
+  TRACEDB_TRY(file->Write(text));
+  TRACEDB_TRY(file->Flush());
+  return file->Commit();
+}
+
 Status RunExportCommand(const GlobalOptions& global, const ExportArguments& arguments) {
+  if (!arguments.engine.empty()) return ExportSql(global, arguments);
+  if (arguments.output.empty()) {
+    return Error{ErrorKind::kUsage, "--output is required", "see: tracedb export --help"};
+  }
 #ifdef TRACEDB_WITH_XLSX
   TRACEDB_ASSIGN(scratch, TemporaryFolder::Create("tracedb-export-"));
   ExportOptions options;

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "shards/find_shards.h"
+#include "shards/job_tables.h"
 #include "shards/stall_slices.h"
 #include "shards/summary_load.h"
 #include "tracedb/ranks/runs/decide_runs.h"
@@ -149,6 +150,10 @@ Status GatheredDatabase::AddStallSlices(SqliteDb& db) const {
     }
   }
   return Done{};
+}
+
+Status GatheredDatabase::WriteForEngines(SqliteDb& db, const std::filesystem::path& folder) const {
+  return WriteJobTables(db, shards_, folder);
 }
 
 }  // namespace tracedb

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "shards/summary_tables.h"
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
 #include "tracedb/parquet/parquet_reader.h"
+#include "tracedb/shards/summary_tables.h"
 
 namespace tracedb {
 

@@ -1,4 +1,4 @@
-#include "shards/summary_tables.h"
+#include "tracedb/shards/summary_tables.h"
 
 #include <algorithm>
 #include <array>
@@ -161,6 +161,18 @@ const SummaryTable& SummaryTableOf(std::string_view file) {
                                   [&](const SummaryTable& table) { return table.file == file; });
   assert(found != tables.end());
   return *found;
+}
+
+std::vector<ParquetColumn> WidestColumns(const SummaryTable& table) {
+  std::vector<ParquetColumn> columns;
+  for (const SummaryColumn& column : table.columns) columns.push_back(column.column);
+  for (const SummaryColumn& column : table.columns) {
+    if (column.id != SummaryId::kNone || column.column.type == ParquetType::kText) continue;
+    columns.push_back({column.column.name + ".text", ParquetType::kText});
+    if (column.column.type == ParquetType::kReal) continue;
+    columns.push_back({column.column.name + ".real", ParquetType::kReal});
+  }
+  return columns;
 }
 
 std::vector<std::string> UsedTextsSql() {

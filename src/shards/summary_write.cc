@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,26 +11,18 @@
 #include <cstring>
 #include <system_error>
 
+#include "shards/folder_landing.h"
 #include "shards/shard_manifest.h"
-#include "shards/summary_tables.h"
-#include "tracedb/base/folder_sync.h"
-#include "tracedb/base/nameless_file.h"
 #include "tracedb/ingest/read/content_hash.h"
 #include "tracedb/parquet/parquet_writer.h"
+#include "tracedb/shards/summary_tables.h"
 
 namespace tracedb {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kAdvice = "check that the folder exists, may be written, and has room";
 constexpr int64_t kHostUsesMax = 20'000;  // of a trace: beyond, Python functions are left out
-
-Error FolderError(const fs::path& path, const char* doing) {
-  return Error{ErrorKind::kOutput,
-               fmt::format("{}: cannot {}: {}", path.string(), doing, std::strerror(errno)),
-               kAdvice};
-}
 
 struct Trace {
   int64_t trace_id = 0;
@@ -266,50 +257,17 @@ Status WriteFiles(SqliteDb& db, Shard& shard, const fs::path& folder) {
   return WriteText(folder / kManifestName, ManifestText(shard.manifest));
 }
 
-// What was made takes the old one's name, in one step where the file system knows one; on others a
-// kill in between leaves none, and the next run makes it again.
-Status PutInPlace(const fs::path& made, const fs::path& folder) {
-  if (rename(made.c_str(), folder.c_str()) == 0) return SyncFolderOf(folder);
-  std::error_code error;
-  if (renameat2(AT_FDCWD, made.c_str(), AT_FDCWD, folder.c_str(), RENAME_EXCHANGE) != 0) {
-    const fs::path old = RandomName(made.parent_path() / ("." + folder.filename().string() + "."));
-    if (rename(folder.c_str(), old.c_str()) != 0) return FolderError(folder, "move away");
-    if (rename(made.c_str(), folder.c_str()) != 0) return FolderError(folder, "put there");
-    fs::remove_all(old, error);
-  } else {
-    fs::remove_all(made, error);  // the old one has this name now
-  }
-  return SyncFolderOf(folder);
-}
-
-// What a killed one of the same rank has left.
-void RemoveLeft(const fs::path& start) {
-  std::error_code error;
-  std::vector<fs::path> left;
-  for (const auto& entry : fs::directory_iterator(start.parent_path(), error)) {
-    if (IsRandomName(start, entry.path())) left.push_back(entry.path());
-  }
-  for (const fs::path& path : left) fs::remove_all(path, error);
-}
-
 Result<WrittenSummary> WriteShard(SqliteDb& db, Shard& shard, const fs::path& out) {
   const fs::path run = out / ("run=" + HiveName(shard.manifest.run));
   const fs::path folder = run / ("rank=" + std::to_string(shard.manifest.rank));
   std::error_code error;
   fs::create_directories(run, error);
   if (error) {
-    return Error{ErrorKind::kOutput, run.string() + ": cannot create: " + error.message(), kAdvice};
+    return Error{ErrorKind::kOutput, run.string() + ": cannot create: " + error.message(),
+                 kPlaceAdvice};
   }
-  const fs::path start = run / ("." + folder.filename().string() + ".");
-  RemoveLeft(start);
-  const fs::path made = RandomName(start);
-  if (!fs::create_directory(made, error)) return FolderError(made, "create");
-  Status written = WriteFiles(db, shard, made);
-  if (written.ok()) written = PutInPlace(made, folder);
-  if (!written.ok()) {
-    fs::remove_all(made, error);
-    return std::move(written).error();
-  }
+  TRACEDB_TRY(
+      LandFolder(folder, [&](const fs::path& made) { return WriteFiles(db, shard, made); }));
   WrittenSummary summary{shard.manifest.run, shard.manifest.rank, folder, 0,
                          shard.manifest.text_bytes};
   for (const ShardManifest::File& file : shard.manifest.files) summary.bytes += file.bytes;

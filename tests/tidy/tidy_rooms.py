@@ -54,6 +54,7 @@ ROOMS = {
     "serve": SHARED | {"text", "query/doc", "query/plot", "query/run", "report", "serve/http"},
     "cost": {"base"},
     "extension": {"base", "replay", "cost"},
+    "engines": SHARED | {"shards", "parquet", "text", "query/doc", "query/run"},
     "export": {"base", "text", "query/doc", "query/run"},
     "shell": SHARED | {"text", "query/doc", "query/run"},
     "help": {"base", "text", "query/doc"},

@@ -59,6 +59,9 @@ class GatheredDatabase {
   // The slices that show what held those who came last, for the stalls in temp.stall: within the
   // transaction of ExplainStalls().
   Status AddStallSlices(SqliteDb& db) const;
+  // What was found out of all ranks, as Parquet in FOLDER/gathered beside their summaries: for
+  // engines that read these. `db` is finished.
+  Status WriteForEngines(SqliteDb& db, const std::filesystem::path& folder) const;
 
  private:
   GatheredDatabase();

@@ -1,4 +1,4 @@
-#include "query/run/query_arguments.h"
+#include "tracedb/query/run/query_arguments.h"
 
 #include <fmt/format.h>
 

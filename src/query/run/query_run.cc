@@ -9,7 +9,7 @@
 #include "query/run/empty_reason.h"
 #include "query/run/filter_values.h"
 #include "query/run/near_in_schema.h"
-#include "query/run/query_arguments.h"
+#include "tracedb/query/run/query_arguments.h"
 #include "query/run/query_assert.h"
 #include "tracedb/query/run/gathered_notes.h"
 #include "tracedb/text/result_sinks.h"

@@ -34,6 +34,10 @@ struct SummaryTable {
 const std::vector<SummaryTable>& SummaryTables();
 const SummaryTable& SummaryTableOf(std::string_view file);
 
+// The columns that a rank's file of the table can have, those of odd values (NAME.text, NAME.real)
+// as well.
+std::vector<ParquetColumn> WidestColumns(const SummaryTable& table);
+
 // SQL that fills temp.used_text and temp.used_args with what the rows of the trace refer to.
 std::vector<std::string> UsedTextsSql();
 

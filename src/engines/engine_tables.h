@@ -1,0 +1,25 @@
+// The tables of a gathered database, as SQL of an engine over Parquet: what ranks have written is
+// read from their files, and gets the numbers and places that gather gave it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engines/engine_dialect.h"
+#include "engines/engine_sql.h"
+
+namespace tracedb {
+
+// Other tables and files that the table is made of; empty: none, or no such table.
+std::vector<std::string> EngineTableNeeds(std::string_view table);
+bool IsEngineTable(std::string_view table);
+
+// The SELECT that is the table. `shards`: the folder.
+std::string EngineTableSql(Engine engine, std::string_view table, std::string_view shards);
+
+// Spark reads files by a view that says what columns they have: of each file that the table reads,
+// a CREATE OR REPLACE TEMPORARY VIEW.
+std::string SparkFileViews(std::string_view table, std::string_view shards);
+
+}  // namespace tracedb

@@ -1,0 +1,6 @@
+-- reads: _trace
+SELECT
+  MIN(start_ns) AS zero_ns
+FROM _trace
+WHERE
+  is_graph_capture = 0
