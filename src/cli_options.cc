@@ -159,7 +159,8 @@ void AddQuery(CLI::App& app, QueryArguments& options, std::string& format) {
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false);
-  AddFormat(app, format, " (default: table on a terminal, else csv)", {"arrow"});
+  AddFormat(app, format, " (default: by -o's ending, else table on a terminal, else csv)",
+            {"arrow", "parquet"});
   app.add_flag("--wide", options.wide, "a table with all columns, however wide");
   app.add_flag("--vertical", options.vertical, "a table with each row as a block");
   AddOutput(app, options.output, options.force);
@@ -186,6 +187,7 @@ void AddQuery(CLI::App& app, QueryArguments& options, std::string& format) {
       "  tracedb query kernels_top --explain           what it means, and its SQL\n"
       "  tracedb query step_times --plot\n"
       "  tracedb query nccl_stalls --db job.db -o stalls.csv\n"
+      "  tracedb query -c 'SELECT * FROM kernels' -o kernels.parquet\n"
       "  tracedb query -c 'SELECT name, dur_ns FROM kernels LIMIT 5'\n"
       "  tracedb query overlap --assert 'overlap_pct > 50'");
 }

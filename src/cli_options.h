@@ -148,6 +148,7 @@ struct ServeArguments {
 };
 
 struct ExportArguments {
+  std::string format = "xlsx";
   std::vector<std::string> queries;
   std::vector<std::string> params;
   std::filesystem::path output;

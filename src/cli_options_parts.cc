@@ -150,7 +150,7 @@ void AddServe(CLI::App& app, ServeArguments& arguments) {
       "  /QUERY.csv?PARAM=VALUE           a query; /queries.csv lists them\n"
       "  /tables/NAME.csv?limit=&offset=&order=COLUMN,-COLUMN\n"
       "  /report  /healthz\n"
-      "Everywhere: ?format=csv|tsv|json|ndjson  ?header=0  ?bom=1 (for Excel)  ?safe=0|1\n"
+      "Everywhere: ?format=csv|tsv|json|ndjson|parquet  ?header=0  ?bom=1 (for Excel)  ?safe=0|1\n"
       "\nExamples:\n"
       "  tracedb serve --open\n"
       "  tracedb serve --db job.db --host 0.0.0.0 --token-file token");
@@ -293,8 +293,8 @@ void AddShell(CLI::App& app) {
   CLI::App* shell = app.add_subcommand("shell", "a prompt over the database");
   shell->footer(
       "A line is a canned query and its parameters, SQL up to a semicolon, or a command that "
-      "begins "
-      "with a dot; tab completes names. From a file or a pipe the first line that fails ends it.\n"
+      "begins with a dot; tab completes names. From a file or a pipe the first line that fails "
+      "ends it.\n"
       "\nExamples:\n"
       "  tracedb shell --db job.db\n"
       "  tracedb> overlap rank=0,3..5\n"
@@ -304,9 +304,17 @@ void AddShell(CLI::App& app) {
 }
 
 void AddExport(CLI::App& app, ExportArguments& arguments) {
-  CLI::App* workbook = app.add_subcommand("export", "several queries as one workbook (.xlsx)");
+  CLI::App* workbook = app.add_subcommand(
+      "export", "several queries as one workbook (.xlsx), or as a folder of Parquet files");
   workbook->add_option("QUERY", arguments.queries,
-                       "canned queries, a sheet each (default: those that most people ask)");
+                       "canned queries, a sheet or a file each (default: those that most people "
+                       "ask); as Parquet also tables and views");
+  workbook
+      ->add_option("--format", arguments.format,
+                   "xlsx: a workbook; parquet: a folder with a file each, and what they are in "
+                   "contents.parquet and columns.parquet (default xlsx)")
+      ->check(CLI::IsMember({"xlsx", "parquet"}))
+      ->type_name("FORMAT");
   workbook
       ->add_option("-p,--param", arguments.params,
                    "a parameter, for each of the queries that has it; may be repeated")
@@ -314,14 +322,15 @@ void AddExport(CLI::App& app, ExportArguments& arguments) {
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false);
-  AddOutput(*workbook, arguments.output, arguments.force);
+  AddOutput(*workbook, arguments.output, arguments.force, "; of Parquet files the folder");
   workbook->get_option("--output")->required();
   workbook->footer(
       "Numbers are numbers; integers of more than 15 digits, which spreadsheets round, are texts. "
       "The first sheet says what each other is, the last what each column means.\n"
       "\nExamples:\n"
       "  tracedb export -o job.xlsx\n"
-      "  tracedb export overlap nccl_stalls kernels_top -p limit=1000 -o comm.xlsx");
+      "  tracedb export overlap nccl_stalls kernels_top -p limit=1000 -o comm.xlsx\n"
+      "  tracedb export overlap kernels steps --format parquet -o job");
 }
 
 }  // namespace

@@ -17,9 +17,7 @@
 #include "cli_progress.h"
 #include "cli_temporary.h"
 #include "tracedb/base/run_caught.h"
-#ifdef TRACEDB_WITH_XLSX
 #include "tracedb/export/export_command.h"
-#endif
 #include "tracedb/query/doc/query_builtin.h"
 #include "tracedb/query/run/gathered_notes.h"
 #include "tracedb/query/run/query_command.h"
@@ -155,10 +153,11 @@ Status RunShellCommand(const GlobalOptions& global) {
 }
 
 Status RunExportCommand(const GlobalOptions& global, const ExportArguments& arguments) {
-#ifdef TRACEDB_WITH_XLSX
   TRACEDB_ASSIGN(scratch, TemporaryFolder::Create("tracedb-export-"));
   ExportOptions options;
   options.database = global.database;
+  const bool is_parquet = arguments.format == "parquet";
+  options.format = is_parquet ? ExportFormat::kParquet : ExportFormat::kWorkbook;
   options.output = arguments.output;
   options.force = arguments.force;
   options.queries = arguments.queries;
@@ -173,13 +172,10 @@ Status RunExportCommand(const GlobalOptions& global, const ExportArguments& argu
   TRACEDB_ASSIGN(catalog, QueryCatalog::Load(BuiltInQueries()));
   TRACEDB_ASSIGN(outcome, RunExport(options, catalog));
   for (const std::string& note : outcome.notes) SayNote(global, note);
-  SayNote(global, fmt::format("{} has {} rows of {} queries, a sheet each",
-                              ShownText(arguments.output.string()), outcome.rows, outcome.sheets));
+  SayNote(global, fmt::format("{} has {} rows of {} queries, a {} each",
+                              ShownText(arguments.output.string()), outcome.rows, outcome.answers,
+                              is_parquet ? "file" : "sheet"));
   return Done{};
-#else
-  return Error{ErrorKind::kUsage, "this build of tracedb writes no workbooks",
-               "csv is read by every spreadsheet: tracedb query overlap -o overlap.csv"};
-#endif
 }
 
 // The database that a command reads or writes.

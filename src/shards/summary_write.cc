@@ -183,6 +183,7 @@ class TableWriting {
     const SqlType type = rows.Type(column);
     switch (table_.columns[at].column.type) {
       case ParquetType::kText:
+      case ParquetType::kBytes:
         if (type == SqlType::kNull) return writer.AddNull(at);
         return writer.Add(at, rows.Text(column));
       case ParquetType::kReal:

@@ -171,6 +171,17 @@ Status PreparedQuery::EndStatement(RowSink& sink) {
   return has_result ? sink.End() : Status(Done{});
 }
 
+std::vector<SqlType> ColumnTypes(const QueryDoc& doc) {
+  std::vector<SqlType> types;
+  for (const QueryColumn& column : doc.columns) {
+    const bool is_real = column.type == DocType::kReal;
+    types.push_back(column.type == DocType::kText ? SqlType::kText
+                    : is_real                     ? SqlType::kReal
+                                                  : SqlType::kInteger);
+  }
+  return types;
+}
+
 bool FailsAlone(const Error& error) {
   if (error.what.ends_with("malformed")) return true;  // "database disk image is malformed"
   return error.kind == ErrorKind::kQuery && !error.what.ends_with("interrupted");
