@@ -176,6 +176,9 @@ void AddQuery(CLI::App& app, QueryArguments& options, std::string& format) {
   app.add_flag(
       "--schema", options.schema,
       "show the tables, views and columns that SQL may name, or of QUERY, a table's name, its own");
+  app.add_flag("--detail", options.detail,
+               "of a gathered database: ask the own databases of the ranks in -p rank=... what is "
+               "about single events");
   app.add_option("--assert", options.assert_expression,
                  "an SQL expression over the result's columns that every row must fulfil; exit 3 "
                  "if one does not")

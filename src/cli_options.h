@@ -70,6 +70,7 @@ struct QueryArguments {
   bool plot = false;
   bool wide = false;
   bool vertical = false;
+  bool detail = false;
   std::string assert_expression;
 };
 

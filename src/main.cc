@@ -123,6 +123,7 @@ Status RunQuery(const GlobalOptions& global, const QueryArguments& arguments) {
   options.color = IsColored(global, arguments.output);
   options.wide = arguments.wide;
   options.vertical = arguments.vertical;
+  options.detail = arguments.detail;
   options.assert_expression = arguments.assert_expression;
   TRACEDB_ASSIGN(catalog, QueryCatalog::Load(BuiltInQueries()));
   TRACEDB_ASSIGN(outcome, RunQueryCommand(options, catalog));
@@ -192,12 +193,13 @@ Status CheckHasEvents(const std::filesystem::path& database, const std::string& 
   TRACEDB_ASSIGN(gathered, IsGathered(db.value()));
   if (!gathered) return Done{};
   TRACEDB_ASSIGN(place, FirstShardPlace(db.value()));
+  const std::string detail = command == "cut" ? "add --detail --rank N, or " : "";
   return Error{ErrorKind::kInput,
                fmt::format("{}: gathered from summaries, which have no single events for tracedb "
                            "{}",
                            database.string(), command),
-               fmt::format("use a rank's own database: tracedb {} --db PATH; the first is {}",
-                           command, place)};
+               fmt::format("{}use a rank's own database: tracedb {} --db PATH; the first is {}",
+                           detail, command, place)};
 }
 
 Status Run(const CommandLine& line) {
@@ -222,7 +224,7 @@ Status Run(const CommandLine& line) {
     case Command::kDoctor:
       return RunDoctor(line.global, line.doctor, stop_asked);
     case Command::kCut:
-      TRACEDB_TRY(CheckHasEvents(line.global.database, "cut"));
+      if (!line.cut.detail) TRACEDB_TRY(CheckHasEvents(line.global.database, "cut"));
       return RunCut(line.global, line.cut, stop_asked);
     case Command::kReport:
       return RunReport(line.global, line.report, stop_asked);

@@ -6,12 +6,15 @@
 #include <map>
 #include <set>
 
+#include "tracedb/query/run/rank_database.h"
 #include "tracedb/text/result_text.h"
 
 namespace tracedb {
 namespace {
 
 constexpr int64_t kNamedMax = 3;
+// It looks up kernels of collectives alone, and those are there.
+constexpr std::string_view kWholeAnyway = "nccl_unmatched";
 
 // By the page on which each of them and its indexes begins.
 Result<std::map<int64_t, std::string>> LeftOutRoots(SqliteDb& db) {
@@ -94,9 +97,12 @@ Result<std::string> FirstShardPlace(SqliteDb& db) {
                      rows.Int(2));
 }
 
+Result<bool> NeedsRanksOwn(SqliteDb& db, const QueryDoc& doc) {
+  TRACEDB_ASSIGN(left_out, LeftOutOf(db, doc.sql));
+  return !left_out.empty() && doc.name != kWholeAnyway;
+}
+
 Result<std::string> NoteOfGathered(SqliteDb& db, const QueryDoc& doc) {
-  // It looks up kernels of collectives alone, and those are there.
-  constexpr std::string_view kWholeAnyway = "nccl_unmatched";
   TRACEDB_ASSIGN(gathered, IsGathered(db));
   if (!gathered) return std::string();
   TRACEDB_ASSIGN(note, MissingRanksNote(db));
@@ -109,11 +115,13 @@ Result<std::string> NoteOfGathered(SqliteDb& db, const QueryDoc& doc) {
            "only summaries were gathered: not all rows are in " + names + ", which this reads";
   }
   TRACEDB_ASSIGN(place, FirstShardPlace(db));
-  return Error{ErrorKind::kQuery,
-               fmt::format("{} reads single events ({}), and {}, which have not all of them",
-                           doc.name, names, kGatheredFromSummaries),
-               fmt::format("ask a rank's own database: tracedb query {} --db PATH; the first is {}",
-                           doc.name, place)};
+  return Error{
+      ErrorKind::kQuery,
+      fmt::format("{} reads single events ({}), and {}, which have not all of them", doc.name,
+                  names, kGatheredFromSummaries),
+      fmt::format("{}ask a rank's own database: tracedb query {} --db PATH; the first is {}",
+                  WhyNotByRank(doc, 1).empty() ? "add --detail -p rank=N, or " : "", doc.name,
+                  place)};
 }
 
 }  // namespace tracedb

@@ -13,9 +13,11 @@
 #include "query/doc/query_explain.h"
 #include "query/doc/query_json.h"
 #include "query/plot/plot_settings.h"
+#include "query/run/detail_run.h"
 #include "query/run/output_ending.h"
 #include "tracedb/query/doc/query_file.h"
 #include "tracedb/query/plot/result_plot.h"
+#include "tracedb/query/run/gathered_notes.h"
 #include "tracedb/query/run/query_database.h"
 #include "tracedb/schema/schema_doc.h"
 #include "tracedb/text/near_name.h"
@@ -265,10 +267,28 @@ class Opened {
   const QueryOptions& options_;
 };
 
+Result<QueryOutcome> RunOnRanks(const QueryOptions& options, const QueryDoc& doc, SqliteDb& db) {
+  TRACEDB_ASSIGN(places, PlacesOfDetail(db, doc, options.params));
+  TRACEDB_ASSIGN(inputs, TraceFiles(db, options.output));
+  for (const RankPlace& place : places) {
+    if (WritesToStdout(options)) break;
+    TRACEDB_TRY((OutputGuard{place.database, {}, options.force}.Check(options.output)));
+  }
+  return ToOutput(options, std::move(inputs), [&](OutputStream& output) {
+    const std::unique_ptr<RowSink> sink =
+        options.plot ? PlotSinkFor(options, doc, output) : SinkFor(options, doc, output);
+    return RunDetail(options, doc, places, *sink);
+  });
+}
+
 Result<QueryOutcome> RunOn(const QueryOptions& options, const QueryDoc& doc, bool is_canned) {
   TRACEDB_ASSIGN(db, OpenTraceDatabase(options.database));
   const Opened opened(options);
   if (options.on_open) TRACEDB_TRY(options.on_open(db));
+  if (options.detail) {
+    TRACEDB_ASSIGN(needs_ranks_own, NeedsRanksOwn(db, doc));
+    if (needs_ranks_own) return RunOnRanks(options, doc, db);
+  }
   TRACEDB_ASSIGN(query,
                  PreparedQuery::Prepare(db, doc, {options.params, options.assert_expression}));
   TRACEDB_ASSIGN(inputs, TraceFiles(db, options.output));

@@ -25,6 +25,9 @@ Result<std::string> MissingRanksNote(SqliteDb& db);
 // other database. SQL that cannot be compiled reads none.
 Result<std::vector<std::string>> LeftOutOf(SqliteDb& db, std::string_view sql);
 
+// Whether this query needs events that only the ranks' own databases have.
+Result<bool> NeedsRanksOwn(SqliteDb& db, const QueryDoc& doc);
+
 // Where the ranks' databases are: "/local/0.db on node1 (rank 0)" of the first.
 Result<std::string> FirstShardPlace(SqliteDb& db);
 
