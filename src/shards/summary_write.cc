@@ -126,7 +126,6 @@ class TableWriting {
     TRACEDB_TRY(writer.Finish());
     if (writer.rows() == 0) unlink(path.c_str());
     file_.bytes = writer.bytes();
-    file_.rows = writer.rows();
     return writer.rows() > 0;
   }
 
@@ -257,7 +256,7 @@ Status WriteFiles(SqliteDb& db, Shard& shard, const fs::path& folder) {
     TRACEDB_ASSIGN(any, writing.Write(path));
     if (!any) continue;
     TRACEDB_ASSIGN(hash, HashFile(path));
-    shard.manifest.files.push_back({table.file, writing.file().bytes, writing.file().rows, hash});
+    shard.manifest.files.push_back({table.file, writing.file().bytes, hash});
   }
   for (const Trace& trace : shard.traces) {
     if (!trace.has_many_uses) continue;

@@ -40,20 +40,21 @@ Result<bool> IsGathered(SqliteDb& db) {
 Result<std::string> MissingRanksNote(SqliteDb& db) {
   TRACEDB_ASSIGN(gathered, IsGathered(db));
   if (!gathered) return std::string();
-  TRACEDB_ASSIGN(rows, db.Prepare("SELECT first_excerpt, count(*) OVER () FROM main._issue WHERE "
-                                  "kind IN ('shard_missing', 'shard_broken') LIMIT ?1"));
+  TRACEDB_ASSIGN(rows, db.Prepare("SELECT first_excerpt, count, sum(count) OVER () FROM "
+                                  "main._issue WHERE kind IN ('shard_missing', 'shard_broken') "
+                                  "LIMIT ?1"));
   TRACEDB_TRY(rows.Bind(1, kNamedMax));
   std::string text;
-  int64_t all = 0;
+  int64_t named = 0, all = 0;
   for (;;) {
     TRACEDB_ASSIGN(row, rows.Step());
     if (!row) break;
-    all = rows.Int(1);
+    named += rows.Int(1);
+    all = rows.Int(2);
     text += (text.empty() ? "" : "; ") + ShownText(rows.Text(0));
   }
   if (all == 0) return std::string();
-  if (all > kNamedMax)
-    text += fmt::format("; and {} more (tracedb info --issues)", all - kNamedMax);
+  if (all > named) text += fmt::format("; and {} more (tracedb info --issues)", all - named);
   return fmt::format("{} rank{} not in this database: {}", all, all == 1 ? " is" : "s are", text);
 }
 
