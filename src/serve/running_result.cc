@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "tracedb/query/run/gathered_notes.h"
+
 namespace tracedb {
 namespace {
 
@@ -100,6 +102,15 @@ Status RunningResult::Prepare(const QueryDoc& doc, const std::vector<std::string
   sink_ = MakeSink(form_.format, options, *text_);
   TRACEDB_ASSIGN(query, PreparedQuery::Prepare(lease_.db(), doc, {params, ""}));
   query_ = std::move(query);
+  return Done{};
+}
+
+Status RunningResult::NameMissingRanks(WebAnswer& answer) {
+  TRACEDB_ASSIGN(missing, CountMissingRanks(lease_.db()));
+  if (missing == 0) return Done{};
+  answer.headers.emplace_back(
+      "X-Tracedb-Missing-Ranks",
+      fmt::format("{}; /doctor/ranks_not_gathered.csv names them", missing));
   return Done{};
 }
 

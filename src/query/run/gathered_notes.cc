@@ -37,6 +37,14 @@ Result<bool> IsGathered(SqliteDb& db) {
   return found == 2;
 }
 
+Result<int64_t> CountMissingRanks(SqliteDb& db) {
+  TRACEDB_ASSIGN(gathered, IsGathered(db));
+  if (!gathered) return int64_t{0};
+  return db.Integer(
+      "SELECT ifnull(sum(count), 0) FROM main._issue WHERE kind IN "
+      "('shard_missing', 'shard_broken')");
+}
+
 Result<std::string> MissingRanksNote(SqliteDb& db) {
   TRACEDB_ASSIGN(gathered, IsGathered(db));
   if (!gathered) return std::string();

@@ -18,6 +18,9 @@ Result<bool> IsGathered(SqliteDb& db);
 inline constexpr std::string_view kGatheredFromSummaries =
     "this database was gathered from summaries";
 
+// How many ranks it is without; 0 of any other database.
+Result<int64_t> CountMissingRanks(SqliteDb& db);
+
 // "2 ranks are not in it: ..."; empty where all are, and of any other database.
 Result<std::string> MissingRanksNote(SqliteDb& db);
 
