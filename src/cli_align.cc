@@ -170,10 +170,8 @@ Error PartialResult(const GatherReport& report) {
                "gather again"};
 }
 
-}  // namespace
-
-Status RunGather(const GlobalOptions& global, const GatherArguments& arguments,
-                 const std::atomic<bool>& stop) {
+Status Gather(const GlobalOptions& global, const GatherArguments& arguments,
+              const std::atomic<bool>& stop) {
   constexpr int64_t kGatherCacheKib = 131'072;
   PrepareSqliteForIngest();
   const std::filesystem::path target =
@@ -217,6 +215,17 @@ Status RunGather(const GlobalOptions& global, const GatherArguments& arguments,
                       report.traces, BytesText(static_cast<uint64_t>(report.text_bytes)),
                       BytesText(std::filesystem::file_size(target, error))));
   return report.troubles.empty() ? Status(Done{}) : Status(PartialResult(report));
+}
+
+}  // namespace
+
+Status RunGather(const GlobalOptions& global, const GatherArguments& arguments,
+                 const std::atomic<bool>& stop) {
+  Status done = Gather(global, arguments, stop);
+  if (done.ok() || done.error().advice != kFolderAdvice) return done;
+  Error error = std::move(done).error();
+  error.advice = "check that the folder exists and may be written, or choose another place with -o";
+  return error;
 }
 
 }  // namespace tracedb

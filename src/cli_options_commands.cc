@@ -158,10 +158,16 @@ void AddWatch(CLI::App& app, WatchArguments& arguments, WatchTexts& texts) {
 void TakeWatchTexts(const WatchTexts& texts, WatchArguments& arguments) {
   for (const std::string& keep : texts.keep) {
     const bool is_time = keep.find_first_of("hdw") != std::string::npos;
-    if (is_time) {
-      arguments.watch.keep_time = ParseTime(keep, "--keep");
-    } else {
-      arguments.watch.keep_bytes = static_cast<int64_t>(ParseSize(keep, "--keep"));
+    try {
+      if (is_time) {
+        arguments.watch.keep_time = ParseTime(keep, "--keep");
+      } else {
+        arguments.watch.keep_bytes = static_cast<int64_t>(ParseSize(keep, "--keep"));
+      }
+    } catch (const CLI::ValidationError&) {
+      throw CLI::ValidationError("--keep", "'" + keep +
+                                               "' is neither a size nor an age; write 50G, or 12h, "
+                                               "7d, 4w");
     }
   }
   if (!texts.every.empty()) arguments.watch.every = ParseTime(texts.every, "--every");
