@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
@@ -13,8 +14,19 @@ namespace tracedb {
 namespace {
 
 constexpr int64_t kNamedMax = 3;
-// It looks up kernels of collectives alone, and those are there.
-constexpr std::string_view kWholeAnyway = "nccl_unmatched";
+// Canned queries that need nothing of the tables that they read and that are not whole, where this
+// SQL gives 1.
+struct WholeAnyway {
+  std::string_view query;
+  const char* if_sql;
+};
+constexpr std::array<WholeAnyway, 2> kWholeAnyway = {
+    {// It looks up kernels of collectives alone, and those are there.
+     {"nccl_unmatched", "SELECT 1"},
+     // It reads events of traces alone whose steps were not summed when they were read.
+     {"overlap_by_step",
+      "SELECT NOT EXISTS (SELECT 1 FROM main._device_use WHERE trace_id NOT IN "
+      "(SELECT trace_id FROM main._step_use))"}}};
 
 // By the page on which each of them and its indexes begins.
 Result<std::map<int64_t, std::string>> LeftOutRoots(SqliteDb& db) {
@@ -27,6 +39,15 @@ Result<std::map<int64_t, std::string>> LeftOutRoots(SqliteDb& db) {
     if (!row) return roots;
     roots.emplace(rows.Int(0), rows.Text(1));
   }
+}
+
+Result<bool> IsWholeAnyway(SqliteDb& db, const QueryDoc& doc) {
+  for (const WholeAnyway& known : kWholeAnyway) {
+    if (known.query != doc.name) continue;
+    TRACEDB_ASSIGN(holds, db.Integer(known.if_sql));
+    return holds == 1;
+  }
+  return false;
 }
 
 }  // namespace
@@ -108,7 +129,9 @@ Result<std::string> FirstShardPlace(SqliteDb& db) {
 
 Result<bool> NeedsRanksOwn(SqliteDb& db, const QueryDoc& doc) {
   TRACEDB_ASSIGN(left_out, LeftOutOf(db, doc.sql));
-  return !left_out.empty() && doc.name != kWholeAnyway;
+  if (left_out.empty()) return false;
+  TRACEDB_ASSIGN(whole, IsWholeAnyway(db, doc));
+  return !whole;
 }
 
 Result<std::string> NoteOfGathered(SqliteDb& db, const QueryDoc& doc) {
@@ -116,7 +139,9 @@ Result<std::string> NoteOfGathered(SqliteDb& db, const QueryDoc& doc) {
   if (!gathered) return std::string();
   TRACEDB_ASSIGN(note, MissingRanksNote(db));
   TRACEDB_ASSIGN(left_out, LeftOutOf(db, doc.sql));
-  if (left_out.empty() || doc.name == kWholeAnyway) return note;
+  if (left_out.empty()) return note;
+  TRACEDB_ASSIGN(whole, IsWholeAnyway(db, doc));
+  if (whole) return note;
   std::string names;
   for (const std::string& table : left_out) names += (names.empty() ? "" : ", ") + table;
   if (!doc.IsDocumented()) {
