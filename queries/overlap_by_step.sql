@@ -37,23 +37,26 @@ WITH trace AS MATERIALIZED (
   WHERE (:run IS NULL OR run = :run) AND (:capture IS NULL OR capture = :capture)
     AND (:rank IS NULL OR rank IN (SELECT value FROM json_each(:rank)))
 ),
+other AS MATERIALIZED (  -- of thousands of streams: not worked out when the trace was read
+  SELECT trace_id FROM trace WHERE trace_id NOT IN (SELECT trace_id FROM step_uses)
+),
 first_start AS (
   SELECT track_id, step, min(ts) AS ts FROM activities
-  WHERE step IS NOT NULL AND ifnull(dur_ns, 0) >= 0
+  WHERE EXISTS (SELECT 1 FROM other) AND step IS NOT NULL AND ifnull(dur_ns, 0) >= 0
   GROUP BY +track_id, step
 ),
 boundary AS (
   SELECT t.trace_id, t.device, f.step, min(f.ts + t.base_ns) AS at_ns
   FROM first_start f JOIN tracks t ON t.track_id = f.track_id
-  WHERE t.trace_id IN (SELECT trace_id FROM trace)
+  WHERE t.trace_id IN (SELECT trace_id FROM other)
   GROUP BY t.trace_id, t.device, f.step
   UNION ALL
   SELECT trace_id, device, NULL, start_ns FROM device_uses
-  WHERE trace_id IN (SELECT trace_id FROM trace)
+  WHERE trace_id IN (SELECT trace_id FROM other)
 ),
 stretch AS MATERIALIZED (  -- the GPU's time, cut: from one boundary to the next
   SELECT b.trace_id, b.device, b.step, b.at_ns AS from_ns,
-         lead(b.at_ns, 1, u.end_ns) OVER in_time AS to_ns, row_number() OVER in_time AS number
+         lead(b.at_ns, 1, u.end_ns) OVER in_time AS to_ns
   FROM boundary b JOIN device_uses u ON u.trace_id = b.trace_id AND u.device = b.device
   WINDOW in_time AS (PARTITION BY b.trace_id, b.device ORDER BY b.at_ns, b.step)
 ),
@@ -65,7 +68,7 @@ begun AS MATERIALIZED (  -- a segment may last into it
   FROM stretch s
 ),
 summed AS MATERIALIZED (
-  SELECT s.trace_id, s.device, s.step, s.number, s.from_ns, s.to_ns,
+  SELECT s.trace_id, s.device, s.step, s.from_ns, s.to_ns,
          (SELECT json_array(sum(c.ns) FILTER (WHERE c.kinds & 1),
                             sum(c.ns) FILTER (WHERE c.kinds & 2),
                             sum(c.ns) FILTER (WHERE c.kinds & 3 = 3),
@@ -77,10 +80,14 @@ summed AS MATERIALIZED (
   FROM begun s
 ),
 used AS (
-  SELECT trace_id, device, step, number, from_ns, to_ns, ifnull(sums ->> 0, 0) AS compute_ns,
+  SELECT trace_id, device, step, from_ns, to_ns, ifnull(sums ->> 0, 0) AS compute_ns,
          ifnull(sums ->> 1, 0) AS communication_ns, ifnull(sums ->> 2, 0) AS overlap_ns,
          ifnull(sums ->> 3, 0) AS exposed_memory_ns
   FROM summed
+  UNION ALL
+  SELECT trace_id, device, step, start_ns, end_ns, compute_ns, communication_ns, overlap_ns,
+         exposed_memory_ns
+  FROM step_uses WHERE trace_id IN (SELECT trace_id FROM trace)
 )
 SELECT
   t.run,
@@ -100,4 +107,5 @@ SELECT
     / 1e6 AS idle_ms
 FROM used u JOIN trace t ON t.trace_id = u.trace_id
 WHERE u.step IS NOT NULL OR u.to_ns > u.from_ns
-ORDER BY t.run, t.capture, t.rank, CAST(u.device AS INTEGER), u.device, u.trace_id, u.number;
+ORDER BY t.run, t.capture, t.rank, CAST(u.device AS INTEGER), u.device, u.trace_id,
+  u.from_ns, u.step;

@@ -154,24 +154,24 @@ Status PutInPlace(RowsFile& rows, const std::filesystem::path& target) {
 // "the first three, and how many more"
 Error PartialResult(const GatherReport& report) {
   constexpr size_t kNamed = 3;
-  std::string what =
-      fmt::format("{} rank{} ha{} no whole summary: ", report.troubles.size(),
-                  report.troubles.size() == 1 ? "" : "s", report.troubles.size() == 1 ? "s" : "ve");
+  const int64_t ranks = report.MissingRanks();
+  std::string what = fmt::format("{} rank{} ha{} no whole summary: ", ranks, ranks == 1 ? "" : "s",
+                                 ranks == 1 ? "s" : "ve");
+  int64_t named = 0;
   for (size_t i = 0; i < std::min(kNamed, report.troubles.size()); ++i) {
     what += (i == 0 ? "" : "; ") + report.troubles[i].text;
+    named += report.troubles[i].ranks;
   }
-  if (report.troubles.size() > kNamed) {
-    what += fmt::format("; and {} more (tracedb info --issues)", report.troubles.size() - kNamed);
+  if (ranks > named) {
+    what += fmt::format("; and {} more (tracedb info --issues)", ranks - named);
   }
   return Error{ErrorKind::kInput, what,
                "the database has the others; run tracedb ingest --shard again for these, then "
                "gather again"};
 }
 
-}  // namespace
-
-Status RunGather(const GlobalOptions& global, const GatherArguments& arguments,
-                 const std::atomic<bool>& stop) {
+Status Gather(const GlobalOptions& global, const GatherArguments& arguments,
+              const std::atomic<bool>& stop) {
   constexpr int64_t kGatherCacheKib = 131'072;
   PrepareSqliteForIngest();
   const std::filesystem::path target =
@@ -219,6 +219,17 @@ Status RunGather(const GlobalOptions& global, const GatherArguments& arguments,
                       report.traces, BytesText(static_cast<uint64_t>(report.text_bytes)),
                       BytesText(std::filesystem::file_size(target, error))));
   return report.troubles.empty() ? Status(Done{}) : Status(PartialResult(report));
+}
+
+}  // namespace
+
+Status RunGather(const GlobalOptions& global, const GatherArguments& arguments,
+                 const std::atomic<bool>& stop) {
+  Status done = Gather(global, arguments, stop);
+  if (done.ok() || done.error().advice != kFolderAdvice) return done;
+  Error error = std::move(done).error();
+  error.advice = "check that the folder exists and may be written, or choose another place with -o";
+  return error;
 }
 
 }  // namespace tracedb

@@ -159,7 +159,8 @@ void AddQuery(CLI::App& app, QueryArguments& options, std::string& format) {
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false);
-  AddFormat(app, format, " (default: table on a terminal, else csv)", {"arrow"});
+  AddFormat(app, format, " (default: by -o's ending, else table on a terminal, else csv)",
+            {"arrow", "parquet"});
   app.add_flag("--wide", options.wide, "a table with all columns, however wide");
   app.add_flag("--vertical", options.vertical, "a table with each row as a block");
   AddOutput(app, options.output, options.force);
@@ -175,6 +176,9 @@ void AddQuery(CLI::App& app, QueryArguments& options, std::string& format) {
   app.add_flag(
       "--schema", options.schema,
       "show the tables, views and columns that SQL may name, or of QUERY, a table's name, its own");
+  app.add_flag("--detail", options.detail,
+               "of a gathered database: ask the own databases of the ranks in -p rank=... what is "
+               "about single events");
   app.add_option("--assert", options.assert_expression,
                  "an SQL expression over the result's columns that every row must fulfil; exit 3 "
                  "if one does not")
@@ -186,6 +190,7 @@ void AddQuery(CLI::App& app, QueryArguments& options, std::string& format) {
       "  tracedb query kernels_top --explain           what it means, and its SQL\n"
       "  tracedb query step_times --plot\n"
       "  tracedb query nccl_stalls --db job.db -o stalls.csv\n"
+      "  tracedb query -c 'SELECT * FROM kernels' -o kernels.parquet\n"
       "  tracedb query -c 'SELECT name, dur_ns FROM kernels LIMIT 5'\n"
       "  tracedb query overlap --assert 'overlap_pct > 50'");
 }

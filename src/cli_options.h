@@ -70,6 +70,7 @@ struct QueryArguments {
   bool plot = false;
   bool wide = false;
   bool vertical = false;
+  bool detail = false;
   std::string assert_expression;
 };
 
@@ -148,6 +149,7 @@ struct ServeArguments {
 };
 
 struct ExportArguments {
+  std::string format = "xlsx";
   std::vector<std::string> queries;
   std::vector<std::string> params;
   std::filesystem::path output;

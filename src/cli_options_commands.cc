@@ -158,10 +158,16 @@ void AddWatch(CLI::App& app, WatchArguments& arguments, WatchTexts& texts) {
 void TakeWatchTexts(const WatchTexts& texts, WatchArguments& arguments) {
   for (const std::string& keep : texts.keep) {
     const bool is_time = keep.find_first_of("hdw") != std::string::npos;
-    if (is_time) {
-      arguments.watch.keep_time = ParseTime(keep, "--keep");
-    } else {
-      arguments.watch.keep_bytes = static_cast<int64_t>(ParseSize(keep, "--keep"));
+    try {
+      if (is_time) {
+        arguments.watch.keep_time = ParseTime(keep, "--keep");
+      } else {
+        arguments.watch.keep_bytes = static_cast<int64_t>(ParseSize(keep, "--keep"));
+      }
+    } catch (const CLI::ValidationError&) {
+      throw CLI::ValidationError("--keep", "'" + keep +
+                                               "' is neither a size nor an age; write 50G, or 12h, "
+                                               "7d, 4w");
     }
   }
   if (!texts.every.empty()) arguments.watch.every = ParseTime(texts.every, "--every");
@@ -169,6 +175,68 @@ void TakeWatchTexts(const WatchTexts& texts, WatchArguments& arguments) {
   if (!texts.memory.empty()) arguments.ingest.memory_bytes = ParseSize(texts.memory, "--memory");
   arguments.ingest.keep_args = texts.args == "all";
   arguments.ingest.json = texts.format == "json";
+}
+
+namespace {
+
+void AddShell(CLI::App& app) {
+  CLI::App* shell = app.add_subcommand("shell", "a prompt over the database");
+  shell->footer(
+      "A line is a canned query and its parameters, SQL up to a semicolon, or a command that "
+      "begins with a dot; tab completes names. From a file or a pipe the first line that fails "
+      "ends it.\n"
+      "\nExamples:\n"
+      "  tracedb shell --db job.db\n"
+      "  tracedb> overlap rank=0,3..5\n"
+      "  tracedb> SELECT name, dur_ns FROM kernels ORDER BY dur_ns DESC LIMIT 5;\n"
+      "  tracedb> .schema kernels\n"
+      "  tracedb shell <questions.sql");
+}
+
+void AddExport(CLI::App& app, ExportArguments& arguments) {
+  CLI::App* workbook = app.add_subcommand(
+      "export",
+      "several queries as one workbook (.xlsx) or as Parquet files, or one as SQL of an engine");
+  workbook->add_option("QUERY", arguments.queries,
+                       "canned queries, a sheet or a file each (default: those that most people "
+                       "ask); as Parquet also tables and views");
+  workbook
+      ->add_option("--format", arguments.format,
+                   "xlsx: a workbook; parquet: a folder with a file each, and what they are in "
+                   "contents.parquet and columns.parquet (default xlsx)")
+      ->check(CLI::IsMember({"xlsx", "parquet"}))
+      ->type_name("FORMAT");
+  workbook
+      ->add_option("-p,--param", arguments.params,
+                   "a parameter, for each of the queries that has it; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
+  AddOutput(*workbook, arguments.output, arguments.force, "; of Parquet files the folder");
+  CLI::Option* sql = workbook->add_option("--sql", arguments.engine,
+                                          "print the query as SQL for spark, duckdb or clickhouse, "
+                                          "over summaries; without a query: which there are");
+  sql->check(IsNamed)->type_name("ENGINE");
+  workbook->add_option("--shards", arguments.shards, "the folder of the summaries, once gathered")
+      ->check(IsNamed)
+      ->needs(sql)
+      ->type_name("FOLDER");
+  workbook->footer(
+      "Numbers are numbers; integers of more than 15 digits, which spreadsheets round, are texts. "
+      "The first sheet says what each other is, the last what each column means.\n"
+      "\nExamples:\n"
+      "  tracedb export -o job.xlsx\n"
+      "  tracedb export overlap nccl_stalls kernels_top -p limit=1000 -o comm.xlsx\n"
+      "  tracedb export overlap kernels steps --format parquet -o job\n"
+      "  tracedb export --sql duckdb nccl_stall_roots --shards /shared/job1 | duckdb");
+}
+
+}  // namespace
+
+void AddPrompt(CLI::App& app, ExportArguments& arguments) {
+  AddShell(app);
+  AddExport(app, arguments);
 }
 
 }  // namespace tracedb

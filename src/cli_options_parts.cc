@@ -77,6 +77,8 @@ void AddCut(CLI::App& app, CutOptions& options) {
       ->type_name("N");
   app.add_option("--rank", options.ranks, "these ranks only: 3, or 0,3, or 0..7")
       ->type_name("RANKS");
+  app.add_flag("--detail", options.detail,
+               "of a gathered database: the events of the --rank from its own database");
   const auto list = [&app](const char* name, std::vector<std::string>& values, const char* help) {
     app.add_option(name, values, help)
         ->type_name("NAME,...")
@@ -150,7 +152,7 @@ void AddServe(CLI::App& app, ServeArguments& arguments) {
       "  /QUERY.csv?PARAM=VALUE           a query; /queries.csv lists them\n"
       "  /tables/NAME.csv?limit=&offset=&order=COLUMN,-COLUMN\n"
       "  /report  /healthz\n"
-      "Everywhere: ?format=csv|tsv|json|ndjson  ?header=0  ?bom=1 (for Excel)  ?safe=0|1\n"
+      "Everywhere: ?format=csv|tsv|json|ndjson|parquet  ?header=0  ?bom=1 (for Excel)  ?safe=0|1\n"
       "\nExamples:\n"
       "  tracedb serve --open\n"
       "  tracedb serve --db job.db --host 0.0.0.0 --token-file token");
@@ -285,58 +287,6 @@ void AddReport(CLI::App& app, ReportArguments& arguments) {
       "  tracedb report -o job.html\n"
       "  tracedb report --db job.db --run tuning/second -o second.html\n"
       "  tracedb report --title 'Loss spike' --step 7 --rank 12 --theme dark");
-}
-
-namespace {
-
-void AddShell(CLI::App& app) {
-  CLI::App* shell = app.add_subcommand("shell", "a prompt over the database");
-  shell->footer(
-      "A line is a canned query and its parameters, SQL up to a semicolon, or a command that "
-      "begins "
-      "with a dot; tab completes names. From a file or a pipe the first line that fails ends it.\n"
-      "\nExamples:\n"
-      "  tracedb shell --db job.db\n"
-      "  tracedb> overlap rank=0,3..5\n"
-      "  tracedb> SELECT name, dur_ns FROM kernels ORDER BY dur_ns DESC LIMIT 5;\n"
-      "  tracedb> .schema kernels\n"
-      "  tracedb shell <questions.sql");
-}
-
-void AddExport(CLI::App& app, ExportArguments& arguments) {
-  CLI::App* workbook = app.add_subcommand(
-      "export", "several queries as one workbook (.xlsx), or one as SQL of an engine");
-  workbook->add_option("QUERY", arguments.queries,
-                       "canned queries, a sheet each (default: those that most people ask)");
-  workbook
-      ->add_option("-p,--param", arguments.params,
-                   "a parameter, for each of the queries that has it; may be repeated")
-      ->type_name("KEY=VALUE")
-      ->expected(1)
-      ->take_all()
-      ->allow_extra_args(false);
-  AddOutput(*workbook, arguments.output, arguments.force);
-  CLI::Option* sql = workbook->add_option("--sql", arguments.engine,
-                                          "print the query as SQL for spark, duckdb or clickhouse, "
-                                          "over summaries; without a query: which there are");
-  sql->check(IsNamed)->type_name("ENGINE");
-  workbook->add_option("--shards", arguments.shards, "the folder of the summaries, once gathered")
-      ->check(IsNamed)
-      ->needs(sql)
-      ->type_name("FOLDER");
-  workbook->footer(
-      "Numbers are numbers; integers of more than 15 digits, which spreadsheets round, are texts. "
-      "The first sheet says what each other is, the last what each column means.\n"
-      "\nExamples:\n"
-      "  tracedb export overlap nccl_stalls kernels_top -p limit=1000 -o comm.xlsx\n"
-      "  tracedb export --sql duckdb nccl_stall_roots --shards /shared/job1 | duckdb");
-}
-
-}  // namespace
-
-void AddPrompt(CLI::App& app, ExportArguments& arguments) {
-  AddShell(app);
-  AddExport(app, arguments);
 }
 
 const CLI::App* AddCompletion(CLI::App& app, std::string& shell) {

@@ -17,10 +17,8 @@
 #include "cli_progress.h"
 #include "cli_temporary.h"
 #include "tracedb/base/run_caught.h"
-#ifdef TRACEDB_WITH_XLSX
 #include "tracedb/engines/engine_command.h"
 #include "tracedb/export/export_command.h"
-#endif
 #include "tracedb/query/doc/query_builtin.h"
 #include "tracedb/query/run/gathered_notes.h"
 #include "tracedb/query/run/query_command.h"
@@ -126,6 +124,7 @@ Status RunQuery(const GlobalOptions& global, const QueryArguments& arguments) {
   options.color = IsColored(global, arguments.output);
   options.wide = arguments.wide;
   options.vertical = arguments.vertical;
+  options.detail = arguments.detail;
   options.assert_expression = arguments.assert_expression;
   TRACEDB_ASSIGN(catalog, QueryCatalog::Load(BuiltInQueries()));
   TRACEDB_ASSIGN(outcome, RunQueryCommand(options, catalog));
@@ -175,10 +174,11 @@ Status RunExportCommand(const GlobalOptions& global, const ExportArguments& argu
   if (arguments.output.empty()) {
     return Error{ErrorKind::kUsage, "--output is required", "see: tracedb export --help"};
   }
-#ifdef TRACEDB_WITH_XLSX
   TRACEDB_ASSIGN(scratch, TemporaryFolder::Create("tracedb-export-"));
   ExportOptions options;
   options.database = global.database;
+  const bool is_parquet = arguments.format == "parquet";
+  options.format = is_parquet ? ExportFormat::kParquet : ExportFormat::kWorkbook;
   options.output = arguments.output;
   options.force = arguments.force;
   options.queries = arguments.queries;
@@ -193,13 +193,10 @@ Status RunExportCommand(const GlobalOptions& global, const ExportArguments& argu
   TRACEDB_ASSIGN(catalog, QueryCatalog::Load(BuiltInQueries()));
   TRACEDB_ASSIGN(outcome, RunExport(options, catalog));
   for (const std::string& note : outcome.notes) SayNote(global, note);
-  SayNote(global, fmt::format("{} has {} rows of {} queries, a sheet each",
-                              ShownText(arguments.output.string()), outcome.rows, outcome.sheets));
+  SayNote(global, fmt::format("{} has {} rows of {} queries, a {} each",
+                              ShownText(arguments.output.string()), outcome.rows, outcome.answers,
+                              is_parquet ? "file" : "sheet"));
   return Done{};
-#else
-  return Error{ErrorKind::kUsage, "this build of tracedb writes no workbooks",
-               "csv is read by every spreadsheet: tracedb query overlap -o overlap.csv"};
-#endif
 }
 
 // The database that a command reads or writes.
@@ -216,12 +213,13 @@ Status CheckHasEvents(const std::filesystem::path& database, const std::string& 
   TRACEDB_ASSIGN(gathered, IsGathered(db.value()));
   if (!gathered) return Done{};
   TRACEDB_ASSIGN(place, FirstShardPlace(db.value()));
+  const std::string detail = command == "cut" ? "add --detail --rank N, or " : "";
   return Error{ErrorKind::kInput,
                fmt::format("{}: gathered from summaries, which have no single events for tracedb "
                            "{}",
                            database.string(), command),
-               fmt::format("use a rank's own database: tracedb {} --db PATH; the first is {}",
-                           command, place)};
+               fmt::format("{}use a rank's own database: tracedb {} --db PATH; the first is {}",
+                           detail, command, place)};
 }
 
 Status Run(const CommandLine& line) {
@@ -246,7 +244,7 @@ Status Run(const CommandLine& line) {
     case Command::kDoctor:
       return RunDoctor(line.global, line.doctor, stop_asked);
     case Command::kCut:
-      TRACEDB_TRY(CheckHasEvents(line.global.database, "cut"));
+      if (!line.cut.detail) TRACEDB_TRY(CheckHasEvents(line.global.database, "cut"));
       return RunCut(line.global, line.cut, stop_asked);
     case Command::kReport:
       return RunReport(line.global, line.report, stop_asked);

@@ -8,7 +8,7 @@
 -- advice: Run tracedb ingest --shard again for these ranks, then tracedb gather.
 --
 -- column: severity  text        Always finding.
--- column: count     int(count)  1: the rank.
+-- column: count     int(count)  Ranks: 1, but of those beyond the first thousand of a run all.
 -- column: trouble   text        shard_missing or shard_broken.
 -- column: excerpt   text        Which rank, of which run, and what is wrong.
 --

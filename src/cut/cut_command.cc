@@ -11,7 +11,9 @@
 #include "cut/cut_source.h"
 #include "cut/cut_writer.h"
 #include "cut/gzip_output.h"
+#include "tracedb/query/run/gathered_notes.h"
 #include "tracedb/query/run/query_database.h"
+#include "tracedb/query/run/rank_database.h"
 #include "tracedb/text/output_file.h"
 
 namespace tracedb {
@@ -46,6 +48,29 @@ Status CheckOutput(const CutOptions& options) {
   return OutputGuard{options.database, {}, options.force}.Check(options.output);
 }
 
+// The rank's own database in place of a gathered one, with the job's start and clocks.
+Result<SqliteDb> OpenRankOfCut(const CutOptions& options) {
+  const auto refused = [](std::string what, std::string advice) {
+    return Error{ErrorKind::kUsage, "--detail: " + std::move(what), std::move(advice)};
+  };
+  TRACEDB_ASSIGN(db, OpenTraceDatabase(options.database));
+  TRACEDB_ASSIGN(gathered, IsGathered(db));
+  if (!gathered) return db;
+  if (options.critical_path || options.slowest_collective) {
+    return refused(options.critical_path ? "--critical-path is of all ranks together"
+                                         : "--slowest-collective is of all ranks together",
+                   "tracedb query nccl_stalls says when: --start and --end");
+  }
+  if (options.ranks.empty()) {
+    return refused("a cut of the own database of one rank, and none is named",
+                   "for example: tracedb cut --detail --rank 5 -o cut.json.gz");
+  }
+  TRACEDB_ASSIGN(places, FindRankPlaces(db, options.ranks, options.run));
+  if (places.size() == 1) return OpenRankDatabase(options.database, places.front());
+  return refused("one rank at a time: events of several are in as many databases",
+                 "cut each by itself; or ingest their traces into one database");
+}
+
 // What SQLite says of an interrupt names its own machinery.
 Status Told(Status done, const std::atomic<bool>& stop) {
   if (done.ok() || !stop || done.error().kind == ErrorKind::kClosed) return done;
@@ -76,14 +101,15 @@ Status Cut(SqliteDb& db, const CutOptions& options, const std::atomic<bool>& sto
 
 Result<CutReport> CutTrace(const CutOptions& options, const std::atomic<bool>& stop) {
   TRACEDB_TRY(CheckOutput(options));
-  TRACEDB_ASSIGN(db, OpenTraceDatabase(options.database));
+  TRACEDB_ASSIGN(db, options.detail ? OpenRankOfCut(options) : OpenTraceDatabase(options.database));
   db.StopWhen(stop);
   // All that is read is of one state of the database, whatever is ingested meanwhile.
   TRACEDB_TRY(db.Execute("BEGIN"));
   CutReport report;
   const auto write = [&](CutWriter& writer) -> Status {
     TRACEDB_ASSIGN(inputs, TraceFiles(db, options.output));
-    OutputGuard guard{options.database, std::move(inputs), options.force};
+    // With --detail that is the rank's own; the gathered one was looked at before.
+    OutputGuard guard{db.path(), std::move(inputs), options.force};
     return ToOutput(writer, options, std::move(guard), report);
   };
   TRACEDB_TRY(Told(Cut(db, options, stop, write, report), stop));

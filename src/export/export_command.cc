@@ -4,15 +4,19 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
+#include <deque>
+#include <optional>
 #include <set>
 #include <utility>
 
-#include "export/workbook.h"
+#include "export/asked_query.h"
+#include "export/parquet_folder.h"
+#ifdef TRACEDB_WITH_XLSX
+#include "export/workbook_export.h"
+#endif
 #include "tracedb/query/run/query_database.h"
-#include "tracedb/query/run/query_run.h"
+#include "tracedb/schema/schema_doc.h"
 #include "tracedb/text/near_name.h"
-#include "tracedb/text/output_file.h"
 #include "tracedb/text/result_text.h"
 
 namespace tracedb {
@@ -29,37 +33,50 @@ constexpr std::array kUsualQueries = {"info_runs",          "recommendations",  
 
 constexpr size_t kQueriesMax = 200;
 
-struct Asked {
-  const QueryDoc* doc = nullptr;
-  std::vector<std::string> params;
-};
-
-struct Answered {
-  const QueryDoc* doc = nullptr;
-  const Workbook::Sheet* sheet = nullptr;  // none: it has no row
-  QueryOutcome outcome;
-};
+// All rows of a public table or view, with what the schema says of it; nothing where there is none.
+Result<std::optional<QueryDoc>> TableQuery(const std::string& name) {
+  TRACEDB_ASSIGN(relations, ReadSchemaDoc());
+  for (const RelationDoc& relation : relations) {
+    if (relation.name != name) continue;
+    TRACEDB_ASSIGN(doc, ParseQueryDoc(name, fmt::format("SELECT * FROM \"{}\"", name)));
+    doc.name = name;
+    doc.title = relation.text;
+    return std::optional(std::move(doc));
+  }
+  return std::optional<QueryDoc>();
+}
 
 std::string_view KeyOf(const std::string& param) {
   return std::string_view(param).substr(0, param.find('='));
 }
 
 // Each parameter goes to the queries that have it.
-Result<std::vector<Asked>> FindQueries(const ExportOptions& options, const QueryCatalog& catalog) {
+Result<std::vector<AskedQuery>> FindQueries(const ExportOptions& options,
+                                            const QueryCatalog& catalog,
+                                            std::deque<QueryDoc>& tables) {
   std::vector<std::string> names = options.queries;
   if (names.empty()) names.assign(kUsualQueries.begin(), kUsualQueries.end());
   if (names.size() > kQueriesMax) {
     return Error{ErrorKind::kUsage, fmt::format("over {} queries", kQueriesMax), ""};
   }
-  std::vector<Asked> asked;
+  std::vector<AskedQuery> asked;
   for (const std::string& name : names) {
+    if (catalog.Find(name) == nullptr && options.format == ExportFormat::kParquet) {
+      TRACEDB_ASSIGN(table, TableQuery(name));
+      if (table.has_value()) {
+        asked.push_back({&tables.emplace_back(*std::move(table)), {}});
+        continue;
+      }
+    }
     TRACEDB_ASSIGN(doc, catalog.Get(name));
-    asked.push_back({doc, {}});
+    const bool is_twice = std::ranges::any_of(
+        asked, [doc = doc](const AskedQuery& before) { return before.doc == doc; });
+    if (!is_twice) asked.push_back({doc, {}});
   }
   for (const std::string& param : options.params) {
     bool is_known = false;
     std::set<std::string> known;
-    for (Asked& query : asked) {
+    for (AskedQuery& query : asked) {
       for (const QueryParam& one : query.doc->params) known.insert(one.name);
       if (query.doc->FindParam(KeyOf(param)) == nullptr) continue;
       query.params.push_back(param);
@@ -75,137 +92,45 @@ Result<std::vector<Asked>> FindQueries(const ExportOptions& options, const Query
   return asked;
 }
 
-// Makes the sheet when the first row comes.
-class SheetWhenNeeded : public RowSink {
- public:
-  SheetWhenNeeded(Workbook& workbook, const QueryDoc& doc) : workbook_(workbook), doc_(doc) {}
-
-  Status Begin(std::span<const std::string> column_names) override {
-    names_.assign(column_names.begin(), column_names.end());
-    return Done{};
-  }
-  Status Row(std::span<const Cell> cells) override {
-    if (sheet_ == nullptr) {
-      TRACEDB_ASSIGN(sheet, workbook_.AddSheet(doc_.name, doc_.columns));
-      sheet_ = sheet;
-      TRACEDB_TRY(sheet_->Begin(names_));
-    }
-    return sheet_->Row(cells);
-  }
-  Status End() override { return sheet_ == nullptr ? Status(Done{}) : sheet_->End(); }
-
-  const Workbook::Sheet* sheet() const { return sheet_; }
-
- private:
-  Workbook& workbook_;
-  const QueryDoc& doc_;
-  std::vector<std::string> names_;
-  Workbook::Sheet* sheet_ = nullptr;
-};
-
-Cell Text(std::string_view text) { return {SqlType::kText, 0, 0, text}; }
-
-// What a reader of a sheet should know: nothing is left out in silence.
-std::string NoteOf(const Answered& answer) {
-  std::string note = answer.sheet == nullptr ? answer.outcome.note : "";
-  if (answer.outcome.cut) {
-    note = fmt::format("only its first {} rows: a sheet has no room for more", kSheetRowsMax);
-  }
-  if (answer.sheet != nullptr && answer.sheet->texts_cut() > 0) {
-    note += fmt::format("{}{} texts cut to the {} characters of a cell", note.empty() ? "" : "; ",
-                        answer.sheet->texts_cut(), kCellTextMax);
-  }
-  return note;
+Error NotWritten(const ExportOptions& options, const char* what, const char* advice) {
+  return Error{ErrorKind::kUsage, fmt::format("{}: {}", ShownText(options.output.string()), what),
+               advice};
 }
 
-Status WriteContents(Workbook::Sheet& contents, const std::vector<Answered>& answers) {
-  const std::vector<std::string> names = {"query", "rows", "what it answers", "note"};
-  TRACEDB_TRY(contents.Begin(names));
-  for (const Answered& answer : answers) {
-    const std::string note = NoteOf(answer);
-    const std::vector<Cell> cells = {Text(answer.doc->name),
-                                     {SqlType::kInteger, answer.outcome.rows, 0, {}},
-                                     Text(answer.doc->title),
-                                     note.empty() ? Cell{} : Text(note)};
-    TRACEDB_TRY(answer.sheet == nullptr ? contents.Row(cells)
-                                        : contents.LinkedRow(cells, answer.sheet->name()));
+Status CheckOutput(const ExportOptions& options) {
+  const std::string ending = options.output.extension().string();
+  if (options.format == ExportFormat::kParquet) {
+    if (ending != ".parquet" && ending != ".xlsx") return Done{};
+    return NotWritten(options,
+                      "the name of a file, and Parquet files of several queries need a folder",
+                      "for example: tracedb export --format parquet -o job; one query as one file: "
+                      "tracedb query NAME -o NAME.parquet");
   }
-  return contents.End();
-}
-
-Status WriteColumns(Workbook& workbook, const std::vector<Answered>& answers) {
-  TRACEDB_ASSIGN(sheet, workbook.AddSheet("columns", {}));
-  const std::vector<std::string> names = {"query", "column", "unit", "meaning"};
-  TRACEDB_TRY(sheet->Begin(names));
-  for (const Answered& answer : answers) {
-    if (answer.sheet == nullptr) continue;
-    for (const QueryColumn& column : answer.doc->columns) {
-      const std::vector<Cell> cells = {Text(answer.doc->name), Text(column.name),
-                                       column.unit.empty() ? Cell{} : Text(column.unit),
-                                       Text(column.text)};
-      TRACEDB_TRY(sheet->Row(cells));
-    }
+  if (ending != ".xlsx") {
+    return NotWritten(options, "a workbook's name ends with .xlsx",
+                      "for example: tracedb export -o job.xlsx; --format parquet writes a folder");
   }
-  return sheet->End();
-}
-
-Result<Answered> Answer(SqliteDb& db, Workbook& workbook, const Asked& asked) {
-  TRACEDB_ASSIGN(query, PreparedQuery::Prepare(db, *asked.doc, {asked.params, ""}));
-  SheetWhenNeeded sheet(workbook, *asked.doc);
-  TRACEDB_ASSIGN(outcome, query.Run(sheet, kSheetRowsMax));
-  return Answered{asked.doc, sheet.sheet(), std::move(outcome)};
-}
-
-// As it is, to where it was asked for: whole or not at all.
-Status PutInPlace(const std::filesystem::path& made, FileOutput& output) {
-  std::ifstream file(made, std::ios::binary);
-  std::string piece(1 << 18, '\0');
-  while (file.read(piece.data(), static_cast<std::streamsize>(piece.size())) || file.gcount() > 0) {
-    TRACEDB_TRY(output.Write(std::string_view(piece.data(), static_cast<size_t>(file.gcount()))));
-  }
-  if (file.bad() || !file.eof()) {
-    return Error{ErrorKind::kOutput, made.string() + ": cannot be read back", ""};
-  }
-  TRACEDB_TRY(output.Flush());
-  return output.Commit();
+#ifdef TRACEDB_WITH_XLSX
+  return Done{};
+#else
+  return Error{ErrorKind::kUsage, "this build of tracedb writes no workbooks",
+               "csv is read by every spreadsheet: tracedb query overlap -o overlap.csv; "
+               "--format parquet writes a folder of Parquet files"};
+#endif
 }
 
 }  // namespace
 
 Result<ExportOutcome> RunExport(const ExportOptions& options, const QueryCatalog& catalog) {
-  if (options.output.extension() != ".xlsx") {
-    return Error{
-        ErrorKind::kUsage,
-        fmt::format("{}: a workbook's name ends with .xlsx", ShownText(options.output.string())),
-        "for example: tracedb export -o job.xlsx"};
-  }
-  TRACEDB_ASSIGN(asked, FindQueries(options, catalog));
+  TRACEDB_TRY(CheckOutput(options));
+  std::deque<QueryDoc> tables;  // that have no query of their own
+  TRACEDB_ASSIGN(asked, FindQueries(options, catalog, tables));
   TRACEDB_ASSIGN(db, OpenTraceDatabase(options.database));
   if (options.on_open) TRACEDB_TRY(options.on_open(db));
-  TRACEDB_ASSIGN(inputs, TraceFiles(db, options.output));
-  TRACEDB_ASSIGN(output, FileOutput::Create(options.output,
-                                            {options.database, std::move(inputs), options.force}));
-  const std::filesystem::path made = options.scratch / "workbook.xlsx";
-  TRACEDB_ASSIGN(workbook, Workbook::Create(made, options.scratch));
-  TRACEDB_ASSIGN(contents, workbook->AddSheet("contents", {}));
-  ExportOutcome done;
-  std::vector<Answered> answers;
-  for (const Asked& query : asked) {
-    if (options.on_query) options.on_query(query.doc->name, answers.size() + 1, asked.size());
-    TRACEDB_ASSIGN(answer, Answer(db, *workbook, query));
-    done.rows += answer.outcome.rows;
-    if (answer.sheet != nullptr) {
-      ++done.sheets;
-      const std::string note = NoteOf(answer);
-      if (!note.empty()) done.notes.push_back(fmt::format("{}: {}", query.doc->name, note));
-    }
-    answers.push_back(std::move(answer));
-  }
-  TRACEDB_TRY(WriteContents(*contents, answers));
-  TRACEDB_TRY(WriteColumns(*workbook, answers));
-  TRACEDB_TRY(workbook->Close());
-  TRACEDB_TRY(PutInPlace(made, *output));
-  return done;
+#ifdef TRACEDB_WITH_XLSX
+  if (options.format == ExportFormat::kWorkbook) return ExportWorkbook(db, options, asked);
+#endif
+  return ExportParquet(db, options, asked);
 }
 
 }  // namespace tracedb

@@ -1,5 +1,6 @@
 #include "parquet/file_layout.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "parquet/thrift_compact.h"
@@ -8,8 +9,13 @@ namespace tracedb {
 namespace {
 
 // As Parquet numbers them.
-constexpr int64_t kPhysicalTypes[] = {2, 5, 6};  // INT64, DOUBLE, BYTE_ARRAY
+constexpr int64_t kPhysicalTypes[] = {2, 5, 6, 6};  // INT64, DOUBLE, BYTE_ARRAY
 constexpr int64_t kUtf8 = 0;
+constexpr int64_t kDataPage = 0;
+constexpr int64_t kDictionaryPage = 2;
+// Of a page's header, where each of these says more.
+constexpr int kDataField = 5;
+constexpr int kDictionaryField = 7;
 constexpr int64_t kOptional = 1;
 constexpr int64_t kZstd = 6;
 constexpr int64_t kVersion = 1;
@@ -39,22 +45,24 @@ void WriteSchema(ThriftWriter& out, const std::vector<ParquetColumn>& columns) {
   }
 }
 
-void WriteChunk(ThriftWriter& out, const ParquetColumn& column, const ColumnChunk& chunk,
-                int64_t rows) {
+void WriteChunk(ThriftWriter& out, const ParquetColumn& column, const ColumnChunk& chunk) {
   out.BeginElement();
   out.Int(2, ThriftType::kI64, chunk.offset);
   out.BeginStruct(3);
   out.Int(1, ThriftType::kI32, PhysicalType(column.type));
-  out.List(2, ThriftType::kI32, 2);
+  const bool has_dictionary = chunk.dictionary_offset.has_value();
+  out.List(2, ThriftType::kI32, has_dictionary ? 3 : 2);
   out.ElementInt(static_cast<int64_t>(PageEncoding::kRle));
   out.ElementInt(static_cast<int64_t>(chunk.encoding));
+  if (has_dictionary) out.ElementInt(static_cast<int64_t>(PageEncoding::kPlain));
   out.List(3, ThriftType::kBinary, 1);
   out.ElementBinary(column.name);
   out.Int(4, ThriftType::kI32, kZstd);
-  out.Int(5, ThriftType::kI64, rows);
+  out.Int(5, ThriftType::kI64, chunk.rows);
   out.Int(6, ThriftType::kI64, chunk.unpacked_bytes);
   out.Int(7, ThriftType::kI64, chunk.packed_bytes);
   out.Int(9, ThriftType::kI64, chunk.offset);
+  if (has_dictionary) out.Int(11, ThriftType::kI64, *chunk.dictionary_offset);
   out.BeginStruct(12);
   out.Int(3, ThriftType::kI64, chunk.nulls);
   if (chunk.range.has_value()) {
@@ -118,6 +126,8 @@ bool ReadSchema(ThriftReader& in, std::vector<ParquetColumn>& columns) {
     if (element.repetition != kOptional || element.children != -1) in.Fail();
     if (element.type == PhysicalType(ParquetType::kText) && element.converted == kUtf8) {
       columns.push_back({element.name, ParquetType::kText});
+    } else if (element.type == PhysicalType(ParquetType::kBytes) && element.converted == -1) {
+      columns.push_back({element.name, ParquetType::kBytes});
     } else if (element.type == PhysicalType(ParquetType::kReal)) {
       columns.push_back({element.name, ParquetType::kReal});
     } else if (element.type == PhysicalType(ParquetType::kInteger)) {
@@ -149,20 +159,31 @@ bool ReadStatistics(ThriftReader& in, ColumnChunk& chunk) {
   return true;
 }
 
-bool ReadChunkData(ThriftReader& in, const ParquetColumn& column, ColumnChunk& chunk,
-                   int64_t& rows) {
+// The levels' encoding, the values', and with a dictionary that of its page.
+bool ReadEncodings(ThriftReader& in, ParquetType type, ColumnChunk& chunk) {
+  const size_t count = in.List(ThriftType::kI32, 3);
+  if (count < 2 || in.Int() != static_cast<int64_t>(PageEncoding::kRle)) return false;
+  const int64_t encoding = in.Int();
+  chunk.encoding = static_cast<PageEncoding>(encoding);
+  if (count == 3 && in.Int() != static_cast<int64_t>(PageEncoding::kPlain)) return false;
+  const bool is_text = type == ParquetType::kText || type == ParquetType::kBytes;
+  switch (encoding) {
+    case static_cast<int64_t>(PageEncoding::kPlain):
+      return count == 2;
+    case static_cast<int64_t>(PageEncoding::kDeltaBinaryPacked):
+      return count == 2 && type == ParquetType::kInteger;
+    case static_cast<int64_t>(PageEncoding::kRleDictionary):
+      return count == 3 && is_text;
+    default:
+      return false;
+  }
+}
+
+bool ReadChunkData(ThriftReader& in, const ParquetColumn& column, ColumnChunk& chunk) {
   in.BeginStruct();
   ReadStruct(in, [&](int id, ThriftType type) {
     if (id == 12 && type == ThriftType::kStruct) return ReadStatistics(in, chunk);
-    if (id == 2 && type == ThriftType::kList) {
-      if (in.List(ThriftType::kI32, 2) != 2) return false;
-      const bool has_levels = in.Int() == static_cast<int64_t>(PageEncoding::kRle);
-      const int64_t encoding = in.Int();
-      chunk.encoding = static_cast<PageEncoding>(encoding);
-      return has_levels && (encoding == static_cast<int64_t>(PageEncoding::kPlain) ||
-                            (encoding == static_cast<int64_t>(PageEncoding::kDeltaBinaryPacked) &&
-                             column.type == ParquetType::kInteger));
-    }
+    if (id == 2 && type == ThriftType::kList) return ReadEncodings(in, column.type, chunk);
     if (id == 3 && type == ThriftType::kList) {
       return in.List(ThriftType::kBinary, 1) == 1 && in.Binary() == column.name;
     }
@@ -170,7 +191,9 @@ bool ReadChunkData(ThriftReader& in, const ParquetColumn& column, ColumnChunk& c
     const int64_t value = in.Int();
     if (id == 1) return value == PhysicalType(column.type);
     if (id == 4) return value == kZstd;
-    int64_t* const to = id == 5   ? &rows
+    if (id == 11) chunk.dictionary_offset = value;
+    if (id == 11) return true;
+    int64_t* const to = id == 5   ? &chunk.rows
                         : id == 6 ? &chunk.unpacked_bytes
                         : id == 7 ? &chunk.packed_bytes
                         : id == 9 ? &chunk.offset
@@ -179,7 +202,9 @@ bool ReadChunkData(ThriftReader& in, const ParquetColumn& column, ColumnChunk& c
     *to = value;
     return true;
   });
-  return in.ok();
+  const bool has_dictionary = chunk.encoding == PageEncoding::kRleDictionary;
+  return in.ok() && chunk.dictionary_offset.has_value() == has_dictionary &&
+         chunk.dictionary_offset.value_or(0) <= chunk.offset;
 }
 
 bool ReadGroup(ThriftReader& in, FileLayout& layout) {
@@ -196,19 +221,18 @@ bool ReadGroup(ThriftReader& in, FileLayout& layout) {
     if (count != layout.columns.size()) return false;
     for (const ParquetColumn& column : layout.columns) {
       ColumnChunk& chunk = group.chunks.emplace_back();
-      int64_t rows = -1;
       in.BeginStruct();
       ReadStruct(in, [&](int inner, ThriftType inner_type) {
         if (inner == 2 && IsInt(inner_type)) return in.Int() >= 0;
-        return inner == 3 && inner_type == ThriftType::kStruct &&
-               ReadChunkData(in, column, chunk, rows);
+        return inner == 3 && inner_type == ThriftType::kStruct && ReadChunkData(in, column, chunk);
       });
       if (!in.ok()) return false;
     }
     return true;
   });
+  const auto is_whole = [&](const ColumnChunk& chunk) { return chunk.rows == group.rows; };
   return in.ok() && group.chunks.size() == layout.columns.size() && group.rows > 0 &&
-         group.rows <= LayoutLimits::kGroupRowsMax;
+         group.rows <= LayoutLimits::kGroupRowsMax && std::ranges::all_of(group.chunks, is_whole);
 }
 
 }  // namespace
@@ -224,7 +248,7 @@ std::string WriteFooter(const FileLayout& layout) {
     out.List(1, ThriftType::kStruct, group.chunks.size());
     int64_t bytes = 0;
     for (size_t i = 0; i < group.chunks.size(); ++i) {
-      WriteChunk(out, layout.columns[i], group.chunks[i], group.rows);
+      WriteChunk(out, layout.columns[i], group.chunks[i]);
       bytes += group.chunks[i].unpacked_bytes;
     }
     out.Int(2, ThriftType::kI64, bytes);
@@ -284,16 +308,17 @@ std::optional<FileLayout> ReadFooter(std::string_view bytes) {
 }
 
 std::string WritePageHeader(const PageHeader& header) {
-  constexpr int64_t kDataPage = 0;
   ThriftWriter out;
-  out.Int(1, ThriftType::kI32, kDataPage);
+  out.Int(1, ThriftType::kI32, header.is_dictionary ? kDictionaryPage : kDataPage);
   out.Int(2, ThriftType::kI32, header.unpacked_bytes);
   out.Int(3, ThriftType::kI32, header.packed_bytes);
-  out.BeginStruct(5);
+  out.BeginStruct(header.is_dictionary ? kDictionaryField : kDataField);
   out.Int(1, ThriftType::kI32, header.rows);
   out.Int(2, ThriftType::kI32, static_cast<int64_t>(header.encoding));
-  out.Int(3, ThriftType::kI32, static_cast<int64_t>(PageEncoding::kRle));
-  out.Int(4, ThriftType::kI32, static_cast<int64_t>(PageEncoding::kRle));
+  if (!header.is_dictionary) {
+    out.Int(3, ThriftType::kI32, static_cast<int64_t>(PageEncoding::kRle));
+    out.Int(4, ThriftType::kI32, static_cast<int64_t>(PageEncoding::kRle));
+  }
   out.EndStruct();
   out.EndStruct();
   return out.bytes();
@@ -303,7 +328,11 @@ std::optional<std::pair<PageHeader, size_t>> ReadPageHeader(std::string_view byt
   ThriftReader in(bytes);
   PageHeader header;
   ReadStruct(in, [&](int id, ThriftType type) {
-    if (id == 1 && IsInt(type)) return in.Int() == 0;
+    if (id == 1 && IsInt(type)) {
+      const int64_t kind = in.Int();
+      header.is_dictionary = kind == kDictionaryPage;
+      return kind == kDataPage || kind == kDictionaryPage;
+    }
     if (id == 2 && IsInt(type)) {
       header.unpacked_bytes = in.Int();
       return true;
@@ -312,14 +341,15 @@ std::optional<std::pair<PageHeader, size_t>> ReadPageHeader(std::string_view byt
       header.packed_bytes = in.Int();
       return true;
     }
-    if (id != 5 || type != ThriftType::kStruct) return false;
+    const int wanted = header.is_dictionary ? kDictionaryField : kDataField;
+    if (id != wanted || type != ThriftType::kStruct) return false;
     in.BeginStruct();
     ReadStruct(in, [&](int inner, ThriftType inner_type) {
       if (!IsInt(inner_type)) return false;
       const int64_t value = in.Int();
       if (inner == 1) header.rows = value;
       if (inner == 2) header.encoding = static_cast<PageEncoding>(value);
-      return inner >= 1 && inner <= 4;
+      return inner >= 1 && inner <= (header.is_dictionary ? 2 : 4);
     });
     return in.ok();
   });

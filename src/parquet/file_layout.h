@@ -15,12 +15,15 @@ namespace tracedb {
 
 inline constexpr std::string_view kParquetMagic = "PAR1";
 
-// One column of one row group: a single page.
+// One column of one row group: a single page, and before it that of its dictionary, where it has
+// one.
 struct ColumnChunk {
   PageEncoding encoding = PageEncoding::kPlain;
-  int64_t offset = 0;          // of the page's header
-  int64_t packed_bytes = 0;    // with the header
+  int64_t offset = 0;  // of the page's header
+  std::optional<int64_t> dictionary_offset;
+  int64_t packed_bytes = 0;    // of its pages with their headers
   int64_t unpacked_bytes = 0;  // as well
+  int64_t rows = 0;
   int64_t nulls = 0;
   std::optional<std::pair<int64_t, int64_t>> range;  // of integers
 };
@@ -37,6 +40,7 @@ struct FileLayout {
 };
 
 struct PageHeader {
+  bool is_dictionary = false;  // `rows` are its texts
   PageEncoding encoding = PageEncoding::kPlain;
   int64_t rows = 0;
   int64_t packed_bytes = 0;
@@ -44,7 +48,7 @@ struct PageHeader {
 };
 
 struct LayoutLimits {
-  static constexpr size_t kColumnsMax = 64;
+  static constexpr size_t kColumnsMax = 2000;  // SQLite has no more
   static constexpr size_t kGroupsMax = 65536;
   static constexpr int64_t kGroupRowsMax = 65536;
   static constexpr int64_t kRowsMax = int64_t{1} << 26;

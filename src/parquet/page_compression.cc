@@ -8,8 +8,6 @@
 namespace tracedb {
 namespace {
 
-constexpr int kLevel = 9;
-
 struct FreePacker {
   void operator()(ZSTD_CCtx* packer) const { ZSTD_freeCCtx(packer); }
 };
@@ -19,10 +17,10 @@ struct FreeUnpacker {
 
 }  // namespace
 
-std::string CompressPage(std::string_view page) {
+std::string CompressPage(std::string_view page, int level) {
   thread_local const std::unique_ptr<ZSTD_CCtx, FreePacker> packer(ZSTD_createCCtx());
   if (packer == nullptr) throw std::bad_alloc();
-  ZSTD_CCtx_setParameter(packer.get(), ZSTD_c_compressionLevel, kLevel);
+  ZSTD_CCtx_setParameter(packer.get(), ZSTD_c_compressionLevel, level);
   ZSTD_CCtx_setParameter(packer.get(), ZSTD_c_checksumFlag, 1);
   std::string packed(ZSTD_compressBound(page.size()), '\0');
   const size_t bytes =

@@ -7,7 +7,7 @@
 
 namespace tracedb {
 
-std::string CompressPage(std::string_view page);
+std::string CompressPage(std::string_view page, int level);
 // Nothing where it is no frame of zstd, is damaged, or does not unpack to `bytes` bytes exactly.
 std::optional<std::string> DecompressPage(std::string_view packed, size_t bytes);
 

@@ -18,6 +18,22 @@ namespace {
 constexpr int64_t kFooterBytesMax = 8 << 20;
 constexpr int64_t kEndBytes = 8;  // the footer's length, and the mark
 
+int64_t At(std::string_view all, std::string_view rest) {
+  return static_cast<int64_t>(all.size() - rest.size());
+}
+
+// The next page of a chunk, unpacked; nothing where it is damaged.
+std::optional<PageHeader> TakePage(std::string_view& rest, std::optional<std::string>& page) {
+  const auto head = ReadPageHeader(rest);
+  if (!head.has_value()) return std::nullopt;
+  rest.remove_prefix(head->second);
+  const auto packed = static_cast<size_t>(head->first.packed_bytes);
+  if (packed > rest.size()) return std::nullopt;
+  page = DecompressPage(rest.substr(0, packed), static_cast<size_t>(head->first.unpacked_bytes));
+  rest.remove_prefix(packed);
+  return page.has_value() ? std::optional(head->first) : std::nullopt;
+}
+
 }  // namespace
 
 struct ParquetReader::Contents {
@@ -64,8 +80,9 @@ Status ParquetReader::Contents::ReadLayout() {
   layout = *std::move(found);
   for (const ParquetRowGroup& group : layout.groups) {
     for (const ColumnChunk& chunk : group.chunks) {
-      const bool fits = chunk.offset >= mark && chunk.packed_bytes >= 0 &&
-                        chunk.offset <= footer_at && chunk.packed_bytes <= footer_at - chunk.offset;
+      const int64_t pages_at = chunk.dictionary_offset.value_or(chunk.offset);
+      const bool fits = pages_at >= mark && chunk.packed_bytes >= 0 && pages_at <= footer_at &&
+                        chunk.packed_bytes <= footer_at - pages_at;
       if (!fits) return Bad("its footer names places beyond its end");
     }
   }
@@ -108,18 +125,28 @@ Result<ParquetValues> ParquetReader::Read(size_t group, size_t column) const {
   const ColumnChunk& chunk = from.chunks[column];
   const ParquetColumn& kind = contents_->layout.columns[column];
   const auto bad = [&] { return contents_->Bad("column " + kind.name + " is damaged"); };
-  if (chunk.packed_bytes > LayoutLimits::kPageBytesMax) return bad();
-  TRACEDB_ASSIGN(bytes, contents_->Take(chunk.offset, chunk.packed_bytes));
-  const auto head = ReadPageHeader(bytes);
-  if (!head.has_value()) return bad();
-  const auto& [header, head_bytes] = *head;
-  const bool fits = header.rows == from.rows && header.encoding == chunk.encoding &&
-                    static_cast<int64_t>(head_bytes) + header.packed_bytes == chunk.packed_bytes;
+  const int64_t start = chunk.dictionary_offset.value_or(chunk.offset);
+  if (chunk.packed_bytes > 2 * LayoutLimits::kPageBytesMax) return bad();
+  TRACEDB_ASSIGN(bytes, contents_->Take(start, chunk.packed_bytes));
+  std::string_view rest = bytes;
+  std::optional<std::string> texts;  // what `dictionary` points into
+  std::optional<std::vector<std::string_view>> dictionary;
+  if (chunk.dictionary_offset.has_value()) {
+    const auto head = TakePage(rest, texts);
+    if (!head.has_value() || !head->is_dictionary || start + At(bytes, rest) != chunk.offset ||
+        head->rows < 0) {
+      return bad();
+    }
+    dictionary = DecodeDictionary(*texts, static_cast<size_t>(head->rows));
+    if (!dictionary.has_value()) return bad();
+  }
+  std::optional<std::string> page;
+  const auto head = TakePage(rest, page);
+  const bool fits = head.has_value() && !head->is_dictionary && head->rows == from.rows &&
+                    head->encoding == chunk.encoding && rest.empty();
   if (!fits) return bad();
-  const auto page = DecompressPage(std::string_view(bytes).substr(head_bytes),
-                                   static_cast<size_t>(header.unpacked_bytes));
-  if (!page.has_value()) return bad();
-  auto values = DecodePage(*page, kind.type, header.encoding, static_cast<size_t>(header.rows));
+  auto values = DecodePage(*page, kind.type, head->encoding, static_cast<size_t>(head->rows),
+                           dictionary.has_value() ? *dictionary : std::vector<std::string_view>());
   if (!values.has_value()) return bad();
   return *std::move(values);
 }

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <functional>
 
+#include "parquet/value_bytes.h"
+
 namespace tracedb {
 namespace {
 
@@ -13,60 +15,7 @@ static_assert(std::endian::native == std::endian::little, "as values are in the 
 constexpr size_t kBlockValues = 128;  // of DELTA_BINARY_PACKED
 constexpr size_t kMiniblocks = 4;
 constexpr size_t kMiniblockValues = kBlockValues / kMiniblocks;
-
-void PutVarint(std::string& out, uint64_t value) {
-  while (value >= 0x80) {
-    out += static_cast<char>(value | 0x80);
-    value >>= 7;
-  }
-  out += static_cast<char>(value);
-}
-
-uint64_t ZigZag(int64_t value) {
-  return static_cast<uint64_t>(value) << 1 ^ static_cast<uint64_t>(value >> 63);
-}
-
-template <typename T>
-void PutFixed(std::string& out, T value) {
-  char bytes[sizeof value];
-  std::memcpy(bytes, &value, sizeof value);
-  out.append(bytes, sizeof bytes);
-}
-
-// What is read may be anything; after the first thing that cannot be, ok is false.
-struct PageBytes {
-  std::string_view rest;
-  bool ok = true;
-
-  std::string_view Take(size_t bytes) {
-    if (bytes > rest.size()) ok = false;
-    if (!ok) return {};
-    const std::string_view taken = rest.substr(0, bytes);
-    rest.remove_prefix(bytes);
-    return taken;
-  }
-  template <typename T>
-  T Fixed() {
-    T value{};
-    const std::string_view bytes = Take(sizeof value);
-    if (ok) std::memcpy(&value, bytes.data(), sizeof value);
-    return value;
-  }
-  uint64_t Varint() {
-    uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-      const auto byte = Fixed<uint8_t>();
-      value |= static_cast<uint64_t>(byte & 0x7f) << shift;
-      if ((byte & 0x80) == 0) return value;
-    }
-    ok = false;
-    return 0;
-  }
-  int64_t ZigZagVarint() {
-    const uint64_t value = Varint();
-    return static_cast<int64_t>(value >> 1 ^ (0 - (value & 1)));
-  }
-};
+constexpr size_t kTextBytesOfPageMax = size_t{64} << 20;
 
 // One run: all the same, or all of them as bits.
 std::string EncodeLevels(const std::vector<uint8_t>& is_there) {
@@ -206,6 +155,20 @@ bool DecodeTexts(PageBytes& page, ParquetValues& values) {
   return page.rest.empty();
 }
 
+// A dictionary of long texts makes many bytes of few: they are bounded as a page's are.
+bool DecodeByDictionary(const PageBytes& page, size_t count,
+                        std::span<const std::string_view> dictionary, ParquetValues& values) {
+  const auto numbers = DecodeNumbers(page.rest, count, dictionary.size());
+  if (!numbers.has_value()) return false;
+  auto next = numbers->begin();
+  for (const uint8_t there : values.is_there) {
+    if (there != 0) values.bytes.append(dictionary[*next++]);
+    if (values.bytes.size() > kTextBytesOfPageMax) return false;
+    values.text_end.push_back(values.bytes.size());
+  }
+  return true;
+}
+
 template <typename T>
 bool DecodePlain(PageBytes& page, size_t count, std::vector<T>& values) {
   if (page.rest.size() != count * sizeof(T)) return false;
@@ -239,6 +202,7 @@ std::string EncodePage(const ParquetValues& values, PageEncoding encoding) {
         PutFixed(page, values.reals[row]);
         break;
       case ParquetType::kText:
+      case ParquetType::kBytes:
         PutFixed(page, static_cast<uint32_t>(values.Text(row).size()));
         page += values.Text(row);
         break;
@@ -252,8 +216,13 @@ std::string EncodePage(const ParquetValues& values, PageEncoding encoding) {
   return page;
 }
 
+std::string EncodePage(const ParquetValues& values, const ValueDictionary& dictionary) {
+  return EncodeLevels(values.is_there) + EncodeNumbers(dictionary);
+}
+
 std::optional<ParquetValues> DecodePage(std::string_view page, ParquetType type,
-                                        PageEncoding encoding, size_t rows) {
+                                        PageEncoding encoding, size_t rows,
+                                        std::span<const std::string_view> dictionary) {
   ParquetValues values;
   values.type = type;
   PageBytes bytes{page};
@@ -261,12 +230,14 @@ std::optional<ParquetValues> DecodePage(std::string_view page, ParquetType type,
   const auto count =
       static_cast<size_t>(std::count(values.is_there.begin(), values.is_there.end(), uint8_t{1}));
   bool fits = false;
-  if (type == ParquetType::kText) {
+  if (values.is_bytes() && encoding == PageEncoding::kRleDictionary) {
+    fits = DecodeByDictionary(bytes, count, dictionary, values);
+  } else if (values.is_bytes()) {
     fits = encoding == PageEncoding::kPlain && DecodeTexts(bytes, values);
   } else if (type == ParquetType::kReal) {
     fits = encoding == PageEncoding::kPlain && DecodePlain(bytes, count, values.reals);
     if (fits) Spread(values.is_there, values.reals);
-  } else {
+  } else if (encoding != PageEncoding::kRleDictionary) {
     fits = encoding == PageEncoding::kPlain ? DecodePlain(bytes, count, values.integers)
                                             : DecodeDeltas(bytes, count, values.integers);
     if (fits) Spread(values.is_there, values.integers);

@@ -5,6 +5,7 @@
 #include "report/page_parts.h"
 #include "report/report_data.h"
 #include "report/shown_run.h"
+#include "tracedb/query/run/gathered_notes.h"
 #include "tracedb/report/page_head.h"
 #include "tracedb/text/html_text.h"
 
@@ -15,6 +16,7 @@ Result<std::vector<std::string>> WriteReport(SqliteDb& db, const QueryCatalog& c
   // All of it first: a report that cannot be made whole is not begun.
   TRACEDB_ASSIGN(run, ChooseRun(db, options));
   TRACEDB_ASSIGN(data, ReportData(db, catalog, options, run));
+  TRACEDB_ASSIGN(missing, MissingRanksNote(db));
   const std::string about = AboutRun(run);
   const std::string name = db.path().filename().string();
   const std::string title = options.title.empty() ? name : options.title;
@@ -26,12 +28,14 @@ Result<std::vector<std::string>> WriteReport(SqliteDb& db, const QueryCatalog& c
   TRACEDB_TRY(output.Write(fmt::format(
       "<body class=\"report\">\n"
       "<a class=\"skip\" href=\"#main\">To the figures</a>\n"
-      "<header id=\"top\"><h1>{}</h1>{}<p id=\"verdict\">{}</p></header>\n"
+      "<header id=\"top\"><h1>{}</h1>{}{}<p id=\"verdict\">{}</p></header>\n"
       "<nav id=\"contents\" aria-label=\"Parts of this page\"></nav>\n<main id=\"main\">"
       "<noscript><p>The charts and tables of this page are drawn by its script, which is turned "
       "off.</p></noscript></main>\n",
       EscapedHtml(options.title.empty() ? "Training job: " + name : title),
-      about.empty() ? "" : "<p>" + EscapedHtml(about) + "</p>", EscapedHtml(data.verdict))));
+      about.empty() ? "" : "<p>" + EscapedHtml(about) + "</p>",
+      missing.empty() ? "" : "<p id=\"missing\" class=\"missing\">" + EscapedHtml(missing) + "</p>",
+      EscapedHtml(data.verdict))));
   TRACEDB_TRY(output.Write(
       fmt::format("<footer><p>Made by tracedb {}. Everything is in this file; nothing is loaded "
                   "from a network.</p>\n<details><summary>Charts by d3, and its licence</summary>"

@@ -10,6 +10,7 @@
 #include "serve/result_request.h"
 #include "serve/table_query.h"
 #include "tracedb/query/plot/result_plot.h"
+#include "tracedb/query/run/gathered_notes.h"
 #include "tracedb/query/run/query_run.h"
 #include "tracedb/schema/schema_doc.h"
 #include "tracedb/text/html_text.h"
@@ -249,6 +250,8 @@ Result<PageContent> GatherPage(SqliteDb& db, const QueryCatalog& catalog, const 
     content.queries.push_back(std::move(query));
   }
   gatherer.BeginAsked();
+  TRACEDB_ASSIGN(missing, MissingRanksNote(db));
+  content.missing = std::move(missing);
   if (const QueryDoc* traces = catalog.Find("info_traces"); traces != nullptr) {
     content.traces = gatherer.Preview(*traces, {}, kAskedRows).html;
   }

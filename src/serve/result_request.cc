@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "serve/site_address.h"
+
 namespace tracedb {
 namespace {
 
@@ -21,9 +23,10 @@ Result<bool> ReadSwitch(std::string_view name, std::string_view text) {
 
 Result<Format> ReadFormat(std::string_view text) {
   const auto format = FormatByName(text);
-  const bool is_for_here = format != Format::kTable && format != Format::kMarkdown;
-  if (format.has_value() && is_for_here && format != Format::kArrow) return *format;
-  return Error{ErrorKind::kUsage, "format: csv, tsv, json or ndjson is wanted", ""};
+  if (format.has_value() && std::ranges::find(kServedFormats, *format) != kServedFormats.end()) {
+    return *format;
+  }
+  return Error{ErrorKind::kUsage, "format: csv, tsv, json, ndjson or parquet is wanted", ""};
 }
 
 Status ReadFormParam(std::string_view name, std::string_view text, ResultForm& form) {
@@ -62,7 +65,8 @@ Result<ResultRequest> ReadResultRequest(const WebRequest& request, bool is_table
   // Only a text for people and spreadsheets has use for a mark.
   const bool separated = result.form.format == Format::kCsv || result.form.format == Format::kTsv;
   result.form.byte_order_mark = result.form.byte_order_mark && separated;
-  result.form.gzip = AcceptsGzip(request.accept_encoding);
+  const bool is_packed = result.form.format == Format::kParquet;
+  result.form.gzip = AcceptsGzip(request.accept_encoding) && !is_packed;
   return result;
 }
 

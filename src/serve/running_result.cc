@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "tracedb/query/run/gathered_notes.h"
+
 namespace tracedb {
 namespace {
 
@@ -75,11 +77,6 @@ RunningResult::RunningResult(DatabasePool::Lease lease, QuerySlots& slots, StopR
       reasons_(std::move(reasons)),
       form_(form),
       text_(std::make_unique<Text>(*this)) {
-  SinkOptions options;
-  options.header = form.header;
-  options.safe_text = form.safe_text;
-  options.crlf = true;
-  sink_ = MakeSink(form.format, options, *text_);
   lease_.db().StopIf([this] { return reasons_.Check(); });
 }
 
@@ -97,8 +94,23 @@ Status RunningResult::Prepare(const QueryDoc& doc, const std::vector<std::string
     TRACEDB_ASSIGN(gzip, GzipText::Create());
     gzip_ = std::move(gzip);
   }
+  SinkOptions options;
+  options.header = form_.header;
+  options.safe_text = form_.safe_text;
+  options.crlf = true;
+  options.types = ColumnTypes(doc);
+  sink_ = MakeSink(form_.format, options, *text_);
   TRACEDB_ASSIGN(query, PreparedQuery::Prepare(lease_.db(), doc, {params, ""}));
   query_ = std::move(query);
+  return Done{};
+}
+
+Status RunningResult::NameMissingRanks(WebAnswer& answer) {
+  TRACEDB_ASSIGN(missing, CountMissingRanks(lease_.db()));
+  if (missing == 0) return Done{};
+  answer.headers.emplace_back(
+      "X-Tracedb-Missing-Ranks",
+      fmt::format("{}; /doctor/ranks_not_gathered.csv names them", missing));
   return Done{};
 }
 

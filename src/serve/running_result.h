@@ -75,6 +75,8 @@ class RunningResult {
 
   // Compiles; an error of kUsage is about the parameters.
   Status Prepare(const QueryDoc& doc, const std::vector<std::string>& params);
+  // Of a gathered database: whoever reads the answer elsewhere should know what it is without.
+  Status NameMissingRanks(WebAnswer& answer);
   // Runs to the end of the result, or until there is enough text to begin sending. True: it is
   // whole. An error for which stopped() has a reason came from that.
   Result<bool> RunHead();

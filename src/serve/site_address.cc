@@ -9,7 +9,7 @@
 namespace tracedb {
 
 std::optional<SiteAddress> ReadAddress(std::string_view path) {
-  for (const Format format : {Format::kCsv, Format::kTsv, Format::kJson, Format::kNdjson}) {
+  for (const Format format : kServedFormats) {
     const std::string ending = fmt::format(".{}", FormatName(format));
     if (!path.starts_with('/') || !path.ends_with(ending)) continue;
     path.remove_prefix(1);

@@ -1,6 +1,7 @@
 // Addresses of results: a name and the form that its ending asks for.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,13 +11,17 @@
 
 namespace tracedb {
 
+// In which results are answered, by an address's ending or its parameter format.
+inline constexpr std::array kServedFormats = {Format::kCsv, Format::kTsv, Format::kJson,
+                                              Format::kNdjson, Format::kParquet};
+
 struct SiteAddress {
   std::string name;  // "overlap", "tables/kernels"
   Format format = Format::kCsv;
 };
 
-// Of "/overlap.csv", "/tables/kernels.json"; endings are csv, tsv, json and ndjson. Nothing where
-// the path has none of them.
+// Of "/overlap.csv", "/tables/kernels.json"; endings are those of kServedFormats. Nothing
+// where the path has none of them.
 std::optional<SiteAddress> ReadAddress(std::string_view path);
 
 // What to say of a name that is not there: those that it was probably meant to be, as addresses

@@ -303,6 +303,9 @@ std::string RenderPage(const PageContent& content) {
       "formula get no <code>&#39;</code> in front).</p>\n",
       EscapedHtml(content.database), EscapedHtml(AddressOf(content, "queries", {})),
       EscapedHtml(report));
+  if (!content.missing.empty()) {
+    html += "<p id=\"missing\" class=\"missing\">" + EscapedHtml(content.missing) + "</p>\n";
+  }
   html += "<details open><summary>In the database</summary><section>" + content.traces +
           "</section></details>\n" + SqlPart(content) + "<h2 id=\"queries\">Queries</h2>\n" +
           SearchBox(content) + QueriesPart(content) + TablesPart(content);

@@ -43,9 +43,10 @@ struct PageTable {
 
 struct PageContent {
   std::string database;
-  std::string origin;  // "http://127.0.0.1:8642"
-  std::string token;   // as it stood in the address; links must have it too
-  std::string traces;  // HTML of what is in the database
+  std::string origin;   // "http://127.0.0.1:8642"
+  std::string token;    // as it stood in the address; links must have it too
+  std::string traces;   // HTML of what is in the database
+  std::string missing;  // ranks that a gathered database is without; empty: none
   std::vector<PageQuery> queries;
   std::vector<const QueryDoc*> checks;
   std::vector<PageTable> tables;

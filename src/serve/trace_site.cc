@@ -232,6 +232,7 @@ Result<std::shared_ptr<RunningResult>> TraceSite::Start(const WebRequest& reques
     return Done{};
   };
   const Status prepared = prepare();
+  if (prepared.ok()) TRACEDB_TRY(running->NameMissingRanks(answer));
   if (!prepared.ok() && running->stopped().reason().empty()) return prepared.error();
   return running;
 }

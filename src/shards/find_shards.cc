@@ -169,7 +169,7 @@ std::vector<ShardTrouble> MissingRanks(const FoundShards& found,
     gap(world.size);
     if (more > 0) {
       missing.push_back(
-          {"shard_missing", fmt::format("{} more ranks of run {}: no summary", more, name)});
+          {"shard_missing", fmt::format("{} more ranks of run {}: no summary", more, name), more});
     }
   }
   return missing;

@@ -51,16 +51,23 @@ Status StoreShards(SqliteDb& db, const std::vector<FoundShard>& shards) {
 
 Status StoreTroubles(SqliteDb& db, const std::vector<ShardTrouble>& troubles) {
   TRACEDB_ASSIGN(row, db.Prepare("INSERT INTO _issue (kind, count, first_excerpt) "
-                                 "VALUES (?1, 1, ?2)"));
+                                 "VALUES (?1, ?3, ?2)"));
   for (const ShardTrouble& trouble : troubles) {
     TRACEDB_TRY(row.Bind(1, std::string_view(trouble.kind)));
     TRACEDB_TRY(row.Bind(2, std::string_view(trouble.text)));
+    TRACEDB_TRY(row.Bind(3, trouble.ranks));
     TRACEDB_TRY(row.Run());
   }
   return Done{};
 }
 
 }  // namespace
+
+int64_t GatherReport::MissingRanks() const {
+  int64_t missing = 0;
+  for (const ShardTrouble& trouble : troubles) missing += trouble.ranks;
+  return missing;
+}
 
 GatheredDatabase::GatheredDatabase() = default;
 GatheredDatabase::~GatheredDatabase() = default;
@@ -128,15 +135,12 @@ Result<GatheredDatabase> GatheredDatabase::Make(const GatherOptions& options) {
     TRACEDB_TRY(StoreTroubles(db, made.report_.troubles));
     TRACEDB_TRY(db.Execute(ViewsSql()));
     TRACEDB_TRY(db.Execute("COMMIT"));
-    std::set<std::string> left_out;
     for (const FoundShard& shard : made.shards_) {
       made.report_.text_bytes += shard.manifest.text_bytes;
-      left_out.insert(shard.manifest.left_out.begin(), shard.manifest.left_out.end());
       for (const SummaryTrace& trace : shard.traces) {
         ++(trace.is_left_out ? made.report_.repeated : made.report_.traces);
       }
     }
-    made.report_.left_out.assign(left_out.begin(), left_out.end());
     made.report_.ranks = static_cast<int64_t>(made.shards_.size());
     return made;
   }

@@ -34,9 +34,8 @@ bool IsPlainName(const std::string& name) {
 std::string ManifestText(const ShardManifest& manifest) {
   std::string files, left_out;
   for (const ShardManifest::File& file : manifest.files) {
-    files += fmt::format("{}\n  {{\"name\":{},\"bytes\":{},\"rows\":{},\"xxh3\":{}}}",
-                         files.empty() ? "" : ",", JsonString(file.name), file.bytes, file.rows,
-                         JsonString(file.hash));
+    files += fmt::format("{}\n  {{\"name\":{},\"bytes\":{},\"xxh3\":{}}}", files.empty() ? "" : ",",
+                         JsonString(file.name), file.bytes, JsonString(file.hash));
   }
   for (const std::string& table : manifest.left_out) {
     left_out += (left_out.empty() ? "" : ",") + JsonString(table);
@@ -103,7 +102,6 @@ Result<ShardManifest> ReadManifest(const std::filesystem::path& path) {
   }
   TRACEDB_ASSIGN(files, db.Prepare("SELECT json_extract(value, '$.name'), "
                                    "json_extract(value, '$.bytes'), "
-                                   "json_extract(value, '$.rows'), "
                                    "json_extract(value, '$.xxh3') "
                                    "FROM json_each(?1, '$.files') WHERE type = 'object' LIMIT ?2"));
   TRACEDB_TRY(files.Bind(1, std::string_view(text)));
@@ -111,8 +109,7 @@ Result<ShardManifest> ReadManifest(const std::filesystem::path& path) {
   for (;;) {
     TRACEDB_ASSIGN(more, files.Step());
     if (!more) break;
-    ShardManifest::File file{std::string(files.Text(0)), files.Int(1), files.Int(2),
-                             std::string(files.Text(3))};
+    ShardManifest::File file{std::string(files.Text(0)), files.Int(1), std::string(files.Text(2))};
     if (!IsPlainName(file.name)) return NotWhole(path, "names a file that cannot be");
     manifest.files.push_back(std::move(file));
   }

@@ -17,7 +17,6 @@ struct ShardManifest {
   struct File {
     std::string name;
     int64_t bytes = 0;
-    int64_t rows = 0;
     std::string hash;  // XXH3-128
   };
   std::string run;  // as the rank's own database calls it

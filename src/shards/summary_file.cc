@@ -110,6 +110,7 @@ Result<bool> SummaryFile::Bind(SqliteStatement& to, int parameter, size_t row, s
       TRACEDB_TRY(to.Bind(parameter, values_[column].reals[row]));
       break;
     case ParquetType::kText:
+    case ParquetType::kBytes:
       TRACEDB_TRY(to.Bind(parameter, Text(row, column)));
       break;
   }

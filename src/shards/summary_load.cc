@@ -1,6 +1,7 @@
 #include "shards/summary_load.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "tracedb/base/interval.h"
 #include "tracedb/derive/collectives/derive_groups.h"
@@ -22,6 +23,12 @@ constexpr const char* kFreshSql =
     "ATTACH ':memory:' AS fresh;"
     "CREATE TABLE fresh._process_group AS SELECT * FROM main._process_group LIMIT 0;"
     "CREATE TABLE fresh._collective_part AS SELECT * FROM main._collective_part LIMIT 0";
+
+// A summary of many traces has each of them in few row groups.
+bool MayHave(const SummaryFile& file, size_t group, const SummaryTrace& trace) {
+  const auto range = file.Range(group, "trace_id");
+  return range.has_value() && range->first <= trace.from_id && trace.from_id <= range->second;
+}
 
 }  // namespace
 
@@ -68,12 +75,23 @@ Result<SqliteStatement*> SummaryLoad::Insert(const SummaryTable& table) {
   return &inserts_.emplace(table.file, std::move(insert)).first->second;
 }
 
+// A summary that is taken out leaves the numbers, and what it repeats, to the others.
 Status SummaryLoad::AddTraces(FoundShard& shard) {
+  const auto before = std::tuple(next_trace_, next_row_, next_text_);
+  Status read = ReadTraces(shard);
+  if (read.ok()) return read;
+  std::tie(next_trace_, next_row_, next_text_) = before;
+  for (const std::string& hash : shard.hashes) hashes_.erase(hash);
+  return read;
+}
+
+Status SummaryLoad::ReadTraces(FoundShard& shard) {
   const SummaryTable& table = SummaryTableOf("trace.parquet");
   TRACEDB_ASSIGN(file, SummaryFile::Open(shard.folder / table.file, table));
   const auto column = [&](const char* name) { return static_cast<size_t>(table.Find(name)); };
   TRACEDB_ASSIGN(insert, Insert(table));
   shard.traces.clear();
+  shard.hashes.clear();
   for (size_t group = 0; group < file.groups(); ++group) {
     TRACEDB_TRY(file.ReadGroup(group));
     for (size_t row = 0; row < file.rows(); ++row) {
@@ -100,7 +118,9 @@ Status SummaryLoad::AddTraces(FoundShard& shard) {
           return Odd(shard, "trace.parquet has traces that overlap");
         }
       }
-      trace.is_left_out = !hashes_.insert(std::string(file.Text(row, column("text_hash")))).second;
+      const std::string hash(file.Text(row, column("text_hash")));
+      trace.is_left_out = !hashes_.insert(hash).second;
+      if (!trace.is_left_out) shard.hashes.push_back(hash);
       trace.trace_id = next_trace_;
       trace.row_shift = next_row_ - trace.first_row;
       trace.text_shift = next_text_ - trace.first_text;
@@ -179,6 +199,7 @@ Status SummaryLoad::AddGroups(const FoundShard& shard, const SummaryTrace& trace
   if (!shard.Has(table.file)) return Done{};
   TRACEDB_ASSIGN(file, SummaryFile::Open(shard.folder / table.file, table));
   for (size_t group = 0; group < file.groups(); ++group) {
+    if (!MayHave(file, group, trace)) continue;
     TRACEDB_TRY(file.ReadGroup(group));
     for (size_t row = 0; row < file.rows(); ++row) {
       if (file.Int(row, 0) != trace.from_id) continue;
@@ -206,6 +227,7 @@ Status SummaryLoad::AddParts(const FoundShard& shard, const SummaryTrace& trace)
   const size_t launch_columns[] = {0, column("launch_slice_id"), column("launch_ts_ns"),
                                    column("step")};
   for (size_t group = 0; group < file.groups(); ++group) {
+    if (!MayHave(file, group, trace)) continue;
     TRACEDB_TRY(file.ReadGroup(group));
     for (size_t row = 0; row < file.rows(); ++row) {
       if (file.Int(row, trace_at) != trace.from_id) continue;

@@ -21,6 +21,7 @@ struct FoundShard {
   std::filesystem::path folder;
   ShardManifest manifest;
   std::vector<SummaryTrace> traces;  // once AddTraces() has read them
+  std::vector<std::string> hashes;   // of those that no other summary has
 
   bool Has(const std::string& file) const;
 };
@@ -41,6 +42,7 @@ class SummaryLoad {
 
  private:
   SummaryLoad(SqliteDb& db, std::optional<std::string> run) : db_(&db), run_(std::move(run)) {}
+  Status ReadTraces(FoundShard& shard);
   static Status FindBases(FoundShard& shard);
   Status AddTable(const FoundShard& shard, const SummaryTable& table);
   Status AddGroups(const FoundShard& shard, const SummaryTrace& trace);

@@ -117,7 +117,6 @@ class TableWriting {
     TRACEDB_TRY(writer.Finish());
     if (writer.rows() == 0) unlink(path.c_str());
     file_.bytes = writer.bytes();
-    file_.rows = writer.rows();
     return writer.rows() > 0;
   }
 
@@ -174,6 +173,7 @@ class TableWriting {
     const SqlType type = rows.Type(column);
     switch (table_.columns[at].column.type) {
       case ParquetType::kText:
+      case ParquetType::kBytes:
         if (type == SqlType::kNull) return writer.AddNull(at);
         return writer.Add(at, rows.Text(column));
       case ParquetType::kReal:
@@ -247,7 +247,7 @@ Status WriteFiles(SqliteDb& db, Shard& shard, const fs::path& folder) {
     TRACEDB_ASSIGN(any, writing.Write(path));
     if (!any) continue;
     TRACEDB_ASSIGN(hash, HashFile(path));
-    shard.manifest.files.push_back({table.file, writing.file().bytes, writing.file().rows, hash});
+    shard.manifest.files.push_back({table.file, writing.file().bytes, hash});
   }
   for (const Trace& trace : shard.traces) {
     if (!trace.has_many_uses) continue;

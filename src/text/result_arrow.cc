@@ -1,15 +1,12 @@
 // An Arrow IPC stream: what pandas, polars, DuckDB and R read without guessing types. Batches of
 // rows, column by column; the first of them tells the columns' types.
-#include <fmt/format.h>
-
 #include <bit>
 #include <string>
 #include <vector>
 
-#include "text/arrow_column.h"
 #include "text/arrow_messages.h"
+#include "text/typed_column.h"
 #include "tracedb/text/result_sinks.h"
-#include "tracedb/text/result_text.h"
 
 namespace tracedb {
 namespace {
@@ -19,6 +16,42 @@ constexpr int64_t kBatchRowsMax = 65'536;
 constexpr size_t kBatchTextBytesMax = size_t{8} << 20;
 
 static_assert(std::endian::native == std::endian::little, "buffers are written as they lie");
+
+ArrowType ArrowTypeOf(SqlType type) {
+  switch (type) {
+    case SqlType::kInteger:
+      return ArrowType::kInt64;
+    case SqlType::kReal:
+      return ArrowType::kFloat64;
+    case SqlType::kBlob:
+      return ArrowType::kBinary;
+    case SqlType::kNull:
+    case SqlType::kText:
+      break;
+  }
+  return ArrowType::kText;
+}
+
+void AddBuffer(std::string& body, std::vector<ArrowBuffer>& buffers, const void* bytes,
+               size_t size) {
+  buffers.push_back({static_cast<int64_t>(body.size()), static_cast<int64_t>(size)});
+  if (size > 0) body.append(static_cast<const char*>(bytes), size);
+  while (body.size() % kArrowAlignment != 0) body += '\0';
+}
+
+// Validity, offsets of text, values: after what is in `body`.
+void AddBuffers(const TypedColumn& column, std::string& body, std::vector<ArrowBuffer>& buffers) {
+  AddBuffer(body, buffers, column.validity().data(),
+            column.nulls() == 0 ? 0 : column.validity().size());
+  if (column.type() == SqlType::kInteger || column.type() == SqlType::kReal) {
+    AddBuffer(body, buffers, column.words().data(), column.words().size() * sizeof(int64_t));
+    return;
+  }
+  std::vector<int32_t> offsets = {0};
+  offsets.insert(offsets.end(), column.ends().begin(), column.ends().end());
+  AddBuffer(body, buffers, offsets.data(), offsets.size() * sizeof(int32_t));
+  AddBuffer(body, buffers, column.text().data(), column.text().size());
+}
 
 class ArrowSink : public RowSink {
  public:
@@ -43,8 +76,10 @@ class ArrowSink : public RowSink {
   Status Row(std::span<const Cell> cells) override {
     size_t text_bytes = 0;
     for (size_t i = 0; i < cells.size(); ++i) {
-      if (!columns_[i].Add(cells[i])) return DoesNotFit(i, cells[i]);
-      text_bytes += columns_[i].text_bytes();
+      if (!columns_[i].Add(cells[i])) {
+        return DoesNotFit("Arrow", names_[i], all_rows_ + 1, cells[i]);
+      }
+      text_bytes += columns_[i].text().size();
     }
     ++rows_;
     ++all_rows_;
@@ -58,21 +93,11 @@ class ArrowSink : public RowSink {
   }
 
  private:
-  Error DoesNotFit(size_t column, const Cell& cell) const {
-    std::string value;
-    AppendCell(value, cell);
-    return Error{ErrorKind::kQuery,
-                 fmt::format("column '{}' has another type in row {} ('{}') than in those before",
-                             ShownText(names_[column]), all_rows_ + 1,
-                             CutToWidth(ShownText(value), 40, "...")),
-                 "a column of Arrow has one type: CAST it in the SQL, or --format ndjson"};
-  }
-
   Status WriteSchema() {
     std::vector<ArrowField> fields;
     for (size_t i = 0; i < columns_.size(); ++i) {
-      columns_[i].Freeze();
-      fields.push_back({names_[i], columns_[i].type()});
+      columns_[i].FreezeAsText();
+      fields.push_back({names_[i], ArrowTypeOf(columns_[i].type())});
     }
     has_schema_ = true;
     return output_.Write(ArrowSchemaMessage(fields));
@@ -83,9 +108,10 @@ class ArrowSink : public RowSink {
     std::vector<ArrowNode> nodes;
     std::vector<ArrowBuffer> buffers;
     body_.clear();
-    for (ArrowColumn& column : columns_) {
+    for (TypedColumn& column : columns_) {
       nodes.push_back({rows_, column.nulls()});
-      column.TakeBuffers(body_, buffers);
+      AddBuffers(column, body_, buffers);
+      column.Clear();
     }
     const auto bytes = static_cast<int64_t>(body_.size());
     TRACEDB_TRY(output_.Write(ArrowBatchMessage(rows_, nodes, buffers, bytes)));
@@ -98,7 +124,7 @@ class ArrowSink : public RowSink {
   bool begun_ = false;
   bool has_schema_ = false;
   std::vector<std::string> names_;
-  std::vector<ArrowColumn> columns_;
+  std::vector<TypedColumn> columns_;
   int64_t rows_ = 0;      // in the batch
   int64_t all_rows_ = 0;  // in the result
   std::string body_;

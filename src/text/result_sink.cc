@@ -14,14 +14,15 @@ struct FormatText {
   std::string_view name;
   std::string_view media_type;
 };
-constexpr std::array<FormatText, 7> kFormats = {
+constexpr std::array<FormatText, 8> kFormats = {
     {{Format::kTable, "table", "text/plain; charset=utf-8"},
      {Format::kCsv, "csv", "text/csv; charset=utf-8"},
      {Format::kTsv, "tsv", "text/tab-separated-values; charset=utf-8"},
      {Format::kJson, "json", "application/json"},
      {Format::kNdjson, "ndjson", "application/x-ndjson"},
      {Format::kMarkdown, "markdown", "text/markdown; charset=utf-8"},
-     {Format::kArrow, "arrow", "application/vnd.apache.arrow.stream"}}};
+     {Format::kArrow, "arrow", "application/vnd.apache.arrow.stream"},
+     {Format::kParquet, "parquet", "application/vnd.apache.parquet"}}};
 
 const FormatText& TextOf(Format format) {
   for (const FormatText& known : kFormats) {
@@ -60,6 +61,8 @@ std::unique_ptr<RowSink> MakeSink(Format format, const SinkOptions& options, Out
       return MakeMarkdownSink(output);
     case Format::kArrow:
       return MakeArrowSink(options, output);
+    case Format::kParquet:
+      return MakeParquetSink(options, output);
   }
   return nullptr;
 }

@@ -22,6 +22,15 @@ constexpr const char* kOldestSql =
     "FROM captures c JOIN traces t ON t.capture_id = c.capture_id "
     "GROUP BY c.capture_id ORDER BY age_s DESC, c.capture_id LIMIT 1";
 
+// Files that show how a run's graphs were captured are of no capture of the profiler, and are
+// needed by all that replay them: they go with the last of these; of no run, with what came after
+// them.
+constexpr const char* kGraphFilesSql =
+    "SELECT g.trace_id FROM _trace g WHERE g.is_graph_capture AND (g.run_id IS NULL AND "
+    "g.trace_id < ?1 OR g.run_id IN (SELECT run_id FROM _trace WHERE capture_id = ?1 "
+    "AND NOT is_graph_capture) AND NOT EXISTS (SELECT 1 FROM _trace o WHERE "
+    "o.run_id = g.run_id AND NOT o.is_graph_capture AND o.capture_id <> ?1))";
+
 struct Oldest {
   int64_t capture_id = 0;
   ExpiredCapture shown;
@@ -43,6 +52,15 @@ Result<SqliteDb> Open(const WatchOptions& options, const LoadOptions& load) {
   return db;
 }
 
+Status AddIds(SqliteStatement& rows, int64_t capture_id, std::vector<int64_t>& ids) {
+  TRACEDB_TRY(rows.Bind(1, capture_id));
+  for (;;) {
+    TRACEDB_ASSIGN(row, rows.Step());
+    if (!row) return Done{};
+    ids.push_back(rows.Int(0));
+  }
+}
+
 // None: there is but one.
 Result<std::optional<Oldest>> FindOldest(SqliteDb& db) {
   TRACEDB_ASSIGN(rows, db.Prepare(kOldestSql));
@@ -54,13 +72,10 @@ Result<std::optional<Oldest>> FindOldest(SqliteDb& db) {
   oldest.shown.capture = rows.Int(2);
   oldest.age = std::chrono::seconds(rows.Int(3));
   TRACEDB_ASSIGN(traces, db.Prepare("SELECT trace_id FROM traces WHERE capture_id = ?1"));
-  TRACEDB_TRY(traces.Bind(1, oldest.capture_id));
-  for (;;) {
-    TRACEDB_ASSIGN(row, traces.Step());
-    if (!row) break;
-    oldest.trace_ids.push_back(traces.Int(0));
-  }
+  TRACEDB_TRY(AddIds(traces, oldest.capture_id, oldest.trace_ids));
   oldest.shown.traces = static_cast<int64_t>(oldest.trace_ids.size());
+  TRACEDB_ASSIGN(graphs, db.Prepare(kGraphFilesSql));
+  TRACEDB_TRY(AddIds(graphs, oldest.capture_id, oldest.trace_ids));
   return std::optional(std::move(oldest));
 }
 

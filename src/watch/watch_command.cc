@@ -43,7 +43,8 @@ class FolderWatch {
   Status Run() {
     std::error_code error;
     if (!fs::is_directory(options_.folder, error)) {
-      return Error{ErrorKind::kInput, options_.folder.string() + ": there is no such folder", ""};
+      return Error{ErrorKind::kInput, options_.folder.string() + ": there is no such folder",
+                   "name the folder in which traces appear; it may be empty still"};
     }
     TRACEDB_TRY(ReadKnown());
     while (!stop_.load()) {
@@ -67,9 +68,16 @@ class FolderWatch {
     TRACEDB_ASSIGN(known, ReadKnownFiles(options_.database, load_));
     known_.clear();
     for (KnownFile& file : known) {
-      known_.emplace(static_cast<uint64_t>(file.file_bytes), std::move(file.file_hash));
+      const auto bytes = static_cast<uint64_t>(file.file_bytes);
+      known_.emplace(bytes, file.is_expired ? WholeFile(file.file_hash) : file.file_hash);
     }
     return Done{};
+  }
+
+  // Of an export each part has its own mark behind the file's hash ("#nsys:7"); they expire
+  // together. While its parts are in the database loading it tells which, and skips them.
+  static std::string WholeFile(const std::string& file_hash) {
+    return file_hash.substr(0, file_hash.find('#'));
   }
 
   // A folder that cannot be looked at now may be there again later: a mount, a job's cleaning up.

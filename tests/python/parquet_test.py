@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Summaries beside other readers of Parquet: pyarrow and DuckDB read every file, and say what the
-ranks' databases say. Exit 77 where neither is installed."""
+"""Parquet files beside other readers of them: pyarrow, DuckDB and polars read every summary and
+every answer, and say what the databases say. Exit 77 where none is installed."""
 import argparse
+import json
 import os
 import pathlib
 import sqlite3
@@ -17,6 +18,10 @@ try:
     import duckdb
 except ImportError:
     duckdb = None
+try:
+    import polars
+except ImportError:
+    polars = None
 
 FIXTURES = pathlib.Path(__file__).resolve().parents[2] / "fixtures"
 SKIPPED = 77
@@ -83,12 +88,73 @@ def check_duckdb(folder, name, ranks):
     return rows
 
 
+# Of every type, with NULLs, texts that repeat and that do not, and more than a row group of rows.
+MANY = ("WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 150000) "
+        "SELECT i AS number, iif(i % 3 = 0, NULL, i * 1000003 - 5) AS some, i / 8.0 AS real, "
+        "'kernel ' || (i * i % 97) AS few, 'ä ' || i AS distinct_text, "
+        "iif(i < 100000, NULL, i) AS late, NULL AS never, 7 AS same FROM n")
+
+
+def wanted_rows(program, database, question):
+    """By ndjson, which keeps types: names, and the rows of values."""
+    done = subprocess.run([program, "-q", "--db", database, "query", *question, "--format",
+                           "ndjson"], capture_output=True, check=True, text=True)
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    return [tuple(row.values()) for row in rows]
+
+
+def same(got, wanted):
+    """A column of texts has numbers as texts: a device may be called 0 or 0x0."""
+    return len(got) == len(wanted) and all(
+        one == (str(other) if isinstance(one, str) and isinstance(other, int) else other)
+        for left, right in zip(got, wanted) for one, other in zip(left, right))
+
+
+def readers(path):
+    """What each reader that is installed makes of the file: its name, and rows."""
+    if parquet is not None:
+        columns = parquet.read_table(path, partitioning=None).columns
+        yield "pyarrow", list(zip(*(column.to_pylist() for column in columns)))
+    if duckdb is not None:
+        yield "DuckDB", duckdb.sql(f"SELECT * FROM read_parquet('{path}')").fetchall()
+    if polars is not None:
+        yield "polars", polars.read_parquet(path).rows()
+
+
+def check_answers(program, folder):
+    """Queries and tables as Parquet: read with each reader, the values to the last bit."""
+    database = folder / "job.db"
+    subprocess.run([program, "-q", "ingest", FIXTURES / "megatron", "--db", database], check=True)
+    questions = [("overlap",), ("nccl_stalls", "-p", "limit=500"), ("nccl_unmatched",),
+                 ("-c", "SELECT * FROM kernels"), ("-c", "SELECT * FROM slices WHERE rank < 2"),
+                 ("-c", MANY)]
+    compared = 0
+    for question in questions:
+        path = folder / "answer.parquet"
+        subprocess.run([program, "-q", "--db", database, "query", *question, "-o", path],
+                       check=True)
+        wanted = wanted_rows(program, database, question)
+        for reader, got in readers(path):
+            if not same(got, wanted):
+                odd = next((pair for pair in zip(got, wanted) if pair[0] != pair[1]), "rows")
+                sys.exit(f"{question}: {reader} has {len(got)} rows, wanted {len(wanted)}: {odd}")
+            compared += len(got)
+    made = folder / "export"
+    subprocess.run([program, "-q", "--db", database, "export", "overlap", "steps", "--format",
+                    "parquet", "-o", made], check=True)
+    for name, question in (("overlap", ("overlap",)), ("steps", ("-c", "SELECT * FROM steps"))):
+        for reader, got in readers(made / f"{name}.parquet"):
+            if not same(got, wanted_rows(program, database, question)):
+                sys.exit(f"export {name}: {reader} reads something else")
+    return compared
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--program", required=True)
     program = str(pathlib.Path(parser.parse_args().program).resolve())
-    if parquet is None and duckdb is None:
-        print("neither pyarrow nor duckdb is installed: nothing was read with them")
+    if parquet is None and duckdb is None and polars is None:
+        print("neither pyarrow, duckdb nor polars is installed: nothing was read with them")
         return SKIPPED
     with tempfile.TemporaryDirectory(prefix="tracedb-parquet-") as name:
         folder = pathlib.Path(name)
@@ -98,7 +164,8 @@ def main():
                 print(f"{fixture}: pyarrow read {check_pyarrow(folder, fixture, ranks)} files")
         if duckdb is not None:
             print(f"megatron: DuckDB read {check_duckdb(folder, 'megatron', 8)} rows of rank 0")
-    for known, module in (("pyarrow", parquet), ("duckdb", duckdb)):
+        print(f"answers: {check_answers(program, folder)} rows are those of ndjson")
+    for known, module in (("pyarrow", parquet), ("duckdb", duckdb), ("polars", polars)):
         if module is None:
             print(f"{known} is not installed: not tried")
     return 0

@@ -42,7 +42,7 @@ ROOMS = {
     "ranks/stalls": SHARED,
     "ranks/graphs": SHARED,
     "replay": SHARED,
-    "text": {"base"},
+    "text": {"base", "parquet"},
     "query/doc": {"base", "text"},
     "query/plot": {"base", "text", "query/doc"},
     "query/run": SHARED | {"text", "query/doc", "query/plot"},
@@ -55,7 +55,7 @@ ROOMS = {
     "cost": {"base"},
     "extension": {"base", "replay", "cost"},
     "engines": SHARED | {"shards", "parquet", "text", "query/doc", "query/run"},
-    "export": {"base", "text", "query/doc", "query/run"},
+    "export": SHARED | {"text", "query/doc", "query/run"},
     "shell": SHARED | {"text", "query/doc", "query/run"},
     "help": {"base", "text", "query/doc"},
 }
@@ -77,7 +77,8 @@ ONE_OF_SEVERAL = {
                                "cost_transformer_engine", "op_models"),
     "include/tracedb/cost/op_cost.h": ("kernel_category",),
     "include/tracedb/text/result_sinks.h": ("result_arrow", "result_csv", "result_json",
-                                            "result_markdown", "result_table"),
+                                            "result_markdown", "result_parquet",
+                                            "result_table"),
 }
 # Headers whose one definition is generated at build time.
 GENERATED = {"query/doc/query_builtin.h"}

@@ -131,6 +131,23 @@ TEST_F(Gathering, both_ranks_are_there) {
   EXPECT_TRUE(report.value().troubles.empty());
 }
 
+// A thousand are named, the others are counted, in the database as well.
+TEST_F(Gathering, ranks_that_are_missing_are_all_counted) {
+  auto manifest = ReadManifest(shard_ / kManifestName);
+  ASSERT_TRUE(manifest.ok());
+  manifest.value().world_size = 5000;
+  std::ofstream(shard_ / kManifestName) << ManifestText(manifest.value());
+  const auto report = Gather();
+  ASSERT_TRUE(report.ok()) << report.error().what;
+  EXPECT_EQ(report.value().troubles.size(), 1001u);
+  EXPECT_EQ(report.value().MissingRanks(), 4998);
+  auto db = SqliteDb::Open(folder_ / "job.db", SqliteMode::kReadOnly);
+  ASSERT_TRUE(db.ok());
+  EXPECT_EQ(
+      db.value().Integer("SELECT sum(count) FROM _issue WHERE kind = 'shard_missing'").value(),
+      4998);
+}
+
 TEST_F(Gathering, a_value_that_is_another_harms_no_other_rank) {
   std::mt19937 chance(5);
   std::vector<std::string> names;

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "parquet/file_layout.h"
 #include "parquet/thrift_compact.h"
 #include "parquet/value_page.h"
 #include "tracedb/parquet/parquet_reader.h"
@@ -165,6 +166,21 @@ TEST_F(ParquetFile, what_a_footer_says_takes_no_memory) {
   for (size_t i = bytes.size() - 8; i < bytes.size() - 4; ++i) bytes[i] = '\xff';
   SetBytes(bytes);
   EXPECT_FALSE(ReadAll(false).ok());
+}
+
+TEST(FileLayout, a_column_with_other_rows_than_its_group_is_no_footer) {
+  FileLayout layout;
+  layout.columns = {{"number", ParquetType::kInteger}, {"text", ParquetType::kText}};
+  layout.rows = 10;
+  ParquetRowGroup& group = layout.groups.emplace_back();
+  group.rows = 10;
+  group.chunks.resize(2);
+  for (ColumnChunk& chunk : group.chunks) chunk.rows = 10;
+  EXPECT_TRUE(ReadFooter(WriteFooter(layout)).has_value());
+  for (const int64_t rows : {0, 9, 11}) {
+    group.chunks[1].rows = rows;
+    EXPECT_FALSE(ReadFooter(WriteFooter(layout)).has_value()) << rows;
+  }
 }
 
 TEST(ValuePage, bytes_at_random_are_no_page_or_have_so_many_rows) {

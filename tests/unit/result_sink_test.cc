@@ -34,7 +34,7 @@ constexpr std::string_view kZeroInside("a\0b", 3);
 
 TEST(ResultSink, FormatsHaveNames) {
   for (Format format : {Format::kTable, Format::kCsv, Format::kTsv, Format::kJson, Format::kNdjson,
-                        Format::kMarkdown, Format::kArrow}) {
+                        Format::kMarkdown, Format::kArrow, Format::kParquet}) {
     EXPECT_EQ(FormatByName(FormatName(format)), format);
   }
   EXPECT_FALSE(FormatByName("xml").has_value());

@@ -20,6 +20,8 @@ import time
 import traceback
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from captures_expire import (an_expired_export_stays_away,  # noqa: E402
+                             captures_of_graphs_go_with_their_run, old_captures_expire_by_age)
 from watched_place import (Place, Watch, check_no_rows_are_left, packed,  # noqa: E402
                            trace, wait_until)
 
@@ -155,8 +157,10 @@ def what_is_no_database_is_left_alone(place):
 def no_folder_is_an_error(place):
     place.folder.rmdir()
     done = place.once(code=1)
-    assert "there is no such folder" in done.stderr
-    for options in (("--keep", "7x"), ("--keep", "0"), ("--every", "now"), ("--settle", "-1s"),
+    assert "there is no such folder\n  name the folder" in done.stderr, done.stderr
+    for wrong in ("7x", "30s", "7D", "h"):
+        assert "neither a size nor an age" in place.once("--keep", wrong, code=2).stderr
+    for options in (("--keep", "0"), ("--every", "now"), ("--settle", "-1s"),
                     ("--memory", "1M")):
         place.once(*options, code=2)
 
@@ -221,24 +225,6 @@ def a_kill_loses_nothing(place):
     assert place.ranks() == list(range(24))
     check = sqlite3.connect(place.database).execute("PRAGMA integrity_check").fetchall()
     assert check == [("ok",)], check
-
-
-def old_captures_expire_by_age(place):
-    for day in (9, 8, 2, 1):
-        for rank in range(2):
-            path = place.write(f"day{day}/rank{rank}.json", trace(rank, begin_s=-day * DAY_S))
-            if day == 9:  # older than the limit by its file's time: not even read
-                os.utime(path, (time.time() - day * DAY_S,) * 2)
-    said = place.once("--keep", "7d").stdout
-    left = place.rows("SELECT DISTINCT run FROM traces ORDER BY 1")
-    assert [row["run"] for row in left] == ["day1", "day2"], left
-    assert said.count("expired: run day8, capture 1 (2 traces)") == 1, said
-    assert "day9" not in said, said
-    # They stay away, and their files stay.
-    assert place.once("--keep", "7d").stdout == ""
-    assert len(list(place.folder.rglob("*.json"))) == 8
-    said = place.once().stdout  # what is old by its file's time has never been there
-    assert "day8" not in said and said.count("day9") == 2, said
 
 
 def answers_are_those_of_ingest(place):
@@ -354,6 +340,7 @@ CHECKS = [files_are_taken_as_they_appear, it_ends_on_both_signals_and_what_it_ha
           events_that_were_dropped_are_made_up_for, answers_are_those_of_ingest,
           a_kill_while_captures_expire,
           it_waits_for_another_ingest, a_kill_loses_nothing, old_captures_expire_by_age,
+          an_expired_export_stays_away, captures_of_graphs_go_with_their_run,
           old_captures_expire_by_size, the_last_capture_stays, no_row_of_an_expired_trace_stays,
           lines_of_json, a_log_that_grows]
 

@@ -31,14 +31,15 @@ struct CutOptions {
   std::string start, end;  // either may be empty
   std::string around;      // SQL whose first row has ts_ns, and may have dur_ns, rank and trace_id
   bool slowest_collective = false;
-  std::string margin;                        // a length that the window gets at both ends
-  std::string run;                           // its name; empty: the only one that is in the window
-  std::optional<int64_t> capture;            // its number in the run; none: all
-  std::string ranks;                         // "0,3..5"; empty: all
-  std::vector<std::string> streams;          // of GPU activities; threads are not concerned
-  std::vector<std::string> categories;       // in any case
-  std::optional<int64_t> events_max;         // beside metadata
-  bool clip = false;                         // slices end at the window's edges
+  std::string margin;                   // a length that the window gets at both ends
+  std::string run;                      // its name; empty: the only one that is in the window
+  std::optional<int64_t> capture;       // its number in the run; none: all
+  std::string ranks;                    // "0,3..5"; empty: all
+  std::vector<std::string> streams;     // of GPU activities; threads are not concerned
+  std::vector<std::string> categories;  // in any case
+  std::optional<int64_t> events_max;    // beside metadata
+  bool detail = false;  // of a gathered database: from the own database of the one rank in `ranks`
+  bool clip = false;    // slices end at the window's edges
   bool incoming = false;                     // arrows that begin before the window, not with clip
   bool critical_path = false;                // a track of it, and all of that of `steps`
   std::string path_sql;                      // the query critical_path, for that track

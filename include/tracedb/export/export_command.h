@@ -1,4 +1,5 @@
-// `tracedb export -o job.xlsx`: the answers of several queries as a workbook, a sheet each.
+// `tracedb export`: the answers of several queries as a workbook, a sheet each, or as a folder of
+// Parquet files.
 #pragma once
 
 #include <cstdint>
@@ -13,25 +14,30 @@
 
 namespace tracedb {
 
+enum class ExportFormat { kWorkbook, kParquet };
+
 struct ExportOptions {
+  ExportFormat format = ExportFormat::kWorkbook;
   std::filesystem::path database;
-  std::filesystem::path output;      // ends with .xlsx
-  bool force = false;                // as OutputGuard has it
-  std::vector<std::string> queries;  // canned ones by name; none: those that most people ask
-  std::vector<std::string> params;   // "key=value", each for the queries that have it
-  std::filesystem::path scratch;     // a folder for what is on the way, about the workbook's size
+  std::filesystem::path output;  // of a workbook ends with .xlsx, of Parquet files a folder
+  bool force = false;            // as OutputGuard has it
+  // Canned ones by name, as Parquet also tables; none: those that most people ask.
+  std::vector<std::string> queries;
+  std::vector<std::string> params;  // "key=value", each for the queries that have it
+  std::filesystem::path scratch;    // a folder for a workbook that is on the way, as large as it
   // Of the open connection, before anything is compiled.
   std::function<Status(SqliteDb&)> on_open;
   std::function<void(const std::string& query, size_t number, size_t all)> on_query;
 };
 
 struct ExportOutcome {
-  size_t sheets = 0;
+  size_t answers = 0;  // sheets or files
   int64_t rows = 0;
   std::vector<std::string> notes;  // a line each: what a sheet has no room for
 };
 
-// The file appears whole or not at all. kUsage where the build writes no workbooks.
+// The file, and each in a folder, appears whole or not at all. kUsage where the build writes no
+// workbooks and one is wanted.
 Result<ExportOutcome> RunExport(const ExportOptions& options, const QueryCatalog& catalog);
 
 }  // namespace tracedb

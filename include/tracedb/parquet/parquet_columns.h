@@ -9,7 +9,7 @@
 
 namespace tracedb {
 
-enum class ParquetType : uint8_t { kInteger, kReal, kText };  // INT64, DOUBLE, UTF-8
+enum class ParquetType : uint8_t { kInteger, kReal, kText, kBytes };  // INT64, DOUBLE, UTF-8, any
 
 struct ParquetColumn {
   std::string name;
@@ -23,7 +23,7 @@ struct ParquetValues {
   std::vector<uint8_t> is_there;
   std::vector<int64_t> integers;
   std::vector<double> reals;
-  std::string bytes;             // of texts, one after the other
+  std::string bytes;             // of texts or bytes, one after the other
   std::vector<size_t> text_end;  // of each row
 
   size_t rows() const { return is_there.size(); }
@@ -49,8 +49,9 @@ struct ParquetValues {
     is_there.push_back(0);
     if (type == ParquetType::kInteger) integers.push_back(0);
     if (type == ParquetType::kReal) reals.push_back(0);
-    if (type == ParquetType::kText) text_end.push_back(bytes.size());
+    if (is_bytes()) text_end.push_back(bytes.size());
   }
+  bool is_bytes() const { return type == ParquetType::kText || type == ParquetType::kBytes; }
   void Clear() { *this = ParquetValues{type, {}, {}, {}, {}, {}}; }
 };
 

@@ -1,5 +1,5 @@
-// Rows -> a Parquet file that pyarrow, DuckDB and Spark read: a column a value of one type or NULL,
-// pages compressed with zstd, numbers plain or as differences, whichever is smaller.
+// Rows -> a Parquet file of its own, as summaries are: a column a value of one type or NULL, row
+// groups of few rows, so that one of many can be looked up.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 
 #include "tracedb/base/result.h"
 #include "tracedb/parquet/parquet_columns.h"
+#include "tracedb/parquet/parquet_encoder.h"
 
 namespace tracedb {
 
@@ -36,21 +37,18 @@ class ParquetWriter {
   Status Finish();
 
   int64_t rows() const { return rows_; }
-  int64_t bytes() const { return offset_; }
+  int64_t bytes() const { return encoder_->bytes(); }
 
  private:
-  struct Groups;
   ParquetWriter(std::filesystem::path path, int file, std::vector<ParquetColumn> columns);
   Status EndGroup();
-  Status Write(std::string_view bytes);
 
   std::filesystem::path path_;
   int file_;
   std::vector<ParquetColumn> columns_;
   std::vector<ParquetValues> values_;  // of the row group that is being filled
-  std::unique_ptr<Groups> groups_;     // those that are written
+  std::unique_ptr<ParquetEncoder> encoder_;
   int64_t rows_ = 0;
-  int64_t offset_ = 0;
 };
 
 }  // namespace tracedb

@@ -30,10 +30,11 @@ struct GatherOptions {
   std::function<void(const std::string& doing, size_t done, size_t all)> on_progress;
 };
 
-// A rank of whom there is no summary that is whole.
+// A rank of whom there is no summary that is whole; beyond the first thousand of a run all others.
 struct ShardTrouble {
   std::string kind;  // shard_missing or shard_broken
   std::string text;  // "rank 5 of run job: ..."
+  int64_t ranks = 1;
 };
 
 struct GatherReport {
@@ -42,7 +43,8 @@ struct GatherReport {
   int64_t repeated = 0;  // traces whose content another one has
   int64_t text_bytes = 0;
   std::vector<ShardTrouble> troubles;
-  std::vector<std::string> left_out;  // tables with rows that are in the ranks' databases alone
+
+  int64_t MissingRanks() const;
 };
 
 class GatheredDatabase {

@@ -35,12 +35,16 @@ class RowSink {
   virtual Status Caption(std::string_view) { return Done{}; }
 };
 
-enum class Format { kTable, kCsv, kTsv, kJson, kNdjson, kMarkdown, kArrow };
+enum class Format { kTable, kCsv, kTsv, kJson, kNdjson, kMarkdown, kArrow, kParquet };
 
-// By its name on the command line: table, csv, tsv, json, ndjson, markdown, arrow.
+// By its name on the command line: table, csv, tsv, json, ndjson, markdown, arrow, parquet.
 std::optional<Format> FormatByName(std::string_view name);
 std::string_view FormatName(Format format);
 std::string_view FormatMediaType(Format format);  // "text/csv; charset=utf-8"
+// Bytes for programs: nothing for a terminal.
+inline bool IsBinary(Format format) {
+  return format == Format::kArrow || format == Format::kParquet;
+}
 
 // How a table for people makes do with the width there is.
 struct TableLayout {
@@ -59,7 +63,8 @@ struct SinkOptions {
   TableLayout table = {};  // of a table
   bool safe_text = false;  // csv and tsv: AppendGuarded
   bool crlf = false;       // csv: lines end as RFC 4180 has it
-  // arrow: what the columns are known to hold; kNull: not known. Nothing where none is known.
+  // arrow, parquet: what the columns are known to hold; kNull: not known. Nothing where none is
+  // known.
   std::vector<SqlType> types = {};
 };
 

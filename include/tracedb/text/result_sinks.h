@@ -19,6 +19,7 @@ std::unique_ptr<RowSink> MakeNdjsonSink(OutputStream& output);  // one object a 
 std::unique_ptr<RowSink> MakeMarkdownSink(OutputStream& output);
 std::unique_ptr<RowSink> MakeTableSink(const SinkOptions& options, OutputStream& output);
 std::unique_ptr<RowSink> MakeArrowSink(const SinkOptions& options, OutputStream& output);
+std::unique_ptr<RowSink> MakeParquetSink(const SinkOptions& options, OutputStream& output);
 
 // An object with a key twice loses one value in most readers: the second "a" becomes "a_2".
 std::vector<std::string> DistinctNames(std::span<const std::string> names);

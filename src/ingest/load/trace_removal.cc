@@ -116,14 +116,14 @@ Result<std::vector<KnownFile>> ReadKnownFiles(const fs::path& database,
   TRACEDB_ASSIGN(db, OpenToChange(RealName(database), options));
   TRACEDB_ASSIGN(any_expired, db.Integer("SELECT count(*) FROM sqlite_schema WHERE name = "
                                          "'_expired_file'"));
-  std::string sql = "SELECT file_hash, file_bytes FROM _trace WHERE file_hash IS NOT NULL";
-  if (any_expired != 0) sql += " UNION ALL SELECT file_hash, file_bytes FROM _expired_file";
+  std::string sql = "SELECT file_hash, file_bytes, 0 FROM _trace WHERE file_hash IS NOT NULL";
+  if (any_expired != 0) sql += " UNION ALL SELECT file_hash, file_bytes, 1 FROM _expired_file";
   TRACEDB_ASSIGN(rows, db.Prepare(sql));
   std::vector<KnownFile> known;
   for (;;) {
     TRACEDB_ASSIGN(row, rows.Step());
     if (!row) return known;
-    known.push_back({std::string(rows.Text(0)), rows.Int(1)});
+    known.push_back({std::string(rows.Text(0)), rows.Int(1), rows.Int(2) != 0});
   }
 }
 

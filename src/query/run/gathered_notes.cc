@@ -3,15 +3,30 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
+#include "tracedb/query/run/rank_database.h"
 #include "tracedb/text/result_text.h"
 
 namespace tracedb {
 namespace {
 
 constexpr int64_t kNamedMax = 3;
+// Canned queries that need nothing of the tables that they read and that are not whole, where this
+// SQL gives 1.
+struct WholeAnyway {
+  std::string_view query;
+  const char* if_sql;
+};
+constexpr std::array<WholeAnyway, 2> kWholeAnyway = {
+    {// It looks up kernels of collectives alone, and those are there.
+     {"nccl_unmatched", "SELECT 1"},
+     // It reads events of traces alone whose steps were not summed when they were read.
+     {"overlap_by_step",
+      "SELECT NOT EXISTS (SELECT 1 FROM main._device_use WHERE trace_id NOT IN "
+      "(SELECT trace_id FROM main._step_use))"}}};
 
 // By the page on which each of them and its indexes begins.
 Result<std::map<int64_t, std::string>> LeftOutRoots(SqliteDb& db) {
@@ -26,6 +41,15 @@ Result<std::map<int64_t, std::string>> LeftOutRoots(SqliteDb& db) {
   }
 }
 
+Result<bool> IsWholeAnyway(SqliteDb& db, const QueryDoc& doc) {
+  for (const WholeAnyway& known : kWholeAnyway) {
+    if (known.query != doc.name) continue;
+    TRACEDB_ASSIGN(holds, db.Integer(known.if_sql));
+    return holds == 1;
+  }
+  return false;
+}
+
 }  // namespace
 
 Result<bool> IsGathered(SqliteDb& db) {
@@ -34,23 +58,32 @@ Result<bool> IsGathered(SqliteDb& db) {
   return found == 2;
 }
 
+Result<int64_t> CountMissingRanks(SqliteDb& db) {
+  TRACEDB_ASSIGN(gathered, IsGathered(db));
+  if (!gathered) return int64_t{0};
+  return db.Integer(
+      "SELECT ifnull(sum(count), 0) FROM main._issue WHERE kind IN "
+      "('shard_missing', 'shard_broken')");
+}
+
 Result<std::string> MissingRanksNote(SqliteDb& db) {
   TRACEDB_ASSIGN(gathered, IsGathered(db));
   if (!gathered) return std::string();
-  TRACEDB_ASSIGN(rows, db.Prepare("SELECT first_excerpt, count(*) OVER () FROM main._issue WHERE "
-                                  "kind IN ('shard_missing', 'shard_broken') LIMIT ?1"));
+  TRACEDB_ASSIGN(rows, db.Prepare("SELECT first_excerpt, count, sum(count) OVER () FROM "
+                                  "main._issue WHERE kind IN ('shard_missing', 'shard_broken') "
+                                  "LIMIT ?1"));
   TRACEDB_TRY(rows.Bind(1, kNamedMax));
   std::string text;
-  int64_t all = 0;
+  int64_t named = 0, all = 0;
   for (;;) {
     TRACEDB_ASSIGN(row, rows.Step());
     if (!row) break;
-    all = rows.Int(1);
+    named += rows.Int(1);
+    all = rows.Int(2);
     text += (text.empty() ? "" : "; ") + ShownText(rows.Text(0));
   }
   if (all == 0) return std::string();
-  if (all > kNamedMax)
-    text += fmt::format("; and {} more (tracedb info --issues)", all - kNamedMax);
+  if (all > named) text += fmt::format("; and {} more (tracedb info --issues)", all - named);
   return fmt::format("{} rank{} not in this database: {}", all, all == 1 ? " is" : "s are", text);
 }
 
@@ -94,14 +127,21 @@ Result<std::string> FirstShardPlace(SqliteDb& db) {
                      rows.Int(2));
 }
 
+Result<bool> NeedsRanksOwn(SqliteDb& db, const QueryDoc& doc) {
+  TRACEDB_ASSIGN(left_out, LeftOutOf(db, doc.sql));
+  if (left_out.empty()) return false;
+  TRACEDB_ASSIGN(whole, IsWholeAnyway(db, doc));
+  return !whole;
+}
+
 Result<std::string> NoteOfGathered(SqliteDb& db, const QueryDoc& doc) {
-  // It looks up kernels of collectives alone, and those are there.
-  constexpr std::string_view kWholeAnyway = "nccl_unmatched";
   TRACEDB_ASSIGN(gathered, IsGathered(db));
   if (!gathered) return std::string();
   TRACEDB_ASSIGN(note, MissingRanksNote(db));
   TRACEDB_ASSIGN(left_out, LeftOutOf(db, doc.sql));
-  if (left_out.empty() || doc.name == kWholeAnyway) return note;
+  if (left_out.empty()) return note;
+  TRACEDB_ASSIGN(whole, IsWholeAnyway(db, doc));
+  if (whole) return note;
   std::string names;
   for (const std::string& table : left_out) names += (names.empty() ? "" : ", ") + table;
   if (!doc.IsDocumented()) {
@@ -109,11 +149,13 @@ Result<std::string> NoteOfGathered(SqliteDb& db, const QueryDoc& doc) {
            "only summaries were gathered: not all rows are in " + names + ", which this reads";
   }
   TRACEDB_ASSIGN(place, FirstShardPlace(db));
-  return Error{ErrorKind::kQuery,
-               fmt::format("{} reads single events ({}), and {}, which have not all of them",
-                           doc.name, names, kGatheredFromSummaries),
-               fmt::format("ask a rank's own database: tracedb query {} --db PATH; the first is {}",
-                           doc.name, place)};
+  return Error{
+      ErrorKind::kQuery,
+      fmt::format("{} reads single events ({}), and {}, which have not all of them", doc.name,
+                  names, kGatheredFromSummaries),
+      fmt::format("{}ask a rank's own database: tracedb query {} --db PATH; the first is {}",
+                  WhyNotByRank(doc, 1).empty() ? "add --detail -p rank=N, or " : "", doc.name,
+                  place)};
 }
 
 }  // namespace tracedb

@@ -13,8 +13,11 @@
 #include "query/doc/query_explain.h"
 #include "query/doc/query_json.h"
 #include "query/plot/plot_settings.h"
+#include "query/run/detail_run.h"
+#include "query/run/output_ending.h"
 #include "tracedb/query/doc/query_file.h"
 #include "tracedb/query/plot/result_plot.h"
+#include "tracedb/query/run/gathered_notes.h"
 #include "tracedb/query/run/query_database.h"
 #include "tracedb/schema/schema_doc.h"
 #include "tracedb/text/near_name.h"
@@ -40,6 +43,9 @@ bool IsForPerson(const QueryOptions& options) {
 
 Format FormatOf(const QueryOptions& options) {
   const bool is_asked = options.wide || options.vertical;
+  if (const auto by_ending = FormatByEnding(options.output)) {
+    return options.format.value_or(*by_ending);
+  }
   const bool as_table = is_asked || (IsForPerson(options) && !options.safe_csv);
   return options.format.value_or(as_table ? Format::kTable : Format::kCsv);
 }
@@ -84,11 +90,6 @@ TableLayout TableLayoutFor(const QueryOptions& options, const QueryDoc& doc) {
   return table;
 }
 
-SqlType SqlTypeOf(DocType type) {
-  if (type == DocType::kText) return SqlType::kText;
-  return type == DocType::kReal ? SqlType::kReal : SqlType::kInteger;
-}
-
 std::unique_ptr<RowSink> SinkFor(const QueryOptions& options, const QueryDoc& doc,
                                  OutputStream& output) {
   SinkOptions sink;
@@ -96,7 +97,7 @@ std::unique_ptr<RowSink> SinkFor(const QueryOptions& options, const QueryDoc& do
   sink.safe_text = options.safe_csv;
   sink.terminal = IsForPerson(options);
   sink.table = TableLayoutFor(options, doc);
-  for (const QueryColumn& column : doc.columns) sink.types.push_back(SqlTypeOf(column.type));
+  sink.types = ColumnTypes(doc);
   return MakeSink(FormatOf(options), sink, output);
 }
 
@@ -266,10 +267,28 @@ class Opened {
   const QueryOptions& options_;
 };
 
+Result<QueryOutcome> RunOnRanks(const QueryOptions& options, const QueryDoc& doc, SqliteDb& db) {
+  TRACEDB_ASSIGN(places, PlacesOfDetail(db, doc, options.params));
+  TRACEDB_ASSIGN(inputs, TraceFiles(db, options.output));
+  for (const RankPlace& place : places) {
+    if (WritesToStdout(options)) break;
+    TRACEDB_TRY((OutputGuard{place.database, {}, options.force}.Check(options.output)));
+  }
+  return ToOutput(options, std::move(inputs), [&](OutputStream& output) {
+    const std::unique_ptr<RowSink> sink =
+        options.plot ? PlotSinkFor(options, doc, output) : SinkFor(options, doc, output);
+    return RunDetail(options, doc, places, *sink);
+  });
+}
+
 Result<QueryOutcome> RunOn(const QueryOptions& options, const QueryDoc& doc, bool is_canned) {
   TRACEDB_ASSIGN(db, OpenTraceDatabase(options.database));
   const Opened opened(options);
   if (options.on_open) TRACEDB_TRY(options.on_open(db));
+  if (options.detail) {
+    TRACEDB_ASSIGN(needs_ranks_own, NeedsRanksOwn(db, doc));
+    if (needs_ranks_own) return RunOnRanks(options, doc, db);
+  }
   TRACEDB_ASSIGN(query,
                  PreparedQuery::Prepare(db, doc, {options.params, options.assert_expression}));
   TRACEDB_ASSIGN(inputs, TraceFiles(db, options.output));
@@ -301,41 +320,8 @@ Status CheckPlotOptions(const QueryOptions& options) {
                "give one of them"};
 }
 
-// Formats of other programs, which text under such a name is not.
-Status CheckEnding(const QueryOptions& options) {
-  const std::string ending = options.output.extension().string();
-  const bool is_arrow = options.format == Format::kArrow;
-  if (is_arrow && WritesToStdout(options) && isatty(STDOUT_FILENO) == 1) {
-    return Error{ErrorKind::kUsage, "--format arrow is bytes for programs, and this is a terminal",
-                 "write it to a file: -o FILE.arrows"};
-  }
-  if (ending == ".arrow" || ending == ".feather") {
-    return Error{ErrorKind::kUsage,
-                 fmt::format("{}: Arrow's file format is not among those that are written",
-                             ShownText(options.output.string())),
-                 fmt::format("its stream format is: --format arrow -o {}.arrows",
-                             ShownText(options.output.stem().string()))};
-  }
-  for (const std::string_view other : {".xlsx", ".xls", ".ods", ".parquet"}) {
-    if (ending != other) continue;
-    if (ending == ".xlsx" && options.command.empty() && !options.source.empty()) {
-      return Error{ErrorKind::kUsage,
-                   fmt::format("{}: a workbook is written by tracedb export",
-                               ShownText(options.output.string())),
-                   fmt::format("tracedb export {} -o {}", ShownText(options.source),
-                               ShownText(options.output.string()))};
-    }
-    return Error{ErrorKind::kUsage,
-                 fmt::format("{}: {} is not among the formats that are written",
-                             ShownText(options.output.string()), ending),
-                 "spreadsheets and DuckDB read csv: -o " +
-                     ShownText(options.output.stem().string()) + ".csv"};
-  }
-  return Done{};
-}
-
 Status CheckOptions(const QueryOptions& options) {
-  TRACEDB_TRY(CheckEnding(options));
+  TRACEDB_TRY(CheckEnding(options.output, options.format, options.source, IsForPerson(options)));
   TRACEDB_TRY(CheckPlotOptions(options));
   const bool has_query = !options.source.empty() || !options.command.empty();
   if (!options.source.empty() && !options.command.empty()) {
@@ -349,11 +335,18 @@ Status CheckOptions(const QueryOptions& options) {
                  "--schema shows the tables, or the one that is named, and runs no query",
                  "see: tracedb query --help"};
   }
-  const Format format = options.format.value_or(Format::kCsv);
-  if (options.safe_csv && format != Format::kCsv && format != Format::kTsv) {
+  const Format format = FormatOf(options);
+  if ((options.explain || options.plot) && IsBinary(format)) {
+    return Error{ErrorKind::kUsage,
+                 fmt::format("{} is text, which {} is not", options.plot ? "--plot" : "--explain",
+                             FormatName(format)),
+                 "write it to another file, or ask for the rows alone"};
+  }
+  const Format asked = options.format.value_or(IsBinary(format) ? format : Format::kCsv);
+  if (options.safe_csv && asked != Format::kCsv && asked != Format::kTsv) {
     return Error{ErrorKind::kUsage, "--safe-csv is for --format csv and tsv", ""};
   }
-  const bool is_table = FormatOf(options) == Format::kTable || !options.format.has_value();
+  const bool is_table = format == Format::kTable || (!options.format && !IsBinary(format));
   if ((options.wide || options.vertical) && !is_table) {
     return Error{ErrorKind::kUsage, "--wide and --vertical are for --format table", ""};
   }

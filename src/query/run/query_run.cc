@@ -9,9 +9,9 @@
 #include "query/run/empty_reason.h"
 #include "query/run/filter_values.h"
 #include "query/run/near_in_schema.h"
-#include "tracedb/query/run/query_arguments.h"
 #include "query/run/query_assert.h"
 #include "tracedb/query/run/gathered_notes.h"
+#include "tracedb/query/run/query_arguments.h"
 #include "tracedb/text/result_sinks.h"
 #include "tracedb/text/result_text.h"
 
@@ -169,6 +169,17 @@ Status PreparedQuery::EndStatement(RowSink& sink) {
   cells_.clear();
   ++running_;
   return has_result ? sink.End() : Status(Done{});
+}
+
+std::vector<SqlType> ColumnTypes(const QueryDoc& doc) {
+  std::vector<SqlType> types;
+  for (const QueryColumn& column : doc.columns) {
+    const bool is_real = column.type == DocType::kReal;
+    types.push_back(column.type == DocType::kText ? SqlType::kText
+                    : is_real                     ? SqlType::kReal
+                                                  : SqlType::kInteger);
+  }
+  return types;
 }
 
 bool FailsAlone(const Error& error) {

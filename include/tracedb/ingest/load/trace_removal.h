@@ -27,8 +27,9 @@ Status RemoveTraces(const std::filesystem::path& database, const std::vector<int
 
 // A file whose trace is in the database, or was and has expired.
 struct KnownFile {
-  std::string file_hash;  // XXH3-128, as HashFile() has it
+  std::string file_hash;  // XXH3-128, as HashFile() has it; of a part of an export its mark follows
   int64_t file_bytes = 0;
+  bool is_expired = false;
 };
 
 // None where the database is not there; an error where there is something else.

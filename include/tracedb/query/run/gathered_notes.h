@@ -18,12 +18,18 @@ Result<bool> IsGathered(SqliteDb& db);
 inline constexpr std::string_view kGatheredFromSummaries =
     "this database was gathered from summaries";
 
+// How many ranks it is without; 0 of any other database.
+Result<int64_t> CountMissingRanks(SqliteDb& db);
+
 // "2 ranks are not in it: ..."; empty where all are, and of any other database.
 Result<std::string> MissingRanksNote(SqliteDb& db);
 
 // Tables of events that this SQL reads and of which the ranks' own databases have more; none of any
 // other database. SQL that cannot be compiled reads none.
 Result<std::vector<std::string>> LeftOutOf(SqliteDb& db, std::string_view sql);
+
+// Whether this query needs events that only the ranks' own databases have.
+Result<bool> NeedsRanksOwn(SqliteDb& db, const QueryDoc& doc);
 
 // Where the ranks' databases are: "/local/0.db on node1 (rank 0)" of the first.
 Result<std::string> FirstShardPlace(SqliteDb& db);

@@ -37,6 +37,7 @@ struct QueryOptions {
   bool vertical = false;      // a table has each row as a block
   bool pager = false;         // for a person what is more than a screen goes to a pager
   bool by_screen = false;     // for a person without a pager a table has as many rows as a screen
+  bool detail = false;        // of a gathered database: what it cannot answer from ranks' own
   std::string assert_expression;
   bool quiet = false;  // no notes
 

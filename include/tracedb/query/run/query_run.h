@@ -28,6 +28,9 @@ struct QueryOutcome {
   std::string note;  // for stderr; may be empty
 };
 
+// As the query's header has them; none where it has no header. For SinkOptions.
+std::vector<SqlType> ColumnTypes(const QueryDoc& doc);
+
 // Whether others may well succeed after this error of a query: it is the query's own, or that of
 // the pages it looked at. Not so a lock, a full memory, or somebody who asked for an end.
 bool FailsAlone(const Error& error);

@@ -1,4 +1,6 @@
-#include "text/arrow_column.h"
+#include "text/typed_column.h"
+
+#include <fmt/format.h>
 
 #include <bit>
 #include <cstring>
@@ -26,13 +28,6 @@ bool IsAscii(std::string_view text) {
   return (bits & 0x8080808080808080u) == 0;
 }
 
-void AddBuffer(std::string& body, std::vector<ArrowBuffer>& buffers, const void* bytes,
-               size_t size) {
-  buffers.push_back({static_cast<int64_t>(body.size()), static_cast<int64_t>(size)});
-  if (size > 0) body.append(static_cast<const char*>(bytes), size);
-  while (body.size() % kArrowAlignment != 0) body += '\0';
-}
-
 }  // namespace
 
 void AppendUtf8(std::string& out, std::string_view text) {
@@ -47,29 +42,22 @@ void AppendUtf8(std::string& out, std::string_view text) {
   }
 }
 
-ArrowType ArrowColumn::type() const {
-  switch (type_) {
-    case SqlType::kInteger:
-      return ArrowType::kInt64;
-    case SqlType::kReal:
-      return ArrowType::kFloat64;
-    case SqlType::kBlob:
-      return ArrowType::kBinary;
-    case SqlType::kNull:
-    case SqlType::kText:
-      break;
-  }
-  return ArrowType::kText;
-}
-
-void ArrowColumn::Freeze() {
+void TypedColumn::FreezeAsText() {
   only_nulls_ = type_ == SqlType::kNull;
   if (only_nulls_) Widen(SqlType::kText);
   frozen_ = true;
 }
 
+void TypedColumn::Clear() {
+  rows_ = nulls_ = 0;
+  validity_.clear();
+  words_.clear();
+  ends_.clear();
+  text_.clear();
+}
+
 // Those that are in it become what the wider type has for them. False: it would lose something.
-bool ArrowColumn::Widen(SqlType to) {
+bool TypedColumn::Widen(SqlType to) {
   if (frozen_) return false;
   const SqlType from = std::exchange(type_, to);
   if (from == SqlType::kNull) {  // NULLs so far
@@ -97,7 +85,7 @@ bool ArrowColumn::Widen(SqlType to) {
   const std::string text = std::exchange(text_, {});
   int32_t begin = 0;
   for (size_t i = 0; i < static_cast<size_t>(rows_); ++i) {
-    const bool is_null = (static_cast<unsigned char>(validity_[i / 8]) >> (i % 8) & 1u) == 0;
+    const bool is_null = IsNull(i);
     if (!is_null && from == SqlType::kInteger) {
       AppendCell(text_, {SqlType::kInteger, words[i], 0, {}});
     } else if (!is_null && from == SqlType::kReal) {
@@ -112,7 +100,7 @@ bool ArrowColumn::Widen(SqlType to) {
   return true;
 }
 
-void ArrowColumn::AddPlace(bool is_null) {
+void TypedColumn::AddPlace(bool is_null) {
   if (rows_ % 8 == 0) validity_ += '\0';
   if (is_null) {
     ++nulls_;
@@ -122,7 +110,7 @@ void ArrowColumn::AddPlace(bool is_null) {
   ++rows_;
 }
 
-void ArrowColumn::AddText(const Cell& cell) {
+void TypedColumn::AddText(const Cell& cell) {
   if (type_ == SqlType::kBlob) {
     text_ += cell.text;
   } else if (cell.type == SqlType::kText) {
@@ -133,7 +121,7 @@ void ArrowColumn::AddText(const Cell& cell) {
   ends_.push_back(static_cast<int32_t>(text_.size()));
 }
 
-bool ArrowColumn::Add(const Cell& cell) {
+bool TypedColumn::Add(const Cell& cell) {
   const bool is_null = cell.type == SqlType::kNull;
   if (!is_null && only_nulls_ && cell.type != SqlType::kText) return false;
   if (!is_null && cell.type != type_ && type_ != SqlType::kText) {
@@ -164,20 +152,14 @@ bool ArrowColumn::Add(const Cell& cell) {
   return true;
 }
 
-void ArrowColumn::TakeBuffers(std::string& body, std::vector<ArrowBuffer>& buffers) {
-  AddBuffer(body, buffers, validity_.data(), nulls_ == 0 ? 0 : validity_.size());
-  if (type_ == SqlType::kInteger || type_ == SqlType::kReal) {
-    AddBuffer(body, buffers, words_.data(), words_.size() * sizeof(int64_t));
-  } else {
-    ends_.insert(ends_.begin(), 0);
-    AddBuffer(body, buffers, ends_.data(), ends_.size() * sizeof(int32_t));
-    AddBuffer(body, buffers, text_.data(), text_.size());
-  }
-  rows_ = nulls_ = 0;
-  validity_.clear();
-  words_.clear();
-  ends_.clear();
-  text_.clear();
+Error DoesNotFit(std::string_view format, std::string_view column, int64_t row, const Cell& cell) {
+  std::string value;
+  AppendCell(value, cell);
+  return Error{
+      ErrorKind::kQuery,
+      fmt::format("column '{}' has another type in row {} ('{}') than in those before",
+                  ShownText(column), row, CutToWidth(ShownText(value), 40, "...")),
+      fmt::format("a column of {} has one type: CAST it in the SQL, or --format ndjson", format)};
 }
 
 }  // namespace tracedb

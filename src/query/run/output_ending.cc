@@ -1,0 +1,67 @@
+#include "query/run/output_ending.h"
+
+#include <fmt/format.h>
+
+#include "tracedb/text/result_text.h"
+
+namespace tracedb {
+namespace {
+
+Error Refused(const std::filesystem::path& output, std::string_view what, std::string advice) {
+  return Error{ErrorKind::kUsage, fmt::format("{}: {}", ShownText(output.string()), what),
+               std::move(advice)};
+}
+
+// What is asked for may be written under such a name.
+Status CheckWorkbook(const std::filesystem::path& output, const std::string& source) {
+  const std::string ending = output.extension().string();
+  if (ending == ".xlsx" && !source.empty()) {
+    return Refused(
+        output, "a workbook is written by tracedb export",
+        fmt::format("tracedb export {} -o {}", ShownText(source), ShownText(output.string())));
+  }
+  for (const std::string_view other : {".xlsx", ".xls", ".ods"}) {
+    if (ending != other) continue;
+    return Refused(
+        output, fmt::format("{} is not among the formats that are written", ending),
+        fmt::format("spreadsheets read csv: -o {}.csv", ShownText(output.stem().string())));
+  }
+  return Done{};
+}
+
+}  // namespace
+
+std::optional<Format> FormatByEnding(const std::filesystem::path& output) {
+  const std::string ending = output.extension().string();
+  if (ending == ".parquet") return Format::kParquet;
+  if (ending == ".arrows") return Format::kArrow;
+  return std::nullopt;
+}
+
+Status CheckEnding(const std::filesystem::path& output, std::optional<Format> format,
+                   const std::string& source, bool to_terminal) {
+  if (format.has_value() && IsBinary(*format) && to_terminal) {
+    return Error{ErrorKind::kUsage,
+                 fmt::format("--format {} is bytes for programs, and this is a terminal",
+                             FormatName(*format)),
+                 fmt::format("write it to a file: -o FILE.{}",
+                             *format == Format::kArrow ? "arrows" : FormatName(*format))};
+  }
+  const std::string ending = output.extension().string();
+  if (ending == ".arrow" || ending == ".feather") {
+    return Refused(output, "Arrow's file format is not among those that are written",
+                   fmt::format("its stream format is: --format arrow -o {0}.arrows; a file for "
+                               "Arrow's readers is: -o {0}.parquet",
+                               ShownText(output.stem().string())));
+  }
+  if (const auto by_ending = FormatByEnding(output);
+      by_ending.has_value() && format.has_value() && format != by_ending) {
+    return Refused(output,
+                   fmt::format("a name of {}, and --format {} is given", FormatName(*by_ending),
+                               FormatName(*format)),
+                   "leave out --format, or write to another name");
+  }
+  return CheckWorkbook(output, source);
+}
+
+}  // namespace tracedb
