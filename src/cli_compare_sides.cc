@@ -76,7 +76,7 @@ Result<RunInputs::Source> RunInputs::Locate(const std::string& input) {
     return Error{ErrorKind::kInput, fmt::format("{}: there is no such file", ShownText(path)),
                  "a side is a database, FILE.db#RUN, or traces: a file or a folder"};
   }
-  if (IsSqliteFile(path)) {
+  if (IsTraceDatabaseFile(path)) {
     databases_.emplace_back(path);
     return Source{input, path, run};
   }
