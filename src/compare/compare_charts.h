@@ -16,4 +16,13 @@ std::string PartsChart(const Comparison& comparison);
 // A usual step of both sides, on one scale: a lane for each GPU, of each side the first ones.
 std::string StepChart(const Comparison& comparison);
 
+// The operators whose time on the GPU changed most: a bar to the left is less, to the right more.
+// Empty: none did.
+std::string OperatorsChart(const Comparison& comparison, size_t most);
+
+// What each run's training log says by iteration. Empty: no log does. The first iterations take
+// many times as long as the others: what is beyond the chart is counted in `beyond`.
+std::string IterationTimeChart(const Comparison& comparison, size_t& beyond);
+std::string LossChart(const Comparison& comparison);
+
 }  // namespace tracedb

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compare/compare_charts.h"
+#include "compare/row_places.h"
 #include "tracedb/report/page_head.h"
 #include "tracedb/text/html_text.h"
 
@@ -104,7 +105,7 @@ std::string RowsTable(const Comparison& comparison, size_t rows_max) {
   std::string notes;
   HtmlTable table("Of one step and rank, the most telling first.",
                   {"kind", "name", "base_calls", "new_calls", "base_ms", "new_ms", "delta_ms",
-                   "verdict", "in"});
+                   "verdict", "in", "where"});
   for (size_t i = 0; i < std::min(rows_max, comparison.rows.size()); ++i) {
     const RowChange& row = comparison.rows[i];
     if (row.kind == "recomputation") notes += "<p>" + EscapedHtml(row.text) + "</p>\n";
@@ -117,9 +118,69 @@ std::string RowsTable(const Comparison& comparison, size_t rows_max) {
     table.Number(Ms(row.new_ns - row.base_ns));
     table.Text(VerdictName(row.finding.verdict));
     table.Text(RowInName(row.in));
+    table.Text(PlaceText(row));
     table.EndRow();
   }
   return notes + table.End();
+}
+
+std::string RanksTable(const Comparison& comparison) {
+  constexpr size_t kShown = 64;
+  const auto number = [](const std::optional<int64_t>& rank) {
+    return rank.has_value() ? fmt::to_string(*rank) : std::string("none");
+  };
+  HtmlTable table("How long ranks wait in a step because of one, on average.",
+                  {"role", "base_rank", "new_rank", "base_ms", "new_ms", "delta_ms", "verdict"});
+  for (size_t i = 0; i < std::min(kShown, comparison.ranks.size()); ++i) {
+    const RankChange& rank = comparison.ranks[i];
+    table.Text(rank.role);
+    table.Number(number(rank.base_rank));
+    table.Number(number(rank.new_rank));
+    table.Number(Ms(rank.base_ns));
+    table.Number(Ms(rank.new_ns));
+    table.Number(Ms(rank.new_ns - rank.base_ns));
+    table.Text(VerdictName(rank.finding.verdict));
+    table.EndRow();
+  }
+  std::string moved =
+      comparison.by_role
+          ? fmt::format("<p>Aligned by their role in the job; {} of {} have another rank in new."
+                        "</p>\n",
+                        comparison.ranks_moved, comparison.ranks.size())
+          : std::string("<p>Aligned by number: the traces do not tell their roles.</p>\n");
+  if (comparison.ranks.size() > kShown) {
+    moved += fmt::format("<p>The {} that changed most.</p>\n", kShown);
+  }
+  return moved + table.End();
+}
+
+// A chart that is not shrunk beyond what can be read: a narrow window scrolls it.
+std::string Scrolled(std::string_view chart) {
+  return fmt::format("<div class=\"scroll chart\" tabindex=\"0\">{}</div>\n", chart);
+}
+
+std::string Training(const Comparison& comparison) {
+  size_t beyond = 0;
+  const std::string times = IterationTimeChart(comparison, beyond);
+  const std::string losses = LossChart(comparison);
+  std::string html;
+  if (!times.empty()) {
+    html += "<h3>Time of an iteration (ms)</h3>\n" + Scrolled(times);
+    if (beyond > 0) {
+      html += fmt::format("<p>{} that took more than twice the usual time {} not shown.</p>\n",
+                          beyond, beyond == 1 ? "is" : "are");
+    }
+  }
+  if (!losses.empty()) html += "<h3>Loss</h3>\n" + Scrolled(losses);
+  return html;
+}
+
+std::string KernelTime(const Comparison& comparison) {
+  if (!comparison.base_kernel_ns.has_value() || !comparison.new_kernel_ns.has_value()) return "";
+  const auto base_ns = static_cast<double>(*comparison.base_kernel_ns);
+  const auto new_ns = static_cast<double>(*comparison.new_kernel_ns);
+  return fmt::format("<p>GPU time of its kernels, all GPUs together: {} ms, was {} ({}).</p>\n",
+                     Ms(new_ns), Ms(base_ns), Pct(new_ns - base_ns, base_ns));
 }
 
 std::string Headline(const Comparison& comparison) {
@@ -127,10 +188,13 @@ std::string Headline(const Comparison& comparison) {
   const auto delta_ns = static_cast<double>(comparison.new_ns - comparison.base_ns);
   const Finding& finding = comparison.finding;
   std::string html =
-      fmt::format("<p><strong>{}</strong>: a step takes {} ms, was {} ({}).</p>\n",
-                  VerdictName(finding.verdict), Ms(static_cast<double>(comparison.new_ns)),
+      fmt::format("<p><strong>{}</strong>: {} takes {} ms, was {} ({}).</p>\n",
+                  VerdictName(finding.verdict),
+                  comparison.IsWhole() ? "the recording" : "a step", Ms(static_cast<double>(comparison.new_ns)),
                   Ms(base_ns), Pct(delta_ns, base_ns));
-  if (!finding.reason.empty()) {
+  if (!comparison.comparable) html += "<p>The runs are not comparable.</p>\n";
+  html += KernelTime(comparison);
+  if (!finding.reason.empty() && comparison.comparable) {
     html += fmt::format("<p>Why: {}.</p>\n", EscapedHtml(finding.reason));
   }
   if (!comparison.comparable || !finding.least_visible_ns.has_value()) return html;
@@ -151,22 +215,36 @@ std::string ComparePage(const Comparison& comparison, size_t rows_max, std::stri
       title + ": tracedb compare",
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; "
       "style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n",
-      "");
+      ".chart svg { min-width: 620px; } p { overflow-wrap: anywhere; }\n"
+      ".line-base, .line-new { fill: none; stroke: var(--soft); stroke-width: 1.8; }\n"
+      ".line-new { stroke: var(--c1); } .rule { stroke: var(--card); stroke-width: 1; }\n");
   html += fmt::format("<body>\n<header><h1>{}</h1>{}</header>\n<main>\n", EscapedHtml(title),
                       Headline(comparison));
   html += Section("The runs", RunsTable(comparison));
   html += Section("What differs beside the times", DifferencesTable(comparison));
-  html += Section("From base to new", WaterfallChart(comparison));
-  html += Section("Where the step's time went", PartsChart(comparison) + PartsTable(comparison));
+  html += Section("From base to new", Scrolled(WaterfallChart(comparison)));
+  html += Section(comparison.IsWhole() ? "Where the recording's time went"
+                                       : "Where the step's time went",
+                  Scrolled(PartsChart(comparison)) + PartsTable(comparison));
+  const std::string operators = OperatorsChart(comparison, 16);
+  if (!operators.empty()) {
+    html += Section("Operators by what changed on the GPU",
+                    "<p>In ms, of one step and rank: to the left less, to the right more.</p>\n" +
+                        Scrolled(operators));
+  }
   const std::string lanes = StepChart(comparison);
   if (!lanes.empty()) {
     html += Section(
         "A usual step of each",
         fmt::format("<p>Step {} of base and step {} of new, on one scale: compute, "
                     "communication and copies that nothing hides.</p>\n{}",
-                    comparison.base.front().usual_step, comparison.now.front().usual_step, lanes));
+                    comparison.base.front().usual_step, comparison.now.front().usual_step,
+                    Scrolled(lanes)));
   }
+  if (comparison.ranks.size() > 1) html += Section("The ranks", RanksTable(comparison));
   html += Section("What changed in it", RowsTable(comparison, rows_max));
+  const std::string training = Training(comparison);
+  if (!training.empty()) html += Section("What the training logs say", training);
   return html + fmt::format(
                     "</main>\n<footer><p>Made by tracedb {}. Everything is in this file; "
                     "nothing is loaded from a network.</p></footer>\n</body>\n</html>\n",

@@ -40,6 +40,7 @@ Result<std::vector<RunSamples>> ReadSide(const std::vector<RunToCompare>& runs,
     samples.used.name = run.name;
     if (options.with_path) TRACEDB_TRY(ReadPath(db, catalog, samples));
     if (options.with_lanes && side.empty()) TRACEDB_TRY(ReadLanes(db, catalog, samples));
+    if (options.with_lanes) TRACEDB_TRY(ReadLog(db, catalog, samples));
     side.push_back(std::move(samples));
   }
   return side;

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "compare/row_places.h"
 #include "tracedb/text/result_sink.h"
 #include "tracedb/text/result_text.h"
 
@@ -76,20 +77,6 @@ class Table {
   OutputStream& output_;
   std::unique_ptr<RowSink> sink_;
 };
-
-// "aten::mm in LinearFunction in nn.Module: MLP_0": the innermost first, it is what is left of a
-// long one.
-std::string InnermostFirst(std::string_view path) {
-  constexpr std::string_view kBetween = " > ";
-  std::string text;
-  while (!path.empty()) {
-    const size_t at = path.rfind(kBetween);
-    const size_t from = at == std::string_view::npos ? 0 : at + kBetween.size();
-    text += (text.empty() ? "" : " in ") + std::string(path.substr(from));
-    path = path.substr(0, at == std::string_view::npos ? 0 : at);
-  }
-  return text;
-}
 
 std::string RunsText(const std::vector<RunUsed>& runs) {
   std::string text;
@@ -174,14 +161,6 @@ Status WriteParts(const Comparison& comparison, const CompareTextOptions& option
   return table.End();
 }
 
-// Of an operator: what it is in, as its name is there already.
-std::string Where(const RowChange& row) {
-  std::string text = InnermostFirst(row.path);
-  if (row.kind != "operator") return text;
-  const std::string own = row.name + " in ";
-  return text.starts_with(own) ? text.substr(own.size()) : text == row.name ? "" : text;
-}
-
 Status WriteRanks(const Comparison& comparison, const CompareTextOptions& options,
                   OutputStream& output) {
   constexpr size_t kShown = 4;
@@ -254,7 +233,7 @@ Status WriteRows(const Comparison& comparison, const CompareTextOptions& options
     if (row.kind == kPathRow && !std::exchange(has_path, true)) notes += kPathNote;
     const auto calls = [](double count) { return std::round(count * 100) / 100; };
     TRACEDB_TRY(table.Row({row.kind, table.Short(row.name, kNameWidthMax),
-                           table.Short(Where(row), kWhereWidthMax), calls(row.base_calls),
+                           table.Short(PlaceText(row), kWhereWidthMax), calls(row.base_calls),
                            calls(row.new_calls), MsOf(row.base_ns), MsOf(row.new_ns),
                            MsOf(row.new_ns - row.base_ns),
                            std::string(VerdictName(row.finding.verdict)), InText(row)}));

@@ -229,6 +229,42 @@ Status ReadPath(SqliteDb& db, const QueryCatalog& catalog, RunSamples& samples) 
   });
 }
 
+Status ReadLog(SqliteDb& db, const QueryCatalog& catalog, RunSamples& samples) {
+  constexpr size_t kPointsMax = 2000;
+  std::vector<LogPoint> all;
+  const RunReader reader{db, catalog, samples.used.run};
+  const auto real = [](const NamedRow& row, std::string_view name) {
+    const Cell& cell = row.At(name);
+    if (cell.type == SqlType::kInteger) return std::optional(static_cast<double>(cell.integer));
+    return cell.type == SqlType::kReal && std::isfinite(cell.real) ? std::optional(cell.real)
+                                                                   : std::nullopt;
+  };
+  TRACEDB_TRY(reader.Each("compare/training", [&](const NamedRow& row) {
+    all.push_back({static_cast<double>(row.Int("iteration")), real(row, "elapsed_ms"),
+                   real(row, "loss")});
+  }));
+  const size_t each = std::max<size_t>(1, (all.size() + kPointsMax - 1) / kPointsMax);
+  for (size_t first = 0; first < all.size(); first += each) {
+    const auto some = std::span(all).subspan(first, std::min(each, all.size() - first));
+    const auto mean = [&](const auto& of) {
+      double sum = 0;
+      double count = 0;
+      for (const LogPoint& point : some) {
+        const std::optional<double> value = of(point);
+        if (!value.has_value()) continue;
+        sum += *value;
+        ++count;
+      }
+      return count == 0 ? std::nullopt : std::optional(sum / count);
+    };
+    samples.used.log.push_back(
+        {*mean([](const LogPoint& point) { return std::optional(point.iteration); }),
+         mean([](const LogPoint& point) { return point.elapsed_ms; }),
+         mean([](const LogPoint& point) { return point.loss; })});
+  }
+  return Done{};
+}
+
 Status ReadLanes(SqliteDb& db, const QueryCatalog& catalog, RunSamples& samples) {
   if (samples.middle.empty()) return Done{};
   std::vector<size_t> places = samples.middle;  // the one in the middle of those in the middle

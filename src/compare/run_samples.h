@@ -82,6 +82,9 @@ Result<RunSamples> ReadRun(SqliteDb& db, const QueryCatalog& catalog, const std:
 // What the critical paths of its steps consist of, into its rows. The run is replayed.
 Status ReadPath(SqliteDb& db, const QueryCatalog& catalog, RunSamples& samples);
 
+// Sets used.log.
+Status ReadLog(SqliteDb& db, const QueryCatalog& catalog, RunSamples& samples);
+
 // Sets used.usual_step and used.lanes.
 Status ReadLanes(SqliteDb& db, const QueryCatalog& catalog, RunSamples& samples);
 

@@ -95,6 +95,13 @@ struct StepLane {
   std::vector<Stretch> stretches;
 };
 
+// An iteration of a training log; of many, the mean of some that follow each other.
+struct LogPoint {
+  double iteration = 0;
+  std::optional<double> elapsed_ms;
+  std::optional<double> loss;
+};
+
 struct RunUsed {
   std::string name;  // as it was given
   std::string run;
@@ -111,6 +118,7 @@ struct RunUsed {
   std::map<std::string, std::string> recordings;
   int64_t usual_step = 0;       // whose lanes these are, by its number
   std::vector<StepLane> lanes;  // where they were asked for
+  std::vector<LogPoint> log;    // the same; in the order of iterations, at most 2000
 };
 
 struct FactDifference {
