@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
+#include <map>
 #include <string_view>
 #include <vector>
 
@@ -114,6 +116,24 @@ std::string LaneBars(const StepLane& lane, double y, double most_ns) {
   return bars;
 }
 
+// Lanes of new in the order of the ranks of base that have their roles.
+std::vector<StepLane> InOrderOfBase(const Comparison& comparison, std::vector<StepLane> lanes) {
+  std::map<int64_t, int64_t> base_ranks;
+  for (const RankChange& rank : comparison.ranks) {
+    if (rank.new_rank.has_value() && rank.base_rank.has_value()) {
+      base_ranks[*rank.new_rank] = *rank.base_rank;
+    }
+  }
+  const auto place = [&](const StepLane& lane) {
+    const auto at = base_ranks.find(lane.rank);
+    return at == base_ranks.end() ? std::numeric_limits<int64_t>::max() : at->second;
+  };
+  std::stable_sort(lanes.begin(), lanes.end(), [&](const StepLane& left, const StepLane& right) {
+    return place(left) < place(right);
+  });
+  return lanes;
+}
+
 }  // namespace
 
 std::string WaterfallChart(const Comparison& comparison) {
@@ -188,11 +208,10 @@ std::string OperatorsChart(const Comparison& comparison, size_t most) {
     more_ns = std::max(more_ns, row->new_ns - row->base_ns);
   }
   if (rows.empty()) return "";
-  constexpr double kNamed = 320;
-  constexpr double kBeside = 64;  // numbers, on either side of the bars
-  const double left = kNamed + (less_ns > 0 ? kBeside : 0);
-  const double room = kWidth - left - kBeside;
-  const double zero = left + room * less_ns / (less_ns + more_ns);
+  constexpr double kNamed = 340;
+  constexpr double kNumbers = 60;
+  const double room = kWidth - kNamed;
+  const double zero = kNamed + room * less_ns / (less_ns + more_ns);
   double y = 2;
   std::string inside;
   for (const RowChange* row : rows) {
@@ -200,13 +219,12 @@ std::string OperatorsChart(const Comparison& comparison, size_t most) {
     const double width = room * std::abs(delta_ns) / (less_ns + more_ns);
     const std::string value = fmt::format("{:+.3f}", delta_ns / 1e6);
     const std::string name = row->name + (row->path.empty() ? "" : "  " + PlaceText(*row));
-    inside += fmt::format("<g><title>{}</title>",
-                          EscapedHtml(row->path.empty() ? row->name : row->path));
-    inside += Words(kNamed - 8, y + 12, "end", CutToWidth(name, 46));
+    inside +=
+        fmt::format("<g><title>{}</title>", EscapedHtml(row->path.empty() ? row->name : row->path));
+    inside += Words(kNamed - kNumbers - 8, y + 12, "end", CutToWidth(name, 40));
+    inside += Words(kNamed - 8, y + 12, "end", value);
     inside += Bar(delta_ns < 0 ? zero - width : zero, y, width, kLine - 5,
                   delta_ns < 0 ? "fill-2" : "fill-1", fmt::format("{}: {} ms", name, value));
-    inside += Words(delta_ns < 0 ? zero - width - 5 : zero + width + 5, y + 12,
-                    delta_ns < 0 ? "end" : "start", value);
     inside += "</g>";
     y += kLine;
   }
@@ -225,9 +243,11 @@ std::string StepChart(const Comparison& comparison) {
   if (base.lanes.empty() || now.lanes.empty()) return "";
   double y = 2;
   std::string inside;
+  const std::vector<StepLane> new_lanes = InOrderOfBase(comparison, now.lanes);
   for (const RunUsed* run : {&base, &now}) {
-    for (size_t i = 0; i < std::min(run->lanes.size(), kLanesMax); ++i) {
-      const StepLane& lane = run->lanes[i];
+    const std::vector<StepLane>& lanes = run == &base ? base.lanes : new_lanes;
+    for (size_t i = 0; i < std::min(lanes.size(), kLanesMax); ++i) {
+      const StepLane& lane = lanes[i];
       inside += Words(
           kNames - 8, y + 12, "end",
           fmt::format("{} rank {} GPU {}", run == &base ? "base" : "new", lane.rank, lane.device));

@@ -20,9 +20,4 @@ std::string StepChart(const Comparison& comparison);
 // Empty: none did.
 std::string OperatorsChart(const Comparison& comparison, size_t most);
 
-// What each run's training log says by iteration. Empty: no log does. The first iterations take
-// many times as long as the others: what is beyond the chart is counted in `beyond`.
-std::string IterationTimeChart(const Comparison& comparison, size_t& beyond);
-std::string LossChart(const Comparison& comparison);
-
 }  // namespace tracedb

@@ -1,4 +1,5 @@
-// Lines over the iterations of training logs, for a comparison's page.
+#include "compare/compare_lines.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +11,6 @@
 #include <string_view>
 #include <vector>
 
-#include "compare/compare_charts.h"
 #include "tracedb/text/html_text.h"
 
 namespace tracedb {
@@ -92,14 +92,15 @@ class Lines {
   }
 
   std::string Axes() const {
-    std::string axes = fmt::format(
-        "<rect class=\"sheet\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>", kLeft, kTop,
-        kWidth - kLeft - kRight, kHeight - kTop - kBottom);
+    std::string axes =
+        fmt::format("<rect class=\"sheet\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>", kLeft,
+                    kTop, kWidth - kLeft - kRight, kHeight - kTop - kBottom);
     const double y_tick = TickOf(y_);
     for (double y = std::ceil(y_.low / y_tick) * y_tick; y <= y_.high; y += y_tick) {
       const double shown = std::abs(y) < y_tick / 2 ? 0 : y;
       axes += fmt::format(
-          "<line class=\"rule\" x1=\"{0}\" x2=\"{1}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\"/><text x=\"{3}\" "
+          "<line class=\"rule\" x1=\"{0}\" x2=\"{1}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\"/><text "
+          "x=\"{3}\" "
           "y=\"{4:.1f}\" text-anchor=\"end\">{5:.6g}</text>",
           kLeft, kWidth - kRight, Y(y), kLeft - 6, Y(y) + 4, shown);
     }

@@ -27,8 +27,8 @@ namespace {
 constexpr double kPartShareMin = 1e-3;  // of the step: less of a part's change is the same
 
 Result<std::vector<RunSamples>> ReadSide(const std::vector<RunToCompare>& runs,
-                                         const QueryCatalog& catalog,
-                                         const CompareOptions& options) {
+                                         const QueryCatalog& catalog, const CompareOptions& options,
+                                         std::optional<int64_t> like_step) {
   std::vector<RunSamples> side;
   for (const RunToCompare& run : runs) {
     TRACEDB_ASSIGN(db, run.open());
@@ -39,7 +39,9 @@ Result<std::vector<RunSamples>> ReadSide(const std::vector<RunToCompare>& runs,
     }
     samples.used.name = run.name;
     if (options.with_path) TRACEDB_TRY(ReadPath(db, catalog, samples));
-    if (options.with_lanes && side.empty()) TRACEDB_TRY(ReadLanes(db, catalog, samples));
+    if (options.with_lanes && side.empty()) {
+      TRACEDB_TRY(ReadLanes(db, catalog, like_step, samples));
+    }
     if (options.with_lanes) TRACEDB_TRY(ReadLog(db, catalog, samples));
     side.push_back(std::move(samples));
   }
@@ -127,7 +129,8 @@ std::vector<FactDifference> FindDifferences(const Sides& sides) {
       const std::string now = is_run ? of_run->second : "";
       if (AreAlike(first, fact, base, now) || !told.emplace(fact, now).second) continue;
       differences.push_back(
-          {fact, base, now, first.deciding.contains(fact) || run.deciding.contains(fact)});
+          {fact, base, now,
+           first.used.deciding.contains(fact) || run.used.deciding.contains(fact)});
     }
   };
   for (const RunSamples& run : sides.base) add(run);
@@ -272,8 +275,8 @@ Status CheckApart(const std::vector<RunUsed>& runs) {
 Result<Comparison> CompareRuns(const std::vector<RunToCompare>& base,
                                const std::vector<RunToCompare>& now, const QueryCatalog& catalog,
                                const CompareOptions& options) {
-  TRACEDB_ASSIGN(base_runs, ReadSide(base, catalog, options));
-  TRACEDB_ASSIGN(new_runs, ReadSide(now, catalog, options));
+  TRACEDB_ASSIGN(base_runs, ReadSide(base, catalog, options, std::nullopt));
+  TRACEDB_ASSIGN(new_runs, ReadSide(now, catalog, options, base_runs.front().used.usual_step));
   Comparison comparison;
   comparison.base = UsedOf(base_runs);
   comparison.now = UsedOf(new_runs);
@@ -312,7 +315,7 @@ Result<Comparison> CompareRuns(const std::vector<RunToCompare>& base,
 Result<std::vector<RunUsed>> MeasureRuns(const std::vector<RunToCompare>& runs,
                                          const QueryCatalog& catalog,
                                          const CompareOptions& options) {
-  TRACEDB_ASSIGN(samples, ReadSide(runs, catalog, options));
+  TRACEDB_ASSIGN(samples, ReadSide(runs, catalog, options, std::nullopt));
   return UsedOf(samples);
 }
 

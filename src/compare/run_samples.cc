@@ -203,7 +203,7 @@ Result<RunSamples> ReadRun(SqliteDb& db, const QueryCatalog& catalog, const std:
   TRACEDB_TRY(ReadCausedWaits(rows, places, samples));
   TRACEDB_TRY(reader.Each("compare/facts", [&](const NamedRow& row) {
     samples.used.facts[row.Text("fact")] = row.Text("value");
-    if (row.Int("decides") != 0) samples.deciding.insert(row.Text("fact"));
+    if (row.Int("decides") != 0) samples.used.deciding.insert(row.Text("fact"));
     const Cell& alike = row.At("alike_pct");
     if (alike.type == SqlType::kReal) samples.alike_pct[row.Text("fact")] = alike.real;
   }));
@@ -240,8 +240,8 @@ Status ReadLog(SqliteDb& db, const QueryCatalog& catalog, RunSamples& samples) {
                                                                    : std::nullopt;
   };
   TRACEDB_TRY(reader.Each("compare/training", [&](const NamedRow& row) {
-    all.push_back({static_cast<double>(row.Int("iteration")), real(row, "elapsed_ms"),
-                   real(row, "loss")});
+    all.push_back(
+        {static_cast<double>(row.Int("iteration")), real(row, "elapsed_ms"), real(row, "loss")});
   }));
   const size_t each = std::max<size_t>(1, (all.size() + kPointsMax - 1) / kPointsMax);
   for (size_t first = 0; first < all.size(); first += each) {
@@ -265,14 +265,19 @@ Status ReadLog(SqliteDb& db, const QueryCatalog& catalog, RunSamples& samples) {
   return Done{};
 }
 
-Status ReadLanes(SqliteDb& db, const QueryCatalog& catalog, RunSamples& samples) {
+Status ReadLanes(SqliteDb& db, const QueryCatalog& catalog, std::optional<int64_t> like,
+                 RunSamples& samples) {
   if (samples.middle.empty()) return Done{};
   std::vector<size_t> places = samples.middle;  // the one in the middle of those in the middle
   const auto half = places.begin() + static_cast<ptrdiff_t>(places.size() / 2);
   std::nth_element(places.begin(), half, places.end(), [&](size_t left, size_t right) {
     return samples.steps_ns[left] < samples.steps_ns[right];
   });
-  const auto [capture, step] = samples.step_ids[*half];
+  size_t place = *half;
+  for (size_t i = 0; i < samples.step_ids.size() && like.has_value(); ++i) {
+    if (samples.step_ids[i].second == *like) place = i;
+  }
+  const auto [capture, step] = samples.step_ids[place];
   samples.used.usual_step = step;
   const RunReader reader{db,
                          catalog,

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -66,7 +67,6 @@ struct RunSamples {
   // By rank and step: what all ranks together wait because of it.
   std::map<int64_t, std::vector<double>> caused_ns;
   std::set<std::string> in_backward;  // operators that run within the backward pass
-  std::set<std::string> deciding;     // facts that two runs must agree in
   // Of facts that are numbers: those no further apart are alike.
   std::map<std::string, double> alike_pct;
 };
@@ -85,7 +85,9 @@ Status ReadPath(SqliteDb& db, const QueryCatalog& catalog, RunSamples& samples);
 // Sets used.log.
 Status ReadLog(SqliteDb& db, const QueryCatalog& catalog, RunSamples& samples);
 
-// Sets used.usual_step and used.lanes.
-Status ReadLanes(SqliteDb& db, const QueryCatalog& catalog, RunSamples& samples);
+// Sets used.usual_step and used.lanes: of step `like` where the run has it, else of one of about
+// the usual length.
+Status ReadLanes(SqliteDb& db, const QueryCatalog& catalog, std::optional<int64_t> like,
+                 RunSamples& samples);
 
 }  // namespace tracedb

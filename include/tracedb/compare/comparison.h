@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -114,6 +115,7 @@ struct RunUsed {
   std::optional<int64_t> kernel_ns;          // of kernels in a step, of all GPUs together
   std::vector<int64_t> parts_ns;             // by kStepParts; their sum is step_ns
   std::map<std::string, std::string> facts;  // as compare/facts has them
+  std::set<std::string> deciding;            // those that runs must agree in to be compared
   // Its traces with events in them: content hash, path. Empty files are all alike.
   std::map<std::string, std::string> recordings;
   int64_t usual_step = 0;       // whose lanes these are, by its number
