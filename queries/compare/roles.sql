@@ -32,6 +32,7 @@ told AS MATERIALIZED (  -- a rank's own groups, as its header has them
          (SELECT e.key FROM json_each(p.value, '$.ranks') e WHERE e.value = r.rank) AS place
   FROM recorded r CROSS JOIN json_each(r.header, '$.distributedInfo.pg_config') p
   WHERE json_valid(r.header) AND p.type = 'object'
+    AND p.value ->> '$.pg_name' IN (SELECT name FROM kin)
 ),
 member AS (
   SELECT k.run_id, CAST(j.value AS INTEGER) AS rank, k.parallelism, k.name, k.size,

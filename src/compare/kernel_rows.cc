@@ -15,6 +15,8 @@
 #include <tuple>
 #include <utility>
 
+#include "tracedb/query/run/gathered_notes.h"
+
 namespace tracedb {
 namespace {
 
@@ -249,7 +251,8 @@ std::set<std::string> PiecesOf(const std::vector<RunSamples>& side) {
 
 Status ReadKernelRows(const RunReader& reader, const RunReader& plain,
                       const std::map<StepId, size_t>& places, RunSamples& samples) {
-  TRACEDB_TRY(ReadByPath(reader, plain, places, samples));
+  TRACEDB_ASSIGN(gathered, IsGathered(reader.db));
+  if (!gathered) TRACEDB_TRY(ReadByPath(reader, plain, places, samples));
   if (samples.has_paths) return Done{};
   RowsOfSteps rows(places, samples);
   return reader.Each("compare/kernels", [&](const NamedRow& row) {

@@ -17,6 +17,7 @@
 #include "compare/run_reader.h"
 #include "compare/series_noise.h"
 #include "compare/step_rows.h"
+#include "tracedb/query/run/gathered_notes.h"
 
 namespace tracedb {
 namespace {
@@ -121,6 +122,8 @@ Status ReadRows(const RunReader& reader, const RunReader& plain,
     }
     add(row, {"collective", std::move(name), ""}, "parts", "gpu_ms");
   }));
+  TRACEDB_ASSIGN(gathered, IsGathered(reader.db));
+  if (gathered) return Done{};  // what ran below what is in no summary
   return plain.Each("compare/recomputation",
                     [&](const NamedRow& row) { samples.in_backward.insert(row.Text("name")); });
 }
@@ -267,7 +270,8 @@ Status ReadLog(SqliteDb& db, const QueryCatalog& catalog, RunSamples& samples) {
 
 Status ReadLanes(SqliteDb& db, const QueryCatalog& catalog, std::optional<int64_t> like,
                  RunSamples& samples) {
-  if (samples.middle.empty()) return Done{};
+  TRACEDB_ASSIGN(gathered, IsGathered(db));
+  if (samples.middle.empty() || gathered) return Done{};
   std::vector<size_t> places = samples.middle;  // the one in the middle of those in the middle
   const auto half = places.begin() + static_cast<ptrdiff_t>(places.size() / 2);
   std::nth_element(places.begin(), half, places.end(), [&](size_t left, size_t right) {
