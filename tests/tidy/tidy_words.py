@@ -19,7 +19,7 @@ BANNED_WORDS = {
     "slot": (r"slots?", "args column", 0),
     "overlay": (r"overlays?", "staged changes", 0),
     "told by": (r"told by", "determined by", 7),
-    "behind": (r"behind", "after", 76),
+    "behind": (r"behind", "after", 36),
 }
 # Where such a word is the right one: a room, or a file.
 RIGHT_WORDS = {
