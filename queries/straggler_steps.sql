@@ -72,20 +72,14 @@ lasted AS (
          min(s.ts_ns) AS start_ns, max(s.ts_ns + s.dur_ns) AS end_ns
   FROM steps s JOIN recorded r ON r.trace_id = s.trace_id GROUP BY r.capture_id, s.step
 ),
-clock AS MATERIALIZED (  -- of whose GPU, with how far apart a file's samples of a GPU are
-  SELECT g.run_id, g.rank, s.at_ns, s.value,
-         (max(s.at_ns) OVER of_gpu - min(s.at_ns) OVER of_gpu)
-           / max(count(*) OVER of_gpu - 1, 1) AS period_ns
-  FROM gpu_samples s CROSS JOIN rank_gpus g ON g.run_id = s.run_id AND g.gpu = s.gpu
-    AND (g.host = s.host OR g.is_only_host AND (s.host IS NULL OR g.host IS NULL))
-  WHERE s.quantity = 'sm_clock' AND s.at_ns IS NOT NULL AND typeof(s.value) <> 'text'
-    AND g.run_id IN (SELECT run_id FROM recorded)
-  WINDOW of_gpu AS (PARTITION BY s.source_id, s.gpu)
+clock AS MATERIALIZED (
+  SELECT run_id, rank, at_ns, mhz, period_ns FROM rank_clock_samples
+  WHERE run_id IN (SELECT run_id FROM recorded)
 ),
 clock_of AS (
   SELECT l.capture_id, l.step, c.rank,
-         coalesce(max(CASE WHEN c.at_ns BETWEEN l.start_ns AND l.end_ns THEN c.value END),
-                  max(c.value)) AS mhz
+         coalesce(max(CASE WHEN c.at_ns BETWEEN l.start_ns AND l.end_ns THEN c.mhz END),
+                  max(c.mhz)) AS mhz
   FROM lasted l JOIN recorded r ON r.capture_id = l.capture_id
   JOIN clock c ON c.run_id = r.run_id AND c.rank = r.rank
     AND c.at_ns BETWEEN l.start_ns - c.period_ns AND l.end_ns + c.period_ns

@@ -63,6 +63,10 @@ struct OnLoaded {
   std::function<void(const Error&)> passed_over = {};
 };
 
+// Whether it is a database of tracedb, by its header; not so an export of Nsight Systems, which is
+// SQLite's as well and is loaded as traces are.
+bool IsTraceDatabaseFile(const std::filesystem::path& path);
+
 // Loads every input into global.database, with progress on standard error. A file of a folder that
 // cannot be read does not keep the others out.
 Result<LoadedInputs> LoadInputs(const GlobalOptions& global, const IngestOptions& options,

@@ -139,6 +139,11 @@ Status ShowTable(const GlobalOptions& global, const CompareArguments& arguments,
     return Error{ErrorKind::kUsage, "--critical-path is of two sides, not for --table",
                  "such as: tracedb compare BASE NEW --critical-path"};
   }
+  if (!arguments.gate.empty() || !arguments.baseline.empty() || !arguments.command.empty()) {
+    return Error{ErrorKind::kUsage,
+                 "--gate, --baseline and --command are of two sides, not for --table",
+                 "such as: tracedb compare BASE NEW --gate 3%"};
+  }
   RunInputs inputs(global, stop);
   TRACEDB_ASSIGN(used, Measure(inputs, arguments.inputs));
   return WriteOut(

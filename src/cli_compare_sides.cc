@@ -10,6 +10,8 @@
 #include "tracedb/base/database_files.h"
 #include "tracedb/memory/load_limits.h"
 #include "tracedb/query/run/query_database.h"
+#include "tracedb/ranks/clocks/align_clocks.h"
+#include "tracedb/ranks/samples/place_samples.h"
 #include "tracedb/text/near_name.h"
 #include "tracedb/text/result_text.h"
 
@@ -43,6 +45,7 @@ Result<fs::path> RunInputs::Load(const std::string& input) {
     folder_ = std::move(folder);
   }
   GlobalOptions loading = global_;
+  loading.quiet = true;  // of a database that nobody will see
   loading.database = folder_->path() / fmt::format("{}.db", loaded_++);
   IngestOptions ingest;
   ingest.inputs = {input};
@@ -51,6 +54,12 @@ Result<fs::path> RunInputs::Load(const std::string& input) {
   TRACEDB_ASSIGN(loaded, LoadInputs(loading, ingest, stop_, nothing_to_say));
   // A side with a rank less would be compared with all of the other.
   if (loaded.failed.has_value()) return *loaded.failed;
+  if (!loaded.any) return loading.database;
+  // As after an ingest: clocks, why ranks waited, whose the samples of GPUs are.
+  const LoadLimits limits = LoadLimits::For(LoadLimits::kMemoryBytesDefault, 1);
+  TRACEDB_ASSIGN(db, OpenToCompare(loading.database, limits.sqlite_cache_kib, &stop_));
+  TRACEDB_TRY(CompareRanks(loading, db, limits.graph_match_bytes_max));
+  TRACEDB_TRY(PlaceSamples(db));
   return loading.database;
 }
 
@@ -67,7 +76,7 @@ Result<RunInputs::Source> RunInputs::Locate(const std::string& input) {
     return Error{ErrorKind::kInput, fmt::format("{}: there is no such file", ShownText(path)),
                  "a side is a database, FILE.db#RUN, or traces: a file or a folder"};
   }
-  if (IsSqliteFile(path)) {
+  if (IsTraceDatabaseFile(path)) {
     databases_.emplace_back(path);
     return Source{input, path, run};
   }

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 Result<bool> IsDatabase(const std::vector<std::string>& inputs) {
   for (const std::string& input : inputs) {
-    if (!IsSqliteFile(input)) continue;
+    if (!IsTraceDatabaseFile(input)) continue;
     if (inputs.size() == 1) return true;
     return Error{ErrorKind::kUsage, fmt::format("{}: a database is examined alone", input),
                  "name one database, or only traces"};

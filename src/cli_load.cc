@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
+#include <fstream>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -9,11 +11,13 @@
 #include "cli_commands.h"
 #include "cli_progress.h"
 #include "cli_sources.h"
+#include "tracedb/base/database_files.h"
 #include "tracedb/base/sqlite_db.h"
 #include "tracedb/ingest/load/trace_load.h"
 #include "tracedb/ingest/load/trace_loads.h"
 #include "tracedb/ingest/read/input_files.h"
 #include "tracedb/ingest/read/rank_in_name.h"
+#include "tracedb/schema/database_id.h"
 #include "tracedb/shards/launch_environment.h"
 
 namespace tracedb {
@@ -209,6 +213,17 @@ Status TakeOwn(IngestOptions& options, std::vector<InputFile>& files) {
 }
 
 }  // namespace
+
+bool IsTraceDatabaseFile(const std::filesystem::path& path) {
+  constexpr size_t kIdAt = 68;  // SQLite's file format: PRAGMA application_id, big-endian
+  if (!IsSqliteFile(path)) return false;
+  std::array<char, kIdAt + 4> header{};
+  std::ifstream file(path, std::ios::binary);
+  if (!file.read(header.data(), static_cast<std::streamsize>(header.size()))) return false;
+  uint32_t id = 0;
+  for (size_t i = kIdAt; i < header.size(); ++i) id = id << 8 | static_cast<uint8_t>(header[i]);
+  return id == static_cast<uint32_t>(kApplicationId);
+}
 
 Result<LoadedInputs> LoadInputs(const GlobalOptions& global, const IngestOptions& given,
                                 const std::atomic<bool>& stop, const OnLoaded& on_loaded) {

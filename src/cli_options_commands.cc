@@ -39,7 +39,8 @@ void AddCompareOptions(CLI::App& app, CompareArguments& arguments) {
   app.add_option("--rows", arguments.rows_max, "what changed: so many rows of it (default 15)")
       ->type_name("N");
   app.add_option("-c,--command", arguments.command,
-                 "instead: run this SQL over compare_parts, compare_rows, compare_differences and "
+                 "instead: run this SQL over compare_parts, compare_rows, compare_ranks, "
+                 "compare_differences and "
                  "the databases of both sides, base.kernels, new.kernels ...")
       ->type_name("SQL");
   app.add_option("--format", arguments.format,

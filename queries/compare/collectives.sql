@@ -3,7 +3,8 @@
 -- One row for each kind of collective in each step: those of one name, size and parallelism; over
 -- all ranks.
 --
--- param:  run  text  = null  This run only; all of them when null.
+-- param:  run    text       = null  This run only; all of them when null.
+-- param:  whole  int(0..1)  = 0     1: what is in no step, too.
 --
 -- column: run          text        The run: one training job that was recorded.
 -- column: capture      int(count)  The capture: its number in the run.
@@ -29,7 +30,7 @@ SELECT
   sum(c.dur_ns) / 1e6 AS gpu_ms
 FROM collectives c JOIN traces t ON t.trace_id = c.trace_id
      LEFT JOIN process_groups g ON g.group_id = c.group_id
-WHERE c.step IS NOT NULL AND c.collective IS NOT NULL AND c.dur_ns >= 0
+WHERE (c.step IS NOT NULL OR :whole) AND c.collective IS NOT NULL AND c.dur_ns >= 0
   AND (:run IS NULL OR t.run = :run)
 GROUP BY t.run_id, t.capture, c.step, c.collective, g.parallelism, g.size,
   max(ifnull(c.in_bytes, 0), ifnull(c.out_bytes, 0))

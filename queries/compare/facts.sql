@@ -30,28 +30,22 @@ stretch AS (  -- of steps that were recorded
   SELECT t.run_id, t.rank, min(s.ts_ns) AS start_ns, max(s.ts_ns + s.dur_ns) AS end_ns
   FROM steps s JOIN trace t ON t.trace_id = s.trace_id GROUP BY s.trace_id
 ),
-clock AS MATERIALIZED (  -- of whose GPU, with how far apart a file's samples of a GPU are
-  SELECT g.run_id, g.rank, s.at_ns, s.value,
-         (max(s.at_ns) OVER of_gpu - min(s.at_ns) OVER of_gpu)
-           / max(count(*) OVER of_gpu - 1, 1) AS period_ns
-  FROM gpu_samples s CROSS JOIN rank_gpus g ON g.run_id = s.run_id AND g.gpu = s.gpu
-    AND (g.host = s.host OR g.is_only_host AND (s.host IS NULL OR g.host IS NULL))
-  WHERE s.quantity = 'sm_clock' AND s.at_ns IS NOT NULL AND typeof(s.value) <> 'text'
-    AND g.run_id IN (SELECT run_id FROM trace)
-  WINDOW of_gpu AS (PARTITION BY s.source_id, s.gpu)
+clock AS MATERIALIZED (
+  SELECT run_id, rank, at_ns, mhz, period_ns FROM rank_clock_samples
+  WHERE run_id IN (SELECT run_id FROM trace)
 ),
 clock_near AS (
-  SELECT c.run_id, c.rank, c.value, c.is_within,
-         row_number() OVER (PARTITION BY c.run_id, c.rank, c.is_within ORDER BY c.value) AS place,
+  SELECT c.run_id, c.rank, c.mhz, c.is_within,
+         row_number() OVER (PARTITION BY c.run_id, c.rank, c.is_within ORDER BY c.mhz) AS place,
          count(*) OVER (PARTITION BY c.run_id, c.rank, c.is_within) AS samples
-  FROM (SELECT c.run_id, c.rank, c.value, c.at_ns BETWEEN w.start_ns AND w.end_ns AS is_within
+  FROM (SELECT c.run_id, c.rank, c.mhz, c.at_ns BETWEEN w.start_ns AND w.end_ns AS is_within
         FROM stretch w JOIN clock c ON c.run_id = w.run_id AND c.rank = w.rank
           AND c.at_ns BETWEEN w.start_ns - c.period_ns AND w.end_ns + c.period_ns) c
 ),
 clock_of AS (  -- the median within the steps; where there is none the highest beside them
   SELECT run_id, rank,
-         coalesce(max(value) FILTER (WHERE is_within AND place = (samples + 1) / 2),
-                  max(value)) AS mhz
+         coalesce(max(mhz) FILTER (WHERE is_within AND place = (samples + 1) / 2),
+                  max(mhz)) AS mhz
   FROM clock_near GROUP BY run_id, rank
 ),
 fact(run_id, place, fact, value, decides) AS (

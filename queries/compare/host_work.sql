@@ -4,7 +4,8 @@
 -- how often, for how long, and the GPU time of what was launched while it was the innermost. Steps
 -- themselves are left out, and what is in none.
 --
--- param:  run  text  = null  This run only; all of them when null.
+-- param:  run    text       = null  This run only; all of them when null.
+-- param:  whole  int(0..1)  = 0     1: what is in no step, too.
 --
 -- column: run          text        The run: one training job that was recorded.
 -- column: capture      int(count)  The capture: its number in the run.
@@ -31,7 +32,7 @@ SELECT
   sum(h.self_ns) / 1e6 AS self_ms,
   sum(h.self_gpu_ns) / 1e6 AS self_gpu_ms
 FROM host_uses h JOIN traces t ON t.trace_id = h.trace_id
-WHERE h.step IS NOT NULL AND h.name IS NOT NULL
+WHERE (h.step IS NOT NULL OR :whole) AND h.name IS NOT NULL
   AND h.kind IN ('operator', 'annotation', 'module', 'call')
   AND NOT (h.kind = 'annotation' AND h.name GLOB 'ProfilerStep#*')
   AND (:run IS NULL OR t.run = :run)

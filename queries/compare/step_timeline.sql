@@ -6,6 +6,7 @@
 -- param:  capture  int(count)  = 1     The capture of the run, by its number.
 -- param:  step     int(count)  = null  This step only; all when null.
 -- param:  run      text        = null  This run only; all of them when null.
+-- param:  whole    int(0..1)   = 0     1: what is in no step, too.
 --
 -- column: run       text        The run: one training job that was recorded.
 -- column: rank      int(id)     The rank.
@@ -30,6 +31,6 @@ SELECT
 FROM traces t JOIN step_uses u ON u.trace_id = t.trace_id
      JOIN busy_segments b ON b.trace_id = t.trace_id AND b.device = u.device
        AND b.ts_ns >= u.start_ns AND b.ts_ns < u.end_ns
-WHERE u.step IS NOT NULL AND (:step IS NULL OR u.step = :step)
+WHERE (u.step IS NOT NULL OR :whole) AND (:step IS NULL OR u.step = :step)
   AND t.capture = ifnull(:capture, 1) AND (:run IS NULL OR t.run = :run)
 ORDER BY t.run_id, t.rank, CAST(u.device AS INTEGER), u.device, u.start_ns, b.ts_ns;

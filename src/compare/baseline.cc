@@ -44,7 +44,17 @@ Error NoBaseline(const std::filesystem::path& path, std::string_view what) {
 Status CheckBaseline(const std::vector<RunUsed>& runs) {
   TRACEDB_TRY(CheckApart(runs));
   for (const RunUsed& run : runs) {
-    const std::string_view why = WhyUnfit({run.steady_first, run.steady_count});
+    for (const auto& [fact, value] : runs.front().facts) {
+      const auto at = run.facts.find(fact);
+      if (at == run.facts.end() || at->second == value || !run.deciding.contains(fact)) continue;
+      return Error{
+          ErrorKind::kInput,
+          fmt::format("{} and {} are not alike: {} is {} and {}", ShownText(runs.front().name),
+                      ShownText(run.name), fact, ShownText(value), ShownText(at->second)),
+          "a baseline is of runs of one thing; tracedb compare --table shows any"};
+    }
+    const std::string_view why =
+        run.is_whole ? "there are no steps in it" : WhyUnfit({run.steady_first, run.steady_count});
     if (why.empty()) continue;
     return Error{ErrorKind::kInput, fmt::format("{}: {}", ShownText(run.name), why),
                  "compare takes the noise of others from a baseline: leave this run out"};

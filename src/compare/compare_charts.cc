@@ -5,20 +5,24 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
+#include <map>
 #include <string_view>
 #include <vector>
 
+#include "compare/row_places.h"
 #include "tracedb/text/html_text.h"
+#include "tracedb/text/result_text.h"
 
 namespace tracedb {
 namespace {
 
-constexpr double kWidth = 900;
-constexpr double kNames = 150;  // room for the names on the left
+constexpr double kWidth = 760;
+constexpr double kNames = 176;  // room for the names on the left
 constexpr double kValues = 90;  // and for the numbers on the right
 constexpr double kLine = 20;
 constexpr size_t kLanesMax = 8;
-constexpr size_t kPixels = 660;
+constexpr size_t kPixels = 520;
 
 std::string Ms(double ns) { return fmt::format("{:.3f}", ns / 1e6); }
 
@@ -112,6 +116,24 @@ std::string LaneBars(const StepLane& lane, double y, double most_ns) {
   return bars;
 }
 
+// Lanes of new in the order of the ranks of base that have their roles.
+std::vector<StepLane> InOrderOfBase(const Comparison& comparison, std::vector<StepLane> lanes) {
+  std::map<int64_t, int64_t> base_ranks;
+  for (const RankChange& rank : comparison.ranks) {
+    if (rank.new_rank.has_value() && rank.base_rank.has_value()) {
+      base_ranks[*rank.new_rank] = *rank.base_rank;
+    }
+  }
+  const auto place = [&](const StepLane& lane) {
+    const auto at = base_ranks.find(lane.rank);
+    return at == base_ranks.end() ? std::numeric_limits<int64_t>::max() : at->second;
+  };
+  std::stable_sort(lanes.begin(), lanes.end(), [&](const StepLane& left, const StepLane& right) {
+    return place(left) < place(right);
+  });
+  return lanes;
+}
+
 }  // namespace
 
 std::string WaterfallChart(const Comparison& comparison) {
@@ -129,10 +151,10 @@ std::string WaterfallChart(const Comparison& comparison) {
   const auto line = [&](std::string_view name, double from, double to, std::string_view fill,
                         const std::string& value) {
     const double left = std::min(from, to);
-    inside += Words(kNames - 8, y + 12, "end", name);
+    inside += Words(kNames - 66, y + 12, "end", name);
+    inside += Words(kNames - 8, y + 12, "end", value);  // beside the name: seen in a narrow window
     inside += Bar(scale.X(left), y, scale.Width(std::abs(to - from)), kLine - 5, fill,
                   fmt::format("{}: {} ms", name, value));
-    inside += Words(scale.X(std::max(from, to)) + 6, y + 12, "start", value);
     y += kLine;
   };
   line("base", 0, base_ns, "fill-7", Ms(base_ns));
@@ -170,6 +192,45 @@ std::string PartsChart(const Comparison& comparison) {
   return Svg(y, "Each part of the step, of base and of new, in ms", inside);
 }
 
+std::string OperatorsChart(const Comparison& comparison, size_t most) {
+  std::vector<const RowChange*> rows;
+  double less_ns = 0;
+  double more_ns = 0;
+  for (const RowChange& row : comparison.rows) {
+    if (row.kind == "operator" && row.new_ns != row.base_ns) rows.push_back(&row);
+  }
+  std::stable_sort(rows.begin(), rows.end(), [](const RowChange* left, const RowChange* right) {
+    return std::abs(left->new_ns - left->base_ns) > std::abs(right->new_ns - right->base_ns);
+  });
+  if (rows.size() > most) rows.resize(most);
+  for (const RowChange* row : rows) {
+    less_ns = std::max(less_ns, row->base_ns - row->new_ns);
+    more_ns = std::max(more_ns, row->new_ns - row->base_ns);
+  }
+  if (rows.empty()) return "";
+  constexpr double kNamed = 340;
+  constexpr double kNumbers = 60;
+  const double room = kWidth - kNamed;
+  const double zero = kNamed + room * less_ns / (less_ns + more_ns);
+  double y = 2;
+  std::string inside;
+  for (const RowChange* row : rows) {
+    const double delta_ns = row->new_ns - row->base_ns;
+    const double width = room * std::abs(delta_ns) / (less_ns + more_ns);
+    const std::string value = fmt::format("{:+.3f}", delta_ns / 1e6);
+    const std::string name = row->name + (row->path.empty() ? "" : "  " + PlaceText(*row));
+    inside +=
+        fmt::format("<g><title>{}</title>", EscapedHtml(row->path.empty() ? row->name : row->path));
+    inside += Words(kNamed - kNumbers - 8, y + 12, "end", CutToWidth(name, 40));
+    inside += Words(kNamed - 8, y + 12, "end", value);
+    inside += Bar(delta_ns < 0 ? zero - width : zero, y, width, kLine - 5,
+                  delta_ns < 0 ? "fill-2" : "fill-1", fmt::format("{}: {} ms", name, value));
+    inside += "</g>";
+    y += kLine;
+  }
+  return Svg(y, "Operators by the change of their time on the GPU, in ms", inside);
+}
+
 std::string StepChart(const Comparison& comparison) {
   const RunUsed& base = comparison.base.front();
   const RunUsed& now = comparison.now.front();
@@ -182,9 +243,11 @@ std::string StepChart(const Comparison& comparison) {
   if (base.lanes.empty() || now.lanes.empty()) return "";
   double y = 2;
   std::string inside;
+  const std::vector<StepLane> new_lanes = InOrderOfBase(comparison, now.lanes);
   for (const RunUsed* run : {&base, &now}) {
-    for (size_t i = 0; i < std::min(run->lanes.size(), kLanesMax); ++i) {
-      const StepLane& lane = run->lanes[i];
+    const std::vector<StepLane>& lanes = run == &base ? base.lanes : new_lanes;
+    for (size_t i = 0; i < std::min(lanes.size(), kLanesMax); ++i) {
+      const StepLane& lane = lanes[i];
       inside += Words(
           kNames - 8, y + 12, "end",
           fmt::format("{} rank {} GPU {}", run == &base ? "base" : "new", lane.rank, lane.device));

@@ -73,13 +73,41 @@ std::string PartJson(const PartChange& part) {
                      FindingJson(part.finding, base_ns));
 }
 
+template <typename Integer>
+std::string Number(const std::optional<Integer>& number) {
+  return number.has_value() ? fmt::to_string(*number) : "null";
+}
+
+std::string RankJson(const RankChange& rank) {
+  return fmt::format(R"({{"role":{},"base_rank":{},"new_rank":{},{},{}}})", JsonString(rank.role),
+                     Number(rank.base_rank), Number(rank.new_rank),
+                     Times(rank.base_ns, rank.new_ns), FindingJson(rank.finding, rank.base_ns));
+}
+
+std::string KernelTime(const Comparison& comparison) {
+  if (!comparison.base_kernel_ns.has_value() || !comparison.new_kernel_ns.has_value()) {
+    return "null";
+  }
+  return "{" +
+         Times(static_cast<double>(*comparison.base_kernel_ns),
+               static_cast<double>(*comparison.new_kernel_ns)) +
+         "}";
+}
+
 std::string RowJson(const RowChange& row) {
   std::string json = fmt::format(R"({{"kind":{},"name":{},"in":{})", JsonString(row.kind),
                                  JsonString(row.name), JsonString(RowInName(row.in)));
   if (!row.base_name.empty()) json += R"(,"base_name":)" + JsonString(row.base_name);
   if (!row.text.empty()) json += R"(,"text":)" + JsonString(row.text);
+  if (!row.path.empty()) json += R"(,"path":)" + JsonString(row.path);
+  if (!row.base_path.empty()) json += R"(,"base_path":)" + JsonString(row.base_path);
   if (!row.ranks.empty()) {
-    json += R"(,"ranks":)" + Array(row.ranks, [](int64_t rank) { return fmt::to_string(rank); });
+    json += R"(,"ranks":)" +
+            Array(row.ranks, [](const RankRole& rank) { return fmt::to_string(rank.rank); });
+    json += R"(,"roles":)" +
+            Array(row.ranks, [](const RankRole& rank) { return JsonString(rank.role); });
+    json += R"(,"other_ranks":)" +
+            Array(row.ranks, [](const RankRole& rank) { return Number(rank.other); });
   }
   return json + fmt::format(R"(,"base_calls":{},"new_calls":{},{},{}}})", Real(row.base_calls),
                             Real(row.new_calls), Times(row.base_ns, row.new_ns),
@@ -93,13 +121,18 @@ std::string CompareJson(const Comparison& comparison) {
   return fmt::format(
       "{{{},\n\"step_change_pct\":{},{},\n\"comparable\":{},\"differences\":{},\n"
       "\"unit\":\"{}\",\"min_effect_pct\":{},\n\"base\":{},\n\"new\":{},\n"
-      "\"parts\":{},\n\"rows\":{}}}\n",
+      "\"parts\":{},\n\"kernels_all_gpus\":{},\"ranks_by\":\"{}\",\"ranks_moved\":{},\n"
+      "\"ranks\":{},\n\"rows\":{}}}\n",
       FindingJson(comparison.finding, base_ns), Real(comparison.ChangePct()),
       Times(base_ns, static_cast<double>(comparison.new_ns)), comparison.comparable,
-      Array(comparison.differences, DifferenceJson), comparison.between_runs ? "run" : "step",
+      Array(comparison.differences, DifferenceJson),
+      comparison.between_runs ? "run"
+      : comparison.IsWhole()  ? "recording"
+                              : "step",
       Real(100 * comparison.effect_min), Array(comparison.base, RunJson),
-      Array(comparison.now, RunJson), Array(comparison.parts, PartJson),
-      Array(comparison.rows, RowJson));
+      Array(comparison.now, RunJson), Array(comparison.parts, PartJson), KernelTime(comparison),
+      comparison.by_role ? "role" : "number", comparison.ranks_moved,
+      Array(comparison.ranks, RankJson), Array(comparison.rows, RowJson));
 }
 
 }  // namespace tracedb

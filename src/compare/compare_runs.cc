@@ -13,6 +13,8 @@
 #include <string_view>
 #include <utility>
 
+#include "compare/kernel_rows.h"
+#include "compare/rank_roles.h"
 #include "compare/row_changes.h"
 #include "compare/run_samples.h"
 #include "compare/series_tests.h"
@@ -25,25 +27,55 @@ namespace {
 constexpr double kPartShareMin = 1e-3;  // of the step: less of a part's change is the same
 
 Result<std::vector<RunSamples>> ReadSide(const std::vector<RunToCompare>& runs,
-                                         const QueryCatalog& catalog,
-                                         const CompareOptions& options) {
+                                         const QueryCatalog& catalog, const CompareOptions& options,
+                                         std::optional<int64_t> like_step) {
   std::vector<RunSamples> side;
   for (const RunToCompare& run : runs) {
     TRACEDB_ASSIGN(db, run.open());
     TRACEDB_ASSIGN(samples, ReadRun(db, catalog, run.run, options.effect_min));
     if (samples.used.steps == 0) {
-      return Error{ErrorKind::kInput, run.name + ": there is no step with GPU activity in it",
-                   "steps are those of the profiler's step(); tracedb doctor says what is missing"};
+      return Error{ErrorKind::kInput, run.name + ": there is no GPU activity in it",
+                   "tracedb doctor says what is missing"};
     }
     samples.used.name = run.name;
     if (options.with_path) TRACEDB_TRY(ReadPath(db, catalog, samples));
-    if (options.with_lanes && side.empty()) TRACEDB_TRY(ReadLanes(db, catalog, samples));
+    if (options.with_lanes && side.empty()) {
+      TRACEDB_TRY(ReadLanes(db, catalog, like_step, samples));
+    }
+    if (options.with_lanes) TRACEDB_TRY(ReadLog(db, catalog, samples));
     side.push_back(std::move(samples));
   }
   return side;
 }
 
 constexpr std::string_view kArgument = "argument ";
+
+constexpr std::string_view kRankNumbers = "rank numbers";  // of compare/facts
+
+// Those of `run` that `other` has not.
+std::string RolesMissing(const RunSamples& run, const RunSamples& other) {
+  constexpr size_t kShown = 4;
+  std::set<std::string> roles;
+  for (const auto& [rank, role] : run.roles) roles.insert(role);
+  for (const auto& [rank, role] : other.roles) roles.erase(role);
+  std::string text;
+  size_t shown = 0;
+  for (const std::string& role : roles) {
+    if (shown++ == kShown) return fmt::format("{}; {} more", text, roles.size() - kShown);
+    text += (text.empty() ? "" : "; ") + role;
+  }
+  return text;
+}
+
+// Who has which number is no matter where groups tell the ranks' roles; which roles were recorded
+// is.
+void AddRoleDifference(const RunSamples& base, const RunSamples& run,
+                       std::vector<FactDifference>& differences) {
+  FactDifference difference{"roles of this side alone", RolesMissing(base, run),
+                            RolesMissing(run, base), true};
+  if (difference.base.empty() && difference.now.empty()) return;
+  differences.push_back(std::move(difference));
+}
 
 bool HasArguments(const RunSamples& run) {
   const auto at = run.used.facts.lower_bound(std::string(kArgument));
@@ -81,7 +113,12 @@ std::vector<FactDifference> FindDifferences(const Sides& sides) {
     for (const RunSamples* side : {&first, &run}) {
       for (const auto& [fact, value] : side->used.facts) facts.insert(fact);
     }
+    const bool are_roles = first.has_places && run.has_places;
+    if (are_roles && told.emplace("roles", run.used.name).second) {
+      AddRoleDifference(first, run, differences);
+    }
     for (const std::string& fact : facts) {
+      if (fact == kRankNumbers && are_roles) continue;  // who has which number is no matter
       const auto of_first = first.used.facts.find(fact);
       const auto of_run = run.used.facts.find(fact);
       const bool is_first = of_first != first.used.facts.end();
@@ -92,7 +129,8 @@ std::vector<FactDifference> FindDifferences(const Sides& sides) {
       const std::string now = is_run ? of_run->second : "";
       if (AreAlike(first, fact, base, now) || !told.emplace(fact, now).second) continue;
       differences.push_back(
-          {fact, base, now, first.deciding.contains(fact) || run.deciding.contains(fact)});
+          {fact, base, now,
+           first.used.deciding.contains(fact) || run.used.deciding.contains(fact)});
     }
   };
   for (const RunSamples& run : sides.base) add(run);
@@ -158,6 +196,37 @@ void JudgeParts(const Sides& sides, const std::vector<RunUsed>& spread, Comparis
   }
 }
 
+// A step is not to be compared with a recording as a whole.
+Status CheckSteps(const std::vector<RunUsed>& runs) {
+  const auto is_whole = [](const RunUsed& run) { return run.is_whole; };
+  const auto without = std::find_if(runs.begin(), runs.end(), is_whole);
+  const auto with = std::find_if_not(runs.begin(), runs.end(), is_whole);
+  if (without == runs.end() || with == runs.end()) return Done{};
+  return Error{ErrorKind::kInput,
+               fmt::format("{}: there is no step in it, and in {} there are some",
+                           ShownText(without->name), ShownText(with->name)),
+               "steps are those of the profiler's step(): record both with them, or none"};
+}
+
+std::optional<int64_t> KernelTimeOf(const std::vector<RunSamples>& side) {
+  int64_t sum = 0;
+  for (const RunSamples& run : side) {
+    if (!run.used.kernel_ns.has_value()) return std::nullopt;
+    sum += *run.used.kernel_ns;
+  }
+  return sum / static_cast<int64_t>(side.size());
+}
+
+void AlignRanks(const Sides& sides, Comparison& comparison) {
+  comparison.by_role = sides.base.front().has_places && sides.now.front().has_places;
+  comparison.ranks =
+      FindRankChanges(sides, sides.effect_min * static_cast<double>(comparison.base_ns));
+  for (const RankChange& change : comparison.ranks) {
+    const bool is_both = change.base_rank.has_value() && change.new_rank.has_value();
+    if (is_both && *change.base_rank != *change.new_rank) ++comparison.ranks_moved;
+  }
+}
+
 void ForgetVerdicts(Comparison& comparison) {
   const auto forget = [](Finding& finding) {
     finding.verdict = Verdict::kCannotTell;
@@ -166,6 +235,7 @@ void ForgetVerdicts(Comparison& comparison) {
   forget(comparison.finding);
   for (PartChange& part : comparison.parts) forget(part.finding);
   for (RowChange& row : comparison.rows) forget(row.finding);
+  for (RankChange& rank : comparison.ranks) forget(rank.finding);
 }
 
 }  // namespace
@@ -205,14 +275,17 @@ Status CheckApart(const std::vector<RunUsed>& runs) {
 Result<Comparison> CompareRuns(const std::vector<RunToCompare>& base,
                                const std::vector<RunToCompare>& now, const QueryCatalog& catalog,
                                const CompareOptions& options) {
-  TRACEDB_ASSIGN(base_runs, ReadSide(base, catalog, options));
-  TRACEDB_ASSIGN(new_runs, ReadSide(now, catalog, options));
+  TRACEDB_ASSIGN(base_runs, ReadSide(base, catalog, options, std::nullopt));
+  TRACEDB_ASSIGN(new_runs, ReadSide(now, catalog, options, base_runs.front().used.usual_step));
   Comparison comparison;
   comparison.base = UsedOf(base_runs);
   comparison.now = UsedOf(new_runs);
   std::vector<RunUsed> all = comparison.base;
   all.insert(all.end(), comparison.now.begin(), comparison.now.end());
   TRACEDB_TRY(CheckApart(all));
+  TRACEDB_TRY(CheckSteps(all));
+  AlignPlaces(base_runs, new_runs);
+  AlignRoles(base_runs, new_runs);
   std::vector<double> spread_ns;
   for (const RunUsed& run : options.spread) spread_ns.push_back(static_cast<double>(run.step_ns));
   const Sides sides{base_runs, new_runs, {}, options.effect_min};
@@ -232,6 +305,9 @@ Result<Comparison> CompareRuns(const std::vector<RunToCompare>& base,
   };
   comparison.finding = FindingOf(JudgeSides(of_step, whole, 0));
   comparison.rows = FindRowChanges(sides, static_cast<double>(comparison.base_ns));
+  comparison.base_kernel_ns = KernelTimeOf(base_runs);
+  comparison.new_kernel_ns = KernelTimeOf(new_runs);
+  AlignRanks(sides, comparison);
   if (!comparison.comparable) ForgetVerdicts(comparison);
   return comparison;
 }
@@ -239,7 +315,7 @@ Result<Comparison> CompareRuns(const std::vector<RunToCompare>& base,
 Result<std::vector<RunUsed>> MeasureRuns(const std::vector<RunToCompare>& runs,
                                          const QueryCatalog& catalog,
                                          const CompareOptions& options) {
-  TRACEDB_ASSIGN(samples, ReadSide(runs, catalog, options));
+  TRACEDB_ASSIGN(samples, ReadSide(runs, catalog, options, std::nullopt));
   return UsedOf(samples);
 }
 

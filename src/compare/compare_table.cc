@@ -12,17 +12,27 @@ std::string FactOf(const RunUsed& run, const std::string& fact) {
   return at == run.facts.end() ? "" : at->second;
 }
 
+bool HasArguments(const RunUsed& run) {
+  const auto at = run.facts.lower_bound("argument ");
+  return at != run.facts.end() && at->first.starts_with("argument ");
+}
+
+// What is not known of a run is no difference; but an argument that only one of two logs has is.
 std::vector<std::string> FactsThatDiffer(const std::vector<RunUsed>& runs) {
   std::set<std::string> facts;
   for (const RunUsed& run : runs) {
-    for (const auto& [fact, value] : run.facts) {
-      if (value != FactOf(runs.front(), fact)) facts.insert(fact);
-    }
-    for (const auto& [fact, value] : runs.front().facts) {
-      if (value != FactOf(run, fact)) facts.insert(fact);
-    }
+    for (const auto& [fact, value] : run.facts) facts.insert(fact);
   }
-  return {facts.begin(), facts.end()};
+  std::vector<std::string> differ;
+  for (const std::string& fact : facts) {
+    std::set<std::string> values;
+    for (const RunUsed& run : runs) {
+      const bool is_missing = fact.starts_with("argument ") && HasArguments(run);
+      if (is_missing || run.facts.contains(fact)) values.insert(FactOf(run, fact));
+    }
+    if (values.size() > 1) differ.push_back(fact);
+  }
+  return differ;
 }
 
 Cell TextCell(std::string_view text) { return {SqlType::kText, 0, 0, text}; }

@@ -11,7 +11,9 @@ constexpr std::string_view kTables =
     " p REAL, low_ms REAL, high_ms REAL);"
     "CREATE TABLE compare_rows (place INTEGER PRIMARY KEY, kind TEXT, name TEXT, base_name TEXT,"
     " seen TEXT, base_calls REAL, new_calls REAL, base_ms REAL, new_ms REAL, delta_ms REAL,"
-    " verdict TEXT, p REAL, low_ms REAL, high_ms REAL, note TEXT);"
+    " verdict TEXT, p REAL, low_ms REAL, high_ms REAL, note TEXT, path TEXT, base_path TEXT);"
+    "CREATE TABLE compare_ranks (role TEXT, base_rank INTEGER, new_rank INTEGER, base_ms REAL,"
+    " new_ms REAL, delta_ms REAL, verdict TEXT, p REAL, low_ms REAL, high_ms REAL);"
     "CREATE TABLE compare_differences (fact TEXT, base TEXT, new TEXT, decides INTEGER)";
 
 double Ms(double ns) { return std::round(ns) / 1e6; }
@@ -45,7 +47,7 @@ Status InsertParts(SqliteDb& db, const Comparison& comparison) {
 Status InsertRows(SqliteDb& db, const Comparison& comparison) {
   for (const RowChange& row : comparison.rows) {
     TRACEDB_ASSIGN(insert, db.Prepare("INSERT INTO compare_rows VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, "
-                                      "?, ?, ?, ?, ?, ?, ?)"));
+                                      "?, ?, ?, ?, ?, ?, ?, ?, ?)"));
     TRACEDB_TRY(insert.Bind(1, row.kind));
     TRACEDB_TRY(insert.Bind(2, row.name));
     if (!row.base_name.empty()) TRACEDB_TRY(insert.Bind(3, row.base_name));
@@ -55,6 +57,22 @@ Status InsertRows(SqliteDb& db, const Comparison& comparison) {
     TRACEDB_TRY(BindTimes(insert, 7, row.base_ns, row.new_ns));
     TRACEDB_TRY(BindFinding(insert, 10, row.finding));
     if (!row.text.empty()) TRACEDB_TRY(insert.Bind(14, row.text));
+    if (!row.path.empty()) TRACEDB_TRY(insert.Bind(15, row.path));
+    if (!row.base_path.empty()) TRACEDB_TRY(insert.Bind(16, row.base_path));
+    TRACEDB_TRY(insert.Run());
+  }
+  return Done{};
+}
+
+Status InsertRanks(SqliteDb& db, const Comparison& comparison) {
+  for (const RankChange& rank : comparison.ranks) {
+    TRACEDB_ASSIGN(insert, db.Prepare("INSERT INTO compare_ranks VALUES "
+                                      "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
+    TRACEDB_TRY(insert.Bind(1, rank.role));
+    if (rank.base_rank.has_value()) TRACEDB_TRY(insert.Bind(2, *rank.base_rank));
+    if (rank.new_rank.has_value()) TRACEDB_TRY(insert.Bind(3, *rank.new_rank));
+    TRACEDB_TRY(BindTimes(insert, 4, rank.base_ns, rank.new_ns));
+    TRACEDB_TRY(BindFinding(insert, 7, rank.finding));
     TRACEDB_TRY(insert.Run());
   }
   return Done{};
@@ -86,6 +104,7 @@ Result<SqliteDb> OpenComparison(const Comparison& comparison, const std::filesys
   TRACEDB_TRY(db.Execute(kTables));
   TRACEDB_TRY(InsertParts(db, comparison));
   TRACEDB_TRY(InsertRows(db, comparison));
+  TRACEDB_TRY(InsertRanks(db, comparison));
   TRACEDB_TRY(InsertDifferences(db, comparison));
   TRACEDB_TRY(Attach(db, base, "base"));
   TRACEDB_TRY(Attach(db, now, "new"));

@@ -10,13 +10,16 @@
 #include <variant>
 #include <vector>
 
+#include "compare/row_places.h"
 #include "tracedb/text/result_sink.h"
 #include "tracedb/text/result_text.h"
 
 namespace tracedb {
 namespace {
 
-constexpr size_t kNameWidthMax = 60;
+constexpr size_t kFactWidthMax = 60;
+constexpr size_t kNameWidthMax = 50;
+constexpr size_t kWhereWidthMax = 44;
 constexpr std::string_view kPathNote =
     "The critical path is that of a step over all ranks: what had to be shorter for it to end "
     "sooner.\n";
@@ -65,8 +68,8 @@ class Table {
     return output_.Write("\n");
   }
 
-  std::string Short(const std::string& name) const {
-    return markdown_ ? name : CutToWidth(name, kNameWidthMax);
+  std::string Short(const std::string& name, size_t width) const {
+    return markdown_ ? name : CutToWidth(name, width);
   }
 
  private:
@@ -78,8 +81,13 @@ class Table {
 std::string RunsText(const std::vector<RunUsed>& runs) {
   std::string text;
   for (const RunUsed& run : runs) {
-    text += fmt::format("{}{} ({} GPU{}, {} step{}", text.empty() ? "" : "; ", ShownText(run.name),
-                        run.ranks, run.ranks == 1 ? "" : "s", run.steps, run.steps == 1 ? "" : "s");
+    text += fmt::format("{}{} ({} GPU{}, ", text.empty() ? "" : "; ", ShownText(run.name),
+                        run.ranks, run.ranks == 1 ? "" : "s");
+    if (run.is_whole) {
+      text += "no steps: the whole recording)";
+      continue;
+    }
+    text += fmt::format("{} step{}", run.steps, run.steps == 1 ? "" : "s");
     if (run.steady_count == 0) {
       text += ", not steady: they grow or shrink";
     } else if (run.steady_count < run.steps) {
@@ -90,22 +98,33 @@ std::string RunsText(const std::vector<RunUsed>& runs) {
   return text;
 }
 
+// Empty where single activities are not in the databases.
+std::string KernelTimeText(const Comparison& comparison) {
+  if (!comparison.base_kernel_ns.has_value() || !comparison.new_kernel_ns.has_value()) return "";
+  const auto base_ns = static_cast<double>(*comparison.base_kernel_ns);
+  const auto new_ns = static_cast<double>(*comparison.new_kernel_ns);
+  return fmt::format("GPU time of its kernels, all GPUs together: {} ms, was {} ({}).\n",
+                     Ms(new_ns), Ms(base_ns), SignedPct(new_ns - base_ns, base_ns));
+}
+
 std::string StepText(const Comparison& comparison) {
   const auto base_ns = static_cast<double>(comparison.base_ns);
   const auto new_ns = static_cast<double>(comparison.new_ns);
   const Finding& finding = comparison.finding;
-  std::string text =
-      fmt::format("{}: a step takes {} ms, was {} ({})\n", VerdictName(finding.verdict), Ms(new_ns),
-                  Ms(base_ns), SignedPct(new_ns - base_ns, base_ns));
-  if (!comparison.comparable) return text + "The runs are not comparable.\n";
+  const std::string kernels = KernelTimeText(comparison);
+  std::string text = fmt::format("{}: {} takes {} ms, was {} ({})\n", VerdictName(finding.verdict),
+                                 comparison.IsWhole() ? "the recording" : "a step", Ms(new_ns),
+                                 Ms(base_ns), SignedPct(new_ns - base_ns, base_ns));
+  if (!comparison.comparable) return text + "The runs are not comparable.\n" + kernels;
   if (!finding.reason.empty()) text += fmt::format("Why: {}.\n", finding.reason);
-  if (!finding.least_visible_ns.has_value()) return text;
+  if (!finding.least_visible_ns.has_value()) return text + kernels;
   text +=
       fmt::format("With 95 % the change is between {} and {}; p = {:.2g}; {}.\n",
                   SignedPct(finding.low_ns, base_ns), SignedPct(finding.high_ns, base_ns),
                   finding.p, comparison.between_runs ? "between runs" : "within one run a side");
-  return text + fmt::format("A change by less than {:.1f} % could not be seen in them.\n",
-                            100 * *finding.least_visible_ns / base_ns);
+  text += fmt::format("A change by less than {:.1f} % could not be seen in them.\n",
+                      100 * *finding.least_visible_ns / base_ns);
+  return text + kernels;
 }
 
 Status WriteDifferences(const Comparison& comparison, const CompareTextOptions& options,
@@ -115,16 +134,17 @@ Status WriteDifferences(const Comparison& comparison, const CompareTextOptions& 
   Table table(options, output);
   TRACEDB_TRY(table.Begin({"fact", "base", "new", "comparable"}));
   for (const FactDifference& difference : comparison.differences) {
-    TRACEDB_TRY(
-        table.Row({difference.fact, table.Short(difference.base), table.Short(difference.now),
-                   std::string(difference.decides ? "no" : "yes")}));
+    TRACEDB_TRY(table.Row({difference.fact, table.Short(difference.base, kFactWidthMax),
+                           table.Short(difference.now, kFactWidthMax),
+                           std::string(difference.decides ? "no" : "yes")}));
   }
   return table.End();
 }
 
 Status WriteParts(const Comparison& comparison, const CompareTextOptions& options,
                   OutputStream& output) {
-  TRACEDB_TRY(output.Write("Where the step's time went (a mean of ranks; adds up):\n\n"));
+  TRACEDB_TRY(output.Write(fmt::format("Where the {} time went (a mean of ranks; adds up):\n\n",
+                                       comparison.IsWhole() ? "recording's" : "step's")));
   Table table(options, output);
   TRACEDB_TRY(table.Begin({"part", "base_ms", "new_ms", "delta_ms", "verdict"}));
   for (const PartChange& part : comparison.parts) {
@@ -133,11 +153,52 @@ Status WriteParts(const Comparison& comparison, const CompareTextOptions& option
                            MsOf(static_cast<double>(part.new_ns - part.base_ns)),
                            std::string(VerdictName(part.finding.verdict))}));
   }
-  TRACEDB_TRY(table.Row({std::string("step"), MsOf(static_cast<double>(comparison.base_ns)),
+  TRACEDB_TRY(table.Row({std::string(comparison.IsWhole() ? "all" : "step"),
+                         MsOf(static_cast<double>(comparison.base_ns)),
                          MsOf(static_cast<double>(comparison.new_ns)),
                          MsOf(static_cast<double>(comparison.new_ns - comparison.base_ns)),
                          std::string(VerdictName(comparison.finding.verdict))}));
   return table.End();
+}
+
+Status WriteRanks(const Comparison& comparison, const CompareTextOptions& options,
+                  OutputStream& output) {
+  constexpr size_t kShown = 4;
+  constexpr double kTellingShare = 0.01;  // of the step
+  if (comparison.ranks.size() < 2) return Done{};
+  const double telling_ns = kTellingShare * static_cast<double>(comparison.base_ns);
+  const RankChange& usual = comparison.ranks[comparison.ranks.size() / 2];
+  const auto is_telling = [&](const RankChange& rank) {  // it changed otherwise than the others
+    return !rank.base_rank.has_value() || !rank.new_rank.has_value() ||
+           std::abs(rank.new_ns - rank.base_ns - (usual.new_ns - usual.base_ns)) >= telling_ns;
+  };
+  if (comparison.ranks_moved == 0 &&
+      std::none_of(comparison.ranks.begin(), comparison.ranks.end(), is_telling)) {
+    return Done{};
+  }
+  std::string title = comparison.by_role ? "Ranks by their role in the job" : "Ranks by number";
+  if (comparison.ranks_moved > 0) {
+    title += fmt::format("; {} of {} roles have another rank in new", comparison.ranks_moved,
+                         comparison.ranks.size());
+  }
+  TRACEDB_TRY(output.Write(title + " (how long ranks wait because of it, on average):\n\n"));
+  Table table(options, output);
+  TRACEDB_TRY(
+      table.Begin({"role", "base_rank", "new_rank", "base_ms", "new_ms", "delta_ms", "verdict"}));
+  const auto number = [](const std::optional<int64_t>& rank) {
+    return rank.has_value() ? fmt::to_string(*rank) : std::string("none");
+  };
+  const size_t shown = std::min(comparison.ranks.size(), kShown);
+  for (size_t i = 0; i < shown; ++i) {
+    const RankChange& rank = comparison.ranks[i];
+    TRACEDB_TRY(table.Row({rank.role, number(rank.base_rank), number(rank.new_rank),
+                           MsOf(rank.base_ns), MsOf(rank.new_ns), MsOf(rank.new_ns - rank.base_ns),
+                           std::string(VerdictName(rank.finding.verdict))}));
+  }
+  TRACEDB_TRY(table.End());
+  if (shown == comparison.ranks.size()) return Done{};
+  return output.Write(
+      fmt::format("{} ranks more; --format json has all.\n\n", comparison.ranks.size() - shown));
 }
 
 std::string InText(const RowChange& row) {
@@ -145,7 +206,12 @@ std::string InText(const RowChange& row) {
   if (row.kind == "recomputation") text = row.in == RowIn::kBase ? "base" : "new";
   constexpr size_t kRanksMax = 4;
   for (size_t i = 0; i < std::min(row.ranks.size(), kRanksMax); ++i) {
-    text += fmt::format("{}{}", i == 0 ? ", rank " : " ", row.ranks[i]);
+    const RankRole& rank = row.ranks[i];
+    text += fmt::format("{}{}", i == 0 ? ", rank " : " ", rank.rank);
+    if (rank.other == rank.rank) continue;
+    text += fmt::format(" ({}: ", rank.role);
+    text += rank.other.has_value() ? fmt::format("rank {}", *rank.other) : std::string("nobody");
+    text += row.in == RowIn::kBase ? " in new)" : " in base)";
   }
   return text + (row.ranks.size() > kRanksMax ? " ..." : "");
 }
@@ -153,9 +219,10 @@ std::string InText(const RowChange& row) {
 Status WriteRows(const Comparison& comparison, const CompareTextOptions& options,
                  OutputStream& output) {
   if (comparison.rows.empty()) return Done{};
-  TRACEDB_TRY(output.Write("What changed in it (of one step and rank):\n\n"));
+  TRACEDB_TRY(output.Write(fmt::format("What changed in it (of {}):\n\n",
+                                       comparison.IsWhole() ? "a rank" : "one step and rank")));
   Table table(options, output);
-  TRACEDB_TRY(table.Begin({"kind", "name", "base_calls", "new_calls", "base_ms", "new_ms",
+  TRACEDB_TRY(table.Begin({"kind", "name", "where", "base_calls", "new_calls", "base_ms", "new_ms",
                            "delta_ms", "verdict", "in"}));
   std::string notes;
   bool has_path = false;
@@ -165,10 +232,11 @@ Status WriteRows(const Comparison& comparison, const CompareTextOptions& options
     if (row.kind == "recomputation") notes += ShownText(row.text) + "\n";
     if (row.kind == kPathRow && !std::exchange(has_path, true)) notes += kPathNote;
     const auto calls = [](double count) { return std::round(count * 100) / 100; };
-    TRACEDB_TRY(
-        table.Row({row.kind, table.Short(row.name), calls(row.base_calls), calls(row.new_calls),
-                   MsOf(row.base_ns), MsOf(row.new_ns), MsOf(row.new_ns - row.base_ns),
-                   std::string(VerdictName(row.finding.verdict)), InText(row)}));
+    TRACEDB_TRY(table.Row({row.kind, table.Short(row.name, kNameWidthMax),
+                           table.Short(PlaceText(row), kWhereWidthMax), calls(row.base_calls),
+                           calls(row.new_calls), MsOf(row.base_ns), MsOf(row.new_ns),
+                           MsOf(row.new_ns - row.base_ns),
+                           std::string(VerdictName(row.finding.verdict)), InText(row)}));
   }
   TRACEDB_TRY(table.End());
   if (shown > options.rows_max) {
@@ -195,6 +263,7 @@ Status WriteCompareText(const Comparison& comparison, const CompareTextOptions& 
   TRACEDB_TRY(output.Write(step + "\n"));
   TRACEDB_TRY(WriteDifferences(comparison, options, output));
   TRACEDB_TRY(WriteParts(comparison, options, output));
+  TRACEDB_TRY(WriteRanks(comparison, options, output));
   return WriteRows(comparison, options, output);
 }
 

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <memory>
 #include <numeric>
 #include <string>
 #include <utility>
 
+#include "compare/rank_roles.h"
 #include "compare/recomputation.h"
 #include "compare/row_matches.h"
 #include "compare/series_tests.h"
@@ -26,10 +29,25 @@ using SeriesMember = std::vector<double> RowSeries::*;
 SeriesOfRun SeriesOf(const Sides& sides, const RowMatch& match, SeriesMember member) {
   const RunSamples* first_base = sides.base.data();
   const size_t bases = sides.base.size();
+  const auto sums = std::make_shared<std::map<const RunSamples*, std::vector<double>>>();
   return [=](const RunSamples& run) -> const std::vector<double>* {
     const bool is_base = &run >= first_base && &run < first_base + bases;
     const auto at = run.rows.find(is_base ? match.base : match.now);
-    return at == run.rows.end() ? nullptr : &(at->second.*member);
+    const std::vector<RowKey>& more = is_base ? match.more_base : match.more_now;
+    const std::vector<double>* one = at == run.rows.end() ? nullptr : &(at->second.*member);
+    if (more.empty()) return one;
+    std::vector<double>& sum = (*sums)[&run];
+    if (!sum.empty()) return &sum;
+    sum.resize(run.used.steps);
+    const auto add = [&](const std::vector<double>& values) {
+      for (size_t i = 0; i < sum.size(); ++i) sum[i] += values[i];
+    };
+    if (one != nullptr) add(*one);
+    for (const RowKey& key : more) {
+      const auto further = run.rows.find(key);
+      if (further != run.rows.end()) add(further->second.*member);
+    }
+    return &sum;
   };
 }
 
@@ -53,16 +71,20 @@ class RowFinder {
         host_least_ns_(step_ns * sides.effect_min) {}
 
   std::vector<RowChange> Find() {
+    const bool has_paths = sides_.base.front().has_paths;  // as all have, or none
     for (const RowMatch& match : MatchRows(sides_.base, sides_.now)) {
       const RowKey& key = match.Key();
-      const bool is_host = key.kind != "kernel" && key.kind != "collective";
+      const bool is_gpu = key.kind == kGpuRow;
+      const bool is_host = !is_gpu && key.kind != "kernel" && key.kind != "collective";
       const bool is_named = key.kind == "annotation" || key.kind == kPathRow;
-      Add(match, is_host && !is_named ? "host" : key.kind, &RowSeries::ns);
-      if (key.kind == "operator") Add(match, "operator", &RowSeries::gpu_ns);
+      Add(match, is_host && !is_named ? "host" : is_gpu ? "operator" : key.kind, &RowSeries::ns);
+      if (key.kind == "operator" && !has_paths) Add(match, "operator", &RowSeries::gpu_ns);
     }
     std::stable_sort(found_.begin(), found_.end(), [](const auto& left, const auto& right) {
-      return std::abs(left.row.new_ns - left.row.base_ns) >
-             std::abs(right.row.new_ns - right.row.base_ns);
+      const double of_left = std::abs(left.row.new_ns - left.row.base_ns);
+      const double of_right = std::abs(right.row.new_ns - right.row.base_ns);
+      if (of_left != of_right) return of_left > of_right;
+      return left.row.kind == "operator" && right.row.kind == "kernel";
     });
     Judge();
     return Sorted();
@@ -75,7 +97,10 @@ class RowFinder {
     row.kind = kind;
     row.name = match.Key().name;
     if (match.in == RowIn::kRenamed) row.base_name = match.base.name;
-    row.text = match.Key().where.empty() ? "" : "in " + match.Key().where;
+    row.path = match.Key().where;
+    if (match.in == RowIn::kBoth || match.in == RowIn::kRenamed) {
+      if (match.base.where != match.now.where) row.base_path = match.base.where;
+    }
     row.in = match.in;
     candidate.series = SeriesOf(sides_, match, member);
     const SeriesOfRun calls = SeriesOf(sides_, match, &RowSeries::calls);
@@ -85,7 +110,9 @@ class RowFinder {
     row.new_ns = MiddleOf(sides_.now, candidate.series);
     const bool is_alone = match.in == RowIn::kBase || match.in == RowIn::kNew;
     if (kind == "annotation" && is_alone) {
-      row.ranks = RanksOf(match.in == RowIn::kBase ? sides_.base : sides_.now, match.Key());
+      const bool is_base = match.in == RowIn::kBase;
+      row.ranks = RolesOf(is_base ? sides_.base : sides_.now, is_base ? sides_.now : sides_.base,
+                          RanksOf(is_base ? sides_.base : sides_.now, match.Key()));
       SetRareTime(row, candidate.series);
     }
     if (row.base_ns == row.new_ns && !is_alone) return;

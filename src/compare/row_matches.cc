@@ -1,6 +1,8 @@
 #include "compare/row_matches.h"
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <set>
@@ -11,11 +13,12 @@
 namespace tracedb {
 namespace {
 
-constexpr size_t kRenamedMax = 300;  // kernels of one operator that are compared name by name
+constexpr size_t kPairsMax = 90'000;  // of one place that are compared; beyond them their order
 
 struct Loose {  // of one side, without its like on the other
   RowKey key;
   double calls = 0;
+  KernelPlace place;
 };
 
 std::map<RowKey, double> CallsOf(const std::vector<RunSamples>& runs) {
@@ -26,6 +29,22 @@ std::map<RowKey, double> CallsOf(const std::vector<RunSamples>& runs) {
     }
   }
   return calls;
+}
+
+KernelPlace PlaceOf(const std::vector<RunSamples>& runs, const RowKey& key) {
+  for (const RunSamples& run : runs) {
+    const auto at = run.kernel_places.find(key);
+    if (at != run.kernel_places.end()) return at->second;
+  }
+  return {};
+}
+
+std::string OperatorOf(const std::vector<RunSamples>& runs, const std::string& path) {
+  for (const RunSamples& run : runs) {
+    const auto at = run.paths.find(path);
+    if (at != run.paths.end()) return at->second.op;
+  }
+  return path;  // where places are operators
 }
 
 std::string WithoutNumbers(const std::string& name) {
@@ -41,7 +60,7 @@ std::string WithoutNumbers(const std::string& name) {
   return without;
 }
 
-// Of both ends together, of the longer name.
+// Of both ends together, of the longer text.
 double Likeness(const std::string& a, const std::string& b) {
   const size_t shorter = std::min(a.size(), b.size());
   size_t head = 0;
@@ -51,86 +70,131 @@ double Likeness(const std::string& a, const std::string& b) {
   return static_cast<double>(head + tail) / static_cast<double>(std::max(a.size(), b.size()) + 1);
 }
 
+bool IsOnGpu(const RowKey& key) { return key.kind == "kernel" || key.kind == kGpuRow; }
+
+// Two kernels that follow, or are followed by, the same one; itself perhaps renamed.
+bool AreAlike(const RowKey& left, const RowKey& right) {
+  if (left.name.empty() || right.name.empty()) return false;
+  return left.name == right.name || (!left.where.empty() && left.where == right.where);
+}
+
+struct Alike {
+  double score = 0;     // of kernels of one place: the highest are one
+  bool is_one = false;  // even without a place
+};
+
+Alike AlikeKernels(const Loose& base, const Loose& now, double kernels) {
+  const double name = Likeness(base.key.name, now.key.name);
+  const bool is_as_often = base.calls == now.calls;
+  const bool is_grid = !base.place.grid.empty() && base.place.grid == now.place.grid;
+  const bool is_after = AreAlike(base.place.before, now.place.before);
+  const bool is_before = AreAlike(base.place.after, now.place.after);
+  const double apart =
+      std::abs(static_cast<double>(base.place.order) - static_cast<double>(now.place.order));
+  Alike alike;
+  alike.score = name + (is_as_often ? 0.5 : 0) + (is_grid ? 0.5 : 0) + (is_after ? 0.25 : 0) +
+                (is_before ? 0.25 : 0) + 0.25 * (1 - std::min(1.0, apart / (kernels + 1)));
+  alike.is_one = is_as_often && (name >= 0.5 || is_grid || (is_after && is_before));
+  return alike;
+}
+
 class Matcher {
  public:
+  using KeyOf = std::function<std::string(const Loose&, bool is_base)>;
+  using ScoreOf = std::function<double(const Loose&, const Loose&)>;  // below 0: no match
+
   Matcher(const std::vector<RunSamples>& base, const std::vector<RunSamples>& now) {
     const auto base_calls = CallsOf(base);
     const auto now_calls = CallsOf(now);
     for (const auto& [key, calls] : base_calls) {
       if (now_calls.contains(key)) {
-        matches_.push_back({RowIn::kBoth, key, key});
+        matches_.push_back({RowIn::kBoth, key, key, {}, {}});
       } else {
-        base_.push_back({key, calls});
+        base_.push_back({key, calls, PlaceOf(base, key)});
       }
     }
     for (const auto& [key, calls] : now_calls) {
-      if (!base_calls.contains(key)) now_.push_back({key, calls});
+      if (!base_calls.contains(key)) now_.push_back({key, calls, PlaceOf(now, key)});
     }
   }
 
-  // Those of `kind` that have the same key, in their order.
-  template <typename KeyOf>
-  void MatchOnes(const std::string& kind, RowIn in, const KeyOf& key_of) {
-    std::map<std::string, std::vector<size_t>> of_base;
-    std::map<std::string, std::vector<size_t>> of_now;
-    for (size_t i = 0; i < base_.size(); ++i) {
-      if (base_[i].key.kind == kind) of_base[key_of(base_[i].key)].push_back(i);
-    }
-    for (size_t i = 0; i < now_.size(); ++i) {
-      if (now_[i].key.kind == kind) of_now[key_of(now_[i].key)].push_back(i);
-    }
+  // Of those that have the same key, which is not empty, the most alike first.
+  void Match(RowIn in, const KeyOf& key_of, const ScoreOf& score_of) {
+    std::map<std::string, std::pair<std::vector<size_t>, std::vector<size_t>>> by_key;
+    for (size_t i = 0; i < base_.size(); ++i) by_key[key_of(base_[i], true)].first.push_back(i);
+    for (size_t i = 0; i < now_.size(); ++i) by_key[key_of(now_[i], false)].second.push_back(i);
+    by_key.erase("");
     std::vector<std::pair<size_t, size_t>> pairs;
-    for (const auto& [key, places] : of_base) {
-      const auto at = of_now.find(key);
-      if (at == of_now.end()) continue;
-      for (size_t i = 0; i < std::min(places.size(), at->second.size()); ++i) {
-        pairs.emplace_back(places[i], at->second[i]);
+    for (auto& [key, both] : by_key) {
+      if (both.first.size() * both.second.size() > kPairsMax) {
+        PairInOrder(both.first, both.second, pairs);
+      } else {
+        PairBest(both.first, both.second, score_of, pairs);
       }
     }
     Take(pairs, in);
   }
 
-  void MatchRenamedKernels() {
-    std::map<std::string, std::pair<std::vector<size_t>, std::vector<size_t>>> by_operator;
-    for (size_t i = 0; i < base_.size(); ++i) {
-      if (base_[i].key.kind == "kernel") by_operator[base_[i].key.where].first.push_back(i);
+  // What is left of a name that is on both sides.
+  void AddMoved() {
+    std::map<std::pair<std::string, std::string>, std::vector<RowMatch*>> by_name;
+    for (RowMatch& match : matches_) {
+      if (IsOnGpu(match.base)) by_name[{match.base.kind, match.base.name}].push_back(&match);
     }
-    for (size_t i = 0; i < now_.size(); ++i) {
-      if (now_[i].key.kind == "kernel") by_operator[now_[i].key.where].second.push_back(i);
-    }
-    std::vector<std::pair<size_t, size_t>> pairs;
-    for (const auto& [where, both] : by_operator) {
-      const auto& [of_base, of_now] = both;
-      if (of_base.size() > kRenamedMax || of_now.size() > kRenamedMax) continue;
-      Rename(where.empty(), of_base, of_now, pairs);
-    }
-    Take(pairs, RowIn::kRenamed);
+    const auto add = [&](std::vector<Loose>& loose, std::vector<RowKey> RowMatch::*more,
+                         RowKey RowMatch::*side) {
+      std::erase_if(loose, [&](const Loose& one) {
+        const auto at = by_name.find({one.key.kind, one.key.name});
+        if (at == by_name.end()) return false;
+        const auto likeness = [&](const RowMatch* match) {
+          return Likeness((match->*side).where, one.key.where);
+        };
+        RowMatch* most = *std::max_element(
+            at->second.begin(), at->second.end(),
+            [&](RowMatch* left, RowMatch* right) { return likeness(left) < likeness(right); });
+        (most->*more).push_back(one.key);
+        return true;
+      });
+    };
+    add(base_, &RowMatch::more_base, &RowMatch::base);
+    add(now_, &RowMatch::more_now, &RowMatch::now);
   }
 
   std::vector<RowMatch> All() {
-    for (const Loose& loose : base_) matches_.push_back({RowIn::kBase, loose.key, {}});
-    for (const Loose& loose : now_) matches_.push_back({RowIn::kNew, {}, loose.key});
+    for (const Loose& loose : base_) matches_.push_back({RowIn::kBase, loose.key, {}, {}, {}});
+    for (const Loose& loose : now_) matches_.push_back({RowIn::kNew, {}, loose.key, {}, {}});
     return std::move(matches_);
   }
 
  private:
-  // Without an operator the names have to be alike by half, and the calls equal.
-  void Rename(bool is_nowhere, const std::vector<size_t>& of_base,
-              const std::vector<size_t>& of_now, std::vector<std::pair<size_t, size_t>>& pairs) {
-    std::vector<std::pair<double, std::pair<size_t, size_t>>> likeness;
+  void PairInOrder(std::vector<size_t>& of_base, std::vector<size_t>& of_now,
+                   std::vector<std::pair<size_t, size_t>>& pairs) const {
+    const auto by_order = [](const std::vector<Loose>& loose) {
+      return [&loose](size_t left, size_t right) {
+        return loose[left].place.order < loose[right].place.order;
+      };
+    };
+    std::stable_sort(of_base.begin(), of_base.end(), by_order(base_));
+    std::stable_sort(of_now.begin(), of_now.end(), by_order(now_));
+    for (size_t i = 0; i < std::min(of_base.size(), of_now.size()); ++i) {
+      pairs.emplace_back(of_base[i], of_now[i]);
+    }
+  }
+
+  void PairBest(const std::vector<size_t>& of_base, const std::vector<size_t>& of_now,
+                const ScoreOf& score_of, std::vector<std::pair<size_t, size_t>>& pairs) const {
+    std::vector<std::pair<double, std::pair<size_t, size_t>>> scores;
     for (const size_t b : of_base) {
       for (const size_t n : of_now) {
-        const double alike = Likeness(base_[b].key.name, now_[n].key.name);
-        const bool is_as_often = base_[b].calls == now_[n].calls;
-        if (is_nowhere && (alike < 0.5 || !is_as_often)) continue;
-        likeness.push_back({alike + (is_as_often ? 0.5 : 0), {b, n}});
+        const double score = score_of(base_[b], now_[n]);
+        if (score >= 0) scores.push_back({score, {b, n}});
       }
     }
-    std::stable_sort(likeness.begin(), likeness.end(),
+    std::stable_sort(scores.begin(), scores.end(),
                      [](const auto& left, const auto& right) { return left.first > right.first; });
     std::set<size_t> base_taken;
     std::set<size_t> now_taken;
-    for (const auto& [alike, pair] : likeness) {
+    for (const auto& [score, pair] : scores) {
       if (base_taken.contains(pair.first) || now_taken.contains(pair.second)) continue;
       base_taken.insert(pair.first);
       now_taken.insert(pair.second);
@@ -142,7 +206,7 @@ class Matcher {
     std::set<size_t> base_taken;
     std::set<size_t> now_taken;
     for (const auto& [b, n] : pairs) {
-      matches_.push_back({in, base_[b].key, now_[n].key});
+      matches_.push_back({in, base_[b].key, now_[n].key, {}, {}});
       base_taken.insert(b);
       now_taken.insert(n);
     }
@@ -167,10 +231,45 @@ class Matcher {
 std::vector<RowMatch> MatchRows(const std::vector<RunSamples>& base,
                                 const std::vector<RunSamples>& now) {
   Matcher matcher(base, now);
-  matcher.MatchOnes("annotation", RowIn::kBoth,
-                    [](const RowKey& key) { return WithoutNumbers(key.name); });
-  matcher.MatchOnes("kernel", RowIn::kBoth, [](const RowKey& key) { return key.name; });
-  matcher.MatchRenamedKernels();
+  matcher.Match(
+      RowIn::kBoth,
+      [](const Loose& loose, bool) {
+        return loose.key.kind == "annotation" ? WithoutNumbers(loose.key.name) : std::string();
+      },
+      [](const Loose&, const Loose&) { return 0.0; });
+  matcher.Match(
+      RowIn::kBoth,
+      [](const Loose& loose, bool) {
+        return IsOnGpu(loose.key) ? loose.key.kind + loose.key.name : std::string();
+      },
+      [](const Loose& left, const Loose& right) {
+        return Likeness(left.key.where, right.key.where) + (left.calls == right.calls ? 0.25 : 0);
+      });
+  matcher.AddMoved();
+  const auto kernels = static_cast<double>(
+      std::max(base.front().kernel_places.size(), now.front().kernel_places.size()));
+  const auto of_place = [&](const Loose& left, const Loose& right) {
+    return AlikeKernels(left, right, kernels).score;
+  };
+  const auto is_kernel = [](const Loose& loose) { return loose.key.kind == "kernel"; };
+  matcher.Match(
+      RowIn::kRenamed,
+      [&](const Loose& loose, bool) { return is_kernel(loose) ? loose.key.where : ""; }, of_place);
+  matcher.Match(
+      RowIn::kRenamed,
+      [&](const Loose& loose, bool is_base) {
+        return is_kernel(loose) ? OperatorOf(is_base ? base : now, loose.key.where) : "";
+      },
+      of_place);
+  matcher.Match(
+      RowIn::kRenamed,
+      [&](const Loose& loose, bool) {
+        return is_kernel(loose) && loose.key.where.empty() ? "nowhere" : "";
+      },
+      [&](const Loose& left, const Loose& right) {
+        const Alike alike = AlikeKernels(left, right, kernels);
+        return alike.is_one ? alike.score : -1;
+      });
   return matcher.All();
 }
 

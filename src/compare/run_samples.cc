@@ -12,75 +12,17 @@
 #include <tuple>
 #include <utility>
 
+#include "compare/kernel_rows.h"
+#include "compare/rank_roles.h"
+#include "compare/run_reader.h"
 #include "compare/series_noise.h"
-#include "tracedb/query/run/query_run.h"
+#include "compare/step_rows.h"
+#include "tracedb/query/run/gathered_notes.h"
 
 namespace tracedb {
 namespace {
 
-// Cells of a row by the names of their columns.
-class NamedRow {
- public:
-  NamedRow(const std::vector<std::string>& names, std::span<const Cell> cells)
-      : names_(names), cells_(cells) {}
-
-  const Cell& At(std::string_view name) const {
-    const auto at = std::find(names_.begin(), names_.end(), name);
-    assert(at != names_.end());
-    return cells_[static_cast<size_t>(at - names_.begin())];
-  }
-  int64_t Int(std::string_view name) const { return At(name).integer; }
-  std::string Text(std::string_view name) const { return std::string(At(name).text); }
-  // Of a column in ms, which is exact to the nanosecond.
-  int64_t Ns(std::string_view name) const {
-    const Cell& cell = At(name);
-    if (cell.type == SqlType::kInteger) return cell.integer * 1'000'000;
-    return std::llround(cell.real * 1e6);
-  }
-
- private:
-  const std::vector<std::string>& names_;
-  std::span<const Cell> cells_;
-};
-
-class EachRow : public RowSink {
- public:
-  explicit EachRow(std::function<void(const NamedRow&)> take) : take_(std::move(take)) {}
-  Status Begin(std::span<const std::string> names) override {
-    names_.assign(names.begin(), names.end());
-    return Done{};
-  }
-  Status Row(std::span<const Cell> cells) override {
-    take_({names_, cells});
-    return Done{};
-  }
-  Status End() override { return Done{}; }
-
- private:
-  std::function<void(const NamedRow&)> take_;
-  std::vector<std::string> names_;
-};
-
-struct Reader {
-  SqliteDb& db;
-  const QueryCatalog& catalog;
-  const std::string& run;
-  std::vector<std::string> params = {};  // beside the run
-
-  Status Each(std::string_view query, const std::function<void(const NamedRow&)>& take) const {
-    TRACEDB_ASSIGN(doc, catalog.Get(query));
-    QueryInputs inputs{params, ""};
-    inputs.params.push_back("run=" + run);
-    TRACEDB_ASSIGN(prepared, PreparedQuery::Prepare(db, *doc, inputs));
-    EachRow sink(take);
-    TRACEDB_TRY(prepared.Run(sink));
-    return Done{};
-  }
-};
-
 constexpr std::string_view kStepName = "ProfilerStep#";
-
-using StepId = std::pair<int64_t, int64_t>;  // capture and step
 
 struct StepSum {
   int64_t start_ns = 0;  // the first of any rank's
@@ -107,11 +49,11 @@ void LeaveOutLast(std::vector<StepInOrder>& order) {
 }
 
 // Steps in the order of time, those of all ranks; {capture, step}: its place.
-Result<std::map<StepId, size_t>> ReadSteps(const Reader& reader, RunSamples& samples) {
+Result<std::map<StepId, size_t>> ReadSteps(const RunReader& reader, RunSamples& samples) {
   std::map<StepId, StepSum> sums;
+  std::map<StepId, StepSum> outside;
   TRACEDB_TRY(reader.Each("time_partition", [&](const NamedRow& row) {
-    if (row.At("step").type == SqlType::kNull) return;
-    StepSum& sum = sums[{row.Int("capture"), row.Int("step")}];
+    StepSum& sum = (row.IsNull("step") ? outside : sums)[{row.Int("capture"), row.Int("step")}];
     const int64_t start_ns = row.Ns("start_ms");
     sum.start_ns = sum.rows == 0 ? start_ns : std::min(sum.start_ns, start_ns);
     ++sum.rows;
@@ -120,6 +62,8 @@ Result<std::map<StepId, size_t>> ReadSteps(const Reader& reader, RunSamples& sam
       sum.parts_ns[i] += row.Ns(fmt::format("{}_ms", kStepParts[i]));
     }
   }));
+  samples.used.is_whole = sums.empty();
+  if (sums.empty()) sums = std::move(outside);
   for (const auto& [id, sum] : sums) samples.ranks = std::max(samples.ranks, sum.rows);
   std::vector<StepInOrder> order;
   for (const auto& [id, sum] : sums) {
@@ -149,31 +93,9 @@ Result<std::map<StepId, size_t>> ReadSteps(const Reader& reader, RunSamples& sam
   return places;
 }
 
-class RowsOfSteps {
- public:
-  RowsOfSteps(const std::map<StepId, size_t>& places, RunSamples& samples)
-      : places_(places), samples_(samples) {}
-
-  // nullptr: of a step that is not compared.
-  RowSeries* At(const NamedRow& row, RowKey key, size_t& place) {
-    const auto at = places_.find({row.Int("capture"), row.Int("step")});
-    if (at == places_.end()) return nullptr;
-    place = at->second;
-    RowSeries& series = samples_.rows[std::move(key)];
-    if (series.ns.empty()) {
-      series.ns.resize(places_.size());
-      series.calls.resize(places_.size());
-      series.gpu_ns.resize(places_.size());
-    }
-    return &series;
-  }
-
- private:
-  const std::map<StepId, size_t>& places_;
-  RunSamples& samples_;
-};
-
-Status ReadRows(const Reader& reader, const std::map<StepId, size_t>& places, RunSamples& samples) {
+// `plain`: without the parameter that some of the queries have.
+Status ReadRows(const RunReader& reader, const RunReader& plain,
+                const std::map<StepId, size_t>& places, RunSamples& samples) {
   RowsOfSteps rows(places, samples);
   const auto add = [&](const NamedRow& row, RowKey key, std::string_view calls,
                        std::string_view time) {
@@ -192,9 +114,7 @@ Status ReadRows(const Reader& reader, const std::map<StepId, size_t>& places, Ru
     series->gpu_ns[place] += static_cast<double>(row.Ns("self_gpu_ms"));
     series->ranks.insert(row.Int("rank"));
   }));
-  TRACEDB_TRY(reader.Each("compare/kernels", [&](const NamedRow& row) {
-    add(row, {"kernel", row.Text("kernel"), row.Text("op")}, "activities", "gpu_ms");
-  }));
+  TRACEDB_TRY(ReadKernelRows(reader, plain, places, samples));
   TRACEDB_TRY(reader.Each("compare/collectives", [&](const NamedRow& row) {
     std::string name = fmt::format("{} of {} bytes", row.Text("collective"), row.Int("bytes"));
     if (row.At("parallelism").type != SqlType::kNull) {
@@ -202,8 +122,10 @@ Status ReadRows(const Reader& reader, const std::map<StepId, size_t>& places, Ru
     }
     add(row, {"collective", std::move(name), ""}, "parts", "gpu_ms");
   }));
-  return reader.Each("compare/recomputation",
-                     [&](const NamedRow& row) { samples.in_backward.insert(row.Text("name")); });
+  TRACEDB_ASSIGN(gathered, IsGathered(reader.db));
+  if (gathered) return Done{};  // what ran below what is in no summary
+  return plain.Each("compare/recomputation",
+                    [&](const NamedRow& row) { samples.in_backward.insert(row.Text("name")); });
 }
 
 // Means over the steps of `middle` and the ranks, as whole nanoseconds that add up.
@@ -221,6 +143,14 @@ void SetMeans(RunSamples& samples) {
   for (const std::vector<int64_t>& part : samples.parts_ns) totals.push_back(total(part));
   used.step_ns = total(samples.steps_ns) / count;
   used.parts_ns = MeansThatAddUp(totals, count, used.step_ns);
+}
+
+// Of the same steps, of all GPUs together.
+void SetKernelTime(RunSamples& samples) {
+  if (!samples.has_paths || samples.middle.empty()) return;
+  double sum = 0;
+  for (const size_t place : samples.middle) sum += samples.kernel_ns[place];
+  samples.used.kernel_ns = std::llround(sum / static_cast<double>(samples.middle.size()));
 }
 
 Status ReadRecordings(SqliteDb& db, RunUsed& used) {
@@ -254,7 +184,7 @@ std::vector<int64_t> MeansThatAddUp(std::span<const int64_t> totals, int64_t cou
 
 Result<RunSamples> ReadRun(SqliteDb& db, const QueryCatalog& catalog, const std::string& run,
                            double effect_min) {
-  const Reader reader{db, catalog, run};
+  const RunReader reader{db, catalog, run};
   RunSamples samples;
   samples.used.run = run;
   TRACEDB_TRY(ReadRecordings(db, samples.used));
@@ -269,10 +199,14 @@ Result<RunSamples> ReadRun(SqliteDb& db, const QueryCatalog& catalog, const std:
   samples.middle = MiddlePlaces(std::span(samples.step_means).subspan(first, count));
   for (size_t& place : samples.middle) place += first;
   SetMeans(samples);
-  TRACEDB_TRY(ReadRows(reader, places, samples));
+  const RunReader rows = samples.used.is_whole ? reader.With("whole=1") : reader;
+  TRACEDB_TRY(ReadRows(rows, reader, places, samples));
+  SetKernelTime(samples);
+  TRACEDB_TRY(ReadRoles(reader, samples));
+  TRACEDB_TRY(ReadCausedWaits(rows, places, samples));
   TRACEDB_TRY(reader.Each("compare/facts", [&](const NamedRow& row) {
     samples.used.facts[row.Text("fact")] = row.Text("value");
-    if (row.Int("decides") != 0) samples.deciding.insert(row.Text("fact"));
+    if (row.Int("decides") != 0) samples.used.deciding.insert(row.Text("fact"));
     const Cell& alike = row.At("alike_pct");
     if (alike.type == SqlType::kReal) samples.alike_pct[row.Text("fact")] = alike.real;
   }));
@@ -284,9 +218,9 @@ Status ReadPath(SqliteDb& db, const QueryCatalog& catalog, RunSamples& samples) 
   for (const StepId& id : samples.step_ids) places.emplace(id, places.size());
   RowsOfSteps rows(places, samples);
   const auto ranks = static_cast<double>(samples.ranks);  // rows are of a rank, the path is of all
-  const Reader reader{db, catalog, samples.used.run, {"by=name", "limit=null"}};
+  const RunReader reader{db, catalog, samples.used.run, {"by=name", "limit=null"}};
   return reader.Each("critical_path_by", [&](const NamedRow& row) {
-    if (row.At("step").type == SqlType::kNull) return;
+    if (row.IsNull("step")) return;
     std::string name = row.Text("name");
     if (name.starts_with(kStepName)) name = kStepName;  // each step has a number of its own
     std::string key = fmt::format("{}: {}", row.Text("kind"), name);
@@ -298,19 +232,62 @@ Status ReadPath(SqliteDb& db, const QueryCatalog& catalog, RunSamples& samples) 
   });
 }
 
-Status ReadLanes(SqliteDb& db, const QueryCatalog& catalog, RunSamples& samples) {
-  if (samples.middle.empty()) return Done{};
+Status ReadLog(SqliteDb& db, const QueryCatalog& catalog, RunSamples& samples) {
+  constexpr size_t kPointsMax = 2000;
+  std::vector<LogPoint> all;
+  const RunReader reader{db, catalog, samples.used.run};
+  const auto real = [](const NamedRow& row, std::string_view name) {
+    const Cell& cell = row.At(name);
+    if (cell.type == SqlType::kInteger) return std::optional(static_cast<double>(cell.integer));
+    return cell.type == SqlType::kReal && std::isfinite(cell.real) ? std::optional(cell.real)
+                                                                   : std::nullopt;
+  };
+  TRACEDB_TRY(reader.Each("compare/training", [&](const NamedRow& row) {
+    all.push_back(
+        {static_cast<double>(row.Int("iteration")), real(row, "elapsed_ms"), real(row, "loss")});
+  }));
+  const size_t each = std::max<size_t>(1, (all.size() + kPointsMax - 1) / kPointsMax);
+  for (size_t first = 0; first < all.size(); first += each) {
+    const auto some = std::span(all).subspan(first, std::min(each, all.size() - first));
+    const auto mean = [&](const auto& of) {
+      double sum = 0;
+      double count = 0;
+      for (const LogPoint& point : some) {
+        const std::optional<double> value = of(point);
+        if (!value.has_value()) continue;
+        sum += *value;
+        ++count;
+      }
+      return count == 0 ? std::nullopt : std::optional(sum / count);
+    };
+    samples.used.log.push_back(
+        {*mean([](const LogPoint& point) { return std::optional(point.iteration); }),
+         mean([](const LogPoint& point) { return point.elapsed_ms; }),
+         mean([](const LogPoint& point) { return point.loss; })});
+  }
+  return Done{};
+}
+
+Status ReadLanes(SqliteDb& db, const QueryCatalog& catalog, std::optional<int64_t> like,
+                 RunSamples& samples) {
+  TRACEDB_ASSIGN(gathered, IsGathered(db));
+  if (samples.middle.empty() || gathered) return Done{};
   std::vector<size_t> places = samples.middle;  // the one in the middle of those in the middle
   const auto half = places.begin() + static_cast<ptrdiff_t>(places.size() / 2);
   std::nth_element(places.begin(), half, places.end(), [&](size_t left, size_t right) {
     return samples.steps_ns[left] < samples.steps_ns[right];
   });
-  const auto [capture, step] = samples.step_ids[*half];
+  size_t place = *half;
+  for (size_t i = 0; i < samples.step_ids.size() && like.has_value(); ++i) {
+    if (samples.step_ids[i].second == *like) place = i;
+  }
+  const auto [capture, step] = samples.step_ids[place];
   samples.used.usual_step = step;
-  const Reader reader{db,
-                      catalog,
-                      samples.used.run,
-                      {fmt::format("capture={}", capture), fmt::format("step={}", step)}};
+  const RunReader reader{db,
+                         catalog,
+                         samples.used.run,
+                         {fmt::format("capture={}", capture),
+                          samples.used.is_whole ? "whole=1" : fmt::format("step={}", step)}};
   std::vector<StepLane>& lanes = samples.used.lanes;
   return reader.Each("compare/step_timeline", [&](const NamedRow& row) {
     const int64_t rank = row.Int("rank");

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -20,9 +21,9 @@ namespace tracedb {
 
 // The same thing in every step: a kernel of an operator, a collective, an operator on the host.
 struct RowKey {
-  std::string kind;  // operator, annotation, module, call, kernel, collective
+  std::string kind;  // operator, annotation, module, call, kernel, collective, kGpuRow
   std::string name;
-  std::string where;  // of kernels: the operator; else empty
+  std::string where;  // of what runs on the GPU: where it was launched, see kernel_rows.h
   auto operator<=>(const RowKey&) const = default;
 };
 
@@ -31,6 +32,20 @@ struct RowSeries {
   std::vector<double> calls;
   std::vector<double> gpu_ns;  // of operators: of what they launched
   std::set<int64_t> ranks;     // of what the host did
+};
+
+// How a kernel is known when it has another name.
+struct KernelPlace {
+  int64_t first_slice = 0;
+  size_t order = 0;  // among all kernels, by their first activities
+  RowKey before;     // its neighbours in that order
+  RowKey after;
+  std::string grid;  // and block; empty: not known
+};
+
+struct PlacePath {
+  std::vector<std::string> pieces;  // the outermost first
+  std::string op;                   // the innermost operator; empty: none
 };
 
 struct RunSamples {
@@ -43,8 +58,15 @@ struct RunSamples {
   size_t ranks = 0;                                   // GPUs that each step has a row of
   std::vector<size_t> middle;                         // steps that times are means of
   std::map<RowKey, RowSeries> rows;
+  bool has_paths = false;
+  std::map<RowKey, KernelPlace> kernel_places;
+  std::map<std::string, PlacePath> paths;  // by their texts, as keys of rows have them
+  std::vector<double> kernel_ns;           // of all GPUs, by step: kernels without copies and fills
+  std::map<int64_t, std::string> roles;    // by rank
+  bool has_places = false;                 // groups tell the roles
+  // By rank and step: what all ranks together wait because of it.
+  std::map<int64_t, std::vector<double>> caused_ns;
   std::set<std::string> in_backward;  // operators that run within the backward pass
-  std::set<std::string> deciding;     // facts that two runs must agree in
   // Of facts that are numbers: those no further apart are alike.
   std::map<std::string, double> alike_pct;
 };
@@ -60,7 +82,12 @@ Result<RunSamples> ReadRun(SqliteDb& db, const QueryCatalog& catalog, const std:
 // What the critical paths of its steps consist of, into its rows. The run is replayed.
 Status ReadPath(SqliteDb& db, const QueryCatalog& catalog, RunSamples& samples);
 
-// Sets used.usual_step and used.lanes.
-Status ReadLanes(SqliteDb& db, const QueryCatalog& catalog, RunSamples& samples);
+// Sets used.log.
+Status ReadLog(SqliteDb& db, const QueryCatalog& catalog, RunSamples& samples);
+
+// Sets used.usual_step and used.lanes: of step `like` where the run has it, else of one of about
+// the usual length.
+Status ReadLanes(SqliteDb& db, const QueryCatalog& catalog, std::optional<int64_t> like,
+                 RunSamples& samples);
 
 }  // namespace tracedb

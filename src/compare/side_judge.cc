@@ -30,6 +30,7 @@ std::vector<double> EachRun(const std::vector<RunSamples>& runs, const SeriesOfR
 std::string_view WhyUnfitSides(const Sides& sides) {
   for (const std::vector<RunSamples>* side : {&sides.base, &sides.now}) {
     for (const RunSamples& run : *side) {
+      if (run.used.is_whole) return "there are no steps in the recordings, only the whole of each";
       const std::string_view why = WhyUnfit({run.used.steady_first, run.used.steady_count});
       if (!why.empty()) return why;
     }

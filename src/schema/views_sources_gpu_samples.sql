@@ -82,3 +82,18 @@ SELECT r.run, p.rank, p.host, p.device AS gpu,
 FROM placed p JOIN job j ON j.run_id = p.run_id LEFT JOIN _run r ON r.run_id = p.run_id
 WHERE p.sharing = 1 AND (p.host IS NOT NULL OR j.told = 0 AND j.ranks = j.world_size
                          AND j.devices = j.ranks);
+
+CREATE VIEW rank_clock_samples AS
+-- SM clocks at times that are known, of GPUs of which it is known whose they are.
+--   run_id: in runs
+--   rank: of that run: the one that computes on the GPU
+--   at_ns: Unix time
+--   mhz: the clock
+--   period_ns: how far apart the samples of this GPU are in the file, on average; 0 of a single one
+SELECT g.run_id, g.rank, s.at_ns, s.value AS mhz,
+       (max(s.at_ns) OVER of_gpu - min(s.at_ns) OVER of_gpu)
+         / max(count(*) OVER of_gpu - 1, 1) AS period_ns
+FROM gpu_samples s CROSS JOIN rank_gpus g ON g.run_id = s.run_id AND g.gpu = s.gpu
+  AND (g.host = s.host OR g.is_only_host AND (s.host IS NULL OR g.host IS NULL))
+WHERE s.quantity = 'sm_clock' AND s.at_ns IS NOT NULL AND typeof(s.value) <> 'text'
+WINDOW of_gpu AS (PARTITION BY g.run_id, s.source_id, s.gpu);

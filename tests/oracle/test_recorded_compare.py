@@ -8,11 +8,13 @@ The runs stand in compare/ of a folder, --samples or the environment's TRACEDB_S
 """
 import argparse
 import bisect
+import contextlib
 import gzip
 import itertools
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -115,6 +117,61 @@ class Tests(unittest.TestCase):
         self.assertTrue(13 < found["step_change_pct"] < 18, found["step_change_pct"])
         self.assertEqual(run("compare", *sides, "--gate", "3%").returncode, 3)
 
+    def rewritten(self, source, target, change):
+        """The traces of a folder, each as `change` leaves it, named as it returns."""
+        os.mkdir(target)
+        for name in sorted(os.listdir(source)):
+            opened = gzip.open if name.endswith(".gz") else open
+            with opened(os.path.join(source, name), "rt") as file:
+                trace = json.load(file)
+            with open(os.path.join(target, change(name.removesuffix(".gz"), trace)), "w", encoding="utf-8") as out:
+                json.dump(trace, out)
+
+    def test_ranks_placed_otherwise(self):
+        """The job without the sleep, all ranks but one on other places: the one that slept is known by its role."""
+        slept = os.path.join(FIXTURES, "megatron")
+        self.without_sleep(slept, self.path("awake"))
+        moved = [3, 5, 0, 7, 4, 2, 1, 6]
+
+        def place(_, trace):
+            told = trace["distributedInfo"]
+            told["rank"] = moved[told["rank"]]
+            for group in told["pg_config"]:
+                group["ranks"] = [moved[rank] for rank in group["ranks"]]
+            for event in trace["traceEvents"]:
+                ranks = json.loads(event.get("args", {}).get("Process Group Ranks", "[]"))
+                if ranks:
+                    event["args"]["Process Group Ranks"] = str([moved[rank] for rank in ranks])
+            return f"rank{told['rank']}.json"
+        self.rewritten(self.path("awake"), self.path("moved"), place)
+        found = self.compare(self.path("moved"), slept)
+        self.assertTrue(found["comparable"], found["differences"])
+        self.assertEqual((found["ranks_by"], found["ranks_moved"], len(found["ranks"])), ("role", 7, 8))
+        first = found["rows"][0]  # rank 5 is t + 2 * (d + 2 * p): fixtures/README.md
+        self.assertEqual((first["name"], first["ranks"], first["roles"], first["other_ranks"]),
+                         ("injected_straggler_sleep", [5], ["tensor 1, stage 1, data 0"], [2]))
+        first = found["ranks"][0]
+        self.assertEqual((first["role"], first["base_rank"], first["new_rank"]), ("tensor 1, stage 1, data 0", 2, 5))
+        self.assertGreater(first["delta_ms"], 15)  # 40 ms in one of two steps
+        for rank in found["ranks"][1:]:
+            self.assertLess(abs(rank["delta_ms"]), first["delta_ms"] / 4, rank)
+
+    def test_every_kernel_named_anew(self):
+        for fixture in ("megatron", "ddp", "seqpar", "moe", "parallel/fsdp2", "parallel/compile"):
+            target = self.path(fixture.replace("/", "_"))
+
+            def rename(name, trace):
+                for event in trace["traceEvents"]:
+                    if event.get("cat") == "kernel":
+                        event["name"] += "_v2"
+                return name
+            self.rewritten(os.path.join(FIXTURES, fixture), target, rename)
+            found = self.compare(os.path.join(FIXTURES, fixture), target)
+            kernels = [row for row in found["rows"] if row["kind"] == "kernel"]
+            self.assertEqual([row["name"] for row in found["rows"] if "only" in row["in"]], [], fixture)
+            for row in kernels:
+                self.assertEqual(row["base_name"] + "_v2", row["name"], fixture)
+
     def with_more_work(self, name):
         """a2, whose rank 1 does 3 ms more on the host in each step: all else of both ranks comes later."""
         os.mkdir(self.path(name))
@@ -150,6 +207,28 @@ class Tests(unittest.TestCase):
             self.assertEqual(found["verdict"], "cannot tell", base)
             first = next(row for row in found["rows"] if row["in"] == "only in new")
             self.assertEqual((first["name"], first["ranks"]), ("check_batch", [1]))
+
+
+    def test_nsys(self):
+        """Exports of Nsight Systems have no steps: recordings as a whole. GPU time as a second reader of the exports
+        has it."""
+        exports = [os.path.join(SAMPLES, "nsys", f"mfu_2gpu_{name}.sqlite") for name in ("before", "after")]
+        if not all(os.path.exists(path) for path in exports):
+            self.skipTest(f"{SAMPLES}/nsys is not there; --samples says where it is")
+        found = self.compare(*exports)
+        self.assertEqual((found["verdict"], found["unit"]), ("cannot tell", "recording"))
+        self.assertIn("no steps", found["reason"])
+        for side, path, ms in (("base_ms", exports[0], 535.20), ("new_ms", exports[1], 488.84)):
+            with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as export:
+                ns, = export.execute('SELECT sum("end" - start) FROM CUPTI_ACTIVITY_KIND_KERNEL').fetchone()
+            self.assertEqual(round(found["kernels_all_gpus"][side] * 1e6), ns)
+            self.assertAlmostEqual(ns / 1e6, ms, delta=0.0051)
+        operators = [row for row in found["rows"] if row["kind"] == "operator"]
+        deltas = [abs(row["delta_ms"]) for row in operators]
+        self.assertEqual(deltas, sorted(deltas, reverse=True))
+        first = operators[0]  # 256.6 to 240.8 ms on two GPUs
+        self.assertEqual(first["name"], "flash_attn::_flash_attn_forward")
+        self.assertAlmostEqual(2 * first["delta_ms"], -15.83, delta=0.02)
 
 
 def main():

@@ -24,7 +24,7 @@ struct CompareOptions {
   double effect_min = 0.01;     // a smaller change of the step, or of a part, is the same
   std::vector<RunUsed> spread;  // further runs that are alike, as `tracedb baseline` keeps them
   bool with_path = false;       // rows of the critical path, for which each run is replayed
-  bool with_lanes = false;      // RunUsed::lanes, of the first run of each side
+  bool with_lanes = false;      // RunUsed::lanes, of the first run of each side, and RunUsed::log
 };
 
 // One database is open at a time. Runs that are not comparable are compared all the same, and

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,23 @@ struct Finding {  // of the step, of a part or of a row
   std::string reason;                      // why it cannot be told; else empty
 };
 
+// A rank's place in the job, such as "tensor 1, stage 0, data 1"; "rank 3" where no group tells it.
+struct RankRole {
+  int64_t rank = 0;
+  std::string role;
+  std::optional<int64_t> other;  // who has it on the other side; nothing: nobody
+};
+
+// How long ranks wait in a step because of one: the mean over all of them.
+struct RankChange {
+  std::string role;
+  std::optional<int64_t> base_rank;  // nothing: only in new
+  std::optional<int64_t> new_rank;
+  double base_ns = 0;
+  double new_ns = 0;
+  Finding finding;
+};
+
 struct PartChange {
   std::string name;
   int64_t base_ns = 0;
@@ -45,15 +63,20 @@ std::string_view RowInName(RowIn in);  // "both", "only in base", "only in new",
 // A row's kind: of the critical path, which a step of all ranks together has one of.
 inline constexpr std::string_view kPathRow = "critical path";
 
+// In what samples have what an operator's GPU activities took, by place; of the kind operator.
+inline constexpr std::string_view kGpuRow = "operator on the GPU";
+
 // What is alike on both sides, and how it changed.
 struct RowChange {
   std::string kind;  // recomputation, annotation, operator, kernel, collective, host, kPathRow
   std::string name;
   std::string base_name;  // of a renamed kernel
+  std::string path;       // where it was launched: operators and modules, the outermost first
+  std::string base_path;  // where that was another
   std::string text;       // what is to be said of it; may be empty
   RowIn in = RowIn::kBoth;
-  std::vector<int64_t> ranks;  // of annotations on one side only: where they are
-  double base_calls = 0;       // of a step and rank
+  std::vector<RankRole> ranks;  // of annotations on one side only: where they are
+  double base_calls = 0;        // of a step and rank
   double new_calls = 0;
   double base_ns = 0;
   double new_ns = 0;
@@ -73,6 +96,13 @@ struct StepLane {
   std::vector<Stretch> stretches;
 };
 
+// An iteration of a training log; of many, the mean of some that follow each other.
+struct LogPoint {
+  double iteration = 0;
+  std::optional<double> elapsed_ms;
+  std::optional<double> loss;
+};
+
 struct RunUsed {
   std::string name;  // as it was given
   std::string run;
@@ -80,13 +110,17 @@ struct RunUsed {
   size_t steps = 0;         // whole ones, of all ranks
   size_t steady_first = 0;  // by place, from 0
   size_t steady_count = 0;  // 0: they grow or shrink
+  bool is_whole = false;    // there are no steps: each capture counts as one
   int64_t step_ns = 0;
+  std::optional<int64_t> kernel_ns;          // of kernels in a step, of all GPUs together
   std::vector<int64_t> parts_ns;             // by kStepParts; their sum is step_ns
   std::map<std::string, std::string> facts;  // as compare/facts has them
+  std::set<std::string> deciding;            // those that runs must agree in to be compared
   // Its traces with events in them: content hash, path. Empty files are all alike.
   std::map<std::string, std::string> recordings;
   int64_t usual_step = 0;       // whose lanes these are, by its number
   std::vector<StepLane> lanes;  // where they were asked for
+  std::vector<LogPoint> log;    // the same; in the order of iterations, at most 2000
 };
 
 struct FactDifference {
@@ -108,6 +142,13 @@ struct Comparison {
   Finding finding;                // of the step
   std::vector<PartChange> parts;  // their changes add up to the step's, to the nanosecond
   std::vector<RowChange> rows;    // the most telling first
+  std::vector<RankChange> ranks;  // the most changed first
+  bool by_role = false;           // ranks are aligned by their places in groups, else by number
+  size_t ranks_moved = 0;         // roles that another rank has in new
+  std::optional<int64_t> base_kernel_ns;  // means over the runs of a side
+  std::optional<int64_t> new_kernel_ns;
+
+  bool IsWhole() const { return !base.empty() && base.front().is_whole; }
 
   double ChangePct() const;
 };
