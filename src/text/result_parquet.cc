@@ -16,7 +16,7 @@ namespace {
 // Of all columns; a row group ends with the value that reaches it.
 constexpr size_t kGroupTextBytesMax = size_t{8} << 20;
 constexpr size_t kGroupValuesMax = size_t{1} << 21;  // 16 MiB of numbers, where columns are many
-// Twice as fast as 9, and the file is 5 % longer.
+// Level 9 takes 40 % more of the whole program's time, for files that are 2 to 14 % shorter.
 constexpr ParquetPacking kPacking = {.zstd_level = 3, .dictionary = true};
 
 ParquetType ParquetTypeOf(SqlType type) {
