@@ -23,7 +23,7 @@ size_t SkipQuoted(std::string_view sql, size_t at) {
   return at;
 }
 
-// The arguments of the call whose bracket opens at `at`, which is moved behind the closing one.
+// The arguments of the call whose bracket opens at `at`, which is moved to after the closing one.
 std::vector<std::string_view> SplitArguments(std::string_view sql, size_t& at) {
   std::vector<std::string_view> arguments;
   size_t start = ++at;

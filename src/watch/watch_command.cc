@@ -74,7 +74,7 @@ class FolderWatch {
     return Done{};
   }
 
-  // Of an export each part has its own mark behind the file's hash ("#nsys:7"); they expire
+  // Of an export each part has its own mark after the file's hash ("#nsys:7"); they expire
   // together. While its parts are in the database loading it tells which, and skips them.
   static std::string WholeFile(const std::string& file_hash) {
     return file_hash.substr(0, file_hash.find('#'));

@@ -31,7 +31,7 @@ def old_captures_expire_by_age(place):
 
 
 def an_expired_export_stays_away(place):
-    """Its parts have marks of their own behind the hash of the file."""
+    """Its parts have marks of their own after the hash of the file."""
     made = place.root / "made.sqlite"
     small(str(made), "3.25.0", epoch=time.time_ns() - 9 * DAY_S * 10**9).done()
     place.write("old/report.sqlite", made.read_bytes())
