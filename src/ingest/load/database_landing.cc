@@ -16,6 +16,7 @@
 
 #include "ingest/load/database_check.h"
 #include "ingest/load/database_merge.h"
+#include "ingest/load/open_to_change.h"
 #include "ingest/load/source_merge.h"
 #include "tracedb/base/database_files.h"
 #include "tracedb/base/folder_sync.h"
@@ -26,8 +27,6 @@ namespace tracedb {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr int kBusyWaitMs = 60'000;
 
 // Whether it begins as what SQLite keeps under that ending does, or is empty.
 bool IsOfSqlite(const fs::path& name, std::string_view ending) {
@@ -96,9 +95,7 @@ Status DatabaseLanding::Connect(const struct stat& status) {
   const bool same = kept_->device == status.st_dev && kept_->inode == status.st_ino;
   if (kept_->db.has_value() && same) return Done{};
   kept_->db.reset();
-  TRACEDB_ASSIGN(db, SqliteDb::Open(database_, SqliteMode::kReadWrite));
-  db.SetBusyTimeout(kBusyWaitMs, options_->stop);
-  if (options_->stop != nullptr) db.StopWhen(*options_->stop);
+  TRACEDB_ASSIGN(db, OpenToChange(database_, *options_));
   *kept_ = {std::move(db), status.st_dev, status.st_ino};
   return Done{};
 }
@@ -282,14 +279,13 @@ Result<int64_t> DatabaseLanding::FindSourceOf(const std::string& folder,
 Status DatabaseLanding::Land(int64_t trace_id, const std::string& path,
                              const std::string& text_hash) {
   if (!place_.exists) return BecomeDatabase();
-  return MergeTrace({database_, rows(), *options_, kBusyWaitMs, trace_id, path, text_hash},
-                    kept_->db);
+  return MergeTrace({database_, rows(), *options_, trace_id, path, text_hash}, kept_->db);
 }
 
 Status DatabaseLanding::LandSource(int64_t source_id, const std::set<int64_t>& outdated) {
   kept_->db.reset();
   if (!place_.exists) return BecomeDatabase();
-  return MergeSource({database_, rows(), *options_, kBusyWaitMs, source_id, {}, {}}, outdated);
+  return MergeSource({database_, rows(), *options_, source_id, {}, {}}, outdated);
 }
 
 Status DatabaseLanding::BecomeDatabase() {

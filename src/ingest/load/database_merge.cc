@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "ingest/load/open_to_change.h"
 #include "ingest/load/table_copy.h"
 #include "ingest/load/trace_tables.h"
 #include "tracedb/base/sqlite_db.h"
@@ -66,19 +67,13 @@ Status CopyRows(SqliteDb& db, const std::set<std::string>& done, const MergeJob&
   return CopyTables(db, tables, job);
 }
 
-// The trace's rows are there: decides on runs and captures anew, and what depends on them goes
-// along, of this trace and of others that belong elsewhere now.
+// The trace's rows are there.
 Status JoinRun(SqliteDb& db, int64_t trace_id) {
   // Its own file has it as a run by itself: wherever it comes here, it has moved.
   TRACEDB_ASSIGN(own, db.Prepare("UPDATE main._trace SET run_id = NULL WHERE trace_id = ?1"));
   TRACEDB_TRY(own.Bind(1, trace_id));
   TRACEDB_TRY(own.Run());
-  TRACEDB_ASSIGN(moves, DecideRuns(db));
-  for (const TraceMove& move : moves) {
-    const auto go = move.trace_id == trace_id ? MergeCollectives : MoveCollectives;
-    TRACEDB_TRY(go(db, move.trace_id, move.run_id, move.capture_id));
-  }
-  return ForgetUnusedGroups(db);
+  return DecideRunsAnew(db, trace_id);
 }
 
 Status MergeThroughSqlite(const MergeJob& job, SqliteDb& db) {
@@ -136,7 +131,7 @@ struct OpenFile {
 
 // False, or an error of kUnfit: it cannot be done this way, and nothing has changed.
 Result<bool> MergeAsPages(const MergeJob& job) {
-  TRACEDB_ASSIGN(staged, StagedChanges::Begin(job.database, {job.busy_wait_ms, job.options.stop}));
+  TRACEDB_ASSIGN(staged, StagedChanges::Begin(job.database, {kBusyWaitMs, job.options.stop}));
   if (staged == nullptr) return false;
   // Closed after every connection to the file: closing it drops their locks.
   const OpenFile source{open(job.partial.c_str(), O_RDONLY | O_CLOEXEC)};
@@ -176,22 +171,25 @@ Result<bool> MergeAsPages(const MergeJob& job) {
 
 }  // namespace
 
+Status DecideRunsAnew(SqliteDb& db, std::optional<int64_t> added) {
+  TRACEDB_ASSIGN(moves, DecideRuns(db));
+  for (const TraceMove& move : moves) {
+    const auto go = move.trace_id == added ? MergeCollectives : MoveCollectives;
+    TRACEDB_TRY(go(db, move.trace_id, move.run_id, move.capture_id));
+  }
+  return ForgetUnusedGroups(db);
+}
+
 Status NameRun(const std::filesystem::path& database, int64_t trace_id, const std::string& run,
-               const LoadOptions& options, int busy_wait_ms) {
-  TRACEDB_ASSIGN(db, SqliteDb::Open(database, SqliteMode::kReadWrite));
-  db.SetBusyTimeout(busy_wait_ms, options.stop);
-  if (options.stop != nullptr) db.StopWhen(*options.stop);
+               const LoadOptions& options) {
+  TRACEDB_ASSIGN(db, OpenToChange(database, options));
   TRACEDB_TRY(db.Execute("BEGIN IMMEDIATE"));
   TRACEDB_ASSIGN(name, db.Prepare("UPDATE _trace SET named_run = ?2 "
                                   "WHERE trace_id = ?1 AND named_run IS NOT ?2"));
   TRACEDB_TRY(name.Bind(1, trace_id));
   TRACEDB_TRY(name.Bind(2, std::string_view(run)));
   TRACEDB_TRY(name.Run());
-  TRACEDB_ASSIGN(moves, DecideRuns(db));
-  for (const TraceMove& move : moves) {
-    TRACEDB_TRY(MoveCollectives(db, move.trace_id, move.run_id, move.capture_id));
-  }
-  TRACEDB_TRY(ForgetUnusedGroups(db));
+  TRACEDB_TRY(DecideRunsAnew(db));
   return db.Execute("COMMIT");
 }
 
@@ -259,9 +257,7 @@ Status MergeTrace(const MergeJob& job, std::optional<SqliteDb>& db) {
     if (!other_way) return merged.ok() ? Status(Done{}) : merged.error();
   }
   if (!db.has_value()) {
-    TRACEDB_ASSIGN(opened, SqliteDb::Open(job.database, SqliteMode::kReadWrite));
-    opened.SetBusyTimeout(job.busy_wait_ms, job.options.stop);
-    if (job.options.stop != nullptr) opened.StopWhen(*job.options.stop);
+    TRACEDB_ASSIGN(opened, OpenToChange(job.database, job.options));
     db.emplace(std::move(opened));
   }
   Status merged = MergeThroughSqlite(job, *db);

@@ -19,6 +19,10 @@ Status MergeTrace(const MergeJob& job, std::optional<SqliteDb>& db);
 
 // A trace that is in the database is of the run with this name from now on.
 Status NameRun(const std::filesystem::path& database, int64_t trace_id, const std::string& run,
-               const LoadOptions& options, int busy_wait_ms);
+               const LoadOptions& options);
+
+// Decides on runs and captures anew, and what depends on them goes along; of `added` it is still in
+// the attached database `fresh`.
+Status DecideRunsAnew(SqliteDb& db, std::optional<int64_t> added = std::nullopt);
 
 }  // namespace tracedb

@@ -20,8 +20,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int kBusyWaitMs = 60'000;
-
 Status StrictError(const SourceSummary& summary) {
   for (const auto& [kind, entry] : summary.issues.entries()) {
     return Error{ErrorKind::kInput,
@@ -232,7 +230,7 @@ Result<SourceSummary> LoadSource(const InputFile& input, const SourceReader& rea
   TRACEDB_ASSIGN(summary, LoadOrSkip(input, reader, database, options));
   // A file that is there already is not read again for its run to be named.
   if (summary.skipped && options.run.has_value()) {
-    TRACEDB_TRY(NameSourceRun(database, summary.source_id, *options.run, options, kBusyWaitMs));
+    TRACEDB_TRY(NameSourceRun(database, summary.source_id, *options.run, options));
   }
   return summary;
 }

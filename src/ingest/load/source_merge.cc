@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "ingest/load/open_to_change.h"
 #include "tracedb/base/sqlite_db.h"
 #include "tracedb/ranks/runs/decide_runs.h"
 
@@ -30,14 +31,6 @@ Status TakeOut(SqliteDb& db, const std::vector<std::string>& tables, int64_t sou
   return Done{};
 }
 
-Result<SqliteDb> OpenToChange(const std::filesystem::path& database, const LoadOptions& options,
-                              int busy_wait_ms) {
-  TRACEDB_ASSIGN(db, SqliteDb::Open(database, SqliteMode::kReadWrite));
-  db.SetBusyTimeout(busy_wait_ms, options.stop);
-  if (options.stop != nullptr) db.StopWhen(*options.stop);
-  return db;
-}
-
 // Sources move no trace.
 Status DecidePlaces(SqliteDb& db) {
   TRACEDB_ASSIGN(moves, DecideRuns(db));
@@ -48,7 +41,7 @@ Status DecidePlaces(SqliteDb& db) {
 }  // namespace
 
 Status MergeSource(const MergeJob& job, const std::set<int64_t>& outdated) {
-  TRACEDB_ASSIGN(db, OpenToChange(job.database, job.options, job.busy_wait_ms));
+  TRACEDB_ASSIGN(db, OpenToChange(job.database, job.options));
   TRACEDB_TRY(AttachFresh(db, job));
   TRACEDB_TRY(db.Execute("BEGIN IMMEDIATE"));
   TRACEDB_ASSIGN(tables, SourceTables(db));
@@ -63,8 +56,8 @@ Status MergeSource(const MergeJob& job, const std::set<int64_t>& outdated) {
 }
 
 Status NameSourceRun(const std::filesystem::path& database, int64_t source_id,
-                     const std::string& run, const LoadOptions& options, int busy_wait_ms) {
-  TRACEDB_ASSIGN(db, OpenToChange(database, options, busy_wait_ms));
+                     const std::string& run, const LoadOptions& options) {
+  TRACEDB_ASSIGN(db, OpenToChange(database, options));
   TRACEDB_TRY(db.Execute("BEGIN IMMEDIATE"));
   TRACEDB_ASSIGN(name, db.Prepare("UPDATE main._source SET named_run = ?2 WHERE source_id = ?1"));
   TRACEDB_TRY(name.Bind(1, source_id));

@@ -14,6 +14,6 @@ Status MergeSource(const MergeJob& job, const std::set<int64_t>& outdated);
 
 // A source that is in the database is of the run with this name from now on.
 Status NameSourceRun(const std::filesystem::path& database, int64_t source_id,
-                     const std::string& run, const LoadOptions& options, int busy_wait_ms);
+                     const std::string& run, const LoadOptions& options);
 
 }  // namespace tracedb

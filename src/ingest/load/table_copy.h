@@ -17,8 +17,7 @@ struct MergeJob {
   std::filesystem::path database;
   std::filesystem::path partial;  // complete, and open nowhere; holds one trace or source
   const LoadOptions& options;
-  int busy_wait_ms;  // for whoever reads or writes the database
-  int64_t id;        // of the trace or source, and what it was read from:
+  int64_t id;  // of the trace or source, and what it was read from:
   std::string path;
   std::string text_hash;
 };

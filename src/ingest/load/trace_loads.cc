@@ -22,7 +22,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int kBusyWaitMs = 60'000;
 constexpr auto kLookEvery = std::chrono::milliseconds(20);
 
 uint64_t BytesOf(const fs::path& file) {
@@ -129,7 +128,7 @@ Result<LoadSummary> TraceLoads::Next() {
   summary.file = file;
   // A file that is there already is not read again for its run to be named.
   if (summary.skipped && options_.run.has_value()) {
-    TRACEDB_TRY(NameRun(database_, summary.trace_id, *options_.run, options_, kBusyWaitMs));
+    TRACEDB_TRY(NameRun(database_, summary.trace_id, *options_.run, options_));
   }
   return summary;
 }

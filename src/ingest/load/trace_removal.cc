@@ -4,19 +4,17 @@
 #include <string_view>
 
 #include "ingest/load/database_landing.h"
+#include "ingest/load/database_merge.h"
 #include "ingest/load/ingest_lock.h"
+#include "ingest/load/open_to_change.h"
 #include "ingest/load/trace_tables.h"
 #include "tracedb/base/database_files.h"
-#include "tracedb/derive/collectives/derive_groups.h"
-#include "tracedb/ranks/runs/decide_runs.h"
 #include "tracedb/schema/event_tables.h"
 
 namespace tracedb {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr int kBusyWaitMs = 60'000;
 
 // Made when something expires for the first time: most databases never have it.
 constexpr const char* kMakeExpired =
@@ -79,13 +77,6 @@ Status NoteExpired(SqliteDb& db, const std::vector<int64_t>& trace_ids) {
   return Done{};
 }
 
-Result<SqliteDb> OpenToChange(const fs::path& database, const LoadOptions& options) {
-  TRACEDB_ASSIGN(db, SqliteDb::Open(database, SqliteMode::kReadWrite));
-  db.SetBusyTimeout(kBusyWaitMs, options.stop);
-  if (options.stop != nullptr) db.StopWhen(*options.stop);
-  return db;
-}
-
 }  // namespace
 
 Status TakeOutTraces(SqliteDb& db, const std::vector<int64_t>& trace_ids) {
@@ -101,11 +92,7 @@ Status RemoveTraces(const fs::path& database, const std::vector<int64_t>& trace_
   TRACEDB_TRY(db.Execute("BEGIN IMMEDIATE"));
   if (reason == RemovalReason::kExpired) TRACEDB_TRY(NoteExpired(db, trace_ids));
   TRACEDB_TRY(TakeOutTraces(db, trace_ids));
-  TRACEDB_ASSIGN(moves, DecideRuns(db));
-  for (const TraceMove& move : moves) {
-    TRACEDB_TRY(MoveCollectives(db, move.trace_id, move.run_id, move.capture_id));
-  }
-  TRACEDB_TRY(ForgetUnusedGroups(db));
+  TRACEDB_TRY(DecideRunsAnew(db));
   return db.Execute("COMMIT");
 }
 

@@ -1,0 +1,19 @@
+// A connection to a database in order to change it.
+#pragma once
+
+#include <filesystem>
+
+#include "tracedb/base/result.h"
+#include "tracedb/base/sqlite_db.h"
+#include "tracedb/ingest/load/trace_load.h"
+
+namespace tracedb {
+
+// How long to wait for another program that holds the database.
+inline constexpr int kBusyWaitMs = 60'000;
+
+// `database` is a real name. Waits for others, and ends when options.stop says so, which must
+// outlive the connection.
+Result<SqliteDb> OpenToChange(const std::filesystem::path& database, const LoadOptions& options);
+
+}  // namespace tracedb
