@@ -205,12 +205,6 @@ Result<std::string> EngineSql(const QueryDoc& doc, const EngineQuestion& questio
     const auto view = FindRelation(std::string(kViewStart) + name);
     const std::string sql =
         view.has_value() ? written(view->sql) : EngineTableSql(engine, name, shards);
-    if (!view.has_value() && engine == Engine::kSpark) {
-      // Not in WITH: Spark's optimizer fails on several levels there of what knows its file's name.
-      text += SparkFileViews(name, shards);
-      text += fmt::format("CREATE OR REPLACE TEMPORARY VIEW {} AS\n{};\n", name, sql);
-      continue;
-    }
     with += fmt::format("{}{} AS (\n{}\n)", with.empty() ? "" : ", ", name, Indented(sql));
   }
   text += WithQuery(with, written(query->sql));

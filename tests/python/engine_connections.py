@@ -1,12 +1,8 @@
 """What runs a statement, or several, on an engine, and gives its columns and rows."""
 import json
-import pathlib
-import sys
 import tempfile
 
 from spark_cluster import Cluster
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "src/python"))
 
 
 class DuckDb:
@@ -77,11 +73,7 @@ class Spark:
         self.folder.cleanup()
 
     def rows(self, sql):
-        from tracedb_profiler.spark import statements
-        *before, last = statements(sql)
-        for statement in before:
-            self.session.sql(statement)
-        frame = self.session.sql(last)
+        frame = self.session.sql(sql)
         return frame.columns, [tuple(row) for row in frame.collect()]
 
 

@@ -144,6 +144,7 @@ if __name__ == "__main__":
     known, rest = parser.parse_known_args()
     PROGRAM = str(pathlib.Path(known.program).resolve())
     os.environ["TRACEDB_PROGRAM"] = PROGRAM  # of the driver, and of the workers it starts
+    sys.path.insert(0, str(engine_jobs.ROOT / "src/python"))
     from tracedb_profiler import TracedbError, TracedbWarning, UsageError
     from tracedb_profiler import spark as tracedb
     unittest.main(argv=[sys.argv[0], *rest])
