@@ -163,7 +163,7 @@ std::string EngineGuard(Engine engine, const std::string& is_wrong, std::string_
     case Engine::kSpark:
       // raise_error() is no function of its row for Spark, whose optimizer then fails on WITH of
       // several levels: a pattern that is none is an error with the pattern in it.
-      return fmt::format("CASE WHEN {} THEN '' RLIKE concat('(', {}, {}) ELSE true END", is_wrong,
+      return fmt::format("CASE WHEN {} THEN '' RLIKE concat('*', {}, {}) ELSE true END", is_wrong,
                          quoted, column);
     case Engine::kDuckDb:
       return fmt::format("CASE WHEN {} THEN error({}) IS NOT NULL ELSE true END", is_wrong, quoted);
