@@ -24,7 +24,9 @@ std::string EngineExtract(Engine engine, const std::string& text, std::string_vi
 std::string EngineReplaceAny(Engine engine, const std::string& text, std::string_view class_of,
                              std::string_view with);
 // A condition that ends the query with this text where `is_wrong` holds, and holds itself.
-std::string EngineGuard(Engine engine, const std::string& is_wrong, std::string_view text);
+// `column`: a text that is never NULL, of the table that is guarded.
+std::string EngineGuard(Engine engine, const std::string& is_wrong, std::string_view text,
+                        const std::string& column);
 
 // A call in capitals -> the engine's words; nullopt: the name is none of these calls.
 std::optional<std::string> EngineCall(Engine engine, std::string_view name,

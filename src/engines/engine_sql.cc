@@ -203,7 +203,6 @@ Result<std::string> EngineSql(const QueryDoc& doc, const EngineQuestion& questio
   std::string with;
   for (const std::string& name : needs.order()) {
     const auto view = FindRelation(std::string(kViewStart) + name);
-    if (!view.has_value() && engine == Engine::kSpark) text += SparkFileViews(name, shards);
     const std::string sql =
         view.has_value() ? written(view->sql) : EngineTableSql(engine, name, shards);
     with += fmt::format("{}{} AS (\n{}\n)", with.empty() ? "" : ", ", name, Indented(sql));

@@ -34,8 +34,8 @@ struct EngineQuestion {
 // The names of the queries that engines can answer, sorted.
 std::vector<std::string> EngineQueries();
 
-// Comments, then one statement that ends with a semicolon; for Spark each file before as a CREATE
-// OR REPLACE TEMPORARY VIEW of its own. A kUsage error says why an engine cannot answer the query.
+// Comments, then one statement that ends with a semicolon. A kUsage error says why an engine cannot
+// answer the query.
 Result<std::string> EngineSql(const QueryDoc& doc, const EngineQuestion& question);
 
 }  // namespace tracedb

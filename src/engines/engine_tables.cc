@@ -61,11 +61,6 @@ std::string Structure(Engine engine, std::string_view table) {
   return text;
 }
 
-std::string SparkViewName(std::string_view table) {
-  const JobFile* file = FindJobFile(table);
-  return "tracedb_" + (file != nullptr ? std::string(file->file) : RankFile(table));
-}
-
 // What stands after FROM.
 std::string Files(Engine engine, std::string_view table, std::string_view shards) {
   const JobFile* job = FindJobFile(table);
@@ -73,7 +68,11 @@ std::string Files(Engine engine, std::string_view table, std::string_view shards
   const std::string folder(shards);
   switch (engine) {
     case Engine::kSpark:
-      return SparkViewName(table);
+      return job != nullptr
+                 ? "parquet." + EngineName(engine, folder + "/gathered/all/" + name + ".parquet")
+                 : fmt::format("parquet.{} WITH ('mergeSchema' = 'true')",
+                               EngineName(engine, folder + "/{run=*,gathered}/{rank=*,all}/" +
+                                                      name + ".parquet"));
     case Engine::kDuckDb:
       // That of gather is read as well: it has no row, and all columns.
       return job != nullptr
@@ -98,7 +97,7 @@ std::string Files(Engine engine, std::string_view table, std::string_view shards
 std::string ShardOfFile(Engine engine) {
   switch (engine) {
     case Engine::kSpark:  // which has the name of a file as that of a URL
-      return EngineExtract(engine, "url_decode(replace(input_file_name(), '+', '%2B'))",
+      return EngineExtract(engine, "url_decode(replace(_metadata.file_path, '+', '%2B'))",
                            kShardPattern);
     case Engine::kDuckDb:
       return EngineExtract(engine, "replace(filename, '\\', '/')", kShardPattern);
@@ -167,7 +166,7 @@ std::string PlaceSql(Engine engine, std::string_view shards) {
       "j.from_trace_id AND s.text_hash = j.text_hash\n  AND s.first_row = j.first_row AND "
       "s.last_row = j.last_row\n  AND s.first_text = j.first_text AND s.last_text = j.last_text\n"
       "WHERE {}",
-      Files(engine, "_place", shards), EngineGuard(engine, "s.shard IS NULL", kChanged));
+      Files(engine, "_place", shards), EngineGuard(engine, "s.shard IS NULL", kChanged, "j.shard"));
 }
 
 }  // namespace
@@ -214,19 +213,9 @@ std::string EngineTableSql(Engine engine, std::string_view table, std::string_vi
         "g.from_group_id = f.group_id";
   }
   if (table == "_host_use") {
-    sql += "\nWHERE " + EngineGuard(engine, "p.has_all_uses = 0", kUsesCut);
+    sql += "\nWHERE " + EngineGuard(engine, "p.has_all_uses = 0", kUsesCut, "p.shard");
   }
   return sql;
-}
-
-std::string SparkFileViews(std::string_view table, std::string_view shards) {
-  const JobFile* job = FindJobFile(table);
-  const std::string name = job != nullptr ? job->file : RankFile(table);
-  const char* below = job != nullptr ? "/gathered/all/" : "/{run=*,gathered}/{rank=*,all}/";
-  const std::string columns = job != nullptr ? "" : " (" + Structure(Engine::kSpark, table) + ")";
-  return fmt::format("CREATE OR REPLACE TEMPORARY VIEW {}{}\nUSING parquet OPTIONS (path {});\n",
-                     SparkViewName(table), columns,
-                     EngineText(Engine::kSpark, std::string(shards) + below + name + ".parquet"));
 }
 
 }  // namespace tracedb

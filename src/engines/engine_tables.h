@@ -18,8 +18,4 @@ bool IsEngineTable(std::string_view table);
 // The SELECT that is the table. `shards`: the folder.
 std::string EngineTableSql(Engine engine, std::string_view table, std::string_view shards);
 
-// Spark reads files by a view that says what columns they have: of each file that the table reads,
-// a CREATE OR REPLACE TEMPORARY VIEW.
-std::string SparkFileViews(std::string_view table, std::string_view shards);
-
 }  // namespace tracedb

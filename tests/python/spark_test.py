@@ -121,7 +121,8 @@ class SparkModule(unittest.TestCase):
         for name in names:
             shutil.copy(self.traces[0], name)
         with self.assertRaisesRegex(UsageError, "both of rank 0"):
-            tracedb.ingest(self.session, names, self.folder / "twice", run="twice")
+            # One after the other: two at a time may also harm each other, which is named then.
+            tracedb.ingest(self.session, names, self.folder / "twice", run="twice", tasks=1)
 
     def test_nothing_to_ingest_is_an_error_that_says_so(self):
         with self.assertRaisesRegex(UsageError, "no trace to ingest"):
@@ -144,6 +145,7 @@ if __name__ == "__main__":
     known, rest = parser.parse_known_args()
     PROGRAM = str(pathlib.Path(known.program).resolve())
     os.environ["TRACEDB_PROGRAM"] = PROGRAM  # of the driver, and of the workers it starts
+    sys.path.insert(0, str(engine_jobs.ROOT / "src/python"))
     from tracedb_profiler import TracedbError, TracedbWarning, UsageError
     from tracedb_profiler import spark as tracedb
     unittest.main(argv=[sys.argv[0], *rest])

@@ -59,17 +59,14 @@ class Job:
         return dict(_titles())
 
     def sql(self, name: str, **params: Any) -> str:
-        """What `query` runs: statements that make views of the files, then the query itself."""
+        """What `query` runs: one statement over the files."""
         given = [text for key, value in params.items()
                  for text in ("-p", f"{key}={_program.value_text(value)}")]
         return _program.output("export", "--sql", "spark", name, "--shards", self.folder, *given)
 
     def query(self, name: str, **params: Any) -> "DataFrame":
         """The answer of a canned query; parameters as `tracedb query` has them."""
-        *before, last = statements(self.sql(name, **params))
-        for statement in before:
-            self.session.sql(statement)
-        return self.session.sql(last)
+        return self.session.sql(self.sql(name, **params))
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name not in _titles():
@@ -110,16 +107,6 @@ def _stamp(path: str) -> "Optional[Tuple[int, int]]":
     except OSError:
         return None
     return found.st_ino, found.st_mtime_ns
-
-
-def statements(sql: str) -> List[str]:
-    """Of what `tracedb export --sql spark` prints: Spark takes one at a time."""
-    found: List[str] = []
-    rest = re.sub(r"\A(?:--[^\n]*\n)+", "", sql)
-    while rest.startswith("CREATE OR REPLACE TEMPORARY VIEW "):
-        one, _, rest = rest.partition(";\n")
-        found.append(one)
-    return [*found, rest.rstrip().rstrip(";")]
 
 
 def _by_rank(traces: Iterable[Paths]) -> List[List[str]]:
