@@ -180,7 +180,16 @@ WITH latest AS (
     1e0 * (
       INT_DIV(end_ns, 1000000000)
     )
-  FROM latest
+  FROM latest AS l
+  /* without a base its times count from when the machine was started */
+  WHERE
+    EXISTS(
+      SELECT
+        1
+      FROM traces AS t
+      WHERE
+        t.capture_id = l.capture_id AND NOT t.base_time_ns IS NULL
+    )
   UNION ALL
   SELECT
     7,
