@@ -13,7 +13,7 @@ VIEWS = (
 
 # Of files that are no traces: summaries have none of them.
 EMPTY = {"inspector_collectives", "inspector_matched", "inspector_communicators", "gpu_samples",
-         "rank_gpus", "_source_issue", "sources"}
+         "rank_clock_samples", "rank_gpus", "_source_issue", "sources"}
 
 # Written for engines alone: they have no subqueries that look up the last of many for each row.
 MATCHED = """

@@ -1,4 +1,4 @@
--- reads: collective_causes matched_collectives rank_clock_samples steps traces
+-- reads: collective_causes matched_collectives steps traces
 WITH recorded AS (
   SELECT
     trace_id,
@@ -81,63 +81,6 @@ WITH recorded AS (
   GROUP BY
     r.capture_id,
     s.step
-), clock AS (
-  SELECT
-    run_id,
-    rank,
-    at_ns,
-    mhz,
-    period_ns
-  FROM rank_clock_samples
-  WHERE
-    run_id IN (
-      SELECT
-        run_id
-      FROM recorded
-    )
-), clock_of AS (
-  SELECT
-    l.capture_id AS capture_id,
-    l.step AS step,
-    c.rank AS rank,
-    COALESCE(MAX(CASE WHEN c.at_ns BETWEEN l.start_ns AND l.end_ns THEN c.mhz END),
-      MAX(c.mhz)) AS mhz
-  FROM lasted AS l
-  JOIN recorded AS r
-    ON r.capture_id = l.capture_id
-  JOIN clock AS c
-    ON c.run_id = r.run_id
-    AND c.rank = r.rank
-    AND c.at_ns BETWEEN l.start_ns - c.period_ns AND l.end_ns + c.period_ns
-  GROUP BY
-    l.capture_id,
-    l.step,
-    c.rank
-), peer AS (
-  SELECT
-    p.capture_id AS capture_id,
-    p.step AS step,
-    p.root_rank AS root_rank,
-    c.mhz AS mhz,
-    ROW_NUMBER() OVER (PARTITION BY p.capture_id, p.step ORDER BY c.mhz NULLS FIRST) AS place,
-    COUNT(*) OVER (PARTITION BY p.capture_id, p.step) AS peers
-  FROM placed AS p
-  JOIN clock_of AS c
-    ON c.capture_id = p.capture_id AND c.step = p.step AND c.rank <> p.root_rank
-  WHERE
-    p.place = 1
-), clocked AS (
-  SELECT
-    m.capture_id AS capture_id,
-    m.step AS step,
-    100.0e0 * (
-      m.mhz - c.mhz
-    ) / m.mhz AS below_pct
-  FROM peer AS m
-  JOIN clock_of AS c
-    ON c.capture_id = m.capture_id AND c.step = m.step AND c.rank = m.root_rank
-  WHERE
-    m.place = INT_DIV(m.peers + 1, 2) AND m.mhz > 0
 ), named AS (
   SELECT DISTINCT
     capture_id,
@@ -157,21 +100,15 @@ SELECT
   p.rank_wait_ns / 1e6 AS caused_wait_ms,
   100.0e0 * p.rank_wait_ns / p.step_wait_ns AS share_pct,
   p.root_cause AS cause,
-  CASE
-    WHEN p.root_cause = 'device' AND k.below_pct >= 5 AND p.root_name <> 'an idle GPU'
-    THEN printf('clock %.0f %% below its peers: ', k.below_pct)
-    ELSE ''
-  END || p.root_short AS cause_name,
+  '' || p.root_short AS cause_name,
   p.wait_ns / 1e6 AS cause_wait_ms,
   p.step_wait_ns / 1e6 AS total_wait_ms,
-  k.below_pct AS clock_below_pct
+  NO_REAL() AS clock_below_pct
 FROM placed AS p
 JOIN named AS n
   ON n.capture_id = p.capture_id
 LEFT JOIN lasted AS l
   ON l.capture_id = p.capture_id AND l.step = p.step
-LEFT JOIN clocked AS k
-  ON k.capture_id = p.capture_id AND k.step = p.step
 WHERE
   p.place = 1
 ORDER BY
