@@ -196,8 +196,7 @@ void AddShell(CLI::App& app) {
 
 void AddExport(CLI::App& app, ExportArguments& arguments) {
   CLI::App* workbook = app.add_subcommand(
-      "export",
-      "queries as a workbook (.xlsx) or Parquet files, or one as SQL of an engine");
+      "export", "queries as a workbook (.xlsx) or Parquet files, or one as SQL of an engine");
   workbook->add_option("QUERY", arguments.queries,
                        "canned queries, a sheet or a file each (default: those that most people "
                        "ask); as Parquet also tables and views");
