@@ -192,6 +192,21 @@ def write(out, kind, rows, first=0, header=""):
               (first + rows))
 
 
+def write_late_threads(out, rank, threads):
+    """Two ranks, late in turn by a millisecond of long work, each time on another thread."""
+    out.write('{"distributedInfo":{"rank":%d,"world_size":2},"traceEvents":[\n' % rank)
+    event = '{"ph":"X","cat":"%s","name":"%s","pid":1,"tid":%d,"ts":%d,"dur":%d,"args":{%s}}'
+    more = ('"Collective name":"allreduce","In msg nelems":1,"Out msg nelems":1,"dtype":"Float",'
+            '"Process Group Name":"0","Process Group Ranks":"[0, 1]","correlation":')
+    for i in range(threads):
+        at, late, tid = 3000 * i, 1000 * (i + rank & 1), i + 1
+        out.write(",\n".join([
+            event % ("cpu_op", "work", tid, at, late + 300, ""),
+            event % ("cuda_runtime", "cudaLaunchKernel", tid, at + late, 2, f'"correlation":{tid}'),
+            event % ("kernel", "ncclDevKernel", 0, at + late + 10, 1200 - late, f"{more}{tid}")]))
+        out.write(",\n" if tid < threads else "]}\n")
+
+
 def write_events(out, kind, rows, first):
     templates = [event.split("@") for event in KINDS.get(kind, [])]
     for begin in range(first, first + rows, 1000):

@@ -26,6 +26,7 @@ PEAK = os.path.join(HERE, os.pardir, "text", "peak_memory.py")
 SUITE = (("all_metadata", 60_000), ("steps_with_kernels", 70_000), ("collective_groups", 120_000),
          ("large_groups", 450), ("everything", 6_000))
 SOURCE_ROWS = 20_000
+LATE_THREADS = 30_000
 # The first two are held as a whole, in a third of --memory; larger ones are refused by name.
 LARGE = {"memory_snapshot": 40, "flight_recorder": 40, "log_long_fields": 20}
 # Of `everything`: of so many threads and streams there are no rows by step (steps_with_kernels has
@@ -91,6 +92,31 @@ def measure(options, kind, rows, memories):
             os.unlink(database)
 
 
+def measure_late_threads(program, threads):
+    """Why ranks were late is looked for on each thread that launched: what is kept of one look for
+    the next is bounded, as threads are many: it once took 100 MiB."""
+    with tempfile.TemporaryDirectory(prefix="tracedb-bound-") as folder:
+        database = os.path.join(folder, "late.db")
+        fields = ["late_threads", str(threads), "", "32"]
+        for rank in range(2):
+            path = os.path.join(folder, f"rank{rank}.json")
+            with open(path, "w", encoding="utf-8") as out:
+                many_rows.write_late_threads(out, rank, threads)
+            fields[2] = f"{os.path.getsize(path) / 1e6:.0f}"
+            code, peak, seconds, stderr = ingest(program, database, "32M", path)
+            fields += [f"{peak / MIB:.1f}", f"{seconds:.1f}"]
+            if code != 0:
+                yield f"late_threads: exit {code}: {stderr}"
+            elif peak >= 32 * MIB and "TRACEDB_SANITIZED" not in os.environ:
+                yield f"late_threads: {peak / MIB:.1f} MiB with --memory 32M"
+        print(",".join(fields), flush=True)
+        with sqlite3.connect(database) as db:
+            named, = db.execute("SELECT count(*) FROM _collective_cause WHERE cause = 'host' "
+                                "AND cause_name = 'work'").fetchone()
+        if named != threads:
+            yield f"late_threads: {named} of {threads} waits are put down to their thread"
+
+
 def measure_sources(program, kinds, rows, memory):
     """As measure(), of the files beside traces: each twice into one database, of them all."""
     bound = int(memory.rstrip("M")) * MIB
@@ -139,6 +165,8 @@ def main():
               for fault in measure(options, kind, rows, memories)]
     faults += [fault for memory in memories if sources
                for fault in measure_sources(options.program, sources, source_rows, memory)]
+    if options.rows is None:
+        faults += measure_late_threads(options.program, LATE_THREADS)
     print("\n".join(faults), end="\n" if faults else "")
     return 1 if faults else 0
 

@@ -21,6 +21,7 @@ Result<SliceWindows::Window*> SliceWindows::WindowOf(int64_t track, int64_t end)
     rows_ = 0;
   }
   const auto [at, is_new] = windows_.try_emplace(track);
+  if (is_new) rows_ += kWindowRows;
   Window& window = at->second;
   bool of_use =
       !is_new && (window.from_first || (!window.rows.empty() && window.rows.front().ts < end));

@@ -22,7 +22,7 @@ struct SliceRow {
   int64_t tag = 0;  // what the SQL's fourth column has
 };
 
-// Of one table. At most kRowsMax rows are kept, however many are gone through.
+// Of one table. About kRowsMax rows are kept, 1 MiB, of however many tracks.
 class SliceWindows {
  public:
   // `select`: "SELECT id, ts, dur, <tag> FROM ... WHERE ...", to which conditions on track, ts and
@@ -54,7 +54,8 @@ class SliceWindows {
     bool from_first = false;  // none begins before rows.front()
   };
 
-  static constexpr size_t kRowsMax = size_t{1} << 17;
+  static constexpr size_t kRowsMax = size_t{1} << 15;
+  static constexpr size_t kWindowRows = 32;  // as many bytes as an empty window takes
   static constexpr int64_t kRowsAtATime = 512;
 
   SliceWindows(SqliteStatement earlier, SqliteStatement later)
@@ -66,7 +67,7 @@ class SliceWindows {
 
   SqliteStatement earlier_, later_;
   std::map<int64_t, Window> windows_;  // by track
-  size_t rows_ = 0;                    // of all windows
+  size_t rows_ = 0;                    // of all windows, and kWindowRows for each
 };
 
 }  // namespace tracedb
