@@ -67,15 +67,11 @@ Status LookAtCompanions(const fs::path& database, bool remove) {
 }  // namespace
 
 DatabaseLanding::DatabaseLanding(fs::path database, const LoadOptions& options, IngestLock lock,
-                                 KeptConnection* kept)
-    : database_(std::move(database)),
-      options_(&options),
-      own_(kept == nullptr ? std::make_unique<KeptConnection>() : nullptr),
-      kept_(kept == nullptr ? own_.get() : kept),
-      lock_(std::move(lock)) {}
+                                 KeptConnection& kept)
+    : database_(std::move(database)), options_(&options), kept_(&kept), lock_(std::move(lock)) {}
 
 Result<DatabaseLanding> DatabaseLanding::Begin(const fs::path& database, const LoadOptions& options,
-                                               KeptConnection* kept) {
+                                               KeptConnection& kept) {
   fs::path real = RealName(database);
   TRACEDB_ASSIGN(lock, IngestLock::Take(real, options));
   DatabaseLanding landing(std::move(real), options, std::move(lock), kept);
@@ -283,9 +279,11 @@ Status DatabaseLanding::Land(int64_t trace_id, const std::string& path,
 }
 
 Status DatabaseLanding::LandSource(int64_t source_id, const std::set<int64_t>& outdated) {
-  kept_->db.reset();
   if (!place_.exists) return BecomeDatabase();
-  return MergeSource({database_, rows(), *options_, source_id, {}, {}}, outdated);
+  Status merged =
+      MergeSource({database_, rows(), *options_, source_id, {}, {}}, *kept_->db, outdated);
+  if (!merged.ok()) kept_->db.reset();  // with what it had begun
+  return merged;
 }
 
 Status DatabaseLanding::BecomeDatabase() {

@@ -10,7 +10,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -51,9 +50,9 @@ struct KeptConnection {
 class DatabaseLanding {
  public:
   // Waits for another ingest into the same database; `options.on_note` says so. `options` must
-  // outlive the landing, and so must `kept`, where there is one.
+  // outlive the landing, and so must `kept`.
   static Result<DatabaseLanding> Begin(const std::filesystem::path& database,
-                                       const LoadOptions& options, KeptConnection* kept = nullptr);
+                                       const LoadOptions& options, KeptConnection& kept);
   DatabaseLanding(DatabaseLanding&& other) noexcept = default;
   DatabaseLanding(const DatabaseLanding&) = delete;
   DatabaseLanding& operator=(const DatabaseLanding&) = delete;
@@ -100,7 +99,7 @@ class DatabaseLanding {
 
  private:
   DatabaseLanding(std::filesystem::path database, const LoadOptions& options, IngestLock lock,
-                  KeptConnection* kept);
+                  KeptConnection& kept);
   Status Connect(const struct stat& status);
   Status ReadPlace();
   Status ReadRules(SqliteDb& db);
@@ -112,7 +111,6 @@ class DatabaseLanding {
   std::filesystem::path database_;  // its real name
   const LoadOptions* options_;
   LandingPlace place_;
-  std::unique_ptr<KeptConnection> own_;  // where nobody keeps it
   KeptConnection* kept_;
   IngestLock lock_;
   std::optional<RowsFile> rows_;  // goes before the lock

@@ -186,7 +186,8 @@ Result<std::optional<int64_t>> FindUnchangedSource(const fs::path& path, const S
 Result<SourceSummary> LoadOrSkip(const InputFile& input, const SourceReader& reader,
                                  const fs::path& database, const LoadOptions& options) {
   Stopwatch watch;
-  TRACEDB_ASSIGN(landing, DatabaseLanding::Begin(database, options));
+  KeptConnection kept;
+  TRACEDB_ASSIGN(landing, DatabaseLanding::Begin(database, options, kept));
   if (!options.replace) {
     TRACEDB_ASSIGN(unchanged, FindUnchangedSource(input.path, reader, landing));
     if (unchanged.has_value()) {

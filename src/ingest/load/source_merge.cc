@@ -40,8 +40,7 @@ Status DecidePlaces(SqliteDb& db) {
 
 }  // namespace
 
-Status MergeSource(const MergeJob& job, const std::set<int64_t>& outdated) {
-  TRACEDB_ASSIGN(db, OpenToChange(job.database, job.options));
+Status MergeSource(const MergeJob& job, SqliteDb& db, const std::set<int64_t>& outdated) {
   TRACEDB_TRY(AttachFresh(db, job));
   TRACEDB_TRY(db.Execute("BEGIN IMMEDIATE"));
   TRACEDB_ASSIGN(tables, SourceTables(db));

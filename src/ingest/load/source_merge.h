@@ -9,8 +9,9 @@
 
 namespace tracedb {
 
-// `outdated`: each source_id of what it takes the place of.
-Status MergeSource(const MergeJob& job, const std::set<int64_t>& outdated);
+// `db`: the database, where a failure leaves a transaction open. `outdated`: each source_id of what
+// it takes the place of.
+Status MergeSource(const MergeJob& job, SqliteDb& db, const std::set<int64_t>& outdated);
 
 // A source that is in the database is of the run with this name from now on.
 Status NameSourceRun(const std::filesystem::path& database, int64_t source_id,

@@ -6,7 +6,13 @@
 namespace tracedb {
 
 Result<LoadSummary> LoadTrace(const InputFile& input, const std::filesystem::path& database,
-                              const LoadOptions& options, KeptConnection* kept) {
+                              const LoadOptions& options) {
+  KeptConnection kept;
+  return LoadTrace(input, database, options, kept);
+}
+
+Result<LoadSummary> LoadTrace(const InputFile& input, const std::filesystem::path& database,
+                              const LoadOptions& options, KeptConnection& kept) {
   Stopwatch watch;
   TRACEDB_ASSIGN(landing, DatabaseLanding::Begin(database, options, kept));
   TRACEDB_TRY(landing.CheckTakesTraces());

@@ -137,7 +137,7 @@ Result<LoadSummary> TraceLoads::LoadNext() {
   const InputFile& file = files_[next_];
   if (side_by_side_ == 1) {
     ++next_;
-    return LoadTrace(file, database_, options_, kept_.get());
+    return LoadTrace(file, database_, options_, *kept_);
   }
   while (started_ < files_.size() && ahead_.size() < side_by_side_) {
     const InputFile& next = files_[started_++];
@@ -152,7 +152,7 @@ Result<LoadSummary> TraceLoads::LoadNext() {
 }
 
 Status TraceLoads::StartReading(const InputFile& file, ReadAhead& ahead) {
-  TRACEDB_ASSIGN(landing, DatabaseLanding::Begin(database_, options_, kept_.get()));
+  TRACEDB_ASSIGN(landing, DatabaseLanding::Begin(database_, options_, *kept_));
   TRACEDB_TRY(landing.CheckTakesTraces());
   if (!options_.replace) {
     TRACEDB_ASSIGN(unchanged, FindUnchangedFile(file, landing));
@@ -179,7 +179,7 @@ Result<LoadSummary> TraceLoads::Land(const InputFile& file, ReadAhead& ahead) {
     if (options_.on_progress) options_.on_progress(ahead.Progress());
   }
   TRACEDB_TRY(ahead.TakeOutcome());
-  TRACEDB_ASSIGN(landing, DatabaseLanding::Begin(database_, options_, kept_.get()));
+  TRACEDB_ASSIGN(landing, DatabaseLanding::Begin(database_, options_, *kept_));
   // Others may have added traces meanwhile, or one before this had more rows than expected.
   const bool fits = IsAtLeast(ahead.reading().first(), landing.place().first);
   TraceReading again(file, options_);

@@ -98,9 +98,10 @@ Status RemoveTraces(const fs::path& database, const std::vector<int64_t>& trace_
 
 Result<std::vector<KnownFile>> ReadKnownFiles(const fs::path& database,
                                               const LoadOptions& options) {
-  TRACEDB_ASSIGN(landing, DatabaseLanding::Begin(database, options));
+  KeptConnection kept;
+  TRACEDB_ASSIGN(landing, DatabaseLanding::Begin(database, options, kept));
   if (!landing.place().exists) return std::vector<KnownFile>();
-  TRACEDB_ASSIGN(db, OpenToChange(RealName(database), options));
+  SqliteDb& db = *kept.db;
   TRACEDB_ASSIGN(any_expired, db.Integer("SELECT count(*) FROM sqlite_schema WHERE name = "
                                          "'_expired_file'"));
   std::string sql = "SELECT file_hash, file_bytes, 0 FROM _trace WHERE file_hash IS NOT NULL";

@@ -66,11 +66,13 @@ struct LoadSummary {
   bool launches_graphs = false;  // of such a trace
 };
 
-struct KeptConnection;
-
 // Loads one file (path "-": standard input) into `database`, which is made when it is not there.
-// `kept`: a connection that the file before it was loaded through, if there is one.
 Result<LoadSummary> LoadTrace(const InputFile& input, const std::filesystem::path& database,
-                              const LoadOptions& options, KeptConnection* kept = nullptr);
+                              const LoadOptions& options);
+
+// The same, through the connection of the files before it.
+struct KeptConnection;
+Result<LoadSummary> LoadTrace(const InputFile& input, const std::filesystem::path& database,
+                              const LoadOptions& options, KeptConnection& kept);
 
 }  // namespace tracedb
