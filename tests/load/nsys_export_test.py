@@ -224,7 +224,7 @@ def hostile(program):
     db.execute("CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS SELECT 1 AS start, 2 AS \"end\"")
     db.commit()
     db.close()
-    must("no export of Nsight Systems" in program.ingest(other, status=1).stderr, "a view was "
+    must("nor an export of Nsight Systems" in program.ingest(other, status=1).stderr, "a view was "
          "taken")
     must("database of tracedb" in program.ingest("t.db", status=1).stderr, "a database was taken")
     content = open(path, "rb").read()

@@ -131,7 +131,8 @@ Error OtherDatabase(const std::filesystem::path& path, SqliteDb& db) {
   const bool ours = id.ok() && id.value() == kApplicationId;
   return {ErrorKind::kNoTrace,
           path.string() + (ours ? ": this is a database of tracedb, not a trace"
-                                : ": this is an SQLite file, but no export of Nsight Systems"),
+                                : ": this is an SQLite file, but neither a database of tracedb nor "
+                                  "an export of Nsight Systems"),
           ours ? "to ask it something: tracedb query --db FILE"
                : "an export has tables such as CUPTI_ACTIVITY_KIND_KERNEL or NVTX_EVENTS: nsys "
                  "export --type sqlite"};
