@@ -158,6 +158,8 @@ def timed(command):
 
 def measure(program, ranks, steps, layers, keep):
     held = ranks * 5 // 8 + 1
+    if keep is not None:
+        pathlib.Path(keep).mkdir(parents=True, exist_ok=True)
     folder = pathlib.Path(tempfile.mkdtemp(prefix="tracedb-scale-", dir=keep))
     try:
         out, json_bytes = make_shards(program, folder, ranks, steps, layers, held)

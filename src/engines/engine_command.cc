@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "engines/engine_sql.h"
+#include "tracedb/shards/summary_tables.h"
 
 namespace tracedb {
 namespace {
@@ -24,7 +25,8 @@ Result<std::string> ShardsPlace(const EngineExport& options, Engine engine) {
     return Error{ErrorKind::kUsage, fmt::format("--shards {}: no such folder", options.shards),
                  "name the folder that was given to tracedb ingest --shard"};
   }
-  if (!std::filesystem::exists(path / "gathered" / "all" / "job_place.parquet", error)) {
+  const std::string places = std::string(kPlaceFile) + ".parquet";
+  if (!std::filesystem::exists(path / kGatheredAll / places, error)) {
     return Error{ErrorKind::kUsage,
                  fmt::format("--shards {}: it has not been gathered", options.shards),
                  "tracedb gather " + options.shards + " -o job.db leaves there what engines need"};
@@ -43,7 +45,8 @@ Result<std::string> RunEngineExport(const EngineExport& options, const QueryCata
                  "it may be spark, duckdb or clickhouse"};
   }
   if (options.queries.size() > 1) {
-    return Error{ErrorKind::kUsage, "--sql gives one query at a time", ""};
+    return Error{ErrorKind::kUsage, "--sql gives one query at a time",
+                 "tracedb export --sql " + options.engine + " " + options.queries[0]};
   }
   if (options.queries.empty()) {
     std::string text;

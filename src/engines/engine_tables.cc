@@ -11,32 +11,14 @@
 namespace tracedb {
 namespace {
 
-// A table that gather has written as it is.
-struct JobFile {
-  const char* table;
-  const char* file;
-};
-constexpr std::array kJobFiles = {JobFile{"_place", "job_place"},
-                                  JobFile{"_trace", "job_trace"},
-                                  JobFile{"_run", "job_run"},
-                                  JobFile{"_capture", "job_capture"},
-                                  JobFile{"_process_group", "job_group"},
-                                  JobFile{"_clock", "job_clock"},
-                                  JobFile{"_clock_pair", "job_clock_pair"},
-                                  JobFile{"_issue", "job_issue"},
-                                  JobFile{"_collective_cause", "job_cause"}};
-
-// What the ranks' files are tables of.
-constexpr std::array kRankTables = {"_event_name", "_args_text",  "_track",           "_step",
-                                    "_step_use",   "_device_use", "_stream_use",      "_host_use",
-                                    "_kernel_use", "_rank_group", "_collective_part", "_summary"};
-
 constexpr std::string_view kShardPattern = "(run=[^/]*/rank=[^/]*)/[^/]*$";
 
-const JobFile* FindJobFile(std::string_view table) {
-  const auto found = std::find_if(kJobFiles.begin(), kJobFiles.end(),
-                                  [&](const JobFile& file) { return table == file.table; });
-  return found == kJobFiles.end() ? nullptr : &*found;
+// The file that gather has written of a table, without its ending; nullptr: none.
+const char* FindJobFile(std::string_view table) {
+  if (table == "_place") return kPlaceFile;
+  const auto found = std::find_if(kJobTables.begin(), kJobTables.end(),
+                                  [&](const JobTable& job) { return table == job.table; });
+  return found == kJobTables.end() ? nullptr : found->file;
 }
 
 // The file of ranks, without its ending.
@@ -63,32 +45,30 @@ std::string Structure(Engine engine, std::string_view table) {
 
 // What stands after FROM.
 std::string Files(Engine engine, std::string_view table, std::string_view shards) {
-  const JobFile* job = FindJobFile(table);
-  const std::string name = job != nullptr ? job->file : RankFile(table);
+  const char* const job = FindJobFile(table);
   const std::string folder(shards);
+  const std::string name = job != nullptr ? folder + "/" + kGatheredAll + "/" + job + ".parquet"
+                                          : RankFile(table) + ".parquet";
   switch (engine) {
     case Engine::kSpark:
       return job != nullptr
-                 ? "parquet." + EngineName(engine, folder + "/gathered/all/" + name + ".parquet")
-                 : fmt::format("parquet.{} WITH ('mergeSchema' = 'true')",
-                               EngineName(engine, folder + "/{run=*,gathered}/{rank=*,all}/" +
-                                                      name + ".parquet"));
+                 ? "parquet." + EngineName(engine, name)
+                 : fmt::format(
+                       "parquet.{} WITH ('mergeSchema' = 'true')",
+                       EngineName(engine, folder + "/{run=*,gathered}/{rank=*,all}/" + name));
     case Engine::kDuckDb:
       // That of gather is read as well: it has no row, and all columns.
-      return job != nullptr
-                 ? fmt::format("read_parquet({}, hive_partitioning = false)",
-                               EngineText(engine, folder + "/gathered/all/" + name + ".parquet"))
-                 : fmt::format(
-                       "read_parquet({}, union_by_name = true, filename = true, "
-                       "hive_partitioning = false)",
-                       EngineText(engine, folder + "/[!.]*/[!.]*/" + name + ".parquet"));
+      return job != nullptr ? fmt::format("read_parquet({}, hive_partitioning = false)",
+                                          EngineText(engine, name))
+                            : fmt::format(
+                                  "read_parquet({}, union_by_name = true, filename = true, "
+                                  "hive_partitioning = false)",
+                                  EngineText(engine, folder + "/[!.]*/[!.]*/" + name));
     case Engine::kClickHouse:
-      return job != nullptr
-                 ? fmt::format("file({}, Parquet)",
-                               EngineText(engine, folder + "/gathered/all/" + name + ".parquet"))
-                 : fmt::format("file({}, Parquet, {})",
-                               EngineText(engine, folder + "/run=*/rank=*/" + name + ".parquet"),
-                               EngineText(engine, Structure(engine, table)));
+      return job != nullptr ? fmt::format("file({}, Parquet)", EngineText(engine, name))
+                            : fmt::format("file({}, Parquet, {})",
+                                          EngineText(engine, folder + "/run=*/rank=*/" + name),
+                                          EngineText(engine, Structure(engine, table)));
   }
   return "";
 }
@@ -171,15 +151,9 @@ std::string PlaceSql(Engine engine, std::string_view shards) {
 
 }  // namespace
 
-bool IsEngineTable(std::string_view table) {
-  return FindJobFile(table) != nullptr ||
-         std::find(kRankTables.begin(), kRankTables.end(), table) != kRankTables.end();
-}
-
 std::vector<std::string> EngineTableNeeds(std::string_view table) {
   if (table == "_place") return {"_summary"};
-  const bool is_file = FindJobFile(table) != nullptr || table == "_summary";
-  if (!IsEngineTable(table) || is_file) return {};
+  if (FindJobFile(table) != nullptr || table == "_summary") return {};
   if (table == "_rank_group") return {"_place", "_process_group"};
   if (table == "_collective_part") return {"_place", "_rank_group"};
   return {"_place"};

@@ -11,9 +11,8 @@
 
 namespace tracedb {
 
-// Other tables and files that the table is made of; empty: none, or no such table.
+// Other tables that the table is made of.
 std::vector<std::string> EngineTableNeeds(std::string_view table);
-bool IsEngineTable(std::string_view table);
 
 // The SELECT that is the table. `shards`: the folder.
 std::string EngineTableSql(Engine engine, std::string_view table, std::string_view shards);

@@ -12,16 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct JobTable {
-  const char* file;
-  const char* table;
-};
-
-constexpr std::array kJobTables = {
-    JobTable{"job_trace", "_trace"},     JobTable{"job_run", "_run"},
-    JobTable{"job_capture", "_capture"}, JobTable{"job_group", "_process_group"},
-    JobTable{"job_clock", "_clock"},     JobTable{"job_clock_pair", "_clock_pair"},
-    JobTable{"job_issue", "_issue"},     JobTable{"job_cause", "_collective_cause"}};
+std::string FileOf(const char* table) { return std::string(table) + ".parquet"; }
 
 constexpr const char* kPlaceColumns[] = {"from_trace_id", "first_row",  "last_row",    "first_text",
                                          "last_text",     "row_shift",  "text_shift",  "trace_id",
@@ -42,6 +33,7 @@ Status WritePlaces(SqliteDb& db, const std::vector<FoundShard>& shards, const fs
     const std::string place = shard.folder.lexically_relative(out).generic_string();
     for (const SummaryTrace& trace : shard.traces) {
       if (trace.is_left_out) continue;
+      placed.Reset();
       TRACEDB_TRY(placed.Bind(1, trace.trace_id));
       TRACEDB_ASSIGN(is_there, placed.Step());
       if (!is_there) continue;
@@ -61,7 +53,6 @@ Status WritePlaces(SqliteDb& db, const std::vector<FoundShard>& shards, const fs
       writer.Add(column++, int64_t{has_all_uses});
       writer.Add(column, placed.Text(2));
       TRACEDB_TRY(writer.EndRow());
-      placed.Reset();
     }
   }
   return writer.Finish();
@@ -104,27 +95,27 @@ Status WriteJobTable(SqliteDb& db, const JobTable& table, const fs::path& path) 
 
 Status WriteAll(SqliteDb& db, const std::vector<FoundShard>& shards, const fs::path& out,
                 const fs::path& made) {
-  const fs::path folder = made / "all";
+  const fs::path folder = made / fs::path(kGatheredAll).filename();
   std::error_code error;
   if (!fs::create_directory(folder, error)) return FolderError(folder, "create");
-  TRACEDB_TRY(WritePlaces(db, shards, out, folder / "job_place.parquet"));
+  TRACEDB_TRY(WritePlaces(db, shards, out, folder / FileOf(kPlaceFile)));
   for (const JobTable& table : kJobTables) {
-    TRACEDB_TRY(WriteJobTable(db, table, folder / (std::string(table.file) + ".parquet")));
+    TRACEDB_TRY(WriteJobTable(db, table, folder / FileOf(table.file)));
   }
   for (const SummaryTable& table : SummaryTables()) {
     TRACEDB_ASSIGN(writer, ParquetWriter::Create(folder / table.file, WidestColumns(table)));
     TRACEDB_TRY(writer.Finish());
   }
-  return SyncFolderOf(folder / "job_place.parquet");
+  return SyncFolderOf(folder / FileOf(kPlaceFile));
 }
 
 }  // namespace
 
 Status WriteJobTables(SqliteDb& db, const std::vector<FoundShard>& shards, const fs::path& out) {
-  const fs::path folder = out / "gathered";
+  const fs::path folder = out / kGatheredFolder;
   std::error_code error;
   if (fs::exists(fs::symlink_status(folder, error)) &&
-      !fs::exists(folder / "all" / "job_place.parquet", error)) {
+      !fs::exists(out / kGatheredAll / FileOf(kPlaceFile), error)) {
     return Error{ErrorKind::kOutput, folder.string() + ": it is there, and was not made by gather",
                  "move it away"};
   }

@@ -1,6 +1,7 @@
 // What a summary has of a rank's database: which rows of which tables, a Parquet file each.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -37,6 +38,22 @@ const SummaryTable& SummaryTableOf(std::string_view file);
 // The columns that a rank's file of the table can have, those of odd values (NAME.text, NAME.real)
 // as well.
 std::vector<ParquetColumn> WidestColumns(const SummaryTable& table);
+
+// Tables of a gathered database that gather also leaves beside the summaries, for engines.
+struct JobTable {
+  const char* file;  // without its ending
+  const char* table;
+};
+inline constexpr std::array kJobTables = {
+    JobTable{"job_trace", "_trace"},     JobTable{"job_run", "_run"},
+    JobTable{"job_capture", "_capture"}, JobTable{"job_group", "_process_group"},
+    JobTable{"job_clock", "_clock"},     JobTable{"job_clock_pair", "_clock_pair"},
+    JobTable{"job_issue", "_issue"},     JobTable{"job_cause", "_collective_cause"}};
+// Beside these: where gather has put which trace of which summary.
+inline constexpr const char* kPlaceFile = "job_place";
+// Where they are, in the folder of the summaries.
+inline constexpr const char* kGatheredFolder = "gathered";
+inline constexpr const char* kGatheredAll = "gathered/all";
 
 // SQL that fills temp.used_text and temp.used_args with what the rows of the trace refer to.
 std::vector<std::string> UsedTextsSql();
