@@ -217,7 +217,7 @@ void AddExport(CLI::App& app, ExportArguments& arguments) {
   CLI::Option* sql = workbook->add_option("--sql", arguments.engine,
                                           "print the query as SQL for spark, duckdb or clickhouse, "
                                           "over summaries; without a query: which there are");
-  sql->check(IsNamed)->type_name("ENGINE");
+  sql->check(IsNamed)->type_name("ENGINE")->excludes("--format");
   workbook->add_option("--shards", arguments.shards, "the folder of the summaries, once gathered")
       ->check(IsNamed)
       ->needs(sql)

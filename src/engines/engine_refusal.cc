@@ -2,45 +2,25 @@
 
 #include <fmt/format.h>
 
-#include <map>
 #include <set>
 #include <string>
 
 #include "tracedb/base/sqlite_db.h"
+#include "tracedb/query/run/opened_tables.h"
 #include "tracedb/schema/schema_sql.h"
 #include "tracedb/shards/summary_tables.h"
 
 namespace tracedb {
 namespace {
 
-// By the page on which each table and its indexes begin.
-Result<std::map<int64_t, std::string>> TableRoots(SqliteDb& db) {
-  std::map<int64_t, std::string> roots;
-  TRACEDB_ASSIGN(rows, db.Prepare("SELECT rootpage, tbl_name FROM sqlite_schema "
-                                  "WHERE rootpage > 0"));
-  for (;;) {
-    TRACEDB_ASSIGN(row, rows.Step());
-    if (!row) return roots;
-    roots.emplace(rows.Int(0), rows.Text(1));
-  }
-}
-
 // The tables that a query opens and that summaries do not have, or not whole.
 Result<std::set<std::string>> MissingTables(const std::string& sql) {
   TRACEDB_ASSIGN(db, SqliteDb::OpenInMemory());
   TRACEDB_TRY(db.Execute(TablesSql()));
   TRACEDB_TRY(db.Execute(ViewsSql()));
-  TRACEDB_ASSIGN(roots, TableRoots(db));
-  std::set<std::string> missing;
-  TRACEDB_ASSIGN(plan, db.Prepare("EXPLAIN " + sql));
-  for (;;) {
-    TRACEDB_ASSIGN(row, plan.Step());
-    if (!row) return missing;
-    const std::string_view opcode = plan.Text(1);
-    if ((opcode != "OpenRead" && opcode != "ReopenIdx") || plan.Int(4) != 0) continue;
-    const auto root = roots.find(plan.Int(3));
-    if (root != roots.end() && !IsWholeInSummary(root->second)) missing.insert(root->second);
-  }
+  TRACEDB_ASSIGN(opened, OpenedTables(db, sql));
+  std::erase_if(opened, [](const std::string& table) { return IsWholeInSummary(table); });
+  return opened;
 }
 
 bool IsOfEvents(const std::string& table) {

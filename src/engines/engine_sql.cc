@@ -86,7 +86,7 @@ class Literals {
       } else if (statements[0].Type(column) == SqlType::kText) {
         value = EngineText(question.engine, value);
       } else if (statements[0].Type(column) == SqlType::kReal) {
-        value = fmt::format("{:e}", statements[0].Real(column));
+        value = fmt::format("{:.17e}", statements[0].Real(column));
       }
       literals.values_[param.name] = std::move(value);
     }

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <set>
 
+#include "tracedb/query/run/opened_tables.h"
 #include "tracedb/query/run/rank_database.h"
 #include "tracedb/text/result_text.h"
 
@@ -28,16 +28,13 @@ constexpr std::array<WholeAnyway, 2> kWholeAnyway = {
       "SELECT NOT EXISTS (SELECT 1 FROM main._device_use WHERE trace_id NOT IN "
       "(SELECT trace_id FROM main._step_use))"}}};
 
-// By the page on which each of them and its indexes begins.
-Result<std::map<int64_t, std::string>> LeftOutRoots(SqliteDb& db) {
-  std::map<int64_t, std::string> roots;
-  TRACEDB_ASSIGN(rows, db.Prepare("SELECT rootpage, tbl_name FROM main.sqlite_schema WHERE "
-                                  "rootpage > 0 AND tbl_name IN (SELECT table_name FROM "
-                                  "main._left_out)"));
+Result<std::set<std::string>> LeftOutTables(SqliteDb& db) {
+  std::set<std::string> tables;
+  TRACEDB_ASSIGN(rows, db.Prepare("SELECT table_name FROM main._left_out"));
   for (;;) {
     TRACEDB_ASSIGN(row, rows.Step());
-    if (!row) return roots;
-    roots.emplace(rows.Int(0), rows.Text(1));
+    if (!row) return tables;
+    tables.emplace(rows.Text(0));
   }
 }
 
@@ -91,29 +88,16 @@ Result<std::vector<std::string>> LeftOutOf(SqliteDb& db, std::string_view sql) {
   TRACEDB_ASSIGN(gathered, IsGathered(db));
   std::set<std::string> found;
   if (!gathered) return std::vector<std::string>();
-  TRACEDB_ASSIGN(roots, LeftOutRoots(db));
-  // The replay's tables read slices behind SQLite's back.
-  if (sql.find("replay_") != sql.npos) {
-    for (const auto& [root, table] : roots) {
-      if (table == "_gpu_slice") found.insert(table);
+  TRACEDB_ASSIGN(left_out, LeftOutTables(db));
+  // The replay's tables read slices of which SQLite's plan knows nothing.
+  const std::string slices = "_gpu_slice";
+  if (sql.find("replay_") != sql.npos && left_out.contains(slices)) found.insert(slices);
+  for (std::string_view rest = sql; !rest.empty();) {
+    const auto opened = OpenedTables(db, rest, &rest);
+    if (!opened.ok()) break;
+    for (const std::string& table : opened.value()) {
+      if (left_out.contains(table)) found.insert(table);
     }
-  }
-  std::string_view rest = sql;
-  while (!rest.empty()) {
-    std::string_view next;
-    const std::string explain = "EXPLAIN " + std::string(rest);
-    auto rows = db.Prepare(explain, &next);
-    if (!rows.ok()) break;
-    for (;;) {
-      auto row = rows.value().Step();
-      if (!row.ok() || !row.value()) break;
-      const std::string_view opcode = rows.value().Text(1);
-      const bool opens = opcode == "OpenRead" || opcode == "ReopenIdx";
-      if (!opens || rows.value().Int(4) != 0) continue;
-      const auto root = roots.find(rows.value().Int(3));
-      if (root != roots.end()) found.insert(root->second);
-    }
-    rest.remove_prefix(rest.size() - std::min(next.size(), rest.size()));
   }
   return std::vector<std::string>(found.begin(), found.end());
 }
@@ -127,21 +111,30 @@ Result<std::string> FirstShardPlace(SqliteDb& db) {
                      rows.Int(2));
 }
 
-Result<bool> NeedsRanksOwn(SqliteDb& db, const QueryDoc& doc) {
+namespace {
+
+// The tables with events that this query needs and that are not whole here.
+Result<std::vector<std::string>> MissingFor(SqliteDb& db, const QueryDoc& doc) {
   TRACEDB_ASSIGN(left_out, LeftOutOf(db, doc.sql));
-  if (left_out.empty()) return false;
+  if (left_out.empty()) return left_out;
   TRACEDB_ASSIGN(whole, IsWholeAnyway(db, doc));
-  return !whole;
+  if (whole) left_out.clear();
+  return left_out;
+}
+
+}  // namespace
+
+Result<bool> NeedsRanksOwn(SqliteDb& db, const QueryDoc& doc) {
+  TRACEDB_ASSIGN(missing, MissingFor(db, doc));
+  return !missing.empty();
 }
 
 Result<std::string> NoteOfGathered(SqliteDb& db, const QueryDoc& doc) {
   TRACEDB_ASSIGN(gathered, IsGathered(db));
   if (!gathered) return std::string();
   TRACEDB_ASSIGN(note, MissingRanksNote(db));
-  TRACEDB_ASSIGN(left_out, LeftOutOf(db, doc.sql));
+  TRACEDB_ASSIGN(left_out, MissingFor(db, doc));
   if (left_out.empty()) return note;
-  TRACEDB_ASSIGN(whole, IsWholeAnyway(db, doc));
-  if (whole) return note;
   std::string names;
   for (const std::string& table : left_out) names += (names.empty() ? "" : ", ") + table;
   if (!doc.IsDocumented()) {
