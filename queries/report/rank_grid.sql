@@ -1,8 +1,7 @@
 -- title: Where each rank stands in the job, and how it waits
 --
--- A rank's place in its tensor, context, pipeline, data and expert parallel group is its number
--- there, counted from 0 by rank: of several groups of one kind that of the largest. The waits are
--- those of `nccl_stall_roots`: rooted_wait_ms of all ranks because of this one, waited_ms its own.
+-- A rank's places are those of the view rank_places. The waits are those of `nccl_stall_roots`:
+-- rooted_wait_ms of all ranks because of this one, waited_ms its own.
 --
 -- param:  run      text        = null  This run only; all of them when null.
 -- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
@@ -25,22 +24,9 @@ WITH recorded AS MATERIALIZED (
   SELECT trace_id, run_id, run, rank, capture_id FROM traces
   WHERE (:run IS NULL OR run = :run) AND (:capture IS NULL OR capture = :capture)
 ),
-member AS (
-  SELECT g.run_id, CAST(j.value AS INTEGER) AS rank, g.parallelism, j.key AS place,
-         row_number() OVER (PARTITION BY g.run_id, j.value, g.parallelism
-                            ORDER BY g.size DESC, g.group_id) AS choice
-  FROM process_groups g CROSS JOIN json_each(g.ranks) j
-  WHERE g.size > 1 AND g.run_id IN (SELECT run_id FROM recorded)
-    AND g.parallelism IN ('tensor', 'context', 'pipeline', 'data', 'expert')
-),
 placed AS MATERIALIZED (
-  SELECT run_id, rank,
-         max(place) FILTER (WHERE parallelism = 'tensor') AS tensor,
-         max(place) FILTER (WHERE parallelism = 'context') AS context,
-         max(place) FILTER (WHERE parallelism = 'pipeline') AS pipeline,
-         max(place) FILTER (WHERE parallelism = 'data') AS data,
-         max(place) FILTER (WHERE parallelism = 'expert') AS expert
-  FROM member WHERE choice = 1 GROUP BY run_id, rank
+  SELECT run_id, rank, tensor, context, pipeline, data, expert FROM rank_places
+  WHERE run_id IN (SELECT run_id FROM recorded)
 ),
 judged AS MATERIALIZED (
   SELECT r.run_id, c.root_rank, m.wait_ns, m.last_start_ns - zero_ns AS last_ns, p.capture_id,
