@@ -48,8 +48,6 @@ Result<std::vector<RunSamples>> ReadSide(const std::vector<RunToCompare>& runs,
   return side;
 }
 
-constexpr std::string_view kArgument = "argument ";
-
 constexpr std::string_view kRankNumbers = "rank numbers";  // of compare/facts
 
 // Those of `run` that `other` has not.
@@ -77,14 +75,9 @@ void AddRoleDifference(const RunSamples& base, const RunSamples& run,
   differences.push_back(std::move(difference));
 }
 
-bool HasArguments(const RunSamples& run) {
-  const auto at = run.used.facts.lower_bound(std::string(kArgument));
-  return at != run.used.facts.end() && at->first.starts_with(kArgument);
-}
-
 // What decides first, then arguments of the job: they are often the answer.
 int PlaceOf(const FactDifference& difference) {
-  return difference.decides ? 0 : difference.fact.starts_with(kArgument) ? 1 : 2;
+  return difference.decides ? 0 : difference.fact.starts_with(kArgumentFact) ? 1 : 2;
 }
 
 double Number(std::string_view text) {
@@ -108,7 +101,7 @@ std::vector<FactDifference> FindDifferences(const Sides& sides) {
   const RunSamples& first = sides.base.front();
   std::set<std::pair<std::string, std::string>> told;
   const auto add = [&](const RunSamples& run) {
-    const bool have_arguments = HasArguments(first) && HasArguments(run);
+    const bool have_arguments = first.used.HasArguments() && run.used.HasArguments();
     std::set<std::string> facts;
     for (const RunSamples* side : {&first, &run}) {
       for (const auto& [fact, value] : side->used.facts) facts.insert(fact);
@@ -123,7 +116,7 @@ std::vector<FactDifference> FindDifferences(const Sides& sides) {
       const auto of_run = run.used.facts.find(fact);
       const bool is_first = of_first != first.used.facts.end();
       const bool is_run = of_run != run.used.facts.end();
-      const bool is_argument = fact.starts_with(kArgument);
+      const bool is_argument = fact.starts_with(kArgumentFact);
       if (is_argument ? !have_arguments : !(is_first && is_run)) continue;
       const std::string base = is_first ? of_first->second : "";
       const std::string now = is_run ? of_run->second : "";

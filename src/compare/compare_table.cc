@@ -12,11 +12,6 @@ std::string FactOf(const RunUsed& run, const std::string& fact) {
   return at == run.facts.end() ? "" : at->second;
 }
 
-bool HasArguments(const RunUsed& run) {
-  const auto at = run.facts.lower_bound("argument ");
-  return at != run.facts.end() && at->first.starts_with("argument ");
-}
-
 // What is not known of a run is no difference; but an argument that only one of two logs has is.
 std::vector<std::string> FactsThatDiffer(const std::vector<RunUsed>& runs) {
   std::set<std::string> facts;
@@ -27,7 +22,7 @@ std::vector<std::string> FactsThatDiffer(const std::vector<RunUsed>& runs) {
   for (const std::string& fact : facts) {
     std::set<std::string> values;
     for (const RunUsed& run : runs) {
-      const bool is_missing = fact.starts_with("argument ") && HasArguments(run);
+      const bool is_missing = fact.starts_with(kArgumentFact) && run.HasArguments();
       if (is_missing || run.facts.contains(fact)) values.insert(FactOf(run, fact));
     }
     if (values.size() > 1) differ.push_back(fact);

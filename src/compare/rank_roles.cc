@@ -31,11 +31,16 @@ const std::string* RoleOf(const RunSamples& run, int64_t rank) {
   return at == run.roles.end() ? nullptr : &at->second;
 }
 
-std::optional<int64_t> RankOf(const RunSamples& run, const std::string& role) {
-  for (const auto& [rank, of_rank] : run.roles) {
-    if (of_rank == role) return rank;
-  }
-  return std::nullopt;
+std::map<std::string, int64_t> RanksByRole(const RunSamples& run) {
+  std::map<std::string, int64_t> ranks;
+  for (const auto& [rank, role] : run.roles) ranks.emplace(role, rank);
+  return ranks;
+}
+
+std::optional<int64_t> RankIn(const std::map<std::string, int64_t>& ranks,
+                              const std::string& role) {
+  const auto at = ranks.find(role);
+  return at == ranks.end() ? std::nullopt : std::optional(at->second);
 }
 
 }  // namespace
@@ -76,11 +81,12 @@ void AlignRoles(std::vector<RunSamples>& base, std::vector<RunSamples>& now) {
 std::vector<RankRole> RolesOf(const std::vector<RunSamples>& side,
                               const std::vector<RunSamples>& other,
                               const std::vector<int64_t>& ranks) {
+  const std::map<std::string, int64_t> others = RanksByRole(other.front());
   std::vector<RankRole> roles;
   for (const int64_t rank : ranks) {
     const std::string* role = RoleOf(side.front(), rank);
     if (role == nullptr) continue;
-    roles.push_back({rank, *role, RankOf(other.front(), *role)});
+    roles.push_back({rank, *role, RankIn(others, *role)});
   }
   return roles;
 }
@@ -108,10 +114,8 @@ std::vector<RankChange> FindRankChanges(const Sides& sides, double least_ns) {
       }
     }
   }
-  std::map<std::string, int64_t> base_ranks;
-  std::map<std::string, int64_t> new_ranks;
-  for (const auto& [rank, role] : sides.base.front().roles) base_ranks.emplace(role, rank);
-  for (const auto& [rank, role] : sides.now.front().roles) new_ranks.emplace(role, rank);
+  const std::map<std::string, int64_t> base_ranks = RanksByRole(sides.base.front());
+  const std::map<std::string, int64_t> new_ranks = RanksByRole(sides.now.front());
   const auto series_of = [&caused_ns](const std::string& role) -> SeriesOfRun {
     return [&caused_ns, role](const RunSamples& run) -> const std::vector<double>* {
       const auto& of_run = caused_ns[&run];
@@ -119,16 +123,12 @@ std::vector<RankChange> FindRankChanges(const Sides& sides, double least_ns) {
       return at == of_run.end() ? nullptr : &at->second;
     };
   };
-  const auto rank_in = [](const std::map<std::string, int64_t>& ranks, const std::string& role) {
-    const auto at = ranks.find(role);
-    return at == ranks.end() ? std::optional<int64_t>() : at->second;
-  };
   std::vector<RankChange> changes;
   for (const std::string& role : roles) {
     const SeriesOfRun series = series_of(role);
     changes.push_back({role,
-                       rank_in(base_ranks, role),
-                       rank_in(new_ranks, role),
+                       RankIn(base_ranks, role),
+                       RankIn(new_ranks, role),
                        MiddleOf(sides.base, series),
                        MiddleOf(sides.now, series),
                        {}});

@@ -103,6 +103,9 @@ struct LogPoint {
   std::optional<double> loss;
 };
 
+// Facts with such names are arguments of a training log.
+inline constexpr std::string_view kArgumentFact = "argument ";
+
 struct RunUsed {
   std::string name;  // as it was given
   std::string run;
@@ -121,6 +124,11 @@ struct RunUsed {
   int64_t usual_step = 0;       // whose lanes these are, by its number
   std::vector<StepLane> lanes;  // where they were asked for
   std::vector<LogPoint> log;    // the same; in the order of iterations, at most 2000
+
+  bool HasArguments() const {
+    const auto at = facts.lower_bound(std::string(kArgumentFact));
+    return at != facts.end() && at->first.starts_with(kArgumentFact);
+  }
 };
 
 struct FactDifference {
