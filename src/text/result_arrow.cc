@@ -65,12 +65,19 @@ class ArrowSink : public RowSink {
     }
     begun_ = true;
     const std::vector<std::string> distinct = DistinctNames(column_names);
+    if (types_.empty()) types_ = std::move(declared_);
     for (size_t i = 0; i < distinct.size(); ++i) {
       AppendUtf8(names_.emplace_back(), distinct[i]);
       const bool is_known = types_.size() == distinct.size();
       columns_.emplace_back(is_known ? types_[i] : SqlType::kNull);
     }
     return Done{};
+  }
+
+  // A column that begins with NULLs has no other sign of its type.
+  bool WantsDeclared() const override { return types_.empty(); }
+  void Declare(std::span<const SqlType> types) override {
+    declared_.assign(types.begin(), types.end());
   }
 
   Status Row(std::span<const Cell> cells) override {
@@ -119,7 +126,7 @@ class ArrowSink : public RowSink {
     return output_.Write(body_);
   }
 
-  const std::vector<SqlType> types_;
+  std::vector<SqlType> types_, declared_;
   OutputStream& output_;
   bool begun_ = false;
   bool has_schema_ = false;

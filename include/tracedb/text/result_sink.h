@@ -31,6 +31,10 @@ class RowSink {
   virtual Status Begin(std::span<const std::string> column_names) = 0;
   virtual Status Row(std::span<const Cell> cells) = 0;
   virtual Status End() = 0;
+  // Before Begin, to a sink that wants them: the types that the columns were declared with in their
+  // tables; kNull: none. A value may have another.
+  virtual bool WantsDeclared() const { return false; }
+  virtual void Declare(std::span<const SqlType>) {}
   // Before Begin: what holds for all rows of the next result. Formats for programs leave it out.
   virtual Status Caption(std::string_view) { return Done{}; }
 };

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "query/doc/sql_text.h"
+#include "query/run/declared_types.h"
 #include "query/run/empty_reason.h"
 #include "query/run/filter_values.h"
 #include "query/run/near_in_schema.h"
@@ -158,6 +159,7 @@ Result<bool> PreparedQuery::StepTo(RowSink& sink) {
   if (cells_.empty() && statement.ColumnCount() > 0) {
     const std::vector<std::string> names = ColumnNames(statement);
     cells_.resize(names.size());
+    if (sink.WantsDeclared()) sink.Declare(DeclaredTypes(*db_, statement.Sql()));
     TRACEDB_TRY(sink.Begin(names));
   }
   return stepped.value() && !cells_.empty();
