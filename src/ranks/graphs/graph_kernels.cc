@@ -14,6 +14,7 @@
 #include "ranks/graphs/graph_changes.h"
 #include "ranks/graphs/graph_events.h"
 #include "ranks/graphs/graph_match.h"
+#include "ranks/graphs/graph_sums.h"
 #include "ranks/graphs/path_meanings.h"
 
 namespace tracedb {
@@ -131,6 +132,7 @@ class TraceGraphs {
   size_t pattern_bytes_ = 0;
   std::map<std::pair<uint64_t, std::string>, int64_t> graphs_;  // by composition and decision
   int64_t graph_count_ = 0;
+  std::optional<SqliteStatement> insert_replay_;
 };
 
 Result<int64_t> TraceGraphs::GraphOf(const ReplayStreams& streams, size_t nodes,
@@ -176,15 +178,18 @@ Result<Pattern*> TraceGraphs::PatternOf(GraphMatcher& matcher, const GraphReplay
 Status TraceGraphs::StoreReplay(const GraphReplay& replay, int64_t graph_id, bool attributed,
                                 const std::vector<ReplayedNode>& nodes) {
   const ReplayTimes times = TimesOf(nodes);
-  TRACEDB_ASSIGN(insert, db_->Prepare("INSERT INTO _graph_replay VALUES (?1, ?2, ?3, ?4, ?5, ?6, "
-                                      "?7)"));
+  if (!insert_replay_.has_value()) {
+    TRACEDB_ASSIGN(insert,
+                   db_->Prepare("INSERT INTO _graph_replay VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"));
+    insert_replay_.emplace(std::move(insert));
+  }
   int parameter = 0;
   for (const int64_t value :
        {replay.id, graph_id, static_cast<int64_t>(nodes.size()), int64_t{attributed ? 1 : 0},
         times.gpu_ns, times.span_ns, times.idle_ns}) {
-    TRACEDB_TRY(insert.Bind(++parameter, value));
+    TRACEDB_TRY(insert_replay_->Bind(++parameter, value));
   }
-  return insert.Run();
+  return insert_replay_->Run();
 }
 
 Status TraceGraphs::Replay(GraphMatcher& matcher, const GraphReplay& replay,
@@ -262,7 +267,7 @@ Status AttributeGraphKernels(SqliteDb& db, size_t bytes_max) {
   TRACEDB_TRY(TakeBack(db));
   {
     TRACEDB_ASSIGN(meanings, PathMeanings::Open(db, bytes_max / 8));
-    TRACEDB_ASSIGN(events, GraphEvents::Open(db, meanings, bytes_max / 8));
+    GraphEvents events(db, meanings, bytes_max / 8);
     TRACEDB_ASSIGN(traces, events.Traces());
     for (const GraphTrace& trace : traces) {
       TRACEDB_TRY(TraceGraphs(db, events, meanings, trace, bytes_max / 2).Run());
