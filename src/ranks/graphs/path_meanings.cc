@@ -49,8 +49,8 @@ PathMeanings::PathMeanings(SqliteStatement read, SqliteStatement name, SqliteSta
 }
 
 Result<PathMeanings> PathMeanings::Open(SqliteDb& db, size_t bytes_max) {
-  TRACEDB_ASSIGN(read, db.Prepare("SELECT parent_id, kind, event_name, args_text, op "
-                                  "FROM _call_path WHERE id = ?1"));
+  TRACEDB_ASSIGN(read, db.Prepare("SELECT id, parent_id, kind, event_name, args_text, op "
+                                  "FROM _call_path WHERE id <= ?1 ORDER BY id DESC"));
   TRACEDB_ASSIGN(name, db.Prepare("SELECT name FROM _event_name WHERE id = ?1"));
   TRACEDB_ASSIGN(args, db.Prepare("SELECT args FROM _args_text WHERE id = ?1"));
   return PathMeanings(std::move(read), std::move(name), std::move(args),
@@ -81,14 +81,14 @@ void PathMeanings::Grow() {
   }
 }
 
-Result<PathMeanings::Name> PathMeanings::NameOf(int64_t event_name) {
-  if (const auto at = texts_.find(event_name); at != texts_.end()) return at->second;
+Result<PathMeanings::Name*> PathMeanings::NameOf(int64_t event_name) {
+  if (const auto at = texts_.find(event_name); at != texts_.end()) return &at->second;
   TRACEDB_TRY(name_.Bind(1, event_name));
   TRACEDB_ASSIGN(any, name_.Step());
   const std::string_view text = any ? name_.Text(0) : std::string_view();
-  const Name name{std::hash<std::string_view>()(text), BatchInName(text)};
+  const Name name{std::hash<std::string_view>()(text), BatchInName(text), {}};
   name_.Reset();
-  return texts_[event_name] = name;
+  return &(texts_[event_name] = name);
 }
 
 Result<uint64_t> PathMeanings::ArgsHashOf(int64_t args_text) {
@@ -104,30 +104,49 @@ Result<uint64_t> PathMeanings::ArgsHashOf(int64_t args_text) {
   return hashes_[args_text] = hash;
 }
 
-Result<bool> PathMeanings::Read(int64_t path_id, PathEntry& entry, int64_t& parent_id) {
-  TRACEDB_TRY(read_.Bind(1, path_id));
-  TRACEDB_ASSIGN(any, read_.Step());
-  if (any) {
+// A path is often numbered right after the one above it: a few rows are passed over before the next
+// is looked for anew.
+Result<int64_t> PathMeanings::ReadUpwards(int64_t path_id) {
+  constexpr int64_t kPassedMax = 8;
+  int64_t last_id = 0;  // where the statement stands; 0: nowhere
+  while (path_id != 0 && unknown_.size() < kPiecesMax && buckets_[BucketOf(path_id)] == 0) {
+    const bool is_near = path_id < last_id && path_id >= last_id - kPassedMax;
+    if (!is_near) {
+      read_.Reset();
+      TRACEDB_TRY(read_.Bind(1, path_id));
+    }
+    do {
+      TRACEDB_ASSIGN(any, read_.Step());
+      last_id = any ? read_.Int(0) : 0;
+    } while (last_id > path_id);
+    if (last_id != path_id) break;
+    PathEntry entry;
     entry.id = path_id;
-    parent_id = read_.Int(0);
-    entry.kind = static_cast<HostKind>(read_.Int(1));
-    entry.event_name = read_.Int(2);
-    entry.args_text = read_.Int(3);
-    entry.op = read_.Int(4);
+    path_id = read_.Int(1);
+    entry.kind = static_cast<HostKind>(
+        std::clamp<int64_t>(read_.Int(2), 0, static_cast<int64_t>(kHostKinds) - 1));
+    entry.event_name = read_.Int(3);
+    entry.args_text = read_.Int(4);
+    entry.op = read_.Int(5);
+    unknown_.push_back(entry);
   }
   read_.Reset();
-  return any;
+  return path_id;
 }
 
 Status PathMeanings::Append(PathEntry entry, PathPlace parent) {
   const PathEntry& above = entries_[parent];
   TRACEDB_ASSIGN(name, NameOf(entry.event_name));
-  const uint64_t hash = Mixed(name.hash, static_cast<uint64_t>(entry.kind) + 1);
-  const auto [number, is_new] = names_.try_emplace(hash, static_cast<uint32_t>(name_count_));
-  if (is_new) ++name_count_;
-  entry.name = number->second;
+  const uint64_t hash = Mixed(name->hash, static_cast<uint64_t>(entry.kind) + 1);
+  uint32_t& number = name->numbers[static_cast<size_t>(entry.kind)];
+  if (number == 0) {
+    const auto [at, is_new] = names_.try_emplace(hash, static_cast<uint32_t>(name_count_));
+    if (is_new) ++name_count_;
+    number = at->second;
+  }
+  entry.name = number;
   entry.parent = parent;
-  entry.batch = entry.kind == HostKind::kAnnotation && name.batch != 0 ? name.batch : above.batch;
+  entry.batch = entry.kind == HostKind::kAnnotation && name->batch != 0 ? name->batch : above.batch;
   entry.meaning = parent != 0 ? above.meaning : 1;
   if (entry.kind == HostKind::kOperator || entry.kind == HostKind::kModule) {
     TRACEDB_ASSIGN(args, ArgsHashOf(entry.args_text));
@@ -141,18 +160,11 @@ Status PathMeanings::Append(PathEntry entry, PathPlace parent) {
 
 // What is above it first, so that an entry is worked out from its parent's alone.
 Result<PathPlace> PathMeanings::FindOne(int64_t path_id) {
+  PathPlace known = buckets_[BucketOf(path_id)];
+  if (known != 0 || path_id == 0) return known;
   unknown_.clear();
-  PathPlace known = 0;
-  for (int64_t at = path_id; at != 0 && unknown_.size() < kPiecesMax;) {
-    known = buckets_[BucketOf(at)];
-    if (known != 0) break;
-    PathEntry entry;
-    int64_t parent_id = 0;
-    TRACEDB_ASSIGN(any, Read(at, entry, parent_id));
-    if (!any) break;
-    unknown_.push_back(entry);
-    at = parent_id;
-  }
+  TRACEDB_ASSIGN(above, ReadUpwards(path_id));
+  known = buckets_[BucketOf(above)];
   while (!unknown_.empty()) {
     const PathEntry entry = unknown_.back();
     unknown_.pop_back();

@@ -2,6 +2,7 @@
 // the same operators and modules, with the same args, of any trace.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -52,16 +53,18 @@ class PathMeanings {
   static constexpr size_t kBytesEach = 320;  // an entry, its bucket, and texts of its own
   struct Name {
     uint64_t hash = 0;
-    int64_t batch = 0;  // as the name of an annotation
+    int64_t batch = 0;                            // as the name of an annotation
+    std::array<uint32_t, kHostKinds> numbers{};  // by kind; 0: not numbered yet
   };
   PathMeanings(SqliteStatement read, SqliteStatement name, SqliteStatement args,
                size_t entries_max);
   void Clear();
   Result<PathPlace> FindOne(int64_t path_id);
-  // What stands in the row itself; false: there is none. `parent_id` 0: it is the outermost.
-  Result<bool> Read(int64_t path_id, PathEntry& entry, int64_t& parent_id);
+  // Fills unknown_ with what rows say themselves, up to a path that is known, or that is not there:
+  // that one; 0 above the outermost.
+  Result<int64_t> ReadUpwards(int64_t path_id);
   Status Append(PathEntry entry, PathPlace parent);
-  Result<Name> NameOf(int64_t event_name);
+  Result<Name*> NameOf(int64_t event_name);
   Result<uint64_t> ArgsHashOf(int64_t args_text);
   size_t BucketOf(int64_t path_id) const;
   void Grow();
