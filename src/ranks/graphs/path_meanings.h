@@ -53,7 +53,7 @@ class PathMeanings {
   static constexpr size_t kBytesEach = 320;  // an entry, its bucket, and texts of its own
   struct Name {
     uint64_t hash = 0;
-    int64_t batch = 0;                            // as the name of an annotation
+    int64_t batch = 0;                           // as the name of an annotation
     std::array<uint32_t, kHostKinds> numbers{};  // by kind; 0: not numbered yet
   };
   PathMeanings(SqliteStatement read, SqliteStatement name, SqliteStatement args,
