@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "ranks/graphs/capture_details.h"
 #include "tracedb/schema/args_columns.h"
 
 namespace tracedb {
@@ -121,6 +122,8 @@ Result<std::vector<GraphCapture>> GraphEvents::CapturesFor(const GraphTrace& tra
   TRACEDB_TRY(rows.Bind(2, trace.rank));
   TRACEDB_TRY(rows.Bind(3, trace.trace_id));
   std::vector<GraphCapture> captures;
+  std::set<std::filesystem::path> paths;
+  std::vector<const std::filesystem::path*> files;  // of each capture, in paths
   for (;;) {
     TRACEDB_ASSIGN(row, rows.Step());
     if (!row) break;
@@ -129,7 +132,9 @@ Result<std::vector<GraphCapture>> GraphEvents::CapturesFor(const GraphTrace& tra
     capture.trace_id = rows.Int(1);
     capture.path = rows.Int(2);
     capture.ts = rows.Int(4);
-    capture.batch = BatchInName(std::filesystem::path(rows.Text(3)).filename().string());
+    const auto file = paths.emplace(rows.Text(3)).first;
+    files.push_back(&*file);
+    capture.batch = BatchInName(file->filename().string());
     TRACEDB_TRY(launches.Bind(1, capture.id));
     TRACEDB_ASSIGN(counted, launches.Step());
     if (counted) {
@@ -140,10 +145,14 @@ Result<std::vector<GraphCapture>> GraphEvents::CapturesFor(const GraphTrace& tra
     launches.Reset();
     captures.push_back(capture);
   }
-  for (GraphCapture& capture : captures) {
-    if (capture.batch != 0) continue;
-    TRACEDB_ASSIGN(batch, meanings_->BatchOf(capture.path));
-    capture.batch = batch;
+  CaptureDetails details(*db_);
+  for (size_t i = 0; i < captures.size(); ++i) {
+    if (captures[i].batch != 0) continue;
+    TRACEDB_ASSIGN(named, meanings_->BatchOf(captures[i].path));
+    captures[i].batch = named;
+    if (named != 0) continue;
+    TRACEDB_ASSIGN(told, details.BatchOf(*files[i]));
+    captures[i].batch = told;
   }
   return captures;
 }
