@@ -49,7 +49,7 @@ PathMeanings::PathMeanings(SqliteStatement read, SqliteStatement name, SqliteSta
 }
 
 Result<PathMeanings> PathMeanings::Open(SqliteDb& db, size_t bytes_max) {
-  TRACEDB_ASSIGN(read, db.Prepare("SELECT id, parent_id, kind, event_name, args_text, op "
+  TRACEDB_ASSIGN(read, db.Prepare("SELECT id, parent_id, kind, event_name, args_text "
                                   "FROM _call_path WHERE id <= ?1 ORDER BY id DESC"));
   TRACEDB_ASSIGN(name, db.Prepare("SELECT name FROM _event_name WHERE id = ?1"));
   TRACEDB_ASSIGN(args, db.Prepare("SELECT args FROM _args_text WHERE id = ?1"));
@@ -107,7 +107,7 @@ Result<uint64_t> PathMeanings::ArgsHashOf(int64_t args_text) {
 // A path is often numbered right after the one above it: a few rows are passed over before the next
 // is looked for anew.
 Result<int64_t> PathMeanings::ReadUpwards(int64_t path_id) {
-  constexpr int64_t kPassedMax = 8;
+  constexpr int64_t kPassedMax = 3;
   int64_t last_id = 0;  // where the statement stands; 0: nowhere
   while (path_id != 0 && unknown_.size() < kPiecesMax && buckets_[BucketOf(path_id)] == 0) {
     const bool is_near = path_id < last_id && path_id >= last_id - kPassedMax;
@@ -127,7 +127,6 @@ Result<int64_t> PathMeanings::ReadUpwards(int64_t path_id) {
         std::clamp<int64_t>(read_.Int(2), 0, static_cast<int64_t>(kHostKinds) - 1));
     entry.event_name = read_.Int(3);
     entry.args_text = read_.Int(4);
-    entry.op = read_.Int(5);
     unknown_.push_back(entry);
   }
   read_.Reset();
@@ -147,6 +146,7 @@ Status PathMeanings::Append(PathEntry entry, PathPlace parent) {
   entry.name = number;
   entry.parent = parent;
   entry.batch = entry.kind == HostKind::kAnnotation && name->batch != 0 ? name->batch : above.batch;
+  entry.op = entry.kind == HostKind::kOperator ? entry.event_name : above.op;
   entry.meaning = parent != 0 ? above.meaning : 1;
   if (entry.kind == HostKind::kOperator || entry.kind == HostKind::kModule) {
     TRACEDB_ASSIGN(args, ArgsHashOf(entry.args_text));
