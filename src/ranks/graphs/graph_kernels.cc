@@ -16,6 +16,7 @@
 #include "ranks/graphs/graph_match.h"
 #include "ranks/graphs/graph_sums.h"
 #include "ranks/graphs/path_meanings.h"
+#include "ranks/graphs/path_updates.h"
 
 namespace tracedb {
 namespace {
@@ -69,8 +70,7 @@ class TraceGraphs {
 
   Status Run() {
     TRACEDB_ASSIGN(matcher, GraphMatcher::Open(*events_, *trace_, bytes_max_ / 4));
-    TRACEDB_ASSIGN(update, db_->Prepare("UPDATE _launch SET path_id = ?2, forward_path_id = ?3 "
-                                        "WHERE id = ?1"));
+    TRACEDB_ASSIGN(updates, PathUpdates::Open(*db_, bytes_max_ / 8));
     TRACEDB_ASSIGN(replays, db_->Prepare("SELECT g.id, g.correlation, g.path_id, "
                                          "  g.forward_path_id, s.ts FROM _graph_launch g "
                                          "JOIN _runtime_slice s ON s.id = g.id "
@@ -86,7 +86,8 @@ class TraceGraphs {
     }
     first_ = {};
     TRACEDB_TRY(EachReplay(
-        replays, [&](const GraphReplay& replay) { return Replay(matcher, replay, update); }));
+        replays, [&](const GraphReplay& replay) { return Replay(matcher, replay, updates); }));
+    TRACEDB_TRY(updates.Flush());
     return changes_.Finish();
   }
 
@@ -113,7 +114,7 @@ class TraceGraphs {
       TRACEDB_TRY(take(replay));
     }
   }
-  Status Replay(GraphMatcher& matcher, const GraphReplay& replay, SqliteStatement& update);
+  Status Replay(GraphMatcher& matcher, const GraphReplay& replay, PathUpdates& updates);
   Result<Pattern*> PatternOf(GraphMatcher& matcher, const GraphReplay& replay,
                              const std::vector<ReplayedNode>& nodes, const ReplayStreams& streams);
   Result<int64_t> GraphOf(const ReplayStreams& streams, size_t nodes,
@@ -192,8 +193,8 @@ Status TraceGraphs::StoreReplay(const GraphReplay& replay, int64_t graph_id, boo
   return insert_replay_->Run();
 }
 
-Status TraceGraphs::Replay(GraphMatcher& matcher, const GraphReplay& replay,
-                           SqliteStatement& update) {
+Status TraceGraphs::Replay(GraphMatcher& matcher, const GraphReplay& replay, PathUpdates& updates) {
+  TRACEDB_TRY(updates.BeforeReading(replay.correlation));
   TRACEDB_ASSIGN(nodes, events_->NodesOf(*trace_, replay, NodesMax()));
   if (nodes.empty()) return Done{};
   const bool own_paths = std::any_of(nodes.begin(), nodes.end(), [&](const ReplayedNode& node) {
@@ -216,10 +217,7 @@ Status TraceGraphs::Replay(GraphMatcher& matcher, const GraphReplay& replay,
   for (const std::vector<uint32_t>& stream : streams.nodes) {
     for (const uint32_t at : stream) {
       const NodePath& to = decision.paths[place++];
-      TRACEDB_TRY(update.Bind(1, nodes[at].id));
-      TRACEDB_TRY(to.path != 0 ? update.Bind(2, to.path) : update.BindNull(2));
-      TRACEDB_TRY(to.forward != 0 ? update.Bind(3, to.forward) : update.BindNull(3));
-      TRACEDB_TRY(update.Run());
+      TRACEDB_TRY(updates.Add(replay.correlation, nodes[at].id, to));
       TRACEDB_TRY(changes_.Add(replay, nodes[at], to,
                                is_eager ? std::nullopt : std::optional(decision.capture_path)));
     }
