@@ -8,16 +8,16 @@
 namespace tracedb {
 
 struct RowValues::State {
-  std::vector<RowValue> rows;
+  std::vector<RowUpdate> rows;
   size_t at = 0;  // where the last was: the next is asked for next
 
-  const RowValue* Find(int64_t id) {
+  const RowUpdate* Find(int64_t id) {
     if (at < rows.size() && rows[at].id == id) return &rows[at];
     if (at + 1 < rows.size() && rows[at].id < id && rows[at + 1].id >= id) {
       ++at;
     } else {
       const auto found = std::lower_bound(
-          rows.begin(), rows.end(), id, [](const RowValue& row, int64_t x) { return row.id < x; });
+          rows.begin(), rows.end(), id, [](const RowUpdate& row, int64_t x) { return row.id < x; });
       at = static_cast<size_t>(found - rows.begin());
     }
     return at < rows.size() && rows[at].id == id ? &rows[at] : nullptr;
@@ -25,13 +25,13 @@ struct RowValues::State {
 
   static void Has(sqlite3_context* context, int, sqlite3_value** arguments) {
     auto* state = static_cast<State*>(sqlite3_user_data(context));
-    const RowValue* row = state->Find(sqlite3_value_int64(arguments[0]));
+    const RowUpdate* row = state->Find(sqlite3_value_int64(arguments[0]));
     sqlite3_result_int(context, row != nullptr ? 1 : 0);
   }
 
   static void Value(sqlite3_context* context, int, sqlite3_value** arguments) {
     auto* state = static_cast<State*>(sqlite3_user_data(context));
-    const RowValue* row = state->Find(sqlite3_value_int64(arguments[0]));
+    const RowUpdate* row = state->Find(sqlite3_value_int64(arguments[0]));
     const int64_t value =
         row != nullptr ? row->values[sqlite3_value_int64(arguments[1]) == 0 ? 0 : 1] : 0;
     if (value != 0) sqlite3_result_int64(context, value);
@@ -39,7 +39,7 @@ struct RowValues::State {
 };
 
 Result<RowValues> RowValues::Register(SqliteDb& db) {
-  const auto release = [](void* state) { delete static_cast<State*>(state); };
+  const auto release = [](void* state) { std::unique_ptr<State>(static_cast<State*>(state)); };
   // The second's state is that of the first, which releases it when the connection is closed.
   auto* state = std::make_unique<State>().release();
   if (sqlite3_create_function_v2(db.handle(), "has_row_value", 1, SQLITE_UTF8 | SQLITE_DIRECTONLY,
@@ -57,7 +57,7 @@ RowValues::~RowValues() {
   state_->at = 0;
 }
 
-void RowValues::Set(std::vector<RowValue> rows) {
+void RowValues::Set(std::vector<RowUpdate> rows) {
   state_->rows = std::move(rows);
   state_->at = 0;
 }

@@ -15,7 +15,7 @@
 
 namespace tracedb {
 
-struct RowValue {
+struct RowUpdate {
   int64_t id = 0;
   int64_t values[2] = {0, 0};  // 0: NULL
 };
@@ -30,7 +30,7 @@ class RowValues {
   ~RowValues();
 
   // In the order of the ids, each once; as long as Set is not called again.
-  void Set(std::vector<RowValue> rows);
+  void Set(std::vector<RowUpdate> rows);
 
  private:
   struct State;

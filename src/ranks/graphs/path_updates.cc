@@ -6,7 +6,7 @@
 namespace tracedb {
 namespace {
 
-constexpr size_t kBytesEach = 2 * sizeof(RowValue);  // while they are sorted and handed over
+constexpr size_t kBytesEach = 2 * sizeof(RowUpdate);  // while they are sorted and handed over
 // A row that is passed over takes a tenth of what one takes that is updated by itself.
 constexpr uint64_t kSparsest = 8;
 constexpr size_t kFewest = 64;
@@ -39,7 +39,7 @@ Status PathUpdates::Add(int64_t correlation, int64_t id, const NodePath& path) {
 Status PathUpdates::Flush() {
   if (waiting_.empty()) return Done{};
   std::sort(waiting_.begin(), waiting_.end(),
-            [](const RowValue& a, const RowValue& b) { return a.id < b.id; });
+            [](const RowUpdate& a, const RowUpdate& b) { return a.id < b.id; });
   const auto range =
       static_cast<uint64_t>(waiting_.back().id) - static_cast<uint64_t>(waiting_.front().id);
   const bool is_dense = waiting_.size() >= kFewest && range / kSparsest < waiting_.size();
@@ -67,7 +67,7 @@ Status PathUpdates::FlushEach() {
   TRACEDB_TRY(Prepare(each_,
                       "UPDATE _launch SET path_id = ?2, forward_path_id = ?3 "
                       "WHERE id = ?1"));
-  for (const RowValue& row : waiting_) {
+  for (const RowUpdate& row : waiting_) {
     TRACEDB_TRY(each_->Bind(1, row.id));
     for (int i = 0; i < 2; ++i) {
       const int64_t value = row.values[i];

@@ -35,7 +35,7 @@ class PathUpdates {
   SqliteDb* db_;
   RowValues values_;
   size_t rows_max_;
-  std::vector<RowValue> waiting_;
+  std::vector<RowUpdate> waiting_;
   std::unordered_set<int64_t> correlations_;  // of what waits
   int64_t last_ = 0;                          // the last of them
   std::optional<SqliteStatement> range_, each_;
