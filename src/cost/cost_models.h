@@ -115,6 +115,13 @@ bool Reduction(const CostInput& in, CostDraft& draft);
 bool Lookup(const CostInput& in, CostDraft& draft);
 bool EmbeddingBackward(const CostInput& in, CostDraft& draft);
 bool GatherAlong(const CostInput& in, CostDraft& draft);
+// cost_selects.cc
+bool RunningSum(const CostInput& in, CostDraft& draft);
+bool Sort(const CostInput& in, CostDraft& draft);
+bool TopK(const CostInput& in, CostDraft& draft);
+bool Variance(const CostInput& in, CostDraft& draft);
+bool IndexInto(const CostInput& in, CostDraft& draft);
+bool ScatterInto(const CostInput& in, CostDraft& draft);
 // cost_lists.cc
 bool Foreach(const CostInput& in, CostDraft& draft);
 bool FusedOptimizer(const CostInput& in, CostDraft& draft);

@@ -123,6 +123,19 @@ std::optional<Count> LeftAfter(const Tensor& input, const std::vector<int64_t>& 
   return summed.empty() ? Count(1) : Product(sizes);
 }
 
+// What an element of the result takes. `type`: that of sum, mean and prod, as a number; 0: it is
+// not known.
+int64_t ResultBytes(const CostInput& in, std::string_view type, DType input) {
+  if (in.op == "aten::argmax" || in.op == "aten::argmin") return 8;
+  if (in.op == "aten::any" || in.op == "aten::all") return 1;
+  const bool sums = in.op == "aten::sum" || in.op == "aten::mean" || in.op == "aten::prod";
+  if (!sums) return BytesOf(input);
+  if (!type.empty()) return BytesOf(TypeFromNumber(type));
+  const bool is_whole = input == DType::kBool || input == DType::kInt8 || input == DType::kInt16 ||
+                        input == DType::kInt32;
+  return is_whole ? 8 : BytesOf(input);
+}
+
 }  // namespace
 
 // (self, dim, keepdim, ...); of linalg_vector_norm dim comes after ord.
@@ -131,14 +144,21 @@ bool Reduction(const CostInput& in, CostDraft& draft) {
   if (input == nullptr || BytesOf(input->type) == 0) return false;
   const bool after = in.op == "aten::linalg_vector_norm" || in.op == "aten::norm";
   const std::string_view given = in.args.GivenAt(after ? 2 : 1);
-  const auto summed = given.empty() ? std::vector<int64_t>() : IntsFromText(given);
+  // Sums of everything have a type there, as a number; dims of sum and mean stand in brackets.
+  const bool sums = in.op == "aten::sum" || in.op == "aten::mean" ||
+                    (in.op == "aten::prod" && in.args.args.size() == 2);
+  const bool is_type = sums && !given.empty() && !given.starts_with('[');
+  const auto summed = given.empty() || is_type ? std::vector<int64_t>() : IntsFromText(given);
   draft.SetBytes(DistinctBytes(*input));
   draft.shapes = SizesText(input->dims);
-  if (!summed.has_value()) return true;  // dtype or the like: what is written is not counted
+  if (!summed.has_value()) return true;  // what is written is not known
   const std::optional<Count> left = LeftAfter(*input, *summed);
   if (!left.has_value()) return false;
-  const bool is_place = in.op == "aten::argmax" || in.op == "aten::argmin";
-  draft.bytes += *left * (is_place ? 8 : BytesOf(input->type));
+  const int64_t item = ResultBytes(in, is_type ? given : in.args.GivenAt(3), input->type);
+  if (item > 0) draft.bytes += *left * item;
+  // max and min along a dimension say where it was, too.
+  const bool has_places = (in.op == "aten::max" || in.op == "aten::min") && !given.empty();
+  if (has_places) draft.bytes += *left * 8;
   return true;
 }
 

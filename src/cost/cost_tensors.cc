@@ -104,11 +104,15 @@ DType TypeFromNumber(std::string_view number) {
     std::string_view number;
     DType type;
   };
-  constexpr std::array<Numbered, 10> kTypes = {{{"1", DType::kInt8},
+  constexpr std::array<Numbered, 14> kTypes = {{{"0", DType::kInt8},
+                                                {"1", DType::kInt8},
+                                                {"2", DType::kInt16},
                                                 {"3", DType::kInt32},
+                                                {"4", DType::kInt64},
                                                 {"5", DType::kFloat16},
                                                 {"6", DType::kFloat32},
                                                 {"7", DType::kFloat64},
+                                                {"11", DType::kBool},
                                                 {"15", DType::kBFloat16},
                                                 {"23", DType::kFloat8},
                                                 {"24", DType::kFloat8},

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "tracedb/derive/derive_trace.h"
+#include "tracedb/pages/record_encoder.h"
 
 namespace tracedb {
 namespace {
@@ -139,25 +140,33 @@ Result<Parallelism> HostDerivation::ParallelismOf(const GpuActivity& activity,
 
 Status HostDerivation::Store(SqliteDb& db, int64_t trace_id, int64_t first_path) {
   CountPending();
-  TRACEDB_TRY(StorePaths(db, trace_id, first_path));
   TRACEDB_TRY(StoreHostUse(db, trace_id));
   TRACEDB_TRY(StoreKernelUse(db, trace_id));
-  TRACEDB_TRY(graphs_.Store(db, trace_id, first_path));
+  const auto operator_of = [this](int64_t path) {
+    const PathNode& node = paths_.node(static_cast<PathId>(path));
+    return node.kind == HostKind::kOperator
+               ? std::optional(std::pair(node.event_name, node.args_text))
+               : std::nullopt;
+  };
+  TRACEDB_TRY(graphs_.Store(db, trace_id, first_path, operator_of));
   return StoreSyncUse(db, trace_id, first_path);
 }
 
-Status HostDerivation::StorePaths(SqliteDb& db, int64_t trace_id, int64_t first_path) const {
-  TRACEDB_ASSIGN(insert, db.Prepare("INSERT INTO _call_path VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"));
+Status HostDerivation::StorePaths(RowStore& rows, size_t table, int64_t trace_id,
+                                  int64_t first_path) const {
+  RecordEncoder record;
+  const auto add = [&record](int64_t id) { id != 0 ? record.Int(id) : record.Null(); };
   for (PathId id = 1; id <= paths_.count(); ++id) {
     const PathNode& node = paths_.node(id);
-    TRACEDB_TRY(insert.Bind(1, first_path + id - 1));
-    TRACEDB_TRY(insert.Bind(2, trace_id));
-    TRACEDB_TRY(BindId(insert, 3, node.parent != 0 ? first_path + node.parent - 1 : 0));
-    TRACEDB_TRY(insert.Bind(4, static_cast<int64_t>(node.kind)));
-    TRACEDB_TRY(insert.Bind(5, node.event_name));
-    TRACEDB_TRY(BindId(insert, 6, node.args_text));
-    TRACEDB_TRY(BindId(insert, 7, paths_.node(node.op).event_name));
-    TRACEDB_TRY(Insert(insert));
+    record.Reset();
+    record.Null();
+    record.Int(trace_id);
+    add(node.parent != 0 ? first_path + node.parent - 1 : 0);
+    record.Int(static_cast<int64_t>(node.kind));
+    record.Int(node.event_name);
+    add(node.args_text);
+    add(paths_.node(node.op).event_name);
+    TRACEDB_TRY(rows.Append(table, first_path + id - 1, record.Finish()));
   }
   return Done{};
 }

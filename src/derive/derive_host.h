@@ -23,6 +23,7 @@
 #include "tracedb/derive/host_slices.h"
 #include "tracedb/derive/time_rule.h"
 #include "tracedb/memory/load_limits.h"
+#include "tracedb/pages/row_store.h"
 
 namespace tracedb {
 
@@ -48,7 +49,9 @@ class HostDerivation {
 
   SyncCalls& syncs() { return syncs_; }
 
-  // Writes the tables; ids of call_path are `first_path` + number of the path - 1. Once, last.
+  // Fills _call_path, the table `table` of `rows`: ids are `first_path` + number of the path - 1.
+  Status StorePaths(RowStore& rows, size_t table, int64_t trace_id, int64_t first_path) const;
+  // Writes the other tables. Once, last.
   Status Store(SqliteDb& db, int64_t trace_id, int64_t first_path);
 
  private:
@@ -59,7 +62,6 @@ class HostDerivation {
 
   void CountPending();
   void CountFor(const LaunchPath& path, const Pending& pending);
-  Status StorePaths(SqliteDb& db, int64_t trace_id, int64_t first_path) const;
   Status StoreHostUse(SqliteDb& db, int64_t trace_id);
   Status StoreKernelUse(SqliteDb& db, int64_t trace_id);
   Status StoreSyncUse(SqliteDb& db, int64_t trace_id, int64_t first_path);

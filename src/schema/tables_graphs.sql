@@ -21,8 +21,8 @@ CREATE INDEX _captured_launch_by_capture ON _captured_launch (capture_id);
 CREATE TABLE _captured_call (
   trace_id INTEGER,
   capture_id INTEGER,
-  path_id INTEGER,                -- entered while the graph was captured
-  calls INTEGER,                  -- so often
+  path_id INTEGER,                -- of an operator: the first of its name and args in the capture
+  calls INTEGER,                  -- entered so often, on whatever path
   PRIMARY KEY (capture_id, path_id)
 ) WITHOUT ROWID;
 

@@ -72,7 +72,7 @@ CREATE TABLE device_peaks (
 -- sparsity alone, half of them; FP64 of tensor cores. H800 and A800 compute as H100 and A100 do
 -- (but for FP64 of H800). AMD: MI210, MI250, MI250X, MI300A, MI300X, MI325X, MI350X, MI355X,
 -- matrix units where they are faster. An MI250 and MI250X show as two devices: half of the
--- sheet's figures.
+-- sheet's figures. What was compared with what: src/cost/DECISION-cost-models.md.
 INSERT INTO device_peaks (pattern, gbps, fp64, fp32, tf32, bf16, fp16, fp8, fp4, int8) VALUES
   ('*V100*',             900,    7.8,   15.7,  NULL,   NULL,   125,    NULL,   NULL,  NULL),
   ('*V100-PCIE*',        900,    7,     14,    NULL,   NULL,   112,    NULL,   NULL,  NULL),
@@ -97,8 +97,9 @@ INSERT INTO device_peaks (pattern, gbps, fp64, fp32, tf32, bf16, fp16, fp8, fp4,
   ('*H200*',             4800,   67,    67,    494.7,  989.4,  989.4,  1978.9, NULL,  1978.9),
   ('*H200 NVL*',         4800,   60,    60,    417.5,  835.5,  835.5,  1670.5, NULL,  1670.5),
   ('*GH200*',            4000,   67,    67,    494.7,  989.4,  989.4,  1978.9, NULL,  1978.9),
+  ('*GH200 144G*',       4900,   67,    67,    494.7,  989.4,  989.4,  1978.9, NULL,  1978.9),
   ('*B100*',             8000,   30,    60,    900,    1800,   1800,   3500,   7000,  3500),
-  ('*B200*',             8000,   37,    75,    1125,   2250,   2250,   4500,   9000,  4500),
+  ('*B200*',             8000,   37,    75,    1100,   2250,   2250,   4500,   9000,  4500),
   ('*GB200*',            8000,   40,    80,    1250,   2500,   2500,   5000,   10000, 5000),
   ('*MI210*',            1638,   45.3,  45.3,  NULL,   181,    181,    NULL,   NULL,  181),
   ('*MI250*',            1638,   45.3,  45.3,  NULL,   181,    181,    NULL,   NULL,  181),

@@ -80,6 +80,66 @@ TEST(OpCost, norms) {
   EXPECT_EQ(Costs("aten::_log_softmax_backward_data", "f32[4,5,64] f32[4,5,64] -1 15"), "- 12800");
 }
 
+TEST(OpCost, sums_of_whole_numbers_are_wide) {
+  // 10 * 20 flags read, 20 sums of 8 bytes written
+  EXPECT_EQ(Costs("aten::sum", "b[10,20] [0] False -"), "- 360");
+  EXPECT_EQ(Costs("aten::prod", "i32[10,20] 1 False -"), "- 880");
+  // of everything, as FP64 (7): 200 * 2 and one of 8; an unknown type: what is read alone
+  EXPECT_EQ(Costs("aten::sum", "bf16[10,20] 7"), "- 408");
+  EXPECT_EQ(Costs("aten::sum", "bf16[10,20] [0] False 6"), "- 480");
+  EXPECT_EQ(Costs("aten::sum", "bf16[10,20] 99"), "- 400");
+  EXPECT_EQ(Costs("aten::sum", "b[10,20] [0,_1] False 4"), "- 208");
+  EXPECT_EQ(Costs("aten::prod", "f32[10,20] 7"), "- 808");
+  // along a dimension places too: 20 * (4 + 8)
+  EXPECT_EQ(Costs("aten::max", "f32[10,20] 0 False"), "- 1040");
+  EXPECT_EQ(Costs("aten::max", "f32[10,20]"), "- 804");
+  EXPECT_EQ(Costs("aten::any", "i64[10,20] 0 False"), "- 1620");
+}
+
+TEST(OpCost, along_a_dimension) {
+  // 200 * 4 read and written; of 200 32-bit numbers sums of 8 bytes; as FP32 (6) from BF16
+  EXPECT_EQ(Costs("aten::cumsum", "f32[10,20] 1 -"), "- 1600");
+  EXPECT_EQ(Costs("aten::cumsum", "i32[10,20] -1 -"), "- 2400");
+  EXPECT_EQ(Costs("aten::cumsum", "bf16[10,20] 0 6"), "- 1200");
+  EXPECT_EQ(Costs("aten::cumsum_", "i32[10,20] 0 -"), "- 1600");
+  EXPECT_EQ(Costs("aten::cumsum", "f32[10,20] 2 -"), "none");
+  EXPECT_EQ(Costs("aten::cumsum", "f32[10,20] 0 99"), "none");
+  EXPECT_EQ(Costs("aten::cumsum", "f32[10,20] - -"), "none");
+  // 400 read; 200 values of 2 bytes and 200 places of 8
+  EXPECT_EQ(Costs("aten::sort", "bf16[10,20] -1 True"), "- 2400");
+  EXPECT_EQ(Costs("aten::sort", "bf16[10,20] True -1 False"), "- 2400");
+  EXPECT_EQ(Costs("aten::sort", "bf16[10,20] True 5 False"), "none");
+  // 400 read; of 10 rows 4 values and places: 10 * 4 * (2 + 8)
+  EXPECT_EQ(Costs("aten::topk", "bf16[10,20] 4 -1 True True"), "- 800");
+  EXPECT_EQ(Costs("aten::topk", "bf16[10,20] 4 0 True True"), "- 1200");
+  EXPECT_EQ(Costs("aten::topk", "bf16[10,20] 21 -1 True True"), "none");
+  EXPECT_EQ(Costs("aten::topk", "bf16[10,20] -1 -1 True True"), "none");
+  // 800 read; 20 of 4 written, with the means twice; of everything one
+  EXPECT_EQ(Costs("aten::var", "f32[10,20] [0] 1 False"), "- 880");
+  EXPECT_EQ(Costs("aten::var_mean", "f32[10,20] [0] 1 False"), "- 960");
+  EXPECT_EQ(Costs("aten::std", "f32[10,20] True"), "- 804");
+  EXPECT_EQ(Costs("aten::std_mean", "f32[10,20] - 1 False"), "- 808");
+  EXPECT_EQ(Costs("aten::var", "f32[10,20] [3] 1 False"), "none");
+  EXPECT_EQ(Costs("aten::var", "i64[10,20] [0] 1 False"), "none");
+}
+
+TEST(OpCost, written_where_an_index_says) {
+  // 4 indices of 8, 4 rows of 20 * 2 read from the source; 4 rows of self read and written
+  EXPECT_EQ(Costs("aten::index_add_", "bf16[10,20] 0 i64[4] bf16[4,20] 1"), "- 512");
+  EXPECT_EQ(Costs("aten::index_copy_", "bf16[10,20] 0 i64[4] bf16[4,20]"), "- 352");
+  // 30 into 10 rows: 240 + 1200 + twice the 10 rows there are
+  EXPECT_EQ(Costs("aten::index_add_", "bf16[10,20] 0 i64[30] bf16[30,20] 1"), "- 2240");
+  EXPECT_EQ(Costs("aten::index_add_", "bf16[10,20] 1 i64[4] bf16[4,20] 1"), "none");
+  EXPECT_EQ(Costs("aten::index_add_", "bf16[10,20] 0 i64[4] f32[4,20] 1"), "none");
+  // 40 indices of 8, 40 of the source, 40 of self read and written
+  EXPECT_EQ(Costs("aten::scatter_add_", "f32[10,20] 1 i64[10,4] f32[10,4]"), "- 800");
+  EXPECT_EQ(Costs("aten::scatter_", "f32[10,20] 1 i64[10,4] f32[10,4]"), "- 640");
+  EXPECT_EQ(Costs("aten::scatter_", "b[10,20] 1 i64[10,4] 1"), "- 360");
+  EXPECT_EQ(Costs("aten::scatter_add_", "f32[10,20] 1 i64[10,4] f32[9,4]"), "none");
+  EXPECT_EQ(Costs("aten::scatter_add_", "f32[10,20] 1 i64[10,4] 1"), "none");
+  EXPECT_EQ(Costs("aten::scatter_", "f32[10,20] 1 i64[4] f32[4]"), "none");
+}
+
 TEST(OpCost, reductions_and_look_ups) {
   EXPECT_EQ(Costs("aten::sum", "bf16[10,20] [0] True -"), "- 440");
   EXPECT_EQ(Costs("aten::mean", "f32[10,20] [] False -"), "- 804");

@@ -90,7 +90,35 @@ Status GraphCaptures::Finish() {
   return Done{};
 }
 
-Status GraphCaptures::Store(SqliteDb& db, int64_t trace_id, int64_t first_path) const {
+Status GraphCaptures::ForEachOperator(const OperatorOf& operator_of,
+                                      const std::function<Status(const CalledPath&)>& take) const {
+  std::map<std::pair<int64_t, int64_t>, CalledPath> calls;
+  int64_t capture_id = 0;
+  Status taken = Done{};
+  const auto take_all = [&] {
+    for (const auto& [key, called] : calls) {
+      if (taken.ok()) taken = take(called);
+    }
+    calls.clear();
+  };
+  TRACEDB_TRY(paths_.ForEach([&](const CalledPath& row) {
+    if (row.capture_id != capture_id) take_all();
+    capture_id = row.capture_id;
+    const auto key = operator_of(row.path);
+    if (!key.has_value()) return;
+    CalledPath& called =
+        calls.try_emplace(*key, CalledPath{row.capture_id, row.path, 0}).first->second;
+    called.calls += row.calls;
+  }));
+  take_all();
+  return taken;
+}
+
+Status GraphCaptures::Store(SqliteDb& db, int64_t trace_id, int64_t first_path,
+                            const OperatorOf& operator_of) const {
+  PackedRows<CalledPath> operators(space_);
+  TRACEDB_TRY(
+      ForEachOperator(operator_of, [&](const CalledPath& row) { return operators.Add(row); }));
   // A path of 0 is none.
   const auto store = [&]<typename Row, typename Values>(const PackedRows<Row>& rows,
                                                         const char* sql, Values values) -> Status {
@@ -121,7 +149,7 @@ Status GraphCaptures::Store(SqliteDb& db, int64_t trace_id, int64_t first_path) 
                     [](const Launch& row) {
                       return std::array{row.id, row.capture_id, row.kind, row.path, row.forward};
                     }));
-  TRACEDB_TRY(store(paths_,
+  TRACEDB_TRY(store(operators,
                     "INSERT INTO _captured_call (capture_id, path_id, calls, trace_id) "
                     "VALUES (?1, ?2 + ?4, ?3, ?5)",
                     [](const CalledPath& row) {

@@ -9,8 +9,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
@@ -50,8 +53,11 @@ class GraphCaptures {
   // No call comes any more.
   Status Finish();
 
+  // What an operator is called and its args, or nothing for a path that ends in something else.
+  using OperatorOf = std::function<std::optional<std::pair<int64_t, int64_t>>(int64_t path)>;
   // Fills _graph_capture, _captured_launch, _captured_call and _graph_launch.
-  Status Store(SqliteDb& db, int64_t trace_id, int64_t first_path) const;
+  Status Store(SqliteDb& db, int64_t trace_id, int64_t first_path,
+               const OperatorOf& operator_of) const;
 
  private:
   static constexpr size_t kOpenMax = 64;       // captures that go on at a time
@@ -76,6 +82,9 @@ class GraphCaptures {
     std::unordered_map<uint32_t, int64_t> calls;  // by path
   };
 
+  // Of a capture the calls of operators by name and args, each on the first of their paths.
+  Status ForEachOperator(const OperatorOf& operator_of,
+                         const std::function<Status(const CalledPath&)>& take) const;
   Status Begin(const GraphRelatedCall& call);
   Status Close(Open& open);
   Open* OpenOf(int64_t track);

@@ -1,41 +1,12 @@
 #include "ranks/graphs/graph_changes.h"
 
-#include <algorithm>
 #include <array>
 #include <limits>
-#include <set>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace tracedb {
 namespace {
-
-// By name: users may have columns of their own.
-const std::string kHostColumns =
-    "trace_id, step, kind, event_name, args_text, calls, total_ns, self_ns, activities, gpu_ns, "
-    "self_gpu_ns, backward_gpu_ns, self_backward_gpu_ns, graph_calls";
-const std::string kKernelColumns = "trace_id, step, op, forward_op, kernel, activities, gpu_ns";
-
-// The pieces of a path that are the graph's: below those on which the capture was begun; of what
-// ran one by one from the outermost operator or module on.
-std::vector<PathEntry> Inner(const std::vector<PathEntry>& path,
-                             const std::vector<PathEntry>& begun, bool is_eager) {
-  size_t first = 0;
-  if (is_eager) {
-    while (first < path.size() && path[first].kind != HostKind::kOperator &&
-           path[first].kind != HostKind::kModule) {
-      ++first;
-    }
-  } else {
-    while (first < path.size() && first < begun.size() && path[first].id == begun[first].id) {
-      ++first;
-    }
-  }
-  return {path.begin() + static_cast<std::ptrdiff_t>(first), path.end()};
-}
-
-int64_t OpOf(const std::vector<PathEntry>& path) { return path.empty() ? 0 : path.back().op; }
 
 Status BindId(SqliteStatement& insert, int parameter, int64_t id) {
   return id != 0 ? insert.Bind(parameter, id) : insert.BindNull(parameter);
@@ -67,7 +38,7 @@ GraphChanges::Sums& GraphChanges::Of(const Step& step, const PathEntry& piece, b
 Status GraphChanges::Spread() {
   const std::map<Use, Count> uses = std::exchange(uses_, {});
   for (const auto& [use, count] : uses) {
-    TRACEDB_TRY(SpreadOne(use, count.activities, count.gpu_ns));
+    TRACEDB_TRY(SpreadOne(use, count));
     if (sums_.size() > sums_max_ / 2) TRACEDB_TRY(Store());
   }
   const auto replays = std::exchange(replays_, {});
@@ -75,56 +46,117 @@ Status GraphChanges::Spread() {
   return sums_.size() > sums_max_ / 2 ? Store() : Status(Done{});
 }
 
+void GraphChanges::NewEpoch(const Use& use) {
+  const bool same_places = generation_ == meanings_->generation();
+  if (!same_places) slots_.clear();
+  slots_.resize(meanings_->places());
+  path_marks_.resize(meanings_->places());
+  name_marks_.resize(meanings_->names());
+  const bool goes_on =
+      same_places && epoch_ != 0 && epoch_step_ == use.step && epoch_is_eager_ == use.is_eager;
+  generation_ = meanings_->generation();
+  epoch_step_ = use.step;
+  epoch_is_eager_ = use.is_eager;
+  if (!goes_on) epoch_ = ++mark_;
+}
+
+void GraphChanges::NewMarks() { ++mark_; }
+
+bool GraphChanges::MarkName(PathPlace place) {
+  return std::exchange(name_marks_[meanings_->at(place).name], mark_) != mark_;
+}
+
+GraphChanges::Sums& GraphChanges::InnerOf(const Use& use, PathPlace place) {
+  Slot& slot = slots_[place];
+  if (slot.epoch != epoch_) slot = {epoch_, &Of(use.step, meanings_->at(place), use.is_eager)};
+  return *slot.sums;
+}
+
+// Those below the path on which the capture was begun; of what ran one by one from the outermost
+// operator or module on.
+void GraphChanges::FindInner(PathPlace to, PathPlace begun, bool is_eager) {
+  inner_.clear();
+  if (is_eager) {
+    size_t count = 0;
+    for (PathPlace at = to; at != 0; at = meanings_->at(at).parent) {
+      inner_.push_back(at);
+      const HostKind kind = meanings_->at(at).kind;
+      if (kind == HostKind::kOperator || kind == HostKind::kModule) count = inner_.size();
+    }
+    inner_.resize(count);
+    return;
+  }
+  const uint64_t mark = ++mark_;
+  for (PathPlace at = begun; at != 0; at = meanings_->at(at).parent) path_marks_[at] = mark;
+  for (PathPlace at = to; at != 0 && path_marks_[at] != mark; at = meanings_->at(at).parent) {
+    inner_.push_back(at);
+  }
+}
+
 // As HostDerivation::CountFor counts a launch, but what was on the path of the replay's call has
 // the activities already: it loses what is its own to what is of the same kind in the graph.
-Status GraphChanges::SpreadOne(const Use& use, int64_t activities, int64_t gpu_ns) {
-  std::array<std::vector<PathEntry>, 5> paths;
-  size_t at = 0;
-  for (const int64_t id : {use.from, use.from_forward, use.to, use.to_forward, use.capture_path}) {
-    TRACEDB_ASSIGN(pieces, meanings_->Of(id));
-    paths[at++] = *pieces;
-  }
-  const auto& [from, from_forward, to, to_forward, begun] = paths;
-  const auto move = [&](int64_t op, int64_t forward_op, int64_t sign) {
-    Sums& sums = sums_[{use.step, -1, op, forward_op, use.kernel, false}];
-    sums.activities += sign * activities;
-    sums.gpu_ns += sign * gpu_ns;
-  };
-  move(OpOf(from), OpOf(from_forward), -1);
-  move(OpOf(to), OpOf(to_forward), 1);
+Status GraphChanges::SpreadOne(const Use& use, const Count& count) {
+  const std::array<int64_t, 5> ids{use.from, use.from_forward, use.to, use.to_forward,
+                                   use.capture_path};
+  std::array<PathPlace, 5> places{};
+  TRACEDB_TRY(meanings_->Find(ids, places));
+  NewEpoch(use);
+  const Ends ends{places[0], places[1], places[2], places[3], places[4]};
+  Move(use, ends, count);
+  SpreadForward(use, ends, count);
+  if (ends.to_forward != 0) SpreadBackward(use, ends, count);
+  return Done{};
+}
 
-  std::set<uint64_t> names;
-  for (const PathEntry& piece : from) names.insert(piece.name_hash);
+// From operator to operator.
+void GraphChanges::Move(const Use& use, const Ends& ends, const Count& count) {
+  const auto move = [&](PathPlace op, PathPlace forward_op, int64_t sign) {
+    Sums& sums = sums_[{use.step, -1, meanings_->at(op).op, meanings_->at(forward_op).op,
+                        use.kernel, false}];
+    sums.activities += sign * count.activities;
+    sums.gpu_ns += sign * count.gpu_ns;
+  };
+  move(ends.from, ends.from_forward, -1);
+  move(ends.to, ends.to_forward, 1);
+}
+
+void GraphChanges::SpreadForward(const Use& use, const Ends& ends, const Count& count) {
+  FindInner(ends.to, ends.begun, use.is_eager);
+  NewMarks();
+  for (PathPlace at = ends.from; at != 0; at = meanings_->at(at).parent) MarkName(at);
   std::array<bool, kHostKinds> has{};
-  const std::vector<PathEntry> inner = Inner(to, begun, use.is_eager);
-  for (auto piece = inner.rbegin(); piece != inner.rend(); ++piece) {
-    bool& self = has[static_cast<size_t>(piece->kind)];
-    if (!self) Of(use.step, *piece, use.is_eager).self_gpu_ns += gpu_ns;
+  for (const PathPlace place : inner_) {
+    bool& self = has[static_cast<size_t>(meanings_->at(place).kind)];
+    if (!self) InnerOf(use, place).self_gpu_ns += count.gpu_ns;
     self = true;
   }
-  for (const PathEntry& piece : inner) {  // the outermost of a name has it
-    if (!names.insert(piece.name_hash).second) continue;
-    Sums& sums = Of(use.step, piece, use.is_eager);
-    sums.activities += activities;
-    sums.gpu_ns += gpu_ns;
+  for (auto place = inner_.rbegin(); place != inner_.rend(); ++place) {
+    if (!MarkName(*place)) continue;  // the outermost of a name has it
+    Sums& sums = InnerOf(use, *place);
+    sums.activities += count.activities;
+    sums.gpu_ns += count.gpu_ns;
   }
-  for (auto piece = from.rbegin(); piece != from.rend(); ++piece) {
-    bool& lost = has[static_cast<size_t>(piece->kind)];
-    if (lost) Of(use.step, *piece, false).self_gpu_ns -= gpu_ns;
+  for (PathPlace at = ends.from; at != 0; at = meanings_->at(at).parent) {
+    bool& lost = has[static_cast<size_t>(meanings_->at(at).kind)];
+    if (lost) Of(use.step, meanings_->at(at), false).self_gpu_ns -= count.gpu_ns;
     lost = false;
   }
-  has = {};
-  for (const PathEntry& piece : from_forward) names.insert(piece.name_hash);
-  const std::vector<PathEntry> forward = Inner(to_forward, begun, use.is_eager);
-  for (auto piece = forward.rbegin(); piece != forward.rend(); ++piece) {
-    bool& self = has[static_cast<size_t>(piece->kind)];
+}
+
+// What is marked has all of it already.
+void GraphChanges::SpreadBackward(const Use& use, const Ends& ends, const Count& count) {
+  const uint64_t had = mark_;
+  for (PathPlace at = ends.from_forward; at != 0; at = meanings_->at(at).parent) MarkName(at);
+  FindInner(ends.to_forward, ends.begun, use.is_eager);
+  std::array<bool, kHostKinds> has{};
+  for (const PathPlace place : inner_) {
+    bool& self = has[static_cast<size_t>(meanings_->at(place).kind)];
     const bool first = !std::exchange(self, true);
-    if (names.contains(piece->name_hash)) continue;  // it has all of it already
-    Sums& sums = Of(use.step, *piece, use.is_eager);
-    if (first) sums.self_backward_gpu_ns += gpu_ns;
-    sums.backward_gpu_ns += gpu_ns;
+    if (name_marks_[meanings_->at(place).name] == had) continue;
+    Sums& sums = InnerOf(use, place);
+    if (first) sums.self_backward_gpu_ns += count.gpu_ns;
+    sums.backward_gpu_ns += count.gpu_ns;
   }
-  return Done{};
 }
 
 // Operators alone: how often a replay calls them is what rates of work need.
@@ -141,7 +173,7 @@ Status GraphChanges::CountCalls(int64_t capture_id, const Step& step, int64_t ti
   }
 }
 
-Status GraphChanges::Store() {
+Status GraphChanges::Insert() {
   TRACEDB_ASSIGN(insert,
                  db_->Prepare("INSERT INTO _graph_change (trace_id, step, kind, name, "
                               "  detail, kernel, activities, gpu_ns, self_gpu_ns, "
@@ -160,10 +192,19 @@ Status GraphChanges::Store() {
       TRACEDB_TRY(insert.Bind(++parameter, value));
     }
     // NULL: to be worked out from what ran one by one.
-    TRACEDB_TRY(key.is_eager && key.kind == 0 ? insert.BindNull(12) : insert.Bind(12, sums.calls));
+    const bool from_eager = key.is_eager && key.kind == 0;
+    any_eager_ = any_eager_ || from_eager;
+    TRACEDB_TRY(from_eager ? insert.BindNull(12) : insert.Bind(12, sums.calls));
     TRACEDB_TRY(insert.Run());
   }
+  return Done{};
+}
+
+Status GraphChanges::Store() {
+  TRACEDB_TRY(Insert());
+  any_stored_ = true;
   sums_.clear();
+  epoch_ = 0;  // what slots_ point at is gone
   return Done{};
 }
 
@@ -201,7 +242,9 @@ Status GraphChanges::CountCaptures() {
 Status GraphChanges::Finish() {
   TRACEDB_TRY(Spread());
   TRACEDB_TRY(CountCaptures());
-  TRACEDB_TRY(Store());
+  const bool all_here = !any_stored_;
+  TRACEDB_TRY(Insert());
+  if (all_here && !any_eager_) return ApplyGraphChanges(*db_, trace_id_, sums_);
   // What ran one by one tells how many calls so many activities are.
   const std::string trace = std::to_string(trace_id_);
   TRACEDB_TRY(
@@ -219,63 +262,6 @@ Status GraphChanges::Finish() {
                    "  AND e.event_name = name AND e.args_text IS detail"));
   TRACEDB_TRY(db_->Execute("UPDATE _graph_change SET calls = 0 WHERE calls IS NULL"));
   return ApplyGraphChanges(*db_, trace_id_, 1);
-}
-
-Status ApplyGraphChanges(SqliteDb& db, int64_t trace_id, int sign) {
-  const std::string trace = std::to_string(trace_id);
-  const std::string times = std::to_string(sign) + " * ";
-  // Sums of made-up times may be as long as 64 bits can say, and those of two more than that.
-  const auto summed = [](const std::string& column) {
-    return "sum(min(" + column + ", 2305843009213693951)) AS " + column;
-  };
-  std::string host_sums;
-  std::string host_zeros;
-  std::string host_changes;
-  for (const char* column :
-       {"activities", "gpu_ns", "self_gpu_ns", "backward_gpu_ns", "self_backward_gpu_ns"}) {
-    host_sums += ", " + summed(column);
-    host_changes += ", " + times + column;
-    host_zeros += std::string(" AND ") + column + " = 0";
-  }
-  // A row that had not found room is part of one without a key: it is that which loses.
-  const std::string host =
-      "CREATE TEMP TABLE graph_sums AS SELECT trace_id, step, kind, event_name, args_text, " +
-      summed("calls") + ", " + summed("total_ns") + ", " + summed("self_ns") + host_sums + ", " +
-      summed("graph_calls") + " FROM (SELECT " + kHostColumns +
-      " FROM _host_use WHERE trace_id = " + trace +
-      " UNION ALL SELECT trace_id, step, kind, name, detail, 0, 0, 0" + host_changes + ", " +
-      times + "calls FROM _graph_change WHERE trace_id = " + trace +
-      " AND kind IS NOT NULL) GROUP BY 1, 2, 3, 4, 5;"
-      "DELETE FROM _host_use WHERE trace_id = " +
-      trace +
-      ";"
-      "INSERT INTO _host_use (" +
-      kHostColumns +
-      ") SELECT * FROM temp.graph_sums WHERE NOT (calls = 0 AND "
-      "total_ns = 0 AND self_ns = 0 AND graph_calls = 0" +
-      host_zeros +
-      ");"
-      "DROP TABLE temp.graph_sums;";
-  const std::string kernels =
-      "CREATE TEMP TABLE graph_sums AS SELECT trace_id, step, op, forward_op, kernel, " +
-      summed("activities") + ", " + summed("gpu_ns") + " FROM (SELECT " + kKernelColumns +
-      " FROM _kernel_use WHERE trace_id = " + trace +
-      " UNION ALL SELECT trace_id, step, name, detail, kernel, " + times + "activities, " + times +
-      "gpu_ns FROM _graph_change WHERE trace_id = " + trace +
-      " AND kind IS NULL) GROUP BY 1, 2, 3, 4, 5;"
-      "UPDATE temp.graph_sums SET step = NULL, op = NULL, forward_op = NULL, kernel = NULL "
-      "WHERE activities < 0;"
-      "DELETE FROM _kernel_use WHERE trace_id = " +
-      trace +
-      ";"
-      "INSERT INTO _kernel_use (" +
-      kKernelColumns +
-      ") SELECT trace_id, step, op, forward_op, kernel, sum(activities), "
-      "sum(gpu_ns) FROM temp.graph_sums GROUP BY 1, 2, 3, 4, 5 HAVING sum(activities) <> 0 OR "
-      "sum(gpu_ns) <> 0;"
-      "DROP TABLE temp.graph_sums;";
-  TRACEDB_TRY(db.Execute(host));
-  return db.Execute(kernels);
 }
 
 }  // namespace tracedb

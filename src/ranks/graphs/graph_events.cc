@@ -5,13 +5,22 @@
 #include <string_view>
 #include <utility>
 
+#include "ranks/graphs/capture_details.h"
+#include "tracedb/schema/args_columns.h"
+
 namespace tracedb {
 namespace {
 
-constexpr size_t kKeyBytes = 160;  // a key with its place in a map
 // On so few tracks a replay's activities are looked for one after the other. A job may have
 // thousands: then one pass over its activities says where the replays ran.
 constexpr size_t kTracksEachMax = 16;
+
+bool IsMark(char c) {
+  for (int column = 0; column < kArgsColumns; ++column) {
+    if (c == ArgsMark(column)) return true;
+  }
+  return false;
+}
 
 bool IsFill(std::string_view name) {
   return name.find("emset") != name.npos || name.find("Fill") != name.npos;
@@ -19,28 +28,13 @@ bool IsFill(std::string_view name) {
 
 }  // namespace
 
-Result<GraphEvents> GraphEvents::Open(SqliteDb& db, PathMeanings& meanings, size_t bytes_max) {
-  GraphEvents rows(db, meanings, bytes_max / kKeyBytes);
-  const auto prepare = [&db](std::optional<SqliteStatement>& to, const char* sql) -> Status {
-    TRACEDB_ASSIGN(statement, db.Prepare(sql));
+Result<SqliteStatement*> GraphEvents::Prepared(std::optional<SqliteStatement>& to,
+                                               const char* sql) {
+  if (!to.has_value()) {
+    TRACEDB_ASSIGN(statement, db_->Prepare(sql));
     to.emplace(std::move(statement));
-    return Done{};
-  };
-  TRACEDB_TRY(prepare(rows.nodes_,
-                      "SELECT g.id, g.ts, g.dur, g.event_name, g.args_text, g.kind, k.path_id, "
-                      "  k.forward_path_id, k.step "
-                      "FROM _gpu_slice g LEFT JOIN _launch k ON k.id = g.id "
-                      "WHERE g.track = ?1 AND g.correlation = ?2"));
-  TRACEDB_TRY(prepare(rows.key_,
-                      "SELECT (SELECT name FROM _event_name WHERE id = ?1), grid, block "
-                      "FROM (SELECT 1) LEFT JOIN _args_text a ON a.id = ?2"));
-  TRACEDB_TRY(prepare(rows.any_, "SELECT 1 FROM _gpu_slice WHERE track = ?1 AND correlation = ?2"));
-  TRACEDB_TRY(prepare(rows.node_id_,
-                      "SELECT iif(json_valid(args), coalesce("
-                      "  json_extract(args, '$.\"graph node id\"'), "
-                      "  json_extract(args, '$.graphNodeId')), NULL) "
-                      "FROM _gpu_slice_args WHERE slice_id = ?1"));
-  return rows;
+  }
+  return &*to;
 }
 
 Result<std::vector<int64_t>> GraphEvents::GpuTracks(int64_t trace_id) {
@@ -117,56 +111,105 @@ Result<std::vector<GraphTrace>> GraphEvents::Traces() {
 
 // Of the same process: its own trace, another of its rank, or a file that holds captures alone.
 Result<std::vector<GraphCapture>> GraphEvents::CapturesFor(const GraphTrace& trace) {
-  TRACEDB_ASSIGN(rows, db_->Prepare("SELECT c.id, c.trace_id, c.path_id, t.path, "
-                                    "  (SELECT count(*) FROM _captured_launch l "
-                                    "   WHERE l.capture_id = c.id), s.ts, "
-                                    "  EXISTS (SELECT 1 FROM _captured_launch l "
-                                    "          WHERE l.capture_id = c.id AND l.kind = 4), "
-                                    "  EXISTS (SELECT 1 FROM _captured_launch l "
-                                    "          WHERE l.capture_id = c.id AND l.kind = 7) "
+  TRACEDB_ASSIGN(rows, db_->Prepare("SELECT c.id, c.trace_id, c.path_id, t.path, s.ts "
                                     "FROM _graph_capture c JOIN _trace t USING (trace_id) "
                                     "JOIN _runtime_slice s ON s.id = c.id "
                                     "WHERE t.run_id = ?1 AND t.rank = ?2 "
                                     "ORDER BY c.trace_id <> ?3, c.id"));
+  TRACEDB_ASSIGN(launches, db_->Prepare("SELECT count(*), sum(kind = 4), sum(kind = 7) "
+                                        "FROM _captured_launch WHERE capture_id = ?1"));
   TRACEDB_TRY(rows.Bind(1, trace.run_id));
   TRACEDB_TRY(rows.Bind(2, trace.rank));
   TRACEDB_TRY(rows.Bind(3, trace.trace_id));
   std::vector<GraphCapture> captures;
+  std::set<std::filesystem::path> paths;
+  std::vector<const std::filesystem::path*> files;  // of each capture, in paths
   for (;;) {
     TRACEDB_ASSIGN(row, rows.Step());
     if (!row) break;
-    GraphCapture capture{rows.Int(0),      rows.Int(1),     rows.OptionalInt(2).value_or(0),
-                         rows.Int(4),      rows.Int(5),     0,
-                         rows.Int(6) != 0, rows.Int(7) != 0};
-    capture.batch = BatchInName(std::filesystem::path(rows.Text(3)).filename().string());
+    GraphCapture capture;
+    capture.id = rows.Int(0);
+    capture.trace_id = rows.Int(1);
+    capture.path = rows.Int(2);
+    capture.ts = rows.Int(4);
+    const auto file = paths.emplace(rows.Text(3)).first;
+    files.push_back(&*file);
+    capture.batch = BatchInName(file->filename().string());
+    TRACEDB_TRY(launches.Bind(1, capture.id));
+    TRACEDB_ASSIGN(counted, launches.Step());
+    if (counted) {
+      capture.launches = launches.Int(0);
+      capture.has_graph = launches.Int(1) != 0;
+      capture.has_body = launches.Int(2) != 0;
+    }
+    launches.Reset();
     captures.push_back(capture);
   }
-  for (GraphCapture& capture : captures) {
-    if (capture.batch != 0) continue;
-    TRACEDB_ASSIGN(batch, meanings_->BatchOf(capture.path));
-    capture.batch = batch;
+  CaptureDetails details(*db_);
+  for (size_t i = 0; i < captures.size(); ++i) {
+    if (captures[i].batch != 0) continue;
+    TRACEDB_ASSIGN(named, meanings_->BatchOf(captures[i].path));
+    captures[i].batch = named;
+    if (named != 0) continue;
+    TRACEDB_ASSIGN(told, details.BatchOf(*files[i]));
+    captures[i].batch = told;
   }
   return captures;
 }
 
-Result<NodeKey> GraphEvents::KeyOfActivity(int64_t event_name, int64_t args_text, bool is_memory) {
+Result<GraphEvents::ActivityKey> GraphEvents::KeyOfActivity(int64_t event_name, int64_t args_text,
+                                                            bool is_memory) {
   if (keys_.size() > names_max_) keys_.clear();
-  const auto at = keys_.find({event_name, is_memory ? 0 : args_text});
+  const auto at = keys_.find({event_name, args_text});
   if (at != keys_.end()) return at->second;
-  TRACEDB_TRY(key_->Bind(1, event_name));
-  TRACEDB_TRY(key_->Bind(2, args_text));
-  TRACEDB_ASSIGN(any, key_->Step());
-  NodeKey key;
+  TRACEDB_ASSIGN(read, Prepared(key_,
+                                "SELECT (SELECT name FROM _event_name WHERE id = ?1), grid, block, "
+                                "  instr(args, '\"graph node id\"') OR "
+                                "  instr(args, '\"graphNodeId\"') "
+                                "FROM (SELECT 1) LEFT JOIN _args_text a ON a.id = ?2"));
+  TRACEDB_TRY(read->Bind(1, event_name));
+  TRACEDB_TRY(read->Bind(2, args_text));
+  TRACEDB_ASSIGN(any, read->Step());
+  ActivityKey key;
   if (any) {
-    const std::string name(key_->Text(0));
+    const std::string name(read->Text(0)), grid(read->Text(1)), block(read->Text(2));
     const GraphNodeKind kind = !is_memory     ? GraphNodeKind::kKernel
                                : IsFill(name) ? GraphNodeKind::kFill
                                               : GraphNodeKind::kCopy;
-    key = KeyOf(kind, name, std::string(key_->Text(1)), std::string(key_->Text(2)));
+    key = {KeyOf(kind, name, grid, block), read->Int(3) != 0};
   }
-  key_->Reset();
-  keys_[{event_name, is_memory ? 0 : args_text}] = key;
+  read->Reset();
+  keys_[{event_name, args_text}] = key;
   return key;
+}
+
+Result<NodeKey> GraphEvents::KeyOfLaunch(GraphNodeKind kind, int64_t args_text) {
+  if (launches_.size() > names_max_) launches_.clear();
+  const std::pair at(static_cast<int64_t>(kind), args_text);
+  if (const auto known = launches_.find(at); known != launches_.end()) return known->second;
+  TRACEDB_ASSIGN(read,
+                 Prepared(launch_args_, "SELECT args, grid, block FROM _args_text WHERE id = ?1"));
+  TRACEDB_TRY(read->Bind(1, args_text));
+  TRACEDB_ASSIGN(any, read->Step());
+  std::string args, name, grid, block;
+  if (any) {
+    args = read->Text(0);
+    grid = read->Text(1);
+    block = read->Text(2);
+  }
+  read->Reset();
+  if (args.find("\"kernel\"") != args.npos) {
+    // Numbers that are not in the text, but in columns of the call.
+    std::replace_if(args.begin(), args.end(), IsMark, '0');
+    TRACEDB_ASSIGN(extract, Prepared(launch_name_,
+                                     "SELECT iif(json_valid(?1), json_extract(?1, '$.kernel'), "
+                                     "           NULL)"));
+    TRACEDB_TRY(extract->Bind(1, std::string_view(args)));
+    TRACEDB_ASSIGN(row, extract->Step());
+    if (row) name = extract->Text(0);
+    extract->Reset();
+  }
+  return launches_[at] = KeyOf(kind, name, grid, block);
 }
 
 Result<std::vector<ReplayedNode>> GraphEvents::NodesOf(const GraphTrace& trace,
@@ -175,33 +218,32 @@ Result<std::vector<ReplayedNode>> GraphEvents::NodesOf(const GraphTrace& trace,
   constexpr int64_t kWaiting = 3;
   constexpr int64_t kMemory = 2;
   std::vector<ReplayedNode> nodes;
+  TRACEDB_ASSIGN(read, Prepared(nodes_,
+                                "SELECT g.id, g.ts, g.dur, g.event_name, g.args_text, g.kind, "
+                                "  k.path_id, k.forward_path_id, k.step "
+                                "FROM _gpu_slice g LEFT JOIN _launch k ON k.id = g.id "
+                                "WHERE g.track = ?1 AND g.correlation = ?2"));
   TRACEDB_ASSIGN(tracks, TracksWith(trace.trace_id, trace.gpu_tracks, replay.correlation));
   for (const int64_t track : *tracks) {
-    TRACEDB_TRY(nodes_->Bind(1, track));
-    TRACEDB_TRY(nodes_->Bind(2, replay.correlation));
+    TRACEDB_TRY(read->Bind(1, track));
+    TRACEDB_TRY(read->Bind(2, replay.correlation));
     for (;;) {
-      TRACEDB_ASSIGN(row, nodes_->Step());
+      TRACEDB_ASSIGN(row, read->Step());
       if (!row) break;
-      if (nodes_->Int(5) == kWaiting) continue;
+      if (read->Int(5) == kWaiting) continue;
       if (nodes.size() == nodes_max) {
-        nodes_->Reset();
+        read->Reset();
         return std::vector<ReplayedNode>();
       }
-      ReplayedNode node{nodes_->Int(0),
-                        track,
-                        nodes_->Int(1),
-                        nodes_->Int(2),
-                        nodes_->Int(3),
-                        nodes_->OptionalInt(8),
-                        nodes_->OptionalInt(6).value_or(0),
-                        nodes_->OptionalInt(7).value_or(0),
-                        {}};
-      TRACEDB_ASSIGN(key, KeyOfActivity(node.event_name, nodes_->OptionalInt(4).value_or(0),
-                                        nodes_->Int(5) == kMemory));
-      node.key = key;
+      ReplayedNode node{
+          read->Int(0),         track,        read->Int(1), read->Int(2), read->Int(3),
+          read->OptionalInt(8), read->Int(6), read->Int(7), {},           false};
+      TRACEDB_ASSIGN(key, KeyOfActivity(node.event_name, read->Int(4), read->Int(5) == kMemory));
+      node.key = key.key;
+      node.may_have_id = key.may_have_id;
       nodes.push_back(node);
     }
-    nodes_->Reset();
+    read->Reset();
   }
   std::sort(nodes.begin(), nodes.end(), [](const ReplayedNode& a, const ReplayedNode& b) {
     return std::pair(a.ts, a.id) < std::pair(b.ts, b.id);
@@ -212,10 +254,18 @@ Result<std::vector<ReplayedNode>> GraphEvents::NodesOf(const GraphTrace& trace,
 Result<std::vector<int64_t>> GraphEvents::NodeIds(const std::vector<ReplayedNode>& nodes) {
   std::vector<int64_t> ids;
   for (const ReplayedNode& node : nodes) {
-    TRACEDB_TRY(node_id_->Bind(1, node.id));
-    TRACEDB_ASSIGN(any, node_id_->Step());
-    const std::optional<int64_t> id = any ? node_id_->OptionalInt(0) : std::nullopt;
-    node_id_->Reset();
+    if (!node.may_have_id) return std::vector<int64_t>();
+  }
+  TRACEDB_ASSIGN(read, Prepared(node_id_,
+                                "SELECT iif(json_valid(args), coalesce("
+                                "  json_extract(args, '$.\"graph node id\"'), "
+                                "  json_extract(args, '$.graphNodeId')), NULL) "
+                                "FROM _gpu_slice_args WHERE slice_id = ?1"));
+  for (const ReplayedNode& node : nodes) {
+    TRACEDB_TRY(read->Bind(1, node.id));
+    TRACEDB_ASSIGN(any, read->Step());
+    const std::optional<int64_t> id = any ? read->OptionalInt(0) : std::nullopt;
+    read->Reset();
     if (!id.has_value() || *id == 0) return std::vector<int64_t>();
     ids.push_back(*id);
   }
@@ -232,11 +282,13 @@ Result<bool> GraphEvents::RanSomething(int64_t trace_id, int64_t correlation) {
     capture_trace_ = trace_id;
   }
   TRACEDB_ASSIGN(tracks, TracksWith(trace_id, capture_tracks_, correlation));
+  TRACEDB_ASSIGN(any,
+                 Prepared(any_, "SELECT 1 FROM _gpu_slice WHERE track = ?1 AND correlation = ?2"));
   for (const int64_t track : *tracks) {
-    TRACEDB_TRY(any_->Bind(1, track));
-    TRACEDB_TRY(any_->Bind(2, correlation));
-    TRACEDB_ASSIGN(found, any_->Step());
-    any_->Reset();
+    TRACEDB_TRY(any->Bind(1, track));
+    TRACEDB_TRY(any->Bind(2, correlation));
+    TRACEDB_ASSIGN(found, any->Step());
+    any->Reset();
     if (found) return true;
   }
   return false;
@@ -244,11 +296,8 @@ Result<bool> GraphEvents::RanSomething(int64_t trace_id, int64_t correlation) {
 
 Result<LaunchList> GraphEvents::LaunchesOf(const GraphCapture& capture) {
   TRACEDB_ASSIGN(rows, db_->Prepare("SELECT l.kind, l.path_id, l.forward_path_id, s.correlation, "
-                                    "  iif(json_valid(a.args), json_extract(a.args, '$.kernel'), "
-                                    "      NULL), t.grid, t.block "
+                                    "  s.args_text "
                                     "FROM _captured_launch l JOIN _runtime_slice s ON s.id = l.id "
-                                    "JOIN _runtime_slice_args a ON a.slice_id = l.id "
-                                    "LEFT JOIN _args_text t ON t.id = s.args_text "
                                     "WHERE l.capture_id = ?1 ORDER BY s.ts, l.id"));
   TRACEDB_TRY(rows.Bind(1, capture.id));
   LaunchList list;
@@ -260,9 +309,9 @@ Result<LaunchList> GraphEvents::LaunchesOf(const GraphCapture& capture) {
       TRACEDB_ASSIGN(ran, RanSomething(capture.trace_id, *correlation));
       if (ran) continue;
     }
-    const NodePath path{rows.OptionalInt(1).value_or(0), rows.OptionalInt(2).value_or(0)};
-    const std::string name(rows.Text(4)), grid(rows.Text(5)), block(rows.Text(6));
-    LaunchedNode node{KeyOf(static_cast<GraphNodeKind>(rows.Int(0)), name, grid, block), 0};
+    const NodePath path{rows.Int(1), rows.Int(2)};
+    TRACEDB_ASSIGN(key, KeyOfLaunch(static_cast<GraphNodeKind>(rows.Int(0)), rows.Int(4)));
+    LaunchedNode node{key, 0};
     TRACEDB_ASSIGN(meaning, meanings_->MeaningOf(path.path));
     node.meaning = meaning;
     list.nodes.push_back(node);
@@ -293,7 +342,7 @@ Result<std::vector<LaunchList>> GraphEvents::EagerLaunches(const GraphTrace& tra
     LaunchedNode node;
     TRACEDB_ASSIGN(key,
                    KeyOfActivity(rows.Int(3), rows.OptionalInt(4).value_or(0), rows.Int(5) == 2));
-    node.key = key;
+    node.key = key.key;
     TRACEDB_ASSIGN(meaning, meanings_->MeaningOf(path.path));
     node.meaning = meaning;
     threads.back().nodes.push_back(node);

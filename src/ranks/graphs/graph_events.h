@@ -48,6 +48,7 @@ struct ReplayedNode {
   int64_t path = 0;  // as _launch has it
   int64_t forward = 0;
   NodeKey key;
+  bool may_have_id = false;  // its args have something like the profiler's number of a node
 };
 
 struct GraphCapture {
@@ -76,7 +77,8 @@ struct LaunchList {
 
 class GraphEvents {
  public:
-  static Result<GraphEvents> Open(SqliteDb& db, PathMeanings& meanings, size_t bytes_max);
+  GraphEvents(SqliteDb& db, PathMeanings& meanings, size_t bytes_max)
+      : db_(&db), meanings_(&meanings), names_max_(bytes_max / 2 / kKeyBytes) {}
 
   Result<std::vector<GraphTrace>> Traces();
   Result<std::vector<GraphCapture>> CapturesFor(const GraphTrace& trace);
@@ -92,9 +94,16 @@ class GraphEvents {
   Result<std::vector<LaunchList>> EagerLaunches(const GraphTrace& trace, size_t count_max);
 
  private:
-  GraphEvents(SqliteDb& db, PathMeanings& meanings, size_t names_max)
-      : db_(&db), meanings_(&meanings), names_max_(names_max) {}
-  Result<NodeKey> KeyOfActivity(int64_t event_name, int64_t args_text, bool is_memory);
+  static constexpr size_t kKeyBytes = 160;  // a key with its place in a map
+  struct ActivityKey {
+    NodeKey key;
+    bool may_have_id = false;
+  };
+  Result<ActivityKey> KeyOfActivity(int64_t event_name, int64_t args_text, bool is_memory);
+  // Of a call while a graph was captured.
+  Result<NodeKey> KeyOfLaunch(GraphNodeKind kind, int64_t args_text);
+  // Compiles a statement when it is first needed.
+  Result<SqliteStatement*> Prepared(std::optional<SqliteStatement>& to, const char* sql);
   Result<bool> RanSomething(int64_t trace_id, int64_t correlation);
   Result<std::vector<int64_t>> GpuTracks(int64_t trace_id);
   // GPU tracks of a trace on which something may have run with this correlation: all of `tracks`
@@ -107,12 +116,14 @@ class GraphEvents {
   SqliteDb* db_;
   PathMeanings* meanings_;
   size_t names_max_;
-  std::optional<SqliteStatement> nodes_, key_, any_, node_id_, tracks_with_;
+  std::optional<SqliteStatement> nodes_, key_, any_, node_id_, tracks_with_, launch_args_,
+      launch_name_;
   std::vector<int64_t> found_tracks_;
   std::set<int64_t> in_graph_track_;  // traces that the temporary table has
   int64_t capture_trace_ = 0;         // whose tracks capture_tracks_ are
   std::vector<int64_t> capture_tracks_;
-  std::map<std::pair<int64_t, int64_t>, NodeKey> keys_;  // by event name and args text
+  std::map<std::pair<int64_t, int64_t>, ActivityKey> keys_;  // by event name and args text
+  std::map<std::pair<int64_t, int64_t>, NodeKey> launches_;  // by kind and args text
 };
 
 }  // namespace tracedb

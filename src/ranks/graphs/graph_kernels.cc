@@ -14,7 +14,9 @@
 #include "ranks/graphs/graph_changes.h"
 #include "ranks/graphs/graph_events.h"
 #include "ranks/graphs/graph_match.h"
+#include "ranks/graphs/graph_sums.h"
 #include "ranks/graphs/path_meanings.h"
+#include "ranks/graphs/path_updates.h"
 
 namespace tracedb {
 namespace {
@@ -68,8 +70,7 @@ class TraceGraphs {
 
   Status Run() {
     TRACEDB_ASSIGN(matcher, GraphMatcher::Open(*events_, *trace_, bytes_max_ / 4));
-    TRACEDB_ASSIGN(update, db_->Prepare("UPDATE _launch SET path_id = ?2, forward_path_id = ?3 "
-                                        "WHERE id = ?1"));
+    TRACEDB_ASSIGN(updates, PathUpdates::Open(*db_, bytes_max_ / 8));
     TRACEDB_ASSIGN(replays, db_->Prepare("SELECT g.id, g.correlation, g.path_id, "
                                          "  g.forward_path_id, s.ts FROM _graph_launch g "
                                          "JOIN _runtime_slice s ON s.id = g.id "
@@ -85,7 +86,8 @@ class TraceGraphs {
     }
     first_ = {};
     TRACEDB_TRY(EachReplay(
-        replays, [&](const GraphReplay& replay) { return Replay(matcher, replay, update); }));
+        replays, [&](const GraphReplay& replay) { return Replay(matcher, replay, updates); }));
+    TRACEDB_TRY(updates.Flush());
     return changes_.Finish();
   }
 
@@ -112,7 +114,7 @@ class TraceGraphs {
       TRACEDB_TRY(take(replay));
     }
   }
-  Status Replay(GraphMatcher& matcher, const GraphReplay& replay, SqliteStatement& update);
+  Status Replay(GraphMatcher& matcher, const GraphReplay& replay, PathUpdates& updates);
   Result<Pattern*> PatternOf(GraphMatcher& matcher, const GraphReplay& replay,
                              const std::vector<ReplayedNode>& nodes, const ReplayStreams& streams);
   Result<int64_t> GraphOf(const ReplayStreams& streams, size_t nodes,
@@ -131,6 +133,7 @@ class TraceGraphs {
   size_t pattern_bytes_ = 0;
   std::map<std::pair<uint64_t, std::string>, int64_t> graphs_;  // by composition and decision
   int64_t graph_count_ = 0;
+  std::optional<SqliteStatement> insert_replay_;
 };
 
 Result<int64_t> TraceGraphs::GraphOf(const ReplayStreams& streams, size_t nodes,
@@ -176,19 +179,22 @@ Result<Pattern*> TraceGraphs::PatternOf(GraphMatcher& matcher, const GraphReplay
 Status TraceGraphs::StoreReplay(const GraphReplay& replay, int64_t graph_id, bool attributed,
                                 const std::vector<ReplayedNode>& nodes) {
   const ReplayTimes times = TimesOf(nodes);
-  TRACEDB_ASSIGN(insert, db_->Prepare("INSERT INTO _graph_replay VALUES (?1, ?2, ?3, ?4, ?5, ?6, "
-                                      "?7)"));
+  if (!insert_replay_.has_value()) {
+    TRACEDB_ASSIGN(insert,
+                   db_->Prepare("INSERT INTO _graph_replay VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"));
+    insert_replay_.emplace(std::move(insert));
+  }
   int parameter = 0;
   for (const int64_t value :
        {replay.id, graph_id, static_cast<int64_t>(nodes.size()), int64_t{attributed ? 1 : 0},
         times.gpu_ns, times.span_ns, times.idle_ns}) {
-    TRACEDB_TRY(insert.Bind(++parameter, value));
+    TRACEDB_TRY(insert_replay_->Bind(++parameter, value));
   }
-  return insert.Run();
+  return insert_replay_->Run();
 }
 
-Status TraceGraphs::Replay(GraphMatcher& matcher, const GraphReplay& replay,
-                           SqliteStatement& update) {
+Status TraceGraphs::Replay(GraphMatcher& matcher, const GraphReplay& replay, PathUpdates& updates) {
+  TRACEDB_TRY(updates.BeforeReading(replay.correlation));
   TRACEDB_ASSIGN(nodes, events_->NodesOf(*trace_, replay, NodesMax()));
   if (nodes.empty()) return Done{};
   const bool own_paths = std::any_of(nodes.begin(), nodes.end(), [&](const ReplayedNode& node) {
@@ -211,10 +217,7 @@ Status TraceGraphs::Replay(GraphMatcher& matcher, const GraphReplay& replay,
   for (const std::vector<uint32_t>& stream : streams.nodes) {
     for (const uint32_t at : stream) {
       const NodePath& to = decision.paths[place++];
-      TRACEDB_TRY(update.Bind(1, nodes[at].id));
-      TRACEDB_TRY(to.path != 0 ? update.Bind(2, to.path) : update.BindNull(2));
-      TRACEDB_TRY(to.forward != 0 ? update.Bind(3, to.forward) : update.BindNull(3));
-      TRACEDB_TRY(update.Run());
+      TRACEDB_TRY(updates.Add(replay.correlation, nodes[at].id, to));
       TRACEDB_TRY(changes_.Add(replay, nodes[at], to,
                                is_eager ? std::nullopt : std::optional(decision.capture_path)));
     }
@@ -262,7 +265,7 @@ Status AttributeGraphKernels(SqliteDb& db, size_t bytes_max) {
   TRACEDB_TRY(TakeBack(db));
   {
     TRACEDB_ASSIGN(meanings, PathMeanings::Open(db, bytes_max / 8));
-    TRACEDB_ASSIGN(events, GraphEvents::Open(db, meanings, bytes_max / 8));
+    GraphEvents events(db, meanings, bytes_max / 8);
     TRACEDB_ASSIGN(traces, events.Traces());
     for (const GraphTrace& trace : traces) {
       TRACEDB_TRY(TraceGraphs(db, events, meanings, trace, bytes_max / 2).Run());
