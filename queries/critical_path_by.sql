@@ -25,33 +25,48 @@
 -- empty:  There is no launch, GPU activity or step in that step, capture and run.
 -- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 
-WITH piece AS MATERIALIZED (
-  SELECT c.run_id, c.run, c.capture, p.*, coalesce(p.launch_of, p.slice_id) AS activity_id
+WITH piece AS (  -- by numbers first: of many stretches few have a name of their own
+  SELECT c.capture_id, p.step, p.kind, p.rank, p.dur_ns, p.slice_id,
+         p.held_by IS NOT NULL AS is_held,
+         CASE
+           WHEN :by IN ('kind', 'rank') OR p.kind = 'unrecorded' THEN NULL
+           WHEN p.held_by IS NOT NULL THEN p.held_name_id
+           WHEN p.kind NOT IN ('host', 'recorder')
+             THEN (SELECT a.name_id FROM activity_times a
+                   WHERE a.slice_id = coalesce(p.launch_of, p.slice_id))
+         END AS name_id,
+         CASE WHEN :by NOT IN ('kind', 'rank') AND p.kind = 'host' AND p.held_by IS NULL
+              THEN (SELECT l.path_id FROM launches l
+                    WHERE l.slice_id = coalesce(p.launch_of, p.slice_id)
+                      AND l.path_id IN (SELECT path_id FROM call_paths
+                                        WHERE coalesce(op, name) IS NOT NULL))
+         END AS path_id
   FROM captures c CROSS JOIN replay_path(c.capture_id, :changes) p
   WHERE (:run IS NULL OR c.run = :run) AND (:capture IS NULL OR c.capture = :capture)
     AND (:step IS NULL OR p.step IN (SELECT value FROM json_each(:step)))
+  LIMIT -1  -- handed on row by row: each of these is worked out once, and none is kept
+),
+alike AS (
+  SELECT capture_id, step, kind, rank, name_id, path_id, count(*) AS stretches,
+         sum(dur_ns) AS dur_ns,
+         CASE WHEN :by NOT IN ('kind', 'rank') AND kind IN ('host', 'recorder') AND NOT is_held
+                   AND path_id IS NULL
+              THEN (SELECT s.name FROM slices s WHERE s.slice_id = p.slice_id)
+         END AS slice_name
+  FROM piece p GROUP BY capture_id, step, kind, rank, name_id, path_id, slice_name
 ),
 told AS (
-  SELECT p.run_id, p.run, p.capture, p.step, p.dur_ns,
+  SELECT c.run_id, c.run, c.capture, p.step, p.dur_ns, p.stretches,
          iif(:by = 'rank', NULL, p.kind) AS kind,
          iif(:by = 'kind', NULL, p.rank) AS rank,
-         CASE
-           WHEN :by IN ('kind', 'rank') OR p.kind = 'unrecorded' THEN NULL
-           WHEN p.held_by IS NOT NULL THEN (SELECT n.name FROM names n
-                                            WHERE n.name_id = p.held_name_id)
-           -- looked up one by one: a LEFT JOIN would work out all of kernels first
-           WHEN p.kind = 'host' THEN coalesce(
-             (SELECT coalesce(k.op, (SELECT h.name FROM call_paths h WHERE h.path_id = k.path_id))
-              FROM kernels k WHERE k.slice_id = p.activity_id),
-             (SELECT s.name FROM slices s WHERE s.slice_id = p.slice_id))
-           WHEN p.kind = 'recorder' THEN (SELECT s.name FROM slices s
-                                          WHERE s.slice_id = p.slice_id)
-           ELSE (SELECT k.name FROM kernels k WHERE k.slice_id = p.activity_id)
-         END AS name
-  FROM piece p
+         coalesce((SELECT n.name FROM names n WHERE n.name_id = p.name_id),
+                  (SELECT coalesce(h.op, h.name) FROM call_paths h WHERE h.path_id = p.path_id),
+                  p.slice_name) AS name
+  FROM alike p JOIN captures c ON c.capture_id = p.capture_id
 ),
 summed AS (
-  SELECT run_id, run, capture, step, kind, rank, name, count(*) AS stretches, sum(dur_ns) AS ns,
+  SELECT run_id, run, capture, step, kind, rank, name, sum(stretches) AS stretches,
+         sum(dur_ns) AS ns,
          sum(sum(dur_ns)) OVER (PARTITION BY run_id, capture, step) AS step_ns,
          row_number() OVER (PARTITION BY run_id, capture, step
                             ORDER BY sum(dur_ns) DESC, kind, rank, name) AS place

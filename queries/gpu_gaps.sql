@@ -143,17 +143,19 @@ cut AS MATERIALIZED (
   LEFT JOIN call w ON w.number = i.at_end AND w.end_ns > e.to_ns
   LEFT JOIN call b ON b.number = i.at_start AND b.end_ns > e.from_ns
 ),
-held AS MATERIALIZED (  -- the pieces that are the host's, by the thread that launched, and others
-  SELECT e.run, e.place, e.track_id, 0 AS is_other, e.from_ns - t.base_ns AS from_ts,
+stepped AS MATERIALIZED (SELECT DISTINCT trace_id, track_id FROM steps),
+-- From here on cut, reach and near are named once each: SQLite expands a CTE anew wherever it is
+-- named, and so all before it as often.
+held AS (  -- the pieces that are the host's, by the thread that launched, and others
+  SELECT e.run, e.place, t.track_id, o.is_other, e.from_ns - t.base_ns AS from_ts,
          e.cut_ns - t.base_ns AS to_ts
-  FROM cut e JOIN tracks t ON t.track_id = e.track_id
+  FROM cut e CROSS JOIN (SELECT 0 AS is_other UNION ALL SELECT 1) o
+  CROSS JOIN tracks t ON t.track_id IN (
+    SELECT e.track_id WHERE o.is_other = 0
+    UNION ALL
+    SELECT s.track_id FROM stepped s
+    WHERE o.is_other = 1 AND s.trace_id = e.trace_id AND s.track_id <> e.track_id)
   WHERE e.place <= 100 AND e.launch_ts_ns >= e.from_ns AND e.cut_ns - e.from_ns >= 20000
-  UNION ALL
-  SELECT e.run, e.place, t.track_id, 1, e.from_ns - t.base_ns, e.cut_ns - t.base_ns
-  FROM cut e JOIN (SELECT DISTINCT trace_id, track_id FROM steps) s ON s.trace_id = e.trace_id
-  JOIN tracks t ON t.track_id = s.track_id
-  WHERE e.place <= 100 AND e.launch_ts_ns >= e.from_ns AND e.cut_ns - e.from_ns >= 20000
-    AND t.track_id <> e.track_id
 ),
 reach AS MATERIALIZED (  -- of each kind of slices that began before the piece, the last 256
   SELECT h.*,
@@ -169,17 +171,17 @@ reach AS MATERIALIZED (  -- of each kind of slices that began before the piece, 
   FROM held h
 ),
 near AS (
-  SELECT h.*, l.slice_id, l.name_id, l.ts, l.dur_ns
-  FROM reach h CROSS JOIN operator_slices l ON l.track_id = h.track_id AND l.ts < h.to_ts
-    AND l.ts >= h.operators_ts WHERE l.dur_ns >= 250000 AND l.ts + l.dur_ns > h.from_ts
-  UNION ALL
-  SELECT h.*, l.slice_id, l.name_id, l.ts, l.dur_ns
-  FROM reach h CROSS JOIN runtime_calls l ON l.track_id = h.track_id AND l.ts < h.to_ts
-    AND l.ts >= h.calls_ts WHERE l.dur_ns >= 250000 AND l.ts + l.dur_ns > h.from_ts
-  UNION ALL
-  SELECT h.*, l.slice_id, l.name_id, l.ts, l.dur_ns
-  FROM reach h CROSS JOIN function_slices l ON l.track_id = h.track_id AND l.ts < h.to_ts
-    AND l.ts >= h.functions_ts WHERE l.dur_ns >= 250000 AND l.ts + l.dur_ns > h.from_ts
+  SELECT h.run, h.place, h.track_id, h.is_other, h.from_ts, h.to_ts,
+         coalesce(o.slice_id, c.slice_id, f.slice_id) AS slice_id,
+         coalesce(o.name_id, c.name_id, f.name_id) AS name_id, coalesce(o.ts, c.ts, f.ts) AS ts,
+         coalesce(o.dur_ns, c.dur_ns, f.dur_ns) AS dur_ns
+  FROM reach h CROSS JOIN (SELECT 0 AS source UNION ALL SELECT 1 UNION ALL SELECT 2) k
+  LEFT JOIN operator_slices o ON k.source = 0 AND o.track_id = h.track_id AND o.ts < h.to_ts
+    AND o.ts >= h.operators_ts AND o.dur_ns >= 250000 AND o.ts + o.dur_ns > h.from_ts
+  LEFT JOIN runtime_calls c ON k.source = 1 AND c.track_id = h.track_id AND c.ts < h.to_ts
+    AND c.ts >= h.calls_ts AND c.dur_ns >= 250000 AND c.ts + c.dur_ns > h.from_ts
+  LEFT JOIN function_slices f ON k.source = 2 AND f.track_id = h.track_id AND f.ts < h.to_ts
+    AND f.ts >= h.functions_ts AND f.dur_ns >= 250000 AND f.ts + f.dur_ns > h.from_ts
 ),
 did AS MATERIALIZED (  -- a thread that still waits at the piece's end does not hold another
   SELECT h.run, h.place, h.track_id, h.is_other, h.slice_id, h.name_id, n.name,
@@ -187,7 +189,8 @@ did AS MATERIALIZED (  -- a thread that still waits at the piece's end does not 
          max(h.ts, h.from_ts) AS first_ts, min(h.ts + h.dur_ns, h.to_ts) AS last_ts,
          h.to_ts - h.from_ts AS piece_ns
   FROM near h CROSS JOIN names n ON n.name_id = h.name_id
-  WHERE NOT n.name GLOB 'ProfilerStep#*' AND (h.is_other = 0 OR h.ts + h.dur_ns <= h.to_ts)
+  WHERE h.slice_id IS NOT NULL AND NOT n.name GLOB 'ProfilerStep#*'
+    AND (h.is_other = 0 OR h.ts + h.dur_ns <= h.to_ts)
 ),
 edge AS (  -- did is named once: SQLite expands a CTE anew wherever it is named
   SELECT d.run, d.place, d.track_id, d.slice_id, d.dur_ns,

@@ -373,51 +373,52 @@ found (run_id, problem, rank, evidence, advice, change) AS MATERIALIZED (
   JOIN busiest b ON b.run_id = u.run_id AND b.place = 1
   WHERE w.ranks > 1 AND u.lost_ns > 0 AND :rank IS NULL
 ),
-tried AS MATERIALIZED (  -- each alone, by step
-  SELECT f.run_id, f.problem, f.rank, f.evidence, b.capture, b.step, b.dur_ns - s.dur_ns AS ns
+-- From here on each step of the query names the one before once, and hands all on: SQLite expands a
+-- CTE anew wherever it is named, and so all rules above as often.
+tried AS (  -- each alone, by step
+  SELECT f.*, b.capture, b.step, b.dur_ns - s.dur_ns AS ns
   FROM captures c CROSS JOIN found f ON f.run_id = c.run_id
   CROSS JOIN replay_steps(c.capture_id, '[' || f.change || ']') s
   JOIN base b ON b.capture_id = c.capture_id AND b.step IS s.step
 ),
-by_problem AS MATERIALIZED (
-  SELECT t.run_id, t.problem, t.rank, t.evidence, sum(t.ns) AS ns
-  FROM tried t GROUP BY t.run_id, t.problem, t.rank, t.evidence
+turned AS (  -- the step that gains most has turn 1
+  SELECT *, row_number() OVER (PARTITION BY run_id, problem, rank, evidence, change
+                               ORDER BY step IS NULL, ns DESC, capture, step) AS turn
+  FROM tried
 ),
-placed AS MATERIALIZED (
-  SELECT f.*, a.ns, w.ns AS whole_ns, w.steps,
-         (SELECT printf('%d %d', t.capture, t.step) FROM tried t
-          WHERE t.run_id = f.run_id AND t.problem = f.problem AND t.rank IS f.rank
-            AND t.evidence = f.evidence AND 2 * t.ns > a.ns AND t.step IS NOT NULL
-          ORDER BY t.ns DESC, t.capture, t.step LIMIT 1) AS worst,
-         row_number() OVER (PARTITION BY f.run_id
-                            ORDER BY f.change GLOB '{"rank_late"*' DESC, a.ns DESC,
-                                     length(f.change) DESC, f.problem, f.rank, f.evidence) AS place
-  FROM found f JOIN by_problem a ON a.run_id = f.run_id AND a.problem = f.problem
-    AND a.rank IS f.rank AND a.evidence = f.evidence
-  JOIN whole_base w ON w.run_id = f.run_id
+by_problem AS (
+  SELECT run_id, problem, rank, evidence, advice, change, sum(ns) AS ns,
+         max(iif(turn = 1 AND step IS NOT NULL, ns, NULL)) AS worst_ns,
+         max(iif(turn = 1, printf('%d %d', capture, step), NULL)) AS worst
+  FROM turned GROUP BY run_id, problem, rank, evidence, change
+),
+placed AS (
+  SELECT a.run_id, a.problem, a.rank, a.evidence, a.advice, a.change, a.ns, w.ns AS whole_ns,
+         w.steps, iif(2 * a.worst_ns > a.ns, a.worst, NULL) AS worst,
+         row_number() OVER (PARTITION BY a.run_id
+                            ORDER BY a.change GLOB '{"rank_late"*' DESC, a.ns DESC,
+                                     length(a.change) DESC, a.problem, a.rank, a.evidence) AS place
+  FROM by_problem a JOIN whole_base w ON w.run_id = a.run_id
   WHERE a.ns > 0 AND 100.0 * a.ns >= coalesce(:min_pct, 2) * w.ns
 ),
 joint AS (  -- with all that come before it
-  SELECT run_id, place,
-         group_concat(change, ',') OVER (PARTITION BY run_id ORDER BY place) AS changes
+  SELECT *, group_concat(change, ',') OVER (PARTITION BY run_id ORDER BY place) AS changes
   FROM placed
 ),
-all_joint AS MATERIALIZED (
-  SELECT j.run_id, j.place, sum(b.dur_ns - s.dur_ns) AS ns
+all_joint AS (
+  SELECT j.*, sum(b.dur_ns - s.dur_ns) AS joint_ns
   FROM captures c CROSS JOIN joint j ON j.run_id = c.run_id
   CROSS JOIN replay_steps(c.capture_id, '[' || j.changes || ']') s
   JOIN base b ON b.capture_id = c.capture_id AND b.step IS s.step
   GROUP BY j.run_id, j.place
 ),
 reached AS (  -- with more changes it may be later: what is lost is no gain of the next
-  SELECT run_id, place, max(ns) OVER (PARTITION BY run_id ORDER BY place) AS ns FROM all_joint
+  SELECT *, max(joint_ns) OVER (PARTITION BY run_id ORDER BY place) AS reached_ns FROM all_joint
 ),
 gained AS (
-  SELECT p.*,
-         min(p.ns, r.ns - ifnull((SELECT q.ns FROM reached q
-                                  WHERE q.run_id = p.run_id AND q.place = p.place - 1), 0))
+  SELECT *, min(ns, reached_ns - lag(reached_ns, 1, 0) OVER (PARTITION BY run_id ORDER BY place))
            AS gain_ns
-  FROM placed p JOIN reached r ON r.run_id = p.run_id AND r.place = p.place
+  FROM reached
 ),
 kept AS MATERIALIZED (
   SELECT g.run_id, g.problem, g.rank, g.worst, g.evidence, g.advice, g.gain_ns, g.whole_ns,

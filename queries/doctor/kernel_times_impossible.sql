@@ -38,11 +38,12 @@
 -- empty:  No GPU activity has a time that cannot be.
 
 WITH stream AS MATERIALIZED (
-  SELECT t.track_id, t.trace_id, t.device, t.base_ns, min(a.ts) + t.base_ns AS first_ns,
-         max(a.ts + max(coalesce(a.dur_ns, 0), 0)) + t.base_ns AS last_ns, count(*) AS activities
-  FROM activity_times a
+  SELECT t.track_id, t.trace_id, t.device, t.base_ns, a.first_ts + t.base_ns AS first_ns,
+         a.last_ts + t.base_ns AS last_ns, a.activities
+  FROM (SELECT track_id, min(ts) AS first_ts, max(ts + max(coalesce(dur_ns, 0), 0)) AS last_ts,
+               count(*) AS activities
+        FROM activity_times GROUP BY +track_id) a  -- not by an index: each row would be looked up
   CROSS JOIN tracks t ON t.track_id = a.track_id
-  GROUP BY a.track_id
 ),
 one_device AS MATERIALIZED (
   SELECT trace_id FROM stream GROUP BY trace_id HAVING count(DISTINCT device) = 1

@@ -52,9 +52,11 @@ of_track AS MATERIALIZED (
 ),
 -- On most streams nothing overlaps: durations sum up to the busy time, and no order is needed.
 overlapping AS MATERIALIZED (
-  SELECT l.lane FROM activity_times g CROSS JOIN of_track o ON o.track_id = g.track_id
-  CROSS JOIN lane l ON l.lane = o.lane
-  WHERE g.dur_ns > 0 GROUP BY l.lane HAVING sum(g.dur_ns) <> l.busy_ns
+  SELECT l.lane
+  FROM (SELECT track_id, sum(dur_ns) AS dur_ns FROM activity_times
+        WHERE dur_ns > 0 GROUP BY +track_id) g
+  CROSS JOIN of_track o ON o.track_id = g.track_id CROSS JOIN lane l ON l.lane = o.lane
+  GROUP BY l.lane HAVING sum(g.dur_ns) <> l.busy_ns
 ),
 placed AS (
   SELECT o.lane, o.bin_ns, g.ts + o.base_ns AS ts, g.ts + o.base_ns + g.dur_ns AS end_ts,

@@ -79,8 +79,6 @@ int AllowReadingOnly(void*, int action, const char* first, const char* second, c
 void PrepareSqliteForIngest() {
   constexpr unsigned kPages = 64;
   sqlite3_config(SQLITE_CONFIG_PMASZ, kPages);
-  // Nobody asks how much memory SQLite has, and each piece of it would take a lock to count it.
-  sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
 
 // SQLite takes "file:x" for a URI and ":memory:" for no file; a path in a folder is neither.

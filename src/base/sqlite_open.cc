@@ -45,6 +45,9 @@ int OpenFile(const char* path, int flags, int mode) {
 void LetSqliteOpenFilesOnly() {
   static std::once_flag once;
   std::call_once(once, [] {
+    // Nobody asks how much memory SQLite has, and each piece of it would take one lock to count it:
+    // two connections at work on two threads took a third longer than one after the other.
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     // A VFS that is not SQLite's own for Unix need not have this.
     sqlite3_vfs* const vfs = sqlite3_vfs_find("unix");
     if (vfs == nullptr || vfs->iVersion < 3 || vfs->xSetSystemCall == nullptr) return;

@@ -100,28 +100,55 @@ struct ReplayCursor {
   SqliteDb db;
   std::shared_ptr<Shared> shared;
   std::vector<ReplayedStep> steps;
-  std::deque<PathPiece> pieces;
-  size_t at = 0;
+  // Held while its path is given out: what stands in for a table of a hostile database may ask for
+  // another meanwhile.
+  std::shared_ptr<JobReplay> replay;
+  std::optional<CriticalPath> path;
+  std::vector<PathPiece> pieces;  // of one step
+  size_t at = 0;                  // in steps, or in pieces
+  int64_t row = 0;
   Kind kind = Kind::kSteps;
-  size_t count() const { return kind == Kind::kSteps ? steps.size() : pieces.size(); }
+  bool is_at_end() const { return at >= (kind == Kind::kSteps ? steps.size() : pieces.size()); }
 
-  Status Ask(int64_t capture, const std::string& changes) {
+  void Forget() {
     at = 0;
+    row = 0;
     steps.clear();
     pieces.clear();
+    path.reset();
+    replay.reset();
+  }
+
+  Status Ask(int64_t capture, const std::string& changes) {
+    Forget();
     TRACEDB_TRY(shared->BeOf(db, capture));
-    // Held: what stands in for a table of a hostile database may ask for another meanwhile.
-    const std::shared_ptr<JobReplay> replay = shared->replay;
     if (kind == Kind::kSteps) {
       TRACEDB_ASSIGN(found, shared->StepsOf(db, changes));
       steps = std::move(found);
       return Done{};
     }
-    auto path =
-        kind == Kind::kPath ? replay->CriticalPath(db, changes) : replay->PathByRank(db, changes);
-    if (!path.ok()) return std::move(path).error();
-    pieces = std::move(path).value();
+    replay = shared->replay;
+    TRACEDB_ASSIGN(found,
+                   replay->Path(db, changes,
+                                kind == Kind::kPath ? PathDetail::kStretches : PathDetail::kRanks));
+    path.emplace(std::move(found));
+    return NextStep();
+  }
+
+  Status NextStep() {
+    at = 0;
+    TRACEDB_ASSIGN(any, path->Next(db, pieces));
+    if (!any) {
+      path.reset();
+      replay.reset();
+    }
     return Done{};
+  }
+
+  Status Advance() {
+    ++at;
+    ++row;
+    return is_at_end() && path.has_value() ? NextStep() : Status(Done{});
   }
 };
 
@@ -166,7 +193,7 @@ int BestIndex(sqlite3_vtab* table, sqlite3_index_info* info) {
 int Open(sqlite3_vtab* table, sqlite3_vtab_cursor** made) {
   const auto* own = reinterpret_cast<ReplayTable*>(table);
   auto* cursor = new (std::nothrow) ReplayCursor{
-      {}, SqliteDb::Borrow(own->db), own->module->shared, {}, {}, 0, own->module->kind};
+      {}, SqliteDb::Borrow(own->db), own->module->shared, {}, {}, {}, {}, 0, 0, own->module->kind};
   if (cursor == nullptr) return SQLITE_NOMEM;
   *made = &cursor->base;
   return SQLITE_OK;
@@ -175,6 +202,13 @@ int Open(sqlite3_vtab* table, sqlite3_vtab_cursor** made) {
 int Close(sqlite3_vtab_cursor* cursor) {
   delete reinterpret_cast<ReplayCursor*>(cursor);
   return SQLITE_OK;
+}
+
+int CodeOf(const Status& status, sqlite3_vtab_cursor* base) {
+  if (status.ok()) return SQLITE_OK;
+  sqlite3_free(base->pVtab->zErrMsg);
+  base->pVtab->zErrMsg = sqlite3_mprintf("%s", status.error().what.c_str());
+  return SQLITE_ERROR;
 }
 
 int Filter(sqlite3_vtab_cursor* base, int given, const char*, int count, sqlite3_value** values) {
@@ -191,20 +225,16 @@ int Filter(sqlite3_vtab_cursor* base, int given, const char*, int count, sqlite3
     }
     return cursor->Ask(sqlite3_value_int64(values[0]), changes);
   });
-  if (status.ok()) return SQLITE_OK;
-  sqlite3_free(base->pVtab->zErrMsg);
-  base->pVtab->zErrMsg = sqlite3_mprintf("%s", status.error().what.c_str());
-  return SQLITE_ERROR;
+  return CodeOf(status, base);
 }
 
 int Next(sqlite3_vtab_cursor* base) {
-  ++reinterpret_cast<ReplayCursor*>(base)->at;
-  return SQLITE_OK;
+  auto* cursor = reinterpret_cast<ReplayCursor*>(base);
+  return CodeOf(RunCaught([&]() -> Status { return cursor->Advance(); }), base);
 }
 
 int Eof(sqlite3_vtab_cursor* base) {
-  const auto* cursor = reinterpret_cast<ReplayCursor*>(base);
-  return cursor->at >= cursor->count() ? 1 : 0;
+  return reinterpret_cast<ReplayCursor*>(base)->is_at_end() ? 1 : 0;
 }
 
 void GiveStep(sqlite3_context* context, const std::optional<int64_t>& step) {
@@ -275,7 +305,7 @@ int GiveColumn(sqlite3_vtab_cursor* base, sqlite3_context* context, int column) 
 }
 
 int GiveRowId(sqlite3_vtab_cursor* base, sqlite3_int64* id) {
-  *id = static_cast<sqlite3_int64>(reinterpret_cast<ReplayCursor*>(base)->at) + 1;
+  *id = reinterpret_cast<ReplayCursor*>(base)->row + 1;
   return SQLITE_OK;
 }
 

@@ -10,7 +10,7 @@ namespace tracedb {
 
 Result<HostOwners> HostOwners::Open(SqliteDb& db) {
   TRACEDB_ASSIGN(clocks, RankClocks::Read(db));
-  HostOwners owners(db, std::move(clocks));
+  HostOwners owners(std::move(clocks));
   TRACEDB_ASSIGN(names, db.Prepare("SELECT id, name GLOB 'ProfilerStep#*' FROM _event_name "
                                    "WHERE category = 'user_annotation'"));
   for (;;) {
@@ -20,25 +20,26 @@ Result<HostOwners> HostOwners::Open(SqliteDb& db) {
   }
 }
 
-Result<const std::vector<OwnedStretch>*> HostOwners::Of(int64_t track_id, int64_t trace_id) {
+Result<const std::vector<OwnedStretch>*> HostOwners::Of(SqliteDb& db, int64_t track_id,
+                                                        int64_t trace_id) {
   const auto known = owned_.find(track_id);
   if (known != owned_.end()) return &known->second;
-  TRACEDB_ASSIGN(slices, Read(track_id, clocks_.Of(trace_id)));
+  TRACEDB_ASSIGN(slices, Read(db, track_id, clocks_.Of(trace_id)));
   return &owned_.emplace(track_id, Flatten(slices)).first->second;
 }
 
-Result<std::vector<HostOwners::LongSlice>> HostOwners::Read(int64_t track_id,
+Result<std::vector<HostOwners::LongSlice>> HostOwners::Read(SqliteDb& db, int64_t track_id,
                                                             const RankClock& clock) const {
   std::vector<LongSlice> slices;
   for (const EventTable table : kLongSliceTables) {
     const std::string name(EventTableName(table));
-    TRACEDB_ASSIGN(rows, db_->Prepare("SELECT s.id, s.ts + t.base_ns, s.dur, s.event_name FROM " +
-                                      name + " s INDEXED BY " + name +
-                                      "_long JOIN _track t ON t.id = s.track "
-                                      "WHERE s.dur >= " +
-                                      std::to_string(kLongSliceNs) +
-                                      " AND s.track = ?1 AND s.id NOT IN (SELECT id FROM "
-                                      "_impossible_time)"));
+    TRACEDB_ASSIGN(rows, db.Prepare("SELECT s.id, s.ts + t.base_ns, s.dur, s.event_name FROM " +
+                                    name + " s INDEXED BY " + name +
+                                    "_long JOIN _track t ON t.id = s.track "
+                                    "WHERE s.dur >= " +
+                                    std::to_string(kLongSliceNs) +
+                                    " AND s.track = ?1 AND s.id NOT IN (SELECT id FROM "
+                                    "_impossible_time)"));
     TRACEDB_TRY(rows.Bind(1, track_id));
     for (;;) {
       TRACEDB_ASSIGN(any, rows.Step());

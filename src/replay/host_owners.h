@@ -24,9 +24,9 @@ class HostOwners {
  public:
   static Result<HostOwners> Open(SqliteDb& db);
 
-  // In the order of time; there are gaps where no slice is long (kLongSliceNs). Lives until the
-  // next call.
-  Result<const std::vector<OwnedStretch>*> Of(int64_t track_id, int64_t trace_id);
+  // In the order of time; there are gaps where no slice is long (kLongSliceNs). On the database
+  // that it was opened on, by any connection; read once, and kept as long as this.
+  Result<const std::vector<OwnedStretch>*> Of(SqliteDb& db, int64_t track_id, int64_t trace_id);
 
  private:
   struct LongSlice {
@@ -37,12 +37,11 @@ class HostOwners {
     int parent = -1;
   };
 
-  HostOwners(SqliteDb& db, RankClocks clocks) : db_(&db), clocks_(std::move(clocks)) {}
-  Result<std::vector<LongSlice>> Read(int64_t track_id, const RankClock& clock) const;
+  explicit HostOwners(RankClocks clocks) : clocks_(std::move(clocks)) {}
+  Result<std::vector<LongSlice>> Read(SqliteDb& db, int64_t track_id, const RankClock& clock) const;
   static std::vector<OwnedStretch> Flatten(std::vector<LongSlice>& slices);
   static const LongSlice& Named(const std::vector<LongSlice>& slices, const LongSlice& inner);
 
-  SqliteDb* db_;
   RankClocks clocks_;
   std::unordered_set<int64_t> annotations_, steps_;               // event_name
   std::unordered_map<int64_t, std::vector<OwnedStretch>> owned_;  // by track

@@ -86,15 +86,16 @@ Status ShortenedSlices::Read(SqliteDb& db, const std::unordered_set<int64_t>& na
   return Done{};
 }
 
-Status ShortenedSlices::ReadHeld(SqliteDb& db, const std::unordered_set<int64_t>& names,
+Status ShortenedSlices::ReadHeld(SqliteDb& db, HostOwners& owners,
+                                 const std::unordered_set<int64_t>& names,
                                  std::optional<int64_t> rank, std::optional<int64_t> step,
                                  double share) {
-  TRACEDB_ASSIGN(owners, HostOwners::Open(db));
   const std::vector<uint32_t> trace_of = TracesOfThreads();
   for (uint32_t thread = 0; thread < trace_of.size(); ++thread) {
     const uint32_t trace = trace_of[thread];
     if (trace == kNone || (rank.has_value() && rows_.traces[trace].rank != *rank)) continue;
-    TRACEDB_ASSIGN(owned, owners.Of(rows_.threads[thread].track_id, rows_.traces[trace].trace_id));
+    TRACEDB_ASSIGN(owned,
+                   owners.Of(db, rows_.threads[thread].track_id, rows_.traces[trace].trace_id));
     for (const OwnedStretch& stretch : *owned) {
       if (!names.contains(stretch.event_name)) continue;
       if (step.has_value() && !IsInStep(trace, stretch.range.start_ns, *step)) continue;

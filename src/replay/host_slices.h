@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "replay/host_owners.h"
 #include "replay/job_rows.h"
 #include "tracedb/base/interval.h"
 #include "tracedb/base/result.h"
@@ -25,7 +26,7 @@ class ShortenedSlices {
   Status Read(SqliteDb& db, const std::unordered_set<int64_t>& names, std::optional<int64_t> rank,
               std::optional<int64_t> step, double share);
   // Only the stretches in which one of these is the innermost long slice (host_owners.h).
-  Status ReadHeld(SqliteDb& db, const std::unordered_set<int64_t>& names,
+  Status ReadHeld(SqliteDb& db, HostOwners& owners, const std::unordered_set<int64_t>& names,
                   std::optional<int64_t> rank, std::optional<int64_t> step, double share);
   // One, of which so much is to be saved. Not on a thread that launches nothing.
   Status ReadOne(SqliteDb& db, int64_t slice_id, int64_t save_ns);

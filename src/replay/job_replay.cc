@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "replay/host_owners.h"
 #include "replay/ideal_weights.h"
 #include "replay/job_rows.h"
 #include "replay/path_owners.h"
@@ -16,6 +17,20 @@ namespace {
 
 // Of all rows together: 250 bytes each are 2 GB.
 constexpr size_t kRowsMax = 8'000'000;
+static_assert(kRowsMax < size_t{1} << 28);  // Node::owner
+
+// What follows on another piece of the same rank becomes part of it.
+void JoinOfOneRank(std::vector<PathPiece>& pieces) {
+  size_t kept = 0;
+  for (size_t i = 1; i < pieces.size(); ++i) {
+    if (pieces[kept].rank == pieces[i].rank && pieces[kept].end_ns == pieces[i].start_ns) {
+      pieces[kept].end_ns = pieces[i].end_ns;
+    } else {
+      pieces[++kept] = pieces[i];
+    }
+  }
+  if (!pieces.empty()) pieces.resize(kept + 1);
+}
 
 }  // namespace
 
@@ -26,54 +41,60 @@ std::string_view PieceKindText(PieceKind kind) {
   return kTexts[static_cast<size_t>(kind)];
 }
 
-JobReplay::JobReplay(std::unique_ptr<ReplayGraph> graph)
-    : graph_(std::move(graph)), ideal_(std::make_unique<IdealWeights>(*graph_)) {}
+CriticalPath::CriticalPath(std::unique_ptr<StepPaths> paths, HostOwners* owners, PathDetail detail)
+    : paths_(std::move(paths)), owners_(owners), detail_(detail) {}
+CriticalPath::~CriticalPath() = default;
+CriticalPath::CriticalPath(CriticalPath&&) noexcept = default;
+CriticalPath& CriticalPath::operator=(CriticalPath&&) noexcept = default;
+
+Result<bool> CriticalPath::Next(SqliteDb& db, std::vector<PathPiece>& pieces) {
+  while (paths_->Next(pieces)) {
+    if (pieces.empty()) continue;
+    if (detail_ == PathDetail::kRanks) {
+      JoinOfOneRank(pieces);
+    } else {
+      TRACEDB_ASSIGN(owned, WithOwners(db, *owners_, pieces));
+      pieces = std::move(owned);
+    }
+    return true;
+  }
+  return false;
+}
+
+JobReplay::JobReplay(std::unique_ptr<ReplayGraph> graph, std::unique_ptr<HostOwners> owners)
+    : graph_(std::move(graph)),
+      owners_(std::move(owners)),
+      ideal_(std::make_unique<IdealWeights>(*graph_)) {}
 JobReplay::~JobReplay() = default;
 JobReplay::JobReplay(JobReplay&&) noexcept = default;
 JobReplay& JobReplay::operator=(JobReplay&&) noexcept = default;
 
 Result<JobReplay> JobReplay::Open(SqliteDb& db, int64_t capture_id) {
   TRACEDB_ASSIGN(rows, ReadJobRows(db, capture_id, kRowsMax));
+  TRACEDB_ASSIGN(owners, HostOwners::Open(db));
   StopWatch watch(db);
-  JobReplay replay(std::make_unique<ReplayGraph>(ReplayGraph::Build(std::move(rows), &watch)));
+  JobReplay replay(std::make_unique<ReplayGraph>(ReplayGraph::Build(std::move(rows), &watch)),
+                   std::make_unique<HostOwners>(std::move(owners)));
   TRACEDB_TRY(watch.status());
   return replay;
 }
 
+Status JobReplay::Replay(SqliteDb& db, std::string_view changes) {
+  TRACEDB_TRY(ChangeWeights(db, *graph_, *ideal_, *owners_, changes, weights_));
+  StopWatch watch(db);
+  graph_->Replay(weights_, &watch, times_);
+  return watch.status();
+}
+
 Result<std::vector<ReplayedStep>> JobReplay::Steps(SqliteDb& db, std::string_view changes) {
-  TRACEDB_ASSIGN(weights, ChangedWeights(db, *graph_, *ideal_, changes));
-  StopWatch watch(db);
-  const std::vector<int64_t> times = graph_->Replay(weights, &watch);
-  TRACEDB_TRY(watch.status());
-  return StepsOf(*graph_, times);
+  TRACEDB_TRY(Replay(db, changes));
+  return StepsOf(*graph_, times_);
 }
 
-Result<std::deque<PathPiece>> JobReplay::Path(SqliteDb& db, std::string_view changes) {
-  TRACEDB_ASSIGN(weights, ChangedWeights(db, *graph_, *ideal_, changes));
-  StopWatch watch(db);
-  const std::vector<int64_t> times = graph_->Replay(weights, &watch);
-  TRACEDB_TRY(watch.status());
-  return PathOf(*graph_, weights, times);
-}
-
-Result<std::deque<PathPiece>> JobReplay::CriticalPath(SqliteDb& db, std::string_view changes) {
-  TRACEDB_ASSIGN(path, Path(db, changes));
-  return WithOwners(db, std::move(path));
-}
-
-Result<std::deque<PathPiece>> JobReplay::PathByRank(SqliteDb& db, std::string_view changes) {
-  TRACEDB_ASSIGN(path, Path(db, changes));
-  std::deque<PathPiece> line;
-  for (const PathPiece& piece : path) {
-    const bool goes_on = !line.empty() && line.back().step == piece.step &&
-                         line.back().rank == piece.rank && line.back().end_ns == piece.start_ns;
-    if (goes_on) {
-      line.back().end_ns = piece.end_ns;
-    } else {
-      line.push_back(piece);
-    }
-  }
-  return line;
+Result<CriticalPath> JobReplay::Path(SqliteDb& db, std::string_view changes, PathDetail detail) {
+  TRACEDB_TRY(Replay(db, changes));
+  return CriticalPath(std::make_unique<StepPaths>(*graph_, std::move(weights_), std::move(times_)),
+                      owners_.get(), detail);
 }
 
 }  // namespace tracedb

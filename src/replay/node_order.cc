@@ -2,24 +2,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
 
 namespace tracedb {
 namespace {
-
-struct NodeKey {
-  int64_t at_ns;
-  int64_t id;  // of the slice, or of a collective's first part
-  uint32_t trace;
-  uint32_t owner;
-  uint8_t order;
-  NodeKind kind;
-};
-
-bool operator<(const NodeKey& a, const NodeKey& b) {
-  if (a.at_ns != b.at_ns) return a.at_ns < b.at_ns;
-  if (a.order != b.order) return a.order < b.order;
-  return a.trace != b.trace ? a.trace < b.trace : a.id < b.id;
-}
 
 // At one time; a finish of no length comes after its start.
 uint8_t OrderOf(NodeKind kind, bool lasts) {
@@ -47,31 +33,73 @@ uint8_t OrderOf(NodeKind kind, bool lasts) {
   return 8;
 }
 
+// What tells nodes of one time apart.
+struct Place {
+  uint8_t order;
+  uint32_t trace;  // of host nodes
+  int64_t id;      // of the slice, or of a collective's first part
+};
+
+Place PlaceOf(const JobRows& rows, const Node& node) {
+  switch (node.kind) {
+    case NodeKind::kFinish:
+    case NodeKind::kStart: {
+      const Activity& a = rows.activities[node.owner];
+      return {OrderOf(node.kind, a.finish_ns > a.start_ns), 0, a.slice_id};
+    }
+    case NodeKind::kMeet: {
+      const Collective& c = rows.collectives[node.owner];
+      return {OrderOf(node.kind, true), 0, rows.activities[rows.parts[c.first_part]].slice_id};
+    }
+    default: {
+      const Call& c = rows.calls[node.owner];
+      return {OrderOf(node.kind, true), c.trace, c.slice_id};
+    }
+  }
+}
+
+bool IsBefore(const JobRows& rows, const Node& a, const Node& b) {
+  if (a.at_ns != b.at_ns) return a.at_ns < b.at_ns;
+  const Place x = PlaceOf(rows, a);
+  const Place y = PlaceOf(rows, b);
+  return std::tie(x.order, x.trace, x.id) < std::tie(y.order, y.trace, y.id);
+}
+
+constexpr uint32_t kOwnerBits = (uint32_t{1} << 28) - 1;
+
+size_t NodesOf(const JobRows& rows) {
+  size_t nodes = 2 * rows.activities.size() + rows.collectives.size();
+  for (const Call& c : rows.calls) {
+    nodes += c.kind == CallKind::kStreamWait ? 0 : c.kind == CallKind::kLaunch ? 1 : 2;
+  }
+  return nodes;
+}
+
 }  // namespace
 
 void OrderNodes(const JobRows& rows, std::vector<Node>& nodes) {
-  std::vector<NodeKey> keys;
-  keys.reserve(2 * rows.activities.size() + rows.calls.size() + rows.collectives.size());
-  const auto add = [&](int64_t at_ns, NodeKind kind, uint32_t trace, int64_t id, size_t owner,
-                       bool lasts = true) {
-    keys.push_back({at_ns, id, trace, static_cast<uint32_t>(owner), OrderOf(kind, lasts), kind});
+  nodes.reserve(NodesOf(rows));
+  const auto add = [&](int64_t at_ns, NodeKind kind, size_t owner) {
+    Node node{at_ns, 0, 0, 0, kind};
+    node.owner = static_cast<uint32_t>(owner) & kOwnerBits;
+    nodes.push_back(node);
   };
   for (size_t i = 0; i < rows.activities.size(); ++i) {
     const Activity& a = rows.activities[i];
-    add(a.start_ns, NodeKind::kStart, 0, a.slice_id, i);
-    add(a.finish_ns, NodeKind::kFinish, 0, a.slice_id, i, a.finish_ns > a.start_ns);
+    add(a.start_ns, NodeKind::kStart, i);
+    add(a.finish_ns, NodeKind::kFinish, i);
   }
   for (size_t i = 0; i < rows.calls.size(); ++i) {
     const Call& c = rows.calls[i];
     const auto add_call = [&](NodeKind begin, NodeKind end) {
-      add(c.start_ns, begin, c.trace, c.slice_id, i);
-      add(c.end_ns, end, c.trace, c.slice_id, i);
+      add(c.start_ns, begin, i);
+      add(c.end_ns, end, i);
     };
     switch (c.kind) {
       case CallKind::kStreamWait:
         break;  // no node
       case CallKind::kLaunch:
-        add(c.start_ns, NodeKind::kLaunch, c.trace, c.slice_id, i);
+        add(c.start_ns, NodeKind::kLaunch, i);
         break;
       case CallKind::kStep:
         add_call(NodeKind::kStepBegin, NodeKind::kStepEnd);
@@ -91,11 +119,10 @@ void OrderNodes(const JobRows& rows, std::vector<Node>& nodes) {
     for (uint32_t p = 0; p < c.part_count; ++p) {
       at_ns = std::max(at_ns, rows.activities[rows.parts[c.first_part + p]].start_ns);
     }
-    add(at_ns, NodeKind::kMeet, 0, rows.activities[rows.parts[c.first_part]].slice_id, i);
+    add(at_ns, NodeKind::kMeet, i);
   }
-  std::sort(keys.begin(), keys.end());
-  nodes.reserve(keys.size());
-  for (const NodeKey& key : keys) nodes.push_back({key.at_ns, 0, 0, key.owner, key.kind});
+  std::sort(nodes.begin(), nodes.end(),
+            [&](const Node& a, const Node& b) { return IsBefore(rows, a, b); });
 }
 
 }  // namespace tracedb

@@ -2,15 +2,14 @@
 
 #include <algorithm>
 
-#include "replay/host_owners.h"
 #include "tracedb/schema/event_tables.h"
 
 namespace tracedb {
 namespace {
 
 // The piece, cut where another slice holds the thread: by the recorded times of both.
-Status AddCut(HostOwners& owners, PathPiece piece, std::deque<PathPiece>& out) {
-  TRACEDB_ASSIGN(owned, owners.Of(piece.track_id, piece.trace_id));
+Status AddCut(SqliteDb& db, HostOwners& owners, PathPiece piece, std::vector<PathPiece>& out) {
+  TRACEDB_ASSIGN(owned, owners.Of(db, piece.track_id, piece.trace_id));
   const int64_t moved_ns = piece.moved_ns;
   const int64_t start_ns = DifferenceNs(piece.start_ns, moved_ns);
   auto at = std::partition_point(owned->begin(), owned->end(), [&](const OwnedStretch& stretch) {
@@ -39,14 +38,14 @@ Status AddCut(HostOwners& owners, PathPiece piece, std::deque<PathPiece>& out) {
 
 }  // namespace
 
-Result<std::deque<PathPiece>> WithOwners(SqliteDb& db, std::deque<PathPiece> pieces) {
-  TRACEDB_ASSIGN(owners, HostOwners::Open(db));
-  std::deque<PathPiece> out;
-  for (; !pieces.empty(); pieces.pop_front()) {
-    const PathPiece& piece = pieces.front();
+Result<std::vector<PathPiece>> WithOwners(SqliteDb& db, HostOwners& owners,
+                                          const std::vector<PathPiece>& pieces) {
+  std::vector<PathPiece> out;
+  out.reserve(pieces.size());
+  for (const PathPiece& piece : pieces) {
     if (piece.kind == PieceKind::kHost && !piece.is_changed &&
         DifferenceNs(piece.end_ns, piece.start_ns) >= kLongSliceNs) {
-      TRACEDB_TRY(AddCut(owners, piece, out));
+      TRACEDB_TRY(AddCut(db, owners, piece, out));
     } else {
       out.push_back(piece);
     }

@@ -100,6 +100,7 @@ class HoldFinder {
     std::unordered_map<int64_t, size_t> by_track;
     for (size_t i = 0; i < threads_.size(); ++i) by_track.emplace(threads_[i].track_id, i);
     around_.resize(threads_.size());
+    auto thread = by_track.end();
     for (const EventTable table : kLongSliceTables) {
       TRACEDB_ASSIGN(
           rows, db_.Prepare("SELECT id, track, ts, dur FROM " + std::string(EventTableName(table)) +
@@ -109,8 +110,10 @@ class HoldFinder {
       for (;;) {
         TRACEDB_ASSIGN(any, rows.Step());
         if (!any) break;
-        const auto thread = by_track.find(rows.Int(1));
-        if (thread == by_track.end() || impossible_.contains(rows.Int(0))) continue;
+        const int64_t track = rows.Int(1);
+        if (thread == by_track.end() || thread->first != track) thread = by_track.find(track);
+        if (thread == by_track.end()) continue;
+        if (!impossible_.empty() && impossible_.contains(rows.Int(0))) continue;
         const int64_t start_ns = SumNs(rows.Int(2), threads_[thread->second].base_ns);
         See(thread->second, start_ns);
         See(thread->second, SumNs(start_ns, rows.Int(3)));
@@ -120,9 +123,9 @@ class HoldFinder {
   }
 
   void See(size_t thread, int64_t at_ns) {
-    const size_t at = FirstOverhead([&](const Overhead& o) { return o.end_ns >= at_ns; });
     Around& around = around_[thread];  // most often where the thread's boundary before this one is
-    if (around.at != at) {
+    if (!IsAt(around.at, at_ns)) {
+      const size_t at = FirstOverhead([&](const Overhead& o) { return o.end_ns >= at_ns; });
       around.at = at;
       const bool has_end = at < overheads_.size();
       around.latest = has_end ? &latest_[{threads_[thread].process, at}] : nullptr;
@@ -137,6 +140,12 @@ class HoldFinder {
     if (at_ns == around.latest->at_ns && thread != around.latest->thread) {
       around.latest->is_shared = true;
     }
+  }
+
+  // The first overhead that ends then or later.
+  bool IsAt(size_t at, int64_t at_ns) const {
+    if (at > overheads_.size() || (at > 0 && overheads_[at - 1].end_ns >= at_ns)) return false;
+    return at == overheads_.size() || overheads_[at].end_ns >= at_ns;
   }
 
   template <typename Reached>

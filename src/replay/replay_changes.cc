@@ -30,13 +30,17 @@ int64_t Scaled(int64_t weight_ns, double factor) {
 
 class Weights {
  public:
-  Weights(SqliteDb& db, const ReplayGraph& graph, IdealWeights& ideal)
+  Weights(SqliteDb& db, const ReplayGraph& graph, IdealWeights& ideal, HostOwners& owners,
+          std::vector<int64_t>& weights)
       : db_(db),
         watch_(db),
         graph_(graph),
         rows_(graph.rows()),
         ideal_(ideal),
-        weights_(graph.weights()) {}
+        owners_(owners),
+        weights_(weights) {
+    weights_ = graph.weights();
+  }
 
   Status Apply(const Change& change) {
     TRACEDB_TRY(CheckStep(change));
@@ -67,7 +71,6 @@ class Weights {
   }
 
   const Status& status() const { return watch_.status(); }
-  std::vector<int64_t> Take() { return std::move(weights_); }
 
  private:
   // Of another capture it may be; of none it is a mistake, and not a gain of 0.
@@ -174,9 +177,9 @@ class Weights {
   Status ScaleHeld(const Change& change) {
     Change named;
     named.name = change.held_by;
-    TRACEDB_ASSIGN(names, NamesOf(named));
     ShortenedSlices slices(rows_);
-    TRACEDB_TRY(slices.ReadHeld(db_, names, change.rank, change.step, 1 - change.factor));
+    TRACEDB_ASSIGN(names, NamesOf(named));
+    TRACEDB_TRY(slices.ReadHeld(db_, owners_, names, change.rank, change.step, 1 - change.factor));
     ScaleHost(slices, kLongSliceNs);
     return Done{};
   }
@@ -378,20 +381,18 @@ class Weights {
   const ReplayGraph& graph_;
   const JobRows& rows_;
   IdealWeights& ideal_;
-  std::vector<int64_t> weights_;
+  HostOwners& owners_;
+  std::vector<int64_t>& weights_;
 };
 
 }  // namespace
 
-Result<std::vector<int64_t>> ChangedWeights(SqliteDb& db, const ReplayGraph& graph,
-                                            IdealWeights& ideal, std::string_view changes) {
+Status ChangeWeights(SqliteDb& db, const ReplayGraph& graph, IdealWeights& ideal,
+                     HostOwners& owners, std::string_view changes, std::vector<int64_t>& weights) {
   TRACEDB_ASSIGN(read, ReadChanges(db, changes));
-  Weights weights(db, graph, ideal);
-  for (const Change& change : read) {
-    TRACEDB_TRY(weights.Apply(change));
-    TRACEDB_TRY(weights.status());
-  }
-  return weights.Take();
+  Weights changed(db, graph, ideal, owners, weights);
+  for (const Change& change : read) TRACEDB_TRY(changed.Apply(change));
+  return changed.status();
 }
 
 }  // namespace tracedb

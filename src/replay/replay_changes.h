@@ -28,6 +28,7 @@
 #include <string_view>
 #include <vector>
 
+#include "replay/host_owners.h"
 #include "replay/ideal_weights.h"
 #include "replay/replay_graph.h"
 #include "tracedb/base/result.h"
@@ -35,8 +36,9 @@
 
 namespace tracedb {
 
-// The weights of the graph's edges with these changes; kUsage where one is not understood.
-Result<std::vector<int64_t>> ChangedWeights(SqliteDb& db, const ReplayGraph& graph,
-                                            IdealWeights& ideal, std::string_view changes);
+// Sets `weights`, whose memory is used again, to those of the graph's edges with these changes;
+// kUsage where one is not understood.
+Status ChangeWeights(SqliteDb& db, const ReplayGraph& graph, IdealWeights& ideal,
+                     HostOwners& owners, std::string_view changes, std::vector<int64_t>& weights);
 
 }  // namespace tracedb

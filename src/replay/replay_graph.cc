@@ -20,9 +20,16 @@ ReplayGraph ReplayGraph::Of(std::vector<Node> nodes, std::vector<uint32_t> from,
 
 std::vector<int64_t> ReplayGraph::Replay(const std::vector<int64_t>& weights,
                                          StopWatch* watch) const {
-  std::vector<int64_t> times(nodes_.size());
+  std::vector<int64_t> times;
+  Replay(weights, watch, times);
+  return times;
+}
+
+void ReplayGraph::Replay(const std::vector<int64_t>& weights, StopWatch* watch,
+                         std::vector<int64_t>& times) const {
+  times.resize(nodes_.size());
   for (uint32_t node = 0; node < nodes_.size(); ++node) {
-    if (watch != nullptr && watch->Asked()) return times;
+    if (watch != nullptr && watch->Asked()) return;
     const uint32_t end = end_edge(node);
     int64_t ready_ns = kNoEdge;
     for (uint32_t edge = first_edge(node); edge < end; ++edge) {
@@ -31,7 +38,6 @@ std::vector<int64_t> ReplayGraph::Replay(const std::vector<int64_t>& weights,
     }
     times[node] = ready_ns == kNoEdge ? nodes_[node].at_ns : SumNs(ready_ns, nodes_[node].lag_ns);
   }
-  return times;
 }
 
 uint32_t ReplayGraph::BindingEdge(uint32_t node, const std::vector<int64_t>& weights,

@@ -29,9 +29,11 @@ struct Node {
   int64_t at_ns;
   int64_t lag_ns;
   uint32_t first_edge;
-  uint32_t owner;  // of kFinish, kStart an activity; of kMeet a collective; else a call
-  NodeKind kind;
+  // Of kFinish, kStart an activity; of kMeet a collective; else a call.
+  uint32_t owner : 28;
+  NodeKind kind : 4;
 };
+static_assert(sizeof(Node) == 24);  // there are three for each GPU activity
 
 enum class EdgeKind : uint8_t {
   kHost,      // a thread goes on
@@ -77,6 +79,9 @@ class ReplayGraph {
   // When each node would happen, with these weights of the edges.
   std::vector<int64_t> Replay(const std::vector<int64_t>& weights,
                               StopWatch* watch = nullptr) const;
+  // The same into `times`, whose memory is used again.
+  void Replay(const std::vector<int64_t>& weights, StopWatch* watch,
+              std::vector<int64_t>& times) const;
   // The edge that a node waited for the longest; kNone: it has none.
   uint32_t BindingEdge(uint32_t node, const std::vector<int64_t>& weights,
                        const std::vector<int64_t>& times) const;

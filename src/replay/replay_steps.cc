@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 namespace tracedb {
 namespace {
@@ -17,8 +18,13 @@ using Bounds = std::map<int64_t, StepBounds>;  // by step; kNoStep: all of the c
 Bounds BoundsOf(const ReplayGraph& graph, const std::vector<int64_t>& times) {
   Bounds bounds;
   const JobRows& rows = graph.rows();
+  // Nodes that follow each other are most often of one step.
+  StepBounds* last = nullptr;
+  int64_t last_step = kNoStep;
   const auto end_with = [&](int64_t step, uint32_t node) {
-    StepBounds& here = bounds[step];
+    if (last == nullptr || step != last_step) last = &bounds[step];
+    last_step = step;
+    StepBounds& here = *last;
     if (here.last != kNone && times[node] <= here.end_ns) return;
     here.end_ns = times[node];
     here.last = node;
@@ -35,6 +41,7 @@ Bounds BoundsOf(const ReplayGraph& graph, const std::vector<int64_t>& times) {
     }
   }
   std::erase_if(bounds, [](const auto& step) { return step.second.last == kNone; });
+  last = nullptr;
   if (!bounds.empty() || times.empty()) return bounds;
   for (uint32_t node = 0; node < times.size(); ++node) end_with(kNoStep, node);
   bounds[kNoStep].begin_ns = *std::min_element(times.begin(), times.end());
@@ -76,7 +83,7 @@ class PathWalk {
       : graph_(graph), weights_(weights), times_(times) {}
 
   // From `node` back to `start_ns`; pieces come latest first.
-  void Walk(uint32_t node, const ReplayedStep& step, std::deque<PathPiece>& pieces) {
+  void Walk(uint32_t node, const ReplayedStep& step, std::vector<PathPiece>& pieces) {
     step_ = step;
     goes_on_ = kNone;
     while (times_[node] > step.start_ns) {
@@ -105,7 +112,7 @@ class PathWalk {
   }
 
   void Add(int64_t start_ns, int64_t end_ns, PieceKind kind, uint32_t node,
-           std::deque<PathPiece>& pieces) const {
+           std::vector<PathPiece>& pieces) const {
     PathPiece piece;
     piece.step = step_.step;
     piece.start_ns = std::max(start_ns, step_.start_ns);
@@ -166,20 +173,34 @@ std::vector<ReplayedStep> StepsOf(const ReplayGraph& graph, const std::vector<in
   return StepsIn(BoundsOf(graph, times));
 }
 
-std::deque<PathPiece> PathOf(const ReplayGraph& graph, const std::vector<int64_t>& weights,
-                             const std::vector<int64_t>& times) {
-  const Bounds bounds = BoundsOf(graph, times);
-  const std::vector<ReplayedStep> steps = StepsIn(bounds);
-  std::deque<PathPiece> pieces;
-  PathWalk walk(graph, weights, times);
-  size_t number = 0;
+struct StepPaths::Ends {
+  std::vector<ReplayedStep> steps;
+  std::vector<uint32_t> last;  // the node that ends each; kNone: it has no time of its own
+};
+
+StepPaths::StepPaths(const ReplayGraph& graph, std::vector<int64_t> weights,
+                     std::vector<int64_t> times)
+    : graph_(graph),
+      weights_(std::move(weights)),
+      times_(std::move(times)),
+      ends_(std::make_unique<Ends>()) {
+  const Bounds bounds = BoundsOf(graph, times_);
+  ends_->steps = StepsIn(bounds);
   for (const auto& [step, here] : bounds) {
-    const size_t before = pieces.size();
-    if (here.end_ns == steps[number].end_ns) walk.Walk(here.last, steps[number], pieces);
-    std::reverse(pieces.begin() + static_cast<std::ptrdiff_t>(before), pieces.end());
-    ++number;
+    const ReplayedStep& lasts = ends_->steps[ends_->last.size()];
+    ends_->last.push_back(here.end_ns == lasts.end_ns ? here.last : kNone);
   }
-  return pieces;
+}
+StepPaths::~StepPaths() = default;
+
+bool StepPaths::Next(std::vector<PathPiece>& pieces) {
+  pieces.clear();
+  if (next_ == ends_->steps.size()) return false;
+  const size_t step = next_++;
+  if (ends_->last[step] == kNone) return true;
+  PathWalk(graph_, weights_, times_).Walk(ends_->last[step], ends_->steps[step], pieces);
+  std::reverse(pieces.begin(), pieces.end());
+  return true;
 }
 
 }  // namespace tracedb

@@ -14,7 +14,7 @@ class StopWatch {
  public:
   explicit StopWatch(SqliteDb& db) : db_(db) {}
 
-  // To be called for each of many small things: looks once in a hundred thousand. Once true it
+  // To be called for each of many small things: looks once in a quarter of a million. Once true it
   // stays so.
   bool Asked() {
     if (++calls_ % kCallsBetween == 0 && status_.ok()) status_ = Look();
@@ -23,7 +23,7 @@ class StopWatch {
   const Status& status() const { return status_; }
 
  private:
-  static constexpr uint64_t kCallsBetween = 1 << 17;  // some ms
+  static constexpr uint64_t kCallsBetween = 1 << 18;  // some 5 ms
   Status Look();
 
   SqliteDb& db_;

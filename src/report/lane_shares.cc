@@ -3,13 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <optional>
-#include <tuple>
 #include <utility>
 
-#include "report/lane_pieces.h"
 #include "report/query_rows.h"
 #include "report/report_result.h"
 
@@ -50,10 +49,7 @@ Result<Range> RangeOf(SqliteDb& db, const ShownRun& run) {
   return Range{found.Int(0), found.Int(1), static_cast<int64_t>(found.Real(2))};
 }
 
-using Lane = std::tuple<int64_t, std::string>;  // rank, device
-
-// The longest gaps, by lane and by their start on the aligned clocks.
-using Gaps = std::map<Lane, std::map<int64_t, LaneGap>>;
+using Lane = GpuLane;
 
 struct Clock {
   int64_t run_start_ns = 0;
@@ -87,35 +83,59 @@ int64_t Aligned(const std::map<int64_t, Clock>& clocks, int64_t rank, int64_t si
 
 int64_t Nanoseconds(double ms) { return std::llround(ms * 1e6); }
 
-Result<Gaps> ReadGaps(SqliteDb& db, const QueryCatalog& catalog, const ShownRun& run) {
-  constexpr size_t kRank = 2, kDevice = 3, kStart = 4, kGap = 5, kCause = 7, kLaunched = 8;
-  constexpr size_t kSync = 9, kSyncName = 10, kHostName = 11;
-  Gaps gaps;
-  if (catalog.Find("gpu_gaps") == nullptr) return gaps;
-  TRACEDB_ASSIGN(clocks, ClocksOf(db, run));
-  std::vector<std::string> params = ParamsOf(*catalog.Find("gpu_gaps"), run);
-  params.push_back(fmt::format("limit={}", kGapsMax));
-  TRACEDB_ASSIGN(rows, QueryRows::Open(db, catalog, "gpu_gaps", std::move(params)));
-  for (;;) {
-    TRACEDB_ASSIGN(any, rows.Next());
-    if (!any) return gaps;
-    const int64_t rank = rows.Int(kRank);
-    LaneGap gap;
-    gap.dur_ns = Nanoseconds(rows.Real(kGap));
-    gap.sync_ns = Nanoseconds(rows.Real(kSync));
-    gap.is_known = !rows.IsNull(kCause);
-    gap.is_host = rows.Real(kLaunched) >= 0;
-    gap.host_name = rows.Text(kHostName);
-    gap.sync_name = rows.Text(kSyncName);
-    gaps[{rank, rows.Text(kDevice)}].emplace(Aligned(clocks, rank, Nanoseconds(rows.Real(kStart))),
-                                             std::move(gap));
+// Keeps the gaps of gpu_gaps by lane, and hands its first rows on.
+class GapRows : public RowSink {
+ public:
+  GapRows(std::map<int64_t, Clock> clocks, LaneGaps& gaps, RowSink* first, size_t first_max)
+      : clocks_(std::move(clocks)), gaps_(gaps), first_(first), first_max_(first_max) {}
+
+  Status Begin(std::span<const std::string> names) override {
+    return first_ == nullptr ? Status(Done{}) : first_->Begin(names);
   }
+
+  Status Row(std::span<const Cell> cells) override {
+    constexpr size_t kRank = 2, kDevice = 3, kStart = 4, kGap = 5, kCause = 7, kLaunched = 8;
+    constexpr size_t kSync = 9, kSyncName = 10, kHostName = 11;
+    if (first_ != nullptr && rows_++ < first_max_) TRACEDB_TRY(first_->Row(cells));
+    ReadRow(cells, row_);
+    const int64_t rank = row_[kRank].integer;
+    LaneGap gap;
+    gap.dur_ns = Nanoseconds(row_[kGap].real);
+    gap.sync_ns = Nanoseconds(row_[kSync].real);
+    gap.is_known = row_[kCause].type != SqlType::kNull;
+    gap.is_host = row_[kLaunched].real >= 0;
+    gap.host_name = row_[kHostName].text;
+    gap.sync_name = row_[kSyncName].text;
+    gaps_[{rank, row_[kDevice].text}].emplace(
+        Aligned(clocks_, rank, Nanoseconds(row_[kStart].real)), std::move(gap));
+    return Done{};
+  }
+
+  Status End() override { return first_ == nullptr ? Status(Done{}) : first_->End(); }
+
+ private:
+  std::map<int64_t, Clock> clocks_;
+  LaneGaps& gaps_;
+  RowSink* first_;
+  const size_t first_max_;
+  size_t rows_ = 0;
+  std::vector<RowValue> row_;
+};
+
+// How many rows it gives of a run when it is not told.
+size_t OwnLimit(const QueryDoc& doc) {
+  const QueryParam* limit = doc.FindParam("limit");
+  size_t rows = 0;
+  if (limit == nullptr || !limit->default_text.has_value()) return rows;
+  const std::string& text = *limit->default_text;
+  std::from_chars(text.data(), text.data() + text.size(), rows);
+  return std::min<size_t>(rows, kGapsMax);
 }
 
 // One lane after another out of two queries in the same order.
 class LaneReader {
  public:
-  LaneReader(QueryRows segments, QueryRows kernels, const Gaps& gaps, const Range& range,
+  LaneReader(QueryRows segments, QueryRows kernels, const LaneGaps& gaps, const Range& range,
              int64_t pieces, LaneShares& shares)
       : segments_(std::move(segments)),
         kernels_(std::move(kernels)),
@@ -133,15 +153,15 @@ class LaneReader {
       LanePieces pieces(range_.first_ns, range_.last_ns, pieces_, states);
       const auto gaps = gaps_.find(lane);
       pieces.Begin(gaps == gaps_.end() ? nullptr : &gaps->second);
-      while (has_segment_ && LaneOf(segments_) == lane) {
+      while (has_segment_ && IsOf(lane, segments_)) {
         TRACEDB_TRY(AddKernels(lane, pieces, segments_.Int(kStart) + segments_.Int(kDur)));
         pieces.AddSegment(segments_.Int(kStart), segments_.Int(kDur), segments_.Int(kKinds));
         TRACEDB_TRY(NextSegment());
       }
       TRACEDB_TRY(AddKernels(lane, pieces, std::numeric_limits<int64_t>::max()));
       pieces.End();
-      std::string json = fmt::format("{{\"rank\":{}", std::get<0>(lane));
-      AppendJsonField(json, "device", std::get<1>(lane));
+      std::string json = fmt::format("{{\"rank\":{}", lane.first);
+      AppendJsonField(json, "device", lane.second);
       lanes += (lanes.empty() ? "" : ",\n") + json + ",\"cells\":[" + pieces.Cells() + "]}";
     }
     return lanes;
@@ -151,7 +171,10 @@ class LaneReader {
   static constexpr size_t kRank = 1, kDevice = 2, kStart = 3, kDur = 4, kKinds = 5;
   static constexpr size_t kParallelism = 5, kWait = 6, kRoot = 7, kCause = 8, kName = 9;
 
-  static Lane LaneOf(const QueryRows& rows) { return {rows.Int(kRank), rows.Text(kDevice)}; }
+  static Lane LaneOf(QueryRows& rows) { return {rows.Int(kRank), rows.Text(kDevice)}; }
+  static bool IsOf(const Lane& lane, QueryRows& rows) {
+    return rows.Int(kRank) == lane.first && rows.Text(kDevice) == lane.second;
+  }
 
   Status NextSegment() {
     TRACEDB_ASSIGN(any, segments_.Next());
@@ -166,7 +189,7 @@ class LaneReader {
 
   // Those that start before `end_ns`.
   Status AddKernels(const Lane& lane, LanePieces& pieces, int64_t end_ns) {
-    while (has_kernel_ && LaneOf(kernels_) == lane && kernels_.Int(kStart) < end_ns) {
+    while (has_kernel_ && kernels_.Int(kStart) < end_ns && IsOf(lane, kernels_)) {
       LaneKernel kernel;
       kernel.start_ns = kernels_.Int(kStart);
       kernel.end_ns = kernel.start_ns + kernels_.Int(kDur);
@@ -176,8 +199,8 @@ class LaneReader {
       if (!kernels_.IsNull(kRoot)) {
         kernel.root_rank = kernels_.Int(kRoot);
         kernel.root_name = kernels_.Text(kName);
-        if (kernels_.Int(kRoot) != std::get<0>(lane)) {
-          shares_.waiting[{kernels_.Int(kRoot), kernels_.Text(kName)}].insert(std::get<0>(lane));
+        if (kernels_.Int(kRoot) != lane.first) {
+          shares_.waiting[{kernels_.Int(kRoot), kernels_.Text(kName)}].insert(lane.first);
         }
       }
       pieces.AddKernel(std::move(kernel));
@@ -188,7 +211,7 @@ class LaneReader {
 
   QueryRows segments_;
   QueryRows kernels_;
-  const Gaps& gaps_;
+  const LaneGaps& gaps_;
   const Range& range_;
   const int64_t pieces_;
   LaneShares& shares_;
@@ -206,13 +229,26 @@ Result<QueryRows> OpenRows(SqliteDb& db, const QueryCatalog& catalog, std::strin
 
 }  // namespace
 
+Result<LaneGaps> ReadLaneGaps(SqliteDb& db, const QueryCatalog& catalog, const ShownRun& run,
+                              RowSink* first) {
+  LaneGaps gaps;
+  const QueryDoc* doc = catalog.Find("gpu_gaps");
+  if (doc == nullptr) return gaps;
+  TRACEDB_ASSIGN(clocks, ClocksOf(db, run));
+  std::vector<std::string> params = ParamsOf(*doc, run);
+  params.push_back(fmt::format("limit={}", kGapsMax));
+  TRACEDB_ASSIGN(query, PreparedQuery::Prepare(db, *doc, {std::move(params), ""}));
+  GapRows rows(std::move(clocks), gaps, first, OwnLimit(*doc));
+  TRACEDB_TRY(query.Run(rows));
+  return gaps;
+}
+
 Result<LaneShares> MakeLaneShares(SqliteDb& db, const QueryCatalog& catalog, const ShownRun& run,
-                                  int64_t cells_max) {
+                                  const LaneGaps& gaps, int64_t cells_max) {
   LaneShares shares;
   TRACEDB_ASSIGN(range, RangeOf(db, run));
   if (range.lanes == 0 || range.last_ns <= range.first_ns) return shares;
   const int64_t pieces = std::clamp(cells_max / range.lanes, kPiecesMin, kPiecesMax);
-  TRACEDB_ASSIGN(gaps, ReadGaps(db, catalog, run));
   TRACEDB_ASSIGN(segments, OpenRows(db, catalog, "report/lane_segments", run));
   TRACEDB_ASSIGN(kernels, OpenRows(db, catalog, "report/lane_communication", run));
   LaneStates states;

@@ -11,12 +11,15 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "report/lane_pieces.h"
 #include "report/shown_run.h"
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
 #include "tracedb/query/doc/query_catalog.h"
+#include "tracedb/text/result_sink.h"
 
 namespace tracedb {
 
@@ -29,8 +32,18 @@ struct LaneShares {
   std::map<std::pair<int64_t, std::string>, std::set<int64_t>> waiting;
 };
 
+using GpuLane = std::pair<int64_t, std::string>;  // rank, device
+
+// The longest gaps, by lane and by their start on the aligned clocks.
+using LaneGaps = std::map<GpuLane, std::map<int64_t, LaneGap>>;
+
+// Of gpu_gaps more rows than it gives by itself. Those that it does are handed to `first`, if that
+// is not null: who shows them as well need not ask again.
+Result<LaneGaps> ReadLaneGaps(SqliteDb& db, const QueryCatalog& catalog, const ShownRun& run,
+                              RowSink* first);
+
 // Pieces get fewer the more GPUs there are: about `cells_max` are written.
 Result<LaneShares> MakeLaneShares(SqliteDb& db, const QueryCatalog& catalog, const ShownRun& run,
-                                  int64_t cells_max);
+                                  const LaneGaps& gaps, int64_t cells_max);
 
 }  // namespace tracedb

@@ -7,7 +7,9 @@
 namespace tracedb {
 namespace {
 
-void ReadRow(std::span<const Cell> cells, std::vector<RowValue>& values) {
+// A column of texts may have numbers in it, names of devices for instance: QueryRows makes texts of
+// those that are asked for alone.
+void ReadCells(std::span<const Cell> cells, std::vector<RowValue>& values) {
   values.resize(cells.size());
   for (size_t i = 0; i < cells.size(); ++i) {
     const Cell& cell = cells[i];
@@ -16,10 +18,7 @@ void ReadRow(std::span<const Cell> cells, std::vector<RowValue>& values) {
     values[i].integer = is_integer ? cell.integer : 0;
     values[i].real = is_integer ? static_cast<double>(cell.integer)
                                 : (cell.type == SqlType::kReal ? cell.real : 0);
-    // A column of texts may have numbers in it: names of devices.
-    values[i].text = cell.type == SqlType::kText ? std::string(cell.text)
-                     : is_integer                ? std::to_string(cell.integer)
-                                                 : "";
+    values[i].text.assign(cell.type == SqlType::kText ? cell.text : std::string_view());
   }
 }
 
@@ -29,7 +28,7 @@ class OneRow : public RowSink {
   explicit OneRow(std::vector<RowValue>& values) : values_(values) {}
   Status Begin(std::span<const std::string>) override { return Done{}; }
   Status Row(std::span<const Cell> cells) override {
-    ReadRow(cells, values_);
+    ReadCells(cells, values_);
     return Done{};
   }
   Status End() override { return Done{}; }
@@ -39,6 +38,13 @@ class OneRow : public RowSink {
 };
 
 }  // namespace
+
+void ReadRow(std::span<const Cell> cells, std::vector<RowValue>& values) {
+  ReadCells(cells, values);
+  for (RowValue& value : values) {
+    if (value.type == SqlType::kInteger) value.text = std::to_string(value.integer);
+  }
+}
 
 Status KeptRows::Row(std::span<const Cell> cells) {
   if (rows.size() < kRowsMax) ReadRow(cells, rows.emplace_back());
@@ -53,6 +59,14 @@ Result<QueryRows> QueryRows::Open(SqliteDb& db, const QueryCatalog& catalog, std
   }
   TRACEDB_ASSIGN(prepared, PreparedQuery::Prepare(db, *doc, {std::move(params), ""}));
   return QueryRows(std::move(prepared));
+}
+
+const std::string& QueryRows::Text(size_t column) {
+  RowValue& value = values_[column];
+  if (value.type == SqlType::kInteger && value.text.empty()) {
+    value.text = std::to_string(value.integer);
+  }
+  return value.text;
 }
 
 Result<bool> QueryRows::Next() {

@@ -18,9 +18,11 @@ namespace tracedb {
 struct RowValue {
   SqlType type = SqlType::kNull;
   int64_t integer = 0;
-  double real = 0;  // of an integer too
-  std::string text;
+  double real = 0;   // of an integer too
+  std::string text;  // of an integer too
 };
+
+void ReadRow(std::span<const Cell> cells, std::vector<RowValue>& values);
 
 // Hands rows on, and keeps the first ones.
 class KeptRows : public RowSink {
@@ -49,7 +51,7 @@ class QueryRows {
   bool IsNull(size_t column) const { return values_[column].type == SqlType::kNull; }
   int64_t Int(size_t column) const { return values_[column].integer; }
   double Real(size_t column) const { return values_[column].real; }
-  const std::string& Text(size_t column) const { return values_[column].text; }
+  const std::string& Text(size_t column);  // also of an integer
 
  private:
   explicit QueryRows(PreparedQuery query) : query_(std::move(query)) {}

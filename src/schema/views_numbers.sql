@@ -209,7 +209,7 @@ WITH RECURSIVE ran AS MATERIALIZED (
          sum(s.dur) AS gpu_ns
   FROM _gpu_slice s LEFT JOIN _launch k ON k.id = s.id
   WHERE @possible:s.id@ AND ifnull(s.dur, 0) >= 0
-  GROUP BY s.track, s.event_name, s.kind, k.step, k.path_id
+  GROUP BY k.step, k.path_id, s.event_name, s.track, s.kind  -- rows nearly are in this order
 ),
 climb (path_id, at) AS (  -- from where a launch was made up to an operator
   SELECT DISTINCT path_id, path_id FROM ran WHERE path_id IS NOT NULL

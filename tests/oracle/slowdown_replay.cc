@@ -146,7 +146,8 @@ class Job {
 
   // Of a start with nothing before it: at 0.
   uint32_t AddNode(NodeKind kind) {
-    nodes_.push_back({0, 0, static_cast<uint32_t>(from_.size()), kNone, kind});
+    const Node node{0, 0, static_cast<uint32_t>(from_.size()), 0, kind};
+    nodes_.push_back(node);
     return static_cast<uint32_t>(nodes_.size() - 1);
   }
   void AddEdge(uint32_t from, EdgeKind kind, int64_t weight_ns) {

@@ -8,7 +8,7 @@
 namespace tracedb {
 namespace {
 
-constexpr uint32_t kMany = 1'000'000;
+constexpr uint32_t kMany = 2'000'000;
 
 // Calls on one thread, a nanosecond apart.
 JobRows ManyCalls() {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -55,8 +54,33 @@ struct PathPiece {
   int64_t moved_ns = 0;   // how much later than recorded
 };
 
+class HostOwners;
 class IdealWeights;
 class ReplayGraph;
+class StepPaths;
+
+// What a path is given out in: its stretches with their owners, or of what lies on one rank of a
+// step without a gap one piece, with step, rank and times alone.
+enum class PathDetail { kStretches, kRanks };
+
+// The critical path of each step, in the order of time. One step's is made at a time: all of them
+// together are larger than the graph. The replay that it is of must outlive it.
+class CriticalPath {
+ public:
+  ~CriticalPath();
+  CriticalPath(CriticalPath&&) noexcept;
+  CriticalPath& operator=(CriticalPath&&) noexcept;
+
+  // The pieces of the next step that has any; false: there is none, and `pieces` is empty.
+  Result<bool> Next(SqliteDb& db, std::vector<PathPiece>& pieces);
+
+ private:
+  friend class JobReplay;
+  CriticalPath(std::unique_ptr<StepPaths> paths, HostOwners* owners, PathDetail detail);
+  std::unique_ptr<StepPaths> paths_;
+  HostOwners* owners_;
+  PathDetail detail_;
+};
 
 class JobReplay {
  public:
@@ -70,17 +94,15 @@ class JobReplay {
   // On the database that it was opened on. `changes` is a JSON array of objects, each a change
   // (replay_changes.h); "[]" or "": none.
   Result<std::vector<ReplayedStep>> Steps(SqliteDb& db, std::string_view changes);
-  // Of all steps, in the order of time: about 100 bytes each, in pieces, so that giving them out
-  // needs no room for another copy.
-  Result<std::deque<PathPiece>> CriticalPath(SqliteDb& db, std::string_view changes);
-  // Of it step, rank and times alone: what lies on one rank of a step without a gap is one piece.
-  Result<std::deque<PathPiece>> PathByRank(SqliteDb& db, std::string_view changes);
+  Result<CriticalPath> Path(SqliteDb& db, std::string_view changes, PathDetail detail);
 
  private:
-  explicit JobReplay(std::unique_ptr<ReplayGraph> graph);
-  Result<std::deque<PathPiece>> Path(SqliteDb& db, std::string_view changes);
+  JobReplay(std::unique_ptr<ReplayGraph> graph, std::unique_ptr<HostOwners> owners);
+  Status Replay(SqliteDb& db, std::string_view changes);
   std::unique_ptr<ReplayGraph> graph_;
+  std::unique_ptr<HostOwners> owners_;
   std::unique_ptr<IdealWeights> ideal_;
+  std::vector<int64_t> weights_, times_;  // of the last replay; a path takes them with it
 };
 
 }  // namespace tracedb
