@@ -56,13 +56,20 @@ def load(path):
         return json.load(file, parse_float=str)
 
 
+CONNECTED = {}  # database: (the file it was, connection): opening one reads all views
+
+
 def rows(database, sql, *values):
-    connection = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
-    try:
+    status = os.stat(database)
+    file = (status.st_ino, status.st_size, status.st_mtime_ns)
+    connected, connection = CONNECTED.get(database, (None, None))
+    if connected != file:
+        if connection is not None:
+            connection.close()
+        connection = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
         connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
-        return connection.execute(sql, values).fetchall()
-    finally:
-        connection.close()
+        CONNECTED[database] = (file, connection)
+    return connection.execute(sql, values).fetchall()
 
 
 def nanoseconds(text):

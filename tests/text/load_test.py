@@ -150,9 +150,10 @@ class Loads:
         return ""
 
 
-def compare_dumps(check, way, first, other):
-    for view in sorted(first.keys() | other.keys()):
-        check.text(f"{way}: view {view}", first.get(view, ""), other.get(view, ""))
+def compare_views(check, way, first, other):
+    wanted, got = program_run.dump(first), program_run.dump(other)
+    for view in sorted(wanted.keys() | got.keys()):
+        check.text(f"{way}: view {view}", wanted.get(view, ""), got.get(view, ""))
 
 
 def run(test, options):
@@ -164,20 +165,19 @@ def run(test, options):
         for way in filter(loads.applies, loads.ways):
             database, wrong = loads.load(way)
             there = not wrong and os.path.exists(database)
-            damage = program_run.integrity(database) if there else ""
+            damage, tables = program_run.tables(database) if there else ("", {})
             for trouble in filter(None, (wrong, damage, loads.litter(database))):
                 trouble = trouble.replace(os.path.dirname(database), "$FOLDER")
                 troubles.setdefault(trouble, []).append(way)
             if not there:
                 continue
-            found = program_run.dump(database) if len(loads.ways) > 1 else {}
-            found = {view: text.replace(os.path.dirname(database), "$FOLDER")
-                     for view, text in found.items()}
             if first is None:
-                first = found
+                first, wanted_tables = database, tables
                 expectations(check, test, options, database)
-            else:
-                compare_dumps(check, way, first, found)
+            elif tables != wanted_tables:
+                differ = [name for name in tables if tables[name] != wanted_tables.get(name)]
+                check.fail(f"{way}: not the same rows of {', '.join(differ)}")
+                compare_views(check, way, first, database)
         for trouble, ways in troubles.items():
             met = ", ".join(ways) if len(ways) < 4 else f"{len(ways)} ways"
             check.fail(f"{met}: {trouble}")

@@ -106,18 +106,29 @@ def answer(path, sql):
         database.close()
 
 
-# What may differ between two ways of loading the same file.
+# What may differ between two ways of loading the same file: where it lay, how it was packed, when.
 NOT_COMPARED = {"traces": {"path", "file_bytes", "ingested_at"}, "sources": {"path", "bytes"}}
+NOT_COMPARED_OF_TABLES = {"_trace": {"path", "folder", "file_bytes", "file_hash", "ingested_at"}}
 
 
-def integrity(path):
-    """What PRAGMA integrity_check has against the database; empty when nothing."""
+def tables(path):
+    """(what PRAGMA integrity_check has against the database, else an empty text; {table: rows}).
+    Of two databases with the same tables all views are the same, which are slower to ask."""
     database = open_database(path)
+    folder = os.path.dirname(path)
     try:
         check = database.execute("PRAGMA integrity_check").fetchall()
+        names = database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
+        found = {}
+        for name, in names:
+            cursor = database.execute(f'SELECT * FROM "{name}"')
+            left_out = NOT_COMPARED_OF_TABLES.get(name, ())
+            kept = [i for i, column in enumerate(cursor.description) if column[0] not in left_out]
+            found[name] = [repr([row[i] for i in kept]).replace(folder, "$FOLDER")
+                           for row in cursor]
+        return "" if check == [("ok",)] else f"integrity_check: {check[:3]}", found
     finally:
         database.close()
-    return "" if check == [("ok",)] else f"integrity_check: {check[:3]}"
 
 
 def views_of_sources():
@@ -135,6 +146,7 @@ VIEWS_OF_SOURCES = set(views_of_sources())
 def dump(path):
     """{view: CSV of its rows in a stable order}; without a source, not of those of sources."""
     database = open_database(path)
+    folder = os.path.dirname(path)
     try:
         views = [row[0] for row in database.execute(
             "SELECT name FROM sqlite_schema WHERE type = 'view' ORDER BY name")]
@@ -146,7 +158,8 @@ def dump(path):
             names = [column[0] for column in cursor.description]
             kept = [i for i, name in enumerate(names) if name not in NOT_COMPARED.get(view, ())]
             rows = sorted((tuple(row[i] for i in kept) for row in cursor), key=repr)
-            found[view] = csv_text([names[i] for i in kept], rows)
+            text = csv_text([names[i] for i in kept], rows)
+            found[view] = text.replace(folder, "$FOLDER")
         return found
     finally:
         database.close()
