@@ -96,8 +96,6 @@ def count_cases(program, maker):
         yield "append", count(folder, program, "ingest", ranks[7], "--db", database, *one)
         yield "nccl_stalls", count(folder, program, "query", "nccl_stalls", "--db", database,
                                    "--format", "csv")
-        yield "recommendations", count(folder, program, "query", "recommendations", "--db",
-                                       database, "--format", "csv")
 
 
 def libraries(objects):
