@@ -108,7 +108,8 @@ def answer(path, sql):
 
 # What may differ between two ways of loading the same file: where it lay, how it was packed, when.
 NOT_COMPARED = {"traces": {"path", "file_bytes", "ingested_at"}, "sources": {"path", "bytes"}}
-NOT_COMPARED_OF_TABLES = {"_trace": {"path", "folder", "file_bytes", "file_hash", "ingested_at"}}
+NOT_COMPARED_OF_TABLES = dict.fromkeys(
+    ("_trace", "_source"), {"path", "folder", "file_bytes", "file_hash", "ingested_at"})
 
 
 def tables(path):
