@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "tracedb/query/run/query_database.h"
 #include "tracedb/text/output_stream.h"
 
 namespace tracedb {
@@ -114,7 +115,11 @@ SharedAnswers::Made MakeCut(const ServeOptions& options, const WebRequest& reque
     return {reasons.Answer(),
             reasons.is_of_one_client() ? SharedAnswers::For::kNobody : SharedAnswers::For::kOne};
   }
-  if (!done.ok()) return Refused(done.error());
+  if (!done.ok()) {
+    const auto db = OpenTraceDatabase(options.database);  // not the request's fault, if that fails
+    if (db.ok()) return Refused(done.error());
+    return {BusyAnswer(db.error().what, db.error().advice), SharedAnswers::For::kOne};
+  }
   WebAnswer answer;
   answer.media_type = "application/gzip";
   answer.headers.emplace_back("Content-Disposition", "attachment; filename=\"cut.json.gz\"");

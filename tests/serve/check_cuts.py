@@ -1,6 +1,8 @@
 """/cut.json.gz: a window of the database for Perfetto, the same as `tracedb cut` writes."""
 import gzip
 import json
+import os
+import shutil
 import subprocess
 
 from serve_server import Server
@@ -53,4 +55,18 @@ def a_token_is_asked_for(program, database):
         assert server.get("/cut.json.gz?from=0&to=1&token=geheim&run=megatron")[0] == 200
 
 
-CHECKS = [windows_are_those_of_the_command, what_cannot_be_is_refused, a_token_is_asked_for]
+def a_database_that_is_gone_is_no_fault_of_the_request(program, database):
+    copy = database + ".copy"
+    shutil.copyfile(database, copy)
+    with Server(program, copy) as server:
+        assert server.get("/cut.json.gz?from=1&to=3&run=megatron")[0] == 200
+        os.unlink(copy)
+        status, _, body = server.get("/cut.json.gz?from=1&to=4&run=megatron")
+        assert status == 503 and b"no such database" in body, (status, body)
+        shutil.copyfile(database, copy)
+        assert server.get("/cut.json.gz?from=1&to=5&run=megatron")[0] == 200
+    os.unlink(copy)
+
+
+CHECKS = [windows_are_those_of_the_command, what_cannot_be_is_refused, a_token_is_asked_for,
+          a_database_that_is_gone_is_no_fault_of_the_request]
