@@ -15,7 +15,7 @@ inline constexpr const char* kPlaceAdvice =
 Error FolderError(const std::filesystem::path& path, const char* doing);
 
 // `write` fills a hidden folder beside `folder`, which then takes its name in one step. What
-// earlier ones that were killed have left there goes first.
+// earlier ones that were killed have left there goes first; what one that runs is filling stays.
 Status LandFolder(const std::filesystem::path& folder,
                   const std::function<Status(const std::filesystem::path& made)>& write);
 
