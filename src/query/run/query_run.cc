@@ -6,11 +6,12 @@
 #include <utility>
 
 #include "query/doc/sql_text.h"
-#include "query/run/declared_types.h"
 #include "query/run/empty_reason.h"
 #include "query/run/filter_values.h"
 #include "query/run/near_in_schema.h"
 #include "query/run/query_assert.h"
+#include "tracedb/base/declared_types.h"
+#include "tracedb/base/declared_types.h"
 #include "tracedb/query/run/gathered_notes.h"
 #include "tracedb/query/run/query_arguments.h"
 #include "tracedb/text/result_sinks.h"

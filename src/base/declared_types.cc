@@ -1,4 +1,4 @@
-#include "query/run/declared_types.h"
+#include "tracedb/base/declared_types.h"
 
 #include <sqlite3.h>
 
