@@ -223,6 +223,17 @@ class Browser:
         threading.Thread(target=fetch).start()
 
 
+def port_taken():
+    """Perfetto's port, by this test: another that has it may give it back at any moment."""
+    for attempt in range(60):
+        try:
+            return socket.create_server(("127.0.0.1", 9001))
+        except OSError:
+            if attempt == 59:
+                raise
+            time.sleep(1)
+
+
 def cuts_open_in_perfetto(setting):
     db = setting.db
     cut = db.cut(step=3, rank=[4, 5])
@@ -239,9 +250,7 @@ def cuts_open_in_perfetto(setting):
             time.sleep(1)
     with open(cut.path, "rb") as file:
         assert browser.answers == [404, ("https://ui.perfetto.dev", file.read())]
-    with contextlib.ExitStack() as taken:
-        with contextlib.suppress(OSError):  # then it is taken as well
-            taken.enter_context(socket.create_server(("127.0.0.1", 9001)))
+    with port_taken():
         with raises(setting.module.TracedbError, "port 9001"):
             cut.open(browser=browser)
     shown = cut._repr_html_()
