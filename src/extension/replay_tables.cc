@@ -42,7 +42,13 @@ struct Shared {
   // What the same changes gave before: a query tries some alone, and then with others.
   std::map<std::string, std::vector<ReplayedStep>> steps;
 
+  bool is_opening = false;
+
   Status BeOf(SqliteDb& db, int64_t capture) {
+    if (is_opening) {
+      return Error{ErrorKind::kQuery, "a replay is asked for while it is being read",
+                   "a view of this database stands in for a table that replays are read from"};
+    }
     TRACEDB_ASSIGN(commits_now, db.Integer("PRAGMA data_version"));
     const int64_t changes_now = sqlite3_total_changes64(db.handle());
     if (replay != nullptr && capture_id == capture && commits == commits_now &&
@@ -51,7 +57,10 @@ struct Shared {
     }
     replay.reset();  // first, so that there are never two
     steps.clear();
-    TRACEDB_ASSIGN(opened, JobReplay::Open(db, capture));
+    is_opening = true;
+    Result<JobReplay> made = RunCaught([&] { return JobReplay::Open(db, capture); });
+    is_opening = false;
+    TRACEDB_ASSIGN(opened, std::move(made));
     replay = std::make_shared<JobReplay>(std::move(opened));
     capture_id = capture;
     commits = commits_now;
@@ -63,8 +72,10 @@ struct Shared {
     constexpr size_t kKeptMax = 64;
     constexpr size_t kStepsMax = 10'000;
     if (const auto known = steps.find(of_changes); known != steps.end()) return known->second;
-    TRACEDB_ASSIGN(found, replay->Steps(db, of_changes));
-    if (steps.size() < kKeptMax && found.size() <= kStepsMax) steps.emplace(of_changes, found);
+    const std::shared_ptr<JobReplay> asked = replay;  // a hostile database's view may ask another
+    TRACEDB_ASSIGN(found, asked->Steps(db, of_changes));
+    const bool is_kept = steps.size() < kKeptMax && found.size() <= kStepsMax && asked == replay;
+    if (is_kept) steps.emplace(of_changes, found);
     return found;
   }
 };

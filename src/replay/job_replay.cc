@@ -32,6 +32,25 @@ void JoinOfOneRank(std::vector<PathPiece>& pieces) {
   if (!pieces.empty()) pieces.resize(kept + 1);
 }
 
+// Buffers and statements are used again by the next question, so there is one at a time.
+class Turn {
+ public:
+  static Result<Turn> Take(bool& is_busy) {
+    if (!is_busy) return Turn(is_busy);
+    return Error{ErrorKind::kQuery, "a replay is asked for while it is being worked out",
+                 "a view of this database names replay_steps, replay_path or replay_line: drop it"};
+  }
+  Turn(Turn&& other) noexcept : is_busy_(std::exchange(other.is_busy_, nullptr)) {}
+  Turn& operator=(Turn&&) = delete;
+  ~Turn() {
+    if (is_busy_ != nullptr) *is_busy_ = false;
+  }
+
+ private:
+  explicit Turn(bool& is_busy) : is_busy_(&is_busy) { is_busy = true; }
+  bool* is_busy_;
+};
+
 }  // namespace
 
 std::string_view PieceKindText(PieceKind kind) {
@@ -41,13 +60,15 @@ std::string_view PieceKindText(PieceKind kind) {
   return kTexts[static_cast<size_t>(kind)];
 }
 
-CriticalPath::CriticalPath(std::unique_ptr<StepPaths> paths, HostOwners* owners, PathDetail detail)
-    : paths_(std::move(paths)), owners_(owners), detail_(detail) {}
+CriticalPath::CriticalPath(std::unique_ptr<StepPaths> paths, HostOwners* owners, bool* is_busy,
+                           PathDetail detail)
+    : paths_(std::move(paths)), owners_(owners), is_busy_(is_busy), detail_(detail) {}
 CriticalPath::~CriticalPath() = default;
 CriticalPath::CriticalPath(CriticalPath&&) noexcept = default;
 CriticalPath& CriticalPath::operator=(CriticalPath&&) noexcept = default;
 
 Result<bool> CriticalPath::Next(SqliteDb& db, std::vector<PathPiece>& pieces) {
+  TRACEDB_ASSIGN(turn, Turn::Take(*is_busy_));
   while (paths_->Next(pieces)) {
     if (pieces.empty()) continue;
     if (detail_ == PathDetail::kRanks) {
@@ -87,14 +108,16 @@ Status JobReplay::Replay(SqliteDb& db, std::string_view changes) {
 }
 
 Result<std::vector<ReplayedStep>> JobReplay::Steps(SqliteDb& db, std::string_view changes) {
+  TRACEDB_ASSIGN(turn, Turn::Take(*is_busy_));
   TRACEDB_TRY(Replay(db, changes));
   return StepsOf(*graph_, times_);
 }
 
 Result<CriticalPath> JobReplay::Path(SqliteDb& db, std::string_view changes, PathDetail detail) {
+  TRACEDB_ASSIGN(turn, Turn::Take(*is_busy_));
   TRACEDB_TRY(Replay(db, changes));
   return CriticalPath(std::make_unique<StepPaths>(*graph_, std::move(weights_), std::move(times_)),
-                      owners_.get(), detail);
+                      owners_.get(), is_busy_.get(), detail);
 }
 
 }  // namespace tracedb

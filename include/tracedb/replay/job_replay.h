@@ -76,9 +76,11 @@ class CriticalPath {
 
  private:
   friend class JobReplay;
-  CriticalPath(std::unique_ptr<StepPaths> paths, HostOwners* owners, PathDetail detail);
+  CriticalPath(std::unique_ptr<StepPaths> paths, HostOwners* owners, bool* is_busy,
+               PathDetail detail);
   std::unique_ptr<StepPaths> paths_;
   HostOwners* owners_;
+  bool* is_busy_;
   PathDetail detail_;
 };
 
@@ -91,7 +93,8 @@ class JobReplay {
   JobReplay(JobReplay&&) noexcept;
   JobReplay& operator=(JobReplay&&) noexcept;
 
-  // On the database that it was opened on. `changes` is a JSON array of objects, each a change
+  // On the database that it was opened on; kQuery from within another question or step of a path,
+  // which a view of the database may ask for. `changes` is a JSON array of objects, each a change
   // (replay_changes.h); "[]" or "": none.
   Result<std::vector<ReplayedStep>> Steps(SqliteDb& db, std::string_view changes);
   Result<CriticalPath> Path(SqliteDb& db, std::string_view changes, PathDetail detail);
@@ -103,6 +106,7 @@ class JobReplay {
   std::unique_ptr<HostOwners> owners_;
   std::unique_ptr<IdealWeights> ideal_;
   std::vector<int64_t> weights_, times_;  // of the last replay; a path takes them with it
+  std::unique_ptr<bool> is_busy_ = std::make_unique<bool>(false);
 };
 
 }  // namespace tracedb

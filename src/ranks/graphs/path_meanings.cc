@@ -109,7 +109,7 @@ Result<uint64_t> PathMeanings::ArgsHashOf(int64_t args_text) {
 Result<int64_t> PathMeanings::ReadUpwards(int64_t path_id) {
   constexpr int64_t kPassedMax = 3;
   int64_t last_id = 0;  // where the statement stands; 0: nowhere
-  while (path_id != 0 && unknown_.size() < kPiecesMax && buckets_[BucketOf(path_id)] == 0) {
+  while (path_id > 0 && unknown_.size() < kPiecesMax && buckets_[BucketOf(path_id)] == 0) {
     const bool is_near = path_id < last_id && path_id >= last_id - kPassedMax;
     if (!is_near) {
       read_.Reset();
@@ -119,7 +119,7 @@ Result<int64_t> PathMeanings::ReadUpwards(int64_t path_id) {
       TRACEDB_ASSIGN(any, read_.Step());
       last_id = any ? read_.Int(0) : 0;
     } while (last_id > path_id);
-    if (last_id != path_id) break;
+    if (last_id != path_id) break;  // a damaged database: there is no such path
     PathEntry entry;
     entry.id = path_id;
     path_id = read_.Int(1);
