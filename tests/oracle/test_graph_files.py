@@ -90,7 +90,8 @@ class CaptureFiles(GraphTest):
         first, second = ({"file": f"graph_capture_rank_0.{i}.json.gz", "batch_size": 4 * i} for i in (1, 2))
         several = [dict(first, batch_size=8), second]
         for details in (None, [], {}, "[", "[1, null, \"a\"]", [dict(first, file="x"), dict(second, file=2)],
-                        [dict(first, batch_size="4"), dict(second, batch_size=-8)], several,
+                        [dict(first, batch_size="4"), dict(second, batch_size=-8)],
+                        [dict(first, batch_size=True), second], several,
                         [first, dict(first, batch_size=8), second, dict(second, batch_size=4)],
                         json.dumps([first, second]) + " " * (1 << 20)):
             with self.subTest(details=str(details)[:200]):

@@ -35,15 +35,16 @@ Result<int64_t> CaptureDetails::BatchOf(const fs::path& trace) {
   if (text.empty()) return int64_t{0};
   if (!find_.has_value()) {
     // Each condition guards what is after it: a text that is no JSON is an error of json_each.
-    TRACEDB_ASSIGN(find,
-                   db_->Prepare("SELECT CASE WHEN count(*) = sum(typeof(batch) = 'integer') AND "
-                                "  min(batch) = max(batch) THEN min(batch) END FROM ("
-                                "  SELECT CASE type WHEN 'object' THEN "
-                                "      json_extract(value, '$.file') END AS file, "
-                                "    CASE type WHEN 'object' THEN "
-                                "      json_extract(value, '$.batch_size') END AS batch "
-                                "  FROM json_each(iif(json_valid(?1), ?1, '[]'))) "
-                                "WHERE file = ?2"));
+    TRACEDB_ASSIGN(find, db_->Prepare("SELECT CASE WHEN count(*) = sum(kind IS 'integer') AND "
+                                      "  min(batch) = max(batch) THEN min(batch) END FROM ("
+                                      "  SELECT CASE type WHEN 'object' THEN "
+                                      "      json_extract(value, '$.file') END AS file, "
+                                      "    CASE type WHEN 'object' THEN "
+                                      "      json_extract(value, '$.batch_size') END AS batch, "
+                                      "    CASE type WHEN 'object' THEN "
+                                      "      json_type(value, '$.batch_size') END AS kind "
+                                      "  FROM json_each(iif(json_valid(?1), ?1, '[]'))) "
+                                      "WHERE file = ?2"));
     find_.emplace(std::move(find));
   }
   TRACEDB_TRY(find_->Bind(1, std::string_view(text)));

@@ -5,8 +5,13 @@
 #include <string>
 #include <utility>
 
+#include "tracedb/base/interval.h"
+
 namespace tracedb {
 namespace {
+
+// Of a damaged database, too: it stays at the ends.
+void AddTo(int64_t& sum, int64_t more) { sum = SumNs(sum, more); }
 
 Status BindId(SqliteStatement& insert, int parameter, int64_t id) {
   return id != 0 ? insert.Bind(parameter, id) : insert.BindNull(parameter);
@@ -113,8 +118,8 @@ void GraphChanges::Move(const Use& use, const Ends& ends, const Count& count) {
   const auto move = [&](PathPlace op, PathPlace forward_op, int64_t sign) {
     Sums& sums = sums_[{use.step, -1, meanings_->at(op).op, meanings_->at(forward_op).op,
                         use.kernel, false}];
-    sums.activities += sign * count.activities;
-    sums.gpu_ns += sign * count.gpu_ns;
+    AddTo(sums.activities, sign * count.activities);
+    AddTo(sums.gpu_ns, sign * count.gpu_ns);
   };
   move(ends.from, ends.from_forward, -1);
   move(ends.to, ends.to_forward, 1);
@@ -127,18 +132,18 @@ void GraphChanges::SpreadForward(const Use& use, const Ends& ends, const Count& 
   std::array<bool, kHostKinds> has{};
   for (const PathPlace place : inner_) {
     bool& self = has[static_cast<size_t>(meanings_->at(place).kind)];
-    if (!self) InnerOf(use, place).self_gpu_ns += count.gpu_ns;
+    if (!self) AddTo(InnerOf(use, place).self_gpu_ns, count.gpu_ns);
     self = true;
   }
   for (auto place = inner_.rbegin(); place != inner_.rend(); ++place) {
     if (!MarkName(*place)) continue;  // the outermost of a name has it
     Sums& sums = InnerOf(use, *place);
-    sums.activities += count.activities;
-    sums.gpu_ns += count.gpu_ns;
+    AddTo(sums.activities, count.activities);
+    AddTo(sums.gpu_ns, count.gpu_ns);
   }
   for (PathPlace at = ends.from; at != 0; at = meanings_->at(at).parent) {
     bool& lost = has[static_cast<size_t>(meanings_->at(at).kind)];
-    if (lost) Of(use.step, meanings_->at(at), false).self_gpu_ns -= count.gpu_ns;
+    if (lost) AddTo(Of(use.step, meanings_->at(at), false).self_gpu_ns, -count.gpu_ns);
     lost = false;
   }
 }
@@ -154,8 +159,8 @@ void GraphChanges::SpreadBackward(const Use& use, const Ends& ends, const Count&
     const bool first = !std::exchange(self, true);
     if (name_marks_[meanings_->at(place).name] == had) continue;
     Sums& sums = InnerOf(use, place);
-    if (first) sums.self_backward_gpu_ns += count.gpu_ns;
-    sums.backward_gpu_ns += count.gpu_ns;
+    if (first) AddTo(sums.self_backward_gpu_ns, count.gpu_ns);
+    AddTo(sums.backward_gpu_ns, count.gpu_ns);
   }
 }
 
@@ -169,7 +174,9 @@ Status GraphChanges::CountCalls(int64_t capture_id, const Step& step, int64_t ti
     TRACEDB_ASSIGN(row, rows.Step());
     if (!row) return Done{};
     const Key key{step, 0, rows.Int(0), rows.OptionalInt(1).value_or(0), 0, false};
-    sums_[key].calls += times * rows.Int(2);
+    int64_t calls = 0;
+    if (__builtin_mul_overflow(times, rows.Int(2), &calls)) continue;  // a damaged row
+    AddTo(sums_[key].calls, calls);
   }
 }
 

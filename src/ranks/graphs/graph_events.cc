@@ -111,7 +111,7 @@ Result<std::vector<GraphTrace>> GraphEvents::Traces() {
 
 // Of the same process: its own trace, another of its rank, or a file that holds captures alone.
 Result<std::vector<GraphCapture>> GraphEvents::CapturesFor(const GraphTrace& trace) {
-  TRACEDB_ASSIGN(rows, db_->Prepare("SELECT c.id, c.trace_id, c.path_id, t.path, s.ts "
+  TRACEDB_ASSIGN(rows, db_->Prepare("SELECT c.id, c.trace_id, c.path_id, t.path, s.ts, t.folder "
                                     "FROM _graph_capture c JOIN _trace t USING (trace_id) "
                                     "JOIN _runtime_slice s ON s.id = c.id "
                                     "WHERE t.run_id = ?1 AND t.rank = ?2 "
@@ -132,7 +132,8 @@ Result<std::vector<GraphCapture>> GraphEvents::CapturesFor(const GraphTrace& tra
     capture.trace_id = rows.Int(1);
     capture.path = rows.Int(2);
     capture.ts = rows.Int(4);
-    const auto file = paths.emplace(rows.Text(3)).first;
+    const std::filesystem::path given = rows.Text(3);  // from where ingest was called
+    const auto file = paths.insert(std::filesystem::path(rows.Text(5)) / given.filename()).first;
     files.push_back(&*file);
     capture.batch = BatchInName(file->filename().string());
     TRACEDB_TRY(launches.Bind(1, capture.id));
