@@ -11,7 +11,6 @@
 #include "query/run/near_in_schema.h"
 #include "query/run/query_assert.h"
 #include "tracedb/base/declared_types.h"
-#include "tracedb/base/declared_types.h"
 #include "tracedb/query/run/gathered_notes.h"
 #include "tracedb/query/run/query_arguments.h"
 #include "tracedb/text/result_sinks.h"
