@@ -47,10 +47,13 @@ LoadOptions OptionsFor(const GlobalOptions& global, const IngestOptions& options
 // had 28,000 page faults, a seventh of their CPU. Not where each MiB counts.
 void KeepSmallBlocks(size_t memory_bytes) {
   constexpr size_t kMemoryBytesMin = 64 << 20;
-  constexpr int kKeptBytes = 8 << 20;
+  constexpr size_t kKeptShare = 16;  // of all arenas
+  constexpr size_t kKeptBytesMax = 8 << 20;
   if (memory_bytes < kMemoryBytesMin) return;
-  mallopt(M_TRIM_THRESHOLD, kKeptBytes);
-  mallopt(M_ARENA_MAX, std::max(1, static_cast<int>(std::thread::hardware_concurrency() / 2)));
+  const unsigned arenas = std::max(1u, std::thread::hardware_concurrency() / 2);
+  const size_t kept_bytes = std::min(memory_bytes / kKeptShare / arenas, kKeptBytesMax);
+  mallopt(M_TRIM_THRESHOLD, static_cast<int>(kept_bytes));
+  mallopt(M_ARENA_MAX, static_cast<int>(arenas));
 }
 
 // How many files to read at a time; each has its share of memory and cores. Where nobody says how
