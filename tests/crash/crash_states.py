@@ -164,6 +164,14 @@ def logical(path):
     return sorted(found, key=repr), rest
 
 
+def runs(path):
+    """Of each trace, as the first of what logical() knows of all."""
+    db = sqlite3.connect(path)
+    found = hash_rows(sorted(db.execute(LOGICAL_OF_ALL[0]), key=repr))
+    db.close()
+    return found
+
+
 def integrity(path):
     """What is wrong with it; this also rolls back what a killed ingest left."""
     try:
@@ -252,8 +260,10 @@ class Sequence:
 
     def _is_all(self, path):
         mark = same_bytes_mark(path)
-        if mark == self.marks[-1] or self.found.get(mark) == ("", self.contents[-1]):
+        if mark == self.marks[-1]:
             return True
+        if self.found.get(mark) == ("", self.contents[-1]):  # which leaves the runs' names out
+            return runs(path) == self.logical[1][0]
         return logical(path) == self.logical
 
     def ends_well(self, database):
