@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <set>
 #include <thread>
@@ -26,16 +27,8 @@ constexpr size_t kSharedBytesMax = 700'000;
 constexpr int64_t kLaneCellsMax = 24'000;
 
 // What the query gives, and what its header says of it: {"params":"bins=160","meaning":"...", ...}.
-// `ask` has the query's rows handed over.
-Result<std::string> ResultAsJson(const QueryDoc& doc, const ReportSection& section,
-                                 const Thinning& thinning, size_t bytes_max,
-                                 std::vector<std::vector<RowValue>>& kept,
-                                 const std::function<Status(RowSink&)>& ask) {
-  ReportResult result(doc, section.rows_max, bytes_max);
-  StepSums sums(doc, result);
-  KeptRows keeper(thinning.sums_steps ? static_cast<RowSink&>(sums) : result);
-  TRACEDB_TRY(ask(keeper));
-  kept = std::move(keeper.rows);
+std::string ResultAsJson(const QueryDoc& doc, const Thinning& thinning, const ReportResult& result,
+                         size_t bytes_max) {
   std::string params;
   for (const std::string& param : thinning.params) params += (params.empty() ? "" : " ") + param;
   std::string json;
@@ -44,7 +37,7 @@ Result<std::string> ResultAsJson(const QueryDoc& doc, const ReportSection& secti
   AppendJsonField(json, "params", params);
   AppendJsonField(json, "meaning", doc.description);
   AppendJsonField(json, "empty", doc.when_empty);
-  return WithoutTags(json) + ",\"result\":" + WithoutTags(result.Json()) + "}";
+  return WithoutTags(json) + ",\"result\":" + WithoutTags(result.Json(bytes_max)) + "}";
 }
 
 // In the place of a result that could not be made.
@@ -66,6 +59,7 @@ struct SectionPart {
   std::string json;
   std::vector<std::vector<RowValue>> kept;
   std::optional<Error> error;
+  std::unique_ptr<ReportResult> result;  // until it is known how many bytes it may have
 };
 
 class PartsRun {
@@ -77,7 +71,7 @@ class PartsRun {
       const QueryDoc* doc = catalog.Find(section->query);
       if (!seen.insert(section->query).second) continue;
       ++parts_count_;
-      if (IsNeeded(*section, scale)) sections_.push_back({section, doc, "", {}, {}});
+      if (IsNeeded(*section, scale)) sections_.push_back({section, doc, "", {}, {}, {}});
     }
     for (const QueryDoc& doc : catalog.queries()) {
       if (doc.name.starts_with("doctor/")) ++parts_count_;
@@ -92,7 +86,7 @@ class PartsRun {
     } else {
       TRACEDB_TRY(RunBoth(db, *other));
     }
-    TRACEDB_TRY(KeepToSharedBytes(db));
+    KeepToSharedBytes();
     return Gathered();
   }
 
@@ -158,33 +152,35 @@ class PartsRun {
 
   Status RunSection(SqliteDb& db, SectionPart& part) {
     Begin(part.doc->name);
-    return Ask(db, part, BytesMax(part));
-  }
-
-  static size_t BytesMax(const SectionPart& part) {
-    return part.section->bytes_max > 0 ? part.section->bytes_max : kSharedBytesMax;
-  }
-
-  Status Ask(SqliteDb& db, SectionPart& part, size_t bytes_max) const {
     const Thinning thinning = ThinningOf(*part.doc, scale_);
-    return Fill(part, thinning, bytes_max, [&](RowSink& rows) -> Status {
+    return Fill(part, thinning, [&](RowSink& rows) -> Status {
       TRACEDB_ASSIGN(query, PreparedQuery::Prepare(db, *part.doc, {thinning.params, ""}));
       TRACEDB_TRY(query.Run(rows));
       return Done{};
     });
   }
 
-  static Status Fill(SectionPart& part, const Thinning& thinning, size_t bytes_max,
+  static size_t BytesMax(const SectionPart& part) {
+    return part.section->bytes_max > 0 ? part.section->bytes_max : kSharedBytesMax;
+  }
+
+  // `ask` has the query's rows handed over.
+  static Status Fill(SectionPart& part, const Thinning& thinning,
                      const std::function<Status(RowSink&)>& ask) {
-    Result<std::string> result =
-        ResultAsJson(*part.doc, *part.section, thinning, bytes_max, part.kept, ask);
-    if (result.ok()) {
-      part.json = std::move(result).value();
+    part.result =
+        std::make_unique<ReportResult>(*part.doc, part.section->rows_max, BytesMax(part));
+    StepSums sums(*part.doc, *part.result);
+    KeptRows keeper(thinning.sums_steps ? static_cast<RowSink&>(sums) : *part.result);
+    if (Status asked = ask(keeper); !asked.ok()) {
+      part.result.reset();
+      if (!FailsAlone(asked.error())) return asked;
+      part.json = FailureAsJson(*part.doc, asked.error());
+      part.error = asked.error();
       return Done{};
     }
-    if (!FailsAlone(result.error())) return std::move(result).error();
-    part.json = FailureAsJson(*part.doc, result.error());
-    part.error = std::move(result).error();
+    part.kept = std::move(keeper.rows);
+    part.json = ResultAsJson(*part.doc, thinning, *part.result, BytesMax(part));
+    if (part.section->bytes_max > 0) part.result.reset();
     return Done{};
   }
 
@@ -221,7 +217,7 @@ class PartsRun {
       TRACEDB_TRY(read(nullptr));
     } else {
       Begin(shown->doc->name);
-      TRACEDB_TRY(Fill(*shown, ThinningOf(*shown->doc, scale_), BytesMax(*shown),
+      TRACEDB_TRY(Fill(*shown, ThinningOf(*shown->doc, scale_),
                        [&](RowSink& rows) { return read(&rows); }));
       if (!gaps.ok()) return std::move(gaps).error();
     }
@@ -230,16 +226,18 @@ class PartsRun {
 
   static bool IsOfGaps(const SectionPart& part) { return part.section->query == "gpu_gaps"; }
 
-  // Those without a bound of their own were each asked with all that they share. One that had less
-  // left is asked again: with that much, its last rows are left out.
-  Status KeepToSharedBytes(SqliteDb& db) {
+  // Those without a bound of their own have each all that they share. Of one that had less left the
+  // last rows are left out.
+  void KeepToSharedBytes() {
     size_t left = kSharedBytesMax;
     for (SectionPart& part : sections_) {
-      if (part.section->bytes_max > 0 || part.error.has_value()) continue;
-      if (part.json.size() > left) TRACEDB_TRY(Ask(db, part, left));
-      if (!part.error.has_value()) left -= std::min(left, part.json.size());
+      if (part.result == nullptr) continue;
+      if (part.json.size() > left) {
+        part.json = ResultAsJson(*part.doc, ThinningOf(*part.doc, scale_), *part.result, left);
+      }
+      part.result.reset();
+      left -= std::min(left, part.json.size());
     }
-    return Done{};
   }
 
   ReportParts Gathered() {

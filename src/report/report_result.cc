@@ -118,6 +118,7 @@ Status ReportResult::Row(std::span<const Cell> cells) {
   ++rows_;
   for (size_t i = 0; i < cells.size(); ++i) {
     Column& column = columns_[i];
+    column.begins.push_back({column.values.size(), column.texts.size()});
     if (rows_ > 1) column.values += ',';
     if (column.is_text && cells[i].type != SqlType::kNull) {
       AddText(column, TextOf(cells[i]));
@@ -132,19 +133,35 @@ Status ReportResult::Row(std::span<const Cell> cells) {
   return Done{};
 }
 
-std::string ReportResult::Json() const {
+std::string ReportResult::Json(size_t bytes_max) const {
+  const auto fits = [&](size_t row) {
+    size_t bytes = 0;
+    for (const Column& column : columns_) {
+      bytes += column.begins[row].values + column.begins[row].texts;
+    }
+    return bytes <= bytes_max;
+  };
+  size_t rows = 0;
+  while (rows < static_cast<size_t>(rows_) && fits(rows)) ++rows;
   std::string json =
-      fmt::format("{{\"rows\":{},\"rows_found\":{},\"columns\":[", rows_, rows_found_);
+      fmt::format("{{\"rows\":{},\"rows_found\":{},\"columns\":[", rows, rows_found_);
   for (size_t i = 0; i < columns_.size(); ++i) {
+    const Column& values = columns_[i];
+    const bool is_all = rows == values.begins.size();
+    const Place end =
+        is_all ? Place{values.values.size(), values.texts.size()} : values.begins[rows];
     const QueryColumn& column = doc_.columns[i];
     std::string entry = "{";
     AppendJsonField(entry, "name", column.name);
     AppendJsonField(entry, "type", DocTypeName(column.type));
     AppendJsonField(entry, "unit", column.unit);
     AppendJsonField(entry, "about", column.text);
-    if (columns_[i].is_delta) entry += ",\"delta\":1";
-    if (columns_[i].is_text) entry += fmt::format(",\"texts\":[{}]", columns_[i].texts);
-    json += fmt::format("{}{},\"values\":[{}]}}", i == 0 ? "" : ",", entry, columns_[i].values);
+    if (values.is_delta) entry += ",\"delta\":1";
+    if (values.is_text) {
+      entry += fmt::format(",\"texts\":[{}]", std::string_view(values.texts).substr(0, end.texts));
+    }
+    json += fmt::format("{}{},\"values\":[{}]}}", i == 0 ? "" : ",", entry,
+                        std::string_view(values.values).substr(0, end.values));
   }
   return json + "]}";
 }

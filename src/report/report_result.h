@@ -33,9 +33,15 @@ class ReportResult : public RowSink {
   Status End() override { return Done{}; }
 
   int64_t rows_found() const { return rows_found_; }
-  std::string Json() const;
+  std::string Json() const { return Json(bytes_max_); }
+  // As if so many bytes, at most those of the constructor, had been the bound from the start.
+  std::string Json(size_t bytes_max) const;
 
  private:
+  struct Place {
+    size_t values = 0;  // bytes of the column's before a row
+    size_t texts = 0;
+  };
   struct Column {
     bool is_text = false;
     bool is_delta = false;
@@ -43,6 +49,7 @@ class ReportResult : public RowSink {
     std::string values;
     std::string texts;
     std::unordered_map<std::string, size_t> places;
+    std::vector<Place> begins;  // of each row
   };
   static void AddText(Column& column, std::string_view text);
   size_t Bytes() const;
