@@ -167,8 +167,7 @@ class PartsRun {
   // `ask` has the query's rows handed over.
   static Status Fill(SectionPart& part, const Thinning& thinning,
                      const std::function<Status(RowSink&)>& ask) {
-    part.result =
-        std::make_unique<ReportResult>(*part.doc, part.section->rows_max, BytesMax(part));
+    part.result = std::make_unique<ReportResult>(*part.doc, part.section->rows_max, BytesMax(part));
     StepSums sums(*part.doc, *part.result);
     KeptRows keeper(thinning.sums_steps ? static_cast<RowSink&>(sums) : *part.result);
     if (Status asked = ask(keeper); !asked.ok()) {
