@@ -9,8 +9,8 @@
 namespace tracedb {
 
 // kInteger or kReal where a column of the result is one of a table, or of views over it, declared
-// so (of a view that is a UNION: in its first part); else kNull. Of a text nothing is said, as
-// SQLite leaves numbers in such columns as they are. Empty for a statement that is a UNION itself.
+// so (of a UNION: in its first part, which is all that SQLite tells); else kNull. Of a text nothing
+// is said, as SQLite leaves numbers in such columns as they are.
 std::vector<SqlType> DeclaredTypes(SqliteDb& db, const std::string& sql);
 
 }  // namespace tracedb

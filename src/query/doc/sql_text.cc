@@ -95,6 +95,17 @@ std::string_view SkipBlankSql(std::string_view sql) {
   }
 }
 
+bool IsCompoundSql(std::string_view sql) {
+  int depth = 0;
+  for (std::string_view token = TakeToken(sql); !token.empty(); token = TakeToken(sql)) {
+    if (token == "(") ++depth;
+    if (token == ")") --depth;
+    const std::string word = depth == 0 ? Upper(token) : "";
+    if (word == "UNION" || word == "INTERSECT" || word == "EXCEPT") return true;
+  }
+  return false;
+}
+
 std::string StatementVerb(std::string_view sql) {
   std::string verb = Upper(TakeToken(sql));
   if (verb == "EXPLAIN") {

@@ -13,6 +13,9 @@ std::string_view SkipBlankSql(std::string_view sql);
 // "WITH ... DELETE" is DELETE, that of "EXPLAIN SELECT" is SELECT. Empty when it has none.
 std::string StatementVerb(std::string_view sql);
 
+// Whether a statement is SELECT ... UNION SELECT ..., or the like; not so where a part of it is.
+bool IsCompoundSql(std::string_view sql);
+
 // Whether statements of that verb change a database, or what is attached to the connection.
 bool VerbChanges(std::string_view verb);
 

@@ -159,7 +159,8 @@ Result<bool> PreparedQuery::StepTo(RowSink& sink) {
   if (cells_.empty() && statement.ColumnCount() > 0) {
     const std::vector<std::string> names = ColumnNames(statement);
     cells_.resize(names.size());
-    if (sink.WantsDeclared()) sink.Declare(DeclaredTypes(*db_, statement.Sql()));
+    const std::string sql = sink.WantsDeclared() ? statement.Sql() : "";
+    if (!sql.empty() && !IsCompoundSql(sql)) sink.Declare(DeclaredTypes(*db_, sql));
     TRACEDB_TRY(sink.Begin(names));
   }
   return stepped.value() && !cells_.empty();
