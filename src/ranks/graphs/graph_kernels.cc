@@ -17,6 +17,7 @@
 #include "ranks/graphs/graph_sums.h"
 #include "ranks/graphs/path_meanings.h"
 #include "ranks/graphs/path_updates.h"
+#include "tracedb/base/interval.h"
 
 namespace tracedb {
 namespace {
@@ -38,22 +39,17 @@ struct ReplayTimes {
   int64_t gpu_ns = 0, span_ns = 0, idle_ns = 0;
 };
 
-int64_t SumOf(int64_t a, int64_t b) {
-  int64_t sum;
-  return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
-
 // `nodes` are in the order of their starts.
 ReplayTimes TimesOf(const std::vector<ReplayedNode>& nodes) {
   ReplayTimes times;
   int64_t busy_to = nodes.front().ts;
   for (const ReplayedNode& node : nodes) {
     const int64_t dur = std::max<int64_t>(node.dur, 0);
-    times.gpu_ns = SumOf(times.gpu_ns, dur);
-    if (node.ts > busy_to) times.idle_ns = SumOf(times.idle_ns, node.ts - busy_to);
-    busy_to = std::max(busy_to, SumOf(node.ts, dur));
+    times.gpu_ns = SumNs(times.gpu_ns, dur);
+    if (node.ts > busy_to) times.idle_ns = SumNs(times.idle_ns, DifferenceNs(node.ts, busy_to));
+    busy_to = std::max(busy_to, SumNs(node.ts, dur));
   }
-  times.span_ns = busy_to - nodes.front().ts;
+  times.span_ns = DifferenceNs(busy_to, nodes.front().ts);
   return times;
 }
 

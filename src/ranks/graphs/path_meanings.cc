@@ -16,8 +16,8 @@ uint64_t Mixed(uint64_t sum, uint64_t value) {
   return sum ^ sum >> 29;
 }
 
-// The number that stands behind `word`; 0: none does.
-int64_t NumberBehind(std::string_view name, std::string_view word) {
+// The number that follows `word`; 0: none does.
+int64_t NumberAfter(std::string_view name, std::string_view word) {
   const size_t at = name.find(word);
   if (at == name.npos) return 0;
   int64_t number = 0;
@@ -31,11 +31,11 @@ int64_t NumberBehind(std::string_view name, std::string_view word) {
 int64_t BatchInName(std::string_view name) {
   if (name.starts_with("execute_")) {
     const bool decodes = name.find("_context_0(") != name.npos;
-    return decodes ? NumberBehind(name, "_generation_") : 0;
+    return decodes ? NumberAfter(name, "_generation_") : 0;
   }
-  if (name.starts_with("capture_")) return NumberBehind(name, "capture_");
-  if (name.starts_with("bs_")) return NumberBehind(name, "bs_");
-  if (name.starts_with("step[")) return NumberBehind(name, "bs=");
+  if (name.starts_with("capture_")) return NumberAfter(name, "capture_");
+  if (name.starts_with("bs_")) return NumberAfter(name, "bs_");
+  if (name.starts_with("step[")) return NumberAfter(name, "bs=");
   return 0;
 }
 
