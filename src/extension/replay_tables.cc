@@ -46,8 +46,10 @@ struct Shared {
 
   Status BeOf(SqliteDb& db, int64_t capture) {
     if (is_opening) {
-      return Error{ErrorKind::kQuery, "a replay is asked for while it is being read",
-                   "a view of this database stands in for a table that replays are read from"};
+      return Error{ErrorKind::kQuery,
+                   "a replay is asked for while its tables are being read: a view of this "
+                   "database stands in for a table of tracedb; ingest the traces again",
+                   ""};
     }
     TRACEDB_ASSIGN(commits_now, db.Integer("PRAGMA data_version"));
     const int64_t changes_now = sqlite3_total_changes64(db.handle());

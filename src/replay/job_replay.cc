@@ -37,8 +37,11 @@ class Turn {
  public:
   static Result<Turn> Take(bool& is_busy) {
     if (!is_busy) return Turn(is_busy);
-    return Error{ErrorKind::kQuery, "a replay is asked for while it is being worked out",
-                 "a view of this database names replay_steps, replay_path or replay_line: drop it"};
+    // SQLite passes on no more than this text.
+    return Error{ErrorKind::kQuery,
+                 "a replay is asked for while it is being worked out: drop the view of this "
+                 "database that names replay_steps, replay_path or replay_line",
+                 ""};
   }
   Turn(Turn&& other) noexcept : is_busy_(std::exchange(other.is_busy_, nullptr)) {}
   Turn& operator=(Turn&&) = delete;
