@@ -44,22 +44,21 @@ LaunchDerivation::LaunchDerivation(const Input& input, StepFinder steps, const L
       calls_(folder_, limits.launch_call_bytes_max),
       facts_(folder_, limits.launch_fact_bytes_max) {}
 
-// As many correlations at a time as fit in memory; the runtime calls are gone through for each lot.
+// As many correlations at a time as fit in memory: a lot of activities.
 Status LaunchDerivation::Run(RowStore& rows, size_t table) {
   host_ = std::make_unique<HostDerivation>(steps_, input_.base_ns, limits_.host, folder_);
   TRACEDB_TRY(host_->ReadSlices(input_.host_slices, input_.times, calls_));
   const size_t count = input_.activities.count();
   const size_t lot = std::min(count, limits_.launch_lot_bytes_max / LaunchTable::kBytesEach);
   for (size_t first = 0; first < count; first += lot) {
-    LaunchTable launches(lot);
-    size_t at = 0;
-    TRACEDB_TRY(input_.activities.ForEach([&](const GpuActivity& activity) {
-      const bool wanted = activity.has_correlation && at >= first && at < first + lot;
-      if (wanted) launches.Want(activity.correlation);
-      ++at;
+    const size_t end = std::min(count, first + lot);
+    LaunchTable launches(end - first);
+    TRACEDB_TRY(input_.activities.ForEach(first, end, [&launches](const GpuActivity& activity) {
+      if (activity.has_correlation) launches.Want(activity.correlation);
     }));
-    TRACEDB_TRY(calls_.ForEach([&](const LaunchCall& call) { launches.Offer(call); }));
-    TRACEDB_TRY(WriteLot(rows, table, launches, first, first + lot));
+    TRACEDB_TRY(calls_.ForEach(launches.wanted(),
+                               [&launches](const LaunchCall& call) { launches.Offer(call); }));
+    TRACEDB_TRY(WriteLot(rows, table, launches, first, end));
   }
   return steps_.status();
 }
@@ -67,11 +66,8 @@ Status LaunchDerivation::Run(RowStore& rows, size_t table) {
 Status LaunchDerivation::WriteLot(RowStore& rows, size_t table, LaunchTable& launches, size_t first,
                                   size_t end) {
   Status written = Done{};
-  size_t at = 0;
-  TRACEDB_TRY(input_.activities.ForEach([&](const GpuActivity& activity) {
-    const bool here = at >= first && at < end;
-    ++at;
-    if (!here || !written.ok()) return;
+  TRACEDB_TRY(input_.activities.ForEach(first, end, [&](const GpuActivity& activity) {
+    if (!written.ok()) return;
     const LaunchCall none;
     written = Write(rows, table, activity,
                     activity.has_correlation ? launches.Of(activity.correlation) : none);

@@ -65,13 +65,48 @@ TEST(LaunchCalls, all_are_kept_in_order_however_few_fit) {
   LaunchCalls calls(std::filesystem::temp_directory_path(), 0);
   for (int64_t i = 0; i < 100000; ++i) ASSERT_TRUE(calls.Add({i, i + 1, -i}).ok());
   int64_t next = 0;
-  const Status read = calls.ForEach([&next](const LaunchCall& call) {
+  const Status read = calls.ForEach({0, 99999}, [&next](const LaunchCall& call) {
     ASSERT_EQ(call.correlation, next++);
     ASSERT_EQ(call.slice_id, next);
     ASSERT_EQ(call.ts, 1 - next);
   });
   ASSERT_TRUE(read.ok());
   EXPECT_EQ(next, 100000);
+}
+
+TEST(LaunchCalls, those_of_a_range_are_given_once_and_in_order_and_few_others) {
+  for (const size_t bytes_max : {size_t{0}, size_t{1} << 24}) {
+    LaunchCalls calls(std::filesystem::temp_directory_path(), bytes_max);
+    std::multimap<int64_t, int64_t> ids;
+    // Counted up, and from 1 again halfway, as where a process takes over.
+    for (int64_t id = 1; id <= 100000; ++id) {
+      const int64_t correlation = id % 50000 * 3;
+      ids.emplace(correlation, id);
+      ASSERT_TRUE(calls.Add({correlation, id, id}).ok());
+    }
+    for (const auto& [least, most] : {std::pair<int64_t, int64_t>{0, 0},
+                                      {1, 2},
+                                      {30000, 45000},
+                                      {149000, 200000},
+                                      {-5, -1},
+                                      {200000, INT64_MAX},
+                                      {INT64_MIN, INT64_MAX}}) {
+      int64_t last = 0;
+      int64_t outside = 0;
+      std::set<int64_t> given;
+      const Status read = calls.ForEach({least, most}, [&](const LaunchCall& call) {
+        ASSERT_GT(call.slice_id, last);
+        last = call.slice_id;
+        given.insert(call.slice_id);
+        if (call.correlation < least || call.correlation > most) ++outside;
+      });
+      ASSERT_TRUE(read.ok());
+      for (auto at = ids.lower_bound(least); at != ids.upper_bound(most); ++at) {
+        ASSERT_TRUE(given.contains(at->second)) << at->first;
+      }
+      EXPECT_LE(outside, 4 * 4096);  // two stretches of ids, at each end
+    }
+  }
 }
 
 }  // namespace

@@ -58,6 +58,31 @@ TEST(PackedRows, every_integer_comes_back_in_order_from_memory_and_from_the_file
   }
 }
 
+TEST(PackedRows, any_stretch_of_them_is_given_as_it_was_added) {
+  for (const size_t bytes_max : {size_t{0}, size_t{1} << 20}) {
+    PackedRows<Two> rows(kFolder, bytes_max);
+    constexpr size_t kRows = 40000;  // some blocks, and one that is not full
+    for (size_t i = 0; i < kRows; ++i) {
+      ASSERT_TRUE(rows.Add({static_cast<int64_t>(i), static_cast<int64_t>(i * i)}).ok());
+    }
+    test::Random random(11);
+    for (int time = 0; time < 300; ++time) {
+      const auto first = static_cast<size_t>(random.Between(0, kRows + 10));
+      const auto end = static_cast<size_t>(
+          random.OneIn(4) ? random.Between(0, kRows + 10)
+                          : random.Between(0, 20) + static_cast<int64_t>(first));
+      size_t next = first;
+      const Status read = rows.ForEach(first, end, [&next](const Two& row) {
+        ASSERT_EQ(row[0], static_cast<int64_t>(next));
+        ASSERT_EQ(row[1], static_cast<int64_t>(next * next));
+        ++next;
+      });
+      ASSERT_TRUE(read.ok());
+      EXPECT_EQ(next, std::max(first, std::min(end, kRows)) ) << first << " to " << end;
+    }
+  }
+}
+
 TEST(PackedRows, no_rows) {
   const PackedRows<Two> rows(kFolder, 0);
   EXPECT_TRUE(rows.ForEach([](const Two&) { FAIL(); }).ok());

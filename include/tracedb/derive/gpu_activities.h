@@ -44,7 +44,12 @@ class GpuActivities {
   // In the order of their ids.
   template <typename Take>
   Status ForEach(Take take) const {
-    return rows_.ForEach([&take](const Row& row) {
+    return ForEach(0, count(), take);
+  }
+  // The `first`-th to the one before the `end`-th, counted from 0.
+  template <typename Take>
+  Status ForEach(size_t first, size_t end, Take take) const {
+    return rows_.ForEach(first, end, [&take](const Row& row) {
       take(GpuActivity{row.id, row.ts, row.dur, row.track, row.correlation, row.event_name,
                        row.external_id, row.args_text, static_cast<GpuKind>(row.flags & kKindBits),
                        (row.flags & kHasDur) != 0, (row.flags & kHasCorrelation) != 0,

@@ -63,17 +63,30 @@ class PackedRows {
   // Calls `take` for each row, in the order in which they were added. Several threads may at once.
   template <typename Take>
   Status ForEach(Take take) const {
+    return ForEach(0, rows_, take);
+  }
+  // Of rows `first` to `end` - 1, counted from 0 as they were added. Blocks before and after them
+  // are not touched.
+  template <typename Take>
+  Status ForEach(size_t first, size_t end, Take take) const {
     Bytes read;
+    size_t begin = 0;  // the block's first row
     for (const Block& block : blocks_) {
+      const size_t at = begin;
+      begin += block.rows;
+      if (begin <= first) continue;
+      if (at >= end) return Done{};
       const uint8_t* bytes = block.bytes.get();
       if (bytes == nullptr) {
         if (read == nullptr) read = NewBlock();
         TRACEDB_TRY(space_->spill.Read(block.place, {read.get(), block.used}));
         bytes = read.get();
       }
-      Decode(bytes, block.rows, take);
+      Decode(bytes, Within(at, first), std::min(end - at, block.rows), take);
     }
-    if (block_ != nullptr) Decode(block_.get(), rows_in_block_, take);
+    if (block_ != nullptr && begin < end) {
+      Decode(block_.get(), Within(begin, first), std::min(end - begin, rows_in_block_), take);
+    }
     return Done{};
   }
 
@@ -197,10 +210,16 @@ class PackedRows {
     return in;
   }
 
+  // How many rows of a block that begins with row `begin` are before row `first`.
+  static size_t Within(size_t begin, size_t first) { return first > begin ? first - begin : 0; }
+
+  // Rows `first` to `end` - 1 of a block.
   template <typename Take>
-  static void Decode(const uint8_t* in, size_t rows, Take& take) {
+  static void Decode(const uint8_t* in, size_t first, size_t end, Take& take) {
     Columns columns{};
-    for (; rows > 0; --rows) {
+    size_t row = 0;
+    for (; row < std::min(first, end); ++row) in = DecodeRow(in, columns);
+    for (; row < end; ++row) {
       in = DecodeRow(in, columns);
       take(std::bit_cast<Row>(columns));
     }
