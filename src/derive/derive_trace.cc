@@ -39,14 +39,13 @@ class TraceDerivation {
 
   Result<DerivedUse> Run() {
     TRACEDB_ASSIGN(few_tracks, ReadTracks());
-    std::optional<SortAhead<GpuActivities>> by_track;
-    if (few_tracks) by_track.emplace(trace_.activities, limits_.sort_bytes_max, IndexOrders());
+    std::optional<IndexSorts> sorts;
+    if (few_tracks) sorts.emplace(*this);
     TRACEDB_TRY(DeriveLaunches());
     if (few_tracks) {
-      SortAhead<GpuActivities> by_device(trace_.activities, limits_.sort_bytes_max,
+      SortAhead<GpuActivities> by_device(trace_.activities, SortSpace<GpuActivities>(),
                                          {DeviceOrder()});
-      SortAhead<LongSlices> by_start(trace_.long_slices, limits_.sort_bytes_max, LongOrders());
-      TRACEDB_TRY(FillIndexes(*by_track, by_start));
+      TRACEDB_TRY(FillIndexes(*sorts));
       TRACEDB_TRY(DeriveBusyTime(by_device));
     }
     use_->as_pages = few_tracks;
@@ -58,6 +57,19 @@ class TraceDerivation {
   using ActivityOrder = SortAhead<GpuActivities>::Order;
   using SliceOrder = SortAhead<LongSlices>::Order;
 
+  // What needs nothing of the launches, and is sorted while these are looked up.
+  struct IndexSorts {
+    explicit IndexSorts(const TraceDerivation& of)
+        : by_track(of.trace_.activities, of.SortSpace<GpuActivities>(), {of.TrackOrder()}),
+          by_correlation(of.trace_.activities, of.SortSpace<GpuActivities>(),
+                         {of.CorrelationOrder()}),
+          long_slices(of.trace_.long_slices, of.SortSpace<LongSlices>(), of.LongOrders()) {}
+
+    SortAhead<GpuActivities> by_track;
+    SortAhead<GpuActivities> by_correlation;
+    SortAhead<LongSlices> long_slices;
+  };
+
   static constexpr uint32_t kNoStream = 0xffffffff;
   struct Track {
     int64_t id;
@@ -68,14 +80,19 @@ class TraceDerivation {
   Status DeriveLaunches();
   Result<bool> ReadTracks();
   uint32_t PlaceOf(int64_t track, uint32_t last) const;
-  std::vector<ActivityOrder> IndexOrders() const;
+  template <typename Gathered>
+  typename SortAhead<Gathered>::Space SortSpace() const {
+    return {db_.path().parent_path(), limits_.sort_bytes_max};
+  }
+  ActivityOrder TrackOrder() const;
+  ActivityOrder CorrelationOrder() const;
   std::vector<SliceOrder> LongOrders() const;
   ActivityOrder DeviceOrder() const;
   PartitionActivity ForPartition(const SortEntry& entry);
   Status DeriveBusyTime(SortAhead<GpuActivities>& sorted);
   Status StoreSegments(IndexAppender& rows, std::string_view device,
                        std::vector<BusySegment>& segments);
-  Status FillIndexes(SortAhead<GpuActivities>& sorted, SortAhead<LongSlices>& sorted_long);
+  Status FillIndexes(IndexSorts& sorts);
   template <typename Gathered>
   Status FillIndex(PageFile& file, const char* name, SortAhead<Gathered>& sorted,
                    const std::function<void(const SortEntry&)>& add_columns);
@@ -154,7 +171,7 @@ TraceDerivation::ActivityOrder TraceDerivation::DeviceOrder() const {
     int64_t last_id = 0;
   };
   const auto facts = std::make_shared<std::optional<Facts>>(launches_->facts());
-  const auto by_device = [this, facts, place = uint32_t{0}](const GpuActivity& activity,
+  return [this, facts, place = uint32_t{0}](const GpuActivity& activity,
                                                             SortEntry& entry) mutable {
     if (activity.id <= (*facts)->last_id) facts->emplace(launches_->facts());
     (*facts)->last_id = activity.id;
@@ -170,40 +187,38 @@ TraceDerivation::ActivityOrder TraceDerivation::DeviceOrder() const {
              activity.kind,         static_cast<uint64_t>(fact)};
     return true;
   };
-  return {static_cast<uint32_t>(use_->devices.size()), by_device};
 }
 
-// By track and start; by track and correlation, without one first, as NULL comes first.
-std::vector<TraceDerivation::ActivityOrder> TraceDerivation::IndexOrders() const {
-  const auto by_track = [this, place = uint32_t{0}](const GpuActivity& activity,
-                                                    SortEntry& entry) mutable {
+// By track and start.
+TraceDerivation::ActivityOrder TraceDerivation::TrackOrder() const {
+  return [this, place = uint32_t{0}](const GpuActivity& activity, SortEntry& entry) mutable {
     place = PlaceOf(activity.track, place);
     entry = {activity.ts, activity.id, place};
     return true;
   };
-  const auto by_correlation = [this, place = uint32_t{0}](const GpuActivity& activity,
-                                                          SortEntry& entry) mutable {
+}
+
+// By track and correlation, without one first, as NULL comes first.
+TraceDerivation::ActivityOrder TraceDerivation::CorrelationOrder() const {
+  return [this, place = uint32_t{0}](const GpuActivity& activity, SortEntry& entry) mutable {
     place = PlaceOf(activity.track, place);
     const uint32_t has = activity.has_correlation ? 1 : 0;
     entry = {activity.correlation, activity.id, 2 * place + has};
     return true;
   };
-  const auto tracks = static_cast<uint32_t>(tracks_.size());
-  return {{tracks, by_track}, {2 * tracks, by_correlation}};
 }
 
 // Those of one table after the other, by track and start.
 std::vector<TraceDerivation::SliceOrder> TraceDerivation::LongOrders() const {
   std::vector<SliceOrder> orders;
   for (const EventTable table : kLongSliceTables) {
-    const auto by_track = [this, table, place = uint32_t{0}](const LongSlice& slice,
-                                                             SortEntry& entry) mutable {
+    orders.push_back([this, table, place = uint32_t{0}](const LongSlice& slice,
+                                                        SortEntry& entry) mutable {
       if (slice.table != table) return false;
       place = PlaceOf(slice.track, place);
       entry = {slice.ts, slice.id, place};
       return true;
-    };
-    orders.push_back({static_cast<uint32_t>(tracks_.size()), by_track});
+    });
   }
   return orders;
 }
@@ -294,8 +309,7 @@ Status TraceDerivation::StoreSegments(IndexAppender& rows, std::string_view devi
   return Done{};
 }
 
-Status TraceDerivation::FillIndexes(SortAhead<GpuActivities>& sorted,
-                                    SortAhead<LongSlices>& sorted_long) {
+Status TraceDerivation::FillIndexes(IndexSorts& sorts) {
   PageFileOptions options;
   options.start_writeback_early = true;
   TRACEDB_ASSIGN(file, PageFile::Open(db_.path(), options));
@@ -303,14 +317,16 @@ Status TraceDerivation::FillIndexes(SortAhead<GpuActivities>& sorted,
     record_.Int(tracks_[entry.group].id);
     record_.Int(entry.key);
   };
-  TRACEDB_TRY(FillIndex(*file, "_gpu_slice_by_track", sorted, track_and_start));
-  TRACEDB_TRY(FillIndex(*file, "_gpu_slice_by_correlation", sorted, [this](const SortEntry& entry) {
+  TRACEDB_TRY(FillIndex(*file, "_gpu_slice_by_track", sorts.by_track, track_and_start));
+  const auto track_and_correlation = [this](const SortEntry& entry) {
     record_.Int(tracks_[entry.group / 2].id);
     entry.group % 2 != 0 ? record_.Int(entry.key) : record_.Null();
-  }));
+  };
+  TRACEDB_TRY(FillIndex(*file, "_gpu_slice_by_correlation", sorts.by_correlation,
+                        track_and_correlation));
   for (const EventTable table : kLongSliceTables) {
     const std::string name = std::string(EventTableName(table)) + "_long";
-    TRACEDB_TRY(FillIndex(*file, name.c_str(), sorted_long, track_and_start));
+    TRACEDB_TRY(FillIndex(*file, name.c_str(), sorts.long_slices, track_and_start));
   }
   return file->Finish();
 }

@@ -1,6 +1,5 @@
 #include "derive/sort_ahead.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "tracedb/base/run_caught.h"
@@ -8,35 +7,35 @@
 namespace tracedb {
 
 template <typename Gathered>
-SortAhead<Gathered>::SortAhead(const Gathered& items, size_t bytes_max, std::vector<Order> orders)
-    : empty_(kLots), full_(1) {
-  for (size_t i = 1; i < kLots; ++i) static_cast<void>(empty_.Push({}));
-  const size_t entries_max = std::max<size_t>(1, bytes_max / kLots / sizeof(SortEntry));
-  thread_ = std::jthread([this, &items, entries_max, orders = std::move(orders)] {
-    sorted_ = RunCaught([&] { return Sort(items, entries_max, orders); });
+SortAhead<Gathered>::SortAhead(const Gathered& items, const Space& space, std::vector<Order> orders)
+    : items_(items), space_(space), orders_(std::move(orders)), full_(kLots) {
+  if (items.count() <= kFew) return;
+  thread_ = std::jthread([this] {
+    sorted_ = RunCaught([this] { return SortAll(); });
     full_.Close();
   });
 }
 
 template <typename Gathered>
 SortAhead<Gathered>::~SortAhead() {
-  empty_.Close();
   full_.Close();
 }
 
 template <typename Gathered>
-Status SortAhead<Gathered>::Sort(const Gathered& items, size_t entries_max,
-                                 const std::vector<Order>& orders) {
+Status SortAhead<Gathered>::Sort(const Order& order, const Give& give) const {
+  SortedItems<Gathered> sorted(space_.folder, space_.bytes_max);
+  TRACEDB_TRY(sorted.Sort(items_, order));
+  return sorted.ForEach(give);
+}
+
+template <typename Gathered>
+Status SortAhead<Gathered>::SortAll() {
   const Error nobody{ErrorKind::kClosed, "nobody takes what is sorted", ""};
-  for (const Order& order : orders) {
-    SortedItems<Gathered> sorted(items, entries_max, order.describe);
-    TRACEDB_TRY(sorted.ForEach(order.groups, [&](Lot& lot) -> Status {
-      if (lot.empty()) return Done{};
-      auto next = empty_.Pop();
-      if (!next.has_value()) return nobody;
-      std::swap(lot, *next);
-      return full_.Push(std::move(*next)) ? Status(Done{}) : nobody;
-    }));
+  const Give hand_on = [&](std::span<const SortEntry> entries) -> Status {
+    return full_.Push(Lot(entries.begin(), entries.end())) ? Status(Done{}) : nobody;
+  };
+  for (const Order& order : orders_) {
+    TRACEDB_TRY(Sort(order, hand_on));
     if (!full_.Push({})) return nobody;
   }
   return Done{};
@@ -44,6 +43,7 @@ Status SortAhead<Gathered>::Sort(const Gathered& items, size_t entries_max,
 
 template <typename Gathered>
 Status SortAhead<Gathered>::Next(const Give& give) {
+  if (items_.count() <= kFew) return Sort(orders_[next_++], give);
   for (;;) {
     auto lot = full_.Pop();
     if (!lot.has_value()) {
@@ -52,7 +52,6 @@ Status SortAhead<Gathered>::Next(const Give& give) {
     }
     if (lot->empty()) return Done{};
     TRACEDB_TRY(give(*lot));
-    static_cast<void>(empty_.Push(std::move(*lot)));
   }
 }
 

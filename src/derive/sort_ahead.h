@@ -1,8 +1,9 @@
-// Sorts what was gathered in several orders, one after the other, on a thread of its own, while
-// whoever wants them still writes those of the order before.
+// Sorts what was gathered in some orders, one after the other, on a thread of its own, while
+// whoever wants them does something else. Of few items it is done when they are wanted.
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <functional>
 #include <span>
 #include <thread>
@@ -17,15 +18,15 @@ namespace tracedb {
 template <typename Gathered>
 class SortAhead {
  public:
-  struct Order {
-    uint32_t groups;
-    typename SortedItems<Gathered>::Describe describe;
-  };
-
+  using Order = typename SortedItems<Gathered>::Describe;
   using Give = std::function<Status(std::span<const SortEntry>)>;
 
-  // All lots that are on their way take `bytes_max` together.
-  SortAhead(const Gathered& items, size_t bytes_max, std::vector<Order> orders);
+  struct Space {
+    std::filesystem::path folder;  // for what does not fit in memory
+    size_t bytes_max;              // each order's while it is sorted and given
+  };
+
+  SortAhead(const Gathered& items, const Space& space, std::vector<Order> orders);
   ~SortAhead();
   SortAhead(const SortAhead&) = delete;
   SortAhead& operator=(const SortAhead&) = delete;
@@ -35,11 +36,16 @@ class SortAhead {
 
  private:
   using Lot = std::vector<SortEntry>;
-  static constexpr size_t kLots = 3;  // one being sorted, one waiting, one being used
+  static constexpr size_t kLots = 4;
+  static constexpr size_t kFew = 4096;  // sorted before a thread has begun
 
-  Status Sort(const Gathered& items, size_t entries_max, const std::vector<Order>& orders);
+  Status Sort(const Order& order, const Give& give) const;
+  Status SortAll();
 
-  BoundedQueue<Lot> empty_;
+  const Gathered& items_;
+  Space space_;
+  std::vector<Order> orders_;
+  size_t next_ = 0;         // order, where there is no thread
   BoundedQueue<Lot> full_;  // an empty one ends its order
   Status sorted_ = Done{};  // of the thread, once full_ is closed
   std::jthread thread_;

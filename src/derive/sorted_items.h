@@ -3,13 +3,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
-#include <utility>
-#include <vector>
+#include <span>
+#include <tuple>
 
 #include "tracedb/base/result.h"
 #include "tracedb/derive/gpu_activities.h"
 #include "tracedb/derive/long_slices.h"
+#include "tracedb/memory/sorted_runs.h"
 #include "tracedb/schema/event_tables.h"
 
 namespace tracedb {
@@ -24,44 +26,47 @@ struct SortEntry {
   GpuKind kind = GpuKind::kCompute;
   uint64_t launch_facts = 0;  // LaunchFacts::Packed()
 };
-static_assert(sizeof(SortEntry) == 32);
 
-// Gives what was gathered in another order, in lots of at most `entries_max`, going through all of
-// them as often as that takes.
+// Sorts what was gathered: some at a time, each lot into a run that is packed, and what does not
+// fit in memory into a file; then the runs are merged. One pass over what was gathered, and two
+// over the runs, however little memory there is.
 template <typename Gathered>
 class SortedItems {
  public:
   using Item = typename Gathered::Item;
-  // False: the item is left out. Among those with the same group and key, values must rise with
-  // the ids, or not matter.
+  // False: the item is left out.
   using Describe = std::function<bool(const Item&, SortEntry&)>;
-  using Give = std::function<Status(std::vector<SortEntry>&)>;  // may take the entries away
+  using Give = std::function<Status(std::span<const SortEntry>)>;
 
-  SortedItems(const Gathered& items, size_t entries_max, Describe describe)
-      : items_(items), entries_max_(entries_max), describe_(std::move(describe)) {}
+  // `folder` is for what does not fit in `bytes_max`.
+  SortedItems(std::filesystem::path folder, size_t bytes_max);
 
-  // Groups are numbered below `groups`.
-  Status ForEach(uint32_t groups, const Give& give);
+  // Once.
+  Status Sort(const Gathered& items, const Describe& describe);
+  // In lots of at most kGivenMax; an error of `give` ends it.
+  Status ForEach(const Give& give) const;
+
+  static constexpr size_t kGivenMax = 512;
 
  private:
-  // Of groups and of keys, ends included.
-  struct Range {
-    uint32_t group_first;
-    uint32_t group_last;
-    int64_t key_first;
-    int64_t key_last;
+  struct Row {
+    int64_t group, key, value;
+    int64_t place_and_kind;
+    int64_t launch_facts;
+
+    explicit Row(const SortEntry& entry);
+    Row() = default;
+    SortEntry Entry() const;
+  };
+  // By all columns: the order is the same however many fit.
+  struct Before {
+    bool operator()(const Row& a, const Row& b) const { return Key(a) < Key(b); }
+    static auto Key(const Row& row) {
+      return std::tie(row.group, row.key, row.value, row.place_and_kind, row.launch_facts);
+    }
   };
 
-  template <typename Take>
-  Status ForEachIn(const Range& range, Take take) const;
-  Status GiveSorted(const Range& range, size_t count, const Give& give);
-  Status GiveAsTheyCome(const Range& range, const Give& give);
-  Status GiveSplit(uint32_t group, int64_t key_first, int64_t key_last, const Give& give);
-
-  const Gathered& items_;
-  size_t entries_max_;
-  Describe describe_;
-  std::vector<SortEntry> lot_;
+  SortedRuns<Row, Before> runs_;
 };
 
 }  // namespace tracedb

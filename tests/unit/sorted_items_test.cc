@@ -78,7 +78,7 @@ TEST(PackedRows, any_stretch_of_them_is_given_as_it_was_added) {
         ++next;
       });
       ASSERT_TRUE(read.ok());
-      EXPECT_EQ(next, std::max(first, std::min(end, kRows)) ) << first << " to " << end;
+      EXPECT_EQ(next, std::max(first, std::min(end, kRows))) << first << " to " << end;
     }
   }
 }
@@ -122,41 +122,76 @@ TEST_P(SortedItemsTest, the_order_is_that_of_sort_however_few_fit) {
     wanted.emplace_back(static_cast<uint32_t>(activity.track), activity.ts, activity.id);
   }
   std::sort(wanted.begin(), wanted.end());
-  for (const size_t fit : {size_t{1}, size_t{7}, size_t{100}, size_t{100000}}) {
-    SortedItems<GpuActivities> sorted(
-        activities, fit, [](const GpuActivity& activity, SortEntry& entry) {
-          entry = {activity.ts, activity.id, static_cast<uint32_t>(activity.track)};
-          return activity.has_dur;
-        });
+  for (const size_t bytes_max : {size_t{1}, size_t{1} << 10, size_t{1} << 16, size_t{1} << 22}) {
+    SortedItems<GpuActivities> sorted(kFolder, bytes_max);
+    const Status done = sorted.Sort(activities, [](const GpuActivity& activity, SortEntry& entry) {
+      entry = {activity.ts, activity.id, static_cast<uint32_t>(activity.track)};
+      return activity.has_dur;
+    });
+    ASSERT_TRUE(done.ok());
     std::vector<std::tuple<uint32_t, int64_t, int64_t>> got;
-    const Status given = sorted.ForEach(static_cast<uint32_t>(mixture.groups),
-                                        [&](std::span<const SortEntry> entries) -> Status {
-                                          EXPECT_LE(entries.size(), std::max(fit, size_t{1}));
-                                          for (const SortEntry& entry : entries) {
-                                            got.emplace_back(entry.group, entry.key, entry.value);
-                                          }
-                                          return Done{};
-                                        });
+    const Status given = sorted.ForEach([&](std::span<const SortEntry> entries) -> Status {
+      EXPECT_LE(entries.size(), SortedItems<GpuActivities>::kGivenMax);
+      for (const SortEntry& entry : entries) {
+        got.emplace_back(entry.group, entry.key, entry.value);
+      }
+      return Done{};
+    });
     ASSERT_TRUE(given.ok());
-    ASSERT_EQ(got, wanted) << fit;
+    ASSERT_EQ(got, wanted) << bytes_max;
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Mixtures, SortedItemsTest,
                          testing::Values(Mixture{0, 1, 1}, Mixture{1, 1, 1}, Mixture{300, 1, 1},
                                          Mixture{300, 1, 1000000}, Mixture{500, 5, 40},
-                                         Mixture{400, 60, 1000}));
+                                         Mixture{4000, 60, 1000}));
+
+TEST(SortedItems, all_that_an_entry_holds_comes_back) {
+  GpuActivities activities(kFolder, 0);
+  for (int64_t i = 0; i < 3000; ++i) ASSERT_TRUE(activities.Add({.id = 3000 - i}).ok());
+  const auto entry_of = [](int64_t id) {
+    return SortEntry{id,
+                     -id,
+                     7,
+                     static_cast<uint16_t>(65535 - id),
+                     static_cast<GpuKind>(id % 4),
+                     ~uint64_t{0} / static_cast<uint64_t>(id + 1)};
+  };
+  SortedItems<GpuActivities> sorted(kFolder, 1 << 12);
+  const Status done = sorted.Sort(activities, [&](const GpuActivity& activity, SortEntry& entry) {
+    entry = entry_of(activity.id);
+    return true;
+  });
+  ASSERT_TRUE(done.ok());
+  int64_t id = 0;
+  const Status given = sorted.ForEach([&](std::span<const SortEntry> entries) -> Status {
+    for (const SortEntry& entry : entries) {
+      const SortEntry wanted = entry_of(++id);
+      EXPECT_EQ(entry.key, wanted.key);
+      EXPECT_EQ(entry.value, wanted.value);
+      EXPECT_EQ(entry.group, wanted.group);
+      EXPECT_EQ(entry.track_place, wanted.track_place);
+      EXPECT_EQ(entry.kind, wanted.kind);
+      EXPECT_EQ(entry.launch_facts, wanted.launch_facts);
+    }
+    return Done{};
+  });
+  ASSERT_TRUE(given.ok());
+  EXPECT_EQ(id, 3000);
+}
 
 TEST(SortedItems, an_error_of_the_taker_ends_it) {
   GpuActivities activities(kFolder, 0);
-  for (int64_t i = 0; i < 100; ++i) ASSERT_TRUE(activities.Add({.id = i, .ts = 5}).ok());
-  SortedItems<GpuActivities> sorted(activities, 10,
-                                    [](const GpuActivity& activity, SortEntry& entry) {
-                                      entry = {activity.ts, activity.id};
-                                      return true;
-                                    });
+  for (int64_t i = 0; i < 5000; ++i) ASSERT_TRUE(activities.Add({.id = i, .ts = 5}).ok());
+  SortedItems<GpuActivities> sorted(kFolder, 1 << 12);
+  const Status done = sorted.Sort(activities, [](const GpuActivity& activity, SortEntry& entry) {
+    entry = {activity.ts, activity.id};
+    return true;
+  });
+  ASSERT_TRUE(done.ok());
   int calls = 0;
-  const Status given = sorted.ForEach(1, [&](std::span<const SortEntry>) -> Status {
+  const Status given = sorted.ForEach([&](std::span<const SortEntry>) -> Status {
     ++calls;
     return Error{ErrorKind::kOutput, "no", ""};
   });

@@ -24,11 +24,12 @@ namespace tracedb {
 struct PackedSpace {
   static constexpr size_t kBlockBytes = 64 * 1024;
 
-  PackedSpace(std::filesystem::path folder, size_t bytes_max)
-      : spill(std::move(folder)), blocks_left(bytes_max / kBlockBytes) {}
+  PackedSpace(std::filesystem::path folder, size_t bytes_max, size_t block = kBlockBytes)
+      : spill(std::move(folder)), block_bytes(block), blocks_left(bytes_max / block) {}
 
   SpillFile spill;
-  size_t blocks_left;  // that may still stay in memory
+  const size_t block_bytes;  // each PackedRows that is added to has one in memory
+  size_t blocks_left;        // that may still stay in memory
 };
 
 // `Row` is a struct, or an array, of nothing but int64_t.
@@ -42,14 +43,15 @@ class PackedRows {
   // `folder` is for what does not fit in `bytes_max`.
   PackedRows(std::filesystem::path folder, size_t bytes_max)
       : PackedRows(std::make_shared<PackedSpace>(std::move(folder), bytes_max)) {}
-  explicit PackedRows(std::shared_ptr<PackedSpace> space) : space_(std::move(space)) {}
+  explicit PackedRows(std::shared_ptr<PackedSpace> space)
+      : space_(std::move(space)), block_bytes_(space_->block_bytes) {}
 
   size_t rows() const { return rows_; }
   // The row that was added last; none yet: zeros.
   const Row& last() const { return last_added_; }
 
   Status Add(const Row& row) {
-    if (block_ == nullptr || used_ + kRowBytesMax > kBlockBytes) TRACEDB_TRY(NextBlock());
+    if (block_ == nullptr || used_ + kRowBytesMax > block_bytes_) TRACEDB_TRY(NextBlock());
     const auto columns = std::bit_cast<Columns>(row);
     const uint8_t* out = EncodeRow(columns, last_, block_.get() + used_);
     last_ = columns;
@@ -114,7 +116,7 @@ class PackedRows {
         const Block& block = rows_->blocks_[next_];
         at_ = block.bytes.get();
         if (at_ == nullptr) {
-          if (read_ == nullptr) read_ = NewBlock();
+          if (read_ == nullptr) read_ = rows_->NewBlock();
           status_ = rows_->space_->spill.Read(block.place, {read_.get(), block.used});
           if (!status_.ok()) return false;
           at_ = read_.get();
@@ -147,7 +149,6 @@ class PackedRows {
     size_t used = 0;
     size_t rows = 0;
   };
-  static constexpr size_t kBlockBytes = PackedSpace::kBlockBytes;
 
   // Sixteen columns at a time: a control word, four bits a column that say how many bytes its
   // difference has, and those bytes, lowest first. Eight bytes are written and read at a time, so
@@ -161,8 +162,8 @@ class PackedRows {
     return (std::min(kColumns - first, kGroup) + 1) / 2;
   }
 
-  static Bytes NewBlock() {
-    return std::make_unique_for_overwrite<uint8_t[]>(kBlockBytes + kSlackBytes);
+  Bytes NewBlock() const {
+    return std::make_unique_for_overwrite<uint8_t[]>(block_bytes_ + kSlackBytes);
   }
 
   // Small differences of either sign become small numbers.
@@ -245,6 +246,7 @@ class PackedRows {
   }
 
   std::shared_ptr<PackedSpace> space_;
+  size_t block_bytes_;
   std::vector<Block> blocks_;
   Bytes block_;
   size_t used_ = 0;

@@ -23,17 +23,32 @@ bool ComesBefore(const Row& a, const OtherRow& b) {
   return a.id < b.id;
 }
 
-// `Row` is one that PackedRows take, with those columns.
-template <typename Row>
+// An object, so that sorting need not call it through a pointer.
+struct ByTime {
+  template <typename Row>
+  bool operator()(const Row& a, const Row& b) const {
+    return ComesBefore(a, b);
+  }
+};
+
+// `Row` is one that PackedRows take; Before()(a, b): whether a comes before b.
+template <typename Row, typename Before = ByTime>
 class SortedRuns {
  public:
-  explicit SortedRuns(std::shared_ptr<PackedSpace> space) : space_(std::move(space)) {}
+  struct Limits {
+    size_t lot_rows = 8192;  // sorted at a time
+    size_t runs_max = 48;    // each has a block of its own in memory, and one more while it is read
+  };
+
+  explicit SortedRuns(std::shared_ptr<PackedSpace> space) : SortedRuns(std::move(space), {}) {}
+  SortedRuns(std::shared_ptr<PackedSpace> space, const Limits& limits)
+      : space_(std::move(space)), limits_(limits) {}
 
   Status Add(const Row& row) {
     // After the row before, as most are: no lot is needed.
-    if (lot_.empty() && at_hand_ != nullptr && !ComesBefore(row, at_hand_->last()))
+    if (lot_.empty() && at_hand_ != nullptr && !Before()(row, at_hand_->last()))
       return at_hand_->Add(row);
-    if (lot_.size() == kLotRows) TRACEDB_TRY(Flush());
+    if (lot_.size() == limits_.lot_rows) TRACEDB_TRY(Flush());
     lot_.push_back(row);
     return Done{};
   }
@@ -80,17 +95,17 @@ class SortedRuns {
       typename PackedRows<Row>::Cursor cursor;
       Row row{};
     };
-    static bool After(const Head* a, const Head* b) { return ComesBefore(b->row, a->row); }
+    static bool After(const Head* a, const Head* b) { return Before()(b->row, a->row); }
 
     // The first head has a new row; mostly it is still the first.
     void SiftDown() {
       for (size_t at = 0;;) {
         size_t child = 2 * at + 1;
         if (child >= order_.size()) return;
-        if (child + 1 < order_.size() && ComesBefore(order_[child + 1]->row, order_[child]->row)) {
+        if (child + 1 < order_.size() && Before()(order_[child + 1]->row, order_[child]->row)) {
           ++child;
         }
-        if (!ComesBefore(order_[child]->row, order_[at]->row)) return;
+        if (!Before()(order_[child]->row, order_[at]->row)) return;
         std::swap(order_[at], order_[child]);
         at = child;
       }
@@ -102,13 +117,11 @@ class SortedRuns {
 
  private:
   using Run = std::unique_ptr<PackedRows<Row>>;
-  static constexpr size_t kLotRows = 8192;
-  static constexpr size_t kRunsMax = 48;  // each has a block of its own in memory
 
   Status Flush() {
     if (lot_.empty()) return Done{};
-    if (!std::is_sorted(lot_.begin(), lot_.end(), ComesBefore<Row, Row>)) {
-      std::sort(lot_.begin(), lot_.end(), ComesBefore<Row, Row>);
+    if (!std::is_sorted(lot_.begin(), lot_.end(), Before())) {
+      std::sort(lot_.begin(), lot_.end(), Before());
     }
     TRACEDB_ASSIGN(run, RunFor(lot_.front()));
     for (const Row& row : lot_) TRACEDB_TRY(run->Add(row));
@@ -121,13 +134,13 @@ class SortedRuns {
   Result<PackedRows<Row>*> RunFor(const Row& first) {
     PackedRows<Row>* best = nullptr;
     for (const Run& run : runs_) {
-      if (ComesBefore(first, run->last())) continue;
-      if (best == nullptr || ComesBefore(best->last(), run->last())) best = run.get();
+      if (Before()(first, run->last())) continue;
+      if (best == nullptr || Before()(best->last(), run->last())) best = run.get();
     }
     if (best != nullptr) return best;
-    if (runs_.size() == kRunsMax) {
+    if (runs_.size() == limits_.runs_max) {
       TRACEDB_TRY(MergeRuns());
-      if (!ComesBefore(first, runs_.front()->last())) return runs_.front().get();
+      if (!Before()(first, runs_.front()->last())) return runs_.front().get();
     }
     runs_.push_back(std::make_unique<PackedRows<Row>>(space_));
     return runs_.back().get();
@@ -145,6 +158,7 @@ class SortedRuns {
   }
 
   std::shared_ptr<PackedSpace> space_;
+  Limits limits_;
   std::vector<Row> lot_;
   std::vector<Run> runs_;
   PackedRows<Row>* at_hand_ = nullptr;  // the run to which the last lot went
