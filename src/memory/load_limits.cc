@@ -22,6 +22,8 @@ LoadLimits LoadLimits::For(size_t memory_bytes, unsigned threads) {
   const size_t each_parser = 8 * limits.window_bytes + 2 * limits.dictionary_bytes_max;
   const size_t parsers_max = std::max<size_t>(1, spare / 2 / each_parser);
   limits.parsers = static_cast<unsigned>(std::min<size_t>(limits.parsers, parsers_max));
+  // Three cores or more: unpacking takes half of the time that the reader needs.
+  if (limits.parsers > 1) limits.read_ahead_bytes = std::min(kMiB, limits.window_bytes);
   limits.event_bytes_max = std::clamp(spare / 48, limits.window_bytes, 16 * kMiB);
   limits.header_bytes_max = spare / 64;
   limits.open_bytes_max = spare / 16;

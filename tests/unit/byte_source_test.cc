@@ -4,16 +4,22 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "packed_bytes.h"
 #include "query_fixture.h"
 #include "random_json.h"
 #include "tracedb/ingest/read/content_hash.h"
+#include "tracedb/ingest/read/read_ahead.h"
 
 namespace tracedb {
 namespace {
@@ -24,18 +30,37 @@ struct Text {
   BytePacking packing = BytePacking::kPlain;
   uint64_t packed_bytes = 0;
   std::string file_hash;
+
+  bool operator==(const Text& other) const {
+    const auto told = [](const Text& text) {
+      const ByteDamage of = text.damage.value_or(ByteDamage());
+      return std::tuple(text.bytes, text.damage.has_value(), of.loses_text,
+                        of.packed_offset, of.what, text.packing, text.packed_bytes,
+                        text.file_hash);
+    };
+    return told(*this) == told(other);
+  }
 };
 
 class ByteSourceTest : public testing::Test {
  protected:
-  // Reads a file of this content to its end; an error fails the test.
+  // Reads a file of this content to its end, on this thread and ahead on another, which must give
+  // the same; an error fails the test.
   Text ReadAll(const std::string& content, size_t block_bytes = 0, size_t room = 4096) {
     std::ofstream(path_, std::ios::binary | std::ios::trunc) << content;
+    Text text = ReadOnce(block_bytes, room, 0);
+    constexpr size_t kAhead = 16384;
+    EXPECT_EQ(text, ReadOnce(block_bytes, room, kAhead));
+    return text;
+  }
+
+  Text ReadOnce(size_t block_bytes, size_t room, size_t ahead) {
     auto source = OpenByteSource(path_, block_bytes);
     if (!source.ok()) {
       ADD_FAILURE() << source.error().what;
       return {};
     }
+    if (ahead > 0) source = ReadAhead(std::move(source.value()), ahead);
     Text text;
     std::vector<char> into(room);
     for (;;) {
@@ -219,6 +244,48 @@ TEST_F(ByteSourceTest, what_cannot_be_opened_or_read_is_an_error_that_names_it) 
   const auto folder = OpenByteSource(folder_.path(), 0);
   ASSERT_FALSE(folder.ok());
   EXPECT_NE(folder.error().what.find("cannot read"), std::string::npos) << folder.error().what;
+}
+
+// Text without end, or with an error after so many reads.
+class EndlessSource : public ByteSource {
+ public:
+  explicit EndlessSource(int reads_max) : reads_left_(reads_max) {}
+  Result<size_t> Read(std::span<char> into) override {
+    if (reads_left_-- == 0) return Error{ErrorKind::kInput, "the disk is gone", ""};
+    std::fill(into.begin(), into.end(), 'x');
+    return into.size();
+  }
+  const std::optional<ByteDamage>& damage() const override { return damage_; }
+  BytePacking packing() const override { return BytePacking::kGzip; }
+  uint64_t packed_bytes() const override { return 7; }
+  std::string file_hash() const override { return "not to be asked for"; }
+
+ private:
+  int reads_left_;
+  std::optional<ByteDamage> damage_ = ByteDamage();
+};
+
+TEST(ReadAhead, whoever_leaves_early_does_not_wait_and_learns_of_no_end) {
+  for (const int reads : {0, 1, 100}) {
+    auto source = ReadAhead(std::make_unique<EndlessSource>(-1), 4096);
+    std::vector<char> into(1000);
+    for (int i = 0; i < reads; ++i) EXPECT_GT(source->Read(into).value(), 0u);
+    EXPECT_EQ(source->file_hash(), "");
+    EXPECT_FALSE(source->damage().has_value());
+    EXPECT_EQ(source->packed_bytes(), reads == 0 ? 0u : 7u);
+  }
+}
+
+TEST(ReadAhead, an_error_comes_after_what_was_read_before_it) {
+  auto source = ReadAhead(std::make_unique<EndlessSource>(10), 4096);
+  std::vector<char> into(5000);
+  size_t got = 0;
+  auto count = source->Read(into);
+  for (; count.ok() && count.value() > 0; count = source->Read(into)) got += count.value();
+  ASSERT_FALSE(count.ok());
+  EXPECT_EQ(count.error().what, "the disk is gone");
+  EXPECT_EQ(got, 10u * 1024);
+  EXPECT_FALSE(source->Read(into).ok());
 }
 
 }  // namespace

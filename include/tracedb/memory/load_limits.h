@@ -25,6 +25,7 @@ struct HostLimits {
 
 struct LoadLimits {
   size_t memory_bytes = 0;          // what --memory said: the peak of the whole process
+  size_t read_ahead_bytes = 0;      // text unpacked on a thread of its own; 0: where it is read
   size_t window_bytes = 0;          // JSON text handed to a parser at a time
   size_t event_bytes_max = 0;       // a longer event is skipped and counted
   size_t resync_bytes = 65536;      // distance of the places where lost quotes are looked for

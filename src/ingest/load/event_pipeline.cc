@@ -12,6 +12,7 @@
 #include "tracedb/base/bounded_queue.h"
 #include "tracedb/base/run_caught.h"
 #include "tracedb/ingest/read/content_hash.h"
+#include "tracedb/ingest/read/read_ahead.h"
 
 namespace tracedb {
 namespace {
@@ -65,11 +66,14 @@ Result<ReadOutcome> ReadEvents(const InputFile& input, const LoadOptions& option
   TRACEDB_ASSIGN(source, input.open
                              ? input.open(options.stop, options.limits.export_bytes_max)
                              : OpenByteSource(input.path, options.block_bytes, options.stop));
+  const bool packed = source->packing() != BytePacking::kPlain;
+  if (const size_t ahead = options.limits.read_ahead_bytes; packed && ahead > 0) {
+    source = ReadAhead(std::move(source), ahead);
+  }
   EventFramer framer(
       options.limits, outcome.issues, [&queues] { return queues.empty_windows.Pop(); },
       [&queues](EventWindow window) { return queues.full_windows.Push(std::move(window)); });
   ContentHash hash;
-  const bool packed = source->packing() != BytePacking::kPlain;
   while (!framer.stopped() && framer.header().is_json()) {
     const std::span<char> room = framer.Room();
     TRACEDB_ASSIGN(count, source->Read(room));
@@ -84,7 +88,7 @@ Result<ReadOutcome> ReadEvents(const InputFile& input, const LoadOptions& option
   }
   framer.Finish();
   if (!framer.header().saw_events() && !framer.stopped() && !StopAsked(options)) {
-    if (source->damage().has_value() && framer.text_bytes() == 0) {
+    if (framer.text_bytes() == 0 && source->damage().has_value()) {
       return Error{ErrorKind::kInput, input.name() + ": " + source->damage()->what,
                    "copy the file again, or record it again"};
     }
