@@ -42,7 +42,8 @@ LaunchDerivation::LaunchDerivation(const Input& input, StepFinder steps, const L
       limits_(limits),
       folder_(std::move(folder)),
       calls_(folder_, limits.launch_call_bytes_max),
-      facts_(folder_, limits.launch_fact_bytes_max) {}
+      facts_(folder_, limits.launch_fact_bytes_max),
+      communication_(folder_, limits.communication_bytes_max) {}
 
 // As many correlations at a time as fit in memory: a lot of activities.
 Status LaunchDerivation::Run(RowStore& rows, size_t table) {
@@ -93,6 +94,7 @@ Status LaunchDerivation::Write(RowStore& rows, size_t table, const GpuActivity& 
   if (activity.kind == GpuKind::kCommunication) {
     TRACEDB_ASSIGN(parallelism, host_->ParallelismOf(activity, path, input_.parallelism));
     facts.parallelism = parallelism;
+    TRACEDB_TRY(AddCommunication(activity, call, step));
   }
   TRACEDB_TRY(facts_.Add(static_cast<int64_t>(facts.Packed())));
   if (!known && !step.has_value() && path.path == 0) return Done{};
@@ -105,6 +107,18 @@ Status LaunchDerivation::Write(RowStore& rows, size_t table, const GpuActivity& 
     id != 0 ? record_.Int(input_.first_path + id - 1) : record_.Null();
   }
   return rows.Append(table, activity.id, record_.Finish());
+}
+
+Status LaunchDerivation::AddCommunication(const GpuActivity& activity, const LaunchCall& call,
+                                          const StepNumber& step) {
+  const auto known = [](bool is_known, int64_t value) {
+    return is_known ? std::optional(value) : std::nullopt;
+  };
+  return communication_.Add({activity.id, activity.ts + input_.base_ns,
+                             known(activity.has_dur, activity.dur), activity.args_text,
+                             known(activity.has_seq, activity.seq),
+                             known(activity.has_external_id, activity.external_id), step,
+                             known(call.slice_id != 0, call.ts + input_.base_ns)});
 }
 
 }  // namespace tracedb

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "derive/collectives/communication_kernels.h"
 #include "derive/derive_host.h"
 #include "derive/launch_table.h"
 #include "derive/step_finder.h"
@@ -52,6 +53,8 @@ class LaunchDerivation {
 
   // LaunchFacts::Packed() of each activity, in the order of their ids. After Run().
   const PackedRows<int64_t>& facts() const { return facts_; }
+  // Those whose time is possible. After Run().
+  const CommunicationKernels& communication() const { return communication_; }
   StepFinder& steps() { return steps_; }
   HostDerivation& host() { return *host_; }
   std::unique_ptr<HostDerivation> TakeHost() { return std::move(host_); }
@@ -59,6 +62,8 @@ class LaunchDerivation {
  private:
   Status WriteLot(RowStore& rows, size_t table, LaunchTable& launches, size_t first, size_t end);
   Status Write(RowStore& rows, size_t table, const GpuActivity& activity, const LaunchCall& call);
+  Status AddCommunication(const GpuActivity& activity, const LaunchCall& call,
+                          const StepNumber& step);
 
   Input input_;
   StepFinder steps_;
@@ -66,6 +71,7 @@ class LaunchDerivation {
   std::filesystem::path folder_;
   LaunchCalls calls_;
   PackedRows<int64_t> facts_;
+  CommunicationKernels communication_;
   std::unique_ptr<HostDerivation> host_;
   RecordEncoder record_;
 };

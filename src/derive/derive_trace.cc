@@ -11,6 +11,8 @@
 #include <optional>
 #include <utility>
 
+#include "derive/collectives/collective_facts.h"
+#include "derive/collectives/derive_collectives.h"
 #include "derive/derive_launches.h"
 #include "derive/derived_use.h"
 #include "derive/sort_ahead.h"
@@ -42,6 +44,7 @@ class TraceDerivation {
     std::optional<IndexSorts> sorts;
     if (few_tracks) sorts.emplace(*this);
     TRACEDB_TRY(DeriveLaunches());
+    TRACEDB_TRY(DeriveParts());
     if (few_tracks) {
       SortAhead<GpuActivities> by_device(trace_.activities, SortSpace<GpuActivities>(),
                                          {DeviceOrder()});
@@ -78,6 +81,7 @@ class TraceDerivation {
   };
 
   Status DeriveLaunches();
+  Status DeriveParts();
   Result<bool> ReadTracks();
   uint32_t PlaceOf(int64_t track, uint32_t last) const;
   template <typename Gathered>
@@ -116,6 +120,18 @@ Status TraceDerivation::DeriveLaunches() {
                  RowStore::Open(db_.path(), EmptyDatabase::RootPages({"_launch", "_call_path"})));
   TRACEDB_TRY(launches_->Run(rows, 0));
   TRACEDB_TRY(launches_->host().StorePaths(rows, 1, trace_.trace_id, trace_.first_path));
+  return rows.Finish();
+}
+
+Status TraceDerivation::DeriveParts() {
+  const CommunicationKernels& kernels = launches_->communication();
+  use_->has_parts = kernels.count() > 0;
+  if (!use_->has_parts) return Done{};
+  TRACEDB_ASSIGN(facts, CollectiveFacts::Read(db_, trace_.rank));
+  TRACEDB_ASSIGN(rows, RowStore::Open(db_.path(), EmptyDatabase::RootPages({"_collective_part"})));
+  const CollectivesPlace place{trace_.trace_id, trace_.rank, db_.path().parent_path(),
+                               limits_.sort_bytes_max};
+  TRACEDB_TRY(DeriveCollectives(kernels, facts, place, rows, 0));
   return rows.Finish();
 }
 
@@ -171,8 +187,7 @@ TraceDerivation::ActivityOrder TraceDerivation::DeviceOrder() const {
     int64_t last_id = 0;
   };
   const auto facts = std::make_shared<std::optional<Facts>>(launches_->facts());
-  return [this, facts, place = uint32_t{0}](const GpuActivity& activity,
-                                                            SortEntry& entry) mutable {
+  return [this, facts, place = uint32_t{0}](const GpuActivity& activity, SortEntry& entry) mutable {
     if (activity.id <= (*facts)->last_id) facts->emplace(launches_->facts());
     (*facts)->last_id = activity.id;
     int64_t fact = 0;
@@ -212,13 +227,13 @@ TraceDerivation::ActivityOrder TraceDerivation::CorrelationOrder() const {
 std::vector<TraceDerivation::SliceOrder> TraceDerivation::LongOrders() const {
   std::vector<SliceOrder> orders;
   for (const EventTable table : kLongSliceTables) {
-    orders.push_back([this, table, place = uint32_t{0}](const LongSlice& slice,
-                                                        SortEntry& entry) mutable {
-      if (slice.table != table) return false;
-      place = PlaceOf(slice.track, place);
-      entry = {slice.ts, slice.id, place};
-      return true;
-    });
+    orders.push_back(
+        [this, table, place = uint32_t{0}](const LongSlice& slice, SortEntry& entry) mutable {
+          if (slice.table != table) return false;
+          place = PlaceOf(slice.track, place);
+          entry = {slice.ts, slice.id, place};
+          return true;
+        });
   }
   return orders;
 }
@@ -322,8 +337,8 @@ Status TraceDerivation::FillIndexes(IndexSorts& sorts) {
     record_.Int(tracks_[entry.group / 2].id);
     entry.group % 2 != 0 ? record_.Int(entry.key) : record_.Null();
   };
-  TRACEDB_TRY(FillIndex(*file, "_gpu_slice_by_correlation", sorts.by_correlation,
-                        track_and_correlation));
+  TRACEDB_TRY(
+      FillIndex(*file, "_gpu_slice_by_correlation", sorts.by_correlation, track_and_correlation));
   for (const EventTable table : kLongSliceTables) {
     const std::string name = std::string(EventTableName(table)) + "_long";
     TRACEDB_TRY(FillIndex(*file, name.c_str(), sorts.long_slices, track_and_start));

@@ -27,6 +27,7 @@ struct DerivedUse::Parts {
   std::vector<Stream> streams;
   std::vector<Device> devices;
   std::optional<StepUses> steps;  // by place in `devices`
+  bool has_parts = false;         // in collectives, whose index is empty
   bool as_pages = false;  // busy_segment and the indexes are filled, and the above is complete
   std::unique_ptr<HostDerivation> host;  // complete, and not stored yet
 };

@@ -1,23 +1,12 @@
 #include "derive/sorted_items.h"
 
-#include <algorithm>
-#include <memory>
 #include <utility>
 #include <vector>
 
 namespace tracedb {
 namespace {
 
-// Small, so that many runs are merged at once where there is little memory.
-constexpr size_t kBlockBytes = 16 * 1024;
-constexpr size_t kRunsMax = 64;
 constexpr int kKindBits = 8;
-
-// A quarter of the memory for what is being sorted, a quarter for runs, half for what the runs that
-// are being read and written have at hand.
-std::shared_ptr<PackedSpace> SpaceFor(std::filesystem::path folder, size_t bytes_max) {
-  return std::make_shared<PackedSpace>(std::move(folder), bytes_max / 4, kBlockBytes);
-}
 
 }  // namespace
 
@@ -41,9 +30,8 @@ SortEntry SortedItems<Gathered>::Row::Entry() const {
 
 template <typename Gathered>
 SortedItems<Gathered>::SortedItems(std::filesystem::path folder, size_t bytes_max)
-    : runs_(SpaceFor(std::move(folder), bytes_max),
-            {.lot_rows = std::max<size_t>(1, bytes_max / 4 / sizeof(Row)),
-             .runs_max = std::clamp<size_t>(bytes_max / 2 / (2 * kBlockBytes), 2, kRunsMax)}) {}
+    : runs_(SortBudget(bytes_max).Space(std::move(folder)),
+            SortBudget(bytes_max).template Limits<Row>()) {}
 
 template <typename Gathered>
 Status SortedItems<Gathered>::Sort(const Gathered& items, const Describe& describe) {

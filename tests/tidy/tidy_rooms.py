@@ -12,7 +12,7 @@ ROOMS = {
     "schema": {"base"},
     "json": {"schema"},
     "pages": {"base"},
-    "derive/collectives": SHARED | {"memory"},
+    "derive/collectives": SHARED | {"memory", "pages"},
     "derive/graphs": SHARED | {"memory"},
     "derive": SHARED | {"memory", "pages", "derive/collectives", "derive/graphs"},
     "ranks/runs": SHARED,

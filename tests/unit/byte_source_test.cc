@@ -15,11 +15,11 @@
 #include <utility>
 #include <vector>
 
+#include "ingest/read/read_ahead.h"
 #include "packed_bytes.h"
 #include "query_fixture.h"
 #include "random_json.h"
 #include "tracedb/ingest/read/content_hash.h"
-#include "tracedb/ingest/read/read_ahead.h"
 
 namespace tracedb {
 namespace {
@@ -34,9 +34,8 @@ struct Text {
   bool operator==(const Text& other) const {
     const auto told = [](const Text& text) {
       const ByteDamage of = text.damage.value_or(ByteDamage());
-      return std::tuple(text.bytes, text.damage.has_value(), of.loses_text,
-                        of.packed_offset, of.what, text.packing, text.packed_bytes,
-                        text.file_hash);
+      return std::tuple(text.bytes, text.damage.has_value(), of.loses_text, of.packed_offset,
+                        of.what, text.packing, text.packed_bytes, text.file_hash);
     };
     return told(*this) == told(other);
   }

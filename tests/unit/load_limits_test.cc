@@ -26,14 +26,15 @@ size_t BytesWhileReading(const LoadLimits& limits) {
   const size_t parsers = 2 * limits.parsers * limits.dictionary_bytes_max;
   const size_t builder = limits.dictionary_bytes_max + limits.open_bytes_max +
                          limits.export_bytes_max + BytesGathered(limits);
-  return kProgramBytes + limits.read_ahead_bytes + windows + 5 * limits.event_bytes_max + limits.header_bytes_max + parsers +
-         builder;
+  return kProgramBytes + limits.read_ahead_bytes + windows + 5 * limits.event_bytes_max +
+         limits.header_bytes_max + parsers + builder;
 }
 
 // Once the file has been read: what the builder still has, the page cache, the launches, and rows
 // in memory. Three sorts run while launches are looked up, one more once that is over.
 size_t BytesWhileDeriving(const LoadLimits& limits) {
-  const size_t launches = limits.launch_call_bytes_max + limits.launch_fact_bytes_max;
+  const size_t launches =
+      limits.launch_call_bytes_max + limits.launch_fact_bytes_max + limits.communication_bytes_max;
   const size_t sorted =
       3 * limits.sort_bytes_max + std::max(limits.launch_lot_bytes_max, limits.sort_bytes_max);
   return kProgramBytes + limits.dictionary_bytes_max + BytesGathered(limits) +
@@ -78,8 +79,9 @@ TEST(LoadLimits, every_bound_is_of_use) {
     EXPECT_GE(limits.launch_lot_bytes_max, kMiB);
     for (const size_t bytes :
          {limits.gpu_activity_bytes_max, limits.host_slice_bytes_max, limits.long_slice_bytes_max,
-          limits.launch_call_bytes_max, limits.launch_fact_bytes_max, limits.step_bytes_max,
-          limits.track_bytes_max, limits.args_group_bytes_max, limits.host.call_path_bytes_max,
+          limits.launch_call_bytes_max, limits.launch_fact_bytes_max,
+          limits.communication_bytes_max, limits.step_bytes_max, limits.track_bytes_max,
+          limits.args_group_bytes_max, limits.host.call_path_bytes_max,
           limits.host.recent_path_bytes_max, limits.host.host_use_bytes_max,
           limits.host.kernel_use_bytes_max, limits.host.sync_use_bytes_max,
           limits.host.sync_call_bytes_max, limits.host.graph_call_bytes_max,

@@ -68,9 +68,9 @@ TEST(PackedRows, any_stretch_of_them_is_given_as_it_was_added) {
     test::Random random(11);
     for (int time = 0; time < 300; ++time) {
       const auto first = static_cast<size_t>(random.Between(0, kRows + 10));
-      const auto end = static_cast<size_t>(
-          random.OneIn(4) ? random.Between(0, kRows + 10)
-                          : random.Between(0, 20) + static_cast<int64_t>(first));
+      const auto end = static_cast<size_t>(random.OneIn(4) ? random.Between(0, kRows + 10)
+                                                           : random.Between(0, 20) +
+                                                                 static_cast<int64_t>(first));
       size_t next = first;
       const Status read = rows.ForEach(first, end, [&next](const Two& row) {
         ASSERT_EQ(row[0], static_cast<int64_t>(next));

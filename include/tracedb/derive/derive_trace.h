@@ -19,6 +19,7 @@ namespace tracedb {
 
 struct GatheredTrace {
   int64_t trace_id = 0;
+  int64_t rank = 0;
   int64_t base_ns = 0;  // what to add to a row's ts
   int64_t zero_ns = 0;  // the absolute time of a ts of 0 in the file
   const GpuActivities& activities;
@@ -48,10 +49,10 @@ class DerivedUse {
 // At most so many rows of _call_path a trace has.
 int64_t CallPathsMax(const HostLimits& limits);
 
-// The bulk of it, for a new file that holds one trace whose rows are complete: fills launch,
-// busy_segment and the indexes of slices by writing their pages. With very many tracks it fills
-// launch alone. `db` is the file's only connection, with nothing left to write; what it reads of
-// the file is what nothing is written to.
+// The bulk of it, for a new file that holds one trace whose rows are complete, after
+// DeriveGroups(): fills launch, collective_part, busy_segment and the indexes of slices by writing
+// their pages. With very many tracks it fills the first two alone. `db` is the file's only
+// connection, with nothing left to write; what it reads of the file is what nothing is written to.
 Result<DerivedUse> DeriveTrace(SqliteDb db, const GatheredTrace& trace, const LoadLimits& limits);
 
 }  // namespace tracedb

@@ -19,11 +19,13 @@ struct GpuActivity {
   int64_t correlation = 0;
   int64_t event_name = 0;
   int64_t external_id = 0;
-  int64_t args_text = 0;  // communication only
+  int64_t args_text = 0;  // communication only, as is the next
+  int64_t seq = 0;        // args.Seq
   GpuKind kind = GpuKind::kCompute;
   bool has_dur = false;
   bool has_correlation = false;
   bool has_external_id = false;
+  bool has_seq = false;
 };
 
 class GpuActivities {
@@ -37,9 +39,11 @@ class GpuActivities {
   Status Add(const GpuActivity& activity) {
     const int64_t flags = static_cast<int64_t>(activity.kind) | (activity.has_dur ? kHasDur : 0) |
                           (activity.has_correlation ? kHasCorrelation : 0) |
-                          (activity.has_external_id ? kHasExternalId : 0);
+                          (activity.has_external_id ? kHasExternalId : 0) |
+                          (activity.has_seq ? kHasSeq : 0);
     return rows_.Add({activity.id, activity.ts, activity.dur, activity.track, activity.correlation,
-                      flags, activity.event_name, activity.external_id, activity.args_text});
+                      flags, activity.event_name, activity.external_id, activity.args_text,
+                      activity.seq});
   }
   // In the order of their ids.
   template <typename Take>
@@ -51,9 +55,10 @@ class GpuActivities {
   Status ForEach(size_t first, size_t end, Take take) const {
     return rows_.ForEach(first, end, [&take](const Row& row) {
       take(GpuActivity{row.id, row.ts, row.dur, row.track, row.correlation, row.event_name,
-                       row.external_id, row.args_text, static_cast<GpuKind>(row.flags & kKindBits),
-                       (row.flags & kHasDur) != 0, (row.flags & kHasCorrelation) != 0,
-                       (row.flags & kHasExternalId) != 0});
+                       row.external_id, row.args_text, row.seq,
+                       static_cast<GpuKind>(row.flags & kKindBits), (row.flags & kHasDur) != 0,
+                       (row.flags & kHasCorrelation) != 0, (row.flags & kHasExternalId) != 0,
+                       (row.flags & kHasSeq) != 0});
     });
   }
 
@@ -62,8 +67,9 @@ class GpuActivities {
   static constexpr int64_t kHasDur = 4;
   static constexpr int64_t kHasCorrelation = 8;
   static constexpr int64_t kHasExternalId = 16;
+  static constexpr int64_t kHasSeq = 32;
   struct Row {
-    int64_t id, ts, dur, track, correlation, flags, event_name, external_id, args_text;
+    int64_t id, ts, dur, track, correlation, flags, event_name, external_id, args_text, seq;
   };
 
   PackedRows<Row> rows_;

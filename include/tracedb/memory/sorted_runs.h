@@ -31,17 +31,39 @@ struct ByTime {
   }
 };
 
+struct RunLimits {
+  size_t lot_rows = 8192;  // sorted at a time
+  size_t runs_max = 48;    // each has a block of its own in memory, and one more while it is read
+};
+
+// Shares out the memory of a sort that is on its own: a quarter for what is being sorted, a quarter
+// for runs, half for what runs that are written and read have at hand. Their blocks are small, so
+// that many runs are merged at once where there is little memory.
+class SortBudget {
+ public:
+  explicit SortBudget(size_t bytes_max) : bytes_max_(bytes_max) {}
+
+  // `folder` is for what does not fit.
+  std::shared_ptr<PackedSpace> Space(std::filesystem::path folder) const {
+    return std::make_shared<PackedSpace>(std::move(folder), bytes_max_ / 4, kBlockBytes);
+  }
+  template <typename Row>
+  RunLimits Limits() const {
+    return {std::max<size_t>(1, bytes_max_ / 4 / sizeof(Row)),
+            std::clamp<size_t>(bytes_max_ / 2 / (2 * kBlockBytes), 2, kRunsMax)};
+  }
+
+ private:
+  static constexpr size_t kBlockBytes = 16 * 1024;
+  static constexpr size_t kRunsMax = 64;
+  size_t bytes_max_;
+};
+
 // `Row` is one that PackedRows take; Before()(a, b): whether a comes before b.
 template <typename Row, typename Before = ByTime>
 class SortedRuns {
  public:
-  struct Limits {
-    size_t lot_rows = 8192;  // sorted at a time
-    size_t runs_max = 48;    // each has a block of its own in memory, and one more while it is read
-  };
-
-  explicit SortedRuns(std::shared_ptr<PackedSpace> space) : SortedRuns(std::move(space), {}) {}
-  SortedRuns(std::shared_ptr<PackedSpace> space, const Limits& limits)
+  explicit SortedRuns(std::shared_ptr<PackedSpace> space, const RunLimits& limits = {})
       : space_(std::move(space)), limits_(limits) {}
 
   Status Add(const Row& row) {
@@ -158,7 +180,7 @@ class SortedRuns {
   }
 
   std::shared_ptr<PackedSpace> space_;
-  Limits limits_;
+  RunLimits limits_;
   std::vector<Row> lot_;
   std::vector<Run> runs_;
   PackedRows<Row>* at_hand_ = nullptr;  // the run to which the last lot went

@@ -308,7 +308,12 @@ Status RecordBuilder::NoteActivity(const EventRow& row) {
   activity.correlation = correlation.value_or(0);
   activity.event_name = row.event_name;
   activity.external_id = external_id.value_or(0);
-  if (row.gpu_kind == GpuKind::kCommunication) activity.args_text = row.args_text;
+  if (row.gpu_kind == GpuKind::kCommunication) {
+    const auto seq = NumberIn(values_, ArgsColumn::kCollectiveSeq);
+    activity.args_text = row.args_text;
+    activity.seq = seq.value_or(0);
+    activity.has_seq = seq.has_value();
+  }
   activity.kind = row.gpu_kind;
   activity.has_dur = row.dur.has_value();
   activity.has_correlation = correlation.has_value();

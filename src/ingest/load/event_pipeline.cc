@@ -9,10 +9,10 @@
 
 #include "ingest/frame/event_framer.h"
 #include "ingest/parse/event_parser.h"
+#include "ingest/read/read_ahead.h"
 #include "tracedb/base/bounded_queue.h"
 #include "tracedb/base/run_caught.h"
 #include "tracedb/ingest/read/content_hash.h"
-#include "tracedb/ingest/read/read_ahead.h"
 
 namespace tracedb {
 namespace {

@@ -5,7 +5,6 @@
 #include <system_error>
 
 #include "ingest/load/stored_views.h"
-#include "tracedb/derive/collectives/derive_collectives.h"
 #include "tracedb/derive/derive_impossible.h"
 #include "tracedb/derive/derive_names.h"
 #include "tracedb/derive/derive_trace.h"
@@ -304,6 +303,7 @@ Status TraceReading::StoreDerived(const fs::path& rows_file, bool with_views) {
   TRACEDB_ASSIGN(rows, OpenRows(rows_file, options_));
   TRACEDB_ASSIGN(parallelism, StoreFacts(rows, base, parallelism_rules_));
   const GatheredTrace trace{first_.trace_id,
+                            rank_.rank,
                             base,
                             header_.base_time_ns.value_or(0),
                             builder_->gpu_activities(),
@@ -316,7 +316,6 @@ Status TraceReading::StoreDerived(const fs::path& rows_file, bool with_views) {
   GiveMemoryBack();
   TRACEDB_ASSIGN(db, OpenRows(rows_file, options_));
   TRACEDB_TRY(use.Store(db, trace));
-  TRACEDB_TRY(DeriveCollectives(db, rank_.rank));
   TRACEDB_ASSIGN(moves, DecideRuns(db));  // fills its tables: it is a run of its own here
   (void)moves;
   if (with_views) TRACEDB_TRY(AddViews(db));

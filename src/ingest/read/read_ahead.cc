@@ -1,4 +1,4 @@
-#include "tracedb/ingest/read/read_ahead.h"
+#include "ingest/read/read_ahead.h"
 
 #include <pthread.h>
 

@@ -1,0 +1,133 @@
+#include "derive/collectives/collective_facts.h"
+
+namespace tracedb {
+namespace {
+
+constexpr size_t kKnownMax = 512;
+constexpr size_t kTextBytesMax = 64 * 1024;
+
+// Bytes an element of a collective takes, by the dtype's name as PyTorch writes it.
+constexpr const char* kElementBytesSql =
+    "CASE lower(a.dtype) "
+    "WHEN 'double' THEN 8 WHEN 'float64' THEN 8 WHEN 'long' THEN 8 WHEN 'int64' THEN 8 "
+    "WHEN 'uint64' THEN 8 WHEN 'complexfloat' THEN 8 WHEN 'complexdouble' THEN 16 "
+    "WHEN 'float' THEN 4 WHEN 'float32' THEN 4 WHEN 'int' THEN 4 WHEN 'int32' THEN 4 "
+    "WHEN 'uint32' THEN 4 WHEN 'qint32' THEN 4 WHEN 'complexhalf' THEN 4 "
+    "WHEN 'bfloat16' THEN 2 WHEN 'half' THEN 2 WHEN 'float16' THEN 2 "
+    "WHEN 'short' THEN 2 WHEN 'int16' THEN 2 WHEN 'uint16' THEN 2 WHEN 'byte' THEN 1 "
+    "WHEN 'char' THEN 1 WHEN 'int8' THEN 1 WHEN 'uint8' THEN 1 WHEN 'bool' THEN 1 "
+    "WHEN 'bytes' THEN 1 WHEN 'qint8' THEN 1 WHEN 'quint8' THEN 1 WHEN 'float4_e2m1fn_x2' THEN 1 "
+    "ELSE CASE WHEN lower(a.dtype) LIKE 'float8%' THEN 1 END END";
+
+// A send and its receive agree in `pair`: '0>4'.
+std::string FactsSql(int64_t rank) {
+  const std::string element(kElementBytesSql);
+  const std::string own = std::to_string(rank);
+  return "CREATE TEMP TABLE collective_fact (id INTEGER PRIMARY KEY, group_id INTEGER, "
+         "  collective TEXT, dtype TEXT, in_bytes INTEGER, out_bytes INTEGER, of_two INTEGER, "
+         "  peer INTEGER, pair TEXT, pair_no INTEGER);"
+         "INSERT INTO collective_fact "
+         "SELECT id, group_id, collective, dtype, in_bytes, out_bytes, of_two, "
+         "  coalesce(dst_rank, src_rank), pair, "
+         "  iif(pair IS NULL, NULL, dense_rank() OVER (ORDER BY pair)) "
+         "FROM (SELECT *, coalesce(" +
+         own + " || '>' || dst_rank, src_rank || '>' || " + own +
+         ") AS pair "
+         "  FROM (SELECT a.id, p.group_id, a.collective, a.dtype, a.in_nelems * " +
+         element + " AS in_bytes, a.out_nelems * " + element +
+         " AS out_bytes, "
+         "    ifnull(a.group_size, p.size) <= 2 AS of_two, "
+         "    iif(lower(a.collective) = 'recv', a.src_rank, NULL) AS src_rank, "
+         "    iif(lower(a.collective) = 'send', a.dst_rank, NULL) AS dst_rank "
+         "    FROM _args_text a LEFT JOIN _process_group p "
+         "      ON p.name = ifnull(a.group_name, '') AND p.ranks = a.group_ranks "
+         "      AND a.collective IS NOT NULL))";
+}
+
+constexpr const char* kCoalescedSql =
+    "CREATE TEMP TABLE collective_op (external_id INTEGER PRIMARY KEY, fact INTEGER, seq INTEGER);"
+    "INSERT OR IGNORE INTO collective_op "
+    "SELECT s.external_id, s.args_text, s.collective_seq "
+    "FROM _cpu_slice s CROSS JOIN collective_fact a ON a.id = s.args_text "
+    "WHERE s.event_name IN (SELECT id FROM _event_name WHERE name = 'record_param_comms') "
+    "  AND s.external_id IS NOT NULL AND a.group_id IS NOT NULL ORDER BY s.id";
+
+FactValue ValueOf(const SqliteStatement& row, int column) {
+  FactValue value;
+  value.type = row.Type(column);
+  if (value.type == SqlType::kInteger) value.integer = row.Int(column);
+  if (value.type == SqlType::kReal) value.real = row.Real(column);
+  if (value.type == SqlType::kText) value.text = row.Text(column);
+  return value;
+}
+
+}  // namespace
+
+void FactValue::AddTo(RecordEncoder& record) const {
+  switch (type) {
+    case SqlType::kInteger:
+      return record.Int(integer);
+    case SqlType::kReal:
+      return record.Real(real);
+    case SqlType::kText:
+      return record.Text(text);
+    case SqlType::kNull:
+    case SqlType::kBlob:
+      return record.Null();
+  }
+}
+
+Result<CollectiveFacts> CollectiveFacts::Read(SqliteDb& db, int64_t rank) {
+  TRACEDB_TRY(db.Execute(FactsSql(rank)));
+  TRACEDB_ASSIGN(fact, db.Prepare("SELECT group_id, pair_no, pair, of_two, collective, dtype, "
+                                  "in_bytes, out_bytes, peer FROM temp.collective_fact "
+                                  "WHERE id = ?1"));
+  return CollectiveFacts(db, std::move(fact));
+}
+
+Result<const CollectiveFact*> CollectiveFacts::Of(int64_t args_text) {
+  const auto known = known_.find(args_text);
+  if (known != known_.end()) return &known->second;
+  if (known_.size() >= kKnownMax || text_bytes_ > kTextBytesMax) {
+    known_.clear();
+    text_bytes_ = 0;
+  }
+  CollectiveFact& fact = known_[args_text];
+  TRACEDB_TRY(fact_.Bind(1, args_text));
+  TRACEDB_ASSIGN(any, fact_.Step());
+  if (any) {
+    fact.group = fact_.OptionalInt(0).value_or(0);
+    fact.pair = fact_.OptionalInt(1).value_or(0);
+    fact.pair_text = fact_.OptionalText(2).value_or("");
+    if (const auto of_two = fact_.OptionalInt(3)) fact.of_two = *of_two != 0;
+    int column = 3;
+    for (FactValue* value :
+         {&fact.collective, &fact.dtype, &fact.in_bytes, &fact.out_bytes, &fact.peer}) {
+      *value = ValueOf(fact_, ++column);
+      text_bytes_ += value->text.size();
+    }
+    text_bytes_ += fact.pair_text.size();
+  }
+  fact_.Reset();
+  return &fact;
+}
+
+Result<std::optional<CoalescedOp>> CollectiveFacts::OpOf(int64_t external_id) {
+  if (!op_.has_value()) {
+    TRACEDB_TRY(db_->Execute(kCoalescedSql));
+    TRACEDB_ASSIGN(op, db_->Prepare("SELECT fact, seq FROM temp.collective_op "
+                                    "WHERE external_id = ?1"));
+    op_.emplace(std::move(op));
+  }
+  TRACEDB_TRY(op_->Bind(1, external_id));
+  TRACEDB_ASSIGN(any, op_->Step());
+  std::optional<CoalescedOp> found;
+  if (any) {
+    found.emplace(CoalescedOp{op_->Int(0), std::nullopt});
+    if (op_->Type(1) == SqlType::kInteger) found->seq = op_->Int(1);
+  }
+  op_->Reset();
+  return found;
+}
+
+}  // namespace tracedb

@@ -1,0 +1,64 @@
+// What the args say of a collective: once for each text of args, as they are few.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "tracedb/base/result.h"
+#include "tracedb/base/sqlite_db.h"
+#include "tracedb/pages/record_encoder.h"
+
+namespace tracedb {
+
+// A value as it is stored.
+struct FactValue {
+  SqlType type = SqlType::kNull;
+  int64_t integer = 0;
+  double real = 0;
+  std::string text;
+
+  void AddTo(RecordEncoder& record) const;
+};
+
+struct CollectiveFact {
+  int64_t group = 0;  // its communicator; 0: not known
+  int64_t pair = 0;   // a number of `pair_text`; 0: no send or receive
+  std::string pair_text;
+  std::optional<bool> of_two;  // ranks the group has; none: not known
+  FactValue collective, dtype, in_bytes, out_bytes, peer;
+};
+
+// What an operator that a coalesced kernel was launched in says of it.
+struct CoalescedOp {
+  int64_t args_text = 0;
+  std::optional<int64_t> seq;
+};
+
+// Not thread safe.
+class CollectiveFacts {
+ public:
+  // For a database that holds one trace of `rank`, after DeriveGroups(): reads what it is asked
+  // for, and writes temporary tables only.
+  static Result<CollectiveFacts> Read(SqliteDb& db, int64_t rank);
+
+  // Valid until the next call.
+  Result<const CollectiveFact*> Of(int64_t args_text);
+  // A coalesced kernel has no args of a collective, but the operator has that it was launched in:
+  // its External id says which.
+  Result<std::optional<CoalescedOp>> OpOf(int64_t external_id);
+
+ private:
+  CollectiveFacts(SqliteDb& db, SqliteStatement fact) : db_(&db), fact_(std::move(fact)) {}
+
+  SqliteDb* db_;
+  SqliteStatement fact_;
+  std::optional<SqliteStatement> op_;  // once it was asked for
+  std::unordered_map<int64_t, CollectiveFact> known_;
+  size_t text_bytes_ = 0;  // of known_
+};
+
+}  // namespace tracedb
