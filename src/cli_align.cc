@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <string>
 #include <system_error>
+#include <thread>
 
 #include "cli_commands.h"
 #include "cli_progress.h"
@@ -75,9 +76,17 @@ Status CheckDatabase(const GlobalOptions& global) {
                "--show shows the clocks; tracedb gather aligns them anew"};
 }
 
+// On as many cores as memory allows.
+ExplainOptions Explaining(ExplainScope scope,
+                          size_t memory_bytes = LoadLimits::kMemoryBytesDefault) {
+  const size_t most = std::max<size_t>(memory_bytes / 2 / kExplainBytesEach, 2) - 1;
+  const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+  return {scope, static_cast<unsigned>(std::min<size_t>(cores, most)), {}};
+}
+
 Status Reset(const GlobalOptions& global, SqliteDb& db) {
   TRACEDB_ASSIGN(changed, ResetClocks(db));
-  if (changed) TRACEDB_TRY(ExplainStalls(db, ExplainScope::kEverything));
+  if (changed) TRACEDB_TRY(ExplainStalls(db, Explaining(ExplainScope::kEverything)));
   SayNote(global, changed ? "all times are as the traces have them"
                           : "all times were as the traces have them");
   return Done{};
@@ -85,10 +94,10 @@ Status Reset(const GlobalOptions& global, SqliteDb& db) {
 
 }  // namespace
 
-Status CompareRanks(const GlobalOptions& global, SqliteDb& db, size_t graph_bytes_max) {
+Status CompareRanks(const GlobalOptions& global, SqliteDb& db, const LoadLimits& limits) {
   ProgressLine progress(global);
   progress.Show({kComparing});
-  TRACEDB_TRY(AttributeGraphKernels(db, graph_bytes_max));
+  TRACEDB_TRY(AttributeGraphKernels(db, limits.graph_match_bytes_max));
   TRACEDB_ASSIGN(report, AlignClocks(db, AlignScope::kNewTraces));
   if (report.changed && report.ranks_moved > 0) {
     SayNote(global, Corrected(report) + " (tracedb align --show)");
@@ -96,7 +105,7 @@ Status CompareRanks(const GlobalOptions& global, SqliteDb& db, size_t graph_byte
   SayRefused(global, report);
   const ExplainScope scope = report.changed ? ExplainScope::kEverything : ExplainScope::kNewTraces;
   progress.Show({kExplaining});
-  return ExplainStalls(db, scope);
+  return ExplainStalls(db, Explaining(scope, limits.memory_bytes));
 }
 
 Status RunAlign(const GlobalOptions& global, const AlignOptions& options,
@@ -113,7 +122,7 @@ Status RunAlign(const GlobalOptions& global, const AlignOptions& options,
   TRACEDB_ASSIGN(report, AlignClocks(db, AlignScope::kEverything));
   const ExplainScope scope = report.changed ? ExplainScope::kEverything : ExplainScope::kNewTraces;
   progress.Show({kExplaining});
-  TRACEDB_TRY(ExplainStalls(db, scope));
+  TRACEDB_TRY(ExplainStalls(db, Explaining(scope)));
   progress.Hide();
   if (report.ranks_moved > 0) SayNote(told, Corrected(report));
   SayRefused(told, report);
@@ -198,8 +207,9 @@ Status Gather(const GlobalOptions& global, const GatherArguments& arguments,
     if (report.ranks_moved > 0) SayNote(global, Corrected(report) + " (tracedb align --show)");
     SayRefused(global, report);
     progress.Show({kExplaining});
-    TRACEDB_TRY(ExplainStalls(db, ExplainScope::kEverything,
-                              [&](SqliteDb& at) { return gathered.AddStallSlices(at); }));
+    ExplainOptions explain{ExplainScope::kEverything, 1, {}};
+    explain.before_causes = [&](SqliteDb& at) { return gathered.AddStallSlices(at); };
+    TRACEDB_TRY(ExplainStalls(db, explain));
     const Status written = gathered.WriteForEngines(db, arguments.folder);
     if (!written.ok()) {  // people who may only read the summaries have a database all the same
       SayNote(global, written.error().what + "; tracedb export --sql needs what was to be there");

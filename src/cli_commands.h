@@ -11,6 +11,7 @@
 #include "tracedb/base/result.h"
 #include "tracedb/ingest/load/source_load.h"
 #include "tracedb/ingest/load/trace_load.h"
+#include "tracedb/memory/load_limits.h"
 #include "tracedb/query/doc/query_catalog.h"
 #include "tracedb/text/output_stream.h"
 
@@ -79,8 +80,8 @@ Result<LoadedInputs> LoadFiles(const GlobalOptions& global, const IngestOptions&
                                std::vector<InputFile> named);
 
 // What the traces of all ranks say of one another, once those of an ingest are in: operators of
-// graphs, for which `graph_bytes_max` may be kept, clocks, and why ranks waited.
-Status CompareRanks(const GlobalOptions& global, SqliteDb& db, size_t graph_bytes_max);
+// graphs, clocks, and why ranks waited.
+Status CompareRanks(const GlobalOptions& global, SqliteDb& db, const LoadLimits& limits);
 
 // Lets `write` write to standard output; on a terminal what is more than a screen goes to a pager.
 Status WriteForPerson(const GlobalOptions& global,

@@ -104,7 +104,7 @@ Status CompareRanks(const fs::path& database, AlignScope align, ExplainScope exp
   constexpr int64_t kCacheKib = 8192;
   TRACEDB_ASSIGN(db, OpenToCompare(database, kCacheKib, nullptr));
   TRACEDB_TRY(AlignClocks(db, align));
-  return ExplainStalls(db, explain);
+  return ExplainStalls(db, {explain, 2, {}});
 }
 
 void Must(const Status& done) {

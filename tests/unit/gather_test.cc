@@ -59,8 +59,9 @@ class Gathering : public ::testing::Test {
     TRACEDB_ASSIGN(db, OpenToCompare(job, 4096, nullptr));
     TRACEDB_ASSIGN(report, AlignClocks(db, AlignScope::kEverything));
     (void)report;
-    TRACEDB_TRY(ExplainStalls(db, ExplainScope::kEverything,
-                              [&](SqliteDb& at) { return gathered.AddStallSlices(at); }));
+    ExplainOptions explain{ExplainScope::kEverything, 1, {}};
+    explain.before_causes = [&](SqliteDb& at) { return gathered.AddStallSlices(at); };
+    TRACEDB_TRY(ExplainStalls(db, explain));
     TRACEDB_ASSIGN(sound, db.Prepare("PRAGMA integrity_check"));
     TRACEDB_ASSIGN(any, sound.Step());
     EXPECT_TRUE(any && sound.Text(0) == "ok");

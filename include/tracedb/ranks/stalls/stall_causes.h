@@ -4,6 +4,7 @@
 // and again when the clocks have been aligned.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 
 #include "tracedb/base/result.h"
@@ -16,10 +17,19 @@ enum class ExplainScope {
   kEverything,  // all anew: the table clock has changed
 };
 
+struct ExplainOptions {
+  ExplainScope scope = ExplainScope::kNewTraces;
+  // That look for causes, each with a connection of its own and kExplainBytesEach.
+  unsigned threads = 1;
+  // Called once temp.stall says who came last where; may add the slices that show why. With one
+  // thread only, as what it adds is seen by this connection alone.
+  std::function<Status(SqliteDb&)> before_causes;
+};
+
+inline constexpr size_t kExplainBytesEach = size_t{8} << 20;
+
 // In one transaction: stopped or killed, the database is the one from before, and the next call
-// does it. The connection is one of OpenToCompare() (align_clocks.h). `before_causes` is called
-// once temp.stall says who came last where, and may add the slices that show why.
-Status ExplainStalls(SqliteDb& db, ExplainScope scope,
-                     const std::function<Status(SqliteDb&)>& before_causes = {});
+// does it. The connection is one of OpenToCompare() (align_clocks.h).
+Status ExplainStalls(SqliteDb& db, const ExplainOptions& options);
 
 }  // namespace tracedb
