@@ -1,9 +1,10 @@
 """What more cores would give: arithmetic on the stages' costs, and which stage limits.
 
 An ingest is a pipeline: one thread reads, hashes and finds the events' ends, some parse, one builds
-rows and pages. It goes at the speed of its slowest part, or of the cores that there are. When it is
-over, derived rows are made and the database lands. Files of one command are read side by side from
-four cores on, and land one after the other while the next are read.
+rows and pages; from three cores on unpacking has a thread of its own. It goes at the speed of its
+slowest part, or of the cores that there are. When it is over, derived rows are made and the
+database lands. Files of one command are read and derived side by side from four cores on, and land
+one after the other while the next are read.
 The model has no cost for handing on, waiting or memory: what it says is the most that is possible.
 """
 
@@ -17,9 +18,8 @@ import bench_figures as figures
 
 CORES = (1, 2, 8, 32)
 RANKS = (8, 64)
-PARSERS_MAX = 6  # as src/ingest/load_limits.cc
-FILES_MAX = 4  # at the default --memory; this and the next as src/ingest/trace_loads.cc
-CORES_EACH = 2
+PARSERS_MAX = 6  # as src/memory/load_limits.cc
+CORES_EACH = 2  # that a file keeps busy, as src/ingest/load/trace_loads.cc
 STAGE = re.compile(r"^(\S.*?) +\d+ MB/s +([\d.]+) CPU s/GB$", re.M)
 PARSERS = re.compile(r"^parsers at most +(\d+)", re.M)
 STAGES = ("read and unpack", "hash", "find event ends", "parse", "build rows and pages")
@@ -55,11 +55,12 @@ def parsers(costs: Costs, cores: int) -> int:
 
 def streaming(costs: Costs, cores: int):
     """(seconds a GB, what limits) while events come."""
-    reader = costs.unpack + costs.digest + costs.ends
+    framing = costs.digest + costs.ends
     count = parsers(costs, cores)
-    return max((reader, "reader"), (costs.parse / count, f"{count} parsers"),
-               (costs.build, "builder"),
-               ((reader + costs.parse + costs.build) / cores, "cores"))
+    reading = ([(costs.unpack, "unpacking"), (framing, "reader")] if count > 1
+               else [(costs.unpack + framing, "reader")])
+    return max(*reading, (costs.parse / count, f"{count} parsers"), (costs.build, "builder"),
+               ((costs.unpack + framing + costs.parse + costs.build) / cores, "cores"))
 
 
 def in_turn(*parts) -> Speed:
@@ -76,13 +77,13 @@ def rank_files(costs: Costs, cores: int, ranks: int) -> Speed:
     added = (ranks - 1) / ranks
     derive = (costs.derive * (1 - added) + costs.add_derive * added, "deriving")
     land = (costs.land * (1 - added) + costs.add * added, "landing")
-    files = max(1, min(cores // CORES_EACH, ranks, FILES_MAX))
+    files = max(1, min(cores // CORES_EACH, ranks))
     if files == 1:
         return in_turn(streaming(costs, cores), derive, land)
     each, limit = streaming(costs, cores // files)
     cpu = costs.unpack + costs.digest + costs.ends + costs.parse + costs.build + derive[0] + land[0]
-    seconds, what = max((each / files, f"{limit} of {files} files"),
-                        (derive[0] + land[0], "deriving and landing"), (cpu / cores, "cores"))
+    seconds, what = max(((each + derive[0]) / files, f"{limit} and deriving of {files} files"),
+                        land, (cpu / cores, "cores"))
     return Speed(1e3 / seconds, what)
 
 
@@ -122,12 +123,11 @@ def measure_stages(program: base.Program, trace: base.Trace, runs: int):
 
 
 def cost_lines(costs: Costs):
-    reader = costs.unpack + costs.digest + costs.ends
     yield "| stage | runs on | s/GB | GB/s alone |"
     yield "|---|---|---:|---:|"
     for stage, where, cost in (
-            ("read and unpack", "reader", costs.unpack), ("hash", "reader", costs.digest),
-            ("find event ends", "reader", costs.ends), ("all of the reader", "one thread", reader),
+            ("read and unpack", "reader; from three cores on a thread of its own", costs.unpack),
+            ("hash", "reader", costs.digest), ("find event ends", "reader", costs.ends),
             ("parse", f"1 to {min(PARSERS_MAX, costs.parsers_max)} threads", costs.parse),
             ("build rows and pages", "one thread", costs.build),
             ("derive (wall)", "one file, after its events", costs.derive),
