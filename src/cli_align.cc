@@ -77,16 +77,20 @@ Status CheckDatabase(const GlobalOptions& global) {
 }
 
 // On as many cores as memory allows.
-ExplainOptions Explaining(ExplainScope scope,
+ExplainOptions Explaining(ExplainScope scope, const std::atomic<bool>& stop,
                           size_t memory_bytes = LoadLimits::kMemoryBytesDefault) {
   const size_t most = std::max<size_t>(memory_bytes / 2 / kExplainBytesEach, 2) - 1;
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
-  return {scope, static_cast<unsigned>(std::min<size_t>(cores, most)), {}};
+  ExplainOptions options;
+  options.scope = scope;
+  options.threads = static_cast<unsigned>(std::min<size_t>(cores, most));
+  options.stop = &stop;
+  return options;
 }
 
-Status Reset(const GlobalOptions& global, SqliteDb& db) {
+Status Reset(const GlobalOptions& global, SqliteDb& db, const std::atomic<bool>& stop) {
   TRACEDB_ASSIGN(changed, ResetClocks(db));
-  if (changed) TRACEDB_TRY(ExplainStalls(db, Explaining(ExplainScope::kEverything)));
+  if (changed) TRACEDB_TRY(ExplainStalls(db, Explaining(ExplainScope::kEverything, stop)));
   SayNote(global, changed ? "all times are as the traces have them"
                           : "all times were as the traces have them");
   return Done{};
@@ -94,7 +98,8 @@ Status Reset(const GlobalOptions& global, SqliteDb& db) {
 
 }  // namespace
 
-Status CompareRanks(const GlobalOptions& global, SqliteDb& db, const LoadLimits& limits) {
+Status CompareRanks(const GlobalOptions& global, SqliteDb& db, const LoadLimits& limits,
+                    const std::atomic<bool>& stop) {
   ProgressLine progress(global);
   progress.Show({kComparing});
   TRACEDB_TRY(AttributeGraphKernels(db, limits.graph_match_bytes_max));
@@ -105,7 +110,7 @@ Status CompareRanks(const GlobalOptions& global, SqliteDb& db, const LoadLimits&
   SayRefused(global, report);
   const ExplainScope scope = report.changed ? ExplainScope::kEverything : ExplainScope::kNewTraces;
   progress.Show({kExplaining});
-  return ExplainStalls(db, Explaining(scope, limits.memory_bytes));
+  return ExplainStalls(db, Explaining(scope, stop, limits.memory_bytes));
 }
 
 Status RunAlign(const GlobalOptions& global, const AlignOptions& options,
@@ -116,13 +121,13 @@ Status RunAlign(const GlobalOptions& global, const AlignOptions& options,
   if (options.show) return Show(told, format);
   TRACEDB_TRY(CheckDatabase(told));
   TRACEDB_ASSIGN(db, OpenToCompare(told.database, kCacheKib, &stop));
-  if (options.reset) return Reset(told, db);
+  if (options.reset) return Reset(told, db, stop);
   ProgressLine progress(told);
   progress.Show({kComparing});
   TRACEDB_ASSIGN(report, AlignClocks(db, AlignScope::kEverything));
   const ExplainScope scope = report.changed ? ExplainScope::kEverything : ExplainScope::kNewTraces;
   progress.Show({kExplaining});
-  TRACEDB_TRY(ExplainStalls(db, Explaining(scope)));
+  TRACEDB_TRY(ExplainStalls(db, Explaining(scope, stop)));
   progress.Hide();
   if (report.ranks_moved > 0) SayNote(told, Corrected(report));
   SayRefused(told, report);
@@ -207,7 +212,8 @@ Status Gather(const GlobalOptions& global, const GatherArguments& arguments,
     if (report.ranks_moved > 0) SayNote(global, Corrected(report) + " (tracedb align --show)");
     SayRefused(global, report);
     progress.Show({kExplaining});
-    ExplainOptions explain{ExplainScope::kEverything, 1, {}};
+    ExplainOptions explain;
+    explain.scope = ExplainScope::kEverything;
     explain.before_causes = [&](SqliteDb& at) { return gathered.AddStallSlices(at); };
     TRACEDB_TRY(ExplainStalls(db, explain));
     const Status written = gathered.WriteForEngines(db, arguments.folder);

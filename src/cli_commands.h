@@ -81,7 +81,8 @@ Result<LoadedInputs> LoadFiles(const GlobalOptions& global, const IngestOptions&
 
 // What the traces of all ranks say of one another, once those of an ingest are in: operators of
 // graphs, clocks, and why ranks waited.
-Status CompareRanks(const GlobalOptions& global, SqliteDb& db, const LoadLimits& limits);
+Status CompareRanks(const GlobalOptions& global, SqliteDb& db, const LoadLimits& limits,
+                    const std::atomic<bool>& stop);
 
 // Lets `write` write to standard output; on a terminal what is more than a screen goes to a pager.
 Status WriteForPerson(const GlobalOptions& global,

@@ -58,7 +58,7 @@ Result<fs::path> RunInputs::Load(const std::string& input) {
   // As after an ingest: clocks, why ranks waited, whose the samples of GPUs are.
   const LoadLimits limits = LoadLimits::For(LoadLimits::kMemoryBytesDefault, 1);
   TRACEDB_ASSIGN(db, OpenToCompare(loading.database, limits.sqlite_cache_kib, &stop_));
-  TRACEDB_TRY(CompareRanks(loading, db, limits));
+  TRACEDB_TRY(CompareRanks(loading, db, limits, stop_));
   TRACEDB_TRY(PlaceSamples(db));
   return loading.database;
 }

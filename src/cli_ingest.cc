@@ -259,7 +259,7 @@ Status RunIngest(const GlobalOptions& global, const IngestOptions& options,
     db.emplace(std::move(opened));
   }
   if (db.has_value() && report.any_traces()) {
-    Status compared = CompareRanks(global, *db, limits);
+    Status compared = CompareRanks(global, *db, limits, stop);
     if (!compared.ok()) {
       Error error = std::move(compared).error();
       if (!stop.load()) {

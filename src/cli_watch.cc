@@ -63,7 +63,7 @@ Status Compare(const GlobalOptions& global, const IngestOptions& options,
   const LoadLimits limits = LoadLimits::For(
       options.memory_bytes != 0 ? options.memory_bytes : LoadLimits::kMemoryBytesDefault, 1);
   TRACEDB_ASSIGN(db, OpenToCompare(global.database, limits.sqlite_cache_kib, &stop));
-  TRACEDB_TRY(CompareRanks(global, db, limits));
+  TRACEDB_TRY(CompareRanks(global, db, limits, stop));
   return PlaceSamples(db);
 }
 

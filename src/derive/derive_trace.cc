@@ -1,5 +1,5 @@
 // The derived rows of a new file that are as many as its GPU activities: made of what was gathered
-// while it was read, sorted in memory in as many lots as the bound asks for, and written as pages.
+// while it was read, sorted, and written as pages.
 // A fifth of the time that SQL takes. Rows come in the order in which derive_busy.cc writes them.
 
 #include "tracedb/derive/derive_trace.h"

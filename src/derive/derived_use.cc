@@ -39,8 +39,10 @@ Status DerivedUse::Store(SqliteDb& db, const GatheredTrace& trace) {
     TRACEDB_TRY(parts_->steps->Store(db, trace_id, devices));
     parts_->steps.reset();
   }
-  if (parts_->has_parts) TRACEDB_TRY(db.Execute("REINDEX _collective_part_by_group"));
-  if (parts_->as_pages) return StoreBusy(db, trace_id, *parts_);
+  if (parts_->as_pages) {
+    if (parts_->has_parts) TRACEDB_TRY(db.Execute("REINDEX _collective_part_by_group"));
+    return StoreBusy(db, trace_id, *parts_);
+  }
   TRACEDB_TRY(DeriveBusy(db, trace_id));
   return db.Execute("REINDEX");
 }

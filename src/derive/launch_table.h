@@ -60,6 +60,10 @@ class LaunchCalls {
     for (size_t first = 0; first < ranges_.size();) {
       size_t end = first;
       while (end < ranges_.size() && ranges_[end].Meets(range)) ++end;
+      if (end == first) {
+        ++first;
+        continue;
+      }
       TRACEDB_TRY(rows_.ForEach(first * kRowsEach, end * kRowsEach, [&take](const Row& row) {
         take(LaunchCall{row.correlation, row.slice_id, row.ts, static_cast<PathId>(row.path),
                         static_cast<PathId>(row.forward), static_cast<uint32_t>(row.thread)});

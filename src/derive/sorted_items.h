@@ -27,9 +27,9 @@ struct SortEntry {
   uint64_t launch_facts = 0;  // LaunchFacts::Packed()
 };
 
-// Sorts what was gathered: some at a time, each lot into a run that is packed, and what does not
-// fit in memory into a file; then the runs are merged. One pass over what was gathered, and two
-// over the runs, however little memory there is.
+// Sorts what was gathered: some at a time, into a run that is packed, and what does not fit in
+// memory into a file; then the runs are merged. What was gathered is gone through once, however
+// little memory there is; of very many runs some are merged on the way.
 template <typename Gathered>
 class SortedItems {
  public:

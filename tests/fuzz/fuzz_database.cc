@@ -104,7 +104,11 @@ Status CompareRanks(const fs::path& database, AlignScope align, ExplainScope exp
   constexpr int64_t kCacheKib = 8192;
   TRACEDB_ASSIGN(db, OpenToCompare(database, kCacheKib, nullptr));
   TRACEDB_TRY(AlignClocks(db, align));
-  return ExplainStalls(db, {explain, 2, {}});
+  ExplainOptions options;
+  options.scope = explain;
+  options.threads = 2;
+  options.stalls_each = 1;
+  return ExplainStalls(db, options);
 }
 
 void Must(const Status& done) {

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "ingest/read/read_ahead.h"
+#include "ingest/read/unpack_ahead.h"
 #include "packed_bytes.h"
 #include "query_fixture.h"
 #include "random_json.h"
@@ -59,7 +59,7 @@ class ByteSourceTest : public testing::Test {
       ADD_FAILURE() << source.error().what;
       return {};
     }
-    if (ahead > 0) source = ReadAhead(std::move(source.value()), ahead);
+    if (ahead > 0) source = UnpackAhead(std::move(source.value()), ahead);
     Text text;
     std::vector<char> into(room);
     for (;;) {
@@ -264,9 +264,9 @@ class EndlessSource : public ByteSource {
   std::optional<ByteDamage> damage_ = ByteDamage();
 };
 
-TEST(ReadAhead, whoever_leaves_early_does_not_wait_and_learns_of_no_end) {
+TEST(UnpackAhead, whoever_leaves_early_learns_of_no_end) {
   for (const int reads : {0, 1, 100}) {
-    auto source = ReadAhead(std::make_unique<EndlessSource>(-1), 4096);
+    auto source = UnpackAhead(std::make_unique<EndlessSource>(-1), 4096);
     std::vector<char> into(1000);
     for (int i = 0; i < reads; ++i) EXPECT_GT(source->Read(into).value(), 0u);
     EXPECT_EQ(source->file_hash(), "");
@@ -275,8 +275,8 @@ TEST(ReadAhead, whoever_leaves_early_does_not_wait_and_learns_of_no_end) {
   }
 }
 
-TEST(ReadAhead, an_error_comes_after_what_was_read_before_it) {
-  auto source = ReadAhead(std::make_unique<EndlessSource>(10), 4096);
+TEST(UnpackAhead, an_error_comes_after_what_was_read_before_it) {
+  auto source = UnpackAhead(std::make_unique<EndlessSource>(10), 4096);
   std::vector<char> into(5000);
   size_t got = 0;
   auto count = source->Read(into);

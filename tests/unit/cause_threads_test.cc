@@ -36,9 +36,36 @@ class CauseThreads : public ::testing::Test {
     auto db = OpenToCompare(database_, 4096, nullptr);
     EXPECT_TRUE(db.ok());
     EXPECT_TRUE(AlignClocks(db.value(), AlignScope::kEverything).ok());
-    EXPECT_TRUE(ExplainStalls(db.value(), {ExplainScope::kEverything, 4, {}}).ok());
+    EXPECT_TRUE(Explain(1).ok());
   }
   ~CauseThreads() override { fs::remove_all(folder_); }
+
+  Status Explain(unsigned threads, const std::atomic<bool>* stop = nullptr) {
+    TRACEDB_ASSIGN(db, OpenToCompare(database_, 4096, nullptr));
+    ExplainOptions options;
+    options.scope = ExplainScope::kEverything;
+    options.threads = threads;
+    options.stalls_each = 1;
+    options.stop = stop;
+    return ExplainStalls(db, options);
+  }
+
+  std::string Stored() {
+    auto db = SqliteDb::Open(database_, SqliteMode::kReadOnly);
+    EXPECT_TRUE(db.ok());
+    auto rows = db.value().Prepare("SELECT * FROM _collective_cause ORDER BY id");
+    EXPECT_TRUE(rows.ok());
+    std::string all;
+    for (;;) {
+      const auto row = rows.value().Step();
+      EXPECT_TRUE(row.ok());
+      if (!row.ok() || !row.value()) return all;
+      for (int column = 0; column < rows.value().ColumnCount(); ++column) {
+        all += std::string(rows.value().Text(column)) + '|';
+      }
+      all += '\n';
+    }
+  }
 
   // What is found of the stalls that are stored, in batches of `size`.
   using Told = std::tuple<int, int64_t, std::string, int64_t, int64_t>;
@@ -64,10 +91,11 @@ class CauseThreads : public ::testing::Test {
       }
       return batch;
     };
-    return FindCausesOf(db, clocks, threads, next, [&](StallBatch& batch) -> Status {
+    return FindCausesOf(db, clocks, {threads}, next, [&](StallBatch& batch) -> Status {
       for (const StallCause& each : batch) {
         const Cause& cause = each.cause;
-        const Told told{static_cast<int>(cause.kind), cause.slice_id, cause.name.value_or("-"),
+        const Told told{static_cast<int>(cause.kind), cause.slice_id,
+                        std::to_string(cause.event_name) + std::string(cause.text),
                         cause.upstream_id, cause.clear_ns};
         if (!found.emplace(each.stall.id, told).second) ADD_FAILURE() << "twice";
       }
@@ -91,6 +119,23 @@ TEST_F(CauseThreads, find_what_one_finds) {
   }
 }
 
+TEST_F(CauseThreads, store_what_one_stores) {
+  const std::string alone = Stored();
+  EXPECT_GT(alone.size(), 1000u);
+  for (const unsigned threads : {2u, 5u}) {
+    const Status done = Explain(threads);
+    ASSERT_TRUE(done.ok()) << done.error().what;
+    EXPECT_EQ(Stored(), alone) << threads;
+  }
+}
+
+TEST_F(CauseThreads, that_are_stopped_leave_all_as_it_was) {
+  const std::string before = Stored();
+  const std::atomic<bool> stop = true;
+  EXPECT_FALSE(Explain(3, &stop).ok());
+  EXPECT_EQ(Stored(), before);
+}
+
 TEST_F(CauseThreads, an_error_of_any_ends_all) {
   auto db = OpenToCompare(database_, 4096, nullptr);
   ASSERT_TRUE(db.ok());
@@ -102,16 +147,16 @@ TEST_F(CauseThreads, an_error_of_any_ends_all) {
     return StallBatch(1);
   };
   const Status refused =
-      FindCausesOf(db.value(), clocks, 3, endless, [&](StallBatch&) { return Status(no); });
+      FindCausesOf(db.value(), clocks, {3}, endless, [&](StallBatch&) { return Status(no); });
   EXPECT_FALSE(refused.ok());
   const Status none_left = FindCausesOf(
-      db.value(), clocks, 3, [&]() -> Result<StallBatch> { return no; },
+      db.value(), clocks, {3}, [&]() -> Result<StallBatch> { return no; },
       [](StallBatch&) { return Status(Done{}); });
   EXPECT_FALSE(none_left.ok());
   // The threads' own: a table that they read is gone.
   ASSERT_TRUE(db.value().Execute("ALTER TABLE _launch RENAME TO elsewhere").ok());
   const Status gone =
-      FindCausesOf(db.value(), clocks, 3, endless, [](StallBatch&) { return Status(Done{}); });
+      FindCausesOf(db.value(), clocks, {3}, endless, [](StallBatch&) { return Status(Done{}); });
   ASSERT_FALSE(gone.ok());
   EXPECT_NE(gone.error().what.find("_launch"), std::string::npos) << gone.error().what;
   EXPECT_LT(given, 1000);

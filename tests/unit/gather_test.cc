@@ -59,7 +59,8 @@ class Gathering : public ::testing::Test {
     TRACEDB_ASSIGN(db, OpenToCompare(job, 4096, nullptr));
     TRACEDB_ASSIGN(report, AlignClocks(db, AlignScope::kEverything));
     (void)report;
-    ExplainOptions explain{ExplainScope::kEverything, 1, {}};
+    ExplainOptions explain;
+    explain.scope = ExplainScope::kEverything;
     explain.before_causes = [&](SqliteDb& at) { return gathered.AddStallSlices(at); };
     TRACEDB_TRY(ExplainStalls(db, explain));
     TRACEDB_ASSIGN(sound, db.Prepare("PRAGMA integrity_check"));

@@ -8,10 +8,15 @@
 #include <array>
 #include <filesystem>
 #include <limits>
+#include <memory>
+#include <span>
+#include <string>
 #include <tuple>
 #include <vector>
 
+#include "derive/sort_ahead.h"
 #include "random_json.h"
+#include "tracedb/memory/sorted_runs.h"
 
 namespace tracedb {
 namespace {
@@ -197,6 +202,88 @@ TEST(SortedItems, an_error_of_the_taker_ends_it) {
   });
   EXPECT_FALSE(given.ok());
   EXPECT_EQ(calls, 1);
+}
+
+// Fewer than a thread is begun for, and more.
+class SortAheadTest : public testing::TestWithParam<int64_t> {
+ protected:
+  SortAheadTest() : activities_(kFolder, 0) {
+    for (int64_t id = 1; id <= GetParam(); ++id) {
+      EXPECT_TRUE(activities_.Add({.id = id, .ts = -id}).ok());
+    }
+  }
+
+  using Order = SortAhead<GpuActivities>::Order;
+  static Order ById() {
+    return [](const GpuActivity& activity, SortEntry& entry) {
+      entry = {activity.id, activity.id};
+      return true;
+    };
+  }
+  static Order ByTime() {
+    return [](const GpuActivity& activity, SortEntry& entry) {
+      entry = {activity.ts, activity.id};
+      return true;
+    };
+  }
+
+  GpuActivities activities_;
+};
+
+TEST_P(SortAheadTest, gives_one_order_after_the_other) {
+  SortAhead<GpuActivities> sorted(activities_, {kFolder, 1 << 14}, {ById(), ByTime()});
+  for (const bool falling : {false, true}) {
+    int64_t count = 0;
+    const Status given = sorted.Next([&](std::span<const SortEntry> entries) -> Status {
+      for (const SortEntry& entry : entries) {
+        ++count;
+        EXPECT_EQ(entry.value, falling ? GetParam() + 1 - count : count);
+      }
+      return Done{};
+    });
+    ASSERT_TRUE(given.ok());
+    EXPECT_EQ(count, GetParam());
+  }
+}
+
+TEST_P(SortAheadTest, may_be_left_at_any_time) {
+  for (const bool take_some : {false, true}) {
+    SortAhead<GpuActivities> sorted(activities_, {kFolder, 1 << 14}, {ById(), ByTime()});
+    if (!take_some) continue;
+    const Status given = sorted.Next([](std::span<const SortEntry>) -> Status {
+      return Error{ErrorKind::kOutput, "no", ""};
+    });
+    EXPECT_EQ(given.ok(), GetParam() == 0);
+  }
+}
+
+TEST_P(SortAheadTest, what_cannot_be_kept_is_an_error_of_who_wants_it) {
+  SortAhead<GpuActivities> sorted(activities_, {"/nowhere/at/all", 1}, {ByTime()});
+  const Status given = sorted.Next([](std::span<const SortEntry>) { return Status(Done{}); });
+  // A few fit in the blocks at hand.
+  EXPECT_EQ(given.ok(), GetParam() < 4000) << GetParam();
+  if (given.ok()) return;
+  EXPECT_NE(given.error().what.find("/nowhere/at/all"), std::string::npos);
+}
+
+INSTANTIATE_TEST_SUITE_P(Counts, SortAheadTest, testing::Values(0, 5, 4096, 4097, 30000));
+
+TEST(SortedRuns, of_very_many_lots_are_not_written_again_for_each) {
+  // As many rows of a falling order, of which each lot is a run: 2,000 lots and 16 runs at a time.
+  auto space = std::make_shared<PackedSpace>(kFolder, 0, 1024);
+  struct Falling {
+    bool operator()(const Two& a, const Two& b) const { return a[0] < b[0]; }
+  };
+  SortedRuns<Two, Falling> runs(space, {10, 16});
+  constexpr int64_t kRows = 20000;
+  for (int64_t i = 0; i < kRows; ++i) ASSERT_TRUE(runs.Add({kRows - i, i}).ok());
+  ASSERT_TRUE(runs.Finish().ok());
+  SortedRuns<Two, Falling>::Reader reader(runs);
+  int64_t wanted = 0;
+  for (; reader.row() != nullptr; reader.Next()) ASSERT_EQ((*reader.row())[0], ++wanted);
+  EXPECT_EQ(wanted, kRows);
+  // Five bytes a row, some times; all of them each time that 16 lots are there would be 60 times.
+  EXPECT_LT(space->spill.bytes(), uint64_t{5 * 10 * kRows});
 }
 
 }  // namespace

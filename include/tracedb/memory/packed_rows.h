@@ -71,6 +71,7 @@ class PackedRows {
   // are not touched.
   template <typename Take>
   Status ForEach(size_t first, size_t end, Take take) const {
+    if (first >= end) return Done{};
     Bytes read;
     size_t begin = 0;  // the block's first row
     for (const Block& block : blocks_) {

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -84,9 +85,10 @@ class SortedRuns {
   // The rows in order; after Finish().
   class Reader {
    public:
-    explicit Reader(const SortedRuns& runs) {
-      heads_.reserve(runs.runs_.size());
-      for (const Run& run : runs.runs_) heads_.emplace_back(*run);
+    explicit Reader(const SortedRuns& runs) : Reader(std::span<const Run>(runs.runs_)) {}
+    explicit Reader(std::span<const std::unique_ptr<PackedRows<Row>>> runs) {
+      heads_.reserve(runs.size());
+      for (const auto& run : runs) heads_.emplace_back(*run);
       for (Head& head : heads_) {
         if (head.cursor.Next(head.row)) order_.push_back(&head);
       }
@@ -160,22 +162,26 @@ class SortedRuns {
       if (best == nullptr || Before()(best->last(), run->last())) best = run.get();
     }
     if (best != nullptr) return best;
-    if (runs_.size() == limits_.runs_max) {
-      TRACEDB_TRY(MergeRuns());
-      if (!Before()(first, runs_.front()->last())) return runs_.front().get();
-    }
+    if (runs_.size() >= limits_.runs_max) TRACEDB_TRY(MergeRuns());
     runs_.push_back(std::make_unique<PackedRows<Row>>(space_));
     return runs_.back().get();
   }
 
+  // The smaller half into one: a row is merged again when its run is among the smaller ones again,
+  // so a few times, however many lots there are.
   Status MergeRuns() {
+    std::sort(runs_.begin(), runs_.end(),
+              [](const Run& a, const Run& b) { return a->rows() < b->rows(); });
+    const auto half = static_cast<ptrdiff_t>(std::max<size_t>(2, runs_.size() / 2));
     auto merged = std::make_unique<PackedRows<Row>>(space_);
-    Reader reader(*this);
-    for (; reader.row() != nullptr; reader.Next()) TRACEDB_TRY(merged->Add(*reader.row()));
-    TRACEDB_TRY(reader.status());
-    runs_.clear();
+    {
+      Reader reader(std::span<const Run>(runs_).first(static_cast<size_t>(half)));
+      for (; reader.row() != nullptr; reader.Next()) TRACEDB_TRY(merged->Add(*reader.row()));
+      TRACEDB_TRY(reader.status());
+    }
+    runs_.erase(runs_.begin(), runs_.begin() + half);
     at_hand_ = nullptr;
-    runs_.push_back(std::move(merged));
+    runs_.insert(runs_.begin(), std::move(merged));
     return Done{};
   }
 

@@ -20,6 +20,7 @@ class SpillFile {
   // Writes at the end; returns where that is.
   Result<uint64_t> Append(std::span<const uint8_t> bytes);
   Status Read(uint64_t place, std::span<uint8_t> into) const;
+  uint64_t bytes() const { return end_; }  // that were written
 
  private:
   Status Open();

@@ -2,14 +2,16 @@
 
 #include <pthread.h>
 
+#include <filesystem>
 #include <map>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "ingest/frame/event_framer.h"
 #include "ingest/parse/event_parser.h"
-#include "ingest/read/read_ahead.h"
+#include "ingest/read/unpack_ahead.h"
 #include "tracedb/base/bounded_queue.h"
 #include "tracedb/base/run_caught.h"
 #include "tracedb/ingest/read/content_hash.h"
@@ -60,6 +62,14 @@ Error NoTrace(const InputFile& input, const EventFramer& framer) {
                kAdvice};
 }
 
+// Of a pipe whoever leaves early would have to wait until something comes.
+bool IsPackedFile(const ByteSource& source, const InputFile& input) {
+  const bool packed =
+      source.packing() == BytePacking::kGzip || source.packing() == BytePacking::kZstd;
+  std::error_code error;
+  return packed && input.path != "-" && std::filesystem::is_regular_file(input.path, error);
+}
+
 // Reads, unpacks and frames. Runs on a thread of its own.
 Result<ReadOutcome> ReadEvents(const InputFile& input, const LoadOptions& options, Queues& queues) {
   ReadOutcome outcome;
@@ -67,8 +77,9 @@ Result<ReadOutcome> ReadEvents(const InputFile& input, const LoadOptions& option
                              ? input.open(options.stop, options.limits.export_bytes_max)
                              : OpenByteSource(input.path, options.block_bytes, options.stop));
   const bool packed = source->packing() != BytePacking::kPlain;
-  if (const size_t ahead = options.limits.read_ahead_bytes; packed && ahead > 0) {
-    source = ReadAhead(std::move(source), ahead);
+  if (const size_t ahead = options.limits.read_ahead_bytes;
+      ahead > 0 && IsPackedFile(*source, input)) {
+    source = UnpackAhead(std::move(source), ahead);
   }
   EventFramer framer(
       options.limits, outcome.issues, [&queues] { return queues.empty_windows.Pop(); },

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "ranks/stalls/cause_arrivals.h"
+
 namespace tracedb {
 namespace {
 
@@ -11,14 +13,13 @@ constexpr size_t kStepStartsMax = 4096;  // that are kept from one stall to the 
 }  // namespace
 
 Result<CarriedFinder> CarriedFinder::Open(SqliteDb& db, const RankClocks& clocks) {
-  TRACEDB_ASSIGN(names, CollectiveNames::Open(db));
   TRACEDB_ASSIGN(late,
                  db.Prepare("SELECT own_id, id FROM temp.late WHERE trace_id = ?1 AND start_ns > "
                             "?2 AND start_ns < ?3 AND amount_ns BETWEEN ?4 / 2 AND ?4 * 2 "
                             "AND own_id <> ?5 ORDER BY amount_ns DESC, start_ns, own_id LIMIT 1"));
   TRACEDB_ASSIGN(step, db.Prepare("SELECT min(s.ts + t.base_ns) FROM _step s JOIN _track t "
                                   "ON t.id = s.track WHERE t.trace_id = ?1 AND s.step = ?2"));
-  return CarriedFinder(clocks, std::move(names), std::move(late), std::move(step));
+  return CarriedFinder(clocks, std::move(late), std::move(step));
 }
 
 // Many small things held it: then it did what the others had done before, and was behind already.
@@ -42,10 +43,8 @@ Status CarriedFinder::Find(const Stall& stall, Cause& cause) {
     cause.carried_id = own_id;
     return Done{};
   }
-  TRACEDB_ASSIGN(name, names_.Of(own_id));
   cause.kind = CauseKind::kUpstream;
   cause.slice_id = own_id;
-  cause.name = std::move(name);
   cause.upstream_id = last_id;
   return Done{};
 }

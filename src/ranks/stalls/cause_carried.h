@@ -21,17 +21,12 @@ class CarriedFinder {
   Status Find(const Stall& stall, Cause& cause);
 
  private:
-  CarriedFinder(const RankClocks& clocks, CollectiveNames names, SqliteStatement late,
-                SqliteStatement step)
-      : clocks_(&clocks),
-        names_(std::move(names)),
-        late_(std::move(late)),
-        step_(std::move(step)) {}
+  CarriedFinder(const RankClocks& clocks, SqliteStatement late, SqliteStatement step)
+      : clocks_(&clocks), late_(std::move(late)), step_(std::move(step)) {}
 
   Result<int64_t> Earliest(const Stall& stall);
 
   const RankClocks* clocks_;
-  CollectiveNames names_;
   SqliteStatement late_, step_;
   std::map<std::pair<int64_t, int64_t>, int64_t> step_starts_;  // by trace and step
 };

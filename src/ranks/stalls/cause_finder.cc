@@ -2,59 +2,41 @@
 
 #include <algorithm>
 
+#include "ranks/stalls/cause_arrivals.h"
+
 namespace tracedb {
 namespace {
 
 constexpr const char* kNothingLong = "host work in pieces under 0.25 ms";
 constexpr const char* kIdle = "an idle GPU";
 
-Result<std::string> NameBy(SqliteStatement& name, int64_t id) {
-  TRACEDB_TRY(name.Bind(1, id));
-  TRACEDB_ASSIGN(any, name.Step());
-  std::string text(any ? name.Text(0) : "");
-  name.Reset();
-  return text;
-}
-
 }  // namespace
-
-Result<CollectiveNames> CollectiveNames::Open(SqliteDb& db) {
-  TRACEDB_ASSIGN(name, db.Prepare("SELECT p.collective || coalesce(' of ' || "
-                                  "coalesce(nullif(g.description, ''), nullif(g.name, '')), '') "
-                                  "FROM _collective_part p "
-                                  "LEFT JOIN _process_group g ON g.group_id = p.group_id "
-                                  "WHERE p.id = ?1"));
-  return CollectiveNames(std::move(name));
-}
-
-Result<std::string> CollectiveNames::Of(int64_t part_id) { return NameBy(name_, part_id); }
 
 Result<CauseFinder> CauseFinder::Open(SqliteDb& db, const RankClocks& clocks) {
   TRACEDB_ASSIGN(device, DeviceWatch::Open(db, clocks));
   TRACEDB_ASSIGN(host, HostWatch::Open(db));
-  TRACEDB_ASSIGN(collectives, CollectiveNames::Open(db));
-  CauseFinder finder(std::move(device), std::move(host), std::move(collectives));
   TRACEDB_ASSIGN(launch,
                  db.Prepare("SELECT launch_slice_id, launch_ts_ns FROM _launch WHERE id = ?1"));
-  TRACEDB_ASSIGN(kernel_name, db.Prepare("SELECT l.name FROM _gpu_slice g JOIN _event_name l "
-                                         "ON l.id = g.event_name WHERE g.id = ?1"));
-  finder.launch_.emplace(std::move(launch));
-  finder.kernel_name_.emplace(std::move(kernel_name));
-  return finder;
+  TRACEDB_ASSIGN(kernel_name, db.Prepare("SELECT event_name FROM _gpu_slice WHERE id = ?1"));
+  return CauseFinder(std::move(device), std::move(host), std::move(launch), std::move(kernel_name));
 }
 
-Result<std::string> CauseFinder::KernelName(int64_t kernel_id) {
-  return NameBy(*kernel_name_, kernel_id);
+Result<int64_t> CauseFinder::KernelName(int64_t kernel_id) {
+  TRACEDB_TRY(kernel_name_.Bind(1, kernel_id));
+  TRACEDB_ASSIGN(any, kernel_name_.Step());
+  const int64_t event_name = any ? kernel_name_.Int(0) : 0;
+  kernel_name_.Reset();
+  return event_name;
 }
 
 Result<Cause> CauseFinder::Find(Stall& stall) {
-  TRACEDB_TRY(launch_->Bind(1, stall.id));
-  TRACEDB_ASSIGN(launched, launch_->Step());
-  if (launched && launch_->Type(1) != SqlType::kNull) {
-    stall.launch_id = launch_->Int(0);
-    stall.launch_ns = launch_->Int(1);
+  TRACEDB_TRY(launch_.Bind(1, stall.id));
+  TRACEDB_ASSIGN(launched, launch_.Step());
+  if (launched && launch_.Type(1) != SqlType::kNull) {
+    stall.launch_id = launch_.Int(0);
+    stall.launch_ns = launch_.Int(1);
   }
-  launch_->Reset();
+  launch_.Reset();
   Cause cause;
   const Interval range = stall.range;
   const bool late_launch =
@@ -86,7 +68,8 @@ Result<Cause> CauseFinder::HeldByHost(const Stall& stall, int64_t launch_id, Int
   Cause cause;
   cause.kind = CauseKind::kHost;
   cause.slice_id = story.slice_id;
-  cause.name = story.slice_id != 0 ? story.name : kNothingLong;
+  cause.event_name = story.event_name;
+  if (story.slice_id == 0) cause.text = kNothingLong;
   cause.clear_ns = story.longest_ns;
   return cause;
 }
@@ -95,13 +78,17 @@ Result<Cause> CauseFinder::HeldByDevice(const Stall& stall, Interval range, bool
   TRACEDB_ASSIGN(story, device_.Look(stall.id, range));
   Cause cause;
   if (story.wait_ns >= story.busy_ns && story.wait_ns >= story.idle_ns && story.wait_ns > 0) {
-    return Waited(story);
+    cause.kind = CauseKind::kUpstream;
+    cause.slice_id = story.wait.kernel_id;
+    cause.upstream_id = story.wait_for_id;
+    cause.clear_ns = story.wait.length_ns;
+    return cause;
   }
   if (story.busy_ns >= story.idle_ns && story.busy_ns > 0) {
     cause.kind = CauseKind::kDeviceWork;
-    TRACEDB_ASSIGN(name, KernelName(story.work.kernel_id));
+    TRACEDB_ASSIGN(event_name, KernelName(story.work.kernel_id));
     cause.slice_id = story.work.kernel_id;
-    cause.name = std::move(name);
+    cause.event_name = event_name;
     cause.clear_ns = story.work.length_ns;
     return cause;
   }
@@ -109,13 +96,13 @@ Result<Cause> CauseFinder::HeldByDevice(const Stall& stall, Interval range, bool
   int64_t launch_id = 0;
   int64_t launch_ns = 0;
   if (may_ask_host && story.after_gap_id != 0) {
-    TRACEDB_TRY(launch_->Bind(1, story.after_gap_id));
-    TRACEDB_ASSIGN(any, launch_->Step());
-    if (any && launch_->Type(1) != SqlType::kNull) {
-      launch_id = launch_->Int(0);
-      launch_ns = launch_->Int(1);
+    TRACEDB_TRY(launch_.Bind(1, story.after_gap_id));
+    TRACEDB_ASSIGN(any, launch_.Step());
+    if (any && launch_.Type(1) != SqlType::kNull) {
+      launch_id = launch_.Int(0);
+      launch_ns = launch_.Int(1);
     }
-    launch_->Reset();
+    launch_.Reset();
   }
   if (launch_id != 0 && DifferenceNs(launch_ns, story.gap.start_ns) >=
                             story.gap.length() / 2 + story.gap.length() % 2) {
@@ -126,18 +113,7 @@ Result<Cause> CauseFinder::HeldByDevice(const Stall& stall, Interval range, bool
   cause.clear_ns = story.gap.length();
   if (!stall.launch_ns.has_value()) return cause;
   cause.kind = CauseKind::kDeviceIdle;
-  cause.name = kIdle;
-  return cause;
-}
-
-Result<Cause> CauseFinder::Waited(const DeviceStory& story) {
-  Cause cause;
-  TRACEDB_ASSIGN(name, collectives_.Of(story.wait.kernel_id));
-  cause.kind = CauseKind::kUpstream;
-  cause.slice_id = story.wait.kernel_id;
-  cause.name = std::move(name);
-  cause.upstream_id = story.wait_for_id;
-  cause.clear_ns = story.wait.length_ns;
+  cause.text = kIdle;
   return cause;
 }
 

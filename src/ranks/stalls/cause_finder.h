@@ -4,10 +4,9 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
+#include <string_view>
 #include <utility>
 
-#include "ranks/stalls/cause_arrivals.h"
 #include "ranks/stalls/cause_device.h"
 #include "ranks/stalls/cause_host.h"
 #include "tracedb/base/interval.h"
@@ -34,8 +33,12 @@ enum class CauseKind { kNone, kHost, kDeviceWork, kDeviceIdle, kUpstream };
 
 struct Cause {
   CauseKind kind = CauseKind::kNone;
-  int64_t slice_id = 0;
-  std::optional<std::string> name;
+  int64_t slice_id = 0;  // of kUpstream the part that it waited in
+  // Its name: of an event (_event_name.id; 0: none), or a text; of kUpstream that of the
+  // collective. Not the names themselves: they may be long, and thousands of causes are on their
+  // way at once.
+  int64_t event_name = 0;
+  std::string_view text;
   int64_t upstream_id = 0;
   int64_t carried_id = 0;
   int64_t clear_ns = 0;  // how much of the stretch one thing explains
@@ -47,17 +50,6 @@ struct StallCause {
   Cause cause;
 };
 
-// The names of collectives, as causes have them.
-class CollectiveNames {
- public:
-  static Result<CollectiveNames> Open(SqliteDb& db);
-  Result<std::string> Of(int64_t part_id);
-
- private:
-  explicit CollectiveNames(SqliteStatement name) : name_(std::move(name)) {}
-  SqliteStatement name_;
-};
-
 class CauseFinder {
  public:
   static Result<CauseFinder> Open(SqliteDb& db, const RankClocks& clocks);
@@ -67,18 +59,20 @@ class CauseFinder {
   Result<Cause> Find(Stall& stall);
 
  private:
-  CauseFinder(DeviceWatch device, HostWatch host, CollectiveNames collectives)
-      : device_(std::move(device)), host_(std::move(host)), collectives_(std::move(collectives)) {}
+  CauseFinder(DeviceWatch device, HostWatch host, SqliteStatement launch,
+              SqliteStatement kernel_name)
+      : device_(std::move(device)),
+        host_(std::move(host)),
+        launch_(std::move(launch)),
+        kernel_name_(std::move(kernel_name)) {}
 
   Result<Cause> HeldByHost(const Stall& stall, int64_t launch_id, Interval range);
   Result<Cause> HeldByDevice(const Stall& stall, Interval range, bool may_ask_host);
-  Result<Cause> Waited(const DeviceStory& story);
-  Result<std::string> KernelName(int64_t kernel_id);
+  Result<int64_t> KernelName(int64_t kernel_id);
 
   DeviceWatch device_;
   HostWatch host_;
-  CollectiveNames collectives_;
-  std::optional<SqliteStatement> launch_, kernel_name_;
+  SqliteStatement launch_, kernel_name_;
 };
 
 }  // namespace tracedb

@@ -1,6 +1,8 @@
 #include "ranks/stalls/cause_host.h"
 
 #include <algorithm>
+#include <string>
+#include <string_view>
 
 #include "tracedb/schema/event_tables.h"
 #include "tracedb/schema/waiting_calls.h"
@@ -73,10 +75,10 @@ Result<const HostWatch::EventName*> HostWatch::EventNameOf(int64_t id) {
   TRACEDB_TRY(event_name_->Bind(1, id));
   TRACEDB_ASSIGN(any, event_name_->Step());
   if (any) {
-    event_name.name = event_name_->Text(0);
+    const std::string_view name = event_name_->Text(0);
     event_name.annotation = event_name_->Text(1) == "user_annotation";
-    event_name.waits_for_device = WaitsForGpu(event_name.name);
-    event_name.step = event_name.name.starts_with("ProfilerStep#");
+    event_name.waits_for_device = WaitsForGpu(name);
+    event_name.step = name.starts_with("ProfilerStep#");
   }
   event_name_->Reset();
   return &event_name;
@@ -186,9 +188,8 @@ Result<HostStory> HostWatch::Tell() {
     named = &around;
     break;
   }
-  TRACEDB_ASSIGN(event_name, EventNameOf(named->event_name));
   story.slice_id = named->id;
-  story.name = event_name->name;
+  story.event_name = named->event_name;
   story.range = named->range;
   return story;
 }

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "ranks/stalls/slice_windows.h"
@@ -18,7 +17,7 @@ namespace tracedb {
 struct HostStory {
   int64_t slice_id = 0;    // 0: nothing is recorded
   int64_t longest_ns = 0;  // for how long the thread was in it, and in nothing deeper
-  std::string name;
+  int64_t event_name = 0;
   bool waits_for_device = false;  // it is a call that returns when the device has done its work
   Interval range;                 // when it was in it, at most
 };
@@ -39,7 +38,6 @@ class HostWatch {
     std::vector<std::pair<int64_t, int64_t>> stepping;  // other threads: id and base_ns
   };
   struct EventName {
-    std::string name;
     bool annotation = false;
     bool waits_for_device = false;
     bool step = false;

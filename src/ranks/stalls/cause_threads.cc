@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include <filesystem>
 #include <thread>
 #include <utility>
 
@@ -30,9 +31,13 @@ struct Queues {
 };
 
 // Runs on a thread of its own.
-Status FindBatches(const std::filesystem::path& path, const RankClocks& clocks, Queues& queues) {
+Status FindBatches(const std::filesystem::path& path, const RankClocks& clocks,
+                   const std::atomic<bool>* stop, Queues& queues) {
   pthread_setname_np(pthread_self(), "stall-causes");
   TRACEDB_ASSIGN(db, SqliteDb::Open(path, SqliteMode::kReadOnly));
+  constexpr int kBusyWaitMs = 5000;
+  db.SetBusyTimeout(kBusyWaitMs, stop);
+  if (stop != nullptr) db.StopWhen(*stop);
   TRACEDB_ASSIGN(finder, CauseFinder::Open(db, clocks));
   while (auto batch = queues.stalls.Pop()) {
     TRACEDB_TRY(FindAll(finder, *batch));
@@ -43,10 +48,10 @@ Status FindBatches(const std::filesystem::path& path, const RankClocks& clocks, 
 
 }  // namespace
 
-Status FindCausesOf(SqliteDb& db, const RankClocks& clocks, unsigned threads,
+Status FindCausesOf(SqliteDb& db, const RankClocks& clocks, const CauseThreads& threads,
                     const std::function<Result<StallBatch>()>& next,
                     const std::function<Status(StallBatch&)>& take) {
-  if (threads <= 1) {
+  if (threads.count <= 1) {
     TRACEDB_ASSIGN(finder, CauseFinder::Open(db, clocks));
     for (;;) {
       TRACEDB_ASSIGN(batch, next());
@@ -56,14 +61,14 @@ Status FindCausesOf(SqliteDb& db, const RankClocks& clocks, unsigned threads,
     }
   }
   // No more batches are on their way than fit in either queue: nobody waits for somebody who waits.
-  const size_t most = 2 * threads;
+  const size_t most = 2 * threads.count;
   Queues queues(most);
-  std::vector<Status> ended(threads, Done{});
+  std::vector<Status> ended(threads.count, Done{});
   std::vector<std::jthread> finding;
   const Status handed = RunCaught([&]() -> Status {
     for (Status& end : ended) {
       finding.emplace_back([&] {
-        end = RunCaught([&] { return FindBatches(db.path(), clocks, queues); });
+        end = RunCaught([&] { return FindBatches(db.path(), clocks, threads.stop, queues); });
         if (!end.ok()) queues.Close();
       });
     }

@@ -23,8 +23,6 @@ namespace tracedb {
 namespace {
 
 constexpr size_t kBatchStalls = 1024;
-// A thread takes as long to begin as some hundred causes to be found.
-constexpr int64_t kStallsEach = 1000;
 
 // As stored; of the device's two the name says which.
 std::string_view KindText(CauseKind kind) {
@@ -42,25 +40,30 @@ std::string_view KindText(CauseKind kind) {
   return "";
 }
 
-constexpr const char* kDirtySql =
-    // Traces of ranks in whose groups something is not as it was; all that holds them may have
-    // changed.
-    "INSERT OR IGNORE INTO temp.dirty SELECT t.trace_id FROM _process_group g, "
-    "json_each(g.ranks) j JOIN _trace t ON t.run_id = g.run_id "
-    "  AND t.rank = CAST(j.value AS INTEGER) WHERE g.group_id IN ("
-    "  SELECT s.group_id FROM temp.stall s LEFT JOIN _collective_cause c ON c.id = s.id "
+// Groups in which something is not as it was: all that holds their ranks may have changed.
+constexpr const char* kChangedGroupsSql =
+    "SELECT s.group_id FROM temp.stall s LEFT JOIN _collective_cause c ON c.id = s.id "
     "  WHERE c.first_start_ns IS NOT s.first_start_ns OR c.start_ns IS NOT s.start_ns "
     "    OR c.wait_ns IS NOT s.wait_ns OR c.group_id IS NOT s.group_id "
-    "  UNION SELECT group_id FROM _collective_cause WHERE id NOT IN (SELECT id FROM temp.stall))";
+    "  UNION SELECT group_id FROM _collective_cause WHERE id NOT IN (SELECT id FROM temp.stall)";
 
 constexpr const char* kTablesSql =
     "CREATE TEMP TABLE dirty (trace_id INTEGER PRIMARY KEY);"
     "CREATE TEMP TABLE found (id INTEGER PRIMARY KEY, cause TEXT, cause_slice_id INTEGER, "
     "  cause_name TEXT, upstream_id INTEGER, carried_id INTEGER)";
 
-constexpr const char* kReplaceSql =
+std::string DirtySql(bool everything) {
+  return "INSERT OR IGNORE INTO temp.dirty SELECT t.trace_id FROM _process_group g, "
+         "json_each(g.ranks) j JOIN _trace t ON t.run_id = g.run_id "
+         "  AND t.rank = CAST(j.value AS INTEGER) WHERE g.group_id IN (" +
+         std::string(everything ? "SELECT group_id FROM temp.stall" : kChangedGroupsSql) + ")";
+}
+
+constexpr const char* kDeleteSql =
     "DELETE FROM _collective_cause WHERE trace_id IN (SELECT trace_id FROM temp.dirty) "
-    "  OR id NOT IN (SELECT id FROM temp.stall);"
+    "  OR id NOT IN (SELECT id FROM temp.stall)";
+
+constexpr const char* kInsertSql =
     "INSERT INTO _collective_cause (id, trace_id, rank, group_id, step, first_start_ns, start_ns, "
     "  wait_ns, cause, cause_slice_id, cause_name, upstream_id, carried_id) "
     "SELECT f.id, s.trace_id, s.rank, s.group_id, s.step, s.first_start_ns, s.start_ns, "
@@ -68,20 +71,25 @@ constexpr const char* kReplaceSql =
     "FROM temp.found f CROSS JOIN temp.stall s ON s.id = f.id ORDER BY f.id;"
     "DROP TABLE temp.found; DROP TABLE temp.dirty";
 
+constexpr const char* kKeepSql =
+    "INSERT INTO temp.found VALUES (?1, ?2, ?3, CASE "
+    "  WHEN ?2 = 'upstream' THEN coalesce((SELECT p.collective || coalesce(' of ' || "
+    "      coalesce(nullif(g.description, ''), nullif(g.name, '')), '') FROM _collective_part p "
+    "    LEFT JOIN _process_group g ON g.group_id = p.group_id WHERE p.id = ?3), '') "
+    "  WHEN ?4 IS NOT NULL THEN coalesce((SELECT name FROM _event_name WHERE id = ?4), '') "
+    "  ELSE ?5 END, ?6, ?7)";
+
 Status KeepCause(SqliteStatement& insert, int64_t stall_id, const Cause& cause) {
   const auto bind_id = [&insert](int at, int64_t id) {
     return id != 0 ? insert.Bind(at, id) : insert.BindNull(at);
   };
-  const auto bind_text = [&insert](int at, const std::optional<std::string>& text) {
-    return text.has_value() ? insert.Bind(at, std::string_view(*text)) : insert.BindNull(at);
-  };
   TRACEDB_TRY(insert.Bind(1, stall_id));
-  TRACEDB_TRY(cause.kind == CauseKind::kNone ? insert.BindNull(2)
-                                             : insert.Bind(2, KindText(cause.kind)));
+  TRACEDB_TRY(insert.BindTextOrNull(2, KindText(cause.kind)));
   TRACEDB_TRY(bind_id(3, cause.slice_id));
-  TRACEDB_TRY(bind_text(4, cause.name));
-  TRACEDB_TRY(bind_id(5, cause.upstream_id));
-  TRACEDB_TRY(bind_id(6, cause.carried_id));
+  TRACEDB_TRY(bind_id(4, cause.event_name));
+  TRACEDB_TRY(insert.BindTextOrNull(5, cause.text));
+  TRACEDB_TRY(bind_id(6, cause.upstream_id));
+  TRACEDB_TRY(bind_id(7, cause.carried_id));
   return insert.Run();
 }
 
@@ -101,13 +109,12 @@ Stall StallOf(const SqliteStatement& row) {
 // Causes are kept aside until all are found: other connections read meanwhile.
 Status FindCauses(SqliteDb& db, const RankClocks& clocks, const ExplainOptions& options) {
   TRACEDB_TRY(db.Execute(kTablesSql));
-  TRACEDB_TRY(db.Execute(options.scope == ExplainScope::kEverything
-                             ? "INSERT INTO temp.dirty SELECT trace_id FROM _trace"
-                             : kDirtySql));
+  const bool everything = options.scope == ExplainScope::kEverything;
+  TRACEDB_TRY(db.Execute(DirtySql(everything)));
   TRACEDB_ASSIGN(count, db.Integer("SELECT count(*) FROM temp.stall WHERE trace_id IN (SELECT "
                                    "trace_id FROM temp.dirty)"));
   const auto threads = static_cast<unsigned>(
-      std::clamp<int64_t>(count / kStallsEach, 1, std::max(1u, options.threads)));
+      std::clamp<int64_t>(count / options.stalls_each, 1, std::max(1u, options.threads)));
   {
     TRACEDB_ASSIGN(stalls,
                    db.Prepare("SELECT s.id, s.trace_id, s.step, s.first_start_ns, s.start_ns, "
@@ -116,7 +123,7 @@ Status FindCauses(SqliteDb& db, const RankClocks& clocks, const ExplainOptions& 
                               "WHERE s.trace_id IN (SELECT trace_id FROM temp.dirty) "
                               "ORDER BY s.id"));
     TRACEDB_ASSIGN(carried, CarriedFinder::Open(db, clocks));
-    TRACEDB_ASSIGN(insert, db.Prepare("INSERT INTO temp.found VALUES (?1, ?2, ?3, ?4, ?5, ?6)"));
+    TRACEDB_ASSIGN(insert, db.Prepare(kKeepSql));
     bool any_left = true;
     const auto next = [&]() -> Result<StallBatch> {
       StallBatch batch;
@@ -134,9 +141,10 @@ Status FindCauses(SqliteDb& db, const RankClocks& clocks, const ExplainOptions& 
       }
       return Done{};
     };
-    TRACEDB_TRY(FindCausesOf(db, clocks, threads, next, take));
+    TRACEDB_TRY(FindCausesOf(db, clocks, {threads, options.stop}, next, take));
   }
-  return db.Execute(kReplaceSql);
+  TRACEDB_TRY(db.Execute(everything ? "DELETE FROM _collective_cause" : kDeleteSql));
+  return db.Execute(kInsertSql);
 }
 
 constexpr const char* kUnexplainedSql =

@@ -4,7 +4,9 @@
 // and again when the clocks have been aligned.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 
 #include "tracedb/base/result.h"
@@ -21,6 +23,9 @@ struct ExplainOptions {
   ExplainScope scope = ExplainScope::kNewTraces;
   // That look for causes, each with a connection of its own and kExplainBytesEach.
   unsigned threads = 1;
+  const std::atomic<bool>* stop = nullptr;  // that these look at
+  // A thread takes as long to begin as some hundred causes to be found: it wants so many stalls.
+  int64_t stalls_each = 1000;
   // Called once temp.stall says who came last where; may add the slices that show why. With one
   // thread only, as what it adds is seen by this connection alone.
   std::function<Status(SqliteDb&)> before_causes;

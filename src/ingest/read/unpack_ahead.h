@@ -11,6 +11,6 @@ namespace tracedb {
 
 // The text of `source`, of which nothing has been read yet; `bytes_max` may be on their way. What
 // source says of damage, hashes and issues it says here once Read has returned 0.
-std::unique_ptr<ByteSource> ReadAhead(std::unique_ptr<ByteSource> source, size_t bytes_max);
+std::unique_ptr<ByteSource> UnpackAhead(std::unique_ptr<ByteSource> source, size_t bytes_max);
 
 }  // namespace tracedb

@@ -1,4 +1,4 @@
-#include "ingest/read/read_ahead.h"
+#include "ingest/read/unpack_ahead.h"
 
 #include <pthread.h>
 
@@ -14,9 +14,9 @@
 namespace tracedb {
 namespace {
 
-class ReadAheadSource : public ByteSource {
+class UnpackAheadSource : public ByteSource {
  public:
-  ReadAheadSource(std::unique_ptr<ByteSource> source, size_t bytes_max)
+  UnpackAheadSource(std::unique_ptr<ByteSource> source, size_t bytes_max)
       : source_(std::move(source)), packing_(source_->packing()), empty_(kBlocks), full_(kBlocks) {
     for (size_t i = 0; i < kBlocks; ++i) {
       static_cast<void>(empty_.Push({UninitializedBytes(bytes_max / kBlocks), 0, 0}));
@@ -27,7 +27,7 @@ class ReadAheadSource : public ByteSource {
       full_.Close();
     });
   }
-  ~ReadAheadSource() override {
+  ~UnpackAheadSource() override {
     empty_.Close();
     full_.Close();
   }
@@ -98,8 +98,8 @@ class ReadAheadSource : public ByteSource {
 
 }  // namespace
 
-std::unique_ptr<ByteSource> ReadAhead(std::unique_ptr<ByteSource> source, size_t bytes_max) {
-  return std::make_unique<ReadAheadSource>(std::move(source), bytes_max);
+std::unique_ptr<ByteSource> UnpackAhead(std::unique_ptr<ByteSource> source, size_t bytes_max) {
+  return std::make_unique<UnpackAheadSource>(std::move(source), bytes_max);
 }
 
 }  // namespace tracedb
