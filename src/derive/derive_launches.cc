@@ -41,14 +41,14 @@ LaunchDerivation::LaunchDerivation(const Input& input, StepFinder steps, const L
       steps_(std::move(steps)),
       limits_(limits),
       folder_(std::move(folder)),
-      calls_(folder_, limits.launch_call_bytes_max),
       facts_(folder_, limits.launch_fact_bytes_max),
       communication_(folder_, limits.communication_bytes_max) {}
 
 // As many correlations at a time as fit in memory: a lot of activities.
 Status LaunchDerivation::Run(RowStore& rows, size_t table) {
   host_ = std::make_unique<HostDerivation>(steps_, input_.base_ns, limits_.host, folder_);
-  TRACEDB_TRY(host_->ReadSlices(input_.host_slices, input_.times, calls_));
+  LaunchCalls calls(folder_, limits_.launch_call_bytes_max);
+  TRACEDB_TRY(host_->ReadSlices(input_.host_slices, input_.times, calls));
   const size_t count = input_.activities.count();
   const size_t lot = std::min(count, limits_.launch_lot_bytes_max / LaunchTable::kBytesEach);
   for (size_t first = 0; first < count; first += lot) {
@@ -57,8 +57,8 @@ Status LaunchDerivation::Run(RowStore& rows, size_t table) {
     TRACEDB_TRY(input_.activities.ForEach(first, end, [&launches](const GpuActivity& activity) {
       if (activity.has_correlation) launches.Want(activity.correlation);
     }));
-    TRACEDB_TRY(calls_.ForEach(launches.wanted(),
-                               [&launches](const LaunchCall& call) { launches.Offer(call); }));
+    TRACEDB_TRY(calls.ForEach(launches.wanted(),
+                              [&launches](const LaunchCall& call) { launches.Offer(call); }));
     TRACEDB_TRY(WriteLot(rows, table, launches, first, end));
   }
   return steps_.status();

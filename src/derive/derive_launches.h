@@ -69,7 +69,6 @@ class LaunchDerivation {
   StepFinder steps_;
   const LoadLimits& limits_;
   std::filesystem::path folder_;
-  LaunchCalls calls_;
   PackedRows<int64_t> facts_;
   CommunicationKernels communication_;
   std::unique_ptr<HostDerivation> host_;

@@ -41,16 +41,21 @@ class TraceDerivation {
 
   Result<DerivedUse> Run() {
     TRACEDB_ASSIGN(few_tracks, ReadTracks());
+    if (trace_.activities.communication_count() > 0) {
+      TRACEDB_ASSIGN(facts, CollectiveFacts::Read(db_, trace_.rank, trace_.activities));
+      collective_facts_.emplace(std::move(facts));
+    }
     std::optional<IndexSorts> sorts;
     if (few_tracks) sorts.emplace(*this);
     TRACEDB_TRY(DeriveLaunches());
-    TRACEDB_TRY(DeriveParts());
     if (few_tracks) {
       SortAhead<GpuActivities> by_device(trace_.activities, SortSpace<GpuActivities>(),
                                          {DeviceOrder()});
       TRACEDB_TRY(FillIndexes(*sorts));
+      sorts.reset();
       TRACEDB_TRY(DeriveBusyTime(by_device));
     }
+    TRACEDB_TRY(DeriveParts());
     use_->as_pages = few_tracks;
     use_->host = launches_->TakeHost();
     return DerivedUse(std::move(use_));
@@ -104,6 +109,7 @@ class TraceDerivation {
   SqliteDb db_;
   const GatheredTrace& trace_;
   const LoadLimits& limits_;
+  std::optional<CollectiveFacts> collective_facts_;  // where there is communication
   std::optional<LaunchDerivation> launches_;
   std::vector<Track> tracks_;  // by id
   RecordEncoder record_;
@@ -127,11 +133,11 @@ Status TraceDerivation::DeriveParts() {
   const CommunicationKernels& kernels = launches_->communication();
   use_->has_parts = kernels.count() > 0;
   if (!use_->has_parts) return Done{};
-  TRACEDB_ASSIGN(facts, CollectiveFacts::Read(db_, trace_.rank));
   TRACEDB_ASSIGN(rows, RowStore::Open(db_.path(), EmptyDatabase::RootPages({"_collective_part"})));
   const CollectivesPlace place{trace_.trace_id, trace_.rank, db_.path().parent_path(),
                                limits_.sort_bytes_max};
-  TRACEDB_TRY(DeriveCollectives(kernels, facts, place, rows, 0));
+  TRACEDB_TRY(DeriveCollectives(kernels, *collective_facts_, place, rows, 0));
+  collective_facts_.reset();
   return rows.Finish();
 }
 

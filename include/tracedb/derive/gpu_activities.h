@@ -36,7 +36,9 @@ class GpuActivities {
       : rows_(std::move(folder), bytes_max) {}
 
   size_t count() const { return rows_.rows(); }
+  size_t communication_count() const { return communication_count_; }
   Status Add(const GpuActivity& activity) {
+    if (activity.kind == GpuKind::kCommunication) ++communication_count_;
     const int64_t flags = static_cast<int64_t>(activity.kind) | (activity.has_dur ? kHasDur : 0) |
                           (activity.has_correlation ? kHasCorrelation : 0) |
                           (activity.has_external_id ? kHasExternalId : 0) |
@@ -73,6 +75,7 @@ class GpuActivities {
   };
 
   PackedRows<Row> rows_;
+  size_t communication_count_ = 0;
 };
 
 }  // namespace tracedb

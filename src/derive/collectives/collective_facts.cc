@@ -23,25 +23,26 @@ constexpr const char* kElementBytesSql =
 std::string FactsSql(int64_t rank) {
   const std::string element(kElementBytesSql);
   const std::string own = std::to_string(rank);
-  return "CREATE TEMP TABLE collective_fact (id INTEGER PRIMARY KEY, group_id INTEGER, "
+  return "PRAGMA temp.cache_size = -256; CREATE TEMP TABLE collective_fact (id INTEGER PRIMARY "
+         "KEY, group_id INTEGER, "
          "  collective TEXT, dtype TEXT, in_bytes INTEGER, out_bytes INTEGER, of_two INTEGER, "
-         "  peer INTEGER, pair TEXT, pair_no INTEGER);"
+         "  src_rank INTEGER, dst_rank INTEGER);"
          "INSERT INTO collective_fact "
-         "SELECT id, group_id, collective, dtype, in_bytes, out_bytes, of_two, "
-         "  coalesce(dst_rank, src_rank), pair, "
-         "  iif(pair IS NULL, NULL, dense_rank() OVER (ORDER BY pair)) "
-         "FROM (SELECT *, coalesce(" +
+         "SELECT a.id, p.group_id, a.collective, a.dtype, a.in_nelems * " +
+         element + ", a.out_nelems * " + element +
+         ", ifnull(a.group_size, p.size) <= 2, "
+         "  iif(lower(a.collective) = 'recv', a.src_rank, NULL), "
+         "  iif(lower(a.collective) = 'send', a.dst_rank, NULL) "
+         "FROM _args_text a LEFT JOIN _process_group p "
+         "  ON p.name = ifnull(a.group_name, '') AND p.ranks = a.group_ranks "
+         "  AND a.collective IS NOT NULL;"
+         "CREATE TEMP VIEW collective_pair_of AS SELECT id, coalesce(" +
          own + " || '>' || dst_rank, src_rank || '>' || " + own +
-         ") AS pair "
-         "  FROM (SELECT a.id, p.group_id, a.collective, a.dtype, a.in_nelems * " +
-         element + " AS in_bytes, a.out_nelems * " + element +
-         " AS out_bytes, "
-         "    ifnull(a.group_size, p.size) <= 2 AS of_two, "
-         "    iif(lower(a.collective) = 'recv', a.src_rank, NULL) AS src_rank, "
-         "    iif(lower(a.collective) = 'send', a.dst_rank, NULL) AS dst_rank "
-         "    FROM _args_text a LEFT JOIN _process_group p "
-         "      ON p.name = ifnull(a.group_name, '') AND p.ranks = a.group_ranks "
-         "      AND a.collective IS NOT NULL))";
+         ") AS pair FROM collective_fact "
+         "WHERE src_rank IS NOT NULL OR dst_rank IS NOT NULL;"
+         "CREATE TEMP TABLE collective_pair (number INTEGER PRIMARY KEY, pair TEXT UNIQUE);"
+         "INSERT OR IGNORE INTO collective_pair (pair) SELECT pair FROM collective_pair_of "
+         "WHERE pair IS NOT NULL";
 }
 
 constexpr const char* kCoalescedSql =
@@ -77,12 +78,44 @@ void FactValue::AddTo(RecordEncoder& record) const {
   }
 }
 
-Result<CollectiveFacts> CollectiveFacts::Read(SqliteDb& db, int64_t rank) {
+Result<CollectiveFacts> CollectiveFacts::Read(SqliteDb& db, int64_t rank,
+                                              const GpuActivities& activities) {
   TRACEDB_TRY(db.Execute(FactsSql(rank)));
-  TRACEDB_ASSIGN(fact, db.Prepare("SELECT group_id, pair_no, pair, of_two, collective, dtype, "
-                                  "in_bytes, out_bytes, peer FROM temp.collective_fact "
-                                  "WHERE id = ?1"));
-  return CollectiveFacts(db, std::move(fact));
+  TRACEDB_ASSIGN(fact, db.Prepare("SELECT f.group_id, p.number, p.pair, f.of_two, f.collective, "
+                                  "f.dtype, f.in_bytes, f.out_bytes, "
+                                  "coalesce(f.dst_rank, f.src_rank) "
+                                  "FROM temp.collective_fact f "
+                                  "LEFT JOIN temp.collective_pair_of o ON o.id = f.id "
+                                  "LEFT JOIN temp.collective_pair p ON p.pair = o.pair "
+                                  "WHERE f.id = ?1"));
+  CollectiveFacts facts(std::move(fact));
+  TRACEDB_ASSIGN(coalesced, facts.AnyCoalesced(activities));
+  if (coalesced) {
+    TRACEDB_TRY(db.Execute(kCoalescedSql));
+    TRACEDB_ASSIGN(op, db.Prepare("SELECT fact, seq FROM temp.collective_op "
+                                  "WHERE external_id = ?1"));
+    facts.op_.emplace(std::move(op));
+  }
+  TRACEDB_TRY(db.Execute("PRAGMA shrink_memory"));
+  return facts;
+}
+
+Result<bool> CollectiveFacts::AnyCoalesced(const GpuActivities& activities) {
+  bool any = false;
+  Status asked = Done{};
+  TRACEDB_TRY(activities.ForEach([&](const GpuActivity& activity) {
+    const bool is_asked =
+        !any && asked.ok() && activity.kind == GpuKind::kCommunication && activity.has_external_id;
+    if (!is_asked) return;
+    const Result<const CollectiveFact*> fact = Of(activity.args_text);
+    if (!fact.ok()) {
+      asked = fact.error();
+    } else {
+      any = fact.value()->group == 0;
+    }
+  }));
+  TRACEDB_TRY(asked);
+  return any;
 }
 
 Result<const CollectiveFact*> CollectiveFacts::Of(int64_t args_text) {
@@ -113,12 +146,7 @@ Result<const CollectiveFact*> CollectiveFacts::Of(int64_t args_text) {
 }
 
 Result<std::optional<CoalescedOp>> CollectiveFacts::OpOf(int64_t external_id) {
-  if (!op_.has_value()) {
-    TRACEDB_TRY(db_->Execute(kCoalescedSql));
-    TRACEDB_ASSIGN(op, db_->Prepare("SELECT fact, seq FROM temp.collective_op "
-                                    "WHERE external_id = ?1"));
-    op_.emplace(std::move(op));
-  }
+  if (!op_.has_value()) return std::optional<CoalescedOp>();
   TRACEDB_TRY(op_->Bind(1, external_id));
   TRACEDB_ASSIGN(any, op_->Step());
   std::optional<CoalescedOp> found;

@@ -10,6 +10,7 @@
 
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
+#include "tracedb/derive/gpu_activities.h"
 #include "tracedb/pages/record_encoder.h"
 
 namespace tracedb {
@@ -41,9 +42,9 @@ struct CoalescedOp {
 // Not thread safe.
 class CollectiveFacts {
  public:
-  // For a database that holds one trace of `rank`, after DeriveGroups(): reads what it is asked
-  // for, and writes temporary tables only.
-  static Result<CollectiveFacts> Read(SqliteDb& db, int64_t rank);
+  // For a database that holds one trace of `rank`, after DeriveGroups(). Puts all that may be asked
+  // for into temporary tables: pages may be written to the database after that.
+  static Result<CollectiveFacts> Read(SqliteDb& db, int64_t rank, const GpuActivities& activities);
 
   // Valid until the next call.
   Result<const CollectiveFact*> Of(int64_t args_text);
@@ -52,11 +53,11 @@ class CollectiveFacts {
   Result<std::optional<CoalescedOp>> OpOf(int64_t external_id);
 
  private:
-  CollectiveFacts(SqliteDb& db, SqliteStatement fact) : db_(&db), fact_(std::move(fact)) {}
+  explicit CollectiveFacts(SqliteStatement fact) : fact_(std::move(fact)) {}
+  Result<bool> AnyCoalesced(const GpuActivities& activities);
 
-  SqliteDb* db_;
   SqliteStatement fact_;
-  std::optional<SqliteStatement> op_;  // once it was asked for
+  std::optional<SqliteStatement> op_;  // where any kernel may be coalesced
   std::unordered_map<int64_t, CollectiveFact> known_;
   size_t text_bytes_ = 0;  // of known_
 };
