@@ -41,10 +41,7 @@ class TraceDerivation {
 
   Result<DerivedUse> Run() {
     TRACEDB_ASSIGN(few_tracks, ReadTracks());
-    if (trace_.activities.communication_count() > 0) {
-      TRACEDB_ASSIGN(facts, CollectiveFacts::Read(db_, trace_.rank, trace_.activities));
-      collective_facts_.emplace(std::move(facts));
-    }
+    if (trace_.activities.communication_count() > 0) TRACEDB_TRY(ReadCollectiveFacts());
     std::optional<IndexSorts> sorts;
     if (few_tracks) sorts.emplace(*this);
     TRACEDB_TRY(DeriveLaunches());
@@ -86,6 +83,7 @@ class TraceDerivation {
   };
 
   Status DeriveLaunches();
+  Status ReadCollectiveFacts();
   Status DeriveParts();
   Result<bool> ReadTracks();
   uint32_t PlaceOf(int64_t track, uint32_t last) const;
@@ -127,6 +125,27 @@ Status TraceDerivation::DeriveLaunches() {
   TRACEDB_TRY(launches_->Run(rows, 0));
   TRACEDB_TRY(launches_->host().StorePaths(rows, 1, trace_.trace_id, trace_.first_path));
   return rows.Finish();
+}
+
+// All that is read of the database for DeriveParts(), before pages are written to it.
+Status TraceDerivation::ReadCollectiveFacts() {
+  TRACEDB_ASSIGN(facts, CollectiveFacts::Read(db_, trace_.rank));
+  bool any_coalesced = false;
+  Status known = Done{};
+  TRACEDB_TRY(trace_.activities.ForEach([&](const GpuActivity& activity) {
+    if (activity.kind != GpuKind::kCommunication || !activity.has_external_id) return;
+    if (any_coalesced || !known.ok()) return;
+    const Result<const CollectiveFact*> fact = facts.Of(activity.args_text);
+    if (!fact.ok()) {
+      known = fact.error();
+    } else {
+      any_coalesced = fact.value()->group == 0;
+    }
+  }));
+  TRACEDB_TRY(known);
+  if (any_coalesced) TRACEDB_TRY(facts.ReadOperators(db_));
+  collective_facts_.emplace(std::move(facts));
+  return db_.Execute("PRAGMA shrink_memory");
 }
 
 Status TraceDerivation::DeriveParts() {

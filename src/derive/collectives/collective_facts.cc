@@ -78,8 +78,7 @@ void FactValue::AddTo(RecordEncoder& record) const {
   }
 }
 
-Result<CollectiveFacts> CollectiveFacts::Read(SqliteDb& db, int64_t rank,
-                                              const GpuActivities& activities) {
+Result<CollectiveFacts> CollectiveFacts::Read(SqliteDb& db, int64_t rank) {
   TRACEDB_TRY(db.Execute(FactsSql(rank)));
   TRACEDB_ASSIGN(fact, db.Prepare("SELECT f.group_id, p.number, p.pair, f.of_two, f.collective, "
                                   "f.dtype, f.in_bytes, f.out_bytes, "
@@ -88,34 +87,15 @@ Result<CollectiveFacts> CollectiveFacts::Read(SqliteDb& db, int64_t rank,
                                   "LEFT JOIN temp.collective_pair_of o ON o.id = f.id "
                                   "LEFT JOIN temp.collective_pair p ON p.pair = o.pair "
                                   "WHERE f.id = ?1"));
-  CollectiveFacts facts(std::move(fact));
-  TRACEDB_ASSIGN(coalesced, facts.AnyCoalesced(activities));
-  if (coalesced) {
-    TRACEDB_TRY(db.Execute(kCoalescedSql));
-    TRACEDB_ASSIGN(op, db.Prepare("SELECT fact, seq FROM temp.collective_op "
-                                  "WHERE external_id = ?1"));
-    facts.op_.emplace(std::move(op));
-  }
-  TRACEDB_TRY(db.Execute("PRAGMA shrink_memory"));
-  return facts;
+  return CollectiveFacts(std::move(fact));
 }
 
-Result<bool> CollectiveFacts::AnyCoalesced(const GpuActivities& activities) {
-  bool any = false;
-  Status asked = Done{};
-  TRACEDB_TRY(activities.ForEach([&](const GpuActivity& activity) {
-    const bool is_asked =
-        !any && asked.ok() && activity.kind == GpuKind::kCommunication && activity.has_external_id;
-    if (!is_asked) return;
-    const Result<const CollectiveFact*> fact = Of(activity.args_text);
-    if (!fact.ok()) {
-      asked = fact.error();
-    } else {
-      any = fact.value()->group == 0;
-    }
-  }));
-  TRACEDB_TRY(asked);
-  return any;
+Status CollectiveFacts::ReadOperators(SqliteDb& db) {
+  TRACEDB_TRY(db.Execute(kCoalescedSql));
+  TRACEDB_ASSIGN(op, db.Prepare("SELECT fact, seq FROM temp.collective_op "
+                                "WHERE external_id = ?1"));
+  op_.emplace(std::move(op));
+  return Done{};
 }
 
 Result<const CollectiveFact*> CollectiveFacts::Of(int64_t args_text) {

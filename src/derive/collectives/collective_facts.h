@@ -10,7 +10,6 @@
 
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
-#include "tracedb/derive/gpu_activities.h"
 #include "tracedb/pages/record_encoder.h"
 
 namespace tracedb {
@@ -42,22 +41,23 @@ struct CoalescedOp {
 // Not thread safe.
 class CollectiveFacts {
  public:
-  // For a database that holds one trace of `rank`, after DeriveGroups(). Puts all that may be asked
-  // for into temporary tables: pages may be written to the database after that.
-  static Result<CollectiveFacts> Read(SqliteDb& db, int64_t rank, const GpuActivities& activities);
+  // For a database that holds one trace of `rank`, after DeriveGroups(). This and the next put all
+  // that may be asked for into temporary tables: pages may be written to the database after that.
+  static Result<CollectiveFacts> Read(SqliteDb& db, int64_t rank);
+  // For kernels that have no group by their own args.
+  Status ReadOperators(SqliteDb& db);
 
   // Valid until the next call.
   Result<const CollectiveFact*> Of(int64_t args_text);
   // A coalesced kernel has no args of a collective, but the operator has that it was launched in:
-  // its External id says which.
+  // its External id says which. None before ReadOperators().
   Result<std::optional<CoalescedOp>> OpOf(int64_t external_id);
 
  private:
   explicit CollectiveFacts(SqliteStatement fact) : fact_(std::move(fact)) {}
-  Result<bool> AnyCoalesced(const GpuActivities& activities);
 
   SqliteStatement fact_;
-  std::optional<SqliteStatement> op_;  // where any kernel may be coalesced
+  std::optional<SqliteStatement> op_;  // once ReadOperators() was called
   std::unordered_map<int64_t, CollectiveFact> known_;
   size_t text_bytes_ = 0;  // of known_
 };
