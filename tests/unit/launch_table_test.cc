@@ -84,24 +84,24 @@ TEST(LaunchCalls, those_of_a_range_are_given_once_and_in_order_and_few_others) {
       ids.emplace(correlation, id);
       ASSERT_TRUE(calls.Add({correlation, id, id}).ok());
     }
-    for (const auto& [least, most] : {std::pair<int64_t, int64_t>{0, 0},
-                                      {1, 2},
-                                      {30000, 45000},
-                                      {149000, 200000},
-                                      {-5, -1},
-                                      {200000, INT64_MAX},
-                                      {INT64_MIN, INT64_MAX}}) {
+    for (const CorrelationRange& range : {CorrelationRange{0, 0},
+                                          {1, 2},
+                                          {30000, 45000},
+                                          {149000, 200000},
+                                          {-5, -1},
+                                          {200000, INT64_MAX},
+                                          {INT64_MIN, INT64_MAX}}) {
       int64_t last = 0;
       int64_t outside = 0;
       std::set<int64_t> given;
-      const Status read = calls.ForEach({least, most}, [&](const LaunchCall& call) {
+      const Status read = calls.ForEach(range, [&](const LaunchCall& call) {
         ASSERT_GT(call.slice_id, last);
         last = call.slice_id;
         given.insert(call.slice_id);
-        if (call.correlation < least || call.correlation > most) ++outside;
+        if (call.correlation < range.least || call.correlation > range.most) ++outside;
       });
       ASSERT_TRUE(read.ok());
-      for (auto at = ids.lower_bound(least); at != ids.upper_bound(most); ++at) {
+      for (auto at = ids.lower_bound(range.least); at != ids.upper_bound(range.most); ++at) {
         ASSERT_TRUE(given.contains(at->second)) << at->first;
       }
       EXPECT_LE(outside, 4 * 4096);  // two stretches of ids, at each end
