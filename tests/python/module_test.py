@@ -316,17 +316,20 @@ def the_hook_ingests_each_ranks_trace(setting):
     stand_in = types.ModuleType("torch")
     stand_in.distributed = types.SimpleNamespace(
         is_available=lambda: True, is_initialized=lambda: True, get_rank=lambda: 6)
-    sys.modules["torch"] = stand_in
-    try:
-        module.handler(folder)(Profiler(f"{FIXTURES}/megatron/rank6.pt.trace.json.gz"))
-    finally:
-        del sys.modules["torch"]
-    os.environ["RANK"] = "7"
-    try:  # beside the first
-        module.handler(folder)(Profiler(f"{FIXTURES}/megatron/rank7.pt.trace.json.gz"))
-    finally:
-        del os.environ["RANK"]
-    module.wait_for_ingests()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        sys.modules["torch"] = stand_in
+        try:
+            module.handler(folder)(Profiler(f"{FIXTURES}/megatron/rank6.pt.trace.json.gz"))
+        finally:
+            del sys.modules["torch"]
+        os.environ["RANK"] = "7"
+        try:  # beside the first
+            module.handler(folder)(Profiler(f"{FIXTURES}/megatron/rank7.pt.trace.json.gz"))
+        finally:
+            del os.environ["RANK"]
+        module.wait_for_ingests()
+    assert not caught, [str(each.message) for each in caught]
     names = sorted(os.listdir(folder))
     assert [bool(re.match(r"rank[67]\..*\.\d+\.pt\.trace\.json\.gz$", name)) for name in names
             if name.startswith("rank")] == [True, True], names
@@ -348,6 +351,31 @@ def the_hook_ingests_each_ranks_trace(setting):
     assert db.sql("SELECT count(*) AS n FROM traces")[0].n == 3
 
 
+def the_environment_may_change_beside_the_hook(setting):
+    """A process that is started while os.environ changes may find a torn list of variables."""
+    module = setting.module
+    empty = os.path.join(setting.folder, "empty.json")
+    with open(empty, "w", encoding="utf-8"):
+        pass
+    before = os.environ.get("TRACEDB_PROGRAM")
+    os.environ["TRACEDB_PROGRAM"] = shutil.which("true")
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            for _ in range(200):
+                module.handler(os.path.join(setting.folder, "beside"))(Profiler(empty))
+                until = time.monotonic() + 0.004
+                while time.monotonic() < until:
+                    os.environ["TRACEDB_MODULE_TEST"] = "1"
+                    del os.environ["TRACEDB_MODULE_TEST"]
+            module.wait_for_ingests()
+    finally:
+        del os.environ["TRACEDB_PROGRAM"]
+        if before is not None:
+            os.environ["TRACEDB_PROGRAM"] = before
+    assert not caught, (len(caught), str(caught[0].message))
+
+
 def versions_agree(setting):
     with open(os.path.join(ROOT, "CMakeLists.txt"), encoding="utf-8") as file:
         cmake = re.search(r"project\(tracedb VERSION ([0-9.]+)", file.read())[1]
@@ -365,7 +393,8 @@ def versions_agree(setting):
 CHECKS = (ingest_says_what_was_read, queries_answer_as_the_program, sql_takes_values_of_their_types,
           errors_have_the_programs_text, names_complete_and_document_themselves,
           pages_for_a_notebook, cuts_open_in_perfetto, comparisons,
-          the_hook_ingests_each_ranks_trace, versions_agree)
+          the_hook_ingests_each_ranks_trace, the_environment_may_change_beside_the_hook,
+          versions_agree)
 
 
 def main():

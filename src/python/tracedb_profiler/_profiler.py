@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 import warnings
-from typing import Any, Callable, List, Optional, Union
+from typing import Any, Callable, Dict, List, Optional, Union
 
 from ._errors import TracedbWarning, plain_text
 from ._program import program
@@ -29,11 +29,11 @@ def _rank() -> Optional[int]:
     return None
 
 
-def _ingest(trace: str, database: str, keep_trace: bool) -> None:
+def _ingest(trace: str, database: str, keep_trace: bool, environment: Dict[str, str]) -> None:
     try:
         done = subprocess.run([program(), "-q", "--db", database, "ingest", "--", trace],
                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                              stderr=subprocess.PIPE, check=False)
+                              stderr=subprocess.PIPE, check=False, env=environment)
         trouble = plain_text(done.stderr.decode("utf-8", "replace"))
         if done.returncode == 0 and not keep_trace:
             os.unlink(trace)
@@ -68,11 +68,13 @@ def handler(folder: Path, db: Optional[Path] = None, *, use_gzip: bool = True,
         name = f"{whose}{socket.gethostname()}_{os.getpid()}.{time.time_ns()}{ending}"
         trace = os.path.join(folder, name)
         profiler.export_chrome_trace(trace)
+        # A copy: while the training changes its own, no process can be started with that.
+        environment = dict(os.environ)
         if wait:
-            _ingest(trace, database, keep_trace)
+            _ingest(trace, database, keep_trace, environment)
             return
         # No daemon: Python waits for it at its end.
-        thread = threading.Thread(target=_ingest, args=(trace, database, keep_trace),
+        thread = threading.Thread(target=_ingest, args=(trace, database, keep_trace, environment),
                                   name="tracedb ingest")
         _ingests[:] = [each for each in _ingests if each.is_alive()]
         _ingests.append(thread)
