@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tracedb_profiler with the standard library alone: answers as rows, errors, pages, the hook.
+"""tracedb_profiler with the standard library alone: answers as rows, errors, pages.
 
     module_test.py [--program P]
 
@@ -16,14 +16,12 @@ import io
 import json
 import os
 import re
-import shutil
 import socket
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-import types
 import urllib.error
 import urllib.request
 import warnings
@@ -299,83 +297,6 @@ def comparisons(setting):
         module.compare([], other)
 
 
-class Profiler:
-    """What of torch.profiler.profile the hook uses."""
-
-    def __init__(self, trace):
-        self.trace = trace
-
-    def export_chrome_trace(self, path):
-        shutil.copy(self.trace, path)
-
-
-def the_hook_ingests_each_ranks_trace(setting):
-    """torch itself is not needed: its profiler is a stand-in that copies a recorded trace."""
-    module = setting.module
-    folder = os.path.join(setting.folder, "hook")
-    stand_in = types.ModuleType("torch")
-    stand_in.distributed = types.SimpleNamespace(
-        is_available=lambda: True, is_initialized=lambda: True, get_rank=lambda: 6)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        sys.modules["torch"] = stand_in
-        try:
-            module.handler(folder)(Profiler(f"{FIXTURES}/megatron/rank6.pt.trace.json.gz"))
-        finally:
-            del sys.modules["torch"]
-        os.environ["RANK"] = "7"
-        try:  # beside the first
-            module.handler(folder)(Profiler(f"{FIXTURES}/megatron/rank7.pt.trace.json.gz"))
-        finally:
-            del os.environ["RANK"]
-        module.wait_for_ingests()
-    assert not caught, [str(each.message) for each in caught]
-    names = sorted(os.listdir(folder))
-    assert [bool(re.match(r"rank[67]\..*\.\d+\.pt\.trace\.json\.gz$", name)) for name in names
-            if name.startswith("rank")] == [True, True], names
-    db = module.open(os.path.join(folder, "trace.db"), frame="rows")
-    assert [row.rank for row in db.sql("SELECT rank FROM ranks ORDER BY rank")] == [6, 7]
-    # A trace that cannot be read is a warning, and stays; one that was read goes when asked.
-    broken = os.path.join(setting.folder, "broken.json")
-    with open(broken, "w", encoding="utf-8") as file:
-        file.write("no trace")
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        module.handler(folder, use_gzip=False, keep_trace=False, wait=True)(Profiler(broken))
-    assert len(caught) == 1 and issubclass(caught[0].category, module.TracedbWarning), caught
-    left = [name for name in os.listdir(folder) if name.endswith(".json")]
-    assert len(left) == 1, left
-    module.handler(folder, keep_trace=False, wait=True)(
-        Profiler(f"{FIXTURES}/megatron/rank0.pt.trace.json.gz"))
-    assert len([name for name in os.listdir(folder) if name.endswith(".gz")]) == 2
-    assert db.sql("SELECT count(*) AS n FROM traces")[0].n == 3
-
-
-def the_environment_may_change_beside_the_hook(setting):
-    """A process that is started while os.environ changes may find a torn list of variables."""
-    module = setting.module
-    empty = os.path.join(setting.folder, "empty.json")
-    with open(empty, "w", encoding="utf-8"):
-        pass
-    before = os.environ.get("TRACEDB_PROGRAM")
-    os.environ["TRACEDB_PROGRAM"] = shutil.which("true")
-    try:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            for _ in range(200):
-                module.handler(os.path.join(setting.folder, "beside"))(Profiler(empty))
-                until = time.monotonic() + 0.004
-                while time.monotonic() < until:
-                    os.environ["TRACEDB_MODULE_TEST"] = "1"
-                    del os.environ["TRACEDB_MODULE_TEST"]
-            module.wait_for_ingests()
-    finally:
-        del os.environ["TRACEDB_PROGRAM"]
-        if before is not None:
-            os.environ["TRACEDB_PROGRAM"] = before
-    assert not caught, (len(caught), str(caught[0].message))
-
-
 def versions_agree(setting):
     with open(os.path.join(ROOT, "CMakeLists.txt"), encoding="utf-8") as file:
         cmake = re.search(r"project\(tracedb VERSION ([0-9.]+)", file.read())[1]
@@ -392,18 +313,16 @@ def versions_agree(setting):
 
 CHECKS = (ingest_says_what_was_read, queries_answer_as_the_program, sql_takes_values_of_their_types,
           errors_have_the_programs_text, names_complete_and_document_themselves,
-          pages_for_a_notebook, cuts_open_in_perfetto, comparisons,
-          the_hook_ingests_each_ranks_trace, the_environment_may_change_beside_the_hook,
-          versions_agree)
+          pages_for_a_notebook, cuts_open_in_perfetto, comparisons, versions_agree)
 
 
-def main():
+def run(checks):
     parser = argparse.ArgumentParser(description="Test the Python module.")
     parser.add_argument("--program")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="tracedb-module-") as folder:
         setting = Setting(options.program, folder)
-        for check in CHECKS:
+        for check in checks:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", setting.module.TracedbWarning)
                 check(setting)
@@ -412,4 +331,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(CHECKS))

@@ -192,8 +192,9 @@ def the_wheel_in_every_python(setting):
                        if not key.startswith(("PYTHON", "TRACEDB"))}
         answers([], os.path.join(venv, "bin", "tracedb"), TRACE,
                 os.path.join(setting.folder, f"venv{minor}.db"))
-        output(os.path.join(venv, "bin", "python3"), "-B", os.path.join(HERE, "module_test.py"),
-               env=environment, cwd=setting.folder)
+        for test in ("module_test.py", "hook_test.py"):
+            output(os.path.join(venv, "bin", "python3"), "-B", os.path.join(HERE, test),
+                   env=environment, cwd=setting.folder)
         print(f"     CPython 3.{minor}: the module's tests", flush=True)
 
 
