@@ -62,6 +62,7 @@ class GraphBuilder {
       graph_.nodes_[node].first_edge = static_cast<uint32_t>(graph_.from_.size());
       AddEdges(node);
     }
+    graph_.finishes_ = std::move(finish_of_);
   }
 
  private:

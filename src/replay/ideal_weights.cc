@@ -308,26 +308,18 @@ class PeerFinder {
   std::unordered_map<int64_t, int64_t> names_;  // by name_id: the same number for the same text
 };
 
-bool IsOfRank(const Change& change, int64_t rank) {
-  return (!change.rank.has_value() || rank == *change.rank) &&
-         (!change.except_rank.has_value() || rank != *change.except_rank);
-}
+// As ActivityKind has them, and a kernel that waits has no peers; then a stretch of the host.
+constexpr uint32_t kWaitingKind = 3;
+constexpr uint32_t kHostKind = 4;
+constexpr std::array<std::string_view, 5> kKindNames = {"compute", "communication", "memory",
+                                                        "waiting", "host"};
+constexpr uint32_t kKinds = 8;  // a power of two: the remainder is a mask
 
 }  // namespace
 
-Status IdealWeights::Apply(SqliteDb& db, const Change& change, std::vector<int64_t>& weights) {
-  // As ActivityKind has them; a kernel that waits has no peers.
-  constexpr std::array<std::string_view, 4> kKinds = {"compute", "communication", "memory",
-                                                      "waiting"};
-  const bool is_all = change.ideal == "all";
-  const auto of_gpu = std::find(kKinds.begin(), kKinds.end() - 1, change.ideal);
-  if (!is_all && change.ideal != "host" && of_gpu == kKinds.end() - 1) {
-    return NotUnderstood("ideal: all, compute, communication, memory or host is wanted");
-  }
-  if (ideal_.empty() && graph_.edge_count() > 0) {
-    TRACEDB_ASSIGN(found, PeerFinder(db, graph_).Find());
-    ideal_ = std::move(found);
-  }
+// A job is replayed once a rank with all others ideal: what is read of the graph each time is kept.
+Status IdealWeights::Find(SqliteDb& db) {
+  TRACEDB_ASSIGN(ideal, PeerFinder(db, graph_).Find());
   const JobRows& rows = graph_.rows();
   CurrentSteps steps(graph_);
   for (uint32_t node = 0; node < graph_.nodes().size(); ++node) {
@@ -335,15 +327,35 @@ Status IdealWeights::Apply(SqliteDb& db, const Change& change, std::vector<int64
     const bool is_host = graph_.ThreadOf(node) != kNone;
     if (!is_host && here.kind != NodeKind::kFinish) continue;
     const int64_t step = is_host ? steps.At(node) : rows.activities[here.owner].step;
-    const std::string_view kind =
-        is_host ? "host" : kKinds[static_cast<size_t>(rows.activities[here.owner].kind)];
-    if ((!is_all && kind != change.ideal) || (change.step.has_value() && step != *change.step) ||
-        !IsOfRank(change, rows.traces[graph_.TraceOf(node)].rank)) {
-      continue;
-    }
+    const uint32_t kind =
+        is_host ? kHostKind : static_cast<uint32_t>(rows.activities[here.owner].kind);
     for (uint32_t edge = graph_.first_edge(node); edge < graph_.end_edge(node); ++edge) {
-      if (ideal_[edge] != kNoEdge && weights[edge] != kNoEdge) weights[edge] = ideal_[edge];
+      if (ideal[edge] == kNoEdge) continue;
+      likened_.push_back({ideal[edge], step, edge, graph_.TraceOf(node) * kKinds + kind});
     }
+  }
+  is_found_ = true;
+  return Done{};
+}
+
+Status IdealWeights::Apply(SqliteDb& db, const Change& change, std::vector<int64_t>& weights) {
+  const bool is_all = change.ideal == "all";
+  const auto named = std::find(kKindNames.begin(), kKindNames.end(), change.ideal);
+  const auto wanted = static_cast<uint32_t>(named - kKindNames.begin());
+  if (!is_all && (named == kKindNames.end() || wanted == kWaitingKind)) {
+    return NotUnderstood("ideal: all, compute, communication, memory or host is wanted");
+  }
+  if (!is_found_) TRACEDB_TRY(Find(db));
+  std::vector<uint8_t> is_asked_for;  // by trace
+  for (const JobTrace& trace : graph_.rows().traces) {
+    is_asked_for.push_back(trace.rank == change.rank.value_or(trace.rank) &&
+                           trace.rank != change.except_rank);
+  }
+  for (const Likened& each : likened_) {
+    if (is_asked_for[each.trace_and_kind / kKinds] == 0) continue;
+    if (!is_all && each.trace_and_kind % kKinds != wanted) continue;
+    if (change.step.has_value() && each.step != *change.step) continue;
+    if (weights[each.edge] != kNoEdge) weights[each.edge] = each.ideal_ns;
   }
   return Done{};
 }

@@ -1,6 +1,7 @@
 // What each edge of a job's graph would weigh if its rank were like its peers (MODEL.md, "Ideal").
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "replay/change_reader.h"
@@ -18,8 +19,17 @@ class IdealWeights {
   Status Apply(SqliteDb& db, const Change& change, std::vector<int64_t>& weights);
 
  private:
+  struct Likened {
+    int64_t ideal_ns;
+    int64_t step;
+    uint32_t edge;
+    uint32_t trace_and_kind;  // in JobRows::traces, times kKinds; a number in kKindNames
+  };
+  Status Find(SqliteDb& db);
+
   const ReplayGraph& graph_;
-  std::vector<int64_t> ideal_;  // by edge; kNoEdge: without peers; empty: not found yet
+  bool is_found_ = false;
+  std::vector<Likened> likened_;  // edges with peers, in their order
 };
 
 }  // namespace tracedb

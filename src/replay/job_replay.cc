@@ -88,7 +88,8 @@ Result<bool> CriticalPath::Next(SqliteDb& db, std::vector<PathPiece>& pieces) {
 JobReplay::JobReplay(std::unique_ptr<ReplayGraph> graph, std::unique_ptr<HostOwners> owners)
     : graph_(std::move(graph)),
       owners_(std::move(owners)),
-      ideal_(std::make_unique<IdealWeights>(*graph_)) {}
+      ideal_(std::make_unique<IdealWeights>(*graph_)),
+      steps_(std::make_unique<StepNodes>(*graph_)) {}
 JobReplay::~JobReplay() = default;
 JobReplay::JobReplay(JobReplay&&) noexcept = default;
 JobReplay& JobReplay::operator=(JobReplay&&) noexcept = default;
@@ -113,14 +114,15 @@ Status JobReplay::Replay(SqliteDb& db, std::string_view changes) {
 Result<std::vector<ReplayedStep>> JobReplay::Steps(SqliteDb& db, std::string_view changes) {
   TRACEDB_ASSIGN(turn, Turn::Take(*is_busy_));
   TRACEDB_TRY(Replay(db, changes));
-  return StepsOf(*graph_, times_);
+  return steps_->Steps(times_);
 }
 
 Result<CriticalPath> JobReplay::Path(SqliteDb& db, std::string_view changes, PathDetail detail) {
   TRACEDB_ASSIGN(turn, Turn::Take(*is_busy_));
   TRACEDB_TRY(Replay(db, changes));
-  return CriticalPath(std::make_unique<StepPaths>(*graph_, std::move(weights_), std::move(times_)),
-                      owners_.get(), is_busy_.get(), detail);
+  return CriticalPath(
+      std::make_unique<StepPaths>(*graph_, *steps_, std::move(weights_), std::move(times_)),
+      owners_.get(), is_busy_.get(), detail);
 }
 
 }  // namespace tracedb

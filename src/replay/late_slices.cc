@@ -28,7 +28,9 @@ class LateFinder {
  public:
   LateFinder(SqliteDb& db, const JobRows& rows, int64_t rank) : db_(db), rows_(rows), rank_(rank) {
     for (uint32_t i = 0; i < rows.activities.size(); ++i) {
-      if (rows.activities[i].collective != kNone) parts_[rows.activities[i].slice_id] = i;
+      const Activity& activity = rows.activities[i];
+      if (activity.collective == kNone || rows.traces[activity.trace].rank != rank) continue;
+      parts_[activity.slice_id] = i;
     }
     for (const JobTrace& trace : rows.traces) {
       traces_ += (traces_.empty() ? "[" : ",") + std::to_string(trace.trace_id);
@@ -171,7 +173,7 @@ class LateFinder {
   const JobRows& rows_;
   const int64_t rank_;
   std::string traces_;
-  std::unordered_map<int64_t, uint32_t> parts_;  // by slice_id
+  std::unordered_map<int64_t, uint32_t> parts_;  // of this rank, by slice_id
   std::map<int64_t, Late> late_;                 // by slice_id
   std::set<int64_t> slow_steps_;                 // in which its GPU came late
   std::unordered_map<int64_t, std::string> names_;

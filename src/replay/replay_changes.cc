@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
+#include "replay/balance_factors.h"
 #include "replay/change_reader.h"
 #include "replay/host_slices.h"
 #include "replay/late_slices.h"
@@ -89,13 +88,14 @@ class Weights {
                          "recorded, and so not what it costs");
   }
 
-  // Calls `use` with each edge into the finish of an activity, and the activity.
-  template <typename Use>
-  void ForEachRun(const Use& use) {
-    for (uint32_t node = 0; node < graph_.nodes().size(); ++node) {
+  // Calls `use` with each edge into the finish of an activity that is wanted, and the activity.
+  template <typename Wants, typename Use>
+  void ForEachRun(const Wants& wants, const Use& use) {
+    for (uint32_t i = 0; i < rows_.activities.size(); ++i) {
       if (watch_.Asked()) return;
-      if (graph_.nodes()[node].kind != NodeKind::kFinish) continue;
-      const Activity& activity = rows_.activities[graph_.nodes()[node].owner];
+      const Activity& activity = rows_.activities[i];
+      if (!wants(activity)) continue;
+      const uint32_t node = graph_.finish(i);
       for (uint32_t edge = graph_.first_edge(node); edge < graph_.end_edge(node); ++edge) {
         if (weights_[edge] != kNoEdge) use(activity, weights_[edge], graph_.kind(edge));
       }
@@ -139,11 +139,15 @@ class Weights {
     }
     bool is_of_gpu = false;
     if (!host_only) {
-      ForEachRun([&](const Activity& activity, int64_t& weight_ns, EdgeKind) {
-        if (!IsOf(change, activity.trace)) return;
-        if (change.step.has_value() && activity.step != *change.step) return;
-        if (kind != kKinds.end() && kKinds[static_cast<size_t>(activity.kind)] != *kind) return;
-        if (change.names_slices() && !names.contains(activity.name_id)) return;
+      const auto is_meant = [&](const Activity& activity) {
+        if (!IsOf(change, activity.trace)) return false;
+        if (change.step.has_value() && activity.step != *change.step) return false;
+        if (kind != kKinds.end() && kKinds[static_cast<size_t>(activity.kind)] != *kind) {
+          return false;
+        }
+        return !change.names_slices() || names.contains(activity.name_id);
+      };
+      ForEachRun(is_meant, [&](const Activity&, int64_t& weight_ns, EdgeKind) {
         is_of_gpu = true;
         weight_ns = Scaled(weight_ns, change.factor);
       });
@@ -224,9 +228,11 @@ class Weights {
       shorter[slice.slice_id] = slice.late_ns;
     }
     std::unordered_set<int64_t> found;
-    ForEachRun([&](const Activity& activity, int64_t& weight_ns, EdgeKind) {
+    const auto is_late = [&](const Activity& activity) {
+      return shorter.contains(activity.slice_id);
+    };
+    ForEachRun(is_late, [&](const Activity& activity, int64_t& weight_ns, EdgeKind) {
       const auto slice = shorter.find(activity.slice_id);
-      if (slice == shorter.end()) return;
       found.insert(slice->first);
       const int64_t all_ns = DifferenceNs(activity.finish_ns, activity.start_ns);
       if (all_ns <= 0) return;
@@ -270,13 +276,15 @@ class Weights {
   Status ScaleTransfers(const Change& change) {
     TRACEDB_ASSIGN(groups, GroupsOf(change.transfers));
     TRACEDB_ASSIGN(called, CalledBy(change.caller));
-    ForEachRun([&](const Activity& activity, int64_t& weight_ns, EdgeKind) {
-      if (activity.kind != ActivityKind::kCommunication || !IsOf(change, activity.trace)) return;
+    const auto is_meant = [&](const Activity& activity) {
+      const bool is_transfer = activity.kind == ActivityKind::kCommunication;
+      if (!is_transfer || !IsOf(change, activity.trace)) return false;
       const bool is_called = called.contains(activity.slice_id);
-      if (change.caller == "-" ? is_called : !change.caller.empty() && !is_called) return;
-      const bool is_known = activity.group_id != 0;
+      if (change.caller == "-" ? is_called : !change.caller.empty() && !is_called) return false;
       const bool is_other = change.transfers == "all" || change.transfers == "other";
-      if (is_known ? !groups.contains(activity.group_id) : !is_other) return;
+      return activity.group_id != 0 ? groups.contains(activity.group_id) : is_other;
+    };
+    ForEachRun(is_meant, [&](const Activity&, int64_t& weight_ns, EdgeKind) {
       weight_ns = Scaled(weight_ns, change.factor);
     });
     return Done{};
@@ -288,9 +296,11 @@ class Weights {
       return Done{};
     }
     TRACEDB_ASSIGN(groups, GroupsOf(change.waits));
-    ForEachRun([&](const Activity& activity, int64_t& weight_ns, EdgeKind kind) {
-      if (kind != EdgeKind::kTransfer || !IsOf(change, activity.trace)) return;
-      if (groups.contains(activity.group_id)) weight_ns = kNoEdge;
+    const auto is_meant = [&](const Activity& activity) {
+      return IsOf(change, activity.trace) && groups.contains(activity.group_id);
+    };
+    ForEachRun(is_meant, [](const Activity&, int64_t& weight_ns, EdgeKind kind) {
+      if (kind == EdgeKind::kTransfer) weight_ns = kNoEdge;
     });
     return Done{};
   }
@@ -315,61 +325,12 @@ class Weights {
     return Done{};
   }
 
-  // Ranks among which work is evened out: each by itself, or those of a stage together.
-  Result<std::map<int64_t, int64_t>> StagesOf(const std::string& what) {
-    std::map<int64_t, int64_t> stage_of;
-    if (what == "ranks") {
-      for (const JobTrace& trace : rows_.traces) stage_of[trace.rank] = trace.rank;
-      return stage_of;
-    }
-    if (what != "stages") return NotUnderstood("balance: ranks or stages is wanted");
-    TRACEDB_ASSIGN(rows, db_.Prepare("SELECT (SELECT count(*) FROM json_each(ranks) "
-                                     "WHERE value < ?1) FROM _process_group "
-                                     "WHERE parallelism = 'pipeline' AND run_id = "
-                                     "(SELECT run_id FROM _trace WHERE trace_id = ?2) "
-                                     "AND ?1 IN (SELECT value FROM json_each(ranks)) "
-                                     "ORDER BY size DESC, 1 DESC LIMIT 1"));
-    for (const JobTrace& trace : rows_.traces) {
-      TRACEDB_TRY(rows.Bind(1, trace.rank));
-      TRACEDB_TRY(rows.Bind(2, trace.trace_id));
-      TRACEDB_ASSIGN(any, rows.Step());
-      if (any) stage_of[trace.rank] = rows.Int(0);
-      rows.Reset();
-    }
-    if (!stage_of.empty() || rows_.traces.empty()) return stage_of;
-    return NotUnderstood(
-        "balance: no process group of this job is a pipeline's, so that its stages are not known");
-  }
-
   Status Balance(const Change& change) {
-    TRACEDB_ASSIGN(stage_of, StagesOf(change.balance));
-    std::map<int64_t, std::map<int64_t, std::map<int64_t, int64_t>>> computed;  // step, stage, rank
-    for (const Activity& activity : rows_.activities) {
-      if (activity.kind != ActivityKind::kCompute) continue;
-      const int64_t rank = rows_.traces[activity.trace].rank;
-      const auto stage = stage_of.find(rank);
-      if (stage == stage_of.end()) continue;
-      int64_t& sum_ns = computed[activity.step][stage->second][rank];
-      sum_ns = SumNs(sum_ns, activity.finish_ns - activity.start_ns);
-    }
-    std::map<std::pair<int64_t, int64_t>, double> factors;  // by step and rank
-    for (const auto& [step, stages] : computed) {
-      std::vector<double> means;
-      for (const auto& [stage, ranks] : stages) {
-        double all = 0;
-        for (const auto& [rank, sum_ns] : ranks) all += static_cast<double>(sum_ns);
-        means.push_back(all / static_cast<double>(ranks.size()));
-      }
-      const double mean =
-          std::accumulate(means.begin(), means.end(), 0.0) / static_cast<double>(means.size());
-      size_t at = 0;
-      for (const auto& [stage, ranks] : stages) {
-        const double own = means[at++];
-        for (const auto& [rank, sum_ns] : ranks) factors[{step, rank}] = own > 0 ? mean / own : 1;
-      }
-    }
-    ForEachRun([&](const Activity& activity, int64_t& weight_ns, EdgeKind) {
-      if (activity.kind != ActivityKind::kCompute) return;
+    TRACEDB_ASSIGN(factors, BalanceFactors(db_, rows_, change.balance));
+    const auto computes = [](const Activity& activity) {
+      return activity.kind == ActivityKind::kCompute;
+    };
+    ForEachRun(computes, [&](const Activity& activity, int64_t& weight_ns, EdgeKind) {
       const auto factor = factors.find({activity.step, rows_.traces[activity.trace].rank});
       if (factor != factors.end()) weight_ns = Scaled(weight_ns, factor->second);
     });

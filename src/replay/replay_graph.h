@@ -72,6 +72,8 @@ class ReplayGraph {
     return node + 1 < nodes_.size() ? nodes_[node + 1].first_edge
                                     : static_cast<uint32_t>(from_.size());
   }
+  // Of an activity, in JobRows; not of a graph made by Of.
+  uint32_t finish(uint32_t activity) const { return finishes_[activity]; }
   uint32_t from(uint32_t edge) const { return from_[edge]; }
   EdgeKind kind(uint32_t edge) const { return kinds_[edge]; }
   const std::vector<int64_t>& weights() const { return weights_; }
@@ -96,6 +98,7 @@ class ReplayGraph {
   std::vector<uint32_t> from_;
   std::vector<EdgeKind> kinds_;
   std::vector<int64_t> weights_;
+  std::vector<uint32_t> finishes_;  // nodes, by activity
 };
 
 }  // namespace tracedb

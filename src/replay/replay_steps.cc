@@ -7,47 +7,6 @@
 namespace tracedb {
 namespace {
 
-struct StepBounds {
-  int64_t end_ns = std::numeric_limits<int64_t>::min();
-  int64_t begin_ns = std::numeric_limits<int64_t>::min();  // latest step-begin
-  uint32_t last = kNone;                                   // the first node that ends it
-};
-
-using Bounds = std::map<int64_t, StepBounds>;  // by step; kNoStep: all of the capture
-
-Bounds BoundsOf(const ReplayGraph& graph, const std::vector<int64_t>& times) {
-  Bounds bounds;
-  const JobRows& rows = graph.rows();
-  // Nodes that follow each other are most often of one step.
-  StepBounds* last = nullptr;
-  int64_t last_step = kNoStep;
-  const auto end_with = [&](int64_t step, uint32_t node) {
-    if (last == nullptr || step != last_step) last = &bounds[step];
-    last_step = step;
-    StepBounds& here = *last;
-    if (here.last != kNone && times[node] <= here.end_ns) return;
-    here.end_ns = times[node];
-    here.last = node;
-  };
-  for (uint32_t node = 0; node < times.size(); ++node) {
-    const Node& here = graph.nodes()[node];
-    if (here.kind == NodeKind::kStepBegin) {
-      int64_t& begin_ns = bounds[rows.calls[here.owner].step].begin_ns;
-      begin_ns = std::max(begin_ns, times[node]);
-    } else if (here.kind == NodeKind::kStepEnd) {
-      end_with(rows.calls[here.owner].step, node);
-    } else if (here.kind == NodeKind::kFinish && rows.activities[here.owner].step != kNoStep) {
-      end_with(rows.activities[here.owner].step, node);
-    }
-  }
-  std::erase_if(bounds, [](const auto& step) { return step.second.last == kNone; });
-  last = nullptr;
-  if (!bounds.empty() || times.empty()) return bounds;
-  for (uint32_t node = 0; node < times.size(); ++node) end_with(kNoStep, node);
-  bounds[kNoStep].begin_ns = *std::min_element(times.begin(), times.end());
-  return bounds;
-}
-
 PieceKind KindOf(const ReplayGraph& graph, uint32_t edge, uint32_t node) {
   switch (graph.kind(edge)) {
     case EdgeKind::kHost:
@@ -155,11 +114,11 @@ int64_t FirstStart(const StepBounds& first) {
   return is_known ? std::min(first.begin_ns, first.end_ns) : first.end_ns;
 }
 
-std::vector<ReplayedStep> StepsIn(const Bounds& bounds) {
+std::vector<ReplayedStep> StepsIn(const std::vector<StepBounds>& bounds) {
   std::vector<ReplayedStep> steps;
-  for (const auto& [step, here] : bounds) {
+  for (const StepBounds& here : bounds) {
     ReplayedStep next;
-    if (step != kNoStep) next.step = step;
+    if (here.step != kNoStep) next.step = here.step;
     next.start_ns = steps.empty() ? FirstStart(here) : steps.back().end_ns;
     next.end_ns = std::max(next.start_ns, here.end_ns);
     steps.push_back(next);
@@ -169,8 +128,54 @@ std::vector<ReplayedStep> StepsIn(const Bounds& bounds) {
 
 }  // namespace
 
-std::vector<ReplayedStep> StepsOf(const ReplayGraph& graph, const std::vector<int64_t>& times) {
-  return StepsIn(BoundsOf(graph, times));
+StepNodes::StepNodes(const ReplayGraph& graph) {
+  const JobRows& rows = graph.rows();
+  std::map<int64_t, uint32_t> numbers;  // of steps that anything ends, in their order
+  const auto step_of = [&](const Node& node) {
+    if (node.kind == NodeKind::kFinish) return rows.activities[node.owner].step;
+    const bool is_step = node.kind == NodeKind::kStepBegin || node.kind == NodeKind::kStepEnd;
+    return is_step ? rows.calls[node.owner].step : kNoStep;
+  };
+  for (const Node& node : graph.nodes()) {
+    if (node.kind != NodeKind::kStepBegin && step_of(node) != kNoStep) numbers[step_of(node)] = 0;
+  }
+  for (auto& [step, number] : numbers) {
+    number = static_cast<uint32_t>(steps_.size());
+    steps_.push_back(step);
+  }
+  for (uint32_t node = 0; node < graph.nodes().size(); ++node) {
+    const auto number = numbers.find(step_of(graph.nodes()[node]));
+    if (number == numbers.end()) continue;
+    const bool is_begin = graph.nodes()[node].kind == NodeKind::kStepBegin;
+    marks_.push_back({node, number->second << 1 | (is_begin ? 1U : 0U)});
+  }
+}
+
+std::vector<StepBounds> StepNodes::Bounds(const std::vector<int64_t>& times) const {
+  std::vector<StepBounds> bounds(steps_.size());
+  for (size_t i = 0; i < steps_.size(); ++i) bounds[i].step = steps_[i];
+  const auto end_with = [&](StepBounds& here, uint32_t node) {
+    if (here.last != kNone && times[node] <= here.end_ns) return;
+    here.end_ns = times[node];
+    here.last = node;
+  };
+  for (const Mark& mark : marks_) {
+    StepBounds& here = bounds[mark.step_and_begin >> 1];
+    if ((mark.step_and_begin & 1) != 0) {
+      here.begin_ns = std::max(here.begin_ns, times[mark.node]);
+    } else {
+      end_with(here, mark.node);
+    }
+  }
+  if (!bounds.empty() || times.empty()) return bounds;
+  StepBounds all;
+  for (uint32_t node = 0; node < times.size(); ++node) end_with(all, node);
+  all.begin_ns = *std::min_element(times.begin(), times.end());
+  return {all};
+}
+
+std::vector<ReplayedStep> StepNodes::Steps(const std::vector<int64_t>& times) const {
+  return StepsIn(Bounds(times));
 }
 
 struct StepPaths::Ends {
@@ -178,15 +183,15 @@ struct StepPaths::Ends {
   std::vector<uint32_t> last;  // the node that ends each; kNone: it has no time of its own
 };
 
-StepPaths::StepPaths(const ReplayGraph& graph, std::vector<int64_t> weights,
+StepPaths::StepPaths(const ReplayGraph& graph, const StepNodes& steps, std::vector<int64_t> weights,
                      std::vector<int64_t> times)
     : graph_(graph),
       weights_(std::move(weights)),
       times_(std::move(times)),
       ends_(std::make_unique<Ends>()) {
-  const Bounds bounds = BoundsOf(graph, times_);
+  const std::vector<StepBounds> bounds = steps.Bounds(times_);
   ends_->steps = StepsIn(bounds);
-  for (const auto& [step, here] : bounds) {
+  for (const StepBounds& here : bounds) {
     const ReplayedStep& lasts = ends_->steps[ends_->last.size()];
     ends_->last.push_back(here.end_ns == lasts.end_ns ? here.last : kNone);
   }

@@ -9,13 +9,37 @@
 
 namespace tracedb {
 
-std::vector<ReplayedStep> StepsOf(const ReplayGraph& graph, const std::vector<int64_t>& times);
+struct StepBounds {
+  int64_t step = kNoStep;  // kNoStep: the capture has none, and is taken as one
+  int64_t end_ns = std::numeric_limits<int64_t>::min();
+  int64_t begin_ns = std::numeric_limits<int64_t>::min();  // latest step-begin
+  uint32_t last = kNone;                                   // the first node that ends it
+};
+
+// The nodes that begin and end steps: found once for a graph, which may be replayed once a rank.
+class StepNodes {
+ public:
+  explicit StepNodes(const ReplayGraph& graph);
+
+  // By step; `times` are when each node happens.
+  std::vector<StepBounds> Bounds(const std::vector<int64_t>& times) const;
+  std::vector<ReplayedStep> Steps(const std::vector<int64_t>& times) const;
+
+ private:
+  struct Mark {
+    uint32_t node;
+    uint32_t step_and_begin;  // number in steps_, doubled; one more: it begins the step
+  };
+  std::vector<int64_t> steps_;
+  std::vector<Mark> marks_;  // in the order of nodes
+};
 
 // The critical path, one step after the other: that of all steps takes more than the graph.
 class StepPaths {
  public:
   // The graph must outlive this.
-  StepPaths(const ReplayGraph& graph, std::vector<int64_t> weights, std::vector<int64_t> times);
+  StepPaths(const ReplayGraph& graph, const StepNodes& steps, std::vector<int64_t> weights,
+            std::vector<int64_t> times);
   ~StepPaths();
 
   // The pieces of the next step, in the order of time; false: there is none.

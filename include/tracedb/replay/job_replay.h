@@ -57,6 +57,7 @@ struct PathPiece {
 class HostOwners;
 class IdealWeights;
 class ReplayGraph;
+class StepNodes;
 class StepPaths;
 
 // What a path is given out in: its stretches with their owners, or of what lies on one rank of a
@@ -105,6 +106,7 @@ class JobReplay {
   std::unique_ptr<ReplayGraph> graph_;
   std::unique_ptr<HostOwners> owners_;
   std::unique_ptr<IdealWeights> ideal_;
+  std::unique_ptr<StepNodes> steps_;
   std::vector<int64_t> weights_, times_;  // of the last replay; a path takes them with it
   std::unique_ptr<bool> is_busy_ = std::make_unique<bool>(false);
 };
