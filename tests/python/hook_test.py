@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """The Python module's hook for training code: each trace is ingested where it is written."""
+import importlib
 import os
 import re
 import shutil
 import sys
+import threading
 import time
 import types
 import warnings
@@ -41,6 +43,7 @@ def the_hook_ingests_each_ranks_trace(setting):
         finally:
             del os.environ["RANK"]
         module.wait_for_ingests()
+    caught = [each for each in caught if issubclass(each.category, module.TracedbWarning)]
     assert not caught, [str(each.message) for each in caught]
     names = sorted(os.listdir(folder))
     assert [bool(re.match(r"rank[67]\..*\.\d+\.pt\.trace\.json\.gz$", name)) for name in names
@@ -88,6 +91,27 @@ def the_environment_may_change_beside_the_hook(setting):
     assert not caught, (len(caught), str(caught[0].message))
 
 
+def a_copy_of_the_environment_is_never_an_error(setting):
+    """Of the training: another of its threads may change the environment at any moment."""
+    copy = importlib.import_module(f"{setting.module.__name__}._profiler")._environment
+    ended = threading.Event()
+
+    def change():
+        while not ended.is_set():
+            os.environ["TRACEDB_MODULE_TEST"] = "1"
+            del os.environ["TRACEDB_MODULE_TEST"]
+
+    changing = threading.Thread(target=change)
+    changing.start()
+    try:
+        for _ in range(20000):
+            assert copy()["PATH"] == os.environ["PATH"]
+    finally:
+        ended.set()
+        changing.join()
+
+
 if __name__ == "__main__":
     sys.exit(run((the_hook_ingests_each_ranks_trace,
-                  the_environment_may_change_beside_the_hook)))
+                  the_environment_may_change_beside_the_hook,
+                  a_copy_of_the_environment_is_never_an_error)))

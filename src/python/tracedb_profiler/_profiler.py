@@ -29,6 +29,15 @@ def _rank() -> Optional[int]:
     return None
 
 
+def _environment() -> Dict[str, str]:
+    """A copy: a process that is started while the training changes its own may get a torn one.
+
+    Another thread may change it beside this, too: dict(os.environ) raises KeyError then.
+    """
+    now = {name: os.environ.get(name) for name in list(os.environ)}
+    return {name: value for name, value in now.items() if value is not None}
+
+
 def _ingest(trace: str, database: str, keep_trace: bool, environment: Dict[str, str]) -> None:
     try:
         done = subprocess.run([program(), "-q", "--db", database, "ingest", "--", trace],
@@ -68,8 +77,7 @@ def handler(folder: Path, db: Optional[Path] = None, *, use_gzip: bool = True,
         name = f"{whose}{socket.gethostname()}_{os.getpid()}.{time.time_ns()}{ending}"
         trace = os.path.join(folder, name)
         profiler.export_chrome_trace(trace)
-        # A copy: while the training changes its own, no process can be started with that.
-        environment = dict(os.environ)
+        environment = _environment()
         if wait:
             _ingest(trace, database, keep_trace, environment)
             return
