@@ -14,8 +14,8 @@ namespace tracedb {
 
 using BalancedBy = std::map<std::pair<int64_t, int64_t>, double>;  // by step and rank
 
-// `what` is ranks: each by itself; or stages: those of a pipeline's stage together. kUsage for
-// another, and where no stages are known.
+// With `what` "ranks" each rank is evened out with all others, with "stages" each stage of the
+// pipeline. kUsage for any other text, and for "stages" where no group is a pipeline's.
 Result<BalancedBy> BalanceFactors(SqliteDb& db, const JobRows& job, const std::string& what);
 
 }  // namespace tracedb

@@ -321,6 +321,9 @@ constexpr uint32_t kKinds = 8;  // a power of two: the remainder is a mask
 Status IdealWeights::Find(SqliteDb& db) {
   TRACEDB_ASSIGN(ideal, PeerFinder(db, graph_).Find());
   const JobRows& rows = graph_.rows();
+  std::vector<Likened> likened;
+  likened.reserve(ideal.size() -
+                  static_cast<size_t>(std::count(ideal.begin(), ideal.end(), kNoEdge)));
   CurrentSteps steps(graph_);
   for (uint32_t node = 0; node < graph_.nodes().size(); ++node) {
     const Node& here = graph_.nodes()[node];
@@ -331,9 +334,10 @@ Status IdealWeights::Find(SqliteDb& db) {
         is_host ? kHostKind : static_cast<uint32_t>(rows.activities[here.owner].kind);
     for (uint32_t edge = graph_.first_edge(node); edge < graph_.end_edge(node); ++edge) {
       if (ideal[edge] == kNoEdge) continue;
-      likened_.push_back({ideal[edge], step, edge, graph_.TraceOf(node) * kKinds + kind});
+      likened.push_back({ideal[edge], step, edge, graph_.TraceOf(node) * kKinds + kind});
     }
   }
+  likened_ = std::move(likened);
   is_found_ = true;
   return Done{};
 }

@@ -23,7 +23,7 @@ class IdealWeights {
     int64_t ideal_ns;
     int64_t step;
     uint32_t edge;
-    uint32_t trace_and_kind;  // in JobRows::traces, times kKinds; a number in kKindNames
+    uint32_t trace_and_kind;  // eight times the number of its trace, plus that of its kind
   };
   Status Find(SqliteDb& db);
 

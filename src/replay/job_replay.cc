@@ -98,10 +98,9 @@ Result<JobReplay> JobReplay::Open(SqliteDb& db, int64_t capture_id) {
   TRACEDB_ASSIGN(rows, ReadJobRows(db, capture_id, kRowsMax));
   TRACEDB_ASSIGN(owners, HostOwners::Open(db));
   StopWatch watch(db);
-  JobReplay replay(std::make_unique<ReplayGraph>(ReplayGraph::Build(std::move(rows), &watch)),
-                   std::make_unique<HostOwners>(std::move(owners)));
+  auto graph = std::make_unique<ReplayGraph>(ReplayGraph::Build(std::move(rows), &watch));
   TRACEDB_TRY(watch.status());
-  return replay;
+  return JobReplay(std::move(graph), std::make_unique<HostOwners>(std::move(owners)));
 }
 
 Status JobReplay::Replay(SqliteDb& db, std::string_view changes) {

@@ -72,7 +72,7 @@ class ReplayGraph {
     return node + 1 < nodes_.size() ? nodes_[node + 1].first_edge
                                     : static_cast<uint32_t>(from_.size());
   }
-  // Of an activity, in JobRows; not of a graph made by Of.
+  // The node where an activity of JobRows ends. A graph made by Of, or stopped, has none.
   uint32_t finish(uint32_t activity) const { return finishes_[activity]; }
   uint32_t from(uint32_t edge) const { return from_[edge]; }
   EdgeKind kind(uint32_t edge) const { return kinds_[edge]; }

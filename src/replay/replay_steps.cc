@@ -131,14 +131,18 @@ std::vector<ReplayedStep> StepsIn(const std::vector<StepBounds>& bounds) {
 StepNodes::StepNodes(const ReplayGraph& graph) {
   const JobRows& rows = graph.rows();
   std::map<int64_t, uint32_t> numbers;  // of steps that anything ends, in their order
+  size_t marks = 0;
   const auto step_of = [&](const Node& node) {
     if (node.kind == NodeKind::kFinish) return rows.activities[node.owner].step;
     const bool is_step = node.kind == NodeKind::kStepBegin || node.kind == NodeKind::kStepEnd;
     return is_step ? rows.calls[node.owner].step : kNoStep;
   };
   for (const Node& node : graph.nodes()) {
-    if (node.kind != NodeKind::kStepBegin && step_of(node) != kNoStep) numbers[step_of(node)] = 0;
+    if (step_of(node) == kNoStep) continue;
+    ++marks;
+    if (node.kind != NodeKind::kStepBegin) numbers[step_of(node)] = 0;
   }
+  marks_.reserve(marks);
   for (auto& [step, number] : numbers) {
     number = static_cast<uint32_t>(steps_.size());
     steps_.push_back(step);

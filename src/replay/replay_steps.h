@@ -1,6 +1,8 @@
 // The steps of a replay, and the critical path of each.
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <vector>
 
