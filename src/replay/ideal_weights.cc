@@ -3,13 +3,16 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
 
 #include "replay/peer_times.h"
 #include "tracedb/base/interval.h"
+#include "tracedb/schema/event_tables.h"
 
 namespace tracedb {
 namespace {
@@ -308,17 +311,24 @@ class PeerFinder {
   std::unordered_map<int64_t, int64_t> names_;  // by name_id: the same number for the same text
 };
 
-// As ActivityKind has them, and a kernel that waits has no peers; then a stretch of the host.
-constexpr uint32_t kWaitingKind = 3;
-constexpr uint32_t kHostKind = 4;
-constexpr std::array<std::string_view, 5> kKindNames = {"compute", "communication", "memory",
-                                                        "waiting", "host"};
-constexpr uint32_t kKinds = 8;  // a power of two: the remainder is a mask
+constexpr uint32_t kHostKind = kGpuKindNames.size();  // the kinds of activities come before
+constexpr uint32_t kKindBits = 7;
+constexpr uint32_t kTraceBits = (uint32_t{1} << 29) - 1;
+
+// A kernel that waits has no peers.
+std::optional<uint32_t> KindOf(std::string_view ideal) {
+  if (ideal == "host") return kHostKind;
+  const auto named = std::find(kGpuKindNames.begin(), kGpuKindNames.end(), ideal);
+  const auto kind = static_cast<uint32_t>(named - kGpuKindNames.begin());
+  if (named == kGpuKindNames.end()) return std::nullopt;
+  if (static_cast<ActivityKind>(kind) == ActivityKind::kWaiting) return std::nullopt;
+  return kind;
+}
 
 }  // namespace
 
 // A job is replayed once a rank with all others ideal: what is read of the graph each time is kept.
-Status IdealWeights::Find(SqliteDb& db) {
+Result<std::vector<IdealWeights::Likened>> IdealWeights::Find(SqliteDb& db) const {
   TRACEDB_ASSIGN(ideal, PeerFinder(db, graph_).Find());
   const JobRows& rows = graph_.rows();
   std::vector<Likened> likened;
@@ -334,30 +344,35 @@ Status IdealWeights::Find(SqliteDb& db) {
         is_host ? kHostKind : static_cast<uint32_t>(rows.activities[here.owner].kind);
     for (uint32_t edge = graph_.first_edge(node); edge < graph_.end_edge(node); ++edge) {
       if (ideal[edge] == kNoEdge) continue;
-      likened.push_back({ideal[edge], step, edge, graph_.TraceOf(node) * kKinds + kind});
+      Likened& next = likened.emplace_back();
+      next.ideal_ns = ideal[edge];
+      next.step = step;
+      next.edge = edge;
+      next.trace = graph_.TraceOf(node) & kTraceBits;
+      next.kind = kind & kKindBits;
     }
   }
-  likened_ = std::move(likened);
-  is_found_ = true;
-  return Done{};
+  return likened;
 }
 
 Status IdealWeights::Apply(SqliteDb& db, const Change& change, std::vector<int64_t>& weights) {
   const bool is_all = change.ideal == "all";
-  const auto named = std::find(kKindNames.begin(), kKindNames.end(), change.ideal);
-  const auto wanted = static_cast<uint32_t>(named - kKindNames.begin());
-  if (!is_all && (named == kKindNames.end() || wanted == kWaitingKind)) {
+  const std::optional<uint32_t> wanted = KindOf(change.ideal);
+  if (!is_all && !wanted.has_value()) {
     return NotUnderstood("ideal: all, compute, communication, memory or host is wanted");
   }
-  if (!is_found_) TRACEDB_TRY(Find(db));
+  if (!likened_.has_value()) {
+    TRACEDB_ASSIGN(found, Find(db));
+    likened_ = std::move(found);
+  }
   std::vector<uint8_t> is_asked_for;  // by trace
   for (const JobTrace& trace : graph_.rows().traces) {
     is_asked_for.push_back(trace.rank == change.rank.value_or(trace.rank) &&
                            trace.rank != change.except_rank);
   }
-  for (const Likened& each : likened_) {
-    if (is_asked_for[each.trace_and_kind / kKinds] == 0) continue;
-    if (!is_all && each.trace_and_kind % kKinds != wanted) continue;
+  for (const Likened& each : *likened_) {
+    if (is_asked_for[each.trace] == 0) continue;
+    if (!is_all && each.kind != *wanted) continue;
     if (change.step.has_value() && each.step != *change.step) continue;
     if (weights[each.edge] != kNoEdge) weights[each.edge] = each.ideal_ns;
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "replay/change_reader.h"
@@ -23,13 +24,14 @@ class IdealWeights {
     int64_t ideal_ns;
     int64_t step;
     uint32_t edge;
-    uint32_t trace_and_kind;  // eight times the number of its trace, plus that of its kind
+    uint32_t trace : 29;  // in JobRows::traces
+    uint32_t kind : 3;    // an ActivityKind, or the host
   };
-  Status Find(SqliteDb& db);
+  static_assert(sizeof(Likened) == 24);  // there may be one for each edge
+  Result<std::vector<Likened>> Find(SqliteDb& db) const;
 
   const ReplayGraph& graph_;
-  bool is_found_ = false;
-  std::vector<Likened> likened_;  // edges with peers, in their order
+  std::optional<std::vector<Likened>> likened_;  // edges with peers; none: not found yet
 };
 
 }  // namespace tracedb

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -124,12 +125,15 @@ class Weights {
     return !change.rank.has_value() || rows_.traces[trace].rank == *change.rank;
   }
 
+  static std::string_view KindName(const Activity& activity) {
+    return kGpuKindNames[static_cast<size_t>(activity.kind)];
+  }
+
   Status ScaleSlices(const Change& change) {
-    constexpr std::array<std::string_view, 4> kKinds = {"compute", "communication", "memory",
-                                                        "waiting"};
-    const auto kind = std::find(kKinds.begin(), kKinds.end(), change.kind);
+    const auto kind = std::find(kGpuKindNames.begin(), kGpuKindNames.end(), change.kind);
+    const bool is_of_one_kind = kind != kGpuKindNames.end();
     const bool host_only = change.kind == "host";
-    if (!change.kind.empty() && kind == kKinds.end() && !host_only) {
+    if (!change.kind.empty() && !is_of_one_kind && !host_only) {
       return NotUnderstood("kind: compute, communication, memory, waiting or host is wanted");
     }
     std::unordered_set<int64_t> names;
@@ -142,9 +146,7 @@ class Weights {
       const auto is_meant = [&](const Activity& activity) {
         if (!IsOf(change, activity.trace)) return false;
         if (change.step.has_value() && activity.step != *change.step) return false;
-        if (kind != kKinds.end() && kKinds[static_cast<size_t>(activity.kind)] != *kind) {
-          return false;
-        }
+        if (is_of_one_kind && KindName(activity) != *kind) return false;
         return !change.names_slices() || names.contains(activity.name_id);
       };
       ForEachRun(is_meant, [&](const Activity&, int64_t& weight_ns, EdgeKind) {
@@ -152,7 +154,7 @@ class Weights {
         weight_ns = Scaled(weight_ns, change.factor);
       });
     }
-    if (kind != kKinds.end()) return Done{};
+    if (is_of_one_kind) return Done{};
     ShortenedSlices slices(rows_);
     if (change.names_slices()) {
       TRACEDB_TRY(slices.Read(db_, names, change.rank, change.step, 1 - change.factor));

@@ -129,6 +129,7 @@ std::vector<ReplayedStep> StepsIn(const std::vector<StepBounds>& bounds) {
 }  // namespace
 
 StepNodes::StepNodes(const ReplayGraph& graph) {
+  constexpr uint32_t kStepBits = (uint32_t{1} << 31) - 1;
   const JobRows& rows = graph.rows();
   std::map<int64_t, uint32_t> numbers;  // of steps that anything ends, in their order
   size_t marks = 0;
@@ -150,8 +151,10 @@ StepNodes::StepNodes(const ReplayGraph& graph) {
   for (uint32_t node = 0; node < graph.nodes().size(); ++node) {
     const auto number = numbers.find(step_of(graph.nodes()[node]));
     if (number == numbers.end()) continue;
-    const bool is_begin = graph.nodes()[node].kind == NodeKind::kStepBegin;
-    marks_.push_back({node, number->second << 1 | (is_begin ? 1U : 0U)});
+    Mark& mark = marks_.emplace_back();
+    mark.node = node;
+    mark.step = number->second & kStepBits;
+    mark.is_begin = graph.nodes()[node].kind == NodeKind::kStepBegin ? 1 : 0;
   }
 }
 
@@ -164,8 +167,8 @@ std::vector<StepBounds> StepNodes::Bounds(const std::vector<int64_t>& times) con
     here.last = node;
   };
   for (const Mark& mark : marks_) {
-    StepBounds& here = bounds[mark.step_and_begin >> 1];
-    if ((mark.step_and_begin & 1) != 0) {
+    StepBounds& here = bounds[mark.step];
+    if (mark.is_begin != 0) {
       here.begin_ns = std::max(here.begin_ns, times[mark.node]);
     } else {
       end_with(here, mark.node);

@@ -30,7 +30,8 @@ class StepNodes {
  private:
   struct Mark {
     uint32_t node;
-    uint32_t step_and_begin;  // number in steps_, doubled; one more: it begins the step
+    uint32_t step : 31;  // in steps_
+    uint32_t is_begin : 1;
   };
   std::vector<int64_t> steps_;
   std::vector<Mark> marks_;  // in the order of nodes
