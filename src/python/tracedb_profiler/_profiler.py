@@ -8,10 +8,10 @@ import sys
 import threading
 import time
 import warnings
-from typing import Any, Callable, Dict, List, Optional, Union
+from typing import Any, Callable, List, Optional, Union
 
 from ._errors import TracedbWarning, plain_text
-from ._program import program
+from ._program import environment, program
 
 Path = Union[str, "os.PathLike[str]"]
 _ingests: List["threading.Thread"] = []
@@ -29,20 +29,11 @@ def _rank() -> Optional[int]:
     return None
 
 
-def _environment() -> Dict[str, str]:
-    """A copy: a process that is started while the training changes its own may get a torn one.
-
-    Another thread may change it beside this, too: dict(os.environ) raises KeyError then.
-    """
-    now = {name: os.environ.get(name) for name in list(os.environ)}
-    return {name: value for name, value in now.items() if value is not None}
-
-
-def _ingest(trace: str, database: str, keep_trace: bool, environment: Dict[str, str]) -> None:
+def _ingest(trace: str, database: str, keep_trace: bool) -> None:
     try:
         done = subprocess.run([program(), "-q", "--db", database, "ingest", "--", trace],
                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                              stderr=subprocess.PIPE, check=False, env=environment)
+                              stderr=subprocess.PIPE, check=False, env=environment())
         trouble = plain_text(done.stderr.decode("utf-8", "replace"))
         if done.returncode == 0 and not keep_trace:
             os.unlink(trace)
@@ -77,12 +68,11 @@ def handler(folder: Path, db: Optional[Path] = None, *, use_gzip: bool = True,
         name = f"{whose}{socket.gethostname()}_{os.getpid()}.{time.time_ns()}{ending}"
         trace = os.path.join(folder, name)
         profiler.export_chrome_trace(trace)
-        environment = _environment()
         if wait:
-            _ingest(trace, database, keep_trace, environment)
+            _ingest(trace, database, keep_trace)
             return
         # No daemon: Python waits for it at its end.
-        thread = threading.Thread(target=_ingest, args=(trace, database, keep_trace, environment),
+        thread = threading.Thread(target=_ingest, args=(trace, database, keep_trace),
                                   name="tracedb ingest")
         _ingests[:] = [each for each in _ingests if each.is_alive()]
         _ingests.append(thread)

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import warnings
-from typing import IO, Callable, List, Optional, Sequence, Tuple, TypeVar
+from typing import IO, Callable, Dict, List, Optional, Sequence, Tuple, TypeVar
 
 from ._errors import TracedbError, TracedbWarning, UsageError, plain_text
 
@@ -73,6 +73,15 @@ def _failed(command: Sequence[str], code: int, text: str) -> TracedbError:
     return (UsageError if code == 2 else TracedbError)(text, code, command)
 
 
+def environment() -> Dict[str, str]:
+    """A copy: a process that starts while another thread changes os.environ may get a torn one.
+
+    dict(os.environ) raises KeyError beside such a thread.
+    """
+    return {name: value for name in list(os.environ)
+            if (value := os.environ.get(name)) is not None}
+
+
 def run(arguments: Sequence[str], read: Callable[[IO[bytes]], T], text_in: Optional[str] = None,
         may_exit: Tuple[int, ...] = (0,)) -> T:
     """What `read` makes of the standard output, once the program has ended well.
@@ -86,7 +95,8 @@ def run(arguments: Sequence[str], read: Callable[[IO[bytes]], T], text_in: Optio
             given.write(text_in.encode())
             given.seek(0)
         try:
-            process = subprocess.Popen(command, stdin=given, stdout=subprocess.PIPE, stderr=errors)
+            process = subprocess.Popen(command, stdin=given, stdout=subprocess.PIPE, stderr=errors,
+                                       env=environment())
         except OSError as error:
             raise TracedbError(f"{command[0]}: {error.strerror}", 127, command) from error
         assert process.stdout is not None
