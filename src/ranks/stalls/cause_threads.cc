@@ -35,7 +35,7 @@ Status FindBatches(const std::filesystem::path& path, const RankClocks& clocks,
                    const std::atomic<bool>* stop, Queues& queues) {
   pthread_setname_np(pthread_self(), "stall-causes");
   TRACEDB_ASSIGN(db, SqliteDb::Open(path, SqliteMode::kReadOnly));
-  constexpr int kBusyWaitMs = 5000;
+  constexpr int kBusyWaitMs = 60'000;  // as the calling thread's connection waits
   db.SetBusyTimeout(kBusyWaitMs, stop);
   if (stop != nullptr) db.StopWhen(*stop);
   TRACEDB_ASSIGN(finder, CauseFinder::Open(db, clocks));
