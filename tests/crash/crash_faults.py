@@ -11,7 +11,8 @@ from crash_check import in_parallel, own_place, tally
 from crash_states import Database, Sequence, bad_message, ended
 
 CHANGES = "write,sync,open,close,unlink,rename,truncate"
-NOT_WRITES = "sync,open,close,unlink,rename,truncate"  # before a write is as after half of it
+NOT_WRITES = "sync,open,close,unlink,rename,truncate"
+ALWAYS_HIT = 8  # so many first calls of those that are many: where files get what tells them apart
 # Kind of call, how it is hit, with what, and whether every call is hit even where there are many.
 FAULTS = (
     ("write", "short", errno.ENOSPC, True),   # half of it fits, then the disk is full and stays so
@@ -27,6 +28,7 @@ FAULTS = (
     ("lock", "once", errno.ENOLCK, False),
     ("stat", "once", errno.EIO, False),
     ("write", "torn", 0, False),
+    ("write", "kill", 0, False),
     (NOT_WRITES, "kill", 0, True),
     (CHANGES, "signal", signal.SIGINT, False),
 )
@@ -119,7 +121,7 @@ def hit_each(options, checks, name, sequence, fault):
     first = options.random(f"{name} {calls} {how}").randrange(step)
     names = ["trace.db", *map(os.path.basename, sequence.all_at_once())]
     cases = [(options, sequence, fault, at + 1, made[at], names)
-             for at in range(first, len(made), step)]
+             for at in range(len(made)) if at < ALWAYS_HIT or at % step == first]
     results = in_parallel(options, hit_once, cases)
     what = {CHANGES: "changes", NOT_WRITES: "other changes"}.get(calls, calls)
     title = f"{name}: {what}, {hit_name(how, fault[2])}"

@@ -25,13 +25,15 @@ bool WriteAll(int file, std::string_view bytes, uint64_t offset) {
 
 }  // namespace
 
-// What is zero is not written: most of the file.
+// What is zero is not written: most of the file. The first bytes come first: if the program is
+// killed after them, they say whose the file is, and the next ingest removes it.
 Status WriteEmptyDatabase(const std::filesystem::path& path) {
   const int file = open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
-  bool written = file >= 0 && ftruncate(file, static_cast<off_t>(EmptyDatabase::bytes())) == 0;
+  bool written = file >= 0;
   for (const EmptyDatabase::Part& part : EmptyDatabase::parts()) {
     written = written && WriteAll(file, part.bytes, part.offset);
   }
+  written = written && ftruncate(file, static_cast<off_t>(EmptyDatabase::bytes())) == 0;
   int why = errno;
   if (file >= 0 && close(file) != 0 && written) {
     written = false;

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdint>
@@ -30,11 +31,21 @@ fs::path StartOf(const fs::path& database) {
          (database.filename().string().substr(0, kNameBytesMax) + ".partial-");
 }
 
+// Of a header that was not written to its end.
+bool IsStartOfHeader(int file, off_t bytes) {
+  constexpr size_t kHeaderBytes = 100;  // SQLite's file format
+  std::array<char, kHeaderBytes> header;
+  if (bytes >= static_cast<off_t>(header.size())) return false;
+  const ssize_t got = pread(file, header.data(), header.size(), 0);
+  return got >= 0 && kSqliteHeader.starts_with(std::string_view(
+                         header.data(), std::min(static_cast<size_t>(got), kSqliteHeader.size())));
+}
+
 bool IsLeft(int file) {
   struct stat status {};
   if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink != 1) return false;
   if (flock(file, LOCK_EX | LOCK_NB) != 0) return false;
-  return status.st_size == 0 || IsRowsOfTracedb(file);
+  return IsStartOfHeader(file, status.st_size) || IsRowsOfTracedb(file);
 }
 
 }  // namespace
