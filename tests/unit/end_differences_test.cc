@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <ctime>
 #include <vector>
 
 namespace tracedb {
@@ -85,6 +86,28 @@ TEST(EndDifferences, what_is_kept_is_bounded_and_spread_evenly) {
     EXPECT_EQ(kept[i].at_ns - kept[i - 1].at_ns, apart_ns);
   }
   EXPECT_EQ(pairs[1].ends[0].kept().size(), 10U);  // few, so all of them
+}
+
+// 40,000 pairs of which each has few: to look at all of them for every difference would take 4e10
+// steps.
+TEST(EndDifferences, very_many_pairs_with_few_differences_each_take_as_long_as_their_differences) {
+  constexpr int32_t kPairs = 40'000;
+  constexpr int kOfEach = 30;
+  EndDifferences ends(1000);
+  const std::clock_t begun = std::clock();
+  for (int i = 0; i < kOfEach; ++i) {
+    for (int32_t pair = 0; pair < kPairs; ++pair) {
+      std::vector<CollectiveEnd> parts = {{2 * pair, EndRole::kTogether, i},
+                                          {2 * pair + 1, EndRole::kTogether, i}};
+      ends.AddCollective(parts);
+      if (pair % 1000 == 0) {
+        ASSERT_LT(std::clock() - begun, 60 * CLOCKS_PER_SEC) << i << ", pair " << pair;
+      }
+    }
+  }
+  const std::vector<RankPair> pairs = ends.Take();
+  ASSERT_EQ(pairs.size(), size_t{kPairs});
+  for (const RankPair& pair : pairs) ASSERT_EQ(pair.ends[0].kept().size(), size_t{kOfEach});
 }
 
 }  // namespace

@@ -67,7 +67,10 @@ void EndDifferences::AddPair(const CollectiveEnd& one, const CollectiveEnd& othe
   const size_t before = sample.kept().size();
   sample.Add({one.end_ns, other.end_ns - one.end_ns});
   kept_ += sample.kept().size() - before;
-  if (kept_ <= kept_max_) return;
+  if (kept_ > thin_at_) ThinOut();
+}
+
+void EndDifferences::ThinOut() {
   kept_ = 0;
   for (RankPair& pair : pairs_) {
     if (KeptOf(pair) > kKeptOfPairMin) {
@@ -75,6 +78,9 @@ void EndDifferences::AddPair(const CollectiveEnd& one, const CollectiveEnd& othe
     }
     kept_ += KeptOf(pair);
   }
+  // Of very many pairs none may have enough to lose any: without a distance to the next time all of
+  // them would be looked at for every difference.
+  thin_at_ = std::max(kept_max_, kept_ + kept_ / 4);
 }
 
 void EndDifferences::AddCollective(std::vector<CollectiveEnd>& parts) {
@@ -97,6 +103,7 @@ std::vector<RankPair> EndDifferences::Take() {
   });
   places_.clear();
   kept_ = 0;
+  thin_at_ = kept_max_;
   return std::exchange(pairs_, {});
 }
 

@@ -63,7 +63,7 @@ struct CollectiveEnd {
 class EndDifferences {
  public:
   // About `kept_max` differences are kept in all, more when there are very many pairs.
-  explicit EndDifferences(size_t kept_max) : kept_max_(kept_max) {}
+  explicit EndDifferences(size_t kept_max) : kept_max_(kept_max), thin_at_(kept_max) {}
 
   // The parts of one collective, in any order. In large groups not every rank is compared with
   // every other one. Nothing is taken from a collective of which a rank has two parts.
@@ -74,9 +74,11 @@ class EndDifferences {
 
  private:
   void AddPair(const CollectiveEnd& one, const CollectiveEnd& other);
+  void ThinOut();
 
   size_t kept_max_;
   size_t kept_ = 0;
+  size_t thin_at_;  // when more than so many are kept
   std::unordered_map<uint64_t, size_t> places_;  // in pairs_, by both ranks
   std::vector<RankPair> pairs_;
 };
