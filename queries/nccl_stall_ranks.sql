@@ -30,26 +30,24 @@ WITH recorded AS MATERIALIZED (
   SELECT trace_id, capture_id, run_id, run, rank FROM traces
   WHERE (:run IS NULL OR run = :run) AND (:capture IS NULL OR capture = :capture)
 ),
-timed AS (
-  SELECT trace_id, capture_id, rank, group_id, pair, by_seq, match_no,
-         aligned_ts_ns - zero_ns AS start_ns
-  FROM collectives CROSS JOIN origin
-),
 instance AS (
-  SELECT capture_id, group_id, pair, by_seq, match_no, max(start_ns) AS last_ns,
+  SELECT capture_id, group_id, pair, by_seq, match_no, max(aligned_ts_ns) AS last_ns,
          min(rank) < max(rank) AS is_met
-  FROM timed WHERE group_id IS NOT NULL
+  FROM collectives WHERE group_id IS NOT NULL
   GROUP BY capture_id, group_id, pair, by_seq, match_no
 ),
+part AS (
+  SELECT c.trace_id, i.is_met, iif(i.is_met, i.last_ns - c.aligned_ts_ns, 0) AS wait_ns
+  FROM instance i CROSS JOIN collectives c ON c.capture_id = i.capture_id
+    AND c.group_id = i.group_id AND c.pair = i.pair AND c.by_seq = i.by_seq
+    AND c.match_no = i.match_no
+  UNION ALL
+  SELECT trace_id, 0, 0 FROM collectives WHERE group_id IS NULL
+),
 suffered AS (
-  SELECT
-    t.trace_id,
-    sum(ifnull(i.is_met, 0)) AS collectives,
-    sum(iif(i.is_met, i.last_ns - t.start_ns, 0)) AS wait_ns,
-    sum(NOT ifnull(i.is_met, 0)) AS unmatched
-  FROM timed t LEFT JOIN instance i ON i.capture_id = t.capture_id AND i.group_id = t.group_id
-    AND i.pair = t.pair AND i.by_seq = t.by_seq AND i.match_no = t.match_no
-  GROUP BY t.trace_id
+  SELECT trace_id, sum(is_met) AS collectives, sum(wait_ns) AS wait_ns,
+         sum(NOT is_met) AS unmatched
+  FROM part GROUP BY trace_id
 ),
 judged AS (
   SELECT m.capture_id, m.is_estimate, m.first_rank, m.last_rank, m.wait_ns, c.root_rank

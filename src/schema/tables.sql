@@ -391,6 +391,7 @@ CREATE INDEX _gpu_slice_by_correlation ON _gpu_slice (track, correlation);
 CREATE INDEX _cpu_slice_long ON _cpu_slice (track, ts) WHERE dur >= @long_slice_ns@;
 CREATE INDEX _runtime_slice_long ON _runtime_slice (track, ts) WHERE dur >= @long_slice_ns@;
 CREATE INDEX _python_slice_long ON _python_slice (track, ts) WHERE dur >= @long_slice_ns@;
+-- All that is asked of the parts of one collective: no part itself is looked up.
 CREATE INDEX _collective_part_by_group
   ON _collective_part (capture_id, group_id, pair, by_seq, match_no, ts_ns DESC, rank, dur_ns,
-                       step);
+                       step, trace_id);

@@ -287,16 +287,16 @@ CREATE VIEW matched_collectives AS
 --   transfer_ns: the shortest part
 --   is_estimate: 1 without a partner: wait is what it took longer than the shortest alike. Only
 --     where the partners were never recorded: a rank that is missing in one capture is no guess
-WITH part AS (  -- starts are counted from zero_ns: sums of absolute times would overflow
+WITH part AS NOT MATERIALIZED (  -- in the order of the index, each time: nothing is sorted
   SELECT slice_id AS id, capture_id, group_id, pair, by_seq, match_no, rank, dur_ns,
-         aligned_ts_ns - zero_ns AS start_ns
-  FROM collectives CROSS JOIN origin
+         aligned_ts_ns AS start_ns
+  FROM collectives
 ),
-instance AS (
+instance AS (  -- sums count from zero_ns: those of absolute times would overflow
   SELECT capture_id, group_id, pair, by_seq, match_no, min(id) AS any_id, count(*) AS ranks_met,
          min(rank) < max(rank) AS is_met, min(start_ns) AS first_ns, max(start_ns) AS last_ns,
-         sum(start_ns) AS sum_ns, min(dur_ns) FILTER (WHERE dur_ns >= 0) AS transfer_ns
-  FROM part WHERE group_id IS NOT NULL
+         sum(start_ns - zero_ns) AS sum_ns, min(dur_ns) FILTER (WHERE dur_ns >= 0) AS transfer_ns
+  FROM part CROSS JOIN origin WHERE group_id IS NOT NULL
   GROUP BY capture_id, group_id, pair, by_seq, match_no
 ),
 judged AS (
@@ -321,18 +321,18 @@ SELECT p.id AS slice_id, p.trace_id, p.capture_id, p.group_id, p.collective, p.d
        CASE WHEN coalesce(p.in_bytes, p.out_bytes) > coalesce(p.out_bytes, p.in_bytes)
             THEN p.in_bytes ELSE coalesce(p.out_bytes, p.in_bytes) END AS bytes,
        i.ranks_met, i.first_rank, CASE WHEN i.last_ns > i.first_ns THEN p.rank END AS last_rank,
-       i.first_ns + zero_ns AS first_start_ns, i.last_ns + zero_ns AS last_start_ns,
-       i.ranks_met * i.last_ns - i.sum_ns AS wait_ns, i.last_ns - i.first_ns AS max_wait_ns,
-       i.transfer_ns, 0 AS is_estimate
+       i.first_ns AS first_start_ns, i.last_ns AS last_start_ns,
+       i.ranks_met * (i.last_ns - zero_ns) - i.sum_ns AS wait_ns,
+       i.last_ns - i.first_ns AS max_wait_ns, i.transfer_ns, 0 AS is_estimate
 FROM judged i CROSS JOIN origin JOIN _collective_part p ON p.id = i.last_id
 UNION ALL
 SELECT p.id, p.trace_id, p.capture_id, p.group_id, p.collective, p.dtype, p.ordinal,
        p.seq, p.step,
        CASE WHEN coalesce(p.in_bytes, p.out_bytes) > coalesce(p.out_bytes, p.in_bytes)
             THEN p.in_bytes ELSE coalesce(p.out_bytes, p.in_bytes) END,
-       1, p.rank, NULL, i.first_ns + zero_ns, NULL, p.dur_ns - s.shortest_ns,
+       1, p.rank, NULL, i.first_ns, NULL, p.dur_ns - s.shortest_ns,
        p.dur_ns - s.shortest_ns, s.shortest_ns, 1
-FROM instance i CROSS JOIN origin JOIN _collective_part p ON p.id = i.any_id
+FROM instance i JOIN _collective_part p ON p.id = i.any_id
      JOIN _process_group g ON g.group_id = p.group_id AND g.size > 1
      JOIN (SELECT c.capture_id FROM captures c JOIN runs r ON r.run_id = c.run_id
            WHERE c.ranks = r.ranks) whole ON whole.capture_id = i.capture_id

@@ -1,4 +1,4 @@
--- reads: collective_causes collectives matched_collectives origin traces
+-- reads: collective_causes collectives matched_collectives traces
 WITH recorded AS (
   SELECT
     trace_id,
@@ -13,18 +13,6 @@ WITH recorded AS (
     ) AND (
       ALL_OF(capture) OR capture = GIVEN(capture)
     )
-), timed AS (
-  SELECT
-    trace_id,
-    capture_id,
-    rank,
-    group_id,
-    pair,
-    by_seq,
-    match_no,
-    aligned_ts_ns - zero_ns AS start_ns
-  FROM collectives
-  CROSS JOIN origin
 ), instance AS (
   SELECT
     capture_id,
@@ -32,11 +20,11 @@ WITH recorded AS (
     pair,
     by_seq,
     match_no,
-    MAX(start_ns) AS last_ns,
+    MAX(aligned_ts_ns) AS last_ns,
     CASE WHEN MIN(rank) < MAX(rank) THEN 1 WHEN NOT (
       MIN(rank) < MAX(rank)
     ) THEN 0 END AS is_met
-  FROM timed
+  FROM collectives
   WHERE
     NOT group_id IS NULL
   GROUP BY
@@ -45,23 +33,37 @@ WITH recorded AS (
     pair,
     by_seq,
     match_no
+), part AS (
+  SELECT
+    c.trace_id AS trace_id,
+    i.is_met AS is_met,
+    CASE WHEN i.is_met <> 0 THEN i.last_ns - c.aligned_ts_ns ELSE 0 END AS wait_ns
+  FROM instance AS i
+  JOIN collectives AS c
+    ON c.capture_id = i.capture_id
+    AND c.group_id = i.group_id
+    AND c.pair = i.pair
+    AND c.by_seq = i.by_seq
+    AND c.match_no = i.match_no
+  UNION ALL
+  SELECT
+    trace_id,
+    0,
+    0
+  FROM collectives
+  WHERE
+    group_id IS NULL
 ), suffered AS (
   SELECT
-    t.trace_id AS trace_id,
-    SUM(COALESCE(i.is_met, 0)) AS collectives,
-    SUM(CASE WHEN i.is_met <> 0 THEN i.last_ns - t.start_ns ELSE 0 END) AS wait_ns,
-    SUM(CASE WHEN COALESCE(i.is_met, 0) = 0 THEN 1 WHEN NOT (
-      COALESCE(i.is_met, 0) = 0
+    trace_id,
+    SUM(is_met) AS collectives,
+    SUM(wait_ns) AS wait_ns,
+    SUM(CASE WHEN is_met = 0 THEN 1 WHEN NOT (
+      is_met = 0
     ) THEN 0 END) AS unmatched
-  FROM timed AS t
-  LEFT JOIN instance AS i
-    ON i.capture_id = t.capture_id
-    AND i.group_id = t.group_id
-    AND i.pair = t.pair
-    AND i.by_seq = t.by_seq
-    AND i.match_no = t.match_no
+  FROM part
   GROUP BY
-    t.trace_id
+    trace_id
 ), judged AS (
   SELECT
     m.capture_id AS capture_id,

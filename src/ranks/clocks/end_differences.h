@@ -78,7 +78,7 @@ class EndDifferences {
 
   size_t kept_max_;
   size_t kept_ = 0;
-  size_t thin_at_;  // when more than so many are kept
+  size_t thin_at_;                               // when more than so many are kept
   std::unordered_map<uint64_t, size_t> places_;  // in pairs_, by both ranks
   std::vector<RankPair> pairs_;
 };
