@@ -10,6 +10,7 @@
 #include "report/report_sections.h"
 #include "report/report_verdict.h"
 #include "report/shown_scale.h"
+#include "tracedb/query/run/gathered_notes.h"
 #include "tracedb/query/run/query_run.h"
 #include "tracedb/text/result_text.h"
 
@@ -34,7 +35,7 @@ std::string SectionAsJson(const ReportSection& section, const Thinning& thinning
 // What the page's first screen says; without it where it cannot be made: that leaves the rest.
 Result<PageVerdict> FirstScreen(SqliteDb& db, const QueryCatalog& catalog,
                                 const ReportOptions& options, const ReportScale& scale,
-                                ReportParts& parts) {
+                                bool is_gathered, ReportParts& parts) {
   const auto make = [&]() -> Result<PageVerdict> {
     VerdictFacts facts;
     facts.recorded = parts.kept["report/recorded"];
@@ -42,6 +43,8 @@ Result<PageVerdict> FirstScreen(SqliteDb& db, const QueryCatalog& catalog,
     facts.late_ranks = parts.kept["report/late_ranks"];
     facts.step = options.step;
     facts.host_only = scale.host_only;
+    facts.straggler_steps = parts.kept["straggler_steps"];
+    if (is_gathered) return VerdictOfSummaries(facts);
     if (!parts.lanes.ok()) return parts.lanes.error();
     return MakeVerdict(db, catalog, scale.run, facts, parts.lanes.value());
   };
@@ -73,7 +76,9 @@ Result<ReportText> ReportData(SqliteDb& db, const QueryCatalog& catalog,
   }
   TRACEDB_ASSIGN(parts,
                  RunParts(db, other.has_value() ? &*other : nullptr, catalog, options, scale));
-  TRACEDB_ASSIGN(verdict, FirstScreen(db, catalog, options, scale, parts));
+  TRACEDB_ASSIGN(is_gathered, IsGathered(db));
+  TRACEDB_ASSIGN(verdict, FirstScreen(db, catalog, options, scale, is_gathered, parts));
+  TRACEDB_ASSIGN(place, is_gathered ? FirstShardPlace(db) : Result<std::string>(""));
   const std::string lanes = parts.lanes.ok() ? parts.lanes.value().json : "";
   std::string written;
   for (const auto& [query, result] : parts.json) {
@@ -82,15 +87,16 @@ Result<ReportText> ReportData(SqliteDb& db, const QueryCatalog& catalog,
   std::string json = "{";
   AppendJsonField(json, "database", ShownText(db.path().filename().string()));
   AppendJsonField(json, "version", options.version);
-  json =
-      WithoutTags(json) +
-      fmt::format(
-          ",\"ranks\":{},\"host_only\":{},\n\"served\":{},\"shown\":{{\"step\":{},\"rank\":{}}},\n"
-          "\"verdict\":{},\n\"lanes\":{},\n\"sections\":[{}],\n\"results\":{{{}}},\n"
-          "\"checks\":{}}}\n",
-          scale.ranks, scale.host_only, options.is_served, NumberOrNull(options.step),
-          NumberOrNull(options.rank), VerdictAsJson(verdict), lanes.empty() ? "null" : lanes,
-          SectionsAsJson(catalog, scale), written, parts.checks);
+  AppendJsonField(json, "rank_database", ShownText(place));
+  json = WithoutTags(json) +
+         fmt::format(
+             ",\"ranks\":{},\"host_only\":{},\"gathered\":{},\n"
+             "\"served\":{},\"shown\":{{\"step\":{},\"rank\":{}}},\n"
+             "\"verdict\":{},\n\"lanes\":{},\n\"sections\":[{}],\n\"results\":{{{}}},\n"
+             "\"checks\":{}}}\n",
+             scale.ranks, scale.host_only, is_gathered, options.is_served,
+             NumberOrNull(options.step), NumberOrNull(options.rank), VerdictAsJson(verdict),
+             lanes.empty() ? "null" : lanes, SectionsAsJson(catalog, scale), written, parts.checks);
   return ReportText{std::move(json), std::move(parts.failed), std::move(verdict.sentence)};
 }
 

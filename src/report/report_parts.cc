@@ -15,6 +15,7 @@
 #include "report/report_result.h"
 #include "tracedb/base/run_caught.h"
 #include "tracedb/doctor/doctor_checks.h"
+#include "tracedb/query/run/gathered_notes.h"
 #include "tracedb/query/run/query_run.h"
 #include "tracedb/text/result_text.h"
 
@@ -40,15 +41,17 @@ std::string ResultAsJson(const QueryDoc& doc, const Thinning& thinning, const Re
   return WithoutTags(json) + ",\"result\":" + WithoutTags(result.Json(bytes_max)) + "}";
 }
 
-// In the place of a result that could not be made.
+// In the place of a result that could not be made: why, or that only the ranks' own databases have
+// what it is about.
 std::string FailureAsJson(const QueryDoc& doc, const Error& error) {
+  const bool is_elsewhere = error.what.find(kGatheredFromSummaries) != std::string::npos;
   std::string json;
   AppendJsonText(json, doc.name);
   json += ":{";
   AppendJsonField(json, "params", "");
   AppendJsonField(json, "meaning", doc.description);
   AppendJsonField(json, "empty", doc.when_empty);
-  AppendJsonField(json, "error", ShownText(error.what));
+  AppendJsonField(json, is_elsewhere ? "elsewhere" : "error", ShownText(error.what));
   return WithoutTags(json) + ",\"result\":{\"rows\":0,\"rows_found\":0,\"columns\":[]}}";
 }
 

@@ -219,6 +219,63 @@ Result<PageVerdict> MakeVerdict(SqliteDb& db, const QueryCatalog& catalog, const
   return verdict;
 }
 
+PageVerdict VerdictOfSummaries(const VerdictFacts& facts) {
+  constexpr size_t kRanks = 1, kWorldSize = 2;  // of report/recorded
+  constexpr size_t kStep = 2, kStepMs = 4, kRank = 5, kLateMs = 6, kWaitMs = 7, kSharePct = 8,
+                   kCause = 9, kName = 10;  // of straggler_steps
+  constexpr double kShareMin = 20;          // of all waits in the step
+  PageVerdict verdict;
+  verdict.kind = "unknown";
+  if (facts.recorded.empty()) {
+    verdict.sentence = "No trace is in the database.";
+    return verdict;
+  }
+  const std::vector<RowValue>* latest = nullptr;
+  bool has_step = false;
+  for (const auto& row : facts.straggler_steps) {
+    const bool is_step = row[kStep].type != SqlType::kNull && row[kStepMs].type != SqlType::kNull;
+    if (!is_step || (facts.step.has_value() && row[kStep].integer != *facts.step)) continue;
+    has_step = true;
+    if (row[kRank].type == SqlType::kNull || row[kSharePct].real < kShareMin ||
+        row[kLateMs].real * 100 < kGainPctMin * row[kStepMs].real) {
+      continue;
+    }
+    if (latest == nullptr || row[kLateMs].real > (*latest)[kLateMs].real) latest = &row;
+  }
+  if (latest != nullptr) {
+    verdict.kind = "late";
+    verdict.step = (*latest)[kStep].integer;
+    verdict.rank = (*latest)[kRank].integer;
+    const std::string cause = (*latest)[kCause].text == "host"     ? "its host: "
+                              : (*latest)[kCause].text == "device" ? "its GPU: "
+                                                                   : "";
+    const std::string name = ShownText((*latest)[kName].text.substr(0, 120));
+    verdict.sentence = fmt::format(
+        "Step {} took {}: rank {} came up to {} late{}, and others waited {}, summed over ranks.",
+        *verdict.step, Time((*latest)[kStepMs].real), *verdict.rank, Time((*latest)[kLateMs].real),
+        name.empty() ? "" : " (" + cause + name + ")", Time((*latest)[kWaitMs].real));
+  } else if (has_step) {
+    verdict.kind = "nothing";
+    verdict.sentence = fmt::format(
+        "No rank stands out: none made others wait {:.0f} % of a step and had a fifth of all waits "
+        "in it.",
+        kGainPctMin);
+  } else if (facts.step.has_value()) {
+    verdict.sentence = fmt::format("In step {} no rank waited for another.", *facts.step);
+  } else if (facts.straggler_steps.empty()) {
+    verdict.sentence = "No rank waited for another in what was gathered.";
+  } else {
+    verdict.sentence = "No steps are marked in what was gathered.";
+  }
+  verdict.sentence += latest != nullptr
+                          ? " How much shorter the step would be without that, only the ranks' "
+                            "own databases tell."
+                          : " What makes a step long, only the ranks' own databases tell.";
+  verdict.sentence +=
+      Incomplete(facts.recorded[0][kRanks].integer, facts.recorded[0][kWorldSize].integer);
+  return verdict;
+}
+
 std::string VerdictAsJson(const PageVerdict& verdict) {
   std::string json = "{";
   AppendJsonField(json, "kind", verdict.kind);

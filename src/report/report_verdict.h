@@ -29,6 +29,7 @@ struct VerdictFacts {
   std::vector<std::vector<RowValue>> recorded;         // rows of report/recorded
   std::vector<std::vector<RowValue>> recommendations;  // of recommendations
   std::vector<std::vector<RowValue>> late_ranks;       // of report/late_ranks
+  std::vector<std::vector<RowValue>> straggler_steps;  // of straggler_steps
   std::optional<int64_t> step;                         // asked for; none: any
   bool host_only = false;
 };
@@ -36,6 +37,10 @@ struct VerdictFacts {
 // The change that gains most in one step names the cause; what it gains is by replay.
 Result<PageVerdict> MakeVerdict(SqliteDb& db, const QueryCatalog& catalog, const ShownRun& run,
                                 const VerdictFacts& facts, const LaneShares& lanes);
+
+// Of a gathered database, which cannot be replayed: the rank that came latest in a step because of
+// itself, where others waited for it most; how much shorter the step would be is not told.
+PageVerdict VerdictOfSummaries(const VerdictFacts& facts);
 
 // {"kind","sentence","step","rank"}
 std::string VerdictAsJson(const PageVerdict& verdict);

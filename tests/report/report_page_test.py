@@ -26,6 +26,7 @@ import overview_checks  # noqa: E402
 import page_checks  # noqa: E402
 import ranks_checks  # noqa: E402
 import spread_checks  # noqa: E402
+import summaries_checks  # noqa: E402
 import timeline_checks  # noqa: E402
 from browser import Browser  # noqa: E402
 from serve_server import HOSTILE_NAMES, Server, make_database  # noqa: E402
@@ -305,8 +306,8 @@ CHECKS = [every_chart_is_drawn_and_nothing_complains, numbers_are_those_of_the_q
           a_pointer_gets_what_it_points_at, dark_narrow_and_printed, hostile_names_stay_names,
           sixty_four_ranks_stay_small, other_jobs_have_no_trouble,
           host_pages.without_gpu_activity_the_host_is_shown, rows_made_up_are_drawn,
-          *ranks_checks.CHECKS, *spread_checks.CHECKS, the_server_gives_the_same_page,
-          the_page_needs_nothing_else]
+          *ranks_checks.CHECKS, *summaries_checks.CHECKS, *spread_checks.CHECKS,
+          the_server_gives_the_same_page, the_page_needs_nothing_else]
 
 
 def main():

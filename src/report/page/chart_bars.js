@@ -66,6 +66,33 @@ function drawBars(svg, width, bars, { isStacked, axisLabel, tickFormat }) {
   return { height: height + 44, marks };
 }
 
+// Of many bars of the same series those that differ most from the others, and what the rest have on
+// average: a page of a thousand lines says nothing.
+const kBarsMax = 64;
+const kBarsApart = 24;
+
+function standingOut(bars) {
+  if (bars.length <= kBarsMax) return bars;
+  const usual = bars[0].parts.map((_, i) => d3.median(bars, (bar) => bar.parts[i].value));
+  const distance = (bar) => d3.max(bar.parts, (part, i) => Math.abs(part.value - usual[i]));
+  const apart = new Set([...bars].sort((a, b) => distance(b) - distance(a)).slice(0, kBarsApart));
+  const rest = bars.filter((bar) => !apart.has(bar));
+  const name = `mean of the other ${whole.format(rest.length)}`;
+  const mean = {
+    name,
+    parts: rest[0].parts.map(({ series }, i) => {
+      const value = d3.mean(rest, (bar) => bar.parts[i].value);
+      return { series, value, lines: [name, `${series.label}: ${shownTime(value)}`] };
+    }),
+  };
+  return [...bars.filter((bar) => apart.has(bar)), mean];
+}
+
+function standingOutWords(bars) {
+  return bars.length <= kBarsMax ? ""
+    : ` The ${kBarsApart} GPUs that differ most from the others, of ${whole.format(bars.length)}.`;
+}
+
 // Sums over the steps of each device, where there are any.
 function partitionBars(result) {
   const series = kPartitionSeries.filter((one) => result.has(one.key));
@@ -96,9 +123,9 @@ function partitionChart(section, result) {
   return makeFigure({
     id: section.id,
     label: `${section.title}: a stacked bar for each of ${bars.length} GPUs`,
-    caption: "Milliseconds of each GPU, from its first activity to its last.",
+    caption: `Milliseconds of each GPU, from its first activity to its last.${standingOutWords(bars)}`,
     legend: series,
-    draw: (svg, width) => drawBars(svg, width, bars, { isStacked: true, axisLabel: "ms" }),
+    draw: (svg, width) => drawBars(svg, width, standingOut(bars), { isStacked: true, axisLabel: "ms" }),
   });
 }
 
@@ -127,9 +154,10 @@ function overlapChart(section, result) {
   return makeFigure({
     id: section.id,
     label: `${section.title}: a stacked bar for each of ${bars.length} GPUs`,
-    caption: "Milliseconds in which communication ran; at the right the share that is hidden.",
+    caption: "Milliseconds in which communication ran; at the right the share that is hidden."
+      + standingOutWords(bars),
     legend: [hidden, exposed],
-    draw: (svg, width) => drawBars(svg, width, bars, { isStacked: true, axisLabel: "ms" }),
+    draw: (svg, width) => drawBars(svg, width, standingOut(bars), { isStacked: true, axisLabel: "ms" }),
   });
 }
 

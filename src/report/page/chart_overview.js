@@ -269,7 +269,7 @@ class Overview {
 }
 
 function overviewChart(section) {
-  if (!page.lanes) return "No GPU activity was recorded.";
+  if (!page.lanes) return "What each GPU did when could not be worked out; the table has the sums.";
   const overview = new Overview(section);
   const used = new Set(overview.lanes.lanes.flatMap((lane) => {
     const seen = new Set();

@@ -88,13 +88,19 @@ function matrixChart(section, result) {
 
 // --- Many ranks: each at its place. ------------------------------------------------------------
 
-// The axes that tell all ranks apart: null where those that are known do not.
+// The axes that tell all ranks apart: null where those that are known do not, or where most places
+// would be empty, as when a group of all ranks is called a data parallel one.
+const kPlacesPerRankMax = 4;
+
 function axesOf(grid) {
+  const countOf = (name) => 1 + d3.max(grid.columns.find((one) => one.name === name).values);
+  const isDense = (axes) => axes.reduce((product, name) => product * countOf(name), 1)
+    <= kPlacesPerRankMax * grid.rows;
   const isKnown = (name) => grid.columns.find((one) => one.name === name).values
     .every((value) => value !== null);
   const known = kRankAxes.filter(isKnown);
   const choices = isKnown("expert") ? [known, [...known, "expert"]] : [known];
-  return choices.find((axes) => axes.length > 0
+  return choices.find((axes) => axes.length > 0 && isDense(axes)
     && new Set(rowNumbers(grid).map((row) => axes.map((name) => grid.at(row, name)).join())).size
       === grid.rows) || null;
 }

@@ -272,7 +272,22 @@ function recordedFacts() {
 // What has no row takes no room, but a part that failed says so.
 function isThere(section) {
   const { error, result } = page.results[section.query];
+  if (page.gathered && section.chart === "overview") return false; // drawn by single events
   return error || result.rows > 0;
+}
+
+// Of a gathered database: what this page would have of single events, and where these are.
+function elsewherePart() {
+  const titles = page.sections.filter(({ query }) => page.results[query].elsewhere)
+    .map(({ title }) => title);
+  if (titles.length === 0) return [];
+  const part = element("section", { id: "elsewhere", "aria-labelledby": "elsewhere-title" });
+  part.append(element("h2", { id: "elsewhere-title" }, "What only the ranks' own databases have"),
+    element("p", {}, "This database was gathered from summaries, which have not all single events. "
+      + `The first rank's own database is ${page.rank_database}.`),
+    element("ul", {}, ...[...new Set(titles)].map((title) => element("li", {}, title))),
+    element("p", { class: "source" }, element("code", {}, "tracedb report --db RANK.db")));
+  return [part];
 }
 
 function contentsOf(parts) {
@@ -297,7 +312,7 @@ function makePage() {
   const facts = recordedFacts();
   document.getElementById("verdict").before(...(facts ? [facts] : []), ...missingParts());
   const parts = page.sections.filter(isThere).map(sectionPart);
-  parts.push(checksPart());
+  parts.push(...elsewherePart(), checksPart());
   main.replaceChildren(...parts);
   contentsOf(parts);
   for (const figure of main.querySelectorAll("figure")) figure.redraw();

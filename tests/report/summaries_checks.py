@@ -1,0 +1,95 @@
+"""A report of what was gathered from summaries, and of more ranks than have a line each."""
+import os
+import subprocess
+
+import ranks_checks
+from page_checks import page_data
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+FIXTURES = os.path.join(HERE, "..", "..", "fixtures")
+ELSEWHERE = ["What to do first", "Timeline", "What each step waited for",
+             "Which kernels take the time"]
+
+
+def gathered(setting, name, inputs):
+    """A database of the summaries of all files in `inputs`."""
+    out = os.path.join(setting.folder, name + ".out")
+    database = os.path.join(setting.folder, name + ".gathered.db")
+    for rank, file in enumerate(sorted(os.listdir(inputs))):
+        environment = dict(os.environ, RANK=str(rank), WORLD_SIZE=str(len(os.listdir(inputs))))
+        subprocess.run([setting.program, "-q", "ingest", "--shard", out, "--run", "job", "--db",
+                        os.path.join(setting.folder, f"{name}.{rank}.db"),
+                        os.path.join(inputs, file)], env=environment, check=True)
+    subprocess.run([setting.program, "-q", "gather", out, "-o", database], check=True)
+    return database
+
+
+def verdict_of(page):
+    return page.evaluate("document.getElementById('verdict').textContent")
+
+
+def what_summaries_lack_takes_no_room(setting):
+    """Rank 5 slept 40 ms; parts about single events are named in one place, not failed ones."""
+    database = gathered(setting, "summaries", os.path.join(FIXTURES, "megatron"))
+    path = setting.report(database)
+    page = setting.open(path)
+    assert page.troubles() == [], page.troubles()
+    sentence = verdict_of(page)
+    assert "rank 5 came up to 4" in sentence and "injected_straggler_sleep" in sentence, sentence
+    assert sentence.endswith("only the ranks' own databases tell."), sentence
+    assert page.evaluate("document.querySelectorAll('.failed').length") == 0
+    assert page.evaluate("document.getElementById('overview') === null")
+    assert page.evaluate("document.getElementById('main').innerText.includes('No GPU')") is False
+    named = page.evaluate("[...document.querySelectorAll('#elsewhere li')]"
+                          ".map((e) => e.textContent)")
+    assert set(ELSEWHERE) <= set(named), named
+    there = page.evaluate("[...document.querySelectorAll('#main h2')].map((e) => e.textContent)")
+    assert not set(named) & set(there), set(named) & set(there)
+    assert "summaries.0.db" in page.evaluate("document.getElementById('elsewhere').textContent")
+    top = page.evaluate("document.querySelector('#partition svg').getBoundingClientRect().top")
+    assert top < 700, top
+    assert page_data(path)["verdict"]["rank"] == 5
+    setting.picture(page, "summaries")
+    page.close()
+
+
+def nobody_late_is_not_blamed(setting):
+    folder = os.path.join(setting.folder, "even")
+    ranks_checks.job(folder, 8, 3, 0)
+    page = setting.open(setting.report(gathered(setting, "even", folder)))
+    assert page.troubles() == [], page.troubles()
+    assert verdict_of(page) == ("No rank waited for another in what was gathered. What makes a "
+                                "step long, only the ranks' own databases tell."), verdict_of(page)
+    page.close()
+
+
+def no_step_is_said(setting):
+    folder = os.path.join(setting.folder, "unmarked")
+    ranks_checks.job(folder, 8, 3, 300)
+    page = setting.open(setting.report(gathered(setting, "unmarked", folder)))
+    assert page.troubles() == [], page.troubles()
+    assert verdict_of(page).startswith("No steps are marked in what was gathered."), verdict_of(
+        page)
+    page.close()
+
+
+def of_many_ranks_those_that_differ_have_a_bar(setting):
+    folder = os.path.join(setting.folder, "hundred")
+    ranks_checks.job(folder, 100, 77, 300)
+    page = setting.open(setting.report(setting.database("hundred", folder)))
+    assert page.troubles() == [], page.troubles()
+    for part in ("partition", "overlap"):
+        names = page.evaluate("[...document.querySelectorAll('#%s .row-name')]"
+                              ".map((e) => e.textContent)" % part)
+        assert "rank 77" in names and "mean of the other 76" in names, (part, names)
+        caption = page.evaluate("document.querySelector('#%s figcaption').textContent" % part)
+        assert "The 24 GPUs that differ most from the others, of 100." in caption, caption
+        tall = page.evaluate("document.querySelector('#%s svg.plot').getBoundingClientRect()"
+                             ".height" % part)
+        assert tall < 800, (part, tall)
+    setting.picture(page, "hundred")
+    page.close()
+
+
+CHECKS = [what_summaries_lack_takes_no_room, nobody_late_is_not_blamed, no_step_is_said,
+          of_many_ranks_those_that_differ_have_a_bar]
