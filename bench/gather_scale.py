@@ -5,12 +5,17 @@ Ranks are eight a host, each host with a clock of its own; eight are a tensor gr
 data group. One rank's host reads data for 5 ms longer at the start of each step: it is what
 nccl_stall_roots has to name.
 
-    python3 bench/gather_scale.py --program build/release/src/tracedb --ranks 64,256,1024
+    bench/gather_scale.py --ranks 64 256 1024
+
+Asked of what is gathered: every canned query that summaries can answer, doctor and report. The rank
+that was held must be named: a figure of a wrong answer is worth nothing.
 """
 
 import argparse
 import concurrent.futures
+import csv
 import gzip
+import io
 import json
 import os
 import pathlib
@@ -19,13 +24,20 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
+
+import bench_base as base
+import bench_growth
 
 HOST_RANKS = 8
 BASE_NS = 1790857026000000000
 US = 1000
 HELD_NS = 5000 * US
 HELD_NAME = "slow_data_loader"
+RANKS = [8, 64, 512, 1024]
+STEPS = 2
+LAYERS = 150  # of each step, with a collective
+COLUMNS = "date commit what ranks cpu_s wall_s peak_rss_mib bytes".split()
+NOT_IN_SUMMARIES = "this database was gathered from summaries"
 
 
 def simulate(ranks, steps, layers, held):
@@ -73,7 +85,7 @@ def trace_of(rank, ranks, rows, starts, held, clock_ns):
     first = rank // HOST_RANKS * HOST_RANKS
     group = list(range(first, min(first + HOST_RANKS, ranks)))
     header = {
-        "schemaVersion": 1, "hostName": f"node{rank // HOST_RANKS}",
+        "schemaVersion": 1, "host_name": f"node{rank // HOST_RANKS}",
         "deviceProperties": [{"id": 0, "name": "NVIDIA H200"}],
         "distributedInfo": {
             "backend": "nccl", "rank": rank, "world_size": ranks,
@@ -144,57 +156,66 @@ def make_shards(program, folder, ranks, steps, layers, held):
     return out, json_bytes
 
 
-def timed(command):
-    """Seconds, peak memory in MB and standard output of a command that must succeed."""
-    start = time.monotonic()
-    run = subprocess.run(["/usr/bin/time", "-f", "%M %U %S", *map(str, command)],
-                         capture_output=True, text=True)
-    seconds = time.monotonic() - start
-    if run.returncode != 0:
-        sys.exit(f"{command}: {run.stderr}")
-    peak_kb, user, system = run.stderr.strip().splitlines()[-1].split()
-    return seconds, int(peak_kb) / 1024, float(user) + float(system), run.stdout
+def check_found(program, job, held):
+    text = base.output_of([program, "query", "nccl_stall_roots", "--db", job, "--format", "csv"])
+    first = next(csv.DictReader(io.StringIO(text)), None)
+    found = first and (first["root_rank"], first["root_cause"], first["root_name"])
+    if found != (str(held), "host", HELD_NAME):
+        raise base.BenchError(f"rank {held} with {HELD_NAME} is not named:\n{text[:500]}")
 
 
-def measure(program, ranks, steps, layers, keep):
+def job_rows(program, ranks, keep):
+    """A row for each thing that was measured: what, CPU s, s, peak MiB, bytes."""
     held = ranks * 5 // 8 + 1
     if keep is not None:
-        pathlib.Path(keep).mkdir(parents=True, exist_ok=True)
+        keep.mkdir(parents=True, exist_ok=True)
     folder = pathlib.Path(tempfile.mkdtemp(prefix="tracedb-scale-", dir=keep))
     try:
-        out, json_bytes = make_shards(program, folder, ranks, steps, layers, held)
-        summary = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
+        out, json_bytes = make_shards(program.path, folder, ranks, STEPS, LAYERS, held)
+        yield "json", "", "", "", json_bytes
+        summary_bytes = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
+        yield "summaries", "", "", "", summary_bytes
         job = folder / "job.db"
-        seconds, peak, cpu, _ = timed([program, "-q", "gather", out, "-o", job])
-        print(f"{ranks} ranks: {json_bytes / 1e6:.0f} MB of JSON, summaries {summary / 1e6:.1f} MB "
-              f"({100 * summary / json_bytes:.2f} %), gather {seconds:.1f} s ({cpu:.1f} s CPU), "
-              f"{peak:.0f} MB, {job.stat().st_size / 1e6:.0f} MB database", flush=True)
-        for query in ("nccl_stall_ranks", "nccl_stall_roots", "straggler_steps", "overlap",
-                      "nccl_stalls", "time_partition", "clocks"):
-            seconds, peak, cpu, answer = timed([program, "query", query, "--db", job, "--format",
-                                                "csv"])
-            print(f"  {query}: {seconds:.2f} s ({cpu:.2f} s CPU), {peak:.0f} MB, "
-                  f"{answer.count(chr(10)) - 1} rows; "
-                  f"{answer.splitlines()[1][:90]}", flush=True)
-            if query == "nccl_stall_roots" and f"job,{held},host,{HELD_NAME}," not in answer:
-                sys.exit(f"rank {held} with {HELD_NAME} is not named:\n{answer[:500]}")
+        ran = base.checked([program.path, "-q", "gather", out, "-o", job])
+        yield "gather", ran.cpu_s, ran.wall_s, ran.peak_rss_mib, job.stat().st_size
+        check_found(program.path, job, held)
+        for what, arguments in bench_growth.commands(program):
+            ran = base.run_measured([program.path, *arguments, "--db", job])
+            if ran.exit_code in (0, bench_growth.FINDINGS_EXIT):
+                yield what, ran.cpu_s, ran.wall_s, ran.peak_rss_mib, ""
+            elif NOT_IN_SUMMARIES not in ran.stderr:
+                raise base.BenchError(f"{what}, {ranks} ranks: {ran.stderr}")
     finally:
         if keep is None:
             shutil.rmtree(folder)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--program", default="build/release/src/tracedb")
-    parser.add_argument("--ranks", default="64,256,1024")
-    parser.add_argument("--steps", type=int, default=2)
-    parser.add_argument("--layers", type=int, default=150)
-    parser.add_argument("--keep", help="keep summaries and databases in this folder")
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--program", help="tracedb to measure (default: build/release)")
+    parser.add_argument("--ranks", type=int, nargs="+", default=RANKS,
+                        help=f"of the jobs, rising (default: {' '.join(map(str, RANKS))})")
+    parser.add_argument("--output", type=pathlib.Path, help="a CSV file for the rows")
+    parser.add_argument("--keep", type=pathlib.Path,
+                        help="keep summaries and databases in this folder")
     options = parser.parse_args()
-    program = str(pathlib.Path(options.program).resolve())
-    for ranks in options.ranks.split(","):
-        measure(program, int(ranks), options.steps, options.layers, options.keep)
+    program = base.find_program(options.program)
+    print(base.where_line(program))
+    rows = []
+    for ranks in options.ranks:
+        print(f"\n{ranks} ranks", flush=True)
+        for what, cpu_s, wall_s, rss_mib, size in job_rows(program, ranks, options.keep):
+            figures = [f"{cpu_s:.2f} CPU s, {wall_s:.2f} s, {rss_mib:.0f} MiB"] if cpu_s else []
+            figures += [f"{size / 1e6:.1f} MB"] if size else []
+            print(f"  {what}: {', '.join(figures)}", flush=True)
+            rows.append([base.now(), program.commit, what, ranks, cpu_s and f"{cpu_s:.4f}",
+                         wall_s and f"{wall_s:.4f}", rss_mib and f"{rss_mib:.1f}", size])
+    if options.output is not None:
+        with open(options.output, "w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerows([COLUMNS, *rows])
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(base.run_main("gather_scale", main))
