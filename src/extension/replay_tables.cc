@@ -217,8 +217,10 @@ int Close(sqlite3_vtab_cursor* cursor) {
   return SQLITE_OK;
 }
 
+// That memory cannot be had is no error of the query: whoever asks is to know.
 int CodeOf(const Status& status, sqlite3_vtab_cursor* base) {
   if (status.ok()) return SQLITE_OK;
+  if (status.error().what.ends_with(kOutOfMemoryText)) return SQLITE_NOMEM;
   sqlite3_free(base->pVtab->zErrMsg);
   base->pVtab->zErrMsg = sqlite3_mprintf("%s", status.error().what.c_str());
   return SQLITE_ERROR;

@@ -118,6 +118,8 @@ class Case:
             raise Fault(f"{where}: {stderr[-500:]}")
         if code == 1 and not stderr.startswith("tracedb:"):
             raise Fault(f"{where}, without a message: {stderr[-500:]!r}")
+        if ".sql: out of memory" in stderr and "give the program more" not in stderr:
+            raise Fault(f"{where}, as an error of the query: {stderr[-500:]!r}")
         database = os.path.join(self.folder, "trace.db")
         allowed = {"rank0.json", "rank1.json", "rank2.json"}
         if not self.fresh or (code == self.done and self.changes):
@@ -217,6 +219,7 @@ def cases(options):
         case("query", "query", "kernels_top"),
         case("query_file", "query", "kernels_top", "-o", "out.csv", "--format", "csv"),
         case("query_own", "query", "-c", "SELECT name, count(*) FROM slices GROUP BY name"),
+        case("replay", "query", "critical_path"),
         case("doctor", "doctor", done=4),
         case("report", "report", "-o", "out.html"),
         case("cut", "cut", "-o", "out.json"),

@@ -9,8 +9,10 @@
 
 namespace tracedb {
 
+inline constexpr const char* kOutOfMemoryText = "out of memory";
+
 inline Error OutOfMemory() {
-  Error error{ErrorKind::kOutput, "out of memory", ""};
+  Error error{ErrorKind::kOutput, kOutOfMemoryText, ""};
   try {
     error.advice = "give the program more: see ulimit -v, and the limits of its container";
   } catch (const std::bad_alloc&) {  // then without
