@@ -25,24 +25,36 @@
 -- plot:   bar events by run, trace_id, rank
 -- empty:  The database holds no trace.
 
+WITH streams_of AS (
+  SELECT trace_id, count(*) AS streams FROM stream_uses GROUP BY trace_id
+),
+steps_of AS (
+  SELECT trace_id, count(*) AS steps FROM steps GROUP BY trace_id
+),
+issues_of AS (
+  SELECT trace_id, count(*) AS issues FROM issues GROUP BY trace_id
+)
 SELECT
-  run,
-  capture,
-  trace_id,
-  rank,
-  world_size,
-  gpu_name,
-  events,
-  slices,
-  gpu_activities AS kernels,
-  (SELECT count(*) FROM stream_uses s WHERE s.trace_id = t.trace_id) AS streams,
-  (SELECT count(*) FROM steps s WHERE s.trace_id = t.trace_id) AS steps,
-  (end_ns - start_ns) / 1e6 AS duration_ms,
-  skipped_events,
-  (SELECT count(*) FROM issues i WHERE i.trace_id = t.trace_id) AS issues,
-  complete,
-  path
+  t.run,
+  t.capture,
+  t.trace_id,
+  t.rank,
+  t.world_size,
+  t.gpu_name,
+  t.events,
+  t.slices,
+  t.gpu_activities AS kernels,
+  ifnull(u.streams, 0) AS streams,
+  ifnull(s.steps, 0) AS steps,
+  (t.end_ns - t.start_ns) / 1e6 AS duration_ms,
+  t.skipped_events,
+  ifnull(i.issues, 0) AS issues,
+  t.complete,
+  t.path
 FROM traces t
-WHERE (:run IS NULL OR run = :run) AND (:capture IS NULL OR capture = :capture)
-  AND (:rank IS NULL OR rank IN (SELECT value FROM json_each(:rank)))
-ORDER BY run, capture, rank, trace_id;
+LEFT JOIN streams_of u ON u.trace_id = t.trace_id
+LEFT JOIN steps_of s ON s.trace_id = t.trace_id
+LEFT JOIN issues_of i ON i.trace_id = t.trace_id
+WHERE (:run IS NULL OR t.run = :run) AND (:capture IS NULL OR t.capture = :capture)
+  AND (:rank IS NULL OR t.rank IN (SELECT value FROM json_each(:rank)))
+ORDER BY t.run, t.capture, t.rank, t.trace_id;

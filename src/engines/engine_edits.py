@@ -106,14 +106,6 @@ EDITS = {
         ("row_number() OVER one AS place",
          "row_number() OVER (PARTITION BY s.trace_id, s.device ORDER BY s.stream) AS place"),
     ],
-    "info_traces": [  # ClickHouse counts NULL where there is none
-        ("(SELECT count(*) FROM stream_uses s WHERE s.trace_id = t.trace_id)",
-         "coalesce((SELECT count(*) FROM stream_uses s WHERE s.trace_id = t.trace_id), 0)"),
-        ("(SELECT count(*) FROM steps s WHERE s.trace_id = t.trace_id)",
-         "coalesce((SELECT count(*) FROM steps s WHERE s.trace_id = t.trace_id), 0)"),
-        ("(SELECT count(*) FROM issues i WHERE i.trace_id = t.trace_id)",
-         "coalesce((SELECT count(*) FROM issues i WHERE i.trace_id = t.trace_id), 0)"),
-    ],
     "metrics": [
         ("SELECT r.run, d.* FROM",
          "SELECT r.run, d.rank, d.device, d.start_ns, d.end_ns, d.compute_ns, "

@@ -1,54 +1,64 @@
 -- reads: issues steps stream_uses traces
+WITH streams_of AS (
+  SELECT
+    trace_id,
+    COUNT(*) AS streams
+  FROM stream_uses
+  GROUP BY
+    trace_id
+), steps_of AS (
+  SELECT
+    trace_id,
+    COUNT(*) AS steps
+  FROM steps
+  GROUP BY
+    trace_id
+), issues_of AS (
+  SELECT
+    trace_id,
+    COUNT(*) AS issues
+  FROM issues
+  GROUP BY
+    trace_id
+)
 SELECT
-  run,
-  capture,
-  trace_id,
-  rank,
-  world_size,
-  gpu_name,
-  events,
-  slices,
-  gpu_activities AS kernels,
-  COALESCE((
-    SELECT
-      COUNT(*)
-    FROM stream_uses AS s
-    WHERE
-      s.trace_id = t.trace_id
-  ), 0) AS streams,
-  COALESCE((
-    SELECT
-      COUNT(*)
-    FROM steps AS s
-    WHERE
-      s.trace_id = t.trace_id
-  ), 0) AS steps,
+  t.run AS run,
+  t.capture AS capture,
+  t.trace_id AS trace_id,
+  t.rank AS rank,
+  t.world_size AS world_size,
+  t.gpu_name AS gpu_name,
+  t.events AS events,
+  t.slices AS slices,
+  t.gpu_activities AS kernels,
+  COALESCE(u.streams, 0) AS streams,
+  COALESCE(s.steps, 0) AS steps,
   (
-    end_ns - start_ns
+    t.end_ns - t.start_ns
   ) / 1e6 AS duration_ms,
-  skipped_events,
-  COALESCE((
-    SELECT
-      COUNT(*)
-    FROM issues AS i
-    WHERE
-      i.trace_id = t.trace_id
-  ), 0) AS issues,
-  complete,
-  path
+  t.skipped_events AS skipped_events,
+  COALESCE(i.issues, 0) AS issues,
+  t.complete AS complete,
+  t.path AS path
 FROM traces AS t
+LEFT JOIN streams_of AS u
+  ON u.trace_id = t.trace_id
+LEFT JOIN steps_of AS s
+  ON s.trace_id = t.trace_id
+LEFT JOIN issues_of AS i
+  ON i.trace_id = t.trace_id
 WHERE
   (
-    ALL_OF(run) OR run = GIVEN(run)
+    ALL_OF(run) OR t.run = GIVEN(run)
   )
   AND (
-    ALL_OF(capture) OR capture = GIVEN(capture)
+    ALL_OF(capture) OR t.capture = GIVEN(capture)
   )
   AND (
-    ALL_OF(rank) OR ONE_OF(rank, rank)
+    ALL_OF(rank) OR ONE_OF(rank, t.rank)
   )
 ORDER BY
-  run NULLS FIRST,
-  capture NULLS FIRST,
-  rank NULLS FIRST,
-  trace_id NULLS FIRST
+  t.run NULLS FIRST,
+  t.capture NULLS FIRST,
+  t.rank NULLS FIRST,
+  t.trace_id NULLS FIRST
