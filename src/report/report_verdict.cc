@@ -221,7 +221,7 @@ Result<PageVerdict> MakeVerdict(SqliteDb& db, const QueryCatalog& catalog, const
 
 PageVerdict VerdictOfSummaries(const VerdictFacts& facts) {
   constexpr size_t kRanks = 1, kWorldSize = 2;  // of report/recorded
-  constexpr size_t kStep = 2, kStepMs = 4, kRank = 5, kLateMs = 6, kWaitMs = 7, kSharePct = 8,
+  constexpr size_t kStep = 2, kStepMs = 4, kSlowest = 5, kLateMs = 6, kWaitMs = 7, kSharePct = 8,
                    kCause = 9, kName = 10;  // of straggler_steps
   constexpr double kShareMin = 20;          // of all waits in the step
   PageVerdict verdict;
@@ -236,7 +236,7 @@ PageVerdict VerdictOfSummaries(const VerdictFacts& facts) {
     const bool is_step = row[kStep].type != SqlType::kNull && row[kStepMs].type != SqlType::kNull;
     if (!is_step || (facts.step.has_value() && row[kStep].integer != *facts.step)) continue;
     has_step = true;
-    if (row[kRank].type == SqlType::kNull || row[kSharePct].real < kShareMin ||
+    if (row[kSlowest].type == SqlType::kNull || row[kSharePct].real < kShareMin ||
         row[kLateMs].real * 100 < kGainPctMin * row[kStepMs].real) {
       continue;
     }
@@ -245,7 +245,7 @@ PageVerdict VerdictOfSummaries(const VerdictFacts& facts) {
   if (latest != nullptr) {
     verdict.kind = "late";
     verdict.step = (*latest)[kStep].integer;
-    verdict.rank = (*latest)[kRank].integer;
+    verdict.rank = (*latest)[kSlowest].integer;
     const std::string cause = (*latest)[kCause].text == "host"     ? "its host: "
                               : (*latest)[kCause].text == "device" ? "its GPU: "
                                                                    : "";

@@ -88,6 +88,11 @@ function standingOut(bars) {
   return [...bars.filter((bar) => apart.has(bar)), mean];
 }
 
+function barsWords(bars) {
+  return bars.length <= kBarsMax ? `${bars.length} GPUs`
+    : `the ${kBarsApart} GPUs that differ most, and one of the others' mean`;
+}
+
 function standingOutWords(bars) {
   return bars.length <= kBarsMax ? ""
     : ` The ${kBarsApart} GPUs that differ most from the others, of ${whole.format(bars.length)}.`;
@@ -122,7 +127,7 @@ function partitionChart(section, result) {
   const { bars, series } = partitionBars(result);
   return makeFigure({
     id: section.id,
-    label: `${section.title}: a stacked bar for each of ${bars.length} GPUs`,
+    label: `${section.title}: a stacked bar for each of ${barsWords(bars)}`,
     caption: `Milliseconds of each GPU, from its first activity to its last.${standingOutWords(bars)}`,
     legend: series,
     draw: (svg, width) => drawBars(svg, width, standingOut(bars), { isStacked: true, axisLabel: "ms" }),
@@ -153,7 +158,7 @@ function overlapChart(section, result) {
   });
   return makeFigure({
     id: section.id,
-    label: `${section.title}: a stacked bar for each of ${bars.length} GPUs`,
+    label: `${section.title}: a stacked bar for each of ${barsWords(bars)}`,
     caption: "Milliseconds in which communication ran; at the right the share that is hidden."
       + standingOutWords(bars),
     legend: [hidden, exposed],
