@@ -93,7 +93,7 @@ def apart(wanted):
     below = math.inf
     for name, y in sorted(wanted.items(), key=lambda each: -each[1]):
         placed[name] = below = min(y, below - LINE_HEIGHT)
-    above = -math.inf
+    above = -LINE_HEIGHT
     for name, y in sorted(placed.items(), key=lambda each: each[1]):
         placed[name] = above = max(y, above + LINE_HEIGHT)
     return placed

@@ -196,7 +196,7 @@ def main() -> int:
     parser.add_argument("--ranks", type=int, nargs="+", default=RANKS,
                         help=f"of the jobs, rising (default: {' '.join(map(str, RANKS))})")
     parser.add_argument("--output", type=pathlib.Path, help="a CSV file for the rows")
-    parser.add_argument("--keep", type=pathlib.Path,
+    parser.add_argument("--keep", type=base.folder_path,
                         help="keep summaries and databases in this folder")
     options = parser.parse_args()
     program = base.find_program(options.program)

@@ -17,6 +17,9 @@ namespace {
 // What gains less of its step is not worth the first sentence.
 constexpr double kGainPctMin = 2;
 
+constexpr const char* kNoGpuActivity =
+    "No GPU activity was recorded: where the GPUs' time went cannot be told.";
+
 std::string Time(double ms) {
   if (ms >= 1000) return fmt::format("{:.2f} s", ms / 1000);
   if (ms >= 100) return fmt::format("{:.0f} ms", ms);
@@ -204,7 +207,7 @@ Result<PageVerdict> MakeVerdict(SqliteDb& db, const QueryCatalog& catalog, const
   const int64_t ranks = facts.recorded[0][kRanks].integer;
   const std::string incomplete = Incomplete(ranks, facts.recorded[0][kWorldSize].integer);
   if (facts.host_only) {
-    verdict.sentence = "No GPU activity was recorded: where the GPUs' time went cannot be told.";
+    verdict.sentence = kNoGpuActivity;
     return verdict;
   }
   TRACEDB_ASSIGN(gains, ReadGains(db, catalog, run, facts));
@@ -221,15 +224,24 @@ Result<PageVerdict> MakeVerdict(SqliteDb& db, const QueryCatalog& catalog, const
 
 PageVerdict VerdictOfSummaries(const VerdictFacts& facts) {
   constexpr size_t kRanks = 1, kWorldSize = 2;  // of report/recorded
-  constexpr size_t kStep = 2, kStepMs = 4, kSlowest = 5, kLateMs = 6, kWaitMs = 7, kSharePct = 8,
-                   kCause = 9, kName = 10;  // of straggler_steps
-  constexpr double kShareMin = 20;          // of all waits in the step
+  constexpr size_t kStep = 2, kStepRanks = 3, kStepMs = 4, kSlowest = 5, kLateMs = 6, kWaitMs = 7,
+                   kSharePct = 8, kCause = 9, kName = 10;  // of straggler_steps
+  constexpr double kShareMin = 20;                         // of all waits in the step
   PageVerdict verdict;
   verdict.kind = "unknown";
   if (facts.recorded.empty()) {
     verdict.sentence = "No trace is in the database.";
     return verdict;
   }
+  if (facts.host_only) {
+    verdict.sentence = kNoGpuActivity;
+    return verdict;
+  }
+  // Late by little in every layer costs as much as late by much once.
+  const auto each_ms = [&](const std::vector<RowValue>& row) {
+    const auto others = static_cast<double>(std::max<int64_t>(row[kStepRanks].integer - 1, 1));
+    return std::max(row[kLateMs].real, row[kWaitMs].real / others);
+  };
   const std::vector<RowValue>* latest = nullptr;
   bool has_step = false;
   for (const auto& row : facts.straggler_steps) {
@@ -237,10 +249,10 @@ PageVerdict VerdictOfSummaries(const VerdictFacts& facts) {
     if (!is_step || (facts.step.has_value() && row[kStep].integer != *facts.step)) continue;
     has_step = true;
     if (row[kSlowest].type == SqlType::kNull || row[kSharePct].real < kShareMin ||
-        row[kLateMs].real * 100 < kGainPctMin * row[kStepMs].real) {
+        each_ms(row) * 100 < kGainPctMin * row[kStepMs].real) {
       continue;
     }
-    if (latest == nullptr || row[kLateMs].real > (*latest)[kLateMs].real) latest = &row;
+    if (latest == nullptr || each_ms(row) > each_ms(*latest)) latest = &row;
   }
   if (latest != nullptr) {
     verdict.kind = "late";
@@ -251,19 +263,21 @@ PageVerdict VerdictOfSummaries(const VerdictFacts& facts) {
                                                                    : "";
     const std::string name = ShownText((*latest)[kName].text.substr(0, 120));
     verdict.sentence = fmt::format(
-        "Step {} took {}: rank {} came up to {} late{}, and others waited {}, summed over ranks.",
-        *verdict.step, Time((*latest)[kStepMs].real), *verdict.rank, Time((*latest)[kLateMs].real),
-        name.empty() ? "" : " (" + cause + name + ")", Time((*latest)[kWaitMs].real));
+        "Step {} took {}: the others waited {} for rank {}, summed over ranks, at most {} at "
+        "once{}.",
+        *verdict.step, Time((*latest)[kStepMs].real), Time((*latest)[kWaitMs].real), *verdict.rank,
+        Time((*latest)[kLateMs].real), name.empty() ? "" : " (mostly " + cause + name + ")");
   } else if (has_step) {
     verdict.kind = "nothing";
     verdict.sentence = fmt::format(
-        "No rank stands out: none made others wait {:.0f} % of a step and had a fifth of all waits "
-        "in it.",
+        "No rank stands out: in no step did the rank that others waited for most make them wait "
+        "{:.0f} % of it and have a fifth of all waits.",
         kGainPctMin);
   } else if (facts.step.has_value()) {
-    verdict.sentence = fmt::format("In step {} no rank waited for another.", *facts.step);
+    verdict.sentence =
+        fmt::format("Of step {} no wait of one rank for another is known.", *facts.step);
   } else if (facts.straggler_steps.empty()) {
-    verdict.sentence = "No rank waited for another in what was gathered.";
+    verdict.sentence = "No wait of one rank for another is known in what was gathered.";
   } else {
     verdict.sentence = "No steps are marked in what was gathered.";
   }

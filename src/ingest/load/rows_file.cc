@@ -43,8 +43,8 @@ bool IsStartOfHeader(int file, off_t bytes) {
 
 bool IsLeft(int file) {
   struct stat status {};
-  if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink != 1) return false;
   if (flock(file, LOCK_EX | LOCK_NB) != 0) return false;
+  if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink != 1) return false;
   return IsStartOfHeader(file, status.st_size) || IsRowsOfTracedb(file);
 }
 

@@ -75,7 +75,8 @@ function standingOut(bars) {
   if (bars.length <= kBarsMax) return bars;
   const usual = bars[0].parts.map((_, i) => d3.median(bars, (bar) => bar.parts[i].value));
   const distance = (bar) => d3.max(bar.parts, (part, i) => Math.abs(part.value - usual[i]));
-  const apart = new Set([...bars].sort((a, b) => distance(b) - distance(a)).slice(0, kBarsApart));
+  const differ = bars.filter((bar) => distance(bar) > 0);
+  const apart = new Set(differ.sort((a, b) => distance(b) - distance(a)).slice(0, kBarsApart));
   const rest = bars.filter((bar) => !apart.has(bar));
   const name = `mean of the other ${whole.format(rest.length)}`;
   const mean = {
@@ -90,12 +91,14 @@ function standingOut(bars) {
 
 function barsWords(bars) {
   return bars.length <= kBarsMax ? `${bars.length} GPUs`
-    : `the ${kBarsApart} GPUs that differ most, and one of the others' mean`;
+    : "the GPUs that differ most, and one of the others' mean";
 }
 
-function standingOutWords(bars) {
-  return bars.length <= kBarsMax ? ""
-    : ` The ${kBarsApart} GPUs that differ most from the others, of ${whole.format(bars.length)}.`;
+function standingOutWords(bars, result) {
+  if (bars.length <= kBarsMax) return "";
+  const of = result.rows < result.found ? "the first " : "";
+  return ` The GPUs that differ most from the others, at most ${kBarsApart}, of ${of}`
+    + `${whole.format(bars.length)}.`;
 }
 
 // Sums over the steps of each device, where there are any.
@@ -128,7 +131,7 @@ function partitionChart(section, result) {
   return makeFigure({
     id: section.id,
     label: `${section.title}: a stacked bar for each of ${barsWords(bars)}`,
-    caption: `Milliseconds of each GPU, from its first activity to its last.${standingOutWords(bars)}`,
+    caption: `Milliseconds of each GPU, from its first activity to its last.${standingOutWords(bars, result)}`,
     legend: series,
     draw: (svg, width) => drawBars(svg, width, standingOut(bars), { isStacked: true, axisLabel: "ms" }),
   });
@@ -160,7 +163,7 @@ function overlapChart(section, result) {
     id: section.id,
     label: `${section.title}: a stacked bar for each of ${barsWords(bars)}`,
     caption: "Milliseconds in which communication ran; at the right the share that is hidden."
-      + standingOutWords(bars),
+      + standingOutWords(bars, result),
     legend: [hidden, exposed],
     draw: (svg, width) => drawBars(svg, width, standingOut(bars), { isStacked: true, axisLabel: "ms" }),
   });

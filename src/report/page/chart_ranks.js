@@ -142,8 +142,8 @@ function squarePlaces(grid) {
     places: ranks.map((rank) => ({ panel: 0, column: rank % columns, line: Math.floor(rank / columns) })),
     panels: 1, columns, lines: 1 + Math.floor(d3.max(ranks) / columns),
     panelName: () => "", lineName: (i) => `rank ${i * columns}`,
-    words: `In the order of their numbers, ${columns} in a line: the traces do not tell which place `
-      + "each rank has in the job's parallel groups.",
+    words: `In the order of their numbers, ${columns} in a line: the traces do not tell places in the `
+      + "job's parallel groups that set all ranks apart and fill a grid.",
     tell: () => "",
   };
 }
