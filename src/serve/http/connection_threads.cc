@@ -1,12 +1,14 @@
 #include "serve/http/connection_threads.h"
 
+#include <pthread.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
 #include <exception>
-#include <system_error>
-#include <thread>
+#include <functional>
+#include <memory>
+#include <utility>
 
 namespace tracedb {
 namespace {
@@ -15,6 +17,26 @@ constexpr size_t kRefusedMax = 128;
 constexpr std::chrono::milliseconds kRefusedTime(500);
 
 thread_local bool is_refused_here = false;
+
+extern "C" void* RunWork(void* given) {
+  const std::unique_ptr<std::function<void()>> work(static_cast<std::function<void()>*>(given));
+  (*work)();
+  return nullptr;
+}
+
+// On a thread that is detached from its start: glibc before 2.39 reads the memory of a thread that
+// ends while it is being detached, which may be gone by then. False: the system has no thread left.
+bool StartDetached(std::function<void()> work) {
+  auto given = std::make_unique<std::function<void()>>(std::move(work));
+  pthread_attr_t detached;
+  if (pthread_attr_init(&detached) != 0) return false;
+  pthread_t thread{};
+  const bool started = pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED) == 0 &&
+                       pthread_create(&thread, &detached, &RunWork, given.get()) == 0;
+  pthread_attr_destroy(&detached);
+  if (started) (void)given.release();
+  return started;
+}
 
 void CloseRead(int socket) {
   std::array<char, 4096> unread{};
@@ -66,13 +88,9 @@ void ConnectionThreads::Run(const std::function<void()>& serve) {
 void ConnectionThreads::enqueue(std::function<void()> serve) {
   on_idle_();
   if (TakeThread()) {
-    try {
-      std::thread([this, serve] { Run(serve); }).detach();
-      return;
-    } catch (const std::system_error&) {  // the system has no thread left
-      std::lock_guard lock(mutex_);
-      --running_;
-    }
+    if (StartDetached([this, serve] { Run(serve); })) return;
+    std::lock_guard lock(mutex_);
+    --running_;
   }
   is_refused_here = true;
   serve();
