@@ -59,17 +59,13 @@ def text(x, y, words, anchor="start", colour="#222222", more=""):
             f"{html.escape(words)}</text>")
 
 
-def seconds_text(seconds):
-    return f"{seconds:g} s"
-
-
 def axes():
     drawn = []
     seconds = SECONDS_MIN
     while seconds <= SECONDS_MAX * 1.01:
         _, y = place_of(RANKS_MIN, seconds)
         drawn.append(f"<path d='M0 {y:.1f}H{WIDTH}' stroke='#dddddd'/>")
-        drawn.append(text(-8, y + 4, seconds_text(round(seconds, 2)), "end"))
+        drawn.append(text(-8, y + 4, f"{round(seconds, 2):g} s", "end"))
         seconds *= 10
     ranks = RANKS_MIN
     while ranks <= RANKS_MAX:

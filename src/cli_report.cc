@@ -25,7 +25,7 @@ Result<SqliteDb> Open(const GlobalOptions& global, const std::atomic<bool>& stop
 
 // The page is written: it is whole but for these.
 Status Verdict(const GlobalOptions& global, std::vector<std::string> failed) {
-  // Of a gathered database these parts cannot be there, and the page says so in their places.
+  // Of a gathered database these parts cannot be there, and the page names them at its end.
   const auto is_left_out = [](const std::string& part) {
     return part.find(kGatheredFromSummaries) != part.npos;
   };

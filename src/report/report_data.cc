@@ -87,16 +87,16 @@ Result<ReportText> ReportData(SqliteDb& db, const QueryCatalog& catalog,
   std::string json = "{";
   AppendJsonField(json, "database", ShownText(db.path().filename().string()));
   AppendJsonField(json, "version", options.version);
-  AppendJsonField(json, "rank_database", ShownText(place));
+  AppendJsonField(json, "gathered", ShownText(place));
   json = WithoutTags(json) +
          fmt::format(
-             ",\"ranks\":{},\"host_only\":{},\"gathered\":{},\n"
+             ",\"ranks\":{},\"host_only\":{},\n"
              "\"served\":{},\"shown\":{{\"step\":{},\"rank\":{}}},\n"
              "\"verdict\":{},\n\"lanes\":{},\n\"sections\":[{}],\n\"results\":{{{}}},\n"
              "\"checks\":{}}}\n",
-             scale.ranks, scale.host_only, is_gathered, options.is_served,
-             NumberOrNull(options.step), NumberOrNull(options.rank), VerdictAsJson(verdict),
-             lanes.empty() ? "null" : lanes, SectionsAsJson(catalog, scale), written, parts.checks);
+             scale.ranks, scale.host_only, options.is_served, NumberOrNull(options.step),
+             NumberOrNull(options.rank), VerdictAsJson(verdict), lanes.empty() ? "null" : lanes,
+             SectionsAsJson(catalog, scale), written, parts.checks);
   return ReportText{std::move(json), std::move(parts.failed), std::move(verdict.sentence)};
 }
 

@@ -38,8 +38,8 @@ struct VerdictFacts {
 Result<PageVerdict> MakeVerdict(SqliteDb& db, const QueryCatalog& catalog, const ShownRun& run,
                                 const VerdictFacts& facts, const LaneShares& lanes);
 
-// Of a gathered database, which cannot be replayed: the rank that came latest in a step because of
-// itself, where others waited for it most; how much shorter the step would be is not told.
+// Of a gathered database, which cannot be replayed: the rank for which each of the others waited
+// longest in a step, or that none stands out; how much shorter the step would be is not told.
 PageVerdict VerdictOfSummaries(const VerdictFacts& facts);
 
 // {"kind","sentence","step","rank"}

@@ -64,20 +64,33 @@ def collective(rank, ranks, number, at_us, end_us):
                      "Seq": number}}
 
 
-def job(folder, count, late_rank, late_us):
-    """A job of `count` ranks in one group; `late_rank` starts each of three collectives later."""
+def launched(events):
+    """The same kernels with the calls that launched them, all in one step."""
+    calls = []
+    for number, kernel in enumerate(events, 1):
+        kernel["args"]["correlation"] = number
+        calls.append({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 999,
+                      "tid": 1, "ts": number, "dur": 0.5, "args": {"correlation": number}})
+    end = max(kernel["ts"] + kernel["dur"] for kernel in events)
+    return [{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 999, "tid": 1,
+             "ts": 0, "dur": end, "args": {}}, *calls, *events]
+
+
+def job(folder, count, late_rank, late_us, collectives=3, has_step=False):
+    """A job of `count` ranks in one group; `late_rank` starts each of its collectives later."""
     os.makedirs(folder)
     ranks = list(range(count))
     for rank in ranks:
         events = []
-        for number in range(3):
+        for number in range(collectives):
             begin = 1000 * number + 100 + (late_us if rank == late_rank else 0)
             events += [{"ph": "X", "cat": "kernel", "name": "gemm", "pid": rank, "tid": 7,
                         "ts": 1000 * number, "dur": begin - 1000 * number - 1,
                         "args": {"device": 0, "stream": 7}},
                        collective(rank, ranks, number, begin, 1000 * number + 150 + late_us)]
         trace = {"distributedInfo": {"rank": rank, "world_size": count},
-                 "baseTimeNanoseconds": 1790857026000000000, "traceEvents": events}
+                 "baseTimeNanoseconds": 1790857026000000000,
+                 "traceEvents": launched(events) if has_step else events}
         with open(os.path.join(folder, f"rank{rank}.json"), "w", encoding="utf-8") as file:
             json.dump(trace, file)
 

@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdint>
@@ -31,14 +30,14 @@ fs::path StartOf(const fs::path& database) {
          (database.filename().string().substr(0, kNameBytesMax) + ".partial-");
 }
 
-// Of a header that was not written to its end.
+// Nothing, or less than the header of SQLite's file format, which is no database of anybody.
 bool IsStartOfHeader(int file, off_t bytes) {
-  constexpr size_t kHeaderBytes = 100;  // SQLite's file format
-  std::array<char, kHeaderBytes> header;
-  if (bytes >= static_cast<off_t>(header.size())) return false;
-  const ssize_t got = pread(file, header.data(), header.size(), 0);
-  return got >= 0 && kSqliteHeader.starts_with(std::string_view(
-                         header.data(), std::min(static_cast<size_t>(got), kSqliteHeader.size())));
+  constexpr off_t kHeaderBytes = 100;
+  std::array<char, kSqliteHeader.size()> start;
+  if (bytes >= kHeaderBytes) return false;
+  const ssize_t got = pread(file, start.data(), start.size(), 0);
+  return got >= 0 &&
+         kSqliteHeader.starts_with(std::string_view(start.data(), static_cast<size_t>(got)));
 }
 
 bool IsLeft(int file) {

@@ -71,7 +71,7 @@ function drawBars(svg, width, bars, { isStacked, axisLabel, tickFormat }) {
 const kBarsMax = 64;
 const kBarsApart = 24;
 
-function standingOut(bars) {
+function standingOut(bars, endTextOf) {
   if (bars.length <= kBarsMax) return bars;
   const usual = bars[0].parts.map((_, i) => d3.median(bars, (bar) => bar.parts[i].value));
   const distance = (bar) => d3.max(bar.parts, (part, i) => Math.abs(part.value - usual[i]));
@@ -79,13 +79,11 @@ function standingOut(bars) {
   const apart = new Set(differ.sort((a, b) => distance(b) - distance(a)).slice(0, kBarsApart));
   const rest = bars.filter((bar) => !apart.has(bar));
   const name = `mean of the other ${whole.format(rest.length)}`;
-  const mean = {
-    name,
-    parts: rest[0].parts.map(({ series }, i) => {
-      const value = d3.mean(rest, (bar) => bar.parts[i].value);
-      return { series, value, lines: [name, `${series.label}: ${shownTime(value)}`] };
-    }),
-  };
+  const parts = rest[0].parts.map(({ series }, i) => {
+    const value = d3.mean(rest, (bar) => bar.parts[i].value);
+    return { series, value, lines: [name, `${series.label}: ${shownTime(value)}`] };
+  });
+  const mean = { name, parts, endText: endTextOf && endTextOf(parts) };
   return [...bars.filter((bar) => apart.has(bar)), mean];
 }
 
@@ -143,6 +141,7 @@ function overlapChart(section, result) {
   }
   const hidden = { label: "hidden behind computation", className: "fill-compute" };
   const exposed = { label: "exposed", className: "fill-comm" };
+  const hiddenShare = ([{ value }, rest]) => shownShare((100 * value) / (value + rest.value));
   const nameOf = deviceNamer(result);
   const bars = rowNumbers(result).map((row) => {
     const name = nameOf(row);
@@ -165,7 +164,7 @@ function overlapChart(section, result) {
     caption: "Milliseconds in which communication ran; at the right the share that is hidden."
       + standingOutWords(bars, result),
     legend: [hidden, exposed],
-    draw: (svg, width) => drawBars(svg, width, standingOut(bars), { isStacked: true, axisLabel: "ms" }),
+    draw: (svg, width) => drawBars(svg, width, standingOut(bars, hiddenShare), { isStacked: true, axisLabel: "ms" }),
   });
 }
 

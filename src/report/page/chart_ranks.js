@@ -134,7 +134,7 @@ function rankPlaces(grid) {
   };
 }
 
-// By number, where the groups that the traces tell do not set all ranks apart.
+// By number, where the groups that the traces tell do not set all ranks apart, or fill no grid.
 function squarePlaces(grid) {
   const ranks = grid.columns.find((one) => one.name === "rank").values;
   const columns = 2 ** Math.ceil(Math.log2(Math.sqrt(1 + d3.max(ranks))));

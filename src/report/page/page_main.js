@@ -284,7 +284,7 @@ function elsewherePart() {
   const part = element("section", { id: "elsewhere", "aria-labelledby": "elsewhere-title" });
   part.append(element("h2", { id: "elsewhere-title" }, "What only the ranks' own databases have"),
     element("p", {}, "This database was gathered from summaries, which have not all single events. "
-      + `The first rank's own database is ${page.rank_database}.`),
+      + `The first rank's own database is ${page.gathered}.`),
     element("ul", {}, ...[...new Set(titles)].map((title) => element("li", {}, title))),
     element("p", { class: "source" }, element("code", {}, "tracedb report --db RANK.db")));
   return [part];
