@@ -44,9 +44,16 @@ Result<PageVerdict> FirstScreen(SqliteDb& db, const QueryCatalog& catalog,
     facts.step = options.step;
     facts.host_only = scale.host_only;
     facts.straggler_steps = parts.kept["straggler_steps"];
-    if (is_gathered) return VerdictOfSummaries(facts);
-    if (!parts.lanes.ok()) return parts.lanes.error();
-    return MakeVerdict(db, catalog, scale.run, facts, parts.lanes.value());
+    PageVerdict verdict;
+    if (is_gathered) {
+      verdict = VerdictOfSummaries(facts);
+    } else {
+      if (!parts.lanes.ok()) return parts.lanes.error();
+      TRACEDB_ASSIGN(judged, MakeVerdict(db, catalog, scale.run, facts, parts.lanes.value()));
+      verdict = std::move(judged);
+    }
+    TRACEDB_TRY(AddDoubtOfClocks(db, catalog, scale.run, verdict));
+    return verdict;
   };
   Result<PageVerdict> made = make();
   if (made.ok() || !FailsAlone(made.error())) return made;

@@ -114,16 +114,28 @@ std::string WithinSentence(std::string text) {
 
 // What is known of a rank that came late in a step: of all causes that with the longest waits.
 std::string LateCause(const VerdictFacts& facts, const LaneShares& lanes, int64_t rank,
-                      std::optional<int64_t> step, int64_t ranks) {
-  constexpr size_t kLateRank = 1, kLateStep = 2, kCause = 3, kName = 4, kDur = 6;
+                      const Gain& gain, int64_t ranks) {
+  constexpr size_t kLateRank = 1, kLateStep = 2, kCause = 3, kName = 4, kDur = 6, kLateMs = 8;
+  const std::optional<int64_t> step = gain.key.second;
   for (const auto& row : facts.late_ranks) {
     if (row[kLateRank].integer != rank) continue;
     if (step.has_value() && row[kLateStep].integer != *step) continue;
     const bool is_host = row[kCause].text == "host";
+    const std::string name = ShownText(row[kName].text.substr(0, 120));
     std::string text = fmt::format("rank {}'s {} {} ({})", rank, is_host ? "host" : "GPU",
                                    is_host ? "was held up for " + Time(row[kDur].real)
                                            : "was busy for " + Time(row[kDur].real),
-                                   ShownText(row[kName].text.substr(0, 120)));
+                                   name);
+    // Late by little before each of many collectives: no one slice explains what that costs.
+    const auto times =
+        std::count_if(facts.late_ranks.begin(), facts.late_ranks.end(), [&](const auto& other) {
+          return other[kLateRank].integer == rank &&
+                 (!step.has_value() || other[kLateStep].integer == *step);
+        });
+    if (times > 1 && row[kLateMs].real * 2 < gain.before_ms - gain.after_ms) {
+      text = fmt::format("rank {} came late again and again, by {} at most (its {}: {})", rank,
+                         Time(row[kLateMs].real), is_host ? "host" : "GPU", name);
+    }
     std::set<int64_t> waiting;
     for (const auto& [root, waited] : lanes.waiting) {
       if (root.first == rank) waiting.insert(waited.begin(), waited.end());
@@ -181,9 +193,9 @@ PageVerdict FromGains(const VerdictFacts& facts, const LaneShares& lanes, const 
   const bool is_late = (*row)[kWhatIf].text.find("\"rank_late\"") != std::string::npos;
   verdict.kind = is_late ? "late" : "problem";
   if (is_late && verdict.rank.has_value()) {
-    verdict.sentence = fmt::format("{} took {}; {} would do: {}.", StepName(best->key),
-                                   Time(best->before_ms), Time(best->after_ms),
-                                   LateCause(facts, lanes, *verdict.rank, verdict.step, ranks));
+    verdict.sentence =
+        fmt::format("{} took {}; {} would do: {}.", StepName(best->key), Time(best->before_ms),
+                    Time(best->after_ms), LateCause(facts, lanes, *verdict.rank, *best, ranks));
   } else {
     verdict.sentence =
         fmt::format("{} took {}; up to {} of it could be saved: {}.", StepName(best->key),
@@ -288,6 +300,24 @@ PageVerdict VerdictOfSummaries(const VerdictFacts& facts) {
   verdict.sentence +=
       Incomplete(facts.recorded[0][kRanks].integer, facts.recorded[0][kWorldSize].integer);
   return verdict;
+}
+
+Status AddDoubtOfClocks(SqliteDb& db, const QueryCatalog& catalog, const ShownRun& run,
+                        PageVerdict& verdict) {
+  constexpr size_t kSeverity = 0, kRun = 1, kCapture = 2;
+  const QueryDoc* doc = catalog.Find("doctor/clocks_not_compared");
+  if (doc == nullptr) return Done{};
+  TRACEDB_ASSIGN(rows, QueryRows::Open(db, catalog, doc->name, {}));
+  for (;;) {
+    TRACEDB_ASSIGN(any, rows.Next());
+    if (!any) return Done{};
+    if (rows.Text(kSeverity) != "finding" || rows.Text(kRun) != run.name) continue;
+    if (run.capture.has_value() && rows.Int(kCapture) != *run.capture) continue;
+    verdict.sentence +=
+        " The clocks of some hosts could not be compared: waits between these may be their clocks' "
+        "difference (tracedb doctor).";
+    return Done{};
+  }
 }
 
 std::string VerdictAsJson(const PageVerdict& verdict) {

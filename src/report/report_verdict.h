@@ -42,6 +42,10 @@ Result<PageVerdict> MakeVerdict(SqliteDb& db, const QueryCatalog& catalog, const
 // longest in a step, or that none stands out; how much shorter the step would be is not told.
 PageVerdict VerdictOfSummaries(const VerdictFacts& facts);
 
+// Says so in the sentence where waits of the run are between clocks that were never compared.
+Status AddDoubtOfClocks(SqliteDb& db, const QueryCatalog& catalog, const ShownRun& run,
+                        PageVerdict& verdict);
+
 // {"kind","sentence","step","rank"}
 std::string VerdictAsJson(const PageVerdict& verdict);
 
