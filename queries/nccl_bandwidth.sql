@@ -60,7 +60,7 @@ placed AS (  -- narrow rows: they are sorted
   FROM timed t JOIN summed s ON s.group_id = t.group_id AND s.bytes = t.bytes
     AND s.collective IS t.collective AND s.dtype IS t.dtype AND s.is_estimate = t.is_estimate
 ),
-median AS (
+median AS MATERIALIZED (  -- else all of placed would be gone through for each kind
   SELECT kind, took_ns AS median_ns FROM placed WHERE place = n / 2 + 1
 ),
 reported AS (  -- by NCCL Inspector
