@@ -59,3 +59,35 @@ function(tracedb_layer name)
     target_compile_options(tracedb_${name} PRIVATE ${TRACEDB_PGO_FLAGS})
   endif()
 endfunction()
+
+# What few commands need and is dear to load, as cpp-httplib and libxlsxwriter are, which both bring
+# OpenSSL along: loaded by every command it was half of the time before that begins
+# (src/cmake/DECISION-modules.md). A program that has to be whole by itself has it within: those of
+# packages and wheels, and with sanitizers.
+if(TRACEDB_SANITIZE OR TRACEDB_PACKAGES OR SKBUILD)
+  set(TRACEDB_MODULES OFF)
+else()
+  set(TRACEDB_MODULES ON)
+  file(RELATIVE_PATH module_folder ${CMAKE_INSTALL_FULL_BINDIR}
+       ${CMAKE_INSTALL_FULL_LIBDIR}/tracedb)
+  target_compile_definitions(tracedb_warnings INTERFACE TRACEDB_MODULES)
+endif()
+
+# tracedb_module(NAME LAYER LIBRARY target NEEDS targets... SOURCES files... WITH files...): the
+# module tracedb-NAME.so, or a part of the layer. WITH: sources of the layer that it has too.
+function(tracedb_module name layer)
+  cmake_parse_arguments(MODULE "" "LIBRARY" "NEEDS;SOURCES;WITH" ${ARGN})
+  if(NOT TRACEDB_MODULES)
+    target_sources(tracedb_${layer} PRIVATE ${MODULE_SOURCES})
+    target_link_libraries(tracedb_${layer} PUBLIC ${MODULE_LIBRARY})
+    return()
+  endif()
+  add_library(tracedb_${name}_module MODULE ${MODULE_SOURCES} ${MODULE_WITH})
+  set_target_properties(tracedb_${name}_module PROPERTIES PREFIX "" OUTPUT_NAME tracedb-${name})
+  target_link_libraries(tracedb_${name}_module PRIVATE tracedb_flags ${MODULE_LIBRARY}
+                        ${MODULE_NEEDS})
+  target_link_options(tracedb_${name}_module PRIVATE -Wl,-z,defs -Wl,--exclude-libs,ALL)
+  target_include_directories(tracedb_${name}_module PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  add_dependencies(tracedb_${layer} tracedb_${name}_module)
+  install(TARGETS tracedb_${name}_module LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tracedb)
+endfunction()

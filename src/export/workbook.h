@@ -18,54 +18,32 @@ namespace tracedb {
 inline constexpr int64_t kSheetRowsMax = 1'048'576 - 1;  // below the names
 inline constexpr size_t kCellTextMax = 32'767;           // characters
 
+// Rows of results, below a frozen line with their names.
+class WorkbookSheet : public RowSink {
+ public:
+  // As Row; the first cell, a text, is a link to another sheet.
+  virtual Status LinkedRow(std::span<const Cell> cells, const std::string& sheet) = 0;
+  virtual const std::string& name() const = 0;
+  virtual size_t texts_cut() const = 0;
+};
+
 class Workbook {
  public:
-  class Sheet;
-
   // `scratch` is a folder for what is on the way.
   static Result<std::unique_ptr<Workbook>> Create(const std::filesystem::path& file,
                                                   const std::filesystem::path& scratch);
-  ~Workbook();
-  Workbook(const Workbook&) = delete;
-  Workbook& operator=(const Workbook&) = delete;
+  virtual ~Workbook() = default;
 
   // The name is cut to what a sheet may be called, and made another than all before. Columns are
   // as wide as their names and `columns` suggest. Lives as long as the workbook.
-  Result<Sheet*> AddSheet(const std::string& name, std::span<const QueryColumn> columns);
+  virtual Result<WorkbookSheet*> AddSheet(const std::string& name,
+                                          std::span<const QueryColumn> columns) = 0;
   // Writes the file. Once.
-  Status Close();
-
- private:
-  struct Book;
-  explicit Workbook(std::unique_ptr<Book> book);
-  std::unique_ptr<Book> book_;
-};
-
-// Rows of results, below a frozen line with their names.
-class Workbook::Sheet : public RowSink {
- public:
-  Sheet(Book& book, void* worksheet, std::string name, std::span<const QueryColumn> columns);
-
-  Status Begin(std::span<const std::string> column_names) override;
-  Status Row(std::span<const Cell> cells) override;
-  Status End() override;
-
-  const std::string& name() const { return name_; }
-  size_t texts_cut() const { return texts_cut_; }
-  // As Row; the first cell, a text, is a link to another sheet.
-  Status LinkedRow(std::span<const Cell> cells, const std::string& sheet);
-
- private:
-  Status WriteCell(uint16_t column, const Cell& cell);
-  const QueryColumn* ColumnOf(const std::string& name) const;
-
-  Book& book_;
-  void* worksheet_;  // the library's
-  std::string name_;
-  std::vector<QueryColumn> columns_;
-  std::vector<void*> formats_;  // of the result's columns
-  uint32_t row_ = 0;
-  size_t texts_cut_ = 0;
+  virtual Status Close() = 0;
 };
 
 }  // namespace tracedb
+
+// With libxlsxwriter, which brings OpenSSL along. Null: there is no memory for it. The caller
+// deletes what it gets.
+extern "C" tracedb::Workbook* tracedb_xlsx_workbook(const char* file, const char* scratch);

@@ -15,7 +15,7 @@ namespace {
 
 struct Answered {
   const QueryDoc* doc = nullptr;
-  const Workbook::Sheet* sheet = nullptr;  // none: it has no row
+  const WorkbookSheet* sheet = nullptr;  // none: it has no row
   QueryOutcome outcome;
 };
 
@@ -38,13 +38,13 @@ class SheetWhenNeeded : public RowSink {
   }
   Status End() override { return sheet_ == nullptr ? Status(Done{}) : sheet_->End(); }
 
-  const Workbook::Sheet* sheet() const { return sheet_; }
+  const WorkbookSheet* sheet() const { return sheet_; }
 
  private:
   Workbook& workbook_;
   const QueryDoc& doc_;
   std::vector<std::string> names_;
-  Workbook::Sheet* sheet_ = nullptr;
+  WorkbookSheet* sheet_ = nullptr;
 };
 
 Cell Text(std::string_view text) { return {SqlType::kText, 0, 0, text}; }
@@ -62,7 +62,7 @@ std::string NoteOf(const Answered& answer) {
   return note;
 }
 
-Status WriteContents(Workbook::Sheet& contents, const std::vector<Answered>& answers) {
+Status WriteContents(WorkbookSheet& contents, const std::vector<Answered>& answers) {
   const std::vector<std::string> names = {"query", "rows", "what it answers", "note"};
   TRACEDB_TRY(contents.Begin(names));
   for (const Answered& answer : answers) {

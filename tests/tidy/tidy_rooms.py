@@ -69,6 +69,8 @@ ONE_OF_SEVERAL = {
     "src/ingest/frame/event_scan.h": ("event_scan_avx2", "event_scan_avx512"),
     "src/ingest/parse/layout_pieces.h": ("layout_pieces_avx2", "layout_pieces_avx512"),
     "src/replay/replay_graph.h": ("graph_builder",),
+    "src/serve/http/http_engine.h": ("httplib_engine",),
+    "src/export/workbook.h": ("xlsx_workbook",),
     "src/ingest/build/record_builder.h": ("record_builder_pairs",),
     "src/sources/ncu/ncu_rows.h": ("ncu_rows_end",),
     "src/sources/logs/log_lines.h": ("log_notes",),

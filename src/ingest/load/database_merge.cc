@@ -22,6 +22,7 @@
 #include "tracedb/pages/staged_changes.h"
 #include "tracedb/pages/tree_graft.h"
 #include "tracedb/ranks/runs/decide_runs.h"
+#include "tracedb/schema/empty_database.h"
 #include "tracedb/schema/schema_sql.h"
 
 namespace tracedb {
@@ -195,26 +196,38 @@ Status NameRun(const std::filesystem::path& database, int64_t trace_id, const st
 
 namespace {
 
-// Whether anything is worth grafting: it costs a connection of its own to find that out later.
+// In a database's header, the highest byte first.
+constexpr size_t kPageBytesAt = 16;  // two bytes; 1: 65,536
+constexpr size_t kFreePagesAt = 36;  // four
+using FileHeader = std::array<unsigned char, 40>;
+
+int64_t NumberAt(const FileHeader& header, size_t at, size_t bytes) {
+  int64_t number = 0;
+  for (size_t i = at; i < at + bytes; ++i) number = number * 256 + header[i];
+  return number;
+}
+
+int64_t PageBytes(const FileHeader& header) {
+  const int64_t bytes = NumberAt(header, kPageBytesAt, 2);
+  return bytes == 1 ? 65536 : bytes;
+}
+
+// Whether anything is worth grafting. The file's tables are where those of the empty database are,
+// which it began as: a connection would have to read its schema to say so.
 Result<bool> HasLargeTable(const MergeJob& job) {
   const OpenFile source{open(job.partial.c_str(), O_RDONLY | O_CLOEXEC)};
-  if (source.file < 0) return false;
-  TRACEDB_ASSIGN(fresh, SqliteDb::Open(job.partial, SqliteMode::kFrozen));
-  TRACEDB_ASSIGN(page_bytes, fresh.Integer("PRAGMA page_size"));
-  TRACEDB_ASSIGN(pages, fresh.Integer("PRAGMA page_count"));
-  const TreeGraft::Source from{source.file, static_cast<uint32_t>(pages), job.partial};
-  TRACEDB_ASSIGN(root, fresh.Prepare("SELECT rootpage FROM sqlite_schema WHERE type = 'table' AND "
-                                     "name = ?1"));
-  for (const std::string& table : LargeTables()) {
-    TRACEDB_TRY(root.Bind(1, std::string_view(table)));
-    TRACEDB_ASSIGN(found, root.Step());
-    if (found) {
-      const auto large = TreeGraft::IsLarge(from, static_cast<uint32_t>(page_bytes),
-                                            static_cast<uint32_t>(root.Int(0)));
-      if (!large.ok() && large.error().kind != ErrorKind::kUnfit) return large.error();
-      if (large.ok() && large.value()) return true;
-    }
-    root.Reset();
+  FileHeader header{};
+  struct stat status {};
+  if (source.file < 0 || fstat(source.file, &status) != 0) return false;
+  if (pread(source.file, header.data(), header.size(), 0) != ssize_t{header.size()}) return false;
+  const int64_t page_bytes = PageBytes(header);
+  if (page_bytes == 0) return false;
+  const TreeGraft::Source from{source.file, static_cast<uint32_t>(status.st_size / page_bytes),
+                               job.partial};
+  for (const uint32_t root : EmptyDatabase::RootPages(LargeTables())) {
+    const auto large = TreeGraft::IsLarge(from, static_cast<uint32_t>(page_bytes), root);
+    if (!large.ok() && large.error().kind != ErrorKind::kUnfit) return large.error();
+    if (large.ok() && large.value()) return true;
   }
   return false;
 }
@@ -222,11 +235,8 @@ Result<bool> HasLargeTable(const MergeJob& job) {
 // Pages that traces were taken out of are used again by SQLite alone; grafted ones go to the end,
 // and a database that traces come to and leave would grow for ever.
 Result<bool> FitsInFreePages(const MergeJob& job) {
-  // In the file's header, the highest byte first.
-  constexpr size_t kPageBytesAt = 16;  // two bytes; 1: 65,536
-  constexpr size_t kFreePagesAt = 36;  // four
   const OpenFile database{open(job.database.c_str(), O_RDONLY | O_CLOEXEC)};
-  std::array<unsigned char, 40> header{};
+  FileHeader header{};
   struct stat fresh {};
   if (database.file < 0 || stat(job.partial.c_str(), &fresh) != 0) return false;
   const ssize_t got = pread(database.file, header.data(), header.size(), 0);
@@ -235,13 +245,7 @@ Result<bool> FitsInFreePages(const MergeJob& job) {
                  job.database.string() + ": cannot be read: " + std::strerror(errno), ""};
   }
   if (got != ssize_t{header.size()}) return false;
-  const auto number_at = [&](size_t at, size_t bytes) {
-    int64_t number = 0;
-    for (size_t i = at; i < at + bytes; ++i) number = number * 256 + header[i];
-    return number;
-  };
-  const int64_t page_bytes = number_at(kPageBytesAt, 2) == 1 ? 65536 : number_at(kPageBytesAt, 2);
-  return number_at(kFreePagesAt, 4) * page_bytes >= fresh.st_size;
+  return NumberAt(header, kFreePagesAt, 4) * PageBytes(header) >= fresh.st_size;
 }
 
 }  // namespace

@@ -1,26 +1,23 @@
-// HTTP on a port: requests go to a handler, its answers go back. cpp-httplib speaks the protocol.
+// HTTP on a port: requests go to a handler, its answers go back.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 
-#include "serve/http/web_message.h"
+#include "serve/http/http_engine.h"
 #include "tracedb/base/result.h"
 
 namespace tracedb {
 
 class HttpServer {
  public:
-  using Handler = std::function<WebAnswer(const WebRequest&)>;
-
   // `handler` is called from many threads.
-  HttpServer(int connections_max, Handler handler);
+  HttpServer(int connections_max, HttpHandler handler);
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  // Gives the port, which is a free one for 0.
+  // Gives the port, which is a free one for 0. Once.
   Result<int> Bind(const std::string& host, int port);
   // Begins to answer, on threads of its own.
   void Start();
@@ -28,8 +25,9 @@ class HttpServer {
   void Stop();
 
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  const int connections_max_;
+  HttpHandler handler_;  // until the engine has it
+  std::unique_ptr<HttpEngine> engine_;
 };
 
 }  // namespace tracedb
