@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "replay/host_steps.h"
 #include "replay/peer_times.h"
 #include "tracedb/base/interval.h"
 #include "tracedb/schema/event_tables.h"
@@ -30,26 +31,6 @@ struct Peer {
 };
 using Peers = std::vector<Peer>;
 using PeerRange = std::pair<Peers::const_iterator, Peers::const_iterator>;
-
-// The step that each trace is in, as nodes pass by in the order of time.
-class CurrentSteps {
- public:
-  explicit CurrentSteps(const ReplayGraph& graph)
-      : graph_(graph), steps_(graph.rows().traces.size(), kNoStep) {}
-
-  int64_t At(uint32_t node) {
-    int64_t& step = steps_[graph_.TraceOf(node)];
-    const Node& here = graph_.nodes()[node];
-    if (here.kind == NodeKind::kStepBegin) step = graph_.rows().calls[here.owner].step;
-    return step;
-  }
-
- private:
-  const ReplayGraph& graph_;
-  std::vector<int64_t> steps_;
-};
-
-bool IsHost(EdgeKind kind) { return kind == EdgeKind::kHost || kind == EdgeKind::kHandover; }
 
 bool IsMet(const ReplayGraph& graph, uint32_t node) {
   for (uint32_t edge = graph.first_edge(node); edge < graph.end_edge(node); ++edge) {

@@ -38,12 +38,13 @@ class LateFinder {
     traces_ += traces_.empty() ? "[]" : "]";
   }
 
-  Result<std::vector<LateSlice>> Find() {
+  Result<Lateness> Find() {
+    Lateness all;
     TRACEDB_ASSIGN(causes,
                    db_.Prepare("SELECT id, cause_slice_id, step, cause FROM _collective_cause "
                                "WHERE rank = ?1 AND cause IN ('host', 'device') "
-                               "AND cause_slice_id > 0 AND upstream_id IS NULL "
-                               "AND carried_id IS NULL ORDER BY id"));
+                               "AND (cause_slice_id > 0 OR cause = 'host') "
+                               "AND upstream_id IS NULL AND carried_id IS NULL ORDER BY id"));
     TRACEDB_TRY(causes.Bind(1, rank_));
     for (;;) {
       TRACEDB_ASSIGN(any, causes.Step());
@@ -55,18 +56,22 @@ class LateFinder {
         slow_steps_.insert(step);
         continue;
       }
+      if (causes.Type(1) != SqlType::kInteger || causes.Int(1) <= 0) {
+        all.steps_in_pieces.insert(step);
+        continue;
+      }
       Late& late = late_[causes.Int(1)];
       late.late_ns = std::max(late.late_ns, LatenessNs(rows_.activities[part->second]));
       late.step = step;
     }
-    std::vector<LateSlice> found;
+    std::vector<LateSlice>& found = all.slices;
     if (!slow_steps_.empty()) TRACEDB_TRY(FindSlowKernels(found));
     for (const auto& [slice_id, late] : late_) {
       TRACEDB_ASSIGN(longer_ns, LongerNs(slice_id, late.step));
       const int64_t late_ns = std::min(late.late_ns, longer_ns);
       if (late_ns > 0) found.push_back({slice_id, late_ns});
     }
-    return found;
+    return all;
   }
 
  private:
@@ -183,7 +188,7 @@ class LateFinder {
 
 }  // namespace
 
-Result<std::vector<LateSlice>> LateSlices(SqliteDb& db, const JobRows& rows, int64_t rank) {
+Result<Lateness> LatenessOf(SqliteDb& db, const JobRows& rows, int64_t rank) {
   return LateFinder(db, rows, rank).Find();
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include "replay/job_rows.h"
@@ -15,7 +16,12 @@ struct LateSlice {
   int64_t late_ns;  // at most what it takes longer than on other ranks
 };
 
-// Of a rank of the capture whose rows these are, by slice_id. MODEL.md, "a rank's lateness".
-Result<std::vector<LateSlice>> LateSlices(SqliteDb& db, const JobRows& rows, int64_t rank);
+struct Lateness {
+  std::vector<LateSlice> slices;
+  std::set<int64_t> steps_in_pieces;  // in which its host was late without a slice to name
+};
+
+// Of a rank of the capture whose rows these are. MODEL.md, "a rank's lateness".
+Result<Lateness> LatenessOf(SqliteDb& db, const JobRows& rows, int64_t rank);
 
 }  // namespace tracedb

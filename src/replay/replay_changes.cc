@@ -13,20 +13,16 @@
 #include "replay/balance_factors.h"
 #include "replay/change_reader.h"
 #include "replay/host_slices.h"
+#include "replay/host_steps.h"
 #include "replay/late_slices.h"
+#include "replay/scaled_weight.h"
+#include "replay/short_host.h"
 #include "replay/stop_watch.h"
 #include "tracedb/base/interval.h"
 #include "tracedb/schema/event_tables.h"
 
 namespace tracedb {
 namespace {
-
-constexpr int64_t kMostNs = int64_t{1} << 60;
-
-int64_t Scaled(int64_t weight_ns, double factor) {
-  const double scaled = std::round(static_cast<double>(weight_ns) * factor);
-  return static_cast<int64_t>(std::clamp(scaled, 0.0, static_cast<double>(kMostNs)));
-}
 
 class Weights {
  public:
@@ -55,11 +51,7 @@ class Weights {
       return is_waited_for ? Status(Done{})
                            : NothingWaits("slice " + std::to_string(*change.slice));
     }
-    if (change.rank_late.has_value()) {
-      TRACEDB_ASSIGN(late, LateSlices(db_, rows_, *change.rank_late));
-      TRACEDB_TRY(Shorten(late));
-      return Done{};
-    }
+    if (change.rank_late.has_value()) return DropLateness(*change.rank_late);
     if (change.short_host.has_value()) return ScaleShortHost(change);
     if (change.recorder.has_value()) return ScaleRecorder(change);
     if (!change.held_by.empty()) return ScaleHeld(change);
@@ -111,9 +103,7 @@ class Weights {
       const uint32_t thread = graph_.ThreadOf(node);
       if (thread == kNone || !IsOf(change, graph_.TraceOf(node))) continue;
       for (uint32_t edge = graph_.first_edge(node); edge < graph_.end_edge(node); ++edge) {
-        const EdgeKind kind = graph_.kind(edge);
-        if (kind != EdgeKind::kHost && kind != EdgeKind::kHandover) continue;
-        if (weights_[edge] <= 0) continue;
+        if (!IsHost(graph_.kind(edge)) || weights_[edge] <= 0) continue;
         const uint32_t from = graph_.from(edge);
         use(weights_[edge], graph_.ThreadOf(from), thread,
             Interval{graph_.nodes()[from].at_ns, graph_.nodes()[node].at_ns});
@@ -176,7 +166,7 @@ class Weights {
     ForEachHost({}, [&](int64_t& weight_ns, uint32_t from, uint32_t to, Interval range) {
       if (range.length() < least_ns) return;
       const double saved = std::clamp(std::round(slices.Saved(from, to, range)), -1e18, 1e18);
-      weight_ns = std::clamp<int64_t>(weight_ns - static_cast<int64_t>(saved), 0, kMostNs);
+      weight_ns = std::clamp<int64_t>(weight_ns - static_cast<int64_t>(saved), 0, kMostWeightNs);
     });
   }
 
@@ -247,6 +237,15 @@ class Weights {
     }
     if (found.size() < shorter.size()) ScaleHost(slices, 0);
     return !slices.are_all_elsewhere();
+  }
+
+  Status DropLateness(int64_t rank) {
+    TRACEDB_ASSIGN(late, LatenessOf(db_, rows_, rank));
+    TRACEDB_TRY(Shorten(late.slices));
+    if (!late.steps_in_pieces.empty()) {
+      EvenShortHost(graph_, rank, late.steps_in_pieces, watch_, weights_);
+    }
+    return Done{};
   }
 
   // That a framework calls in one way; "-": in any that is known; empty: none.

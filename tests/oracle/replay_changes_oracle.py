@@ -3,6 +3,7 @@ import collections
 import json
 import math
 
+import ideal_oracle
 from replay_graph_oracle import Call
 
 SHORT_NS = 250_000
@@ -67,12 +68,15 @@ def of_late_rank(graph, change):
     for a in graph.activities:
         if a.slice_id in key_of:
             starts[key_of[a.slice_id]][graph.ranks[a.trace]] = a.ts
-    shorter, slow = {}, set()
+    shorter, slow, in_pieces = {}, set(), set()
     for slice_id, step, held_by, cause in graph.db.execute(
             "SELECT slice_id, step, cause_slice_id, cause FROM collective_causes "
             "WHERE rank = ? AND cause IN ('host', 'device') "
-            "AND carried_id IS NULL AND cause_slice_id IS NOT NULL", (change["rank"],)):
+            "AND carried_id IS NULL AND (cause_slice_id IS NOT NULL OR cause = 'host')", (change["rank"],)):
         if slice_id not in key_of:
+            continue
+        if held_by is None:
+            in_pieces.add(step)
             continue
         if cause == "device":
             slow.add(step)
@@ -86,7 +90,27 @@ def of_late_rank(graph, change):
                for held_by, ns in sorted(shorter.items()) if ns > 0]
     gpu = {a.slice_id for a in graph.activities}
     return [c for c in changes if c["slice_id"] in gpu] + [
-        {"change": "several", "of": [(c, changed_slices(graph, c)) for c in changes if c["slice_id"] not in gpu]}]
+        {"change": "several", "of": [(c, changed_slices(graph, c)) for c in changes if c["slice_id"] not in gpu]},
+        {"change": "even_short_host", "at_most": even_short_host(graph, change["rank"], in_pieces)}]
+
+
+def even_short_host(graph, rank, steps):
+    """{(node, source, kind of edge): at most what it takes}, of a rank's short host work in these steps."""
+    step_of_node = ideal_oracle.host_steps(graph)
+    work = [(node, source, weight, name) for node in graph.nodes for source, weight, name in node.edges
+            if name in ("host", "handover", "call") and weight > 0 and node.time - source.time < SHORT_NS
+            and step_of_node[node.number] in steps]
+    took = collections.Counter()
+    for node, _, weight, _ in work:
+        took[step_of_node[node.number], graph.ranks[node.trace]] += weight
+    found = {}
+    for node, source, weight, name in work:
+        step = step_of_node[node.number]
+        others = [ns for (at, of), ns in took.items() if at == step and of != rank]
+        own = took[step, rank]
+        if graph.ranks[node.trace] == rank and others and sum(others) // len(others) < own:
+            found[node.number, source.number, name] = nearest(weight * (sum(others) // len(others) / own))
+    return found
 
 
 def slow_kernels(graph, rank, steps):
@@ -129,6 +153,8 @@ def changed_weight(graph, change, slices, node, edge):
         return nearest(weight * change["factor"])
     if what == "short_host" and name in ("host", "handover", "call") and node.time - source.time < SHORT_NS:
         return nearest(weight * change["factor"])
+    if what == "even_short_host":
+        return min(weight, change["at_most"].get((node.number, source.number, name), weight))
     if what == "recorder" and name == "recorder" and change.get("rank") in (None, graph.ranks[node.trace]):
         return nearest(weight * change["factor"])
     if what in ("slice", "slices") and name in ("host", "handover", "call") and weight:
