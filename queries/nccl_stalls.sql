@@ -8,7 +8,9 @@
 -- what the culprit did from the first start to its own: held on its host, busy on its device, or
 -- waiting in another collective; `nccl_stall_roots` adds up where those chains end. The stages of a
 -- pipeline wait for each other however equal they are: where a stage was busy, and no slower than
--- the others, the cause is its schedule.
+-- the others, the cause is its schedule. A device that was busy with what it was given late is not
+-- slow: where its host kept it without work before, in this step, and a slice of the host took so
+-- much longer than on the other ranks that this is half of the wait, that slice is the cause.
 --
 -- A part without a partner in the database has a row too, is_estimate: its wait is what it took
 -- longer than the shortest of the same collective, size and group. For whom, nobody can tell.

@@ -210,7 +210,7 @@ launching AS (  -- what no long slice takes
   SELECT run_id, sum(ns) AS ns FROM on_path WHERE kind = 'host' AND held_name_id IS NULL
   GROUP BY run_id
 ),
-held AS (  -- by what the host is held on the critical path, where it launches nothing for long
+held AS MATERIALIZED (  -- by what the host is held on the critical path, where it launches nothing for long
   SELECT run_id, name, ns, stretches, rank, row_number() OVER (PARTITION BY run_id
                                                                ORDER BY ns DESC, name) AS place
   FROM (SELECT run_id, name, sum(ns) AS ns, sum(stretches) AS stretches,
@@ -219,6 +219,18 @@ held AS (  -- by what the host is held on the critical path, where it launches n
               FROM on_path h JOIN names n ON n.name_id = h.held_name_id
               WHERE h.kind = 'host' AND n.name <> '' AND instr(n.name, char(0)) = 0)
         GROUP BY run_id, name)
+),
+held_by_rank AS MATERIALIZED (  -- where one rank alone is held on the path: on which ranks else
+  SELECT r.run_id, u.name, u.rank, sum(u.total_ns) AS ns
+  FROM host_uses u JOIN recorded r ON r.trace_id = u.trace_id
+  WHERE u.name IN (SELECT name FROM held WHERE rank IS NOT NULL AND place <= 8)
+  GROUP BY r.run_id, u.name, u.rank
+),
+held_apart AS (  -- for more than twice as long as the others are on average
+  SELECT o.run_id, o.name, o.rank FROM held_by_rank o
+  WHERE o.ns * (SELECT w.ranks - 1 FROM whole w WHERE w.run_id = o.run_id)
+    > 2 * ifnull((SELECT sum(e.ns) FROM held_by_rank e
+                  WHERE e.run_id = o.run_id AND e.name = o.name AND e.rank <> o.rank), 0)
 ),
 profiled AS (
   SELECT run_id, sum(ns) AS ns, sum(stretches) AS times,
@@ -283,7 +295,7 @@ found (run_id, problem, rank, evidence, advice, change) AS MATERIALIZED (
          printf('{"rank_late":%d}', r.rank)
   FROM root r JOIN root_name n ON n.run_id = r.run_id AND n.rank = r.rank AND n.place = 1
   UNION ALL
-  SELECT h.run_id, printf('The host is held by %s', substr(h.name, 1, 80)), h.rank,
+  SELECT h.run_id, printf('The host is held by %s', substr(h.name, 1, 80)), a.rank,
          printf('%.1f ms of the critical path in %d stretches in which nothing is launched '
                 || '(critical_path)', h.ns / 1e6, h.stretches),
          iif(lower(h.name) GLOB '*load*' OR lower(h.name) GLOB '*__next__*',
@@ -291,9 +303,11 @@ found (run_id, problem, rank, evidence, advice, change) AS MATERIALIZED (
              'see what it does there (module_time, sync_points): launch its work earlier, '
                || 'move it out of the step, or do it while the GPU works'),
          printf('{"held_by":%s%s}', json_quote(h.name), o.json)
-  FROM held h, of_rank o
-  WHERE h.place <= 8
-    AND NOT EXISTS (SELECT 1 FROM root_name n WHERE n.run_id = h.run_id AND n.name = h.name)
+  FROM of_rank o, held h JOIN whole w ON w.run_id = h.run_id
+  LEFT JOIN held_apart a ON a.run_id = h.run_id AND a.name = h.name AND a.rank = h.rank
+  WHERE h.place <= 8  -- not what mostly makes other ranks wait: their row says more
+    AND h.ns * max(w.ranks - 1, 1) > 2 * ifnull((SELECT sum(n.ns) FROM root_name n
+                                                 WHERE n.run_id = h.run_id AND n.name = h.name), 0)
   UNION ALL
   SELECT p.run_id, 'The profiler holds up the host', p.rank,
          printf('%.1f ms of the critical path, %d time%s: a job that is not recorded does not have '

@@ -1,7 +1,8 @@
 -- title: Who came late, and what held it up
 --
 -- One row for each slice of the host, or kernel, at which waits in collectives begin: the chains of
--- `nccl_stall_roots`, one cause at a time, by the aligned clocks.
+-- `nccl_stall_roots`, one cause at a time, by the aligned clocks. A host that was late in pieces
+-- too short to name one has a row for each step.
 --
 -- param:  limit    int(rows)   = 40    Rows of a run at most, the longest waits first; all if null.
 -- param:  run      text        = null  This run only; all of them when null.
@@ -12,8 +13,9 @@
 -- column: step           int(count)  The first step with a collective that waited.
 -- column: cause          text        host or device.
 -- column: name           text        The slice of the host, or the kernel.
--- column: start_ms       real(ms)    Its start since the first event of the run, aligned.
--- column: dur_ms         real(ms)    How long it was.
+-- column: start_ms       real(ms)    Its start since the first event of the run, aligned; NULL of
+--                                    pieces.
+-- column: dur_ms         real(ms)    How long it was; NULL of pieces.
 -- column: collectives    int(count)  Collectives that waited for it, directly or in a chain.
 -- column: late_ms        real(ms)    How late the rank was for the one with the longest wait.
 -- column: total_wait_ms  real(ms)    All waits because of it, summed over ranks.
@@ -30,16 +32,18 @@ rooted AS (
          c.start_ns - c.first_start_ns AS late_ns
   FROM recorded r JOIN collective_causes c ON c.trace_id = r.trace_id
   JOIN collective_causes o ON o.slice_id = c.root_id
-  WHERE c.root_rank IS NOT NULL AND o.cause_slice_id IS NOT NULL
+  WHERE c.root_rank IS NOT NULL
+    AND (o.cause_slice_id IS NOT NULL OR (o.cause = 'host' AND o.cause_name IS NOT NULL))
 ),
 summed AS (
   SELECT trace_id, cause, cause_slice_id, cause_name, min(step) AS step, count(*) AS collectives,
          sum(wait_ns) AS wait_ns, max(late_ns) AS late_ns
-  FROM rooted GROUP BY trace_id, cause_slice_id
+  FROM rooted GROUP BY trace_id, cause_slice_id, iif(cause_slice_id IS NULL, step, NULL)
 ),
 placed AS (
   SELECT s.*, r.run_id, row_number() OVER (PARTITION BY r.run_id
-                                 ORDER BY s.wait_ns DESC, s.cause_slice_id) AS place
+                                 ORDER BY s.wait_ns DESC, s.cause_slice_id, s.trace_id,
+                                          s.step) AS place
   FROM summed s JOIN recorded r ON r.trace_id = s.trace_id
 ),
 shown AS MATERIALIZED (

@@ -27,8 +27,6 @@ class CurrentSteps {
   std::vector<int64_t> steps_;
 };
 
-inline bool IsHost(EdgeKind kind) {
-  return kind == EdgeKind::kHost || kind == EdgeKind::kHandover;
-}
+inline bool IsHost(EdgeKind kind) { return kind == EdgeKind::kHost || kind == EdgeKind::kHandover; }
 
 }  // namespace tracedb

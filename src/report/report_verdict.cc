@@ -122,17 +122,21 @@ std::string LateCause(const VerdictFacts& facts, const LaneShares& lanes, int64_
     if (step.has_value() && row[kLateStep].integer != *step) continue;
     const bool is_host = row[kCause].text == "host";
     const std::string name = ShownText(row[kName].text.substr(0, 120));
-    std::string text = fmt::format("rank {}'s {} {} ({})", rank, is_host ? "host" : "GPU",
-                                   is_host ? "was held up for " + Time(row[kDur].real)
-                                           : "was busy for " + Time(row[kDur].real),
-                                   name);
+    std::string text =
+        row[kDur].type == SqlType::kNull
+            ? fmt::format("rank {}'s host is slower than the others' ({})", rank, name)
+        : is_host ? fmt::format("rank {}'s host was held up for {} ({})", rank,
+                                Time(row[kDur].real), name)
+                  : fmt::format("rank {}'s GPU took longer than the others' ({}: {})", rank, name,
+                                Time(row[kDur].real));
     // Late by little before each of many collectives: no one slice explains what that costs.
     const auto times =
         std::count_if(facts.late_ranks.begin(), facts.late_ranks.end(), [&](const auto& other) {
           return other[kLateRank].integer == rank &&
                  (!step.has_value() || other[kLateStep].integer == *step);
         });
-    if (times > 1 && row[kLateMs].real * 2 < gain.before_ms - gain.after_ms) {
+    if (times > 1 && row[kDur].type != SqlType::kNull &&
+        row[kLateMs].real * 2 < gain.before_ms - gain.after_ms) {
       text = fmt::format("rank {} came late again and again, by {} at most (its {}: {})", rank,
                          Time(row[kLateMs].real), is_host ? "host" : "GPU", name);
     }
@@ -165,6 +169,12 @@ PageVerdict FromGains(const VerdictFacts& facts, const LaneShares& lanes, const 
     if (facts.step.has_value() && gain.key.second != facts.step) continue;
     if (gain_ms * 100 < kGainPctMin * gain.before_ms) continue;
     if (best == nullptr || gain_ms > best->before_ms - best->after_ms) best = &gain;
+  }
+  // What is recommended first takes the first place where it gains half as much: what gains most
+  // alone may be a remedy for all of the job, and the cause a rank that is late.
+  for (const Gain& gain : all) {
+    if (best == nullptr || gain.key != best->key || gain.number >= best->number) continue;
+    if (2 * (gain.before_ms - gain.after_ms) >= best->before_ms - best->after_ms) best = &gain;
   }
   if (best == nullptr) {
     std::vector<double> steps;

@@ -78,6 +78,8 @@ class Stalls:
         self.late = self._late()
         for stall in self.of_part.values():
             stall.cause = self._cause(stall)
+        for stall in self.of_part.values():
+            self._was_behind(stall, job)
         spent = self._spent(job)
         stages = self._stages(job)
         for stall in self.of_part.values():
@@ -188,13 +190,51 @@ class Stalls:
             return Cause(None, None, None, length(gap))
         return Cause("device", IDLE, None, length(gap))
 
-    def _by_what_was_before(self, stall, cause):
-        earliest = self._together(stall)
+    def _earliest(self, stall):
         trace, step = stall.last.activity.trace, stall.last.activity.step
         if step is None:
-            earliest = max(earliest, stall.range.start - 10 * length(stall.range))
-        else:
-            earliest = max(earliest, min(ts for number, ts, _ in trace.steps if number == step))
+            return max(self._together(stall), stall.range.start - 10 * length(stall.range))
+        return max(self._together(stall), min(ts for number, ts, _ in trace.steps if number == step))
+
+    def _was_behind(self, stall, job):
+        """A device at work that its host had kept without work before: by what took it longer than others."""
+        if stall.cause.kind != "device" or stall.cause.name in (None, IDLE) or stall.carried is not None:
+            return
+        before = Range(self._earliest(stall), stall.range.end)
+        if before.start >= stall.range.start:
+            return
+        gap, after = self._gap(self._pieces(stall.last.activity), before)
+        launch = None if after is None else after.launch_ts
+        if launch is None or 2 * length(gap) < length(stall.range) or 2 * (launch - gap.start) < length(gap):
+            return
+        named, inner, _ = self._longest(stall.last.activity.trace, after, Range(gap.start, min(launch, gap.end)))
+        if named is None or waits_for_device(inner.name):
+            return
+        longer = named.dur - self._others_take(named.name, stall, job)
+        if 2 * longer >= length(stall.range):
+            stall.cause = Cause("host", named.name)
+
+    @staticmethod
+    def _others_take(name, stall, job):
+        """What the other ranks take for a slice of the host of this name in this step, on average."""
+        total = calls = 0
+        for trace in job.traces:
+            if trace.rank == stall.last.rank or trace.capture != stall.collective.capture:
+                continue
+            alike = [piece for piece in trace.slices if piece.name == name
+                     and not oracle.is_gpu_category(piece.category)
+                     and (trace.steps_at(piece.ts) or [None])[0] == stall.last.activity.step]
+            for piece in alike:
+                calls += 1
+                if not any(other is not piece and Stalls._thread(other) == Stalls._thread(piece)
+                           and other.ts <= piece.ts and piece.ts + piece.dur <= other.ts + other.dur
+                           for other in alike):
+                    total += piece.dur
+        return total // calls if calls else 0
+
+    def _by_what_was_before(self, stall, cause):
+        earliest = self._earliest(stall)
+        trace = stall.last.activity.trace
         least, most = length(stall.range) // 2, 2 * length(stall.range)
         found = [(-amount, time, own, last) for of, time, own, last, amount in self.late
                  if of is trace and earliest < time < stall.range.end

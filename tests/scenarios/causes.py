@@ -281,6 +281,104 @@ def slow_gpu():
         late={"rank": 1, "step": None, "cause": "gemm"})
 
 
+def behind_steps(pause_us):
+    """Another rank of 4 pauses in each step before it launches what takes its GPU 3.6 ms."""
+    job = data_parallel("behind", 4)
+    capture = job.capture(0)
+    for host in capture.every_host():
+        for number in (1, 2, 3, 4):
+            with host.step(number):
+                if pause_us and host.rank == (3 * number) % 4:
+                    host.work(pause_us, "gc_collect", "user_annotation")
+                for _ in range(6):
+                    host.kernel("gemm", 500, op="aten::mm")
+                    host.kernel("layer_norm", 100, op="aten::layer_norm")
+                host.collective("allreduce", job.groups[1], 300, 20)
+                host.kernel("adam", 200, op="Optimizer.step#AdamW.step")
+                host.sync()
+    capture.simulate()
+    return job
+
+
+def behind():
+    """The others wait while its GPU is busy, but with what it was given late: it is not slow."""
+    job, even = behind_steps(5000), behind_steps(0)
+    jobs = [job]
+    gain = truth.last_end(job.captures[0]) - truth.last_end(even.captures[0])
+    told = {"late": "ranks 3, 2, 1, 0 in steps 1, 2, 3, 4, by gc_collect; no GPU is slow",
+            "gain without it": f"{gain} ns"}
+    assert gain == 4 * 5_000_000
+    return Scenario("behind", "Another rank in each step pauses before it launches", jobs, told, [
+        *checks.basics(jobs),
+        cause_checks.is_late(jobs, 3, (1,), "gc_collect"),
+        cause_checks.no_words("names_no_gpu", r"gemm|throttled", "a busy GPU is not a slow one"),
+        cause_checks.what_if("gc_collect", {number: 5_000_000 for number in (1, 2, 3, 4)}),
+        cause_checks.doctor(False)],
+        without=[Without(["name=gc_collect"], [even])])
+
+
+def piecewise(call_us):
+    """The host of rank 3 takes so long for each of 60 calls; the others' 20 us."""
+    job = data_parallel("slow_host", 4)
+    capture = job.capture(0)
+    for host in capture.every_host():
+        for number in (1, 2, 3):
+            with host.step(number):
+                for _ in range(60):
+                    host.work(call_us if host.rank == 3 else 20, "aten::linear")
+                    host.kernel("gemm", 15, op="aten::mm")
+                host.collective("allreduce", job.groups[1], 200, 20)
+                host.kernel("adam", 200, op="Optimizer.step#AdamW.step")
+                host.sync()
+    capture.simulate()
+    return job
+
+
+def slow_host():
+    job, even = piecewise(45), piecewise(20)
+    jobs = [job]
+    gain = truth.last_end(job.captures[0]) - truth.last_end(even.captures[0])
+    told = {"late": "rank 3 in every step: its host takes twice as long, in pieces of 45 us",
+            "gain if it were as fast as the others": f"{gain} ns in all 3 steps"}
+    assert gain > 3 * 1_300_000
+    return Scenario("slow_host", "The host of rank 3 takes twice as long for every call", jobs, told, [
+        *checks.basics(jobs), cause_checks.is_late(jobs, 3, (1, 2, 3), "host work in pieces"),
+        cause_checks.blames("blames_rank_3", 3, gain + 10_000)],
+        late={"rank": 3, "step": None, "cause": "host work in pieces"})
+
+
+def compiling(compile_us):
+    """All ranks compile in step 1, each a little longer than the one before."""
+    job = data_parallel("all_compile", 4)
+    capture = job.capture(0)
+    for host in capture.every_host():
+        for number in (1, 2, 3):
+            with host.step(number):
+                if number == 1 and compile_us:
+                    host.work(compile_us + 400 * host.rank, "torch_compile", "user_annotation")
+                host.kernel("gemm", 4000, op="aten::mm")
+                host.collective("allreduce", job.groups[1], 300, 20)
+                host.kernel("adam", 200, op="Optimizer.step#AdamW.step")
+                host.sync()
+    capture.simulate()
+    return job
+
+
+def all_compile():
+    job, even = compiling(50_000), compiling(0)
+    jobs = [job]
+    gain = truth.last_end(job.captures[0]) - truth.last_end(even.captures[0])
+    told = {"late": "rank 3 in step 1, by 0.4 ms at most; no GPU is slow",
+            "gain without compiling": f"{gain} ns in step 1"}
+    return Scenario("all_compile", "All ranks compile in their first step", jobs, told, [
+        *checks.basics(jobs),
+        cause_checks.says("names_compiling", "held by torch_compile", "host, named by what the host "
+                          "then did"),
+        cause_checks.no_words("names_no_gpu", r"gemm|throttled", "a busy GPU is not a slow one"),
+        cause_checks.what_if("torch_compile", {1: gain, 2: 0, 3: 0})],
+        without=[Without(["name=torch_compile"], [even])])
+
+
 def scenarios():
     return [balanced_pipeline(), slow_stage(), uneven_stages(), hidden_waits(),
-            item_then_loading(), straggler(), slow_gpu()]
+            item_then_loading(), straggler(), slow_gpu(), behind(), slow_host(), all_compile()]

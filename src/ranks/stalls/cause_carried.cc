@@ -1,25 +1,15 @@
 #include "ranks/stalls/cause_carried.h"
 
-#include <algorithm>
-#include <limits>
-
 #include "ranks/stalls/cause_arrivals.h"
 
 namespace tracedb {
-namespace {
-
-constexpr size_t kStepStartsMax = 4096;  // that are kept from one stall to the next
-
-}  // namespace
-
 Result<CarriedFinder> CarriedFinder::Open(SqliteDb& db, const RankClocks& clocks) {
   TRACEDB_ASSIGN(late,
                  db.Prepare("SELECT own_id, id FROM temp.late WHERE trace_id = ?1 AND start_ns > "
                             "?2 AND start_ns < ?3 AND amount_ns BETWEEN ?4 / 2 AND ?4 * 2 "
                             "AND own_id <> ?5 ORDER BY amount_ns DESC, start_ns, own_id LIMIT 1"));
-  TRACEDB_ASSIGN(step, db.Prepare("SELECT min(s.ts + t.base_ns) FROM _step s JOIN _track t "
-                                  "ON t.id = s.track WHERE t.trace_id = ?1 AND s.step = ?2"));
-  return CarriedFinder(clocks, std::move(late), std::move(step));
+  TRACEDB_ASSIGN(earliest, EarliestStart::Open(db, clocks));
+  return CarriedFinder(std::move(late), std::move(earliest));
 }
 
 // Many small things held it: then it did what the others had done before, and was behind already.
@@ -28,7 +18,7 @@ Result<CarriedFinder> CarriedFinder::Open(SqliteDb& db, const RankClocks& clocks
 Status CarriedFinder::Find(const Stall& stall, Cause& cause) {
   const int64_t length_ns = stall.range.length();
   if (length_ns < kNamedWaitNs || 2 * cause.clear_ns >= length_ns) return Done{};
-  TRACEDB_ASSIGN(earliest_ns, Earliest(stall));
+  TRACEDB_ASSIGN(earliest_ns, earliest_.Find(stall));
   TRACEDB_TRY(late_.Bind(1, stall.trace_id));
   TRACEDB_TRY(late_.Bind(2, earliest_ns));
   TRACEDB_TRY(late_.Bind(3, stall.start_ns));
@@ -47,26 +37,6 @@ Status CarriedFinder::Find(const Stall& stall, Cause& cause) {
   cause.slice_id = own_id;
   cause.upstream_id = last_id;
   return Done{};
-}
-
-Result<int64_t> CarriedFinder::Earliest(const Stall& stall) {
-  const int64_t length_ns = DifferenceNs(stall.start_ns, stall.first_ns);
-  constexpr int64_t kFactor = 10;
-  const int64_t reach_ns =
-      std::min(length_ns, std::numeric_limits<int64_t>::max() / kFactor) * kFactor;
-  const int64_t without_step_ns = DifferenceNs(stall.first_ns, reach_ns);
-  if (!stall.step.has_value()) return std::max(stall.together_ns, without_step_ns);
-  if (step_starts_.size() >= kStepStartsMax) step_starts_.clear();
-  const auto [at, is_new] = step_starts_.try_emplace({stall.trace_id, *stall.step}, 0);
-  if (is_new) {
-    TRACEDB_TRY(step_.Bind(1, stall.trace_id));
-    TRACEDB_TRY(step_.Bind(2, *stall.step));
-    TRACEDB_ASSIGN(any, step_.Step());
-    if (any) at->second = step_.Int(0);
-    step_.Reset();
-  }
-  return std::max(stall.together_ns,
-                  SumNs(at->second, clocks_->ShiftNs(stall.trace_id, at->second)));
 }
 
 }  // namespace tracedb

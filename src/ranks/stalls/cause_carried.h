@@ -1,11 +1,10 @@
 // A rank that is late for a collective is late for the next as well: what put it behind before.
 #pragma once
 
-#include <cstdint>
-#include <map>
 #include <utility>
 
-#include "ranks/stalls/cause_finder.h"
+#include "ranks/stalls/cause_earliest.h"
+#include "ranks/stalls/stall.h"
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
 #include "tracedb/schema/rank_clock.h"
@@ -21,14 +20,11 @@ class CarriedFinder {
   Status Find(const Stall& stall, Cause& cause);
 
  private:
-  CarriedFinder(const RankClocks& clocks, SqliteStatement late, SqliteStatement step)
-      : clocks_(&clocks), late_(std::move(late)), step_(std::move(step)) {}
+  CarriedFinder(SqliteStatement late, EarliestStart earliest)
+      : late_(std::move(late)), earliest_(std::move(earliest)) {}
 
-  Result<int64_t> Earliest(const Stall& stall);
-
-  const RankClocks* clocks_;
-  SqliteStatement late_, step_;
-  std::map<std::pair<int64_t, int64_t>, int64_t> step_starts_;  // by trace and step
+  SqliteStatement late_;
+  EarliestStart earliest_;
 };
 
 }  // namespace tracedb

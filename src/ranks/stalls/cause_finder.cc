@@ -18,7 +18,9 @@ Result<CauseFinder> CauseFinder::Open(SqliteDb& db, const RankClocks& clocks) {
   TRACEDB_ASSIGN(launch,
                  db.Prepare("SELECT launch_slice_id, launch_ts_ns FROM _launch WHERE id = ?1"));
   TRACEDB_ASSIGN(kernel_name, db.Prepare("SELECT event_name FROM _gpu_slice WHERE id = ?1"));
-  return CauseFinder(std::move(device), std::move(host), std::move(launch), std::move(kernel_name));
+  TRACEDB_ASSIGN(earliest, EarliestStart::Open(db, clocks));
+  return CauseFinder(std::move(device), std::move(host), std::move(earliest), std::move(launch),
+                     std::move(kernel_name));
 }
 
 Result<int64_t> CauseFinder::KernelName(int64_t kernel_id) {
@@ -55,7 +57,34 @@ Result<Cause> CauseFinder::Find(Stall& stall) {
     TRACEDB_ASSIGN(found, HeldByDevice(stall, range, stall.launch_ns.has_value()));
     cause = std::move(found);
   }
+  if (cause.kind == CauseKind::kDeviceWork) TRACEDB_TRY(LookBehind(stall, cause));
   return cause;
+}
+
+// Its device works off, later than the others' did, what the host had launched late.
+Status CauseFinder::LookBehind(const Stall& stall, Cause& cause) {
+  TRACEDB_ASSIGN(earliest_ns, earliest_.Find(stall));
+  const int64_t shift_ns = DifferenceNs(stall.first_ns, stall.range.start_ns);
+  const Interval before{DifferenceNs(earliest_ns, shift_ns), stall.range.end_ns};
+  if (before.start_ns >= stall.range.start_ns) return Done{};
+  TRACEDB_ASSIGN(device, device_.Look(stall.id, before));
+  if (device.after_gap_id == 0 || 2 * device.gap.length() < stall.range.length()) return Done{};
+  TRACEDB_TRY(launch_.Bind(1, device.after_gap_id));
+  TRACEDB_ASSIGN(launched, launch_.Step());
+  const bool is_known = launched && launch_.Type(1) != SqlType::kNull;
+  const int64_t launch_id = is_known ? launch_.Int(0) : 0;
+  const int64_t launch_ns = is_known ? launch_.Int(1) : 0;
+  launch_.Reset();
+  if (!is_known || 2 * DifferenceNs(launch_ns, device.gap.start_ns) < device.gap.length()) {
+    return Done{};
+  }
+  TRACEDB_ASSIGN(
+      host, host_.Look(launch_id, {device.gap.start_ns, std::min(launch_ns, device.gap.end_ns)}));
+  if (host.waits_for_device) return Done{};
+  cause.behind_slice_id = host.slice_id;
+  cause.behind_event_name = host.event_name;
+  cause.behind_ns = host.whole_ns;
+  return Done{};
 }
 
 // A call that waits for the device is no cause of its own: what the device did meanwhile is.

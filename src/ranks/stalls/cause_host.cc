@@ -191,6 +191,7 @@ Result<HostStory> HostWatch::Tell() {
   story.slice_id = named->id;
   story.event_name = named->event_name;
   story.range = named->range;
+  story.whole_ns = named->range.length();
   return story;
 }
 

@@ -20,6 +20,7 @@ struct HostStory {
   int64_t event_name = 0;
   bool waits_for_device = false;  // it is a call that returns when the device has done its work
   Interval range;                 // when it was in it, at most
+  int64_t whole_ns = 0;           // how long the slice was, also outside the stretch
 };
 
 class HostWatch {

@@ -1,6 +1,7 @@
-// Fills collective_cause. Four passes: who was late for what (cause_arrivals), what held each of
-// them (cause_finder, cause_carried), whether that is slower than elsewhere (cause_schedule), and
-// where it came from (cause_chains).
+// Fills collective_cause. Five passes: who was late for what (cause_arrivals), what held each of
+// them (cause_finder, cause_carried), whether its host had put it behind before (cause_behind),
+// whether its device is slower than elsewhere (cause_schedule), and where it came from
+// (cause_chains).
 
 #include "tracedb/ranks/stalls/stall_causes.h"
 
@@ -11,6 +12,7 @@
 #include <utility>
 
 #include "ranks/stalls/cause_arrivals.h"
+#include "ranks/stalls/cause_behind.h"
 #include "ranks/stalls/cause_carried.h"
 #include "ranks/stalls/cause_chains.h"
 #include "ranks/stalls/cause_finder.h"
@@ -50,7 +52,8 @@ constexpr const char* kChangedGroupsSql =
 constexpr const char* kTablesSql =
     "CREATE TEMP TABLE dirty (trace_id INTEGER PRIMARY KEY);"
     "CREATE TEMP TABLE found (id INTEGER PRIMARY KEY, cause TEXT, cause_slice_id INTEGER, "
-    "  cause_name TEXT, upstream_id INTEGER, carried_id INTEGER)";
+    "  cause_name TEXT, upstream_id INTEGER, carried_id INTEGER, behind_slice_id INTEGER, "
+    "  behind_event_name INTEGER, behind_ns INTEGER)";
 
 std::string DirtySql(bool everything) {
   return "INSERT OR IGNORE INTO temp.dirty SELECT t.trace_id FROM _process_group g, "
@@ -77,7 +80,7 @@ constexpr const char* kKeepSql =
     "      coalesce(nullif(g.description, ''), nullif(g.name, '')), '') FROM _collective_part p "
     "    LEFT JOIN _process_group g ON g.group_id = p.group_id WHERE p.id = ?3), '') "
     "  WHEN ?4 IS NOT NULL THEN coalesce((SELECT name FROM _event_name WHERE id = ?4), '') "
-    "  ELSE ?5 END, ?6, ?7)";
+    "  ELSE ?5 END, ?6, ?7, ?8, ?9, ?10)";
 
 Status KeepCause(SqliteStatement& insert, int64_t stall_id, const Cause& cause) {
   const auto bind_id = [&insert](int at, int64_t id) {
@@ -90,6 +93,9 @@ Status KeepCause(SqliteStatement& insert, int64_t stall_id, const Cause& cause) 
   TRACEDB_TRY(insert.BindTextOrNull(5, cause.text));
   TRACEDB_TRY(bind_id(6, cause.upstream_id));
   TRACEDB_TRY(bind_id(7, cause.carried_id));
+  TRACEDB_TRY(bind_id(8, cause.behind_slice_id));
+  TRACEDB_TRY(bind_id(9, cause.behind_event_name));
+  TRACEDB_TRY(insert.Bind(10, cause.behind_ns));
   return insert.Run();
 }
 
@@ -143,6 +149,7 @@ Status FindCauses(SqliteDb& db, const RankClocks& clocks, const ExplainOptions& 
     };
     TRACEDB_TRY(FindCausesOf(db, clocks, {threads, options.stop}, next, take));
   }
+  TRACEDB_TRY(JudgeBehind(db));
   TRACEDB_TRY(db.Execute(everything ? "DELETE FROM _collective_cause" : kDeleteSql));
   return db.Execute(kInsertSql);
 }

@@ -240,6 +240,7 @@ class Overview {
     const least = late.at(0, "total_wait_ms") * kLateShare;
     for (const row of rowNumbers(late)) {
       const at = (name) => late.at(row, name);
+      if (at("start_ms") === null) continue;  // many short pieces: nothing to draw
       const drawn = this.rows.find((one) => one.step >= 8 && one.lane === this.rowOf.get(at("rank")));
       const from = at("start_ms");
       const to = from + at("dur_ms");

@@ -119,7 +119,7 @@ function adviceGo(rank, step) {
   if (!bounds || !page.results["report/slices"]) return null;
   const late = results.get("report/late_ranks");
   const first = late && rowNumbers(late).find((row) =>
-    late.at(row, "rank") === rank && late.at(row, "step") === step);
+    late.at(row, "rank") === rank && late.at(row, "step") === step && late.at(row, "start_ms") !== null);
   const place = rank === null || first === undefined ? { ...bounds, rank }
     : { from: late.at(first, "start_ms"), to: late.at(first, "start_ms") + late.at(first, "dur_ms"), rank };
   const link = cutLink(place, "Download for Perfetto");

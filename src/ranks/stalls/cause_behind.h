@@ -1,0 +1,14 @@
+// Whether a rank whose device was at work as others waited had been behind already, by its host.
+#pragma once
+
+#include "tracedb/base/result.h"
+#include "tracedb/base/sqlite_db.h"
+
+namespace tracedb {
+
+// Of all rows of temp.found whose cause is the device's work, and before which a slice of the host
+// kept the device without work: that slice, of cause host, where it was so much longer than those
+// of its name on the other ranks in the step, on average, that this is half of the wait.
+Status JudgeBehind(SqliteDb& db);
+
+}  // namespace tracedb

@@ -1,0 +1,50 @@
+// A collective that kept ranks waiting, and what held the rank that came last to it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "tracedb/base/interval.h"
+
+namespace tracedb {
+
+struct Stall {
+  int64_t id = 0;
+  int64_t trace_id = 0;
+  std::optional<int64_t> step;
+  int64_t first_ns = 0;  // by the aligned clocks
+  int64_t start_ns = 0;
+  int64_t together_ns = 0;
+  Interval range;  // the same stretch by the rank's own clock
+  int64_t launch_id = 0;
+  std::optional<int64_t> launch_ns;
+};
+
+// What held the rank that came last. kNone: the trace does not tell.
+enum class CauseKind { kNone, kHost, kDeviceWork, kDeviceIdle, kUpstream };
+
+struct Cause {
+  CauseKind kind = CauseKind::kNone;
+  int64_t slice_id = 0;  // of kUpstream the part that it waited in
+  // Its name: of an event (_event_name.id; 0: none), or a text; of kUpstream that of the
+  // collective. Not the names themselves: they may be long, and thousands of causes are on their
+  // way at once.
+  int64_t event_name = 0;
+  std::string_view text;
+  int64_t upstream_id = 0;
+  int64_t carried_id = 0;
+  int64_t clear_ns = 0;  // how much of the stretch one thing explains
+  // Of kDeviceWork: a slice of the host before the stretch, in which the device ran out of work.
+  int64_t behind_slice_id = 0;
+  int64_t behind_event_name = 0;
+  int64_t behind_ns = 0;  // how long it was
+};
+
+// A stall, and what held it once that is found.
+struct StallCause {
+  Stall stall;
+  Cause cause;
+};
+
+}  // namespace tracedb
