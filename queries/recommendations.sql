@@ -210,7 +210,7 @@ launching AS (  -- what no long slice takes
   SELECT run_id, sum(ns) AS ns FROM on_path WHERE kind = 'host' AND held_name_id IS NULL
   GROUP BY run_id
 ),
-held AS MATERIALIZED (  -- by what the host is held on the critical path, where it launches nothing for long
+held AS MATERIALIZED (  -- by what the host is held on the critical path, launching nothing
   SELECT run_id, name, ns, stretches, rank, row_number() OVER (PARTITION BY run_id
                                                                ORDER BY ns DESC, name) AS place
   FROM (SELECT run_id, name, sum(ns) AS ns, sum(stretches) AS stretches,
@@ -306,8 +306,9 @@ found (run_id, problem, rank, evidence, advice, change) AS MATERIALIZED (
   FROM of_rank o, held h JOIN whole w ON w.run_id = h.run_id
   LEFT JOIN held_apart a ON a.run_id = h.run_id AND a.name = h.name AND a.rank = h.rank
   WHERE h.place <= 8  -- not what mostly makes other ranks wait: their row says more
-    AND h.ns * max(w.ranks - 1, 1) > 2 * ifnull((SELECT sum(n.ns) FROM root_name n
-                                                 WHERE n.run_id = h.run_id AND n.name = h.name), 0)
+    AND h.ns * max(w.ranks - 1, 1)
+        > 2 * ifnull((SELECT sum(n.ns) FROM root_name n
+                      WHERE n.run_id = h.run_id AND n.name = h.name), 0)
   UNION ALL
   SELECT p.run_id, 'The profiler holds up the host', p.rank,
          printf('%.1f ms of the critical path, %d time%s: a job that is not recorded does not have '

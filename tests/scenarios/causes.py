@@ -341,7 +341,7 @@ def slow_host():
     told = {"late": "rank 3 in every step: its host takes twice as long, in pieces of 45 us",
             "gain if it were as fast as the others": f"{gain} ns in all 3 steps"}
     assert gain > 3 * 1_300_000
-    return Scenario("slow_host", "The host of rank 3 takes twice as long for every call", jobs, told, [
+    return Scenario("slow_host", "The host of rank 3 takes twice as long a call", jobs, told, [
         *checks.basics(jobs), cause_checks.is_late(jobs, 3, (1, 2, 3), "host work in pieces"),
         cause_checks.blames("blames_rank_3", 3, gain + 10_000)],
         late={"rank": 3, "step": None, "cause": "host work in pieces"})
@@ -372,8 +372,8 @@ def all_compile():
             "gain without compiling": f"{gain} ns in step 1"}
     return Scenario("all_compile", "All ranks compile in their first step", jobs, told, [
         *checks.basics(jobs),
-        cause_checks.says("names_compiling", "held by torch_compile", "host, named by what the host "
-                          "then did"),
+        cause_checks.says("names_compiling", "held by torch_compile", "host, named by what the "
+                          "host then did"),
         cause_checks.no_words("names_no_gpu", r"gemm|throttled", "a busy GPU is not a slow one"),
         cause_checks.what_if("torch_compile", {1: gain, 2: 0, 3: 0})],
         without=[Without(["name=torch_compile"], [even])])

@@ -1,4 +1,4 @@
-// Whether a rank whose device was at work as others waited had been behind already, by its host.
+// Whether a rank whose device was at work as others waited had been late before, by its host.
 #pragma once
 
 #include "tracedb/base/result.h"

@@ -35,7 +35,7 @@ class CauseFinder {
 
   Result<Cause> HeldByHost(const Stall& stall, int64_t launch_id, Interval range);
   Result<Cause> HeldByDevice(const Stall& stall, Interval range, bool may_ask_host);
-  // What the device waited for its host for before the stretch: since then it may have been behind.
+  // What the device waited for its host for before the stretch: it may be late since then.
   Status LookBehind(const Stall& stall, Cause& cause);
   Result<int64_t> KernelName(int64_t kernel_id);
 

@@ -1,5 +1,5 @@
 // Fills collective_cause. Five passes: who was late for what (cause_arrivals), what held each of
-// them (cause_finder, cause_carried), whether its host had put it behind before (cause_behind),
+// them (cause_finder, cause_carried), whether its host had made it late before (cause_behind),
 // whether its device is slower than elsewhere (cause_schedule), and where it came from
 // (cause_chains).
 
