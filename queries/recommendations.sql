@@ -4,8 +4,12 @@
 -- gain first. A gain comes from a replay of the recorded dependencies of all ranks without the
 -- cause (`what_if`): waiting that computation hides gains nothing, and a rank that is late gains
 -- what the next one would allow. A row's gain is what it adds to those that count before it (ranks
--- that are late, then by what each gains alone), and never more than alone: all together are never
--- more than the steps. No row: nothing that is known here would make them shorter by that much.
+-- that are late, groups with slow transfers, then by what each gains alone), and never more than
+-- alone: all together are never more than the steps. No row: nothing that is known here would make
+-- them shorter by that much.
+--
+-- A group is slow whose transfers take half as long again and more as those of the other groups of
+-- its kind and size, for the same collectives of the same bytes.
 --
 -- A rank makes others wait only for what takes longer on it than on them: in a pipeline everybody
 -- waits, and nobody is late. Communication in groups whose description does not say what they are
@@ -125,6 +129,29 @@ root_name AS (
   SELECT run_id, rank, cause, name, sum(ns) AS ns,
          row_number() OVER (PARTITION BY run_id, rank ORDER BY sum(ns) DESC, name, cause) AS place
   FROM caused GROUP BY run_id, rank, cause, name
+),
+moved AS MATERIALIZED (  -- what a group takes for a collective of some size, waits apart
+  SELECT g.run_id, ifnull(g.parallelism, 'other') AS kind, g.size, m.group_id, m.collective,
+         m.bytes, count(*) AS collectives, avg(m.transfer_ns) AS ns
+  FROM matched_collectives m JOIN process_groups g ON g.group_id = m.group_id
+  JOIN recorded r ON r.trace_id = m.trace_id
+  WHERE :rank IS NULL AND NOT m.is_estimate AND m.transfer_ns > 0 AND m.bytes > 0
+  GROUP BY m.group_id, m.collective, m.bytes
+),
+alike AS (  -- the same in all groups of that kind and size
+  SELECT run_id, kind, size, collective, bytes, count(*) AS groups, sum(ns) AS ns
+  FROM moved GROUP BY run_id, kind, size, collective, bytes HAVING count(*) > 1
+),
+slow_group AS (  -- next to the mean of the others
+  SELECT m.run_id, m.kind, m.group_id, sum(m.collectives * m.ns) AS ns,
+         sum(m.collectives * (a.ns - m.ns) / (a.groups - 1)) AS others_ns,
+         max(a.groups) - 1 AS others,
+         row_number() OVER (PARTITION BY m.run_id
+                            ORDER BY sum(m.collectives * (m.ns - (a.ns - m.ns) / (a.groups - 1)))
+                              DESC, m.group_id) AS place
+  FROM moved m JOIN alike a ON a.run_id = m.run_id AND a.kind = m.kind AND a.size = m.size
+    AND a.collective IS m.collective AND a.bytes = m.bytes
+  GROUP BY m.run_id, m.kind, m.group_id
 ),
 sync AS (
   SELECT r.run_id, sum(stalled_ns) AS ns, sum(stalls) AS stalls, sum(calls) AS calls
@@ -295,6 +322,21 @@ found (run_id, problem, rank, evidence, advice, change) AS MATERIALIZED (
          printf('{"rank_late":%d}', r.rank)
   FROM root r JOIN root_name n ON n.run_id = r.run_id AND n.rank = r.rank AND n.place = 1
   UNION ALL
+  SELECT s.run_id,
+         printf('%s is slow: its transfers take %.1f times as long as elsewhere', g.short_name,
+                s.ns / s.others_ns),
+         NULL,
+         printf('%.1f ms for what takes %.1f ms on average in %d group%s like it, without waits '
+                || '(nccl_bandwidth)', s.ns / 1e6, s.others_ns / 1e6, s.others,
+                iif(s.others = 1, '', 's')),
+         'a slow link, network card or switch port, or ranks that are further apart than those of '
+           || 'the other groups: see on which hosts they are',
+         (SELECT group_concat(printf('{"transfers":%s,"rank":%d,"factor":%.4f}', json_quote(s.kind),
+                                     e.value, s.others_ns / s.ns))
+          FROM json_each(g.ranks) e)
+  FROM slow_group s JOIN process_groups g ON g.group_id = s.group_id
+  WHERE s.ns > 1.5 * s.others_ns AND s.place <= 8
+  UNION ALL
   SELECT h.run_id, printf('The host is held by %s', substr(h.name, 1, 80)), a.rank,
          printf('%.1f ms of the critical path in %d stretches in which nothing is launched '
                 || '(critical_path)', h.ns / 1e6, h.stretches),
@@ -411,7 +453,8 @@ placed AS (
   SELECT a.run_id, a.problem, a.rank, a.evidence, a.advice, a.change, a.ns, w.ns AS whole_ns,
          w.steps, iif(2 * a.worst_ns > a.ns, a.worst, NULL) AS worst,
          row_number() OVER (PARTITION BY a.run_id
-                            ORDER BY a.change GLOB '{"rank_late"*' DESC, a.ns DESC,
+                            ORDER BY a.change GLOB '{"rank_late"*' DESC,
+                                     a.change GLOB '{"transfers":*,"factor":*' DESC, a.ns DESC,
                                      length(a.change) DESC, a.problem, a.rank, a.evidence) AS place
   FROM by_problem a JOIN whole_base w ON w.run_id = a.run_id
   WHERE a.ns > 0 AND 100.0 * a.ns >= coalesce(:min_pct, 2) * w.ns
