@@ -253,9 +253,9 @@ held_by_rank AS MATERIALIZED (  -- where one rank alone is held on the path: on 
   WHERE u.name IN (SELECT name FROM held WHERE rank IS NOT NULL AND place <= 8)
   GROUP BY r.run_id, u.name, u.rank
 ),
-held_apart AS (  -- for more than twice as long as the others are on average
-  SELECT o.run_id, o.name, o.rank FROM held_by_rank o
-  WHERE o.ns * (SELECT w.ranks - 1 FROM whole w WHERE w.run_id = o.run_id)
+held_apart AS (  -- for more than twice as long as the others are on average, or without others
+  SELECT o.run_id, o.name, o.rank FROM held_by_rank o JOIN whole w ON w.run_id = o.run_id
+  WHERE w.ranks = 1 OR o.ns * (w.ranks - 1)
     > 2 * ifnull((SELECT sum(e.ns) FROM held_by_rank e
                   WHERE e.run_id = o.run_id AND e.name = o.name AND e.rank <> o.rank), 0)
 ),

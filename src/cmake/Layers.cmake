@@ -70,7 +70,6 @@ else()
   set(TRACEDB_MODULES ON)
   file(RELATIVE_PATH module_folder ${CMAKE_INSTALL_FULL_BINDIR}
        ${CMAKE_INSTALL_FULL_LIBDIR}/tracedb)
-  target_compile_definitions(tracedb_warnings INTERFACE TRACEDB_MODULES)
 endif()
 
 # tracedb_module(NAME LAYER LIBRARY target NEEDS targets... SOURCES files... WITH files...): the

@@ -25,7 +25,6 @@ file(GLOB http CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/serve/http/*.cc)
 add_library(tracedb_static_http OBJECT ${http})
 target_link_libraries(tracedb_static_http PRIVATE tracedb_flags fmt::fmt)
 target_include_directories(tracedb_static_http PRIVATE ${PROJECT_SOURCE_DIR}/src)
-target_compile_definitions(tracedb_static_http PRIVATE TRACEDB_VERSION="${PROJECT_VERSION}")
 add_executable(tracedb_static $<TARGET_OBJECTS:tracedb> $<TARGET_OBJECTS:tracedb_static_http>
                cmake/static_names.cc)
 set_target_properties(tracedb_static PROPERTIES OUTPUT_NAME tracedb
