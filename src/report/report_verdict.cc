@@ -160,6 +160,18 @@ std::string Incomplete(int64_t ranks, int64_t world_size) {
       ranks, world_size, ranks == 1 ? "is" : "are");
 }
 
+// Whether a recommendation is about a rank that is late, or one group's slow transfers.
+bool IsOfSome(const VerdictFacts& facts, int64_t number) {
+  return std::any_of(facts.recommendations.begin(), facts.recommendations.end(),
+                     [&](const auto& row) {
+                       const std::string& change = row[kWhatIf].text;
+                       return row[kNumber].integer == number &&
+                              (change.starts_with(R"([{"rank_late")") ||
+                               (change.starts_with(R"([{"transfers")") &&
+                                change.find(R"("factor")") != std::string::npos));
+                     });
+}
+
 PageVerdict FromGains(const VerdictFacts& facts, const LaneShares& lanes, const Gains& gains,
                       const std::vector<Gain>& all, int64_t ranks) {
   PageVerdict verdict;
@@ -170,10 +182,11 @@ PageVerdict FromGains(const VerdictFacts& facts, const LaneShares& lanes, const 
     if (gain_ms * 100 < kGainPctMin * gain.before_ms) continue;
     if (best == nullptr || gain_ms > best->before_ms - best->after_ms) best = &gain;
   }
-  // What is recommended first takes the first place where it gains half as much: what gains most
-  // alone may be a remedy for all of the job, and the cause a rank that is late.
+  // Who is at fault takes the first place where that gains half as much and is recommended before:
+  // what gains most alone may be a remedy for all of the job.
   for (const Gain& gain : all) {
     if (best == nullptr || gain.key != best->key || gain.number >= best->number) continue;
+    if (!IsOfSome(facts, gain.number) || IsOfSome(facts, best->number)) continue;
     if (2 * (gain.before_ms - gain.after_ms) >= best->before_ms - best->after_ms) best = &gain;
   }
   if (best == nullptr) {

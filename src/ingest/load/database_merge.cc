@@ -218,8 +218,13 @@ Result<bool> HasLargeTable(const MergeJob& job) {
   const OpenFile source{open(job.partial.c_str(), O_RDONLY | O_CLOEXEC)};
   FileHeader header{};
   struct stat status {};
-  if (source.file < 0 || fstat(source.file, &status) != 0) return false;
-  if (pread(source.file, header.data(), header.size(), 0) != ssize_t{header.size()}) return false;
+  if (source.file < 0) return false;
+  const ssize_t got = pread(source.file, header.data(), header.size(), 0);
+  if (got < 0 || fstat(source.file, &status) != 0) {
+    return Error{ErrorKind::kOutput,
+                 job.partial.string() + ": cannot be read: " + std::strerror(errno), ""};
+  }
+  if (got != ssize_t{header.size()}) return false;
   const int64_t page_bytes = PageBytes(header);
   if (page_bytes == 0) return false;
   const TreeGraft::Source from{source.file, static_cast<uint32_t>(status.st_size / page_bytes),
