@@ -223,6 +223,7 @@ class Stalls:
                 continue
             alike = [piece for piece in trace.slices if piece.name == name
                      and not oracle.is_gpu_category(piece.category)
+                     and piece.category not in ("gpu_user_annotation", "async")
                      and (trace.steps_at(piece.ts) or [None])[0] == stall.last.activity.step]
             for piece in alike:
                 calls += 1
