@@ -161,7 +161,7 @@ std::string Incomplete(int64_t ranks, int64_t world_size) {
 }
 
 // Whether a recommendation is about a rank that is late, or one group's slow transfers.
-bool IsOfSome(const VerdictFacts& facts, int64_t number) {
+bool NamesWhoIsAtFault(const VerdictFacts& facts, int64_t number) {
   return std::any_of(facts.recommendations.begin(), facts.recommendations.end(),
                      [&](const auto& row) {
                        const std::string& change = row[kWhatIf].text;
@@ -186,7 +186,7 @@ PageVerdict FromGains(const VerdictFacts& facts, const LaneShares& lanes, const 
   // what gains most alone may be a remedy for all of the job.
   for (const Gain& gain : all) {
     if (best == nullptr || gain.key != best->key || gain.number >= best->number) continue;
-    if (!IsOfSome(facts, gain.number) || IsOfSome(facts, best->number)) continue;
+    if (!NamesWhoIsAtFault(facts, gain.number) || NamesWhoIsAtFault(facts, best->number)) continue;
     if (2 * (gain.before_ms - gain.after_ms) >= best->before_ms - best->after_ms) best = &gain;
   }
   if (best == nullptr) {

@@ -375,6 +375,7 @@ def all_compile():
         cause_checks.says("names_compiling", "held by torch_compile", "host, named by what the "
                           "host then did"),
         cause_checks.no_words("names_no_gpu", r"gemm|throttled", "a busy GPU is not a slow one"),
+        cause_checks.blames_no_rank(),
         cause_checks.what_if("torch_compile", {1: gain, 2: 0, 3: 0})],
         without=[Without(["name=torch_compile"], [even])])
 

@@ -20,7 +20,7 @@ class CauseFinder {
  public:
   static Result<CauseFinder> Open(SqliteDb& db, const RankClocks& clocks);
 
-  // Fills in the launch of `stall`. What put the rank behind earlier is not looked for
+  // Fills in the launch of `stall`. In what other collective the rank was late is not looked for
   // (cause_carried.h).
   Result<Cause> Find(Stall& stall);
 

@@ -279,7 +279,9 @@ function overviewChart(section) {
   }));
   const legend = overview.groups.filter((_, i) => used.has(i));
   const late = results.get("report/late_ranks");
-  if (late && late.rows > 0) legend.push({ label: "came late", className: "late" });
+  if (late && rowNumbers(late).some((row) => late.at(row, "start_ms") !== null)) {
+    legend.push({ label: "came late", className: "late" });
+  }
   if (results.get("report/path_line")) {
     legend.push({ label: "critical path", className: "path-line", line: true });
   }
