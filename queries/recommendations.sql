@@ -9,13 +9,16 @@
 -- them shorter by that much.
 --
 -- A group is slow whose transfers take half as long again and more as those of the other groups of
--- its kind and size, for the same collectives of the same bytes.
+-- its kind and size, for the same collectives of the same bytes. A rank makes others wait only for
+-- what takes longer on it than on them: in a pipeline everybody waits, and nobody is late. Three
+-- ranks or more have one row together where each makes the others wait most in steps of its own,
+-- all for the same slice of the host or all for their GPU's work, and none in more than half of
+-- these steps or for more than half of the waits.
 --
--- A rank makes others wait only for what takes longer on it than on them: in a pipeline everybody
--- waits, and nobody is late. Communication in groups whose description does not say what they are
--- for (default_pg) is told by its callers, where `collective_callers` knows them. Where a run has
--- one rank recorded, nobody knows what of its communication was waiting: all of it counts.
--- Number types are those that the tensor cores of the GPU take (`gpu_tensor_cores`).
+-- Communication in groups whose description does not say what they are for (default_pg) is told by
+-- its callers, where `collective_callers` knows them. Where a run has one rank recorded, nobody
+-- knows what of its communication was waiting: all of it counts. Number types are those that the
+-- tensor cores of the GPU take (`gpu_tensor_cores`).
 --
 -- param:  min_pct  real(pct)   = 2     What gains less is left out.
 -- param:  rank     int(id)     = null  Problems of this rank only; of all of them when null.
@@ -35,8 +38,7 @@
 -- column: gain_pct     real(pct)   The same of the time of the steps.
 -- column: together_ms  real(ms)    With all rows up to this one, of a step.
 -- column: what_if      text        The change, as the query what_if takes it.
--- column: see          text        The command that shows the step it is about in Perfetto, with
---                                  --db where the database is not the usual one.
+-- column: see          text        The command that shows the step it is about in Perfetto.
 --
 -- about:  what to do
 -- empty:  Nothing that is known here gains that much, or no GPU activity is in the database.
@@ -129,6 +131,38 @@ root_name AS (
   SELECT run_id, rank, cause, name, sum(ns) AS ns,
          row_number() OVER (PARTITION BY run_id, rank ORDER BY sum(ns) DESC, name, cause) AS place
   FROM caused GROUP BY run_id, rank, cause, name
+),
+alike_root AS MATERIALIZED (  -- ranks by what makes them late most
+  SELECT run_id, rank, cause, name, iif(cause = 'host', name, '') AS reason FROM root_name
+  WHERE place = 1 AND cause IN ('host', 'device') AND :rank IS NULL
+),
+late_in_step AS (
+  SELECT l.run_id, l.cause, l.reason, l.rank, c.capture_id, c.step, sum(c.wait_ns) AS ns,
+         row_number() OVER (PARTITION BY l.run_id, l.cause, l.reason, c.capture_id, c.step
+                            ORDER BY sum(c.wait_ns) DESC, l.rank) AS place
+  FROM alike_root l JOIN (SELECT t.run_id, t.capture_id, c.root_rank, c.root_cause, c.root_name,
+                                 c.step, c.wait_ns
+                          FROM collective_causes c JOIN recorded r ON r.trace_id = c.trace_id
+                          JOIN traces t ON t.trace_id = c.trace_id
+                          WHERE c.step IS NOT NULL) c
+    ON c.run_id = l.run_id AND c.root_rank = l.rank AND c.root_cause = l.cause
+      AND (l.cause = 'device' OR c.root_name IS l.name)
+  GROUP BY l.run_id, l.cause, l.reason, l.rank, c.capture_id, c.step
+),
+late_rank AS (
+  SELECT run_id, cause, reason, rank, sum(ns) AS ns, count(*) FILTER (WHERE place = 1) AS steps
+  FROM late_in_step GROUP BY run_id, cause, reason, rank
+),
+in_turn AS MATERIALIZED (  -- in each step another rank, for the same reason
+  SELECT run_id, cause, reason, count(*) AS ranks, sum(steps) AS steps,
+         group_concat(printf('{"rank_late":%d}', rank)) AS change
+  FROM (SELECT * FROM late_rank WHERE steps > 0 ORDER BY rank)
+  GROUP BY run_id, cause, reason
+  HAVING count(*) >= 3 AND 2 * max(steps) <= sum(steps) AND 2 * max(ns) <= sum(ns)
+),
+takes_turns AS MATERIALIZED (
+  SELECT l.run_id, l.rank, l.cause, l.reason
+  FROM late_rank l JOIN in_turn i USING (run_id, cause, reason) WHERE l.steps > 0
 ),
 moved AS MATERIALIZED (  -- what a group takes for a collective of some size, waits apart
   SELECT g.run_id, ifnull(g.parallelism, 'other') AS kind, g.size, m.group_id, m.collective,
@@ -308,9 +342,9 @@ found (run_id, problem, rank, evidence, advice, change) AS MATERIALIZED (
   WHERE e.ns > 0
   UNION ALL
   SELECT r.run_id, printf('Rank %d makes the others wait', r.rank), r.rank,
-         printf('they waited %.1f ms in %d collectives, summed over ranks, %.1f ms of it because '
+         printf('they waited %.1f ms in %d collective%s, summed over ranks, %.1f ms of it because '
                 || 'of %s, which takes longer there than on other ranks (nccl_stall_roots)',
-                r.ns / 1e6, r.collectives, n.ns / 1e6,
+                r.ns / 1e6, r.collectives, iif(r.collectives = 1, '', 's'), n.ns / 1e6,
                 coalesce(n.name, n.cause, 'what the trace does not tell')),
          CASE n.cause
            WHEN 'host' THEN 'see what its host does there that others do not: data loading, '
@@ -321,6 +355,27 @@ found (run_id, problem, rank, evidence, advice, change) AS MATERIALIZED (
          END,
          printf('{"rank_late":%d}', r.rank)
   FROM root r JOIN root_name n ON n.run_id = r.run_id AND n.rank = r.rank AND n.place = 1
+  WHERE NOT EXISTS (SELECT 1 FROM takes_turns t WHERE t.run_id = r.run_id AND t.rank = r.rank)
+  UNION ALL
+  SELECT i.run_id, printf('%d ranks make the others wait, from step to step another', i.ranks),
+         NULL,
+         printf('in %d steps the others waited %.1f ms for them, summed over ranks, mostly because '
+                || 'of %s, which takes longer there than on other ranks (nccl_stall_roots, '
+                || 'straggler_steps)', i.steps,
+                (SELECT sum(r.ns) FROM takes_turns t JOIN root r USING (run_id, rank)
+                 WHERE t.run_id = i.run_id AND t.cause = i.cause AND t.reason = i.reason) / 1e6,
+                (SELECT n.name FROM takes_turns t JOIN root_name n USING (run_id, rank)
+                 WHERE t.run_id = i.run_id AND t.cause = i.cause AND t.reason = i.reason
+                   AND n.place = 1 ORDER BY n.ns DESC, n.name LIMIT 1)),
+         CASE i.cause
+           WHEN 'host' THEN 'no host is slower than the others: let all ranks do it in the same '
+             || 'step (garbage collection: gc.disable() and gc.collect() every so many steps, in '
+             || 'Megatron-LM --manual-gc), on another thread, or outside the steps'
+           ELSE 'no GPU is slower than the others: their work differs from step to step. Pack or '
+             || 'sort sequences by length, give all ranks as many tokens, spread experts evenly'
+         END,
+         i.change
+  FROM in_turn i
   UNION ALL
   SELECT s.run_id,
          printf('%s is slow: its transfers take %.1f times as long as elsewhere', g.short_name,

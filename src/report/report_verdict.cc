@@ -152,6 +152,24 @@ std::string LateCause(const VerdictFacts& facts, const LaneShares& lanes, int64_
   return fmt::format("rank {} came late, and others waited", rank);
 }
 
+// The rank of those in `change` that others waited for longest in the step.
+std::optional<int64_t> LatestOf(const VerdictFacts& facts, std::optional<int64_t> step,
+                                const std::string& change) {
+  constexpr size_t kLateRank = 1, kLateStep = 2, kWaitMs = 9;
+  std::optional<int64_t> latest;
+  double most_ms = 0;
+  for (const auto& row : facts.late_ranks) {
+    const int64_t rank = row[kLateRank].integer;
+    const bool is_of_change = change.find(fmt::format("{{\"rank_late\":{}}}", rank)) !=
+                              std::string::npos;
+    if (!is_of_change || !step.has_value() || row[kLateStep].integer != *step) continue;
+    if (latest.has_value() && row[kWaitMs].real <= most_ms) continue;
+    latest = rank;
+    most_ms = row[kWaitMs].real;
+  }
+  return latest;
+}
+
 std::string Incomplete(int64_t ranks, int64_t world_size) {
   if (world_size <= ranks) return "";
   return fmt::format(
@@ -215,10 +233,13 @@ PageVerdict FromGains(const VerdictFacts& facts, const LaneShares& lanes, const 
   if ((*row)[kRank].type != SqlType::kNull) verdict.rank = (*row)[kRank].integer;
   const bool is_late = (*row)[kWhatIf].text.find("\"rank_late\"") != std::string::npos;
   verdict.kind = is_late ? "late" : "problem";
+  const bool in_turn = is_late && !verdict.rank.has_value();
+  if (in_turn) verdict.rank = LatestOf(facts, best->key.second, (*row)[kWhatIf].text);
   if (is_late && verdict.rank.has_value()) {
     verdict.sentence =
-        fmt::format("{} took {}; {} would do: {}.", StepName(best->key), Time(best->before_ms),
-                    Time(best->after_ms), LateCause(facts, lanes, *verdict.rank, *best, ranks));
+        fmt::format("{} took {}; {} would do: {}{}.", StepName(best->key), Time(best->before_ms),
+                    Time(best->after_ms), LateCause(facts, lanes, *verdict.rank, *best, ranks),
+                    in_turn ? "; in other steps other ranks came late" : "");
   } else {
     verdict.sentence =
         fmt::format("{} took {}; up to {} of it could be saved: {}.", StepName(best->key),

@@ -6,8 +6,9 @@ import kinds
 import losses
 import recorder
 import runs_and_captures
+import turns
 
-THEMES = (communicators, runs_and_captures, causes, losses, kinds, recorder)
+THEMES = (communicators, runs_and_captures, causes, losses, kinds, recorder, turns)
 
 
 def all_scenarios():
