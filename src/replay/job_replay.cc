@@ -3,14 +3,14 @@
 #include <array>
 #include <utility>
 
-#include "replay/host_owners.h"
-#include "replay/ideal_weights.h"
-#include "replay/job_rows.h"
+#include "replay/changes/ideal_weights.h"
+#include "replay/changes/replay_changes.h"
+#include "replay/graph/host_owners.h"
+#include "replay/graph/job_rows.h"
+#include "replay/graph/replay_graph.h"
+#include "replay/graph/stop_watch.h"
 #include "replay/path_owners.h"
-#include "replay/replay_changes.h"
-#include "replay/replay_graph.h"
 #include "replay/replay_steps.h"
-#include "replay/stop_watch.h"
 
 namespace tracedb {
 namespace {

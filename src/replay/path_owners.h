@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "replay/host_owners.h"
+#include "replay/graph/host_owners.h"
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
 #include "tracedb/replay/job_replay.h"

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "replay/replay_graph.h"
+#include "replay/graph/replay_graph.h"
 #include "tracedb/replay/job_replay.h"
 
 namespace tracedb {

@@ -57,6 +57,10 @@ def changes_of(db, graph):
         found = found[:8] + found[-3:]
     for late in sorted({min(graph.ranks.values()), rank} if len(graph.nodes) <= MANY_NODES else ()):
         found.append(([{"rank_late": late}], [{"change": "rank_late", "rank": late}]))
+    if len(graph.nodes) <= MANY_NODES:
+        every = sorted(set(graph.ranks.values()))
+        found.append(([{"rank_late": late} for late in every],
+                      [{"change": "rank_late", "rank": late} for late in every]))
     # All at once: two things are seldom critical together.
     found.append(([c for theirs, _ in found for c in theirs], [c for _, mine in found for c in mine]))
     return found + ideals(rank, step)

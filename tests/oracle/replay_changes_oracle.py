@@ -58,8 +58,8 @@ def of_one_slice(graph, change):
     return {**change, "factor": max(0, 1 - change["shorten_ns"] / length) if length else 1}
 
 
-def of_late_rank(graph, change):
-    """What held this rank up, as changes of one slice each; those of the host all at once."""
+def of_late_ranks(graph, ranks):
+    """What held these ranks up, as changes of one slice each; those of the host all at once."""
     starts = collections.defaultdict(dict)  # {collective: {rank: its start}}
     key_of = {}
     for slice_id, *key in graph.db.execute("SELECT slice_id, group_id, pair, by_seq, match_no FROM collectives "
@@ -69,33 +69,59 @@ def of_late_rank(graph, change):
         if a.slice_id in key_of:
             starts[key_of[a.slice_id]][graph.ranks[a.trace]] = a.ts
     shorter, slow, in_pieces = {}, set(), set()
-    for slice_id, step, held_by, cause in graph.db.execute(
-            "SELECT slice_id, step, cause_slice_id, cause FROM collective_causes "
-            "WHERE rank = ? AND cause IN ('host', 'device') "
-            "AND carried_id IS NULL AND (cause_slice_id IS NOT NULL OR cause = 'host')", (change["rank"],)):
-        if slice_id not in key_of:
+    for slice_id, rank, step, held_by, cause in graph.db.execute(
+            "SELECT slice_id, rank, step, cause_slice_id, cause FROM collective_causes "
+            "WHERE cause IN ('host', 'device') "
+            "AND carried_id IS NULL AND (cause_slice_id IS NOT NULL OR cause = 'host')"):
+        if slice_id not in key_of or rank not in ranks:
             continue
         if held_by is None:
             in_pieces.add(step)
-            continue
-        if cause == "device":
+        elif cause == "device":
             slow.add(step)
-            continue
-        parts = starts[key_of[slice_id]]
-        late = parts[change["rank"]] - max(ts for rank, ts in parts.items() if rank != change["rank"])
-        most = late_at_most(graph, held_by, step, change["rank"])
-        shorter[held_by] = max(shorter.get(held_by, 0), min(late, most))
-    shorter.update(slow_kernels(graph, change["rank"], slow))
+        else:
+            for one, ns in held_alike(graph, ranks, starts[key_of[slice_id]], rank, step, held_by):
+                shorter[one] = max(shorter.get(one, 0), ns)
+    shorter.update(more_work(graph, ranks, slow))
     changes = [of_one_slice(graph, {"change": "slice", "slice_id": held_by, "shorten_ns": ns})
                for held_by, ns in sorted(shorter.items()) if ns > 0]
     gpu = {a.slice_id for a in graph.activities}
     return [c for c in changes if c["slice_id"] in gpu] + [
         {"change": "several", "of": [(c, changed_slices(graph, c)) for c in changes if c["slice_id"] not in gpu]},
-        {"change": "even_short_host", "at_most": even_short_host(graph, change["rank"], in_pieces)}]
+        {"change": "even_short_host", "at_most": even_short_host(graph, ranks, in_pieces)}]
 
 
-def even_short_host(graph, rank, steps):
-    """{(node, source, kind of edge): at most what it takes}, of a rank's short host work in these steps."""
+def lower_median(values):
+    return sorted(values)[(len(values) - 1) // 2]
+
+
+def held_alike(graph, ranks, parts, rank, step, held_by):
+    """(slice_id, by how much it is shorter) of what held the last rank, and of its like on other late ranks."""
+    slices = list(graph.slices("name = (SELECT name FROM slices WHERE slice_id = ?)", (held_by,)))
+    not_calls = {row[0] for row in graph.db.execute(
+        "SELECT slice_id FROM slices WHERE category IN ('gpu_user_annotation', 'async')")}
+    gpu = {a.slice_id: a.step for a in graph.activities}
+    in_step = [s for s in slices if (gpu[s.slice_id] if s.slice_id in gpu else step_of(graph, s)) == step]
+    own = next((s for s in slices if s.slice_id == held_by), None)
+    if own is None:
+        return []
+    alike = {rank: own}
+    for other in sorted(set(parts) & set(ranks) - {rank}) if step is not None else ():
+        long = [s for s in in_step if graph.ranks[s.trace] == other and s.end - s.ts >= SHORT_NS
+                and s.slice_id not in gpu]
+        longest = min(long, key=lambda s: (s.ts - s.end, s.slice_id), default=None)
+        if longest and 2 * (longest.end - longest.ts) >= own.end - own.ts:
+            alike[other] = longest
+    if not set(parts) - set(alike):
+        alike = {rank: own}
+    usual = [s.end - s.ts for s in in_step if graph.ranks[s.trace] not in alike and s.slice_id not in not_calls]
+    mean = sum(usual) // len(usual) if usual else 0
+    others = max(ts for one, ts in parts.items() if one not in alike)
+    return [(s.slice_id, min(parts[one] - others, s.end - s.ts - mean)) for one, s in alike.items()]
+
+
+def even_short_host(graph, ranks, steps):
+    """{(node, source, kind of edge): at most what it takes}, of these ranks' short host work in these steps."""
     step_of_node = ideal_oracle.host_steps(graph)
     work = [(node, source, weight, name) for node in graph.nodes for source, weight, name in node.edges
             if name in ("host", "handover", "call") and weight > 0 and node.time - source.time < SHORT_NS
@@ -105,40 +131,46 @@ def even_short_host(graph, rank, steps):
         took[step_of_node[node.number], graph.ranks[node.trace]] += weight
     found = {}
     for node, source, weight, name in work:
-        step = step_of_node[node.number]
+        step, rank = step_of_node[node.number], graph.ranks[node.trace]
         others = [ns for (at, of), ns in took.items() if at == step and of != rank]
         own = took[step, rank]
-        if graph.ranks[node.trace] == rank and others and sum(others) // len(others) < own:
-            found[node.number, source.number, name] = nearest(weight * (sum(others) // len(others) / own))
+        if rank in ranks and others and lower_median(others) < own:
+            found[node.number, source.number, name] = nearest(weight * (lower_median(others) / own))
     return found
 
 
-def slow_kernels(graph, rank, steps):
-    """{slice_id: by how much it is longer than on the other ranks}, of a rank's GPU in these steps."""
-    work = dict(graph.db.execute("SELECT slice_id, name FROM kernels WHERE kind <> 'communication'"))
-    lengths = collections.defaultdict(lambda: ([], []))  # own, others'
-    mine = [a for a in graph.activities if a.slice_id in work and a.step in steps]
-    for a in mine:
-        lengths[a.step, work[a.slice_id]][graph.ranks[a.trace] != rank].append(a.end - a.ts)
+def more_work(graph, ranks, steps):
+    """{slice_id: by how much it is longer than its like on the peers}, of these ranks' GPUs in these steps."""
+    names = dict(graph.db.execute("SELECT slice_id, name FROM kernels WHERE kind <> 'communication'"))
+    place, everybody = stages(graph), sorted(set(graph.ranks.values()))
+    messages = graph.db.execute("SELECT count(*) FROM collectives WHERE capture_id = ? AND pair <> ''",
+                                (graph.capture_id,)).fetchone()[0]
     found = {}
-    for a in mine:
-        own, others = lengths[a.step, work[a.slice_id]]
-        if graph.ranks[a.trace] != rank or not others:
-            continue
-        mean, wanted = sum(own) // len(own), sum(others) // len(others)
-        if mean > wanted:
-            found[a.slice_id] = a.end - a.ts - (a.end - a.ts) * wanted // mean
+    for step in steps:
+        lists = collections.defaultdict(lambda: collections.defaultdict(list))  # {name: {rank: its kernels}}
+        for a in graph.activities:
+            if a.slice_id in names and a.step == step:
+                lists[names[a.slice_id]][graph.ranks[a.trace]].append(a)
+        for of_ranks in lists.values():
+            for of_rank in of_ranks.values():
+                of_rank.sort(key=lambda a: (a.launch.ts if a.launch else a.ts, a.end, a.slice_id))
+        for rank in ranks:
+            mates = [r for r in everybody if r != rank and rank in place and place.get(r) == place[rank]]
+            peers = mates or [r for r in everybody if r != rank]
+            same = bool(mates) if place else messages == 0
+            for of_ranks in lists.values():
+                found.update(excesses(of_ranks.get(rank, []), [of_ranks.get(r, []) for r in peers], same))
     return found
 
 
-def late_at_most(graph, slice_id, step, rank):
-    """By how much a slice is longer than those of its name on the other ranks in this step."""
-    held_by = next(iter(graph.slices("slice_id = ?", (slice_id,))))
-    gpu = {a.slice_id: a.step for a in graph.activities}
-    alike = graph.slices("name = ? AND category NOT IN ('gpu_user_annotation', 'async')", (held_by.name,))
-    others = [s.end - s.ts for s in alike if graph.ranks[s.trace] != rank
-              and (gpu[s.slice_id] if s.slice_id in gpu else step_of(graph, s)) == step]
-    return held_by.end - held_by.ts - (sum(others) // len(others) if others else 0)
+def excesses(own, of_peers, do_the_same):
+    excess = []
+    for number, a in enumerate(own):
+        like = [peer[number].end - peer[number].ts if number < len(peer) else 0 for peer in of_peers
+                if number < len(peer) or do_the_same]
+        excess.append(a.end - a.ts - lower_median(like) if like else 0)
+    net, longer = sum(excess), sum(e for e in excess if e > 0)
+    return {a.slice_id: e * net // longer for a, e in zip(own, excess) if e > 0 and net > 0}
 
 
 def changed_weight(graph, change, slices, node, edge):

@@ -34,8 +34,10 @@ class Replayed:
 
 
 def replay(graph, changes=()):
+    late = sorted({change["rank"] for change in changes if change["change"] == "rank_late"})
+    first = next((change for change in changes if change["change"] == "rank_late"), None)
     changes = [one for change in changes for one in (
-        changed.of_late_rank(graph, change) if change["change"] == "rank_late" else
+        (changed.of_late_ranks(graph, late) if change is first else []) if change["change"] == "rank_late" else
         [changed.of_one_slice(graph, change)] if change["change"] == "slice" else [change])]
     slices = [changed.changed_slices(graph, change) if change["change"] in ("slice", "slices") else
               changed.held_stretches(graph, change) if change["change"] == "held_by" else

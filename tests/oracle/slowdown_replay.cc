@@ -18,8 +18,8 @@
 #include <utility>
 #include <vector>
 
-#include "replay/peer_times.h"
-#include "replay/replay_graph.h"
+#include "replay/changes/peer_times.h"
+#include "replay/graph/replay_graph.h"
 
 namespace tracedb {
 namespace {

@@ -1,6 +1,6 @@
 // Which threads the recorder held up, against the rule of MODEL.md read literally; and that so many
 // threads and overheads take no memory for each pair of them.
-#include "replay/recorder_holds.h"
+#include "replay/graph/recorder_holds.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

@@ -1,8 +1,8 @@
 // The replay ends soon after somebody asked for it, also where no SQL runs.
 #include <gtest/gtest.h>
 
-#include "replay/replay_graph.h"
-#include "replay/stop_watch.h"
+#include "replay/graph/replay_graph.h"
+#include "replay/graph/stop_watch.h"
 #include "tracedb/base/sqlite_db.h"
 
 namespace tracedb {

@@ -1,4 +1,4 @@
-#include "replay/peer_times.h"
+#include "replay/changes/peer_times.h"
 
 #include <algorithm>
 
@@ -21,6 +21,13 @@ int64_t MedianNs(std::vector<int64_t> times_ns) {
   if (times_ns.size() % 2 == 1) return *middle;
   const int64_t below = *std::max_element(times_ns.begin(), middle);
   return below + (*middle - below) / 2;
+}
+
+int64_t LowerMedianNs(std::vector<int64_t> times_ns) {
+  if (times_ns.empty()) return 0;
+  const auto middle = times_ns.begin() + static_cast<std::ptrdiff_t>((times_ns.size() - 1) / 2);
+  std::nth_element(times_ns.begin(), middle, times_ns.end());
+  return *middle;
 }
 
 }  // namespace tracedb

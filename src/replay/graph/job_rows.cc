@@ -1,4 +1,4 @@
-#include "replay/job_rows.h"
+#include "replay/graph/job_rows.h"
 
 #include <algorithm>
 #include <iterator>
@@ -12,7 +12,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "replay/recorder_holds.h"
+#include "replay/graph/recorder_holds.h"
 #include "tracedb/schema/rank_clock.h"
 #include "tracedb/schema/waiting_calls.h"
 

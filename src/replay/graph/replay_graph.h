@@ -6,7 +6,7 @@
 #include <map>
 #include <vector>
 
-#include "replay/job_rows.h"
+#include "replay/graph/job_rows.h"
 #include "tracedb/base/result.h"
 
 namespace tracedb {

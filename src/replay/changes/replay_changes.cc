@@ -1,23 +1,24 @@
-#include "replay/replay_changes.h"
+#include "replay/changes/replay_changes.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
-#include "replay/balance_factors.h"
-#include "replay/change_reader.h"
-#include "replay/host_slices.h"
-#include "replay/host_steps.h"
-#include "replay/late_slices.h"
-#include "replay/scaled_weight.h"
-#include "replay/short_host.h"
-#include "replay/stop_watch.h"
+#include "replay/changes/balance_factors.h"
+#include "replay/changes/change_reader.h"
+#include "replay/changes/host_slices.h"
+#include "replay/changes/late_slices.h"
+#include "replay/changes/scaled_weight.h"
+#include "replay/changes/short_host.h"
+#include "replay/graph/host_steps.h"
+#include "replay/graph/stop_watch.h"
 #include "tracedb/base/interval.h"
 #include "tracedb/schema/event_tables.h"
 
@@ -38,6 +39,24 @@ class Weights {
     weights_ = graph.weights();
   }
 
+  // Ranks that hide each other are late together: all of them are looked at where the first is.
+  Status ApplyAll(const std::vector<Change>& changes) {
+    std::set<int64_t> late;
+    for (const Change& change : changes) {
+      if (change.rank_late.has_value()) late.insert(*change.rank_late);
+    }
+    for (const Change& change : changes) {
+      if (!change.rank_late.has_value()) TRACEDB_TRY(Apply(change));
+      if (!change.rank_late.has_value() || late.empty()) continue;
+      TRACEDB_TRY(DropLateness(late));
+      late.clear();
+    }
+    return Done{};
+  }
+
+  const Status& status() const { return watch_.status(); }
+
+ private:
   Status Apply(const Change& change) {
     TRACEDB_TRY(CheckStep(change));
     if (!change.ideal.empty()) return ideal_.Apply(db_, change, weights_);
@@ -51,7 +70,6 @@ class Weights {
       return is_waited_for ? Status(Done{})
                            : NothingWaits("slice " + std::to_string(*change.slice));
     }
-    if (change.rank_late.has_value()) return DropLateness(*change.rank_late);
     if (change.short_host.has_value()) return ScaleShortHost(change);
     if (change.recorder.has_value()) return ScaleRecorder(change);
     if (!change.held_by.empty()) return ScaleHeld(change);
@@ -62,9 +80,6 @@ class Weights {
     return ScaleSlices(change);
   }
 
-  const Status& status() const { return watch_.status(); }
-
- private:
   // Of another capture it may be; of none it is a mistake, and not a gain of 0.
   Status CheckStep(const Change& change) {
     if (!change.step.has_value()) return Done{};
@@ -239,11 +254,11 @@ class Weights {
     return !slices.are_all_elsewhere();
   }
 
-  Status DropLateness(int64_t rank) {
-    TRACEDB_ASSIGN(late, LatenessOf(db_, rows_, rank));
+  Status DropLateness(const std::set<int64_t>& ranks) {
+    TRACEDB_ASSIGN(late, LatenessOf(db_, rows_, ranks));
     TRACEDB_TRY(Shorten(late.slices));
     if (!late.steps_in_pieces.empty()) {
-      EvenShortHost(graph_, rank, late.steps_in_pieces, watch_, weights_);
+      EvenShortHost(graph_, ranks, late.steps_in_pieces, watch_, weights_);
     }
     return Done{};
   }
@@ -353,7 +368,7 @@ Status ChangeWeights(SqliteDb& db, const ReplayGraph& graph, IdealWeights& ideal
                      HostOwners& owners, std::string_view changes, std::vector<int64_t>& weights) {
   TRACEDB_ASSIGN(read, ReadChanges(db, changes));
   Weights changed(db, graph, ideal, owners, weights);
-  for (const Change& change : read) TRACEDB_TRY(changed.Apply(change));
+  TRACEDB_TRY(changed.ApplyAll(read));
   return changed.status();
 }
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "replay/node_order.h"
-#include "replay/replay_graph.h"
-#include "replay/stop_watch.h"
+#include "replay/graph/node_order.h"
+#include "replay/graph/replay_graph.h"
+#include "replay/graph/stop_watch.h"
 #include "tracedb/base/interval.h"
 
 namespace tracedb {

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "replay/host_owners.h"
-#include "replay/job_rows.h"
+#include "replay/graph/host_owners.h"
+#include "replay/graph/job_rows.h"
 #include "tracedb/base/interval.h"
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"

@@ -1,4 +1,4 @@
-#include "replay/node_order.h"
+#include "replay/graph/node_order.h"
 
 #include <algorithm>
 #include <limits>

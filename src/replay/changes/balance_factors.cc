@@ -1,11 +1,13 @@
-#include "replay/balance_factors.h"
+#include "replay/changes/balance_factors.h"
 
 #include <map>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "replay/change_reader.h"
+#include "replay/changes/change_reader.h"
+#include "replay/changes/pipeline_places.h"
 #include "tracedb/base/interval.h"
 
 namespace tracedb {
@@ -20,19 +22,8 @@ Result<std::map<int64_t, int64_t>> StagesOf(SqliteDb& db, const JobRows& job,
     return stage_of;
   }
   if (what != "stages") return NotUnderstood("balance: ranks or stages is wanted");
-  TRACEDB_ASSIGN(rows, db.Prepare("SELECT (SELECT count(*) FROM json_each(ranks) "
-                                  "WHERE value < ?1) FROM _process_group "
-                                  "WHERE parallelism = 'pipeline' AND run_id = "
-                                  "(SELECT run_id FROM _trace WHERE trace_id = ?2) "
-                                  "AND ?1 IN (SELECT value FROM json_each(ranks)) "
-                                  "ORDER BY size DESC, 1 DESC LIMIT 1"));
-  for (const JobTrace& trace : job.traces) {
-    TRACEDB_TRY(rows.Bind(1, trace.rank));
-    TRACEDB_TRY(rows.Bind(2, trace.trace_id));
-    TRACEDB_ASSIGN(any, rows.Step());
-    if (any) stage_of[trace.rank] = rows.Int(0);
-    rows.Reset();
-  }
+  TRACEDB_ASSIGN(places, PipelinePlaces(db, job));
+  stage_of = std::move(places);
   if (!stage_of.empty() || job.traces.empty()) return stage_of;
   return NotUnderstood(
       "balance: no process group of this job is a pipeline's, so that its stages are not known");

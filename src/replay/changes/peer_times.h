@@ -10,5 +10,7 @@ namespace tracedb {
 int64_t MeanNs(const std::vector<int64_t>& times_ns);
 // Of an even number the middle between the two in the middle, rounded down; of none 0.
 int64_t MedianNs(std::vector<int64_t> times_ns);
+// Of an even number the lower of the two in the middle; of none 0.
+int64_t LowerMedianNs(std::vector<int64_t> times_ns);
 
 }  // namespace tracedb

@@ -1,4 +1,4 @@
-#include "replay/recorder_holds.h"
+#include "replay/graph/recorder_holds.h"
 
 #include <algorithm>
 #include <iterator>

@@ -1,4 +1,4 @@
-#include "replay/ideal_weights.h"
+#include "replay/changes/ideal_weights.h"
 
 #include <algorithm>
 #include <array>
@@ -10,8 +10,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "replay/host_steps.h"
-#include "replay/peer_times.h"
+#include "replay/changes/peer_times.h"
+#include "replay/graph/host_steps.h"
 #include "tracedb/base/interval.h"
 #include "tracedb/schema/event_tables.h"
 

@@ -28,9 +28,9 @@
 #include <string_view>
 #include <vector>
 
-#include "replay/host_owners.h"
-#include "replay/ideal_weights.h"
-#include "replay/replay_graph.h"
+#include "replay/changes/ideal_weights.h"
+#include "replay/graph/host_owners.h"
+#include "replay/graph/replay_graph.h"
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
 

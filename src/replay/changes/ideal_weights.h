@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "replay/change_reader.h"
-#include "replay/replay_graph.h"
+#include "replay/changes/change_reader.h"
+#include "replay/graph/replay_graph.h"
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
 

@@ -1,11 +1,13 @@
-#include "replay/short_host.h"
+#include "replay/changes/short_host.h"
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
-#include "replay/host_steps.h"
-#include "replay/scaled_weight.h"
-#include "replay/stop_watch.h"
+#include "replay/changes/peer_times.h"
+#include "replay/changes/scaled_weight.h"
+#include "replay/graph/host_steps.h"
+#include "replay/graph/stop_watch.h"
 #include "tracedb/base/interval.h"
 #include "tracedb/schema/event_tables.h"
 
@@ -32,27 +34,30 @@ void ForEachShortHost(const ReplayGraph& graph, const std::set<int64_t>& steps, 
 
 }  // namespace
 
-void EvenShortHost(const ReplayGraph& graph, int64_t rank, const std::set<int64_t>& steps,
-                   StopWatch& watch, std::vector<int64_t>& weights) {
+void EvenShortHost(const ReplayGraph& graph, const std::set<int64_t>& ranks,
+                   const std::set<int64_t>& steps, StopWatch& watch,
+                   std::vector<int64_t>& weights) {
   std::map<int64_t, std::map<int64_t, int64_t>> took_ns;  // by step and rank
   ForEachShortHost(graph, steps, watch, [&](uint32_t edge, int64_t step, int64_t of) {
     int64_t& sum_ns = took_ns[step][of];
     sum_ns = SumNs(sum_ns, graph.weights()[edge]);
   });
-  std::map<int64_t, double> factors;  // by step
-  for (const auto& [step, ranks] : took_ns) {
-    const auto own = ranks.find(rank);
-    if (own == ranks.end() || ranks.size() < 2) continue;
-    int64_t others_ns = 0;
-    for (const auto& [of, ns] : ranks) others_ns = SumNs(others_ns, of == rank ? 0 : ns);
-    const int64_t mean_ns = others_ns / static_cast<int64_t>(ranks.size() - 1);
-    if (mean_ns < own->second) {
-      factors[step] = static_cast<double>(mean_ns) / static_cast<double>(own->second);
+  std::map<std::pair<int64_t, int64_t>, double> factors;  // by step and rank
+  for (const auto& [step, took] : took_ns) {
+    for (const auto& [rank, own_ns] : took) {
+      if (!ranks.contains(rank) || took.size() < 2) continue;
+      std::vector<int64_t> others_ns;
+      for (const auto& [of, ns] : took) {
+        if (of != rank) others_ns.push_back(ns);
+      }
+      const int64_t middle_ns = LowerMedianNs(std::move(others_ns));
+      if (middle_ns >= own_ns) continue;
+      factors[{step, rank}] = static_cast<double>(middle_ns) / static_cast<double>(own_ns);
     }
   }
   ForEachShortHost(graph, steps, watch, [&](uint32_t edge, int64_t step, int64_t of) {
-    const auto factor = factors.find(step);
-    if (of != rank || factor == factors.end() || weights[edge] == kNoEdge) return;
+    const auto factor = factors.find({step, of});
+    if (factor == factors.end() || weights[edge] == kNoEdge) return;
     weights[edge] = std::min(weights[edge], Scaled(graph.weights()[edge], factor->second));
   });
 }

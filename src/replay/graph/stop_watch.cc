@@ -1,4 +1,4 @@
-#include "replay/stop_watch.h"
+#include "replay/graph/stop_watch.h"
 
 namespace tracedb {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "replay/replay_graph.h"
+#include "replay/graph/replay_graph.h"
 
 namespace tracedb {
 

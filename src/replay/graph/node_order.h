@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "replay/replay_graph.h"
+#include "replay/graph/replay_graph.h"
 
 namespace tracedb {
 

@@ -1,4 +1,4 @@
-#include "replay/change_reader.h"
+#include "replay/changes/change_reader.h"
 
 #include <algorithm>
 #include <array>

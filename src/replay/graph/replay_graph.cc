@@ -1,9 +1,9 @@
-#include "replay/replay_graph.h"
+#include "replay/graph/replay_graph.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "replay/stop_watch.h"
+#include "replay/graph/stop_watch.h"
 #include "tracedb/base/interval.h"
 
 namespace tracedb {

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "replay/job_rows.h"
+#include "replay/graph/job_rows.h"
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
 

@@ -1,10 +1,10 @@
-#include "replay/host_slices.h"
+#include "replay/changes/host_slices.h"
 
 #include <algorithm>
 #include <string>
 #include <unordered_map>
 
-#include "replay/host_owners.h"
+#include "replay/graph/host_owners.h"
 #include "tracedb/schema/event_tables.h"
 
 namespace tracedb {

@@ -1,4 +1,4 @@
-#include "replay/host_owners.h"
+#include "replay/graph/host_owners.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,0 +1,28 @@
+// What made ranks late for their collectives, and by how much longer than on other ranks it took.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <vector>
+
+#include "replay/graph/job_rows.h"
+#include "tracedb/base/result.h"
+#include "tracedb/base/sqlite_db.h"
+
+namespace tracedb {
+
+struct LateSlice {
+  int64_t slice_id;
+  int64_t late_ns;  // at most what it takes longer than on other ranks
+};
+
+struct Lateness {
+  std::vector<LateSlice> slices;
+  std::set<int64_t> steps_in_pieces;  // in which a host was late without a slice to name
+};
+
+// Of these ranks of the capture whose rows these are, looked at together. MODEL.md, "lateness of
+// ranks".
+Result<Lateness> LatenessOf(SqliteDb& db, const JobRows& rows, const std::set<int64_t>& ranks);
+
+}  // namespace tracedb
