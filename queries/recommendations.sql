@@ -5,15 +5,15 @@
 -- cause (`what_if`): waiting that computation hides gains nothing, and a rank that is late gains
 -- what the next one would allow. A row's gain is what it adds to those that count before it (ranks
 -- that are late, groups with slow transfers, then by what each gains alone), and never more than
--- alone: all together are never more than the steps. No row: nothing that is known here would make
--- them shorter by that much.
+-- alone, but for slow transfers that a late rank hides: all together are never more than the
+-- steps. No row: nothing that is known here would make them shorter by that much.
 --
 -- A group is slow whose transfers take half as long again and more as those of the other groups of
 -- its kind and size, for the same collectives of the same bytes. A rank makes others wait only for
--- what takes longer on it than on them: in a pipeline everybody waits, and nobody is late. Three
--- ranks or more have one row together where each makes the others wait most in steps of its own,
--- all for the same slice of the host or all for their GPU's work, and none in more than half of
--- these steps or for more than half of the waits.
+-- what takes longer on it than on them: in a pipeline everybody waits, and nobody is late. Ranks
+-- that are late for the same slice of the host, or all for their GPU's work, have one row where
+-- they are late in the same steps, half of all ranks at most, or where none of them makes the
+-- others wait for more than half of it (of two ranks: two thirds).
 --
 -- Communication in groups whose description does not say what they are for (default_pg) is told by
 -- its callers, where `collective_callers` knows them. Where a run has one rank recorded, nobody
@@ -49,7 +49,7 @@
 
 -- long because: each problem is a rule of its own
 WITH recorded AS MATERIALIZED (
-  SELECT trace_id, run_id, run FROM traces
+  SELECT trace_id, run_id, run, capture_id, rank AS own_rank, world_size AS job_ranks FROM traces
   WHERE (:run IS NULL OR run = :run) AND (:capture IS NULL OR capture = :capture)
 ),
 part AS MATERIALIZED (
@@ -116,53 +116,133 @@ waited AS (  -- in communication, by the kind of group and the caller
   LEFT JOIN called d ON d.slice_id = c.slice_id
   WHERE :rank IS NULL GROUP BY r.run_id, ifnull(g.parallelism, 'other'), d.caller
 ),
-caused AS (  -- who made the others wait in the end, and why
-  SELECT r.run_id, c.root_rank AS rank, c.root_cause AS cause, c.root_name AS name,
-         count(*) AS collectives, sum(c.wait_ns) AS ns
+cause_row AS MATERIALIZED (  -- each wait: who made the others wait in the end, and why
+  SELECT r.run_id, r.capture_id, c.step, c.root_rank AS rank, c.root_cause AS cause,
+         c.root_name AS name, c.wait_ns
   FROM collective_causes c JOIN recorded r ON r.trace_id = c.trace_id
-  WHERE root_rank IS NOT NULL AND (:rank IS NULL OR root_rank = :rank)
-  GROUP BY r.run_id, root_rank, root_cause, root_name
+  WHERE c.root_rank IS NOT NULL AND (:rank IS NULL OR c.root_rank = :rank)
 ),
-root AS (
+caused AS MATERIALIZED (
+  SELECT run_id, rank, cause, name, count(*) AS collectives, sum(wait_ns) AS ns
+  FROM cause_row GROUP BY run_id, rank, cause, name
+),
+root AS MATERIALIZED (
   SELECT run_id, rank, sum(collectives) AS collectives, sum(ns) AS ns FROM caused
   GROUP BY run_id, rank
 ),
-root_name AS (
+root_name AS MATERIALIZED (
   SELECT run_id, rank, cause, name, sum(ns) AS ns,
          row_number() OVER (PARTITION BY run_id, rank ORDER BY sum(ns) DESC, name, cause) AS place
   FROM caused GROUP BY run_id, rank, cause, name
 ),
-alike_root AS MATERIALIZED (  -- ranks by what makes them late most
+reason AS MATERIALIZED (  -- what makes a rank late most: a slice of its host, or its GPU's work
   SELECT run_id, rank, cause, name, iif(cause = 'host', name, '') AS reason FROM root_name
-  WHERE place = 1 AND cause IN ('host', 'device') AND :rank IS NULL
+  WHERE place = 1 AND cause IN ('host', 'device') AND name IS NOT NULL AND :rank IS NULL
 ),
-late_in_step AS (
-  SELECT l.run_id, l.cause, l.reason, l.rank, c.capture_id, c.step, sum(c.wait_ns) AS ns,
-         row_number() OVER (PARTITION BY l.run_id, l.cause, l.reason, c.capture_id, c.step
-                            ORDER BY sum(c.wait_ns) DESC, l.rank) AS place
-  FROM alike_root l JOIN (SELECT t.run_id, t.capture_id, c.root_rank, c.root_cause, c.root_name,
-                                 c.step, c.wait_ns
-                          FROM collective_causes c JOIN recorded r ON r.trace_id = c.trace_id
-                          JOIN traces t ON t.trace_id = c.trace_id
-                          WHERE c.step IS NOT NULL) c
-    ON c.run_id = l.run_id AND c.root_rank = l.rank AND c.root_cause = l.cause
-      AND (l.cause = 'device' OR c.root_name IS l.name)
-  GROUP BY l.run_id, l.cause, l.reason, l.rank, c.capture_id, c.step
+late_in_step AS MATERIALIZED (
+  SELECT a.run_id, a.cause, a.reason, c.capture_id, c.step, a.rank, sum(c.wait_ns) AS ns
+  FROM reason a JOIN cause_row c ON c.run_id = a.run_id AND c.rank = a.rank AND c.cause = a.cause
+    AND (a.cause = 'device' OR c.name = a.name)
+  WHERE c.step IS NOT NULL
+  GROUP BY a.run_id, a.cause, a.reason, c.capture_id, c.step, a.rank
 ),
-late_rank AS (
-  SELECT run_id, cause, reason, rank, sum(ns) AS ns, count(*) FILTER (WHERE place = 1) AS steps
-  FROM late_in_step GROUP BY run_id, cause, reason, rank
+host_took AS (
+  SELECT r.run_id, r.capture_id, u.step, u.name, u.rank, sum(u.total_ns) AS ns
+  FROM host_uses u JOIN recorded r ON r.trace_id = u.trace_id
+  WHERE u.name IN (SELECT name FROM caused WHERE cause = 'host') AND :rank IS NULL
+  GROUP BY r.run_id, r.capture_id, u.step, u.name, u.rank
 ),
-in_turn AS MATERIALIZED (  -- in each step another rank, for the same reason
-  SELECT run_id, cause, reason, count(*) AS ranks, sum(steps) AS steps,
+stage_of AS MATERIALIZED (
+  SELECT r.run_id, r.own_rank, (SELECT (SELECT count(*) FROM json_each(g.ranks) e
+                                        WHERE e.value < r.own_rank)
+                                FROM process_groups g
+                                WHERE g.run_id = r.run_id AND g.parallelism = 'pipeline'
+                                  AND r.own_rank IN (SELECT value FROM json_each(g.ranks))
+                                ORDER BY g.size DESC, 1 DESC LIMIT 1) AS place
+  FROM (SELECT DISTINCT run_id, own_rank FROM recorded) r
+),
+gpu_took AS (
+  SELECT r.run_id, r.capture_id, p.step, p.rank, ifnull(l.place, -1) AS stage,
+         sum(p.compute_ns) AS ns
+  FROM part p JOIN recorded r ON r.trace_id = p.trace_id
+  LEFT JOIN stage_of l ON l.run_id = r.run_id AND l.own_rank = p.rank
+  WHERE :rank IS NULL
+  GROUP BY r.run_id, r.capture_id, p.step, p.rank
+),
+took_more AS (  -- than the middle one of the ranks (of its stage), of two the lower
+  SELECT run_id, 'device' AS cause, '' AS reason, capture_id, step, rank,
+         ns - max(iif(place = (ranks + 1) / 2, ns, NULL))
+           OVER (PARTITION BY run_id, capture_id, step, stage) AS more_ns
+  FROM (SELECT *, row_number() OVER (w ORDER BY ns, rank) AS place, count(*) OVER w AS ranks
+        FROM gpu_took WINDOW w AS (PARTITION BY run_id, capture_id, step, stage))
+  UNION ALL
+  SELECT run_id, 'host', name, capture_id, step, rank,
+         ns - ifnull(max(iif(place + ranks - with_it = (ranks + 1) / 2, ns, NULL))
+                       OVER (PARTITION BY run_id, capture_id, step, name), 0)
+  FROM (SELECT *, row_number() OVER (w ORDER BY ns, rank) AS place, count(*) OVER w AS with_it,
+               (SELECT count(DISTINCT c.own_rank) FROM recorded c
+                WHERE c.capture_id = h.capture_id) AS ranks
+        FROM host_took h WINDOW w AS (PARTITION BY run_id, capture_id, step, name))
+),
+late_or_more AS (
+  SELECT run_id, cause, reason, capture_id, step, rank, sum(ns) AS ns, max(more_ns) AS more_ns
+  FROM (SELECT run_id, cause, reason, capture_id, step, rank, ns, NULL AS more_ns FROM late_in_step
+        UNION ALL
+        SELECT run_id, cause, reason, capture_id, step, rank, 0, more_ns FROM took_more)
+  GROUP BY run_id, cause, reason, capture_id, step, rank
+),
+in_step AS (
+  SELECT *, sum(ns) OVER w AS wait_ns, max(more_ns) OVER w AS most_ns,
+         row_number() OVER (w ORDER BY rank) = 1 AS is_first
+  FROM late_or_more WINDOW w AS (PARTITION BY run_id, cause, reason, capture_id, step)
+),
+late_there AS (  -- the last or not: whose excess is at least half of the largest one
+  SELECT *, ifnull(most_ns > 0 AND 2 * more_ns >= most_ns AND 2 * ranks * most_ns >= wait_ns, 0)
+              AS is_late
+  FROM (SELECT *, (SELECT count(DISTINCT c.own_rank) FROM recorded c
+                   WHERE c.capture_id = i.capture_id) AS ranks
+        FROM in_step i WHERE wait_ns > 0)
+),
+counted AS (  -- where most ranks take long, nobody is late
+  SELECT *, iif(2 * late_ranks <= ranks, late_ranks, 0) AS few
+  FROM (SELECT *, sum(is_late) OVER (PARTITION BY run_id, cause, reason, capture_id, step)
+                    AS late_ranks
+        FROM late_there)
+),
+by_rank AS (
+  SELECT run_id, cause, reason, rank, sum(ns) AS ns, sum(is_first) AS firsts,
+         sum(iif(is_late AND few > 0, wait_ns, 0)) AS late_ns, sum(iif(few > 1, ns, 0)) AS shared_ns
+  FROM counted GROUP BY run_id, cause, reason, rank
+),
+of_reason AS (  -- is_own: it is not late for something else
+  SELECT b.*, o.name, o.rank IS NULL OR (o.cause = b.cause AND o.reason = b.reason) AS is_own,
+         sum(b.ns) OVER w AS all_ns, sum(b.firsts) OVER w AS steps,
+         2 * sum(b.shared_ns) OVER w >= sum(b.ns) OVER w AS is_shared
+  FROM by_rank b LEFT JOIN reason o ON o.run_id = b.run_id AND o.rank = b.rank
+  WINDOW w AS (PARTITION BY b.run_id, b.cause, b.reason)
+),
+member AS (
+  SELECT *, is_shared AND is_own AND 2 * late_ns >= all_ns AS is_mostly,
+         is_own AND 20 * iif(is_shared, late_ns, ns) >= all_ns AS is_part
+  FROM of_reason
+),
+team AS MATERIALIZED (  -- ranks that are late together, or in turn
+  SELECT * FROM (
+    SELECT *, CASE WHEN is_shared AND sum(is_mostly) OVER w > 1 THEN 'together'
+                   WHEN is_shared THEN iif(sum(is_mostly) OVER w = 0 AND sum(is_part) OVER w > 2,
+                                           'in turn', NULL)
+                   WHEN sum(is_part) OVER w > 2
+                     THEN iif(2 * max(ns) OVER w <= all_ns, 'in turn', NULL)
+                   WHEN sum(is_part) OVER w = 2 AND steps > 3
+                     THEN iif(3 * max(ns) OVER w <= 2 * all_ns, 'in turn', NULL) END AS kind
+    FROM member WINDOW w AS (PARTITION BY run_id, cause, reason))
+  WHERE iif(kind = 'together', is_mostly, is_part) AND kind IS NOT NULL
+),
+team_text AS (
+  SELECT run_id, cause, reason, kind, count(*) AS ranks, steps, all_ns AS ns, max(ns), name,
+         group_concat(rank, ', ') AS named,
          group_concat(printf('{"rank_late":%d}', rank)) AS change
-  FROM (SELECT * FROM late_rank WHERE steps > 0 ORDER BY rank)
-  GROUP BY run_id, cause, reason
-  HAVING count(*) >= 3 AND 2 * max(steps) <= sum(steps) AND 2 * max(ns) <= sum(ns)
-),
-takes_turns AS MATERIALIZED (
-  SELECT l.run_id, l.rank, l.cause, l.reason
-  FROM late_rank l JOIN in_turn i USING (run_id, cause, reason) WHERE l.steps > 0
+  FROM (SELECT * FROM team ORDER BY rank) GROUP BY run_id, cause, reason
 ),
 moved AS MATERIALIZED (  -- what a group takes for a collective of some size, waits apart
   SELECT g.run_id, ifnull(g.parallelism, 'other') AS kind, g.size, m.group_id, m.collective,
@@ -227,8 +307,8 @@ computed AS (
   GROUP BY run_id, capture_id, rank
 ),
 uneven AS (  -- within captures: a rank that is missing in one computed no less there
-  SELECT run_id, sum(mean_ns) AS mean_ns, sum(lost_ns) AS lost_ns
-  FROM (SELECT run_id, avg(ns) AS mean_ns,
+  SELECT run_id, sum(mean_ns) AS mean_ns, sum(most_ns) AS most_ns, sum(lost_ns) AS lost_ns
+  FROM (SELECT run_id, avg(ns) AS mean_ns, max(ns) AS most_ns,
                CAST((max(ns) - avg(ns)) * count(*) AS INTEGER) AS lost_ns
         FROM computed GROUP BY run_id, capture_id)
   GROUP BY run_id
@@ -307,8 +387,12 @@ found (run_id, problem, rank, evidence, advice, change) AS MATERIALIZED (
          NULL,
          printf('it runs alone for %.1f %% of the time%s (overlap_by_group, nccl_bandwidth)',
                 100.0 * e.ns / w.span_ns,
-                iif(2 * u.ns > e.ns, '; most of it is waiting for ranks that come late, which '
-                  || 'is not counted here', '')),
+                CASE WHEN w.ranks < (SELECT max(n.job_ranks) FROM recorded n
+                                      WHERE n.run_id = e.run_id)
+                     THEN '; how much of it is waiting for ranks that are not recorded is unknown'
+                     WHEN 2 * u.ns > e.ns THEN '; most of it is waiting for ranks that come late, '
+                       || 'which is not counted here'
+                     ELSE '' END),
          CASE
            WHEN e.caller GLOB 'FSDP*gather*' THEN 'gather earlier '
              || '(set_modules_to_forward_prefetch, set_modules_to_backward_prefetch), keep the '
@@ -355,27 +439,35 @@ found (run_id, problem, rank, evidence, advice, change) AS MATERIALIZED (
          END,
          printf('{"rank_late":%d}', r.rank)
   FROM root r JOIN root_name n ON n.run_id = r.run_id AND n.rank = r.rank AND n.place = 1
-  WHERE NOT EXISTS (SELECT 1 FROM takes_turns t WHERE t.run_id = r.run_id AND t.rank = r.rank)
+  WHERE NOT EXISTS (SELECT 1 FROM team t WHERE t.run_id = r.run_id AND t.rank = r.rank)
   UNION ALL
-  SELECT i.run_id, printf('%d ranks make the others wait, from step to step another', i.ranks),
+  SELECT t.run_id,
+         CASE WHEN t.kind = 'in turn' THEN printf('%d ranks make the others wait in turn', t.ranks)
+              WHEN t.ranks > 8 THEN printf('%d ranks make the others wait together', t.ranks)
+              ELSE printf('Ranks %s make the others wait', t.named) END,
          NULL,
-         printf('in %d steps the others waited %.1f ms for them, summed over ranks, mostly because '
-                || 'of %s, which takes longer there than on other ranks (nccl_stall_roots, '
-                || 'straggler_steps)', i.steps,
-                (SELECT sum(r.ns) FROM takes_turns t JOIN root r USING (run_id, rank)
-                 WHERE t.run_id = i.run_id AND t.cause = i.cause AND t.reason = i.reason) / 1e6,
-                (SELECT n.name FROM takes_turns t JOIN root_name n USING (run_id, rank)
-                 WHERE t.run_id = i.run_id AND t.cause = i.cause AND t.reason = i.reason
-                   AND n.place = 1 ORDER BY n.ns DESC, n.name LIMIT 1)),
-         CASE i.cause
-           WHEN 'host' THEN 'no host is slower than the others: let all ranks do it in the same '
-             || 'step (garbage collection: gc.disable() and gc.collect() every so many steps, in '
-             || 'Megatron-LM --manual-gc), on another thread, or outside the steps'
-           ELSE 'no GPU is slower than the others: their work differs from step to step. Pack or '
-             || 'sort sequences by length, give all ranks as many tokens, spread experts evenly'
+         printf('the others waited %.1f ms for them in %d step%s, summed over ranks, because %s '
+                || '(nccl_stall_roots, straggler_steps)', t.ns / 1e6, t.steps,
+                iif(t.steps = 1, '', 's'),
+                iif(t.cause = 'host', printf('%s takes longer there than on the others', t.name),
+                    printf('their GPUs take longer than those of the others, mostly for %s',
+                           t.name))),
+         CASE
+           WHEN t.kind = 'in turn' AND t.cause = 'host' THEN 'no host is slower than the others: '
+             || 'let all ranks do it in the same step (garbage collection: gc.disable() and '
+             || 'gc.collect() every so many steps, in Megatron-LM --manual-gc), on another '
+             || 'thread, or outside the steps'
+           WHEN t.kind = 'in turn' THEN 'no GPU is slower than the others: their work differs '
+             || '(pack or sort sequences by length, give all ranks as many tokens, spread experts '
+             || 'evenly), or single kernels take longer by chance (clocks, other jobs on the nodes)'
+           WHEN t.cause = 'host' THEN 'see what these hosts have in common (a node, a disk) and do '
+             || 'there that others do not: data loading, logging, checkpoints, garbage '
+             || 'collection, a slow CPU'
+           ELSE 'see what these GPUs have in common (a node, its cooling or power limit) or have '
+             || 'to do that others do not (kernels_top)'
          END,
-         i.change
-  FROM in_turn i
+         t.change
+  FROM team_text t
   UNION ALL
   SELECT s.run_id,
          printf('%s is slow: its transfers take %.1f times as long as elsewhere', g.short_name,
@@ -483,7 +575,9 @@ found (run_id, problem, rank, evidence, advice, change) AS MATERIALIZED (
          '{"balance":"ranks"}'
   FROM uneven u JOIN whole w ON w.run_id = u.run_id
   JOIN busiest b ON b.run_id = u.run_id AND b.place = 1
-  WHERE w.ranks > 1 AND u.lost_ns > 0 AND :rank IS NULL
+  -- What differs from step to step by chance, no one rank has more of.
+  WHERE w.ranks > 1 AND 100 * (u.most_ns - u.mean_ns) >= coalesce(:min_pct, 2) * u.mean_ns
+    AND u.lost_ns > 0 AND :rank IS NULL
 ),
 -- From here on each step of the query names the one before once, and hands all on: SQLite expands a
 -- CTE anew wherever it is named, and so all rules above as often.
@@ -512,7 +606,9 @@ placed AS (
                                      a.change GLOB '{"transfers":*,"factor":*' DESC, a.ns DESC,
                                      length(a.change) DESC, a.problem, a.rank, a.evidence) AS place
   FROM by_problem a JOIN whole_base w ON w.run_id = a.run_id
-  WHERE a.ns > 0 AND 100.0 * a.ns >= coalesce(:min_pct, 2) * w.ns
+  -- A slow link may be hidden behind a late rank, whose row comes before.
+  WHERE (a.ns > 0 AND 100.0 * a.ns >= coalesce(:min_pct, 2) * w.ns)
+    OR a.change GLOB '{"transfers":*,"factor":*'
 ),
 joint AS (  -- with all that come before it
   SELECT *, group_concat(change, ',') OVER (PARTITION BY run_id ORDER BY place) AS changes
@@ -529,16 +625,26 @@ reached AS (  -- with more changes it may be later: what is lost is no gain of t
   SELECT *, max(joint_ns) OVER (PARTITION BY run_id ORDER BY place) AS reached_ns FROM all_joint
 ),
 gained AS (
-  SELECT *, min(ns, reached_ns - lag(reached_ns, 1, 0) OVER (PARTITION BY run_id ORDER BY place))
+  SELECT *, min(iif(change GLOB '{"transfers":*,"factor":*', reached_ns, ns),
+                reached_ns - lag(reached_ns, 1, 0) OVER (PARTITION BY run_id ORDER BY place))
            AS gain_ns
   FROM reached
 ),
+enough AS (  -- is_hidden: behind what comes before, and gains nothing alone
+  SELECT *, 100.0 * ns < coalesce(:min_pct, 2) * whole_ns AS is_hidden,
+         min(gain_ns) OVER (PARTITION BY run_id ORDER BY place
+                            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before_ns
+  FROM gained WHERE 100.0 * gain_ns >= coalesce(:min_pct, 2) * whole_ns AND gain_ns > 0
+),
 kept AS MATERIALIZED (
-  SELECT g.run_id, g.problem, g.rank, g.worst, g.evidence, g.advice, g.gain_ns, g.whole_ns,
-         g.steps, g.change,
+  SELECT g.run_id, g.problem, g.rank, g.worst,
+         g.evidence || iif(g.is_hidden, '; alone it gains nothing, as who is late hides it', '')
+           AS evidence,
+         g.advice, g.gain_ns, g.whole_ns, g.steps, g.change,
          row_number() OVER (PARTITION BY g.run_id
-                            ORDER BY g.gain_ns DESC, g.problem, g.rank, g.evidence) AS number
-  FROM gained g WHERE 100.0 * g.gain_ns >= coalesce(:min_pct, 2) * g.whole_ns AND g.gain_ns > 0
+                            ORDER BY iif(g.is_hidden, min(g.gain_ns, g.before_ns), g.gain_ns) DESC,
+                                     g.is_hidden, g.problem, g.rank, g.evidence) AS number
+  FROM enough g WHERE NOT g.is_hidden OR g.before_ns IS NOT NULL
   UNION ALL
   SELECT run_id, 'GPU memory is fragmented', rank, NULL,
          printf('%.1f GB are reserved, %.1f GB were used at most (memory_peak, memory_timeline)',
@@ -561,7 +667,7 @@ together AS MATERIALIZED (
 )
 SELECT
   r.run,
-  row_number() OVER (PARTITION BY k.run_id ORDER BY gain_ns DESC, problem, rank, evidence)
+  row_number() OVER (PARTITION BY k.run_id ORDER BY k.number IS NULL, k.number, problem, rank)
     AS number,
   problem,
   rank,
@@ -580,4 +686,4 @@ SELECT
            || replace(r.run, char(39), char(39, 92, 39, 39)) || char(39)) AS see
 FROM kept k JOIN runs r ON r.run_id = k.run_id
 LEFT JOIN together t ON t.run_id = k.run_id AND t.number = k.number
-ORDER BY k.run_id, gain_ns DESC, problem, rank, evidence;
+ORDER BY k.run_id, k.number IS NULL, k.number, problem, rank;

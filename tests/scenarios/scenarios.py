@@ -6,9 +6,10 @@ import kinds
 import losses
 import recorder
 import runs_and_captures
+import together
 import turns
 
-THEMES = (communicators, runs_and_captures, causes, losses, kinds, recorder, turns)
+THEMES = (communicators, runs_and_captures, causes, losses, kinds, recorder, turns, together)
 
 
 def all_scenarios():

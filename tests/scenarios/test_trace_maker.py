@@ -24,6 +24,7 @@ JUDGED = {"blames_no_rank", "gains_nothing", "what_if", "critical_path", "doctor
           "expert_first", "blames_the_full_expert", "names_the_loader", "names_compiling",
           "names_no_gpu", "sync_gains_little", "blames_rank_3",
           "names_the_group", "names_all_in_turn", "names_what_they_do", "not_in_turn",
+          "names_the_late_ranks", "blames_rank_0",
           "blames_rank_2", "blames_rank_1", "columns", "no_such_rank", "nothing_of_the_gpu",
           "runs_of_recommendations", "starts_are_busy", "names_what_follows", "blames_rank_5",
           "nobody_waits", "no_cause", "sync_points", "pipeline_bubbles",

@@ -46,9 +46,9 @@ def collecting_in_turn():
     return Scenario("gc_in_turn", "Each rank pauses in steps of its own", jobs, told, [
         *checks.basics(jobs), cause_checks.is_late(jobs, 3, (2, 8), "gc_collect"),
         cause_checks.blames_no_rank(),
-        cause_checks.first_of("names_all_in_turn", ".", "^4 ranks make the others wait, from step "
-                              "to step another", NO_RANK),
-        cause_checks.says("names_what_they_do", "because of gc_collect", NO_RANK)],
+        cause_checks.first_of("names_all_in_turn", ".", "^4 ranks make the others wait in turn",
+                              NO_RANK),
+        cause_checks.says("names_what_they_do", "because gc_collect takes longer", NO_RANK)],
         without=[Without(["name=gc_collect"], [even])],
         late={"rank": None, "step": None, "cause": "gc_collect"})
 
@@ -65,8 +65,8 @@ def lengths_in_turn():
     return Scenario("lengths_in_turn", "In each step another rank has more to compute", jobs, told,
                     [*checks.basics(jobs), cause_checks.is_late(jobs, 1, (3, 8), "attention|gemm"),
                      cause_checks.blames_no_rank(),
-                     cause_checks.says("names_all_in_turn", "^4 ranks make the others wait, from "
-                                       "step to step another", NO_RANK),
+                     cause_checks.says("names_all_in_turn", "^4 ranks make the others wait in turn",
+                                       NO_RANK),
                      cause_checks.no_words("names_no_gpu", "slow or throttled",
                                            "a GPU that is slow in one step of four is not slow")],
                     late={"rank": None, "step": None, "cause": "attention"})
@@ -82,7 +82,7 @@ def one_of_all():
     return Scenario("mostly_one", "All ranks pause, one of them in most steps", jobs, told, [
         *checks.basics(jobs),
         cause_checks.blames("blames_rank_2", 2, 5 * gain // 8 + 10_000, words="gc_collect"),
-        cause_checks.no_words("not_in_turn", "from step to step another", NO_RANK)],
+        cause_checks.no_words("not_in_turn", "wait in turn", NO_RANK)],
         without=[Without(["name=gc_collect"], [even])],
         late={"rank": 2, "step": None, "cause": "gc_collect"})
 
