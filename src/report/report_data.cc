@@ -9,6 +9,7 @@
 #include "report/report_result.h"
 #include "report/report_sections.h"
 #include "report/report_verdict.h"
+#include "report/report_verdict_summaries.h"
 #include "report/shown_scale.h"
 #include "tracedb/query/run/gathered_notes.h"
 #include "tracedb/query/run/query_run.h"

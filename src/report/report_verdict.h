@@ -38,10 +38,6 @@ struct VerdictFacts {
 Result<PageVerdict> MakeVerdict(SqliteDb& db, const QueryCatalog& catalog, const ShownRun& run,
                                 const VerdictFacts& facts, const LaneShares& lanes);
 
-// Of a gathered database, which cannot be replayed: the rank for which each of the others waited
-// longest in a step, or that none stands out; how much shorter the step would be is not told.
-PageVerdict VerdictOfSummaries(const VerdictFacts& facts);
-
 // Says so in the sentence where waits of the run are between clocks that were never compared.
 Status AddDoubtOfClocks(SqliteDb& db, const QueryCatalog& catalog, const ShownRun& run,
                         PageVerdict& verdict);
