@@ -19,6 +19,9 @@
 -- column: collectives    int(count)  Collectives that waited for it, directly or in a chain.
 -- column: late_ms        real(ms)    How late the rank was for the one with the longest wait.
 -- column: total_wait_ms  real(ms)    All waits because of it, summed over ranks.
+-- column: held_step      int(count)  The step in which the slice began or the kernel was launched:
+--                                    at the end of a step it is the next one's collective that
+--                                    waits. NULL: outside steps, or pieces.
 --
 -- empty:  Nobody came late, or no collective has two of its ranks in the database.
 -- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
@@ -53,7 +56,13 @@ timed AS (  -- one by one: each is looked up by its number
   SELECT p.*,
          (SELECT l.aligned_ts_ns FROM aligned_slices l
           WHERE l.slice_id = p.cause_slice_id) AS ts_ns,
-         (SELECT l.dur_ns FROM aligned_slices l WHERE l.slice_id = p.cause_slice_id) AS dur_ns
+         (SELECT l.dur_ns FROM aligned_slices l WHERE l.slice_id = p.cause_slice_id) AS dur_ns,
+         iif(p.cause = 'device',
+             (SELECT k.step FROM kernels k WHERE k.slice_id = p.cause_slice_id),
+             (SELECT s.step FROM aligned_slices l JOIN tracks t ON t.track_id = l.track_id
+              JOIN steps s ON s.trace_id = p.trace_id
+                AND l.ts + t.base_ns >= s.ts_ns AND l.ts + t.base_ns < s.end_ns
+              WHERE l.slice_id = p.cause_slice_id ORDER BY s.ts_ns DESC LIMIT 1)) AS held_step
   FROM shown p
 )
 SELECT
@@ -66,6 +75,7 @@ SELECT
   p.dur_ns / 1e6 AS dur_ms,
   p.collectives,
   p.late_ns / 1e6 AS late_ms,
-  p.wait_ns / 1e6 AS total_wait_ms
+  p.wait_ns / 1e6 AS total_wait_ms,
+  p.held_step
 FROM timed p JOIN recorded r ON r.trace_id = p.trace_id
 ORDER BY r.run_id, p.place;

@@ -3,67 +3,166 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <utility>
 
 #include "report/verdict_words.h"
 #include "tracedb/text/result_text.h"
 
 namespace tracedb {
+namespace {
+
+using Row = std::vector<RowValue>;
+using Rows = std::vector<const Row*>;
+
+// Columns of report/late_ranks.
+constexpr size_t kLateRank = 1, kLateStep = 2, kCause = 3, kName = 4, kDur = 6, kLateMs = 8,
+                 kWaitMs = 9, kHeldStep = 10;
+constexpr size_t kRowsMax = 40;  // the query's limit: what was little is not among them
+
+bool IsOfPieces(const Row& row) { return row[kDur].type == SqlType::kNull; }
+
+// By how much the rank was late; of pieces in the whole step: before each collective a little.
+double LateMs(const Row& row, int64_t ranks) {
+  const double each = row[kWaitMs].real / static_cast<double>(std::max<int64_t>(ranks - 1, 1));
+  return IsOfPieces(row) ? std::max(row[kLateMs].real, each) : row[kLateMs].real;
+}
+
+bool IsIn(const Row& row, size_t column, std::optional<int64_t> step) {
+  return !step.has_value() || (row[column].type != SqlType::kNull && row[column].integer == *step);
+}
+
+bool Begins(const Row& row, std::optional<int64_t> step) {
+  return IsIn(row, row[kHeldStep].type == SqlType::kNull ? kLateStep : kHeldStep, step);
+}
+
+// What began in the step and what a collective of it waited for: at the end of a step something
+// makes the next one's wait.
+Rows RowsOf(const VerdictFacts& facts, int64_t rank, std::optional<int64_t> step) {
+  Rows found;
+  for (const Row& row : facts.late_ranks) {
+    if (row[kLateRank].integer != rank) continue;
+    if (IsIn(row, kHeldStep, step) || IsIn(row, kLateStep, step)) found.push_back(&row);
+  }
+  return found;
+}
+
+// The one that explains at least half of the gain, what began in the step before others; null: none
+// does.
+const Row* Explaining(const Rows& rows, const Gain& gain, int64_t ranks) {
+  const Row* best = nullptr;
+  for (const Row* row : rows) {
+    if (2 * LateMs(*row, ranks) < gain.ms()) continue;
+    const auto weight = [&](const Row& one) {
+      return std::pair(Begins(one, gain.key.second), std::min(LateMs(one, ranks), gain.ms()));
+    };
+    if (best == nullptr || weight(*row) > weight(*best)) best = row;
+  }
+  return best;
+}
+
+std::string CauseText(const Row& row) {
+  const int64_t rank = row[kLateRank].integer;
+  const std::string name = ShownText(row[kName].text.substr(0, 120));
+  if (IsOfPieces(row)) {
+    return fmt::format("rank {}'s host is slower than the others' ({})", rank, name);
+  }
+  const std::string length = ShownMs(row[kDur].real);
+  return row[kCause].text == "host"
+             ? fmt::format("rank {}'s host was held up for {} ({})", rank, length, name)
+             : fmt::format("rank {}'s GPU took longer than the others' ({}: {})", rank, name,
+                           length);
+}
+
+// Late by little before each of many collectives: no one slice explains what that costs, all of
+// them do. Empty where they do not either.
+std::string AgainAndAgain(const VerdictFacts& facts, const Rows& rows, const Gain& gain,
+                          int64_t ranks) {
+  if (rows.size() < 2) return "";
+  double all_ms = 0;
+  const Row* most = rows.front();
+  for (const Row* row : rows) {
+    all_ms += LateMs(*row, ranks);
+    if (LateMs(*row, ranks) > LateMs(*most, ranks)) most = row;
+  }
+  if (2 * all_ms < gain.ms() && facts.late_ranks.size() < kRowsMax) return "";
+  return fmt::format("rank {} came late again and again, by {} at most (its {}: {})",
+                     (*most)[kLateRank].integer, ShownMs((*most)[kLateMs].real),
+                     (*most)[kCause].text == "host" ? "host" : "GPU",
+                     ShownText((*most)[kName].text.substr(0, 120)));
+}
+
+// ", and everyone else waited"
+std::string WhoWaited(const LaneShares& lanes, int64_t rank, int64_t ranks) {
+  std::set<int64_t> waiting;
+  for (const auto& [root, waited] : lanes.waiting) {
+    if (root.first == rank) waiting.insert(waited.begin(), waited.end());
+  }
+  const auto others = static_cast<int64_t>(waiting.size());
+  if (others == 0) return "";
+  if (ranks > 2 && others == ranks - 1) return ", and everyone else waited";
+  return fmt::format(", and {} rank{} waited", others, others == 1 ? "" : "s");
+}
+
+}  // namespace
 
 std::string LateCause(const VerdictFacts& facts, const LaneShares& lanes, int64_t rank,
                       const Gain& gain, int64_t ranks) {
-  constexpr size_t kLateRank = 1, kLateStep = 2, kCause = 3, kName = 4, kDur = 6, kLateMs = 8;
-  const std::optional<int64_t> step = gain.key.second;
-  for (const auto& row : facts.late_ranks) {
-    if (row[kLateRank].integer != rank) continue;
-    if (step.has_value() && row[kLateStep].integer != *step) continue;
-    const bool is_host = row[kCause].text == "host";
-    const std::string name = ShownText(row[kName].text.substr(0, 120));
-    std::string text =
-        row[kDur].type == SqlType::kNull
-            ? fmt::format("rank {}'s host is slower than the others' ({})", rank, name)
-        : is_host ? fmt::format("rank {}'s host was held up for {} ({})", rank,
-                                ShownMs(row[kDur].real), name)
-                  : fmt::format("rank {}'s GPU took longer than the others' ({}: {})", rank, name,
-                                ShownMs(row[kDur].real));
-    // Late by little before each of many collectives: no one slice explains what that costs.
-    const auto times =
-        std::count_if(facts.late_ranks.begin(), facts.late_ranks.end(), [&](const auto& other) {
-          return other[kLateRank].integer == rank &&
-                 (!step.has_value() || other[kLateStep].integer == *step);
-        });
-    if (times > 1 && row[kDur].type != SqlType::kNull &&
-        row[kLateMs].real * 2 < gain.before_ms - gain.after_ms) {
-      text = fmt::format("rank {} came late again and again, by {} at most (its {}: {})", rank,
-                         ShownMs(row[kLateMs].real), is_host ? "host" : "GPU", name);
-    }
-    std::set<int64_t> waiting;
-    for (const auto& [root, waited] : lanes.waiting) {
-      if (root.first == rank) waiting.insert(waited.begin(), waited.end());
-    }
-    if (waiting.empty()) return text;
-    const auto others = static_cast<int64_t>(waiting.size());
-    if (ranks > 2 && others == ranks - 1) return text + ", and everyone else waited";
-    return text + fmt::format(", and {} rank{} waited", others, others == 1 ? "" : "s");
-  }
-  return fmt::format("rank {} came late, and others waited", rank);
+  const Rows rows = RowsOf(facts, rank, gain.key.second);
+  const std::string waited = WhoWaited(lanes, rank, ranks);
+  if (const Row* row = Explaining(rows, gain, ranks)) return CauseText(*row) + waited;
+  const std::string often = AgainAndAgain(facts, rows, gain, ranks);
+  if (!often.empty()) return often + waited;
+  return fmt::format("rank {} came late{} (what held it up cannot be told)", rank,
+                     waited.empty() ? ", and others waited" : waited);
 }
 
 std::optional<int64_t> LatestOf(const VerdictFacts& facts, std::optional<int64_t> step,
                                 const std::string& change) {
-  constexpr size_t kLateRank = 1, kLateStep = 2, kWaitMs = 9;
-  std::optional<int64_t> latest;
-  double most_ms = 0;
-  for (const auto& row : facts.late_ranks) {
-    const int64_t rank = row[kLateRank].integer;
-    const bool is_of_change =
-        change.find(fmt::format("{{\"rank_late\":{}}}", rank)) != std::string::npos;
-    if (!is_of_change || !step.has_value() || row[kLateStep].integer != *step) continue;
-    if (latest.has_value() && row[kWaitMs].real <= most_ms) continue;
-    latest = rank;
-    most_ms = row[kWaitMs].real;
+  const Row* latest = nullptr;
+  const auto weight = [&](const Row& row) {
+    return std::pair(Begins(row, step), row[kWaitMs].real);
+  };
+  for (const Row& row : facts.late_ranks) {
+    if (!step.has_value() || !(IsIn(row, kHeldStep, step) || IsIn(row, kLateStep, step))) continue;
+    const std::string late = fmt::format("{{\"rank_late\":{}}}", row[kLateRank].integer);
+    if (change.find(late) == std::string::npos) continue;
+    if (latest == nullptr || weight(row) > weight(*latest)) latest = &row;
   }
-  return latest;
+  return latest == nullptr ? std::nullopt : std::optional((*latest)[kLateRank].integer);
+}
+
+std::string InOtherSteps(const VerdictFacts& facts, const std::vector<Gain>& all,
+                         const Gain& best) {
+  std::map<StepKey, double> own;
+  double own_ms = 0;
+  for (const Gain& gain : all) {
+    if (gain.number != best.number) continue;
+    own[gain.key] = gain.ms();
+    own_ms += gain.ms();
+  }
+  std::vector<int64_t> ranks;
+  for (const Row& row : facts.recommendations) {
+    const int64_t number = row[kNumber].integer;
+    if (number == best.number || row[kRank].type == SqlType::kNull ||
+        !row[kWhatIf].text.starts_with(R"([{"rank_late")")) {
+      continue;
+    }
+    double apart_ms = 0;  // in steps in which the rank of `best` is not who is late
+    for (const Gain& gain : all) {
+      if (gain.number == number && gain.ms() > 2 * own[gain.key]) apart_ms += gain.ms();
+    }
+    if (2 * apart_ms >= own_ms) ranks.push_back(row[kRank].integer);
+  }
+  if (ranks.empty()) return "";
+  std::sort(ranks.begin(), ranks.end());
+  std::string text =
+      fmt::format("; in other steps rank{} {}", ranks.size() == 1 ? "" : "s", ranks.front());
+  for (size_t i = 1; i < ranks.size(); ++i) {
+    text += fmt::format("{}{}", i + 1 == ranks.size() ? " and " : ", ", ranks[i]);
+  }
+  return text + " came late";
 }
 
 }  // namespace tracedb

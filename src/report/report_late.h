@@ -4,18 +4,24 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "report/report_gains.h"
 #include "report/report_verdict.h"
 
 namespace tracedb {
 
-// What is known of a rank that came late in a step: of all causes that with the longest waits.
+// Why the rank came late, by the cause that explains what the step would gain without that; where
+// none explains half of it, that this cannot be told.
 std::string LateCause(const VerdictFacts& facts, const LaneShares& lanes, int64_t rank,
                       const Gain& gain, int64_t ranks);
 
 // The rank of those in `change` that others waited for longest in the step.
 std::optional<int64_t> LatestOf(const VerdictFacts& facts, std::optional<int64_t> step,
                                 const std::string& change);
+
+// "; in other steps rank 1 came late", where that costs about as much as what `best` is about; else
+// empty.
+std::string InOtherSteps(const VerdictFacts& facts, const std::vector<Gain>& all, const Gain& best);
 
 }  // namespace tracedb

@@ -72,10 +72,10 @@ PageVerdict FromGains(const VerdictFacts& facts, const LaneShares& lanes, const 
   const bool in_turn = is_late && !verdict.rank.has_value();
   if (in_turn) verdict.rank = LatestOf(facts, best->key.second, (*row)[kWhatIf].text);
   if (is_late && verdict.rank.has_value()) {
-    verdict.sentence =
-        fmt::format("{} took {}; {} would do: {}{}.", StepName(best->key), ShownMs(best->before_ms),
-                    ShownMs(best->after_ms), LateCause(facts, lanes, *verdict.rank, *best, ranks),
-                    in_turn ? "; in other steps other ranks came late" : "");
+    verdict.sentence = fmt::format(
+        "{} took {}; {} would do: {}{}.", StepName(best->key), ShownMs(best->before_ms),
+        ShownMs(best->after_ms), LateCause(facts, lanes, *verdict.rank, *best, ranks),
+        in_turn ? "; in other steps other ranks came late" : InOtherSteps(facts, all, *best));
   } else {
     verdict.sentence =
         fmt::format("{} took {}; up to {} of it could be saved: {}.", StepName(best->key),

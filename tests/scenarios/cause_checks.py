@@ -1,5 +1,6 @@
 """Checks of causes and gains: recommendations, what-if, critical_path, doctor."""
 import csv
+import html
 import io
 import re
 
@@ -253,3 +254,17 @@ def is_late(jobs, rank, steps, words):
                 if named != rank or not re.search(words, why):
                     yield f"step {step}: rank {named}, because of {why}; the truth is {rank}"
     return Check("is_late", "the last to arrive is the culprit", compare)
+
+
+def first_sentence(words, not_words=None):
+    """What `report` says first has these words, and not those."""
+    def compare(program):
+        page = program.must("-q", "report", "-o", "-")
+        found = re.search(r'<p id="verdict">(.*?)</p>', page)
+        said = html.unescape(re.sub("<[^>]*>", "", found[1])) if found else ""
+        if not re.search(words, said):
+            yield f"not /{words}/: {said}"
+        if not_words and re.search(not_words, said):
+            yield f"/{not_words}/: {said}"
+    return Check("first_sentence", "The page's first sentence names the right step, cause and "
+                 "size, or says what cannot be told", compare)

@@ -2,6 +2,7 @@
 import cause_checks
 import causes
 import communicators
+import endings
 import kinds
 import losses
 import recorder
@@ -9,7 +10,8 @@ import runs_and_captures
 import together
 import turns
 
-THEMES = (communicators, runs_and_captures, causes, losses, kinds, recorder, turns, together)
+THEMES = (communicators, runs_and_captures, causes, losses, kinds, recorder, turns, together,
+          endings)
 
 
 def all_scenarios():

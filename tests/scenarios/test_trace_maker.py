@@ -29,7 +29,7 @@ JUDGED = {"blames_no_rank", "gains_nothing", "what_if", "critical_path", "doctor
           "runs_of_recommendations", "starts_are_busy", "names_what_follows", "blames_rank_5",
           "nobody_waits", "no_cause", "sync_points", "pipeline_bubbles",
           "step_times", "nobody_is_late", "is_late", "recorder_path",
-          "blames_the_profiler"}
+          "blames_the_profiler", "blames_rank_0", "first_sentence"}
 
 
 def one_rank():
