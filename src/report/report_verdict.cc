@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "report/report_gains.h"
@@ -26,61 +27,94 @@ bool NamesWhoIsAtFault(const VerdictFacts& facts, int64_t number) {
                      });
 }
 
-PageVerdict FromGains(const VerdictFacts& facts, const LaneShares& lanes, const Gains& gains,
-                      const std::vector<Gain>& all, int64_t ranks) {
-  PageVerdict verdict;
+const std::vector<RowValue>& RowOf(const VerdictFacts& facts, int64_t number) {
+  return *std::find_if(facts.recommendations.begin(), facts.recommendations.end(),
+                       [&](const auto& row) { return row[kNumber].integer == number; });
+}
+
+// Those of the steps that are asked about, where they are worth a word; the first of the largest.
+const Gain* Largest(const VerdictFacts& facts, const std::vector<Gain>& all,
+                    const std::function<bool(const Gain&)>& is_meant) {
   const Gain* best = nullptr;
   for (const Gain& gain : all) {
-    const double gain_ms = gain.before_ms - gain.after_ms;
     if (facts.step.has_value() && gain.key.second != facts.step) continue;
-    if (gain_ms * 100 < kGainPctMin * gain.before_ms) continue;
-    if (best == nullptr || gain_ms > best->before_ms - best->after_ms) best = &gain;
+    if (gain.ms() * 100 < kGainPctMin * gain.before_ms || !is_meant(gain)) continue;
+    if (best == nullptr || gain.ms() > best->ms()) best = &gain;
   }
-  // Who is at fault takes the first place where that gains half as much and is recommended before:
-  // what gains most alone may be a remedy for all of the job.
+  return best;
+}
+
+const Gain* BestGain(const VerdictFacts& facts, const std::vector<Gain>& all) {
+  const Gain* best = Largest(facts, all, [](const Gain&) { return true; });
+  if (best == nullptr || NamesWhoIsAtFault(facts, best->number)) return best;
+  // The bubble is that of a pipeline in which all is well too, and its gain that of a pipeline
+  // without any: whoever is at fault comes before it, however little that gains.
+  if (RowOf(facts, best->number)[kWhatIf].text == R"([{"waits":"pipeline"}])") {
+    const Gain* fault = Largest(
+        facts, all, [&](const Gain& gain) { return NamesWhoIsAtFault(facts, gain.number); });
+    return fault != nullptr ? fault : best;
+  }
+  // Else where that gains half as much and is recommended before: what gains most alone may be a
+  // remedy for all of the job.
   for (const Gain& gain : all) {
-    if (best == nullptr || gain.key != best->key || gain.number >= best->number) continue;
+    if (gain.key != best->key || gain.number >= best->number) continue;
     if (!NamesWhoIsAtFault(facts, gain.number) || NamesWhoIsAtFault(facts, best->number)) continue;
-    if (2 * (gain.before_ms - gain.after_ms) >= best->before_ms - best->after_ms) best = &gain;
+    if (2 * gain.ms() >= best->ms()) best = &gain;
   }
-  if (best == nullptr) {
-    std::vector<double> steps;
-    bool has_steps = false;
-    for (const auto& [key, ms] : gains.step_ms.at(0)) {
-      has_steps = has_steps || key.second.has_value();
-      if (!facts.step.has_value() || key.second == facts.step) steps.push_back(ms);
-    }
-    std::sort(steps.begin(), steps.end());
-    verdict.kind = steps.empty() ? "unknown" : "nothing";
-    if (steps.empty()) {
-      verdict.sentence = fmt::format("There is no step {}.", facts.step.value_or(0));
-      return verdict;
-    }
-    verdict.sentence = fmt::format(
-        "Nothing stands out: no cause that is known here would make {} ({}{}) {:.0f} % shorter.",
-        has_steps ? "a step" : "what was recorded", ShownMs(steps[steps.size() / 2]),
-        has_steps && steps.size() > 1 ? " in the median" : "", kGainPctMin);
+  return best;
+}
+
+PageVerdict NothingFound(const VerdictFacts& facts, const Gains& gains) {
+  PageVerdict verdict;
+  std::vector<double> steps;
+  bool has_steps = false;
+  for (const auto& [key, ms] : gains.step_ms.at(0)) {
+    has_steps = has_steps || key.second.has_value();
+    if (!facts.step.has_value() || key.second == facts.step) steps.push_back(ms);
+  }
+  std::sort(steps.begin(), steps.end());
+  verdict.kind = steps.empty() ? "unknown" : "nothing";
+  if (steps.empty()) {
+    verdict.sentence = fmt::format("There is no step {}.", facts.step.value_or(0));
     return verdict;
   }
-  const auto row =
-      std::find_if(facts.recommendations.begin(), facts.recommendations.end(),
-                   [&](const auto& one) { return one[kNumber].integer == best->number; });
+  verdict.sentence = fmt::format(
+      "Nothing stands out: no cause that is known here would make {} ({}{}) {:.0f} % shorter.",
+      has_steps ? "a step" : "what was recorded", ShownMs(steps[steps.size() / 2]),
+      has_steps && steps.size() > 1 ? " in the median" : "", kGainPctMin);
+  return verdict;
+}
+
+// Where ranks were not recorded, waits for them are not known apart from transfers.
+std::string MayBeWaiting(const std::string& change, bool are_missing) {
+  const bool is_communication =
+      change.starts_with(R"([{"transfers")") && change.find(R"("factor")") == std::string::npos;
+  if (!are_missing || !is_communication) return "";
+  return " (how much of that is waiting for ranks that were not recorded cannot be told)";
+}
+
+PageVerdict FromGains(const VerdictFacts& facts, const LaneShares& lanes, const Gains& gains,
+                      const std::vector<Gain>& all, int64_t ranks, bool are_missing) {
+  const Gain* best = BestGain(facts, all);
+  if (best == nullptr) return NothingFound(facts, gains);
+  PageVerdict verdict;
+  const std::vector<RowValue>& row = RowOf(facts, best->number);
   verdict.step = best->key.second;
-  if ((*row)[kRank].type != SqlType::kNull) verdict.rank = (*row)[kRank].integer;
-  const bool is_late = (*row)[kWhatIf].text.find("\"rank_late\"") != std::string::npos;
+  if (row[kRank].type != SqlType::kNull) verdict.rank = row[kRank].integer;
+  const bool is_late = row[kWhatIf].text.find("\"rank_late\"") != std::string::npos;
   verdict.kind = is_late ? "late" : "problem";
   const bool in_turn = is_late && !verdict.rank.has_value();
-  if (in_turn) verdict.rank = LatestOf(facts, best->key.second, (*row)[kWhatIf].text);
+  if (in_turn) verdict.rank = LatestOf(facts, best->key.second, row[kWhatIf].text);
   if (is_late && verdict.rank.has_value()) {
     verdict.sentence = fmt::format(
         "{} took {}; {} would do: {}{}.", StepName(best->key), ShownMs(best->before_ms),
         ShownMs(best->after_ms), LateCause(facts, lanes, *verdict.rank, *best, ranks),
         in_turn ? "; in other steps other ranks came late" : InOtherSteps(facts, all, *best));
   } else {
-    verdict.sentence =
-        fmt::format("{} took {}; up to {} of it could be saved: {}.", StepName(best->key),
-                    ShownMs(best->before_ms), ShownMs(best->before_ms - best->after_ms),
-                    WithinSentence((*row)[kProblem].text));
+    verdict.sentence = fmt::format(
+        "{} took {}; up to {} of it could be saved: {}{}.", StepName(best->key),
+        ShownMs(best->before_ms), ShownMs(best->before_ms - best->after_ms),
+        WithinSentence(row[kProblem].text), MayBeWaiting(row[kWhatIf].text, are_missing));
   }
   return verdict;
 }
@@ -108,7 +142,7 @@ Result<PageVerdict> MakeVerdict(SqliteDb& db, const QueryCatalog& catalog, const
     return verdict;
   }
   const std::vector<Gain> all = AllGains(gains);
-  verdict = FromGains(facts, lanes, gains, all, ranks);
+  verdict = FromGains(facts, lanes, gains, all, ranks, !incomplete.empty());
   verdict.sentence += incomplete;
   verdict.gains_json = GainsAsJson(all);
   return verdict;

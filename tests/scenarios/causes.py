@@ -72,6 +72,7 @@ def balanced_pipeline():
                                                        "pipeline"}),
                            idle_checks.pipeline_bubbles(jobs, 400_000),
                            cause_checks.nobody_is_late(jobs, (5, 6)),
+                           cause_checks.first_sentence("stages wait for each other", "rank"),
                            cause_checks.blames_no_rank()])
 
 
@@ -87,7 +88,8 @@ def slow_stage():
     longer = 2 * MICROBATCHES * 0.3 * (FORWARD_US + BACKWARD_US) * 1000
     assert 0.7 * longer < gain < 0.8 * longer, (longer, gain)
     return Scenario(name, "A 1F1B pipeline whose second stage is slower", jobs, told,
-                    [*checks.basics(jobs), cause_checks.is_late(jobs, 1, (5, 6), "layer_")],
+                    [*checks.basics(jobs), cause_checks.is_late(jobs, 1, (5, 6), "layer_"),
+                     cause_checks.first_sentence("rank 1's GPU took longer", "stages wait")],
                     without=[Without(["rank-late=1"], [even])],
                     late={"rank": 1, "step": None, "cause": "layer_backward"})
 

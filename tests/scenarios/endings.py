@@ -70,5 +70,20 @@ def two_in_turn():
                     late={"rank": None, "step": None, "cause": "gemm"})
 
 
+def one_of_four():
+    """Rank 2 is slow, and rank 0 alone was recorded: its all-reduce is mostly waiting."""
+    longer = lambda rank, step: 1.4 if rank == 2 else 1
+    job = training("one_of_four", 4, longer=longer)
+    job.captures[0].missing = {1, 2, 3}
+    jobs = [job]
+    told = {"late": "rank 2, which was not recorded", "exposed communication of rank 0":
+            "3 ms a step, 0.1 of it transfers: cannot be told"}
+    return Scenario("one_of_four", "One rank of four is recorded, and another was slow", jobs, told,
+                    [*checks.basics(jobs), cause_checks.first_sentence(
+                        "communication is not hidden .how much of that is waiting for ranks that "
+                        "were not recorded cannot be told.*Only 1 of 4 ranks is recorded")],
+                    cannot_tell=True)
+
+
 def scenarios():
-    return [saving(), two_in_turn()]
+    return [saving(), two_in_turn(), one_of_four()]
