@@ -8,6 +8,7 @@
 
 #include "report/report_gains.h"
 #include "report/report_late.h"
+#include "report/report_outlier.h"
 #include "report/report_result.h"
 #include "report/verdict_words.h"
 #include "tracedb/text/result_text.h"
@@ -42,6 +43,19 @@ const Gain* Largest(const VerdictFacts& facts, const std::vector<Gain>& all,
     if (best == nullptr || gain.ms() > best->ms()) best = &gain;
   }
   return best;
+}
+
+// A gain that does not explain why its step takes so much longer than others is told of a step like
+// most, where that gains about as much.
+const Gain* InUsualStep(const VerdictFacts& facts, const Gains& gains, const std::vector<Gain>& all,
+                        const Gain* best) {
+  if (best == nullptr || facts.step.has_value()) return best;
+  const std::optional<Outlier> outlier = OutlierAt(gains, best->key);
+  if (!outlier.has_value() || 2 * best->ms() >= outlier->more_ms()) return best;
+  const Gain* usual = Largest(facts, all, [&](const Gain& gain) {
+    return gain.number == best->number && !OutlierAt(gains, gain.key).has_value();
+  });
+  return usual != nullptr && 2 * usual->ms() >= best->ms() ? usual : best;
 }
 
 const Gain* BestGain(const VerdictFacts& facts, const std::vector<Gain>& all) {
@@ -93,10 +107,9 @@ std::string MayBeWaiting(const std::string& change, bool are_missing) {
   return " (how much of that is waiting for ranks that were not recorded cannot be told)";
 }
 
-PageVerdict FromGains(const VerdictFacts& facts, const LaneShares& lanes, const Gains& gains,
-                      const std::vector<Gain>& all, int64_t ranks, bool are_missing) {
-  const Gain* best = BestGain(facts, all);
-  if (best == nullptr) return NothingFound(facts, gains);
+PageVerdict FromGains(const VerdictFacts& facts, const LaneShares& lanes,
+                      const std::vector<Gain>& all, const Gain* best, int64_t ranks,
+                      bool are_missing) {
   PageVerdict verdict;
   const std::vector<RowValue>& row = RowOf(facts, best->number);
   verdict.step = best->key.second;
@@ -142,7 +155,10 @@ Result<PageVerdict> MakeVerdict(SqliteDb& db, const QueryCatalog& catalog, const
     return verdict;
   }
   const std::vector<Gain> all = AllGains(gains);
-  verdict = FromGains(facts, lanes, gains, all, ranks, !incomplete.empty());
+  const Gain* best = InUsualStep(facts, gains, all, BestGain(facts, all));
+  verdict = best == nullptr ? NothingFound(facts, gains)
+                            : FromGains(facts, lanes, all, best, ranks, !incomplete.empty());
+  TRACEDB_TRY(AddOutlier(db, catalog, run, facts, gains, best, verdict));
   verdict.sentence += incomplete;
   verdict.gains_json = GainsAsJson(all);
   return verdict;

@@ -85,5 +85,38 @@ def one_of_four():
                     cannot_tell=True)
 
 
+def evaluating():
+    """All ranks evaluate at the end of step 3: nobody waits, and nothing is wrong."""
+    def evaluate(host, step):
+        if step == 3:
+            with host.annotation("evaluate"):
+                for _ in range(30):
+                    host.kernel("eval_gemm", 700, op="aten::mm")
+                host.item()
+    job = training("evaluating", 5, evaluate)
+    jobs, lengths = [job], truth.step_lengths(job.captures[0])
+    told = {"step 3": f"{lengths[3]} ns, the others {lengths[2]}: 30 eval_gemm on all ranks",
+            "late": "nobody"}
+    return Scenario("evaluating", "All ranks evaluate in step 3", jobs, told, [
+        *checks.basics(jobs), cause_checks.blames_no_rank(),
+        cause_checks.first_sentence(r"Step 3 took 28\.\d ms, 3\.8 times the median .7\.6\d ms., on "
+                                    r"all ranks alike: 21\.0 ms more of eval_gemm, and nobody made",
+                                    not_words="Step 3 took.* could be saved")])
+
+
+def warming_up():
+    """The kernels of step 1 take four times as long on all ranks."""
+    job = training("warming_up", 5, longer=lambda rank, step: 4 if step == 1 else 1)
+    jobs, lengths = [job], truth.step_lengths(job.captures[0])
+    told = {"step 1": f"{lengths[1]} ns, the others {lengths[2]}: on all ranks, by their kernels",
+            "late": "nobody"}
+    return Scenario("warming_up", "The first step is slow on all ranks", jobs, told, [
+        *checks.basics(jobs), cause_checks.blames_no_rank(),
+        cause_checks.first_sentence(r"Step 1 took 29\.\d ms, 3\.8 times the median .*on all ranks "
+                                    r"alike: it is the first that was recorded, and may be warming "
+                                    r"up .14\.4 ms more of bwd_gemm and 7\.20 ms more of fwd_gemm",
+                                    not_words="Step 1 took.* could be saved")])
+
+
 def scenarios():
-    return [saving(), two_in_turn(), one_of_four()]
+    return [saving(), two_in_turn(), one_of_four(), evaluating(), warming_up()]
