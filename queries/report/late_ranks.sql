@@ -52,17 +52,22 @@ placed AS (
 shown AS MATERIALIZED (
   SELECT * FROM placed WHERE :limit IS NULL OR :limit < 0 OR place <= :limit
 ),
+marked AS MATERIALIZED (
+  SELECT trace_id, step, ts_ns, end_ns FROM steps
+  WHERE trace_id IN (SELECT trace_id FROM shown)
+),
 timed AS (  -- one by one: each is looked up by its number
   SELECT p.*,
          (SELECT l.aligned_ts_ns FROM aligned_slices l
           WHERE l.slice_id = p.cause_slice_id) AS ts_ns,
          (SELECT l.dur_ns FROM aligned_slices l WHERE l.slice_id = p.cause_slice_id) AS dur_ns,
-         iif(p.cause = 'device',
-             (SELECT k.step FROM kernels k WHERE k.slice_id = p.cause_slice_id),
-             (SELECT s.step FROM aligned_slices l JOIN tracks t ON t.track_id = l.track_id
-              JOIN steps s ON s.trace_id = p.trace_id
-                AND l.ts + t.base_ns >= s.ts_ns AND l.ts + t.base_ns < s.end_ns
-              WHERE l.slice_id = p.cause_slice_id ORDER BY s.ts_ns DESC LIMIT 1)) AS held_step
+         CASE WHEN p.cause = 'device'
+              THEN (SELECT k.step FROM kernels k WHERE k.slice_id = p.cause_slice_id)
+              ELSE (SELECT m.step FROM marked m
+                    WHERE m.trace_id = p.trace_id
+                      AND (SELECT l.ts_ns FROM slices l WHERE l.slice_id = p.cause_slice_id)
+                          BETWEEN m.ts_ns AND m.end_ns - 1
+                    ORDER BY m.ts_ns DESC LIMIT 1) END AS held_step
   FROM shown p
 )
 SELECT

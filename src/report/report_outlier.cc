@@ -158,6 +158,14 @@ std::optional<Outlier> OutlierAt(const Gains& gains, const StepKey& key) {
   return outlier;
 }
 
+std::set<StepKey> OutliersOf(const Gains& gains) {
+  std::set<StepKey> found;
+  for (const auto& [key, ms] : gains.step_ms.at(0)) {
+    if (OutlierAt(gains, key).has_value()) found.insert(key);
+  }
+  return found;
+}
+
 std::optional<Outlier> LongestOutlier(const Gains& gains) {
   const auto& recorded = gains.step_ms.at(0);
   const auto longest = std::max_element(

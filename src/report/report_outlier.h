@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,9 @@ struct Outlier {
 
 // Of a capture with three steps or more, if it takes half as long again as their median.
 std::optional<Outlier> OutlierAt(const Gains& gains, const StepKey& key);
+
+// All of them.
+std::set<StepKey> OutliersOf(const Gains& gains);
 
 // The longest of all steps, if it is one.
 std::optional<Outlier> LongestOutlier(const Gains& gains);

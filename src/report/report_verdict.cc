@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
+#include <set>
 #include <utility>
 
 #include "report/report_gains.h"
@@ -52,8 +54,9 @@ const Gain* InUsualStep(const VerdictFacts& facts, const Gains& gains, const std
   if (best == nullptr || facts.step.has_value()) return best;
   const std::optional<Outlier> outlier = OutlierAt(gains, best->key);
   if (!outlier.has_value() || 2 * best->ms() >= outlier->more_ms()) return best;
+  const std::set<StepKey> outliers = OutliersOf(gains);
   const Gain* usual = Largest(facts, all, [&](const Gain& gain) {
-    return gain.number == best->number && !OutlierAt(gains, gain.key).has_value();
+    return gain.number == best->number && !outliers.contains(gain.key);
   });
   return usual != nullptr && 2 * usual->ms() >= best->ms() ? usual : best;
 }
@@ -78,7 +81,46 @@ const Gain* BestGain(const VerdictFacts& facts, const std::vector<Gain>& all) {
   return best;
 }
 
-PageVerdict NothingFound(const VerdictFacts& facts, const Gains& gains) {
+// By how much the longest of the others is longer than the shortest, those apart that are much
+// longer; 0 of fewer than three.
+double SpreadOfOthers(const Gains& gains, const std::set<StepKey>& outliers, const StepKey& key) {
+  std::vector<double> lengths;
+  for (const auto& [other, ms] : gains.step_ms.at(0)) {
+    if (other.first == key.first && other != key && !outliers.contains(other)) {
+      lengths.push_back(ms);
+    }
+  }
+  if (lengths.size() < 3) return 0;
+  const auto [least, most] = std::minmax_element(lengths.begin(), lengths.end());
+  return *most - *least;
+}
+
+// Those that chance does not explain. Of ranks that compute by chance now longer, now shorter one
+// is always the last: evened out, a step gains less than steps differ anyway, and another much
+// less.
+std::vector<Gain> BeyondChance(const VerdictFacts& facts, const Gains& gains,
+                               const std::vector<Gain>& all) {
+  const std::set<StepKey> outliers = OutliersOf(gains);
+  std::map<int64_t, double> least_ms;  // of a usual step, by the change that evens ranks out
+  for (const Gain& gain : all) {
+    if (outliers.contains(gain.key) ||
+        RowOf(facts, gain.number)[kWhatIf].text != R"([{"balance":"ranks"}])") {
+      continue;
+    }
+    const auto [at, is_new] = least_ms.emplace(gain.number, gain.ms());
+    at->second = std::min(at->second, gain.ms());
+  }
+  std::vector<Gain> found;
+  for (const Gain& gain : all) {
+    const auto least = least_ms.find(gain.number);
+    const bool is_chance = least != least_ms.end() && 2 * least->second < gain.ms() &&
+                           gain.ms() < SpreadOfOthers(gains, outliers, gain.key);
+    if (!is_chance) found.push_back(gain);
+  }
+  return found;
+}
+
+PageVerdict NothingFound(const VerdictFacts& facts, const Gains& gains, bool by_chance) {
   PageVerdict verdict;
   std::vector<double> steps;
   bool has_steps = false;
@@ -92,10 +134,12 @@ PageVerdict NothingFound(const VerdictFacts& facts, const Gains& gains) {
     verdict.sentence = fmt::format("There is no step {}.", facts.step.value_or(0));
     return verdict;
   }
-  verdict.sentence = fmt::format(
-      "Nothing stands out: no cause that is known here would make {} ({}{}) {:.0f} % shorter.",
-      has_steps ? "a step" : "what was recorded", ShownMs(steps[steps.size() / 2]),
-      has_steps && steps.size() > 1 ? " in the median" : "", kGainPctMin);
+  verdict.sentence =
+      fmt::format("Nothing stands out: no cause that is known here would make {} ({}{}) {}.",
+                  has_steps ? "a step" : "what was recorded", ShownMs(steps[steps.size() / 2]),
+                  has_steps && steps.size() > 1 ? " in the median" : "",
+                  by_chance ? "shorter by more than the steps differ by chance"
+                            : fmt::format("{:.0f} % shorter", kGainPctMin));
   return verdict;
 }
 
@@ -155,9 +199,11 @@ Result<PageVerdict> MakeVerdict(SqliteDb& db, const QueryCatalog& catalog, const
     return verdict;
   }
   const std::vector<Gain> all = AllGains(gains);
-  const Gain* best = InUsualStep(facts, gains, all, BestGain(facts, all));
-  verdict = best == nullptr ? NothingFound(facts, gains)
-                            : FromGains(facts, lanes, all, best, ranks, !incomplete.empty());
+  const std::vector<Gain> sound = BeyondChance(facts, gains, all);
+  const Gain* best = InUsualStep(facts, gains, sound, BestGain(facts, sound));
+  const bool by_chance = best == nullptr && BestGain(facts, all) != nullptr;
+  verdict = best == nullptr ? NothingFound(facts, gains, by_chance)
+                            : FromGains(facts, lanes, sound, best, ranks, !incomplete.empty());
   TRACEDB_TRY(AddOutlier(db, catalog, run, facts, gains, best, verdict));
   verdict.sentence += incomplete;
   verdict.gains_json = GainsAsJson(all);

@@ -1,4 +1,6 @@
 """Scenarios of what happens at the end of a step, and of steps that take longer than the others."""
+import random
+
 import cause_checks
 import checks
 import truth
@@ -118,5 +120,27 @@ def warming_up():
                                     not_words="Step 1 took.* could be saved")])
 
 
+def heavy_tail():
+    """Each kernel in 33 takes 1.4 times as long, by chance: no rank is slow, nothing is uneven."""
+    chance = random.Random(3)
+    job = Job("heavy_tail", 8, [Group("3", "DATA_PARALLEL_GROUP", tuple(range(8)))])
+    capture = job.capture(0)
+    for host in capture.every_host():
+        for step in range(1, 11):
+            with host.step(step):
+                for _ in range(12):
+                    takes = 1.4 if chance.random() < 0.03 else chance.uniform(0.98, 1.02)
+                    host.kernel("gemm", 600 * takes, op="aten::mm")
+                host.collective("allreduce", job.groups[1], 60, 20)
+                host.kernel("adam", 300, op="Optimizer.step#AdamW.step")
+                host.sync()
+    capture.simulate()
+    jobs = [job]
+    told = {"late": "in each step another rank, by chance", "slow": "none"}
+    return Scenario("heavy_tail", "Kernels that by chance take longer, on all ranks alike", jobs,
+                    told, [*checks.basics(jobs),
+                           cause_checks.first_sentence("^Nothing stands out")])
+
+
 def scenarios():
-    return [saving(), two_in_turn(), one_of_four(), evaluating(), warming_up()]
+    return [saving(), two_in_turn(), one_of_four(), evaluating(), warming_up(), heavy_tail()]
