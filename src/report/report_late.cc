@@ -1,10 +1,13 @@
 #include "report/report_late.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "report/verdict_words.h"
@@ -120,14 +123,14 @@ std::string LateCause(const VerdictFacts& facts, const LaneShares& lanes, int64_
 
 std::optional<int64_t> LatestOf(const VerdictFacts& facts, std::optional<int64_t> step,
                                 const std::string& change) {
+  const std::vector<int64_t> named = LateRanksOf(change);
   const Row* latest = nullptr;
   const auto weight = [&](const Row& row) {
     return std::pair(Begins(row, step), row[kWaitMs].real);
   };
   for (const Row& row : facts.late_ranks) {
     if (!step.has_value() || !(IsIn(row, kHeldStep, step) || IsIn(row, kLateStep, step))) continue;
-    const std::string late = fmt::format("{{\"rank_late\":{}}}", row[kLateRank].integer);
-    if (change.find(late) == std::string::npos) continue;
+    if (std::find(named.begin(), named.end(), row[kLateRank].integer) == named.end()) continue;
     if (latest == nullptr || weight(row) > weight(*latest)) latest = &row;
   }
   return latest == nullptr ? std::nullopt : std::optional((*latest)[kLateRank].integer);
@@ -163,6 +166,37 @@ std::string InOtherSteps(const VerdictFacts& facts, const std::vector<Gain>& all
     text += fmt::format("{}{}", i + 1 == ranks.size() ? " and " : ", ", ranks[i]);
   }
   return text + " came late";
+}
+
+std::vector<int64_t> LateRanksOf(const std::string& change) {
+  constexpr std::string_view kKey = "{\"rank_late\":";
+  std::vector<int64_t> ranks;
+  for (size_t at = change.find(kKey); at != change.npos; at = change.find(kKey, at)) {
+    at += kKey.size();
+    int64_t rank = 0;
+    std::from_chars(change.data() + at, change.data() + change.size(), rank);
+    ranks.push_back(rank);
+  }
+  return ranks;
+}
+
+bool AreLateByGpu(const VerdictFacts& facts, const std::vector<int64_t>& ranks) {
+  return std::all_of(facts.late_ranks.begin(), facts.late_ranks.end(), [&](const Row& row) {
+    const int64_t rank = row[kLateRank].integer;
+    return std::find(ranks.begin(), ranks.end(), rank) == ranks.end() ||
+           row[kCause].text == "device";
+  });
+}
+
+std::string AndTheOthers(const std::string& change, int64_t named) {
+  constexpr size_t kNamedMax = 4;
+  std::vector<int64_t> others = LateRanksOf(change);
+  std::erase(others, named);
+  if (others.empty()) return "";
+  const char* const where = " came late too, in this step or in others";
+  if (others.size() > kNamedMax) return fmt::format("; {} other ranks{}", others.size(), where);
+  return fmt::format("; rank{} {}{}", others.size() == 1 ? "" : "s", fmt::join(others, ", "),
+                     where);
 }
 
 }  // namespace tracedb

@@ -24,4 +24,13 @@ std::optional<int64_t> LatestOf(const VerdictFacts& facts, std::optional<int64_t
 // empty.
 std::string InOtherSteps(const VerdictFacts& facts, const std::vector<Gain>& all, const Gain& best);
 
+// The ranks whose lateness a change takes away.
+std::vector<int64_t> LateRanksOf(const std::string& change);
+
+// Whether no host is known to have made one of these ranks late.
+bool AreLateByGpu(const VerdictFacts& facts, const std::vector<int64_t>& ranks);
+
+// "; ranks 4, 5 came late too ...": those of a change besides the one that the sentence names.
+std::string AndTheOthers(const std::string& change, int64_t named);
+
 }  // namespace tracedb

@@ -95,26 +95,36 @@ double SpreadOfOthers(const Gains& gains, const std::set<StepKey>& outliers, con
   return *most - *least;
 }
 
+// Whether it is about several ranks whose GPUs come late, of which by chance one or another is the
+// last, and costs little.
+bool IsOfSeveralGpus(const VerdictFacts& facts, const std::string& change, const Gain& gain) {
+  constexpr double kOfChanceMax = 0.1;  // of a step
+  const std::vector<int64_t> ranks = LateRanksOf(change);
+  return ranks.size() > 1 && gain.ms() < kOfChanceMax * gain.before_ms &&
+         AreLateByGpu(facts, ranks);
+}
+
 // Those that chance does not explain. Of ranks that compute by chance now longer, now shorter one
 // is always the last: evened out, a step gains less than steps differ anyway, and another much
 // less.
 std::vector<Gain> BeyondChance(const VerdictFacts& facts, const Gains& gains,
                                const std::vector<Gain>& all) {
   const std::set<StepKey> outliers = OutliersOf(gains);
-  std::map<int64_t, double> least_ms;  // of a usual step, by the change that evens ranks out
+  std::map<int64_t, double> least_ms;  // of a usual step, by the change
   for (const Gain& gain : all) {
-    if (outliers.contains(gain.key) ||
-        RowOf(facts, gain.number)[kWhatIf].text != R"([{"balance":"ranks"}])") {
-      continue;
-    }
+    if (outliers.contains(gain.key)) continue;
     const auto [at, is_new] = least_ms.emplace(gain.number, gain.ms());
     at->second = std::min(at->second, gain.ms());
   }
   std::vector<Gain> found;
   for (const Gain& gain : all) {
+    const std::string& change = RowOf(facts, gain.number)[kWhatIf].text;
     const auto least = least_ms.find(gain.number);
-    const bool is_chance = least != least_ms.end() && 2 * least->second < gain.ms() &&
-                           gain.ms() < SpreadOfOthers(gains, outliers, gain.key);
+    const double usual_ms = least == least_ms.end() ? gain.ms() : least->second;
+    const bool is_chance =
+        change == R"([{"balance":"ranks"}])"
+            ? 2 * usual_ms < gain.ms() && gain.ms() < SpreadOfOthers(gains, outliers, gain.key)
+            : 4 * usual_ms < gain.ms() && IsOfSeveralGpus(facts, change, gain);
     if (!is_chance) found.push_back(gain);
   }
   return found;
@@ -160,13 +170,14 @@ PageVerdict FromGains(const VerdictFacts& facts, const LaneShares& lanes,
   if (row[kRank].type != SqlType::kNull) verdict.rank = row[kRank].integer;
   const bool is_late = row[kWhatIf].text.find("\"rank_late\"") != std::string::npos;
   verdict.kind = is_late ? "late" : "problem";
-  const bool in_turn = is_late && !verdict.rank.has_value();
-  if (in_turn) verdict.rank = LatestOf(facts, best->key.second, row[kWhatIf].text);
+  const bool are_several = is_late && !verdict.rank.has_value();
+  if (are_several) verdict.rank = LatestOf(facts, best->key.second, row[kWhatIf].text);
   if (is_late && verdict.rank.has_value()) {
-    verdict.sentence = fmt::format(
-        "{} took {}; {} would do: {}{}.", StepName(best->key), ShownMs(best->before_ms),
-        ShownMs(best->after_ms), LateCause(facts, lanes, *verdict.rank, *best, ranks),
-        in_turn ? "; in other steps other ranks came late" : InOtherSteps(facts, all, *best));
+    verdict.sentence =
+        fmt::format("{} took {}; {} would do: {}{}.", StepName(best->key), ShownMs(best->before_ms),
+                    ShownMs(best->after_ms), LateCause(facts, lanes, *verdict.rank, *best, ranks),
+                    are_several ? AndTheOthers(row[kWhatIf].text, *verdict.rank)
+                                : InOtherSteps(facts, all, *best));
   } else {
     verdict.sentence = fmt::format(
         "{} took {}; up to {} of it could be saved: {}{}.", StepName(best->key),

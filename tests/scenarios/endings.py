@@ -67,8 +67,8 @@ def two_in_turn():
     return Scenario("two_in_turn", "Of two ranks one or the other has more to compute", jobs, told,
                     [*checks.basics(jobs),
                      cause_checks.is_late(jobs, 1, (2, 3), "gemm"),
-                     cause_checks.first_sentence("rank 0.*; in other steps rank 1 came late|"
-                                                 "rank 1.*; in other steps rank 0 came late")],
+                     cause_checks.first_sentence("rank 0.*; rank 1 came late too|"
+                                                 "rank 1.*; rank 0 came late too")],
                     late={"rank": None, "step": None, "cause": "gemm"})
 
 
