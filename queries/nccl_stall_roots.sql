@@ -14,7 +14,8 @@
 --                                     next one does it).
 -- column: root_cause      text        host: it launched late; device: its stream was busy;
 --                                     schedule: a stage of a pipeline was at its work, and took no
---                                     longer than others; NULL: the trace does not tell.
+--                                     longer than others; NULL: the trace does not tell
+--                                     (nothing took longer than on the other ranks).
 -- column: root_name       text        What held it: an operator, annotation or Python frame of its
 --                                     host, or a kernel; 80 characters of it. NULL for waits
 --                                     under 0.02 ms.

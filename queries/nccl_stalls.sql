@@ -11,6 +11,8 @@
 -- the others, the cause is its schedule. A device that was busy with what it was given late is not
 -- slow: where its host kept it without work before, in this step, and a slice of the host took so
 -- much longer than on the other ranks that this is half of the wait, that slice is the cause.
+-- Nor is one slow whose kernels took no longer than those of the group's other ranks: named is what
+-- took longer by half of the wait, else what the culprit had waited for, or was late for, before.
 --
 -- A part without a partner in the database has a row too, is_estimate: its wait is what it took
 -- longer than the shortest of the same collective, size and group. For whom, nobody can tell.
@@ -43,10 +45,11 @@
 -- column: max_wait_ms        real(ms)    The longest of them.
 -- column: transfer_ms        real(ms)    The shortest duration over its ranks.
 -- column: cause              text        host: the culprit launched it late; device: in time, but
---                                        its stream was busy; schedule: busy too, with a kernel
---                                        that took the other ranks as long; upstream: it waited
---                                        in another collective. NULL: nobody waited, or no launch
---                                        is known.
+--                                        its stream was busy, for longer than others'; schedule:
+--                                        busy too, with a kernel that took the other ranks as
+--                                        long; upstream: it waited in another collective. NULL:
+--                                        nobody waited, no launch is known, or nothing took
+--                                        longer than on the other ranks.
 -- column: cause_name         text        What held it: the host's operator, annotation or Python
 --                                        frame; the kernel; that other collective; 80 characters
 --                                        of it. NULL for waits under 0.02 ms.

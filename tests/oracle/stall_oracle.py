@@ -7,7 +7,7 @@ import collections
 import functools
 
 import trace_oracle as oracle
-from identity_oracle import parallelism
+from peers_oracle import Peers
 
 HOST_NS_MIN = 250_000         # shorter slices of the host are not told apart
 NAMED_NS_MIN = 20_000         # shorter waits get no name
@@ -20,7 +20,8 @@ IDLE = "an idle GPU"
 
 Range = collections.namedtuple("Range", "start end")
 Piece = collections.namedtuple("Piece", "activity range last")     # last: the part it waits for
-Cause = collections.namedtuple("Cause", "kind name upstream clear_ns", defaults=(None, 0))
+# activity: the kernel that named it, where the device was at work.
+Cause = collections.namedtuple("Cause", "kind name upstream clear_ns activity", defaults=(None, 0, None))
 
 
 def length(span):
@@ -59,6 +60,10 @@ class Stall:
         self.range = Range(collective.first_start, collective.last_start)
         self.cause = None
         self.carried = None
+        # Of a device at work: how long each kernel of the name took that ran in the stretch, and since
+        # the ranks were last together; and how long nothing ran since.
+        self.near = self.named = ()
+        self.idle = 0
 
     def __repr__(self):
         return f"{self.last.collective} of {self.collective.group}, {self.collective.key}"
@@ -80,11 +85,10 @@ class Stalls:
             stall.cause = self._cause(stall)
         for stall in self.of_part.values():
             self._was_behind(stall, job)
-        spent = self._spent(job)
-        stages = self._stages(job)
+        peers = Peers(self, job)
         for stall in self.of_part.values():
-            if stall.carried is None and self._as_scheduled(stall, spent, stages):
-                stall.cause = stall.cause._replace(kind="schedule")
+            if stall.carried is None and stall.cause.kind == "device" and stall.cause.activity is not None:
+                peers.judge(stall)
         for stall in self.of_part.values():
             origin = self._follow(stall, lambda s: s.carried)
             if origin is not stall:
@@ -107,38 +111,6 @@ class Stalls:
             if behind is None or any(behind is one for one in met):
                 return met[-1]
             met.append(behind)
-
-    # -- stages that are at their work, as others are
-
-    def _stages(self, job):
-        """Pairs of ranks that send each other messages, or share a group for pipeline parallelism."""
-        found = {(part.rank, part.peer) for part in job.parts
-                 if part.peer is not None and part.pair is not None}
-        for group, texts in self.groups.items():
-            if any(parallelism(text) == "pipeline" for text in texts):
-                found |= {(one, other) for one in group.ranks for other in group.ranks}
-        return {pair for pair in found if pair[0] != pair[1]}
-
-    @staticmethod
-    def _spent(job):
-        """{(capture, step, kernel): {rank: ns}}"""
-        found = collections.defaultdict(collections.Counter)
-        for activity in job.activities:
-            key = (activity.trace.capture, activity.step, activity.name)
-            found[key][activity.rank] += max(activity.dur, 0)
-        return found
-
-    def _as_scheduled(self, stall, spent, stages):
-        last, cause = stall.last, stall.cause
-        meets = any((last.rank, other) in stages for other in stall.collective.group.ranks)
-        if cause.kind != "device" or cause.name in (None, IDLE) or not meets:
-            return False
-        sums = spent[stall.collective.capture, last.activity.step, cause.name]
-        others = sorted(ns for rank, ns in sums.items() if rank != last.rank)
-        if last.rank not in sums or not others:
-            return False
-        longer = sums[last.rank] - others[(len(others) - 1) // 2]
-        return 2 * longer < length(stall.range)
 
     # -- causes
 
@@ -181,7 +153,9 @@ class Stalls:
                          common(piece.range, span))
         if busy > 0 and busy >= idle:
             piece = longest(work)
-            return Cause("device", piece.activity.name, None, common(piece.range, span))
+            stall.near = stall.named = self._named(work, piece.activity.name, span)
+            stall.idle = idle
+            return Cause("device", piece.activity.name, None, common(piece.range, span), piece.activity)
         gap, behind = self._gap(pieces, span)
         launch = None if behind is None else behind.launch_ts
         if may_ask_host and launch is not None and 2 * (launch - gap.start) >= length(gap):
@@ -189,6 +163,11 @@ class Stalls:
         if stall.last.activity.launch_ts is None:
             return Cause(None, None, None, length(gap))
         return Cause("device", IDLE, None, length(gap))
+
+    @staticmethod
+    def _named(work, name, span):
+        return [length(piece.range) for piece in work
+                if piece.activity.name == name and common(piece.range, span) > 0]
 
     def _earliest(self, stall):
         trace, step = stall.last.activity.trace, stall.last.activity.step
@@ -198,12 +177,15 @@ class Stalls:
 
     def _was_behind(self, stall, job):
         """A device at work that its host had kept without work before: by what took it longer than others."""
-        if stall.cause.kind != "device" or stall.cause.name in (None, IDLE) or stall.carried is not None:
+        if stall.cause.activity is None or stall.cause.kind != "device" or stall.carried is not None:
             return
         before = Range(self._earliest(stall), stall.range.end)
         if before.start >= stall.range.start:
             return
-        gap, after = self._gap(self._pieces(stall.last.activity), before)
+        pieces = self._pieces(stall.last.activity)
+        stall.named = self._named([piece for piece in pieces if piece.last is None], stall.cause.name, before)
+        stall.idle = length(before) - covered([piece.range for piece in pieces], before)
+        gap, after = self._gap(pieces, before)
         launch = None if after is None else after.launch_ts
         if launch is None or 2 * length(gap) < length(stall.range) or 2 * (launch - gap.start) < length(gap):
             return

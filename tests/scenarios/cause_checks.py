@@ -268,3 +268,33 @@ def first_sentence(words, not_words=None):
             yield f"/{not_words}/: {said}"
     return Check("first_sentence", "The page's first sentence names the right step, cause and "
                  "size, or says what cannot be told", compare)
+
+
+def share_of(program, jobs, rank, words):
+    """Of all waits those with this rank as their root, and with these words, in percent."""
+    return sum(field(row, "share_pct") for job in jobs
+               for row in program.rows_of("nccl_stall_roots", job, jobs)
+               if field(row, "root_rank") == rank
+               and re.search(words, str(field(row, "root_name")))) / len(jobs)
+
+
+def root_share(jobs, rank, words, least_pct, most_pct=100):
+    """So many of the waits go back to the rank, with these words."""
+    def compare(program):
+        share = share_of(program, jobs, rank, words)
+        if not least_pct <= share <= most_pct + 1e-6:
+            yield (f"{share:.1f} % of the waits have rank {rank} and /{words}/ as their root; the "
+                   f"truth is between {least_pct} and {most_pct}")
+    return Check(f"root_share_{rank}", "the last to arrive is the culprit, unless it waited "
+                 "itself; its cause is what took longer there than on the others", compare)
+
+
+def not_to_blame(jobs, ranks, most_pct):
+    """None of these ranks is the root of more than so many of the waits."""
+    def compare(program):
+        for rank in ranks:
+            share = share_of(program, jobs, rank, "")
+            if share > most_pct:
+                yield f"{share:.1f} % of the waits have rank {rank} as their root"
+    return Check("not_to_blame", "Something makes the job slower only if the job would be faster "
+                 "without it", compare)

@@ -1,4 +1,5 @@
 """All scenarios, by theme."""
+import blame
 import cause_checks
 import causes
 import communicators
@@ -10,7 +11,7 @@ import runs_and_captures
 import together
 import turns
 
-THEMES = (communicators, runs_and_captures, causes, losses, kinds, recorder, turns, together,
+THEMES = (communicators, runs_and_captures, causes, losses, kinds, recorder, blame, turns, together,
           endings)
 
 

@@ -16,6 +16,9 @@ class Answers:
     def rows(self, *_):
         return self.said
 
+    def rows_of(self, *_):
+        return self.said
+
     def must(self, *_):
         return self.text
 
@@ -97,6 +100,17 @@ class CauseChecks(unittest.TestCase):
         hidden = cause_checks.not_waiting_path(10_000)
         self.held(hidden, Answers([path(1, "gemm", 40.0)]),
                   [Answers(), Answers([path(1, "ncclDevKernel_AllReduce", 0.5)])])
+
+    def test_roots(self):
+        job = types.SimpleNamespace(folder="r")
+        said = lambda *shares: Answers([{"root_rank": rank, "root_name": name, "share_pct": share}
+                                        for rank, name, share in shares])
+        share = cause_checks.root_share([job], 2, "loader", 90, 99)
+        blamed = cause_checks.not_to_blame([job], (0, 1), 5)
+        right = said((2, "loader", 60.0), (2, "a loader", 35.0), (1, "gemm", 5.0), (None, "x", 6.0))
+        self.held(share, right, [said((2, "gemm", 95.0)), said((1, "loader", 95.0)), said(),
+                                 said((2, "loader", 99.5)), said((2, None, 95.0))])
+        self.held(blamed, right, [said((0, "gemm", 6.0)), said((1, None, 3.0), (1, "gemm", 3.0))])
 
     def test_stalled(self):
         check = idle_checks.stalled([None], 3_500_000, 3_530_000)

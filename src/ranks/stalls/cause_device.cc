@@ -1,6 +1,7 @@
 #include "ranks/stalls/cause_device.h"
 
 #include <algorithm>
+#include <string>
 
 namespace tracedb {
 namespace {
@@ -13,6 +14,7 @@ constexpr int64_t kEarlierMax = 32;
 constexpr size_t kKnownMax = 4096;
 // A shorter kernel waits for nobody that matters: it is not looked up.
 constexpr int64_t kWaitNsMin = 10'000;
+constexpr int64_t kKinds = 8;  // more than there are: a tag has name and kind
 
 }  // namespace
 
@@ -27,9 +29,10 @@ Result<DeviceWatch> DeviceWatch::Open(SqliteDb& db, const RankClocks& clocks) {
   TRACEDB_TRY(prepare(watch.tracks_,
                       "SELECT o.id, o.base_ns FROM _track t JOIN _track o "
                       "ON o.trace_id = t.trace_id AND o.device = t.device WHERE t.id = ?1"));
-  TRACEDB_ASSIGN(slices, SliceWindows::Open(db,
-                                            "SELECT id, ts, dur, kind FROM _gpu_slice WHERE id "
-                                            "NOT IN (SELECT id FROM _impossible_time)"));
+  TRACEDB_ASSIGN(
+      slices, SliceWindows::Open(db, "SELECT id, ts, dur, event_name * " + std::to_string(kKinds) +
+                                         " + ifnull(kind, 0) FROM _gpu_slice WHERE id NOT IN "
+                                         "(SELECT id FROM _impossible_time)"));
   watch.slices_.emplace(std::move(slices));
   TRACEDB_TRY(prepare(watch.parts_,
                       "SELECT o.id, o.rank, o.ts_ns, o.trace_id FROM _collective_part p "
@@ -64,6 +67,7 @@ Result<DeviceStory> DeviceWatch::Look(int64_t kernel_id, Interval range) {
   pieces_.clear();
   TRACEDB_ASSIGN(tracks, TracksOf(kernel_id));
   for (const Track& track : *tracks) TRACEDB_TRY(Gather(track, kernel_id, range));
+  looked_at_ = range;
   return Tell(range);
 }
 
@@ -92,26 +96,30 @@ Status DeviceWatch::Gather(const Track& track, int64_t kernel_id, Interval& rang
 Status DeviceWatch::AddKernel(const SliceRow& row, const Track& track) {
   constexpr int64_t kWaiting =
       3;  // for an event of another stream: that stream's work is the story
-  if (row.tag == kWaiting) return Done{};
+  const int64_t kind = row.tag % kKinds;
+  if (kind == kWaiting) return Done{};
+  const int64_t event_name = row.tag / kKinds;
   const int64_t id = row.id;
   const int64_t start_ns = SumNs(row.ts, track.base_ns);
   const Interval kernel{start_ns, SumNs(start_ns, row.dur)};
   constexpr int64_t kCommunication = 1;
-  if (row.tag == kCommunication && kernel.length() >= kWaitNsMin) {
-    TRACEDB_ASSIGN(waits, AddWait(id, kernel));
+  if (kind == kCommunication && kernel.length() >= kWaitNsMin) {
+    TRACEDB_ASSIGN(waits, AddWait(id, event_name, kernel));
     if (waits) return Done{};
   }
-  if (kernel.length() > 0) pieces_.push_back({id, kernel, 0});
+  if (kernel.length() > 0) pieces_.push_back({id, event_name, kernel, 0});
   return Done{};
 }
 
 // A communication kernel waits until the last part of its collective starts, then it works.
-Result<bool> DeviceWatch::AddWait(int64_t kernel_id, Interval kernel) {
+Result<bool> DeviceWatch::AddWait(int64_t kernel_id, int64_t event_name, Interval kernel) {
   TRACEDB_ASSIGN(last, LastPartOf(kernel_id));
   const int64_t until_ns = std::min(last.start_ns, kernel.end_ns);
   if (last.id == 0 || last.id == kernel_id || until_ns <= kernel.start_ns) return false;
-  pieces_.push_back({kernel_id, {kernel.start_ns, until_ns}, last.id});
-  if (kernel.end_ns > until_ns) pieces_.push_back({kernel_id, {until_ns, kernel.end_ns}, 0});
+  pieces_.push_back({kernel_id, event_name, {kernel.start_ns, until_ns}, last.id});
+  if (kernel.end_ns > until_ns) {
+    pieces_.push_back({kernel_id, event_name, {until_ns, kernel.end_ns}, 0});
+  }
   return true;
 }
 
@@ -165,7 +173,7 @@ DeviceStory DeviceWatch::Tell(Interval range) {
     const bool works = piece.wait_for_id == 0;
     DeviceStory::Item& longest = works ? story.work : story.wait;
     if (part.length() > longest.length_ns) {
-      longest = {piece.kernel_id, part.length()};
+      longest = {piece.kernel_id, piece.event_name, part.length()};
       if (!works) story.wait_for_id = piece.wait_for_id;
     }
     if (!works) continue;
@@ -178,6 +186,17 @@ DeviceStory DeviceWatch::Tell(Interval range) {
   story.wait_ns = DifferenceNs(any_ns, story.busy_ns);
   story.idle_ns = DifferenceNs(range.length(), any_ns);
   return story;
+}
+
+KernelSum DeviceWatch::SumOf(int64_t event_name) const {
+  KernelSum sum;
+  for (const Piece& piece : pieces_) {
+    if (piece.event_name != event_name || piece.wait_for_id != 0) continue;
+    if (piece.range.Intersection(looked_at_).length() <= 0) continue;
+    sum.ns = SumNs(sum.ns, piece.range.length());
+    ++sum.count;
+  }
+  return sum;
 }
 
 }  // namespace tracedb

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ranks/stalls/slice_windows.h"
+#include "ranks/stalls/stall.h"
 #include "tracedb/base/interval.h"
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
@@ -18,6 +19,7 @@ namespace tracedb {
 struct DeviceStory {
   struct Item {
     int64_t kernel_id = 0;  // 0: there is none
+    int64_t event_name = 0;
     int64_t length_ns = 0;  // in the stretch
   };
   int64_t busy_ns = 0;       // some kernel, copy or fill works
@@ -37,6 +39,9 @@ class DeviceWatch {
   // On the device of `kernel_id`, which is left out itself.
   Result<DeviceStory> Look(int64_t kernel_id, Interval range);
 
+  // Of those that ran in the stretch that was looked at last; all of what each took.
+  KernelSum SumOf(int64_t event_name) const;
+
  private:
   struct Track {
     int64_t id;
@@ -44,6 +49,7 @@ class DeviceWatch {
   };
   struct Piece {
     int64_t kernel_id;
+    int64_t event_name;
     Interval range;
     int64_t wait_for_id;  // 0: it works
   };
@@ -57,7 +63,7 @@ class DeviceWatch {
   Result<const std::vector<Track>*> TracksOf(int64_t kernel_id);
   Status Gather(const Track& track, int64_t kernel_id, Interval& range);
   Status AddKernel(const SliceRow& row, const Track& track);
-  Result<bool> AddWait(int64_t kernel_id, Interval kernel);
+  Result<bool> AddWait(int64_t kernel_id, int64_t event_name, Interval kernel);
   Result<LastPart> LastPartOf(int64_t kernel_id);
   DeviceStory Tell(Interval range);
 
@@ -67,6 +73,7 @@ class DeviceWatch {
   std::map<int64_t, std::vector<Track>> known_;  // by a track of the device
   std::map<int64_t, LastPart> last_parts_;       // by the kernel of one part
   std::vector<Piece> pieces_;
+  Interval looked_at_;
 };
 
 }  // namespace tracedb

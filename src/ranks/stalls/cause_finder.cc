@@ -17,18 +17,8 @@ Result<CauseFinder> CauseFinder::Open(SqliteDb& db, const RankClocks& clocks) {
   TRACEDB_ASSIGN(host, HostWatch::Open(db));
   TRACEDB_ASSIGN(launch,
                  db.Prepare("SELECT launch_slice_id, launch_ts_ns FROM _launch WHERE id = ?1"));
-  TRACEDB_ASSIGN(kernel_name, db.Prepare("SELECT event_name FROM _gpu_slice WHERE id = ?1"));
   TRACEDB_ASSIGN(earliest, EarliestStart::Open(db, clocks));
-  return CauseFinder(std::move(device), std::move(host), std::move(earliest), std::move(launch),
-                     std::move(kernel_name));
-}
-
-Result<int64_t> CauseFinder::KernelName(int64_t kernel_id) {
-  TRACEDB_TRY(kernel_name_.Bind(1, kernel_id));
-  TRACEDB_ASSIGN(any, kernel_name_.Step());
-  const int64_t event_name = any ? kernel_name_.Int(0) : 0;
-  kernel_name_.Reset();
-  return event_name;
+  return CauseFinder(std::move(device), std::move(host), std::move(earliest), std::move(launch));
 }
 
 Result<Cause> CauseFinder::Find(Stall& stall) {
@@ -68,6 +58,8 @@ Status CauseFinder::LookBehind(const Stall& stall, Cause& cause) {
   const Interval before{DifferenceNs(earliest_ns, shift_ns), stall.range.end_ns};
   if (before.start_ns >= stall.range.start_ns) return Done{};
   TRACEDB_ASSIGN(device, device_.Look(stall.id, before));
+  cause.named = device_.SumOf(cause.event_name);
+  cause.idle_ns = device.idle_ns;
   if (device.after_gap_id == 0 || 2 * device.gap.length() < stall.range.length()) return Done{};
   TRACEDB_TRY(launch_.Bind(1, device.after_gap_id));
   TRACEDB_ASSIGN(launched, launch_.Step());
@@ -115,10 +107,12 @@ Result<Cause> CauseFinder::HeldByDevice(const Stall& stall, Interval range, bool
   }
   if (story.busy_ns >= story.idle_ns && story.busy_ns > 0) {
     cause.kind = CauseKind::kDeviceWork;
-    TRACEDB_ASSIGN(event_name, KernelName(story.work.kernel_id));
     cause.slice_id = story.work.kernel_id;
-    cause.event_name = event_name;
+    cause.event_name = story.work.event_name;
     cause.clear_ns = story.work.length_ns;
+    cause.near = device_.SumOf(cause.event_name);
+    cause.named = cause.near;
+    cause.idle_ns = story.idle_ns;
     return cause;
   }
   // Nothing ran: what came next was launched late, perhaps by another thread.

@@ -25,24 +25,21 @@ class CauseFinder {
   Result<Cause> Find(Stall& stall);
 
  private:
-  CauseFinder(DeviceWatch device, HostWatch host, EarliestStart earliest, SqliteStatement launch,
-              SqliteStatement kernel_name)
+  CauseFinder(DeviceWatch device, HostWatch host, EarliestStart earliest, SqliteStatement launch)
       : device_(std::move(device)),
         host_(std::move(host)),
         earliest_(std::move(earliest)),
-        launch_(std::move(launch)),
-        kernel_name_(std::move(kernel_name)) {}
+        launch_(std::move(launch)) {}
 
   Result<Cause> HeldByHost(const Stall& stall, int64_t launch_id, Interval range);
   Result<Cause> HeldByDevice(const Stall& stall, Interval range, bool may_ask_host);
   // What the device waited for its host for before the stretch: it may be late since then.
   Status LookBehind(const Stall& stall, Cause& cause);
-  Result<int64_t> KernelName(int64_t kernel_id);
 
   DeviceWatch device_;
   HostWatch host_;
   EarliestStart earliest_;
-  SqliteStatement launch_, kernel_name_;
+  SqliteStatement launch_;
 };
 
 }  // namespace tracedb

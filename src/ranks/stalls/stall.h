@@ -21,6 +21,12 @@ struct Stall {
   std::optional<int64_t> launch_ns;
 };
 
+// All kernels of one name.
+struct KernelSum {
+  int64_t ns = 0;
+  int64_t count = 0;
+};
+
 // What held the rank that came last. kNone: the trace does not tell.
 enum class CauseKind { kNone, kHost, kDeviceWork, kDeviceIdle, kUpstream };
 
@@ -39,6 +45,11 @@ struct Cause {
   int64_t behind_slice_id = 0;
   int64_t behind_event_name = 0;
   int64_t behind_ns = 0;  // how long it was
+  // All kernels of the name, in the stretch and since the ranks were last together, in the step;
+  // and since then, how long nothing ran.
+  KernelSum near;
+  KernelSum named;
+  int64_t idle_ns = 0;
 };
 
 // A stall, and what held it once that is found.

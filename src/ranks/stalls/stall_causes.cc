@@ -1,6 +1,6 @@
 // Fills collective_cause. Five passes: who was late for what (cause_arrivals), what held each of
 // them (cause_finder, cause_carried), whether its host had made it late before (cause_behind),
-// whether its device is slower than elsewhere (cause_schedule), and where it came from
+// whether its device took longer than those of the others (cause_peers), and where it came from
 // (cause_chains).
 
 #include "tracedb/ranks/stalls/stall_causes.h"
@@ -16,7 +16,7 @@
 #include "ranks/stalls/cause_carried.h"
 #include "ranks/stalls/cause_chains.h"
 #include "ranks/stalls/cause_finder.h"
-#include "ranks/stalls/cause_schedule.h"
+#include "ranks/stalls/cause_peers.h"
 #include "ranks/stalls/cause_threads.h"
 #include "tracedb/base/sqlite_db.h"
 #include "tracedb/schema/rank_clock.h"
@@ -42,7 +42,8 @@ std::string_view KindText(CauseKind kind) {
   return "";
 }
 
-// Groups in which something is not as it was: all that holds their ranks may have changed.
+// Groups in which something is not as it was: all that holds their ranks may have changed, as may
+// what ranks of a capture are compared with to which others came.
 constexpr const char* kChangedGroupsSql =
     "SELECT s.group_id FROM temp.stall s LEFT JOIN _collective_cause c ON c.id = s.id "
     "  WHERE c.first_start_ns IS NOT s.first_start_ns OR c.start_ns IS NOT s.start_ns "
@@ -53,13 +54,20 @@ constexpr const char* kTablesSql =
     "CREATE TEMP TABLE dirty (trace_id INTEGER PRIMARY KEY);"
     "CREATE TEMP TABLE found (id INTEGER PRIMARY KEY, cause TEXT, cause_slice_id INTEGER, "
     "  cause_name TEXT, upstream_id INTEGER, carried_id INTEGER, behind_slice_id INTEGER, "
-    "  behind_event_name INTEGER, behind_ns INTEGER)";
+    "  behind_event_name INTEGER, behind_ns INTEGER, near_ns INTEGER, "
+    "  near_count INTEGER, named_ns INTEGER, named_count INTEGER, idle_ns INTEGER)";
 
 std::string DirtySql(bool everything) {
   return "INSERT OR IGNORE INTO temp.dirty SELECT t.trace_id FROM _process_group g, "
          "json_each(g.ranks) j JOIN _trace t ON t.run_id = g.run_id "
          "  AND t.rank = CAST(j.value AS INTEGER) WHERE g.group_id IN (" +
-         std::string(everything ? "SELECT group_id FROM temp.stall" : kChangedGroupsSql) + ")";
+         std::string(everything ? "SELECT group_id FROM temp.stall" : kChangedGroupsSql) +
+         ");"
+         "INSERT OR IGNORE INTO temp.dirty SELECT trace_id FROM _trace WHERE capture_id IN ("
+         "  SELECT capture_id FROM (SELECT trace_id, capture_id FROM _trace "
+         "    EXCEPT SELECT trace_id, capture_id FROM _explained_trace) UNION "
+         "  SELECT capture_id FROM (SELECT trace_id, capture_id FROM _explained_trace "
+         "    EXCEPT SELECT trace_id, capture_id FROM _trace))";
 }
 
 constexpr const char* kDeleteSql =
@@ -80,7 +88,7 @@ constexpr const char* kKeepSql =
     "      coalesce(nullif(g.description, ''), nullif(g.name, '')), '') FROM _collective_part p "
     "    LEFT JOIN _process_group g ON g.group_id = p.group_id WHERE p.id = ?3), '') "
     "  WHEN ?4 IS NOT NULL THEN coalesce((SELECT name FROM _event_name WHERE id = ?4), '') "
-    "  ELSE ?5 END, ?6, ?7, ?8, ?9, ?10)";
+    "  ELSE ?5 END, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)";
 
 Status KeepCause(SqliteStatement& insert, int64_t stall_id, const Cause& cause) {
   const auto bind_id = [&insert](int at, int64_t id) {
@@ -95,7 +103,11 @@ Status KeepCause(SqliteStatement& insert, int64_t stall_id, const Cause& cause) 
   TRACEDB_TRY(bind_id(7, cause.carried_id));
   TRACEDB_TRY(bind_id(8, cause.behind_slice_id));
   TRACEDB_TRY(bind_id(9, cause.behind_event_name));
-  TRACEDB_TRY(insert.Bind(10, cause.behind_ns));
+  int at = 9;
+  for (const int64_t value : {cause.behind_ns, cause.near.ns, cause.near.count, cause.named.ns,
+                              cause.named.count, cause.idle_ns}) {
+    TRACEDB_TRY(insert.Bind(++at, value));
+  }
   return insert.Run();
 }
 
@@ -150,6 +162,7 @@ Status FindCauses(SqliteDb& db, const RankClocks& clocks, const ExplainOptions& 
     TRACEDB_TRY(FindCausesOf(db, clocks, {threads, options.stop}, next, take));
   }
   TRACEDB_TRY(JudgeBehind(db));
+  TRACEDB_TRY(JudgePeers(db, clocks));
   TRACEDB_TRY(db.Execute(everything ? "DELETE FROM _collective_cause" : kDeleteSql));
   return db.Execute(kInsertSql);
 }
@@ -177,7 +190,6 @@ Status ExplainStalls(SqliteDb& db, const ExplainOptions& options) {
   TRACEDB_TRY(CompareArrivals(db, clocks));
   if (options.before_causes) TRACEDB_TRY(options.before_causes(db));
   TRACEDB_TRY(FindCauses(db, clocks, options));
-  TRACEDB_TRY(JudgeSchedules(db));
   TRACEDB_TRY(FollowChains(db));
   TRACEDB_TRY(
       db.Execute("DELETE FROM _explained_trace;"
