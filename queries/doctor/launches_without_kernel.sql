@@ -90,22 +90,32 @@ counted AS MATERIALIZED (
   SELECT o.trace_id,
          sum(coalesce(o.ts_ns <= n.last_launch_ns, 1)) AS lost,
          sum(coalesce(o.ts_ns > n.last_launch_ns, 0)) AS at_end,
-         min(o.ts_ns) AS first_ns, o.id AS first_id, n.last_launch_ns
+         min(o.ts_ns) AS first_ns, o.id AS first_id
   FROM outside o
   JOIN lone_trace n ON n.trace_id = o.trace_id
   WHERE o.is_launch AND o.id IS NOT NULL
   GROUP BY o.trace_id
 ),
+last_lost AS MATERIALIZED (  -- min() above decides which id is the first: max() has its own sum
+  SELECT o.trace_id, max(o.ts_ns) AS last_ns
+  FROM outside o
+  JOIN lone_trace n ON n.trace_id = o.trace_id
+  WHERE o.is_launch AND o.id IS NOT NULL AND coalesce(o.ts_ns <= n.last_launch_ns, 1)
+  GROUP BY o.trace_id
+),
+called AS MATERIALIZED (  -- all traces at once: their calls lie in one table
+  SELECT t.trace_id, count(*) AS launches
+  FROM runtime_calls s
+  CROSS JOIN tracks t ON t.track_id = s.track_id
+  WHERE s.name_id IN (SELECT name_id FROM launch_label) AND EXISTS (SELECT 1 FROM counted)
+  GROUP BY t.trace_id
+),
 judged AS MATERIALIZED (
-  SELECT c.*, r.run, r.rank, r.start_ns,
-         (SELECT count(*) FROM runtime_calls s
-          WHERE s.track_id IN (SELECT track_id FROM tracks t WHERE t.trace_id = c.trace_id)
-            AND s.name_id IN (SELECT name_id FROM launch_label)) AS launches,
-         (SELECT max(o.ts_ns) FROM outside o
-          WHERE o.trace_id = c.trace_id AND o.is_launch AND o.id IS NOT NULL
-            AND coalesce(o.ts_ns <= c.last_launch_ns, 1)) AS last_ns
+  SELECT c.*, r.run, r.rank, r.start_ns, a.launches, l.last_ns
   FROM counted c
   JOIN traces r ON r.trace_id = c.trace_id
+  JOIN called a ON a.trace_id = c.trace_id
+  LEFT JOIN last_lost l ON l.trace_id = c.trace_id
 )
 SELECT
   CASE

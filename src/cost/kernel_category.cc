@@ -23,6 +23,7 @@ constexpr std::array kWords = std::to_array<Word>({
     {"rccl", "communication"},
     {"nvshmem", "communication"},
     {"deep_ep", "communication"},
+    {"dpsk::ep", "communication"},
     {"all_reduce", "communication"},
     {"allreduce", "communication"},
     {"multi_tensor_apply", "optimizer"},

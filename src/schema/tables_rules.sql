@@ -11,6 +11,7 @@ CREATE TABLE kind_rules (
 INSERT INTO kind_rules VALUES
   ('nccl', 'communication'), ('rccl', 'communication'), ('msccl', 'communication'),
   ('nvshmem', 'communication'), ('deep_ep', 'communication'),
+  ('dpsk::ep', 'communication'),
   ('cross_device_reduce', 'communication'), ('multimem_', 'communication'),
   ('one_shot_all_reduce', 'communication'), ('two_shot_all_reduce', 'communication'),
   ('userbuffers', 'communication'), ('oneccl', 'communication'), ('hccl', 'communication'),

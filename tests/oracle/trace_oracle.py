@@ -114,7 +114,8 @@ def read_text(path):
 
 KERNEL_CATEGORIES = {"kernel", "mtia_ccp_events"}
 MEMORY_CATEGORIES = {"gpu_memcpy", "gpu_memset", "memcpy", "memset"}
-COMMUNICATION_NAMES = ("nccl", "rccl", "msccl", "nvshmem", "deep_ep", "cross_device_reduce",
+COMMUNICATION_NAMES = ("nccl", "rccl", "msccl", "nvshmem", "deep_ep", "dpsk::ep",
+                       "cross_device_reduce",
                        "multimem_", "one_shot_all_reduce", "two_shot_all_reduce", "userbuffers",
                        "oneccl", "hccl", "hcom_", "xccl", "allreduce_fusion", "twoshotallreduce",
                        "quickreduce")

@@ -10,6 +10,7 @@ COMMUNICATION = [
     "ncclKernel_AllReduce_RING_LL_Sum_float(ncclWorkElem)", "rcclGenericKernel<1, false>",
     "msccl::execution_kernel", "void nvshmemi_transfer_rma<int>(int)",
     "void deep_ep::intranode::dispatch<8, 768, 8192>(int4*, float*)",
+    "void dpsk::ep::internode::combine<(unsigned char)8>(void*, float*)",
     "void vllm::cross_device_reduce_2stage<__nv_bfloat16, 8>(vllm::RankData*)",
     "multimem_all_reduce_kernel<float>", "one_shot_all_reduce_kernel<float>",
     "two_shot_all_reduce_kernel<float>",
