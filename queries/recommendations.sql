@@ -152,6 +152,14 @@ host_took AS (
   WHERE u.name IN (SELECT name FROM caused WHERE cause = 'host') AND :rank IS NULL
   GROUP BY r.run_id, r.capture_id, u.step, u.name, u.rank
 ),
+host_longer AS MATERIALIZED (  -- whether a rank takes longer for it than the others on average
+  SELECT run_id, name, rank, ns * (ranks - 1) > all_ns - ns AS is_longer
+  FROM (SELECT run_id, name, rank, sum(ns) AS ns, sum(sum(ns)) OVER w AS all_ns,
+               (SELECT count(DISTINCT c.own_rank) FROM recorded c WHERE c.run_id = h.run_id)
+                 AS ranks
+        FROM host_took h GROUP BY run_id, name, rank
+        WINDOW w AS (PARTITION BY run_id, name))
+),
 stage_of AS MATERIALIZED (
   SELECT r.run_id, r.own_rank, (SELECT (SELECT count(*) FROM json_each(g.ranks) e
                                         WHERE e.value < r.own_rank)
@@ -427,9 +435,15 @@ found (run_id, problem, rank, evidence, advice, change) AS MATERIALIZED (
   UNION ALL
   SELECT r.run_id, printf('Rank %d makes the others wait', r.rank), r.rank,
          printf('they waited %.1f ms in %d collective%s, summed over ranks, %.1f ms of it because '
-                || 'of %s, which takes longer there than on other ranks (nccl_stall_roots)',
+                || 'of %s, %s (nccl_stall_roots)',
                 r.ns / 1e6, r.collectives, iif(r.collectives = 1, '', 's'), n.ns / 1e6,
-                coalesce(n.name, n.cause, 'what the trace does not tell')),
+                coalesce(n.name, n.cause, 'what the trace does not tell'),
+                iif(n.cause = 'host' AND (SELECT NOT h.is_longer FROM host_longer h
+                                          WHERE h.run_id = r.run_id AND h.name = n.name
+                                            AND h.rank = r.rank),
+                    'in which its host was then, though in all it takes no longer there than on '
+                      || 'other ranks: see also its other threads',
+                    'which takes longer there than on other ranks')),
          CASE n.cause
            WHEN 'host' THEN 'see what its host does there that others do not: data loading, '
              || 'logging, checkpoints, garbage collection, a slow CPU'
