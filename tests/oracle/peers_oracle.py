@@ -8,6 +8,7 @@ import functools
 from host_oracle import OPERATOR, host_kind
 from identity_oracle import parallelism
 
+HOST_NS_MIN = 250_000   # of a shorter wait what the host did is not told
 ALONE_PARTS = 10        # what a stage alone runs counts from this part of its work on
 
 # Of a rank in a step, by how many ns it took longer, and for what: see README.md.
@@ -85,7 +86,7 @@ class Peers:
                     if reached is None or piece.ts >= reached:
                         sums[name] += piece.dur
                         reached = piece.ts + piece.dur
-            if sums:
+            if any(number == step for number, _, _ in trace.steps):
                 found[trace.rank] = sums
         return found
 
@@ -112,7 +113,8 @@ class Peers:
             self._blame(stall, longer.least_name)
         else:
             held = self.longer(capture, step, group, last.rank, True)
-            idle = explains(stall.idle) and held is not None and held.most_name is not None
+            idle = explains(stall.idle) and held is not None and held.most_name is not None and \
+                late >= HOST_NS_MIN
             by_host = idle and explains(held.most)
             stall.cause = stall.cause._replace(kind="host" if by_host else None,
                                                name=held.most_name if by_host else None)
@@ -126,7 +128,8 @@ class Peers:
         sums = self.every[stall.collective.capture, last.activity.step, name]
         if last.rank not in sums:
             return
-        others = [ns for rank, ns in sums.items() if rank != last.rank]
+        others = [ns for rank, ns in sums.items()
+                  if rank != last.rank and rank in stall.collective.group.ranks]
         if explains(sums[last.rank] - (middle(others) if others else 0)):
             return
         alone = min(longer.alone, longer.total)
@@ -139,7 +142,8 @@ class Peers:
         """By how much all kernels of the name took longer than as many of the others'."""
         last, name = stall.last, stall.cause.name
         key = (stall.collective.capture, last.activity.step, name)
-        others = [rank for rank in self.every[key] if rank != last.rank]
+        others = [rank for rank in self.every[key]
+                  if rank != last.rank and rank in stall.collective.group.ranks]
         calls = sum(self.counts[key, rank] for rank in others)
         mean = sum(self.every[key][rank] for rank in others) // calls if calls else 0
         return max(sum(lengths) - mean * len(lengths) for lengths in (stall.near, stall.named))

@@ -4,12 +4,14 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <string>
 #include <tuple>
 #include <utility>
 
 #include "ranks/stalls/cause_earliest.h"
 #include "ranks/stalls/peer_excess.h"
 #include "ranks/stalls/stall.h"
+#include "tracedb/schema/event_tables.h"
 
 namespace tracedb {
 namespace {
@@ -39,15 +41,15 @@ constexpr const char* kJudgedSql =
     "FROM temp.found f JOIN temp.stall s ON s.id = f.id JOIN _trace t ON t.trace_id = s.trace_id "
     "LEFT JOIN _gpu_slice g ON g.id = f.cause_slice_id "
     "WHERE f.cause = 'device' AND f.cause_slice_id IS NOT NULL AND f.carried_id IS NULL;"
-    "CREATE TEMP TABLE run AS SELECT *, row_number() OVER (w ORDER BY ns, rank) AS place, "
-    "  count(*) OVER w AS ranks "
-    "FROM (SELECT t.capture_id, u.step, n.name, t.rank, sum(u.gpu_ns) AS ns, "
-    "    sum(u.activities) AS calls FROM _kernel_use u "
-    "  JOIN _trace t ON t.trace_id = u.trace_id JOIN _event_name n ON n.id = u.kernel "
-    "  WHERE n.name IN (SELECT name FROM temp.judged) GROUP BY 1, 2, 3, 4) "
-    "WINDOW w AS (PARTITION BY capture_id, step, name);"
-    "CREATE INDEX temp.run_by_place ON run (capture_id, step, name, place);"
-    "CREATE INDEX temp.run_by_rank ON run (capture_id, step, name, rank)";
+    "CREATE TEMP TABLE run AS SELECT t.capture_id, u.step, n.name, t.rank, sum(u.gpu_ns) AS ns, "
+    "  sum(u.activities) AS calls FROM _kernel_use u JOIN _trace t ON t.trace_id = u.trace_id "
+    "JOIN _event_name n ON n.id = u.kernel WHERE n.name IN (SELECT name FROM temp.judged) "
+    "GROUP BY 1, 2, 3, 4;"
+    "CREATE INDEX temp.run_by_rank ON run (capture_id, step, name, rank);"
+    "CREATE TEMP TABLE member (group_id INTEGER, rank INTEGER, PRIMARY KEY (group_id, rank)) "
+    "WITHOUT ROWID;"
+    "INSERT OR IGNORE INTO temp.member SELECT g.group_id, r.value FROM _process_group g, "
+    "  json_each(g.ranks) r WHERE g.group_id IN (SELECT group_id FROM temp.judged)";
 
 constexpr const char* kKeysSql =
     "CREATE TEMP TABLE peer_left (id INTEGER PRIMARY KEY);"
@@ -64,33 +66,50 @@ constexpr const char* kKernelsSql =
     "FROM _kernel_use k JOIN _trace t ON t.trace_id = k.trace_id "
     "JOIN _event_name n ON n.id = k.kernel WHERE n.kind IS NOT 1";
 
+// Of operators those that are long enough on a rank that is left to explain anything. A rank that
+// has the step and none of them took no time for them.
 constexpr const char* kOperatorsSql =
     "SELECT t.capture_id, h.step, h.event_name, t.rank, h.total_ns AS ns "
-    "FROM _host_use h JOIN _trace t ON t.trace_id = h.trace_id WHERE h.kind = 0";
+    "FROM _host_use h JOIN _trace t ON t.trace_id = h.trace_id WHERE h.kind = 0 "
+    "  AND h.event_name IN (SELECT id FROM temp.peer_wanted) "
+    "UNION ALL SELECT t.capture_id, s.step, (SELECT min(id) FROM temp.peer_wanted), t.rank, 0 "
+    "FROM _step s JOIN _track k ON k.id = s.track JOIN _trace t ON t.trace_id = k.trace_id "
+    "WHERE EXISTS (SELECT 1 FROM temp.peer_wanted)";
 
-// By how much the kernel that was found took longer. Of a stage: in the step, than on the middle
-// one of the other ranks (of two the one with less time: the place of it among all is one more
-// where the own one is before it); all of it where no other runs it. Else: in the stretch, or since
-// the ranks were last together, than so many take on the others on average.
+constexpr const char* kWantedSql =
+    "CREATE TEMP TABLE peer_wanted (id INTEGER PRIMARY KEY);"
+    "INSERT INTO temp.peer_wanted SELECT id FROM _event_name WHERE name IN (SELECT n.name "
+    "  FROM (SELECT h.event_name FROM _host_use h CROSS JOIN _trace t ON t.trace_id = h.trace_id "
+    "    CROSS JOIN (SELECT capture_id, rank, step, min(late_ns) AS late_ns FROM temp.held "
+    "      GROUP BY 1, 2, 3) k ON k.capture_id = t.capture_id AND k.rank = t.rank "
+    "      AND k.step = h.step WHERE h.kind = 0 GROUP BY h.trace_id, h.step, h.event_name "
+    "    HAVING 2 * sum(h.total_ns) >= k.late_ns) w JOIN _event_name n ON n.id = w.event_name)";
+
+// By how much the kernel that was found took longer than on the group's other ranks. Of a stage: in
+// the step, than on the middle one of those that run it (of two the one with less time). Else: in
+// the stretch, or since the ranks were last together, than so many take there on average.
 constexpr const char* kRowsSql =
     "SELECT j.id, j.trace_id, j.step, j.first_start_ns, j.start_ns, j.together_ns, j.is_stage, "
     "  j.communicates, iif(j.is_stage, "
-    "    ifnull(own.ns - ifnull(o.ns, 0), j.start_ns - j.first_start_ns), "
+    "    ifnull((SELECT r.ns FROM temp.run r WHERE r.capture_id = j.capture_id "
+    "      AND r.step IS j.step AND r.name = j.name AND r.rank = j.rank) - "
+    "     ifnull((SELECT ns FROM (SELECT r.ns, row_number() OVER (ORDER BY r.ns) AS place, "
+    "         count(*) OVER () AS ranks FROM temp.member m CROSS JOIN temp.run r "
+    "         ON r.rank = m.rank WHERE m.group_id = j.group_id AND m.rank <> j.rank "
+    "           AND r.capture_id = j.capture_id AND r.step IS j.step AND r.name = j.name) "
+    "       WHERE place = (ranks + 1) / 2), 0), j.start_ns - j.first_start_ns), "
     "    (SELECT max(j.near_ns - j.near_count * m.ns, j.named_ns - j.named_count * m.ns) "
-    "     FROM (SELECT ifnull(sum(r.ns) / sum(r.calls), 0) AS ns FROM temp.run r "
-    "       WHERE r.capture_id = j.capture_id AND r.step IS j.step AND r.name = j.name "
-    "         AND r.rank <> j.rank) m)) AS named_ns, "
+    "     FROM (SELECT ifnull(sum(r.ns) / sum(r.calls), 0) AS ns "
+    "       FROM temp.member m CROSS JOIN temp.run r ON r.rank = m.rank "
+    "       WHERE m.group_id = j.group_id AND m.rank <> j.rank "
+    "         AND r.capture_id = j.capture_id AND r.step IS j.step AND r.name = j.name) m)) "
+    "    AS named_ns, "
     "  e.total_ns, e.most_ns, e.most, e.alone_ns, e.alone, e.least_ns, e.least, "
     "  b.total_ns, b.most_ns, b.most, e.work_ns "
     "FROM temp.judged j JOIN temp.peer_kernels e ON e.capture_id = j.capture_id "
     "  AND e.step = ifnull(j.step, -1) AND e.group_id = j.group_id AND e.rank = j.rank "
     "LEFT JOIN temp.peer_kernels b ON b.capture_id = j.capture_id AND b.step = j.step - 1 "
-    "  AND b.group_id = j.group_id AND b.rank = j.rank "
-    "LEFT JOIN temp.run own ON j.is_stage AND own.capture_id = j.capture_id "
-    "  AND own.step IS j.step AND own.name = j.name AND own.rank = j.rank "
-    "LEFT JOIN temp.run o ON own.ranks > 1 AND o.capture_id = own.capture_id "
-    "  AND o.step IS own.step AND o.name = own.name "
-    "  AND o.place = own.ranks / 2 + (own.place <= own.ranks / 2) ORDER BY j.id";
+    "  AND b.group_id = j.group_id AND b.rank = j.rank ORDER BY j.id";
 
 // The last one of that name on the same device before; as far back as a look at the device goes.
 constexpr const char* kKernelSql =
@@ -120,23 +139,27 @@ constexpr const char* kBeforeSql =
     "SELECT own_id FROM temp.late WHERE trace_id = ?1 AND start_ns > ?2 AND start_ns < ?3 "
     "AND own_id = id AND 2 * amount_ns >= ?4 ORDER BY start_ns DESC, own_id LIMIT 1";
 
-constexpr const char* kLeftSql =
-    "DELETE FROM temp.peer_key;"
-    "INSERT OR IGNORE INTO temp.peer_key SELECT capture_id, step, group_id, rank FROM temp.judged "
-    "WHERE id IN (SELECT id FROM temp.peer_left) AND 2 * idle_ns >= start_ns - first_start_ns";
+// Of those that nothing explains yet: whose device ran out of work for half of a wait that is long
+// enough for slices of the host to be told apart.
+std::string LeftSql() {
+  return "CREATE TEMP TABLE held AS SELECT id, capture_id, step, group_id, rank, "
+         "  start_ns - first_start_ns AS late_ns FROM temp.judged "
+         "WHERE id IN (SELECT id FROM temp.peer_left) "
+         "  AND 2 * idle_ns >= start_ns - first_start_ns AND start_ns - first_start_ns >= " +
+         std::to_string(kLongSliceNs) +
+         ";"
+         "DELETE FROM temp.peer_key;"
+         "INSERT OR IGNORE INTO temp.peer_key SELECT capture_id, step, group_id, rank "
+         "  FROM temp.held";
+}
 
 constexpr const char* kHostSql =
-    "CREATE TEMP TABLE peer_held AS SELECT j.id, n.name FROM temp.judged j "
-    "JOIN temp.peer_operators e ON e.capture_id = j.capture_id AND e.step = j.step "
-    "  AND e.group_id = j.group_id AND e.rank = j.rank "
-    "  AND 2 * e.most_ns >= j.start_ns - j.first_start_ns "
-    "JOIN _event_name n ON n.id = e.most WHERE j.id IN (SELECT id FROM temp.peer_left) "
-    "  AND 2 * j.idle_ns >= j.start_ns - j.first_start_ns;"
-    "CREATE INDEX temp.peer_held_by_id ON peer_held (id);"
     "UPDATE temp.found SET cause = iif(h.name IS NULL, NULL, 'host'), cause_slice_id = NULL, "
-    "  cause_name = h.name FROM (SELECT l.id, h.name FROM temp.peer_left l "
-    "    LEFT JOIN temp.peer_held h ON h.id = l.id) h WHERE h.id = found.id;"
-    "DROP TABLE temp.peer_held; DROP TABLE temp.peer_operators";
+    "  cause_name = h.name FROM (SELECT l.id, n.name FROM temp.peer_left l "
+    "    LEFT JOIN temp.held j ON j.id = l.id "
+    "    LEFT JOIN temp.peer_operators e ON e.capture_id = j.capture_id AND e.step = j.step "
+    "      AND e.group_id = j.group_id AND e.rank = j.rank AND 2 * e.most_ns >= j.late_ns "
+    "    LEFT JOIN _event_name n ON n.id = e.most) h WHERE h.id = found.id";
 
 // A row of kRowsSql.
 struct Judged {
@@ -319,6 +342,20 @@ class PeerJudge {
   std::map<std::tuple<int64_t, int64_t, int64_t>, int64_t> kernels_;  // by trace, step and name
 };
 
+// What is left: the operator that held the host, or nothing.
+Status NameHosts(SqliteDb& db) {
+  TRACEDB_ASSIGN(any, db.Integer("SELECT EXISTS (SELECT 1 FROM temp.peer_left)"));
+  if (any == 0) return Done{};
+  TRACEDB_TRY(db.Execute(LeftSql()));
+  TRACEDB_ASSIGN(any_held, db.Integer("SELECT EXISTS (SELECT 1 FROM temp.held)"));
+  if (any_held != 0) TRACEDB_TRY(db.Execute(kWantedSql));
+  TRACEDB_TRY(ComparePeers(db, kOperatorsSql, "peer_operators"));
+  TRACEDB_TRY(db.Execute(kHostSql));
+  return db.Execute(
+      "DROP TABLE temp.held; DROP TABLE IF EXISTS temp.peer_wanted; "
+      "DROP TABLE temp.peer_operators");
+}
+
 }  // namespace
 
 Status JudgePeers(SqliteDb& db, const RankClocks& clocks) {
@@ -335,13 +372,11 @@ Status JudgePeers(SqliteDb& db, const RankClocks& clocks) {
       TRACEDB_TRY(judge.Judge(Judged(rows)));
     }
   }
-  TRACEDB_TRY(db.Execute(kLeftSql));
-  TRACEDB_TRY(ComparePeers(db, kOperatorsSql, "peer_operators"));
-  TRACEDB_TRY(db.Execute(kHostSql));
+  TRACEDB_TRY(NameHosts(db));
   return db.Execute(
       "DROP TABLE temp.stage; DROP TABLE temp.judged; DROP TABLE temp.run; "
-      "DROP TABLE temp.peer_left; "
-      "DROP TABLE temp.peer_key; DROP TABLE temp.peer_kernels");
+      "DROP TABLE temp.member; DROP TABLE temp.peer_left; DROP TABLE temp.peer_key; "
+      "DROP TABLE temp.peer_kernels");
 }
 
 }  // namespace tracedb

@@ -229,8 +229,10 @@ class PeerReader {
 }  // namespace
 
 Status ComparePeers(SqliteDb& db, const std::string& uses, const std::string& into) {
-  TRACEDB_TRY(db.Execute(UsedSql(uses)));
   TRACEDB_TRY(db.Execute(IntoSql(into)));
+  TRACEDB_ASSIGN(any, db.Integer("SELECT EXISTS (SELECT 1 FROM temp.peer_key)"));
+  if (any == 0) return Done{};
+  TRACEDB_TRY(db.Execute(UsedSql(uses)));
   {
     TRACEDB_ASSIGN(reader, PeerReader::Open(db, into));
     TRACEDB_ASSIGN(steps, db.Prepare("SELECT DISTINCT capture_id, step FROM temp.peer_key"));

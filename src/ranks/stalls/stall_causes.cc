@@ -42,8 +42,7 @@ std::string_view KindText(CauseKind kind) {
   return "";
 }
 
-// Groups in which something is not as it was: all that holds their ranks may have changed, as may
-// what ranks of a capture are compared with to which others came.
+// Groups in which something is not as it was: all that holds their ranks may have changed.
 constexpr const char* kChangedGroupsSql =
     "SELECT s.group_id FROM temp.stall s LEFT JOIN _collective_cause c ON c.id = s.id "
     "  WHERE c.first_start_ns IS NOT s.first_start_ns OR c.start_ns IS NOT s.start_ns "
@@ -61,13 +60,7 @@ std::string DirtySql(bool everything) {
   return "INSERT OR IGNORE INTO temp.dirty SELECT t.trace_id FROM _process_group g, "
          "json_each(g.ranks) j JOIN _trace t ON t.run_id = g.run_id "
          "  AND t.rank = CAST(j.value AS INTEGER) WHERE g.group_id IN (" +
-         std::string(everything ? "SELECT group_id FROM temp.stall" : kChangedGroupsSql) +
-         ");"
-         "INSERT OR IGNORE INTO temp.dirty SELECT trace_id FROM _trace WHERE capture_id IN ("
-         "  SELECT capture_id FROM (SELECT trace_id, capture_id FROM _trace "
-         "    EXCEPT SELECT trace_id, capture_id FROM _explained_trace) UNION "
-         "  SELECT capture_id FROM (SELECT trace_id, capture_id FROM _explained_trace "
-         "    EXCEPT SELECT trace_id, capture_id FROM _trace))";
+         std::string(everything ? "SELECT group_id FROM temp.stall" : kChangedGroupsSql) + ")";
 }
 
 constexpr const char* kDeleteSql =
