@@ -149,7 +149,7 @@ late_in_step AS MATERIALIZED (
 host_took AS (
   SELECT r.run_id, r.capture_id, u.step, u.name, u.rank, sum(u.total_ns) AS ns
   FROM host_uses u JOIN recorded r ON r.trace_id = u.trace_id
-  WHERE u.name IN (SELECT name FROM caused WHERE cause = 'host') AND :rank IS NULL
+  WHERE u.name IN (SELECT name FROM caused WHERE cause = 'host')
   GROUP BY r.run_id, r.capture_id, u.step, u.name, u.rank
 ),
 host_longer AS MATERIALIZED (  -- whether a rank takes longer for it than the others on average
@@ -160,7 +160,7 @@ host_longer AS MATERIALIZED (  -- whether a rank takes longer for it than the ot
         FROM host_took h GROUP BY run_id, name, rank
         WINDOW w AS (PARTITION BY run_id, name))
 ),
-stage_of AS MATERIALIZED (
+stage_of AS MATERIALIZED (  -- as rank_places has it, which is long: each CTE here is read twice
   SELECT r.run_id, r.own_rank, (SELECT (SELECT count(*) FROM json_each(g.ranks) e
                                         WHERE e.value < r.own_rank)
                                 FROM process_groups g

@@ -8,7 +8,8 @@
 -- Changes are a JSON array of objects. By name, like or glob, with rank, step and kind (compute,
 -- communication, memory, waiting, host), and a factor (0 where none is said: as if it took no
 -- time): GPU activities and the host's slices. {"rank_late": 5}: what takes longer on rank 5 than
--- on the others does not make it late for collectives. {"transfers": "data", "factor": 0.5} (or
+-- on the others does not make it late for collectives; several are looked at together, as they may
+-- hide each other. {"transfers": "data", "factor": 0.5} (or
 -- "all"): of collectives of this parallelism, once all ranks have come. {"waits": "pipeline"}:
 -- nobody waits for others there; {"waits": "sync"}: the host does not wait for its GPU.
 -- {"short_host": 0}: what the host needs between launches that are less than 0.25 ms apart;

@@ -106,7 +106,7 @@ bool IsOfSeveralGpus(const VerdictFacts& facts, const std::string& change, const
 
 // Those that chance does not explain. Of ranks that compute by chance now longer, now shorter one
 // is always the last: evened out, a step gains less than steps differ anyway, and another much
-// less.
+// less. Without the lateness of several GPUs it gains little, and another step next to nothing.
 std::vector<Gain> BeyondChance(const VerdictFacts& facts, const Gains& gains,
                                const std::vector<Gain>& all) {
   const std::set<StepKey> outliers = OutliersOf(gains);

@@ -25,10 +25,6 @@ def data_parallel(name, write_step):
     return job
 
 
-def gain_of(job, even):
-    return truth.last_end(job.captures[0]) - truth.last_end(even.captures[0])
-
-
 def scenario(name, says, job, told, rank, words, least=90, steps=STEPS):
     jobs = [job]
     return Scenario(name, says, jobs, told, [
@@ -55,7 +51,7 @@ def buckets(load_us):
 
 def loader_and_buckets():
     job = buckets(3000)
-    gain = gain_of(job, buckets(0))
+    gain = truth.gain_of(job, buckets(0))
     assert 3 * 2_900_000 < gain <= 3 * 3_000_000, gain
     told = {"late": "rank 2 in every step, by its data loader: for all ten buckets alike",
             "gain without it": f"{gain} ns", "slow GPU": "none"}
@@ -149,7 +145,7 @@ def tensor_pair(factor):
 
 def partner_of_slow():
     job = tensor_pair(1.3)
-    gain = gain_of(job, tensor_pair(1))
+    gain = truth.gain_of(job, tensor_pair(1))
     told = {"late": "rank 1 in every step; rank 0 inherits it by 12 short waits, and is not slow",
             "gain": f"{gain} ns"}
     made = scenario("partner_of_slow", "The tensor parallel partner of a slow rank is late as "

@@ -29,10 +29,6 @@ def training(name, last_step, at_end=lambda host, step: None, longer=lambda rank
     return job
 
 
-def gain_of(job, even):
-    return truth.last_end(job.captures[0]) - truth.last_end(even.captures[0])
-
-
 def saving():
     """A checkpoint of rank 0 at the end of steps 3 and 6: the others wait in the next step's
     all-reduce, and the time is lost in the step that saves, as the host has it (no `without`, which
@@ -41,7 +37,7 @@ def saving():
         if host.rank == 0 and step % 3 == 0:
             host.work(SAVE_US, "torch.save", "user_annotation")
     job, even = training("saving", 7, save), training("saving", 7)
-    jobs, gain = [job], gain_of(job, even)
+    jobs, gain = [job], truth.gain_of(job, even)
     told = {"late": "rank 0 in steps 3 and 6, by torch.save",
             "gain without it": f"{gain} ns in both together"}
     assert gain == 2 * SAVE_US * 1000, gain
@@ -61,7 +57,7 @@ def two_in_turn():
     longer = lambda rank, step: 1.4 if in_step[step - 1] == rank else 1
     job, even = training("two_in_turn", 8, longer=longer, ranks=2), training("two_in_turn", 8,
                                                                               ranks=2)
-    jobs, gain = [job], gain_of(job, even)
+    jobs, gain = [job], truth.gain_of(job, even)
     told = {"late": "ranks 0, 1, 1, 0, 1, 0, 0, 1 in steps 1 to 8: they have more to compute",
             "gain if all had as much": f"at most {gain} ns", "slow GPU": "none"}
     return Scenario("two_in_turn", "Of two ranks one or the other has more to compute", jobs, told,

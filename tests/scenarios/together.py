@@ -54,10 +54,6 @@ def experts(name, hot):
     return job
 
 
-def gain_of(job, even):
-    return truth.last_end(job.captures[0]) - truth.last_end(even.captures[0])
-
-
 def late(ranks):
     """What `what-if` is asked for all of these."""
     return " ".join(f"--without rank-late={rank}" for rank in ranks)
@@ -80,7 +76,7 @@ def two_loaders():
     """Two ranks of a node wait for a slow disk: each alone would still hide the other."""
     job = training("two_loaders", 4, load_us=lambda rank, _: 6000 + rank if rank in (1, 3) else 300)
     even = training("two_loaders", 4, load_us=lambda rank, _: 300)
-    jobs, gain = [job], gain_of(job, even)
+    jobs, gain = [job], truth.gain_of(job, even)
     told = {"late": "ranks 1 and 3 in every step, by the loader", "gain": f"{gain} ns"}
     return Scenario("two_loaders", "Two of four ranks load data slowly", jobs, told, [
         *checks.basics(jobs), names("^Ranks 1, 3 make the others wait.*DataLoader", gain, 5)],
@@ -91,7 +87,7 @@ def slow_node():
     """Half of all ranks have slow GPUs: the others still say what is usual."""
     job = training("slow_node", slower=lambda rank: 1.3 + rank / 1000 if rank >= 4 else 1)
     even = training("slow_node")
-    jobs, gain = [job], gain_of(job, even)
+    jobs, gain = [job], truth.gain_of(job, even)
     told = {"late": "ranks 4 to 7 in every step: their GPUs are slow", "gain": f"{gain} ns"}
     return Scenario("slow_node", "The GPUs of one node of two are slow", jobs, told, [
         *checks.basics(jobs), names("^Ranks 4, 5, 6, 7 make the others wait.*GPU", gain, 5)],
@@ -103,7 +99,7 @@ def loaders_in_turn():
     job = training("loaders_in_turn", steps=8,
                    load_us=lambda rank, step: 5000 + rank if (rank + 2 * step) % 8 < 2 else 200)
     even = training("loaders_in_turn", steps=8, load_us=lambda *_: 200)
-    jobs, gain = [job], gain_of(job, even)
+    jobs, gain = [job], truth.gain_of(job, even)
     told = {"late": "two ranks in each step, all eight in turn", "gain": f"{gain} ns"}
     return Scenario("loaders_in_turn", "In each step two other ranks load data", jobs, told, [
         *checks.basics(jobs), names("^8 ranks make the others wait in turn.*DataLoader", gain, 8),
@@ -115,7 +111,7 @@ def evaluates_alone():
     """More kernels are more work, however long each of them is."""
     job = training("evaluates_alone", 4, more=lambda rank, step: 60 * (rank == 0 and step == 3))
     even = training("evaluates_alone", 4, more=lambda *_: 0)
-    jobs, gain = [job], gain_of(job, even)
+    jobs, gain = [job], truth.gain_of(job, even)
     told = {"late": "rank 0 in step 3: it runs 60 kernels more", "gain": f"{gain} ns in step 3"}
     assert gain > 17_900_000
     return Scenario("evaluates_alone", "Rank 0 alone evaluates in a step", jobs, told, [
@@ -129,7 +125,7 @@ def hot_experts():
     """In each layer another rank has the hot experts, all of them as much in a step."""
     job = experts("hot_experts", lambda step, layer: (3 * step + layer) % 4)
     even = experts("hot_experts", lambda *_: None)
-    jobs, gain = [job], gain_of(job, even)
+    jobs, gain = [job], truth.gain_of(job, even)
     told = {"late": "all four ranks, each in another layer", "gain": f"{gain} ns"}
     return Scenario("hot_experts", "In each layer another rank has the hot experts", jobs, told, [
         *checks.basics(jobs), names("^4 ranks make the others wait in turn", gain, 8),
@@ -137,5 +133,33 @@ def hot_experts():
         without=[Without([late(range(4))], [even])])
 
 
+def notes_late():
+    """Rank 1 notes something before it launches its part, for 1.5 ms; rank 0 afterwards, for 3. In
+    step 3 rank 1 writes something in its place, which rank 0 does not."""
+    job = Job("notes_late", 2, [Group("3", "DATA_PARALLEL_GROUP", (0, 1))])
+    capture = job.capture(0)
+    for host in capture.every_host():
+        for number in (1, 2, 3):
+            with host.step(number):
+                host.kernel("gemm", 500, op="aten::mm")
+                if host.rank == 1:
+                    host.work(2200 if number == 3 else 1500, "write" if number == 3 else "note")
+                host.collective("allreduce", job.groups[1], 300, 20)
+                host.kernel("adam", 5000, op="Optimizer.step#AdamW.step")
+                if host.rank == 0:
+                    host.work(3000, "note")
+                host.sync()
+    capture.simulate()
+    jobs = [job]
+    told = {"late": "rank 1: in steps 1 and 2 by note, which takes rank 0 longer, but later; in "
+                    "step 3 by write"}
+    return Scenario("notes_late", "What makes rank 1 late takes longer on rank 0", jobs, told, [
+        *checks.basics(jobs), cause_checks.is_late(jobs, 1, (1, 2), "note"),
+        cause_checks.says("names_where_it_was", "because of note, in which its host was",
+                          BLAMES_ALL),
+        cause_checks.no_words("is_not_longer_there", "takes longer there", BLAMES_ALL)])
+
+
 def scenarios():
-    return [two_loaders(), slow_node(), loaders_in_turn(), evaluates_alone(), hot_experts()]
+    return [notes_late(), two_loaders(), slow_node(), loaders_in_turn(), evaluates_alone(),
+            hot_experts()]

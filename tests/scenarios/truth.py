@@ -172,6 +172,11 @@ def last_end(capture):
     return max(a.end for rank in capture.recorded_ranks() for a in capture.activities(rank))
 
 
+def gain_of(job, even):
+    """By how much sooner the only capture of the same job without a cause is done."""
+    return last_end(job.captures[0]) - last_end(even.captures[0])
+
+
 # --- Where time is lost. ------------------------------------------------------------------------
 
 

@@ -30,16 +30,12 @@ def steps(name, pauses=None, lengths=None):
     return job
 
 
-def gain_of(job, even):
-    return truth.last_end(job.captures[0]) - truth.last_end(even.captures[0])
-
-
 def collecting_in_turn():
     """Garbage collection as Python does it: when enough was allocated, on each rank in a step of
     its own."""
     in_step = (0, 3, 1, 2, 1, 0, 2, 3)
     job, even = steps("gc_in_turn", pauses=in_step), steps("gc_in_turn", pauses=[None] * 8)
-    jobs, gain = [job], gain_of(job, even)
+    jobs, gain = [job], truth.gain_of(job, even)
     told = {"late": "ranks 0, 3, 1, 2, 1, 0, 2, 3 in steps 1 to 8, by gc_collect",
             "gain without it": f"{gain} ns, or an eighth of it a step"}
     assert gain == 8 * PAUSE_US * 1000
@@ -58,7 +54,7 @@ def lengths_in_turn():
     in_step = (2, 0, 1, 3, 0, 2, 3, 1)
     job, even = steps("lengths_in_turn", lengths=in_step), \
         steps("lengths_in_turn", lengths=[None] * 8)
-    jobs, gain = [job], gain_of(job, even)
+    jobs, gain = [job], truth.gain_of(job, even)
     told = {"late": "ranks 2, 0, 1, 3, 0, 2, 3, 1 in steps 1 to 8: they have more to compute",
             "gain if all had as much": f"at most {gain} ns", "slow GPU": "none"}
     assert gain == 8 * 6 * 450_000
@@ -76,7 +72,7 @@ def one_of_all():
     """All pause now and then, but rank 2 in most steps: it is at fault before the others."""
     in_step = (2, 0, 2, 2, 1, 2, 3, 2)
     job, even = steps("mostly_one", pauses=in_step), steps("mostly_one", pauses=[None] * 8)
-    jobs, gain = [job], gain_of(job, even)
+    jobs, gain = [job], truth.gain_of(job, even)
     told = {"late": "rank 2 in five of eight steps, the others in one each",
             "gain without rank 2's": f"{5 * gain // 8} ns"}
     return Scenario("mostly_one", "All ranks pause, one of them in most steps", jobs, told, [

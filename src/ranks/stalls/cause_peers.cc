@@ -29,6 +29,10 @@ constexpr const char* kStagesSql =
     "  json_each(g.ranks) a, json_each(g.ranks) b "
     "  WHERE g.parallelism = 'pipeline' AND a.value <> b.value";
 
+constexpr const char* kAnySql =
+    "SELECT EXISTS (SELECT 1 FROM temp.found "
+    "  WHERE cause = 'device' AND cause_slice_id IS NOT NULL AND carried_id IS NULL)";
+
 // With the kernels that were found, their names and how long they take on all ranks: each trace has
 // names of its own, compared by their texts.
 constexpr const char* kJudgedSql =
@@ -359,6 +363,8 @@ Status NameHosts(SqliteDb& db) {
 }  // namespace
 
 Status JudgePeers(SqliteDb& db, const RankClocks& clocks) {
+  TRACEDB_ASSIGN(any_device, db.Integer(kAnySql));
+  if (any_device == 0) return Done{};
   TRACEDB_TRY(db.Execute(kStagesSql));
   TRACEDB_TRY(db.Execute(kJudgedSql));
   TRACEDB_TRY(db.Execute(kKeysSql));

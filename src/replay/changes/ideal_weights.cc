@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "replay/changes/activity_names.h"
 #include "replay/changes/peer_times.h"
 #include "replay/graph/host_steps.h"
 #include "tracedb/base/interval.h"
@@ -45,7 +46,8 @@ class PeerFinder {
       : db_(db), graph_(graph), rows_(graph.rows()), ideal_(graph.edge_count(), kNoEdge) {}
 
   Result<std::vector<int64_t>> Find() {
-    TRACEDB_TRY(ReadNames());
+    TRACEDB_ASSIGN(names, ActivityNames::Read(db_, rows_));
+    names_.emplace(std::move(names));
     FindActivities();
     FindHost();
     TRACEDB_TRY(FindTransfers());
@@ -53,22 +55,7 @@ class PeerFinder {
   }
 
  private:
-  // Each trace has ids of its own for its names.
-  Status ReadNames() {
-    std::unordered_map<std::string, int64_t> ids;
-    TRACEDB_ASSIGN(name, db_.Prepare("SELECT name FROM _event_name WHERE id = ?1"));
-    for (const Activity& activity : rows_.activities) {
-      const auto [place, is_new] = names_.emplace(activity.name_id, 0);
-      if (!is_new) continue;
-      TRACEDB_TRY(name.Bind(1, activity.name_id));
-      TRACEDB_ASSIGN(any, name.Step());
-      const auto next = static_cast<int64_t>(ids.size()) + 1;
-      place->second = ids.emplace(any ? name.Text(0) : "", next).first->second;
-      name.Reset();
-    }
-    return Done{};
-  }
-  int64_t NameOf(uint32_t activity) const { return names_.at(rows_.activities[activity].name_id); }
+  int64_t NameOf(uint32_t activity) const { return names_->Of(rows_.activities[activity]); }
 
   // Kernels and copies: the mean.
   void FindActivities() {
@@ -287,9 +274,9 @@ class PeerFinder {
   SqliteDb& db_;
   const ReplayGraph& graph_;
   const JobRows& rows_;
-  std::vector<int64_t> ideal_;                  // kNoEdge: without peers
-  std::unordered_map<uint32_t, Stretch> cut_;   // by edge: those that the recorder cut
-  std::unordered_map<int64_t, int64_t> names_;  // by name_id: the same number for the same text
+  std::vector<int64_t> ideal_;                 // kNoEdge: without peers
+  std::unordered_map<uint32_t, Stretch> cut_;  // by edge: those that the recorder cut
+  std::optional<ActivityNames> names_;
 };
 
 constexpr uint32_t kHostKind = kGpuKindNames.size();  // the kinds of activities come before

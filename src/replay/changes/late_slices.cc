@@ -163,14 +163,16 @@ class LateFinder {
 
   // Of a name and step there are many late slices: asked once.
   Result<int64_t> OthersNs(const std::string& name, int64_t step, const SliceOfRank& but) {
+    std::vector<int64_t> left_out;
+    for (const auto& [rank, slice] : but) left_out.push_back(rank);
+    const auto [place, is_new] = others_ns_.try_emplace({step, name, std::move(left_out)}, 0);
+    if (!is_new) return place->second;
     std::string traces;
     for (const JobTrace& trace : rows_.traces) {
       if (but.contains(trace.rank)) continue;
       traces += (traces.empty() ? "[" : ",") + std::to_string(trace.trace_id);
     }
     traces += traces.empty() ? "[]" : "]";
-    const auto [place, is_new] = others_ns_.try_emplace({step, name, traces}, 0);
-    if (!is_new) return place->second;
     if (!mean_.has_value()) {
       TRACEDB_ASSIGN(mean, db_.Prepare(kMeanSql));
       mean_.emplace(std::move(mean));
@@ -194,7 +196,8 @@ class LateFinder {
   std::set<int64_t> slow_steps_;        // in which a GPU came late
   std::set<int64_t> steps_in_pieces_;
   std::unordered_map<int64_t, Held> held_by_;  // by slice_id
-  std::map<std::tuple<int64_t, std::string, std::string>, int64_t> others_ns_;
+  // By step and name, and the ranks that are none of the others.
+  std::map<std::tuple<int64_t, std::string, std::vector<int64_t>>, int64_t> others_ns_;
   std::optional<SqliteStatement> slice_, mean_;
 };
 

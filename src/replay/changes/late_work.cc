@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <map>
-#include <string>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 
+#include "replay/changes/activity_names.h"
 #include "replay/changes/peer_times.h"
 #include "replay/changes/pipeline_places.h"
 #include "tracedb/base/interval.h"
@@ -18,7 +17,7 @@ __extension__ using Wide = __int128;
 
 // One kernel, copy or fill in one of the steps.
 struct Work {
-  uint32_t name;
+  int64_t name;  // ActivityNames
   uint32_t trace;
   int64_t order_ns;
   uint32_t activity;
@@ -32,7 +31,8 @@ struct Named {
 
 class LateWork {
  public:
-  LateWork(SqliteDb& db, const JobRows& rows) : db_(db), rows_(rows) {}
+  LateWork(SqliteDb& db, const JobRows& rows, ActivityNames names)
+      : db_(db), rows_(rows), names_(std::move(names)) {}
 
   Status Find(const std::set<int64_t>& ranks, const std::set<int64_t>& steps,
               std::vector<LateSlice>& found) {
@@ -44,7 +44,7 @@ class LateWork {
       by_step[activity.step].push_back(i);
     }
     for (const auto& [step, activities] : by_step) {
-      TRACEDB_ASSIGN(works, InOrder(activities));
+      const Works works = InOrder(activities);
       for (auto first = works.cbegin(); first != works.cend();) {
         const auto last = std::find_if(first, works.cend(),
                                        [&](const Work& work) { return work.name != first->name; });
@@ -65,7 +65,11 @@ class LateWork {
   // stage it is of, it can be compared with others only by what they do as well.
   Status ReadPeers(const std::set<int64_t>& ranks) {
     TRACEDB_ASSIGN(places, PipelinePlaces(db_, rows_));
-    TRACEDB_ASSIGN(has_messages, HasMessages());
+    bool has_messages = false;  // asked only where stages are not known
+    if (places.empty()) {
+      TRACEDB_ASSIGN(has_some, HasMessages());
+      has_messages = has_some;
+    }
     for (uint32_t trace = 0; trace < rows_.traces.size(); ++trace) {
       const int64_t rank = rows_.traces[trace].rank;
       if (!ranks.contains(rank)) continue;
@@ -86,28 +90,25 @@ class LateWork {
     return Done{};
   }
 
+  // Those that are sent to one rank: of the capture, by the index that begins with it.
   Result<bool> HasMessages() {
+    if (rows_.traces.empty()) return false;
     TRACEDB_ASSIGN(row, db_.Prepare("SELECT EXISTS (SELECT 1 FROM _collective_part "
-                                    "WHERE trace_id = ?1 AND pair <> '')"));
-    for (const JobTrace& trace : rows_.traces) {
-      TRACEDB_TRY(row.Bind(1, trace.trace_id));
-      TRACEDB_ASSIGN(any, row.Step());
-      const bool has_some = any && row.Int(0) != 0;
-      row.Reset();
-      if (has_some) return true;
-    }
-    return false;
+                                    "WHERE capture_id = (SELECT capture_id FROM _trace "
+                                    "WHERE trace_id = ?1) AND pair <> '')"));
+    TRACEDB_TRY(row.Bind(1, rows_.traces.front().trace_id));
+    TRACEDB_ASSIGN(any, row.Step());
+    return any && row.Int(0) != 0;
   }
 
-  Result<Works> InOrder(const std::vector<uint32_t>& activities) {
+  Works InOrder(const std::vector<uint32_t>& activities) const {
     Works works;
     works.reserve(activities.size());
     for (const uint32_t i : activities) {
       const Activity& activity = rows_.activities[i];
-      TRACEDB_ASSIGN(name, NameOf(activity.name_id));
       const int64_t order_ns =
           activity.call == kNone ? activity.start_ns : rows_.calls[activity.call].start_ns;
-      works.push_back({name, activity.trace, order_ns, i});
+      works.push_back({names_.Of(activity), activity.trace, order_ns, i});
     }
     std::sort(works.begin(), works.end(), [this](const Work& a, const Work& b) {
       const Activity& x = rows_.activities[a.activity];
@@ -116,19 +117,6 @@ class LateWork {
              std::tie(b.name, b.trace, b.order_ns, y.finish_ns, y.slice_id);
     });
     return works;
-  }
-
-  // Each trace has ids of its own for its names.
-  Result<uint32_t> NameOf(int64_t name_id) {
-    const auto known = names_.find(name_id);
-    if (known != names_.end()) return known->second;
-    TRACEDB_ASSIGN(name, db_.Prepare("SELECT name FROM _event_name WHERE id = ?1"));
-    TRACEDB_TRY(name.Bind(1, name_id));
-    TRACEDB_ASSIGN(any, name.Step());
-    const auto next = static_cast<uint32_t>(texts_.size());
-    const uint32_t id = texts_.emplace(any ? name.Text(0) : "", next).first->second;
-    names_.emplace(name_id, id);
-    return id;
   }
 
   static Named OfTrace(const Named& named, uint32_t trace) {
@@ -178,15 +166,15 @@ class LateWork {
   SqliteDb& db_;
   const JobRows& rows_;
   std::vector<std::pair<uint32_t, Peers>> peers_;  // by trace of a late rank
-  std::unordered_map<int64_t, uint32_t> names_;    // by name_id: the same number for the same text
-  std::unordered_map<std::string, uint32_t> texts_;
+  const ActivityNames names_;
 };
 
 }  // namespace
 
 Status FindLateWork(SqliteDb& db, const JobRows& rows, const std::set<int64_t>& ranks,
                     const std::set<int64_t>& steps, std::vector<LateSlice>& found) {
-  return LateWork(db, rows).Find(ranks, steps, found);
+  TRACEDB_ASSIGN(names, ActivityNames::Read(db, rows));
+  return LateWork(db, rows, std::move(names)).Find(ranks, steps, found);
 }
 
 }  // namespace tracedb

@@ -9,7 +9,8 @@
 //   {"short_host": 0.5}     work of the host between two launches that are less than 0.25 ms apart
 //   {"recorder": 0}         what the profiler held threads up for
 //   {"held_by": "x"}        the host in slices of this name, between two that are further apart
-//   {"rank_late": 5}        what takes longer on this rank than on others does not make it late
+//   {"rank_late": 5}        what takes longer on this rank than on others does not make it late;
+//                           all such ranks of the array are looked at together, where the first is
 //   {"transfers": "data"}   of collectives of groups of this parallelism; "all": of all. With
 //                           "caller": only those that a framework calls so
 //                           (collective_callers); "-": that nobody is known to call
