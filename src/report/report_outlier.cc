@@ -137,31 +137,47 @@ std::optional<Outlier> Told(const VerdictFacts& facts, const Gains& gains,
   return longest;
 }
 
+// What the steps of a capture are compared with.
+struct CaptureSteps {
+  CaptureSteps(const Gains& gains, int64_t of_capture) : capture(of_capture) {
+    std::vector<double> lengths;
+    for (const auto& [key, ms] : gains.step_ms.at(0)) {
+      if (key.first != capture || !key.second.has_value()) continue;
+      if (lengths.empty()) first = key.second;
+      lengths.push_back(ms);
+    }
+    if (lengths.size() < kStepsMin) return;
+    const auto middle = lengths.begin() + static_cast<ptrdiff_t>(lengths.size() / 2);
+    std::nth_element(lengths.begin(), middle, lengths.end());
+    median_ms = *middle;
+  }
+
+  int64_t capture;
+  std::optional<int64_t> first;
+  std::optional<double> median_ms;  // of too few steps there is none
+};
+
+std::optional<Outlier> OutlierOf(const CaptureSteps& steps, const StepKey& key, double ms) {
+  if (!key.second.has_value() || !steps.median_ms.has_value()) return std::nullopt;
+  if (ms < kTimesMin * *steps.median_ms) return std::nullopt;
+  return Outlier{key, ms, *steps.median_ms, key.second == steps.first};
+}
+
 }  // namespace
 
 std::optional<Outlier> OutlierAt(const Gains& gains, const StepKey& key) {
   const auto& recorded = gains.step_ms.at(0);
   const auto at = recorded.find(key);
-  if (at == recorded.end() || !key.second.has_value()) return std::nullopt;
-  Outlier outlier{key, at->second, 0, true};
-  std::vector<double> lengths;
-  for (const auto& [other, ms] : recorded) {
-    if (other.first != key.first || !other.second.has_value()) continue;
-    if (other < key) outlier.is_first = false;
-    lengths.push_back(ms);
-  }
-  if (lengths.size() < kStepsMin) return std::nullopt;
-  const auto middle = lengths.begin() + static_cast<ptrdiff_t>(lengths.size() / 2);
-  std::nth_element(lengths.begin(), middle, lengths.end());
-  outlier.median_ms = *middle;
-  if (outlier.ms < kTimesMin * outlier.median_ms) return std::nullopt;
-  return outlier;
+  if (at == recorded.end()) return std::nullopt;
+  return OutlierOf(CaptureSteps(gains, key.first), key, at->second);
 }
 
 std::set<StepKey> OutliersOf(const Gains& gains) {
   std::set<StepKey> found;
+  std::optional<CaptureSteps> steps;  // of the capture of the last one: they come in its order
   for (const auto& [key, ms] : gains.step_ms.at(0)) {
-    if (OutlierAt(gains, key).has_value()) found.insert(key);
+    if (!steps.has_value() || steps->capture != key.first) steps.emplace(gains, key.first);
+    if (OutlierOf(*steps, key, ms).has_value()) found.insert(key);
   }
   return found;
 }
