@@ -97,10 +97,10 @@ kernel AS MATERIALIZED (
            AS fused
   FROM found f JOIN rule r ON r.place = f.place
 ),
-part AS MATERIALIZED (  -- communicators, of the kernels that name one
+part AS MATERIALIZED (  -- communicators, of the kernels that name one: a barrier's is one, too
   SELECT c.slice_id, g.parallelism
   FROM collectives c JOIN process_groups g ON g.group_id = c.group_id
-  WHERE c.collective GLOB '*allreduce*' AND EXISTS (SELECT 1 FROM kernel)
+  WHERE EXISTS (SELECT 1 FROM kernel)
 ),
 whole AS MATERIALIZED (
   SELECT t.run, u.rank, sum(u.gpu_ns) AS gpu_ns

@@ -254,11 +254,21 @@ team_text AS (
 ),
 moved AS MATERIALIZED (  -- what a group takes for a collective of some size, waits apart
   SELECT g.run_id, ifnull(g.parallelism, 'other') AS kind, g.size, m.group_id, m.collective,
-         m.bytes, count(*) AS collectives, avg(m.transfer_ns) AS ns
+         m.bytes, count(*) AS collectives, avg(m.transfer_ns) AS ns,
+         max(m.transfer_ns) AS most_ns, m.step AS most_step  -- of the longest
   FROM matched_collectives m JOIN process_groups g ON g.group_id = m.group_id
   JOIN recorded r ON r.trace_id = m.trace_id
   WHERE :rank IS NULL AND NOT m.is_estimate AND m.transfer_ns > 0 AND m.bytes > 0
   GROUP BY m.group_id, m.collective, m.bytes
+),
+once AS MATERIALIZED (  -- one collective that takes ten times as long as those like it
+  SELECT run_id, kind, collective, most_step, most_ns, others_ns,
+         (most_ns - others_ns) * size AS ns,
+         row_number() OVER (PARTITION BY run_id, kind
+                            ORDER BY (most_ns - others_ns) * size DESC, group_id, bytes) AS place
+  FROM (SELECT *, (ns * collectives - most_ns) / (collectives - 1) AS others_ns FROM moved
+        WHERE collectives > 4)
+  WHERE most_ns > 10 * others_ns
 ),
 alike AS (  -- the same in all groups of that kind and size
   SELECT run_id, kind, size, collective, bytes, count(*) AS groups, sum(ns) AS ns
@@ -400,8 +410,16 @@ found (run_id, problem, rank, evidence, advice, change) AS MATERIALIZED (
                      THEN '; how much of it is waiting for ranks that are not recorded is unknown'
                      WHEN 2 * u.ns > e.ns THEN '; most of it is waiting for ranks that come late, '
                        || 'which is not counted here'
+                     WHEN x.ns IS NOT NULL
+                     THEN printf('; most of it is one %s%s that took %.3f ms, where those like it '
+                                 || 'take %.3f', x.collective,
+                                 ifnull(printf(' in step %d', x.most_step), ''), x.most_ns / 1e6,
+                                 x.others_ns / 1e6)
                      ELSE '' END),
          CASE
+           WHEN x.ns IS NOT NULL
+           THEN 'see what the network did then (a link that retried, other jobs, NCCL_DEBUG=INFO): '
+             || 'no setting of the job explains one collective alone'
            WHEN e.caller GLOB 'FSDP*gather*' THEN 'gather earlier '
              || '(set_modules_to_forward_prefetch, set_modules_to_backward_prefetch), keep the '
              || 'parameters (reshard_after_forward=False) where memory allows, larger units'
@@ -431,19 +449,21 @@ found (run_id, problem, rank, evidence, advice, change) AS MATERIALIZED (
                      ELSE printf(',"caller":%s', json_quote(coalesce(e.caller, '-'))) END, o.json)
   FROM of_rank o, exposed e JOIN whole w ON w.run_id = e.run_id
   LEFT JOIN waited u ON u.run_id = e.run_id AND u.kind = e.kind AND u.caller IS e.caller
+  LEFT JOIN once x ON x.run_id = e.run_id AND x.kind = e.kind AND x.place = 1 AND 2 * x.ns > e.ns
   WHERE e.ns > 0
   UNION ALL
   SELECT r.run_id, printf('Rank %d makes the others wait', r.rank), r.rank,
          printf('they waited %.1f ms in %d collective%s, summed over ranks, %.1f ms of it because '
-                || 'of %s, %s (nccl_stall_roots)',
+                || 'of %s%s (nccl_stall_roots)',
                 r.ns / 1e6, r.collectives, iif(r.collectives = 1, '', 's'), n.ns / 1e6,
                 coalesce(n.name, n.cause, 'what the trace does not tell'),
-                iif(n.cause = 'host' AND (SELECT NOT h.is_longer FROM host_longer h
-                                          WHERE h.run_id = r.run_id AND h.name = n.name
-                                            AND h.rank = r.rank),
-                    'in which its host was then, though in all it takes no longer there than on '
-                      || 'other ranks: see also its other threads',
-                    'which takes longer there than on other ranks')),
+                CASE WHEN n.cause IS NULL THEN ''
+                     WHEN n.cause <> 'host' OR h.is_longer
+                     THEN ', which takes longer there than on other ranks'
+                     WHEN h.is_longer IS NULL
+                     THEN ', in which its host was then: no slice of it is long enough to say more'
+                     ELSE ', in which its host was then, though in all it takes no longer there '
+                       || 'than on other ranks' END),
          CASE n.cause
            WHEN 'host' THEN 'see what its host does there that others do not: data loading, '
              || 'logging, checkpoints, garbage collection, a slow CPU'
@@ -453,6 +473,7 @@ found (run_id, problem, rank, evidence, advice, change) AS MATERIALIZED (
          END,
          printf('{"rank_late":%d}', r.rank)
   FROM root r JOIN root_name n ON n.run_id = r.run_id AND n.rank = r.rank AND n.place = 1
+  LEFT JOIN host_longer h ON h.run_id = r.run_id AND h.name = n.name AND h.rank = r.rank
   WHERE NOT EXISTS (SELECT 1 FROM team t WHERE t.run_id = r.run_id AND t.rank = r.rank)
   UNION ALL
   SELECT t.run_id,
@@ -463,7 +484,10 @@ found (run_id, problem, rank, evidence, advice, change) AS MATERIALIZED (
          printf('the others waited %.1f ms for them in %d step%s, summed over ranks, because %s '
                 || '(nccl_stall_roots, straggler_steps)', t.ns / 1e6, t.steps,
                 iif(t.steps = 1, '', 's'),
-                iif(t.cause = 'host', printf('%s takes longer there than on the others', t.name),
+                iif(t.cause = 'host',
+                    printf(iif(EXISTS (SELECT 1 FROM host_longer h
+                                       WHERE h.run_id = t.run_id AND h.name = t.name),
+                               '%s takes longer there than on the others', 'of %s'), t.name),
                     printf('their GPUs take longer than those of the others, mostly for %s',
                            t.name))),
          CASE

@@ -18,6 +18,8 @@
 #include "tracedb/query/doc/query_builtin.h"
 #include "tracedb/query/run/query_run.h"
 #include "tracedb/text/output_file.h"
+#include "tracedb/text/pager_output.h"
+#include "tracedb/text/result_sink.h"
 
 namespace tracedb {
 namespace {
@@ -69,6 +71,18 @@ Status WriteOut(const GlobalOptions& global, const std::filesystem::path& path, 
   return file->Commit();
 }
 
+// Of a terminal that is written to; 0: none is.
+int WidthOf(const CompareArguments& arguments) {
+  return arguments.output.empty() || arguments.output == "-" ? ScreenColumns() : 0;
+}
+
+SinkOptions SinkFor(const CompareArguments& arguments) {
+  SinkOptions options;
+  options.table.width = WidthOf(arguments);
+  options.table.others = "--format csv has them";
+  return options;
+}
+
 Status WriteComparison(const CompareArguments& arguments, const Comparison& comparison,
                        OutputStream& output) {
   if (arguments.format == "json") return output.Write(CompareJson(comparison));
@@ -78,6 +92,7 @@ Status WriteComparison(const CompareArguments& arguments, const Comparison& comp
   CompareTextOptions options;
   options.markdown = arguments.format == "markdown";
   options.rows_max = arguments.rows_max;
+  options.width = WidthOf(arguments);
   return WriteCompareText(comparison, options, output);
 }
 
@@ -146,9 +161,10 @@ Status ShowTable(const GlobalOptions& global, const CompareArguments& arguments,
   }
   RunInputs inputs(global, stop);
   TRACEDB_ASSIGN(used, Measure(inputs, arguments.inputs));
-  return WriteOut(
-      global, arguments.output, arguments.force, inputs.databases(),
-      [&](OutputStream& output) { return WriteRunsTable(used, *MakeSink(format, {}, output)); });
+  return WriteOut(global, arguments.output, arguments.force, inputs.databases(),
+                  [&](OutputStream& output) {
+                    return WriteRunsTable(used, *MakeSink(format, SinkFor(arguments), output));
+                  });
 }
 
 Status AskComparison(const CompareArguments& arguments, const Comparison& comparison,
@@ -159,7 +175,7 @@ Status AskComparison(const CompareArguments& arguments, const Comparison& compar
   TRACEDB_TRY(AddFunctions(db));
   TRACEDB_ASSIGN(doc, ParseQueryDoc("command", arguments.command));
   TRACEDB_ASSIGN(query, PreparedQuery::Prepare(db, doc, {}));
-  const auto sink = MakeSink(format, {}, output);
+  const auto sink = MakeSink(format, SinkFor(arguments), output);
   TRACEDB_TRY(query.Run(*sink));
   return Done{};
 }

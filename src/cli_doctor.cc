@@ -14,6 +14,7 @@
 #include "tracedb/memory/load_limits.h"
 #include "tracedb/query/doc/query_builtin.h"
 #include "tracedb/query/run/query_database.h"
+#include "tracedb/text/pager_output.h"
 
 namespace tracedb {
 namespace {
@@ -55,7 +56,8 @@ Status Examine(const GlobalOptions& global, const fs::path& database, bool json,
   TRACEDB_ASSIGN(report, RunChecks(db, catalog, open_another, show));
   progress.Hide();
   TRACEDB_TRY(WriteForPerson(global, [&](OutputStream& output) {
-    return json ? WriteJsonReport(report, output) : WriteTextReport(report, output);
+    return json ? WriteJsonReport(report, output)
+                : WriteTextReport(report, ScreenColumns(), output);
   }));
   if (report.left_out > 0) {
     SayNote(global, fmt::format("{} checks look at single events, which are in the ranks' own "

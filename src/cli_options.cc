@@ -31,8 +31,9 @@ constexpr const char* kFooter =
     "  tracedb doctor rank0.json.gz      what is suspicious in a trace\n"
     "  tracedb query -c 'SELECT name, count(*) FROM kernels GROUP BY name'\n"
     "\n"
-    "Exit codes: 0 done, 1 it failed, 2 wrong usage, 3 an --assert did not hold,\n"
-    "4 doctor found something, 5 compare cannot tell.";
+    "Exit codes: 0 done, 1 it failed, 2 wrong usage, 3 an --assert did not hold or\n"
+    "compare --gate found a step slower, 4 doctor found something or compare runs\n"
+    "that are not comparable, 5 compare --gate cannot tell.";
 
 void AddGlobal(CLI::App& app, CommandLine& line, std::string& color, bool& man) {
   app.set_help_flag("-h,--help", "show this help and go");

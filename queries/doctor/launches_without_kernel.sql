@@ -4,9 +4,9 @@
 -- hipModuleLaunchKernel, cudaGraphLaunch and their kin) has a correlation; a GPU activity must have
 -- the same. Left out are calls while a stream is captured into a graph: they launch nothing.
 -- Calls made after the launch of the last GPU activity to start are at_end: they may still have
--- waited in their streams when the capture stopped. The others are counted; where
--- no launch has a GPU activity, all are. A capture without any GPU activity at all is left to
--- `gpu_activity_missing`.
+-- waited in their streams when the capture stopped, and few of them alone are no row. The others
+-- are counted; where no launch has a GPU activity, all are. A capture without any GPU activity at
+-- all is left to `gpu_activity_missing`.
 --
 -- param:  few_pct     real(pct)  = 0.1  A share of counted ones up to this is a note.
 -- param:  at_end_pct  real(pct)  = 10   A larger share at the end is a finding as well: the GPU's
@@ -137,5 +137,5 @@ SELECT
     WHERE s.slice_id = first_id)
     AS example
 FROM judged
-WHERE lost > 0 OR at_end > 0
+WHERE lost > 0 OR 100.0 * at_end > coalesce(:at_end_pct, 10) * launches
 ORDER BY lost = 0, run, rank, trace_id;

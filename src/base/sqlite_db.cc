@@ -7,35 +7,13 @@
 #include <limits>
 #include <new>
 
+#include "base/sqlite_advice.h"
 #include "base/sqlite_open.h"
 #include "tracedb/base/run_caught.h"
 #include "tracedb/base/safe_sum.h"
 
 namespace tracedb {
 namespace {
-
-std::string AdviceFor(int code) {
-  switch (code & 0xff) {
-    case SQLITE_FULL:
-      return "free some space on that disk, or put the database elsewhere with --db";
-    case SQLITE_READONLY:
-    case SQLITE_PERM:
-    case SQLITE_CANTOPEN:
-      return "check that the file and its folder exist and may be written, or choose another "
-             "place with --db";
-    case SQLITE_BUSY:
-    case SQLITE_LOCKED:
-      return "another process is writing to it: try again when that has ended";
-    case SQLITE_CORRUPT:
-      return "the database is damaged: ingest its traces again into a new one, named with --db";
-    case SQLITE_NOTADB:
-      return "it is no SQLite database, or a damaged one: choose another file with --db";
-    case SQLITE_IOERR:
-      return "the disk reports an error: see the system's log, and check free space and quota";
-    default:
-      return "";
-  }
-}
 
 // The authorizer that RestrictToReading installs: what is not plainly reading is refused.
 int AllowReadingOnly(void*, int action, const char* first, const char* second, const char*,
@@ -119,7 +97,8 @@ Error SqliteError(sqlite3* db, std::string_view where) {
   if (what.empty() && !about_sql && file != nullptr) what = file;
   if (!what.empty()) what += ": ";
   what += sqlite3_errmsg(db);
-  return Error{about_sql ? ErrorKind::kQuery : ErrorKind::kOutput, what, AdviceFor(code)};
+  return Error{about_sql ? ErrorKind::kQuery : ErrorKind::kOutput, what,
+               AdviceAfter(code, db == nullptr ? 0 : sqlite3_system_errno(db))};
 }
 
 void SqliteStatement::Finalize::operator()(sqlite3_stmt* statement) const {

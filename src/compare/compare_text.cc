@@ -35,13 +35,34 @@ std::string SignedPct(double ns, double whole_ns) {
 
 using Value = std::variant<std::string, int64_t, double>;
 
+// Text of whole lines, in lines that fit.
+std::string Wrapped(const std::string& text, const CompareTextOptions& options) {
+  if (options.width <= 0 || options.markdown) return text;
+  std::string wrapped;
+  std::string_view left = text;
+  while (!left.empty()) {
+    const size_t end = left.find('\n');
+    for (const std::string& line :
+         WrapText(left.substr(0, end), static_cast<size_t>(options.width))) {
+      wrapped += line + "\n";
+    }
+    left.remove_prefix(std::min(end, left.size() - 1) + 1);
+  }
+  return wrapped;
+}
+
 // One table of rows, in either format.
 class Table {
  public:
-  Table(const CompareTextOptions& options, OutputStream& output)
-      : markdown_(options.markdown),
-        output_(output),
-        sink_(MakeSink(options.markdown ? Format::kMarkdown : Format::kTable, {}, output)) {}
+  // `lead`: columns by importance, where there is no room for all.
+  Table(const CompareTextOptions& options, OutputStream& output, std::vector<std::string> lead = {})
+      : markdown_(options.markdown), output_(output) {
+    SinkOptions sink;
+    sink.table.width = options.width;
+    sink.table.lead = std::move(lead);
+    sink.table.others = "--format json has them";
+    sink_ = MakeSink(options.markdown ? Format::kMarkdown : Format::kTable, sink, output);
+  }
 
   Status Begin(const std::vector<std::string>& names) { return sink_->Begin(names); }
 
@@ -221,7 +242,9 @@ Status WriteRows(const Comparison& comparison, const CompareTextOptions& options
   if (comparison.rows.empty()) return Done{};
   TRACEDB_TRY(output.Write(fmt::format("What changed in it (of {}):\n\n",
                                        comparison.IsWhole() ? "a rank" : "one step and rank")));
-  Table table(options, output);
+  Table table(options, output,
+              {"kind", "name", "delta_ms", "verdict", "base_ms", "new_ms", "in", "base_calls",
+               "new_calls", "where"});
   TRACEDB_TRY(table.Begin({"kind", "name", "where", "base_calls", "new_calls", "base_ms", "new_ms",
                            "delta_ms", "verdict", "in"}));
   std::string notes;
@@ -243,7 +266,7 @@ Status WriteRows(const Comparison& comparison, const CompareTextOptions& options
     notes += fmt::format("{} rows more; --rows shows more of them.\n",
                          comparison.rows.size() - options.rows_max);
   }
-  return output.Write(notes);
+  return output.Write(Wrapped(notes, options));
 }
 
 }  // namespace
@@ -260,7 +283,7 @@ Status WriteCompareText(const Comparison& comparison, const CompareTextOptions& 
     const size_t end = step.find(':');
     step = "**" + step.substr(0, end) + "**" + step.substr(end);
   }
-  TRACEDB_TRY(output.Write(step + "\n"));
+  TRACEDB_TRY(output.Write(Wrapped(step, options) + "\n"));
   TRACEDB_TRY(WriteDifferences(comparison, options, output));
   TRACEDB_TRY(WriteParts(comparison, options, output));
   TRACEDB_TRY(WriteRanks(comparison, options, output));

@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "cut/cut_names.h"
 #include "cut/cut_run.h"
 #include "cut/cut_source.h"
 #include "cut/cut_writer.h"
@@ -84,6 +85,7 @@ Status Cut(SqliteDb& db, const CutOptions& options, const std::atomic<bool>& sto
   if (options.critical_path && options.on_open) TRACEDB_TRY(options.on_open(db));
   TRACEDB_ASSIGN(chosen, ChooseRun(db, options, stop));
   const CutSources& sources = chosen.sources;
+  TRACEDB_TRY(CheckNames(db, sources, options));
   report.notes = chosen.notes;
   TRACEDB_ASSIGN(writer, CutWriter::Open(db, sources, options, stop));
   TRACEDB_TRY(write(writer));

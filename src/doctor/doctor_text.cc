@@ -31,9 +31,12 @@ bool IsShown(const CheckResult& check, size_t column) {
   });
 }
 
-Result<std::string> Table(const CheckResult& check) {
+Result<std::string> Table(const CheckResult& check, int width) {
   StringOutput output;
-  const auto table = MakeSink(Format::kTable, {}, output);
+  SinkOptions options;
+  options.table.width = width > 0 ? std::max(1, width - static_cast<int>(kIndent.size())) : 0;
+  options.table.others = "--format json has them";
+  const auto table = MakeSink(Format::kTable, options, output);
   SameRuns sink(*table);
   std::vector<std::string> names;
   std::vector<size_t> places;
@@ -68,14 +71,15 @@ void AppendIndented(std::string& out, std::string_view text) {
   }
 }
 
-// A paragraph that begins with `label`, in lines of kLineWidth.
-void AppendParagraph(std::string& out, std::string_view label, std::string_view text) {
+// A paragraph that begins with `label`, in lines of that many characters.
+void AppendParagraph(std::string& out, std::string_view label, std::string_view text,
+                     size_t width) {
   std::string line = fmt::format("{}{}", kIndent, label);
   while (!text.empty()) {
     const size_t end = std::min(text.find(' '), text.size());
     const std::string_view word = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
-    if (DisplayWidth(line) + 1 + DisplayWidth(word) > kLineWidth) {
+    if (DisplayWidth(line) + 1 + DisplayWidth(word) > width) {
       out += line + '\n';
       line = kIndent;
       line += word;
@@ -87,17 +91,18 @@ void AppendParagraph(std::string& out, std::string_view label, std::string_view 
   out += line + '\n';
 }
 
-Status WriteBlock(const CheckResult& check, OutputStream& output) {
+Status WriteBlock(const CheckResult& check, int width, OutputStream& output) {
   std::string block = fmt::format("{}: {} ({})\n\n", check.is_finding ? "finding" : "note",
                                   check.doc->title, check.name);
-  TRACEDB_ASSIGN(table, Table(check));
+  TRACEDB_ASSIGN(table, Table(check, width));
   AppendIndented(block, table);
   if (check.rows_found > kRowsShownMax) {
     block += fmt::format("{}and {} more\n", kIndent, check.rows_found - kRowsShownMax);
   }
   block += '\n';
-  AppendParagraph(block, "It means:", check.doc->meaning);
-  AppendParagraph(block, "To do:", check.doc->advice);
+  const size_t line = width > 0 ? std::min(kLineWidth, static_cast<size_t>(width)) : kLineWidth;
+  AppendParagraph(block, "It means:", check.doc->meaning, line);
+  AppendParagraph(block, "To do:", check.doc->advice, line);
   block += '\n';
   return output.Write(block);
 }
@@ -120,11 +125,11 @@ std::string LastLine(const DoctorReport& report) {
 
 }  // namespace
 
-Status WriteTextReport(const DoctorReport& report, OutputStream& output) {
+Status WriteTextReport(const DoctorReport& report, int width, OutputStream& output) {
   for (const bool findings : {true, false}) {
     for (const CheckResult& check : report.checks) {
       if (check.rows_found == 0 || check.is_finding != findings) continue;
-      TRACEDB_TRY(WriteBlock(check, output));
+      TRACEDB_TRY(WriteBlock(check, width, output));
     }
   }
   for (const CheckResult& check : report.checks) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "report/report_doubts.h"
 #include "report/report_parts.h"
 #include "report/report_result.h"
 #include "report/report_sections.h"
@@ -45,6 +46,7 @@ Result<PageVerdict> FirstScreen(SqliteDb& db, const QueryCatalog& catalog,
     facts.step = options.step;
     facts.host_only = scale.host_only;
     facts.straggler_steps = parts.kept["straggler_steps"];
+    facts.critical_path = parts.kept["critical_path_by"];
     PageVerdict verdict;
     if (is_gathered) {
       verdict = VerdictOfSummaries(facts);

@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "report/report_doubts.h"
 #include "report/report_gains.h"
 #include "report/report_late.h"
 #include "report/report_outlier.h"
@@ -144,10 +145,19 @@ PageVerdict NothingFound(const VerdictFacts& facts, const Gains& gains, bool by_
     verdict.sentence = fmt::format("There is no step {}.", facts.step.value_or(0));
     return verdict;
   }
+  const std::string what = fmt::format("{} ({}{})", has_steps ? "a step" : "what was recorded",
+                                       ShownMs(steps[steps.size() / 2]),
+                                       has_steps && steps.size() > 1 ? " in the median" : "");
+  if (const double pct = UnexplainedPct(facts, gains); pct >= kUnexplainedPctMin) {
+    verdict.kind = "unknown";
+    verdict.sentence = fmt::format(
+        "What makes {} long cannot be told: of its critical path nothing that was recorded "
+        "explains {:.0f} %.",
+        what, pct);
+    return verdict;
+  }
   verdict.sentence =
-      fmt::format("Nothing stands out: no cause that is known here would make {} ({}{}) {}.",
-                  has_steps ? "a step" : "what was recorded", ShownMs(steps[steps.size() / 2]),
-                  has_steps && steps.size() > 1 ? " in the median" : "",
+      fmt::format("Nothing stands out: no cause that is known here would make {} {}.", what,
                   by_chance ? "shorter by more than the steps differ by chance"
                             : fmt::format("{:.0f} % shorter", kGainPctMin));
   return verdict;
@@ -216,27 +226,10 @@ Result<PageVerdict> MakeVerdict(SqliteDb& db, const QueryCatalog& catalog, const
   verdict = best == nullptr ? NothingFound(facts, gains, by_chance)
                             : FromGains(facts, lanes, sound, best, ranks, !incomplete.empty());
   TRACEDB_TRY(AddOutlier(db, catalog, run, facts, gains, best, verdict));
+  if (verdict.kind == "nothing") TRACEDB_TRY(AddDoubtOfLaunches(db, catalog, run, verdict));
   verdict.sentence += incomplete;
   verdict.gains_json = GainsAsJson(all);
   return verdict;
-}
-
-Status AddDoubtOfClocks(SqliteDb& db, const QueryCatalog& catalog, const ShownRun& run,
-                        PageVerdict& verdict) {
-  constexpr size_t kSeverity = 0, kRun = 1, kCapture = 2;
-  const QueryDoc* doc = catalog.Find("doctor/clocks_not_compared");
-  if (doc == nullptr) return Done{};
-  TRACEDB_ASSIGN(rows, QueryRows::Open(db, catalog, doc->name, {}));
-  for (;;) {
-    TRACEDB_ASSIGN(any, rows.Next());
-    if (!any) return Done{};
-    if (rows.Text(kSeverity) != "finding" || rows.Text(kRun) != run.name) continue;
-    if (run.capture.has_value() && rows.Int(kCapture) != *run.capture) continue;
-    verdict.sentence +=
-        " The clocks of some hosts could not be compared: waits between these may be their clocks' "
-        "difference (tracedb doctor).";
-    return Done{};
-  }
 }
 
 std::string VerdictAsJson(const PageVerdict& verdict) {

@@ -30,6 +30,7 @@ struct VerdictFacts {
   std::vector<std::vector<RowValue>> recommendations;  // of recommendations
   std::vector<std::vector<RowValue>> late_ranks;       // of report/late_ranks
   std::vector<std::vector<RowValue>> straggler_steps;  // of straggler_steps
+  std::vector<std::vector<RowValue>> critical_path;    // of critical_path_by
   std::optional<int64_t> step;                         // asked for; none: any
   bool host_only = false;
 };
@@ -37,10 +38,6 @@ struct VerdictFacts {
 // The change that gains most in one step names the cause; what it gains is by replay.
 Result<PageVerdict> MakeVerdict(SqliteDb& db, const QueryCatalog& catalog, const ShownRun& run,
                                 const VerdictFacts& facts, const LaneShares& lanes);
-
-// Says so in the sentence where waits of the run are between clocks that were never compared.
-Status AddDoubtOfClocks(SqliteDb& db, const QueryCatalog& catalog, const ShownRun& run,
-                        PageVerdict& verdict);
 
 // {"kind","sentence","step","rank"}
 std::string VerdictAsJson(const PageVerdict& verdict);

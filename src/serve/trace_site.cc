@@ -29,8 +29,10 @@ constexpr std::string_view kTables = "tables/";
 int Slots() { return std::max(8, 4 * static_cast<int>(std::thread::hardware_concurrency())); }
 
 // What a result could not be made for. The database's trouble is not the request's fault.
-WebAnswer Failed(const Error& error) {
-  if (error.kind == ErrorKind::kUsage) return PlainAnswer(400, error.what, error.advice);
+WebAnswer Failed(const Error& error, bool is_own_sql = false) {
+  const bool is_asked_wrongly =
+      error.kind == ErrorKind::kUsage || (is_own_sql && error.kind == ErrorKind::kQuery);
+  if (is_asked_wrongly) return PlainAnswer(400, error.what, error.advice);
   return BusyAnswer(error.what, error.advice);
 }
 
@@ -131,10 +133,7 @@ WebAnswer TraceSite::AnswerSql(const WebRequest& request, const SiteAddress& add
   }
   auto doc = ParseQueryDoc("SQL", sql);
   if (!doc.ok()) return Failed(doc.error());
-  Asked asked;
-  asked.address = address;
-  asked.doc = &doc.value();
-  return AnswerResult(request, std::move(asked));
+  return AnswerResult(request, {address, "", &doc.value(), true, {}, {}});
 }
 
 WebAnswer TraceSite::AnswerTable(const WebRequest& request, const SiteAddress& address) {
@@ -242,14 +241,14 @@ SharedAnswers::Made TraceSite::Run(const WebRequest& request, const Asked& asked
   auto started = Start(request, asked, answer);
   if (!started.ok()) {
     const Error& error = started.error();
-    if (error.kind != ErrorKind::kNoTrace) return Refused(Failed(error));
+    if (error.kind != ErrorKind::kNoTrace) return Refused(Failed(error, asked.is_own_sql));
     return Refused(PlainAnswer(404, error.what, error.advice));
   }
   const std::shared_ptr<RunningResult> running = std::move(started).value();
   if (!running->stopped().reason().empty()) return Stopped(running->stopped());
   const auto whole = running->RunHead();
   if (!whole.ok()) {
-    return running->stopped().reason().empty() ? Refused(Failed(whole.error()))
+    return running->stopped().reason().empty() ? Refused(Failed(whole.error(), asked.is_own_sql))
                                                : Stopped(running->stopped());
   }
   if (running->is_cut()) {

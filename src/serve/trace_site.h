@@ -34,6 +34,7 @@ class TraceSite {
     SiteAddress address;
     std::string table;              // without `doc`
     const QueryDoc* doc = nullptr;  // of a query, until it is prepared; a table has none
+    bool is_own_sql = false;        // of whoever asks: what is wrong with it is the request's fault
     ResultRequest result;
     std::string etag;
   };

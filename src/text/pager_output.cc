@@ -122,6 +122,11 @@ std::optional<size_t> ScreenLines() {
   return size.ws_row;
 }
 
+int ScreenColumns() {
+  winsize size{};
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
 PagerOutput::~PagerOutput() { (void)Wait().ok(); }
 
 Status PagerOutput::WriteThrough(std::string_view bytes) {

@@ -108,10 +108,10 @@ std::string TableSink::Footer() const {
     text += fmt::format(", {} shown: a pager or --format csv has all", written_);
   if (!columns_.left_out.empty()) {
     const std::span<const std::string> all(columns_.left_out);
-    text += fmt::format("{}{} not shown: {}{}; --wide or --format csv has them",
-                        text.empty() ? "" : "; ", Counted(all.size(), "column"),
+    text += fmt::format("{}{} not shown: {}{}; {}", text.empty() ? "" : "; ",
+                        Counted(all.size(), "column"),
                         JoinNames(all.first(std::min(all.size(), kNamedMax))),
-                        all.size() > kNamedMax ? ", ..." : "");
+                        all.size() > kNamedMax ? ", ..." : "", options_.table.others);
   }
   if (text.empty()) return text;
   std::string lines;

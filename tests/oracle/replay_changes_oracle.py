@@ -75,7 +75,7 @@ def of_late_ranks(graph, ranks):
             "AND carried_id IS NULL AND (cause_slice_id IS NOT NULL OR cause = 'host')"):
         if slice_id not in key_of or rank not in ranks:
             continue
-        if held_by is None:
+        if held_by is None or cause == "host" and not launches(graph, held_by):
             in_pieces.add(step)
         elif cause == "device":
             slow.add(step)
@@ -88,7 +88,13 @@ def of_late_ranks(graph, ranks):
     gpu = {a.slice_id for a in graph.activities}
     return [c for c in changes if c["slice_id"] in gpu] + [
         {"change": "several", "of": [(c, changed_slices(graph, c)) for c in changes if c["slice_id"] not in gpu]},
-        {"change": "even_short_host", "at_most": even_short_host(graph, ranks, in_pieces)}]
+        {"change": "even_host", "at_most": even_host(graph, ranks, in_pieces)}]
+
+
+def launches(graph, slice_id):
+    """Whether the thread of this slice launches anything."""
+    launching = {node.thread for node in graph.nodes if node.thread is not None}
+    return any(s.thread in launching for s in graph.slices("slice_id = ?", (slice_id,)))
 
 
 def lower_median(values):
@@ -120,20 +126,22 @@ def held_alike(graph, ranks, parts, rank, step, held_by):
     return [(s.slice_id, min(parts[one] - others, s.end - s.ts - mean)) for one, s in alike.items()]
 
 
-def even_short_host(graph, ranks, steps):
-    """{(node, source, kind of edge): at most what it takes}, of these ranks' short host work in these steps."""
+def even_host(graph, ranks, steps):
+    """{(node, source, kind of edge): at most what it takes}, of these ranks' host work in these steps: short
+    and long apart."""
     step_of_node = ideal_oracle.host_steps(graph)
     work = [(node, source, weight, name) for node in graph.nodes for source, weight, name in node.edges
-            if name in ("host", "handover", "call") and weight > 0 and node.time - source.time < SHORT_NS
-            and step_of_node[node.number] in steps]
+            if name in ("host", "handover", "call") and weight > 0 and step_of_node[node.number] in steps]
     took = collections.Counter()
-    for node, _, weight, _ in work:
-        took[step_of_node[node.number], graph.ranks[node.trace]] += weight
+    for node, source, weight, _ in work:
+        is_long = node.time - source.time >= SHORT_NS
+        took[step_of_node[node.number], is_long, graph.ranks[node.trace]] += weight
     found = {}
     for node, source, weight, name in work:
         step, rank = step_of_node[node.number], graph.ranks[node.trace]
-        others = [ns for (at, of), ns in took.items() if at == step and of != rank]
-        own = took[step, rank]
+        is_long = node.time - source.time >= SHORT_NS
+        others = [ns for (at, length, of), ns in took.items() if (at, length) == (step, is_long) and of != rank]
+        own = took[step, is_long, rank]
         if rank in ranks and others and lower_median(others) < own:
             found[node.number, source.number, name] = nearest(weight * (lower_median(others) / own))
     return found
@@ -185,7 +193,7 @@ def changed_weight(graph, change, slices, node, edge):
         return nearest(weight * change["factor"])
     if what == "short_host" and name in ("host", "handover", "call") and node.time - source.time < SHORT_NS:
         return nearest(weight * change["factor"])
-    if what == "even_short_host":
+    if what == "even_host":
         return min(weight, change["at_most"].get((node.number, source.number, name), weight))
     if what == "recorder" and name == "recorder" and change.get("rank") in (None, graph.ranks[node.trace]):
         return nearest(weight * change["factor"])

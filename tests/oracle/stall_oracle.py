@@ -15,12 +15,15 @@ LATE_NS_MIN = 50_000          # less puts nobody behind
 WAITING_NS_MIN = 10_000       # shorter communication kernels only work
 
 STREAM_WAITS = ("Memcpy", "Memset")
-NOTHING_LONG = "host work in pieces under 0.25 ms"
+NOTHING_LONG = "host work in short pieces"
+BACKWARD = "backward pass in short pieces"
 IDLE = "an idle GPU"
 
 Range = collections.namedtuple("Range", "start end")
 Piece = collections.namedtuple("Piece", "activity range last")     # last: the part it waits for
 # activity: the kernel that named it, where the device was at work.
+# What held a thread: the slice that names it, the one deepest in it, for how long, and all of its name.
+OnThread = collections.namedtuple("OnThread", "named inner own_ns sum_ns is_backward")
 Cause = collections.namedtuple("Cause", "kind name upstream clear_ns activity", defaults=(None, 0, None))
 
 
@@ -129,13 +132,13 @@ class Stalls:
         return cause
 
     def _by_host(self, stall, launched, held):
-        named, inner, own_ns = self._longest(stall.last.activity.trace, launched, held)
+        named, inner, own_ns, instead = self._longest(stall.last.activity.trace, launched, held)
         if inner is not None and waits_for_device(inner.name):
             within = Range(max(named.ts, held.start), min(named.ts + named.dur, held.end))
             cause = self._by_device(stall, within, False)
             if cause.name != IDLE:
                 return cause
-        return Cause("host", NOTHING_LONG if named is None else named.name, None, own_ns)
+        return Cause("host", instead if named is None else named.name, None, own_ns)
 
     def _by_device(self, stall, span, may_ask_host):
         pieces = self._pieces(stall.last.activity)
@@ -189,7 +192,8 @@ class Stalls:
         launch = None if after is None else after.launch_ts
         if launch is None or 2 * length(gap) < length(stall.range) or 2 * (launch - gap.start) < length(gap):
             return
-        named, inner, _ = self._longest(stall.last.activity.trace, after, Range(gap.start, min(launch, gap.end)))
+        held = Range(gap.start, min(launch, gap.end))
+        named, inner, _, _ = self._longest(stall.last.activity.trace, after, held)
         if named is None or waits_for_device(inner.name):
             return
         longer = named.dur - self._others_take(named.name, stall, job)
@@ -299,17 +303,19 @@ class Stalls:
 
     @functools.lru_cache(maxsize=None)
     def _threads(self, trace):
-        """{(pid, tid): its long slices, in order}, and the threads that run steps."""
-        threads, stepping = collections.defaultdict(list), set()
+        """{(pid, tid): its long slices, in order}, the threads that run steps, those that run operators."""
+        threads, stepping, working = collections.defaultdict(list), set(), set()
         for piece in trace.slices:
             if piece.name.startswith("ProfilerStep#"):
                 if oracle.STEP_NAME.match(piece.name) and piece.category == "user_annotation":
                     stepping.add(self._thread(piece))
             elif not oracle.is_gpu_category(piece.category) and piece.dur >= HOST_NS_MIN:
                 threads[self._thread(piece)].append(piece)
+                if piece.category == "cpu_op":
+                    working.add(self._thread(piece))
         for slices in threads.values():
             slices.sort(key=lambda piece: (piece.ts, -piece.dur))
-        return threads, stepping
+        return threads, stepping, working - stepping
 
     @functools.lru_cache(maxsize=None)
     def _calls(self, trace):
@@ -322,21 +328,24 @@ class Stalls:
         return oracle.text_of(piece.pid), oracle.text_of(piece.tid)
 
     def _longest(self, trace, launched, held):
-        """The slice that names what held the thread, the one deepest in it, and for how long."""
-        threads, stepping = self._threads(trace)
+        """The slice that names what held the thread, the one deepest in it, for how long, and what is
+        said where no name has a quarter of that."""
+        threads, stepping, working = self._threads(trace)
         own = self._calls(trace)[launched.correlation, launched.launch_ts]
         best = self._on_thread(threads[own], held)
-        if 2 * best[2] >= length(held):
-            return best
-        for thread in sorted(stepping - {own}, key=str):
-            over = [piece for piece in threads[thread] if piece.ts + piece.dur <= held.end]
-            other = self._on_thread(over, held)
-            clear = 2 * other[2] >= length(held)
-            if clear or best[0] is None:
-                best = other
-            if clear:
-                break
-        return best
+        if 2 * best.own_ns < length(held):
+            for thread in sorted(stepping - {own}, key=str) + sorted(working - {own}, key=str):
+                over = [piece for piece in threads[thread] if piece.ts + piece.dur <= held.end]
+                other = self._on_thread(over, held)
+                clear = thread in stepping and 2 * other.own_ns >= length(held)
+                if clear or other.sum_ns > best.sum_ns:
+                    best = other
+                if clear:
+                    break
+        instead = BACKWARD if best.is_backward else NOTHING_LONG
+        if 2 * best.own_ns < length(held) and 4 * best.sum_ns < length(held):
+            return None, None, best.own_ns, instead
+        return best.named, best.inner, best.own_ns, instead
 
     @staticmethod
     def _on_thread(slices, held):
@@ -351,11 +360,12 @@ class Stalls:
                 outer = slices[around[-1]]
                 inside = Range(span.start, min(span.end, outer.ts + outer.dur))
                 alone[around[-1]] -= common(inside, held)
+        backward = any(piece.name.startswith("autograd::engine::evaluate_function:") for piece in slices)
         sums = collections.Counter()
         for at, piece in enumerate(slices):
             sums[piece.name, piece.category] += alone[at]
         if not sums or max(sums.values()) <= 0:
-            return None, None, 0
+            return OnThread(None, None, 0, 0, backward)
         name = max(sums, key=lambda key: sums[key])
         chosen = max((at for at, piece in enumerate(slices) if (piece.name, piece.category) == name),
                      key=lambda at: alone[at])
@@ -368,4 +378,4 @@ class Stalls:
             if slices[at].category == "user_annotation":
                 named = slices[at]
                 break
-        return named, inner, alone[chosen]
+        return OnThread(named, inner, alone[chosen], sums[name], backward)

@@ -222,6 +222,50 @@ def large_lm_head():
     return made
 
 
+def backward_of(name, write):
+    """Steps whose backward pass runs on another thread, as autograd's does, while the one that
+    launches does nothing that was recorded. Of 4 ms; of rank 1 write(thread) comes on top."""
+    job = Job(name, 2, [Group("3", "DATA_PARALLEL_GROUP", (0, 1))])
+    capture = job.capture(0)
+    for host in capture.every_host():
+        engine = capture.thread(host.rank, "autograd")
+        for number in STEPS:
+            begin = 40_000 * number
+            host.until(begin)
+            engine.until(begin + 2_000)
+            for layer in range(40):
+                engine.work(100, "autograd::engine::evaluate_function: AddmmBackward0")
+            if host.rank == 1:
+                write(engine)
+            with host.step(number):
+                for _ in range(4):
+                    host.kernel("forward_gemm", 300, op="aten::mm")
+                host.until(begin + 6_000 + (8_000 if host.rank == 1 else 0))
+                host.collective("allreduce", job.groups[1], 100, 20)
+                host.sync()
+    capture.simulate()
+    return job
+
+
+def late_hook():
+    job = backward_of("late_hook", lambda engine: engine.work(8_000, "compress_gradients"))
+    told = {"late": "rank 1 in every step, by a hook in its backward pass, on autograd's thread"}
+    return scenario("late_hook", "A hook of the backward pass is late on a thread that launches "
+                    "nothing", job, told, 1, "compress_gradients")
+
+
+def late_backward():
+    def write(engine):
+        for layer in range(20):
+            engine.work(270, f"autograd::engine::evaluate_function: Layer{layer}Backward0")
+            engine.work(130, "aten::add")
+    job = backward_of("late_backward", write)
+    told = {"late": "rank 1 in every step: its backward pass takes longer, nothing in it is long"}
+    return scenario("late_backward", "A backward pass is late on a thread that launches nothing",
+                    job, told, 1, "backward pass in short pieces")
+
+
 def scenarios():
-    return [loader_and_buckets(), pageable_copy(), kernels_of_one(), long_optimizer(),
+    return [late_hook(), late_backward(),
+            loader_and_buckets(), pageable_copy(), kernels_of_one(), long_optimizer(),
             item_in_layers(), partner_of_slow(), hot_layers(), large_lm_head()]

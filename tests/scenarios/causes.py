@@ -344,9 +344,9 @@ def slow_host():
             "gain if it were as fast as the others": f"{gain} ns in all 3 steps"}
     assert gain > 3 * 1_300_000
     return Scenario("slow_host", "The host of rank 3 takes twice as long a call", jobs, told, [
-        *checks.basics(jobs), cause_checks.is_late(jobs, 3, (1, 2, 3), "host work in pieces"),
+        *checks.basics(jobs), cause_checks.is_late(jobs, 3, (1, 2, 3), "host work in short"),
         cause_checks.blames("blames_rank_3", 3, gain + 10_000)],
-        late={"rank": 3, "step": None, "cause": "host work in pieces"})
+        late={"rank": 3, "step": None, "cause": "host work in short pieces"})
 
 
 def compiling(compile_us):

@@ -237,6 +237,11 @@ class Capture:
             self.hosts[rank] = Host(self, rank, pid, "python", self.begin + ns(begin_us))
         return self.hosts[rank]
 
+    def thread(self, rank, name):
+        """Another thread of the rank, which launches nothing."""
+        tid = self.pid(rank) + 1
+        return self.hosts.setdefault((rank, name), Host(self, rank, tid, name, self.begin))
+
     def every_host(self):
         return [self.host(rank) for rank in range(self.job.world_size)]
 

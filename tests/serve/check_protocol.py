@@ -191,6 +191,7 @@ def sql_is_answered_and_only_reads(program, database):
                          ("ATTACH 'x.db' AS x", "only reads"), ("SELECT nam FROM kernels", "name"),
                          ("SELECT load_extension('x')", "not authorized"),
                          ("PRAGMA user_version = 3", "only reads"),
+                         ("SELECT abs(-9223372036854775807 - 1)", "overflow"),
                          ("SELECT hex(zeroblob(100000000))", "too big")):
             status, _, body = server.get("/sql.csv?sql=" + urllib.parse.quote(bad))
             assert status == 400 and why in body.decode(), (bad, status, body)

@@ -33,7 +33,7 @@ RATCHET_FUNCTIONS = {
 # A C interface, and the only places that may include it; a name that ends in / is a folder.
 C_INTERFACES = {
     "sqlite3.h": ("src/base/declared_types.cc", "src/base/row_values.cc",
-                  "src/base/safe_sum.cc", "src/base/sqlite_db.cc",
+                  "src/base/safe_sum.cc", "src/base/sqlite_advice.cc", "src/base/sqlite_db.cc",
                   "src/base/sqlite_open.cc", "src/pages/page_check.cc",
                   "src/pages/staged_changes.cc", "src/pages/staged_vfs.h", "src/extension/",
                   "tests/"),

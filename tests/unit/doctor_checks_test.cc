@@ -68,7 +68,7 @@ TEST(DoctorChecks, OneFindingAmongNotesMakesAFinding) {
   EXPECT_EQ(report.value().checks[2].count, 5);
 
   StringOutput text;
-  ASSERT_TRUE(WriteTextReport(report.value(), text).ok());
+  ASSERT_TRUE(WriteTextReport(report.value(), 0, text).ok());
   ASSERT_TRUE(text.Flush().ok());
   EXPECT_EQ(text.text(),
             "finding: T (two)\n\n  severity  count  name\n  --------  -----  ----\n"

@@ -10,6 +10,7 @@ namespace tracedb {
 struct CompareTextOptions {
   bool markdown = false;
   size_t rows_max = 15;
+  int width = 0;  // of text: tables leave out columns to keep to it; 0: any number
 };
 
 Status WriteCompareText(const Comparison& comparison, const CompareTextOptions& options,

@@ -8,7 +8,7 @@
 namespace tracedb {
 
 // A block for each check that has rows, findings first, of each the first few rows; and a line that
-// sums up.
-Status WriteTextReport(const DoctorReport& report, OutputStream& output);
+// sums up. Tables leave out columns to keep to `width` characters; 0: any number.
+Status WriteTextReport(const DoctorReport& report, int width, OutputStream& output);
 
 }  // namespace tracedb

@@ -26,6 +26,9 @@ std::optional<Pager> FindPager();
 // Lines of the terminal behind standard output; nothing where it does not say.
 std::optional<size_t> ScreenLines();
 
+// Characters of a line of that terminal; 0 where it does not say, or where it is none.
+int ScreenColumns();
+
 class PagerOutput : public OutputStream {
  public:
   PagerOutput(Pager pager, size_t screen_lines)

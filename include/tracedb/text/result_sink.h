@@ -59,6 +59,7 @@ struct TableLayout {
   size_t lines_max = 0;                // rows that begin beyond are counted only; 0: none are
   bool vertical = false;               // each row as a block, a line or more for each value
   bool color = false;                  // of names
+  std::string_view others = "--wide or --format csv has them";  // where columns left out are
 };
 
 struct SinkOptions {

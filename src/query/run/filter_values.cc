@@ -77,6 +77,7 @@ std::string FilterValuesAsJson(std::string_view parameter, std::string_view valu
 }
 
 Result<std::string> DescribeMissingValue(SqliteDb& db, std::span<const std::string> params) {
+  if (FilterValue(params, "limit") == "0") return std::string("limit=0 asks for no row");
   for (const Filter& filter : kFilters) {
     const auto value = FilterValue(params, filter.name);
     if (!value.has_value()) continue;

@@ -21,8 +21,8 @@ std::optional<std::string_view> FilterValue(std::span<const std::string> params,
 std::string FilterValuesAsJson(std::string_view parameter, std::string_view value);
 
 // "there is no rank 99; there are ranks 0, 1, 2, 3": of
-// the first of rank, step and device whose value the database does not have; else empty. A database
-// without the public names has nothing to say.
+// the first of rank, step and device whose value the database does not have; or that a limit of 0
+// asks for nothing; else empty. A database without the public names has nothing to say.
 Result<std::string> DescribeMissingValue(SqliteDb& db, std::span<const std::string> params);
 
 }  // namespace tracedb

@@ -7,7 +7,8 @@
 namespace tracedb {
 namespace {
 
-constexpr const char* kNothingLong = "host work in pieces under 0.25 ms";
+constexpr const char* kNothingLong = "host work in short pieces";
+constexpr const char* kBackward = "backward pass in short pieces";
 constexpr const char* kIdle = "an idle GPU";
 
 }  // namespace
@@ -90,7 +91,7 @@ Result<Cause> CauseFinder::HeldByHost(const Stall& stall, int64_t launch_id, Int
   cause.kind = CauseKind::kHost;
   cause.slice_id = story.slice_id;
   cause.event_name = story.event_name;
-  if (story.slice_id == 0) cause.text = kNothingLong;
+  if (story.slice_id == 0) cause.text = story.backward ? kBackward : kNothingLong;
   cause.clear_ns = story.longest_ns;
   return cause;
 }

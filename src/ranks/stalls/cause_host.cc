@@ -14,7 +14,22 @@ namespace {
 // thread then began not long ago, or has many within it and is no hold.
 constexpr int kEarlierMax = 256;
 constexpr int64_t kSlicesMax = 8192;
+constexpr int64_t kLeastShare = 4;  // a name with less than a quarter of the stretch is not told
 constexpr size_t kKnownMax = 4096;  // of what is kept from one look to the next
+
+// Threads of a job that run operators are few: the steps', and one of the autograd engine a device.
+// A library's own threads, which wait most of the time, run none.
+std::string OthersSql() {
+  constexpr int kOthersMax = 16;
+  return "SELECT o.id, o.base_ns, o.id IN (SELECT track FROM _step) AS runs_steps FROM _track t "
+         "JOIN _track o ON o.trace_id = t.trace_id AND o.id <> t.id WHERE t.id = ?1 AND "
+         "(o.id IN (SELECT track FROM _step) OR EXISTS (SELECT 1 FROM _cpu_slice c INDEXED BY "
+         "_cpu_slice_long JOIN _event_name e ON e.id = c.event_name WHERE c.track = o.id AND "
+         "c.dur >= " +
+         std::to_string(kLongSliceNs) +
+         " AND e.category = 'cpu_op')) ORDER BY runs_steps DESC, o.id LIMIT " +
+         std::to_string(kOthersMax);
+}
 
 }  // namespace
 
@@ -27,10 +42,7 @@ Result<HostWatch> HostWatch::Open(SqliteDb& db) {
   };
   TRACEDB_TRY(prepare(watch.track_of_, "SELECT track FROM _runtime_slice WHERE id = ?1"));
   TRACEDB_TRY(prepare(watch.base_of_, "SELECT base_ns FROM _track WHERE id = ?1"));
-  TRACEDB_TRY(prepare(watch.stepping_,
-                      "SELECT DISTINCT o.id, o.base_ns FROM _track t JOIN _track o "
-                      "ON o.trace_id = t.trace_id AND o.id <> t.id "
-                      "WHERE t.id = ?1 AND o.id IN (SELECT track FROM _step)"));
+  TRACEDB_TRY(prepare(watch.others_, OthersSql().c_str()));
   TRACEDB_TRY(prepare(watch.event_name_, "SELECT name, category FROM _event_name WHERE id = ?1"));
   for (const EventTable table : kLongSliceTables) {
     const std::string name(EventTableName(table));
@@ -57,13 +69,13 @@ Result<const HostWatch::Track*> HostWatch::TrackOf(int64_t launch_slice_id) {
   TRACEDB_ASSIGN(found, base_of_->Step());
   if (found) track.base_ns = base_of_->Int(0);
   base_of_->Reset();
-  TRACEDB_TRY(stepping_->Bind(1, id));
+  TRACEDB_TRY(others_->Bind(1, id));
   for (;;) {
-    TRACEDB_ASSIGN(row, stepping_->Step());
+    TRACEDB_ASSIGN(row, others_->Step());
     if (!row) break;
-    track.stepping.emplace_back(stepping_->Int(0), stepping_->Int(1));
+    track.others.push_back({others_->Int(0), others_->Int(1), others_->Int(2) != 0});
   }
-  stepping_->Reset();
+  others_->Reset();
   return &track;
 }
 
@@ -79,6 +91,7 @@ Result<const HostWatch::EventName*> HostWatch::EventNameOf(int64_t id) {
     event_name.annotation = event_name_->Text(1) == "user_annotation";
     event_name.waits_for_device = WaitsForGpu(name);
     event_name.step = name.starts_with("ProfilerStep#");
+    event_name.backward = name.starts_with("autograd::engine::evaluate_function:");
   }
   event_name_->Reset();
   return &event_name;
@@ -88,11 +101,15 @@ Result<HostStory> HostWatch::Look(int64_t launch_slice_id, Interval range) {
   TRACEDB_ASSIGN(track, TrackOf(launch_slice_id));
   TRACEDB_ASSIGN(story, LookAt(track->id, track->base_ns, range, false));
   if (2 * story.longest_ns >= range.length()) return story;
-  for (const auto& [id, base_ns] : track->stepping) {
-    TRACEDB_ASSIGN(other, LookAt(id, base_ns, range, true));
-    const bool clear = 2 * other.longest_ns >= range.length();
-    if (clear || story.slice_id == 0) story = std::move(other);
+  for (const OtherTrack& track_of : track->others) {
+    TRACEDB_ASSIGN(other, LookAt(track_of.id, track_of.base_ns, range, true));
+    const bool clear = track_of.runs_steps && 2 * other.longest_ns >= range.length();
+    if (clear || other.named_ns > story.named_ns) story = std::move(other);
     if (clear) break;
+  }
+  if (kLeastShare * story.named_ns < range.length()) {
+    story.slice_id = story.event_name = 0;
+    story.waits_for_device = false;
   }
   return story;
 }
@@ -159,13 +176,15 @@ void HostWatch::Nest(Interval range) {
 // The name in which the thread was longest, and the longest slice of it. Around a slice that is
 // nearly as long an annotation says more to a person.
 Result<HostStory> HostWatch::Tell() {
+  HostStory story;
   std::map<int64_t, std::pair<int64_t, size_t>> by_name;  // own time summed, the longest slice
   for (size_t i = 0; i < slices_.size(); ++i) {
+    TRACEDB_ASSIGN(event_name, EventNameOf(slices_[i].event_name));
+    story.backward = story.backward || event_name->backward;
     const auto [at, is_new] = by_name.try_emplace(slices_[i].event_name, 0, i);
     at->second.first += slices_[i].own_ns;
     if (slices_[i].own_ns > slices_[at->second.second].own_ns) at->second.second = i;
   }
-  HostStory story;
   int64_t most_ns = 0;
   size_t best = 0;
   for (const auto& [event_name, sum] : by_name) {
@@ -176,6 +195,7 @@ Result<HostStory> HostWatch::Tell() {
   if (most_ns == 0) return story;
   const Slice* named = &slices_[best];
   story.longest_ns = named->own_ns;
+  story.named_ns = most_ns;
   TRACEDB_ASSIGN(inner, EventNameOf(named->event_name));
   const bool is_annotation = inner->annotation;
   story.waits_for_device = inner->waits_for_device;

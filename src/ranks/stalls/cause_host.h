@@ -15,8 +15,10 @@
 namespace tracedb {
 
 struct HostStory {
-  int64_t slice_id = 0;    // 0: nothing is recorded
+  int64_t slice_id = 0;    // 0: no name has a quarter of the stretch
   int64_t longest_ns = 0;  // for how long the thread was in it, and in nothing deeper
+  int64_t named_ns = 0;    // the same of all slices of its name
+  bool backward = false;   // the thread ran the autograd engine's functions
   int64_t event_name = 0;
   bool waits_for_device = false;  // it is a call that returns when the device has done its work
   Interval range;                 // when it was in it, at most
@@ -27,21 +29,29 @@ class HostWatch {
  public:
   static Result<HostWatch> Open(SqliteDb& db);
 
-  // The thread that made the runtime call, or the one that runs the steps where that tells more: a
-  // thread of the autograd engine has nothing to do before the other gets there. Once it is there
-  // it waits in a slice that goes on beyond the launch: such a slice tells nothing.
+  // The thread that made the runtime call; where no slice of it fills half of the stretch, the one
+  // that runs the steps, or one that runs operators, if that was longer in one name. A thread of
+  // the autograd engine has nothing to do before the step's thread gets there, and the step's
+  // thread has nothing to do until the backward pass has ended. Who waits is in a slice that goes
+  // on beyond the launch: such a slice of another thread tells nothing.
   Result<HostStory> Look(int64_t launch_slice_id, Interval range);
 
  private:
+  struct OtherTrack {
+    int64_t id;
+    int64_t base_ns;
+    bool runs_steps;
+  };
   struct Track {
     int64_t id = 0;
     int64_t base_ns = 0;
-    std::vector<std::pair<int64_t, int64_t>> stepping;  // other threads: id and base_ns
+    std::vector<OtherTrack> others;  // of its trace: those that run steps come first
   };
   struct EventName {
     bool annotation = false;
     bool waits_for_device = false;
     bool step = false;
+    bool backward = false;
   };
   struct Slice {
     int64_t id;
@@ -59,7 +69,7 @@ class HostWatch {
   void Nest(Interval range);
   Result<HostStory> Tell();
 
-  std::optional<SqliteStatement> track_of_, base_of_, stepping_, event_name_;
+  std::optional<SqliteStatement> track_of_, base_of_, others_, event_name_;
   std::vector<SliceWindows> long_;
   std::map<int64_t, Track> tracks_;
   std::map<int64_t, EventName> event_names_;

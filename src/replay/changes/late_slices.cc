@@ -8,6 +8,7 @@
 #include <string>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "replay/changes/held_slices.h"
@@ -24,6 +25,12 @@ constexpr const char* kMeanSql =
     "SELECT sum(total_ns) / sum(calls) FROM _host_use "
     "WHERE trace_id IN (SELECT value FROM json_each(?2)) AND step IS ?3 AND event_name IN named";
 
+// What held a host, and on which of its threads.
+constexpr const char* kSliceSql =
+    "SELECT dur_ns, name, coalesce((SELECT track FROM _cpu_slice WHERE id = ?1), "
+    "  (SELECT track FROM _python_slice WHERE id = ?1), "
+    "  (SELECT track FROM _runtime_slice WHERE id = ?1)) FROM slices WHERE slice_id = ?1";
+
 class LateFinder {
  public:
   LateFinder(SqliteDb& db, const JobRows& rows, const std::set<int64_t>& ranks)
@@ -37,11 +44,11 @@ class LateFinder {
   Result<Lateness> Find() {
     for (const int64_t rank : ranks_) TRACEDB_TRY(ReadCauses(rank));
     Lateness all;
-    all.steps_in_pieces = std::move(steps_in_pieces_);
     if (!slow_steps_.empty()) {
       TRACEDB_TRY(FindLateWork(db_, rows_, ranks_, slow_steps_, all.slices));
     }
     for (const Stall& stall : stalls_) TRACEDB_TRY(Compare(stall));
+    all.steps_in_pieces = std::move(steps_in_pieces_);
     for (const auto& [slice_id, late_ns] : late_ns_) {
       if (late_ns > 0) all.slices.push_back({slice_id, late_ns});
     }
@@ -59,6 +66,7 @@ class LateFinder {
   struct Held {
     std::string name;
     int64_t dur_ns = 0;
+    bool is_launching = true;  // its thread does
   };
 
   using SliceOfRank = std::map<int64_t, HeldSlice>;
@@ -95,6 +103,10 @@ class LateFinder {
   Status Compare(const Stall& stall) {
     TRACEDB_ASSIGN(held, HeldBy(stall.slice_id));
     if (held->dur_ns <= 0) return Done{};
+    if (!held->is_launching) {
+      steps_in_pieces_.insert(stall.step);
+      return Done{};
+    }
     TRACEDB_ASSIGN(alike, HeldAlike(stall, *held));
     std::optional<int64_t> others_ns = LastOfOthers(stall, alike);
     if (!others_ns.has_value()) {
@@ -151,14 +163,24 @@ class LateFinder {
     const auto [place, is_new] = held_by_.try_emplace(slice_id);
     if (!is_new) return &place->second;
     if (!slice_.has_value()) {
-      TRACEDB_ASSIGN(slice, db_.Prepare("SELECT dur_ns, name FROM slices WHERE slice_id = ?1"));
+      TRACEDB_ASSIGN(slice, db_.Prepare(kSliceSql));
       slice_.emplace(std::move(slice));
     }
     TRACEDB_TRY(slice_->Bind(1, slice_id));
     TRACEDB_ASSIGN(any, slice_->Step());
-    if (any) place->second = {std::string(slice_->Text(1)), slice_->Int(0)};
+    if (any) {
+      const bool is_launching = slice_->Type(2) == SqlType::kNull || Launches(slice_->Int(2));
+      place->second = {std::string(slice_->Text(1)), slice_->Int(0), is_launching};
+    }
     slice_->Reset();
     return &place->second;
+  }
+
+  bool Launches(int64_t track) {
+    if (launching_.empty()) {
+      for (const Call& call : rows_.calls) launching_.insert(rows_.threads[call.thread].track_id);
+    }
+    return launching_.contains(track);
   }
 
   // Of a name and step there are many late slices: asked once.
@@ -196,6 +218,7 @@ class LateFinder {
   std::set<int64_t> slow_steps_;        // in which a GPU came late
   std::set<int64_t> steps_in_pieces_;
   std::unordered_map<int64_t, Held> held_by_;  // by slice_id
+  std::unordered_set<int64_t> launching_;      // tracks of threads that launch something
   // By step and name, and the ranks that are none of the others.
   std::map<std::tuple<int64_t, std::string, std::vector<int64_t>>, int64_t> others_ns_;
   std::optional<SqliteStatement> slice_, mean_;

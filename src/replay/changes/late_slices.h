@@ -18,7 +18,8 @@ struct LateSlice {
 
 struct Lateness {
   std::vector<LateSlice> slices;
-  std::set<int64_t> steps_in_pieces;  // in which a host was late without a slice to name
+  // In which a host was late without a slice to name, or for one of a thread that launches nothing.
+  std::set<int64_t> steps_in_pieces;
 };
 
 // Of these ranks of the capture whose rows these are, looked at together. MODEL.md, "lateness of

@@ -14,9 +14,9 @@
 #include "replay/changes/balance_factors.h"
 #include "replay/changes/change_reader.h"
 #include "replay/changes/host_slices.h"
+#include "replay/changes/host_work.h"
 #include "replay/changes/late_slices.h"
 #include "replay/changes/scaled_weight.h"
-#include "replay/changes/short_host.h"
 #include "replay/graph/host_steps.h"
 #include "replay/graph/stop_watch.h"
 #include "tracedb/base/interval.h"
@@ -258,7 +258,7 @@ class Weights {
     TRACEDB_ASSIGN(late, LatenessOf(db_, rows_, ranks));
     TRACEDB_TRY(Shorten(late.slices));
     if (!late.steps_in_pieces.empty()) {
-      EvenShortHost(graph_, ranks, late.steps_in_pieces, watch_, weights_);
+      EvenHostWork(graph_, ranks, late.steps_in_pieces, watch_, weights_);
     }
     return Done{};
   }

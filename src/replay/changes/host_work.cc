@@ -1,6 +1,7 @@
-#include "replay/changes/short_host.h"
+#include "replay/changes/host_work.h"
 
 #include <algorithm>
+#include <compare>
 #include <map>
 #include <utility>
 
@@ -14,10 +15,19 @@
 namespace tracedb {
 namespace {
 
-// With each edge of short work in these steps: itself, the step, and the rank.
+// Of a step; between two nodes that are less than kLongSliceNs apart, or not. Short and long are
+// compared apart: who waits for something that was not recorded does that in few long stretches.
+struct Work {
+  int64_t step;
+  bool is_long;
+
+  auto operator<=>(const Work&) const = default;
+};
+
+// With each edge of work in these steps: itself, what it is, and the rank.
 template <typename Use>
-void ForEachShortHost(const ReplayGraph& graph, const std::set<int64_t>& steps, StopWatch& watch,
-                      const Use& use) {
+void ForEachWork(const ReplayGraph& graph, const std::set<int64_t>& steps, StopWatch& watch,
+                 const Use& use) {
   CurrentSteps current(graph);
   for (uint32_t node = 0; node < graph.nodes().size(); ++node) {
     if (watch.Asked()) return;
@@ -27,23 +37,23 @@ void ForEachShortHost(const ReplayGraph& graph, const std::set<int64_t>& steps, 
     for (uint32_t edge = graph.first_edge(node); edge < graph.end_edge(node); ++edge) {
       if (!IsHost(graph.kind(edge)) || graph.weights()[edge] <= 0) continue;
       const int64_t apart_ns = graph.nodes()[node].at_ns - graph.nodes()[graph.from(edge)].at_ns;
-      if (apart_ns < kLongSliceNs) use(edge, step, graph.rows().traces[graph.TraceOf(node)].rank);
+      use(edge, Work{step, apart_ns >= kLongSliceNs},
+          graph.rows().traces[graph.TraceOf(node)].rank);
     }
   }
 }
 
 }  // namespace
 
-void EvenShortHost(const ReplayGraph& graph, const std::set<int64_t>& ranks,
-                   const std::set<int64_t>& steps, StopWatch& watch,
-                   std::vector<int64_t>& weights) {
-  std::map<int64_t, std::map<int64_t, int64_t>> took_ns;  // by step and rank
-  ForEachShortHost(graph, steps, watch, [&](uint32_t edge, int64_t step, int64_t of) {
-    int64_t& sum_ns = took_ns[step][of];
+void EvenHostWork(const ReplayGraph& graph, const std::set<int64_t>& ranks,
+                  const std::set<int64_t>& steps, StopWatch& watch, std::vector<int64_t>& weights) {
+  std::map<Work, std::map<int64_t, int64_t>> took_ns;  // by rank
+  ForEachWork(graph, steps, watch, [&](uint32_t edge, Work work, int64_t of) {
+    int64_t& sum_ns = took_ns[work][of];
     sum_ns = SumNs(sum_ns, graph.weights()[edge]);
   });
-  std::map<std::pair<int64_t, int64_t>, double> factors;  // by step and rank
-  for (const auto& [step, took] : took_ns) {
+  std::map<std::pair<Work, int64_t>, double> factors;  // by the work and the rank
+  for (const auto& [work, took] : took_ns) {
     for (const auto& [rank, own_ns] : took) {
       if (!ranks.contains(rank) || took.size() < 2) continue;
       std::vector<int64_t> others_ns;
@@ -52,11 +62,11 @@ void EvenShortHost(const ReplayGraph& graph, const std::set<int64_t>& ranks,
       }
       const int64_t middle_ns = LowerMedianNs(std::move(others_ns));
       if (middle_ns >= own_ns) continue;
-      factors[{step, rank}] = static_cast<double>(middle_ns) / static_cast<double>(own_ns);
+      factors[{work, rank}] = static_cast<double>(middle_ns) / static_cast<double>(own_ns);
     }
   }
-  ForEachShortHost(graph, steps, watch, [&](uint32_t edge, int64_t step, int64_t of) {
-    const auto factor = factors.find({step, of});
+  ForEachWork(graph, steps, watch, [&](uint32_t edge, Work work, int64_t of) {
+    const auto factor = factors.find({work, of});
     if (factor == factors.end() || weights[edge] == kNoEdge) return;
     weights[edge] = std::min(weights[edge], Scaled(graph.weights()[edge], factor->second));
   });
