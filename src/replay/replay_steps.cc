@@ -18,13 +18,13 @@ PieceKind KindOf(const ReplayGraph& graph, uint32_t edge, uint32_t node) {
       return PieceKind::kLaunch;
     case EdgeKind::kRun:
       switch (graph.rows().activities[graph.nodes()[node].owner].kind) {
-        case ActivityKind::kCompute:
+        case GpuKind::kCompute:
           return PieceKind::kCompute;
-        case ActivityKind::kCommunication:
+        case GpuKind::kCommunication:
           return PieceKind::kCommunication;
-        case ActivityKind::kMemory:
+        case GpuKind::kMemory:
           return PieceKind::kMemory;
-        case ActivityKind::kWaiting:
+        case GpuKind::kWaiting:
           break;
       }
       return PieceKind::kWaiting;

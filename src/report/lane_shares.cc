@@ -11,6 +11,8 @@
 
 #include "report/query_rows.h"
 #include "report/report_result.h"
+#include "tracedb/base/interval.h"
+#include "tracedb/schema/rank_clock.h"
 
 namespace tracedb {
 namespace {
@@ -40,9 +42,8 @@ Result<Range> RangeOf(SqliteDb& db, const ShownRun& run) {
           "edge AS (SELECT r.*, s.is_gpu, s.start_ns AS ts_ns FROM recorded r "
           "  JOIN stretch s ON s.trace_id = r.trace_id UNION ALL "
           "  SELECT r.*, 0, s.end_ns FROM recorded r JOIN stretch s ON s.trace_id = r.trace_id) "
-          "SELECT min(at), max(at), total(is_gpu) FROM (SELECT is_gpu, ts_ns - run_start_ns + "
-          "  ifnull(offset_ns + (ts_ns - origin_ns) * drift_ppb / 1000000000, 0) AS at FROM "
-          "edge)"));
+          "SELECT min(at), max(at), total(is_gpu) FROM (SELECT is_gpu, " +
+          AlignedSql("c.ts_ns") + " - run_start_ns AS at FROM edge c)"));
   TRACEDB_TRY(found.Bind(1, run.name));
   TRACEDB_TRY(found.Bind(2, CaptureOf("report/timeline", run).value_or(0)));
   TRACEDB_TRY(found.Step());
@@ -53,15 +54,13 @@ using Lane = GpuLane;
 
 struct Clock {
   int64_t run_start_ns = 0;
-  int64_t offset_ns = 0;
-  int64_t origin_ns = 0;
-  int64_t drift_ppb = 0;
+  RankClock own;
 };
 
 Result<std::map<int64_t, Clock>> ClocksOf(SqliteDb& db, const ShownRun& run) {
   std::map<int64_t, Clock> clocks;
-  TRACEDB_ASSIGN(rows, db.Prepare("SELECT r.rank, r.run_start_ns, c.offset_ns, c.origin_ns, "
-                                  "c.drift_ppb FROM traces r "
+  TRACEDB_ASSIGN(rows, db.Prepare("SELECT r.rank, r.run_start_ns, c.offset_ns, c.drift_ppb, "
+                                  "c.origin_ns FROM traces r "
                                   "JOIN rank_clocks c ON c.trace_id = r.trace_id "
                                   "WHERE r.run = ?1 AND (?2 = 0 OR r.capture = ?2)"));
   TRACEDB_TRY(rows.Bind(1, run.name));
@@ -69,7 +68,7 @@ Result<std::map<int64_t, Clock>> ClocksOf(SqliteDb& db, const ShownRun& run) {
   for (;;) {
     TRACEDB_ASSIGN(any, rows.Step());
     if (!any) return clocks;
-    clocks[rows.Int(0)] = {rows.Int(1), rows.Int(2), rows.Int(3), rows.Int(4)};
+    clocks[rows.Int(0)] = {rows.Int(1), {rows.Int(2), rows.Int(3), rows.Int(4)}};
   }
 }
 
@@ -77,8 +76,8 @@ int64_t Aligned(const std::map<int64_t, Clock>& clocks, int64_t rank, int64_t si
   const auto found = clocks.find(rank);
   if (found == clocks.end()) return since_run_ns;
   const Clock& clock = found->second;
-  const int64_t since_origin_ns = since_run_ns + clock.run_start_ns - clock.origin_ns;
-  return since_run_ns + clock.offset_ns + since_origin_ns * clock.drift_ppb / 1'000'000'000;
+  return DifferenceNs(clock.own.Aligned(SumNs(since_run_ns, clock.run_start_ns)),
+                      clock.run_start_ns);
 }
 
 int64_t Nanoseconds(double ms) { return std::llround(ms * 1e6); }

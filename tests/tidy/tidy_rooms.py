@@ -50,7 +50,7 @@ ROOMS = {
     "query/run": SHARED | {"text", "query/doc", "query/plot"},
     "cut": SHARED | {"json", "text", "query/run"},
     "doctor": {"base", "text", "query/doc", "query/run"},
-    "report": {"base", "text", "query/doc", "query/run", "doctor"},
+    "report": SHARED | {"text", "query/doc", "query/run", "doctor"},
     "compare": {"base", "json", "text", "query/doc", "query/run", "report"},
     "serve/http": {"base"},
     "serve": SHARED | {"text", "query/doc", "query/plot", "query/run", "report", "serve/http"},

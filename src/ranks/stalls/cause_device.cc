@@ -14,7 +14,6 @@ constexpr int64_t kEarlierMax = 32;
 constexpr size_t kKnownMax = 4096;
 // A shorter kernel waits for nobody that matters: it is not looked up.
 constexpr int64_t kWaitNsMin = 10'000;
-constexpr int64_t kKinds = 8;  // more than there are: a tag has name and kind
 
 }  // namespace
 
@@ -29,10 +28,10 @@ Result<DeviceWatch> DeviceWatch::Open(SqliteDb& db, const RankClocks& clocks) {
   TRACEDB_TRY(prepare(watch.tracks_,
                       "SELECT o.id, o.base_ns FROM _track t JOIN _track o "
                       "ON o.trace_id = t.trace_id AND o.device = t.device WHERE t.id = ?1"));
-  TRACEDB_ASSIGN(
-      slices, SliceWindows::Open(db, "SELECT id, ts, dur, event_name * " + std::to_string(kKinds) +
-                                         " + ifnull(kind, 0) FROM _gpu_slice WHERE id NOT IN "
-                                         "(SELECT id FROM _impossible_time)"));
+  TRACEDB_ASSIGN(slices, SliceWindows::Open(db,
+                                            "SELECT id, ts, dur, event_name, ifnull(kind, 0) "
+                                            "FROM _gpu_slice WHERE id NOT IN "
+                                            "(SELECT id FROM _impossible_time)"));
   watch.slices_.emplace(std::move(slices));
   TRACEDB_TRY(prepare(watch.parts_,
                       "SELECT o.id, o.rank, o.ts_ns, o.trace_id FROM _collective_part p "
@@ -94,20 +93,15 @@ Status DeviceWatch::Gather(const Track& track, int64_t kernel_id, Interval& rang
 }
 
 Status DeviceWatch::AddKernel(const SliceRow& row, const Track& track) {
-  constexpr int64_t kWaiting =
-      3;  // for an event of another stream: that stream's work is the story
-  const int64_t kind = row.tag % kKinds;
-  if (kind == kWaiting) return Done{};
-  const int64_t event_name = row.tag / kKinds;
-  const int64_t id = row.id;
+  // For an event of another stream: that stream's work is the story.
+  if (row.kind == GpuKind::kWaiting) return Done{};
   const int64_t start_ns = SumNs(row.ts, track.base_ns);
   const Interval kernel{start_ns, SumNs(start_ns, row.dur)};
-  constexpr int64_t kCommunication = 1;
-  if (kind == kCommunication && kernel.length() >= kWaitNsMin) {
-    TRACEDB_ASSIGN(waits, AddWait(id, event_name, kernel));
+  if (row.kind == GpuKind::kCommunication && kernel.length() >= kWaitNsMin) {
+    TRACEDB_ASSIGN(waits, AddWait(row.id, row.event_name, kernel));
     if (waits) return Done{};
   }
-  if (kernel.length() > 0) pieces_.push_back({id, event_name, kernel, 0});
+  if (kernel.length() > 0) pieces_.push_back({row.id, row.event_name, kernel, 0});
   return Done{};
 }
 

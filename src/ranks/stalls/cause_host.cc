@@ -47,7 +47,7 @@ Result<HostWatch> HostWatch::Open(SqliteDb& db) {
   for (const EventTable table : kLongSliceTables) {
     const std::string name(EventTableName(table));
     TRACEDB_ASSIGN(rows, SliceWindows::Open(
-                             db, "SELECT id, ts, dur, event_name FROM " + name + " INDEXED BY " +
+                             db, "SELECT id, ts, dur, event_name, 0 FROM " + name + " INDEXED BY " +
                                      name + "_long WHERE dur >= " + std::to_string(kLongSliceNs) +
                                      " AND id NOT IN (SELECT id FROM _impossible_time)"));
     watch.long_.push_back(std::move(rows));
@@ -135,10 +135,10 @@ Status HostWatch::Gather(SliceWindows& slices, int64_t track, int64_t base_ns, I
     const Interval slice{start_ns, SumNs(start_ns, row.dur)};
     if (slice.start_ns < range.start_ns) ++earlier;
     if (slice.end_ns > range.start_ns) {
-      const Result<const EventName*> event_name = EventNameOf(row.tag);
+      const Result<const EventName*> event_name = EventNameOf(row.event_name);
       if (!event_name.ok()) known = event_name.error();
       if (!known.ok()) return false;
-      if (!event_name.value()->step) slices_.push_back({row.id, slice, row.tag, 0, -1});
+      if (!event_name.value()->step) slices_.push_back({row.id, slice, row.event_name, 0, -1});
     }
     return earlier < kEarlierMax;
   };

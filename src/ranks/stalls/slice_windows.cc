@@ -4,6 +4,13 @@
 #include <limits>
 
 namespace tracedb {
+namespace {
+
+SliceRow RowOf(const SqliteStatement& row) {
+  return {row.Int(0), row.Int(1), row.Int(2), row.Int(3), static_cast<GpuKind>(row.Int(4))};
+}
+
+}  // namespace
 
 Result<SliceWindows> SliceWindows::Open(SqliteDb& db, const std::string& select) {
   const std::string of_track = select + " AND track = ?1 AND ";
@@ -49,7 +56,7 @@ Result<bool> SliceWindows::LoadLater(int64_t track, Window& window, int64_t end)
   for (;; ++count) {
     TRACEDB_ASSIGN(row, later_.Step());
     if (!row) break;
-    window.rows.push_back({later_.Int(0), later_.Int(1), later_.Int(2), later_.Int(3)});
+    window.rows.push_back(RowOf(later_));
     ++rows_;
   }
   later_.Reset();
@@ -71,7 +78,7 @@ Result<size_t> SliceWindows::LoadEarlier(int64_t track, Window& window) {
   for (;; ++count) {
     TRACEDB_ASSIGN(row, earlier_.Step());
     if (!row) break;
-    window.rows.push_front({earlier_.Int(0), earlier_.Int(1), earlier_.Int(2), earlier_.Int(3)});
+    window.rows.push_front(RowOf(earlier_));
     ++rows_;
   }
   earlier_.Reset();

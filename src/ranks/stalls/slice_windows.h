@@ -12,6 +12,7 @@
 
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
+#include "tracedb/schema/event_tables.h"
 
 namespace tracedb {
 
@@ -19,14 +20,15 @@ struct SliceRow {
   int64_t id = 0;
   int64_t ts = 0;  // ns, by the trace's own origin, as stored
   int64_t dur = 0;
-  int64_t tag = 0;  // what the SQL's fourth column has
+  int64_t event_name = 0;
+  GpuKind kind = GpuKind::kCompute;  // of GPU activities
 };
 
-// Of one table. About kRowsMax rows are kept, 1 MiB, of however many tracks.
+// Of one table. About kRowsMax rows are kept, 1.25 MiB, of however many tracks.
 class SliceWindows {
  public:
-  // `select`: "SELECT id, ts, dur, <tag> FROM ... WHERE ...", to which conditions on track, ts and
-  // id are added; there is an index by track and ts.
+  // `select`: "SELECT id, ts, dur, event_name, kind FROM ... WHERE ...", to which conditions on
+  // track, ts and id are added; there is an index by track and ts.
   static Result<SliceWindows> Open(SqliteDb& db, const std::string& select);
 
   // Calls `take` for the slices of a track that begin before `end`, those that begin last first,

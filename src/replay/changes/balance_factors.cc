@@ -35,7 +35,7 @@ Result<BalancedBy> BalanceFactors(SqliteDb& db, const JobRows& job, const std::s
   TRACEDB_ASSIGN(stage_of, StagesOf(db, job, what));
   std::map<int64_t, std::map<int64_t, std::map<int64_t, int64_t>>> computed;  // step, stage, rank
   for (const Activity& activity : job.activities) {
-    if (activity.kind != ActivityKind::kCompute) continue;
+    if (activity.kind != GpuKind::kCompute) continue;
     const int64_t rank = job.traces[activity.trace].rank;
     const auto stage = stage_of.find(rank);
     if (stage == stage_of.end()) continue;

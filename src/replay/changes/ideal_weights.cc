@@ -64,7 +64,7 @@ class PeerFinder {
       const Node& here = graph_.nodes()[node];
       if (here.kind != NodeKind::kFinish) continue;
       const Activity& activity = rows_.activities[here.owner];
-      if (activity.kind != ActivityKind::kCompute && activity.kind != ActivityKind::kMemory) {
+      if (activity.kind != GpuKind::kCompute && activity.kind != GpuKind::kMemory) {
         continue;
       }
       const int64_t order_ns =
@@ -289,7 +289,7 @@ std::optional<uint32_t> KindOf(std::string_view ideal) {
   const auto named = std::find(kGpuKindNames.begin(), kGpuKindNames.end(), ideal);
   const auto kind = static_cast<uint32_t>(named - kGpuKindNames.begin());
   if (named == kGpuKindNames.end()) return std::nullopt;
-  if (static_cast<ActivityKind>(kind) == ActivityKind::kWaiting) return std::nullopt;
+  if (static_cast<GpuKind>(kind) == GpuKind::kWaiting) return std::nullopt;
   return kind;
 }
 

@@ -25,7 +25,7 @@ class IdealWeights {
     int64_t step;
     uint32_t edge;
     uint32_t trace : 29;  // in JobRows::traces
-    uint32_t kind : 3;    // an ActivityKind, or the host
+    uint32_t kind : 3;    // an GpuKind, or the host
   };
   static_assert(sizeof(Likened) == 24);  // there may be one for each edge
   Result<std::vector<Likened>> Find(SqliteDb& db) const;

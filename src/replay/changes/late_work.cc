@@ -40,7 +40,7 @@ class LateWork {
     std::map<int64_t, std::vector<uint32_t>> by_step;
     for (uint32_t i = 0; i < rows_.activities.size(); ++i) {
       const Activity& activity = rows_.activities[i];
-      if (activity.kind == ActivityKind::kCommunication || !steps.contains(activity.step)) continue;
+      if (activity.kind == GpuKind::kCommunication || !steps.contains(activity.step)) continue;
       by_step[activity.step].push_back(i);
     }
     for (const auto& [step, activities] : by_step) {

@@ -293,7 +293,7 @@ class Weights {
     TRACEDB_ASSIGN(groups, GroupsOf(change.transfers));
     TRACEDB_ASSIGN(called, CalledBy(change.caller));
     const auto is_meant = [&](const Activity& activity) {
-      const bool is_transfer = activity.kind == ActivityKind::kCommunication;
+      const bool is_transfer = activity.kind == GpuKind::kCommunication;
       if (!is_transfer || !IsOf(change, activity.trace)) return false;
       const bool is_called = called.contains(activity.slice_id);
       if (change.caller == "-" ? is_called : !change.caller.empty() && !is_called) return false;
@@ -344,7 +344,7 @@ class Weights {
   Status Balance(const Change& change) {
     TRACEDB_ASSIGN(factors, BalanceFactors(db_, rows_, change.balance));
     const auto computes = [](const Activity& activity) {
-      return activity.kind == ActivityKind::kCompute;
+      return activity.kind == GpuKind::kCompute;
     };
     ForEachRun(computes, [&](const Activity& activity, int64_t& weight_ns, EdgeKind) {
       const auto factor = factors.find({activity.step, rows_.traces[activity.trace].rank});

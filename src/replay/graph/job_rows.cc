@@ -202,7 +202,7 @@ class JobReader {
       activity.trace = static_cast<uint32_t>(rows_.traces.size() - 1);
       activity.stream = track->number;
       activity.call = kNone;
-      activity.kind = static_cast<ActivityKind>(rows.Int(4) & 3);
+      activity.kind = static_cast<GpuKind>(rows.Int(4) & 3);
       rows_.activities.push_back(activity);
       launch_of_.push_back(rows.Int(6));
       TRACEDB_TRY(CheckSize());
@@ -312,7 +312,7 @@ class JobReader {
 
   Status ReadCollectives(int64_t capture_id) {
     for (uint32_t i = 0; i < rows_.activities.size(); ++i) {
-      if (rows_.activities[i].kind == ActivityKind::kCommunication) {
+      if (rows_.activities[i].kind == GpuKind::kCommunication) {
         by_id_.emplace(rows_.activities[i].slice_id, i);
       }
     }

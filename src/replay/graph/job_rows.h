@@ -9,14 +9,12 @@
 
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
+#include "tracedb/schema/event_tables.h"
 
 namespace tracedb {
 
 inline constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
 inline constexpr int64_t kNoStep = std::numeric_limits<int64_t>::min();
-
-// As _gpu_slice.kind stores them.
-enum class ActivityKind : uint8_t { kCompute, kCommunication, kMemory, kWaiting };
 
 struct Activity {
   int64_t start_ns;
@@ -30,7 +28,7 @@ struct Activity {
   uint32_t call;                // in JobRows::calls: its launch; kNone
   uint32_t collective = kNone;  // in JobRows::collectives
   int64_t group_id = 0;         // of a part of a collective, also of one that has no partner
-  ActivityKind kind;
+  GpuKind kind;
 };
 
 // kHold is no call: the recorder held up the thread.
