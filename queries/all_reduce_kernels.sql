@@ -38,6 +38,7 @@
 -- column: name         text        The kernel.
 --
 -- about:  communication
+-- lead:   rank, library, algorithm, kernels, gpu_ms, share_pct, mean_us, name
 -- plot:   bar gpu_ms by run, rank, library, algorithm
 -- empty:  No kernel has the name of an all-reduce.
 

@@ -29,6 +29,7 @@
 -- column: least_rank_ms    real(ms)    host_ms there.
 --
 -- about:  the host
+-- lead:   name, calls, host_ms, gpu_ms, self_gpu_ms
 -- plot:   bar host_ms by run, name
 -- empty:  No annotation is in the database: mark code with torch.profiler.record_function.
 

@@ -28,6 +28,7 @@
 -- column: refused_ms       real(ms)     A correction that was refused; 0: none.
 --
 -- about:  clocks
+-- lead:   rank, clock, offset_ms, drift_ppm, residual_p95_ms, is_corrected
 -- plot:   bar offset_ms by run, capture, rank, clock
 -- empty:  The database holds no trace.
 

@@ -31,6 +31,7 @@
 --                               the trace has any.
 --
 -- about:  what to do
+-- lead:   step, rank, start_ms, dur_ms, kind, name, op
 -- plot:   bar dur_ms by kind, name
 -- empty:  There is no launch, GPU activity or step in that step, capture and run.
 -- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown

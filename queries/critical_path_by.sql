@@ -21,6 +21,7 @@
 -- column: share_pct  real(pct)   Of the step.
 --
 -- about:  what to do
+-- lead:   step, kind, rank, name, dur_ms, share_pct
 -- plot:   bar dur_ms by step, kind, rank, name
 -- empty:  There is no launch, GPU activity or step in that step, capture and run.
 -- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown

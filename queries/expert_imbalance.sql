@@ -46,6 +46,7 @@
 --                                        unclear (of all of them).
 --
 -- about:  communication
+-- lead:   step, group_description, most_rank, imbalance, most_share_pct, wait_ms, explained_pct
 -- plot:   bar imbalance by step, group_description
 -- empty:  No all-to-all of uneven sizes (all_to_allv) is in the database. Experts that exchange
 --         tokens by kernels of their own (DeepEP, NVSHMEM) do not tell sizes.

@@ -34,6 +34,7 @@
 -- about:  kernels and operators
 -- empty:  No such operator with its shapes is in the database: record with record_shapes=True.
 -- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
+-- lead:   op, shapes, gpu_ms, tflops, peak_pct, calls
 -- plot:   bar tflops by run, op, shapes
 
 WITH trace AS MATERIALIZED (

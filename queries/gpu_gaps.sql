@@ -40,6 +40,7 @@
 -- column: next_id      int(id)     Its slice_id in `kernels`.
 --
 -- about:  steps and GPU time
+-- lead:   rank, start_ms, gap_ms, cause, host_name, sync_name, next_name
 -- plot:   bar gap_ms by run, rank, device, cause, next_name
 -- empty:  No GPU ran nothing, or no GPU activity is in the database.
 -- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown

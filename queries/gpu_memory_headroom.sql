@@ -22,6 +22,7 @@
 -- column: advice            text        What to do about it; NULL: nothing.
 --
 -- about:  memory
+-- lead:   rank, gpu, used_pct, batch_times, advice
 -- plot:   bar used_pct by run, source, host, gpu, rank
 -- empty:  Nothing tells how much memory was used: ingest samples of nvidia-smi beside the traces,
 --         or record with profile_memory=True.

@@ -30,6 +30,7 @@
 -- column: value              real(count)  Mean of what was asked for; NULL: a text.
 --
 -- about:  logs, settings, GPU samples
+-- lead:   host, gpu, at_utc, utilization_pct, memory_used_bytes, sm_clock_mhz, throttle
 -- plot:   line value over bin by run, kind, gpu
 -- empty:  There is no sample of a GPU: ingest what nvidia-smi --query-gpu=... --format=csv -l 1,
 --         nvidia-smi dmon -o DT or gpustat -i wrote.

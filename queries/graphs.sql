@@ -31,6 +31,7 @@
 -- column: graph_id      int(id)     In graphs.
 --
 -- about:  kernels and operators
+-- lead:   rank, graph, replays, kernels, gpu_ms, gap_ms, saved_ms, attributed_pct, reason
 -- plot:   bar gpu_ms by run, rank, graph
 -- empty:  No graph was launched, or none of its kernels is in the database.
 

@@ -33,6 +33,7 @@
 -- about:  communication
 -- empty:  Every collective of the dumps is done on all ranks, or no dump of the flight recorder
 --         (nccl_trace_rank_N, of TORCH_NCCL_DUMP_ON_TIMEOUT=1) is in the database.
+-- lead:   group_description, collective_seq, verdict, rank, is_culprit, name, state
 
 WITH dump AS MATERIALIZED (
   SELECT run, rank, max(source_id) AS source_id FROM sources

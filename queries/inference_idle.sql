@@ -28,6 +28,7 @@
 -- column: max_ms       real(ms)    Before one step at most.
 --
 -- about:  inference
+-- lead:   rank, kind, cause, idle_ms, share_pct
 -- plot:   bar idle_ms by run, rank, kind, cause
 -- empty:  No step of vLLM or SGLang has one before it, or no GPU was idle between two.
 

@@ -45,6 +45,7 @@
 -- column: slice_id         int(id)     The annotation, in slices.
 --
 -- about:  inference
+-- lead:   rank, number, kind, requests, tokens, step_ms, gpu_ms, idle_before_ms, idle_cause
 -- plot:   line step_ms over number by run, capture, rank
 -- empty:  No annotation of a step of vLLM or SGLang is in the database.
 

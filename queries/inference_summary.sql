@@ -30,6 +30,7 @@
 --                                       that have one before them.
 --
 -- about:  inference
+-- lead:   rank, kind, steps, median_ms, p90_ms, tokens_per_s, gpu_ms, share_pct
 -- plot:   bar total_ms by run, rank, kind
 -- empty:  No annotation of a step of vLLM or SGLang is in the database.
 

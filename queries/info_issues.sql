@@ -16,6 +16,7 @@
 -- column: first_excerpt  text        What stands there.
 --
 -- about:  the database
+-- lead:   rank, kind, count, path
 -- plot:   bar count by run, rank, kind
 -- empty:  Nothing was wrong in any file.
 

@@ -17,6 +17,7 @@
 -- column: time_source  text        How its times are known to be Unix time, or not.
 --
 -- about:  the database
+-- lead:   kind, path, rows, issues, host, rank
 -- plot:   bar rows by kind, path
 -- empty:  Every file in the database is a trace.
 

@@ -37,6 +37,7 @@
 -- column: half_lines     int(count)  Lines cut or mixed with others, which are in no number here.
 --
 -- about:  logs, settings, GPU samples
+-- lead:   path, state, iteration, loss, quiet_ms, last_trouble, last_line
 -- plot:   bar quiet_ms by run, path
 -- empty:  No training log is in the database: ingest the job's folder.
 

@@ -35,6 +35,7 @@
 -- about:  kernels and operators
 -- empty:  No sequence occurs that often: set min_times=1, or another step.
 -- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
+-- lead:   names, times, ranks, busy_ms, gap_ms, gap_pct
 
 WITH trace AS MATERIALIZED (
   SELECT trace_id, run, capture, rank, run_start_ns FROM traces

@@ -28,6 +28,7 @@
 -- column: reason          text        Why kernels are in no layer.
 --
 -- about:  inference
+-- lead:   rank, layer, kernels, gpu_ms, share_pct, over_median_pct, top_name
 -- plot:   bar gpu_ms by run, rank, class, layer
 -- empty:  No GPU activity is in the database.
 

@@ -22,6 +22,7 @@
 -- column: ranks       int(count)  Ranks on which it ran.
 --
 -- about:  kernels and operators
+-- lead:   op, kernel, activities, gpu_ms, share_pct
 -- plot:   bar gpu_ms by run, op, forward_op, kernel
 -- empty:  No GPU activity is in the database, or none of that rank and step.
 -- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown

@@ -29,6 +29,7 @@
 -- column: least_rank_ms    real(ms)    Its sum.
 --
 -- about:  kernels and operators
+-- lead:   name, kind, activities, total_ms, share_pct
 -- plot:   bar total_ms by run, name, kind
 -- empty:  No GPU activity is in the database, or none of that rank and step.
 -- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown

@@ -25,6 +25,7 @@
 -- column: mean_us    real(us)    Of one.
 --
 -- about:  inference
+-- lead:   rank, use, op, name, kernels, gpu_ms, share_pct
 -- plot:   bar gpu_ms by run, rank, use, name
 -- empty:  No kernel, operator or Python function has the name of one for a KV cache.
 

@@ -24,6 +24,7 @@
 -- column: slowest_id   int(id)     The slice_id in `kernels` of the longest, the first of several.
 --
 -- about:  the host
+-- lead:   rank, stream, activities, median_ms, p95_ms, max_ms
 -- plot:   bar median_ms by run, rank, device, stream
 -- empty:  No launch of a GPU activity is in the database.
 -- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown

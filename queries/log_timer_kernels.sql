@@ -25,6 +25,7 @@
 -- column: most_ms     real(ms)    Its time, of that rank.
 --
 -- about:  logs, settings, GPU samples
+-- lead:   iteration, timer, timer_ms, gpu_ms, gpu_pct, most_name
 -- plot:   bar gpu_ms by run, step, timer
 -- empty:  No iteration with timers is a profiled step: see log_vs_trace, which says why.
 

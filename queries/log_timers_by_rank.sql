@@ -24,6 +24,7 @@
 -- column: epochs       int(count)  Numbers that are no durations.
 --
 -- about:  logs, settings, GPU samples
+-- lead:   name, rank, mean_ms, least_ms, most_ms, spread_ms, slowest_pct
 -- plot:   bar mean_ms by run, name, rank
 -- empty:  No timer is in the database: a log has them with --timing-log-level 1 or 2.
 
@@ -52,7 +53,7 @@ SELECT
   avg(long_ms) AS mean_ms,
   min(short_ms) AS least_ms,
   max(long_ms) AS most_ms,
-  avg(CASE WHEN rank IS NULL THEN apart_ms ELSE behind_ms END) AS spread_ms,
+  round(avg(CASE WHEN rank IS NULL THEN apart_ms ELSE behind_ms END), 6) AS spread_ms,
   CASE WHEN rank IS NOT NULL THEN 100.0 * avg(is_slowest) END AS slowest_pct,
   sum(is_epoch) AS epochs
 FROM ranked

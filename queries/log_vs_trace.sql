@@ -28,6 +28,7 @@
 -- column: moved_ms       real(ms)    What was added to the trace's times to meet the log.
 --
 -- about:  logs, settings, GPU samples
+-- lead:   iteration, step, phase, elapsed_ms, step_ms, cost_ms, cost_pct
 -- plot:   line elapsed_ms over iteration by run, source_id
 -- empty:  No run has both a log with iterations and a trace with steps: ingest both, in one folder.
 
@@ -91,7 +92,7 @@ SELECT
   t.elapsed_ms,
   t.step_ns / 1e6 AS step_ms,
   CASE WHEN t.phase IS NOT NULL THEN m.median_ms END AS unprofiled_ms,
-  t.elapsed_ms - m.median_ms AS cost_ms,
+  round(t.elapsed_ms - m.median_ms, 6) AS cost_ms,
   100.0 * (t.elapsed_ms - m.median_ms) / nullif(m.median_ms, 0) AS cost_pct,
   t.after_ns / 1e6 AS after_step_ms,
   t.matched,

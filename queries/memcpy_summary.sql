@@ -25,6 +25,7 @@
 -- column: is_pageable  int(0..1)   1: it copies from or to pageable memory.
 --
 -- about:  kernels and operators
+-- lead:   rank, name, activities, total_ms, total_bytes, gbps, is_pageable
 -- plot:   bar total_ms by run, rank, device, name
 -- empty:  Nothing was copied or filled on a GPU, or the trace does not say so.
 -- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown

@@ -25,6 +25,7 @@
 -- column: largest_bytes           int(bytes)  The largest of them.
 --
 -- about:  memory
+-- lead:   rank, device_id, peak_allocated_bytes, peak_ms, peak_step, unused_pct
 -- plot:   bar peak_allocated_bytes by run, rank, device_type, device_id
 -- empty:  No memory event is in the database: record with profile_memory=True.
 

@@ -20,6 +20,7 @@
 -- column: frames           text         The whole stack, the innermost frame first.
 --
 -- about:  memory
+-- lead:   rank, blocks, held_bytes, share_pct, call
 -- plot:   bar held_bytes by run, rank, device, call
 -- empty:  No memory snapshot is in the database: ingest what torch.cuda.memory._dump_snapshot
 --         wrote.

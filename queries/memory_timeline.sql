@@ -28,6 +28,7 @@
 --
 -- about:  memory
 -- empty:  No memory event is in the database: record with profile_memory=True.
+-- lead:   rank, device_id, start_ms, max_allocated_bytes, max_reserved_bytes, events
 
 WITH trace AS MATERIALIZED (
   SELECT trace_id, run, capture, capture_id, rank, run_start_ns, start_ns, end_ns FROM traces

@@ -29,6 +29,7 @@
 -- column: ranks                 int(count)  Ranks that call it.
 --
 -- about:  kernels and operators
+-- lead:   name, calls, gpu_ms, share_pct, self_gpu_ms, host_ms
 -- plot:   bar gpu_ms by run, kind, name
 -- empty:  No Python function is in the database: record with with_stack=True.
 

@@ -35,6 +35,7 @@
 -- column: is_estimate        int(0..1)   1: durations of one rank alone, with its waits.
 --
 -- about:  communication
+-- lead:   collective, bytes, median_busbw_gbps, group_description, group_ranks, collectives
 -- plot:   bar median_algbw_gbps by run, collective, bytes, group_description, group_ranks
 -- empty:  No collective with a known size and duration is in the database.
 -- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown

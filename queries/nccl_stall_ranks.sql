@@ -22,6 +22,7 @@
 -- column: estimated_wait_ms  real(ms)    Its own waits in those without a partner, an estimate.
 --
 -- about:  communication
+-- lead:   rank, collectives, caused_wait_ms, root_wait_ms, suffered_wait_ms, times_last, unmatched
 -- plot:   bar caused_wait_ms by run, rank
 -- empty:  No communication kernel is in the database.
 -- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown

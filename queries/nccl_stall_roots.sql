@@ -28,6 +28,7 @@
 -- column: direct_wait_ms  real(ms)    Of the total: where the root is the culprit itself.
 --
 -- about:  communication
+-- lead:   root_rank, root_cause, root_name, total_wait_ms, share_pct, collectives
 -- plot:   bar total_wait_ms by run, root_rank, root_cause, root_name
 -- empty:  Nobody waited: no collective has two of its ranks in a capture (ingest the other ranks'
 --         traces too), or all of them started together.

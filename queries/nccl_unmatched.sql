@@ -24,6 +24,7 @@
 -- column: last_ordinal       int(count)  The last one's.
 --
 -- about:  communication
+-- lead:   rank, collective, group_description, reason, kernels, total_ms
 -- plot:   bar kernels by run, capture, rank, collective, group_ranks, reason
 -- empty:  Every communication kernel has a partner, or there is none in the database.
 

@@ -21,6 +21,7 @@
 -- about:  Nsight Compute
 -- empty:  No metrics of Nsight Compute are in the database: ingest what ncu --csv --page raw
 --         prints.
+-- lead:   metric, unit, kernels, least, most, description
 
 WITH listed AS MATERIALIZED (
   SELECT run, metric, section, unit_si, count(*) AS kernels, count(value) AS numbers,

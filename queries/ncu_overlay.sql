@@ -25,6 +25,7 @@
 -- column: name           text         The kernel.
 --
 -- about:  Nsight Compute
+-- lead:   kernel, metric, gpu_time_ms, mbyte, total_mbyte, is_backward
 -- plot:   line mbyte over gpu_time_ms by run, rank, metric
 -- empty:  No kernel has one of these metrics in bytes or sectors.
 

@@ -30,6 +30,7 @@
 --                                     the DRAM's peak.
 --
 -- about:  Nsight Compute
+-- lead:   kernel, base_name, dur_us, tflops, dram_gbps, bound, roof_pct
 -- plot:   bar roof_pct by run, rank, kernel, base_name
 -- empty:  No kernel has operations or bytes among its metrics: ncu --set roofline collects them.
 

@@ -23,6 +23,7 @@
 -- column: unit_si        text         That unit.
 --
 -- about:  Nsight Compute
+-- lead:   kernel, name, value, unit, gpu_time_ms
 -- plot:   line value_si over gpu_time_ms by run, rank
 -- empty:  No kernel has a number for this metric; `tracedb query ncu_metric_list` tells what there
 --         is.

@@ -22,6 +22,7 @@
 -- column: op             text        An operator that launched one in the trace.
 --
 -- about:  Nsight Compute
+-- lead:   base_name, kernels, joined_pct, ncu_ms, trace_ms, slower_pct
 -- plot:   bar trace_ms by run, rank, base_name
 -- empty:  No kernels of Nsight Compute are in the database.
 

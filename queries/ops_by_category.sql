@@ -25,6 +25,7 @@
 --                                  or compute.
 --
 -- about:  kernels and operators
+-- lead:   category, activities, gpu_ms, share_pct, most_op
 -- plot:   bar gpu_ms by run, category
 -- empty:  No GPU activity is in the database, or none of that rank and step.
 -- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown

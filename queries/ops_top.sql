@@ -27,6 +27,7 @@
 -- column: ranks            int(count)  Ranks that call it.
 --
 -- about:  kernels and operators
+-- lead:   name, calls, self_gpu_ms, self_share_pct, gpu_ms, host_ms
 -- plot:   bar self_gpu_ms by run, name
 -- empty:  No operator is in the database: record with ProfilerActivity.CPU.
 

@@ -27,6 +27,8 @@
 -- column: exposed_span_pct   real(pct)   exposed_comm_ms of the GPU's spans in the captures.
 --
 -- about:  steps and GPU time
+-- lead:   rank, parallelism, group_description, comm_ms, overlap_pct, exposed_comm_ms,
+--         exposed_span_pct
 -- plot:   bar exposed_comm_ms by run, rank, device, parallelism, group_description,
 --         group_ranks
 -- empty:  No communication kernel is in the database, or none of that rank and step.

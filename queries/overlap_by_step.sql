@@ -27,6 +27,7 @@
 -- column: idle_ms            real(ms)    Nothing ran.
 --
 -- about:  steps and GPU time
+-- lead:   rank, device, step, overlap_pct, exposed_comm_ms, idle_ms, span_ms, compute_ms, comm_ms
 -- plot:   stacked compute_ms, exposed_comm_ms, exposed_memory_ms, idle_ms
 --         by run, capture, rank, device, step
 -- empty:  No GPU activity is in the database; `tracedb info` tells what is.

@@ -47,6 +47,7 @@
 -- about:  steps and GPU time
 -- empty:  No kernel launched in a step belongs to a group whose description says pipeline.
 -- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
+-- lead:   rank, step, stage, bubble_ms, bubble_pct, ideal_pct, wait_ms, work_ms, lost_ms
 
 WITH recorded AS MATERIALIZED (
   SELECT trace_id, run_id, run, capture, rank FROM traces

@@ -29,6 +29,7 @@
 -- about:  the host
 -- empty:  No GPU activity with a known launch is in the database.
 -- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
+-- lead:   rank, stream, mean_depth, max_depth, empty_pct, full_pct
 
 WITH axis AS MATERIALIZED (  -- moment i of a trace is first_ns + i * step_ns
   SELECT trace_id, run, run_start_ns, start_ns AS first_ns,

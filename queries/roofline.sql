@@ -53,6 +53,7 @@
 -- about:  kernels and operators
 -- empty:  No operator with its shapes is in the database: record with record_shapes=True.
 -- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
+-- lead:   op, shapes, gpu_ms, share_pct, bound, roof_pct, tflops, gbps
 -- plot:   roofline tflops, peak_tflops, peak_gbps over intensity by run, op, shapes
 
 WITH trace AS MATERIALIZED (

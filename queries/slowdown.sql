@@ -29,6 +29,7 @@
 -- column: unknown    text         Why there is no slowdown: nothing to compare with.
 --
 -- about:  what to do
+-- lead:   part, kind, rank, step, slowdown, taken_ms, ideal_ms
 -- plot:   bar slowdown by capture, part, kind, rank, step
 -- empty:  There is no launch, GPU activity or step in that capture and run.
 -- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown

@@ -37,6 +37,7 @@
 -- about:  kernels and operators
 -- empty:  No GPU activity is in the database.
 -- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
+-- lead:   rank, device, activities, short_pct, stretch_idle_ms, stretch_idle_pct, longest_names
 
 WITH bound AS (
   SELECT CAST(round(1000 * coalesce(:max_us, 10)) AS INTEGER) AS short_ns

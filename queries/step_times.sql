@@ -27,6 +27,7 @@
 --                                        when the GPU was done with it before the host.
 --
 -- about:  steps and GPU time
+-- lead:   rank, step, step_ms, over_median_pct, gpu_ms, idle_before_ms, lag_ms
 -- plot:   line step_ms over step by run, capture, rank
 -- empty:  No step is in the database: the job did not call the profiler's step().
 

@@ -35,6 +35,7 @@
 --                                       NULL: not known.
 --
 -- about:  steps and GPU time
+-- lead:   step, step_ms, slowest_rank, late_ms, share_pct, cause, cause_name
 -- plot:   bar late_ms by run, capture, step, slowest_rank, cause_name
 -- empty:  Nobody waited: no collective has two of its ranks in a capture (ingest the other ranks'
 --         traces too), or all of them started together.

@@ -20,6 +20,7 @@
 -- column: memory_ms        real(ms)    Some copy or fill ran on it.
 --
 -- about:  steps and GPU time
+-- lead:   rank, device, stream, activities, busy_ms, utilization_pct
 -- plot:   bar utilization_pct by run, rank, device, stream
 -- empty:  No GPU activity is in the database; `tracedb info` tells what is.
 -- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown

@@ -32,6 +32,7 @@
 -- column: ranks        int(count)  Ranks that do it.
 --
 -- about:  the host
+-- lead:   call, op, calls, stalls, stalled_ms, stalled_pct
 -- plot:   bar stalled_ms by run, call, op, function, annotation
 -- empty:  No call waits for the GPU, or the trace has no runtime calls.
 

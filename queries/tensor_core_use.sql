@@ -40,6 +40,7 @@
 -- about:  kernels and operators
 -- empty:  No kernel in the database multiplies matrices by its name.
 -- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
+-- lead:   rank, name, tensor_cores, could_use, total_ms, matrix_pct
 
 WITH rule(place, pattern, tensor_cores, could_use) AS (
   -- Patterns of GLOB, of the name in small letters; NULL: no matrix kernel.

@@ -38,6 +38,8 @@
 -- column: compute_pct          real(pct)   compute_ms of span_ms.
 --
 -- about:  steps and GPU time
+-- lead:   rank, step, span_ms, compute_ms, idle_host_ms, exposed_tensor_ms, exposed_pipeline_ms,
+--         exposed_data_ms, exposed_expert_ms, exposed_context_ms, exposed_other_ms, device
 -- plot:   stacked compute_ms, exposed_tensor_ms, exposed_pipeline_ms, exposed_data_ms,
 --         exposed_expert_ms, exposed_context_ms, exposed_other_ms, exposed_memory_ms, all_idle_ms
 --         by run, capture, rank, device, step

@@ -24,6 +24,7 @@
 -- column: rank           int(id)       Who printed it, where the line says so.
 --
 -- about:  logs, settings, GPU samples
+-- lead:   iteration, elapsed_ms, loss, tflops, tokens_per_s, grad_norm
 -- plot:   line loss over iteration by run, source_id
 -- empty:  No line of an iteration is in the database: ingest the job's log.
 

@@ -61,6 +61,19 @@ Result<std::string> OrderTerms(std::string_view order, const std::vector<std::st
   return terms;
 }
 
+// A spreadsheet keeps 15 digits, so times since the run's first event come before those since 1970,
+// which have 19. Tables without them are as they are.
+std::string ColumnTerms(std::vector<std::string> columns) {
+  const auto start = std::ranges::find(columns, "start_ms");
+  const auto first_ns = std::ranges::find_if(
+      columns, [](const std::string& column) { return column.ends_with("_ns"); });
+  if (start == columns.end() || start < first_ns) return "*";
+  std::rotate(first_ns, start, start + 1);
+  std::string terms;
+  for (const std::string& column : columns) terms += (terms.empty() ? "" : ", ") + Quoted(column);
+  return terms;
+}
+
 }  // namespace
 
 Result<std::vector<TableName>> ListTables(SqliteDb& db) {
@@ -95,9 +108,9 @@ Result<QueryDoc> MakeTableQuery(SqliteDb& db, std::string_view table, std::strin
   doc.params.push_back(RowsParam("limit", "-1", "Rows at most; all of them when negative."));
   doc.params.push_back(RowsParam("offset", "0", "Rows left out before them."));
   doc.sql = fmt::format(
-      "SELECT * FROM {}{}{} LIMIT coalesce(:limit, -1) "
+      "SELECT {} FROM {}{}{} LIMIT coalesce(:limit, -1) "
       "OFFSET coalesce(:offset, 0)",
-      Quoted(table), terms.empty() ? "" : " ORDER BY ", terms);
+      ColumnTerms(columns), Quoted(table), terms.empty() ? "" : " ORDER BY ", terms);
   return doc;
 }
 

@@ -157,7 +157,10 @@ Status TableSink::WriteAcross(std::span<const Shown> row, bool is_title) {
       cells.push_back(WrapText(cell.text, column.width));
     } else {
       const bool is_cut = column.is_cut && (is_title || cell.type == SqlType::kText);
-      cells.push_back({is_cut ? CutToWidth(cell.text, column.width) : cell.text});
+      const bool is_path = !is_title && names_[column.index].ends_with("path");
+      cells.push_back({!is_cut   ? cell.text
+                       : is_path ? CutFrontToWidth(cell.text, column.width)
+                                 : CutToWidth(cell.text, column.width)});
     }
     lines = std::max(lines, cells.back().size());
   }

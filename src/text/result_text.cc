@@ -120,6 +120,14 @@ std::string CutToWidth(std::string_view text, size_t width, std::string_view mar
   return std::string(text.substr(0, bytes)).append(mark);
 }
 
+std::string CutFrontToWidth(std::string_view text, size_t width) {
+  constexpr std::string_view kMark = "…";
+  if (DisplayWidth(text) <= width) return std::string(text);
+  const size_t room = width - std::min(width, DisplayWidth(kMark));
+  while (DisplayWidth(text) > room) text.remove_prefix(ReadUtf8(text).bytes);
+  return std::string(kMark).append(text);
+}
+
 std::string ShownText(std::string_view text) {
   std::string shown;
   shown.reserve(text.size());

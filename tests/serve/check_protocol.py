@@ -40,6 +40,8 @@ def tables_have_limit_offset_and_order(program, database):
         assert rows == [["i"], ["995"], ["994"], ["993"]]
         rows = rows_of(server.text("/tables/kernels.csv?order=rank,-dur_ns&limit=2&header=0"))
         assert len(rows) == 2 and rows[0][2] == "0"
+        [names] = rows_of(server.text("/tables/kernels.csv?limit=0"))
+        assert names.index("start_ms") + 1 == names.index("ts_ns"), "15 digits before 19"
         for bad in ("order=nothing", "order=i;DROP", "limit=x", "offset=1.5", "where=1"):
             status, _, body = server.get("/tables/thousand.csv?" + bad)
             assert status == 400 and body, bad

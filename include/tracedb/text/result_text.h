@@ -26,6 +26,9 @@ size_t DisplayWidth(std::string_view text);
 // fits without.
 std::string CutToWidth(std::string_view text, size_t width, std::string_view mark = "…");
 
+// The longest end of it with a mark before: of a path that says most.
+std::string CutFrontToWidth(std::string_view text, size_t width);
+
 // The text in lines of at most `width`, broken at blanks where it has any; what goes beyond so many
 // lines is cut.
 inline constexpr size_t kWrappedLinesMax = 100;
