@@ -1,7 +1,7 @@
 -- title: When did a GPU run nothing, and what was it waiting for
 --
 -- One row for each gap: a stretch in which nothing ran on the GPU, between two that ran something.
--- The cause is told by what the thread did that launched the activity which ended the gap, piece by
+-- The cause is what the thread did that launched the activity which ended the gap, piece by
 -- piece. sync: it was in a call that waits for the GPU, and the call's work had not ended, as the
 -- gap ended while it was in it. What is before that is host where that launch came after the gap
 -- had begun, named by what the host then did, and else dependency: what was launched waited for

@@ -1,7 +1,7 @@
 -- title: Which kernels follow each other, and the gaps between them
 --
 -- One row for each sequence of `length` GPU activities that come one after the other, by start, in
--- a stream, told by their names, most gap time first. What repeats often with short kernels and
+-- a stream, known by their names, most gap time first. What repeats often with short kernels and
 -- gaps gains from fusion (torch.compile, fused optimizers) or CUDA graphs. Training repeats itself:
 -- one step of each run is looked at, of all ranks. Occurrences may overlap: `a a a a` holds
 -- `a a a` twice.

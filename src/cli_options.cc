@@ -80,7 +80,7 @@ void AddIngest(CLI::App& app, IngestOptions& options, IngestTexts& texts) {
   app.add_option(
          "INPUT", options.inputs,
          "files, folders (searched recursively), or - for a trace on standard input; what a "
-         "file is and how it is packed (gzip, zstd) is told by its content")
+         "file is and how it is packed (gzip, zstd) is determined by its content")
       ->required();
   app.add_option("--rank", options.rank,
                  "the rank, where neither the header nor the file name tells it (one input only)")

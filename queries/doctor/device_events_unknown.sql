@@ -1,6 +1,6 @@
 -- title: Events of a device that are no GPU activities
 --
--- GPU activities are told by their category (kernel, gpu_memcpy, gpu_memset, mtia_ccp_events).
+-- GPU activities are known by their category (kernel, gpu_memcpy, gpu_memset, mtia_ccp_events).
 -- Other profilers write what a device ran without one: below a process that they call
 -- /device:GPU:0 or /device:TPU:0 (JAX, TensorFlow) or Ascend Hardware, or that they label NPU 0.
 -- Events with a duration on such a process are a row for each process; those of the host's

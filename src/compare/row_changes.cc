@@ -121,7 +121,7 @@ class RowFinder {
     found_.push_back(std::move(candidate));
   }
 
-  // An annotation in steps that are not in the middle is told by the mean of all of them.
+  // An annotation in steps that are not in the middle is determined by the mean of all of them.
   void SetRareTime(RowChange& row, const SeriesOfRun& series) const {
     if (row.base_ns != 0 || row.new_ns != 0) return;
     const auto& runs = row.in == RowIn::kBase ? sides_.base : sides_.now;

@@ -15,7 +15,7 @@ constexpr size_t kBodyBytes = 1024;
 constexpr std::string_view kBlanks = " \t\n\v\f\r";
 constexpr std::string_view kDigits = "0123456789";
 
-// Digits from `at` on; moves it behind them.
+// Digits from `at` on; moves it after them.
 size_t CountDigits(std::string_view text, size_t& at) {
   const size_t begin = at;
   at = std::min(text.find_first_not_of(kDigits, at), text.size());

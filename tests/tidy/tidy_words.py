@@ -18,8 +18,8 @@ BANNED_WORDS = {
     "label": (r"labels?", "event name (a label is a process's)", 3),
     "slot": (r"slots?", "args column", 0),
     "overlay": (r"overlays?", "staged changes", 0),
-    "told by": (r"told by", "determined by", 5),
-    "behind": (r"behind", "after", 36),
+    "told by": (r"told by", "determined by", 1),
+    "behind": (r"behind", "after", 15),
 }
 # Where such a word is the right one: a room, or a file.
 RIGHT_WORDS = {

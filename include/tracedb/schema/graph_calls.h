@@ -1,4 +1,4 @@
-// Calls of the CUDA or HIP runtime and driver that have to do with graphs, told by their names.
+// Calls of the CUDA or HIP runtime and driver that have to do with graphs, known by their names.
 #pragma once
 
 #include <cstdint>

@@ -132,7 +132,7 @@ void HeaderReader::Key(char c, uint64_t offset) {
   } else if (c == '}') {
     state_ = State::kDone;
   } else if (c == '{' && event_arrays_ > 0) {
-    issues_.Add(IssueKind::kHeaderMalformed, offset, "events behind the end of their array");
+    issues_.Add(IssueKind::kHeaderMalformed, offset, "events after the end of their array");
     ResumeEvents(offset, offset);
   } else if (!IsJsonBlank(c) && c != ',') {
     Lose(offset);

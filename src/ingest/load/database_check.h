@@ -12,7 +12,7 @@
 
 namespace tracedb {
 
-// Its pages hang together, and no table has a row behind those of the traces. Gives the ids that
+// Its pages hang together, and no table has a row after those of the traces. Gives the ids that
 // come after them.
 Result<FirstIds> CheckDatabase(SqliteDb& db, const std::atomic<bool>* stop);
 

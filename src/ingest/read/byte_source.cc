@@ -199,7 +199,7 @@ class PackedSource final : public ByteSource {
       return false;
     }
     if (any_member_ && !MayStartMember()) {
-      Stop(false, "the bytes behind the compressed data are something else");
+      Stop(false, "the bytes after the compressed data are something else");
       return false;
     }
     any_member_ = true;

@@ -322,12 +322,12 @@ Status DocReader::Finish() {
   for (size_t i = 0; i < doc_.params.size(); ++i) {
     if (!doc_.params[i].text.empty()) continue;
     return At(param_lines_[i], fmt::format("param '{}' has no description", doc_.params[i].name),
-              "say behind it what it does");
+              "say after it what it does");
   }
   for (size_t i = 0; i < doc_.columns.size(); ++i) {
     if (!doc_.columns[i].text.empty()) continue;
     return At(column_lines_[i], fmt::format("column '{}' has no description", doc_.columns[i].name),
-              "say behind it what it holds");
+              "say after it what it holds");
   }
   for (size_t i = 0; i < kTextKeys.size(); ++i) {
     if (!has_text_[i] || !(doc_.*kTextKeys[i].text).empty()) continue;

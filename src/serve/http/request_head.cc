@@ -116,7 +116,7 @@ void RequestHead::ReadHeader() {
   const std::string_view line = line_;
   const size_t colon = line.find(':');
   if (colon == std::string_view::npos || !IsToken(line.substr(0, colon))) {
-    return Refuse(400, "a header's name is a word, with its colon right behind it");
+    return Refuse(400, "a header's name is a word, with its colon right after it");
   }
   const std::string name = InSmallLetters(line.substr(0, colon));
   const std::string_view value = Trimmed(line.substr(colon + 1));

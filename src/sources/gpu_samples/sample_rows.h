@@ -28,7 +28,7 @@ class SampleRows {
 
   // The samples after it are of this moment, of the line at `offset`. Times are without a zone.
   Status Begin(std::optional<int64_t> gpu, std::optional<int64_t> local_ns, uint64_t offset);
-  // The value as the file writes it, with or without `unit` behind it. What stands for a missing
+  // The value as the file writes it, with or without `unit` after it. What stands for a missing
   // one ("[N/A]", "-") adds nothing. A text is a row when it differs from the one before: driver
   // and name stand in every line. A name too many (kNamesMax) is an issue.
   Status Add(std::string_view name, std::string_view unit, std::string_view value);

@@ -154,7 +154,7 @@ Result<bool> LogLines::TakeBars(const LogLine& line, LogPlace place) {
 }
 
 // A line is whole when each field is, and when it ends in a bar as others of its log do. What
-// stands behind the bar of the last field is of another writer, who began before the line's end was
+// stands after the bar of the last field is of another writer, who began before the line's end was
 // printed: the last one is known by its name, or by the line before, which has the same fields.
 bool LogLines::ReadFields(const LogLine& line, std::string_view text, bool wants_final_bar) {
   if (rows_.ReadAsLast(text, pairs_)) return true;
@@ -170,7 +170,7 @@ bool LogLines::ReadFields(const LogLine& line, std::string_view text, bool wants
     has_final_bars_ |= ends_in_bar;
     return true;
   }
-  if (end == PairsEnd::kWhole) {  // what stands behind the last bar is like a field
+  if (end == PairsEnd::kWhole) {  // what stands after the last bar is like a field
     const size_t closed = all.rfind('|') + 1;
     std::string_view fields = all.substr(0, closed);
     pairs_.clear();

@@ -59,7 +59,7 @@ class LogLines {
   bool has_final_bars_ = false;  // a line of fields ended in one: all do
   int settings_left_ = 0;        // lines in which a block of settings may go on
   std::vector<LogPair> pairs_;
-  std::string foreign_;  // what stood behind a line's last bar: another writer's line
+  std::string foreign_;  // what stood after a line's last bar: another writer's line
 };
 
 }  // namespace tracedb

@@ -18,7 +18,7 @@ bool IsUpperName(std::string_view name) {
          });
 }
 
-// The number behind `name` in the text, with its unit if that stands at it: "4.97GB".
+// The number after `name` in the text, with its unit if that stands at it: "4.97GB".
 std::optional<double> MbBehind(std::string_view text, std::string_view name) {
   const size_t at = text.find(name);
   if (at == std::string_view::npos) return std::nullopt;

@@ -12,7 +12,7 @@ namespace tracedb {
 struct LogPair {
   std::string_view name;
   std::string_view value;  // as written
-  std::string_view unit;   // a word behind it: "s" of "iteration time: 270.125 s"
+  std::string_view unit;   // a word after it: "s" of "iteration time: 270.125 s"
 };
 
 enum class PairsEnd {
@@ -34,7 +34,7 @@ struct LogHead {
   int64_t iteration = 0;
   std::optional<int64_t> iterations;
 };
-// Reads it from the beginning of `text`, and takes it off with the bar behind it.
+// Reads it from the beginning of `text`, and takes it off with the bar after it.
 std::optional<LogHead> TakeLogHead(std::string_view& text);
 
 // The number with which `text` begins: "523.9" of "523.9/510.2" and of "3453.08ms/8".

@@ -8,7 +8,7 @@
 
 namespace tracedb {
 
-// "2024-08-21 10:19:42.123456": ns as if it were UTC; a zone behind it is taken into account.
+// "2024-08-21 10:19:42.123456": ns as if it were UTC; a zone after it is taken into account.
 struct LogStamp {
   int64_t ns = 0;
   bool has_zone = false;

@@ -1,5 +1,5 @@
 // Reads what `ncu --csv` prints: output of the program, then a table with a header. Files put
-// behind one another are several tables.
+// after one another are several tables.
 //
 //   --page raw       "ID",...,"CC","dram__bytes_read.sum","gpu__time_duration.sum"
 //                    "","","",    "byte",                "ns"                       units
@@ -30,7 +30,7 @@ class NcuCsv {
   Status Header();
   Status Units();
   Status Row();
-  // The cells of a row behind its first.
+  // The cells of a row after its first.
   Status RawCells();
   Status DetailCells();
   Status DetailRow(uint64_t value_offset);
@@ -44,7 +44,7 @@ class NcuCsv {
   NcuRows& rows_;
   NcuTable table_;
   bool has_table_ = false;
-  bool wants_units_ = false;        // the row behind a header of --page raw
+  bool wants_units_ = false;        // the row after a header of --page raw
   std::vector<std::string> names_;  // of columns, until their units are known
   std::vector<std::string> units_;  // of metrics that need them
   NcuKernel kernel_;

@@ -45,7 +45,7 @@ std::optional<Description> DescriptionLine(std::string_view line) {
   }
   found.metric = name;
   found.type = type;
-  // A unit begins where its column does, 16 behind the type's, a description 32 behind.
+  // A unit begins where its column does, 16 after the type's, a description 32 after.
   constexpr size_t kUnitWithin = 20;
   std::string_view after_unit = rest;
   const std::string_view unit = TakeWord(after_unit);

@@ -1,7 +1,7 @@
 // Numbers as Nsight Compute writes them, in the form of the locale that it ran in:
 //
 //   67,116,800    two separators of one kind part thousands: the other kind is the decimal one
-//   9,00          not three digits behind it: it is the decimal one
+//   9,00          not three digits after it: it is the decimal one
 //   1.234,5       the last of two kinds is the decimal one
 //   1,234         one thousand, or a little more than one: the rest of the file must tell
 //

@@ -1,5 +1,5 @@
 // What NCCL says of its calls in the payloads of its NVTX ranges, where an export has these as
-// blobs (nsys export --include-blobs=true). Where a payload's fields are is told by the export.
+// blobs (nsys export --include-blobs=true). The export says where a payload's fields are.
 #pragma once
 
 #include <cstdint>

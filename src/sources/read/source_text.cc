@@ -23,7 +23,7 @@ Result<size_t> SourceText::Read(std::span<char> into) {
   return got;
 }
 
-// Brings more of the text behind what is not given yet.
+// Brings more of the text after what is not given yet.
 Status SourceText::Refill() {
   std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
   end_ -= begin_;

@@ -18,7 +18,7 @@ namespace tracedb {
 bool IsDirective(std::string_view line);
 // "KEY=value  # remark", also with export before it: KEY has large letters.
 bool SplitVariable(std::string_view line, std::string_view& name, std::string_view& written);
-// Nothing but a remark stands behind the value.
+// Nothing but a remark stands after the value.
 bool IsOnlyAVariable(std::string_view written);
 // "JobIDRaw|JobName|Partition|State|...".
 bool IsSacctHeader(std::string_view line);

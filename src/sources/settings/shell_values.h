@@ -10,7 +10,7 @@ namespace tracedb {
 
 using ShellVariables = std::map<std::string, std::string, std::less<>>;
 
-// The value of what stands behind `NAME=`: quotes are taken off, a remark is left out, $A, ${A} and
+// The value of what stands after `NAME=`: quotes are taken off, a remark is left out, $A, ${A} and
 // $((A * B)) are worked out with variables known so far. nullopt: it needs a shell, or a variable
 // that nobody has set.
 std::optional<std::string> ShellValue(std::string_view written, const ShellVariables& variables);

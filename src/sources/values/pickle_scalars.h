@@ -1,4 +1,4 @@
-// Numbers and texts of a pickle: what an opcode has behind it.
+// Numbers and texts of a pickle: what an opcode has after it.
 #pragma once
 
 #include <cstdint>

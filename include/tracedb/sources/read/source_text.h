@@ -25,7 +25,7 @@ class SourceText {
   // A longer line is given as its beginning, and was_cut() says so.
   static constexpr size_t kLineBytesMax = size_t{1} << 20;
 
-  // `path` is a regular file; what it is packed with is told by its content. Once `stop` is true,
+  // `path` is a regular file; its content says what it is packed with. Once `stop` is true,
   // reading fails. `block_bytes` limits what is read at a time (0: no limit), for tests.
   static Result<SourceText> Open(const std::filesystem::path& path, size_t block_bytes,
                                  const std::atomic<bool>* stop);
