@@ -85,12 +85,14 @@ named AS MATERIALIZED (  -- those that only make room for others say less
   FROM within w JOIN names n ON n.name_id = w.name_id
   WHERE n.name NOT GLOB 'ProfilerStep#*' GROUP BY w.block
 ),
-module AS MATERIALIZED (
-  SELECT h.block, substr(n.name, 12) AS name, max(s.ts)
-  FROM held h CROSS JOIN function_slices s ON s.track_id = h.track_id AND s.dur_ns >= 250000
-       AND s.ts <= h.ts AND s.ts + s.dur_ns >= h.ts
-  CROSS JOIN names n ON n.name_id = s.name_id AND n.name GLOB 'nn.Module: *'
-  GROUP BY h.block
+module AS MATERIALIZED (  -- backwards from the block: the innermost began last
+  SELECT h.block,
+         (SELECT substr(n.name, 12)
+          FROM function_slices s CROSS JOIN names n ON n.name_id = s.name_id
+          WHERE s.track_id = h.track_id AND s.dur_ns >= 250000
+            AND s.ts <= h.ts AND s.ts + s.dur_ns >= h.ts AND n.name GLOB 'nn.Module: *'
+          ORDER BY s.ts DESC LIMIT 1) AS name
+  FROM held h
 ),
 summed AS (
   SELECT h.run_id, 'recorded' AS origin, m.name AS module, o.name AS op, count(*) AS blocks,
