@@ -70,7 +70,8 @@ def of_activities(graph):
             yield from ((s, rounded_mean([p.weight for p in peers])) for s in alike)
 
 
-def of_host(graph):
+def host_stretches(graph):
+    """Stretches of work of the hosts, numbered."""
     last = {}  # {call: the activity that it launched last}
     for a in sorted(graph.activities, key=lambda a: a.slice_id):
         if a.launch:
@@ -94,7 +95,11 @@ def of_host(graph):
                 stretches.append(Stretch(node, edge, key, steps[node.number], node.number))
                 stretches[-1].weight, stretches[-1].held = weight, held
     numbered(stretches)
-    for alike in by(stretches, lambda s: (s.key, s.place)).values():
+    return stretches
+
+
+def of_host(graph):
+    for alike in by(host_stretches(graph), lambda s: (s.key, s.place)).values():
         if are_shared(graph, alike):
             yield from ((s, rounded_median([p.weight for p in alike])) for s in alike)
 

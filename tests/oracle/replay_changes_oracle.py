@@ -68,18 +68,17 @@ def of_late_ranks(graph, ranks):
     for a in graph.activities:
         if a.slice_id in key_of:
             starts[key_of[a.slice_id]][graph.ranks[a.trace]] = a.ts
-    shorter, slow, in_pieces = {}, set(), set()
+    shorter, slow, hosts = {}, set(), set()
     for slice_id, rank, step, held_by, cause in graph.db.execute(
             "SELECT slice_id, rank, step, cause_slice_id, cause FROM collective_causes "
-            "WHERE cause IN ('host', 'device') "
-            "AND carried_id IS NULL AND (cause_slice_id IS NOT NULL OR cause = 'host')"):
+            "WHERE ifnull(cause, '') <> 'upstream' AND carried_id IS NULL"):
         if slice_id not in key_of or rank not in ranks:
             continue
-        if held_by is None or cause == "host" and not launches(graph, held_by):
-            in_pieces.add(step)
-        elif cause == "device":
+        if cause != "host":
             slow.add(step)
-        else:
+        if cause != "device" or held_by is None:
+            hosts.add(step)
+        if cause == "host" and held_by is not None and launches(graph, held_by):
             for one, ns in held_alike(graph, ranks, starts[key_of[slice_id]], rank, step, held_by):
                 shorter[one] = max(shorter.get(one, 0), ns)
     shorter.update(more_work(graph, ranks, slow))
@@ -88,7 +87,7 @@ def of_late_ranks(graph, ranks):
     gpu = {a.slice_id for a in graph.activities}
     return [c for c in changes if c["slice_id"] in gpu] + [
         {"change": "several", "of": [(c, changed_slices(graph, c)) for c in changes if c["slice_id"] not in gpu]},
-        {"change": "even_host", "at_most": even_host(graph, ranks, in_pieces)}]
+        {"change": "even_host", "at_most": even_host(graph, ranks, hosts)}]
 
 
 def launches(graph, slice_id):
@@ -127,23 +126,40 @@ def held_alike(graph, ranks, parts, rank, step, held_by):
 
 
 def even_host(graph, ranks, steps):
-    """{(node, source, kind of edge): at most what it takes}, of these ranks' host work in these steps: short
-    and long apart."""
+    """{(node, source, kind of edge): at most what it takes}, of these ranks' host work in these steps."""
+    compared, excess, found = set(), collections.defaultdict(list), {}
+    stretches = [s for s in ideal_oracle.host_stretches(graph) if s.step in steps]
+    for alike in ideal_oracle.by(stretches, lambda s: (s.key, s.step, s.place)).values():
+        usual = [s.weight for s in alike if graph.ranks[s.node.trace] not in ranks]
+        for s in alike if usual else ():
+            rank = graph.ranks[s.node.trace]
+            if rank in ranks:
+                compared.add((rank, s.step))
+                excess[rank, s.step].append((s.weight - lower_median(usual), s))
+    for of_rank in excess.values():
+        net, longer = sum(ns for ns, _ in of_rank), sum(ns for ns, _ in of_rank if ns > 0)
+        for ns, s in of_rank if net > 0 else ():
+            if ns > 0:
+                [own] = [w for source, w, name in s.node.edges if (source, name) == (s.source, s.name)]
+                found[s.edge()] = max(0, own - ns * net // longer)
+    return {**even_sums(graph, ranks, steps, compared), **found}
+
+
+def even_sums(graph, ranks, steps, compared):
+    """The same of ranks none of whose stretches in a step have their like: short and long work, all together."""
     step_of_node = ideal_oracle.host_steps(graph)
-    work = [(node, source, weight, name) for node in graph.nodes for source, weight, name in node.edges
+    work = [(node, source, weight, name, (step_of_node[node.number], node.time - source.time >= SHORT_NS))
+            for node in graph.nodes for source, weight, name in node.edges
             if name in ("host", "handover", "call") and weight > 0 and step_of_node[node.number] in steps]
     took = collections.Counter()
-    for node, source, weight, _ in work:
-        is_long = node.time - source.time >= SHORT_NS
-        took[step_of_node[node.number], is_long, graph.ranks[node.trace]] += weight
+    for node, _, weight, _, of in work:
+        took[of, graph.ranks[node.trace]] += weight
     found = {}
-    for node, source, weight, name in work:
-        step, rank = step_of_node[node.number], graph.ranks[node.trace]
-        is_long = node.time - source.time >= SHORT_NS
-        others = [ns for (at, length, of), ns in took.items() if (at, length) == (step, is_long) and of != rank]
-        own = took[step, is_long, rank]
-        if rank in ranks and others and lower_median(others) < own:
-            found[node.number, source.number, name] = nearest(weight * (lower_median(others) / own))
+    for node, source, weight, name, of in work:
+        rank = graph.ranks[node.trace]
+        others = [ns for (at, other), ns in took.items() if at == of and other not in ranks]
+        if rank in ranks and (rank, of[0]) not in compared and others and lower_median(others) < took[of, rank]:
+            found[node.number, source.number, name] = nearest(weight * (lower_median(others) / took[of, rank]))
     return found
 
 

@@ -1,8 +1,6 @@
 #include "replay/changes/ideal_weights.h"
 
 #include <algorithm>
-#include <array>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +9,7 @@
 #include <utility>
 
 #include "replay/changes/activity_names.h"
+#include "replay/changes/host_stretches.h"
 #include "replay/changes/peer_times.h"
 #include "replay/graph/host_steps.h"
 #include "tracedb/base/interval.h"
@@ -19,17 +18,7 @@
 namespace tracedb {
 namespace {
 
-// One edge that has peers: the same key, the same number among those of its trace and step, and
-// as many of them there.
-struct Peer {
-  int64_t key;
-  int64_t step;
-  int64_t order_ns;
-  uint32_t trace;
-  uint32_t edge;
-  uint32_t number = 0;
-  uint32_t count = 0;
-};
+using Peer = PeerEdge;
 using Peers = std::vector<Peer>;
 using PeerRange = std::pair<Peers::const_iterator, Peers::const_iterator>;
 
@@ -72,7 +61,7 @@ class PeerFinder {
       peers.push_back(
           {NameOf(here.owner), activity.step, order_ns, activity.trace, graph_.first_edge(node)});
     }
-    Number(peers);
+    NumberPeers(peers);
     ForEachRange(peers, IsOfKey, [&](PeerRange named) {
       const bool is_shared = IsOfSeveralRanks(named);
       const int64_t name_ns = is_shared ? MeanNs(TakenBy(named)) : 0;
@@ -84,66 +73,17 @@ class PeerFinder {
     });
   }
 
-  struct Stretch {
-    uint32_t from;               // node
-    int64_t work_ns;             // without what the recorder took of it
-    std::vector<uint32_t> held;  // edges into nodes where it held the thread up
-  };
-
-  // An edge, and what is before it where it comes out of a hold; from is kNone where nothing is.
-  Stretch StretchOf(uint32_t edge) const {
-    Stretch stretch{graph_.from(edge), graph_.weights()[edge], {}};
-    while (graph_.nodes()[stretch.from].kind == NodeKind::kHoldEnd) {
-      const uint32_t begin = graph_.from(graph_.first_edge(stretch.from));
-      stretch.from = kNone;
-      for (uint32_t into = graph_.first_edge(begin); into < graph_.end_edge(begin); ++into) {
-        if (!IsWork(into, begin)) continue;
-        stretch.held.push_back(into);
-        stretch.from = graph_.from(into);
-        stretch.work_ns = SumNs(stretch.work_ns, graph_.weights()[into]);
-        break;
-      }
-      if (stretch.from == kNone) break;
-    }
-    return stretch;
-  }
-
-  // An edge that says no more than which comes first has another weight.
-  bool IsWork(uint32_t edge, uint32_t node) const {
-    return IsHost(graph_.kind(edge)) &&
-           graph_.weights()[edge] ==
-               graph_.nodes()[node].at_ns - graph_.nodes()[graph_.from(edge)].at_ns;
-  }
-
   // Stretches of the host: the median.
   void FindHost() {
-    Peers peers;
-    std::map<std::array<int64_t, 5>, int64_t> keys;
-    CurrentSteps steps(graph_);
     for (uint32_t node = 0; node < graph_.nodes().size(); ++node) {
-      const NodeKind node_kind = graph_.nodes()[node].kind;
-      if (graph_.ThreadOf(node) == kNone) continue;
-      const int64_t step = steps.At(node);
-      const int64_t at_ns = graph_.nodes()[node].at_ns;
-      if (node_kind == NodeKind::kHoldEnd) ideal_[graph_.first_edge(node)] = 0;
-      if (node_kind == NodeKind::kHoldBegin || node_kind == NodeKind::kHoldEnd) continue;
-      for (uint32_t edge = graph_.first_edge(node); edge < graph_.end_edge(node); ++edge) {
-        if (!IsWork(edge, node)) continue;
-        const Stretch stretch = StretchOf(edge);
-        if (stretch.from == kNone) continue;
-        const bool is_one = graph_.ThreadOf(stretch.from) == graph_.ThreadOf(node);
-        const auto [kind, name] = MomentOf(node);
-        const auto [from_kind, from_name] = MomentOf(stretch.from);
-        const int64_t next = static_cast<int64_t>(keys.size());
-        const int64_t key =
-            keys.emplace(std::array<int64_t, 5>{is_one ? 0 : 1, kind, name, from_kind, from_name},
-                         next)
-                .first->second;
-        peers.push_back({key, step, at_ns, graph_.TraceOf(node), edge});
-        if (!stretch.held.empty()) cut_.emplace(edge, stretch);
-      }
+      if (graph_.nodes()[node].kind == NodeKind::kHoldEnd) ideal_[graph_.first_edge(node)] = 0;
     }
-    Number(peers);
+    Peers peers;
+    ForEachHostStretch(graph_, *names_, [&](const HostStretch& stretch) {
+      peers.push_back(stretch.peer);
+      if (!stretch.held.empty()) cut_.emplace(stretch.peer.edge, stretch);
+    });
+    NumberPeers(peers);
     ForEachRange(peers, IsAlike, [&](PeerRange alike) {
       if (!IsOfSeveralRanks(alike)) return;
       Set(alike, MedianNs(TakenBy(alike)));
@@ -153,13 +93,6 @@ class PeerFinder {
         for (const uint32_t edge : cut->second.held) ideal_[edge] = 0;
       }
     });
-  }
-
-  // Kind of the node, and the name of the activity that its call launched; 0: of none.
-  std::pair<int64_t, int64_t> MomentOf(uint32_t node) const {
-    const Node& here = graph_.nodes()[node];
-    const uint32_t launched = rows_.calls[here.owner].last_activity;
-    return {static_cast<int64_t>(here.kind), launched == kNone ? 0 : NameOf(launched)};
   }
 
   // Of collectives that have a meet: the median.
@@ -211,27 +144,6 @@ class PeerFinder {
     return like;
   }
 
-  // Leaves them in the order of IsAlike.
-  static void Number(Peers& peers) {
-    const auto in_step = [](const Peer& p) { return std::tie(p.key, p.trace, p.step); };
-    std::stable_sort(peers.begin(), peers.end(), [&](const Peer& a, const Peer& b) {
-      return in_step(a) != in_step(b) ? in_step(a) < in_step(b) : a.order_ns < b.order_ns;
-    });
-    for (auto first = peers.begin(); first != peers.end();) {
-      const auto last = std::find_if(first, peers.end(),
-                                     [&](const Peer& p) { return in_step(p) != in_step(*first); });
-      for (auto peer = first; peer != last; ++peer) {
-        peer->number = static_cast<uint32_t>(peer - first);
-        peer->count = static_cast<uint32_t>(last - first);
-      }
-      first = last;
-    }
-    std::sort(peers.begin(), peers.end(), [](const Peer& a, const Peer& b) {
-      return std::tie(a.key, a.count, a.number, a.edge) <
-             std::tie(b.key, b.count, b.number, b.edge);
-    });
-  }
-
   static bool IsOfKey(const Peer& a, const Peer& b) { return a.key == b.key; }
   static bool IsAlike(const Peer& a, const Peer& b) {
     return std::tie(a.key, a.count, a.number) == std::tie(b.key, b.count, b.number);
@@ -274,8 +186,8 @@ class PeerFinder {
   SqliteDb& db_;
   const ReplayGraph& graph_;
   const JobRows& rows_;
-  std::vector<int64_t> ideal_;                 // kNoEdge: without peers
-  std::unordered_map<uint32_t, Stretch> cut_;  // by edge: those that the recorder cut
+  std::vector<int64_t> ideal_;                     // kNoEdge: without peers
+  std::unordered_map<uint32_t, HostStretch> cut_;  // by edge: those that the recorder cut
   std::optional<ActivityNames> names_;
 };
 

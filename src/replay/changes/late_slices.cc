@@ -48,7 +48,7 @@ class LateFinder {
       TRACEDB_TRY(FindLateWork(db_, rows_, ranks_, slow_steps_, all.slices));
     }
     for (const Stall& stall : stalls_) TRACEDB_TRY(Compare(stall));
-    all.steps_in_pieces = std::move(steps_in_pieces_);
+    all.host_steps = std::move(host_steps_);
     for (const auto& [slice_id, late_ns] : late_ns_) {
       if (late_ns > 0) all.slices.push_back({slice_id, late_ns});
     }
@@ -78,8 +78,7 @@ class LateFinder {
   Status ReadCauses(int64_t rank) {
     TRACEDB_ASSIGN(causes,
                    db_.Prepare("SELECT id, cause_slice_id, step, cause FROM _collective_cause "
-                               "WHERE rank = ?1 AND cause IN ('host', 'device') "
-                               "AND (cause_slice_id > 0 OR cause = 'host') "
+                               "WHERE rank = ?1 AND ifnull(cause, '') <> 'upstream' "
                                "AND upstream_id IS NULL AND carried_id IS NULL ORDER BY id"));
     TRACEDB_TRY(causes.Bind(1, rank));
     for (;;) {
@@ -88,13 +87,11 @@ class LateFinder {
       const auto part = parts_.find(causes.Int(0));
       if (part == parts_.end()) continue;
       const int64_t step = causes.Type(2) == SqlType::kInteger ? causes.Int(2) : kNoStep;
-      if (causes.Text(3) == "device") {
-        slow_steps_.insert(step);
-      } else if (causes.Type(1) != SqlType::kInteger || causes.Int(1) <= 0) {
-        steps_in_pieces_.insert(step);
-      } else {
-        stalls_.push_back({causes.Int(1), step, part->second});
-      }
+      const std::string_view cause = causes.Text(3);
+      const bool has_slice = causes.Type(1) == SqlType::kInteger && causes.Int(1) > 0;
+      if (cause != "host") slow_steps_.insert(step);
+      if (cause != "device" || !has_slice) host_steps_.insert(step);
+      if (cause == "host" && has_slice) stalls_.push_back({causes.Int(1), step, part->second});
     }
   }
 
@@ -103,10 +100,8 @@ class LateFinder {
   Status Compare(const Stall& stall) {
     TRACEDB_ASSIGN(held, HeldBy(stall.slice_id));
     if (held->dur_ns <= 0) return Done{};
-    if (!held->is_launching) {
-      steps_in_pieces_.insert(stall.step);
-      return Done{};
-    }
+    // No edge is on such a thread; that the launching one waited is seen in its own stretches.
+    if (!held->is_launching) return Done{};
     TRACEDB_ASSIGN(alike, HeldAlike(stall, *held));
     std::optional<int64_t> others_ns = LastOfOthers(stall, alike);
     if (!others_ns.has_value()) {
@@ -214,9 +209,9 @@ class LateFinder {
   HeldSlices held_slices_;
   std::unordered_map<int64_t, uint32_t> parts_;  // of these ranks, by slice_id
   std::vector<Stall> stalls_;
-  std::map<int64_t, int64_t> late_ns_;  // by slice_id
-  std::set<int64_t> slow_steps_;        // in which a GPU came late
-  std::set<int64_t> steps_in_pieces_;
+  std::map<int64_t, int64_t> late_ns_;         // by slice_id
+  std::set<int64_t> slow_steps_;               // in which a GPU came late
+  std::set<int64_t> host_steps_;               // in which a host did
   std::unordered_map<int64_t, Held> held_by_;  // by slice_id
   std::unordered_set<int64_t> launching_;      // tracks of threads that launch something
   // By step and name, and the ranks that are none of the others.

@@ -18,8 +18,7 @@ struct LateSlice {
 
 struct Lateness {
   std::vector<LateSlice> slices;
-  // In which a host was late without a slice to name, or for one of a thread that launches nothing.
-  std::set<int64_t> steps_in_pieces;
+  std::set<int64_t> host_steps;  // in which a host was late, or it is not known why
 };
 
 // Of these ranks of the capture whose rows these are, looked at together. MODEL.md, "lateness of

@@ -257,9 +257,9 @@ class Weights {
   Status DropLateness(const std::set<int64_t>& ranks) {
     TRACEDB_ASSIGN(late, LatenessOf(db_, rows_, ranks));
     TRACEDB_TRY(Shorten(late.slices));
-    if (!late.steps_in_pieces.empty()) {
-      EvenHostWork(graph_, ranks, late.steps_in_pieces, watch_, weights_);
-    }
+    if (late.host_steps.empty()) return Done{};
+    TRACEDB_ASSIGN(names, ActivityNames::Read(db_, rows_));
+    EvenHostWork(graph_, names, ranks, late.host_steps, watch_, weights_);
     return Done{};
   }
 
