@@ -636,17 +636,25 @@ by_problem AS (
          max(iif(turn = 1, printf('%d %d', capture, step), NULL)) AS worst
   FROM turned GROUP BY run_id, problem, rank, evidence, change
 ),
+weighed AS (  -- who waits for the GPU runs late for what else holds the host: that comes before
+  SELECT *, iif(change GLOB '{"waits":"sync"*' AND 2 * held_ns >= ns, min(ns, held_ns), ns)
+              AS order_ns
+  FROM (SELECT *, ifnull(max(iif(change GLOB '{"held_by"*', ns, NULL))
+                           OVER (PARTITION BY run_id), 0) AS held_ns
+        FROM by_problem)
+),
 placed AS (
   SELECT a.run_id, a.problem, a.rank, a.evidence, a.advice, a.change, a.ns, w.ns AS whole_ns,
          w.steps, iif(2 * a.worst_ns > a.ns, a.worst, NULL) AS worst,
          row_number() OVER (PARTITION BY a.run_id
                             ORDER BY a.change GLOB '{"rank_late"*' DESC,
-                                     a.change GLOB '{"transfers":*,"factor":*' DESC, a.ns DESC,
+                                     a.change GLOB '{"transfers":*,"factor":*' DESC,
+                                     a.order_ns DESC, a.change GLOB '{"waits":"sync"*',
                                      length(a.change) DESC, a.problem, a.rank, a.evidence) AS place
-  FROM by_problem a JOIN whole_base w ON w.run_id = a.run_id
-  -- A slow link may be hidden behind a late rank, whose row comes before.
+  FROM weighed a JOIN whole_base w ON w.run_id = a.run_id
+  -- A slow link may be hidden behind a late rank, and a late rank behind another.
   WHERE (a.ns > 0 AND 100.0 * a.ns >= coalesce(:min_pct, 2) * w.ns)
-    OR a.change GLOB '{"transfers":*,"factor":*'
+    OR a.change GLOB '{"transfers":*,"factor":*' OR a.change GLOB '{"rank_late"*'
 ),
 joint AS (  -- with all that come before it
   SELECT *, group_concat(change, ',') OVER (PARTITION BY run_id ORDER BY place) AS changes
@@ -663,7 +671,8 @@ reached AS (  -- with more changes it may be later: what is lost is no gain of t
   SELECT *, max(joint_ns) OVER (PARTITION BY run_id ORDER BY place) AS reached_ns FROM all_joint
 ),
 gained AS (
-  SELECT *, min(iif(change GLOB '{"transfers":*,"factor":*', reached_ns, ns),
+  SELECT *, min(iif(change GLOB '{"transfers":*,"factor":*' OR change GLOB '{"rank_late"*',
+                    reached_ns, ns),
                 reached_ns - lag(reached_ns, 1, 0) OVER (PARTITION BY run_id ORDER BY place))
            AS gain_ns
   FROM reached
