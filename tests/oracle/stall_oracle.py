@@ -23,7 +23,9 @@ Range = collections.namedtuple("Range", "start end")
 Piece = collections.namedtuple("Piece", "activity range last")     # last: the part it waits for
 # activity: the kernel that named it, where the device was at work.
 # What held a thread: the slice that names it, the one deepest in it, for how long, and all of its name.
-OnThread = collections.namedtuple("OnThread", "named inner own_ns sum_ns is_backward")
+# parts: (name, own time, slices) of what it did, calls that wait for the device left out.
+OnThread = collections.namedtuple("OnThread", "named inner own_ns sum_ns is_backward parts", defaults=((),))
+PARTS_MAX = 8
 Cause = collections.namedtuple("Cause", "kind name upstream clear_ns activity", defaults=(None, 0, None))
 
 
@@ -132,7 +134,7 @@ class Stalls:
         return cause
 
     def _by_host(self, stall, launched, held):
-        named, inner, own_ns, instead = self._longest(stall.last.activity.trace, launched, held)
+        named, inner, own_ns, instead, _ = self._longest(stall.last.activity.trace, launched, held)
         if inner is not None and waits_for_device(inner.name):
             within = Range(max(named.ts, held.start), min(named.ts + named.dur, held.end))
             cause = self._by_device(stall, within, False)
@@ -193,12 +195,13 @@ class Stalls:
         if launch is None or 2 * length(gap) < length(stall.range) or 2 * (launch - gap.start) < length(gap):
             return
         held = Range(gap.start, min(launch, gap.end))
-        named, inner, _, _ = self._longest(stall.last.activity.trace, after, held)
-        if named is None or waits_for_device(inner.name):
+        named, inner, _, instead, parts = self._longest(stall.last.activity.trace, after, held)
+        if inner is not None and waits_for_device(inner.name):
             return
-        longer = named.dur - self._others_take(named.name, stall, job)
-        if 2 * longer >= length(stall.range):
-            stall.cause = Cause("host", named.name)
+        longer = 0 if named is None else named.dur - self._others_take(named.name, stall, job)
+        all_longer = sum(max(0, ns - slices * self._others_take(name, stall, job)) for name, ns, slices in parts)
+        if 2 * max(longer, all_longer) >= length(stall.range):
+            stall.cause = Cause("host", instead if named is None else named.name)
 
     @staticmethod
     def _others_take(name, stall, job):
@@ -328,8 +331,8 @@ class Stalls:
         return oracle.text_of(piece.pid), oracle.text_of(piece.tid)
 
     def _longest(self, trace, launched, held):
-        """The slice that names what held the thread, the one deepest in it, for how long, and what is
-        said where no name has a quarter of that."""
+        """The slice that names what held the thread, the one deepest in it, for how long, what is said
+        where no name has a quarter of that, and all that the thread did."""
         threads, stepping, working = self._threads(trace)
         own = self._calls(trace)[launched.correlation, launched.launch_ts]
         best = self._on_thread(threads[own], held)
@@ -344,8 +347,8 @@ class Stalls:
                     break
         instead = BACKWARD if best.is_backward else NOTHING_LONG
         if 2 * best.own_ns < length(held) and 4 * best.sum_ns < length(held):
-            return None, None, best.own_ns, instead
-        return best.named, best.inner, best.own_ns, instead
+            return None, None, best.own_ns, instead, best.parts
+        return best.named, best.inner, best.own_ns, instead, best.parts
 
     @staticmethod
     def _on_thread(slices, held):
@@ -378,4 +381,7 @@ class Stalls:
             if slices[at].category == "user_annotation":
                 named = slices[at]
                 break
-        return OnThread(named, inner, alone[chosen], sums[name], backward)
+        counts = collections.Counter((piece.name, piece.category) for piece in slices)
+        parts = [(key[0], ns, counts[key]) for key, ns in sums.items() if ns > 0 and not waits_for_device(key[0])]
+        parts.sort(key=lambda part: -part[1])
+        return OnThread(named, inner, alone[chosen], sums[name], backward, parts[:PARTS_MAX])

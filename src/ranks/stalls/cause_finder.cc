@@ -77,6 +77,8 @@ Status CauseFinder::LookBehind(const Stall& stall, Cause& cause) {
   cause.behind_slice_id = host.slice_id;
   cause.behind_event_name = host.event_name;
   cause.behind_ns = host.whole_ns;
+  cause.behind_parts = std::move(host.parts);
+  cause.behind_text = host.backward ? kBackward : kNothingLong;
   return Done{};
 }
 

@@ -178,11 +178,13 @@ void HostWatch::Nest(Interval range) {
 Result<HostStory> HostWatch::Tell() {
   HostStory story;
   std::map<int64_t, std::pair<int64_t, size_t>> by_name;  // own time summed, the longest slice
+  std::map<int64_t, int64_t> slices_of;                   // by name
   for (size_t i = 0; i < slices_.size(); ++i) {
     TRACEDB_ASSIGN(event_name, EventNameOf(slices_[i].event_name));
     story.backward = story.backward || event_name->backward;
     const auto [at, is_new] = by_name.try_emplace(slices_[i].event_name, 0, i);
     at->second.first += slices_[i].own_ns;
+    ++slices_of[slices_[i].event_name];
     if (slices_[i].own_ns > slices_[at->second.second].own_ns) at->second.second = i;
   }
   int64_t most_ns = 0;
@@ -193,6 +195,14 @@ Result<HostStory> HostWatch::Tell() {
     best = sum.second;
   }
   if (most_ns == 0) return story;
+  for (const auto& [event_name, sum] : by_name) {
+    TRACEDB_ASSIGN(known, EventNameOf(event_name));
+    if (!known->waits_for_device && sum.first > 0)
+      story.parts.push_back({event_name, sum.first, slices_of[event_name]});
+  }
+  std::stable_sort(story.parts.begin(), story.parts.end(),
+                   [](const HostPart& a, const HostPart& b) { return a.own_ns > b.own_ns; });
+  if (story.parts.size() > kHostPartsMax) story.parts.resize(kHostPartsMax);
   const Slice* named = &slices_[best];
   story.longest_ns = named->own_ns;
   story.named_ns = most_ns;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ranks/stalls/slice_windows.h"
+#include "ranks/stalls/stall.h"
 #include "tracedb/base/interval.h"
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
@@ -19,6 +20,8 @@ struct HostStory {
   int64_t longest_ns = 0;  // for how long the thread was in it, and in nothing deeper
   int64_t named_ns = 0;    // the same of all slices of its name
   bool backward = false;   // the thread ran the autograd engine's functions
+  // What it spent the stretch with, the longest first; calls that wait for the device are left out.
+  std::vector<HostPart> parts;
   int64_t event_name = 0;
   bool waits_for_device = false;  // it is a call that returns when the device has done its work
   Interval range;                 // when it was in it, at most

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "tracedb/base/interval.h"
 
@@ -27,6 +28,14 @@ struct KernelSum {
   int64_t count = 0;
 };
 
+// What a thread of the host spent a stretch with, of one name.
+struct HostPart {
+  int64_t event_name;
+  int64_t own_ns;  // in the stretch, and in nothing deeper
+  int64_t slices;
+};
+inline constexpr size_t kHostPartsMax = 8;
+
 // What held the rank that came last. kNone: the trace does not tell.
 enum class CauseKind { kNone, kHost, kDeviceWork, kDeviceIdle, kUpstream };
 
@@ -44,7 +53,9 @@ struct Cause {
   // Of kDeviceWork: a slice of the host before the stretch, in which the device ran out of work.
   int64_t behind_slice_id = 0;
   int64_t behind_event_name = 0;
-  int64_t behind_ns = 0;  // how long it was
+  int64_t behind_ns = 0;               // how long it was
+  std::vector<HostPart> behind_parts;  // what the thread did then, the longest first
+  std::string_view behind_text;        // where no name is told
   // All kernels of the name, in the stretch and since the ranks were last together, in the step;
   // and since then, how long nothing ran.
   KernelSum near;

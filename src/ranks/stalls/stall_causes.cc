@@ -53,8 +53,10 @@ constexpr const char* kTablesSql =
     "CREATE TEMP TABLE dirty (trace_id INTEGER PRIMARY KEY);"
     "CREATE TEMP TABLE found (id INTEGER PRIMARY KEY, cause TEXT, cause_slice_id INTEGER, "
     "  cause_name TEXT, upstream_id INTEGER, carried_id INTEGER, behind_slice_id INTEGER, "
-    "  behind_event_name INTEGER, behind_ns INTEGER, near_ns INTEGER, "
-    "  near_count INTEGER, named_ns INTEGER, named_count INTEGER, idle_ns INTEGER)";
+    "  behind_event_name INTEGER, behind_text TEXT, behind_ns INTEGER, near_ns INTEGER, "
+    "  near_count INTEGER, named_ns INTEGER, named_count INTEGER, idle_ns INTEGER);"
+    "CREATE TEMP TABLE behind_part (id INTEGER, event_name INTEGER, own_ns INTEGER, slices "
+    "INTEGER)";
 
 std::string DirtySql(bool everything) {
   return "INSERT OR IGNORE INTO temp.dirty SELECT t.trace_id FROM _process_group g, "
@@ -73,7 +75,7 @@ constexpr const char* kInsertSql =
     "SELECT f.id, s.trace_id, s.rank, s.group_id, s.step, s.first_start_ns, s.start_ns, "
     "  s.wait_ns, f.cause, f.cause_slice_id, f.cause_name, f.upstream_id, f.carried_id "
     "FROM temp.found f CROSS JOIN temp.stall s ON s.id = f.id ORDER BY f.id;"
-    "DROP TABLE temp.found; DROP TABLE temp.dirty";
+    "DROP TABLE temp.found; DROP TABLE temp.behind_part; DROP TABLE temp.dirty";
 
 constexpr const char* kKeepSql =
     "INSERT INTO temp.found VALUES (?1, ?2, ?3, CASE "
@@ -81,9 +83,11 @@ constexpr const char* kKeepSql =
     "      coalesce(nullif(g.description, ''), nullif(g.name, '')), '') FROM _collective_part p "
     "    LEFT JOIN _process_group g ON g.group_id = p.group_id WHERE p.id = ?3), '') "
     "  WHEN ?4 IS NOT NULL THEN coalesce((SELECT name FROM _event_name WHERE id = ?4), '') "
-    "  ELSE ?5 END, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)";
+    "  ELSE ?5 END, ?6, ?7, ?8, ?9, ?16, ?10, ?11, ?12, ?13, ?14, ?15)";
+constexpr const char* kKeepPartSql = "INSERT INTO temp.behind_part VALUES (?1, ?2, ?3, ?4)";
 
-Status KeepCause(SqliteStatement& insert, int64_t stall_id, const Cause& cause) {
+Status KeepCause(SqliteStatement& insert, SqliteStatement& insert_part, int64_t stall_id,
+                 const Cause& cause) {
   const auto bind_id = [&insert](int at, int64_t id) {
     return id != 0 ? insert.Bind(at, id) : insert.BindNull(at);
   };
@@ -101,7 +105,16 @@ Status KeepCause(SqliteStatement& insert, int64_t stall_id, const Cause& cause) 
                               cause.named.count, cause.idle_ns}) {
     TRACEDB_TRY(insert.Bind(++at, value));
   }
-  return insert.Run();
+  TRACEDB_TRY(insert.BindTextOrNull(++at, cause.behind_text));
+  TRACEDB_TRY(insert.Run());
+  for (const HostPart& part : cause.behind_parts) {
+    TRACEDB_TRY(insert_part.Bind(1, stall_id));
+    TRACEDB_TRY(insert_part.Bind(2, part.event_name));
+    TRACEDB_TRY(insert_part.Bind(3, part.own_ns));
+    TRACEDB_TRY(insert_part.Bind(4, part.slices));
+    TRACEDB_TRY(insert_part.Run());
+  }
+  return Done{};
 }
 
 Stall StallOf(const SqliteStatement& row) {
@@ -135,6 +148,7 @@ Status FindCauses(SqliteDb& db, const RankClocks& clocks, const ExplainOptions& 
                               "ORDER BY s.id"));
     TRACEDB_ASSIGN(carried, CarriedFinder::Open(db, clocks));
     TRACEDB_ASSIGN(insert, db.Prepare(kKeepSql));
+    TRACEDB_ASSIGN(insert_part, db.Prepare(kKeepPartSql));
     bool any_left = true;
     const auto next = [&]() -> Result<StallBatch> {
       StallBatch batch;
@@ -148,7 +162,7 @@ Status FindCauses(SqliteDb& db, const RankClocks& clocks, const ExplainOptions& 
     const auto take = [&](StallBatch& batch) -> Status {
       for (StallCause& each : batch) {
         TRACEDB_TRY(carried.Find(each.stall, each.cause));
-        TRACEDB_TRY(KeepCause(insert, each.stall.id, each.cause));
+        TRACEDB_TRY(KeepCause(insert, insert_part, each.stall.id, each.cause));
       }
       return Done{};
     };
