@@ -65,13 +65,18 @@ const Row* Explaining(const Rows& rows, const Gain& gain, int64_t ranks) {
   return best;
 }
 
-std::string CauseText(const Row& row) {
+std::string CauseText(const Row& row, int64_t ranks) {
   const int64_t rank = row[kLateRank].integer;
   const std::string name = ShownText(row[kName].text.substr(0, 120));
   if (IsOfPieces(row)) {
     return fmt::format("rank {}'s host is slower than the others' ({})", rank, name);
   }
   const std::string length = ShownMs(row[kDur].real);
+  const double late_ms = LateMs(row, ranks);
+  if (row[kCause].text == "host" && 2 * row[kDur].real < late_ms) {
+    return fmt::format("rank {}'s host was held up for {}, {} of it by {}", rank, ShownMs(late_ms),
+                       length, name);
+  }
   return row[kCause].text == "host"
              ? fmt::format("rank {}'s host was held up for {} ({})", rank, length, name)
              : fmt::format("rank {}'s GPU took longer than the others' ({}: {})", rank, name,
@@ -114,7 +119,7 @@ std::string LateCause(const VerdictFacts& facts, const LaneShares& lanes, int64_
                       const Gain& gain, int64_t ranks) {
   const Rows rows = RowsOf(facts, rank, gain.key.second);
   const std::string waited = WhoWaited(lanes, rank, ranks);
-  if (const Row* row = Explaining(rows, gain, ranks)) return CauseText(*row) + waited;
+  if (const Row* row = Explaining(rows, gain, ranks)) return CauseText(*row, ranks) + waited;
   const std::string often = AgainAndAgain(facts, rows, gain, ranks);
   if (!often.empty()) return often + waited;
   return fmt::format("rank {} came late{} (what held it up cannot be told)", rank,

@@ -83,5 +83,97 @@ def one_of_all():
         late={"rank": 2, "step": None, "cause": "gc_collect"})
 
 
+def of_several(name, does):
+    """Rank 1's host does all of `does` (names and us) before the launches of each step."""
+    job = Job(name, RANKS, [Group("3", "DATA_PARALLEL_GROUP", tuple(range(RANKS)))])
+    capture = job.capture(0)
+    for host in capture.every_host():
+        for number in range(1, 5):
+            with host.step(number):
+                for what, us in does if host.rank == 1 else ():
+                    host.work(us, what, "user_annotation")
+                for layer in range(6):
+                    host.kernel("gemm", 900, op="aten::mm")
+                host.collective("allreduce", job.groups[1], 300, 20)
+                host.kernel("adam", 200, op="Optimizer.step#AdamW.step")
+                host.sync()
+    capture.simulate()
+    return job
+
+
+def three_names():
+    does = (("load", 3000), ("tokenize", 2500), ("build_mask", 2000))
+    job, even = of_several("three_names", does), of_several("three_names", ())
+    jobs, gain = [job], truth.gain_of(job, even)
+    told = {"late": "rank 1 in every step, by three things of which none is half of it",
+            "gain without them": f"{gain} ns"}
+    assert 4 * 7_400_000 < gain <= 4 * 7_500_000
+    return Scenario("three_names", "What makes a rank late are several slices", jobs, told, [
+        *checks.basics(jobs), cause_checks.is_late(jobs, 1, (1, 2, 3, 4), "load"),
+        cause_checks.blames("blames_rank_1", 1, gain, words="rank 1"),
+        cause_checks.first_sentence(r"rank 1's host was held up for 7\.\d+ ms, 3\.00 ms of it by "
+                                    "load")],
+        without=[Without(["rank-late=1"], [even])],
+        late={"rank": 1, "step": None, "cause": "load"})
+
+
+def loads_often():
+    """The same slice before each of four microbatches."""
+    def made(us):
+        job = Job("loads_often", RANKS, [Group("3", "DATA_PARALLEL_GROUP", tuple(range(RANKS)))])
+        capture = job.capture(0)
+        for host in capture.every_host():
+            for number in range(1, 5):
+                with host.step(number):
+                    for _ in range(4):
+                        if host.rank == 1 and us:
+                            host.work(us, "load", "user_annotation")
+                        host.kernel("forward_gemm", 400, op="aten::mm")
+                        host.kernel("backward_gemm", 800, op="aten::mm")
+                    host.collective("allreduce", job.groups[1], 300, 20)
+                    host.kernel("adam", 200, op="Optimizer.step#AdamW.step")
+                    host.sync()
+        capture.simulate()
+        return job
+    job, even = made(2000), made(0)
+    jobs, gain = [job], truth.gain_of(job, even)
+    told = {"late": "rank 1 in every step, by four slices of one name", "gain": f"{gain} ns"}
+    return Scenario("loads_often", "What makes a rank late is one slice many times", jobs, told, [
+        *checks.basics(jobs), cause_checks.is_late(jobs, 1, (1, 2, 3, 4), "load"),
+        cause_checks.blames("blames_rank_1", 1, gain, words="load")],
+        without=[Without(["rank-late=1"], [even])],
+        late={"rank": 1, "step": None, "cause": "load"})
+
+
+def unlike_reasons():
+    """Two ranks late in each step, for different reasons: one hides the other."""
+    def made(load_us, collect_us):
+        job = Job("unlike_reasons", RANKS, [Group("3", "DATA_PARALLEL_GROUP", tuple(range(RANKS)))])
+        capture = job.capture(0)
+        for host in capture.every_host():
+            for number in range(1, 5):
+                with host.step(number):
+                    if host.rank == 1 and load_us:
+                        host.work(load_us, "load", "user_annotation")
+                    if host.rank == 2 and collect_us:
+                        host.work(collect_us, "gc_collect", "user_annotation")
+                    for layer in range(6):
+                        host.kernel("gemm", 900, op="aten::mm")
+                    host.collective("allreduce", job.groups[1], 300, 20)
+                    host.kernel("adam", 200, op="Optimizer.step#AdamW.step")
+                    host.sync()
+        capture.simulate()
+        return job
+    job = made(5000, 4000)
+    jobs = [job]
+    told = {"late": "ranks 1 and 2 in every step; without the first alone 1 ms a step is gained"}
+    return Scenario("unlike_reasons", "Two ranks are late for different reasons", jobs, told, [
+        *checks.basics(jobs), cause_checks.is_late(jobs, 1, (1, 2, 3, 4), "load")],
+        without=[Without(["rank-late=1"], [made(0, 4000)]),
+                 Without(["--without rank-late=1 --without rank-late=2"], [made(0, 0)])],
+        late={"rank": 1, "step": None, "cause": "load"})
+
+
 def scenarios():
-    return [collecting_in_turn(), lengths_in_turn(), one_of_all()]
+    return [collecting_in_turn(), lengths_in_turn(), one_of_all(), three_names(), loads_often(),
+            unlike_reasons()]
