@@ -87,7 +87,7 @@ placed AS MATERIALIZED (
     WHERE EXISTS (SELECT 1 FROM number) AND +s.event_name IN (SELECT id FROM number)
       AND s.dur >= 0 AND NOT f.is_graph_capture AND @possible:s.id@
   )
-  WHERE is_inner IS NOT 1
+  WHERE is_inner IS NULL OR NOT is_inner
 )
 SELECT slice_id, trace_id, rank, track_id, name,
        CASE WHEN is_sglang THEN 'SGLang' ELSE 'vLLM' END AS engine, mode,
@@ -293,7 +293,8 @@ step AS (
   GROUP BY step_id
 ),
 followed AS (
-  SELECT *, CASE WHEN lag(device) OVER w IS device THEN lag(last_ns) OVER w END AS last_before_ns
+  SELECT *, CASE WHEN lag(device) OVER w = device OR device IS NULL AND lag(device) OVER w IS NULL
+                 THEN lag(last_ns) OVER w END AS last_before_ns
   FROM step WINDOW w AS (PARTITION BY track_id ORDER BY place)
 )
 SELECT CAST(u.step_id AS INTEGER) AS step_id, u.trace_id, u.device, u.activities, u.first_ns,

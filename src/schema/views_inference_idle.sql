@@ -73,18 +73,19 @@ gap AS (
 ),
 numbered AS (  -- gaps with the number of the step that the GPU came to next, from the last
   SELECT *, sum(from_ns IS NULL) OVER (PARTITION BY trace_id, device
-                                       ORDER BY at DESC, from_ns IS NOT NULL, place
+                                       ORDER BY reached_ns DESC, from_ns IS NOT NULL, place
                                        ROWS UNBOUNDED PRECEDING) AS turn
-  FROM (SELECT trace_id, device, first_ns AS at, NULL AS from_ns, launch_ns, last_before_ns,
-               track_id, place, base_ns
+  FROM (SELECT trace_id, device, first_ns AS reached_ns, NULL AS from_ns, launch_ns,
+               last_before_ns, track_id, place, base_ns
         FROM mark
         UNION ALL SELECT trace_id, device, to_ns, from_ns, NULL, NULL, NULL, NULL, NULL FROM gap)
 ),
 followed AS (
-  SELECT at AS to_ns, from_ns, max(track_id) OVER w AS track_id, max(place) OVER w AS place,
+  SELECT reached_ns AS to_ns, from_ns, max(track_id) OVER w AS track_id,
+         max(place) OVER w AS place,
          max(launch_ns) OVER w AS launch_ns, max(last_before_ns) OVER w AS last_before_ns,
          max(base_ns) OVER w AS base_ns,
-         max(CASE WHEN from_ns IS NULL THEN at END) OVER w AS first_ns
+         max(CASE WHEN from_ns IS NULL THEN reached_ns END) OVER w AS first_ns
   FROM numbered WHERE turn > 0 WINDOW w AS (PARTITION BY trace_id, device, turn)
 ),
 before AS (  -- the time until the step's first activity was launched, and from then on
@@ -94,7 +95,7 @@ before AS (  -- the time until the step's first activity was launched, and from 
                CASE WHEN to_ns = first_ns AND launch_ns IS NOT NULL
                     THEN max(from_ns, min(to_ns, launch_ns)) ELSE to_ns END - base_ns AS cut_ts
         FROM followed WHERE from_ns >= last_before_ns)
-       JOIN (SELECT 0 AS is_launch UNION ALL SELECT 1) e
+       CROSS JOIN (SELECT 0 AS is_launch UNION ALL SELECT 1) e
 ),
 phase AS MATERIALIZED (
   SELECT n.id AS name_id, min(CASE p.phase
@@ -123,20 +124,21 @@ did AS (
         OR ((instr(name, 'Memcpy') OR instr(name, 'Memset')) AND NOT instr(name, 'Async'))))
 ),
 edge AS (
-  SELECT d.track_id, d.ts + e.is_end * d.dur_ns AS at, 1 - 2 * e.is_end AS opens, 0 AS gap_opens,
+  SELECT d.track_id, d.ts + e.is_end * d.dur_ns AS edge_ts, 1 - 2 * e.is_end AS opens, 0 AS gap_opens,
          d.code, d.dur_ns AS length, d.slice_id AS number
-  FROM did d JOIN (SELECT 0 AS is_end UNION ALL SELECT 1) e
+  FROM did d CROSS JOIN (SELECT 0 AS is_end UNION ALL SELECT 1) e
   WHERE d.track_id IN (SELECT track_id FROM engine_steps)
   UNION ALL
   SELECT b.track_id, CASE e.is_end WHEN 1 THEN b.end_ts ELSE b.ts END, 0, 1 - 2 * e.is_end,
          2 * b.place + b.is_launch, 0, b.place
-  FROM before b JOIN (SELECT 0 AS is_end UNION ALL SELECT 1) e WHERE b.end_ts > b.ts
+  FROM before b CROSS JOIN (SELECT 0 AS is_end UNION ALL SELECT 1) e
+  WHERE b.end_ts > b.ts
 ),
 turned AS (
   SELECT *, sum(opens) OVER w AS depth, sum(gap_opens) OVER w AS in_gap,
-         row_number() OVER w AS turn, lead(at) OVER w - at AS ns
+         row_number() OVER w AS turn, lead(edge_ts) OVER w - edge_ts AS ns
   FROM edge
-  WINDOW w AS (PARTITION BY track_id ORDER BY at, opens + gap_opens, length DESC, number
+  WINDOW w AS (PARTITION BY track_id ORDER BY edge_ts, opens + gap_opens, length DESC, number
                ROWS UNBOUNDED PRECEDING)
 ),
 piece AS (  -- after each turn: the slice that was opened last at this depth, and the gap

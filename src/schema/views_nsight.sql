@@ -41,10 +41,10 @@ CREATE VIEW _nsight_process AS
 -- globalPid of a trace: the rank in the upper 16 bits, then 24 of the pid that calls the runtime.
 -- Of an export its own. upper_bits: those of all numbers of processes and threads.
 SELECT r.trace_id,
-       coalesce(json_extract(r.header, '$.nsys.globalPid') & -281474976710656,
+       coalesce(CAST(json_extract(r.header, '$.nsys.globalPid') AS BIGINT) & -281474976710656,
                 CASE WHEN json_type(r.header, '$.nsys') IS NULL THEN r.rank * 281474976710656
                      ELSE 0 END) AS upper_bits,
-       coalesce(json_extract(r.header, '$.nsys.globalPid'),
+       coalesce(CAST(json_extract(r.header, '$.nsys.globalPid') AS BIGINT),
                 CASE WHEN json_type(r.header, '$.nsys') IS NULL
                      THEN r.rank * 281474976710656
                           + ((ifnull((SELECT CAST(t.pid AS BIGINT)

@@ -125,10 +125,10 @@ FROM _memory_piece WHERE NOT is_odd
 UNION ALL
 SELECT p.trace_id, m.track_id, m.args_id, m.instant_id, m.instant_id, 1, m.ts, m.instant_id, m.ts,
        m.instant_id, m.total_allocated_bytes, m.total_allocated_bytes, m.total_reserved_bytes,
-       m.total_reserved_bytes, m.bytes > 0, m.bytes < 0, max(m.bytes, 0), m.bytes, m.bytes
-FROM _memory_piece p CROSS JOIN memory_times m ON m.instant_id BETWEEN p.first_id AND p.last_id
-     AND +m.track_id = p.track AND +m.args_id IS p.args_text
-WHERE p.is_odd;
+       m.total_reserved_bytes, m.bytes > 0, m.bytes < 0, CASE WHEN m.bytes < 0 THEN 0 ELSE m.bytes END, m.bytes, m.bytes
+FROM _memory_piece p CROSS JOIN memory_times m  -- in this order
+WHERE p.is_odd AND m.instant_id BETWEEN p.first_id AND p.last_id
+      AND +m.track_id = p.track AND coalesce(m.args_id, -1) = coalesce(p.args_text, -1);
 
 CREATE VIEW operator_slices AS
 -- Slices of the host that are neither in runtime_calls nor in function_slices, in numbers:
@@ -182,7 +182,8 @@ CREATE VIEW slice_parts AS
 --   start_ts: least ts of them; NULL where it is not known
 --   end_ts: greatest end, less base_ns as ts
 SELECT t.trace_id, r.id AS first_id, r.last_id, r.start_ts, r.end_ts
-FROM _trace t CROSS JOIN _row_times r ON r.id BETWEEN t.first_row AND t.last_row
+FROM _trace t CROSS JOIN _row_times r  -- in this order
+WHERE r.id BETWEEN t.first_row AND t.last_row
 UNION ALL
 SELECT trace_id, first_row, last_row, NULL, NULL FROM _trace
 WHERE NOT EXISTS (SELECT 1 FROM _row_times WHERE id BETWEEN first_row AND last_row);
@@ -211,15 +212,15 @@ WITH RECURSIVE ran AS MATERIALIZED (
   WHERE @possible:s.id@ AND ifnull(s.dur, 0) >= 0
   GROUP BY k.step, k.path_id, s.event_name, s.track, s.kind  -- rows nearly are in this order
 ),
-climb (path_id, at) AS (  -- from where a launch was made up to an operator
+climb (path_id, place) AS (  -- from where a launch was made up to an operator
   SELECT DISTINCT path_id, path_id FROM ran WHERE path_id IS NOT NULL
   UNION ALL
-  SELECT c.path_id, p.parent_id FROM climb c JOIN _call_path p ON p.id = c.at
+  SELECT c.path_id, p.parent_id FROM climb c JOIN _call_path p ON p.id = c.place
   WHERE p.kind <> 0 AND p.parent_id IS NOT NULL
 ),
 operator AS MATERIALIZED (
   SELECT c.path_id, p.event_name, p.args_text
-  FROM climb c JOIN _call_path p ON p.id = c.at WHERE p.kind = 0
+  FROM climb c JOIN _call_path p ON p.id = c.place WHERE p.kind = 0
 )
 SELECT t.trace_id, r.step, o.event_name AS op_id, o.args_text AS args_id,
        r.event_name AS kernel_id, r.kind, sum(r.activities) AS activities,

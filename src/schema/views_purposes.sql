@@ -93,11 +93,11 @@ part AS MATERIALIZED (
   FROM _collective_part p JOIN _launch k ON k.id = p.id
   WHERE p.collective IS NOT NULL AND k.path_id IS NOT NULL
 ),
-way (path_id, at, event_name) AS (  -- from each place of a launch up
+way (path_id, next_id, event_name) AS (  -- from each place of a launch up
   SELECT c.id, c.parent_id, c.event_name
   FROM (SELECT DISTINCT path_id FROM part) p JOIN _call_path c ON c.id = p.path_id
   UNION ALL
-  SELECT w.path_id, c.parent_id, c.event_name FROM way w JOIN _call_path c ON c.id = w.at
+  SELECT w.path_id, c.parent_id, c.event_name FROM way w JOIN _call_path c ON c.id = w.next_id
 ),
 around AS MATERIALIZED (  -- each name once
   SELECT n.id, r.place

@@ -93,7 +93,8 @@ CREATE VIEW rank_clock_samples AS
 SELECT g.run_id, g.rank, s.at_ns, s.value AS mhz,
        (max(s.at_ns) OVER of_gpu - min(s.at_ns) OVER of_gpu)
          / max(count(*) OVER of_gpu - 1, 1) AS period_ns
-FROM gpu_samples s CROSS JOIN rank_gpus g ON g.run_id = s.run_id AND g.gpu = s.gpu
+FROM gpu_samples s CROSS JOIN rank_gpus g  -- in this order
+WHERE g.run_id = s.run_id AND g.gpu = s.gpu
   AND (g.host = s.host OR g.is_only_host AND (s.host IS NULL OR g.host IS NULL))
-WHERE s.quantity = 'sm_clock' AND s.at_ns IS NOT NULL AND typeof(s.value) <> 'text'
+  AND s.quantity = 'sm_clock' AND s.at_ns IS NOT NULL AND typeof(s.value) <> 'text'
 WINDOW of_gpu AS (PARTITION BY g.run_id, s.source_id, s.gpu);

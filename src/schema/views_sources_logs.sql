@@ -251,7 +251,8 @@ offered AS (
 moment AS (  -- all moves at once: a log may have a million lines
   SELECT o.source_id, o.run_id, o.run, o.capture, o.moved_ns, s.step,
          s.end_ns + o.moved_ns AS at_ns, s.dur_ns, NULL AS line_ns
-  FROM offered o JOIN step s ON s.run_id = o.run_id AND s.capture IS o.capture
+  FROM offered o JOIN step s ON s.run_id = o.run_id
+            AND coalesce(s.capture, 0) = coalesce(o.capture, 0)
   UNION ALL
   SELECT source_id, NULL, NULL, NULL, NULL, NULL, at_ns, NULL, at_ns FROM line
   WHERE source_id IN (SELECT source_id FROM offered)
@@ -287,5 +288,5 @@ chosen AS (
 )
 SELECT p.run, p.capture, p.source_id, p.iteration, p.step, p.dur_ns AS step_ns, p.after_ns,
        p.moved_ns, c.moves, p.run_id
-FROM paired p JOIN chosen c ON c.source_id = p.source_id AND c.capture IS p.capture
-     AND c.moved_ns = p.moved_ns AND c.place = 1;
+FROM paired p JOIN chosen c ON c.source_id = p.source_id
+     AND coalesce(c.capture, 0) = coalesce(p.capture, 0) AND c.moved_ns = p.moved_ns AND c.place = 1;

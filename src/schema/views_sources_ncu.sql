@@ -47,7 +47,8 @@ sized AS (
   FROM ranked
 ),
 series AS (
-  SELECT run_key, file_rank, place, metric_set, max(begins_anew) AS begins_anew,
+  SELECT run_key, coalesce(file_rank, -1) AS rank_key, coalesce(place, -1) AS place_key, metric_set,
+         max(begins_anew) AS begins_anew,
          min(number_step) AS number_step, count(number_step) AS steps, min(name_number) AS first,
          min(CASE WHEN batch < batches THEN size END) AS least_size,
          max(CASE WHEN batch < batches THEN size END) AS full_size,
@@ -63,8 +64,8 @@ SELECT z.*,
                                      ORDER BY z.batch ROWS UNBOUNDED PRECEDING) - z.size
          END END AS first_kernel,
        e.full_size
-FROM sized z JOIN series e ON e.run_key = z.run_key AND e.file_rank IS z.file_rank
-     AND e.place IS z.place AND e.metric_set = z.metric_set;
+FROM sized z JOIN series e ON e.run_key = z.run_key AND e.rank_key = coalesce(z.file_rank, -1)
+     AND e.place_key = coalesce(z.place, -1) AND e.metric_set = z.metric_set;
 
 CREATE VIEW ncu_files AS
 -- A file of kernels that Nsight Compute has profiled, one row a process in it.
