@@ -287,26 +287,25 @@ CREATE VIEW matched_collectives AS
 --   transfer_ns: the shortest part
 --   is_estimate: 1 without a partner: wait is what it took longer than the shortest alike. Only
 --     where the partners were never recorded: a rank that is missing in one capture is no guess
-WITH part AS NOT MATERIALIZED (  -- in the order of the index, each time: nothing is sorted
-  SELECT slice_id AS id, capture_id, group_id, pair, by_seq, match_no, rank, dur_ns,
-         aligned_ts_ns AS start_ns
-  FROM collectives
-),
-instance AS (  -- sums count from zero_ns: those of absolute times would overflow
-  SELECT capture_id, group_id, pair, by_seq, match_no, min(id) AS any_id, count(*) AS ranks_met,
-         min(rank) < max(rank) AS is_met, min(start_ns) AS first_ns, max(start_ns) AS last_ns,
-         sum(start_ns - zero_ns) AS sum_ns, min(dur_ns) FILTER (WHERE dur_ns >= 0) AS transfer_ns
-  FROM part CROSS JOIN origin WHERE group_id IS NOT NULL
+-- The parts are read in the order of the index, each time: nothing is sorted. Sums count from
+-- zero_ns: those of absolute times would overflow.
+WITH instance AS (
+  SELECT capture_id, group_id, pair, by_seq, match_no, min(slice_id) AS any_id,
+         count(*) AS ranks_met, min(rank) < max(rank) AS is_met, min(aligned_ts_ns) AS first_ns,
+         max(aligned_ts_ns) AS last_ns, sum(aligned_ts_ns - zero_ns) AS sum_ns,
+         min(dur_ns) FILTER (WHERE dur_ns >= 0) AS transfer_ns
+  FROM collectives CROSS JOIN origin WHERE group_id IS NOT NULL
   GROUP BY capture_id, group_id, pair, by_seq, match_no
 ),
 judged AS (
   SELECT i.*,
-         (SELECT q.id FROM part q WHERE q.capture_id = i.capture_id AND q.group_id = i.group_id
-            AND q.pair = i.pair AND q.by_seq = i.by_seq AND q.match_no = i.match_no
-          ORDER BY q.start_ns DESC, q.rank LIMIT 1) AS last_id,
-         (SELECT min(q.rank) FROM part q WHERE q.capture_id = i.capture_id
+         (SELECT q.slice_id FROM collectives q WHERE q.capture_id = i.capture_id
             AND q.group_id = i.group_id AND q.pair = i.pair AND q.by_seq = i.by_seq
-            AND q.match_no = i.match_no AND q.start_ns = i.first_ns) AS first_rank
+            AND q.match_no = i.match_no
+          ORDER BY q.aligned_ts_ns DESC, q.rank LIMIT 1) AS last_id,
+         (SELECT min(q.rank) FROM collectives q WHERE q.capture_id = i.capture_id
+            AND q.group_id = i.group_id AND q.pair = i.pair AND q.by_seq = i.by_seq
+            AND q.match_no = i.match_no AND q.aligned_ts_ns = i.first_ns) AS first_rank
   FROM instance i WHERE i.is_met
 ),
 shortest AS (
