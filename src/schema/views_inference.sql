@@ -36,7 +36,8 @@ WITH said AS MATERIALIZED (
          ' ' || replace(replace(CASE WHEN name GLOB 'step*' THEN substr(name, 6)
            ELSE replace(replace(replace(replace(name, '(sq', '('), 'sk', ' sk='),
                         '_context_', ' c='), '_generation_', ' g=') END, ']', ' '), '(', ' tokens=')
-           AS words
+           AS words,
+         substr(name, instr(name, '_generation_') + 12) AS generation
   FROM _event_name
   WHERE (name GLOB 'execute_context_[0-9]*([0-9]*)_generation_[0-9]*([0-9]*)'
       OR name GLOB 'execute_[0-9]*_context_[0-9]*(sq[0-9]*)_generation_[0-9]*(sq[0-9]*)'
@@ -44,32 +45,37 @@ WITH said AS MATERIALIZED (
       OR name GLOB 'step[[][A-Z]* bs=[0-9]*]' OR name = 'gpu_model_runner: forward')
     AND ifnull(lower(category), '') NOT IN ('gpu_user_annotation', 'python_function')
 ),
-part AS (  -- text in which a number follows; NULL where the name has no such word
+part AS MATERIALIZED (  -- text that begins with a number; NULL where the name has no such word
   SELECT id, name, form,
          CASE form WHEN 'mode' THEN substr(words, 2, instr(words, ' bs=') - 2) END AS mode,
-         CASE form WHEN 'mode' THEN substr(words, instr(words, ' bs=') + 4) END AS bs,
-         CASE WHEN instr(words, ' toks=') THEN substr(words, instr(words, ' toks=') + 6) END
+         CASE form WHEN 'mode' THEN substr(words, instr(words, ' bs=') + 4, 18) END AS bs,
+         CASE WHEN instr(words, ' toks=') THEN substr(words, instr(words, ' toks=') + 6, 18) END
            AS toks,
-         CASE WHEN form = 'new' THEN substr(name, 13)
-              WHEN instr(words, ' c=') THEN substr(words, instr(words, ' c=') + 3) END AS c,
-         CASE WHEN form = 'new' THEN substr(name, instr(name, '_cached_') + 8)
-              WHEN instr(words, ' g=') THEN substr(words, instr(words, ' g=') + 3) END AS g,
-         CASE WHEN form = 'context' THEN substr(words, instr(words, ' tokens=') + 8)
-              WHEN instr(words, ' c_sq=') THEN substr(words, instr(words, ' c_sq=') + 6) END AS ct,
-         CASE WHEN form = 'context' THEN substr(name, instr(name, '_generation_') + 12)
-              WHEN instr(words, ' g_sq=') THEN substr(words, instr(words, ' g_sq=') + 6) END AS gt
+         CASE WHEN form = 'new' THEN substr(name, 13, 18)
+              WHEN instr(words, ' c=') THEN substr(words, instr(words, ' c=') + 3, 18) END AS c,
+         CASE WHEN form = 'new' THEN substr(name, instr(name, '_cached_') + 8, 18)
+              WHEN instr(words, ' g=') THEN substr(words, instr(words, ' g=') + 3, 18) END AS g,
+         CASE WHEN form = 'context' THEN substr(words, instr(words, ' tokens=') + 8, 18)
+              WHEN instr(words, ' c_sq=') THEN substr(words, instr(words, ' c_sq=') + 6, 18) END
+           AS ct,
+         CASE WHEN form = 'context'
+              THEN substr(ltrim(substr(generation, instr(generation, '(') + 1), 'sq'), 1, 18)
+              WHEN instr(words, ' g_sq=') THEN substr(words, instr(words, ' g_sq=') + 6, 18) END
+           AS gt
   FROM said
 ),
-number AS MATERIALIZED (  -- what no batch has is no number of requests or tokens
-  SELECT id, name, form, mode,
-         nullif(min(CAST(bs AS INTEGER), 1000000000), 1000000000) AS bs,
-         nullif(min(CAST(toks AS INTEGER), 1000000000), 1000000000) AS toks,
-         nullif(min(CAST(c AS INTEGER), 1000000000), 1000000000) AS c,
-         nullif(min(CAST(g AS INTEGER), 1000000000), 1000000000) AS g,
-         nullif(min(CAST(ct AS INTEGER), 1000000000), 1000000000) AS ct,
-         nullif(min(CAST(CASE form WHEN 'context' THEN ltrim(substr(gt, instr(gt, '(') + 1), 'sq')
-                                   ELSE gt END AS INTEGER), 1000000000), 1000000000) AS gt
+written AS MATERIALIZED (
+  SELECT id, name, form, mode, @number_before:bs@ AS bs, @number_before:toks@ AS toks,
+         @number_before:c@ AS c, @number_before:g@ AS g, @number_before:ct@ AS ct,
+         @number_before:gt@ AS gt
   FROM part
+),
+number AS MATERIALIZED (  -- what no batch has is no number of requests or tokens
+  SELECT id, name, form, mode, CASE WHEN bs < 1000000000 THEN bs END AS bs,
+         CASE WHEN toks < 1000000000 THEN toks END AS toks,
+         CASE WHEN c < 1000000000 THEN c END AS c, CASE WHEN g < 1000000000 THEN g END AS g,
+         CASE WHEN ct < 1000000000 THEN ct END AS ct, CASE WHEN gt < 1000000000 THEN gt END AS gt
+  FROM written
 ),
 placed AS MATERIALIZED (
   SELECT *, row_number() OVER (PARTITION BY track_id ORDER BY ts, slice_id) AS place,
@@ -155,11 +161,13 @@ CREATE VIEW engine_step_shapes AS
 --   tokens: rows of the queries
 --   requests: how many
 --   kind: decode where each request has one token and none is new; else NULL: not told
-WITH op AS MATERIALIZED (
-  SELECT n.id, o.column2 AS lengths FROM _event_name n
-  JOIN (VALUES ('_vllm_fa2_C::varlen_fwd', '$."Input Dims"[4][0]'),
-               ('_vllm_fa3_C::fwd', '$."Input Dims"[7][0]'),
-               ('sgl_kernel::fwd', '$."Input Dims"[7][0]')) o ON o.column1 = n.name
+WITH attention (name, lengths) AS (
+  VALUES ('_vllm_fa2_C::varlen_fwd', '$."Input Dims"[4][0]'),
+         ('_vllm_fa3_C::fwd', '$."Input Dims"[7][0]'),
+         ('sgl_kernel::fwd', '$."Input Dims"[7][0]')
+),
+op AS MATERIALIZED (
+  SELECT n.id, a.lengths FROM _event_name n JOIN attention a ON a.name = n.name
 ),
 moment AS (
   SELECT track_id AS track, ts, ts + dur_ns AS end_ts, slice_id AS step_id, name,
@@ -182,8 +190,9 @@ within AS (
 ),
 shape AS (
   SELECT w.step_id, w.name,
-         iif(json_valid(a.args), json_extract(a.args, '$."Input Dims"[0][0]'), NULL) AS tokens,
-         iif(json_valid(a.args), json_extract(a.args, w.lengths), NULL) - 1 AS requests
+         CASE WHEN json_valid(a.args) THEN @json_integer:a.args, '$."Input Dims"[0][0]'@ END
+           AS tokens,
+         CASE WHEN json_valid(a.args) THEN @json_integer:a.args, w.lengths@ END - 1 AS requests
   FROM within w LEFT JOIN args_texts a ON a.args_id = w.args_text
   WHERE w.lengths IS NOT NULL AND w.is_wanted AND w.ts < w.end_ts
 ),
@@ -191,8 +200,7 @@ told AS (
   SELECT step_id, max(name) AS name, min(tokens) AS tokens, min(requests) AS requests FROM shape
   GROUP BY step_id
   HAVING count(*) = count(tokens) AND count(*) = count(requests) AND min(tokens) = max(tokens)
-    AND min(requests) = max(requests) AND min(typeof(tokens)) = 'integer'
-    AND max(typeof(tokens)) = 'integer' AND min(requests) > 0 AND min(tokens) >= min(requests)
+    AND min(requests) = max(requests) AND min(requests) > 0 AND min(tokens) >= min(requests)
     AND max(tokens) < 1000000000
 )
 SELECT CAST(step_id AS INTEGER) AS step_id, tokens, requests,
@@ -251,28 +259,29 @@ CREATE VIEW engine_step_uses AS
 --   place: the step's number on it
 WITH owned AS MATERIALIZED (
   SELECT a.step_id, g.id, g.kind, t.trace_id, t.device, g.ts + t.base_ns AS start_ns,
-         g.ts + t.base_ns + max(ifnull(g.dur, 0), 0) AS end_ns
+         g.ts + t.base_ns + CASE WHEN g.dur > 0 THEN g.dur ELSE 0 END AS end_ns
   FROM engine_step_activities a JOIN _gpu_slice g ON g.id = a.slice_id
        JOIN _track t ON t.id = g.track
   WHERE a.is_within
 ),
 united AS (
   SELECT step_id, end_ns, kind = 1 AS is_communication, start_ns,
-         max(start_ns, ifnull(max(end_ns) OVER (
-           PARTITION BY step_id ORDER BY start_ns, id
-           ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), start_ns)) AS clip_ns,
-         CASE WHEN kind = 1 THEN max(start_ns, ifnull(max(end_ns) OVER (
-           PARTITION BY step_id, kind = 1 ORDER BY start_ns, id
-           ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), start_ns)) END AS clip_same_ns,
+         max(end_ns) OVER (PARTITION BY step_id ORDER BY start_ns, id
+                           ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before_ns,
+         max(end_ns) OVER (PARTITION BY step_id, kind = 1 ORDER BY start_ns, id
+                           ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS same_before_ns,
          id, trace_id, device,
          row_number() OVER (PARTITION BY step_id ORDER BY start_ns, id) AS turn
   FROM owned
 ),
 summed AS MATERIALIZED (
   SELECT step_id, max(trace_id) AS trace_id, count(*) AS activities, min(start_ns) AS first_ns,
-         max(end_ns) AS last_ns, sum(max(end_ns - clip_ns, 0)) AS busy_ns,
-         sum(CASE WHEN is_communication THEN max(end_ns - clip_same_ns, 0) ELSE 0 END)
-           AS communication_ns,
+         max(end_ns) AS last_ns,
+         sum(CASE WHEN before_ns > end_ns THEN 0 WHEN before_ns > start_ns THEN end_ns - before_ns
+                  ELSE end_ns - start_ns END) AS busy_ns,
+         sum(CASE WHEN NOT is_communication OR same_before_ns > end_ns THEN 0
+                  WHEN same_before_ns > start_ns THEN end_ns - same_before_ns
+                  WHEN is_communication THEN end_ns - start_ns ELSE 0 END) AS communication_ns,
          max(CASE turn WHEN 1 THEN device END) AS device, max(CASE turn WHEN 1 THEN id END) AS id
   FROM united GROUP BY step_id
 ),

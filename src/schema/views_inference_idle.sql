@@ -92,8 +92,8 @@ before AS (  -- the time until the step's first activity was launched, and from 
   SELECT track_id, place, e.is_launch, CASE e.is_launch WHEN 1 THEN cut_ts ELSE from_ts END AS ts,
          CASE e.is_launch WHEN 1 THEN to_ts ELSE cut_ts END AS end_ts
   FROM (SELECT track_id, place, from_ns - base_ns AS from_ts, to_ns - base_ns AS to_ts,
-               CASE WHEN to_ns = first_ns AND launch_ns IS NOT NULL
-                    THEN max(from_ns, min(to_ns, launch_ns)) ELSE to_ns END - base_ns AS cut_ts
+               CASE WHEN to_ns <> first_ns OR launch_ns IS NULL OR launch_ns > to_ns THEN to_ns
+                    WHEN launch_ns > from_ns THEN launch_ns ELSE from_ns END - base_ns AS cut_ts
         FROM followed WHERE from_ns >= last_before_ns)
        CROSS JOIN (SELECT 0 AS is_launch UNION ALL SELECT 1) e
 ),
@@ -124,8 +124,8 @@ did AS (
         OR ((instr(name, 'Memcpy') OR instr(name, 'Memset')) AND NOT instr(name, 'Async'))))
 ),
 edge AS (
-  SELECT d.track_id, d.ts + e.is_end * d.dur_ns AS edge_ts, 1 - 2 * e.is_end AS opens, 0 AS gap_opens,
-         d.code, d.dur_ns AS length, d.slice_id AS number
+  SELECT d.track_id, d.ts + e.is_end * d.dur_ns AS edge_ts, 1 - 2 * e.is_end AS opens,
+         0 AS gap_opens, d.code, d.dur_ns AS length, d.slice_id AS number
   FROM did d CROSS JOIN (SELECT 0 AS is_end UNION ALL SELECT 1) e
   WHERE d.track_id IN (SELECT track_id FROM engine_steps)
   UNION ALL

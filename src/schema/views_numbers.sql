@@ -125,7 +125,8 @@ FROM _memory_piece WHERE NOT is_odd
 UNION ALL
 SELECT p.trace_id, m.track_id, m.args_id, m.instant_id, m.instant_id, 1, m.ts, m.instant_id, m.ts,
        m.instant_id, m.total_allocated_bytes, m.total_allocated_bytes, m.total_reserved_bytes,
-       m.total_reserved_bytes, m.bytes > 0, m.bytes < 0, CASE WHEN m.bytes < 0 THEN 0 ELSE m.bytes END, m.bytes, m.bytes
+       m.total_reserved_bytes, m.bytes > 0, m.bytes < 0,
+       CASE WHEN m.bytes < 0 THEN 0 ELSE m.bytes END, m.bytes, m.bytes
 FROM _memory_piece p CROSS JOIN memory_times m  -- in this order
 WHERE p.is_odd AND m.instant_id BETWEEN p.first_id AND p.last_id
       AND +m.track_id = p.track AND coalesce(m.args_id, -1) = coalesce(p.args_text, -1);

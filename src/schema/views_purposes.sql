@@ -16,10 +16,8 @@ CREATE VIEW collective_splits AS
 --   out_bytes: received from it
 WITH text AS MATERIALIZED (  -- written as a list or as the text of one: both come out as text
   SELECT p.id AS slice_id, p.trace_id, p.rank, p.group_id, p.in_bytes, p.out_bytes, g.size, g.ranks,
-         (SELECT replace(trim(j.value, '[] '), ' ', '') FROM json_each(a.args) j
-          WHERE j.key = 'In split size') AS in_text,
-         (SELECT replace(trim(j.value, '[] '), ' ', '') FROM json_each(a.args) j
-          WHERE j.key = 'Out split size') AS out_text
+         replace(trim(a.args ->> '$."In split size"', '[] '), ' ', '') AS in_text,
+         replace(trim(a.args ->> '$."Out split size"', '[] '), ' ', '') AS out_text
   FROM _collective_part p JOIN _gpu_slice s ON s.id = p.id
        JOIN args_texts a ON a.args_id = s.args_text
        LEFT JOIN _process_group g ON g.group_id = p.group_id
@@ -29,11 +27,10 @@ list AS MATERIALIZED (
   -- Whole numbers and commas alone: then it is JSON. Of 15 digits and more none is a size, and sums
   -- might overflow.
   SELECT *,
-         CASE WHEN NOT (',' || in_text || ',' GLOB '*[^0-9,]*' OR ',' || in_text || ',' GLOB '*,,*'
+         CASE WHEN NOT (trim(in_text, '0123456789,') <> '' OR ',' || in_text || ',' GLOB '*,,*'
                         OR ',' || in_text GLOB '*,0[0-9]*' OR in_text GLOB large)
               THEN '[' || in_text || ']' END AS in_list,
-         CASE WHEN NOT (',' || out_text || ',' GLOB '*[^0-9,]*'
-                        OR ',' || out_text || ',' GLOB '*,,*'
+         CASE WHEN NOT (trim(out_text, '0123456789,') <> '' OR ',' || out_text || ',' GLOB '*,,*'
                         OR ',' || out_text GLOB '*,0[0-9]*' OR out_text GLOB large)
               THEN '[' || out_text || ']' END AS out_list
   FROM text CROSS JOIN
@@ -41,21 +38,20 @@ list AS MATERIALIZED (
 ),
 part AS MATERIALIZED (  -- it counts when it has a number for each rank: the sum is NULL else
   SELECT *,
-         (SELECT CASE WHEN count(*) = ifnull(size, count(*)) AND sum(type = 'integer') = count(*)
-                      THEN sum(value) END
+         (SELECT CASE WHEN count(*) = ifnull(size, count(*)) THEN sum(CAST(value AS BIGINT)) END
           FROM json_each(in_list)) AS in_sum,
-         (SELECT CASE WHEN count(*) = ifnull(size, count(*)) AND sum(type = 'integer') = count(*)
-                      THEN sum(value) END
+         (SELECT CASE WHEN count(*) = ifnull(size, count(*)) THEN sum(CAST(value AS BIGINT)) END
           FROM json_each(out_list)) AS out_sum
   FROM list
 ),
 peer AS (
-  SELECT p.*, e.key AS peer_index,
-         (SELECT j.value FROM json_each(ranks) j WHERE j.key = e.key) AS peer,
-         CASE WHEN in_sum IS NOT NULL THEN e.value END AS in_rows,
-         CASE WHEN in_sum IS NULL THEN e.value
+  SELECT p.*, CAST(e.key AS BIGINT) AS peer_index,
+         (SELECT CAST(j.value AS BIGINT) FROM json_each(ranks) j WHERE j.key = e.key) AS peer,
+         CASE WHEN in_sum IS NOT NULL THEN CAST(e.value AS BIGINT) END AS in_rows,
+         CASE WHEN in_sum IS NULL THEN CAST(e.value AS BIGINT)
               WHEN out_sum IS NOT NULL
-              THEN (SELECT j.value FROM json_each(out_list) j WHERE j.key = e.key) END AS out_rows
+              THEN (SELECT CAST(j.value AS BIGINT) FROM json_each(out_list) j
+                    WHERE j.key = e.key) END AS out_rows
   FROM part p CROSS JOIN json_each(CASE WHEN in_sum IS NULL THEN out_list ELSE in_list END) e
   WHERE in_sum IS NOT NULL OR out_sum IS NOT NULL
 )
@@ -133,12 +129,12 @@ CREATE VIEW gpu_tensor_cores AS
 --   types: such as 'FP16, INT8'; '' it has no tensor cores; NULL not known
 WITH gpu AS (
   SELECT trace_id, rank, gpu_name, ' ' || upper(replace(gpu_name, '-', ' ')) || ' ' AS words,
-         (SELECT value FROM json_each(header, '$.deviceProperties[0].computeMajor')) AS major,
-         (SELECT value FROM json_each(header, '$.deviceProperties[0].computeMinor')) AS minor,
+         @json_integer:header, '$.deviceProperties[0].computeMajor'@ AS major,
+         @json_integer:header, '$.deviceProperties[0].computeMinor'@ AS minor,
          -- AMD fills in the same keys with numbers of its own.
          gpu_name GLOB '*AMD*' OR gpu_name GLOB '*Instinct*' OR gpu_name GLOB '*Radeon*'
            OR gpu_name GLOB 'gfx*'
-           OR (SELECT value FROM json_each(header, '$.deviceProperties[0].warpSize')) = 64
+           OR @json_integer:header, '$.deviceProperties[0].warpSize'@ = 64
            AS is_amd,
          gpu_name GLOB '*NVIDIA*' OR gpu_name GLOB '*Tesla*' OR gpu_name GLOB '*GeForce*'
            OR gpu_name GLOB '*Quadro*' OR gpu_name GLOB '*TITAN*' OR gpu_name GLOB '*GRID*'
@@ -148,7 +144,7 @@ WITH gpu AS (
 told AS (
   SELECT *, CASE
     WHEN is_amd OR NOT is_nvidia THEN NULL
-    WHEN typeof(major) = 'integer' AND typeof(minor) = 'integer' THEN 10 * major + minor
+    WHEN major IS NOT NULL AND minor IS NOT NULL THEN 10 * major + minor
     WHEN words GLOB '* P100 *' THEN 60
     WHEN words GLOB '* P[46] *' OR words GLOB '* P40 *' OR words GLOB '* GTX 10[0-9]0 *' THEN 61
     WHEN words GLOB '* V100*' OR words GLOB '* TITAN V *' THEN 70
@@ -162,7 +158,8 @@ told AS (
     WHEN words GLOB '* RTX 50[0-9]0 *' THEN 120 END AS level
   FROM gpu
 )
-SELECT trace_id, rank, gpu_name, (level / 10) || '.' || (level % 10) AS capability,
+SELECT trace_id, rank, gpu_name,
+       CAST((level - level % 10) / 10 AS BIGINT) || '.' || (level % 10) AS capability,
        CASE
          WHEN level < 70 OR words GLOB '* GTX 16*' THEN ''
          WHEN level < 72 THEN 'FP16'
@@ -203,18 +200,19 @@ kin AS MATERIALIZED (
   WHERE size > 1 AND parallelism IN ('tensor', 'context', 'pipeline', 'data', 'expert')
 ),
 told AS MATERIALIZED (  -- a rank's own groups, as its header has them
-  SELECT r.run_id, r.rank, p.value ->> '$.pg_name' AS name,
+  SELECT r.run_id, r.rank, (p.value ->> '$.pg_name') AS name,
          json_array_length(p.value, '$.ranks') AS size,
-         (SELECT e.key FROM json_each(p.value, '$.ranks') e WHERE e.value = r.rank) AS place
+         (SELECT CAST(e.key AS BIGINT) FROM json_each(p.value, '$.ranks') e
+          WHERE e.value = r.rank) AS place
   FROM recorded r CROSS JOIN json_each(r.header, '$.distributedInfo.pg_config') p
-  WHERE json_valid(r.header) AND p.type = 'object'
-    AND p.value ->> '$.pg_name' IN (SELECT name FROM kin)
+  WHERE json_valid(r.header) AND lower(p.type) = 'object'
+    AND (p.value ->> '$.pg_name') IN (SELECT name FROM kin)
 ),
 member AS (
   SELECT k.run_id, CAST(j.value AS INTEGER) AS rank, k.parallelism, k.name, k.size,
-         j.key AS by_rank, row_number() OVER (PARTITION BY k.run_id, j.value, k.parallelism
-                                              ORDER BY k.size DESC, k.description, k.group_id)
-           AS choice
+         CAST(j.key AS BIGINT) AS by_rank,
+         row_number() OVER (PARTITION BY k.run_id, j.value, k.parallelism
+                            ORDER BY k.size DESC, k.description, k.group_id) AS choice
   FROM kin k CROSS JOIN json_each(k.ranks) j
   WHERE k.run_id IN (SELECT run_id FROM recorded)
 ),

@@ -92,9 +92,10 @@ CREATE VIEW rank_clock_samples AS
 --   period_ns: how far apart the samples of this GPU are in the file, on average; 0 of a single one
 SELECT g.run_id, g.rank, s.at_ns, s.value AS mhz,
        (max(s.at_ns) OVER of_gpu - min(s.at_ns) OVER of_gpu)
-         / max(count(*) OVER of_gpu - 1, 1) AS period_ns
+         / CASE WHEN count(*) OVER of_gpu > 1 THEN count(*) OVER of_gpu - 1 ELSE 1 END AS period_ns
 FROM gpu_samples s CROSS JOIN rank_gpus g  -- in this order
 WHERE g.run_id = s.run_id AND g.gpu = s.gpu
   AND (g.host = s.host OR g.is_only_host AND (s.host IS NULL OR g.host IS NULL))
   AND s.quantity = 'sm_clock' AND s.at_ns IS NOT NULL AND typeof(s.value) <> 'text'
+  AND CAST(s.value AS TEXT) GLOB '[-0-9]*'  -- DuckDB has other names of types
 WINDOW of_gpu AS (PARTITION BY g.run_id, s.source_id, s.gpu);

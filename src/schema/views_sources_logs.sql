@@ -69,42 +69,42 @@ CREATE VIEW log_timers AS
 --   line: of the block's first line in the log
 --   source_id: in sources
 --   run_id: in runs
-SELECT r.run, t.iteration, n.value AS name, t.rank,
-       CASE WHEN t.form = 0 AND t.numbers ->> ('$[' || n.key || ']') <= 1e11
-            THEN t.numbers ->> ('$[' || n.key || ']') END AS ms,
-       CASE WHEN t.form = 1 AND t.numbers ->> ('$[' || (2 * n.key) || ']') <= 1e11
-                 AND t.numbers ->> ('$[' || (2 * n.key + 1) || ']') <= 1e11
-            THEN t.numbers ->> ('$[' || (2 * n.key) || ']') END AS min_ms,
-       CASE WHEN t.form = 1 AND t.numbers ->> ('$[' || (2 * n.key) || ']') <= 1e11
-                 AND t.numbers ->> ('$[' || (2 * n.key + 1) || ']') <= 1e11
-            THEN t.numbers ->> ('$[' || (2 * n.key + 1) || ']')
-            WHEN t.form = 2 AND t.numbers ->> ('$[' || n.key || ']') <= 1e11
-            THEN t.numbers ->> ('$[' || n.key || ']') END AS max_ms,
-       CASE WHEN t.form = 1
-            THEN max(t.numbers ->> ('$[' || (2 * n.key) || ']'),
-                     t.numbers ->> ('$[' || (2 * n.key + 1) || ']')) > 1e11
-            ELSE t.numbers ->> ('$[' || n.key || ']') > 1e11 END AS is_epoch,
-       CASE WHEN t.form = 1
-            THEN (t.numbers -> ('$[' || (2 * n.key) || ']')) || ', '
-                 || (t.numbers -> ('$[' || (2 * n.key + 1) || ']'))
-            ELSE t.numbers -> ('$[' || n.key || ']') END AS written,
-       t.at_ns, t.writer, t.line, t.source_id, s.run_id
-FROM _log_timer t JOIN _log_names m ON m.source_id = t.source_id AND m.names_id = t.names_id
-     JOIN json_each(m.names) n
+SELECT r.run, t.iteration, t.name, t.rank,
+       CASE WHEN t.form = 0 AND t.one <= 1e11 THEN t.one END AS ms,
+       CASE WHEN t.form = 1 AND t.one <= 1e11 AND t.two <= 1e11 THEN t.one END AS min_ms,
+       CASE WHEN t.form = 1 AND t.one <= 1e11 AND t.two <= 1e11 THEN t.two
+            WHEN t.form = 2 AND t.one <= 1e11 THEN t.one END AS max_ms,
+       CASE WHEN t.form = 1 THEN t.one > 1e11 OR t.two > 1e11 ELSE t.one > 1e11 END AS is_epoch,
+       t.written, t.at_ns, t.writer, t.line, t.source_id, s.run_id
+FROM (SELECT u.source_id, u.iteration, u.rank, u.form, u.at_ns, u.writer, u.line, u.name,
+             json_extract(u.numbers, '$[' || u.place || ']') AS one,
+             CASE WHEN u.form = 1
+                  THEN json_extract(u.numbers, '$[' || (u.place + 1) || ']') END AS two,
+             CASE WHEN u.form = 1
+                  THEN CAST(u.numbers -> ('$[' || u.place || ']') AS TEXT) || ', '
+                       || CAST(u.numbers -> ('$[' || (u.place + 1) || ']') AS TEXT)
+                  ELSE CAST(u.numbers -> ('$[' || u.place || ']') AS TEXT) END AS written
+      FROM (SELECT l.source_id, l.iteration, l.rank, l.form, l.numbers, l.at_ns, l.writer, l.line,
+                   m.names ->> ('$[' || n.key || ']') AS name,
+                   CASE WHEN l.form = 1 THEN 2 ELSE 1 END * CAST(n.key AS BIGINT) AS place
+            FROM _log_timer l
+                 JOIN _log_names m ON m.source_id = l.source_id AND m.names_id = l.names_id
+                 CROSS JOIN json_each(m.names) n
+            WHERE l.form < 3) u) t
      LEFT JOIN _source s ON s.source_id = t.source_id LEFT JOIN _run r ON r.run_id = s.run_id
-WHERE t.form < 3
 UNION ALL
 SELECT r.run, t.iteration, m.names ->> '$[0]',
-       t.numbers ->> ('$[' || (2 * n.key) || ']'),
-       CASE WHEN t.numbers ->> ('$[' || (2 * n.key + 1) || ']') <= 1e11
-            THEN t.numbers ->> ('$[' || (2 * n.key + 1) || ']') END,
-       NULL, NULL, t.numbers ->> ('$[' || (2 * n.key + 1) || ']') > 1e11,
-       t.numbers -> ('$[' || (2 * n.key + 1) || ']'), t.at_ns, t.writer, t.line, t.source_id,
-       s.run_id
+       CAST(json_extract(t.numbers, '$[' || (2 * CAST(n.key AS BIGINT)) || ']') AS BIGINT),
+       CASE WHEN json_extract(t.numbers, '$[' || (2 * CAST(n.key AS BIGINT) + 1) || ']') <= 1e11
+            THEN json_extract(t.numbers, '$[' || (2 * CAST(n.key AS BIGINT) + 1) || ']') END,
+       NULL, NULL,
+       json_extract(t.numbers, '$[' || (2 * CAST(n.key AS BIGINT) + 1) || ']') > 1e11,
+       CAST(t.numbers -> ('$[' || (2 * CAST(n.key AS BIGINT) + 1) || ']') AS TEXT), t.at_ns,
+       t.writer, t.line, t.source_id, s.run_id
 FROM _log_timer t JOIN _log_names m ON m.source_id = t.source_id AND m.names_id = t.names_id
-     JOIN json_each(t.numbers) n
+     CROSS JOIN json_each(t.numbers) n
      LEFT JOIN _source s ON s.source_id = t.source_id LEFT JOIN _run r ON r.run_id = s.run_id
-WHERE t.form = 3 AND 2 * n.key < json_array_length(t.numbers);
+WHERE t.form = 3 AND 2 * CAST(n.key AS BIGINT) < json_array_length(t.numbers);
 
 CREATE VIEW log_timer_slices AS
 -- One call of a timer, where the log has the times of calls (start time lst, end time lst).
@@ -250,7 +250,7 @@ offered AS (
 ),
 moment AS (  -- all moves at once: a log may have a million lines
   SELECT o.source_id, o.run_id, o.run, o.capture, o.moved_ns, s.step,
-         s.end_ns + o.moved_ns AS at_ns, s.dur_ns, NULL AS line_ns
+         s.end_ns + o.moved_ns AS at_ns, s.dur_ns, CAST(NULL AS BIGINT) AS line_ns
   FROM offered o JOIN step s ON s.run_id = o.run_id
             AND coalesce(s.capture, 0) = coalesce(o.capture, 0)
   UNION ALL
@@ -289,4 +289,5 @@ chosen AS (
 SELECT p.run, p.capture, p.source_id, p.iteration, p.step, p.dur_ns AS step_ns, p.after_ns,
        p.moved_ns, c.moves, p.run_id
 FROM paired p JOIN chosen c ON c.source_id = p.source_id
-     AND coalesce(c.capture, 0) = coalesce(p.capture, 0) AND c.moved_ns = p.moved_ns AND c.place = 1;
+     AND coalesce(c.capture, 0) = coalesce(p.capture, 0) AND c.moved_ns = p.moved_ns
+     AND c.place = 1;

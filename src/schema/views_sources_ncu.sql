@@ -233,10 +233,13 @@ WITH counted AS (
            AS trace_rank,
          row_number() OVER (PARTITION BY p.run_id, p.rank, n.base_name, p.grid, p.block
                             ORDER BY p.ordinal) AS nth
-  FROM (SELECT run_id, rank, ordinal, min(source_id) AS source_id, name_id, grid, block
-        FROM _ncu_kernel_place GROUP BY run_id, rank, place, ordinal) p
+  FROM (SELECT run_id, rank, ordinal, source_id, name_id, grid, block,
+               row_number() OVER (PARTITION BY run_id, rank, place, ordinal
+                                  ORDER BY source_id, kernel) AS turn
+        FROM _ncu_kernel_place) p
        JOIN _ncu_kernel_name n ON n.source_id = p.source_id AND n.name_id = p.name_id
        JOIN _run r ON r.run_id = p.run_id
+  WHERE p.turn = 1
 ),
 traced AS (
   SELECT t.run_id, t.rank, s.id, n.short, a.grid, a.block,
