@@ -110,12 +110,19 @@ std::string StartMsSql(const std::string& call) {
          ")) / 1000000.0";
 }
 
+// A number of a column without a type, which is a BLOB to DuckDB: a text first, as which SQLite
+// would lose digits.
+std::string DoubleSql(const std::string& value) {
+  return "CASE typeof(1) WHEN 'integer' THEN CAST(" + value + " AS DOUBLE) ELSE CAST(CAST(" +
+         value + " AS TEXT) AS DOUBLE) END";
+}
+
 // The number that a text of 18 characters at most begins with. CAST alone does that in SQLite, and
 // in half the time; DuckDB, where typeof is in capitals, refuses '12)'.
 std::string NumberBeforeSql(const std::string& text) {
-  return "CASE typeof(1) WHEN 'integer' THEN CAST(" + text + " AS BIGINT) ELSE CAST('0' || substr(" +
-         text + ", 1, length(" + text + ") - length(ltrim(" + text +
-         ", '0123456789'))) AS BIGINT) END";
+  return "CASE typeof(1) WHEN 'integer' THEN CAST(" + text +
+         " AS BIGINT) ELSE CAST('0' || substr(" + text + ", 1, length(" + text +
+         ") - length(ltrim(" + text + ", '0123456789'))) AS BIGINT) END";
 }
 
 // "DOCUMENT, PATH": the whole number there; NULL where there is none. DuckDB has other names of
@@ -216,6 +223,7 @@ std::string ViewsSql() {
   ReplaceCalls(sql, "runtime", RuntimeNumberSql);
   ReplaceCalls(sql, "cpu_text", CpuTextSql);
   ReplaceCalls(sql, "number_before", NumberBeforeSql);
+  ReplaceCalls(sql, "double", DoubleSql);
   ReplaceCalls(sql, "json_integer", JsonIntegerSql);
   ReplaceCalls(sql, "fill", FillSql);
   ReplaceCalls(sql, "emptied", EmptiedSql);

@@ -156,9 +156,9 @@ SELECT r.run, m.rank, m.ordinal AS kernel, m.name, k.grid, k.block, t.dur_ns, t.
        n.base_name, c.device, c.cc, k.context, k.stream, c.host, c.process_id, c.process_name,
        k.kernel_time, k.id, m.files, k.source_id, m.run_id
 FROM merged m
-     JOIN _ncu_kernel k ON k.source_id = m.first_row / 4294967296
+     JOIN _ncu_kernel k ON k.source_id = m.first_row >> 32
                         AND k.kernel = m.first_row % 4294967296
-     LEFT JOIN _ncu_kernel t ON t.source_id = m.timed_row / 4294967296
+     LEFT JOIN _ncu_kernel t ON t.source_id = m.timed_row >> 32
                              AND t.kernel = m.timed_row % 4294967296
      JOIN _ncu_process c ON c.source_id = k.source_id AND c.process = k.process
      JOIN _ncu_kernel_name n ON n.source_id = k.source_id AND n.name_id = k.name_id
@@ -179,7 +179,7 @@ CREATE VIEW ncu_metrics AS
 --   value_text: as written
 --   source_id: in sources
 SELECT r.run, p.rank, p.ordinal AS kernel, k.name, n.metric, n.section, m.value, n.unit,
-       ifnull(m.value_si, CAST(m.value AS DOUBLE)) AS value_si, n.unit_si,
+       ifnull(m.value_si, @double:m.value@) AS value_si, n.unit_si,
        ifnull(m.text, CAST(m.value AS TEXT)) AS value_text, m.source_id
 FROM _ncu_metric m
      JOIN _ncu_metric_name n ON n.source_id = m.source_id AND n.metric_id = m.metric_id
