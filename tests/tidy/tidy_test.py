@@ -15,6 +15,7 @@ import sys
 from tidy_queries import QUERY_CHECKS
 from tidy_rooms import ROOM_CHECKS
 from tidy_source import read_tree
+from tidy_views import VIEW_CHECKS
 from tidy_words import WORD_CHECKS
 
 LINES_MAX = 400
@@ -274,6 +275,7 @@ CHECKS = (
     *ROOM_CHECKS,
     *WORD_CHECKS,
     *QUERY_CHECKS,
+    *VIEW_CHECKS,
     files_are_under_400_lines_or_say_why_not,
     lines_are_under_100_columns,
     functions_are_under_70_lines,
