@@ -221,8 +221,8 @@ CREATE VIEW log_steps AS
 --   moves: how many moves would do; 1: it is sure
 --   run_id: in runs
 WITH RECURSIVE step AS (
-  SELECT t.run_id, r.run, c.capture, s.step, max(s.ts_ns + s.dur_ns) AS end_ns,
-         max(s.dur_ns) AS dur_ns
+  SELECT t.run_id, r.run, c.capture, coalesce(c.capture, 0) AS capture_key, s.step,
+         max(s.ts_ns + s.dur_ns) AS end_ns, max(s.dur_ns) AS dur_ns
   FROM steps s JOIN _trace t ON t.trace_id = s.trace_id JOIN _run r ON r.run_id = t.run_id
        LEFT JOIN _capture c ON c.capture_id = t.capture_id
   WHERE s.dur_ns > 0
@@ -252,7 +252,7 @@ moment AS (  -- all moves at once: a log may have a million lines
   SELECT o.source_id, o.run_id, o.run, o.capture, o.moved_ns, s.step,
          s.end_ns + o.moved_ns AS at_ns, s.dur_ns, CAST(NULL AS BIGINT) AS line_ns
   FROM offered o JOIN step s ON s.run_id = o.run_id
-            AND coalesce(s.capture, 0) = coalesce(o.capture, 0)
+            AND s.capture_key = coalesce(o.capture, 0)
   UNION ALL
   SELECT source_id, NULL, NULL, NULL, NULL, NULL, at_ns, NULL, at_ns FROM line
   WHERE source_id IN (SELECT source_id FROM offered)

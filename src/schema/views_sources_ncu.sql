@@ -64,8 +64,9 @@ SELECT z.*,
                                      ORDER BY z.batch ROWS UNBOUNDED PRECEDING) - z.size
          END END AS first_kernel,
        e.full_size
-FROM sized z JOIN series e ON e.run_key = z.run_key AND e.rank_key = coalesce(z.file_rank, -1)
-     AND e.place_key = coalesce(z.place, -1) AND e.metric_set = z.metric_set;
+FROM sized z CROSS JOIN series e  -- in this order: SQLite makes an index of all four for e
+WHERE e.run_key = z.run_key AND e.rank_key = coalesce(z.file_rank, -1)
+      AND e.place_key = coalesce(z.place, -1) AND e.metric_set = z.metric_set;
 
 CREATE VIEW ncu_files AS
 -- A file of kernels that Nsight Compute has profiled, one row a process in it.
@@ -251,5 +252,6 @@ traced AS (
   WHERE s.kind <> 2 AND t.run_id IN (SELECT run_id FROM counted)
 )
 SELECT c.run, c.rank, c.ordinal AS kernel, s.id AS slice_id, c.trace_rank
-FROM counted c JOIN traced s ON s.run_id = c.run_id AND s.rank = c.trace_rank
-     AND s.short = c.base_name AND s.grid = c.grid AND s.block = c.block AND s.nth = c.nth;
+FROM counted c CROSS JOIN traced s  -- in this order: most databases have none of the former
+WHERE s.run_id = c.run_id AND s.rank = c.trace_rank AND s.short = c.base_name
+      AND s.grid = c.grid AND s.block = c.block AND s.nth = c.nth;
