@@ -121,8 +121,8 @@ std::string DoubleSql(const std::string& value) {
 // in half the time; DuckDB, where typeof is in capitals, refuses '12)'.
 std::string NumberBeforeSql(const std::string& text) {
   return "CASE typeof(1) WHEN 'integer' THEN CAST(" + text +
-         " AS BIGINT) ELSE CAST('0' || substr(" + text + ", 1, length(" + text +
-         ") - length(ltrim(" + text + ", '0123456789'))) AS BIGINT) END";
+         " AS BIGINT) ELSE CAST('0' || replace(" + text + ", ltrim(" + text +
+         ", '0123456789'), '') AS BIGINT) END";
 }
 
 // "DOCUMENT, PATH": the whole number there; NULL where there is none. DuckDB has other names of
