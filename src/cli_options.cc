@@ -149,6 +149,8 @@ Status TakeZone(const CLI::App& ingest, const IngestTexts& texts, IngestOptions&
   return Done{};
 }
 
+constexpr const char* kByEnding = " (default: by -o's ending, else table on a terminal, else csv)";
+
 void AddQuery(CLI::App& app, QueryArguments& options, std::string& format) {
   app.add_option("QUERY", options.source,
                  "a canned query's name, a file of SQL, or - for standard input; none: list them");
@@ -160,11 +162,11 @@ void AddQuery(CLI::App& app, QueryArguments& options, std::string& format) {
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false);
-  AddFormat(app, format, " (default: by -o's ending, else table on a terminal, else csv)",
-            {"arrow", "parquet"});
+  AddFormat(app, format, kByEnding, {"arrow", "parquet"});
   app.add_flag("--wide", options.wide, "a table with all columns, however wide");
   app.add_flag("--vertical", options.vertical, "a table with each row as a block");
-  AddOutput(app, options.output, options.force);
+  AddOutput(app, options.output, options.force,
+            "; its ending says the format: .csv, .tsv, .json, .ndjson, .md, .parquet, .arrows");
   app.add_flag("--no-header", options.no_header, "no line with the columns' names");
   app.add_flag(
       "--safe-csv", options.safe_csv,
@@ -336,7 +338,7 @@ Result<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
   AddDoctor(*doctor, line.doctor, formats.doctor);
   AddCut(*cut, line.cut);
   AddWhatIf(*what_if, line.what_if);
-  AddFormat(*what_if, formats.what_if, " (default: table on a terminal, else csv)");
+  AddFormat(*what_if, formats.what_if, kByEnding);
   for (CLI::App* command : app.get_subcommands({})) command->fallthrough();
   try {
     app.parse(argc, argv);

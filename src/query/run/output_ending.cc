@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <string_view>
+#include <utility>
+
 #include "tracedb/text/result_text.h"
 
 namespace tracedb {
@@ -32,9 +36,20 @@ Status CheckWorkbook(const std::filesystem::path& output, const std::string& sou
 }  // namespace
 
 std::optional<Format> FormatByEnding(const std::filesystem::path& output) {
+  constexpr std::array<std::pair<std::string_view, Format>, 9> kEndings = {
+      {{".parquet", Format::kParquet},
+       {".arrows", Format::kArrow},
+       {".csv", Format::kCsv},
+       {".tsv", Format::kTsv},
+       {".json", Format::kJson},
+       {".ndjson", Format::kNdjson},
+       {".jsonl", Format::kNdjson},
+       {".md", Format::kMarkdown},
+       {".markdown", Format::kMarkdown}}};
   const std::string ending = output.extension().string();
-  if (ending == ".parquet") return Format::kParquet;
-  if (ending == ".arrows") return Format::kArrow;
+  for (const auto& [known, format] : kEndings) {
+    if (ending == known) return format;
+  }
   return std::nullopt;
 }
 
@@ -54,8 +69,9 @@ Status CheckEnding(const std::filesystem::path& output, std::optional<Format> fo
                                "Arrow's readers is: -o {0}.parquet",
                                ShownText(output.stem().string())));
   }
+  // Texts of any format may go by any name of a text.
   if (const auto by_ending = FormatByEnding(output);
-      by_ending.has_value() && format.has_value() && format != by_ending) {
+      by_ending.has_value() && IsBinary(*by_ending) && format.has_value() && format != by_ending) {
     return Refused(output,
                    fmt::format("a name of {}, and --format {} is given", FormatName(*by_ending),
                                FormatName(*format)),

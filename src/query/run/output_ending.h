@@ -9,7 +9,7 @@
 
 namespace tracedb {
 
-// Of a name that no text goes by; nothing of any other.
+// What a name of that ending says; nothing where it is of no format.
 std::optional<Format> FormatByEnding(const std::filesystem::path& output);
 
 // An error where the name is that of another format, or bytes would go to a terminal. `source` is

@@ -33,8 +33,14 @@ bool WritesToStdout(const QueryOptions& options) {
   return options.output.empty() || options.output == "-";
 }
 
+// By --format, else by the name of -o.
+std::optional<Format> AskedFormat(const QueryOptions& options) {
+  return options.format.has_value() ? options.format : FormatByEnding(options.output);
+}
+
 bool IsExplainedAsJson(const QueryOptions& options) {
-  return options.format == Format::kJson || options.format == Format::kNdjson;
+  const auto format = AskedFormat(options);
+  return format == Format::kJson || format == Format::kNdjson;
 }
 
 bool IsForPerson(const QueryOptions& options) {
@@ -43,11 +49,8 @@ bool IsForPerson(const QueryOptions& options) {
 
 Format FormatOf(const QueryOptions& options) {
   const bool is_asked = options.wide || options.vertical;
-  if (const auto by_ending = FormatByEnding(options.output)) {
-    return options.format.value_or(*by_ending);
-  }
   const bool as_table = is_asked || (IsForPerson(options) && !options.safe_csv);
-  return options.format.value_or(as_table ? Format::kTable : Format::kCsv);
+  return AskedFormat(options).value_or(as_table ? Format::kTable : Format::kCsv);
 }
 
 std::unique_ptr<RowSink> PlotSinkFor(const QueryOptions& options, const QueryDoc& doc,
@@ -342,15 +345,14 @@ Status CheckOptions(const QueryOptions& options) {
                              FormatName(format)),
                  "write it to another file, or ask for the rows alone"};
   }
-  const Format asked = options.format.value_or(IsBinary(format) ? format : Format::kCsv);
+  const Format asked = AskedFormat(options).value_or(Format::kCsv);
   if (options.safe_csv && asked != Format::kCsv && asked != Format::kTsv) {
     return Error{ErrorKind::kUsage, "--safe-csv is for --format csv and tsv", ""};
   }
-  const bool is_table = format == Format::kTable || (!options.format && !IsBinary(format));
-  if ((options.wide || options.vertical) && !is_table) {
+  if ((options.wide || options.vertical) && format != Format::kTable) {
     return Error{ErrorKind::kUsage, "--wide and --vertical are for --format table", ""};
   }
-  const bool explains_all = options.format == Format::kNdjson && options.command.empty();
+  const bool explains_all = AskedFormat(options) == Format::kNdjson && options.command.empty();
   if (options.explain && options.source.empty() && !explains_all) {
     return Error{ErrorKind::kUsage, "--explain needs a query",
                  "for example: tracedb query overlap --explain; with --format ndjson all of them "
