@@ -44,6 +44,7 @@ Result<fs::path> RunInputs::Load(const std::string& input) {
     TRACEDB_ASSIGN(folder, TemporaryFolder::Create("tracedb-compare-"));
     folder_ = std::move(folder);
   }
+  progress_.Show({input, "reading", 0, 0, 0, 0, {}, true});
   GlobalOptions loading = global_;
   loading.quiet = true;  // of a database that nobody will see
   loading.database = folder_->path() / fmt::format("{}.db", loaded_++);
@@ -105,7 +106,7 @@ Result<RunToCompare> RunInputs::Choose(const Source& source) {
   const fs::path database = source.database;
   const std::atomic<bool>& stop = stop_;
   return RunToCompare{source.name, run, database, [this, name = source.name, database, &stop] {
-                        progress_.Show({"reading " + name});
+                        progress_.Show({name, "reading", 0, 0, 0, 0, {}, true});
                         return OpenRun(database, stop);
                       }};
 }

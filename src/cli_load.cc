@@ -100,8 +100,14 @@ class InputLoad {
         files_(files) {
     outcome_.failed = std::move(failed);
     load_.on_progress = [this](const LoadProgress& now) {
-      progress_.Show(
-          {file_name_, file_of_, now.file_bytes, file_bytes_, now.text_bytes, now.events, {}});
+      progress_.Show({file_name_,
+                      file_of_,
+                      now.file_bytes,
+                      file_bytes_,
+                      now.text_bytes,
+                      now.events,
+                      {},
+                      true});
     };
   }
 

@@ -1,17 +1,12 @@
 #include "cli_progress.h"
 
-#include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cstdio>
 #include <utility>
-#include <vector>
 
 #include "cli_commands.h"
-#include "tracedb/text/result_text.h"
 
 namespace tracedb {
 namespace {
@@ -43,76 +38,12 @@ size_t TerminalWidth() {
   return (is_known ? size.ws_col : kWidthDefault) - 1;
 }
 
-std::string Bar(double share, size_t width) {
-  const auto full = static_cast<size_t>(share * static_cast<double>(width));
-  return "[" + std::string(full, '#') + std::string(width - full, '.') + "]";
-}
-
-std::string TimeLeft(double seconds) {
-  const auto whole = static_cast<int64_t>(seconds + 0.5);
-  if (whole < 60) return fmt::format("{} s left", whole);
-  if (whole < 3600) return fmt::format("{} min {:02} s left", whole / 60, whole % 60);
-  return fmt::format("{} h {:02} min left", whole / 3600, whole / 60 % 60);
-}
-
 }  // namespace
 
 void WriteToStderr(const std::string& text) {
   const std::lock_guard lock(stderr_mutex);
   ClearLine();
   WriteBytes(text);
-}
-
-std::string BytesText(uint64_t bytes) {
-  constexpr std::array<const char*, 5> kUnits = {"B", "kB", "MB", "GB", "TB"};
-  auto size = static_cast<double>(bytes);
-  size_t unit = 0;
-  while (size >= 999.5 && unit + 1 < kUnits.size()) {
-    size /= 1000;
-    ++unit;
-  }
-  return unit == 0 || size >= 99.95 ? fmt::format("{:.0f} {}", size, kUnits[unit])
-                                    : fmt::format("{:.1f} {}", size, kUnits[unit]);
-}
-
-std::string GroupedText(uint64_t number) {
-  std::string digits = std::to_string(number);
-  for (size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
-  return digits;
-}
-
-std::string ProgressText(const WorkDone& work, double seconds, size_t width) {
-  constexpr size_t kBarWidth = 20;
-  struct Part {
-    std::string text;
-    int importance;  // the least goes first
-  };
-  std::vector<Part> parts;
-  const std::string shown = ShownText(work.what);
-  parts.push_back({work.of.empty() ? shown : work.of + ": " + shown, 9});
-  if (work.all > 0) {
-    const double share =
-        std::min(1.0, static_cast<double>(work.done) / static_cast<double>(work.all));
-    parts.push_back({Bar(share, kBarWidth), 4});
-    parts.push_back({fmt::format("{:.0f} %", 100 * share), 8});
-    if (share > 0.01 && seconds > 1) parts.push_back({TimeLeft(seconds * (1 / share - 1)), 7});
-  }
-  if (work.text_bytes > 0) {
-    parts.push_back({BytesText(work.text_bytes), 3});
-    if (work.events > 0) parts.push_back({GroupedText(work.events) + " events", 2});
-    const double rate = static_cast<double>(work.text_bytes) / 1e6 / std::max(seconds, 1e-3);
-    parts.push_back({fmt::format("{:.0f} MB/s", rate), 5});
-  } else if (work.all == 0) {
-    parts.push_back({fmt::format("{:.0f} s", seconds), 6});
-  }
-  for (;;) {
-    std::string line;
-    for (const Part& part : parts) line += (line.empty() ? "" : "  ") + part.text;
-    if (DisplayWidth(line) <= width || parts.size() == 1) return CutToWidth(line, width);
-    parts.erase(std::min_element(parts.begin(), parts.end(), [](const Part& a, const Part& b) {
-      return a.importance < b.importance;
-    }));
-  }
 }
 
 ProgressLine::ProgressLine(const GlobalOptions& global)

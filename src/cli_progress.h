@@ -4,33 +4,13 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <cstddef>
-#include <cstdint>
 #include <mutex>
-#include <string>
 #include <thread>
 
 #include "cli_options.h"
+#include "tracedb/text/progress_text.h"
 
 namespace tracedb {
-
-struct WorkDone {
-  std::string what;         // "rank3.json.gz", "check kernels_top"
-  std::string of = {};      // "file 3 of 8", "check 12 of 60"; may be empty
-  uint64_t done = 0;        // in any unit; with all: the share
-  uint64_t all = 0;         // 0: nobody knows
-  uint64_t text_bytes = 0;  // unpacked; 0: bytes are not what is counted
-  uint64_t events = 0;
-  std::string task = {};  // its time is counted; empty: `what` is it
-};
-
-// At most `width` columns: what matters least goes first.
-std::string ProgressText(const WorkDone& work, double seconds, size_t width);
-
-// "1.2 GB", "340 kB": powers of ten.
-std::string BytesText(uint64_t bytes);
-// "1,234,567"
-std::string GroupedText(uint64_t number);
 
 // Any thread may say how far the work is. What others write to standard error stands in lines of
 // its own (WriteToStderr sees to it).
