@@ -139,6 +139,8 @@ class IngestReport {
     return Say(SourceLine(summary, options_.run), SourceJson(summary), sources_json_);
   }
 
+  // Files of this command that have landed.
+  size_t landed() const { return totals_.files; }
   bool any_traces() const { return !trace_ids_.empty(); }
   const std::vector<int64_t>& trace_ids() const { return trace_ids_; }
   // Whether the one trace of a new database is all there is: it has nobody to be compared with.
@@ -242,6 +244,17 @@ Status WriteShard(const GlobalOptions& global, const IngestOptions& options,
   return Done{};
 }
 
+// Of an ingest that somebody ended: what of it is in the database all the same.
+Error Interrupted(size_t landed) {
+  Error error{ErrorKind::kInput, "interrupted", "the database is as it was"};
+  if (landed > 0) {
+    error.advice =
+        fmt::format("{} file{} in the database; the same command goes on with the others", landed,
+                    landed == 1 ? " is" : "s are");
+  }
+  return error;
+}
+
 }  // namespace
 
 Status RunIngest(const GlobalOptions& global, const IngestOptions& options,
@@ -249,7 +262,11 @@ Status RunIngest(const GlobalOptions& global, const IngestOptions& options,
   IngestReport report(global, options);
   const OnLoaded on_loaded{[&](const LoadSummary& summary) { return report.Add(summary); },
                            [&](const SourceSummary& summary) { return report.Add(summary); }};
-  TRACEDB_ASSIGN(loaded, LoadInputs(global, options, stop, on_loaded));
+  auto loading = LoadInputs(global, options, stop, on_loaded);
+  if (!loading.ok() && stop.load() && loading.error().what.ends_with("interrupted")) {
+    return Interrupted(report.landed());
+  }
+  TRACEDB_ASSIGN(loaded, std::move(loading));
   std::optional<SqliteDb> db;
   const LoadLimits limits = LoadLimits::For(
       options.memory_bytes != 0 ? options.memory_bytes : LoadLimits::kMemoryBytesDefault, 1);
@@ -261,11 +278,13 @@ Status RunIngest(const GlobalOptions& global, const IngestOptions& options,
   if (db.has_value() && report.any_traces()) {
     Status compared = CompareRanks(global, *db, limits, stop);
     if (!compared.ok()) {
-      Error error = std::move(compared).error();
-      if (!stop.load()) {
-        error.what =
-            "the traces are in the database, but its ranks cannot be compared: " + error.what;
+      if (stop.load()) {
+        return Error{ErrorKind::kInput, "interrupted",
+                     "the traces are in the database; tracedb align compares its ranks"};
       }
+      Error error = std::move(compared).error();
+      error.what =
+          "the traces are in the database, but its ranks cannot be compared: " + error.what;
       return error;
     }
   }

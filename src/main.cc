@@ -222,6 +222,12 @@ Status CheckHasEvents(const std::filesystem::path& database, const std::string& 
                            detail, command, place)};
 }
 
+// Of a command that changes no database: what it read into a temporary one is nobody's.
+Status InterruptedAlone(Status done) {
+  if (done.ok() || !stop_asked.load() || !done.error().what.ends_with("interrupted")) return done;
+  return Error{ErrorKind::kInput, "interrupted", ""};
+}
+
 Status Run(const CommandLine& line) {
   OutputGuard guard;
   guard.database = DatabaseOf(line);
@@ -242,7 +248,7 @@ Status Run(const CommandLine& line) {
     case Command::kAlign:
       return RunAlign(line.global, line.align, stop_asked);
     case Command::kDoctor:
-      return RunDoctor(line.global, line.doctor, stop_asked);
+      return InterruptedAlone(RunDoctor(line.global, line.doctor, stop_asked));
     case Command::kCut:
       if (!line.cut.detail) TRACEDB_TRY(CheckHasEvents(line.global.database, "cut"));
       return RunCut(line.global, line.cut, stop_asked);
@@ -252,9 +258,9 @@ Status Run(const CommandLine& line) {
       TRACEDB_TRY(CheckHasEvents(line.global.database, "what-if"));
       return RunWhatIf(line.global, line.what_if, stop_asked);
     case Command::kCompare:
-      return RunCompare(line.global, line.compare, stop_asked);
+      return InterruptedAlone(RunCompare(line.global, line.compare, stop_asked));
     case Command::kBaseline:
-      return RunBaseline(line.global, line.baseline, stop_asked);
+      return InterruptedAlone(RunBaseline(line.global, line.baseline, stop_asked));
     case Command::kShell:
       return RunShellCommand(line.global);
     case Command::kExport:
