@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "tracedb/help/help_text.h"
 #include "tracedb/query/doc/query_builtin.h"
 #include "tracedb/query/doc/query_catalog.h"
+#include "tracedb/query/doc/query_explain.h"
 #include "tracedb/text/near_name.h"
 #include "tracedb/text/result_text.h"
 
@@ -103,6 +105,12 @@ Error UnexpectedError(const CLI::App& app, const std::vector<std::string>& unexp
                fmt::format("tracedb {}: '{}' is one argument too many", chosen.front()->get_name(),
                            ShownText(unexpected.front())),
                fmt::format("see: tracedb {} --help", chosen.front()->get_name())};
+}
+
+std::string HelpOfQuery(const std::string& word) {
+  const auto catalog = QueryCatalog::Load(BuiltInQueries());
+  const QueryDoc* const doc = catalog.ok() ? catalog.value().Find(word) : nullptr;
+  return doc == nullptr ? "" : QueryHelp(*doc, kHelpWidth);
 }
 
 bool IsCannedQuery(const std::string& word) {

@@ -17,6 +17,9 @@ std::vector<std::string> UnexpectedWords(const CLI::App& app,
 // `unexpected` is not empty.
 Error UnexpectedError(const CLI::App& app, const std::vector<std::string>& unexpected);
 
+// Of "tracedb overlap --help": what there is to know of the query of that name; empty: none has it.
+std::string HelpOfQuery(const std::string& word);
+
 // Whether it is the name of a canned query: "tracedb overlap" asks it.
 bool IsCannedQuery(const std::string& word);
 

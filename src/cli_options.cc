@@ -297,9 +297,23 @@ Result<CommandLine> GeneratedText(const CLI::App& app, const std::string& shell,
   return line;
 }
 
-}  // namespace
+// "tracedb overlap --help" is about that query.
+Result<CommandLine> AskedHelp(const CLI::App& app, const std::vector<std::string>& typed,
+                              CommandLine line) {
+  const auto chosen = app.get_subcommands();
+  const std::vector<std::string> unexpected = UnexpectedWords(app, typed);
+  const auto word = std::ranges::find_if_not(
+      unexpected, [](const std::string& one) { return one.starts_with('-'); });
+  if (!chosen.empty() || word == unexpected.end()) {
+    line.text = HelpText(ReadHelp(app), chosen.empty() ? "" : chosen[0]->get_name());
+    return line;
+  }
+  line.text = HelpOfQuery(*word);
+  if (line.text.empty()) return UnexpectedError(app, unexpected);
+  return line;
+}
 
-Result<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
+Result<CommandLine> Parse(int argc, const char* const* argv) {
   CommandLine line;
   CLI::App app(kDescription, "tracedb");
   app.footer(kFooter);
@@ -345,9 +359,7 @@ Result<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
     TakeIngestTexts(ingest_texts, line.ingest);
     TakeWatchTexts(watch_texts, line.watch);
   } catch (const CLI::CallForHelp&) {
-    const auto chosen = app.get_subcommands();
-    line.text = HelpText(ReadHelp(app), chosen.empty() ? "" : chosen[0]->get_name());
-    return line;
+    return AskedHelp(app, {argv + 1, argv + argc}, std::move(line));
   } catch (const CLI::Success& asked_for_text) {
     std::ostringstream text;
     std::ostringstream errors;
@@ -368,6 +380,17 @@ Result<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
   TRACEDB_ASSIGN(command, ChosenCommand(app));
   line.command = command;
   return line;
+}
+
+}  // namespace
+
+Result<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
+  std::vector<const char*> words(argv, argv + argc);
+  if (argc > 1 && std::string_view(argv[1]) == "help") {  // as others have it
+    words.erase(words.begin() + 1);
+    words.push_back("--help");
+  }
+  return Parse(static_cast<int>(words.size()), words.data());
 }
 
 }  // namespace tracedb

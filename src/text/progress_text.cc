@@ -49,7 +49,7 @@ std::string Subject(const WorkDone& work, size_t name_width) {
   return work.of.empty() ? shown : work.of + ": " + shown;
 }
 
-// What stands behind the name.
+// What comes after the name.
 std::vector<Part> Parts(const WorkDone& work, double share, double seconds) {
   std::vector<Part> parts;
   if (work.all > 0) {

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "query/doc/query_explain.h"
+#include "tracedb/query/doc/query_explain.h"
 #include "tracedb/query/doc/query_doc.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

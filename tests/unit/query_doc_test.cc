@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "query/doc/query_explain.h"
+#include "tracedb/query/doc/query_explain.h"
 
 namespace tracedb {
 namespace {

@@ -10,11 +10,11 @@
 #include <utility>
 
 #include "query/doc/doc_words.h"
-#include "query/doc/query_explain.h"
 #include "query/doc/query_json.h"
 #include "query/plot/plot_settings.h"
 #include "query/run/detail_run.h"
 #include "query/run/output_ending.h"
+#include "tracedb/query/doc/query_explain.h"
 #include "tracedb/query/doc/query_file.h"
 #include "tracedb/query/plot/result_plot.h"
 #include "tracedb/query/run/gathered_notes.h"
@@ -206,6 +206,12 @@ Result<QueryOutcome> ListSchema(const QueryOptions& options) {
   });
 }
 
+// Longer lines of prose are hard to read, on whatever terminal.
+size_t ProseWidth() {
+  constexpr int kProseWidthMax = 100;
+  return static_cast<size_t>(std::min(ScreenColumns(), kProseWidthMax));
+}
+
 // For people as a page, for programs as an object; of none in particular each on a line.
 Result<QueryOutcome> ExplainQueries(const QueryOptions& options, const QueryCatalog& catalog,
                                     const QueryDoc* doc) {
@@ -217,7 +223,8 @@ Result<QueryOutcome> ExplainQueries(const QueryOptions& options, const QueryCata
     } else if (IsExplainedAsJson(options)) {
       TRACEDB_TRY(output.Write(QueryAsJson(*doc) + '\n'));
     } else {
-      TRACEDB_TRY(output.Write(ExplainQuery(*doc)));
+      const bool is_shown = options.stream == nullptr && IsForPerson(options);
+      TRACEDB_TRY(output.Write(ExplainQuery(*doc, is_shown ? ProseWidth() : 0)));
     }
     return QueryOutcome{};
   });
