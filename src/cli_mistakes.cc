@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <optional>
+#include <system_error>
 #include <utility>
 
 #include "tracedb/help/help_text.h"
@@ -39,37 +43,92 @@ Error UnknownCommand(const CLI::App& app, const std::string& word) {
                OrHelp(near, "see: tracedb --help")};
 }
 
-// A parameter of the query that somebody took for an option of the command.
-const QueryParam* ParamOf(const QueryCatalog& catalog, const CLI::App& command,
-                          const std::string& option) {
-  const CLI::Option* const query = command.get_option_no_throw("QUERY");
-  if (query == nullptr || query->count() == 0 || !option.starts_with("--")) return nullptr;
-  const QueryDoc* const doc = catalog.Find(query->as<std::string>());
-  return doc == nullptr ? nullptr : doc->FindParam(option.substr(2));
-}
+bool IsOption(const std::string& word) { return word.size() > 1 && word.starts_with('-'); }
 
-Error UnknownOption(const CLI::App& app, const CLI::App& command, const std::string& word,
-                    const std::string& next) {
-  const std::string option = NameOf(word);
-  const std::string help = fmt::format("see: tracedb {} --help", command.get_name());
-  const auto catalog = QueryCatalog::Load(BuiltInQueries());
-  if (catalog.ok() && ParamOf(catalog.value(), command, option) != nullptr) {
-    const size_t equals = word.find('=');
-    const std::string value = equals != std::string::npos ? word.substr(equals + 1) : next;
-    return Error{ErrorKind::kUsage,
-                 fmt::format("{} is a parameter of the query, not an option", ShownText(option)),
-                 fmt::format("write it as: -p {}={}", ShownText(option.substr(2)),
-                             value.empty() ? "VALUE" : ShownText(value))};
-  }
+std::vector<std::string> LongOptions(const CLI::App& app, const CLI::App* command) {
   std::vector<std::string> options;
-  for (const CLI::App* one : {&command, &app}) {
+  for (const CLI::App* one : {command, &app}) {
+    if (one == nullptr) continue;
     for (const CLI::Option* known : one->get_options()) {
       for (const std::string& name : known->get_lnames()) options.push_back("--" + name);
     }
   }
+  return options;
+}
+
+// The parameter of the query on the line, or where none is named of any query, that is so called;
+// "ranks" is "rank". Empty: there is none, or the command takes no parameters.
+std::string ParamCalled(const CLI::App& command, const std::vector<std::string>& typed,
+                        const std::string& name) {
+  const auto catalog = QueryCatalog::Load(BuiltInQueries());
+  if (!catalog.ok() || command.get_option_no_throw("--param") == nullptr) return "";
+  const QueryDoc* named = nullptr;
+  for (const std::string& word : typed) {
+    if (named == nullptr) named = catalog.value().Find(word);
+  }
+  const std::string singular = name.ends_with('s') ? name.substr(0, name.size() - 1) : name;
+  for (const QueryDoc& doc : catalog.value().queries()) {
+    if (named != nullptr && &doc != named) continue;
+    for (const std::string& called : {name, singular}) {
+      if (doc.FindParam(called) != nullptr) return called;
+    }
+  }
+  return "";
+}
+
+Error IsParam(const std::string& word, const std::string& param, const std::string& value) {
   return Error{ErrorKind::kUsage,
-               fmt::format("tracedb {} has no option {}", command.get_name(), ShownText(option)),
-               OrHelp(NearNames(option, options), help)};
+               fmt::format("{} is a parameter of the query, not an option", ShownText(word)),
+               fmt::format("write it as: -p {}={}", ShownText(param),
+                           value.empty() ? "VALUE" : ShownText(value))};
+}
+
+// `command` may be null.
+Error UnknownOption(const CLI::App& app, const CLI::App* command,
+                    const std::vector<std::string>& typed, const std::string& word) {
+  const std::string option = NameOf(word);
+  const std::string program =
+      command == nullptr ? "tracedb" : fmt::format("tracedb {}", command->get_name());
+  if (command != nullptr && option.starts_with("--")) {
+    const std::string param = ParamCalled(*command, typed, option.substr(2));
+    const auto next = std::next(std::find(typed.begin(), typed.end(), word));
+    const bool has_next = next != typed.end() && !IsOption(*next) && !IsCannedQuery(*next);
+    const std::string value = word != option ? word.substr(option.size() + 1)
+                              : has_next     ? *next
+                                             : "";
+    if (!param.empty()) return IsParam(option, param, value);
+  }
+  return Error{
+      ErrorKind::kUsage, fmt::format("{} has no option {}", program, ShownText(option)),
+      OrHelp(NearNames(option, LongOptions(app, command)), fmt::format("see: {} --help", program))};
+}
+
+// A word "rank=3" among those that the command took or did not take; empty: there is none.
+std::string WordOfParam(const CLI::App& command, const std::vector<std::string>& typed) {
+  for (auto word = typed.begin(); word != typed.end(); ++word) {
+    const size_t equals = word->find('=');
+    const bool is_value = word != typed.begin() && IsOption(*std::prev(word));
+    if (equals == std::string::npos || IsOption(*word) || is_value) continue;
+    if (!ParamCalled(command, typed, word->substr(0, equals)).empty()) return *word;
+  }
+  return "";
+}
+
+// Of a query's name that was mistyped before the first word that nothing took.
+std::optional<Error> UnknownQuery(const CLI::App& command, const std::vector<std::string>& typed,
+                                  const std::string& unexpected) {
+  const CLI::Option* const query = command.get_option_no_throw("QUERY");
+  if (command.get_name() != "query" || query->count() == 0) return std::nullopt;
+  const std::string name = query->as<std::string>();
+  std::error_code error;
+  if (name == "-" || std::filesystem::exists(name, error)) return std::nullopt;
+  if (std::find(typed.begin(), typed.end(), name) >
+      std::find(typed.begin(), typed.end(), unexpected)) {
+    return std::nullopt;
+  }
+  const auto catalog = QueryCatalog::Load(BuiltInQueries());
+  if (!catalog.ok() || catalog.value().Find(name) != nullptr) return std::nullopt;
+  return catalog.value().Get(name).error();
 }
 
 }  // namespace
@@ -87,24 +146,55 @@ std::vector<std::string> UnexpectedWords(const CLI::App& app,
   return words;
 }
 
-Error UnexpectedError(const CLI::App& app, const std::vector<std::string>& unexpected) {
+Error UnexpectedError(const CLI::App& app, const std::vector<std::string>& typed,
+                      const std::vector<std::string>& unexpected) {
   const auto chosen = app.get_subcommands();
-  const auto is_option = [](const std::string& word) { return word.starts_with('-'); };
-  const auto option = std::find_if(unexpected.begin(), unexpected.end(), is_option);
-  if (chosen.empty()) {
-    const auto word = std::find_if_not(unexpected.begin(), unexpected.end(), is_option);
-    if (word != unexpected.end()) return UnknownCommand(app, *word);
-    return Error{ErrorKind::kUsage, fmt::format("there is no option {}", ShownText(*option)),
-                 "see: tracedb --help"};
+  const CLI::App* const command = chosen.empty() ? nullptr : chosen.front();
+  const std::string& first = unexpected.front();
+  if (command == nullptr && !IsOption(first)) return UnknownCommand(app, first);
+  if (command == nullptr) return UnknownOption(app, nullptr, typed, first);
+  if (const auto unknown = UnknownQuery(*command, typed, first)) {
+    const std::string word = WordOfParam(*command, typed);
+    if (word.empty()) return *unknown;
   }
-  if (option != unexpected.end()) {
-    const auto next = option + 1;
-    return UnknownOption(app, *chosen.front(), *option, next == unexpected.end() ? "" : *next);
+  if (IsOption(first)) return UnknownOption(app, command, typed, first);
+  if (const std::string word = WordOfParam(*command, typed); !word.empty()) {
+    const size_t equals = word.find('=');
+    const std::string name = word.substr(0, equals);
+    Error error = IsParam(word, ParamCalled(*command, typed, name), word.substr(equals + 1));
+    error.what = fmt::format("'{}': parameters of a query are given with -p", ShownText(word));
+    return error;
   }
   return Error{ErrorKind::kUsage,
-               fmt::format("tracedb {}: '{}' is one argument too many", chosen.front()->get_name(),
-                           ShownText(unexpected.front())),
-               fmt::format("see: tracedb {} --help", chosen.front()->get_name())};
+               fmt::format("tracedb {}: '{}' is one argument too many", command->get_name(),
+                           ShownText(first)),
+               fmt::format("see: tracedb {} --help", command->get_name())};
+}
+
+Error WrongUsage(const CLI::App& app, const std::string& what) {
+  const auto chosen = app.get_subcommands();
+  const std::string command = chosen.empty() ? "tracedb" : "tracedb " + chosen[0]->get_name();
+  const std::string line = what.substr(0, what.find('\n'));
+  const std::string help = "see: " + command + " --help";
+  // As CLI11 has it: "--format: 1 required FORMAT:{table,csv} missing".
+  if (const size_t required = line.find(": 1 required "); required != line.npos) {
+    return Error{ErrorKind::kUsage, line.substr(0, required) + ": its value is missing", help};
+  }
+  // "--format: cvs not in {table,csv}".
+  constexpr std::string_view kNotIn = " not in {";
+  const size_t colon = line.find(": ");
+  const size_t at = line.rfind(kNotIn);
+  if (colon == line.npos || at == line.npos || colon > at || !line.ends_with('}')) {
+    return Error{ErrorKind::kUsage, line, help};
+  }
+  const std::string option = line.substr(0, colon);
+  const std::string typed = line.substr(colon + 2, at - colon - 2);
+  const size_t begin = at + kNotIn.size();
+  const std::vector<std::string> values =
+      CLI::detail::split(line.substr(begin, line.size() - 1 - begin), ',');
+  return Error{ErrorKind::kUsage,
+               fmt::format("{} {}: it may be {}", option, ShownText(typed), JoinNames(values)),
+               OrHelp(NearNames(typed, values), help)};
 }
 
 std::string HelpOfQuery(const std::string& word) {

@@ -15,7 +15,11 @@ std::vector<std::string> UnexpectedWords(const CLI::App& app,
                                          const std::vector<std::string>& typed);
 
 // `unexpected` is not empty.
-Error UnexpectedError(const CLI::App& app, const std::vector<std::string>& unexpected);
+Error UnexpectedError(const CLI::App& app, const std::vector<std::string>& typed,
+                      const std::vector<std::string>& unexpected);
+
+// Of a value that an option does not take, or another mistake that CLI11 has words for.
+Error WrongUsage(const CLI::App& app, const std::string& what);
 
 // Of "tracedb overlap --help": what there is to know of the query of that name; empty: none has it.
 std::string HelpOfQuery(const std::string& word);

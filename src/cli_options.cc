@@ -203,12 +203,6 @@ std::filesystem::path DefaultDatabase() {
   return from_environment != nullptr && *from_environment != '\0' ? from_environment : "trace.db";
 }
 
-Error UsageError(const CLI::App& app, const std::string& what) {
-  const auto chosen = app.get_subcommands();
-  const std::string command = chosen.empty() ? "tracedb" : "tracedb " + chosen[0]->get_name();
-  return Error{ErrorKind::kUsage, what.substr(0, what.find('\n')), "see: " + command + " --help"};
-}
-
 Result<Command> ChosenCommand(const CLI::App& app) {
   const std::map<std::string, Command> commands = {
       {"ingest", Command::kIngest},     {"gather", Command::kGather},
@@ -280,9 +274,9 @@ void SetFormats(const FormatTexts& formats, CommandLine& line) {
 Result<CommandLine> ParseAgain(const CLI::App& app, std::vector<const char*> arguments) {
   const std::vector<std::string> typed(arguments.begin() + 1, arguments.end());
   const std::vector<std::string> unexpected = UnexpectedWords(app, typed);
-  if (unexpected.empty()) return UsageError(app, "an argument was not expected");
+  if (unexpected.empty()) return WrongUsage(app, "an argument was not expected");
   const bool is_query = app.get_subcommands().empty() && IsCannedQuery(unexpected.front());
-  if (!is_query) return UnexpectedError(app, unexpected);
+  if (!is_query) return UnexpectedError(app, typed, unexpected);
   const auto name = std::find(typed.begin(), typed.end(), unexpected.front());
   arguments.insert(arguments.begin() + 1 + (name - typed.begin()), "query");
   return ParseCommandLine(static_cast<int>(arguments.size()), arguments.data());
@@ -309,7 +303,7 @@ Result<CommandLine> AskedHelp(const CLI::App& app, const std::vector<std::string
     return line;
   }
   line.text = HelpOfQuery(*word);
-  if (line.text.empty()) return UnexpectedError(app, unexpected);
+  if (line.text.empty()) return UnexpectedError(app, typed, unexpected);
   return line;
 }
 
@@ -369,7 +363,7 @@ Result<CommandLine> Parse(int argc, const char* const* argv) {
   } catch (const CLI::ExtrasError&) {
     return ParseAgain(app, {argv, argv + argc});
   } catch (const CLI::ParseError& error) {
-    return UsageError(app, error.what());
+    return WrongUsage(app, error.what());
   }
   if (man || completion->parsed()) return GeneratedText(app, shell, std::move(line));
   PlaceDatabase(line);

@@ -6,6 +6,7 @@
 
 #include "engines/engine_sql.h"
 #include "tracedb/shards/summary_tables.h"
+#include "tracedb/text/near_name.h"
 
 namespace tracedb {
 namespace {
@@ -41,8 +42,11 @@ Result<std::string> ShardsPlace(const EngineExport& options, Engine engine) {
 Result<std::string> RunEngineExport(const EngineExport& options, const QueryCatalog& catalog) {
   const auto engine = EngineByName(options.engine);
   if (!engine.has_value()) {
-    return Error{ErrorKind::kUsage, fmt::format("--sql {}: no such engine", options.engine),
-                 "it may be spark, duckdb or clickhouse"};
+    const auto near =
+        NearNames(options.engine, std::vector<std::string>{"spark", "duckdb", "clickhouse"});
+    return Error{
+        ErrorKind::kUsage, fmt::format("--sql {}: no such engine", options.engine),
+        (near.empty() ? "" : DidYouMean(near) + " ") + "it may be spark, duckdb or clickhouse"};
   }
   if (options.queries.size() > 1) {
     return Error{ErrorKind::kUsage, "--sql gives one query at a time",

@@ -46,6 +46,24 @@ Result<std::optional<QueryDoc>> TableQuery(const std::string& name) {
   return std::optional<QueryDoc>();
 }
 
+// As Parquet tables are exported too.
+Error NoneCalled(const std::string& name, const ExportOptions& options,
+                 const QueryCatalog& catalog) {
+  auto error = catalog.Get(name).error();
+  const auto relations = ReadSchemaDoc();
+  if (options.format != ExportFormat::kParquet || !relations.ok()) return error;
+  std::vector<std::string> names;
+  for (const QueryDoc& doc : catalog.queries()) {
+    if (!doc.IsInFolder()) names.push_back(doc.name);
+  }
+  for (const RelationDoc& relation : relations.value()) names.push_back(relation.name);
+  const auto near = NearNames(name, names);
+  error.what = fmt::format("there is no query or table '{}'", ShownText(name));
+  error.advice = (near.empty() ? "" : DidYouMean(near) + " ") +
+                 "all are listed by: tracedb query, and tracedb query --schema";
+  return error;
+}
+
 std::string_view KeyOf(const std::string& param) {
   return std::string_view(param).substr(0, param.find('='));
 }
@@ -68,6 +86,7 @@ Result<std::vector<AskedQuery>> FindQueries(const ExportOptions& options,
         continue;
       }
     }
+    if (catalog.Find(name) == nullptr) return NoneCalled(name, options, catalog);
     TRACEDB_ASSIGN(doc, catalog.Get(name));
     const bool is_twice = std::ranges::any_of(
         asked, [doc = doc](const AskedQuery& before) { return before.doc == doc; });

@@ -18,14 +18,20 @@ char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + '
 }  // namespace
 
 size_t EditDistance(std::string_view first, std::string_view second) {
+  std::vector<size_t> before(second.size() + 1);  // the row above the one above
+  std::vector<size_t> above(second.size() + 1);
   std::vector<size_t> row(second.size() + 1);
   for (size_t j = 0; j < row.size(); ++j) row[j] = j;
+  const auto same = [&](size_t i, size_t j) { return Lower(first[i]) == Lower(second[j]); };
   for (size_t i = 1; i <= first.size(); ++i) {
-    size_t diagonal = std::exchange(row[0], i);
+    std::swap(before, above);
+    std::swap(above, row);
+    row[0] = i;
     for (size_t j = 1; j < row.size(); ++j) {
-      const size_t change = diagonal + (Lower(first[i - 1]) == Lower(second[j - 1]) ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, change});
+      row[j] =
+          std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + (same(i - 1, j - 1) ? 0 : 1)});
+      const bool swapped = i > 1 && j > 1 && same(i - 1, j - 2) && same(i - 2, j - 1);
+      if (swapped) row[j] = std::min(row[j], before[j - 2] + 1);
     }
   }
   return row.back();

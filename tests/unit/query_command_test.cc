@@ -152,9 +152,9 @@ TEST_F(QueryCommand, WrongUsage) {
   options.source = "bussy";
   EXPECT_EQ(usage(options).advice, "did you mean busy? all are listed by: tracedb query");
   options.source = "none.sql";
-  EXPECT_EQ(usage(options).what, "there is no canned query 'none', and no file 'none.sql'");
+  EXPECT_EQ(usage(options).what, "none.sql: there is no such file, nor a query of that name");
   options.source = "no/such.sql";
-  EXPECT_EQ(usage(options).what, "no/such.sql: there is no such file");
+  EXPECT_EQ(usage(options).what, "no/such.sql: there is no such file, nor a query of that name");
   options.source = "SELECT 1";
   EXPECT_EQ(usage(options).advice, "SQL text is given with -c: tracedb query -c \"SELECT ...\"");
   options.command = "SELECT 1";

@@ -14,7 +14,8 @@ std::vector<std::string> NearNames(std::string_view typed, std::span<const std::
 // "did you mean a or b?" of such names; empty where there are none.
 std::string DidYouMean(std::span<const std::string> near);
 
-// Letters to insert, delete or change to make one of the other; upper and lower case are the same.
+// Letters to insert, delete or change, and neighbours to swap, to make one of the other; upper and
+// lower case are the same.
 size_t EditDistance(std::string_view first, std::string_view second);
 
 // "a, b, c"

@@ -99,8 +99,8 @@ Result<const QueryDoc*> QueryCatalog::Get(std::string_view name) const {
   std::string_view bare = name;
   if (bare.ends_with(".sql")) bare.remove_suffix(4);
   const std::vector<std::string> near = NearNames(bare, names);
-  std::string advice =
-      names.empty() ? "there are no canned queries" : "there are: " + JoinNames(names);
+  std::string advice = "queries are listed by: tracedb query";
+  if (names.empty()) advice = "there are no canned queries";
   if (!near.empty()) advice = DidYouMean(near) + " all are listed by: tracedb query";
   return Error{ErrorKind::kUsage, fmt::format("there is no canned query '{}'", ShownText(bare)),
                advice};

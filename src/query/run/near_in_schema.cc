@@ -39,8 +39,9 @@ std::string NearAmong(std::string_view typed, const std::set<std::string>& names
   return DidYouMean(NearNames(typed, std::vector<std::string>(names.begin(), names.end())));
 }
 
-std::string NearTable(std::string_view typed, const std::vector<RelationDoc>& relations) {
-  std::set<std::string> names;
+std::string NearTable(std::string_view typed, const std::vector<RelationDoc>& relations,
+                      std::span<const std::string> more) {
+  std::set<std::string> names(more.begin(), more.end());
   for (const RelationDoc& relation : relations) names.insert(relation.name);
   const std::string near = NearAmong(typed, names);
   return near.empty() ? "tracedb query --schema lists them" : near;
@@ -74,13 +75,15 @@ std::string NearColumn(std::string_view typed, std::string_view sql,
 
 }  // namespace
 
-std::string NearInSchema(std::string_view error, std::string_view sql) {
+std::string NearInSchema(std::string_view error, std::string_view sql,
+                         std::span<const std::string> more_tables) {
   const bool is_table = error.starts_with(kNoTable);
   if (!is_table && !error.starts_with(kNoColumn)) return "";
   const auto relations = ReadSchemaDoc();
   if (!relations.ok()) return "";
   const std::string typed = ShownText(error.substr((is_table ? kNoTable : kNoColumn).size()));
-  return is_table ? NearTable(typed, relations.value()) : NearColumn(typed, sql, relations.value());
+  return is_table ? NearTable(typed, relations.value(), more_tables)
+                  : NearColumn(typed, sql, relations.value());
 }
 
 }  // namespace tracedb

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
@@ -19,6 +20,19 @@ namespace {
 std::string KeyOf(const SqliteStatement& statement, int parameter) {
   const std::string_view name = statement.ParameterName(parameter);
   return name.empty() ? std::to_string(parameter) : std::string(name.substr(1));
+}
+
+// "3..1", also in a list.
+bool IsDownwards(std::string_view text) {
+  while (!text.empty()) {
+    const std::string_view part = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(part.size() + 1, text.size()));
+    const size_t dots = part.find("..");
+    if (dots == std::string_view::npos || ParseRange(part).has_value()) continue;
+    const std::string turned = fmt::format("{}..{}", part.substr(dots + 2), part.substr(0, dots));
+    if (ParseRange(turned).has_value()) return true;
+  }
+  return false;
 }
 
 class Arguments {
@@ -106,6 +120,10 @@ Result<QueryValue> Arguments::Given(const std::string& key, const std::string& t
   const auto ranges = may_be_list ? ParseRanges(text) : std::nullopt;
   if (ranges.has_value() && (ranges->size() > 1 || ranges->front().first != ranges->front().second))
     return ListOf(key, *ranges);
+  if (may_be_list && IsDownwards(text)) {
+    return Wrong(fmt::format("-p {}: '{}' goes downwards", key, ShownText(text)),
+                 "a range goes upwards, as 1..3 does");
+  }
   if (param == nullptr) return ParseValueByLooks(text);
   auto value = ParseValueAs(param->type, text);
   if (!value.ok()) return Wrong(fmt::format("-p {}: {}", key, value.error().what));

@@ -14,10 +14,19 @@ constexpr size_t kShownWidthMax = 80;
 
 Error BadExpression(std::string_view expression, std::string_view what,
                     std::span<const std::string> column_names) {
-  return Error{ErrorKind::kUsage, fmt::format("--assert '{}': {}", ShownText(expression), what),
-               fmt::format("it is one SQL expression over the columns {}; texts stand in single "
-                           "quotes",
-                           JoinNames(column_names))};
+  constexpr std::string_view kNoColumn = "no such column: ";
+  std::string near;
+  if (what.starts_with(kNoColumn)) {
+    near =
+        DidYouMean(NearNames(what.substr(kNoColumn.size()),
+                             std::vector<std::string>(column_names.begin(), column_names.end())));
+  }
+  return Error{
+      ErrorKind::kUsage, fmt::format("--assert '{}': {}", ShownText(expression), what),
+      (near.empty() ? "" : near + " ") +
+          fmt::format("it is one SQL expression over the columns {}; texts stand in single "
+                      "quotes",
+                      JoinNames(column_names))};
 }
 
 }  // namespace

@@ -248,17 +248,22 @@ Result<QueryDoc> FindSource(const std::string& source, const QueryCatalog& catal
     TRACEDB_ASSIGN(text, ReadQueryFile(source));
     return ParseQueryDoc(source, text);
   }
-  auto found = catalog.Get(source);
-  Error error = std::move(found).error();
-  if (source.find('/') != std::string::npos) {
-    error.what = fmt::format("{}: there is no such file", ShownText(source));
+  const bool is_path = source.find('/') != std::string::npos;
+  const bool is_file = source.ends_with(".sql");
+  // Of a file's path its name is what may be mistyped; "doctor/NAME" is a query's.
+  const std::string name =
+      is_path && is_file ? std::filesystem::path(source).filename().string() : source;
+  Error error = catalog.Get(name).error();
+  if (is_file) {
+    error.what =
+        fmt::format("{}: there is no such file, nor a query of that name", ShownText(source));
+  } else if (is_path) {
+    error.what = fmt::format("{}: there is no such file or query", ShownText(source));
   } else if (source.find_first_of(" ;(") != std::string::npos) {
     error.advice = "SQL text is given with -c: tracedb query -c \"SELECT ...\"";
   } else if (IsPublicTable(source)) {
     error.what += ", but a table of that name";
     error.advice = fmt::format("tracedb query -c \"SELECT * FROM {} LIMIT 10\"", source);
-  } else if (source.ends_with(".sql")) {
-    error.what += fmt::format(", and no file '{}'", ShownText(source));
   }
   return error;
 }

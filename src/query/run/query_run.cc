@@ -49,6 +49,19 @@ Error Compiler::At(std::string_view place, std::string_view what, std::string_vi
                std::string(advice)};
 }
 
+// Of the connection's own database, which need not be a trace's: compare's has other tables.
+std::vector<std::string> TablesHere(SqliteDb& db) {
+  std::vector<std::string> names;
+  auto rows = db.Prepare("SELECT name FROM main.sqlite_schema WHERE type IN ('table', 'view')");
+  if (!rows.ok()) return names;
+  for (;;) {
+    const auto row = rows.value().Step();
+    if (!row.ok() || !row.value()) return names;
+    const std::string_view name = rows.value().Text(0);
+    if (!name.starts_with('_') && !name.starts_with("sqlite_")) names.emplace_back(name);
+  }
+}
+
 Error Compiler::Failed(std::string_view sql, const Error& error) const {
   if (error.kind != ErrorKind::kQuery) {
     return Error{ErrorKind::kInput, fmt::format("{}: {}", db_.path().string(), error.what),
@@ -58,7 +71,7 @@ Error Compiler::Failed(std::string_view sql, const Error& error) const {
     return At(sql, ShownText(error.what), "commands with a dot belong to the sqlite3 shell");
   }
   const int offset = db_.ErrorOffset();
-  const std::string near = NearInSchema(error.what, sql);
+  const std::string near = NearInSchema(error.what, sql, TablesHere(db_));
   if (offset > 0) sql.remove_prefix(std::min(sql.size(), static_cast<size_t>(offset)));
   return At(sql, ShownText(error.what), near.empty() ? error.advice : near);
 }
