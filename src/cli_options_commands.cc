@@ -1,4 +1,6 @@
 // Options of compare, baseline and watch.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <cctype>
 #include <cmath>
@@ -158,6 +160,13 @@ void AddWatch(CLI::App& app, WatchArguments& arguments, WatchTexts& texts) {
 
 void TakeWatchTexts(const WatchTexts& texts, WatchArguments& arguments) {
   for (const std::string& keep : texts.keep) {
+    if (!keep.empty() && keep.find_first_not_of("0123456789.") == std::string::npos) {
+      // As bytes it would take out all captures but the last.
+      throw CLI::ValidationError("--keep",
+                                 fmt::format("{0} of what? write {0}G or {0}M for a size, "
+                                             "{0}d or {0}h for an age",
+                                             keep));
+    }
     const bool is_time = keep.find_first_of("hdw") != std::string::npos;
     try {
       if (is_time) {
