@@ -14,11 +14,25 @@
 #include <cstdlib>
 #include <system_error>
 
+#include "tracedb/text/result_text.h"
+
 namespace tracedb {
 namespace {
 
 constexpr std::string_view kTerminal = "standard output";
 constexpr int kNotFound = 127;  // what sh ends with where the program is not there
+const std::vector<std::string> kLess = {"less", "-FRSX"};
+
+size_t WidthWithoutColors(std::string_view line) {
+  size_t width = 0;
+  while (!line.empty()) {
+    const size_t escape = std::min(line.find('\033'), line.size());
+    width += DisplayWidth(line.substr(0, escape));
+    line.remove_prefix(escape);
+    line.remove_prefix(line.empty() ? 0 : std::min(line.find('m') + 1, line.size()));
+  }
+  return width;
+}
 
 bool IsProgram(const std::string& path) { return access(path.c_str(), X_OK) == 0; }
 
@@ -104,7 +118,7 @@ std::optional<Pager> FindPager() {
   const char* named = std::getenv("PAGER");
   if (named == nullptr) {
     if (!IsInPath("less")) return std::nullopt;
-    return Pager{{"less", "-FRSX"}};
+    return Pager{kLess};
   }
   const std::string_view text = named;
   // What only a shell can read is given to one.
@@ -134,15 +148,32 @@ Status PagerOutput::WriteThrough(std::string_view bytes) {
   if (child_ != 0) return WriteAll(pipe_, bytes, "the pager");
   held_ += bytes;
   held_lines_ += static_cast<size_t>(std::count(bytes.begin(), bytes.end(), '\n'));
-  return held_lines_ < screen_lines_ ? Status(Done{}) : Start();
+  const bool is_wide = HasWideLine();
+  return held_lines_ < screen_lines_ && !is_wide ? Status(Done{}) : Start(is_wide);
 }
 
-Status PagerOutput::Start() {
-  setenv("LESS", "FRSX", 0);  // of a `less` that $PAGER names; what somebody set stays
+bool PagerOutput::HasWideLine() {
+  if (screen_columns_ == 0) return false;
+  for (size_t end = held_.find('\n', measured_bytes_); end != std::string::npos;
+       end = held_.find('\n', measured_bytes_)) {
+    const std::string_view line =
+        std::string_view(held_).substr(measured_bytes_, end - measured_bytes_);
+    if (WidthWithoutColors(line) > screen_columns_) return true;
+    measured_bytes_ = end + 1;
+  }
+  return false;
+}
+
+Status PagerOutput::Start(bool is_wide) {
+  // With F less would show the beginnings of wide lines, and end.
+  const char* const options = is_wide && held_lines_ < screen_lines_ ? "RSX" : "FRSX";
+  std::vector<std::string> command = pager_.command;
+  if (command == kLess) command = {"less", std::string("-") + options};
+  setenv("LESS", options, 0);  // of a `less` that $PAGER names; what somebody set stays
   std::array<int, 2> ends{};
   int code = pipe2(ends.data(), O_CLOEXEC) == 0 ? 0 : errno;
   if (code == 0) {
-    code = Spawn(pager_.command, ends[0], child_);
+    code = Spawn(command, ends[0], child_);
     close(ends[0]);
     if (code == 0) {
       pipe_ = ends[1];

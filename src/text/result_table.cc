@@ -24,6 +24,10 @@ std::string Counted(size_t count, std::string_view thing) {
   return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
 }
 
+size_t LinesIn(std::string_view text) {
+  return static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
 class TableSink : public RowSink {
  public:
   TableSink(const SinkOptions& options, OutputStream& output)
@@ -38,11 +42,14 @@ class TableSink : public RowSink {
   }
 
  private:
-  Status WriteHeld();
+  Status Write(const std::string& text);
+  Status WriteHeld(bool is_all);
   Status WriteRow(const std::vector<Shown>& row);
-  Status WriteAcross(std::span<const Shown> row, bool is_title);
-  Status WriteDown(std::span<const Shown> row);
-  std::string Footer() const;
+  void LimitRows(bool is_all);
+  std::string RowText(std::span<const Shown> row) const;
+  std::string Across(std::span<const Shown> row, bool is_title) const;
+  std::string Down(std::span<const Shown> row) const;
+  std::string Footer(size_t rows, size_t written) const;
 
   const SinkOptions options_;
   OutputStream& output_;
@@ -57,8 +64,9 @@ class TableSink : public RowSink {
   size_t title_width_ = 0;  // of rows that are read downwards
   size_t rows_ = 0;
   size_t written_ = 0;
-  size_t lines_ = 0;  // of all results together
-  std::string line_;
+  size_t lines_ = 0;      // of all results together
+  size_t lines_max_ = 0;  // that rows of this result may reach; 0: any number
+  bool is_full_ = false;
 };
 
 Status TableSink::Begin(std::span<const std::string> column_names) {
@@ -74,9 +82,10 @@ Status TableSink::Begin(std::span<const std::string> column_names) {
   held_bytes_ = 0;
   rows_ = 0;
   written_ = 0;
-  if (std::exchange(begun_, true)) TRACEDB_TRY(output_.Write("\n"));
+  is_full_ = false;
+  if (std::exchange(begun_, true)) TRACEDB_TRY(Write("\n"));
   const std::string caption = std::exchange(caption_, {});
-  return caption.empty() ? Status(Done{}) : output_.Write(caption + "\n");
+  return caption.empty() ? Status(Done{}) : Write(caption + "\n");
 }
 
 Status TableSink::Row(std::span<const Cell> cells) {
@@ -90,22 +99,27 @@ Status TableSink::Row(std::span<const Cell> cells) {
   if (!is_held_) return WriteRow(row);
   held_.push_back(std::move(row));
   if (held_.size() < kHeldRowsMax && held_bytes_ < kHeldBytesMax) return Done{};
-  return WriteHeld();
+  return WriteHeld(false);
 }
 
 Status TableSink::End() {
-  if (is_held_) TRACEDB_TRY(WriteHeld());
-  const std::string footer = Footer();
-  return footer.empty() ? Status(Done{}) : output_.Write(footer);
+  if (is_held_) TRACEDB_TRY(WriteHeld(true));
+  return Write(Footer(rows_, written_));
+}
+
+Status TableSink::Write(const std::string& text) {
+  lines_ += LinesIn(text);
+  return text.empty() ? Status(Done{}) : output_.Write(text);
 }
 
 // "(480 rows, 40 shown: a pager or --format csv has all)", "(8 rows; 3 columns not shown: a, b, c;
 // --wide or --format csv has them)"
-std::string TableSink::Footer() const {
+std::string TableSink::Footer(size_t rows, size_t written) const {
   constexpr size_t kNamedMax = 6;
-  std::string text = options_.terminal ? Counted(rows_, "row") : "";
-  if (written_ < rows_)
-    text += fmt::format(", {} shown: a pager or --format csv has all", written_);
+  std::string text = options_.terminal ? Counted(rows, "row") : "";
+  if (written < rows) {
+    text += fmt::format(", {} shown: a pager or --format csv has all", written);
+  }
   if (!columns_.left_out.empty()) {
     const std::span<const std::string> all(columns_.left_out);
     text += fmt::format("{}{} not shown: {}{}; {}", text.empty() ? "" : "; ",
@@ -122,33 +136,57 @@ std::string TableSink::Footer() const {
   return lines;
 }
 
-Status TableSink::WriteHeld() {
+Status TableSink::WriteHeld(bool is_all) {
   is_held_ = false;
   columns_ = ChooseColumns(names_, titles_, held_, options_);
   if (options_.header && !columns_.is_vertical) {
-    TRACEDB_TRY(WriteAcross(titles_, true));
+    TRACEDB_TRY(Write(Across(titles_, true)));
     std::vector<Shown> rule(names_.size());
     for (const TableColumn& column : columns_.shown) {
       rule[column.index].text = std::string(column.width, '-');
     }
-    TRACEDB_TRY(WriteAcross(rule, false));
+    TRACEDB_TRY(Write(Across(rule, false)));
   }
+  LimitRows(is_all);
   for (const std::vector<Shown>& row : held_) TRACEDB_TRY(WriteRow(row));
   held_.clear();
   held_.shrink_to_fit();
   return Done{};
 }
 
+// Names, rows and what is said below them are to be on one screen.
+void TableSink::LimitRows(bool is_all) {
+  constexpr size_t kRowsLikely = 999'999;
+  constexpr size_t kWrittenLikely = 99;
+  lines_max_ = 0;
+  const size_t screen = options_.table.lines_max;
+  if (screen == 0) return;
+  if (is_all && held_.size() <= screen) {
+    size_t lines = lines_ + LinesIn(Footer(rows_, rows_));
+    for (const std::vector<Shown>& row : held_) lines += LinesIn(RowText(row));
+    if (lines <= screen) return;
+  }
+  const size_t footer =
+      LinesIn(Footer(is_all ? rows_ : kRowsLikely, std::min(kWrittenLikely, rows_ - 1)));
+  lines_max_ = screen - std::min(footer, screen - 1);
+}
+
 Status TableSink::WriteRow(const std::vector<Shown>& row) {
+  if (is_full_) return Done{};
+  const std::string text = RowText(row);
   // A person has at least one row of each result.
-  const size_t lines_max = options_.table.lines_max;
-  if (lines_max > 0 && lines_ >= lines_max && written_ > 0) return Done{};
+  is_full_ = lines_max_ > 0 && written_ > 0 && lines_ + LinesIn(text) > lines_max_;
+  if (is_full_) return Done{};
   ++written_;
-  return columns_.is_vertical ? WriteDown(row) : WriteAcross(row, false);
+  return Write(text);
+}
+
+std::string TableSink::RowText(std::span<const Shown> row) const {
+  return columns_.is_vertical ? Down(row) : Across(row, false);
 }
 
 // A line, or as many as the longest of its wrapped texts has.
-Status TableSink::WriteAcross(std::span<const Shown> row, bool is_title) {
+std::string TableSink::Across(std::span<const Shown> row, bool is_title) const {
   std::vector<std::vector<std::string>> cells;
   size_t lines = 1;
   for (const TableColumn& column : columns_.shown) {
@@ -164,52 +202,49 @@ Status TableSink::WriteAcross(std::span<const Shown> row, bool is_title) {
     }
     lines = std::max(lines, cells.back().size());
   }
+  std::string text;
+  std::string line;
   for (size_t i = 0; i < lines; ++i) {
-    line_.clear();
+    line.clear();
     for (size_t c = 0; c < cells.size(); ++c) {
-      if (c > 0) line_ += kColumnGap;
-      const std::string_view text = i < cells[c].size() ? std::string_view(cells[c][i]) : "";
-      AppendAligned(line_, text, columns_.shown[c].width, columns_.shown[c].is_right);
+      if (c > 0) line += kColumnGap;
+      const std::string_view cell = i < cells[c].size() ? std::string_view(cells[c][i]) : "";
+      AppendAligned(line, cell, columns_.shown[c].width, columns_.shown[c].is_right);
     }
-    line_.erase(line_.find_last_not_of(' ') + 1);
-    if (is_title && options_.table.color) {
-      line_.insert(0, kBold);
-      line_ += kPlain;
-    }
-    line_ += '\n';
-    ++lines_;
-    TRACEDB_TRY(output_.Write(line_));
+    line.erase(line.find_last_not_of(' ') + 1);
+    const bool is_bold = is_title && options_.table.color;
+    text += is_bold ? std::string(kBold) + line + std::string(kPlain) : line;
+    text += '\n';
   }
-  return Done{};
+  return text;
 }
 
 // A line for each value, or more where it is long.
-Status TableSink::WriteDown(std::span<const Shown> row) {
+std::string TableSink::Down(std::span<const Shown> row) const {
   constexpr size_t kLineMin = 20;
-  line_ = fmt::format("-[ row {} ]", written_);
+  std::string text = fmt::format("-[ row {} ]", written_ + 1);
   const size_t width = options_.table.width > 0 ? static_cast<size_t>(options_.table.width) : 0;
-  if (width == 0 || line_.size() < width) {
-    line_.append(width == 0 ? title_width_ : std::min(width, size_t{60}) - line_.size(), '-');
+  if (width == 0 || text.size() < width) {
+    text.append(width == 0 ? title_width_ : std::min(width, size_t{60}) - text.size(), '-');
   }
-  line_ += '\n';
+  text += '\n';
   const size_t begin = title_width_ + kColumnGap.size();
   for (const TableColumn& column : columns_.shown) {
-    const std::string& text = row[column.index].text;
+    const std::string& value = row[column.index].text;
     const size_t room = width > begin + kLineMin ? width - begin : kLineMin;
     const std::vector<std::string> lines =
-        width == 0 ? std::vector<std::string>{text} : WrapText(text, room);
-    if (options_.table.color) line_ += kBold;
-    AppendAligned(line_, titles_[column.index].text, title_width_, false);
-    if (options_.table.color) line_ += kPlain;
+        width == 0 ? std::vector<std::string>{value} : WrapText(value, room);
+    if (options_.table.color) text += kBold;
+    AppendAligned(text, titles_[column.index].text, title_width_, false);
+    if (options_.table.color) text += kPlain;
     for (size_t i = 0; i < lines.size(); ++i) {
-      line_ += i == 0 ? std::string(kColumnGap) : std::string(begin, ' ');
-      line_ += lines[i];
-      line_.erase(line_.find_last_not_of(' ') + 1);
-      line_ += '\n';
+      text += i == 0 ? std::string(kColumnGap) : std::string(begin, ' ');
+      text += lines[i];
+      text.erase(text.find_last_not_of(' ') + 1);
+      text += '\n';
     }
   }
-  lines_ += static_cast<size_t>(std::count(line_.begin(), line_.end(), '\n'));
-  return output_.Write(line_);
+  return text;
 }
 
 }  // namespace

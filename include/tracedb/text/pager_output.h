@@ -31,8 +31,11 @@ int ScreenColumns();
 
 class PagerOutput : public OutputStream {
  public:
-  PagerOutput(Pager pager, size_t screen_lines)
-      : pager_(std::move(pager)), screen_lines_(screen_lines) {}
+  // A line of more than `screen_columns` goes to the pager as well; 0: lines may be of any length.
+  PagerOutput(Pager pager, size_t screen_lines, int screen_columns = 0)
+      : pager_(std::move(pager)),
+        screen_lines_(screen_lines),
+        screen_columns_(static_cast<size_t>(screen_columns)) {}
   ~PagerOutput() override;
   PagerOutput(const PagerOutput&) = delete;
   PagerOutput& operator=(const PagerOutput&) = delete;
@@ -45,15 +48,18 @@ class PagerOutput : public OutputStream {
   Status WriteThrough(std::string_view bytes) override;
 
  private:
-  Status Start();
+  Status Start(bool is_wide);
+  bool HasWideLine();
   Status Wait();
 
   const Pager pager_;
   const size_t screen_lines_;
+  const size_t screen_columns_;
   std::string held_;  // until it is more than a screen
   size_t held_lines_ = 0;
-  bool is_direct_ = false;  // no pager can be started: to the terminal
-  pid_t child_ = 0;         // 0: none
+  size_t measured_bytes_ = 0;  // of them, by HasWideLine
+  bool is_direct_ = false;     // no pager can be started: to the terminal
+  pid_t child_ = 0;            // 0: none
   int pipe_ = -1;
 };
 

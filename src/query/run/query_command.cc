@@ -2,137 +2,32 @@
 
 #include <fmt/format.h>
 #include <fnmatch.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <system_error>
 #include <utility>
 
-#include "query/doc/doc_words.h"
 #include "query/doc/query_json.h"
-#include "query/plot/plot_settings.h"
 #include "query/run/detail_run.h"
 #include "query/run/output_ending.h"
+#include "query/run/query_output.h"
 #include "tracedb/query/doc/query_explain.h"
 #include "tracedb/query/doc/query_file.h"
-#include "tracedb/query/plot/result_plot.h"
 #include "tracedb/query/run/gathered_notes.h"
 #include "tracedb/query/run/query_database.h"
 #include "tracedb/schema/schema_doc.h"
 #include "tracedb/text/near_name.h"
 #include "tracedb/text/output_file.h"
-#include "tracedb/text/pager_output.h"
 #include "tracedb/text/result_text.h"
 #include "tracedb/text/same_runs.h"
 
 namespace tracedb {
 namespace {
 
-bool WritesToStdout(const QueryOptions& options) {
-  return options.output.empty() || options.output == "-";
-}
-
-// By --format, else by the name of -o.
-std::optional<Format> AskedFormat(const QueryOptions& options) {
-  return options.format.has_value() ? options.format : FormatByEnding(options.output);
-}
-
 bool IsExplainedAsJson(const QueryOptions& options) {
   const auto format = AskedFormat(options);
   return format == Format::kJson || format == Format::kNdjson;
-}
-
-bool IsForPerson(const QueryOptions& options) {
-  return WritesToStdout(options) && isatty(STDOUT_FILENO) == 1;
-}
-
-Format FormatOf(const QueryOptions& options) {
-  const bool is_asked = options.wide || options.vertical;
-  const bool as_table = is_asked || (IsForPerson(options) && !options.safe_csv);
-  return AskedFormat(options).value_or(as_table ? Format::kTable : Format::kCsv);
-}
-
-std::unique_ptr<RowSink> PlotSinkFor(const QueryOptions& options, const QueryDoc& doc,
-                                     OutputStream& output) {
-  PlotOptions plot;
-  plot.spec = doc.plot;
-  plot.file = doc.file;
-  plot.style.width = WritesToStdout(options) ? LineWidth(STDOUT_FILENO) : LineWidth(-1);
-  plot.style.unicode = ShowsUnicode();
-  plot.style.color = options.color;
-  plot.style.header = options.header;
-  return MakePlotSink(std::move(plot), output);
-}
-
-// Of a table that nobody watches.
-constexpr int kTableWidthMax = 200;
-
-constexpr size_t kScreenLinesDefault = 40;
-constexpr size_t kScreenLinesLeft = 3;  // for the footer and the next prompt
-
-// What is more than a screen goes there; nothing: no pager.
-std::optional<Pager> PagerFor(const QueryOptions& options) {
-  return options.pager && IsForPerson(options) ? FindPager() : std::nullopt;
-}
-
-TableLayout TableLayoutFor(const QueryOptions& options, const QueryDoc& doc) {
-  TableLayout table;
-  table.lead = WordsOf("run, capture, " + doc.lead);  // of which run a row is comes first
-  table.wrap = WordsOf(doc.wrap);
-  table.vertical = options.vertical;
-  table.color = options.color;
-  winsize size{};
-  const bool is_known = IsForPerson(options) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
-  table.width = is_known && size.ws_col > 0 ? size.ws_col : kTableWidthMax;
-  if (options.wide) table.width = 0;
-  if (options.by_screen && IsForPerson(options) && !PagerFor(options).has_value()) {
-    const size_t lines = ScreenLines().value_or(kScreenLinesDefault);
-    table.lines_max = lines - std::min(kScreenLinesLeft, lines - 1);
-  }
-  return table;
-}
-
-std::unique_ptr<RowSink> SinkFor(const QueryOptions& options, const QueryDoc& doc,
-                                 OutputStream& output) {
-  SinkOptions sink;
-  sink.header = options.header;
-  sink.safe_text = options.safe_csv;
-  sink.terminal = IsForPerson(options);
-  sink.table = TableLayoutFor(options, doc);
-  sink.types = ColumnTypes(doc);
-  return MakeSink(FormatOf(options), sink, output);
-}
-
-// An error of the query says more than that its first rows could not be written either.
-Result<QueryOutcome> Shown(Result<QueryOutcome> outcome, Status written) {
-  const bool keep = !outcome.ok() && outcome.error().kind != ErrorKind::kAssert;
-  if (written.ok() || keep) return outcome;
-  return std::move(written).error();
-}
-
-// Lets `write` write to where the options say. A file is put in place only when the result is whole
-// (which it is when only an assertion did not hold).
-template <typename WriteResult>
-Result<QueryOutcome> ToOutput(const QueryOptions& options,
-                              std::vector<std::filesystem::path> inputs, WriteResult write) {
-  if (options.stream != nullptr) return write(*options.stream);
-  if (const auto pager = PagerFor(options); pager.has_value()) {
-    PagerOutput output(*pager, ScreenLines().value_or(kScreenLinesDefault));
-    Result<QueryOutcome> outcome = write(output);
-    return Shown(std::move(outcome), output.Finish());
-  }
-  if (WritesToStdout(options)) {
-    DescriptorOutput output(STDOUT_FILENO, "standard output");
-    Result<QueryOutcome> outcome = write(output);
-    return Shown(std::move(outcome), output.Flush());
-  }
-  TRACEDB_ASSIGN(file, FileOutput::Create(options.output,
-                                          {options.database, std::move(inputs), options.force}));
-  Result<QueryOutcome> outcome = write(*file);
-  if (!outcome.ok() && outcome.error().kind != ErrorKind::kAssert) return outcome;
-  TRACEDB_TRY(file->Commit());
-  return outcome;
 }
 
 Result<QueryOutcome> ListQueries(const QueryOptions& options, const QueryCatalog& catalog) {
@@ -204,12 +99,6 @@ Result<QueryOutcome> ListSchema(const QueryOptions& options) {
     TRACEDB_TRY(sink->End());
     return outcome;
   });
-}
-
-// Longer lines of prose are hard to read, on whatever terminal.
-size_t ProseWidth() {
-  constexpr int kProseWidthMax = 100;
-  return static_cast<size_t>(std::min(ScreenColumns(), kProseWidthMax));
 }
 
 // For people as a page, for programs as an object; of none in particular each on a line.
