@@ -23,6 +23,7 @@
 #include "tracedb/shards/summary_write.h"
 #include "tracedb/text/output_stream.h"
 #include "tracedb/text/result_text.h"
+#include "tracedb/text/terminal_text.h"
 
 namespace tracedb {
 namespace {
@@ -102,9 +103,13 @@ std::string Closing(const std::filesystem::path& database, const Totals& totals)
                            : totals.gpu_activities > 0 ? "query recommendations"
                                                        : "info";
   const bool is_default = database == "trace.db";
-  return text + fmt::format("{} has {}; next: tracedb {}{}\n", ShownText(database.string()),
-                            BytesText(bytes), next,
-                            is_default ? "" : " --db " + ShownText(Quoted(database.string())));
+  const std::string has = fmt::format("{} has {}", ShownText(database.string()), BytesText(bytes));
+  const std::string then =
+      fmt::format("next: tracedb {}{}", next,
+                  is_default ? "" : " --db " + ShownText(Quoted(database.string())));
+  // A command is copied: it stays on a line.
+  const bool fits = DisplayWidth(has) + DisplayWidth(then) + 2 <= TerminalColumns(STDOUT_FILENO);
+  return text + has + (fits ? "; " : "\n") + then + "\n";
 }
 
 // What an ingest did, said as it goes and at its end.
@@ -164,7 +169,7 @@ class IngestReport {
                       JsonString(global_.database.string()), RunsJson(runs), traces_json_,
                       sources_json_.empty() ? "" : ",\"sources\":[\n " + sources_json_ + "]")));
     } else if (!global_.quiet && !runs.empty()) {
-      TRACEDB_TRY(output_.Write(RunsLine(runs)));
+      TRACEDB_TRY(output_.Write(WrapLines(RunsLine(runs), TerminalColumns(STDOUT_FILENO))));
     }
     // Programs that read the lines above have no use for it.
     if (isatty(STDOUT_FILENO) == 1 && !global_.quiet && !options_.json) {
@@ -185,7 +190,7 @@ class IngestReport {
     if (options_.json) {
       all_json += (all_json.empty() ? "" : ",\n ") + json;
     } else if (!global_.quiet) {
-      TRACEDB_TRY(output_.Write(text));
+      TRACEDB_TRY(output_.Write(WrapLines(text, TerminalColumns(STDOUT_FILENO))));
       TRACEDB_TRY(output_.Flush());
     }
     return Done{};

@@ -1,12 +1,12 @@
 #include "cli_progress.h"
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <utility>
 
 #include "cli_commands.h"
+#include "tracedb/text/terminal_text.h"
 
 namespace tracedb {
 namespace {
@@ -33,9 +33,8 @@ void ClearLine() {
 
 // One column less: a terminal goes to the next line when its last one is written.
 size_t TerminalWidth() {
-  winsize size{};
-  const bool is_known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-  return (is_known ? size.ws_col : kWidthDefault) - 1;
+  const size_t columns = TerminalColumns(STDERR_FILENO);
+  return (columns > 0 ? columns : kWidthDefault) - 1;
 }
 
 }  // namespace

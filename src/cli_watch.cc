@@ -10,6 +10,7 @@
 #include "tracedb/ranks/samples/place_samples.h"
 #include "tracedb/text/output_stream.h"
 #include "tracedb/text/result_text.h"
+#include "tracedb/text/terminal_text.h"
 #include "tracedb/watch/watch_command.h"
 
 namespace tracedb {
@@ -43,7 +44,8 @@ class WatchReport {
  private:
   Status Say(const std::string& text, const std::string& json) {
     if (global_.quiet && !json_) return Done{};
-    TRACEDB_TRY(output_.Write(json_ ? json + "\n" : text));
+    TRACEDB_TRY(
+        output_.Write(json_ ? json + "\n" : WrapLines(text, TerminalColumns(STDOUT_FILENO))));
     return output_.Flush();
   }
 

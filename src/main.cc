@@ -26,6 +26,7 @@
 #include "tracedb/shell/shell_command.h"
 #include "tracedb/text/output_file.h"
 #include "tracedb/text/result_text.h"
+#include "tracedb/text/terminal_text.h"
 
 namespace tracedb {
 namespace {
@@ -133,10 +134,14 @@ Status RunQuery(const GlobalOptions& global, const QueryArguments& arguments) {
 }
 
 void PrintError(const GlobalOptions& global, const Error& error) {
+  constexpr std::string_view kProgram = "tracedb:";
   const bool colored = Colored(global, STDERR_FILENO);
-  WriteToStderr(fmt::format("{}tracedb:{} {}\n", colored ? "\033[31m" : "",
-                            colored ? "\033[0m" : "", error.what));
-  if (!error.advice.empty()) WriteToStderr(fmt::format("  {}\n", error.advice));
+  const size_t columns = TerminalColumns(STDERR_FILENO);
+  const std::string what = WrapLines(fmt::format("{} {}\n", kProgram, error.what), columns);
+  WriteToStderr(fmt::format("{}{}{}{}", colored ? "\033[31m" : "", kProgram,
+                            colored ? "\033[0m" : "", what.substr(kProgram.size())));
+  if (error.advice.empty()) return;
+  WriteToStderr(WrapLines(fmt::format("  {}\n", error.advice), columns));
 }
 
 Status RunShellCommand(const GlobalOptions& global) {
@@ -299,7 +304,8 @@ int ExitCode(const Error& error) {
 }  // namespace
 
 void SayNote(const GlobalOptions& global, const std::string& note) {
-  if (!global.quiet) WriteToStderr(fmt::format("tracedb: {}\n", note));
+  if (global.quiet) return;
+  WriteToStderr(WrapLines(fmt::format("tracedb: {}\n", note), TerminalColumns(STDERR_FILENO)));
 }
 
 int Main(int argc, const char* const* argv) {
