@@ -338,8 +338,8 @@ void AddGather(CLI::App& app, GatherArguments& arguments) {
       ->check(IsNamed)
       ->type_name("NAME");
   gather->footer(
-      "Sums, steps, collectives, clocks and the causes of waits are there; single events are in\n"
-      "the ranks' own databases. A rank without a whole summary is named here and with every\n"
+      "Sums, steps, collectives, clocks and the causes of waits are there; single events are in "
+      "the ranks' own databases. A rank without a whole summary is named here and with every "
       "answer, and the exit code is 1.\n"
       "\nExamples:\n"
       "  srun tracedb ingest --shard /shared/job1 --db /local/{rank}.db traces/\n"

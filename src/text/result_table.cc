@@ -49,6 +49,7 @@ class TableSink : public RowSink {
   std::string RowText(std::span<const Shown> row) const;
   std::string Across(std::span<const Shown> row, bool is_title) const;
   std::string Down(std::span<const Shown> row) const;
+  std::string OthersAre(size_t columns) const;
   std::string Footer(size_t rows, size_t written) const;
 
   const SinkOptions options_;
@@ -103,6 +104,7 @@ Status TableSink::Row(std::span<const Cell> cells) {
 }
 
 Status TableSink::End() {
+  if (rows_ == 0 && options_.table.silent_when_empty) return Done{};
   if (is_held_) TRACEDB_TRY(WriteHeld(true));
   return Write(Footer(rows_, written_));
 }
@@ -110,6 +112,16 @@ Status TableSink::End() {
 Status TableSink::Write(const std::string& text) {
   lines_ += LinesIn(text);
   return text.empty() ? Status(Done{}) : output_.Write(text);
+}
+
+// Where the columns that are left out are.
+std::string TableSink::OthersAre(size_t columns) const {
+  constexpr std::string_view kThem = "them";
+  std::string others(options_.table.others);
+  if (columns == 1 && others.ends_with(kThem)) {
+    others.replace(others.size() - kThem.size(), kThem.size(), "it");
+  }
+  return others;
 }
 
 // "(480 rows, 40 shown: a pager or --format csv has all)", "(8 rows; 3 columns not shown: a, b, c;
@@ -125,7 +137,7 @@ std::string TableSink::Footer(size_t rows, size_t written) const {
     text += fmt::format("{}{} not shown: {}{}; {}", text.empty() ? "" : "; ",
                         Counted(all.size(), "column"),
                         JoinNames(all.first(std::min(all.size(), kNamedMax))),
-                        all.size() > kNamedMax ? ", ..." : "", options_.table.others);
+                        all.size() > kNamedMax ? ", ..." : "", OthersAre(all.size()));
   }
   if (text.empty()) return text;
   std::string lines;

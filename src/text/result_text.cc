@@ -222,7 +222,7 @@ std::vector<std::string> WrapText(std::string_view text, size_t width) {
       const std::string_view word = head.substr(blank + 1, head.find(' ', blank + 1) - blank - 1);
       if (DisplayWidth(word) <= width) end = blank;
     }
-    lines.emplace_back(text.substr(0, end));
+    lines.emplace_back(text.substr(0, text.substr(0, end).find_last_not_of(' ') + 1));
     text.remove_prefix(end);
     while (text.starts_with(' ')) text.remove_prefix(1);
   }

@@ -210,13 +210,13 @@ TEST(ResultSink, TableLeavesOutTheLeastImportantColumns) {
       Render(Format::kTable, names, rows, options),
       "name  first  second\n----  -----  ------\ngemm      1      20\n"
       "copy      2      30\n(2 rows; 1 column not\nshown: third; --wide\nor --format csv has\n"
-      "them)\n");
+      "it)\n");
   options.table.lead = {"third", "name"};
   options.terminal = false;
   EXPECT_EQ(
       Render(Format::kTable, names, rows, options),
       "name  first  third\n----  -----  -----\ngemm      1    300\n"
-      "copy      2    400\n(1 column not shown:\nsecond; --wide or\n--format csv has them)\n");
+      "copy      2    400\n(1 column not shown:\nsecond; --wide or\n--format csv has it)\n");
 }
 
 TEST(ResultSink, TableOfOneRowThatDoesNotFitIsReadDownwards) {

@@ -58,7 +58,8 @@ struct TableLayout {
   std::vector<std::string> wrap = {};  // texts that are the point: they go on in further lines
   size_t lines_max = 0;   // of a screen; rows that do not fit it are counted only; 0: all do
   bool vertical = false;  // each row as a block, a line or more for each value
-  bool color = false;     // of names
+  bool silent_when_empty = false;  // why there is no row is said elsewhere
+  bool color = false;              // of names
   std::string_view others = "--wide or --format csv has them";  // where columns left out are
 };
 

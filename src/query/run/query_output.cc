@@ -64,6 +64,7 @@ TableLayout TableLayoutFor(const QueryOptions& options, const QueryDoc& doc) {
   table.wrap = WordsOf(doc.wrap);
   table.vertical = options.vertical;
   table.color = options.color;
+  table.silent_when_empty = IsForPerson(options) && !options.quiet && !doc.when_empty.empty();
   winsize size{};
   const bool is_known = IsForPerson(options) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
   table.width = is_known && size.ws_col > 0 ? size.ws_col : kTableWidthMax;
