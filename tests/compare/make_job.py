@@ -4,13 +4,16 @@ leaves the GPU to the host.
 
     python3 make_job.py FOLDER [--ranks 2] [--steps 16] [--seed 1] [--noise 0.2] [--compute 4]
                         [--grow 0] [--suffix TEXT] [--annotation NAME RANK MS] [--recompute]
-                        [--gpu NAME] [--tensor 1]
+                        [--gpu NAME] [--tensor 1] [--lost RANK EACH] [--casts 0]
+                        [--uneven 0]
 
 Times in ms, noise in percent of each time. A step is 4 ms of a matrix product in the forward pass,
 as much in the backward pass, 1 of an all-reduce that nothing hides, and 3 in which the host is
 busy. `--recompute` runs the forward pass once more in the backward pass; `--annotation` has a
 rank's host do something more in each step, under that name, for which the other ranks wait;
-`--grow` makes each step that much longer than the one before.
+`--grow` makes each step that much longer than the one before. `--lost` leaves out one in EACH of
+a rank's kernels. `--casts` has one short cast in the forward pass, all others in the backward one.
+`--uneven` makes the steps of the second quarter that much longer.
 """
 import argparse
 import json
@@ -32,6 +35,10 @@ class Rank:
         """The kernel follows its launch at once; returns its end."""
         self.correlation += 1
         self.add("cuda_runtime", "cudaLaunchKernel", at, 0.005, tid, correlation=self.correlation)
+        lost = self.options.lost
+        is_lost = lost and lost[0] == self.rank and self.correlation % lost[1] == 0
+        if is_lost and "Collective name" not in args:
+            return at + 0.01 + duration
         self.add("kernel", name, at + 0.01, duration, stream, device=self.rank, stream=stream,
                  correlation=self.correlation, **args)
         return at + 0.01 + duration
@@ -42,7 +49,13 @@ class Rank:
 
     def forward(self, at, duration, tid=5):
         self.add("cpu_op", "Attention", at, 0.1, tid)
+        if self.options.casts and tid == 5:
+            self.cast(at, tid)
         return self.product(at + 0.01, duration, tid)
+
+    def cast(self, at, tid):
+        self.add("cpu_op", "aten::_to_copy", at, 0.006, tid)
+        self.launch("cast", at, 0.005, tid)
 
     def backward(self, at, duration):
         node = "CheckpointFunctionBackward" if self.options.recompute else "AttentionBackward"
@@ -54,6 +67,10 @@ class Rank:
         self.add("cpu_op", "aten::mm", inner + 0.01, 0.05, 6)
         self.launch("gemm_backward" + self.options.suffix, inner + 0.02, duration, 6, stream=8)
         last = self.events[-1]
+        for i in range(1, self.options.casts):
+            self.cast(inner + 0.06 + 0.01 * i, 6)
+        if self.options.casts:
+            self.add("cpu_op", "ToCopyBackward0", inner + 0.1, 0.01, 6)
         last["ts"] = max(last["ts"], round(end * 1e3, 3))
         return last["ts"] / 1e3 + duration
 
@@ -72,12 +89,14 @@ class Rank:
 def read_options():
     parser = argparse.ArgumentParser()
     parser.add_argument("folder")
-    for name, default in (("--ranks", 2), ("--steps", 16), ("--seed", 1), ("--tensor", 1)):
+    for name, default in (("--ranks", 2), ("--steps", 16), ("--seed", 1), ("--tensor", 1),
+                          ("--casts", 0)):
         parser.add_argument(name, type=int, default=default)
-    for name, default in (("--noise", 0.2), ("--compute", 4.0), ("--grow", 0.0)):
+    for name, default in (("--noise", 0.2), ("--compute", 4.0), ("--grow", 0.0), ("--uneven", 0.0)):
         parser.add_argument(name, type=float, default=default)
     parser.add_argument("--suffix", default="")
     parser.add_argument("--annotation", nargs=3, default=None)
+    parser.add_argument("--lost", nargs=2, type=int, default=None)
     parser.add_argument("--recompute", action="store_true")
     parser.add_argument("--gpu", default="GPU of a test")
     return parser.parse_args()
@@ -89,7 +108,8 @@ def main():
     ranks = [Rank(rank, options) for rank in range(options.ranks)]
     at = 1.0
     for step in range(1, options.steps + 1):
-        times = (options.compute, 1, 3 + options.grow * step)
+        is_second = options.steps // 4 < step <= options.steps // 2
+        times = (options.compute, 1, 3 + options.grow * step + (options.uneven if is_second else 0))
         compute, reduce, host = (round(ms * (1 + draw.gauss(0, options.noise / 100)), 3)
                                  for ms in times)
         extra = float(options.annotation[2]) if options.annotation else 0
