@@ -15,6 +15,7 @@
 #include "tracedb/compare/compare_table.h"
 #include "tracedb/compare/compare_tables.h"
 #include "tracedb/compare/compare_text.h"
+#include "tracedb/compare/compare_words.h"
 #include "tracedb/query/doc/query_builtin.h"
 #include "tracedb/query/run/query_run.h"
 #include "tracedb/text/output_file.h"
@@ -99,7 +100,8 @@ Status WriteComparison(const CompareArguments& arguments, const Comparison& comp
 // What the exit code says: the answer has been written.
 Status Gate(const CompareArguments& arguments, double gate, const Comparison& comparison) {
   if (!comparison.comparable) {
-    return Error{ErrorKind::kFindings, "the runs are not comparable", ""};
+    if (arguments.gate.empty()) return Error{ErrorKind::kFindings, "not comparable", ""};
+    return Error{ErrorKind::kFindings, "the runs are not comparable", WhyNotComparable(comparison)};
   }
   if (arguments.gate.empty()) return Done{};
   const Verdict verdict = comparison.finding.verdict;

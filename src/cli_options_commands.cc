@@ -42,7 +42,7 @@ void AddCompareOptions(CLI::App& app, CompareArguments& arguments) {
       ->type_name("N");
   app.add_option("-c,--command", arguments.command,
                  "instead: run this SQL over compare_parts, compare_rows, compare_ranks, "
-                 "compare_differences and "
+                 "compare_differences, compare_unlike and "
                  "the databases of both sides, base.kernels, new.kernels ...")
       ->type_name("SQL");
   app.add_option("--format", arguments.format,

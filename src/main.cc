@@ -322,7 +322,9 @@ int Main(int argc, const char* const* argv) {
   const Status done = RunCaught([&] { return Run(line.value()); });
   if (done.ok()) return 0;
   const ErrorKind kind = done.error().kind;
-  const bool was_said = kind == ErrorKind::kClosed || kind == ErrorKind::kFindings;
+  // What was found is in the answer; with advice it is to be said to who sees no answer, too.
+  const bool was_found = kind == ErrorKind::kFindings && done.error().advice.empty();
+  const bool was_said = kind == ErrorKind::kClosed || was_found;
   if (!was_said) PrintError(line.value().global, done.error());
   return ExitCode(done.error());
 }

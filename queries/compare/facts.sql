@@ -13,7 +13,8 @@
 --                               (MHz) during the steps by gpu_samples: the mean of the GPUs, and
 --                               that of the slowest.
 -- column: value      text       What it is.
--- column: decides    bool       Runs that differ in it are not compared.
+-- column: decides    bool       Runs that differ in it are not compared, nor are those with
+--                               incomplete traces.
 -- column: alike_pct  real(pct)  Numbers that are no further apart are alike; NULL: only equal ones.
 --
 -- empty:  No trace is in the database.
@@ -85,7 +86,7 @@ fact(run_id, place, fact, value, decides) AS (
         WHERE section = 'arguments' AND run_id IN (SELECT run_id FROM trace) ORDER BY 1, 2, 3) l
   GROUP BY l.run_id, l.name
   UNION ALL
-  SELECT run_id, 7, 'incomplete traces', CAST(sum(NOT complete) AS TEXT), 0 FROM trace
+  SELECT run_id, 7, 'incomplete traces', CAST(sum(NOT complete) AS TEXT), 1 FROM trace
   GROUP BY run_id
   UNION ALL
   SELECT run_id, 8, 'events skipped', CAST(sum(skipped_events) AS TEXT), 0 FROM trace

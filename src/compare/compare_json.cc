@@ -61,6 +61,16 @@ std::string DifferenceJson(const FactDifference& difference) {
                      JsonString(difference.now), difference.decides);
 }
 
+std::string UnlikeJson(const UnlikeRuns& unlike) {
+  const auto value = [](const ValueOfRuns& one) {
+    return fmt::format(R"({{"value":{},"runs":{}}})", JsonString(one.value),
+                       Array(one.runs, [](const std::string& run) { return JsonString(run); }));
+  };
+  return fmt::format(R"({{"side":"{}","fact":{},"values":{},"decides":{}}})",
+                     unlike.in_new ? "new" : "base", JsonString(unlike.fact),
+                     Array(unlike.values, value), unlike.decides);
+}
+
 std::string Times(double base_ns, double new_ns) {
   return fmt::format(R"("base_ms":{},"new_ms":{},"delta_ms":{})", Ms(base_ns), Ms(new_ns),
                      Ms(std::round(new_ns) - std::round(base_ns)));
@@ -120,19 +130,20 @@ std::string CompareJson(const Comparison& comparison) {
   const auto base_ns = static_cast<double>(comparison.base_ns);
   return fmt::format(
       "{{{},\n\"step_change_pct\":{},{},\n\"comparable\":{},\"differences\":{},\n"
+      "\"unlike\":{},\n"
       "\"unit\":\"{}\",\"min_effect_pct\":{},\n\"base\":{},\n\"new\":{},\n"
       "\"parts\":{},\n\"kernels_all_gpus\":{},\"ranks_by\":\"{}\",\"ranks_moved\":{},\n"
-      "\"ranks\":{},\n\"rows\":{}}}\n",
+      "\"ranks\":{},\n\"rows_left_out\":{},\n\"rows\":{}}}\n",
       FindingJson(comparison.finding, base_ns), Real(comparison.ChangePct()),
       Times(base_ns, static_cast<double>(comparison.new_ns)), comparison.comparable,
-      Array(comparison.differences, DifferenceJson),
+      Array(comparison.differences, DifferenceJson), Array(comparison.unlike, UnlikeJson),
       comparison.between_runs ? "run"
       : comparison.IsWhole()  ? "recording"
                               : "step",
       Real(100 * comparison.effect_min), Array(comparison.base, RunJson),
       Array(comparison.now, RunJson), Array(comparison.parts, PartJson), KernelTime(comparison),
       comparison.by_role ? "role" : "number", comparison.ranks_moved,
-      Array(comparison.ranks, RankJson), Array(comparison.rows, RowJson));
+      Array(comparison.ranks, RankJson), comparison.rows_left_out, Array(comparison.rows, RowJson));
 }
 
 }  // namespace tracedb

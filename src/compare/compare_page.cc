@@ -9,6 +9,7 @@
 #include "compare/compare_charts.h"
 #include "compare/compare_lines.h"
 #include "compare/row_places.h"
+#include "tracedb/compare/compare_words.h"
 #include "tracedb/report/page_head.h"
 #include "tracedb/text/html_text.h"
 
@@ -68,7 +69,13 @@ std::string RunsTable(const Comparison& comparison) {
 }
 
 std::string DifferencesTable(const Comparison& comparison) {
-  if (comparison.differences.empty()) return "<p>Nothing that the traces tell of.</p>\n";
+  std::string unlike;
+  for (const std::string& text : UnlikeTexts(comparison)) {
+    unlike += "<p>" + EscapedHtml(text) + "</p>\n";
+  }
+  if (comparison.differences.empty()) {
+    return unlike + "<p>Nothing between the sides that the traces tell of.</p>\n";
+  }
   HtmlTable table("", {"fact", "base", "new", "comparable"});
   for (const FactDifference& difference : comparison.differences) {
     table.Text(difference.fact);
@@ -77,7 +84,7 @@ std::string DifferencesTable(const Comparison& comparison) {
     table.Text(difference.decides ? "no" : "yes");
     table.EndRow();
   }
-  return table.End();
+  return unlike + table.End();
 }
 
 std::string PartsTable(const Comparison& comparison) {
@@ -203,6 +210,14 @@ std::string KernelTime(const Comparison& comparison) {
 }
 
 std::string Headline(const Comparison& comparison) {
+  if (!comparison.comparable) {
+    return fmt::format(
+        "<p><strong>not comparable</strong>: {}.</p>\n<p>Without a verdict: {} takes {} ms in "
+        "base, {} in new.</p>\n",
+        EscapedHtml(WhyNotComparable(comparison)),
+        comparison.IsWhole() ? "the recording" : "a step",
+        Ms(static_cast<double>(comparison.base_ns)), Ms(static_cast<double>(comparison.new_ns)));
+  }
   const auto base_ns = static_cast<double>(comparison.base_ns);
   const auto delta_ns = static_cast<double>(comparison.new_ns - comparison.base_ns);
   const Finding& finding = comparison.finding;
@@ -210,12 +225,11 @@ std::string Headline(const Comparison& comparison) {
       fmt::format("<p><strong>{}</strong>: {} takes {} ms, was {} ({}).</p>\n",
                   VerdictName(finding.verdict), comparison.IsWhole() ? "the recording" : "a step",
                   Ms(static_cast<double>(comparison.new_ns)), Ms(base_ns), Pct(delta_ns, base_ns));
-  if (!comparison.comparable) html += "<p>The runs are not comparable.</p>\n";
   html += KernelTime(comparison);
-  if (!finding.reason.empty() && comparison.comparable) {
+  if (!finding.reason.empty()) {
     html += fmt::format("<p>Why: {}.</p>\n", EscapedHtml(finding.reason));
   }
-  if (!comparison.comparable || !finding.least_visible_ns.has_value()) return html;
+  if (!finding.least_visible_ns.has_value()) return html;
   return html + fmt::format(
                     "<p>With 95 % the change is between {} and {}; p = {:.2g}; {}. A change by "
                     "less than {:.1f} % could not be seen in these steps.</p>\n",

@@ -4,15 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <numeric>
-#include <set>
 #include <string_view>
 #include <utility>
 
+#include "compare/fact_differences.h"
 #include "compare/kernel_rows.h"
 #include "compare/rank_roles.h"
 #include "compare/row_changes.h"
@@ -46,92 +44,6 @@ Result<std::vector<RunSamples>> ReadSide(const std::vector<RunToCompare>& runs,
     side.push_back(std::move(samples));
   }
   return side;
-}
-
-constexpr std::string_view kRankNumbers = "rank numbers";  // of compare/facts
-
-// Those of `run` that `other` has not.
-std::string RolesMissing(const RunSamples& run, const RunSamples& other) {
-  constexpr size_t kShown = 4;
-  std::set<std::string> roles;
-  for (const auto& [rank, role] : run.roles) roles.insert(role);
-  for (const auto& [rank, role] : other.roles) roles.erase(role);
-  std::string text;
-  size_t shown = 0;
-  for (const std::string& role : roles) {
-    if (shown++ == kShown) return fmt::format("{}; {} more", text, roles.size() - kShown);
-    text += (text.empty() ? "" : "; ") + role;
-  }
-  return text;
-}
-
-// Who has which number is no matter where groups tell the ranks' roles; which roles were recorded
-// is.
-void AddRoleDifference(const RunSamples& base, const RunSamples& run,
-                       std::vector<FactDifference>& differences) {
-  FactDifference difference{"roles of this side alone", RolesMissing(base, run),
-                            RolesMissing(run, base), true};
-  if (difference.base.empty() && difference.now.empty()) return;
-  differences.push_back(std::move(difference));
-}
-
-// What decides first, then arguments of the job: they are often the answer.
-int PlaceOf(const FactDifference& difference) {
-  return difference.decides ? 0 : difference.fact.starts_with(kArgumentFact) ? 1 : 2;
-}
-
-double Number(std::string_view text) {
-  double number = std::numeric_limits<double>::quiet_NaN();  // of another text: like none
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return number;
-}
-
-bool AreAlike(const RunSamples& run, const std::string& fact, std::string_view base,
-              std::string_view now) {
-  if (base == now) return true;
-  const auto pct = run.alike_pct.find(fact);
-  return pct != run.alike_pct.end() &&
-         std::abs(Number(now) - Number(base)) <= pct->second / 100 * Number(base);
-}
-
-// Each run against the first of base. What is not known of one is no difference; but an argument
-// that only one of two logs has is.
-std::vector<FactDifference> FindDifferences(const Sides& sides) {
-  std::vector<FactDifference> differences;
-  const RunSamples& first = sides.base.front();
-  std::set<std::pair<std::string, std::string>> told;
-  const auto add = [&](const RunSamples& run) {
-    const bool have_arguments = first.used.HasArguments() && run.used.HasArguments();
-    std::set<std::string> facts;
-    for (const RunSamples* side : {&first, &run}) {
-      for (const auto& [fact, value] : side->used.facts) facts.insert(fact);
-    }
-    const bool are_roles = first.has_places && run.has_places;
-    if (are_roles && told.emplace("roles", run.used.name).second) {
-      AddRoleDifference(first, run, differences);
-    }
-    for (const std::string& fact : facts) {
-      if (fact == kRankNumbers && are_roles) continue;  // who has which number is no matter
-      const auto of_first = first.used.facts.find(fact);
-      const auto of_run = run.used.facts.find(fact);
-      const bool is_first = of_first != first.used.facts.end();
-      const bool is_run = of_run != run.used.facts.end();
-      const bool is_argument = fact.starts_with(kArgumentFact);
-      if (is_argument ? !have_arguments : !(is_first && is_run)) continue;
-      const std::string base = is_first ? of_first->second : "";
-      const std::string now = is_run ? of_run->second : "";
-      if (AreAlike(first, fact, base, now) || !told.emplace(fact, now).second) continue;
-      differences.push_back(
-          {fact, base, now,
-           first.used.deciding.contains(fact) || run.used.deciding.contains(fact)});
-    }
-  };
-  for (const RunSamples& run : sides.base) add(run);
-  for (const RunSamples& run : sides.now) add(run);
-  std::stable_sort(differences.begin(), differences.end(), [](const auto& left, const auto& right) {
-    return PlaceOf(left) < PlaceOf(right);
-  });
-  return differences;
 }
 
 std::vector<RunUsed> UsedOf(const std::vector<RunSamples>& side) {
@@ -286,9 +198,11 @@ Result<Comparison> CompareRuns(const std::vector<RunToCompare>& base,
   comparison.effect_min = options.effect_min;
   comparison.between_runs = of_step.BetweenRuns();
   comparison.differences = FindDifferences(sides);
+  comparison.unlike = FindUnlikeRuns(sides);
+  const auto decides = [](const auto& fact) { return fact.decides; };
   comparison.comparable =
-      std::none_of(comparison.differences.begin(), comparison.differences.end(),
-                   [](const FactDifference& difference) { return difference.decides; });
+      std::none_of(comparison.differences.begin(), comparison.differences.end(), decides) &&
+      std::none_of(comparison.unlike.begin(), comparison.unlike.end(), decides);
   JudgeParts(sides, options.spread, comparison);
   std::map<const RunSamples*, std::vector<double>> steps;
   const SeriesOfRun whole = [&](const RunSamples& run) {
@@ -297,7 +211,9 @@ Result<Comparison> CompareRuns(const std::vector<RunToCompare>& base,
     return &of_run;
   };
   comparison.finding = FindingOf(JudgeSides(of_step, whole, 0));
-  comparison.rows = FindRowChanges(sides, static_cast<double>(comparison.base_ns));
+  RowChanges changes = FindRowChanges(sides, static_cast<double>(comparison.base_ns));
+  comparison.rows = std::move(changes.rows);
+  comparison.rows_left_out = changes.left_out;
   comparison.base_kernel_ns = KernelTimeOf(base_runs);
   comparison.new_kernel_ns = KernelTimeOf(new_runs);
   AlignRanks(sides, comparison);

@@ -14,7 +14,8 @@ constexpr std::string_view kTables =
     " verdict TEXT, p REAL, low_ms REAL, high_ms REAL, note TEXT, path TEXT, base_path TEXT);"
     "CREATE TABLE compare_ranks (role TEXT, base_rank INTEGER, new_rank INTEGER, base_ms REAL,"
     " new_ms REAL, delta_ms REAL, verdict TEXT, p REAL, low_ms REAL, high_ms REAL);"
-    "CREATE TABLE compare_differences (fact TEXT, base TEXT, new TEXT, decides INTEGER)";
+    "CREATE TABLE compare_differences (fact TEXT, base TEXT, new TEXT, decides INTEGER);"
+    "CREATE TABLE compare_unlike (side TEXT, fact TEXT, run TEXT, value TEXT, decides INTEGER)";
 
 double Ms(double ns) { return std::round(ns) / 1e6; }
 
@@ -90,6 +91,24 @@ Status InsertDifferences(SqliteDb& db, const Comparison& comparison) {
   return Done{};
 }
 
+// A row for each run of a side whose runs are not alike in a fact.
+Status InsertUnlike(SqliteDb& db, const Comparison& comparison) {
+  for (const UnlikeRuns& unlike : comparison.unlike) {
+    for (const ValueOfRuns& value : unlike.values) {
+      for (const std::string& run : value.runs) {
+        TRACEDB_ASSIGN(insert, db.Prepare("INSERT INTO compare_unlike VALUES (?, ?, ?, ?, ?)"));
+        TRACEDB_TRY(insert.Bind(1, unlike.in_new ? "new" : "base"));
+        TRACEDB_TRY(insert.Bind(2, unlike.fact));
+        TRACEDB_TRY(insert.Bind(3, run));
+        TRACEDB_TRY(insert.Bind(4, value.value));
+        TRACEDB_TRY(insert.Bind(5, int64_t{unlike.decides}));
+        TRACEDB_TRY(insert.Run());
+      }
+    }
+  }
+  return Done{};
+}
+
 Status Attach(SqliteDb& db, const std::filesystem::path& path, std::string_view name) {
   TRACEDB_ASSIGN(attach, db.Prepare("ATTACH ?1 AS " + std::string(name)));
   TRACEDB_TRY(attach.Bind(1, SqliteUri(path, "mode=ro")));
@@ -106,6 +125,7 @@ Result<SqliteDb> OpenComparison(const Comparison& comparison, const std::filesys
   TRACEDB_TRY(InsertRows(db, comparison));
   TRACEDB_TRY(InsertRanks(db, comparison));
   TRACEDB_TRY(InsertDifferences(db, comparison));
+  TRACEDB_TRY(InsertUnlike(db, comparison));
   TRACEDB_TRY(Attach(db, base, "base"));
   TRACEDB_TRY(Attach(db, now, "new"));
   return db;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "compare/row_places.h"
+#include "tracedb/compare/compare_words.h"
 #include "tracedb/text/result_sink.h"
 #include "tracedb/text/result_text.h"
 
@@ -128,7 +129,22 @@ std::string KernelTimeText(const Comparison& comparison) {
                      Ms(new_ns), Ms(base_ns), SignedPct(new_ns - base_ns, base_ns));
 }
 
+// No percentages: the runs are of different things, and one of them would be taken for an answer.
+std::string NotComparableText(const Comparison& comparison) {
+  std::string text = fmt::format("not comparable: {}.\n", WhyNotComparable(comparison));
+  text += fmt::format("Without a verdict: {} takes {} ms in base, {} in new.\n",
+                      comparison.IsWhole() ? "the recording" : "a step",
+                      Ms(static_cast<double>(comparison.base_ns)),
+                      Ms(static_cast<double>(comparison.new_ns)));
+  if (!comparison.base_kernel_ns.has_value() || !comparison.new_kernel_ns.has_value()) return text;
+  return text +
+         fmt::format("GPU time of its kernels, all GPUs together: {} ms in base, {} in new.\n",
+                     Ms(static_cast<double>(*comparison.base_kernel_ns)),
+                     Ms(static_cast<double>(*comparison.new_kernel_ns)));
+}
+
 std::string StepText(const Comparison& comparison) {
+  if (!comparison.comparable) return NotComparableText(comparison);
   const auto base_ns = static_cast<double>(comparison.base_ns);
   const auto new_ns = static_cast<double>(comparison.new_ns);
   const Finding& finding = comparison.finding;
@@ -136,7 +152,6 @@ std::string StepText(const Comparison& comparison) {
   std::string text = fmt::format("{}: {} takes {} ms, was {} ({})\n", VerdictName(finding.verdict),
                                  comparison.IsWhole() ? "the recording" : "a step", Ms(new_ns),
                                  Ms(base_ns), SignedPct(new_ns - base_ns, base_ns));
-  if (!comparison.comparable) return text + "The runs are not comparable.\n" + kernels;
   if (!finding.reason.empty()) text += fmt::format("Why: {}.\n", finding.reason);
   if (!finding.least_visible_ns.has_value()) return text + kernels;
   text +=
@@ -146,6 +161,21 @@ std::string StepText(const Comparison& comparison) {
   text += fmt::format("A change by less than {:.1f} % could not be seen in them.\n",
                       100 * *finding.least_visible_ns / base_ns);
   return text + kernels;
+}
+
+Status WriteUnlike(const Comparison& comparison, const CompareTextOptions& options,
+                   OutputStream& output) {
+  constexpr size_t kShown = 6;
+  const std::vector<std::string> texts = UnlikeTexts(comparison);
+  if (texts.empty()) return Done{};
+  std::string text;
+  for (size_t i = 0; i < std::min(kShown, texts.size()); ++i) {
+    text += (options.markdown ? "- " : "") + texts[i] + "\n";
+  }
+  if (texts.size() > kShown) {
+    text += fmt::format("{} such facts more; --format json has all.\n", texts.size() - kShown);
+  }
+  return output.Write(Wrapped(text, options) + "\n");
 }
 
 Status WriteDifferences(const Comparison& comparison, const CompareTextOptions& options,
@@ -263,8 +293,13 @@ Status WriteRows(const Comparison& comparison, const CompareTextOptions& options
   }
   TRACEDB_TRY(table.End());
   if (shown > options.rows_max) {
-    notes += fmt::format("{} rows more; --rows shows more of them.\n",
-                         comparison.rows.size() - options.rows_max);
+    const size_t more = comparison.rows.size() - options.rows_max;
+    notes += fmt::format("{} row{} more; --rows {} shows them.\n", more, more == 1 ? "" : "s",
+                         comparison.rows.size());
+  }
+  if (comparison.rows_left_out > 0) {
+    notes += fmt::format("{} smaller changes are not judged, and have no row.\n",
+                         comparison.rows_left_out);
   }
   return output.Write(Wrapped(notes, options));
 }
@@ -284,6 +319,7 @@ Status WriteCompareText(const Comparison& comparison, const CompareTextOptions& 
     step = "**" + step.substr(0, end) + "**" + step.substr(end);
   }
   TRACEDB_TRY(output.Write(Wrapped(step, options) + "\n"));
+  TRACEDB_TRY(WriteUnlike(comparison, options, output));
   TRACEDB_TRY(WriteDifferences(comparison, options, output));
   TRACEDB_TRY(WriteParts(comparison, options, output));
   TRACEDB_TRY(WriteRanks(comparison, options, output));

@@ -70,7 +70,7 @@ class RowFinder {
         gpu_least_ns_(step_ns * sides.effect_min / 2),
         host_least_ns_(step_ns * sides.effect_min) {}
 
-  std::vector<RowChange> Find() {
+  RowChanges Find() {
     const bool has_paths = sides_.base.front().has_paths;  // as all have, or none
     for (const RowMatch& match : MatchRows(sides_.base, sides_.now)) {
       const RowKey& key = match.Key();
@@ -86,8 +86,9 @@ class RowFinder {
       if (of_left != of_right) return of_left > of_right;
       return left.row.kind == "operator" && right.row.kind == "kernel";
     });
+    const size_t left_out = found_.size() - std::min(found_.size(), kJudgedMax);
     Judge();
-    return Sorted();
+    return {Sorted(), left_out};
   }
 
  private:
@@ -183,7 +184,7 @@ class RowFinder {
 
 }  // namespace
 
-std::vector<RowChange> FindRowChanges(const Sides& sides, double step_ns) {
+RowChanges FindRowChanges(const Sides& sides, double step_ns) {
   return RowFinder(sides, step_ns).Find();
 }
 

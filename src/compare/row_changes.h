@@ -2,14 +2,19 @@
 // first.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "compare/side_judge.h"
 
 namespace tracedb {
 
-// Of changes that no verdict could be made of only those are kept that are on one side alone, or
-// among the largest; Holm's way counts all that were judged.
-std::vector<RowChange> FindRowChanges(const Sides& sides, double step_ns);
+struct RowChanges {
+  std::vector<RowChange> rows;
+  size_t left_out = 0;  // that changed by less
+};
+
+// The largest changes are judged and kept.
+RowChanges FindRowChanges(const Sides& sides, double step_ns);
 
 }  // namespace tracedb

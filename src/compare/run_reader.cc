@@ -44,10 +44,13 @@ int64_t NamedRow::Ns(std::string_view name) const {
 
 Status RunReader::Each(std::string_view query,
                        const std::function<void(const NamedRow&)>& take) const {
+  return With("run=" + run).EachOfAll(query, take);
+}
+
+Status RunReader::EachOfAll(std::string_view query,
+                            const std::function<void(const NamedRow&)>& take) const {
   TRACEDB_ASSIGN(doc, catalog.Get(query));
-  QueryInputs inputs{params, ""};
-  inputs.params.push_back("run=" + run);
-  TRACEDB_ASSIGN(prepared, PreparedQuery::Prepare(db, *doc, inputs));
+  TRACEDB_ASSIGN(prepared, PreparedQuery::Prepare(db, *doc, {params, ""}));
   EachRow sink(take);
   TRACEDB_TRY(prepared.Run(sink));
   return Done{};

@@ -40,6 +40,8 @@ struct RunReader {
   std::vector<std::string> params = {};  // beside the run
 
   Status Each(std::string_view query, const std::function<void(const NamedRow&)>& take) const;
+  // Of a query that answers for all runs of the database.
+  Status EachOfAll(std::string_view query, const std::function<void(const NamedRow&)>& take) const;
   // The same with one parameter more.
   RunReader With(std::string param) const;
 };

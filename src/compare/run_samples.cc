@@ -153,6 +153,24 @@ void SetKernelTime(RunSamples& samples) {
   samples.used.kernel_ns = std::llround(sum / static_cast<double>(samples.middle.size()));
 }
 
+// Sets kLostFact. Summaries of other databases do not tell it.
+Status ReadLost(const RunReader& reader, RunUsed& used) {
+  TRACEDB_ASSIGN(gathered, IsGathered(reader.db));
+  if (gathered) return Done{};
+  constexpr double kAtEndPctMax = 10;  // as the query has it: more than what was still to run
+  double lost_pct = 0;
+  TRACEDB_TRY(reader.EachOfAll("doctor/launches_without_kernel", [&](const NamedRow& row) {
+    if (row.Text("run") != used.run) return;
+    const auto launches = static_cast<double>(row.Int("launches"));
+    const double at_end_pct = 100 * static_cast<double>(row.Int("at_end")) / launches;
+    const double pct = 100 * static_cast<double>(row.Int("count")) / launches +
+                       (at_end_pct > kAtEndPctMax ? at_end_pct : 0);
+    lost_pct = std::max(lost_pct, pct);
+  }));
+  used.facts[std::string(kLostFact)] = fmt::format("{:.3g}", lost_pct);
+  return Done{};
+}
+
 Status ReadRecordings(SqliteDb& db, RunUsed& used) {
   TRACEDB_ASSIGN(rows, db.Prepare("SELECT t.text_hash, t.path FROM _trace t JOIN _run r "
                                   "USING (run_id) WHERE r.run = ?1 AND t.events > 0"));
@@ -204,6 +222,7 @@ Result<RunSamples> ReadRun(SqliteDb& db, const QueryCatalog& catalog, const std:
   SetKernelTime(samples);
   TRACEDB_TRY(ReadRoles(reader, samples));
   TRACEDB_TRY(ReadCausedWaits(rows, places, samples));
+  TRACEDB_TRY(ReadLost(reader, samples.used));
   TRACEDB_TRY(reader.Each("compare/facts", [&](const NamedRow& row) {
     samples.used.facts[row.Text("fact")] = row.Text("value");
     if (row.Int("decides") != 0) samples.used.deciding.insert(row.Text("fact"));

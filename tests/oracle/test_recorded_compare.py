@@ -111,11 +111,33 @@ class Tests(unittest.TestCase):
             # 4 of 4 softmaxes, 16 of 18 linear layers: the last of the model is not checkpointed.
             self.assertIn("aten::_softmax 4 -> 8", first["text"])
             self.assertIn("LinearWithGradAccumulationAndAsyncCommunication 18 -> 34", first["text"])
+            first = self.compare(self.path("b1.db"), self.path(base + ".db"))["rows"][0]
+            self.assertEqual((first["kind"], first["in"]), ("recomputation", "only in base"))
+            self.assertIn("aten::_softmax 8 -> 4", first["text"])
+        mixed = self.compare("--base", self.path("a1.db"), self.path("b1.db"),
+                             "--new", self.path("a2.db"), self.path("a3.db"))
+        self.assertEqual([row for row in mixed["rows"] if row["kind"] == "recomputation"], [])
         sides = ["--base", *(self.path(name + ".db") for name in ALIKE), "--new", self.path("b1.db")]
         found = self.compare(*sides)
         self.assertEqual((found["verdict"], found["unit"]), ("slower", "run"))
         self.assertTrue(13 < found["step_change_pct"] < 18, found["step_change_pct"])
         self.assertEqual(run("compare", *sides, "--gate", "3%").returncode, 3)
+
+    def test_cut_short(self):
+        """A file that breaks off lacks activities of all its steps."""
+        source = os.path.join(SAMPLES, "compare", "a2")
+        if not os.path.isdir(source):
+            self.skipTest(f"{source} is not there; --samples says where it is")
+        shutil.copytree(source, self.path("cut"))
+        path = os.path.join(self.path("cut"), "torch_profile", "rank-1.json.gz")
+        with gzip.open(path, "rt") as file:
+            text = file.read()
+        with gzip.open(path, "wt") as file:
+            file.write(text[:len(text) * 6 // 10])
+        done = run("compare", "--format", "json", os.path.join(SAMPLES, "compare", "a1"), self.path("cut"))
+        self.assertEqual(done.returncode, 4, done.stderr)
+        found = json.loads(done.stdout)
+        self.assertEqual({entry["verdict"] for entry in [found, *found["parts"], *found["rows"]]}, {"cannot tell"})
 
     def rewritten(self, source, target, change):
         """The traces of a folder, each as `change` leaves it, named as it returns."""

@@ -9,8 +9,9 @@
 
 namespace tracedb {
 
-// A connection with the tables compare_parts, compare_rows and compare_differences, and with the
-// databases of the first run of each side attached: base.kernels, new.kernels.
+// A connection with the tables compare_parts, compare_rows, compare_ranks, compare_differences and
+// compare_unlike, and with the databases of the first run of each side attached: base.kernels,
+// new.kernels.
 Result<SqliteDb> OpenComparison(const Comparison& comparison, const std::filesystem::path& base,
                                 const std::filesystem::path& now);
 

@@ -106,6 +106,11 @@ struct LogPoint {
 // Facts with such names are arguments of a training log.
 inline constexpr std::string_view kArgumentFact = "argument ";
 
+// Facts of what was lost: traces that were cut short or damaged, and the largest share of a rank's
+// launches whose GPU activities are not there.
+inline constexpr std::string_view kIncompleteFact = "incomplete traces";
+inline constexpr std::string_view kLostFact = "launches without GPU activity (%)";
+
 struct RunUsed {
   std::string name;  // as it was given
   std::string run;
@@ -117,7 +122,7 @@ struct RunUsed {
   int64_t step_ns = 0;
   std::optional<int64_t> kernel_ns;          // of kernels in a step, of all GPUs together
   std::vector<int64_t> parts_ns;             // by kStepParts; their sum is step_ns
-  std::map<std::string, std::string> facts;  // as compare/facts has them
+  std::map<std::string, std::string> facts;  // as compare/facts has them, and kLostFact
   std::set<std::string> deciding;            // those that runs must agree in to be compared
   // Its traces with events in them: content hash, path. Empty files are all alike.
   std::map<std::string, std::string> recordings;
@@ -133,23 +138,38 @@ struct RunUsed {
 
 struct FactDifference {
   std::string fact;
-  std::string base;
+  std::string base;  // of several runs that are not alike: each value, after a semicolon
   std::string now;
   bool decides = false;  // runs that differ in it are not comparable
+};
+
+struct ValueOfRuns {
+  std::string value;
+  std::vector<std::string> runs;  // those of a side that have it, by their names
+};
+
+// A fact in which the runs of a side, which are taken for alike, are not.
+struct UnlikeRuns {
+  bool in_new = false;
+  std::string fact;
+  std::vector<ValueOfRuns> values;
+  bool decides = false;
 };
 
 struct Comparison {
   std::vector<RunUsed> base;
   std::vector<RunUsed> now;
   bool comparable = true;
-  std::vector<FactDifference> differences;
-  bool between_runs = false;  // the unit is a run; else a step of one run a side
-  int64_t base_ns = 0;        // of the step
+  std::vector<FactDifference> differences;  // between the sides
+  std::vector<UnlikeRuns> unlike;           // within them
+  bool between_runs = false;                // the unit is a run; else a step of one run a side
+  int64_t base_ns = 0;                      // of the step
   int64_t new_ns = 0;
   double effect_min = 0.01;
   Finding finding;                // of the step
   std::vector<PartChange> parts;  // their changes add up to the step's, to the nanosecond
   std::vector<RowChange> rows;    // the most telling first
+  size_t rows_left_out = 0;       // changed by less than these
   std::vector<RankChange> ranks;  // the most changed first
   bool by_role = false;           // ranks are aligned by their places in groups, else by number
   size_t ranks_moved = 0;         // roles that another rank has in new
