@@ -111,6 +111,21 @@ bool AreEqual(std::span<const double> values) {
   return std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>()) == values.end();
 }
 
+// Why it is neither beyond the noise nor nothing.
+std::string_view WhyUndecided(const Judgement& judgement) {
+  if (judgement.between_runs) {
+    return "the change is within what runs that are alike differ by";
+  }
+  const double effect = judgement.effect_min;
+  const bool is_beyond =
+      judgement.p < kSignificant && (judgement.low > effect || judgement.high < -effect);
+  const bool is_nothing = judgement.low >= -effect && judgement.high <= effect;
+  if (judgement.margin > effect && (is_beyond || is_nothing)) {
+    return "the steps of one run drift, and two runs that are alike may lie as far apart";
+  }
+  return "the change is within what the steps do by themselves";
+}
+
 void Decide(Judgement& judgement) {
   judgement.least_visible = judgement.margin + std::max(judgement.change - judgement.low,
                                                         judgement.high - judgement.change);
@@ -124,7 +139,7 @@ void Decide(Judgement& judgement) {
     judgement.verdict = Verdict::kSame;
   } else {
     judgement.verdict = Verdict::kCannotTell;
-    judgement.reason = "the change is within what the steps do by themselves";
+    judgement.reason = WhyUndecided(judgement);
   }
 }
 
@@ -229,6 +244,7 @@ Judgement JudgeSteps(std::span<const double> base, std::span<const double> now,
 Judgement JudgeRuns(std::span<const double> base, std::span<const double> now,
                     std::span<const double> spread, const Margins& margins) {
   Judgement judgement;
+  judgement.between_runs = true;
   judgement.base = Mean(base);
   judgement.change = Mean(now) - judgement.base;
   judgement.low = judgement.high = judgement.change;

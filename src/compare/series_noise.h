@@ -44,6 +44,7 @@ struct Judgement {
   double low = 0;     // of the change: where it is with 95 %
   double high = 0;
   double p = 1;
+  bool between_runs = false;  // the unit is a run; else a step
   double effect_min = 0;
   double margin = 0;                    // a change is one where all of the interval is beyond it
   std::optional<double> least_visible;  // nothing: no change could have been seen
