@@ -21,6 +21,7 @@
 #include "tracedb/text/output_file.h"
 #include "tracedb/text/pager_output.h"
 #include "tracedb/text/result_sink.h"
+#include "tracedb/text/result_text.h"
 
 namespace tracedb {
 namespace {
@@ -87,12 +88,14 @@ SinkOptions SinkFor(const CompareArguments& arguments) {
 Status WriteComparison(const CompareArguments& arguments, const Comparison& comparison,
                        OutputStream& output) {
   if (arguments.format == "json") return output.Write(CompareJson(comparison));
+  constexpr size_t kRowsUsual = 15;
+  const size_t rows_max = arguments.rows_max.value_or(kRowsUsual);
   if (arguments.format == "html") {
-    return output.Write(ComparePage(comparison, arguments.rows_max, TRACEDB_VERSION));
+    return output.Write(ComparePage(comparison, rows_max, TRACEDB_VERSION));
   }
   CompareTextOptions options;
   options.markdown = arguments.format == "markdown";
-  options.rows_max = arguments.rows_max;
+  options.rows_max = rows_max;
   options.width = WidthOf(arguments);
   return WriteCompareText(comparison, options, output);
 }
@@ -111,7 +114,7 @@ Status Gate(const CompareArguments& arguments, double gate, const Comparison& co
                              comparison.ChangePct(), arguments.gate),
                  ""};
   }
-  if (verdict == Verdict::kCannotTell && !arguments.cannot_tell_passes) {
+  if (verdict == Verdict::kCannotTell && arguments.cannot_tell != "pass") {
     return Error{ErrorKind::kUndecided, "it cannot be told whether a step is slower",
                  comparison.finding.reason};
   }
@@ -156,10 +159,16 @@ Status ShowTable(const GlobalOptions& global, const CompareArguments& arguments,
     return Error{ErrorKind::kUsage, "--critical-path is of two sides, not for --table",
                  "such as: tracedb compare BASE NEW --critical-path"};
   }
-  if (!arguments.gate.empty() || !arguments.baseline.empty() || !arguments.command.empty()) {
+  if (!arguments.gate.empty() || !arguments.baseline.empty() || arguments.command.has_value()) {
     return Error{ErrorKind::kUsage,
                  "--gate, --baseline and --command are of two sides, not for --table",
                  "such as: tracedb compare BASE NEW --gate 3%"};
+  }
+  if (arguments.rows_max.has_value() || !arguments.effect_min.empty()) {
+    return Error{ErrorKind::kUsage,
+                 "--rows and --min-effect are of two sides: --table has a row for each run, and no "
+                 "verdict",
+                 "such as: tracedb compare BASE NEW --rows 30"};
   }
   RunInputs inputs(global, stop);
   TRACEDB_ASSIGN(used, Measure(inputs, arguments.inputs));
@@ -175,11 +184,63 @@ Status AskComparison(const CompareArguments& arguments, const Comparison& compar
   TRACEDB_ASSIGN(format, RowFormat(arguments.format));
   TRACEDB_ASSIGN(db, OpenComparison(comparison, base, now));
   TRACEDB_TRY(AddFunctions(db));
-  TRACEDB_ASSIGN(doc, ParseQueryDoc("command", arguments.command));
+  TRACEDB_ASSIGN(doc, ParseQueryDoc("command", *arguments.command));
   TRACEDB_ASSIGN(query, PreparedQuery::Prepare(db, doc, {}));
   const auto sink = MakeSink(format, SinkFor(arguments), output);
   TRACEDB_TRY(query.Run(*sink));
   return Done{};
+}
+
+// What no answer could be made of, or one that says something else than it was asked for.
+Status CheckArguments(const CompareArguments& arguments) {
+  if (!arguments.command.has_value()) TRACEDB_TRY(CheckFormat(arguments));
+  if (arguments.command.has_value() &&
+      arguments.command->find_first_not_of(" \t\n;") == std::string::npos) {
+    return Error{ErrorKind::kUsage, "--command: there is no SQL in it",
+                 "such as: -c 'SELECT name, delta_ms FROM compare_parts'"};
+  }
+  if (!arguments.cannot_tell.empty() && arguments.gate.empty()) {
+    return Error{ErrorKind::kUsage, "--cannot-tell is of --gate, which is not given",
+                 "such as: --gate 3% --cannot-tell pass"};
+  }
+  return Done{};
+}
+
+// A step that is slower by less than --min-effect is the same, and would pass.
+Status CheckGate(const CompareArguments& arguments, double gate, CompareOptions& options) {
+  if (arguments.gate.empty() || options.effect_min <= gate) return Done{};
+  if (arguments.effect_min.empty()) {  // at 0 % each step that is slower fails
+    if (gate > 0) options.effect_min = gate;
+    return Done{};
+  }
+  return Error{
+      ErrorKind::kUsage,
+      fmt::format("--min-effect {} is above --gate {}: steps slower by up to {} would pass",
+                  arguments.effect_min, arguments.gate, arguments.effect_min),
+      "give a --min-effect of the gate or less, or leave it out"};
+}
+
+// The databases are attached as they are, which matters to SQL that reads them.
+void NoteWholeDatabases(const GlobalOptions& global, const std::string& sql,
+                        const SidesGiven& given, const std::vector<RunToCompare>& runs) {
+  const bool of_base = sql.find("base.") != std::string::npos;
+  const bool of_new = sql.find("new.") != std::string::npos;
+  const auto note = [&](bool is_read, std::string_view side, size_t count,
+                        const RunToCompare& run) {
+    if (!is_read) return;
+    if (count > 1) {
+      SayNote(global, fmt::format("{}. is the database of the first of {} runs alone: {}", side,
+                                  count, ShownText(run.name)));
+    }
+    if (run.runs_beside == 0) return;
+    SayNote(
+        global,
+        fmt::format("{0}. has {1} run{2} beside the one compared, which is: trace_id IN "
+                    "(SELECT trace_id FROM {0}.traces WHERE run = '{3}')",
+                    side, run.runs_beside, run.runs_beside == 1 ? "" : "s", ShownText(run.run)));
+  };
+  note(of_base, "base", given.base.size(), runs.front());
+  note(of_new, "new", given.now.size(), runs[given.base.size()]);
 }
 
 Result<CompareOptions> ReadOptions(const CompareArguments& arguments) {
@@ -202,13 +263,14 @@ Result<CompareOptions> ReadOptions(const CompareArguments& arguments) {
 Status RunCompare(const GlobalOptions& global, const CompareArguments& arguments,
                   const std::atomic<bool>& stop) {
   if (arguments.table) return ShowTable(global, arguments, stop);
-  if (arguments.command.empty()) TRACEDB_TRY(CheckFormat(arguments));
+  TRACEDB_TRY(CheckArguments(arguments));
   TRACEDB_ASSIGN(options, ReadOptions(arguments));
   double gate = 0;
   if (!arguments.gate.empty()) {
     TRACEDB_ASSIGN(read, ReadPct("--gate", arguments.gate));
     gate = read;
   }
+  TRACEDB_TRY(CheckGate(arguments, gate, options));
   TRACEDB_ASSIGN(given, FindSides(arguments));
   RunInputs inputs(global, stop);
   std::vector<std::string> all = given.base;
@@ -219,8 +281,9 @@ Status RunCompare(const GlobalOptions& global, const CompareArguments& arguments
   TRACEDB_ASSIGN(comparison,
                  CompareRuns({runs.begin(), first_new}, {first_new, runs.end()}, catalog, options));
   inputs.EndProgress();
+  if (arguments.command.has_value()) NoteWholeDatabases(global, *arguments.command, given, runs);
   const auto write = [&](OutputStream& output) {
-    if (arguments.command.empty()) return WriteComparison(arguments, comparison, output);
+    if (!arguments.command.has_value()) return WriteComparison(arguments, comparison, output);
     return AskComparison(arguments, comparison, runs.front().database, first_new->database, output);
   };
   TRACEDB_TRY(WriteOut(global, arguments.output, arguments.force, inputs.databases(), write));

@@ -72,6 +72,11 @@ Result<RunInputs::Source> RunInputs::Locate(const std::string& input) {
   if (mark != std::string::npos && !fs::exists(input, code)) {
     path = input.substr(0, mark);
     run = input.substr(mark + 1);
+    if (run.empty()) {
+      return Error{ErrorKind::kUsage,
+                   fmt::format("{}: the name of a run is missing after #", ShownText(input)),
+                   "FILE.db#RUN; tracedb info lists the runs"};
+    }
   }
   if (!fs::exists(path, code)) {
     return Error{ErrorKind::kInput, fmt::format("{}: there is no such file", ShownText(path)),
@@ -105,7 +110,8 @@ Result<RunToCompare> RunInputs::Choose(const Source& source) {
   }
   const fs::path database = source.database;
   const std::atomic<bool>& stop = stop_;
-  return RunToCompare{source.name, run, database, [this, name = source.name, database, &stop] {
+  return RunToCompare{source.name, run, database, runs.size() - 1,
+                      [this, name = source.name, database, &stop] {
                         progress_.Show({name, "reading", 0, 0, 0, 0, {}, true});
                         return OpenRun(database, stop);
                       }};

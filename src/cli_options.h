@@ -125,14 +125,14 @@ struct CompareArguments {
   std::string format = "text";  // or json, markdown, html; of rows that of a result
   std::filesystem::path output;
   bool force = false;
-  std::string effect_min;  // "1%"; empty: the default
-  std::string gate;        // "3%"; empty: none
-  bool cannot_tell_passes = false;
+  std::string effect_min;          // "1%"; empty: the default
+  std::string gate;                // "3%"; empty: none
+  std::string cannot_tell;         // "pass" or "fail"; empty: the default, fail
   std::filesystem::path baseline;  // a file of `tracedb baseline`; empty: none
-  size_t rows_max = 15;
+  std::optional<size_t> rows_max;
   bool critical_path = false;
   bool table = false;
-  std::string command;  // SQL over the comparison's tables
+  std::optional<std::string> command;  // SQL over the comparison's tables
 };
 
 struct BaselineArguments {

@@ -29,21 +29,20 @@ void AddCompareOptions(CLI::App& app, CompareArguments& arguments) {
       ->type_name("FILE");
   app.add_option("--gate", arguments.gate, "fail where a step is slower by more than this")
       ->type_name("PCT");
-  app.add_option_function<std::string>(
-         "--cannot-tell",
-         [&arguments](const std::string& value) { arguments.cannot_tell_passes = value == "pass"; },
-         "whether --gate passes where it cannot be told (default fail)")
+  app.add_option("--cannot-tell", arguments.cannot_tell,
+                 "whether --gate passes where it cannot be told (default fail)")
       ->check(CLI::IsMember({"pass", "fail"}))
       ->type_name("pass|fail");
   app.add_flag("--critical-path", arguments.critical_path,
                "what of the critical path changed, too: each run is replayed");
   app.add_flag("--table", arguments.table, "any number of runs: a row for each, by parts");
   app.add_option("--rows", arguments.rows_max, "what changed: so many rows of it (default 15)")
+      ->check(CLI::Range(0, 1'000'000))
       ->type_name("N");
   app.add_option("-c,--command", arguments.command,
                  "instead: run this SQL over compare_parts, compare_rows, compare_ranks, "
-                 "compare_differences, compare_unlike and "
-                 "the databases of both sides, base.kernels, new.kernels ...")
+                 "compare_differences, compare_unlike and the databases of both sides, "
+                 "base.kernels, new.kernels ...")
       ->type_name("SQL");
   app.add_option("--format", arguments.format,
                  "text, json, markdown or html (default text); with --table or -c also table, csv, "
@@ -52,6 +51,10 @@ void AddCompareOptions(CLI::App& app, CompareArguments& arguments) {
       ->type_name("FORMAT");
   AddOutput(app, arguments.output, arguments.force);
   app.footer(
+      "Runs are not comparable where their ranks, GPUs, layout or global batch differ, a trace was "
+      "cut short or damaged, or a rank lost more than 1 % of its GPU activities.\n"
+      "base. and new. of -c are the whole databases of the first run of each side: runs there are "
+      "told apart by the column run of traces.\n\n"
       "Exit codes: 0 compared; with --gate 0 same or faster or slower by less, 3 slower, 5 cannot "
       "tell; 4 not comparable, 1 it failed, 2 wrong usage.\n"
       "\nExamples:\n"

@@ -1,6 +1,7 @@
 // Compares runs: reads what they hold, and judges it.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -17,6 +18,7 @@ struct RunToCompare {
   std::string name;  // as it was given, for people
   std::string run;   // in the database's runs
   std::filesystem::path database;
+  size_t runs_beside = 0;  // further ones in it
   std::function<Result<SqliteDb>()> open;
 };
 
