@@ -281,6 +281,12 @@ Status RunCompare(const GlobalOptions& global, const CompareArguments& arguments
   TRACEDB_ASSIGN(comparison,
                  CompareRuns({runs.begin(), first_new}, {first_new, runs.end()}, catalog, options));
   inputs.EndProgress();
+  TRACEDB_TRY(CheckSameJob(options.spread, comparison, arguments.baseline));
+  if (!options.spread.empty() && options.spread.front().facts.empty()) {
+    SayNote(global, fmt::format("{} does not say of what job it is, as those of older versions; "
+                                "make it anew",
+                                arguments.baseline.string()));
+  }
   if (arguments.command.has_value()) NoteWholeDatabases(global, *arguments.command, given, runs);
   const auto write = [&](OutputStream& output) {
     if (!arguments.command.has_value()) return WriteComparison(arguments, comparison, output);

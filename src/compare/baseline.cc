@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "compare/fact_differences.h"
 #include "compare/series_noise.h"
 #include "tracedb/base/sqlite_db.h"
 #include "tracedb/compare/compare_runs.h"
@@ -25,18 +26,43 @@ std::string Ms(int64_t ns) {
   return text;
 }
 
+// Not the numbers of its ranks: a job on other nodes is the same.
+bool IsOfJob(const RunUsed& run, const std::string& fact) {
+  return run.deciding.contains(fact) && fact != kIncompleteFact && fact != "rank numbers";
+}
+
 std::string RunText(const RunUsed& run) {
   std::string json = fmt::format("{{\"name\":{},\"steps\":{},\"step_ms\":{},\"parts_ms\":[",
                                  JsonString(run.name), run.steps, Ms(run.step_ns));
   for (size_t i = 0; i < run.parts_ns.size(); ++i) {
     json += (i == 0 ? "" : ",") + Ms(run.parts_ns[i]);
   }
-  return json + "]}";
+  json += "],\"facts\":{";
+  bool is_first = true;
+  for (const auto& [fact, value] : run.facts) {
+    if (!IsOfJob(run, fact)) continue;
+    json += fmt::format("{}{}:{}", is_first ? "" : ",", JsonString(fact), JsonString(value));
+    is_first = false;
+  }
+  return json + "}}";
 }
 
 Error NoBaseline(const std::filesystem::path& path, std::string_view what) {
   return Error{ErrorKind::kInput, fmt::format("{}: {}", path.string(), what),
                "make one with: tracedb baseline -o FILE RUN RUN..."};
+}
+
+// `runs`: those of the file, in its order.
+Status ReadFacts(SqliteDb& db, const std::string& text, std::vector<RunUsed>& runs) {
+  TRACEDB_ASSIGN(rows, db.Prepare("SELECT r.key, f.key, f.value FROM json_each(?1, '$.runs') r, "
+                                  "json_each(r.value, '$.facts') f"));
+  TRACEDB_TRY(rows.Bind(1, text));
+  for (;;) {
+    TRACEDB_ASSIGN(row, rows.Step());
+    if (!row) return Done{};
+    const auto place = static_cast<size_t>(rows.Int(0));
+    if (place < runs.size()) runs[place].facts.emplace(rows.Text(1), rows.Text(2));
+  }
 }
 
 }  // namespace
@@ -55,6 +81,10 @@ Status CheckBaseline(const std::vector<RunUsed>& runs) {
     }
     const std::string_view why =
         run.is_whole ? "there are no steps in it" : WhyUnfit({run.steady_first, run.steady_count});
+    if (const std::string lost = WhyLost(run); !lost.empty()) {
+      return Error{ErrorKind::kInput, fmt::format("{}: {}", ShownText(run.name), lost),
+                   "its times are not those of its steps: leave this run out"};
+    }
     if (why.empty()) continue;
     return Error{ErrorKind::kInput, fmt::format("{}: {}", ShownText(run.name), why),
                  "compare takes the noise of others from a baseline: leave this run out"};
@@ -110,11 +140,32 @@ Result<std::vector<RunUsed>> ReadBaseline(const std::filesystem::path& path) {
     }
     runs.back().parts_ns.push_back(std::llround(rows.Real(3) * 1e6));
   }
+  TRACEDB_TRY(ReadFacts(db, text, runs));
   const bool are_whole = std::all_of(runs.begin(), runs.end(), [](const RunUsed& run) {
     return run.parts_ns.size() == kStepParts.size() && run.step_ns > 0;
   });
   if (runs.size() < 2 || !are_whole) return NoBaseline(path, "there are not two runs in it");
   return runs;
+}
+
+Status CheckSameJob(const std::vector<RunUsed>& baseline, const Comparison& comparison,
+                    const std::filesystem::path& path) {
+  for (const RunUsed& run : baseline) {
+    for (const auto& [fact, value] : run.facts) {
+      for (const auto* side : {&comparison.base, &comparison.now}) {
+        for (const RunUsed& compared : *side) {
+          const auto at = compared.facts.find(fact);
+          if (at == compared.facts.end() || at->second == value) continue;
+          return Error{ErrorKind::kInput,
+                       fmt::format("{} is of another job: {} is {} there, and {} in {}",
+                                   ShownText(path.string()), ShownText(fact), ShownText(value),
+                                   ShownText(at->second), ShownText(compared.name)),
+                       "make one of this job with: tracedb baseline -o FILE RUN RUN..."};
+        }
+      }
+    }
+  }
+  return Done{};
 }
 
 }  // namespace tracedb
