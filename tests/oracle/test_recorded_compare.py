@@ -117,6 +117,11 @@ class Tests(unittest.TestCase):
         mixed = self.compare("--base", self.path("a1.db"), self.path("b1.db"),
                              "--new", self.path("a2.db"), self.path("a3.db"))
         self.assertEqual([row for row in mixed["rows"] if row["kind"] == "recomputation"], [])
+        self.assertEqual({(entry["side"], entry["fact"]) for entry in mixed["unlike"]},
+                         {("base", f"argument recompute_{name}") for name in ("granularity", "method", "num_layers")})
+        self.assertGreater(mixed["rows_left_out"], 100)
+        told = run("compare", self.path("a1.db"), self.path("a2.db"), "--rows", "100").stdout
+        self.assertRegex(told, r"\n[0-9]+ smaller changes are not judged, and have no row\.\n$")
         sides = ["--base", *(self.path(name + ".db") for name in ALIKE), "--new", self.path("b1.db")]
         found = self.compare(*sides)
         self.assertEqual((found["verdict"], found["unit"]), ("slower", "run"))
