@@ -143,6 +143,26 @@ void ForgetVerdicts(Comparison& comparison) {
   for (RankChange& rank : comparison.ranks) forget(rank.finding);
 }
 
+// What a lost call launched is in no operator, and the idle time before it has no cause: where
+// they were, less seems to be.
+void ForgetUnlaunched(Comparison& comparison) {
+  if (std::none_of(comparison.base.begin(), comparison.base.end(), HasUnlaunched) &&
+      std::none_of(comparison.now.begin(), comparison.now.end(), HasUnlaunched)) {
+    return;
+  }
+  const auto forget = [](Finding& finding) {
+    finding.verdict = Verdict::kCannotTell;
+    finding.reason = "the launches of some GPU activities were lost";
+  };
+  for (PartChange& part : comparison.parts) {
+    if (part.name.starts_with("idle_")) forget(part.finding);
+  }
+  for (RowChange& row : comparison.rows) {
+    const bool holds = row.kind == "kernel" || row.kind == "collective" || row.kind == "annotation";
+    if (!holds) forget(row.finding);
+  }
+}
+
 }  // namespace
 
 std::string_view VerdictName(Verdict verdict) {
@@ -217,6 +237,7 @@ Result<Comparison> CompareRuns(const std::vector<RunToCompare>& base,
   comparison.base_kernel_ns = KernelTimeOf(base_runs);
   comparison.new_kernel_ns = KernelTimeOf(new_runs);
   AlignRanks(sides, comparison);
+  ForgetUnlaunched(comparison);
   if (!comparison.comparable) ForgetVerdicts(comparison);
   return comparison;
 }

@@ -148,6 +148,11 @@ std::string WhyLost(const RunUsed& run) {
   return "";
 }
 
+bool HasUnlaunched(const RunUsed& run) {
+  const auto at = run.facts.find(std::string(kUnlaunchedFact));
+  return at != run.facts.end() && Number(at->second) > kLostPctMax;
+}
+
 std::vector<FactDifference> FindDifferences(const Sides& sides) {
   std::vector<FactDifference> differences;
   const RunSamples& first = sides.base.front();

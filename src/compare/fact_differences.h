@@ -12,6 +12,9 @@ namespace tracedb {
 // What of a run was lost, so that its times are not its own; empty: nothing that matters.
 std::string WhyLost(const RunUsed& run);
 
+// Are more of its GPU activities without a launch, and so in no operator, than matters?
+bool HasUnlaunched(const RunUsed& run);
+
 // Between base and new; those that decide first, then arguments of the job. A fact of which the
 // sides have the same values is none, unless it says that something was lost.
 std::vector<FactDifference> FindDifferences(const Sides& sides);

@@ -153,7 +153,7 @@ void SetKernelTime(RunSamples& samples) {
   samples.used.kernel_ns = std::llround(sum / static_cast<double>(samples.middle.size()));
 }
 
-// Sets kLostFact. Summaries of other databases do not tell it.
+// Sets kLostFact and kUnlaunchedFact. Summaries of other databases do not tell it.
 Status ReadLost(const RunReader& reader, RunUsed& used) {
   TRACEDB_ASSIGN(gathered, IsGathered(reader.db));
   if (gathered) return Done{};
@@ -168,6 +168,14 @@ Status ReadLost(const RunReader& reader, RunUsed& used) {
     lost_pct = std::max(lost_pct, pct);
   }));
   used.facts[std::string(kLostFact)] = fmt::format("{:.3g}", lost_pct);
+  double unlaunched_pct = 0;
+  TRACEDB_TRY(reader.EachOfAll("doctor/kernels_without_launch", [&](const NamedRow& row) {
+    if (row.Text("run") != used.run) return;
+    const double pct =
+        100 * static_cast<double>(row.Int("count")) / static_cast<double>(row.Int("activities"));
+    unlaunched_pct = std::max(unlaunched_pct, pct);
+  }));
+  used.facts[std::string(kUnlaunchedFact)] = fmt::format("{:.3g}", unlaunched_pct);
   return Done{};
 }
 

@@ -5,7 +5,7 @@ leaves the GPU to the host.
     python3 make_job.py FOLDER [--ranks 2] [--steps 16] [--seed 1] [--noise 0.2] [--compute 4]
                         [--grow 0] [--suffix TEXT] [--annotation NAME RANK MS] [--recompute]
                         [--gpu NAME] [--tensor 1] [--lost RANK EACH] [--casts 0]
-                        [--uneven 0]
+                        [--uneven 0] [--unlaunched 0]
 
 Times in ms, noise in percent of each time. A step is 4 ms of a matrix product in the forward pass,
 as much in the backward pass, 1 of an all-reduce that nothing hides, and 3 in which the host is
@@ -14,6 +14,7 @@ rank's host do something more in each step, under that name, for which the other
 `--grow` makes each step that much longer than the one before. `--lost` leaves out one in EACH of
 a rank's kernels. `--casts` has one short cast in the forward pass, all others in the backward one.
 `--uneven` makes the steps of the second quarter that much longer.
+`--unlaunched` leaves out the call of one in so many launches.
 """
 import argparse
 import json
@@ -34,7 +35,10 @@ class Rank:
     def launch(self, name, at, duration, tid=5, stream=7, **args):
         """The kernel follows its launch at once; returns its end."""
         self.correlation += 1
-        self.add("cuda_runtime", "cudaLaunchKernel", at, 0.005, tid, correlation=self.correlation)
+        unlaunched = self.options.unlaunched
+        if not unlaunched or self.correlation % unlaunched != 1:
+            self.add("cuda_runtime", "cudaLaunchKernel", at, 0.005, tid,
+                     correlation=self.correlation)
         lost = self.options.lost
         is_lost = lost and lost[0] == self.rank and self.correlation % lost[1] == 0
         if is_lost and "Collective name" not in args:
@@ -90,7 +94,7 @@ def read_options():
     parser = argparse.ArgumentParser()
     parser.add_argument("folder")
     for name, default in (("--ranks", 2), ("--steps", 16), ("--seed", 1), ("--tensor", 1),
-                          ("--casts", 0)):
+                          ("--casts", 0), ("--unlaunched", 0)):
         parser.add_argument(name, type=int, default=default)
     for name, default in (("--noise", 0.2), ("--compute", 4.0), ("--grow", 0.0), ("--uneven", 0.0)):
         parser.add_argument(name, type=float, default=default)

@@ -110,6 +110,8 @@ inline constexpr std::string_view kArgumentFact = "argument ";
 // launches whose GPU activities are not there.
 inline constexpr std::string_view kIncompleteFact = "incomplete traces";
 inline constexpr std::string_view kLostFact = "launches without GPU activity (%)";
+// The largest share of a GPU's activities whose launch is not there: they are in no operator.
+inline constexpr std::string_view kUnlaunchedFact = "GPU activities without launch (%)";
 
 struct RunUsed {
   std::string name;  // as it was given
@@ -122,7 +124,7 @@ struct RunUsed {
   int64_t step_ns = 0;
   std::optional<int64_t> kernel_ns;          // of kernels in a step, of all GPUs together
   std::vector<int64_t> parts_ns;             // by kStepParts; their sum is step_ns
-  std::map<std::string, std::string> facts;  // as compare/facts has them, and kLostFact
+  std::map<std::string, std::string> facts;  // as compare/facts has them; what was lost
   std::set<std::string> deciding;            // those that runs must agree in to be compared
   // Its traces with events in them: content hash, path. Empty files are all alike.
   std::map<std::string, std::string> recordings;
