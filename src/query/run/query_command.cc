@@ -119,11 +119,17 @@ Result<QueryOutcome> ExplainQueries(const QueryOptions& options, const QueryCata
   });
 }
 
-bool IsPublicTable(const std::string& name) {
+std::vector<std::string> PublicTables() {
+  std::vector<std::string> names;
   const auto relations = ReadSchemaDoc();
-  if (!relations.ok()) return false;
-  const auto is_it = [&](const RelationDoc& relation) { return relation.name == name; };
-  return std::any_of(relations.value().begin(), relations.value().end(), is_it);
+  if (!relations.ok()) return names;
+  for (const RelationDoc& relation : relations.value()) names.push_back(relation.name);
+  return names;
+}
+
+bool IsPublicTable(const std::string& name) {
+  const std::vector<std::string> names = PublicTables();
+  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 Result<QueryDoc> FindSource(const std::string& source, const QueryCatalog& catalog) {
@@ -153,6 +159,12 @@ Result<QueryDoc> FindSource(const std::string& source, const QueryCatalog& catal
   } else if (IsPublicTable(source)) {
     error.what += ", but a table of that name";
     error.advice = fmt::format("tracedb query -c \"SELECT * FROM {} LIMIT 10\"", source);
+  } else if (!error.advice.starts_with("did you mean")) {
+    const std::vector<std::string> near = NearNames(source, PublicTables());
+    if (!near.empty()) {
+      error.advice = fmt::format("of tables, {} tracedb query -c \"SELECT * FROM {} LIMIT 10\"",
+                                 DidYouMean(near), near[0]);
+    }
   }
   return error;
 }
