@@ -5,8 +5,9 @@
 -- cause (`what_if`): waiting that computation hides gains nothing, and a rank that is late gains
 -- what the next one would allow. A row's gain is what it adds to those that count before it (ranks
 -- that are late, groups with slow transfers, then by what each gains alone), and never more than
--- alone, but for slow transfers that a late rank hides: all together are never more than the
--- steps. No row: nothing that is known here would make them shorter by that much.
+-- alone, but for a late rank with a fifth of all waits or slow transfers that another late rank
+-- hides, whose evidence says so: all together are never more than the steps. No row: nothing that
+-- is known here would make them shorter by that much.
 --
 -- A group is slow whose transfers take half as long again and more as those of the other groups of
 -- its kind and size, for the same collectives of the same bytes. A rank makes others wait only for
@@ -654,7 +655,10 @@ placed AS (
   FROM weighed a JOIN whole_base w ON w.run_id = a.run_id
   -- A slow link may be hidden behind a late rank, and a late rank behind another.
   WHERE (a.ns > 0 AND 100.0 * a.ns >= coalesce(:min_pct, 2) * w.ns)
-    OR a.change GLOB '{"transfers":*,"factor":*' OR a.change GLOB '{"rank_late"*'
+    OR a.change GLOB '{"transfers":*,"factor":*'
+    OR (a.change GLOB '{"rank_late"*' AND a.rank IS NOT NULL
+        AND 5 * (SELECT r.ns FROM root r WHERE r.run_id = a.run_id AND r.rank = a.rank)
+          >= (SELECT sum(r.ns) FROM root r WHERE r.run_id = a.run_id))
 ),
 joint AS (  -- with all that come before it
   SELECT *, group_concat(change, ',') OVER (PARTITION BY run_id ORDER BY place) AS changes
@@ -677,16 +681,20 @@ gained AS (
            AS gain_ns
   FROM reached
 ),
-enough AS (  -- is_hidden: behind what comes before, and gains nothing alone
-  SELECT *, 100.0 * ns < coalesce(:min_pct, 2) * whole_ns AS is_hidden,
+enough AS (  -- is_hidden: behind what comes before, and gains less or nothing alone
+  SELECT *, gain_ns > ns AS is_hidden,
          min(gain_ns) OVER (PARTITION BY run_id ORDER BY place
                             ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before_ns
   FROM gained WHERE 100.0 * gain_ns >= coalesce(:min_pct, 2) * whole_ns AND gain_ns > 0
 ),
 kept AS MATERIALIZED (
   SELECT g.run_id, g.problem, g.rank, g.worst,
-         g.evidence || iif(g.is_hidden, '; alone it gains nothing, as who is late hides it', '')
-           AS evidence,
+         g.evidence
+           || CASE WHEN NOT g.is_hidden THEN ''
+                   WHEN 100.0 * g.ns < coalesce(:min_pct, 2) * g.whole_ns
+                   THEN '; alone it gains nothing, as who is late hides it'
+                   ELSE printf('; alone it gains %.3f ms, as who is late hides the rest',
+                               g.ns / 1e6 / g.steps) END AS evidence,
          g.advice, g.gain_ns, g.whole_ns, g.steps, g.change,
          row_number() OVER (PARTITION BY g.run_id
                             ORDER BY iif(g.is_hidden, min(g.gain_ns, g.before_ns), g.gain_ns) DESC,

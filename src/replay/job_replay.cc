@@ -3,7 +3,6 @@
 #include <array>
 #include <utility>
 
-#include "replay/changes/ideal_weights.h"
 #include "replay/changes/replay_changes.h"
 #include "replay/graph/host_owners.h"
 #include "replay/graph/job_rows.h"
@@ -88,7 +87,7 @@ Result<bool> CriticalPath::Next(SqliteDb& db, std::vector<PathPiece>& pieces) {
 JobReplay::JobReplay(std::unique_ptr<ReplayGraph> graph, std::unique_ptr<HostOwners> owners)
     : graph_(std::move(graph)),
       owners_(std::move(owners)),
-      ideal_(std::make_unique<IdealWeights>(*graph_)),
+      peers_(std::make_unique<PeersOfGraph>(*graph_)),
       steps_(std::make_unique<StepNodes>(*graph_)) {}
 JobReplay::~JobReplay() = default;
 JobReplay::JobReplay(JobReplay&&) noexcept = default;
@@ -104,7 +103,7 @@ Result<JobReplay> JobReplay::Open(SqliteDb& db, int64_t capture_id) {
 }
 
 Status JobReplay::Replay(SqliteDb& db, std::string_view changes) {
-  TRACEDB_TRY(ChangeWeights(db, *graph_, *ideal_, *owners_, changes, weights_));
+  TRACEDB_TRY(ChangeWeights(db, *graph_, *peers_, *owners_, changes, weights_));
   StopWatch watch(db);
   graph_->Replay(weights_, &watch, times_);
   return watch.status();

@@ -182,7 +182,8 @@ def advice_has_commands_that_work(setting, page, path, database):
         assert see == row["see"], (see, row)
         steps = typed(what_if + " --format json")
         alone = sum(step["gain_ms"] for step in steps) / len(steps)
-        assert alone >= row["gain_ms"] - 1e-9, (alone, row)
+        is_hidden = "; alone it gains " in row["evidence"]
+        assert is_hidden or alone >= row["gain_ms"] - 1e-9, (alone, row)
         if row["number"] == 1:
             assert math.isclose(alone, row["together_ms"]), (alone, row)
     tracks = [event for event in typed(shown[0][1])["traceEvents"]

@@ -55,7 +55,7 @@ struct PathPiece {
 };
 
 class HostOwners;
-class IdealWeights;
+struct PeersOfGraph;
 class ReplayGraph;
 class StepNodes;
 class StepPaths;
@@ -105,7 +105,7 @@ class JobReplay {
   Status Replay(SqliteDb& db, std::string_view changes);
   std::unique_ptr<ReplayGraph> graph_;
   std::unique_ptr<HostOwners> owners_;
-  std::unique_ptr<IdealWeights> ideal_;
+  std::unique_ptr<PeersOfGraph> peers_;
   std::unique_ptr<StepNodes> steps_;
   std::vector<int64_t> weights_, times_;  // of the last replay; a path takes them with it
   std::unique_ptr<bool> is_busy_ = std::make_unique<bool>(false);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <compare>
 #include <map>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -15,28 +16,24 @@
 #include "tracedb/schema/event_tables.h"
 
 namespace tracedb {
-namespace {
 
 __extension__ using Wide = __int128;
 
-class HostWork {
+// One question: these ranks are late, in these steps.
+class HostWorkOfRanks {
  public:
-  HostWork(const ReplayGraph& graph, const std::set<int64_t>& late, const std::set<int64_t>& steps,
-           StopWatch& watch, std::vector<int64_t>& weights)
+  HostWorkOfRanks(const ReplayGraph& graph, const std::set<int64_t>& late,
+                  const std::set<int64_t>& steps, StopWatch& watch, std::vector<int64_t>& weights)
       : graph_(graph), late_(late), steps_(steps), watch_(watch), weights_(weights) {}
 
-  void Even(const ActivityNames& names) {
-    EvenAlike(names);
+  void Even(const HostWork::Likes& likes) {
+    EvenAlike(likes);
     EvenSums();
   }
 
  private:
   using RankStep = std::pair<int64_t, int64_t>;  // rank, step
-
-  struct Stretch {
-    PeerEdge peer;
-    int64_t work_ns;
-  };
+  using Stretches = std::span<const HostWork::Stretch>;
 
   // What a rank's stretches take longer than their like.
   struct Excess {
@@ -62,16 +59,13 @@ class HostWork {
   int64_t RankOf(uint32_t trace) const { return graph_.rows().traces[trace].rank; }
 
   // Stretch by stretch, with those of the others that lie between the same.
-  void EvenAlike(const ActivityNames& names) {
-    const std::vector<Stretch> stretches = Stretches(names);
-    const auto alike = [](const Stretch& s) {
-      return std::tie(s.peer.key, s.peer.step, s.peer.count, s.peer.number);
-    };
-    for (auto first = stretches.begin(); first != stretches.end();) {
-      const auto last = std::find_if(first, stretches.end(),
-                                     [&](const Stretch& s) { return alike(s) != alike(*first); });
-      Compare(first, last);
-      first = last;
+  void EvenAlike(const HostWork::Likes& likes) {
+    for (size_t i = 0; i < likes.groups.size(); ++i) {
+      const HostWork::Alike& alike = likes.groups[i];
+      if (!steps_.contains(alike.step)) continue;
+      const size_t end =
+          i + 1 < likes.groups.size() ? likes.groups[i + 1].first : likes.stretches.size();
+      Compare(Stretches(likes.stretches).subspan(alike.first, end - alike.first), alike.step);
     }
     // Chance makes some longer and some shorter: what is left in sum counts.
     for (const Longer& longer : longer_) {
@@ -83,52 +77,33 @@ class HostWork {
     }
   }
 
-  // Those of these steps, alike ones together.
-  std::vector<Stretch> Stretches(const ActivityNames& names) const {
-    std::vector<PeerEdge> peers;
-    std::map<uint32_t, int64_t> cut_ns;  // by edge: of those that the recorder cut
-    ForEachHostStretch(graph_, names, [&](const HostStretch& stretch) {
-      if (!steps_.contains(stretch.peer.step)) return;
-      peers.push_back(stretch.peer);
-      if (!stretch.held.empty()) cut_ns[stretch.peer.edge] = stretch.work_ns;
-    });
-    NumberPeers(peers);
-    std::vector<Stretch> stretches;
-    stretches.reserve(peers.size());
-    for (const PeerEdge& peer : peers) {
-      const auto cut = cut_ns.find(peer.edge);
-      stretches.push_back({peer, cut == cut_ns.end() ? graph_.weights()[peer.edge] : cut->second});
-    }
-    std::stable_sort(stretches.begin(), stretches.end(), [](const Stretch& a, const Stretch& b) {
-      return std::tie(a.peer.key, a.peer.step, a.peer.count, a.peer.number) <
-             std::tie(b.peer.key, b.peer.step, b.peer.count, b.peer.number);
-    });
-    return stretches;
-  }
-
-  void Compare(std::vector<Stretch>::const_iterator first,
-               std::vector<Stretch>::const_iterator last) {
+  void Compare(Stretches alike, int64_t step) {
     std::vector<int64_t> others_ns;
-    for (auto at = first; at != last; ++at) {
-      if (!late_.contains(RankOf(at->peer.trace))) others_ns.push_back(at->work_ns);
+    for (const HostWork::Stretch& one : alike) {
+      if (!late_.contains(RankOf(one.trace))) others_ns.push_back(one.work_ns);
     }
-    if (others_ns.empty()) return;
+    if (others_ns.empty() || others_ns.size() == alike.size()) return;
     const int64_t usual_ns = LowerMedianNs(std::move(others_ns));
-    for (auto at = first; at != last; ++at) {
-      const int64_t rank = RankOf(at->peer.trace);
-      if (!late_.contains(rank)) continue;
-      const RankStep of{rank, at->peer.step};
+    for (const HostWork::Stretch& one : alike) {
+      const RankStep of{RankOf(one.trace), step};
+      if (!late_.contains(of.first)) continue;
       Excess& excess = excess_[of];
-      const int64_t ns = at->work_ns - usual_ns;
+      const int64_t ns = one.work_ns - usual_ns;
       excess.net += ns;
       if (ns <= 0) continue;
       excess.longer += ns;
-      longer_.push_back({at->peer.edge, of, ns});
+      longer_.push_back({one.edge, of, ns});
     }
   }
 
   // Of ranks none of whose stretches in a step have their like: all together.
   void EvenSums() {
+    const bool is_done = std::ranges::all_of(late_, [&](int64_t rank) {
+      return std::ranges::all_of(steps_, [&](int64_t step) {
+        return excess_.contains({rank, step});
+      });
+    });
+    if (is_done) return;
     std::map<Work, std::map<int64_t, int64_t>> took_ns;  // by rank
     ForEachWork([&](uint32_t edge, Work work, int64_t of) {
       int64_t& sum_ns = took_ns[work][of];
@@ -183,12 +158,38 @@ class HostWork {
   std::vector<Longer> longer_;
 };
 
-}  // namespace
+HostWork::Likes HostWork::Find(const ActivityNames& names) const {
+  std::vector<PeerEdge> peers;
+  std::map<uint32_t, int64_t> cut_ns;  // by edge: of those that the recorder cut
+  ForEachHostStretch(graph_, names, [&](const HostStretch& stretch) {
+    peers.push_back(stretch.peer);
+    if (!stretch.held.empty()) cut_ns[stretch.peer.edge] = stretch.work_ns;
+  });
+  NumberPeers(peers);
+  const auto alike = [](const PeerEdge& p) { return std::tie(p.key, p.step, p.count, p.number); };
+  std::stable_sort(peers.begin(), peers.end(),
+                   [&](const PeerEdge& a, const PeerEdge& b) { return alike(a) < alike(b); });
+  Likes likes;
+  likes.stretches.reserve(peers.size());
+  for (size_t i = 0; i < peers.size(); ++i) {
+    if (i == 0 || alike(peers[i]) != alike(peers[i - 1])) {
+      likes.groups.push_back({peers[i].step, static_cast<uint32_t>(i)});
+    }
+    const auto cut = cut_ns.find(peers[i].edge);
+    const int64_t ns = cut == cut_ns.end() ? graph_.weights()[peers[i].edge] : cut->second;
+    likes.stretches.push_back({ns, peers[i].edge, peers[i].trace});
+  }
+  return likes;
+}
 
-void EvenHostWork(const ReplayGraph& graph, const ActivityNames& names,
-                  const std::set<int64_t>& ranks, const std::set<int64_t>& steps, StopWatch& watch,
-                  std::vector<int64_t>& weights) {
-  HostWork(graph, ranks, steps, watch, weights).Even(names);
+Status HostWork::Even(SqliteDb& db, const std::set<int64_t>& ranks, const std::set<int64_t>& steps,
+                      StopWatch& watch, std::vector<int64_t>& weights) {
+  if (!likes_.has_value()) {
+    TRACEDB_ASSIGN(names, ActivityNames::Read(db, graph_.rows()));
+    likes_ = Find(names);
+  }
+  HostWorkOfRanks(graph_, ranks, steps, watch, weights).Even(*likes_);
+  return Done{};
 }
 
 }  // namespace tracedb

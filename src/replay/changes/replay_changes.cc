@@ -14,7 +14,6 @@
 #include "replay/changes/balance_factors.h"
 #include "replay/changes/change_reader.h"
 #include "replay/changes/host_slices.h"
-#include "replay/changes/host_work.h"
 #include "replay/changes/late_slices.h"
 #include "replay/changes/scaled_weight.h"
 #include "replay/graph/host_steps.h"
@@ -27,13 +26,14 @@ namespace {
 
 class Weights {
  public:
-  Weights(SqliteDb& db, const ReplayGraph& graph, IdealWeights& ideal, HostOwners& owners,
+  Weights(SqliteDb& db, const ReplayGraph& graph, PeersOfGraph& peers, HostOwners& owners,
           std::vector<int64_t>& weights)
       : db_(db),
         watch_(db),
         graph_(graph),
         rows_(graph.rows()),
-        ideal_(ideal),
+        ideal_(peers.ideal),
+        host_work_(peers.host_work),
         owners_(owners),
         weights_(weights) {
     weights_ = graph.weights();
@@ -258,9 +258,7 @@ class Weights {
     TRACEDB_ASSIGN(late, LatenessOf(db_, rows_, ranks));
     TRACEDB_TRY(Shorten(late.slices));
     if (late.host_steps.empty()) return Done{};
-    TRACEDB_ASSIGN(names, ActivityNames::Read(db_, rows_));
-    EvenHostWork(graph_, names, ranks, late.host_steps, watch_, weights_);
-    return Done{};
+    return host_work_.Even(db_, ranks, late.host_steps, watch_, weights_);
   }
 
   // That a framework calls in one way; "-": in any that is known; empty: none.
@@ -358,16 +356,17 @@ class Weights {
   const ReplayGraph& graph_;
   const JobRows& rows_;
   IdealWeights& ideal_;
+  HostWork& host_work_;
   HostOwners& owners_;
   std::vector<int64_t>& weights_;
 };
 
 }  // namespace
 
-Status ChangeWeights(SqliteDb& db, const ReplayGraph& graph, IdealWeights& ideal,
+Status ChangeWeights(SqliteDb& db, const ReplayGraph& graph, PeersOfGraph& peers,
                      HostOwners& owners, std::string_view changes, std::vector<int64_t>& weights) {
   TRACEDB_ASSIGN(read, ReadChanges(db, changes));
-  Weights changed(db, graph, ideal, owners, weights);
+  Weights changed(db, graph, peers, owners, weights);
   TRACEDB_TRY(changed.ApplyAll(read));
   return changed.status();
 }

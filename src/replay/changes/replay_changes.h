@@ -29,6 +29,7 @@
 #include <string_view>
 #include <vector>
 
+#include "replay/changes/host_work.h"
 #include "replay/changes/ideal_weights.h"
 #include "replay/graph/host_owners.h"
 #include "replay/graph/replay_graph.h"
@@ -37,9 +38,16 @@
 
 namespace tracedb {
 
+// What is alike in a graph: found when it is first asked for, and kept.
+struct PeersOfGraph {
+  explicit PeersOfGraph(const ReplayGraph& graph) : ideal(graph), host_work(graph) {}
+  IdealWeights ideal;
+  HostWork host_work;
+};
+
 // Sets `weights`, whose memory is used again, to those of the graph's edges with these changes;
 // kUsage where one is not understood.
-Status ChangeWeights(SqliteDb& db, const ReplayGraph& graph, IdealWeights& ideal,
+Status ChangeWeights(SqliteDb& db, const ReplayGraph& graph, PeersOfGraph& peers,
                      HostOwners& owners, std::string_view changes, std::vector<int64_t>& weights);
 
 }  // namespace tracedb
