@@ -6,8 +6,7 @@
 -- what the next one would allow. A row's gain is what it adds to those that count before it (ranks
 -- that are late, groups with slow transfers, then by what each gains alone), and never more than
 -- alone, but for a late rank with a fifth of all waits or slow transfers that another late rank
--- hides, whose evidence says so: all together are never more than the steps. No row: nothing that
--- is known here would make them shorter by that much.
+-- hides, as its evidence says: all together never are more than the steps. No row: nothing gains.
 --
 -- A group is slow whose transfers take half as long again and more as those of the other groups of
 -- its kind and size, for the same collectives of the same bytes. A rank makes others wait only for
