@@ -102,7 +102,7 @@ Status CompareRanks(const GlobalOptions& global, SqliteDb& db, const LoadLimits&
                     const std::atomic<bool>& stop) {
   ProgressLine progress(global);
   progress.Show({kComparing});
-  TRACEDB_TRY(AttributeGraphKernels(db, limits.graph_match_bytes_max));
+  TRACEDB_TRY(AttributeGraphKernels(db, limits.graphs));
   TRACEDB_ASSIGN(report, AlignClocks(db, AlignScope::kNewTraces));
   if (report.changed && report.ranks_moved > 0) {
     SayNote(global, Corrected(report) + " (tracedb align --show)");

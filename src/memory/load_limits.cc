@@ -5,6 +5,23 @@
 
 namespace tracedb {
 
+GraphLimits GraphLimits::Of(size_t bytes) {
+  GraphLimits limits;
+  limits.path_meaning_bytes_max = bytes / 8;
+  limits.sum_bytes_max = bytes / 8;
+  limits.name_bytes_max = bytes / 16;
+  limits.path_update_bytes_max = bytes / 16;
+  limits.first_replay_bytes_max = bytes / 16;
+  limits.replayed_node_bytes_max = bytes / 16;
+  limits.graph_bytes_max = bytes / 16;
+  limits.pattern_bytes_max = bytes / 16;
+  limits.eager_launch_bytes_max = bytes / 16;
+  limits.match_state_bytes_max = bytes / 32;
+  limits.captured_launch_bytes_max = bytes / 64;
+  limits.fitting_bytes_max = bytes / 64;
+  return limits;
+}
+
 LoadLimits LoadLimits::For(size_t memory_bytes, unsigned threads) {
   constexpr size_t kMiB = size_t{1} << 20;
   LoadLimits limits;
@@ -49,7 +66,7 @@ LoadLimits LoadLimits::For(size_t memory_bytes, unsigned threads) {
   limits.host.sync_use_bytes_max = spare / 96;
   limits.host.sync_call_bytes_max = spare / 96;
   limits.host.graph_call_bytes_max = spare / 96;
-  limits.graph_match_bytes_max = spare / 4;
+  limits.graphs = GraphLimits::Of(spare / 4);
   limits.sqlite_cache_kib = static_cast<int64_t>(std::min(spare / 16, 64 * kMiB) / 1024);
   return limits;
 }

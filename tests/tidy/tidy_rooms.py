@@ -40,7 +40,7 @@ ROOMS = {
     "ranks/clocks": SHARED,
     "ranks/samples": SHARED,
     "ranks/stalls": SHARED,
-    "ranks/graphs": SHARED,
+    "ranks/graphs": SHARED | {"memory"},
     "replay/graph": SHARED,
     "replay/changes": SHARED | {"replay/graph"},
     "replay": SHARED | {"replay/graph", "replay/changes"},

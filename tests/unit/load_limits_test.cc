@@ -86,7 +86,7 @@ TEST(LoadLimits, every_bound_is_of_use) {
           limits.host.recent_path_bytes_max, limits.host.host_use_bytes_max,
           limits.host.kernel_use_bytes_max, limits.host.sync_use_bytes_max,
           limits.host.sync_call_bytes_max, limits.host.graph_call_bytes_max,
-          limits.graph_match_bytes_max}) {
+          limits.graphs.path_meaning_bytes_max}) {
       EXPECT_GE(bytes, 128u * 1024);
     }
     EXPECT_GE(limits.sqlite_cache_kib, 1024);

@@ -23,6 +23,24 @@ struct HostLimits {
   }
 };
 
+// What captures and replays of graphs that are compared may take, once the traces have landed.
+struct GraphLimits {
+  size_t path_meaning_bytes_max = 0;
+  size_t name_bytes_max = 0;         // names of launches and of what they launch
+  size_t sum_bytes_max = 0;          // sums that change, before they go to the database
+  size_t path_update_bytes_max = 0;  // paths of activities, as well
+  size_t first_replay_bytes_max = 0;
+  size_t replayed_node_bytes_max = 0;  // of one replay
+  size_t graph_bytes_max = 0;
+  size_t pattern_bytes_max = 0;
+  size_t eager_launch_bytes_max = 0;     // launched one by one
+  size_t captured_launch_bytes_max = 0;  // of one capture
+  size_t match_state_bytes_max = 0;      // of a search
+  size_t fitting_bytes_max = 0;          // what was found to fit
+
+  static GraphLimits Of(size_t bytes);
+};
+
 struct LoadLimits {
   size_t memory_bytes = 0;          // what --memory said: the peak of the whole process
   size_t read_ahead_bytes = 0;      // text unpacked on a thread of its own; 0: where it is read
@@ -51,9 +69,8 @@ struct LoadLimits {
   size_t args_group_bytes_max = 0;  // a byte a text of args
   // Of a file that is no trace, read when no trace is: what its reader may keep of its values.
   size_t source_bytes_max = 0;
-  // When the traces of an ingest have landed: captures and replays of graphs that are compared.
-  size_t graph_match_bytes_max = 0;
   HostLimits host;
+  GraphLimits graphs;
   int64_t sqlite_cache_kib = 0;  // page cache and sorter
   unsigned parsers = 1;          // threads that parse
   int depth_max = 1000;          // brackets open in one event; what SQLite's JSON can read

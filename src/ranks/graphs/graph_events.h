@@ -78,7 +78,7 @@ struct LaunchList {
 class GraphEvents {
  public:
   GraphEvents(SqliteDb& db, PathMeanings& meanings, size_t bytes_max)
-      : db_(&db), meanings_(&meanings), names_max_(bytes_max / 2 / kKeyBytes) {}
+      : db_(&db), meanings_(&meanings), names_max_(bytes_max / kKeyBytes) {}
 
   Result<std::vector<GraphTrace>> Traces();
   Result<std::vector<GraphCapture>> CapturesFor(const GraphTrace& trace);

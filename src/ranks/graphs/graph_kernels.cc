@@ -56,28 +56,28 @@ ReplayTimes TimesOf(const std::vector<ReplayedNode>& nodes) {
 class TraceGraphs {
  public:
   TraceGraphs(SqliteDb& db, GraphEvents& events, PathMeanings& meanings, const GraphTrace& trace,
-              size_t bytes_max)
+              const GraphLimits& limits)
       : db_(&db),
         events_(&events),
         trace_(&trace),
-        bytes_max_(bytes_max),
-        changes_(db, meanings, trace.trace_id, bytes_max / 4),
+        limits_(limits),
+        changes_(db, meanings, trace.trace_id, limits.sum_bytes_max),
         meanings_(&meanings) {}
 
   Status Run() {
-    TRACEDB_ASSIGN(matcher, GraphMatcher::Open(*events_, *trace_, bytes_max_ / 4));
-    TRACEDB_ASSIGN(updates, PathUpdates::Open(*db_, bytes_max_ / 8));
+    TRACEDB_ASSIGN(matcher, GraphMatcher::Open(*events_, *trace_, limits_));
+    TRACEDB_ASSIGN(updates, PathUpdates::Open(*db_, limits_.path_update_bytes_max));
     TRACEDB_ASSIGN(replays, db_->Prepare("SELECT g.id, g.correlation, g.path_id, "
                                          "  g.forward_path_id, s.ts FROM _graph_launch g "
                                          "JOIN _runtime_slice s ON s.id = g.id "
                                          "WHERE g.trace_id = ?1 ORDER BY s.ts, g.id"));
     TRACEDB_TRY(replays.Bind(1, trace_->trace_id));
     TRACEDB_TRY(EachReplay(replays, [&](const GraphReplay& replay) -> Status {
-      if (first_.size() <= bytes_max_ / 8 / sizeof(GraphReplay)) first_.push_back(replay);
+      if (first_.size() <= FirstMax()) first_.push_back(replay);
       return Done{};
     }));
     // Of more than fit in memory nobody looks at the order.
-    if (first_.size() <= bytes_max_ / 8 / sizeof(GraphReplay)) {
+    if (first_.size() <= FirstMax()) {
       TRACEDB_TRY(matcher.FindTurns(first_, NodesMax()));
     }
     first_ = {};
@@ -88,7 +88,8 @@ class TraceGraphs {
   }
 
  private:
-  size_t NodesMax() const { return bytes_max_ / 8 / (2 * sizeof(ReplayedNode)); }
+  size_t FirstMax() const { return limits_.first_replay_bytes_max / sizeof(GraphReplay); }
+  size_t NodesMax() const { return limits_.replayed_node_bytes_max / (2 * sizeof(ReplayedNode)); }
   // In the order of time; those of a batch size take turns.
   template <typename Take>
   Status EachReplay(SqliteStatement& replays, Take take) {
@@ -121,7 +122,7 @@ class TraceGraphs {
   SqliteDb* db_;
   GraphEvents* events_;
   const GraphTrace* trace_;
-  size_t bytes_max_;
+  const GraphLimits limits_;
   GraphChanges changes_;
   PathMeanings* meanings_;
   std::map<PatternKey, Pattern> patterns_;
@@ -138,7 +139,8 @@ Result<int64_t> TraceGraphs::GraphOf(const ReplayStreams& streams, size_t nodes,
                                                ? decision.reason
                                                : std::to_string(decision.capture_id));
   if (const auto at = graphs_.find(key); at != graphs_.end()) return at->second;
-  if (graphs_.size() > bytes_max_ / 8 / kGraphBytes) graphs_.clear();  // it is put down twice then
+  if (graphs_.size() > limits_.graph_bytes_max / kGraphBytes)
+    graphs_.clear();  // it is put down twice then
   TRACEDB_ASSIGN(insert, db_->Prepare("INSERT INTO _graph (trace_id, number, nodes, source, "
                                       "capture_id, reason) VALUES (?1, ?2, ?3, ?4, ?5, ?6)"));
   TRACEDB_TRY(insert.Bind(1, trace_->trace_id));
@@ -159,7 +161,7 @@ Result<Pattern*> TraceGraphs::PatternOf(GraphMatcher& matcher, const GraphReplay
   const PatternKey key{streams.signature, static_cast<uint64_t>(replay.batch),
                        static_cast<uint64_t>(pieces != 0 ? replay.turn % pieces : 0)};
   if (const auto at = patterns_.find(key); at != patterns_.end()) return &at->second;
-  if (pattern_bytes_ > bytes_max_ / 8) {
+  if (pattern_bytes_ > limits_.pattern_bytes_max) {
     patterns_.clear();
     pattern_bytes_ = 0;
   }
@@ -251,7 +253,7 @@ constexpr const char* kIsOldSql =
 
 }  // namespace
 
-Status AttributeGraphKernels(SqliteDb& db, size_t bytes_max) {
+Status AttributeGraphKernels(SqliteDb& db, const GraphLimits& limits) {
   TRACEDB_ASSIGN(any, db.Integer("SELECT EXISTS (SELECT 1 FROM _graph_launch) OR "
                                  "EXISTS (SELECT 1 FROM _graph_replay)"));
   if (any == 0) return Done{};
@@ -260,11 +262,11 @@ Status AttributeGraphKernels(SqliteDb& db, size_t bytes_max) {
   TRACEDB_TRY(db.Execute("PRAGMA secure_delete = OFF; BEGIN IMMEDIATE"));
   TRACEDB_TRY(TakeBack(db));
   {
-    TRACEDB_ASSIGN(meanings, PathMeanings::Open(db, bytes_max / 8));
-    GraphEvents events(db, meanings, bytes_max / 8);
+    TRACEDB_ASSIGN(meanings, PathMeanings::Open(db, limits.path_meaning_bytes_max));
+    GraphEvents events(db, meanings, limits.name_bytes_max);
     TRACEDB_ASSIGN(traces, events.Traces());
     for (const GraphTrace& trace : traces) {
-      TRACEDB_TRY(TraceGraphs(db, events, meanings, trace, bytes_max / 2).Run());
+      TRACEDB_TRY(TraceGraphs(db, events, meanings, trace, limits).Run());
     }
   }
   TRACEDB_TRY(db.Execute("INSERT INTO _graph_trace SELECT trace_id FROM _trace"));

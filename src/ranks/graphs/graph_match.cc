@@ -53,8 +53,8 @@ ReplayStreams ReplayStreams::Of(const std::vector<ReplayedNode>& nodes) {
 }
 
 Result<GraphMatcher> GraphMatcher::Open(GraphEvents& events, const GraphTrace& trace,
-                                        size_t bytes_max) {
-  GraphMatcher matcher(events, trace, bytes_max);
+                                        const GraphLimits& limits) {
+  GraphMatcher matcher(events, trace, limits);
   TRACEDB_ASSIGN(captures, events.CapturesFor(trace));
   matcher.captures_ = std::move(captures);
   return matcher;
@@ -62,7 +62,7 @@ Result<GraphMatcher> GraphMatcher::Open(GraphEvents& events, const GraphTrace& t
 
 // Where the profiler numbers the nodes, their order is told; else by time on each stream.
 GraphMatcher::Fit GraphMatcher::InOrder(const LaunchList& list, const Asked& asked) const {
-  const size_t states_max = bytes_max_ / 4 / kStateBytes;
+  const size_t states_max = limits_.match_state_bytes_max / kStateBytes;
   Fit fit;
   NodeOrder order;
   std::vector<uint32_t> place_of(asked.nodes);
@@ -86,7 +86,8 @@ GraphMatcher::Fit GraphMatcher::InOrder(const LaunchList& list, const Asked& ask
 // Runs of launches, one by one, of the graph's kernels. Sums of names are compared first.
 Result<std::vector<LaunchList>> GraphMatcher::WindowsFor(const Asked& asked) {
   if (!eager_.has_value()) {
-    TRACEDB_ASSIGN(read, events_->EagerLaunches(*trace_, bytes_max_ / 2 / LaunchList::kBytesEach));
+    TRACEDB_ASSIGN(read, events_->EagerLaunches(
+                             *trace_, limits_.eager_launch_bytes_max / LaunchList::kBytesEach));
     eager_ = std::move(read);
   }
   std::vector<LaunchList> windows;
@@ -120,8 +121,8 @@ Result<GraphMatcher::Fit> GraphMatcher::Try(const GraphCapture& capture, const A
     return fit;
   }
   const bool too_few = static_cast<size_t>(capture.launches) < asked.nodes;
-  const bool no_room =
-      static_cast<size_t>(capture.launches) > bytes_max_ / 8 / LaunchList::kBytesEach;
+  const bool no_room = static_cast<size_t>(capture.launches) >
+                       limits_.captured_launch_bytes_max / LaunchList::kBytesEach;
   LaunchList list;
   if (!too_few && !no_room) {
     TRACEDB_ASSIGN(read, events_->LaunchesOf(capture));
@@ -270,7 +271,7 @@ Status GraphMatcher::FindTurns(const std::vector<GraphReplay>& replays, size_t n
     TRACEDB_ASSIGN(asked, Ask(replay, nodes, streams));
     TRACEDB_ASSIGN(fit, Try(captures_[piece], asked));
     if (!fit.refusal.empty()) pieces_.erase(at);
-    if (fitting.size() > bytes_max_ / 8 / kStateBytes) fitting.clear();
+    if (fitting.size() > limits_.fitting_bytes_max / kStateBytes) fitting.clear();
     fitting.insert({streams.signature, piece});
   }
   return Done{};

@@ -11,6 +11,7 @@
 
 #include "ranks/graphs/graph_events.h"
 #include "tracedb/base/result.h"
+#include "tracedb/memory/load_limits.h"
 
 namespace tracedb {
 
@@ -34,7 +35,8 @@ struct GraphDecision {
 
 class GraphMatcher {
  public:
-  static Result<GraphMatcher> Open(GraphEvents& events, const GraphTrace& trace, size_t bytes_max);
+  static Result<GraphMatcher> Open(GraphEvents& events, const GraphTrace& trace,
+                                   const GraphLimits& limits);
 
   // A model may be captured in pieces, layer by layer, that are alike. Pieces of one batch size, as
   // both sides name it, are replayed in the order in which they were captured: where every replay
@@ -61,8 +63,8 @@ class GraphMatcher {
     std::string refusal;  // empty: it fits
   };
 
-  GraphMatcher(GraphEvents& events, const GraphTrace& trace, size_t bytes_max)
-      : events_(&events), trace_(&trace), bytes_max_(bytes_max) {}
+  GraphMatcher(GraphEvents& events, const GraphTrace& trace, const GraphLimits& limits)
+      : events_(&events), trace_(&trace), limits_(limits) {}
   Result<Fit> Try(const GraphCapture& capture, const Asked& asked);
   Result<GraphDecision> ByCaptures(const Asked& asked, bool own_trace);
   Result<GraphDecision> ByEager(const Asked& asked);
@@ -74,7 +76,7 @@ class GraphMatcher {
 
   GraphEvents* events_;
   const GraphTrace* trace_;
-  size_t bytes_max_;
+  GraphLimits limits_;
   std::vector<GraphCapture> captures_;
   std::map<int64_t, std::vector<size_t>> pieces_;  // places in captures_, by batch size
   std::optional<std::vector<LaunchList>> eager_;
