@@ -94,4 +94,22 @@ def views_are_sql_of_duckdb_too(tree):
         yield "hardly a view was found: the check itself is broken"
 
 
-VIEW_CHECKS = (views_are_sql_of_duckdb_too,)
+def queries_know_how_long_a_long_slice_is(tree):
+    """Conditions on the indexes of long slices must have the number itself: kept to one here."""
+    texts = {source.path: source.text for source in tree.sources}
+    said = re.search(r"kLongSliceNs = ([\d']+);", texts["include/tracedb/schema/event_tables.h"])
+    length = said[1].replace("'", "")
+    found = 0
+    for path, text in texts.items():
+        if not (path.startswith("queries/") and path.endswith(".sql")):
+            continue
+        for match in re.finditer(r"\bdur_ns (?:>=|<) (\d{5,})\b", text):
+            found += match[1] == length
+            if match[1] != length:
+                line = text.count("\n", 0, match.start()) + 1
+                yield f"{path}:{line}: {match[1]}; a long slice has {length} ns (event_tables.h)"
+    if found < 5:
+        yield "hardly a query has the length of long slices: the check itself is broken"
+
+
+VIEW_CHECKS = (views_are_sql_of_duckdb_too, queries_know_how_long_a_long_slice_is)

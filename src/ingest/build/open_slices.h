@@ -1,4 +1,8 @@
 // Begin events that wait for their end: B with E on a thread, b with e (and S with F) under an id.
+//
+// On one thread come B outer at 10, B inner at 12, E at 15, E at 20: the first E ends what began
+// last, so inner is 3 long and outer 10. Under an id it is the same, of one name or not, whichever
+// thread they are on. A B at 30 whose E never comes is given back at the end, without a duration.
 // Bounded: what does not fit is given back at once.
 #pragma once
 

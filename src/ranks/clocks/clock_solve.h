@@ -1,4 +1,9 @@
 // From differences of ends to one clock a host.
+//
+// The parts of a collective end at about the same time. Those of ranks 0 and 8, on two hosts, ended
+// 5.0 ms apart in one, 5.1 in the next, 5.0 in a third: host 1 is about 5 ms ahead. Between hosts 1
+// and 2 it is 2 ms, between 0 and 2 it is 7.1: the offsets that leave the least of all three over
+// are the clocks' (0, 5.03, 7.07). Where ends drift apart as time passes, a clock runs faster.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,12 @@
 // Which capture a graph was made from, if the data tells: one that fits, or several that mean the
 // same. What does not fit is refused with a reason; nothing is guessed.
+//
+// Two captures were recorded: of batch size 8 (gemm 128 wide, add, all-reduce) and of 16 (gemm 256
+// wide, add, all-reduce). A replay ran gemm, add and all-reduce; the gemm's grid is that of the
+// first: the graph is of batch size 8, and its gemm belongs to the operator that launched the first
+// launch of that capture. If the grids fitted both, it would be refused, unless both launched each
+// kernel from the same operators. On several streams the replay's order in time is one of those
+// that the capture's streams allow, which a search finds.
 #pragma once
 
 #include <cstddef>
