@@ -74,7 +74,7 @@ std::string MoreOf(std::vector<Excess> found, double more_ms, Whose whose, size_
   return 2 * sum_ms < more_ms ? "" : text;
 }
 
-enum class Waiting { kNobody, kSome, kUnknown };
+enum class Waiting { kNobody, kLittle, kSome, kUnknown };
 
 // Whether a rank made others wait for a part of the step that counts.
 Waiting WaitingIn(const VerdictFacts& facts, const Outlier& outlier, int64_t ranks) {
@@ -89,7 +89,8 @@ Waiting WaitingIn(const VerdictFacts& facts, const Outlier& outlier, int64_t ran
     if (row[kSlowest].type == SqlType::kNull) return Waiting::kNobody;  // the schedule's
     const auto others = static_cast<double>(std::max<int64_t>(row[kStepRanks].integer - 1, 1));
     const double late_ms = std::max(row[kLateMs].real, row[kWaitMs].real / others);
-    return late_ms * 10 < outlier.more_ms() ? Waiting::kNobody : Waiting::kSome;
+    if (late_ms * 10 >= outlier.more_ms()) return Waiting::kSome;
+    return late_ms * 100 < outlier.more_ms() ? Waiting::kNobody : Waiting::kLittle;
   }
   return rows.size() < KeptRows::kRowsMax ? Waiting::kNobody : Waiting::kUnknown;
 }
@@ -199,7 +200,9 @@ Status AddOutlier(SqliteDb& db, const QueryCatalog& catalog, const ShownRun& run
   const int64_t ranks = facts.recorded[0][kRanks].integer;
   const bool are_all = facts.recorded[0][kWorldSize].integer <= ranks;
   TRACEDB_ASSIGN(kernels, ReadExcess(db, catalog, run, outlier->key, "kernel"));
-  const bool is_alike = IsAlike(kernels) && WaitingIn(facts, *outlier, ranks) == Waiting::kNobody;
+  const Waiting waiting = WaitingIn(facts, *outlier, ranks);
+  const bool is_alike =
+      IsAlike(kernels) && (waiting == Waiting::kNobody || waiting == Waiting::kLittle);
   const Whose whose = is_alike ? Whose::kAll : ranks == 1 ? Whose::kOnly : Whose::kOneOfAll;
   std::string more = MoreOf(kernels, outlier->more_ms(), whose, 2);
   if (more.empty()) {  // of slices of the host one: others may be within it
@@ -229,7 +232,10 @@ Status AddOutlier(SqliteDb& db, const QueryCatalog& catalog, const ShownRun& run
   }
   verdict.sentence += fmt::format(" {}{}{}: {}{}.", is_same ? "That is " : took, times, on,
                                   more.empty() ? "what took longer cannot be told" : more,
-                                  is_alike && are_all ? ", and nobody made others wait" : "");
+                                  !is_alike || !are_all         ? ""
+                                  : waiting == Waiting::kNobody ? ", and nobody made others wait"
+                                                                : ", and nobody made others wait "
+                                                                  "for long");
   return Done{};
 }
 

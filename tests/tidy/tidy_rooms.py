@@ -23,7 +23,7 @@ ROOMS = {
     "sources/inspector": SHARED | {"json", "sources/read"},
     "sources/ncu": SHARED | {"json", "ingest/read", "sources/read"},
     "sources/gpu_samples": SHARED | {"sources/read"},
-    "sources/nsys": SHARED | {"json", "ingest/read", "sources/read"},
+    "sources/nsys": SHARED | {"json", "memory", "ingest/read", "sources/read"},
     "sources/values": SHARED | {"json", "sources/read"},
     "sources/torch_dumps": SHARED | {"json", "ingest/read", "sources/read", "sources/values"},
     "sources": {"base"},  # and all of its folders

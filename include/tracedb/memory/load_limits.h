@@ -41,6 +41,18 @@ struct GraphLimits {
   static GraphLimits Of(size_t bytes);
 };
 
+// What is looked up while an export in tables is read.
+struct ExportLimits {
+  size_t text_bytes_max = 0;
+  size_t group_bytes_max = 0;  // communicators in the header: half of what that may have
+  size_t call_bytes_max = 0;   // of NCCL
+  size_t sync_bytes_max = 0;
+
+  static constexpr ExportLimits Of(size_t bytes) {
+    return {bytes / 8 * 3, bytes / 16, bytes / 8 * 3, bytes / 4};
+  }
+};
+
 struct LoadLimits {
   size_t memory_bytes = 0;          // what --memory said: the peak of the whole process
   size_t read_ahead_bytes = 0;      // text unpacked on a thread of its own; 0: where it is read

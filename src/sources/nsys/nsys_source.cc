@@ -36,7 +36,7 @@ Result<std::unique_ptr<ByteSource>> NsysSource::Open(const std::filesystem::path
                                                      size_t part, const std::atomic<bool>* stop,
                                                      size_t memory_bytes) {
   std::unique_ptr<NsysSource> source(new NsysSource(path, options, parts));
-  source->memory_bytes_ = memory_bytes;
+  source->limits_ = ExportLimits::Of(memory_bytes);
   Status begun = source->Begin(part, stop);
   if (!begun.ok()) return ExportError(path, begun.error());
   return std::unique_ptr<ByteSource>(std::move(source));
@@ -52,11 +52,10 @@ Status NsysSource::Begin(size_t part, const std::atomic<bool>* stop) {
   rows_max_ = rows_max;
   TRACEDB_ASSIGN(names, ExportTables::Read(*db_));
   names_.emplace(std::move(names));
-  TRACEDB_ASSIGN(texts, TextIds::Read(*db_, *names_, rows_max_, memory_bytes_ / 8 * 3));
+  TRACEDB_ASSIGN(texts, TextIds::Read(*db_, *names_, rows_max_, limits_.text_bytes_max));
   texts_.emplace(std::move(texts));
   reading_.emplace(*db_, *names_, *texts_, parts_, part, issues_);
-  // Half of what a header may have (LoadLimits).
-  const std::string groups = NcclCommunicators(parts_).Groups(part, memory_bytes_ / 16);
+  const std::string groups = NcclCommunicators(parts_).Groups(part, limits_.group_bytes_max);
   TRACEDB_ASSIGN(header, ExportHeader(*reading_, groups));
   text_ = std::move(header);
   TRACEDB_TRY(WriteNames(*reading_, rows_max_, events_));
@@ -76,7 +75,8 @@ Status NsysSource::FindTables() {
     }
     if (table == kKernelTable) {
       TRACEDB_ASSIGN(payloads, NcclPayloads::Read(*db_, names));
-      TRACEDB_ASSIGN(calls, NcclCalls::Read(*reading_, payloads, rows_max_, memory_bytes_ / 8 * 3));
+      TRACEDB_ASSIGN(calls,
+                     NcclCalls::Read(*reading_, payloads, rows_max_, limits_.call_bytes_max));
       rows = std::make_unique<KernelRows>(names, std::move(calls));
     } else if (table == kCopyTable || table == kFillTable) {
       rows = std::make_unique<CopyRows>(names, table == kFillTable);
@@ -87,7 +87,7 @@ Status NsysSource::FindTables() {
     } else if (table == kRangeTable) {
       rows = std::make_unique<RangeRows>(names);
     } else if (table == kSyncTable) {
-      TRACEDB_ASSIGN(made, SyncRows::Make(*reading_, rows_max_, memory_bytes_ / 4));
+      TRACEDB_ASSIGN(made, SyncRows::Make(*reading_, rows_max_, limits_.sync_bytes_max));
       rows = std::move(made);
     } else if (table == kMetricTable) {
       TRACEDB_ASSIGN(made, MetricRows::Make(*reading_, rows_max_));

@@ -12,6 +12,7 @@
 #include "sources/nsys/part_reading.h"
 #include "tracedb/base/sqlite_db.h"
 #include "tracedb/ingest/read/byte_source.h"
+#include "tracedb/memory/load_limits.h"
 #include "tracedb/schema/event_issues.h"
 #include "tracedb/sources/nsys/nsys_export.h"
 
@@ -58,7 +59,7 @@ class NsysSource final : public ByteSource {
   std::vector<NsysPart> parts_;
   uint64_t rows_max_ = 0;
   uint64_t file_bytes_ = 0;
-  size_t memory_bytes_ = 0;
+  ExportLimits limits_;
   std::optional<SqliteDb> db_;
   std::optional<ExportTables> names_;
   std::optional<TextIds> texts_;
