@@ -218,7 +218,8 @@ class Browser:
             urllib.request.urlopen(address.rsplit("/", 1)[0] + "/../etc/passwd", timeout=20)
         except urllib.error.HTTPError as error:
             self.answers.append(error.code)
-        threading.Thread(target=fetch).start()
+        self.fetching = threading.Thread(target=fetch)
+        self.fetching.start()
 
 
 def port_taken():
@@ -246,6 +247,7 @@ def cuts_open_in_perfetto(setting):
         except setting.module.TracedbError as error:
             assert "port 9001" in str(error) and attempt < 59, error
             time.sleep(1)
+    browser.fetching.join()  # what was sent may not have been read yet
     with open(cut.path, "rb") as file:
         assert browser.answers == [404, ("https://ui.perfetto.dev", file.read())]
     with port_taken():
