@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "tracedb/query/doc/query_explain.h"
 #include "tracedb/query/doc/query_doc.h"
+#include "tracedb/query/doc/query_explain.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);

@@ -36,8 +36,7 @@ TEST(QueryCatalog, AnUnknownNameSuggestsTheNearest) {
   EXPECT_EQ(found.error().what, "there is no canned query 'overlpa'");
   EXPECT_EQ(found.error().advice, "did you mean overlap? all are listed by: tracedb query");
   EXPECT_EQ(catalog.value().Get("stalls").error().advice.substr(0, 24), "did you mean nccl_stalls");
-  EXPECT_EQ(catalog.value().Get("zzz").error().advice,
-            "queries are listed by: tracedb query");
+  EXPECT_EQ(catalog.value().Get("zzz").error().advice, "queries are listed by: tracedb query");
 }
 
 TEST(QueryCatalog, AQueryInAFolderIsFoundByItsNameAndSuggestedOnlyThere) {

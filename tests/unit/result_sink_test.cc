@@ -213,10 +213,9 @@ TEST(ResultSink, TableLeavesOutTheLeastImportantColumns) {
       "it)\n");
   options.table.lead = {"third", "name"};
   options.terminal = false;
-  EXPECT_EQ(
-      Render(Format::kTable, names, rows, options),
-      "name  first  third\n----  -----  -----\ngemm      1    300\n"
-      "copy      2    400\n(1 column not shown:\nsecond; --wide or\n--format csv has it)\n");
+  EXPECT_EQ(Render(Format::kTable, names, rows, options),
+            "name  first  third\n----  -----  -----\ngemm      1    300\n"
+            "copy      2    400\n(1 column not shown:\nsecond; --wide or\n--format csv has it)\n");
 }
 
 TEST(ResultSink, TableOfOneRowThatDoesNotFitIsReadDownwards) {
