@@ -84,13 +84,13 @@ def one_of_all():
 
 
 def of_several(name, does):
-    """Rank 1's host does all of `does` (names and us) before the launches of each step."""
+    """Hosts do what `does` has for their rank (names and us) before the launches of each step."""
     job = Job(name, RANKS, [Group("3", "DATA_PARALLEL_GROUP", tuple(range(RANKS)))])
     capture = job.capture(0)
     for host in capture.every_host():
         for number in range(1, 5):
             with host.step(number):
-                for what, us in does if host.rank == 1 else ():
+                for what, us in does.get(host.rank, ()):
                     host.work(us, what, "user_annotation")
                 for layer in range(6):
                     host.kernel("gemm", 900, op="aten::mm")
@@ -102,8 +102,8 @@ def of_several(name, does):
 
 
 def three_names():
-    does = (("load", 3000), ("tokenize", 2500), ("build_mask", 2000))
-    job, even = of_several("three_names", does), of_several("three_names", ())
+    does = {1: (("load", 3000), ("tokenize", 2500), ("build_mask", 2000))}
+    job, even = of_several("three_names", does), of_several("three_names", {})
     jobs, gain = [job], truth.gain_of(job, even)
     told = {"late": "rank 1 in every step, by three things of which none is half of it",
             "gain without them": f"{gain} ns"}
@@ -147,30 +147,15 @@ def loads_often():
 
 def unlike_reasons():
     """Two ranks late in each step, for different reasons: one hides the other."""
-    def made(load_us, collect_us):
-        job = Job("unlike_reasons", RANKS, [Group("3", "DATA_PARALLEL_GROUP", tuple(range(RANKS)))])
-        capture = job.capture(0)
-        for host in capture.every_host():
-            for number in range(1, 5):
-                with host.step(number):
-                    if host.rank == 1 and load_us:
-                        host.work(load_us, "load", "user_annotation")
-                    if host.rank == 2 and collect_us:
-                        host.work(collect_us, "gc_collect", "user_annotation")
-                    for layer in range(6):
-                        host.kernel("gemm", 900, op="aten::mm")
-                    host.collective("allreduce", job.groups[1], 300, 20)
-                    host.kernel("adam", 200, op="Optimizer.step#AdamW.step")
-                    host.sync()
-        capture.simulate()
-        return job
-    job = made(5000, 4000)
+    loads, collects = {1: (("load", 5000),)}, {2: (("gc_collect", 4000),)}
+    job = of_several("unlike_reasons", {**loads, **collects})
     jobs = [job]
     told = {"late": "ranks 1 and 2 in every step; without the first alone 1 ms a step is gained"}
     return Scenario("unlike_reasons", "Two ranks are late for different reasons", jobs, told, [
         *checks.basics(jobs), cause_checks.is_late(jobs, 1, (1, 2, 3, 4), "load")],
-        without=[Without(["rank-late=1"], [made(0, 4000)]),
-                 Without(["--without rank-late=1 --without rank-late=2"], [made(0, 0)])],
+        without=[Without(["rank-late=1"], [of_several("unlike_reasons", collects)]),
+                 Without(["--without rank-late=1 --without rank-late=2"],
+                         [of_several("unlike_reasons", {})])],
         late={"rank": 1, "step": None, "cause": "load"})
 
 

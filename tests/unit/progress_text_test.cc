@@ -7,7 +7,7 @@
 namespace tracedb {
 namespace {
 
-constexpr const char* kPath = "/work/shared/traces/hta/hta_control_of_a_long_job_rank13.json.gz";
+constexpr const char* kPath = "/data/traces/hta/hta_control_of_a_long_job_rank13.json.gz";
 
 WorkDone Reading(uint64_t done) {
   return {kPath, "file 2 of 5", done, 1000, 156'000'000, 1'193'153, {}, true};
