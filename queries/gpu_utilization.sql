@@ -26,7 +26,7 @@
 -- column: sm_clock_mhz       real(mhz)    Mean.
 -- column: temperature_c      real(celsius)  The most.
 -- column: throttle           text         Reasons to run slower.
--- column: time_source        text         How times are known: zone given, guessed by load, ...
+-- column: time_source        text         How times are known: zone given, guessed by load ...
 -- column: value              real(count)  Mean of what was asked for; NULL: a text.
 --
 -- about:  logs, settings, GPU samples

@@ -5,8 +5,8 @@ CREATE TABLE _gpu_sample_zone (
   -- What makes the local times of a source Unix time: unix = local - utc_offset_ns.
   source_id INTEGER,
   utc_offset_ns INTEGER,          -- NULL: unknown
-  time_source TEXT,               -- zone given, guessed by load, zone unknown, date unknown, or
-                                  -- no times
+  time_source TEXT,               -- zone given, guessed by load, guessed by log, zone unknown, date
+                                  -- unknown, or no times
   host TEXT                       -- of the GPUs: as the file, its name or its run tells
 );
 CREATE TABLE _gpu_sample_name (

@@ -8,8 +8,8 @@ CREATE VIEW gpu_moments AS
 --   gpu: the number that the tool gives it; negative, and the file's own, where it gives a uuid or
 --     bus id instead: nobody knows which rank's that is
 --   at_ns: Unix time; NULL where the zone, the date or the time is unknown
---   time_source: zone given, guessed by load (against the kernels), zone unknown, date unknown, no
---     times
+--   time_source: zone given, guessed by load (against the kernels), guessed by log (the zone of one
+--     of the same job, whose iterations are profiled steps), zone unknown, date unknown, no times
 --   local_ns: what the file says, as if local time were UTC
 --   source_id: in sources
 --   moment: its number in the source, from 1

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ranks/samples/zone_guess.h"
@@ -31,7 +32,8 @@ struct RunTime {
   bool operator==(const RunTime&) const = default;
 };
 
-constexpr std::string_view kGuessed = "guessed by load";
+constexpr std::string_view kByLoad = "guessed by load";
+constexpr std::string_view kByLog = "guessed by log";
 constexpr std::string_view kUnknown = "zone unknown";
 
 Result<std::vector<SampleSource>> ReadSources(SqliteDb& db) {
@@ -110,9 +112,9 @@ Result<std::vector<DeviceLoad>> LoadsFor(SqliteDb& db, const SampleSource& sourc
 }
 
 // By `quantity`, its values from `low` to `high` taken as idle and busy.
-Result<std::optional<int64_t>> GuessBy(SqliteDb& db, const SampleSource& source,
-                                       const std::vector<DeviceLoad>& loads,
-                                       std::string_view quantity, double low, double high) {
+Result<ZoneGuess> GuessBy(SqliteDb& db, const SampleSource& source,
+                          const std::vector<DeviceLoad>& loads, std::string_view quantity,
+                          double low, double high) {
   TRACEDB_ASSIGN(rows, db.Prepare("SELECT m.gpu, m.local_ns, v.value FROM _gpu_sample_name n "
                                   "JOIN _gpu_sample v ON v.source_id = n.source_id "
                                   "AND v.name_id = n.name_id "
@@ -126,40 +128,76 @@ Result<std::optional<int64_t>> GuessBy(SqliteDb& db, const SampleSource& source,
   ZoneGuess guess(loads);
   for (;;) {
     TRACEDB_ASSIGN(row, rows.Step());
-    if (!row) return guess.OffsetNs();
+    if (!row) return guess;
     guess.Add(rows.Int(0), rows.Int(1), (rows.Real(2) - low) / (high - low));
   }
 }
 
-// By utilisation; where that tells nothing by power, from its least to its most.
-Result<std::optional<int64_t>> GuessOffset(SqliteDb& db, const SampleSource& source,
-                                           const std::optional<std::string>& host) {
+// That of the logs of the same job in local time, where each is known to be off its traces by so
+// much (log_steps), and with it the samples were taken while traces were recorded.
+Result<std::optional<int64_t>> OffsetOfLogs(SqliteDb& db, const SampleSource& source) {
+  TRACEDB_ASSIGN(rows, db.Prepare("SELECT min(l.moved_ns), max(l.moved_ns), max(l.moves) "
+                                  "FROM log_steps l JOIN _source s ON s.source_id = l.source_id "
+                                  "WHERE s.time_source = 'local time, zone unknown' "
+                                  "AND (?1 IS NULL OR l.run_id = ?1)"));
+  TRACEDB_TRY(source.run_id ? rows.Bind(1, *source.run_id) : rows.BindNull(1));
+  TRACEDB_ASSIGN(row, rows.Step());
+  const std::optional<int64_t> offset_ns = row ? rows.OptionalInt(0) : std::nullopt;
+  if (!offset_ns || rows.Int(1) != *offset_ns || rows.Int(2) != 1) return std::optional<int64_t>();
+  TRACEDB_ASSIGN(meets, db.Prepare("SELECT EXISTS (SELECT 1 FROM _gpu_moment m JOIN _trace t "
+                                   "ON m.local_ns - ?2 BETWEEN t.start_ns AND t.end_ns "
+                                   "WHERE m.source_id = ?1 AND (?3 IS NULL OR t.run_id = ?3))"));
+  TRACEDB_TRY(meets.Bind(1, source.source_id));
+  TRACEDB_TRY(meets.Bind(2, *offset_ns));
+  TRACEDB_TRY(source.run_id ? meets.Bind(3, *source.run_id) : meets.BindNull(3));
+  TRACEDB_ASSIGN(answer, meets.Step());
+  return answer && meets.Int(0) != 0 ? offset_ns : std::nullopt;
+}
+
+struct Zone {
+  std::optional<int64_t> offset_ns;
+  std::string_view time_source = kUnknown;
+};
+
+// The least and the most; null: they are one, or the file has utilisation.
+Result<std::optional<std::pair<double, double>>> PowerRange(SqliteDb& db,
+                                                            const SampleSource& source) {
+  TRACEDB_ASSIGN(rows, db.Prepare("SELECT min(v.value), max(v.value) FROM _gpu_sample_name n "
+                                  "JOIN _gpu_sample v ON v.source_id = n.source_id "
+                                  "AND v.name_id = n.name_id WHERE n.source_id = ?1 "
+                                  "AND n.quantity = 'power' AND NOT EXISTS (SELECT 1 "
+                                  "FROM _gpu_sample_name u WHERE u.source_id = n.source_id "
+                                  "AND u.quantity = 'utilization')"));
+  TRACEDB_TRY(rows.Bind(1, source.source_id));
+  TRACEDB_ASSIGN(row, rows.Step());
+  using Range = std::optional<std::pair<double, double>>;
+  if (!row || rows.Type(0) == SqlType::kNull || rows.Real(1) <= rows.Real(0)) return Range();
+  return Range(std::pair(rows.Real(0), rows.Real(1)));
+}
+
+// By utilisation, in a file without it by power, from its least to its most; where that cannot
+// tell, by logs.
+Result<Zone> GuessZone(SqliteDb& db, const SampleSource& source,
+                       const std::optional<std::string>& host) {
   TRACEDB_ASSIGN(loads, LoadsFor(db, source, host));
-  if (loads.empty()) return std::optional<int64_t>();
-  TRACEDB_ASSIGN(by_utilization, GuessBy(db, source, loads, "utilization", 0, 100));
-  if (by_utilization.has_value()) return by_utilization;
-  TRACEDB_ASSIGN(range, db.Prepare("SELECT min(v.value), max(v.value), max(n.quantity = "
-                                   "'utilization') FROM _gpu_sample_name n "
-                                   "JOIN _gpu_sample v ON v.source_id = n.source_id "
-                                   "AND v.name_id = n.name_id WHERE n.source_id = ?1 "
-                                   "AND n.quantity IN ('power', 'utilization')"));
-  TRACEDB_TRY(range.Bind(1, source.source_id));
-  TRACEDB_ASSIGN(row, range.Step());
-  if (!row || range.Type(0) == SqlType::kNull || range.Int(2) != 0) return by_utilization;
-  const double low = range.Real(0);
-  const double high = range.Real(1);
-  if (high <= low) return by_utilization;
-  return GuessBy(db, source, loads, "power", low, high);
+  if (loads.empty()) return Zone{};
+  TRACEDB_ASSIGN(power, PowerRange(db, source));
+  TRACEDB_ASSIGN(guess, power ? GuessBy(db, source, loads, "power", power->first, power->second)
+                              : GuessBy(db, source, loads, "utilization", 0, 100));
+  if (const auto by_load = guess.OffsetNs()) return Zone{by_load, kByLoad};
+  TRACEDB_ASSIGN(by_log, OffsetOfLogs(db, source));
+  if (!by_log || guess.SpeaksAgainst(*by_log)) return Zone{};
+  return Zone{by_log, kByLog};
 }
 
 Status PlaceSource(SqliteDb& db, const SampleSource& source) {
   TRACEDB_ASSIGN(host, HostOf(db, source));
   std::optional<int64_t> offset_ns = source.offset_ns;
   std::string time_source = source.time_source;
-  if (time_source == kGuessed || time_source == kUnknown) {
-    TRACEDB_ASSIGN(guessed, GuessOffset(db, source, host));
-    offset_ns = guessed;
-    time_source = guessed.has_value() ? kGuessed : kUnknown;
+  if (time_source == kByLoad || time_source == kByLog || time_source == kUnknown) {
+    TRACEDB_ASSIGN(zone, GuessZone(db, source, host));
+    offset_ns = zone.offset_ns;
+    time_source = zone.time_source;
   }
   if (host == source.host && offset_ns == source.offset_ns && time_source == source.time_source) {
     return Done{};

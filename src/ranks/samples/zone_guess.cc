@@ -56,4 +56,15 @@ std::optional<int64_t> ZoneGuess::OffsetNs() const {
   return (static_cast<int64_t>(*best) + kFirstQuarter) * kQuarterNs;
 }
 
+bool ZoneGuess::SpeaksAgainst(int64_t offset_ns) const {
+  const int64_t quarter = offset_ns / kQuarterNs;
+  if (quarter < kFirstQuarter || quarter > kLastQuarter) return true;
+  bool any = false, fits = false;
+  for (const Fit& fit : fits_[static_cast<size_t>(quarter - kFirstQuarter)]) {
+    any |= fit.samples > 0;
+    fits |= fit.samples > 0 && fit.Mean() <= kDifferenceMax;
+  }
+  return any && !fits;
+}
+
 }  // namespace tracedb

@@ -26,6 +26,9 @@ class ZoneGuess {
 
   // To be taken from local times; null: it cannot be told.
   std::optional<int64_t> OffsetNs() const;
+  // Whether samples lie in the traces' time, moved by `offset_ns`, and no window makes their load
+  // that of the kernels.
+  bool SpeaksAgainst(int64_t offset_ns) const;
 
  private:
   static constexpr int64_t kQuarterNs = int64_t{900} * 1'000'000'000;
