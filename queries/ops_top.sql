@@ -25,6 +25,11 @@
 -- column: shapes           int(count)  Different args (shapes, types) of its calls; addresses and
 --                                      other numbers that differ from call to call left out.
 -- column: ranks            int(count)  Ranks that call it.
+-- column: tc_eligible      bool        1: it launches matrix kernels that can run on tensor cores;
+--                                      0: none; NULL: not told. By kernels' names, as uses_tc
+--                                      (tensor_core_rules): tensor_core_use looks at types too.
+-- column: uses_tc          bool        1: one of its kernels at least uses tensor cores; 0: none;
+--                                      NULL: not known.
 --
 -- about:  kernels and operators
 -- lead:   name, calls, self_gpu_ms, self_share_pct, gpu_ms, host_ms
@@ -62,6 +67,26 @@ summed AS (
   FROM use u LEFT JOIN shape s ON s.args_id = u.args_id
   GROUP BY u.run, u.name
 ),
+own_kernel AS MATERIALIZED (
+  SELECT DISTINCT t.run, k.op, k.kernel
+  FROM kernel_uses k JOIN trace t ON t.trace_id = k.trace_id
+  WHERE k.op IS NOT NULL
+    AND (:step IS NULL OR k.step IN (SELECT value FROM json_each(:step)))
+),
+judged AS MATERIALIZED (  -- by the rule that fits first
+  SELECT k.kernel, (SELECT min(r.place) FROM tensor_core_rules r
+                    WHERE lower(k.kernel) GLOB r.pattern) AS place
+  FROM (SELECT DISTINCT kernel FROM own_kernel) k
+),
+multiplies AS (
+  SELECT k.run, k.op, max(ifnull(r.tensor_cores = 'yes', 0)) AS any_uses,
+         max(ifnull(r.tensor_cores = 'unknown', 0)) AS any_unknown,
+         max(ifnull(r.could_use, 0)) AS any_could,
+         max(r.tensor_cores IS NOT NULL AND r.could_use IS NULL) AS any_untold
+  FROM own_kernel k JOIN judged j ON j.kernel = k.kernel
+       LEFT JOIN tensor_core_rules r ON r.place = j.place
+  GROUP BY k.run, k.op
+),
 placed AS (
   SELECT *, row_number() OVER (PARTITION BY run ORDER BY self_gpu_ns + self_ns DESC, name) AS place
   FROM summed
@@ -78,7 +103,10 @@ SELECT
   u.backward_gpu_ns / 1e6 AS backward_gpu_ms,
   u.activities,
   u.shapes,
-  u.ranks
+  u.ranks,
+  CASE WHEN m.any_could THEN 1 WHEN m.any_untold THEN NULL ELSE 0 END AS tc_eligible,
+  CASE WHEN m.any_uses THEN 1 WHEN m.any_unknown THEN NULL ELSE 0 END AS uses_tc
 FROM placed u LEFT JOIN whole w ON w.run = u.run
+LEFT JOIN multiplies m ON m.run = u.run AND m.op = u.name
 WHERE u.place <= coalesce(:limit, 30) OR :limit < 0
 ORDER BY u.run, u.place;

@@ -179,6 +179,107 @@ SELECT trace_id, rank, gpu_name,
        END AS types
 FROM told;
 
+CREATE VIEW tensor_core_rules AS
+-- What a kernel's name tells of how it multiplies matrices: libraries write it there. The first
+-- rule whose pattern fits the name decides.
+--   place: the order of the rules
+--   pattern: of GLOB, for the name in small letters
+--   tensor_cores: yes, no or unknown (AMD's matrix cores count), NULL: it multiplies no matrices
+--   could_use: 1 such work can run on tensor cores, if need be in another number type, 0 it has
+--     none to gain, NULL not told
+WITH rule(place, pattern, tensor_cores, could_use) AS (
+  VALUES
+    -- What goes with a matrix kernel.
+    (1, '*splitk*reduce*', NULL, NULL),       -- cuBLAS: adds up partial products
+    (2, '*dot_do_o*', NULL, NULL),            -- attention, backward: row sums
+    (3, '*convert_dq*', NULL, NULL),          -- attention, backward: types
+    (4, '*flash_*combine*', NULL, NULL),      -- attention: adds up parts
+    (5, '*flash_bwd_preprocess*', NULL, NULL),
+    (6, '*nchwtonhwc*', NULL, NULL),          -- cuDNN: layouts
+    (7, '*nhwctonchw*', NULL, NULL),
+    (8, 'triton_[pr][oe][ird]_*', NULL, NULL),  -- Inductor: pointwise, reductions, what they were
+                                                -- fused from is in the name
+    (9, '*subtensorop*', NULL, NULL),         -- MIOpen: element by element
+    (10, '*flashattnbwdpreprocess*', NULL, NULL),   -- FlashAttention 3: row sums, types, parts
+    (11, '*flashattnbwdpostprocess*', NULL, NULL),
+    (12, '*flashattnfwdcombine*', NULL, NULL),
+    (13, '*paged_attention*reduce*', NULL, NULL),   -- vLLM: adds up parts
+    (14, '_finalize_matmul*', NULL, NULL),    -- Triton's matmul_ogs: sends rows back
+    (15, '*winograd_nonfused*', NULL, NULL),  -- cuDNN: what goes before and after the product
+    (16, '*generatewinogradtiles*', NULL, NULL),
+    (17, '*cudnn*compute*offsetskernel*', NULL, NULL),
+    (18, '*reduce_wgrad*', NULL, NULL),
+    -- The multiplying instruction is CUDA cores' own.
+    (20, '*simt*', 'no', 1),                  -- CUTLASS
+    (21, '*_ffma*', 'no', 1),                 -- xmma, FP32
+    (22, '*fmha_cutlass*_sm[56][0-9]*', 'no', 1),
+    -- The tensor cores' instruction, or its sizes.
+    (30, '*tensorop*', 'yes', 1),             -- CUTLASS, cuBLAS
+    (31, '*gmma*', 'yes', 1),                 -- wgmma: Hopper
+    (32, '*tcgen05*', 'yes', 1),              -- Blackwell
+    (33, '*::umma*', 'yes', 1),
+    (34, '*wmma*', 'yes', 1),
+    (35, '*[hibd]mma_*', 'yes', 1),
+    (36, '*xmma*tensor[0-9]*', 'yes', 1),     -- ..._tensor16x8x16_...
+    (37, '*xmma*warpgroup*', 'yes', 1),       -- warp groups are how Hopper's are fed
+    (38, '*[hsd]884*', 'yes', 1),             -- m8n8k4: Volta, FP64 of Ampere
+    (39, '*[hscd]1688*', 'yes', 1),           -- m16n8k8
+    (40, '*[hs]16816*', 'yes', 1),            -- m16n8k16
+    (41, '*[is]16832*', 'yes', 1),
+    (42, '*i8816*', 'yes', 1),
+    (43, '*[hsi]64x[0-9]*x[0-9]*gemm*', 'yes', 1),  -- m64nNkK: Hopper
+    (44, '*nvjet*', 'yes', 1),                -- cuBLAS of Hopper and later
+    (45, '*deep_gemm::*gemm*', 'yes', 1),
+    (46, '*flash_fwd*', 'yes', 1),            -- FlashAttention: FP16, BF16 and FP8 only
+    (47, '*flash_bwd*', 'yes', 1),
+    (48, '*fmha_cutlass*f16*_sm[789][0-9]*', 'yes', 1),  -- also bf16
+    (49, '*fmha_cutlass*f32*_sm8[0-9]*', 'yes', 1),      -- PyTorch: TF32, three times
+    (50, '*cijk_*_mi[0-9]*x[0-9]*', 'yes', 1),  -- hipBLASLt, rocBLAS: MFMA
+    (51, '*mfma*', 'yes', 1),
+    (52, '*igemm_*_gtcx*', 'yes', 1),         -- MIOpen: MFMA
+    (53, '*flash::flashattn[fb]wd*', 'yes', 1),  -- FlashAttention 3: the same types
+    (54, '*matmul_ogs_*x[bf][fp]16x*', 'yes', 1),  -- Triton: types of the result and both sides,
+    (55, '*matmul_ogs_*xfp8e[0-9]x*', 'yes', 1),   -- where the left one has 16 or 8 bits, it is
+    (56, '*matmul_ogs_*xfp8e[0-9][a-z]?x*', 'yes', 1),  -- multiplied there
+    (57, 'bmm_*_sm1[0-9][0-9]*', 'yes', 1),   -- TensorRT-LLM's for Blackwell
+    (58, 'fmhasm1[0-9][0-9]*', 'yes', 1),
+    -- Kernels of types and sizes for which the library has none.
+    (60, '*gemmsn_*', 'no', 1),               -- cuBLAS, narrow
+    (61, '*[^s]gemv*', 'no', 0),              -- matrix by vector: bound by memory, cublasGemvTensor
+    (62, 'gemv*', 'no', 0),                   -- is an argument of others
+    (63, '*depthwise*', 'no', 0),             -- one channel each
+    (64, '*[^a-z]sgemm*', 'no', 1),           -- FP32 without TF32
+    (65, 'sgemm*', 'no', 1),
+    (66, '*[^a-z]hgemm*', 'no', 1),           -- FP16 of before Volta
+    (67, '*[^a-z][dcz]gemm*', 'no', NULL),    -- FP64 and complex: some GPUs
+    (68, '*scudnn*', 'no', 1),                -- cuDNN, FP32
+    -- Matrices, and no word of how.
+    (80, '*fbgemm*[^b]gemm*', 'unknown', NULL),
+    (81, '*fbgemm*', NULL, NULL),             -- a library's name, of embeddings for the most part
+    (82, '*gemm::*utils::*', NULL, NULL),     -- layouts and descriptors
+    (90, '*gemm*', 'unknown', NULL),
+    (91, '*cijk_*', 'unknown', NULL),
+    (92, '*cutlass*', 'unknown', NULL),
+    (93, '*xmma*', 'unknown', NULL),
+    (94, '*conv[123]d*', 'unknown', NULL),
+    (95, '*convol*', 'unknown', NULL),
+    (96, '*fprop*', 'unknown', NULL),
+    (97, '*[dw]grad*', 'unknown', NULL),
+    (98, '*winograd*', 'unknown', NULL),
+    (99, '*fmha*', 'unknown', NULL),
+    (100, '*sdpa*', 'unknown', NULL),
+    (101, '*attention*', 'unknown', NULL),
+    (102, '*attn_fwd*', 'unknown', NULL),
+    (103, '*attn_bwd*', 'unknown', NULL),
+    (104, 'triton_tem_*', 'unknown', NULL),   -- Inductor's templates
+    (105, 'triton_mm*', 'unknown', NULL),
+    (106, 'triton_bmm*', 'unknown', NULL),
+    (107, '*matmul*', 'unknown', NULL),
+    (108, 'bmm_*', 'unknown', NULL),
+    (109, '*fused_moe_kernel*', 'unknown', NULL)  -- vLLM and SGLang, in Triton
+)
+SELECT place, pattern, tensor_cores, could_use FROM rule;
+
 CREATE VIEW rank_places AS
 -- What part each rank that was recorded has in its job: its number in its tensor, context,
 -- pipeline, data or expert parallel group, counted from 0 in the order in which the trace's header
