@@ -76,8 +76,10 @@ std::span<const SourceReader* const> SourceReaders() {
   return readers;
 }
 
-const SourceReader* TellSource(const SourceHead& head) {
-  if (IsTrace(head.text)) return nullptr;
+const SourceReader* TellSource(const SourceHead& given) {
+  if (IsTrace(given.text)) return nullptr;
+  SourceHead head = given;
+  head.text = WithoutByteOrderMark(head.text);
   for (const SourceReader* reader : SourceReaders()) {
     if (reader->Fits(head)) return reader;
   }

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cstring>
 
+#include "sources/logs/log_launchers.h"
+
 namespace tracedb {
 namespace {
 
 constexpr size_t kBracketBytesMax = 80;
-constexpr std::string_view kLevels[] = {"DEBUG", "INFO",  "WARNING",  "WARN",
-                                        "ERROR", "FATAL", "CRITICAL", "NOTICE"};
 
 bool IsBlank(char c) { return c == ' ' || c == '\t'; }
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
@@ -20,14 +20,13 @@ void SkipBlanks(std::string_view& text) {
   while (!text.empty() && IsBlank(text.front())) text.remove_prefix(1);
 }
 
-bool IsLevel(std::string_view word) {
-  return std::find(std::begin(kLevels), std::end(kLevels), word) != std::end(kLevels);
-}
-
-// "rank0", "Rank 6".
+// "rank0", "Rank 6", "rank: 6", "RANK 6".
 std::optional<int64_t> RankOf(std::string_view inner) {
-  if (!inner.starts_with("rank") && !inner.starts_with("Rank")) return std::nullopt;
+  if (!inner.starts_with("rank") && !inner.starts_with("Rank") && !inner.starts_with("RANK")) {
+    return std::nullopt;
+  }
   inner.remove_prefix(4);
+  if (inner.starts_with(':')) inner.remove_prefix(1);
   SkipBlanks(inner);
   const std::optional<int64_t> rank = TakeLogNumber(inner);
   return inner.empty() ? rank : std::nullopt;
@@ -55,11 +54,11 @@ bool TakeBracket(std::string_view& text, LogLine& line) {
   size_t length = 0;
   if (IsDigit(inner.front())) {
     const std::optional<LogStamp> stamp = ReadLogStamp(inner, length);
-    if (!stamp || length != inner.size()) return false;
-    line.stamp = stamp;
+    if (!stamp || length != inner.size()) return TakeLauncherBracket(text, close, line);
+    line.TakeStamp(*stamp);
   } else if (const std::optional<int64_t> rank = RankOf(inner)) {
     line.rank = rank;
-  } else if (IsLevel(inner)) {
+  } else if (IsLogLevel(inner)) {
     line.level = inner;
   } else if (IsPlace(inner)) {
     line.has_place = true;
@@ -68,10 +67,21 @@ bool TakeBracket(std::string_view& text, LogLine& line) {
   } else if (IsWorker(inner)) {
     line.writer = inner;
   } else {
-    return false;
+    return TakeLauncherBracket(text, close, line);
   }
   text.remove_prefix(close + 1);
   if (text.starts_with(':')) text.remove_prefix(1);
+  return true;
+}
+
+// "11/22/2026 00:50:18 " of Python's loggers in America: which is the month is not said.
+bool TakeSlashDate(std::string_view& text) {
+  constexpr std::string_view kForm = "dd/dd/dddd dd:dd:dd ";
+  if (text.size() < kForm.size()) return false;
+  for (size_t i = 0; i < kForm.size(); ++i) {
+    if (kForm[i] == 'd' ? !IsDigit(text[i]) : text[i] != kForm[i]) return false;
+  }
+  text.remove_prefix(kForm.size());
   return true;
 }
 
@@ -87,10 +97,15 @@ bool TakeDigits(std::string_view& text, LogLine& line) {
   }
   size_t length = 0;
   const std::optional<LogStamp> stamp = ReadLogStamp(text, length);
-  if (!stamp || (length < text.size() && !IsBlank(text[length]))) return false;
-  line.stamp = stamp;
+  if (!stamp) return TakeSlashDate(text);
+  if (length < text.size() && !IsBlank(text[length])) return false;
+  line.TakeStamp(*stamp);
   text.remove_prefix(length);
-  if (text.starts_with(" - ")) text.remove_prefix(3);
+  if (text.starts_with(" - ")) {
+    text.remove_prefix(3);
+  } else {
+    TakeBehindStamp(text, line);
+  }
   return true;
 }
 
@@ -105,7 +120,7 @@ bool TakeWords(std::string_view& text, LogLine& line) {
   }
   size_t end = 0;
   while (end < text.size() && end < 9 && text[end] >= 'A' && text[end] <= 'Z') ++end;
-  if (end < 4 || end == text.size() || text[end] != ':' || !IsLevel(text.substr(0, end))) {
+  if (end < 4 || end == text.size() || text[end] != ':' || !IsLogLevel(text.substr(0, end))) {
     return false;
   }
   size_t logger = end + 1;
@@ -126,16 +141,6 @@ bool TakeRound(std::string_view& text, LogLine& line) {
   line.writer = text.substr(1, close - 1);
   text.remove_prefix(close + 1);
   return true;
-}
-
-bool TakePrefix(std::string_view& text, LogLine& line) {
-  if (text.empty()) return false;
-  const char first = text.front();
-  if (first == '[') return TakeBracket(text, line);
-  if (IsDigit(first)) return TakeDigits(text, line);
-  if (first == '(') return TakeRound(text, line);
-  if (first == 'h' || (first >= 'A' && first <= 'Z')) return TakeWords(text, line);
-  return false;
 }
 
 }  // namespace
@@ -195,6 +200,23 @@ std::string_view LogLineCleaner::WithoutColours(std::string_view raw) {
   return plain_;
 }
 
+bool LogLineCleaner::TakePrefix(std::string_view& text, LogLine& line) {
+  if (text.empty()) return false;
+  const char first = text.front();
+  if (first == '[') return TakeBracket(text, line);
+  const bool is_begin = text.data() == line.whole.data();
+  if (is_begin && machines_.Take(text, line)) return true;
+  if (IsDigit(first)) return TakeDigits(text, line);
+  if (first == '(') return TakeRound(text, line);
+  if (first == 'h' || (first >= 'A' && first <= 'Z')) {
+    if (TakeWords(text, line) || TakeSyslog(text, line) || TakeGlog(text, line)) return true;
+  }
+  if (!is_begin || lines_without_name_ == kLinesWithoutNameMax) return false;
+  if (TakeComposeName(text, line)) return true;
+  ++lines_without_name_;
+  return false;
+}
+
 LogLine LogLineCleaner::Clean(std::string_view raw) {
   LogLine line;
   line.whole = raw.empty() ? raw : WithoutColours(raw);
@@ -207,7 +229,7 @@ LogLine LogLineCleaner::Clean(std::string_view raw) {
     SkipBlanks(text);
     if (!line.level.empty()) continue;
     const std::string_view word = text.substr(0, text.find(' '));
-    if (line.stamp && IsLevel(word) && word.size() < text.size()) {  // "<date> INFO text"
+    if (line.stamp && IsLogLevel(word) && word.size() < text.size()) {  // "<date> INFO text"
       line.level = word;
       text.remove_prefix(word.size() + 1);
       if (text.starts_with("- ")) text.remove_prefix(2);

@@ -1,8 +1,10 @@
 // A line of a training log without what launchers, loggers and terminals put around it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -22,6 +24,23 @@ struct LogLine {
   std::optional<LogStamp> stamp;  // in front of the text
   bool has_place = false;         // [timer.py:198:stop] stood in front
   bool is_indented = false;
+
+  // Of two the one that has a zone, else the one nearer to the text.
+  void TakeStamp(const LogStamp& taken) {
+    if (!stamp || !stamp->has_zone || taken.has_zone) stamp = taken;
+  }
+};
+
+// "worker-3: " of pdsh, before anything. A word in front of a colon may be anything: it is known
+// for a machine once it stood before a line that begins with a date in brackets, or before one
+// that only a training program begins with.
+class LogMachines {
+ public:
+  bool Take(std::string_view& text, LogLine& line);
+
+ private:
+  static constexpr size_t kMachinesMax = 16384;
+  std::set<std::string, std::less<>> known_;
 };
 
 class LogLineCleaner {
@@ -31,7 +50,13 @@ class LogLineCleaner {
 
  private:
   std::string_view WithoutColours(std::string_view raw);
+  bool TakePrefix(std::string_view& text, LogLine& line);
+  // Docker Compose puts a name before each line: none in so many, and it is looked for no longer.
+  static constexpr int kLinesWithoutNameMax = 256;
+
   std::string plain_;  // of a line that held escape sequences or NULs
+  LogMachines machines_;
+  int lines_without_name_ = 0;
 };
 
 // Whether a byte below ' ' is among them: a tab, a carriage return, a colour, NUL.

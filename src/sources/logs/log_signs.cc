@@ -16,12 +16,12 @@ constexpr std::string_view kOtherEnds[] = {
     ".xml", ".sql", ".json", ".csv", ".tsv",   ".yaml", ".yml", ".toml", ".ini",  ".cmake", ".tex",
     ".pdf", ".png", ".jpg",  ".svg", ".npz",   ".npy",  ".pt",  ".pkl",  ".diff", ".patch"};
 
-// The next line, taken off the text; the last one only if it ends there.
+// The next line, or piece of one between carriage returns, taken off the text.
 std::string_view TakeLine(std::string_view& text) {
-  const size_t end = std::min(text.find('\n'), text.size());
-  std::string_view line = text.substr(0, end);
-  text.remove_prefix(std::min(end + 1, text.size()));
-  if (line.ends_with('\r')) line.remove_suffix(1);
+  const size_t end = std::min(text.find_first_of("\r\n"), text.size());
+  const std::string_view line = text.substr(0, end);
+  const bool are_two = text.substr(end).starts_with("\r\n");
+  text.remove_prefix(std::min(end + (are_two ? 2 : 1), text.size()));
   return line;
 }
 

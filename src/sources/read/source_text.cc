@@ -6,6 +6,13 @@
 
 namespace tracedb {
 
+std::string_view WithoutByteOrderMark(std::string_view text) {
+  for (const std::string_view mark : {"\xef\xbb\xbf", "\xff\xfe", "\xfe\xff"}) {
+    if (text.starts_with(mark)) return text.substr(mark.size());
+  }
+  return text;
+}
+
 SourceText::SourceText(std::unique_ptr<ByteSource> bytes)
     : bytes_(std::move(bytes)), buffer_(2 * kLineBytesMax) {}
 
@@ -53,7 +60,7 @@ Result<bool> SourceText::NextLine(std::string_view& line) {
       begin_ += taken;
       line = was_cut_ ? std::string_view(cut_) : std::string_view(from, length);
       if (line.ends_with('\r')) line.remove_suffix(1);
-      ++line_number_;
+      if (++line_number_ == 1) line = WithoutByteOrderMark(line);
       return true;
     }
     seen = size;

@@ -20,6 +20,9 @@
 
 namespace tracedb {
 
+// `text` without the mark of UTF-8 or UTF-16 at its beginning.
+std::string_view WithoutByteOrderMark(std::string_view text);
+
 class SourceText {
  public:
   // A longer line is given as its beginning, and was_cut() says so.
@@ -30,7 +33,8 @@ class SourceText {
   static Result<SourceText> Open(const std::filesystem::path& path, size_t block_bytes,
                                  const std::atomic<bool>* stop);
 
-  // The next line, without its LF or CR LF, until the next call. False: there is none.
+  // The next line, without its LF or CR LF, and the first without a byte order mark, until the next
+  // call. False: there is none.
   Result<bool> NextLine(std::string_view& line);
   // Of the line given last.
   uint64_t line_offset() const { return line_offset_; }  // bytes from the start of the text
