@@ -65,7 +65,7 @@ bool IsSecretName(std::string_view name) {
   }
   for (const char* const word :
        {"SECRET", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "CREDENTIAL", "PRIVATE_KEY",
-        "ACCESS_KEY", "AUTH_TOKEN", "HF_TOKEN", "ACCESS_TOKEN"}) {
+        "ACCESS_KEY", "AUTH_TOKEN", "HF_TOKEN", "ACCESS_TOKEN", "HUB_TOKEN"}) {
     if (upper.find(word) != std::string::npos) return true;
   }
   return false;

@@ -124,6 +124,7 @@ bool TakeLauncherBracket(std::string_view& text, size_t close, LogLine& line) {
     if (!TakeNumbers(inner, behind, line)) return false;
   } else if (inner.starts_with("pod/")) {
     line.writer = inner;
+  } else if (inner == "titan") {  // of torchtitan: whose line it is stands in front
   } else if (inner.starts_with("NeMo ")) {
     if (!TakeNemo(inner, line)) return false;
   } else if (bar != std::string_view::npos && IsLogLevel(inner.substr(0, bar))) {
@@ -189,6 +190,16 @@ void TakeBehindStamp(std::string_view& text, LogLine& line) {
   for (const std::string_view stream : {" stdout F ", " stderr F ", " stdout P ", " stderr P "}) {
     if (!text.starts_with(stream)) continue;
     text.remove_prefix(stream.size() - 1);
+    return;
+  }
+  if (text.starts_with(" - ")) {
+    std::string_view rest = text.substr(3);
+    text = rest;
+    rest.remove_prefix(NameLength(rest));
+    const size_t end = rest.starts_with(" - ") ? rest.find(" - ", 3) : std::string_view::npos;
+    if (end == std::string_view::npos || !IsLogLevel(rest.substr(3, end - 3))) return;
+    line.level = rest.substr(3, end - 3);
+    text = rest.substr(end + 2);
     return;
   }
   if (text.starts_with(" | ")) {

@@ -21,7 +21,7 @@ bool TakeGlog(std::string_view& text, LogLine& line);
 // "worker-3  | " of Docker Compose.
 bool TakeComposeName(std::string_view& text, LogLine& line);
 // After a date: " stdout F " of containerd, " node7 torchrun[4711]: " of journald,
-// " | INFO     | train:log:77 - " of loguru.
+// " | INFO     | train:log:77 - " of loguru, " - root - INFO - " of Python's logging.
 void TakeBehindStamp(std::string_view& text, LogLine& line);
 
 }  // namespace tracedb

@@ -101,11 +101,7 @@ bool TakeDigits(std::string_view& text, LogLine& line) {
   if (length < text.size() && !IsBlank(text[length])) return false;
   line.TakeStamp(*stamp);
   text.remove_prefix(length);
-  if (text.starts_with(" - ")) {
-    text.remove_prefix(3);
-  } else {
-    TakeBehindStamp(text, line);
-  }
+  TakeBehindStamp(text, line);
   return true;
 }
 

@@ -29,14 +29,6 @@ bool IsLossOfNothing(const std::vector<LogPair>& pairs) {
   });
 }
 
-bool IsIterationName(std::string_view name) {
-  for (const std::string_view known :
-       {"iteration", "Iteration", "iter", "Iter", "step", "Step", "global_step", "global step"}) {
-    if (name == known) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 int64_t LogLines::UnixNs(const LogStamp& stamp) {
@@ -208,6 +200,11 @@ Result<bool> LogLines::TakeNamedIteration(const LogLine& line, LogPlace place) {
   if (ReadLogPairs(text, pairs_, ends_in_bar) != PairsEnd::kWhole || pairs_.size() < 3) {
     return false;
   }
+  return TakeNamedPairs(place);
+}
+
+// The fields in pairs_, if one of them is the iteration's number.
+Result<bool> LogLines::TakeNamedPairs(LogPlace place) {
   for (auto pair = pairs_.begin(); pair != pairs_.end(); ++pair) {
     if (!IsIterationName(pair->name)) continue;
     std::string_view value = pair->value;
@@ -275,6 +272,7 @@ Result<bool> LogLines::TakeNoBars(const LogLine& line, const LogPlace& place) {
     TRACEDB_ASSIGN(taken, (this->*take)(line, place));
     if (taken) return true;
   }
+  if (ReadSpacedPairs(line.text, pairs_)) return TakeNamedPairs(place);
   TRACEDB_ASSIGN(is_time, TakeSeconds(line, place));
   if (is_time) return true;
   if (line.text.starts_with(kIteration) && IsIterationField(line.text)) {

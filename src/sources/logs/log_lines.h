@@ -37,6 +37,7 @@ class LogLines {
   Status TakeIteration(const LogLine& line, LogPlace place, const LogHead& head,
                        std::string_view fields);
   Result<bool> TakeNamedIteration(const LogLine& line, LogPlace place);
+  Result<bool> TakeNamedPairs(LogPlace place);
   Status TakeEvaluation(const LogLine& line, LogPlace place);
   Status TakeMemory(const LogLine& line, LogPlace place, std::string_view fields);
   Status TakeStragglers(const LogLine& line, const LogPlace& place);

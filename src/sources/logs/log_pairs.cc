@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstring>
 
 #include "sources/logs/log_line.h"
@@ -157,6 +158,48 @@ std::optional<double> LeadingNumber(std::string_view text) {
   const auto done = std::from_chars(text.data() + plus, text.data() + length, value);
   if (done.ec != std::errc()) return std::nullopt;
   return value;
+}
+
+std::optional<double> WholeNumberOf(std::string_view text, int exponent) {
+  constexpr std::string_view kSuffixes = "KMBT";  // thousands each
+  const size_t length = NumberLength(text);
+  if (length + 1 == text.size()) {
+    const size_t place = kSuffixes.find(text[length] == 'G' ? 'B' : text[length]);
+    if (place != std::string_view::npos) exponent += 3 * (static_cast<int>(place) + 1);
+  }
+  std::string_view digits = text.substr(0, length);
+  if (exponent == 0 || digits.find_first_of("eE") != std::string_view::npos) {
+    const std::optional<double> number = LeadingNumber(text);
+    return number && exponent != 0 ? *number * std::pow(10, exponent) : number;
+  }
+  return LeadingNumber(std::string(digits) + "e" + std::to_string(exponent));
+}
+
+bool IsIterationName(std::string_view name) {
+  for (const std::string_view known :
+       {"iteration", "Iteration", "iter", "Iter", "step", "Step", "global_step", "global step"}) {
+    if (name == known) return true;
+  }
+  return false;
+}
+
+bool ReadSpacedPairs(std::string_view text, std::vector<LogPair>& pairs) {
+  constexpr std::string_view kFirstLetters = "iIsSg";  // of IsIterationName()
+  if (text.empty() || kFirstLetters.find(text.front()) == std::string_view::npos) return false;
+  pairs.clear();
+  bool has_loss = false;
+  while (!text.empty()) {
+    LogPair pair;
+    pair.name = TakeLogWord(text);
+    if (pair.name.size() < 2 || pair.name.back() != ':' || pairs.size() == kPairsMax) return false;
+    pair.name.remove_suffix(1);
+    if (pairs.empty() && !IsIterationName(pair.name)) return false;
+    pair.value = TakeLogWord(text);
+    if (!LeadingNumber(pair.value)) return false;
+    has_loss |= pair.name.ends_with("loss");
+    pairs.push_back(pair);
+  }
+  return has_loss && pairs.size() >= 3;
 }
 
 bool IsGlued(std::string_view value) {

@@ -39,6 +39,13 @@ std::optional<LogHead> TakeLogHead(std::string_view& text);
 
 // The number with which `text` begins: "523.9" of "523.9/510.2" and of "3453.08ms/8".
 std::optional<double> LeadingNumber(std::string_view text);
+// The whole of it: 22500 for "22.5K", 1.05e6 for "1.05M"; `exponent`: times so many tens. Exact, as
+// the digits are read once.
+std::optional<double> WholeNumberOf(std::string_view text, int exponent);
+// "step: 10  loss: 7.0  memory: 20.1GiB(25%)  tps: 3,000": a name and a word, again and again, of
+// which the first counts iterations and another is a loss. False: it is something else.
+bool ReadSpacedPairs(std::string_view text, std::vector<LogPair>& pairs);
+bool IsIterationName(std::string_view name);
 // Whether a number is followed by a letter, and there are further words: "80WARNING: more".
 bool IsGlued(std::string_view value);
 

@@ -60,9 +60,11 @@ constexpr ColumnName kColumnNames[] = {
     {IterationColumn::kElapsed, "iteration time (ms)"},
     {IterationColumn::kElapsed, "iteration time"},
     {IterationColumn::kElapsed, "iteration time (s)"},
+    {IterationColumn::kElapsed, "train_step_timing in s"},
     {IterationColumn::kLoss, "lm loss"},
     {IterationColumn::kLoss, "lm_loss"},
     {IterationColumn::kLoss, "loss"},
+    {IterationColumn::kLoss, "Loss"},
     {IterationColumn::kLoss, "train_loss"},
     {IterationColumn::kLoss, "reduced_train_loss"},
     {IterationColumn::kGradNorm, "grad norm"},
@@ -72,6 +74,7 @@ constexpr ColumnName kColumnNames[] = {
     {IterationColumn::kTflops, "TFLOPs"},
     {IterationColumn::kTflops, "[LM]TFLOPs"},
     {IterationColumn::kTflops, "tflops"},
+    {IterationColumn::kTflops, "model_tflops_per_gpu"},
     {IterationColumn::kLearningRate, "learning rate"},
     {IterationColumn::kLearningRate, "learning_rate"},
     {IterationColumn::kLearningRate, "lr"},
@@ -217,7 +220,8 @@ Result<const LogRows::Form*> LogRows::FormOf(const std::vector<LogPair>& pairs) 
       const auto found = std::find(form.names.begin(), form.names.end(), known.name);
       if (place != 0 || found == form.names.end()) continue;
       place = static_cast<size_t>(found - form.names.begin()) + 1;
-      const bool is_seconds = known.name == "iteration time (s)" || pairs[place - 1].unit == "s";
+      const bool is_seconds = known.name.ends_with("(s)") || known.name.ends_with(" in s") ||
+                              pairs[place - 1].unit == "s";
       if (known.column == IterationColumn::kElapsed) form.has_seconds = is_seconds;
     }
     at = forms_.emplace(key, std::move(form)).first;
@@ -235,11 +239,8 @@ Status LogRows::AddIteration(const LogPlace& place, const LogHead& head,
   int parameter = kPlaceColumns + 2;
   for (const size_t column : form->columns) {
     std::optional<double> value;
-    if (column != 0) value = LeadingNumber(pairs[column - 1].value);
-    if (value && form->has_seconds && parameter == kPlaceColumns + 2) {
-      numbers_json_.assign(pairs[column - 1].value).append("e3");  // 4.5416 s are 4541.6 ms
-      value = LeadingNumber(numbers_json_);
-    }
+    const bool is_seconds = form->has_seconds && parameter == kPlaceColumns + 2;
+    if (column != 0) value = WholeNumberOf(pairs[column - 1].value, is_seconds ? 3 : 0);
     TRACEDB_TRY(value ? insert.Bind(parameter, *value) : insert.BindNull(parameter));
     ++parameter;
   }

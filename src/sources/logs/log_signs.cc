@@ -87,6 +87,7 @@ bool IsSign(const LogLine& line, std::string_view next) {
   const std::string_view text = line.text;
   if (text.empty()) return false;
   if (IsIterationLine(text) || IsDate(text) || IsStage(text)) return true;
+  if (std::vector<LogPair> pairs; ReadSpacedPairs(text, pairs)) return true;
   if (text.starts_with("time (ms) |")) return HasNumbers(text.substr(11));
   if (text.ends_with("across ranks (ms):")) {
     return IsDotted(next) || (next.starts_with(' ') && next.ends_with(':'));
