@@ -18,11 +18,16 @@ struct GpuLine {
   std::string_view name, load, memory, processes;
 };
 
-// "49'C" or "??'C".
+// "49'C" or "??'C", and with a degree sign.
 bool IsTemperature(std::string_view cell) {
-  if (!cell.ends_with("'C")) return false;
-  const std::string_view digits = cell.substr(0, cell.size() - 2);
-  return digits == "??" || WholeNumber(digits).has_value();
+  for (const std::string_view sign : {"'C",
+                                      "\xc2\xb0"
+                                      "C"}) {
+    if (!cell.ends_with(sign)) continue;
+    const std::string_view digits = cell.substr(0, cell.size() - sign.size());
+    return digits == "??" || WholeNumber(digits).has_value();
+  }
+  return false;
 }
 
 // "0 / 22731 MB"

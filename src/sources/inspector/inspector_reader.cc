@@ -5,6 +5,7 @@
 #include "sources/inspector/inspector_record.h"
 #include "sources/inspector/inspector_rows.h"
 #include "sources/inspector/json_leaves.h"
+#include "sources/logs/log_signs.h"
 
 namespace tracedb {
 namespace {
@@ -97,11 +98,17 @@ class InspectorObjects {
 
 }  // namespace
 
-// Its first object, as far as the head has it, has a header and a part of ours.
+// Its first object, as far as the head has it, has a header and a part of ours. A file that goes on
+// from another begins within an object, and one that others write to as well with their lines.
 bool InspectorReader::Fits(const SourceHead& head) const {
-  const std::string_view text = head.text.substr(0, size_t{16} << 10);
+  std::string_view text = head.text.substr(0, size_t{16} << 10);
   const size_t begin = text.find_first_not_of(" \t\r\n[\xef\xbb\xbf");
-  if (begin == std::string_view::npos || text[begin] != '{') return false;
+  if (begin == std::string_view::npos) return false;
+  if (text[begin] != '{') {
+    const size_t object = text.find("\n{\"header\"");
+    if (object == std::string_view::npos || IsCodeOrDocument(head)) return false;
+    text.remove_prefix(object);
+  }
   const bool has_perf = text.find("\"coll_perf\"") != std::string_view::npos ||
                         text.find("\"p2p_perf\"") != std::string_view::npos ||
                         text.find("\"dump_stats\"") != std::string_view::npos;
