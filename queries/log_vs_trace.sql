@@ -26,6 +26,8 @@
 -- column: matched        text        sure or guessed; else why no step is told: the log has no
 --                                    times, no step ends near a line.
 -- column: moved_ms       real(ms)    What was added to the trace's times to meet the log.
+-- column: sm_clock_mhz   real(mhz)   The lowest clock of a GPU of the ranks that was sampled in the
+--                                    iteration, or just before and after it; NULL: none was.
 --
 -- about:  logs, settings, GPU samples
 -- lead:   iteration, step, phase, elapsed_ms, step_ms, cost_ms, cost_pct
@@ -63,6 +65,7 @@ middle AS (
 ),
 told AS (
   SELECT s.source_id, s.capture, l.iteration, p.step, l.elapsed_ms, p.step_ns, p.after_ns,
+         l.at_ns - s.moved_ns AS end_ns,
          CASE WHEN l.iteration < s.first THEN 'before' WHEN l.iteration > s.last THEN 'after'
               ELSE 'profiled' END AS phase,
          CASE WHEN s.moves = 1 THEN 'sure' ELSE 'guessed' END AS matched,
@@ -72,7 +75,7 @@ told AS (
   LEFT JOIN profiled p ON p.source_id = s.source_id AND p.capture = s.capture
        AND p.iteration = l.iteration
   UNION ALL
-  SELECT l.source_id, c.capture, NULL, NULL, NULL, NULL, NULL, NULL,
+  SELECT l.source_id, c.capture, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
          CASE WHEN max(l.at_ns) IS NULL THEN 'the log has no times'
               ELSE 'no step ends near a line' END, NULL
   FROM line l JOIN captures c ON c.run_id = l.run_id
@@ -81,6 +84,19 @@ told AS (
     AND NOT EXISTS (SELECT 1 FROM stretch s
                     WHERE s.source_id = l.source_id AND s.capture = c.capture)
   GROUP BY l.source_id, c.capture
+),
+clock AS MATERIALIZED (
+  SELECT run_id, at_ns, mhz, period_ns FROM rank_clock_samples
+  WHERE run_id IN (SELECT run_id FROM line)
+),
+clocked AS MATERIALIZED (
+  SELECT t.source_id, t.capture, t.iteration,
+         coalesce(min(CASE WHEN c.at_ns BETWEEN t.end_ns - t.elapsed_ms * 1e6 AND t.end_ns
+                           THEN c.mhz END), min(c.mhz)) AS mhz
+  FROM told t JOIN sources s ON s.source_id = t.source_id
+  JOIN clock c ON c.run_id = s.run_id
+    AND c.at_ns BETWEEN t.end_ns - t.elapsed_ms * 1e6 - c.period_ns AND t.end_ns + c.period_ns
+  GROUP BY t.source_id, t.capture, t.iteration
 )
 SELECT
   s.run,
@@ -96,7 +112,10 @@ SELECT
   100.0 * (t.elapsed_ms - m.median_ms) / nullif(m.median_ms, 0) AS cost_pct,
   t.after_ns / 1e6 AS after_step_ms,
   t.matched,
-  t.moved_ms
+  t.moved_ms,
+  c.mhz AS sm_clock_mhz
 FROM told t JOIN sources s ON s.source_id = t.source_id
 LEFT JOIN middle m ON m.source_id = t.source_id
+LEFT JOIN clocked c ON c.source_id = t.source_id AND ifnull(c.capture, 0) = ifnull(t.capture, 0)
+  AND c.iteration = t.iteration
 ORDER BY s.run, t.capture, t.source_id, t.iteration;
