@@ -34,7 +34,8 @@ bool SplitDotted(std::string_view text, std::string_view& name, std::string_view
   while (name.ends_with('.')) name.remove_suffix(1);
   const bool had_blank = name.ends_with(' ');
   name = TrimBlanks(name);
-  return had_blank && !name.empty() && name.find_first_of(":|") == std::string_view::npos;
+  return had_blank && !name.empty() && name.find(':') == std::string_view::npos &&
+         name.find('|') == std::string_view::npos;
 }
 
 // "(210.40, 221.30)".

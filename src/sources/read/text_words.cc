@@ -5,10 +5,12 @@
 namespace tracedb {
 
 std::string_view TrimBlanks(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r";
-  const size_t begin = text.find_first_not_of(kBlanks);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
+  const auto is_blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
+  size_t begin = 0;
+  size_t end = text.size();
+  while (begin < end && is_blank(text[begin])) ++begin;
+  while (end > begin && is_blank(text[end - 1])) --end;
+  return text.substr(begin, end - begin);
 }
 
 std::optional<int64_t> WholeNumber(std::string_view text) {
