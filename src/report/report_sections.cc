@@ -77,6 +77,10 @@ constexpr auto kSections = std::to_array<ReportSection>({
      "Sums of durations over all ranks.", 25, ""},
     {"roofline", "roofline", "How near operators come to what the GPU can do", "roofline",
      "Far below the lines: small work, or a kernel that could be better.", 200, ""},
+    {"ncu_overlay", "ncu_overlay", "What kernels move to and from memory", "ncu_overlay",
+     "As Nsight Compute measured it, kernel by kernel.", 16'000, "", 400'000},
+    {"ncu_roofline", "ncu_roofline", "How near kernels come to the roof", "ncu_roofline",
+     "As Nsight Compute measured them, replayed alone.", 2000, "", 200'000},
     {"flame", "report/call_tree", "What the GPU time is spent in", "flame",
      "Each box is an operator, annotation, module or function of the host, below it what it "
      "called, "

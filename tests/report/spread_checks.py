@@ -139,6 +139,34 @@ def line_is_the_links_speed(page, path):
     assert is_log_linear([(450, line), *zip(speeds, drawn)])
 
 
+NCU_HEADER = ("ID,Process ID,Process Name,Host Name,Kernel Name,Context,Stream,Block Size,Grid Size,"
+              "Device,CC,dram__bytes_read.sum,gpu__time_duration.sum,"
+              "device__attribute_l2_cache_size")
+
+
+def kernels_under_nsight_compute_are_drawn(setting):
+    csv = os.path.join(setting.folder, "ncu.csv")
+    with open(csv, "w", encoding="utf-8") as file:
+        file.write(NCU_HEADER + "\n,,,,,,,,,,,byte,ns,byte\n")
+        for kernel in range(8):
+            name = "void gemm_backward()" if kernel > 5 else f"void {HARM}()"
+            file.write(f"{kernel},1,p,h,{name},1,7,(1 1 1),(1 1 1),0,9.0,{1000 << kernel},500,16000\n")
+    path = setting.report(setting.database("ncu", csv))
+    page = setting.open(path)
+    rows = [row for row in rows_of(page_data(path)["results"]["ncu_overlay"]["result"])]
+    drawn = page.evaluate("""[...document.querySelectorAll('#ncu_overlay circle.dot')].map((e) =>
+      [Number(e.getAttribute('cx')), Number(e.getAttribute('cy'))])""")
+    assert len(drawn) == len(rows) == 8, (len(drawn), len(rows))
+    assert is_log_linear([(row["mbyte"], y) for row, (_, y) in zip(rows, drawn)])
+    lines = page.evaluate("""[...document.querySelectorAll('#ncu_overlay line.roof')].map((e) =>
+      [Number(e.getAttribute('x1')), Number(e.getAttribute('y1'))])""")
+    assert is_log_linear([(0.016, lines[1][1])]
+                         + [(row["mbyte"], y) for row, (_, y) in zip(rows, drawn)])
+    assert drawn[5][0] <= lines[0][0] <= drawn[6][0], (lines, drawn)
+    assert page.troubles() == [], page.troubles()
+    page.close()
+
+
 def the_server_cuts_what_is_clicked(setting):
     database = two_runs(setting)
     with Server(setting.program, database, "--token", "geheim") as server:
@@ -170,4 +198,4 @@ def the_server_cuts_what_is_clicked(setting):
 
 
 CHECKS = [runs_stand_side_by_side, steps_are_spread, roofline_is_that_of_the_query,
-          the_server_cuts_what_is_clicked]
+          kernels_under_nsight_compute_are_drawn, the_server_cuts_what_is_clicked]

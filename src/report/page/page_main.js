@@ -13,6 +13,8 @@ const kCharts = {
   step_spread: stepSpreadChart,
   runs: runsChart,
   roofline: rooflineChart,
+  ncu_overlay: ncuOverlayChart,
+  ncu_roofline: ncuRooflineChart,
   memory_at_peak: memoryAtPeakChart,
   memory_kinds: memoryKindsChart,
   top_kernels: topKernelsChart,
