@@ -55,7 +55,8 @@ std::string DumpOf(SqliteDb& db) {
   }
 }
 
-std::string RowsOf(const SourceReader& reader, const fs::path& path, size_t block_bytes) {
+std::string RowsOf(const SourceReader& reader, const fs::path& path, size_t block_bytes,
+                   bool& is_damaged) {
   auto db = SqliteDb::OpenInMemory();
   if (!db.ok()) Fail(db.error().what);
   if (const auto made = db.value().Execute(TablesSql() + "BEGIN"); !made.ok()) Fail(Must(made));
@@ -64,6 +65,7 @@ std::string RowsOf(const SourceReader& reader, const fs::path& path, size_t bloc
   const SourceOptions options;
   SourceRows rows{.db = db.value(), .source_id = 1, .options = options};
   const Status read = reader.Read(text.value(), rows);
+  is_damaged = text.value().damage().has_value();
   // A file may be refused as a whole; what was read of it does not land then.
   if (!read.ok()) return read.error().what;
   std::string all = DumpOf(db.value()) + std::to_string(rows.rows) + rows.time_source;
@@ -85,8 +87,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const SourceReader& reader = *readers[data[0] % readers.size()];
   const fs::path path = folder.path() / "file";
   std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
-  const std::string whole = RowsOf(reader, path, 0);
-  if (RowsOf(reader, path, 1 + size / 3) != whole) {
+  bool is_damaged = false;
+  const std::string whole = RowsOf(reader, path, 0, is_damaged);
+  // How much ISA-L gives of a stream before it sees its damage depends on the pieces that it gets;
+  // the program always reads with the same ones.
+  if (RowsOf(reader, path, 1 + size / 3, is_damaged) != whole && !is_damaged) {
     Fail(std::string(reader.kind()) + ": other rows when read in blocks");
   }
   return 0;
