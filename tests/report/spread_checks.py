@@ -139,8 +139,8 @@ def line_is_the_links_speed(page, path):
     assert is_log_linear([(450, line), *zip(speeds, drawn)])
 
 
-NCU_HEADER = ("ID,Process ID,Process Name,Host Name,Kernel Name,Context,Stream,Block Size,Grid Size,"
-              "Device,CC,dram__bytes_read.sum,gpu__time_duration.sum,"
+NCU_HEADER = ("ID,Process ID,Process Name,Host Name,Kernel Name,Context,Stream,Block Size,"
+              "Grid Size,Device,CC,dram__bytes_read.sum,gpu__time_duration.sum,"
               "device__attribute_l2_cache_size")
 
 
@@ -150,10 +150,11 @@ def kernels_under_nsight_compute_are_drawn(setting):
         file.write(NCU_HEADER + "\n,,,,,,,,,,,byte,ns,byte\n")
         for kernel in range(8):
             name = "void gemm_backward()" if kernel > 5 else f"void {HARM}()"
-            file.write(f"{kernel},1,p,h,{name},1,7,(1 1 1),(1 1 1),0,9.0,{1000 << kernel},500,16000\n")
+            ids = f"{kernel},1,p,h,{name},1,7,(1 1 1),(1 1 1),0,9.0"
+            file.write(f"{ids},{1000 << kernel},500,16000\n")
     path = setting.report(setting.database("ncu", csv))
     page = setting.open(path)
-    rows = [row for row in rows_of(page_data(path)["results"]["ncu_overlay"]["result"])]
+    rows = rows_of(page_data(path)["results"]["ncu_overlay"]["result"])
     drawn = page.evaluate("""[...document.querySelectorAll('#ncu_overlay circle.dot')].map((e) =>
       [Number(e.getAttribute('cx')), Number(e.getAttribute('cy'))])""")
     assert len(drawn) == len(rows) == 8, (len(drawn), len(rows))

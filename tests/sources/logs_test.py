@@ -29,6 +29,11 @@ SHARED = os.environ.get("TRACEDB_SHARED") or os.path.join(ROOT, "..", "shared")
 OPTIONS = None
 MEMORY_KB = 128 << 10
 
+PREFIXES = ("worker-0: ", "192.168.0.4: ", "[1,0]<stdout>:", "[0] ", "0: ", "[default0]:",
+            "[pod/job-worker-0/pytorch] ", "Nov 22 00:50:19 node7 torchrun[4711]: ",
+            "worker-1  | ", "I1122 00:50:19.082800  4711 training.py:77] ",
+            "(TrainActor pid=4711) ", "[rank0]: ")
+
 HEAD = re.compile(r"iteration +(\d+)/ *(\d+) \|")
 BLOCK = re.compile(r"^ {4}(\S.*?) \.*: \((\S+), (\S+)\)$")
 ARGUMENT = re.compile(r"^  (\S+) (?:\.+|) (.*)$")
@@ -152,6 +157,24 @@ class LogsTest(unittest.TestCase):
                 rows = self.check_log(path)
                 if "growing" in path:
                     self.assertEqual(rows, 213)
+
+    def test_a_log_says_the_same_behind_every_prefix(self):
+        text = text_of(os.path.join(ROOT, "fixtures", "megatron_dp.log.gz"))
+        tables = {"iterations": "iteration AS name, at_ns, fields",
+                  "timers": "iteration, name, min_ms", "arguments": "section, name, value",
+                  "memory": "name, mb", "events": "name"}
+        told = {}
+        for number, prefix in enumerate(("", *PREFIXES)):
+            path = self.path(f"{number}.txt")
+            with open(path, "w", encoding="utf-8") as file:
+                file.writelines(prefix + line + "\n" for line in text.split("\n"))
+            done = self.ingest(path, db=f"{number}.db")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            told[prefix] = {
+                table: self.rows(f"SELECT {columns} FROM log_{table} ORDER BY line, name",
+                                 f"{number}.db") for table, columns in tables.items()}
+            self.assertEqual(told[prefix], told[""], prefix)
+        self.assertGreater(min(map(len, told[""].values())), 5)
 
     def test_nothing_of_this_repository_is_a_log_or_settings(self):
         skipped = {"build", ".git", "fixtures", "__pycache__", "corpus"}

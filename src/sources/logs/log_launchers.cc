@@ -106,7 +106,7 @@ bool IsBeginOfLine(std::string_view text) {
   while (text.starts_with(' ')) text.remove_prefix(1);
   size_t length = 0;
   if (text.starts_with('[')) return ReadLogStamp(text.substr(1), length).has_value();
-  return text.starts_with("using world size: ") ||
+  return text.starts_with("using world size: ") || text.starts_with("> ") ||
          (text.starts_with("-----") && text.find(" arguments -----") != std::string_view::npos);
 }
 
