@@ -161,6 +161,7 @@ std::optional<double> LeadingNumber(std::string_view text) {
 }
 
 std::optional<double> WholeNumberOf(std::string_view text, int exponent) {
+  if (exponent == 0 && !text.empty() && IsDigit(text.back())) return LeadingNumber(text);
   constexpr std::string_view kSuffixes = "KMBT";  // thousands each
   const size_t length = NumberLength(text);
   if (length + 1 == text.size()) {
