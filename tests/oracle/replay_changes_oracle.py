@@ -74,10 +74,11 @@ def of_late_ranks(graph, ranks):
             "WHERE ifnull(cause, '') <> 'upstream' AND carried_id IS NULL"):
         if slice_id not in key_of or rank not in ranks:
             continue
+        behind = late_steps(graph, starts[key_of[slice_id]], step)
         if cause != "host":
-            slow.add(step)
+            slow |= behind
         if cause != "device" or held_by is None:
-            hosts.add(step)
+            hosts |= behind
         if cause == "host" and held_by is not None and launches(graph, held_by):
             for one, ns in held_alike(graph, ranks, starts[key_of[slice_id]], rank, step, held_by):
                 shorter[one] = max(shorter.get(one, 0), ns)
@@ -88,6 +89,33 @@ def of_late_ranks(graph, ranks):
     return [c for c in changes if c["slice_id"] in gpu] + [
         {"change": "several", "of": [(c, changed_slices(graph, c)) for c in changes if c["slice_id"] not in gpu]},
         {"change": "even_host", "at_most": even_host(graph, ranks, hosts)}]
+
+
+def late_steps(graph, parts, step):
+    """The step, and those before it, back to the last one in which all of these ranks had been together."""
+    found = {step}
+    if step is None:
+        return found
+    for before in sorted({s for s in graph.step_numbers.values() if s < step}, reverse=True):
+        if is_together(graph, set(parts), before):
+            break
+        found.add(before)
+    return found
+
+
+def is_together(graph, ranks, step):
+    """Whether collectives of this step lead from any of these ranks to all others."""
+    if not hasattr(graph, "met"):
+        graph.met = collections.defaultdict(lambda: collections.defaultdict(set))  # {step: {collective: ranks}}
+        for rank, of, *key in graph.db.execute("SELECT rank, step, group_id, pair, by_seq, match_no FROM collectives "
+                                               "WHERE capture_id = ? AND group_id IS NOT NULL", (graph.capture_id,)):
+            graph.met[of][tuple(key)].add(rank)
+    reached = {min(ranks)}
+    while True:
+        more = set().union(*(met for met in graph.met[step].values() if met & reached)) - reached
+        if not more:
+            return ranks <= reached
+        reached |= more
 
 
 def launches(graph, slice_id):

@@ -21,6 +21,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "scenarios")]
+import accumulates  # noqa: E402
 import causes  # noqa: E402
 import check_breakdown  # noqa: E402
 import check_database  # noqa: E402
@@ -99,6 +100,9 @@ def sets(options, folder):
         made = os.path.join(folder, job.folder)
         kineto_writer.write_job(job, made)
         yield Set(job.folder, [made], True, ("stalls", "patterns"))
+    adds_up = accumulates.training("adds up", slower=lambda rank, _: 1.4 if rank == 2 else 1)
+    kineto_writer.write_job(adds_up, os.path.join(folder, adds_up.folder))
+    yield Set(adds_up.folder, [os.path.join(folder, adds_up.folder)], True, ("stalls", "replay"))
     for seed in range(1, options.seeds + 1):
         paths = make_cases.write(os.path.join(folder, f"seed{seed}"), seed, dirty=seed % 2 == 0)
         # What is dirty is a matter of the tables.

@@ -1,4 +1,5 @@
 """All scenarios, by theme."""
+import accumulates
 import blame
 import cause_checks
 import causes
@@ -12,7 +13,7 @@ import together
 import turns
 
 THEMES = (communicators, runs_and_captures, causes, losses, kinds, recorder, blame, turns, together,
-          endings)
+          endings, accumulates)
 
 
 def all_scenarios():

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "replay/changes/held_slices.h"
+#include "replay/changes/late_steps.h"
 #include "replay/changes/late_work.h"
 #include "tracedb/base/interval.h"
 
@@ -34,7 +35,7 @@ constexpr const char* kSliceSql =
 class LateFinder {
  public:
   LateFinder(SqliteDb& db, const JobRows& rows, const std::set<int64_t>& ranks)
-      : db_(db), rows_(rows), ranks_(ranks), held_slices_(rows) {
+      : db_(db), rows_(rows), ranks_(ranks), held_slices_(rows), late_steps_(rows) {
     for (uint32_t i = 0; i < rows.activities.size(); ++i) {
       const Activity& activity = rows.activities[i];
       if (activity.collective != kNone && ranks.contains(RankOf(i))) parts_[activity.slice_id] = i;
@@ -89,8 +90,10 @@ class LateFinder {
       const int64_t step = causes.Type(2) == SqlType::kInteger ? causes.Int(2) : kNoStep;
       const std::string_view cause = causes.Text(3);
       const bool has_slice = causes.Type(1) == SqlType::kInteger && causes.Int(1) > 0;
-      if (cause != "host") slow_steps_.insert(step);
-      if (cause != "device" || !has_slice) host_steps_.insert(step);
+      for (const int64_t lost_in : late_steps_.Of(part->second, step)) {
+        if (cause != "host") slow_steps_.insert(lost_in);
+        if (cause != "device" || !has_slice) host_steps_.insert(lost_in);
+      }
       if (cause == "host" && has_slice) stalls_.push_back({causes.Int(1), step, part->second});
     }
   }
@@ -207,6 +210,7 @@ class LateFinder {
   const JobRows& rows_;
   const std::set<int64_t>& ranks_;
   HeldSlices held_slices_;
+  LateSteps late_steps_;
   std::unordered_map<int64_t, uint32_t> parts_;  // of these ranks, by slice_id
   std::vector<Stall> stalls_;
   std::map<int64_t, int64_t> late_ns_;         // by slice_id
