@@ -2,11 +2,11 @@
 --
 -- One row for each problem without which the job would be faster by min_pct or more, the most to
 -- gain first. A gain comes from a replay of the recorded dependencies of all ranks without the
--- cause (`what_if`): waiting that computation hides gains nothing, and a rank that is late gains
--- what the next one would allow. A row's gain is what it adds to those that count before it (ranks
--- that are late, groups with slow transfers, then by what each gains alone), and never more than
--- alone, but for a late rank with a fifth of all waits or slow transfers that another late rank
--- hides, as its evidence says: all together never are more than the steps. No row: nothing gains.
+-- cause (`what_if`): waiting that computation hides gains nothing, a late rank what the next one
+-- would allow. A row's gain is what it adds to those that count before it (ranks that are late,
+-- groups with slow transfers, then by what each gains alone), and never more than alone, but for
+-- what another late rank hides, as its evidence says: slow transfers, a rank with a fifth of all
+-- waits, and the next that would be late without one with half of them. No row: nothing gains.
 --
 -- A group is slow whose transfers take half as long again and more as those of the other groups of
 -- its kind and size, for the same collectives of the same bytes. A rank makes others wait only for
@@ -396,6 +396,43 @@ profiled AS (
          iif(min(rank) = max(rank), min(rank), NULL) AS rank
   FROM on_path WHERE kind = 'recorder' GROUP BY run_id
 ),
+main_late AS MATERIALIZED (  -- for whom the others wait half of all waits or more
+  SELECT *, row_number() OVER (PARTITION BY run_id ORDER BY ranks DESC, ns DESC, named) AS place
+  FROM (SELECT *, sum(iif(is_one, ns, 0)) OVER (PARTITION BY run_id) AS all_ns
+        FROM (SELECT run_id, ns, 1 AS is_one, 1 AS ranks, printf('%d', rank) AS named,
+                     printf('{"rank_late":%d}', rank) AS change
+              FROM root WHERE :rank IS NULL
+              UNION ALL SELECT run_id, ns, 0, ranks, named, change FROM team_text))
+  WHERE 2 * ns >= all_ns
+),
+without_main AS (  -- what is critical then on another rank: it may be late as well
+  SELECT c.run_id, m.ranks, m.named, m.change, p.rank,
+         iif(p.kind = 'host', p.held_name_id, NULL) AS held_name_id, sum(p.dur_ns) AS ns
+  FROM captures c CROSS JOIN main_late m ON m.run_id = c.run_id AND m.place = 1
+  CROSS JOIN replay_path(c.capture_id, '[' || m.change || ']') p
+  WHERE (:run IS NULL OR c.run = :run) AND (:capture IS NULL OR c.capture = :capture)
+    AND p.kind NOT IN ('transfer', 'unrecorded', 'recorder')
+    AND instr(m.change, printf(':%d}', p.rank)) = 0
+  GROUP BY c.run_id, p.rank, iif(p.kind = 'host', p.held_name_id, NULL)
+),
+next_late AS MATERIALIZED (  -- the rank with most of it, and what holds its host there most
+  SELECT *, row_number() OVER (PARTITION BY run_id ORDER BY rank_ns DESC, rank,
+                                            held_name_id IS NULL, ns DESC, held_name_id) AS place,
+         iif(held_name_id IS NULL, 0, ns) AS held_ns,
+         change || printf(',{"rank_late":%d}', rank) AS changes
+  FROM (SELECT *, sum(ns) OVER (PARTITION BY run_id, rank) AS rank_ns FROM without_main)
+),
+next_gain AS (  -- where it adds to what these gain
+  SELECT x.*, (SELECT n.name FROM names n WHERE n.name_id = x.held_name_id) AS held
+  FROM captures c CROSS JOIN next_late x ON x.run_id = c.run_id AND x.place = 1
+  CROSS JOIN replay_steps(c.capture_id, '[' || x.change || ']') s
+  JOIN replay_steps(c.capture_id, '[' || x.changes || ']') b ON b.step IS s.step
+  JOIN whole_base w ON w.run_id = c.run_id
+  WHERE (:run IS NULL OR c.run = :run) AND (:capture IS NULL OR c.capture = :capture)
+  GROUP BY x.run_id
+  HAVING sum(s.dur_ns) > sum(b.dur_ns)
+    AND 100.0 * sum(s.dur_ns - b.dur_ns) >= coalesce(:min_pct, 2) * w.ns
+),
 of_rank (json) AS (SELECT iif(:rank IS NULL, '', printf(',"rank":%d', :rank))),
 found (run_id, problem, rank, evidence, advice, change) AS MATERIALIZED (
   SELECT e.run_id,
@@ -506,6 +543,30 @@ found (run_id, problem, rank, evidence, advice, change) AS MATERIALIZED (
          END,
          t.change
   FROM team_text t
+  UNION ALL
+  SELECT x.run_id,
+         printf('Rank %d is late as well, hidden by %s', x.rank,
+                iif(x.ranks > 8, printf('%d ranks', x.ranks),
+                    printf('rank%s %s', iif(x.ranks = 1, '', 's'), x.named))),
+         x.rank,
+         printf('were %s not late, %.1f ms of the critical path would be this rank''s%s%s '
+                || '(critical_path with this what_if)',
+                iif(x.ranks > 1, 'these', 'that one'), x.rank_ns / 1e6,
+                iif(50 * x.held_ns >= x.rank_ns,
+                    printf(', %.1f ms of it in %s on its host', x.held_ns / 1e6,
+                           substr(x.held, 1, 80)), ''),
+                iif(50 * g.ns >= x.rank_ns,
+                    printf('; its GPU computes %.1f ms longer than the middle one of the ranks',
+                           g.ns / 1e6), '')),
+         iif(ifnull(g.ns, 0) > x.held_ns,
+             'its kernels take longer than on other ranks: uneven work, a slow or throttled GPU '
+               || '(kernels_top)',
+             'see what its host does there that others do not: data loading, logging, checkpoints, '
+               || 'garbage collection, a slow CPU'),
+         x.changes
+  FROM next_gain x
+  LEFT JOIN (SELECT run_id, rank, sum(more_ns) AS ns FROM took_more WHERE cause = 'device'
+             GROUP BY run_id, rank) g ON g.run_id = x.run_id AND g.rank = x.rank
   UNION ALL
   SELECT s.run_id,
          printf('%s is slow: its transfers take %.1f times as long as elsewhere', g.short_name,
@@ -619,9 +680,18 @@ found (run_id, problem, rank, evidence, advice, change) AS MATERIALIZED (
 ),
 -- From here on each step of the query names the one before once, and hands all on: SQLite expands a
 -- CTE anew wherever it is named, and so all rules above as often.
+doubted AS (  -- what late ranks cost others that nobody recorded is not known
+  SELECT f.run_id, f.problem, f.rank,
+         f.evidence
+           || iif(f.change GLOB '{"rank_late"*' AND count(DISTINCT r.own_rank) < max(r.job_ranks),
+                  '; part of the waits may be for ranks that were not recorded', '') AS evidence,
+         f.advice, f.change
+  FROM found f JOIN recorded r ON r.run_id = f.run_id
+  GROUP BY f.run_id, f.problem, f.rank, f.evidence, f.advice, f.change
+),
 tried AS (  -- each alone, by step
   SELECT f.*, b.capture, b.step, b.dur_ns - s.dur_ns AS ns
-  FROM captures c CROSS JOIN found f ON f.run_id = c.run_id
+  FROM captures c CROSS JOIN doubted f ON f.run_id = c.run_id
   CROSS JOIN replay_steps(c.capture_id, '[' || f.change || ']') s
   JOIN base b ON b.capture_id = c.capture_id AND b.step IS s.step
 ),
@@ -648,6 +718,7 @@ placed AS (
          w.steps, iif(2 * a.worst_ns > a.ns, a.worst, NULL) AS worst,
          row_number() OVER (PARTITION BY a.run_id
                             ORDER BY a.change GLOB '{"rank_late"*' DESC,
+                                     a.problem GLOB 'Rank * is late as well*',
                                      a.change GLOB '{"transfers":*,"factor":*' DESC,
                                      a.order_ns DESC, a.change GLOB '{"waits":"sync"*',
                                      length(a.change) DESC, a.problem, a.rank, a.evidence) AS place

@@ -154,7 +154,7 @@ std::string InOtherSteps(const VerdictFacts& facts, const std::vector<Gain>& all
   for (const Row& row : facts.recommendations) {
     const int64_t number = row[kNumber].integer;
     if (number == best.number || row[kRank].type == SqlType::kNull ||
-        !row[kWhatIf].text.starts_with(R"([{"rank_late")")) {
+        !row[kWhatIf].text.starts_with(R"([{"rank_late")") || IsOfHidden(row)) {
       continue;
     }
     double apart_ms = 0;  // in steps in which the rank of `best` is not who is late
@@ -171,6 +171,24 @@ std::string InOtherSteps(const VerdictFacts& facts, const std::vector<Gain>& all
     text += fmt::format("{}{}", i + 1 == ranks.size() ? " and " : ", ", ranks[i]);
   }
   return text + " came late";
+}
+
+std::string AndTheHidden(const VerdictFacts& facts, const std::vector<Gain>& all,
+                         const Gain& best) {
+  for (const Row& row : facts.recommendations) {
+    if (!IsOfHidden(row)) continue;
+    for (const Gain& both : all) {
+      if (both.number != row[kNumber].integer || both.key != best.key) continue;
+      if ((both.ms() - best.ms()) * 100 < kGainPctMin * best.before_ms) continue;
+      return fmt::format("; were rank {}, which that hides, not late either: {}",
+                         row[kRank].integer, ShownMs(both.after_ms));
+    }
+  }
+  return "";
+}
+
+bool IsOfHidden(const std::vector<RowValue>& row) {
+  return row[kRank].type != SqlType::kNull && LateRanksOf(row[kWhatIf].text).size() > 1;
 }
 
 std::vector<int64_t> LateRanksOf(const std::string& change) {

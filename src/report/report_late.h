@@ -24,6 +24,12 @@ std::optional<int64_t> LatestOf(const VerdictFacts& facts, std::optional<int64_t
 // empty.
 std::string InOtherSteps(const VerdictFacts& facts, const std::vector<Gain>& all, const Gain& best);
 
+// "; were rank 2, which that hides, not late either: 54.2 ms", where there is such a rank.
+std::string AndTheHidden(const VerdictFacts& facts, const std::vector<Gain>& all, const Gain& best);
+
+// Whether a recommendation is about a rank that another one hides: its change is that of both.
+bool IsOfHidden(const std::vector<RowValue>& row);
+
 // The ranks whose lateness a change takes away.
 std::vector<int64_t> LateRanksOf(const std::string& change);
 

@@ -63,7 +63,10 @@ const Gain* InUsualStep(const VerdictFacts& facts, const Gains& gains, const std
 }
 
 const Gain* BestGain(const VerdictFacts& facts, const std::vector<Gain>& all) {
-  const Gain* best = Largest(facts, all, [](const Gain&) { return true; });
+  // A hidden rank's gain is also that of the one that hides it, which mostly has its own.
+  const Gain* best =
+      Largest(facts, all, [&](const Gain& gain) { return !IsOfHidden(RowOf(facts, gain.number)); });
+  if (best == nullptr) best = Largest(facts, all, [](const Gain&) { return true; });
   if (best == nullptr || NamesWhoIsAtFault(facts, best->number)) return best;
   // The bubble is that of a pipeline in which all is well too, and its gain that of a pipeline
   // without any: whoever is at fault comes before it, however little that gains.
@@ -180,14 +183,18 @@ PageVerdict FromGains(const VerdictFacts& facts, const LaneShares& lanes,
   if (row[kRank].type != SqlType::kNull) verdict.rank = row[kRank].integer;
   const bool is_late = row[kWhatIf].text.find("\"rank_late\"") != std::string::npos;
   verdict.kind = is_late ? "late" : "problem";
-  const bool are_several = is_late && !verdict.rank.has_value();
-  if (are_several) verdict.rank = LatestOf(facts, best->key.second, row[kWhatIf].text);
+  const bool are_several = is_late && LateRanksOf(row[kWhatIf].text).size() > 1;
+  if (are_several) {
+    const std::optional<int64_t> latest = LatestOf(facts, best->key.second, row[kWhatIf].text);
+    if (latest.has_value()) verdict.rank = latest;
+  }
   if (is_late && verdict.rank.has_value()) {
-    verdict.sentence =
-        fmt::format("{} took {}; {} would do: {}{}.", StepName(best->key), ShownMs(best->before_ms),
-                    ShownMs(best->after_ms), LateCause(facts, lanes, *verdict.rank, *best, ranks),
-                    are_several ? AndTheOthers(row[kWhatIf].text, *verdict.rank)
-                                : InOtherSteps(facts, all, *best));
+    verdict.sentence = fmt::format(
+        "{} took {}; {} would do: {}{}{}.", StepName(best->key), ShownMs(best->before_ms),
+        ShownMs(best->after_ms), LateCause(facts, lanes, *verdict.rank, *best, ranks),
+        are_several ? AndTheOthers(row[kWhatIf].text, *verdict.rank)
+                    : InOtherSteps(facts, all, *best) + AndTheHidden(facts, all, *best),
+        are_missing ? "; part of the waits may be for ranks that were not recorded" : "");
   } else {
     verdict.sentence = fmt::format(
         "{} took {}; up to {} of it could be saved: {}{}.", StepName(best->key),

@@ -31,6 +31,7 @@ import check_patterns  # noqa: E402
 import check_replay  # noqa: E402
 import check_report  # noqa: E402
 import check_stalls  # noqa: E402
+import hidden  # noqa: E402
 import make_cases  # noqa: E402
 import kineto_writer  # noqa: E402
 import make_experts  # noqa: E402
@@ -101,8 +102,10 @@ def sets(options, folder):
         kineto_writer.write_job(job, made)
         yield Set(job.folder, [made], True, ("stalls", "patterns"))
     adds_up = accumulates.training("adds up", slower=lambda rank, _: 1.4 if rank == 2 else 1)
-    kineto_writer.write_job(adds_up, os.path.join(folder, adds_up.folder))
-    yield Set(adds_up.folder, [os.path.join(folder, adds_up.folder)], True, ("stalls", "replay"))
+    hides = hidden.job_of("hides", loads={2: ("gc_collect", 4000)}, slower={1: 1.8})
+    for job in (adds_up, hides):
+        kineto_writer.write_job(job, os.path.join(folder, job.folder))
+        yield Set(job.folder, [os.path.join(folder, job.folder)], True, ("stalls", "replay"))
     for seed in range(1, options.seeds + 1):
         paths = make_cases.write(os.path.join(folder, f"seed{seed}"), seed, dirty=seed % 2 == 0)
         # What is dirty is a matter of the tables.

@@ -102,7 +102,10 @@ def slow_pair():
     jobs, gain = [job], truth.gain_of(job, even)
     told = {"late": "ranks 2 and 3, by their slow GPUs in all four steps", "gain": f"{gain} ns"}
     return Scenario("accumulates_pair", "The GPUs of two ranks are slow, which meet in each step, "
-                    "and all in every fourth", jobs, told, checks.basics(jobs), without=[
+                    "and all in every fourth", jobs, told, [
+                        *checks.basics(jobs),
+                        names("^Rank 2 is late as well, hidden by rank 3.*GPU", gain, STEPS)],
+                    without=[
                         Without(["--without rank-late=2 --without rank-late=3"], [even])])
 
 

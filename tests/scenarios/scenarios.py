@@ -5,6 +5,7 @@ import cause_checks
 import causes
 import communicators
 import endings
+import hidden
 import kinds
 import losses
 import recorder
@@ -13,7 +14,7 @@ import together
 import turns
 
 THEMES = (communicators, runs_and_captures, causes, losses, kinds, recorder, blame, turns, together,
-          endings, accumulates)
+          endings, accumulates, hidden)
 
 
 def all_scenarios():

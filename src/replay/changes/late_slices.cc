@@ -1,6 +1,7 @@
 #include "replay/changes/late_slices.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <optional>
@@ -48,6 +49,7 @@ class LateFinder {
     if (!slow_steps_.empty()) {
       TRACEDB_TRY(FindLateWork(db_, rows_, ranks_, slow_steps_, all.slices));
     }
+    TRACEDB_TRY(FindHidden(all.slices));
     for (const Stall& stall : stalls_) TRACEDB_TRY(Compare(stall));
     all.host_steps = std::move(host_steps_);
     for (const auto& [slice_id, late_ns] : late_ns_) {
@@ -76,6 +78,19 @@ class LateFinder {
     return rows_.traces[rows_.activities[activity].trace].rank;
   }
 
+  // Who is never the last has no cause: its GPU and its host are looked at both.
+  Status FindHidden(std::vector<LateSlice>& found) {
+    std::set<int64_t> hidden;
+    for (const auto& [slice_id, part] : parts_) {
+      if (!last_.contains(RankOf(part))) hidden.insert(RankOf(part));
+    }
+    if (last_.empty() || hidden.empty()) return Done{};
+    std::set<int64_t> steps;
+    std::ranges::set_difference(host_steps_, slow_steps_, std::inserter(steps, steps.end()));
+    host_steps_.insert(slow_steps_.begin(), slow_steps_.end());
+    return steps.empty() ? Status(Done{}) : FindLateWork(db_, rows_, hidden, steps, found);
+  }
+
   Status ReadCauses(int64_t rank) {
     TRACEDB_ASSIGN(causes,
                    db_.Prepare("SELECT id, cause_slice_id, step, cause FROM _collective_cause "
@@ -87,6 +102,7 @@ class LateFinder {
       if (!any) return Done{};
       const auto part = parts_.find(causes.Int(0));
       if (part == parts_.end()) continue;
+      last_.insert(rank);
       const int64_t step = causes.Type(2) == SqlType::kInteger ? causes.Int(2) : kNoStep;
       const std::string_view cause = causes.Text(3);
       const bool has_slice = causes.Type(1) == SqlType::kInteger && causes.Int(1) > 0;
@@ -212,6 +228,7 @@ class LateFinder {
   HeldSlices held_slices_;
   LateSteps late_steps_;
   std::unordered_map<int64_t, uint32_t> parts_;  // of these ranks, by slice_id
+  std::set<int64_t> last_;                       // those that came last of themselves
   std::vector<Stall> stalls_;
   std::map<int64_t, int64_t> late_ns_;         // by slice_id
   std::set<int64_t> slow_steps_;               // in which a GPU came late

@@ -1,0 +1,100 @@
+"""Scenarios of ranks that are never the last, as another one is later."""
+import cause_checks
+import checks
+import truth
+from checks import Check, Scenario, Without
+from trace_maker import Group, Job
+
+RANKS, STEPS = 4, 4
+DOUBT = "part of the waits may be for ranks that were not recorded"
+BOTH = "Something makes the job slower only if the job would be faster without it"
+
+
+def job_of(name, loads=None, slower=None):
+    """loads: {rank: (what, us)} before the launches of each step; slower: {rank: how many times as
+    long its kernels take}."""
+    job = Job(name, RANKS, [Group("3", "DATA_PARALLEL_GROUP", tuple(range(RANKS)))])
+    capture = job.capture(0)
+    for host in capture.every_host():
+        for number in range(1, STEPS + 1):
+            with host.step(number):
+                if loads and host.rank in loads:
+                    what, us = loads[host.rank]
+                    host.work(us, what, "user_annotation")
+                for _ in range(6):
+                    host.kernel("gemm", 900 * (slower or {}).get(host.rank, 1), op="aten::mm")
+                host.collective("allreduce", job.groups[1], 300, 20)
+                host.kernel("adam", 200, op="Optimizer.step#AdamW.step")
+                host.sync()
+    capture.simulate()
+    return job
+
+
+def adds(rank, words, gain):
+    """The row of the hidden rank, and what it adds to those of the others."""
+    def compare(program):
+        rows = [row for row in program.rows("recommendations")
+                if "as well" in checks.field(row, "problem")]
+        if [checks.field(row, "rank") for row in rows] != [rank]:
+            yield f"hidden ranks: {list(map(cause_checks.show, rows))}; the truth is rank {rank}"
+        elif not cause_checks.names_it(rows[0], words):
+            yield f"not /{words}/: {cause_checks.words_of(rows[0])}"
+        elif abs(checks.as_ns(checks.field(rows[0], "gain_ms")) * STEPS - gain) > 0.05 * gain:
+            yield f"{cause_checks.show(rows[0])}: the truth is {gain} ns in all steps"
+    return Check("adds_the_hidden", BOTH, compare)
+
+
+def nobody_hidden():
+    return cause_checks.no_words("hides_nobody", "late as well", BOTH)
+
+
+def pair(name, says, first, words, **of_both):
+    """Rank 1 hides rank 2. first: how the job is without what makes rank 1 late."""
+    job, without_first, even = job_of(name, **of_both), job_of(name, **first), job_of(name)
+    jobs = [job]
+    gain, of_first = truth.gain_of(job, even), truth.gain_of(job, without_first)
+    told = {"late": "ranks 1 and 2 in every step, rank 1 more", "gain without both": f"{gain} ns",
+            "without rank 1's": f"{of_first} ns"}
+    return Scenario(name, says, jobs, told, [
+        *checks.basics(jobs), adds(2, words, gain - of_first if of_first > gain / 50 else gain)],
+        without=[Without(["rank-late=1"], [without_first]),
+                 Without(["--without rank-late=1 --without rank-late=2"], [even])])
+
+
+def not_recorded():
+    """The file of rank 3, which is later than rank 1, was lost. What its lateness costs nobody can
+    tell, and so not what rank 1's does."""
+    job = job_of("hidden_by_unknown", loads={1: ("load", 3000), 3: ("gc_collect", 5000)})
+    job.captures[0].missing = {3}
+    jobs = [job]
+    told = {"late": "rank 1 of those that were recorded, by 3 ms a step; rank 3, by 5, was not",
+            "gain without rank 1's": "0; that of the recorded ranks is 3 ms a step at most"}
+    return Scenario("hidden_by_unknown", "The rank that is the last was not recorded", jobs, told, [
+        cause_checks.says("doubts_the_gain", f"waited .*{DOUBT}", BOTH),
+        cause_checks.first_sentence(f"rank 1's host was held up.*{DOUBT}")])
+
+
+def scenarios():
+    loads, collects = {1: ("load", 5000)}, {2: ("gc_collect", 4000)}
+    alone, slow = job_of("hides_nobody", loads=loads), {1: 1.8}
+    even = job_of("hides_nobody")
+    almost = {rank: 1 + rank / 1000 for rank in (0, 2, 3)}
+    noisy = job_of("hides_noise", loads=loads, slower=almost)
+    return [
+        pair("hides_a_loader", "A rank whose host is late hides another for another reason",
+             {"loads": collects}, "hidden by rank 1.*gc_collect", loads={**loads, **collects}),
+        pair("hides_as_late", "Two ranks are as late, for different reasons",
+             {"loads": {2: ("gc_collect", 4990)}}, "hidden by rank 1.*gc_collect",
+             loads={**loads, 2: ("gc_collect", 4990)}),
+        pair("slow_hides_a_loader", "A slow GPU hides a rank whose host is late",
+             {"loads": collects}, "hidden by rank 1.*gc_collect", loads=collects, slower=slow),
+        pair("loader_hides_slow", "A rank whose host is late hides a slow GPU",
+             {"slower": {2: 1.7}}, "hidden by rank 1.*GPU", loads=loads, slower={2: 1.7}),
+        not_recorded(),
+        Scenario("hides_nobody", "One rank is late, the others are alike", [alone],
+                 {"late": "rank 1"}, [*checks.basics([alone]), nobody_hidden(),
+                  cause_checks.no_words("all_are_recorded", DOUBT, BOTH)],
+                 without=[Without(["rank-late=1"], [even])]),
+        Scenario("hides_noise", "One rank is late, the others differ by a thousandth", [noisy],
+                 {"late": "rank 1"}, [*checks.basics([noisy]), nobody_hidden()],
+                 without=[Without(["rank-late=1"], [job_of("hides_noise", slower=almost)])])]
