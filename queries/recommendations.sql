@@ -13,12 +13,12 @@
 -- what takes longer on it than on them: in a pipeline everybody waits, and nobody is late. Ranks
 -- that are late for the same slice of the host, or all for their GPU's work, have one row where
 -- they are late in the same steps, half of all ranks at most, or where none of them makes the
--- others wait for more than half of it (of two ranks: two thirds).
+-- others wait for more than half of it (of two ranks: two thirds). Of these in turn one is the last
+-- more often than by chance if that has 1 % / ranks, were each as likely the last in each step.
 --
--- Communication in groups whose description does not say what they are for (default_pg) is told by
--- its callers, where `collective_callers` knows them. Where a run has one rank recorded, nobody
--- knows what of its communication was waiting: all of it counts. Number types are those that the
--- tensor cores of the GPU take (`gpu_tensor_cores`).
+-- Communication in groups that do not say what they are for (default_pg) is told by its callers
+-- (`collective_callers`). Where a run has one rank recorded, nobody knows what of its communication
+-- was waiting: all of it counts. Number types are those of the GPU's tensor cores.
 --
 -- param:  min_pct  real(pct)   = 2     What gains less is left out.
 -- param:  rank     int(id)     = null  Problems of this rank only; of all of them when null.
@@ -201,6 +201,7 @@ late_or_more AS (
 ),
 in_step AS (
   SELECT *, sum(ns) OVER w AS wait_ns, max(more_ns) OVER w AS most_ns,
+         ns > 0 AND ns = max(ns) OVER w AS is_last,
          row_number() OVER (w ORDER BY rank) = 1 AS is_first
   FROM late_or_more WINDOW w AS (PARTITION BY run_id, cause, reason, capture_id, step)
 ),
@@ -219,6 +220,7 @@ counted AS (  -- where most ranks take long, nobody is late
 ),
 by_rank AS (
   SELECT run_id, cause, reason, rank, sum(ns) AS ns, sum(is_first) AS firsts,
+         sum(is_last) AS lasts, max(ranks) AS of_ranks,
          sum(iif(is_late AND few > 0, wait_ns, 0)) AS late_ns, sum(iif(few > 1, ns, 0)) AS shared_ns
   FROM counted GROUP BY run_id, cause, reason, rank
 ),
@@ -246,11 +248,23 @@ team AS MATERIALIZED (  -- ranks that are late together, or in turn
     FROM member WINDOW w AS (PARTITION BY run_id, cause, reason))
   WHERE iif(kind = 'together', is_mostly, is_part) AND kind IS NOT NULL
 ),
+by_chance AS (  -- how likely a rank, one of so many, is the last in so many of the steps or more
+  SELECT *, CASE kind WHEN 'in turn' THEN (
+    WITH RECURSIVE of_steps (k, weight) AS (
+      SELECT 0, 1.0
+      UNION ALL
+      SELECT k + 1, weight * (n - k) / (k + 1) / (of_ranks - 1) FROM of_steps WHERE k < n
+    )
+    SELECT sum(iif(k >= lasts * n / steps, weight, 0)) / sum(weight) FROM of_steps) END AS chance
+  FROM (SELECT *, min(steps, 200) AS n FROM team)
+),
 team_text AS (
   SELECT run_id, cause, reason, kind, count(*) AS ranks, steps, all_ns AS ns, max(ns), name,
          group_concat(rank, ', ') AS named,
+         group_concat(iif(of_ranks * chance <= 0.01, rank, NULL), ', ') AS often,
+         sum(of_ranks * chance <= 0.01) AS often_ranks,
          group_concat(printf('{"rank_late":%d}', rank)) AS change
-  FROM (SELECT * FROM team ORDER BY rank) GROUP BY run_id, cause, reason
+  FROM (SELECT * FROM by_chance ORDER BY rank) GROUP BY run_id, cause, reason
 ),
 moved AS MATERIALIZED (  -- what a group takes for a collective of some size, waits apart
   SELECT g.run_id, ifnull(g.parallelism, 'other') AS kind, g.size, m.group_id, m.collective,
@@ -514,7 +528,11 @@ found (run_id, problem, rank, evidence, advice, change) AS MATERIALIZED (
   WHERE NOT EXISTS (SELECT 1 FROM team t WHERE t.run_id = r.run_id AND t.rank = r.rank)
   UNION ALL
   SELECT t.run_id,
-         CASE WHEN t.kind = 'in turn' THEN printf('%d ranks make the others wait in turn', t.ranks)
+         CASE WHEN t.kind = 'in turn'
+              THEN printf('%d ranks make the others wait in turn', t.ranks)
+                     || iif(t.often IS NULL, '',
+                            printf(', rank%s %s more often than by chance',
+                                   iif(t.often_ranks = 1, '', 's'), t.often))
               WHEN t.ranks > 8 THEN printf('%d ranks make the others wait together', t.ranks)
               ELSE printf('Ranks %s make the others wait', t.named) END,
          NULL,
@@ -526,13 +544,19 @@ found (run_id, problem, rank, evidence, advice, change) AS MATERIALIZED (
                                        WHERE h.run_id = t.run_id AND h.name = t.name),
                                '%s takes longer there than on the others', 'of %s'), t.name),
                     printf('their GPUs take longer than those of the others, mostly for %s',
-                           t.name))),
+                           t.name)))
+           || iif(t.kind = 'in turn' AND t.often IS NULL,
+                  '; none of them is the last more often than chance has it', ''),
          CASE
-           WHEN t.kind = 'in turn' AND t.cause = 'host' THEN 'no host is slower than the others: '
+           WHEN t.kind = 'in turn' AND t.cause = 'host'
+           THEN iif(t.often IS NULL, 'no host is slower than the others: ',
+                    'see what these that are named do there more often than others; ')
              || 'let all ranks do it in the same step (garbage collection: gc.disable() and '
              || 'gc.collect() every so many steps, in Megatron-LM --manual-gc), on another '
              || 'thread, or outside the steps'
-           WHEN t.kind = 'in turn' THEN 'no GPU is slower than the others: their work differs '
+           WHEN t.kind = 'in turn'
+           THEN iif(t.often IS NULL, 'no GPU is slower than the others: ',
+                    'see whether the GPUs that are named are slower; ') || 'their work differs '
              || '(pack or sort sequences by length, give all ranks as many tokens, spread experts '
              || 'evenly), or single kernels take longer by chance (clocks, other jobs on the nodes)'
            WHEN t.cause = 'host' THEN 'see what these hosts have in common (a node, a disk) and do '

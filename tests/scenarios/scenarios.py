@@ -3,6 +3,7 @@ import accumulates
 import blame
 import cause_checks
 import causes
+import chance
 import communicators
 import endings
 import hidden
@@ -14,7 +15,8 @@ import together
 import turns
 
 THEMES = (communicators, runs_and_captures, causes, losses, kinds, recorder, blame, turns, together,
-          endings, accumulates, hidden)
+          endings, accumulates, hidden,
+          chance)
 
 
 def all_scenarios():
