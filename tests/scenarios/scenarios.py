@@ -12,11 +12,12 @@ import losses
 import recorder
 import runs_and_captures
 import together
+import trends
 import turns
 
 THEMES = (communicators, runs_and_captures, causes, losses, kinds, recorder, blame, turns, together,
           endings, accumulates, hidden,
-          chance)
+          chance, trends)
 
 
 def all_scenarios():

@@ -26,7 +26,7 @@ JUDGED = {"blames_no_rank", "gains_nothing", "what_if", "critical_path", "doctor
           "names_the_group", "names_the_one", "no_advice_for_all", "names_all_in_turn",
           "names_what_they_do", "not_in_turn",
           "names_the_late_ranks", "adds_the_hidden", "hides_nobody",
-          "doubts_the_gain", "says_chance", "names_nobody", "names_rank_3",
+          "doubts_the_gain", "says_chance", "names_nobody", "names_rank_3", "steps_get_slower",
           "all_are_recorded", "blames_rank_0", "is_not_longer_there",
           "names_where_it_was",
           "blames_rank_2", "blames_rank_1", "columns", "no_such_rank", "nothing_of_the_gpu",
