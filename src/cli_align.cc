@@ -139,6 +139,7 @@ namespace {
 
 // A gathered database may take the place of an older one, and of nothing else.
 Status CheckGatherTarget(const std::filesystem::path& target, bool force) {
+  TRACEDB_TRY(CheckNameIsFree(target));
   std::error_code error;
   for (const std::string_view ending : kCompanionEndings) {
     if (!std::filesystem::exists(CompanionOf(target, ending), error)) continue;

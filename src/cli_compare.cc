@@ -57,11 +57,12 @@ Result<SidesGiven> FindSides(const CompareArguments& arguments) {
 }
 
 Status WriteOut(const GlobalOptions& global, const std::filesystem::path& path, bool force,
-                const std::vector<std::filesystem::path>& databases,
-                const std::function<Status(OutputStream&)>& write) {
+                const RunInputs& inputs, const std::function<Status(OutputStream&)>& write) {
   OutputGuard guard;
-  if (!databases.empty()) guard.database = databases.front();
-  guard.inputs = databases;
+  if (!inputs.databases().empty()) guard.database = inputs.databases().front();
+  TRACEDB_ASSIGN(traces, inputs.Traces(path));
+  guard.inputs = std::move(traces);
+  guard.inputs.insert(guard.inputs.end(), inputs.databases().begin(), inputs.databases().end());
   guard.force = force;
   if (path.empty() || path == "-") {
     TRACEDB_TRY(guard.CheckStandardOutput());
@@ -172,10 +173,9 @@ Status ShowTable(const GlobalOptions& global, const CompareArguments& arguments,
   }
   RunInputs inputs(global, stop);
   TRACEDB_ASSIGN(used, Measure(inputs, arguments.inputs));
-  return WriteOut(global, arguments.output, arguments.force, inputs.databases(),
-                  [&](OutputStream& output) {
-                    return WriteRunsTable(used, *MakeSink(format, SinkFor(arguments), output));
-                  });
+  return WriteOut(global, arguments.output, arguments.force, inputs, [&](OutputStream& output) {
+    return WriteRunsTable(used, *MakeSink(format, SinkFor(arguments), output));
+  });
 }
 
 Status AskComparison(const CompareArguments& arguments, const Comparison& comparison,
@@ -292,7 +292,7 @@ Status RunCompare(const GlobalOptions& global, const CompareArguments& arguments
     if (!arguments.command.has_value()) return WriteComparison(arguments, comparison, output);
     return AskComparison(arguments, comparison, runs.front().database, first_new->database, output);
   };
-  TRACEDB_TRY(WriteOut(global, arguments.output, arguments.force, inputs.databases(), write));
+  TRACEDB_TRY(WriteOut(global, arguments.output, arguments.force, inputs, write));
   return Gate(arguments, gate, comparison);
 }
 
@@ -305,7 +305,7 @@ Status RunBaseline(const GlobalOptions& global, const BaselineArguments& argumen
   RunInputs inputs(global, stop);
   TRACEDB_ASSIGN(used, Measure(inputs, arguments.inputs));
   TRACEDB_TRY(CheckBaseline(used));
-  TRACEDB_TRY(WriteOut(global, arguments.output, arguments.force, inputs.databases(),
+  TRACEDB_TRY(WriteOut(global, arguments.output, arguments.force, inputs,
                        [&](OutputStream& output) { return output.Write(BaselineJson(used)); }));
   if (arguments.output != "-") {
     SayNote(global,

@@ -26,6 +26,8 @@ class RunInputs {
 
   // Of the inputs that are databases.
   const std::vector<std::filesystem::path>& databases() const { return databases_; }
+  // The traces of all inputs, where `output` is there: it might be one of them.
+  Result<std::vector<std::filesystem::path>> Traces(const std::filesystem::path& output) const;
 
  private:
   struct Source {
@@ -41,7 +43,7 @@ class RunInputs {
   const std::atomic<bool>& stop_;
   std::unique_ptr<TemporaryFolder> folder_;
   std::vector<std::filesystem::path> databases_;
-  size_t loaded_ = 0;
+  std::vector<std::filesystem::path> loaded_databases_;
   ProgressLine progress_;
 };
 

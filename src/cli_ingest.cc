@@ -10,6 +10,7 @@
 #include "cli_commands.h"
 #include "cli_progress.h"
 #include "cli_sources.h"
+#include "tracedb/base/database_files.h"
 #include "tracedb/base/sqlite_db.h"
 #include "tracedb/ingest/load/trace_load.h"
 #include "tracedb/ingest/load/trace_loads.h"
@@ -297,6 +298,7 @@ Status RunIngest(const GlobalOptions& global, const IngestOptions& options,
   TRACEDB_TRY(report.Finish(db.has_value() ? &*db : nullptr));
   if (loaded.failed.has_value()) return *loaded.failed;
   if (options.shard.empty()) return Done{};
+  TRACEDB_TRY(CheckNameIsFree(options.shard));  // the database may be new
   db.reset();
   return WriteShard(global, options, report.trace_ids());
 }

@@ -252,7 +252,10 @@ Result<LoadedInputs> LoadInputs(const GlobalOptions& global, const IngestOptions
   IngestOptions options = given;
   const auto say = [&global](const std::string& note) { SayNote(global, note); };
   TRACEDB_ASSIGN(named, FindInputFiles(options.inputs, say));
-  if (!options.shard.empty()) TRACEDB_TRY(TakeOwn(options, named));
+  if (!options.shard.empty()) {
+    TRACEDB_TRY(CheckNameIsFree(options.shard));
+    TRACEDB_TRY(TakeOwn(options, named));
+  }
   TRACEDB_ASSIGN(loaded, LoadFiles(global, options, stop, on_loaded, std::move(named)));
   if (!loaded.found && !loaded.failed.has_value()) {
     return Error{ErrorKind::kInput,

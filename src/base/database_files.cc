@@ -5,8 +5,13 @@
 #include <unistd.h>
 
 #include <array>
+#include <iterator>
 #include <span>
+#include <string>
 #include <system_error>
+#include <vector>
+
+#include "tracedb/base/nameless_file.h"
 
 namespace tracedb {
 namespace {
@@ -42,6 +47,30 @@ fs::path CompanionOf(const fs::path& database, std::string_view ending) {
   fs::path name = RealName(database);
   name += ending;
   return name;
+}
+
+fs::path OwnerOfName(const fs::path& name) {
+  constexpr std::string_view kLock = ".partial";
+  const std::string whole = name.string();
+  std::vector<std::string_view> endings = {kLock};
+  endings.insert(endings.end(), std::begin(kCompanionEndings), std::end(kCompanionEndings));
+  for (const std::string_view ending : endings) {
+    if (whole.size() > ending.size() && whole.ends_with(ending)) {
+      return whole.substr(0, whole.size() - ending.size());
+    }
+  }
+  const size_t at = whole.rfind(std::string(kLock) + "-");
+  if (at == std::string::npos || at == 0) return {};
+  if (!IsRandomName(whole.substr(0, at + kLock.size() + 1), name)) return {};
+  return whole.substr(0, at);
+}
+
+Status CheckNameIsFree(const fs::path& name) {
+  const fs::path owner = OwnerOfName(RealName(name));
+  if (owner.empty() || !IsSqliteFile(owner)) return Done{};
+  return Error{ErrorKind::kUsage,
+               name.string() + ": this name belongs to the database " + owner.string(),
+               "choose another name"};
 }
 
 bool HasJournalToPlayBack(const fs::path& database) {

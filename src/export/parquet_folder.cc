@@ -33,6 +33,7 @@ class ParquetFolder {
   ParquetFolder& operator=(const ParquetFolder&) = delete;
 
   Status Make() {
+    TRACEDB_TRY((OutputGuard{options_.database, inputs_, options_.force}.Check(options_.output)));
     std::error_code code;
     is_new_ = fs::create_directory(options_.output, code);
     if (is_new_ || fs::is_directory(options_.output)) return Done{};

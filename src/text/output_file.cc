@@ -30,16 +30,10 @@ Error Refused(const fs::path& path, std::string_view what, const char* advice) {
 constexpr const char* kElsewhere = "write to another file";
 constexpr const char* kForce = "write to another file; --force replaces this one";
 
-// The database that such a name is used with, by SQLite or as an ingest's lock; empty: none.
+// The database whose files have such names; empty: none is there.
 fs::path OwnerOfCompanion(const fs::path& target, const fs::path& database) {
-  const std::string name = target.string();
-  std::vector<std::string_view> endings = {".partial"};
-  endings.insert(endings.end(), std::begin(kCompanionEndings), std::end(kCompanionEndings));
-  for (const std::string_view ending : endings) {
-    if (!name.ends_with(ending) || name.size() == ending.size()) continue;
-    const fs::path owner = name.substr(0, name.size() - ending.size());
-    if (IsSameFile(owner, database) || IsSqliteFile(owner)) return owner;
-  }
+  const fs::path owner = OwnerOfName(target);
+  if (!owner.empty() && (IsSameFile(owner, database) || IsSqliteFile(owner))) return owner;
   return {};
 }
 

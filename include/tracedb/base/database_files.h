@@ -9,6 +9,8 @@
 #include <memory>
 #include <string_view>
 
+#include "tracedb/base/result.h"
+
 namespace tracedb {
 
 inline constexpr std::string_view kSqliteHeader("SQLite format 3\0", 16);
@@ -21,6 +23,14 @@ std::filesystem::path RealName(std::filesystem::path path);
 
 // The name of its journal ("-journal"), its log ("-wal") or its index ("-shm").
 std::filesystem::path CompanionOf(const std::filesystem::path& database, std::string_view ending);
+
+// The database that such a name is used with: for its companions, or by an ingest for its lock and
+// its rows. By the name alone; empty: it is another name.
+std::filesystem::path OwnerOfName(const std::filesystem::path& name);
+
+// An error where that database is there. SQLite, or the next ingest into it, would take what is put
+// there for its own, and remove it.
+Status CheckNameIsFree(const std::filesystem::path& name);
 
 // Whether the journal beside the database would be played back if nobody is writing. As SQLite
 // does, by its first byte: journals that are kept after a commit are empty or begin with zeros.

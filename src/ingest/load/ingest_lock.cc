@@ -12,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include "tracedb/base/database_files.h"
 #include "tracedb/base/nameless_file.h"
 #include "tracedb/ingest/load/rows_file.h"
 
@@ -54,6 +55,7 @@ IngestLock::~IngestLock() {
 void IngestLock::Close() { close(std::exchange(file_, -1)); }
 
 Result<IngestLock> IngestLock::Take(const fs::path& database, const LoadOptions& options) {
+  TRACEDB_TRY(CheckNameIsFree(database));
   fs::path name = database;
   name += ".partial";
   IngestLock lock(std::move(name));
