@@ -18,6 +18,7 @@ GraphLimits GraphLimits::Of(size_t bytes) {
   limits.eager_launch_bytes_max = bytes / 16;
   limits.match_state_bytes_max = bytes / 32;
   limits.captured_launch_bytes_max = bytes / 64;
+  limits.capture_bytes_max = bytes / 8;
   limits.fitting_bytes_max = bytes / 64;
   return limits;
 }

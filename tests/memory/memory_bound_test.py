@@ -24,7 +24,7 @@ MIB = 1 << 20
 PEAK = os.path.join(HERE, os.pardir, "text", "peak_memory.py")
 # With so many rows the bound of 32 MiB was broken, before each of these kinds had a share in it.
 SUITE = (("all_metadata", 60_000), ("steps_with_kernels", 70_000), ("collective_groups", 120_000),
-         ("large_groups", 450), ("everything", 6_000))
+         ("large_groups", 450), ("graphs", 250_000), ("everything", 6_000))
 SOURCE_ROWS = 20_000
 LATE_THREADS = 30_000
 # The first two are held as a whole, in a third of --memory; larger ones are refused by name.

@@ -35,6 +35,7 @@ struct GraphLimits {
   size_t pattern_bytes_max = 0;
   size_t eager_launch_bytes_max = 0;     // launched one by one
   size_t captured_launch_bytes_max = 0;  // of one capture
+  size_t capture_bytes_max = 0;          // captures of a rank; of more none is compared
   size_t match_state_bytes_max = 0;      // of a search
   size_t fitting_bytes_max = 0;          // what was found to fit
 

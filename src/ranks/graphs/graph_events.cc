@@ -110,7 +110,16 @@ Result<std::vector<GraphTrace>> GraphEvents::Traces() {
 }
 
 // Of the same process: its own trace, another of its rank, or a file that holds captures alone.
-Result<std::vector<GraphCapture>> GraphEvents::CapturesFor(const GraphTrace& trace) {
+Result<std::optional<std::vector<GraphCapture>>> GraphEvents::CapturesFor(const GraphTrace& trace,
+                                                                          size_t count_max) {
+  TRACEDB_ASSIGN(count, db_->Prepare("SELECT count(*) FROM _graph_capture c "
+                                     "JOIN _trace t USING (trace_id) "
+                                     "WHERE t.run_id = ?1 AND t.rank = ?2"));
+  TRACEDB_TRY(count.Bind(1, trace.run_id));
+  TRACEDB_TRY(count.Bind(2, trace.rank));
+  TRACEDB_TRY(count.Step());
+  if (count.Int(0) > static_cast<int64_t>(count_max))
+    return std::optional<std::vector<GraphCapture>>();
   TRACEDB_ASSIGN(rows, db_->Prepare("SELECT c.id, c.trace_id, c.path_id, t.path, s.ts, t.folder "
                                     "FROM _graph_capture c JOIN _trace t USING (trace_id) "
                                     "JOIN _runtime_slice s ON s.id = c.id "
@@ -124,6 +133,8 @@ Result<std::vector<GraphCapture>> GraphEvents::CapturesFor(const GraphTrace& tra
   std::vector<GraphCapture> captures;
   std::set<std::filesystem::path> paths;
   std::vector<const std::filesystem::path*> files;  // of each capture, in paths
+  captures.reserve(static_cast<size_t>(count.Int(0)));
+  files.reserve(captures.capacity());
   for (;;) {
     TRACEDB_ASSIGN(row, rows.Step());
     if (!row) break;
@@ -155,7 +166,7 @@ Result<std::vector<GraphCapture>> GraphEvents::CapturesFor(const GraphTrace& tra
     TRACEDB_ASSIGN(told, details.BatchOf(*files[i]));
     captures[i].batch = told;
   }
-  return captures;
+  return std::optional(std::move(captures));
 }
 
 Result<GraphEvents::ActivityKey> GraphEvents::KeyOfActivity(int64_t event_name, int64_t args_text,

@@ -60,6 +60,8 @@ struct GraphCapture {
   int64_t batch = 0;       // that its file or an annotation names; 0: none
   bool has_graph = false;  // a graph is launched within it
   bool has_body = false;   // a part of it runs under a condition: once, often or never
+  // What one takes, with its file while it is read and its place by batch size.
+  static constexpr size_t kBytesEach = 96;
 };
 
 struct NodePath {
@@ -81,7 +83,9 @@ class GraphEvents {
       : db_(&db), meanings_(&meanings), names_max_(bytes_max / kKeyBytes) {}
 
   Result<std::vector<GraphTrace>> Traces();
-  Result<std::vector<GraphCapture>> CapturesFor(const GraphTrace& trace);
+  // Those of its rank that it may replay; nothing where they are more than `count_max`.
+  Result<std::optional<std::vector<GraphCapture>>> CapturesFor(const GraphTrace& trace,
+                                                               size_t count_max);
   // In the order of time; of more than `nodes_max` none.
   Result<std::vector<ReplayedNode>> NodesOf(const GraphTrace& trace, const GraphReplay& replay,
                                             size_t nodes_max);

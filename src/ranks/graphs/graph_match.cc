@@ -55,8 +55,10 @@ ReplayStreams ReplayStreams::Of(const std::vector<ReplayedNode>& nodes) {
 Result<GraphMatcher> GraphMatcher::Open(GraphEvents& events, const GraphTrace& trace,
                                         const GraphLimits& limits) {
   GraphMatcher matcher(events, trace, limits);
-  TRACEDB_ASSIGN(captures, events.CapturesFor(trace));
-  matcher.captures_ = std::move(captures);
+  TRACEDB_ASSIGN(captures,
+                 events.CapturesFor(trace, limits.capture_bytes_max / GraphCapture::kBytesEach));
+  matcher.too_many_captures_ = !captures.has_value();
+  if (captures.has_value()) matcher.captures_ = *std::move(captures);
   return matcher;
 }
 
@@ -297,6 +299,10 @@ Result<GraphDecision> GraphMatcher::ByTurn(const Asked& asked) {
 Result<GraphDecision> GraphMatcher::Decide(const GraphReplay& replay,
                                            const std::vector<ReplayedNode>& nodes,
                                            const ReplayStreams& streams) {
+  // Of some of them one may fit that is not alone in it.
+  if (too_many_captures_) {
+    return GraphDecision{"", "its rank has more captures than --memory has room for", 0, 0, {}};
+  }
   TRACEDB_ASSIGN(asked, Ask(replay, nodes, streams));
   TRACEDB_ASSIGN(own, ByCaptures(asked, true));
   if (!own.source.empty() || own.reason == kSeveralFit) return own;

@@ -85,6 +85,7 @@ class GraphMatcher {
   const GraphTrace* trace_;
   GraphLimits limits_;
   std::vector<GraphCapture> captures_;
+  bool too_many_captures_ = false;
   std::map<int64_t, std::vector<size_t>> pieces_;  // places in captures_, by batch size
   std::optional<std::vector<LaunchList>> eager_;
 };
