@@ -1,4 +1,5 @@
 """Which queries and views engines have, and where their text differs for what engines lack."""
+from typing import NamedTuple
 
 QUERIES = (
     "annotations clock_pairs clocks info_captures info_issues info_runs info_streams info_traces "
@@ -84,33 +85,17 @@ FROM _collective_part p LEFT JOIN _event_name l ON l.id = p.event_name
 
 WHOLE = {"view_matched_collectives": MATCHED, "view_kernels": KERNELS}
 
-# What engines have not of ops_top: their patterns of names are others.
-OPS_TOP_RULES = """own_kernel AS MATERIALIZED (
-  SELECT DISTINCT t.run, k.op, k.kernel
-  FROM kernel_uses k JOIN trace t ON t.trace_id = k.trace_id
-  WHERE k.op IS NOT NULL
-    AND (:step IS NULL OR k.step IN (SELECT value FROM json_each(:step)))
-),
-judged AS MATERIALIZED (  -- by the rule that fits first
-  SELECT k.kernel, (SELECT min(r.place) FROM tensor_core_rules r
-                    WHERE lower(k.kernel) GLOB r.pattern) AS place
-  FROM (SELECT DISTINCT kernel FROM own_kernel) k
-),
-multiplies AS (
-  SELECT k.run, k.op, max(ifnull(r.tensor_cores = 'yes', 0)) AS any_uses,
-         max(ifnull(r.tensor_cores = 'unknown', 0)) AS any_unknown,
-         max(ifnull(r.could_use, 0)) AS any_could,
-         max(r.tensor_cores IS NOT NULL AND r.could_use IS NULL) AS any_untold
-  FROM own_kernel k JOIN judged j ON j.kernel = k.kernel
-       LEFT JOIN tensor_core_rules r ON r.place = j.place
-  GROUP BY k.run, k.op
-),
-"""
-OPS_TOP_COLUMNS = """,
-  CASE WHEN m.any_could THEN 1 WHEN m.any_untold THEN NULL ELSE 0 END AS tc_eligible,
-  CASE WHEN m.any_uses THEN 1 WHEN m.any_unknown THEN NULL ELSE 0 END AS uses_tc"""
-OPS_TOP_JOINS = """LEFT JOIN multiplies m ON m.run = u.run AND m.op = u.name
-"""
+class Between(NamedTuple):
+    """What stands from `begin` up to `end`, without that."""
+    begin: str
+    end: str
+
+    def of(self, text):
+        """That stretch; where there is none, what stands nowhere."""
+        at = text.find(self.begin)
+        end = text.find(self.end, at + 1)
+        return f"{self.begin} ... {self.end}" if at < 0 or end < 0 else text[at:end]
+
 
 # What stands in a text, and what engines get in its place: columns that a group has but one of are
 # named in GROUP BY, lists become rows of their own, and lookups of one row become joins.
@@ -190,6 +175,9 @@ EDITS = {
     "ops_top": [
         ("use AS (", "called AS ("), ("FROM use)", "FROM called)"),
         ("FROM use u LEFT", "FROM called u LEFT"),
-        (OPS_TOP_RULES, ""), (OPS_TOP_COLUMNS, ""), (OPS_TOP_JOINS, ""),
+        # Their patterns of names are others.
+        (Between("own_kernel AS", "placed AS"), ""),
+        (Between(",\n  CASE WHEN m.any_could", "\nFROM placed"), ""),
+        (Between("LEFT JOIN multiplies", "WHERE u.place"), ""),
     ],
 }

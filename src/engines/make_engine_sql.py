@@ -20,7 +20,7 @@ from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.dialects.sqlite import SQLite
 
-from engine_edits import EDITS, EMPTY, QUERIES, VIEWS, WHOLE
+from engine_edits import Between, EDITS, EMPTY, QUERIES, VIEWS, WHOLE
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -231,6 +231,8 @@ def cut(line):
 
 def shared(name, text):
     for old, new in EDITS.get(name, ()):
+        if isinstance(old, Between):
+            old = old.of(text)
         if old not in text:
             sys.exit(f"engine_edits.py: {name} has no longer: {old}")
         text = text.replace(old, new)

@@ -34,7 +34,6 @@ bool Take(std::string_view& text, std::string_view token) {
 // A trace, which most files are: no reader has to look through it.
 bool IsTrace(std::string_view text) {
   constexpr std::string_view kEvents = "traceEvents\"";  // rarer than with the quote in front
-  Take(text, "\xef\xbb\xbf");
   text = WithoutBlanks(text);
   if (Take(text, "[")) return Take(text, "{") && Take(text, "\"ph\"") && Take(text, ":");
   if (!text.starts_with('{')) return false;
@@ -77,9 +76,9 @@ std::span<const SourceReader* const> SourceReaders() {
 }
 
 const SourceReader* TellSource(const SourceHead& given) {
-  if (IsTrace(given.text)) return nullptr;
   SourceHead head = given;
   head.text = WithoutByteOrderMark(head.text);
+  if (IsTrace(head.text)) return nullptr;
   for (const SourceReader* reader : SourceReaders()) {
     if (reader->Fits(head)) return reader;
   }

@@ -20,7 +20,7 @@ ROOMS = {
     "sources/read": {"base", "ingest/read"},
     "sources/logs": {"base", "json", "sources/read"},
     "sources/settings": {"base", "sources/read", "sources/logs"},
-    "sources/inspector": SHARED | {"json", "sources/read", "sources/logs"},
+    "sources/inspector": SHARED | {"json", "sources/read"},
     "sources/ncu": SHARED | {"json", "ingest/read", "sources/read"},
     "sources/gpu_samples": SHARED | {"sources/read"},
     "sources/nsys": SHARED | {"json", "memory", "ingest/read", "sources/read"},

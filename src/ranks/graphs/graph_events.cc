@@ -118,8 +118,9 @@ Result<std::optional<std::vector<GraphCapture>>> GraphEvents::CapturesFor(const 
   TRACEDB_TRY(count.Bind(1, trace.run_id));
   TRACEDB_TRY(count.Bind(2, trace.rank));
   TRACEDB_TRY(count.Step());
-  if (count.Int(0) > static_cast<int64_t>(count_max))
+  if (count.Int(0) > static_cast<int64_t>(count_max)) {
     return std::optional<std::vector<GraphCapture>>();
+  }
   TRACEDB_ASSIGN(rows, db_->Prepare("SELECT c.id, c.trace_id, c.path_id, t.path, s.ts, t.folder "
                                     "FROM _graph_capture c JOIN _trace t USING (trace_id) "
                                     "JOIN _runtime_slice s ON s.id = c.id "

@@ -5,7 +5,7 @@
 #include "sources/inspector/inspector_record.h"
 #include "sources/inspector/inspector_rows.h"
 #include "sources/inspector/json_leaves.h"
-#include "sources/logs/log_signs.h"
+#include "sources/read/code_or_document.h"
 
 namespace tracedb {
 namespace {
@@ -102,7 +102,7 @@ class InspectorObjects {
 // from another begins within an object, and one that others write to as well with their lines.
 bool InspectorReader::Fits(const SourceHead& head) const {
   std::string_view text = head.text.substr(0, size_t{16} << 10);
-  const size_t begin = text.find_first_not_of(" \t\r\n[\xef\xbb\xbf");
+  const size_t begin = text.find_first_not_of(" \t\r\n[");
   if (begin == std::string_view::npos) return false;
   if (text[begin] != '{') {
     const size_t object = text.find("\n{\"header\"");

@@ -2,6 +2,7 @@
 
 #include "sources/logs/log_lines.h"
 #include "sources/logs/log_signs.h"
+#include "sources/read/code_or_document.h"
 
 namespace tracedb {
 

@@ -6,34 +6,10 @@
 
 #include "sources/logs/log_line.h"
 #include "sources/logs/log_pairs.h"
+#include "sources/read/text_words.h"
 
 namespace tracedb {
 namespace {
-
-constexpr std::string_view kOtherEnds[] = {
-    ".md",  ".rst", ".py",   ".pyi", ".ipynb", ".c",    ".cc",  ".cpp",  ".cxx",  ".cu",    ".cuh",
-    ".h",   ".hh",  ".hpp",  ".rs",  ".go",    ".java", ".js",  ".ts",   ".css",  ".html",  ".htm",
-    ".xml", ".sql", ".json", ".csv", ".tsv",   ".yaml", ".yml", ".toml", ".ini",  ".cmake", ".tex",
-    ".pdf", ".png", ".jpg",  ".svg", ".npz",   ".npy",  ".pt",  ".pkl",  ".diff", ".patch"};
-
-// The next line, or piece of one between carriage returns, taken off the text.
-std::string_view TakeLine(std::string_view& text) {
-  const size_t end = std::min(text.find_first_of("\r\n"), text.size());
-  const std::string_view line = text.substr(0, end);
-  const bool are_two = text.substr(end).starts_with("\r\n");
-  text.remove_prefix(std::min(end + (are_two ? 2 : 1), text.size()));
-  return line;
-}
-
-bool IsCodeLine(std::string_view line) {
-  if (line.starts_with("```") || line.starts_with("#include ") || line.starts_with("#pragma ") ||
-      line.starts_with("<!DOCTYPE") || line.starts_with("<html")) {
-    return true;
-  }
-  if (line.starts_with("def ") || line.starts_with("class ")) return line.ends_with(':');
-  if (line.starts_with("import ")) return line.find(' ', 7) == std::string_view::npos;
-  return line.starts_with("from ") && line.find(" import ") != std::string_view::npos;
-}
 
 // Two fields at least, each a name with a number.
 bool HasNumbers(std::string_view fields) {
@@ -107,27 +83,12 @@ bool IsSign(const LogLine& line, std::string_view next) {
 
 }  // namespace
 
-bool IsCodeOrDocument(const SourceHead& head) {
-  std::string name(head.file_name);
-  for (const std::string_view packed : {".gz", ".zst"}) {
-    if (name.ends_with(packed)) name.resize(name.size() - packed.size());
-  }
-  for (const std::string_view end : kOtherEnds) {
-    if (name.ends_with(end)) return true;
-  }
-  std::string_view rest = head.text;
-  while (!rest.empty()) {
-    if (IsCodeLine(TakeLine(rest))) return true;
-  }
-  return false;
-}
-
 bool HoldsLogSigns(std::string_view text) {
   LogLineCleaner cleaner;
   while (!text.empty()) {
-    const std::string_view line = TakeLine(text);
+    const std::string_view line = TakeTextLine(text);
     std::string_view after = text;
-    const std::string next(cleaner.Clean(TakeLine(after)).whole);
+    const std::string next(cleaner.Clean(TakeTextLine(after)).whole);
     if (IsSign(cleaner.Clean(line), next)) return true;
   }
   return false;

@@ -14,7 +14,6 @@ namespace tracedb {
 // has the beginning only.
 bool NcuReader::Fits(const SourceHead& head) const {
   std::string_view text = head.text;
-  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
     if (LooksLikeNcuHeader(line)) return true;

@@ -1,5 +1,6 @@
 #include "sources/read/text_words.h"
 
+#include <algorithm>
 #include <charconv>
 
 namespace tracedb {
@@ -11,6 +12,14 @@ std::string_view TrimBlanks(std::string_view text) {
   while (begin < end && is_blank(text[begin])) ++begin;
   while (end > begin && is_blank(text[end - 1])) --end;
   return text.substr(begin, end - begin);
+}
+
+std::string_view TakeTextLine(std::string_view& text) {
+  const size_t end = std::min(text.find_first_of("\r\n"), text.size());
+  const std::string_view line = text.substr(0, end);
+  const bool are_two = text.substr(end).starts_with("\r\n");
+  text.remove_prefix(std::min(end + (are_two ? 2 : 1), text.size()));
+  return line;
 }
 
 std::optional<int64_t> WholeNumber(std::string_view text) {

@@ -10,6 +10,9 @@ namespace tracedb {
 // Without blanks, tabs and carriage returns at both ends.
 std::string_view TrimBlanks(std::string_view text);
 
+// The next line, or piece of one between carriage returns, taken off the text.
+std::string_view TakeTextLine(std::string_view& text);
+
 // A decimal number that is all of `text` and fits 64 bits.
 std::optional<int64_t> WholeNumber(std::string_view text);
 

@@ -1,6 +1,6 @@
 #include "sources/settings/settings_reader.h"
 
-#include "sources/logs/log_signs.h"
+#include "sources/read/code_or_document.h"
 #include "sources/settings/settings_lines.h"
 
 namespace tracedb {
