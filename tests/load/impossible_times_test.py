@@ -180,8 +180,8 @@ def answers_stay(checks, plain, hostile):
         if query in COUNTS_EVENTS:
             continue
         shown = [query, "--format", "ndjson"]
-        # A command that a row names has the database's path.
-        one, other = (job.run("query", *shown).stdout.replace(str(job.database), "trace.db")
+        # A run has its folder's path, a command that a row names the database's.
+        one, other = (job.run("query", *shown).stdout.replace(str(job.folder), "job")
                       for job in (plain, hostile))
         # Row numbers are those of other rows.
         keys = ("slice_id", "first_id", "id", "path_id", "last_slice_id", "lane", "collective")
