@@ -1,28 +1,15 @@
 #include "tracedb/derive/derive_names.h"
 
 #include <array>
-#include <map>
-#include <set>
 #include <string>
 #include <string_view>
-#include <utility>
 
 namespace tracedb {
 namespace {
 
-// Metadata events that name something, and the key of their args that says it.
-struct Naming {
-  const char* event;
-  const char* key;
-};
-constexpr std::array<Naming, 3> kOfProcesses = {
-    {{"process_name", "name"}, {"process_sort_index", "sort_index"}, {"process_labels", "labels"}}};
-constexpr std::array<Naming, 2> kOfThreads = {
-    {{"thread_name", "name"}, {"thread_sort_index", "sort_index"}}};
-
 // What `from` says of a process, or of a thread: pid, tid, which of `namings`, value.
 template <size_t kCount>
-std::string NamedSql(const std::array<Naming, kCount>& namings, bool of_threads,
+std::string NamedSql(const std::array<NamingEvent, kCount>& namings, bool of_threads,
                      const std::string& from) {
   std::string which = "CASE l.name ";
   std::string value = "CASE l.name ";
@@ -30,7 +17,7 @@ std::string NamedSql(const std::array<Naming, kCount>& namings, bool of_threads,
   for (size_t i = 0; i < kCount; ++i) {
     const std::string name = "'" + std::string(namings[i].event) + "'";
     which += "WHEN " + name + " THEN " + std::to_string(i) + " ";
-    value += "WHEN " + name + " THEN json_extract(a.args, '$." + namings[i].key + "') ";
+    value += "WHEN " + name + " THEN json_extract(a.args, '$." + std::string(namings[i].key) + "') ";
     names += (i > 0 ? ", " : "") + name;
   }
   return "SELECT t.pid, " + std::string(of_threads ? "t.tid" : "''") + ", " + which + "END, " +
@@ -41,57 +28,22 @@ std::string NamedSql(const std::array<Naming, kCount>& namings, bool of_threads,
          names + ") AND json_valid(a.args) ORDER BY 1, 2, m.id";
 }
 
-// The event names of metadata events that name something.
-Result<std::set<int64_t>> NamingEvents(SqliteDb& db) {
-  TRACEDB_ASSIGN(names, db.Prepare("SELECT id FROM _event_name WHERE name IN "
-                                   "('process_name', 'process_sort_index', 'process_labels', "
-                                   "'thread_name', 'thread_sort_index')"));
-  std::set<int64_t> ids;
-  for (;;) {
-    TRACEDB_ASSIGN(row, names.Step());
-    if (!row) return ids;
-    ids.insert(names.Int(0));
-  }
-}
-
-// Some writers name a thread again with each of its events, 310,000 times in a trace of 25,000
-// kernels. The last naming of each track, where there are few tracks: the table that has them. Else
-// the table of all metadata events.
-Result<std::string> LastNamings(SqliteDb& db) {
-  constexpr size_t kLastMax = 16384;
-  struct Last {
-    int64_t args_text = 0;
-    int64_t id = 0;
-  };
-  std::map<std::pair<int64_t, int64_t>, Last> lasts;  // by track and event name
+// The table that has the last naming of each track, where all of these were noted and say something.
+// Else the table of all metadata events, of which SQL looks for the last that does.
+Result<std::string> NamingRows(SqliteDb& db, const TraceNamings& namings) {
+  const std::string all = "_metadata_event";
+  if (!namings.complete()) return all;
   TRACEDB_ASSIGN(valid, db.Prepare("SELECT json_valid(args) FROM _args_text WHERE id = ?1"));
-  // Which of them name something is told here, as SQLite would take ten times as long for that.
-  TRACEDB_ASSIGN(naming, NamingEvents(db));
-  TRACEDB_ASSIGN(events, db.Prepare("SELECT track, event_name, args_text, id "
-                                    "FROM _metadata_event ORDER BY id"));
-  for (;;) {
-    TRACEDB_ASSIGN(row, events.Step());
-    if (!row) break;
-    if (!naming.contains(events.Int(1))) continue;
-    const int64_t args_text = events.Int(2);
-    const auto found = lasts.find({events.Int(0), events.Int(1)});
-    if (found != lasts.end() && found->second.args_text == args_text) {
-      found->second.id = events.Int(3);
-      continue;
-    }
-    TRACEDB_TRY(valid.Bind(1, args_text));
-    TRACEDB_ASSIGN(any, valid.Step());
-    const bool is_valid = any && valid.Int(0) != 0;
-    valid.Reset();
-    if (!is_valid) continue;
-    if (found == lasts.end() && lasts.size() == kLastMax) return std::string("_metadata_event");
-    lasts[{events.Int(0), events.Int(1)}] = {args_text, events.Int(3)};
-  }
   TRACEDB_TRY(
       db.Execute("CREATE TEMP TABLE last_naming (id INTEGER PRIMARY KEY, track INTEGER, "
                  "event_name INTEGER, args_text INTEGER)"));
   TRACEDB_ASSIGN(insert, db.Prepare("INSERT INTO temp.last_naming VALUES (?1, ?2, ?3, ?4)"));
-  for (const auto& [key, last] : lasts) {
+  for (const auto& [key, last] : namings.lasts()) {
+    TRACEDB_TRY(valid.Bind(1, last.args_text));
+    TRACEDB_ASSIGN(any, valid.Step());
+    const bool is_valid = any && valid.Int(0) != 0;
+    valid.Reset();
+    if (!is_valid) return all;
     TRACEDB_TRY(insert.Bind(1, last.id));
     TRACEDB_TRY(insert.Bind(2, key.first));
     TRACEDB_TRY(insert.Bind(3, key.second));
@@ -129,20 +81,20 @@ Status Store(SqliteStatement& places, SqliteStatement& named, SqliteStatement& i
 
 }  // namespace
 
-Status DeriveNames(SqliteDb& db, int64_t trace_id) {
-  TRACEDB_ASSIGN(from, LastNamings(db));
+Status DeriveNames(SqliteDb& db, int64_t trace_id, const TraceNamings& namings) {
+  TRACEDB_ASSIGN(from, NamingRows(db, namings));
   {
     TRACEDB_ASSIGN(places, db.Prepare("SELECT DISTINCT pid, '', rank FROM _track ORDER BY 1"));
-    TRACEDB_ASSIGN(named, db.Prepare(NamedSql(kOfProcesses, false, from)));
+    TRACEDB_ASSIGN(named, db.Prepare(NamedSql(kProcessNamings, false, from)));
     TRACEDB_ASSIGN(insert, db.Prepare("INSERT INTO _process VALUES (?1, ?2, ?3, ?4, ?5, ?6)"));
     TRACEDB_TRY(insert.Bind(1, trace_id));
-    TRACEDB_TRY(Store(places, named, insert, kOfProcesses.size(), 4));
+    TRACEDB_TRY(Store(places, named, insert, kProcessNamings.size(), 4));
   }
   TRACEDB_ASSIGN(places, db.Prepare("SELECT DISTINCT pid, tid, rank FROM _track ORDER BY 1, 2"));
-  TRACEDB_ASSIGN(named, db.Prepare(NamedSql(kOfThreads, true, from)));
+  TRACEDB_ASSIGN(named, db.Prepare(NamedSql(kThreadNamings, true, from)));
   TRACEDB_ASSIGN(insert, db.Prepare("INSERT INTO _thread VALUES (?1, ?2, ?3, ?4, ?5, ?6)"));
   TRACEDB_TRY(insert.Bind(1, trace_id));
-  return Store(places, named, insert, kOfThreads.size(), 5);
+  return Store(places, named, insert, kThreadNamings.size(), 5);
 }
 
 }  // namespace tracedb

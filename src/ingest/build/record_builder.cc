@@ -125,6 +125,7 @@ Status RecordBuilder::AddEventName(std::string_view text, LocalTexts& texts) {
     event_name.kernel = !category_class.gpu_memory;
     event_name.gpu_kind = event_name.kernel ? rules_.KindOf(name) : GpuKind::kMemory;
   }
+  event_name.naming = IsNamingEvent(name);
   event_name.cuda_event = EqualsIgnoringCase(category, "cuda_event");
   event_name.step = StepNumberOf(name, category);
   // A step is no call: what is summed is summed by step anyway.
@@ -232,7 +233,11 @@ Status RecordBuilder::AddEvent(const EventBatch& batch, const EventRecord& recor
   if (record.phase == 'M') {
     // May come before any origin is known, and need not have a time: kept as it stands.
     row.ts = record.has_ts ? std::optional(record.ts_ns) : std::nullopt;
-    return AddPoint(EventTable::kMetadataEvent, record, row);
+    TRACEDB_TRY(AddPoint(EventTable::kMetadataEvent, record, row));
+    if (event_name.naming && row.args_text != 0) {
+      namings_.Note(row.track, row.event_name, {row.id, row.args_text});
+    }
+    return Done{};
   }
   row.ts = record.ts_ns - summary_.origin_ns;
   NoteTime(record, event_name);

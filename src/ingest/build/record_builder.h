@@ -18,6 +18,7 @@
 #include "tracedb/derive/gpu_activities.h"
 #include "tracedb/derive/host_slices.h"
 #include "tracedb/derive/long_slices.h"
+#include "tracedb/derive/trace_namings.h"
 #include "tracedb/memory/load_limits.h"
 #include "tracedb/memory/text_dictionary.h"
 #include "tracedb/schema/event_tables.h"
@@ -58,6 +59,7 @@ class RecordBuilder {
   const HostSlices& host_slices() const { return host_slices_; }
   const GpuActivities& gpu_activities() const { return gpu_activities_; }
   const LongSlices& long_slices() const { return long_slices_; }
+  const TraceNamings& namings() const { return namings_; }
   EventIssues& issues() { return issues_; }
 
  private:
@@ -69,6 +71,7 @@ class RecordBuilder {
     EventTable table = EventTable::kCpuSlice;
     GpuKind gpu_kind = GpuKind::kCompute;
     bool kernel = false;      // a GPU activity that is no copy or fill by its category
+    bool naming = false;      // of a process or thread, where it is a metadata event's
     bool cuda_event = false;  // its times are 0 where CUDA did not take them
     HostCall host_call;
     int64_t step = -1;  // of a ProfilerStep
@@ -135,6 +138,7 @@ class RecordBuilder {
   HostSlices host_slices_;
   GpuActivities gpu_activities_;
   LongSlices long_slices_;
+  TraceNamings namings_;
   TraceTimes times_;
   BuildSummary summary_;
   EventIssues issues_;

@@ -260,7 +260,7 @@ Result<ArgsParallelism> TraceReading::StoreFacts(SqliteDb& db, int64_t base,
   TRACEDB_TRY(StoreTrace(db));
   TRACEDB_TRY(StoreIssues(db));
   TRACEDB_TRY(DeriveImpossibleTimes(db, built_.times));
-  TRACEDB_TRY(DeriveNames(db, first_.trace_id));
+  TRACEDB_TRY(DeriveNames(db, first_.trace_id, builder_->namings()));
   TRACEDB_TRY(DeriveGroups(db, first_.trace_id, header_.groups, rules));
   TRACEDB_ASSIGN(parallelism, ArgsParallelism::Read(db, FolderOf(db.path()),
                                                     options_.limits.args_group_bytes_max));
