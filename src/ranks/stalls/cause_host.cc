@@ -18,17 +18,18 @@ constexpr int64_t kLeastShare = 4;  // a name with less than a quarter of the st
 constexpr size_t kKnownMax = 4096;  // of what is kept from one look to the next
 
 // Threads of a job that run operators are few: the steps', and one of the autograd engine a device.
-// A library's own threads, which wait most of the time, run none.
-std::string OthersSql() {
-  constexpr int kOthersMax = 16;
-  return "SELECT o.id, o.base_ns, o.id IN (SELECT track FROM _step) AS runs_steps FROM _track t "
-         "JOIN _track o ON o.trace_id = t.trace_id AND o.id <> t.id WHERE t.id = ?1 AND "
-         "(o.id IN (SELECT track FROM _step) OR EXISTS (SELECT 1 FROM _cpu_slice c INDEXED BY "
-         "_cpu_slice_long JOIN _event_name e ON e.id = c.event_name WHERE c.track = o.id AND "
-         "c.dur >= " +
+// A library's own threads, which wait most of the time, run none. So many are looked at beside the
+// one that launched.
+constexpr int kOthersMax = 16;
+
+std::string WorkingSql() {
+  return "SELECT id, base_ns, id IN (SELECT track FROM _step) AS runs_steps FROM _track "
+         "WHERE trace_id = ?1 AND (id IN (SELECT track FROM _step) OR EXISTS "
+         "(SELECT 1 FROM _cpu_slice c INDEXED BY _cpu_slice_long "
+         "JOIN _event_name e ON e.id = c.event_name WHERE c.track = _track.id AND c.dur >= " +
          std::to_string(kLongSliceNs) +
-         " AND e.category = 'cpu_op')) ORDER BY runs_steps DESC, o.id LIMIT " +
-         std::to_string(kOthersMax);
+         " AND e.category = 'cpu_op')) ORDER BY runs_steps DESC, id LIMIT " +
+         std::to_string(kOthersMax + 1);
 }
 
 }  // namespace
@@ -41,8 +42,8 @@ Result<HostWatch> HostWatch::Open(SqliteDb& db) {
     return Done{};
   };
   TRACEDB_TRY(prepare(watch.track_of_, "SELECT track FROM _runtime_slice WHERE id = ?1"));
-  TRACEDB_TRY(prepare(watch.base_of_, "SELECT base_ns FROM _track WHERE id = ?1"));
-  TRACEDB_TRY(prepare(watch.others_, OthersSql().c_str()));
+  TRACEDB_TRY(prepare(watch.place_of_, "SELECT base_ns, trace_id FROM _track WHERE id = ?1"));
+  TRACEDB_TRY(prepare(watch.working_of_, WorkingSql().c_str()));
   TRACEDB_TRY(prepare(watch.event_name_, "SELECT name, category FROM _event_name WHERE id = ?1"));
   for (const EventTable table : kLongSliceTables) {
     const std::string name(EventTableName(table));
@@ -65,18 +66,29 @@ Result<const HostWatch::Track*> HostWatch::TrackOf(int64_t launch_slice_id) {
   if (tracks_.size() >= kKnownMax) tracks_.clear();
   Track& track = tracks_[id];
   track.id = id;
-  TRACEDB_TRY(base_of_->Bind(1, id));
-  TRACEDB_ASSIGN(found, base_of_->Step());
-  if (found) track.base_ns = base_of_->Int(0);
-  base_of_->Reset();
-  TRACEDB_TRY(others_->Bind(1, id));
-  for (;;) {
-    TRACEDB_ASSIGN(row, others_->Step());
-    if (!row) break;
-    track.others.push_back({others_->Int(0), others_->Int(1), others_->Int(2) != 0});
+  TRACEDB_TRY(place_of_->Bind(1, id));
+  TRACEDB_ASSIGN(found, place_of_->Step());
+  if (found) {
+    track.base_ns = place_of_->Int(0);
+    track.trace_id = place_of_->Int(1);
   }
-  others_->Reset();
+  place_of_->Reset();
   return &track;
+}
+
+Result<const std::vector<HostWatch::WorkingTrack>*> HostWatch::WorkingTracksOf(int64_t trace_id) {
+  const auto known = working_.find(trace_id);
+  if (known != working_.end()) return &known->second;
+  if (working_.size() >= kKnownMax) working_.clear();
+  std::vector<WorkingTrack>& tracks = working_[trace_id];
+  TRACEDB_TRY(working_of_->Bind(1, trace_id));
+  for (;;) {
+    TRACEDB_ASSIGN(row, working_of_->Step());
+    if (!row) break;
+    tracks.push_back({working_of_->Int(0), working_of_->Int(1), working_of_->Int(2) != 0});
+  }
+  working_of_->Reset();
+  return &tracks;
 }
 
 Result<const HostWatch::EventName*> HostWatch::EventNameOf(int64_t id) {
@@ -101,7 +113,11 @@ Result<HostStory> HostWatch::Look(int64_t launch_slice_id, Interval range) {
   TRACEDB_ASSIGN(track, TrackOf(launch_slice_id));
   TRACEDB_ASSIGN(story, LookAt(track->id, track->base_ns, range, false));
   if (2 * story.longest_ns >= range.length()) return story;
-  for (const OtherTrack& track_of : track->others) {
+  TRACEDB_ASSIGN(working, WorkingTracksOf(track->trace_id));
+  int looked_at = 0;
+  for (const WorkingTrack& track_of : *working) {
+    if (track_of.id == track->id) continue;
+    if (++looked_at > kOthersMax) break;
     TRACEDB_ASSIGN(other, LookAt(track_of.id, track_of.base_ns, range, true));
     const bool clear = track_of.runs_steps && 2 * other.longest_ns >= range.length();
     if (clear || other.named_ns > story.named_ns) story = std::move(other);

@@ -40,15 +40,15 @@ class HostWatch {
   Result<HostStory> Look(int64_t launch_slice_id, Interval range);
 
  private:
-  struct OtherTrack {
-    int64_t id;
-    int64_t base_ns;
-    bool runs_steps;
-  };
   struct Track {
     int64_t id = 0;
     int64_t base_ns = 0;
-    std::vector<OtherTrack> others;  // of its trace: those that run steps come first
+    int64_t trace_id = 0;
+  };
+  struct WorkingTrack {
+    int64_t id;
+    int64_t base_ns;
+    bool runs_steps;
   };
   struct EventName {
     bool annotation = false;
@@ -66,15 +66,18 @@ class HostWatch {
 
   HostWatch() = default;
   Result<const Track*> TrackOf(int64_t launch_slice_id);
+  // Those that run steps come first. One look for each trace: a trace may have 30,000 threads.
+  Result<const std::vector<WorkingTrack>*> WorkingTracksOf(int64_t trace_id);
   Result<const EventName*> EventNameOf(int64_t event_name);
   Result<HostStory> LookAt(int64_t track, int64_t base_ns, Interval range, bool other);
   Status Gather(SliceWindows& slices, int64_t track, int64_t base_ns, Interval range);
   void Nest(Interval range);
   Result<HostStory> Tell();
 
-  std::optional<SqliteStatement> track_of_, base_of_, others_, event_name_;
+  std::optional<SqliteStatement> track_of_, place_of_, working_of_, event_name_;
   std::vector<SliceWindows> long_;
   std::map<int64_t, Track> tracks_;
+  std::map<int64_t, std::vector<WorkingTrack>> working_;  // by trace
   std::map<int64_t, EventName> event_names_;
   std::vector<Slice> slices_;
 };
