@@ -168,6 +168,17 @@ bool ReadValid(std::string_view text, ArgsText& args_text) {
   return IsJson(plain);
 }
 
+// Of a valid text; the marks in it are no blanks.
+std::string MinifiedArgs(std::string_view args) {
+  std::string minified(args.size(), '\0');
+  size_t size = 0;
+  if (simdjson::minify(args.data(), args.size(), minified.data(), size) != simdjson::SUCCESS) {
+    return MinifiedJson(args);
+  }
+  minified.resize(size);
+  return minified;
+}
+
 }  // namespace
 
 ArgsText ReadArgsText(std::string_view text) {
@@ -178,7 +189,7 @@ ArgsText ReadArgsText(std::string_view text) {
   if (args.empty()) return args_text;
   const bool small = args.size() <= kReadBytesMax;
   if (small && ReadValid(args, args_text)) {
-    args_text.args = MinifiedJson(args);
+    args_text.args = MinifiedArgs(args);
     return args_text;
   }
   std::string mended;
