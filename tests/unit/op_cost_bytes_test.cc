@@ -163,6 +163,9 @@ TEST(OpCost, optimizers) {
   EXPECT_EQ(Costs("aten::_foreach_add_", list + " " + list + " 1", kHalves), "- 1500");
   EXPECT_EQ(Costs("aten::_foreach_addcdiv_", list + " " + list + " " + list + " 1", kFloats),
             "- 4000");
+  // self is read and written; what it adds may be the square of one list, which is read once.
+  EXPECT_EQ(Costs("aten::_foreach_addcmul_", list + " " + list + " " + list + " 1", kFloats),
+            "- 3000");
   EXPECT_EQ(Costs("aten::_foreach_sqrt", list, kFloats), "- 2000");
   EXPECT_EQ(Costs("aten::_foreach_norm", list + " 2", kFloats), "- 1000");
   // FP32 from BF16
