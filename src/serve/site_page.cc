@@ -215,41 +215,59 @@ std::string SqlPart(const PageContent& content) {
          "for is under <a href=\"#tables\">Tables</a>.</p></section>\n";
 }
 
-std::string RowsCell(const PageTable& table) {
-  if (!table.rows.has_value()) return "<td class=\"n\">?</td>";
-  if (!table.more_rows) return fmt::format("<td class=\"n\">{}</td>", *table.rows);
-  return fmt::format(
-      "<td class=\"n warn\" title=\"more than Excel shows: use limit and offset\">&gt; {}</td>",
-      *table.rows);
+std::string RowsOf(const PageTable& table) {
+  if (!table.rows.has_value()) return "? rows";
+  if (table.more_rows) {
+    return fmt::format(
+        "<span class=\"warn\" title=\"more than Excel shows: use limit and offset\">&gt; {} "
+        "rows</span>",
+        *table.rows);
+  }
+  return fmt::format("{} row{}", *table.rows, *table.rows == 1 ? "" : "s");
 }
 
-std::string TableRow(const PageContent& content, const PageTable& table) {
+// Folded up: a line that says what a row is and how many there are.
+std::string TableSection(const PageContent& content, const PageTable& table) {
   const std::string name = "tables/" + table.name;
-  std::string names;
-  std::string meanings;
+  std::string columns;
   for (const PageTable::Column& column : table.columns) {
-    names += (names.empty() ? "" : ", ") + EscapedHtml(column.name);
-    meanings += fmt::format("<dt>{}</dt><dd>{}</dd>", EscapedHtml(column.name),
-                            EscapedHtml(column.meaning));
+    columns += fmt::format("<dt>{}</dt><dd>{}</dd>", EscapedHtml(column.name),
+                           EscapedHtml(column.meaning));
   }
   std::string show = fmt::format("/?show={}", UrlEncoded(name));
   if (!content.token.empty()) show += "&token=" + UrlEncoded(content.token);
+  const std::string_view meaning = table.meaning;
+  const size_t sentence = std::min(meaning.find_first_of(".;:"), meaning.size());
   return fmt::format(
-      "<tr><td><a href=\"{}#tables\">{}</a></td>{}<td><a class=\"csv\" href=\"{}\">CSV</a></td>"
-      "<td class=\"wide\">{}<details><summary class=\"soft\">{}</summary><dl>{}</dl></details></td>"
-      "</tr>\n",
-      EscapedHtml(show), EscapedHtml(table.name), RowsCell(table),
-      EscapedHtml(AddressOf(content, name, {})), EscapedHtml(table.meaning), names, meanings);
+      "<details class=\"query\"><summary><code>{0}</code> <span class=\"soft\">{1}</span>"
+      "<span class=\"rows\">{2}</span></summary><section>{3}"
+      "<p><a href=\"{4}#tables\">Show</a> <a class=\"csv\" href=\"{5}\">CSV</a></p>\n"
+      "<dl>{6}</dl></section></details>\n",
+      EscapedHtml(table.name), EscapedHtml(meaning.substr(0, sentence)), RowsOf(table),
+      HtmlParagraphs(table.meaning), EscapedHtml(show), EscapedHtml(AddressOf(content, name, {})),
+      columns);
 }
 
-std::string TableRows(const PageContent& content, bool views) {
-  std::string html =
-      "<div class=\"scroll\"><table><thead><tr><th>table</th><th>rows</th><th></th>"
-      "<th>what a row is; its columns</th></tr></thead><tbody>\n";
+// Those without rows, and how the others are stored, are folded up.
+std::string TableSections(const PageContent& content) {
+  std::string with_rows;
+  std::string empty;
+  std::string stored;
+  size_t empty_count = 0;
   for (const PageTable& table : content.tables) {
-    if (table.is_view == views && IsShown(content, table)) html += TableRow(content, table);
+    if (!IsShown(content, table)) continue;
+    const bool is_empty = table.is_view && table.rows == 0;
+    (is_empty ? empty : table.is_view ? with_rows : stored) += TableSection(content, table);
+    if (is_empty) ++empty_count;
   }
-  return html + "</tbody></table></div>\n";
+  const std::string_view open = content.find.empty() ? "" : " open";
+  const auto folded = [&](const std::string& title, const std::string& sections) {
+    return sections.empty() ? ""
+                            : fmt::format("<details{}><summary>{}</summary>\n{}</details>", open,
+                                          title, sections);
+  };
+  return with_rows + folded(fmt::format("{} without rows", empty_count), empty) +
+         folded("As they are stored", stored);
 }
 
 std::string TablesPart(const PageContent& content) {
@@ -270,21 +288,20 @@ std::string TablesPart(const PageContent& content) {
     html += ResultPart(content.table_result);
     html += SpreadsheetSteps(content, AddressOf(content, name, content.table_given));
   }
-  html += TableRows(content, true);
-  html += "<details><summary>As they are stored</summary>\n" + TableRows(content, false);
-  return html + "</details></section>\n";
+  return html + TableSections(content) + "</section>\n";
 }
 
 std::string ChecksPart(const PageContent& content) {
   std::string html =
-      "<h2 id=\"checks\">Checks</h2><section><p>What <code>tracedb doctor</code> looks for: no row "
-      "means that nothing was found.</p>\n<div class=\"scroll\"><table><tbody>\n";
+      "<h2 id=\"checks\">Checks</h2><details><summary>What <code>tracedb doctor</code> looks for: "
+      "no row means that nothing was found</summary><section><div "
+      "class=\"scroll\"><table><tbody>\n";
   for (const QueryDoc* doc : content.checks) {
     html += fmt::format("<tr><td><a class=\"csv\" href=\"{}\">{}</a></td><td>{}</td></tr>\n",
                         EscapedHtml(AddressOf(content, doc->name, {})), EscapedHtml(doc->name),
                         EscapedHtml(doc->title));
   }
-  return html + "</tbody></table></div></section>\n";
+  return html + "</tbody></table></div></section></details>\n";
 }
 
 }  // namespace
