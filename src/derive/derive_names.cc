@@ -17,7 +17,8 @@ std::string NamedSql(const std::array<NamingEvent, kCount>& namings, bool of_thr
   for (size_t i = 0; i < kCount; ++i) {
     const std::string name = "'" + std::string(namings[i].event) + "'";
     which += "WHEN " + name + " THEN " + std::to_string(i) + " ";
-    value += "WHEN " + name + " THEN json_extract(a.args, '$." + std::string(namings[i].key) + "') ";
+    value +=
+        "WHEN " + name + " THEN json_extract(a.args, '$." + std::string(namings[i].key) + "') ";
     names += (i > 0 ? ", " : "") + name;
   }
   return "SELECT t.pid, " + std::string(of_threads ? "t.tid" : "''") + ", " + which + "END, " +
@@ -28,8 +29,8 @@ std::string NamedSql(const std::array<NamingEvent, kCount>& namings, bool of_thr
          names + ") AND json_valid(a.args) ORDER BY 1, 2, m.id";
 }
 
-// The table that has the last naming of each track, where all of these were noted and say something.
-// Else the table of all metadata events, of which SQL looks for the last that does.
+// The table that has the last naming of each track, where all of these were noted and say
+// something. Else the table of all metadata events, of which SQL looks for the last that does.
 Result<std::string> NamingRows(SqliteDb& db, const TraceNamings& namings) {
   const std::string all = "_metadata_event";
   if (!namings.complete()) return all;
