@@ -7,12 +7,16 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "memory_folder.h"
 #include "tracedb/base/sqlite_db.h"
+#include "tracedb/pages/row_store.h"
 #include "tracedb/schema/schema_sql.h"
 #include "tracedb/sources/source_readers.h"
 
@@ -25,8 +29,6 @@ namespace fs = std::filesystem;
   std::fprintf(stderr, "%s\n", what.c_str());
   std::abort();
 }
-
-std::string Must(const Status& status) { return status.ok() ? "" : status.error().what; }
 
 // All rows of all tables of sources.
 std::string DumpOf(SqliteDb& db) {
@@ -55,24 +57,56 @@ std::string DumpOf(SqliteDb& db) {
   }
 }
 
-std::string RowsOf(const SourceReader& reader, const fs::path& path, size_t block_bytes,
-                   bool& is_damaged) {
-  auto db = SqliteDb::OpenInMemory();
-  if (!db.ok()) Fail(db.error().what);
-  if (const auto made = db.value().Execute(TablesSql() + "BEGIN"); !made.ok()) Fail(Must(made));
-  auto text = SourceText::Open(path, block_bytes, nullptr);
-  if (!text.ok()) return text.error().what;
+Result<std::vector<uint32_t>> RootsOf(SqliteDb& db, std::span<const std::string_view> tables) {
+  std::vector<uint32_t> roots;
+  for (const std::string_view table : tables) {
+    TRACEDB_ASSIGN(root, db.Integer("SELECT rootpage FROM sqlite_schema WHERE name = '" +
+                                    std::string(table) + "'"));
+    roots.push_back(static_cast<uint32_t>(root));
+  }
+  return roots;
+}
+
+// Reads `text` into the tables of the database `path`; nothing where the file is refused.
+Result<std::string> ReadAll(const SourceReader& reader, SourceText& text, const fs::path& path) {
   const SourceOptions options;
-  SourceRows rows{.db = db.value(), .source_id = 1, .options = options};
-  const Status read = reader.Read(text.value(), rows);
-  is_damaged = text.value().damage().has_value();
-  // A file may be refused as a whole; what was read of it does not land then.
-  if (!read.ok()) return read.error().what;
-  std::string all = DumpOf(db.value()) + std::to_string(rows.rows) + rows.time_source;
+  SourceRows rows{.source_id = 1, .options = options};
+  std::ofstream(path, std::ios::trunc).close();
+  TRACEDB_ASSIGN(made, SqliteDb::Open(path, SqliteMode::kReadWrite));
+  std::optional<SqliteDb> db = std::move(made);
+  TRACEDB_TRY(db->Execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN;" +
+                          TablesSql() + "COMMIT"));
+  if (const auto tables = reader.PagedTables(); !tables.empty()) {
+    TRACEDB_ASSIGN(roots, RootsOf(*db, tables));
+    db.reset();
+    TRACEDB_ASSIGN(pages, RowStore::Open(path, roots));
+    rows.pages = &pages;
+    TRACEDB_TRY(reader.Read(text, rows));
+    TRACEDB_TRY(pages.Finish());
+    TRACEDB_ASSIGN(again, SqliteDb::Open(path, SqliteMode::kReadOnly));
+    db = std::move(again);
+  } else {
+    rows.db = &*db;
+    TRACEDB_TRY(db->Execute("BEGIN"));
+    TRACEDB_TRY(reader.Read(text, rows));
+  }
+  std::string all = DumpOf(*db) + std::to_string(rows.rows) + rows.time_source;
   for (const auto& [kind, entry] : rows.issues.entries()) {
     all += kind + std::to_string(entry.count) + "@" + std::to_string(entry.first_offset);
   }
   return all;
+}
+
+std::string RowsOf(const SourceReader& reader, const fs::path& path, size_t block_bytes,
+                   bool& is_damaged) {
+  auto text = SourceText::Open(path, block_bytes, nullptr);
+  if (!text.ok()) return text.error().what;
+  const auto all = ReadAll(reader, text.value(), path.parent_path() / "rows.db");
+  is_damaged = text.value().damage().has_value();
+  // A file may be refused as a whole; what was read of it does not land then.
+  if (all.ok()) return all.value();
+  if (all.error().kind == ErrorKind::kOutput) Fail(all.error().what);
+  return all.error().what;
 }
 
 }  // namespace

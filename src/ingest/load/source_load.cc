@@ -12,6 +12,7 @@
 #include "ingest/load/stored_views.h"
 #include "tracedb/ingest/read/content_hash.h"
 #include "tracedb/ranks/runs/decide_runs.h"
+#include "tracedb/schema/empty_database.h"
 #include "tracedb/sources/source_readers.h"
 
 namespace tracedb {
@@ -68,18 +69,16 @@ class SourceReading {
 
  private:
   Status Read(const fs::path& rows_file) {
-    TRACEDB_ASSIGN(db, OpenRows(rows_file, options_));
     TRACEDB_ASSIGN(text, SourceText::Open(input_.path, options_.block_bytes, options_.stop));
     if (options_.on_progress) {
       text.OnProgress([&] { options_.on_progress({text.packed_bytes(), text.text_bytes(), 0}); });
     }
     SourceOptions source = options_.source;
     source.memory_bytes = options_.limits.source_bytes_max;
-    SourceRows rows{.db = db,
-                    .source_id = summary_.source_id,
+    SourceRows rows{.source_id = summary_.source_id,
                     .options = source,
                     .path = FolderOfInput(input_.path) + "/" + input_.path.filename().string()};
-    TRACEDB_TRY(Named(reader_.Read(text, rows)));
+    TRACEDB_ASSIGN(db, ReadRows(rows_file, text, rows));
     TRACEDB_TRY(ReadToItsEnd(text));
     if (text.damage().has_value()) {
       rows.issues.Add("damaged_compression", text.text_bytes(), text.damage()->what);
@@ -95,6 +94,25 @@ class SourceReading {
     summary_.issues = std::move(rows.issues);
     if (!landing_.place().exists) TRACEDB_TRY(StoreViews(db));
     return db.Execute("COMMIT");
+  }
+
+  // Pages are written while no connection has the file open.
+  Result<SqliteDb> ReadRows(const fs::path& rows_file, SourceText& text, SourceRows& rows) const {
+    if (reader_.PagedTables().empty()) {
+      TRACEDB_ASSIGN(db, OpenRows(rows_file, options_));
+      rows.db = &db;
+      TRACEDB_TRY(Named(reader_.Read(text, rows)));
+      rows.db = nullptr;
+      return db;
+    }
+    const auto tables = reader_.PagedTables();
+    TRACEDB_ASSIGN(
+        pages, RowStore::Open(rows_file, EmptyDatabase::RootPages({tables.begin(), tables.end()})));
+    rows.pages = &pages;
+    TRACEDB_TRY(Named(reader_.Read(text, rows)));
+    rows.pages = nullptr;
+    TRACEDB_TRY(pages.Finish());
+    return OpenRows(rows_file, options_);
   }
 
   // A reader does not know where its file lies.

@@ -97,12 +97,12 @@ std::string_view QuantityOf(std::string_view name) {
 }
 
 Result<SampleRows> SampleRows::Open(SourceRows& rows) {
-  TRACEDB_ASSIGN(moment, rows.db.Prepare("INSERT INTO _gpu_moment (source_id, moment, gpu, "
-                                         "local_ns) VALUES (?1, ?2, ?3, ?4)"));
-  TRACEDB_ASSIGN(sample, rows.db.Prepare("INSERT INTO _gpu_sample (source_id, moment, name_id, "
-                                         "value) VALUES (?1, ?2, ?3, ?4)"));
-  TRACEDB_ASSIGN(name, rows.db.Prepare("INSERT INTO _gpu_sample_name (source_id, name_id, name, "
-                                       "quantity, unit) VALUES (?1, ?2, ?3, ?4, ?5)"));
+  TRACEDB_ASSIGN(moment, rows.db->Prepare("INSERT INTO _gpu_moment (source_id, moment, gpu, "
+                                          "local_ns) VALUES (?1, ?2, ?3, ?4)"));
+  TRACEDB_ASSIGN(sample, rows.db->Prepare("INSERT INTO _gpu_sample (source_id, moment, name_id, "
+                                          "value) VALUES (?1, ?2, ?3, ?4)"));
+  TRACEDB_ASSIGN(name, rows.db->Prepare("INSERT INTO _gpu_sample_name (source_id, name_id, name, "
+                                        "quantity, unit) VALUES (?1, ?2, ?3, ?4, ?5)"));
   TRACEDB_TRY(moment.Bind(1, rows.source_id));
   TRACEDB_TRY(sample.Bind(1, rows.source_id));
   TRACEDB_TRY(name.Bind(1, rows.source_id));
@@ -214,8 +214,8 @@ Status SampleRows::Finish(bool any_date) {
                        : is_known  ? "zone given"
                                    : "zone unknown";
   if (!is_known) rows_->start_ns = rows_->end_ns = std::nullopt;
-  TRACEDB_ASSIGN(zone, rows_->db.Prepare("INSERT INTO _gpu_sample_zone (source_id, utc_offset_ns, "
-                                         "time_source) VALUES (?1, ?2, ?3)"));
+  TRACEDB_ASSIGN(zone, rows_->db->Prepare("INSERT INTO _gpu_sample_zone (source_id, utc_offset_ns, "
+                                          "time_source) VALUES (?1, ?2, ?3)"));
   TRACEDB_TRY(zone.Bind(1, rows_->source_id));
   TRACEDB_TRY(is_known ? zone.Bind(2, *offset) : zone.BindNull(2));
   TRACEDB_TRY(zone.Bind(3, rows_->time_source));

@@ -14,7 +14,7 @@ void AddToKey(std::string& key, const std::optional<int64_t>& value) {
 Status InspectorRows::Begin() {
   const auto prepare = [&](std::optional<SqliteStatement>& statement,
                            std::string_view sql) -> Status {
-    TRACEDB_ASSIGN(prepared, rows_.db.Prepare(sql));
+    TRACEDB_ASSIGN(prepared, rows_.db->Prepare(sql));
     statement = std::move(prepared);
     return statement->Bind(1, rows_.source_id);
   };
@@ -125,14 +125,14 @@ Status InspectorRows::Add(const InspectorRecord& record) {
 // the job, unless it has two ranks in such ones.
 Status InspectorRows::Finish() {
   rows_.time_source = has_times_ ? "host clock" : "host clock, of the dump alone";
-  TRACEDB_ASSIGN(host, rows_.db.Prepare("SELECT min(host) FROM _inspector_communicator "
-                                        "HAVING min(host) = max(host)"));
+  TRACEDB_ASSIGN(host, rows_.db->Prepare("SELECT min(host) FROM _inspector_communicator "
+                                         "HAVING min(host) = max(host)"));
   TRACEDB_ASSIGN(has_host, host.Step());
   if (has_host) rows_.host = std::string(host.Text(0));
   TRACEDB_ASSIGN(rank,
-                 rows_.db.Prepare("SELECT min(rank) FROM _inspector_communicator "
-                                  "WHERE ranks = (SELECT max(ranks) FROM _inspector_communicator) "
-                                  "HAVING min(rank) = max(rank) AND count(DISTINCT pid) <= 1"));
+                 rows_.db->Prepare("SELECT min(rank) FROM _inspector_communicator "
+                                   "WHERE ranks = (SELECT max(ranks) FROM _inspector_communicator) "
+                                   "HAVING min(rank) = max(rank) AND count(DISTINCT pid) <= 1"));
   TRACEDB_ASSIGN(has_rank, rank.Step());
   if (has_rank) rows_.rank = rank.Int(0);
   return Done{};

@@ -10,9 +10,11 @@ bool LogReader::Fits(const SourceHead& head) const {
   return !IsCodeOrDocument(head) && HoldsLogSigns(head.text);
 }
 
+std::span<const std::string_view> LogReader::PagedTables() const { return LogRows::Tables(); }
+
 Status LogReader::Read(SourceText& text, SourceRows& rows) const {
-  TRACEDB_ASSIGN(tables, LogRows::Make(rows));
-  LogLines lines(rows, *tables);
+  LogRows tables(rows);
+  LogLines lines(rows, tables);
   std::string_view line;
   while (true) {
     TRACEDB_ASSIGN(is_line, text.NextLine(line));

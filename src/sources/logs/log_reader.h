@@ -9,6 +9,7 @@ class LogReader : public SourceReader {
  public:
   std::string_view kind() const override { return "training log"; }
   bool Fits(const SourceHead& head) const override;
+  std::span<const std::string_view> PagedTables() const override;
   Status Read(SourceText& text, SourceRows& rows) const override;
 };
 

@@ -13,41 +13,6 @@ namespace {
 constexpr size_t kFormsMax = 1024;
 constexpr size_t kFormsBytesMax = size_t{1} << 20;
 
-enum Statement {
-  kNames,
-  kIteration,
-  kEvaluation,
-  kTimer,
-  kTimerSlice,
-  kMemory,
-  kArgument,
-  kEvent,
-  kStraggler,
-  kMessage,
-  kSetting
-};
-
-// Each begins with what BindPlace() binds: source_id, line, iteration, at_ns, after_ns, rank,
-// writer.
-constexpr std::string_view kPlaceSql =
-    "(source_id, line, iteration, at_ns, after_ns, rank, writer, ";
-constexpr std::pair<std::string_view, std::string_view> kInserts[] = {
-    {"_log_names", ""},
-    {"_log_iteration",
-     "iterations, elapsed_ms, loss, grad_norm, tflops, learning_rate, batch_size, samples, tokens,"
-     " names_id, numbers"},
-    {"_log_evaluation", "dataset, names_id, numbers"},
-    {"_log_timer", "form, names_id, numbers"},
-    {"_log_timer_slice", "name, ordinal, start_ns, end_ns"},
-    {"_log_memory", "name, mb"},
-    {"_log_argument", "section, name, value"},
-    {"_log_event", "name, pid"},
-    {"_log_straggler", "name, value, unit, of_rank"},
-    {"_log_message", "kind, position, count, text"},
-    {"_job_setting", "kind, name, value, written, item"},
-};
-constexpr int kPlaceColumns = 7;
-
 struct ColumnName {
   IterationColumn column;
   std::string_view name;
@@ -86,45 +51,50 @@ constexpr ColumnName kColumnNames[] = {
     {IterationColumn::kTokens, "consumed_tokens"},
 };
 
+// As SQLite keeps a number in a column of the type INTEGER.
+void AddWholeOrReal(double value, RecordEncoder& record) {
+  constexpr double kWholeMax = 9.0e18;  // beyond, a double is no int64_t
+  const bool may_be_whole = value > -kWholeMax && value < kWholeMax;
+  if (may_be_whole && value == static_cast<double>(static_cast<int64_t>(value))) {
+    record.Int(static_cast<int64_t>(value));
+  } else {
+    record.Real(value);
+  }
+}
+
 }  // namespace
 
-Result<std::unique_ptr<LogRows>> LogRows::Make(SourceRows& rows) {
-  std::unique_ptr<LogRows> made(new LogRows(rows));
-  TRACEDB_TRY(made->Prepare());
-  return made;
+std::span<const std::string_view> LogRows::Tables() {
+  static constexpr std::array<std::string_view, kTables> kNames = {
+      "_log_names",       "_log_iteration", "_log_evaluation", "_log_timer",
+      "_log_timer_slice", "_log_memory",    "_log_argument",   "_log_event",
+      "_log_straggler",   "_log_message",   "_job_setting"};
+  return kNames;
 }
 
-Status LogRows::Prepare() {
-  for (const auto& [table, columns] : kInserts) {
-    std::string sql = "INSERT INTO " + std::string(table);
-    size_t parameters = kPlaceColumns;
-    if (columns.empty()) {
-      sql += "(source_id, names_id, names, units) VALUES (?1, ?2, ?3, ?4)";
-    } else {
-      parameters += static_cast<size_t>(std::count(columns.begin(), columns.end(), ',')) + 1;
-      sql += std::string(kPlaceSql) + std::string(columns) + ") VALUES (?1";
-      for (size_t i = 2; i <= parameters; ++i) sql += ", ?" + std::to_string(i);
-      sql += ")";
-    }
-    TRACEDB_ASSIGN(statement, rows_.db.Prepare(sql));
-    statements_.push_back(std::move(statement));
-  }
+void LogRows::Optional(const std::optional<int64_t>& value) {
+  value ? record_.Int(*value) : record_.Null();
+}
+
+void LogRows::TextOrNull(std::string_view text) {
+  text.empty() ? record_.Null() : record_.Text(text);
+}
+
+void LogRows::Begin(const LogPlace& place) {
+  record_.Reset();
+  record_.Int(rows_.source_id);
+  record_.Int(static_cast<int64_t>(place.line));
+  Optional(place.iteration);
+  Optional(place.at_ns);
+  Optional(place.after_ns);
+  Optional(place.rank);
+  TextOrNull(place.writer);
+}
+
+Status LogRows::End(Table table) {
+  TRACEDB_TRY(rows_.pages->Append(table, ++last_rowids_[table], record_.Finish()));
+  ++rows_.rows;
   return Done{};
-}
-
-Status LogRows::BindPlace(SqliteStatement& statement, const LogPlace& place) {
-  TRACEDB_TRY(statement.Bind(1, rows_.source_id));
-  TRACEDB_TRY(statement.Bind(2, static_cast<int64_t>(place.line)));
-  TRACEDB_TRY(statement.BindOptional(3, place.iteration));
-  TRACEDB_TRY(statement.BindOptional(4, place.at_ns));
-  TRACEDB_TRY(statement.BindOptional(5, place.after_ns));
-  TRACEDB_TRY(statement.BindOptional(6, place.rank));
-  return statement.BindTextOrNull(7, place.writer);
-}
-
-Status LogRows::Count(Status done) {
-  if (done.ok()) ++rows_.rows;
-  return done;
 }
 
 // Names that were seen once too often are written again with another number.
@@ -137,12 +107,12 @@ Result<int64_t> LogRows::NamesId(const std::string& names, const std::string& un
   }
   names_ids_bytes_ += key.size();
   const int64_t id = ++last_names_id_;
-  SqliteStatement& insert = statements_[kNames];
-  TRACEDB_TRY(insert.Bind(1, rows_.source_id));
-  TRACEDB_TRY(insert.Bind(2, id));
-  TRACEDB_TRY(insert.Bind(3, names));
-  TRACEDB_TRY(insert.BindTextOrNull(4, units));
-  TRACEDB_TRY(insert.Run());
+  record_.Reset();
+  record_.Int(rows_.source_id);
+  record_.Int(id);
+  record_.Text(names);
+  TextOrNull(units);
+  TRACEDB_TRY(rows_.pages->Append(kNames, ++last_rowids_[kNames], record_.Finish()));
   names_ids_.emplace(std::move(key), id);
   return id;
 }
@@ -230,46 +200,48 @@ Result<const LogRows::Form*> LogRows::FormOf(const std::vector<LogPair>& pairs) 
   return &at->second;
 }
 
-Status LogRows::AddIteration(const LogPlace& place, const LogHead& head,
-                             const std::vector<LogPair>& pairs) {
-  TRACEDB_ASSIGN(form, FormOf(pairs));
-  SqliteStatement& insert = statements_[kIteration];
-  TRACEDB_TRY(BindPlace(insert, place));
-  TRACEDB_TRY(insert.BindOptional(kPlaceColumns + 1, head.iterations));
-  int parameter = kPlaceColumns + 2;
-  for (const size_t column : form->columns) {
-    std::optional<double> value;
-    const bool is_seconds = form->has_seconds && parameter == kPlaceColumns + 2;
-    if (column != 0) value = WholeNumberOf(pairs[column - 1].value, is_seconds ? 3 : 0);
-    TRACEDB_TRY(value ? insert.Bind(parameter, *value) : insert.BindNull(parameter));
-    ++parameter;
-  }
+void LogRows::Numbers(const std::vector<LogPair>& pairs) {
   numbers_json_ = "[";
   for (const LogPair& pair : pairs) {
     if (numbers_json_.size() > 1) numbers_json_ += ',';
     AppendJsonValue(pair.value, numbers_json_);
   }
   numbers_json_ += ']';
-  TRACEDB_TRY(insert.Bind(parameter, form->id));
-  TRACEDB_TRY(insert.Bind(parameter + 1, numbers_json_));
-  return Count(insert.Run());
+  record_.Text(numbers_json_);
+}
+
+Status LogRows::AddIteration(const LogPlace& place, const LogHead& head,
+                             const std::vector<LogPair>& pairs) {
+  TRACEDB_ASSIGN(form, FormOf(pairs));
+  Begin(place);
+  Optional(head.iterations);
+  for (size_t i = 0; i < std::size(form->columns); ++i) {
+    const size_t column = form->columns[i];
+    const auto of = static_cast<IterationColumn>(i);
+    const bool is_seconds = form->has_seconds && of == IterationColumn::kElapsed;
+    std::optional<double> value;
+    if (column != 0) value = WholeNumberOf(pairs[column - 1].value, is_seconds ? 3 : 0);
+    if (!value) {
+      record_.Null();
+    } else if (of < IterationColumn::kBatchSize) {
+      record_.Real(*value);
+    } else {
+      AddWholeOrReal(*value, record_);
+    }
+  }
+  record_.Int(form->id);
+  Numbers(pairs);
+  return End(kIteration);
 }
 
 Status LogRows::AddEvaluation(const LogPlace& place, std::string_view dataset,
                               const std::vector<LogPair>& pairs) {
   TRACEDB_ASSIGN(form, FormOf(pairs));
-  SqliteStatement& insert = statements_[kEvaluation];
-  TRACEDB_TRY(BindPlace(insert, place));
-  TRACEDB_TRY(insert.BindTextOrNull(kPlaceColumns + 1, dataset));
-  numbers_json_ = "[";
-  for (const LogPair& pair : pairs) {
-    if (numbers_json_.size() > 1) numbers_json_ += ',';
-    AppendJsonValue(pair.value, numbers_json_);
-  }
-  numbers_json_ += ']';
-  TRACEDB_TRY(insert.Bind(kPlaceColumns + 2, form->id));
-  TRACEDB_TRY(insert.Bind(kPlaceColumns + 3, numbers_json_));
-  return Count(insert.Run());
+  Begin(place);
+  TextOrNull(dataset);
+  record_.Int(form->id);
+  Numbers(pairs);
+  return End(kEvaluation);
 }
 
 Status LogRows::AddTimers(const LogPlace& place, const LogTimers& timers) {
@@ -289,86 +261,75 @@ Status LogRows::AddTimers(const LogPlace& place, const LogTimers& timers) {
   numbers_json_ = "[";
   numbers_json_ += timers.numbers;
   numbers_json_ += ']';
-  SqliteStatement& insert = statements_[kTimer];
-  TRACEDB_TRY(BindPlace(insert, place));
-  TRACEDB_TRY(insert.Bind(kPlaceColumns + 1, static_cast<int64_t>(timers.form)));
-  TRACEDB_TRY(insert.Bind(kPlaceColumns + 2, last_timers_id_));
-  TRACEDB_TRY(insert.Bind(kPlaceColumns + 3, numbers_json_));
-  return Count(insert.Run());
+  Begin(place);
+  record_.Int(static_cast<int64_t>(timers.form));
+  record_.Int(last_timers_id_);
+  record_.Text(numbers_json_);
+  return End(kTimer);
 }
 
 Status LogRows::AddTimerSlice(const LogPlace& place, std::string_view name, int64_t ordinal,
                               int64_t start_ns, int64_t end_ns) {
-  SqliteStatement& insert = statements_[kTimerSlice];
-  TRACEDB_TRY(BindPlace(insert, place));
-  TRACEDB_TRY(insert.Bind(kPlaceColumns + 1, name));
-  TRACEDB_TRY(insert.Bind(kPlaceColumns + 2, ordinal));
-  TRACEDB_TRY(insert.Bind(kPlaceColumns + 3, start_ns));
-  TRACEDB_TRY(insert.Bind(kPlaceColumns + 4, end_ns));
-  return Count(insert.Run());
+  Begin(place);
+  record_.Text(name);
+  record_.Int(ordinal);
+  record_.Int(start_ns);
+  record_.Int(end_ns);
+  return End(kTimerSlice);
 }
 
 Status LogRows::AddMemory(const LogPlace& place, std::string_view name, double mb) {
-  SqliteStatement& insert = statements_[kMemory];
-  TRACEDB_TRY(BindPlace(insert, place));
-  TRACEDB_TRY(insert.Bind(kPlaceColumns + 1, name));
-  TRACEDB_TRY(insert.Bind(kPlaceColumns + 2, mb));
-  return Count(insert.Run());
+  Begin(place);
+  record_.Text(name);
+  record_.Real(mb);
+  return End(kMemory);
 }
 
 Status LogRows::AddArgument(const LogPlace& place, std::string_view section, std::string_view name,
                             std::string_view value) {
-  SqliteStatement& insert = statements_[kArgument];
-  TRACEDB_TRY(BindPlace(insert, place));
-  TRACEDB_TRY(insert.Bind(kPlaceColumns + 1, section));
-  TRACEDB_TRY(insert.Bind(kPlaceColumns + 2, name));
-  TRACEDB_TRY(insert.Bind(kPlaceColumns + 3, value));
-  return Count(insert.Run());
+  Begin(place);
+  record_.Text(section);
+  record_.Text(name);
+  record_.Text(value);
+  return End(kArgument);
 }
 
 Status LogRows::AddEvent(const LogPlace& place, std::string_view name, std::optional<int64_t> pid) {
-  SqliteStatement& insert = statements_[kEvent];
-  TRACEDB_TRY(BindPlace(insert, place));
-  TRACEDB_TRY(insert.Bind(kPlaceColumns + 1, name));
-  TRACEDB_TRY(insert.BindOptional(kPlaceColumns + 2, pid));
-  return Count(insert.Run());
+  Begin(place);
+  record_.Text(name);
+  Optional(pid);
+  return End(kEvent);
 }
 
 Status LogRows::AddStraggler(const LogPlace& place, std::string_view name, std::string_view value,
                              std::string_view unit, std::string_view of_rank) {
-  SqliteStatement& insert = statements_[kStraggler];
-  TRACEDB_TRY(BindPlace(insert, place));
-  TRACEDB_TRY(insert.Bind(kPlaceColumns + 1, name));
+  Begin(place);
+  record_.Text(name);
   const std::optional<double> number = LeadingNumber(value);
-  TRACEDB_TRY(number ? insert.Bind(kPlaceColumns + 2, *number)
-                     : insert.Bind(kPlaceColumns + 2, value));
-  TRACEDB_TRY(insert.BindTextOrNull(kPlaceColumns + 3, unit));
-  const std::optional<int64_t> rank = TakeLogNumber(of_rank);
-  TRACEDB_TRY(insert.BindOptional(kPlaceColumns + 4, rank));
-  return Count(insert.Run());
+  number ? record_.Real(*number) : record_.NumberOrText(value);
+  TextOrNull(unit);
+  Optional(TakeLogNumber(of_rank));
+  return End(kStraggler);
 }
 
 Status LogRows::AddMessage(const LogPlace& place, std::string_view kind, std::string_view position,
                            uint64_t count, std::string_view text) {
-  SqliteStatement& insert = statements_[kMessage];
-  TRACEDB_TRY(BindPlace(insert, place));
-  TRACEDB_TRY(insert.Bind(kPlaceColumns + 1, kind));
-  TRACEDB_TRY(insert.Bind(kPlaceColumns + 2, position));
-  TRACEDB_TRY(insert.Bind(kPlaceColumns + 3, static_cast<int64_t>(count)));
-  TRACEDB_TRY(insert.Bind(kPlaceColumns + 4, text));
-  return Count(insert.Run());
+  Begin(place);
+  record_.Text(kind);
+  record_.Text(position);
+  record_.Int(static_cast<int64_t>(count));
+  record_.Text(text);
+  return End(kMessage);
 }
 
 Status LogRows::AddSetting(const LogPlace& place, std::string_view kind, std::string_view name,
                            std::string_view value) {
-  SqliteStatement& insert = statements_[kSetting];
-  TRACEDB_TRY(BindPlace(insert, place));
-  TRACEDB_TRY(insert.Bind(kPlaceColumns + 1, kind));
-  TRACEDB_TRY(insert.Bind(kPlaceColumns + 2, name));
-  TRACEDB_TRY(insert.BindTextOrNull(kPlaceColumns + 3, value));
-  TRACEDB_TRY(insert.Bind(kPlaceColumns + 4, value));
-  TRACEDB_TRY(insert.BindNull(kPlaceColumns + 5));
-  return Count(insert.Run());
+  Begin(place);
+  record_.Text(kind);
+  record_.Text(name);
+  TextOrNull(value);
+  record_.Text(value);
+  return End(kSetting);
 }
 
 }  // namespace tracedb

@@ -3,15 +3,15 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "sources/logs/log_line.h"
 #include "sources/logs/log_pairs.h"
-#include "tracedb/base/sqlite_db.h"
+#include "tracedb/pages/record_encoder.h"
 #include "tracedb/sources/read/source_reader.h"
 
 namespace tracedb {
@@ -51,7 +51,9 @@ enum class IterationColumn {
 
 class LogRows {
  public:
-  static Result<std::unique_ptr<LogRows>> Make(SourceRows& rows);
+  // Tables in the order of rows.pages.
+  static std::span<const std::string_view> Tables();
+  explicit LogRows(SourceRows& rows) : rows_(rows) {}
 
   // Reads "name: number | name: number |" with the names of the last line: most lines are like the
   // one before, and nothing has to be looked for. False: ReadLogPairs() has to read it.
@@ -86,15 +88,32 @@ class LogRows {
     size_t columns[static_cast<size_t>(IterationColumn::kCount)];  // places in names, from 1; 0: no
     bool has_seconds = false;  // the elapsed time is one of seconds
   };
-  explicit LogRows(SourceRows& rows) : rows_(rows) {}
-  Status Prepare();
+  enum Table : size_t {
+    kNames,
+    kIteration,
+    kEvaluation,
+    kTimer,
+    kTimerSlice,
+    kMemory,
+    kArgument,
+    kEvent,
+    kStraggler,
+    kMessage,
+    kSetting,
+    kTables
+  };
   Result<const Form*> FormOf(const std::vector<LogPair>& pairs);
   Result<int64_t> NamesId(const std::string& names, const std::string& units);
-  Status BindPlace(SqliteStatement& statement, const LogPlace& place);
-  Status Count(Status done);
+  // A row begins with its place; its other columns follow in the order of the table.
+  void Begin(const LogPlace& place);
+  void Optional(const std::optional<int64_t>& value);
+  void TextOrNull(std::string_view text);
+  void Numbers(const std::vector<LogPair>& pairs);
+  Status End(Table table);
 
   SourceRows& rows_;
-  std::vector<SqliteStatement> statements_;
+  RecordEncoder record_;
+  int64_t last_rowids_[kTables] = {};
   std::map<std::string, Form> forms_;  // by names and units as JSON
   std::map<std::string, int64_t> names_ids_;
   size_t forms_bytes_ = 0, names_ids_bytes_ = 0;

@@ -87,8 +87,8 @@ class DescriptionRows {
  public:
   explicit DescriptionRows(SourceRows& rows) : rows_(rows) {}
   Status Begin() {
-    TRACEDB_ASSIGN(insert, rows_.db.Prepare("INSERT INTO _ncu_metric_description VALUES (?1, ?2, "
-                                            "?3, ?4, ?5, ?6, ?7)"));
+    TRACEDB_ASSIGN(insert, rows_.db->Prepare("INSERT INTO _ncu_metric_description VALUES (?1, ?2, "
+                                             "?3, ?4, ?5, ?6, ?7)"));
     insert_ = std::move(insert);
     return insert_->Bind(1, rows_.source_id);
   }

@@ -16,7 +16,7 @@ bool IsTime(std::string_view unit_si) { return unit_si == "s"; }
 }  // namespace
 
 Status NcuRows::Prepare(std::optional<SqliteStatement>& statement, std::string_view sql) {
-  TRACEDB_ASSIGN(prepared, rows_.db.Prepare(sql));
+  TRACEDB_ASSIGN(prepared, rows_.db->Prepare(sql));
   statement = std::move(prepared);
   return statement->Bind(1, rows_.source_id);
 }
@@ -98,7 +98,7 @@ Status NcuRows::AddMetric(NcuKernel& kernel, const Metric& metric, std::string_v
     issues().Add("number_of_another_locale", offset, text);
     ++unread_numbers_;
   } else if (reading.form == NumberForm::kAmbiguous) {
-    TRACEDB_ASSIGN(row, rows_.db.Integer("SELECT last_insert_rowid()"));
+    TRACEDB_ASSIGN(row, rows_.db->Integer("SELECT last_insert_rowid()"));
     if (first_pending_ == 0) {
       first_pending_ = row;
       pending_offset_ = offset;

@@ -19,16 +19,17 @@ uint64_t WithMetric(uint64_t hash, std::string_view metric) {
 // Rows are few: a file's first numbers tell its decimal mark, in all but made up ones.
 Status NcuRows::ReadPending() {
   if (first_pending_ == 0) return Done{};
-  TRACEDB_ASSIGN(
-      select,
-      rows_.db.Prepare("SELECT m.rowid, m.text, n.metric, n.unit, m.kernel FROM _ncu_metric m JOIN "
-                       "_ncu_metric_name "
-                       "n ON n.source_id = m.source_id AND n.metric_id = m.metric_id "
-                       "WHERE m.rowid BETWEEN ?1 AND ?2 AND m.value IS NULL ORDER BY m.rowid"));
-  TRACEDB_ASSIGN(update, rows_.db.Prepare(
+  TRACEDB_ASSIGN(select,
+                 rows_.db->Prepare(
+                     "SELECT m.rowid, m.text, n.metric, n.unit, m.kernel FROM _ncu_metric m JOIN "
+                     "_ncu_metric_name "
+                     "n ON n.source_id = m.source_id AND n.metric_id = m.metric_id "
+                     "WHERE m.rowid BETWEEN ?1 AND ?2 AND m.value IS NULL ORDER BY m.rowid"));
+  TRACEDB_ASSIGN(update, rows_.db->Prepare(
                              "UPDATE _ncu_metric SET value = ?2, value_si = ?3 WHERE rowid = ?1"));
-  TRACEDB_ASSIGN(set_duration, rows_.db.Prepare("UPDATE _ncu_kernel SET duration = ?2, dur_ns = ?3 "
-                                                "WHERE source_id = ?4 AND kernel = ?1"));
+  TRACEDB_ASSIGN(set_duration,
+                 rows_.db->Prepare("UPDATE _ncu_kernel SET duration = ?2, dur_ns = ?3 "
+                                   "WHERE source_id = ?4 AND kernel = ?1"));
   TRACEDB_TRY(set_duration.Bind(4, rows_.source_id));
   TRACEDB_TRY(select.Bind(1, first_pending_));
   TRACEDB_TRY(select.Bind(2, last_pending_));
@@ -61,7 +62,7 @@ Status NcuRows::ReadPending() {
 Result<std::string> NcuRows::MetricSetOfNames() {
   TRACEDB_ASSIGN(
       select,
-      rows_.db.Prepare(
+      rows_.db->Prepare(
           "SELECT DISTINCT metric FROM _ncu_metric_name WHERE is_asked = 1 ORDER BY metric"));
   uint64_t hash = kNoMetrics;
   for (;;) {
@@ -85,8 +86,8 @@ Status NcuRows::StoreProcesses() {
     return false;
   });
   TRACEDB_ASSIGN(of_file, MetricSetOfNames());
-  TRACEDB_ASSIGN(insert, rows_.db.Prepare("INSERT INTO _ncu_process VALUES (?1, ?2, ?3, ?4, ?5, "
-                                          "?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)"));
+  TRACEDB_ASSIGN(insert, rows_.db->Prepare("INSERT INTO _ncu_process VALUES (?1, ?2, ?3, ?4, ?5, "
+                                           "?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)"));
   int64_t place = 0;
   for (size_t i = 0; i < sorted.size(); ++i) {
     const Process& process = *sorted[i];
@@ -113,7 +114,7 @@ Status NcuRows::StoreProcesses() {
 Status NcuRows::StoreFile() {
   TRACEDB_ASSIGN(
       insert,
-      rows_.db.Prepare(
+      rows_.db->Prepare(
           "INSERT INTO _ncu_file VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)"));
   TRACEDB_TRY(insert.Bind(1, rows_.source_id));
   TRACEDB_TRY(insert.Bind(2, std::string_view(page_.empty() ? "metrics" : page_)));

@@ -93,8 +93,8 @@ bool IsSacctHeader(std::string_view line) {
 }
 
 Result<std::unique_ptr<SettingsLines>> SettingsLines::Make(SourceRows& rows) {
-  TRACEDB_ASSIGN(insert, rows.db.Prepare("INSERT INTO _job_setting(source_id, line, kind, name, "
-                                         "value, written, item) VALUES (?, ?, ?, ?, ?, ?, ?)"));
+  TRACEDB_ASSIGN(insert, rows.db->Prepare("INSERT INTO _job_setting(source_id, line, kind, name, "
+                                          "value, written, item) VALUES (?, ?, ?, ?, ?, ?, ?)"));
   return std::unique_ptr<SettingsLines>(new SettingsLines(rows, std::move(insert)));
 }
 

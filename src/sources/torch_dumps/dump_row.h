@@ -17,7 +17,7 @@ class DumpRow {
  public:
   // `sql` inserts; its parameters are bound in order.
   static Result<DumpRow> Open(SourceRows& rows, std::string_view sql) {
-    TRACEDB_ASSIGN(statement, rows.db.Prepare(sql));
+    TRACEDB_ASSIGN(statement, rows.db->Prepare(sql));
     return DumpRow(rows, std::move(statement));
   }
 

@@ -9,11 +9,13 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
+#include "tracedb/pages/row_store.h"
 #include "tracedb/sources/read/source_options.h"
 #include "tracedb/sources/read/source_text.h"
 
@@ -47,9 +49,12 @@ class SourceIssues {
 
 // Where the rows of one source go, and what is known of it as a whole.
 struct SourceRows {
-  // Its tables are the database's, without the rows of others. A transaction is open: prepare
-  // INSERTs once, and run them for each row. Every table of sources has the column source_id.
-  SqliteDb& db;
+  // One of the two. The tables of `db` are the database's, without the rows of others. A
+  // transaction is open: prepare INSERTs once, and run them for each row. `pages` has the
+  // PagedTables() of the reader in their order, and is for kinds of files that become millions of
+  // rows: there a row costs a tenth of an INSERT. Every table of sources has the column source_id.
+  SqliteDb* db = nullptr;
+  RowStore* pages = nullptr;
   int64_t source_id;
   const SourceOptions& options;
   std::string path = {};  // absolute: names of files and folders may tell of ranks and order
@@ -82,6 +87,9 @@ class SourceReader {
   // Whether several jobs may have files of the same text, as long as it has no time: then a file in
   // another folder is another.
   virtual bool MayBeOfSeveralJobs() const { return false; }
+  // Tables that the reader fills through SourceRows::pages: all that it has rows for, and none with
+  // an index or a primary key. Empty: it fills tables through SourceRows::db.
+  virtual std::span<const std::string_view> PagedTables() const { return {}; }
   // Reads all of `text`. An error: it cannot be read, rows cannot be written, or a stop was asked
   // for.
   virtual Status Read(SourceText& text, SourceRows& rows) const = 0;
