@@ -145,9 +145,21 @@ std::string UnescapedJson(std::string_view inside) {
   return out;
 }
 
+namespace {
+// Stands for itself in a JSON string, and is no part of a longer character.
+bool IsPlainInString(char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; }
+}  // namespace
+
 void AppendJsonString(std::string& out, std::string_view text) {
   out += '"';
   for (size_t at = 0; at < text.size();) {
+    size_t plain = at;
+    while (plain < text.size() && IsPlainInString(text[plain])) ++plain;
+    if (plain > at) {
+      out.append(text, at, plain - at);
+      at = plain;
+      continue;
+    }
     const char c = text[at];
     if (c == '"' || c == '\\') {
       out += '\\';

@@ -59,6 +59,7 @@ LoadLimits LoadLimits::For(size_t memory_bytes, unsigned threads) {
   limits.args_group_bytes_max = spare / 128;
   // SQLite and the text take 6 MiB beside the program, and blocks that are freed are not all given
   // back.
+  if (cores > 1) limits.source_ahead_bytes = kMiB / 2;
   limits.source_bytes_max = limits.memory_bytes - limits.memory_bytes / 8 - 18 * kMiB;
   limits.host.call_path_bytes_max = spare / 16;
   limits.host.recent_path_bytes_max = spare / 40;

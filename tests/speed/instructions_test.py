@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Instructions of an ingest, of an append and of a query, against those that are recorded.
+"""Instructions of ingests, of an append and of a query, against those that are recorded.
 
     instructions_test.py --program P --maker M --configuration C
 
@@ -12,6 +12,7 @@ import argparse
 import collections
 import csv
 import ctypes
+import gzip
 import os
 import pathlib
 import platform
@@ -25,12 +26,14 @@ from typing import NamedTuple
 HERE = pathlib.Path(__file__).resolve().parent
 RECORDS = HERE / "instructions.csv"
 FIXTURES = HERE.parent.parent / "fixtures" / "megatron"
+LOG = HERE.parent.parent / "fixtures" / "megatron_dp.log.gz"
 COLUMNS = ["configuration", "libraries", "case", "own", "all"]
 SKIPPED = 77
 MORE_MAX = 0.10
 OWN_SHARE_MIN = 0.2
 COUNTS_FROM = 100_000  # instructions; libraries that did less are of no account
 TRACE_SIZE = "20M"  # so much that the events weigh more than starting and the schema
+LOG_BYTES = 10_000_000
 
 
 class Counted(NamedTuple):
@@ -84,15 +87,32 @@ def count(folder, program, *arguments):
     return read_counts(out, program)
 
 
+def write_log(path):
+    """A log as it is, and then its iterations again and again, under numbers that rise."""
+    text = gzip.decompress(LOG.read_bytes()).decode()
+    head = re.compile(r"iteration +(\d+)/ +\d+ ")
+    numbers = [int(number) for number in head.findall(text)]
+    block = text[text.rindex("\n", 0, head.search(text).start()) + 1:]
+    with open(path, "w", encoding="utf-8", newline="\n") as file:
+        file.write(text)
+        for turn in range(1, LOG_BYTES // len(block) + 1):
+            first = turn * (max(numbers) + 1)
+            file.write(head.sub(lambda one, first=first:
+                                f"iteration {first + int(one[1]):8d}/ 9000000 ", block))
+
+
 def count_cases(program, maker):
     ranks = [FIXTURES / f"rank{rank}.pt.trace.json.gz" for rank in range(8)]
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         trace, fresh, database = folder / "rank5.json.gz", folder / "fresh.db", folder / "all.db"
+        log, of_log = folder / "log.txt", folder / "log.db"
+        write_log(log)
         run([maker, "--from", ranks[5], "--size", TRACE_SIZE, "--cut", "--out", trace])
         run([program, "ingest", *ranks[:7], "--db", database, "-q"])
         one = ("--threads", "1", "-q")
         yield "ingest", count(folder, program, "ingest", trace, "--db", fresh, *one)
+        yield "log", count(folder, program, "ingest", log, "--db", of_log, "-q")
         yield "append", count(folder, program, "ingest", ranks[7], "--db", database, *one)
         yield "nccl_stalls", count(folder, program, "query", "nccl_stalls", "--db", database,
                                    "--format", "csv")

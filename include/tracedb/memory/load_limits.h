@@ -82,6 +82,7 @@ struct LoadLimits {
   size_t args_group_bytes_max = 0;  // a byte a text of args
   // Of a file that is no trace, read when no trace is: what its reader may keep of its values.
   size_t source_bytes_max = 0;
+  size_t source_ahead_bytes = 0;  // of a packed one: unpacked by a thread, and not read yet
   HostLimits host;
   GraphLimits graphs;
   int64_t sqlite_cache_kib = 0;  // page cache and sorter

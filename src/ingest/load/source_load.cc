@@ -69,7 +69,8 @@ class SourceReading {
 
  private:
   Status Read(const fs::path& rows_file) {
-    TRACEDB_ASSIGN(text, SourceText::Open(input_.path, options_.block_bytes, options_.stop));
+    TRACEDB_ASSIGN(text, SourceText::Open(input_.path, options_.block_bytes, options_.stop,
+                                          options_.limits.source_ahead_bytes));
     if (options_.on_progress) {
       text.OnProgress([&] { options_.on_progress({text.packed_bytes(), text.text_bytes(), 0}); });
     }

@@ -141,18 +141,23 @@ bool TakeRound(std::string_view& text, LogLine& line) {
 
 }  // namespace
 
-bool HasControls(std::string_view text) {
-  constexpr uint64_t kEach = 0x0101010101010101;
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  for (; end - at >= 8; at += 8) {
+size_t FindControl(std::string_view text, size_t at) {
+  // Of eight bytes the sign bits of those below ' '; one of a greater byte may be set as well,
+  // above such a byte only.
+  const auto controls_at = [&text](size_t from) {
+    constexpr uint64_t kEach = 0x0101010101010101;
     uint64_t word;
-    std::memcpy(&word, at, sizeof word);
-    // The sign bit of a byte below ' ' is set; one of a greater byte may be, above such a byte
-    // only.
-    if (((word - kEach * ' ') & ~word & (kEach << 7)) != 0) return true;
+    std::memcpy(&word, text.data() + from, sizeof word);
+    return (word - kEach * ' ') & ~word & (kEach << 7);
+  };
+  constexpr size_t kBlock = 32;
+  while (at + kBlock <= text.size() && (controls_at(at) | controls_at(at + 8) |
+                                        controls_at(at + 16) | controls_at(at + 24)) == 0) {
+    at += kBlock;
   }
-  return std::any_of(at, end, [](char c) { return static_cast<unsigned char>(c) < ' '; });
+  while (at + 8 <= text.size() && controls_at(at) == 0) at += 8;
+  while (at < text.size() && static_cast<unsigned char>(text[at]) >= ' ') ++at;
+  return at;
 }
 
 std::optional<int64_t> TakeLogNumber(std::string_view& text) {
@@ -180,20 +185,25 @@ std::string_view TakeLogWord(std::string_view& text) {
 
 // Escape sequences end with a letter ("ESC[92m"), titles of a terminal with BEL.
 std::string_view LogLineCleaner::WithoutColours(std::string_view raw) {
-  if (!HasControls(raw)) return raw;
+  size_t control = FindControl(raw, 0);
+  if (control == raw.size()) return raw;
   plain_.clear();
-  for (size_t at = 0; at < raw.size(); ++at) {
-    if (raw[at] == '\0') continue;
-    if (raw[at] != '\x1b') {
-      plain_ += raw[at];
-      continue;
+  size_t taken = 0;  // of raw
+  while (control < raw.size()) {
+    const size_t from = control + 1;
+    size_t next = from;
+    if (raw[control] == '\0' || raw[control] == '\x1b') {
+      plain_.append(raw, taken, control - taken);
+      if (raw[control] == '\x1b' && raw.substr(from).starts_with('[')) {
+        ++next;
+        while (next < raw.size() && (raw[next] < '@' || raw[next] > '~')) ++next;
+        next = std::min(next + 1, raw.size());
+      }
+      taken = next;
     }
-    if (at + 1 < raw.size() && raw[at + 1] == '[') {
-      at += 2;
-      while (at < raw.size() && (raw[at] < '@' || raw[at] > '~')) ++at;
-    }
+    control = FindControl(raw, next);
   }
-  return plain_;
+  return plain_.append(raw, taken);
 }
 
 bool LogLineCleaner::TakePrefix(std::string_view& text, LogLine& line) {
@@ -213,9 +223,9 @@ bool LogLineCleaner::TakePrefix(std::string_view& text, LogLine& line) {
   return false;
 }
 
-LogLine LogLineCleaner::Clean(std::string_view raw) {
+LogLine LogLineCleaner::Clean(std::string_view raw, bool may_have_controls) {
   LogLine line;
-  line.whole = raw.empty() ? raw : WithoutColours(raw);
+  line.whole = may_have_controls ? WithoutColours(raw) : raw;
   std::string_view text = line.whole;
   line.is_indented = !text.empty() && IsBlank(text.front());
   SkipBlanks(text);
@@ -232,6 +242,8 @@ LogLine LogLineCleaner::Clean(std::string_view raw) {
     }
   }
   line.text = TrimBlanks(text);
+  line.colon = line.text.find(':');
+  line.bar = line.text.find('|');
   return line;
 }
 

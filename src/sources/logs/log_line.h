@@ -22,7 +22,9 @@ struct LogLine {
   std::optional<int64_t> rank;    // of [Rank 6] and [rank6] alone: the others count other things
   std::string_view level;         // INFO, WARNING, ERROR as a logger says it
   std::optional<LogStamp> stamp;  // in front of the text
-  bool has_place = false;         // [timer.py:198:stop] stood in front
+  // In the text, for what each line is asked: the first of each; npos: there is none.
+  size_t colon = std::string_view::npos, bar = std::string_view::npos;
+  bool has_place = false;  // [timer.py:198:stop] stood in front
   bool is_indented = false;
 
   // Of two the one that has a zone, else the one nearer to the text.
@@ -45,8 +47,8 @@ class LogMachines {
 
 class LogLineCleaner {
  public:
-  // A line or a piece of one between carriage returns.
-  LogLine Clean(std::string_view raw);
+  // A line or a piece of one between carriage returns. `may_have_controls`: see FindControl().
+  LogLine Clean(std::string_view raw, bool may_have_controls = true);
 
  private:
   std::string_view WithoutColours(std::string_view raw);
@@ -59,8 +61,9 @@ class LogLineCleaner {
   int lines_without_name_ = 0;
 };
 
-// Whether a byte below ' ' is among them: a tab, a carriage return, a colour, NUL.
-bool HasControls(std::string_view text);
+// Where from `at` on the first byte below ' ' stands: a tab, a carriage return, a colour, NUL. The
+// text's size: there is none.
+size_t FindControl(std::string_view text, size_t at);
 // Reads an unsigned number of up to 18 digits with which `text` begins, and takes it off.
 std::optional<int64_t> TakeLogNumber(std::string_view& text);
 // The next word between blanks, taken off `text` with the blanks around it.

@@ -1,7 +1,6 @@
 #include "sources/logs/log_lines.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "tracedb/json/json_check.h"
@@ -62,36 +61,36 @@ Status LogLines::Take(std::string_view raw, uint64_t number, uint64_t offset, bo
     source_.issues.Add("too_long_line", offset, raw);
     return Done{};
   }
+  const bool has_controls = FindControl(raw, 0) < raw.size();
   while (true) {  // a progress bar goes back to the line's beginning again and again
-    const auto* const back =
-        HasControls(raw) ? static_cast<const char*>(std::memchr(raw.data(), '\r', raw.size()))
-                         : nullptr;
-    if (back == nullptr) return raw.empty() ? Status(Done{}) : TakePiece(raw);
-    const size_t length = static_cast<size_t>(back - raw.data());
-    if (length > 0) TRACEDB_TRY(TakePiece(raw.substr(0, length)));
+    const size_t length = has_controls ? raw.find('\r') : std::string_view::npos;
+    if (length == std::string_view::npos) {
+      return raw.empty() ? Status(Done{}) : TakePiece(raw, has_controls);
+    }
+    if (length > 0) TRACEDB_TRY(TakePiece(raw.substr(0, length), has_controls));
     raw.remove_prefix(length + 1);
     offset_ += length + 1;
   }
 }
 
-Status LogLines::TakePiece(std::string_view piece) {
-  TRACEDB_TRY(TakeLine(piece));
+Status LogLines::TakePiece(std::string_view piece, bool may_have_controls) {
+  TRACEDB_TRY(TakeLine(piece, may_have_controls));
   for (std::string next; !foreign_.empty();) {
     next.swap(foreign_);
     foreign_.clear();
-    TRACEDB_TRY(TakeLine(next));
+    TRACEDB_TRY(TakeLine(next, may_have_controls));
   }
   return Done{};
 }
 
-Status LogLines::TakeLine(std::string_view piece) {
-  const LogLine line = cleaner_.Clean(piece);
+Status LogLines::TakeLine(std::string_view piece, bool may_have_controls) {
+  const LogLine line = cleaner_.Clean(piece, may_have_controls);
   if (line.text.empty()) return Done{};
   const LogPlace place = PlaceOf(line);
   messages_.SawLine(line.whole, place);
   TRACEDB_ASSIGN(is_timer, timers_.Take(line, place, offset_));
   if (is_timer) return Done{};
-  const bool has_bars = std::memchr(line.text.data(), '|', line.text.size()) != nullptr;
+  const bool has_bars = line.bar != std::string_view::npos;
   if (has_bars && arguments_.is_inside()) {  // "fim_eod_token ...... <|endoftext|>"
     TRACEDB_ASSIGN(is_argument, arguments_.Take(line, place, offset_));
     if (is_argument) return Done{};
@@ -109,7 +108,7 @@ Status LogLines::TakeLine(std::string_view piece) {
 
 Result<bool> LogLines::TakeBars(const LogLine& line, LogPlace place) {
   const std::string_view text = line.text;
-  const size_t bar = text.find('|');
+  const size_t bar = line.bar;
   const std::string_view first = text.substr(0, bar);
   // Another writer's text may stand in front, without a line end between.
   for (size_t at = first.find(kIteration); at != std::string_view::npos;
@@ -227,7 +226,7 @@ Result<bool> LogLines::TakeNamedPairs(LogPlace place) {
 
 // "validation loss at iteration 14 on test set | lm loss value: 7.2E+00 | lm loss PPL: 1.3E+03 | ".
 Status LogLines::TakeEvaluation(const LogLine& line, LogPlace place) {
-  const size_t bar = line.text.find('|');
+  const size_t bar = line.bar;
   std::string_view head = line.text.substr(0, bar);
   std::string_view dataset;
   if (const size_t on = head.find(" on "); on != std::string_view::npos) {
@@ -266,13 +265,21 @@ Status LogLines::TakeMemory(const LogLine& line, LogPlace place, std::string_vie
 Result<bool> LogLines::TakeNoBars(const LogLine& line, const LogPlace& place) {
   TRACEDB_ASSIGN(is_argument, arguments_.Take(line, place, offset_));
   if (is_argument) return true;
-  using Taker = Result<bool> (LogLines::*)(const LogLine&, const LogPlace&);
-  for (const Taker take : {&LogLines::TakeEvent, &LogLines::TakeUsedMemory, &LogLines::TakeSetting,
-                           &LogLines::TakeBottomRanks}) {
-    TRACEDB_ASSIGN(taken, (this->*take)(line, place));
-    if (taken) return true;
-  }
+  // Most lines are none of these: the first letter says so, or that there is no colon.
+  const char first = line.text.front();
+  const auto take = [&](bool may_be, auto taker) -> Result<bool> {
+    return may_be ? (this->*taker)(line, place) : Result<bool>(false);
+  };
+  TRACEDB_ASSIGN(is_event, take(first == '[' || first == 'S', &LogLines::TakeEvent));
+  if (is_event) return true;
+  TRACEDB_ASSIGN(is_memory, take(line.has_place, &LogLines::TakeUsedMemory));
+  if (is_memory) return true;
+  TRACEDB_ASSIGN(is_setting, take(true, &LogLines::TakeSetting));
+  if (is_setting) return true;
+  TRACEDB_ASSIGN(is_ranks, take(first == '=' || first == '^', &LogLines::TakeBottomRanks));
+  if (is_ranks) return true;
   if (ReadSpacedPairs(line.text, pairs_)) return TakeNamedPairs(place);
+  if (first != kIteration.front()) return false;
   TRACEDB_ASSIGN(is_time, TakeSeconds(line, place));
   if (is_time) return true;
   if (line.text.starts_with(kIteration) && IsIterationField(line.text)) {

@@ -27,8 +27,8 @@ class LogLines {
   Status End();
 
  private:
-  Status TakePiece(std::string_view piece);
-  Status TakeLine(std::string_view piece);
+  Status TakePiece(std::string_view piece, bool may_have_controls);
+  Status TakeLine(std::string_view piece, bool may_have_controls);
   // The fields of `text`, into pairs_; false: they are not all of the line, which is counted.
   bool ReadFields(const LogLine& line, std::string_view text, bool wants_final_bar);
   LogPlace PlaceOf(const LogLine& line);

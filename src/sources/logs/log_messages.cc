@@ -14,35 +14,36 @@ constexpr size_t kLookedAt = 1000;  // bytes of a line; an error is said at its 
 struct Word {
   std::string_view text;
   std::string_view kind;
+  size_t rare;  // where in it two pairs of letters begin that few other lines have: "em" and "mo"
 };
 constexpr std::string_view kOutOfMemory = "out of memory";
 // The first of these that a line holds is its kind.
-constexpr Word kWords[] = {{"out of memory", kOutOfMemory},
-                           {"OutOfMemoryError", kOutOfMemory},
-                           {"oom-kill", kOutOfMemory},
-                           {"Traceback (most recent call last)", "traceback"},
-                           {"Segmentation fault", "crash"},
-                           {"core dumped", "crash"},
-                           {"SIGSEGV", "crash"},
-                           {"SIGABRT", "crash"},
-                           {"Killing subprocess", "killed"},
-                           {"SIGKILL", "killed"},
-                           {"SIGTERM", "killed"},
-                           {"Killed", "killed"},
-                           {"DUE TO TIME LIMIT", "killed"},
-                           {"CANCELLED", "killed"},
-                           {"atchdog caught collective", "timeout"},
-                           {"timed out", "timeout"},
-                           {"Timeout(ms)", "timeout"},
-                           {"NCCL WARN", "warning"},
-                           {"NaN", "nan"},
-                           {"slurmstepd: error", "error"},
-                           {"srun: error", "error"},
-                           {"ERROR", "error"},
-                           {"Error:", "error"},
-                           {"error:", "error"},
-                           {"Warning:", "warning"},
-                           {"WARNING", "warning"}};
+constexpr Word kWords[] = {{"out of memory", kOutOfMemory, 8},
+                           {"OutOfMemoryError", kOutOfMemory, 2},
+                           {"oom-kill", kOutOfMemory, 2},
+                           {"Traceback (most recent call last)", "traceback", 4},
+                           {"Segmentation fault", "crash", 1},
+                           {"core dumped", "crash", 6},
+                           {"SIGSEGV", "crash", 2},
+                           {"SIGABRT", "crash", 2},
+                           {"Killing subprocess", "killed", 9},
+                           {"SIGKILL", "killed", 2},
+                           {"SIGTERM", "killed", 2},
+                           {"Killed", "killed", 0},
+                           {"DUE TO TIME LIMIT", "killed", 0},
+                           {"CANCELLED", "killed", 4},
+                           {"atchdog caught collective", "timeout", 3},
+                           {"timed out", "timeout", 1},
+                           {"Timeout(ms)", "timeout", 6},
+                           {"NCCL WARN", "warning", 5},
+                           {"NaN", "nan", 0},
+                           {"slurmstepd: error", "error", 8},
+                           {"srun: error", "error", 0},
+                           {"ERROR", "error", 1},
+                           {"Error:", "error", 0},
+                           {"error:", "error", 1},
+                           {"Warning:", "warning", 2},
+                           {"WARNING", "warning", 2}};
 
 bool IsOfName(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
@@ -57,29 +58,32 @@ bool IsAt(std::string_view text, size_t at, std::string_view word) {
          ((at == 0 || !IsOfName(text[at - 1])) && (end == text.size() || !IsOfName(text[end])));
 }
 
-// Which of kWords a line holds. A word that begins at an even place of the line has its letters 2
-// and 3 at an even place, else 3 and 4: most lines are passed over two bytes at a time, and where
-// such a pair stands the words that have it are compared.
+// Which of kWords a line holds. Of the two pairs of letters at Word::rare one stands at an even
+// place of the line: most lines are passed over two bytes at a time, and where such a pair stands
+// the words that have it are compared.
 class WordFinder {
  public:
   WordFinder() : words_(65536) {
     for (size_t i = 0; i < std::size(kWords); ++i) {
-      const std::string_view word = kWords[i].text;
-      for (const size_t at : {PlaceIn(word), PlaceIn(word) + 1}) {
-        pairs_.set(Pair(word.data() + at));
-        words_[Pair(word.data() + at)] |= uint32_t{1} << i;
+      for (const size_t at : {kWords[i].rare, kWords[i].rare + 1}) {
+        const size_t pair = Pair(kWords[i].text.data() + at);
+        pairs_.set(pair);
+        words_[pair] |= uint32_t{1} << i;
       }
     }
   }
   // A bit for each word that is found.
   uint32_t In(std::string_view text) const {
+    constexpr size_t kBlock = 8;
     uint32_t found = 0;
     for (size_t at = 0; at + 1 < text.size(); at += 2) {
+      while (at + kBlock <= text.size() && !HasPair(text.data() + at)) at += kBlock;
+      if (at + 1 >= text.size()) break;
       const size_t pair = Pair(text.data() + at);
       if (!pairs_[pair]) continue;
       for (uint32_t left = words_[pair]; left != 0; left &= left - 1) {
         const auto i = static_cast<size_t>(std::countr_zero(left));
-        for (const size_t place : {PlaceIn(kWords[i].text), PlaceIn(kWords[i].text) + 1}) {
+        for (const size_t place : {kWords[i].rare, kWords[i].rare + 1}) {
           if (at >= place && IsAt(text, at - place, kWords[i].text)) found |= uint32_t{1} << i;
         }
       }
@@ -88,7 +92,11 @@ class WordFinder {
   }
 
  private:
-  static size_t PlaceIn(std::string_view word) { return word.size() > 3 ? 2 : 0; }
+  // Whether one of the four pairs of eight bytes may be a word's: without a branch for each.
+  bool HasPair(const char* at) const {
+    return (pairs_[Pair(at)] | pairs_[Pair(at + 2)] | pairs_[Pair(at + 4)] |
+            pairs_[Pair(at + 6)]) != 0;
+  }
   static size_t Pair(const char* at) {
     return size_t{static_cast<unsigned char>(at[0])} << 8 | static_cast<unsigned char>(at[1]);
   }
@@ -96,11 +104,13 @@ class WordFinder {
   std::vector<uint32_t> words_;  // by pair: a bit for each word that has it
 };
 static_assert(std::size(kWords) <= 32);
+static_assert(std::all_of(std::begin(kWords), std::end(kWords),
+                          [](const Word& word) { return word.rare + 3 <= word.text.size(); }));
 
 // "NameError" of "NameError: free variable ..." and of "torch.cuda.OutOfMemoryError: ...".
 std::string_view ExceptionOf(const LogLine& line) {
   if (line.is_indented) return {};
-  const std::string_view name = line.text.substr(0, line.text.find(':'));
+  const std::string_view name = line.text.substr(0, line.colon);
   const bool is_word = std::all_of(name.begin(), name.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.';
   });

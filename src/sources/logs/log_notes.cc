@@ -107,7 +107,7 @@ Result<bool> LogLines::TakeSeconds(const LogLine& line, LogPlace place) {
 // "NODE_RANK: 1" and the settings below it.
 Result<bool> LogLines::TakeSetting(const LogLine& line, const LogPlace& place) {
   if (settings_left_ > 0) --settings_left_;
-  const size_t colon = line.text.find(':');
+  const size_t colon = line.colon;
   if (colon == std::string_view::npos) return false;
   const std::string_view name = line.text.substr(0, colon);
   const bool is_begin = name == "NODE_RANK" && !line.is_indented;

@@ -160,6 +160,13 @@ std::optional<double> LeadingNumber(std::string_view text) {
   return value;
 }
 
+bool HasLeadingNumber(std::string_view text) {
+  constexpr size_t kAlwaysInRange = 300;  // digits without an exponent
+  const size_t length = NumberLength(text);
+  const bool is_plain = text.substr(0, length).find_first_of("eE") == std::string_view::npos;
+  return is_plain && length < kAlwaysInRange ? length > 0 : LeadingNumber(text).has_value();
+}
+
 std::optional<double> WholeNumberOf(std::string_view text, int exponent) {
   if (exponent == 0 && !text.empty() && IsDigit(text.back())) return LeadingNumber(text);
   constexpr std::string_view kSuffixes = "KMBT";  // thousands each
@@ -185,8 +192,8 @@ bool IsIterationName(std::string_view name) {
 }
 
 bool ReadSpacedPairs(std::string_view text, std::vector<LogPair>& pairs) {
-  constexpr std::string_view kFirstLetters = "iIsSg";  // of IsIterationName()
-  if (text.empty() || kFirstLetters.find(text.front()) == std::string_view::npos) return false;
+  const char first = text.empty() ? ' ' : text.front();  // of IsIterationName()
+  if (first != 'i' && first != 'I' && first != 's' && first != 'S' && first != 'g') return false;
   pairs.clear();
   bool has_loss = false;
   while (!text.empty()) {
@@ -196,7 +203,7 @@ bool ReadSpacedPairs(std::string_view text, std::vector<LogPair>& pairs) {
     pair.name.remove_suffix(1);
     if (pairs.empty() && !IsIterationName(pair.name)) return false;
     pair.value = TakeLogWord(text);
-    if (!LeadingNumber(pair.value)) return false;
+    if (!HasLeadingNumber(pair.value)) return false;
     has_loss |= pair.name.ends_with("loss");
     pairs.push_back(pair);
   }

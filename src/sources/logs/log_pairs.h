@@ -39,6 +39,7 @@ std::optional<LogHead> TakeLogHead(std::string_view& text);
 
 // The number with which `text` begins: "523.9" of "523.9/510.2" and of "3453.08ms/8".
 std::optional<double> LeadingNumber(std::string_view text);
+bool HasLeadingNumber(std::string_view text);
 // The whole of it: 22500 for "22.5K", 1.05e6 for "1.05M"; `exponent`: times so many tens. Exact, as
 // the digits are read once.
 std::optional<double> WholeNumberOf(std::string_view text, int exponent);

@@ -51,6 +51,13 @@ constexpr ColumnName kColumnNames[] = {
     {IterationColumn::kTokens, "consumed_tokens"},
 };
 
+// By the byte: what numbers are written with.
+constexpr auto kOfNumbers = [] {
+  std::array<bool, 256> is{};
+  for (const char c : std::string_view("0123456789.E-+")) is[static_cast<unsigned char>(c)] = true;
+  return is;
+}();
+
 // As SQLite keeps a number in a column of the type INTEGER.
 void AddWholeOrReal(double value, RecordEncoder& record) {
   constexpr double kWholeMax = 9.0e18;  // beyond, a double is no int64_t
@@ -129,10 +136,7 @@ bool LogRows::ReadAsLast(std::string_view text, std::vector<LogPair>& pairs) con
     text.remove_prefix(name.size() + 2);
     skip_blanks();
     size_t end = 0;
-    while (end < text.size() && ((text[end] >= '0' && text[end] <= '9') || text[end] == '.' ||
-                                 text[end] == 'E' || text[end] == '-' || text[end] == '+')) {
-      ++end;
-    }
+    while (end < text.size() && kOfNumbers[static_cast<unsigned char>(text[end])]) ++end;
     if (end == 0 || text[0] < '0' || text[0] > '9') return false;
     pairs.push_back({name, text.substr(0, end), {}});
     text.remove_prefix(end);

@@ -10,13 +10,16 @@ namespace {
 constexpr size_t kBlockBytesMax = size_t{1} << 18;  // of one row; a longer block is several
 
 // "(min, max) time across ranks (ms):" somewhere in the line; `rest` is what follows it.
-std::optional<TimerForm> HeaderIn(std::string_view text, std::string_view& rest) {
+std::optional<TimerForm> HeaderIn(const LogLine& line, std::string_view& rest) {
   constexpr std::pair<std::string_view, TimerForm> kHeaders[] = {
       {"(min, max) time across ranks (ms):", TimerForm::kMinMax},
       {"max time across ranks (ms):", TimerForm::kMax},
       {"times across ranks (ms):", TimerForm::kRanks}};
-  // Most lines have no k: the rest of these words is not looked for.
-  if (text.find("ks (ms):") == std::string_view::npos) return std::nullopt;
+  // Most lines have no colon, or no k: the rest of these words is not looked for.
+  constexpr std::string_view kEnd = "ks (ms):";
+  const std::string_view text = line.text;
+  if (line.colon == std::string_view::npos || line.colon + 1 < kEnd.size()) return std::nullopt;
+  if (text.find(kEnd, line.colon + 1 - kEnd.size()) == std::string_view::npos) return std::nullopt;
   for (const auto& [words, form] : kHeaders) {
     const size_t at = text.find(words);
     if (at == std::string_view::npos) continue;
@@ -70,6 +73,7 @@ Status LogTimerBlocks::Begin(TimerForm form, const LogPlace& place) {
   writer_ = place.writer;
   place_.writer = writer_;
   timers_.form = form;
+  next_known_ = 0;
   rank_.reset();
   return Done{};
 }
@@ -107,9 +111,28 @@ Status LogTimerBlocks::CheckOrder(std::string_view first_name, uint64_t offset,
   return Done{};
 }
 
-Result<bool> LogTimerBlocks::TakeTimer(std::string_view text, const LogPlace&) {
-  std::string_view name, value, low, high;
+// As SplitDotted(), which has to look for no name that stood at this place in the last block.
+bool LogTimerBlocks::SplitTimer(std::string_view text, std::string_view& name,
+                                std::string_view& value) {
+  constexpr size_t kKnownMax = 256;
+  constexpr size_t kHeadBytesMax = 200;
+  if (next_known_ < known_.size() && text.starts_with(known_[next_known_].head)) {
+    const KnownTimer& known = known_[next_known_++];
+    name = known.name;
+    value = TrimBlanks(text.substr(known.head.size()));
+    return true;
+  }
   if (!SplitDotted(text, name, value)) return false;
+  const size_t head = text.rfind(": ") + 2;
+  if (next_known_ == kKnownMax || head > kHeadBytesMax) return true;
+  known_.resize(next_known_++);
+  known_.push_back({std::string(text.substr(0, head)), std::string(name)});
+  return true;
+}
+
+Result<bool> LogTimerBlocks::TakeTimer(std::string_view text) {
+  std::string_view name, value, low, high;
+  if (!SplitTimer(text, name, value)) return false;
   const bool is_pair = SplitMinMax(value, low, high);
   if (is_pair != (timers_.form == TimerForm::kMinMax)) return false;
   if (!is_pair && !IsJsonNumber(value)) return false;
@@ -205,18 +228,18 @@ Result<bool> LogTimerBlocks::Take(const LogLine& line, const LogPlace& place, ui
   std::string_view rest;
   if (is_open_ && place.writer == writer_) {
     const bool is_by_rank = timers_.form == TimerForm::kRanks;
-    TRACEDB_ASSIGN(taken, is_by_rank ? TakeRank(text, offset) : TakeTimer(text, place));
+    TRACEDB_ASSIGN(taken, is_by_rank ? TakeRank(text, offset) : TakeTimer(text));
     if (taken) return true;
   }
-  if (const std::optional<TimerForm> form = HeaderIn(text, rest)) {
+  if (const std::optional<TimerForm> form = HeaderIn(line, rest)) {
     TRACEDB_TRY(Begin(*form, place));
     offset_ = offset;
     if (rest.empty()) return true;
-    TRACEDB_ASSIGN(taken, TakeTimer(rest, place));
+    TRACEDB_ASSIGN(taken, TakeTimer(rest));
     if (!taken) issues_.Add("half_line", offset, text);
     return true;
   }
-  if (text.substr(0, text.find(':')).ends_with(" time lst")) {
+  if (line.colon != std::string_view::npos && text.substr(0, line.colon).ends_with(" time lst")) {
     return TakeTimes(text, place, offset);
   }
   return false;

@@ -28,7 +28,8 @@ class LogTimerBlocks {
 
  private:
   Status Begin(TimerForm form, const LogPlace& place);
-  Result<bool> TakeTimer(std::string_view text, const LogPlace& place);
+  Result<bool> TakeTimer(std::string_view text);
+  bool SplitTimer(std::string_view text, std::string_view& name, std::string_view& value);
   Result<bool> TakeRank(std::string_view text, uint64_t offset);
   Result<bool> TakeTimes(std::string_view text, const LogPlace& place, uint64_t offset);
   Status WriteTimes(const LogPlace& place, std::string_view ends, uint64_t offset);
@@ -42,6 +43,13 @@ class LogTimerBlocks {
   std::string writer_;  // place_.writer, for as long as the block
   uint64_t offset_ = 0;
   LogTimers timers_;
+  // The lines of the last block, which those of the next one are like.
+  struct KnownTimer {
+    std::string head;  // "    forward-backward ...: "
+    std::string name;
+  };
+  std::vector<KnownTimer> known_;
+  size_t next_known_ = 0;                   // that the next line should be like
   std::optional<int64_t> rank_;             // of the last "rank  0: 123.45"
   std::string starts_name_, starts_;        // of "NAME start time lst:", until its ends come
   std::optional<int64_t> timed_iteration_;  // that has its timers

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "ingest/read/unpack_ahead.h"
+
 namespace tracedb {
 
 std::string_view WithoutByteOrderMark(std::string_view text) {
@@ -13,16 +15,21 @@ std::string_view WithoutByteOrderMark(std::string_view text) {
   return text;
 }
 
-SourceText::SourceText(std::unique_ptr<ByteSource> bytes)
-    : bytes_(std::move(bytes)), buffer_(2 * kLineBytesMax) {}
+SourceText::SourceText(std::unique_ptr<ByteSource> bytes, const std::atomic<bool>* stop)
+    : bytes_(std::move(bytes)), stop_(stop), buffer_(2 * kLineBytesMax) {}
 
 Result<SourceText> SourceText::Open(const std::filesystem::path& path, size_t block_bytes,
-                                    const std::atomic<bool>* stop) {
+                                    const std::atomic<bool>* stop, size_t ahead_bytes) {
   TRACEDB_ASSIGN(bytes, OpenByteSource(path, block_bytes, stop));
-  return SourceText(std::move(bytes));
+  const bool is_packed = bytes->packing() != BytePacking::kPlain;
+  if (is_packed && ahead_bytes > 0) bytes = UnpackAhead(std::move(bytes), ahead_bytes);
+  return SourceText(std::move(bytes), stop);
 }
 
 Result<size_t> SourceText::Read(std::span<char> into) {
+  if (stop_ != nullptr && stop_->load(std::memory_order_relaxed)) {
+    return Error{ErrorKind::kInput, "interrupted", "the database is as it was"};
+  }
   TRACEDB_ASSIGN(got, bytes_->Read(into));
   text_hash_.Add(into.first(got));
   text_bytes_ += got;
@@ -35,7 +42,9 @@ Status SourceText::Refill() {
   std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
   end_ -= begin_;
   begin_ = 0;
-  TRACEDB_ASSIGN(got, Read(std::span(buffer_).subspan(end_)));
+  constexpr size_t kReadBytes = size_t{256} << 10;  // which are in the cache when they are parsed
+  const size_t room = std::min(buffer_.size() - end_, kReadBytes);
+  TRACEDB_ASSIGN(got, Read(std::span(buffer_).subspan(end_, room)));
   end_ += got;
   is_done_ = got == 0;
   return Done{};

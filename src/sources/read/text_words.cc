@@ -5,15 +5,6 @@
 
 namespace tracedb {
 
-std::string_view TrimBlanks(std::string_view text) {
-  const auto is_blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
-  size_t begin = 0;
-  size_t end = text.size();
-  while (begin < end && is_blank(text[begin])) ++begin;
-  while (end > begin && is_blank(text[end - 1])) --end;
-  return text.substr(begin, end - begin);
-}
-
 std::string_view TakeTextLine(std::string_view& text) {
   const size_t end = std::min(text.find_first_of("\r\n"), text.size());
   const std::string_view line = text.substr(0, end);

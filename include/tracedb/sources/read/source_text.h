@@ -29,9 +29,10 @@ class SourceText {
   static constexpr size_t kLineBytesMax = size_t{1} << 20;
 
   // `path` is a regular file; its content says what it is packed with. Once `stop` is true,
-  // reading fails. `block_bytes` limits what is read at a time (0: no limit), for tests.
+  // reading fails. `block_bytes` limits what is read at a time (0: no limit), for tests. A packed
+  // file is unpacked on a thread of its own, up to `ahead_bytes` ahead (0: it is not).
   static Result<SourceText> Open(const std::filesystem::path& path, size_t block_bytes,
-                                 const std::atomic<bool>* stop);
+                                 const std::atomic<bool>* stop, size_t ahead_bytes = 0);
 
   // The next line, without its LF or CR LF, and the first without a byte order mark, until the next
   // call. False: there is none.
@@ -55,10 +56,11 @@ class SourceText {
   void OnProgress(std::function<void()> progress) { on_progress_ = std::move(progress); }
 
  private:
-  explicit SourceText(std::unique_ptr<ByteSource> bytes);
+  SourceText(std::unique_ptr<ByteSource> bytes, const std::atomic<bool>* stop);
   Status Refill();
 
   std::unique_ptr<ByteSource> bytes_;
+  const std::atomic<bool>* stop_;
   ContentHash text_hash_;
   std::vector<char> buffer_;
   std::string cut_;   // the beginning of a line that is too long
