@@ -148,7 +148,15 @@ Status CheckGatherTarget(const std::filesystem::path& target, bool force) {
                      ": SQLite would take this for a part of the new database",
                  "somebody may be working with it; else move it away, or choose another -o"};
   }
-  if (force || !std::filesystem::exists(target, error)) return Done{};
+  if (!std::filesystem::exists(target, error)) return Done{};
+  if (force && IsSqliteFile(target)) return Done{};
+  if (force && (!std::filesystem::is_regular_file(target, error) ||
+                std::filesystem::file_size(target, error) > 0)) {
+    return Error{ErrorKind::kUsage,
+                 target.string() + ": it is there, and no database, which --force may replace",
+                 "name another with -o"};
+  }
+  if (force) return Done{};
   TRACEDB_ASSIGN(db, OpenTraceDatabase(target));
   TRACEDB_ASSIGN(gathered, IsGathered(db));
   if (gathered) return Done{};

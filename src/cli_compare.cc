@@ -56,19 +56,13 @@ Result<SidesGiven> FindSides(const CompareArguments& arguments) {
                "see: tracedb compare --help"};
 }
 
-Status WriteOut(const GlobalOptions& global, const std::filesystem::path& path, bool force,
-                const RunInputs& inputs, const std::function<Status(OutputStream&)>& write) {
-  OutputGuard guard;
-  if (!inputs.databases().empty()) guard.database = inputs.databases().front();
-  TRACEDB_ASSIGN(traces, inputs.Traces(path));
-  guard.inputs = std::move(traces);
-  guard.inputs.insert(guard.inputs.end(), inputs.databases().begin(), inputs.databases().end());
-  guard.force = force;
+Status WriteOut(const GlobalOptions& global, const std::filesystem::path& path, OutputGuard guard,
+                const std::function<Status(OutputStream&)>& write) {
   if (path.empty() || path == "-") {
     TRACEDB_TRY(guard.CheckStandardOutput());
     return WriteForPerson(global, write);
   }
-  TRACEDB_ASSIGN(file, FileOutput::Create(path, guard));
+  TRACEDB_ASSIGN(file, FileOutput::Create(path, std::move(guard)));
   TRACEDB_TRY(write(*file));
   TRACEDB_TRY(file->Flush());
   return file->Commit();
@@ -173,7 +167,8 @@ Status ShowTable(const GlobalOptions& global, const CompareArguments& arguments,
   }
   RunInputs inputs(global, stop);
   TRACEDB_ASSIGN(used, Measure(inputs, arguments.inputs));
-  return WriteOut(global, arguments.output, arguments.force, inputs, [&](OutputStream& output) {
+  OutputGuard guard{inputs.databases(), {}, arguments.force};
+  return WriteOut(global, arguments.output, std::move(guard), [&](OutputStream& output) {
     return WriteRunsTable(used, *MakeSink(format, SinkFor(arguments), output));
   });
 }
@@ -292,7 +287,9 @@ Status RunCompare(const GlobalOptions& global, const CompareArguments& arguments
     if (!arguments.command.has_value()) return WriteComparison(arguments, comparison, output);
     return AskComparison(arguments, comparison, runs.front().database, first_new->database, output);
   };
-  TRACEDB_TRY(WriteOut(global, arguments.output, arguments.force, inputs, write));
+  OutputGuard guard{inputs.databases(), {}, arguments.force};
+  if (!arguments.baseline.empty()) guard.inputs = {arguments.baseline};
+  TRACEDB_TRY(WriteOut(global, arguments.output, std::move(guard), write));
   return Gate(arguments, gate, comparison);
 }
 
@@ -305,7 +302,7 @@ Status RunBaseline(const GlobalOptions& global, const BaselineArguments& argumen
   RunInputs inputs(global, stop);
   TRACEDB_ASSIGN(used, Measure(inputs, arguments.inputs));
   TRACEDB_TRY(CheckBaseline(used));
-  TRACEDB_TRY(WriteOut(global, arguments.output, arguments.force, inputs,
+  TRACEDB_TRY(WriteOut(global, arguments.output, {inputs.databases(), {}, arguments.force},
                        [&](OutputStream& output) { return output.Write(BaselineJson(used)); }));
   if (arguments.output != "-") {
     SayNote(global,

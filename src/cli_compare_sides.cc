@@ -47,8 +47,8 @@ Result<fs::path> RunInputs::Load(const std::string& input) {
   progress_.Show({input, "reading", 0, 0, 0, 0, {}, true});
   GlobalOptions loading = global_;
   loading.quiet = true;  // of a database that nobody will see
-  loading.database = folder_->path() / fmt::format("{}.db", loaded_databases_.size());
-  loaded_databases_.push_back(loading.database);
+  loading.database = folder_->path() / fmt::format("{}.db", databases_.size());
+  databases_.push_back(loading.database);
   IngestOptions ingest;
   ingest.inputs = {input};
   const OnLoaded nothing_to_say{[](const LoadSummary&) -> Status { return Done{}; },
@@ -63,18 +63,6 @@ Result<fs::path> RunInputs::Load(const std::string& input) {
   TRACEDB_TRY(CompareRanks(loading, db, limits, stop_));
   TRACEDB_TRY(PlaceSamples(db));
   return loading.database;
-}
-
-Result<std::vector<fs::path>> RunInputs::Traces(const fs::path& output) const {
-  std::vector<fs::path> traces;
-  for (const auto* databases : {&databases_, &loaded_databases_}) {
-    for (const fs::path& database : *databases) {
-      TRACEDB_ASSIGN(db, OpenTraceDatabase(database));
-      TRACEDB_ASSIGN(files, TraceFiles(db, output));
-      traces.insert(traces.end(), files.begin(), files.end());
-    }
-  }
-  return traces;
 }
 
 Result<RunInputs::Source> RunInputs::Locate(const std::string& input) {

@@ -24,10 +24,8 @@ class RunInputs {
   // All that is wanted of the runs has been read.
   void EndProgress() { progress_.Hide(); }
 
-  // Of the inputs that are databases.
+  // The inputs that are databases, and those that the others were loaded into.
   const std::vector<std::filesystem::path>& databases() const { return databases_; }
-  // The traces of all inputs, where `output` is there: it might be one of them.
-  Result<std::vector<std::filesystem::path>> Traces(const std::filesystem::path& output) const;
 
  private:
   struct Source {
@@ -43,7 +41,6 @@ class RunInputs {
   const std::atomic<bool>& stop_;
   std::unique_ptr<TemporaryFolder> folder_;
   std::vector<std::filesystem::path> databases_;
-  std::vector<std::filesystem::path> loaded_databases_;
   ProgressLine progress_;
 };
 

@@ -11,8 +11,8 @@ std::string IsNamed(const std::string& file) {
 
 void AddForce(CLI::App& app, bool& force) {  // see OutputGuard
   app.add_flag("--force", force,
-               "--output may replace another database, a trace in the database that is read, or "
-               "the file of SQL");
+               "--output may replace another database, a file that the answer is made from, or one "
+               "of a job's summaries");
 }
 
 void AddOutput(CLI::App& app, std::filesystem::path& output, bool& force,

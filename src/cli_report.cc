@@ -65,8 +65,7 @@ Status RunReport(const GlobalOptions& global, const ReportArguments& arguments,
   options.title = arguments.title;
   options.theme = arguments.theme;
   TRACEDB_ASSIGN(catalog, QueryCatalog::Load(BuiltInQueries()));
-  TRACEDB_ASSIGN(inputs, TraceFiles(db, arguments.output));
-  OutputGuard guard{global.database, std::move(inputs), arguments.force};
+  OutputGuard guard{{global.database}, {}, arguments.force};
   if (arguments.output == "-") {
     DescriptorOutput output(STDOUT_FILENO, "standard output");
     TRACEDB_ASSIGN(failed, WriteReport(db, catalog, options, output));

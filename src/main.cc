@@ -168,7 +168,7 @@ Status ExportSql(const GlobalOptions& global, const ExportArguments& arguments) 
     return WriteForPerson(global, [&](OutputStream& output) { return output.Write(text); });
   }
   TRACEDB_ASSIGN(file,
-                 FileOutput::Create(arguments.output, {global.database, {}, arguments.force}));
+                 FileOutput::Create(arguments.output, {{global.database}, {}, arguments.force}));
   TRACEDB_TRY(file->Write(text));
   TRACEDB_TRY(file->Flush());
   return file->Commit();
@@ -235,7 +235,7 @@ Status InterruptedAlone(Status done) {
 
 Status Run(const CommandLine& line) {
   OutputGuard guard;
-  guard.database = DatabaseOf(line);
+  guard.databases = {DatabaseOf(line)};
   TRACEDB_TRY(guard.CheckStandardOutput());
   switch (line.command) {
     case Command::kIngest:

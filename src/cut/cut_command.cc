@@ -44,9 +44,9 @@ Status CheckOutput(const CutOptions& options) {
   if (options.output.empty()) {
     return Error{ErrorKind::kUsage, "-o: a file name is missing", "write -o - for standard output"};
   }
-  // Before minutes of work, and before the database is opened; again once its traces are known.
+  // Before minutes of work; again once all databases are known.
   if (options.output == "-") return Done{};
-  return OutputGuard{options.database, {}, options.force}.Check(options.output);
+  return OutputGuard{{options.database}, {}, options.force}.Check(options.output);
 }
 
 // The rank's own database in place of a gathered one, with the job's start and clocks.
@@ -109,9 +109,8 @@ Result<CutReport> CutTrace(const CutOptions& options, const std::atomic<bool>& s
   TRACEDB_TRY(db.Execute("BEGIN"));
   CutReport report;
   const auto write = [&](CutWriter& writer) -> Status {
-    TRACEDB_ASSIGN(inputs, TraceFiles(db, options.output));
-    // With --detail that is the rank's own; the gathered one was looked at before.
-    OutputGuard guard{db.path(), std::move(inputs), options.force};
+    // With --detail the second is the rank's own.
+    OutputGuard guard{{options.database, db.path()}, {}, options.force};
     return ToOutput(writer, options, std::move(guard), report);
   };
   TRACEDB_TRY(Told(Cut(db, options, stop, write, report), stop));

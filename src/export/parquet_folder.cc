@@ -22,8 +22,7 @@ namespace fs = std::filesystem;
 // The folder of the files, and those of them that are made and not yet in place.
 class ParquetFolder {
  public:
-  ParquetFolder(const ExportOptions& options, std::vector<fs::path> inputs)
-      : options_(options), inputs_(std::move(inputs)) {}
+  explicit ParquetFolder(const ExportOptions& options) : options_(options) {}
   ~ParquetFolder() {
     files_.clear();
     std::error_code code;
@@ -33,7 +32,7 @@ class ParquetFolder {
   ParquetFolder& operator=(const ParquetFolder&) = delete;
 
   Status Make() {
-    TRACEDB_TRY((OutputGuard{options_.database, inputs_, options_.force}.Check(options_.output)));
+    TRACEDB_TRY((OutputGuard{{options_.database}, {}, options_.force}.Check(options_.output)));
     std::error_code code;
     is_new_ = fs::create_directory(options_.output, code);
     if (is_new_ || fs::is_directory(options_.output)) return Done{};
@@ -48,7 +47,7 @@ class ParquetFolder {
   // The file is there once Commit() is through.
   Result<OutputStream*> Add(const std::string& name) {
     TRACEDB_ASSIGN(file, FileOutput::Create(options_.output / (name + ".parquet"),
-                                            {options_.database, inputs_, options_.force}));
+                                            {{options_.database}, {}, options_.force}));
     files_.push_back(std::move(file));
     return static_cast<OutputStream*>(files_.back().get());
   }
@@ -61,7 +60,6 @@ class ParquetFolder {
 
  private:
   const ExportOptions& options_;
-  const std::vector<fs::path> inputs_;
   std::vector<std::unique_ptr<FileOutput>> files_;
   bool is_new_ = false;
   bool is_done_ = false;
@@ -132,8 +130,7 @@ Status WriteColumns(ParquetFolder& folder, const std::vector<Answered>& answers)
 
 Result<ExportOutcome> ExportParquet(SqliteDb& db, const ExportOptions& options,
                                     const std::vector<AskedQuery>& asked) {
-  TRACEDB_ASSIGN(inputs, TraceFiles(db, options.output));
-  ParquetFolder folder(options, std::move(inputs));
+  ParquetFolder folder(options);
   TRACEDB_TRY(folder.Make());
   ExportOutcome done;
   std::vector<Answered> answers;

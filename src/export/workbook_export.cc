@@ -118,9 +118,8 @@ Status PutInPlace(const std::filesystem::path& made, FileOutput& output) {
 
 Result<ExportOutcome> ExportWorkbook(SqliteDb& db, const ExportOptions& options,
                                      const std::vector<AskedQuery>& asked) {
-  TRACEDB_ASSIGN(inputs, TraceFiles(db, options.output));
-  TRACEDB_ASSIGN(output, FileOutput::Create(options.output,
-                                            {options.database, std::move(inputs), options.force}));
+  TRACEDB_ASSIGN(output,
+                 FileOutput::Create(options.output, {{options.database}, {}, options.force}));
   const std::filesystem::path made = options.scratch / "workbook.xlsx";
   TRACEDB_ASSIGN(workbook, Workbook::Create(made, options.scratch));
   TRACEDB_ASSIGN(contents, workbook->AddSheet("contents", {}));

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "shell/shell_words.h"
+#include "tracedb/base/database_files.h"
 #include "tracedb/base/sqlite_db.h"
 #include "tracedb/query/doc/query_file.h"
 #include "tracedb/text/near_name.h"
@@ -111,12 +112,12 @@ Status ShellSession::ShowRelations(const std::string& pattern) {
 }
 
 Status ShellSession::ReadLines(const std::string& file) {
-  if (reads_ == kReadsDeep) {
+  if (reads_.size() == kReadsDeep) {
     return Error{ErrorKind::kUsage,
                  fmt::format("{}: .read within .read, {} deep", ShownText(file), kReadsDeep), ""};
   }
   TRACEDB_ASSIGN(text, ReadQueryFile(file));
-  ++reads_;
+  reads_.push_back(file);
   Status done = Done{};
   int number = 0;
   for (size_t at = 0; at < text.size() && done.ok() && !is_over_;) {
@@ -126,12 +127,23 @@ Status ShellSession::ReadLines(const std::string& file) {
     ++number;
   }
   if (done.ok()) done = Finish();
-  --reads_;
+  reads_.pop_back();
   if (done.ok()) return done;
   sql_.clear();
   Error error = std::move(done).error();
   error.what = fmt::format("{}:{}: {}", ShownText(file), number, error.what);
   return error;
+}
+
+Status ShellSession::TakeOnce(const std::string& file) {
+  for (const std::string& read : reads_) {
+    if (!IsSameFile(file, read)) continue;
+    return Error{ErrorKind::kUsage,
+                 fmt::format(".once {}: its lines are being read", ShownText(file)),
+                 "write to another file"};
+  }
+  once_ = file;
+  return Done{};
 }
 
 Status ShellSession::ShowHelp() {
@@ -173,10 +185,7 @@ Status ShellSession::TakeDot(const std::vector<std::string>& words) {
   if (name == ".explain" || name == ".once" || name == ".read") {
     if (value.empty()) return TakesOne(name, name == ".explain" ? "a query's name" : "a file");
     if (name == ".read") return ReadLines(value);
-    if (name == ".once") {
-      once_ = value;
-      return Done{};
-    }
+    if (name == ".once") return TakeOnce(value);
     QueryOptions query = Shown();
     query.source = value;
     query.explain = true;

@@ -26,7 +26,7 @@ class ShellSession {
 
  private:
   static constexpr size_t kSqlBytesMax = 1 << 20;
-  static constexpr int kReadsDeep = 8;  // a file of lines that reads another
+  static constexpr size_t kReadsDeep = 8;  // a file of lines that reads another
 
   // What a result is shown with, if nothing else is said.
   QueryOptions Shown() const;
@@ -36,6 +36,7 @@ class ShellSession {
   Status TakeMode(const std::vector<std::string>& words);
   Status ShowRelations(const std::string& pattern);
   Status ReadLines(const std::string& file);
+  Status TakeOnce(const std::string& file);
   Status ShowHelp();
 
   const ShellOptions& options_;
@@ -45,8 +46,8 @@ class ShellSession {
   bool wide_ = false;
   bool vertical_ = false;
   bool timer_ = false;
-  std::string once_;  // the file that the next result goes to; empty: none
-  int reads_ = 0;
+  std::string once_;                // the file that the next result goes to; empty: none
+  std::vector<std::string> reads_;  // files of lines that are being read
   bool is_over_ = false;
 };
 

@@ -14,6 +14,7 @@
 
 #include "tracedb/base/database_files.h"
 #include "tracedb/base/nameless_file.h"
+#include "tracedb/schema/input_files.h"
 
 namespace tracedb {
 namespace {
@@ -29,12 +30,23 @@ Error Refused(const fs::path& path, std::string_view what, const char* advice) {
 
 constexpr const char* kElsewhere = "write to another file";
 constexpr const char* kForce = "write to another file; --force replaces this one";
+constexpr const char* kMadeFrom = "this is what the answer is made from";
 
 // The database whose files have such names; empty: none is there.
-fs::path OwnerOfCompanion(const fs::path& target, const fs::path& database) {
-  const fs::path owner = OwnerOfName(target);
-  if (!owner.empty() && (IsSameFile(owner, database) || IsSqliteFile(owner))) return owner;
-  return {};
+fs::path OwnerOfCompanion(const fs::path& target, const std::vector<fs::path>& databases) {
+  fs::path owner = OwnerOfName(target);
+  if (owner.empty()) return owner;
+  const bool is_read = std::any_of(databases.begin(), databases.end(),
+                                   [&](const fs::path& one) { return IsSameFile(owner, one); });
+  return is_read || IsSqliteFile(owner) ? owner : fs::path();
+}
+
+bool IsFileOf(int descriptor, const fs::path& path) {
+  struct stat opened {};
+  struct stat there {};
+  return fstat(descriptor, &opened) == 0 && S_ISREG(opened.st_mode) &&
+         stat(path.c_str(), &there) == 0 && there.st_dev == opened.st_dev &&
+         there.st_ino == opened.st_ino;
 }
 
 // What a shell has opened is written to, not replaced: /dev/stdout, /dev/fd/3 and their like lead
@@ -57,29 +69,42 @@ Status OutputGuard::Check(const fs::path& path) const {
   const fs::path target = RealName(path);
   // First of all: what is open in this process must not be opened and closed once more, which would
   // drop the locks that SQLite has on it.
-  if (IsSameFile(path, database)) return Refused(path, "this is the database itself", kElsewhere);
-  if (const fs::path owner = OwnerOfCompanion(target, database); !owner.empty()) {
-    return Refused(path, "this name belongs to the database " + owner.string(), kElsewhere);
-  }
-  if (force) return Done{};
-  for (const fs::path& input : inputs) {
-    if (IsSameFile(path, input)) {
-      return Refused(path, "this is what the answer is made from", kForce);
+  for (const fs::path& database : databases) {
+    if (IsSameFile(path, database)) {
+      return Refused(path, "this is the database itself", kElsewhere);
     }
   }
+  if (const fs::path owner = OwnerOfCompanion(target, databases); !owner.empty()) {
+    return Refused(path, "this name belongs to the database " + owner.string(), kElsewhere);
+  }
+  return force ? Status(Done{}) : CheckInputs(path);
+}
+
+Status OutputGuard::CheckInputs(const fs::path& path) const {
+  const fs::path target = RealName(path);
+  std::error_code code;
+  if (!fs::exists(target, code)) return Done{};
+  for (const fs::path& input : inputs) {
+    if (IsSameFile(path, input)) return Refused(path, kMadeFrom, kForce);
+  }
+  for (const fs::path& database : databases) {
+    TRACEDB_ASSIGN(is_input, IsInputOf(database, path));
+    if (is_input) return Refused(path, kMadeFrom, kForce);
+  }
   if (IsSqliteFile(target)) return Refused(path, "this is a SQLite database", kForce);
+  if (IsFileOf(STDIN_FILENO, path)) {
+    return Refused(path, "this is what standard input reads", kForce);
+  }
+  if (IsOfSummary(target)) return Refused(path, "this is of a job's summaries", kForce);
   return Done{};
 }
 
 Status OutputGuard::CheckStandardOutput() const {
-  struct stat output {};
-  struct stat data {};
-  if (fstat(STDOUT_FILENO, &output) != 0 || !S_ISREG(output.st_mode) ||
-      stat(database.c_str(), &data) != 0 || data.st_dev != output.st_dev ||
-      data.st_ino != output.st_ino) {
-    return Done{};
+  for (const fs::path& database : databases) {
+    if (!IsFileOf(STDOUT_FILENO, database)) continue;
+    return Error{ErrorKind::kUsage, "standard output: this is the database itself", kElsewhere};
   }
-  return Error{ErrorKind::kUsage, "standard output: this is the database itself", kElsewhere};
+  return Done{};
 }
 
 Error FileOutput::Failed(std::string_view doing) const {

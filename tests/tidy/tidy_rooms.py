@@ -44,7 +44,7 @@ ROOMS = {
     "replay/graph": SHARED,
     "replay/changes": SHARED | {"replay/graph"},
     "replay": SHARED | {"replay/graph", "replay/changes"},
-    "text": {"base", "parquet"},
+    "text": SHARED | {"parquet"},
     "query/doc": {"base", "text"},
     "query/plot": {"base", "text", "query/doc"},
     "query/run": SHARED | {"text", "query/doc", "query/plot"},

@@ -16,14 +16,18 @@ namespace tracedb {
 
 // What an output must not be written over.
 struct OutputGuard {
-  std::filesystem::path database;             // never, nor the names used beside it
-  std::vector<std::filesystem::path> inputs;  // what the answer is made from; only with `force`
+  // That are read: never, nor the names used beside them. What they were made from is an input.
+  std::vector<std::filesystem::path> databases;
+  std::vector<std::filesystem::path> inputs;  // of the answer, beside those; only with `force`
   bool force = false;                         // other databases and inputs may be replaced
 
   // An error is of kUsage, and says it of `-o PATH`. A hard link is the file as well.
   Status Check(const std::filesystem::path& path) const;
   // The same of standard output, which the shell may have been told to append to a file.
   Status CheckStandardOutput() const;
+
+ private:
+  Status CheckInputs(const std::filesystem::path& path) const;
 };
 
 // A file of that path once Commit() is through. Before, it has no name (on file systems without

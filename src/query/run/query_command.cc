@@ -101,10 +101,15 @@ Result<QueryOutcome> ListSchema(const QueryOptions& options) {
   });
 }
 
+std::filesystem::path SqlFile(const QueryOptions& options, bool is_canned) {
+  return is_canned || !options.command.empty() ? "" : options.source;
+}
+
 // For people as a page, for programs as an object; of none in particular each on a line.
 Result<QueryOutcome> ExplainQueries(const QueryOptions& options, const QueryCatalog& catalog,
                                     const QueryDoc* doc) {
-  return ToOutput(options, {}, [&](OutputStream& output) -> Result<QueryOutcome> {
+  const bool is_canned = doc == nullptr || catalog.Find(options.source) != nullptr;
+  const auto write = [&](OutputStream& output) -> Result<QueryOutcome> {
     if (doc == nullptr) {
       for (const QueryDoc& each : catalog.queries()) {
         TRACEDB_TRY(output.Write(QueryAsJson(each) + '\n'));
@@ -116,7 +121,8 @@ Result<QueryOutcome> ExplainQueries(const QueryOptions& options, const QueryCata
       TRACEDB_TRY(output.Write(ExplainQuery(*doc, is_shown ? ProseWidth() : 0)));
     }
     return QueryOutcome{};
-  });
+  };
+  return ToOutput(options, {{}, SqlFile(options, is_canned)}, write);
 }
 
 std::vector<std::string> PublicTables() {
@@ -185,12 +191,9 @@ class Opened {
 
 Result<QueryOutcome> RunOnRanks(const QueryOptions& options, const QueryDoc& doc, SqliteDb& db) {
   TRACEDB_ASSIGN(places, PlacesOfDetail(db, doc, options.params));
-  TRACEDB_ASSIGN(inputs, TraceFiles(db, options.output));
-  for (const RankPlace& place : places) {
-    if (WritesToStdout(options)) break;
-    TRACEDB_TRY((OutputGuard{place.database, {}, options.force}.Check(options.output)));
-  }
-  return ToOutput(options, std::move(inputs), [&](OutputStream& output) {
+  BesideOutput beside;
+  for (const RankPlace& place : places) beside.others.push_back(place.database);
+  return ToOutput(options, beside, [&](OutputStream& output) {
     const std::unique_ptr<RowSink> sink =
         options.plot ? PlotSinkFor(options, doc, output) : SinkFor(options, doc, output);
     return RunDetail(options, doc, places, *sink);
@@ -207,9 +210,7 @@ Result<QueryOutcome> RunOn(const QueryOptions& options, const QueryDoc& doc, boo
   }
   TRACEDB_ASSIGN(query,
                  PreparedQuery::Prepare(db, doc, {options.params, options.assert_expression}));
-  TRACEDB_ASSIGN(inputs, TraceFiles(db, options.output));
-  if (!is_canned && options.command.empty()) inputs.emplace_back(options.source);
-  return ToOutput(options, std::move(inputs), [&](OutputStream& output) {
+  return ToOutput(options, {{}, SqlFile(options, is_canned)}, [&](OutputStream& output) {
     const std::unique_ptr<RowSink> sink =
         options.plot ? PlotSinkFor(options, doc, output) : SinkFor(options, doc, output);
     // Whoever wrote the SQL asked for the columns that it has.

@@ -104,19 +104,4 @@ Result<SqliteDb> OpenTraceDatabase(const std::filesystem::path& path, int busy_t
   return db;
 }
 
-Result<std::vector<std::filesystem::path>> TraceFiles(SqliteDb& db,
-                                                      const std::filesystem::path& output) {
-  std::vector<std::filesystem::path> files;
-  std::error_code code;
-  if (output.empty() || output == "-" || !std::filesystem::exists(output, code)) return files;
-  TRACEDB_ASSIGN(rows, db.Prepare("SELECT folder, path FROM traces WHERE path <> '-'"));
-  for (;;) {
-    TRACEDB_ASSIGN(row, rows.Step());
-    if (!row) return files;
-    // The path is as it was given, in a folder that may not be the working one any more.
-    const std::filesystem::path path = rows.Text(1);
-    files.push_back(std::filesystem::path(rows.Text(0)) / path.filename());
-  }
-}
-
 }  // namespace tracedb

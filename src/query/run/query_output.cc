@@ -96,8 +96,7 @@ std::unique_ptr<RowSink> SinkFor(const QueryOptions& options, const QueryDoc& do
   return MakeSink(FormatOf(options), sink, output);
 }
 
-Result<QueryOutcome> ToOutput(const QueryOptions& options,
-                              std::vector<std::filesystem::path> inputs,
+Result<QueryOutcome> ToOutput(const QueryOptions& options, const BesideOutput& beside,
                               const std::function<Result<QueryOutcome>(OutputStream&)>& write) {
   if (options.stream != nullptr) return write(*options.stream);
   if (const auto pager = PagerFor(options); pager.has_value()) {
@@ -112,8 +111,10 @@ Result<QueryOutcome> ToOutput(const QueryOptions& options,
     Result<QueryOutcome> outcome = write(output);
     return AsWritten(std::move(outcome), output.Flush());
   }
-  TRACEDB_ASSIGN(file, FileOutput::Create(options.output,
-                                          {options.database, std::move(inputs), options.force}));
+  OutputGuard guard{beside.others, {}, options.force};
+  guard.databases.push_back(options.database);
+  if (!beside.sql_file.empty()) guard.inputs = {beside.sql_file};
+  TRACEDB_ASSIGN(file, FileOutput::Create(options.output, std::move(guard)));
   Result<QueryOutcome> outcome = write(*file);
   if (!outcome.ok() && outcome.error().kind != ErrorKind::kAssert) return outcome;
   TRACEDB_TRY(file->Commit());

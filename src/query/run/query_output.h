@@ -28,10 +28,14 @@ std::unique_ptr<RowSink> SinkFor(const QueryOptions& options, const QueryDoc& do
 std::unique_ptr<RowSink> PlotSinkFor(const QueryOptions& options, const QueryDoc& doc,
                                      OutputStream& output);
 
+// What is read beside the database of the options, and so is not to be written over.
+struct BesideOutput {
+  std::vector<std::filesystem::path> others = {};  // databases
+  std::filesystem::path sql_file = {};
+};
 // Lets `write` write to where the options say. A file is put in place only when the result is whole
-// (which it is when only an assertion did not hold). `inputs` are files that it must not replace.
-Result<QueryOutcome> ToOutput(const QueryOptions& options,
-                              std::vector<std::filesystem::path> inputs,
+// (which it is when only an assertion did not hold).
+Result<QueryOutcome> ToOutput(const QueryOptions& options, const BesideOutput& beside,
                               const std::function<Result<QueryOutcome>(OutputStream&)>& write);
 
 // How wide prose may be on the terminal; 0: as it is.

@@ -16,9 +16,4 @@ inline constexpr int kBusyTimeoutMs = 10'000;
 Result<SqliteDb> OpenTraceDatabase(const std::filesystem::path& path,
                                    int busy_timeout_ms = kBusyTimeoutMs);
 
-// The files that the database's traces were read from, where `output` is one that is there already:
-// it may be one of them.
-Result<std::vector<std::filesystem::path>> TraceFiles(SqliteDb& db,
-                                                      const std::filesystem::path& output);
-
 }  // namespace tracedb
