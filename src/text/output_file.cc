@@ -12,9 +12,9 @@
 #include <system_error>
 #include <utility>
 
+#include "text/input_files.h"
 #include "tracedb/base/database_files.h"
 #include "tracedb/base/nameless_file.h"
-#include "tracedb/schema/input_files.h"
 
 namespace tracedb {
 namespace {

@@ -1,4 +1,4 @@
-#include "tracedb/schema/input_files.h"
+#include "text/input_files.h"
 
 #include <fstream>
 #include <string>
