@@ -59,7 +59,8 @@ Status NsysSource::Begin(size_t part, const std::atomic<bool>* stop) {
   TRACEDB_ASSIGN(header, ExportHeader(*reading_, groups));
   text_ = std::move(header);
   TRACEDB_TRY(WriteNames(*reading_, rows_max_, events_));
-  return FindTables();
+  TRACEDB_TRY(FindTables());
+  return texts_->status();
 }
 
 // Which tables there are, and who reads each.
@@ -151,7 +152,7 @@ Status NsysSource::Fill() {
     reading_->SetPlace(given_ + text_.size());
     tables_[table_].rows->Write(*rows_, *reading_, events_);
   }
-  return Done{};
+  return texts_->status();
 }
 
 Status NsysSource::BeginTable() {

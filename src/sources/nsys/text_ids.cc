@@ -78,12 +78,18 @@ const std::string* TextIds::Find(int64_t id) {
   if (found != texts_.end()) return &found->second;
   if (!look_up_.has_value()) return nullptr;
   look_up_->Reset();
-  if (!look_up_->Bind(1, id).ok()) return nullptr;
-  auto row = look_up_->Step();
-  if (!row.ok() || !row.value()) return nullptr;
+  const auto row = LookUp(id);
+  if (!row.ok() && status_.ok()) status_ = row.error();
+  return row.ok() && row.value() ? &found_ : nullptr;
+}
+
+Result<bool> TextIds::LookUp(int64_t id) {
+  TRACEDB_TRY(look_up_->Bind(1, id));
+  TRACEDB_ASSIGN(row, look_up_->Step());
+  if (!row) return false;
   found_.clear();
   AppendJsonInside(found_, look_up_->Text(0));
-  return &found_;
+  return true;
 }
 
 }  // namespace tracedb

@@ -21,18 +21,22 @@ class TextIds {
   static Result<TextIds> Read(SqliteDb& db, const ExportTables& tables, uint64_t rows_max,
                               size_t bytes_max);
 
-  // Null: there is none. It lives until the next call.
+  // Null: there is none, or status() says why nobody knows. It lives until the next call.
   const std::string* Find(int64_t id);
+  // The first error of a look-up.
+  const Status& status() const { return status_; }
 
  private:
   TextIds() = default;
   Status CopyRest(SqliteStatement& rows, uint64_t rows_max);
+  Result<bool> LookUp(int64_t id);
 
   std::unordered_map<int64_t, std::string> texts_;
   size_t bytes_ = 0;
   std::optional<SqliteDb> copy_;            // goes after the statement
   std::optional<SqliteStatement> look_up_;  // none: all are in memory
   std::string found_;
+  Status status_ = Done{};
 };
 
 // Appends the text as the inside of a JSON string.
