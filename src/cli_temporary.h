@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -15,15 +16,15 @@ class TemporaryFolder {
  public:
   // Below $TMPDIR, else /tmp; its name begins with `name`.
   static Result<std::unique_ptr<TemporaryFolder>> Create(std::string_view name);
-  explicit TemporaryFolder(std::filesystem::path path) : path_(std::move(path)) {}
+  explicit TemporaryFolder(std::string name) : name_(std::move(name)) {}
   ~TemporaryFolder();
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
-  const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path path() const { return name_; }
 
  private:
-  std::filesystem::path path_;
+  std::string name_;  // empty: there is none
 };
 
 }  // namespace tracedb

@@ -25,8 +25,10 @@ class ParquetFolder {
   explicit ParquetFolder(const ExportOptions& options) : options_(options) {}
   ~ParquetFolder() {
     files_.clear();
+    if (!is_new_ || is_done_) return;
     std::error_code code;
-    if (is_new_ && !is_done_) fs::remove(options_.output, code);  // empty, else it stays
+    for (size_t i = 0; i < in_place_; ++i) fs::remove(names_[i], code);
+    fs::remove(options_.output, code);  // empty, else it stays
   }
   ParquetFolder(const ParquetFolder&) = delete;
   ParquetFolder& operator=(const ParquetFolder&) = delete;
@@ -46,21 +48,27 @@ class ParquetFolder {
 
   // The file is there once Commit() is through.
   Result<OutputStream*> Add(const std::string& name) {
-    TRACEDB_ASSIGN(file, FileOutput::Create(options_.output / (name + ".parquet"),
-                                            {{options_.database}, {}, options_.force}));
+    names_.push_back(options_.output / (name + ".parquet"));
+    TRACEDB_ASSIGN(file,
+                   FileOutput::Create(names_.back(), {{options_.database}, {}, options_.force}));
     files_.push_back(std::move(file));
     return static_cast<OutputStream*>(files_.back().get());
   }
 
   Status Commit() {
-    for (const std::unique_ptr<FileOutput>& file : files_) TRACEDB_TRY(file->Commit());
+    for (const std::unique_ptr<FileOutput>& file : files_) {
+      TRACEDB_TRY(file->Commit());
+      ++in_place_;
+    }
     is_done_ = true;
     return Done{};
   }
 
  private:
   const ExportOptions& options_;
+  std::vector<fs::path> names_;
   std::vector<std::unique_ptr<FileOutput>> files_;
+  size_t in_place_ = 0;  // so many of them, from the first on
   bool is_new_ = false;
   bool is_done_ = false;
 };

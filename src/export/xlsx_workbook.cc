@@ -9,15 +9,28 @@
 
 #include "export/workbook.h"
 #include "tracedb/base/own_module.h"
+#include "tracedb/base/uninitialized_bytes.h"
 #include "tracedb/text/result_text.h"
 
 namespace tracedb {
 namespace {
 
 constexpr size_t kSheetNameMax = 31;
+constexpr size_t kCellBytesMax = 4 * kCellTextMax;
 constexpr int64_t kWholeMax = 999'999'999'999'999;  // 15 digits
+constexpr size_t kSheetRoom = size_t{1} << 20;      // a sheet, or the names of its columns
+constexpr size_t kRowRoom = size_t{64} << 10;       // beside its texts
+constexpr size_t kTextTimes = 8;                // each letter may become six, &quot; and its like
+constexpr size_t kCloseRoom = size_t{4} << 20;  // all sheets are packed, one after another
 constexpr double kTextWidth = 44;
 constexpr double kNumberWidth = 12;
+
+// libxlsxwriter goes on where it gets no memory, and so into a null pointer: it is called only
+// where there is room for what it may take.
+void NeedRoom(size_t bytes) {
+  UninitializedBytes room(bytes);
+  static_cast<volatile char&>(room.front()) = 0;  // or the compiler leaves the room out
+}
 
 Status Checked(lxw_error code) {
   if (code == LXW_NO_ERROR) return Done{};
@@ -128,6 +141,7 @@ const QueryColumn* XlsxSheet::ColumnOf(const std::string& name) const {
 }
 
 Status XlsxSheet::Begin(std::span<const std::string> column_names) {
+  NeedRoom(kSheetRoom);
   uint16_t at = 0;
   for (const std::string& name : column_names) {
     const QueryColumn* const column = ColumnOf(name);
@@ -174,7 +188,14 @@ Status XlsxSheet::WriteCell(uint16_t column, const Cell& cell) {
   return Done{};
 }
 
+size_t RoomOf(std::span<const Cell> cells) {
+  size_t bytes = 0;
+  for (const Cell& cell : cells) bytes += std::min(cell.text.size(), kCellBytesMax);
+  return kRowRoom + kTextTimes * bytes;
+}
+
 Status XlsxSheet::Row(std::span<const Cell> cells) {
+  NeedRoom(RoomOf(cells));
   for (size_t i = 0; i < cells.size(); ++i) {
     TRACEDB_TRY(WriteCell(static_cast<uint16_t>(i), cells[i]));
   }
@@ -183,6 +204,7 @@ Status XlsxSheet::Row(std::span<const Cell> cells) {
 }
 
 Status XlsxSheet::LinkedRow(std::span<const Cell> cells, const std::string& sheet) {
+  NeedRoom(RoomOf(cells));
   for (size_t i = 1; i < cells.size(); ++i) {
     TRACEDB_TRY(WriteCell(static_cast<uint16_t>(i), cells[i]));
   }
@@ -196,6 +218,7 @@ Status XlsxSheet::LinkedRow(std::span<const Cell> cells, const std::string& shee
 
 Status XlsxSheet::End() {
   if (formats_.empty()) return Done{};
+  NeedRoom(kRowRoom);
   const auto last = static_cast<uint16_t>(formats_.size() - 1);
   return Checked(worksheet_autofilter(worksheet_, 0, 0, std::max<uint32_t>(row_, 2) - 1, last));
 }
@@ -205,6 +228,7 @@ class XlsxWorkbook : public Workbook {
   XlsxWorkbook(const char* file, const char* scratch) {
     book_.file = file;
     book_.scratch = scratch;
+    NeedRoom(kSheetRoom);
     lxw_workbook_options options{};
     options.constant_memory = LXW_TRUE;
     options.tmpdir = book_.scratch.data();
@@ -227,6 +251,7 @@ class XlsxWorkbook : public Workbook {
   Result<WorkbookSheet*> AddSheet(const std::string& name,
                                   std::span<const QueryColumn> columns) override {
     const std::string free = book_.FreeName(name);
+    NeedRoom(kSheetRoom);
     lxw_worksheet* const worksheet = workbook_add_worksheet(book_.workbook, free.c_str());
     if (worksheet == nullptr) return Checked(LXW_ERROR_CREATING_TMPFILE).error();
     book_.sheets.push_back(std::make_unique<XlsxSheet>(book_, worksheet, free, columns));
@@ -234,6 +259,7 @@ class XlsxWorkbook : public Workbook {
   }
 
   Status Close() override {
+    NeedRoom(kCloseRoom);
     return Checked(workbook_close(std::exchange(book_.workbook, nullptr)));
   }
 

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <tuple>
 
+#include "tracedb/base/folder_entries.h"
 #include "tracedb/ingest/read/content_hash.h"
 #include "tracedb/shards/summary_write.h"
 
@@ -42,28 +43,29 @@ Error Unread(const fs::path& folder, const std::error_code& error) {
 
 Result<std::vector<Place>> FindPlaces(const fs::path& out) {
   std::vector<Place> places;
-  std::error_code error;
-  fs::directory_iterator runs(out, error);
-  if (error) {
-    return Error{ErrorKind::kInput, out.string() + ": cannot read the folder: " + error.message(),
+  FolderEntries runs(out);
+  if (runs.error()) {
+    return Error{ErrorKind::kInput,
+                 out.string() + ": cannot read the folder: " + runs.error().message(),
                  "name the folder that was given to tracedb ingest --shard"};
   }
-  for (; runs != fs::directory_iterator(); runs.increment(error)) {
-    const auto run = FromHiveName(runs->path().filename().string(), "run");
-    if (!run.has_value() || !runs->is_directory(error)) continue;
-    fs::directory_iterator ranks(runs->path(), error);
-    for (; !error && ranks != fs::directory_iterator(); ranks.increment(error)) {
-      const auto rank = RankOf(ranks->path().filename().string());
-      if (rank.has_value()) places.push_back({*run, *rank, ranks->path()});
+  while (runs.Next()) {
+    const auto run = FromHiveName(runs.name(), "run");
+    if (!run.has_value() || !runs.IsFolder()) continue;
+    FolderEntries ranks(runs.path());
+    while (ranks.Next()) {
+      const auto rank = RankOf(std::string(ranks.name()));
+      if (rank.has_value()) places.push_back({*run, *rank, ranks.path()});
       if (places.size() > kShardsMax) {
         return Error{ErrorKind::kInput,
                      fmt::format("{}: more than {} summaries", out.string(), kShardsMax),
                      "gather the runs one by one, from folders of their own"};
       }
     }
-    if (error) return Unread(runs->path(), error);  // else its ranks would not even be missed
+    // Else its ranks would not even be missed.
+    if (ranks.error()) return Unread(runs.path(), ranks.error());
   }
-  if (error) return Unread(out, error);
+  if (runs.error()) return Unread(out, runs.error());
   std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
     return std::tie(a.run, a.rank) < std::tie(b.run, b.rank);
   });

@@ -9,13 +9,15 @@
 
 #include <cerrno>
 #include <cstring>
-#include <memory>
+#include <optional>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "tracedb/base/folder_entries.h"
 #include "tracedb/base/folder_sync.h"
 #include "tracedb/base/nameless_file.h"
+#include "tracedb/base/remove_tree.h"
 
 namespace tracedb {
 namespace {
@@ -26,14 +28,13 @@ namespace fs = std::filesystem;
 // kill in between leaves none, and the next run makes it again.
 Status PutInPlace(const fs::path& made, const fs::path& folder) {
   if (rename(made.c_str(), folder.c_str()) == 0) return SyncFolderOf(folder);
-  std::error_code error;
   if (renameat2(AT_FDCWD, made.c_str(), AT_FDCWD, folder.c_str(), RENAME_EXCHANGE) != 0) {
     const fs::path old = RandomName(made.parent_path() / ("." + folder.filename().string() + "."));
     if (rename(folder.c_str(), old.c_str()) != 0) return FolderError(folder, "move away");
     if (rename(made.c_str(), folder.c_str()) != 0) return FolderError(folder, "put there");
-    fs::remove_all(old, error);
+    RemoveTree(old.c_str());
   } else {
-    fs::remove_all(made, error);  // the old one has this name now
+    RemoveTree(made.c_str());  // the old one has this name now
   }
   return SyncFolderOf(folder);
 }
@@ -64,16 +65,39 @@ class HeldFolder {
   int file_;
 };
 
+// A folder that goes with this object, unless it was given another name by then.
+class MadeFolder {
+ public:
+  MadeFolder() = default;
+  MadeFolder(const MadeFolder&) = delete;
+  MadeFolder& operator=(const MadeFolder&) = delete;
+  ~MadeFolder() {
+    if (is_made_) RemoveTree(path_.c_str());
+  }
+
+  Status Make(fs::path path) {
+    path_ = std::move(path);
+    std::error_code error;
+    is_made_ = fs::create_directory(path_, error);
+    return is_made_ ? Status(Done{}) : FolderError(path_, "create");
+  }
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+  bool is_made_ = false;
+};
+
 // What a killed one of the same rank has left.
 void RemoveLeft(const fs::path& start) {
-  std::error_code error;
   std::vector<fs::path> left;
-  for (const auto& entry : fs::directory_iterator(start.parent_path(), error)) {
-    if (IsRandomName(start, entry.path())) left.push_back(entry.path());
+  FolderEntries entries(start.parent_path());
+  while (entries.Next()) {
+    if (IsRandomName(start, entries.path())) left.push_back(entries.path());
   }
   for (const fs::path& path : left) {
     const HeldFolder folder(path);
-    if (folder.Hold()) fs::remove_all(path, error);
+    if (folder.Hold()) RemoveTree(path.c_str());
   }
 }
 
@@ -90,18 +114,16 @@ Status LandFolder(const fs::path& folder,
   constexpr int kTries = 10;
   const fs::path start = folder.parent_path() / ("." + folder.filename().string() + ".");
   RemoveLeft(start);
-  std::error_code error;
-  fs::path made;
-  std::unique_ptr<HeldFolder> held;
-  for (int tries = 0; held == nullptr || !held->Hold(); ++tries) {
-    made = RandomName(start);
-    if (tries == kTries || !fs::create_directory(made, error)) return FolderError(made, "create");
-    held = std::make_unique<HeldFolder>(made);
+  std::optional<MadeFolder> made;
+  std::optional<HeldFolder> held;
+  for (int tries = 0; !held.has_value() || !held->Hold(); ++tries) {
+    made.emplace();
+    if (tries == kTries) return FolderError(folder, "create");
+    TRACEDB_TRY(made->Make(RandomName(start)));
+    held.emplace(made->path());
   }
-  Status written = write(made);
-  if (written.ok()) written = PutInPlace(made, folder);
-  if (!written.ok()) fs::remove_all(made, error);
-  return written;
+  TRACEDB_TRY(write(made->path()));
+  return PutInPlace(made->path(), folder);
 }
 
 }  // namespace tracedb

@@ -276,8 +276,9 @@ Status SummaryLoad::AddAll(const FoundShard& shard) {
 Status SummaryLoad::AddRows(const FoundShard& shard) {
   TRACEDB_TRY(db_->Execute("SAVEPOINT shard"));
   Status added = AddAll(shard);
-  if (!added.ok()) TRACEDB_TRY(db_->Execute("ROLLBACK TO shard"));
-  TRACEDB_TRY(db_->Execute("RELEASE shard"));
+  if (added.ok()) return db_->Execute("RELEASE shard");
+  // Fails where memory or the disk ends, as SQLite has undone all of the transaction then.
+  (void)db_->Execute("ROLLBACK TO shard; RELEASE shard");
   return added;
 }
 

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "tracedb/base/folder_entries.h"
+
 namespace tracedb {
 namespace {
 
@@ -62,12 +64,9 @@ void FolderEvents::Follow(const fs::path& folder) {
   for (size_t i = 0; i < folders.size(); ++i) {
     if (i >= kFoldersMax) return GiveUp(folder.string() + ": more than 100,000 folders");
     if (!FollowOne(folders[i])) return;
-    const fs::path at_folder = folders[i];
-    std::error_code error;
-    fs::directory_iterator at(at_folder, fs::directory_options::skip_permission_denied, error);
-    for (; !error && at != fs::directory_iterator(); at.increment(error)) {
-      std::error_code ignored;  // it may be gone
-      if (!at->is_symlink(ignored) && at->is_directory(ignored)) folders.push_back(at->path());
+    FolderEntries entries(folders[i]);  // it may be gone, or closed to us
+    while (entries.Next()) {
+      if (!entries.IsLink() && entries.IsFolder()) folders.push_back(entries.path());
     }
   }
 }

@@ -11,6 +11,7 @@
 //                 SIGKILL signal  FAULT_ERRNO as a signal before it, which then goes through
 //   FAULT_ERRNO   the error number
 //   FAULT_LOG     a file that gets a line for each counted call: kind and path
+#include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/file.h>
@@ -194,6 +195,11 @@ int open(const char* path, int flags, ...) {
   const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(more, mode_t) : 0;
   va_end(more);
   return Fails("open", path) ? -1 : real(path, flags, mode);
+}
+
+DIR* opendir(const char* path) {
+  static const auto real = Next(&opendir, "opendir");
+  return Fails("opendir", path) ? nullptr : real(path);
 }
 
 // Of folders alone: paths of files below a descriptor are not looked up.

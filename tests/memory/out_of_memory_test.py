@@ -81,6 +81,9 @@ class Case:
                     os.path.join(self.folder, f"rank{rank}.json"))
         if not self.fresh:
             shutil.copyfile(self.options.database, os.path.join(self.folder, "trace.db"))
+            for name in ("other.db", "shards"):
+                os.symlink(os.path.join(self.options.folder, name),
+                           os.path.join(self.folder, name))
 
     def run(self, limit):
         self.prepare()
@@ -118,14 +121,16 @@ class Case:
             raise Fault(f"{where}: {stderr[-500:]}")
         if code == 1 and not stderr.startswith("tracedb:"):
             raise Fault(f"{where}, without a message: {stderr[-500:]!r}")
+        if code == 1 and not re.search("memory|a thread cannot be started|segment from sh", stderr):
+            raise Fault(f"{where}, with another reason: {stderr[-500:]!r}")
         if ".sql: out of memory" in stderr and "give the program more" not in stderr:
             raise Fault(f"{where}, as an error of the query: {stderr[-500:]!r}")
         database = os.path.join(self.folder, "trace.db")
-        allowed = {"rank0.json", "rank1.json", "rank2.json"}
+        allowed = {"rank0.json", "rank1.json", "rank2.json", "other.db", "shards"}
         if not self.fresh or (code == self.done and self.changes):
             allowed.add("trace.db")
         if code == self.done or self.changes:
-            allowed |= {"trace.db", "out.json", "out.html", "out.csv"}
+            allowed |= {"trace.db", "out.json", "out.html", "out.csv", "out.db", "out.xlsx", "out"}
         litter = set(os.listdir(self.folder)) - allowed
         if litter:
             raise Fault(f"{where}: left {sorted(litter)}: {stderr}")
@@ -224,6 +229,11 @@ def cases(options):
         case("report", "report", "-o", "out.html"),
         case("cut", "cut", "-o", "out.json"),
         case("info", "info"),
+        case("compare", "compare", "trace.db", "other.db", done=4),
+        case("what_if", "what-if", "--scale", "name LIKE %=0.5"),
+        case("gather", "gather", "shards", "-o", "out.db"),
+        case("xlsx", "export", "-o", "out.xlsx"),
+        case("parquet", "export", "--format", "parquet", "-o", "out"),
     ]
 
 
@@ -243,9 +253,13 @@ def main():
             with open(os.path.join(options.folder, f"rank{rank}.json"), "w",
                       encoding="utf-8") as out:
                 many_rows.write(out, kind, 3000)
+        with open(os.path.join(options.folder, "rank3.json"), "w", encoding="utf-8") as out:
+            many_rows.write(out, "kernels_of_operators", 2500)
         options.database = os.path.join(options.folder, "whole.db")
         subprocess.run([options.program, "-q", "--db", options.database, "ingest", "rank0.json",
                         "rank1.json"], cwd=options.folder, check=True)
+        subprocess.run([options.program, "-q", "--db", "other.db", "ingest", "--shard", "shards",
+                        "rank3.json"], cwd=options.folder, check=True)
         least = least_start(options.program, options.folder)
         for case in cases(options):
             if options.commands and case.name not in options.commands:

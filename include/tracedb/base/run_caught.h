@@ -4,6 +4,7 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <system_error>
 
 #include "tracedb/base/result.h"
 
@@ -20,6 +21,12 @@ inline Error OutOfMemory() {
   return error;
 }
 
+inline Error NoThread() {
+  return {ErrorKind::kOutput, "a thread cannot be started",
+          "give the program more memory or processes: see ulimit -v and ulimit -u, and the limits "
+          "of its container"};
+}
+
 // `work` returns a Status or a Result. What it had begun is undone as it is left.
 template <typename Work>
 auto RunCaught(Work work) -> decltype(work()) {
@@ -27,6 +34,9 @@ auto RunCaught(Work work) -> decltype(work()) {
     return work();
   } catch (const std::bad_alloc&) {
     return OutOfMemory();
+  } catch (const std::system_error& thrown) {
+    if (thrown.code() == std::errc::resource_unavailable_try_again) return NoThread();
+    return Error{ErrorKind::kOutput, thrown.what(), ""};
   } catch (const std::exception& thrown) {
     return Error{ErrorKind::kOutput, thrown.what(), ""};
   }

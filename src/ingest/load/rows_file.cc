@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "tracedb/base/database_files.h"
+#include "tracedb/base/folder_entries.h"
 #include "tracedb/base/nameless_file.h"
 #include "tracedb/schema/database_id.h"
 
@@ -116,13 +117,14 @@ bool RowsFile::Open() {
 
 void RowsFile::RemoveLeft(const fs::path& database) {
   const fs::path start = StartOf(database);
-  std::error_code error;
   const fs::path folder = database.has_parent_path() ? database.parent_path() : fs::path(".");
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    if (!IsRandomName(start, entry.path())) continue;
-    const int file = open(entry.path().c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  FolderEntries entries(folder);
+  while (entries.Next()) {
+    const fs::path name = entries.path();
+    if (!IsRandomName(start, name)) continue;
+    const int file = open(name.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (file < 0) continue;
-    if (IsLeft(file)) unlink(entry.path().c_str());
+    if (IsLeft(file)) unlink(name.c_str());
     close(file);
   }
 }

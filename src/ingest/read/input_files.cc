@@ -4,6 +4,8 @@
 #include <cctype>
 #include <system_error>
 
+#include "tracedb/base/folder_entries.h"
+
 namespace tracedb {
 namespace {
 
@@ -61,21 +63,18 @@ bool IsLookedAt(const fs::path& path, bool is_in_hidden) {
 // Appends the files that are right in `folder`, and its folders; links to folders are left aside.
 std::error_code SearchFolder(const Folder& folder, std::vector<fs::path>& found,
                              std::vector<Folder>& folders) {
-  std::error_code error;
-  fs::directory_iterator at(folder.path, fs::directory_options::skip_permission_denied, error);
-  for (; !error && at != fs::directory_iterator(); at.increment(error)) {
-    std::error_code ignored;  // an entry that is gone by now is neither
-    const bool link = at->is_symlink(ignored);
-    if (!link && at->is_directory(ignored)) {
-      const bool is_hidden = at->path().filename().string().starts_with('.');
-      folders.push_back({at->path(), folder.is_hidden || is_hidden});
+  FolderEntries entries(folder.path);
+  while (entries.Next()) {
+    if (!entries.IsLink() && entries.IsFolder()) {
+      const bool is_hidden = entries.name().starts_with('.');
+      folders.push_back({entries.path(), folder.is_hidden || is_hidden});
     }
     if (found.size() > kFilesMax || folders.size() > kFilesMax) return {};
-    if (at->is_regular_file(ignored) && IsLookedAt(at->path(), folder.is_hidden)) {
-      found.push_back(at->path());
+    if (entries.IsFile() && IsLookedAt(entries.path(), folder.is_hidden)) {
+      found.push_back(entries.path());
     }
   }
-  return error;
+  return entries.error() == std::errc::permission_denied ? std::error_code() : entries.error();
 }
 
 bool IsGone(const std::error_code& error) {

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "tracedb/query/run/opened_tables.h"
+#include "tracedb/query/run/query_run.h"
 #include "tracedb/query/run/rank_database.h"
 #include "tracedb/text/result_text.h"
 
@@ -94,7 +95,10 @@ Result<std::vector<std::string>> LeftOutOf(SqliteDb& db, std::string_view sql) {
   if (sql.find("replay_") != sql.npos && left_out.contains(slices)) found.insert(slices);
   for (std::string_view rest = sql; !rest.empty();) {
     const auto opened = OpenedTables(db, rest, &rest);
-    if (!opened.ok()) break;
+    if (!opened.ok()) {
+      if (!FailsAlone(opened.error())) return opened.error();
+      break;  // the query will say what is wrong with it
+    }
     for (const std::string& table : opened.value()) {
       if (left_out.contains(table)) found.insert(table);
     }

@@ -21,6 +21,8 @@
 #include <vector>
 
 #include "tracedb/base/database_files.h"
+#include "tracedb/base/folder_entries.h"
+#include "tracedb/base/remove_tree.h"
 
 namespace tracedb {
 namespace {
@@ -56,20 +58,16 @@ fs::path FolderOf(const fs::path& database) {
 // Folders of processes that are gone.
 void RemoveLeft(const fs::path& database) {
   const std::string start = FolderStart(database);
-  std::error_code error;
-  for (fs::directory_iterator at(FolderOf(database), error);
-       !error && at != fs::directory_iterator(); at.increment(error)) {
-    const std::string name = at->path().filename().string();
+  FolderEntries entries(FolderOf(database));
+  while (entries.Next()) {
+    const std::string name(entries.name());
     if (!name.starts_with(start)) continue;
     pid_t process = 0;
     const char* const begin = name.data() + start.size();
     const auto [end, trouble] = std::from_chars(begin, name.data() + name.size(), process);
     if (trouble != std::errc() || *end != '-' || process <= 0) continue;
-    std::error_code ignored;
     const bool is_gone = kill(process, 0) != 0 && errno == ESRCH;
-    if (is_gone && fs::is_directory(at->symlink_status(ignored))) {
-      fs::remove_all(at->path(), ignored);
-    }
+    if (is_gone && !entries.IsLink() && entries.IsFolder()) RemoveTree(entries.path().c_str());
   }
 }
 
@@ -157,8 +155,7 @@ std::string LastLine(const fs::path& said) {
 bool ReportConversion::IsPossible() { return FindNsys().has_value(); }
 
 ReportConversion::~ReportConversion() {
-  std::error_code ignored;
-  std::filesystem::remove_all(folder_, ignored);
+  if (!folder_.empty()) RemoveTree(folder_.c_str());
 }
 
 Result<std::shared_ptr<const ReportConversion>> ReportConversion::Run(
@@ -172,14 +169,15 @@ Result<std::shared_ptr<const ReportConversion>> ReportConversion::Run(
   }
   const fs::path real = RealName(database);
   RemoveLeft(real);
-  std::string folder =
+  const std::string folder =
       (FolderOf(real) / (FolderStart(real) + std::to_string(getpid()))).string() + "-XXXXXX";
-  if (mkdtemp(folder.data()) == nullptr) {
+  std::shared_ptr<ReportConversion> conversion(new ReportConversion(folder));
+  if (mkdtemp(conversion->folder_.data()) == nullptr) {
+    conversion->folder_.clear();
     return Error{ErrorKind::kOutput, folder + ": cannot be made: " + std::strerror(errno),
                  "choose another place with --db"};
   }
-  std::shared_ptr<ReportConversion> conversion(new ReportConversion(folder));
-  const fs::path said = conversion->folder_ / "said";
+  const fs::path said = fs::path(conversion->folder_) / "said";
   TRACEDB_ASSIGN(child,
                  Child::Start(*nsys,
                               {"nsys", "export", "--type=sqlite", "--include-blobs=true",

@@ -5,6 +5,8 @@
 #include <atomic>
 #include <filesystem>
 #include <memory>
+#include <string>
+#include <utility>
 
 #include "tracedb/base/result.h"
 
@@ -24,12 +26,12 @@ class ReportConversion {
   ReportConversion(const ReportConversion&) = delete;
   ReportConversion& operator=(const ReportConversion&) = delete;
 
-  std::filesystem::path made() const { return folder_ / "export.sqlite"; }
+  std::filesystem::path made() const { return std::filesystem::path(folder_) / "export.sqlite"; }
 
  private:
-  explicit ReportConversion(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  explicit ReportConversion(std::string folder) : folder_(std::move(folder)) {}
 
-  std::filesystem::path folder_;
+  std::string folder_;  // empty: there is none
 };
 
 }  // namespace tracedb
