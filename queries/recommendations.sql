@@ -6,7 +6,8 @@
 -- would allow. A row's gain is what it adds to those that count before it (ranks that are late,
 -- groups with slow transfers, then by what each gains alone), and never more than alone, but for
 -- what another late rank hides, as its evidence says: slow transfers, a rank with a fifth of all
--- waits, and the next that would be late without one with half of them. No row: nothing gains.
+-- waits, and those that would be late next without one with half of them, up to eight, one after
+-- the other. No row: nothing gains.
 --
 -- A group is slow whose transfers take half as long again and more as those of the other groups of
 -- its kind and size, for the same collectives of the same bytes. A rank makes others wait only for
@@ -419,33 +420,59 @@ main_late AS MATERIALIZED (  -- for whom the others wait half of all waits or mo
               UNION ALL SELECT run_id, ns, 0, ranks, named, change FROM team_text))
   WHERE 2 * ns >= all_ns
 ),
-without_main AS (  -- what is critical then on another rank: it may be late as well
-  SELECT c.run_id, m.ranks, m.named, m.change, p.rank,
-         iif(p.kind = 'host', p.held_name_id, NULL) AS held_name_id, sum(p.dur_ns) AS ns
-  FROM captures c CROSS JOIN main_late m ON m.run_id = c.run_id AND m.place = 1
-  CROSS JOIN replay_path(c.capture_id, '[' || m.change || ']') p
-  WHERE (:run IS NULL OR c.run = :run) AND (:capture IS NULL OR c.capture = :capture)
-    AND p.kind NOT IN ('transfer', 'unrecorded', 'recorder')
-    AND instr(m.change, printf(':%d}', p.rank)) = 0
-  GROUP BY c.run_id, p.rank, iif(p.kind = 'host', p.held_name_id, NULL)
+late_chain AS MATERIALIZED (  -- who is late without those before, and so on: who hides whom
+  WITH RECURSIVE turns (run_id, turn, first, ranks, named, change, entered, next) AS (
+    SELECT run_id, -1, change, ranks, named, change, NULL, NULL FROM main_late WHERE place = 1
+    UNION ALL
+    -- next: the rank with most of what is critical then, but for the first ones, how much that is,
+    -- by what its host is held most there, and for how long. Where it is one that was taken before
+    -- nobody is late any more.
+    SELECT u.run_id, u.turn + 1, u.first, u.ranks + (u.turn > 0),
+           u.named || iif(u.turn > 0, printf(', %d', json_extract(u.entered, '$[0]')), ''),
+           u.change || iif(u.turn < 0, '', printf(',{"rank_late":%d}',
+                                                  json_extract(u.next, '$[0]'))),
+           u.next,
+           (SELECT json_array(rank, rank_ns, held_name_id, iif(held_name_id IS NULL, 0, ns))
+            FROM (SELECT *, sum(ns) OVER (PARTITION BY rank) AS rank_ns
+                  FROM (SELECT p.rank, iif(p.kind = 'host', p.held_name_id, NULL) AS held_name_id,
+                               sum(p.dur_ns) AS ns
+                        FROM captures c
+                        CROSS JOIN replay_path(c.capture_id, '[' || u.change
+                          || iif(u.turn < 0, '', printf(',{"rank_late":%d}',
+                                                        json_extract(u.next, '$[0]'))) || ']') p
+                        WHERE c.run_id = u.run_id AND (:capture IS NULL OR c.capture = :capture)
+                          AND p.kind NOT IN ('transfer', 'unrecorded', 'recorder')
+                          AND instr(u.first, printf(':%d}', p.rank)) = 0
+                        GROUP BY p.rank, iif(p.kind = 'host', p.held_name_id, NULL)))
+            ORDER BY rank_ns DESC, rank, held_name_id IS NULL, ns DESC, held_name_id LIMIT 1)
+    FROM turns u
+    WHERE u.turn < 8
+      AND (u.turn < 0 OR instr(u.change, printf(':%d}', json_extract(u.next, '$[0]'))) = 0)
+  )
+  SELECT run_id, turn, ranks, named, change, json_extract(entered, '$[0]') AS rank,
+         json_extract(entered, '$[1]') AS rank_ns, json_extract(entered, '$[2]') AS held_name_id,
+         json_extract(entered, '$[3]') AS held_ns
+  FROM turns WHERE turn >= 0
 ),
-next_late AS MATERIALIZED (  -- the rank with most of it, and what holds its host there most
-  SELECT *, row_number() OVER (PARTITION BY run_id ORDER BY rank_ns DESC, rank,
-                                            held_name_id IS NULL, ns DESC, held_name_id) AS place,
-         iif(held_name_id IS NULL, 0, ns) AS held_ns,
-         change || printf(',{"rank_late":%d}', rank) AS changes
-  FROM (SELECT *, sum(ns) OVER (PARTITION BY run_id, rank) AS rank_ns FROM without_main)
+late_without AS (
+  SELECT x.*, sum(s.dur_ns) AS ns
+  FROM captures c CROSS JOIN late_chain x ON x.run_id = c.run_id
+  CROSS JOIN replay_steps(c.capture_id, '[' || x.change || ']') s
+  WHERE :capture IS NULL OR c.capture = :capture
+  GROUP BY x.run_id, x.turn
 ),
 next_gain AS (  -- where it adds to what these gain
-  SELECT x.*, (SELECT n.name FROM names n WHERE n.name_id = x.held_name_id) AS held
-  FROM captures c CROSS JOIN next_late x ON x.run_id = c.run_id AND x.place = 1
-  CROSS JOIN replay_steps(c.capture_id, '[' || x.change || ']') s
-  JOIN replay_steps(c.capture_id, '[' || x.changes || ']') b ON b.step IS s.step
-  JOIN whole_base w ON w.run_id = c.run_id
-  WHERE (:run IS NULL OR c.run = :run) AND (:capture IS NULL OR c.capture = :capture)
-  GROUP BY x.run_id
-  HAVING sum(s.dur_ns) > sum(b.dur_ns)
-    AND 100.0 * sum(s.dur_ns - b.dur_ns) >= coalesce(:min_pct, 2) * w.ns
+  SELECT x.*, (SELECT n.name FROM names n WHERE n.name_id = x.held_name_id) AS held,
+         ifnull(g.ns, 0) AS gpu_ns
+  FROM (SELECT *, min(ns) OVER (PARTITION BY run_id ORDER BY turn
+                                ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) - ns AS gain_ns
+        FROM late_without) x
+  JOIN whole_base w ON w.run_id = x.run_id JOIN whole a ON a.run_id = x.run_id
+  LEFT JOIN (SELECT run_id, rank, sum(more_ns) AS ns FROM took_more WHERE cause = 'device'
+             GROUP BY run_id, rank) g ON g.run_id = x.run_id AND g.rank = x.rank
+  WHERE x.gain_ns > 0 AND 100.0 * x.gain_ns >= coalesce(:min_pct, 2) * w.ns
+    -- The quickest ranks say little of what is usual: of more than half something is to be named.
+    AND (2 * (x.ranks + 1) <= a.ranks OR 2 * max(x.held_ns, ifnull(g.ns, 0)) >= x.gain_ns)
 ),
 of_rank (json) AS (SELECT iif(:rank IS NULL, '', printf(',"rank":%d', :rank))),
 found (run_id, problem, rank, evidence, advice, change) AS MATERIALIZED (
@@ -579,18 +606,16 @@ found (run_id, problem, rank, evidence, advice, change) AS MATERIALIZED (
                 iif(50 * x.held_ns >= x.rank_ns,
                     printf(', %.1f ms of it in %s on its host', x.held_ns / 1e6,
                            substr(x.held, 1, 80)), ''),
-                iif(50 * g.ns >= x.rank_ns,
+                iif(50 * x.gpu_ns >= x.rank_ns,
                     printf('; its GPU computes %.1f ms longer than the middle one of the ranks',
-                           g.ns / 1e6), '')),
-         iif(ifnull(g.ns, 0) > x.held_ns,
+                           x.gpu_ns / 1e6), '')),
+         iif(x.gpu_ns > x.held_ns,
              'its kernels take longer than on other ranks: uneven work, a slow or throttled GPU '
                || '(kernels_top)',
              'see what its host does there that others do not: data loading, logging, checkpoints, '
                || 'garbage collection, a slow CPU'),
-         x.changes
+         x.change
   FROM next_gain x
-  LEFT JOIN (SELECT run_id, rank, sum(more_ns) AS ns FROM took_more WHERE cause = 'device'
-             GROUP BY run_id, rank) g ON g.run_id = x.run_id AND g.rank = x.rank
   UNION ALL
   SELECT s.run_id,
          printf('%s is slow: its transfers take %.1f times as long as elsewhere', g.short_name,
@@ -742,7 +767,8 @@ placed AS (
          w.steps, iif(2 * a.worst_ns > a.ns, a.worst, NULL) AS worst,
          row_number() OVER (PARTITION BY a.run_id
                             ORDER BY a.change GLOB '{"rank_late"*' DESC,
-                                     a.problem GLOB 'Rank * is late as well*',
+                                     iif(a.problem GLOB 'Rank * is late as well*',
+                                         length(a.change), 0),
                                      a.change GLOB '{"transfers":*,"factor":*' DESC,
                                      a.order_ns DESC, a.change GLOB '{"waits":"sync"*',
                                      length(a.change) DESC, a.problem, a.rank, a.evidence) AS place

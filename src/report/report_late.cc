@@ -101,6 +101,24 @@ std::string AgainAndAgain(const VerdictFacts& facts, const Rows& rows, const Gai
                      ShownText((*most)[kName].text.substr(0, 120)));
 }
 
+// "ranks 1, 2 and 5"
+std::string RanksText(const std::vector<int64_t>& ranks) {
+  std::string text = fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s", ranks.front());
+  for (size_t i = 1; i < ranks.size(); ++i) {
+    text += fmt::format("{}{}", i + 1 == ranks.size() ? " and " : ", ", ranks[i]);
+  }
+  return text;
+}
+
+// The rank of a recommendation; -1: it has none.
+int64_t RankOf(const VerdictFacts& facts, const Gain& gain) {
+  for (const Row& row : facts.recommendations) {
+    if (row[kNumber].integer != gain.number) continue;
+    return row[kRank].type == SqlType::kNull ? -1 : row[kRank].integer;
+  }
+  return -1;
+}
+
 // ", and everyone else waited"
 std::string WhoWaited(const LaneShares& lanes, int64_t rank, int64_t ranks) {
   std::set<int64_t> waiting;
@@ -165,26 +183,28 @@ std::string InOtherSteps(const VerdictFacts& facts, const std::vector<Gain>& all
   }
   if (ranks.empty()) return "";
   std::sort(ranks.begin(), ranks.end());
-  std::string text =
-      fmt::format("; in other steps rank{} {}", ranks.size() == 1 ? "" : "s", ranks.front());
-  for (size_t i = 1; i < ranks.size(); ++i) {
-    text += fmt::format("{}{}", i + 1 == ranks.size() ? " and " : ", ", ranks[i]);
-  }
-  return text + " came late";
+  return fmt::format("; in other steps {} came late", RanksText(ranks));
 }
 
 std::string AndTheHidden(const VerdictFacts& facts, const std::vector<Gain>& all,
                          const Gain& best) {
+  std::vector<int64_t> hidden;  // of the row with the most of them: it gains most
+  double after_ms = 0;
   for (const Row& row : facts.recommendations) {
     if (!IsOfHidden(row)) continue;
-    for (const Gain& both : all) {
-      if (both.number != row[kNumber].integer || both.key != best.key) continue;
-      if ((both.ms() - best.ms()) * 100 < kGainPctMin * best.before_ms) continue;
-      return fmt::format("; were rank {}, which that hides, not late either: {}",
-                         row[kRank].integer, ShownMs(both.after_ms));
+    std::vector<int64_t> ranks = LateRanksOf(row[kWhatIf].text);
+    std::erase(ranks, RankOf(facts, best));
+    for (const Gain& with : all) {
+      if (with.number != row[kNumber].integer || with.key != best.key) continue;
+      if ((with.ms() - best.ms()) * 100 < kGainPctMin * best.before_ms) continue;
+      if (ranks.size() <= hidden.size()) continue;
+      hidden = ranks;
+      after_ms = with.after_ms;
     }
   }
-  return "";
+  if (hidden.empty()) return "";
+  return fmt::format("; were {}, which that hides, not late either: {}", RanksText(hidden),
+                     ShownMs(after_ms));
 }
 
 bool IsOfHidden(const std::vector<RowValue>& row) {

@@ -10,10 +10,10 @@ DOUBT = "part of the waits may be for ranks that were not recorded"
 BOTH = "Something makes the job slower only if the job would be faster without it"
 
 
-def job_of(name, loads=None, slower=None):
+def job_of(name, loads=None, slower=None, ranks=RANKS):
     """loads: {rank: (what, us)} before the launches of each step; slower: {rank: how many times as
     long its kernels take}."""
-    job = Job(name, RANKS, [Group("3", "DATA_PARALLEL_GROUP", tuple(range(RANKS)))])
+    job = Job(name, ranks, [Group("3", "DATA_PARALLEL_GROUP", tuple(range(ranks)))])
     capture = job.capture(0)
     for host in capture.every_host():
         for number in range(1, STEPS + 1):
@@ -30,17 +30,23 @@ def job_of(name, loads=None, slower=None):
     return job
 
 
-def adds(rank, words, gain):
-    """The row of the hidden rank, and what it adds to those of the others."""
+def adds(*hidden):
+    """hidden: (rank, words, gain) of each row of a hidden rank, the most to gain first; a gain is
+    what it adds to those of the others."""
     def compare(program):
-        rows = [row for row in program.rows("recommendations")
-                if "as well" in checks.field(row, "problem")]
-        if [checks.field(row, "rank") for row in rows] != [rank]:
-            yield f"hidden ranks: {list(map(cause_checks.show, rows))}; the truth is rank {rank}"
-        elif not cause_checks.names_it(rows[0], words):
-            yield f"not /{words}/: {cause_checks.words_of(rows[0])}"
-        elif abs(checks.as_ns(checks.field(rows[0], "gain_ms")) * STEPS - gain) > 0.05 * gain:
-            yield f"{cause_checks.show(rows[0])}: the truth is {gain} ns in all steps"
+        every = program.rows("recommendations")
+        rows = [row for row in every if "as well" in checks.field(row, "problem")]
+        if [checks.field(row, "rank") for row in rows] != [rank for rank, _, _ in hidden]:
+            yield (f"hidden ranks: {list(map(cause_checks.show, rows))}; the truth is "
+                   f"{[rank for rank, _, _ in hidden]}")
+            return
+        for row, (_, words, gain) in zip(rows, hidden):
+            if not cause_checks.names_it(row, words):
+                yield f"not /{words}/: {cause_checks.words_of(row)}"
+            if abs(checks.as_ns(checks.field(row, "gain_ms")) * STEPS - gain) > 0.05 * gain:
+                yield f"{cause_checks.show(row)}: the truth is {gain} ns in all steps"
+        if sum(checks.field(row, "gain_pct") or 0 for row in every) > 100:
+            yield f"gains are more than the step: {list(map(cause_checks.show, every))}"
     return Check("adds_the_hidden", BOTH, compare)
 
 
@@ -56,9 +62,54 @@ def pair(name, says, first, words, **of_both):
     told = {"late": "ranks 1 and 2 in every step, rank 1 more", "gain without both": f"{gain} ns",
             "without rank 1's": f"{of_first} ns"}
     return Scenario(name, says, jobs, told, [
-        *checks.basics(jobs), adds(2, words, gain - of_first if of_first > gain / 50 else gain)],
+        *checks.basics(jobs),
+        adds((2, words, gain - of_first if of_first > gain / 50 else gain))],
         without=[Without(["rank-late=1"], [without_first]),
                  Without(["--without rank-late=1 --without rank-late=2"], [even])])
+
+
+def chain():
+    """Five of eight ranks are late, each for something else: each hides the next."""
+    loads = {5: ("load", 6000), 2: ("gc_collect", 5200), 6: ("tokenize", 3600), 0: ("log", 1000)}
+    slower = {3: 1.35}
+    late = [5, 2, 6, 3, 0]
+    made = []
+    for count in range(len(late) + 1):
+        left = set(late[count:])
+        made.append(job_of("hides_four", ranks=8,
+                           loads={rank: what for rank, what in loads.items() if rank in left},
+                           slower={rank: what for rank, what in slower.items() if rank in left}))
+    gains = [truth.gain_of(made[0], job) for job in made]
+    without_all = truth.step_lengths(made[-1].captures[0])[1]
+    adds_ns = [after - before for before, after in zip(gains, gains[1:])]
+    told = {"late": "ranks 5, 2, 6, 3 and 0 in every step, each less than the one before",
+            "gains": f"{adds_ns} ns, one after the other"}
+    words = {2: "hidden by rank 5 .*gc_collect", 6: "hidden by ranks 5, 2 .*tokenize",
+             3: "hidden by ranks 5, 2, 6 .*GPU computes", 0: "hidden by ranks 5, 2, 6, 3 .*log"}
+    hidden = sorted(((rank, words[rank], ns) for rank, ns in zip(late[1:], adds_ns[1:])),
+                    key=lambda row: -row[2])
+    options = [" ".join(f"--without rank-late={rank}" for rank in late[:count])
+               for count in range(1, len(late) + 1)]
+    return Scenario("hides_four", "A late rank hides four more, late for other reasons", made[:1],
+                    told, [*checks.basics(made[:1]), adds(*hidden),
+                           cause_checks.first_sentence(
+                               "rank 5's host was held up for 6.*were ranks 2, 6, 3 and 0, which "
+                               f"that hides, not late either: {without_all / 1e6:.2f} ms")],
+                    without=[Without([option], [job]) for option, job in zip(options, made[1:])])
+
+
+def as_late_as_three():
+    """Three ranks are as late, for different reasons: nothing is gained before all are mended."""
+    loads = {1: ("load", 5000), 4: ("gc_collect", 4990), 6: ("tokenize", 4980)}
+    job = job_of("hides_as_late_three", loads=loads, ranks=8)
+    even = job_of("hides_as_late_three", ranks=8)
+    gain = truth.gain_of(job, even)
+    told = {"late": "ranks 1, 4 and 6 in every step by as much", "gain without all": f"{gain} ns"}
+    return Scenario("hides_as_late_three", "Three ranks are as late, for different reasons", [job],
+                    told, [*checks.basics([job]),
+                           adds((6, "hidden by ranks 1, 4 .*tokenize", gain))],
+                    without=[Without(["--without rank-late=1 --without rank-late=4 "
+                                      "--without rank-late=6"], [even])])
 
 
 def not_recorded():
@@ -90,7 +141,7 @@ def scenarios():
              {"loads": collects}, "hidden by rank 1.*gc_collect", loads=collects, slower=slow),
         pair("loader_hides_slow", "A rank whose host is late hides a slow GPU",
              {"slower": {2: 1.7}}, "hidden by rank 1.*GPU", loads=loads, slower={2: 1.7}),
-        not_recorded(),
+        chain(), as_late_as_three(), not_recorded(),
         Scenario("hides_nobody", "One rank is late, the others are alike", [alone],
                  {"late": "rank 1"}, [*checks.basics([alone]), nobody_hidden(),
                   cause_checks.no_words("all_are_recorded", DOUBT, BOTH)],
