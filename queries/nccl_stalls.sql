@@ -61,7 +61,10 @@
 -- column: ranks_met          int(count)  How many of its ranks are in the database.
 -- column: is_estimate        int(0..1)   1: a part without a partner; see above.
 -- column: uncertain          int(0..1)   1: the longest wait is shorter than what the clocks of
---                                        the two ranks' hosts leave open (clock_pairs' p95).
+--                                        the two ranks' hosts leave open (clock_pairs' p95), or
+--                                        (of 0.2 ms and more) twice as long as its parts differ in
+--                                        length: a clock was set (doctor/clock_jumps). Not told of
+--                                        messages, broadcasts, reduces, gathers and scatters.
 --
 -- about:  communication
 -- lead:   step, collective, culprit_rank, total_wait_ms, root_rank, root_name, group_description,
@@ -89,6 +92,17 @@ doubt AS MATERIALIZED (  -- either way round
   FROM (SELECT capture_id, clock_a, clock_b, residual_p95_ns FROM clock_residuals
         UNION ALL SELECT capture_id, clock_b, clock_a, residual_p95_ns FROM clock_residuals)
   GROUP BY capture_id, clock_a, clock_b
+),
+shorter AS MATERIALIZED (  -- by the lengths of their parts, which no clock changes
+  SELECT m.slice_id
+  FROM judged m CROSS JOIN collectives p ON p.slice_id = m.slice_id
+  CROSS JOIN collectives q ON q.capture_id = p.capture_id AND q.group_id = p.group_id
+    AND q.pair = p.pair AND q.by_seq = p.by_seq AND q.match_no = p.match_no
+  WHERE NOT m.is_estimate AND m.max_wait_ns >= 200000 AND p.pair = '' AND q.dur_ns >= 0
+    AND lower(p.collective) NOT IN ('broadcast', '_broadcast', '_broadcast_oop', 'reduce',
+                                    '_reduce', '_reduce_oop', 'gather', 'scatter')
+  GROUP BY m.slice_id, m.max_wait_ns
+  HAVING 2 * (max(q.dur_ns) - min(q.dur_ns)) <= m.max_wait_ns
 ),
 part AS (  -- of NCCL Inspector
   SELECT
@@ -155,7 +169,7 @@ united AS (
     m.first_rank,
     m.ranks_met,
     m.is_estimate,
-    ifnull(d.open_ns > m.max_wait_ns, 0) AS uncertain
+    CASE WHEN d.open_ns > m.max_wait_ns OR s.slice_id IS NOT NULL THEN 1 ELSE 0 END AS uncertain
   FROM judged m
   CROSS JOIN traces t ON t.trace_id = m.trace_id
   CROSS JOIN process_groups g ON g.group_id = m.group_id
@@ -163,6 +177,7 @@ united AS (
   LEFT JOIN clock a ON a.capture_id = m.capture_id AND a.rank = m.first_rank
   LEFT JOIN clock b ON b.capture_id = m.capture_id AND b.rank = m.last_rank
   LEFT JOIN doubt d ON d.capture_id = m.capture_id AND d.clock_a = a.clock AND d.clock_b = b.clock
+  LEFT JOIN shorter s ON s.slice_id = m.slice_id
   WHERE :limit IS NULL OR :limit < 0 OR m.place <= :limit
   UNION ALL
   SELECT

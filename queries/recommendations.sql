@@ -6,8 +6,7 @@
 -- would allow. A row's gain is what it adds to those that count before it (ranks that are late,
 -- groups with slow transfers, then by what each gains alone), and never more than alone, but for
 -- what another late rank hides, as its evidence says: slow transfers, a rank with a fifth of all
--- waits, and those that would be late next without one with half of them, up to eight, one after
--- the other. No row: nothing gains.
+-- waits, and up to eight that one with half of them hides, and each the next. No row: no gain.
 --
 -- A group is slow whose transfers take half as long again and more as those of the other groups of
 -- its kind and size, for the same collectives of the same bytes. A rank makes others wait only for
@@ -110,18 +109,40 @@ exposed AS (
                       WHERE a.run_id = o.run_id), 0)
   FROM other o
 ),
+no_wait AS MATERIALIZED (  -- what none is by the lengths of its parts, which no clock changes
+  SELECT c.slice_id, r.run_id, c.root_rank, c.wait_ns, c.step
+  FROM collective_causes c JOIN recorded r ON r.trace_id = c.trace_id
+  CROSS JOIN collectives p ON p.slice_id = c.slice_id
+  CROSS JOIN collectives q ON q.capture_id = p.capture_id AND q.group_id = p.group_id
+    AND q.pair = p.pair AND q.by_seq = p.by_seq AND q.match_no = p.match_no
+  WHERE c.start_ns - c.first_start_ns >= 200000 AND p.pair = '' AND q.dur_ns >= 0
+    AND lower(p.collective) NOT IN ('broadcast', '_broadcast', '_broadcast_oop', 'reduce',
+                                    '_reduce', '_reduce_oop', 'gather', 'scatter')
+  GROUP BY c.slice_id, r.run_id, c.root_rank, c.wait_ns, c.step, c.start_ns, c.first_start_ns
+  HAVING 2 * (max(q.dur_ns) - min(q.dur_ns)) <= c.start_ns - c.first_start_ns
+),
 waited AS (  -- in communication, by the kind of group and the caller
   SELECT r.run_id, ifnull(g.parallelism, 'other') AS kind, d.caller, sum(c.wait_ns) AS ns
   FROM collective_causes c JOIN recorded r ON r.trace_id = c.trace_id
   LEFT JOIN process_groups g ON g.group_id = c.group_id
   LEFT JOIN called d ON d.slice_id = c.slice_id
-  WHERE :rank IS NULL GROUP BY r.run_id, ifnull(g.parallelism, 'other'), d.caller
+  WHERE :rank IS NULL AND c.slice_id NOT IN (SELECT slice_id FROM no_wait)
+  GROUP BY r.run_id, ifnull(g.parallelism, 'other'), d.caller
 ),
 cause_row AS MATERIALIZED (  -- each wait: who made the others wait in the end, and why
   SELECT r.run_id, r.capture_id, c.step, c.root_rank AS rank, c.root_cause AS cause,
          c.root_name AS name, c.wait_ns
   FROM collective_causes c JOIN recorded r ON r.trace_id = c.trace_id
   WHERE c.root_rank IS NOT NULL AND (:rank IS NULL OR c.root_rank = :rank)
+    AND c.slice_id NOT IN (SELECT slice_id FROM no_wait)
+),
+no_waits AS (  -- where they are a tenth of all waits and more
+  SELECT run_id, count(*) AS collectives, sum(wait_ns) AS ns, min(step) AS first_step,
+         max(step) AS last_step
+  FROM no_wait GROUP BY run_id
+  HAVING 10 * sum(wait_ns) >= (SELECT sum(c.wait_ns) FROM collective_causes c
+                               JOIN recorded r ON r.trace_id = c.trace_id
+                               WHERE r.run_id = no_wait.run_id)
 ),
 caused AS MATERIALIZED (
   SELECT run_id, rank, cause, name, count(*) AS collectives, sum(wait_ns) AS ns
@@ -827,6 +848,17 @@ kept AS MATERIALIZED (
          'PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; fewer different sizes', NULL, 1, 1,
          NULL, NULL
   FROM fragmented WHERE unused IS NOT NULL
+  UNION ALL
+  SELECT run_id, 'Waits are left out: a clock was set', NULL, NULL,
+         printf('ranks seem to have waited %.1f ms in %d collective%s%s by their clocks, and by '
+                || 'how long their kernels ran they did not (nccl_stalls: uncertain; '
+                || 'doctor/clock_jumps)', ns / 1e6, collectives, iif(collectives = 1, '', 's'),
+                CASE WHEN first_step IS NULL THEN ''
+                     WHEN first_step = last_step THEN printf(' of step %d', first_step)
+                     ELSE printf(' of steps %d to %d', first_step, last_step) END),
+         'let clocks be slewed, not stepped, while jobs run; of this recording trust waits on the '
+           || 'longer side of the jump', NULL, 1, 1, NULL, NULL
+  FROM no_waits
 ),
 up_to AS (
   SELECT run_id, number,

@@ -19,7 +19,7 @@ constexpr std::string_view kEnding = ".sql";
 constexpr std::string_view kViewStart = "view_";
 constexpr std::string_view kReads = "-- reads: ";
 
-// A file of sql/: its first line names what it reads.
+// A file of sql/: its first lines name what it reads.
 struct Relation {
   std::vector<std::string> reads;
   std::string_view sql;
@@ -28,13 +28,16 @@ struct Relation {
 std::optional<Relation> FindRelation(const std::string& file) {
   for (const QueryText& text : EngineTexts()) {
     if (text.file != file + std::string(kEnding)) continue;
-    const size_t line = text.text.find('\n');
-    Relation relation{{}, text.text.substr(line + 1)};
-    std::string_view names = text.text.substr(0, line).substr(kReads.size());
-    while (!names.empty()) {
-      const size_t blank = std::min(names.find(' '), names.size());
-      relation.reads.emplace_back(names.substr(0, blank));
-      names.remove_prefix(std::min(blank + 1, names.size()));
+    Relation relation{{}, text.text};
+    while (relation.sql.starts_with(kReads)) {
+      const size_t line = relation.sql.find('\n');
+      std::string_view names = relation.sql.substr(0, line).substr(kReads.size());
+      relation.sql.remove_prefix(line + 1);
+      while (!names.empty()) {
+        const size_t blank = std::min(names.find(' '), names.size());
+        relation.reads.emplace_back(names.substr(0, blank));
+        names.remove_prefix(std::min(blank + 1, names.size()));
+      }
     }
     while (relation.sql.ends_with('\n')) relation.sql.remove_suffix(1);
     return relation;

@@ -14,6 +14,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import textwrap
 
 import sqlglot
 from sqlglot import exp
@@ -245,7 +246,8 @@ def shared(name, text):
                 one.replace(exp.alias_(one.copy(), one.name))
     body = tree.sql(dialect=Shared, pretty=True, max_text_width=100, normalize_functions=False)
     lines = "\n".join(cut(line) for line in body.split("\n"))
-    return f"-- reads: {' '.join(relations(tree))}\n{lines}\n"
+    reads = textwrap.wrap(" ".join(relations(tree)), COLUMNS_MAX - len("-- reads: "))
+    return "".join(f"-- reads: {names}\n" for names in reads or [""]) + f"{lines}\n"
 
 
 def sources(program):

@@ -29,6 +29,28 @@ double UnexplainedPct(const VerdictFacts& facts, const Gains& gains) {
   return all_ms > 0 ? 100 * unexplained_ms / all_ms : 0;
 }
 
+namespace {
+
+// Hands on the first finding of a check that is about the run, and its capture.
+template <typename Use>
+Status WithFinding(SqliteDb& db, const QueryCatalog& catalog, const ShownRun& run,
+                   const char* check, const Use& use) {
+  constexpr size_t kSeverity = 0, kRun = 1, kCapture = 2;
+  const QueryDoc* doc = catalog.Find(check);
+  if (doc == nullptr) return Done{};
+  TRACEDB_ASSIGN(rows, QueryRows::Open(db, catalog, doc->name, {}));
+  for (;;) {
+    TRACEDB_ASSIGN(any, rows.Next());
+    if (!any) return Done{};
+    if (rows.Text(kSeverity) != "finding" || rows.Text(kRun) != run.name) continue;
+    if (run.capture.has_value() && rows.Int(kCapture) != *run.capture) continue;
+    use(rows);
+    return Done{};
+  }
+}
+
+}  // namespace
+
 Status AddDoubtOfLaunches(SqliteDb& db, const QueryCatalog& catalog, const ShownRun& run,
                           PageVerdict& verdict) {
   constexpr size_t kRun = 1, kCount = 5, kAtStart = 7, kActivities = 9;
@@ -54,20 +76,19 @@ Status AddDoubtOfLaunches(SqliteDb& db, const QueryCatalog& catalog, const Shown
 
 Status AddDoubtOfClocks(SqliteDb& db, const QueryCatalog& catalog, const ShownRun& run,
                         PageVerdict& verdict) {
-  constexpr size_t kSeverity = 0, kRun = 1, kCapture = 2;
-  const QueryDoc* doc = catalog.Find("doctor/clocks_not_compared");
-  if (doc == nullptr) return Done{};
-  TRACEDB_ASSIGN(rows, QueryRows::Open(db, catalog, doc->name, {}));
-  for (;;) {
-    TRACEDB_ASSIGN(any, rows.Next());
-    if (!any) return Done{};
-    if (rows.Text(kSeverity) != "finding" || rows.Text(kRun) != run.name) continue;
-    if (run.capture.has_value() && rows.Int(kCapture) != *run.capture) continue;
+  constexpr size_t kJumped = 3, kStep = 5, kJump = 7;
+  TRACEDB_TRY(WithFinding(db, catalog, run, "doctor/clocks_not_compared", [&verdict](QueryRows&) {
     verdict.sentence +=
-        " The clocks of some hosts could not be compared: waits between these may be their clocks' "
-        "difference (tracedb doctor).";
-    return Done{};
-  }
+        " The clocks of some hosts could not be compared: waits between these may be their "
+        "clocks' difference (tracedb doctor).";
+  }));
+  return WithFinding(db, catalog, run, "doctor/clock_jumps", [&verdict](QueryRows& rows) {
+    const std::string step = rows.IsNull(kStep) ? "" : fmt::format(" in step {}", rows.Int(kStep));
+    verdict.sentence += fmt::format(
+        " The clock of rank {} was set by {}{}: waits that it has with others, and the "
+        "times of steps there, are wrong by as much (tracedb doctor).",
+        rows.Int(kJumped), ShownMs(std::abs(rows.Real(kJump))), step);
+  });
 }
 
 }  // namespace tracedb

@@ -18,7 +18,8 @@ double UnexplainedPct(const VerdictFacts& facts, const Gains& gains);
 Status AddDoubtOfLaunches(SqliteDb& db, const QueryCatalog& catalog, const ShownRun& run,
                           PageVerdict& verdict);
 
-// Says so in the sentence where waits of the run are between clocks that were never compared.
+// Says so in the sentence where waits of the run are between clocks that were never compared, or
+// that were set while it ran.
 Status AddDoubtOfClocks(SqliteDb& db, const QueryCatalog& catalog, const ShownRun& run,
                         PageVerdict& verdict);
 

@@ -63,11 +63,17 @@ class RankFile:
                        "baseTimeNanoseconds": BASE_NS})
         return header
 
+    def shown(self, moment):
+        """What the rank's clock shows then, after BASE_NS."""
+        at, by = self.capture.clock_steps.get(self.rank, (0, 0))
+        return moment - BASE_NS + (by if moment >= self.capture.begin + at else 0)
+
     def times(self, start, end):
-        return {"ts": microseconds(start - BASE_NS), "dur": microseconds(end - start)}
+        # A clock that is set meanwhile changes no length: it is measured.
+        return {"ts": microseconds(self.shown(start)), "dur": microseconds(end - start)}
 
     def name_rows(self):
-        ts = {"ts": microseconds(self.begin - BASE_NS)}
+        ts = {"ts": microseconds(self.shown(self.begin))}
         row = lambda what, pid, tid, **args: self.events.append(
             {"name": what, "ph": "M", **ts, "pid": pid, "tid": tid, "args": args})
         row("process_name", self.pid, 0, name="python")
@@ -124,7 +130,7 @@ class RankFile:
             return
         arrow = {"id": activity.correlation, "cat": "ac2g", "name": "ac2g"}
         self.events.append({"ph": "s", **arrow, "pid": self.pid, "tid": launched_at.tid,
-                            "ts": microseconds(launched_at.start - BASE_NS)})
+                            "ts": microseconds(self.shown(launched_at.start))})
         self.events.append({"ph": "f", **arrow, **place, "ts": times["ts"], "bp": "e"})
         if activity.meeting is not None:
             # Kineto's annotation of the GPU is a little longer than what it stands around.
@@ -134,18 +140,18 @@ class RankFile:
                                 "args": {"External id": activity.external}})
 
     def closing_rows(self):
-        begin = microseconds(self.begin - BASE_NS)
+        begin = microseconds(self.shown(self.begin))
         ends = [s.end for s in self.capture.slices[self.rank]]
         ends += [a.end for a in self.capture.activities(self.rank)]
         end = max(ends + [self.begin])
         self.events.append({"ph": "X", "cat": "Trace", "ts": begin,
-                            "dur": microseconds(end - self.begin), "pid": "Spans",
-                            "tid": "PyTorch Profiler", "name": "PyTorch Profiler (0)",
+                            "dur": microseconds(self.shown(end) - self.shown(self.begin)),
+                            "pid": "Spans", "tid": "PyTorch Profiler", "name": "PyTorch Profiler (0)",
                             "args": {"Op count": 0}})
         self.events.append({"name": "Iteration Start: PyTorch Profiler", "ph": "i", "s": "g",
                             "pid": "Traces", "tid": "Trace PyTorch Profiler", "ts": begin})
         self.events.append({"name": "Record Window End", "ph": "i", "s": "g", "pid": "",
-                            "tid": "", "ts": microseconds(end - BASE_NS)})
+                            "tid": "", "ts": microseconds(self.shown(end))})
 
     def text(self):
         slices = self.capture.slices[self.rank]

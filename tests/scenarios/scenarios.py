@@ -4,6 +4,7 @@ import blame
 import cause_checks
 import causes
 import chance
+import clock_steps
 import communicators
 import endings
 import hidden
@@ -17,7 +18,7 @@ import turns
 
 THEMES = (communicators, runs_and_captures, causes, losses, kinds, recorder, blame, turns, together,
           endings, accumulates, hidden,
-          chance, trends)
+          chance, trends, clock_steps)
 
 
 def all_scenarios():

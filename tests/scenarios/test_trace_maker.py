@@ -33,6 +33,8 @@ JUDGED = {"blames_no_rank", "gains_nothing", "what_if", "critical_path", "doctor
           "runs_of_recommendations", "starts_are_busy", "names_what_follows", "blames_rank_5",
           "nobody_waits", "no_cause", "sync_points", "pipeline_bubbles",
           "step_times", "nobody_is_late", "is_late", "recorder_path",
+          "waits_are_doubted", "some_are_sure", "says_what_is_left_out", "is_no_waiting",
+          "leaves_nothing_out",
           "blames_the_profiler", "blames_rank_0", "first_sentence", "not_to_blame",
           *(f"root_share_{rank}" for rank in range(4))}
 

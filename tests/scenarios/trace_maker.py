@@ -229,6 +229,7 @@ class Capture:
         self.counts = {}
         self.meetings = {}
         self.missing = set()  # ranks whose file was lost
+        self.clock_steps = {}  # rank: (ns after the begin, by how many ns its clock is set then)
 
     def host(self, rank, begin_us=0):
         """The rank's main thread."""

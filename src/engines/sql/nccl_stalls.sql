@@ -1,4 +1,5 @@
--- reads: clock_residuals collective_causes matched_collectives process_groups rank_clocks traces
+-- reads: clock_residuals collective_causes collectives matched_collectives process_groups
+-- reads: rank_clocks traces
 WITH judged AS (
   SELECT
     m.*,
@@ -55,6 +56,32 @@ WITH judged AS (
     capture_id,
     clock_a,
     clock_b
+), shorter AS (
+  SELECT
+    m.slice_id AS slice_id
+  FROM judged AS m
+  JOIN collectives AS p
+    ON p.slice_id = m.slice_id
+  JOIN collectives AS q
+    ON q.capture_id = p.capture_id
+    AND q.group_id = p.group_id
+    AND q.pair = p.pair
+    AND q.by_seq = p.by_seq
+    AND q.match_no = p.match_no
+  WHERE
+    m.is_estimate = 0
+    AND m.max_wait_ns >= 200000
+    AND p.pair = ''
+    AND q.dur_ns >= 0
+    AND NOT LOWER(p.collective) IN ('broadcast', '_broadcast', '_broadcast_oop', 'reduce',
+      '_reduce', '_reduce_oop', 'gather', 'scatter')
+  GROUP BY
+    m.slice_id,
+    m.max_wait_ns
+  HAVING
+    2 * (
+      MAX(q.dur_ns) - MIN(q.dur_ns)
+    ) <= m.max_wait_ns
 ), united AS (
   SELECT
     t.run_id AS run_id,
@@ -83,9 +110,7 @@ WITH judged AS (
     m.first_rank AS first_rank,
     m.ranks_met AS ranks_met,
     m.is_estimate AS is_estimate,
-    COALESCE(CASE WHEN d.open_ns > m.max_wait_ns THEN 1 WHEN NOT (
-      d.open_ns > m.max_wait_ns
-    ) THEN 0 END, 0) AS uncertain
+    CASE WHEN d.open_ns > m.max_wait_ns OR NOT s.slice_id IS NULL THEN 1 ELSE 0 END AS uncertain
   FROM judged AS m
   JOIN traces AS t
     ON t.trace_id = m.trace_id
@@ -99,6 +124,8 @@ WITH judged AS (
     ON b.capture_id = m.capture_id AND b.rank = m.last_rank
   LEFT JOIN doubt AS d
     ON d.capture_id = m.capture_id AND d.clock_a = a.clock AND d.clock_b = b.clock
+  LEFT JOIN shorter AS s
+    ON s.slice_id = m.slice_id
   WHERE
     ALL_OF(limit) OR GIVEN(limit) < 0 OR m.place <= GIVEN(limit)
 )
