@@ -9,12 +9,12 @@
 -- waits, and up to eight that one with half of them hides, and each the next. No row: no gain.
 --
 -- A group is slow whose transfers take half as long again and more as those of the other groups of
--- its kind and size, for the same collectives of the same bytes. A rank makes others wait only for
--- what takes longer on it than on them: in a pipeline everybody waits, and nobody is late. Ranks
--- that are late for the same slice of the host, or all for their GPU's work, have one row where
--- they are late in the same steps, half of all ranks at most, or where none of them makes the
--- others wait for more than half of it (of two ranks: two thirds). Of these in turn one is the last
--- more often than by chance if that has 1 % / ranks, were each as likely the last in each step.
+-- its kind and size, for the same collectives of the same bytes; a link between two ranks alike, by
+-- messages. A rank makes others wait only for what takes longer on it than on them: in a pipeline
+-- everybody waits, and nobody is late. Ranks late for the same slice of the host, or all for their
+-- GPU's work, have one row where they are late in the same steps, half of all ranks at most, or
+-- where none of them makes the others wait for more than half of it (of two ranks: two thirds). Of
+-- these one is the last more often than by chance if that has 1 % / ranks, were all as likely.
 --
 -- Communication in groups that do not say what they are for (default_pg) is told by its callers
 -- (`collective_callers`). Where a run has one rank recorded, nobody knows what of its communication
@@ -321,6 +321,33 @@ slow_group AS (  -- next to the mean of the others
     AND a.collective IS m.collective AND a.bytes = m.bytes
   GROUP BY m.run_id, m.kind, m.group_id
 ),
+sent AS MATERIALIZED (  -- messages between two ranks, of some size, without the longest
+  SELECT g.run_id, ifnull(g.parallelism, 'other') AS kind, p.pair, m.bytes, count(*) AS messages,
+         1.0 * (sum(m.transfer_ns) - max(m.transfer_ns)) / (count(*) - 1) AS ns
+  FROM matched_collectives m JOIN process_groups g ON g.group_id = m.group_id
+  JOIN recorded r ON r.trace_id = m.trace_id
+  CROSS JOIN collectives p ON p.slice_id = m.slice_id
+  WHERE :rank IS NULL AND NOT m.is_estimate AND m.transfer_ns > 0 AND m.bytes > 0 AND p.pair <> ''
+  GROUP BY g.run_id, ifnull(g.parallelism, 'other'), p.pair, m.bytes HAVING count(*) > 2
+),
+slow_pair AS MATERIALIZED (  -- next to the mean of the others
+  SELECT s.run_id, s.kind, s.pair, CAST(s.pair AS INTEGER) AS from_rank,
+         CAST(substr(s.pair, instr(s.pair, '>') + 1) AS INTEGER) AS to_rank,
+         sum(s.messages) AS messages, sum(s.messages * s.ns) AS ns,
+         sum(s.messages * (a.ns - s.ns) / (a.pairs - 1)) AS others_ns, max(a.pairs) - 1 AS others,
+         row_number() OVER (PARTITION BY s.run_id
+                            ORDER BY sum(s.messages * (s.ns - (a.ns - s.ns) / (a.pairs - 1))) DESC,
+                              s.pair) AS place
+  FROM sent s JOIN (SELECT run_id, kind, bytes, count(*) AS pairs, sum(ns) AS ns FROM sent
+                    GROUP BY run_id, kind, bytes HAVING count(*) > 1) a
+    ON a.run_id = s.run_id AND a.kind = s.kind AND a.bytes = s.bytes
+  GROUP BY s.run_id, s.kind, s.pair
+),
+all_alike AS (  -- kinds of groups, of more than two ranks, in which nothing has its like elsewhere
+  SELECT m.run_id, m.kind FROM moved m
+  WHERE NOT EXISTS (SELECT 1 FROM sent s WHERE s.run_id = m.run_id AND s.kind = m.kind)
+  GROUP BY m.run_id, m.kind HAVING count(DISTINCT m.group_id) = 1 AND min(m.size) > 2
+),
 sync AS (
   SELECT r.run_id, sum(stalled_ns) AS ns, sum(stalls) AS stalls, sum(calls) AS calls
   FROM sync_uses s JOIN recorded r ON r.trace_id = s.trace_id
@@ -514,6 +541,10 @@ found (run_id, problem, rank, evidence, advice, change) AS MATERIALIZED (
                                  || 'take %.3f', x.collective,
                                  ifnull(printf(' in step %d', x.most_step), ''), x.most_ns / 1e6,
                                  x.others_ns / 1e6)
+                     WHEN EXISTS (SELECT 1 FROM all_alike a
+                                  WHERE a.run_id = e.run_id AND a.kind = e.kind)
+                     THEN '; all ranks take as long for it, so whether one link is slow cannot be '
+                       || 'told'
                      ELSE '' END),
          CASE
            WHEN x.ns IS NOT NULL
@@ -652,6 +683,20 @@ found (run_id, problem, rank, evidence, advice, change) AS MATERIALIZED (
           FROM json_each(g.ranks) e)
   FROM slow_group s JOIN process_groups g ON g.group_id = s.group_id
   WHERE s.ns > 1.5 * s.others_ns AND s.place <= 8
+  UNION ALL
+  SELECT run_id,
+         printf('The link from rank %d to rank %d is slow: messages take %.1f times as long as '
+                || 'elsewhere', from_rank, to_rank, ns / others_ns),
+         NULL,
+         printf('%.1f ms for %d messages from rank %d to rank %d, and %.1f ms for as many of the '
+                || 'same size between %d other pair%s of ranks, without waits (nccl_stalls)',
+                ns / 1e6, messages, from_rank, to_rank, others_ns / 1e6, others,
+                iif(others = 1, '', 's')),
+         'a slow link, network card or switch port, or ranks that are further apart than the '
+           || 'others: see on which hosts they are',
+         printf('{"transfers":%s,"pair":%s,"factor":%.4f}', json_quote(kind), json_quote(pair),
+                others_ns / ns)
+  FROM slow_pair WHERE ns > 1.5 * others_ns AND place <= 8
   UNION ALL
   SELECT h.run_id, printf('The host is held by %s', substr(h.name, 1, 80)), a.rank,
          printf('%.1f ms of the critical path in %d stretches in which nothing is launched '

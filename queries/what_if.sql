@@ -10,7 +10,8 @@
 -- time): GPU activities and the host's slices. {"rank_late": 5}: what takes longer on rank 5 than
 -- on the others does not make it late for collectives; several are looked at together, as they may
 -- hide each other. {"transfers": "data", "factor": 0.5} (or
--- "all"): of collectives of this parallelism, once all ranks have come. {"waits": "pipeline"}:
+-- "all"): of collectives of this parallelism, once all ranks have come; with "pair": "2>3" of
+-- messages from rank 2 to 3 only. {"waits": "pipeline"}:
 -- nobody waits for others there; {"waits": "sync"}: the host does not wait for its GPU.
 -- {"short_host": 0}: what the host needs between launches that are less than 0.25 ms apart;
 -- {"held_by": "x"}: the host in slices of that name, between two that are further apart.

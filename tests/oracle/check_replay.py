@@ -86,6 +86,10 @@ def balances_and_callers(db, graph, rank, step):
             asked = {"caller": caller, "factor": 3, **where}
             found.append(([{"transfers": "other", **asked}],
                           [{"change": "transfers", "parallelism": "other", **asked}]))
+    for (pair,) in db.execute("SELECT max(pair) FROM collectives HAVING max(pair) <> ''").fetchall():
+        for where in ({}, {"rank": rank}):
+            asked = {"pair": pair, "factor": 4, **where}
+            found.append(([{"transfers": "all", **asked}], [{"change": "transfers", "parallelism": "all", **asked}]))
     found.append(([{"transfers": "all", "factor": 0.5}],
                   [{"change": "transfers", "parallelism": "all", "factor": 0.5}]))
     for of in ("ranks", "stages") if replay_changes_oracle.stages(graph) else ("ranks",):

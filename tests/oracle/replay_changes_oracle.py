@@ -12,7 +12,7 @@ SHORT_NS = 250_000
 # Changes are dicts: {"change": "activities", "factor": f, "name", "rank", "step", "kind"},
 # {"change": "slices", "factor": f, "name", "rank", "step"}, {"change": "slice", "slice_id", "shorten_ns"},
 # {"change": "held_by", "factor": f, "name", "rank", "step"}, {"change": "balance", "of": "ranks" or "stages"},
-# {"change": "short_host", "factor": f}, {"change": "transfers", "factor": f, "parallelism", "caller", "rank"},
+# {"change": "short_host", "factor": f}, {"change": "transfers", "factor": f, "parallelism", "caller", "pair", "rank"},
 # {"change": "rank_late", "rank"}, {"change": "recorder", "factor": f, "rank"},
 # {"change": "launches", "most_ns": n}, {"change": "waits", "parallelism"},
 # {"change": "waits"} of calls, {"change": "ideal", "of": kind or "all", "rank", "step", "except_rank"}.
@@ -289,6 +289,11 @@ def is_transferred(graph, change, node):
         return False
     if change["parallelism"] not in ("all", node.of.parallelism or "other"):
         return False
+    if change.get("pair") is not None:
+        if not hasattr(graph, "pairs"):
+            graph.pairs = dict(graph.db.execute("SELECT slice_id, pair FROM collectives"))
+        if graph.pairs.get(node.slice_id) != change["pair"]:
+            return False
     if change.get("caller") is None:
         return True
     if not hasattr(graph, "callers"):

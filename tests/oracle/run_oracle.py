@@ -32,6 +32,7 @@ import check_replay  # noqa: E402
 import check_report  # noqa: E402
 import check_stalls  # noqa: E402
 import hidden  # noqa: E402
+import links  # noqa: E402
 import make_cases  # noqa: E402
 import kineto_writer  # noqa: E402
 import make_experts  # noqa: E402
@@ -103,7 +104,8 @@ def sets(options, folder):
         yield Set(job.folder, [made], True, ("stalls", "patterns"))
     adds_up = accumulates.training("adds up", slower=lambda rank, _: 1.4 if rank == 2 else 1)
     hides = hidden.job_of("hides", loads={2: ("gc_collect", 4000)}, slower={1: 1.8})
-    for job in (adds_up, hides):
+    ring = links.ring("ring", lambda rank: 150 + 300 * (rank == 2), merges=False)
+    for job in (adds_up, hides, ring):
         kineto_writer.write_job(job, os.path.join(folder, job.folder))
         yield Set(job.folder, [os.path.join(folder, job.folder)], True, ("stalls", "replay"))
     for seed in range(1, options.seeds + 1):

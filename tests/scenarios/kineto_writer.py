@@ -146,8 +146,8 @@ class RankFile:
         end = max(ends + [self.begin])
         self.events.append({"ph": "X", "cat": "Trace", "ts": begin,
                             "dur": microseconds(self.shown(end) - self.shown(self.begin)),
-                            "pid": "Spans", "tid": "PyTorch Profiler", "name": "PyTorch Profiler (0)",
-                            "args": {"Op count": 0}})
+                            "pid": "Spans", "tid": "PyTorch Profiler",
+                            "name": "PyTorch Profiler (0)", "args": {"Op count": 0}})
         self.events.append({"name": "Iteration Start: PyTorch Profiler", "ph": "i", "s": "g",
                             "pid": "Traces", "tid": "Trace PyTorch Profiler", "ts": begin})
         self.events.append({"name": "Record Window End", "ph": "i", "s": "g", "pid": "",

@@ -9,6 +9,7 @@ import communicators
 import endings
 import hidden
 import kinds
+import links
 import losses
 import recorder
 import runs_and_captures
@@ -18,7 +19,7 @@ import turns
 
 THEMES = (communicators, runs_and_captures, causes, losses, kinds, recorder, blame, turns, together,
           endings, accumulates, hidden,
-          chance, trends, clock_steps)
+          chance, trends, clock_steps, links)
 
 
 def all_scenarios():

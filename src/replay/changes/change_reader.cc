@@ -19,7 +19,7 @@ constexpr std::array kWords = {
     Word{"ideal", " rank except_rank step "},
     Word{"rank_late", " "},
     Word{"slice", " shorten_ns "},
-    Word{"transfers", " caller rank factor "},
+    Word{"transfers", " caller pair rank factor "},
     Word{"waits", " rank "},
     Word{"short_host", " rank "},
     Word{"recorder", " rank "},
@@ -99,11 +99,17 @@ class ChangeReader {
     const std::string key(row.Text(2));
     const bool is_text = row.Text(4) == "text";
     const bool is_integer = row.Text(4) == "integer";
-    const std::map<std::string, std::string*> texts = {
-        {"name", &change.name},       {"like", &change.like},           {"glob", &change.glob},
-        {"kind", &change.kind},       {"transfers", &change.transfers}, {"waits", &change.waits},
-        {"balance", &change.balance}, {"held_by", &change.held_by},     {"caller", &change.caller},
-        {"ideal", &change.ideal}};
+    const std::map<std::string, std::string*> texts = {{"name", &change.name},
+                                                       {"like", &change.like},
+                                                       {"glob", &change.glob},
+                                                       {"kind", &change.kind},
+                                                       {"transfers", &change.transfers},
+                                                       {"waits", &change.waits},
+                                                       {"balance", &change.balance},
+                                                       {"held_by", &change.held_by},
+                                                       {"caller", &change.caller},
+                                                       {"ideal", &change.ideal},
+                                                       {"pair", &change.pair}};
     const std::map<std::string, std::optional<int64_t>*> integers = {
         {"rank", &change.rank},
         {"step", &change.step},

@@ -275,6 +275,22 @@ class Weights {
     }
   }
 
+  // Messages from one rank to another: "2>3". Empty: none.
+  Result<std::unordered_set<int64_t>> SentAlong(const std::string& pair) {
+    std::unordered_set<int64_t> slices;
+    if (pair.empty()) return slices;
+    TRACEDB_ASSIGN(rows, db_.Prepare("SELECT id FROM _collective_part WHERE pair = ?1"));
+    TRACEDB_TRY(rows.Bind(1, pair));
+    for (;;) {
+      TRACEDB_ASSIGN(any, rows.Step());
+      if (!any && slices.empty()) {
+        return NotUnderstood("pair: no message goes along '" + pair + "'; 2>3 is from rank 2 to 3");
+      }
+      if (!any) return slices;
+      slices.insert(rows.Int(0));
+    }
+  }
+
   Result<std::unordered_set<int64_t>> GroupsOf(const std::string& parallelism) {
     std::unordered_set<int64_t> groups;
     TRACEDB_ASSIGN(rows, db_.Prepare("SELECT group_id FROM _process_group "
@@ -290,9 +306,11 @@ class Weights {
   Status ScaleTransfers(const Change& change) {
     TRACEDB_ASSIGN(groups, GroupsOf(change.transfers));
     TRACEDB_ASSIGN(called, CalledBy(change.caller));
+    TRACEDB_ASSIGN(sent, SentAlong(change.pair));
     const auto is_meant = [&](const Activity& activity) {
       const bool is_transfer = activity.kind == GpuKind::kCommunication;
       if (!is_transfer || !IsOf(change, activity.trace)) return false;
+      if (!change.pair.empty() && !sent.contains(activity.slice_id)) return false;
       const bool is_called = called.contains(activity.slice_id);
       if (change.caller == "-" ? is_called : !change.caller.empty() && !is_called) return false;
       const bool is_other = change.transfers == "all" || change.transfers == "other";

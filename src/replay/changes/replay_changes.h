@@ -13,7 +13,8 @@
 //                           all such ranks of the array are looked at together, where the first is
 //   {"transfers": "data"}   of collectives of groups of this parallelism; "all": of all. With
 //                           "caller": only those that a framework calls so
-//                           (collective_callers); "-": that nobody is known to call
+//                           (collective_callers); "-": that nobody is known to call. With
+//                           "pair": "2>3" only messages from rank 2 to rank 3
 //   {"waits": "pipeline"}   nobody waits for anybody in such collectives; "sync": no call of the
 //                           host waits for the GPU
 //   {"launch_latency_ns": 0}  at most

@@ -340,7 +340,12 @@ class GraphBuilder {
                           : last.other_what == activity.stream ? last.other_node
                                                                : kNone;
     if (same != kNone && At(same) == At(node)) return;
-    last.See(activity.stream, node);
+    if (last.node == kNone || At(last.node) < At(node)) {
+      last.See(activity.stream, node);
+    } else if (last.other_node == kNone || At(last.other_node) < At(node)) {
+      last.other_what = activity.stream;
+      last.other_node = node;
+    }
   }
 
   // 5. The moment in which the last one has come.
