@@ -71,7 +71,7 @@ std::filesystem::path LongFile(const TemporaryFolder& folder, bool is_packed,
     content += "line " + std::to_string(i) + std::string(static_cast<size_t>(i % 90), '.') + "\n";
   }
   const auto path = folder.path() / "log";
-  std::ofstream(path, std::ios::binary) << (is_packed ? Gzipped(content) : content);
+  std::ofstream(path, std::ios::binary) << (is_packed ? test::Gzipped(content) : content);
   return path;
 }
 

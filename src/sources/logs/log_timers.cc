@@ -18,8 +18,9 @@ std::optional<TimerForm> HeaderIn(const LogLine& line, std::string_view& rest) {
   // Most lines have no colon, or no k: the rest of these words is not looked for.
   constexpr std::string_view kEnd = "ks (ms):";
   const std::string_view text = line.text;
-  if (line.colon == std::string_view::npos || line.colon + 1 < kEnd.size()) return std::nullopt;
-  if (text.find(kEnd, line.colon + 1 - kEnd.size()) == std::string_view::npos) return std::nullopt;
+  if (line.colon == std::string_view::npos || text.find(kEnd) == std::string_view::npos) {
+    return std::nullopt;
+  }
   for (const auto& [words, form] : kHeaders) {
     const size_t at = text.find(words);
     if (at == std::string_view::npos) continue;
