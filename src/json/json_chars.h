@@ -1,7 +1,8 @@
-// The characters of JSON strings: escapes and UTF-8. For json_text.cc and json_check.cc.
+// The characters of JSON strings: escapes and UTF-8. For those who read texts byte by byte.
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace tracedb {
@@ -44,6 +45,26 @@ inline size_t Utf8Length(std::string_view text) {
     return 0;
   }
   return length;
+}
+
+// Appends the character `code`, which is up to 0x10ffff.
+inline void AppendUtf8(std::string& out, int32_t code) {
+  const auto put = [&out](int32_t byte) { out += static_cast<char>(byte); };
+  if (code < 0x80) {
+    put(code);
+  } else if (code < 0x800) {
+    put(0xc0 | code >> 6);
+    put(0x80 | (code & 0x3f));
+  } else if (code < 0x10000) {
+    put(0xe0 | code >> 12);
+    put(0x80 | (code >> 6 & 0x3f));
+    put(0x80 | (code & 0x3f));
+  } else {
+    put(0xf0 | code >> 18);
+    put(0x80 | (code >> 12 & 0x3f));
+    put(0x80 | (code >> 6 & 0x3f));
+    put(0x80 | (code & 0x3f));
+  }
 }
 
 }  // namespace tracedb

@@ -94,8 +94,8 @@ class WordFinder {
  private:
   // Whether one of the four pairs of eight bytes may be a word's: without a branch for each.
   bool HasPair(const char* at) const {
-    return (pairs_[Pair(at)] | pairs_[Pair(at + 2)] | pairs_[Pair(at + 4)] |
-            pairs_[Pair(at + 6)]) != 0;
+    const auto is_known = [this](const char* pair) { return unsigned{pairs_[Pair(pair)]}; };
+    return (is_known(at) | is_known(at + 2) | is_known(at + 4) | is_known(at + 6)) != 0;
   }
   static size_t Pair(const char* at) {
     return size_t{static_cast<unsigned char>(at[0])} << 8 | static_cast<unsigned char>(at[1]);

@@ -37,8 +37,34 @@ Result<ValueId> ReadDump(SourceText& text, SourceRows& rows, PlainValues& values
   return root;
 }
 
+namespace {
+
+// Protocol 0, in lines: "(dp0\nVsegments\n".
+bool IsDictInLines(std::string_view text) {
+  if (!text.starts_with("(d")) return false;
+  text.remove_prefix(2);
+  if (text.starts_with('p')) {
+    const size_t end = text.find('\n');
+    if (end == std::string_view::npos || end < 2) return false;
+    const std::string_view place = text.substr(1, end - 1);
+    if (place.find_first_not_of("0123456789") != std::string_view::npos) return false;
+    text.remove_prefix(end + 1);
+  }
+  return text.starts_with('V') || text.starts_with('S');
+}
+
+// Protocol 1, which has no opcode of its own: an empty dictionary, its memo, a mark and a text.
+bool IsDictWithoutProtocol(std::string_view text) {
+  if (!text.starts_with("}q") || text.size() < 4) return false;
+  const char key = text[3] == '(' && text.size() > 4 ? text[4] : text[3];
+  return key == 'X' || key == 'U';
+}
+
+}  // namespace
+
 // The opcodes before the first key: protocol, frame, an empty dictionary and its memo.
 bool IsPickledDict(std::string_view text) {
+  if (IsDictInLines(text) || IsDictWithoutProtocol(text)) return true;
   constexpr char kProtocol = '\x80';
   constexpr char kFrame = '\x95';
   constexpr size_t kFrameBytes = 9;

@@ -1,6 +1,7 @@
 #include "sources/values/pickle_reader.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 #include "sources/values/pickle_opcodes.h"
@@ -50,6 +51,18 @@ ValueId PickleReader::Rest() {
     if (kind != ValueKind::kList && kind != ValueKind::kDict) continue;
     const size_t whole = kind == ValueKind::kDict ? items.size() / 2 * 2 : items.size();
     values_.Append(stack_.back(), std::span(items).first(whole));
+  }
+  // Where no mark is, what lies above a container is its next item: all of protocol 0.
+  while (stack_.size() > 1) {
+    const ValueId value = stack_.back();
+    stack_.pop_back();
+    const ValueId below = stack_.back();
+    if (values_.kind(below) == ValueKind::kList) {
+      values_.Append(below, std::array{value});
+    } else if (stack_.size() > 1 && values_.kind(stack_[stack_.size() - 2]) == ValueKind::kDict) {
+      stack_.pop_back();
+      values_.Append(stack_.back(), std::array{below, value});
+    }
   }
   return stack_.empty() ? values_.None() : stack_.front();
 }

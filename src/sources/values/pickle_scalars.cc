@@ -3,7 +3,12 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
 
+#include "json/json_chars.h"
 #include "sources/values/pickle_opcodes.h"
 
 namespace tracedb {
@@ -14,6 +19,51 @@ uint64_t BitsOf(std::string_view bytes, bool is_negative) {
   uint64_t bits = is_negative ? UINT64_MAX : 0;
   for (size_t i = bytes.size(); i-- > 0;) bits = bits << 8 | static_cast<unsigned char>(bytes[i]);
   return bits;
+}
+
+// The number that `text` begins with in hexadecimal digits, exactly so many; null: it does not.
+std::optional<int32_t> TakeHex(std::string_view text, size_t digits) {
+  uint32_t value = 0;
+  if (text.size() < digits) return std::nullopt;
+  const char* const end = text.data() + digits;
+  const auto parsed = std::from_chars(text.data(), end, value, 16);
+  if (parsed.ec != std::errc{} || parsed.ptr != end) return std::nullopt;
+  return value <= 0x10ffff ? std::optional(static_cast<int32_t>(value)) : std::nullopt;
+}
+
+// Python's raw-unicode-escape: a byte is a character up to U+00FF, \uXXXX and \UXXXXXXXX others.
+std::string OfRawUnicode(std::string_view text) {
+  std::string out;
+  for (size_t at = 0; at < text.size(); ++at) {
+    const std::string_view rest = text.substr(at);
+    const size_t digits = rest.starts_with("\\u") ? 4 : rest.starts_with("\\U") ? 8 : 0;
+    const auto code = digits == 0 ? std::nullopt : TakeHex(rest.substr(2), digits);
+    AppendUtf8(out, code ? *code : static_cast<unsigned char>(text[at]));
+    if (code) at += digits + 1;
+  }
+  return out;
+}
+
+// What Python 2 writes as repr(): the inside of the quotes.
+std::string OfRepr(std::string_view text) {
+  constexpr std::string_view kLetters = "\\'\"abfnrtv";
+  constexpr std::string_view kMeanings = "\\'\"\a\b\f\n\r\t\v";
+  if (text.size() >= 2) text = text.substr(1, text.size() - 2);
+  std::string out;
+  for (size_t at = 0; at < text.size(); ++at) {
+    const char next = text[at] == '\\' && at + 1 < text.size() ? text[at + 1] : '\0';
+    const auto hex = next == 'x' ? TakeHex(text.substr(at + 2), 2) : std::nullopt;
+    if (const size_t escape = kLetters.find(next); escape != std::string_view::npos) {
+      out += kMeanings[escape];
+      ++at;
+    } else if (hex) {
+      out += static_cast<char>(*hex);
+      at += 3;
+    } else {
+      out += text[at];
+    }
+  }
+  return out;
 }
 
 Error Wrong(std::string what) { return {ErrorKind::kInput, std::move(what), ""}; }
@@ -137,11 +187,8 @@ Result<std::optional<ValueId>> PickleScalars::TakeWritten(unsigned char opcode) 
   TRACEDB_ASSIGN(line, TakeLine());
   if (!line.has_value()) return std::optional<ValueId>();
   std::string_view text = *line;
-  if (opcode == kUnicode) return std::optional(values_.Text(text));
-  if (opcode == kString) {
-    const bool quoted = text.size() >= 2;
-    return std::optional(values_.Text(quoted ? text.substr(1, text.size() - 2) : text));
-  }
+  if (opcode == kUnicode) return std::optional(values_.Text(OfRawUnicode(text)));
+  if (opcode == kString) return std::optional(values_.Text(OfRepr(text)));
   if (opcode == kInt && (text == "00" || text == "01")) {
     return std::optional(values_.Bool(text == "01"));
   }
@@ -151,6 +198,11 @@ Result<std::optional<ValueId>> PickleScalars::TakeWritten(unsigned char opcode) 
   const auto as_integer = std::from_chars(text.data(), end, integer);
   if (as_integer.ec == std::errc{} && as_integer.ptr == end && opcode != kFloat) {
     return std::optional(values_.Int(integer));
+  }
+  uint64_t bits = 0;  // addresses, as in TakeLong()
+  const auto as_bits = std::from_chars(text.data(), end, bits);
+  if (as_bits.ec == std::errc{} && as_bits.ptr == end && opcode != kFloat) {
+    return std::optional(values_.Int(std::bit_cast<int64_t>(bits)));
   }
   double real = 0;
   const auto as_real = std::from_chars(text.data(), end, real);
