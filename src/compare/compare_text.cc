@@ -12,6 +12,7 @@
 
 #include "compare/row_places.h"
 #include "tracedb/compare/compare_words.h"
+#include "tracedb/text/markdown_text.h"
 #include "tracedb/text/result_sink.h"
 #include "tracedb/text/result_text.h"
 
@@ -50,6 +51,10 @@ std::string Wrapped(const std::string& text, const CompareTextOptions& options) 
     left.remove_prefix(std::min(end, left.size() - 1) + 1);
   }
   return wrapped;
+}
+
+std::string Prose(std::string text, const CompareTextOptions& options) {
+  return options.markdown ? EscapedMarkdown(text) : text;
 }
 
 // One table of rows, in either format.
@@ -170,7 +175,7 @@ Status WriteUnlike(const Comparison& comparison, const CompareTextOptions& optio
   if (texts.empty()) return Done{};
   std::string text;
   for (size_t i = 0; i < std::min(kShown, texts.size()); ++i) {
-    text += (options.markdown ? "- " : "") + texts[i] + "\n";
+    text += (options.markdown ? "- " : "") + Prose(texts[i], options) + "\n";
   }
   if (texts.size() > kShown) {
     text += fmt::format("{} such facts more; --format json has all.\n", texts.size() - kShown);
@@ -301,7 +306,7 @@ Status WriteRows(const Comparison& comparison, const CompareTextOptions& options
     notes += fmt::format("{} smaller changes are not judged, and have no row.\n",
                          comparison.rows_left_out);
   }
-  return output.Write(Wrapped(notes, options));
+  return output.Write(Wrapped(Prose(std::move(notes), options), options));
 }
 
 }  // namespace
@@ -310,10 +315,11 @@ Status WriteCompareText(const Comparison& comparison, const CompareTextOptions& 
                         OutputStream& output) {
   const std::string_view between = options.markdown ? "\n\n" : "\n";
   if (options.markdown) TRACEDB_TRY(output.Write("### tracedb compare\n\n"));
-  TRACEDB_TRY(output.Write(fmt::format("base: {}{}new: {}{}", RunsText(comparison.base), between,
-                                       RunsText(comparison.now), between)));
+  TRACEDB_TRY(
+      output.Write(fmt::format("base: {}{}new: {}{}", Prose(RunsText(comparison.base), options),
+                               between, Prose(RunsText(comparison.now), options), between)));
   if (!options.markdown) TRACEDB_TRY(output.Write("\n"));
-  std::string step = StepText(comparison);
+  std::string step = Prose(StepText(comparison), options);
   if (options.markdown) {
     const size_t end = step.find(':');
     step = "**" + step.substr(0, end) + "**" + step.substr(end);

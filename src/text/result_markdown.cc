@@ -1,19 +1,16 @@
 // A table for an issue or a wiki page.
+#include <cctype>
 #include <utility>
 
+#include "tracedb/text/markdown_text.h"
 #include "tracedb/text/result_sinks.h"
 #include "tracedb/text/result_text.h"
 
 namespace tracedb {
 namespace {
 
-// '<' and '`' too: "copy<float>" is else taken for HTML, and is not seen on the page.
 void AppendMarkdownText(std::string& out, std::string_view text) {
-  std::string lines;
-  for (char c : text) {
-    if (c == '\\' || c == '|' || c == '<' || c == '`' || c == '*') lines += '\\';
-    lines += c;
-  }
+  const std::string lines = EscapedMarkdown(text);
   size_t start = 0;
   for (size_t end = lines.find('\n'); end != std::string::npos; end = lines.find('\n', start)) {
     const size_t before = end > start && lines[end - 1] == '\r' ? end - 1 : end;
@@ -65,6 +62,23 @@ class MarkdownSink : public RowSink {
 };
 
 }  // namespace
+
+std::string EscapedMarkdown(std::string_view text) {
+  const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  std::string escaped;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char before = i > 0 ? text[i - 1] : ' ';
+    const char after = i + 1 < text.size() ? text[i + 1] : ' ';
+    const char c = text[i];
+    const bool is_mark = std::string_view("\\|<`*~$").find(c) != std::string_view::npos;
+    const bool ends_link_text = c == ']' && after == '(';
+    const bool begins_entity = c == '&' && (after == '#' || is_word(after));
+    const bool begins_emphasis = c == '_' && !is_word(before);
+    if (is_mark || ends_link_text || begins_entity || begins_emphasis) escaped += '\\';
+    escaped += c;
+  }
+  return escaped;
+}
 
 std::unique_ptr<RowSink> MakeMarkdownSink(OutputStream& output) {
   return std::make_unique<MarkdownSink>(output);
