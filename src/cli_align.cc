@@ -11,6 +11,7 @@
 #include "cli_progress.h"
 #include "tracedb/base/database_files.h"
 #include "tracedb/base/folder_sync.h"
+#include "tracedb/base/run_caught.h"
 #include "tracedb/ingest/load/rows_file.h"
 #include "tracedb/memory/load_limits.h"
 #include "tracedb/query/doc/query_builtin.h"
@@ -226,6 +227,7 @@ Status Gather(const GlobalOptions& global, const GatherArguments& arguments,
     explain.before_causes = [&](SqliteDb& at) { return gathered.AddStallSlices(at); };
     TRACEDB_TRY(ExplainStalls(db, explain));
     const Status written = gathered.WriteForEngines(db, arguments.folder);
+    if (!written.ok() && (stop.load() || written.error().what == kOutOfMemoryText)) return written;
     if (!written.ok()) {  // people who may only read the summaries have a database all the same
       SayNote(global, written.error().what + "; tracedb export --sql needs what was to be there");
     }

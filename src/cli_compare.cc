@@ -175,9 +175,10 @@ Status ShowTable(const GlobalOptions& global, const CompareArguments& arguments,
 
 Status AskComparison(const CompareArguments& arguments, const Comparison& comparison,
                      const std::filesystem::path& base, const std::filesystem::path& now,
-                     OutputStream& output) {
+                     const std::atomic<bool>& stop, OutputStream& output) {
   TRACEDB_ASSIGN(format, RowFormat(arguments.format));
   TRACEDB_ASSIGN(db, OpenComparison(comparison, base, now));
+  db.StopWhen(stop);
   TRACEDB_TRY(AddFunctions(db));
   TRACEDB_ASSIGN(doc, ParseQueryDoc("command", *arguments.command));
   TRACEDB_ASSIGN(query, PreparedQuery::Prepare(db, doc, {}));
@@ -285,7 +286,8 @@ Status RunCompare(const GlobalOptions& global, const CompareArguments& arguments
   if (arguments.command.has_value()) NoteWholeDatabases(global, *arguments.command, given, runs);
   const auto write = [&](OutputStream& output) {
     if (!arguments.command.has_value()) return WriteComparison(arguments, comparison, output);
-    return AskComparison(arguments, comparison, runs.front().database, first_new->database, output);
+    return AskComparison(arguments, comparison, runs.front().database, first_new->database, stop,
+                         output);
   };
   OutputGuard guard{inputs.databases(), {}, arguments.force};
   if (!arguments.baseline.empty()) guard.inputs = {arguments.baseline};

@@ -228,7 +228,7 @@ class IngestReport {
 
 // What the other ranks need to know of these traces.
 Status WriteShard(const GlobalOptions& global, const IngestOptions& options,
-                  const std::vector<int64_t>& trace_ids) {
+                  const std::vector<int64_t>& trace_ids, const std::atomic<bool>& stop) {
   const LaunchEnvironment launch =
       ReadLaunchEnvironment([](const char* name) { return std::getenv(name); });
   char host[256] = {};
@@ -238,8 +238,14 @@ Status WriteShard(const GlobalOptions& global, const IngestOptions& options,
   SummaryPlace place{options.shard, host, (error ? global.database : database).string(), {}};
   if (launch.node_tasks.value_or(2) > 1) place.world_size = launch.tasks;
   TRACEDB_ASSIGN(db, OpenTraceDatabase(global.database));
-  TRACEDB_ASSIGN(written, WriteSummaries(db, trace_ids, place));
-  for (const WrittenSummary& summary : written) {
+  db.StopWhen(stop);
+  const auto written = WriteSummaries(db, trace_ids, place, stop);
+  if (!written.ok() && stop.load() && written.error().what.ends_with("interrupted")) {
+    return Error{ErrorKind::kInput, "interrupted",
+                 "the traces are in the database; the same command writes their summaries"};
+  }
+  TRACEDB_TRY(written);
+  for (const WrittenSummary& summary : written.value()) {
     SayNote(global,
             fmt::format("summary of rank {} of run {}: {}, {:.2f} % of its JSON, in {}",
                         summary.rank, summary.run, BytesText(static_cast<uint64_t>(summary.bytes)),
@@ -300,7 +306,7 @@ Status RunIngest(const GlobalOptions& global, const IngestOptions& options,
   if (options.shard.empty()) return Done{};
   TRACEDB_TRY(CheckNameIsFree(options.shard));  // the database may be new
   db.reset();
-  return WriteShard(global, options, report.trace_ids());
+  return WriteShard(global, options, report.trace_ids(), stop);
 }
 
 }  // namespace tracedb

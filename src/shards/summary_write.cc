@@ -235,13 +235,15 @@ Status FindTexts(SqliteDb& db, Trace& trace) {
   return Done{};
 }
 
-Status WriteFiles(SqliteDb& db, Shard& shard, const fs::path& folder) {
+Status WriteFiles(SqliteDb& db, Shard& shard, const fs::path& folder,
+                  const std::atomic<bool>& stop) {
   TRACEDB_TRY(
       db.Execute("CREATE TEMP TABLE IF NOT EXISTS used_text (id INTEGER PRIMARY KEY);"
                  "CREATE TEMP TABLE IF NOT EXISTS used_args (id INTEGER PRIMARY KEY);"
                  "DELETE FROM temp.used_text; DELETE FROM temp.used_args"));
   for (Trace& trace : shard.traces) TRACEDB_TRY(FindTexts(db, trace));
   for (const SummaryTable& table : SummaryTables()) {
+    if (stop.load()) return Error{ErrorKind::kInput, "interrupted", ""};
     const fs::path path = folder / table.file;
     TableWriting writing(db, table, shard);
     TRACEDB_ASSIGN(any, writing.Write(path));
@@ -257,7 +259,8 @@ Status WriteFiles(SqliteDb& db, Shard& shard, const fs::path& folder) {
   return WriteText(folder / kManifestName, ManifestText(shard.manifest));
 }
 
-Result<WrittenSummary> WriteShard(SqliteDb& db, Shard& shard, const fs::path& out) {
+Result<WrittenSummary> WriteShard(SqliteDb& db, Shard& shard, const fs::path& out,
+                                  const std::atomic<bool>& stop) {
   const fs::path run = out / ("run=" + HiveName(shard.manifest.run));
   const fs::path folder = run / ("rank=" + std::to_string(shard.manifest.rank));
   std::error_code error;
@@ -267,7 +270,7 @@ Result<WrittenSummary> WriteShard(SqliteDb& db, Shard& shard, const fs::path& ou
                  kPlaceAdvice};
   }
   TRACEDB_TRY(
-      LandFolder(folder, [&](const fs::path& made) { return WriteFiles(db, shard, made); }));
+      LandFolder(folder, [&](const fs::path& made) { return WriteFiles(db, shard, made, stop); }));
   WrittenSummary summary{shard.manifest.run, shard.manifest.rank, folder, 0,
                          shard.manifest.text_bytes};
   for (const ShardManifest::File& file : shard.manifest.files) summary.bytes += file.bytes;
@@ -278,7 +281,8 @@ Result<WrittenSummary> WriteShard(SqliteDb& db, Shard& shard, const fs::path& ou
 
 Result<std::vector<WrittenSummary>> WriteSummaries(SqliteDb& db,
                                                    const std::vector<int64_t>& trace_ids,
-                                                   const SummaryPlace& place) {
+                                                   const SummaryPlace& place,
+                                                   const std::atomic<bool>& stop) {
   TRACEDB_ASSIGN(shards, FindShards(db, trace_ids));
   TRACEDB_ASSIGN(left_out, LeftOutTables(db));
   std::vector<WrittenSummary> written;
@@ -287,7 +291,7 @@ Result<std::vector<WrittenSummary>> WriteSummaries(SqliteDb& db,
     shard.manifest.host = place.host;
     shard.manifest.database = place.database;
     if (!shard.manifest.world_size.has_value()) shard.manifest.world_size = place.world_size;
-    TRACEDB_ASSIGN(summary, WriteShard(db, shard, place.folder));
+    TRACEDB_ASSIGN(summary, WriteShard(db, shard, place.folder, stop));
     written.push_back(std::move(summary));
   }
   return written;

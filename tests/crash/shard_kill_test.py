@@ -119,15 +119,40 @@ def check(program, folder, kills, chance):
     print(f"{kills} kills, {was_killed} of them while it worked")
 
 
+def check_signal(program, shim, folder):
+    """A signal while the summary is written: exit 1, no summary, and the same command writes it."""
+    told = {"LD_PRELOAD": shim, "FAULT_UNDER": str(folder / "out"), "FAULT_CALLS": "write",
+            "FAULT_AT": "1", "FAULT_HOW": "signal", "FAULT_ERRNO": str(int(signal.SIGINT))}
+    command = [program, "-q", "--db", folder / "0.db", "ingest", "--shard", folder / "out",
+               "--run", "job", FIXTURE]
+    done = subprocess.run(command, env={**os.environ, **told}, capture_output=True, text=True,
+                          check=False)
+    if done.returncode != 1 or "the same command writes their summaries" not in done.stderr:
+        raise Failed(f"after a signal: exit {done.returncode}: {done.stderr}")
+    left = [path for path in (folder / "out").rglob("*") if path.is_file()]
+    if left:
+        raise Failed(f"after a signal: {left}")
+    subprocess.run(command, check=True)
+    code, said = gather(program, folder)
+    if code != 0:
+        raise Failed(f"after a signal and another run: exit {code}: {said}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--program", required=True)
+    parser.add_argument("--shim", required=True)
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--seed", type=int, default=None)
     options = parser.parse_args()
     seed = options.seed if options.seed is not None else random.randrange(1 << 30)
     with tempfile.TemporaryDirectory(prefix="tracedb-shard-") as folder:
         try:
+            if "TRACEDB_SANITIZED" not in os.environ:  # nothing goes in front of a sanitizer
+                signalled = pathlib.Path(folder).resolve() / "signalled"
+                (signalled / "out").mkdir(parents=True)
+                check_signal(str(pathlib.Path(options.program).resolve()),
+                             os.path.abspath(options.shim), signalled)
             check(str(pathlib.Path(options.program).resolve()), pathlib.Path(folder),
                   options.kills, random.Random(seed))
         except Failed as failed:

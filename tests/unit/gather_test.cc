@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -40,7 +41,8 @@ class Gathering : public ::testing::Test {
     }
     auto db = SqliteDb::Open(database, SqliteMode::kReadOnly);
     EXPECT_TRUE(db.ok());
-    auto written = WriteSummaries(db.value(), {1, 2}, {out(), "node", database.string(), {}});
+    const SummaryPlace place{out(), "node", database.string(), {}};
+    auto written = WriteSummaries(db.value(), {1, 2}, place, std::atomic<bool>(false));
     EXPECT_TRUE(written.ok());
     shard_ = written.value()[1].folder;
   }

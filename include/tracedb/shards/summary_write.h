@@ -6,6 +6,7 @@
 // killed leaves the one from before, or none.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -36,7 +37,8 @@ struct WrittenSummary {
 // it.
 Result<std::vector<WrittenSummary>> WriteSummaries(SqliteDb& db,
                                                    const std::vector<int64_t>& trace_ids,
-                                                   const SummaryPlace& place);
+                                                   const SummaryPlace& place,
+                                                   const std::atomic<bool>& stop);
 
 // NAME of a folder COLUMN=NAME as Hive and Spark write it, and back; nothing where it is none.
 std::string HiveName(std::string_view name);
