@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "cli_options.h"
 #include "tracedb/base/result.h"
@@ -95,6 +96,10 @@ Status ShowQuery(const GlobalOptions& global, const QueryCatalog& catalog, const
 // In lines of its own, whatever progress stands there. Where standard error cannot be written the
 // text is lost: there is nobody to tell.
 void WriteToStderr(const std::string& text);
+
+// What is said in lines, as text that does nothing to a terminal: names of files and what was typed
+// may hold anything.
+std::string ShownLines(std::string_view text);
 
 // A line on standard error, after whatever progress stands there; nothing with --quiet.
 void SayNote(const GlobalOptions& global, const std::string& note);

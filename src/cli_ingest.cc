@@ -170,7 +170,8 @@ class IngestReport {
                       JsonString(global_.database.string()), RunsJson(runs), traces_json_,
                       sources_json_.empty() ? "" : ",\"sources\":[\n " + sources_json_ + "]")));
     } else if (!global_.quiet && !runs.empty()) {
-      TRACEDB_TRY(output_.Write(WrapLines(RunsLine(runs), TerminalColumns(STDOUT_FILENO))));
+      TRACEDB_TRY(
+          output_.Write(WrapLines(ShownLines(RunsLine(runs)), TerminalColumns(STDOUT_FILENO))));
     }
     // Programs that read the lines above have no use for it.
     if (isatty(STDOUT_FILENO) == 1 && !global_.quiet && !options_.json) {
@@ -191,7 +192,7 @@ class IngestReport {
     if (options_.json) {
       all_json += (all_json.empty() ? "" : ",\n ") + json;
     } else if (!global_.quiet) {
-      TRACEDB_TRY(output_.Write(WrapLines(text, TerminalColumns(STDOUT_FILENO))));
+      TRACEDB_TRY(output_.Write(WrapLines(ShownLines(text), TerminalColumns(STDOUT_FILENO))));
       TRACEDB_TRY(output_.Flush());
     }
     return Done{};

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cli_commands.h"
+#include "tracedb/text/result_text.h"
 #include "tracedb/text/terminal_text.h"
 
 namespace tracedb {
@@ -38,6 +39,17 @@ size_t TerminalWidth() {
 }
 
 }  // namespace
+
+std::string ShownLines(std::string_view text) {
+  std::string shown;
+  for (;;) {
+    const size_t end = text.find('\n');
+    shown += ShownText(text.substr(0, end));
+    if (end == std::string_view::npos) return shown;
+    shown += '\n';
+    text.remove_prefix(end + 1);
+  }
+}
 
 void WriteToStderr(const std::string& text) {
   const std::lock_guard lock(stderr_mutex);

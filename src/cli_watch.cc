@@ -44,8 +44,8 @@ class WatchReport {
  private:
   Status Say(const std::string& text, const std::string& json) {
     if (global_.quiet && !json_) return Done{};
-    TRACEDB_TRY(
-        output_.Write(json_ ? json + "\n" : WrapLines(text, TerminalColumns(STDOUT_FILENO))));
+    TRACEDB_TRY(output_.Write(json_ ? json + "\n"
+                                    : WrapLines(ShownLines(text), TerminalColumns(STDOUT_FILENO))));
     return output_.Flush();
   }
 

@@ -137,11 +137,12 @@ void PrintError(const GlobalOptions& global, const Error& error) {
   constexpr std::string_view kProgram = "tracedb:";
   const bool colored = Colored(global, STDERR_FILENO);
   const size_t columns = TerminalColumns(STDERR_FILENO);
-  const std::string what = WrapLines(fmt::format("{} {}\n", kProgram, error.what), columns);
+  const std::string what =
+      WrapLines(fmt::format("{} {}\n", kProgram, ShownLines(error.what)), columns);
   WriteToStderr(fmt::format("{}{}{}{}", colored ? "\033[31m" : "", kProgram,
                             colored ? "\033[0m" : "", what.substr(kProgram.size())));
   if (error.advice.empty()) return;
-  WriteToStderr(WrapLines(fmt::format("  {}\n", error.advice), columns));
+  WriteToStderr(WrapLines(fmt::format("  {}\n", ShownLines(error.advice)), columns));
 }
 
 Status RunShellCommand(const GlobalOptions& global) {
@@ -305,7 +306,8 @@ int ExitCode(const Error& error) {
 
 void SayNote(const GlobalOptions& global, const std::string& note) {
   if (global.quiet) return;
-  WriteToStderr(WrapLines(fmt::format("tracedb: {}\n", note), TerminalColumns(STDERR_FILENO)));
+  WriteToStderr(
+      WrapLines(fmt::format("tracedb: {}\n", ShownLines(note)), TerminalColumns(STDERR_FILENO)));
 }
 
 int Main(int argc, const char* const* argv) {
