@@ -199,20 +199,47 @@ gpu_took AS (
   WHERE :rank IS NULL
   GROUP BY r.run_id, r.capture_id, p.step, p.rank
 ),
-took_more AS (  -- than the middle one of the ranks (of its stage), of two the lower
+took_more AS MATERIALIZED (  -- than the middle one of the ranks (of its stage), of two the lower
   SELECT run_id, 'device' AS cause, '' AS reason, capture_id, step, rank,
          ns - max(iif(place = (ranks + 1) / 2, ns, NULL))
-           OVER (PARTITION BY run_id, capture_id, step, stage) AS more_ns
+           OVER (PARTITION BY run_id, capture_id, step, stage) AS more_ns, ranks AS alike
   FROM (SELECT *, row_number() OVER (w ORDER BY ns, rank) AS place, count(*) OVER w AS ranks
         FROM gpu_took WINDOW w AS (PARTITION BY run_id, capture_id, step, stage))
   UNION ALL
   SELECT run_id, 'host', name, capture_id, step, rank,
          ns - ifnull(max(iif(place + ranks - with_it = (ranks + 1) / 2, ns, NULL))
-                       OVER (PARTITION BY run_id, capture_id, step, name), 0)
+                       OVER (PARTITION BY run_id, capture_id, step, name), 0), ranks
   FROM (SELECT *, row_number() OVER (w ORDER BY ns, rank) AS place, count(*) OVER w AS with_it,
                (SELECT count(DISTINCT c.own_rank) FROM recorded c
                 WHERE c.capture_id = h.capture_id) AS ranks
         FROM host_took h WINDOW w AS (PARTITION BY run_id, capture_id, step, name))
+),
+gpu_more AS MATERIALIZED (  -- of a rank over all steps; how much that differs between them
+  SELECT run_id, rank, count(*) AS steps, avg(more_ns) AS ns,
+         max(0, sum(1.0 * more_ns * more_ns) - 1.0 * sum(more_ns) * avg(more_ns)) AS squares,
+         max(more_ns) AS most_ns, max(abs(more_ns)) AS apart_ns, sum(is_last) AS lasts,
+         max(iif(place > 1, abs(more_ns), 0)) AS next_ns
+  FROM (SELECT *, more_ns = max(more_ns) OVER (PARTITION BY run_id, capture_id, step) AS is_last,
+               row_number() OVER (PARTITION BY run_id, rank ORDER BY abs(more_ns) DESC) AS place
+        FROM took_more WHERE cause = 'device' AND alike > 1)
+  GROUP BY run_id, rank
+),
+by_luck AS MATERIALIZED (
+  -- Whose GPU takes longer, in the mean over its steps, by less than four times what chance leaves
+  -- of its taking now more and now less: as much as on all ranks but the one on which that is most
+  -- (of two: on both). And never by three times as much as any other rank is off (of two: as in
+  -- any other step). Of few steps and ranks, which say little about chance, it has to be more.
+  SELECT m.run_id, m.rank, m.steps, m.lasts, w.ranks
+  FROM gpu_more m
+  JOIN (SELECT run_id, count(*) AS ranks,
+               (sum(squares) - iif(count(*) > 2, max(squares), 0))
+                 / nullif(sum(steps - 1) - max(steps - 1), 0) AS variance,
+               nullif(sum(steps - 1) - max(steps - 1), 0) AS freedom
+        FROM gpu_more GROUP BY run_id) w ON w.run_id = m.run_id
+  WHERE NOT (m.ns > 0 AND m.ns * m.ns * m.steps >= (16 + 400.0 / freedom / freedom) * w.variance)
+    AND m.most_ns <= (3 + 20.0 / freedom) * (
+      SELECT max(iif(o.rank = m.rank, o.next_ns, o.apart_ns)) FROM gpu_more o
+      WHERE o.run_id = m.run_id AND (o.rank <> m.rank OR w.ranks = 2))
 ),
 late_or_more AS (
   SELECT run_id, cause, reason, capture_id, step, rank, sum(ns) AS ns, max(more_ns) AS more_ns
@@ -459,13 +486,39 @@ profiled AS (
          iif(min(rank) = max(rank), min(rank), NULL) AS rank
   FROM on_path WHERE kind = 'recorder' GROUP BY run_id
 ),
+luck_text AS MATERIALIZED (  -- with what chance one of so many is the last so often
+  SELECT l.run_id, l.rank, printf('; it was the last in %d of %d step%s, as one of %d ranks that '
+           || 'are alike is with a chance of %.0f %%, and its GPU takes longer by no more than '
+           || 'those of all ranks differ from step to step', lasts, steps, iif(steps = 1, '', 's'),
+           ranks, 100 * min(1.0, ranks * (
+    WITH RECURSIVE of_steps (k, weight) AS (
+      SELECT 0, 1.0
+      UNION ALL
+      SELECT k + 1, weight * (n - k) / (k + 1) / (ranks - 1) FROM of_steps WHERE k < n
+    )
+    SELECT sum(iif(k >= lasts * n / steps, weight, 0)) / sum(weight) FROM of_steps))) AS words
+  FROM (SELECT *, min(steps, 200) AS n FROM by_luck) l
+  JOIN root_name r ON r.run_id = l.run_id AND r.rank = l.rank AND r.place = 1
+  WHERE r.cause = 'device'
+),
+team_luck AS MATERIALIZED (  -- none of which is late for more than that
+  SELECT t.run_id, t.cause, t.reason FROM team t
+  LEFT JOIN by_luck l ON l.run_id = t.run_id AND l.rank = t.rank
+  WHERE t.cause = 'device' AND t.kind = 'together'
+  GROUP BY t.run_id, t.cause, t.reason HAVING count(l.rank) = count(*)
+),
 main_late AS MATERIALIZED (  -- for whom the others wait half of all waits or more
   SELECT *, row_number() OVER (PARTITION BY run_id ORDER BY ranks DESC, ns DESC, named) AS place
   FROM (SELECT *, sum(iif(is_one, ns, 0)) OVER (PARTITION BY run_id) AS all_ns
         FROM (SELECT run_id, ns, 1 AS is_one, 1 AS ranks, printf('%d', rank) AS named,
                      printf('{"rank_late":%d}', rank) AS change
-              FROM root WHERE :rank IS NULL
-              UNION ALL SELECT run_id, ns, 0, ranks, named, change FROM team_text))
+              FROM root r WHERE :rank IS NULL
+                AND NOT EXISTS (SELECT 1 FROM luck_text l
+                                WHERE l.run_id = r.run_id AND l.rank = r.rank)
+              UNION ALL
+              SELECT t.run_id, ns, 0, ranks, named, change FROM team_text t
+              WHERE NOT EXISTS (SELECT 1 FROM team_luck l WHERE l.run_id = t.run_id
+                                  AND l.cause = t.cause AND l.reason = t.reason)))
   WHERE 2 * ns >= all_ns
 ),
 late_chain AS MATERIALIZED (  -- who is late without those before, and so on: who hides whom
@@ -521,6 +574,9 @@ next_gain AS (  -- where it adds to what these gain
   WHERE x.gain_ns > 0 AND 100.0 * x.gain_ns >= coalesce(:min_pct, 2) * w.ns
     -- The quickest ranks say little of what is usual: of more than half something is to be named.
     AND (2 * (x.ranks + 1) <= a.ranks OR 2 * max(x.held_ns, ifnull(g.ns, 0)) >= x.gain_ns)
+    -- What is no more than chance makes nobody late.
+    AND (2 * x.held_ns >= x.gain_ns OR 2 * ifnull(g.ns, 0) < x.gain_ns
+         OR NOT EXISTS (SELECT 1 FROM by_luck l WHERE l.run_id = x.run_id AND l.rank = x.rank))
 ),
 of_rank (json) AS (SELECT iif(:rank IS NULL, '', printf(',"rank":%d', :rank))),
 found (run_id, problem, rank, evidence, advice, change) AS MATERIALIZED (
@@ -582,7 +638,9 @@ found (run_id, problem, rank, evidence, advice, change) AS MATERIALIZED (
   LEFT JOIN once x ON x.run_id = e.run_id AND x.kind = e.kind AND x.place = 1 AND 2 * x.ns > e.ns
   WHERE e.ns > 0
   UNION ALL
-  SELECT r.run_id, printf('Rank %d makes the others wait', r.rank), r.rank,
+  SELECT r.run_id, printf('Rank %d makes the others wait', r.rank)
+           || iif(l.words IS NULL, '', ', which may be chance'),
+         iif(l.words IS NULL, r.rank, NULL),
          printf('they waited %.1f ms in %d collective%s, summed over ranks, %.1f ms of it because '
                 || 'of %s%s (nccl_stall_roots)',
                 r.ns / 1e6, r.collectives, iif(r.collectives = 1, '', 's'), n.ns / 1e6,
@@ -593,8 +651,9 @@ found (run_id, problem, rank, evidence, advice, change) AS MATERIALIZED (
                      WHEN h.is_longer IS NULL
                      THEN ', in which its host was then: no slice of it is long enough to say more'
                      ELSE ', in which its host was then, though in all it takes no longer there '
-                       || 'than on other ranks' END),
-         CASE n.cause
+                       || 'than on other ranks' END) || ifnull(l.words, ''),
+         CASE iif(l.words IS NULL, n.cause, 'chance')
+           WHEN 'chance' THEN 'record more steps: a rank that is slow is the last in most of them'
            WHEN 'host' THEN 'see what its host does there that others do not: data loading, '
              || 'logging, checkpoints, garbage collection, a slow CPU'
            WHEN 'device' THEN 'its kernels take longer than on other ranks: uneven work, a slow '
@@ -604,6 +663,7 @@ found (run_id, problem, rank, evidence, advice, change) AS MATERIALIZED (
          printf('{"rank_late":%d}', r.rank)
   FROM root r JOIN root_name n ON n.run_id = r.run_id AND n.rank = r.rank AND n.place = 1
   LEFT JOIN host_longer h ON h.run_id = r.run_id AND h.name = n.name AND h.rank = r.rank
+  LEFT JOIN luck_text l ON l.run_id = r.run_id AND l.rank = r.rank
   WHERE NOT EXISTS (SELECT 1 FROM team t WHERE t.run_id = r.run_id AND t.rank = r.rank)
   UNION ALL
   SELECT t.run_id,
@@ -613,7 +673,8 @@ found (run_id, problem, rank, evidence, advice, change) AS MATERIALIZED (
                             printf(', rank%s %s more often than by chance',
                                    iif(t.often_ranks = 1, '', 's'), t.often))
               WHEN t.ranks > 8 THEN printf('%d ranks make the others wait together', t.ranks)
-              ELSE printf('Ranks %s make the others wait', t.named) END,
+              ELSE printf('Ranks %s make the others wait', t.named) END
+           || iif(l.run_id IS NULL, '', ', which may be chance'),
          NULL,
          printf('the others waited %.1f ms for them in %d step%s, summed over ranks, because %s '
                 || '(nccl_stall_roots, straggler_steps)', t.ns / 1e6, t.steps,
@@ -625,8 +686,12 @@ found (run_id, problem, rank, evidence, advice, change) AS MATERIALIZED (
                     printf('their GPUs take longer than those of the others, mostly for %s',
                            t.name)))
            || iif(t.kind = 'in turn' AND t.often IS NULL,
-                  '; none of them is the last more often than chance has it', ''),
+                  '; none of them is the last more often than chance has it', '')
+           || iif(l.run_id IS NULL, '', '; these take longer by no more than the GPUs of all ranks '
+                                          || 'differ from step to step'),
          CASE
+           WHEN l.run_id IS NOT NULL
+           THEN 'record more steps: a rank that is slow is late in most of them'
            WHEN t.kind = 'in turn' AND t.cause = 'host'
            THEN iif(t.often IS NULL, 'no host is slower than the others: ',
                     'see what these that are named do there more often than others; ')
@@ -645,7 +710,8 @@ found (run_id, problem, rank, evidence, advice, change) AS MATERIALIZED (
              || 'to do that others do not (kernels_top)'
          END,
          t.change
-  FROM team_text t
+  FROM team_text t LEFT JOIN team_luck l ON l.run_id = t.run_id AND l.cause = t.cause
+    AND l.reason = t.reason
   UNION ALL
   SELECT x.run_id,
          printf('Rank %d is late as well, hidden by %s', x.rank,
@@ -782,13 +848,16 @@ found (run_id, problem, rank, evidence, advice, change) AS MATERIALIZED (
                              o.json))
   FROM no_tensor, of_rank o GROUP BY run_id
   UNION ALL
-  SELECT u.run_id, 'Ranks compute unequally long', b.rank,
-         printf('this one %.1f ms, on average %.1f ms (time_partition)', b.ns / 1e6,
-                u.mean_ns / 1e6),
+  SELECT u.run_id, 'Ranks compute unequally long', iif(l.run_id IS NULL, b.rank, NULL),
+         printf('%s %.1f ms, on average %.1f ms (time_partition)%s',
+                iif(l.run_id IS NULL, 'this one', printf('rank %d', b.rank)), b.ns / 1e6,
+                u.mean_ns / 1e6,
+                iif(l.run_id IS NULL, '', '; that it is this rank which has most may be chance')),
          'even out layers, sequence lengths or experts over the ranks',
          '{"balance":"ranks"}'
   FROM uneven u JOIN whole w ON w.run_id = u.run_id
   JOIN busiest b ON b.run_id = u.run_id AND b.place = 1
+  LEFT JOIN by_luck l ON l.run_id = b.run_id AND l.rank = b.rank
   -- What differs from step to step by chance, no one rank has more of.
   WHERE w.ranks > 1 AND 100 * (u.most_ns - u.mean_ns) >= coalesce(:min_pct, 2) * u.mean_ns
     AND u.lost_ns > 0 AND :rank IS NULL

@@ -122,6 +122,7 @@ std::vector<Gain> BeyondChance(const VerdictFacts& facts, const Gains& gains,
   }
   std::vector<Gain> found;
   for (const Gain& gain : all) {
+    if (RowOf(facts, gain.number)[kProblem].text.ends_with("which may be chance")) continue;
     const std::string& change = RowOf(facts, gain.number)[kWhatIf].text;
     const auto least = least_ms.find(gain.number);
     const double usual_ms = least == least_ms.end() ? gain.ms() : least->second;

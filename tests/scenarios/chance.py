@@ -3,11 +3,15 @@ import random
 
 import cause_checks
 import checks
+import truth
 from checks import Scenario
 from trace_maker import Group, Job
 
 RANKS, STEPS = 8, 40
 NOBODY = "a rank that is the last as often as chance has it is not slow"
+
+
+MAY_BE = "what chance explains is said with the chance, and is no finding"
 
 
 def training(name, longer, ranks=RANKS, steps=STEPS):
@@ -91,5 +95,50 @@ def as_often():
                                           NOBODY)])
 
 
+def randomly(seed, width, rank=None, by=0.0):
+    """Kernels take up to `width` longer by a random number for each rank and step, those of `rank`
+    by so much more."""
+    def longer(of_rank, step):
+        number = random.Random(100_000 * seed + 1000 * step + of_rank).random()
+        return 1 + width * number + (by if of_rank == rank else 0)
+    return longer
+
+
+def few_steps(name, says, seed, width, words, ranks=RANKS, steps=3):
+    """In few steps one rank, or some, are the last more often than others: nobody can tell."""
+    job = training(name, randomly(seed, width), ranks=ranks, steps=steps)
+    told = {"late": "nobody: each rank takes longer by a random number in each step"}
+    return Scenario(name, says, [job], told, [
+        *checks.basics([job]), cause_checks.blames_no_rank(),
+        cause_checks.says("may_be_chance", words, MAY_BE),
+        cause_checks.no_words("hides_nobody", "late as well", MAY_BE),
+        cause_checks.first_sentence("", r"rank \d+('s GPU took| came late)")])
+
+
+def slow_in_noise(name, seed, width, by, ranks=RANKS, steps=4):
+    """One rank is slower by more than what chance does to all of them."""
+    job = training(name, randomly(seed, width, ranks - 1, by), ranks=ranks, steps=steps)
+    even = training(name, randomly(seed, width), ranks=ranks, steps=steps)
+    gain = truth.gain_of(job, even)
+    told = {"late": f"rank {ranks - 1} in every step", "gain": f"{gain} ns"}
+    return Scenario(name, "One rank is slower by more than chance, in few steps", [job], told, [
+        *checks.basics([job]),
+        cause_checks.blames("blames_the_slow", ranks - 1, round(1.6 * gain), first=False,
+                            words=f"Rank {ranks - 1} makes the others wait(?!, which may)"),
+        cause_checks.no_words("is_no_chance", "may be chance", MAY_BE)])
+
+
 def scenarios():
-    return [by_chance(), one_more_often(), as_often()]
+    return [by_chance(), one_more_often(), as_often(),
+            few_steps("last_in_three", "One of eight ranks is the last in all three steps by chance",
+                      12, 0.2, "make the others wait, which may be chance"),
+            few_steps("last_of_three", "One of three ranks is the last in all steps by chance",
+                      1, 0.1, "^Rank 1 makes the others wait, which may be chance .*the last in 3 "
+                      "of 3 steps.*with a chance of 11 %", ranks=3),
+            few_steps("last_of_four", "One of four ranks is the last in two of three steps", 1, 0.1,
+                      "^Rank 3 makes .*may be chance .*in 2 of 3 steps.*with a chance of 63 %",
+                      ranks=4),
+            few_steps("last_of_two", "One of two ranks is the last in all steps by chance", 1, 0.1,
+                      "^Rank 1 makes the others wait, which may be chance", ranks=2),
+            slow_in_noise("slow_in_noise", 1, 0.06, 0.08),
+            slow_in_noise("slow_of_two", 1, 0.02, 0.1, ranks=2)]
