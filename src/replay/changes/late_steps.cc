@@ -1,11 +1,18 @@
 #include "replay/changes/late_steps.h"
 
+#include <algorithm>
 #include <numeric>
 
 namespace tracedb {
 namespace {
 
-uint32_t RootOf(std::vector<uint32_t>& roots, uint32_t place) {
+// A part of a collective, and the first of its parts in that step.
+struct PartInStep {
+  int64_t step;
+  uint32_t first, place;  // ranks, among all
+};
+
+uint32_t JoinedRoot(std::vector<uint32_t>& roots, uint32_t place) {
   while (roots[place] != place) {
     roots[place] = roots[roots[place]];
     place = roots[place];
@@ -20,7 +27,7 @@ std::vector<int64_t> LateSteps::Of(uint32_t part, int64_t step) {
   if (step == kNoStep) return steps;
   if (places_.empty()) Connect();
   const Collective& collective = rows_.collectives[rows_.activities[part].collective];
-  for (auto before = roots_.lower_bound(step); before != roots_.begin();) {
+  for (auto before = met_.lower_bound(step); before != met_.begin();) {
     --before;
     if (AreConnected(collective, before->second)) break;
     steps.push_back(before->first);
@@ -35,33 +42,54 @@ void LateSteps::Connect() {
     const auto next = static_cast<uint32_t>(place_of_rank.size());
     places_.push_back(place_of_rank.try_emplace(trace.rank, next).first->second);
   }
-  std::vector<uint32_t> apart(place_of_rank.size());
-  std::iota(apart.begin(), apart.end(), 0U);
   for (const Call& call : rows_.calls) {
-    if (call.kind == CallKind::kStep) roots_.try_emplace(call.step, apart);
+    if (call.kind == CallKind::kStep) met_.try_emplace(call.step);
   }
+  std::vector<PartInStep> parts;
   std::map<int64_t, uint32_t> first_in_step;
   for (const Collective& collective : rows_.collectives) {
     first_in_step.clear();
     for (uint32_t p = 0; p < collective.part_count; ++p) {
       const uint32_t part = rows_.parts[collective.first_part + p];
-      const auto step = roots_.find(rows_.activities[part].step);
-      if (step == roots_.end()) continue;
+      const int64_t step = rows_.activities[part].step;
+      if (!met_.contains(step)) continue;
       const uint32_t place = PlaceOf(part);
-      const uint32_t first = first_in_step.try_emplace(step->first, place).first->second;
-      step->second[RootOf(step->second, place)] = RootOf(step->second, first);
+      parts.push_back({step, first_in_step.try_emplace(step, place).first->second, place});
     }
   }
-  for (auto& [step, roots] : roots_) {
-    for (uint32_t place = 0; place < roots.size(); ++place) roots[place] = RootOf(roots, place);
+  std::sort(parts.begin(), parts.end(),
+            [](const PartInStep& a, const PartInStep& b) { return a.step < b.step; });
+  std::vector<uint32_t> roots(place_of_rank.size());
+  std::iota(roots.begin(), roots.end(), 0U);
+  for (auto begin = parts.begin(); begin != parts.end();) {
+    MetInStep& met = met_[begin->step];
+    auto end = begin;
+    for (; end != parts.end() && end->step == begin->step; ++end) {
+      roots[JoinedRoot(roots, end->place)] = JoinedRoot(roots, end->first);
+      met.push_back({end->place, 0});
+    }
+    const auto by_place = [](const Met& a, const Met& b) { return a.place < b.place; };
+    const auto is_same = [](const Met& a, const Met& b) { return a.place == b.place; };
+    std::sort(met.begin(), met.end(), by_place);
+    met.erase(std::unique(met.begin(), met.end(), is_same), met.end());
+    met.shrink_to_fit();
+    for (Met& rank : met) rank.root = JoinedRoot(roots, rank.place);
+    for (const Met& rank : met) roots[rank.place] = rank.place;  // the next step begins apart
+    begin = end;
   }
 }
 
-bool LateSteps::AreConnected(const Collective& collective,
-                             const std::vector<uint32_t>& roots) const {
-  const uint32_t root = roots[PlaceOf(rows_.parts[collective.first_part])];
+uint32_t LateSteps::RootOf(const MetInStep& met, uint32_t place) {
+  const auto found =
+      std::lower_bound(met.begin(), met.end(), place,
+                       [](const Met& a, uint32_t wanted) { return a.place < wanted; });
+  return found != met.end() && found->place == place ? found->root : place;
+}
+
+bool LateSteps::AreConnected(const Collective& collective, const MetInStep& met) const {
+  const uint32_t root = RootOf(met, PlaceOf(rows_.parts[collective.first_part]));
   for (uint32_t p = 1; p < collective.part_count; ++p) {
-    if (roots[PlaceOf(rows_.parts[collective.first_part + p])] != root) return false;
+    if (RootOf(met, PlaceOf(rows_.parts[collective.first_part + p])) != root) return false;
   }
   return true;
 }

@@ -18,14 +18,23 @@ class LateSteps {
   std::vector<int64_t> Of(uint32_t part, int64_t step);
 
  private:
+  // A rank that has a part in a step. The root is the same for those that met in it, and one of
+  // them; who has no part met nobody.
+  struct Met {
+    uint32_t place, root;  // among all ranks
+  };
+  using MetInStep = std::vector<Met>;  // by place
+
   void Connect();
-  bool AreConnected(const Collective& collective, const std::vector<uint32_t>& roots) const;
+  bool AreConnected(const Collective& collective, const MetInStep& met) const;
+  static uint32_t RootOf(const MetInStep& met, uint32_t place);
   uint32_t PlaceOf(uint32_t part) const { return places_[rows_.activities[part].trace]; }
 
   const JobRows& rows_;
   std::vector<uint32_t> places_;  // of the traces' ranks, among all ranks
-  // By step, in its order: a number for each rank, the same for those that met in it.
-  std::map<int64_t, std::vector<uint32_t>> roots_;
+  // By step, in its order. All together are no more than the parts and steps of the rows, whose
+  // number has a limit: a number for each step and rank would have none.
+  std::map<int64_t, MetInStep> met_;
 };
 
 }  // namespace tracedb
