@@ -218,7 +218,7 @@ gpu_more AS MATERIALIZED (  -- of a rank over all steps; how much that differs b
   SELECT run_id, rank, count(*) AS steps, avg(more_ns) AS ns,
          max(0, sum(1.0 * more_ns * more_ns) - 1.0 * sum(more_ns) * avg(more_ns)) AS squares,
          max(more_ns) AS most_ns, max(abs(more_ns)) AS apart_ns, sum(is_last) AS lasts,
-         max(iif(place > 1, abs(more_ns), 0)) AS next_ns
+         max(iif(place > 1, abs(more_ns), 0)) AS next_ns, sum(max(more_ns, 0)) AS longer_ns
   FROM (SELECT *, more_ns = max(more_ns) OVER (PARTITION BY run_id, capture_id, step) AS is_last,
                row_number() OVER (PARTITION BY run_id, rank ORDER BY abs(more_ns) DESC) AS place
         FROM took_more WHERE cause = 'device' AND alike > 1)
@@ -229,7 +229,11 @@ by_luck AS MATERIALIZED (
   -- of its taking now more and now less: as much as on all ranks but the one on which that is most
   -- (of two: on both). And never by three times as much as any other rank is off (of two: as in
   -- any other step). Of few steps and ranks, which say little about chance, it has to be more.
-  SELECT m.run_id, m.rank, m.steps, m.lasts, w.ranks
+  -- is_why: that is half of the waits for it, which is not late for copies then.
+  SELECT m.run_id, m.rank, m.steps, m.lasts, w.ranks,
+         2 * m.longer_ns * (w.ranks - 1)
+           >= ifnull((SELECT r.ns FROM root r WHERE r.run_id = m.run_id AND r.rank = m.rank), 0)
+           AS is_why
   FROM gpu_more m
   JOIN (SELECT run_id, count(*) AS ranks,
                (sum(squares) - iif(count(*) > 2, max(squares), 0))
@@ -281,14 +285,15 @@ of_reason AS (  -- is_own: it is not late for something else
   WINDOW w AS (PARTITION BY b.run_id, b.cause, b.reason)
 ),
 member AS (
-  SELECT *, is_shared AND is_own AND 2 * late_ns >= all_ns AS is_mostly,
+  SELECT *, is_shared AND is_own AND 5 * late_ns >= 2 * all_ns AS is_mostly,
          is_own AND 20 * iif(is_shared, late_ns, ns) >= all_ns AS is_part
   FROM of_reason
 ),
 team AS MATERIALIZED (  -- ranks that are late together, or in turn
   SELECT * FROM (
-    SELECT *, CASE WHEN is_shared AND sum(is_mostly) OVER w > 1 THEN 'together'
-                   WHEN is_shared THEN iif(sum(is_mostly) OVER w = 0 AND sum(is_part) OVER w > 2,
+    SELECT *, CASE WHEN is_shared AND sum(is_mostly) OVER w > 1
+                     AND 2 * sum(is_mostly) OVER w <= of_ranks THEN 'together'
+                   WHEN is_shared THEN iif(sum(is_mostly) OVER w <> 1 AND sum(is_part) OVER w > 2,
                                            'in turn', NULL)
                    WHEN sum(is_part) OVER w > 2
                      THEN iif(2 * max(ns) OVER w <= all_ns, 'in turn', NULL)
@@ -499,11 +504,11 @@ luck_text AS MATERIALIZED (  -- with what chance one of so many is the last so o
     SELECT sum(iif(k >= lasts * n / steps, weight, 0)) / sum(weight) FROM of_steps))) AS words
   FROM (SELECT *, min(steps, 200) AS n FROM by_luck) l
   JOIN root_name r ON r.run_id = l.run_id AND r.rank = l.rank AND r.place = 1
-  WHERE r.cause = 'device'
+  WHERE r.cause = 'device' AND l.is_why
 ),
 team_luck AS MATERIALIZED (  -- none of which is late for more than that
   SELECT t.run_id, t.cause, t.reason FROM team t
-  LEFT JOIN by_luck l ON l.run_id = t.run_id AND l.rank = t.rank
+  LEFT JOIN by_luck l ON l.run_id = t.run_id AND l.rank = t.rank AND l.is_why
   WHERE t.cause = 'device' AND t.kind = 'together'
   GROUP BY t.run_id, t.cause, t.reason HAVING count(l.rank) = count(*)
 ),
@@ -848,16 +853,19 @@ found (run_id, problem, rank, evidence, advice, change) AS MATERIALIZED (
                              o.json))
   FROM no_tensor, of_rank o GROUP BY run_id
   UNION ALL
-  SELECT u.run_id, 'Ranks compute unequally long', iif(l.run_id IS NULL, b.rank, NULL),
+  SELECT u.run_id, 'Ranks compute unequally long', iif(n.rank IS NULL, b.rank, NULL),
          printf('%s %.1f ms, on average %.1f ms (time_partition)%s',
-                iif(l.run_id IS NULL, 'this one', printf('rank %d', b.rank)), b.ns / 1e6,
-                u.mean_ns / 1e6,
-                iif(l.run_id IS NULL, '', '; that it is this rank which has most may be chance')),
+                iif(n.rank IS NULL, 'this one', printf('rank %d', b.rank)), b.ns / 1e6,
+                u.mean_ns / 1e6, iif(n.rank IS NULL, '', '; that is no more than others take, but '
+                                                           || 'for what may be chance')),
          'even out layers, sequence lengths or experts over the ranks',
          '{"balance":"ranks"}'
   FROM uneven u JOIN whole w ON w.run_id = u.run_id
   JOIN busiest b ON b.run_id = u.run_id AND b.place = 1
-  LEFT JOIN by_luck l ON l.run_id = b.run_id AND l.rank = b.rank
+  LEFT JOIN (SELECT m.run_id, m.rank, m.ns * m.steps AS longer_ns, l.rank AS by_luck
+             FROM gpu_more m LEFT JOIN by_luck l ON l.run_id = m.run_id AND l.rank = m.rank) n
+    ON n.run_id = b.run_id AND n.rank = b.rank
+    AND (n.by_luck IS NOT NULL OR 2 * n.longer_ns < u.most_ns - u.mean_ns)
   -- What differs from step to step by chance, no one rank has more of.
   WHERE w.ranks > 1 AND 100 * (u.most_ns - u.mean_ns) >= coalesce(:min_pct, 2) * u.mean_ns
     AND u.lost_ns > 0 AND :rank IS NULL

@@ -99,10 +99,16 @@ double SpreadOfOthers(const Gains& gains, const std::set<StepKey>& outliers, con
   return *most - *least;
 }
 
+constexpr double kOfChanceMax = 0.1;  // of a step: what chance costs is less
+
+// Whether recommendations say so of the ranks that it is about.
+bool MayBeChance(const VerdictFacts& facts, const Gain& gain) {
+  return RowOf(facts, gain.number)[kProblem].text.ends_with("which may be chance");
+}
+
 // Whether it is about several ranks whose GPUs come late, of which by chance one or another is the
 // last, and costs little.
 bool IsOfSeveralGpus(const VerdictFacts& facts, const std::string& change, const Gain& gain) {
-  constexpr double kOfChanceMax = 0.1;  // of a step
   const std::vector<int64_t> ranks = LateRanksOf(change);
   return ranks.size() > 1 && gain.ms() < kOfChanceMax * gain.before_ms &&
          AreLateByGpu(facts, ranks);
@@ -122,8 +128,8 @@ std::vector<Gain> BeyondChance(const VerdictFacts& facts, const Gains& gains,
   }
   std::vector<Gain> found;
   for (const Gain& gain : all) {
-    if (RowOf(facts, gain.number)[kProblem].text.ends_with("which may be chance")) continue;
     const std::string& change = RowOf(facts, gain.number)[kWhatIf].text;
+    if (MayBeChance(facts, gain) && gain.ms() < kOfChanceMax * gain.before_ms) continue;
     const auto least = least_ms.find(gain.number);
     const double usual_ms = least == least_ms.end() ? gain.ms() : least->second;
     const bool is_chance =
@@ -182,7 +188,8 @@ PageVerdict FromGains(const VerdictFacts& facts, const LaneShares& lanes,
   const std::vector<RowValue>& row = RowOf(facts, best->number);
   verdict.step = best->key.second;
   if (row[kRank].type != SqlType::kNull) verdict.rank = row[kRank].integer;
-  const bool is_late = row[kWhatIf].text.find("\"rank_late\"") != std::string::npos;
+  const bool is_late =
+      row[kWhatIf].text.find("\"rank_late\"") != std::string::npos && !MayBeChance(facts, *best);
   verdict.kind = is_late ? "late" : "problem";
   const bool are_several = is_late && LateRanksOf(row[kWhatIf].text).size() > 1;
   if (are_several) {

@@ -130,7 +130,7 @@ def slow_in_noise(name, seed, width, by, ranks=RANKS, steps=4):
 
 def scenarios():
     return [by_chance(), one_more_often(), as_often(),
-            few_steps("last_in_three", "One of eight ranks is the last in three steps by chance", 12,
+            few_steps("last_in_three", "One of eight is the last in all steps by chance", 12,
                       0.2, "make the others wait, which may be chance"),
             few_steps("last_of_three", "One of three ranks is the last in all steps by chance",
                       1, 0.1, "^Rank 1 makes the others wait, which may be chance .*the last in 3 "

@@ -16,10 +16,11 @@ import runs_and_captures
 import together
 import trends
 import turns
+import uneven
 
 THEMES = (communicators, runs_and_captures, causes, losses, kinds, recorder, blame, turns, together,
           endings, accumulates, hidden,
-          chance, trends, clock_steps, links)
+          chance, trends, clock_steps, links, uneven)
 
 
 def all_scenarios():
