@@ -41,7 +41,14 @@ Error Unread(const fs::path& folder, const std::error_code& error) {
           "check that it may be read, then gather again"};
 }
 
-Result<std::vector<Place>> FindPlaces(const fs::path& out) {
+bool IsStopped(const GatherOptions& options) {
+  return options.stop != nullptr && options.stop->load();
+}
+
+Error Stopped() { return {ErrorKind::kInput, "stopped; nothing was written", ""}; }
+
+Result<std::vector<Place>> FindPlaces(const GatherOptions& options) {
+  const fs::path& out = options.folder;
   std::vector<Place> places;
   FolderEntries runs(out);
   if (runs.error()) {
@@ -50,10 +57,12 @@ Result<std::vector<Place>> FindPlaces(const fs::path& out) {
                  "name the folder that was given to tracedb ingest --shard"};
   }
   while (runs.Next()) {
+    if (IsStopped(options)) return Stopped();
     const auto run = FromHiveName(runs.name(), "run");
     if (!run.has_value() || !runs.IsFolder()) continue;
     FolderEntries ranks(runs.path());
     while (ranks.Next()) {
+      if (IsStopped(options)) return Stopped();
       const auto rank = RankOf(std::string(ranks.name()));
       if (rank.has_value()) places.push_back({*run, *rank, ranks.path()});
       if (places.size() > kShardsMax) {
@@ -77,7 +86,7 @@ Result<std::vector<Place>> FindPlaces(const fs::path& out) {
 // Slices are read in pieces, each of which has a checksum: their files are not read here.
 bool IsReadInPieces(const std::string& file) { return file.ends_with("_slice.parquet"); }
 
-Result<FoundShard> LookAt(const Place& place) {
+Result<FoundShard> LookAt(const Place& place, const std::atomic<bool>* stop) {
   FoundShard shard;
   shard.folder = place.folder;
   TRACEDB_ASSIGN(manifest, ReadManifest(place.folder / kManifestName));
@@ -104,7 +113,7 @@ Result<FoundShard> LookAt(const Place& place) {
           fmt::format("{} has {} bytes, and its manifest says {}", file.name, bytes, file.bytes));
     }
     if (IsReadInPieces(file.name)) continue;
-    TRACEDB_ASSIGN(hash, HashFile(path));
+    TRACEDB_ASSIGN(hash, HashFile(path, stop));
     if (hash != file.hash) return bad(file.name + " is not as it was written");
   }
   return shard;
@@ -113,14 +122,13 @@ Result<FoundShard> LookAt(const Place& place) {
 }  // namespace
 
 Result<FoundShards> FindShards(const GatherOptions& options) {
-  TRACEDB_ASSIGN(places, FindPlaces(options.folder));
+  TRACEDB_ASSIGN(places, FindPlaces(options));
   FoundShards found;
   for (size_t i = 0; i < places.size(); ++i) {
-    if (options.stop != nullptr && options.stop->load()) {
-      return Error{ErrorKind::kInput, "stopped; nothing was written", ""};
-    }
+    if (IsStopped(options)) return Stopped();
     if (options.on_progress) options.on_progress("looking at summaries", i, places.size());
-    auto shard = LookAt(places[i]);
+    auto shard = LookAt(places[i], options.stop);
+    if (!shard.ok() && IsStopped(options)) return Stopped();
     if (shard.ok()) {
       found.whole.push_back(std::move(shard).value());
       continue;

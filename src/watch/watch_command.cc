@@ -151,7 +151,7 @@ class FolderWatch {
   bool IsKnown(const fs::path& path) const {
     const auto [first, last] = known_.equal_range(files_.BytesOf(path));
     if (first == last) return false;
-    const auto hash = HashFile(path);
+    const auto hash = HashFile(path, &stop_);
     if (!hash.ok()) return false;  // it is said when it is loaded
     return std::any_of(first, last,
                        [&](const auto& known) { return known.second == hash.value(); });

@@ -187,12 +187,13 @@ class SourceReading {
 // What to say of a file that is in the database as it is; nothing for others. Without reading it
 // where no source is of its size.
 Result<std::optional<int64_t>> FindUnchangedSource(const fs::path& path, const SourceReader& reader,
+                                                   const std::atomic<bool>* stop,
                                                    DatabaseLanding& landing) {
   std::error_code error;
   const uint64_t bytes = fs::file_size(path, error);
   TRACEDB_ASSIGN(likely, landing.AnySourceOfSize(error ? 0 : bytes));
   if (!likely) return std::optional<int64_t>();
-  TRACEDB_ASSIGN(hash, HashFile(path));
+  TRACEDB_ASSIGN(hash, HashFile(path, stop));
   TRACEDB_ASSIGN(same, landing.FindSameSourceFile(hash, bytes));
   if (!reader.ReadsRankInPath() && !reader.MayBeOfSeveralJobs()) return same;
   if (!same.has_value()) return same;
@@ -208,7 +209,7 @@ Result<SourceSummary> LoadOrSkip(const InputFile& input, const SourceReader& rea
   KeptConnection kept;
   TRACEDB_ASSIGN(landing, DatabaseLanding::Begin(database, options, kept));
   if (!options.replace) {
-    TRACEDB_ASSIGN(unchanged, FindUnchangedSource(input.path, reader, landing));
+    TRACEDB_ASSIGN(unchanged, FindUnchangedSource(input.path, reader, options.stop, landing));
     if (unchanged.has_value()) {
       SourceSummary summary;
       summary.path = input.path.string();

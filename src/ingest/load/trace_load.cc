@@ -17,7 +17,7 @@ Result<LoadSummary> LoadTrace(const InputFile& input, const std::filesystem::pat
   TRACEDB_ASSIGN(landing, DatabaseLanding::Begin(database, options, kept));
   TRACEDB_TRY(landing.CheckTakesTraces());
   if (!options.replace) {
-    TRACEDB_ASSIGN(unchanged, FindUnchangedFile(input, landing));
+    TRACEDB_ASSIGN(unchanged, FindUnchangedFile(input, options.stop, landing));
     if (unchanged.has_value()) return *std::move(unchanged);
   }
   TraceReading reading(input, options);

@@ -155,7 +155,7 @@ Status TraceLoads::StartReading(const InputFile& file, ReadAhead& ahead) {
   TRACEDB_ASSIGN(landing, DatabaseLanding::Begin(database_, options_, *kept_));
   TRACEDB_TRY(landing.CheckTakesTraces());
   if (!options_.replace) {
-    TRACEDB_ASSIGN(unchanged, FindUnchangedFile(file, landing));
+    TRACEDB_ASSIGN(unchanged, FindUnchangedFile(file, options_.stop, landing));
     if (unchanged.has_value()) {
       ahead.Skip(*std::move(unchanged));
       return Done{};

@@ -323,13 +323,14 @@ Status TraceReading::StoreDerived(const fs::path& rows_file, bool with_views) {
 }
 
 Result<std::optional<LoadSummary>> FindUnchangedFile(const InputFile& input,
+                                                     const std::atomic<bool>* stop,
                                                      DatabaseLanding& landing) {
   std::error_code error;
   if (!landing.place().exists || !IsRegularFile(input.path)) return std::optional<LoadSummary>();
   const uint64_t bytes = fs::file_size(input.path, error);
   TRACEDB_ASSIGN(likely, landing.AnyOfSize(bytes));
   if (!likely) return std::optional<LoadSummary>();
-  TRACEDB_ASSIGN(hash, HashFile(input.path));
+  TRACEDB_ASSIGN(hash, HashFile(input.path, stop));
   TRACEDB_ASSIGN(trace_id, landing.FindSameFile(hash + input.read_mark, bytes));
   if (!trace_id.has_value()) return std::optional<LoadSummary>();
   LoadSummary summary;

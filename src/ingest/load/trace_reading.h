@@ -73,6 +73,7 @@ class TraceReading {
 
 // What to say of a file that the database was made of; nothing for others. Without unpacking it.
 Result<std::optional<LoadSummary>> FindUnchangedFile(const InputFile& input,
+                                                     const std::atomic<bool>* stop,
                                                      DatabaseLanding& landing);
 
 }  // namespace tracedb

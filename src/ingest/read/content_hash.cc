@@ -32,7 +32,7 @@ std::string ContentHash::Digits() const {
   return digits;
 }
 
-Result<std::string> HashFile(const std::filesystem::path& path) {
+Result<std::string> HashFile(const std::filesystem::path& path, const std::atomic<bool>* stop) {
   struct CloseFile {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
@@ -47,6 +47,9 @@ Result<std::string> HashFile(const std::filesystem::path& path) {
   ContentHash hash;
   std::vector<char> block(1 << 18);
   for (;;) {
+    if (stop != nullptr && stop->load()) {
+      return Error{ErrorKind::kInput, "interrupted", "the database is as it was"};
+    }
     const size_t got = std::fread(block.data(), 1, block.size(), file.get());
     hash.Add({block.data(), got});
     if (got == block.size()) continue;

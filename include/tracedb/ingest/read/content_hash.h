@@ -2,6 +2,7 @@
 // already. Not a protection against forgery.
 #pragma once
 
+#include <atomic>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -26,7 +27,8 @@ class ContentHash {
   std::unique_ptr<XXH3_state_s, Free> state_;
 };
 
-// Of a whole file.
-Result<std::string> HashFile(const std::filesystem::path& path);
+// Of a whole file, however long it is: an error of kInput once `stop` is true.
+Result<std::string> HashFile(const std::filesystem::path& path,
+                             const std::atomic<bool>* stop = nullptr);
 
 }  // namespace tracedb
