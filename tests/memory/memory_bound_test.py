@@ -16,9 +16,10 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE)
+sys.path[:0] = [HERE, os.path.join(HERE, os.pardir, "load")]
 import many_rows  # noqa: E402
 import many_source_rows  # noqa: E402
+import nsys_exports  # noqa: E402
 
 MIB = 1 << 20
 PEAK = os.path.join(HERE, os.pardir, "text", "peak_memory.py")
@@ -27,6 +28,7 @@ SUITE = (("all_metadata", 60_000), ("steps_with_kernels", 70_000), ("collective_
          ("large_groups", 450), ("graphs", 250_000), ("everything", 6_000))
 SOURCE_ROWS = 20_000
 LATE_THREADS = 30_000
+NAMED_THREADS = 150_000
 # The first two are held as a whole, in a third of --memory; larger ones are refused by name.
 LARGE = {"memory_snapshot": 40, "flight_recorder": 40, "log_long_fields": 20}
 # Of `everything`: of so many threads and streams there are no rows by step (steps_with_kernels has
@@ -121,6 +123,34 @@ def measure_late_threads(program, threads):
             yield f"late_threads: {named} of {threads} waits are put down to their thread"
 
 
+def measure_export_names(program, threads):
+    """Named threads of an export of Nsight Systems: once all names were made before a first one
+    was read."""
+    with tempfile.TemporaryDirectory(prefix="tracedb-bound-") as folder:
+        path = os.path.join(folder, "job.sqlite")
+        export = nsys_exports.Export(path)
+        export.launch(100, 0, 10_000, 20_000, "kernel", 1)
+        export.table("ThreadNames", ["nameId", "priority", "globalTid"])
+        export.db.executemany("INSERT INTO StringIds (id, value) VALUES (?, ?)",
+                              ((1000 + i, f"thread number {i}") for i in range(threads)))
+        export.db.executemany("INSERT INTO ThreadNames VALUES (?, 0, ?)",
+                              ((1000 + i, nsys_exports.thread(100, 1 + i))
+                               for i in range(threads)))
+        megabytes = os.path.getsize(export.done()) / 1e6
+        database = os.path.join(folder, "names.db")
+        code, peak, seconds, stderr = ingest(program, database, "32M", path)
+        print(f"export_names,{threads},{megabytes:.0f},32,{peak / MIB:.1f},{seconds:.1f}",
+              flush=True)
+        if code != 0:
+            yield f"export_names: exit {code}: {stderr}"
+        elif peak >= 32 * MIB and "TRACEDB_SANITIZED" not in os.environ:
+            yield f"export_names: {peak / MIB:.1f} MiB with --memory 32M"
+        with sqlite3.connect(database) as db:
+            named, = db.execute("SELECT count(*) FROM _thread WHERE name IS NOT NULL").fetchone()
+        if named != threads:
+            yield f"export_names: {named} of {threads} threads have a name"
+
+
 def measure_sources(program, kinds, rows, memory):
     """As measure(), of the files beside traces: each twice into one database, of them all."""
     bound = int(memory.rstrip("M")) * MIB
@@ -171,6 +201,7 @@ def main():
                for fault in measure_sources(options.program, sources, source_rows, memory)]
     if options.rows is None:
         faults += measure_late_threads(options.program, LATE_THREADS)
+        faults += measure_export_names(options.program, NAMED_THREADS)
     print("\n".join(faults), end="\n" if faults else "")
     return 1 if faults else 0
 

@@ -131,15 +131,6 @@ std::string NsysFacts(PartReading& part, const Facts& exported, const Facts& cap
   return nsys.Take();
 }
 
-Status WriteName(const char* kind, int64_t pid, int64_t tid, std::string_view inside,
-                 EventJson& out) {
-  out.Begin('M', "", kind);
-  out.Track(pid, tid);
-  out.ArgInside("name", inside);
-  out.End();
-  return Done{};
-}
-
 }  // namespace
 
 Result<std::string> ExportHeader(PartReading& part, const std::string& groups) {
@@ -176,35 +167,6 @@ Result<std::string> ExportHeader(PartReading& part, const std::string& groups) {
   std::string text = header.Take();
   text.pop_back();
   return text + ",\"traceEvents\":[\n";
-}
-
-Status WriteNames(PartReading& part, uint64_t rows_max, EventJson& out) {
-  const ExportTables& tables = part.tables();
-  if (tables.Has("PROCESSES", "globalPid") && tables.Has("PROCESSES", "name")) {
-    TRACEDB_ASSIGN(rows, part.db().Prepare("SELECT globalPid, name FROM PROCESSES"));
-    for (uint64_t count = 0;; ++count) {
-      TRACEDB_ASSIGN(row, StepRow(rows, count, rows_max));
-      if (!row) break;
-      const auto pid = IntIn(rows, 0);
-      if (!pid.has_value() || part.IsForeign(*pid)) continue;
-      std::string name;
-      AppendJsonInside(name, rows.Text(1));
-      TRACEDB_TRY(WriteName("process_name", PidOf(*pid), 0, name, out));
-    }
-  }
-  if (!tables.Has("ThreadNames", "globalTid") || !tables.Has("ThreadNames", "nameId"))
-    return Done{};
-  TRACEDB_ASSIGN(rows, part.db().Prepare("SELECT globalTid, nameId FROM ThreadNames WHERE " +
-                                         part.Condition("ThreadNames")));
-  for (uint64_t count = 0;; ++count) {
-    TRACEDB_ASSIGN(row, StepRow(rows, count, rows_max));
-    if (!row) break;
-    const auto tid = IntIn(rows, 0);
-    const std::string* const name = part.Text(IntIn(rows, 1));
-    if (!tid.has_value() || name == nullptr || part.IsForeign(*tid)) continue;
-    TRACEDB_TRY(WriteName("thread_name", PidOf(*tid), TidOf(*tid), *name, out));
-  }
-  return Done{};
 }
 
 }  // namespace tracedb

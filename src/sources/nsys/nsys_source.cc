@@ -7,6 +7,7 @@
 #include "sources/nsys/export_header.h"
 #include "sources/nsys/gpu_rows.h"
 #include "sources/nsys/host_rows.h"
+#include "sources/nsys/name_rows.h"
 #include "sources/nsys/other_rows.h"
 #include "sources/nsys/range_rows.h"
 #include "tracedb/ingest/read/content_hash.h"
@@ -43,6 +44,7 @@ Result<std::unique_ptr<ByteSource>> NsysSource::Open(const std::filesystem::path
 }
 
 Status NsysSource::Begin(size_t part, const std::atomic<bool>* stop) {
+  stop_ = stop;
   std::error_code error;
   file_bytes_ = std::filesystem::file_size(File(), error);
   if (error) file_bytes_ = 0;
@@ -58,7 +60,6 @@ Status NsysSource::Begin(size_t part, const std::atomic<bool>* stop) {
   const std::string groups = NcclCommunicators(parts_).Groups(part, limits_.group_bytes_max);
   TRACEDB_ASSIGN(header, ExportHeader(*reading_, groups));
   text_ = std::move(header);
-  TRACEDB_TRY(WriteNames(*reading_, rows_max_, events_));
   TRACEDB_TRY(FindTables());
   return texts_->status();
 }
@@ -66,6 +67,12 @@ Status NsysSource::Begin(size_t part, const std::atomic<bool>* stop) {
 // Which tables there are, and who reads each.
 Status NsysSource::FindTables() {
   const ExportTables& names = *names_;
+  if (ProcessNameRows::Reads(names)) {
+    tables_.push_back({ProcessNameRows::kTable, std::make_unique<ProcessNameRows>()});
+  }
+  if (ThreadNameRows::Reads(names)) {
+    tables_.push_back({ThreadNameRows::kTable, std::make_unique<ThreadNameRows>()});
+  }
   for (const std::string& table : names.Names()) {
     if (!OtherRows::Reads(names, table)) continue;
     std::unique_ptr<TableRows> rows;
@@ -139,7 +146,7 @@ Status NsysSource::Fill() {
       }
       over_ = true;
       text_ += "\n]}\n";
-      TRACEDB_ASSIGN(hash, HashFile(File()));
+      TRACEDB_ASSIGN(hash, HashFile(File(), stop_));
       file_hash_ = std::move(hash);
       break;
     }

@@ -57,6 +57,7 @@ class NsysSource final : public ByteSource {
   std::filesystem::path path_;
   NsysOptions options_;
   std::vector<NsysPart> parts_;
+  const std::atomic<bool>* stop_ = nullptr;
   uint64_t rows_max_ = 0;
   uint64_t file_bytes_ = 0;
   ExportLimits limits_;
