@@ -178,6 +178,22 @@ def cascade_on_replace(program, folder, traces):
     return "; ".join(p for p in problems if p)
 
 
+def cascade_on_expiry(program, folder, traces):
+    """`watch --keep` takes a capture out: what refers to it goes with it."""
+    database = Database(program, folder)
+    for name in ("a", "b"):
+        (folder / "in" / name).mkdir(parents=True)
+        trace(folder / "in" / name / "rank0.json", 0, FEW + len(name) + (name == "b"))
+    problems = [database.run("watch", "--once", folder / "in")]
+    database.change("CREATE TABLE remark (trace_id INTEGER REFERENCES _trace (trace_id) "
+                    "ON DELETE CASCADE); INSERT INTO remark SELECT trace_id FROM _trace")
+    problems.append(database.run("watch", "--once", "--keep", "1K", folder / "in"))
+    rows = database.rows("SELECT (SELECT count(*) FROM _trace), (SELECT count(*) FROM remark)")
+    problems.append("" if rows == [(1, 1)] else f"{rows} traces and remarks")
+    problems.append(database.whole())
+    return "; ".join(p for p in problems if p)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--program", required=True)
@@ -198,7 +214,8 @@ def main():
             for more in (FEW + 1, MANY):
                 check(f"{name}, {more} activities", one_of_two(program, folder, name, traces, more))
         for name, function in (("refused", refused_trigger), ("left out", leaving_out_trigger),
-                               ("cascade", cascade_on_replace)):
+                               ("cascade", cascade_on_replace),
+                               ("cascade of what expires", cascade_on_expiry)):
             place = pathlib.Path(folder) / name
             place.mkdir()
             check(name, function(program, place, traces))

@@ -7,6 +7,7 @@
 #include "ingest/load/database_merge.h"
 #include "ingest/load/ingest_lock.h"
 #include "ingest/load/open_to_change.h"
+#include "ingest/load/table_copy.h"
 #include "ingest/load/trace_tables.h"
 #include "tracedb/base/database_files.h"
 #include "tracedb/schema/event_tables.h"
@@ -89,6 +90,7 @@ Status RemoveTraces(const fs::path& database, const std::vector<int64_t>& trace_
   const fs::path real = RealName(database);
   TRACEDB_ASSIGN(lock, IngestLock::Take(real, options));
   TRACEDB_ASSIGN(db, OpenToChange(real, options));
+  TRACEDB_TRY(HonourForeignKeys(db));
   TRACEDB_TRY(db.Execute("BEGIN IMMEDIATE"));
   if (reason == RemovalReason::kExpired) TRACEDB_TRY(NoteExpired(db, trace_ids));
   TRACEDB_TRY(TakeOutTraces(db, trace_ids));
