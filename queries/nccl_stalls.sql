@@ -63,8 +63,9 @@
 -- column: uncertain          int(0..1)   1: the longest wait is shorter than what the clocks of
 --                                        the two ranks' hosts leave open (clock_pairs' p95), or
 --                                        (of 0.2 ms and more) twice as long as its parts differ in
---                                        length: a clock was set (doctor/clock_jumps). Not told of
---                                        messages, broadcasts, reduces, gathers and scatters.
+--                                        length: their clocks do not agree (doctor/clock_jumps,
+--                                        doctor/clocks_not_compared). Not told of messages,
+--                                        broadcasts, reduces, gathers and scatters.
 --
 -- about:  communication
 -- lead:   step, collective, culprit_rank, total_wait_ms, root_rank, root_name, group_description,

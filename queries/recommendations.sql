@@ -230,20 +230,21 @@ by_luck AS MATERIALIZED (
   -- (of two: on both). And never by three times as much as any other rank is off (of two: as in
   -- any other step). Of few steps and ranks, which say little about chance, it has to be more.
   -- is_why: that is half of the waits for it, which is not late for copies then.
-  SELECT m.run_id, m.rank, m.steps, m.lasts, w.ranks,
-         2 * m.longer_ns * (w.ranks - 1)
+  SELECT m.run_id, m.rank, m.steps, m.lasts, m.ranks,
+         2 * m.longer_ns * (m.ranks - 1)
            >= ifnull((SELECT r.ns FROM root r WHERE r.run_id = m.run_id AND r.rank = m.rank), 0)
            AS is_why
-  FROM gpu_more m
-  JOIN (SELECT run_id, count(*) AS ranks,
-               (sum(squares) - iif(count(*) > 2, max(squares), 0))
-                 / nullif(sum(steps - 1) - max(steps - 1), 0) AS variance,
-               nullif(sum(steps - 1) - max(steps - 1), 0) AS freedom
-        FROM gpu_more GROUP BY run_id) w ON w.run_id = m.run_id
-  WHERE NOT (m.ns > 0 AND m.ns * m.ns * m.steps >= (16 + 400.0 / freedom / freedom) * w.variance)
-    AND m.most_ns <= (3 + 20.0 / freedom) * (
-      SELECT max(iif(o.rank = m.rank, o.next_ns, o.apart_ns)) FROM gpu_more o
-      WHERE o.run_id = m.run_id AND (o.rank <> m.rank OR w.ranks = 2))
+  FROM (SELECT *, sum(squares) OVER w
+                    - iif(count(*) OVER w > 2, max(squares) OVER w, 0) AS spread,
+               nullif(sum(steps - 1) OVER w - max(steps - 1) OVER w, 0) AS freedom,
+               count(*) OVER w AS ranks,
+               max(apart_ns) OVER (w ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+                                   EXCLUDE CURRENT ROW) AS others_ns
+        FROM gpu_more WINDOW w AS (PARTITION BY run_id)) m
+  WHERE NOT (m.ns > 0 AND m.ns * m.ns * m.steps >= (16 + 400.0 / freedom / freedom)
+                                                     * m.spread / m.freedom)
+    AND m.most_ns <= (3 + 20.0 / m.freedom) * iif(m.ranks = 2, max(m.next_ns, m.others_ns),
+                                                  m.others_ns)
 ),
 late_or_more AS (
   SELECT run_id, cause, reason, capture_id, step, rank, sum(ns) AS ns, max(more_ns) AS more_ns
@@ -553,7 +554,8 @@ late_chain AS MATERIALIZED (  -- who is late without those before, and so on: wh
             ORDER BY rank_ns DESC, rank, held_name_id IS NULL, ns DESC, held_name_id LIMIT 1)
     FROM turns u
     WHERE u.turn < 8
-      AND (u.turn < 0 OR instr(u.change, printf(':%d}', json_extract(u.next, '$[0]'))) = 0)
+      AND (u.turn < 0 OR (u.next IS NOT NULL AND
+                          instr(u.change, printf(':%d}', json_extract(u.next, '$[0]'))) = 0))
   )
   SELECT run_id, turn, ranks, named, change, json_extract(entered, '$[0]') AS rank,
          json_extract(entered, '$[1]') AS rank_ns, json_extract(entered, '$[2]') AS held_name_id,
@@ -577,11 +579,26 @@ next_gain AS (  -- where it adds to what these gain
   LEFT JOIN (SELECT run_id, rank, sum(more_ns) AS ns FROM took_more WHERE cause = 'device'
              GROUP BY run_id, rank) g ON g.run_id = x.run_id AND g.rank = x.rank
   WHERE x.gain_ns > 0 AND 100.0 * x.gain_ns >= coalesce(:min_pct, 2) * w.ns
-    -- The quickest ranks say little of what is usual: of more than half something is to be named.
-    AND (2 * (x.ranks + 1) <= a.ranks OR 2 * max(x.held_ns, ifnull(g.ns, 0)) >= x.gain_ns)
-    -- What is no more than chance makes nobody late.
-    AND (2 * x.held_ns >= x.gain_ns OR 2 * ifnull(g.ns, 0) < x.gain_ns
-         OR NOT EXISTS (SELECT 1 FROM by_luck l WHERE l.run_id = x.run_id AND l.rank = x.rank))
+    -- Hosts take unequally long by chance too, and some rank is always the next: it is late for
+    -- what takes it longer than the middle one of the ranks, by half of the gain, and more than
+    -- that one is off the quickest; or for its GPU, where that is no chance.
+    AND (EXISTS (
+           SELECT 1 FROM (
+             SELECT max(iif(rank = x.rank, ns, NULL)) AS own_ns,
+                    ifnull(max(iif(place + a.ranks - with_it = (a.ranks + 1) / 2, ns, NULL)), 0)
+                      AS middle_ns,
+                    iif(count(*) < a.ranks, 0, min(ns)) AS least_ns
+             FROM (SELECT *, row_number() OVER (ORDER BY ns) AS place, count(*) OVER () AS with_it
+                   FROM (SELECT u.rank, sum(u.total_ns) AS ns
+                         FROM host_uses u JOIN recorded r ON r.trace_id = u.trace_id
+                         WHERE r.run_id = x.run_id AND u.name = (
+                           SELECT n.name FROM names n WHERE n.name_id = x.held_name_id)
+                         GROUP BY u.rank)))
+           WHERE 2 * (own_ns - middle_ns) >= x.gain_ns
+             AND own_ns - middle_ns >= 3 * (middle_ns - least_ns))
+         OR (2 * ifnull(g.ns, 0) >= x.gain_ns
+             AND NOT EXISTS (SELECT 1 FROM by_luck l
+                             WHERE l.run_id = x.run_id AND l.rank = x.rank)))
 ),
 of_rank (json) AS (SELECT iif(:rank IS NULL, '', printf(',"rank":%d', :rank))),
 found (run_id, problem, rank, evidence, advice, change) AS MATERIALIZED (
@@ -971,15 +988,17 @@ kept AS MATERIALIZED (
          NULL, NULL
   FROM fragmented WHERE unused IS NOT NULL
   UNION ALL
-  SELECT run_id, 'Waits are left out: a clock was set', NULL, NULL,
+  SELECT run_id, 'Waits are left out: clocks do not agree', NULL, NULL,
          printf('ranks seem to have waited %.1f ms in %d collective%s%s by their clocks, and by '
-                || 'how long their kernels ran they did not (nccl_stalls: uncertain; '
-                || 'doctor/clock_jumps)', ns / 1e6, collectives, iif(collectives = 1, '', 's'),
+                || 'how long their kernels ran they did not (nccl_stalls: uncertain): a clock was '
+                || 'set (doctor/clock_jumps), or clocks could not be compared '
+                || '(doctor/clocks_not_compared)', ns / 1e6, collectives,
+                iif(collectives = 1, '', 's'),
                 CASE WHEN first_step IS NULL THEN ''
                      WHEN first_step = last_step THEN printf(' of step %d', first_step)
                      ELSE printf(' of steps %d to %d', first_step, last_step) END),
          'let clocks be slewed, not stepped, while jobs run; of this recording trust waits on the '
-           || 'longer side of the jump', NULL, 1, 1, NULL, NULL
+           || 'longer side of a jump; record more steps', NULL, 1, 1, NULL, NULL
   FROM no_waits
 ),
 up_to AS (

@@ -193,7 +193,9 @@ std::string AndTheHidden(const VerdictFacts& facts, const std::vector<Gain>& all
   for (const Row& row : facts.recommendations) {
     if (!IsOfHidden(row)) continue;
     std::vector<int64_t> ranks = LateRanksOf(row[kWhatIf].text);
-    std::erase(ranks, RankOf(facts, best));
+    const int64_t head = RankOf(facts, best);
+    if (head >= 0 && ranks.front() != head) continue;  // hidden by another one
+    std::erase(ranks, head);
     for (const Gain& with : all) {
       if (with.number != row[kNumber].integer || with.key != best.key) continue;
       if ((with.ms() - best.ms()) * 100 < kGainPctMin * best.before_ms) continue;

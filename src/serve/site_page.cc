@@ -216,7 +216,7 @@ std::string SqlPart(const PageContent& content) {
 }
 
 std::string RowsOf(const PageTable& table) {
-  if (!table.rows.has_value()) return "? rows";
+  if (!table.rows.has_value()) return "";
   if (table.more_rows) {
     return fmt::format(
         "<span class=\"warn\" title=\"more than Excel shows: use limit and offset\">&gt; {} "
@@ -224,6 +224,19 @@ std::string RowsOf(const PageTable& table) {
         *table.rows);
   }
   return fmt::format("{} row{}", *table.rows, *table.rows == 1 ? "" : "s");
+}
+
+// Up to a full stop, semicolon or colon that is in no brackets.
+std::string_view FirstSentence(std::string_view text) {
+  int brackets = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '(') ++brackets;
+    if (text[i] == ')') --brackets;
+    const bool is_mark = text[i] == '.' || text[i] == ';' || text[i] == ':';
+    const bool is_last = i + 1 == text.size() || text[i + 1] == ' ' || text[i + 1] == '\n';
+    if (is_mark && is_last && brackets <= 0) return text.substr(0, i);
+  }
+  return text;
 }
 
 // Folded up: a line that says what a row is and how many there are.
@@ -236,14 +249,12 @@ std::string TableSection(const PageContent& content, const PageTable& table) {
   }
   std::string show = fmt::format("/?show={}", UrlEncoded(name));
   if (!content.token.empty()) show += "&token=" + UrlEncoded(content.token);
-  const std::string_view meaning = table.meaning;
-  const size_t sentence = std::min(meaning.find_first_of(".;:"), meaning.size());
   return fmt::format(
       "<details class=\"query\"><summary><code>{0}</code> <span class=\"soft\">{1}</span>"
       "<span class=\"rows\">{2}</span></summary><section>{3}"
       "<p><a href=\"{4}#tables\">Show</a> <a class=\"csv\" href=\"{5}\">CSV</a></p>\n"
       "<dl>{6}</dl></section></details>\n",
-      EscapedHtml(table.name), EscapedHtml(meaning.substr(0, sentence)), RowsOf(table),
+      EscapedHtml(table.name), EscapedHtml(FirstSentence(table.meaning)), RowsOf(table),
       HtmlParagraphs(table.meaning), EscapedHtml(show), EscapedHtml(AddressOf(content, name, {})),
       columns);
 }

@@ -179,17 +179,23 @@ def cascade_on_replace(program, folder, traces):
 
 
 def cascade_on_expiry(program, folder, traces):
-    """`watch --keep` takes a capture out: what refers to it goes with it."""
+    """`watch --keep` takes a capture out: what refers to it goes with it, if it says so."""
+    return "; ".join(problem for action, left in (("ON DELETE CASCADE", 1), ("", 2))
+                     if (problem := expiry(program, folder / str(left), action, left)))
+
+
+def expiry(program, folder, action, remarks_left):
+    folder.mkdir()
     database = Database(program, folder)
     for name in ("a", "b"):
         (folder / "in" / name).mkdir(parents=True)
         trace(folder / "in" / name / "rank0.json", 0, FEW + len(name) + (name == "b"))
     problems = [database.run("watch", "--once", folder / "in")]
     database.change("CREATE TABLE remark (trace_id INTEGER REFERENCES _trace (trace_id) "
-                    "ON DELETE CASCADE); INSERT INTO remark SELECT trace_id FROM _trace")
+                    f"{action}); INSERT INTO remark SELECT trace_id FROM _trace")
     problems.append(database.run("watch", "--once", "--keep", "1K", folder / "in"))
     rows = database.rows("SELECT (SELECT count(*) FROM _trace), (SELECT count(*) FROM remark)")
-    problems.append("" if rows == [(1, 1)] else f"{rows} traces and remarks")
+    problems.append("" if rows == [(1, remarks_left)] else f"{rows} traces and remarks {action}")
     problems.append(database.whole())
     return "; ".join(p for p in problems if p)
 

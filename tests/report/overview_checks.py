@@ -46,8 +46,7 @@ def overview_is_that_of_the_queries(page, path):
 def verdict_names_who_is_at_fault(page):
     sentence = page.evaluate("document.getElementById('verdict').textContent")
     assert re.fullmatch(r"Step 3 took 1\d\d ms; [\d.]+ ms would do: rank 5's host was held up for "
-                        r"40\.2 ms \(injected_straggler_sleep\), and everyone else waited; were "
-                        r"ranks 2 and 7, which that hides, not late either: 4\d\.\d ms\.",
+                        r"40\.2 ms \(injected_straggler_sleep\), and everyone else waited\.",
                         sentence), sentence
     bottom = page.evaluate("document.querySelector('#overview svg.plot')"
                            ".getBoundingClientRect().bottom")

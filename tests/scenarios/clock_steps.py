@@ -59,9 +59,10 @@ def nobody(name, set_ns, says):
     return Scenario(name, says, [job], told, [
         cause_checks.doctor(True, "clock_jumps"), waits_are_doubted(abs(set_ns) // 4),
         cause_checks.blames_no_rank(),
-        cause_checks.says("says_what_is_left_out", "Waits are left out: a clock was set", WAITS),
+        cause_checks.says("says_what_is_left_out", "Waits are left out: clocks do not agree",
+                          WAITS),
         cause_checks.no_words("is_no_waiting", "waiting for ranks that come late", WAITS),
-        cause_checks.first_sentence("clock of rank 2", "rank 2 came late|rank 2's (GPU|host)")])
+        cause_checks.first_sentence("A clock was set", "rank 2 came late|rank 2's (GPU|host)")])
 
 
 def late_as_well():
@@ -75,7 +76,7 @@ def late_as_well():
                         cause_checks.no_words("leaves_nothing_out", "are left out", WAITS),
                         cause_checks.says("blames_rank_1", "Rank 1 makes the others wait.* because "
                                           "of load", WAITS),
-                        cause_checks.first_sentence("rank 1's host was held up.*clock of rank 2")])
+                        cause_checks.first_sentence("rank 1's host was held up.*A clock was set")])
 
 
 def scenarios():

@@ -53,7 +53,7 @@ class TraceNamings {
   const std::map<std::pair<int64_t, int64_t>, Last>& lasts() const { return lasts_; }
 
  private:
-  static constexpr size_t kLastMax = 4096;
+  static constexpr size_t kLastMax = 16384;
 
   std::map<std::pair<int64_t, int64_t>, Last> lasts_;
   bool complete_ = true;

@@ -78,6 +78,8 @@ Status NoteExpired(SqliteDb& db, const std::vector<int64_t>& trace_ids) {
   return Done{};
 }
 
+constexpr const char* kForeignKeyFailed = "FOREIGN KEY constraint failed";
+
 }  // namespace
 
 Status TakeOutTraces(SqliteDb& db, const std::vector<int64_t>& trace_ids) {
@@ -85,17 +87,37 @@ Status TakeOutTraces(SqliteDb& db, const std::vector<int64_t>& trace_ids) {
   return Done{};
 }
 
+namespace {
+
+Status Remove(SqliteDb& db, const std::vector<int64_t>& trace_ids, RemovalReason reason) {
+  TRACEDB_TRY(db.Execute("BEGIN IMMEDIATE"));
+  if (reason == RemovalReason::kExpired) TRACEDB_TRY(NoteExpired(db, trace_ids));
+  TRACEDB_TRY(TakeOutTraces(db, trace_ids));
+  TRACEDB_TRY(DecideRunsAnew(db));
+  return db.Execute("COMMIT");
+}
+
+}  // namespace
+
 Status RemoveTraces(const fs::path& database, const std::vector<int64_t>& trace_ids,
                     RemovalReason reason, const LoadOptions& options) {
   const fs::path real = RealName(database);
   TRACEDB_ASSIGN(lock, IngestLock::Take(real, options));
   TRACEDB_ASSIGN(db, OpenToChange(real, options));
   TRACEDB_TRY(HonourForeignKeys(db));
-  TRACEDB_TRY(db.Execute("BEGIN IMMEDIATE"));
-  if (reason == RemovalReason::kExpired) TRACEDB_TRY(NoteExpired(db, trace_ids));
-  TRACEDB_TRY(TakeOutTraces(db, trace_ids));
-  TRACEDB_TRY(DecideRunsAnew(db));
-  return db.Execute("COMMIT");
+  const Status removed = Remove(db, trace_ids, reason);
+  if (removed.ok() || removed.error().what.find(kForeignKeyFailed) == std::string::npos) {
+    return removed;
+  }
+  // A user's rows that refer to a trace, and do not say what becomes of them, keep no watch from
+  // going on.
+  TRACEDB_TRY(db.Execute("ROLLBACK; PRAGMA foreign_keys = OFF"));
+  if (options.on_note) {
+    options.on_note(real.string() +
+                    ": a foreign key of your own refers to what is removed: its "
+                    "rows stay as they are (ON DELETE CASCADE or SET NULL is honoured)");
+  }
+  return Remove(db, trace_ids, reason);
 }
 
 Result<std::vector<KnownFile>> ReadKnownFiles(const fs::path& database,
