@@ -128,8 +128,37 @@ def slow_in_noise(name, seed, width, by, ranks=RANKS, steps=4):
         cause_checks.no_words("is_no_chance", "may be chance", MAY_BE)])
 
 
+def unequal_hosts(name, says, seed, late_us):
+    """Hosts take unequally long, each by a random number in each step: some rank is always the
+    next, once others are taken not to be late. Rank 1 is late besides, by late_us."""
+    job = Job(name, RANKS, [Group("3", "DATA_PARALLEL_GROUP", tuple(range(RANKS)))])
+    capture = job.capture(0)
+    numbers = random.Random(seed)
+    for host in capture.every_host():
+        for number in range(1, 13):
+            with host.step(number):
+                if host.rank == 1 and late_us > 0:
+                    host.work(late_us, "load", "user_annotation")
+                host.work(abs(numbers.gauss(0, 1200)) + 10, "python", "user_annotation")
+                for _ in range(6):
+                    host.kernel("gemm", 900, op="aten::mm")
+                host.collective("allreduce", job.groups[1], 300, 20)
+                host.kernel("adam", 200, op="Optimizer.step#AdamW.step")
+                host.sync()
+    capture.simulate()
+    told = {"late": f"rank 1 by {late_us} us" if late_us > 0 else "nobody"}
+    others = cause_checks.no_words("hides_nobody", "late as well", MAY_BE)
+    sentence = cause_checks.first_sentence("rank 1's host" if late_us > 0 else "",
+                                           "not late either")
+    return Scenario(name, says, [job], told, [*checks.basics([job]), others, sentence])
+
+
 def scenarios():
-    return [by_chance(), one_more_often(), as_often(),
+    return [unequal_hosts("late_of_unequal", "One host is late, the others take unequally long", 22,
+                          6000),
+            unequal_hosts("late_of_unequal_2", "The same, by other numbers", 24, 6000),
+            unequal_hosts("unequal_hosts", "Hosts take unequally long, and nobody is late", 3, 0),
+            by_chance(), one_more_often(), as_often(),
             few_steps("last_in_three", "One of eight is the last in all steps by chance", 12,
                       0.2, "make the others wait, which may be chance"),
             few_steps("last_of_three", "One of three ranks is the last in all steps by chance",
