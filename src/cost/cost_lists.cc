@@ -45,7 +45,8 @@ bool Foreach(const CostInput& in, CostDraft& draft) {
     if (!in.args.args[i].is_list) continue;
     const auto numel = NumelOf(in.args.ListAt(i));
     if (!numel.has_value()) return false;
-    // Adam squares its gradients: it gives them twice, and they are read once.
+    // Adam gives its gradients twice, to square them, and they are read once. Two lists that differ
+    // look alike here: bytes are what is moved at least.
     if (i == 2 && in.op == "aten::_foreach_addcmul_") continue;
     // A list of numbers on the GPU: one for each tensor.
     if (numel->value() == first->value()) passes += 1;

@@ -53,9 +53,7 @@ Result<bool> IsInputOf(const fs::path& database, const fs::path& file) {
 }
 
 bool IsOfSummary(const fs::path& file) {
-  const bool is_named_so = file.extension() == ".parquet" || file.filename() == kManifest ||
-                           file.filename() == kJobTable;
-  if (!is_named_so) return false;
+  if (file.extension() != ".parquet" && file.filename() != kManifest) return false;
   const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
   std::error_code code;
   if (fs::is_regular_file(folder / kJobTable, code)) return true;

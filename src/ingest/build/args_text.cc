@@ -133,10 +133,8 @@ std::string QuotedArgs(std::string_view args) {
   return quoted + "\"";
 }
 
-// What the parser takes of a valid text; the rest is for IsJson to tell.
-enum class Parsed { kObject, kOther };
-
-Parsed ReadObject(const std::string& plain, ArgsText& args_text) {
+// False: no object, or nothing that the parser takes; IsJson tells then whether it is valid.
+bool ReadObject(const std::string& plain, ArgsText& args_text) {
   // Of a parser that is kept, so is the memory.
   constexpr size_t kKeptBytesMax = 16 * 1024;
   constexpr size_t kDepthMax = 1000;  // IsJson's
@@ -152,10 +150,10 @@ Parsed ReadObject(const std::string& plain, ArgsText& args_text) {
   const simdjson::error_code parsed = parser.parse(plain).get(root);
   if (parsed == simdjson::MEMALLOC) throw std::bad_alloc();
   if (parsed != simdjson::SUCCESS || root.get_object().get(object) != simdjson::SUCCESS) {
-    return Parsed::kOther;
+    return false;
   }
   for (const dom::key_value_pair member : object) ReadMember(member.key, member.value, args_text);
-  return Parsed::kObject;
+  return true;
 }
 
 // True when `text` is valid JSON; its members are read into `args_text` if it is an object. Valid,
@@ -164,7 +162,7 @@ bool ReadValid(std::string_view text, ArgsText& args_text) {
   const std::string plain = WithoutMarks(text);
   // The parser checks as IsJson does, at a fraction of its cost, but that it skips a byte order
   // mark.
-  if (plain.starts_with('{') && ReadObject(plain, args_text) == Parsed::kObject) return true;
+  if (plain.starts_with('{') && ReadObject(plain, args_text)) return true;
   return IsJson(plain);
 }
 
