@@ -4,6 +4,8 @@
 
 #include <cerrno>
 
+#include "tracedb/base/sqlite_db.h"
+
 namespace tracedb {
 
 std::string AdviceAfter(int sqlite_code, int system_code) {
@@ -19,7 +21,7 @@ std::string AdviceAfter(int sqlite_code, int system_code) {
     case SQLITE_LOCKED:
       return "another process is writing to it: try again when that has ended";
     case SQLITE_CORRUPT:
-      return "the database is damaged: ingest its traces again into a new one, named with --db";
+      return kDamagedAdvice;
     case SQLITE_NOTADB:
       return "it is no SQLite database, or a damaged one: choose another file with --db";
     case SQLITE_IOERR:

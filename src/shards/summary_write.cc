@@ -277,6 +277,14 @@ Result<WrittenSummary> WriteShard(SqliteDb& db, Shard& shard, const fs::path& ou
   return summary;
 }
 
+// The statements are ours: one that fails has met values that no ingest writes.
+Error DamagedFor(const ShardManifest& manifest, const Error& error) {
+  return Error{ErrorKind::kOutput,
+               fmt::format("{}: rank {} of run {} cannot be summarised: {}", manifest.database,
+                           manifest.rank, manifest.run, error.what),
+               kDamagedAdvice};
+}
+
 }  // namespace
 
 Result<std::vector<WrittenSummary>> WriteSummaries(SqliteDb& db,
@@ -291,8 +299,12 @@ Result<std::vector<WrittenSummary>> WriteSummaries(SqliteDb& db,
     shard.manifest.host = place.host;
     shard.manifest.database = place.database;
     if (!shard.manifest.world_size.has_value()) shard.manifest.world_size = place.world_size;
-    TRACEDB_ASSIGN(summary, WriteShard(db, shard, place.folder, stop));
-    written.push_back(std::move(summary));
+    auto summary = WriteShard(db, shard, place.folder, stop);
+    if (!summary.ok() && summary.error().kind == ErrorKind::kQuery && !stop.load()) {
+      return DamagedFor(shard.manifest, summary.error());
+    }
+    TRACEDB_TRY(summary);
+    written.push_back(std::move(summary).value());
   }
   return written;
 }

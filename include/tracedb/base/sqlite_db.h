@@ -165,5 +165,7 @@ bool EndsStatement(const std::string& sql);
 
 // "busy", "full", "read-only": what SQLite's primary result codes mean to a person, with advice.
 Error SqliteError(sqlite3* db, std::string_view where);
+inline constexpr const char* kDamagedAdvice =
+    "the database is damaged: ingest its traces again into a new one, named with --db";
 
 }  // namespace tracedb
