@@ -9,6 +9,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <exception>
+#include <new>
 #include <string_view>
 
 #include "cli_commands.h"
@@ -333,13 +335,37 @@ int Main(int argc, const char* const* argv) {
 
 }  // namespace tracedb
 
+namespace {
+
+// Asks for no memory itself.
+int SayOutOfMemory() {
+  constexpr char kMessage[] = "tracedb: out of memory\n";
+  const ssize_t written = write(STDERR_FILENO, kMessage, sizeof kMessage - 1);
+  (void)written;
+  return 1;
+}
+
+// What is thrown where nothing can catch it: before main(), and in destructors of libraries. Then
+// nothing is written yet, or the system undoes it as after a kill.
+[[noreturn]] void EndUncaught() {
+  try {
+    if (std::current_exception() != nullptr) throw;
+  } catch (const std::bad_alloc&) {
+    _exit(SayOutOfMemory());
+  } catch (...) {
+  }
+  std::abort();
+}
+
+// Before the constructors of all other static objects.
+[[gnu::constructor(101)]] void SetUpEnd() { std::set_terminate(EndUncaught); }
+
+}  // namespace
+
 int main(int argc, char** argv) {
   try {
     return tracedb::Main(argc, argv);
   } catch (...) {  // not even the message of an error could be made
-    constexpr char kMessage[] = "tracedb: out of memory\n";
-    const ssize_t written = write(STDERR_FILENO, kMessage, sizeof kMessage - 1);
-    (void)written;
-    return 1;
+    return SayOutOfMemory();
   }
 }

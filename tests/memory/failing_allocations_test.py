@@ -24,9 +24,8 @@ sys.path.insert(0, HERE)
 import many_source_rows  # noqa: E402
 
 TIMEOUT_S = 600
-# What is asked for before main(), by the libraries and for constants, and while CLI11 is told of
-# the options: this is so many pieces whatever the command, and these ask nothing of the system.
-START_PIECES = 3000
+# Pieces that are asked for before main(), by the libraries and for constants.
+START_PIECES = 100
 
 
 def below(folder):
@@ -180,11 +179,11 @@ class Case:
         with open(count, encoding="utf-8") as file:
             self.pieces = int(file.read())
         chance = random.Random(f"{self.options.seed} {self.name}")
-        most = self.pieces - START_PIECES
-        faults = []
+        faults = self.check(chance.randrange(1, START_PIECES), chance.choice(("once", "always")))
         for step in range(self.options.steps):
             # Every other near the end, where files get their names and folders go.
-            back = int(most ** chance.random()) if step % 2 else chance.randrange(most)
+            back = (int(self.pieces ** chance.random()) if step % 2 else
+                    chance.randrange(self.pieces))
             faults += self.check(self.pieces - back, "once" if step % 4 < 2 else "always")
         print(f"{self.name:16s} {self.options.steps} of {self.pieces} pieces: {len(faults)} faults",
               flush=True)
