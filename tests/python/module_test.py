@@ -43,10 +43,14 @@ class Setting:
         self.db = self.module.ingest(os.path.join(FIXTURES, "megatron"), frame="rows",
                                      db=os.path.join(folder, "job.db"))
 
-    def csv(self, *query):
-        done = subprocess.run([self.program, "--db", self.db.path, "query", *query, "--format",
-                               "csv"], capture_output=True, text=True, check=True)
-        return list(csv.reader(io.StringIO(done.stdout, newline="")))
+    def cells(self, *query):
+        """Names, then values with every digit, as texts."""
+        def said(form):
+            return subprocess.run([self.program, "--db", self.db.path, "query", *query, "--format",
+                                   form], capture_output=True, text=True, check=True).stdout
+        names = next(csv.reader(io.StringIO(said("csv"), newline="")))
+        return [names] + [["" if row[name] is None else str(row[name]) for name in names]
+                          for row in json.loads(said("json"))]
 
 
 @contextlib.contextmanager
@@ -98,13 +102,13 @@ def ingest_says_what_was_read(setting):
 
 def queries_answer_as_the_program(setting):
     db = setting.db
-    same(as_cells(db.overlap()), setting.csv("overlap"))
-    same(as_cells(db.overlap(rank=[0, 3])), setting.csv("overlap", "-p", "rank=0,3"))
-    same(as_cells(db.overlap(rank=range(2, 4))), setting.csv("overlap", "-p", "rank=2,3"))
+    same(as_cells(db.overlap()), setting.cells("overlap"))
+    same(as_cells(db.overlap(rank=[0, 3])), setting.cells("overlap", "-p", "rank=0,3"))
+    same(as_cells(db.overlap(rank=range(2, 4))), setting.cells("overlap", "-p", "rank=2,3"))
     same(as_cells(db.query("nccl_stalls.sql", limit=3, run="megatron")),
-         setting.csv("nccl_stalls", "-p", "limit=3", "-p", "run=megatron"))
-    same(as_cells(db.nccl_stalls(limit=None)), setting.csv("nccl_stalls"))
-    same(as_cells(db.query("doctor/times_missing")), setting.csv("doctor/times_missing"))
+         setting.cells("nccl_stalls", "-p", "limit=3", "-p", "run=megatron"))
+    same(as_cells(db.nccl_stalls(limit=None)), setting.cells("nccl_stalls"))
+    same(as_cells(db.query("doctor/times_missing")), setting.cells("doctor/times_missing"))
     assert db.log_timers_by_rank(name="forward") == []  # a parameter may be called name
     row = db.overlap(rank=5)[0]
     assert (row.rank, row.device, type(row.span_ms)) == (5, "5", float)
@@ -121,7 +125,7 @@ def sql_takes_values_of_their_types(setting):
     assert rows[0].n == 2
     # Times are whole, and hold the nanoseconds since 1970.
     row = db.sql("SELECT ts_ns FROM kernels ORDER BY ts_ns LIMIT 1")[0]
-    want = setting.csv("-c", "SELECT ts_ns FROM kernels ORDER BY ts_ns LIMIT 1")[1][0]
+    want = setting.cells("-c", "SELECT ts_ns FROM kernels ORDER BY ts_ns LIMIT 1")[1][0]
     assert isinstance(row.ts_ns, int) and str(row.ts_ns) == want
     # What is longer than an argument may be.
     assert db.sql("SELECT length(:t) AS n", t="y" * 300_000)[0].n == 300_000
@@ -131,7 +135,7 @@ def sql_takes_values_of_their_types(setting):
         db.sql("SELECT 1", more=2)
     with raises(ValueError, "64 bits"):
         db.sql("SELECT :big", big=2**63)
-    assert len(db["streams"]) == len(setting.csv("-c", "SELECT * FROM streams")) - 1
+    assert len(db["streams"]) == len(setting.cells("-c", "SELECT * FROM streams")) - 1
     assert len(db.table("kernels", limit=7)) == 7
 
 
@@ -172,7 +176,7 @@ def errors_have_the_programs_text(setting):
 
 def names_complete_and_document_themselves(setting):
     module, db = setting.module, setting.db
-    listed = {name for name, _ in setting.csv()[1:]}
+    listed = {name for name, _ in setting.cells()[1:]}
     assert set(module.queries()) == listed and listed <= set(dir(db))
     assert "doctor/times_missing" in module.queries(checks=True)
     for name in listed:  # none hides behind a method
