@@ -17,6 +17,7 @@
 #include "tracedb/compare/compare_text.h"
 #include "tracedb/compare/compare_words.h"
 #include "tracedb/query/doc/query_builtin.h"
+#include "tracedb/query/run/output_ending.h"
 #include "tracedb/query/run/query_run.h"
 #include "tracedb/text/output_file.h"
 #include "tracedb/text/pager_output.h"
@@ -116,23 +117,50 @@ Status Gate(const CompareArguments& arguments, double gate, const Comparison& co
   return Done{};
 }
 
-// Of rows: a table for "text".
-Result<Format> RowFormat(const std::string& format) {
-  if (format == "text") return Format::kTable;
-  const auto found = FormatByName(format);
-  if (found.has_value()) return *found;
-  return Error{ErrorKind::kUsage, "--format " + format + " is not for --table and --command",
-               "see: tracedb compare --help"};
+bool IsPage(const std::filesystem::path& output) {
+  return output.extension() == ".html" || output.extension() == ".htm";
 }
 
-// The formats of a comparison; those of rows are for --table and -c.
-Status CheckFormat(const CompareArguments& arguments) {
+// Of rows: by --format, else by the ending of -o, else a table, which "text" is, too.
+Result<Format> RowFormat(const CompareArguments& arguments) {
   const std::string& format = arguments.format;
-  if (format == "text" || format == "json" || format == "markdown" || format == "html") {
-    return Done{};
+  if (format.empty() && IsPage(arguments.output)) {
+    return Error{ErrorKind::kUsage,
+                 ShownText(arguments.output.string()) + ": --table and --command write no page",
+                 "leave them out, or write to another name, such as x.csv"};
   }
-  return Error{ErrorKind::kUsage, "--format " + format + " is for --table and --command",
-               "a comparison is text, json, markdown or html"};
+  const auto named = format == "text" ? std::optional(Format::kTable) : FormatByName(format);
+  if (!format.empty() && !named.has_value()) {
+    return Error{ErrorKind::kUsage, "--format " + format + " is not for --table and --command",
+                 "see: tracedb compare --help"};
+  }
+  TRACEDB_TRY(CheckEnding(arguments.output, named, "", false));
+  if (named.has_value()) return *named;
+  return FormatByEnding(arguments.output).value_or(Format::kTable);
+}
+
+// Of a comparison: "text", "json", "markdown" or "html", by --format, else by the ending of -o.
+// The formats of rows are for --table and -c.
+Result<std::string> ComparisonFormat(const CompareArguments& arguments) {
+  constexpr std::string_view kAdvice =
+      "a comparison is text, json, markdown or html; rows of it: -c 'SELECT * FROM compare_rows'";
+  const std::string& given = arguments.format;
+  if (given == "text" || given == "json" || given == "markdown" || given == "html") return given;
+  if (!given.empty()) {
+    return Error{ErrorKind::kUsage, "--format " + given + " is for --table and --command",
+                 std::string(kAdvice)};
+  }
+  if (IsPage(arguments.output)) return std::string("html");
+  TRACEDB_TRY(CheckEnding(arguments.output, std::nullopt, "", false));
+  const auto format = FormatByEnding(arguments.output);
+  if (!format.has_value()) return std::string("text");
+  if (format == Format::kJson || format == Format::kMarkdown) {
+    return std::string(FormatName(*format));
+  }
+  return Error{ErrorKind::kUsage,
+               fmt::format("{}: a name of {}, which is for --table and --command",
+                           ShownText(arguments.output.string()), FormatName(*format)),
+               std::string(kAdvice)};
 }
 
 Result<std::vector<RunUsed>> Measure(RunInputs& inputs, const std::vector<std::string>& names) {
@@ -145,7 +173,7 @@ Result<std::vector<RunUsed>> Measure(RunInputs& inputs, const std::vector<std::s
 
 Status ShowTable(const GlobalOptions& global, const CompareArguments& arguments,
                  const std::atomic<bool>& stop) {
-  TRACEDB_ASSIGN(format, RowFormat(arguments.format));
+  TRACEDB_ASSIGN(format, RowFormat(arguments));
   if (arguments.inputs.empty() || !arguments.base.empty() || !arguments.now.empty()) {
     return Error{ErrorKind::kUsage, "--table: name the runs, without --base and --new",
                  "such as: tracedb compare --table a.db b.db c.db"};
@@ -176,7 +204,7 @@ Status ShowTable(const GlobalOptions& global, const CompareArguments& arguments,
 Status AskComparison(const CompareArguments& arguments, const Comparison& comparison,
                      const std::filesystem::path& base, const std::filesystem::path& now,
                      const std::atomic<bool>& stop, OutputStream& output) {
-  TRACEDB_ASSIGN(format, RowFormat(arguments.format));
+  TRACEDB_ASSIGN(format, RowFormat(arguments));
   TRACEDB_ASSIGN(db, OpenComparison(comparison, base, now));
   db.StopWhen(stop);
   TRACEDB_TRY(AddFunctions(db));
@@ -189,7 +217,7 @@ Status AskComparison(const CompareArguments& arguments, const Comparison& compar
 
 // What no answer could be made of, or one that says something else than it was asked for.
 Status CheckArguments(const CompareArguments& arguments) {
-  if (!arguments.command.has_value()) TRACEDB_TRY(CheckFormat(arguments));
+  if (arguments.command.has_value()) TRACEDB_TRY(RowFormat(arguments));
   if (arguments.command.has_value() &&
       arguments.command->find_first_not_of(" \t\n;") == std::string::npos) {
     return Error{ErrorKind::kUsage, "--command: there is no SQL in it",
@@ -256,10 +284,15 @@ Result<CompareOptions> ReadOptions(const CompareArguments& arguments) {
 
 }  // namespace
 
-Status RunCompare(const GlobalOptions& global, const CompareArguments& arguments,
+Status RunCompare(const GlobalOptions& global, const CompareArguments& asked,
                   const std::atomic<bool>& stop) {
-  if (arguments.table) return ShowTable(global, arguments, stop);
-  TRACEDB_TRY(CheckArguments(arguments));
+  if (asked.table) return ShowTable(global, asked, stop);
+  TRACEDB_TRY(CheckArguments(asked));
+  CompareArguments arguments = asked;
+  if (!asked.command.has_value()) {
+    TRACEDB_ASSIGN(format, ComparisonFormat(asked));
+    arguments.format = std::move(format);
+  }
   TRACEDB_ASSIGN(options, ReadOptions(arguments));
   double gate = 0;
   if (!arguments.gate.empty()) {

@@ -122,7 +122,7 @@ struct CompareArguments {
   std::vector<std::string> inputs;  // BASE NEW; with --table any number
   std::vector<std::string> base;    // or so, several a side
   std::vector<std::string> now;
-  std::string format = "text";  // or json, markdown, html; of rows that of a result
+  std::string format;  // text, json, markdown, html; of rows that of a result; empty: as -o ends
   std::filesystem::path output;
   bool force = false;
   std::string effect_min;          // "1%"; empty: the default

@@ -45,11 +45,13 @@ void AddCompareOptions(CLI::App& app, CompareArguments& arguments) {
                  "base.kernels, new.kernels ...")
       ->type_name("SQL");
   app.add_option("--format", arguments.format,
-                 "text, json, markdown or html (default text); with --table or -c also table, csv, "
-                 "tsv, ndjson")
+                 "text, json, markdown or html (default: by -o's ending, else text); with --table "
+                 "or -c also table, csv, tsv, ndjson")
       ->check(CLI::IsMember({"text", "json", "markdown", "html", "table", "csv", "tsv", "ndjson"}))
       ->type_name("FORMAT");
-  AddOutput(app, arguments.output, arguments.force);
+  AddOutput(app, arguments.output, arguments.force,
+            "; its ending says the format: .json, .md, .html; with --table or -c also .csv, .tsv, "
+            ".ndjson, .parquet, .arrows");
   app.footer(
       "Runs are not comparable where their ranks, GPUs, layout or global batch differ, a trace was "
       "cut short or damaged, or a rank lost more than 1 % of its GPU activities.\n"

@@ -1,4 +1,4 @@
-#include "query/run/output_ending.h"
+#include "tracedb/query/run/output_ending.h"
 
 #include <fmt/format.h>
 

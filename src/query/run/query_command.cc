@@ -10,11 +10,11 @@
 
 #include "query/doc/query_json.h"
 #include "query/run/detail_run.h"
-#include "query/run/output_ending.h"
 #include "query/run/query_output.h"
 #include "tracedb/query/doc/query_explain.h"
 #include "tracedb/query/doc/query_file.h"
 #include "tracedb/query/run/gathered_notes.h"
+#include "tracedb/query/run/output_ending.h"
 #include "tracedb/query/run/query_database.h"
 #include "tracedb/schema/schema_doc.h"
 #include "tracedb/text/near_name.h"

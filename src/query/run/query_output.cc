@@ -8,8 +8,8 @@
 
 #include "query/doc/doc_words.h"
 #include "query/plot/plot_settings.h"
-#include "query/run/output_ending.h"
 #include "tracedb/query/plot/result_plot.h"
+#include "tracedb/query/run/output_ending.h"
 #include "tracedb/text/output_file.h"
 #include "tracedb/text/pager_output.h"
 
