@@ -106,12 +106,13 @@ Status Gate(const CompareArguments& arguments, double gate, const Comparison& co
   const Verdict verdict = comparison.finding.verdict;
   if (verdict == Verdict::kSlower && comparison.ChangePct() > 100 * gate) {
     return Error{ErrorKind::kAssert,
-                 fmt::format("a step is slower by {:.1f} %, and {} is allowed",
+                 fmt::format("{} is slower by {:.1f} %, and {} is allowed", UnitOf(comparison),
                              comparison.ChangePct(), arguments.gate),
                  ""};
   }
   if (verdict == Verdict::kCannotTell && arguments.cannot_tell != "pass") {
-    return Error{ErrorKind::kUndecided, "it cannot be told whether a step is slower",
+    return Error{ErrorKind::kUndecided,
+                 fmt::format("it cannot be told whether {} is slower", UnitOf(comparison)),
                  comparison.finding.reason};
   }
   return Done{};

@@ -18,8 +18,8 @@ void AddRuns(CLI::App& app, const char* name, std::vector<std::string>& runs, co
 
 void AddCompareOptions(CLI::App& app, CompareArguments& arguments) {
   AddRuns(app, "RUN", arguments.inputs,
-          "BASE NEW: databases, or traces and folders, which go into a temporary database "
-          "($TMPDIR); where one holds several runs: FILE.db#RUN");
+          "BASE NEW: databases, or traces, training logs and folders, which go into a temporary "
+          "database ($TMPDIR); where one holds several runs: FILE.db#RUN");
   AddRuns(app, "--base", arguments.base, "several runs that are alike, before the change");
   AddRuns(app, "--new", arguments.now, "several runs that are alike, with the change");
   app.add_option("--min-effect", arguments.effect_min, "a smaller change is the same (default 1%)")
@@ -53,6 +53,8 @@ void AddCompareOptions(CLI::App& app, CompareArguments& arguments) {
             "; its ending says the format: .json, .md, .html; with --table or -c also .csv, .tsv, "
             ".ndjson, .parquet, .arrows");
   app.footer(
+      "Steps are those of the traces; where a run has none, the iterations of all runs' training "
+      "logs.\n"
       "Runs are not comparable where their ranks, GPUs, layout or global batch differ, a trace was "
       "cut short or damaged, or a rank lost more than 1 % of its GPU activities.\n"
       "base. and new. of -c are the whole databases of the first run of each side: runs there are "

@@ -17,13 +17,14 @@
 --                               incomplete traces.
 -- column: alike_pct  real(pct)  Numbers that are no further apart are alike; NULL: only equal ones.
 --
--- empty:  No trace is in the database.
+-- empty:  No trace is in the database, and no training log with its arguments.
 
 WITH trace AS (
   SELECT trace_id, run_id, run, rank, rank_source, world_size, gpu_name, complete, skipped_events,
          header
   FROM traces WHERE :run IS NULL OR run = :run
 ),
+job AS (SELECT run_id, run FROM runs WHERE :run IS NULL OR run = :run),
 device AS (
   SELECT u.trace_id, count(DISTINCT u.device) AS devices FROM device_uses u GROUP BY u.trace_id
 ),
@@ -83,7 +84,7 @@ fact(run_id, place, fact, value, decides) AS (
   SELECT l.run_id, 9, 'argument ' || l.name, group_concat(DISTINCT l.value),
          l.name = 'global_batch_size'
   FROM (SELECT DISTINCT run_id, name, value FROM log_arguments
-        WHERE section = 'arguments' AND run_id IN (SELECT run_id FROM trace) ORDER BY 1, 2, 3) l
+        WHERE section = 'arguments' AND run_id IN (SELECT run_id FROM job) ORDER BY 1, 2, 3) l
   GROUP BY l.run_id, l.name
   UNION ALL
   SELECT run_id, 7, 'incomplete traces', CAST(sum(NOT complete) AS TEXT), 1 FROM trace
@@ -100,5 +101,5 @@ fact(run_id, place, fact, value, decides) AS (
   FROM clock_of GROUP BY run_id HAVING count(*) > 1
 )
 SELECT r.run, f.fact, f.value, f.decides, iif(f.place = 10, 2.0, NULL) AS alike_pct
-FROM fact f JOIN (SELECT DISTINCT run_id, run FROM trace) r ON r.run_id = f.run_id
+FROM fact f JOIN job r ON r.run_id = f.run_id
 ORDER BY f.run_id, f.place, f.fact;

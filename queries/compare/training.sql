@@ -9,14 +9,16 @@
 -- column: iteration   int(count)   Its number in the log.
 -- column: elapsed_ms  real(ms)     Its time: the mean of the log's interval.
 -- column: loss        real(count)  As the log has it.
+-- column: batch_size  int(count)   Samples in it.
 --
 -- empty:  No run has a training log.
 
 WITH placed AS (
-  SELECT run_id, run, iteration, elapsed_ms, loss,
+  SELECT run_id, run, iteration, elapsed_ms, loss, batch_size,
          row_number() OVER (PARTITION BY run_id, iteration ORDER BY source_id DESC, line DESC)
            AS place
   FROM log_iterations
   WHERE iteration IS NOT NULL AND run_id IS NOT NULL AND (:run IS NULL OR run = :run)
 )
-SELECT run, iteration, elapsed_ms, loss FROM placed WHERE place = 1 ORDER BY run_id, iteration;
+SELECT run, iteration, elapsed_ms, loss, batch_size
+FROM placed WHERE place = 1 ORDER BY run_id, iteration;

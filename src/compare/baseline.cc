@@ -37,7 +37,7 @@ std::string RunText(const RunUsed& run) {
   for (size_t i = 0; i < run.parts_ns.size(); ++i) {
     json += (i == 0 ? "" : ",") + Ms(run.parts_ns[i]);
   }
-  json += "],\"facts\":{";
+  json += run.is_log ? "],\"times_of\":\"training log\",\"facts\":{" : "],\"facts\":{";
   bool is_first = true;
   for (const auto& [fact, value] : run.facts) {
     if (!IsOfJob(run, fact)) continue;
@@ -46,6 +46,8 @@ std::string RunText(const RunUsed& run) {
   }
   return json + "}}";
 }
+
+std::string_view SourceText(bool is_log) { return is_log ? "training logs" : "traces"; }
 
 Error NoBaseline(const std::filesystem::path& path, std::string_view what) {
   return Error{ErrorKind::kInput, fmt::format("{}: {}", path.string(), what),
@@ -123,9 +125,12 @@ Result<std::vector<RunUsed>> ReadBaseline(const std::filesystem::path& path) {
   TRACEDB_TRY(valid.Bind(1, text));
   TRACEDB_ASSIGN(is_valid, valid.Step());
   if (!is_valid) return NoBaseline(path, "this file is no baseline");
-  TRACEDB_ASSIGN(rows, db.Prepare("SELECT r.key, r.value ->> '$.name', r.value ->> '$.step_ms', "
-                                  "p.value FROM json_each(?1, '$.runs') r, "
-                                  "json_each(r.value, '$.parts_ms') p ORDER BY r.key, p.key"));
+  TRACEDB_ASSIGN(
+      rows,
+      db.Prepare(
+          "SELECT r.key, r.value ->> '$.name', r.value ->> '$.step_ms', "
+          "p.value, r.value ->> '$.times_of' = 'training log' FROM json_each(?1, '$.runs') r, "
+          "json_each(r.value, '$.parts_ms') p ORDER BY r.key, p.key"));
   TRACEDB_TRY(rows.Bind(1, text));
   std::vector<RunUsed> runs;
   int64_t last_key = -1;
@@ -137,6 +142,7 @@ Result<std::vector<RunUsed>> ReadBaseline(const std::filesystem::path& path) {
       RunUsed& run = runs.emplace_back();
       run.name = rows.Text(1);
       run.step_ns = std::llround(rows.Real(2) * 1e6);
+      run.is_log = rows.Int(4) != 0;
     }
     runs.back().parts_ns.push_back(std::llround(rows.Real(3) * 1e6));
   }
@@ -150,6 +156,13 @@ Result<std::vector<RunUsed>> ReadBaseline(const std::filesystem::path& path) {
 
 Status CheckSameJob(const std::vector<RunUsed>& baseline, const Comparison& comparison,
                     const std::filesystem::path& path) {
+  if (!baseline.empty() && baseline.front().is_log != comparison.IsOfLogs()) {
+    return Error{
+        ErrorKind::kInput,
+        fmt::format("{} has times of {}, and those compared are of {}", ShownText(path.string()),
+                    SourceText(baseline.front().is_log), SourceText(comparison.IsOfLogs())),
+        "make one of these with: tracedb baseline -o FILE RUN RUN..."};
+  }
   for (const RunUsed& run : baseline) {
     for (const auto& [fact, value] : run.facts) {
       for (const auto* side : {&comparison.base, &comparison.now}) {

@@ -50,9 +50,10 @@ std::string FindingJson(const Finding& finding, double base_ns) {
 std::string RunJson(const RunUsed& run) {
   return fmt::format(
       R"({{"name":{},"run":{},"gpus":{},"steps":{},"steady_first":{},"steady_steps":{},)"
-      R"("step_ms":{}}})",
-      JsonString(run.name), JsonString(run.run), run.ranks, run.steps, run.steady_first,
-      run.steady_count, Ms(static_cast<double>(run.step_ns)));
+      R"("step_ms":{},"times_of":"{}"}})",
+      JsonString(run.name), JsonString(run.run), run.is_log ? "null" : fmt::to_string(run.ranks),
+      run.steps, run.steady_first, run.steady_count, Ms(static_cast<double>(run.step_ns)),
+      run.is_log ? "training log" : "traces");
 }
 
 std::string DifferenceJson(const FactDifference& difference) {
@@ -139,6 +140,7 @@ std::string CompareJson(const Comparison& comparison) {
       Array(comparison.differences, DifferenceJson), Array(comparison.unlike, UnlikeJson),
       comparison.between_runs ? "run"
       : comparison.IsWhole()  ? "recording"
+      : comparison.IsOfLogs() ? "iteration"
                               : "step",
       Real(100 * comparison.effect_min), Array(comparison.base, RunJson),
       Array(comparison.now, RunJson), Array(comparison.parts, PartJson), KernelTime(comparison),

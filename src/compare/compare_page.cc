@@ -58,7 +58,7 @@ std::string RunsTable(const Comparison& comparison) {
     for (const RunUsed& run : *side) {
       table.Text(side == &comparison.base ? "base" : "new");
       table.Text(run.name);
-      table.Number(fmt::to_string(run.ranks));
+      table.Number(run.is_log ? "" : fmt::to_string(run.ranks));
       table.Number(run.is_whole ? "none" : fmt::to_string(run.steps));
       table.Number(run.is_whole ? "" : fmt::to_string(run.steady_count));
       table.Number(Ms(static_cast<double>(run.step_ns)));
@@ -111,8 +111,9 @@ std::string PartsTable(const Comparison& comparison) {
 
 std::string RowsTable(const Comparison& comparison, size_t rows_max) {
   std::string notes;
-  HtmlTable table(comparison.IsWhole() ? "Of a rank, the most telling first."
-                                       : "Of one step and rank, the most telling first.",
+  HtmlTable table(comparison.IsWhole()    ? "Of a rank, the most telling first."
+                  : comparison.IsOfLogs() ? "Of one iteration, the most telling first."
+                                          : "Of one step and rank, the most telling first.",
                   {"kind", "name", "base_calls", "new_calls", "base_ms", "new_ms", "delta_ms",
                    "verdict", "in", "where"});
   for (size_t i = 0; i < std::min(rows_max, comparison.rows.size()); ++i) {
@@ -131,6 +132,20 @@ std::string RowsTable(const Comparison& comparison, size_t rows_max) {
     table.EndRow();
   }
   return notes + table.End();
+}
+
+// A chart that is not shrunk beyond what can be read: a narrow window scrolls it.
+std::string Scrolled(std::string_view chart) {
+  return fmt::format("<div class=\"scroll chart\" tabindex=\"0\">{}</div>\n", chart);
+}
+
+// Of training logs there are none.
+std::string Parts(const Comparison& comparison) {
+  if (comparison.IsOfLogs()) return "";
+  return Section("From base to new", Scrolled(WaterfallChart(comparison))) +
+         Section(comparison.IsWhole() ? "Where the recording's time went"
+                                      : "Where the step's time went",
+                 Scrolled(PartsChart(comparison)) + PartsTable(comparison));
 }
 
 // Not where nobody waits and each rank has its number.
@@ -172,11 +187,6 @@ std::string RanksTable(const Comparison& comparison) {
   return moved + table.End();
 }
 
-// A chart that is not shrunk beyond what can be read: a narrow window scrolls it.
-std::string Scrolled(std::string_view chart) {
-  return fmt::format("<div class=\"scroll chart\" tabindex=\"0\">{}</div>\n", chart);
-}
-
 std::string Training(const Comparison& comparison) {
   size_t beyond = 0;
   const std::string times = IterationTimeChart(comparison, beyond);
@@ -214,8 +224,7 @@ std::string Headline(const Comparison& comparison) {
     return fmt::format(
         "<p><strong>not comparable</strong>: {}.</p>\n<p>Without a verdict: {} takes {} ms in "
         "base, {} in new.</p>\n",
-        EscapedHtml(WhyNotComparable(comparison)),
-        comparison.IsWhole() ? "the recording" : "a step",
+        EscapedHtml(WhyNotComparable(comparison)), UnitOf(comparison),
         Ms(static_cast<double>(comparison.base_ns)), Ms(static_cast<double>(comparison.new_ns)));
   }
   const auto base_ns = static_cast<double>(comparison.base_ns);
@@ -223,7 +232,7 @@ std::string Headline(const Comparison& comparison) {
   const Finding& finding = comparison.finding;
   std::string html =
       fmt::format("<p><strong>{}</strong>: {} takes {} ms, was {} ({}).</p>\n",
-                  VerdictName(finding.verdict), comparison.IsWhole() ? "the recording" : "a step",
+                  VerdictName(finding.verdict), UnitOf(comparison),
                   Ms(static_cast<double>(comparison.new_ns)), Ms(base_ns), Pct(delta_ns, base_ns));
   html += KernelTime(comparison);
   if (!finding.reason.empty()) {
@@ -254,10 +263,7 @@ std::string ComparePage(const Comparison& comparison, size_t rows_max, std::stri
                       Headline(comparison));
   html += Section("The runs", RunsTable(comparison));
   html += Section("What differs beside the times", DifferencesTable(comparison));
-  html += Section("From base to new", Scrolled(WaterfallChart(comparison)));
-  html += Section(
-      comparison.IsWhole() ? "Where the recording's time went" : "Where the step's time went",
-      Scrolled(PartsChart(comparison)) + PartsTable(comparison));
+  html += Parts(comparison);
   const std::string operators = OperatorsChart(comparison, 16);
   if (!operators.empty()) {
     html += Section("Operators by what changed on the GPU",
@@ -273,7 +279,9 @@ std::string ComparePage(const Comparison& comparison, size_t rows_max, std::stri
                             StepsText(comparison), Scrolled(lanes)));
   }
   if (HasRanksToShow(comparison)) html += Section("The ranks", RanksTable(comparison));
-  html += Section("What changed in it", RowsTable(comparison, rows_max));
+  if (!comparison.rows.empty() || !comparison.IsOfLogs()) {
+    html += Section("What changed in it", RowsTable(comparison, rows_max));
+  }
   const std::string training = Training(comparison);
   if (!training.empty()) html += Section("What the training logs say", training);
   return html + fmt::format(

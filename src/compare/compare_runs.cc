@@ -12,6 +12,7 @@
 
 #include "compare/fact_differences.h"
 #include "compare/kernel_rows.h"
+#include "compare/log_samples.h"
 #include "compare/rank_roles.h"
 #include "compare/row_changes.h"
 #include "compare/run_samples.h"
@@ -24,20 +25,23 @@ namespace {
 
 constexpr double kPartShareMin = 1e-3;  // of the step: less of a part's change is the same
 
-Result<std::vector<RunSamples>> ReadSide(const std::vector<RunToCompare>& runs,
-                                         const QueryCatalog& catalog, const CompareOptions& options,
-                                         std::optional<int64_t> like_step) {
-  std::vector<RunSamples> side;
+// Of what there are steps: what GPUs did, or training logs.
+enum class Source { kTraces, kLogs };
+
+using Side = std::vector<RunSamples>;
+
+Result<Side> ReadSide(const std::vector<RunToCompare>& runs, const QueryCatalog& catalog,
+                      const CompareOptions& options, Source source,
+                      std::optional<int64_t> like_step) {
+  Side side;
   for (const RunToCompare& run : runs) {
     TRACEDB_ASSIGN(db, run.open());
-    TRACEDB_ASSIGN(samples, ReadRun(db, catalog, run.run, options.effect_min));
-    if (samples.used.steps == 0) {
-      return Error{ErrorKind::kInput, run.name + ": there is no GPU activity in it",
-                   "tracedb doctor says what is missing"};
-    }
+    const bool of_log = source == Source::kLogs;
+    TRACEDB_ASSIGN(samples, of_log ? ReadLogRun(db, catalog, run.run, options.effect_min)
+                                   : ReadRun(db, catalog, run.run, options.effect_min));
     samples.used.name = run.name;
-    if (options.with_path) TRACEDB_TRY(ReadPath(db, catalog, samples));
-    if (options.with_lanes && side.empty()) {
+    if (options.with_path && !of_log) TRACEDB_TRY(ReadPath(db, catalog, samples));
+    if (options.with_lanes && side.empty() && !of_log) {
       TRACEDB_TRY(ReadLanes(db, catalog, like_step, samples));
     }
     if (options.with_lanes) TRACEDB_TRY(ReadLog(db, catalog, samples));
@@ -46,14 +50,69 @@ Result<std::vector<RunSamples>> ReadSide(const std::vector<RunToCompare>& runs,
   return side;
 }
 
-std::vector<RunUsed> UsedOf(const std::vector<RunSamples>& side) {
+// The runs without a step, by their names.
+std::vector<std::string> EmptyOnes(const std::vector<Side>& sides) {
+  std::vector<std::string> names;
+  for (const Side& side : sides) {
+    for (const RunSamples& run : side) {
+      if (run.used.steps == 0) names.push_back(run.used.name);
+    }
+  }
+  return names;
+}
+
+Result<std::vector<Side>> ReadSides(const std::vector<std::vector<RunToCompare>>& sides,
+                                    const QueryCatalog& catalog, const CompareOptions& options,
+                                    Source source) {
+  std::vector<Side> read;
+  for (const std::vector<RunToCompare>& runs : sides) {
+    std::optional<int64_t> like_step;
+    if (!read.empty()) like_step = read.front().front().used.usual_step;
+    TRACEDB_ASSIGN(side, ReadSide(runs, catalog, options, source, like_step));
+    read.push_back(std::move(side));
+  }
+  return read;
+}
+
+// Of one kind for all: a step of a GPU is not to be compared with an iteration of a log. Logs where
+// a run has nothing else.
+Result<std::vector<Side>> ReadAlike(const std::vector<std::vector<RunToCompare>>& sides,
+                                    const QueryCatalog& catalog, const CompareOptions& options) {
+  TRACEDB_ASSIGN(of_traces, ReadSides(sides, catalog, options, Source::kTraces));
+  const std::vector<std::string> idle = EmptyOnes(of_traces);
+  if (idle.empty()) return of_traces;
+  TRACEDB_ASSIGN(of_logs, ReadSides(sides, catalog, options, Source::kLogs));
+  const std::vector<std::string> logless = EmptyOnes(of_logs);
+  for (const std::string& name : idle) {
+    if (std::find(logless.begin(), logless.end(), name) == logless.end()) continue;
+    return Error{
+        ErrorKind::kInput,
+        ShownText(name) +
+            ": there is no GPU activity in it, and no training log with times of iterations",
+        "tracedb doctor says what is missing"};
+  }
+  if (!logless.empty()) {
+    return Error{ErrorKind::kInput,
+                 fmt::format("{}: only a training log has times in it, and in {} there is none",
+                             ShownText(idle.front()), ShownText(logless.front())),
+                 "ingest the log of that job too, or the traces of both"};
+  }
+  if (options.with_path) {
+    return Error{ErrorKind::kInput,
+                 ShownText(idle.front()) + ": there is no GPU activity in it to replay",
+                 "leave out --critical-path: training logs are compared"};
+  }
+  return of_logs;
+}
+
+std::vector<RunUsed> UsedOf(const Side& side) {
   std::vector<RunUsed> used;
   for (const RunSamples& samples : side) used.push_back(samples.used);
   return used;
 }
 
 // Means over the runs, as whole nanoseconds that add up to the step's, which is set.
-std::vector<int64_t> PartsOf(const std::vector<RunSamples>& side, int64_t& step_ns) {
+std::vector<int64_t> PartsOf(const Side& side, int64_t& step_ns) {
   const auto count = static_cast<int64_t>(side.size());
   std::vector<int64_t> totals(kStepParts.size(), 0);
   step_ns = 0;
@@ -62,6 +121,7 @@ std::vector<int64_t> PartsOf(const std::vector<RunSamples>& side, int64_t& step_
     for (size_t i = 0; i < totals.size(); ++i) totals[i] += run.used.parts_ns[i];
   }
   step_ns /= count;
+  if (side.front().used.is_log) return totals;  // of an iteration there are none
   return MeansThatAddUp(totals, count, step_ns);
 }
 
@@ -113,7 +173,7 @@ Status CheckSteps(const std::vector<RunUsed>& runs) {
                "steps are those of the profiler's step(): record both with them, or none"};
 }
 
-std::optional<int64_t> KernelTimeOf(const std::vector<RunSamples>& side) {
+std::optional<int64_t> KernelTimeOf(const Side& side) {
   int64_t sum = 0;
   for (const RunSamples& run : side) {
     if (!run.used.kernel_ns.has_value()) return std::nullopt;
@@ -200,8 +260,9 @@ Status CheckApart(const std::vector<RunUsed>& runs) {
 Result<Comparison> CompareRuns(const std::vector<RunToCompare>& base,
                                const std::vector<RunToCompare>& now, const QueryCatalog& catalog,
                                const CompareOptions& options) {
-  TRACEDB_ASSIGN(base_runs, ReadSide(base, catalog, options, std::nullopt));
-  TRACEDB_ASSIGN(new_runs, ReadSide(now, catalog, options, base_runs.front().used.usual_step));
+  TRACEDB_ASSIGN(both, ReadAlike({base, now}, catalog, options));
+  Side& base_runs = both.front();
+  Side& new_runs = both.back();
   Comparison comparison;
   comparison.base = UsedOf(base_runs);
   comparison.now = UsedOf(new_runs);
@@ -245,8 +306,8 @@ Result<Comparison> CompareRuns(const std::vector<RunToCompare>& base,
 Result<std::vector<RunUsed>> MeasureRuns(const std::vector<RunToCompare>& runs,
                                          const QueryCatalog& catalog,
                                          const CompareOptions& options) {
-  TRACEDB_ASSIGN(samples, ReadSide(runs, catalog, options, std::nullopt));
-  return UsedOf(samples);
+  TRACEDB_ASSIGN(sides, ReadAlike({runs}, catalog, options));
+  return UsedOf(sides.front());
 }
 
 }  // namespace tracedb

@@ -54,7 +54,8 @@ Status WriteRunsTable(const std::vector<RunUsed>& runs, RowSink& sink) {
   for (const RunUsed& run : runs) {
     std::vector<std::string> values;
     for (const std::string& fact : facts) values.push_back(FactOf(run, fact));
-    std::vector<Cell> cells = {TextCell(run.name), CountCell(run.ranks), CountCell(run.steps)};
+    std::vector<Cell> cells = {TextCell(run.name), run.is_log ? Cell{} : CountCell(run.ranks),
+                               CountCell(run.steps)};
     for (const std::string& value : values) cells.push_back(TextCell(value));
     cells.push_back(MsCell(run.step_ns));
     const double change_ns = static_cast<double>(run.step_ns) - first_ns;

@@ -108,13 +108,15 @@ class Table {
 std::string RunsText(const std::vector<RunUsed>& runs) {
   std::string text;
   for (const RunUsed& run : runs) {
-    text += fmt::format("{}{} ({} GPU{}, ", text.empty() ? "" : "; ", ShownText(run.name),
-                        run.ranks, run.ranks == 1 ? "" : "s");
+    text += fmt::format("{}{} (", text.empty() ? "" : "; ", ShownText(run.name));
+    text +=
+        run.is_log ? "training log" : fmt::format("{} GPU{}", run.ranks, run.ranks == 1 ? "" : "s");
     if (run.is_whole) {
-      text += "no steps: the whole recording)";
+      text += ", no steps: the whole recording)";
       continue;
     }
-    text += fmt::format("{} step{}", run.steps, run.steps == 1 ? "" : "s");
+    text += fmt::format(", {} {}{}", run.steps, run.is_log ? "iteration" : "step",
+                        run.steps == 1 ? "" : "s");
     if (run.steady_count == 0) {
       text += ", not steady: they grow or shrink";
     } else if (run.steady_count < run.steps) {
@@ -137,8 +139,7 @@ std::string KernelTimeText(const Comparison& comparison) {
 // No percentages: the runs are of different things, and one of them would be taken for an answer.
 std::string NotComparableText(const Comparison& comparison) {
   std::string text = fmt::format("not comparable: {}.\n", WhyNotComparable(comparison));
-  text += fmt::format("Without a verdict: {} takes {} ms in base, {} in new.\n",
-                      comparison.IsWhole() ? "the recording" : "a step",
+  text += fmt::format("Without a verdict: {} takes {} ms in base, {} in new.\n", UnitOf(comparison),
                       Ms(static_cast<double>(comparison.base_ns)),
                       Ms(static_cast<double>(comparison.new_ns)));
   if (!comparison.base_kernel_ns.has_value() || !comparison.new_kernel_ns.has_value()) return text;
@@ -155,8 +156,8 @@ std::string StepText(const Comparison& comparison) {
   const Finding& finding = comparison.finding;
   const std::string kernels = KernelTimeText(comparison);
   std::string text = fmt::format("{}: {} takes {} ms, was {} ({})\n", VerdictName(finding.verdict),
-                                 comparison.IsWhole() ? "the recording" : "a step", Ms(new_ns),
-                                 Ms(base_ns), SignedPct(new_ns - base_ns, base_ns));
+                                 UnitOf(comparison), Ms(new_ns), Ms(base_ns),
+                                 SignedPct(new_ns - base_ns, base_ns));
   if (!finding.reason.empty()) text += fmt::format("Why: {}.\n", finding.reason);
   if (!finding.least_visible_ns.has_value()) return text + kernels;
   text +=
@@ -199,6 +200,7 @@ Status WriteDifferences(const Comparison& comparison, const CompareTextOptions& 
 
 Status WriteParts(const Comparison& comparison, const CompareTextOptions& options,
                   OutputStream& output) {
+  if (comparison.IsOfLogs()) return Done{};
   TRACEDB_TRY(output.Write(fmt::format("Where the {} time went (a mean of ranks; adds up):\n\n",
                                        comparison.IsWhole() ? "recording's" : "step's")));
   Table table(options, output);
@@ -276,7 +278,9 @@ Status WriteRows(const Comparison& comparison, const CompareTextOptions& options
                  OutputStream& output) {
   if (comparison.rows.empty()) return Done{};
   TRACEDB_TRY(output.Write(fmt::format("What changed in it (of {}):\n\n",
-                                       comparison.IsWhole() ? "a rank" : "one step and rank")));
+                                       comparison.IsWhole()    ? "a rank"
+                                       : comparison.IsOfLogs() ? "one iteration"
+                                                               : "one step and rank")));
   Table table(options, output,
               {"kind", "name", "delta_ms", "verdict", "base_ms", "new_ms", "in", "base_calls",
                "new_calls", "where"});

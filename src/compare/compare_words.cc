@@ -25,6 +25,11 @@ std::string Told(const UnlikeRuns& unlike) {
 
 }  // namespace
 
+std::string_view UnitOf(const Comparison& comparison) {
+  if (comparison.IsWhole()) return "the recording";
+  return comparison.IsOfLogs() ? "an iteration" : "a step";
+}
+
 std::string WhyNotComparable(const Comparison& comparison) {
   constexpr size_t kToldMax = 3;
   std::vector<std::string> reasons;

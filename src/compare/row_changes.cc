@@ -76,7 +76,8 @@ class RowFinder {
       const RowKey& key = match.Key();
       const bool is_gpu = key.kind == kGpuRow;
       const bool is_host = !is_gpu && key.kind != "kernel" && key.kind != "collective";
-      const bool is_named = key.kind == "annotation" || key.kind == kPathRow;
+      const bool is_named =
+          key.kind == "annotation" || key.kind == kPathRow || key.kind == kTimerRow;
       Add(match, is_host && !is_named ? "host" : is_gpu ? "operator" : key.kind, &RowSeries::ns);
       if (key.kind == "operator" && !has_paths) Add(match, "operator", &RowSeries::gpu_ns);
     }
@@ -117,8 +118,9 @@ class RowFinder {
       SetRareTime(row, candidate.series);
     }
     if (row.base_ns == row.new_ns && !is_alone) return;
-    // An operator's GPU time says nothing of one that launches nothing.
-    if (kind == "operator" && row.base_ns == 0 && row.new_ns == 0) return;
+    // An operator's GPU time says nothing of one that launches nothing, and a timer that few
+    // iterations have nothing of the others.
+    if ((kind == "operator" || kind == kTimerRow) && row.base_ns == 0 && row.new_ns == 0) return;
     found_.push_back(std::move(candidate));
   }
 
@@ -141,7 +143,8 @@ class RowFinder {
     std::vector<double> ps;
     for (size_t i = 0; i < std::min(found_.size(), kJudgedMax); ++i) {
       const std::string& kind = found_[i].row.kind;
-      const bool is_host = kind == "host" || kind == "annotation" || kind == kPathRow;
+      const bool is_host =
+          kind == "host" || kind == "annotation" || kind == kPathRow || kind == kTimerRow;
       judgements.push_back(
           JudgeSides(sides_, found_[i].series, is_host ? host_least_ns_ : gpu_least_ns_));
       ps.push_back(judgements.back().p);

@@ -208,6 +208,26 @@ std::vector<int64_t> MeansThatAddUp(std::span<const int64_t> totals, int64_t cou
   return means;
 }
 
+Status ReadFacts(const RunReader& reader, RunSamples& samples) {
+  return reader.Each("compare/facts", [&](const NamedRow& row) {
+    samples.used.facts[row.Text("fact")] = row.Text("value");
+    if (row.Int("decides") != 0) samples.used.deciding.insert(row.Text("fact"));
+    const Cell& alike = row.At("alike_pct");
+    if (alike.type == SqlType::kReal) samples.alike_pct[row.Text("fact")] = alike.real;
+  });
+}
+
+void SetMiddle(RunSamples& samples, double effect_min) {
+  RunUsed& used = samples.used;
+  used.steps = samples.steps_ns.size();
+  const SteadyPart steady = FindSteadyPart(samples.step_means, effect_min);
+  used.steady_first = steady.first;
+  used.steady_count = steady.count;
+  const size_t count = steady.count == 0 ? used.steps : steady.count;
+  samples.middle = MiddlePlaces(std::span(samples.step_means).subspan(steady.first, count));
+  for (size_t& place : samples.middle) place += steady.first;
+}
+
 Result<RunSamples> ReadRun(SqliteDb& db, const QueryCatalog& catalog, const std::string& run,
                            double effect_min) {
   const RunReader reader{db, catalog, run};
@@ -215,15 +235,8 @@ Result<RunSamples> ReadRun(SqliteDb& db, const QueryCatalog& catalog, const std:
   samples.used.run = run;
   TRACEDB_TRY(ReadRecordings(db, samples.used));
   TRACEDB_ASSIGN(places, ReadSteps(reader, samples));
-  samples.used.steps = samples.steps_ns.size();
   samples.used.ranks = samples.ranks;
-  const SteadyPart steady = FindSteadyPart(samples.step_means, effect_min);
-  samples.used.steady_first = steady.first;
-  samples.used.steady_count = steady.count;
-  const size_t first = steady.first;
-  const size_t count = steady.count == 0 ? samples.used.steps : steady.count;
-  samples.middle = MiddlePlaces(std::span(samples.step_means).subspan(first, count));
-  for (size_t& place : samples.middle) place += first;
+  SetMiddle(samples, effect_min);
   SetMeans(samples);
   const RunReader rows = samples.used.is_whole ? reader.With("whole=1") : reader;
   TRACEDB_TRY(ReadRows(rows, reader, places, samples));
@@ -231,12 +244,7 @@ Result<RunSamples> ReadRun(SqliteDb& db, const QueryCatalog& catalog, const std:
   TRACEDB_TRY(ReadRoles(reader, samples));
   TRACEDB_TRY(ReadCausedWaits(rows, places, samples));
   TRACEDB_TRY(ReadLost(reader, samples.used));
-  TRACEDB_TRY(reader.Each("compare/facts", [&](const NamedRow& row) {
-    samples.used.facts[row.Text("fact")] = row.Text("value");
-    if (row.Int("decides") != 0) samples.used.deciding.insert(row.Text("fact"));
-    const Cell& alike = row.At("alike_pct");
-    if (alike.type == SqlType::kReal) samples.alike_pct[row.Text("fact")] = alike.real;
-  }));
+  TRACEDB_TRY(ReadFacts(reader, samples));
   return samples;
 }
 
@@ -257,42 +265,6 @@ Status ReadPath(SqliteDb& db, const QueryCatalog& catalog, RunSamples& samples) 
     series->calls[place] += ranks * static_cast<double>(row.Int("stretches"));
     series->ns[place] += ranks * static_cast<double>(row.Ns("dur_ms"));
   });
-}
-
-Status ReadLog(SqliteDb& db, const QueryCatalog& catalog, RunSamples& samples) {
-  constexpr size_t kPointsMax = 2000;
-  std::vector<LogPoint> all;
-  const RunReader reader{db, catalog, samples.used.run};
-  const auto real = [](const NamedRow& row, std::string_view name) {
-    const Cell& cell = row.At(name);
-    if (cell.type == SqlType::kInteger) return std::optional(static_cast<double>(cell.integer));
-    return cell.type == SqlType::kReal && std::isfinite(cell.real) ? std::optional(cell.real)
-                                                                   : std::nullopt;
-  };
-  TRACEDB_TRY(reader.Each("compare/training", [&](const NamedRow& row) {
-    all.push_back(
-        {static_cast<double>(row.Int("iteration")), real(row, "elapsed_ms"), real(row, "loss")});
-  }));
-  const size_t each = std::max<size_t>(1, (all.size() + kPointsMax - 1) / kPointsMax);
-  for (size_t first = 0; first < all.size(); first += each) {
-    const auto some = std::span(all).subspan(first, std::min(each, all.size() - first));
-    const auto mean = [&](const auto& of) {
-      double sum = 0;
-      double count = 0;
-      for (const LogPoint& point : some) {
-        const std::optional<double> value = of(point);
-        if (!value.has_value()) continue;
-        sum += *value;
-        ++count;
-      }
-      return count == 0 ? std::nullopt : std::optional(sum / count);
-    };
-    samples.used.log.push_back(
-        {*mean([](const LogPoint& point) { return std::optional(point.iteration); }),
-         mean([](const LogPoint& point) { return point.elapsed_ms; }),
-         mean([](const LogPoint& point) { return point.loss; })});
-  }
-  return Done{};
 }
 
 Status ReadLanes(SqliteDb& db, const QueryCatalog& catalog, std::optional<int64_t> like,

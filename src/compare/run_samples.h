@@ -19,9 +19,11 @@
 
 namespace tracedb {
 
+struct RunReader;
+
 // The same thing in every step: a kernel of an operator, a collective, an operator on the host.
 struct RowKey {
-  std::string kind;  // operator, annotation, module, call, kernel, collective, kGpuRow
+  std::string kind;  // operator, annotation, module, call, kernel, collective, kGpuRow, kTimerRow
   std::string name;
   std::string where;  // of what runs on the GPU: where it was launched, see kernel_rows.h
   auto operator<=>(const RowKey&) const = default;
@@ -75,15 +77,17 @@ struct RunSamples {
 // down leaves goes to those with the largest rests.
 std::vector<int64_t> MeansThatAddUp(std::span<const int64_t> totals, int64_t count, int64_t mean);
 
+// Sets the steady part of the steps, and which of them times are means of.
+void SetMiddle(RunSamples& samples, double effect_min);
+
+Status ReadFacts(const RunReader& reader, RunSamples& samples);
+
 // `run`: a name in runs.
 Result<RunSamples> ReadRun(SqliteDb& db, const QueryCatalog& catalog, const std::string& run,
                            double effect_min);
 
 // What the critical paths of its steps consist of, into its rows. The run is replayed.
 Status ReadPath(SqliteDb& db, const QueryCatalog& catalog, RunSamples& samples);
-
-// Sets used.log.
-Status ReadLog(SqliteDb& db, const QueryCatalog& catalog, RunSamples& samples);
 
 // Sets used.usual_step and used.lanes: of step `like` where the run has it, else of one of about
 // the usual length.

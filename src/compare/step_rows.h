@@ -19,7 +19,11 @@ class RowsOfSteps {
 
   // nullptr: of a step that is not compared.
   RowSeries* At(const NamedRow& row, RowKey key, size_t& place) {
-    const auto at = places_.find({row.Int("capture"), row.Int("step")});
+    return At({row.Int("capture"), row.Int("step")}, std::move(key), place);
+  }
+
+  RowSeries* At(const StepId& id, RowKey key, size_t& place) {
+    const auto at = places_.find(id);
     if (at == places_.end()) return nullptr;
     place = at->second;
     RowSeries& series = samples_.rows[std::move(key)];

@@ -2,11 +2,15 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tracedb/compare/comparison.h"
 
 namespace tracedb {
+
+// Of what the times are: "a step", "an iteration" of a training log, or "the recording".
+std::string_view UnitOf(const Comparison& comparison);
 
 // The facts that decide, such as "GPUs: A in base, B in new"; empty where they are comparable.
 std::string WhyNotComparable(const Comparison& comparison);

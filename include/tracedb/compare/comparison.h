@@ -66,9 +66,12 @@ inline constexpr std::string_view kPathRow = "critical path";
 // In what samples have what an operator's GPU activities took, by place; of the kind operator.
 inline constexpr std::string_view kGpuRow = "operator on the GPU";
 
+// A row's kind: a timer of the training log, where runs are compared by their logs.
+inline constexpr std::string_view kTimerRow = "timer";
+
 // What is alike on both sides, and how it changed.
 struct RowChange {
-  std::string kind;  // recomputation, annotation, operator, kernel, collective, host, kPathRow
+  std::string kind;  // recomputation, annotation, operator, kernel, collective, host, kPathRow ...
   std::string name;
   std::string base_name;  // of a renamed kernel
   std::string path;       // where it was launched: operators and modules, the outermost first
@@ -121,6 +124,7 @@ struct RunUsed {
   size_t steady_first = 0;  // by place, from 0
   size_t steady_count = 0;  // 0: they grow or shrink
   bool is_whole = false;    // there are no steps: each capture counts as one
+  bool is_log = false;      // steps are iterations of the training log; `ranks` is 0, no parts
   int64_t step_ns = 0;
   std::optional<int64_t> kernel_ns;          // of kernels in a step, of all GPUs together
   std::vector<int64_t> parts_ns;             // by kStepParts; their sum is step_ns
@@ -179,6 +183,7 @@ struct Comparison {
   std::optional<int64_t> new_kernel_ns;
 
   bool IsWhole() const { return !base.empty() && base.front().is_whole; }
+  bool IsOfLogs() const { return !base.empty() && base.front().is_log; }
 
   double ChangePct() const;
 };
