@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <set>
@@ -21,14 +22,30 @@ struct Loose {  // of one side, without its like on the other
   KernelPlace place;
 };
 
+// Calls in a step, which runs of more or fewer steps have the same of: the median, or of what is in
+// few of the steps the mean.
 std::map<RowKey, double> CallsOf(const std::vector<RunSamples>& runs) {
-  std::map<RowKey, double> calls;
+  std::map<RowKey, std::vector<double>> steps;
   for (const RunSamples& run : runs) {
     for (const auto& [key, series] : run.rows) {
-      calls[key] += std::accumulate(series.calls.begin(), series.calls.end(), 0.0);
+      std::vector<double>& of_key = steps[key];
+      of_key.insert(of_key.end(), series.calls.begin(), series.calls.end());
     }
   }
+  std::map<RowKey, double> calls;
+  for (auto& [key, values] : steps) {
+    if (values.empty()) continue;
+    const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    const double sum = std::accumulate(values.begin(), values.end(), 0.0);
+    calls[key] = *middle > 0 ? *middle : sum / static_cast<double>(values.size());
+  }
   return calls;
+}
+
+bool AreAsOften(double left, double right) {
+  constexpr double kShareMax = 0.02;
+  return std::abs(left - right) <= kShareMax * std::max(left, right);
 }
 
 KernelPlace PlaceOf(const std::vector<RunSamples>& runs, const RowKey& key) {
@@ -85,7 +102,7 @@ struct Alike {
 
 Alike AlikeKernels(const Loose& base, const Loose& now, double kernels) {
   const double name = Likeness(base.key.name, now.key.name);
-  const bool is_as_often = base.calls == now.calls;
+  const bool is_as_often = AreAsOften(base.calls, now.calls);
   const bool is_grid = !base.place.grid.empty() && base.place.grid == now.place.grid;
   const bool is_after = AreAlike(base.place.before, now.place.before);
   const bool is_before = AreAlike(base.place.after, now.place.after);
@@ -160,6 +177,36 @@ class Matcher {
     add(now_, &RowMatch::more_now, &RowMatch::now);
   }
 
+  // Kernels without a place that have other names altogether. Those between two kernels that are on
+  // both sides are one by one the same where there are as many, which run as often.
+  void MatchInOrder(const std::vector<RunSamples>& base, const std::vector<RunSamples>& now) {
+    const Anchors anchors = AnchorsOf(base, now);
+    std::map<size_t, std::pair<std::vector<size_t>, std::vector<size_t>>> gaps;
+    for (size_t i = 0; i < base_.size(); ++i) {
+      if (!IsWithoutPlace(base_[i])) continue;
+      const auto after =
+          std::upper_bound(anchors.base.begin(), anchors.base.end(), base_[i].place.order);
+      gaps[static_cast<size_t>(after - anchors.base.begin())].first.push_back(i);
+    }
+    for (size_t i = 0; i < now_.size(); ++i) {
+      if (!IsWithoutPlace(now_[i])) continue;
+      const auto after =
+          std::upper_bound(anchors.now.begin(), anchors.now.end(), now_[i].place.order);
+      gaps[static_cast<size_t>(after - anchors.now.begin())].second.push_back(i);
+    }
+    std::vector<std::pair<size_t, size_t>> pairs;
+    for (auto& [gap, both] : gaps) {
+      std::vector<std::pair<size_t, size_t>> of_gap;
+      PairInOrder(both.first, both.second, of_gap);
+      const bool are_same = both.first.size() == both.second.size() &&
+                            std::all_of(of_gap.begin(), of_gap.end(), [&](const auto& pair) {
+                              return AreAsOften(base_[pair.first].calls, now_[pair.second].calls);
+                            });
+      if (are_same) pairs.insert(pairs.end(), of_gap.begin(), of_gap.end());
+    }
+    Take(pairs, RowIn::kRenamed);
+  }
+
   std::vector<RowMatch> All() {
     for (const Loose& loose : base_) matches_.push_back({RowIn::kBase, loose.key, {}, {}, {}});
     for (const Loose& loose : now_) matches_.push_back({RowIn::kNew, {}, loose.key, {}, {}});
@@ -167,6 +214,56 @@ class Matcher {
   }
 
  private:
+  struct Anchors {  // both rising, the same kernels
+    std::vector<size_t> base;
+    std::vector<size_t> now;
+  };
+
+  static bool IsWithoutPlace(const Loose& loose) {
+    return loose.key.kind == "kernel" && loose.key.where.empty() && loose.place.first_slice != 0;
+  }
+
+  // The orders of kernels that are on both sides: of those that changed places as many as are in
+  // one order in both.
+  Anchors AnchorsOf(const std::vector<RunSamples>& base, const std::vector<RunSamples>& now) const {
+    std::vector<std::pair<size_t, size_t>> orders;
+    for (const RowMatch& match : matches_) {
+      if (match.base.kind != "kernel") continue;
+      const KernelPlace of_base = PlaceOf(base, match.base);
+      const KernelPlace of_now = PlaceOf(now, match.now);
+      if (of_base.first_slice == 0 || of_now.first_slice == 0) continue;
+      orders.emplace_back(of_base.order, of_now.order);
+    }
+    std::sort(orders.begin(), orders.end());
+    return RisingIn(orders);
+  }
+
+  // The longest series of pairs that rises in both.
+  static Anchors RisingIn(const std::vector<std::pair<size_t, size_t>>& orders) {
+    constexpr size_t kNone = std::numeric_limits<size_t>::max();
+    std::vector<size_t> ends;  // by length less 1: the pair with the least end
+    std::vector<size_t> before(orders.size(), kNone);
+    for (size_t i = 0; i < orders.size(); ++i) {
+      const auto at =
+          std::lower_bound(ends.begin(), ends.end(), orders[i].second,
+                           [&](size_t end, size_t order) { return orders[end].second < order; });
+      if (at != ends.begin()) before[i] = *(at - 1);
+      if (at == ends.end()) {
+        ends.push_back(i);
+      } else {
+        *at = i;
+      }
+    }
+    Anchors anchors;
+    for (size_t i = ends.empty() ? kNone : ends.back(); i != kNone; i = before[i]) {
+      anchors.base.push_back(orders[i].first);
+      anchors.now.push_back(orders[i].second);
+    }
+    std::reverse(anchors.base.begin(), anchors.base.end());
+    std::reverse(anchors.now.begin(), anchors.now.end());
+    return anchors;
+  }
+
   void PairInOrder(std::vector<size_t>& of_base, std::vector<size_t>& of_now,
                    std::vector<std::pair<size_t, size_t>>& pairs) const {
     const auto by_order = [](const std::vector<Loose>& loose) {
@@ -243,7 +340,8 @@ std::vector<RowMatch> MatchRows(const std::vector<RunSamples>& base,
         return IsOnGpu(loose.key) ? loose.key.kind + loose.key.name : std::string();
       },
       [](const Loose& left, const Loose& right) {
-        return Likeness(left.key.where, right.key.where) + (left.calls == right.calls ? 0.25 : 0);
+        return Likeness(left.key.where, right.key.where) +
+               (AreAsOften(left.calls, right.calls) ? 0.25 : 0);
       });
   matcher.AddMoved();
   const auto kernels = static_cast<double>(
@@ -270,6 +368,7 @@ std::vector<RowMatch> MatchRows(const std::vector<RunSamples>& base,
         const Alike alike = AlikeKernels(left, right, kernels);
         return alike.is_one ? alike.score : -1;
       });
+  matcher.MatchInOrder(base, now);
   return matcher.All();
 }
 

@@ -25,7 +25,8 @@ struct RowMatch {
 // left of that name with the most alike of them: so "only in" is nothing that only moved. Kernels
 // of another name at last by the place they were launched at: there by grid, order, neighbours,
 // likeness of names and number of calls; then by the innermost operator alone; and where no
-// operator is known, those that run as often and agree in name, grid or both neighbours.
+// operator is known, those that run as often and agree in name, grid or both neighbours; and at
+// last, by their order, as many as there are between two kernels that are on both sides.
 std::vector<RowMatch> MatchRows(const std::vector<RunSamples>& base,
                                 const std::vector<RunSamples>& now);
 

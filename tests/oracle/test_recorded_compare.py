@@ -13,6 +13,7 @@ import gzip
 import itertools
 import json
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -43,6 +44,8 @@ class Tests(unittest.TestCase):
         done = run("compare", "--format", "json", *arguments)
         self.assertIn(done.returncode, (0, 3, 5), done.stderr)
         found = json.loads(done.stdout)
+        if found["unit"] == "iteration":  # of a log: no parts
+            return found
         for name in ("base_ms", "new_ms", "delta_ms"):  # to the nanosecond
             self.assertEqual(sum(round(part[name] * 1e6) for part in found["parts"]), round(found[name] * 1e6))
         return found
@@ -235,6 +238,28 @@ class Tests(unittest.TestCase):
             first = next(row for row in found["rows"] if row["in"] == "only in new")
             self.assertEqual((first["name"], first["ranks"]), ("check_batch", [1]))
 
+
+    def test_logs(self):
+        """Of jobs with a log alone: iterations that grow by design, and stretches of a steady log."""
+        logs = {name: os.path.join(SAMPLES, "logs", f"megatron_deepspeed_{name}.log.gz")
+                for name in ("baseline", "growing")}
+        if not all(os.path.exists(path) for path in logs.values()):
+            self.skipTest(f"{SAMPLES}/logs is not there; --samples says where it is")
+        found = self.compare(logs["baseline"], logs["growing"])
+        self.assertEqual((found["verdict"], found["unit"], found["parts"]), ("cannot tell", "iteration", []))
+        self.assertIn("not steady", found["reason"])
+        with gzip.open(logs["baseline"], "rt") as log:
+            lines = [line for line in log if "elapsed time per iteration" in line]
+        longer = [re.sub(r"(per iteration \(ms\): )([0-9.]+)",
+                         lambda at: f"{at[1]}{1.2 * float(at[2]):.1f}", line) for line in lines]
+        for name, part in (("first", lines[1:17]), ("second", lines[17:33]), ("longer", longer[17:33])):
+            with open(self.path(name + ".log"), "w", encoding="utf-8") as log:
+                log.writelines(part)
+        alike = ("same", "cannot tell")
+        for base, now, verdicts in (("first", "second", alike), ("second", "first", alike),
+                                    ("first", "longer", ("slower",)), ("longer", "first", ("faster",))):
+            found = self.compare(self.path(base + ".log"), self.path(now + ".log"))
+            self.assertIn(found["verdict"], verdicts, (base, now))
 
     def test_nsys(self):
         """Exports of Nsight Systems have no steps: recordings as a whole. GPU time as a second reader of the exports
