@@ -203,9 +203,14 @@ Status ShowTable(const GlobalOptions& global, const CompareArguments& arguments,
 }
 
 Status AskComparison(const CompareArguments& arguments, const Comparison& comparison,
-                     const std::filesystem::path& base, const std::filesystem::path& now,
-                     const std::atomic<bool>& stop, OutputStream& output) {
+                     const std::vector<RunToCompare>& runs, const std::atomic<bool>& stop,
+                     OutputStream& output) {
   TRACEDB_ASSIGN(format, RowFormat(arguments));
+  std::vector<std::filesystem::path> base;
+  std::vector<std::filesystem::path> now;
+  for (const RunToCompare& run : runs) {
+    (base.size() < comparison.base.size() ? base : now).push_back(run.database);
+  }
   TRACEDB_ASSIGN(db, OpenComparison(comparison, base, now));
   db.StopWhen(stop);
   TRACEDB_TRY(AddFunctions(db));
@@ -254,8 +259,9 @@ void NoteWholeDatabases(const GlobalOptions& global, const std::string& sql,
                         const RunToCompare& run) {
     if (!is_read) return;
     if (count > 1) {
-      SayNote(global, fmt::format("{}. is the database of the first of {} runs alone: {}", side,
-                                  count, ShownText(run.name)));
+      SayNote(global, fmt::format("{}. is the database of the first of {} runs, {}; compare_runs "
+                                  "says where the others are",
+                                  side, count, ShownText(run.name)));
     }
     if (run.runs_beside == 0) return;
     SayNote(
@@ -320,8 +326,7 @@ Status RunCompare(const GlobalOptions& global, const CompareArguments& asked,
   if (arguments.command.has_value()) NoteWholeDatabases(global, *arguments.command, given, runs);
   const auto write = [&](OutputStream& output) {
     if (!arguments.command.has_value()) return WriteComparison(arguments, comparison, output);
-    return AskComparison(arguments, comparison, runs.front().database, first_new->database, stop,
-                         output);
+    return AskComparison(arguments, comparison, runs, stop, output);
   };
   OutputGuard guard{inputs.databases(), {}, arguments.force};
   if (!arguments.baseline.empty()) guard.inputs = {arguments.baseline};

@@ -40,9 +40,9 @@ void AddCompareOptions(CLI::App& app, CompareArguments& arguments) {
       ->check(CLI::Range(0, 1'000'000))
       ->type_name("N");
   app.add_option("-c,--command", arguments.command,
-                 "instead: run this SQL over compare_parts, compare_rows, compare_ranks, "
-                 "compare_differences, compare_unlike and the databases of both sides, "
-                 "base.kernels, new.kernels ...")
+                 "instead: run this SQL over compare_step, compare_parts, compare_rows, "
+                 "compare_ranks, compare_differences, compare_unlike, compare_runs and the "
+                 "databases of both sides, base.kernels, new.kernels ...")
       ->type_name("SQL");
   app.add_option("--format", arguments.format,
                  "text, json, markdown or html (default: by -o's ending, else text); with --table "
@@ -57,8 +57,9 @@ void AddCompareOptions(CLI::App& app, CompareArguments& arguments) {
       "logs.\n"
       "Runs are not comparable where their ranks, GPUs, layout or global batch differ, a trace was "
       "cut short or damaged, or a rank lost more than 1 % of its GPU activities.\n"
-      "base. and new. of -c are the whole databases of the first run of each side: runs there are "
-      "told apart by the column run of traces.\n\n"
+      "base. and new. of -c are the whole databases of the first run of each side, base2., new2. "
+      "those of further ones: runs there are told apart by the column run of traces, and "
+      "compare_runs says which is where.\n\n"
       "Exit codes: 0 compared; with --gate 0 same or faster or slower by less, 3 slower, 5 cannot "
       "tell; 4 not comparable, 1 it failed, 2 wrong usage.\n"
       "\nExamples:\n"

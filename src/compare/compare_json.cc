@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "tracedb/compare/compare_words.h"
 #include "tracedb/json/json_text.h"
 #include "tracedb/text/result_text.h"
 
@@ -138,11 +139,7 @@ std::string CompareJson(const Comparison& comparison) {
       FindingJson(comparison.finding, base_ns), Real(comparison.ChangePct()),
       Times(base_ns, static_cast<double>(comparison.new_ns)), comparison.comparable,
       Array(comparison.differences, DifferenceJson), Array(comparison.unlike, UnlikeJson),
-      comparison.between_runs ? "run"
-      : comparison.IsWhole()  ? "recording"
-      : comparison.IsOfLogs() ? "iteration"
-                              : "step",
-      Real(100 * comparison.effect_min), Array(comparison.base, RunJson),
+      UnitName(comparison), Real(100 * comparison.effect_min), Array(comparison.base, RunJson),
       Array(comparison.now, RunJson), Array(comparison.parts, PartJson), KernelTime(comparison),
       comparison.by_role ? "role" : "number", comparison.ranks_moved,
       Array(comparison.ranks, RankJson), comparison.rows_left_out, Array(comparison.rows, RowJson));

@@ -1,12 +1,22 @@
 #include "tracedb/compare/compare_tables.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
+#include <map>
 #include <string>
+
+#include "tracedb/compare/compare_words.h"
 
 namespace tracedb {
 namespace {
 
 constexpr std::string_view kTables =
+    "CREATE TABLE compare_step (base_ms REAL, new_ms REAL, delta_ms REAL, verdict TEXT, p REAL,"
+    " low_ms REAL, high_ms REAL, least_visible_ms REAL, change_pct REAL, unit TEXT,"
+    " comparable INTEGER, reason TEXT);"
+    "CREATE TABLE compare_runs (side TEXT, place INTEGER, name TEXT, run TEXT, attached TEXT,"
+    " gpus INTEGER, steps INTEGER, steady_steps INTEGER, step_ms REAL);"
     "CREATE TABLE compare_parts (name TEXT, base_ms REAL, new_ms REAL, delta_ms REAL, verdict TEXT,"
     " p REAL, low_ms REAL, high_ms REAL);"
     "CREATE TABLE compare_rows (place INTEGER PRIMARY KEY, kind TEXT, name TEXT, base_name TEXT,"
@@ -16,6 +26,8 @@ constexpr std::string_view kTables =
     " new_ms REAL, delta_ms REAL, verdict TEXT, p REAL, low_ms REAL, high_ms REAL);"
     "CREATE TABLE compare_differences (fact TEXT, base TEXT, new TEXT, decides INTEGER);"
     "CREATE TABLE compare_unlike (side TEXT, fact TEXT, run TEXT, value TEXT, decides INTEGER)";
+
+constexpr size_t kAttachedMax = 5;  // databases of a side: SQLite attaches ten
 
 double Ms(double ns) { return std::round(ns) / 1e6; }
 
@@ -31,6 +43,23 @@ Status BindTimes(SqliteStatement& insert, int first, double base_ns, double new_
   TRACEDB_TRY(insert.Bind(first, Ms(base_ns)));
   TRACEDB_TRY(insert.Bind(first + 1, Ms(new_ns)));
   return insert.Bind(first + 2, Ms(std::round(new_ns) - std::round(base_ns)));
+}
+
+Status InsertStep(SqliteDb& db, const Comparison& comparison) {
+  TRACEDB_ASSIGN(
+      insert, db.Prepare("INSERT INTO compare_step VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
+  TRACEDB_TRY(BindTimes(insert, 1, static_cast<double>(comparison.base_ns),
+                        static_cast<double>(comparison.new_ns)));
+  const Finding& finding = comparison.finding;
+  TRACEDB_TRY(BindFinding(insert, 4, finding));
+  if (finding.least_visible_ns.has_value()) {
+    TRACEDB_TRY(insert.Bind(8, Ms(*finding.least_visible_ns)));
+  }
+  TRACEDB_TRY(insert.Bind(9, comparison.ChangePct()));
+  TRACEDB_TRY(insert.Bind(10, UnitName(comparison)));
+  TRACEDB_TRY(insert.Bind(11, int64_t{comparison.comparable}));
+  if (!finding.reason.empty()) TRACEDB_TRY(insert.Bind(12, finding.reason));
+  return insert.Run();
 }
 
 Status InsertParts(SqliteDb& db, const Comparison& comparison) {
@@ -109,25 +138,56 @@ Status InsertUnlike(SqliteDb& db, const Comparison& comparison) {
   return Done{};
 }
 
-Status Attach(SqliteDb& db, const std::filesystem::path& path, std::string_view name) {
-  TRACEDB_ASSIGN(attach, db.Prepare("ATTACH ?1 AS " + std::string(name)));
+Status Attach(SqliteDb& db, const std::filesystem::path& path, const std::string& name) {
+  TRACEDB_ASSIGN(attach, db.Prepare("ATTACH ?1 AS " + name));
   TRACEDB_TRY(attach.Bind(1, SqliteUri(path, "mode=ro")));
   return attach.Run();
 }
 
+// The runs of a side, and their databases, each once: under the side's name, then with a number.
+Status AddRuns(SqliteDb& db, const std::string& side, const std::vector<RunUsed>& runs,
+               const std::vector<std::filesystem::path>& databases) {
+  std::map<std::filesystem::path, std::string> names;
+  for (size_t i = 0; i < runs.size(); ++i) {
+    const RunUsed& run = runs[i];
+    const size_t known = names.size();
+    if (known < kAttachedMax) {
+      const auto [at, is_new] =
+          names.try_emplace(databases[i], known == 0 ? side : fmt::format("{}{}", side, known + 1));
+      if (is_new) TRACEDB_TRY(Attach(db, databases[i], at->second));
+    }
+    TRACEDB_ASSIGN(insert,
+                   db.Prepare("INSERT INTO compare_runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"));
+    TRACEDB_TRY(insert.Bind(1, side));
+    TRACEDB_TRY(insert.Bind(2, static_cast<int64_t>(i + 1)));
+    TRACEDB_TRY(insert.Bind(3, run.name));
+    TRACEDB_TRY(insert.Bind(4, run.run));
+    const auto at = names.find(databases[i]);
+    if (at != names.end()) TRACEDB_TRY(insert.Bind(5, at->second));
+    if (!run.is_log) TRACEDB_TRY(insert.Bind(6, static_cast<int64_t>(run.ranks)));
+    TRACEDB_TRY(insert.Bind(7, static_cast<int64_t>(run.steps)));
+    TRACEDB_TRY(insert.Bind(8, static_cast<int64_t>(run.steady_count)));
+    TRACEDB_TRY(insert.Bind(9, Ms(static_cast<double>(run.step_ns))));
+    TRACEDB_TRY(insert.Run());
+  }
+  return Done{};
+}
+
 }  // namespace
 
-Result<SqliteDb> OpenComparison(const Comparison& comparison, const std::filesystem::path& base,
-                                const std::filesystem::path& now) {
+Result<SqliteDb> OpenComparison(const Comparison& comparison,
+                                const std::vector<std::filesystem::path>& base,
+                                const std::vector<std::filesystem::path>& now) {
   TRACEDB_ASSIGN(db, SqliteDb::OpenInMemory());
   TRACEDB_TRY(db.Execute(kTables));
+  TRACEDB_TRY(InsertStep(db, comparison));
   TRACEDB_TRY(InsertParts(db, comparison));
   TRACEDB_TRY(InsertRows(db, comparison));
   TRACEDB_TRY(InsertRanks(db, comparison));
   TRACEDB_TRY(InsertDifferences(db, comparison));
   TRACEDB_TRY(InsertUnlike(db, comparison));
-  TRACEDB_TRY(Attach(db, base, "base"));
-  TRACEDB_TRY(Attach(db, now, "new"));
+  TRACEDB_TRY(AddRuns(db, "base", comparison.base, base));
+  TRACEDB_TRY(AddRuns(db, "new", comparison.now, now));
   return db;
 }
 

@@ -30,6 +30,12 @@ std::string_view UnitOf(const Comparison& comparison) {
   return comparison.IsOfLogs() ? "an iteration" : "a step";
 }
 
+std::string_view UnitName(const Comparison& comparison) {
+  if (comparison.between_runs) return "run";
+  if (comparison.IsWhole()) return "recording";
+  return comparison.IsOfLogs() ? "iteration" : "step";
+}
+
 std::string WhyNotComparable(const Comparison& comparison) {
   constexpr size_t kToldMax = 3;
   std::vector<std::string> reasons;

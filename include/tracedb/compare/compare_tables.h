@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <vector>
 
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
@@ -9,10 +10,12 @@
 
 namespace tracedb {
 
-// A connection with the tables compare_parts, compare_rows, compare_ranks, compare_differences and
-// compare_unlike, and with the databases of the first run of each side attached: base.kernels,
-// new.kernels.
-Result<SqliteDb> OpenComparison(const Comparison& comparison, const std::filesystem::path& base,
-                                const std::filesystem::path& now);
+// A connection with the tables compare_step, compare_parts, compare_rows, compare_ranks,
+// compare_differences, compare_unlike and compare_runs, and with the databases attached:
+// base.kernels of the first run of base, base2.kernels of the next of its runs in another database,
+// new.kernels. `base` and `now` are the databases of the runs. compare_runs says where each run is.
+Result<SqliteDb> OpenComparison(const Comparison& comparison,
+                                const std::vector<std::filesystem::path>& base,
+                                const std::vector<std::filesystem::path>& now);
 
 }  // namespace tracedb
