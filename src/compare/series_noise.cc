@@ -113,10 +113,14 @@ bool AreEqual(std::span<const double> values) {
 
 // Why it is neither beyond the noise nor nothing.
 std::string_view WhyUndecided(const Judgement& judgement) {
+  const double effect = judgement.effect_min;
+  const bool is_there = judgement.p < kSignificant && (judgement.low > 0 || judgement.high < 0);
+  if (is_there && judgement.margin <= effect) {
+    return "there is a change, which may be less than the least one that counts (--min-effect)";
+  }
   if (judgement.between_runs) {
     return "the change is within what runs that are alike differ by";
   }
-  const double effect = judgement.effect_min;
   const bool is_beyond =
       judgement.p < kSignificant && (judgement.low > effect || judgement.high < -effect);
   const bool is_nothing = judgement.low >= -effect && judgement.high <= effect;
