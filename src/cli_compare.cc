@@ -266,8 +266,8 @@ void NoteWholeDatabases(const GlobalOptions& global, const std::string& sql,
     if (run.runs_beside == 0) return;
     SayNote(
         global,
-        fmt::format("{0}. has {1} run{2} beside the one compared, which is: trace_id IN "
-                    "(SELECT trace_id FROM {0}.traces WHERE run = '{3}')",
+        fmt::format("{0}. has {1} run{2} beside {3}: {0}_kernels in place of {0}.kernels, and "
+                    "so on, has the rows of what is compared alone",
                     side, run.runs_beside, run.runs_beside == 1 ? "" : "s", ShownText(run.run)));
   };
   note(of_base, "base", given.base.size(), runs.front());

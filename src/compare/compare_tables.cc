@@ -5,6 +5,9 @@
 #include <cmath>
 #include <map>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "tracedb/compare/compare_words.h"
 
@@ -144,6 +147,42 @@ Status Attach(SqliteDb& db, const std::filesystem::path& path, const std::string
   return attach.Run();
 }
 
+// What tells the runs compared from others in a database that is attached under a name.
+constexpr std::string_view kOfTraces =
+    "trace_id IN (SELECT t.trace_id FROM {0}._trace t JOIN {0}._run r USING (run_id) "
+    "JOIN main.compare_runs c ON c.run = r.run AND c.attached = '{0}')";
+constexpr std::string_view kOfRuns =
+    "run_id IN (SELECT r.run_id FROM {0}._run r "
+    "JOIN main.compare_runs c ON c.run = r.run AND c.attached = '{0}')";
+constexpr std::string_view kOfNames =
+    "run IN (SELECT run FROM main.compare_runs WHERE attached = '{0}')";
+
+// base_kernels: of base.kernels what is of the runs compared; so of each view that tells the run.
+Status AddViews(SqliteDb& db, const std::string& attached) {
+  std::vector<std::pair<std::string, std::string_view>> views;
+  TRACEDB_ASSIGN(
+      rows, db.Prepare(fmt::format(
+                "SELECT v.name, max(c.name = 'trace_id'), max(c.name = 'run_id'), "
+                "max(c.name = 'run') FROM {0}.sqlite_schema v, pragma_table_info(v.name, '{0}') c "
+                "WHERE v.type = 'view' AND v.name NOT GLOB '[_]*' GROUP BY v.name",
+                attached)));
+  for (;;) {
+    TRACEDB_ASSIGN(row, rows.Step());
+    if (!row) break;
+    const std::string_view of = rows.Int(1) != 0   ? kOfTraces
+                                : rows.Int(2) != 0 ? kOfRuns
+                                : rows.Int(3) != 0 ? kOfNames
+                                                   : std::string_view();
+    if (!of.empty()) views.emplace_back(rows.Text(0), of);
+  }
+  for (const auto& [name, of] : views) {
+    TRACEDB_TRY(
+        db.Execute(fmt::format(R"(CREATE TEMP VIEW "{0}_{1}" AS SELECT * FROM {0}."{1}" WHERE {2})",
+                               attached, name, fmt::format(fmt::runtime(of), attached))));
+  }
+  return Done{};
+}
+
 // The runs of a side, and their databases, each once: under the side's name, then with a number.
 Status AddRuns(SqliteDb& db, const std::string& side, const std::vector<RunUsed>& runs,
                const std::vector<std::filesystem::path>& databases) {
@@ -170,6 +209,7 @@ Status AddRuns(SqliteDb& db, const std::string& side, const std::vector<RunUsed>
     TRACEDB_TRY(insert.Bind(9, Ms(static_cast<double>(run.step_ns))));
     TRACEDB_TRY(insert.Run());
   }
+  for (const auto& [database, name] : names) TRACEDB_TRY(AddViews(db, name));
   return Done{};
 }
 
