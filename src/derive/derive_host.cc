@@ -28,12 +28,11 @@ Status BindId(SqliteStatement& insert, int parameter, int64_t id) {
   return id != 0 ? insert.Bind(parameter, id) : insert.BindNull(parameter);
 }
 
-Status Insert(SqliteStatement& insert) {
-  TRACEDB_ASSIGN(row, insert.Step());
-  (void)row;
-  insert.Reset();
-  return Done{};
+void AddStep(RecordEncoder& record, const StepNumber& step) {
+  step.has_value() ? record.Int(*step) : record.Null();
 }
+
+void AddId(RecordEncoder& record, int64_t id) { id != 0 ? record.Int(id) : record.Null(); }
 
 }  // namespace
 
@@ -139,9 +138,6 @@ Result<Parallelism> HostDerivation::ParallelismOf(const GpuActivity& activity,
 }
 
 Status HostDerivation::Store(SqliteDb& db, int64_t trace_id, int64_t first_path) {
-  CountPending();
-  TRACEDB_TRY(StoreHostUse(db, trace_id));
-  TRACEDB_TRY(StoreKernelUse(db, trace_id));
   const auto operator_of = [this](int64_t path) {
     const PathNode& node = paths_.node(static_cast<PathId>(path));
     return node.kind == HostKind::kOperator
@@ -155,56 +151,64 @@ Status HostDerivation::Store(SqliteDb& db, int64_t trace_id, int64_t first_path)
 Status HostDerivation::StorePaths(RowStore& rows, size_t table, int64_t trace_id,
                                   int64_t first_path) const {
   RecordEncoder record;
-  const auto add = [&record](int64_t id) { id != 0 ? record.Int(id) : record.Null(); };
   for (PathId id = 1; id <= paths_.count(); ++id) {
     const PathNode& node = paths_.node(id);
     record.Reset();
     record.Null();
     record.Int(trace_id);
-    add(node.parent != 0 ? first_path + node.parent - 1 : 0);
+    AddId(record, node.parent != 0 ? first_path + node.parent - 1 : 0);
     record.Int(static_cast<int64_t>(node.kind));
     record.Int(node.event_name);
-    add(node.args_text);
-    add(paths_.node(node.op).event_name);
+    AddId(record, node.args_text);
+    AddId(record, paths_.node(node.op).event_name);
     TRACEDB_TRY(rows.Append(table, first_path + id - 1, record.Finish()));
   }
   return Done{};
 }
 
-Status HostDerivation::StoreHostUse(SqliteDb& db, int64_t trace_id) {
-  TRACEDB_ASSIGN(insert, db.Prepare("INSERT INTO _host_use VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
-                                    "?9, ?10, ?11, ?12, ?13, 0)"));
+Status HostDerivation::StoreUses(RowStore& rows, size_t host_table, size_t kernel_table,
+                                 int64_t trace_id) {
+  CountPending();
+  TRACEDB_TRY(StoreHostUse(rows, host_table, trace_id));
+  return StoreKernelUse(rows, kernel_table, trace_id);
+}
+
+Status HostDerivation::StoreHostUse(RowStore& rows, size_t table, int64_t trace_id) {
+  RecordEncoder record;
+  int64_t rowid = 0;
   for (const HostUse::Row& row : host_uses_.Sorted()) {
     if (row.sums == HostSums{}) continue;  // it was on a path in this step, for others of its name
-    TRACEDB_TRY(insert.Bind(1, trace_id));
-    TRACEDB_TRY(BindStep(insert, 2, row.key.step));
-    TRACEDB_TRY(row.key.event_name != 0 ? insert.Bind(3, static_cast<int64_t>(row.key.kind))
-                                        : insert.BindNull(3));
-    TRACEDB_TRY(BindId(insert, 4, row.key.event_name));
-    TRACEDB_TRY(BindId(insert, 5, row.key.args_text));
-    int parameter = 5;
+    record.Reset();
+    record.Int(trace_id);
+    AddStep(record, row.key.step);
+    row.key.event_name != 0 ? record.Int(static_cast<int64_t>(row.key.kind)) : record.Null();
+    AddId(record, row.key.event_name);
+    AddId(record, row.key.args_text);
     const HostSums& sums = row.sums;
     for (const int64_t value :
          {sums.calls, sums.total_ns, sums.self_ns, sums.activities, sums.gpu_ns, sums.self_gpu_ns,
           sums.backward_gpu_ns, sums.self_backward_gpu_ns}) {
-      TRACEDB_TRY(insert.Bind(++parameter, value));
+      record.Int(value);
     }
-    TRACEDB_TRY(Insert(insert));
+    record.Int(0);  // graph_calls
+    TRACEDB_TRY(rows.Append(table, ++rowid, record.Finish()));
   }
   return Done{};
 }
 
-Status HostDerivation::StoreKernelUse(SqliteDb& db, int64_t trace_id) {
-  TRACEDB_ASSIGN(insert, db.Prepare("INSERT INTO _kernel_use VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"));
+Status HostDerivation::StoreKernelUse(RowStore& rows, size_t table, int64_t trace_id) {
+  RecordEncoder record;
+  int64_t rowid = 0;
   for (const KernelUse::Row& row : kernel_uses_.Sorted()) {
-    TRACEDB_TRY(insert.Bind(1, trace_id));
-    TRACEDB_TRY(BindStep(insert, 2, row.key.step));
-    TRACEDB_TRY(BindId(insert, 3, row.key.op));
-    TRACEDB_TRY(BindId(insert, 4, row.key.forward_op));
-    TRACEDB_TRY(BindId(insert, 5, row.key.kernel));
-    TRACEDB_TRY(insert.Bind(6, row.sums.activities));
-    TRACEDB_TRY(insert.Bind(7, row.sums.gpu_ns));
-    TRACEDB_TRY(Insert(insert));
+    record.Reset();
+    record.Int(trace_id);
+    AddStep(record, row.key.step);
+    AddId(record, row.key.op);
+    AddId(record, row.key.forward_op);
+    AddId(record, row.key.kernel);
+    record.Int(row.sums.activities);
+    record.Int(row.sums.gpu_ns);
+    TRACEDB_TRY(rows.Append(table, ++rowid, record.Finish()));
   }
   return Done{};
 }
@@ -222,7 +226,7 @@ Status HostDerivation::StoreSyncUse(SqliteDb& db, int64_t trace_id, int64_t firs
     TRACEDB_TRY(insert.Bind(7, row.sums.stalls));
     TRACEDB_TRY(insert.Bind(8, row.sums.stalled_ns));
     TRACEDB_TRY(insert.Bind(9, row.sums.after_ns));
-    TRACEDB_TRY(Insert(insert));
+    TRACEDB_TRY(insert.Run());
   }
   return Done{};
 }

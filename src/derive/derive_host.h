@@ -51,6 +51,9 @@ class HostDerivation {
 
   // Fills _call_path, the table `table` of `rows`: ids are `first_path` + number of the path - 1.
   Status StorePaths(RowStore& rows, size_t table, int64_t trace_id, int64_t first_path) const;
+  // Fills _host_use and _kernel_use, which are tables of `rows` as well. Once, when all activities
+  // have been counted.
+  Status StoreUses(RowStore& rows, size_t host_table, size_t kernel_table, int64_t trace_id);
   // Writes the other tables. Once, last.
   Status Store(SqliteDb& db, int64_t trace_id, int64_t first_path);
 
@@ -62,8 +65,8 @@ class HostDerivation {
 
   void CountPending();
   void CountFor(const LaunchPath& path, const Pending& pending);
-  Status StoreHostUse(SqliteDb& db, int64_t trace_id);
-  Status StoreKernelUse(SqliteDb& db, int64_t trace_id);
+  Status StoreHostUse(RowStore& rows, size_t table, int64_t trace_id);
+  Status StoreKernelUse(RowStore& rows, size_t table, int64_t trace_id);
   Status StoreSyncUse(SqliteDb& db, int64_t trace_id, int64_t first_path);
 
   StepFinder steps_;

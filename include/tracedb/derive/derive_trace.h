@@ -50,9 +50,10 @@ class DerivedUse {
 int64_t CallPathsMax(const HostLimits& limits);
 
 // The bulk of it, for a new file that holds one trace whose rows are complete, after
-// DeriveGroups(): fills launch, collective_part, busy_segment and the indexes of slices by writing
-// their pages. With very many tracks it fills the first two alone. `db` is the file's only
-// connection, with nothing left to write; what is read by it is read before pages are written.
+// DeriveGroups(): fills launch, call_path, host_use, kernel_use, collective_part, busy_segment and
+// the indexes of slices by writing their pages. With very many tracks it does not fill busy_segment
+// and the indexes. `db` is the file's only connection, with nothing left to write; what is read by
+// it is read before pages are written.
 Result<DerivedUse> DeriveTrace(SqliteDb db, const GatheredTrace& trace, const LoadLimits& limits);
 
 }  // namespace tracedb
