@@ -19,6 +19,7 @@ constexpr const char* kElementBytesSql =
     "WHEN 'bytes' THEN 1 WHEN 'qint8' THEN 1 WHEN 'quint8' THEN 1 WHEN 'float4_e2m1fn_x2' THEN 1 "
     "ELSE CASE WHEN lower(a.dtype) LIKE 'float8%' THEN 1 END END";
 
+// Of args that say nothing of a collective there is no row: most of them.
 // A send and its receive agree in `pair`: '0>4'.
 std::string FactsSql(int64_t rank) {
   const std::string element(kElementBytesSql);
@@ -35,7 +36,8 @@ std::string FactsSql(int64_t rank) {
          "  iif(lower(a.collective) = 'send', a.dst_rank, NULL) "
          "FROM _args_text a LEFT JOIN _process_group p "
          "  ON p.name = ifnull(a.group_name, '') AND p.ranks = a.group_ranks "
-         "  AND a.collective IS NOT NULL;"
+         "  AND a.collective IS NOT NULL "
+         "WHERE a.collective IS NOT NULL OR a.dtype IS NOT NULL OR a.group_size IS NOT NULL;"
          "CREATE TEMP VIEW collective_pair_of AS SELECT id, coalesce(" +
          own + " || '>' || dst_rank, src_rank || '>' || " + own +
          ") AS pair FROM collective_fact "
@@ -91,6 +93,9 @@ Result<CollectiveFacts> CollectiveFacts::Read(SqliteDb& db, int64_t rank) {
 }
 
 Status CollectiveFacts::ReadOperators(SqliteDb& db) {
+  TRACEDB_ASSIGN(groups, db.Integer("SELECT EXISTS (SELECT 1 FROM temp.collective_fact "
+                                    "WHERE group_id IS NOT NULL)"));
+  if (groups == 0) return Done{};  // then no operator tells one
   TRACEDB_TRY(db.Execute(kCoalescedSql));
   TRACEDB_ASSIGN(op, db.Prepare("SELECT fact, seq FROM temp.collective_op "
                                 "WHERE external_id = ?1"));
