@@ -124,8 +124,10 @@ Status ReadRows(const RunReader& reader, const RunReader& plain,
   }));
   TRACEDB_ASSIGN(gathered, IsGathered(reader.db));
   if (gathered) return Done{};  // what ran below what is in no summary
-  return plain.Each("compare/recomputation",
-                    [&](const NamedRow& row) { samples.in_backward.insert(row.Text("name")); });
+  return plain.Each("compare/recomputation", [&](const NamedRow& row) {
+    RowKey key{"operator", row.Text("name"), ""};
+    if (samples.rows.contains(key)) samples.in_backward.insert(std::move(key.name));
+  });
 }
 
 // Means over the steps of `middle` and the ranks, as whole nanoseconds that add up.

@@ -29,6 +29,7 @@ SUITE = (("all_metadata", 60_000), ("steps_with_kernels", 70_000), ("collective_
 SOURCE_ROWS = 20_000
 LATE_THREADS = 30_000
 NAMED_THREADS = 150_000
+COMPARED_NAMES = 100_000
 # The first two are held as a whole, in a third of --memory; larger ones are refused by name.
 LARGE = {"memory_snapshot": 40, "flight_recorder": 40, "log_long_fields": 20}
 # Of `everything`: of so many threads and streams there are no rows by step (steps_with_kernels has
@@ -41,14 +42,17 @@ def cpu_seconds():
     return usage.ru_utime + usage.ru_stime
 
 
-def ingest(program, database, memory, trace):
+def run(program, *arguments):
     """(exit code, peak in bytes, CPU seconds, standard error)"""
     with tempfile.NamedTemporaryFile("r", encoding="ascii") as peak:
         before = cpu_seconds()
-        done = subprocess.run([sys.executable, "-S", "-E", PEAK, peak.name, program, "-q", "--db",
-                               database, "ingest", "--memory", memory, trace],
-                              capture_output=True, text=True, check=False)
+        done = subprocess.run([sys.executable, "-S", "-E", PEAK, peak.name, program, "-q",
+                               *arguments], capture_output=True, text=True, check=False)
         return done.returncode, int(peak.read() or 0), cpu_seconds() - before, done.stderr
+
+
+def ingest(program, database, memory, trace):
+    return run(program, "--db", database, "ingest", "--memory", memory, trace)
 
 
 def make_traces(folder, kind, rows):
@@ -151,6 +155,25 @@ def measure_export_names(program, threads):
             yield f"export_names: {named} of {threads} threads have a name"
 
 
+def measure_compared_names(program, names):
+    """Two runs whose operators and kernels all have names of their own: a comparison once kept a
+    row of each, 1.5 KB."""
+    bound = 128 * MIB
+    with tempfile.TemporaryDirectory(prefix="tracedb-bound-") as folder:
+        sides = []
+        for trace in make_traces(folder, "kernels_of_operators", names):
+            sides.append(f"{trace}.db")
+            code, _, _, stderr = ingest(program, sides[-1], "32M", trace)
+            if code != 0:
+                yield f"compared_names: exit {code}: {stderr}"
+        code, peak, seconds, stderr = run(program, "compare", *sides)
+        print(f"compared_names,{names},,128,{peak / MIB:.1f},{seconds:.1f}", flush=True)
+        if code not in (0, 4, 5):
+            yield f"compared_names: exit {code}: {stderr}"
+        elif peak >= bound and "TRACEDB_SANITIZED" not in os.environ:
+            yield f"compared_names: {peak / MIB:.1f} MiB"
+
+
 def measure_sources(program, kinds, rows, memory):
     """As measure(), of the files beside traces: each twice into one database, of them all."""
     bound = int(memory.rstrip("M")) * MIB
@@ -202,6 +225,7 @@ def main():
     if options.rows is None:
         faults += measure_late_threads(options.program, LATE_THREADS)
         faults += measure_export_names(options.program, NAMED_THREADS)
+        faults += measure_compared_names(options.program, COMPARED_NAMES)
     print("\n".join(faults), end="\n" if faults else "")
     return 1 if faults else 0
 
