@@ -5,6 +5,7 @@ Sums over all activities and slices of the job, anew for every step and group.
 import collections
 import functools
 
+import trace_oracle as oracle
 from host_oracle import OPERATOR, host_kind
 from identity_oracle import parallelism
 
@@ -25,6 +26,25 @@ def at_most(candidates):
     """The most that is above 0, and its name: of several the first."""
     ns, name = max(((ns, name) for name, ns in sorted(candidates)), key=lambda one: one[0], default=(0, None))
     return (ns, name) if ns > 0 else (0, None)
+
+
+def others_take(name, steps, stall, job):
+    """What the other ranks take for a slice of the host of this name in these steps, on average."""
+    total = calls = 0
+    thread = lambda piece: (oracle.text_of(piece.pid), oracle.text_of(piece.tid))
+    for trace in job.traces:
+        if trace.rank == stall.last.rank or trace.capture != stall.collective.capture:
+            continue
+        alike = [piece for piece in trace.slices if piece.name == name
+                 and not oracle.is_gpu_category(piece.category)
+                 and piece.category not in ("gpu_user_annotation", "async")
+                 and (trace.steps_at(piece.ts) or [None])[0] in steps]
+        for piece in alike:
+            calls += 1
+            if not any(other is not piece and thread(other) == thread(piece) and other.ts <= piece.ts
+                       and piece.ts + piece.dur <= other.ts + other.dur for other in alike):
+                total += piece.dur
+    return total // calls if calls else 0
 
 
 class Peers:

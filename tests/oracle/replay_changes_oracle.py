@@ -81,7 +81,7 @@ def of_late_ranks(graph, ranks):
         if cause != "device" or held_by is None:
             hosts |= behind
         if cause == "host" and held_by is not None and launches(graph, held_by):
-            for one, ns in held_alike(graph, ranks, starts[key_of[slice_id]], rank, step, held_by):
+            for one, ns in held_alike(graph, ranks, starts[key_of[slice_id]], rank, held_by):
                 shorter[one] = max(shorter.get(one, 0), ns)
     shorter.update(more_work(graph, ranks, slow))
     hidden = ({rank for parts in starts.values() if len(parts) > 1 for rank in parts} & set(ranks)) - last
@@ -133,16 +133,17 @@ def lower_median(values):
     return sorted(values)[(len(values) - 1) // 2]
 
 
-def held_alike(graph, ranks, parts, rank, step, held_by):
+def held_alike(graph, ranks, parts, rank, held_by):
     """(slice_id, by how much it is shorter) of what held the last rank, and of its like on other late ranks."""
     slices = list(graph.slices("name = (SELECT name FROM slices WHERE slice_id = ?)", (held_by,)))
     not_calls = {row[0] for row in graph.db.execute(
         "SELECT slice_id FROM slices WHERE category IN ('gpu_user_annotation', 'async')")}
     gpu = {a.slice_id: a.step for a in graph.activities}
-    in_step = [s for s in slices if (gpu[s.slice_id] if s.slice_id in gpu else step_of(graph, s)) == step]
     own = next((s for s in slices if s.slice_id == held_by), None)
     if own is None:
         return []
+    step = step_of(graph, own)
+    in_step = [s for s in slices if (gpu[s.slice_id] if s.slice_id in gpu else step_of(graph, s)) == step]
     alike = {rank: own}
     for other in sorted(set(parts) & set(ranks) - {rank}) if step is not None else ():
         long = [s for s in in_step if graph.ranks[s.trace] == other and s.end - s.ts >= SHORT_NS

@@ -22,6 +22,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "scenarios")]
 import accumulates  # noqa: E402
+import boundaries  # noqa: E402
 import causes  # noqa: E402
 import check_breakdown  # noqa: E402
 import check_database  # noqa: E402
@@ -105,7 +106,8 @@ def sets(options, folder):
     adds_up = accumulates.training("adds up", slower=lambda rank, _: 1.4 if rank == 2 else 1)
     hides = hidden.job_of("hides", loads={2: ("gc_collect", 4000)}, slower={1: 1.8})
     ring = links.ring("ring", lambda rank: 150 + 300 * (rank == 2), merges=False)
-    for job in (adds_up, hides, ring):
+    logs = boundaries.logs_then_loads().jobs[0]
+    for job in (adds_up, hides, ring, logs):
         kineto_writer.write_job(job, os.path.join(folder, job.folder))
         yield Set(job.folder, [os.path.join(folder, job.folder)], True, ("stalls", "replay"))
     for seed in range(1, options.seeds + 1):

@@ -7,7 +7,7 @@ import collections
 import functools
 
 import trace_oracle as oracle
-from peers_oracle import Peers
+from peers_oracle import Peers, others_take
 
 HOST_NS_MIN = 250_000         # shorter slices of the host are not told apart
 NAMED_NS_MIN = 20_000         # shorter waits get no name
@@ -184,43 +184,43 @@ class Stalls:
         """A device at work that its host had kept without work before: by what took it longer than others."""
         if stall.cause.activity is None or stall.cause.kind != "device" or stall.carried is not None:
             return
-        before = Range(self._earliest(stall), stall.range.end)
-        if before.start >= stall.range.start:
-            return
+        step, start = stall.last.activity.step, self._earliest(stall)
+        in_step, cause = Range(start, stall.range.end), None
+        if in_step.start < stall.range.start:
+            pieces = self._pieces(stall.last.activity)
+            stall.named = self._named([piece for piece in pieces if piece.last is None], stall.cause.name, in_step)
+            stall.idle = length(in_step) - covered([piece.range for piece in pieces], in_step)
+            cause = self._held_before(stall, in_step, {step}, job)
+        since = Range(self._since_step_before(stall), stall.range.end)
+        if cause is None and since.start < min(start, stall.range.start):
+            cause = self._held_before(stall, since, {step, step - 1}, job)
+        stall.cause = cause or stall.cause
+
+    def _since_step_before(self, stall):
+        trace, step = stall.last.activity.trace, stall.last.activity.step
+        begins = [] if step is None else [ts for number, ts, _ in trace.steps if number == step - 1]
+        return max(self._together(stall), min(begins)) if begins else self._earliest(stall)
+
+    def _held_before(self, stall, before, steps, job):
         pieces = self._pieces(stall.last.activity)
-        stall.named = self._named([piece for piece in pieces if piece.last is None], stall.cause.name, before)
-        stall.idle = length(before) - covered([piece.range for piece in pieces], before)
         gap, after = self._gap(pieces, before)
         launch = None if after is None else after.launch_ts
         if launch is None or 2 * length(gap) < length(stall.range) or 2 * (launch - gap.start) < length(gap):
-            return
+            return None
         held = Range(gap.start, min(launch, gap.end))
         named, inner, _, instead, parts = self._longest(stall.last.activity.trace, after, held)
         if inner is not None and waits_for_device(inner.name):
-            return
-        longer = 0 if named is None else named.dur - self._others_take(named.name, stall, job)
-        all_longer = sum(max(0, ns - slices * self._others_take(name, stall, job)) for name, ns, slices in parts)
-        if 2 * max(longer, all_longer) >= length(stall.range):
-            stall.cause = Cause("host", instead if named is None else named.name)
-
-    @staticmethod
-    def _others_take(name, stall, job):
-        """What the other ranks take for a slice of the host of this name in this step, on average."""
-        total = calls = 0
-        for trace in job.traces:
-            if trace.rank == stall.last.rank or trace.capture != stall.collective.capture:
-                continue
-            alike = [piece for piece in trace.slices if piece.name == name
-                     and not oracle.is_gpu_category(piece.category)
-                     and piece.category not in ("gpu_user_annotation", "async")
-                     and (trace.steps_at(piece.ts) or [None])[0] == stall.last.activity.step]
-            for piece in alike:
-                calls += 1
-                if not any(other is not piece and Stalls._thread(other) == Stalls._thread(piece)
-                           and other.ts <= piece.ts and piece.ts + piece.dur <= other.ts + other.dur
-                           for other in alike):
-                    total += piece.dur
-        return total // calls if calls else 0
+            return None
+        explains = lambda ns: 2 * ns >= length(stall.range)
+        if named is not None and explains(named.dur - others_take(named.name, steps, stall, job)):
+            return Cause("host", named.name)
+        longer = [max(0, ns - slices * others_take(name, steps, stall, job)) for name, ns, slices in parts]
+        if not explains(sum(longer)):
+            return None
+        if named is None:
+            return Cause("host", instead)
+        most = longer.index(max(longer))
+        return Cause("host", parts[most][0] if most > 0 else named.name)
 
     def _by_what_was_before(self, stall, cause):
         earliest = self._earliest(stall)

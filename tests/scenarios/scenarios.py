@@ -1,6 +1,7 @@
 """All scenarios, by theme."""
 import accumulates
 import blame
+import boundaries
 import cause_checks
 import causes
 import chance
@@ -19,6 +20,7 @@ import turns
 import uneven
 
 THEMES = (communicators, runs_and_captures, causes, losses, kinds, recorder, blame, turns, together,
+          boundaries,
           endings, accumulates, hidden,
           chance, trends, clock_steps, links, uneven)
 

@@ -7,9 +7,11 @@
 namespace tracedb {
 
 // Of all rows of temp.found whose cause is the device's work, and before which the host kept the
-// device without work: the slice that held it longest, of cause host, where it was so much longer
-// than those of its name on the other ranks in the step, on average, that this is half of the wait;
-// or where all that the thread did then was, name by name (temp.behind_part).
+// device without work (temp.behind_part): the slice that held it longest, of cause host, where it
+// was so much longer than those of its name on the other ranks in the step, on average, that this
+// is half of the wait; or where all that the thread did then was, name by name: then the longest
+// slice of the name that is most longer. Where nothing in the step is, what was since the step
+// before began.
 Status JudgeBehind(SqliteDb& db);
 
 }  // namespace tracedb

@@ -25,17 +25,28 @@ Result<int64_t> EarliestStart::Find(const Stall& stall) {
       std::min(length_ns, std::numeric_limits<int64_t>::max() / kFactor) * kFactor;
   const int64_t without_step_ns = DifferenceNs(stall.first_ns, reach_ns);
   if (!stall.step.has_value()) return std::max(stall.together_ns, without_step_ns);
+  TRACEDB_ASSIGN(start_ns, StepStart(stall.trace_id, *stall.step));
+  return std::max(stall.together_ns, SumNs(start_ns, clocks_->ShiftNs(stall.trace_id, start_ns)));
+}
+
+Result<int64_t> EarliestStart::FindSinceStepBefore(const Stall& stall) {
+  if (!stall.step.has_value()) return Find(stall);
+  TRACEDB_ASSIGN(start_ns, StepStart(stall.trace_id, *stall.step - 1));
+  if (start_ns == 0) return Find(stall);
+  return std::max(stall.together_ns, SumNs(start_ns, clocks_->ShiftNs(stall.trace_id, start_ns)));
+}
+
+Result<int64_t> EarliestStart::StepStart(int64_t trace_id, int64_t step) {
   if (step_starts_.size() >= kStepStartsMax) step_starts_.clear();
-  const auto [at, is_new] = step_starts_.try_emplace({stall.trace_id, *stall.step}, 0);
+  const auto [at, is_new] = step_starts_.try_emplace({trace_id, step}, 0);
   if (is_new) {
-    TRACEDB_TRY(step_.Bind(1, stall.trace_id));
-    TRACEDB_TRY(step_.Bind(2, *stall.step));
+    TRACEDB_TRY(step_.Bind(1, trace_id));
+    TRACEDB_TRY(step_.Bind(2, step));
     TRACEDB_ASSIGN(any, step_.Step());
     if (any) at->second = step_.Int(0);
     step_.Reset();
   }
-  return std::max(stall.together_ns,
-                  SumNs(at->second, clocks_->ShiftNs(stall.trace_id, at->second)));
+  return at->second;
 }
 
 }  // namespace tracedb

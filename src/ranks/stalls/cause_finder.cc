@@ -56,12 +56,29 @@ Result<Cause> CauseFinder::Find(Stall& stall) {
 Status CauseFinder::LookBehind(const Stall& stall, Cause& cause) {
   TRACEDB_ASSIGN(earliest_ns, earliest_.Find(stall));
   const int64_t shift_ns = DifferenceNs(stall.first_ns, stall.range.start_ns);
-  const Interval before{DifferenceNs(earliest_ns, shift_ns), stall.range.end_ns};
-  if (before.start_ns >= stall.range.start_ns) return Done{};
-  TRACEDB_ASSIGN(device, device_.Look(stall.id, before));
-  cause.named = device_.SumOf(cause.event_name);
-  cause.idle_ns = device.idle_ns;
-  if (device.after_gap_id == 0 || 2 * device.gap.length() < stall.range.length()) return Done{};
+  const Interval in_step{DifferenceNs(earliest_ns, shift_ns), stall.range.end_ns};
+  if (in_step.start_ns < stall.range.start_ns) {
+    TRACEDB_ASSIGN(device, device_.Look(stall.id, in_step));
+    cause.named = device_.SumOf(cause.event_name);
+    cause.idle_ns = device.idle_ns;
+    TRACEDB_ASSIGN(host, HostBeforeGap(stall, device));
+    cause.in_step = std::move(host);
+  }
+  // After the last collective of a step its host may log or save: the next step begins late.
+  TRACEDB_ASSIGN(before_ns, earliest_.FindSinceStepBefore(stall));
+  const Interval since{DifferenceNs(before_ns, shift_ns), stall.range.end_ns};
+  if (since.start_ns >= std::min(in_step.start_ns, stall.range.start_ns)) return Done{};
+  TRACEDB_ASSIGN(device, device_.Look(stall.id, since));
+  TRACEDB_ASSIGN(host, HostBeforeGap(stall, device));
+  cause.since_step_before = std::move(host);
+  return Done{};
+}
+
+// What held the host of the launch that ended the longest time in which nothing ran.
+Result<std::optional<HostBefore>> CauseFinder::HostBeforeGap(const Stall& stall,
+                                                             const DeviceStory& device) {
+  std::optional<HostBefore> before;
+  if (device.after_gap_id == 0 || 2 * device.gap.length() < stall.range.length()) return before;
   TRACEDB_TRY(launch_.Bind(1, device.after_gap_id));
   TRACEDB_ASSIGN(launched, launch_.Step());
   const bool is_known = launched && launch_.Type(1) != SqlType::kNull;
@@ -69,17 +86,14 @@ Status CauseFinder::LookBehind(const Stall& stall, Cause& cause) {
   const int64_t launch_ns = is_known ? launch_.Int(1) : 0;
   launch_.Reset();
   if (!is_known || 2 * DifferenceNs(launch_ns, device.gap.start_ns) < device.gap.length()) {
-    return Done{};
+    return before;
   }
   TRACEDB_ASSIGN(
       host, host_.Look(launch_id, {device.gap.start_ns, std::min(launch_ns, device.gap.end_ns)}));
-  if (host.waits_for_device) return Done{};
-  cause.behind_slice_id = host.slice_id;
-  cause.behind_event_name = host.event_name;
-  cause.behind_ns = host.whole_ns;
-  cause.behind_parts = std::move(host.parts);
-  cause.behind_text = host.backward ? kBackward : kNothingLong;
-  return Done{};
+  if (host.waits_for_device) return before;
+  before = HostBefore{host.slice_id, host.event_name, host.whole_ns,
+                      host.backward ? kBackward : kNothingLong, std::move(host.parts)};
+  return before;
 }
 
 // A call that waits for the device is no cause of its own: what the device did meanwhile is.

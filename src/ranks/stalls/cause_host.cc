@@ -214,7 +214,7 @@ Result<HostStory> HostWatch::Tell() {
   for (const auto& [event_name, sum] : by_name) {
     TRACEDB_ASSIGN(known, EventNameOf(event_name));
     if (!known->waits_for_device && sum.first > 0)
-      story.parts.push_back({event_name, sum.first, slices_of[event_name]});
+      story.parts.push_back({event_name, sum.first, slices_of[event_name], slices_[sum.second].id});
   }
   std::stable_sort(story.parts.begin(), story.parts.end(),
                    [](const HostPart& a, const HostPart& b) { return a.own_ns > b.own_ns; });

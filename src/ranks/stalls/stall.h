@@ -33,8 +33,18 @@ struct HostPart {
   int64_t event_name;
   int64_t own_ns;  // in the stretch, and in nothing deeper
   int64_t slices;
+  int64_t slice_id;  // the longest of them
 };
 inline constexpr size_t kHostPartsMax = 8;
+
+// Before the stretch the device ran out of work: what held its host then.
+struct HostBefore {
+  int64_t slice_id = 0;  // the longest; 0: no name is told, but the text
+  int64_t event_name = 0;
+  int64_t whole_ns = 0;  // how long it was
+  std::string_view text;
+  std::vector<HostPart> parts;  // all that the thread did, the longest first
+};
 
 // What held the rank that came last. kNone: the trace does not tell.
 enum class CauseKind { kNone, kHost, kDeviceWork, kDeviceIdle, kUpstream };
@@ -50,12 +60,8 @@ struct Cause {
   int64_t upstream_id = 0;
   int64_t carried_id = 0;
   int64_t clear_ns = 0;  // how much of the stretch one thing explains
-  // Of kDeviceWork: a slice of the host before the stretch, in which the device ran out of work.
-  int64_t behind_slice_id = 0;
-  int64_t behind_event_name = 0;
-  int64_t behind_ns = 0;               // how long it was
-  std::vector<HostPart> behind_parts;  // what the thread did then, the longest first
-  std::string_view behind_text;        // where no name is told
+  // Of kDeviceWork: in this step, and since the step before began.
+  std::optional<HostBefore> in_step, since_step_before;
   // All kernels of the name, in the stretch and since the ranks were last together, in the step;
   // and since then, how long nothing ran.
   KernelSum near;

@@ -52,11 +52,10 @@ constexpr const char* kChangedGroupsSql =
 constexpr const char* kTablesSql =
     "CREATE TEMP TABLE dirty (trace_id INTEGER PRIMARY KEY);"
     "CREATE TEMP TABLE found (id INTEGER PRIMARY KEY, cause TEXT, cause_slice_id INTEGER, "
-    "  cause_name TEXT, upstream_id INTEGER, carried_id INTEGER, behind_slice_id INTEGER, "
-    "  behind_event_name INTEGER, behind_text TEXT, behind_ns INTEGER, near_ns INTEGER, "
-    "  near_count INTEGER, named_ns INTEGER, named_count INTEGER, idle_ns INTEGER);"
-    "CREATE TEMP TABLE behind_part (id INTEGER, event_name INTEGER, own_ns INTEGER, slices "
-    "INTEGER)";
+    "  cause_name TEXT, upstream_id INTEGER, carried_id INTEGER, near_ns INTEGER, near_count "
+    "  INTEGER, named_ns INTEGER, named_count INTEGER, idle_ns INTEGER);"
+    "CREATE TEMP TABLE behind_part (id INTEGER, look INTEGER, part INTEGER, slice_id INTEGER, "
+    "  event_name INTEGER, ns INTEGER, slices INTEGER, text TEXT)";
 
 std::string DirtySql(bool everything) {
   return "INSERT OR IGNORE INTO temp.dirty SELECT t.trace_id FROM _process_group g, "
@@ -83,8 +82,26 @@ constexpr const char* kKeepSql =
     "      coalesce(nullif(g.description, ''), nullif(g.name, '')), '') FROM _collective_part p "
     "    LEFT JOIN _process_group g ON g.group_id = p.group_id WHERE p.id = ?3), '') "
     "  WHEN ?4 IS NOT NULL THEN coalesce((SELECT name FROM _event_name WHERE id = ?4), '') "
-    "  ELSE ?5 END, ?6, ?7, ?8, ?9, ?16, ?10, ?11, ?12, ?13, ?14, ?15)";
-constexpr const char* kKeepPartSql = "INSERT INTO temp.behind_part VALUES (?1, ?2, ?3, ?4)";
+    "  ELSE ?5 END, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
+constexpr const char* kKeepPartSql =
+    "INSERT INTO temp.behind_part VALUES (?1, ?2, ?3, nullif(?4, 0), nullif(?5, 0), ?6, ?7, ?8)";
+
+// Part 0 is the longest slice, as long as it was.
+Status KeepBefore(SqliteStatement& insert, int64_t stall_id, int64_t look,
+                  const HostBefore& before) {
+  std::vector<HostPart> parts = {{before.event_name, before.whole_ns, 1, before.slice_id}};
+  parts.insert(parts.end(), before.parts.begin(), before.parts.end());
+  for (size_t i = 0; i < parts.size(); ++i) {
+    int at = 0;
+    for (const int64_t value : {stall_id, look, static_cast<int64_t>(i), parts[i].slice_id,
+                                parts[i].event_name, parts[i].own_ns, parts[i].slices}) {
+      TRACEDB_TRY(insert.Bind(++at, value));
+    }
+    TRACEDB_TRY(insert.BindTextOrNull(++at, before.text));
+    TRACEDB_TRY(insert.Run());
+  }
+  return Done{};
+}
 
 Status KeepCause(SqliteStatement& insert, SqliteStatement& insert_part, int64_t stall_id,
                  const Cause& cause) {
@@ -98,23 +115,17 @@ Status KeepCause(SqliteStatement& insert, SqliteStatement& insert_part, int64_t 
   TRACEDB_TRY(insert.BindTextOrNull(5, cause.text));
   TRACEDB_TRY(bind_id(6, cause.upstream_id));
   TRACEDB_TRY(bind_id(7, cause.carried_id));
-  TRACEDB_TRY(bind_id(8, cause.behind_slice_id));
-  TRACEDB_TRY(bind_id(9, cause.behind_event_name));
-  int at = 9;
-  for (const int64_t value : {cause.behind_ns, cause.near.ns, cause.near.count, cause.named.ns,
-                              cause.named.count, cause.idle_ns}) {
+  int at = 7;
+  for (const int64_t value :
+       {cause.near.ns, cause.near.count, cause.named.ns, cause.named.count, cause.idle_ns}) {
     TRACEDB_TRY(insert.Bind(++at, value));
   }
-  TRACEDB_TRY(insert.BindTextOrNull(++at, cause.behind_text));
   TRACEDB_TRY(insert.Run());
-  for (const HostPart& part : cause.behind_parts) {
-    TRACEDB_TRY(insert_part.Bind(1, stall_id));
-    TRACEDB_TRY(insert_part.Bind(2, part.event_name));
-    TRACEDB_TRY(insert_part.Bind(3, part.own_ns));
-    TRACEDB_TRY(insert_part.Bind(4, part.slices));
-    TRACEDB_TRY(insert_part.Run());
+  if (cause.in_step.has_value()) {
+    TRACEDB_TRY(KeepBefore(insert_part, stall_id, 1, *cause.in_step));
   }
-  return Done{};
+  if (!cause.since_step_before.has_value()) return Done{};
+  return KeepBefore(insert_part, stall_id, 2, *cause.since_step_before);
 }
 
 Stall StallOf(const SqliteStatement& row) {

@@ -27,11 +27,16 @@ constexpr const char* kMeanSql =
     "SELECT sum(total_ns) / sum(calls) FROM _host_use "
     "WHERE trace_id IN (SELECT value FROM json_each(?2)) AND step IS ?3 AND event_name IN named";
 
-// What held a host, and on which of its threads.
+// What held a host, on which of its threads, and in which step it began: it may be that before the
+// collective's.
 constexpr const char* kSliceSql =
     "SELECT dur_ns, name, coalesce((SELECT track FROM _cpu_slice WHERE id = ?1), "
     "  (SELECT track FROM _python_slice WHERE id = ?1), "
-    "  (SELECT track FROM _runtime_slice WHERE id = ?1)) FROM slices WHERE slice_id = ?1";
+    "  (SELECT track FROM _runtime_slice WHERE id = ?1)), "
+    "  (SELECT p.step FROM _track t JOIN _step p ON p.track = t.id "
+    "   WHERE t.trace_id = slices.trace_id AND p.ts + t.base_ns <= slices.ts_ns "
+    "     AND slices.ts_ns < p.ts + t.base_ns + p.dur ORDER BY p.ts, p.id LIMIT 1) "
+    "FROM slices WHERE slice_id = ?1";
 
 class LateFinder {
  public:
@@ -62,13 +67,13 @@ class LateFinder {
   // A collective that waited for a rank whose host was held by a slice.
   struct Stall {
     int64_t slice_id;
-    int64_t step;
     uint32_t part;  // the rank's, in activities
   };
 
   struct Held {
     std::string name;
     int64_t dur_ns = 0;
+    int64_t step = kNoStep;
     bool is_launching = true;  // its thread does
   };
 
@@ -110,7 +115,7 @@ class LateFinder {
         if (cause != "host") slow_steps_.insert(lost_in);
         if (cause != "device" || !has_slice) host_steps_.insert(lost_in);
       }
-      if (cause == "host" && has_slice) stalls_.push_back({causes.Int(1), step, part->second});
+      if (cause == "host" && has_slice) stalls_.push_back({causes.Int(1), part->second});
     }
   }
 
@@ -128,7 +133,7 @@ class LateFinder {
       others_ns = LastOfOthers(stall, alike);
     }
     if (!others_ns.has_value()) return Done{};
-    TRACEDB_ASSIGN(mean_ns, OthersNs(held->name, stall.step, alike));
+    TRACEDB_ASSIGN(mean_ns, OthersNs(held->name, held->step, alike));
     const Collective& collective = rows_.collectives[rows_.activities[stall.part].collective];
     for (uint32_t p = 0; p < collective.part_count; ++p) {
       const uint32_t part = rows_.parts[collective.first_part + p];
@@ -152,7 +157,7 @@ class LateFinder {
       const uint32_t trace = rows_.activities[rows_.parts[collective.first_part + p]].trace;
       const int64_t rank = rows_.traces[trace].rank;
       if (!ranks_.contains(rank) || alike.contains(rank)) continue;
-      TRACEDB_ASSIGN(longest, held_slices_.Longest(db_, trace, held.name, stall.step));
+      TRACEDB_ASSIGN(longest, held_slices_.Longest(db_, trace, held.name, held.step));
       if (longest.has_value() && longest->dur_ns >= held.dur_ns - longest->dur_ns) {
         alike.emplace(rank, *longest);
       }
@@ -184,7 +189,8 @@ class LateFinder {
     TRACEDB_ASSIGN(any, slice_->Step());
     if (any) {
       const bool is_launching = slice_->Type(2) == SqlType::kNull || Launches(slice_->Int(2));
-      place->second = {std::string(slice_->Text(1)), slice_->Int(0), is_launching};
+      const int64_t step = slice_->Type(3) == SqlType::kNull ? kNoStep : slice_->Int(3);
+      place->second = {std::string(slice_->Text(1)), slice_->Int(0), step, is_launching};
     }
     slice_->Reset();
     return &place->second;
