@@ -569,19 +569,43 @@ late_without AS (
   WHERE :capture IS NULL OR c.capture = :capture
   GROUP BY x.run_id, x.turn
 ),
+host_busy AS (  -- a host in a step, but for calls that wait for the GPU
+  SELECT r.run_id, r.capture_id, s.step, r.own_rank AS rank,
+         s.dur_ns - ifnull((SELECT sum(u.total_ns) FROM sync_uses u
+                            WHERE u.trace_id = s.trace_id AND u.step = s.step), 0) AS ns
+  FROM recorded r JOIN steps s ON s.trace_id = r.trace_id
+),
+host_more AS MATERIALIZED (
+  -- Than on the middle one of the ranks, of two the lower, in sum; how far that one is off the
+  -- quickest. Only what is no chance, as in by_luck: as much in most steps.
+  SELECT run_id, rank, sum(more_ns) AS ns, sum(apart_ns) AS apart_ns
+  FROM (SELECT run_id, rank, ns - middle_ns AS more_ns, middle_ns - least_ns AS apart_ns
+        FROM (SELECT *, min(ns) OVER w AS least_ns,
+                     max(iif(place = (ranks + 1) / 2, ns, NULL)) OVER w AS middle_ns
+              FROM (SELECT *, row_number() OVER (w ORDER BY ns) AS place, count(*) OVER w AS ranks
+                    FROM host_busy WINDOW w AS (PARTITION BY run_id, capture_id, step))
+              WINDOW w AS (PARTITION BY run_id, capture_id, step)))
+  GROUP BY run_id, rank
+  HAVING sum(more_ns) > 0 AND count(*) > 2
+    AND 1.0 * sum(more_ns) * sum(more_ns) * (count(*) - 1)
+      >= (16 + 400.0 / (count(*) - 1) / (count(*) - 1))
+         * (1.0 * count(*) * sum(1.0 * more_ns * more_ns) - 1.0 * sum(more_ns) * sum(more_ns))
+),
 next_gain AS (  -- where it adds to what these gain
   SELECT x.*, (SELECT n.name FROM names n WHERE n.name_id = x.held_name_id) AS held,
-         ifnull(g.ns, 0) AS gpu_ns
+         ifnull(g.ns, 0) AS gpu_ns, ifnull(h.ns, 0) AS busy_ns
   FROM (SELECT *, min(ns) OVER (PARTITION BY run_id ORDER BY turn
                                 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) - ns AS gain_ns
         FROM late_without) x
   JOIN whole_base w ON w.run_id = x.run_id JOIN whole a ON a.run_id = x.run_id
   LEFT JOIN (SELECT run_id, rank, sum(more_ns) AS ns FROM took_more WHERE cause = 'device'
              GROUP BY run_id, rank) g ON g.run_id = x.run_id AND g.rank = x.rank
+  LEFT JOIN host_more h ON h.run_id = x.run_id AND h.rank = x.rank
   WHERE x.gain_ns > 0 AND 100.0 * x.gain_ns >= coalesce(:min_pct, 2) * w.ns
     -- Hosts take unequally long by chance too, and some rank is always the next: it is late for
     -- what takes it longer than the middle one of the ranks, by half of the gain, and more than
-    -- that one is off the quickest; or for its GPU, where that is no chance.
+    -- that one is off the quickest; for all that its host does, by as much; or for its GPU, where
+    -- that is no chance.
     AND (EXISTS (
            SELECT 1 FROM (
              SELECT max(iif(rank = x.rank, ns, NULL)) AS own_ns,
@@ -596,6 +620,7 @@ next_gain AS (  -- where it adds to what these gain
                          GROUP BY u.rank)))
            WHERE 2 * (own_ns - middle_ns) >= x.gain_ns
              AND own_ns - middle_ns >= 3 * (middle_ns - least_ns))
+         OR (2 * h.ns >= x.gain_ns AND h.ns >= 3 * h.apart_ns)
          OR (2 * ifnull(g.ns, 0) >= x.gain_ns
              AND NOT EXISTS (SELECT 1 FROM by_luck l
                              WHERE l.run_id = x.run_id AND l.rank = x.rank)))
@@ -740,16 +765,19 @@ found (run_id, problem, rank, evidence, advice, change) AS MATERIALIZED (
                 iif(x.ranks > 8, printf('%d ranks', x.ranks),
                     printf('rank%s %s', iif(x.ranks = 1, '', 's'), x.named))),
          x.rank,
-         printf('were %s not late, %.1f ms of the critical path would be this rank''s%s%s '
+         printf('were %s not late, %.1f ms of the critical path would be this rank''s%s%s%s '
                 || '(critical_path with this what_if)',
                 iif(x.ranks > 1, 'these', 'that one'), x.rank_ns / 1e6,
                 iif(50 * x.held_ns >= x.rank_ns,
                     printf(', %.1f ms of it in %s on its host', x.held_ns / 1e6,
                            substr(x.held, 1, 80)), ''),
+                iif(2 * x.held_ns < x.busy_ns AND 2 * x.gpu_ns < x.busy_ns,
+                    printf('; its host works %.1f ms longer than the middle one of the ranks, '
+                           || 'mostly in short pieces', x.busy_ns / 1e6), ''),
                 iif(50 * x.gpu_ns >= x.rank_ns,
                     printf('; its GPU computes %.1f ms longer than the middle one of the ranks',
                            x.gpu_ns / 1e6), '')),
-         iif(x.gpu_ns > x.held_ns,
+         iif(x.gpu_ns > max(x.held_ns, x.busy_ns),
              'its kernels take longer than on other ranks: uneven work, a slow or throttled GPU '
                || '(kernels_top)',
              'see what its host does there that others do not: data loading, logging, checkpoints, '

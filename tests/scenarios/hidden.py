@@ -1,4 +1,6 @@
 """Scenarios of ranks that are never the last, as another one is later."""
+import random
+
 import cause_checks
 import checks
 import truth
@@ -66,6 +68,51 @@ def pair(name, says, first, words, **of_both):
         adds((2, words, gain - of_first if of_first > gain / 50 else gain))],
         without=[Without(["rank-late=1"], [without_first]),
                  Without(["--without rank-late=1 --without rank-late=2"], [even])])
+
+
+def launching(name, piece_us, loads=True):
+    """Rank 1 loads for 12 ms. All hosts work piece_us(rank) before each of 120 launches."""
+    job = Job(name, RANKS, [Group("3", "DATA_PARALLEL_GROUP", tuple(range(RANKS)))])
+    capture = job.capture(0)
+    for host in capture.every_host():
+        for number in range(1, STEPS + 1):
+            with host.step(number):
+                if loads and host.rank == 1:
+                    host.work(12_000, "load", "user_annotation")
+                for _ in range(120):
+                    with host.within("aten::mm"):
+                        host.work(piece_us(host.rank))
+                        host.kernel("gemm", 20)
+                host.collective("allreduce", job.groups[1], 300, 20)
+                host.kernel("adam", 200, op="Optimizer.step#AdamW.step")
+                host.sync()
+    capture.simulate()
+    return job
+
+
+def short_pieces():
+    """Rank 3's host is slow: 70 us more for each launch."""
+    name, slow = "hides_short_pieces", lambda rank: 80 if rank == 3 else 10
+    job, even = launching(name, slow), launching(name, lambda rank: 10, False)
+    without_first = launching(name, slow, False)
+    gain, of_first = truth.gain_of(job, even), truth.gain_of(job, without_first)
+    told = {"late": "ranks 1 and 3 in every step, rank 1 more", "gain without both": f"{gain} ns",
+            "without rank 1's": f"{of_first} ns"}
+    return Scenario(name, "A late rank hides one whose host is slow in many short pieces", [job],
+                    told, [
+        *checks.basics([job]),
+        adds((3, r"hidden by rank 1.*host works 33\.\d ms longer .*short", gain - of_first))],
+        without=[Without(["rank-late=1"], [without_first]),
+                 Without(["--without rank-late=1 --without rank-late=3"], [even])])
+
+
+def short_noise():
+    """Before each launch hosts work for as long as chance has it."""
+    chance = random.Random(5)
+    job = launching("hides_short_noise", lambda rank: chance.expovariate(1 / 30))
+    return Scenario("hides_short_noise", "One rank is late, the hosts of all differ by chance",
+                    [job], {"late": "rank 1"}, [*checks.basics([job]), nobody_hidden(),
+                    cause_checks.first_sentence("rank 1's host was held up", "were rank")])
 
 
 def chain():
@@ -141,7 +188,7 @@ def scenarios():
              {"loads": collects}, "hidden by rank 1.*gc_collect", loads=collects, slower=slow),
         pair("loader_hides_slow", "A rank whose host is late hides a slow GPU",
              {"slower": {2: 1.7}}, "hidden by rank 1.*GPU", loads=loads, slower={2: 1.7}),
-        chain(), as_late_as_three(), not_recorded(),
+        chain(), as_late_as_three(), not_recorded(), short_pieces(), short_noise(),
         Scenario("hides_nobody", "One rank is late, the others are alike", [alone],
                  {"late": "rank 1"}, [*checks.basics([alone]), nobody_hidden(),
                   cause_checks.no_words("all_are_recorded", DOUBT, BOTH)],
