@@ -214,18 +214,26 @@ took_more AS MATERIALIZED (  -- than the middle one of the ranks (of its stage),
                 WHERE c.capture_id = h.capture_id) AS ranks
         FROM host_took h WINDOW w AS (PARTITION BY run_id, capture_id, step, name))
 ),
-gpu_more AS MATERIALIZED (  -- of a rank over all steps; how much that differs between them
-  SELECT run_id, rank, count(*) AS steps, avg(more_ns) AS ns,
-         max(0, sum(1.0 * more_ns * more_ns) - 1.0 * sum(more_ns) * avg(more_ns)) AS squares,
-         max(more_ns) AS most_ns, max(abs(more_ns)) AS apart_ns, sum(is_last) AS lasts,
-         max(iif(place > 1, abs(more_ns), 0)) AS next_ns, sum(max(more_ns, 0)) AS longer_ns
-  FROM (SELECT *, more_ns = max(more_ns) OVER (PARTITION BY run_id, capture_id, step) AS is_last,
-               row_number() OVER (PARTITION BY run_id, rank ORDER BY abs(more_ns) DESC) AS place
-        FROM took_more WHERE cause = 'device' AND alike > 1)
+gpu_more AS MATERIALIZED (  -- of a rank over all steps; how much that differs within captures
+  SELECT run_id, rank, sum(steps) AS steps, 1.0 * sum(ns) / sum(steps) AS ns,
+         sum(squares) AS squares, sum(steps - 1) AS freedom,
+         max(iif(ns > 0, 1.0 * ns * ns / steps, 0)) AS force, max(most_ns) AS most_ns,
+         max(apart_ns) AS apart_ns, sum(lasts) AS lasts, max(next_ns) AS next_ns,
+         sum(longer_ns) AS longer_ns
+  FROM (SELECT run_id, rank, count(*) AS steps, sum(more_ns) AS ns,
+               max(0, sum(1.0 * more_ns * more_ns) - 1.0 * sum(more_ns) * avg(more_ns)) AS squares,
+               max(more_ns) AS most_ns, max(abs(more_ns)) AS apart_ns, sum(is_last) AS lasts,
+               max(iif(place > 1, abs(more_ns), 0)) AS next_ns, sum(max(more_ns, 0)) AS longer_ns
+        FROM (SELECT *,
+                     more_ns = max(more_ns) OVER (PARTITION BY run_id, capture_id, step) AS is_last,
+                     row_number() OVER (PARTITION BY run_id, rank ORDER BY abs(more_ns) DESC)
+                       AS place
+              FROM took_more WHERE cause = 'device' AND alike > 1)
+        GROUP BY run_id, capture_id, rank)
   GROUP BY run_id, rank
 ),
 by_luck AS MATERIALIZED (
-  -- Whose GPU takes longer, in the mean over its steps, by less than four times what chance leaves
+  -- Whose GPU takes longer, in the mean over a capture, by less than four times what chance leaves
   -- of its taking now more and now less: as much as on all ranks but the one on which that is most
   -- (of two: on both). And never by three times as much as any other rank is off (of two: as in
   -- any other step). Of few steps and ranks, which say little about chance, it has to be more.
@@ -236,14 +244,13 @@ by_luck AS MATERIALIZED (
            AS is_why
   FROM (SELECT *, sum(squares) OVER w
                     - iif(count(*) OVER w > 2, max(squares) OVER w, 0) AS spread,
-               nullif(sum(steps - 1) OVER w - max(steps - 1) OVER w, 0) AS freedom,
+               nullif(sum(freedom) OVER w - max(freedom) OVER w, 0) AS rest,
                count(*) OVER w AS ranks,
                max(apart_ns) OVER (w ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
                                    EXCLUDE CURRENT ROW) AS others_ns
         FROM gpu_more WINDOW w AS (PARTITION BY run_id)) m
-  WHERE NOT (m.ns > 0 AND m.ns * m.ns * m.steps >= (16 + 400.0 / freedom / freedom)
-                                                     * m.spread / m.freedom)
-    AND m.most_ns <= (3 + 20.0 / m.freedom) * iif(m.ranks = 2, max(m.next_ns, m.others_ns),
+  WHERE NOT (m.force > 0 AND m.force >= (16 + 400.0 / m.rest / m.rest) * m.spread / m.rest)
+    AND m.most_ns <= (3 + 20.0 / m.rest) * iif(m.ranks = 2, max(m.next_ns, m.others_ns),
                                                   m.others_ns)
 ),
 late_or_more AS (
@@ -272,16 +279,35 @@ counted AS (  -- where most ranks take long, nobody is late
                     AS late_ranks
         FROM late_there)
 ),
-by_rank AS (
-  SELECT run_id, cause, reason, rank, sum(ns) AS ns, sum(is_first) AS firsts,
-         sum(is_last) AS lasts, max(ranks) AS of_ranks,
-         sum(iif(is_late AND few > 0, wait_ns, 0)) AS late_ns, sum(iif(few > 1, ns, 0)) AS shared_ns
-  FROM counted GROUP BY run_id, cause, reason, rank
+in_capture AS (
+  -- by_one: one rank alone is late. That some rank is the last in all of its steps by chance is
+  -- for 10 % or less; in two captures, 1 %.
+  SELECT *, 3 * max(ns) OVER w > 2 * sum(ns) OVER w AND sum(firsts) OVER w > 1
+              AND 10 * max(lasts) OVER w >= 9 * sum(firsts) OVER w
+              AND max(of_ranks) OVER w >=
+                CASE sum(firsts) OVER w WHEN 2 THEN 10 WHEN 3 THEN 4 WHEN 4 THEN 3 ELSE 2 END
+              AS by_one
+  FROM (SELECT run_id, cause, reason, capture_id, rank, sum(ns) AS ns, sum(is_first) AS firsts,
+               sum(is_last) AS lasts, max(ranks) AS of_ranks,
+               sum(iif(is_late AND few > 0, wait_ns, 0)) AS late_ns,
+               sum(iif(few > 1, ns, 0)) AS shared_ns
+        FROM counted GROUP BY run_id, cause, reason, capture_id, rank)
+  WINDOW w AS (PARTITION BY run_id, cause, reason, capture_id)
 ),
-of_reason AS (  -- is_own: it is not late for something else
+by_rank AS (
+  SELECT run_id, cause, reason, rank, sum(ns) AS ns, sum(firsts) AS firsts, sum(lasts) AS lasts,
+         max(of_ranks) AS of_ranks, sum(late_ns) AS late_ns, sum(shared_ns) AS shared_ns,
+         min(by_one) AS by_one, min(capture_id) AS first_capture, max(capture_id) AS last_capture
+  FROM in_capture GROUP BY run_id, cause, reason, rank
+),
+of_reason AS (
+  -- is_own: it is not late for something else; is_turned: nor one rank in one capture and another
+  -- in the next
   SELECT b.*, o.name, o.rank IS NULL OR (o.cause = b.cause AND o.reason = b.reason) AS is_own,
          sum(b.ns) OVER w AS all_ns, sum(b.firsts) OVER w AS steps,
-         2 * sum(b.shared_ns) OVER w >= sum(b.ns) OVER w AS is_shared
+         2 * sum(b.shared_ns) OVER w >= sum(b.ns) OVER w AS is_shared,
+         NOT min(b.by_one) OVER w OR min(b.first_capture) OVER w = max(b.last_capture) OVER w
+           AS is_turned
   FROM by_rank b LEFT JOIN reason o ON o.run_id = b.run_id AND o.rank = b.rank
   WINDOW w AS (PARTITION BY b.run_id, b.cause, b.reason)
 ),
@@ -301,7 +327,7 @@ team AS MATERIALIZED (  -- ranks that are late together, or in turn
                    WHEN sum(is_part) OVER w = 2 AND steps > 3
                      THEN iif(3 * max(ns) OVER w <= 2 * all_ns, 'in turn', NULL) END AS kind
     FROM member WINDOW w AS (PARTITION BY run_id, cause, reason))
-  WHERE iif(kind = 'together', is_mostly, is_part) AND kind IS NOT NULL
+  WHERE (is_shared OR is_turned) AND iif(kind = 'together', is_mostly, is_part) AND kind IS NOT NULL
 ),
 by_chance AS (  -- how likely a rank, one of so many, is the last in so many of the steps or more
   SELECT *, CASE kind WHEN 'in turn' THEN (
@@ -698,7 +724,13 @@ found (run_id, problem, rank, evidence, advice, change) AS MATERIALIZED (
                      WHEN h.is_longer IS NULL
                      THEN ', in which its host was then: no slice of it is long enough to say more'
                      ELSE ', in which its host was then, though in all it takes no longer there '
-                       || 'than on other ranks' END) || ifnull(l.words, ''),
+                       || 'than on other ranks' END) || ifnull(l.words, '')
+           || ifnull((SELECT '; in capture ' || group_concat(DISTINCT a.capture) || ' only'
+                      FROM cause_row c JOIN captures a ON a.capture_id = c.capture_id
+                      WHERE c.run_id = r.run_id AND c.rank = r.rank
+                      HAVING count(DISTINCT a.capture) = 1
+                        AND (SELECT count(DISTINCT e.capture_id) FROM recorded e
+                             WHERE e.run_id = r.run_id) > 1), ''),
          CASE iif(l.words IS NULL, n.cause, 'chance')
            WHEN 'chance' THEN 'record more steps: a rank that is slow is the last in most of them'
            WHEN 'host' THEN 'see what its host does there that others do not: data loading, '
@@ -982,12 +1014,12 @@ all_joint AS (
 reached AS (  -- with more changes it may be later: what is lost is no gain of the next
   SELECT *, max(joint_ns) OVER (PARTITION BY run_id ORDER BY place) AS reached_ns FROM all_joint
 ),
-gained AS (
-  SELECT *, min(iif(change GLOB '{"transfers":*,"factor":*' OR change GLOB '{"rank_late"*',
-                    reached_ns, ns),
-                reached_ns - lag(reached_ns, 1, 0) OVER (PARTITION BY run_id ORDER BY place))
-           AS gain_ns
-  FROM reached
+gained AS (  -- with others a late rank may gain a little more than alone: that was not hidden
+  SELECT *, iif(added_ns <= ns OR (20 * (added_ns - ns) > added_ns
+                  AND (change GLOB '{"transfers":*,"factor":*' OR change GLOB '{"rank_late"*')),
+                added_ns, ns) AS gain_ns
+  FROM (SELECT *, reached_ns - lag(reached_ns, 1, 0) OVER (PARTITION BY run_id ORDER BY place)
+                    AS added_ns FROM reached)
 ),
 enough AS (  -- is_hidden: behind what comes before, and gains less or nothing alone
   SELECT *, gain_ns > ns AS is_hidden,

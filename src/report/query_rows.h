@@ -52,6 +52,7 @@ class QueryRows {
   int64_t Int(size_t column) const { return values_[column].integer; }
   double Real(size_t column) const { return values_[column].real; }
   const std::string& Text(size_t column);  // also of an integer
+  const std::vector<RowValue>& values() const { return values_; }
 
  private:
   explicit QueryRows(PreparedQuery query) : query_(std::move(query)) {}

@@ -133,6 +133,31 @@ std::string WhoWaited(const LaneShares& lanes, int64_t rank, int64_t ranks) {
 
 }  // namespace
 
+Status ReadLateRanks(SqliteDb& db, const QueryCatalog& catalog, const ShownRun& run,
+                     const StepKey& key, FactRows& late_ranks, LaneShares& lanes) {
+  constexpr const char* kLateRanks = "report/late_ranks";
+  constexpr const char* kWaits = "report/root_waits";
+  constexpr size_t kRoot = 1, kWaiting = 2;
+  if (CaptureOf(kLateRanks, run).value_or(key.first) == key.first) return Done{};
+  const std::string capture = fmt::format("capture={}", key.first);
+  const std::string of_run = "run=" + run.name;
+  TRACEDB_ASSIGN(late, QueryRows::Open(db, catalog, kLateRanks, {of_run, capture}));
+  late_ranks.clear();
+  for (;;) {
+    TRACEDB_ASSIGN(any, late.Next());
+    if (!any) break;
+    late_ranks.push_back(late.values());
+  }
+  TRACEDB_ASSIGN(waits, QueryRows::Open(db, catalog, kWaits, {of_run, capture}));
+  lanes.waiting.clear();
+  for (;;) {
+    TRACEDB_ASSIGN(any, waits.Next());
+    if (!any) return Done{};
+    if (waits.IsNull(kRoot) || waits.Int(kRoot) == waits.Int(kWaiting)) continue;
+    lanes.waiting[{waits.Int(kRoot), ""}].insert(waits.Int(kWaiting));
+  }
+}
+
 std::string LateCause(const VerdictFacts& facts, const LaneShares& lanes, int64_t rank,
                       const Gain& gain, int64_t ranks) {
   const Rows rows = RowsOf(facts, rank, gain.key.second);

@@ -11,6 +11,11 @@
 
 namespace tracedb {
 
+// Charts over time are of the first capture, unless another was asked for. Where the step is of
+// another one: who came late there, and who waited, in place of what is known of the first.
+Status ReadLateRanks(SqliteDb& db, const QueryCatalog& catalog, const ShownRun& run,
+                     const StepKey& key, FactRows& late_ranks, LaneShares& lanes);
+
 // Why the rank came late, by the cause that explains what the step would gain without that; where
 // none explains half of it, that this cannot be told.
 std::string LateCause(const VerdictFacts& facts, const LaneShares& lanes, int64_t rank,

@@ -238,8 +238,14 @@ Result<PageVerdict> MakeVerdict(SqliteDb& db, const QueryCatalog& catalog, const
   const std::vector<Gain> sound = BeyondChance(facts, gains, all);
   const Gain* best = InUsualStep(facts, gains, sound, BestGain(facts, sound));
   const bool by_chance = best == nullptr && BestGain(facts, all) != nullptr;
-  verdict = best == nullptr ? NothingFound(facts, gains, by_chance)
-                            : FromGains(facts, lanes, sound, best, ranks, !incomplete.empty());
+  if (best == nullptr) {
+    verdict = NothingFound(facts, gains, by_chance);
+  } else {
+    VerdictFacts of_step = facts;
+    LaneShares waits{"", lanes.waiting};
+    TRACEDB_TRY(ReadLateRanks(db, catalog, run, best->key, of_step.late_ranks, waits));
+    verdict = FromGains(of_step, waits, sound, best, ranks, !incomplete.empty());
+  }
   TRACEDB_TRY(AddOutlier(db, catalog, run, facts, gains, best, verdict));
   if (verdict.kind == "nothing") TRACEDB_TRY(AddDoubtOfLaunches(db, catalog, run, verdict));
   verdict.sentence += incomplete;

@@ -15,7 +15,9 @@ std::string ShownMs(double ms) {
 }
 
 std::string StepName(const StepKey& key) {
-  return key.second.has_value() ? fmt::format("Step {}", *key.second) : "What was recorded";
+  const std::string name =
+      key.second.has_value() ? fmt::format("Step {}", *key.second) : "What was recorded";
+  return key.first > 1 ? fmt::format("{} of capture {}", name, key.first) : name;
 }
 
 std::string WithinSentence(std::string text) {

@@ -17,7 +17,7 @@ constexpr const char* kNoGpuActivity =
 // "29.6 ms", "793.6 us"
 std::string ShownMs(double ms);
 
-// "Step 3"
+// "Step 3", "Step 3 of capture 2"
 std::string StepName(const StepKey& key);
 
 // "The GPU waits" -> "the GPU waits"; "NCCL is slow" stays.

@@ -1,4 +1,5 @@
-"""Scenarios of what happens after the last collective of a step, and makes the next one late."""
+"""Scenarios of what happens after the last collective of a step, and makes the next one late; and
+of ranks that are late in one capture of a run."""
 import cause_checks
 import checks
 import truth
@@ -95,5 +96,57 @@ def all_log():
         cause_checks.says("names_what_they_do", "^The host is held by write_log", LAST)])
 
 
+def in_captures(name, late, steps, loads_us=None, longer=1):
+    """`late`: the late rank of each capture, of so many steps. It loads for so long (by capture),
+    or its kernels take so many times as long."""
+    job = Job(name, RANKS, [Group("3", "DATA_PARALLEL_GROUP", tuple(range(RANKS)))])
+    for place, rank in enumerate(late):
+        capture = job.capture(60 * place)
+        for host in capture.every_host():
+            for step in range(10 * place + 1, 10 * place + 1 + steps):
+                with host.step(step):
+                    if loads_us and host.rank == rank:
+                        host.work(loads_us[place], "load_batch", "user_annotation")
+                    for number in range(12):
+                        chance = (7 * host.rank + 5 * step + 3 * number) % 11 / 1000
+                        times = (longer if host.rank == rank else 1) + chance
+                        host.kernel("gemm", 600 * times, op="aten::mm")
+                    host.collective("allreduce", job.groups[1], 300, 20)
+                    host.kernel("adam", 200, op="Optimizer.step#AdamW.step")
+                    host.sync()
+        capture.simulate()
+    return job
+
+
+def apart(name, says, words, sentence, *how, **more):
+    """Rank 1 in the first capture, rank 3 in the second: they do not take turns."""
+    job = in_captures(name, (1, 3), *how, **more)
+    jobs = [job]
+    told = {"late": "rank 1 in all steps of the first capture, rank 3 in those of the second"}
+    return Scenario(name, says, jobs, told, [
+        *checks.basics(jobs), cause_checks.no_words("not_in_turn", "in turn", LAST),
+        *(cause_checks.says(f"names_rank_{rank}", f"^Rank {rank} makes the others wait they .*"
+                            f"{words}.*; in capture {capture} only", LAST, (10, 30))
+          for rank, capture in ((1, 1), (3, 2))),
+        cause_checks.first_sentence(sentence)])
+
+
+def in_few_steps():
+    """Some rank is the last in both steps of each capture: that happens by chance."""
+    jobs = [in_captures("captures_by_chance", (1, 3), 2, longer=1.1)]
+    return Scenario("captures_by_chance", "Another rank is late in each capture of two steps", jobs,
+                    {"late": "rank 1, then rank 3, in two steps each"}, [
+                        *checks.basics(jobs), cause_checks.blames_no_rank()])
+
+
 def scenarios():
-    return [logs_at_end(), logs_then_loads(), logs_before_optimizer(), all_log()]
+    return [logs_at_end(), logs_then_loads(), logs_before_optimizer(), all_log(),
+            apart("captures_load", "Another rank loads slowly in each capture", "load_batch",
+                  r"^Step 1\d of capture 2 took 1\d\.\d ms.*rank 3's host was held up for 6\.00 "
+                  r"ms \(load_batch\), and everyone else waited; in other steps rank 1 came late",
+                  4,
+                  loads_us=(5000, 6000)),
+            apart("captures_slow", "Another GPU is slow in each capture", "gemm",
+                  "rank [13]'s GPU took longer than the others' .*and everyone else waited", 4,
+                  longer=1.4),
+            in_few_steps()]
