@@ -365,6 +365,13 @@ once AS MATERIALIZED (  -- one collective that takes ten times as long as those 
         WHERE collectives > 4)
   WHERE most_ns > 10 * others_ns
 ),
+small AS (  -- what small messages take, where that is most of what moves
+  SELECT run_id, kind, sum(iif(bytes <= 65536, collectives, 0)) AS messages,
+         max(iif(bytes <= 65536, bytes, NULL)) AS bytes,
+         sum(iif(bytes <= 65536, collectives * ns, 0)) AS ns
+  FROM moved GROUP BY run_id, kind
+  HAVING 2 * sum(iif(bytes <= 65536, collectives * ns, 0)) > sum(collectives * ns)
+),
 alike AS (  -- the same in all groups of that kind and size
   SELECT run_id, kind, size, collective, bytes, count(*) AS groups, sum(ns) AS ns
   FROM moved GROUP BY run_id, kind, size, collective, bytes HAVING count(*) > 1
@@ -506,6 +513,10 @@ held_by_rank AS MATERIALIZED (  -- where one rank alone is held on the path: on 
   FROM host_uses u JOIN recorded r ON r.trace_id = u.trace_id
   WHERE u.name IN (SELECT name FROM held WHERE rank IS NOT NULL AND place <= 8)
   GROUP BY r.run_id, u.name, u.rank
+),
+held_by_all AS (  -- for at least so long
+  SELECT h.run_id, h.name, min(h.ns) AS ns FROM held_by_rank h JOIN whole w ON w.run_id = h.run_id
+  GROUP BY h.run_id, h.name HAVING count(*) = max(w.ranks)
 ),
 held_apart AS (  -- for more than twice as long as the others are on average, or without others
   SELECT o.run_id, o.name, o.rank FROM held_by_rank o JOIN whole w ON w.run_id = o.run_id
@@ -658,8 +669,12 @@ found (run_id, problem, rank, evidence, advice, change) AS MATERIALIZED (
                                   || substr(e.kind, 2) || ' parallel communication'))
            || ' is not hidden',
          NULL,
-         printf('it runs alone for %.1f %% of the time%s (overlap_by_group, nccl_bandwidth)',
+         printf('it runs alone for %.1f %% of the time%s%s (overlap_by_group, nccl_bandwidth)',
                 100.0 * e.ns / w.span_ns,
+                iif(m.ns IS NULL, '',
+                    printf('; %d of its messages are of %.1f KB or less and take %.1f us each: '
+                           || 'that is latency, which no faster network mends', m.messages,
+                           m.bytes / 1e3, m.ns / m.messages / 1e3)),
                 CASE WHEN w.ranks < (SELECT max(n.job_ranks) FROM recorded n
                                       WHERE n.run_id = e.run_id)
                      THEN '; how much of it is waiting for ranks that are not recorded is unknown'
@@ -679,6 +694,10 @@ found (run_id, problem, rank, evidence, advice, change) AS MATERIALIZED (
            WHEN x.ns IS NOT NULL
            THEN 'see what the network did then (a link that retried, other jobs, NCCL_DEBUG=INFO): '
              || 'no setting of the job explains one collective alone'
+           WHEN m.ns IS NOT NULL AND e.kind <> 'pipeline'
+           THEN 'fewer and larger messages: all-reduce several tensors at once (buckets, '
+             || 'coalescing managers), less often, or within a kernel that also computes; '
+             || 'CUDA graphs'
            WHEN e.caller GLOB 'FSDP*gather*' THEN 'gather earlier '
              || '(set_modules_to_forward_prefetch, set_modules_to_backward_prefetch), keep the '
              || 'parameters (reshard_after_forward=False) where memory allows, larger units'
@@ -709,6 +728,7 @@ found (run_id, problem, rank, evidence, advice, change) AS MATERIALIZED (
   FROM of_rank o, exposed e JOIN whole w ON w.run_id = e.run_id
   LEFT JOIN waited u ON u.run_id = e.run_id AND u.kind = e.kind AND u.caller IS e.caller
   LEFT JOIN once x ON x.run_id = e.run_id AND x.kind = e.kind AND x.place = 1 AND 2 * x.ns > e.ns
+  LEFT JOIN small m ON m.run_id = e.run_id AND m.kind = e.kind
   WHERE e.ns > 0
   UNION ALL
   SELECT r.run_id, printf('Rank %d makes the others wait', r.rank)
@@ -735,8 +755,13 @@ found (run_id, problem, rank, evidence, advice, change) AS MATERIALIZED (
            WHEN 'chance' THEN 'record more steps: a rank that is slow is the last in most of them'
            WHEN 'host' THEN 'see what its host does there that others do not: data loading, '
              || 'logging, checkpoints, garbage collection, a slow CPU'
-           WHEN 'device' THEN 'its kernels take longer than on other ranks: uneven work, a slow '
-             || 'or throttled GPU (kernels_top)'
+           WHEN 'device' THEN
+             iif(n.name GLOB 'Memcpy*',
+                 'its copies take longer than on other ranks: memory that is not pinned, or a '
+                   || 'slower way to it (PCIe lanes, another NUMA node, what else uses it) '
+                   || '(memcpy_summary)',
+                 'its kernels take longer than on other ranks: uneven work, a slow or throttled '
+                   || 'GPU (kernels_top)')
            ELSE 'look at its timeline around these collectives'
          END,
          printf('{"rank_late":%d}', r.rank)
@@ -846,9 +871,12 @@ found (run_id, problem, rank, evidence, advice, change) AS MATERIALIZED (
                 others_ns / ns)
   FROM slow_pair WHERE ns > 1.5 * others_ns AND place <= 8
   UNION ALL
-  SELECT h.run_id, printf('The host is held by %s', substr(h.name, 1, 80)), a.rank,
-         printf('%.1f ms of the critical path in %d stretches in which nothing is launched '
-                || '(critical_path)', h.ns / 1e6, h.stretches),
+  SELECT h.run_id, printf('The host is held by %s', substr(h.name, 1, 80)),
+         iif(2 * ifnull(q.ns, 0) < h.ns * max(w.ranks - 1, 1), a.rank, NULL),
+         printf('%.1f ms of the critical path in %d stretch%s in which nothing is launched%s '
+                || '(critical_path)', h.ns / 1e6, h.stretches, iif(h.stretches = 1, '', 'es'),
+                iif(2 * q.ns >= h.ns * (w.ranks - 1),
+                    printf('; each rank takes %.1f ms for it or more', e.ns / 1e6), '')),
          iif(lower(h.name) GLOB '*load*' OR lower(h.name) GLOB '*__next__*',
              'load data ahead: DataLoader workers, prefetch_factor, persistent_workers',
              'see what it does there (module_time, sync_points): launch its work earlier, '
@@ -856,10 +884,14 @@ found (run_id, problem, rank, evidence, advice, change) AS MATERIALIZED (
          printf('{"held_by":%s%s}', json_quote(h.name), o.json)
   FROM of_rank o, held h JOIN whole w ON w.run_id = h.run_id
   LEFT JOIN held_apart a ON a.run_id = h.run_id AND a.name = h.name AND a.rank = h.rank
-  WHERE h.place <= 8  -- not what mostly makes other ranks wait: their row says more
-    AND h.ns * max(w.ranks - 1, 1)
-        > 2 * ifnull((SELECT sum(n.ns) FROM root_name n
-                      WHERE n.run_id = h.run_id AND n.name = h.name), 0)
+  LEFT JOIN held_by_all e ON e.run_id = h.run_id AND e.name = h.name
+  LEFT JOIN (SELECT run_id, name, sum(ns) AS ns FROM root_name GROUP BY run_id, name) q
+    ON q.run_id = h.run_id AND q.name = h.name
+  JOIN whole_base b ON b.run_id = h.run_id
+  -- What mostly makes other ranks wait has a row that says more, but for what all ranks do.
+  WHERE h.place <= 8
+    AND (2 * ifnull(q.ns, 0) < h.ns * max(w.ranks - 1, 1)
+         OR 100.0 * e.ns >= coalesce(:min_pct, 2) * b.ns)
   UNION ALL
   SELECT p.run_id, 'The profiler holds up the host', p.rank,
          printf('%.1f ms of the critical path, %d time%s: a job that is not recorded does not have '

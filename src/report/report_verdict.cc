@@ -62,6 +62,19 @@ const Gain* InUsualStep(const VerdictFacts& facts, const Gains& gains, const std
   return usual != nullptr && 2 * usual->ms() >= best->ms() ? usual : best;
 }
 
+// Whether it gains less than half as much in most other steps: there is more in this one that it
+// would hide.
+bool IsOfOneStep(const std::vector<Gain>& all, const Gain& best) {
+  size_t less = 0;
+  size_t others = 0;
+  for (const Gain& gain : all) {
+    if (gain.number != best.number || gain.key == best.key) continue;
+    ++others;
+    less += 2 * gain.ms() < best.ms() ? 1 : 0;
+  }
+  return others > 1 && 2 * less > others;
+}
+
 const Gain* BestGain(const VerdictFacts& facts, const std::vector<Gain>& all) {
   // A hidden rank's gain is also that of the one that hides it, which mostly has its own.
   const Gain* best =
@@ -76,9 +89,10 @@ const Gain* BestGain(const VerdictFacts& facts, const std::vector<Gain>& all) {
     return fault != nullptr ? fault : best;
   }
   // Else where that gains half as much and is recommended before: what gains most alone may be a
-  // remedy for all of the job.
+  // remedy for all of the job. Or where that is why this step is not like the others.
+  const bool is_of_one_step = IsOfOneStep(all, *best);
   for (const Gain& gain : all) {
-    if (gain.key != best->key || gain.number >= best->number) continue;
+    if (gain.key != best->key || (gain.number >= best->number && !is_of_one_step)) continue;
     if (!NamesWhoIsAtFault(facts, gain.number) || NamesWhoIsAtFault(facts, best->number)) continue;
     if (2 * gain.ms() >= best->ms()) best = &gain;
   }

@@ -1,5 +1,6 @@
 """All scenarios, by theme."""
 import accumulates
+import advice
 import blame
 import boundaries
 import cause_checks
@@ -20,8 +21,7 @@ import turns
 import uneven
 
 THEMES = (communicators, runs_and_captures, causes, losses, kinds, recorder, blame, turns, together,
-          boundaries,
-          endings, accumulates, hidden,
+          boundaries, advice, endings, accumulates, hidden,
           chance, trends, clock_steps, links, uneven)
 
 
