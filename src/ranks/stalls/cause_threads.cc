@@ -14,8 +14,9 @@ namespace {
 
 Status FindAll(CauseFinder& finder, StallBatch& batch) {
   for (StallCause& each : batch) {
-    TRACEDB_ASSIGN(cause, finder.Find(each.stall));
-    each.cause = std::move(cause);
+    auto cause = finder.Find(each.stall);
+    if (!cause.ok()) return std::move(cause).error();
+    each.cause = std::move(cause).value();
   }
   return Done{};
 }
