@@ -2,11 +2,9 @@
 // separator and a way to write text that contains it.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <utility>
-#include <vector>
 
 #include "text/formula_guard.h"
 #include "tracedb/text/result_sinks.h"
@@ -50,23 +48,10 @@ void AppendTsvText(std::string& out, std::string_view text) {
   }
 }
 
-// How many digits after the point a nanosecond has in a column of that name.
-int DecimalsOf(std::string_view column_name) {
-  if (column_name.ends_with("_ms")) return 6;
-  if (column_name.ends_with("_us")) return 3;
-  return column_name.ends_with("_s") ? 9 : 0;
-}
-
-// 69.6969696969697 -> 69.696969697: what was reckoned from counts, bytes and nanoseconds means
-// nothing beyond; a time keeps its nanoseconds however long it is.
-void AppendMeantDigits(std::string& out, double real, int decimals) {
-  constexpr int kDigits = 12;
-  constexpr int kDigitsOfDouble = 15;
-  const double size = std::fabs(real);
-  const int before_point = size < 1 ? 0 : static_cast<int>(std::log10(size)) + 1;
-  const int digits = std::max(kDigits, before_point + decimals);
-  if (!std::isfinite(real) || digits > kDigitsOfDouble) return AppendReal(out, real);
-  fmt::format_to(std::back_inserter(out), "{:.{}g}", real, digits);
+// 0.30000000000000004 -> 0.3: the digits that a double is sure of, and that spreadsheets keep.
+void AppendSureDigits(std::string& out, double real) {
+  if (!std::isfinite(real) || std::fabs(real) >= 1e15) return AppendReal(out, real);
+  fmt::format_to(std::back_inserter(out), "{:.15g}", real);
 }
 
 class SeparatedSink : public RowSink {
@@ -80,13 +65,11 @@ class SeparatedSink : public RowSink {
         line_end_(line_end),
         header_(options.header),
         safe_text_(options.safe_text),
-        meant_digits_(options.meant_digits),
+        sure_digits_(options.sure_digits),
         output_(output) {}
 
   Status Begin(std::span<const std::string> column_names) override {
     if (std::exchange(begun_, true)) TRACEDB_TRY(output_.Write(line_end_));
-    decimals_.clear();
-    for (const std::string& name : column_names) decimals_.push_back(DecimalsOf(name));
     if (!header_) return Done{};
     line_.clear();
     for (size_t i = 0; i < column_names.size(); ++i) {
@@ -103,8 +86,8 @@ class SeparatedSink : public RowSink {
       if (i > 0) line_ += separator_;
       if (cells[i].type == SqlType::kText) {
         AddText(cells[i].text);
-      } else if (cells[i].type == SqlType::kReal && meant_digits_) {
-        AppendMeantDigits(line_, cells[i].real, decimals_[i]);
+      } else if (cells[i].type == SqlType::kReal && sure_digits_) {
+        AppendSureDigits(line_, cells[i].real);
       } else {
         AppendCell(line_, cells[i]);
       }
@@ -128,8 +111,7 @@ class SeparatedSink : public RowSink {
   const std::string_view line_end_;
   const bool header_;
   const bool safe_text_;
-  const bool meant_digits_;
-  std::vector<int> decimals_;
+  const bool sure_digits_;
   OutputStream& output_;
   bool begun_ = false;
   std::string line_;

@@ -225,10 +225,10 @@ def ask_program(check, asked, options, database):
 
 
 def as_numbers(text):
-    """CSV with one spelling of each number, to 12 digits (the shell prints 15)."""
+    """CSV with one spelling of each number, to 13 digits (the shell prints 15)."""
     def plain(field):
         try:
-            return field if field.lstrip("-").isdigit() else f"{float(field):.12g}"
+            return field if field.lstrip("-").isdigit() else f"{float(field):.13g}"
         except ValueError:
             return field
     return "".join(",".join(map(plain, row)) + "\n" for row in csv.reader(io.StringIO(text)))

@@ -69,9 +69,7 @@ struct SinkOptions {
   TableLayout table = {};  // of a table
   bool safe_text = false;  // csv and tsv: AppendGuarded
   bool crlf = false;       // csv: lines end as RFC 4180 has it
-  // csv and tsv: reals have the 12 digits that a ratio of counts or nanoseconds may mean, and times
-  // (_ms, _us, _s) their nanoseconds; else all that a double has.
-  bool meant_digits = false;
+  bool sure_digits = false;  // csv and tsv: reals have at most the 15 digits that a double holds
   // arrow, parquet: what the columns are known to hold; kNull: not known. Nothing where none is
   // known.
   std::vector<SqlType> types = {};
