@@ -261,14 +261,14 @@ def connect_end(end, begin, activities):
 
 
 def event_waits(graph, trace):
-    """{slice_id of a launching call: the start of the last StreamWaitEvent since that of its thread before}"""
+    """{slice_id of a launching call: the starts of StreamWaitEvent calls since that of its thread before}"""
     launching = {a.launch.slice_id for a in graph.activities if a.launch}
-    found, last = {}, {}
+    found, last = {}, collections.defaultdict(list)
     for call in sorted((c for c in graph.calls if c.trace == trace), key=lambda c: (c.ts, c.slice_id)):
         if "StreamWaitEvent" in call.name:
-            last[call.thread] = call.ts
+            last[call.thread].append(call.ts)
         if call.slice_id in launching:
-            found[call.slice_id] = last.pop(call.thread, None)
+            found[call.slice_id] = last.pop(call.thread, [])
     return found
 
 
@@ -293,15 +293,17 @@ def connect_starts(graph, activities, launches):
                 edges.append((ran[place - 1].finish, ran[place - 1].end, "stream"))
             since = waits.get(a.launch.slice_id) if a.launch else None
             found = []
-            if since is not None:
+            if since:
                 for other in streams:
                     if other == key:
                         continue
                     upto = bisect.bisect_left(starts[other], a.start.number)
                     fits = [b for b in streams[other][max(0, upto - STARTED_LAST):upto] if b.launch_ts is not None
-                            and b.launch_ts < since and b.finish.number < a.start.number]
+                            and b.launch_ts < since[-1] and b.finish.number < a.start.number]
                     if fits:
                         found.append(max(fits, key=lambda b: b.finish.number))
+                latest = sorted(found, key=lambda b: (b.launch_ts, b.slice_id))[-len(since):]
+                found = [b for b in found if b in latest or b is max(found, key=lambda c: c.finish.number)]
             edges += [(b.finish, b.end, "wait") for b in sorted(found, key=lambda b: b.slice_id)]
             if edges:
                 before = finishes[:bisect.bisect_left(finish_numbers, a.start.number)]

@@ -226,7 +226,10 @@ class Hand(unittest.TestCase):
         job.launched(30, 40, 600, stream=3)                 # launched after the event
         waited = job.launched(50, 520, 10)
         job.host("cudaStreamWaitEvent", 60, 2)
+        job.host("cudaStreamWaitEvent", 63, 2)
         held = job.launched(70, 645, 10)
+        job.host("cudaStreamWaitEvent", 80, 2)
+        by_one = job.launched(85, 660, 10)                  # one call means one stream
         graph = job.graph()
         check_exact(self, graph)
         # The call at 20 belongs to the launch at 30, the next one of its thread.
@@ -234,6 +237,8 @@ class Hand(unittest.TestCase):
         self.assertEqual([(e[1], e[3]) for e in self.edges(graph, held)[0]],
                          [(held - 1, "launch"), (waited, "stream"), (seen, "wait"), (seen + 3, "wait")])
         self.assertEqual(self.edges(graph, held)[0][3][2], 5)
+        self.assertEqual([(e[1], e[3]) for e in self.edges(graph, by_one)[0]],
+                         [(by_one - 1, "launch"), (held, "stream"), (seen + 3, "wait")])
 
     def test_what_takes_no_time_comes_in_order(self):
         job = Job(2)

@@ -1,6 +1,7 @@
 // Rows become nodes in the order of time, then edges: one pass over the nodes, with what each
 // thread, stream and trace did last. The numbers in comments are those of MODEL.md's rules.
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "replay/graph/node_order.h"
@@ -15,7 +16,6 @@ constexpr int64_t kLaunchRestMax = 100'000;  // ns between a launch and a start 
 constexpr int64_t kFinishRestMax = 20'000;   // between a finish and a start
 constexpr size_t kStreamsMax = 64;           // of a trace: those that started something last
 constexpr size_t kLookBack = 64;             // activities of a stream, from the last to start
-constexpr int64_t kNever = std::numeric_limits<int64_t>::min();
 
 // The last node, and the last one of something else (another thread, another stream).
 struct LastOfTwo {
@@ -44,7 +44,7 @@ class GraphBuilder {
         start_of_(rows_.activities.size(), kNone),
         node_of_call_(rows_.calls.size(), kNone),
         meet_of_(rows_.collectives.size(), kNone),
-        waits_of_call_(rows_.calls.size(), kNever),
+        waits_of_call_(rows_.calls.size()),
         started_(rows_.stream_count),
         threads_(rows_.threads.size()),
         processes_(rows_.process_count),
@@ -66,10 +66,15 @@ class GraphBuilder {
   }
 
  private:
+  // StreamWaitEvent calls since the last launch: the last one's start, and how many.
+  struct StreamWaits {
+    int64_t last_ns = 0;
+    uint32_t count = 0;
+  };
   struct Thread {
-    uint32_t node = kNone;            // the last
-    uint32_t last_launched = kNone;   // activity
-    int64_t waits_since_ns = kNever;  // last StreamWaitEvent since the last launch; kNever: none
+    uint32_t node = kNone;           // the last
+    uint32_t last_launched = kNone;  // activity
+    StreamWaits waits;
   };
   struct Ready {
     int64_t at_ns;
@@ -84,10 +89,8 @@ class GraphBuilder {
       if (rows_.calls[i].kind != CallKind::kStreamWait) continue;
       stream_waits_.push_back(static_cast<uint32_t>(i));
     }
-    std::sort(stream_waits_.begin(), stream_waits_.end(), [this](uint32_t a, uint32_t b) {
-      const Call& x = rows_.calls[a];
-      const Call& y = rows_.calls[b];
-      return x.start_ns != y.start_ns ? x.start_ns < y.start_ns : x.slice_id < y.slice_id;
+    std::ranges::sort(stream_waits_, {}, [this](uint32_t i) {
+      return std::pair(rows_.calls[i].start_ns, rows_.calls[i].slice_id);
     });
   }
 
@@ -174,10 +177,10 @@ class GraphBuilder {
     while (next_wait_ < stream_waits_.size() &&
            rows_.calls[stream_waits_[next_wait_]].start_ns < call.start_ns) {
       const Call& wait = rows_.calls[stream_waits_[next_wait_++]];
-      threads_[wait.thread].waits_since_ns = wait.start_ns;
+      StreamWaits& waits = threads_[wait.thread].waits;
+      waits = {wait.start_ns, waits.count + 1};
     }
-    waits_of_call_[number] = thread.waits_since_ns;
-    thread.waits_since_ns = kNever;
+    waits_of_call_[number] = std::exchange(thread.waits, {});
     thread.last_launched = call.last_activity;
   }
 
@@ -310,20 +313,33 @@ class GraphBuilder {
 
   void AddReadyWaits(const Activity& activity, std::vector<Ready>& ready) const {
     if (activity.call == kNone) return;
-    const int64_t waited_ns = waits_of_call_[activity.call];
-    if (waited_ns == kNever) return;
+    const StreamWaits waits = waits_of_call_[activity.call];
+    if (waits.count == 0) return;
     std::vector<uint32_t> found;
     for (const uint32_t s : recent_[activity.trace]) {
       if (s == activity.stream) continue;
-      const uint32_t last = LastFinished(s, waited_ns, kNone);
+      const uint32_t last = LastFinished(s, waits.last_ns, kNone);
       if (last != kNone) found.push_back(last);
     }
-    std::sort(found.begin(), found.end(), [this](uint32_t a, uint32_t b) {
-      return rows_.activities[a].slice_id < rows_.activities[b].slice_id;
-    });
+    KeepWaited(waits.count, found);
+    std::ranges::sort(found, {}, [this](uint32_t a) { return rows_.activities[a].slice_id; });
     for (const uint32_t a : found) {
       ready.push_back({At(finish_of_[a]), 0, kFinishRestMax, finish_of_[a], EdgeKind::kWait});
     }
+  }
+
+  // A call means one stream. Of more it is those that something was launched into last, as events
+  // are recorded right after what is waited for; that which finished last may be meant as well.
+  void KeepWaited(uint32_t count, std::vector<uint32_t>& found) const {
+    if (found.size() <= count) return;
+    const auto launched = [this](uint32_t a) {
+      return std::pair(rows_.activities[a].launch_ns, rows_.activities[a].slice_id);
+    };
+    std::ranges::sort(found, std::greater(), launched);
+    const auto last =
+        std::ranges::max_element(found, {}, [&](uint32_t a) { return finish_of_[a]; });
+    if (last - found.begin() >= count) std::iter_swap(last, found.begin() + count++);
+    found.resize(count);
   }
 
   // 4. The finish of an activity.
@@ -359,7 +375,7 @@ class GraphBuilder {
   ReplayGraph& graph_;
   const JobRows& rows_;
   std::vector<uint32_t> finish_of_, start_of_, node_of_call_, meet_of_;
-  std::vector<int64_t> waits_of_call_;          // by call that launches
+  std::vector<StreamWaits> waits_of_call_;      // by call that launches
   std::vector<std::vector<uint32_t>> started_;  // by stream, in the order of their starts
   std::vector<Thread> threads_;
   std::vector<LastOfTwo> processes_;           // threads
