@@ -214,31 +214,33 @@ took_more AS MATERIALIZED (  -- than the middle one of the ranks (of its stage),
                 WHERE c.capture_id = h.capture_id) AS ranks
         FROM host_took h WINDOW w AS (PARTITION BY run_id, capture_id, step, name))
 ),
-gpu_more AS MATERIALIZED (  -- of a rank over all steps; how much that differs within captures
-  SELECT run_id, rank, sum(steps) AS steps, 1.0 * sum(ns) / sum(steps) AS ns,
+rank_more AS MATERIALIZED (  -- over all steps; how much that differs within captures
+  SELECT run_id, cause, reason, rank, sum(steps) AS steps, 1.0 * sum(ns) / sum(steps) AS ns,
          sum(squares) AS squares, sum(steps - 1) AS freedom,
          max(iif(ns > 0, 1.0 * ns * ns / steps, 0)) AS force, max(most_ns) AS most_ns,
          max(apart_ns) AS apart_ns, sum(lasts) AS lasts, max(next_ns) AS next_ns,
          sum(longer_ns) AS longer_ns
-  FROM (SELECT run_id, rank, count(*) AS steps, sum(more_ns) AS ns,
+  FROM (SELECT run_id, cause, reason, rank, count(*) AS steps, sum(more_ns) AS ns,
                max(0, sum(1.0 * more_ns * more_ns) - 1.0 * sum(more_ns) * avg(more_ns)) AS squares,
                max(more_ns) AS most_ns, max(abs(more_ns)) AS apart_ns, sum(is_last) AS lasts,
                max(iif(place > 1, abs(more_ns), 0)) AS next_ns, sum(max(more_ns, 0)) AS longer_ns
         FROM (SELECT *,
-                     more_ns = max(more_ns) OVER (PARTITION BY run_id, capture_id, step) AS is_last,
-                     row_number() OVER (PARTITION BY run_id, rank ORDER BY abs(more_ns) DESC)
-                       AS place
-              FROM took_more WHERE cause = 'device' AND alike > 1)
-        GROUP BY run_id, capture_id, rank)
-  GROUP BY run_id, rank
+                     more_ns = max(more_ns) OVER (PARTITION BY run_id, cause, reason, capture_id,
+                                                    step) AS is_last,
+                     row_number() OVER (PARTITION BY run_id, cause, reason, rank
+                                        ORDER BY abs(more_ns) DESC) AS place
+              FROM took_more WHERE alike > 1)
+        GROUP BY run_id, cause, reason, capture_id, rank)
+  GROUP BY run_id, cause, reason, rank
 ),
 by_luck AS MATERIALIZED (
-  -- Whose GPU takes longer, in the mean over a capture, by less than four times what chance leaves
-  -- of its taking now more and now less: as much as on all ranks but the one on which that is most
-  -- (of two: on both). And never by three times as much as any other rank is off (of two: as in
-  -- any other step). Of few steps and ranks, which say little about chance, it has to be more.
+  -- Whose GPU (or host, for one thing) takes longer, in the mean over a capture, by less than four
+  -- times what chance leaves of its taking now more and now less: as much as on all ranks but the
+  -- one on which that is most (of two: on both). And never by three times as much as any other rank
+  -- is off (of two: as in any other step). Of few steps and ranks, which say little about chance,
+  -- it has to be more.
   -- is_why: that is half of the waits for it, which is not late for copies then.
-  SELECT m.run_id, m.rank, m.steps, m.lasts, m.ranks,
+  SELECT m.run_id, m.cause, m.reason, m.rank, m.steps, m.lasts, m.ranks,
          2 * m.longer_ns * (m.ranks - 1)
            >= ifnull((SELECT r.ns FROM root r WHERE r.run_id = m.run_id AND r.rank = m.rank), 0)
            AS is_why
@@ -248,7 +250,7 @@ by_luck AS MATERIALIZED (
                count(*) OVER w AS ranks,
                max(apart_ns) OVER (w ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
                                    EXCLUDE CURRENT ROW) AS others_ns
-        FROM gpu_more WINDOW w AS (PARTITION BY run_id)) m
+        FROM rank_more WINDOW w AS (PARTITION BY run_id, cause, reason)) m
   WHERE NOT (m.force > 0 AND m.force >= (16 + 400.0 / m.rest / m.rest) * m.spread / m.rest)
     AND m.most_ns <= (3 + 20.0 / m.rest) * iif(m.ranks = 2, max(m.next_ns, m.others_ns),
                                                   m.others_ns)
@@ -531,7 +533,7 @@ profiled AS (
 ),
 luck_text AS MATERIALIZED (  -- with what chance one of so many is the last so often
   SELECT l.run_id, l.rank, printf('; it was the last in %d of %d step%s, as one of %d ranks that '
-           || 'are alike is with a chance of %.0f %%, and its GPU takes longer by no more than '
+           || 'are alike is with a chance of %.0f %%, and its %s takes longer by no more than '
            || 'those of all ranks differ from step to step', lasts, steps, iif(steps = 1, '', 's'),
            ranks, 100 * min(1.0, ranks * (
     WITH RECURSIVE of_steps (k, weight) AS (
@@ -539,15 +541,18 @@ luck_text AS MATERIALIZED (  -- with what chance one of so many is the last so o
       UNION ALL
       SELECT k + 1, weight * (n - k) / (k + 1) / (ranks - 1) FROM of_steps WHERE k < n
     )
-    SELECT sum(iif(k >= lasts * n / steps, weight, 0)) / sum(weight) FROM of_steps))) AS words
+    SELECT sum(iif(k >= lasts * n / steps, weight, 0)) / sum(weight) FROM of_steps)),
+           iif(l.cause = 'host', 'host', 'GPU')) AS words
   FROM (SELECT *, min(steps, 200) AS n FROM by_luck) l
   JOIN root_name r ON r.run_id = l.run_id AND r.rank = l.rank AND r.place = 1
-  WHERE r.cause = 'device' AND l.is_why
+    AND r.cause = l.cause AND l.reason IN (r.name, '')
+  WHERE l.is_why
 ),
 team_luck AS MATERIALIZED (  -- none of which is late for more than that
   SELECT t.run_id, t.cause, t.reason FROM team t
-  LEFT JOIN by_luck l ON l.run_id = t.run_id AND l.rank = t.rank AND l.is_why
-  WHERE t.cause = 'device' AND t.kind = 'together'
+  LEFT JOIN by_luck l ON l.run_id = t.run_id AND l.cause = t.cause AND l.reason = t.reason
+    AND l.rank = t.rank AND l.is_why
+  WHERE t.kind = 'together'
   GROUP BY t.run_id, t.cause, t.reason HAVING count(l.rank) = count(*)
 ),
 main_late AS MATERIALIZED (  -- for whom the others wait half of all waits or more
@@ -629,15 +634,18 @@ host_more AS MATERIALIZED (
          * (1.0 * count(*) * sum(1.0 * more_ns * more_ns) - 1.0 * sum(more_ns) * sum(more_ns))
 ),
 next_gain AS (  -- where it adds to what these gain
-  SELECT x.*, (SELECT n.name FROM names n WHERE n.name_id = x.held_name_id) AS held,
-         ifnull(g.ns, 0) AS gpu_ns, ifnull(h.ns, 0) AS busy_ns
-  FROM (SELECT *, min(ns) OVER (PARTITION BY run_id ORDER BY turn
+  SELECT x.*, ifnull(g.ns, 0) AS gpu_ns, ifnull(h.ns, 0) AS busy_ns
+  FROM (SELECT *, (SELECT n.name FROM names n WHERE n.name_id = held_name_id) AS held,
+               min(ns) OVER (PARTITION BY run_id ORDER BY turn
                                 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) - ns AS gain_ns
         FROM late_without) x
   JOIN whole_base w ON w.run_id = x.run_id JOIN whole a ON a.run_id = x.run_id
   LEFT JOIN (SELECT run_id, rank, sum(more_ns) AS ns FROM took_more WHERE cause = 'device'
              GROUP BY run_id, rank) g ON g.run_id = x.run_id AND g.rank = x.rank
   LEFT JOIN host_more h ON h.run_id = x.run_id AND h.rank = x.rank
+  LEFT JOIN (SELECT run_id, rank, max(cause = 'device') AS is_gpu,
+                    group_concat(iif(cause = 'host', json_quote(reason), NULL)) AS reasons
+             FROM by_luck GROUP BY run_id, rank) l ON l.run_id = x.run_id AND l.rank = x.rank
   WHERE x.gain_ns > 0 AND 100.0 * x.gain_ns >= coalesce(:min_pct, 2) * w.ns
     -- Hosts take unequally long by chance too, and some rank is always the next: it is late for
     -- what takes it longer than the middle one of the ranks, by half of the gain, and more than
@@ -652,15 +660,14 @@ next_gain AS (  -- where it adds to what these gain
              FROM (SELECT *, row_number() OVER (ORDER BY ns) AS place, count(*) OVER () AS with_it
                    FROM (SELECT u.rank, sum(u.total_ns) AS ns
                          FROM host_uses u JOIN recorded r ON r.trace_id = u.trace_id
-                         WHERE r.run_id = x.run_id AND u.name = (
-                           SELECT n.name FROM names n WHERE n.name_id = x.held_name_id)
+                         WHERE r.run_id = x.run_id AND u.name = x.held
                          GROUP BY u.rank)))
            WHERE 2 * (own_ns - middle_ns) >= x.gain_ns
-             AND own_ns - middle_ns >= 3 * (middle_ns - least_ns))
+             AND own_ns - middle_ns >= 3 * (middle_ns - least_ns)
+             AND NOT ifnull(instr(l.reasons, json_quote(x.held)), 0))
          OR (2 * h.ns >= x.gain_ns AND h.ns >= 3 * h.apart_ns)
          OR (2 * ifnull(g.ns, 0) >= x.gain_ns
-             AND NOT EXISTS (SELECT 1 FROM by_luck l
-                             WHERE l.run_id = x.run_id AND l.rank = x.rank)))
+             AND NOT ifnull(l.is_gpu, 0)))
 ),
 of_rank (json) AS (SELECT iif(:rank IS NULL, '', printf(',"rank":%d', :rank))),
 found (run_id, problem, rank, evidence, advice, change) AS MATERIALIZED (
@@ -791,8 +798,9 @@ found (run_id, problem, rank, evidence, advice, change) AS MATERIALIZED (
                            t.name)))
            || iif(t.kind = 'in turn' AND t.often IS NULL,
                   '; none of them is the last more often than chance has it', '')
-           || iif(l.run_id IS NULL, '', '; these take longer by no more than the GPUs of all ranks '
-                                          || 'differ from step to step'),
+           || iif(l.run_id IS NULL, '', printf('; these take longer by no more than the %ss of all '
+                                                 || 'ranks differ from step to step',
+                                               iif(t.cause = 'host', 'host', 'GPU'))),
          CASE
            WHEN l.run_id IS NOT NULL
            THEN 'record more steps: a rank that is slow is late in most of them'
@@ -972,7 +980,8 @@ found (run_id, problem, rank, evidence, advice, change) AS MATERIALIZED (
   FROM uneven u JOIN whole w ON w.run_id = u.run_id
   JOIN busiest b ON b.run_id = u.run_id AND b.place = 1
   LEFT JOIN (SELECT m.run_id, m.rank, m.ns * m.steps AS longer_ns, l.rank AS by_luck
-             FROM gpu_more m LEFT JOIN by_luck l ON l.run_id = m.run_id AND l.rank = m.rank) n
+             FROM rank_more m LEFT JOIN by_luck l ON l.run_id = m.run_id AND l.cause = m.cause
+               AND l.rank = m.rank WHERE m.cause = 'device') n
     ON n.run_id = b.run_id AND n.rank = b.rank
     AND (n.by_luck IS NOT NULL OR 2 * n.longer_ns < u.most_ns - u.mean_ns)
   -- What differs from step to step by chance, no one rank has more of.

@@ -1,5 +1,7 @@
 """Scenarios of what happens after the last collective of a step, and makes the next one late; and
 of ranks that are late in one capture of a run."""
+import random
+
 import cause_checks
 import checks
 import truth
@@ -96,6 +98,17 @@ def all_log():
         cause_checks.says("names_what_they_do", "^The host is held by write_log", LAST)])
 
 
+def logs_by_chance(name, seed):
+    """How long a host logs after a step is chance, on all ranks alike."""
+    chance = random.Random(seed)
+    lengths = {(rank, step): chance.expovariate(1 / 400)
+               for rank in range(RANKS) for step in range(1, 9)}
+    jobs = [training(name, 8, at_end=lambda host, step: writes_log(host, lengths[host.rank, step]))]
+    return Scenario(name, "Which host logs longest after a step is chance", jobs,
+                    {"late": "nobody more than the others"}, [
+                        *checks.basics(jobs), cause_checks.blames_no_rank()])
+
+
 def in_captures(name, late, steps, loads_us=None, longer=1):
     """`late`: the late rank of each capture, of so many steps. It loads for so long (by capture),
     or its kernels take so many times as long."""
@@ -149,4 +162,4 @@ def scenarios():
             apart("captures_slow", "Another GPU is slow in each capture", "gemm",
                   "rank [13]'s GPU took longer than the others' .*and everyone else waited", 4,
                   longer=1.4),
-            in_few_steps()]
+            in_few_steps(), logs_by_chance("logs_by_chance", 2), logs_by_chance("logs_by_luck", 8)]
