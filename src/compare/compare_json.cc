@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "compare/row_places.h"
 #include "tracedb/compare/compare_words.h"
 #include "tracedb/json/json_text.h"
 #include "tracedb/text/result_text.h"
@@ -78,11 +79,11 @@ std::string Times(double base_ns, double new_ns) {
                      Ms(std::round(new_ns) - std::round(base_ns)));
 }
 
-std::string PartJson(const PartChange& part) {
+std::string PartJson(const Comparison& comparison, const PartChange& part) {
   const auto base_ns = static_cast<double>(part.base_ns);
-  return fmt::format(R"({{"name":{},{},{}}})", JsonString(part.name),
+  return fmt::format(R"({{"name":{},{},{},"changed_most":{}}})", JsonString(part.name),
                      Times(base_ns, static_cast<double>(part.new_ns)),
-                     FindingJson(part.finding, base_ns));
+                     FindingJson(part.finding, base_ns), JsonString(MostOfPart(comparison, part)));
 }
 
 template <typename Integer>
@@ -110,6 +111,7 @@ std::string RowJson(const RowChange& row) {
   std::string json = fmt::format(R"({{"kind":{},"name":{},"in":{})", JsonString(row.kind),
                                  JsonString(row.name), JsonString(RowInName(row.in)));
   if (!row.base_name.empty()) json += R"(,"base_name":)" + JsonString(row.base_name);
+  if (!row.part.empty()) json += R"(,"part":)" + JsonString(row.part);
   if (!row.text.empty()) json += R"(,"text":)" + JsonString(row.text);
   if (!row.path.empty()) json += R"(,"path":)" + JsonString(row.path);
   if (!row.base_path.empty()) json += R"(,"base_path":)" + JsonString(row.base_path);
@@ -129,6 +131,7 @@ std::string RowJson(const RowChange& row) {
 }  // namespace
 
 std::string CompareJson(const Comparison& comparison) {
+  const auto part = [&](const PartChange& one) { return PartJson(comparison, one); };
   const auto base_ns = static_cast<double>(comparison.base_ns);
   return fmt::format(
       "{{{},\n\"step_change_pct\":{},{},\n\"comparable\":{},\"differences\":{},\n"
@@ -140,7 +143,7 @@ std::string CompareJson(const Comparison& comparison) {
       Times(base_ns, static_cast<double>(comparison.new_ns)), comparison.comparable,
       Array(comparison.differences, DifferenceJson), Array(comparison.unlike, UnlikeJson),
       UnitName(comparison), Real(100 * comparison.effect_min), Array(comparison.base, RunJson),
-      Array(comparison.now, RunJson), Array(comparison.parts, PartJson), KernelTime(comparison),
+      Array(comparison.now, RunJson), Array(comparison.parts, part), KernelTime(comparison),
       comparison.by_role ? "role" : "number", comparison.ranks_moved,
       Array(comparison.ranks, RankJson), comparison.rows_left_out, Array(comparison.rows, RowJson));
 }

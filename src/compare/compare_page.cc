@@ -89,23 +89,24 @@ std::string DifferencesTable(const Comparison& comparison) {
 
 std::string PartsTable(const Comparison& comparison) {
   HtmlTable table("A mean of the ranks; the parts add up to the whole.",
-                  {"part", "base_ms", "new_ms", "delta_ms", "change", "verdict"});
-  const auto row = [&](std::string_view name, double base_ns, double new_ns,
-                       const Finding& finding) {
+                  {"part", "base_ms", "new_ms", "delta_ms", "change", "verdict", "changed most"});
+  const auto row = [&](std::string_view name, double base_ns, double new_ns, const Finding& finding,
+                       const std::string& most) {
     table.Text(name);
     table.Number(Ms(base_ns));
     table.Number(Ms(new_ns));
     table.Number(Ms(new_ns - base_ns));
     table.Number(Pct(new_ns - base_ns, base_ns));
     table.Text(VerdictName(finding.verdict));
+    table.Text(most);
     table.EndRow();
   };
   for (const PartChange& part : comparison.parts) {
     row(part.name, static_cast<double>(part.base_ns), static_cast<double>(part.new_ns),
-        part.finding);
+        part.finding, MostOfPart(comparison, part));
   }
   row(comparison.IsWhole() ? "all" : "step", static_cast<double>(comparison.base_ns),
-      static_cast<double>(comparison.new_ns), comparison.finding);
+      static_cast<double>(comparison.new_ns), comparison.finding, "");
   return table.End();
 }
 

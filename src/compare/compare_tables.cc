@@ -24,7 +24,8 @@ constexpr std::string_view kTables =
     " p REAL, low_ms REAL, high_ms REAL);"
     "CREATE TABLE compare_rows (place INTEGER PRIMARY KEY, kind TEXT, name TEXT, base_name TEXT,"
     " seen TEXT, base_calls REAL, new_calls REAL, base_ms REAL, new_ms REAL, delta_ms REAL,"
-    " verdict TEXT, p REAL, low_ms REAL, high_ms REAL, note TEXT, path TEXT, base_path TEXT);"
+    " verdict TEXT, p REAL, low_ms REAL, high_ms REAL, note TEXT, path TEXT, base_path TEXT,"
+    " part TEXT);"
     "CREATE TABLE compare_ranks (role TEXT, base_rank INTEGER, new_rank INTEGER, base_ms REAL,"
     " new_ms REAL, delta_ms REAL, verdict TEXT, p REAL, low_ms REAL, high_ms REAL);"
     "CREATE TABLE compare_differences (fact TEXT, base TEXT, new TEXT, decides INTEGER);"
@@ -80,7 +81,7 @@ Status InsertParts(SqliteDb& db, const Comparison& comparison) {
 Status InsertRows(SqliteDb& db, const Comparison& comparison) {
   for (const RowChange& row : comparison.rows) {
     TRACEDB_ASSIGN(insert, db.Prepare("INSERT INTO compare_rows VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, "
-                                      "?, ?, ?, ?, ?, ?, ?, ?, ?)"));
+                                      "?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
     TRACEDB_TRY(insert.Bind(1, row.kind));
     TRACEDB_TRY(insert.Bind(2, row.name));
     if (!row.base_name.empty()) TRACEDB_TRY(insert.Bind(3, row.base_name));
@@ -92,6 +93,7 @@ Status InsertRows(SqliteDb& db, const Comparison& comparison) {
     if (!row.text.empty()) TRACEDB_TRY(insert.Bind(14, row.text));
     if (!row.path.empty()) TRACEDB_TRY(insert.Bind(15, row.path));
     if (!row.base_path.empty()) TRACEDB_TRY(insert.Bind(16, row.base_path));
+    if (!row.part.empty()) TRACEDB_TRY(insert.Bind(17, row.part));
     TRACEDB_TRY(insert.Run());
   }
   return Done{};

@@ -22,6 +22,7 @@ namespace {
 constexpr size_t kFactWidthMax = 60;
 constexpr size_t kNameWidthMax = 50;
 constexpr size_t kWhereWidthMax = 44;
+constexpr std::string_view kMostName = "changed_most";  // of a part
 constexpr std::string_view kPathNote =
     "The critical path is that of a step over all ranks: what had to be shorter for it to end "
     "sooner.\n";
@@ -66,6 +67,7 @@ class Table {
     SinkOptions sink;
     sink.table.width = options.width;
     sink.table.lead = std::move(lead);
+    sink.table.wrap = {std::string(kMostName)};
     sink.table.others = "--format json has them";
     sink_ = MakeSink(options.markdown ? Format::kMarkdown : Format::kTable, sink, output);
   }
@@ -204,18 +206,26 @@ Status WriteParts(const Comparison& comparison, const CompareTextOptions& option
   TRACEDB_TRY(output.Write(fmt::format("Where the {} time went (a mean of ranks; adds up):\n\n",
                                        comparison.IsWhole() ? "recording's" : "step's")));
   Table table(options, output);
-  TRACEDB_TRY(table.Begin({"part", "base_ms", "new_ms", "delta_ms", "verdict"}));
+  const bool has_most =
+      std::any_of(comparison.parts.begin(), comparison.parts.end(),
+                  [&](const PartChange& part) { return !MostOfPart(comparison, part).empty(); });
+  const auto row = [&](std::string_view name, int64_t base_ns, int64_t new_ns, Verdict verdict,
+                       std::string most) {
+    std::vector<Value> values = {
+        std::string(name), MsOf(static_cast<double>(base_ns)), MsOf(static_cast<double>(new_ns)),
+        MsOf(static_cast<double>(new_ns - base_ns)), std::string(VerdictName(verdict))};
+    if (has_most) values.emplace_back(std::move(most));
+    return table.Row(values);
+  };
+  std::vector<std::string> names = {"part", "base_ms", "new_ms", "delta_ms", "verdict"};
+  if (has_most) names.emplace_back(kMostName);
+  TRACEDB_TRY(table.Begin(names));
   for (const PartChange& part : comparison.parts) {
-    TRACEDB_TRY(table.Row({part.name, MsOf(static_cast<double>(part.base_ns)),
-                           MsOf(static_cast<double>(part.new_ns)),
-                           MsOf(static_cast<double>(part.new_ns - part.base_ns)),
-                           std::string(VerdictName(part.finding.verdict))}));
+    TRACEDB_TRY(row(part.name, part.base_ns, part.new_ns, part.finding.verdict,
+                    MostOfPart(comparison, part)));
   }
-  TRACEDB_TRY(table.Row({std::string(comparison.IsWhole() ? "all" : "step"),
-                         MsOf(static_cast<double>(comparison.base_ns)),
-                         MsOf(static_cast<double>(comparison.new_ns)),
-                         MsOf(static_cast<double>(comparison.new_ns - comparison.base_ns)),
-                         std::string(VerdictName(comparison.finding.verdict))}));
+  TRACEDB_TRY(row(comparison.IsWhole() ? "all" : "step", comparison.base_ns, comparison.new_ns,
+                  comparison.finding.verdict, ""));
   return table.End();
 }
 

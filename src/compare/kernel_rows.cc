@@ -125,6 +125,23 @@ struct PlaceText {
   std::string op;
 };
 
+// Where all of the time of a kind of activities is; of communication the kernel alone does not
+// tell.
+std::string PartOf(std::string_view kind) {
+  return kind == "compute" ? "compute" : kind == "memory" ? "exposed_memory" : "";
+}
+
+// An operator may fill memory before it computes: the part with nine tenths of its time.
+std::string MostOf(const std::map<std::string, double>& by_part) {
+  constexpr double kShareMin = 0.9;
+  double sum = 0;
+  for (const auto& [part, ns] : by_part) sum += ns;
+  for (const auto& [part, ns] : by_part) {
+    if (ns >= kShareMin * sum) return part;
+  }
+  return "";
+}
+
 // By the order of their first activities in the usual step, where they are in it.
 void SetNeighbours(RunSamples& samples) {
   std::vector<std::pair<int64_t, const RowKey*>> order;
@@ -161,7 +178,8 @@ Status ReadByPath(const RunReader& reader, const RunReader& plain,
   RowsOfSteps rows(places, samples);
   std::map<size_t, PlaceText> texts;
   std::vector<double> kernel_ns(places.size());
-  std::map<RowKey, bool> is_usual;  // its first activity is of the usual step
+  std::map<RowKey, std::map<std::string, double>> op_ns;  // by part
+  std::map<RowKey, bool> is_usual;                        // its first activity is of the usual step
   const size_t usual = samples.middle.empty() ? 0 : samples.middle[samples.middle.size() / 2];
   TRACEDB_TRY(reader.Each("compare/kernel_paths", [&](const NamedRow& row) {
     samples.has_paths = true;
@@ -182,6 +200,7 @@ Status ReadByPath(const RunReader& reader, const RunReader& plain,
     series->calls[place] += calls;
     series->ns[place] += ns;
     if (row.At("kind").text != "memory") kernel_ns[place] += ns;
+    samples.parts.try_emplace(key, PartOf(row.At("kind").text));
     const auto [known, is_first] = samples.kernel_places.try_emplace(key);
     bool& was_usual = is_usual[std::move(key)];
     if (is_first || (place == usual && !was_usual)) {
@@ -189,12 +208,15 @@ Status ReadByPath(const RunReader& reader, const RunReader& plain,
       was_usual = place == usual;
     }
     if (where.op.empty()) return;
-    RowSeries* of_operator = rows.At(row, {std::string(kGpuRow), where.op, where.text}, place);
+    RowKey op_key{std::string(kGpuRow), where.op, where.text};
+    op_ns[op_key][PartOf(row.At("kind").text)] += ns;
+    RowSeries* of_operator = rows.At(row, std::move(op_key), place);
     of_operator->calls[place] += calls;
     of_operator->ns[place] += ns;
   }));
   if (!samples.has_paths) return Done{};
   samples.kernel_ns = std::move(kernel_ns);
+  for (const auto& [key, by_part] : op_ns) samples.parts[key] = MostOf(by_part);
   SetNeighbours(samples);
   return ReadGrids(plain, samples);
 }
@@ -233,6 +255,12 @@ void Replace(RunSamples& run,
     const auto [at, is_new] = places.try_emplace(moved(key), place);
     if (!is_new && place.order < at->second.order) at->second = place;
   }
+  std::map<RowKey, std::string> parts;
+  for (auto& [key, part] : run.parts) {
+    const auto [at, is_new] = parts.try_emplace(moved(key), part);
+    if (at->second != part) at->second.clear();
+  }
+  run.parts = std::move(parts);
   run.rows = std::move(rows);
   run.kernel_places = std::move(places);
   run.paths = std::move(paths);

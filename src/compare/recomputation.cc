@@ -167,6 +167,7 @@ std::optional<RowChange> FindRecomputation(const Sides& sides, double least_ns) 
   if (found.empty()) return std::nullopt;
   RowChange row;
   row.kind = "recomputation";
+  row.part = "compute";
   row.name = "operators of the forward pass run twice";
   row.in = in_new ? RowIn::kNew : RowIn::kBase;
   for (const Again& calls : found) {

@@ -60,6 +60,17 @@ std::vector<int64_t> RanksOf(const std::vector<RunSamples>& runs, const RowKey& 
   return {ranks.begin(), ranks.end()};
 }
 
+std::string PartOf(const Sides& sides, const RowMatch& match, std::string_view kind) {
+  if (kind == "host" || kind == "annotation") return "idle_host";
+  for (const auto* side : {&sides.base, &sides.now}) {
+    for (const RunSamples& run : *side) {
+      const auto at = run.parts.find(side == &sides.base ? match.base : match.now);
+      if (at != run.parts.end()) return at->second;
+    }
+  }
+  return "";
+}
+
 class RowFinder {
  public:
   // Of the step: a smaller change is the same. Between two runs that are alike the host takes half
@@ -100,6 +111,7 @@ class RowFinder {
     row.name = match.Key().name;
     if (match.in == RowIn::kRenamed) row.base_name = match.base.name;
     row.path = match.Key().where;
+    row.part = PartOf(sides_, match, kind);
     if (match.in == RowIn::kBoth || match.in == RowIn::kRenamed) {
       if (match.base.where != match.now.where) row.base_path = match.base.where;
     }

@@ -117,10 +117,14 @@ Status ReadRows(const RunReader& reader, const RunReader& plain,
   TRACEDB_TRY(ReadKernelRows(reader, plain, places, samples));
   TRACEDB_TRY(reader.Each("compare/collectives", [&](const NamedRow& row) {
     std::string name = fmt::format("{} of {} bytes", row.Text("collective"), row.Int("bytes"));
+    const std::string part = "exposed_" + row.Text("parallelism");
+    const bool is_part = std::find(kStepParts.begin(), kStepParts.end(), part) != kStepParts.end();
     if (row.At("parallelism").type != SqlType::kNull) {
       name += fmt::format(", {} parallel of {}", row.Text("parallelism"), row.Int("group_ranks"));
     }
-    add(row, {"collective", std::move(name), ""}, "parts", "gpu_ms");
+    RowKey key{"collective", std::move(name), ""};
+    samples.parts.try_emplace(key, is_part ? part : "exposed_other");
+    add(row, std::move(key), "parts", "gpu_ms");
   }));
   TRACEDB_ASSIGN(gathered, IsGathered(reader.db));
   if (gathered) return Done{};  // what ran below what is in no summary

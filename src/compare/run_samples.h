@@ -62,6 +62,7 @@ struct RunSamples {
   std::map<RowKey, RowSeries> rows;
   bool has_paths = false;
   std::map<RowKey, KernelPlace> kernel_places;
+  std::map<RowKey, std::string> parts;     // of what is in one part of the step, by kStepParts
   std::map<std::string, PlacePath> paths;  // by their texts, as keys of rows have them
   std::vector<double> kernel_ns;           // of all GPUs, by step: kernels without copies and fills
   std::map<int64_t, std::string> roles;    // by rank

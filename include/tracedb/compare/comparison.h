@@ -76,6 +76,7 @@ struct RowChange {
   std::string base_name;  // of a renamed kernel
   std::string path;       // where it was launched: operators and modules, the outermost first
   std::string base_path;  // where that was another
+  std::string part;       // of the step, in which its time is; empty: in several, or not known
   std::string text;       // what is to be said of it; may be empty
   RowIn in = RowIn::kBoth;
   std::vector<RankRole> ranks;  // of annotations on one side only: where they are
