@@ -43,53 +43,30 @@ Error Interrupted() { return Error{ErrorKind::kInput, "interrupted", "the databa
 
 }  // namespace
 
-StageableDb::StageableDb(std::unique_ptr<StagedVfs> vfs) : vfs_(std::move(vfs)) {}
-StageableDb::StageableDb(StageableDb&&) noexcept = default;
-StageableDb::~StageableDb() = default;
-
-Result<StageableDb> StageableDb::Open(const fs::path& database) {
-  StageableDb opened(std::make_unique<StagedVfs>(StagedVfs::FullName(database.string())));
-  TRACEDB_ASSIGN(db, SqliteDb::Open(database, SqliteMode::kReadWrite, opened.vfs_->name()));
-  opened.db_.emplace(std::move(db));
-  return opened;
-}
-
-StagedChanges::StagedChanges(Key, StageableDb& to, Options options)
-    : to_(to),
-      database_(to.vfs_->database()),
+StagedChanges::StagedChanges(Key, fs::path database, Wait wait, SqliteDb holder)
+    : database_(std::move(database)),
       journal_(database_.string() + "-journal"),
-      options_(options) {}
+      wait_(wait),
+      holder_(std::move(holder)) {}
 
 StagedChanges::~StagedChanges() {
-  if (sqlite3_get_autocommit(to_.db().handle()) == 0) {
-    static_cast<void>(to_.db().Execute("ROLLBACK").ok());  // before there may be a real journal
-  }
-  GiveLockBack();
+  vfs_.reset();
+  holder_.reset();
   if (file_ >= 0) close(file_);
   if (changes_ >= 0) close(changes_);
 }
 
-Result<std::unique_ptr<StagedChanges>> StagedChanges::Begin(StageableDb& to, Options options) {
-  // What a crash left behind is rolled back now.
-  TRACEDB_TRY(to.db().Execute("BEGIN IMMEDIATE"));
-  auto staged = std::make_unique<StagedChanges>(Key(), to, options);
-  TRACEDB_ASSIGN(fits, staged->ReadHeader());
-  if (!fits) {
-    TRACEDB_TRY(to.db().Execute("ROLLBACK"));
-    staged.reset();
-    return staged;
-  }
+Result<std::unique_ptr<StagedChanges>> StagedChanges::Begin(const fs::path& database, Wait wait) {
+  // What a crash left behind is rolled back by this connection.
+  TRACEDB_ASSIGN(holder, SqliteDb::Open(database, SqliteMode::kReadWrite));
+  holder.SetBusyTimeout(wait.ms, wait.stop);
+  TRACEDB_TRY(holder.Execute("BEGIN IMMEDIATE"));
+  auto staged = std::make_unique<StagedChanges>(Key(), StagedVfs::FullName(database.string()), wait,
+                                                std::move(holder));
   TRACEDB_TRY(staged->Open());
-  to.vfs_->Stage(staged.get());
+  TRACEDB_ASSIGN(fits, staged->ReadHeader());
+  if (!fits) staged.reset();
   return staged;
-}
-
-// SQLite believes that it has no lock since the transaction has ended.
-void StagedChanges::GiveLockBack() {
-  if (to_.vfs_->staged() != this) return;
-  to_.vfs_->Stage(nullptr);
-  sqlite3_file* const file = to_.vfs_->real_file();
-  file->pMethods->xUnlock(file, SQLITE_LOCK_NONE);
 }
 
 Error StagedChanges::Failed(const fs::path& file, const char* doing) const {
@@ -102,10 +79,7 @@ Error StagedChanges::Failed(const fs::path& file, const char* doing) const {
 
 Status StagedChanges::Open() {
   file_ = open(database_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-  return file_ < 0 ? Status(Failed(database_, "open it")) : Done{};
-}
-
-Status StagedChanges::OpenChanges() {
+  if (file_ < 0) return Failed(database_, "open it");
   const fs::path folder = database_.parent_path();
   changes_ = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (changes_ >= 0) return Done{};
@@ -117,19 +91,12 @@ Status StagedChanges::OpenChanges() {
   return Done{};
 }
 
-// Not as a file of its own: closing that would take away the locks that SQLite keeps in WAL mode.
 Result<bool> StagedChanges::ReadHeader() {
-  sqlite3_file* const file = to_.vfs_->real_file();
+  struct stat status;
+  if (fstat(file_, &status) != 0) return Failed(database_, "look at it");
   std::array<uint8_t, kDatabaseHeaderBytes> header;
-  sqlite3_int64 bytes = 0;
-  if (file == nullptr) return false;
-  if (file->pMethods->xFileSize(file, &bytes) != SQLITE_OK) {
-    return Failed(database_, "look at it");
-  }
-  if (static_cast<size_t>(bytes) < header.size()) return false;
-  if (file->pMethods->xRead(file, header.data(), header.size(), 0) != SQLITE_OK) {
-    return Failed(database_, "read it");
-  }
+  if (static_cast<size_t>(status.st_size) < header.size()) return false;
+  TRACEDB_TRY(ReadAll(file_, 0, header));
   const uint32_t size = GetU16(&header[kPageSizeAt]);
   sizes_.page_bytes = size == 1 ? 65536 : size;
   sizes_.usable_bytes = sizes_.page_bytes - header[kReservedBytesAt];
@@ -139,34 +106,26 @@ Result<bool> StagedChanges::ReadHeader() {
          header[kWriteVersionAt] == 1 && header[kWriteVersionAt + 1] == 1 &&
          GetU32(&header[kLargestRootAt]) == 0 && GetU32(&header[kTextEncodingAt]) == 1 &&
          GetU32(&header[kChangeCounterAt]) == GetU32(&header[kVersionValidForAt]) &&
-         Place(old_page_count_ + 1) == static_cast<uint64_t>(bytes);
+         Place(old_page_count_ + 1) == static_cast<uint64_t>(status.st_size);
+}
+
+Result<SqliteDb> StagedChanges::Connect() {
+  if (vfs_ == nullptr) vfs_ = std::make_unique<StagedVfs>(*this, database_.string());
+  TRACEDB_ASSIGN(db, SqliteDb::Open(database_, SqliteMode::kReadWrite, vfs_->name()));
+  // What fails here is thrown away as a whole.
+  TRACEDB_TRY(db.Execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF"));
+  return db;
 }
 
 Status StagedChanges::ReadPage(uint32_t number, std::span<uint8_t> bytes) const {
-  if (Changed(number)) {
-    const auto kept = kept_.find(number);
-    if (kept == kept_.end()) return ReadAll(changes_, Place(number), bytes);
-    std::memcpy(bytes.data(), kept->second.get(), sizes_.page_bytes);
-    return Done{};
-  }
+  if (Changed(number)) return ReadAll(changes_, Place(number), bytes);
   if (number <= old_page_count_) return ReadAll(file_, Place(number), bytes);
   std::ranges::fill(bytes, uint8_t{0});  // new, and not written
   return Done{};
 }
 
 Status StagedChanges::WritePage(uint32_t number, std::span<const uint8_t> bytes) {
-  auto kept = kept_.find(number);
-  const bool has_room = (kept_.size() + 1) * sizes_.page_bytes <= options_.memory_bytes_max;
-  if (kept == kept_.end() && has_room && !Changed(number)) {
-    auto page = std::make_unique_for_overwrite<uint8_t[]>(sizes_.page_bytes);
-    kept = kept_.emplace(number, std::move(page)).first;
-  }
-  if (kept != kept_.end()) {
-    std::memcpy(kept->second.get(), bytes.data(), sizes_.page_bytes);
-  } else {
-    if (changes_ < 0) TRACEDB_TRY(OpenChanges());
-    TRACEDB_TRY(WriteAll(changes_, Place(number), bytes, database_));
-  }
+  TRACEDB_TRY(WriteAll(changes_, Place(number), bytes, database_));
   if (number >= changed_.size()) changed_.resize(std::max<size_t>(number + 1, 2 * changed_.size()));
   changed_[number] = true;
   page_count_ = std::max(page_count_, number);
@@ -193,11 +152,7 @@ void StagedChanges::CopyPages(int source, std::vector<Copy> copies, CheckPage ch
 Status StagedChanges::Commit() {
   std::vector<uint8_t> first(sizes_.page_bytes);
   TRACEDB_TRY(ReadPage(1, first));
-  // The connection has counted its change up, and knows all pages of that number: those that were
-  // added since make it another one.
-  const uint32_t changes = GetU32(&first[kChangeCounterAt]) + 1;
-  PutU32(&first[kChangeCounterAt], changes);
-  PutU32(&first[kVersionValidForAt], changes);
+  // A connection of ours has counted its change up; without one nothing says that much is new.
   PutU32(&first[kPageCountAt], page_count_);
   TRACEDB_TRY(WritePage(1, first));
   const auto put_in_place = [this]() -> Status {
@@ -209,8 +164,8 @@ Status StagedChanges::Commit() {
   };
   const Status done = put_in_place();
   if (!done.ok()) TRACEDB_TRY(GoBack());
-  GiveLockBack();
-  return done;
+  TRACEDB_TRY(done);
+  return holder_->Execute("ROLLBACK");  // gives the lock back: it has changed nothing by itself
 }
 
 Status StagedChanges::WriteJournal() {
@@ -259,7 +214,7 @@ Status StagedChanges::WriteNewPages() {
   std::vector<uint8_t> page(sizes_.page_bytes);
   for (uint32_t number = old_page_count_ + 1; number <= page_count_; ++number) {
     if (!Changed(number)) continue;
-    TRACEDB_TRY(ReadPage(number, page));
+    TRACEDB_TRY(ReadAll(changes_, Place(number), page));
     TRACEDB_TRY(WriteAll(file_, Place(number), page, database_));
   }
   TRACEDB_TRY(WriteCopies());
@@ -275,7 +230,7 @@ Status StagedChanges::WriteCopies() {
   std::vector<uint8_t> buffer(kCopyBytes);
   const size_t run_max = kCopyBytes / sizes_.page_bytes;
   for (size_t first = 0; first < copies_.size();) {
-    if (Stopped(options_.stop)) return Interrupted();
+    if (Stopped(wait_.stop)) return Interrupted();
     const auto [from, to] = copies_[first];
     size_t count = 1;
     while (count < run_max && first + count < copies_.size() &&
@@ -294,14 +249,15 @@ Status StagedChanges::WriteCopies() {
   return Done{};
 }
 
-// The connection only has the lock that keeps writers away; SQLite would take this one by itself
+// Its connection only has the lock that keeps writers away; SQLite would take this one by itself
 // when it writes.
 Status StagedChanges::LockOutReaders() {
   constexpr auto kBetween = std::chrono::milliseconds(10);
-  sqlite3_file* const file = to_.vfs_->real_file();
-  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(options_.wait_ms);
+  sqlite3_file* file = nullptr;
+  sqlite3_file_control(holder_->handle(), "main", SQLITE_FCNTL_FILE_POINTER, &file);
+  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(wait_.ms);
   for (;;) {
-    if (Stopped(options_.stop)) return Interrupted();
+    if (Stopped(wait_.stop)) return Interrupted();
     const int code = file->pMethods->xLock(file, SQLITE_LOCK_EXCLUSIVE);
     if (code == SQLITE_OK) return Done{};
     if ((code & 0xff) != SQLITE_BUSY || std::chrono::steady_clock::now() > until) {
@@ -317,7 +273,7 @@ Status StagedChanges::WriteOldPages() {
   std::vector<uint8_t> page(sizes_.page_bytes);
   for (uint32_t number = 1; number <= old_page_count_; ++number) {
     if (!Changed(number)) continue;
-    TRACEDB_TRY(ReadPage(number, page));
+    TRACEDB_TRY(ReadAll(changes_, Place(number), page));
     TRACEDB_TRY(WriteAll(file_, Place(number), page, database_));
   }
   if (fsync(file_) != 0) return Failed(database_, "bring it to the disk");
@@ -336,9 +292,9 @@ Status StagedChanges::RemoveJournal() {
 Status StagedChanges::GoBack() {
   if (!journal_written_) return Done{};
   if (old_pages_touched_) {
-    GiveLockBack();  // now the journal is one of a crash
+    holder_.reset();  // with it the lock: now the journal is one of a crash
     TRACEDB_ASSIGN(db, SqliteDb::Open(database_, SqliteMode::kReadWrite));
-    db.SetBusyTimeout(options_.wait_ms);
+    db.SetBusyTimeout(wait_.ms);
     TRACEDB_ASSIGN(any, db.Integer("SELECT count(*) FROM sqlite_schema"));
     (void)any;
     return Done{};

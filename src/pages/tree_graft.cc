@@ -46,6 +46,16 @@ bool CanBeCopied(std::span<const uint8_t> leaf, PageSizes sizes) {
   return true;
 }
 
+std::string RowidDivider(int64_t rowid) {
+  uint8_t bytes[kVarintBytesMax];
+  const uint8_t* const end = PutVarint(bytes, static_cast<uint64_t>(rowid));
+  return {reinterpret_cast<const char*>(bytes), static_cast<size_t>(end - bytes)};
+}
+
+std::string AsText(std::span<const uint8_t> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
 // The rowid in a table leaf's n-th cell.
 std::optional<int64_t> RowidAt(std::span<const uint8_t> page, PageSizes sizes, uint32_t n) {
   const auto cell = CellAt(page, sizes, n);
@@ -56,21 +66,11 @@ std::optional<int64_t> RowidAt(std::span<const uint8_t> page, PageSizes sizes, u
   return static_cast<int64_t>(rowid.value);
 }
 
-}  // namespace
-
-std::string TreeGraft::RowidDivider(int64_t rowid) {
-  uint8_t bytes[kVarintBytesMax];
-  const uint8_t* const end = PutVarint(bytes, static_cast<uint64_t>(rowid));
-  return {reinterpret_cast<const char*>(bytes), static_cast<size_t>(end - bytes)};
-}
-
-std::string TreeGraft::AsText(std::span<const uint8_t> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-Error TreeGraft::Unfit(const char* what) {
+Error Unfit(const char* what) {
   return Error{ErrorKind::kUnfit, std::string("pages cannot be added: ") + what, ""};
 }
+
+}  // namespace
 
 // The beginning of a page.
 Status TreeGraft::ReadSource(const Source& source, uint32_t page_bytes, uint32_t number,
@@ -124,23 +124,22 @@ Result<std::vector<TreeGraft::Child>> TreeGraft::Children(const Page& page, bool
   return children;
 }
 
-Result<bool> TreeGraft::HasLeaves(const Source& source, uint32_t page_bytes, uint32_t root) {
+Result<bool> TreeGraft::IsLarge(const Source& source, uint32_t page_bytes, uint32_t root) {
+  constexpr uint32_t kLeavesMin = 16;
   std::array<uint8_t, kInteriorHeaderBytes> header{};
   TRACEDB_TRY(ReadSource(source, page_bytes, root, header));
+  if (!IsInteriorKind(header[0])) return false;
+  if (GetU16(&header[kCellCountAt]) + 1u >= kLeavesMin) return true;
+  const uint32_t child = GetU32(&header[kRightmostChildAt]);
+  TRACEDB_TRY(ReadSource(source, page_bytes, child, header));
   return IsInteriorKind(header[0]);
-}
-
-Result<TreeGraft::PageStart> TreeGraft::ReadStart(uint32_t number) const {
-  PageStart start;
-  TRACEDB_TRY(ReadSource(source_, staged_.sizes().page_bytes, number, start));
-  return start;
 }
 
 // In order, with what divides them.
 Result<std::vector<TreeGraft::Child>> TreeGraft::SourceLeaves(const Tree& tree) const {
   std::vector<Child> level = {{tree.from_root, {}}};
   for (int depth = 0; depth < kTreeDepthMax; ++depth) {
-    TRACEDB_ASSIGN(first, ReadStart(level.front().page));
+    TRACEDB_ASSIGN(first, ReadSource(level.front().page));
     if (IsLeaf(first)) return level;
     std::vector<Child> below;
     for (const Child& parent : level) {
@@ -187,28 +186,30 @@ Status TreeGraft::Add(const std::vector<Tree>& trees) {
   for (PendingTree& pending : pending_trees) {
     levels_.clear();
     is_index_ = pending.tree.is_index;
-    TRACEDB_TRY(pending.by_cell() ? AppendCells(pending) : CopyLeaves(pending, numbers));
+    if (pending.to_empty && pending.leaves.size() == 1) {
+      TRACEDB_ASSIGN(page, ReadSource(pending.leaves.front().page));
+      if (!CanBeCopied(page, staged_.sizes())) return Unfit("a row beyond its page");
+      TRACEDB_TRY(staged_.WritePage(pending.tree.to_root, page));
+      continue;
+    }
+    if (!pending.to_empty) {
+      TRACEDB_ASSIGN(last, LoadSpine(pending.tree));
+      if (is_index_) {
+        TRACEDB_ASSIGN(first, TakeFirstEntry(pending.leaves.front()));
+        last.divider = std::move(first);
+      } else {
+        TRACEDB_TRY(CheckRowids(pending, last));
+      }
+      TRACEDB_TRY(AddChild(0, std::move(last)));
+    }
+    for (Child& leaf : pending.leaves) {
+      const bool is_made = is_index_ && !pending.to_empty && &leaf == &pending.leaves.front();
+      if (!is_made) leaf.page = numbers[leaf.page];
+      TRACEDB_TRY(AddChild(0, std::move(leaf)));
+    }
+    TRACEDB_TRY(FinishLevels(pending.tree.to_root));
   }
   return Done{};
-}
-
-Status TreeGraft::CopyLeaves(PendingTree& pending, const std::vector<uint32_t>& numbers) {
-  if (!pending.to_empty) {
-    TRACEDB_ASSIGN(last, KeepLastLeaf(pending.tree));
-    if (is_index_) {
-      TRACEDB_ASSIGN(first, TakeFirstEntry(pending.leaves.front()));
-      last.divider = std::move(first);
-    } else {
-      TRACEDB_TRY(CheckRowids(pending, last));
-    }
-    TRACEDB_TRY(AddChild(0, std::move(last)));
-  }
-  for (Child& leaf : pending.leaves) {
-    const bool is_made = is_index_ && !pending.to_empty && &leaf == &pending.leaves.front();
-    if (!is_made) leaf.page = numbers[leaf.page];
-    TRACEDB_TRY(AddChild(0, std::move(leaf)));
-  }
-  return FinishLevels(pending.tree.to_root);
 }
 
 // The trees that have rows, with their leaves.
@@ -217,15 +218,14 @@ Result<std::vector<TreeGraft::PendingTree>> TreeGraft::PendingTrees(
   std::vector<PendingTree> pending_trees;
   for (const Tree& tree : trees) {
     TRACEDB_ASSIGN(leaves, SourceLeaves(tree));
-    TRACEDB_ASSIGN(first, ReadStart(leaves.front().page));
+    TRACEDB_ASSIGN(first, ReadSource(leaves.front().page));
     if (GetU16(&first[kCellCountAt]) == 0) continue;
-    if (IsOfIndex(first) != tree.is_index) return Unfit("a tree of another kind");
-    pending_trees.push_back({tree, std::move(leaves), false});
-    PendingTree& pending = pending_trees.back();
-    if (pending.by_cell()) continue;
     TRACEDB_ASSIGN(root, ReadTarget(tree.to_root));
-    if (IsOfIndex(root) != tree.is_index) return Unfit("a tree of another kind");
-    pending.to_empty = IsLeaf(root) && GetU16(&root[kCellCountAt]) == 0;
+    if (IsOfIndex(root) != tree.is_index || IsOfIndex(first) != tree.is_index) {
+      return Unfit("a tree of another kind");
+    }
+    const bool to_empty = IsLeaf(root) && GetU16(&root[kCellCountAt]) == 0;
+    pending_trees.push_back({tree, std::move(leaves), to_empty});
   }
   return pending_trees;
 }
@@ -235,12 +235,13 @@ Result<std::vector<uint32_t>> TreeGraft::NumberLeaves(
     const std::vector<PendingTree>& pending_trees) {
   std::vector<uint32_t> numbers(size_t{source_.pages} + 1);
   for (const PendingTree& pending : pending_trees) {
-    if (pending.by_cell()) continue;
     for (const Child& leaf : pending.leaves) {
       if (leaf.page > source_.pages) return Unfit("a page that is not there");
       numbers[leaf.page] = 1;  // to be given
     }
-    if (!pending.to_empty && pending.tree.is_index) numbers[pending.leaves.front().page] = 0;
+    const bool first_is_made =
+        pending.to_empty ? pending.leaves.size() == 1 : pending.tree.is_index;
+    if (first_is_made) numbers[pending.leaves.front().page] = 0;
   }
   std::vector<StagedChanges::Copy> copies;
   for (uint32_t page = 1; page <= source_.pages; ++page) {
@@ -263,8 +264,8 @@ Status TreeGraft::CheckRowids(const PendingTree& pending, const Child& last_leaf
 }
 
 // Reads the pages from the root down to the last leaf, all of which get further children, and
-// gives that leaf.
-Result<TreeGraft::LastLeaf> TreeGraft::LoadSpine(const Tree& tree) {
+// gives that leaf. The tree has rows.
+Result<TreeGraft::Child> TreeGraft::LoadSpine(const Tree& tree) {
   uint32_t number = tree.to_root;
   TRACEDB_ASSIGN(page, ReadTarget(number));
   while (IsInterior(page)) {
@@ -282,26 +283,17 @@ Result<TreeGraft::LastLeaf> TreeGraft::LoadSpine(const Tree& tree) {
     TRACEDB_ASSIGN(next, ReadTarget(number));
     page = std::move(next);
   }
-  if (!IsLeaf(page) || IsOfIndex(page) != tree.is_index) return Unfit("a page of another kind");
-  if (number != tree.to_root && GetU16(&page[kCellCountAt]) == 0) {
-    return Unfit("a tree whose last leaf is empty");
-  }
-  return LastLeaf{number, std::move(page)};
-}
-
-// The last leaf of a tree that has rows, to which no cell is added.
-Result<TreeGraft::Child> TreeGraft::KeepLastLeaf(const Tree& tree) {
-  TRACEDB_ASSIGN(last, LoadSpine(tree));
-  if (last.number == tree.to_root) {  // the root stays where it is: its rows move
+  const uint32_t cells = GetU16(&page[kCellCountAt]);
+  if (!IsLeaf(page) || cells == 0) return Unfit("a tree whose last leaf is empty");
+  if (number == tree.to_root) {  // the root stays where it is: its rows move
     TRACEDB_ASSIGN(moved, staged_.NewPage());
-    TRACEDB_TRY(staged_.WritePage(moved, last.page));
-    last.number = moved;
+    TRACEDB_TRY(staged_.WritePage(moved, page));
+    number = moved;
   }
-  if (tree.is_index) return Child{last.number, {}};
-  const uint32_t cells = GetU16(&last.page[kCellCountAt]);
-  const auto rowid = RowidAt(last.page, staged_.sizes(), cells - 1);
+  if (tree.is_index) return Child{number, {}};
+  const auto rowid = RowidAt(page, staged_.sizes(), cells - 1);
   if (!rowid.has_value()) return Unfit("a cell beyond its page");
-  return Child{last.number, RowidDivider(*rowid)};
+  return Child{number, RowidDivider(*rowid)};
 }
 
 Status TreeGraft::AddChild(size_t depth, Child child) {

@@ -245,17 +245,17 @@ Result<std::vector<TreeGraft::Tree>> Trees(SqliteDb& from, SqliteDb& to) {
 // Without the checks that come before a graft in the program: it must end all the same.
 Status Graft(const Inputs& inputs) {
   const std::string before = ReadFile(inputs.database());
-  TRACEDB_ASSIGN(to, StageableDb::Open(inputs.database()));
-  TRACEDB_ASSIGN(staged, StagedChanges::Begin(to, {}));
+  TRACEDB_ASSIGN(staged, StagedChanges::Begin(inputs.database(), {}));
   if (staged == nullptr) return Done{};
   const int source = open(inputs.source().c_str(), O_RDONLY | O_CLOEXEC);
   const auto grafted = [&]() -> Status {
     std::vector<TreeGraft::Tree> trees;
     {
+      TRACEDB_ASSIGN(db, staged->Connect());
       TRACEDB_ASSIGN(from, SqliteDb::Open(inputs.source(), SqliteMode::kFrozen));
-      TRACEDB_ASSIGN(found, Trees(from, to.db()));
+      TRACEDB_ASSIGN(found, Trees(from, db));
       trees = std::move(found);
-      TRACEDB_TRY(to.db().Execute("UPDATE _trace SET events = 1 WHERE trace_id = 1; COMMIT"));
+      TRACEDB_TRY(db.Execute("UPDATE _trace SET events = 1 WHERE trace_id = 1"));
     }
     const auto pages = static_cast<uint32_t>(fs::file_size(inputs.source()) / 1024);
     if (staged->sizes().page_bytes != 1024) return Done{};

@@ -11,7 +11,6 @@
 #include <chrono>
 #include <fstream>
 #include <iterator>
-#include <optional>
 #include <random>
 #include <string>
 #include <thread>
@@ -24,8 +23,7 @@ namespace {
 
 using test::Database;
 
-// Some pages in memory, most in a file.
-constexpr StagedChanges::Options kNoWait{.memory_bytes_max = 100'000};
+constexpr StagedChanges::Wait kNoWait{};
 
 std::string Bytes(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -41,31 +39,21 @@ class StagedChangesTest : public test::PagesTest {
          "INSERT INTO t SELECT i, hex(i * 7919 % 5003) FROM n");
   }
 
-  std::unique_ptr<StagedChanges> Begin(StagedChanges::Options wait = kNoWait) {
-    Connect();
-    auto staged = StagedChanges::Begin(*to_, wait);
+  std::unique_ptr<StagedChanges> Begin(StagedChanges::Wait wait = kNoWait) {
+    auto staged = StagedChanges::Begin(path_, wait);
     EXPECT_TRUE(staged.ok());
     return staged.ok() ? std::move(staged.value()) : nullptr;
   }
 
-  void Connect(int busy_ms = 0) {
-    auto to = StageableDb::Open(path_);
-    ASSERT_TRUE(to.ok()) << to.error().what;
-    to.value().db().SetBusyTimeout(busy_ms);
-    to_.reset();
-    to_.emplace(std::move(to.value()));
-  }
-
   // In old pages and in new ones.
-  void Change() {
-    const Status changed = to_->db().Execute(
+  static void Change(StagedChanges& staged) {
+    auto db = staged.Connect();
+    ASSERT_TRUE(db.ok()) << db.error().what;
+    const Status changed = db.value().Execute(
         "UPDATE t SET b = b || 'x' WHERE a % 3 = 0; DELETE FROM t WHERE a % 7 = 0;"
-        "INSERT INTO t SELECT a + 100000, hex(b) FROM t; CREATE TABLE u AS SELECT * FROM t;"
-        "COMMIT");
+        "INSERT INTO t SELECT a + 100000, hex(b) FROM t; CREATE TABLE u AS SELECT * FROM t");
     ASSERT_TRUE(changed.ok()) << changed.error().what;
   }
-
-  std::optional<StageableDb> to_;
 
   bool HasJournal() const { return std::filesystem::exists(path_ + "-journal"); }
 };
@@ -78,10 +66,10 @@ TEST_F(StagedChangesTest, changes_are_seen_once_they_are_committed) {
     std::filesystem::copy_file(path_, expected, std::filesystem::copy_options::overwrite_existing);
     auto staged = Begin();
     ASSERT_NE(staged, nullptr);
-    ASSERT_NO_FATAL_FAILURE(Change());
+    ASSERT_NO_FATAL_FAILURE(Change(*staged));
     Database reader(path_);
     EXPECT_EQ(reader.Ask("SELECT count(*) FROM t"), "5000");
-    EXPECT_EQ(to_->db().Integer("SELECT count(*) FROM u").value(), 8572);
+    EXPECT_EQ(staged->Connect().value().Integer("SELECT count(*) FROM u").value(), 8572);
     const Status committed = staged->Commit();
     ASSERT_TRUE(committed.ok()) << committed.error().what;
     staged.reset();
@@ -108,7 +96,7 @@ TEST_F(StagedChangesTest, without_a_commit_not_a_byte_changes) {
   {
     auto staged = Begin();
     ASSERT_NE(staged, nullptr);
-    ASSERT_NO_FATAL_FAILURE(Change());
+    ASSERT_NO_FATAL_FAILURE(Change(*staged));
     EXPECT_EQ(Bytes(path_), before);
   }
   EXPECT_EQ(Bytes(path_), before);
@@ -121,57 +109,13 @@ TEST_F(StagedChangesTest, another_writer_waits) {
   ASSERT_NE(staged, nullptr);
   Database other(path_);
   EXPECT_EQ(sqlite3_exec(other.get(), "DELETE FROM t", nullptr, nullptr, nullptr), SQLITE_BUSY);
-  auto second = StageableDb::Open(path_);
-  ASSERT_TRUE(second.ok());
-  EXPECT_FALSE(StagedChanges::Begin(second.value(), kNoWait).ok());
+  EXPECT_FALSE(StagedChanges::Begin(path_, kNoWait).ok());
   staged.reset();
   other.Run("DELETE FROM t WHERE a = 1");
   other.Run("BEGIN IMMEDIATE");
-  second.value().db().SetBusyTimeout(30);
-  const auto waited = StagedChanges::Begin(second.value(), kNoWait);
-  ASSERT_FALSE(waited.ok());
-  EXPECT_NE(waited.error().what.find("locked"), std::string::npos) << waited.error().what;
-}
-
-TEST_F(StagedChangesTest, a_connection_stages_again_and_again) {
-  MakeFilled(4096);
-  Connect();
-  for (int round = 1; round <= 3; ++round) {
-    SCOPED_TRACE(round);
-    auto staged = StagedChanges::Begin(*to_, kNoWait);
-    ASSERT_TRUE(staged.ok()) << staged.error().what;
-    ASSERT_TRUE(to_->db().Execute("UPDATE t SET b = b || '-' WHERE a = 7; COMMIT").ok());
-    // A page past SQLite, as a graft changes it: here one that the connection has in its cache.
-    std::vector<uint8_t> page(4096);
-    ASSERT_TRUE(staged.value()->ReadPage(2, page).ok());
-    ASSERT_TRUE(staged.value()->WritePage(2, page).ok());
-    ASSERT_TRUE(staged.value()->Commit().ok());
-    staged.value().reset();
-    Database other(path_);
-    other.Run("UPDATE t SET b = b || '+' WHERE a = 7");
-    EXPECT_EQ(other.Ask("SELECT length(b) FROM t WHERE a = 7"),
-              other.Ask("SELECT length(hex(7 * 7919 % 5003)) + 2 * " + std::to_string(round)));
-    // Not staged, and with a journal of SQLite's own.
-    ASSERT_TRUE(to_->db().Execute("BEGIN; DELETE FROM t WHERE a > 4000; ROLLBACK").ok());
-    EXPECT_EQ(to_->db().Integer("SELECT count(*) FROM t").value(), 5000);
-    EXPECT_EQ(other.Ask("PRAGMA integrity_check"), "ok");
-    EXPECT_FALSE(HasJournal());
-  }
-}
-
-// SQLite keeps a lock on such a database for as long as a connection is open.
-TEST_F(StagedChangesTest, a_connection_in_wal_mode_stays_whole) {
-  Make(4096, "PRAGMA journal_mode = WAL; CREATE TABLE t(a)");
-  Connect();
-  ASSERT_TRUE(to_->db().Execute("INSERT INTO t VALUES(1)").ok());
-  const auto staged = StagedChanges::Begin(*to_, kNoWait);
-  ASSERT_TRUE(staged.ok());
-  EXPECT_EQ(staged.value(), nullptr);
-  Database other(path_);
-  EXPECT_EQ(sqlite3_exec(other.get(), "PRAGMA journal_mode = DELETE", nullptr, nullptr, nullptr),
-            SQLITE_BUSY);
-  ASSERT_TRUE(to_->db().Execute("INSERT INTO t VALUES(2)").ok());
-  EXPECT_EQ(other.Ask("SELECT count(*) FROM t"), "2");
+  const auto second = StagedChanges::Begin(path_, {.ms = 30, .stop = nullptr});
+  ASSERT_FALSE(second.ok());
+  EXPECT_NE(second.error().what.find("locked"), std::string::npos) << second.error().what;
 }
 
 TEST_F(StagedChangesTest, a_reader_who_stays_makes_the_commit_fail_with_nothing_changed) {
@@ -180,9 +124,9 @@ TEST_F(StagedChangesTest, a_reader_who_stays_makes_the_commit_fail_with_nothing_
   Database reader(path_);
   reader.Run("BEGIN");
   EXPECT_EQ(reader.Ask("SELECT count(*) FROM t"), "5000");
-  auto staged = Begin({.wait_ms = 100, .stop = nullptr});
+  auto staged = Begin({.ms = 100, .stop = nullptr});
   ASSERT_NE(staged, nullptr);
-  ASSERT_NO_FATAL_FAILURE(Change());
+  ASSERT_NO_FATAL_FAILURE(Change(*staged));
   const Status committed = staged->Commit();
   ASSERT_FALSE(committed.ok());
   EXPECT_NE(committed.error().what.find("locked"), std::string::npos) << committed.error().what;
@@ -198,9 +142,9 @@ TEST_F(StagedChangesTest, a_reader_who_leaves_lets_the_commit_go_on) {
   Database reader(path_);
   reader.Run("BEGIN");
   EXPECT_EQ(reader.Ask("SELECT count(*) FROM t"), "5000");
-  auto staged = Begin({.wait_ms = 20'000, .stop = nullptr});
+  auto staged = Begin({.ms = 20'000, .stop = nullptr});
   ASSERT_NE(staged, nullptr);
-  ASSERT_NO_FATAL_FAILURE(Change());
+  ASSERT_NO_FATAL_FAILURE(Change(*staged));
   std::thread leaving([&reader] {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     reader.Run("COMMIT");
@@ -218,9 +162,9 @@ TEST_F(StagedChangesTest, told_to_stop_it_goes_back) {
   reader.Run("BEGIN");
   EXPECT_EQ(reader.Ask("SELECT count(*) FROM t"), "5000");
   std::atomic<bool> stop = false;
-  auto staged = Begin({.wait_ms = 20'000, .stop = &stop});
+  auto staged = Begin({.ms = 20'000, .stop = &stop});
   ASSERT_NE(staged, nullptr);
-  ASSERT_NO_FATAL_FAILURE(Change());
+  ASSERT_NO_FATAL_FAILURE(Change(*staged));
   stop = true;
   EXPECT_FALSE(staged->Commit().ok());
   staged.reset();
@@ -239,9 +183,9 @@ TEST_F(StagedChangesTest, sqlite_rolls_back_from_the_journal) {
     reader.Run("BEGIN");
     EXPECT_EQ(reader.Ask("SELECT count(*) FROM t"), "5000");
     std::atomic<bool> stop = false;
-    auto staged = Begin({.wait_ms = 60'000, .stop = &stop});
+    auto staged = Begin({.ms = 60'000, .stop = &stop});
     ASSERT_NE(staged, nullptr);
-    ASSERT_NO_FATAL_FAILURE(Change());
+    ASSERT_NO_FATAL_FAILURE(Change(*staged));
     std::thread committing([&staged] { EXPECT_FALSE(staged->Commit().ok()); });
     // The database is lengthened after the journal is whole.
     while (std::filesystem::file_size(path_) == before.size()) {

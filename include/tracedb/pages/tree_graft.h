@@ -1,13 +1,11 @@
-// Puts whole b-trees of one SQLite database after those of another. The leaves of a large tree are
-// copied as they are, and only the pages above them are made anew, so a table of millions of rows
-// costs what copying its bytes does. Of a small one the cells are copied, so that the leaves stay
-// full: a twentieth of what SQLite takes to insert them.
+// Puts whole b-trees of one SQLite database after those of another: the leaves are copied as they
+// are, and only the pages above them are made anew, so a table of millions of rows costs what
+// copying its bytes does.
 //
 // All keys of the tree that is added must be greater than those that are there: rowids for a
 // table, entries for an index. Trees that cannot be added this way are an error of kUnfit.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <span>
@@ -20,8 +18,6 @@
 #include "tracedb/pages/staged_changes.h"
 
 namespace tracedb {
-
-struct LeafCell;
 
 class TreeGraft {
  public:
@@ -40,9 +36,9 @@ class TreeGraft {
   };
   TreeGraft(StagedChanges& staged, Source source) : staged_(staged), source_(std::move(source)) {}
 
-  // Whether the tree that begins at page `root` has more than one leaf: others are better left to
-  // SQLite.
-  static Result<bool> HasLeaves(const Source& source, uint32_t page_bytes, uint32_t root);
+  // Whether the tree that begins at page `root` has many leaves. As each graft leaves its last leaf
+  // partly empty, others are better copied row by row.
+  static Result<bool> IsLarge(const Source& source, uint32_t page_bytes, uint32_t root);
   // Adds the trees, all at once: their leaves keep the order that they have in the file.
   Status Add(const std::vector<Tree>& trees);
 
@@ -60,29 +56,16 @@ class TreeGraft {
     size_t cells_bytes = 0;  // of all but the last child
   };
   using Page = std::vector<uint8_t>;
-  using PageStart = std::array<uint8_t, 12>;  // the header of its b-tree
   // A tree on its way.
   struct PendingTree {
     Tree tree;
     std::vector<Child> leaves;
-    bool to_empty = false;  // the database's tree has no row yet; not known where by_cell()
-    bool by_cell() const { return leaves.size() < kCopiedLeavesMin; }
+    bool to_empty = false;  // the database's tree has no row yet
   };
-  // A page of the database that is a tree's last leaf.
-  struct LastLeaf {
-    uint32_t number;
-    Page page;
-  };
-  struct OpenLeaf;
-  enum class Origin { kDatabase, kSource };
-
-  // As copied leaves leave the one before them, and their own last, partly empty.
-  static constexpr size_t kCopiedLeavesMin = 16;
 
   static Status ReadSource(const Source& source, uint32_t page_bytes, uint32_t number,
                            std::span<uint8_t> bytes);
   Result<Page> ReadSource(uint32_t number) const;
-  Result<PageStart> ReadStart(uint32_t number) const;
   Result<Page> ReadTarget(uint32_t number) const;
   Result<std::vector<Child>> Children(const Page& page, bool is_index) const;
   Result<std::vector<Child>> SourceLeaves(const Tree& tree) const;
@@ -90,22 +73,10 @@ class TreeGraft {
   Result<std::vector<uint32_t>> NumberLeaves(const std::vector<PendingTree>& pending_trees);
   Result<std::string> TakeFirstEntry(Child& leaf);
   Status CheckRowids(const PendingTree& pending, const Child& last_leaf) const;
-  Result<LastLeaf> LoadSpine(const Tree& tree);
-  Result<Child> KeepLastLeaf(const Tree& tree);
-  Status CopyLeaves(PendingTree& pending, const std::vector<uint32_t>& numbers);
+  Result<Child> LoadSpine(const Tree& tree);
   Status AddChild(size_t depth, Child child);
   Result<uint32_t> WriteLevel(Level& level, uint32_t number);
   Status FinishLevels(uint32_t root);
-  // In tree_graft_cells.cc:
-  Status AppendCells(const PendingTree& pending);
-  Status AppendLeaf(const Page& from, Origin origin, OpenLeaf& leaf);
-  Result<uint8_t*> AppendCell(std::span<const uint8_t> cell, OpenLeaf& leaf);
-  Status WriteLeaf(OpenLeaf& leaf, std::string divider);
-  Status CopyOverflow(const LeafCell& cell, uint8_t* to);
-
-  static Error Unfit(const char* what);
-  static std::string AsText(std::span<const uint8_t> bytes);
-  static std::string RowidDivider(int64_t rowid);
 
   StagedChanges& staged_;
   Source source_;

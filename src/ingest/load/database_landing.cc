@@ -89,12 +89,10 @@ Result<fs::path> DatabaseLanding::MakeRows() {
 // To the file that has the database's name now.
 Status DatabaseLanding::Connect(const struct stat& status) {
   const bool same = kept_->device == status.st_dev && kept_->inode == status.st_ino;
-  if (kept_->to.has_value() && same) return Done{};
-  kept_->to.reset();
-  TRACEDB_ASSIGN(to, OpenToStage(database_, *options_));
-  kept_->to.emplace(std::move(to));
-  kept_->device = status.st_dev;
-  kept_->inode = status.st_ino;
+  if (kept_->db.has_value() && same) return Done{};
+  kept_->db.reset();
+  TRACEDB_ASSIGN(db, OpenToChange(database_, *options_));
+  *kept_ = {std::move(db), status.st_dev, status.st_ino};
   return Done{};
 }
 
@@ -110,14 +108,14 @@ Status DatabaseLanding::ReadPlace() {
     return FileError(database_, "look at it", kFolderAdvice);
   }
   if (!place_.exists) {  // the rules of a new database are those of its schema
-    kept_->to.reset();
+    kept_->db.reset();
     TRACEDB_TRY(LookAtCompanions(database_, false));
     TRACEDB_ASSIGN(rules, SqliteDb::OpenInMemory());
     TRACEDB_TRY(rules.Execute(RulesSql()));
     return ReadRules(rules);
   }
   TRACEDB_TRY(Connect(status));
-  SqliteDb& db = kept_->db();
+  SqliteDb& db = *kept_->db;
   TRACEDB_ASSIGN(id, db.Integer("PRAGMA application_id"));
   if (id != kApplicationId) {
     return Error{ErrorKind::kOutput, database_.string() + ": not a database of tracedb",
@@ -183,8 +181,8 @@ Result<std::set<int64_t>> DatabaseLanding::RanksOf(const std::string& folder,
   std::set<int64_t> ranks;
   if (!place_.exists) return ranks;
   TRACEDB_ASSIGN(rows,
-                 kept_->db().Prepare("SELECT rank FROM _trace WHERE folder = ?1 AND (?2 IS NULL OR "
-                                     "(start_ns <= ?3 AND end_ns >= ?2)) AND path IS NOT ?4"));
+                 kept_->db->Prepare("SELECT rank FROM _trace WHERE folder = ?1 AND (?2 IS NULL OR "
+                                    "(start_ns <= ?3 AND end_ns >= ?2)) AND path IS NOT ?4"));
   TRACEDB_TRY(rows.Bind(1, std::string_view(folder)));
   if (at.has_value()) {
     TRACEDB_TRY(rows.Bind(2, at->start_ns));
@@ -201,8 +199,8 @@ Result<std::set<int64_t>> DatabaseLanding::RanksOf(const std::string& folder,
 Result<std::optional<int64_t>> DatabaseLanding::FindInput(const char* table,
                                                           const std::string& where) {
   if (!place_.exists) return std::optional<int64_t>();
-  TRACEDB_ASSIGN(rows, kept_->db().Prepare("SELECT " + std::string(table + 1) + "_id FROM " +
-                                           table + " WHERE " + where));
+  TRACEDB_ASSIGN(rows, kept_->db->Prepare("SELECT " + std::string(table + 1) + "_id FROM " + table +
+                                          " WHERE " + where));
   TRACEDB_ASSIGN(row, rows.Step());
   if (!row) return std::optional<int64_t>();
   return std::optional<int64_t>(rows.Int(0));
@@ -265,8 +263,7 @@ Result<bool> DatabaseLanding::AnySourceOfSize(uint64_t file_bytes) {
 Result<int64_t> DatabaseLanding::FindSourceOf(const std::string& folder,
                                               const std::string& file_name) {
   if (!place_.exists) return int64_t{0};
-  TRACEDB_ASSIGN(rows,
-                 kept_->db().Prepare("SELECT source_id, path FROM _source WHERE folder = ?1"));
+  TRACEDB_ASSIGN(rows, kept_->db->Prepare("SELECT source_id, path FROM _source WHERE folder = ?1"));
   TRACEDB_TRY(rows.Bind(1, std::string_view(folder)));
   for (;;) {
     TRACEDB_ASSIGN(row, rows.Step());
@@ -278,14 +275,14 @@ Result<int64_t> DatabaseLanding::FindSourceOf(const std::string& folder,
 Status DatabaseLanding::Land(int64_t trace_id, const std::string& path,
                              const std::string& text_hash) {
   if (!place_.exists) return BecomeDatabase();
-  return MergeTrace({database_, rows(), *options_, trace_id, path, text_hash}, kept_->to);
+  return MergeTrace({database_, rows(), *options_, trace_id, path, text_hash}, kept_->db);
 }
 
 Status DatabaseLanding::LandSource(int64_t source_id, const std::set<int64_t>& outdated) {
   if (!place_.exists) return BecomeDatabase();
   Status merged =
-      MergeSource({database_, rows(), *options_, source_id, {}, {}}, kept_->db(), outdated);
-  if (!merged.ok()) kept_->to.reset();  // with what it had begun
+      MergeSource({database_, rows(), *options_, source_id, {}, {}}, *kept_->db, outdated);
+  if (!merged.ok()) kept_->db.reset();  // with what it had begun
   return merged;
 }
 

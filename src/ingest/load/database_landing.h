@@ -24,7 +24,6 @@
 #include "tracedb/base/sqlite_db.h"
 #include "tracedb/ingest/load/rows_file.h"
 #include "tracedb/ingest/load/trace_load.h"
-#include "tracedb/pages/staged_changes.h"
 #include "tracedb/schema/kind_rules.h"
 #include "tracedb/schema/parallelism.h"
 
@@ -43,11 +42,9 @@ struct LandingPlace {
 // To the database, for all files of a command: opening one reads the whole schema, which takes
 // longer than to add a small trace.
 struct KeptConnection {
-  std::optional<StageableDb> to;
+  std::optional<SqliteDb> db;
   dev_t device = 0;  // of the file it is to, which may be another one meanwhile
   ino_t inode = 0;
-
-  SqliteDb& db() { return to->db(); }
 };
 
 class DatabaseLanding {

@@ -48,10 +48,8 @@ std::vector<std::string> LargeTables() {
   for (int i = 0; i < kEventTables; ++i) {
     tables.emplace_back(EventTableName(static_cast<EventTable>(i)));
   }
-  for (const char* table :
-       {"_launch", "_call_path", "_event_name", "_args_text", "_busy_segment"}) {
-    tables.emplace_back(table);
-  }
+  tables.emplace_back("_launch");
+  tables.emplace_back("_call_path");
   return tables;
 }
 
@@ -92,34 +90,37 @@ Status MergeThroughSqlite(const MergeJob& job, SqliteDb& db) {
   return db.Execute("DETACH fresh");
 }
 
-std::string LargeTablesSql(const char* file) {
-  std::string names;
-  for (const std::string& table : LargeTables()) names += ", '" + table + "'";
-  return "SELECT type = 'index' OR sql LIKE '%WITHOUT ROWID%', rootpage, name, coalesce(sql, '') "
-         "FROM " +
-         std::string(file) + ".sqlite_schema WHERE type IN ('table', 'index') AND tbl_name IN (" +
-         names.substr(2) + ") ORDER BY tbl_name, type DESC, name";
-}
+// A table and its indexes.
+struct TableTrees {
+  std::string table;
+  std::vector<TreeGraft::Tree> trees;  // the table's own first
+};
 
-// The trees of the large tables in both files. None where these are not alike, or are to be seen as
-// rows come: users may have indexes, columns and triggers of their own, and SQLite honours these.
-Result<std::vector<TreeGraft::Tree>> MatchTrees(SqliteDb& db) {
-  std::vector<TreeGraft::Tree> trees;
-  TRACEDB_ASSIGN(triggers, db.Integer("SELECT EXISTS (SELECT 1 FROM main.sqlite_schema WHERE "
-                                      "type = 'trigger')"));
-  if (triggers != 0) return trees;
-  TRACEDB_ASSIGN(ours, db.Prepare(LargeTablesSql("fresh")));
-  TRACEDB_ASSIGN(theirs, db.Prepare(LargeTablesSql("main")));
-  for (;;) {
-    TRACEDB_ASSIGN(one, ours.Step());
-    TRACEDB_ASSIGN(other, theirs.Step());
-    if (!one && !other) return trees;
-    if (one != other || ours.Text(2) != theirs.Text(2) || ours.Text(3) != theirs.Text(3)) {
-      return std::vector<TreeGraft::Tree>();
+// The roots of the large tables' trees in both files; none where the files are not alike: users may
+// have indexes, columns or triggers of their own on ours, and SQLite honours these.
+Result<std::vector<TableTrees>> MatchTrees(SqliteDb& from, SqliteDb& to) {
+  std::vector<TableTrees> all;
+  for (const std::string& table : LargeTables()) {
+    const std::string roots =
+        "SELECT type = 'index', name, rootpage, coalesce(sql, '') FROM main.sqlite_schema WHERE "
+        "tbl_name = '" +
+        table + "' AND type IN ('table', 'index', 'trigger') ORDER BY type DESC, name";
+    TRACEDB_ASSIGN(ours, from.Prepare(roots));
+    TRACEDB_ASSIGN(theirs, to.Prepare(roots));
+    TableTrees found{table, {}};
+    for (;;) {
+      TRACEDB_ASSIGN(one, ours.Step());
+      TRACEDB_ASSIGN(other, theirs.Step());
+      if (!one && !other) break;
+      if (one != other || ours.Text(1) != theirs.Text(1) || ours.Text(3) != theirs.Text(3)) {
+        return std::vector<TableTrees>();
+      }
+      found.trees.push_back({ours.Int(0) == 1, static_cast<uint32_t>(ours.Int(2)),
+                             static_cast<uint32_t>(theirs.Int(2))});
     }
-    trees.push_back({ours.Int(0) == 1, static_cast<uint32_t>(ours.Int(1)),
-                     static_cast<uint32_t>(theirs.Int(1))});
+    all.push_back(std::move(found));
   }
+  return all;
 }
 
 struct OpenFile {
@@ -129,36 +130,42 @@ struct OpenFile {
   }
 };
 
-// False: it cannot be done this way, and nothing has changed. After an error, of kUnfit in the same
-// case, `to` must be closed.
-Result<bool> MergeAsPages(const MergeJob& job, StageableDb& to) {
+// False, or an error of kUnfit: it cannot be done this way, and nothing has changed.
+Result<bool> MergeAsPages(const MergeJob& job) {
+  TRACEDB_ASSIGN(staged, StagedChanges::Begin(job.database, {kBusyWaitMs, job.options.stop}));
+  if (staged == nullptr) return false;
+  // Closed after every connection to the file: closing it drops their locks.
   const OpenFile source{open(job.partial.c_str(), O_RDONLY | O_CLOEXEC)};
   if (source.file < 0) return false;
-  SqliteDb& db = to.db();
-  TRACEDB_TRY(AttachFresh(db, job));
-  TRACEDB_ASSIGN(page_bytes, db.Integer("PRAGMA fresh.page_size"));
-  TRACEDB_ASSIGN(pages, db.Integer("PRAGMA fresh.page_count"));
-  // SQLite has emptied its cache when most of the pages come.
-  const size_t cache_bytes = static_cast<size_t>(job.options.limits.sqlite_cache_kib) * 1024;
-  TRACEDB_ASSIGN(staged,
-                 StagedChanges::Begin(to, {kBusyWaitMs, job.options.stop, cache_bytes / 2}));
+  std::optional<TreeGraft> graft;
   std::vector<TreeGraft::Tree> trees;
-  if (staged != nullptr && page_bytes == staged->sizes().usable_bytes) {
-    TRACEDB_ASSIGN(found, MatchTrees(db));
-    trees = std::move(found);
+  {
+    TRACEDB_ASSIGN(db, staged->Connect());
+    if (job.options.stop != nullptr) db.StopWhen(*job.options.stop);
+    TRACEDB_ASSIGN(fresh, SqliteDb::Open(job.partial, SqliteMode::kFrozen));
+    TRACEDB_ASSIGN(page_bytes, fresh.Integer("PRAGMA page_size"));
+    TRACEDB_ASSIGN(pages, fresh.Integer("PRAGMA page_count"));
+    TRACEDB_ASSIGN(tables, MatchTrees(fresh, db));
+    const PageSizes sizes = staged->sizes();
+    if (page_bytes != sizes.usable_bytes) return false;
+    const TreeGraft::Source from{source.file, static_cast<uint32_t>(pages), job.partial};
+    graft.emplace(*staged, from);
+    std::set<std::string> grafted;
+    for (const TableTrees& table : tables) {
+      TRACEDB_ASSIGN(large,
+                     TreeGraft::IsLarge(from, sizes.page_bytes, table.trees.front().from_root));
+      if (!large) continue;
+      grafted.insert(table.table);
+      trees.insert(trees.end(), table.trees.begin(), table.trees.end());
+    }
+    if (grafted.empty()) return false;
+    TRACEDB_TRY(AttachFresh(db, job));
+    TRACEDB_TRY(db.Execute("BEGIN"));
+    TRACEDB_TRY(CopyRows(db, grafted, job));
+    TRACEDB_TRY(JoinRun(db, job.id));
+    TRACEDB_TRY(db.Execute("COMMIT"));
   }
-  if (trees.empty()) {
-    if (staged != nullptr) TRACEDB_TRY(db.Execute("ROLLBACK"));
-    staged.reset();
-    TRACEDB_TRY(db.Execute("DETACH fresh"));
-    return false;
-  }
-  const std::vector<std::string> large = LargeTables();
-  TRACEDB_TRY(CopyRows(db, {large.begin(), large.end()}, job));
-  TRACEDB_TRY(JoinRun(db, job.id));
-  TRACEDB_TRY(db.Execute("COMMIT; DETACH fresh; PRAGMA shrink_memory"));
-  TreeGraft graft(*staged, {source.file, static_cast<uint32_t>(pages), job.partial});
-  TRACEDB_TRY(graft.Add(trees));
+  TRACEDB_TRY(graft->Add(trees));
   TRACEDB_TRY(staged->Commit());
   return true;
 }
@@ -191,10 +198,17 @@ namespace {
 
 // In a database's header, the highest byte first.
 constexpr size_t kPageBytesAt = 16;  // two bytes; 1: 65,536
-using FileHeader = std::array<unsigned char, 18>;
+constexpr size_t kFreePagesAt = 36;  // four
+using FileHeader = std::array<unsigned char, 40>;
+
+int64_t NumberAt(const FileHeader& header, size_t at, size_t bytes) {
+  int64_t number = 0;
+  for (size_t i = at; i < at + bytes; ++i) number = number * 256 + header[i];
+  return number;
+}
 
 int64_t PageBytes(const FileHeader& header) {
-  const int64_t bytes = header[kPageBytesAt] * 256 + header[kPageBytesAt + 1];
+  const int64_t bytes = NumberAt(header, kPageBytesAt, 2);
   return bytes == 1 ? 65536 : bytes;
 }
 
@@ -216,7 +230,7 @@ Result<bool> HasLargeTable(const MergeJob& job) {
   const TreeGraft::Source from{source.file, static_cast<uint32_t>(status.st_size / page_bytes),
                                job.partial};
   for (const uint32_t root : EmptyDatabase::RootPages(LargeTables())) {
-    const auto large = TreeGraft::HasLeaves(from, static_cast<uint32_t>(page_bytes), root);
+    const auto large = TreeGraft::IsLarge(from, static_cast<uint32_t>(page_bytes), root);
     if (!large.ok() && large.error().kind != ErrorKind::kUnfit) return large.error();
     if (large.ok() && large.value()) return true;
   }
@@ -225,37 +239,38 @@ Result<bool> HasLargeTable(const MergeJob& job) {
 
 // Pages that traces were taken out of are used again by SQLite alone; grafted ones go to the end,
 // and a database that traces come to and leave would grow for ever.
-Result<bool> FitsInFreePages(SqliteDb& db, const MergeJob& job) {
+Result<bool> FitsInFreePages(const MergeJob& job) {
+  const OpenFile database{open(job.database.c_str(), O_RDONLY | O_CLOEXEC)};
+  FileHeader header{};
   struct stat fresh {};
-  if (stat(job.partial.c_str(), &fresh) != 0) return false;
-  TRACEDB_ASSIGN(pages, db.Integer("PRAGMA main.freelist_count"));
-  TRACEDB_ASSIGN(page_bytes, db.Integer("PRAGMA main.page_size"));
-  return pages * page_bytes >= fresh.st_size;
+  if (database.file < 0 || stat(job.partial.c_str(), &fresh) != 0) return false;
+  const ssize_t got = pread(database.file, header.data(), header.size(), 0);
+  if (got < 0) {
+    return Error{ErrorKind::kOutput,
+                 job.database.string() + ": cannot be read: " + std::strerror(errno), ""};
+  }
+  if (got != ssize_t{header.size()}) return false;
+  return NumberAt(header, kFreePagesAt, 4) * PageBytes(header) >= fresh.st_size;
 }
 
 }  // namespace
 
-Status MergeTrace(const MergeJob& job, std::optional<StageableDb>& to) {
-  const auto connect = [&]() -> Status {
-    TRACEDB_ASSIGN(opened, OpenToStage(job.database, job.options));
-    to.emplace(std::move(opened));
-    return Done{};
-  };
-  if (!to.has_value()) TRACEDB_TRY(connect());
+Status MergeTrace(const MergeJob& job, std::optional<SqliteDb>& db) {
   TRACEDB_ASSIGN(large, HasLargeTable(job));
   const bool grafts = large && !job.options.replace;
-  TRACEDB_ASSIGN(fits, grafts ? FitsInFreePages(to->db(), job) : Result<bool>(false));
+  TRACEDB_ASSIGN(fits, grafts ? FitsInFreePages(job) : Result<bool>(false));
   if (grafts && !fits) {
-    const Result<bool> merged = MergeAsPages(job, *to);
-    if (merged.ok() && merged.value()) return Done{};
-    if (!merged.ok()) {
-      to.reset();
-      if (merged.error().kind != ErrorKind::kUnfit) return merged.error();
-      TRACEDB_TRY(connect());
-    }
+    db.reset();
+    const Result<bool> merged = MergeAsPages(job);
+    const bool other_way = merged.ok() ? !merged.value() : merged.error().kind == ErrorKind::kUnfit;
+    if (!other_way) return merged.ok() ? Status(Done{}) : merged.error();
   }
-  Status merged = MergeThroughSqlite(job, to->db());
-  if (!merged.ok()) to.reset();  // with what it had begun
+  if (!db.has_value()) {
+    TRACEDB_ASSIGN(opened, OpenToChange(job.database, job.options));
+    db.emplace(std::move(opened));
+  }
+  Status merged = MergeThroughSqlite(job, *db);
+  if (!merged.ok()) db.reset();  // with what it had begun
   return merged;
 }
 

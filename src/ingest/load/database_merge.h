@@ -1,7 +1,7 @@
 // Adds the trace in a file of its own to a database that has others: all of it or nothing.
 //
-// Tables of many rows are added as pages (see tree_graft.h); small ones, and everything where that
-// is not possible, through SQLite.
+// Tables of many rows are added as whole pages (see tree_graft.h); small ones, and everything where
+// that is not possible, through SQLite.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,11 @@
 #include "ingest/load/table_copy.h"
 #include "tracedb/base/result.h"
 #include "tracedb/ingest/load/trace_load.h"
-#include "tracedb/pages/staged_changes.h"
 
 namespace tracedb {
 
-// `to`: a connection to the database, if there is one; none where it ends otherwise.
-Status MergeTrace(const MergeJob& job, std::optional<StageableDb>& to);
+// `db`: a connection to the database, if there is one; none where it ends otherwise.
+Status MergeTrace(const MergeJob& job, std::optional<SqliteDb>& db);
 
 // A trace that is in the database is of the run with this name from now on.
 Status NameRun(const std::filesystem::path& database, int64_t trace_id, const std::string& run,

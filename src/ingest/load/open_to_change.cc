@@ -2,25 +2,11 @@
 
 namespace tracedb {
 
-namespace {
-
-void WaitForOthers(SqliteDb& db, const LoadOptions& options) {
-  db.SetBusyTimeout(kBusyWaitMs, options.stop);
-  if (options.stop != nullptr) db.StopWhen(*options.stop);
-}
-
-}  // namespace
-
 Result<SqliteDb> OpenToChange(const std::filesystem::path& database, const LoadOptions& options) {
   TRACEDB_ASSIGN(db, SqliteDb::Open(database, SqliteMode::kReadWrite));
-  WaitForOthers(db, options);
+  db.SetBusyTimeout(kBusyWaitMs, options.stop);
+  if (options.stop != nullptr) db.StopWhen(*options.stop);
   return db;
-}
-
-Result<StageableDb> OpenToStage(const std::filesystem::path& database, const LoadOptions& options) {
-  TRACEDB_ASSIGN(to, StageableDb::Open(database));
-  WaitForOthers(to.db(), options);
-  return to;
 }
 
 }  // namespace tracedb

@@ -6,7 +6,6 @@
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
 #include "tracedb/ingest/load/trace_load.h"
-#include "tracedb/pages/staged_changes.h"
 
 namespace tracedb {
 
@@ -16,7 +15,5 @@ inline constexpr int kBusyWaitMs = 60'000;
 // `database` is a real name. Waits for others, and ends when options.stop says so, which must
 // outlive the connection.
 Result<SqliteDb> OpenToChange(const std::filesystem::path& database, const LoadOptions& options);
-// The same, and changes may be staged through it.
-Result<StageableDb> OpenToStage(const std::filesystem::path& database, const LoadOptions& options);
 
 }  // namespace tracedb
