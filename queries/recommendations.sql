@@ -367,10 +367,12 @@ once AS MATERIALIZED (  -- one collective that takes ten times as long as those 
         WHERE collectives > 4)
   WHERE most_ns > 10 * others_ns
 ),
-small AS (  -- what small messages take, where that is most of what moves
+small AS (  -- what small messages take, where that is most of what moves; of all ranks, and larger
   SELECT run_id, kind, sum(iif(bytes <= 65536, collectives, 0)) AS messages,
          max(iif(bytes <= 65536, bytes, NULL)) AS bytes,
-         sum(iif(bytes <= 65536, collectives * ns, 0)) AS ns
+         sum(iif(bytes <= 65536, collectives * ns, 0)) AS ns,
+         sum(iif(bytes <= 65536, collectives * ns * size, 0)) AS ranks_ns,
+         sum(iif(bytes <= 65536, 0, collectives * ns * size)) AS larger_ns
   FROM moved GROUP BY run_id, kind
   HAVING 2 * sum(iif(bytes <= 65536, collectives * ns, 0)) > sum(collectives * ns)
 ),
@@ -679,9 +681,10 @@ found (run_id, problem, rank, evidence, advice, change) AS MATERIALIZED (
          printf('it runs alone for %.1f %% of the time%s%s (overlap_by_group, nccl_bandwidth)',
                 100.0 * e.ns / w.span_ns,
                 iif(m.ns IS NULL, '',
-                    printf('; %d of its messages are of %.1f KB or less and take %.1f us each: '
-                           || 'that is latency, which no faster network mends', m.messages,
-                           m.bytes / 1e3, m.ns / m.messages / 1e3)),
+                    printf('; %d of its messages are of %s or less and take %.1f us each: that is '
+                           || 'latency, which no faster network mends', m.messages,
+                           iif(m.bytes < 1000, printf('%d bytes', m.bytes),
+                               printf('%.1f KB', m.bytes / 1e3)), m.ns / m.messages / 1e3)),
                 CASE WHEN w.ranks < (SELECT max(n.job_ranks) FROM recorded n
                                       WHERE n.run_id = e.run_id)
                      THEN '; how much of it is waiting for ranks that are not recorded is unknown'
@@ -736,6 +739,8 @@ found (run_id, problem, rank, evidence, advice, change) AS MATERIALIZED (
   LEFT JOIN waited u ON u.run_id = e.run_id AND u.kind = e.kind AND u.caller IS e.caller
   LEFT JOIN once x ON x.run_id = e.run_id AND x.kind = e.kind AND x.place = 1 AND 2 * x.ns > e.ns
   LEFT JOIN small m ON m.run_id = e.run_id AND m.kind = e.kind
+    AND 2 * m.larger_ns <= e.ns  -- or the larger ones may be all that is not hidden
+    AND 2 * m.ranks_ns >= e.ns - ifnull(u.ns, 0)
   WHERE e.ns > 0
   UNION ALL
   SELECT r.run_id, printf('Rank %d makes the others wait', r.rank)

@@ -22,11 +22,14 @@ WITH line AS (
   WHERE run_id IS NOT NULL AND (:run IS NULL OR run = :run)
   WINDOW printed AS (PARTITION BY source_id, rank, writer ORDER BY line)
 ),
-fine AS (  -- ten times as far apart as the times of lines are exact, which may be whole seconds
-  SELECT source_id FROM line
+fine AS (  -- most are 200 times as far apart as times of lines are exact, which may be seconds
+  SELECT source_id
+  FROM (SELECT source_id, elapsed_ms, at_ns - last_ns AS gap_ns,
+               iif(sum(at_ns % 1000000000 <> 0) OVER (PARTITION BY source_id) > 0, 200000000,
+                   200000000000) AS least_ns
+        FROM line)
   GROUP BY source_id
-  HAVING count(elapsed_ms) = 0
-     AND avg(at_ns - last_ns) >= iif(sum(at_ns % 1000000000 <> 0) > 0, 10000000, 10000000000)
+  HAVING count(elapsed_ms) = 0 AND 2 * sum(gap_ns >= least_ns) > count(gap_ns)
 ),
 placed AS (
   SELECT run_id, run, iteration, loss, batch_size,

@@ -160,27 +160,39 @@ constexpr std::string_view kOfNames =
     "run IN (SELECT run FROM main.compare_runs WHERE attached = '{0}')";
 
 // base_kernels: of base.kernels what is of the runs compared; so of each view that tells the run.
+// A database may come from anywhere, and so the names of its views: %w makes names of them.
 Status AddViews(SqliteDb& db, const std::string& attached) {
-  std::vector<std::pair<std::string, std::string_view>> views;
-  TRACEDB_ASSIGN(
-      rows, db.Prepare(fmt::format(
-                "SELECT v.name, max(c.name = 'trace_id'), max(c.name = 'run_id'), "
-                "max(c.name = 'run') FROM {0}.sqlite_schema v, pragma_table_info(v.name, '{0}') c "
-                "WHERE v.type = 'view' AND v.name NOT GLOB '[_]*' GROUP BY v.name",
-                attached)));
-  for (;;) {
-    TRACEDB_ASSIGN(row, rows.Step());
-    if (!row) break;
-    const std::string_view of = rows.Int(1) != 0   ? kOfTraces
-                                : rows.Int(2) != 0 ? kOfRuns
-                                : rows.Int(3) != 0 ? kOfNames
-                                                   : std::string_view();
-    if (!of.empty()) views.emplace_back(rows.Text(0), of);
+  std::vector<std::string> names;
+  {
+    TRACEDB_ASSIGN(rows, db.Prepare(fmt::format("SELECT name FROM {}.sqlite_schema WHERE "
+                                                "type = 'view' AND name NOT GLOB '[_]*'",
+                                                attached)));
+    for (;;) {
+      TRACEDB_ASSIGN(row, rows.Step());
+      if (!row) break;
+      names.emplace_back(rows.Text(0));
+    }
   }
-  for (const auto& [name, of] : views) {
-    TRACEDB_TRY(
-        db.Execute(fmt::format(R"(CREATE TEMP VIEW "{0}_{1}" AS SELECT * FROM {0}."{1}" WHERE {2})",
-                               attached, name, fmt::format(fmt::runtime(of), attached))));
+  TRACEDB_ASSIGN(
+      columns,
+      db.Prepare(fmt::format(
+          "SELECT printf('CREATE TEMP VIEW \"{0}_%w\" AS SELECT * FROM {0}.\"%w\" WHERE ', ?1, ?1),"
+          " max(name = 'trace_id'), max(name = 'run_id'), max(name = 'run') "
+          "FROM pragma_table_info(?1, '{0}')",
+          attached)));
+  for (const std::string& name : names) {
+    TRACEDB_TRY(columns.Bind(1, name));
+    const auto read = columns.Step();
+    const std::string_view of = !read.ok()            ? ""  // its tables are gone
+                                : columns.Int(1) != 0 ? kOfTraces
+                                : columns.Int(2) != 0 ? kOfRuns
+                                : columns.Int(3) != 0 ? kOfNames
+                                                      : "";
+    const std::string begin = of.empty() ? "" : std::string(columns.Text(0));
+    columns.Reset();
+    if (of.empty()) continue;
+    TRACEDB_ASSIGN(view, db.Prepare(begin + fmt::format(fmt::runtime(of), attached)));
+    TRACEDB_TRY(view.Run());
   }
   return Done{};
 }

@@ -45,19 +45,28 @@ Status ReadLogFiles(const RunReader& reader, RunUsed& used) {
   }
 }
 
-Status ReadIterations(const RunReader& reader, RunSamples& samples) {
-  int64_t batch = 0;  // the largest: it may grow at the start
-  TRACEDB_TRY(reader.Each("compare/training", [&](const NamedRow& row) {
-    batch = std::max(batch, row.Int("batch_size"));
+// `batches`: of each iteration with a time; 0: its line tells none.
+Status ReadIterations(const RunReader& reader, RunSamples& samples, std::vector<int64_t>& batches) {
+  return reader.Each("compare/training", [&](const NamedRow& row) {
     const std::optional<double> ms = TimeOf(row, "elapsed_ms");
     if (!ms.has_value()) return;
     samples.step_ids.emplace_back(0, row.Int("iteration"));
     samples.steps_ns.push_back(std::llround(*ms * 1e6));
     samples.step_means.push_back(static_cast<double>(samples.steps_ns.back()));
     for (std::vector<int64_t>& part : samples.parts_ns) part.push_back(0);
-  }));
-  if (batch > 0) samples.used.facts[std::string(kBatchFact)] = fmt::to_string(batch);
-  return Done{};
+    batches.push_back(row.Int("batch_size"));
+  });
+}
+
+// Of the iterations that times are means of: it may grow until then, or beyond.
+void SetBatch(const std::vector<int64_t>& batches, RunSamples& samples) {
+  if (samples.middle.empty()) return;
+  const auto of = [&](size_t place) { return batches[place]; };
+  const int64_t least = of(*std::ranges::min_element(samples.middle, {}, of));
+  const int64_t most = of(*std::ranges::max_element(samples.middle, {}, of));
+  if (least <= 0) return;
+  samples.used.facts[std::string(kBatchFact)] =
+      least == most ? fmt::to_string(most) : fmt::format("{} to {}", least, most);
 }
 
 // What traces tell of a job, where its log does: arguments that a log has say more than that it has
@@ -69,8 +78,8 @@ void SetDeciding(RunUsed& used) {
     const auto at = used.facts.find(std::string(argument));
     used.deciding.insert(std::string(fact));
     if (at == used.facts.end()) continue;
-    used.facts[std::string(fact)] = at->second;
-    used.facts.erase(at);
+    used.facts.try_emplace(std::string(fact), at->second);  // lines tell what it was in fact
+    used.facts.erase(std::string(argument));
   }
   for (const std::string_view layout :
        {"tensor_model", "pipeline_model", "context", "expert_model"}) {
@@ -105,8 +114,10 @@ Result<RunSamples> ReadLogRun(SqliteDb& db, const QueryCatalog& catalog, const s
   used.is_log = true;
   samples.ranks = 1;  // a time is one of all ranks together, as each of them has it
   TRACEDB_TRY(ReadLogFiles(reader, used));
-  TRACEDB_TRY(ReadIterations(reader, samples));
+  std::vector<int64_t> batches;
+  TRACEDB_TRY(ReadIterations(reader, samples, batches));
   SetMiddle(samples, effect_min);
+  SetBatch(batches, samples);
   used.parts_ns.assign(kStepParts.size(), 0);
   for (const size_t place : samples.middle) used.step_ns += samples.steps_ns[place];
   if (!samples.middle.empty()) used.step_ns /= static_cast<int64_t>(samples.middle.size());

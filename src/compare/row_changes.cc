@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <numeric>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -83,8 +84,11 @@ class RowFinder {
 
   RowChanges Find() {
     const bool has_paths = sides_.base.front().has_paths;  // as all have, or none
+    const std::set<std::string> crowded = CrowdedKinds();
     for (const RowMatch& match : MatchRows(sides_.base, sides_.now)) {
       const RowKey& key = match.Key();
+      const bool is_same = match.in == RowIn::kBoth && match.base == match.now;
+      if (crowded.contains(key.kind) && !is_same && key.name != kFurtherNames) continue;
       const bool is_gpu = key.kind == kGpuRow;
       const bool is_host = !is_gpu && key.kind != "kernel" && key.kind != "collective";
       const bool is_named =
@@ -104,6 +108,19 @@ class RowFinder {
   }
 
  private:
+  // Of which some rows are not told apart, on either side.
+  std::set<std::string> CrowdedKinds() const {
+    std::set<std::string> kinds;
+    for (const auto* side : {&sides_.base, &sides_.now}) {
+      for (const RunSamples& run : *side) {
+        for (const auto& [kind, count] : run.rows_of_kind) {
+          if (run.rows.contains({kind, kFurtherNames, ""})) kinds.insert(kind);
+        }
+      }
+    }
+    return kinds;
+  }
+
   void Add(const RowMatch& match, const std::string& kind, SeriesMember member) {
     Candidate candidate;
     RowChange& row = candidate.row;
@@ -165,6 +182,8 @@ class RowFinder {
     for (size_t i = 0; i < judgements.size(); ++i) {
       SetAdjustedP(judgements[i], adjusted[i]);
       found_[i].row.finding = FindingOf(judgements[i]);
+      // Which names they are is not known to be the same on both sides.
+      if (found_[i].row.name == kFurtherNames) found_[i].row.finding = {};
     }
     if (found_.size() > kJudgedMax) found_.resize(kJudgedMax);
   }

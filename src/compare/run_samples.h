@@ -29,6 +29,11 @@ struct RowKey {
   auto operator<=>(const RowKey&) const = default;
 };
 
+// The row of those of a kind that came when a run had very many: a program that gives each kernel a
+// name of its own takes no more memory than others. What else of that kind is on one side alone may
+// be within it on the other.
+inline constexpr const char* kFurtherNames = "(further names)";
+
 struct RowSeries {
   std::vector<double> ns;  // by step, all ranks together
   std::vector<double> calls;
@@ -60,6 +65,7 @@ struct RunSamples {
   size_t ranks = 0;                                   // GPUs that each step has a row of
   std::vector<size_t> middle;                         // steps that times are means of
   std::map<RowKey, RowSeries> rows;
+  std::map<std::string, size_t> rows_of_kind;
   bool has_paths = false;
   std::map<RowKey, KernelPlace> kernel_places;
   std::map<RowKey, std::string> parts;     // of what is in one part of the step, by kStepParts

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "compare/run_reader.h"
@@ -11,10 +12,6 @@
 namespace tracedb {
 
 using StepId = std::pair<int64_t, int64_t>;  // capture and step
-
-// Of a run that has more rows, those that come later are one of each kind: a program that gives
-// each kernel a name of its own takes no more memory than others.
-inline constexpr const char* kFurtherNames = "(further names)";
 
 class RowsOfSteps {
  public:
@@ -35,8 +32,11 @@ class RowsOfSteps {
     place = at->second;
     auto row = samples_.rows.find(key);
     if (row == samples_.rows.end()) {
-      if (samples_.rows.size() >= RowsMax()) key = {std::move(key.kind), kFurtherNames, ""};
-      row = samples_.rows.try_emplace(key).first;
+      size_t& count = samples_.rows_of_kind[key.kind];
+      if (count >= RowsMax()) key = {std::move(key.kind), kFurtherNames, ""};
+      bool is_new = false;
+      std::tie(row, is_new) = samples_.rows.try_emplace(key);
+      count += is_new ? 1 : 0;
     }
     RowSeries& series = row->second;
     if (series.ns.empty()) {
@@ -48,8 +48,8 @@ class RowsOfSteps {
   }
 
  private:
-  size_t RowsMax() const {
-    constexpr size_t kRowsMax = 30'000;
+  size_t RowsMax() const {  // of a kind
+    constexpr size_t kRowsMax = 12'000;
     constexpr size_t kRowsMin = 64;
     constexpr size_t kValuesMax = 8'000'000;  // a row has some for each step
     return std::clamp(kValuesMax / std::max<size_t>(places_.size(), 1), kRowsMin, kRowsMax);

@@ -1,6 +1,6 @@
 // The derived rows of a new file that are as many as its GPU activities: made of what was gathered
-// while it was read, sorted, and written as pages.
-// A fifth of the time that SQL takes. Rows come in the order in which derive_busy.cc writes them.
+// while it was read, sorted, and written as pages: a fifth of the time that SQL takes. Rows come in
+// the order in which derive_busy.cc writes them.
 
 #include "tracedb/derive/derive_trace.h"
 
@@ -120,13 +120,12 @@ Status TraceDerivation::DeriveLaunches() {
   const LaunchDerivation::Input input{trace_.activities, trace_.host_slices, trace_.parallelism,
                                       trace_.times,      trace_.base_ns,     trace_.first_path};
   launches_.emplace(input, std::move(steps), limits_, db_.path().parent_path());
-  const std::vector<uint32_t> roots =
+  const auto roots =
       EmptyDatabase::RootPages({"_launch", "_call_path", "_host_use", "_kernel_use"});
   TRACEDB_ASSIGN(rows, RowStore::Open(db_.path(), roots));
   TRACEDB_TRY(launches_->Run(rows, 0));
-  HostDerivation& host = launches_->host();
-  TRACEDB_TRY(host.StorePaths(rows, 1, trace_.trace_id, trace_.first_path));
-  TRACEDB_TRY(host.StoreUses(rows, 2, 3, trace_.trace_id));
+  TRACEDB_TRY(launches_->host().StorePaths(rows, 1, trace_.trace_id, trace_.first_path));
+  TRACEDB_TRY(launches_->host().StoreUses(rows, 2, 3, trace_.trace_id));
   return rows.Finish();
 }
 

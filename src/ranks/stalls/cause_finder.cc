@@ -75,9 +75,8 @@ Status CauseFinder::LookBehind(const Stall& stall, Cause& cause) {
 }
 
 // What held the host of the launch that ended the longest time in which nothing ran.
-Result<std::optional<HostBefore>> CauseFinder::HostBeforeGap(const Stall& stall,
-                                                             const DeviceStory& device) {
-  std::optional<HostBefore> before;
+Result<HostBefore> CauseFinder::HostBeforeGap(const Stall& stall, const DeviceStory& device) {
+  HostBefore before;
   if (device.after_gap_id == 0 || 2 * device.gap.length() < stall.range.length()) return before;
   TRACEDB_TRY(launch_.Bind(1, device.after_gap_id));
   TRACEDB_ASSIGN(launched, launch_.Step());
@@ -91,9 +90,8 @@ Result<std::optional<HostBefore>> CauseFinder::HostBeforeGap(const Stall& stall,
   TRACEDB_ASSIGN(
       host, host_.Look(launch_id, {device.gap.start_ns, std::min(launch_ns, device.gap.end_ns)}));
   if (host.waits_for_device) return before;
-  before = HostBefore{host.slice_id, host.event_name, host.whole_ns,
-                      host.backward ? kBackward : kNothingLong, std::move(host.parts)};
-  return before;
+  return HostBefore{host.slice_id, host.event_name, host.whole_ns,
+                    host.backward ? kBackward : kNothingLong, std::move(host.parts)};
 }
 
 // A call that waits for the device is no cause of its own: what the device did meanwhile is.

@@ -36,7 +36,7 @@ class CauseFinder {
   Result<Cause> HeldByDevice(const Stall& stall, Interval range, bool may_ask_host);
   // What the device waited for its host for before the stretch: it may be late since then.
   Status LookBehind(const Stall& stall, Cause& cause);
-  Result<std::optional<HostBefore>> HostBeforeGap(const Stall& stall, const DeviceStory& device);
+  Result<HostBefore> HostBeforeGap(const Stall& stall, const DeviceStory& device);
 
   DeviceWatch device_;
   HostWatch host_;

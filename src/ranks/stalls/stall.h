@@ -44,6 +44,7 @@ struct HostBefore {
   int64_t whole_ns = 0;  // how long it was
   std::string_view text;
   std::vector<HostPart> parts;  // all that the thread did, the longest first
+  bool is_known() const { return !text.empty(); }
 };
 
 // What held the rank that came last. kNone: the trace does not tell.
@@ -61,7 +62,7 @@ struct Cause {
   int64_t carried_id = 0;
   int64_t clear_ns = 0;  // how much of the stretch one thing explains
   // Of kDeviceWork: in this step, and since the step before began.
-  std::optional<HostBefore> in_step, since_step_before;
+  HostBefore in_step, since_step_before;
   // All kernels of the name, in the stretch and since the ranks were last together, in the step;
   // and since then, how long nothing ran.
   KernelSum near;

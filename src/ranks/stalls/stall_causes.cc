@@ -121,11 +121,11 @@ Status KeepCause(SqliteStatement& insert, SqliteStatement& insert_part, int64_t 
     TRACEDB_TRY(insert.Bind(++at, value));
   }
   TRACEDB_TRY(insert.Run());
-  if (cause.in_step.has_value()) {
-    TRACEDB_TRY(KeepBefore(insert_part, stall_id, 1, *cause.in_step));
+  if (cause.in_step.is_known()) {
+    TRACEDB_TRY(KeepBefore(insert_part, stall_id, 1, cause.in_step));
   }
-  if (!cause.since_step_before.has_value()) return Done{};
-  return KeepBefore(insert_part, stall_id, 2, *cause.since_step_before);
+  if (!cause.since_step_before.is_known()) return Done{};
+  return KeepBefore(insert_part, stall_id, 2, cause.since_step_before);
 }
 
 Stall StallOf(const SqliteStatement& row) {
