@@ -78,8 +78,12 @@ void SetDeciding(RunUsed& used) {
     const auto at = used.facts.find(std::string(argument));
     used.deciding.insert(std::string(fact));
     if (at == used.facts.end()) continue;
-    used.facts.try_emplace(std::string(fact), at->second);  // lines tell what it was in fact
-    used.facts.erase(std::string(argument));
+    const std::string value = at->second;
+    used.facts.erase(at);
+    // Of the batch, lines tell what it was in fact.
+    if (fact != kBatchFact || !used.facts.contains(std::string(fact))) {
+      used.facts[std::string(fact)] = value;
+    }
   }
   for (const std::string_view layout :
        {"tensor_model", "pipeline_model", "context", "expert_model"}) {
