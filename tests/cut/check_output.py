@@ -12,13 +12,15 @@ def leftovers(program, before):
     return sorted(set(os.listdir(program.folder)) - before)
 
 
-def written(process):
-    """Bytes of the file that has no name yet."""
+def written(program, process):
+    """Bytes of the file that has no name yet. A sanitizer has such files of its own elsewhere."""
     folder = f"/proc/{process.pid}/fd"
+    place = os.path.realpath(program.folder) + "/"
     try:
         names = [os.path.join(folder, name) for name in os.listdir(folder)]
         return max((os.stat(name).st_size for name in names
-                    if os.readlink(name).endswith("(deleted)")), default=0)
+                    if os.readlink(name).startswith(place)
+                    and os.readlink(name).endswith("(deleted)")), default=0)
     except FileNotFoundError:  # closed meanwhile
         return 0
 
@@ -39,7 +41,7 @@ def stopped(program, database, number, exists):
                           stderr=subprocess.PIPE, text=True) as process:
         while process.poll() is None:
             named = leftovers(program, before)  # where file systems have no files without names
-            if written(process) > 0 or any(os.path.getsize(program.file(name)) for name in named):
+            if written(program, process) > 0 or any(os.path.getsize(program.file(name)) for name in named):
                 process.send_signal(number)
                 break
             time.sleep(0.0005)
