@@ -125,6 +125,32 @@ def small_messages():
                           (40, 50))])
 
 
+def small_and_hidden():
+    """36 small messages a step behind computation, and one of 100 MB that is not hidden."""
+    job = Job("small_and_hidden", RANKS, [Group("3", "DATA_PARALLEL_GROUP", (0, 1, 2, 3))])
+    capture = job.capture(0)
+    for host in capture.every_host():
+        for step in range(1, 6):
+            with host.step(step):
+                for _ in range(12):
+                    for _ in range(3):
+                        host.collective("allreduce", job.groups[1], 200, 20, nelems=1024,
+                                        joined=False)
+                    host.kernel("gemm", 700, op="aten::mm")
+                host.wait(7, 20)
+                host.collective("allreduce", job.groups[1], 5000, 20, nelems=25_000_000)
+                host.sync()
+    capture.simulate()
+    jobs = [job]
+    told = {"not hidden": "5 ms a step of one large message", "late": "nobody"}
+    return Scenario("small_and_hidden", "Small all-reduces are hidden, a large one is not", jobs,
+                    told, [
+                        *checks.basics(jobs), cause_checks.blames_no_rank(),
+                        cause_checks.says("overlaps_the_large_one",
+                                          "^Data parallel .*overlap gradients", GAIN),
+                        cause_checks.no_words("no_latency", "latency", GAIN)])
+
+
 def slow_way_to_gpu():
     """Rank 2's batch comes by a slow link, on a stream of its own, in all steps."""
     def copies(slow):
@@ -165,5 +191,5 @@ def loads_ahead():
 
 
 def scenarios():
-    return [slow_disk(), pause_of_one(), small_messages(), slow_way_to_gpu(), hidden_kernel(),
-            loads_ahead()]
+    return [slow_disk(), pause_of_one(), small_messages(), small_and_hidden(), slow_way_to_gpu(),
+            hidden_kernel(), loads_ahead()]
