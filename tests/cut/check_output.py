@@ -41,7 +41,8 @@ def stopped(program, database, number, exists):
                           stderr=subprocess.PIPE, text=True) as process:
         while process.poll() is None:
             named = leftovers(program, before)  # where file systems have no files without names
-            if written(program, process) > 0 or any(os.path.getsize(program.file(name)) for name in named):
+            if written(program, process) > 0 or any(os.path.getsize(program.file(name))
+                                                    for name in named):
                 process.send_signal(number)
                 break
             time.sleep(0.0005)
