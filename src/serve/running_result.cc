@@ -99,7 +99,6 @@ Status RunningResult::Prepare(const QueryDoc& doc, const std::vector<std::string
   options.safe_text = form_.safe_text;
   options.crlf = true;
   options.types = ColumnTypes(doc);
-  options.sure_digits = !doc.columns.empty();
   sink_ = MakeSink(form_.format, options, *text_);
   TRACEDB_ASSIGN(query, PreparedQuery::Prepare(lease_.db(), doc, {params, ""}));
   query_ = std::move(query);

@@ -1,14 +1,9 @@
 // CSV (RFC 4180, but lines end in a plain line feed unless the options say otherwise) and TSV: a
 // separator and a way to write text that contains it.
-#include <fmt/format.h>
-
-#include <cmath>
-#include <iterator>
 #include <utility>
 
 #include "text/formula_guard.h"
 #include "tracedb/text/result_sinks.h"
-#include "tracedb/text/result_text.h"
 
 namespace tracedb {
 namespace {
@@ -48,12 +43,6 @@ void AppendTsvText(std::string& out, std::string_view text) {
   }
 }
 
-// 0.30000000000000004 -> 0.3: the digits that a double is sure of, and that spreadsheets keep.
-void AppendSureDigits(std::string& out, double real) {
-  if (!std::isfinite(real) || std::fabs(real) >= 1e15) return AppendReal(out, real);
-  fmt::format_to(std::back_inserter(out), "{:.15g}", real);
-}
-
 class SeparatedSink : public RowSink {
  public:
   using AppendText = void (*)(std::string& out, std::string_view text);
@@ -65,7 +54,6 @@ class SeparatedSink : public RowSink {
         line_end_(line_end),
         header_(options.header),
         safe_text_(options.safe_text),
-        sure_digits_(options.sure_digits),
         output_(output) {}
 
   Status Begin(std::span<const std::string> column_names) override {
@@ -86,8 +74,6 @@ class SeparatedSink : public RowSink {
       if (i > 0) line_ += separator_;
       if (cells[i].type == SqlType::kText) {
         AddText(cells[i].text);
-      } else if (cells[i].type == SqlType::kReal && sure_digits_) {
-        AppendSureDigits(line_, cells[i].real);
       } else {
         AppendCell(line_, cells[i]);
       }
@@ -111,7 +97,6 @@ class SeparatedSink : public RowSink {
   const std::string_view line_end_;
   const bool header_;
   const bool safe_text_;
-  const bool sure_digits_;
   OutputStream& output_;
   bool begun_ = false;
   std::string line_;

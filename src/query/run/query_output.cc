@@ -93,7 +93,6 @@ std::unique_ptr<RowSink> SinkFor(const QueryOptions& options, const QueryDoc& do
   sink.terminal = IsForPerson(options);
   sink.table = TableLayoutFor(options, doc);
   sink.types = ColumnTypes(doc);
-  sink.sure_digits = !doc.columns.empty();  // a user's own SQL has its values as they are
   return MakeSink(FormatOf(options), sink, output);
 }
 
