@@ -209,8 +209,8 @@ Status ReadByPath(const RunReader& reader, const RunReader& plain,
     }
     if (where.op.empty()) return;
     RowKey op_key{std::string(kGpuRow), where.op, where.text};
-    op_ns[op_key][PartOf(row.At("kind").text)] += ns;
-    RowSeries* of_operator = rows.At(row, std::move(op_key), place);
+    RowSeries* of_operator = rows.At(row, op_key, place);
+    op_ns[std::move(op_key)][PartOf(row.At("kind").text)] += ns;
     of_operator->calls[place] += calls;
     of_operator->ns[place] += ns;
   }));

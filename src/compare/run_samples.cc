@@ -97,10 +97,10 @@ Result<std::map<StepId, size_t>> ReadSteps(const RunReader& reader, RunSamples& 
 Status ReadRows(const RunReader& reader, const RunReader& plain,
                 const std::map<StepId, size_t>& places, RunSamples& samples) {
   RowsOfSteps rows(places, samples);
-  const auto add = [&](const NamedRow& row, RowKey key, std::string_view calls,
+  const auto add = [&](const NamedRow& row, RowKey& key, std::string_view calls,
                        std::string_view time) {
     size_t place = 0;
-    RowSeries* series = rows.At(row, std::move(key), place);
+    RowSeries* series = rows.At(row, key, place);
     if (series == nullptr) return;
     series->calls[place] += static_cast<double>(row.Int(calls));
     series->ns[place] += static_cast<double>(row.Ns(time));
@@ -123,8 +123,10 @@ Status ReadRows(const RunReader& reader, const RunReader& plain,
       name += fmt::format(", {} parallel of {}", row.Text("parallelism"), row.Int("group_ranks"));
     }
     RowKey key{"collective", std::move(name), ""};
-    samples.parts.try_emplace(key, is_part ? part : "exposed_other");
-    add(row, std::move(key), "parts", "gpu_ms");
+    add(row, key, "parts", "gpu_ms");
+    if (key.name != kFurtherNames) {
+      samples.parts.try_emplace(std::move(key), is_part ? part : "exposed_other");
+    }
   }));
   TRACEDB_ASSIGN(gathered, IsGathered(reader.db));
   if (gathered) return Done{};  // what ran below what is in no summary
