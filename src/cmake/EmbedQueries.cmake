@@ -31,6 +31,8 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
       DEPENDS ${queries} ${list} ${CMAKE_CURRENT_FUNCTION_LIST_FILE}
       COMMENT "Embedding the queries of ${folder}"
       VERBATIM)
+    # clang warns of literals that are longer than every compiler must take.
+    set_source_files_properties(${generated} PROPERTIES COMPILE_OPTIONS -Wno-overlength-strings)
     target_sources(${target} PRIVATE ${generated})
   endfunction()
   return()
