@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "replay/changes/replay_changes.h"
+#include "replay/graph/edge_times.h"
 #include "replay/graph/host_owners.h"
 #include "replay/graph/job_rows.h"
 #include "replay/graph/replay_graph.h"
@@ -14,7 +15,7 @@
 namespace tracedb {
 namespace {
 
-// Of all rows together: 250 bytes each are 2 GB.
+// Of all rows together: 200 bytes each are 1.6 GB.
 constexpr size_t kRowsMax = 8'000'000;
 static_assert(kRowsMax < size_t{1} << 28);  // Node::owner
 
@@ -88,7 +89,8 @@ JobReplay::JobReplay(std::unique_ptr<ReplayGraph> graph, std::unique_ptr<HostOwn
     : graph_(std::move(graph)),
       owners_(std::move(owners)),
       peers_(std::make_unique<PeersOfGraph>(*graph_)),
-      steps_(std::make_unique<StepNodes>(*graph_)) {}
+      steps_(std::make_unique<StepNodes>(*graph_)),
+      weights_(std::make_unique<EdgeTimes>()) {}
 JobReplay::~JobReplay() = default;
 JobReplay::JobReplay(JobReplay&&) noexcept = default;
 JobReplay& JobReplay::operator=(JobReplay&&) noexcept = default;
@@ -103,9 +105,9 @@ Result<JobReplay> JobReplay::Open(SqliteDb& db, int64_t capture_id) {
 }
 
 Status JobReplay::Replay(SqliteDb& db, std::string_view changes) {
-  TRACEDB_TRY(ChangeWeights(db, *graph_, *peers_, *owners_, changes, weights_));
+  TRACEDB_TRY(ChangeWeights(db, *graph_, *peers_, *owners_, changes, *weights_));
   StopWatch watch(db);
-  graph_->Replay(weights_, &watch, times_);
+  graph_->Replay(*weights_, &watch, times_);
   return watch.status();
 }
 
@@ -118,9 +120,9 @@ Result<std::vector<ReplayedStep>> JobReplay::Steps(SqliteDb& db, std::string_vie
 Result<CriticalPath> JobReplay::Path(SqliteDb& db, std::string_view changes, PathDetail detail) {
   TRACEDB_ASSIGN(turn, Turn::Take(*is_busy_));
   TRACEDB_TRY(Replay(db, changes));
-  return CriticalPath(
-      std::make_unique<StepPaths>(*graph_, *steps_, std::move(weights_), std::move(times_)),
-      owners_.get(), is_busy_.get(), detail);
+  return CriticalPath(std::make_unique<StepPaths>(*graph_, *steps_, std::exchange(*weights_, {}),
+                                                  std::move(times_)),
+                      owners_.get(), is_busy_.get(), detail);
 }
 
 }  // namespace tracedb

@@ -37,8 +37,7 @@ PieceKind KindOf(const ReplayGraph& graph, uint32_t edge, uint32_t node) {
 
 class PathWalk {
  public:
-  PathWalk(const ReplayGraph& graph, const std::vector<int64_t>& weights,
-           const std::vector<int64_t>& times)
+  PathWalk(const ReplayGraph& graph, const EdgeTimes& weights, const std::vector<int64_t>& times)
       : graph_(graph), weights_(weights), times_(times) {}
 
   // From `node` back to `start_ns`; pieces come latest first.
@@ -102,7 +101,7 @@ class PathWalk {
   }
 
   const ReplayGraph& graph_;
-  const std::vector<int64_t>& weights_;
+  const EdgeTimes& weights_;
   const std::vector<int64_t>& times_;
   ReplayedStep step_;
   uint32_t goes_on_ = kNone;  // the node of a host that was walked over last
@@ -136,7 +135,7 @@ StepNodes::StepNodes(const ReplayGraph& graph) {
   const auto step_of = [&](const Node& node) {
     if (node.kind == NodeKind::kFinish) return rows.activities[node.owner].step;
     const bool is_step = node.kind == NodeKind::kStepBegin || node.kind == NodeKind::kStepEnd;
-    return is_step ? rows.calls[node.owner].step : kNoStep;
+    return is_step ? rows.StepOfCall(node.owner) : kNoStep;
   };
   for (const Node& node : graph.nodes()) {
     if (step_of(node) == kNoStep) continue;
@@ -190,7 +189,7 @@ struct StepPaths::Ends {
   std::vector<uint32_t> last;  // the node that ends each; kNone: it has no time of its own
 };
 
-StepPaths::StepPaths(const ReplayGraph& graph, const StepNodes& steps, std::vector<int64_t> weights,
+StepPaths::StepPaths(const ReplayGraph& graph, const StepNodes& steps, EdgeTimes weights,
                      std::vector<int64_t> times)
     : graph_(graph),
       weights_(std::move(weights)),

@@ -41,7 +41,7 @@ class StepNodes {
 class StepPaths {
  public:
   // The graph must outlive this.
-  StepPaths(const ReplayGraph& graph, const StepNodes& steps, std::vector<int64_t> weights,
+  StepPaths(const ReplayGraph& graph, const StepNodes& steps, EdgeTimes weights,
             std::vector<int64_t> times);
   ~StepPaths();
 
@@ -51,7 +51,8 @@ class StepPaths {
  private:
   struct Ends;
   const ReplayGraph& graph_;
-  const std::vector<int64_t> weights_, times_;
+  const EdgeTimes weights_;
+  const std::vector<int64_t> times_;
   const std::unique_ptr<Ends> ends_;
   size_t next_ = 0;
 };

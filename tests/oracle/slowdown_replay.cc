@@ -72,9 +72,9 @@ class Job {
 
   // The mean step with these operations as they were, and the others ideal.
   double MeanStepS(const Chosen& as_it_was) const {
-    std::vector<int64_t> weights = graph_.weights();
+    EdgeTimes weights = graph_.weights();
     for (const Operation& o : operations_) {
-      weights[o.edge] = as_it_was(o) ? o.taken_ns : o.ideal_ns;
+      weights.Set(o.edge, as_it_was(o) ? o.taken_ns : o.ideal_ns);
     }
     const std::vector<int64_t> times = graph_.Replay(weights);
     std::map<int64_t, int64_t> ends;
@@ -115,7 +115,7 @@ class Job {
       first = last;
     }
     return ReplayGraph::Of(std::move(nodes_), std::move(from_), std::move(kinds_),
-                           std::move(weights_));
+                           EdgeTimes(weights_));
   }
 
   void AddGroup(size_t first, size_t last) {
@@ -146,7 +146,7 @@ class Job {
 
   // Of a start with nothing before it: at 0.
   uint32_t AddNode(NodeKind kind) {
-    const Node node{0, 0, static_cast<uint32_t>(from_.size()), 0, kind};
+    const Node node{0, static_cast<uint32_t>(from_.size()), 0, kind};
     nodes_.push_back(node);
     return static_cast<uint32_t>(nodes_.size() - 1);
   }

@@ -54,6 +54,7 @@ struct PathPiece {
   int64_t moved_ns = 0;   // how much later than recorded
 };
 
+class EdgeTimes;
 class HostOwners;
 struct PeersOfGraph;
 class ReplayGraph;
@@ -87,7 +88,7 @@ class CriticalPath {
 
 class JobReplay {
  public:
-  // Takes memory by the rows of the capture: about 250 bytes a GPU activity. kQuery where these
+  // Takes memory by the rows of the capture: about 270 bytes a GPU activity. kQuery where these
   // are too many.
   static Result<JobReplay> Open(SqliteDb& db, int64_t capture_id);
   ~JobReplay();
@@ -107,7 +108,8 @@ class JobReplay {
   std::unique_ptr<HostOwners> owners_;
   std::unique_ptr<PeersOfGraph> peers_;
   std::unique_ptr<StepNodes> steps_;
-  std::vector<int64_t> weights_, times_;  // of the last replay; a path takes them with it
+  std::unique_ptr<EdgeTimes> weights_;  // of the last replay; a path takes them with it
+  std::vector<int64_t> times_;          // of its nodes, as well
   std::unique_ptr<bool> is_busy_ = std::make_unique<bool>(false);
 };
 

@@ -23,9 +23,9 @@ Result<HeldSlices::Steps> HeldSlices::Read(SqliteDb& db, uint32_t trace,
   TRACEDB_ASSIGN(clocks, RankClocks::Read(db));
   const int64_t trace_id = rows_.traces[trace].trace_id;
   const RankClock clock = clocks.Of(trace_id);
-  std::vector<const Call*> recorded;
-  for (const Call& call : rows_.calls) {
-    if (call.kind == CallKind::kStep && call.trace == trace) recorded.push_back(&call);
+  std::vector<JobStep> recorded;
+  for (const JobStep& here : rows_.steps) {
+    if (rows_.calls[here.call].trace == trace) recorded.push_back(here);
   }
   Steps steps;
   for (const EventTable table : kLongSliceTables) {
@@ -44,9 +44,10 @@ Result<HeldSlices::Steps> HeldSlices::Read(SqliteDb& db, uint32_t trace,
       if (!any) break;
       const HeldSlice slice{rows.Int(0), rows.Int(2)};
       const int64_t start_ns = clock.Aligned(rows.Int(1));
-      for (const Call* call : recorded) {
-        if (start_ns < call->start_ns || start_ns >= call->end_ns) continue;
-        HeldSlice& longest = steps.try_emplace(call->step, slice).first->second;
+      for (const JobStep& here : recorded) {
+        const Call& call = rows_.calls[here.call];
+        if (start_ns < call.start_ns || start_ns >= call.end_ns) continue;
+        HeldSlice& longest = steps.try_emplace(here.step, slice).first->second;
         const bool is_longer = slice.dur_ns > longest.dur_ns || (slice.dur_ns == longest.dur_ns &&
                                                                  slice.slice_id < longest.slice_id);
         if (is_longer) longest = slice;

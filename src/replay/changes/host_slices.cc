@@ -29,9 +29,9 @@ void ShortenedSlices::Add(uint32_t thread, const RankClock& clock, int64_t start
 bool ShortenedSlices::IsInStep(uint32_t trace, int64_t at_ns, int64_t step) {
   if (steps_.empty()) {
     steps_.resize(rows_.traces.size());
-    for (const Call& call : rows_.calls) {
-      if (call.kind != CallKind::kStep) continue;
-      steps_[call.trace].emplace_back(call.step, Interval{call.start_ns, call.end_ns});
+    for (const JobStep& here : rows_.steps) {
+      const Call& call = rows_.calls[here.call];
+      steps_[call.trace].emplace_back(here.step, Interval{call.start_ns, call.end_ns});
     }
     for (auto& steps : steps_) {
       std::sort(steps.begin(), steps.end(),
@@ -153,9 +153,10 @@ void ShortenedSlices::AddAll(std::optional<int64_t> rank, std::optional<int64_t>
     const uint32_t trace = trace_of[thread];
     if (trace == kNone || (rank.has_value() && rows_.traces[trace].rank != *rank)) continue;
     if (!step.has_value()) slices_[thread].push_back({kAlways, share});
-    for (const Call& call : rows_.calls) {
-      if (!step.has_value() || call.kind != CallKind::kStep || call.trace != trace) continue;
-      if (call.step == *step) slices_[thread].push_back({{call.start_ns, call.end_ns}, share});
+    for (const JobStep& here : rows_.steps) {
+      const Call& call = rows_.calls[here.call];
+      if (here.step != step || call.trace != trace) continue;
+      slices_[thread].push_back({{call.start_ns, call.end_ns}, share});
     }
   }
 }

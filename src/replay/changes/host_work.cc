@@ -23,7 +23,7 @@ __extension__ using Wide = __int128;
 class HostWorkOfRanks {
  public:
   HostWorkOfRanks(const ReplayGraph& graph, const std::set<int64_t>& late,
-                  const std::set<int64_t>& steps, StopWatch& watch, std::vector<int64_t>& weights)
+                  const std::set<int64_t>& steps, StopWatch& watch, EdgeTimes& weights)
       : graph_(graph), late_(late), steps_(steps), watch_(watch), weights_(weights) {}
 
   void Even(const HostWork::Likes& likes) {
@@ -73,7 +73,7 @@ class HostWorkOfRanks {
       if (excess.net <= 0 || weights_[longer.edge] == kNoEdge) continue;
       const auto less_ns = static_cast<int64_t>(longer.ns * excess.net / excess.longer);
       const int64_t left_ns = std::max<int64_t>(0, graph_.weights()[longer.edge] - less_ns);
-      weights_[longer.edge] = std::min(weights_[longer.edge], left_ns);
+      weights_.Set(longer.edge, std::min(weights_[longer.edge], left_ns));
     }
   }
 
@@ -127,7 +127,7 @@ class HostWorkOfRanks {
     ForEachWork([&](uint32_t edge, Work work, int64_t of) {
       const auto factor = factors.find({work, of});
       if (factor == factors.end() || weights_[edge] == kNoEdge) return;
-      weights_[edge] = std::min(weights_[edge], Scaled(graph_.weights()[edge], factor->second));
+      weights_.Set(edge, std::min(weights_[edge], Scaled(graph_.weights()[edge], factor->second)));
     });
   }
 
@@ -153,7 +153,7 @@ class HostWorkOfRanks {
   const std::set<int64_t>& late_;
   const std::set<int64_t>& steps_;
   StopWatch& watch_;
-  std::vector<int64_t>& weights_;
+  EdgeTimes& weights_;
   std::map<RankStep, Excess> excess_;  // where a stretch has its like
   std::vector<Longer> longer_;
 };
@@ -183,7 +183,7 @@ HostWork::Likes HostWork::Find(const ActivityNames& names) const {
 }
 
 Status HostWork::Even(SqliteDb& db, const std::set<int64_t>& ranks, const std::set<int64_t>& steps,
-                      StopWatch& watch, std::vector<int64_t>& weights) {
+                      StopWatch& watch, EdgeTimes& weights) {
   if (!likes_.has_value()) {
     TRACEDB_ASSIGN(names, ActivityNames::Read(db, graph_.rows()));
     likes_ = Find(names);

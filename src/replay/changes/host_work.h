@@ -25,7 +25,7 @@ class HostWork {
   // In these steps the work of these ranks' hosts takes no longer than that of the others:
   // MODEL.md, "lateness of ranks".
   Status Even(SqliteDb& db, const std::set<int64_t>& ranks, const std::set<int64_t>& steps,
-              StopWatch& watch, std::vector<int64_t>& weights);
+              StopWatch& watch, EdgeTimes& weights);
 
  private:
   struct Stretch {

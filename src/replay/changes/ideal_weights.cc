@@ -235,7 +235,7 @@ Result<std::vector<IdealWeights::Likened>> IdealWeights::Find(SqliteDb& db) cons
   return likened;
 }
 
-Status IdealWeights::Apply(SqliteDb& db, const Change& change, std::vector<int64_t>& weights) {
+Status IdealWeights::Apply(SqliteDb& db, const Change& change, EdgeTimes& weights) {
   const bool is_all = change.ideal == "all";
   const std::optional<uint32_t> wanted = KindOf(change.ideal);
   if (!is_all && !wanted.has_value()) {
@@ -254,7 +254,7 @@ Status IdealWeights::Apply(SqliteDb& db, const Change& change, std::vector<int64
     if (is_asked_for[each.trace] == 0) continue;
     if (!is_all && each.kind != *wanted) continue;
     if (change.step.has_value() && each.step != *change.step) continue;
-    if (weights[each.edge] != kNoEdge) weights[each.edge] = each.ideal_ns;
+    if (weights[each.edge] != kNoEdge) weights.Set(each.edge, each.ideal_ns);
   }
   return Done{};
 }

@@ -17,7 +17,7 @@ class IdealWeights {
   explicit IdealWeights(const ReplayGraph& graph) : graph_(graph) {}
 
   // `weights` become those of the peers where the change names them. They are found at first use.
-  Status Apply(SqliteDb& db, const Change& change, std::vector<int64_t>& weights);
+  Status Apply(SqliteDb& db, const Change& change, EdgeTimes& weights);
 
  private:
   struct Likened {

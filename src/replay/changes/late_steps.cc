@@ -42,9 +42,7 @@ void LateSteps::Connect() {
     const auto next = static_cast<uint32_t>(place_of_rank.size());
     places_.push_back(place_of_rank.try_emplace(trace.rank, next).first->second);
   }
-  for (const Call& call : rows_.calls) {
-    if (call.kind == CallKind::kStep) met_.try_emplace(call.step);
-  }
+  for (const JobStep& here : rows_.steps) met_.try_emplace(here.step);
   std::vector<PartInStep> parts;
   std::map<int64_t, uint32_t> first_in_step;
   for (const Collective& collective : rows_.collectives) {

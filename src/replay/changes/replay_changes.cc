@@ -27,7 +27,7 @@ namespace {
 class Weights {
  public:
   Weights(SqliteDb& db, const ReplayGraph& graph, PeersOfGraph& peers, HostOwners& owners,
-          std::vector<int64_t>& weights)
+          EdgeTimes& weights)
       : db_(db),
         watch_(db),
         graph_(graph),
@@ -96,7 +96,8 @@ class Weights {
                          "recorded, and so not what it costs");
   }
 
-  // Calls `use` with each edge into the finish of an activity that is wanted, and the activity.
+  // Each edge into the finish of an activity that is wanted weighs what `use` says, which is asked
+  // with the activity, the weight so far, and what the edge is.
   template <typename Wants, typename Use>
   void ForEachRun(const Wants& wants, const Use& use) {
     for (uint32_t i = 0; i < rows_.activities.size(); ++i) {
@@ -105,12 +106,14 @@ class Weights {
       if (!wants(activity)) continue;
       const uint32_t node = graph_.finish(i);
       for (uint32_t edge = graph_.first_edge(node); edge < graph_.end_edge(node); ++edge) {
-        if (weights_[edge] != kNoEdge) use(activity, weights_[edge], graph_.kind(edge));
+        const int64_t weight_ns = weights_[edge];
+        if (weight_ns == kNoEdge) continue;
+        weights_.Set(edge, use(activity, weight_ns, graph_.kind(edge)));
       }
     }
   }
 
-  // With each edge that is work of a host, and how long it was.
+  // The same of each edge that is work of a host, with how long it was.
   template <typename Use>
   void ForEachHost(const Change& change, const Use& use) {
     for (uint32_t node = 0; node < graph_.nodes().size(); ++node) {
@@ -120,8 +123,8 @@ class Weights {
       for (uint32_t edge = graph_.first_edge(node); edge < graph_.end_edge(node); ++edge) {
         if (!IsHost(graph_.kind(edge)) || weights_[edge] <= 0) continue;
         const uint32_t from = graph_.from(edge);
-        use(weights_[edge], graph_.ThreadOf(from), thread,
-            Interval{graph_.nodes()[from].at_ns, graph_.nodes()[node].at_ns});
+        const Interval range{graph_.nodes()[from].at_ns, graph_.nodes()[node].at_ns};
+        weights_.Set(edge, use(weights_[edge], graph_.ThreadOf(from), thread, range));
       }
     }
   }
@@ -154,9 +157,9 @@ class Weights {
         if (is_of_one_kind && KindName(activity) != *kind) return false;
         return !change.names_slices() || names.contains(activity.name_id);
       };
-      ForEachRun(is_meant, [&](const Activity&, int64_t& weight_ns, EdgeKind) {
+      ForEachRun(is_meant, [&](const Activity&, int64_t weight_ns, EdgeKind) {
         is_of_gpu = true;
-        weight_ns = Scaled(weight_ns, change.factor);
+        return Scaled(weight_ns, change.factor);
       });
     }
     if (is_of_one_kind) return Done{};
@@ -178,10 +181,10 @@ class Weights {
   // Where no node is for at least so long.
   void ScaleHost(ShortenedSlices& slices, int64_t least_ns) {
     slices.Merge();
-    ForEachHost({}, [&](int64_t& weight_ns, uint32_t from, uint32_t to, Interval range) {
-      if (range.length() < least_ns) return;
+    ForEachHost({}, [&](int64_t weight_ns, uint32_t from, uint32_t to, Interval range) {
+      if (range.length() < least_ns) return weight_ns;
       const double saved = std::clamp(std::round(slices.Saved(from, to, range)), -1e18, 1e18);
-      weight_ns = std::clamp<int64_t>(weight_ns - static_cast<int64_t>(saved), 0, kMostWeightNs);
+      return std::clamp<int64_t>(weight_ns - static_cast<int64_t>(saved), 0, kMostWeightNs);
     });
   }
 
@@ -196,8 +199,8 @@ class Weights {
   }
 
   Status ScaleShortHost(const Change& change) {
-    ForEachHost(change, [&](int64_t& weight_ns, uint32_t, uint32_t, Interval range) {
-      if (range.length() < kLongSliceNs) weight_ns = Scaled(weight_ns, *change.short_host);
+    ForEachHost(change, [&](int64_t weight_ns, uint32_t, uint32_t, Interval range) {
+      return range.length() < kLongSliceNs ? Scaled(weight_ns, *change.short_host) : weight_ns;
     });
     return Done{};
   }
@@ -206,8 +209,8 @@ class Weights {
     for (uint32_t node = 0; node < graph_.nodes().size(); ++node) {
       if (graph_.nodes()[node].kind != NodeKind::kHoldEnd) continue;
       if (!IsOf(change, graph_.TraceOf(node))) continue;
-      int64_t& weight_ns = weights_[graph_.first_edge(node)];
-      weight_ns = Scaled(weight_ns, *change.recorder);
+      const uint32_t edge = graph_.first_edge(node);
+      weights_.Set(edge, Scaled(weights_[edge], *change.recorder));
     }
     return Done{};
   }
@@ -238,13 +241,13 @@ class Weights {
     const auto is_late = [&](const Activity& activity) {
       return shorter.contains(activity.slice_id);
     };
-    ForEachRun(is_late, [&](const Activity& activity, int64_t& weight_ns, EdgeKind) {
+    ForEachRun(is_late, [&](const Activity& activity, int64_t weight_ns, EdgeKind) {
       const auto slice = shorter.find(activity.slice_id);
       found.insert(slice->first);
       const int64_t all_ns = DifferenceNs(activity.finish_ns, activity.start_ns);
-      if (all_ns <= 0) return;
+      if (all_ns <= 0) return weight_ns;
       const double left_ns = static_cast<double>(DifferenceNs(all_ns, slice->second));
-      weight_ns = Scaled(weight_ns, std::max(0.0, left_ns / static_cast<double>(all_ns)));
+      return Scaled(weight_ns, std::max(0.0, left_ns / static_cast<double>(all_ns)));
     });
     ShortenedSlices slices(rows_);
     for (const auto& [slice, shorten_ns] : shorter) {
@@ -316,8 +319,8 @@ class Weights {
       const bool is_other = change.transfers == "all" || change.transfers == "other";
       return activity.group_id != 0 ? groups.contains(activity.group_id) : is_other;
     };
-    ForEachRun(is_meant, [&](const Activity&, int64_t& weight_ns, EdgeKind) {
-      weight_ns = Scaled(weight_ns, change.factor);
+    ForEachRun(is_meant, [&](const Activity&, int64_t weight_ns, EdgeKind) {
+      return Scaled(weight_ns, change.factor);
     });
     return Done{};
   }
@@ -331,8 +334,8 @@ class Weights {
     const auto is_meant = [&](const Activity& activity) {
       return IsOf(change, activity.trace) && groups.contains(activity.group_id);
     };
-    ForEachRun(is_meant, [](const Activity&, int64_t& weight_ns, EdgeKind kind) {
-      if (kind == EdgeKind::kTransfer) weight_ns = kNoEdge;
+    ForEachRun(is_meant, [](const Activity&, int64_t weight_ns, EdgeKind kind) {
+      return kind == EdgeKind::kTransfer ? kNoEdge : weight_ns;
     });
     return Done{};
   }
@@ -342,7 +345,7 @@ class Weights {
       if (graph_.nodes()[node].kind != NodeKind::kEnd) continue;
       if (!IsOf(change, graph_.TraceOf(node))) continue;
       for (uint32_t edge = graph_.first_edge(node); edge < graph_.end_edge(node); ++edge) {
-        weights_[edge] = graph_.kind(edge) == EdgeKind::kSync ? kNoEdge : 0;
+        weights_.Set(edge, graph_.kind(edge) == EdgeKind::kSync ? kNoEdge : 0);
       }
     }
   }
@@ -351,7 +354,7 @@ class Weights {
     if (most_ns < 0) return NotUnderstood("launch_latency_ns: it cannot be negative");
     for (uint32_t edge = 0; edge < weights_.size(); ++edge) {
       if (graph_.kind(edge) == EdgeKind::kLaunch) {
-        weights_[edge] = std::min(weights_[edge], most_ns);
+        weights_.Set(edge, std::min(weights_[edge], most_ns));
       }
     }
     return Done{};
@@ -362,9 +365,9 @@ class Weights {
     const auto computes = [](const Activity& activity) {
       return activity.kind == GpuKind::kCompute;
     };
-    ForEachRun(computes, [&](const Activity& activity, int64_t& weight_ns, EdgeKind) {
+    ForEachRun(computes, [&](const Activity& activity, int64_t weight_ns, EdgeKind) {
       const auto factor = factors.find({activity.step, rows_.traces[activity.trace].rank});
-      if (factor != factors.end()) weight_ns = Scaled(weight_ns, factor->second);
+      return factor != factors.end() ? Scaled(weight_ns, factor->second) : weight_ns;
     });
     return Done{};
   }
@@ -376,13 +379,13 @@ class Weights {
   IdealWeights& ideal_;
   HostWork& host_work_;
   HostOwners& owners_;
-  std::vector<int64_t>& weights_;
+  EdgeTimes& weights_;
 };
 
 }  // namespace
 
 Status ChangeWeights(SqliteDb& db, const ReplayGraph& graph, PeersOfGraph& peers,
-                     HostOwners& owners, std::string_view changes, std::vector<int64_t>& weights) {
+                     HostOwners& owners, std::string_view changes, EdgeTimes& weights) {
   TRACEDB_ASSIGN(read, ReadChanges(db, changes));
   Weights changed(db, graph, peers, owners, weights);
   TRACEDB_TRY(changed.ApplyAll(read));

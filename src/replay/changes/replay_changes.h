@@ -49,6 +49,6 @@ struct PeersOfGraph {
 // Sets `weights`, whose memory is used again, to those of the graph's edges with these changes;
 // kUsage where one is not understood.
 Status ChangeWeights(SqliteDb& db, const ReplayGraph& graph, PeersOfGraph& peers,
-                     HostOwners& owners, std::string_view changes, std::vector<int64_t>& weights);
+                     HostOwners& owners, std::string_view changes, EdgeTimes& weights);
 
 }  // namespace tracedb

@@ -98,7 +98,6 @@ class GraphBuilder {
     const size_t edges = graph_.nodes_.size() + graph_.nodes_.size() / 2;
     graph_.from_.reserve(edges);
     graph_.kinds_.reserve(edges);
-    graph_.weights_.reserve(edges);
   }
 
   void FindLeastLaunches() {
@@ -114,7 +113,7 @@ class GraphBuilder {
   void AddEdge(uint32_t from, EdgeKind kind, int64_t weight_ns) {
     graph_.from_.push_back(from);
     graph_.kinds_.push_back(kind);
-    graph_.weights_.push_back(weight_ns);
+    graph_.weights_.Add(weight_ns);
   }
 
   void AddEdges(uint32_t node) {
@@ -245,7 +244,7 @@ class GraphBuilder {
       const uint32_t a = started[i - 1];
       const Activity& activity = rows_.activities[a];
       const bool is_before =
-          activity.launch_ns < before_ns || (call != kNone && activity.call == call);
+          rows_.LaunchNs(a) < before_ns || (call != kNone && activity.call == call);
       if (!is_before || finish_of_[a] == kNone) continue;
       if (found == kNone || activity.finish_ns > rows_.activities[found].finish_ns ||
           (activity.finish_ns == rows_.activities[found].finish_ns &&
@@ -282,7 +281,7 @@ class GraphBuilder {
     for (size_t i = 0; i < ready.size(); ++i) {
       const int64_t taken_ns = i == binding ? std::min(rest_ns, ready[i].rest_max) : 0;
       AddEdge(ready[i].node, ready[i].kind, ready[i].base_ns + taken_ns);
-      if (i == binding) graph_.nodes_[node].lag_ns = rest_ns - taken_ns;
+      if (i == binding && rest_ns > taken_ns) graph_.lags_.emplace_back(node, rest_ns - taken_ns);
     }
     const uint32_t number = graph_.nodes_[node].owner;
     start_of_[number] = node;
@@ -333,7 +332,7 @@ class GraphBuilder {
   void KeepWaited(uint32_t count, std::vector<uint32_t>& found) const {
     if (found.size() <= count) return;
     const auto launched = [this](uint32_t a) {
-      return std::pair(rows_.activities[a].launch_ns, rows_.activities[a].slice_id);
+      return std::pair(rows_.LaunchNs(a), rows_.activities[a].slice_id);
     };
     std::ranges::sort(found, std::greater(), launched);
     const auto last =

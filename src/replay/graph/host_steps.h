@@ -18,7 +18,7 @@ class CurrentSteps {
   int64_t At(uint32_t node) {
     int64_t& step = steps_[graph_.TraceOf(node)];
     const Node& here = graph_.nodes()[node];
-    if (here.kind == NodeKind::kStepBegin) step = graph_.rows().calls[here.owner].step;
+    if (here.kind == NodeKind::kStepBegin) step = graph_.rows().StepOfCall(here.owner);
     return step;
   }
 

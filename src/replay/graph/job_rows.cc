@@ -7,11 +7,11 @@
 #include <optional>
 #include <span>
 #include <string_view>
-#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
+#include "replay/graph/open_waits.h"
 #include "replay/graph/recorder_holds.h"
 #include "tracedb/schema/rank_clock.h"
 #include "tracedb/schema/waiting_calls.h"
@@ -25,6 +25,10 @@ int64_t Bounded(int64_t ns) { return std::clamp(ns, -kTimeMax, kTimeMax); }
 
 constexpr int64_t kNoLaunch = std::numeric_limits<int64_t>::max();
 
+// There are no more streams and threads than rows.
+constexpr uint32_t kStreamBits = (uint32_t{1} << 30) - 1;
+constexpr uint32_t kThreadBits = (uint32_t{1} << 28) - 1;
+
 enum class CallName : uint8_t { kOther, kWait, kWaitForAll, kStreamWait };
 
 CallName NameOfCall(std::string_view name) {
@@ -35,35 +39,6 @@ CallName NameOfCall(std::string_view name) {
   }
   return has("StreamWaitEvent") ? CallName::kStreamWait : CallName::kOther;
 }
-
-// The calls that wait, to be asked whether one of them is open all the time of a hold.
-class OpenWaits {
- public:
-  explicit OpenWaits(std::span<const Call> calls) {
-    for (const Call& call : calls) {
-      if (call.kind != CallKind::kWait && call.kind != CallKind::kWaitForAll) continue;
-      waits_.push_back({call.thread, call.start_ns, call.end_ns});
-    }
-    std::sort(waits_.begin(), waits_.end());
-    for (size_t i = 1; i < waits_.size(); ++i) {
-      int64_t& end_ns = std::get<2>(waits_[i]);
-      const auto& [thread, start_ns, before_ns] = waits_[i - 1];
-      if (thread == std::get<0>(waits_[i])) end_ns = std::max(end_ns, before_ns);
-    }
-  }
-
-  bool AnyAround(const Call& hold) const {
-    const Wait last{hold.thread, hold.start_ns, std::numeric_limits<int64_t>::max()};
-    const auto after = std::upper_bound(waits_.begin(), waits_.end(), last);
-    if (after == waits_.begin()) return false;
-    const auto& [thread, start_ns, end_ns] = *std::prev(after);
-    return thread == hold.thread && end_ns >= hold.end_ns;
-  }
-
- private:
-  using Wait = std::tuple<uint32_t, int64_t, int64_t>;  // thread, start, latest end up to this one
-  std::vector<Wait> waits_;
-};
 
 class JobReader {
  public:
@@ -120,6 +95,7 @@ class JobReader {
     std::sort(launches_.begin(), launches_.end());
     const size_t calls_before = rows_.calls.size();
     TRACEDB_TRY(ReadCalls(first, last));
+    NoteLaunchesElsewhere(activities_before);
     TRACEDB_TRY(ReadSteps(first, last));
     return AddHolds(first, last, calls_before);
   }
@@ -195,18 +171,27 @@ class JobReader {
       activity.finish_ns =
           std::max(activity.start_ns, Bounded(clock_.Aligned(SumNs(start_ns, rows.Int(3)))));
       activity.slice_id = id;
-      activity.launch_ns =
-          rows.Type(7) == SqlType::kInteger ? clock_.Aligned(rows.Int(7)) : kNoLaunch;
       activity.step = rows.Type(8) == SqlType::kInteger ? rows.Int(8) : kNoStep;
       activity.name_id = rows.Int(5);
       activity.trace = static_cast<uint32_t>(rows_.traces.size() - 1);
-      activity.stream = track->number;
+      activity.stream = track->number & kStreamBits;
       activity.call = kNone;
       activity.kind = static_cast<GpuKind>(rows.Int(4) & 3);
       rows_.activities.push_back(activity);
       launch_of_.push_back(rows.Int(6));
+      launch_ns_.push_back(rows.Type(7) == SqlType::kInteger ? clock_.Aligned(rows.Int(7))
+                                                             : kNoLaunch);
       TRACEDB_TRY(CheckSize());
     }
+  }
+
+  void NoteLaunchesElsewhere(size_t activities_before) {
+    for (size_t i = 0; i < launch_ns_.size(); ++i) {
+      const auto activity = static_cast<uint32_t>(activities_before + i);
+      if (launch_ns_[i] == kNoLaunch || rows_.activities[activity].call != kNone) continue;
+      rows_.launched_elsewhere.emplace_back(activity, launch_ns_[i]);
+    }
+    launch_ns_ = {};
   }
 
   // In the order of their ids, as launches_ are.
@@ -229,7 +214,7 @@ class JobReader {
                             : name == CallName::kWaitForAll              ? CallKind::kWaitForAll
                             : name == CallName::kStreamWait && !launches ? CallKind::kStreamWait
                                                                          : CallKind::kLaunch;
-      TRACEDB_TRY(AddCall(rows.Int(2), id, rows.Int(3), rows.Int(4), kind, kNoStep));
+      TRACEDB_TRY(AddCall(rows.Int(2), id, rows.Int(3), rows.Int(4), kind));
       const auto number = static_cast<uint32_t>(rows_.calls.size() - 1);
       for (; next < launches_.size() && launches_[next].first == id; ++next) {
         rows_.activities[launches_[next].second].call = number;
@@ -249,8 +234,8 @@ class JobReader {
       TRACEDB_ASSIGN(any, rows.Step());
       if (!any) return Done{};
       if (impossible_.contains(rows.Int(0))) continue;
-      TRACEDB_TRY(AddCall(rows.Int(1), rows.Int(0), rows.Int(2), rows.Int(3), CallKind::kStep,
-                          rows.Int(4)));
+      TRACEDB_TRY(AddCall(rows.Int(1), rows.Int(0), rows.Int(2), rows.Int(3), CallKind::kStep));
+      rows_.steps.push_back({static_cast<uint32_t>(rows_.calls.size() - 1), rows.Int(4)});
     }
   }
 
@@ -259,7 +244,7 @@ class JobReader {
     std::map<uint32_t, int64_t> last_end_ns;  // of a hold, by thread
     for (size_t i = calls_before; i < rows_.calls.size(); ++i) {
       if (rows_.calls[i].kind == CallKind::kStreamWait) continue;
-      last_end_ns.emplace(rows_.calls[i].thread, -kTimeMax);
+      last_end_ns.emplace(uint32_t{rows_.calls[i].thread}, -kTimeMax);
     }
     std::vector<HostThread> threads;
     for (const auto& [thread, none] : last_end_ns) {
@@ -272,7 +257,7 @@ class JobReader {
     const OpenWaits waits(std::span(rows_.calls).subspan(calls_before));
     for (const RecorderHold& hold : holds) {
       Call call{};
-      call.thread = tracks_.at(threads[hold.thread].track_id).number;
+      call.thread = tracks_.at(threads[hold.thread].track_id).number & kThreadBits;
       int64_t& last_ns = last_end_ns[call.thread];
       call.start_ns = std::max(last_ns, Bounded(clock_.Aligned(hold.range.start_ns)));
       call.end_ns = Bounded(clock_.Aligned(hold.range.end_ns));
@@ -286,17 +271,15 @@ class JobReader {
     return Done{};
   }
 
-  Status AddCall(int64_t track_id, int64_t id, int64_t ts, int64_t dur, CallKind kind,
-                 int64_t step) {
+  Status AddCall(int64_t track_id, int64_t id, int64_t ts, int64_t dur, CallKind kind) {
     TRACEDB_ASSIGN(track, TrackOf(track_id, false));
     const int64_t start_ns = SumNs(ts, track->base_ns);
     Call call{};
     call.start_ns = Bounded(clock_.Aligned(start_ns));
     call.end_ns = std::max(call.start_ns, Bounded(clock_.Aligned(SumNs(start_ns, dur))));
     call.slice_id = id;
-    call.step = step;
     call.trace = static_cast<uint32_t>(rows_.traces.size() - 1);
-    call.thread = track->number;
+    call.thread = track->number & kThreadBits;
     call.last_activity = kNone;
     // By the aligned clock it may have no length, and then waits for nothing.
     const bool waits = kind == CallKind::kWait || kind == CallKind::kWaitForAll;
@@ -370,12 +353,26 @@ class JobReader {
   std::map<std::string, uint32_t> processes_;
   std::unordered_map<int64_t, CallName> call_names_;
   std::vector<int64_t> launch_of_;                      // of the trace's activities; 0: none
+  std::vector<int64_t> launch_ns_;                      // of them; kNoLaunch
   std::vector<std::pair<int64_t, uint32_t>> launches_;  // call's slice_id, activity
   std::unordered_map<int64_t, uint32_t> by_id_;         // communication kernels
   std::optional<SqliteStatement> track_, name_;
 };
 
 }  // namespace
+
+int64_t JobRows::StepOfCall(uint32_t call) const {
+  const auto at = std::ranges::lower_bound(steps, call, {}, &JobStep::call);
+  return at != steps.end() && at->call == call ? at->step : kNoStep;
+}
+
+int64_t JobRows::LaunchNs(uint32_t activity) const {
+  const uint32_t call = activities[activity].call;
+  if (call != kNone) return calls[call].start_ns;
+  const auto at = std::ranges::lower_bound(launched_elsewhere, activity, {},
+                                           &std::pair<uint32_t, int64_t>::first);
+  return at != launched_elsewhere.end() && at->first == activity ? at->second : kNoLaunch;
+}
 
 Result<JobRows> ReadJobRows(SqliteDb& db, int64_t capture_id, size_t rows_max) {
   return JobReader(db, rows_max).Read(capture_id);

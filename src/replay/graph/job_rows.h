@@ -4,7 +4,7 @@
 
 #include <cstdint>
 #include <limits>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "tracedb/base/result.h"
@@ -20,16 +20,16 @@ struct Activity {
   int64_t start_ns;
   int64_t finish_ns;
   int64_t slice_id;
-  int64_t launch_ns;  // start of the call that launched it; the largest number where none is known
-  int64_t step;       // kNoStep: of none
+  int64_t step;  // kNoStep: of none
   int64_t name_id;
-  uint32_t trace;               // in JobRows::traces
-  uint32_t stream;              // in JobRows: streams are numbered over all traces
+  uint32_t trace;        // in JobRows::traces
+  uint32_t stream : 30;  // in JobRows: streams are numbered over all traces
+  GpuKind kind : 2;
   uint32_t call;                // in JobRows::calls: its launch; kNone
   uint32_t collective = kNone;  // in JobRows::collectives
   int64_t group_id = 0;         // of a part of a collective, also of one that has no partner
-  GpuKind kind;
 };
+static_assert(sizeof(Activity) == 64);
 
 // kHold is no call: the recorder held up the thread.
 enum class CallKind : uint8_t { kLaunch, kWait, kWaitForAll, kStreamWait, kStep, kHold };
@@ -38,11 +38,16 @@ struct Call {
   int64_t start_ns;
   int64_t end_ns;
   int64_t slice_id;
-  int64_t step = kNoStep;  // of kStep
   uint32_t trace;
-  uint32_t thread;
+  uint32_t thread : 28;
+  CallKind kind : 4;
   uint32_t last_activity = kNone;  // that it launched: the one with the highest slice_id
-  CallKind kind;
+};
+static_assert(sizeof(Call) == 40);
+
+struct JobStep {
+  uint32_t call;  // in JobRows::calls, of kStep
+  int64_t step;
 };
 
 struct Collective {
@@ -67,8 +72,15 @@ struct JobRows {
   uint32_t stream_count = 0;
   std::vector<Activity> activities;  // by trace, then slice_id
   std::vector<Call> calls;           // by trace, kind (holds last), then slice_id
+  std::vector<JobStep> steps;        // by call
   std::vector<Collective> collectives;
   std::vector<uint32_t> parts;
+  // By activity: launched by what is no row.
+  std::vector<std::pair<uint32_t, int64_t>> launched_elsewhere;
+
+  int64_t StepOfCall(uint32_t call) const;  // kNoStep: it is none of kStep
+  // Start of the call that launched it; the largest number where none is known.
+  int64_t LaunchNs(uint32_t activity) const;
 };
 
 // Rows beyond `rows_max` are an error that says what to ask for instead.

@@ -80,7 +80,7 @@ size_t NodesOf(const JobRows& rows) {
 void OrderNodes(const JobRows& rows, std::vector<Node>& nodes) {
   nodes.reserve(NodesOf(rows));
   const auto add = [&](int64_t at_ns, NodeKind kind, size_t owner) {
-    Node node{at_ns, 0, 0, 0, kind};
+    Node node{at_ns, 0, 0, kind};
     node.owner = static_cast<uint32_t>(owner) & kOwnerBits;
     nodes.push_back(node);
   };

@@ -9,7 +9,7 @@
 namespace tracedb {
 
 ReplayGraph ReplayGraph::Of(std::vector<Node> nodes, std::vector<uint32_t> from,
-                            std::vector<EdgeKind> kinds, std::vector<int64_t> weights) {
+                            std::vector<EdgeKind> kinds, EdgeTimes weights) {
   ReplayGraph graph;
   graph.nodes_ = std::move(nodes);
   graph.from_ = std::move(from);
@@ -18,35 +18,39 @@ ReplayGraph ReplayGraph::Of(std::vector<Node> nodes, std::vector<uint32_t> from,
   return graph;
 }
 
-std::vector<int64_t> ReplayGraph::Replay(const std::vector<int64_t>& weights,
-                                         StopWatch* watch) const {
+std::vector<int64_t> ReplayGraph::Replay(const EdgeTimes& weights, StopWatch* watch) const {
   std::vector<int64_t> times;
   Replay(weights, watch, times);
   return times;
 }
 
-void ReplayGraph::Replay(const std::vector<int64_t>& weights, StopWatch* watch,
+void ReplayGraph::Replay(const EdgeTimes& weights, StopWatch* watch,
                          std::vector<int64_t>& times) const {
   times.resize(nodes_.size());
+  auto lag = lags_.begin();
   for (uint32_t node = 0; node < nodes_.size(); ++node) {
     if (watch != nullptr && watch->Asked()) return;
     const uint32_t end = end_edge(node);
     int64_t ready_ns = kNoEdge;
     for (uint32_t edge = first_edge(node); edge < end; ++edge) {
-      if (weights[edge] == kNoEdge) continue;
-      ready_ns = std::max(ready_ns, SumNs(times[from_[edge]], weights[edge]));
+      const int64_t weight_ns = weights[edge];
+      if (weight_ns == kNoEdge) continue;
+      ready_ns = std::max(ready_ns, SumNs(times[from_[edge]], weight_ns));
     }
-    times[node] = ready_ns == kNoEdge ? nodes_[node].at_ns : SumNs(ready_ns, nodes_[node].lag_ns);
+    const bool has_lag = lag != lags_.end() && lag->first == node;
+    const int64_t lag_ns = has_lag ? (lag++)->second : 0;
+    times[node] = ready_ns == kNoEdge ? nodes_[node].at_ns : SumNs(ready_ns, lag_ns);
   }
 }
 
-uint32_t ReplayGraph::BindingEdge(uint32_t node, const std::vector<int64_t>& weights,
+uint32_t ReplayGraph::BindingEdge(uint32_t node, const EdgeTimes& weights,
                                   const std::vector<int64_t>& times) const {
   uint32_t binding = kNone;
   int64_t ready_ns = kNoEdge;
   for (uint32_t edge = first_edge(node); edge < end_edge(node); ++edge) {
-    if (weights[edge] == kNoEdge) continue;
-    const int64_t here_ns = SumNs(times[from_[edge]], weights[edge]);
+    const int64_t weight_ns = weights[edge];
+    if (weight_ns == kNoEdge) continue;
+    const int64_t here_ns = SumNs(times[from_[edge]], weight_ns);
     if (binding != kNone && here_ns <= ready_ns) continue;
     ready_ns = here_ns;
     binding = edge;

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
-#include <map>
+#include <utility>
 #include <vector>
 
+#include "replay/graph/edge_times.h"
 #include "replay/graph/job_rows.h"
 #include "tracedb/base/result.h"
 
@@ -27,13 +27,12 @@ enum class NodeKind : uint8_t {
 
 struct Node {
   int64_t at_ns;
-  int64_t lag_ns;
   uint32_t first_edge;
   // Of kFinish, kStart an activity; of kMeet a collective; else a call.
   uint32_t owner : 28;
   NodeKind kind : 4;
 };
-static_assert(sizeof(Node) == 24);  // there are three for each GPU activity
+static_assert(sizeof(Node) == 16);  // there are three for each GPU activity
 
 enum class EdgeKind : uint8_t {
   kHost,      // a thread goes on
@@ -51,9 +50,6 @@ enum class EdgeKind : uint8_t {
 
 class StopWatch;
 
-// What an edge says is left out of a replay where its weight is this.
-inline constexpr int64_t kNoEdge = std::numeric_limits<int64_t>::min();
-
 class ReplayGraph {
  public:
   // Of rows that fit; nodes and edges are as MODEL.md says. What a watch has stopped, here and in
@@ -62,7 +58,7 @@ class ReplayGraph {
   // Of nodes in an order in which every edge leads to a later one; each node's edges are from its
   // first_edge to that of the next. Only Replay and BindingEdge know what to do with it.
   static ReplayGraph Of(std::vector<Node> nodes, std::vector<uint32_t> from,
-                        std::vector<EdgeKind> kinds, std::vector<int64_t> weights);
+                        std::vector<EdgeKind> kinds, EdgeTimes weights);
 
   const JobRows& rows() const { return rows_; }
   const std::vector<Node>& nodes() const { return nodes_; }  // in the order of time
@@ -76,16 +72,14 @@ class ReplayGraph {
   uint32_t finish(uint32_t activity) const { return finishes_[activity]; }
   uint32_t from(uint32_t edge) const { return from_[edge]; }
   EdgeKind kind(uint32_t edge) const { return kinds_[edge]; }
-  const std::vector<int64_t>& weights() const { return weights_; }
+  const EdgeTimes& weights() const { return weights_; }
 
   // When each node would happen, with these weights of the edges.
-  std::vector<int64_t> Replay(const std::vector<int64_t>& weights,
-                              StopWatch* watch = nullptr) const;
+  std::vector<int64_t> Replay(const EdgeTimes& weights, StopWatch* watch = nullptr) const;
   // The same into `times`, whose memory is used again.
-  void Replay(const std::vector<int64_t>& weights, StopWatch* watch,
-              std::vector<int64_t>& times) const;
+  void Replay(const EdgeTimes& weights, StopWatch* watch, std::vector<int64_t>& times) const;
   // The edge that a node waited for the longest; kNone: it has none.
-  uint32_t BindingEdge(uint32_t node, const std::vector<int64_t>& weights,
+  uint32_t BindingEdge(uint32_t node, const EdgeTimes& weights,
                        const std::vector<int64_t>& times) const;
   // kNone for nodes of collectives, and of activities of which no launch is known.
   uint32_t ThreadOf(uint32_t node) const;
@@ -97,8 +91,9 @@ class ReplayGraph {
   std::vector<Node> nodes_;
   std::vector<uint32_t> from_;
   std::vector<EdgeKind> kinds_;
-  std::vector<int64_t> weights_;
-  std::vector<uint32_t> finishes_;  // nodes, by activity
+  EdgeTimes weights_;
+  std::vector<std::pair<uint32_t, int64_t>> lags_;  // by node: what starts later than it could
+  std::vector<uint32_t> finishes_;                  // nodes, by activity
 };
 
 }  // namespace tracedb
