@@ -13,7 +13,9 @@ constexpr size_t kNone = std::string_view::npos;
 
 TEST(EventResync, a_lost_quote_shows_where_events_meet_inside_a_string) {
   const std::string first = R"({"ph": "X", "name": "5" disk", "pid": 1})";
-  const std::string text = first + ",\n  " + R"({"ph": "X", "name": "b"})";
+  std::string text = first;
+  text += ",\n  ";
+  text += R"({"ph": "X", "name": "b"})";
   EXPECT_EQ(NextEventAfterLostQuote(text), first.size() + 4);
 }
 
