@@ -1,9 +1,19 @@
 // CSV (RFC 4180, but lines end in a plain line feed unless the options say otherwise) and TSV: a
 // separator and a way to write text that contains it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "text/formula_guard.h"
 #include "tracedb/text/result_sinks.h"
+#include "tracedb/text/result_text.h"
 
 namespace tracedb {
 namespace {
@@ -43,6 +53,30 @@ void AppendTsvText(std::string& out, std::string_view text) {
   }
 }
 
+// Columns whose names say that they are worked out from whole nanoseconds or bytes. Others may be
+// what a file said, and come back bit for bit.
+bool IsWorkedOut(std::string_view column) {
+  constexpr std::array<std::string_view, 7> kUnits = {"_ms",    "_us",   "_pct", "gbps",
+                                                      "tflops", "gflop", "mbyte"};
+  return std::any_of(kUnits.begin(), kUnits.end(),
+                     [column](std::string_view unit) { return column.ends_with(unit); });
+}
+
+// 0.30000000000000004 -> 0.3: nine digits after the point (of ms: a thousandth of a nanosecond),
+// and no more than the 15 that a double is sure of and spreadsheets keep.
+void AppendWorkedOut(std::string& out, double real) {
+  const double size = std::fabs(real);
+  if (!(size < 1e15)) return AppendReal(out, real);
+  const size_t begin = out.size();
+  const int decimals = size < 1e6 ? 9 : size < 1e10 ? 5 : 0;
+  fmt::format_to(std::back_inserter(out), "{:.{}f}", real, decimals);
+  if (decimals > 0) {
+    out.resize(out.find_last_not_of('0') + 1);
+    if (out.back() == '.') out.pop_back();
+  }
+  if (std::string_view(out).substr(begin) == "-0") out.erase(begin, 1);
+}
+
 class SeparatedSink : public RowSink {
  public:
   using AppendText = void (*)(std::string& out, std::string_view text);
@@ -58,6 +92,8 @@ class SeparatedSink : public RowSink {
 
   Status Begin(std::span<const std::string> column_names) override {
     if (std::exchange(begun_, true)) TRACEDB_TRY(output_.Write(line_end_));
+    worked_out_.clear();
+    for (const std::string& name : column_names) worked_out_.push_back(IsWorkedOut(name));
     if (!header_) return Done{};
     line_.clear();
     for (size_t i = 0; i < column_names.size(); ++i) {
@@ -74,6 +110,8 @@ class SeparatedSink : public RowSink {
       if (i > 0) line_ += separator_;
       if (cells[i].type == SqlType::kText) {
         AddText(cells[i].text);
+      } else if (cells[i].type == SqlType::kReal && worked_out_[i]) {
+        AppendWorkedOut(line_, cells[i].real);
       } else {
         AppendCell(line_, cells[i]);
       }
@@ -99,6 +137,7 @@ class SeparatedSink : public RowSink {
   const bool safe_text_;
   OutputStream& output_;
   bool begun_ = false;
+  std::vector<bool> worked_out_;  // by column
   std::string line_;
   std::string safe_;
 };

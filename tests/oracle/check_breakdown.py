@@ -2,16 +2,14 @@
 order. run_queries.py has the sets. Here: where the time goes, breakdown_oracle.py and
 partition_oracle.py.
 """
-import csv
 import inspect
-import io
 import math
 import os
 import re
-import subprocess
 
 import breakdown_oracle
 import partition_oracle
+from exact_rows import exact_rows
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 QUERIES = os.path.join(HERE, "..", "..", "queries")
@@ -34,11 +32,7 @@ def query_functions(oracles):
 
 def ask(program, database, query, parameters):
     given = [text for name, number in parameters.items() for text in ("-p", f"{name}={number}")]
-    done = subprocess.run([program, "-q", "--db", database, "query",
-                           os.path.join(QUERIES, query + ".sql"), *given], check=True,
-                          stdout=subprocess.PIPE, text=True, encoding="utf-8")
-    header, *rows = csv.reader(io.StringIO(done.stdout))
-    return header, rows
+    return exact_rows(program, database, os.path.join(QUERIES, query + ".sql"), *given)
 
 
 def takes(query, parameter):

@@ -2,7 +2,6 @@
 clocks of their traces must agree.
 """
 import collections
-import csv
 
 import check_breakdown
 import stall_oracle

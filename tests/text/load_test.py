@@ -224,11 +224,19 @@ def ask_program(check, asked, options, database):
     return outcome.stdout.replace(os.path.dirname(database), "$FOLDER")
 
 
+UNITS = ("_ms", "_us", "_pct", "gbps", "tflops", "gflop", "mbyte")
+
+
 def as_numbers(text):
-    """CSV with one spelling of each number, to 13 digits (the shell prints 15)."""
-    def plain(field):
+    """CSV with one spelling of each number: to 13 digits (the shell prints 15), and where a
+    column's name has a unit, to nine after the point (as the program prints them)."""
+    def plain(field, name):
         try:
-            return field if field.lstrip("-").isdigit() else f"{float(field):.13g}"
+            if field.lstrip("-").isdigit():
+                return field
+            number = float(field)
+            return f"{round(number, 9) if name.endswith(UNITS) else number:.13g}"
         except ValueError:
             return field
-    return "".join(",".join(map(plain, row)) + "\n" for row in csv.reader(io.StringIO(text)))
+    header, *rows = list(csv.reader(io.StringIO(text))) or [[]]
+    return "".join(",".join(map(plain, row, header)) + "\n" for row in [header, *rows])

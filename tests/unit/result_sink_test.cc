@@ -66,6 +66,18 @@ TEST(ResultSink, CsvNumbersReadBack) {
             "-1e-07\ninf\n");
 }
 
+TEST(ResultSink, CsvOfWhatIsWorkedOut) {
+  const std::vector<std::vector<Cell>> rows = {
+      {Real(0.1 + 0.2), Real(0.1 + 0.2)},   {Real(1234.567891), Real(-1e-7)},
+      {Real(2.0 / 3), Real(-1e-10)},        {Real(1e9 / 3), Real(1e10 / 3)},
+      {Real(100), Real(999999.9999999999)}, {Real(1e300), Real(1e15 / 3)}};
+  EXPECT_EQ(Render(Format::kCsv, {"busy_ms", "share_pct"}, rows),
+            "busy_ms,share_pct\n0.3,0.3\n1234.567891,-0.0000001\n0.666666667,0\n"
+            "333333333.33333,3333333333.33333\n100,1000000\n1e+300,333333333333333\n");
+  EXPECT_EQ(Render(Format::kTsv, {"as_read", "algbw_gbps"}, {rows[0]}),
+            "as_read\talgbw_gbps\n0.30000000000000004\t0.3\n");
+}
+
 TEST(ResultSink, HeaderCanBeLeftOut) {
   const SinkOptions bare{.header = false};
   EXPECT_EQ(Render(Format::kCsv, {"n"}, {{Integer(1)}}, bare), "1\n");
