@@ -53,12 +53,18 @@ std::string Section(std::string_view title, std::string_view inside) {
 }
 
 std::string RunsTable(const Comparison& comparison) {
-  HtmlTable table("", {"side", "run", "GPUs", "steps", "steady", "step_ms"});
+  const bool is_of_logs = comparison.IsOfLogs();
+  std::vector<std::string_view> columns = {"side", "run"};
+  if (!is_of_logs) columns.push_back("GPUs");
+  columns.push_back(is_of_logs ? "iterations" : "steps");
+  columns.push_back("steady");
+  columns.push_back(is_of_logs ? "iteration_ms" : "step_ms");
+  HtmlTable table("", columns);
   for (const auto* side : {&comparison.base, &comparison.now}) {
     for (const RunUsed& run : *side) {
       table.Text(side == &comparison.base ? "base" : "new");
       table.Text(run.name);
-      table.Number(run.is_log ? "" : fmt::to_string(run.ranks));
+      if (!is_of_logs) table.Number(run.is_log ? "" : fmt::to_string(run.ranks));
       table.Number(run.is_whole ? "none" : fmt::to_string(run.steps));
       table.Number(run.is_whole ? "" : fmt::to_string(run.steady_count));
       table.Number(Ms(static_cast<double>(run.step_ns)));
@@ -74,7 +80,8 @@ std::string DifferencesTable(const Comparison& comparison) {
     unlike += "<p>" + EscapedHtml(text) + "</p>\n";
   }
   if (comparison.differences.empty()) {
-    return unlike + "<p>Nothing between the sides that the traces tell of.</p>\n";
+    return unlike + fmt::format("<p>Nothing between the sides that the {} tell of.</p>\n",
+                                comparison.IsOfLogs() ? "logs" : "traces");
   }
   HtmlTable table("", {"fact", "base", "new", "comparable"});
   for (const FactDifference& difference : comparison.differences) {
@@ -242,10 +249,11 @@ std::string Headline(const Comparison& comparison) {
   if (!finding.least_visible_ns.has_value()) return html;
   return html + fmt::format(
                     "<p>With 95 % the change is between {} and {}; p = {:.2g}; {}. A change by "
-                    "less than {:.1f} % could not be seen in these steps.</p>\n",
+                    "less than {:.1f} % could not be seen in these {}.</p>\n",
                     Pct(finding.low_ns, base_ns), Pct(finding.high_ns, base_ns), finding.p,
                     comparison.between_runs ? "between runs" : "within one run a side",
-                    base_ns == 0 ? 0 : 100 * *finding.least_visible_ns / base_ns);
+                    base_ns == 0 ? 0 : 100 * *finding.least_visible_ns / base_ns,
+                    comparison.IsOfLogs() ? "iterations" : "steps");
 }
 
 }  // namespace

@@ -223,6 +223,19 @@ void ForgetUnlaunched(Comparison& comparison) {
   }
 }
 
+// What is said of steps holds for the iterations of a log.
+void SayIterations(Comparison& comparison) {
+  constexpr std::string_view kSteps = "steps";
+  const auto say = [kSteps](Finding& finding) {
+    for (size_t at = finding.reason.find(kSteps); at != finding.reason.npos;
+         at = finding.reason.find(kSteps, at)) {
+      finding.reason.replace(at, kSteps.size(), "iterations");
+    }
+  };
+  say(comparison.finding);
+  for (RowChange& row : comparison.rows) say(row.finding);
+}
+
 }  // namespace
 
 std::string_view VerdictName(Verdict verdict) {
@@ -300,6 +313,7 @@ Result<Comparison> CompareRuns(const std::vector<RunToCompare>& base,
   AlignRanks(sides, comparison);
   ForgetUnlaunched(comparison);
   if (!comparison.comparable) ForgetVerdicts(comparison);
+  if (comparison.IsOfLogs()) SayIterations(comparison);
   return comparison;
 }
 
