@@ -1,5 +1,6 @@
 #include "replay/changes/held_slices.h"
 
+#include "replay/changes/step_ranges.h"
 #include "tracedb/base/interval.h"
 #include "tracedb/schema/event_tables.h"
 #include "tracedb/schema/rank_clock.h"
@@ -23,10 +24,12 @@ Result<HeldSlices::Steps> HeldSlices::Read(SqliteDb& db, uint32_t trace,
   TRACEDB_ASSIGN(clocks, RankClocks::Read(db));
   const int64_t trace_id = rows_.traces[trace].trace_id;
   const RankClock clock = clocks.Of(trace_id);
-  std::vector<JobStep> recorded;
+  StepRanges recorded;
   for (const JobStep& here : rows_.steps) {
-    if (rows_.calls[here.call].trace == trace) recorded.push_back(here);
+    const Call& call = rows_.calls[here.call];
+    if (call.trace == trace) recorded.Add({call.start_ns, call.end_ns}, here.step);
   }
+  recorded.Sort();
   Steps steps;
   for (const EventTable table : kLongSliceTables) {
     TRACEDB_ASSIGN(rows,
@@ -44,14 +47,12 @@ Result<HeldSlices::Steps> HeldSlices::Read(SqliteDb& db, uint32_t trace,
       if (!any) break;
       const HeldSlice slice{rows.Int(0), rows.Int(2)};
       const int64_t start_ns = clock.Aligned(rows.Int(1));
-      for (const JobStep& here : recorded) {
-        const Call& call = rows_.calls[here.call];
-        if (start_ns < call.start_ns || start_ns >= call.end_ns) continue;
-        HeldSlice& longest = steps.try_emplace(here.step, slice).first->second;
+      recorded.ForEachAround(start_ns, [&](int64_t step) {
+        HeldSlice& longest = steps.try_emplace(step, slice).first->second;
         const bool is_longer = slice.dur_ns > longest.dur_ns || (slice.dur_ns == longest.dur_ns &&
                                                                  slice.slice_id < longest.slice_id);
         if (is_longer) longest = slice;
-      }
+      });
     }
   }
   return steps;

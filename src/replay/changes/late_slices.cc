@@ -7,7 +7,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -15,28 +14,23 @@
 #include "replay/changes/held_slices.h"
 #include "replay/changes/late_steps.h"
 #include "replay/changes/late_work.h"
+#include "replay/changes/others_use.h"
+#include "replay/changes/step_ranges.h"
 #include "tracedb/base/interval.h"
 
 namespace tracedb {
 namespace {
 
-// What ranks take for a slice of the host of that name in that step, on average; 0: they have none.
-// ?1 the name, ?2 the ranks' traces as JSON, ?3 the step.
-constexpr const char* kMeanSql =
-    "WITH named AS (SELECT n.id FROM _event_name n WHERE n.name = ?1) "
-    "SELECT sum(total_ns) / sum(calls) FROM _host_use "
-    "WHERE trace_id IN (SELECT value FROM json_each(?2)) AND step IS ?3 AND event_name IN named";
-
-// What held a host, on which of its threads, and in which step it began: it may be that before the
-// collective's.
+// What held a host, on which of its threads, and when it began.
 constexpr const char* kSliceSql =
     "SELECT dur_ns, name, coalesce((SELECT track FROM _cpu_slice WHERE id = ?1), "
     "  (SELECT track FROM _python_slice WHERE id = ?1), "
-    "  (SELECT track FROM _runtime_slice WHERE id = ?1)), "
-    "  (SELECT p.step FROM _track t JOIN _step p ON p.track = t.id "
-    "   WHERE t.trace_id = slices.trace_id AND p.ts + t.base_ns <= slices.ts_ns "
-    "     AND slices.ts_ns < p.ts + t.base_ns + p.dur ORDER BY p.ts, p.id LIMIT 1) "
+    "  (SELECT track FROM _runtime_slice WHERE id = ?1)), trace_id, ts_ns "
     "FROM slices WHERE slice_id = ?1";
+
+constexpr const char* kStepsSql =
+    "SELECT p.step, p.ts + t.base_ns, p.dur FROM _track t JOIN _step p ON p.track = t.id "
+    "WHERE t.trace_id = ?1 AND p.step IS NOT NULL AND p.dur >= 0 ORDER BY p.ts, p.id";
 
 class LateFinder {
  public:
@@ -55,6 +49,7 @@ class LateFinder {
       TRACEDB_TRY(FindLateWork(db_, rows_, ranks_, slow_steps_, all.slices));
     }
     TRACEDB_TRY(FindHidden(all.slices));
+    TRACEDB_TRY(ReadOthers());
     for (const Stall& stall : stalls_) TRACEDB_TRY(Compare(stall));
     all.host_steps = std::move(host_steps_);
     for (const auto& [slice_id, late_ns] : late_ns_) {
@@ -133,7 +128,7 @@ class LateFinder {
       others_ns = LastOfOthers(stall, alike);
     }
     if (!others_ns.has_value()) return Done{};
-    TRACEDB_ASSIGN(mean_ns, OthersNs(held->name, held->step, alike));
+    const int64_t mean_ns = others_->MeanNs(held->name, held->step, alike);
     const Collective& collective = rows_.collectives[rows_.activities[stall.part].collective];
     for (uint32_t p = 0; p < collective.part_count; ++p) {
       const uint32_t part = rows_.parts[collective.first_part + p];
@@ -189,11 +184,42 @@ class LateFinder {
     TRACEDB_ASSIGN(any, slice_->Step());
     if (any) {
       const bool is_launching = slice_->Type(2) == SqlType::kNull || Launches(slice_->Int(2));
-      const int64_t step = slice_->Type(3) == SqlType::kNull ? kNoStep : slice_->Int(3);
-      place->second = {std::string(slice_->Text(1)), slice_->Int(0), step, is_launching};
+      place->second = {std::string(slice_->Text(1)), slice_->Int(0), kNoStep, is_launching};
+      TRACEDB_ASSIGN(step, StepAt(slice_->Int(3), slice_->Int(4)));
+      place->second.step = step;
     }
     slice_->Reset();
     return &place->second;
+  }
+
+  // In which a slice began: it may be that before the collective's.
+  Result<int64_t> StepAt(int64_t trace_id, int64_t at_ns) {
+    const auto [place, is_new] = steps_.try_emplace(trace_id);
+    if (is_new) {
+      TRACEDB_ASSIGN(steps, db_.Prepare(kStepsSql));
+      TRACEDB_TRY(steps.Bind(1, trace_id));
+      for (;;) {
+        TRACEDB_ASSIGN(any, steps.Step());
+        if (!any) break;
+        const int64_t start_ns = steps.Int(1);
+        place->second.Add({start_ns, SumNs(start_ns, steps.Int(2))}, steps.Int(0));
+      }
+      place->second.Sort();
+    }
+    std::optional<int64_t> first;
+    place->second.ForEachAround(at_ns, [&](int64_t step) { first = first.value_or(step); });
+    return first.value_or(kNoStep);
+  }
+
+  Status ReadOthers() {
+    std::set<std::string> names;
+    for (const Stall& stall : stalls_) {
+      TRACEDB_ASSIGN(held, HeldBy(stall.slice_id));
+      if (held->dur_ns > 0) names.insert(held->name);
+    }
+    TRACEDB_ASSIGN(others, OthersUse::Read(db_, rows_, names, ranks_));
+    others_.emplace(std::move(others));
+    return Done{};
   }
 
   bool Launches(int64_t track) {
@@ -201,31 +227,6 @@ class LateFinder {
       for (const Call& call : rows_.calls) launching_.insert(rows_.threads[call.thread].track_id);
     }
     return launching_.contains(track);
-  }
-
-  // Of a name and step there are many late slices: asked once.
-  Result<int64_t> OthersNs(const std::string& name, int64_t step, const SliceOfRank& but) {
-    std::vector<int64_t> left_out;
-    for (const auto& [rank, slice] : but) left_out.push_back(rank);
-    const auto [place, is_new] = others_ns_.try_emplace({step, name, std::move(left_out)}, 0);
-    if (!is_new) return place->second;
-    std::string traces;
-    for (const JobTrace& trace : rows_.traces) {
-      if (but.contains(trace.rank)) continue;
-      traces += (traces.empty() ? "[" : ",") + std::to_string(trace.trace_id);
-    }
-    traces += traces.empty() ? "[]" : "]";
-    if (!mean_.has_value()) {
-      TRACEDB_ASSIGN(mean, db_.Prepare(kMeanSql));
-      mean_.emplace(std::move(mean));
-    }
-    TRACEDB_TRY(mean_->Bind(1, name));
-    TRACEDB_TRY(mean_->Bind(2, traces));
-    TRACEDB_TRY(step == kNoStep ? mean_->BindNull(3) : mean_->Bind(3, step));
-    TRACEDB_ASSIGN(any, mean_->Step());
-    place->second = any ? mean_->Int(0) : 0;
-    mean_->Reset();
-    return place->second;
   }
 
   SqliteDb& db_;
@@ -236,14 +237,14 @@ class LateFinder {
   std::unordered_map<int64_t, uint32_t> parts_;  // of these ranks, by slice_id
   std::set<int64_t> last_;                       // those that came last of themselves
   std::vector<Stall> stalls_;
-  std::map<int64_t, int64_t> late_ns_;         // by slice_id
-  std::set<int64_t> slow_steps_;               // in which a GPU came late
-  std::set<int64_t> host_steps_;               // in which a host did
-  std::unordered_map<int64_t, Held> held_by_;  // by slice_id
-  std::unordered_set<int64_t> launching_;      // tracks of threads that launch something
-  // By step and name, and the ranks that are none of the others.
-  std::map<std::tuple<int64_t, std::string, std::vector<int64_t>>, int64_t> others_ns_;
-  std::optional<SqliteStatement> slice_, mean_;
+  std::map<int64_t, int64_t> late_ns_;             // by slice_id
+  std::set<int64_t> slow_steps_;                   // in which a GPU came late
+  std::set<int64_t> host_steps_;                   // in which a host did
+  std::unordered_map<int64_t, Held> held_by_;      // by slice_id
+  std::unordered_set<int64_t> launching_;          // tracks of threads that launch something
+  std::unordered_map<int64_t, StepRanges> steps_;  // by trace_id
+  std::optional<OthersUse> others_;
+  std::optional<SqliteStatement> slice_;
 };
 
 }  // namespace
