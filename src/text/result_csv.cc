@@ -66,9 +66,16 @@ bool IsWorkedOut(std::string_view column) {
 // and no more than the 15 that a double is sure of and spreadsheets keep.
 void AppendWorkedOut(std::string& out, double real) {
   const double size = std::fabs(real);
-  if (!(size < 1e15)) return AppendReal(out, real);
   const size_t begin = out.size();
-  const int decimals = size < 1e6 ? 9 : size < 1e10 ? 5 : 0;
+  AppendReal(out, real);
+  if (!(size < 1e15)) return;
+  const size_t decimals = size < 1e6 ? 9 : size < 1e10 ? 5 : 0;
+  const std::string_view shortest = std::string_view(out).substr(begin);
+  const size_t point = shortest.find('.');
+  const bool has_power = shortest.find('e') != shortest.npos;
+  const bool is_short = point == shortest.npos || shortest.size() - point - 1 <= decimals;
+  if (is_short && !has_power) return;  // nearly all are
+  out.resize(begin);
   fmt::format_to(std::back_inserter(out), "{:.{}f}", real, decimals);
   if (decimals > 0) {
     out.resize(out.find_last_not_of('0') + 1);
