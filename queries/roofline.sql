@@ -88,16 +88,17 @@ lacking AS MATERIALIZED (
 noted AS MATERIALIZED (
   SELECT k.trace_id, min(s.name_id) AS name_id, min(s.ts + k.base_ns) AS from_ns,
          max(s.ts + k.base_ns + s.dur_ns) AS to_ns
-  FROM operator_slices s JOIN tracks k ON k.track_id = s.track_id
-  WHERE EXISTS (SELECT 1 FROM lacking)
-    AND s.name_id IN (SELECT name_id FROM names WHERE name GLOB 'execute_*context_*generation_*')
+  FROM (SELECT 1 FROM lacking LIMIT 1) CROSS JOIN operator_slices s  -- read only where one lacks
+  JOIN tracks k ON k.track_id = s.track_id
+  WHERE s.name_id IN (SELECT name_id FROM names WHERE name GLOB 'execute_*context_*generation_*')
   GROUP BY k.trace_id HAVING count(*) = 1
 ),
 spread AS MATERIALIZED (
   SELECT k.trace_id, a.name_id, min(a.launch_ts_ns) AS first_ns, max(a.launch_ts_ns) AS last_ns,
          count(*) - count(a.launch_ts_ns) AS unknown
-  FROM activities a JOIN tracks k ON k.track_id = a.track_id
-  WHERE a.name_id IN (SELECT kernel_id FROM lacking WHERE EXISTS (SELECT 1 FROM noted))
+  FROM (SELECT 1 FROM noted LIMIT 1) CROSS JOIN activities a
+  JOIN tracks k ON k.track_id = a.track_id
+  WHERE a.name_id IN (SELECT kernel_id FROM lacking)
   GROUP BY k.trace_id, a.name_id
 ),
 annotated AS MATERIALIZED (

@@ -38,15 +38,15 @@
 -- empty:  No GPU activity has a time that cannot be.
 
 WITH stream AS MATERIALIZED (
-  SELECT t.track_id, t.trace_id, t.device, t.base_ns, a.first_ts + t.base_ns AS first_ns,
-         a.last_ts + t.base_ns AS last_ns, a.activities
-  FROM (SELECT track_id, min(ts) AS first_ts, max(ts + max(coalesce(dur_ns, 0), 0)) AS last_ts,
-               count(*) AS activities
-        FROM activity_times GROUP BY +track_id) a  -- not by an index: each row would be looked up
-  CROSS JOIN tracks t ON t.track_id = a.track_id
+  SELECT track_id, trace_id, device, base_ns FROM tracks WHERE device IS NOT NULL
+),
+device AS MATERIALIZED (
+  SELECT trace_id, device, min(start_ns) AS first_ns, max(end_ns) AS last_ns,
+         sum(activities) AS activities
+  FROM stream_uses GROUP BY trace_id, device
 ),
 one_device AS MATERIALIZED (
-  SELECT trace_id FROM stream GROUP BY trace_id HAVING count(DISTINCT device) = 1
+  SELECT trace_id FROM device GROUP BY trace_id HAVING count(*) = 1
 ),
 numbered AS (
   SELECT t.trace_id, s.ts + t.base_ns AS ts_ns, s.ts + t.base_ns + s.dur_ns AS end_ns,
@@ -100,7 +100,7 @@ after_return AS (
 edge AS MATERIALIZED (
   SELECT r.trace_id, r.base_time_ns
   FROM traces r
-  JOIN stream q ON q.trace_id = r.trace_id
+  JOIN device q ON q.trace_id = r.trace_id
   WHERE r.end_ns - r.start_ns > coalesce(:beyond_ns, 1000000000)
   GROUP BY r.trace_id
   HAVING min(q.first_ns) <= r.start_ns OR max(q.last_ns) >= r.end_ns
@@ -132,14 +132,14 @@ far AS MATERIALIZED (
          OR a.ts + q.base_ns + a.dur_ns - h.last_ns > h.beyond_ns)
 ),
 told AS (
-  SELECT severity, trace_id, (SELECT min(q.device) FROM stream q WHERE q.trace_id = b.trace_id)
+  SELECT severity, trace_id, (SELECT min(q.device) FROM device q WHERE q.trace_id = b.trace_id)
            AS device, count, 'after a synchronisation' AS trouble, looked_at, over_ns, slice_id,
          name_id, ts_ns
   FROM after_return b
   UNION ALL
   SELECT 'finding', f.trace_id, f.device, count(*),
          iif(f.is_before, 'long before the host', 'long after it'),
-         (SELECT sum(q.activities) FROM stream q
+         (SELECT q.activities FROM device q
           WHERE q.trace_id = f.trace_id AND q.device = f.device),
          max(f.over_ns), f.slice_id, f.name_id, f.ts_ns
   FROM far f

@@ -64,4 +64,4 @@ FROM recorded r JOIN tracks t ON t.trace_id = r.trace_id
 JOIN activity_times a ON a.track_id = t.track_id AND a.kind = 1 AND a.dur_ns > 0
 LEFT JOIN known k ON k.slice_id = a.slice_id
 LEFT JOIN process_groups g ON g.group_id = k.group_id
-ORDER BY r.run_id, r.rank, CAST(t.device AS INTEGER), t.device, start_ns, a.slice_id;
+ORDER BY r.trace_id, t.device, start_ns, a.slice_id;

@@ -1,7 +1,8 @@
 -- title: What kinds of activity ran on each GPU, on one axis of time
 --
 -- The stretches of busy_segments by the aligned clocks, which are those that ranks can be compared
--- by: where nothing ran there is no row.
+-- by: where nothing ran there is no row. Those of a trace's GPU come one after the other, traces in
+-- the order in which they were ingested.
 --
 -- param:  run      text        = null  This run only; all of them when null.
 -- param:  capture  int(count)  = null  This capture of a run only, by its number; all when null.
@@ -23,6 +24,6 @@ SELECT
   b.aligned_ts_ns - r.run_start_ns AS start_ns,
   b.dur_ns,
   b.kinds
-FROM traces r JOIN busy_segments b ON b.trace_id = r.trace_id
+FROM busy_segments b JOIN traces r ON r.trace_id = b.trace_id
 WHERE (:run IS NULL OR r.run = :run) AND (:capture IS NULL OR r.capture = :capture)
-ORDER BY r.run_id, r.rank, CAST(b.device AS INTEGER), b.device, start_ns;
+ORDER BY b.trace_id, b.device, b.ts_ns;  -- as they are stored: nothing is sorted

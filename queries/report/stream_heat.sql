@@ -50,13 +50,17 @@ of_track AS MATERIALIZED (
   FROM lane l
   JOIN tracks t ON t.trace_id = l.trace_id AND t.device = l.device AND t.stream = l.stream
 ),
+binned AS MATERIALIZED (  -- what each activity has in the piece that it starts in
+  SELECT o.lane, (g.ts + o.base_ns) / o.bin_ns AS bin, sum(g.dur_ns) AS dur_ns,
+         sum(min(g.dur_ns, o.bin_ns - (g.ts + o.base_ns) % o.bin_ns)) AS busy_ns
+  FROM activity_times g CROSS JOIN of_track o ON o.track_id = g.track_id
+  WHERE g.dur_ns > 0
+  GROUP BY (o.lane << 32) + (g.ts + o.base_ns) / o.bin_ns
+),
 -- On most streams nothing overlaps: durations sum up to the busy time, and no order is needed.
 overlapping AS MATERIALIZED (
-  SELECT l.lane
-  FROM (SELECT track_id, sum(dur_ns) AS dur_ns FROM activity_times
-        WHERE dur_ns > 0 GROUP BY +track_id) g
-  CROSS JOIN of_track o ON o.track_id = g.track_id CROSS JOIN lane l ON l.lane = o.lane
-  GROUP BY l.lane HAVING sum(g.dur_ns) <> l.busy_ns
+  SELECT l.lane FROM binned b JOIN lane l ON l.lane = b.lane
+  GROUP BY l.lane HAVING sum(b.dur_ns) <> l.busy_ns
 ),
 placed AS (
   SELECT o.lane, o.bin_ns, g.ts + o.base_ns AS ts, g.ts + o.base_ns + g.dur_ns AS end_ts,
@@ -66,23 +70,29 @@ placed AS (
   FROM activity_times g CROSS JOIN of_track o ON o.track_id = g.track_id
   WHERE g.dur_ns > 0 AND o.lane IN (SELECT lane FROM overlapping)
 ),
-part AS MATERIALIZED (  -- of each activity what no earlier one has covered
+part AS MATERIALIZED (  -- of those that overlap what no earlier one has covered
+  SELECT lane, bin_ns, max(ts, ifnull(free_ts, ts)) AS ts, end_ts
+  FROM placed WHERE end_ts > ifnull(free_ts, ts)
+),
+across AS (  -- the ends of what reaches beyond the piece that it starts in
   SELECT o.lane, o.bin_ns, g.ts + o.base_ns AS ts, g.ts + o.base_ns + g.dur_ns AS end_ts
   FROM activity_times g CROSS JOIN of_track o ON o.track_id = g.track_id
-  WHERE g.dur_ns > 0 AND o.lane NOT IN (SELECT lane FROM overlapping)
+  WHERE g.dur_ns > 0 AND (g.ts + o.base_ns) % o.bin_ns + g.dur_ns > o.bin_ns
+    AND o.lane NOT IN (SELECT lane FROM overlapping)
   UNION ALL
-  SELECT lane, bin_ns, max(ts, ifnull(free_ts, ts)), end_ts
-  FROM placed WHERE end_ts > ifnull(free_ts, ts)
+  SELECT lane, bin_ns, ts, end_ts FROM part WHERE ts % bin_ns + end_ts - ts > bin_ns
 ),
 further AS (  -- pieces that it reaches into behind its first
   SELECT lane, bin_ns, ts / bin_ns + 1 AS bin, (end_ts - 1) / bin_ns AS last_bin, end_ts
-  FROM part WHERE (end_ts - 1) / bin_ns > ts / bin_ns
+  FROM across
   UNION ALL
   SELECT lane, bin_ns, bin + 1, last_bin, end_ts FROM further WHERE bin < last_bin
 ),
 filled AS MATERIALIZED (
   SELECT lane, bin, sum(busy_ns) AS busy_ns
-  FROM (SELECT lane, ts / bin_ns AS bin,
+  FROM (SELECT lane, bin, busy_ns FROM binned WHERE lane NOT IN (SELECT lane FROM overlapping)
+        UNION ALL
+        SELECT lane, ts / bin_ns AS bin,
                sum(min(end_ts, (ts / bin_ns + 1) * bin_ns) - ts) AS busy_ns
         FROM part GROUP BY lane, ts / bin_ns
         UNION ALL

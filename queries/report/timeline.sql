@@ -51,7 +51,7 @@ named AS MATERIALIZED (
   SELECT name_id, row_number() OVER (ORDER BY name_id) AS number
   FROM (SELECT DISTINCT name_id FROM activity_times)
 ),
-pieced AS (
+pieced AS (  -- in the order of one number: those of one lane and kind together, by piece
   SELECT o.lane, g.kind, iif(o.is_whole, g.slice_id, (g.ts + o.base_ns) / o.piece_ns) AS piece,
          min(g.ts + o.base_ns) AS ts, max(g.ts + o.base_ns + g.dur_ns) AS end_ts,
          count(*) AS activities, sum(g.dur_ns) AS sum_ns,
@@ -59,7 +59,7 @@ pieced AS (
   FROM activity_times g CROSS JOIN of_track o ON o.track_id = g.track_id
   CROSS JOIN named n ON n.name_id = g.name_id
   WHERE g.dur_ns >= 0
-  GROUP BY o.lane, g.kind, piece
+  GROUP BY (o.lane << 2) + g.kind, piece
 )
 SELECT
   r.run,

@@ -6,7 +6,10 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <optional>
+#include <string>
+#include <tuple>
 #include <utility>
 
 #include "report/query_rows.h"
@@ -131,7 +134,7 @@ size_t OwnLimit(const QueryDoc& doc) {
   return std::min<size_t>(rows, kGapsMax);
 }
 
-// One lane after another out of two queries in the same order.
+// One lane after another out of two queries that have them in the same order.
 class LaneReader {
  public:
   LaneReader(QueryRows segments, QueryRows kernels, const LaneGaps& gaps, const Range& range,
@@ -143,26 +146,21 @@ class LaneReader {
         pieces_(pieces),
         shares_(shares) {}
 
+  // By rank and GPU, whatever the order of the rows' traces.
   Result<std::string> Read(LaneStates& states) {
-    std::string lanes;
+    std::multimap<std::tuple<int64_t, int64_t, std::string>, std::string> by_lane;
     TRACEDB_TRY(NextSegment());
     TRACEDB_TRY(NextKernel());
     while (has_segment_) {
       const Lane lane = LaneOf(segments_);
-      LanePieces pieces(range_.first_ns, range_.last_ns, pieces_, states);
-      const auto gaps = gaps_.find(lane);
-      pieces.Begin(gaps == gaps_.end() ? nullptr : &gaps->second);
-      while (has_segment_ && IsOf(lane, segments_)) {
-        TRACEDB_TRY(AddKernels(lane, pieces, segments_.Int(kStart) + segments_.Int(kDur)));
-        pieces.AddSegment(segments_.Int(kStart), segments_.Int(kDur), segments_.Int(kKinds));
-        TRACEDB_TRY(NextSegment());
-      }
-      TRACEDB_TRY(AddKernels(lane, pieces, std::numeric_limits<int64_t>::max()));
-      pieces.End();
+      TRACEDB_ASSIGN(cells, ReadLane(lane, states));
       std::string json = fmt::format("{{\"rank\":{}", lane.first);
       AppendJsonField(json, "device", lane.second);
-      lanes += (lanes.empty() ? "" : ",\n") + json + ",\"cells\":[" + pieces.Cells() + "]}";
+      by_lane.emplace(std::tuple(lane.first, NumberOf(lane.second), lane.second),
+                      json + ",\"cells\":[" + cells + "]}");
     }
+    std::string lanes;
+    for (const auto& [lane, json] : by_lane) lanes += (lanes.empty() ? "" : ",\n") + json;
     return lanes;
   }
 
@@ -173,6 +171,30 @@ class LaneReader {
   static Lane LaneOf(QueryRows& rows) { return {rows.Int(kRank), rows.Text(kDevice)}; }
   static bool IsOf(const Lane& lane, QueryRows& rows) {
     return rows.Int(kRank) == lane.first && rows.Text(kDevice) == lane.second;
+  }
+
+  // A GPU's device is a number but where a file calls it something else.
+  static int64_t NumberOf(const std::string& device) {
+    int64_t number = 0;
+    std::from_chars(device.data(), device.data() + device.size(), number);
+    return number;
+  }
+
+  // To the first segment of another GPU or trace.
+  Result<std::string> ReadLane(const Lane& lane, LaneStates& states) {
+    LanePieces pieces(range_.first_ns, range_.last_ns, pieces_, states);
+    const auto gaps = gaps_.find(lane);
+    pieces.Begin(gaps == gaps_.end() ? nullptr : &gaps->second);
+    int64_t end_ns = std::numeric_limits<int64_t>::min();
+    while (has_segment_ && segments_.Int(kStart) >= end_ns && IsOf(lane, segments_)) {
+      end_ns = segments_.Int(kStart) + segments_.Int(kDur);
+      TRACEDB_TRY(AddKernels(lane, pieces, end_ns));
+      pieces.AddSegment(segments_.Int(kStart), segments_.Int(kDur), segments_.Int(kKinds));
+      TRACEDB_TRY(NextSegment());
+    }
+    TRACEDB_TRY(AddKernels(lane, pieces, std::numeric_limits<int64_t>::max()));
+    pieces.End();
+    return pieces.Cells();
   }
 
   Status NextSegment() {
