@@ -3,17 +3,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <system_error>
 #include <utility>
 
+#include "tracedb/base/database_files.h"
 #include "tracedb/help/help_text.h"
 #include "tracedb/query/doc/query_builtin.h"
 #include "tracedb/query/doc/query_catalog.h"
 #include "tracedb/query/doc/query_explain.h"
+#include "tracedb/query/run/query_arguments.h"
+#include "tracedb/query/run/query_command.h"
 #include "tracedb/text/near_name.h"
+#include "tracedb/text/result_sink.h"
 #include "tracedb/text/result_text.h"
 
 namespace tracedb {
@@ -27,10 +33,66 @@ std::string OrHelp(const std::vector<std::string>& near, const std::string& help
 // "--rank=0" is the option --rank.
 std::string NameOf(const std::string& option) { return option.substr(0, option.find('=')); }
 
-Error UnknownCommand(const CLI::App& app, const std::string& word) {
-  std::vector<std::string> commands;
-  for (const CLI::App* command : app.get_subcommands({})) commands.push_back(command->get_name());
-  std::vector<std::string> near = NearNames(word, commands);
+// What other programs call it.
+struct OtherWord {
+  std::string_view word;
+  std::string_view advice;
+};
+constexpr std::array kOtherWords = {
+    OtherWord{"man", "the man page: tracedb --man | man -l -"},
+    OtherWord{"version", "tracedb --version"},
+    OtherWord{"ls", "the queries: tracedb query; what is in the database: tracedb info"},
+    OtherWord{"list", "the queries: tracedb query; what is in the database: tracedb info"},
+    OtherWord{"tables", "tracedb query --schema"},
+    OtherWord{"schema", "tracedb query --schema"},
+    OtherWord{"sql", "tracedb query -c \"SELECT ...\", or tracedb shell"},
+    OtherWord{"load", "tracedb ingest"},
+    OtherWord{"import", "tracedb ingest"},
+    OtherWord{"open", "tracedb serve --open"},
+    OtherWord{"diff", "tracedb compare"},
+};
+
+// Of a word in the place of a command that names a file; empty: it does not.
+std::string AdviceOnFile(const std::string& word) {
+  std::error_code code;
+  if (!std::filesystem::exists(word, code)) return "";
+  if (word.ends_with(".sql")) return fmt::format("to run it: tracedb query {}", ShownText(word));
+  if (IsSqliteFile(word)) {
+    return fmt::format("of a database: tracedb info --db {0}, or tracedb query NAME --db {0}",
+                       ShownText(word));
+  }
+  return fmt::format("to load it: tracedb ingest {}", ShownText(word));
+}
+
+// "serve" and "serve-csv" are one: the nearer is enough.
+std::vector<std::string> NearCommands(const CLI::App& app, const std::string& word) {
+  std::map<std::string, const CLI::App*> commands;
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({})) {
+    names.push_back(command->get_name());
+    for (const std::string& alias : command->get_aliases()) names.push_back(alias);
+    while (commands.size() < names.size()) commands[names[commands.size()]] = command;
+  }
+  std::vector<std::string> near;
+  for (const std::string& name : NearNames(word, names)) {
+    const bool is_said = std::ranges::any_of(
+        near, [&](const std::string& said) { return commands[said] == commands[name]; });
+    if (!is_said) near.push_back(name);
+  }
+  return near;
+}
+
+std::string AdviceOnCommand(const CLI::App& app, const std::string& word) {
+  if (std::string advice = AdviceOnFile(word); !advice.empty()) return advice;
+  const auto other = std::ranges::find(kOtherWords, word, &OtherWord::word);
+  if (other != kOtherWords.end()) return std::string(other->advice);
+  if (const std::string select = SelectOfTable(word); !select.empty()) {
+    return fmt::format("tracedb query -c \"{}\"", select);
+  }
+  if (word.find(' ') != word.npos) {
+    return "SQL text is given with -c: tracedb query -c \"SELECT ...\"";
+  }
+  std::vector<std::string> near = NearCommands(app, word);
   const auto catalog = QueryCatalog::Load(BuiltInQueries());
   if (near.empty() && catalog.ok()) {
     std::vector<std::string> queries;
@@ -39,8 +101,14 @@ Error UnknownCommand(const CLI::App& app, const std::string& word) {
     }
     for (const std::string& query : NearNames(word, queries)) near.push_back("query " + query);
   }
-  return Error{ErrorKind::kUsage, fmt::format("there is no command '{}'", ShownText(word)),
-               OrHelp(near, "see: tracedb --help")};
+  return OrHelp(near, "see: tracedb --help");
+}
+
+Error UnknownCommand(const CLI::App& app, const std::string& word) {
+  return Error{ErrorKind::kUsage,
+               fmt::format("there is no command '{}'{}", ShownText(word),
+                           SelectOfTable(word).empty() ? "" : ", but a table of that name"),
+               AdviceOnCommand(app, word)};
 }
 
 bool IsOption(const std::string& word) { return word.size() > 1 && word.starts_with('-'); }
@@ -54,6 +122,33 @@ std::vector<std::string> LongOptions(const CLI::App& app, const CLI::App* comman
     }
   }
   return options;
+}
+
+// "--database" is "--db", and "--json" is "--format json".
+std::vector<std::string> NearOptions(const CLI::App& app, const CLI::App* command,
+                                     const std::string& option) {
+  const bool has_formats = command != nullptr && command->get_option_no_throw("--wide") != nullptr;
+  if (has_formats && option.starts_with("--") && FormatByName(option.substr(2)).has_value()) {
+    return {"--format " + option.substr(2)};
+  }
+  std::vector<std::string> names = LongOptions(app, command);
+  names.emplace_back("--database");
+  std::vector<std::string> near = NearNames(option, names);
+  std::ranges::replace(near, std::string("--database"), std::string("--db"));
+  return near;
+}
+
+// Of one that stands before every command: whose it is.
+std::string HelpOfOption(const CLI::App& app, const std::string& option) {
+  constexpr size_t kCommandsShownMax = 3;
+  std::vector<std::string> commands;
+  for (const CLI::App* command : app.get_subcommands({})) {
+    if (command->get_option_no_throw(option) == nullptr) continue;
+    commands.push_back(fmt::format("tracedb {} {}", command->get_name(), option));
+  }
+  const std::string help = "see: tracedb --help";
+  if (commands.empty() || commands.size() > kCommandsShownMax) return help;
+  return fmt::format("it stands after its command: {}; {}", JoinNames(commands, " or "), help);
 }
 
 // The parameter of the query on the line, or where none is named of any query, that is so called;
@@ -98,9 +193,10 @@ Error UnknownOption(const CLI::App& app, const CLI::App* command,
                                              : "";
     if (!param.empty()) return IsParam(option, param, value);
   }
-  return Error{
-      ErrorKind::kUsage, fmt::format("{} has no option {}", program, ShownText(option)),
-      OrHelp(NearNames(option, LongOptions(app, command)), fmt::format("see: {} --help", program))};
+  return Error{ErrorKind::kUsage, fmt::format("{} has no option {}", program, ShownText(option)),
+               OrHelp(NearOptions(app, command, option),
+                      command == nullptr ? HelpOfOption(app, option)
+                                         : fmt::format("see: {} --help", program))};
 }
 
 // A word "rank=3" among those that the command took or did not take; empty: there is none.
@@ -131,6 +227,40 @@ std::optional<Error> UnknownQuery(const CLI::App& command, const std::vector<std
   return catalog.value().Get(name).error();
 }
 
+// Of -p KEY=VALUE that the query on the line does not know, before the first word that nothing
+// took.
+std::optional<Error> UnknownParam(const CLI::App& command, const std::vector<std::string>& typed,
+                                  const std::string& unexpected) {
+  const CLI::Option* const query = command.get_option_no_throw("QUERY");
+  if (command.get_name() != "query" || query->count() == 0) return std::nullopt;
+  const auto catalog = QueryCatalog::Load(BuiltInQueries());
+  const QueryDoc* const doc =
+      catalog.ok() ? catalog.value().Find(query->as<std::string>()) : nullptr;
+  if (doc == nullptr) return std::nullopt;
+  std::vector<std::string> params;
+  for (auto word = typed.begin(); word != typed.end() && *word != unexpected; ++word) {
+    const bool is_next =
+        word != typed.begin() && (*std::prev(word) == "-p" || *std::prev(word) == "--param");
+    if (is_next && word->find('=') != word->npos) params.push_back(*word);
+  }
+  Status bound = BindArguments({}, *doc, params);
+  if (bound.ok()) return std::nullopt;
+  return std::move(bound).error();
+}
+
+// `range` is "0 to 7"; bounds that only keep an integer from overflowing are nobody's business.
+Error OutOfRange(const std::string& option, const std::string& typed, const std::string& range,
+                 const std::string& help) {
+  constexpr size_t kDigitsSaidMax = 9;
+  const size_t to = range.find(" to ");
+  const std::string least = range.substr(0, to);
+  const bool is_bounded = range.size() - to <= std::string_view(" to ").size() + kDigitsSaidMax;
+  return Error{ErrorKind::kUsage,
+               fmt::format("{} {}: a whole number is wanted, {}", option, ShownText(typed),
+                           is_bounded ? range : "not less than " + least),
+               help};
+}
+
 }  // namespace
 
 std::vector<std::string> UnexpectedWords(const CLI::App& app,
@@ -157,6 +287,7 @@ Error UnexpectedError(const CLI::App& app, const std::vector<std::string>& typed
     const std::string word = WordOfParam(*command, typed);
     if (word.empty()) return *unknown;
   }
+  if (const auto unknown = UnknownParam(*command, typed, first)) return *unknown;
   if (IsOption(first)) return UnknownOption(app, command, typed, first);
   if (const std::string word = WordOfParam(*command, typed); !word.empty()) {
     const size_t equals = word.find('=');
@@ -179,6 +310,16 @@ Error WrongUsage(const CLI::App& app, const std::string& what) {
   // As CLI11 has it: "--format: 1 required FORMAT:{table,csv} missing".
   if (const size_t required = line.find(": 1 required "); required != line.npos) {
     return Error{ErrorKind::kUsage, line.substr(0, required) + ": its value is missing", help};
+  }
+  // "--rank: Value x not in range 0 to 7".
+  constexpr std::string_view kValue = ": Value ";
+  constexpr std::string_view kNotInRange = " not in range ";
+  const size_t value = line.find(kValue);
+  const size_t range = line.rfind(kNotInRange);
+  if (value != line.npos && range != line.npos && value + kValue.size() <= range) {
+    return OutOfRange(line.substr(0, value),
+                      line.substr(value + kValue.size(), range - value - kValue.size()),
+                      line.substr(range + kNotInRange.size()), help);
   }
   // "--format: cvs not in {table,csv}".
   constexpr std::string_view kNotIn = " not in {";

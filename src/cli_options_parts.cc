@@ -152,7 +152,8 @@ void AddServe(CLI::App& app, ServeArguments& arguments) {
       "  /QUERY.csv?PARAM=VALUE           a query; /queries.csv lists them\n"
       "  /tables/NAME.csv?limit=&offset=&order=COLUMN,-COLUMN\n"
       "  /report  /healthz\n"
-      "Everywhere: ?format=csv|tsv|json|ndjson|parquet  ?header=0  ?bom=1 (for Excel)  ?safe=0|1\n"
+      "Everywhere: ?format=csv|tsv|json|ndjson|parquet  ?header=0  ?bom=1 (for Excel)  ?safe=0|1  "
+      "?ns=text\n"
       "\nExamples:\n"
       "  tracedb serve --open\n"
       "  tracedb serve --db job.db --host 0.0.0.0 --token-file token");

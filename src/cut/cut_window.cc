@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "cut/time_text.h"
+#include "tracedb/query/run/near_in_schema.h"
 #include "tracedb/query/run/query_database.h"
 #include "tracedb/text/number_ranges.h"
 
@@ -196,6 +197,9 @@ Result<Interval> OfQuery(SqliteDb& own_db, const CutOptions& options, const CutS
   auto prepared = db.Prepare(options.around);
   if (!prepared.ok()) {
     Error error = std::move(prepared).error();
+    if (std::string near = NearInSchema(error.what, options.around); !near.empty()) {
+      error.advice = std::move(near);
+    }
     error.what = "--around: " + error.what;
     return error;
   }

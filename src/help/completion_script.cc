@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "tracedb/text/near_name.h"
 
@@ -44,6 +45,14 @@ std::string ParamsOf(const QueryDoc& doc) {
     params += (params.empty() ? "" : " ") + param.name + "=";
   }
   return params;
+}
+
+std::string ParamsOfAny(const QueryCatalog& catalog) {
+  std::set<std::string> params;
+  for (const QueryDoc* doc : Queries(catalog)) {
+    for (const QueryParam& param : doc->params) params.insert(param.name + "=");
+  }
+  return JoinNames(std::vector<std::string>(params.begin(), params.end()), " ");
 }
 
 std::vector<std::string> CommandNames(const HelpBook& book) {
@@ -86,8 +95,9 @@ void AppendValueCases(std::string& script, std::string_view command,
 
 // Functions that print words, by a command's or a query's name.
 std::string WordLists(const HelpBook& book, const QueryCatalog& catalog) {
-  std::string script = fmt::format("_tracedb_commands='{}'\n_tracedb_queries='{}'\n",
-                                   JoinNames(CommandNames(book), " "), QueryNames(catalog));
+  std::string script =
+      fmt::format("_tracedb_commands='{}'\n_tracedb_queries='{}'\n_tracedb_params_of_any='{}'\n",
+                  JoinNames(CommandNames(book), " "), QueryNames(catalog), ParamsOfAny(catalog));
   script += "_tracedb_options() {\n  echo '" + OptionNames(book.program) + "'\n  case $1 in\n";
   for (const HelpCommand& command : book.commands) {
     script += fmt::format("    {}) echo '{}' ;;\n", Pattern(command), OptionNames(command));
@@ -140,7 +150,10 @@ constexpr std::string_view kRead = R"(_tracedb_read() {
   done
   has_value='' values=''
   if [ -n "$last" ] && values=$(_tracedb_values "$command" "$last"); then has_value=1; fi
-  case "$command $last" in 'query -p' | 'query --param') values=$(_tracedb_params "$query") ;; esac
+  case "$command $last" in
+    'query -p' | 'query --param') values=$(_tracedb_params "$query") ;;
+    'export -p' | 'export --param') values=$_tracedb_params_of_any ;;
+  esac
 }
 # The words that may come next; FILE: files as well.
 _tracedb_next() {
@@ -158,15 +171,20 @@ _tracedb_next() {
   case $command in
     '') echo "$_tracedb_commands $_tracedb_queries" ;;
     query) if [ -z "$query" ]; then echo "$_tracedb_queries FILE"; fi ;;
+    export) echo "$_tracedb_queries" ;;
+    help) echo "$_tracedb_commands $_tracedb_queries" ;;
     completion) echo 'bash zsh fish' ;;
     *) echo FILE ;;
   esac
 }
 )";
 
+// bash cuts "--format=csv" at its "=".
 constexpr std::string_view kBash = R"(_tracedb() {
-  local current=${COMP_WORDS[COMP_CWORD]} words
-  words=$(_tracedb_next "$current" "${COMP_WORDS[@]:1:COMP_CWORD-1}")
+  local current=${COMP_WORDS[COMP_CWORD]} words last=$((COMP_CWORD - 1))
+  if [ "$current" = = ]; then current=''; fi
+  if [ "${COMP_WORDS[last]}" = = ]; then last=$((last - 1)); fi
+  words=$(_tracedb_next "$current" "${COMP_WORDS[@]:1:last}")
   case " $words " in
     *' FILE '*) COMPREPLY=($(compgen -f -- "$current")); compopt -o filenames 2>/dev/null ;;
     *) COMPREPLY=() ;;
@@ -234,8 +252,14 @@ std::string FishScript(const HelpBook& book, const QueryCatalog& catalog) {
                           Quoted(of_query, true), Quoted(ParamsOf(*doc), true));
   }
   return script +
-         "complete -c tracedb -f -n '__fish_seen_subcommand_from completion' "
-         "-a 'bash zsh fish'\n";
+         fmt::format(
+             "complete -c tracedb -f -n '__fish_seen_subcommand_from export' -a {}\n"
+             "complete -c tracedb -n '__fish_seen_subcommand_from export' -s p -l param -x -a {}\n"
+             "complete -c tracedb -f -n '__fish_seen_subcommand_from help' -a {}\n"
+             "complete -c tracedb -f -n '__fish_seen_subcommand_from completion' "
+             "-a 'bash zsh fish'\n",
+             Quoted(QueryNames(catalog), true), Quoted(ParamsOfAny(catalog), true),
+             Quoted(words, true));
 }
 
 }  // namespace

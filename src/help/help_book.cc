@@ -27,6 +27,7 @@ HelpOption ReadOption(const CLI::Option& option) {
   HelpOption read;
   if (option.get_positional() && option.get_lnames().empty()) {
     read.names = {option.get_name(true)};
+    read.takes_many = option.get_items_expected_max() > 1;
   } else {
     for (const std::string& name : option.get_snames()) read.names.push_back("-" + name);
     for (const std::string& name : option.get_lnames()) read.names.push_back("--" + name);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "tracedb/text/near_name.h"
 #include "tracedb/text/result_text.h"
 
 namespace tracedb {
@@ -47,10 +48,19 @@ void AppendMore(std::string& text, std::string_view more) {
   }
 }
 
+// "serve, serve-csv": what is short to type comes first.
+std::string NamesOf(const HelpCommand& command) {
+  std::vector<std::string> names = command.aliases;
+  names.push_back(command.name);
+  return JoinNames(names);
+}
+
 std::string Usage(const HelpCommand& command) {
-  std::string usage = fmt::format("Usage: tracedb {} [OPTIONS]", command.name);
+  const std::string& name = command.aliases.empty() ? command.name : command.aliases[0];
+  std::string usage = fmt::format("Usage: tracedb {} [OPTIONS]", name);
   for (const HelpOption& input : command.inputs) {
-    usage += input.is_required ? " " + input.names[0] : " [" + input.names[0] + "]";
+    const std::string shown = input.names[0] + (input.takes_many ? "..." : "");
+    usage += input.is_required ? " " + shown : " [" + shown + "]";
   }
   return usage + '\n';
 }
@@ -61,7 +71,7 @@ std::string HelpText(const HelpBook& book, std::string_view command) {
   const auto found = std::ranges::find(book.commands, command, &HelpCommand::name);
   if (found == book.commands.end()) {
     std::string text = book.program.text + "\nUsage: tracedb [OPTIONS] COMMAND\n\nCommands:\n";
-    for (const HelpCommand& one : book.commands) AppendItem(text, one.name, one.text);
+    for (const HelpCommand& one : book.commands) AppendItem(text, NamesOf(one), one.text);
     AppendItem(text, "QUERY", "a canned query's name: as tracedb query QUERY");
     AppendItems(text, "Options of every command", book.program.options);
     AppendMore(text, book.program.more);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <string>
@@ -11,7 +12,9 @@
 #include <vector>
 
 #include "tracedb/query/run/query_database.h"
+#include "tracedb/text/near_name.h"
 #include "tracedb/text/output_stream.h"
+#include "tracedb/text/result_text.h"
 
 namespace tracedb {
 namespace {
@@ -77,6 +80,14 @@ std::string HeaderText(const std::vector<std::string>& notes) {
 
 Result<ServedCut> ReadCutRequest(const WebRequest& request) {
   ServedCut cut;
+  const std::vector<std::string> known = {"capture", "from", "incoming", "run", "to", "token"};
+  for (const auto& [name, text] : request.params) {
+    if (std::ranges::find(known, name) != known.end()) continue;
+    const std::vector<std::string> near = NearNames(name, known);
+    return Error{ErrorKind::kUsage, fmt::format("there is no parameter '{}'", ShownText(name)),
+                 fmt::format("{}{}from, to, run, capture and incoming (0 or 1) are known",
+                             DidYouMean(near), near.empty() ? "" : " ")};
+  }
   cut.events_max = kEventsMax;
   TRACEDB_ASSIGN(from_ms, ReadMs(request, "from"));
   TRACEDB_ASSIGN(to_ms, ReadMs(request, "to"));

@@ -2,10 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <system_error>
+#include <vector>
+
+#include "serve/result_request.h"
+#include "tracedb/text/near_name.h"
+#include "tracedb/text/result_text.h"
 
 namespace tracedb {
 
@@ -13,7 +20,14 @@ Result<ReportOptions> ReadReportRequest(const WebRequest& request, const std::st
   ReportOptions report;
   report.version = version;
   report.is_served = true;
+  const std::vector<std::string> known = {"capture", "rank", "run", "step", "theme", "title"};
   for (const auto& [name, text] : request.params) {
+    if (!IsFormParam(name) && std::ranges::find(known, name) == known.end()) {
+      const std::vector<std::string> near = NearNames(name, known);
+      return Error{ErrorKind::kUsage, fmt::format("there is no parameter '{}'", ShownText(name)),
+                   fmt::format("{}{}its parameters are: {}", DidYouMean(near),
+                               near.empty() ? "" : " ", JoinNames(known))};
+    }
     std::optional<int64_t>* number = name == "capture" ? &report.capture
                                      : name == "step"  ? &report.step
                                      : name == "rank"  ? &report.rank

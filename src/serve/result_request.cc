@@ -6,11 +6,12 @@
 #include <array>
 
 #include "serve/site_address.h"
+#include "tracedb/text/near_name.h"
 
 namespace tracedb {
 namespace {
 
-constexpr std::array<std::string_view, 8> kFormParams = {"bom",  "find", "format", "header",
+constexpr std::array<std::string_view, 9> kFormParams = {"bom",  "find", "format", "header", "ns",
                                                          "safe", "show", "sql",    "token"};
 // Those of the page, which other answers take no notice of.
 constexpr std::array<std::string_view, 4> kPageParams = {"find", "show", "sql", "token"};
@@ -36,6 +37,13 @@ Status ReadFormParam(std::string_view name, std::string_view text, ResultForm& f
     form.format = format;
     return Done{};
   }
+  if (name == "ns") {
+    if (text != "text" && text != "number") {
+      return Error{ErrorKind::kUsage, "ns: text or number is wanted", ""};
+    }
+    form.long_as_text = text == "text";
+    return Done{};
+  }
   TRACEDB_ASSIGN(on, ReadSwitch(name, text));
   (name == "bom" ? form.byte_order_mark : name == "header" ? form.header : form.safe_text) = on;
   return Done{};
@@ -45,6 +53,18 @@ Status ReadFormParam(std::string_view name, std::string_view text, ResultForm& f
 
 bool IsFormParam(std::string_view name) {
   return std::ranges::find(kFormParams, name) != kFormParams.end();
+}
+
+Error WithFormParams(Error error) {
+  constexpr std::string_view kUnknown = "there is no parameter '";
+  const size_t at = error.what.find(kUnknown);
+  if (at == error.what.npos || error.advice.starts_with("did you mean")) return error;
+  std::string name = error.what.substr(at + kUnknown.size());
+  name.resize(std::min(name.find('\''), name.size()));
+  const std::vector<std::string> forms = {"bom", "format", "header", "ns", "safe"};
+  const std::vector<std::string> near = NearNames(name, forms);
+  if (!near.empty()) error.advice = DidYouMean(near) + " " + error.advice;
+  return error;
 }
 
 Result<ResultRequest> ReadResultRequest(const WebRequest& request, bool is_table, bool raw,

@@ -20,6 +20,9 @@ struct ResultRequest {
 // Parameters that are about the form of every answer, and so of no query.
 bool IsFormParam(std::string_view name);
 
+// An error over a parameter that no query has, with those of the form that it may have meant.
+Error WithFormParams(Error error);
+
 // What is left empty counts as not given, so that a form of the page may be sent as it is. `raw`
 // says whether formulas stay as they are when the request does not say. `otherwise` is the format
 // where the parameter format is not there. Errors are of kUsage.

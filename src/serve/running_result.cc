@@ -97,6 +97,7 @@ Status RunningResult::Prepare(const QueryDoc& doc, const std::vector<std::string
   SinkOptions options;
   options.header = form_.header;
   options.safe_text = form_.safe_text;
+  options.long_as_text = form_.long_as_text;
   options.crlf = true;
   options.types = ColumnTypes(doc);
   sink_ = MakeSink(form_.format, options, *text_);

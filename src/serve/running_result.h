@@ -61,6 +61,7 @@ struct ResultForm {
   bool header = true;
   bool byte_order_mark = false;
   bool safe_text = true;
+  bool long_as_text = false;
   bool gzip = false;
   std::optional<int64_t> rows_max;
 };

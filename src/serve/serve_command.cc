@@ -20,7 +20,7 @@ Status CheckOptions(const ServeOptions& options) {
   return Error{
       ErrorKind::kUsage,
       fmt::format("--host {}: others can reach this address, so a token is needed", options.host),
-      "for example: (umask 077; openssl rand -hex 16 > token); tracedb serve-csv --token-file "
+      "for example: (umask 077; openssl rand -hex 16 > token); tracedb serve --token-file "
       "token "
       "--host ..."};
 }

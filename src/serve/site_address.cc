@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "tracedb/text/near_name.h"
@@ -26,6 +27,18 @@ std::string NearAddress(const SiteAddress& address, std::span<const std::string>
     near.push_back(fmt::format("/{}.{}", name, FormatName(address.format)));
   }
   return near.empty() ? std::string(otherwise) : fmt::format("{} {}", DidYouMean(near), otherwise);
+}
+
+std::string NearPath(std::string_view path, std::span<const std::string> queries) {
+  constexpr std::string_view kOtherwise = "/ lists what there is";
+  const std::vector<std::string> pages = {"/report", "/metrics", "/healthz", "/cut.json.gz"};
+  if (const auto near = NearNames(path, pages); !near.empty()) {
+    return fmt::format("{} {}", DidYouMean(near), kOtherwise);
+  }
+  std::string name(path.substr(1));
+  const std::string bare = name.substr(0, name.rfind('.'));  // of another ending
+  if (std::ranges::find(queries, bare) != queries.end()) name = bare;
+  return NearAddress({name, Format::kCsv}, queries, kOtherwise);
 }
 
 std::string FileName(std::string_view name, std::string_view extension) {

@@ -29,6 +29,9 @@ std::optional<SiteAddress> ReadAddress(std::string_view path);
 std::string NearAddress(const SiteAddress& address, std::span<const std::string> names,
                         std::string_view otherwise);
 
+// The same of any path: "/overlap", "/overlap.xlsx", "/reprt".
+std::string NearPath(std::string_view path, std::span<const std::string> queries);
+
 // What a browser keeps the answer as: a name that every file system takes, without folders.
 std::string FileName(std::string_view name, std::string_view extension);
 

@@ -322,13 +322,13 @@ std::string RenderPage(const PageContent& content) {
       content.token.empty() ? "/report" : "/report?token=" + UrlEncoded(content.token);
   std::string html = PageHead(content.database + " - tracedb", "", kSiteStyle);
   html += fmt::format(
-      "<body><h1>{0}</h1>\n<p><a class=\"report\" href=\"{2}\">The report</a>: all of it as one "
+      "<body><h1>{0}</h1>\n<p><a href=\"{2}\">The report</a>: all of it as one "
       "page with charts, to keep or to send.</p>\n<p class=\"soft\">Queries and tables of this "
       "database as CSV, for spreadsheets and programs. <a href=\"{1}\">All queries as a list</a>. "
       "Every address takes <code>format=json</code>, <code>header=0</code>, <code>bom=1</code> "
-      "(for "
-      "Excel, when it opens a downloaded file) and <code>safe=0</code> (texts that start like a "
-      "formula get no <code>&#39;</code> in front).</p>\n",
+      "(for Excel, when it opens a downloaded file), <code>ns=text</code> (times since 1970 as "
+      "texts: a spreadsheet keeps 15 of their 19 digits) and <code>safe=0</code> (texts that start "
+      "like a formula get no <code>&#39;</code> in front).</p>\n",
       EscapedHtml(content.database), EscapedHtml(AddressOf(content, "queries", {})),
       EscapedHtml(report));
   if (!content.missing.empty()) {

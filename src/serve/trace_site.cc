@@ -93,9 +93,7 @@ WebAnswer TraceSite::Answer(const WebRequest& request) {
   if (path == "/metrics") return AnswerMetrics(request);
   const auto address = ReadAddress(path);
   if (!address.has_value()) {
-    return PlainAnswer(
-        404, "there is nothing at this address",
-        NearAddress({path.substr(1), Format::kCsv}, QueryNames(), "/ lists what there is"));
+    return PlainAnswer(404, "there is nothing at this address", NearPath(path, QueryNames()));
   }
   if (address->name == "sql") return AnswerSql(request, *address);
   if (address->name == "queries") return AnswerList(request, address->format);
@@ -109,7 +107,7 @@ WebAnswer TraceSite::AnswerHealth() {
 }
 
 std::vector<std::string> TraceSite::QueryNames() const {
-  std::vector<std::string> names;
+  std::vector<std::string> names = {"queries"};  // the list of them
   for (const QueryDoc& doc : catalog_.queries()) names.push_back(doc.name);
   return names;
 }
@@ -240,7 +238,7 @@ SharedAnswers::Made TraceSite::Run(const WebRequest& request, const Asked& asked
   WebAnswer answer;
   auto started = Start(request, asked, answer);
   if (!started.ok()) {
-    const Error& error = started.error();
+    const Error error = WithFormParams(started.error());
     if (error.kind != ErrorKind::kNoTrace) return Refused(Failed(error, asked.is_own_sql));
     return Refused(PlainAnswer(404, error.what, error.advice));
   }
@@ -299,6 +297,7 @@ WebAnswer TraceSite::AnswerList(const WebRequest& request, Format format_of_addr
   SinkOptions options;
   options.header = result.value().form.header;
   options.safe_text = result.value().form.safe_text;
+  options.long_as_text = result.value().form.long_as_text;
   options.crlf = true;
   const Format format = result.value().form.format;
   if (result.value().form.byte_order_mark) (void)text.Write("\xEF\xBB\xBF").ok();

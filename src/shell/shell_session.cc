@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "shell/shell_words.h"
@@ -44,7 +46,12 @@ Status ShellSession::Run(QueryOptions query) {
   const auto begin = std::chrono::steady_clock::now();
   auto outcome = RunQueryCommand(query, catalog_);
   once_.clear();
-  if (!outcome.ok()) return std::move(outcome).error();
+  if (!outcome.ok()) {
+    Error error = std::move(outcome).error();
+    constexpr std::string_view kOption = "--command:";  // nobody gave that here
+    if (error.what.starts_with(kOption)) error.what.replace(0, kOption.size(), "SQL:");
+    return error;
+  }
   if (!outcome.value().note.empty()) options_.say(outcome.value().note);
   if (timer_) {
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
@@ -86,20 +93,56 @@ Status ShellSession::Take(const std::string& line) {
   }
   if (words.front() == "help" || words.front() == "?") return ShowHelp();
   QueryOptions query = Shown();
+  TRACEDB_TRY(CheckQueryName(words.front()));
   TRACEDB_TRY(TakeQueryWords(words, query));
   return Run(std::move(query));
 }
 
+// What may be typed here in its place is said; a path is that of a file of SQL.
+Status ShellSession::CheckQueryName(const std::string& name) const {
+  std::error_code code;
+  const bool is_file = std::filesystem::exists(name, code) || name.find('/') != name.npos;
+  if (catalog_.Find(name) != nullptr || is_file) return Done{};
+  Error error = catalog_.Get(name).error();
+  if (name == "tracedb") {
+    error.advice = "here it is left out: overlap rank=0; other commands are for outside";
+  } else if (const std::string select = SelectOfTable(name); !select.empty()) {
+    error.what += ", but a table of that name";
+    error.advice = select + ";";
+  } else {
+    std::vector<std::string> names = DotNames();
+    for (const QueryDoc& doc : catalog_.queries()) {
+      if (!doc.IsInFolder()) names.push_back(doc.name);
+    }
+    const std::vector<std::string> near = NearNames(name, names);
+    error.advice = near.empty() ? ".queries lists them" : DidYouMean(near) + " .queries lists all";
+  }
+  return error;
+}
+
 Status ShellSession::TakeMode(const std::vector<std::string>& words) {
   const std::string mode = words.size() < 2 ? "" : words[1];
+  if (mode.empty()) return SayMode();
   const bool is_table = mode == "wide" || mode == "vertical";
-  if (!mode.empty() && !is_table && !FormatByName(mode).has_value()) {
-    return Error{ErrorKind::kUsage, fmt::format(".mode has no '{}'", ShownText(mode)),
-                 "one of: table, wide, vertical, csv, tsv, json, ndjson, markdown"};
+  if (!is_table && !FormatByName(mode).has_value()) {
+    const std::vector<std::string> modes = {"table", "wide", "vertical", "csv",
+                                            "tsv",   "json", "ndjson",   "markdown"};
+    const std::vector<std::string> near = NearNames(mode, modes);
+    return Error{
+        ErrorKind::kUsage, fmt::format(".mode has no '{}'", ShownText(mode)),
+        fmt::format("{}{}one of: {}", DidYouMean(near), near.empty() ? "" : " ", JoinNames(modes))};
   }
   format_ = is_table ? "" : mode;
   wide_ = mode == "wide";
   vertical_ = mode == "vertical";
+  return Done{};
+}
+
+Status ShellSession::SayMode() const {
+  options_.say(fmt::format("the mode is {}", wide_              ? "wide"
+                                             : vertical_        ? "vertical"
+                                             : !format_.empty() ? format_
+                                                                : "table on a terminal, else csv"));
   return Done{};
 }
 

@@ -33,7 +33,9 @@ class ShellSession {
   Status Run(QueryOptions query);
   Status TakeSql(const std::string& line);
   Status TakeDot(const std::vector<std::string>& words);
+  Status CheckQueryName(const std::string& name) const;
   Status TakeMode(const std::vector<std::string>& words);
+  Status SayMode() const;
   Status ShowRelations(const std::string& pattern);
   Status ReadLines(const std::string& file);
   Status TakeOnce(const std::string& file);

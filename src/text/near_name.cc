@@ -13,6 +13,18 @@ namespace {
 constexpr size_t kTypedBytesMax = 100;
 constexpr size_t kSuggestionsMax = 3;
 
+// How many letters of it may be wrong.
+size_t FarthestOf(std::string_view typed) {
+  return typed.size() <= 3 ? 1 : std::max<size_t>(2, typed.size() / 3);
+}
+
+// "queries" for "query": all of the name but its last letter, and another ending.
+bool EndsOtherwise(std::string_view typed, std::string_view name) {
+  constexpr size_t kStemMin = 4;
+  if (name.size() <= kStemMin || typed.size() > name.size() + 2) return false;
+  return typed.starts_with(name.substr(0, name.size() - 1));
+}
+
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 }  // namespace
@@ -44,7 +56,8 @@ std::vector<std::string> NearNames(std::string_view typed, std::span<const std::
     size_t distance = EditDistance(typed, name);
     // A part of the name ("stalls" for "nccl_stalls") is as good as one wrong letter.
     if (typed.size() >= 3 && name.find(typed) != std::string::npos) distance = 1;
-    if (distance <= std::max<size_t>(2, typed.size() / 3) && distance < typed.size()) {
+    if (EndsOtherwise(typed, name)) distance = std::min<size_t>(distance, 2);
+    if (distance <= FarthestOf(typed) && distance < typed.size()) {
       found.emplace_back(distance, name.size(), name);
     }
   }

@@ -84,6 +84,13 @@ void AppendWorkedOut(std::string& out, double real) {
   if (std::string_view(out).substr(begin) == "-0") out.erase(begin, 1);
 }
 
+// Of more digits a spreadsheet makes zeros.
+bool IsLong(const Cell& cell) {
+  constexpr int64_t kFifteenDigits = 999'999'999'999'999;
+  return cell.type == SqlType::kInteger &&
+         (cell.integer > kFifteenDigits || cell.integer < -kFifteenDigits);
+}
+
 class SeparatedSink : public RowSink {
  public:
   using AppendText = void (*)(std::string& out, std::string_view text);
@@ -95,6 +102,7 @@ class SeparatedSink : public RowSink {
         line_end_(line_end),
         header_(options.header),
         safe_text_(options.safe_text),
+        long_as_text_(options.long_as_text),
         output_(output) {}
 
   Status Begin(std::span<const std::string> column_names) override {
@@ -120,6 +128,7 @@ class SeparatedSink : public RowSink {
       } else if (cells[i].type == SqlType::kReal && worked_out_[i]) {
         AppendWorkedOut(line_, cells[i].real);
       } else {
+        if (long_as_text_ && IsLong(cells[i])) line_ += '\'';
         AppendCell(line_, cells[i]);
       }
     }
@@ -142,6 +151,7 @@ class SeparatedSink : public RowSink {
   const std::string_view line_end_;
   const bool header_;
   const bool safe_text_;
+  const bool long_as_text_;
   OutputStream& output_;
   bool begun_ = false;
   std::vector<bool> worked_out_;  // by column

@@ -155,15 +155,17 @@ CHECKS = (pandas_frames, polars_frames, arrow_tables, all_frames_agree,
 
 
 def a_million_rows(trace, folder):
-    """In processor time of both sides, as other work on the machine adds nothing to that; they run
-    side by side, so by the clock it is less. The second of two: the first also imports."""
+    """In processor time of both sides; they run side by side, so by the clock it is less. The least
+    of five: the first also imports, and what runs beside it on a shared core only adds."""
     need("pyarrow")
     db = tracedb_profiler.ingest(trace, db=os.path.join(folder, "speed.db"), frame="arrow")
     sql = "SELECT slice_id, name, ts_ns, dur_ns FROM slices LIMIT 1000000"
-    for _ in range(2):
+    runs = []
+    for _ in range(5):
         before, begin = sum(os.times()[:4]), time.monotonic()
         table = db.sql(sql)
-        seconds, wall = sum(os.times()[:4]) - before, time.monotonic() - begin
+        runs.append((sum(os.times()[:4]) - before, time.monotonic() - begin))
+    seconds, wall = min(runs)
     assert table.num_rows == 1_000_000, table.num_rows
     print(f"     a million rows to Arrow: {seconds:.2f} s of a processor, "
           f"{wall:.2f} s by the clock")

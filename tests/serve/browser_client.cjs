@@ -26,6 +26,7 @@ async function main() {
   });
   await page.goto(url);
   const section = page.locator("#stream_utilization");
+  await page.locator("details.query:has(#stream_utilization) > summary").click();
   await section.locator("input[name=rank]").fill("0");
   await section.getByRole("button", { name: "Show" }).click();
   await page.waitForURL(/rank=0/);
@@ -34,6 +35,20 @@ async function main() {
   const downloading = page.waitForEvent("download");
   await section.locator("a.csv").click();
   told.csv = fs.readFileSync(await (await downloading).path(), "utf8");
+  await page.goto(url);
+  await page.locator("textarea").fill("SELECT 6 * 7 AS answer");
+  await page.getByRole("button", { name: "Show" }).first().click();
+  await page.waitForURL(/sql=/);
+  told.answer = await cells(page.locator("#sql + section"));
+  told.sizes = [];
+  for (const width of [1400, 400]) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.goto(url);
+    told.sizes.push(await page.evaluate(() => {
+      const root = document.documentElement;
+      return [root.scrollWidth, root.scrollHeight];
+    }));
+  }
   await page.goto(url + "?show=tables/kernels&order=ts_ns&limit=13");
   told.names = await page.locator("section table td").allTextContents();
   await browser.close();

@@ -122,7 +122,12 @@ def errors_say_why_in_plain_text(program, database):
         for path, near in (("/overlp.csv", "/overlap.csv"), ("/overlap", "/overlap.csv"),
                            ("/overlp.json", "/overlap.json"),
                            ("/tables/kernel.csv", "/tables/kernels.csv"),
-                           ("/overlap.csv?rnk=1", "rank"),
+                           ("/overlap.csv?rnk=1", "rank"), ("/reprt", "/report"),
+                           ("/overlap.xlsx", "/overlap.csv"), ("/querys.csv", "/queries.csv"),
+                           ("/overlap.csv?frmat=json", "did you mean format?"),
+                           ("/tables/kernels.csv?frmat=json", "did you mean format?"),
+                           ("/report?rnk=1", "did you mean rank"),
+                           ("/cut.json.gz?form=1&to=2", "did you mean from?"),
                            ("/tables/kernels.csv?order=dur_n", "dur_ns"),
                            ("/overlap.csv?capture=1,2", "not a list")):
             assert near in server.get(path)[2].decode(), (path, server.get(path)[2])

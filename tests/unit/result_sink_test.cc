@@ -85,6 +85,17 @@ TEST(ResultSink, HeaderCanBeLeftOut) {
   EXPECT_EQ(Render(Format::kTable, {"name"}, {{Integer(1)}}, bare), "1\n");
 }
 
+TEST(ResultSink, IntegersThatSpreadsheetsRoundAreTextsOnRequest) {
+  const SinkOptions texts{.header = false, .long_as_text = true};
+  EXPECT_EQ(Render(Format::kCsv, {"a", "b", "c"},
+                   {{Integer(999'999'999'999'999), Integer(1'795'186'313'688'810'184),
+                     Integer(-1'000'000'000'000'000)}},
+                   texts),
+            "999999999999999,'1795186313688810184,'-1000000000000000\n");
+  EXPECT_EQ(Render(Format::kCsv, {"a"}, {{Integer(1'795'186'313'688'810'184)}}, {.header = false}),
+            "1795186313688810184\n");
+}
+
 TEST(ResultSink, FormulasAreDefusedAndNumbersAreNot) {
   const SinkOptions safe{.header = true, .safe_text = true, .crlf = true};
   EXPECT_EQ(Render(Format::kCsv, {"=h"},

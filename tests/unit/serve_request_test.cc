@@ -103,13 +103,15 @@ TEST(WebMessage, urls_hold_nothing_but_plain_characters) {
 
 TEST(ResultRequest, form_is_told_from_parameters) {
   WebRequest request;
-  request.params = {{"bom", "1"},   {"format", "csv"}, {"header", "0"}, {"limit", ""},
-                    {"order", "x"}, {"rank", "3"},     {"show", "y"},   {"token", "t"}};
+  request.params = {{"bom", "1"},  {"format", "csv"}, {"header", "0"},
+                    {"limit", ""}, {"ns", "text"},    {"order", "x"},
+                    {"rank", "3"}, {"show", "y"},     {"token", "t"}};
   const auto table = ReadResultRequest(request, true, false);
   ASSERT_TRUE(table.ok());
   EXPECT_TRUE(table.value().form.byte_order_mark);
   EXPECT_FALSE(table.value().form.header);
   EXPECT_TRUE(table.value().form.safe_text);
+  EXPECT_TRUE(table.value().form.long_as_text);
   EXPECT_EQ(table.value().order, "x");
   EXPECT_EQ(table.value().params, std::vector<std::string>{"rank=3"});
   const auto query = ReadResultRequest(request, false, true);
@@ -119,7 +121,7 @@ TEST(ResultRequest, form_is_told_from_parameters) {
 }
 
 TEST(ResultRequest, what_a_switch_does_not_know_is_wrong) {
-  for (const char* name : {"bom", "header", "safe", "format"}) {
+  for (const char* name : {"bom", "header", "safe", "format", "ns"}) {
     WebRequest request;
     request.params = {{name, "maybe"}};
     EXPECT_FALSE(ReadResultRequest(request, false, false).ok()) << name;

@@ -17,6 +17,7 @@ struct HelpOption {
   std::string text;                 // what it does
   std::vector<std::string> values;  // the only ones; may be empty
   bool is_required = false;
+  bool takes_many = false;  // of a positional: may be given several times
 
   std::string Shown() const;  // "-p, --param KEY=VALUE"
 };

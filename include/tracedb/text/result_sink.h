@@ -64,11 +64,12 @@ struct TableLayout {
 };
 
 struct SinkOptions {
-  bool header = true;      // json, ndjson and markdown have their names in any case
-  bool terminal = false;   // a person is watching: the table ends with "(8 rows)"
-  TableLayout table = {};  // of a table
-  bool safe_text = false;  // csv and tsv: AppendGuarded
-  bool crlf = false;       // csv: lines end as RFC 4180 has it
+  bool header = true;         // json, ndjson and markdown have their names in any case
+  bool terminal = false;      // a person is watching: the table ends with "(8 rows)"
+  TableLayout table = {};     // of a table
+  bool safe_text = false;     // csv and tsv: AppendGuarded
+  bool long_as_text = false;  // csv and tsv: integers of which spreadsheets keep 15 digits get a '
+  bool crlf = false;          // csv: lines end as RFC 4180 has it
   // arrow, parquet: what the columns are known to hold; kNull: not known. Nothing where none is
   // known.
   std::vector<SqlType> types = {};

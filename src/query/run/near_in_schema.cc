@@ -1,4 +1,4 @@
-#include "query/run/near_in_schema.h"
+#include "tracedb/query/run/near_in_schema.h"
 
 #include <fmt/format.h>
 

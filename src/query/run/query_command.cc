@@ -11,6 +11,7 @@
 #include "query/doc/query_json.h"
 #include "query/run/detail_run.h"
 #include "query/run/query_output.h"
+#include "tracedb/base/database_files.h"
 #include "tracedb/query/doc/query_explain.h"
 #include "tracedb/query/doc/query_file.h"
 #include "tracedb/query/run/gathered_notes.h"
@@ -133,11 +134,6 @@ std::vector<std::string> PublicTables() {
   return names;
 }
 
-bool IsPublicTable(const std::string& name) {
-  const std::vector<std::string> names = PublicTables();
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 Result<QueryDoc> FindSource(const std::string& source, const QueryCatalog& catalog) {
   if (source == "-") {
     TRACEDB_ASSIGN(text, ReadQueryDescriptor(STDIN_FILENO, "standard input"));
@@ -145,6 +141,11 @@ Result<QueryDoc> FindSource(const std::string& source, const QueryCatalog& catal
   }
   if (const QueryDoc* doc = catalog.Find(source); doc != nullptr) return *doc;
   std::error_code code;
+  if (IsSqliteFile(source)) {
+    return Error{ErrorKind::kUsage,
+                 fmt::format("{}: this is a database, not a query", ShownText(source)),
+                 fmt::format("tracedb query NAME --db {}", ShownText(source))};
+  }
   if (std::filesystem::exists(source, code)) {
     TRACEDB_ASSIGN(text, ReadQueryFile(source));
     return ParseQueryDoc(source, text);
@@ -162,9 +163,9 @@ Result<QueryDoc> FindSource(const std::string& source, const QueryCatalog& catal
     error.what = fmt::format("{}: there is no such file or query", ShownText(source));
   } else if (source.find_first_of(" ;(") != std::string::npos) {
     error.advice = "SQL text is given with -c: tracedb query -c \"SELECT ...\"";
-  } else if (IsPublicTable(source)) {
+  } else if (const std::string select = SelectOfTable(source); !select.empty()) {
     error.what += ", but a table of that name";
-    error.advice = fmt::format("tracedb query -c \"SELECT * FROM {} LIMIT 10\"", source);
+    error.advice = fmt::format("tracedb query -c \"{}\"", select);
   } else if (!error.advice.starts_with("did you mean")) {
     const std::vector<std::string> near = NearNames(source, PublicTables());
     if (!near.empty()) {
@@ -280,6 +281,12 @@ Status CheckOptions(const QueryOptions& options) {
 }
 
 }  // namespace
+
+std::string SelectOfTable(const std::string& name) {
+  const std::vector<std::string> names = PublicTables();
+  const bool is_there = std::find(names.begin(), names.end(), name) != names.end();
+  return is_there ? fmt::format("SELECT * FROM {} LIMIT 10", name) : "";
+}
 
 Result<QueryOutcome> RunQueryCommand(const QueryOptions& options, const QueryCatalog& catalog) {
   TRACEDB_TRY(CheckOptions(options));

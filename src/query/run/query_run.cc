@@ -8,11 +8,12 @@
 #include "query/doc/sql_text.h"
 #include "query/run/empty_reason.h"
 #include "query/run/filter_values.h"
-#include "query/run/near_in_schema.h"
 #include "query/run/query_assert.h"
 #include "tracedb/base/declared_types.h"
 #include "tracedb/query/run/gathered_notes.h"
+#include "tracedb/query/run/near_in_schema.h"
 #include "tracedb/query/run/query_arguments.h"
+#include "tracedb/text/near_name.h"
 #include "tracedb/text/result_sinks.h"
 #include "tracedb/text/result_text.h"
 
@@ -49,17 +50,32 @@ Error Compiler::At(std::string_view place, std::string_view what, std::string_vi
                std::string(advice)};
 }
 
-// Of the connection's own database, which need not be a trace's: compare's has other tables.
-std::vector<std::string> TablesHere(SqliteDb& db) {
+// The first column of all rows.
+std::vector<std::string> NamesOf(SqliteDb& db, const char* sql) {
   std::vector<std::string> names;
-  auto rows = db.Prepare("SELECT name FROM main.sqlite_schema WHERE type IN ('table', 'view')");
+  auto rows = db.Prepare(sql);
   if (!rows.ok()) return names;
   for (;;) {
     const auto row = rows.value().Step();
     if (!row.ok() || !row.value()) return names;
-    const std::string_view name = rows.value().Text(0);
-    if (!name.starts_with('_') && !name.starts_with("sqlite_")) names.emplace_back(name);
+    names.emplace_back(rows.value().Text(0));
   }
+}
+
+// Of the connection's own database, which need not be a trace's: compare's has other tables.
+std::vector<std::string> TablesHere(SqliteDb& db) {
+  return NamesOf(
+      db,
+      "SELECT name FROM main.sqlite_schema WHERE type IN ('table', 'view')"
+      " AND name NOT LIKE '\\_%' ESCAPE '\\' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'");
+}
+
+// Of SQLite's "no such function: percentil".
+std::string NearFunction(SqliteDb& db, std::string_view error) {
+  constexpr std::string_view kNoFunction = "no such function: ";
+  if (!error.starts_with(kNoFunction)) return "";
+  return DidYouMean(NearNames(error.substr(kNoFunction.size()),
+                              NamesOf(db, "SELECT DISTINCT name FROM pragma_function_list")));
 }
 
 Error Compiler::Failed(std::string_view sql, const Error& error) const {
@@ -71,7 +87,8 @@ Error Compiler::Failed(std::string_view sql, const Error& error) const {
     return At(sql, ShownText(error.what), "commands with a dot belong to the sqlite3 shell");
   }
   const int offset = db_.ErrorOffset();
-  const std::string near = NearInSchema(error.what, sql, TablesHere(db_));
+  std::string near = NearInSchema(error.what, sql, TablesHere(db_));
+  if (near.empty()) near = NearFunction(db_, error.what);
   if (offset > 0) sql.remove_prefix(std::min(sql.size(), static_cast<size_t>(offset)));
   return At(sql, ShownText(error.what), near.empty() ? error.advice : near);
 }

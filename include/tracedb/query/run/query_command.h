@@ -49,4 +49,7 @@ struct QueryOptions {
 
 Result<QueryOutcome> RunQueryCommand(const QueryOptions& options, const QueryCatalog& catalog);
 
+// SQL that shows the public table or view of that name; empty: there is none.
+std::string SelectOfTable(const std::string& name);
+
 }  // namespace tracedb
