@@ -25,6 +25,7 @@
 -- column: path           text        The later one's file.
 -- column: other_path     text        The other's.
 --
+-- lead:   severity, rank, count, overlap_ms, path, other_path
 -- empty:  No rank of a run has two captures at the same time.
 
 SELECT

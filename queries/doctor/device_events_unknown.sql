@@ -28,6 +28,7 @@
 -- column: slice_id   int(id)     The same: its row in slices.
 -- column: example    text        Its name.
 --
+-- lead:   severity, rank, count, reason, example, process, thread, dur_ms
 -- empty:  What looks like a device's is GPU activity.
 
 WITH device_process AS MATERIALIZED (

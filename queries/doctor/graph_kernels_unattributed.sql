@@ -23,6 +23,7 @@
 -- column: example    text        The first of these graphs.
 -- column: reason     text        Why no capture fits.
 --
+-- lead:   severity, rank, count, reason, graphs, replays, share_pct
 -- empty:  Kernels of every graph belong to operators, or none was launched.
 
 WITH refused AS MATERIALIZED (

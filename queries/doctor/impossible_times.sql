@@ -23,6 +23,7 @@
 -- column: dur_ns        int(ns)     Its duration, as the trace has it.
 -- column: example       text        Its name.
 --
+-- lead:   severity, rank, category, count, ts_ns, dur_ns, example
 -- empty:  Every event has a time that can be.
 
 WITH counted AS (

@@ -35,6 +35,7 @@
 -- column: slice_id   int(id)     The same: its row in kernels.
 -- column: example    text        Its name.
 --
+-- lead:   severity, rank, device, count, trouble, worst_ms, example
 -- empty:  No GPU activity has a time that cannot be.
 
 WITH stream AS MATERIALIZED (

@@ -28,6 +28,7 @@
 -- column: slice_id             int(id)     The same: its row in kernels.
 -- column: example              text        Its name.
 --
+-- lead:   severity, rank, device, count, share_pct, at_start, without_correlation, example
 -- empty:  Every GPU activity has its launch.
 
 WITH lone AS MATERIALIZED (

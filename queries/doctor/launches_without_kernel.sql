@@ -32,6 +32,7 @@
 -- column: slice_id   int(id)     The first: its row in slices.
 -- column: example    text        Its name.
 --
+-- lead:   severity, rank, count, share_pct, at_end, first_ms, last_ms, example
 -- empty:  Every launch has its GPU activity.
 
 WITH launch_label AS MATERIALIZED (

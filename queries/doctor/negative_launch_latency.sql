@@ -26,6 +26,7 @@
 -- column: slice_id     int(id)     The same: its row in kernels.
 -- column: example      text        Its name.
 --
+-- lead:   severity, rank, device, count, share_pct, worst_us, example
 -- empty:  No GPU activity starts before its launch.
 
 WITH early AS MATERIALIZED (

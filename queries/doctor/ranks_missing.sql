@@ -27,6 +27,7 @@
 -- column: missing_ranks      text        The first of those that are missing.
 -- column: example_rank       int(id)     The lowest rank that is there.
 --
+-- lead:   severity, missing_ranks, count, ranks, group_description, captures, group_name
 -- empty:  Every rank that is spoken of has its trace.
 
 WITH RECURSIVE used AS MATERIALIZED (

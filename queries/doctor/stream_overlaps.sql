@@ -30,6 +30,7 @@
 -- column: slice_id    int(id)     What starts there: its row in kernels.
 -- column: example     text        Its name.
 --
+-- lead:   severity, rank, device, stream, count, overlap_ms, share_pct, example
 -- empty:  What runs on a stream runs one after the other.
 
 WITH summed AS MATERIALIZED (

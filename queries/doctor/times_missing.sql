@@ -24,6 +24,7 @@
 -- column: first_offset  int(count)  The first, in bytes of the unpacked JSON, where it is known.
 -- column: example       text        Its name.
 --
+-- lead:   severity, rank, device, count, share_pct, trouble, example
 -- empty:  Every GPU activity has its time.
 
 WITH odd AS MATERIALIZED (

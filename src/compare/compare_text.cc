@@ -250,7 +250,7 @@ Status WriteRanks(const Comparison& comparison, const CompareTextOptions& option
                          comparison.ranks.size());
   }
   TRACEDB_TRY(output.Write(title + " (how long ranks wait because of it, on average):\n\n"));
-  Table table(options, output);
+  Table table(options, output, {"role", "delta_ms", "verdict", "base_ms", "new_ms"});
   TRACEDB_TRY(
       table.Begin({"role", "base_rank", "new_rank", "base_ms", "new_ms", "delta_ms", "verdict"}));
   const auto number = [](const std::optional<int64_t>& rank) {
@@ -291,9 +291,7 @@ Status WriteRows(const Comparison& comparison, const CompareTextOptions& options
                                        comparison.IsWhole()    ? "a rank"
                                        : comparison.IsOfLogs() ? "one iteration"
                                                                : "one step and rank")));
-  Table table(options, output,
-              {"kind", "name", "delta_ms", "verdict", "base_ms", "new_ms", "in", "base_calls",
-               "new_calls", "where"});
+  Table table(options, output, {"kind", "name", "delta_ms", "verdict", "base_ms", "new_ms", "in"});
   TRACEDB_TRY(table.Begin({"kind", "name", "where", "base_calls", "new_calls", "base_ms", "new_ms",
                            "delta_ms", "verdict", "in"}));
   std::string notes;

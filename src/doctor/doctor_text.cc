@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "query/doc/doc_words.h"
 #include "tracedb/text/result_sink.h"
 #include "tracedb/text/result_text.h"
 #include "tracedb/text/same_runs.h"
@@ -36,6 +37,7 @@ Result<std::string> Table(const CheckResult& check, int width) {
   SinkOptions options;
   options.table.width = width > 0 ? std::max(1, width - static_cast<int>(kIndent.size())) : 0;
   options.table.others = "--format json has them";
+  if (!check.doc->lead.empty()) options.table.lead = WordsOf("run, " + check.doc->lead);
   const auto table = MakeSink(Format::kTable, options, output);
   SameRuns sink(*table);
   std::vector<std::string> names;

@@ -53,10 +53,12 @@ Result<std::string> RunEngineExport(const EngineExport& options, const QueryCata
                  "tracedb export --sql " + options.engine + " " + options.queries[0]};
   }
   if (options.queries.empty()) {
+    size_t width = 0;
+    for (const std::string& name : EngineQueries()) width = std::max(width, name.size());
     std::string text;
     for (const std::string& name : EngineQueries()) {
       const QueryDoc* doc = catalog.Find(name);
-      if (doc != nullptr) text += fmt::format("{:20}  {}\n", name, doc->title);
+      if (doc != nullptr) text += fmt::format("{:{}}  {}\n", name, width, doc->title);
     }
     return text;
   }

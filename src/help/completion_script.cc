@@ -197,8 +197,15 @@ complete -F _tracedb tracedb
 )";
 
 constexpr std::string_view kZsh = R"(_tracedb() {
-  local -a offered params
-  offered=(${=$(_tracedb_next "${words[CURRENT]}" "${(@)words[2,CURRENT-1]}")})
+  local -a offered params before
+  local current=${words[CURRENT]}
+  before=("${(@)words[2,CURRENT-1]}")
+  if [[ $current == --*=* ]]; then
+    before+=("${current%%=*}")
+    compset -P 1 '*='
+    current=''
+  fi
+  offered=(${=$(_tracedb_next "$current" "${(@)before}")})
   params=(${(M)offered:#*=})
   if (( ${offered[(I)FILE]} )); then _files; fi
   if (( $#params )); then compadd -S '' -- $params; fi

@@ -149,7 +149,9 @@ def errors_have_the_programs_text(setting):
         db.query("overlapp")
     with raises(module.TracedbError, "rnak"):
         db.overlap(rnak=1)
-    with raises(AttributeError, "overlapp"):
+    with raises(module.TracedbError, "SQL:1: no such column: nam", "did you mean name"):
+        db.sql("SELECT nam FROM names")
+    with raises(AttributeError, "overlapp", "did you mean overlap"):
         db.overlapp  # noqa: B018
     with raises(ValueError, "one of pandas, polars, arrow, rows"):
         db.overlap(frame="excel")

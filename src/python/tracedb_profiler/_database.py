@@ -1,6 +1,7 @@
 """A database: queries and SQL as frames, plots, the report, cuts."""
 from __future__ import annotations
 
+import difflib
 import json
 import os
 from typing import Any, Dict, List, Optional, Union
@@ -117,8 +118,10 @@ class Database:
             raise AttributeError(name)
         doc = queries().get(name)
         if doc is None:
+            near = difflib.get_close_matches(name, dir(self), 2)
+            advice = f"did you mean {' or '.join(near)}? " if near else ""
             raise AttributeError(f"a Database has no {name!r}, and no query is called so; "
-                                 f"tracedb_profiler.queries() has them all")
+                                 f"{advice}tracedb_profiler.queries() has them all")
         return CannedQuery(self, doc)
 
     def __dir__(self) -> List[str]:

@@ -23,7 +23,11 @@ class TracedbWarning(UserWarning):
 
 
 def plain_text(stderr: str) -> str:
-    """Without the program's name in front of each line."""
-    lines = [line[len("tracedb: "):] if line.startswith("tracedb: ") else line
-             for line in stderr.splitlines()]
+    """Without the program's name in front of each line, nor an option that nobody gave here."""
+    lines = []
+    for line in stderr.splitlines():
+        for own, instead in (("tracedb: ", ""), ("--command:", "SQL:")):
+            if line.startswith(own):
+                line = instead + line[len(own):]
+        lines.append(line)
     return "\n".join(lines).strip()
