@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "tracedb/text/html_text.h"
-#include "tracedb/text/result_sinks.h"
+#include "tracedb/text/result_columns.h"
 #include "tracedb/text/result_text.h"
 
 namespace tracedb {
@@ -50,23 +50,23 @@ Status HtmlTable::Caption(std::string_view text) {
 Status HtmlTable::Begin(std::span<const std::string> column_names) {
   html_ += "<div class=\"scroll\"><table>" + caption_ + "<thead><tr>";
   caption_.clear();
-  for (const std::string& name : column_names) {
-    html_ += fmt::format("<th>{}</th>", EscapedHtml(name));
-  }
+  names_.assign(column_names.begin(), column_names.end());
+  is_number_.assign(names_.size(), false);
+  names_at_ = html_.size();
   html_ += "</tr></thead><tbody>\n";
   return Done{};
 }
 
 Status HtmlTable::Row(std::span<const Cell> cells) {
   html_ += "<tr>";
-  for (const Cell& cell : cells) {
+  for (size_t i = 0; i < cells.size(); ++i) {
+    const Cell& cell = cells[i];
     if (cell.type == SqlType::kText || cell.type == SqlType::kBlob) {
       html_ += TextCell(cell.text);
       continue;
     }
-    html_ += "<td class=\"n\">";
-    AppendCell(html_, cell);
-    html_ += "</td>";
+    if (cell.type != SqlType::kNull) is_number_[i] = true;
+    html_ += fmt::format("<td class=\"n\">{}</td>", ShowCell(cell, names_[i]).text);
   }
   html_ += "</tr>\n";
   ++rows_;
@@ -74,6 +74,12 @@ Status HtmlTable::Row(std::span<const Cell> cells) {
 }
 
 Status HtmlTable::End() {
+  std::string names;
+  for (size_t i = 0; i < names_.size(); ++i) {
+    names +=
+        fmt::format("<th{}>{}</th>", is_number_[i] ? " class=\"n\"" : "", EscapedHtml(names_[i]));
+  }
+  html_.insert(names_at_, names);
   html_ += "</tbody></table></div>\n";
   return Done{};
 }

@@ -13,7 +13,8 @@ namespace tracedb {
 // A paragraph for each that the text parts with an empty line; `code` in it as such.
 std::string HtmlParagraphs(std::string_view text);
 
-// Gathers a result as a <table>; long texts are cut, with the whole text as their title.
+// Gathers a result as a <table>; long texts are cut, with the whole text as their title, and
+// numbers rounded as in a terminal: CSV has every digit.
 class HtmlTable : public RowSink {
  public:
   Status Begin(std::span<const std::string> column_names) override;
@@ -27,6 +28,9 @@ class HtmlTable : public RowSink {
  private:
   std::string html_;
   std::string caption_;
+  std::vector<std::string> names_;
+  std::vector<bool> is_number_;  // by column: some number is in it
+  size_t names_at_ = 0;          // in html_, where the names go in once it is known what they name
   int64_t rows_ = 0;
 };
 

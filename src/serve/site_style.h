@@ -17,7 +17,7 @@ details.query > summary { padding: .15rem 0; cursor: pointer; }
 details.query > summary small { margin-left: .5rem; color: var(--soft);
   font: .85rem ui-monospace, monospace; }
 .rows { float: right; color: var(--soft); font-size: .85rem; }
-pre.chart { overflow-x: auto; line-height: 1.2; }
+pre.chart { overflow-x: auto; white-space: pre; line-height: 1.2; }
 textarea { flex: 1 1 100%; padding: .4rem .6rem; color: inherit;
   font: .9rem ui-monospace, monospace; background: var(--back); border: 1px solid var(--line);
   border-radius: 4px; }
@@ -32,6 +32,7 @@ button { padding: .3rem .8rem; color: var(--link); font: inherit; cursor: pointe
   background: none; border: 1px solid var(--link); border-radius: 4px; }
 .scroll { max-height: none; }
 th { color: var(--soft); font-weight: 600; }
+th.n { text-align: right; }
 td.wide { max-width: none; white-space: normal; }
 .soft { color: var(--soft); }
 .warn { color: var(--warn); }
