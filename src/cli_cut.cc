@@ -20,7 +20,7 @@ Status CheckEnding(const std::filesystem::path& output) {
   if (std::filesystem::exists(output, error)) return Done{};
   for (const std::string_view other :
        {".xlsx", ".xls", ".ods", ".csv", ".tsv", ".parquet", ".arrow", ".arrows", ".feather",
-        ".ndjson", ".jsonl", ".md", ".html", ".db", ".sqlite", ".sqlite3"}) {
+        ".ndjson", ".jsonl", ".md", ".html", ".pdf", ".png", ".db", ".sqlite", ".sqlite3"}) {
     if (ending != other) continue;
     return Error{
         ErrorKind::kUsage,

@@ -132,6 +132,7 @@ std::vector<std::string> NearOptions(const CLI::App& app, const CLI::App* comman
     return {"--format " + option.substr(2)};
   }
   std::vector<std::string> names = LongOptions(app, command);
+  if (option == "-V") return {"--version"};
   names.emplace_back("--database");
   std::vector<std::string> near = NearNames(option, names);
   std::ranges::replace(near, std::string("--database"), std::string("--db"));
@@ -197,6 +198,14 @@ Error UnknownOption(const CLI::App& app, const CLI::App* command,
                OrHelp(NearOptions(app, command, option),
                       command == nullptr ? HelpOfOption(app, option)
                                          : fmt::format("see: {} --help", program))};
+}
+
+// "serve" for who typed that, not its other name.
+std::string NameTyped(const CLI::App& command, const std::vector<std::string>& typed) {
+  for (const std::string& alias : command.get_aliases()) {
+    if (std::ranges::find(typed, alias) != typed.end()) return alias;
+  }
+  return command.get_name();
 }
 
 // A word "rank=3" among those that the command took or did not take; empty: there is none.
@@ -296,10 +305,15 @@ Error UnexpectedError(const CLI::App& app, const std::vector<std::string>& typed
     error.what = fmt::format("'{}': parameters of a query are given with -p", ShownText(word));
     return error;
   }
+  const std::string name = NameTyped(*command, typed);
+  std::string advice = fmt::format("see: tracedb {} --help", name);
+  if (IsSqliteFile(first) || first.ends_with(".db")) {
+    advice =
+        fmt::format("a database is named with --db: tracedb {} --db {}", name, ShownText(first));
+  }
   return Error{ErrorKind::kUsage,
-               fmt::format("tracedb {}: '{}' is one argument too many", command->get_name(),
-                           ShownText(first)),
-               fmt::format("see: tracedb {} --help", command->get_name())};
+               fmt::format("tracedb {}: '{}' is one argument too many", name, ShownText(first)),
+               std::move(advice)};
 }
 
 Error WrongUsage(const CLI::App& app, const std::string& what) {

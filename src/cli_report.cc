@@ -2,6 +2,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
 
 #include "cli_commands.h"
 #include "cli_functions.h"
@@ -11,6 +14,7 @@
 #include "tracedb/query/run/query_database.h"
 #include "tracedb/report/report_page.h"
 #include "tracedb/text/output_file.h"
+#include "tracedb/text/result_text.h"
 
 namespace tracedb {
 
@@ -21,6 +25,23 @@ Result<SqliteDb> Open(const GlobalOptions& global, const std::atomic<bool>& stop
   db.StopWhen(stop);
   TRACEDB_TRY(AddFunctions(db));
   return db;
+}
+
+// Whoever writes report.pdf would open it with something that takes no pages. Of a file that is
+// there the guard of outputs says more.
+Status CheckEnding(const std::filesystem::path& output) {
+  const std::string ending = output.extension().string();
+  std::error_code error;
+  if (std::filesystem::exists(output, error)) return Done{};
+  for (const std::string_view other : {".pdf", ".png", ".svg", ".csv", ".json", ".md", ".xlsx"}) {
+    if (ending != other) continue;
+    return Error{ErrorKind::kUsage,
+                 fmt::format("{}: the report is an HTML page, which is no {}",
+                             ShownText(output.string()), ending.substr(1)),
+                 fmt::format("write it to {}.html; a browser prints it as PDF",
+                             ShownText(output.stem().string()))};
+  }
+  return Done{};
 }
 
 // The page is written: it is whole but for these.
@@ -49,6 +70,7 @@ Status Verdict(const GlobalOptions& global, std::vector<std::string> failed) {
 
 Status RunReport(const GlobalOptions& global, const ReportArguments& arguments,
                  const std::atomic<bool>& stop) {
+  TRACEDB_TRY(CheckEnding(arguments.output));
   TRACEDB_ASSIGN(db, Open(global, stop));
   ProgressLine progress(global);
   ReportOptions options;

@@ -238,7 +238,20 @@ Status CheckPlotOptions(const QueryOptions& options) {
                "give one of them"};
 }
 
+Status CheckIsNoPage(const std::filesystem::path& output) {
+  const std::string ending = output.extension().string();
+  for (const std::string_view page : {".html", ".htm", ".pdf", ".png", ".svg"}) {
+    if (ending != page) continue;
+    return Error{ErrorKind::kUsage,
+                 fmt::format("{}: {} is not among the formats that are written",
+                             ShownText(output.string()), ending),
+                 "a page with charts is written by: tracedb report -o report.html"};
+  }
+  return Done{};
+}
+
 Status CheckOptions(const QueryOptions& options) {
+  TRACEDB_TRY(CheckIsNoPage(options.output));
   TRACEDB_TRY(CheckEnding(options.output, options.format, options.source, IsForPerson(options)));
   TRACEDB_TRY(CheckPlotOptions(options));
   const bool has_query = !options.source.empty() || !options.command.empty();
