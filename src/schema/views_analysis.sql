@@ -4,8 +4,9 @@
 CREATE VIEW origin AS
 -- The first event of all traces: sums of times count from it, those of absolute times would
 -- overflow.
+--   traces: how many they are
 --   zero_ns: its start
-SELECT min(start_ns) AS zero_ns FROM _trace WHERE NOT is_graph_capture;
+SELECT count(*) AS traces, min(start_ns) AS zero_ns FROM _trace WHERE NOT is_graph_capture;
 
 CREATE VIEW process_groups AS
 -- A communicator of a run: who takes part in collectives together.

@@ -1,5 +1,6 @@
 -- reads: _trace
 SELECT
+  COUNT(*) AS traces,
   MIN(start_ns) AS zero_ns
 FROM _trace
 WHERE
