@@ -263,7 +263,10 @@ Status Run(const CommandLine& line) {
     case Command::kReport:
       return RunReport(line.global, line.report, stop_asked);
     case Command::kWhatIf:
-      TRACEDB_TRY(CheckHasEvents(line.global.database, "what-if"));
+      // Without it collectives alone are replayed, which are there.
+      if (line.what_if.critical) {
+        TRACEDB_TRY(CheckHasEvents(line.global.database, "what-if --critical"));
+      }
       return RunWhatIf(line.global, line.what_if, stop_asked);
     case Command::kCompare:
       return InterruptedAlone(RunCompare(line.global, line.compare, stop_asked));

@@ -9,6 +9,7 @@
 #include "replay/graph/job_rows.h"
 #include "replay/graph/replay_graph.h"
 #include "replay/graph/stop_watch.h"
+#include "replay/graph/summary_rows.h"
 #include "replay/path_owners.h"
 #include "replay/replay_steps.h"
 
@@ -96,10 +97,14 @@ JobReplay::JobReplay(JobReplay&&) noexcept = default;
 JobReplay& JobReplay::operator=(JobReplay&&) noexcept = default;
 
 Result<JobReplay> JobReplay::Open(SqliteDb& db, int64_t capture_id) {
-  TRACEDB_ASSIGN(rows, ReadJobRows(db, capture_id, kRowsMax));
+  TRACEDB_ASSIGN(has_summaries_alone, HasSummariesAlone(db));
+  TRACEDB_ASSIGN(rows, has_summaries_alone ? ReadSummaryRows(db, capture_id, kRowsMax)
+                                           : ReadJobRows(db, capture_id, kRowsMax));
   TRACEDB_ASSIGN(owners, HostOwners::Open(db));
   StopWatch watch(db);
-  auto graph = std::make_unique<ReplayGraph>(ReplayGraph::Build(std::move(rows), &watch));
+  auto graph = std::make_unique<ReplayGraph>(
+      has_summaries_alone ? ReplayGraph::BuildOfCollectives(std::move(rows), &watch)
+                          : ReplayGraph::Build(std::move(rows), &watch));
   TRACEDB_TRY(watch.status());
   return JobReplay(std::move(graph), std::make_unique<HostOwners>(std::move(owners)));
 }

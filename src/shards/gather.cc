@@ -27,6 +27,9 @@ Result<SqliteDb> MakeTables(const GatherOptions& options) {
   TRACEDB_TRY(
       db.Execute("CREATE TABLE _shard (run TEXT, rank INTEGER, host TEXT, database TEXT, folder "
                  "TEXT); CREATE TABLE _left_out (table_name TEXT PRIMARY KEY) WITHOUT ROWID;"
+                 "CREATE TABLE _part_use (id INTEGER PRIMARY KEY, computing_ns INTEGER, "
+                 "idle_ns INTEGER);"
+                 "CREATE TABLE _step_last (trace_id INTEGER, step INTEGER, end_ns INTEGER);"
                  "COMMIT"));
   return db;
 }

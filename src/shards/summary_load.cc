@@ -5,6 +5,7 @@
 
 #include "tracedb/base/interval.h"
 #include "tracedb/derive/collectives/derive_groups.h"
+#include "tracedb/schema/waiting_calls.h"
 
 namespace tracedb {
 namespace {
@@ -56,6 +57,9 @@ Result<SummaryLoad> SummaryLoad::Begin(SqliteDb& db, std::optional<std::string> 
   TRACEDB_TRY(prepare(load.slice_,
                       "INSERT INTO _gpu_slice (id, track, event_name, ts, dur, kind) "
                       "VALUES (?1, ?2, ?3, ?4, ?5, 1)"));
+  TRACEDB_TRY(prepare(load.wait_,
+                      "INSERT OR IGNORE INTO _runtime_slice (id, track, event_name, ts, dur) "
+                      "VALUES (?1, ?2, ?3, ?4, ?5)"));
   TRACEDB_TRY(prepare(load.launch_,
                       "INSERT INTO _launch (id, launch_slice_id, launch_ts_ns, step) "
                       "VALUES (?1, ?2, ?3, ?4)"));
@@ -257,11 +261,51 @@ Status SummaryLoad::AddParts(const FoundShard& shard, const SummaryTrace& trace)
   return Done{};
 }
 
+// What the host waited for its GPU: the replay of collectives has to know. Names are there already.
+Status SummaryLoad::AddWaits(const FoundShard& shard) {
+  const SummaryTable& table = SummaryTableOf("runtime_slice.parquet");
+  if (!shard.Has(table.file)) return Done{};
+  TRACEDB_ASSIGN(file, SummaryFile::Open(shard.folder / table.file, table));
+  TRACEDB_ASSIGN(name, db_->Prepare("SELECT name FROM main._event_name WHERE id = ?1"));
+  const auto event_name = static_cast<size_t>(table.Find("event_name"));
+  const auto ts = static_cast<size_t>(table.Find("ts"));
+  const auto end = static_cast<size_t>(table.Find("end_ts"));
+  std::map<int64_t, bool> waits;  // by name
+  for (size_t group = 0; group < file.groups(); ++group) {
+    TRACEDB_TRY(file.ReadGroup(group));
+    for (size_t row = 0; row < file.rows(); ++row) {
+      const bool is_whole = !file.IsNull(row, 0) && !file.IsNull(row, event_name) &&
+                            !file.IsNull(row, ts) && !file.IsNull(row, end);
+      if (!is_whole) continue;
+      TRACEDB_ASSIGN(name_id, file.Moved(row, event_name, shard.traces));
+      if (!name_id.has_value()) continue;
+      const auto [known, is_new] = waits.try_emplace(*name_id, false);
+      if (is_new) {
+        TRACEDB_TRY(name.Bind(1, *name_id));
+        TRACEDB_ASSIGN(any, name.Step());
+        known->second = any && WaitsForGpu(name.Text(0));
+        name.Reset();
+      }
+      if (!known->second) continue;
+      bool is_taken = true;
+      for (size_t i = 0; is_taken && i < 4; ++i) {  // id, track, event_name, ts
+        TRACEDB_ASSIGN(bound, file.Bind(*wait_, static_cast<int>(i) + 1, row, i, shard.traces));
+        is_taken = bound;
+      }
+      if (!is_taken) continue;
+      TRACEDB_TRY(wait_->Bind(5, DifferenceNs(file.Int(row, end), file.Int(row, ts))));
+      TRACEDB_TRY(wait_->Run());
+    }
+  }
+  return Done{};
+}
+
 Status SummaryLoad::AddAll(const FoundShard& shard) {
   for (const SummaryTable& table : SummaryTables()) {
     const bool is_copied = !table.table.empty() && table.table != "_trace";
     if (is_copied && shard.Has(table.file)) TRACEDB_TRY(AddTable(shard, table));
   }
+  TRACEDB_TRY(AddWaits(shard));
   for (const SummaryTrace& trace : shard.traces) {
     const auto place = places_.find(trace.trace_id);
     if (trace.is_left_out || place == places_.end()) continue;

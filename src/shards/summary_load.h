@@ -47,6 +47,7 @@ class SummaryLoad {
   Status AddTable(const FoundShard& shard, const SummaryTable& table);
   Status AddGroups(const FoundShard& shard, const SummaryTrace& trace);
   Status AddParts(const FoundShard& shard, const SummaryTrace& trace);
+  Status AddWaits(const FoundShard& shard);
   Status AddAll(const FoundShard& shard);
   Result<SqliteStatement*> Insert(const SummaryTable& table);
 
@@ -59,7 +60,7 @@ class SummaryLoad {
   };
   std::map<int64_t, RunPlace> places_;
   std::map<std::string, SqliteStatement> inserts_;  // by file
-  std::optional<SqliteStatement> group_, part_, slice_, launch_;
+  std::optional<SqliteStatement> group_, part_, slice_, launch_, wait_;
 };
 
 }  // namespace tracedb

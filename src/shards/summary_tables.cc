@@ -21,6 +21,23 @@ struct Plan {
 constexpr const char* kOfTrace = " WHERE trace_id = ?1";
 constexpr const char* kOfRows = " WHERE id BETWEEN ?2 AND ?3";
 
+// Of each part how long after its start, and at most until its end, the last work ran that was
+// computed and began before its end; and how long after its end such work began (NULL: never).
+constexpr const char* kPartUses =
+    "(SELECT id, min(max(ifnull(last_ns - start_ns, 0), 0), end_ns - start_ns) AS computing_ns, "
+    "  CASE WHEN last_ns > end_ns THEN 0 ELSE next_ns - end_ns END AS idle_ns "
+    " FROM (SELECT id, start_ns, end_ns, "
+    "    max(work_end_ns) OVER (PARTITION BY device ORDER BY end_ns, is_work "
+    "      ROWS UNBOUNDED PRECEDING) AS last_ns, "
+    "    min(iif(is_work, end_ns, NULL)) OVER (PARTITION BY device ORDER BY end_ns, is_work "
+    "      ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS next_ns "
+    "  FROM (SELECT NULL AS id, device, 1 AS is_work, NULL AS start_ns, ts_ns AS end_ns, "
+    "      ts_ns + dur_ns AS work_end_ns FROM _busy_segment WHERE trace_id = ?1 AND kinds & 1 "
+    "    UNION ALL SELECT p.id, t.device, 0, p.ts_ns, p.ts_ns + p.dur_ns, NULL "
+    "    FROM _collective_part p JOIN _gpu_slice s ON s.id = p.id JOIN _track t ON t.id = s.track "
+    "    WHERE p.id BETWEEN ?2 AND ?3 AND p.dur_ns >= 0)) "
+    " WHERE id IS NOT NULL) ORDER BY id";
+
 constexpr Plan kPlans[] = {
     {"trace", "_trace",
      "trace_id:t path:s rank folder:s input_folder:s named_run:s is_graph_capture rank_source:s "
@@ -75,6 +92,14 @@ constexpr Plan kPlans[] = {
      "_collective_part p LEFT JOIN _gpu_slice s ON s.id = p.id LEFT JOIN _launch k ON k.id = p.id "
      "WHERE p.id BETWEEN ?2 AND ?3 "
      "ORDER BY p.id"},
+    // For the replay of collectives alone: whether a rank computed while a part ran, and when
+    // again; when its GPU was done with each step.
+    {"part_use", "_part_use", "id:r computing_ns idle_ns", kPartUses},
+    {"step_last", "_step_last",
+     "trace_id:t=t.trace_id step=k.step end_ns=max(s.ts+s.dur+t.base_ns)",
+     "_gpu_slice s JOIN _track t ON t.id = s.track LEFT JOIN _launch k ON k.id = s.id "
+     "WHERE s.id BETWEEN ?2 AND ?3 AND s.dur >= 0 "
+     "AND s.id NOT IN (SELECT id FROM _impossible_time) GROUP BY t.trace_id, k.step"},
     // Slices are read for what held the last rank of a collective, and only the stretches that
     // somebody waited in: they are in the order of time, so that few row groups are.
     {"gpu_slice", "",

@@ -15,15 +15,21 @@ namespace tracedb {
 namespace {
 
 constexpr int64_t kNamedMax = 3;
+constexpr std::string_view kReplayed = "what_if";
+constexpr const char* kReplayNote =
+    "only summaries were gathered: this is a replay of collectives alone, in which all that a rank "
+    "does between two of them is one piece";
 // Canned queries that need nothing of the tables that they read and that are not whole, where this
 // SQL gives 1.
 struct WholeAnyway {
   std::string_view query;
   const char* if_sql;
 };
-constexpr std::array<WholeAnyway, 2> kWholeAnyway = {
+constexpr std::array<WholeAnyway, 3> kWholeAnyway = {
     {// It looks up kernels of collectives alone, and those are there.
      {"nccl_unmatched", "SELECT 1"},
+     // Its replay takes what is there: collectives alone.
+     {kReplayed, "SELECT 1"},
      // It reads events of traces alone whose steps were not summed when they were read.
      {"overlap_by_step",
       "SELECT NOT EXISTS (SELECT 1 FROM main._device_use WHERE trace_id NOT IN "
@@ -138,7 +144,10 @@ Result<std::string> NoteOfGathered(SqliteDb& db, const QueryDoc& doc) {
   if (!gathered) return std::string();
   TRACEDB_ASSIGN(note, MissingRanksNote(db));
   TRACEDB_ASSIGN(left_out, MissingFor(db, doc));
-  if (left_out.empty()) return note;
+  if (left_out.empty()) {
+    if (doc.name != kReplayed) return note;
+    return (note.empty() ? "" : note + "; ") + kReplayNote;
+  }
   std::string names;
   for (const std::string& table : left_out) names += (names.empty() ? "" : ", ") + table;
   if (!doc.IsDocumented()) {

@@ -152,4 +152,19 @@ Result<std::vector<Change>> ReadChanges(SqliteDb& db, std::string_view text) {
   return ChangeReader::Read(db, text);
 }
 
+Result<std::unordered_set<int64_t>> NamesOf(SqliteDb& db, const Change& change) {
+  std::unordered_set<int64_t> names;
+  TRACEDB_ASSIGN(rows, db.Prepare("SELECT id FROM _event_name WHERE name IS NOT NULL "
+                                  "AND (?1 = '' OR name = ?1) AND (?2 = '' OR name LIKE ?2) "
+                                  "AND (?3 = '' OR name GLOB ?3)"));
+  TRACEDB_TRY(rows.Bind(1, change.name));
+  TRACEDB_TRY(rows.Bind(2, change.like));
+  TRACEDB_TRY(rows.Bind(3, change.glob));
+  for (;;) {
+    TRACEDB_ASSIGN(any, rows.Step());
+    if (!any) return names;
+    names.insert(rows.Int(0));
+  }
+}
+
 }  // namespace tracedb

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "tracedb/base/result.h"
@@ -26,5 +27,8 @@ Error NotUnderstood(const std::string& why);
 
 // Empty text is no change.
 Result<std::vector<Change>> ReadChanges(SqliteDb& db, std::string_view text);
+
+// The events' names that it means, by number.
+Result<std::unordered_set<int64_t>> NamesOf(SqliteDb& db, const Change& change);
 
 }  // namespace tracedb

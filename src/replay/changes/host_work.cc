@@ -82,7 +82,12 @@ class HostWorkOfRanks {
     for (const HostWork::Stretch& one : alike) {
       if (!late_.contains(RankOf(one.trace))) others_ns.push_back(one.work_ns);
     }
-    if (others_ns.empty() || others_ns.size() == alike.size()) return;
+    if (others_ns.size() == alike.size()) return;
+    if (others_ns.empty()) {
+      // Of summaries nothing else tells of ranks that are late in turn.
+      if (!graph_.rows().is_of_summaries || alike.size() < 2) return;
+      for (const HostWork::Stretch& one : alike) others_ns.push_back(one.work_ns);
+    }
     const int64_t usual_ns = LowerMedianNs(std::move(others_ns));
     for (const HostWork::Stretch& one : alike) {
       const RankStep of{RankOf(one.trace), step};

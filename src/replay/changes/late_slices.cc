@@ -51,6 +51,8 @@ class LateFinder {
     TRACEDB_TRY(FindHidden(all.slices));
     TRACEDB_TRY(ReadOthers());
     for (const Stall& stall : stalls_) TRACEDB_TRY(Compare(stall));
+    all.steps = slow_steps_;
+    all.steps.insert(host_steps_.begin(), host_steps_.end());
     all.host_steps = std::move(host_steps_);
     for (const auto& [slice_id, late_ns] : late_ns_) {
       if (late_ns > 0) all.slices.push_back({slice_id, late_ns});

@@ -19,6 +19,7 @@ struct LateSlice {
 struct Lateness {
   std::vector<LateSlice> slices;
   std::set<int64_t> host_steps;  // in which a host was late, or it is not known why
+  std::set<int64_t> steps;       // in which any of them was
 };
 
 // Of these ranks of the capture whose rows these are, looked at together. MODEL.md, "lateness of

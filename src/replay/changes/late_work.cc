@@ -67,7 +67,7 @@ class LateWork {
     TRACEDB_ASSIGN(places, PipelinePlaces(db_, rows_));
     bool has_messages = false;  // asked only where stages are not known
     if (places.empty()) {
-      TRACEDB_ASSIGN(has_some, HasMessages());
+      TRACEDB_ASSIGN(has_some, HasMessages(db_, rows_));
       has_messages = has_some;
     }
     for (uint32_t trace = 0; trace < rows_.traces.size(); ++trace) {
@@ -88,17 +88,6 @@ class LateWork {
       peers_.emplace_back(trace, Peers{is_staged ? alike : others, do_the_same});
     }
     return Done{};
-  }
-
-  // Those that are sent to one rank: of the capture, by the index that begins with it.
-  Result<bool> HasMessages() {
-    if (rows_.traces.empty()) return false;
-    TRACEDB_ASSIGN(row, db_.Prepare("SELECT EXISTS (SELECT 1 FROM _collective_part "
-                                    "WHERE capture_id = (SELECT capture_id FROM _trace "
-                                    "WHERE trace_id = ?1) AND pair <> '')"));
-    TRACEDB_TRY(row.Bind(1, rows_.traces.front().trace_id));
-    TRACEDB_ASSIGN(any, row.Step());
-    return any && row.Int(0) != 0;
   }
 
   Works InOrder(const std::vector<uint32_t>& activities) const {

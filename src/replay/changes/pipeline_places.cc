@@ -20,4 +20,15 @@ Result<std::map<int64_t, int64_t>> PipelinePlaces(SqliteDb& db, const JobRows& j
   return places;
 }
 
+Result<bool> HasMessages(SqliteDb& db, const JobRows& job) {
+  if (job.traces.empty()) return false;
+  // Of the capture, by the index that begins with it.
+  TRACEDB_ASSIGN(row, db.Prepare("SELECT EXISTS (SELECT 1 FROM _collective_part "
+                                 "WHERE capture_id = (SELECT capture_id FROM _trace "
+                                 "WHERE trace_id = ?1) AND pair <> '')"));
+  TRACEDB_TRY(row.Bind(1, job.traces.front().trace_id));
+  TRACEDB_ASSIGN(any, row.Step());
+  return any && row.Int(0) != 0;
+}
+
 }  // namespace tracedb

@@ -14,4 +14,7 @@ namespace tracedb {
 // rank without such a group is not in it.
 Result<std::map<int64_t, int64_t>> PipelinePlaces(SqliteDb& db, const JobRows& job);
 
+// Whether any message is sent from one rank to another.
+Result<bool> HasMessages(SqliteDb& db, const JobRows& job);
+
 }  // namespace tracedb

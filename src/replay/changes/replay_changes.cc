@@ -15,7 +15,9 @@
 #include "replay/changes/change_reader.h"
 #include "replay/changes/host_slices.h"
 #include "replay/changes/late_slices.h"
+#include "replay/changes/own_work.h"
 #include "replay/changes/scaled_weight.h"
+#include "replay/changes/summary_changes.h"
 #include "replay/graph/host_steps.h"
 #include "replay/graph/stop_watch.h"
 #include "tracedb/base/interval.h"
@@ -59,6 +61,7 @@ class Weights {
  private:
   Status Apply(const Change& change) {
     TRACEDB_TRY(CheckStep(change));
+    if (rows_.is_of_summaries) TRACEDB_TRY(CheckOfSummaries(db_, change));
     if (!change.ideal.empty()) return ideal_.Apply(db_, change, weights_);
     if (change.slice.has_value()) {
       TRACEDB_ASSIGN(known, db_.Prepare("SELECT 1 FROM slices WHERE slice_id = ?1"));
@@ -146,8 +149,9 @@ class Weights {
     }
     std::unordered_set<int64_t> names;
     if (change.names_slices()) {
-      TRACEDB_ASSIGN(found, NamesOf(change));
+      TRACEDB_ASSIGN(found, NamesOf(db_, change));
       names = std::move(found);
+      if (rows_.is_of_summaries) TRACEDB_TRY(CheckNamesOfSummaries(db_, rows_, names));
     }
     bool is_of_gpu = false;
     if (!host_only) {
@@ -162,7 +166,7 @@ class Weights {
         return Scaled(weight_ns, change.factor);
       });
     }
-    if (is_of_one_kind) return Done{};
+    if (is_of_one_kind || rows_.is_of_summaries) return Done{};
     ShortenedSlices slices(rows_);
     if (change.names_slices()) {
       TRACEDB_TRY(slices.Read(db_, names, change.rank, change.step, 1 - change.factor));
@@ -192,7 +196,7 @@ class Weights {
     Change named;
     named.name = change.held_by;
     ShortenedSlices slices(rows_);
-    TRACEDB_ASSIGN(names, NamesOf(named));
+    TRACEDB_ASSIGN(names, NamesOf(db_, named));
     TRACEDB_TRY(slices.ReadHeld(db_, owners_, names, change.rank, change.step, 1 - change.factor));
     ScaleHost(slices, kLongSliceNs);
     return Done{};
@@ -213,21 +217,6 @@ class Weights {
       weights_.Set(edge, Scaled(weights_[edge], *change.recorder));
     }
     return Done{};
-  }
-
-  Result<std::unordered_set<int64_t>> NamesOf(const Change& change) {
-    std::unordered_set<int64_t> names;
-    TRACEDB_ASSIGN(rows, db_.Prepare("SELECT id FROM _event_name WHERE name IS NOT NULL "
-                                     "AND (?1 = '' OR name = ?1) AND (?2 = '' OR name LIKE ?2) "
-                                     "AND (?3 = '' OR name GLOB ?3)"));
-    TRACEDB_TRY(rows.Bind(1, change.name));
-    TRACEDB_TRY(rows.Bind(2, change.like));
-    TRACEDB_TRY(rows.Bind(3, change.glob));
-    for (;;) {
-      TRACEDB_ASSIGN(any, rows.Step());
-      if (!any) return names;
-      names.insert(rows.Int(0));
-    }
   }
 
   // Whether anything waits for them.
@@ -260,8 +249,11 @@ class Weights {
   Status DropLateness(const std::set<int64_t>& ranks) {
     TRACEDB_ASSIGN(late, LatenessOf(db_, rows_, ranks));
     TRACEDB_TRY(Shorten(late.slices));
-    if (late.host_steps.empty()) return Done{};
-    return host_work_.Even(db_, ranks, late.host_steps, watch_, weights_);
+    if (!late.host_steps.empty()) {
+      TRACEDB_TRY(host_work_.Even(db_, ranks, late.host_steps, watch_, weights_));
+    }
+    if (!rows_.is_of_summaries) return Done{};
+    return EvenOwnWork(db_, graph_, ranks, late.steps, watch_, weights_);
   }
 
   // That a framework calls in one way; "-": in any that is known; empty: none.

@@ -11,6 +11,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "replay/graph/matched_parts.h"
 #include "replay/graph/open_waits.h"
 #include "replay/graph/recorder_holds.h"
 #include "tracedb/schema/rank_clock.h"
@@ -18,16 +19,6 @@
 
 namespace tracedb {
 namespace {
-
-// What no clock shows, out of hostile traces and damaged databases, is bounded: differences fit.
-constexpr int64_t kTimeMax = int64_t{1} << 61;
-int64_t Bounded(int64_t ns) { return std::clamp(ns, -kTimeMax, kTimeMax); }
-
-constexpr int64_t kNoLaunch = std::numeric_limits<int64_t>::max();
-
-// There are no more streams and threads than rows.
-constexpr uint32_t kStreamBits = (uint32_t{1} << 30) - 1;
-constexpr uint32_t kThreadBits = (uint32_t{1} << 28) - 1;
 
 enum class CallName : uint8_t { kOther, kWait, kWaitForAll, kStreamWait };
 
@@ -59,7 +50,7 @@ class JobReader {
     }
     rows_.activities.shrink_to_fit();
     rows_.calls.shrink_to_fit();
-    TRACEDB_TRY(ReadCollectives(capture_id));
+    TRACEDB_TRY(ReadMatchedParts(db_, capture_id, rows_));
     return std::move(rows_);
   }
 
@@ -144,13 +135,7 @@ class JobReader {
     return found;
   }
 
-  Status CheckSize(size_t more = 0) const {
-    if (rows_.activities.size() + rows_.calls.size() + more <= rows_max_) return Done{};
-    return Error{ErrorKind::kQuery,
-                 "this capture is too large to be replayed: more than " +
-                     std::to_string(rows_max_) + " launches, waits and GPU activities",
-                 "cut fewer steps out of it with tracedb cut, and ingest those"};
-  }
+  Status CheckSize(size_t more = 0) const { return CheckJobSize(rows_, more, rows_max_); }
 
   Status ReadActivities(int64_t first, int64_t last) {
     TRACEDB_ASSIGN(rows, db_.Prepare("SELECT g.id, g.track, g.ts, g.dur, g.kind, g.event_name, "
@@ -167,9 +152,9 @@ class JobReader {
       TRACEDB_ASSIGN(track, TrackOf(rows.Int(1), true));
       Activity activity{};
       const int64_t start_ns = SumNs(rows.Int(2), track->base_ns);
-      activity.start_ns = Bounded(clock_.Aligned(start_ns));
+      activity.start_ns = BoundedNs(clock_.Aligned(start_ns));
       activity.finish_ns =
-          std::max(activity.start_ns, Bounded(clock_.Aligned(SumNs(start_ns, rows.Int(3)))));
+          std::max(activity.start_ns, BoundedNs(clock_.Aligned(SumNs(start_ns, rows.Int(3)))));
       activity.slice_id = id;
       activity.step = rows.Type(8) == SqlType::kInteger ? rows.Int(8) : kNoStep;
       activity.name_id = rows.Int(5);
@@ -244,7 +229,7 @@ class JobReader {
     std::map<uint32_t, int64_t> last_end_ns;  // of a hold, by thread
     for (size_t i = calls_before; i < rows_.calls.size(); ++i) {
       if (rows_.calls[i].kind == CallKind::kStreamWait) continue;
-      last_end_ns.emplace(uint32_t{rows_.calls[i].thread}, -kTimeMax);
+      last_end_ns.emplace(uint32_t{rows_.calls[i].thread}, -kJobTimeMax);
     }
     std::vector<HostThread> threads;
     for (const auto& [thread, none] : last_end_ns) {
@@ -259,8 +244,8 @@ class JobReader {
       Call call{};
       call.thread = tracks_.at(threads[hold.thread].track_id).number & kThreadBits;
       int64_t& last_ns = last_end_ns[call.thread];
-      call.start_ns = std::max(last_ns, Bounded(clock_.Aligned(hold.range.start_ns)));
-      call.end_ns = Bounded(clock_.Aligned(hold.range.end_ns));
+      call.start_ns = std::max(last_ns, BoundedNs(clock_.Aligned(hold.range.start_ns)));
+      call.end_ns = BoundedNs(clock_.Aligned(hold.range.end_ns));
       call.slice_id = hold.slice_id;
       call.trace = static_cast<uint32_t>(rows_.traces.size() - 1);
       call.kind = CallKind::kHold;
@@ -275,8 +260,8 @@ class JobReader {
     TRACEDB_ASSIGN(track, TrackOf(track_id, false));
     const int64_t start_ns = SumNs(ts, track->base_ns);
     Call call{};
-    call.start_ns = Bounded(clock_.Aligned(start_ns));
-    call.end_ns = std::max(call.start_ns, Bounded(clock_.Aligned(SumNs(start_ns, dur))));
+    call.start_ns = BoundedNs(clock_.Aligned(start_ns));
+    call.end_ns = std::max(call.start_ns, BoundedNs(clock_.Aligned(SumNs(start_ns, dur))));
     call.slice_id = id;
     call.trace = static_cast<uint32_t>(rows_.traces.size() - 1);
     call.thread = track->number & kThreadBits;
@@ -286,61 +271,6 @@ class JobReader {
     call.kind = waits && call.end_ns == call.start_ns ? CallKind::kLaunch : kind;
     rows_.calls.push_back(call);
     return Done{};
-  }
-
-  uint32_t ActivityOf(int64_t slice_id) const {
-    const auto found = by_id_.find(slice_id);
-    return found == by_id_.end() ? kNone : found->second;
-  }
-
-  Status ReadCollectives(int64_t capture_id) {
-    for (uint32_t i = 0; i < rows_.activities.size(); ++i) {
-      if (rows_.activities[i].kind == GpuKind::kCommunication) {
-        by_id_.emplace(rows_.activities[i].slice_id, i);
-      }
-    }
-    TRACEDB_ASSIGN(rows, db_.Prepare("SELECT group_id, pair, by_seq, match_no, id "
-                                     "FROM _collective_part WHERE capture_id = ?1 "
-                                     "AND group_id IS NOT NULL "
-                                     "ORDER BY group_id, pair, by_seq, match_no, id"));
-    TRACEDB_TRY(rows.Bind(1, capture_id));
-    std::string key;
-    std::vector<uint32_t> parts;
-    for (;;) {
-      TRACEDB_ASSIGN(any, rows.Step());
-      std::string here;
-      if (any) {
-        for (int column = 0; column < 4; ++column) here.append(rows.Text(column)).append("\n");
-      }
-      if (!any || here != key) {
-        AddCollective(parts);
-        parts.clear();
-        if (!any) break;
-        key = std::move(here);
-      }
-      const uint32_t activity = ActivityOf(rows.Int(4));
-      if (activity == kNone) continue;
-      rows_.activities[activity].group_id = rows.Int(0);
-      parts.push_back(activity);
-    }
-    by_id_ = {};
-    return Done{};
-  }
-
-  void AddCollective(const std::vector<uint32_t>& parts) {
-    const auto rank = [&](uint32_t part) {
-      return rows_.traces[rows_.activities[part].trace].rank;
-    };
-    const bool is_met = std::any_of(parts.begin(), parts.end(),
-                                    [&](uint32_t part) { return rank(part) != rank(parts[0]); });
-    if (!is_met) return;
-    const auto number = static_cast<uint32_t>(rows_.collectives.size());
-    rows_.collectives.push_back(
-        {static_cast<uint32_t>(rows_.parts.size()), static_cast<uint32_t>(parts.size())});
-    for (const uint32_t part : parts) {
-      rows_.activities[part].collective = number;
-      rows_.parts.push_back(part);
-    }
   }
 
   SqliteDb& db_;
@@ -355,7 +285,6 @@ class JobReader {
   std::vector<int64_t> launch_of_;                      // of the trace's activities; 0: none
   std::vector<int64_t> launch_ns_;                      // of them; kNoLaunch
   std::vector<std::pair<int64_t, uint32_t>> launches_;  // call's slice_id, activity
-  std::unordered_map<int64_t, uint32_t> by_id_;         // communication kernels
   std::optional<SqliteStatement> track_, name_;
 };
 
@@ -372,6 +301,14 @@ int64_t JobRows::LaunchNs(uint32_t activity) const {
   const auto at = std::ranges::lower_bound(launched_elsewhere, activity, {},
                                            &std::pair<uint32_t, int64_t>::first);
   return at != launched_elsewhere.end() && at->first == activity ? at->second : kNoLaunch;
+}
+
+Status CheckJobSize(const JobRows& rows, size_t more, size_t rows_max) {
+  if (rows.activities.size() + rows.calls.size() + more <= rows_max) return Done{};
+  return Error{ErrorKind::kQuery,
+               "this capture is too large to be replayed: more than " + std::to_string(rows_max) +
+                   " launches, waits and GPU activities",
+               "cut fewer steps out of it with tracedb cut, and ingest those"};
 }
 
 Result<JobRows> ReadJobRows(SqliteDb& db, int64_t capture_id, size_t rows_max) {

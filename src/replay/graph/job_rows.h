@@ -2,6 +2,7 @@
 // launch or wait, steps, parts of matched collectives. Times are aligned.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <utility>
@@ -15,6 +16,15 @@ namespace tracedb {
 
 inline constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
 inline constexpr int64_t kNoStep = std::numeric_limits<int64_t>::min();
+inline constexpr int64_t kNoLaunch = std::numeric_limits<int64_t>::max();
+
+// What no clock shows, out of hostile traces and damaged databases, is bounded: differences fit.
+inline constexpr int64_t kJobTimeMax = int64_t{1} << 61;
+inline int64_t BoundedNs(int64_t ns) { return std::clamp(ns, -kJobTimeMax, kJobTimeMax); }
+
+// Of Activity::stream and Call::thread: there are no more streams and threads than rows.
+inline constexpr uint32_t kStreamBits = (uint32_t{1} << 30) - 1;
+inline constexpr uint32_t kThreadBits = (uint32_t{1} << 28) - 1;
 
 struct Activity {
   int64_t start_ns;
@@ -55,6 +65,14 @@ struct Collective {
   uint32_t part_count;
 };
 
+// Of a part, where the rows are those of a gathered database: what its rank computed meanwhile.
+struct PartUse {
+  int64_t computing_ns = 0;  // from its start to the end of the last such work that began before
+                             // its own end, which is at most that
+  bool is_exposed = false;   // nothing was computed when it ended
+  bool is_resumed = false;   // and soon after something was
+};
+
 struct JobTrace {
   int64_t trace_id;
   int64_t rank;
@@ -75,6 +93,9 @@ struct JobRows {
   std::vector<JobStep> steps;        // by call
   std::vector<Collective> collectives;
   std::vector<uint32_t> parts;
+  // A gathered database has collectives, launches of theirs, long waits and steps alone.
+  bool is_of_summaries = false;
+  std::vector<PartUse> uses;  // by activity, of such rows
   // By activity: launched by what is no row.
   std::vector<std::pair<uint32_t, int64_t>> launched_elsewhere;
 
@@ -83,7 +104,9 @@ struct JobRows {
   int64_t LaunchNs(uint32_t activity) const;
 };
 
-// Rows beyond `rows_max` are an error that says what to ask for instead.
+// Rows beyond `rows_max` are an error that says what to ask for instead; `more` are to come.
+Status CheckJobSize(const JobRows& rows, size_t more, size_t rows_max);
+
 Result<JobRows> ReadJobRows(SqliteDb& db, int64_t capture_id, size_t rows_max);
 
 }  // namespace tracedb

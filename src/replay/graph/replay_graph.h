@@ -46,6 +46,9 @@ enum class EdgeKind : uint8_t {
   kRun,       // start to finish
   kTransfer,  // meet to finish
   kMeet,      // start to meet
+  // Of collectives alone, what a rank does by itself:
+  kOwn,           // after a part, to what waited for it
+  kOwnMeanwhile,  // from the start of that part, as far as it was done while the part ran
 };
 
 class StopWatch;
@@ -55,6 +58,8 @@ class ReplayGraph {
   // Of rows that fit; nodes and edges are as MODEL.md says. What a watch has stopped, here and in
   // Replay, is worth nothing.
   static ReplayGraph Build(JobRows rows, StopWatch* watch = nullptr);
+  // The same of rows of a gathered database.
+  static ReplayGraph BuildOfCollectives(JobRows rows, StopWatch* watch = nullptr);
   // Of nodes in an order in which every edge leads to a later one; each node's edges are from its
   // first_edge to that of the next. Only Replay and BindingEdge know what to do with it.
   static ReplayGraph Of(std::vector<Node> nodes, std::vector<uint32_t> from,
@@ -87,6 +92,7 @@ class ReplayGraph {
 
  private:
   friend class GraphBuilder;
+  friend class CollectiveBuilder;
   JobRows rows_;
   std::vector<Node> nodes_;
   std::vector<uint32_t> from_;

@@ -1,0 +1,219 @@
+// Rows of a gathered database become a graph: as graph_builder.cc does it of all rows, but for what
+// a part of a collective waited for where nothing recorded says it: its rank's own work, which goes
+// on from the last collective that it waited for (MODEL.md, "Collectives alone").
+#include <algorithm>
+#include <utility>
+
+#include "replay/graph/node_order.h"
+#include "replay/graph/replay_graph.h"
+#include "replay/graph/stop_watch.h"
+#include "tracedb/base/interval.h"
+
+namespace tracedb {
+namespace {
+
+constexpr int64_t kLaunchRestMax = 100'000;  // ns between a launch and a start that it explains
+constexpr int64_t kFinishRestMax = 20'000;   // between a finish and a start
+
+}  // namespace
+
+class CollectiveBuilder {
+ public:
+  explicit CollectiveBuilder(ReplayGraph& graph)
+      : graph_(graph),
+        rows_(graph.rows_),
+        start_of_(rows_.activities.size(), kNone),
+        finish_of_(rows_.activities.size(), kNone),
+        node_of_call_(rows_.calls.size(), kNone),
+        meet_of_(rows_.collectives.size(), kNone),
+        started_(rows_.stream_count, kNone),
+        ranks_(rows_.traces.size()),
+        was_queued_(rows_.activities.size(), false) {}
+
+  void Build(StopWatch* watch) {
+    OrderNodes(rows_, graph_.nodes_);
+    for (const Activity& a : rows_.activities) {
+      if (a.call == kNone) continue;
+      const int64_t latency_ns = a.start_ns - rows_.calls[a.call].start_ns;
+      int64_t& least_ns = ranks_[a.trace].least_launch_ns;
+      if (latency_ns >= 0) least_ns = std::min(least_ns, latency_ns);
+    }
+    for (uint32_t node = 0; node < graph_.nodes_.size(); ++node) {
+      if (watch != nullptr && watch->Asked()) return;
+      graph_.nodes_[node].first_edge = static_cast<uint32_t>(graph_.from_.size());
+      AddEdges(node);
+    }
+    graph_.finishes_ = std::move(finish_of_);
+  }
+
+ private:
+  struct Rank {
+    int64_t least_launch_ns = std::numeric_limits<int64_t>::max();
+    uint32_t host = kNone;     // the last node of its host
+    uint32_t exposed = kNone;  // the part that ended last of those that nothing hid at their end
+    // From where own work goes on: the finish of such a part after which something was computed at
+    // once, or the start of a hidden one that own work had led to.
+    uint32_t mark = kNone;
+  };
+  struct Ready {
+    uint32_t node = kNone;
+    EdgeKind kind = EdgeKind::kLaunch;
+    int64_t base_ns = 0;  // the weight but for what binding adds
+    int64_t at_ns = 0;
+    int64_t rest_max = 0;
+  };
+
+  int64_t At(uint32_t node) const { return graph_.nodes_[node].at_ns; }
+
+  void AddEdge(uint32_t from, EdgeKind kind, int64_t weight_ns) {
+    graph_.from_.push_back(from);
+    graph_.kinds_.push_back(kind);
+    graph_.weights_.Add(weight_ns);
+  }
+
+  void AddEdges(uint32_t node) {
+    const uint32_t owner = graph_.nodes_[node].owner;
+    switch (graph_.nodes_[node].kind) {
+      case NodeKind::kEnd:
+        return AddEnd(node, owner);
+      case NodeKind::kStart:
+        return AddStart(node, owner);
+      case NodeKind::kFinish:
+        return AddFinish(node, owner);
+      case NodeKind::kMeet:
+        return AddMeet(node, owner);
+      default:
+        return AddHost(node, owner);
+    }
+  }
+
+  // One thread goes on from one of its moments to the next.
+  void AddHost(uint32_t node, uint32_t call) {
+    Rank& rank = ranks_[rows_.calls[call].trace];
+    if (rank.host != kNone) AddEdge(rank.host, EdgeKind::kHost, At(node) - At(rank.host));
+    rank.host = node;
+    if (rows_.calls[call].kind != CallKind::kStep) node_of_call_[call] = node;
+  }
+
+  // A call that waits returns with the collective that ended during it, or when the rank's own work
+  // is done that went on after the last one.
+  void AddEnd(uint32_t node, uint32_t call) {
+    Rank& rank = ranks_[rows_.calls[call].trace];
+    const uint32_t begin = node_of_call_[call];
+    uint32_t mark = rank.mark;
+    if (rank.exposed != kNone && finish_of_[rank.exposed] > begin) mark = finish_of_[rank.exposed];
+    AddEdge(begin, EdgeKind::kHost, mark == kNone ? At(node) - At(begin) : 0);
+    if (mark != kNone) AddOwn(node, mark);
+    rank.host = node;
+  }
+
+  // What the rank did by itself since then, and, after a part, what it had done while that ran.
+  void AddOwn(uint32_t node, uint32_t mark) {
+    const int64_t after_ns = At(node) - At(mark);
+    AddEdge(mark, EdgeKind::kOwn, after_ns);
+    if (graph_.nodes_[mark].kind != NodeKind::kFinish) return;
+    const uint32_t part = graph_.nodes_[mark].owner;
+    const int64_t meanwhile_ns = rows_.uses[part].computing_ns;
+    if (meanwhile_ns > 0 && !was_queued_[part]) {
+      AddEdge(start_of_[part], EdgeKind::kOwnMeanwhile, SumNs(meanwhile_ns, after_ns));
+    }
+  }
+
+  void AddStart(uint32_t node, uint32_t number) {
+    const Activity& activity = rows_.activities[number];
+    Rank& rank = ranks_[activity.trace];
+    start_of_[number] = node;
+    if (activity.kind != GpuKind::kCommunication) return AddStepsEnd(node, rank);
+    const Ready launch = LaunchOf(activity);
+    const Ready stream = StreamOf(activity);
+    const bool is_launch_last =
+        stream.node == kNone || (launch.node != kNone && launch.at_ns >= stream.at_ns);
+    const Ready& last = is_launch_last ? launch : stream;
+    const bool is_explained = last.node != kNone && At(node) - last.at_ns <= last.rest_max;
+    uint32_t own = kNone;
+    if (!is_explained) own = OwnBefore(node, rank);
+    // Nothing tells: then it is the host's, or its stream's.
+    const bool is_left = !is_explained && own == kNone;
+    const bool binds_launch = (is_explained && is_launch_last) || (is_left && launch.node != kNone);
+    const bool binds_stream = !binds_launch && (is_explained || is_left);
+    AddReady(node, launch, binds_launch);
+    AddReady(node, stream, binds_stream);
+    if (own != kNone) AddOwn(node, own);
+    was_queued_[number] = binds_stream;
+    const bool is_own = own != kNone || (is_left && binds_launch);
+    if (is_own && !rows_.uses[number].is_exposed) rank.mark = node;
+    started_[activity.stream] = number;
+  }
+
+  void AddReady(uint32_t node, const Ready& ready, bool binds) {
+    if (ready.node == kNone) return;
+    AddEdge(ready.node, ready.kind, binds ? At(node) - At(ready.node) : ready.base_ns);
+  }
+
+  Ready LaunchOf(const Activity& activity) const {
+    if (activity.call == kNone || node_of_call_[activity.call] == kNone) return {};
+    const uint32_t launch = node_of_call_[activity.call];
+    const int64_t least_ns = ranks_[activity.trace].least_launch_ns;
+    return {launch, EdgeKind::kLaunch, least_ns, At(launch) + least_ns, kLaunchRestMax};
+  }
+
+  Ready StreamOf(const Activity& activity) const {
+    const uint32_t before = started_[activity.stream];
+    if (before == kNone || finish_of_[before] == kNone) return {};
+    const uint32_t finish = finish_of_[before];
+    return {finish, EdgeKind::kStream, 0, At(finish), kFinishRestMax};
+  }
+
+  // The part that ended just now, else where own work went on last.
+  uint32_t OwnBefore(uint32_t node, const Rank& rank) const {
+    if (rank.exposed == kNone) return rank.mark;
+    const uint32_t finish = finish_of_[rank.exposed];
+    return At(node) - At(finish) <= kFinishRestMax ? finish : rank.mark;
+  }
+
+  // What is left of a step after its last collective.
+  void AddStepsEnd(uint32_t node, const Rank& rank) {
+    const uint32_t own = OwnBefore(node, rank);
+    if (own != kNone) {
+      AddOwn(node, own);
+    } else if (rank.host != kNone) {
+      AddEdge(rank.host, EdgeKind::kOwn, At(node) - At(rank.host));
+    }
+  }
+
+  void AddFinish(uint32_t node, uint32_t number) {
+    const Activity& activity = rows_.activities[number];
+    const uint32_t start = start_of_[number];
+    const uint32_t meet = activity.collective == kNone ? kNone : meet_of_[activity.collective];
+    AddEdge(start, EdgeKind::kRun, At(node) - At(meet == kNone ? start : meet));
+    if (meet != kNone) AddEdge(meet, EdgeKind::kTransfer, At(node) - At(meet));
+    finish_of_[number] = node;
+    if (!rows_.uses[number].is_exposed) return;
+    ranks_[activity.trace].exposed = number;
+    if (rows_.uses[number].is_resumed) ranks_[activity.trace].mark = node;
+  }
+
+  void AddMeet(uint32_t node, uint32_t number) {
+    meet_of_[number] = node;
+    const Collective& collective = rows_.collectives[number];
+    for (uint32_t p = 0; p < collective.part_count; ++p) {
+      AddEdge(start_of_[rows_.parts[collective.first_part + p]], EdgeKind::kMeet, 0);
+    }
+  }
+
+  ReplayGraph& graph_;
+  const JobRows& rows_;
+  std::vector<uint32_t> start_of_, finish_of_, node_of_call_, meet_of_;
+  std::vector<uint32_t> started_;  // by stream: the last activity
+  std::vector<Rank> ranks_;        // by trace
+  std::vector<bool> was_queued_;   // parts that waited for their stream: own work ends elsewhere
+};
+
+ReplayGraph ReplayGraph::BuildOfCollectives(JobRows rows, StopWatch* watch) {
+  ReplayGraph graph;
+  graph.rows_ = std::move(rows);
+  CollectiveBuilder(graph).Build(watch);
+  return graph;
+}
+
+}  // namespace tracedb

@@ -1,0 +1,79 @@
+#include "replay/graph/matched_parts.h"
+
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace tracedb {
+namespace {
+
+class PartReader {
+ public:
+  explicit PartReader(JobRows& job) : job_(job) {}
+
+  Status Read(SqliteDb& db, int64_t capture_id) {
+    for (uint32_t i = 0; i < job_.activities.size(); ++i) {
+      if (job_.activities[i].kind == GpuKind::kCommunication) {
+        by_id_.emplace(job_.activities[i].slice_id, i);
+      }
+    }
+    TRACEDB_ASSIGN(rows, db.Prepare("SELECT group_id, pair, by_seq, match_no, id "
+                                    "FROM _collective_part WHERE capture_id = ?1 "
+                                    "AND group_id IS NOT NULL "
+                                    "ORDER BY group_id, pair, by_seq, match_no, id"));
+    TRACEDB_TRY(rows.Bind(1, capture_id));
+    std::string key;
+    std::vector<uint32_t> parts;
+    for (;;) {
+      TRACEDB_ASSIGN(any, rows.Step());
+      std::string here;
+      if (any) {
+        for (int column = 0; column < 4; ++column) here.append(rows.Text(column)).append("\n");
+      }
+      if (!any || here != key) {
+        AddCollective(parts);
+        parts.clear();
+        if (!any) break;
+        key = std::move(here);
+      }
+      const uint32_t activity = ActivityOf(rows.Int(4));
+      if (activity == kNone) continue;
+      job_.activities[activity].group_id = rows.Int(0);
+      parts.push_back(activity);
+    }
+    return Done{};
+  }
+
+ private:
+  uint32_t ActivityOf(int64_t slice_id) const {
+    const auto found = by_id_.find(slice_id);
+    return found == by_id_.end() ? kNone : found->second;
+  }
+
+  void AddCollective(const std::vector<uint32_t>& parts) {
+    const auto rank = [&](uint32_t part) { return job_.traces[job_.activities[part].trace].rank; };
+    const bool is_met = std::any_of(parts.begin(), parts.end(),
+                                    [&](uint32_t part) { return rank(part) != rank(parts[0]); });
+    if (!is_met) return;
+    const auto number = static_cast<uint32_t>(job_.collectives.size());
+    job_.collectives.push_back(
+        {static_cast<uint32_t>(job_.parts.size()), static_cast<uint32_t>(parts.size())});
+    for (const uint32_t part : parts) {
+      job_.activities[part].collective = number;
+      job_.parts.push_back(part);
+    }
+  }
+
+  JobRows& job_;
+  std::unordered_map<int64_t, uint32_t> by_id_;  // communication kernels
+};
+
+}  // namespace
+
+Status ReadMatchedParts(SqliteDb& db, int64_t capture_id, JobRows& rows) {
+  return PartReader(rows).Read(db, capture_id);
+}
+
+}  // namespace tracedb
