@@ -96,7 +96,9 @@ constexpr Plan kPlans[] = {
     // again; when its GPU was done with each step.
     {"part_use", "_part_use", "id:r computing_ns idle_ns", kPartUses},
     {"step_last", "_step_last",
-     "trace_id:t=t.trace_id step=k.step end_ns=max(s.ts+s.dur+t.base_ns)",
+     "trace_id:t=t.trace_id step=k.step "
+     "begin_ns=min(min(s.ts+t.base_ns,ifnull(k.launch_ts_ns,s.ts+t.base_ns))) "
+     "end_ns=max(s.ts+s.dur+t.base_ns)",
      "_gpu_slice s JOIN _track t ON t.id = s.track LEFT JOIN _launch k ON k.id = s.id "
      "WHERE s.id BETWEEN ?2 AND ?3 AND s.dur >= 0 "
      "AND s.id NOT IN (SELECT id FROM _impossible_time) GROUP BY t.trace_id, k.step"},

@@ -17,8 +17,6 @@
 
 namespace tracedb {
 
-__extension__ using Wide = __int128;
-
 // One question: these ranks are late, in these steps.
 class HostWorkOfRanks {
  public:
@@ -71,7 +69,7 @@ class HostWorkOfRanks {
     for (const Longer& longer : longer_) {
       const Excess& excess = excess_.at(longer.at);
       if (excess.net <= 0 || weights_[longer.edge] == kNoEdge) continue;
-      const auto less_ns = static_cast<int64_t>(longer.ns * excess.net / excess.longer);
+      const int64_t less_ns = ShareNs(longer.ns, excess.net, excess.longer);
       const int64_t left_ns = std::max<int64_t>(0, graph_.weights()[longer.edge] - less_ns);
       weights_.Set(longer.edge, std::min(weights_[longer.edge], left_ns));
     }

@@ -51,9 +51,11 @@ class LateFinder {
     TRACEDB_TRY(FindHidden(all.slices));
     TRACEDB_TRY(ReadOthers());
     for (const Stall& stall : stalls_) TRACEDB_TRY(Compare(stall));
-    all.steps = slow_steps_;
+    all.steps = std::move(held_steps_);
+    all.steps.insert(slow_steps_.begin(), slow_steps_.end());
     all.steps.insert(host_steps_.begin(), host_steps_.end());
     all.host_steps = std::move(host_steps_);
+    all.slow_ranks = std::move(slow_ranks_);
     for (const auto& [slice_id, late_ns] : late_ns_) {
       if (late_ns > 0) all.slices.push_back({slice_id, late_ns});
     }
@@ -108,6 +110,7 @@ class LateFinder {
       const int64_t step = causes.Type(2) == SqlType::kInteger ? causes.Int(2) : kNoStep;
       const std::string_view cause = causes.Text(3);
       const bool has_slice = causes.Type(1) == SqlType::kInteger && causes.Int(1) > 0;
+      if (cause != "host") slow_ranks_.insert(rank);
       for (const int64_t lost_in : late_steps_.Of(part->second, step)) {
         if (cause != "host") slow_steps_.insert(lost_in);
         if (cause != "device" || !has_slice) host_steps_.insert(lost_in);
@@ -130,6 +133,7 @@ class LateFinder {
       others_ns = LastOfOthers(stall, alike);
     }
     if (!others_ns.has_value()) return Done{};
+    held_steps_.insert(held->step);
     const int64_t mean_ns = others_->MeanNs(held->name, held->step, alike);
     const Collective& collective = rows_.collectives[rows_.activities[stall.part].collective];
     for (uint32_t p = 0; p < collective.part_count; ++p) {
@@ -242,6 +246,8 @@ class LateFinder {
   std::map<int64_t, int64_t> late_ns_;             // by slice_id
   std::set<int64_t> slow_steps_;                   // in which a GPU came late
   std::set<int64_t> host_steps_;                   // in which a host did
+  std::set<int64_t> held_steps_;                   // in which a slice held a host
+  std::set<int64_t> slow_ranks_;                   // whose GPU did, or who knows what
   std::unordered_map<int64_t, Held> held_by_;      // by slice_id
   std::unordered_set<int64_t> launching_;          // tracks of threads that launch something
   std::unordered_map<int64_t, StepRanges> steps_;  // by trace_id

@@ -20,6 +20,7 @@ struct Lateness {
   std::vector<LateSlice> slices;
   std::set<int64_t> host_steps;  // in which a host was late, or it is not known why
   std::set<int64_t> steps;       // in which any of them was
+  std::set<int64_t> slow_ranks;  // who came late by more than their hosts
 };
 
 // Of these ranks of the capture whose rows these are, looked at together. MODEL.md, "lateness of

@@ -13,8 +13,6 @@
 namespace tracedb {
 namespace {
 
-__extension__ using Wide = __int128;
-
 // One kernel, copy or fill in one of the steps.
 struct Work {
   int64_t name;  // ActivityNames
@@ -146,8 +144,8 @@ class LateWork {
     }
     if (net_ns <= 0) return;
     for (auto work = own.begin; work != own.end; ++work) {
-      const Wide share_ns = Wide{longer_ns[static_cast<size_t>(work - own.begin)]} * net_ns;
-      const auto late_ns = static_cast<int64_t>(share_ns / longer_sum_ns);
+      const int64_t longer = longer_ns[static_cast<size_t>(work - own.begin)];
+      const int64_t late_ns = ShareNs(longer, net_ns, longer_sum_ns);
       if (late_ns > 0) found.push_back({rows_.activities[work->activity].slice_id, late_ns});
     }
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -16,11 +17,10 @@
 namespace tracedb {
 namespace {
 
-__extension__ using Wide = __int128;
-
 // Keys of moments that are no part's; those of parts are their names'.
 constexpr int64_t kStepsEnd = -1;
 constexpr int64_t kWaitsEnd = -2;
+constexpr int64_t kStepsBegin = -3;
 
 // A moment that own work leads to or goes on from. Those of two ranks are alike that have the same
 // key and number, of as many in the step.
@@ -30,7 +30,7 @@ struct Moment {
   uint32_t count;
   uint32_t number;
   uint32_t trace;
-  uint32_t node;  // a part's start, the end of a wait or of a step
+  uint32_t node;  // a part's start, the end of a wait, the begin or the end of a step
 };
 
 auto KindOf(const Moment& m) { return std::tie(m.step, m.key, m.count, m.number); }
@@ -42,7 +42,7 @@ class OwnWork {
     FindMoments();
   }
 
-  Status Even(SqliteDb& db, const std::set<int64_t>& ranks, const std::set<int64_t>& steps,
+  Status Even(SqliteDb& db, const std::set<int64_t>& ranks, const Lateness& late,
               EdgeTimes& weights) {
     TRACEDB_ASSIGN(places, PipelinePlaces(db, rows_));
     bool do_the_same = places.empty();
@@ -51,9 +51,14 @@ class OwnWork {
       do_the_same = !has_messages;
     }
     for (uint32_t trace = 0; trace < rows_.traces.size(); ++trace) {
-      if (!ranks.contains(rows_.traces[trace].rank)) continue;
+      const int64_t rank = rows_.traces[trace].rank;
+      if (!ranks.contains(rank)) continue;
       const std::vector<uint32_t> peers = PeersOf(trace, ranks, places, do_the_same);
-      if (!peers.empty()) EvenTrace(trace, peers, steps, weights);
+      if (!peers.empty()) {
+        EvenTrace(trace, peers, late.steps, weights);
+      } else if (late.slow_ranks.contains(rank)) {
+        return NothingToCompare(rank);
+      }
     }
     return Done{};
   }
@@ -74,6 +79,15 @@ class OwnWork {
     bool is_bound_alike;
   };
 
+  // Stages do unlike work, and only kernels that two of them have in common tell which is slow.
+  static Error NothingToCompare(int64_t rank) {
+    return Error{ErrorKind::kQuery,
+                 "no other rank is of the pipeline stage of rank " + std::to_string(rank) +
+                     ": what it takes too long for cannot be told from summaries, but from a "
+                     "database of all ranks' traces",
+                 ""};
+  }
+
   void FindMoments() {
     CurrentSteps current(graph_);
     moment_of_.assign(graph_.nodes().size(), kNone);
@@ -89,6 +103,8 @@ class OwnWork {
             {activity.step, is_part ? names_.Of(activity) : kStepsEnd, 0, 0, activity.trace, node});
       } else if (here.kind == NodeKind::kEnd) {
         moments_.push_back({step, kWaitsEnd, 0, 0, graph_.TraceOf(node), node});
+      } else if (here.kind == NodeKind::kStepBegin) {
+        moments_.push_back({step, kStepsBegin, 0, 0, graph_.TraceOf(node), node});
       }
     }
     NumberMoments();
@@ -154,7 +170,7 @@ class OwnWork {
     for (const Longer& longer : longer_) {
       const Excess& excess = excess_.at(longer.of);
       if (excess.net <= 0 || weights[longer.edge] == kNoEdge) continue;
-      const auto less_ns = static_cast<int64_t>(longer.ns * excess.net / excess.longer);
+      const int64_t less_ns = ShareNs(longer.ns, excess.net, excess.longer);
       const int64_t left_ns = std::max<int64_t>(0, graph_.weights()[longer.edge] - less_ns);
       weights.Set(longer.edge, std::min(weights[longer.edge], left_ns));
     }
@@ -205,6 +221,11 @@ class OwnWork {
     // One that waited for others in its stream says nothing of its rank's work.
     if (HasExact(to, EdgeKind::kStream)) return std::nullopt;
     const Node& from = graph_.nodes()[graph_.from(edge)];
+    if (from.kind == NodeKind::kStepBegin) {
+      const uint32_t begin = LikeOf(moments_[moment_of_[graph_.from(edge)]], peer);
+      if (begin == kNone || At(to) < At(begin)) return std::nullopt;
+      return Taken{At(to) - At(begin), is_bound_alike};
+    }
     if (from.kind != NodeKind::kStart && from.kind != NodeKind::kFinish) return std::nullopt;
     const uint32_t like = LikeOf(moments_[moment_of_[start_of_[from.owner]]], peer);
     if (like == kNone) return std::nullopt;
@@ -253,10 +274,10 @@ class OwnWork {
 }  // namespace
 
 Status EvenOwnWork(SqliteDb& db, const ReplayGraph& graph, const std::set<int64_t>& ranks,
-                   const std::set<int64_t>& steps, StopWatch& watch, EdgeTimes& weights) {
-  if (steps.empty()) return Done{};
+                   const Lateness& late, StopWatch& watch, EdgeTimes& weights) {
+  if (late.steps.empty()) return Done{};
   TRACEDB_ASSIGN(names, ActivityNames::Read(db, graph.rows()));
-  return OwnWork(graph, std::move(names), watch).Even(db, ranks, steps, weights);
+  return OwnWork(graph, std::move(names), watch).Even(db, ranks, late, weights);
 }
 
 }  // namespace tracedb

@@ -6,6 +6,7 @@
 #include <set>
 #include <vector>
 
+#include "replay/changes/late_slices.h"
 #include "replay/graph/replay_graph.h"
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
@@ -14,8 +15,9 @@ namespace tracedb {
 
 class StopWatch;
 
-// In these steps the own work of these ranks takes no longer than that of their peers.
+// In the steps in which they were late the own work of these ranks takes no longer than that of
+// their peers. kQuery where a rank has none, and was late by more than its host.
 Status EvenOwnWork(SqliteDb& db, const ReplayGraph& graph, const std::set<int64_t>& ranks,
-                   const std::set<int64_t>& steps, StopWatch& watch, EdgeTimes& weights);
+                   const Lateness& late, StopWatch& watch, EdgeTimes& weights);
 
 }  // namespace tracedb

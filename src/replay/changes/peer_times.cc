@@ -1,6 +1,7 @@
 #include "replay/changes/peer_times.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "tracedb/base/interval.h"
 
@@ -28,6 +29,12 @@ int64_t LowerMedianNs(std::vector<int64_t> times_ns) {
   const auto middle = times_ns.begin() + static_cast<std::ptrdiff_t>((times_ns.size() - 1) / 2);
   std::nth_element(times_ns.begin(), middle, times_ns.end());
   return *middle;
+}
+
+int64_t ShareNs(int64_t ns, Wide part, Wide whole) {
+  // Sums out of hostile traces: the product has to fit.
+  for (; whole > std::numeric_limits<int64_t>::max(); whole /= 2) part /= 2;
+  return static_cast<int64_t>(ns * part / whole);
 }
 
 }  // namespace tracedb

@@ -253,7 +253,7 @@ class Weights {
       TRACEDB_TRY(host_work_.Even(db_, ranks, late.host_steps, watch_, weights_));
     }
     if (!rows_.is_of_summaries) return Done{};
-    return EvenOwnWork(db_, graph_, ranks, late.steps, watch_, weights_);
+    return EvenOwnWork(db_, graph_, ranks, late, watch_, weights_);
   }
 
   // That a framework calls in one way; "-": in any that is known; empty: none.

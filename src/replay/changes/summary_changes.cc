@@ -12,13 +12,13 @@ Status NotOfSummaries(SqliteDb& db, const std::string& what) {
   TRACEDB_ASSIGN(any, rows.Step());
   std::string place;  // SQLite passes on no more than the error's text
   if (any) {
-    place = "; the first is " + std::string(rows.Text(0)) + " on " + std::string(rows.Text(1)) +
-            " (rank " + std::to_string(rows.Int(2)) + ")";
+    place = "; that of rank " + std::to_string(rows.Int(2)) + " is " + std::string(rows.Text(0)) +
+            " on " + std::string(rows.Text(1));
   }
   return NotUnderstood(what +
                        " cannot be told from summaries, which have collectives alone: rank_late, "
                        "transfers, waits of a parallelism, and names of collectives' kernels can; "
-                       "the rest in a rank's own database (what-if --db PATH)" +
+                       "the rest in a rank's own database" +
                        place);
 }
 
@@ -54,7 +54,7 @@ Status CheckNamesOfSummaries(SqliteDb& db, const JobRows& rows,
   if (!is_there) {
     TRACEDB_ASSIGN(captures, db.Integer("SELECT count(*) FROM _capture"));
     if (captures > 1) return Done{};  // of another it may be
-    return NotOfSummaries(db, "what is no collective's kernel");
+    return NotOfSummaries(db, "what is no kernel of a collective");
   }
   TRACEDB_ASSIGN(kernels, db.Prepare("SELECT DISTINCT n.id, n.name FROM _kernel_use u "
                                      "JOIN _event_name n ON n.id = u.kernel"));

@@ -2,6 +2,7 @@
 // a part of a collective waited for where nothing recorded says it: its rank's own work, which goes
 // on from the last collective that it waited for (MODEL.md, "Collectives alone").
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "replay/graph/node_order.h"
@@ -14,6 +15,7 @@ namespace {
 
 constexpr int64_t kLaunchRestMax = 100'000;  // ns between a launch and a start that it explains
 constexpr int64_t kFinishRestMax = 20'000;   // between a finish and a start
+constexpr size_t kLookBack = 64;             // steps that the host began last
 
 }  // namespace
 
@@ -48,8 +50,10 @@ class CollectiveBuilder {
 
  private:
   struct Rank {
-    int64_t least_launch_ns = std::numeric_limits<int64_t>::max();
-    uint32_t host = kNone;     // the last node of its host
+    // Parts that all waited for what was computed do not tell how long the way to the GPU is.
+    int64_t least_launch_ns = kLaunchRestMax;
+    uint32_t host = kNone;  // the last node of its host
+    std::vector<uint32_t> step_begins;
     uint32_t exposed = kNone;  // the part that ended last of those that nothing hid at their end
     // From where own work goes on: the finish of such a part after which something was computed at
     // once, or the start of a hidden one that own work had led to.
@@ -92,6 +96,7 @@ class CollectiveBuilder {
     Rank& rank = ranks_[rows_.calls[call].trace];
     if (rank.host != kNone) AddEdge(rank.host, EdgeKind::kHost, At(node) - At(rank.host));
     rank.host = node;
+    if (graph_.nodes_[node].kind == NodeKind::kStepBegin) rank.step_begins.push_back(node);
     if (rows_.calls[call].kind != CallKind::kStep) node_of_call_[call] = node;
   }
 
@@ -123,7 +128,7 @@ class CollectiveBuilder {
     const Activity& activity = rows_.activities[number];
     Rank& rank = ranks_[activity.trace];
     start_of_[number] = node;
-    if (activity.kind != GpuKind::kCommunication) return AddStepsEnd(node, rank);
+    if (activity.kind != GpuKind::kCommunication) return AddStepsEnd(node, activity.step, rank);
     const Ready launch = LaunchOf(activity);
     const Ready stream = StreamOf(activity);
     const bool is_launch_last =
@@ -171,14 +176,20 @@ class CollectiveBuilder {
     return At(node) - At(finish) <= kFinishRestMax ? finish : rank.mark;
   }
 
-  // What is left of a step after its last collective.
-  void AddStepsEnd(uint32_t node, const Rank& rank) {
+  // What is left of a step after its last collective; before the first one, since the host began
+  // it.
+  void AddStepsEnd(uint32_t node, int64_t step, const Rank& rank) {
     const uint32_t own = OwnBefore(node, rank);
-    if (own != kNone) {
-      AddOwn(node, own);
-    } else if (rank.host != kNone) {
-      AddEdge(rank.host, EdgeKind::kOwn, At(node) - At(rank.host));
-    }
+    if (own != kNone) return AddOwn(node, own);
+    const auto last =
+        std::span(rank.step_begins).last(std::min(rank.step_begins.size(), kLookBack));
+    const auto begin = std::ranges::find(last, step, [&](uint32_t n) { return StepOf(n); });
+    const uint32_t from = begin != last.end() ? *begin : rank.host;
+    if (from != kNone) AddEdge(from, EdgeKind::kOwn, At(node) - At(from));
+  }
+
+  int64_t StepOf(uint32_t step_begin) const {
+    return rows_.StepOfCall(graph_.nodes_[step_begin].owner);
   }
 
   void AddFinish(uint32_t node, uint32_t number) {

@@ -192,26 +192,34 @@ class SummaryReader {
     }
   }
 
-  // When the GPU was done with a step: an activity of no length, on a stream of its own.
+  // When the GPU was done with a step, and, where there are no steps, when all began.
   Status ReadEnds() {
-    TRACEDB_ASSIGN(rows, db_.Prepare("SELECT step, end_ns FROM _step_last WHERE trace_id = ?1 "
-                                     "ORDER BY end_ns, step"));
+    const bool has_steps =
+        !rows_.steps.empty() && rows_.calls[rows_.steps.back().call].trace == Trace();
+    TRACEDB_ASSIGN(rows, db_.Prepare("SELECT step, end_ns, begin_ns FROM _step_last "
+                                     "WHERE trace_id = ?1 ORDER BY end_ns, step"));
     TRACEDB_TRY(rows.Bind(1, rows_.traces.back().trace_id));
     for (;;) {
       TRACEDB_ASSIGN(any, rows.Step());
       if (!any) return Done{};
-      if (rows.Type(1) != SqlType::kInteger) continue;
-      Activity end{};
-      end.start_ns = end.finish_ns = AlignedNs(rows.Int(1));
-      end.step = rows.Type(0) == SqlType::kInteger ? rows.Int(0) : kNoStep;
-      end.call = kNone;
-      end.trace = Trace();
-      end.stream = StreamOf("", "") & kStreamBits;
-      end.kind = GpuKind::kCompute;
-      rows_.activities.push_back(end);
-      rows_.uses.emplace_back();
+      const int64_t step = rows.Type(0) == SqlType::kInteger ? rows.Int(0) : kNoStep;
+      if (!has_steps && rows.Type(2) == SqlType::kInteger) AddMoment(rows.Int(2), step);
+      if (rows.Type(1) == SqlType::kInteger) AddMoment(rows.Int(1), step);
       TRACEDB_TRY(CheckJobSize(rows_, 0, rows_max_));
     }
+  }
+
+  // An activity of no length, on a stream of its own.
+  void AddMoment(int64_t own_ns, int64_t step) {
+    Activity moment{};
+    moment.start_ns = moment.finish_ns = AlignedNs(own_ns);
+    moment.step = step;
+    moment.call = kNone;
+    moment.trace = Trace();
+    moment.stream = StreamOf("", "") & kStreamBits;
+    moment.kind = GpuKind::kCompute;
+    rows_.activities.push_back(moment);
+    rows_.uses.emplace_back();
   }
 
   SqliteDb& db_;
