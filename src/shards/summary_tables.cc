@@ -22,7 +22,8 @@ constexpr const char* kOfTrace = " WHERE trace_id = ?1";
 constexpr const char* kOfRows = " WHERE id BETWEEN ?2 AND ?3";
 
 // Of each part how long after its start, and at most until its end, the last work ran that was
-// computed and began before its end; and how long after its end such work began (NULL: never).
+// computed or copied and began before its end; and how long after its end such work began (NULL:
+// never).
 constexpr const char* kPartUses =
     "(SELECT id, min(max(ifnull(last_ns - start_ns, 0), 0), end_ns - start_ns) AS computing_ns, "
     "  CASE WHEN last_ns > end_ns THEN 0 ELSE next_ns - end_ns END AS idle_ns "
@@ -32,7 +33,7 @@ constexpr const char* kPartUses =
     "    min(iif(is_work, end_ns, NULL)) OVER (PARTITION BY device ORDER BY end_ns, is_work "
     "      ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS next_ns "
     "  FROM (SELECT NULL AS id, device, 1 AS is_work, NULL AS start_ns, ts_ns AS end_ns, "
-    "      ts_ns + dur_ns AS work_end_ns FROM _busy_segment WHERE trace_id = ?1 AND kinds & 1 "
+    "      ts_ns + dur_ns AS work_end_ns FROM _busy_segment WHERE trace_id = ?1 AND kinds & 5 "
     "    UNION ALL SELECT p.id, t.device, 0, p.ts_ns, p.ts_ns + p.dur_ns, NULL "
     "    FROM _collective_part p JOIN _gpu_slice s ON s.id = p.id JOIN _track t ON t.id = s.track "
     "    WHERE p.id BETWEEN ?2 AND ?3 AND p.dur_ns >= 0)) "

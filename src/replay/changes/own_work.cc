@@ -230,12 +230,19 @@ class OwnWork {
     const uint32_t like = LikeOf(moments_[moment_of_[start_of_[from.owner]]], peer);
     if (like == kNone) return std::nullopt;
     const uint32_t part = graph_.nodes()[like].owner;
-    const bool is_from_start = kind == EdgeKind::kOwn && from.kind == NodeKind::kStart;
-    if (is_from_start && HasExact(like, EdgeKind::kStream)) return std::nullopt;
-    const int64_t after_ns = At(to) - At(is_from_start ? like : graph_.finish(part));
-    if (after_ns < 0) return std::nullopt;
-    if (kind == EdgeKind::kOwn) return Taken{after_ns, is_bound_alike};
-    return Taken{SumNs(rows_.uses[part].computing_ns, after_ns), is_bound_alike};
+    const bool is_from_start = from.kind == NodeKind::kStart;
+    if (kind == EdgeKind::kOwn && is_from_start && HasExact(like, EdgeKind::kStream)) {
+      return std::nullopt;
+    }
+    const int64_t after_ns = At(to) - At(graph_.finish(part));
+    if (!is_from_start) return after_ns < 0 ? std::nullopt : Some(after_ns, is_bound_alike);
+    // That it waited in a part for others is not its own.
+    if (after_ns >= 0) return Some(SumNs(rows_.uses[part].computing_ns, after_ns), is_bound_alike);
+    return At(to) < At(like) ? std::nullopt : Some(At(to) - At(like), is_bound_alike);
+  }
+
+  static std::optional<Taken> Some(int64_t ns, bool is_bound_alike) {
+    return Taken{ns, is_bound_alike};
   }
 
   bool HasExact(uint32_t node, EdgeKind kind) const {
