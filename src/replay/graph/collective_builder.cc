@@ -54,6 +54,7 @@ class CollectiveBuilder {
     int64_t least_launch_ns = kLaunchRestMax;
     uint32_t host = kNone;  // the last node of its host
     std::vector<uint32_t> step_begins;
+    uint32_t part = kNone;     // the start of its last one
     uint32_t exposed = kNone;  // the part that ended last of those that nothing hid at their end
     // From where own work goes on: the finish of such a part after which something was computed at
     // once, or the start of a hidden one that own work had led to.
@@ -145,6 +146,7 @@ class CollectiveBuilder {
     AddReady(node, stream, binds_stream);
     if (own != kNone) AddOwn(node, own);
     was_queued_[number] = binds_stream;
+    rank.part = node;
     const bool is_own = own != kNone || (is_left && binds_launch);
     if (is_own && !rows_.uses[number].is_exposed) rank.mark = node;
     started_[activity.stream] = number;
@@ -184,7 +186,9 @@ class CollectiveBuilder {
     const auto last =
         std::span(rank.step_begins).last(std::min(rank.step_begins.size(), kLookBack));
     const auto begin = std::ranges::find(last, step, [&](uint32_t n) { return StepOf(n); });
-    const uint32_t from = begin != last.end() ? *begin : rank.host;
+    // A wait for others in a collective since then is not its own.
+    const bool has_part = rank.part != kNone && begin != last.end() && rank.part > *begin;
+    const uint32_t from = begin != last.end() && !has_part ? *begin : rank.host;
     if (from != kNone) AddEdge(from, EdgeKind::kOwn, At(node) - At(from));
   }
 
