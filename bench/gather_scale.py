@@ -3,7 +3,8 @@
 
 Ranks are eight a host, each host with a clock of its own; eight are a tensor group, all of them the
 data group. One rank's host reads data for 5 ms longer at the start of each step: it is what
-nccl_stall_roots has to name.
+nccl_stall_roots has to name. Hosts wait for their GPUs at the end of a step, so without that rank's
+lateness what-if has to find those 5 ms in each step.
 
     bench/gather_scale.py --ranks 64 256 1024
 
@@ -34,6 +35,7 @@ BASE_NS = 1790857026000000000
 US = 1000
 HELD_NS = 5000 * US
 HELD_NAME = "slow_data_loader"
+GAIN_OFF_MS = 0.3  # chance lets kernels of others be longer
 RANKS = [8, 64, 512, 1024]
 STEPS = 2
 LAYERS = 150  # of each step, with a collective
@@ -61,6 +63,7 @@ def simulate(ranks, steps, layers, held):
             free[rank] = end
 
     now = 1000 * US
+    waits = [[] for _ in range(ranks)]
     for step in range(steps):
         starts.append(now)
         host = [now + (HELD_NS if rank == held else 0) + 50 * US for rank in range(ranks)]
@@ -73,15 +76,17 @@ def simulate(ranks, steps, layers, held):
                          [at + 10 * US for at in launches], 20 * US)
         launches = [at + layers * 30 * US for at in host]
         together(range(ranks), "data", launches, 200 * US)
+        for rank, launch in enumerate(launches):
+            waits[rank].append((launch + 6 * US, free[rank] + 5 * US))
         now = max(free) + 100 * US
-    return rows, starts + [now]
+    return rows, waits, starts + [now]
 
 
 def time_text(ns):
     return f"{ns // 1000}.{ns % 1000:03d}"
 
 
-def trace_of(rank, ranks, rows, starts, held, clock_ns):
+def trace_of(rank, ranks, rows, waits, starts, held, clock_ns):
     first = rank // HOST_RANKS * HOST_RANKS
     group = list(range(first, min(first + HOST_RANKS, ranks)))
     header = {
@@ -108,6 +113,8 @@ def trace_of(rank, ranks, rows, starts, held, clock_ns):
         if rank == held:
             slice_of("user_annotation", HELD_NAME, start + 20 * US, start + 20 * US + HELD_NS, 1, 1,
                      "{}")
+    for start, end in waits:
+        slice_of("cuda_runtime", "cudaDeviceSynchronize", start, end, 1, 1, "{}")
     for number, (name, kind, begin, end, launch) in enumerate(rows):
         slice_of("cpu_op", "aten::mm" if kind is None else "c10d::allreduce_", launch - 3 * US,
                  launch + 5 * US, 1, 1, f'{{"External id":{number + 10}}}')
@@ -127,7 +134,7 @@ def trace_of(rank, ranks, rows, starts, held, clock_ns):
 
 def make_shards(program, folder, ranks, steps, layers, held):
     """A summary of each rank; the databases are not kept."""
-    rows, starts = simulate(ranks, steps, layers, held)
+    rows, waits, starts = simulate(ranks, steps, layers, held)
     chance = random.Random(11)
     clocks = [chance.randrange(-2_000_000, 2_000_000) for _ in range(0, ranks, HOST_RANKS)]
     out = folder / "out"
@@ -146,7 +153,8 @@ def make_shards(program, folder, ranks, steps, layers, held):
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         waiting = []
         for rank in range(ranks):
-            text = trace_of(rank, ranks, rows[rank], starts, held, clocks[rank // HOST_RANKS])
+            text = trace_of(rank, ranks, rows[rank], waits[rank], starts, held,
+                            clocks[rank // HOST_RANKS])
             json_bytes += len(text)
             waiting.append(pool.submit(ingest, rank, text))
             if len(waiting) >= 8:
@@ -164,6 +172,21 @@ def check_found(program, job, held):
         raise base.BenchError(f"rank {held} with {HELD_NAME} is not named:\n{text[:500]}")
 
 
+def check_gains(program, job, held):
+    """What it takes to ask what is gained without the lateness of the rank that was held."""
+    def command(rank):
+        return [program, "-q", "what-if", "--without", f"rank-late={rank}", "--db", job,
+                "--format", "csv"]
+
+    for rank, gains_ms in ((0, 0), (held, HELD_NS / 1e6)):
+        steps = list(csv.DictReader(io.StringIO(base.output_of(command(rank)))))
+        gains = [float(row["gain_ms"]) for row in steps]
+        if len(gains) != STEPS or any(abs(gain - gains_ms) > GAIN_OFF_MS for gain in gains):
+            raise base.BenchError(f"without the lateness of rank {rank} steps gain {gains} ms, "
+                                  f"and not {gains_ms}")
+    return base.checked(command(held))
+
+
 def job_rows(program, ranks, keep):
     """A row for each thing that was measured: what, CPU s, s, peak MiB, bytes."""
     held = ranks * 5 // 8 + 1
@@ -179,6 +202,8 @@ def job_rows(program, ranks, keep):
         ran = base.checked([program.path, "-q", "gather", out, "-o", job])
         yield "gather", ran.cpu_s, ran.wall_s, ran.peak_rss_mib, job.stat().st_size
         check_found(program.path, job, held)
+        ran = check_gains(program.path, job, held)
+        yield "what-if rank-late", ran.cpu_s, ran.wall_s, ran.peak_rss_mib, ""
         for what, arguments in bench_growth.commands(program):
             ran = base.run_measured([program.path, *arguments, "--db", job])
             if ran.exit_code in (0, bench_growth.FINDINGS_EXIT if what == "doctor" else 0):

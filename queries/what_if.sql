@@ -21,6 +21,9 @@
 -- "shorten_ns": 1000}: one slice. {"ideal": "all"} (compute, communication, memory, host), with
 -- rank, except_rank and step: each takes what its like takes on other ranks and in other steps (see
 -- slowdown).
+-- Of a database of summaries (`tracedb gather`) collectives alone are replayed, and all that a rank
+-- does between two of them is one piece: rank_late, transfers, waits of a parallelism, and names
+-- and the kind of collectives' kernels can be changed there.
 --
 -- param:  changes  text        = []    What is changed; nothing: the recorded times.
 -- param:  step     ints(count) = null  These steps only; all when null.

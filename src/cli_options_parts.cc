@@ -195,7 +195,9 @@ void AddWhatIf(CLI::App& app, WhatIfArguments& arguments) {
   AddOutput(app, arguments.output, arguments.force);
   app.footer(
       "The recorded dependencies of all ranks are replayed with the changes: how long each step "
-      "took, and would take. As a query: tracedb query what_if --explain.\n"
+      "took, and would take. As a query: tracedb query what_if --explain. Of summaries (tracedb "
+      "gather) collectives alone are: rank-late, transfers, waits of a parallelism, names of "
+      "collectives' kernels and --network can be asked there.\n"
       "\nExamples:\n"
       "  tracedb what-if --without 'name=injected_straggler_sleep'\n"
       "  tracedb what-if --without rank-late=5 --network 2 --critical\n"

@@ -12,13 +12,15 @@ Status NotOfSummaries(SqliteDb& db, const std::string& what) {
   TRACEDB_ASSIGN(any, rows.Step());
   std::string place;  // SQLite passes on no more than the error's text
   if (any) {
-    place = "; that of rank " + std::to_string(rows.Int(2)) + " is " + std::string(rows.Text(0)) +
+    place = "; rank " + std::to_string(rows.Int(2)) + "'s is " + std::string(rows.Text(0)) +
             " on " + std::string(rows.Text(1));
+    const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; };
+    std::ranges::replace_if(place, is_control, '?');
   }
   return NotUnderstood(what +
                        " cannot be told from summaries, which have collectives alone: rank_late, "
                        "transfers, waits of a parallelism, and names of collectives' kernels can; "
-                       "the rest in a rank's own database" +
+                       "the rest in the ranks' own databases" +
                        place);
 }
 

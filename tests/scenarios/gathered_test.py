@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+"""What is gained without a rank's lateness, asked of summaries: of scenarios of known truth.
+
+    gathered_test.py --program P [--only NAME]
+
+Each rank leaves a summary, and of these one database is gathered. Its replay has collectives alone.
+It must give the recorded times back as the replay of all events does, come to the truth without
+what makes ranks late, gain nothing where nobody is late, and refuse what summaries do not tell.
+One line a scenario; exit 1 if any failed.
+"""
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import truth
+from kineto_writer import write_job
+from program import Program
+from scenarios import all_scenarios
+
+# Host work of a few microseconds between causes is no cause; of a step.
+OFF_PCT = 0.5
+OFF_NS = 10_000
+# Nobody is late here by more than chance, and no wait is on anybody's way.
+NOBODY_GAINS = ("accumulates_even", "all_log", "evaluating", "halves_in_turn", "hidden_kernel",
+                "loads_ahead", "most_are_slow", "nobody", "one_has_less", "small_and_hidden",
+                "small_messages", "warming_up")
+# Each stage of a pipeline is one rank: what it does is like nothing that another does.
+NOT_TOLD = ("slow_stage",)
+STAGE_SAID = "no other rank is of the pipeline stage"
+RECORDED_ONLY = ("calls_not_recorded", "kernel_kinds", "no_gpu_activity", "rank_not_recorded")
+
+
+class Gathered:
+    """A program with two databases of a scenario: of all events, and of summaries."""
+
+    def __init__(self, path, folder, job):
+        write_job(job, os.path.join(folder, job.folder))
+        self.all = Program(path, folder)
+        self.all.must("-q", "ingest", job.folder)
+        self.folder, self.path = folder, os.path.abspath(path)
+        ranks = sorted(int(row["rank"]) for row in self.all.sql("SELECT DISTINCT rank FROM traces"))
+        self.ranks = ranks
+        for rank in ranks:
+            self.run("-q", "ingest", "--shard", "out", "--db", "rank.{rank}.db", job.folder,
+                     RANK=str(rank), WORLD_SIZE=str(ranks[-1] + 1))
+        # Ranks that were not recorded are told, by exit 1.
+        self.run("-q", "gather", "out", "-o", "job.db", may_miss=True)
+
+    def run(self, *arguments, may_miss=False, **environment):
+        done = subprocess.run([self.path, *arguments], cwd=self.folder, capture_output=True,
+                              text=True, check=False,
+                              env={**os.environ, "LC_ALL": "C.UTF-8", **environment})
+        if done.returncode not in ((0, 1) if may_miss else (0,)):
+            raise SystemExit(f"{arguments}: exit {done.returncode}: {done.stderr}")
+        return done
+
+    def steps(self, database, *options):
+        """(step, before, after) in ns, and what was said instead."""
+        done = self.run("what-if" if options else "query", *(options or ["what_if"]), "--db",
+                        database, "--format", "csv", may_miss=True)
+        rows = [line.split(",") for line in done.stdout.splitlines()[1:]]
+        return [(row[1], row[2], round(float(row[3]) * 1e6), round(float(row[4]) * 1e6))
+                for row in rows], done.stderr
+
+
+def options_of(cause):
+    return cause.split() if cause.startswith("--") else ["--without", cause]
+
+
+def is_near(ns, want):
+    return abs(ns - want) <= max(OFF_NS, want * OFF_PCT / 100)
+
+
+def unchanged(job):
+    of_all, _ = job.steps("scenario.db")
+    found, said = job.steps("job.db")
+    if found != of_all:
+        yield f"recorded steps are {found}, and {of_all} of all events"
+    if any(before != after for _, _, before, after in found):
+        yield f"nothing changed, and yet {found}"
+    if "a replay of collectives alone" not in said:
+        yield f"it does not say what it is: {said!r}"
+
+
+def without_cause(job, cause, jobs):
+    wanted = [ns for other in jobs for capture in other.captures
+              for ns in truth.step_lengths(capture).values()]
+    found, said = job.steps("job.db", *options_of(cause))
+    after = [row[3] for row in found]
+    if len(after) != len(wanted) or not all(map(is_near, after, wanted)):
+        yield f"without {cause} steps take {after or said}, the truth is {wanted}"
+
+
+def nobody(job):
+    for rank in job.ranks:
+        found, said = job.steps("job.db", "--without", f"rank-late={rank}")
+        before, after = (sum(row[i] for row in found) for i in (2, 3))
+        if not found or not is_near(after, before):
+            yield f"without the lateness of rank {rank} {before} become {after or said}"
+
+
+def not_told(job, cause):
+    found, said = job.steps("job.db", *options_of(cause))
+    if found or STAGE_SAID not in said:
+        yield f"without {cause}: {found or said}"
+
+
+def differences(scenario, job):
+    yield from unchanged(job)
+    for without in scenario.without:
+        for cause in without.causes:
+            if "rank-late" not in cause:
+                continue
+            if scenario.name in NOT_TOLD:
+                yield from not_told(job, cause)
+            else:
+                yield from without_cause(job, cause, without.jobs)
+    if scenario.name in NOBODY_GAINS:
+        yield from nobody(job)
+
+
+def is_asked(scenario):
+    is_late = any("rank-late" in cause for without in scenario.without for cause in without.causes)
+    return len(scenario.jobs) == 1 and not scenario.other_files and (
+        is_late or scenario.name in NOBODY_GAINS + RECORDED_ONLY)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--only", default="")
+    given = parser.parse_args()
+    failed = 0
+    asked = [s for s in all_scenarios() if is_asked(s) and re.search(given.only, s.name)]
+    for scenario in asked:
+        with tempfile.TemporaryDirectory() as folder:
+            job = Gathered(given.program, folder, scenario.jobs[0])
+            found = list(differences(scenario, job))
+        failed += bool(found)
+        print(f"{'FAILED' if found else 'passed'} {scenario.name}", *found, sep="\n  ", flush=True)
+    print(f"{len(asked) - failed} passed, {failed} failed")
+    sys.exit(1 if failed or not asked else 0)
+
+
+if __name__ == "__main__":
+    main()
