@@ -24,20 +24,22 @@ constexpr const char* kOfRows = " WHERE id BETWEEN ?2 AND ?3";
 // Of each part how long after its start, and at most until its end, the last work ran that was
 // computed or copied and began before its end; and how long after its end such work began (NULL:
 // never).
+// Stretches follow each other, so what ran in a part is in one of the last two that began before
+// its end. After it 64 are looked at: so many that have communication alone are a long time.
 constexpr const char* kPartUses =
     "(SELECT id, min(max(ifnull(last_ns - start_ns, 0), 0), end_ns - start_ns) AS computing_ns, "
     "  CASE WHEN last_ns > end_ns THEN 0 ELSE next_ns - end_ns END AS idle_ns "
-    " FROM (SELECT id, start_ns, end_ns, "
-    "    max(work_end_ns) OVER (PARTITION BY device ORDER BY end_ns, is_work "
-    "      ROWS UNBOUNDED PRECEDING) AS last_ns, "
-    "    min(iif(is_work, end_ns, NULL)) OVER (PARTITION BY device ORDER BY end_ns, is_work "
-    "      ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS next_ns "
-    "  FROM (SELECT NULL AS id, device, 1 AS is_work, NULL AS start_ns, ts_ns AS end_ns, "
-    "      ts_ns + dur_ns AS work_end_ns FROM _busy_segment WHERE trace_id = ?1 AND kinds & 5 "
-    "    UNION ALL SELECT p.id, t.device, 0, p.ts_ns, p.ts_ns + p.dur_ns, NULL "
-    "    FROM _collective_part p JOIN _gpu_slice s ON s.id = p.id JOIN _track t ON t.id = s.track "
-    "    WHERE p.id BETWEEN ?2 AND ?3 AND p.dur_ns >= 0)) "
-    " WHERE id IS NOT NULL) ORDER BY id";
+    " FROM (SELECT p.id, p.ts_ns AS start_ns, p.ts_ns + p.dur_ns AS end_ns, "
+    "    (SELECT max(b.ts_ns + b.dur_ns) FROM (SELECT w.ts_ns, w.dur_ns, w.kinds "
+    "       FROM _busy_segment w WHERE w.trace_id = ?1 AND w.device = t.device "
+    "       AND w.ts_ns < p.ts_ns + p.dur_ns ORDER BY w.ts_ns DESC LIMIT 2) b "
+    "     WHERE b.kinds & 5) AS last_ns, "
+    "    (SELECT min(b.ts_ns) FROM (SELECT w.ts_ns, w.kinds "
+    "       FROM _busy_segment w WHERE w.trace_id = ?1 AND w.device = t.device "
+    "       AND w.ts_ns >= p.ts_ns + p.dur_ns ORDER BY w.ts_ns LIMIT 64) b "
+    "     WHERE b.kinds & 5) AS next_ns "
+    "  FROM _collective_part p JOIN _gpu_slice s ON s.id = p.id JOIN _track t ON t.id = s.track "
+    "  WHERE p.id BETWEEN ?2 AND ?3 AND p.dur_ns >= 0)) ORDER BY id";
 
 constexpr Plan kPlans[] = {
     {"trace", "_trace",
