@@ -155,6 +155,8 @@ def held_alike(graph, ranks, parts, rank, held_by):
         alike = {rank: own}
     usual = [s.end - s.ts for s in in_step if graph.ranks[s.trace] not in alike and s.slice_id not in not_calls]
     mean = sum(usual) // len(usual) if usual else 0
+    if hasattr(graph, "mean_ns"):  # a gathered database has sums in place of short slices
+        mean = graph.mean_ns(own.name, step, alike)
     others = max(ts for one, ts in parts.items() if one not in alike)
     return [(s.slice_id, min(parts[one] - others, s.end - s.ts - mean)) for one, s in alike.items()]
 
@@ -165,6 +167,8 @@ def even_host(graph, ranks, steps):
     stretches = [s for s in ideal_oracle.host_stretches(graph) if s.step in steps]
     for alike in ideal_oracle.by(stretches, lambda s: (s.key, s.step, s.place)).values():
         usual = [s.weight for s in alike if graph.ranks[s.node.trace] not in ranks]
+        if not usual and hasattr(graph, "mean_ns") and len(alike) > 1:
+            usual = [s.weight for s in alike]
         for s in alike if usual else ():
             rank = graph.ranks[s.node.trace]
             if rank in ranks:
