@@ -329,8 +329,8 @@ def even_own(graph, ranks, steps, slow):
             continue
         mates = [(t, r) for t, r in everybody if r != rank and (
             (rank in place and place.get(r) == place[rank]) or (not place and not messages))]
-        peers = [t for t, r in mates if r not in ranks] or [t for t, _ in mates]
-        if peers:
+        peers = [t for t, r in mates if r not in ranks] or [trace, *(t for t, _ in mates)]
+        if mates:
             found.update(even_trace(graph, moments, trace, peers, steps))
         elif rank in slow:
             raise NothingToCompare(rank)

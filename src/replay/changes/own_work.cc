@@ -1,6 +1,7 @@
 #include "replay/changes/own_work.h"
 
 #include <algorithm>
+#include <compare>
 #include <map>
 #include <optional>
 #include <string>
@@ -37,47 +38,56 @@ auto KindOf(const Moment& m) { return std::tie(m.step, m.key, m.count, m.number)
 
 class OwnWork {
  public:
-  OwnWork(const ReplayGraph& graph, ActivityNames names, StopWatch& watch)
-      : graph_(graph), rows_(graph.rows()), names_(std::move(names)), watch_(watch) {
+  OwnWork(const ReplayGraph& graph, ActivityNames names, StopWatch& watch, EdgeTimes& weights)
+      : graph_(graph),
+        rows_(graph.rows()),
+        names_(std::move(names)),
+        watch_(watch),
+        weights_(weights) {
     FindMoments();
   }
 
-  Status Even(SqliteDb& db, const std::set<int64_t>& ranks, const Lateness& late,
-              EdgeTimes& weights) {
-    TRACEDB_ASSIGN(places, PipelinePlaces(db, rows_));
-    bool do_the_same = places.empty();
-    if (do_the_same) {
-      TRACEDB_ASSIGN(has_messages, HasMessages(db, rows_));
-      do_the_same = !has_messages;
-    }
+  Status Even(SqliteDb& db, const std::set<int64_t>& ranks, const Lateness& late) {
+    TRACEDB_TRY(ReadRoles(db, ranks));
     for (uint32_t trace = 0; trace < rows_.traces.size(); ++trace) {
       const int64_t rank = rows_.traces[trace].rank;
-      if (!ranks.contains(rank)) continue;
-      const std::vector<uint32_t> peers = PeersOf(trace, ranks, places, do_the_same);
-      if (!peers.empty()) {
-        EvenTrace(trace, peers, late.steps, weights);
-      } else if (late.slow_ranks.contains(rank)) {
-        return NothingToCompare(rank);
-      }
+      is_compared_.push_back(ranks.contains(rank) && role_of_[trace].has_value());
+      const bool is_alone = ranks.contains(rank) && !role_of_[trace].has_value();
+      if (is_alone && late.slow_ranks.contains(rank)) return NothingToCompare(rank);
     }
+    for (uint32_t group = 0; group + 1 < groups_.size(); ++group) {
+      if (watch_.Asked()) return Done{};
+      if (late.steps.contains(moments_[groups_[group]].step)) CompareGroup(group);
+    }
+    Shorten();
     return Done{};
   }
 
  private:
-  // What a rank took longer in a step, of one kind of edges.
+  // Trace, step, and whether it was done while a part ran.
+  using Of = std::tuple<uint32_t, int64_t, bool>;
   struct Excess {
     Wide net = 0;
     Wide longer = 0;
   };
   struct Longer {
     uint32_t edge;
-    std::pair<int64_t, bool> of;  // step, and whether it was done while a part ran
+    Of of;
     int64_t ns;
   };
   struct Taken {
     int64_t ns;
     bool is_bound_alike;
   };
+  // What edges into one moment are alike in: what they are, and where from; kNone: from no moment.
+  struct Way {
+    EdgeKind kind;
+    NodeKind from;
+    uint32_t from_group;
+
+    auto operator<=>(const Way&) const = default;
+  };
+  using Usual = std::optional<Taken>;  // of peers; nothing where no peer says anything
 
   // Stages do unlike work, and only kernels that two of them have in common tell which is slow.
   static Error NothingToCompare(int64_t rank) {
@@ -88,19 +98,47 @@ class OwnWork {
                  ""};
   }
 
+  // Ranks of one stage have one role; where there are no stages and no messages, all have. Who is
+  // late is no measure, but where nobody else is left. A rank that is alone has no role.
+  Status ReadRoles(SqliteDb& db, const std::set<int64_t>& late) {
+    TRACEDB_ASSIGN(places, PipelinePlaces(db, rows_));
+    bool do_the_same = places.empty();
+    if (do_the_same) {
+      TRACEDB_ASSIGN(has_messages, HasMessages(db, rows_));
+      do_the_same = !has_messages;
+    }
+    role_of_.resize(rows_.traces.size());
+    std::map<int64_t, std::vector<uint32_t>> all;
+    for (uint32_t trace = 0; trace < rows_.traces.size(); ++trace) {
+      const auto place = places.find(rows_.traces[trace].rank);
+      if (place != places.end()) all[place->second].push_back(trace);
+      if (place == places.end() && do_the_same) all[0].push_back(trace);
+    }
+    for (auto& [role, traces] : all) {
+      if (traces.size() < 2) continue;
+      std::vector<uint32_t>& peers = peers_[role];
+      for (const uint32_t trace : traces) {
+        role_of_[trace] = role;
+        if (!late.contains(rows_.traces[trace].rank)) peers.push_back(trace);
+      }
+      if (peers.empty()) peers = std::move(traces);
+    }
+    return Done{};
+  }
+
   void FindMoments() {
     CurrentSteps current(graph_);
-    moment_of_.assign(graph_.nodes().size(), kNone);
+    group_of_.assign(graph_.nodes().size(), kNone);
     start_of_.assign(rows_.activities.size(), kNone);
     for (uint32_t node = 0; node < graph_.nodes().size(); ++node) {
       const Node& here = graph_.nodes()[node];
-      const int64_t step = current_step(current, node);
+      const int64_t step = graph_.ThreadOf(node) == kNone ? kNoStep : current.At(node);
       if (here.kind == NodeKind::kStart) {
         const Activity& activity = rows_.activities[here.owner];
         start_of_[here.owner] = node;
         const bool is_part = activity.kind == GpuKind::kCommunication;
-        moments_.push_back(
-            {activity.step, is_part ? names_.Of(activity) : kStepsEnd, 0, 0, activity.trace, node});
+        const int64_t key = is_part ? names_.Of(activity) : kStepsEnd;
+        moments_.push_back({activity.step, key, 0, 0, activity.trace, node});
       } else if (here.kind == NodeKind::kEnd) {
         moments_.push_back({step, kWaitsEnd, 0, 0, graph_.TraceOf(node), node});
       } else if (here.kind == NodeKind::kStepBegin) {
@@ -108,11 +146,12 @@ class OwnWork {
       }
     }
     NumberMoments();
-    for (uint32_t i = 0; i < moments_.size(); ++i) moment_of_[moments_[i].node] = i;
-  }
-
-  int64_t current_step(CurrentSteps& current, uint32_t node) const {
-    return graph_.ThreadOf(node) == kNone ? kNoStep : current.At(node);
+    for (uint32_t i = 0; i < moments_.size(); ++i) {
+      const bool is_next = i == 0 || KindOf(moments_[i]) != KindOf(moments_[i - 1]);
+      if (is_next) groups_.push_back(i);
+      group_of_[moments_[i].node] = static_cast<uint32_t>(groups_.size() - 1);
+    }
+    groups_.push_back(static_cast<uint32_t>(moments_.size()));
   }
 
   void NumberMoments() {
@@ -135,70 +174,29 @@ class OwnWork {
     });
   }
 
-  // The other ranks of its stage; where there are no stages and no messages, all others. Who is
-  // late is no measure, but where nobody else is left.
-  std::vector<uint32_t> PeersOf(uint32_t trace, const std::set<int64_t>& late,
-                                const std::map<int64_t, int64_t>& places, bool do_the_same) const {
-    const auto own = places.find(rows_.traces[trace].rank);
-    std::vector<uint32_t> in_time, all;
-    for (uint32_t other = 0; other < rows_.traces.size(); ++other) {
-      const int64_t rank = rows_.traces[other].rank;
-      if (rank == rows_.traces[trace].rank) continue;
-      const auto place = places.find(rank);
-      const bool is_of_stage =
-          own != places.end() && place != places.end() && place->second == own->second;
-      if (!is_of_stage && !do_the_same) continue;
-      all.push_back(other);
-      if (!late.contains(rank)) in_time.push_back(other);
-    }
-    return in_time.empty() ? all : in_time;
-  }
-
-  void EvenTrace(uint32_t trace, const std::vector<uint32_t>& peers, const std::set<int64_t>& steps,
-                 EdgeTimes& weights) {
-    excess_.clear();
-    longer_.clear();
-    for (const Moment& moment : moments_) {
-      if (watch_.Asked()) return;
-      if (moment.trace != trace || !steps.contains(moment.step)) continue;
-      for (uint32_t edge = graph_.first_edge(moment.node); edge < graph_.end_edge(moment.node);
-           ++edge) {
-        Compare(moment, edge, peers);
+  // Late ranks of one role have the same peers, so what is usual is worked out once.
+  void CompareGroup(uint32_t group) {
+    std::map<std::pair<int64_t, Way>, Usual> usual;  // by role
+    for (uint32_t i = groups_[group]; i < groups_[group + 1]; ++i) {
+      const Moment& moment = moments_[i];
+      if (!is_compared_[moment.trace]) continue;
+      const uint32_t end = graph_.end_edge(moment.node);
+      for (uint32_t edge = graph_.first_edge(moment.node); edge < end; ++edge) {
+        const std::optional<Way> way = WayOf(edge, moment.node);
+        if (!way.has_value()) continue;
+        const int64_t role = *role_of_[moment.trace];
+        const auto [known, is_new] = usual.try_emplace({role, *way});
+        if (is_new) known->second = UsualOf(group, *way, peers_.at(role));
+        if (known->second.has_value()) Compare(moment, edge, *known->second);
       }
     }
-    // Chance makes some longer and some shorter: what is left in sum counts.
-    for (const Longer& longer : longer_) {
-      const Excess& excess = excess_.at(longer.of);
-      if (excess.net <= 0 || weights[longer.edge] == kNoEdge) continue;
-      const int64_t less_ns = ShareNs(longer.ns, excess.net, excess.longer);
-      const int64_t left_ns = std::max<int64_t>(0, graph_.weights()[longer.edge] - less_ns);
-      weights.Set(longer.edge, std::min(weights[longer.edge], left_ns));
-    }
   }
 
-  bool IsExact(uint32_t edge, uint32_t node) const {
-    return graph_.weights()[edge] == At(node) - At(graph_.from(edge));
-  }
-
-  void Compare(const Moment& moment, uint32_t edge, const std::vector<uint32_t>& peers) {
-    const EdgeKind kind = graph_.kind(edge);
-    const bool is_meanwhile = kind == EdgeKind::kOwnMeanwhile;
-    const bool is_own = is_meanwhile || kind == EdgeKind::kOwn ||
-                        (kind == EdgeKind::kLaunch && IsExact(edge, moment.node));
-    if (!is_own) return;
-    std::vector<int64_t> taken_ns;
-    bool are_bound_alike = true;
-    for (const uint32_t peer : peers) {
-      const std::optional<Taken> taken = TakenBy(peer, moment, edge);
-      if (!taken.has_value()) continue;
-      taken_ns.push_back(taken->ns);
-      are_bound_alike = are_bound_alike && taken->is_bound_alike;
-    }
-    if (taken_ns.empty()) return;
-    const int64_t ns = graph_.weights()[edge] - LowerMedianNs(std::move(taken_ns));
+  void Compare(const Moment& moment, uint32_t edge, const Taken& usual) {
+    const int64_t ns = graph_.weights()[edge] - usual.ns;
     // What waited for something else there is no measure of less.
-    if (ns < 0 && !are_bound_alike) return;
-    const std::pair of(moment.step, is_meanwhile);
+    if (ns < 0 && !usual.is_bound_alike) return;
+    const Of of{moment.trace, moment.step, graph_.kind(edge) == EdgeKind::kOwnMeanwhile};
     Excess& excess = excess_[of];
     excess.net += ns;
     if (ns <= 0) return;
@@ -206,13 +204,52 @@ class OwnWork {
     longer_.push_back({edge, of, ns});
   }
 
-  // What a peer took for the like of this edge; nothing where it has none.
-  std::optional<Taken> TakenBy(uint32_t peer, const Moment& moment, uint32_t edge) const {
-    const uint32_t to = LikeOf(moment, peer);
-    if (to == kNone) return std::nullopt;
+  // Chance makes some longer and some shorter: what is left in sum counts.
+  void Shorten() {
+    for (const Longer& longer : longer_) {
+      const Excess& excess = excess_.at(longer.of);
+      if (excess.net <= 0 || weights_[longer.edge] == kNoEdge) continue;
+      const int64_t less_ns = ShareNs(longer.ns, excess.net, excess.longer);
+      const int64_t left_ns = std::max<int64_t>(0, graph_.weights()[longer.edge] - less_ns);
+      weights_.Set(longer.edge, std::min(weights_[longer.edge], left_ns));
+    }
+  }
+
+  // Nothing of an edge that is not own work.
+  std::optional<Way> WayOf(uint32_t edge, uint32_t node) const {
     const EdgeKind kind = graph_.kind(edge);
-    const bool is_bound_alike = HasExact(to, kind);
-    if (kind == EdgeKind::kLaunch) {
+    const uint32_t from = graph_.from(edge);
+    const NodeKind from_kind = graph_.nodes()[from].kind;
+    if (kind == EdgeKind::kLaunch && IsExact(edge, node)) return Way{kind, from_kind, kNone};
+    if (kind != EdgeKind::kOwn && kind != EdgeKind::kOwnMeanwhile) return std::nullopt;
+    if (from_kind == NodeKind::kStepBegin) return Way{kind, from_kind, group_of_[from]};
+    if (from_kind != NodeKind::kStart && from_kind != NodeKind::kFinish) return std::nullopt;
+    return Way{kind, from_kind, group_of_[start_of_[graph_.nodes()[from].owner]]};
+  }
+
+  bool IsExact(uint32_t edge, uint32_t node) const {
+    return graph_.weights()[edge] == At(node) - At(graph_.from(edge));
+  }
+
+  Usual UsualOf(uint32_t group, const Way& way, const std::vector<uint32_t>& peers) const {
+    std::vector<int64_t> taken_ns;
+    bool are_bound_alike = true;
+    for (const uint32_t peer : peers) {
+      const std::optional<Taken> taken = TakenBy(peer, group, way);
+      if (!taken.has_value()) continue;
+      taken_ns.push_back(taken->ns);
+      are_bound_alike = are_bound_alike && taken->is_bound_alike;
+    }
+    if (taken_ns.empty()) return std::nullopt;
+    return Taken{LowerMedianNs(std::move(taken_ns)), are_bound_alike};
+  }
+
+  // Nothing where the peer has not the like.
+  std::optional<Taken> TakenBy(uint32_t peer, uint32_t group, const Way& way) const {
+    const uint32_t to = NodeIn(group, peer);
+    if (to == kNone) return std::nullopt;
+    const bool is_bound_alike = HasExact(to, way.kind);
+    if (way.kind == EdgeKind::kLaunch) {
       const uint32_t call = rows_.activities[graph_.nodes()[to].owner].call;
       // After other work of its GPU it says nothing of the way from the host.
       if (call == kNone || !is_bound_alike) return std::nullopt;
@@ -220,29 +257,19 @@ class OwnWork {
     }
     // One that waited for others in its stream says nothing of its rank's work.
     if (HasExact(to, EdgeKind::kStream)) return std::nullopt;
-    const Node& from = graph_.nodes()[graph_.from(edge)];
-    if (from.kind == NodeKind::kStepBegin) {
-      const uint32_t begin = LikeOf(moments_[moment_of_[graph_.from(edge)]], peer);
-      if (begin == kNone || At(to) < At(begin)) return std::nullopt;
-      return Taken{At(to) - At(begin), is_bound_alike};
-    }
-    if (from.kind != NodeKind::kStart && from.kind != NodeKind::kFinish) return std::nullopt;
-    const uint32_t like = LikeOf(moments_[moment_of_[start_of_[from.owner]]], peer);
+    const uint32_t like = NodeIn(way.from_group, peer);
     if (like == kNone) return std::nullopt;
+    const auto taken = [&](int64_t ns) {
+      return ns < 0 ? std::nullopt : std::optional(Taken{ns, is_bound_alike});
+    };
+    if (way.from == NodeKind::kStepBegin) return taken(At(to) - At(like));
     const uint32_t part = graph_.nodes()[like].owner;
-    const bool is_from_start = from.kind == NodeKind::kStart;
-    if (kind == EdgeKind::kOwn && is_from_start && HasExact(like, EdgeKind::kStream)) {
-      return std::nullopt;
-    }
     const int64_t after_ns = At(to) - At(graph_.finish(part));
-    if (!is_from_start) return after_ns < 0 ? std::nullopt : Some(after_ns, is_bound_alike);
+    if (way.from == NodeKind::kFinish) return taken(after_ns);
+    const bool was_queued = HasExact(like, EdgeKind::kStream);
+    if (way.kind == EdgeKind::kOwn && was_queued) return std::nullopt;
     // That it waited in a part for others is not its own.
-    if (after_ns >= 0) return Some(SumNs(rows_.uses[part].computing_ns, after_ns), is_bound_alike);
-    return At(to) < At(like) ? std::nullopt : Some(At(to) - At(like), is_bound_alike);
-  }
-
-  static std::optional<Taken> Some(int64_t ns, bool is_bound_alike) {
-    return Taken{ns, is_bound_alike};
+    return taken(after_ns < 0 ? At(to) - At(like) : SumNs(rows_.uses[part].computing_ns, after_ns));
   }
 
   bool HasExact(uint32_t node, EdgeKind kind) const {
@@ -253,16 +280,12 @@ class OwnWork {
     return false;
   }
 
-  uint32_t LikeOf(Moment moment, uint32_t trace) const {
-    moment.trace = trace;
-    const auto by_trace = [](const Moment& a, const Moment& b) {
-      return std::tuple_cat(KindOf(a), std::tie(a.trace)) <
-             std::tuple_cat(KindOf(b), std::tie(b.trace));
-    };
-    const auto found = std::lower_bound(moments_.begin(), moments_.end(), moment, by_trace);
-    const bool is_it =
-        found != moments_.end() && KindOf(*found) == KindOf(moment) && found->trace == trace;
-    return is_it ? found->node : kNone;
+  // The moment of a trace among those that are alike; kNone: it has none.
+  uint32_t NodeIn(uint32_t group, uint32_t trace) const {
+    const auto begin = moments_.begin() + groups_[group];
+    const auto end = moments_.begin() + groups_[group + 1];
+    const auto found = std::ranges::lower_bound(begin, end, trace, {}, &Moment::trace);
+    return found != end && found->trace == trace ? found->node : kNone;
   }
 
   int64_t At(uint32_t node) const { return graph_.nodes()[node].at_ns; }
@@ -271,10 +294,15 @@ class OwnWork {
   const JobRows& rows_;
   const ActivityNames names_;
   StopWatch& watch_;
+  EdgeTimes& weights_;
   std::vector<Moment> moments_;
-  std::vector<uint32_t> moment_of_;  // by node
-  std::vector<uint32_t> start_of_;   // nodes, by activity
-  std::map<std::pair<int64_t, bool>, Excess> excess_;
+  std::vector<uint32_t> groups_;    // the first moment of those that are alike; the end
+  std::vector<uint32_t> group_of_;  // by node
+  std::vector<uint32_t> start_of_;  // nodes, by activity
+  std::vector<std::optional<int64_t>> role_of_;     // by trace
+  std::map<int64_t, std::vector<uint32_t>> peers_;  // traces, by role
+  std::vector<bool> is_compared_;                   // traces
+  std::map<Of, Excess> excess_;
   std::vector<Longer> longer_;
 };
 
@@ -284,7 +312,7 @@ Status EvenOwnWork(SqliteDb& db, const ReplayGraph& graph, const std::set<int64_
                    const Lateness& late, StopWatch& watch, EdgeTimes& weights) {
   if (late.steps.empty()) return Done{};
   TRACEDB_ASSIGN(names, ActivityNames::Read(db, graph.rows()));
-  return OwnWork(graph, std::move(names), watch).Even(db, ranks, late, weights);
+  return OwnWork(graph, std::move(names), watch, weights).Even(db, ranks, late);
 }
 
 }  // namespace tracedb
