@@ -535,9 +535,9 @@ profiled AS (
 ),
 luck_text AS MATERIALIZED (  -- with what chance one of so many is the last so often
   SELECT l.run_id, l.rank, printf('; it was the last in %d of %d step%s, as one of %d ranks that '
-           || 'are alike is with a chance of %.0f %%, and what its %s takes is off the others by no '
-           || 'more than that of all ranks differs from step to step', lasts, steps, iif(steps = 1, '', 's'),
-           ranks, 100 * min(1.0, ranks * (
+           || 'are alike is with a chance of %.0f %%, and what its %s takes is off the others by '
+           || 'no more than that of all ranks differs from step to step', lasts, steps,
+           iif(steps = 1, '', 's'), ranks, 100 * min(1.0, ranks * (
     WITH RECURSIVE of_steps (k, weight) AS (
       SELECT 0, 1.0
       UNION ALL
