@@ -180,15 +180,16 @@ class LaneReader {
     return number;
   }
 
-  // To the first segment of another GPU or trace.
+  // To the first segment of another GPU or trace. Of one trace each starts later than the one in
+  // front of it, before whose end that may be by the aligned clocks.
   Result<std::string> ReadLane(const Lane& lane, LaneStates& states) {
     LanePieces pieces(range_.first_ns, range_.last_ns, pieces_, states);
     const auto gaps = gaps_.find(lane);
     pieces.Begin(gaps == gaps_.end() ? nullptr : &gaps->second);
-    int64_t end_ns = std::numeric_limits<int64_t>::min();
-    while (has_segment_ && segments_.Int(kStart) >= end_ns && IsOf(lane, segments_)) {
-      end_ns = segments_.Int(kStart) + segments_.Int(kDur);
-      TRACEDB_TRY(AddKernels(lane, pieces, end_ns));
+    int64_t start_ns = std::numeric_limits<int64_t>::min();
+    while (has_segment_ && segments_.Int(kStart) >= start_ns && IsOf(lane, segments_)) {
+      start_ns = segments_.Int(kStart);
+      TRACEDB_TRY(AddKernels(lane, pieces, start_ns + segments_.Int(kDur)));
       pieces.AddSegment(segments_.Int(kStart), segments_.Int(kDur), segments_.Int(kKinds));
       TRACEDB_TRY(NextSegment());
     }
