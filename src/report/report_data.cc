@@ -49,7 +49,8 @@ Result<PageVerdict> FirstScreen(SqliteDb& db, const QueryCatalog& catalog,
     facts.critical_path = parts.kept["critical_path_by"];
     PageVerdict verdict;
     if (is_gathered) {
-      verdict = VerdictOfSummaries(facts);
+      TRACEDB_ASSIGN(judged, VerdictOfSummaries(db, catalog, facts));
+      verdict = std::move(judged);
     } else {
       if (!parts.lanes.ok()) return parts.lanes.error();
       TRACEDB_ASSIGN(judged, MakeVerdict(db, catalog, scale.run, facts, parts.lanes.value()));

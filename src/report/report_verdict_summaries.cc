@@ -8,8 +8,47 @@
 #include "tracedb/text/result_text.h"
 
 namespace tracedb {
+namespace {
 
-PageVerdict VerdictOfSummaries(const VerdictFacts& facts) {
+// By how much the step of this row of straggler_steps would be shorter without the lateness of its
+// rank; nothing where summaries do not tell.
+Result<std::optional<double>> GainMs(SqliteDb& db, const QueryCatalog& catalog,
+                                     const std::vector<RowValue>& row, int64_t rank) {
+  constexpr size_t kRun = 0, kCapture = 1, kStep = 2;  // of straggler_steps
+  constexpr size_t kGainMs = 5;                        // of what_if
+  const auto ask = [&]() -> Result<std::optional<double>> {
+    TRACEDB_ASSIGN(steps, QueryRows::Open(db, catalog, "what_if",
+                                          {fmt::format("changes=[{{\"rank_late\":{}}}]", rank),
+                                           "run=" + row[kRun].text, "capture=" + row[kCapture].text,
+                                           "step=" + row[kStep].text}));
+    TRACEDB_ASSIGN(any, steps.Next());
+    return any ? std::optional(steps.Real(kGainMs)) : std::nullopt;
+  };
+  Result<std::optional<double>> asked = ask();
+  if (asked.ok() || !FailsAlone(asked.error())) return asked;
+  return std::optional<double>();
+}
+
+std::string CauseWords(const std::string& cause) {
+  return cause == "host" ? "its host: " : cause == "device" ? "its GPU: " : "";
+}
+
+std::string OfGain(std::optional<double> gain_ms) {
+  if (!gain_ms.has_value()) {
+    return " How much shorter the step would be without that, only a database of all ranks' traces "
+           "tells.";
+  }
+  if (*gain_ms <= 0) {
+    return " Without that it would be no shorter, by a replay of collectives alone.";
+  }
+  return fmt::format(" Without that it would be {} shorter, by a replay of collectives alone.",
+                     ShownMs(*gain_ms));
+}
+
+}  // namespace
+
+Result<PageVerdict> VerdictOfSummaries(SqliteDb& db, const QueryCatalog& catalog,
+                                       const VerdictFacts& facts) {
   constexpr size_t kRanks = 1, kWorldSize = 2;  // of report/recorded
   constexpr size_t kStep = 2, kStepRanks = 3, kStepMs = 4, kSlowest = 5, kLateMs = 6, kWaitMs = 7,
                    kSharePct = 8, kCause = 9, kName = 10;  // of straggler_steps
@@ -45,10 +84,8 @@ PageVerdict VerdictOfSummaries(const VerdictFacts& facts) {
     verdict.kind = "late";
     verdict.step = (*latest)[kStep].integer;
     verdict.rank = (*latest)[kSlowest].integer;
-    const std::string cause = (*latest)[kCause].text == "host"     ? "its host: "
-                              : (*latest)[kCause].text == "device" ? "its GPU: "
-                                                                   : "";
     const std::string name = ShownText((*latest)[kName].text.substr(0, 120));
+    const std::string cause = CauseWords((*latest)[kCause].text);
     verdict.sentence = fmt::format(
         "Step {} took {}: the others waited {} for rank {}, summed over ranks, at most {} at "
         "once{}.",
@@ -69,10 +106,12 @@ PageVerdict VerdictOfSummaries(const VerdictFacts& facts) {
   } else {
     verdict.sentence = "No steps are marked in what was gathered.";
   }
-  verdict.sentence += latest != nullptr
-                          ? " How much shorter the step would be without that, only the ranks' "
-                            "own databases tell."
-                          : " What makes a step long, only the ranks' own databases tell.";
+  if (latest != nullptr) {
+    TRACEDB_ASSIGN(gain_ms, GainMs(db, catalog, *latest, *verdict.rank));
+    verdict.sentence += OfGain(gain_ms);
+  } else {
+    verdict.sentence += " What makes a step long, only the ranks' own databases tell.";
+  }
   verdict.sentence +=
       MissingRanks(facts.recorded[0][kRanks].integer, facts.recorded[0][kWorldSize].integer);
   return verdict;

@@ -5,8 +5,10 @@
 
 namespace tracedb {
 
-// Of a gathered database, which cannot be replayed: the rank for which each of the others waited
-// longest in a step, or that none stands out; how much shorter the step would be is not told.
-PageVerdict VerdictOfSummaries(const VerdictFacts& facts);
+// Of a gathered database, of which collectives alone can be replayed: the rank for which each of
+// the others waited longest in a step, and what the step would take without, or that none stands
+// out.
+Result<PageVerdict> VerdictOfSummaries(SqliteDb& db, const QueryCatalog& catalog,
+                                       const VerdictFacts& facts);
 
 }  // namespace tracedb
