@@ -2,9 +2,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
+#include <thread>
 
 #include "cli_commands.h"
 #include "cli_functions.h"
@@ -19,6 +21,18 @@
 namespace tracedb {
 
 namespace {
+
+// Of a database that is read in a moment more than two would be opened for nothing. Those that
+// replay take a third of all work, one after the other: a fifth would wait for them.
+constexpr unsigned kWorkersMax = 4;
+constexpr uintmax_t kBytesForMoreThanTwo = 64 << 20;
+
+size_t WorkersFor(const std::filesystem::path& database) {
+  std::error_code error;
+  const uintmax_t bytes = std::filesystem::file_size(database, error);
+  if (error || bytes < kBytesForMoreThanTwo) return 2;
+  return std::clamp(std::thread::hardware_concurrency(), 2u, kWorkersMax);
+}
 
 Result<SqliteDb> Open(const GlobalOptions& global, const std::atomic<bool>& stop) {
   TRACEDB_ASSIGN(db, OpenTraceDatabase(global.database));
@@ -76,6 +90,7 @@ Status RunReport(const GlobalOptions& global, const ReportArguments& arguments,
   ReportOptions options;
   options.version = TRACEDB_VERSION;
   options.open_another = [&] { return Open(global, stop); };
+  options.workers = WorkersFor(global.database);
   options.on_part = [&](const std::string& name, size_t number, size_t all) {
     progress.Show(
         {name, fmt::format("part {} of {}", number, all), number - 1, all, 0, 0, "parts"});

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "report/report_doubts.h"
 #include "report/report_parts.h"
@@ -80,13 +81,12 @@ std::string SectionsAsJson(const QueryCatalog& catalog, const ReportScale& scale
 Result<ReportText> ReportData(SqliteDb& db, const QueryCatalog& catalog,
                               const ReportOptions& options, const ShownRun& run) {
   TRACEDB_ASSIGN(scale, ScaleOf(db, run, options));
-  std::optional<SqliteDb> other;
-  if (options.open_another) {
+  std::vector<SqliteDb> others;
+  while (options.open_another && others.size() + 1 < options.workers) {
     TRACEDB_ASSIGN(opened, options.open_another());
-    other.emplace(std::move(opened));
+    others.push_back(std::move(opened));
   }
-  TRACEDB_ASSIGN(parts,
-                 RunParts(db, other.has_value() ? &*other : nullptr, catalog, options, scale));
+  TRACEDB_ASSIGN(parts, RunParts(db, others, catalog, options, scale));
   TRACEDB_ASSIGN(is_gathered, IsGathered(db));
   TRACEDB_ASSIGN(verdict, FirstScreen(db, catalog, options, scale, is_gathered, parts));
   TRACEDB_ASSIGN(place, is_gathered ? FirstShardPlace(db) : Result<std::string>(""));

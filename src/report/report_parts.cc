@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <thread>
 #include <utility>
 
@@ -82,13 +83,8 @@ class PartsRun {
     PutInOrder();
   }
 
-  Result<ReportParts> Run(SqliteDb& db, SqliteDb* other) {
-    if (other == nullptr) {
-      TRACEDB_TRY(TakeAll(db, replays_));
-      TRACEDB_TRY(TakeAll(db, tasks_));
-    } else {
-      TRACEDB_TRY(RunBoth(db, *other));
-    }
+  Result<ReportParts> Run(SqliteDb& db, std::span<SqliteDb> others) {
+    TRACEDB_TRY(RunAll(db, others));
     KeepToSharedBytes();
     return Gathered();
   }
@@ -100,7 +96,7 @@ class PartsRun {
     std::atomic<size_t> next = 0;
   };
 
-  // What takes longest comes first, so that both workers end at about the same time.
+  // What takes longest comes first, so that all workers end at about the same time.
   void PutInOrder() {
     const auto add_sections = [&](Queue& queue, bool replay, bool large) {
       for (SectionPart& part : sections_) {
@@ -128,12 +124,15 @@ class PartsRun {
     return Done{};
   }
 
-  Status RunBoth(SqliteDb& db, SqliteDb& other) {
-    Status beside = Done{};
+  Status RunAll(SqliteDb& db, std::span<SqliteDb> others) {
+    std::vector<Status> beside(others.size(), Done{});
     Status here = Done{};
     {
-      const std::jthread thread(
-          [&] { beside = RunCaught([&] { return TakeAll(other, tasks_); }); });
+      std::vector<std::jthread> threads;
+      for (size_t i = 0; i < others.size(); ++i) {
+        threads.emplace_back(
+            [&, i] { beside[i] = RunCaught([&] { return TakeAll(others[i], tasks_); }); });
+      }
       here = RunCaught([&]() -> Status {
         TRACEDB_TRY(TakeAll(db, replays_));
         return TakeAll(db, tasks_);
@@ -141,14 +140,15 @@ class PartsRun {
       // No use in an end that is waited for long.
       if (!here.ok()) {
         tasks_.next = tasks_.tasks.size();
-        other.Interrupt();
+        for (SqliteDb& other : others) other.Interrupt();
       }
     }
     TRACEDB_TRY(here);
-    return beside;
+    for (const Status& done : beside) TRACEDB_TRY(done);
+    return Done{};
   }
 
-  // Tells the person how far it is; of both threads.
+  // Tells the person how far it is; of all threads.
   void Begin(const std::string& name) {
     if (options_.on_part) options_.on_part(name, std::min(++begun_, parts_count_), parts_count_);
   }
@@ -271,9 +271,9 @@ class PartsRun {
 
 }  // namespace
 
-Result<ReportParts> RunParts(SqliteDb& db, SqliteDb* other, const QueryCatalog& catalog,
+Result<ReportParts> RunParts(SqliteDb& db, std::span<SqliteDb> others, const QueryCatalog& catalog,
                              const ReportOptions& options, const ReportScale& scale) {
-  return PartsRun(catalog, options, scale).Run(db, other);
+  return PartsRun(catalog, options, scale).Run(db, others);
 }
 
 }  // namespace tracedb

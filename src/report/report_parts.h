@@ -1,8 +1,9 @@
-// The parts of a page, asked of the database by one worker or two, each with a connection of its
-// own: whoever is free takes the next part. What the page shows does not depend on who took what.
+// The parts of a page, asked of the database by several workers, each with a connection of its own:
+// whoever is free takes the next part. What the page shows does not depend on who took what.
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,9 +26,9 @@ struct ReportParts {
   std::vector<std::string> failed;          // "QUERY: why"
 };
 
-// `other` may be null. Parts that replay the job all go to `db`, which so has the only graph of it.
-// A part that fails leaves the others; an interrupt ends them all.
-Result<ReportParts> RunParts(SqliteDb& db, SqliteDb* other, const QueryCatalog& catalog,
+// `others` may be empty. Parts that replay the job all go to `db`, which so has the only graph of
+// it. A part that fails leaves the others; an interrupt ends them all.
+Result<ReportParts> RunParts(SqliteDb& db, std::span<SqliteDb> others, const QueryCatalog& catalog,
                              const ReportOptions& options, const ReportScale& scale);
 
 }  // namespace tracedb

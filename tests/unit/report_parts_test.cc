@@ -79,9 +79,9 @@ TEST(ReportParts, one_connection_replays_and_the_other_does_not_change_the_page)
   const ReportOptions options;
   ReportScale scale;
   scale.run.name = "r";
-  const auto alone = RunParts(db, nullptr, catalog.value(), options, scale);
+  const auto alone = RunParts(db, {}, catalog.value(), options, scale);
   ASSERT_TRUE(alone.ok()) << alone.error().what;
-  const auto both = RunParts(db, &connections.other.value(), catalog.value(), options, scale);
+  const auto both = RunParts(db, {&connections.other.value(), 1}, catalog.value(), options, scale);
   ASSERT_TRUE(both.ok()) << both.error().what;
   EXPECT_EQ(alone.value().failed, std::vector<std::string>());
   EXPECT_EQ(both.value().failed, std::vector<std::string>());
@@ -101,8 +101,8 @@ TEST(ReportParts, what_parts_share_goes_to_the_first_of_the_page) {
   ASSERT_TRUE(db.Execute(kOneActivity).ok());
   ASSERT_TRUE(RegisterReplayTables(db).ok());
   const auto catalog = Queries();
-  const auto parts =
-      RunParts(db, &connections.other.value(), catalog.value(), ReportOptions{}, ReportScale{});
+  const auto parts = RunParts(db, {&connections.other.value(), 1}, catalog.value(), ReportOptions{},
+                              ReportScale{});
   ASSERT_TRUE(parts.ok()) << parts.error().what;
   const auto& json = parts.value().json;
   // Whichever was asked first; the rows of report/recorded and recommendations count as well.

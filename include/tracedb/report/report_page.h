@@ -2,6 +2,7 @@
 // of doctor's checks. Knows neither where the page goes nor where the database comes from.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -18,11 +19,12 @@ namespace tracedb {
 struct ReportOptions {
   std::string version;  // the program's
 
-  // Another connection to the same database, for half of the work on a thread of its own. May be
-  // empty.
+  // Another connection to the same database, for work on a thread of its own; asked for all workers
+  // but one. May be empty.
   std::function<Result<SqliteDb>()> open_another;
+  size_t workers = 2;
 
-  // Told of each query and check that begins, by either thread: how many have, of how many. May be
+  // Told of each query and check that begins, by any thread: how many have, of how many. May be
   // empty.
   std::function<void(const std::string& name, size_t number, size_t all)> on_part = {};
 
