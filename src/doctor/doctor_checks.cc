@@ -86,6 +86,13 @@ class FindingSink : public RowSink {
 
 }  // namespace
 
+const CheckResult* DoctorReport::Find(std::string_view name) const {
+  for (const CheckResult& check : checks) {
+    if (check.name == name && check.error.empty()) return &check;
+  }
+  return nullptr;
+}
+
 size_t DoctorReport::Findings() const {
   return static_cast<size_t>(std::count_if(checks.begin(), checks.end(),
                                            [](const CheckResult& c) { return c.is_finding; }));

@@ -6,12 +6,12 @@
 #include <utility>
 #include <vector>
 
+#include "report/report_checks.h"
 #include "report/report_doubts.h"
 #include "report/report_parts.h"
 #include "report/report_result.h"
 #include "report/report_sections.h"
 #include "report/report_verdict.h"
-#include "report/report_verdict_summaries.h"
 #include "report/shown_scale.h"
 #include "tracedb/query/run/gathered_notes.h"
 #include "tracedb/query/run/query_run.h"
@@ -38,7 +38,7 @@ std::string SectionAsJson(const ReportSection& section, const Thinning& thinning
 // What the page's first screen says; without it where it cannot be made: that leaves the rest.
 Result<PageVerdict> FirstScreen(SqliteDb& db, const QueryCatalog& catalog,
                                 const ReportOptions& options, const ReportScale& scale,
-                                bool is_gathered, ReportParts& parts) {
+                                ReportParts& parts) {
   const auto make = [&]() -> Result<PageVerdict> {
     VerdictFacts facts;
     facts.recorded = parts.kept["report/recorded"];
@@ -48,16 +48,13 @@ Result<PageVerdict> FirstScreen(SqliteDb& db, const QueryCatalog& catalog,
     facts.host_only = scale.host_only;
     facts.straggler_steps = parts.kept["straggler_steps"];
     facts.critical_path = parts.kept["critical_path_by"];
-    PageVerdict verdict;
-    if (is_gathered) {
-      TRACEDB_ASSIGN(judged, VerdictOfSummaries(db, catalog, facts));
-      verdict = std::move(judged);
-    } else {
+    facts.checks = &parts.checks;
+    if (!scale.is_gathered) {
       if (!parts.lanes.ok()) return parts.lanes.error();
-      TRACEDB_ASSIGN(judged, MakeVerdict(db, catalog, scale.run, facts, parts.lanes.value()));
-      verdict = std::move(judged);
+      parts.verdict = MakeVerdict(db, catalog, scale.run, facts, parts.lanes.value());
     }
-    TRACEDB_TRY(AddDoubtOfClocks(db, catalog, scale.run, verdict));
+    TRACEDB_ASSIGN(verdict, std::move(parts.verdict));
+    TRACEDB_TRY(AddDoubtOfClocks(db, catalog, scale.run, facts, verdict));
     return verdict;
   };
   Result<PageVerdict> made = make();
@@ -87,9 +84,8 @@ Result<ReportText> ReportData(SqliteDb& db, const QueryCatalog& catalog,
     others.push_back(std::move(opened));
   }
   TRACEDB_ASSIGN(parts, RunParts(db, others, catalog, options, scale));
-  TRACEDB_ASSIGN(is_gathered, IsGathered(db));
-  TRACEDB_ASSIGN(verdict, FirstScreen(db, catalog, options, scale, is_gathered, parts));
-  TRACEDB_ASSIGN(place, is_gathered ? FirstShardPlace(db) : Result<std::string>(""));
+  TRACEDB_ASSIGN(verdict, FirstScreen(db, catalog, options, scale, parts));
+  TRACEDB_ASSIGN(place, scale.is_gathered ? FirstShardPlace(db) : Result<std::string>(""));
   const std::string lanes = parts.lanes.ok() ? parts.lanes.value().json : "";
   std::string written;
   for (const auto& [query, result] : parts.json) {
@@ -107,7 +103,7 @@ Result<ReportText> ReportData(SqliteDb& db, const QueryCatalog& catalog,
              "\"checks\":{}}}\n",
              scale.ranks, scale.host_only, options.is_served, NumberOrNull(options.step),
              NumberOrNull(options.rank), VerdictAsJson(verdict), lanes.empty() ? "null" : lanes,
-             SectionsAsJson(catalog, scale), written, parts.checks);
+             SectionsAsJson(catalog, scale), written, WithoutTags(ChecksAsJson(parts.checks)));
   return ReportText{std::move(json), std::move(parts.failed), std::move(verdict.sentence)};
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <string_view>
 
 #include "report/verdict_words.h"
 
@@ -31,41 +32,54 @@ double UnexplainedPct(const VerdictFacts& facts, const Gains& gains) {
 
 namespace {
 
-// Hands on the first finding of a check that is about the run, and its capture.
+using Row = std::vector<RowValue>;
+
+// The rows of a check, as they were found when all checks were made; where more were found than
+// were kept, it is asked again. `use` says whether it wants another.
 template <typename Use>
-Status WithFinding(SqliteDb& db, const QueryCatalog& catalog, const ShownRun& run,
-                   const char* check, const Use& use) {
-  constexpr size_t kSeverity = 0, kRun = 1, kCapture = 2;
-  const QueryDoc* doc = catalog.Find(check);
+Status WithRows(SqliteDb& db, const QueryCatalog& catalog, const VerdictFacts& facts,
+                std::string_view check, const Use& use) {
+  Row row;
+  const CheckResult* made = facts.checks == nullptr ? nullptr : facts.checks->Find(check);
+  if (made != nullptr && made->rows.size() == made->rows_found) {
+    std::vector<Cell> cells;
+    for (const auto& values : made->rows) {
+      cells.clear();
+      for (const FoundValue& v : values) cells.push_back({v.type, v.integer, v.real, v.text});
+      ReadRow(cells, row);
+      if (!use(row)) break;
+    }
+    return Done{};
+  }
+  const QueryDoc* doc = catalog.Find(fmt::format("doctor/{}", check));
   if (doc == nullptr) return Done{};
   TRACEDB_ASSIGN(rows, QueryRows::Open(db, catalog, doc->name, {}));
   for (;;) {
     TRACEDB_ASSIGN(any, rows.Next());
-    if (!any) return Done{};
-    if (rows.Text(kSeverity) != "finding" || rows.Text(kRun) != run.name) continue;
-    if (run.capture.has_value() && rows.Int(kCapture) != *run.capture) continue;
-    use(rows);
-    return Done{};
+    if (!any || !use(rows.values())) return Done{};
   }
+}
+
+// Whether this row of a check that is about captures is a finding in the run that is shown.
+bool IsFindingOf(const ShownRun& run, const Row& row) {
+  constexpr size_t kSeverity = 0, kRun = 1, kCapture = 2;
+  return row[kSeverity].text == "finding" && row[kRun].text == run.name &&
+         (!run.capture.has_value() || row[kCapture].integer == *run.capture);
 }
 
 }  // namespace
 
 Status AddDoubtOfLaunches(SqliteDb& db, const QueryCatalog& catalog, const ShownRun& run,
-                          PageVerdict& verdict) {
+                          const VerdictFacts& facts, PageVerdict& verdict) {
   constexpr size_t kRun = 1, kCount = 5, kAtStart = 7, kActivities = 9;
-  const QueryDoc* doc = catalog.Find("doctor/kernels_without_launch");
-  if (doc == nullptr) return Done{};
-  TRACEDB_ASSIGN(rows, QueryRows::Open(db, catalog, doc->name, {}));
   double most_pct = 0;
-  for (;;) {
-    TRACEDB_ASSIGN(any, rows.Next());
-    if (!any) break;
-    const auto activities = static_cast<double>(rows.Int(kActivities));
-    if (rows.Text(kRun) != run.name || activities <= 0) continue;
-    const auto without = static_cast<double>(rows.Int(kCount) + rows.Int(kAtStart));
+  TRACEDB_TRY(WithRows(db, catalog, facts, "kernels_without_launch", [&](const Row& row) {
+    const auto activities = static_cast<double>(row[kActivities].integer);
+    if (row[kRun].text != run.name || activities <= 0) return true;
+    const auto without = static_cast<double>(row[kCount].integer + row[kAtStart].integer);
     most_pct = std::max(most_pct, 100 * without / activities);
-  }
+    return true;
+  }));
   if (most_pct < kUnexplainedPctMin) return Done{};
   verdict.sentence += fmt::format(
       " The launches of {:.0f} % of a GPU's activities were not recorded: what these waited for "
@@ -75,20 +89,25 @@ Status AddDoubtOfLaunches(SqliteDb& db, const QueryCatalog& catalog, const Shown
 }
 
 Status AddDoubtOfClocks(SqliteDb& db, const QueryCatalog& catalog, const ShownRun& run,
-                        PageVerdict& verdict) {
+                        const VerdictFacts& facts, PageVerdict& verdict) {
   constexpr size_t kStep = 5, kJump = 7;
-  TRACEDB_TRY(WithFinding(db, catalog, run, "doctor/clocks_not_compared", [&verdict](QueryRows&) {
+  TRACEDB_TRY(WithRows(db, catalog, facts, "clocks_not_compared", [&](const Row& row) {
+    if (!IsFindingOf(run, row)) return true;
     verdict.sentence +=
         " The clocks of some hosts could not be compared: waits between these may be their "
         "clocks' difference (tracedb doctor).";
+    return false;
   }));
-  return WithFinding(db, catalog, run, "doctor/clock_jumps", [&verdict](QueryRows& rows) {
-    const std::string step = rows.IsNull(kStep) ? "" : fmt::format(" in step {}", rows.Int(kStep));
+  return WithRows(db, catalog, facts, "clock_jumps", [&](const Row& row) {
+    if (!IsFindingOf(run, row)) return true;
+    const std::string step =
+        row[kStep].type == SqlType::kNull ? "" : fmt::format(" in step {}", row[kStep].integer);
     // Whose it was differences alone do not tell: of two hosts either may have been set.
     verdict.sentence += fmt::format(
         " A clock was set{}, by {} or more: waits between ranks, and the times of steps there, are "
         "wrong by as much (tracedb doctor).",
-        step, ShownMs(std::abs(rows.Real(kJump))));
+        step, ShownMs(std::abs(row[kJump].real)));
+    return false;
   });
 }
 

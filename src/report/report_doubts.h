@@ -16,11 +16,11 @@ double UnexplainedPct(const VerdictFacts& facts, const Gains& gains);
 // Says so in the sentence where most of a GPU's activities have no launch: what the GPU waited for
 // is not known then.
 Status AddDoubtOfLaunches(SqliteDb& db, const QueryCatalog& catalog, const ShownRun& run,
-                          PageVerdict& verdict);
+                          const VerdictFacts& facts, PageVerdict& verdict);
 
 // Says so in the sentence where waits of the run are between clocks that were never compared, or
 // that were set while it ran.
 Status AddDoubtOfClocks(SqliteDb& db, const QueryCatalog& catalog, const ShownRun& run,
-                        PageVerdict& verdict);
+                        const VerdictFacts& facts, PageVerdict& verdict);
 
 }  // namespace tracedb

@@ -12,10 +12,9 @@
 #include <thread>
 #include <utility>
 
-#include "report/report_checks.h"
 #include "report/report_result.h"
+#include "report/report_verdict_summaries.h"
 #include "tracedb/base/run_caught.h"
-#include "tracedb/doctor/doctor_checks.h"
 #include "tracedb/query/run/gathered_notes.h"
 #include "tracedb/query/run/query_run.h"
 #include "tracedb/text/result_text.h"
@@ -102,11 +101,15 @@ class PartsRun {
       for (SectionPart& part : sections_) {
         const bool is_replay = part.doc->sql.find("replay_") != std::string::npos;
         if (HasLanes() && IsOfGaps(part)) continue;
+        if (scale_.is_gathered && IsOfSummaryVerdict(part)) continue;
         if (is_replay != replay || (!replay && (part.section->bytes_max > 0) != large)) continue;
         queue.tasks.emplace_back([this, &part](SqliteDb& db) { return RunSection(db, part); });
       }
     };
     add_sections(replays_, true, false);
+    if (scale_.is_gathered) {
+      replays_.tasks.emplace_back([this](SqliteDb& db) { return RunVerdictOfSummaries(db); });
+    }
     if (HasLanes()) tasks_.tasks.emplace_back([this](SqliteDb& db) { return RunLanes(db); });
     tasks_.tasks.emplace_back([this](SqliteDb& db) { return RunDoctor(db); });
     add_sections(tasks_, false, true);
@@ -189,11 +192,11 @@ class PartsRun {
   Status RunDoctor(SqliteDb& db) {
     const auto on_check = [&](const std::string& name, size_t, size_t) { Begin(name); };
     TRACEDB_ASSIGN(checks, RunChecks(db, catalog_, {}, on_check));
-    for (const CheckResult& check : checks.checks) {
+    parts_.checks = std::move(checks);
+    for (const CheckResult& check : parts_.checks.checks) {
       if (check.error.empty()) continue;
       failed_checks_.push_back(fmt::format("doctor/{}: {}", check.name, check.error));
     }
-    parts_.checks = WithoutTags(ChecksAsJson(checks));
     return Done{};
   }
 
@@ -224,6 +227,26 @@ class PartsRun {
       if (!gaps.ok()) return std::move(gaps).error();
     }
     return MakeLaneShares(db, catalog_, scale_.run, gaps.value(), kLaneCellsMax);
+  }
+
+  // It replays the step of the rank that the others waited for longest, once that is known.
+  Status RunVerdictOfSummaries(SqliteDb& db) {
+    VerdictFacts facts;
+    facts.step = options_.step;
+    facts.host_only = scale_.host_only;
+    for (SectionPart& part : sections_) {
+      if (!IsOfSummaryVerdict(part)) continue;
+      TRACEDB_TRY(RunSection(db, part));
+      (part.section->query == "report/recorded" ? facts.recorded : facts.straggler_steps) =
+          part.kept;
+    }
+    parts_.verdict = VerdictOfSummaries(db, catalog_, facts);
+    if (parts_.verdict.ok() || FailsAlone(parts_.verdict.error())) return Done{};
+    return parts_.verdict.error();
+  }
+
+  static bool IsOfSummaryVerdict(const SectionPart& part) {
+    return part.section->query == "report/recorded" || part.section->query == "straggler_steps";
   }
 
   static bool IsOfGaps(const SectionPart& part) { return part.section->query == "gpu_gaps"; }

@@ -11,8 +11,10 @@
 #include "report/lane_shares.h"
 #include "report/query_rows.h"
 #include "report/report_sections.h"
+#include "report/report_verdict.h"
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
+#include "tracedb/doctor/doctor_checks.h"
 #include "tracedb/query/doc/query_catalog.h"
 #include "tracedb/report/report_page.h"
 
@@ -21,9 +23,10 @@ namespace tracedb {
 struct ReportParts {
   std::map<std::string_view, std::string> json;                         // by query
   std::map<std::string_view, std::vector<std::vector<RowValue>>> kept;  // first rows, of all
-  std::string checks;                                                   // doctor's, as JSON
-  Result<LaneShares> lanes = LaneShares{};  // an Error of its own leaves the other parts
-  std::vector<std::string> failed;          // "QUERY: why"
+  DoctorReport checks;
+  Result<PageVerdict> verdict = PageVerdict{};  // of a gathered database alone
+  Result<LaneShares> lanes = LaneShares{};      // an Error of its own leaves the other parts
+  std::vector<std::string> failed;              // "QUERY: why"
 };
 
 // `others` may be empty. Parts that replay the job all go to `db`, which so has the only graph of

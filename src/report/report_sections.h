@@ -40,6 +40,7 @@ struct ReportScale {
   int64_t ranks = 0;
   int64_t streams = 0;
   bool host_only = false;          // there are traces, and no GPU activity in them
+  bool is_gathered = false;        // from summaries
   std::vector<std::string> exact;  // parameters of what the timeline has exactly: rank, from_ms ...
   std::optional<int64_t> focus;    // the rank at fault, or that was asked for; none: no rank
   std::string exact_note;          // for the reader; empty: of everything

@@ -261,7 +261,7 @@ Result<PageVerdict> MakeVerdict(SqliteDb& db, const QueryCatalog& catalog, const
     verdict = FromGains(of_step, waits, sound, best, ranks, !incomplete.empty());
   }
   TRACEDB_TRY(AddOutlier(db, catalog, run, facts, gains, best, verdict));
-  if (verdict.kind == "nothing") TRACEDB_TRY(AddDoubtOfLaunches(db, catalog, run, verdict));
+  if (verdict.kind == "nothing") TRACEDB_TRY(AddDoubtOfLaunches(db, catalog, run, facts, verdict));
   verdict.sentence += incomplete;
   verdict.gains_json = GainsAsJson(all);
   return verdict;

@@ -12,6 +12,7 @@
 #include "report/shown_run.h"
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
+#include "tracedb/doctor/doctor_checks.h"
 #include "tracedb/query/doc/query_catalog.h"
 
 namespace tracedb {
@@ -31,6 +32,7 @@ struct VerdictFacts {
   std::vector<std::vector<RowValue>> late_ranks;       // of report/late_ranks
   std::vector<std::vector<RowValue>> straggler_steps;  // of straggler_steps
   std::vector<std::vector<RowValue>> critical_path;    // of critical_path_by
+  const DoctorReport* checks = nullptr;                // null: none was made
   std::optional<int64_t> step;                         // asked for; none: any
   bool host_only = false;
 };

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "tracedb/query/run/gathered_notes.h"
+
 namespace tracedb {
 namespace {
 
@@ -152,6 +154,8 @@ Result<ReportScale> ScaleOf(SqliteDb& db, const ShownRun& run, const ReportOptio
   scale.ranks = counted.Int(0);
   scale.host_only = counted.Int(1) != 0;
   scale.streams = counted.Int(2);
+  TRACEDB_ASSIGN(is_gathered, IsGathered(db));
+  scale.is_gathered = is_gathered;
   TRACEDB_TRY(ChooseExact(db, run, options, scale));
   TRACEDB_TRY(ChoosePathSteps(db, run, options, scale));
   return scale;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tracedb/base/result.h"
@@ -37,6 +38,9 @@ struct DoctorReport {
   int64_t traces = 0;
   std::vector<CheckResult> checks;  // by name: all of them, but for those
   size_t left_out = 0;              // that a gathered database has not the events for
+
+  // Null: there is no such check, it was left out, or it failed.
+  const CheckResult* Find(std::string_view name) const;
 
   size_t Findings() const;
   size_t Notes() const;
