@@ -88,8 +88,9 @@ std::string Quoted(const std::string& path) {
   return quoted + "'";
 }
 
-// The end for a person: what is there now, and what to try with it.
-std::string Closing(const std::filesystem::path& database, const Totals& totals) {
+// The end for a person: what is there now, and what to try with it. Of one rank among others (a
+// shard) nothing is to be tried: the answers are in what is gathered.
+std::string Closing(const std::filesystem::path& database, const Totals& totals, bool is_shard) {
   std::string text;
   if (totals.files > 1 && totals.text_bytes > 0) {
     text =
@@ -105,6 +106,7 @@ std::string Closing(const std::filesystem::path& database, const Totals& totals)
                                                        : "info";
   const bool is_default = database == "trace.db";
   const std::string has = fmt::format("{} has {}", ShownText(database.string()), BytesText(bytes));
+  if (is_shard) return text + has + "\n";
   const std::string then =
       fmt::format("next: tracedb {}{}", next,
                   is_default ? "" : " --db " + ShownText(Quoted(database.string())));
@@ -175,7 +177,7 @@ class IngestReport {
     }
     // Programs that read the lines above have no use for it.
     if (isatty(STDOUT_FILENO) == 1 && !global_.quiet && !options_.json) {
-      TRACEDB_TRY(output_.Write(Closing(global_.database, totals_)));
+      TRACEDB_TRY(output_.Write(Closing(global_.database, totals_, !options_.shard.empty())));
     }
     return output_.Flush();
   }
@@ -253,6 +255,10 @@ Status WriteShard(const GlobalOptions& global, const IngestOptions& options,
                         100.0 * static_cast<double>(summary.bytes) /
                             static_cast<double>(std::max<int64_t>(summary.text_bytes, 1)),
                         ShownText(summary.folder.string())));
+  }
+  if (launch.task.value_or(0) == 0) {  // once for the job
+    SayNote(global, fmt::format("when all ranks have left theirs: tracedb gather {} -o job.db",
+                                ShownText(Quoted(options.shard.string()))));
   }
   return Done{};
 }
