@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
-#include <string_view>
 #include <system_error>
 #include <thread>
 
@@ -41,21 +40,15 @@ Result<SqliteDb> Open(const GlobalOptions& global, const std::atomic<bool>& stop
   return db;
 }
 
-// Whoever writes report.pdf would open it with something that takes no pages. Of a file that is
-// there the guard of outputs says more.
 Status CheckEnding(const std::filesystem::path& output) {
-  const std::string ending = output.extension().string();
-  std::error_code error;
-  if (std::filesystem::exists(output, error)) return Done{};
-  for (const std::string_view other : {".pdf", ".png", ".svg", ".csv", ".json", ".md", ".xlsx"}) {
-    if (ending != other) continue;
-    return Error{ErrorKind::kUsage,
-                 fmt::format("{}: the report is an HTML page, which is no {}",
-                             ShownText(output.string()), ending.substr(1)),
-                 fmt::format("write it to {}.html; a browser prints it as PDF",
-                             ShownText(output.stem().string()))};
+  if (!IsNewFileNamed(output, {".pdf", ".png", ".svg", ".csv", ".json", ".md", ".xlsx"})) {
+    return Done{};
   }
-  return Done{};
+  return Error{ErrorKind::kUsage,
+               fmt::format("{}: the report is an HTML page, which is no {}",
+                           ShownText(output.string()), output.extension().string().substr(1)),
+               fmt::format("write it to {}.html; a browser prints it as PDF",
+                           ShownText(output.stem().string()))};
 }
 
 // The page is written: it is whole but for these.

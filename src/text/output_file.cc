@@ -111,6 +111,13 @@ Error FileOutput::Failed(std::string_view doing) const {
   return CannotWrite(shown_.string(), doing, errno);
 }
 
+bool IsNewFileNamed(const std::filesystem::path& path,
+                    std::initializer_list<std::string_view> endings) {
+  std::error_code error;
+  return std::find(endings.begin(), endings.end(), path.extension().string()) != endings.end() &&
+         !std::filesystem::exists(path, error);
+}
+
 Result<std::unique_ptr<FileOutput>> FileOutput::Create(const fs::path& path, OutputGuard guard) {
   TRACEDB_TRY(guard.Check(path));
   // Where a link points to, also when nothing is there yet; the link itself must stay.

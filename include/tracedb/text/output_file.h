@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -29,6 +30,12 @@ struct OutputGuard {
  private:
   Status CheckInputs(const std::filesystem::path& path) const;
 };
+
+// Whether the name ends in one of these (".pdf"): whoever writes what an answer is not under such a
+// name would open it with a program that cannot read it. No where there is such a file: of that an
+// OutputGuard says more.
+bool IsNewFileNamed(const std::filesystem::path& path,
+                    std::initializer_list<std::string_view> endings);
 
 // A file of that path once Commit() is through. Before, it has no name (on file systems without
 // such files a hidden one with a random part, ".tracedb-"), and goes away with this object. An

@@ -11,6 +11,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "replay/graph/capture_traces.h"
 #include "replay/graph/matched_parts.h"
 #include "replay/graph/open_waits.h"
 #include "replay/graph/recorder_holds.h"
@@ -37,16 +38,12 @@ class JobReader {
 
   Result<JobRows> Read(int64_t capture_id) {
     TRACEDB_ASSIGN(clocks, RankClocks::Read(db_));
-    TRACEDB_TRY(ReadImpossible());
-    TRACEDB_ASSIGN(traces, db_.Prepare("SELECT trace_id, rank, first_row, last_row FROM _trace "
-                                       "WHERE capture_id = ?1 ORDER BY trace_id"));
-    TRACEDB_TRY(traces.Bind(1, capture_id));
-    for (;;) {
-      TRACEDB_ASSIGN(any, traces.Step());
-      if (!any) break;
-      const int64_t trace_id = traces.Int(0);
-      rows_.traces.push_back({trace_id, traces.Int(1)});
-      TRACEDB_TRY(ReadTrace(clocks.Of(trace_id), traces.Int(2), traces.Int(3)));
+    TRACEDB_ASSIGN(impossible, ImpossibleTimes(db_));
+    impossible_ = std::move(impossible);
+    TRACEDB_ASSIGN(traces, TracesOfCapture(db_, capture_id));
+    for (const CaptureTrace& trace : traces) {
+      rows_.traces.push_back({trace.trace_id, trace.rank});
+      TRACEDB_TRY(ReadTrace(clocks.Of(trace.trace_id), trace.first_row, trace.last_row));
     }
     rows_.activities.shrink_to_fit();
     rows_.calls.shrink_to_fit();
@@ -59,15 +56,6 @@ class JobReader {
     int64_t base_ns;
     uint32_t number;  // of its stream or thread
   };
-
-  Status ReadImpossible() {
-    TRACEDB_ASSIGN(ids, db_.Prepare("SELECT id FROM _impossible_time"));
-    for (;;) {
-      TRACEDB_ASSIGN(any, ids.Step());
-      if (!any) return Done{};
-      impossible_.insert(ids.Int(0));
-    }
-  }
 
   Status ReadTrace(const RankClock& clock, int64_t first, int64_t last) {
     clock_ = clock;

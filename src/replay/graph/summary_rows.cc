@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "replay/graph/capture_traces.h"
 #include "replay/graph/matched_parts.h"
 #include "tracedb/schema/event_tables.h"
 #include "tracedb/schema/rank_clock.h"
@@ -41,19 +42,16 @@ class SummaryReader {
 
   Result<JobRows> Read(int64_t capture_id) {
     TRACEDB_ASSIGN(clocks, RankClocks::Read(db_));
-    TRACEDB_TRY(ReadImpossible());
-    TRACEDB_ASSIGN(traces, db_.Prepare("SELECT trace_id, rank, first_row, last_row FROM _trace "
-                                       "WHERE capture_id = ?1 ORDER BY trace_id"));
-    TRACEDB_TRY(traces.Bind(1, capture_id));
-    for (;;) {
-      TRACEDB_ASSIGN(any, traces.Step());
-      if (!any) break;
+    TRACEDB_ASSIGN(impossible, ImpossibleTimes(db_));
+    impossible_ = std::move(impossible);
+    TRACEDB_ASSIGN(traces, TracesOfCapture(db_, capture_id));
+    for (const CaptureTrace& trace : traces) {
       const auto number = static_cast<uint32_t>(rows_.traces.size());
-      rows_.traces.push_back({traces.Int(0), traces.Int(1)});
+      rows_.traces.push_back({trace.trace_id, trace.rank});
       rows_.threads.push_back({0, number});  // all of a rank's host is one
-      clock_ = clocks.Of(traces.Int(0));
-      first_ = traces.Int(2);
-      last_ = traces.Int(3);
+      clock_ = clocks.Of(trace.trace_id);
+      first_ = trace.first_row;
+      last_ = trace.last_row;
       TRACEDB_TRY(ReadParts());
       TRACEDB_TRY(ReadWaits());
       TRACEDB_TRY(ReadSteps());
@@ -67,15 +65,6 @@ class SummaryReader {
   }
 
  private:
-  Status ReadImpossible() {
-    TRACEDB_ASSIGN(ids, db_.Prepare("SELECT id FROM _impossible_time"));
-    for (;;) {
-      TRACEDB_ASSIGN(any, ids.Step());
-      if (!any) return Done{};
-      impossible_.insert(ids.Int(0));
-    }
-  }
-
   // Of the rows of the trace.
   Result<SqliteStatement> Rows(const char* sql) {
     TRACEDB_ASSIGN(rows, db_.Prepare(sql));
