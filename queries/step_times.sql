@@ -31,24 +31,15 @@
 -- plot:   line step_ms over step by run, capture, rank
 -- empty:  No step is in the database: the job did not call the profiler's step().
 
-WITH launched AS (  -- times of a row count from the track's base
-  SELECT track_id, step, count(*) AS activities, min(ts) AS first_ts,
-         max(ts + ifnull(dur_ns, 0)) AS last_ts
-  FROM activities
-  WHERE step IS NOT NULL AND ifnull(dur_ns, 0) >= 0
-  GROUP BY +track_id, step
-),
-placed AS (
-  SELECT t.trace_id, t.device, l.step, l.activities, l.first_ts + t.base_ns AS first_ns,
-         l.last_ts + t.base_ns AS last_ns,
-         row_number() OVER (PARTITION BY t.trace_id, l.step
-                            ORDER BY l.first_ts + t.base_ns, CAST(t.device AS INTEGER),
-                              t.device) AS place
-  FROM launched l JOIN tracks t ON t.track_id = l.track_id
+WITH placed AS (
+  SELECT *, row_number() OVER (PARTITION BY trace_id, step
+                               ORDER BY first_ns, CAST(device AS INTEGER), device) AS place
+  FROM step_activities
 ),
 on_gpu AS (
   SELECT trace_id, step, sum(activities) AS activities, min(first_ns) AS first_ns,
-         max(last_ns) AS last_ns, max(device) FILTER (WHERE place = 1) AS device
+         max(last_ns) AS last_ns, max(device) FILTER (WHERE place = 1) AS device,
+         max(is_summed) AS is_summed, max(busy_ns) FILTER (WHERE place = 1) AS busy_ns
   FROM placed GROUP BY trace_id, step
 ),
 timed AS (
@@ -74,13 +65,13 @@ SELECT
   ifnull(g.activities, 0) AS activities,
   (g.last_ns - g.first_ns) / 1e6 AS gpu_ms,
   (g.first_ns - s.start_ns) / 1e6 AS first_activity_ms,
-  (g.first_ns - s.start_ns
-     - ifnull((SELECT sum(min(b.end_ns, g.first_ns) - max(b.ts_ns, s.start_ns))
+  (g.first_ns - s.start_ns - iif(g.is_summed, g.busy_ns,
+       ifnull((SELECT sum(min(b.end_ns, g.first_ns) - max(b.ts_ns, s.start_ns))
                FROM busy_segments b
                WHERE b.trace_id = s.trace_id AND b.device = g.device AND b.ts_ns < g.first_ns
                  AND b.end_ns > s.start_ns AND b.ts_ns >= ifnull(
                    (SELECT max(e.ts_ns) FROM busy_segments e WHERE e.trace_id = s.trace_id
-                      AND e.device = g.device AND e.ts_ns <= s.start_ns), s.start_ns)), 0)) / 1e6
+                      AND e.device = g.device AND e.ts_ns <= s.start_ns), s.start_ns)), 0))) / 1e6
     AS idle_before_ms,
   (g.last_ns - s.start_ns - s.dur_ns) / 1e6 AS lag_ms
 FROM timed s

@@ -34,3 +34,17 @@ CREATE TABLE _memory_piece (
   sum_bytes INTEGER,              -- of all
   largest_bytes INTEGER
 );
+
+CREATE TABLE _step_last (
+  -- GPU activities that were launched in a step. Of a gathered database alone, which has few of
+  -- these activities themselves.
+  trace_id INTEGER,
+  device INTEGER,
+  step INTEGER,                   -- NULL: in none
+  activities INTEGER,
+  begin_ns INTEGER,               -- the first launch of one, or its start
+  start_ns INTEGER,               -- the first start
+  end_ns INTEGER,                 -- the last end
+  busy_ns INTEGER                 -- in which something ran from the step's start to start_ns; NULL:
+                                  -- no step has the number, or several
+);

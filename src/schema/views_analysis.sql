@@ -171,6 +171,31 @@ SELECT u.trace_id, t.rank, u.device, u.step, u.start_ns, u.end_ns, u.compute_ns,
        u.idle_host_ns, u.idle_sync_ns, u.idle_dependency_ns, u.idle_unknown_ns
 FROM _step_use u JOIN _trace t ON t.trace_id = u.trace_id;
 
+CREATE VIEW step_activities AS
+-- GPU activities by the step in which they were launched: several rows of a step and GPU where
+-- there are several streams.
+--   trace_id: their file
+--   device: GPU
+--   step: in which they were launched
+--   activities: how many
+--   first_ns: first start
+--   last_ns: last end
+--   is_summed: 1 in a database of summaries, 0 where all activities are there
+--   busy_ns: of the time from the step's start to first_ns in which something ran on the GPU; NULL
+--     where is_summed is 0 (busy_segments has it), or the number is not that of one step
+SELECT t.trace_id, t.device, l.step, l.activities, l.first_ts + t.base_ns AS first_ns,
+       l.last_ts + t.base_ns AS last_ns, 0 AS is_summed, NULL AS busy_ns
+FROM (SELECT s.track, k.step, count(*) AS activities, min(s.ts) AS first_ts,
+             max(s.ts + ifnull(s.dur, 0)) AS last_ts
+      FROM _gpu_slice s JOIN _launch k ON k.id = s.id
+      WHERE k.step IS NOT NULL AND ifnull(s.dur, 0) >= 0 AND @possible:s.id@
+        AND (SELECT count(*) FROM _step_last) = 0
+      GROUP BY +s.track, k.step) l  -- times of a row count from the track's base
+     JOIN _track t ON t.id = l.track
+UNION ALL
+SELECT trace_id, device, step, activities, start_ns, end_ns, 1, busy_ns FROM _step_last
+WHERE step IS NOT NULL;
+
 CREATE VIEW device_uses AS
 -- A GPU's time in one capture, from its first start to its last end, shared out.
 --   trace_id: the file

@@ -29,8 +29,6 @@ Result<SqliteDb> MakeTables(const GatherOptions& options) {
                  "TEXT); CREATE TABLE _left_out (table_name TEXT PRIMARY KEY) WITHOUT ROWID;"
                  "CREATE TABLE _part_use (id INTEGER PRIMARY KEY, computing_ns INTEGER, "
                  "idle_ns INTEGER);"
-                 "CREATE TABLE _step_last (trace_id INTEGER, step INTEGER, begin_ns INTEGER, "
-                 "end_ns INTEGER);"
                  "COMMIT"));
   return db;
 }

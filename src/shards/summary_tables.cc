@@ -41,6 +41,27 @@ constexpr const char* kPartUses =
     "  FROM _collective_part p JOIN _gpu_slice s ON s.id = p.id JOIN _track t ON t.id = s.track "
     "  WHERE p.id BETWEEN ?2 AND ?3 AND p.dur_ns >= 0)) ORDER BY id";
 
+// Of each GPU and step what was launched in it, and for how long the GPU was busy from the step's
+// start to the first of these.
+constexpr const char* kStepLasts =
+    "(SELECT l.*, iif(p.ts_ns IS NULL, NULL, ifnull("
+    "   (SELECT sum(min(b.ts_ns + b.dur_ns, l.start_ns) - max(b.ts_ns, p.ts_ns)) "
+    "    FROM _busy_segment b WHERE b.trace_id = ?1 AND b.device = l.device "
+    "    AND b.ts_ns < l.start_ns AND b.ts_ns + b.dur_ns > p.ts_ns AND b.ts_ns >= ifnull("
+    "      (SELECT max(e.ts_ns) FROM _busy_segment e WHERE e.trace_id = ?1 "
+    "       AND e.device = l.device AND e.ts_ns <= p.ts_ns), p.ts_ns)), 0)) AS busy_ns "
+    " FROM (SELECT t.trace_id, t.device, k.step, count(*) AS activities, "
+    "         min(min(s.ts + t.base_ns, ifnull(k.launch_ts_ns, s.ts + t.base_ns))) AS begin_ns, "
+    "         min(s.ts + t.base_ns) AS start_ns, "
+    "         max(s.ts + ifnull(s.dur, 0) + t.base_ns) AS end_ns "
+    "       FROM _gpu_slice s JOIN _track t ON t.id = s.track LEFT JOIN _launch k ON k.id = s.id "
+    "       WHERE s.id BETWEEN ?2 AND ?3 AND ifnull(s.dur, 0) >= 0 "
+    "       AND s.id NOT IN (SELECT id FROM _impossible_time) "
+    "       GROUP BY t.trace_id, t.device, k.step) l "
+    " LEFT JOIN (SELECT s.step, min(s.ts + t.base_ns) AS ts_ns FROM _step s "
+    "   JOIN _track t ON t.id = s.track WHERE s.id BETWEEN ?2 AND ?3 AND s.dur >= 0 "
+    "   GROUP BY s.step HAVING count(*) = 1) p ON p.step = l.step)";
+
 constexpr Plan kPlans[] = {
     {"trace", "_trace",
      "trace_id:t path:s rank folder:s input_folder:s named_run:s is_graph_capture rank_source:s "
@@ -96,15 +117,10 @@ constexpr Plan kPlans[] = {
      "WHERE p.id BETWEEN ?2 AND ?3 "
      "ORDER BY p.id"},
     // For the replay of collectives alone: whether a rank computed while a part ran, and when
-    // again; when its GPU was done with each step.
+    // again; when its GPU began each step's work, and was done with it.
     {"part_use", "_part_use", "id:r computing_ns idle_ns", kPartUses},
     {"step_last", "_step_last",
-     "trace_id:t=t.trace_id step=k.step "
-     "begin_ns=min(min(s.ts+t.base_ns,ifnull(k.launch_ts_ns,s.ts+t.base_ns))) "
-     "end_ns=max(s.ts+s.dur+t.base_ns)",
-     "_gpu_slice s JOIN _track t ON t.id = s.track LEFT JOIN _launch k ON k.id = s.id "
-     "WHERE s.id BETWEEN ?2 AND ?3 AND s.dur >= 0 "
-     "AND s.id NOT IN (SELECT id FROM _impossible_time) GROUP BY t.trace_id, k.step"},
+     "trace_id:t device step activities begin_ns start_ns end_ns busy_ns", kStepLasts},
     // Slices are read for what held the last rank of a collective, and only the stretches that
     // somebody waited in: they are in the order of time, so that few row groups are.
     {"gpu_slice", "",
@@ -159,13 +175,31 @@ SummaryTable ReadPlan(const Plan& plan) {
   return table;
 }
 
-constexpr std::array kWhole = {
-    "_trace",      "_event_name",      "_args_text",       "_track",
-    "_process",    "_thread",          "_issue",           "_step",
-    "_step_use",   "_impossible_time", "_host_use",        "_kernel_use",
-    "_device_use", "_stream_use",      "_process_group",   "_run",
-    "_capture",    "_trace_group",     "_collective_part", "_collective_cause",
-    "_clock",      "_clock_pair",      "_explained_trace", "_args_mark"};
+constexpr std::array kWhole = {"_trace",
+                               "_event_name",
+                               "_args_text",
+                               "_track",
+                               "_process",
+                               "_thread",
+                               "_issue",
+                               "_step",
+                               "_step_use",
+                               "_step_last",
+                               "_impossible_time",
+                               "_host_use",
+                               "_kernel_use",
+                               "_device_use",
+                               "_stream_use",
+                               "_process_group",
+                               "_run",
+                               "_capture",
+                               "_trace_group",
+                               "_collective_part",
+                               "_collective_cause",
+                               "_clock",
+                               "_clock_pair",
+                               "_explained_trace",
+                               "_args_mark"};
 
 }  // namespace
 

@@ -173,8 +173,11 @@ def main():
                 print(f"{engine}, {name}:", flush=True)
                 failed += [f"{engine} {name} {query}"
                            for query in every_query(program, job, engine, connection)]
-            failed += [f"{engine} {query}"
-                       for query in every_guard(program, job, engine, connection)]
+                # Of a real job: where an answer has no rows whatever a rank's file says, an engine
+                # need not read that file.
+                if name == "megatron":
+                    failed += [f"{engine} {query}"
+                               for query in every_guard(program, job, engine, connection)]
     if failed:
         sys.exit("differ: " + ", ".join(failed))
 

@@ -7,6 +7,6 @@ namespace tracedb {
 
 inline constexpr int32_t kApplicationId = 0x54524442;  // "TRDB"
 // Goes up by one when a query made for the older tables would no longer run.
-inline constexpr int32_t kSchemaVersion = 12;
+inline constexpr int32_t kSchemaVersion = 13;
 
 }  // namespace tracedb

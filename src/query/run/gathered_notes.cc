@@ -25,11 +25,15 @@ struct WholeAnyway {
   std::string_view query;
   const char* if_sql;
 };
-constexpr std::array<WholeAnyway, 3> kWholeAnyway = {
+constexpr std::array<WholeAnyway, 4> kWholeAnyway = {
     {// It looks up kernels of collectives alone, and those are there.
      {"nccl_unmatched", "SELECT 1"},
      // Its replay takes what is there: collectives alone.
      {kReplayed, "SELECT 1"},
+     // What it needs of each step was summed.
+     {"step_times",
+      "SELECT (SELECT count(*) FROM main._step_last) > 0 OR NOT EXISTS "
+      "(SELECT 1 FROM main._trace WHERE gpu_activities > 0)"},
      // It reads events of traces alone whose steps were not summed when they were read.
      {"overlap_by_step",
       "SELECT NOT EXISTS (SELECT 1 FROM main._device_use WHERE trace_id NOT IN "

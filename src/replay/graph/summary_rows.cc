@@ -185,8 +185,8 @@ class SummaryReader {
   Status ReadEnds() {
     const bool has_steps =
         !rows_.steps.empty() && rows_.calls[rows_.steps.back().call].trace == Trace();
-    TRACEDB_ASSIGN(rows, db_.Prepare("SELECT step, end_ns, begin_ns FROM _step_last "
-                                     "WHERE trace_id = ?1 ORDER BY end_ns, step"));
+    TRACEDB_ASSIGN(rows, db_.Prepare("SELECT step, max(end_ns), min(begin_ns) FROM _step_last "
+                                     "WHERE trace_id = ?1 GROUP BY step ORDER BY 2, step"));
     TRACEDB_TRY(rows.Bind(1, rows_.traces.back().trace_id));
     for (;;) {
       TRACEDB_ASSIGN(any, rows.Step());
@@ -234,8 +234,8 @@ Result<bool> HasSummariesAlone(SqliteDb& db) {
 
 Result<JobRows> ReadSummaryRows(SqliteDb& db, int64_t capture_id, size_t rows_max) {
   TRACEDB_ASSIGN(tables, db.Integer("SELECT count(*) FROM main.sqlite_schema WHERE type = 'table' "
-                                    "AND name IN ('_part_use', '_step_last')"));
-  if (tables < 2) {
+                                    "AND name = '_part_use'"));
+  if (tables == 0) {
     return Error{ErrorKind::kQuery,
                  "this database was gathered by an older tracedb, whose summaries do not say what "
                  "was computed while collectives ran: run tracedb ingest --shard for each rank "
