@@ -190,7 +190,7 @@ FROM (SELECT s.track, k.step, count(*) AS activities, min(s.ts) AS first_ts,
       FROM _gpu_slice s JOIN _launch k ON k.id = s.id
       WHERE k.step IS NOT NULL AND ifnull(s.dur, 0) >= 0 AND @possible:s.id@
         AND (SELECT count(*) FROM _step_last) = 0
-      GROUP BY +s.track, k.step) l  -- times of a row count from the track's base
+      GROUP BY k.step, s.track) l  -- rows nearly are in this order
      JOIN _track t ON t.id = l.track
 UNION ALL
 SELECT trace_id, device, step, activities, start_ns, end_ns, 1, busy_ns FROM _step_last
