@@ -1,5 +1,5 @@
--- What the header, metadata and counts tell of a trace, what is known of its memory events, and what
--- gathered databases know of its steps.
+-- What the header, metadata and counts tell of a trace, what is known of its memory events, and,
+-- in a gathered database, of its steps.
 
 CREATE TABLE _process (
   trace_id INTEGER, rank INTEGER, pid TEXT, name TEXT, sort_index INTEGER, labels TEXT);
