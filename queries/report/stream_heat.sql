@@ -36,7 +36,7 @@ frame AS MATERIALIZED (
 ),
 lane AS MATERIALIZED (
   SELECT * FROM (
-    SELECT u.stream_id AS lane, u.trace_id, u.device, u.stream, u.busy_ns, f.first_ns, f.bin_ns,
+    SELECT u.stream_id AS lane, u.trace_id, u.device, u.stream, f.first_ns, f.bin_ns,
            row_number() OVER (PARTITION BY r.capture_id
                               ORDER BY u.busy_ns DESC, r.rank, CAST(u.device AS INTEGER), u.device,
                                 u.stream) AS place
@@ -45,60 +45,9 @@ lane AS MATERIALIZED (
   )
   WHERE place <= coalesce(:streams, 400)
 ),
-of_track AS MATERIALIZED (
-  SELECT t.track_id, l.lane, t.base_ns - l.first_ns AS base_ns, l.bin_ns
-  FROM lane l
-  JOIN tracks t ON t.trace_id = l.trace_id AND t.device = l.device AND t.stream = l.stream
-),
-binned AS MATERIALIZED (  -- what each activity has in the piece that it starts in
-  SELECT o.lane, (g.ts + o.base_ns) / o.bin_ns AS bin, sum(g.dur_ns) AS dur_ns,
-         sum(min(g.dur_ns, o.bin_ns - (g.ts + o.base_ns) % o.bin_ns)) AS busy_ns
-  FROM activity_times g CROSS JOIN of_track o ON o.track_id = g.track_id
-  WHERE g.dur_ns > 0
-  GROUP BY (o.lane << 32) + (g.ts + o.base_ns) / o.bin_ns
-),
--- On most streams nothing overlaps: durations sum up to the busy time, and no order is needed.
-overlapping AS MATERIALIZED (
-  SELECT l.lane FROM binned b JOIN lane l ON l.lane = b.lane
-  GROUP BY l.lane HAVING sum(b.dur_ns) <> l.busy_ns
-),
-placed AS (
-  SELECT o.lane, o.bin_ns, g.ts + o.base_ns AS ts, g.ts + o.base_ns + g.dur_ns AS end_ts,
-         max(g.ts + o.base_ns + g.dur_ns) OVER (
-           PARTITION BY o.lane ORDER BY g.ts + o.base_ns
-           ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS free_ts
-  FROM activity_times g CROSS JOIN of_track o ON o.track_id = g.track_id
-  WHERE g.dur_ns > 0 AND o.lane IN (SELECT lane FROM overlapping)
-),
-part AS MATERIALIZED (  -- of those that overlap what no earlier one has covered
-  SELECT lane, bin_ns, max(ts, ifnull(free_ts, ts)) AS ts, end_ts
-  FROM placed WHERE end_ts > ifnull(free_ts, ts)
-),
-across AS (  -- the ends of what reaches beyond the piece that it starts in
-  SELECT o.lane, o.bin_ns, g.ts + o.base_ns AS ts, g.ts + o.base_ns + g.dur_ns AS end_ts
-  FROM activity_times g CROSS JOIN of_track o ON o.track_id = g.track_id
-  WHERE g.dur_ns > 0 AND (g.ts + o.base_ns) % o.bin_ns + g.dur_ns > o.bin_ns
-    AND o.lane NOT IN (SELECT lane FROM overlapping)
-  UNION ALL
-  SELECT lane, bin_ns, ts, end_ts FROM part WHERE ts % bin_ns + end_ts - ts > bin_ns
-),
-further AS (  -- pieces that it reaches into behind its first
-  SELECT lane, bin_ns, ts / bin_ns + 1 AS bin, (end_ts - 1) / bin_ns AS last_bin, end_ts
-  FROM across
-  UNION ALL
-  SELECT lane, bin_ns, bin + 1, last_bin, end_ts FROM further WHERE bin < last_bin
-),
 filled AS MATERIALIZED (
-  SELECT lane, bin, sum(busy_ns) AS busy_ns
-  FROM (SELECT lane, bin, busy_ns FROM binned WHERE lane NOT IN (SELECT lane FROM overlapping)
-        UNION ALL
-        SELECT lane, ts / bin_ns AS bin,
-               sum(min(end_ts, (ts / bin_ns + 1) * bin_ns) - ts) AS busy_ns
-        FROM part GROUP BY lane, ts / bin_ns
-        UNION ALL
-        SELECT lane, bin, sum(min(end_ts, (bin + 1) * bin_ns) - bin * bin_ns)
-        FROM further GROUP BY lane, bin)
-  GROUP BY lane, bin
+  SELECT l.lane, b.piece AS bin, b.busy_ns
+  FROM lane l CROSS JOIN stream_busy(l.lane, l.first_ns, l.bin_ns) b
 ),
 number AS (
   SELECT 0 AS bin UNION ALL SELECT bin + 1 FROM number WHERE bin + 1 < max(coalesce(:bins, 160), 1)

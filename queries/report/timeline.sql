@@ -40,26 +40,18 @@ lane AS MATERIALIZED (
   )
   WHERE place <= coalesce(:streams, 400)
 ),
-of_track AS MATERIALIZED (
-  SELECT t.track_id, l.lane, t.base_ns - l.start_ns AS base_ns, l.piece_ns,
-         l.activities <= coalesce(:per_stream, 500) AS is_whole
+pieced AS (
+  SELECT l.lane, p.kind, p.piece, p.first_ns - l.start_ns AS ts, p.last_ns - l.start_ns AS end_ts,
+         p.activities, p.sum_ns, p.longest_name_id AS name_id
+  FROM lane l CROSS JOIN stream_pieces(l.lane, l.start_ns, l.piece_ns) p
+  WHERE l.activities > coalesce(:per_stream, 500)
+  UNION ALL
+  SELECT l.lane, g.kind, g.slice_id, g.ts + t.base_ns - l.start_ns,
+         g.ts + t.base_ns - l.start_ns + g.dur_ns, 1, g.dur_ns, g.name_id
   FROM lane l
   JOIN tracks t ON t.trace_id = l.trace_id AND t.device = l.device AND t.stream = l.stream
-),
--- Small numbers for labels, which fit behind a duration: the largest of both is the longest's.
-named AS MATERIALIZED (
-  SELECT name_id, row_number() OVER (ORDER BY name_id) AS number
-  FROM (SELECT DISTINCT name_id FROM activity_times)
-),
-pieced AS (  -- in the order of one number: those of one lane and kind together, by piece
-  SELECT o.lane, g.kind, iif(o.is_whole, g.slice_id, (g.ts + o.base_ns) / o.piece_ns) AS piece,
-         min(g.ts + o.base_ns) AS ts, max(g.ts + o.base_ns + g.dur_ns) AS end_ts,
-         count(*) AS activities, sum(g.dur_ns) AS sum_ns,
-         max((min(g.dur_ns, 1 << 42) << 20) + (1 << 20) - min(n.number, 1 << 20)) AS longest
-  FROM activity_times g CROSS JOIN of_track o ON o.track_id = g.track_id
-  CROSS JOIN named n ON n.name_id = g.name_id
-  WHERE g.dur_ns >= 0
-  GROUP BY (o.lane << 2) + g.kind, piece
+  CROSS JOIN activity_times g ON g.track_id = t.track_id
+  WHERE l.activities <= coalesce(:per_stream, 500) AND g.dur_ns >= 0
 )
 SELECT
   r.run,
@@ -75,7 +67,6 @@ SELECT
   b.name
 FROM pieced p JOIN lane l ON l.lane = p.lane
 JOIN recorded r ON r.trace_id = l.trace_id
-LEFT JOIN named n ON n.number = (1 << 20) - (p.longest & ((1 << 20) - 1))
-LEFT JOIN names b ON b.name_id = n.name_id
+LEFT JOIN names b ON b.name_id = p.name_id
 ORDER BY r.run_id, r.capture, r.rank, CAST(l.device AS INTEGER), l.device,
   CAST(l.stream AS INTEGER), l.stream, p.ts, p.kind, p.piece;

@@ -2,13 +2,13 @@
 
 #include <sqlite3.h>
 
-#include <array>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "extension/table_function.h"
 #include "tracedb/base/run_caught.h"
 #include "tracedb/replay/job_replay.h"
 
@@ -182,25 +182,9 @@ int Disconnect(sqlite3_vtab* table) {
 
 // Bit 0 of idxNum: capture_id is the first argument; bit 1: changes is the next.
 int BestIndex(sqlite3_vtab* table, sqlite3_index_info* info) {
-  const int first = reinterpret_cast<ReplayTable*>(table)->columns();
-  std::array<int, 2> given = {-1, -1};
-  for (int i = 0; i < info->nConstraint; ++i) {
-    const auto& constraint = info->aConstraint[i];
-    const int argument = constraint.iColumn - first;
-    if (argument < 0 || argument > 1 || constraint.op != SQLITE_INDEX_CONSTRAINT_EQ) continue;
-    if (!constraint.usable) return SQLITE_CONSTRAINT;  // another order of the tables
-    given[static_cast<size_t>(argument)] = i;
-  }
-  int arguments = 0;
-  for (size_t argument = 0; argument < given.size(); ++argument) {
-    if (given[argument] < 0) continue;
-    info->aConstraintUsage[given[argument]].argvIndex = ++arguments;
-    info->aConstraintUsage[given[argument]].omit = 1;
-    info->idxNum |= 1 << argument;
-  }
   info->estimatedCost = 1e6;
   info->estimatedRows = 100;
-  return SQLITE_OK;
+  return TakeArguments(info, reinterpret_cast<ReplayTable*>(table)->columns(), 2);
 }
 
 int Open(sqlite3_vtab* table, sqlite3_vtab_cursor** made) {
@@ -217,15 +201,6 @@ int Close(sqlite3_vtab_cursor* cursor) {
   return SQLITE_OK;
 }
 
-// That memory cannot be had is no error of the query: whoever asks is to know.
-int CodeOf(const Status& status, sqlite3_vtab_cursor* base) {
-  if (status.ok()) return SQLITE_OK;
-  if (status.error().what.ends_with(kOutOfMemoryText)) return SQLITE_NOMEM;
-  sqlite3_free(base->pVtab->zErrMsg);
-  base->pVtab->zErrMsg = sqlite3_mprintf("%s", status.error().what.c_str());
-  return SQLITE_ERROR;
-}
-
 int Filter(sqlite3_vtab_cursor* base, int given, const char*, int count, sqlite3_value** values) {
   auto* cursor = reinterpret_cast<ReplayCursor*>(base);
   const Status status = RunCaught([&]() -> Status {
@@ -240,12 +215,12 @@ int Filter(sqlite3_vtab_cursor* base, int given, const char*, int count, sqlite3
     }
     return cursor->Ask(sqlite3_value_int64(values[0]), changes);
   });
-  return CodeOf(status, base);
+  return TableCode(status, base);
 }
 
 int Next(sqlite3_vtab_cursor* base) {
   auto* cursor = reinterpret_cast<ReplayCursor*>(base);
-  return CodeOf(RunCaught([&]() -> Status { return cursor->Advance(); }), base);
+  return TableCode(RunCaught([&]() -> Status { return cursor->Advance(); }), base);
 }
 
 int Eof(sqlite3_vtab_cursor* base) {
