@@ -25,12 +25,12 @@ WITH RECURSIVE recorded AS MATERIALIZED (
   WHERE (:run IS NULL OR run = :run) AND (:capture IS NULL OR capture = :capture)
     AND (:rank IS NULL OR rank = :rank)
 ),
-ran AS MATERIALIZED (
+ran AS MATERIALIZED (  -- in the order of one number; a path is of one trace
   SELECT r.trace_id, k.path_id, g.name_id, count(*) AS activities, sum(g.dur_ns) AS gpu_ns
   FROM recorded r JOIN tracks t ON t.trace_id = r.trace_id
   JOIN activity_times g ON g.track_id = t.track_id JOIN launches k ON k.slice_id = g.slice_id
   WHERE k.path_id IS NOT NULL AND g.dur_ns > 0
-  GROUP BY r.trace_id, k.path_id, g.name_id
+  GROUP BY k.path_id * (SELECT max(name_id) + 1 FROM names) + g.name_id
 ),
 kernel AS MATERIALIZED (
   SELECT *, row_number() OVER (ORDER BY gpu_ns DESC, path_id, name_id) AS place FROM ran
