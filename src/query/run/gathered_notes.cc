@@ -100,9 +100,11 @@ Result<std::vector<std::string>> LeftOutOf(SqliteDb& db, std::string_view sql) {
   std::set<std::string> found;
   if (!gathered) return std::vector<std::string>();
   TRACEDB_ASSIGN(left_out, LeftOutTables(db));
-  // The replay's tables read slices of which SQLite's plan knows nothing.
+  // Tables that the program works out read slices of which SQLite's plan knows nothing.
   const std::string slices = "_gpu_slice";
-  if (sql.find("replay_") != sql.npos && left_out.contains(slices)) found.insert(slices);
+  for (const std::string_view worked_out : {"replay_", "stream_pieces", "stream_busy"}) {
+    if (sql.find(worked_out) != sql.npos && left_out.contains(slices)) found.insert(slices);
+  }
   for (std::string_view rest = sql; !rest.empty();) {
     const auto opened = OpenedTables(db, rest, &rest);
     if (!opened.ok()) {
