@@ -46,8 +46,10 @@ device AS MATERIALIZED (
          sum(activities) AS activities
   FROM stream_uses GROUP BY trace_id, device
 ),
-one_device AS MATERIALIZED (
-  SELECT trace_id FROM device GROUP BY trace_id HAVING count(*) = 1
+one_device AS MATERIALIZED (  -- a device whose activities have no timing is one, too
+  SELECT trace_id FROM stream q
+  WHERE EXISTS (SELECT 1 FROM activity_times a WHERE a.track_id = q.track_id)
+  GROUP BY trace_id HAVING count(DISTINCT device) = 1
 ),
 numbered AS (
   SELECT t.trace_id, s.ts + t.base_ns AS ts_ns, s.ts + t.base_ns + s.dur_ns AS end_ns,
