@@ -23,6 +23,7 @@
 #include "tracedb/shards/launch_environment.h"
 #include "tracedb/shards/summary_write.h"
 #include "tracedb/text/output_stream.h"
+#include "tracedb/text/quoted_word.h"
 #include "tracedb/text/result_text.h"
 #include "tracedb/text/terminal_text.h"
 
@@ -78,16 +79,6 @@ struct Totals {
   bool has_issues = false;
 };
 
-// As a shell reads it back.
-std::string Quoted(const std::string& path) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";
-  if (!path.empty() && path.find_first_not_of(kPlain) == std::string::npos) return path;
-  std::string quoted = "'";
-  for (const char c : path) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
-
 // The end for a person: what is there now, and what to try with it. Of one rank among others (a
 // shard) nothing is to be tried: the answers are in what is gathered.
 std::string Closing(const std::filesystem::path& database, const Totals& totals, bool is_shard) {
@@ -107,9 +98,8 @@ std::string Closing(const std::filesystem::path& database, const Totals& totals,
   const bool is_default = database == "trace.db";
   const std::string has = fmt::format("{} has {}", ShownText(database.string()), BytesText(bytes));
   if (is_shard) return text + has + "\n";
-  const std::string then =
-      fmt::format("next: tracedb {}{}", next,
-                  is_default ? "" : " --db " + ShownText(Quoted(database.string())));
+  const std::string then = fmt::format("next: tracedb {}{}", next,
+                                       is_default ? "" : " --db " + QuotedWord(database.string()));
   // A command is copied: it stays on a line.
   const bool fits = DisplayWidth(has) + DisplayWidth(then) + 2 <= TerminalColumns(STDOUT_FILENO);
   return text + has + (fits ? "; " : "\n") + then + "\n";
@@ -258,7 +248,7 @@ Status WriteShard(const GlobalOptions& global, const IngestOptions& options,
   }
   if (launch.task.value_or(0) == 0) {  // once for the job
     SayNote(global, fmt::format("when all ranks have left theirs: tracedb gather {} -o job.db",
-                                ShownText(Quoted(options.shard.string()))));
+                                QuotedWord(options.shard.string())));
   }
   return Done{};
 }

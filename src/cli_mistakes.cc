@@ -19,6 +19,7 @@
 #include "tracedb/query/run/query_arguments.h"
 #include "tracedb/query/run/query_command.h"
 #include "tracedb/text/near_name.h"
+#include "tracedb/text/quoted_word.h"
 #include "tracedb/text/result_sink.h"
 #include "tracedb/text/result_text.h"
 
@@ -56,12 +57,12 @@ constexpr std::array kOtherWords = {
 std::string AdviceOnFile(const std::string& word) {
   std::error_code code;
   if (!std::filesystem::exists(word, code)) return "";
-  if (word.ends_with(".sql")) return fmt::format("to run it: tracedb query {}", ShownText(word));
+  if (word.ends_with(".sql")) return fmt::format("to run it: tracedb query {}", QuotedWord(word));
   if (IsSqliteFile(word)) {
     return fmt::format("of a database: tracedb info --db {0}, or tracedb query NAME --db {0}",
-                       ShownText(word));
+                       QuotedWord(word));
   }
-  return fmt::format("to load it: tracedb ingest {}", ShownText(word));
+  return fmt::format("to load it: tracedb ingest {}", QuotedWord(word));
 }
 
 // "serve" and "serve-csv" are one: the nearer is enough.
@@ -139,8 +140,8 @@ std::vector<std::string> NearOptions(const CLI::App& app, const CLI::App* comman
   return near;
 }
 
-// Of one that stands before every command: whose it is.
-std::string HelpOfOption(const CLI::App& app, const std::string& option) {
+// Of one that stands before every command: whose it is, or what it was meant to be.
+std::string AdviceBeforeCommands(const CLI::App& app, const std::string& option) {
   constexpr size_t kCommandsShownMax = 3;
   std::vector<std::string> commands;
   for (const CLI::App* command : app.get_subcommands({})) {
@@ -148,7 +149,8 @@ std::string HelpOfOption(const CLI::App& app, const std::string& option) {
     commands.push_back(fmt::format("tracedb {} {}", command->get_name(), option));
   }
   const std::string help = "see: tracedb --help";
-  if (commands.empty() || commands.size() > kCommandsShownMax) return help;
+  if (commands.empty()) return OrHelp(NearOptions(app, nullptr, option), help);
+  if (commands.size() > kCommandsShownMax) return help;
   return fmt::format("it stands after its command: {}; {}", JoinNames(commands, " or "), help);
 }
 
@@ -175,8 +177,7 @@ std::string ParamCalled(const CLI::App& command, const std::vector<std::string>&
 Error IsParam(const std::string& word, const std::string& param, const std::string& value) {
   return Error{ErrorKind::kUsage,
                fmt::format("{} is a parameter of the query, not an option", ShownText(word)),
-               fmt::format("write it as: -p {}={}", ShownText(param),
-                           value.empty() ? "VALUE" : ShownText(value))};
+               "write it as: -p " + QuotedWord(param + "=" + (value.empty() ? "VALUE" : value))};
 }
 
 // `command` may be null.
@@ -195,9 +196,9 @@ Error UnknownOption(const CLI::App& app, const CLI::App* command,
     if (!param.empty()) return IsParam(option, param, value);
   }
   return Error{ErrorKind::kUsage, fmt::format("{} has no option {}", program, ShownText(option)),
-               OrHelp(NearOptions(app, command, option),
-                      command == nullptr ? HelpOfOption(app, option)
-                                         : fmt::format("see: {} --help", program))};
+               command == nullptr ? AdviceBeforeCommands(app, option)
+                                  : OrHelp(NearOptions(app, command, option),
+                                           fmt::format("see: {} --help", program))};
 }
 
 // "serve" for who typed that, not its other name.
@@ -206,6 +207,13 @@ std::string NameTyped(const CLI::App& command, const std::vector<std::string>& t
     if (std::ranges::find(typed, alias) != typed.end()) return alias;
   }
   return command.get_name();
+}
+
+// "query overlap" where that was asked.
+std::string NameWithQuery(const CLI::App& command, const std::string& name) {
+  const CLI::Option* const query = command.get_option_no_throw("QUERY");
+  if (command.get_name() != "query" || query->count() == 0) return name;
+  return name + " " + QuotedWord(query->as<std::string>());
 }
 
 // A word "rank=3" among those that the command took or did not take; empty: there is none.
@@ -308,8 +316,8 @@ Error UnexpectedError(const CLI::App& app, const std::vector<std::string>& typed
   const std::string name = NameTyped(*command, typed);
   std::string advice = fmt::format("see: tracedb {} --help", name);
   if (IsSqliteFile(first) || first.ends_with(".db")) {
-    advice =
-        fmt::format("a database is named with --db: tracedb {} --db {}", name, ShownText(first));
+    advice = fmt::format("a database is named with --db: tracedb {} --db {}",
+                         NameWithQuery(*command, name), QuotedWord(first));
   }
   return Error{ErrorKind::kUsage,
                fmt::format("tracedb {}: '{}' is one argument too many", name, ShownText(first)),

@@ -15,6 +15,7 @@
 #include "tracedb/query/run/query_database.h"
 #include "tracedb/report/report_page.h"
 #include "tracedb/text/output_file.h"
+#include "tracedb/text/quoted_word.h"
 #include "tracedb/text/result_text.h"
 
 namespace tracedb {
@@ -44,11 +45,12 @@ Status CheckEnding(const std::filesystem::path& output) {
   if (!IsNewFileNamed(output, {".pdf", ".png", ".svg", ".csv", ".json", ".md", ".xlsx"})) {
     return Done{};
   }
-  return Error{ErrorKind::kUsage,
-               fmt::format("{}: the report is an HTML page, which is no {}",
-                           ShownText(output.string()), output.extension().string().substr(1)),
-               fmt::format("write it to {}.html; a browser prints it as PDF",
-                           ShownText(output.stem().string()))};
+  return Error{
+      ErrorKind::kUsage,
+      fmt::format("{}: the report is an HTML page, which is no {}", ShownText(output.string()),
+                  output.extension().string().substr(1)),
+      fmt::format("write it to {}; a browser prints it as PDF",
+                  QuotedWord(std::filesystem::path(output).replace_extension(".html").string()))};
 }
 
 // The page is written: it is whole but for these.

@@ -20,6 +20,7 @@
 #include "tracedb/schema/schema_doc.h"
 #include "tracedb/text/near_name.h"
 #include "tracedb/text/output_file.h"
+#include "tracedb/text/quoted_word.h"
 #include "tracedb/text/result_text.h"
 #include "tracedb/text/same_runs.h"
 
@@ -144,7 +145,7 @@ Result<QueryDoc> FindSource(const std::string& source, const QueryCatalog& catal
   if (IsSqliteFile(source)) {
     return Error{ErrorKind::kUsage,
                  fmt::format("{}: this is a database, not a query", ShownText(source)),
-                 fmt::format("tracedb query NAME --db {}", ShownText(source))};
+                 fmt::format("tracedb query NAME --db {}", QuotedWord(source))};
   }
   if (std::filesystem::exists(source, code)) {
     TRACEDB_ASSIGN(text, ReadQueryFile(source));
