@@ -271,8 +271,9 @@ class Moments:
                 alike[node.trace, step, key].append(node)
         self.of, self.node = {}, {}
         for (trace, step, key), nodes in alike.items():
-            for number, node in enumerate(nodes):
-                self.of[node] = Moment(key, step, number, len(nodes))
+            is_wait = key == "end"  # counted from the last, however many there are
+            for number, node in enumerate(reversed(nodes) if is_wait else nodes):
+                self.of[node] = Moment(key, step, number, 0 if is_wait else len(nodes))
                 self.node[trace, self.of[node]] = node
 
     def named(self, node):

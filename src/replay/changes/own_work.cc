@@ -24,7 +24,7 @@ constexpr int64_t kWaitsEnd = -2;
 constexpr int64_t kStepsBegin = -3;
 
 // A moment that own work leads to or goes on from. Those of two ranks are alike that have the same
-// key and number, of as many in the step.
+// key and number, of as many in the step; ends of waits are numbered from the step's last.
 struct Moment {
   int64_t step;
   int64_t key;
@@ -162,9 +162,11 @@ class OwnWork {
       size_t last = first;
       const auto of = [](const Moment& m) { return std::tie(m.trace, m.step, m.key); };
       while (last < moments_.size() && of(moments_[last]) == of(moments_[first])) ++last;
+      // Which waits are long enough to be there differs by who is late: they count from the last.
+      const bool is_wait = moments_[first].key == kWaitsEnd;
       for (size_t i = first; i < last; ++i) {
-        moments_[i].number = static_cast<uint32_t>(i - first);
-        moments_[i].count = static_cast<uint32_t>(last - first);
+        moments_[i].number = static_cast<uint32_t>(is_wait ? last - 1 - i : i - first);
+        moments_[i].count = is_wait ? 0 : static_cast<uint32_t>(last - first);
       }
       first = last;
     }
