@@ -47,6 +47,38 @@ def others_take(name, steps, stall, job):
     return total // calls if calls else 0
 
 
+def host_did_more(stalls, stall, since):
+    """Than the hosts of the other parts on average, until each launched its own; None: not known."""
+    if stall.range.end - stall.range.start < 4 * HOST_NS_MIN:
+        return None
+    known = [part for part in stall.collective.parts if part.activity.launch_ts is not None]
+    work = {id(part): host_work(stalls, part, since(stall, part.activity.trace), part is stall.last)
+            for part in known}
+    own = work.pop(id(stall.last), None)
+    return own - sum(work.values()) // len(work) if own is not None and work else None
+
+
+def host_work(stalls, part, start, with_launches):
+    """ns in which the part's thread or one that runs steps was in a slice, and in none that waits."""
+    trace, end = part.activity.trace, part.activity.launch_ts
+    slices, stepping, _ = stalls._threads(trace)
+
+    def waits(name):
+        launches = name.startswith(("cu", "hip")) and ("Launch" in name or "Async" in name)
+        return stalls.waits(name) or (launches and not with_launches)
+
+    within = [[s for s in slices[thread] if s.ts < end and s.ts + s.dur > start]
+              for thread in stepping | {stalls._calls(trace)[part.activity.correlation, end]}]
+    moments = sorted({max(start, min(end, at)) for of_thread in within for s in of_thread
+                      for at in (s.ts, s.ts + s.dur)})
+    total = 0
+    for from_ns, to_ns in zip(moments, moments[1:]):
+        opened = [[s for s in of_thread if s.ts <= from_ns and s.ts + s.dur >= to_ns] for of_thread in within]
+        if any(here and not any(waits(s.name) for s in here) for here in opened):
+            total += to_ns - from_ns
+    return total
+
+
 class Peers:
     def __init__(self, stalls, job):
         self.stalls, self.job = stalls, job

@@ -7,7 +7,7 @@ import collections
 import functools
 
 import trace_oracle as oracle
-from peers_oracle import Peers, others_take
+from peers_oracle import Peers, host_did_more, others_take
 
 HOST_NS_MIN = 250_000         # shorter slices of the host are not told apart
 NAMED_NS_MIN = 20_000         # shorter waits get no name
@@ -75,6 +75,8 @@ class Stall:
 
 
 class Stalls:
+    waits = staticmethod(waits_for_device)
+
     def __init__(self, job):
         self.groups = job.groups
         self.collectives = [c for c in job.collectives if c.matched]
@@ -174,11 +176,11 @@ class Stalls:
         return [length(piece.range) for piece in work
                 if piece.activity.name == name and common(piece.range, span) > 0]
 
-    def _earliest(self, stall):
-        trace, step = stall.last.activity.trace, stall.last.activity.step
+    def _earliest(self, stall, trace=None):
+        trace, step = trace or stall.last.activity.trace, stall.last.activity.step
         if step is None:
             return max(self._together(stall), stall.range.start - 10 * length(stall.range))
-        return max(self._together(stall), min(ts for number, ts, _ in trace.steps if number == step))
+        return max(self._together(stall), min((ts for number, ts, _ in trace.steps if number == step), default=0))
 
     def _was_behind(self, stall, job):
         """A device at work that its host had kept without work before: by what took it longer than others."""
@@ -190,18 +192,18 @@ class Stalls:
             pieces = self._pieces(stall.last.activity)
             stall.named = self._named([piece for piece in pieces if piece.last is None], stall.cause.name, in_step)
             stall.idle = length(in_step) - covered([piece.range for piece in pieces], in_step)
-            cause = self._held_before(stall, in_step, {step}, job)
+            cause = self._held_before(stall, in_step, {step}, job, self._earliest)
         since = Range(self._since_step_before(stall), stall.range.end)
         if cause is None and since.start < min(start, stall.range.start):
-            cause = self._held_before(stall, since, {step, step - 1}, job)
+            cause = self._held_before(stall, since, {step, step - 1}, job, self._since_step_before)
         stall.cause = cause or stall.cause
 
-    def _since_step_before(self, stall):
-        trace, step = stall.last.activity.trace, stall.last.activity.step
+    def _since_step_before(self, stall, trace=None):
+        trace, step = trace or stall.last.activity.trace, stall.last.activity.step
         begins = [] if step is None else [ts for number, ts, _ in trace.steps if number == step - 1]
-        return max(self._together(stall), min(begins)) if begins else self._earliest(stall)
+        return max(self._together(stall), min(begins)) if begins else self._earliest(stall, trace)
 
-    def _held_before(self, stall, before, steps, job):
+    def _held_before(self, stall, before, steps, job, since):
         pieces = self._pieces(stall.last.activity)
         gap, after = self._gap(pieces, before)
         launch = None if after is None else after.launch_ts
@@ -212,6 +214,9 @@ class Stalls:
         if inner is not None and waits_for_device(inner.name):
             return None
         explains = lambda ns: 2 * ns >= length(stall.range)
+        more = host_did_more(self, stall, since)
+        if more is not None and not explains(more):
+            return None
         if named is not None and explains(named.dur - others_take(named.name, steps, stall, job)):
             return Cause("host", named.name)
         longer = [max(0, ns - slices * others_take(name, steps, stall, job)) for name, ns, slices in parts]

@@ -13,6 +13,7 @@ import hidden
 import kinds
 import links
 import losses
+import netted
 import recorder
 import runs_and_captures
 import together
@@ -22,7 +23,7 @@ import uneven
 
 THEMES = (communicators, runs_and_captures, causes, losses, kinds, recorder, blame, turns, together,
           boundaries, advice, endings, accumulates, hidden,
-          chance, trends, clock_steps, links, uneven)
+          chance, trends, clock_steps, links, uneven, netted)
 
 
 def all_scenarios():

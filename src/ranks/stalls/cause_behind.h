@@ -3,6 +3,7 @@
 
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
+#include "tracedb/schema/rank_clock.h"
 
 namespace tracedb {
 
@@ -10,8 +11,10 @@ namespace tracedb {
 // device without work (temp.behind_part): the slice that held it longest, of cause host, where it
 // was so much longer than those of its name on the other ranks in the step, on average, that this
 // is half of the wait; or where all that the thread did then was, name by name: then the longest
-// slice of the name that is most longer. Where nothing in the step is, what was since the step
-// before began.
-Status JudgeBehind(SqliteDb& db);
+// slice of the name that is most longer. A host that took longer for one thing and as much less
+// for another has not made its rank late: until it launched its part it had half of the wait more
+// to do than those of the other parts on average. Where nothing in the step is the cause, what was
+// since the step before began.
+Status JudgeBehind(SqliteDb& db, const RankClocks& clocks);
 
 }  // namespace tracedb

@@ -32,6 +32,11 @@ std::string WorkingSql() {
          std::to_string(kOthersMax + 1);
 }
 
+bool LaunchesOnGpu(std::string_view name) {
+  return (name.starts_with("cu") || name.starts_with("hip")) &&
+         (name.find("Launch") != name.npos || name.find("Async") != name.npos);
+}
+
 }  // namespace
 
 Result<HostWatch> HostWatch::Open(SqliteDb& db) {
@@ -102,6 +107,7 @@ Result<const HostWatch::EventName*> HostWatch::EventNameOf(int64_t id) {
     const std::string_view name = event_name_->Text(0);
     event_name.annotation = event_name_->Text(1) == "user_annotation";
     event_name.waits_for_device = WaitsForGpu(name);
+    event_name.launches = LaunchesOnGpu(name);
     event_name.step = name.starts_with("ProfilerStep#");
     event_name.backward = name.starts_with("autograd::engine::evaluate_function:");
   }
@@ -128,6 +134,55 @@ Result<HostStory> HostWatch::Look(int64_t launch_slice_id, Interval range) {
     story.waits_for_device = false;
   }
   return story;
+}
+
+Result<int64_t> HostWatch::WorkNs(int64_t launch_slice_id, Interval range, bool with_launches) {
+  if (range.length() <= 0) return int64_t{0};
+  TRACEDB_ASSIGN(track, TrackOf(launch_slice_id));
+  std::vector<WorkingTrack> threads = {{track->id, track->base_ns, false}};
+  TRACEDB_ASSIGN(working, WorkingTracksOf(track->trace_id));
+  for (const WorkingTrack& other : *working) {
+    if (other.runs_steps && other.id != track->id) threads.push_back(other);
+  }
+  std::vector<Boundary> boundaries;
+  for (size_t thread = 0; thread < threads.size(); ++thread) {
+    slices_.clear();
+    for (SliceWindows& rows : long_) {
+      TRACEDB_TRY(Gather(rows, threads[thread].id, threads[thread].base_ns, range));
+    }
+    for (const Slice& slice : slices_) {
+      TRACEDB_ASSIGN(event_name, EventNameOf(slice.event_name));
+      const Interval within = slice.range.Intersection(range);
+      const bool is_work =
+          !event_name->waits_for_device && (with_launches || !event_name->launches);
+      if (within.length() <= 0) continue;
+      boundaries.push_back({within.start_ns, thread, is_work, 1});
+      boundaries.push_back({within.end_ns, thread, is_work, -1});
+    }
+  }
+  return WorkBetween(boundaries, threads.size());
+}
+
+int64_t HostWatch::WorkBetween(std::vector<Boundary>& boundaries, size_t threads) {
+  std::sort(boundaries.begin(), boundaries.end(),
+            [](const Boundary& a, const Boundary& b) { return a.ns < b.ns; });
+  struct Open {
+    int work = 0, waits = 0;
+    bool at_work() const { return work > 0 && waits == 0; }
+  };
+  std::vector<Open> open(threads);
+  int64_t work_ns = 0;
+  int64_t reached_ns = 0;
+  int at_work = 0;
+  for (const Boundary& boundary : boundaries) {
+    if (at_work > 0) work_ns = SumNs(work_ns, DifferenceNs(boundary.ns, reached_ns));
+    reached_ns = boundary.ns;
+    Open& thread = open[boundary.thread];
+    at_work -= thread.at_work() ? 1 : 0;
+    (boundary.is_work ? thread.work : thread.waits) += boundary.open;
+    at_work += thread.at_work() ? 1 : 0;
+  }
+  return work_ns;
 }
 
 // What another thread is still in at the end waits for the launching one: it does not hold it.

@@ -39,6 +39,11 @@ class HostWatch {
   // on beyond the launch: such a slice of another thread tells nothing.
   Result<HostStory> Look(int64_t launch_slice_id, Interval range);
 
+  // For how long that thread, or one that runs the steps, was in a slice, but in none that waits
+  // for the device. Calls that launch may wait for room in a queue: without them it is at least
+  // what the host had to do.
+  Result<int64_t> WorkNs(int64_t launch_slice_id, Interval range, bool with_launches);
+
  private:
   struct Track {
     int64_t id = 0;
@@ -53,8 +58,16 @@ class HostWatch {
   struct EventName {
     bool annotation = false;
     bool waits_for_device = false;
+    bool launches = false;
     bool step = false;
     bool backward = false;
+  };
+  // A slice of one of several threads begins or ends.
+  struct Boundary {
+    int64_t ns;
+    size_t thread;
+    bool is_work;
+    int open;  // 1, or -1
   };
   struct Slice {
     int64_t id;
@@ -71,6 +84,7 @@ class HostWatch {
   Result<const EventName*> EventNameOf(int64_t event_name);
   Result<HostStory> LookAt(int64_t track, int64_t base_ns, Interval range, bool other);
   Status Gather(SliceWindows& slices, int64_t track, int64_t base_ns, Interval range);
+  static int64_t WorkBetween(std::vector<Boundary>& boundaries, size_t threads);
   void Nest(Interval range);
   Result<HostStory> Tell();
 
