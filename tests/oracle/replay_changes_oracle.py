@@ -68,32 +68,23 @@ def of_late_ranks(graph, ranks):
     for a in graph.activities:
         if a.slice_id in key_of:
             starts[key_of[a.slice_id]][graph.ranks[a.trace]] = a.ts
-    shorter, slow, hosts, last = {}, set(), set(), set()
+    shorter, late_in = {}, set()
     for slice_id, rank, step, held_by, cause in graph.db.execute(
             "SELECT slice_id, rank, step, cause_slice_id, cause FROM collective_causes "
             "WHERE ifnull(cause, '') <> 'upstream' AND carried_id IS NULL"):
         if slice_id not in key_of or rank not in ranks:
             continue
-        last.add(rank)
-        behind = late_steps(graph, starts[key_of[slice_id]], step)
-        if cause != "host":
-            slow |= behind
-        if cause != "device" or held_by is None:
-            hosts |= behind
+        late_in |= late_steps(graph, starts[key_of[slice_id]], step)
         if cause == "host" and held_by is not None and launches(graph, held_by):
             for one, ns in held_alike(graph, ranks, starts[key_of[slice_id]], rank, held_by):
                 shorter[one] = max(shorter.get(one, 0), ns)
-    shorter.update(more_work(graph, ranks, slow))
-    hidden = ({rank for parts in starts.values() if len(parts) > 1 for rank in parts} & set(ranks)) - last
-    if last and hidden:
-        shorter.update(more_work(graph, hidden, hosts - slow))
-        hosts |= slow
+    shorter.update(more_work(graph, ranks, late_in))
     changes = [of_one_slice(graph, {"change": "slice", "slice_id": held_by, "shorten_ns": ns})
                for held_by, ns in sorted(shorter.items()) if ns > 0]
     gpu = {a.slice_id for a in graph.activities}
     return [c for c in changes if c["slice_id"] in gpu] + [
         {"change": "several", "of": [(c, changed_slices(graph, c)) for c in changes if c["slice_id"] not in gpu]},
-        {"change": "even_host", "at_most": even_host(graph, ranks, hosts)}]
+        {"change": "even_host", "at_most": even_host(graph, ranks, late_in)}]
 
 
 def late_steps(graph, parts, step):

@@ -108,8 +108,8 @@ def sets(options, folder):
     hides = hidden.job_of("hides", loads={2: ("gc_collect", 4000)}, slower={1: 1.8})
     ring = links.ring("ring", lambda rank: 150 + 300 * (rank == 2), merges=False)
     logs = boundaries.logs_then_loads().jobs[0]
-    instead = netted.logs_for_loads().jobs[0]
-    for job in (adds_up, hides, ring, logs, instead):
+    instead, both = netted.logs_for_loads().jobs[0], netted.host_and_gpu().jobs[0]
+    for job in (adds_up, hides, ring, logs, instead, both):
         kineto_writer.write_job(job, os.path.join(folder, job.folder))
         yield Set(job.folder, [os.path.join(folder, job.folder)], True, ("stalls", "replay"))
     for seed in range(1, options.seeds + 1):

@@ -1,5 +1,5 @@
 """Scenarios of hosts that do more of one thing and less of another: what counts is what they take
-in all."""
+in all; and of a rank that is late by its host and by its GPU."""
 import cause_checks
 import checks
 import truth
@@ -66,5 +66,20 @@ def logs_beyond_loads():
         late={"rank": 1, "step": None, "cause": LOG})
 
 
+def host_and_gpu():
+    """Rank 1 logs for 6 ms more, and its GPU takes 4 ms more: 10 ms in all."""
+    job = training("host_and_gpu", lambda rank: (2000, 8000) if rank == 1 else (2000, 2000), 4000)
+    even = training("host_and_gpu", lambda rank: (2000, 2000))
+    jobs, gain = [job], truth.gain_of(job, even)
+    assert gain == 3 * 10_000_000, gain
+    told = {"late": "rank 1 in every step, by 6 ms of logs and 4 ms of gemm",
+            "gain without its lateness": f"{gain} ns"}
+    no_logs = training("host_and_gpu", lambda rank: (2000, 0), 4000)
+    return Scenario("host_and_gpu", "One rank is late by its host and by its GPU", jobs, told, [
+        *checks.basics(jobs), cause_checks.is_late(jobs, 1, STEPS, f"{LOG}|gemm")],
+        without=[Without(["rank-late=1"], [even]), Without([f"name={LOG}"], [no_logs])],
+        late={"rank": 1, "step": None, "cause": LOG})
+
+
 def scenarios():
-    return [logs_for_loads(), logs_beyond_loads()]
+    return [logs_for_loads(), logs_beyond_loads(), host_and_gpu()]

@@ -1,8 +1,6 @@
 #include "replay/changes/late_slices.h"
 
 #include <algorithm>
-#include <iterator>
-#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -45,16 +43,14 @@ class LateFinder {
   Result<Lateness> Find() {
     for (const int64_t rank : ranks_) TRACEDB_TRY(ReadCauses(rank));
     Lateness all;
-    if (!slow_steps_.empty()) {
-      TRACEDB_TRY(FindLateWork(db_, rows_, ranks_, slow_steps_, all.slices));
+    if (!late_in_.empty()) {
+      TRACEDB_TRY(FindLateWork(db_, rows_, ranks_, late_in_, all.slices));
     }
-    TRACEDB_TRY(FindHidden(all.slices));
     TRACEDB_TRY(ReadOthers());
     for (const Stall& stall : stalls_) TRACEDB_TRY(Compare(stall));
     all.steps = std::move(held_steps_);
-    all.steps.insert(slow_steps_.begin(), slow_steps_.end());
-    all.steps.insert(host_steps_.begin(), host_steps_.end());
-    all.host_steps = std::move(host_steps_);
+    all.steps.insert(late_in_.begin(), late_in_.end());
+    all.late_in = std::move(late_in_);
     all.slow_ranks = std::move(slow_ranks_);
     for (const auto& [slice_id, late_ns] : late_ns_) {
       if (late_ns > 0) all.slices.push_back({slice_id, late_ns});
@@ -82,19 +78,6 @@ class LateFinder {
     return rows_.traces[rows_.activities[activity].trace].rank;
   }
 
-  // Who is never the last has no cause: its GPU and its host are looked at both.
-  Status FindHidden(std::vector<LateSlice>& found) {
-    std::set<int64_t> hidden;
-    for (const auto& [slice_id, part] : parts_) {
-      if (!last_.contains(RankOf(part))) hidden.insert(RankOf(part));
-    }
-    if (last_.empty() || hidden.empty()) return Done{};
-    std::set<int64_t> steps;
-    std::ranges::set_difference(host_steps_, slow_steps_, std::inserter(steps, steps.end()));
-    host_steps_.insert(slow_steps_.begin(), slow_steps_.end());
-    return steps.empty() ? Status(Done{}) : FindLateWork(db_, rows_, hidden, steps, found);
-  }
-
   Status ReadCauses(int64_t rank) {
     TRACEDB_ASSIGN(causes,
                    db_.Prepare("SELECT id, cause_slice_id, step, cause FROM _collective_cause "
@@ -106,15 +89,11 @@ class LateFinder {
       if (!any) return Done{};
       const auto part = parts_.find(causes.Int(0));
       if (part == parts_.end()) continue;
-      last_.insert(rank);
       const int64_t step = causes.Type(2) == SqlType::kInteger ? causes.Int(2) : kNoStep;
       const std::string_view cause = causes.Text(3);
       const bool has_slice = causes.Type(1) == SqlType::kInteger && causes.Int(1) > 0;
       if (cause != "host") slow_ranks_.insert(rank);
-      for (const int64_t lost_in : late_steps_.Of(part->second, step)) {
-        if (cause != "host") slow_steps_.insert(lost_in);
-        if (cause != "device" || !has_slice) host_steps_.insert(lost_in);
-      }
+      for (const int64_t lost_in : late_steps_.Of(part->second, step)) late_in_.insert(lost_in);
       if (cause == "host" && has_slice) stalls_.push_back({causes.Int(1), part->second});
     }
   }
@@ -241,11 +220,9 @@ class LateFinder {
   HeldSlices held_slices_;
   LateSteps late_steps_;
   std::unordered_map<int64_t, uint32_t> parts_;  // of these ranks, by slice_id
-  std::set<int64_t> last_;                       // those that came last of themselves
   std::vector<Stall> stalls_;
   std::map<int64_t, int64_t> late_ns_;             // by slice_id
-  std::set<int64_t> slow_steps_;                   // in which a GPU came late
-  std::set<int64_t> host_steps_;                   // in which a host did
+  std::set<int64_t> late_in_;                      // steps in which a rank lost time
   std::set<int64_t> held_steps_;                   // in which a slice held a host
   std::set<int64_t> slow_ranks_;                   // whose GPU did, or who knows what
   std::unordered_map<int64_t, Held> held_by_;      // by slice_id

@@ -18,8 +18,8 @@ struct LateSlice {
 
 struct Lateness {
   std::vector<LateSlice> slices;
-  std::set<int64_t> host_steps;  // in which a host was late, or it is not known why
-  std::set<int64_t> steps;       // in which any of them was
+  std::set<int64_t> late_in;     // steps in which they lost what they came late by
+  std::set<int64_t> steps;       // the same, and those in which a slice held a host
   std::set<int64_t> slow_ranks;  // who came late by more than their hosts
 };
 

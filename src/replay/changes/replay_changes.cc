@@ -249,8 +249,8 @@ class Weights {
   Status DropLateness(const std::set<int64_t>& ranks) {
     TRACEDB_ASSIGN(late, LatenessOf(db_, rows_, ranks));
     TRACEDB_TRY(Shorten(late.slices));
-    if (!late.host_steps.empty()) {
-      TRACEDB_TRY(host_work_.Even(db_, ranks, late.host_steps, watch_, weights_));
+    if (!late.late_in.empty()) {
+      TRACEDB_TRY(host_work_.Even(db_, ranks, late.late_in, watch_, weights_));
     }
     if (!rows_.is_of_summaries) return Done{};
     return EvenOwnWork(db_, graph_, ranks, late, watch_, weights_);
