@@ -68,16 +68,29 @@ def of_late_ranks(graph, ranks):
     for a in graph.activities:
         if a.slice_id in key_of:
             starts[key_of[a.slice_id]][graph.ranks[a.trace]] = a.ts
-    shorter, late_in = {}, set()
+    met = collections.defaultdict(list)  # {(rank, step): (a part's start, when all had come)}
+    for a in graph.activities:
+        parts = starts[key_of[a.slice_id]] if a.slice_id in key_of and key_of[a.slice_id][0] is not None else ()
+        if len(parts) > 1:
+            met[graph.ranks[a.trace], a.step].append((a.ts, max(parts.values())))
+    shorter, late_in, ended_late = {}, set(), set()
     for slice_id, rank, step, held_by, cause in graph.db.execute(
             "SELECT slice_id, rank, step, cause_slice_id, cause FROM collective_causes "
             "WHERE ifnull(cause, '') <> 'upstream' AND carried_id IS NULL"):
         if slice_id not in key_of or rank not in ranks:
             continue
-        late_in |= late_steps(graph, starts[key_of[slice_id]], step)
+        behind = late_steps(graph, starts[key_of[slice_id]], step)
+        late_in |= behind
+        if step is not None and starts[key_of[slice_id]][rank] == min(met[rank, step], default=(None,))[0]:
+            before = [s for s in graph.step_numbers.values() if s < min(behind)]
+            ended_late |= {max(before)} if before else set()
         if cause == "host" and held_by is not None and launches(graph, held_by):
             for one, ns in held_alike(graph, ranks, starts[key_of[slice_id]], rank, held_by):
                 shorter[one] = max(shorter.get(one, 0), ns)
+    for rank in ranks:
+        for step in ended_late - late_in:
+            since = max((all_came for _, all_came in met[rank, step]), default=math.inf)
+            shorter.update(more_work(graph, [rank], {step}, since))
     shorter.update(more_work(graph, ranks, late_in))
     changes = [of_one_slice(graph, {"change": "slice", "slice_id": held_by, "shorten_ns": ns})
                for held_by, ns in sorted(shorter.items()) if ns > 0]
@@ -192,8 +205,9 @@ def even_sums(graph, ranks, steps, compared):
     return found
 
 
-def more_work(graph, ranks, steps):
-    """{slice_id: by how much it is longer than its like on the peers}, of these ranks' GPUs in these steps."""
+def more_work(graph, ranks, steps, since=-math.inf):
+    """{slice_id: by how much it is longer than its like on the peers}, of these ranks' GPUs in these steps, from
+    then on."""
     names = dict(graph.db.execute("SELECT slice_id, name FROM kernels WHERE kind <> 'communication'"))
     place, everybody = stages(graph), sorted(set(graph.ranks.values()))
     messages = graph.db.execute("SELECT count(*) FROM collectives WHERE capture_id = ? AND pair <> ''",
@@ -212,16 +226,16 @@ def more_work(graph, ranks, steps):
             peers = mates or [r for r in everybody if r != rank]
             same = bool(mates) if place else messages == 0
             for of_ranks in lists.values():
-                found.update(excesses(of_ranks.get(rank, []), [of_ranks.get(r, []) for r in peers], same))
+                found.update(excesses(of_ranks.get(rank, []), [of_ranks.get(r, []) for r in peers], same, since))
     return found
 
 
-def excesses(own, of_peers, do_the_same):
+def excesses(own, of_peers, do_the_same, since):
     excess = []
     for number, a in enumerate(own):
         like = [peer[number].end - peer[number].ts if number < len(peer) else 0 for peer in of_peers
                 if number < len(peer) or do_the_same]
-        excess.append(a.end - a.ts - lower_median(like) if like else 0)
+        excess.append(a.end - a.ts - lower_median(like) if like and a.ts >= since else 0)
     net, longer = sum(excess), sum(e for e in excess if e > 0)
     return {a.slice_id: e * net // longer for a, e in zip(own, excess) if e > 0 and net > 0}
 

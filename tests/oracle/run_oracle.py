@@ -39,6 +39,7 @@ import kineto_writer  # noqa: E402
 import make_experts  # noqa: E402
 import make_ranks  # noqa: E402
 import netted  # noqa: E402
+import several  # noqa: E402
 import trace_oracle as oracle  # noqa: E402
 from run_sets import QUERY_OPTION, run_sets, show, traces_in  # noqa: E402
 
@@ -109,7 +110,8 @@ def sets(options, folder):
     ring = links.ring("ring", lambda rank: 150 + 300 * (rank == 2), merges=False)
     logs = boundaries.logs_then_loads().jobs[0]
     instead, both = netted.logs_for_loads().jobs[0], netted.host_and_gpu().jobs[0]
-    for job in (adds_up, hides, ring, logs, instead, both):
+    offloads = several.offloading()
+    for job in (adds_up, hides, ring, logs, instead, both, offloads):
         kineto_writer.write_job(job, os.path.join(folder, job.folder))
         yield Set(job.folder, [os.path.join(folder, job.folder)], True, ("stalls", "replay"))
     for seed in range(1, options.seeds + 1):

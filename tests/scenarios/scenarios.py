@@ -16,6 +16,7 @@ import losses
 import netted
 import recorder
 import runs_and_captures
+import several
 import together
 import trends
 import turns
@@ -23,7 +24,7 @@ import uneven
 
 THEMES = (communicators, runs_and_captures, causes, losses, kinds, recorder, blame, turns, together,
           boundaries, advice, endings, accumulates, hidden,
-          chance, trends, clock_steps, links, uneven, netted)
+          chance, trends, clock_steps, links, uneven, netted, several)
 
 
 def all_scenarios():

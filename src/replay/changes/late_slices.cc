@@ -44,7 +44,7 @@ class LateFinder {
     for (const int64_t rank : ranks_) TRACEDB_TRY(ReadCauses(rank));
     Lateness all;
     if (!late_in_.empty()) {
-      TRACEDB_TRY(FindLateWork(db_, rows_, ranks_, late_in_, all.slices));
+      TRACEDB_TRY(FindLateWork(db_, rows_, ranks_, late_in_, Ends(), all.slices));
     }
     TRACEDB_TRY(ReadOthers());
     for (const Stall& stall : stalls_) TRACEDB_TRY(Compare(stall));
@@ -93,9 +93,24 @@ class LateFinder {
       const std::string_view cause = causes.Text(3);
       const bool has_slice = causes.Type(1) == SqlType::kInteger && causes.Int(1) > 0;
       if (cause != "host") slow_ranks_.insert(rank);
-      for (const int64_t lost_in : late_steps_.Of(part->second, step)) late_in_.insert(lost_in);
+      const std::vector<int64_t> lost_in = late_steps_.Of(part->second, step);
+      late_in_.insert(lost_in.begin(), lost_in.end());
+      const std::optional<int64_t> ended = late_steps_.EndedLate(part->second, lost_in.back());
+      if (ended.has_value()) ended_late_.insert(*ended);
       if (cause == "host" && has_slice) stalls_.push_back({causes.Int(1), part->second});
     }
+  }
+
+  StepEnds Ends() {
+    StepEnds ends;
+    for (uint32_t trace = 0; trace < rows_.traces.size(); ++trace) {
+      if (!ranks_.contains(rows_.traces[trace].rank)) continue;
+      for (const int64_t step : ended_late_) {
+        const std::optional<int64_t> met_ns = late_steps_.LastMet(trace, step);
+        if (met_ns.has_value()) ends[{trace, step}] = *met_ns;
+      }
+    }
+    return ends;
   }
 
   // Two ranks that load data at the same time hide each other: both are compared with those that
@@ -223,6 +238,7 @@ class LateFinder {
   std::vector<Stall> stalls_;
   std::map<int64_t, int64_t> late_ns_;             // by slice_id
   std::set<int64_t> late_in_;                      // steps in which a rank lost time
+  std::set<int64_t> ended_late_;                   // steps after whose collectives it did
   std::set<int64_t> held_steps_;                   // in which a slice held a host
   std::set<int64_t> slow_ranks_;                   // whose GPU did, or who knows what
   std::unordered_map<int64_t, Held> held_by_;      // by slice_id

@@ -1,6 +1,8 @@
 #include "replay/changes/late_steps.h"
 
 #include <algorithm>
+#include <iterator>
+#include <limits>
 #include <numeric>
 
 namespace tracedb {
@@ -35,8 +37,44 @@ std::vector<int64_t> LateSteps::Of(uint32_t part, int64_t step) {
   return steps;
 }
 
+std::optional<int64_t> LateSteps::EndedLate(uint32_t part, int64_t first_step) {
+  const Activity& activity = rows_.activities[part];
+  if (activity.step == kNoStep || first_step == kNoStep) return std::nullopt;
+  if (places_.empty()) Connect();
+  const auto own = parts_.find({activity.trace, activity.step});
+  const bool is_first = own != parts_.end() && own->second.first_start_ns == activity.start_ns;
+  const auto step = met_.lower_bound(first_step);
+  if (!is_first || step == met_.begin()) return std::nullopt;
+  return std::prev(step)->first;
+}
+
+std::optional<int64_t> LateSteps::LastMet(uint32_t trace, int64_t step) {
+  if (places_.empty()) Connect();
+  const auto found = parts_.find({trace, step});
+  if (found == parts_.end()) return std::nullopt;
+  return found->second.last_met_ns;
+}
+
+void LateSteps::FindParts() {
+  for (const Collective& collective : rows_.collectives) {
+    int64_t met_ns = std::numeric_limits<int64_t>::min();
+    for (uint32_t p = 0; p < collective.part_count; ++p) {
+      met_ns = std::max(met_ns, rows_.activities[rows_.parts[collective.first_part + p]].start_ns);
+    }
+    for (uint32_t p = 0; p < collective.part_count; ++p) {
+      const Activity& part = rows_.activities[rows_.parts[collective.first_part + p]];
+      if (part.step == kNoStep) continue;
+      Parts& of_step =
+          parts_.try_emplace({part.trace, part.step}, Parts{part.start_ns, met_ns}).first->second;
+      of_step.first_start_ns = std::min(of_step.first_start_ns, part.start_ns);
+      of_step.last_met_ns = std::max(of_step.last_met_ns, met_ns);
+    }
+  }
+}
+
 // Ranks that met in a step, each other or others that both met.
 void LateSteps::Connect() {
+  FindParts();
   std::map<int64_t, uint32_t> place_of_rank;
   for (const JobTrace& trace : rows_.traces) {
     const auto next = static_cast<uint32_t>(place_of_rank.size());

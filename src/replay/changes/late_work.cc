@@ -1,6 +1,7 @@
 #include "replay/changes/late_work.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -32,13 +33,15 @@ class LateWork {
   LateWork(SqliteDb& db, const JobRows& rows, ActivityNames names)
       : db_(db), rows_(rows), names_(std::move(names)) {}
 
-  Status Find(const std::set<int64_t>& ranks, const std::set<int64_t>& steps,
+  Status Find(const std::set<int64_t>& ranks, const std::set<int64_t>& steps, const StepEnds& ends,
               std::vector<LateSlice>& found) {
     TRACEDB_TRY(ReadPeers(ranks));
+    std::set<int64_t> all = steps;
+    for (const auto& [of, from_ns] : ends) all.insert(of.second);
     std::map<int64_t, std::vector<uint32_t>> by_step;
     for (uint32_t i = 0; i < rows_.activities.size(); ++i) {
       const Activity& activity = rows_.activities[i];
-      if (activity.kind == GpuKind::kCommunication || !steps.contains(activity.step)) continue;
+      if (activity.kind == GpuKind::kCommunication || !all.contains(activity.step)) continue;
       by_step[activity.step].push_back(i);
     }
     for (const auto& [step, activities] : by_step) {
@@ -46,7 +49,13 @@ class LateWork {
       for (auto first = works.cbegin(); first != works.cend();) {
         const auto last = std::find_if(first, works.cend(),
                                        [&](const Work& work) { return work.name != first->name; });
-        for (const auto& [trace, peers] : peers_) Compare({first, last}, trace, peers, found);
+        for (const auto& [trace, peers] : peers_) {
+          const auto end = ends.find({trace, step});
+          const bool is_whole = steps.contains(step);
+          if (!is_whole && end == ends.end()) continue;
+          const int64_t from_ns = is_whole ? std::numeric_limits<int64_t>::min() : end->second;
+          Compare({first, last}, trace, peers, from_ns, found);
+        }
         first = last;
       }
     }
@@ -120,7 +129,7 @@ class LateWork {
 
   // Chance makes some longer and some shorter: only what is left of it in sum makes a rank late,
   // and is taken from those that are longer.
-  void Compare(const Named& named, uint32_t trace, const Peers& peers,
+  void Compare(const Named& named, uint32_t trace, const Peers& peers, int64_t from_ns,
                std::vector<LateSlice>& found) const {
     const Named own = OfTrace(named, trace);
     if (own.begin == own.end) return;
@@ -137,7 +146,9 @@ class LateWork {
         if (!has_it && peers.do_the_same) taken_ns.push_back(0);
       }
       const int64_t own_ns = LengthNs(*work);
-      const int64_t excess_ns = taken_ns.empty() ? 0 : own_ns - LowerMedianNs(std::move(taken_ns));
+      const bool is_meant = rows_.activities[work->activity].start_ns >= from_ns;
+      const int64_t excess_ns =
+          taken_ns.empty() || !is_meant ? 0 : own_ns - LowerMedianNs(std::move(taken_ns));
       net_ns = SumNs(net_ns, excess_ns);
       longer_ns.push_back(std::max<int64_t>(0, excess_ns));
       longer_sum_ns = SumNs(longer_sum_ns, longer_ns.back());
@@ -159,9 +170,10 @@ class LateWork {
 }  // namespace
 
 Status FindLateWork(SqliteDb& db, const JobRows& rows, const std::set<int64_t>& ranks,
-                    const std::set<int64_t>& steps, std::vector<LateSlice>& found) {
+                    const std::set<int64_t>& steps, const StepEnds& ends,
+                    std::vector<LateSlice>& found) {
   TRACEDB_ASSIGN(names, ActivityNames::Read(db, rows));
-  return LateWork(db, rows, std::move(names)).Find(ranks, steps, found);
+  return LateWork(db, rows, std::move(names)).Find(ranks, steps, ends, found);
 }
 
 }  // namespace tracedb

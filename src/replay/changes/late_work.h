@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "replay/changes/late_slices.h"
@@ -12,9 +14,13 @@
 
 namespace tracedb {
 
-// Adds the compute kernels, copies and fills of these ranks in these steps that are longer than
-// their like, and by how much. MODEL.md, "lateness of ranks".
+// By trace and step: what begins from then on.
+using StepEnds = std::map<std::pair<uint32_t, int64_t>, int64_t>;
+
+// Adds the compute kernels, copies and fills of these ranks in these steps, and in the ends of
+// others, that are longer than their like, and by how much. MODEL.md, "lateness of ranks".
 Status FindLateWork(SqliteDb& db, const JobRows& rows, const std::set<int64_t>& ranks,
-                    const std::set<int64_t>& steps, std::vector<LateSlice>& found);
+                    const std::set<int64_t>& steps, const StepEnds& ends,
+                    std::vector<LateSlice>& found);
 
 }  // namespace tracedb
