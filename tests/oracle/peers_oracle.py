@@ -49,13 +49,14 @@ def others_take(name, steps, stall, job):
 
 def host_did_more(stalls, stall, since):
     """Than the hosts of the other parts on average, until each launched its own; None: not known."""
-    if stall.range.end - stall.range.start < 4 * HOST_NS_MIN:
+    if stall.range.end - stall.range.start < 4 * HOST_NS_MIN or stall.last.activity.launch_ts is None:
         return None
-    known = [part for part in stall.collective.parts if part.activity.launch_ts is not None]
-    work = {id(part): host_work(stalls, part, since(stall, part.activity.trace), part is stall.last)
-            for part in known}
-    own = work.pop(id(stall.last), None)
-    return own - sum(work.values()) // len(work) if own is not None and work else None
+    others = sorted((part for part in stall.collective.parts
+                     if part is not stall.last and part.activity.launch_ts is not None), key=lambda part: part.rank)
+    work = [host_work(stalls, part, since(stall, part.activity.trace), False) for part in others[:16]]
+    if not work:
+        return None
+    return host_work(stalls, stall.last, since(stall, None), True) - sum(work) // len(work)
 
 
 def host_work(stalls, part, start, with_launches):

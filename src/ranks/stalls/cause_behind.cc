@@ -72,8 +72,8 @@ constexpr const char* kJudgeSql =
     "DROP TABLE temp.behind; DROP TABLE temp.called; DROP TABLE temp.behind_longer; "
     "DROP TABLE temp.behind_netted";
 
-// A job of more ranks has many alike.
-constexpr int64_t kPartsMax = 65;
+// The own one, and 16 others: more say no more of what a host has to do on average.
+constexpr int64_t kPartsMax = 17;
 
 // What the host of a rank that came last had to do, and those of the others.
 class NetOfHosts {
