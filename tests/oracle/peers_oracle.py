@@ -47,35 +47,49 @@ def others_take(name, steps, stall, job):
     return total // calls if calls else 0
 
 
-def host_did_more(stalls, stall, since):
-    """Than the hosts of the other parts on average, until each launched its own; None: not known."""
+def host_did_more(stalls, stall, since, in_all=False):
+    """Than the hosts of the other parts on average, until each launched its own; None: not known. In all:
+    no matter whether it was in anything."""
     if stall.range.end - stall.range.start < 4 * HOST_NS_MIN or stall.last.activity.launch_ts is None:
         return None
     others = sorted((part for part in stall.collective.parts
                      if part is not stall.last and part.activity.launch_ts is not None), key=lambda part: part.rank)
-    work = [host_work(stalls, part, since(stall, part.activity.trace), False) for part in others[:16]]
+    work = [host_work(stalls, part, since(stall, part.activity.trace), in_all, False) for part in others[:16]]
     if not work:
         return None
-    return host_work(stalls, stall.last, since(stall, None), True) - sum(work) // len(work)
+    return host_work(stalls, stall.last, since(stall, None), in_all, True) - sum(work) // len(work)
 
 
-def host_work(stalls, part, start, with_launches):
-    """ns in which the part's thread or one that runs steps was in a slice, and in none that waits."""
+def by_host_unnamed(stalls, stall):
+    """Kind and name of the cause, where nothing is known to be."""
+    for said, since in stall.unnamed if stall.carried is None else ():
+        more = host_did_more(stalls, stall, since, True)
+        if more is not None and 2 * more >= stall.range.end - stall.range.start:
+            return "host", said
+    return None, None
+
+
+def host_work(stalls, part, start, in_all, with_launches):
+    """ns in which the part's thread or one that runs steps was in a slice, and in none that waits; in all: in
+    which none of them was in one that waits for the device."""
     trace, end = part.activity.trace, part.activity.launch_ts
     slices, stepping, _ = stalls._threads(trace)
 
     def waits(name):
         launches = name.startswith(("cu", "hip")) and ("Launch" in name or "Async" in name)
-        return stalls.waits(name) or (launches and not with_launches)
+        return stalls.waits(name) or (launches and not with_launches and not in_all)
 
     within = [[s for s in slices[thread] if s.ts < end and s.ts + s.dur > start]
               for thread in stepping | {stalls._calls(trace)[part.activity.correlation, end]}]
     moments = sorted({max(start, min(end, at)) for of_thread in within for s in of_thread
                       for at in (s.ts, s.ts + s.dur)})
-    total = 0
+    total = max(0, end - start) if in_all else 0
     for from_ns, to_ns in zip(moments, moments[1:]):
         opened = [[s for s in of_thread if s.ts <= from_ns and s.ts + s.dur >= to_ns] for of_thread in within]
-        if any(here and not any(waits(s.name) for s in here) for here in opened):
+        waiting = [any(waits(s.name) for s in here) for here in opened]
+        if in_all and any(waiting):
+            total -= to_ns - from_ns
+        elif not in_all and any(here and not wait for here, wait in zip(opened, waiting)):
             total += to_ns - from_ns
     return total
 

@@ -111,7 +111,8 @@ def sets(options, folder):
     logs = boundaries.logs_then_loads().jobs[0]
     instead, both = netted.logs_for_loads().jobs[0], netted.host_and_gpu().jobs[0]
     offloads = several.offloading()
-    for job in (adds_up, hides, ring, logs, instead, both, offloads):
+    sleeps = several.pauses()
+    for job in (adds_up, hides, ring, logs, instead, both, offloads, sleeps):
         kineto_writer.write_job(job, os.path.join(folder, job.folder))
         yield Set(job.folder, [os.path.join(folder, job.folder)], True, ("stalls", "replay"))
     for seed in range(1, options.seeds + 1):

@@ -7,7 +7,7 @@ import collections
 import functools
 
 import trace_oracle as oracle
-from peers_oracle import Peers, host_did_more, others_take
+from peers_oracle import Peers, by_host_unnamed, host_did_more, others_take
 
 HOST_NS_MIN = 250_000         # shorter slices of the host are not told apart
 NAMED_NS_MIN = 20_000         # shorter waits get no name
@@ -69,6 +69,7 @@ class Stall:
         # the ranks were last together; and how long nothing ran since.
         self.near = self.named = ()
         self.idle = 0
+        self.unnamed = []  # what is said of a host that held it in nothing that has a name, and since when
 
     def __repr__(self):
         return f"{self.last.collective} of {self.collective.group}, {self.collective.key}"
@@ -96,6 +97,7 @@ class Stalls:
         for stall in self.of_part.values():
             if stall.carried is None and stall.cause.kind == "device" and stall.cause.activity is not None:
                 peers.judge(stall)
+                stall.cause = Cause(*by_host_unnamed(self, stall)) if stall.cause.kind is None else stall.cause
         for stall in self.of_part.values():
             origin = self._follow(stall, lambda s: s.carried)
             if origin is not stall:
@@ -214,6 +216,8 @@ class Stalls:
         if inner is not None and waits_for_device(inner.name):
             return None
         explains = lambda ns: 2 * ns >= length(stall.range)
+        if named is None:
+            stall.unnamed.append((instead, since))
         more = host_did_more(self, stall, since)
         if more is not None and not explains(more):
             return None

@@ -309,7 +309,25 @@ def throttled():
         [("rank-late=6", even)], late=late(6, "gemm"))
 
 
+def pauses(us=6000):
+    """After a first kernel, in nothing that was recorded."""
+    def begin(host, _):
+        host.kernel("embed", 300, op="aten::embedding")
+        if host.rank == 1 and us:
+            host.work(us)
+    return data_parallel("pauses_unseen", 4, (1, 2, 3), begin=begin)
+
+
+def pauses_unseen():
+    return scenario(
+        "The host of one rank pauses in nothing that was recorded", pauses(),
+        "rank 1 in every step, by its host; in what was not recorded",
+        lambda jobs: [cause_checks.is_late(jobs, 1, (1, 2, 3), "host work in short pieces"),
+                      cause_checks.first_sentence("rank 1's host")],
+        [("rank-late=1", pauses(0))])
+
+
 def scenarios():
     return [late_in_two_groups(), late_in_bubble(), offloads_optimizer(), copies_then_saves(),
             slow_expert(), one_compiles(), partners_not_recorded(), saves_aside(), unlike_turns(),
-            first_stage_loads(), slow_while_saving(), throttled()]
+            first_stage_loads(), slow_while_saving(), throttled(), pauses_unseen()]

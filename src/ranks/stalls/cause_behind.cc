@@ -72,6 +72,18 @@ constexpr const char* kJudgeSql =
     "DROP TABLE temp.behind; DROP TABLE temp.called; DROP TABLE temp.behind_longer; "
     "DROP TABLE temp.behind_netted";
 
+constexpr const char* kKeepSql = "INSERT INTO temp.behind_netted VALUES (?1, ?2)";
+
+constexpr const char* kUnnamedSql =
+    "SELECT p.id, p.look, s.trace_id, s.step, s.first_start_ns, s.start_ns, s.together_ns "
+    "FROM temp.behind_part p JOIN temp.found f ON f.id = p.id JOIN temp.stall s ON s.id = p.id "
+    "WHERE p.part = 0 AND p.event_name IS NULL AND f.cause IS NULL AND f.upstream_id IS NULL "
+    "  AND f.carried_id IS NULL ORDER BY p.id, p.look";
+constexpr const char* kUnnamedHostSql =
+    "UPDATE temp.found SET cause = 'host', cause_slice_id = NULL, cause_name = (SELECT text "
+    "  FROM temp.behind_part WHERE id = ?1 AND look = ?2 AND part = 0) "
+    "WHERE id = ?1 AND cause IS NULL";
+
 // The own one, and 16 others: more say no more of what a host has to do on average.
 constexpr int64_t kPartsMax = 17;
 
@@ -85,10 +97,12 @@ class NetOfHosts {
     return NetOfHosts(clocks, std::move(host), std::move(earliest), std::move(parts));
   }
 
-  // Whether that was more by half of the wait, where the others' is known.
-  Result<bool> IsLonger(const Stall& stall, int64_t look) {
+  // Whether that was more by half of the wait. Where nobody knows: what was recorded is, all is
+  // not.
+  Result<bool> IsLonger(const Stall& stall, int64_t look, HostWatch::Work work) {
+    const bool is_recorded = work == HostWatch::Work::kRecorded;
     const int64_t late_ns = DifferenceNs(stall.start_ns, stall.first_ns);
-    if (late_ns < kLeastLateNs) return true;
+    if (late_ns < kLeastLateNs) return is_recorded;
     TRACEDB_TRY(parts_.Bind(1, stall.id));
     TRACEDB_TRY(parts_.Bind(2, kPartsMax));
     int64_t own_ns = 0, others_ns = 0, others = 0;
@@ -103,13 +117,14 @@ class NetOfHosts {
                      look == 1 ? earliest_.Find(part) : earliest_.FindSinceStepBefore(part));
       const int64_t shift_ns = clocks_->ShiftNs(part.trace_id, parts_.Int(2));
       const Interval range{DifferenceNs(since_ns, shift_ns), parts_.Int(4)};
-      TRACEDB_ASSIGN(work_ns, host_.WorkNs(parts_.Int(3), range, is_own));
+      const auto of = is_own || !is_recorded ? work : HostWatch::Work::kWithoutLaunches;
+      TRACEDB_ASSIGN(work_ns, host_.WorkNs(parts_.Int(3), range, of));
       is_own_known = is_own_known || is_own;
       (is_own ? own_ns : others_ns) = SumNs(is_own ? own_ns : others_ns, work_ns);
       others += is_own ? 0 : 1;
     }
     parts_.Reset();
-    if (!is_own_known || others == 0) return true;
+    if (!is_own_known || others == 0) return is_recorded;
     return DifferenceNs(own_ns, others_ns / others) >= late_ns / 2 + late_ns % 2;
   }
 
@@ -130,10 +145,12 @@ class NetOfHosts {
   SqliteStatement parts_;
 };
 
-Status Net(SqliteDb& db, const RankClocks& clocks) {
+// Keeps of these stalls, with their looks, those whose hosts took longer.
+Status KeepLonger(SqliteDb& db, const RankClocks& clocks, const char* stalls, HostWatch::Work work,
+                  const char* keep_sql) {
   TRACEDB_ASSIGN(net, NetOfHosts::Open(db, clocks));
-  TRACEDB_ASSIGN(longer, db.Prepare(kLongerSql));
-  TRACEDB_ASSIGN(keep, db.Prepare("INSERT INTO temp.behind_netted VALUES (?1, ?2)"));
+  TRACEDB_ASSIGN(longer, db.Prepare(stalls));
+  TRACEDB_ASSIGN(keep, db.Prepare(keep_sql));
   for (;;) {
     TRACEDB_ASSIGN(any, longer.Step());
     if (!any) return Done{};
@@ -144,7 +161,7 @@ Status Net(SqliteDb& db, const RankClocks& clocks) {
     stall.first_ns = longer.Int(4);
     stall.start_ns = longer.Int(5);
     stall.together_ns = longer.Int(6);
-    TRACEDB_ASSIGN(is_longer, net.IsLonger(stall, longer.Int(1)));
+    TRACEDB_ASSIGN(is_longer, net.IsLonger(stall, longer.Int(1), work));
     if (!is_longer) continue;
     TRACEDB_TRY(keep.Bind(1, stall.id));
     TRACEDB_TRY(keep.Bind(2, longer.Int(1)));
@@ -158,8 +175,12 @@ Status JudgeBehind(SqliteDb& db, const RankClocks& clocks) {
   TRACEDB_ASSIGN(any, db.Integer(kAnySql));
   if (any == 0) return Done{};
   TRACEDB_TRY(db.Execute(kTablesSql));
-  TRACEDB_TRY(Net(db, clocks));
+  TRACEDB_TRY(KeepLonger(db, clocks, kLongerSql, HostWatch::Work::kRecorded, kKeepSql));
   return db.Execute(kJudgeSql);
+}
+
+Status JudgeUnnamed(SqliteDb& db, const RankClocks& clocks) {
+  return KeepLonger(db, clocks, kUnnamedSql, HostWatch::Work::kAll, kUnnamedHostSql);
 }
 
 }  // namespace tracedb

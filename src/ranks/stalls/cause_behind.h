@@ -17,4 +17,9 @@ namespace tracedb {
 // since the step before began.
 Status JudgeBehind(SqliteDb& db, const RankClocks& clocks);
 
+// Of those that nothing explains after all, and whose hosts kept the device without work in nothing
+// that has a name: cause host, where until it launched its part the host took half of the wait more
+// than those of the other parts, waits for the device left out. After JudgePeers.
+Status JudgeUnnamed(SqliteDb& db, const RankClocks& clocks);
+
 }  // namespace tracedb

@@ -136,7 +136,7 @@ Result<HostStory> HostWatch::Look(int64_t launch_slice_id, Interval range) {
   return story;
 }
 
-Result<int64_t> HostWatch::WorkNs(int64_t launch_slice_id, Interval range, bool with_launches) {
+Result<int64_t> HostWatch::WorkNs(int64_t launch_slice_id, Interval range, Work work) {
   if (range.length() <= 0) return int64_t{0};
   TRACEDB_ASSIGN(track, TrackOf(launch_slice_id));
   std::vector<WorkingTrack> threads = {{track->id, track->base_ns, false}};
@@ -153,17 +153,18 @@ Result<int64_t> HostWatch::WorkNs(int64_t launch_slice_id, Interval range, bool 
     for (const Slice& slice : slices_) {
       TRACEDB_ASSIGN(event_name, EventNameOf(slice.event_name));
       const Interval within = slice.range.Intersection(range);
-      const bool is_work =
-          !event_name->waits_for_device && (with_launches || !event_name->launches);
+      const bool is_work = !event_name->waits_for_device &&
+                           (work != Work::kWithoutLaunches || !event_name->launches);
       if (within.length() <= 0) continue;
       boundaries.push_back({within.start_ns, thread, is_work, 1});
       boundaries.push_back({within.end_ns, thread, is_work, -1});
     }
   }
-  return WorkBetween(boundaries, threads.size());
+  const WorkAndWaits found = Between(boundaries, threads.size());
+  return work == Work::kAll ? DifferenceNs(range.length(), found.wait_ns) : found.work_ns;
 }
 
-int64_t HostWatch::WorkBetween(std::vector<Boundary>& boundaries, size_t threads) {
+HostWatch::WorkAndWaits HostWatch::Between(std::vector<Boundary>& boundaries, size_t threads) {
   std::sort(boundaries.begin(), boundaries.end(),
             [](const Boundary& a, const Boundary& b) { return a.ns < b.ns; });
   struct Open {
@@ -171,18 +172,21 @@ int64_t HostWatch::WorkBetween(std::vector<Boundary>& boundaries, size_t threads
     bool at_work() const { return work > 0 && waits == 0; }
   };
   std::vector<Open> open(threads);
-  int64_t work_ns = 0;
+  WorkAndWaits found;
   int64_t reached_ns = 0;
-  int at_work = 0;
+  int at_work = 0, waiting = 0;
   for (const Boundary& boundary : boundaries) {
-    if (at_work > 0) work_ns = SumNs(work_ns, DifferenceNs(boundary.ns, reached_ns));
+    const int64_t since_ns = DifferenceNs(boundary.ns, reached_ns);
+    if (at_work > 0) found.work_ns = SumNs(found.work_ns, since_ns);
+    if (waiting > 0) found.wait_ns = SumNs(found.wait_ns, since_ns);
     reached_ns = boundary.ns;
     Open& thread = open[boundary.thread];
     at_work -= thread.at_work() ? 1 : 0;
     (boundary.is_work ? thread.work : thread.waits) += boundary.open;
     at_work += thread.at_work() ? 1 : 0;
+    waiting += boundary.is_work ? 0 : boundary.open;
   }
-  return work_ns;
+  return found;
 }
 
 // What another thread is still in at the end waits for the launching one: it does not hold it.

@@ -39,10 +39,11 @@ class HostWatch {
   // on beyond the launch: such a slice of another thread tells nothing.
   Result<HostStory> Look(int64_t launch_slice_id, Interval range);
 
-  // For how long that thread, or one that runs the steps, was in a slice, but in none that waits
-  // for the device. Calls that launch may wait for room in a queue: without them it is at least
-  // what the host had to do.
-  Result<int64_t> WorkNs(int64_t launch_slice_id, Interval range, bool with_launches);
+  // What the host had to do: for how long that thread, or one that runs the steps, was in a slice,
+  // but in none that waits for the device. Calls that launch may wait for room in a queue: without
+  // them it is at least that. All there was: no matter in what, but for such waits.
+  enum class Work { kRecorded, kWithoutLaunches, kAll };
+  Result<int64_t> WorkNs(int64_t launch_slice_id, Interval range, Work work);
 
  private:
   struct Track {
@@ -84,7 +85,10 @@ class HostWatch {
   Result<const EventName*> EventNameOf(int64_t event_name);
   Result<HostStory> LookAt(int64_t track, int64_t base_ns, Interval range, bool other);
   Status Gather(SliceWindows& slices, int64_t track, int64_t base_ns, Interval range);
-  static int64_t WorkBetween(std::vector<Boundary>& boundaries, size_t threads);
+  struct WorkAndWaits {
+    int64_t work_ns = 0, wait_ns = 0;  // of any of the threads
+  };
+  static WorkAndWaits Between(std::vector<Boundary>& boundaries, size_t threads);
   void Nest(Interval range);
   Result<HostStory> Tell();
 

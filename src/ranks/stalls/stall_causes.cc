@@ -181,6 +181,7 @@ Status FindCauses(SqliteDb& db, const RankClocks& clocks, const ExplainOptions& 
   }
   TRACEDB_TRY(JudgeBehind(db, clocks));
   TRACEDB_TRY(JudgePeers(db, clocks));
+  TRACEDB_TRY(JudgeUnnamed(db, clocks));
   TRACEDB_TRY(db.Execute(everything ? "DELETE FROM _collective_cause" : kDeleteSql));
   return db.Execute(kInsertSql);
 }
