@@ -193,7 +193,7 @@ def connect_last(of, node):
     before = [n for n in of.nodes if n.number < node.number]
     begins = [n for n in before if n.what == "step-begin"][-64:]
     begin = next((n for n in begins if of.graph.step_numbers[n.slice_id] == node.of.step), None)
-    parts = [n for n in before if n.what == "start" and n.slice_id != 0]
+    parts = [n for n in before if n.what == "start" and n.slice_id != 0 and of.graph.uses[n.of].is_exposed]
     if begin is None or (parts and parts[-1].number > begin.number):
         begin = max((n for n in before if n.thread is not None), key=lambda n: n.number, default=None)
     if begin is not None:

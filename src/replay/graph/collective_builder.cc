@@ -146,7 +146,7 @@ class CollectiveBuilder {
     AddReady(node, stream, binds_stream);
     if (own != kNone) AddOwn(node, own);
     was_queued_[number] = binds_stream;
-    rank.part = node;
+    if (rows_.uses[number].is_exposed) rank.part = node;
     const bool is_own = own != kNone || (is_left && binds_launch);
     if (is_own && !rows_.uses[number].is_exposed) rank.mark = node;
     started_[activity.stream] = number;
