@@ -68,7 +68,9 @@ struct Module {
   static Cursor* Of(sqlite3_vtab_cursor* base) { return reinterpret_cast<Cursor*>(base); }
 
   static int Connect(sqlite3* db, void*, int, const char* const*, sqlite3_vtab** made, char**) {
-    const int code = sqlite3_declare_vtab(db, Table::kDeclared);
+    int code = sqlite3_declare_vtab(db, Table::kDeclared);
+    // No view may name it: it reads views, and in one of a damaged database would read itself.
+    if (code == SQLITE_OK) code = sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);
     if (code != SQLITE_OK) return code;
     auto* table = new (std::nothrow) StreamTable{{}, db};
     if (table == nullptr) return SQLITE_NOMEM;

@@ -58,6 +58,14 @@ Result<bool> IsWholeAnyway(SqliteDb& db, const QueryDoc& doc) {
   return false;
 }
 
+// Whether the text has this name, which SQLite knows in capitals, too.
+bool Names(std::string_view sql, std::string_view name) {
+  const auto is_same = [](char a, char b) {
+    return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b;
+  };
+  return std::search(sql.begin(), sql.end(), name.begin(), name.end(), is_same) != sql.end();
+}
+
 }  // namespace
 
 Result<bool> IsGathered(SqliteDb& db) {
@@ -103,7 +111,7 @@ Result<std::vector<std::string>> LeftOutOf(SqliteDb& db, std::string_view sql) {
   // Tables that the program works out read slices of which SQLite's plan knows nothing.
   const std::string slices = "_gpu_slice";
   for (const std::string_view worked_out : {"replay_", "stream_pieces", "stream_busy"}) {
-    if (sql.find(worked_out) != sql.npos && left_out.contains(slices)) found.insert(slices);
+    if (Names(sql, worked_out) && left_out.contains(slices)) found.insert(slices);
   }
   for (std::string_view rest = sql; !rest.empty();) {
     const auto opened = OpenedTables(db, rest, &rest);
