@@ -34,14 +34,15 @@ namespace {
 
 using Row = std::vector<RowValue>;
 
-// The rows of a check, as they were found when all checks were made; where more were found than
-// were kept, it is asked again. `use` says whether it wants another.
+// The rows of a check, as they were found when all checks were made; it is asked again where more
+// were found than were kept, or the name of the run was cut. `use` says whether it wants another.
 template <typename Use>
-Status WithRows(SqliteDb& db, const QueryCatalog& catalog, const VerdictFacts& facts,
-                std::string_view check, const Use& use) {
+Status WithRows(SqliteDb& db, const QueryCatalog& catalog, const ShownRun& run,
+                const VerdictFacts& facts, std::string_view check, const Use& use) {
   Row row;
   const CheckResult* made = facts.checks == nullptr ? nullptr : facts.checks->Find(check);
-  if (made != nullptr && made->rows.size() == made->rows_found) {
+  if (made != nullptr && made->rows.size() == made->rows_found &&
+      run.name.size() <= CheckResult::kTextBytesMax) {
     std::vector<Cell> cells;
     for (const auto& values : made->rows) {
       cells.clear();
@@ -73,7 +74,7 @@ Status AddDoubtOfLaunches(SqliteDb& db, const QueryCatalog& catalog, const Shown
                           const VerdictFacts& facts, PageVerdict& verdict) {
   constexpr size_t kRun = 1, kCount = 5, kAtStart = 7, kActivities = 9;
   double most_pct = 0;
-  TRACEDB_TRY(WithRows(db, catalog, facts, "kernels_without_launch", [&](const Row& row) {
+  TRACEDB_TRY(WithRows(db, catalog, run, facts, "kernels_without_launch", [&](const Row& row) {
     const auto activities = static_cast<double>(row[kActivities].integer);
     if (row[kRun].text != run.name || activities <= 0) return true;
     const auto without = static_cast<double>(row[kCount].integer + row[kAtStart].integer);
@@ -91,14 +92,14 @@ Status AddDoubtOfLaunches(SqliteDb& db, const QueryCatalog& catalog, const Shown
 Status AddDoubtOfClocks(SqliteDb& db, const QueryCatalog& catalog, const ShownRun& run,
                         const VerdictFacts& facts, PageVerdict& verdict) {
   constexpr size_t kStep = 5, kJump = 7;
-  TRACEDB_TRY(WithRows(db, catalog, facts, "clocks_not_compared", [&](const Row& row) {
+  TRACEDB_TRY(WithRows(db, catalog, run, facts, "clocks_not_compared", [&](const Row& row) {
     if (!IsFindingOf(run, row)) return true;
     verdict.sentence +=
         " The clocks of some hosts could not be compared: waits between these may be their "
         "clocks' difference (tracedb doctor).";
     return false;
   }));
-  return WithRows(db, catalog, facts, "clock_jumps", [&](const Row& row) {
+  return WithRows(db, catalog, run, facts, "clock_jumps", [&](const Row& row) {
     if (!IsFindingOf(run, row)) return true;
     const std::string step =
         row[kStep].type == SqlType::kNull ? "" : fmt::format(" in step {}", row[kStep].integer);
