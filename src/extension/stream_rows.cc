@@ -103,9 +103,8 @@ Result<bool> StreamBusy::Next() {
         row_ = std::exchange(open_, {});
         return true;
       }
-      const int64_t into_ns = DifferenceNs(left_.start_ns, frame_.from_ns) % frame_.piece_ns;
-      const int64_t rest_ns = frame_.piece_ns - std::max<int64_t>(into_ns, 0);
-      const int64_t until_ns = std::min(left_.end_ns, SumNs(left_.start_ns, rest_ns));
+      const int64_t until_ns =
+          std::min(left_.end_ns, SumNs(left_.start_ns, frame_.RestNs(left_.start_ns)));
       open_.piece = number;
       open_.busy_ns = SumNs(open_.busy_ns, until_ns - left_.start_ns);
       left_.start_ns = until_ns;

@@ -14,12 +14,20 @@
 
 namespace tracedb {
 
-// Pieces of piece_ns each; piece 0 begins at from_ns.
+// Pieces of piece_ns each; piece 0 begins at from_ns, and those before have numbers below 0.
 struct PieceFrame {
   int64_t from_ns = 0;
   int64_t piece_ns = 1;
 
-  int64_t PieceOf(int64_t at_ns) const { return DifferenceNs(at_ns, from_ns) / piece_ns; }
+  int64_t PieceOf(int64_t at_ns) const {
+    const int64_t since_ns = DifferenceNs(at_ns, from_ns);
+    return since_ns / piece_ns - (since_ns % piece_ns < 0 ? 1 : 0);
+  }
+  // To the end of its piece.
+  int64_t RestNs(int64_t at_ns) const {
+    const int64_t into_ns = DifferenceNs(at_ns, from_ns) % piece_ns;
+    return into_ns < 0 ? -into_ns : piece_ns - into_ns;
+  }
 };
 
 // Activities of one kind that start in the same piece.

@@ -56,6 +56,7 @@ struct Module {
     SqliteDb db;
     std::optional<typename Table::Rows> rows;  // none: at the end
     int64_t row = 0;
+    std::array<int64_t, kArguments> arguments{};
 
     Status Advance() {
       ++row;
@@ -90,8 +91,8 @@ struct Module {
   }
 
   static int Open(sqlite3_vtab* table, sqlite3_vtab_cursor** made) {
-    auto* cursor = new (std::nothrow)
-        Cursor{{}, SqliteDb::Borrow(reinterpret_cast<StreamTable*>(table)->db), std::nullopt, 0};
+    auto* cursor = new (std::nothrow) Cursor{
+        {}, SqliteDb::Borrow(reinterpret_cast<StreamTable*>(table)->db), std::nullopt, 0, {}};
     if (cursor == nullptr) return SQLITE_NOMEM;
     *made = &cursor->base;
     return SQLITE_OK;
@@ -112,8 +113,11 @@ struct Module {
                        "(stream_id, from_ns, piece_ns)",
                    ""};
     }
-    const PieceFrame frame{sqlite3_value_int64(values[1]), sqlite3_value_int64(values[2])};
-    TRACEDB_ASSIGN(opened, Table::Rows::Open(cursor.db, sqlite3_value_int64(values[0]), frame));
+    for (size_t i = 0; i < cursor.arguments.size(); ++i) {
+      cursor.arguments[i] = sqlite3_value_int64(values[i]);
+    }
+    const PieceFrame frame{cursor.arguments[1], cursor.arguments[2]};
+    TRACEDB_ASSIGN(opened, Table::Rows::Open(cursor.db, cursor.arguments[0], frame));
     cursor.rows.emplace(std::move(opened));
     return cursor.Advance();
   }
@@ -130,9 +134,11 @@ struct Module {
   static int Eof(sqlite3_vtab_cursor* base) { return Of(base)->rows.has_value() ? 0 : 1; }
 
   static int GiveColumn(sqlite3_vtab_cursor* base, sqlite3_context* context, int column) {
-    if (column >= Table::kColumns) return SQLITE_OK;
-    sqlite3_result_int64(context,
-                         Table::Values(Of(base)->rows->row())[static_cast<size_t>(column)]);
+    const Cursor& cursor = *Of(base);
+    const auto place = static_cast<size_t>(column);
+    sqlite3_result_int64(context, column < Table::kColumns
+                                      ? Table::Values(cursor.rows->row())[place]
+                                      : cursor.arguments[place - Table::kColumns]);
     return SQLITE_OK;
   }
 

@@ -7,8 +7,8 @@
 //   stream_busy(stream_id, from_ns, piece_ns)     piece, busy_ns: in how much of each piece
 //                                                 something ran, where it is not 0
 //
-// stream_id is that of stream_uses; the time since from_ns is cut into pieces of piece_ns (1 or
-// more), from 0. Only activities with a duration count.
+// stream_id is that of stream_uses; the time is cut into pieces of piece_ns (1 or more), of which
+// number 0 begins at from_ns. Only activities with a duration count.
 #pragma once
 
 #include "tracedb/base/result.h"
