@@ -202,10 +202,9 @@ Status ShowTable(const GlobalOptions& global, const CompareArguments& arguments,
   });
 }
 
-Status AskComparison(const CompareArguments& arguments, const Comparison& comparison,
-                     const std::vector<RunToCompare>& runs, const std::atomic<bool>& stop,
-                     OutputStream& output) {
-  TRACEDB_ASSIGN(format, RowFormat(arguments));
+Status AskComparison(const CompareArguments& arguments, Format format,
+                     const Comparison& comparison, const std::vector<RunToCompare>& runs,
+                     const std::atomic<bool>& stop, OutputStream& output) {
   std::vector<std::filesystem::path> base;
   std::vector<std::filesystem::path> now;
   for (const RunToCompare& run : runs) {
@@ -223,7 +222,6 @@ Status AskComparison(const CompareArguments& arguments, const Comparison& compar
 
 // What no answer could be made of, or one that says something else than it was asked for.
 Status CheckArguments(const CompareArguments& arguments) {
-  if (arguments.command.has_value()) TRACEDB_TRY(RowFormat(arguments));
   if (arguments.command.has_value() &&
       arguments.command->find_first_not_of(" \t\n;") == std::string::npos) {
     return Error{ErrorKind::kUsage, "--command: there is no SQL in it",
@@ -294,8 +292,13 @@ Result<CompareOptions> ReadOptions(const CompareArguments& arguments) {
 Status RunCompare(const GlobalOptions& global, const CompareArguments& asked,
                   const std::atomic<bool>& stop) {
   if (asked.table) return ShowTable(global, asked, stop);
-  TRACEDB_TRY(CheckArguments(asked));
   CompareArguments arguments = asked;
+  Format row_format = Format::kTable;  // of --command
+  if (asked.command.has_value()) {
+    TRACEDB_ASSIGN(format, RowFormat(asked));
+    row_format = format;
+  }
+  TRACEDB_TRY(CheckArguments(asked));
   if (!asked.command.has_value()) {
     TRACEDB_ASSIGN(format, ComparisonFormat(asked));
     arguments.format = std::move(format);
@@ -326,7 +329,7 @@ Status RunCompare(const GlobalOptions& global, const CompareArguments& asked,
   if (arguments.command.has_value()) NoteWholeDatabases(global, *arguments.command, given, runs);
   const auto write = [&](OutputStream& output) {
     if (!arguments.command.has_value()) return WriteComparison(arguments, comparison, output);
-    return AskComparison(arguments, comparison, runs, stop, output);
+    return AskComparison(arguments, row_format, comparison, runs, stop, output);
   };
   OutputGuard guard{inputs.databases(), {}, arguments.force};
   if (!arguments.baseline.empty()) guard.inputs = {arguments.baseline};
