@@ -71,19 +71,18 @@ std::vector<int64_t> PixelKinds(const StepLane& lane, double most_ns) {
       kPixels, static_cast<size_t>(std::ceil(static_cast<double>(lane.span_ns) / pixel_ns)));
   std::vector<std::array<double, 3>> shares(pixels);
   for (const StepLane::Stretch& stretch : lane.stretches) {
-    auto at = static_cast<double>(stretch.start_ns);
-    const double end = at + static_cast<double>(stretch.dur_ns);
-    while (at < end) {
-      const auto pixel = static_cast<size_t>(at / pixel_ns);
-      if (pixel >= pixels) break;
+    // What runs beside the first of the kinds is hidden.
+    const auto kind = std::find_if(kKinds.begin(), kKinds.end(),
+                                   [&](int64_t bit) { return (stretch.kinds & bit) != 0; });
+    if (kind == kKinds.end()) continue;
+    const auto start = static_cast<double>(stretch.start_ns);
+    const double end = start + static_cast<double>(stretch.dur_ns);
+    // By pixels, not by times: a time divided by a pixel's may round to the pixel before.
+    for (auto pixel = static_cast<size_t>(start / pixel_ns); pixel < pixels; ++pixel) {
+      const double from = std::max(start, static_cast<double>(pixel) * pixel_ns);
       const double until = std::min(end, static_cast<double>(pixel + 1) * pixel_ns);
-      for (size_t i = 0; i < kKinds.size(); ++i) {
-        if ((stretch.kinds & kKinds[i]) == 0) continue;
-        shares[pixel][i] += until - at;
-        break;  // what runs beside it is hidden
-      }
-      if (until <= at) break;
-      at = until;
+      if (from >= end) break;
+      shares[pixel][static_cast<size_t>(kind - kKinds.begin())] += std::max(until - from, 0.0);
     }
   }
   std::vector<int64_t> kinds(pixels, 0);
