@@ -13,6 +13,7 @@
 #include "compare/recomputation.h"
 #include "compare/row_matches.h"
 #include "compare/series_tests.h"
+#include "tracedb/schema/waiting_calls.h"
 
 namespace tracedb {
 namespace {
@@ -198,7 +199,8 @@ class RowFinder {
     return rows;
   }
 
-  // What a program was told to do comes before what that took; of the same place the largest first.
+  // What a program was told to do comes before what that took, and what both sides wait in after
+  // what they wait for; of the same place the largest first.
   int Place(const RowChange& row) const {
     if (row.kind == "recomputation") return 0;
     const bool is_telling = std::abs(row.new_ns - row.base_ns) >= telling_ns_;
@@ -206,7 +208,8 @@ class RowFinder {
     if (row.kind == "annotation" && is_telling && row.in == RowIn::kBase) return 2;
     const bool is_told =
         row.finding.verdict == Verdict::kSlower || row.finding.verdict == Verdict::kFaster;
-    return is_told ? 3 : 4;
+    const bool is_wait = row.kind == "host" && row.in == RowIn::kBoth && WaitsForGpu(row.name);
+    return (is_told ? 3 : 5) + (is_wait ? 1 : 0);
   }
 
   const Sides& sides_;

@@ -275,6 +275,11 @@ class Tests(unittest.TestCase):
                 ns, = export.execute('SELECT sum("end" - start) FROM CUPTI_ACTIVITY_KIND_KERNEL').fetchone()
             self.assertEqual(round(found["kernels_all_gpus"][side] * 1e6), ns)
             self.assertAlmostEqual(ns / 1e6, ms, delta=0.0051)
+        # The host's wait for the GPU has the largest change, of what it waits for.
+        self.assertEqual(found["rows"][0]["kind"], "kernel")
+        self.assertIn("flash_fwd_kernel", found["rows"][0]["name"])
+        wait = [row["name"] for row in found["rows"]].index("cudaStreamSynchronize")
+        self.assertGreater(wait, max(i for i, row in enumerate(found["rows"]) if row["kind"] == "kernel"))
         operators = [row for row in found["rows"] if row["kind"] == "operator"]
         deltas = [abs(row["delta_ms"]) for row in operators]
         self.assertEqual(deltas, sorted(deltas, reverse=True))
