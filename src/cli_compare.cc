@@ -202,9 +202,9 @@ Status ShowTable(const GlobalOptions& global, const CompareArguments& arguments,
   });
 }
 
-Status AskComparison(const CompareArguments& arguments, Format format,
-                     const Comparison& comparison, const std::vector<RunToCompare>& runs,
-                     const std::atomic<bool>& stop, OutputStream& output) {
+Status AskComparison(const CompareArguments& arguments, Format format, const Comparison& comparison,
+                     const std::vector<RunToCompare>& runs, const std::atomic<bool>& stop,
+                     OutputStream& output) {
   std::vector<std::filesystem::path> base;
   std::vector<std::filesystem::path> now;
   for (const RunToCompare& run : runs) {
