@@ -51,7 +51,7 @@ ROOMS = {
     "cut": SHARED | {"json", "text", "query/run"},
     "doctor": {"base", "text", "query/doc", "query/run"},
     "report": SHARED | {"text", "query/doc", "query/run", "doctor"},
-    "compare": {"base", "json", "text", "query/doc", "query/run", "report"},
+    "compare": {"base", "json", "text", "query/doc", "query/run", "report", "schema"},
     "serve/http": {"base"},
     "serve": SHARED | {"text", "query/doc", "query/plot", "query/run", "report", "serve/http"},
     "cost": {"base"},
