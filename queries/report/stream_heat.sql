@@ -45,9 +45,10 @@ lane AS MATERIALIZED (
   )
   WHERE place <= coalesce(:streams, 400)
 ),
-filled AS MATERIALIZED (
+filled AS MATERIALIZED (  -- no more than these are in the frame, but in a damaged database
   SELECT l.lane, b.piece AS bin, b.busy_ns
   FROM lane l CROSS JOIN stream_busy(l.lane, l.first_ns, l.bin_ns) b
+  LIMIT (SELECT count(*) FROM lane) * max(coalesce(:bins, 160), 1)
 ),
 number AS (
   SELECT 0 AS bin UNION ALL SELECT bin + 1 FROM number WHERE bin + 1 < max(coalesce(:bins, 160), 1)
