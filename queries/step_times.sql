@@ -22,7 +22,8 @@
 -- column: gpu_ms             real(ms)    From the first start of these to the last end.
 -- column: first_activity_ms  real(ms)    From the step's start to the first start of these.
 -- column: idle_before_ms     real(ms)    Of first_activity_ms: nothing ran on the GPU of that first
---                                        activity, of no step.
+--                                        activity, of no step. NULL in a gathered database where
+--                                        the number is that of several steps of a trace.
 -- column: lag_ms             real(ms)    From the step's end to the last end of these; negative
 --                                        when the GPU was done with it before the host.
 --

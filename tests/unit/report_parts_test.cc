@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "report/shown_scale.h"
@@ -64,8 +65,8 @@ struct TwoConnections {
   Result<SqliteDb> db, other;
 };
 
-// The second connection knows no replay: a part that replays would fail there.
-TEST(ReportParts, one_connection_replays_and_the_other_does_not_change_the_page) {
+// The other connections know no replay: a part that replays would fail there.
+TEST(ReportParts, one_connection_replays_and_others_do_not_change_the_page) {
   TwoConnections connections;
   ASSERT_TRUE(connections.db.ok());
   SqliteDb& db = connections.db.value();
@@ -86,6 +87,15 @@ TEST(ReportParts, one_connection_replays_and_the_other_does_not_change_the_page)
   EXPECT_EQ(alone.value().failed, std::vector<std::string>());
   EXPECT_EQ(both.value().failed, std::vector<std::string>());
   EXPECT_EQ(alone.value().json, both.value().json);
+  std::vector<SqliteDb> others;
+  for (int i = 0; i < 3; ++i) {
+    auto opened = SqliteDb::Open(connections.path, SqliteMode::kReadWrite);
+    ASSERT_TRUE(opened.ok());
+    others.push_back(std::move(opened.value()));
+  }
+  const auto four = RunParts(db, others, catalog.value(), options, scale);
+  ASSERT_TRUE(four.ok()) << four.error().what;
+  EXPECT_EQ(alone.value().json, four.value().json);
   const std::string& steps = both.value().json.at("recommendations");
   EXPECT_NE(steps.find("\"values\":[1]"), std::string::npos) << steps;
   const std::string& line = both.value().json.at("report/path_line");
