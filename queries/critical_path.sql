@@ -36,64 +36,82 @@
 -- empty:  There is no launch, GPU activity or step in that step, capture and run.
 -- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 
-WITH RECURSIVE piece AS MATERIALIZED (
-  SELECT c.run_id, c.run, c.capture, c.capture_id, p.*,
-         row_number() OVER (ORDER BY c.run_id, c.capture, p.start_ns) AS place,
-         coalesce(p.launch_of, p.slice_id) AS activity_id
-  FROM captures c CROSS JOIN replay_path(c.capture_id, :changes) p
-  WHERE (:run IS NULL OR c.run = :run) AND (:capture IS NULL OR c.capture = :capture)
-    AND (:step IS NULL OR p.step IN (SELECT value FROM json_each(:step)))
+WITH RECURSIVE way (path_id, name, op, module) AS (  -- from the outermost inwards
+  SELECT path_id, name, op, iif(kind = 'module', name, NULL)
+  FROM call_paths WHERE parent_id IS NULL
+  UNION ALL
+  SELECT c.path_id, c.name, c.op, iif(c.kind = 'module', c.name, w.module)
+  FROM way w JOIN call_paths c ON c.parent_id = w.path_id
 ),
-owned AS MATERIALIZED (
-  SELECT p.*, k.op, k.path_id,
+place AS MATERIALIZED (SELECT path_id, name, op, module FROM way),
+piece AS (  -- by numbers: texts would be written and read again by each pass over the pieces
+  SELECT c.capture_id, p.step, p.rank, p.kind, p.start_ns, p.dur_ns, h.path_id,
          CASE
            WHEN p.kind = 'unrecorded' THEN NULL
-           WHEN p.held_by IS NOT NULL THEN (SELECT n.name FROM names n
-                                            WHERE n.name_id = p.held_name_id)
-           WHEN p.kind = 'host' THEN coalesce((SELECT h.name FROM call_paths h
-                                               WHERE h.path_id = k.path_id),
-                                              (SELECT s.name FROM slices s
-                                               WHERE s.slice_id = p.slice_id))
-           WHEN p.kind = 'recorder' THEN (SELECT s.name FROM slices s
-                                          WHERE s.slice_id = p.slice_id)
-           ELSE k.name
-         END AS name
-  FROM piece p LEFT JOIN kernels k ON k.slice_id = p.activity_id
+           WHEN p.held_by IS NOT NULL THEN p.held_name_id
+           WHEN p.kind NOT IN ('host', 'recorder')
+             THEN (SELECT a.name_id FROM activity_times a
+                   WHERE a.slice_id = coalesce(p.launch_of, p.slice_id))
+         END AS name_id,
+         CASE WHEN p.held_by IS NULL
+                   AND (p.kind = 'recorder' OR (p.kind = 'host' AND h.path_id IS NULL))
+              THEN (SELECT s.name FROM slices s WHERE s.slice_id = p.slice_id)
+         END AS slice_name
+  FROM (SELECT capture_id FROM captures
+        WHERE (:run IS NULL OR run = :run) AND (:capture IS NULL OR capture = :capture)
+        ORDER BY run_id, capture) c
+  CROSS JOIN replay_path(c.capture_id, :changes) p
+  LEFT JOIN launches l ON l.slice_id = coalesce(p.launch_of, p.slice_id)
+  LEFT JOIN place h ON h.path_id = l.path_id
+  WHERE (:step IS NULL OR p.step IN (SELECT value FROM json_each(:step)))
+  LIMIT -1  -- handed on row by row, as the replay gives them: in the order of time
 ),
-up (path_id, at, pieces) AS (  -- from what launched, upwards, to the first module
-  SELECT DISTINCT path_id, path_id, 1 FROM owned WHERE path_id IS NOT NULL
-  UNION ALL
-  SELECT u.path_id, c.parent_id, u.pieces + 1
-  FROM up u JOIN call_paths c ON c.path_id = u.at
-  WHERE c.parent_id IS NOT NULL AND c.kind <> 'module' AND u.pieces < 256
+followed AS (
+  SELECT *, row_number() OVER w AS turn,
+         step IS lag(step) OVER w AND capture_id = lag(capture_id) OVER w
+           AND rank = lag(rank) OVER w AND kind = lag(kind) OVER w AS is_like,
+         lag(name_id) OVER w AS name_id_before, lag(path_id) OVER w AS path_id_before,
+         lag(slice_name) OVER w AS slice_name_before
+  FROM piece WINDOW w AS (ROWS UNBOUNDED PRECEDING)
 ),
-module AS MATERIALIZED (
-  SELECT u.path_id, c.name FROM up u JOIN call_paths c ON c.path_id = u.at
-  WHERE c.kind = 'module'
+told AS (  -- of other numbers the texts: several names are one text, and so are operators
+  SELECT f.*,
+         CASE
+           WHEN f.is_like IS NOT 1 THEN 1
+           WHEN f.name_id IS f.name_id_before AND f.path_id IS f.path_id_before
+             AND f.slice_name IS f.slice_name_before THEN 0
+           WHEN h.op IS b.op AND h.module IS b.module
+             AND coalesce((SELECT n.name FROM names n WHERE n.name_id = f.name_id),
+                          f.slice_name, iif(f.kind = 'host', h.name, NULL))
+              IS coalesce((SELECT n.name FROM names n WHERE n.name_id = f.name_id_before),
+                          f.slice_name_before, iif(f.kind = 'host', b.name, NULL)) THEN 0
+           ELSE 1
+         END AS is_new
+  FROM followed f LEFT JOIN place h ON h.path_id = f.path_id
+  LEFT JOIN place b ON b.path_id = f.path_id_before
 ),
-told AS (
-  SELECT o.*, m.name AS module,
-         CASE WHEN o.step IS lag(o.step) OVER w AND o.capture_id = lag(o.capture_id) OVER w
-                   AND o.rank = lag(o.rank) OVER w AND o.kind = lag(o.kind) OVER w
-                   AND o.name IS lag(o.name) OVER w AND o.op IS lag(o.op) OVER w
-                   AND m.name IS lag(m.name) OVER w THEN 0 ELSE 1 END AS is_new
-  FROM owned o LEFT JOIN module m ON m.path_id = o.path_id
-  WINDOW w AS (ORDER BY o.place)
+numbered AS (
+  SELECT capture_id, step, rank, kind, start_ns, dur_ns, name_id, path_id, slice_name,
+         sum(is_new) OVER (ORDER BY turn ROWS UNBOUNDED PRECEDING) AS number
+  FROM told
 ),
-stretch AS (
-  SELECT *, sum(is_new) OVER (ORDER BY place) AS number FROM told
+stretch AS (  -- all of one stretch have one name: which of them is taken says the same
+  SELECT number, capture_id, step, rank, kind, name_id, path_id, slice_name,
+         min(start_ns) AS start_ns, sum(dur_ns) AS dur_ns
+  FROM numbered GROUP BY number
 )
 SELECT
-  s.run,
-  s.capture,
+  c.run,
+  c.capture,
   s.step,
   s.rank,
-  (min(s.start_ns) - r.start_ns) / 1e6 AS start_ms,
-  sum(s.dur_ns) / 1e6 AS dur_ms,
+  (s.start_ns - r.start_ns) / 1e6 AS start_ms,
+  s.dur_ns / 1e6 AS dur_ms,
   s.kind,
-  s.name,
-  s.op,
-  s.module
-FROM stretch s JOIN runs r ON r.run_id = s.run_id
-GROUP BY s.number
+  coalesce((SELECT n.name FROM names n WHERE n.name_id = s.name_id), s.slice_name,
+           iif(s.kind = 'host', h.name, NULL)) AS name,
+  h.op,
+  h.module
+FROM stretch s JOIN captures c ON c.capture_id = s.capture_id JOIN runs r ON r.run_id = c.run_id
+LEFT JOIN place h ON h.path_id = s.path_id
 ORDER BY s.number;

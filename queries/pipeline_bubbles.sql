@@ -49,7 +49,7 @@
 -- why_empty: doctor/gpu_activity_missing, doctor/device_events_unknown
 -- lead:   rank, step, stage, bubble_ms, bubble_pct, ideal_pct, wait_ms, work_ms, lost_ms
 
-WITH recorded AS MATERIALIZED (
+WITH RECURSIVE recorded AS MATERIALIZED (
   SELECT trace_id, run_id, run, capture, rank FROM traces
   WHERE (:rank IS NULL OR rank IN (SELECT value FROM json_each(:rank)))
     AND (:run IS NULL OR run = :run)
@@ -144,7 +144,7 @@ schedule AS MATERIALIZED (
         LEFT JOIN counted c ON c.trace_id = s.trace_id AND c.device = s.device
           AND c.step = s.step)
 ),
-phase AS (
+phase AS MATERIALIZED (
   SELECT number, trace_id, device, 1 AS phase, from_ns, steady_ns AS to_ns FROM schedule
   UNION ALL SELECT number, trace_id, device, 2, steady_ns, cool_ns FROM schedule
   UNION ALL SELECT number, trace_id, device, 3, cool_ns, to_ns FROM schedule
@@ -161,16 +161,53 @@ reached AS (  -- until: the latest end of an earlier one
                            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS until_ns
   FROM held
 ),
+wait AS MATERIALIZED (  -- none begins before the one before has ended
+  SELECT *, (place - 1) / 64 AS batch
+  FROM (SELECT waits, trace_id, device, max(start_ns, ifnull(until_ns, start_ns)) AS start_ns,
+               end_ns, row_number() OVER (PARTITION BY waits, trace_id, device
+                                         ORDER BY end_ns) AS place
+        FROM reached WHERE end_ns > max(start_ns, ifnull(until_ns, start_ns)))
+),
+moment AS (  -- at one time ends of waits and of phases come before their starts
+  SELECT waits, trace_id, device, end_ns AS at, 0 AS turn, place AS ended, NULL AS started,
+         NULL AS number, NULL AS phase
+  FROM wait
+  UNION ALL SELECT waits, trace_id, device, start_ns, 1, NULL, place, NULL, NULL FROM wait
+  UNION ALL
+  SELECT k.waits, f.trace_id, f.device, iif(e.turn = 0, f.to_ns, f.from_ns), e.turn, NULL, NULL,
+         f.number, f.phase
+  FROM phase f CROSS JOIN (SELECT 0 AS turn UNION ALL SELECT 1) e
+  CROSS JOIN (SELECT 1 AS waits UNION ALL SELECT 2) k
+  WHERE f.to_ns > f.from_ns
+),
+spanned AS MATERIALIZED (  -- which waits of a GPU lie in a phase, wholly or in part
+  SELECT waits, trace_id, device, number, phase,
+         max(iif(turn = 1, ifnull(ended, 0), NULL)) + 1 AS first_place,
+         max(iif(turn = 0, ifnull(started, 0), NULL)) AS last_place
+  FROM (SELECT waits, trace_id, device, turn, number, phase,
+               max(ended) OVER w AS ended, max(started) OVER w AS started
+        FROM moment
+        WINDOW w AS (PARTITION BY waits, trace_id, device ORDER BY at, turn
+                     ROWS UNBOUNDED PRECEDING))
+  WHERE number IS NOT NULL
+  GROUP BY waits, trace_id, device, number, phase
+),
+batched (waits, trace_id, device, number, phase, first_place, last_place, batch) AS (
+  SELECT *, (first_place - 1) / 64 FROM spanned WHERE last_place >= first_place
+  UNION ALL
+  SELECT waits, trace_id, device, number, phase, first_place, last_place, batch + 1
+  FROM batched WHERE batch < (last_place - 1) / 64
+),
 part AS MATERIALIZED (  -- waits NULL: a phase; else what of waits lies in it
   SELECT number, trace_id, device, phase, NULL AS waits, from_ns, to_ns FROM phase
   WHERE to_ns > from_ns
   UNION ALL
-  SELECT f.number, f.trace_id, f.device, f.phase, r.waits,
-         max(r.start_ns, ifnull(r.until_ns, r.start_ns), f.from_ns), min(r.end_ns, f.to_ns)
-  FROM phase f JOIN reached r ON r.trace_id = f.trace_id AND r.device = f.device
-    AND r.start_ns < f.to_ns AND r.end_ns > f.from_ns
-  WHERE min(r.end_ns, f.to_ns)
-    > max(r.start_ns, ifnull(r.until_ns, r.start_ns), f.from_ns)
+  SELECT f.number, f.trace_id, f.device, f.phase, w.waits, max(w.start_ns, f.from_ns),
+         min(w.end_ns, f.to_ns)
+  FROM batched b CROSS JOIN wait w ON w.batch = b.batch AND w.waits = b.waits
+    AND w.trace_id = b.trace_id AND w.device = b.device
+  JOIN phase f ON f.number = b.number AND f.phase = b.phase
+  WHERE w.place BETWEEN b.first_place AND b.last_place
 ),
 begun AS MATERIALIZED (  -- a segment may last into it
   SELECT *, ifnull((SELECT max(b.ts_ns) FROM busy_segments b
