@@ -119,7 +119,7 @@ Status Gate(const CompareArguments& arguments, double gate, const Comparison& co
 }
 
 bool IsPage(const std::filesystem::path& output) {
-  return output.extension() == ".html" || output.extension() == ".htm";
+  return EndingOf(output) == ".html" || EndingOf(output) == ".htm";
 }
 
 // Of rows: by --format, else by the ending of -o, else a table, which "text" is, too.

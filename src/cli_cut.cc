@@ -21,7 +21,7 @@ Status CheckEnding(const std::filesystem::path& output) {
   return Error{
       ErrorKind::kUsage,
       fmt::format("{}: cut writes a trace, which is no {}", ShownText(output.string()),
-                  output.extension().string().substr(1)),
+                  EndingOf(output).substr(1)),
       fmt::format("write it to {0}.json or {0}.json.gz; rows are written by: tracedb query",
                   ShownText(output.stem().string()))};
 }

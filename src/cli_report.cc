@@ -48,7 +48,7 @@ Status CheckEnding(const std::filesystem::path& output) {
   return Error{
       ErrorKind::kUsage,
       fmt::format("{}: the report is an HTML page, which is no {}", ShownText(output.string()),
-                  output.extension().string().substr(1)),
+                  EndingOf(output).substr(1)),
       fmt::format("write it to {}; a browser prints it as PDF",
                   QuotedWord(std::filesystem::path(output).replace_extension(".html").string()))};
 }

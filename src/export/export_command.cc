@@ -17,6 +17,7 @@
 #include "tracedb/query/run/query_database.h"
 #include "tracedb/schema/schema_doc.h"
 #include "tracedb/text/near_name.h"
+#include "tracedb/text/output_file.h"
 #include "tracedb/text/result_text.h"
 
 namespace tracedb {
@@ -117,7 +118,7 @@ Error NotWritten(const ExportOptions& options, const char* what, const char* adv
 }
 
 Status CheckOutput(const ExportOptions& options) {
-  const std::string ending = options.output.extension().string();
+  const std::string ending = EndingOf(options.output);
   if (options.format == ExportFormat::kParquet) {
     if (ending != ".parquet" && ending != ".xlsx") return Done{};
     return NotWritten(options,

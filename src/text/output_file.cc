@@ -111,10 +111,18 @@ Error FileOutput::Failed(std::string_view doing) const {
   return CannotWrite(shown_.string(), doing, errno);
 }
 
+std::string EndingOf(const fs::path& path) {
+  std::string ending = path.extension().string();
+  std::ranges::transform(ending, ending.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return ending;
+}
+
 bool IsNewFileNamed(const std::filesystem::path& path,
                     std::initializer_list<std::string_view> endings) {
   std::error_code error;
-  return std::find(endings.begin(), endings.end(), path.extension().string()) != endings.end() &&
+  return std::find(endings.begin(), endings.end(), EndingOf(path)) != endings.end() &&
          !std::filesystem::exists(path, error);
 }
 

@@ -31,6 +31,9 @@ struct OutputGuard {
   Status CheckInputs(const std::filesystem::path& path) const;
 };
 
+// ".pdf" of report.PDF: what a name ends in, in small letters.
+std::string EndingOf(const std::filesystem::path& path);
+
 // Whether the name ends in one of these (".pdf"): whoever writes what an answer is not under such a
 // name would open it with a program that cannot read it. No where there is such a file: of that an
 // OutputGuard says more.

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "tracedb/text/output_file.h"
 #include "tracedb/text/result_text.h"
 
 namespace tracedb {
@@ -18,7 +19,7 @@ Error Refused(const std::filesystem::path& output, std::string_view what, std::s
 
 // What is asked for may be written under such a name.
 Status CheckWorkbook(const std::filesystem::path& output, const std::string& source) {
-  const std::string ending = output.extension().string();
+  const std::string ending = EndingOf(output);
   if (ending == ".xlsx" && !source.empty()) {
     return Refused(
         output, "a workbook is written by tracedb export",
@@ -46,7 +47,7 @@ std::optional<Format> FormatByEnding(const std::filesystem::path& output) {
        {".jsonl", Format::kNdjson},
        {".md", Format::kMarkdown},
        {".markdown", Format::kMarkdown}}};
-  const std::string ending = output.extension().string();
+  const std::string ending = EndingOf(output);
   for (const auto& [known, format] : kEndings) {
     if (ending == known) return format;
   }
@@ -62,7 +63,7 @@ Status CheckEnding(const std::filesystem::path& output, std::optional<Format> fo
                  fmt::format("write it to a file: -o FILE.{}",
                              *format == Format::kArrow ? "arrows" : FormatName(*format))};
   }
-  const std::string ending = output.extension().string();
+  const std::string ending = EndingOf(output);
   if (ending == ".arrow" || ending == ".feather") {
     return Refused(output, "Arrow's file format is not among those that are written",
                    fmt::format("its stream format is: --format arrow -o {0}.arrows; a file for "

@@ -239,8 +239,10 @@ Status CheckPlotOptions(const QueryOptions& options) {
                "give one of them"};
 }
 
-Status CheckIsNoPage(const std::filesystem::path& output) {
-  const std::string ending = output.extension().string();
+// Who names the format may call the file what they like.
+Status CheckIsNoPage(const std::filesystem::path& output, std::optional<Format> format) {
+  if (format.has_value()) return Done{};
+  const std::string ending = EndingOf(output);
   for (const std::string_view page : {".html", ".htm", ".pdf", ".png", ".svg"}) {
     if (ending != page) continue;
     return Error{ErrorKind::kUsage,
@@ -252,7 +254,7 @@ Status CheckIsNoPage(const std::filesystem::path& output) {
 }
 
 Status CheckOptions(const QueryOptions& options) {
-  TRACEDB_TRY(CheckIsNoPage(options.output));
+  TRACEDB_TRY(CheckIsNoPage(options.output, options.format));
   TRACEDB_TRY(CheckEnding(options.output, options.format, options.source, IsForPerson(options)));
   TRACEDB_TRY(CheckPlotOptions(options));
   const bool has_query = !options.source.empty() || !options.command.empty();
