@@ -1,20 +1,12 @@
-"""The graph of a gathered database, and what late ranks' own work becomes (src/replay/MODEL.md, "Collectives
-alone"), everything looked for in everything: build(db, capture_id); without_lateness(graph, ranks);
-uses(db, capture_id) of a database of all events: what _part_use of a gathered one has to be.
+"""The graph of a gathered database (src/replay/MODEL.md, "Collectives alone"), everything looked for in everything:
+build(db, capture_id); uses(db, capture_id) of a database of all events: what _part_use of a gathered one has to be.
 """
 import collections
 
-import ideal_oracle
-import replay_changes_oracle as changed
 from replay_graph_oracle import (AFTER_FINISH_NS, AFTER_LAUNCH_NS, HELD_NS, Activity, Call, Graph, Node,
                                  connect_finish, connect_host, make_meets, waits_for_gpu)
 
-Use = collections.namedtuple("Use", "computing is_exposed goes_on")
-Moment = collections.namedtuple("Moment", "key step number count")
-
-
-class NothingToCompare(Exception):
-    """A rank is alone in its stage."""
+Use = collections.namedtuple("Use", "computing is_exposed goes_on idle")
 
 
 # --- What summaries say of parts.
@@ -61,11 +53,17 @@ def read(graph):
                         graph.aligned(trace, ts), graph.aligned(trace, ts + dur), launch_ts, launch)
         graph.activities.append(part)
         computing = min(max(computing, 0), part.end - part.ts)
-        graph.uses[part] = Use(computing, computing < dur, idle is not None and idle <= AFTER_FINISH_NS)
+        graph.uses[part] = Use(computing, computing < dur, idle is not None and idle <= AFTER_FINISH_NS,
+                               2**61 if idle is None else idle)
     graph.calls = list(calls.values())
     graph.nodes += [Node("launch", call.ts, call.slice_id, call.trace, call, call.thread) for call in graph.calls]
-    for trace, step, begin, end in graph.db.execute(
-            f"SELECT trace_id, step, begin_ns, end_ns FROM _step_last WHERE trace_id IN ({traces})").fetchall():
+    graph.first = {}  # (trace, step): the first launch in a step, the first start of what was launched
+    for trace, step, begin, start, end in graph.db.execute(
+            "SELECT trace_id, step, begin_ns, start_ns, end_ns FROM _step_last "
+            f"WHERE trace_id IN ({traces})").fetchall():
+        if begin is not None and start is not None:
+            here = (graph.aligned(trace, begin), graph.aligned(trace, start))
+            graph.first[trace, step] = tuple(map(min, here, graph.first.get((trace, step), here)))
         has_steps = any(s.trace == trace for s in graph.step_slices)
         for ts in ([] if has_steps else [begin]) + [end]:
             at = graph.aligned(trace, ts)
@@ -135,14 +133,15 @@ class Trace:
     """What is known of one rank, up to a node."""
 
     def __init__(self, graph, trace):
-        self.graph = graph
+        self.graph, self.trace = graph, trace
         self.parts = [a for a in graph.activities if a.trace == trace and a.slice_id != 0]
         self.nodes = [node for node in graph.nodes if node.trace == trace]
         ways = [a.ts - a.launch.ts for a in self.parts if a.launch and a.ts >= a.launch.ts]
         self.least = min([AFTER_LAUNCH_NS, *ways])
         self.launches = {node.of: node for node in self.nodes if node.what == "launch"}
         self.marks = []      # nodes, as they become the mark
-        self.queued = set()  # parts that waited for their stream
+        self.resumes = None  # nodes of the host until then become the mark
+        self.meanwhile = {}  # part: start of the first of those that waited for another, what was computed since
 
     def exposed_before(self, node):
         ended = [a for a in self.parts if self.graph.uses[a].is_exposed and a.finish.number < node.number]
@@ -157,14 +156,25 @@ class Trace:
 
     def add_own(self, node, mark):
         node.edges.append((mark, node.time - mark.time, "own"))
-        use = self.graph.uses.get(mark.of)
-        if mark.what == "finish" and use.computing > 0 and mark.of not in self.queued:
-            node.edges.append((mark.of.start, use.computing + node.time - mark.time, "meanwhile"))
+        start, computing = self.meanwhile[mark.of] if mark.what == "finish" else (None, 0)
+        if computing > 0:
+            node.edges.append((start, computing + node.time - mark.time, "meanwhile"))
+
+    def set_mark(self, node):
+        self.marks.append(node)
+        self.resumes = None
+
+    def is_followed(self, part):
+        after = [a for a in self.parts if a.key == part.key and a.start.number > part.start.number]
+        following = min(after, key=lambda a: a.start.number, default=None)
+        return following is not None and following.ts - part.end <= AFTER_FINISH_NS
 
 
 def connect_trace(graph, trace):
     of = Trace(graph, trace)
     for node in of.nodes:
+        if node.thread is not None and node.what != "end" and of.resumes is not None and node.time <= of.resumes:
+            of.marks.append(node)
         if node.what == "end":
             connect_wait(of, node)
         elif node.what == "start" and node.slice_id == 0:
@@ -172,8 +182,13 @@ def connect_trace(graph, trace):
         elif node.what == "start":
             connect_part(of, node)
         elif node.what == "finish" and node.slice_id != 0:
-            if graph.uses[node.of].is_exposed and graph.uses[node.of].goes_on:
-                of.marks.append(node)
+            use = graph.uses[node.of]
+            if use.is_exposed and use.goes_on:
+                of.set_mark(node)
+            elif use.is_exposed:
+                host = [n for n in of.nodes if n.number < node.number and n.thread is not None]
+                of.marks.append(host[-1] if host else None)
+                of.resumes = node.time + use.idle
 
 
 def connect_wait(of, node):
@@ -183,6 +198,8 @@ def connect_wait(of, node):
     node.edges = [(begin, 0 if mark else node.time - begin.time, "call")]
     if mark:
         of.add_own(node, mark)
+    if of.resumes is not None and node.time <= of.resumes:
+        of.marks.append(node)
 
 
 def connect_last(of, node):
@@ -220,143 +237,32 @@ def connect_part(of, node):
         node.edges.append((source, node.time - source.time if name == binds else base, name))
     if own is not None:
         of.add_own(node, own)
+    if ready or own is not None:
+        connect_first(of, node)
+    computing = of.graph.uses[part].computing
+    of.meanwhile[part] = (node, computing)
     if binds == "stream":
-        of.queued.add(part)
+        start, since = of.meanwhile[before]
+        if not of.is_followed(part) and 0 < since < node.time - start.time:
+            node.edges.append((start, since, "own"))
+        of.meanwhile[part] = (start, since + computing)
     is_own = own is not None or (not is_explained and binds == "launch")
     if is_own and not of.graph.uses[part].is_exposed:
-        of.marks.append(node)
+        of.set_mark(node)
 
 
-# --- Lateness.
-
-
-def without_lateness(graph, ranks):
-    """Changes that take what these ranks are late by from them."""
-    found = changed.of_late_ranks(graph, ranks)
-    steps, slow = late_steps(graph, ranks)
-    return found + ([{"change": "even_host", "at_most": even_own(graph, ranks, steps, slow)}] if steps else [])
-
-
-def late_steps(graph, ranks):
-    parts = {a.slice_id: a for a in graph.activities if a.meet is not None}
-    key_of, starts = {}, collections.defaultdict(dict)
-    for slice_id, *key in graph.db.execute("SELECT slice_id, group_id, pair, by_seq, match_no FROM collectives "
-                                           "WHERE capture_id = ?", (graph.capture_id,)):
-        if slice_id in parts:
-            key_of[slice_id] = tuple(key)
-            starts[tuple(key)][graph.ranks[parts[slice_id].trace]] = parts[slice_id].ts
-    steps, slow = set(), set()
-    for slice_id, rank, step, held_by, cause in graph.db.execute(
-            "SELECT slice_id, rank, step, cause_slice_id, cause FROM collective_causes "
-            "WHERE ifnull(cause, '') <> 'upstream' AND carried_id IS NULL"):
-        if slice_id not in key_of or rank not in ranks:
-            continue
-        steps |= changed.late_steps(graph, starts[key_of[slice_id]], step)
-        if cause != "host":
-            slow.add(rank)
-        elif held_by is not None and changed.launches(graph, held_by):
-            steps |= {changed.step_of(graph, s) for s in graph.slices("slice_id = ?", (held_by,)) if s.end > s.ts}
-    return steps, slow
-
-
-class Moments:
-    """What own work leads to or goes on from, by what tells it from others of its rank."""
-
-    def __init__(self, graph):
-        self.graph, self.steps = graph, ideal_oracle.host_steps(graph)
-        alike = collections.defaultdict(list)
-        for node in graph.nodes:
-            key, step = self.named(node)
-            if key is not None:
-                alike[node.trace, step, key].append(node)
-        self.of, self.node = {}, {}
-        for (trace, step, key), nodes in alike.items():
-            is_wait = key == "end"  # counted from the last, however many there are
-            for number, node in enumerate(reversed(nodes) if is_wait else nodes):
-                self.of[node] = Moment(key, step, number, 0 if is_wait else len(nodes))
-                self.node[trace, self.of[node]] = node
-
-    def named(self, node):
-        if node.what == "start":
-            return ("part " + node.of.name if node.slice_id else "last"), node.of.step
-        if node.what in ("end", "step-begin"):
-            return node.what, self.steps[node.number]
-        return None, None
-
-    def like(self, node, trace):
-        return self.node.get((trace, self.of[node]))
-
-
-def has(node, name):
-    return any(edge[2] == name and (name == "meanwhile" or edge[1] == node.time - edge[0].time) for edge in node.edges)
-
-
-def taken(graph, moments, peer, node, edge):
-    """What a peer took for the like of an edge, and whether it was bound alike; None where it says nothing."""
-    source, _, name = edge
-    to = moments.like(node, peer)
-    if to is None:
-        return None
-    alike = has(to, name)
-    if name == "launch":
-        return (to.time - to.of.launch.ts, True) if alike and to.of.launch else None
-    if has(to, "stream"):
-        return None
-    if source.what == "step-begin":
-        begin = moments.like(source, peer)
-        return (to.time - begin.time, alike) if begin and begin.time <= to.time else None
-    if source.what not in ("start", "finish"):
-        return None
-    like = moments.like(source.of.start, peer)
-    if like is None or (name == "own" and source.what == "start" and has(like, "stream")):
-        return None
-    part = like.of
-    after = to.time - part.end
-    if source.what == "finish":
-        return (after, alike) if after >= 0 else None
-    if after >= 0:
-        return graph.uses[part].computing + after, alike
-    return (to.time - part.ts, alike) if to.time >= part.ts else None
-
-
-def even_own(graph, ranks, steps, slow):
-    """{(node, source, name of the edge): at most what it takes}"""
-    moments, found = Moments(graph), {}
-    place, everybody = changed.stages(graph), sorted(graph.ranks.items())
-    messages = graph.db.execute("SELECT count(*) FROM collectives WHERE capture_id = ? AND pair <> ''",
-                                (graph.capture_id,)).fetchone()[0]
-    for trace, rank in everybody:
-        if rank not in ranks:
-            continue
-        mates = [(t, r) for t, r in everybody if r != rank and (
-            (rank in place and place.get(r) == place[rank]) or (not place and not messages))]
-        peers = [t for t, r in mates if r not in ranks] or [trace, *(t for t, _ in mates)]
-        if mates:
-            found.update(even_trace(graph, moments, trace, peers, steps))
-        elif rank in slow:
-            raise NothingToCompare(rank)
-    return found
-
-
-def even_trace(graph, moments, trace, peers, steps):
-    excess = collections.defaultdict(list)
-    for node, moment in moments.of.items():
-        if node.trace != trace or moment.step not in steps:
-            continue
-        for edge in node.edges:
-            source, weight, name = edge
-            if name not in ("own", "meanwhile") and not (name == "launch" and weight == node.time - source.time):
-                continue
-            likes = [one for peer in peers for one in [taken(graph, moments, peer, node, edge)] if one]
-            if not likes:
-                continue
-            ns = weight - changed.lower_median([took for took, _ in likes])
-            if ns >= 0 or all(alike for _, alike in likes):
-                excess[moment.step, name == "meanwhile"].append((ns, weight, (node.number, source.number, name)))
-    found = {}
-    for of_step in excess.values():
-        net, longer = sum(ns for ns, *_ in of_step), sum(ns for ns, *_ in of_step if ns > 0)
-        for ns, weight, edge in of_step if net > 0 else ():
-            if ns > 0:
-                found[edge] = max(0, weight - ns * net // longer)
-    return found
+def connect_first(of, node):
+    """What a rank does from the begin of a step to its first part."""
+    earlier = [a for a in of.parts if a.start.number < node.number]
+    step = node.of.step
+    if step is None or (earlier and max(earlier, key=lambda a: a.start.number).step == step):
+        return
+    begins = [n for n in of.nodes if n.what == "step-begin" and n.number < node.number][-64:]
+    begin = next((n for n in begins if of.graph.step_numbers[n.slice_id] == step), None)
+    if begin is None or (of.trace, step) not in of.graph.first:
+        return
+    launch, start = of.graph.first[of.trace, step]
+    exposed = of.exposed_before(node)
+    if not begin.time <= launch <= start <= node.time or (exposed and exposed.end > start):
+        return
+    node.edges.append((begin, launch - begin.time + node.time - start, "of step"))

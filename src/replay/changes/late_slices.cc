@@ -44,12 +44,14 @@ class LateFinder {
     for (const int64_t rank : ranks_) TRACEDB_TRY(ReadCauses(rank));
     Lateness all;
     if (!late_in_.empty()) {
-      TRACEDB_TRY(FindLateWork(db_, rows_, ranks_, late_in_, Ends(), all.slices));
+      all.ends = Ends();
+      TRACEDB_TRY(FindLateWork(db_, rows_, ranks_, late_in_, all.ends, all.slices));
     }
     TRACEDB_TRY(ReadOthers());
     for (const Stall& stall : stalls_) TRACEDB_TRY(Compare(stall));
     all.steps = std::move(held_steps_);
     all.steps.insert(late_in_.begin(), late_in_.end());
+    if (!late_in_.empty()) all.steps.insert(carried_to_.begin(), carried_to_.end());
     all.late_in = std::move(late_in_);
     all.slow_ranks = std::move(slow_ranks_);
     for (const auto& [slice_id, late_ns] : late_ns_) {
@@ -80,9 +82,10 @@ class LateFinder {
 
   Status ReadCauses(int64_t rank) {
     TRACEDB_ASSIGN(causes,
-                   db_.Prepare("SELECT id, cause_slice_id, step, cause FROM _collective_cause "
-                               "WHERE rank = ?1 AND ifnull(cause, '') <> 'upstream' "
-                               "AND upstream_id IS NULL AND carried_id IS NULL ORDER BY id"));
+                   db_.Prepare("SELECT id, cause_slice_id, step, cause, carried_id IS NOT NULL "
+                               "FROM _collective_cause WHERE rank = ?1 "
+                               "AND ifnull(cause, '') <> 'upstream' AND upstream_id IS NULL "
+                               "ORDER BY id"));
     TRACEDB_TRY(causes.Bind(1, rank));
     for (;;) {
       TRACEDB_ASSIGN(any, causes.Step());
@@ -90,6 +93,10 @@ class LateFinder {
       const auto part = parts_.find(causes.Int(0));
       if (part == parts_.end()) continue;
       const int64_t step = causes.Type(2) == SqlType::kInteger ? causes.Int(2) : kNoStep;
+      if (causes.Int(4) != 0) {
+        carried_to_.insert(step);
+        continue;
+      }
       const std::string_view cause = causes.Text(3);
       const bool has_slice = causes.Type(1) == SqlType::kInteger && causes.Int(1) > 0;
       if (cause != "host") slow_ranks_.insert(rank);
@@ -238,6 +245,7 @@ class LateFinder {
   std::vector<Stall> stalls_;
   std::map<int64_t, int64_t> late_ns_;             // by slice_id
   std::set<int64_t> late_in_;                      // steps in which a rank lost time
+  std::set<int64_t> carried_to_;                   // steps to which it carried that
   std::set<int64_t> ended_late_;                   // steps after whose collectives it did
   std::set<int64_t> held_steps_;                   // in which a slice held a host
   std::set<int64_t> slow_ranks_;                   // whose GPU did, or who knows what

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "replay/graph/job_rows.h"
@@ -16,10 +18,14 @@ struct LateSlice {
   int64_t late_ns;  // at most what it takes longer than on other ranks
 };
 
+// By trace and step: what begins from then on.
+using StepEnds = std::map<std::pair<uint32_t, int64_t>, int64_t>;
+
 struct Lateness {
   std::vector<LateSlice> slices;
   std::set<int64_t> late_in;     // steps in which they lost what they came late by
   std::set<int64_t> steps;       // the same, and those in which a slice held a host
+  StepEnds ends;                 // from when on they may have lost time in other steps
   std::set<int64_t> slow_ranks;  // who came late by more than their hosts
 };
 

@@ -2,9 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <set>
-#include <utility>
 #include <vector>
 
 #include "replay/changes/late_slices.h"
@@ -13,9 +11,6 @@
 #include "tracedb/base/sqlite_db.h"
 
 namespace tracedb {
-
-// By trace and step: what begins from then on.
-using StepEnds = std::map<std::pair<uint32_t, int64_t>, int64_t>;
 
 // Adds the compute kernels, copies and fills of these ranks in these steps, and in the ends of
 // others, that are longer than their like, and by how much. MODEL.md, "lateness of ranks".

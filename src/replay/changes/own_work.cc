@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <compare>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -9,63 +10,50 @@
 #include <utility>
 
 #include "replay/changes/activity_names.h"
+#include "replay/changes/own_moments.h"
+#include "replay/changes/own_waits.h"
 #include "replay/changes/peer_times.h"
 #include "replay/changes/pipeline_places.h"
-#include "replay/graph/host_steps.h"
 #include "replay/graph/stop_watch.h"
 #include "tracedb/base/interval.h"
 
 namespace tracedb {
 namespace {
 
-// Keys of moments that are no part's; those of parts are their names'.
-constexpr int64_t kStepsEnd = -1;
-constexpr int64_t kWaitsEnd = -2;
-constexpr int64_t kStepsBegin = -3;
-
-// A moment that own work leads to or goes on from. Those of two ranks are alike that have the same
-// key and number, of as many in the step; ends of waits are numbered from the step's last.
-struct Moment {
-  int64_t step;
-  int64_t key;
-  uint32_t count;
-  uint32_t number;
-  uint32_t trace;
-  uint32_t node;  // a part's start, the end of a wait, the begin or the end of a step
-};
-
-auto KindOf(const Moment& m) { return std::tie(m.step, m.key, m.count, m.number); }
+constexpr int64_t kUnknownNsMax = 100'000;
 
 class OwnWork {
  public:
-  OwnWork(const ReplayGraph& graph, ActivityNames names, StopWatch& watch, EdgeTimes& weights)
+  OwnWork(const ReplayGraph& graph, const ActivityNames& names, StopWatch& watch,
+          EdgeTimes& weights)
       : graph_(graph),
         rows_(graph.rows()),
-        names_(std::move(names)),
         watch_(watch),
-        weights_(weights) {
-    FindMoments();
-  }
+        weights_(weights),
+        waits_(graph),
+        moments_(graph, names) {}
 
   Status Even(SqliteDb& db, const std::set<int64_t>& ranks, const Lateness& late) {
     TRACEDB_TRY(ReadRoles(db, ranks));
     for (uint32_t trace = 0; trace < rows_.traces.size(); ++trace) {
       const int64_t rank = rows_.traces[trace].rank;
-      is_compared_.push_back(ranks.contains(rank) && role_of_[trace].has_value());
+      is_late_.push_back(ranks.contains(rank));
       const bool is_alone = ranks.contains(rank) && !role_of_[trace].has_value();
       if (is_alone && late.slow_ranks.contains(rank)) return NothingToCompare(rank);
     }
-    for (uint32_t group = 0; group + 1 < groups_.size(); ++group) {
+    std::set<int64_t> steps = late.steps;
+    for (const auto& [of, from_ns] : late.ends) steps.insert(of.second);
+    for (uint32_t group = 0; group < moments_.group_count(); ++group) {
       if (watch_.Asked()) return Done{};
-      if (late.steps.contains(moments_[groups_[group]].step)) CompareGroup(group);
+      if (steps.contains(moments_.Group(group).front().step)) CompareGroup(group, late);
     }
     Shorten();
-    return Done{};
+    return CheckNotCompared();
   }
 
  private:
-  // Trace, step, and whether it was done while a part ran.
-  using Of = std::tuple<uint32_t, int64_t, bool>;
+  // Trace, step, and of which kind the edges are: each is compared apart.
+  using Of = std::tuple<uint32_t, int64_t, EdgeKind>;
   struct Excess {
     Wide net = 0;
     Wide longer = 0;
@@ -126,79 +114,84 @@ class OwnWork {
     return Done{};
   }
 
-  void FindMoments() {
-    CurrentSteps current(graph_);
-    group_of_.assign(graph_.nodes().size(), kNone);
-    start_of_.assign(rows_.activities.size(), kNone);
-    for (uint32_t node = 0; node < graph_.nodes().size(); ++node) {
-      const Node& here = graph_.nodes()[node];
-      const int64_t step = graph_.ThreadOf(node) == kNone ? kNoStep : current.At(node);
-      if (here.kind == NodeKind::kStart) {
-        const Activity& activity = rows_.activities[here.owner];
-        start_of_[here.owner] = node;
-        const bool is_part = activity.kind == GpuKind::kCommunication;
-        const int64_t key = is_part ? names_.Of(activity) : kStepsEnd;
-        moments_.push_back({activity.step, key, 0, 0, activity.trace, node});
-      } else if (here.kind == NodeKind::kEnd) {
-        moments_.push_back({step, kWaitsEnd, 0, 0, graph_.TraceOf(node), node});
-      } else if (here.kind == NodeKind::kStepBegin) {
-        moments_.push_back({step, kStepsBegin, 0, 0, graph_.TraceOf(node), node});
-      }
-    }
-    NumberMoments();
-    for (uint32_t i = 0; i < moments_.size(); ++i) {
-      const bool is_next = i == 0 || KindOf(moments_[i]) != KindOf(moments_[i - 1]);
-      if (is_next) groups_.push_back(i);
-      group_of_[moments_[i].node] = static_cast<uint32_t>(groups_.size() - 1);
-    }
-    groups_.push_back(static_cast<uint32_t>(moments_.size()));
-  }
-
-  void NumberMoments() {
-    std::sort(moments_.begin(), moments_.end(), [](const Moment& a, const Moment& b) {
-      return std::tie(a.trace, a.step, a.key, a.node) < std::tie(b.trace, b.step, b.key, b.node);
-    });
-    for (size_t first = 0; first < moments_.size();) {
-      size_t last = first;
-      const auto of = [](const Moment& m) { return std::tie(m.trace, m.step, m.key); };
-      while (last < moments_.size() && of(moments_[last]) == of(moments_[first])) ++last;
-      // Which waits are long enough to be there differs by who is late: they count from the last.
-      const bool is_wait = moments_[first].key == kWaitsEnd;
-      for (size_t i = first; i < last; ++i) {
-        moments_[i].number = static_cast<uint32_t>(is_wait ? last - 1 - i : i - first);
-        moments_[i].count = is_wait ? 0 : static_cast<uint32_t>(last - first);
-      }
-      first = last;
-    }
-    std::sort(moments_.begin(), moments_.end(), [](const Moment& a, const Moment& b) {
-      return std::tuple_cat(KindOf(a), std::tie(a.trace)) <
-             std::tuple_cat(KindOf(b), std::tie(b.trace));
-    });
+  // From when on a rank may have lost time in the step of a moment; nothing: it did not.
+  static std::optional<int64_t> ComparedFrom(const OwnMoment& moment, const Lateness& late) {
+    if (late.steps.contains(moment.step)) return std::numeric_limits<int64_t>::min();
+    const auto end = late.ends.find({moment.trace, moment.step});
+    return end == late.ends.end() ? std::nullopt : std::optional(end->second);
   }
 
   // Late ranks of one role have the same peers, so what is usual is worked out once.
-  void CompareGroup(uint32_t group) {
+  void CompareGroup(uint32_t group, const Lateness& late) {
     std::map<std::pair<int64_t, Way>, Usual> usual;  // by role
-    for (uint32_t i = groups_[group]; i < groups_[group + 1]; ++i) {
-      const Moment& moment = moments_[i];
-      if (!is_compared_[moment.trace]) continue;
+    for (const OwnMoment& moment : moments_.Group(group)) {
+      if (!is_late_[moment.trace]) continue;
+      const std::optional<int64_t> from_ns = ComparedFrom(moment, late);
+      if (!from_ns.has_value()) continue;
       const uint32_t end = graph_.end_edge(moment.node);
       for (uint32_t edge = graph_.first_edge(moment.node); edge < end; ++edge) {
         const std::optional<Way> way = WayOf(edge, moment.node);
-        if (!way.has_value()) continue;
-        const int64_t role = *role_of_[moment.trace];
-        const auto [known, is_new] = usual.try_emplace({role, *way});
-        if (is_new) known->second = UsualOf(group, *way, peers_.at(role));
+        if (!way.has_value() || At(graph_.from(edge)) < *from_ns) continue;
+        const std::optional<int64_t> role = role_of_[moment.trace];
+        if (!role.has_value()) {
+          not_compared_.push_back(edge);
+          continue;
+        }
+        const auto [known, is_new] = usual.try_emplace({*role, *way});
+        if (is_new) known->second = UsualOf(GroupFor(moment, group, *role), *way, peers_.at(*role));
         if (known->second.has_value()) Compare(moment, edge, *known->second);
+        if (!known->second.has_value()) not_compared_.push_back(edge);
       }
     }
   }
 
-  void Compare(const Moment& moment, uint32_t edge, const Taken& usual) {
+  // A wait that peers have no like of ends when nothing of its step is left to do, at the latest.
+  uint32_t GroupFor(const OwnMoment& moment, uint32_t group, int64_t role) const {
+    const auto has_like = [&](uint32_t peer) { return moments_.NodeIn(group, peer) != kNone; };
+    const bool is_wait = graph_.nodes()[moment.node].kind == NodeKind::kEnd;
+    if (!is_wait || std::ranges::any_of(peers_.at(role), has_like)) return group;
+    const uint32_t end = moments_.StepsEnd(moment.trace, moment.step);
+    return end == kNone ? group : moments_.GroupOf(end);
+  }
+
+  // Work that nothing is like may be all that a rank was late by, or nothing of it: neither is told
+  // where that makes a difference of more than a tenth of what may be gained.
+  Status CheckNotCompared() {
+    if (not_compared_.empty()) return Done{};
+    EdgeTimes least = weights_;
+    for (const uint32_t edge : not_compared_) {
+      if (least[edge] != kNoEdge) least.Set(edge, 0);
+    }
+    const int64_t least_ns = EndWith(least);
+    const int64_t unknown_ns = EndWith(weights_) - least_ns;
+    const int64_t gain_ns = EndWith(graph_.weights()) - least_ns;
+    if (unknown_ns <= kUnknownNsMax || unknown_ns <= gain_ns / 10) return Done{};
+    const uint32_t first = not_compared_.front();
+    const auto next = std::ranges::upper_bound(graph_.nodes(), first, {}, &Node::first_edge);
+    const auto node = static_cast<uint32_t>(next - graph_.nodes().begin() - 1);
+    const uint32_t trace = graph_.TraceOf(node);
+    const int64_t rank = rows_.traces[trace].rank;
+    return role_of_[trace].has_value() ? NothingAlike(rank) : NothingToCompare(rank);
+  }
+
+  int64_t EndWith(const EdgeTimes& weights) {
+    const std::vector<int64_t> times = graph_.Replay(weights, &watch_);
+    return times.empty() ? 0 : *std::ranges::max_element(times);
+  }
+
+  static Error NothingAlike(int64_t rank) {
+    return Error{ErrorKind::kQuery,
+                 "other ranks do nothing like what rank " + std::to_string(rank) +
+                     " does between its collectives: what it takes too long for cannot be told "
+                     "from summaries, but from a database of all ranks' traces",
+                 ""};
+  }
+
+  void Compare(const OwnMoment& moment, uint32_t edge, const Taken& usual) {
     const int64_t ns = graph_.weights()[edge] - usual.ns;
     // What waited for something else there is no measure of less.
     if (ns < 0 && !usual.is_bound_alike) return;
-    const Of of{moment.trace, moment.step, graph_.kind(edge) == EdgeKind::kOwnMeanwhile};
+    const Of of{moment.trace, moment.step, graph_.kind(edge)};
     Excess& excess = excess_[of];
     excess.net += ns;
     if (ns <= 0) return;
@@ -223,10 +216,18 @@ class OwnWork {
     const uint32_t from = graph_.from(edge);
     const NodeKind from_kind = graph_.nodes()[from].kind;
     if (kind == EdgeKind::kLaunch && IsExact(edge, node)) return Way{kind, from_kind, kNone};
+    if (kind == EdgeKind::kOwnOfStep) return Way{kind, from_kind, kNone};
     if (kind != EdgeKind::kOwn && kind != EdgeKind::kOwnMeanwhile) return std::nullopt;
-    if (from_kind == NodeKind::kStepBegin) return Way{kind, from_kind, group_of_[from]};
+    if (from_kind == NodeKind::kLaunch) {
+      const uint32_t part = rows_.calls[graph_.nodes()[from].owner].last_activity;
+      if (part == kNone || moments_.StartOf(part) == kNone) return std::nullopt;
+      return Way{kind, from_kind, moments_.GroupOf(moments_.StartOf(part))};
+    }
+    if (from_kind == NodeKind::kStepBegin || from_kind == NodeKind::kEnd) {
+      return Way{kind, from_kind, moments_.GroupOf(from)};
+    }
     if (from_kind != NodeKind::kStart && from_kind != NodeKind::kFinish) return std::nullopt;
-    return Way{kind, from_kind, group_of_[start_of_[graph_.nodes()[from].owner]]};
+    return Way{kind, from_kind, moments_.GroupOf(moments_.StartOf(graph_.nodes()[from].owner))};
   }
 
   bool IsExact(uint32_t edge, uint32_t node) const {
@@ -248,7 +249,7 @@ class OwnWork {
 
   // Nothing where the peer has not the like.
   std::optional<Taken> TakenBy(uint32_t peer, uint32_t group, const Way& way) const {
-    const uint32_t to = NodeIn(group, peer);
+    const uint32_t to = moments_.NodeIn(group, peer);
     if (to == kNone) return std::nullopt;
     const bool is_bound_alike = HasExact(to, way.kind);
     if (way.kind == EdgeKind::kLaunch) {
@@ -257,21 +258,34 @@ class OwnWork {
       if (call == kNone || !is_bound_alike) return std::nullopt;
       return Taken{At(to) - rows_.calls[call].start_ns, true};
     }
-    // One that waited for others in its stream says nothing of its rank's work.
-    if (HasExact(to, EdgeKind::kStream)) return std::nullopt;
-    const uint32_t like = NodeIn(way.from_group, peer);
+    if (way.kind == EdgeKind::kOwnOfStep) return OfStep(to);
+    const uint32_t like = moments_.NodeIn(way.from_group, peer);
     if (like == kNone) return std::nullopt;
-    const auto taken = [&](int64_t ns) {
-      return ns < 0 ? std::nullopt : std::optional(Taken{ns, is_bound_alike});
-    };
-    if (way.from == NodeKind::kStepBegin) return taken(At(to) - At(like));
+    // One that waited for others in its stream had done its own work by then.
+    const bool is_alike = is_bound_alike || HasExact(to, EdgeKind::kStream);
+    const std::optional<int64_t> from_ns = FromNs(like, way);
+    if (!from_ns.has_value()) return std::nullopt;
+    const int64_t ns = waits_.OwnNs(peer, {*from_ns, At(to)});
+    if (ns < 0) return std::nullopt;
+    return Taken{ns, is_alike};
+  }
+
+  std::optional<Taken> OfStep(uint32_t node) const {
+    for (uint32_t edge = graph_.first_edge(node); edge < graph_.end_edge(node); ++edge) {
+      if (graph_.kind(edge) == EdgeKind::kOwnOfStep) return Taken{graph_.weights()[edge], true};
+    }
+    return std::nullopt;
+  }
+
+  // When the like of an edge began, whose source is one of these or of the part that starts there.
+  std::optional<int64_t> FromNs(uint32_t like, const Way& way) const {
+    if (way.from == NodeKind::kStepBegin || way.from == NodeKind::kEnd) return At(like);
     const uint32_t part = graph_.nodes()[like].owner;
-    const int64_t after_ns = At(to) - At(graph_.finish(part));
-    if (way.from == NodeKind::kFinish) return taken(after_ns);
-    const bool was_queued = HasExact(like, EdgeKind::kStream);
-    if (way.kind == EdgeKind::kOwn && was_queued) return std::nullopt;
-    // That it waited in a part for others is not its own.
-    return taken(after_ns < 0 ? At(to) - At(like) : SumNs(rows_.uses[part].computing_ns, after_ns));
+    if (way.from == NodeKind::kLaunch) {
+      const uint32_t call = rows_.activities[part].call;
+      return call == kNone ? std::nullopt : std::optional(rows_.calls[call].start_ns);
+    }
+    return At(way.from == NodeKind::kFinish ? graph_.finish(part) : like);
   }
 
   bool HasExact(uint32_t node, EdgeKind kind) const {
@@ -282,28 +296,18 @@ class OwnWork {
     return false;
   }
 
-  // The moment of a trace among those that are alike; kNone: it has none.
-  uint32_t NodeIn(uint32_t group, uint32_t trace) const {
-    const auto begin = moments_.begin() + groups_[group];
-    const auto end = moments_.begin() + groups_[group + 1];
-    const auto found = std::ranges::lower_bound(begin, end, trace, {}, &Moment::trace);
-    return found != end && found->trace == trace ? found->node : kNone;
-  }
-
   int64_t At(uint32_t node) const { return graph_.nodes()[node].at_ns; }
 
   const ReplayGraph& graph_;
   const JobRows& rows_;
-  const ActivityNames names_;
   StopWatch& watch_;
   EdgeTimes& weights_;
-  std::vector<Moment> moments_;
-  std::vector<uint32_t> groups_;    // the first moment of those that are alike; the end
-  std::vector<uint32_t> group_of_;  // by node
-  std::vector<uint32_t> start_of_;  // nodes, by activity
+  const OwnWaits waits_;
+  const OwnMoments moments_;
   std::vector<std::optional<int64_t>> role_of_;     // by trace
   std::map<int64_t, std::vector<uint32_t>> peers_;  // traces, by role
-  std::vector<bool> is_compared_;                   // traces
+  std::vector<bool> is_late_;                       // traces
+  std::vector<uint32_t> not_compared_;              // edges
   std::map<Of, Excess> excess_;
   std::vector<Longer> longer_;
 };
@@ -314,7 +318,7 @@ Status EvenOwnWork(SqliteDb& db, const ReplayGraph& graph, const std::set<int64_
                    const Lateness& late, StopWatch& watch, EdgeTimes& weights) {
   if (late.steps.empty()) return Done{};
   TRACEDB_ASSIGN(names, ActivityNames::Read(db, graph.rows()));
-  return OwnWork(graph, std::move(names), watch, weights).Even(db, ranks, late);
+  return OwnWork(graph, names, watch, weights).Even(db, ranks, late);
 }
 
 }  // namespace tracedb

@@ -2,6 +2,7 @@
 // a part of a collective waited for where nothing recorded says it: its rank's own work, which goes
 // on from the last collective that it waited for (MODEL.md, "Collectives alone").
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -30,10 +31,12 @@ class CollectiveBuilder {
         meet_of_(rows_.collectives.size(), kNone),
         started_(rows_.stream_count, kNone),
         ranks_(rows_.traces.size()),
-        was_queued_(rows_.activities.size(), false) {}
+        meanwhile_(rows_.activities.size()),
+        is_followed_(rows_.activities.size(), false) {}
 
   void Build(StopWatch* watch) {
     OrderNodes(rows_, graph_.nodes_);
+    FindFollowed();
     for (const Activity& a : rows_.activities) {
       if (a.call == kNone) continue;
       const int64_t latency_ns = a.start_ns - rows_.calls[a.call].start_ns;
@@ -54,11 +57,20 @@ class CollectiveBuilder {
     int64_t least_launch_ns = kLaunchRestMax;
     uint32_t host = kNone;  // the last node of its host
     std::vector<uint32_t> step_begins;
+    int64_t step = kNoStep;    // of its last part
     uint32_t part = kNone;     // the start of its last one
     uint32_t exposed = kNone;  // the part that ended last of those that nothing hid at their end
     // From where own work goes on: the finish of such a part after which something was computed at
-    // once, or the start of a hidden one that own work had led to.
+    // once, the last node of the host before something was later, or the start of a hidden part
+    // that own work had led to.
     uint32_t mark = kNone;
+    std::optional<int64_t> resumes_ns;  // the host's nodes until then become the mark
+  };
+  // What was done while a part ran, and those before it that it and they had waited for in their
+  // stream: since the first of them started.
+  struct Meanwhile {
+    uint32_t start = kNone;
+    int64_t own_ns = 0;
   };
   struct Ready {
     uint32_t node = kNone;
@@ -96,7 +108,7 @@ class CollectiveBuilder {
   void AddHost(uint32_t node, uint32_t call) {
     Rank& rank = ranks_[rows_.calls[call].trace];
     if (rank.host != kNone) AddEdge(rank.host, EdgeKind::kHost, At(node) - At(rank.host));
-    rank.host = node;
+    SetHost(rank, node);
     if (graph_.nodes_[node].kind == NodeKind::kStepBegin) rank.step_begins.push_back(node);
     if (rows_.calls[call].kind != CallKind::kStep) node_of_call_[call] = node;
   }
@@ -110,7 +122,17 @@ class CollectiveBuilder {
     if (rank.exposed != kNone && finish_of_[rank.exposed] > begin) mark = finish_of_[rank.exposed];
     AddEdge(begin, EdgeKind::kHost, mark == kNone ? At(node) - At(begin) : 0);
     if (mark != kNone) AddOwn(node, mark);
+    SetHost(rank, node);
+  }
+
+  void SetHost(Rank& rank, uint32_t node) {
     rank.host = node;
+    if (rank.resumes_ns.has_value() && At(node) <= *rank.resumes_ns) rank.mark = node;
+  }
+
+  static void SetMark(Rank& rank, uint32_t node) {
+    rank.mark = node;
+    rank.resumes_ns.reset();
   }
 
   // What the rank did by itself since then, and, after a part, what it had done while that ran.
@@ -118,10 +140,9 @@ class CollectiveBuilder {
     const int64_t after_ns = At(node) - At(mark);
     AddEdge(mark, EdgeKind::kOwn, after_ns);
     if (graph_.nodes_[mark].kind != NodeKind::kFinish) return;
-    const uint32_t part = graph_.nodes_[mark].owner;
-    const int64_t meanwhile_ns = rows_.uses[part].computing_ns;
-    if (meanwhile_ns > 0 && !was_queued_[part]) {
-      AddEdge(start_of_[part], EdgeKind::kOwnMeanwhile, SumNs(meanwhile_ns, after_ns));
+    const Meanwhile& meanwhile = meanwhile_[graph_.nodes_[mark].owner];
+    if (meanwhile.own_ns > 0) {
+      AddEdge(meanwhile.start, EdgeKind::kOwnMeanwhile, SumNs(meanwhile.own_ns, after_ns));
     }
   }
 
@@ -141,15 +162,66 @@ class CollectiveBuilder {
     // Nothing tells: then it is the host's, or its stream's.
     const bool is_left = !is_explained && own == kNone;
     const bool binds_launch = (is_explained && is_launch_last) || (is_left && launch.node != kNone);
-    const bool binds_stream = !binds_launch && (is_explained || is_left);
+    const bool binds_stream = !binds_launch && stream.node != kNone && (is_explained || is_left);
     AddReady(node, launch, binds_launch);
     AddReady(node, stream, binds_stream);
     if (own != kNone) AddOwn(node, own);
-    was_queued_[number] = binds_stream;
+    const bool is_bound = last.node != kNone || own != kNone;
+    if (is_bound) AddOwnOfStep(node, activity, rank);
+    rank.step = activity.step;
+    meanwhile_[number] = {node, rows_.uses[number].computing_ns};
+    if (binds_stream) {
+      const Meanwhile& before = meanwhile_[started_[activity.stream]];
+      const bool has_waited = before.own_ns < At(node) - At(before.start);
+      if (!is_followed_[number] && has_waited && before.own_ns > 0) {
+        AddEdge(before.start, EdgeKind::kOwn, before.own_ns);
+      }
+      meanwhile_[number] = {before.start, SumNs(before.own_ns, rows_.uses[number].computing_ns)};
+    }
     if (rows_.uses[number].is_exposed) rank.part = node;
     const bool is_own = own != kNone || (is_left && binds_launch);
-    if (is_own && !rows_.uses[number].is_exposed) rank.mark = node;
+    if (is_own && !rows_.uses[number].is_exposed) SetMark(rank, node);
     started_[activity.stream] = number;
+  }
+
+  // What a rank does from the begin of a step to its first part: until the host launches something,
+  // and from when that starts, unless it waited for others meanwhile.
+  void AddOwnOfStep(uint32_t node, const Activity& part, const Rank& rank) {
+    if (part.step == kNoStep || part.step == rank.step) return;
+    const std::vector<StepWork>& works = rows_.step_works[part.trace];
+    const auto work = std::ranges::lower_bound(works, part.step, {}, &StepWork::step);
+    const uint32_t begin = BeginOf(part.step, rank);
+    if (work == works.end() || work->step != part.step || begin == kNone) return;
+    // Of a damaged database alone not so.
+    const bool is_in_order = At(begin) <= work->launch_ns && work->launch_ns <= work->start_ns &&
+                             work->start_ns <= At(node);
+    if (!is_in_order) return;
+    if (rank.exposed != kNone && At(finish_of_[rank.exposed]) > work->start_ns) return;
+    const int64_t own_ns = work->launch_ns - At(begin) + At(node) - work->start_ns;
+    AddEdge(begin, EdgeKind::kOwnOfStep, own_ns);
+  }
+
+  // kNone: it began long ago, or never.
+  uint32_t BeginOf(int64_t step, const Rank& rank) const {
+    const auto last =
+        std::span(rank.step_begins).last(std::min(rank.step_begins.size(), kLookBack));
+    const auto begin = std::ranges::find(last, step, [&](uint32_t n) { return StepOf(n); });
+    return begin == last.end() ? kNone : *begin;
+  }
+
+  // Parts of which the next one of their stream starts as soon as they end.
+  void FindFollowed() {
+    std::vector<uint32_t> before(rows_.stream_count, kNone);
+    for (const Node& node : graph_.nodes_) {
+      if (node.kind != NodeKind::kStart) continue;
+      const Activity& activity = rows_.activities[node.owner];
+      if (activity.kind != GpuKind::kCommunication) continue;
+      uint32_t& last = before[activity.stream];
+      if (last != kNone) {
+        is_followed_[last] = node.at_ns - rows_.activities[last].finish_ns <= kFinishRestMax;
+      }
+      last = node.owner;
+    }
   }
 
   void AddReady(uint32_t node, const Ready& ready, bool binds) {
@@ -183,12 +255,10 @@ class CollectiveBuilder {
   void AddStepsEnd(uint32_t node, int64_t step, const Rank& rank) {
     const uint32_t own = OwnBefore(node, rank);
     if (own != kNone) return AddOwn(node, own);
-    const auto last =
-        std::span(rank.step_begins).last(std::min(rank.step_begins.size(), kLookBack));
-    const auto begin = std::ranges::find(last, step, [&](uint32_t n) { return StepOf(n); });
+    const uint32_t begin = BeginOf(step, rank);
     // A wait for others in a collective since then is not its own.
-    const bool has_part = rank.part != kNone && begin != last.end() && rank.part > *begin;
-    const uint32_t from = begin != last.end() && !has_part ? *begin : rank.host;
+    const bool has_part = rank.part != kNone && begin != kNone && rank.part > begin;
+    const uint32_t from = begin != kNone && !has_part ? begin : rank.host;
     if (from != kNone) AddEdge(from, EdgeKind::kOwn, At(node) - At(from));
   }
 
@@ -203,9 +273,14 @@ class CollectiveBuilder {
     AddEdge(start, EdgeKind::kRun, At(node) - At(meet == kNone ? start : meet));
     if (meet != kNone) AddEdge(meet, EdgeKind::kTransfer, At(node) - At(meet));
     finish_of_[number] = node;
-    if (!rows_.uses[number].is_exposed) return;
-    ranks_[activity.trace].exposed = number;
-    if (rows_.uses[number].is_resumed) ranks_[activity.trace].mark = node;
+    const PartUse& use = rows_.uses[number];
+    if (!use.is_exposed) return;
+    Rank& rank = ranks_[activity.trace];
+    rank.exposed = number;
+    if (use.is_resumed) return SetMark(rank, node);
+    // The GPU had nothing to do: what it did next the host had launched by then.
+    rank.mark = rank.host;
+    rank.resumes_ns = SumNs(activity.finish_ns, use.idle_ns);
   }
 
   void AddMeet(uint32_t node, uint32_t number) {
@@ -219,9 +294,10 @@ class CollectiveBuilder {
   ReplayGraph& graph_;
   const JobRows& rows_;
   std::vector<uint32_t> start_of_, finish_of_, node_of_call_, meet_of_;
-  std::vector<uint32_t> started_;  // by stream: the last activity
-  std::vector<Rank> ranks_;        // by trace
-  std::vector<bool> was_queued_;   // parts that waited for their stream: own work ends elsewhere
+  std::vector<uint32_t> started_;     // by stream: the last activity
+  std::vector<Rank> ranks_;           // by trace
+  std::vector<Meanwhile> meanwhile_;  // by activity
+  std::vector<bool> is_followed_;     // the same
 };
 
 ReplayGraph ReplayGraph::BuildOfCollectives(JobRows rows, StopWatch* watch) {

@@ -71,6 +71,14 @@ struct PartUse {
                              // its own end, which is at most that
   bool is_exposed = false;   // nothing was computed when it ended
   bool is_resumed = false;   // and soon after something was
+  int64_t idle_ns = 0;       // from its end until something was; kJobTimeMax: nothing more was
+};
+
+// Of a gathered database: the first launch in a step, and the first start of what was launched.
+struct StepWork {
+  int64_t step;
+  int64_t launch_ns;
+  int64_t start_ns;
 };
 
 struct JobTrace {
@@ -95,7 +103,8 @@ struct JobRows {
   std::vector<uint32_t> parts;
   // A gathered database has collectives, launches of theirs, long waits and steps alone.
   bool is_of_summaries = false;
-  std::vector<PartUse> uses;  // by activity, of such rows
+  std::vector<PartUse> uses;                      // by activity, of such rows
+  std::vector<std::vector<StepWork>> step_works;  // by trace, by step, of such rows
   // By activity: launched by what is no row.
   std::vector<std::pair<uint32_t, int64_t>> launched_elsewhere;
 

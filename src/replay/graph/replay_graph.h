@@ -49,6 +49,7 @@ enum class EdgeKind : uint8_t {
   // Of collectives alone, what a rank does by itself:
   kOwn,           // after a part, to what waited for it
   kOwnMeanwhile,  // from the start of that part, as far as it was done while the part ran
+  kOwnOfStep,     // from the begin of a step to its first part
 };
 
 class StopWatch;

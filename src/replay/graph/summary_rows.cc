@@ -100,10 +100,10 @@ class SummaryReader {
         part.call = LaunchOf(rows.Int(7), AlignedNs(rows.Int(8)));
       }
       is_told = is_told && rows.Type(10) != SqlType::kNull;
-      const int64_t idle_ns = rows.Type(11) == SqlType::kInteger ? rows.Int(11) : kResumedNsMax + 1;
+      const int64_t idle_ns = rows.Type(11) == SqlType::kInteger ? rows.Int(11) : kJobTimeMax;
       rows_.uses.push_back(
           {std::clamp<int64_t>(rows.Int(10), 0, DifferenceNs(part.finish_ns, part.start_ns)),
-           rows.Int(10) < rows.Int(2), idle_ns <= kResumedNsMax});
+           rows.Int(10) < rows.Int(2), idle_ns <= kResumedNsMax, idle_ns});
       rows_.activities.push_back(part);
       TRACEDB_TRY(CheckJobSize(rows_, 0, rows_max_));
     }
@@ -185,17 +185,23 @@ class SummaryReader {
   Status ReadEnds() {
     const bool has_steps =
         !rows_.steps.empty() && rows_.calls[rows_.steps.back().call].trace == Trace();
-    TRACEDB_ASSIGN(rows, db_.Prepare("SELECT step, max(end_ns), min(begin_ns) FROM _step_last "
-                                     "WHERE trace_id = ?1 GROUP BY step ORDER BY 2, step"));
+    std::vector<StepWork>& works = rows_.step_works.emplace_back();
+    TRACEDB_ASSIGN(
+        rows, db_.Prepare("SELECT step, max(end_ns), min(begin_ns), min(start_ns) "
+                          "FROM _step_last WHERE trace_id = ?1 GROUP BY step ORDER BY 2, step"));
     TRACEDB_TRY(rows.Bind(1, rows_.traces.back().trace_id));
     for (;;) {
       TRACEDB_ASSIGN(any, rows.Step());
-      if (!any) return Done{};
+      if (!any) break;
       const int64_t step = rows.Type(0) == SqlType::kInteger ? rows.Int(0) : kNoStep;
       if (!has_steps && rows.Type(2) == SqlType::kInteger) AddMoment(rows.Int(2), step);
       if (rows.Type(1) == SqlType::kInteger) AddMoment(rows.Int(1), step);
+      const bool has_work = rows.Type(2) == SqlType::kInteger && rows.Type(3) == SqlType::kInteger;
+      if (has_work) works.push_back({step, AlignedNs(rows.Int(2)), AlignedNs(rows.Int(3))});
       TRACEDB_TRY(CheckJobSize(rows_, 0, rows_max_));
     }
+    std::ranges::sort(works, {}, &StepWork::step);
+    return Done{};
   }
 
   // An activity of no length, on a stream of its own.
