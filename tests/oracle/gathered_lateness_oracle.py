@@ -145,10 +145,27 @@ def taken(graph, moments, peer, node, edge):
         return (to.time - to.of.launch.ts, True) if alike and to.of.launch else None
     if name == "of step":
         return next(((weight, True) for _, weight, what in to.edges if what == name), None)
+    for other, weight, what in to.edges:
+        if what == "of step" and source.what == "step-begin" and moments.like(source, peer) is other:
+            return weight, True
     begin = begin_of(moments, peer, source)
     if begin is None or begin > to.time:
         return None
-    return own_ns(graph, peer, begin, to.time), alike or has(to, "stream")
+    if source.what in ("start", "finish"):
+        alike = alike or has(to, "stream")
+    else:
+        alike = any(what == name and is_like(moments, peer, source, other) for other, _, what in to.edges)
+    return own_ns(graph, peer, begin, to.time), alike
+
+
+def is_like(moments, peer, source, other):
+    """Of moments of hosts: a part's launch is like that of the part's like."""
+    if source.what != other.what:
+        return False
+    if source.what != "launch":
+        return moments.like(source, peer) is other
+    parts = moments.last_of(source), moments.last_of(other)
+    return None not in parts and moments.like(parts[0].start, peer) is parts[1].start
 
 
 def begin_of(moments, peer, source):

@@ -258,21 +258,36 @@ class OwnWork {
       if (call == kNone || !is_bound_alike) return std::nullopt;
       return Taken{At(to) - rows_.calls[call].start_ns, true};
     }
-    if (way.kind == EdgeKind::kOwnOfStep) return OfStep(to);
+    if (way.kind == EdgeKind::kOwnOfStep) return OfStep(to, kNone);
     const uint32_t like = moments_.NodeIn(way.from_group, peer);
     if (like == kNone) return std::nullopt;
-    // One that waited for others in its stream had done its own work by then.
-    const bool is_alike = is_bound_alike || HasExact(to, EdgeKind::kStream);
+    // Also of a peer whose host is far ahead of its GPU.
+    const std::optional<Taken> of_step = OfStep(to, like);
+    if (of_step.has_value()) return of_step;
     const std::optional<int64_t> from_ns = FromNs(like, way);
     if (!from_ns.has_value()) return std::nullopt;
     const int64_t ns = waits_.OwnNs(peer, {*from_ns, At(to)});
     if (ns < 0) return std::nullopt;
-    return Taken{ns, is_alike};
+    return Taken{ns, IsBoundAlike(to, way)};
   }
 
-  std::optional<Taken> OfStep(uint32_t node) const {
+  // A host may be far ahead of its GPU: then its moments tell nothing. A part that waited for
+  // others in its stream had its rank's own work done by then.
+  bool IsBoundAlike(uint32_t node, const Way& way) const {
+    if (way.from == NodeKind::kStart || way.from == NodeKind::kFinish) {
+      return HasExact(node, way.kind) || HasExact(node, EdgeKind::kStream);
+    }
     for (uint32_t edge = graph_.first_edge(node); edge < graph_.end_edge(node); ++edge) {
-      if (graph_.kind(edge) == EdgeKind::kOwnOfStep) return Taken{graph_.weights()[edge], true};
+      if (WayOf(edge, node) == way) return true;
+    }
+    return false;
+  }
+
+  // What it took from the begin of its step: this one, or any where that is kNone.
+  std::optional<Taken> OfStep(uint32_t node, uint32_t begin) const {
+    for (uint32_t edge = graph_.first_edge(node); edge < graph_.end_edge(node); ++edge) {
+      if (graph_.kind(edge) != EdgeKind::kOwnOfStep) continue;
+      if (begin == kNone || graph_.from(edge) == begin) return Taken{graph_.weights()[edge], true};
     }
     return std::nullopt;
   }
