@@ -11,6 +11,7 @@ PEAK_RSS_MIB_MAX = 64.0
 DB_PERCENT_MAX = 15.0
 QUERY_S_MAX = 1.0
 OPENING_S_MAX = 0.050
+REPORT_S_MAX = 5.0
 # count(*) and GROUP BY name of the view slices, in CPU seconds of the plain sqlite3 shell.
 SLICES_S_PER_MILLION_MAX = 0.5
 # Each GB of eight ranks against a GB of one, and the 64th rank against the same trace in a new

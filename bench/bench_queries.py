@@ -1,4 +1,4 @@
-"""Times opening a database, `info` and every canned query, from a cold and from a warm cache."""
+"""Times opening a database, `info`, the report and all canned queries, cold and warm."""
 
 import csv
 import ctypes
@@ -62,6 +62,7 @@ def commands(program: base.Program, db: pathlib.Path):
     own = ["--db", db, "--format", "csv"]
     yield "opening (SELECT 1)", ["query", "-c", "SELECT 1", *own], figures.OPENING_S_MAX
     yield "info", ["info", *own], figures.OPENING_S_MAX
+    yield "report", ["-q", "report", "--db", db, "-o", os.devnull], figures.REPORT_S_MAX
     for name in query_names(program):
         if "must be given" in base.output_of([program.path, "query", name, "--explain"]):
             print(f"  {name:<28} needs a parameter: not timed")
