@@ -1,5 +1,6 @@
 """The timeline of a report's page: what it shows is what the database has, and it obeys."""
 import json
+import os
 import time
 
 import page_checks
@@ -220,6 +221,51 @@ def the_server_loads_what_is_looked_at(setting, database):
         page.close()
 
 
+def long_job(folder):
+    """15 s of 100,000 kernels of 20 us, and operators of 8 ms; the last step is the longest."""
+    events = [{"ph": "X", "cat": "kernel", "name": f"short_{i % 7}", "pid": 0, "tid": 7,
+               "ts": 150 * i, "dur": 20, "args": {"device": 0, "stream": 7}}
+              for i in range(100_000)]
+    events += [{"ph": "X", "cat": "cpu_op", "name": f"long_{i}", "pid": 9, "tid": 9,
+                "ts": 500_000 * i + 1000, "dur": 8000} for i in range(30)]
+    events += [{"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{step}", "pid": 9,
+                "tid": 9, "ts": at, "dur": dur}
+               for step, at, dur in ((1, 0, 4_500_000), (2, 4_500_000, 4_500_000),
+                                     (3, 9_000_000, 6_000_000))]
+    path = os.path.join(folder, "long.json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"distributedInfo": {"rank": 0, "world_size": 1}, "traceEvents": events}, file)
+    return path
+
+
+def the_server_loads_what_has_pixels(setting):
+    """Seconds on a screen: slices of half a pixel and more. Milliseconds: all of them."""
+    database = setting.database("long", long_job(setting.folder))
+    with Server(setting.program, database) as server:
+        page = setting.browser.open(server.url + "report", width=1400)
+        page.wait("document.documentElement.dataset.ready === '1'")
+        drawn = (f"{AT}.painter.drawn.map(({{lane, place}}) => {AT}.store.nameAt(lane.id, place))")
+        page.evaluate(f"{AT}.show({{from: 4000, to: 8000, rank: 0}})")
+        page.wait(f"{AT}.loader.windows.length > 0")
+        page.settle()
+        loaded = page.evaluate(f"{AT}.loader.windows[0]")
+        assert 0.5 < loaded["shortest"] <= 2 and loaded["count"] < 40, loaded
+        assert {f"long_{i}" for i in range(8, 16)} <= set(page.evaluate(drawn))
+        assert page.evaluate(f"{AT}.painter.marks") > 200  # what is short, as pieces of time
+        page.evaluate(f"{AT}.show({{from: 6000, to: 6003, rank: 0}})")
+        page.wait(f"{AT}.loader.windows.some((one) => one.shortest === 0)")
+        page.settle()
+        short = [name for name in page.evaluate(drawn) if name.startswith("short_")]
+        view = page.evaluate(f"{AT}.view")
+        true = [f"short_{i % 7}" for i in range(100_000)
+                if 150 * i + 20 >= 1000 * view["from"] and 150 * i <= 1000 * view["to"]]
+        # Of one that begins in the last pixel nothing need be seen.
+        assert short in (true, true[:-1]) and len(true) > 20, (short, true)
+        assert page.troubles() == [], page.troubles()
+        page.close()
+
+
 CHECKS = [obeys_keys_and_buttons, single_slices_are_those_of_the_database,
           nothing_is_lost_at_any_zoom, zooms_smoothly,
-          finds_names_and_keeps_its_state_in_the_address, a_click_leads_to_the_place]
+          finds_names_and_keeps_its_state_in_the_address, a_click_leads_to_the_place,
+          the_server_loads_what_has_pixels]

@@ -138,7 +138,8 @@ class TimelinePainter {
     context.restore();
   }
 
-  // Outside of what is there exactly: pieces of time, paler.
+  // Outside of what is there exactly: pieces of time, paler. Where only long slices are there, these
+  // are drawn over them.
   paintThinned(lane) {
     const { timeline, context } = this;
     const { thinned, view, left, width } = timeline;
