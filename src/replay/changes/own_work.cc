@@ -130,8 +130,11 @@ class OwnWork {
       if (!from_ns.has_value()) continue;
       const uint32_t end = graph_.end_edge(moment.node);
       for (uint32_t edge = graph_.first_edge(moment.node); edge < end; ++edge) {
+        if (At(graph_.from(edge)) < *from_ns) continue;
         const std::optional<Way> way = WayOf(edge, moment.node);
-        if (!way.has_value() || At(graph_.from(edge)) < *from_ns) continue;
+        const bool is_own = graph_.kind(edge) == EdgeKind::kOwn;
+        if (!way.has_value() && is_own) not_compared_.push_back(edge);
+        if (!way.has_value()) continue;
         const std::optional<int64_t> role = role_of_[moment.trace];
         if (!role.has_value()) {
           not_compared_.push_back(edge);
