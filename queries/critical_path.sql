@@ -45,7 +45,8 @@ WITH RECURSIVE way (path_id, name, op, module) AS (  -- from the outermost inwar
 ),
 place AS MATERIALIZED (SELECT path_id, name, op, module FROM way),
 piece AS (  -- by numbers: texts would be written and read again by each pass over the pieces
-  SELECT c.capture_id, p.step, p.rank, p.kind, p.start_ns, p.dur_ns, h.path_id,
+  SELECT c.run_id, c.capture, c.capture_id, p.step, p.rank, p.kind, p.start_ns, p.dur_ns,
+         h.path_id,
          CASE
            WHEN p.kind = 'unrecorded' THEN NULL
            WHEN p.held_by IS NOT NULL THEN p.held_name_id
@@ -57,14 +58,13 @@ piece AS (  -- by numbers: texts would be written and read again by each pass ov
                    AND (p.kind = 'recorder' OR (p.kind = 'host' AND h.path_id IS NULL))
               THEN (SELECT s.name FROM slices s WHERE s.slice_id = p.slice_id)
          END AS slice_name
-  FROM (SELECT capture_id FROM captures
-        WHERE (:run IS NULL OR run = :run) AND (:capture IS NULL OR capture = :capture)
-        ORDER BY run_id, capture) c
+  FROM captures c
   CROSS JOIN replay_path(c.capture_id, :changes) p
   LEFT JOIN launches l ON l.slice_id = coalesce(p.launch_of, p.slice_id)
   LEFT JOIN place h ON h.path_id = l.path_id
-  WHERE (:step IS NULL OR p.step IN (SELECT value FROM json_each(:step)))
-  LIMIT -1  -- handed on row by row, as the replay gives them: in the order of time
+  WHERE (:run IS NULL OR c.run = :run) AND (:capture IS NULL OR c.capture = :capture)
+    AND (:step IS NULL OR p.step IN (SELECT value FROM json_each(:step)))
+  LIMIT -1  -- handed on row by row: each is worked out once, and none is kept
 ),
 followed AS (
   SELECT *, row_number() OVER w AS turn,
@@ -72,7 +72,8 @@ followed AS (
            AND rank = lag(rank) OVER w AND kind = lag(kind) OVER w AS is_like,
          lag(name_id) OVER w AS name_id_before, lag(path_id) OVER w AS path_id_before,
          lag(slice_name) OVER w AS slice_name_before
-  FROM piece WINDOW w AS (ROWS UNBOUNDED PRECEDING)
+  FROM piece
+  WINDOW w AS (ORDER BY run_id, capture, start_ns ROWS UNBOUNDED PRECEDING)
 ),
 told AS (  -- of other numbers the texts: several names are one text, and so are operators
   SELECT f.*,

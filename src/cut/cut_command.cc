@@ -22,7 +22,7 @@ namespace {
 
 Status WriteAll(CutWriter& writer, const CutOptions& options, OutputStream& output,
                 CutReport& report) {
-  if (!options.output.string().ends_with(".gz")) return writer.Write(output, report);
+  if (EndingOf(options.output) != ".gz") return writer.Write(output, report);
   TRACEDB_ASSIGN(packed, GzipOutput::Create(output));
   TRACEDB_TRY(writer.Write(*packed, report));
   return packed->Finish();

@@ -151,17 +151,19 @@ def taken(graph, moments, peer, node, edge):
     begin = begin_of(moments, peer, source)
     if begin is None or begin > to.time:
         return None
+    alike = any(what == name and (name == "meanwhile" or weight == to.time - other.time)
+                and is_like(moments, peer, source, other) for other, weight, what in to.edges)
     if source.what in ("start", "finish"):
         alike = alike or has(to, "stream")
-    else:
-        alike = any(what == name and is_like(moments, peer, source, other) for other, _, what in to.edges)
     return own_ns(graph, peer, begin, to.time), alike
 
 
 def is_like(moments, peer, source, other):
-    """Of moments of hosts: a part's launch is like that of the part's like."""
+    """A part's launch is like that of the part's like, and so are its start and its finish."""
     if source.what != other.what:
         return False
+    if source.what in ("start", "finish"):
+        return moments.like(source.of.start, peer) is other.of.start
     if source.what != "launch":
         return moments.like(source, peer) is other
     parts = moments.last_of(source), moments.last_of(other)
@@ -214,7 +216,7 @@ def even_trace(graph, moments, trace, peers, late):
             source, weight, name = edge
             if moment.step not in late.steps and source.time < since:
                 continue
-            if not is_own(moments, node, edge):
+            if not is_own(node, edge):
                 continue
             likes = likes_of(graph, moments, peers, node, edge)
             if not likes:
@@ -223,6 +225,8 @@ def even_trace(graph, moments, trace, peers, late):
             ns = weight - changed.lower_median([took for took, _ in likes])
             if ns >= 0 or all(alike for _, alike in likes):
                 excess[moment.step, name].append((ns, weight, (node.number, source.number, name)))
+            else:
+                unlike.append((node.number, source.number, name))
     found = {}
     for of_step in excess.values():
         net, longer = sum(ns for ns, *_ in of_step), sum(ns for ns, *_ in of_step if ns > 0)
@@ -232,14 +236,11 @@ def even_trace(graph, moments, trace, peers, late):
     return found, unlike
 
 
-def is_own(moments, node, edge):
+def is_own(node, edge):
     source, weight, name = edge
     if name == "launch":
         return weight == node.time - source.time
-    if name == "own":
-        return source.what in ("step-begin", "end", "start", "finish") or (
-            source.what == "launch" and moments.last_of(source) is not None)
-    return name in ("meanwhile", "of step")
+    return name in ("own", "meanwhile", "of step")
 
 
 def likes_of(graph, moments, peers, node, edge):

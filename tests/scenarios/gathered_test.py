@@ -176,12 +176,12 @@ def main():
     given = parser.parse_args()
     scenarios = [s for s in all_scenarios() if is_asked(s) and re.search(given.only, s.name)]
     asked = [(s.name, s.jobs[0], lambda job, s=s: differences(s, job), None) for s in scenarios]
-    for seed in SEEDS:
-        case = random_jobs.case(seed)
+    cases = [(random_jobs.waits_for_more(launches), None) for launches in (1, 5)]
+    cases += [(random_jobs.case(seed), KNOWN_WRONG.get(seed)) for seed in SEEDS]
+    for case, known in cases:
         if re.search(given.only, case.job.folder):
             asked.append((f"{case.job.folder}: {case.name}", case.job,
-                          lambda job, case=case: random_differences(case, job),
-                          KNOWN_WRONG.get(seed)))
+                          lambda job, case=case: random_differences(case, job), known))
     failed = sum(is_failed(given.program, *one) for one in asked)
     print(f"{len(asked) - failed} passed, {failed} failed")
     sys.exit(1 if failed or not asked else 0)

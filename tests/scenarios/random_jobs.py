@@ -98,6 +98,28 @@ class Plan:
             host.sync(None, "cudaDeviceSynchronize")
 
 
+def waits_for_more(launches):
+    """In one step a rank has more for its GPU, and its host alone waits for that."""
+    def job(is_late):
+        group = Group("3", "DATA_PARALLEL_GROUP", (0, 1))
+        made = Job(f"waits_for_more_{launches}", 2, [group])
+        capture = made.capture(0)
+        for host in capture.every_host():
+            for number in (1, 2, 3):
+                with host.step(number):
+                    if is_late and host.rank == 1 and number == 2:
+                        for _ in range(launches):
+                            host.kernel("gemm_x", 3000 / launches, op="aten::bmm")
+                        host.sync()
+                    host.work(300)
+                    host.kernel("gemm", 200, op="aten::mm")
+                    host.collective("allreduce", group, 150, 20)
+                    host.sync(None, "cudaDeviceSynchronize")
+        capture.simulate()
+        return made
+    return Case("rank 1 evaluates and waits for it", job(True), [1], {1: job(False)}, job(False))
+
+
 def case(seed):
     plan = Plan(seed)
     late = sorted(plan.late)

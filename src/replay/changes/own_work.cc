@@ -166,8 +166,9 @@ class OwnWork {
       if (least[edge] != kNoEdge) least.Set(edge, 0);
     }
     const int64_t least_ns = EndWith(least);
-    const int64_t unknown_ns = EndWith(weights_) - least_ns;
-    const int64_t gain_ns = EndWith(graph_.weights()) - least_ns;
+    const int64_t unknown_ns = DifferenceNs(EndWith(weights_), least_ns);
+    const int64_t gain_ns = DifferenceNs(EndWith(graph_.weights()), least_ns);
+    if (watch_.Asked()) return Done{};  // what was stopped is worth nothing
     if (unknown_ns <= kUnknownNsMax || unknown_ns <= gain_ns / 10) return Done{};
     const uint32_t first = not_compared_.front();
     const auto next = std::ranges::upper_bound(graph_.nodes(), first, {}, &Node::first_edge);
@@ -192,8 +193,12 @@ class OwnWork {
 
   void Compare(const OwnMoment& moment, uint32_t edge, const Taken& usual) {
     const int64_t ns = graph_.weights()[edge] - usual.ns;
-    // What waited for something else there is no measure of less.
-    if (ns < 0 && !usual.is_bound_alike) return;
+    // What waited for something else there is no measure of less: how much of it is too long it does
+    // not tell either.
+    if (ns < 0 && !usual.is_bound_alike) {
+      not_compared_.push_back(edge);
+      return;
+    }
     const Of of{moment.trace, moment.step, graph_.kind(edge)};
     Excess& excess = excess_[of];
     excess.net += ns;
@@ -277,11 +282,11 @@ class OwnWork {
   // A host may be far ahead of its GPU: then its moments tell nothing. A part that waited for
   // others in its stream had its rank's own work done by then.
   bool IsBoundAlike(uint32_t node, const Way& way) const {
-    if (way.from == NodeKind::kStart || way.from == NodeKind::kFinish) {
-      return HasExact(node, way.kind) || HasExact(node, EdgeKind::kStream);
-    }
+    const bool is_of_part = way.from == NodeKind::kStart || way.from == NodeKind::kFinish;
+    if (is_of_part && HasExact(node, EdgeKind::kStream)) return true;
     for (uint32_t edge = graph_.first_edge(node); edge < graph_.end_edge(node); ++edge) {
-      if (WayOf(edge, node) == way) return true;
+      const bool binds = way.kind == EdgeKind::kOwnMeanwhile || IsExact(edge, node);
+      if (binds && WayOf(edge, node) == way) return true;
     }
     return false;
   }
