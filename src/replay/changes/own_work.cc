@@ -193,8 +193,7 @@ class OwnWork {
 
   void Compare(const OwnMoment& moment, uint32_t edge, const Taken& usual) {
     const int64_t ns = graph_.weights()[edge] - usual.ns;
-    // What waited for something else there is no measure of less: how much of it is too long it does
-    // not tell either.
+    // What waited for something else there is no measure of less, nor of how much is too long.
     if (ns < 0 && !usual.is_bound_alike) {
       not_compared_.push_back(edge);
       return;
