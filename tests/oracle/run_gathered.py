@@ -36,7 +36,8 @@ SCENARIOS = ("accumulates_slow", "accumulates_pair", "calls_not_recorded", "eval
              "logs_before_optimizer", "long_optimizer",
             "offloads_optimizer", "set_forward", "slow_gpu", "slow_node", "slow_stage",
              "slow_way_to_gpu", "small_and_hidden", "touching_captures", "unlike_reasons")
-NOT_TOLD = ("no other rank is of the pipeline stage", "other ranks do nothing like what rank")
+NOT_TOLD = ("no other rank is of the pipeline stage", "no pipeline groups tell which do",
+            "other ranks do nothing like what rank")
 Set = collections.namedtuple("Set", "name path")
 
 

@@ -78,9 +78,15 @@ class OwnWork {
   using Usual = std::optional<Taken>;  // of peers; nothing where no peer says anything
 
   // Stages do unlike work, and only kernels that two of them have in common tell which is slow.
-  static Error NothingToCompare(int64_t rank) {
+  Error NothingToCompare(int64_t rank) const {
+    const std::string of_rank = " rank " + std::to_string(rank);
+    const std::string why =
+        has_stages_ ? "no other rank is of the pipeline stage of" + of_rank
+                    : "ranks send messages to single ranks, and no pipeline groups tell which do "
+                      "the same as" +
+                          of_rank;
     return Error{ErrorKind::kQuery,
-                 "no other rank is of the pipeline stage of rank " + std::to_string(rank) +
+                 why +
                      ": what it takes too long for cannot be told from summaries, but from a "
                      "database of all ranks' traces",
                  ""};
@@ -90,6 +96,7 @@ class OwnWork {
   // late is no measure, but where nobody else is left. A rank that is alone has no role.
   Status ReadRoles(SqliteDb& db, const std::set<int64_t>& late) {
     TRACEDB_ASSIGN(places, PipelinePlaces(db, rows_));
+    has_stages_ = !places.empty();
     bool do_the_same = places.empty();
     if (do_the_same) {
       TRACEDB_ASSIGN(has_messages, HasMessages(db, rows_));
@@ -328,8 +335,9 @@ class OwnWork {
   const OwnMoments moments_;
   std::vector<std::optional<int64_t>> role_of_;     // by trace
   std::map<int64_t, std::vector<uint32_t>> peers_;  // traces, by role
-  std::vector<bool> is_late_;                       // traces
-  std::vector<uint32_t> not_compared_;              // edges
+  bool has_stages_ = false;
+  std::vector<bool> is_late_;           // traces
+  std::vector<uint32_t> not_compared_;  // edges
   std::map<Of, Excess> excess_;
   std::vector<Longer> longer_;
 };
