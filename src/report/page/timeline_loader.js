@@ -44,7 +44,7 @@ class TimelineLoader {
     const share = (view.to - view.from) / (this.timeline.end - this.timeline.begin);
     // Zoomed out the thinned rows tell as much as there are pixels.
     if (missing.length === 0 || share * missing.length > 0.5) return;
-    const room = (view.to - view.from) / 2;
+    const room = (view.to - view.from) / (shortest > 0 ? 8 : 2);
     const [from, to] = [view.from - room, view.to + room];
     const query = this.queryOf(missing, from, to, shortest);
     if (query === this.asked) return;
