@@ -245,12 +245,12 @@ def the_server_loads_what_has_pixels(setting):
         page = setting.browser.open(server.url + "report", width=1400)
         page.wait("document.documentElement.dataset.ready === '1'")
         drawn = (f"{AT}.painter.drawn.map(({{lane, place}}) => {AT}.store.nameAt(lane.id, place))")
-        page.evaluate(f"{AT}.show({{from: 4000, to: 8000, rank: 0}})")
+        page.evaluate(f"{AT}.show({{from: 4000, to: 7000, rank: 0}})")
         page.wait(f"{AT}.loader.windows.length > 0")
         page.settle()
         loaded = page.evaluate(f"{AT}.loader.windows[0]")
         assert 0.5 < loaded["shortest"] <= 2 and loaded["count"] < 40, loaded
-        assert {f"long_{i}" for i in range(8, 16)} <= set(page.evaluate(drawn))
+        assert {f"long_{i}" for i in range(8, 14)} <= set(page.evaluate(drawn))
         assert page.evaluate(f"{AT}.painter.marks") > 200  # what is short, as pieces of time
         page.evaluate(f"{AT}.show({{from: 6000, to: 6003, rank: 0}})")
         page.wait(f"{AT}.loader.windows.some((one) => one.shortest === 0)")

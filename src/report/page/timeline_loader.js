@@ -43,7 +43,7 @@ class TimelineLoader {
     }).map((lane) => lane.rank))].slice(0, kLoadRanksMax);
     const share = (view.to - view.from) / (this.timeline.end - this.timeline.begin);
     // Zoomed out the thinned rows tell as much as there are pixels.
-    if (missing.length === 0 || share * missing.length > 0.5) return;
+    if (missing.length === 0 || share * missing.length > 0.25) return;
     const room = (view.to - view.from) / (shortest > 0 ? 8 : 2);
     const [from, to] = [view.from - room, view.to + room];
     const query = this.queryOf(missing, from, to, shortest);
