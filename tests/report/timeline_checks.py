@@ -245,7 +245,7 @@ def the_server_loads_what_has_pixels(setting):
         page = setting.browser.open(server.url + "report", width=1400)
         page.wait("document.documentElement.dataset.ready === '1'")
         drawn = (f"{AT}.painter.drawn.map(({{lane, place}}) => {AT}.store.nameAt(lane.id, place))")
-        page.evaluate(f"{AT}.show({{from: 4000, to: 7000, rank: 0}})")
+        page.evaluate(f"{AT}.show({{from: 4000, to: 6500, rank: 0}})")
         page.wait(f"{AT}.loader.windows.length > 0")
         page.settle()
         loaded = page.evaluate(f"{AT}.loader.windows[0]")
