@@ -31,13 +31,13 @@ NOBODY_GAINS = ("accumulates_even", "all_log", "evaluating", "halves_in_turn", "
                 "small_messages", "warming_up")
 # Each stage of a pipeline is one rank: what it does is like nothing that another does.
 NOT_TOLD = ("first_stage_loads", "slow_stage")
-# Of random jobs. Where own work was done before each part is known in sum alone, where peers had
-# done all of it while they waited in one.
-SEEDS = range(40)
+SEEDS = range(40)  # of random jobs
 RANDOM_OFF_PCT, RANDOM_OFF_NS = 2, 30_000
 # What is wrong, and why. What passes has to leave the list.
 KNOWN_WRONG = {
     30: "a sixth of the gain is missing: waits of peers for less than 250 us are not recorded"}
+# Nothing that other ranks do is like what one of these does in a step.
+MAY_BE_REFUSED = ("waits_for_more_1", "waits_for_more_5")
 SAID = "cannot be told from summaries"
 STAGE_SAID = "no other rank is of the pipeline stage"
 RECORDED_ONLY = ("calls_not_recorded", "kernel_kinds", "no_gpu_activity", "rank_not_recorded")
@@ -137,7 +137,7 @@ def is_near_enough(ns, want):
 
 
 def random_differences(case, job):
-    """A gain is right, or it is said that it is not told."""
+    """A gain is right, or, of those that are named, it may be said that it is not told."""
     yield from unchanged(job)
     asked = [([rank], without) for rank, without in case.without.items()]
     if len(case.late) > 1:
@@ -147,7 +147,7 @@ def random_differences(case, job):
         options = [word for rank in ranks for word in ("--without", f"rank-late={rank}")]
         found, said = job.steps("job.db", *options)
         after = [row[3] for row in found]
-        if not found and SAID in said:
+        if not found and SAID in said and case.job.folder in MAY_BE_REFUSED:
             continue
         if len(after) != len(wanted) or not all(map(is_near_enough, after, wanted)):
             yield f"without the lateness of {ranks} steps take {after or said}, and not {wanted}"

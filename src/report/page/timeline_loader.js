@@ -42,7 +42,7 @@ class TimelineLoader {
         && !this.has(lane.rank, view.from, view.to, shortest);
     }).map((lane) => lane.rank))].slice(0, kLoadRanksMax);
     const share = (view.to - view.from) / (this.timeline.end - this.timeline.begin);
-    // Zoomed out the thinned rows tell as much as there are pixels.
+    // Zoomed out the thinned rows of streams are as fine as pixels, and a view is not to take long.
     if (missing.length === 0 || share * missing.length > 0.25) return;
     const room = (view.to - view.from) / (shortest > 0 ? 8 : 2);
     const [from, to] = [view.from - room, view.to + room];
