@@ -103,21 +103,11 @@ waited AS MATERIALIZED (  -- from a part's own start to that of the last
   WHERE p.dur_ns > 0 AND m.last_ns > p.aligned_ts_ns
     AND p.trace_id IN (SELECT trace_id FROM recorded)
 ),
-lane AS MATERIALIZED (
-  SELECT track_id, device, trace_id, base_ns FROM tracks
-  WHERE (trace_id, device) IN (SELECT trace_id, device FROM message)
-),
-ran AS (
-  SELECT track_id, step, min(ts) AS first_ts, max(ts + ifnull(dur_ns, 0)) AS last_ts
-  FROM activities
-  WHERE step IS NOT NULL AND ifnull(dur_ns, 0) >= 0
-  GROUP BY +track_id, step
-),
 stretch AS (
-  SELECT w.device, w.trace_id, r.step, min(r.first_ts + w.base_ns) AS from_ns,
-         max(r.last_ts + w.base_ns) AS to_ns
-  FROM ran r JOIN lane w ON w.track_id = r.track_id
-  GROUP BY w.trace_id, w.device, r.step
+  SELECT device, trace_id, step, min(first_ns) AS from_ns, max(last_ns) AS to_ns
+  FROM step_activities
+  WHERE (trace_id, device) IN (SELECT trace_id, device FROM message)
+  GROUP BY trace_id, device, step
 ),
 exchanged AS (
   SELECT trace_id, device, step, max(size) AS stages,

@@ -135,7 +135,8 @@ GROUP BY t.run_id, r.run, t.rank, u.device, u.stream;
 
 CREATE VIEW busy_segments AS
 -- A stretch of time in which the same kinds of activity run on a device; where nothing runs there
--- is none. Those of one trace and device are found by time at once.
+-- is none. Those of one trace and device are found by time at once. A gathered database has an
+-- outline of them: how long what ran between two moments that ranks are compared by, not when.
 --   trace_id: the file
 --   rank: of that file
 --   device: GPU

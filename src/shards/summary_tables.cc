@@ -21,49 +21,6 @@ struct Plan {
 constexpr const char* kOfTrace = " WHERE trace_id = ?1";
 constexpr const char* kOfRows = " WHERE id BETWEEN ?2 AND ?3";
 
-// Of each part how long after its start, and at most until its end, the last work ran that was
-// computed or copied and began before its end; and how long after its end such work began (NULL:
-// never).
-// Stretches follow each other, so what ran in a part is in one of the last two that began before
-// its end. After it 64 are looked at: so many that have communication alone are a long time.
-constexpr const char* kPartUses =
-    "(SELECT id, min(max(ifnull(last_ns - start_ns, 0), 0), end_ns - start_ns) AS computing_ns, "
-    "  CASE WHEN last_ns > end_ns THEN 0 ELSE next_ns - end_ns END AS idle_ns "
-    " FROM (SELECT p.id, p.ts_ns AS start_ns, p.ts_ns + p.dur_ns AS end_ns, "
-    "    (SELECT max(b.ts_ns + b.dur_ns) FROM (SELECT w.ts_ns, w.dur_ns, w.kinds "
-    "       FROM _busy_segment w WHERE w.trace_id = ?1 AND w.device = t.device "
-    "       AND w.ts_ns < p.ts_ns + p.dur_ns ORDER BY w.ts_ns DESC LIMIT 2) b "
-    "     WHERE b.kinds & 5) AS last_ns, "
-    "    (SELECT min(b.ts_ns) FROM (SELECT w.ts_ns, w.kinds "
-    "       FROM _busy_segment w WHERE w.trace_id = ?1 AND w.device = t.device "
-    "       AND w.ts_ns >= p.ts_ns + p.dur_ns ORDER BY w.ts_ns LIMIT 64) b "
-    "     WHERE b.kinds & 5) AS next_ns "
-    "  FROM _collective_part p JOIN _gpu_slice s ON s.id = p.id JOIN _track t ON t.id = s.track "
-    "  WHERE p.id BETWEEN ?2 AND ?3 AND p.dur_ns >= 0)) ORDER BY id";
-
-// Of each GPU and step what was launched in it, and for how long the GPU was busy from the step's
-// start to the first of these.
-constexpr const char* kStepLasts =
-    "(SELECT l.*, iif(p.ts_ns IS NULL, NULL, ifnull("
-    "   (SELECT sum(min(b.ts_ns + b.dur_ns, l.start_ns) - max(b.ts_ns, p.ts_ns)) "
-    "    FROM _busy_segment b WHERE b.trace_id = ?1 AND b.device = l.device "
-    "    AND b.ts_ns < l.start_ns AND b.ts_ns + b.dur_ns > p.ts_ns AND b.ts_ns >= ifnull("
-    "      (SELECT max(e.ts_ns) FROM _busy_segment e WHERE e.trace_id = ?1 "
-    "       AND e.device = l.device AND e.ts_ns <= p.ts_ns), p.ts_ns)), 0)) AS busy_ns "
-    " FROM (SELECT t.trace_id, t.device, a.step, sum(a.activities) AS activities, "
-    "         min(min(a.ts + t.base_ns, ifnull(a.launch_ts_ns, a.ts + t.base_ns))) AS begin_ns, "
-    "         min(a.ts + t.base_ns) AS start_ns, max(a.end_ts + t.base_ns) AS end_ns "
-    "       FROM (SELECT s.track, k.step, count(*) AS activities, min(s.ts) AS ts, "
-    "               max(s.ts + ifnull(s.dur, 0)) AS end_ts, min(k.launch_ts_ns) AS launch_ts_ns "
-    "             FROM _gpu_slice s LEFT JOIN _launch k ON k.id = s.id "
-    "             WHERE s.id BETWEEN ?2 AND ?3 AND ifnull(s.dur, 0) >= 0 "
-    "             AND s.id NOT IN (SELECT id FROM _impossible_time) "
-    "             GROUP BY k.step, s.track) a "  // rows nearly are in this order
-    "       JOIN _track t ON t.id = a.track GROUP BY t.trace_id, t.device, a.step) l "
-    " LEFT JOIN (SELECT s.step, min(s.ts + t.base_ns) AS ts_ns FROM _step s "
-    "   JOIN _track t ON t.id = s.track WHERE s.id BETWEEN ?2 AND ?3 AND s.dur >= 0 "
-    "   GROUP BY s.step HAVING count(*) = 1) p ON p.step = l.step)";
-
 constexpr Plan kPlans[] = {
     {"trace", "_trace",
      "trace_id:t path:s rank folder:s input_folder:s named_run:s is_graph_capture rank_source:s "
@@ -120,9 +77,14 @@ constexpr Plan kPlans[] = {
      "ORDER BY p.id"},
     // For the replay of collectives alone: whether a rank computed while a part ran, and when
     // again; when its GPU began each step's work, and was done with it.
-    {"part_use", "_part_use", "id:r computing_ns idle_ns", kPartUses},
+    {"part_use", "_part_use", "id:r computing_ns idle_ns", "temp.part_use WHERE trace_id = ?1"},
     {"step_last", "_step_last",
-     "trace_id:t device step activities begin_ns start_ns end_ns busy_ns", kStepLasts},
+     "trace_id:t device step activities begin_ns start_ns end_ns busy_ns",
+     "temp.step_last WHERE trace_id = ?1"},
+    // For what asks how long something ran between collectives: not all of its stretches.
+    {"busy_outline", "_busy_segment", "trace_id:t device ts_ns dur_ns kinds",
+     "temp.busy_outline b JOIN temp.outline_device d ON d.number = b.number "
+     "WHERE d.trace_id = ?1"},
     // Slices are read for what held the last rank of a collective, and only the stretches that
     // somebody waited in: they are in the order of time, so that few row groups are.
     {"gpu_slice", "",

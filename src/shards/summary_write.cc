@@ -13,6 +13,7 @@
 
 #include "shards/folder_landing.h"
 #include "shards/shard_manifest.h"
+#include "shards/worked_out_tables.h"
 #include "tracedb/ingest/read/content_hash.h"
 #include "tracedb/parquet/parquet_writer.h"
 #include "tracedb/shards/summary_tables.h"
@@ -241,7 +242,11 @@ Status WriteFiles(SqliteDb& db, Shard& shard, const fs::path& folder,
       db.Execute("CREATE TEMP TABLE IF NOT EXISTS used_text (id INTEGER PRIMARY KEY);"
                  "CREATE TEMP TABLE IF NOT EXISTS used_args (id INTEGER PRIMARY KEY);"
                  "DELETE FROM temp.used_text; DELETE FROM temp.used_args"));
-  for (Trace& trace : shard.traces) TRACEDB_TRY(FindTexts(db, trace));
+  TRACEDB_TRY(ClearWorkedOutTables(db));
+  for (Trace& trace : shard.traces) {
+    TRACEDB_TRY(FindTexts(db, trace));
+    TRACEDB_TRY(WorkOutTables(db, trace.trace_id, trace.first_row, trace.last_row));
+  }
   for (const SummaryTable& table : SummaryTables()) {
     if (stop.load()) return Error{ErrorKind::kInput, "interrupted", ""};
     const fs::path path = folder / table.file;

@@ -25,11 +25,18 @@ struct WholeAnyway {
   std::string_view query;
   const char* if_sql;
 };
-constexpr std::array<WholeAnyway, 4> kWholeAnyway = {
+// What ran between collectives was outlined.
+constexpr const char* kIfOutlined =
+    "SELECT NOT EXISTS (SELECT 1 FROM main._device_use u WHERE u.end_ns > u.start_ns "
+    "AND NOT EXISTS (SELECT 1 FROM main._busy_segment b WHERE b.trace_id = u.trace_id))";
+constexpr std::array<WholeAnyway, 7> kWholeAnyway = {
     {// It looks up kernels of collectives alone, and those are there.
      {"nccl_unmatched", "SELECT 1"},
      // Its replay takes what is there: collectives alone.
      {kReplayed, "SELECT 1"},
+     {"overlap_by_group", kIfOutlined},
+     {"expert_imbalance", kIfOutlined},
+     {"pipeline_bubbles", kIfOutlined},
      // What it needs of each step was summed.
      {"step_times",
       "SELECT (SELECT count(*) FROM main._step_last) > 0 OR NOT EXISTS "

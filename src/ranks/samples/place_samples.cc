@@ -98,6 +98,9 @@ Result<std::vector<DeviceLoad>> LoadsFor(SqliteDb& db, const SampleSource& sourc
                                   "FROM _device_use u JOIN _trace t ON t.trace_id = u.trace_id "
                                   "WHERE (?1 IS NULL OR t.run_id = ?1) "
                                   "AND (?2 IS NULL OR t.host IS NULL OR t.host = ?2) "
+                                  // Of summaries it is not known when a GPU was busy.
+                                  "AND NOT EXISTS (SELECT 1 FROM main.sqlite_schema "
+                                  "WHERE type = 'table' AND name = '_left_out') "
                                   "AND typeof(u.device) = 'integer' AND u.end_ns > u.start_ns"));
   TRACEDB_TRY(source.run_id ? rows.Bind(1, *source.run_id) : rows.BindNull(1));
   TRACEDB_TRY(host ? rows.Bind(2, std::string_view(*host)) : rows.BindNull(2));
