@@ -17,8 +17,9 @@
 -- these one is the last more often than by chance if that has 1 % / ranks, were all as likely.
 --
 -- Communication in groups that do not say what they are for (default_pg) is told by its callers
--- (`collective_callers`). Where a run has one rank recorded, nobody knows what of its communication
--- was waiting: all of it counts. Number types are those of the GPU's tensor cores.
+-- (`collective_callers`). Of one rank alone all its communication counts, waiting or not. Number
+-- types are those of the GPU's tensor cores. A gathered database tells of late ranks, transfers and
+-- waits in communication alone, and of a late rank the least gain, or NULL: it is not told.
 --
 -- param:  min_pct  real(pct)   = 2     What gains less is left out.
 -- param:  rank     int(id)     = null  Problems of this rank only; of all of them when null.
@@ -33,12 +34,11 @@
 --                                  all; NULL: no one step.
 -- column: evidence     text        The figures, and the query that has more of them.
 -- column: advice       text        What to do.
--- column: gain_ms      real(ms)    Of a step: the mean over all steps of the run. What makes a rank
---                                  late counts first, so that others gain what is left.
+-- column: gain_ms      real(ms)    Of a step, the mean of the run's. Late ranks come before others.
 -- column: gain_pct     real(pct)   The same of the time of the steps.
 -- column: together_ms  real(ms)    With all rows up to this one, of a step.
 -- column: what_if      text        The change, as the query what_if takes it.
--- column: see          text        The command that shows the step it is about in Perfetto.
+-- column: see          text        The command that shows it in Perfetto; NULL: there is none.
 --
 -- about:  what to do
 -- empty:  Nothing that is known here gains that much, or no GPU activity is in the database.
@@ -51,6 +51,13 @@
 WITH recorded AS MATERIALIZED (
   SELECT trace_id, run_id, run, capture_id, rank AS own_rank, world_size AS job_ranks FROM traces
   WHERE (:run IS NULL OR run = :run) AND (:capture IS NULL OR capture = :capture)
+),
+replayed AS MATERIALIZED (
+  -- Of a gathered database collectives alone: what is said of changes whose like summaries do not
+  -- have.
+  SELECT is_summed, iif(is_summed, ',{"untold":"stays"}', '') AS least,
+         iif(is_summed, ',{"untold":"goes"}', '') AS most
+  FROM (SELECT EXISTS (SELECT 1 FROM step_activities WHERE is_summed = 1) AS is_summed)
 ),
 part AS MATERIALIZED (
   SELECT r.run_id, u.* FROM step_uses u JOIN recorded r ON r.trace_id = u.trace_id
@@ -149,8 +156,9 @@ caused AS MATERIALIZED (
   FROM cause_row GROUP BY run_id, rank, cause, name
 ),
 root AS MATERIALIZED (
-  SELECT run_id, rank, sum(collectives) AS collectives, sum(ns) AS ns FROM caused
-  GROUP BY run_id, rank
+  SELECT run_id, rank, sum(collectives) AS collectives, sum(ns) AS ns,
+         row_number() OVER (PARTITION BY run_id ORDER BY sum(ns) DESC, rank) AS place
+  FROM caused GROUP BY run_id, rank
 ),
 root_name AS MATERIALIZED (
   SELECT run_id, rank, cause, name, sum(ns) AS ns,
@@ -493,8 +501,9 @@ whole_base AS (
 ),
 on_path AS MATERIALIZED (  -- what holds the host on the critical path
   SELECT c.run_id, p.kind, p.held_name_id, p.rank, sum(p.dur_ns) AS ns, count(*) AS stretches
-  FROM captures c CROSS JOIN replay_path(c.capture_id, '[]') p
-  WHERE (:run IS NULL OR c.run = :run) AND (:capture IS NULL OR c.capture = :capture)
+  FROM replayed y CROSS JOIN captures c CROSS JOIN replay_path(c.capture_id, '[]') p
+  WHERE NOT y.is_summed
+    AND (:run IS NULL OR c.run = :run) AND (:capture IS NULL OR c.capture = :capture)
     AND p.kind IN ('recorder', 'host') AND (:rank IS NULL OR p.rank = :rank)
   GROUP BY c.run_id, p.kind, p.held_name_id, p.rank
 ),
@@ -587,10 +596,11 @@ late_chain AS MATERIALIZED (  -- who is late without those before, and so on: wh
             FROM (SELECT *, sum(ns) OVER (PARTITION BY rank) AS rank_ns
                   FROM (SELECT p.rank, iif(p.kind = 'host', p.held_name_id, NULL) AS held_name_id,
                                sum(p.dur_ns) AS ns
-                        FROM captures c
+                        FROM captures c CROSS JOIN replayed y
                         CROSS JOIN replay_path(c.capture_id, '[' || u.change
                           || iif(u.turn < 0, '', printf(',{"rank_late":%d}',
-                                                        json_extract(u.next, '$[0]'))) || ']') p
+                                                        json_extract(u.next, '$[0]')))
+                          || y.least || ']') p
                         WHERE c.run_id = u.run_id AND (:capture IS NULL OR c.capture = :capture)
                           AND p.kind NOT IN ('transfer', 'unrecorded', 'recorder')
                           AND instr(u.first, printf(':%d}', p.rank)) = 0
@@ -608,8 +618,8 @@ late_chain AS MATERIALIZED (  -- who is late without those before, and so on: wh
 ),
 late_without AS (
   SELECT x.*, sum(s.dur_ns) AS ns
-  FROM captures c CROSS JOIN late_chain x ON x.run_id = c.run_id
-  CROSS JOIN replay_steps(c.capture_id, '[' || x.change || ']') s
+  FROM replayed y CROSS JOIN captures c CROSS JOIN late_chain x ON x.run_id = c.run_id
+  CROSS JOIN replay_steps(c.capture_id, '[' || x.change || y.least || ']') s
   WHERE :capture IS NULL OR c.capture = :capture
   GROUP BY x.run_id, x.turn
 ),
@@ -618,6 +628,7 @@ host_busy AS (  -- a host in a step, but for calls that wait for the GPU
          s.dur_ns - ifnull((SELECT sum(u.total_ns) FROM sync_uses u
                             WHERE u.trace_id = s.trace_id AND u.step = s.step), 0) AS ns
   FROM recorded r JOIN steps s ON s.trace_id = r.trace_id
+  WHERE NOT (SELECT is_summed FROM replayed)  -- which do not have these calls
 ),
 host_more AS MATERIALIZED (
   -- Than on the middle one of the ranks, of two the lower, in sum; how far that one is off the
@@ -653,7 +664,8 @@ next_gain AS (  -- where it adds to what these gain
     -- what takes it longer than the middle one of the ranks, by half of the gain, and more than
     -- that one is off the quickest; for all that its host does, by as much; or for its GPU, where
     -- that is no chance.
-    AND (EXISTS (
+    -- What a host does between collectives summaries do not tell.
+    AND ((NOT (SELECT is_summed FROM replayed) AND EXISTS (
            SELECT 1 FROM (
              SELECT max(iif(rank = x.rank, ns, NULL)) AS own_ns,
                     ifnull(max(iif(place + a.ranks - with_it = (a.ranks + 1) / 2, ns, NULL)), 0)
@@ -666,7 +678,7 @@ next_gain AS (  -- where it adds to what these gain
                          GROUP BY u.rank)))
            WHERE 2 * (own_ns - middle_ns) >= x.gain_ns
              AND own_ns - middle_ns >= 3 * (middle_ns - least_ns)
-             AND NOT ifnull(instr(l.reasons, json_quote(x.held)), 0))
+             AND NOT ifnull(instr(l.reasons, json_quote(x.held)), 0)))
          OR (2 * h.ns >= x.gain_ns AND h.ns >= 3 * h.apart_ns)
          OR (2 * ifnull(g.ns, 0) >= x.gain_ns
              AND NOT ifnull(l.is_gpu, 0)))
@@ -733,9 +745,9 @@ found (run_id, problem, rank, evidence, advice, change) AS MATERIALIZED (
            ELSE 'issue it asynchronously, earlier, or in larger pieces'
          END,
          printf('{"transfers":%s%s%s}', json_quote(e.kind),
-                CASE WHEN e.kind <> 'other' THEN ''
+                CASE WHEN e.kind <> 'other' OR y.is_summed THEN ''
                      ELSE printf(',"caller":%s', json_quote(coalesce(e.caller, '-'))) END, o.json)
-  FROM of_rank o, exposed e JOIN whole w ON w.run_id = e.run_id
+  FROM of_rank o, replayed y, exposed e JOIN whole w ON w.run_id = e.run_id
   LEFT JOIN waited u ON u.run_id = e.run_id AND u.kind = e.kind AND u.caller IS e.caller
   LEFT JOIN once x ON x.run_id = e.run_id AND x.kind = e.kind AND x.place = 1 AND 2 * x.ns > e.ns
   LEFT JOIN small m ON m.run_id = e.run_id AND m.kind = e.kind
@@ -781,6 +793,11 @@ found (run_id, problem, rank, evidence, advice, change) AS MATERIALIZED (
   LEFT JOIN host_longer h ON h.run_id = r.run_id AND h.name = n.name AND h.rank = r.rank
   LEFT JOIN luck_text l ON l.run_id = r.run_id AND l.rank = r.rank
   WHERE NOT EXISTS (SELECT 1 FROM team t WHERE t.run_id = r.run_id AND t.rank = r.rank)
+    -- Of a thousand ranks nearly all are the last now and then: what nobody waits for is no gain.
+    AND (NOT (SELECT is_summed FROM replayed)
+         OR (r.place <= 16
+             AND 100.0 * r.ns >= coalesce(:min_pct, 2) * (SELECT b.ns FROM whole_base b
+                                                          WHERE b.run_id = r.run_id)))
   UNION ALL
   SELECT t.run_id,
          CASE WHEN t.kind = 'in turn'
@@ -1001,14 +1018,22 @@ doubted AS (  -- what late ranks cost others that nobody recorded is not known
            || iif(f.change GLOB '{"rank_late"*' AND count(DISTINCT r.own_rank) < max(r.job_ranks),
                   '; part of the waits may be for ranks that were not recorded', '') AS evidence,
          f.advice, f.change
-  FROM found f JOIN recorded r ON r.run_id = f.run_id
+  FROM found f JOIN recorded r ON r.run_id = f.run_id CROSS JOIN replayed y
+  WHERE NOT y.is_summed OR f.change GLOB '{"rank_late"*' OR f.change GLOB '{"transfers"*'
+    OR f.change GLOB '{"waits":"pipeline"*'
   GROUP BY f.run_id, f.problem, f.rank, f.evidence, f.advice, f.change
 ),
-tried AS (  -- each alone, by step
-  SELECT f.*, b.capture, b.step, b.dur_ns - s.dur_ns AS ns
-  FROM captures c CROSS JOIN doubted f ON f.run_id = c.run_id
-  CROSS JOIN replay_steps(c.capture_id, '[' || f.change || ']') s
+variant(is_most) AS (VALUES (0), (1)),
+tried AS (  -- each alone, by step; most_ns: if all that summaries do not tell took no time
+  SELECT f.run_id, f.problem, f.rank, f.evidence, f.advice, f.change, b.capture, b.step,
+         sum(iif(v.is_most, 0, b.dur_ns - s.dur_ns)) AS ns,
+         sum(iif(v.is_most, b.dur_ns - s.dur_ns, 0)) AS most_ns
+  FROM replayed y CROSS JOIN captures c CROSS JOIN doubted f ON f.run_id = c.run_id
+  JOIN variant v ON NOT v.is_most OR (y.is_summed AND f.change GLOB '{"rank_late"*')
+  CROSS JOIN replay_steps(c.capture_id,
+                          '[' || f.change || iif(v.is_most, y.most, y.least) || ']') s
   JOIN base b ON b.capture_id = c.capture_id AND b.step IS s.step
+  GROUP BY f.run_id, f.problem, f.rank, f.evidence, f.change, b.capture_id, b.step
 ),
 turned AS (  -- the step that gains most has turn 1
   SELECT *, row_number() OVER (PARTITION BY run_id, problem, rank, evidence, change
@@ -1017,6 +1042,7 @@ turned AS (  -- the step that gains most has turn 1
 ),
 by_problem AS (
   SELECT run_id, problem, rank, evidence, advice, change, sum(ns) AS ns,
+         sum(most_ns) AS most_ns,
          max(iif(turn = 1 AND step IS NOT NULL, ns, NULL)) AS worst_ns,
          max(iif(turn = 1, printf('%d %d', capture, step), NULL)) AS worst
   FROM turned GROUP BY run_id, problem, rank, evidence, change
@@ -1029,7 +1055,9 @@ weighed AS (  -- who waits for the GPU runs late for what else holds the host: t
         FROM by_problem)
 ),
 placed AS (
-  SELECT a.run_id, a.problem, a.rank, a.evidence, a.advice, a.change, a.ns, w.ns AS whole_ns,
+  SELECT a.run_id, a.problem, a.rank, a.evidence, a.advice, a.change, a.ns,
+         a.most_ns > 1.1 * a.ns AND a.most_ns > a.ns + 100000
+           AND 100.0 * a.most_ns >= coalesce(:min_pct, 2) * w.ns AS is_least, w.ns AS whole_ns,
          w.steps, iif(2 * a.worst_ns > a.ns, a.worst, NULL) AS worst,
          row_number() OVER (PARTITION BY a.run_id
                             ORDER BY a.change GLOB '{"rank_late"*' DESC,
@@ -1053,7 +1081,7 @@ joint AS (  -- with all that come before it
 all_joint AS (
   SELECT j.*, sum(b.dur_ns - s.dur_ns) AS joint_ns
   FROM captures c CROSS JOIN joint j ON j.run_id = c.run_id
-  CROSS JOIN replay_steps(c.capture_id, '[' || j.changes || ']') s
+  CROSS JOIN replay_steps(c.capture_id, '[' || j.changes || (SELECT least FROM replayed) || ']') s
   JOIN base b ON b.capture_id = c.capture_id AND b.step IS s.step
   GROUP BY j.run_id, j.place
 ),
@@ -1068,23 +1096,38 @@ gained AS (  -- with others a late rank may gain a little more than alone: that 
                     AS added_ns FROM reached)
 ),
 enough AS (  -- is_hidden: behind what comes before, and gains less or nothing alone
-  SELECT *, gain_ns > ns AS is_hidden,
-         min(gain_ns) OVER (PARTITION BY run_id ORDER BY place
-                            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before_ns
-  FROM gained WHERE 100.0 * gain_ns >= coalesce(:min_pct, 2) * whole_ns AND gain_ns > 0
+  SELECT *, is_told AND gain_ns > ns AS is_hidden,
+         min(iif(is_told, gain_ns, NULL))
+           OVER (PARTITION BY run_id ORDER BY place
+                 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before_ns
+  FROM (SELECT *, 100.0 * gain_ns >= coalesce(:min_pct, 2) * whole_ns AND gain_ns > 0 AS is_told
+        FROM gained)
+  WHERE is_told OR is_least
 ),
 kept AS MATERIALIZED (
-  SELECT g.run_id, g.problem, g.rank, g.worst,
+  SELECT g.run_id, iif(g.is_told, g.problem, printf('Whether rank %d is late is not told', g.rank))
+           AS problem, g.rank, g.worst,
          g.evidence
            || CASE WHEN NOT g.is_hidden THEN ''
                    WHEN 100.0 * g.ns < coalesce(:min_pct, 2) * g.whole_ns
                    THEN '; alone it gains nothing, as who is late hides it'
                    ELSE printf('; alone it gains %.3f ms, as who is late hides the rest',
-                               g.ns / 1e6 / g.steps) END AS evidence,
-         g.advice, g.gain_ns, g.whole_ns, g.steps, g.change,
-         row_number() OVER (PARTITION BY g.run_id
-                            ORDER BY iif(g.is_hidden, min(g.gain_ns, g.before_ns), g.gain_ns) DESC,
-                                     g.is_hidden, g.problem, g.rank, g.evidence) AS number
+                               g.ns / 1e6 / g.steps) END
+           || CASE WHEN NOT g.is_least THEN ''
+                   ELSE iif(g.is_told, '; that gain is the least', '')
+                          || '; some of what it does between its collectives is like nothing that '
+                          || 'other ranks do, and how much of that is too long summaries do not '
+                          || 'show'
+              END AS evidence,
+         g.advice, iif(g.is_told, g.gain_ns, NULL) AS gain_ns, g.whole_ns, g.steps,
+         iif(g.is_told, g.change, NULL) AS change,
+         iif(g.is_told,
+             row_number() OVER (PARTITION BY g.run_id
+                                ORDER BY g.is_told DESC,
+                                         iif(g.is_hidden, min(g.gain_ns, g.before_ns), g.gain_ns)
+                                           DESC,
+                                         g.is_hidden, g.problem, g.rank, g.evidence), NULL)
+           AS number
   FROM enough g WHERE NOT g.is_hidden OR g.before_ns IS NOT NULL
   UNION ALL
   SELECT run_id, 'GPU memory is fragmented', rank, NULL,
@@ -1115,7 +1158,7 @@ up_to AS (
 together AS MATERIALIZED (
   SELECT u.run_id, u.number, sum(b.dur_ns - s.dur_ns) AS ns
   FROM captures c CROSS JOIN up_to u ON u.run_id = c.run_id
-  CROSS JOIN replay_steps(c.capture_id, '[' || u.changes || ']') s
+  CROSS JOIN replay_steps(c.capture_id, '[' || u.changes || (SELECT least FROM replayed) || ']') s
   JOIN base b ON b.capture_id = c.capture_id AND b.step IS s.step
   GROUP BY u.run_id, u.number
 )
@@ -1132,12 +1175,13 @@ SELECT
   100.0 * gain_ns / whole_ns AS gain_pct,
   1.0 * t.ns / steps / 1e6 AS together_ms,
   '[' || change || ']' AS what_if,
-  'tracedb cut' || database_option() || ' -o cut.json.gz'
-    || iif(change IS NULL, '', ' --critical-path')
+  CASE WHEN NOT y.is_summed OR rank IS NOT NULL THEN 'tracedb cut' END || database_option()
+    || iif(y.is_summed, printf(' --detail --rank %d', rank), '') || ' -o cut.json.gz'
+    || iif(change IS NULL OR y.is_summed, '', ' --critical-path')
     || iif(worst IS NULL, '', ' --step ' || substr(worst, instr(worst, ' ') + 1)
          || iif(r.captures = 1, '', ' --capture ' || substr(worst, 1, instr(worst, ' ') - 1)))
     || iif((SELECT count(*) FROM runs) = 1, '', ' --run ' || char(39)
            || replace(r.run, char(39), char(39, 92, 39, 39)) || char(39)) AS see
-FROM kept k JOIN runs r ON r.run_id = k.run_id
+FROM kept k JOIN runs r ON r.run_id = k.run_id CROSS JOIN replayed y
 LEFT JOIN together t ON t.run_id = k.run_id AND t.number = k.number
 ORDER BY k.run_id, k.number IS NULL, k.number, problem, rank;

@@ -23,7 +23,9 @@
 -- slowdown).
 -- Of a database of summaries (`tracedb gather`) collectives alone are replayed, and all that a rank
 -- does between two of them is one piece: rank_late, transfers, waits of a parallelism, and names
--- and the kind of collectives' kernels can be changed there.
+-- and the kind of collectives' kernels can be changed there. What a late rank does that is like
+-- nothing on others is an error there, where it makes a difference; with {"untold": "stays"} it
+-- stays as it is (no less is gained), with {"untold": "goes"} it takes no time.
 --
 -- param:  changes  text        = []    What is changed; nothing: the recorded times.
 -- param:  step     ints(count) = null  These steps only; all when null.

@@ -8,7 +8,7 @@ from page_checks import page_data
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FIXTURES = os.path.join(HERE, "..", "..", "fixtures")
-ELSEWHERE = ["What to do first", "Timeline", "What each step waited for",
+ELSEWHERE = ["Timeline", "What each step waited for",
              "Which kernels take the time", "How busy each stream is, over time"]
 
 
@@ -49,7 +49,11 @@ def what_summaries_lack_takes_no_room(setting):
     there = page.evaluate("[...document.querySelectorAll('#main h2')].map((e) => e.textContent)")
     assert not set(named) & set(there), set(named) & set(there)
     assert "summaries.0.db" in page.evaluate("document.getElementById('elsewhere').textContent")
-    top = page.evaluate("document.querySelector('#partition svg').getBoundingClientRect().top")
+    advice = page.evaluate("document.getElementById('recommendations').innerText")
+    assert "Rank 5 makes the others wait" in advice and "15.17 ms of a step" in advice, advice
+    assert "only the ranks' own databases tell" in advice, advice
+    assert "Show in the timeline" not in advice and "--detail --rank 5" in advice, advice
+    top = page.evaluate("document.querySelector('#recommendations').getBoundingClientRect().top")
     assert top < 700, top
     assert page_data(path)["verdict"]["rank"] == 5
     setting.picture(page, "summaries")

@@ -10,6 +10,7 @@ same is asked of random jobs.
 One line a scenario; exit 1 if any failed.
 """
 import argparse
+import json
 import os
 import re
 import subprocess
@@ -75,6 +76,20 @@ class Gathered:
         return [(row[1], row[2], round(float(row[3]) * 1e6), round(float(row[4]) * 1e6))
                 for row in rows], done.stderr
 
+    def bound(self, rank, untold):
+        """What all steps take in ns if what is not told of a late rank stays, or goes."""
+        changes = json.dumps([{"rank_late": rank}, {"untold": untold}])
+        done = self.run("query", "what_if", "-p", f"changes={changes}", "--db", "job.db",
+                        "--format", "json")
+        return round(sum(row["after_ms"] for row in json.loads(done.stdout)) * 1e6)
+
+    def recommended(self, database):
+        """{rank: gain_ms; None: not told} of the ranks that make the others wait."""
+        done = self.run("query", "recommendations", "--db", database, "--format", "json")
+        rows = json.loads(done.stdout)
+        return {row["rank"]: row["gain_ms"] for row in rows if row["rank"] is not None
+                and re.match("Rank [0-9]+ makes|Whether rank", row["problem"])}
+
 
 def options_of(cause):
     return cause.split() if cause.startswith("--") else ["--without", cause]
@@ -112,20 +127,50 @@ def nobody(job):
             yield f"without the lateness of rank {rank} {before} become {after or said}"
 
 
-def not_told(job, cause):
+def not_told(job, cause, jobs):
     found, said = job.steps("job.db", *options_of(cause))
     if found or STAGE_SAID not in said:
         yield f"without {cause}: {found or said}"
+    wanted = sum(ns for other in jobs for capture in other.captures
+                 for ns in truth.step_lengths(capture).values())
+    rank = int(re.search("rank-late=([0-9]+)", cause)[1])
+    # The most that steps may take, and the least.
+    most, least = (job.bound(rank, untold) for untold in ("stays", "goes"))
+    if not least - OFF_NS <= wanted <= most + OFF_NS or least == most:
+        yield f"without {cause}: from {least} to {most}, the truth is {wanted}"
+
+
+def late_by_truth(scenario):
+    causes = [cause for without in scenario.without for cause in without.causes]
+    return {int(rank) for cause in causes for rank in re.findall("rank-late=([0-9]+)", cause)}
+
+
+def recommended(job, late):
+    """Nobody is named that all events do not name, unless it is true; and all that they name."""
+    of_all, found = job.recommended("scenario.db"), job.recommended("job.db")
+    told = {rank for rank, gain_ms in found.items() if gain_ms is not None}
+    wrong = told - set(of_all) - late
+    if wrong:
+        yield f"recommendations name {wrong}, of all events {of_all}"
+    if set(of_all) - set(found):
+        yield f"recommendations name {found}, of all events {of_all}"
+    for rank in told:
+        rows, said = job.steps("job.db", "--without", f"rank-late={rank}")
+        gains_ns = [before - after for _, _, before, after in rows]
+        if SAID not in said and found[rank] * 1e6 * len(gains_ns) > sum(gains_ns) + 1000:
+            yield f"recommendations: rank {rank} gains {found[rank]} ms, what-if {gains_ns} ns"
 
 
 def differences(scenario, job):
     yield from unchanged(job)
+    if scenario.name not in RECORDED_ONLY:
+        yield from recommended(job, late_by_truth(scenario))
     for without in scenario.without:
         for cause in without.causes:
             if "rank-late" not in cause:
                 continue
             if scenario.name in NOT_TOLD:
-                yield from not_told(job, cause)
+                yield from not_told(job, cause, without.jobs)
             else:
                 yield from without_cause(job, cause, without.jobs)
     if scenario.name in NOBODY_GAINS:
@@ -139,6 +184,7 @@ def is_near_enough(ns, want):
 def random_differences(case, job):
     """A gain is right, or, of those that are named, it may be said that it is not told."""
     yield from unchanged(job)
+    yield from recommended(job, set(case.late))
     asked = [([rank], without) for rank, without in case.without.items()]
     if len(case.late) > 1:
         asked.append((case.late, case.even))

@@ -15,10 +15,13 @@ namespace tracedb {
 namespace {
 
 constexpr int64_t kNamedMax = 3;
-constexpr std::string_view kReplayed = "what_if";
+constexpr std::string_view kReplayed = "what_if", kRecommended = "recommendations";
 constexpr const char* kReplayNote =
     "only summaries were gathered: this is a replay of collectives alone, in which all that a rank "
     "does between two of them is one piece";
+constexpr const char* kRecommendedNote =
+    "only summaries were gathered: late ranks, transfers and waits in communication are looked at; "
+    "of launches, copies, synchronisation and single kernels the ranks' own databases tell";
 // Canned queries that need nothing of the tables that they read and that are not whole, where this
 // SQL gives 1.
 struct WholeAnyway {
@@ -29,11 +32,13 @@ struct WholeAnyway {
 constexpr const char* kIfOutlined =
     "SELECT NOT EXISTS (SELECT 1 FROM main._device_use u WHERE u.end_ns > u.start_ns "
     "AND NOT EXISTS (SELECT 1 FROM main._busy_segment b WHERE b.trace_id = u.trace_id))";
-constexpr std::array<WholeAnyway, 7> kWholeAnyway = {
+constexpr std::array<WholeAnyway, 8> kWholeAnyway = {
     {// It looks up kernels of collectives alone, and those are there.
      {"nccl_unmatched", "SELECT 1"},
      // Its replay takes what is there: collectives alone.
      {kReplayed, "SELECT 1"},
+     // It leaves out what single events alone tell.
+     {kRecommended, "SELECT 1"},
      {"overlap_by_group", kIfOutlined},
      {"expert_imbalance", kIfOutlined},
      {"pipeline_bubbles", kIfOutlined},
@@ -166,8 +171,9 @@ Result<std::string> NoteOfGathered(SqliteDb& db, const QueryDoc& doc) {
   TRACEDB_ASSIGN(note, MissingRanksNote(db));
   TRACEDB_ASSIGN(left_out, MissingFor(db, doc));
   if (left_out.empty()) {
-    if (doc.name != kReplayed) return note;
-    return (note.empty() ? "" : note + "; ") + kReplayNote;
+    if (doc.name != kReplayed && doc.name != kRecommended) return note;
+    return (note.empty() ? "" : note + "; ") +
+           (doc.name == kReplayed ? kReplayNote : kRecommendedNote);
   }
   std::string names;
   for (const std::string& table : left_out) names += (names.empty() ? "" : ", ") + table;

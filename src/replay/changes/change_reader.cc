@@ -18,6 +18,7 @@ struct Word {
 constexpr std::array kWords = {
     Word{"ideal", " rank except_rank step "},
     Word{"rank_late", " "},
+    Word{"untold", " "},
     Word{"slice", " shorten_ns "},
     Word{"transfers", " caller pair rank factor "},
     Word{"waits", " rank "},
@@ -77,12 +78,15 @@ class ChangeReader {
     if (word == kWords.end()) {
       return NotUnderstood(
           "what is to be changed? name, like, glob, kind, rank_late, held_by, "
-          "transfers, waits, short_host, recorder, slice, launch_latency_ns, balance "
-          "or ideal is wanted");
+          "transfers, waits, short_host, recorder, slice, launch_latency_ns, balance, "
+          "untold or ideal is wanted");
     }
     for (const std::string& key : said) {
       if (key == word->key || word->with.find(" " + key + " ") != word->with.npos) continue;
       return NotUnderstood(key + " does not go with " + std::string(word->key));
+    }
+    if (!change.untold.empty() && change.untold != "stays" && change.untold != "goes") {
+      return NotUnderstood("untold: stays or goes is wanted");
     }
     const std::string& group = !change.transfers.empty() ? change.transfers : change.waits;
     const bool is_known =
@@ -99,17 +103,11 @@ class ChangeReader {
     const std::string key(row.Text(2));
     const bool is_text = row.Text(4) == "text";
     const bool is_integer = row.Text(4) == "integer";
-    const std::map<std::string, std::string*> texts = {{"name", &change.name},
-                                                       {"like", &change.like},
-                                                       {"glob", &change.glob},
-                                                       {"kind", &change.kind},
-                                                       {"transfers", &change.transfers},
-                                                       {"waits", &change.waits},
-                                                       {"balance", &change.balance},
-                                                       {"held_by", &change.held_by},
-                                                       {"caller", &change.caller},
-                                                       {"ideal", &change.ideal},
-                                                       {"pair", &change.pair}};
+    const std::map<std::string, std::string*> texts = {
+        {"name", &change.name},       {"like", &change.like},           {"glob", &change.glob},
+        {"kind", &change.kind},       {"transfers", &change.transfers}, {"waits", &change.waits},
+        {"balance", &change.balance}, {"held_by", &change.held_by},     {"caller", &change.caller},
+        {"ideal", &change.ideal},     {"pair", &change.pair},           {"untold", &change.untold}};
     const std::map<std::string, std::optional<int64_t>*> integers = {
         {"rank", &change.rank},
         {"step", &change.step},

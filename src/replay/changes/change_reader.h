@@ -15,7 +15,8 @@ namespace tracedb {
 
 // One object of the array; texts are empty where they are not said.
 struct Change {
-  std::string name, like, glob, kind, transfers, caller, pair, waits, balance, held_by, ideal;
+  std::string name, like, glob, kind, transfers, caller, pair, waits, balance, held_by, ideal,
+      untold;
   std::optional<int64_t> rank, step, slice, shorten_ns, launch_latency_ns, rank_late, except_rank;
   std::optional<double> short_host, recorder;
   double factor = 0;

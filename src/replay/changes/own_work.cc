@@ -24,14 +24,15 @@ constexpr int64_t kUnknownNsMax = 100'000;
 
 class OwnWork {
  public:
-  OwnWork(const ReplayGraph& graph, const ActivityNames& names, StopWatch& watch,
+  OwnWork(const ReplayGraph& graph, const OwnTimes& times, Untold untold, StopWatch& watch,
           EdgeTimes& weights)
       : graph_(graph),
         rows_(graph.rows()),
+        untold_(untold),
         watch_(watch),
         weights_(weights),
-        waits_(graph),
-        moments_(graph, names) {}
+        waits_(*times.waits),
+        moments_(*times.moments) {}
 
   Status Even(SqliteDb& db, const std::set<int64_t>& ranks, const Lateness& late) {
     TRACEDB_TRY(ReadRoles(db, ranks));
@@ -39,7 +40,8 @@ class OwnWork {
       const int64_t rank = rows_.traces[trace].rank;
       is_late_.push_back(ranks.contains(rank));
       const bool is_alone = ranks.contains(rank) && !role_of_[trace].has_value();
-      if (is_alone && late.slow_ranks.contains(rank)) return NothingToCompare(rank);
+      if (untold_ == Untold::kIsError && is_alone && late.slow_ranks.contains(rank))
+        return NothingToCompare(rank);
     }
     std::set<int64_t> steps = late.steps;
     for (const auto& [of, from_ns] : late.ends) steps.insert(of.second);
@@ -48,7 +50,9 @@ class OwnWork {
       if (steps.contains(moments_.Group(group).front().step)) CompareGroup(group, late);
     }
     Shorten();
-    return CheckNotCompared();
+    if (untold_ == Untold::kIsError) return CheckNotCompared();
+    if (untold_ == Untold::kGoes) weights_ = WithoutNotCompared();
+    return Done{};
   }
 
  private:
@@ -168,11 +172,7 @@ class OwnWork {
   // where that makes a difference of more than a tenth of what may be gained.
   Status CheckNotCompared() {
     if (not_compared_.empty()) return Done{};
-    EdgeTimes least = weights_;
-    for (const uint32_t edge : not_compared_) {
-      if (least[edge] != kNoEdge) least.Set(edge, 0);
-    }
-    const int64_t least_ns = EndWith(least);
+    const int64_t least_ns = EndWith(WithoutNotCompared());
     const int64_t unknown_ns = DifferenceNs(EndWith(weights_), least_ns);
     const int64_t gain_ns = DifferenceNs(EndWith(graph_.weights()), least_ns);
     if (watch_.Asked()) return Done{};  // what was stopped is worth nothing
@@ -183,6 +183,14 @@ class OwnWork {
     const uint32_t trace = graph_.TraceOf(node);
     const int64_t rank = rows_.traces[trace].rank;
     return role_of_[trace].has_value() ? NothingAlike(rank) : NothingToCompare(rank);
+  }
+
+  EdgeTimes WithoutNotCompared() const {
+    EdgeTimes least = weights_;
+    for (const uint32_t edge : not_compared_) {
+      if (least[edge] != kNoEdge) least.Set(edge, 0);
+    }
+    return least;
   }
 
   int64_t EndWith(const EdgeTimes& weights) {
@@ -329,10 +337,11 @@ class OwnWork {
 
   const ReplayGraph& graph_;
   const JobRows& rows_;
+  const Untold untold_;
   StopWatch& watch_;
   EdgeTimes& weights_;
-  const OwnWaits waits_;
-  const OwnMoments moments_;
+  const OwnWaits& waits_;
+  const OwnMoments& moments_;
   std::vector<std::optional<int64_t>> role_of_;     // by trace
   std::map<int64_t, std::vector<uint32_t>> peers_;  // traces, by role
   bool has_stages_ = false;
@@ -344,11 +353,20 @@ class OwnWork {
 
 }  // namespace
 
+OwnTimes::OwnTimes() = default;
+OwnTimes::OwnTimes(OwnTimes&&) noexcept = default;
+OwnTimes::~OwnTimes() = default;
+
 Status EvenOwnWork(SqliteDb& db, const ReplayGraph& graph, const std::set<int64_t>& ranks,
-                   const Lateness& late, StopWatch& watch, EdgeTimes& weights) {
+                   const Lateness& late, Untold untold, OwnTimes& times, StopWatch& watch,
+                   EdgeTimes& weights) {
   if (late.steps.empty()) return Done{};
-  TRACEDB_ASSIGN(names, ActivityNames::Read(db, graph.rows()));
-  return OwnWork(graph, names, watch, weights).Even(db, ranks, late);
+  if (times.moments == nullptr) {
+    TRACEDB_ASSIGN(names, ActivityNames::Read(db, graph.rows()));
+    times.waits = std::make_unique<OwnWaits>(graph);
+    times.moments = std::make_unique<OwnMoments>(graph, names);
+  }
+  return OwnWork(graph, times, untold, watch, weights).Even(db, ranks, late);
 }
 
 }  // namespace tracedb

@@ -2,9 +2,8 @@
 // than ranks of their role (MODEL.md, "Collectives alone").
 #pragma once
 
-#include <cstdint>
+#include <memory>
 #include <set>
-#include <vector>
 
 #include "replay/changes/late_slices.h"
 #include "replay/graph/replay_graph.h"
@@ -13,11 +12,28 @@
 
 namespace tracedb {
 
+class OwnMoments;
+class OwnWaits;
 class StopWatch;
 
+// What does not depend on who is late: found when it is first asked for, and kept.
+struct OwnTimes {
+  std::unique_ptr<const OwnWaits> waits;
+  std::unique_ptr<const OwnMoments> moments;
+
+  OwnTimes();
+  OwnTimes(OwnTimes&&) noexcept;
+  ~OwnTimes();
+};
+
+// What is done with own work that is like nothing that peers do.
+enum class Untold { kIsError, kStays, kGoes };
+
 // In the steps in which they were late the own work of these ranks takes no longer than that of
-// their peers. kQuery where a rank has none, and was late by more than its host.
+// their peers. Where what is untold is an error, it is of kQuery, and one where a rank has no peers
+// and was late by more than its host, or where it makes a difference.
 Status EvenOwnWork(SqliteDb& db, const ReplayGraph& graph, const std::set<int64_t>& ranks,
-                   const Lateness& late, StopWatch& watch, EdgeTimes& weights);
+                   const Lateness& late, Untold untold, OwnTimes& times, StopWatch& watch,
+                   EdgeTimes& weights);
 
 }  // namespace tracedb

@@ -1,23 +1,28 @@
 #include "replay/changes/pipeline_places.h"
 
+#include <set>
+
 namespace tracedb {
 
 Result<std::map<int64_t, int64_t>> PipelinePlaces(SqliteDb& db, const JobRows& job) {
   std::map<int64_t, int64_t> places;
-  TRACEDB_ASSIGN(rows, db.Prepare("SELECT (SELECT count(*) FROM json_each(ranks) "
-                                  "WHERE value < ?1) FROM _process_group "
-                                  "WHERE parallelism = 'pipeline' AND run_id = "
-                                  "(SELECT run_id FROM _trace WHERE trace_id = ?2) "
-                                  "AND ?1 IN (SELECT value FROM json_each(ranks)) "
-                                  "ORDER BY size DESC, 1 DESC LIMIT 1"));
-  for (const JobTrace& trace : job.traces) {
-    TRACEDB_TRY(rows.Bind(1, trace.rank));
-    TRACEDB_TRY(rows.Bind(2, trace.trace_id));
+  if (job.traces.empty()) return places;
+  std::set<int64_t> wanted;
+  for (const JobTrace& trace : job.traces) wanted.insert(trace.rank);
+  // All groups once: of a thousand ranks each is in some.
+  TRACEDB_ASSIGN(rows, db.Prepare("SELECT r.value, rank() OVER (PARTITION BY g.group_id "
+                                  "ORDER BY r.value) - 1 AS place "
+                                  "FROM _process_group g, json_each(g.ranks) r "
+                                  "WHERE g.parallelism = 'pipeline' AND g.run_id = "
+                                  "(SELECT run_id FROM _trace WHERE trace_id = ?1) "
+                                  "ORDER BY g.size, place"));
+  TRACEDB_TRY(rows.Bind(1, job.traces.front().trace_id));
+  for (;;) {
     TRACEDB_ASSIGN(any, rows.Step());
-    if (any) places[trace.rank] = rows.Int(0);
-    rows.Reset();
+    if (!any) return places;
+    const bool is_rank = rows.Type(0) == SqlType::kInteger && wanted.contains(rows.Int(0));
+    if (is_rank) places[rows.Int(0)] = rows.Int(1);
   }
-  return places;
 }
 
 Result<bool> HasMessages(SqliteDb& db, const JobRows& job) {

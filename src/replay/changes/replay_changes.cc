@@ -15,7 +15,6 @@
 #include "replay/changes/change_reader.h"
 #include "replay/changes/host_slices.h"
 #include "replay/changes/late_slices.h"
-#include "replay/changes/own_work.h"
 #include "replay/changes/scaled_weight.h"
 #include "replay/changes/summary_changes.h"
 #include "replay/graph/host_steps.h"
@@ -36,6 +35,7 @@ class Weights {
         rows_(graph.rows()),
         ideal_(peers.ideal),
         host_work_(peers.host_work),
+        own_(peers.own),
         owners_(owners),
         weights_(weights) {
     weights_ = graph.weights();
@@ -46,8 +46,11 @@ class Weights {
     std::set<int64_t> late;
     for (const Change& change : changes) {
       if (change.rank_late.has_value()) late.insert(*change.rank_late);
+      if (change.untold == "stays") untold_ = Untold::kStays;
+      if (change.untold == "goes") untold_ = Untold::kGoes;
     }
     for (const Change& change : changes) {
+      if (!change.untold.empty()) continue;
       if (!change.rank_late.has_value()) TRACEDB_TRY(Apply(change));
       if (!change.rank_late.has_value() || late.empty()) continue;
       TRACEDB_TRY(DropLateness(late));
@@ -253,7 +256,7 @@ class Weights {
       TRACEDB_TRY(host_work_.Even(db_, ranks, late.late_in, watch_, weights_));
     }
     if (!rows_.is_of_summaries) return Done{};
-    return EvenOwnWork(db_, graph_, ranks, late, watch_, weights_);
+    return EvenOwnWork(db_, graph_, ranks, late, untold_, own_, watch_, weights_);
   }
 
   // That a framework calls in one way; "-": in any that is known; empty: none.
@@ -370,8 +373,10 @@ class Weights {
   const JobRows& rows_;
   IdealWeights& ideal_;
   HostWork& host_work_;
+  OwnTimes& own_;
   HostOwners& owners_;
   EdgeTimes& weights_;
+  Untold untold_ = Untold::kIsError;
 };
 
 }  // namespace

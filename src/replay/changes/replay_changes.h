@@ -11,6 +11,9 @@
 //   {"held_by": "x"}        the host in slices of this name, between two that are further apart
 //   {"rank_late": 5}        what takes longer on this rank than on others does not make it late;
 //                           all such ranks of the array are looked at together, where the first is
+//   {"untold": "stays"}     of what rank_late takes from a job of which there are summaries alone:
+//                           what these do not tell stays as it is, so that at least so much is
+//                           gained. "goes": takes no time, so that no more is. Else it is an error
 //   {"transfers": "data"}   of collectives of groups of this parallelism; "all": of all. With
 //                           "caller": only those that a framework calls so
 //                           (collective_callers); "-": that nobody is known to call. With
@@ -32,6 +35,7 @@
 
 #include "replay/changes/host_work.h"
 #include "replay/changes/ideal_weights.h"
+#include "replay/changes/own_work.h"
 #include "replay/graph/host_owners.h"
 #include "replay/graph/replay_graph.h"
 #include "tracedb/base/result.h"
@@ -44,6 +48,7 @@ struct PeersOfGraph {
   explicit PeersOfGraph(const ReplayGraph& graph) : ideal(graph), host_work(graph) {}
   IdealWeights ideal;
   HostWork host_work;
+  OwnTimes own;
 };
 
 // Sets `weights`, whose memory is used again, to those of the graph's edges with these changes;

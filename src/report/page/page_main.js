@@ -118,7 +118,7 @@ function gainsByStep(number) {
 
 function adviceGo(rank, step) {
   const bounds = stepBounds().find((one) => one.step === step);
-  if (!bounds || !page.results["report/slices"]) return null;
+  if (!bounds || page.gathered || !page.results["report/slices"]) return null;
   const late = results.get("report/late_ranks");
   const first = late && rowNumbers(late).find((row) =>
     late.at(row, "rank") === rank && late.at(row, "step") === step && late.at(row, "start_ms") !== null);
@@ -235,6 +235,10 @@ function sectionPart(section) {
   const part = element("section", { id: section.id, "aria-labelledby": `${section.id}-title` });
   part.append(title);
   if (section.about) part.append(element("p", {}, section.about));
+  if (page.gathered && section.chart === "advice") {
+    part.append(element("p", {}, "Late ranks, transfers and waits in communication; of launches, copies, "
+      + "synchronisation and single kernels only the ranks' own databases tell."));
+  }
   const { error } = page.results[section.query];
   if (error) {
     part.append(element("p", { class: "nothing failed" }, `This part failed: ${error}`));
