@@ -1054,7 +1054,7 @@ weighed AS (  -- who waits for the GPU runs late for what else holds the host: t
                            OVER (PARTITION BY run_id), 0) AS held_ns
         FROM by_problem)
 ),
-placed AS (
+placed AS MATERIALIZED (
   SELECT a.run_id, a.problem, a.rank, a.evidence, a.advice, a.change, a.ns,
          a.most_ns > 1.1 * a.ns AND a.most_ns > a.ns + 100000
            AND 100.0 * a.most_ns >= coalesce(:min_pct, 2) * w.ns AS is_least, w.ns AS whole_ns,
@@ -1074,26 +1074,34 @@ placed AS (
         AND 5 * (SELECT r.ns FROM root r WHERE r.run_id = a.run_id AND r.rank = a.rank)
           >= (SELECT sum(r.ns) FROM root r WHERE r.run_id = a.run_id))
 ),
-joint AS (  -- with all that come before it
-  SELECT *, group_concat(change, ',') OVER (PARTITION BY run_id ORDER BY place) AS changes
-  FROM placed
+joined AS (
+  -- Each with those before it, but for one with which the job takes longer: ranks that are evened
+  -- out take the mean, which is more where a slow one among them is no longer slow.
+  SELECT run_id, NULL AS problem, NULL AS rank, NULL AS evidence, NULL AS advice, '' AS change,
+         0 AS ns, 0 AS is_least, ns AS whole_ns, steps, NULL AS worst, 0 AS place, '' AS before,
+         0 AS reached_ns, 0 AS joint_ns
+  FROM whole_base
+  UNION ALL
+  SELECT p.*,
+         iif(j.change <> '' AND j.joint_ns >= j.reached_ns, j.before || j.change || ',', j.before),
+         max(j.reached_ns, j.joint_ns),
+         (SELECT ifnull(sum(b.dur_ns - s.dur_ns), 0)
+          FROM replayed y CROSS JOIN captures c
+          CROSS JOIN replay_steps(c.capture_id, '[' || j.before
+            || iif(j.change <> '' AND j.joint_ns >= j.reached_ns, j.change || ',', '')
+            || p.change || y.least || ']') s
+          JOIN base b ON b.capture_id = c.capture_id AND b.step IS s.step
+          WHERE c.run_id = j.run_id)
+  FROM joined j JOIN placed p ON p.run_id = j.run_id AND p.place = j.place + 1
 ),
-all_joint AS (
-  SELECT j.*, sum(b.dur_ns - s.dur_ns) AS joint_ns
-  FROM captures c CROSS JOIN joint j ON j.run_id = c.run_id
-  CROSS JOIN replay_steps(c.capture_id, '[' || j.changes || (SELECT least FROM replayed) || ']') s
-  JOIN base b ON b.capture_id = c.capture_id AND b.step IS s.step
-  GROUP BY j.run_id, j.place
-),
-reached AS (  -- with more changes it may be later: what is lost is no gain of the next
-  SELECT *, max(joint_ns) OVER (PARTITION BY run_id ORDER BY place) AS reached_ns FROM all_joint
+reached AS (
+  SELECT *, max(joint_ns - reached_ns, 0) AS added_ns FROM joined WHERE place > 0
 ),
 gained AS (  -- with others a late rank may gain a little more than alone: that was not hidden
   SELECT *, iif(added_ns <= ns OR (20 * (added_ns - ns) > added_ns
                   AND (change GLOB '{"transfers":*,"factor":*' OR change GLOB '{"rank_late"*')),
                 added_ns, ns) AS gain_ns
-  FROM (SELECT *, reached_ns - lag(reached_ns, 1, 0) OVER (PARTITION BY run_id ORDER BY place)
-                    AS added_ns FROM reached)
+  FROM reached
 ),
 enough AS (  -- is_hidden: behind what comes before, and gains less or nothing alone
   SELECT *, is_told AND gain_ns > ns AS is_hidden,

@@ -38,6 +38,7 @@ JUDGED = {"blames_no_rank", "gains_nothing", "what_if", "critical_path", "doctor
           "waits_are_doubted", "some_are_sure", "says_what_is_left_out", "is_no_waiting",
           "leaves_nothing_out", "may_be_chance", "blames_the_slow", "is_no_chance",
           "names_the_link", "names_no_other", "names_no_link", "cannot_tell",
+          "names_what_else_is_exposed",
           "blames_the_profiler", "blames_rank_0", "first_sentence", "not_to_blame",
           *(f"root_share_{rank}" for rank in range(4))}
 
