@@ -15,7 +15,7 @@ namespace {
 constexpr size_t kManifestBytesMax = 1 << 20;
 constexpr int64_t kFilesMax = 64;
 constexpr int64_t kNumberMax = int64_t{1} << 50;
-constexpr std::string_view kFormat = "tracedb shard 1";
+constexpr std::string_view kFormat = "tracedb shard 2";
 
 Error NotWhole(const std::filesystem::path& path, const std::string& what) {
   return Error{ErrorKind::kInput, path.string() + ": " + what,
@@ -71,6 +71,9 @@ Result<ShardManifest> ReadManifest(const std::filesystem::path& path) {
                             "json_extract(?1, '$.database'), json_extract(?1, '$.json_bytes')"));
   TRACEDB_TRY(row.Bind(1, std::string_view(text)));
   TRACEDB_ASSIGN(found, row.Step());
+  if (found && row.Text(0) == "tracedb shard 1") {
+    return NotWhole(path, "is of an older tracedb, which left less");
+  }
   if (!found || row.Text(0) != kFormat) return NotWhole(path, "is no manifest of this tracedb");
   if (row.Int(1) != kSchemaVersion) {
     return NotWhole(path, fmt::format("its tables are those of another tracedb (schema {}; this "

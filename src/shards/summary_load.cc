@@ -263,7 +263,7 @@ Status SummaryLoad::AddParts(const FoundShard& shard, const SummaryTrace& trace)
 
 // What the host waited for its GPU: the replay of collectives has to know. Names are there already.
 Status SummaryLoad::AddWaits(const FoundShard& shard) {
-  const SummaryTable& table = SummaryTableOf("runtime_slice.parquet");
+  const SummaryTable& table = SummaryTableOf("host_wait.parquet");
   if (!shard.Has(table.file)) return Done{};
   TRACEDB_ASSIGN(file, SummaryFile::Open(shard.folder / table.file, table));
   TRACEDB_ASSIGN(name, db_->Prepare("SELECT name FROM main._event_name WHERE id = ?1"));

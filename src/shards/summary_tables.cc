@@ -94,6 +94,9 @@ constexpr Plan kPlans[] = {
      "_gpu_slice s LEFT JOIN _launch k ON k.id = s.id "
      "LEFT JOIN _runtime_slice r ON r.id = k.launch_slice_id "
      "WHERE s.id BETWEEN ?2 AND ?3 ORDER BY s.ts, s.id"},
+    {"host_wait", "", "id:r track:x event_name:x ts end_ts=ts+dur",
+     "_runtime_slice WHERE id BETWEEN ?2 AND ?3 AND dur >= 0 "
+     "AND event_name IN (SELECT id FROM temp.wait_name) ORDER BY ts, id"},
     {"cpu_slice", "", "id:r track:x event_name:x ts end_ts=ts+dur", "long"},
     {"runtime_slice", "", "id:r track:x event_name:x ts end_ts=ts+dur", "long"},
     {"python_slice", "", "id:r track:x event_name:x ts end_ts=ts+dur", "long"},
@@ -210,6 +213,7 @@ std::vector<std::string> UsedTextsSql() {
       into + "event_name FROM _host_use" + of_trace + "event_name IS NOT NULL",
       "INSERT OR IGNORE INTO temp.used_args SELECT args_text FROM _host_use" + of_trace +
           "args_text IS NOT NULL",
+      "INSERT OR IGNORE INTO temp.used_text SELECT id FROM temp.wait_name",
   };
   for (const char* column : {"op", "forward_op", "kernel"}) {
     all.push_back(into + column + " FROM _kernel_use" + of_trace + column + " IS NOT NULL");

@@ -244,8 +244,8 @@ Status WriteFiles(SqliteDb& db, Shard& shard, const fs::path& folder,
                  "DELETE FROM temp.used_text; DELETE FROM temp.used_args"));
   TRACEDB_TRY(ClearWorkedOutTables(db));
   for (Trace& trace : shard.traces) {
-    TRACEDB_TRY(FindTexts(db, trace));
     TRACEDB_TRY(WorkOutTables(db, trace.trace_id, trace.first_row, trace.last_row));
+    TRACEDB_TRY(FindTexts(db, trace));
   }
   for (const SummaryTable& table : SummaryTables()) {
     if (stop.load()) return Error{ErrorKind::kInput, "interrupted", ""};

@@ -1,6 +1,7 @@
 #include "shards/worked_out_tables.h"
 
 #include "shards/busy_outline.h"
+#include "tracedb/schema/waiting_calls.h"
 
 namespace tracedb {
 namespace {
@@ -10,7 +11,8 @@ constexpr const char* kTables =
     "idle_ns INTEGER);"
     "CREATE TEMP TABLE IF NOT EXISTS step_last (trace_id INTEGER, device, step INTEGER, "
     "activities INTEGER, begin_ns INTEGER, start_ns INTEGER, end_ns INTEGER, busy_ns INTEGER);"
-    "DELETE FROM temp.part_use; DELETE FROM temp.step_last";
+    "CREATE TEMP TABLE IF NOT EXISTS wait_name (id INTEGER PRIMARY KEY);"
+    "DELETE FROM temp.part_use; DELETE FROM temp.step_last; DELETE FROM temp.wait_name";
 
 // Of each part how long after its start, and at most until its end, the last work ran that was
 // computed or copied and began before its end; and how long after its end such work began (NULL:
@@ -56,6 +58,21 @@ constexpr const char* kStepLasts =
     "   JOIN _track t ON t.id = s.track WHERE s.id BETWEEN ?2 AND ?3 AND s.dur >= 0 "
     "   GROUP BY s.step HAVING count(*) = 1) p ON p.step = l.step";
 
+Status FindWaitNames(SqliteDb& db, int64_t trace_id) {
+  TRACEDB_ASSIGN(names, db.Prepare("SELECT n.id, n.name FROM _trace t JOIN _event_name n "
+                                   "ON n.id BETWEEN t.first_text AND t.last_text "
+                                   "WHERE t.trace_id = ?1"));
+  TRACEDB_TRY(names.Bind(1, trace_id));
+  TRACEDB_ASSIGN(row, db.Prepare("INSERT OR IGNORE INTO temp.wait_name VALUES (?1)"));
+  for (;;) {
+    TRACEDB_ASSIGN(any, names.Step());
+    if (!any) return Done{};
+    if (!WaitsForGpu(names.Text(1))) continue;
+    TRACEDB_TRY(row.Bind(1, names.Int(0)));
+    TRACEDB_TRY(row.Run());
+  }
+}
+
 }  // namespace
 
 Status ClearWorkedOutTables(SqliteDb& db) {
@@ -71,6 +88,7 @@ Status WorkOutTables(SqliteDb& db, int64_t trace_id, int64_t first_row, int64_t 
     TRACEDB_TRY(fill.Bind(3, last_row));
     TRACEDB_TRY(fill.Run());
   }
+  TRACEDB_TRY(FindWaitNames(db, trace_id));
   return MakeBusyOutline(db, trace_id, first_row, last_row);
 }
 

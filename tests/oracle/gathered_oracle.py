@@ -85,8 +85,7 @@ def read_host(graph):
     for step in graph.step_slices:
         for what, at in (("step-begin", step.ts), ("step-end", step.end)):
             graph.nodes.append(Node(what, at, step.slice_id, step.trace, step, graph.threads[step.trace]))
-    waits = graph.slices("dur_ns >= ? AND (lower(category) LIKE '%runtime' OR lower(category) LIKE '%driver')",
-                         (HELD_NS,))
+    waits = graph.slices("dur_ns > 0 AND (lower(category) LIKE '%runtime' OR lower(category) LIKE '%driver')", ())
     for call in list(waits):
         if waits_for_gpu(call.name) and call.end > call.ts:
             for what, at in (("begin", call.ts), ("end", call.end)):
@@ -194,7 +193,9 @@ def connect_trace(graph, trace):
 def connect_wait(of, node):
     begin = next(n for n in of.nodes if n.what == "begin" and n.of is node.of)
     last = of.exposed_before(node)
-    mark = last.finish if last and last.finish.number > begin.number else of.mark()
+    mark = None if node.time - begin.time < HELD_NS else of.mark()
+    if last and last.finish.number > begin.number:
+        mark = last.finish
     node.edges = [(begin, 0 if mark else node.time - begin.time, "call")]
     if mark:
         of.add_own(node, mark)

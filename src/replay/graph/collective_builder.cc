@@ -10,6 +10,7 @@
 #include "replay/graph/replay_graph.h"
 #include "replay/graph/stop_watch.h"
 #include "tracedb/base/interval.h"
+#include "tracedb/schema/event_tables.h"
 
 namespace tracedb {
 namespace {
@@ -114,11 +115,11 @@ class CollectiveBuilder {
   }
 
   // A call that waits returns with the collective that ended during it, or when the rank's own work
-  // is done that went on after the last one.
+  // is done that went on after the last one. A short one did not wait for that.
   void AddEnd(uint32_t node, uint32_t call) {
     Rank& rank = ranks_[rows_.calls[call].trace];
     const uint32_t begin = node_of_call_[call];
-    uint32_t mark = rank.mark;
+    uint32_t mark = At(node) - At(begin) < kLongSliceNs ? kNone : rank.mark;
     if (rank.exposed != kNone && finish_of_[rank.exposed] > begin) mark = finish_of_[rank.exposed];
     AddEdge(begin, EdgeKind::kHost, mark == kNone ? At(node) - At(begin) : 0);
     if (mark != kNone) AddOwn(node, mark);

@@ -10,7 +10,6 @@
 
 #include "replay/graph/capture_traces.h"
 #include "replay/graph/matched_parts.h"
-#include "tracedb/schema/event_tables.h"
 #include "tracedb/schema/rank_clock.h"
 #include "tracedb/schema/waiting_calls.h"
 
@@ -28,7 +27,7 @@ constexpr const char* kPartsSql =
 constexpr const char* kWaitsSql =
     "SELECT r.id, r.ts, r.dur, t.base_ns, n.name FROM _runtime_slice r "
     "JOIN _track t ON t.id = r.track JOIN _event_name n ON n.id = r.event_name "
-    "WHERE r.id BETWEEN ?1 AND ?2 AND r.dur >= ?3 ORDER BY r.id";
+    "WHERE r.id BETWEEN ?1 AND ?2 ORDER BY r.id";
 constexpr const char* kStepsSql =
     "SELECT s.id, s.ts, s.dur, t.base_ns, s.step, s.track FROM _step s "
     "JOIN _track t ON t.id = s.track "
@@ -152,7 +151,6 @@ class SummaryReader {
 
   Status ReadWaits() {
     TRACEDB_ASSIGN(rows, Rows(kWaitsSql));
-    TRACEDB_TRY(rows.Bind(3, kLongSliceNs));
     for (;;) {
       TRACEDB_ASSIGN(any, rows.Step());
       if (!any) return Done{};
