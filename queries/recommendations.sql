@@ -57,7 +57,8 @@ replayed AS MATERIALIZED (
   -- have.
   SELECT is_summed, iif(is_summed, ',{"untold":"stays"}', '') AS least,
          iif(is_summed, ',{"untold":"goes"}', '') AS most
-  FROM (SELECT EXISTS (SELECT 1 FROM step_activities WHERE is_summed = 1) AS is_summed)
+  FROM (SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '_left_out')
+                 AS is_summed)
 ),
 part AS MATERIALIZED (
   SELECT r.run_id, u.* FROM step_uses u JOIN recorded r ON r.trace_id = u.trace_id
@@ -646,13 +647,17 @@ host_more AS MATERIALIZED (
       >= (16 + 400.0 / (count(*) - 1) / (count(*) - 1))
          * (1.0 * count(*) * sum(1.0 * more_ns * more_ns) - 1.0 * sum(more_ns) * sum(more_ns))
 ),
-next_gain AS (  -- where it adds to what these gain
-  SELECT x.*, ifnull(g.ns, 0) AS gpu_ns, ifnull(h.ns, 0) AS busy_ns
+next_gain AS MATERIALIZED (  -- where it adds to what these gain
+  SELECT x.*, ifnull(g.ns, 0) AS gpu_ns, ifnull(h.ns, 0) AS busy_ns, w.steps,
+         y.is_summed AND NOT (2 * ifnull(g.ns, 0) >= x.gain_ns AND NOT ifnull(l.is_gpu, 0))
+           AS is_untold,
+         sum(y.is_summed AND NOT (2 * ifnull(g.ns, 0) >= x.gain_ns AND NOT ifnull(l.is_gpu, 0)))
+           OVER (PARTITION BY x.run_id ORDER BY x.turn) AS untold
   FROM (SELECT *, (SELECT n.name FROM names n WHERE n.name_id = held_name_id) AS held,
                min(ns) OVER (PARTITION BY run_id ORDER BY turn
                                 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) - ns AS gain_ns
         FROM late_without) x
-  JOIN whole_base w ON w.run_id = x.run_id JOIN whole a ON a.run_id = x.run_id
+  CROSS JOIN replayed y JOIN whole_base w ON w.run_id = x.run_id JOIN whole a ON a.run_id = x.run_id
   LEFT JOIN (SELECT run_id, rank, sum(more_ns) AS ns FROM took_more WHERE cause = 'device'
              GROUP BY run_id, rank) g ON g.run_id = x.run_id AND g.rank = x.rank
   LEFT JOIN host_more h ON h.run_id = x.run_id AND h.rank = x.rank
@@ -665,7 +670,7 @@ next_gain AS (  -- where it adds to what these gain
     -- that one is off the quickest; for all that its host does, by as much; or for its GPU, where
     -- that is no chance.
     -- What a host does between collectives summaries do not tell.
-    AND ((NOT (SELECT is_summed FROM replayed) AND EXISTS (
+    AND (y.is_summed OR EXISTS (
            SELECT 1 FROM (
              SELECT max(iif(rank = x.rank, ns, NULL)) AS own_ns,
                     ifnull(max(iif(place + a.ranks - with_it = (a.ranks + 1) / 2, ns, NULL)), 0)
@@ -678,7 +683,7 @@ next_gain AS (  -- where it adds to what these gain
                          GROUP BY u.rank)))
            WHERE 2 * (own_ns - middle_ns) >= x.gain_ns
              AND own_ns - middle_ns >= 3 * (middle_ns - least_ns)
-             AND NOT ifnull(instr(l.reasons, json_quote(x.held)), 0)))
+             AND NOT ifnull(instr(l.reasons, json_quote(x.held)), 0))
          OR (2 * h.ns >= x.gain_ns AND h.ns >= 3 * h.apart_ns)
          OR (2 * ifnull(g.ns, 0) >= x.gain_ns
              AND NOT ifnull(l.is_gpu, 0)))
@@ -848,29 +853,38 @@ found (run_id, problem, rank, evidence, advice, change) AS MATERIALIZED (
     AND l.reason = t.reason
   UNION ALL
   SELECT x.run_id,
-         printf('Rank %d is late as well, hidden by %s', x.rank,
+         printf(iif(x.is_untold, 'Whether rank %d is late as well, hidden by %s, is not told',
+                    'Rank %d is late as well, hidden by %s'), x.rank,
                 iif(x.ranks > 8, printf('%d ranks', x.ranks),
                     printf('rank%s %s', iif(x.ranks = 1, '', 's'), x.named))),
          x.rank,
-         printf('were %s not late, %.1f ms of the critical path would be this rank''s%s%s%s '
-                || '(critical_path with this what_if)',
-                iif(x.ranks > 1, 'these', 'that one'), x.rank_ns / 1e6,
-                iif(50 * x.held_ns >= x.rank_ns,
-                    printf(', %.1f ms of it in %s on its host', x.held_ns / 1e6,
-                           substr(x.held, 1, 80)), ''),
-                iif(2 * x.held_ns < x.busy_ns AND 2 * x.gpu_ns < x.busy_ns,
-                    printf('; its host works %.1f ms longer than the middle one of the ranks, '
-                           || 'mostly in short pieces', x.busy_ns / 1e6), ''),
-                iif(50 * x.gpu_ns >= x.rank_ns,
-                    printf('; its GPU computes %.1f ms longer than the middle one of the ranks',
-                           x.gpu_ns / 1e6), '')),
-         iif(x.gpu_ns > max(x.held_ns, x.busy_ns),
-             'its kernels take longer than on other ranks: uneven work, a slow or throttled GPU '
-               || '(kernels_top)',
-             'see what its host does there that others do not: data loading, logging, checkpoints, '
-               || 'garbage collection, a slow CPU'),
+         iif(x.is_untold,
+             printf('without what makes it late too a step would take %.3f ms less; whether that '
+                    || 'is more than chance summaries do not tell, as its host''s work is not in '
+                    || 'them', x.gain_ns / 1e6 / x.steps),
+             printf('were %s not late, %.1f ms of the critical path would be this rank''s%s%s%s '
+                    || '(critical_path with this what_if)',
+                    iif(x.ranks > 1, 'these', 'that one'), x.rank_ns / 1e6,
+                    iif(50 * x.held_ns >= x.rank_ns,
+                        printf(', %.1f ms of it in %s on its host', x.held_ns / 1e6,
+                               substr(x.held, 1, 80)), ''),
+                    iif(2 * x.held_ns < x.busy_ns AND 2 * x.gpu_ns < x.busy_ns,
+                        printf('; its host works %.1f ms longer than the middle one of the ranks, '
+                               || 'mostly in short pieces', x.busy_ns / 1e6), ''),
+                    iif(50 * x.gpu_ns >= x.rank_ns,
+                        printf('; its GPU computes %.1f ms longer than the middle one of the ranks',
+                               x.gpu_ns / 1e6), ''))),
+         CASE
+           WHEN x.is_untold
+           THEN 'ask a database of all traces, or record again when the others are mended'
+           WHEN x.gpu_ns > max(x.held_ns, x.busy_ns)
+           THEN 'its kernels take longer than on other ranks: uneven work, a slow or throttled GPU '
+             || '(kernels_top)'
+           ELSE 'see what its host does there that others do not: data loading, logging, '
+             || 'checkpoints, garbage collection, a slow CPU'
+         END,
          x.change
-  FROM next_gain x
+  FROM next_gain x WHERE x.untold = x.is_untold  -- not who comes after one that is
   UNION ALL
   SELECT s.run_id,
          printf('%s is slow: its transfers take %.1f times as long as elsewhere', g.short_name,
@@ -1060,7 +1074,8 @@ placed AS MATERIALIZED (
            AND 100.0 * a.most_ns >= coalesce(:min_pct, 2) * w.ns AS is_least, w.ns AS whole_ns,
          w.steps, iif(2 * a.worst_ns > a.ns, a.worst, NULL) AS worst,
          row_number() OVER (PARTITION BY a.run_id
-                            ORDER BY a.change GLOB '{"rank_late"*' DESC,
+                            ORDER BY a.problem GLOB 'Whether *',
+                                     a.change GLOB '{"rank_late"*' DESC,
                                      iif(a.problem GLOB 'Rank * is late as well*',
                                          length(a.change), 0),
                                      a.change GLOB '{"transfers":*,"factor":*' DESC,
@@ -1070,6 +1085,9 @@ placed AS MATERIALIZED (
   -- A slow link may be hidden behind a late rank, and a late rank behind another.
   WHERE (a.ns > 0 AND 100.0 * a.ns >= coalesce(:min_pct, 2) * w.ns)
     OR a.change GLOB '{"transfers":*,"factor":*'
+    OR (a.change GLOB '{"rank_late"*' AND a.rank IS NULL
+        AND 100.0 * a.most_ns >= coalesce(:min_pct, 2) * w.ns
+        AND a.problem NOT GLOB '*which may be chance')
     OR (a.change GLOB '{"rank_late"*' AND a.rank IS NOT NULL
         AND 5 * (SELECT r.ns FROM root r WHERE r.run_id = a.run_id AND r.rank = a.rank)
           >= (SELECT sum(r.ns) FROM root r WHERE r.run_id = a.run_id))
@@ -1108,24 +1126,29 @@ enough AS (  -- is_hidden: behind what comes before, and gains less or nothing a
          min(iif(is_told, gain_ns, NULL))
            OVER (PARTITION BY run_id ORDER BY place
                  ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before_ns
-  FROM (SELECT *, 100.0 * gain_ns >= coalesce(:min_pct, 2) * whole_ns AND gain_ns > 0 AS is_told
+  FROM (SELECT *, 100.0 * gain_ns >= coalesce(:min_pct, 2) * whole_ns AND gain_ns > 0
+                    AND problem NOT GLOB 'Whether *' AS is_told
         FROM gained)
-  WHERE is_told OR is_least
+  WHERE is_told OR problem GLOB 'Whether *'
+    OR (is_least AND 100.0 * ns < coalesce(:min_pct, 2) * whole_ns)
 ),
 kept AS MATERIALIZED (
-  SELECT g.run_id, iif(g.is_told, g.problem, printf('Whether rank %d is late is not told', g.rank))
-           AS problem, g.rank, g.worst,
+  SELECT g.run_id,
+         CASE WHEN g.is_told OR g.problem GLOB 'Whether *' THEN g.problem
+              WHEN g.rank IS NULL THEN 'It is not told whether they are late: ' || g.problem
+              ELSE printf('Whether rank %d is late is not told', g.rank) END AS problem, g.rank,
+         g.worst,
          g.evidence
            || CASE WHEN NOT g.is_hidden THEN ''
                    WHEN 100.0 * g.ns < coalesce(:min_pct, 2) * g.whole_ns
                    THEN '; alone it gains nothing, as who is late hides it'
                    ELSE printf('; alone it gains %.3f ms, as who is late hides the rest',
                                g.ns / 1e6 / g.steps) END
-           || CASE WHEN NOT g.is_least THEN ''
+           || CASE WHEN NOT g.is_least OR g.problem GLOB 'Whether *' THEN ''
                    ELSE iif(g.is_told, '; that gain is the least', '')
-                          || '; some of what it does between its collectives is like nothing that '
-                          || 'other ranks do, and how much of that is too long summaries do not '
-                          || 'show'
+                          || '; some of what is done between collectives there is like nothing '
+                          || 'that other ranks do, and how much of that is too long summaries do '
+                          || 'not show'
               END AS evidence,
          g.advice, iif(g.is_told, g.gain_ns, NULL) AS gain_ns, g.whole_ns, g.steps,
          iif(g.is_told, g.change, NULL) AS change,

@@ -30,7 +30,8 @@ struct WholeAnyway {
 };
 // What ran between collectives was outlined.
 constexpr const char* kIfOutlined =
-    "SELECT NOT EXISTS (SELECT 1 FROM main._device_use u WHERE u.end_ns > u.start_ns "
+    "SELECT NOT EXISTS (SELECT 1 FROM main._device_use u WHERE "
+    "(u.compute_ns > 0 OR u.communication_ns > 0 OR u.exposed_memory_ns > 0) "
     "AND NOT EXISTS (SELECT 1 FROM main._busy_segment b WHERE b.trace_id = u.trace_id))";
 constexpr std::array<WholeAnyway, 8> kWholeAnyway = {
     {// It looks up kernels of collectives alone, and those are there.
@@ -68,6 +69,12 @@ Result<bool> IsWholeAnyway(SqliteDb& db, const QueryDoc& doc) {
     return holds == 1;
   }
   return false;
+}
+
+bool IsOfOutlines(const QueryDoc& doc) {
+  return std::ranges::any_of(kWholeAnyway, [&](const WholeAnyway& known) {
+    return known.query == doc.name && known.if_sql == kIfOutlined;
+  });
 }
 
 // Whether the text has this name, which SQLite knows in capitals, too.
@@ -180,6 +187,11 @@ Result<std::string> NoteOfGathered(SqliteDb& db, const QueryDoc& doc) {
   if (!doc.IsDocumented()) {
     return (note.empty() ? "" : note + "; ") +
            "only summaries were gathered: not all rows are in " + names + ", which this reads";
+  }
+  if (IsOfOutlines(doc)) {
+    return Error{ErrorKind::kQuery,
+                 fmt::format("{} wants more than summaries of an older tracedb have", doc.name),
+                 "run tracedb ingest --shard again for each rank, and gather again"};
   }
   TRACEDB_ASSIGN(place, FirstShardPlace(db));
   return Error{

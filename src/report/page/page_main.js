@@ -101,7 +101,9 @@ function commandLines(result, row) {
 }
 
 function gainText(at) {
-  const own = `To gain: up to ${shownTime(at("gain_ms"))} of a step (${shownShare(at("gain_pct"))})`;
+  // Of summaries the gain may be the least, as the evidence says.
+  const limit = (at("evidence") || "").includes("that gain is the least") ? "at least" : "up to";
+  const own = `To gain: ${limit} ${shownTime(at("gain_ms"))} of a step (${shownShare(at("gain_pct"))})`;
   const together = at("together_ms");
   if (together === null || at("number") === 1) return `${own}.`;
   return `${own}; with all above ${shownTime(together)}.`;
