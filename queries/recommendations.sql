@@ -53,8 +53,8 @@ WITH recorded AS MATERIALIZED (
   WHERE (:run IS NULL OR run = :run) AND (:capture IS NULL OR capture = :capture)
 ),
 replayed AS MATERIALIZED (
-  -- Of a gathered database collectives alone: what is said of changes whose like summaries do not
-  -- have.
+  -- Of a gathered database collectives alone are replayed. least, most: with this a late rank loses
+  -- no more than summaries tell that it takes too long, or all that it may be late by.
   SELECT is_summed, iif(is_summed, ',{"untold":"stays"}', '') AS least,
          iif(is_summed, ',{"untold":"goes"}', '') AS most
   FROM (SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '_left_out')
