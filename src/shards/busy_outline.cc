@@ -43,7 +43,7 @@ class Outline {
   Outline(SqliteStatement& row, int64_t number) : row_(row), number_(number) {}
 
   Status AddStretch(int64_t start_ns, int64_t end_ns, int64_t kinds) {
-    TRACEDB_TRY(CloseStretch());
+    CloseStretch();
     if (kinds != kCommunicationAlone) {
       if (!region_start_ns_.has_value()) region_start_ns_ = start_ns;
       open_ = {start_ns, end_ns, static_cast<size_t>(kinds) % kKinds};
@@ -58,16 +58,16 @@ class Outline {
   // Not before the start of the stretch that came last.
   Status AddMoment(int64_t at_ns) {
     if (open_.has_value() && at_ns < open_->end_ns) {
-      sums_[open_->kinds] += DifferenceNs(at_ns, open_->start_ns);
+      AddUntil(at_ns);
       open_->start_ns = at_ns;
     } else {
-      TRACEDB_TRY(CloseStretch());
+      CloseStretch();
     }
     return EndRegion(at_ns);
   }
 
   Status End() {
-    TRACEDB_TRY(CloseStretch());
+    CloseStretch();
     return EndRegion(0);
   }
 
@@ -77,10 +77,14 @@ class Outline {
     size_t kinds = 0;
   };
 
-  Status CloseStretch() {
-    if (open_.has_value()) sums_[open_->kinds] += DifferenceNs(open_->end_ns, open_->start_ns);
+  void CloseStretch() {
+    if (open_.has_value()) AddUntil(open_->end_ns);
     open_.reset();
-    return Done{};
+  }
+
+  void AddUntil(int64_t at_ns) {
+    int64_t& sum_ns = sums_[open_->kinds];
+    sum_ns = SumNs(sum_ns, DifferenceNs(at_ns, open_->start_ns));
   }
 
   Status EndRegion(int64_t at_ns) {

@@ -37,7 +37,7 @@ SEEDS = range(40)  # of random jobs
 RANDOM_OFF_PCT, RANDOM_OFF_NS = 2, 30_000
 # What is wrong, and why. What passes has to leave the list.
 KNOWN_WRONG = {
-    30: "a sixth of the gain is missing: waits of peers for less than 250 us are not recorded"}
+    30: "a sixth of the gain is missing: waits of peers for less than 250 us count as none"}
 # Nothing that other ranks do is like what one of these does in a step.
 MAY_BE_REFUSED = ("waits_for_more_1", "waits_for_more_5")
 SAID = "cannot be told from summaries"

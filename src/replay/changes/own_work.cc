@@ -10,8 +10,6 @@
 #include <utility>
 
 #include "replay/changes/activity_names.h"
-#include "replay/changes/own_moments.h"
-#include "replay/changes/own_waits.h"
 #include "replay/changes/peer_times.h"
 #include "replay/changes/pipeline_places.h"
 #include "replay/graph/stop_watch.h"
@@ -353,18 +351,14 @@ class OwnWork {
 
 }  // namespace
 
-OwnTimes::OwnTimes() = default;
-OwnTimes::OwnTimes(OwnTimes&&) noexcept = default;
-OwnTimes::~OwnTimes() = default;
-
 Status EvenOwnWork(SqliteDb& db, const ReplayGraph& graph, const std::set<int64_t>& ranks,
                    const Lateness& late, Untold untold, OwnTimes& times, StopWatch& watch,
                    EdgeTimes& weights) {
   if (late.steps.empty()) return Done{};
-  if (times.moments == nullptr) {
+  if (!times.moments.has_value()) {
     TRACEDB_ASSIGN(names, ActivityNames::Read(db, graph.rows()));
-    times.waits = std::make_unique<OwnWaits>(graph);
-    times.moments = std::make_unique<OwnMoments>(graph, names);
+    times.waits.emplace(graph);
+    times.moments.emplace(graph, names);
   }
   return OwnWork(graph, times, untold, watch, weights).Even(db, ranks, late);
 }
