@@ -11,6 +11,7 @@
 #include "cli_progress.h"
 #include "cli_sources.h"
 #include "tracedb/base/database_files.h"
+#include "tracedb/base/no_memory.h"
 #include "tracedb/base/sqlite_db.h"
 #include "tracedb/ingest/load/trace_load.h"
 #include "tracedb/ingest/load/trace_loads.h"
@@ -228,6 +229,7 @@ Status WriteShard(const GlobalOptions& global, const IngestOptions& options,
   if (gethostname(host, sizeof host - 1) != 0) host[0] = '\0';
   std::error_code error;
   const std::filesystem::path database = std::filesystem::absolute(global.database, error);
+  ThrowIfNoMemory(error);
   SummaryPlace place{options.shard, host, (error ? global.database : database).string(), {}};
   if (launch.node_tasks.value_or(2) > 1) place.world_size = launch.tasks;
   TRACEDB_ASSIGN(db, OpenTraceDatabase(global.database));

@@ -2,6 +2,8 @@
 
 #include <cerrno>
 
+#include "tracedb/base/no_memory.h"
+
 namespace tracedb {
 
 namespace fs = std::filesystem;
@@ -9,6 +11,7 @@ namespace fs = std::filesystem;
 FolderEntries::FolderEntries(const fs::path& folder)
     : folder_(folder), stream_(opendir(folder.c_str())) {
   if (stream_ == nullptr) error_.assign(errno, std::generic_category());
+  ThrowIfNoMemory(error_);
 }
 
 bool FolderEntries::Next() {

@@ -8,6 +8,7 @@
 #include <new>
 
 #include "base/sqlite_advice.h"
+#include "base/sqlite_memory.h"
 #include "base/sqlite_open.h"
 #include "tracedb/base/run_caught.h"
 #include "tracedb/base/safe_sum.h"
@@ -142,7 +143,9 @@ Status SqliteStatement::BindColumnOf(int parameter, const SqliteStatement& other
 
 Result<bool> SqliteStatement::Step() {
   if (done_) return false;  // SQLite itself would begin anew
+  const uint64_t refused = RefusedSqlitePieces();
   const int code = sqlite3_step(statement_.get());
+  if (RefusedSqlitePieces() != refused) return OutOfMemory();
   if (code == SQLITE_ROW) return true;
   if (code == SQLITE_DONE) {
     done_ = true;
@@ -287,7 +290,12 @@ Status SqliteDb::Execute(std::string_view sql) {
     SqliteStatement statement(raw);
     for (bool more = true; more;) {
       auto step = statement.Step();
-      if (!step.ok()) return SqliteError(db_.get(), path_.string());
+      if (!step.ok()) {
+        const int code = sqlite3_errcode(db_.get());
+        // Memory that a function did not miss is no error of the connection.
+        const bool is_ours = code == SQLITE_ROW || code == SQLITE_DONE;
+        return is_ours ? std::move(step).error() : SqliteError(db_.get(), path_.string());
+      }
       more = step.value();
     }
   }

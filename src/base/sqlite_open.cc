@@ -10,6 +10,8 @@
 #include <mutex>
 #include <string_view>
 
+#include "base/sqlite_memory.h"
+
 namespace tracedb {
 namespace {
 
@@ -48,6 +50,7 @@ void LetSqliteOpenFilesOnly() {
     // Nobody asks how much memory SQLite has, and each piece of it would take one lock to count it:
     // two connections at work on two threads took a third longer than one after the other.
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+    WatchSqliteMemory();
     // A VFS that is not SQLite's own for Unix need not have this.
     sqlite3_vfs* const vfs = sqlite3_vfs_find("unix");
     if (vfs == nullptr || vfs->iVersion < 3 || vfs->xSetSystemCall == nullptr) return;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "engines/engine_sql.h"
+#include "tracedb/base/no_memory.h"
 #include "tracedb/shards/summary_tables.h"
 #include "tracedb/text/near_name.h"
 
@@ -22,6 +23,7 @@ Result<std::string> ShardsPlace(const EngineExport& options, Engine engine) {
   }
   std::error_code error;
   const auto path = std::filesystem::absolute(options.shards, error).lexically_normal();
+  ThrowIfNoMemory(error);
   if (error || !std::filesystem::is_directory(path, error)) {
     return Error{ErrorKind::kUsage, fmt::format("--shards {}: no such folder", options.shards),
                  "name the folder that was given to tracedb ingest --shard"};

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "tracedb/base/no_memory.h"
 #include "tracedb/base/run_caught.h"
 
 namespace tracedb {
@@ -31,6 +32,7 @@ std::string OptionOf(const fs::path& file) {
   const fs::path usual = given != nullptr && *given != '\0' ? given : "trace.db";
   if (file.empty() || fs::equivalent(file, usual, error)) return "";
   const fs::path here = fs::current_path(error);
+  ThrowIfNoMemory(error);
   const fs::path below = error ? fs::path() : file.lexically_relative(here);
   const bool is_below = !below.empty() && *below.begin() != "..";
   return " --db " + ForShell((is_below ? below : file).string());

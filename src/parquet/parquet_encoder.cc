@@ -21,8 +21,8 @@ struct Page {
   std::string packed;
 };
 
-Page PageOf(PageEncoding encoding, std::string bytes, int level) {
-  std::string packed = CompressPage(bytes, level);
+Page PageOf(PageEncoding encoding, std::string bytes, PagePacker& packer, int level) {
+  std::string packed = packer.Pack(bytes, level);
   return {encoding, std::move(bytes), std::move(packed)};
 }
 
@@ -41,14 +41,17 @@ std::optional<std::pair<int64_t, int64_t>> RangeOf(const ParquetValues& values) 
 
 // PLAIN, or what is shorter. Of NULLs alone it is PLAIN, which fits a column of any type.
 Page BestPage(const ParquetValues& values, bool is_empty, const ValueDictionary* dictionary,
-              int level) {
+              PagePacker& packer, int level) {
+  const auto page = [&](PageEncoding encoding, std::string bytes) {
+    return PageOf(encoding, std::move(bytes), packer, level);
+  };
   if (dictionary != nullptr) {
-    return PageOf(PageEncoding::kRleDictionary, EncodePage(values, *dictionary), level);
+    return page(PageEncoding::kRleDictionary, EncodePage(values, *dictionary));
   }
-  Page plain = PageOf(PageEncoding::kPlain, EncodePage(values, PageEncoding::kPlain), level);
+  Page plain = page(PageEncoding::kPlain, EncodePage(values, PageEncoding::kPlain));
   if (values.type != ParquetType::kInteger || is_empty) return plain;
-  Page deltas = PageOf(PageEncoding::kDeltaBinaryPacked,
-                       EncodePage(values, PageEncoding::kDeltaBinaryPacked), level);
+  Page deltas =
+      page(PageEncoding::kDeltaBinaryPacked, EncodePage(values, PageEncoding::kDeltaBinaryPacked));
   return deltas.packed.size() < plain.packed.size() ? deltas : plain;
 }
 
@@ -58,6 +61,7 @@ struct ParquetEncoder::Groups {
   std::vector<ParquetRowGroup> all;
   ParquetRowGroup next;
   size_t chunks = 0;
+  PagePacker packer;
 };
 
 ParquetEncoder::ParquetEncoder(ParquetPacking packing, Take take)
@@ -96,14 +100,15 @@ Status ParquetEncoder::AddColumn(const ParquetValues& values, std::string_view n
   const auto dictionary = may_repeat ? MakeDictionary(values) : std::nullopt;
   if (dictionary.has_value()) {
     chunk.dictionary_offset = bytes_;
-    const std::string packed = CompressPage(dictionary->page, packing_.zstd_level);
+    const std::string packed = groups_->packer.Pack(dictionary->page, packing_.zstd_level);
     TRACEDB_TRY(
         write({true, PageEncoding::kPlain, static_cast<int64_t>(dictionary->texts),
                static_cast<int64_t>(packed.size()), static_cast<int64_t>(dictionary->page.size())},
               packed));
   }
-  const Page page = BestPage(values, chunk.nulls == chunk.rows,
-                             dictionary.has_value() ? &*dictionary : nullptr, packing_.zstd_level);
+  const Page page =
+      BestPage(values, chunk.nulls == chunk.rows, dictionary.has_value() ? &*dictionary : nullptr,
+               groups_->packer, packing_.zstd_level);
   chunk.encoding = page.encoding;
   chunk.offset = bytes_;
   TRACEDB_TRY(write({false, page.encoding, chunk.rows, static_cast<int64_t>(page.packed.size()),

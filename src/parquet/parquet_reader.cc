@@ -23,13 +23,14 @@ int64_t At(std::string_view all, std::string_view rest) {
 }
 
 // The next page of a chunk, unpacked; nothing where it is damaged.
-std::optional<PageHeader> TakePage(std::string_view& rest, std::optional<std::string>& page) {
+std::optional<PageHeader> TakePage(std::string_view& rest, PageUnpacker& unpacker,
+                                   std::optional<std::string>& page) {
   const auto head = ReadPageHeader(rest);
   if (!head.has_value()) return std::nullopt;
   rest.remove_prefix(head->second);
   const auto packed = static_cast<size_t>(head->first.packed_bytes);
   if (packed > rest.size()) return std::nullopt;
-  page = DecompressPage(rest.substr(0, packed), static_cast<size_t>(head->first.unpacked_bytes));
+  page = unpacker.Unpack(rest.substr(0, packed), static_cast<size_t>(head->first.unpacked_bytes));
   rest.remove_prefix(packed);
   return page.has_value() ? std::optional(head->first) : std::nullopt;
 }
@@ -41,6 +42,7 @@ struct ParquetReader::Contents {
   int file = -1;
   int64_t bytes = 0;
   FileLayout layout;
+  PageUnpacker unpacker;
 
   ~Contents() {
     if (file >= 0) close(file);
@@ -132,7 +134,7 @@ Result<ParquetValues> ParquetReader::Read(size_t group, size_t column) const {
   std::optional<std::string> texts;  // what `dictionary` points into
   std::optional<std::vector<std::string_view>> dictionary;
   if (chunk.dictionary_offset.has_value()) {
-    const auto head = TakePage(rest, texts);
+    const auto head = TakePage(rest, contents_->unpacker, texts);
     if (!head.has_value() || !head->is_dictionary || start + At(bytes, rest) != chunk.offset ||
         head->rows < 0) {
       return bad();
@@ -141,7 +143,7 @@ Result<ParquetValues> ParquetReader::Read(size_t group, size_t column) const {
     if (!dictionary.has_value()) return bad();
   }
   std::optional<std::string> page;
-  const auto head = TakePage(rest, page);
+  const auto head = TakePage(rest, contents_->unpacker, page);
   const bool fits = head.has_value() && !head->is_dictionary && head->rows == from.rows &&
                     head->encoding == chunk.encoding && rest.empty();
   if (!fits) return bad();

@@ -133,7 +133,7 @@ StepNodes::StepNodes(const ReplayGraph& graph) {
   std::map<int64_t, uint32_t> numbers;  // of steps that anything ends, in their order
   size_t marks = 0;
   const auto step_of = [&](const Node& node) {
-    if (node.kind == NodeKind::kFinish) return rows.activities[node.owner].step;
+    if (node.kind == NodeKind::kFinish) return rows.StepOf(rows.activities[node.owner]);
     const bool is_step = node.kind == NodeKind::kStepBegin || node.kind == NodeKind::kStepEnd;
     return is_step ? rows.StepOfCall(node.owner) : kNoStep;
   };

@@ -15,6 +15,7 @@
 #include "text/input_files.h"
 #include "tracedb/base/database_files.h"
 #include "tracedb/base/nameless_file.h"
+#include "tracedb/base/no_memory.h"
 
 namespace tracedb {
 namespace {
@@ -57,7 +58,9 @@ bool IsOpenedAlready(fs::path path) {
   for (int links = 0; links < kLinksMax && fs::is_symlink(path, code); ++links) {
     const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
     if (fs::canonical(folder, code).string().starts_with("/proc/")) return true;
+    ThrowIfNoMemory(code);
     path = path.parent_path() / fs::read_symlink(path, code);
+    ThrowIfNoMemory(code);
     if (code) break;
   }
   return false;

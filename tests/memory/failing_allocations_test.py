@@ -2,7 +2,10 @@
 """Each command where one piece of memory, or all from one on, are not to be had: it works all the
 same, or ends with exit code 1 and a message; it leaves no file behind, and the database as it was.
 
-    failing_allocations_test.py --program P --shim S [--steps N] [--seed N] [command...]
+    failing_allocations_test.py --program P --shim S [--steps N] [--seed N] [--all] [command...]
+
+A piece is named by its number, or as the first one that some functions ask for: --all goes through
+all such places of a command, some thousands.
 
 A limit of the address space (out_of_memory_test.py) makes large pieces fail, and gives back what is
 freed; here the smallest fail as well, also while what was begun is undone.
@@ -26,6 +29,7 @@ import many_source_rows  # noqa: E402
 TIMEOUT_S = 600
 # Pieces that are asked for before main(), by the libraries and for constants.
 START_PIECES = 100
+SAYS_WHY = re.compile("tracedb: .*(out of memory|a thread cannot be started)")
 
 
 def below(folder):
@@ -34,6 +38,15 @@ def below(folder):
                   for place, folders, files in os.walk(folder)
                   for name in files + [name for name in folders
                                        if not os.listdir(os.path.join(place, name))])
+
+
+def text_of(path, folder):
+    """Without the moment at which it was written, and the folder in which the command ran."""
+    with open(path, "rb") as file:
+        text = file.read().replace(folder.encode(), b"")
+    text = re.sub(rb"\d{4}-\d\d-\d\d.\d\d:\d\d(:\d\d)?", b"", text)
+    # A manifest has the hash of the table that says when its trace was read.
+    return re.sub(rb'("trace\.parquet","bytes":\d+),"xxh3":"[0-9a-f]+"', rb"\1", text)
 
 
 def digest(path):
@@ -143,17 +156,15 @@ class Case:
                 if name.endswith(".db"):
                     answer.append(rows_of(os.path.join(folder, name)))
                 if name.endswith((".html", ".json")):
-                    with open(os.path.join(folder, name), "rb") as file:
-                        answer.append(re.sub(rb"\d{4}-\d\d-\d\d.\d\d:\d\d(:\d\d)?", b"",
-                                             file.read()))
+                    answer.append(text_of(os.path.join(folder, name), folder))
         return done.returncode, answer, done.stderr.decode(errors="replace"), left
 
-    def check(self, at, how):
-        code, answer, said, left = self.run(ALLOC_AT=str(at), ALLOC_HOW=how)
+    def check(self, how, **piece):
+        code, answer, said, left = self.run(ALLOC_HOW=how, **piece)
         problems = self.inputs.problems()
         if code not in (self.done, 1):
             problems.append(f"exit {code}")
-        if code == 1 and not ("tracedb:" in said and "out of memory" in said):
+        if code == 1 and not SAYS_WHY.search(said):
             problems.append("no message, or another")
         if any(rows[-1] != [("ok",)] for rows in answer[2:] if isinstance(rows, list)):
             problems.append("a damaged database")
@@ -168,25 +179,33 @@ class Case:
         parquet = code == 1 and self.name == "parquet" and 0 < len(answer[1]) < len(self.answer[1])
         if half or parquet:
             problems.append(f"made {answer[1]}")
-        return [f"{self.name}, {how} at {at} of {self.pieces}: {text}; {said[-300:]!r}"
+        return [f"{self.name}, {how} {piece} of {self.pieces}: {text}; {said[-300:]!r}"
                 for text in problems]
 
     def sweep(self):
-        count = os.path.join(self.options.folder, "count")
-        self.done, self.answer, said, left = self.run(ALLOC_COUNT=count)
+        count, sites = (os.path.join(self.options.folder, name) for name in ("count", "sites"))
+        self.done, self.answer, said, left = self.run(ALLOC_COUNT=count, ALLOC_SITES=sites)
         if self.done not in (0, 4, 5) or left:
             return [f"{self.name}: exit {self.done}, left {left}: {said}"]
         with open(count, encoding="utf-8") as file:
             self.pieces = int(file.read())
+        with open(sites, encoding="utf-8") as file:
+            places = sorted(file.read().split())
         chance = random.Random(f"{self.options.seed} {self.name}")
-        faults = self.check(chance.randrange(1, START_PIECES), chance.choice(("once", "always")))
+        faults = self.check(chance.choice(("once", "always")),
+                            ALLOC_AT=str(chance.randrange(1, START_PIECES)))
         for step in range(self.options.steps):
-            # Every other near the end, where files get their names and folders go.
+            how = "once" if step % 4 < 2 else "always"
+            # Every other one near the end, where files get their names and folders go.
             back = (int(self.pieces ** chance.random()) if step % 2 else
                     chance.randrange(self.pieces))
-            faults += self.check(self.pieces - back, "once" if step % 4 < 2 else "always")
-        print(f"{self.name:16s} {self.options.steps} of {self.pieces} pieces: {len(faults)} faults",
-              flush=True)
+            faults += self.check(how, ALLOC_AT=str(self.pieces - back))
+        # What is asked for a thousand times has one place, and so has what is asked for once.
+        chosen = places if self.options.all else chance.sample(places, self.options.steps)
+        for site in chosen:
+            faults += self.check("once", ALLOC_SITE=site)
+        print(f"{self.name:16s} {self.options.steps} of {self.pieces} pieces, {len(chosen)} of "
+              f"{len(places)} places: {len(faults)} faults", flush=True)
         return faults
 
 
@@ -194,8 +213,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--program", required=True)
     parser.add_argument("--shim", required=True)
-    parser.add_argument("--steps", type=int, default=16)
+    parser.add_argument("--steps", type=int, default=10)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--all", action="store_true")
     parser.add_argument("commands", nargs="*")
     options = parser.parse_args()
     options.program, options.shim = map(os.path.abspath, (options.program, options.shim))

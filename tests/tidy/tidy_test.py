@@ -35,7 +35,7 @@ RATCHET_FUNCTIONS = {
 C_INTERFACES = {
     "sqlite3.h": ("src/base/declared_types.cc", "src/base/row_values.cc",
                   "src/base/safe_sum.cc", "src/base/sqlite_advice.cc", "src/base/sqlite_db.cc",
-                  "src/base/sqlite_open.cc", "src/pages/page_check.cc",
+                  "src/base/sqlite_memory.cc", "src/base/sqlite_open.cc", "src/pages/page_check.cc",
                   "src/pages/staged_changes.cc", "src/pages/staged_vfs.h", "src/extension/",
                   "tests/"),
     "sqlite3ext.h": ("src/base/safe_sum.cc", "src/extension/"),

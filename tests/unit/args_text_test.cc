@@ -17,8 +17,10 @@ namespace {
 
 const std::string kMark(1, ArgsMark(4));
 
-TEST(ReadArgsText, what_the_analysis_wants_is_read) {
-  const ArgsText args_text = ReadArgsText(
+ArgsText ReadText(std::string_view text) { return ArgsTextReader().Read(text); }
+
+TEST(ArgsTextReader, what_the_analysis_wants_is_read) {
+  const ArgsText args_text = ReadText(
       R"({"Collective name":"allreduce","dtype":"BFloat16","In msg nelems":1024,)"
       R"("Out msg nelems":"2048","Group size":8,"Process Group Name":"3",)"
       R"("Process Group Description":"default_pg","Process Group Ranks":"[1, 0]","Src Rank":1,)"
@@ -44,53 +46,52 @@ TEST(ReadArgsText, what_the_analysis_wants_is_read) {
   EXPECT_FALSE(args_text.repaired);
 }
 
-TEST(ReadArgsText, an_empty_text_and_an_empty_object_are_told_apart) {
-  EXPECT_EQ(ReadArgsText("").args, std::nullopt);
-  EXPECT_EQ(ReadArgsText("{ }").args, "{}");
-  EXPECT_EQ(ReadArgsText("{}").others, std::nullopt);
+TEST(ArgsTextReader, an_empty_text_and_an_empty_object_are_told_apart) {
+  EXPECT_EQ(ReadText("").args, std::nullopt);
+  EXPECT_EQ(ReadText("{ }").args, "{}");
+  EXPECT_EQ(ReadText("{}").others, std::nullopt);
 }
 
-TEST(ReadArgsText, marks_stay_and_blanks_outside_strings_go) {
-  const ArgsText args_text = ReadArgsText("{ \"a b\" : " + kMark + ",\n \"p\":\"" + kMark + "\" }");
+TEST(ArgsTextReader, marks_stay_and_blanks_outside_strings_go) {
+  const ArgsText args_text = ReadText("{ \"a b\" : " + kMark + ",\n \"p\":\"" + kMark + "\" }");
   EXPECT_EQ(args_text.args, "{\"a b\":" + kMark + ",\"p\":\"" + kMark + "\"}");
   EXPECT_FALSE(args_text.repaired);
 }
 
-TEST(ReadArgsText, other_keys_stand_behind_the_part_mark) {
-  const ArgsText args_text = ReadArgsText(std::string("{\"a\":1}") + kPartMark + "\"id\":" + kMark);
+TEST(ArgsTextReader, other_keys_stand_behind_the_part_mark) {
+  const ArgsText args_text = ReadText(std::string("{\"a\":1}") + kPartMark + "\"id\":" + kMark);
   EXPECT_EQ(args_text.args, "{\"a\":1}");
   EXPECT_EQ(args_text.others, "\"id\":" + kMark);
-  const ArgsText only = ReadArgsText(kPartMark + std::string("\"s\":\"t\""));
+  const ArgsText only = ReadText(kPartMark + std::string("\"s\":\"t\""));
   EXPECT_EQ(only.args, std::nullopt);
   EXPECT_EQ(only.others, "\"s\":\"t\"");
 }
 
-TEST(ReadArgsText, values_of_the_wrong_type_are_as_if_absent) {
-  const ArgsText args_text = ReadArgsText(
+TEST(ArgsTextReader, values_of_the_wrong_type_are_as_if_absent) {
+  const ArgsText args_text = ReadText(
       R"({"In msg nelems":1.5,"Group size":null,"Process Group Ranks":"[0, ..., 7]","grid":5})");
   EXPECT_EQ(args_text.in_nelems, std::nullopt);
   EXPECT_EQ(args_text.group_size, std::nullopt);
   EXPECT_EQ(args_text.group_ranks, std::nullopt);
 }
 
-TEST(ReadArgsText, a_broken_text_is_mended_and_marks_stay) {
-  const ArgsText args_text =
-      ReadArgsText("{\"p\":\"C:\\dir\",\"dtype\":\"x\",\"v\":" + kMark + "}");
+TEST(ArgsTextReader, a_broken_text_is_mended_and_marks_stay) {
+  const ArgsText args_text = ReadText("{\"p\":\"C:\\dir\",\"dtype\":\"x\",\"v\":" + kMark + "}");
   EXPECT_EQ(args_text.args, "{\"p\":\"C:\\\\dir\",\"dtype\":\"x\",\"v\":" + kMark + "}");
   EXPECT_EQ(args_text.dtype, "x");
   EXPECT_TRUE(args_text.repaired);
 }
 
-TEST(ReadArgsText, args_with_a_lone_surrogate_stay_an_object) {
-  const ArgsText args_text = ReadArgsText(R"({"x":"\ud83d","dtype":"Float"})");
+TEST(ArgsTextReader, args_with_a_lone_surrogate_stay_an_object) {
+  const ArgsText args_text = ReadText(R"({"x":"\ud83d","dtype":"Float"})");
   ASSERT_TRUE(args_text.args.has_value());
   EXPECT_EQ(args_text.args->front(), '{');
 }
 
-TEST(ReadArgsText, numbers_of_any_size_are_valid_json) {
+TEST(ArgsTextReader, numbers_of_any_size_are_valid_json) {
   for (const char* number : {"18446744073709551616", "-9223372036854775809", "1e999"}) {
     const std::string args = "{\"x\":[" + std::string(number) + "],\"dtype\":\"Float\"}";
-    const ArgsText args_text = ReadArgsText(args);
+    const ArgsText args_text = ReadText(args);
     EXPECT_EQ(args_text.args, args);
     if (number != std::string("1e999")) {
       EXPECT_EQ(args_text.dtype, "Float") << number;
@@ -99,22 +100,22 @@ TEST(ReadArgsText, numbers_of_any_size_are_valid_json) {
   }
 }
 
-TEST(ReadArgsText, digits_in_texts_are_all_read) {
-  const ArgsText args_text = ReadArgsText(
+TEST(ArgsTextReader, digits_in_texts_are_all_read) {
+  const ArgsText args_text = ReadText(
       R"({"Process Group Name":"12345678901234567890123","dtype":"18446744073709551616"})");
   EXPECT_EQ(args_text.group_name, "12345678901234567890123");
   EXPECT_EQ(args_text.dtype, "18446744073709551616");
 }
 
-TEST(ReadArgsText, a_text_past_mending_is_kept_as_a_string) {
-  const ArgsText args_text = ReadArgsText("{\"a\" 1}");
+TEST(ArgsTextReader, a_text_past_mending_is_kept_as_a_string) {
+  const ArgsText args_text = ReadText("{\"a\" 1}");
   EXPECT_EQ(args_text.args, R"("{\"a\" 1}")");
   EXPECT_TRUE(args_text.repaired);
 }
 
-TEST(ReadArgsText, a_very_large_text_is_made_valid_without_being_looked_into) {
+TEST(ArgsTextReader, a_very_large_text_is_made_valid_without_being_looked_into) {
   const ArgsText args_text =
-      ReadArgsText("{\"dtype\":\"x\", \"big\":\"" + std::string(300 * 1024, 'y') + "\",\"n\":NaN}");
+      ReadText("{\"dtype\":\"x\", \"big\":\"" + std::string(300 * 1024, 'y') + "\",\"n\":NaN}");
   EXPECT_EQ(args_text.dtype, std::nullopt);
   EXPECT_TRUE(args_text.repaired);
   ASSERT_TRUE(args_text.args.has_value());

@@ -14,7 +14,7 @@ constexpr uint32_t kMany = 2'000'000;
 JobRows ManyCalls() {
   JobRows rows;
   rows.traces = {{1, 0}};
-  rows.threads = {{1, 0}};
+  rows.threads = {{1, 0, 0}};
   rows.process_count = 1;
   for (uint32_t i = 0; i < kMany; ++i) {
     Call call{};

@@ -133,39 +133,6 @@ std::string QuotedArgs(std::string_view args) {
   return quoted + "\"";
 }
 
-// False: no object, or nothing that the parser takes; IsJson tells then whether it is valid.
-bool ReadObject(const std::string& plain, ArgsText& args_text) {
-  // Of a parser that is kept, so is the memory.
-  constexpr size_t kKeptBytesMax = 16 * 1024;
-  constexpr size_t kDepthMax = 1000;  // IsJson's
-  thread_local dom::parser kept;
-  dom::parser large;
-  dom::parser& parser = plain.size() <= kKeptBytesMax ? kept : large;
-  if (parser.max_depth() != kDepthMax &&
-      parser.allocate(std::min(plain.size(), kKeptBytesMax), kDepthMax) != simdjson::SUCCESS) {
-    throw std::bad_alloc();
-  }
-  dom::element root;
-  dom::object object;
-  const simdjson::error_code parsed = parser.parse(plain).get(root);
-  if (parsed == simdjson::MEMALLOC) throw std::bad_alloc();
-  if (parsed != simdjson::SUCCESS || root.get_object().get(object) != simdjson::SUCCESS) {
-    return false;
-  }
-  for (const dom::key_value_pair member : object) ReadMember(member.key, member.value, args_text);
-  return true;
-}
-
-// True when `text` is valid JSON; its members are read into `args_text` if it is an object. Valid,
-// but beyond what the parser takes (numbers of more than 64 bits): no columns then.
-bool ReadValid(std::string_view text, ArgsText& args_text) {
-  const std::string plain = WithoutMarks(text);
-  // The parser checks as IsJson does, at a fraction of its cost, but that it skips a byte order
-  // mark.
-  if (plain.starts_with('{') && ReadObject(plain, args_text)) return true;
-  return IsJson(plain);
-}
-
 // Of a valid text; the marks in it are no blanks.
 std::string MinifiedArgs(std::string_view args) {
   std::string minified(args.size(), '\0');
@@ -179,24 +146,65 @@ std::string MinifiedArgs(std::string_view args) {
 
 }  // namespace
 
-ArgsText ReadArgsText(std::string_view text) {
+class ArgsTextReader::Impl {
+ public:
+  // True when `text` is valid JSON; its members are read into `args_text` if it is an object.
+  // Valid, but beyond what the parser takes (numbers of more than 64 bits): no columns then.
+  bool ReadValid(std::string_view text, ArgsText& args_text) {
+    const std::string plain = WithoutMarks(text);
+    // The parser checks as IsJson does, at a fraction of its cost, but that it skips a byte order
+    // mark.
+    if (plain.starts_with('{') && ReadObject(plain, args_text)) return true;
+    return IsJson(plain);
+  }
+
+ private:
+  // False: no object, or nothing that the parser takes; IsJson tells then whether it is valid.
+  bool ReadObject(const std::string& plain, ArgsText& args_text) {
+    // Of a parser that is kept, so is the memory.
+    constexpr size_t kKeptBytesMax = 16 * 1024;
+    constexpr size_t kDepthMax = 1000;  // IsJson's
+    dom::parser large;
+    dom::parser& parser = plain.size() <= kKeptBytesMax ? kept_ : large;
+    if (parser.max_depth() != kDepthMax &&
+        parser.allocate(std::min(plain.size(), kKeptBytesMax), kDepthMax) != simdjson::SUCCESS) {
+      throw std::bad_alloc();
+    }
+    dom::element root;
+    dom::object object;
+    const simdjson::error_code parsed = parser.parse(plain).get(root);
+    if (parsed == simdjson::MEMALLOC) throw std::bad_alloc();
+    if (parsed != simdjson::SUCCESS || root.get_object().get(object) != simdjson::SUCCESS) {
+      return false;
+    }
+    for (const dom::key_value_pair member : object) ReadMember(member.key, member.value, args_text);
+    return true;
+  }
+
+  dom::parser kept_;
+};
+
+ArgsTextReader::ArgsTextReader() : impl_(std::make_unique<Impl>()) {}
+ArgsTextReader::~ArgsTextReader() = default;
+
+ArgsText ArgsTextReader::Read(std::string_view text) {
   ArgsText args_text;
   const size_t part = text.find(kPartMark);
   const std::string_view args = text.substr(0, part);
   if (part != std::string_view::npos) args_text.others = MinifiedJson(text.substr(part + 1));
   if (args.empty()) return args_text;
   const bool small = args.size() <= kReadBytesMax;
-  if (small && ReadValid(args, args_text)) {
+  if (small && impl_->ReadValid(args, args_text)) {
     args_text.args = MinifiedArgs(args);
     return args_text;
   }
   std::string mended;
   const JsonRepair repair = RepairArgs(args, mended);
   args_text.repaired = small || repair.text || repair.non_finite;
-  if (small && !ReadValid(mended, args_text)) {
+  if (small && !impl_->ReadValid(mended, args_text)) {
     if (std::string requoted; RequoteJson(args, requoted)) {
       RepairArgs(requoted, mended);
-      if (ReadValid(mended, args_text)) {
+      if (impl_->ReadValid(mended, args_text)) {
         args_text.args = MinifiedJson(mended);
         return args_text;
       }

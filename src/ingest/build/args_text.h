@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,8 +25,20 @@ struct ArgsText {
   bool repaired = false;  // it was not valid JSON as it stood
 };
 
-// `text` is as the parser makes it: args, and after kPartMark the other keys.
-ArgsText ReadArgsText(std::string_view text);
+class ArgsTextReader {
+ public:
+  ArgsTextReader();
+  ~ArgsTextReader();
+  ArgsTextReader(const ArgsTextReader&) = delete;
+  ArgsTextReader& operator=(const ArgsTextReader&) = delete;
+
+  // `text` is as the parser makes it: args, and after kPartMark the other keys.
+  ArgsText Read(std::string_view text);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
 
 // The text with its marks replaced by the values.
 std::string FilledArgsText(std::string_view args_text, const ArgsValues& values);

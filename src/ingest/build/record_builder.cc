@@ -163,7 +163,7 @@ Status RecordBuilder::AddArgsText(std::string_view text, LocalTexts& texts) {
     texts.args_texts.push_back({id, known, args_facts_[known]});
     return Done{};
   }
-  ArgsText args_text = ReadArgsText(text);
+  ArgsText args_text = args_reader_.Read(text);
   const bool collective = args_text.collective.has_value() && !args_text.collective->empty();
   const ArgsFacts facts{collective, args_text.repaired};
   texts.args_texts.push_back({id, known, facts});

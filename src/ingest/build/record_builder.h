@@ -122,6 +122,7 @@ class RecordBuilder {
   void NoteTime(const EventRecord& record, const LocalEventName& event_name);
 
   TableWriter& writer_;
+  ArgsTextReader args_reader_;
   LoadLimits limits_;
   const KindRules& rules_;
   int64_t trace_id_;

@@ -91,7 +91,7 @@ Status RecordBuilder::MergeEnd(const OpenSlice& open, const LocalArgsText& end_a
   slice.args_text = id;
   if (!is_new) return Done{};
   if (known != kNoText) args_facts_.push_back({});
-  return writer_.ArgsTextRow(id, ReadArgsText(text));
+  return writer_.ArgsTextRow(id, args_reader_.Read(text));
 }
 
 }  // namespace tracedb

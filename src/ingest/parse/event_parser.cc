@@ -22,6 +22,10 @@ namespace {
 using simdjson::error_code;
 namespace ondemand = simdjson::ondemand;
 
+// At its first use simdjson looks at the processor, and ends the program where it has no memory for
+// that: so it does before anything is begun.
+[[maybe_unused]] const bool kIsChosen = !simdjson::get_active_implementation()->name().empty();
+
 // One element's extent in a window in which something is wrong.
 struct EventExtent {
   size_t end = 0;      // after its last byte

@@ -2,9 +2,11 @@
 
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <algorithm>
 #include <limits>
+#include <new>
 
 #ifdef TRACEDB_WITH_ISAL
 #include <isa-l/igzip_lib.h>
@@ -37,6 +39,7 @@ class ZlibInflater final : public ByteInflater {
     const uInt in_before = stream_.avail_in;
     const uInt out_before = stream_.avail_out;
     const int code = inflate(&stream_, Z_NO_FLUSH);
+    if (code == Z_MEM_ERROR) throw std::bad_alloc();
     InflateStep step;
     step.taken = in_before - stream_.avail_in;
     step.made = out_before - stream_.avail_out;
@@ -113,6 +116,7 @@ class ZstdInflater final : public ByteInflater {
     ZSTD_inBuffer input{in.data(), in.size(), 0};
     ZSTD_outBuffer output{out.data(), out.size(), 0};
     const size_t code = ZSTD_decompressStream(context_.get(), &output, &input);
+    if (ZSTD_getErrorCode(code) == ZSTD_error_memory_allocation) throw std::bad_alloc();
     InflateStep step;
     step.taken = input.pos;
     step.made = output.pos;

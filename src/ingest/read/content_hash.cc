@@ -7,17 +7,22 @@
 #endif
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <new>
 #include <vector>
 
 namespace tracedb {
 
 void ContentHash::Free::operator()(XXH3_state_s* state) const { XXH3_freeState(state); }
 
-ContentHash::ContentHash() : state_(XXH3_createState()) { XXH3_128bits_reset(state_.get()); }
+ContentHash::ContentHash() : state_(XXH3_createState()) {
+  if (state_ == nullptr) throw std::bad_alloc();
+  XXH3_128bits_reset(state_.get());
+}
 
 void ContentHash::Add(std::span<const char> bytes) {
   XXH3_128bits_update(state_.get(), bytes.data(), bytes.size());
@@ -33,14 +38,15 @@ std::string ContentHash::Digits() const {
 }
 
 Result<std::string> HashFile(const std::filesystem::path& path, const std::atomic<bool>* stop) {
-  struct CloseFile {
-    void operator()(std::FILE* file) const { std::fclose(file); }
+  struct OpenFile {
+    int descriptor;
+    ~OpenFile() {
+      if (descriptor >= 0) close(descriptor);
+    }
   };
   // A name that has become a pipe meanwhile is not waited for.
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  const std::unique_ptr<std::FILE, CloseFile> file(descriptor < 0 ? nullptr
-                                                                  : fdopen(descriptor, "rb"));
-  if (file == nullptr) {
+  const OpenFile file{open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  if (file.descriptor < 0) {
     return Error{ErrorKind::kInput, path.string() + ": cannot open: " + std::strerror(errno),
                  "check the name and that you may read it"};
   }
@@ -50,13 +56,13 @@ Result<std::string> HashFile(const std::filesystem::path& path, const std::atomi
     if (stop != nullptr && stop->load()) {
       return Error{ErrorKind::kInput, "interrupted", "the database is as it was"};
     }
-    const size_t got = std::fread(block.data(), 1, block.size(), file.get());
-    hash.Add({block.data(), got});
-    if (got == block.size()) continue;
-    if (std::ferror(file.get()) != 0) {
+    const ssize_t got = read(file.descriptor, block.data(), block.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) {
       return Error{ErrorKind::kInput, path.string() + ": cannot read: " + std::strerror(errno), ""};
     }
-    return hash.Digits();
+    if (got == 0) return hash.Digits();
+    hash.Add({block.data(), static_cast<size_t>(got)});
   }
 }
 

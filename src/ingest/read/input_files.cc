@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "tracedb/base/folder_entries.h"
+#include "tracedb/base/no_memory.h"
 
 namespace tracedb {
 namespace {
@@ -111,6 +112,7 @@ Result<std::vector<fs::path>> FilesBelow(const fs::path& folder, const OnNote& o
 std::string AbsoluteFolder(const fs::path& folder) {
   std::error_code error;
   const fs::path absolute = fs::absolute(folder, error);
+  ThrowIfNoMemory(error);
   std::string text = (error ? folder : absolute).lexically_normal().string();
   while (text.size() > 1 && text.ends_with('/')) text.pop_back();
   return text;

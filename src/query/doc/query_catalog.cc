@@ -9,6 +9,7 @@
 
 #include "query/doc/doc_words.h"
 #include "query/doc/sql_text.h"
+#include "tracedb/base/no_memory.h"
 #include "tracedb/query/doc/query_file.h"
 #include "tracedb/text/near_name.h"
 #include "tracedb/text/result_text.h"
@@ -48,6 +49,7 @@ Status QueryCatalog::AddFolder(const std::filesystem::path& folder) {
   for (; !code && entry != std::filesystem::directory_iterator(); entry.increment(code)) {
     if (entry->path().extension() == ".sql") files.push_back(entry->path());
   }
+  ThrowIfNoMemory(code);
   if (code) {
     return Error{ErrorKind::kInput,
                  fmt::format("{}: cannot list the queries: {}", folder.string(), code.message()),

@@ -2,8 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <unordered_map>
+#include <vector>
 
 #include "replay/graph/job_rows.h"
 #include "tracedb/base/result.h"
@@ -17,10 +16,10 @@ class ActivityNames {
   static Result<ActivityNames> Read(SqliteDb& db, const JobRows& rows);
 
   // From 1.
-  int64_t Of(const Activity& activity) const { return numbers_.at(activity.name_id); }
+  int64_t Of(const Activity& activity) const { return numbers_[activity.name_place]; }
 
  private:
-  std::unordered_map<int64_t, int64_t> numbers_;  // by name_id
+  std::vector<int64_t> numbers_;  // by the place in JobRows::name_ids
 };
 
 }  // namespace tracedb

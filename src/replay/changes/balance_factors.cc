@@ -36,10 +36,10 @@ Result<BalancedBy> BalanceFactors(SqliteDb& db, const JobRows& job, const std::s
   std::map<int64_t, std::map<int64_t, std::map<int64_t, int64_t>>> computed;  // step, stage, rank
   for (const Activity& activity : job.activities) {
     if (activity.kind != GpuKind::kCompute) continue;
-    const int64_t rank = job.traces[activity.trace].rank;
+    const int64_t rank = job.traces[job.TraceOf(activity)].rank;
     const auto stage = stage_of.find(rank);
     if (stage == stage_of.end()) continue;
-    int64_t& sum_ns = computed[activity.step][stage->second][rank];
+    int64_t& sum_ns = computed[job.StepOf(activity)][stage->second][rank];
     sum_ns = SumNs(sum_ns, activity.finish_ns - activity.start_ns);
   }
   BalancedBy factors;

@@ -27,7 +27,7 @@ Result<HeldSlices::Steps> HeldSlices::Read(SqliteDb& db, uint32_t trace,
   StepRanges recorded;
   for (const JobStep& here : rows_.steps) {
     const Call& call = rows_.calls[here.call];
-    if (call.trace == trace) recorded.Add({call.start_ns, call.end_ns}, here.step);
+    if (rows_.TraceOf(call) == trace) recorded.Add({call.start_ns, call.end_ns}, here.step);
   }
   recorded.Sort();
   Steps steps;

@@ -31,7 +31,7 @@ bool ShortenedSlices::IsInStep(uint32_t trace, int64_t at_ns, int64_t step) {
     steps_.resize(rows_.traces.size());
     for (const JobStep& here : rows_.steps) {
       const Call& call = rows_.calls[here.call];
-      steps_[call.trace].emplace_back(here.step, Interval{call.start_ns, call.end_ns});
+      steps_[rows_.TraceOf(call)].emplace_back(here.step, Interval{call.start_ns, call.end_ns});
     }
     for (auto& steps : steps_) {
       std::sort(steps.begin(), steps.end(),
@@ -107,7 +107,7 @@ Status ShortenedSlices::ReadHeld(SqliteDb& db, HostOwners& owners,
 
 std::vector<uint32_t> ShortenedSlices::TracesOfThreads() const {
   std::vector<uint32_t> trace_of(rows_.threads.size(), kNone);
-  for (const Call& call : rows_.calls) trace_of[call.thread] = call.trace;
+  for (const Call& call : rows_.calls) trace_of[call.thread] = rows_.TraceOf(call);
   return trace_of;
 }
 
@@ -155,7 +155,7 @@ void ShortenedSlices::AddAll(std::optional<int64_t> rank, std::optional<int64_t>
     if (!step.has_value()) slices_[thread].push_back({kAlways, share});
     for (const JobStep& here : rows_.steps) {
       const Call& call = rows_.calls[here.call];
-      if (here.step != step || call.trace != trace) continue;
+      if (here.step != step || rows_.TraceOf(call) != trace) continue;
       slices_[thread].push_back({{call.start_ns, call.end_ns}, share});
     }
   }

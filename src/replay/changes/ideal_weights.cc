@@ -58,8 +58,8 @@ class PeerFinder {
       }
       const int64_t order_ns =
           activity.call == kNone ? activity.start_ns : rows_.calls[activity.call].start_ns;
-      peers.push_back(
-          {NameOf(here.owner), activity.step, order_ns, activity.trace, graph_.first_edge(node)});
+      peers.push_back({NameOf(here.owner), rows_.StepOf(activity), order_ns,
+                       rows_.TraceOf(activity), graph_.first_edge(node)});
     }
     NumberPeers(peers);
     ForEachRange(peers, IsOfKey, [&](PeerRange named) {
@@ -105,7 +105,8 @@ class PeerFinder {
       const Activity& activity = rows_.activities[here.owner];
       const auto key = like.find(activity.slice_id);
       if (key == like.end()) continue;
-      peers.push_back({key->second, activity.step, 0, activity.trace, graph_.first_edge(node)});
+      peers.push_back({key->second, rows_.StepOf(activity), 0, rows_.TraceOf(activity),
+                       graph_.first_edge(node)});
     }
     std::sort(peers.begin(), peers.end(),
               [](const Peer& a, const Peer& b) { return a.key < b.key; });
@@ -219,7 +220,7 @@ Result<std::vector<IdealWeights::Likened>> IdealWeights::Find(SqliteDb& db) cons
     const Node& here = graph_.nodes()[node];
     const bool is_host = graph_.ThreadOf(node) != kNone;
     if (!is_host && here.kind != NodeKind::kFinish) continue;
-    const int64_t step = is_host ? steps.At(node) : rows.activities[here.owner].step;
+    const int64_t step = is_host ? steps.At(node) : rows.StepOf(rows.activities[here.owner]);
     const uint32_t kind =
         is_host ? kHostKind : static_cast<uint32_t>(rows.activities[here.owner].kind);
     for (uint32_t edge = graph_.first_edge(node); edge < graph_.end_edge(node); ++edge) {

@@ -36,7 +36,8 @@ class LateFinder {
       : db_(db), rows_(rows), ranks_(ranks), held_slices_(rows), late_steps_(rows) {
     for (uint32_t i = 0; i < rows.activities.size(); ++i) {
       const Activity& activity = rows.activities[i];
-      if (activity.collective != kNone && ranks.contains(RankOf(i))) parts_[activity.slice_id] = i;
+      const bool is_part = rows_.PartOf(activity).collective != kNone;
+      if (is_part && ranks.contains(RankOf(i))) parts_[activity.slice_id] = i;
     }
   }
 
@@ -77,7 +78,7 @@ class LateFinder {
   using SliceOfRank = std::map<int64_t, HeldSlice>;
 
   int64_t RankOf(uint32_t activity) const {
-    return rows_.traces[rows_.activities[activity].trace].rank;
+    return rows_.traces[rows_.TraceOf(rows_.activities[activity])].rank;
   }
 
   Status ReadCauses(int64_t rank) {
@@ -136,7 +137,8 @@ class LateFinder {
     if (!others_ns.has_value()) return Done{};
     held_steps_.insert(held->step);
     const int64_t mean_ns = others_->MeanNs(held->name, held->step, alike);
-    const Collective& collective = rows_.collectives[rows_.activities[stall.part].collective];
+    const Collective& collective =
+        rows_.collectives[rows_.PartOf(rows_.activities[stall.part]).collective];
     for (uint32_t p = 0; p < collective.part_count; ++p) {
       const uint32_t part = rows_.parts[collective.first_part + p];
       const auto slice = alike.find(RankOf(part));
@@ -154,9 +156,11 @@ class LateFinder {
   Result<SliceOfRank> HeldAlike(const Stall& stall, const Held& held) {
     SliceOfRank alike = {{RankOf(stall.part), {stall.slice_id, held.dur_ns}}};
     if (ranks_.size() == 1) return alike;
-    const Collective& collective = rows_.collectives[rows_.activities[stall.part].collective];
+    const Collective& collective =
+        rows_.collectives[rows_.PartOf(rows_.activities[stall.part]).collective];
     for (uint32_t p = 0; p < collective.part_count; ++p) {
-      const uint32_t trace = rows_.activities[rows_.parts[collective.first_part + p]].trace;
+      const uint32_t trace =
+          rows_.TraceOf(rows_.activities[rows_.parts[collective.first_part + p]]);
       const int64_t rank = rows_.traces[trace].rank;
       if (!ranks_.contains(rank) || alike.contains(rank)) continue;
       TRACEDB_ASSIGN(longest, held_slices_.Longest(db_, trace, held.name, held.step));
@@ -169,7 +173,8 @@ class LateFinder {
 
   // When the last of the other ranks came.
   std::optional<int64_t> LastOfOthers(const Stall& stall, const SliceOfRank& alike) const {
-    const Collective& collective = rows_.collectives[rows_.activities[stall.part].collective];
+    const Collective& collective =
+        rows_.collectives[rows_.PartOf(rows_.activities[stall.part]).collective];
     std::optional<int64_t> last_ns;
     for (uint32_t p = 0; p < collective.part_count; ++p) {
       const uint32_t part = rows_.parts[collective.first_part + p];

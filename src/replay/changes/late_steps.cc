@@ -28,7 +28,7 @@ std::vector<int64_t> LateSteps::Of(uint32_t part, int64_t step) {
   std::vector<int64_t> steps = {step};
   if (step == kNoStep) return steps;
   if (places_.empty()) Connect();
-  const Collective& collective = rows_.collectives[rows_.activities[part].collective];
+  const Collective& collective = rows_.collectives[rows_.PartOf(rows_.activities[part]).collective];
   for (auto before = met_.lower_bound(step); before != met_.begin();) {
     --before;
     if (AreConnected(collective, before->second)) break;
@@ -39,9 +39,9 @@ std::vector<int64_t> LateSteps::Of(uint32_t part, int64_t step) {
 
 std::optional<int64_t> LateSteps::EndedLate(uint32_t part, int64_t first_step) {
   const Activity& activity = rows_.activities[part];
-  if (activity.step == kNoStep || first_step == kNoStep) return std::nullopt;
+  if (rows_.StepOf(activity) == kNoStep || first_step == kNoStep) return std::nullopt;
   if (places_.empty()) Connect();
-  const auto own = parts_.find({activity.trace, activity.step});
+  const auto own = parts_.find({rows_.TraceOf(activity), rows_.StepOf(activity)});
   const bool is_first = own != parts_.end() && own->second.first_start_ns == activity.start_ns;
   const auto step = met_.lower_bound(first_step);
   if (!is_first || step == met_.begin()) return std::nullopt;
@@ -63,9 +63,11 @@ void LateSteps::FindParts() {
     }
     for (uint32_t p = 0; p < collective.part_count; ++p) {
       const Activity& part = rows_.activities[rows_.parts[collective.first_part + p]];
-      if (part.step == kNoStep) continue;
+      if (rows_.StepOf(part) == kNoStep) continue;
       Parts& of_step =
-          parts_.try_emplace({part.trace, part.step}, Parts{part.start_ns, met_ns}).first->second;
+          parts_
+              .try_emplace({rows_.TraceOf(part), rows_.StepOf(part)}, Parts{part.start_ns, met_ns})
+              .first->second;
       of_step.first_start_ns = std::min(of_step.first_start_ns, part.start_ns);
       of_step.last_met_ns = std::max(of_step.last_met_ns, met_ns);
     }
@@ -87,7 +89,7 @@ void LateSteps::Connect() {
     first_in_step.clear();
     for (uint32_t p = 0; p < collective.part_count; ++p) {
       const uint32_t part = rows_.parts[collective.first_part + p];
-      const int64_t step = rows_.activities[part].step;
+      const int64_t step = rows_.StepOf(rows_.activities[part]);
       if (!met_.contains(step)) continue;
       const uint32_t place = PlaceOf(part);
       parts.push_back({step, first_in_step.try_emplace(step, place).first->second, place});

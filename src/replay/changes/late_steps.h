@@ -40,7 +40,7 @@ class LateSteps {
   void FindParts();
   bool AreConnected(const Collective& collective, const MetInStep& met) const;
   static uint32_t RootOf(const MetInStep& met, uint32_t place);
-  uint32_t PlaceOf(uint32_t part) const { return places_[rows_.activities[part].trace]; }
+  uint32_t PlaceOf(uint32_t part) const { return places_[rows_.TraceOf(rows_.activities[part])]; }
 
   const JobRows& rows_;
   std::vector<uint32_t> places_;  // of the traces' ranks, among all ranks

@@ -41,8 +41,9 @@ class LateWork {
     std::map<int64_t, std::vector<uint32_t>> by_step;
     for (uint32_t i = 0; i < rows_.activities.size(); ++i) {
       const Activity& activity = rows_.activities[i];
-      if (activity.kind == GpuKind::kCommunication || !all.contains(activity.step)) continue;
-      by_step[activity.step].push_back(i);
+      if (activity.kind == GpuKind::kCommunication || !all.contains(rows_.StepOf(activity)))
+        continue;
+      by_step[rows_.StepOf(activity)].push_back(i);
     }
     for (const auto& [step, activities] : by_step) {
       const Works works = InOrder(activities);
@@ -104,7 +105,7 @@ class LateWork {
       const Activity& activity = rows_.activities[i];
       const int64_t order_ns =
           activity.call == kNone ? activity.start_ns : rows_.calls[activity.call].start_ns;
-      works.push_back({names_.Of(activity), activity.trace, order_ns, i});
+      works.push_back({names_.Of(activity), rows_.TraceOf(activity), order_ns, i});
     }
     std::sort(works.begin(), works.end(), [this](const Work& a, const Work& b) {
       const Activity& x = rows_.activities[a.activity];

@@ -41,8 +41,8 @@ void OwnMoments::Find(const ReplayGraph& graph, const ActivityNames& names) {
       start_of_[here.owner] = node;
       const bool is_part = activity.kind == GpuKind::kCommunication;
       const int64_t key = is_part ? names.Of(activity) : kStepsEnd;
-      moments_.push_back({activity.step, key, 0, 0, activity.trace, node});
-      if (!is_part) steps_end_[{activity.trace, activity.step}] = node;
+      moments_.push_back({rows.StepOf(activity), key, 0, 0, rows.TraceOf(activity), node});
+      if (!is_part) steps_end_[{rows.TraceOf(activity), rows.StepOf(activity)}] = node;
     } else if (here.kind == NodeKind::kEnd) {
       moments_.push_back({step, kWaitsEnd, 0, 0, graph.TraceOf(node), node});
     } else if (here.kind == NodeKind::kStepBegin) {

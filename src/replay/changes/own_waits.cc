@@ -30,7 +30,7 @@ OwnWaits::OwnWaits(const ReplayGraph& graph) : waits_(graph.rows().traces.size()
     const PartUse& use = rows.uses[i];
     // After others the host had nothing launched yet: what the GPU waited for is not told.
     if (!use.is_exposed || (!use.is_resumed && !are_followed[i])) continue;
-    times[part.trace].push_back({SumNs(part.start_ns, use.computing_ns), part.finish_ns});
+    times[rows.TraceOf(part)].push_back({SumNs(part.start_ns, use.computing_ns), part.finish_ns});
   }
   for (size_t trace = 0; trace < times.size(); ++trace) {
     std::vector<Interval>& of_trace = times[trace];

@@ -159,10 +159,10 @@ class Weights {
     bool is_of_gpu = false;
     if (!host_only) {
       const auto is_meant = [&](const Activity& activity) {
-        if (!IsOf(change, activity.trace)) return false;
-        if (change.step.has_value() && activity.step != *change.step) return false;
+        if (!IsOf(change, rows_.TraceOf(activity))) return false;
+        if (change.step.has_value() && rows_.StepOf(activity) != *change.step) return false;
         if (is_of_one_kind && KindName(activity) != *kind) return false;
-        return !change.names_slices() || names.contains(activity.name_id);
+        return !change.names_slices() || names.contains(rows_.NameOf(activity));
       };
       ForEachRun(is_meant, [&](const Activity&, int64_t weight_ns, EdgeKind) {
         is_of_gpu = true;
@@ -307,12 +307,13 @@ class Weights {
     TRACEDB_ASSIGN(sent, SentAlong(change.pair));
     const auto is_meant = [&](const Activity& activity) {
       const bool is_transfer = activity.kind == GpuKind::kCommunication;
-      if (!is_transfer || !IsOf(change, activity.trace)) return false;
+      if (!is_transfer || !IsOf(change, rows_.TraceOf(activity))) return false;
       if (!change.pair.empty() && !sent.contains(activity.slice_id)) return false;
       const bool is_called = called.contains(activity.slice_id);
       if (change.caller == "-" ? is_called : !change.caller.empty() && !is_called) return false;
       const bool is_other = change.transfers == "all" || change.transfers == "other";
-      return activity.group_id != 0 ? groups.contains(activity.group_id) : is_other;
+      const int64_t group_id = rows_.PartOf(activity).group_id;
+      return group_id != 0 ? groups.contains(group_id) : is_other;
     };
     ForEachRun(is_meant, [&](const Activity&, int64_t weight_ns, EdgeKind) {
       return Scaled(weight_ns, change.factor);
@@ -327,7 +328,8 @@ class Weights {
     }
     TRACEDB_ASSIGN(groups, GroupsOf(change.waits));
     const auto is_meant = [&](const Activity& activity) {
-      return IsOf(change, activity.trace) && groups.contains(activity.group_id);
+      return IsOf(change, rows_.TraceOf(activity)) &&
+             groups.contains(rows_.PartOf(activity).group_id);
     };
     ForEachRun(is_meant, [](const Activity&, int64_t weight_ns, EdgeKind kind) {
       return kind == EdgeKind::kTransfer ? kNoEdge : weight_ns;
@@ -361,7 +363,8 @@ class Weights {
       return activity.kind == GpuKind::kCompute;
     };
     ForEachRun(computes, [&](const Activity& activity, int64_t weight_ns, EdgeKind) {
-      const auto factor = factors.find({activity.step, rows_.traces[activity.trace].rank});
+      const auto factor =
+          factors.find({rows_.StepOf(activity), rows_.traces[rows_.TraceOf(activity)].rank});
       return factor != factors.end() ? Scaled(weight_ns, factor->second) : weight_ns;
     });
     return Done{};

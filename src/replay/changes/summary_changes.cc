@@ -50,7 +50,7 @@ Status CheckNamesOfSummaries(SqliteDb& db, const JobRows& rows,
                              const std::unordered_set<int64_t>& names) {
   std::unordered_set<int64_t> of_parts;
   for (const Activity& activity : rows.activities) {
-    if (activity.kind == GpuKind::kCommunication) of_parts.insert(activity.name_id);
+    if (activity.kind == GpuKind::kCommunication) of_parts.insert(rows.NameOf(activity));
   }
   const bool is_there = std::ranges::any_of(names, [&](int64_t n) { return of_parts.contains(n); });
   if (!is_there) {

@@ -30,7 +30,7 @@ class CollectiveBuilder {
         finish_of_(rows_.activities.size(), kNone),
         node_of_call_(rows_.calls.size(), kNone),
         meet_of_(rows_.collectives.size(), kNone),
-        started_(rows_.stream_count, kNone),
+        started_(rows_.stream_traces.size(), kNone),
         ranks_(rows_.traces.size()),
         meanwhile_(rows_.activities.size()),
         is_followed_(rows_.activities.size(), false) {}
@@ -41,7 +41,7 @@ class CollectiveBuilder {
     for (const Activity& a : rows_.activities) {
       if (a.call == kNone) continue;
       const int64_t latency_ns = a.start_ns - rows_.calls[a.call].start_ns;
-      int64_t& least_ns = ranks_[a.trace].least_launch_ns;
+      int64_t& least_ns = ranks_[rows_.TraceOf(a)].least_launch_ns;
       if (latency_ns >= 0) least_ns = std::min(least_ns, latency_ns);
     }
     for (uint32_t node = 0; node < graph_.nodes_.size(); ++node) {
@@ -107,7 +107,7 @@ class CollectiveBuilder {
 
   // One thread goes on from one of its moments to the next.
   void AddHost(uint32_t node, uint32_t call) {
-    Rank& rank = ranks_[rows_.calls[call].trace];
+    Rank& rank = ranks_[rows_.TraceOf(rows_.calls[call])];
     if (rank.host != kNone) AddEdge(rank.host, EdgeKind::kHost, At(node) - At(rank.host));
     SetHost(rank, node);
     if (graph_.nodes_[node].kind == NodeKind::kStepBegin) rank.step_begins.push_back(node);
@@ -117,7 +117,7 @@ class CollectiveBuilder {
   // A call that waits returns with the collective that ended during it, or when the rank's own work
   // is done that went on after the last one. A short one did not wait for that.
   void AddEnd(uint32_t node, uint32_t call) {
-    Rank& rank = ranks_[rows_.calls[call].trace];
+    Rank& rank = ranks_[rows_.TraceOf(rows_.calls[call])];
     const uint32_t begin = node_of_call_[call];
     uint32_t mark = At(node) - At(begin) < kLongSliceNs ? kNone : rank.mark;
     if (rank.exposed != kNone && finish_of_[rank.exposed] > begin) mark = finish_of_[rank.exposed];
@@ -149,9 +149,10 @@ class CollectiveBuilder {
 
   void AddStart(uint32_t node, uint32_t number) {
     const Activity& activity = rows_.activities[number];
-    Rank& rank = ranks_[activity.trace];
+    Rank& rank = ranks_[rows_.TraceOf(activity)];
     start_of_[number] = node;
-    if (activity.kind != GpuKind::kCommunication) return AddStepsEnd(node, activity.step, rank);
+    if (activity.kind != GpuKind::kCommunication)
+      return AddStepsEnd(node, rows_.StepOf(activity), rank);
     const Ready launch = LaunchOf(activity);
     const Ready stream = StreamOf(activity);
     const bool is_launch_last =
@@ -169,7 +170,7 @@ class CollectiveBuilder {
     if (own != kNone) AddOwn(node, own);
     const bool is_bound = last.node != kNone || own != kNone;
     if (is_bound) AddOwnOfStep(node, activity, rank);
-    rank.step = activity.step;
+    rank.step = rows_.StepOf(activity);
     meanwhile_[number] = {node, rows_.uses[number].computing_ns};
     if (binds_stream) {
       const Meanwhile& before = meanwhile_[started_[activity.stream]];
@@ -188,11 +189,11 @@ class CollectiveBuilder {
   // What a rank does from the begin of a step to its first part: until the host launches something,
   // and from when that starts, unless it waited for others meanwhile.
   void AddOwnOfStep(uint32_t node, const Activity& part, const Rank& rank) {
-    if (part.step == kNoStep || part.step == rank.step) return;
-    const std::vector<StepWork>& works = rows_.step_works[part.trace];
-    const auto work = std::ranges::lower_bound(works, part.step, {}, &StepWork::step);
-    const uint32_t begin = BeginOf(part.step, rank);
-    if (work == works.end() || work->step != part.step || begin == kNone) return;
+    if (rows_.StepOf(part) == kNoStep || rows_.StepOf(part) == rank.step) return;
+    const std::vector<StepWork>& works = rows_.step_works[rows_.TraceOf(part)];
+    const auto work = std::ranges::lower_bound(works, rows_.StepOf(part), {}, &StepWork::step);
+    const uint32_t begin = BeginOf(rows_.StepOf(part), rank);
+    if (work == works.end() || work->step != rows_.StepOf(part) || begin == kNone) return;
     // Of a damaged database alone not so.
     const bool is_in_order = At(begin) <= work->launch_ns && work->launch_ns <= work->start_ns &&
                              work->start_ns <= At(node);
@@ -212,7 +213,7 @@ class CollectiveBuilder {
 
   // Parts of which the next one of their stream starts as soon as they end.
   void FindFollowed() {
-    std::vector<uint32_t> before(rows_.stream_count, kNone);
+    std::vector<uint32_t> before(rows_.stream_traces.size(), kNone);
     for (const Node& node : graph_.nodes_) {
       if (node.kind != NodeKind::kStart) continue;
       const Activity& activity = rows_.activities[node.owner];
@@ -233,7 +234,7 @@ class CollectiveBuilder {
   Ready LaunchOf(const Activity& activity) const {
     if (activity.call == kNone || node_of_call_[activity.call] == kNone) return {};
     const uint32_t launch = node_of_call_[activity.call];
-    const int64_t least_ns = ranks_[activity.trace].least_launch_ns;
+    const int64_t least_ns = ranks_[rows_.TraceOf(activity)].least_launch_ns;
     return {launch, EdgeKind::kLaunch, least_ns, At(launch) + least_ns, kLaunchRestMax};
   }
 
@@ -270,13 +271,14 @@ class CollectiveBuilder {
   void AddFinish(uint32_t node, uint32_t number) {
     const Activity& activity = rows_.activities[number];
     const uint32_t start = start_of_[number];
-    const uint32_t meet = activity.collective == kNone ? kNone : meet_of_[activity.collective];
+    const uint32_t collective = rows_.PartOf(activity).collective;
+    const uint32_t meet = collective == kNone ? kNone : meet_of_[collective];
     AddEdge(start, EdgeKind::kRun, At(node) - At(meet == kNone ? start : meet));
     if (meet != kNone) AddEdge(meet, EdgeKind::kTransfer, At(node) - At(meet));
     finish_of_[number] = node;
     const PartUse& use = rows_.uses[number];
     if (!use.is_exposed) return;
-    Rank& rank = ranks_[activity.trace];
+    Rank& rank = ranks_[rows_.TraceOf(activity)];
     rank.exposed = number;
     if (use.is_resumed) return SetMark(rank, node);
     // The GPU had nothing to do: what it did next the host had launched by then.

@@ -1,11 +1,12 @@
 // A length of time for each edge of a graph. There are four to five edges for each GPU activity,
 // and nearly all of their times are below two seconds: such take four bytes, and eight where one of
-// their block is longer.
+// their block is longer. Copies share their blocks until one is set: most changes are of few edges.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <vector>
 
 namespace tracedb {
@@ -23,14 +24,14 @@ class EdgeTimes {
   size_t size() const { return size_; }
 
   int64_t operator[](size_t edge) const {
-    const Block& block = blocks_[edge / kBlockEdges];
+    const Block& block = *blocks_[edge / kBlockEdges];
     const size_t place = edge % kBlockEdges;
     if (!block.wide.empty()) return block.wide[place];
     return block.narrow[place] == kNarrowNone ? kNoEdge : block.narrow[place];
   }
 
   void Set(size_t edge, int64_t ns) {
-    Block& block = blocks_[edge / kBlockEdges];
+    Block& block = Own(edge / kBlockEdges);
     const size_t place = edge % kBlockEdges;
     if (block.wide.empty() && IsNarrow(ns)) {
       block.narrow[place] = Narrow(ns);
@@ -41,8 +42,11 @@ class EdgeTimes {
   }
 
   void Add(int64_t ns) {
-    if (size_ % kBlockEdges == 0) blocks_.emplace_back().narrow.reserve(kBlockEdges);
-    Block& block = blocks_.back();
+    if (size_ % kBlockEdges == 0) {
+      blocks_.push_back(std::make_shared<Block>());
+      blocks_.back()->narrow.reserve(kBlockEdges);
+    }
+    Block& block = Own(blocks_.size() - 1);
     if (block.wide.empty() && !IsNarrow(ns)) Widen(block);
     if (block.wide.empty() && IsNarrow(ns)) {
       block.narrow.push_back(Narrow(ns));
@@ -60,6 +64,12 @@ class EdgeTimes {
     std::vector<int64_t> wide;  // where not empty, in place of them
   };
 
+  Block& Own(size_t number) {
+    std::shared_ptr<Block>& block = blocks_[number];
+    if (block.use_count() > 1) block = std::make_shared<Block>(*block);
+    return *block;
+  }
+
   static bool IsNarrow(int64_t ns) {
     return ns == kNoEdge || (ns > kNarrowNone && ns <= std::numeric_limits<int32_t>::max());
   }
@@ -72,7 +82,7 @@ class EdgeTimes {
     block.narrow = {};
   }
 
-  std::vector<Block> blocks_;
+  std::vector<std::shared_ptr<Block>> blocks_;
   size_t size_ = 0;
 };
 

@@ -4,6 +4,7 @@
 #include <functional>
 #include <utility>
 
+#include "replay/graph/last_of_two.h"
 #include "replay/graph/node_order.h"
 #include "replay/graph/replay_graph.h"
 #include "replay/graph/stop_watch.h"
@@ -17,22 +18,6 @@ constexpr int64_t kFinishRestMax = 20'000;   // between a finish and a start
 constexpr size_t kStreamsMax = 64;           // of a trace: those that started something last
 constexpr size_t kLookBack = 64;             // activities of a stream, from the last to start
 
-// The last node, and the last one of something else (another thread, another stream).
-struct LastOfTwo {
-  uint32_t what = kNone, node = kNone;
-  uint32_t other_what = kNone, other_node = kNone;
-
-  void See(uint32_t seen, uint32_t at) {
-    if (what != seen) {
-      other_what = what;
-      other_node = node;
-    }
-    what = seen;
-    node = at;
-  }
-  uint32_t NotOf(uint32_t seen) const { return what != seen ? node : other_node; }
-};
-
 }  // namespace
 
 class GraphBuilder {
@@ -44,8 +29,8 @@ class GraphBuilder {
         start_of_(rows_.activities.size(), kNone),
         node_of_call_(rows_.calls.size(), kNone),
         meet_of_(rows_.collectives.size(), kNone),
-        waits_of_call_(rows_.calls.size()),
-        started_(rows_.stream_count),
+        waits_of_call_(rows_.calls.size(), kNone),
+        started_(rows_.stream_traces.size()),
         threads_(rows_.threads.size()),
         processes_(rows_.process_count),
         finished_(rows_.traces.size()),
@@ -104,7 +89,8 @@ class GraphBuilder {
     for (const Activity& a : rows_.activities) {
       if (a.call == kNone) continue;
       const int64_t latency_ns = a.start_ns - rows_.calls[a.call].start_ns;
-      if (latency_ns >= 0) least_launch_[a.trace] = std::min(least_launch_[a.trace], latency_ns);
+      if (latency_ns >= 0)
+        least_launch_[rows_.TraceOf(a)] = std::min(least_launch_[rows_.TraceOf(a)], latency_ns);
     }
   }
 
@@ -179,7 +165,10 @@ class GraphBuilder {
       StreamWaits& waits = threads_[wait.thread].waits;
       waits = {wait.start_ns, waits.count + 1};
     }
-    waits_of_call_[number] = std::exchange(thread.waits, {});
+    if (thread.waits.count > 0) {
+      waits_of_call_[number] = static_cast<uint32_t>(waits_.size());
+      waits_.push_back(std::exchange(thread.waits, {}));
+    }
     thread.last_launched = call.last_activity;
   }
 
@@ -206,7 +195,7 @@ class GraphBuilder {
   // By slice_id.
   std::vector<uint32_t> WaitedFor(uint32_t number, const Call& call, uint32_t begin) const {
     std::vector<uint32_t> last;
-    for (const uint32_t s : recent_[call.trace]) {
+    for (const uint32_t s : recent_[rows_.TraceOf(call)]) {
       const uint32_t found = LastFinished(s, call.start_ns, number);
       if (found != kNone) last.push_back(found);
     }
@@ -270,7 +259,7 @@ class GraphBuilder {
     if (last != ready.end()) {
       rest_ns = At(node) - last->at_ns;
       if (rest_ns > last->rest_max) {
-        const uint32_t other = finished_[activity.trace].NotOf(activity.stream);
+        const uint32_t other = finished_[rows_.TraceOf(activity)].NotOf(activity.stream);
         if (other != kNone && At(other) > last->at_ns && At(node) - At(other) <= kFinishRestMax) {
           binding = ready.size();
           rest_ns = At(node) - At(other);
@@ -286,7 +275,7 @@ class GraphBuilder {
     const uint32_t number = graph_.nodes_[node].owner;
     start_of_[number] = node;
     started_[activity.stream].push_back(number);
-    std::vector<uint32_t>& recent = recent_[activity.trace];
+    std::vector<uint32_t>& recent = recent_[rows_.TraceOf(activity)];
     const auto at = std::find(recent.begin(), recent.end(), activity.stream);
     if (at == recent.end()) {
       if (recent.size() == kStreamsMax) recent.pop_back();
@@ -299,7 +288,7 @@ class GraphBuilder {
   void AddReadyLaunch(const Activity& activity, std::vector<Ready>& ready) const {
     if (activity.call == kNone || node_of_call_[activity.call] == kNone) return;
     const uint32_t launch = node_of_call_[activity.call];
-    const int64_t least_ns = least_launch_[activity.trace];
+    const int64_t least_ns = least_launch_[rows_.TraceOf(activity)];
     ready.push_back({At(launch) + least_ns, least_ns, kLaunchRestMax, launch, EdgeKind::kLaunch});
   }
 
@@ -312,10 +301,10 @@ class GraphBuilder {
 
   void AddReadyWaits(const Activity& activity, std::vector<Ready>& ready) const {
     if (activity.call == kNone) return;
-    const StreamWaits waits = waits_of_call_[activity.call];
-    if (waits.count == 0) return;
+    if (waits_of_call_[activity.call] == kNone) return;
+    const StreamWaits waits = waits_[waits_of_call_[activity.call]];
     std::vector<uint32_t> found;
-    for (const uint32_t s : recent_[activity.trace]) {
+    for (const uint32_t s : recent_[rows_.TraceOf(activity)]) {
       if (s == activity.stream) continue;
       const uint32_t last = LastFinished(s, waits.last_ns, kNone);
       if (last != kNone) found.push_back(last);
@@ -345,11 +334,12 @@ class GraphBuilder {
   void AddFinish(uint32_t node, const Activity& activity) {
     const uint32_t number = graph_.nodes_[node].owner;
     const uint32_t start = start_of_[number];
-    const uint32_t meet = activity.collective == kNone ? kNone : meet_of_[activity.collective];
+    const uint32_t part_of = rows_.PartOf(activity).collective;
+    const uint32_t meet = part_of == kNone ? kNone : meet_of_[part_of];
     AddEdge(start, EdgeKind::kRun, At(node) - At(meet == kNone ? start : meet));
     if (meet != kNone) AddEdge(meet, EdgeKind::kTransfer, At(node) - At(meet));
     finish_of_[number] = node;
-    LastOfTwo& last = finished_[activity.trace];
+    LastOfTwo& last = finished_[rows_.TraceOf(activity)];
     // Of several that end at one time the first counts.
     const uint32_t same = last.what == activity.stream         ? last.node
                           : last.other_what == activity.stream ? last.other_node
@@ -374,7 +364,8 @@ class GraphBuilder {
   ReplayGraph& graph_;
   const JobRows& rows_;
   std::vector<uint32_t> finish_of_, start_of_, node_of_call_, meet_of_;
-  std::vector<StreamWaits> waits_of_call_;      // by call that launches
+  std::vector<uint32_t> waits_of_call_;  // in waits_, by call that launches; kNone
+  std::vector<StreamWaits> waits_;
   std::vector<std::vector<uint32_t>> started_;  // by stream, in the order of their starts
   std::vector<Thread> threads_;
   std::vector<LastOfTwo> processes_;           // threads

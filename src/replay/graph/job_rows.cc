@@ -13,6 +13,7 @@
 
 #include "replay/graph/capture_traces.h"
 #include "replay/graph/matched_parts.h"
+#include "replay/graph/numbered_values.h"
 #include "replay/graph/open_waits.h"
 #include "replay/graph/recorder_holds.h"
 #include "tracedb/schema/rank_clock.h"
@@ -79,6 +80,8 @@ class JobReader {
     return AddHolds(first, last, calls_before);
   }
 
+  uint32_t Trace() const { return static_cast<uint32_t>(rows_.traces.size() - 1); }
+
   Result<const Track*> TrackOf(int64_t id, bool is_stream) {
     const auto known = tracks_.find(id);
     if (known != tracks_.end()) return &known->second;
@@ -94,15 +97,16 @@ class JobReader {
       // Tracks of other processes or threads may be the same stream.
       std::pair<std::string, std::string> stream(any ? track_->Text(2) : "",
                                                  any ? track_->Text(3) : "");
-      const auto [place, is_new] = streams_.emplace(std::move(stream), rows_.stream_count);
-      if (is_new) ++rows_.stream_count;
+      const auto next = static_cast<uint32_t>(rows_.stream_traces.size());
+      const auto [place, is_new] = streams_.emplace(std::move(stream), next);
+      if (is_new) rows_.stream_traces.push_back(Trace());
       track.number = place->second;
     } else {
       const auto [place, is_new] =
           processes_.emplace(any ? track_->Text(1) : "", rows_.process_count);
       if (is_new) ++rows_.process_count;
       track.number = static_cast<uint32_t>(rows_.threads.size());
-      rows_.threads.push_back({id, place->second});
+      rows_.threads.push_back({id, place->second, Trace()});
     }
     track_->Reset();
     return &tracks_.emplace(id, track).first->second;
@@ -144,9 +148,10 @@ class JobReader {
       activity.finish_ns =
           std::max(activity.start_ns, BoundedNs(clock_.Aligned(SumNs(start_ns, rows.Int(3)))));
       activity.slice_id = id;
-      activity.step = rows.Type(8) == SqlType::kInteger ? rows.Int(8) : kNoStep;
-      activity.name_id = rows.Int(5);
-      activity.trace = static_cast<uint32_t>(rows_.traces.size() - 1);
+      activity.step_place = rows.Type(8) == SqlType::kInteger
+                                ? step_places_.Of(rows.Int(8), rows_.step_numbers)
+                                : kNone;
+      activity.name_place = name_places_.Of(rows.Int(5), rows_.name_ids);
       activity.stream = track->number & kStreamBits;
       activity.call = kNone;
       activity.kind = static_cast<GpuKind>(rows.Int(4) & 3);
@@ -235,7 +240,6 @@ class JobReader {
       call.start_ns = std::max(last_ns, BoundedNs(clock_.Aligned(hold.range.start_ns)));
       call.end_ns = BoundedNs(clock_.Aligned(hold.range.end_ns));
       call.slice_id = hold.slice_id;
-      call.trace = static_cast<uint32_t>(rows_.traces.size() - 1);
       call.kind = CallKind::kHold;
       if (call.end_ns <= call.start_ns || waits.AnyAround(call)) continue;
       last_ns = call.end_ns;
@@ -251,7 +255,6 @@ class JobReader {
     call.start_ns = BoundedNs(clock_.Aligned(start_ns));
     call.end_ns = std::max(call.start_ns, BoundedNs(clock_.Aligned(SumNs(start_ns, dur))));
     call.slice_id = id;
-    call.trace = static_cast<uint32_t>(rows_.traces.size() - 1);
     call.thread = track->number & kThreadBits;
     call.last_activity = kNone;
     // By the aligned clock it may have no length, and then waits for nothing.
@@ -270,6 +273,7 @@ class JobReader {
   std::map<std::pair<std::string, std::string>, uint32_t> streams_;
   std::map<std::string, uint32_t> processes_;
   std::unordered_map<int64_t, CallName> call_names_;
+  NumberedValues step_places_, name_places_;
   std::vector<int64_t> launch_of_;                      // of the trace's activities; 0: none
   std::vector<int64_t> launch_ns_;                      // of them; kNoLaunch
   std::vector<std::pair<int64_t, uint32_t>> launches_;  // call's slice_id, activity
@@ -289,6 +293,13 @@ int64_t JobRows::LaunchNs(uint32_t activity) const {
   const auto at = std::ranges::lower_bound(launched_elsewhere, activity, {},
                                            &std::pair<uint32_t, int64_t>::first);
   return at != launched_elsewhere.end() && at->first == activity ? at->second : kNoLaunch;
+}
+
+GroupPart JobRows::PartOf(const Activity& activity) const {
+  if (activity.kind != GpuKind::kCommunication) return {};
+  const auto number = static_cast<uint32_t>(&activity - activities.data());
+  const auto at = std::ranges::lower_bound(group_parts, number, {}, &GroupPart::activity);
+  return at != group_parts.end() && at->activity == number ? *at : GroupPart{};
 }
 
 Status CheckJobSize(const JobRows& rows, size_t more, size_t rows_max) {

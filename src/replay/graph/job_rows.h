@@ -30,16 +30,20 @@ struct Activity {
   int64_t start_ns;
   int64_t finish_ns;
   int64_t slice_id;
-  int64_t step;  // kNoStep: of none
-  int64_t name_id;
-  uint32_t trace;        // in JobRows::traces
-  uint32_t stream : 30;  // in JobRows: streams are numbered over all traces
+  uint32_t step_place;   // in JobRows::step_numbers; kNone: of none
+  uint32_t name_place;   // in JobRows::name_ids
+  uint32_t stream : 30;  // in JobRows::stream_traces
   GpuKind kind : 2;
-  uint32_t call;                // in JobRows::calls: its launch; kNone
-  uint32_t collective = kNone;  // in JobRows::collectives
-  int64_t group_id = 0;         // of a part of a collective, also of one that has no partner
+  uint32_t call;  // in JobRows::calls: its launch; kNone
 };
-static_assert(sizeof(Activity) == 64);
+static_assert(sizeof(Activity) == 40);  // of 2.5 GB of JSON there may be a million
+
+// An activity that is a part of a collective, also of one that has no partner.
+struct GroupPart {
+  uint32_t activity = kNone;
+  uint32_t collective = kNone;  // in JobRows::collectives
+  int64_t group_id = 0;
+};
 
 // kHold is no call: the recorder held up the thread.
 enum class CallKind : uint8_t { kLaunch, kWait, kWaitForAll, kStreamWait, kStep, kHold };
@@ -48,12 +52,11 @@ struct Call {
   int64_t start_ns;
   int64_t end_ns;
   int64_t slice_id;
-  uint32_t trace;
-  uint32_t thread : 28;
+  uint32_t thread : 28;  // in JobRows::threads
   CallKind kind : 4;
   uint32_t last_activity = kNone;  // that it launched: the one with the highest slice_id
 };
-static_assert(sizeof(Call) == 40);
+static_assert(sizeof(Call) == 32);
 
 struct JobStep {
   uint32_t call;  // in JobRows::calls, of kStep
@@ -89,18 +92,22 @@ struct JobTrace {
 struct JobThread {
   int64_t track_id;
   uint32_t process;
+  uint32_t trace;  // in JobRows::traces
 };
 
 struct JobRows {
   std::vector<JobTrace> traces;
   std::vector<JobThread> threads;
   uint32_t process_count = 0;
-  uint32_t stream_count = 0;
+  std::vector<uint32_t> stream_traces;  // in traces, by stream: streams are numbered over all
+  std::vector<int64_t> step_numbers;    // of activities
+  std::vector<int64_t> name_ids;
   std::vector<Activity> activities;  // by trace, then slice_id
   std::vector<Call> calls;           // by trace, kind (holds last), then slice_id
   std::vector<JobStep> steps;        // by call
   std::vector<Collective> collectives;
   std::vector<uint32_t> parts;
+  std::vector<GroupPart> group_parts;  // by activity
   // A gathered database has collectives, launches of theirs, long waits and steps alone.
   bool is_of_summaries = false;
   std::vector<PartUse> uses;                      // by activity, of such rows
@@ -109,6 +116,13 @@ struct JobRows {
   std::vector<std::pair<uint32_t, int64_t>> launched_elsewhere;
 
   int64_t StepOfCall(uint32_t call) const;  // kNoStep: it is none of kStep
+  int64_t StepOf(const Activity& activity) const {
+    return activity.step_place == kNone ? kNoStep : step_numbers[activity.step_place];
+  }
+  int64_t NameOf(const Activity& activity) const { return name_ids[activity.name_place]; }
+  uint32_t TraceOf(const Activity& activity) const { return stream_traces[activity.stream]; }
+  uint32_t TraceOf(const Call& call) const { return threads[call.thread].trace; }
+  GroupPart PartOf(const Activity& activity) const;  // one of these rows
   // Start of the call that launched it; the largest number where none is known.
   int64_t LaunchNs(uint32_t activity) const;
 };

@@ -1,10 +1,10 @@
 #include "replay/graph/matched_parts.h"
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 namespace tracedb {
 namespace {
@@ -25,7 +25,7 @@ class PartReader {
                                     "ORDER BY group_id, pair, by_seq, match_no, id"));
     TRACEDB_TRY(rows.Bind(1, capture_id));
     std::string key;
-    std::vector<uint32_t> parts;
+    size_t first = 0;  // of the collective, in group_parts
     for (;;) {
       TRACEDB_ASSIGN(any, rows.Step());
       std::string here;
@@ -33,16 +33,17 @@ class PartReader {
         for (int column = 0; column < 4; ++column) here.append(rows.Text(column)).append("\n");
       }
       if (!any || here != key) {
-        AddCollective(parts);
-        parts.clear();
+        AddCollective(std::span(job_.group_parts).subspan(first));
+        first = job_.group_parts.size();
         if (!any) break;
         key = std::move(here);
       }
       const uint32_t activity = ActivityOf(rows.Int(4));
       if (activity == kNone) continue;
-      job_.activities[activity].group_id = rows.Int(0);
-      parts.push_back(activity);
+      job_.group_parts.push_back({activity, kNone, rows.Int(0)});
     }
+    job_.group_parts.shrink_to_fit();
+    std::ranges::sort(job_.group_parts, {}, &GroupPart::activity);
     return Done{};
   }
 
@@ -52,17 +53,19 @@ class PartReader {
     return found == by_id_.end() ? kNone : found->second;
   }
 
-  void AddCollective(const std::vector<uint32_t>& parts) {
-    const auto rank = [&](uint32_t part) { return job_.traces[job_.activities[part].trace].rank; };
-    const bool is_met = std::any_of(parts.begin(), parts.end(),
-                                    [&](uint32_t part) { return rank(part) != rank(parts[0]); });
+  void AddCollective(std::span<GroupPart> parts) {
+    const auto rank = [&](const GroupPart& part) {
+      return job_.traces[job_.TraceOf(job_.activities[part.activity])].rank;
+    };
+    const bool is_met = std::ranges::any_of(
+        parts, [&](const GroupPart& part) { return rank(part) != rank(parts[0]); });
     if (!is_met) return;
     const auto number = static_cast<uint32_t>(job_.collectives.size());
     job_.collectives.push_back(
         {static_cast<uint32_t>(job_.parts.size()), static_cast<uint32_t>(parts.size())});
-    for (const uint32_t part : parts) {
-      job_.activities[part].collective = number;
-      job_.parts.push_back(part);
+    for (GroupPart& part : parts) {
+      part.collective = number;
+      job_.parts.push_back(part.activity);
     }
   }
 

@@ -53,7 +53,7 @@ Place PlaceOf(const JobRows& rows, const Node& node) {
     }
     default: {
       const Call& c = rows.calls[node.owner];
-      return {OrderOf(node.kind, true), c.trace, c.slice_id};
+      return {OrderOf(node.kind, true), rows.TraceOf(c), c.slice_id};
     }
   }
 }

@@ -63,11 +63,11 @@ uint32_t ReplayGraph::TraceOf(uint32_t node) const {
   switch (here.kind) {
     case NodeKind::kFinish:
     case NodeKind::kStart:
-      return rows_.activities[here.owner].trace;
+      return rows_.TraceOf(rows_.activities[here.owner]);
     case NodeKind::kMeet:
-      return rows_.activities[rows_.parts[rows_.collectives[here.owner].first_part]].trace;
+      return rows_.TraceOf(rows_.activities[rows_.parts[rows_.collectives[here.owner].first_part]]);
     default:
-      return rows_.calls[here.owner].trace;
+      return rows_.TraceOf(rows_.calls[here.owner]);
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include "replay/graph/capture_traces.h"
 #include "replay/graph/matched_parts.h"
+#include "replay/graph/numbered_values.h"
 #include "tracedb/schema/rank_clock.h"
 #include "tracedb/schema/waiting_calls.h"
 
@@ -47,7 +48,7 @@ class SummaryReader {
     for (const CaptureTrace& trace : traces) {
       const auto number = static_cast<uint32_t>(rows_.traces.size());
       rows_.traces.push_back({trace.trace_id, trace.rank});
-      rows_.threads.push_back({0, number});  // all of a rank's host is one
+      rows_.threads.push_back({0, number, number});  // all of a rank's host is one
       clock_ = clocks.Of(trace.trace_id);
       first_ = trace.first_row;
       last_ = trace.last_row;
@@ -89,10 +90,9 @@ class SummaryReader {
       part.start_ns = AlignedNs(start_ns);
       part.finish_ns = std::max(part.start_ns, AlignedNs(SumNs(start_ns, rows.Int(2))));
       part.slice_id = rows.Int(0);
-      part.name_id = rows.Int(6);
-      part.step = rows.Type(9) == SqlType::kInteger ? rows.Int(9) : kNoStep;
+      part.name_place = name_places_.Of(rows.Int(6), rows_.name_ids);
+      part.step_place = StepPlace(rows.Type(9) == SqlType::kInteger ? rows.Int(9) : kNoStep);
       part.stream = StreamOf(std::string(rows.Text(4)), std::string(rows.Text(5))) & kStreamBits;
-      part.trace = Trace();
       part.kind = GpuKind::kCommunication;
       part.call = kNone;
       if (rows.Type(8) == SqlType::kInteger) {
@@ -114,10 +114,14 @@ class SummaryReader {
                  ""};
   }
 
+  uint32_t StepPlace(int64_t step) {
+    return step == kNoStep ? kNone : step_places_.Of(step, rows_.step_numbers);
+  }
+
   uint32_t StreamOf(std::string device, std::string stream) {
-    const auto [place, is_new] =
-        streams_.try_emplace({std::move(device), std::move(stream)}, rows_.stream_count);
-    if (is_new) ++rows_.stream_count;
+    const auto next = static_cast<uint32_t>(rows_.stream_traces.size());
+    const auto [place, is_new] = streams_.try_emplace({std::move(device), std::move(stream)}, next);
+    if (is_new) rows_.stream_traces.push_back(Trace());
     return place->second;
   }
 
@@ -142,7 +146,6 @@ class SummaryReader {
     call.start_ns = start_ns;
     call.end_ns = end_ns;
     call.slice_id = slice_id;
-    call.trace = Trace();
     call.thread = Trace() & kThreadBits;
     call.last_activity = kNone;
     call.kind = kind;
@@ -182,7 +185,7 @@ class SummaryReader {
   // When the GPU was done with a step, and, where there are no steps, when all began.
   Status ReadEnds() {
     const bool has_steps =
-        !rows_.steps.empty() && rows_.calls[rows_.steps.back().call].trace == Trace();
+        !rows_.steps.empty() && rows_.TraceOf(rows_.calls[rows_.steps.back().call]) == Trace();
     std::vector<StepWork>& works = rows_.step_works.emplace_back();
     TRACEDB_ASSIGN(
         rows, db_.Prepare("SELECT step, max(end_ns), min(begin_ns), min(start_ns) "
@@ -206,9 +209,9 @@ class SummaryReader {
   void AddMoment(int64_t own_ns, int64_t step) {
     Activity moment{};
     moment.start_ns = moment.finish_ns = AlignedNs(own_ns);
-    moment.step = step;
+    moment.step_place = StepPlace(step);
+    moment.name_place = name_places_.Of(0, rows_.name_ids);  // of none
     moment.call = kNone;
-    moment.trace = Trace();
     moment.stream = StreamOf("", "") & kStreamBits;
     moment.kind = GpuKind::kCompute;
     rows_.activities.push_back(moment);
@@ -221,6 +224,7 @@ class SummaryReader {
   RankClock clock_;
   int64_t first_ = 0, last_ = 0;  // rows of the trace
   std::unordered_set<int64_t> impossible_;
+  NumberedValues step_places_, name_places_;
   std::map<std::pair<std::string, std::string>, uint32_t> streams_;
   std::unordered_map<int64_t, uint32_t> calls_;  // that launch, by their slices
 };
