@@ -214,20 +214,20 @@ std::filesystem::path DatabaseOf(const CommandLine& line) {
   return is_named ? std::filesystem::path(line.doctor.inputs[0]) : line.global.database;
 }
 
-// Commands that are about single events, which are not in a gathered database.
-Status CheckHasEvents(const std::filesystem::path& database, const std::string& command) {
+// cut is about single events, which are not in a gathered database.
+Status CheckHasEvents(const std::filesystem::path& database) {
   auto db = OpenTraceDatabase(database);
   if (!db.ok()) return Done{};  // the command says what is wrong
   TRACEDB_ASSIGN(gathered, IsGathered(db.value()));
   if (!gathered) return Done{};
   TRACEDB_ASSIGN(place, FirstShardPlace(db.value()));
-  const std::string detail = command == "cut" ? "add --detail --rank N, or " : "";
   return Error{ErrorKind::kInput,
                fmt::format("{}: gathered from summaries, which have no single events for tracedb "
-                           "{}",
-                           database.string(), command),
-               fmt::format("{}use a rank's own database: tracedb {} --db PATH; the first is {}",
-                           detail, command, place)};
+                           "cut",
+                           database.string()),
+               fmt::format("add --detail --rank N, or use a rank's own database: tracedb cut --db "
+                           "PATH; the first is {}",
+                           place)};
 }
 
 // Of a command that changes no database: what it read into a temporary one is nobody's.
@@ -258,15 +258,11 @@ Status Run(const CommandLine& line) {
     case Command::kDoctor:
       return InterruptedAlone(RunDoctor(line.global, line.doctor, stop_asked));
     case Command::kCut:
-      if (!line.cut.detail) TRACEDB_TRY(CheckHasEvents(line.global.database, "cut"));
+      if (!line.cut.detail) TRACEDB_TRY(CheckHasEvents(line.global.database));
       return RunCut(line.global, line.cut, stop_asked);
     case Command::kReport:
       return RunReport(line.global, line.report, stop_asked);
     case Command::kWhatIf:
-      // Without it collectives alone are replayed, which are there.
-      if (line.what_if.critical) {
-        TRACEDB_TRY(CheckHasEvents(line.global.database, "what-if --critical"));
-      }
       return RunWhatIf(line.global, line.what_if, stop_asked);
     case Command::kCompare:
       return InterruptedAlone(RunCompare(line.global, line.compare, stop_asked));

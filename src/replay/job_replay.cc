@@ -58,9 +58,9 @@ class Turn {
 }  // namespace
 
 std::string_view PieceKindText(PieceKind kind) {
-  constexpr std::array<std::string_view, 11> kTexts = {
+  constexpr std::array<std::string_view, 12> kTexts = {
       "host",    "recorder", "launch", "compute", "communication", "memory",
-      "waiting", "transfer", "gap",    "lag",     "unrecorded"};
+      "waiting", "transfer", "gap",    "lag",     "unrecorded",    "own"};
   return kTexts[static_cast<size_t>(kind)];
 }
 
@@ -77,7 +77,7 @@ Result<bool> CriticalPath::Next(SqliteDb& db, std::vector<PathPiece>& pieces) {
     if (pieces.empty()) continue;
     if (detail_ == PathDetail::kRanks) {
       JoinOfOneRank(pieces);
-    } else {
+    } else if (owners_ != nullptr) {
       TRACEDB_ASSIGN(owned, WithOwners(db, *owners_, pieces));
       pieces = std::move(owned);
     }
@@ -125,9 +125,11 @@ Result<std::vector<ReplayedStep>> JobReplay::Steps(SqliteDb& db, std::string_vie
 Result<CriticalPath> JobReplay::Path(SqliteDb& db, std::string_view changes, PathDetail detail) {
   TRACEDB_ASSIGN(turn, Turn::Take(*is_busy_));
   TRACEDB_TRY(Replay(db, changes));
+  // Of a gathered database few of the slices are known that a host was in.
+  HostOwners* const owners = graph_->rows().is_of_summaries ? nullptr : owners_.get();
   return CriticalPath(std::make_unique<StepPaths>(*graph_, *steps_, std::exchange(*weights_, {}),
                                                   std::move(times_)),
-                      owners_.get(), is_busy_.get(), detail);
+                      owners, is_busy_.get(), detail);
 }
 
 }  // namespace tracedb

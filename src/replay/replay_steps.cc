@@ -30,6 +30,10 @@ PieceKind KindOf(const ReplayGraph& graph, uint32_t edge, uint32_t node) {
       return PieceKind::kWaiting;
     case EdgeKind::kTransfer:
       return PieceKind::kTransfer;
+    case EdgeKind::kOwn:
+    case EdgeKind::kOwnMeanwhile:
+    case EdgeKind::kOwnOfStep:
+      return PieceKind::kOwn;
     default:
       return PieceKind::kGap;
   }
@@ -81,6 +85,14 @@ class PathWalk {
     const JobTrace& trace = rows.traces[graph_.TraceOf(node)];
     piece.trace_id = trace.trace_id;
     piece.rank = trace.rank;
+    // Of a gathered database what a host's work leads to says nothing of the work.
+    const bool is_own = kind == PieceKind::kHost || kind == PieceKind::kOwn;
+    if (!rows.is_of_summaries || !is_own) NameSlice(node, piece);
+    pieces.push_back(piece);
+  }
+
+  void NameSlice(uint32_t node, PathPiece& piece) const {
+    const JobRows& rows = graph_.rows();
     const Node& here = graph_.nodes()[node];
     const uint32_t thread = graph_.ThreadOf(node);
     if (thread != kNone) {
@@ -97,7 +109,6 @@ class PathWalk {
     } else {
       piece.slice_id = rows.activities[here.owner].slice_id;
     }
-    pieces.push_back(piece);
   }
 
   const ReplayGraph& graph_;

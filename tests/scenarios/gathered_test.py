@@ -38,6 +38,9 @@ RANDOM_OFF_PCT, RANDOM_OFF_NS = 2, 30_000
 # What is wrong, and why. What passes has to leave the list.
 KNOWN_WRONG = {
     30: "a sixth of the gain is missing: waits of peers for less than 250 us count as none"}
+# Ranks come at one moment: the critical path may be of either.
+TIED = ("accumulates_even", "late_in_bubble", "loads_ahead", "random6", "random16", "random18",
+        "random27", "random29")
 # Nothing that other ranks do is like what one of these does in a step.
 MAY_BE_REFUSED = ("waits_for_more_1", "waits_for_more_5")
 SAID = "cannot be told from summaries"
@@ -108,6 +111,30 @@ class Gathered:
         hides = any("is late as well" in row["problem"] for row in rows)
         return {row["rank"]: row["gain_ms"] for row in rows if row["rank"] is not None
                 and re.match("Rank [0-9]+ makes|Whether rank", row["problem"])}, hides
+
+
+def on_path(job, database):
+    """{step: {rank: ns}} of the critical path."""
+    done = job.run("query", "critical_path_by", "-p", "by=rank", "-p", "limit=null", "--db",
+                   database, "--format", "json", may_miss=True)
+    found = {}
+    for row in json.loads(done.stdout or "[]"):
+        ns = round(row["dur_ms"] * 1e6)
+        found.setdefault((row["capture"], row["step"]), {})[row["rank"]] = ns
+    return found
+
+
+def same_path(job, name):
+    """What each rank has of the critical path, to the nanosecond as of all events."""
+    of_all, found = on_path(job, "scenario.db"), on_path(job, "job.db")
+    if not of_all.keys() == found.keys():
+        yield f"critical path: steps {sorted(found)}, of all events {sorted(of_all)}"
+    for step, ranks in of_all.items():
+        here = found.get(step, {})
+        if sum(here.values()) != sum(ranks.values()):
+            yield f"critical path: step {step} lasts {here}, of all events {ranks}"
+        if here != ranks and name not in TIED:
+            yield f"critical path: step {step} is of {here}, of all events {ranks}"
 
 
 def options_of(cause):
@@ -186,6 +213,7 @@ def recommended(job, late):
 
 def differences(scenario, job):
     yield from unchanged(job)
+    yield from same_path(job, scenario.name)
     if scenario.name not in RECORDED_ONLY:
         yield from recommended(job, late_by_truth(scenario))
     for without in scenario.without:
@@ -207,6 +235,7 @@ def is_near_enough(ns, want):
 def random_differences(case, job):
     """A gain is right, or, of those that are named, it may be said that it is not told."""
     yield from unchanged(job)
+    yield from same_path(job, case.job.folder)
     yield from recommended(job, set(case.late))
     asked = [([rank], without) for rank, without in case.without.items()]
     if len(case.late) > 1:

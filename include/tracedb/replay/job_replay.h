@@ -34,6 +34,7 @@ enum class PieceKind {
   kGap,
   kLag,
   kUnrecorded,
+  kOwn,  // of collectives alone: a rank by itself, its host and its GPU
 };
 std::string_view PieceKindText(PieceKind kind);
 

@@ -15,7 +15,8 @@ namespace tracedb {
 namespace {
 
 constexpr int64_t kNamedMax = 3;
-constexpr std::string_view kReplayed = "what_if", kRecommended = "recommendations";
+constexpr std::string_view kReplayed = "what_if", kPath = "critical_path",
+                           kPathBy = "critical_path_by", kRecommended = "recommendations";
 constexpr const char* kReplayNote =
     "only summaries were gathered: this is a replay of collectives alone, in which all that a rank "
     "does between two of them is one piece";
@@ -33,11 +34,14 @@ constexpr const char* kIfOutlined =
     "SELECT NOT EXISTS (SELECT 1 FROM main._device_use u WHERE "
     "(u.compute_ns > 0 OR u.communication_ns > 0 OR u.exposed_memory_ns > 0) "
     "AND NOT EXISTS (SELECT 1 FROM main._busy_segment b WHERE b.trace_id = u.trace_id))";
-constexpr std::array<WholeAnyway, 8> kWholeAnyway = {
+constexpr std::array<WholeAnyway, 11> kWholeAnyway = {
     {// It looks up kernels of collectives alone, and those are there.
      {"nccl_unmatched", "SELECT 1"},
      // Its replay takes what is there: collectives alone.
      {kReplayed, "SELECT 1"},
+     {kPath, "SELECT 1"},
+     {kPathBy, "SELECT 1"},
+     {"report/path_line", "SELECT 1"},
      // It leaves out what single events alone tell.
      {kRecommended, "SELECT 1"},
      {"overlap_by_group", kIfOutlined},
@@ -178,9 +182,9 @@ Result<std::string> NoteOfGathered(SqliteDb& db, const QueryDoc& doc) {
   TRACEDB_ASSIGN(note, MissingRanksNote(db));
   TRACEDB_ASSIGN(left_out, MissingFor(db, doc));
   if (left_out.empty()) {
-    if (doc.name != kReplayed && doc.name != kRecommended) return note;
-    return (note.empty() ? "" : note + "; ") +
-           (doc.name == kReplayed ? kReplayNote : kRecommendedNote);
+    const bool is_replayed = doc.name == kReplayed || doc.name == kPath || doc.name == kPathBy;
+    if (!is_replayed && doc.name != kRecommended) return note;
+    return (note.empty() ? "" : note + "; ") + (is_replayed ? kReplayNote : kRecommendedNote);
   }
   std::string names;
   for (const std::string& table : left_out) names += (names.empty() ? "" : ", ") + table;

@@ -2,6 +2,7 @@
 
 const kPathKinds = [
   { key: "host", label: "the host works", className: "fill-2" },
+  { key: "own", label: "a rank by itself", className: "fill-3" },
   { key: "recorder", label: "the profiler holds a thread up", className: "fill-6" },
   { key: "launch", label: "from a launch to the GPU", className: "fill-4" },
   { key: "compute", label: "computing", className: "fill-compute" },
