@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <fstream>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -13,6 +12,7 @@
 #include "cli_progress.h"
 #include "cli_sources.h"
 #include "tracedb/base/database_files.h"
+#include "tracedb/base/file_bytes.h"
 #include "tracedb/base/sqlite_db.h"
 #include "tracedb/ingest/load/trace_load.h"
 #include "tracedb/ingest/load/trace_loads.h"
@@ -239,8 +239,7 @@ bool IsTraceDatabaseFile(const std::filesystem::path& path) {
   constexpr size_t kIdAt = 68;  // SQLite's file format: PRAGMA application_id, big-endian
   if (!IsSqliteFile(path)) return false;
   std::array<char, kIdAt + 4> header{};
-  std::ifstream file(path, std::ios::binary);
-  if (!file.read(header.data(), static_cast<std::streamsize>(header.size()))) return false;
+  if (ReadFileAt(path, 0, header) != header.size()) return false;
   uint32_t id = 0;
   for (size_t i = kIdAt; i < header.size(); ++i) id = id << 8 | static_cast<uint8_t>(header[i]);
   return id == static_cast<uint32_t>(kApplicationId);

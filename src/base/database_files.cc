@@ -6,31 +6,16 @@
 
 #include <array>
 #include <iterator>
-#include <span>
 #include <string>
 #include <system_error>
 #include <vector>
 
+#include "tracedb/base/file_bytes.h"
 #include "tracedb/base/nameless_file.h"
 
 namespace tracedb {
-namespace {
 
 namespace fs = std::filesystem;
-
-// How many bytes of a regular file's beginning there are; none of anything else.
-size_t ReadBeginning(const fs::path& path, std::span<char> bytes) {
-  // A pipe in the file's place must not hold us, nor lose its bytes.
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  if (file < 0) return 0;
-  struct stat status {};
-  const bool is_regular = fstat(file, &status) == 0 && S_ISREG(status.st_mode);
-  const ssize_t got = is_regular ? pread(file, bytes.data(), bytes.size(), 0) : 0;
-  close(file);
-  return got > 0 ? static_cast<size_t>(got) : 0;
-}
-
-}  // namespace
 
 fs::path RealName(fs::path path) {
   constexpr int kLinksMax = 40;
@@ -75,14 +60,14 @@ Status CheckNameIsFree(const fs::path& name) {
 
 bool HasJournalToPlayBack(const fs::path& database) {
   std::array<char, 1> first{};
-  return ReadBeginning(CompanionOf(database, "-journal"), first) == 1 && first[0] != 0;
+  return ReadFileAt(CompanionOf(database, "-journal"), 0, first) == 1 && first[0] != 0;
 }
 
 bool IsSqliteFile(const fs::path& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
   std::array<char, kSqliteHeader.size()> first{};
-  return ReadBeginning(path, first) == first.size() &&
+  return ReadFileAt(path, 0, first) == first.size() &&
          std::string_view(first.data(), first.size()) == kSqliteHeader;
 }
 

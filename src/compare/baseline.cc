@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <iterator>
 
 #include "compare/fact_differences.h"
 #include "compare/series_noise.h"
+#include "tracedb/base/file_bytes.h"
 #include "tracedb/base/sqlite_db.h"
 #include "tracedb/compare/compare_runs.h"
 #include "tracedb/json/json_text.h"
@@ -112,12 +112,9 @@ std::string BaselineJson(const std::vector<RunUsed>& runs) {
 }
 
 Result<std::vector<RunUsed>> ReadBaseline(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return NoBaseline(path, "this file cannot be read");
-  std::string text;
-  text.resize(kFileBytesMax + 1);
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<size_t>(file.gcount()));
+  const std::optional<std::string> read = ReadFileStart(path, kFileBytesMax + 1);
+  if (!read.has_value()) return NoBaseline(path, "this file cannot be read");
+  const std::string& text = *read;
   if (text.size() > kFileBytesMax) return NoBaseline(path, "this file is no baseline");
   TRACEDB_ASSIGN(db, SqliteDb::OpenInMemory());
   TRACEDB_ASSIGN(valid, db.Prepare("SELECT 1 WHERE json_valid(?1) AND json_extract(?1, '$." +

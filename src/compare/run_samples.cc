@@ -257,6 +257,13 @@ Result<RunSamples> ReadRun(SqliteDb& db, const QueryCatalog& catalog, const std:
 }
 
 Status ReadPath(SqliteDb& db, const QueryCatalog& catalog, RunSamples& samples) {
+  TRACEDB_ASSIGN(gathered, IsGathered(db));
+  if (gathered) {
+    return Error{ErrorKind::kQuery,
+                 fmt::format("{}: the critical path of a gathered database has no names to compare",
+                             samples.used.name),
+                 "leave --critical-path out, or compare databases of all traces"};
+  }
   std::map<StepId, size_t> places;
   for (const StepId& id : samples.step_ids) places.emplace(id, places.size());
   RowsOfSteps rows(places, samples);

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
 #include <utility>
 
 #include "export/workbook.h"
+#include "tracedb/base/file_bytes.h"
 #include "tracedb/query/run/query_database.h"
 #include "tracedb/query/run/query_run.h"
 #include "tracedb/text/output_file.h"
@@ -102,13 +102,15 @@ Result<Answered> Answer(SqliteDb& db, Workbook& workbook, const AskedQuery& aske
 
 // As it is, to where it was asked for: whole or not at all.
 Status PutInPlace(const std::filesystem::path& made, FileOutput& output) {
-  std::ifstream file(made, std::ios::binary);
   std::string piece(1 << 18, '\0');
-  while (file.read(piece.data(), static_cast<std::streamsize>(piece.size())) || file.gcount() > 0) {
-    TRACEDB_TRY(output.Write(std::string_view(piece.data(), static_cast<size_t>(file.gcount()))));
-  }
-  if (file.bad() || !file.eof()) {
-    return Error{ErrorKind::kOutput, made.string() + ": cannot be read back", ""};
+  for (int64_t at = 0;;) {
+    const std::optional<size_t> got = ReadFileAt(made, at, piece);
+    if (!got.has_value()) {
+      return Error{ErrorKind::kOutput, made.string() + ": cannot be read back", ""};
+    }
+    if (*got == 0) break;
+    TRACEDB_TRY(output.Write(std::string_view(piece.data(), *got)));
+    at += static_cast<int64_t>(*got);
   }
   TRACEDB_TRY(output.Flush());
   return output.Commit();

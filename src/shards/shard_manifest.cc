@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 
+#include "tracedb/base/file_bytes.h"
 #include "tracedb/base/sqlite_db.h"
 #include "tracedb/json/json_text.h"
 #include "tracedb/schema/database_id.h"
@@ -51,13 +51,11 @@ std::string ManifestText(const ShardManifest& manifest) {
 }
 
 Result<ShardManifest> ReadManifest(const std::filesystem::path& path) {
-  std::string text(kManifestBytesMax + 1, '\0');
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) return NotWhole(path, "is not there");
-  std::ifstream in(path, std::ios::binary);
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (in.bad() || !in.is_open()) return NotWhole(path, "cannot be read");
-  text.resize(static_cast<size_t>(in.gcount()));
+  const std::optional<std::string> read = ReadFileStart(path, kManifestBytesMax + 1);
+  if (!read.has_value()) return NotWhole(path, "cannot be read");
+  const std::string& text = *read;
   if (text.size() > kManifestBytesMax) return NotWhole(path, "is too long");
   TRACEDB_ASSIGN(db, SqliteDb::OpenInMemory());
   TRACEDB_ASSIGN(valid, db.Prepare("SELECT json_valid(?1)"));

@@ -1,10 +1,10 @@
 #include "text/input_files.h"
 
-#include <fstream>
 #include <string>
 #include <system_error>
 
 #include "tracedb/base/database_files.h"
+#include "tracedb/base/file_bytes.h"
 #include "tracedb/base/sqlite_db.h"
 #include "tracedb/schema/database_id.h"
 
@@ -58,10 +58,7 @@ bool IsOfSummary(const fs::path& file) {
   std::error_code code;
   if (fs::is_regular_file(folder / kJobTable, code)) return true;
   if (!fs::is_regular_file(folder / kManifest, code)) return false;
-  std::string begins(kManifestBegins.size(), '\0');
-  std::ifstream in(folder / kManifest, std::ios::binary);
-  in.read(begins.data(), static_cast<std::streamsize>(begins.size()));
-  return begins == kManifestBegins;
+  return ReadFileStart(folder / kManifest, kManifestBegins.size()) == kManifestBegins;
 }
 
 }  // namespace tracedb

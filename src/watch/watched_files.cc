@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <string>
+#include <string_view>
+
+#include "tracedb/base/file_bytes.h"
 
 namespace tracedb {
 namespace {
@@ -27,19 +29,26 @@ std::chrono::nanoseconds Realtime() { return std::chrono::system_clock::now().ti
 // Whether it begins as JSON and ends before its last bracket. Of a packed file its packing tells,
 // and logs, which may begin with a bracket as well, are named otherwise.
 bool IsOpenJson(const fs::path& path) {
-  constexpr std::streamoff kTailBytes = 4096;
-  std::ifstream file(path, std::ios::binary);
-  const int first = (file >> std::ws).peek();
-  if (first != '{' && first != '[') return false;
-  file.seekg(0, std::ios::end);
-  const std::streamoff bytes = file.tellg();
-  file.seekg(std::max<std::streamoff>(bytes - kTailBytes, 0));
-  std::array<char, kTailBytes> tail{};
-  file.read(tail.data(), tail.size());
-  const std::string text(tail.data(),
-                         static_cast<size_t>(std::max<std::streamsize>(file.gcount(), 0)));
-  const size_t last = text.find_last_not_of(" \t\r\n");
-  return last != std::string::npos && text[last] != '}' && text[last] != ']';
+  constexpr std::string_view kBlanks = " \t\r\n";
+  constexpr int64_t kTailBytes = 4096;
+  std::array<char, kTailBytes> piece{};
+  const auto read = [&](int64_t at) {
+    return std::string_view(piece.data(), ReadFileAt(path, at, piece).value_or(0));
+  };
+  int64_t at = 0;
+  std::string_view text = read(at);
+  while (!text.empty() && text.find_first_not_of(kBlanks) == text.npos) {
+    at += static_cast<int64_t>(text.size());
+    text = read(at);
+  }
+  const size_t first = text.find_first_not_of(kBlanks);
+  if (first == text.npos || (text[first] != '{' && text[first] != '[')) return false;
+  std::error_code gone;
+  const uintmax_t bytes = fs::file_size(path, gone);
+  if (gone) return false;
+  text = read(std::max<int64_t>(static_cast<int64_t>(bytes) - kTailBytes, 0));
+  const size_t last = text.find_last_not_of(kBlanks);
+  return last != text.npos && text[last] != '}' && text[last] != ']';
 }
 
 }  // namespace

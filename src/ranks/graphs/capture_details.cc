@@ -1,10 +1,11 @@
 #include "ranks/graphs/capture_details.h"
 
-#include <fstream>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
+
+#include "tracedb/base/file_bytes.h"
 
 namespace tracedb {
 namespace {
@@ -14,15 +15,8 @@ constexpr uintmax_t kBytesMax = 1u << 20;
 
 // Empty where there is none that can be looked at.
 std::string TextOf(const fs::path& path) {
-  std::error_code error;
-  if (!fs::is_regular_file(path, error)) return {};
-  const uintmax_t bytes = fs::file_size(path, error);
-  if (error || bytes > kBytesMax) return {};
-  std::string text(static_cast<size_t>(bytes), '\0');
-  std::ifstream file(path, std::ios::binary);
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<size_t>(file.gcount()));
-  return text;
+  std::optional<std::string> text = ReadFileStart(path, kBytesMax + 1);
+  return text.has_value() && text->size() <= kBytesMax ? *std::move(text) : std::string();
 }
 
 }  // namespace

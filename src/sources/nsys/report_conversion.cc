@@ -13,7 +13,6 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,6 +20,7 @@
 #include <vector>
 
 #include "tracedb/base/database_files.h"
+#include "tracedb/base/file_bytes.h"
 #include "tracedb/base/folder_entries.h"
 #include "tracedb/base/remove_tree.h"
 
@@ -139,10 +139,7 @@ class Child {
 std::string LastLine(const fs::path& said) {
   constexpr size_t kShownMax = 300;
   constexpr size_t kReadMax = 1 << 20;
-  std::ifstream file(said, std::ios::binary);
-  std::string text(kReadMax, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<size_t>(file.gcount()));
+  std::string text = ReadFileStart(said, kReadMax).value_or("");
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
   const size_t line = text.find_last_of('\n');
   if (line != std::string::npos) text.erase(0, line + 1);
