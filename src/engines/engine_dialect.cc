@@ -8,6 +8,10 @@
 namespace tracedb {
 namespace {
 
+constexpr std::string_view kUncut =
+    "a rank's time is not cut into steps, as it has thousands of streams. Ask that rank's own "
+    "database.";
+
 bool IsNameChar(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 // Where the text, comment or quoted name that begins at `at` ends; `at` where none begins.
@@ -86,6 +90,14 @@ std::string TextInt(Engine engine, const std::string& text) {
   const std::string number = engine == Engine::kClickHouse ? "toInt64OrNull(" + digits + ")"
                                                            : "try_cast(" + digits + " AS BIGINT)";
   return fmt::format("CASE WHEN {} IS NOT NULL THEN coalesce({}, 0) END", text, number);
+}
+
+// Halves go away from 0; ClickHouse's own go to what is even.
+std::string RoundInt(Engine engine, const std::string& value) {
+  const std::string whole = engine == Engine::kClickHouse
+                                ? fmt::format("(sign({0}) * floor(abs({0}) + 0.5))", value)
+                                : fmt::format("round({})", value);
+  return EngineCast(engine, whole, EngineType::kInteger);
 }
 
 std::string EachInt(Engine engine, const std::string& json) {
@@ -194,8 +206,13 @@ std::optional<std::string> EngineCall(Engine engine, std::string_view name,
     return fmt::format("{}({})", is_click_house ? "lengthUTF8" : "length", first);
   }
   if (name == "TEXT_INT") return TextInt(engine, first);
+  if (name == "ROUND_INT") return RoundInt(engine, first);
   if (name == "UTC_TEXT") return UtcText(engine, first);
   if (name == "EPOCH") return Epoch(engine, first);
+  if (name == "IS_CUT" && arguments.size() == 2) {
+    return EngineGuard(engine, first + " IS NULL", kUncut,
+                       EngineCast(engine, arguments[1], EngineType::kText));
+  }
   if (name == "EACH_INT") return EachInt(engine, first);
   return std::nullopt;
 }

@@ -2,10 +2,10 @@
 from typing import NamedTuple
 
 QUERIES = (
-    "annotations clock_pairs clocks info_captures info_issues info_runs info_streams info_traces "
-    "kernels_by_op metrics module_time nccl_bandwidth nccl_stall_ranks nccl_stall_roots "
-    "nccl_stalls nccl_unmatched ops_top overlap straggler_steps stream_utilization "
-    "time_partition").split()
+    "annotations clock_pairs clocks expert_imbalance info_captures info_issues info_runs "
+    "info_streams info_traces kernels_by_op metrics module_time nccl_bandwidth nccl_stall_ranks "
+    "nccl_stall_roots nccl_stalls nccl_unmatched ops_top overlap overlap_by_group overlap_by_step "
+    "pipeline_bubbles step_times straggler_steps stream_utilization time_partition").split()
 
 VIEWS = (
     "args_texts captures clock_residuals collective_causes collectives device_uses host_uses "
@@ -171,6 +171,117 @@ EDITS = {
         ("GROUP BY n.trace_id, n.name, n.group_id, n.reason",
          "GROUP BY r.run_id, r.run, r.capture, r.rank, g.description, g.ranks, n.trace_id, "
          "n.name, n.group_id, n.reason"),
+    ],
+    "expert_imbalance": [
+        ("collectives c JOIN activity_times a ON a.slice_id = c.slice_id\n"
+         "  JOIN tracks t ON t.track_id = a.track_id",
+         "collectives c JOIN _collective_part q ON q.id = c.slice_id\n"
+         "  JOIN _track t ON t.id = q.track"),
+        ("sum(p.in_bytes = p.out_bytes) = count(*)",
+         "sum(CASE WHEN p.in_bytes = p.out_bytes THEN 1 ELSE 0 END) = count(*)"),
+        ("FROM load GROUP BY number)", "FROM load GROUP BY capture_id, group_id, step, number) w"),
+        # Segments that end before it add nothing.
+        (Between("ifnull((SELECT sum(max(0, min(b.end_ns", "),\nlead AS"),
+         "ifnull(sum(max(0, min(b.ts_ns + b.dur_ns, l.ts_ns) - max(b.ts_ns, l.before_ns))), 0)\n"
+         "           AS compute_ns\n"
+         "  FROM load l LEFT JOIN _busy_segment b ON b.trace_id = l.trace_id\n"
+         "    AND b.device = l.device AND b.kinds IN (1, 3, 5, 7) AND b.ts_ns < l.ts_ns\n"
+         "    AND b.ts_ns + b.dur_ns > l.before_ns\n"
+         "  WHERE l.way = 2 AND l.before_ns IS NOT NULL\n"
+         "  GROUP BY l.number, l.capture_id, l.group_id, l.step, l.way, l.trace_id, l.rank,\n"
+         "    l.device, l.ts_ns, l.before_ns, l.start_ns, l.bytes\n"),
+        ("SELECT l.*,\n", "SELECT l.number, l.capture_id, l.group_id, l.step, l.way, l.trace_id, "
+         "l.rank,\n    l.device, l.ts_ns, l.before_ns, l.start_ns, l.bytes,\n"),
+        ("lead AS", "leader AS"), ("FROM lead l", "FROM leader l"),
+        ("GROUP BY l.number, l.of_step", "GROUP BY l.number, l.of_step, l.rank"),
+        ("min(f.start_ns - w.start_ns, f.compute_ns - w.compute_ns,",
+         "min(f.start_ns - w.start_ns, min(f.compute_ns - w.compute_ns,"),
+        ("CAST(round(1.0 * (f.bytes - w.bytes) * s.compute_ns / s.bytes)\n"
+         "                                   AS INTEGER)",
+         "ROUND_INT(1.0 * (f.bytes - w.bytes) * s.compute_ns / s.bytes))"),
+        ("g.most_bytes / nullif(g.mean_bytes, 0)", "1.0 * g.most_bytes / nullif(g.mean_bytes, 0)"),
+    ],
+    "overlap_by_group": [
+        ("collectives p CROSS JOIN activities g ON g.slice_id = p.slice_id\n"
+         "  CROSS JOIN tracks t ON t.track_id = g.track_id",
+         "_collective_part p JOIN _track t ON t.id = p.track"),
+        ("FROM busy_segments WHERE kinds & 3 = 3", "FROM _busy_segment WHERE kinds IN (3, 7)"),
+        # Spark takes "so_far - at_ns" for one name.
+        ("sum(both_ns) OVER so_far", "(sum(both_ns) OVER so_far)"),
+        ("max(iif(sign IS NULL, at_ns + both_ns, NULL)) OVER so_far",
+         "(max(iif(sign IS NULL, at_ns + both_ns, NULL)) OVER so_far)"),
+        ("GROUP BY r.run_id, r.rank, u.device, u.group_id",
+         "GROUP BY r.run_id, r.run, r.rank, u.device, u.group_id"),
+    ],
+    "overlap_by_step": [
+        (Between("other AS MATERIALIZED", "used AS ("),
+         "cuts AS (SELECT DISTINCT trace_id, rank FROM device_uses\n"
+         "  WHERE trace_id IN (SELECT trace_id FROM trace)),\n"),
+        (Between("SELECT trace_id, device, step, from_ns, to_ns, ifnull(sums",
+                 "SELECT trace_id, device, step, start_ns, end_ns, compute_ns"), ""),
+        # Of thousands of streams: only that rank's own database can cut its time. Numbers in
+        # place of NULL keep the row until that is said.
+        ("SELECT trace_id, device, step, start_ns, end_ns, compute_ns, communication_ns, "
+         "overlap_ns,\n         exposed_memory_ns\n"
+         "  FROM step_uses WHERE trace_id IN (SELECT trace_id FROM trace)",
+         "SELECT d.trace_id, s.device, s.step, coalesce(s.start_ns, 0) AS from_ns,\n"
+         "         coalesce(s.end_ns, 1) AS to_ns,\n"
+         "         s.compute_ns, s.communication_ns, s.overlap_ns, s.exposed_memory_ns\n"
+         "  FROM cuts d LEFT JOIN step_uses s ON s.trace_id = d.trace_id\n"
+         "  WHERE IS_CUT(s.trace_id, d.rank)"),
+    ],
+    "pipeline_bubbles": [
+        ("CROSS JOIN activities g ON g.slice_id = p.slice_id\n"
+         "  CROSS JOIN tracks t ON t.track_id = g.track_id",
+         "JOIN _collective_part q ON q.id = p.slice_id JOIN _track t ON t.id = q.track"),
+        ("r.value AS rank\n  FROM process_groups g, json_each(g.ranks) r",
+         "EACH_INT(g.ranks) AS rank\n  FROM process_groups g"),
+        ("\n    AND EXISTS (SELECT 1 FROM message)", ""),
+        ("EXISTS (SELECT 1 FROM across a WHERE a.group_id = p.group_id AND a.rank = p.rank)",
+         "a.rank IS NOT NULL"),
+        ("\n  WHERE p.dur_ns > 0",
+         "\n  LEFT JOIN across a ON a.group_id = p.group_id AND a.rank = p.rank\n"
+         "  WHERE p.dur_ns > 0"),
+        ("min(first_ns) AS from_ns, max(last_ns) AS to_ns\n  FROM step_activities\n  WHERE",
+         "min(start_ns) AS from_ns, max(end_ns) AS to_ns\n  FROM _step_last\n"
+         "  WHERE step IS NOT NULL AND"),
+        ("exchanged AS (",
+         "below AS (\n"
+         "  SELECT a.group_id, a.rank, count(b.rank) AS stage FROM member a\n"
+         "  LEFT JOIN member b ON b.group_id = a.group_id AND b.rank < a.rank\n"
+         "  GROUP BY a.group_id, a.rank\n),\nexchanged AS ("),
+        ("max((SELECT count(*) FROM json_each(ranks) WHERE value < rank)) AS stage",
+         "max(d.stage) AS stage"),
+        ("SELECT trace_id, device, step, max(size) AS stages",
+         "SELECT e.trace_id, e.device, e.step, max(e.size) AS stages"),
+        ("FROM message WHERE step IS NOT NULL\n  GROUP BY trace_id, device, step\n",
+         "FROM message e LEFT JOIN below d ON d.group_id = e.group_id AND d.rank = e.rank\n"
+         "  WHERE e.step IS NOT NULL\n  GROUP BY e.trace_id, e.device, e.step\n"),
+        ("SELECT s.*, e.stages",
+         "SELECT s.trace_id, s.device, s.step, s.from_ns, s.to_ns, e.stages"),
+        ("SELECT s.*, u.idle_ns",
+         "SELECT s.trace_id, s.device, s.step, s.from_ns, s.to_ns, s.stages, s.stage,\n"
+         "         s.microbatches, u.idle_ns"),
+        # Each GPU's waits are looked through for each of its phases.
+        (Between("moment AS (", "part AS"), ""),
+        (Between("FROM batched b CROSS JOIN", ",\nbegun AS"),
+         "FROM wait w JOIN phase f ON f.trace_id = w.trace_id AND f.device = w.device\n"
+         "    AND w.start_ns < f.to_ns AND w.end_ns > f.from_ns\n)"),
+        (Between("begun AS", "measured AS"), ""),
+        (Between("(SELECT sum(max(0, min(b.end_ns, p.to_ns)", ",\nused AS"),
+         "sum(max(0, min(b.ts_ns + b.dur_ns, p.to_ns) - max(b.ts_ns, p.from_ns))) AS busy_ns\n"
+         "  FROM part p LEFT JOIN _busy_segment b ON b.trace_id = p.trace_id\n"
+         "    AND b.device = p.device AND b.ts_ns < p.to_ns AND b.ts_ns + b.dur_ns > p.from_ns\n"
+         "    AND (p.waits IS NULL OR b.kinds = 2)\n"
+         "  GROUP BY p.number, p.phase, p.waits, p.from_ns, p.to_ns\n)"),
+        ("WITH RECURSIVE", "WITH"),
+    ],
+    "step_times": [
+        ("FROM step_activities",
+         "FROM (SELECT trace_id, device, step, activities, start_ns AS first_ns,\n"
+         "    end_ns AS last_ns, busy_ns FROM _step_last WHERE step IS NOT NULL) l"),
+        ("\n         max(is_summed) AS is_summed,", ""),
+        (Between("iif(g.is_summed, g.busy_ns,", "/ 1e6\n    AS idle_before_ms"), "g.busy_ns) "),
     ],
     "ops_top": [
         ("use AS (", "called AS ("), ("FROM use)", "FROM called)"),

@@ -24,6 +24,7 @@ const char* FindJobFile(std::string_view table) {
 // The file of ranks, without its ending.
 std::string RankFile(std::string_view table) {
   if (table == "_summary") return "trace";
+  if (table == "_busy_segment") return "busy_outline";
   return table == "_rank_group" ? "process_group" : std::string(table.substr(1));
 }
 

@@ -12,6 +12,8 @@ import sys
 import tempfile
 import time
 
+import pyarrow.parquet as parquet
+
 import engine_jobs
 from engine_connections import CONNECTIONS
 
@@ -147,6 +149,9 @@ def every_guard(program, job, engine, connection):
         subprocess.run([program, "-q", "gather", copy.shards, "-o", folder / "job.db"], check=True)
         expect("a rank with too many calls", "ops_top", "has not all of its calls")
         expect("a rank with too many calls", "overlap", None)
+        uses = run / "rank=2" / "step_use.parquet"
+        parquet.write_table(parquet.read_table(uses).slice(0, 0), uses)
+        expect("a rank whose time is not cut", "overlap_by_step", "is not cut into steps")
         shutil.rmtree(run / "rank=2")
         shutil.copytree(run / "rank=3", run / "rank=2")
         expect("another summary than was gathered", "overlap", "run tracedb gather again")
@@ -160,7 +165,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--program", required=True)
     parser.add_argument("--engines", default=",".join(CONNECTIONS))
-    parser.add_argument("--jobs", default="megatron,ranks8,ranks64")
+    parser.add_argument("--jobs", default="megatron,moe,ranks8,ranks64")
     parser.add_argument("--folder", required=True, help="where the jobs are made, and kept")
     arguments = parser.parse_args()
     program = str(pathlib.Path(arguments.program).resolve())
