@@ -198,6 +198,12 @@ std::optional<std::string> EngineCall(Engine engine, std::string_view name,
     return fmt::format("(({}) {} {})", first, engine == Engine::kSpark ? "DIV" : "//",
                        arguments[1]);
   }
+  if ((name == "LARGER" || name == "SMALLER") && arguments.size() == 2) {
+    return fmt::format(
+        "CASE WHEN ({0}) IS NULL OR ({1}) IS NULL THEN NULL WHEN ({0}) {2} ({1}) "
+        "THEN {0} ELSE {1} END",
+        first, arguments[1], name == "LARGER" ? '>' : '<');
+  }
   if (name == "SUB_TEXT") {
     return fmt::format("{}({})", is_click_house ? "substringUTF8" : "substring",
                        fmt::join(arguments, ", "));

@@ -83,7 +83,7 @@ SELECT p.id AS slice_id, l.name
 FROM _collective_part p LEFT JOIN _event_name l ON l.id = p.event_name
 """
 
-WHOLE = {"view_matched_collectives": MATCHED, "view_kernels": KERNELS}
+WHOLE = {"views/matched_collectives": MATCHED, "views/kernels": KERNELS}
 
 class Between(NamedTuple):
     """What stands from `begin` up to `end`, without that."""
@@ -100,19 +100,19 @@ class Between(NamedTuple):
 # What stands in a text, and what engines get in its place: columns that a group has but one of are
 # named in GROUP BY, lists become rows of their own, and lookups of one row become joins.
 EDITS = {
-    "view_process_groups": [
+    "views/process_groups": [
         (""",
        coalesce(nullif(g.description, ''), nullif(g.name, ''), 'group') || ' of ' || g.size || ' '
        || CASE WHEN length(g.ranks) <= 24 THEN g.ranks
                ELSE rtrim(substr(g.ranks, 1, 18), '0123456789') || '...]' END AS short_name""", ""),
     ],
-    "view_stream_uses": [("u.rowid AS stream_id, ", "")],
-    "view_clock_residuals": [("rowid AS pair_id", "row_id AS pair_id")],
+    "views/stream_uses": [("u.rowid AS stream_id, ", "")],
+    "views/clock_residuals": [("rowid AS pair_id", "row_id AS pair_id")],
     "info_issues": [
         ("ON f.trace_id = i.trace_id OR f.source_id = i.source_id", "ON f.trace_id = i.trace_id"),
         ("NULL AS source_id", "NO_INT() AS source_id"),
     ],
-    "view_issues": [("NULL AS source_id", "NO_INT() AS source_id")],
+    "views/issues": [("NULL AS source_id", "NO_INT() AS source_id")],
     "info_runs": [("strftime('%Y-%m-%d %H:%M:%S', r.start_ns / 1000000000, 'unixepoch')",
                    "UTC_TEXT(r.start_ns / 1000000000)")],
     "info_streams": [

@@ -16,7 +16,7 @@ namespace tracedb {
 namespace {
 
 constexpr std::string_view kEnding = ".sql";
-constexpr std::string_view kViewStart = "view_";
+constexpr std::string_view kViewStart = "views/";
 constexpr std::string_view kReads = "-- reads: ";
 
 // A file of sql/: its first lines name what it reads.

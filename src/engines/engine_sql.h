@@ -1,7 +1,7 @@
 // A canned query as SQL of Spark, DuckDB or ClickHouse, over the Parquet files that
 // `tracedb ingest --shard` and `tracedb gather` have left in a folder.
 //
-//   sql/QUERY.sql, sql/view_*.sql ──▶ those that it reads, as WITH ... ──▶ an engine's words
+//   sql/QUERY.sql, sql/views/*.sql ──▶ those that it reads, as WITH ... ──▶ an engine's words
 //
 // The files of sql/ are made of the queries and views themselves (make_engine_sql.py).
 #pragma once

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Makes sql/*.sql: canned queries, and the views that they read, in words that Spark, DuckDB and
-ClickHouse share. Wants sqlglot (PyPI) and a program; run after a change of a query or view:
+"""Makes sql/*.sql, canned queries, and sql/views/*.sql, what they read, in words that Spark, DuckDB
+and ClickHouse share. Wants sqlglot (PyPI) and a program; run after a change of a query or view:
 
     python3 src/engines/make_engine_sql.py --program build/release/src/tracedb [--check]
 
 What no words are shared for is left as calls in capitals, which engine_dialect.cc writes out:
-INT_DIV, TEXT_INT, SUB_TEXT, TEXT_LENGTH, NO_TEXT, ALL_OF, ONE_OF, GIVEN and others.
+INT_DIV, LARGER, SMALLER, TEXT_INT, SUB_TEXT, NO_TEXT, ALL_OF, ONE_OF, GIVEN and others.
 """
 import argparse
 import pathlib
@@ -97,18 +97,10 @@ def rewrite(tree):
             new = exp.Literal.number(node.this + "e0") if "e" not in node.this else None
         elif isinstance(node, (exp.Greatest, exp.Max, exp.Least, exp.Min)):
             rest = node.expressions
-            if rest:  # of several values: NULL where one is
-                a, b = node.this.copy(), rest[0].copy()
-                first = exp.LT if isinstance(node, (exp.Least, exp.Min)) else exp.GT
-                new = exp.Case(ifs=[exp.If(this=first(this=a, expression=b), true=a.copy()),
-                                    exp.If(this=exp.not_(exp.and_(a.is_(exp.null()),
-                                                                  b.is_(exp.null()))),
-                                           true=b.copy())])
-                new = exp.Case(ifs=[
-                    exp.If(this=exp.or_(a.copy().is_(exp.null()), b.copy().is_(exp.null())),
-                           true=exp.null()),
-                    exp.If(this=first(this=a.copy(), expression=b.copy()), true=a.copy())],
-                    default=b.copy())
+            if rest:  # of two values: NULL where one is
+                assert len(rest) == 1, node.sql()
+                is_least = isinstance(node, (exp.Least, exp.Min))
+                new = call("SMALLER" if is_least else "LARGER", node.this.copy(), rest[0].copy())
         elif isinstance(node, exp.Is) and not isinstance(node.expression, (exp.Null, exp.Boolean)):
             new = exp.NullSafeEQ(this=node.this.copy(), expression=node.expression.copy())
         elif isinstance(node, exp.Cast) and node.to.this in (exp.DataType.Type.INT,
@@ -230,6 +222,22 @@ def cut(line):
     return "\n".join([*done, line])
 
 
+def compact(lines):
+    """Columns that stand in lines of their own, as many to a line as fit."""
+    is_column = re.compile(r"( *)[\w.]+( AS \w+)?( DESC)?( NULLS FIRST)?,?")
+    done, indent = [], None  # that of the last line, where it has columns alone
+    for line in lines:
+        column = is_column.fullmatch(line)
+        here = column and column[1]
+        if (column and here == indent and done[-1].endswith(",")
+                and len(done[-1]) + len(line) - len(here) < COLUMNS_MAX):
+            done[-1] += " " + line.strip()
+        else:
+            done.append(line)
+        indent = here
+    return done
+
+
 def shared(name, text):
     for old, new in EDITS.get(name, ()):
         if isinstance(old, Between):
@@ -245,7 +253,7 @@ def shared(name, text):
             if isinstance(one, exp.Column) and one.table and not isinstance(one.this, exp.Star):
                 one.replace(exp.alias_(one.copy(), one.name))
     body = tree.sql(dialect=Shared, pretty=True, max_text_width=100, normalize_functions=False)
-    lines = "\n".join(cut(line) for line in body.split("\n"))
+    lines = "\n".join(cut(line) for line in compact(body.split("\n")))
     reads = textwrap.wrap(" ".join(relations(tree)), COLUMNS_MAX - len("-- reads: "))
     return "".join(f"-- reads: {names}\n" for names in reads or [""]) + f"{lines}\n"
 
@@ -267,7 +275,7 @@ def sources(program):
         # No query asks a view for it.
         text = re.sub(r"\([^()]* - \(SELECT z.run_start_ns FROM _trace z WHERE [^()]*\)\)"
                       r" / 1000000\.0 AS start_ms", "NO_REAL() AS start_ms", text)
-        texts["view_" + name] = WHOLE.get("view_" + name, text)
+        texts["views/" + name] = WHOLE.get("views/" + name, text)
     for name in QUERIES:
         lines = (ROOT / "queries" / f"{name}.sql").read_text().split("\n\n", 1)
         texts[name] = lines[1].strip().rstrip(";")
@@ -281,7 +289,7 @@ def main():
     arguments = parser.parse_args()
     made = {name + ".sql": shared(name, text) for name, text in sources(arguments.program).items()}
     folder = HERE / "sql"
-    there = {path.name: path.read_text() for path in folder.glob("*.sql")}
+    there = {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*.sql")}
     differs = sorted(name for name in made.keys() | there.keys()
                      if made.get(name) != there.get(name))
     if arguments.check:

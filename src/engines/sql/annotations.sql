@@ -1,8 +1,7 @@
 -- reads: host_uses traces
 WITH trace AS (
   SELECT
-    trace_id,
-    run
+    trace_id, run
   FROM traces
   WHERE
     (
@@ -16,9 +15,7 @@ WITH trace AS (
     )
 ), by_rank AS (
   SELECT
-    t.run AS run,
-    h.rank AS rank,
-    h.name AS name,
+    t.run AS run, h.rank AS rank, h.name AS name,
     SUM(h.calls) AS calls,
     SUM(h.total_ns) AS total_ns,
     SUM(h.self_ns) AS self_ns,
@@ -34,9 +31,7 @@ WITH trace AS (
       ALL_OF(step) OR ONE_OF(step, h.step)
     )
   GROUP BY
-    t.run,
-    h.rank,
-    h.name
+    t.run, h.rank, h.name
 ), placed AS (
   SELECT
     *,
@@ -47,8 +42,7 @@ WITH trace AS (
   FROM by_rank
 ), summed AS (
   SELECT
-    run,
-    name,
+    run, name,
     SUM(calls) AS calls,
     SUM(total_ns) AS total_ns,
     SUM(self_ns) AS self_ns,
@@ -66,22 +60,17 @@ WITH trace AS (
     ROW_NUMBER() OVER (PARTITION BY run ORDER BY SUM(total_ns) DESC, name NULLS FIRST) AS place
   FROM placed
   GROUP BY
-    run,
-    name
+    run, name
 )
 SELECT
-  run,
-  name,
-  calls,
+  run, name, calls,
   total_ns / 1e6 AS host_ms,
   1.0e0 * total_ns / calls / 1e6 AS mean_ms,
   self_ns / 1e6 AS self_host_ms,
   gpu_ns / 1e6 AS gpu_ms,
   self_gpu_ns / 1e6 AS self_gpu_ms,
   backward_gpu_ns / 1e6 AS backward_gpu_ms,
-  activities,
-  ranks,
-  most_rank,
+  activities, ranks, most_rank,
   most_ns / 1e6 AS most_rank_ms,
   least_rank,
   least_ns / 1e6 AS least_rank_ms
@@ -89,5 +78,4 @@ FROM summed
 WHERE
   place <= COALESCE(GIVEN(limit), 50) OR GIVEN(limit) < 0
 ORDER BY
-  run NULLS FIRST,
-  place NULLS FIRST
+  run NULLS FIRST, place NULLS FIRST

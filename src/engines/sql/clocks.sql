@@ -1,9 +1,6 @@
 -- reads: rank_clocks traces
 SELECT
-  t.run AS run,
-  t.capture AS capture,
-  t.rank AS rank,
-  c.clock AS clock,
+  t.run AS run, t.capture AS capture, t.rank AS rank, c.clock AS clock,
   c.reference_rank AS reference_rank,
   COALESCE(
     CASE
@@ -13,8 +10,7 @@ SELECT
         c.offset_ns <> 0 OR c.drift_ppb <> 0
       )
       THEN 0
-    END,
-    0
+    END, 0
   ) AS is_corrected,
   c.offset_ns / 1e6 AS offset_ms,
   c.drift_ppb / 1e3 AS drift_ppm,
@@ -33,7 +29,4 @@ WHERE
     ALL_OF(capture) OR t.capture = GIVEN(capture)
   )
 ORDER BY
-  t.run_id NULLS FIRST,
-  t.capture NULLS FIRST,
-  t.rank NULLS FIRST,
-  t.trace_id NULLS FIRST
+  t.run_id NULLS FIRST, t.capture NULLS FIRST, t.rank NULLS FIRST, t.trace_id NULLS FIRST

@@ -1,18 +1,9 @@
 -- reads: _busy_segment _collective_part _track captures collectives origin process_groups traces
 WITH part AS (
   SELECT
-    c.slice_id AS slice_id,
-    c.capture_id AS capture_id,
-    c.group_id AS group_id,
-    c.pair AS pair,
-    c.by_seq AS by_seq,
-    c.match_no AS match_no,
-    c.trace_id AS trace_id,
-    c.rank AS rank,
-    t.device AS device,
-    c.step AS step,
-    c.in_bytes AS in_bytes,
-    c.out_bytes AS out_bytes,
+    c.slice_id AS slice_id, c.capture_id AS capture_id, c.group_id AS group_id, c.pair AS pair,
+    c.by_seq AS by_seq, c.match_no AS match_no, c.trace_id AS trace_id, c.rank AS rank,
+    t.device AS device, c.step AS step, c.in_bytes AS in_bytes, c.out_bytes AS out_bytes,
     c.ts_ns AS ts_ns,
     c.ts_ns + COALESCE(c.dur_ns, 0) AS end_ns,
     c.aligned_ts_ns AS start_ns,
@@ -45,10 +36,7 @@ WITH part AS (
     )
 ), exchange AS (
   SELECT
-    p.capture_id AS capture_id,
-    p.group_id AS group_id,
-    p.pair AS pair,
-    p.by_seq AS by_seq,
+    p.capture_id AS capture_id, p.group_id AS group_id, p.pair AS pair, p.by_seq AS by_seq,
     p.match_no AS match_no,
     MAX(p.step) AS step,
     CASE
@@ -58,32 +46,28 @@ WITH part AS (
         COUNT(*) = COUNT(DISTINCT p.rank) AND COUNT(*) = MAX(g.size)
       )
       THEN 0
-    END AS is_whole,
-    CASE
+    END AS is_whole, CASE
       WHEN COUNT(p.in_bytes) = COUNT(*) AND COUNT(p.out_bytes) = COUNT(*)
       THEN 1
       WHEN NOT (
         COUNT(p.in_bytes) = COUNT(*) AND COUNT(p.out_bytes) = COUNT(*)
       )
       THEN 0
-    END AS is_sized,
-    CASE
+    END AS is_sized, CASE
       WHEN MAX(p.in_bytes) = MIN(p.in_bytes)
       THEN 1
       WHEN NOT (
         MAX(p.in_bytes) = MIN(p.in_bytes)
       )
       THEN 0
-    END AS sends_evenly,
-    CASE
+    END AS sends_evenly, CASE
       WHEN MAX(p.out_bytes) = MIN(p.out_bytes)
       THEN 1
       WHEN NOT (
         MAX(p.out_bytes) = MIN(p.out_bytes)
       )
       THEN 0
-    END AS receives_evenly,
-    CASE
+    END AS receives_evenly, CASE
       WHEN SUM(CASE WHEN p.in_bytes = p.out_bytes THEN 1 ELSE 0 END) = COUNT(*)
       THEN 1
       WHEN NOT (
@@ -98,11 +82,7 @@ WITH part AS (
   JOIN process_groups AS g
     ON g.group_id = p.group_id
   GROUP BY
-    p.capture_id,
-    p.group_id,
-    p.pair,
-    p.by_seq,
-    p.match_no
+    p.capture_id, p.group_id, p.pair, p.by_seq, p.match_no
 ), told AS (
   SELECT
     *,
@@ -126,17 +106,9 @@ WITH part AS (
   FROM exchange
 ), load AS (
   SELECT
-    e.number AS number,
-    e.capture_id AS capture_id,
-    e.group_id AS group_id,
-    e.step AS step,
-    e.way AS way,
-    p.trace_id AS trace_id,
-    p.rank AS rank,
-    p.device AS device,
-    p.ts_ns AS ts_ns,
-    p.before_ns AS before_ns,
-    p.start_ns AS start_ns,
+    e.number AS number, e.capture_id AS capture_id, e.group_id AS group_id, e.step AS step,
+    e.way AS way, p.trace_id AS trace_id, p.rank AS rank, p.device AS device, p.ts_ns AS ts_ns,
+    p.before_ns AS before_ns, p.start_ns AS start_ns,
     CASE WHEN e.way = 2 THEN p.in_bytes ELSE p.out_bytes END AS bytes
   FROM told AS e
   JOIN part AS p
@@ -149,36 +121,24 @@ WITH part AS (
     NOT e.way IS NULL
 ), of_rank AS (
   SELECT
-    capture_id,
-    group_id,
-    step,
-    rank,
+    capture_id, group_id, step, rank,
     SUM(bytes) AS bytes
   FROM load
   GROUP BY
-    capture_id,
-    group_id,
-    step,
-    rank
+    capture_id, group_id, step, rank
 ), of_group AS (
   SELECT
-    capture_id,
-    group_id,
-    step,
+    capture_id, group_id, step,
     MAX(bytes) AS most_bytes,
     MIN(bytes) AS least_bytes,
     AVG(bytes) AS mean_bytes,
     SUM(bytes) AS all_bytes
   FROM of_rank
   GROUP BY
-    capture_id,
-    group_id,
-    step
+    capture_id, group_id, step
 ), most AS (
   SELECT
-    o.capture_id AS capture_id,
-    o.group_id AS group_id,
-    o.step AS step,
+    o.capture_id AS capture_id, o.group_id AS group_id, o.step AS step,
     MIN(o.rank) AS rank
   FROM of_rank AS o
   JOIN of_group AS g
@@ -187,103 +147,28 @@ WITH part AS (
   WHERE
     o.bytes = g.most_bytes AND g.most_bytes > g.least_bytes
   GROUP BY
-    o.capture_id,
-    o.group_id,
-    o.step
+    o.capture_id, o.group_id, o.step
 ), worst AS (
   SELECT
-    capture_id,
-    group_id,
-    step,
+    capture_id, group_id, step,
     MAX(ratio) AS ratio
   FROM (
     SELECT
-      capture_id,
-      group_id,
-      step,
+      capture_id, group_id, step,
       MAX(bytes) / AVG(bytes) AS ratio
     FROM load
     GROUP BY
-      capture_id,
-      group_id,
-      step,
-      number
+      capture_id, group_id, step, number
   ) AS w
   GROUP BY
-    capture_id,
-    group_id,
-    step
+    capture_id, group_id, step
 ), back AS (
   SELECT
-    l.number AS number,
-    l.capture_id AS capture_id,
-    l.group_id AS group_id,
-    l.step AS step,
-    l.way AS way,
-    l.trace_id AS trace_id,
-    l.rank AS rank,
-    l.device AS device,
-    l.ts_ns AS ts_ns,
-    l.before_ns AS before_ns,
-    l.start_ns AS start_ns,
-    l.bytes AS bytes,
-    COALESCE(
-      SUM(
-        CASE
-          WHEN 0 IS NULL
-          OR (
-            CASE
-              WHEN (
-                b.ts_ns + b.dur_ns
-              ) IS NULL OR l.ts_ns IS NULL
-              THEN NULL
-              WHEN b.ts_ns + b.dur_ns < l.ts_ns
-              THEN b.ts_ns + b.dur_ns
-              ELSE l.ts_ns
-            END - CASE
-              WHEN b.ts_ns IS NULL OR l.before_ns IS NULL
-              THEN NULL
-              WHEN b.ts_ns > l.before_ns
-              THEN b.ts_ns
-              ELSE l.before_ns
-            END
-          ) IS NULL
-          THEN NULL
-          WHEN 0 > CASE
-            WHEN (
-              b.ts_ns + b.dur_ns
-            ) IS NULL OR l.ts_ns IS NULL
-            THEN NULL
-            WHEN b.ts_ns + b.dur_ns < l.ts_ns
-            THEN b.ts_ns + b.dur_ns
-            ELSE l.ts_ns
-          END - CASE
-            WHEN b.ts_ns IS NULL OR l.before_ns IS NULL
-            THEN NULL
-            WHEN b.ts_ns > l.before_ns
-            THEN b.ts_ns
-            ELSE l.before_ns
-          END
-          THEN 0
-          ELSE CASE
-            WHEN (
-              b.ts_ns + b.dur_ns
-            ) IS NULL OR l.ts_ns IS NULL
-            THEN NULL
-            WHEN b.ts_ns + b.dur_ns < l.ts_ns
-            THEN b.ts_ns + b.dur_ns
-            ELSE l.ts_ns
-          END - CASE
-            WHEN b.ts_ns IS NULL OR l.before_ns IS NULL
-            THEN NULL
-            WHEN b.ts_ns > l.before_ns
-            THEN b.ts_ns
-            ELSE l.before_ns
-          END
-        END
-      ),
-      0
-    ) AS compute_ns
+    l.number AS number, l.capture_id AS capture_id, l.group_id AS group_id, l.step AS step,
+    l.way AS way, l.trace_id AS trace_id, l.rank AS rank, l.device AS device, l.ts_ns AS ts_ns,
+    l.before_ns AS before_ns, l.start_ns AS start_ns, l.bytes AS bytes,
+    COALESCE(SUM(LARGER(0, SMALLER(b.ts_ns + b.dur_ns, l.ts_ns) - LARGER(b.ts_ns, l.before_ns))),
+      0) AS compute_ns
   FROM load AS l
   LEFT JOIN _busy_segment AS b
     ON b.trace_id = l.trace_id
@@ -294,23 +179,11 @@ WITH part AS (
   WHERE
     l.way = 2 AND NOT l.before_ns IS NULL
   GROUP BY
-    l.number,
-    l.capture_id,
-    l.group_id,
-    l.step,
-    l.way,
-    l.trace_id,
-    l.rank,
-    l.device,
-    l.ts_ns,
-    l.before_ns,
-    l.start_ns,
-    l.bytes
+    l.number, l.capture_id, l.group_id, l.step, l.way, l.trace_id, l.rank, l.device, l.ts_ns,
+    l.before_ns, l.start_ns, l.bytes
 ), leader AS (
   SELECT DISTINCT
-    b.number AS number,
-    m.rank AS rank,
-    1 AS of_step
+    b.number AS number, m.rank AS rank, 1 AS of_step
   FROM back AS b
   JOIN most AS m
     ON m.capture_id = b.capture_id AND m.group_id = b.group_id
@@ -334,202 +207,34 @@ WITH part AS (
     b.number
 ), speed AS (
   SELECT
-    l.number AS number,
-    l.of_step AS of_step,
-    l.rank AS rank,
+    l.number AS number, l.of_step AS of_step, l.rank AS rank,
     SUM(b.compute_ns) AS compute_ns,
     SUM(b.bytes) AS bytes
   FROM leader AS l
   JOIN back AS b
     ON b.number = l.number AND b.rank <> l.rank
   GROUP BY
-    l.number,
-    l.of_step,
-    l.rank
+    l.number, l.of_step, l.rank
 ), explained AS (
   SELECT
-    f.capture_id AS capture_id,
-    f.group_id AS group_id,
-    f.step AS step,
+    f.capture_id AS capture_id, f.group_id AS group_id, f.step AS step,
     SUM(n.ns) FILTER(WHERE
       n.of_step <> 0) AS ns,
     SUM(n.ns) FILTER(WHERE
       n.of_step = 0) AS own_ns
   FROM (
     SELECT
-      s.number AS number,
-      s.of_step AS of_step,
+      s.number AS number, s.of_step AS of_step,
       SUM(
-        CASE
-          WHEN 0 IS NULL
-          OR CASE
-            WHEN (
-              f.start_ns - w.start_ns
-            ) IS NULL
-            OR CASE
-              WHEN (
-                f.compute_ns - w.compute_ns
-              ) IS NULL
-              OR ROUND_INT(1.0e0 * (
-                f.bytes - w.bytes
-              ) * s.compute_ns / s.bytes) IS NULL
-              THEN NULL
-              WHEN f.compute_ns - w.compute_ns < ROUND_INT(1.0e0 * (
-                f.bytes - w.bytes
-              ) * s.compute_ns / s.bytes)
-              THEN f.compute_ns - w.compute_ns
-              ELSE ROUND_INT(1.0e0 * (
-                f.bytes - w.bytes
-              ) * s.compute_ns / s.bytes)
-            END IS NULL
-            THEN NULL
-            WHEN f.start_ns - w.start_ns < CASE
-              WHEN (
-                f.compute_ns - w.compute_ns
-              ) IS NULL
-              OR ROUND_INT(1.0e0 * (
-                f.bytes - w.bytes
-              ) * s.compute_ns / s.bytes) IS NULL
-              THEN NULL
-              WHEN f.compute_ns - w.compute_ns < ROUND_INT(1.0e0 * (
-                f.bytes - w.bytes
-              ) * s.compute_ns / s.bytes)
-              THEN f.compute_ns - w.compute_ns
-              ELSE ROUND_INT(1.0e0 * (
-                f.bytes - w.bytes
-              ) * s.compute_ns / s.bytes)
-            END
-            THEN f.start_ns - w.start_ns
-            ELSE CASE
-              WHEN (
-                f.compute_ns - w.compute_ns
-              ) IS NULL
-              OR ROUND_INT(1.0e0 * (
-                f.bytes - w.bytes
-              ) * s.compute_ns / s.bytes) IS NULL
-              THEN NULL
-              WHEN f.compute_ns - w.compute_ns < ROUND_INT(1.0e0 * (
-                f.bytes - w.bytes
-              ) * s.compute_ns / s.bytes)
-              THEN f.compute_ns - w.compute_ns
-              ELSE ROUND_INT(1.0e0 * (
-                f.bytes - w.bytes
-              ) * s.compute_ns / s.bytes)
-            END
-          END IS NULL
-          THEN NULL
-          WHEN 0 > CASE
-            WHEN (
-              f.start_ns - w.start_ns
-            ) IS NULL
-            OR CASE
-              WHEN (
-                f.compute_ns - w.compute_ns
-              ) IS NULL
-              OR ROUND_INT(1.0e0 * (
-                f.bytes - w.bytes
-              ) * s.compute_ns / s.bytes) IS NULL
-              THEN NULL
-              WHEN f.compute_ns - w.compute_ns < ROUND_INT(1.0e0 * (
-                f.bytes - w.bytes
-              ) * s.compute_ns / s.bytes)
-              THEN f.compute_ns - w.compute_ns
-              ELSE ROUND_INT(1.0e0 * (
-                f.bytes - w.bytes
-              ) * s.compute_ns / s.bytes)
-            END IS NULL
-            THEN NULL
-            WHEN f.start_ns - w.start_ns < CASE
-              WHEN (
-                f.compute_ns - w.compute_ns
-              ) IS NULL
-              OR ROUND_INT(1.0e0 * (
-                f.bytes - w.bytes
-              ) * s.compute_ns / s.bytes) IS NULL
-              THEN NULL
-              WHEN f.compute_ns - w.compute_ns < ROUND_INT(1.0e0 * (
-                f.bytes - w.bytes
-              ) * s.compute_ns / s.bytes)
-              THEN f.compute_ns - w.compute_ns
-              ELSE ROUND_INT(1.0e0 * (
-                f.bytes - w.bytes
-              ) * s.compute_ns / s.bytes)
-            END
-            THEN f.start_ns - w.start_ns
-            ELSE CASE
-              WHEN (
-                f.compute_ns - w.compute_ns
-              ) IS NULL
-              OR ROUND_INT(1.0e0 * (
-                f.bytes - w.bytes
-              ) * s.compute_ns / s.bytes) IS NULL
-              THEN NULL
-              WHEN f.compute_ns - w.compute_ns < ROUND_INT(1.0e0 * (
-                f.bytes - w.bytes
-              ) * s.compute_ns / s.bytes)
-              THEN f.compute_ns - w.compute_ns
-              ELSE ROUND_INT(1.0e0 * (
-                f.bytes - w.bytes
-              ) * s.compute_ns / s.bytes)
-            END
-          END
-          THEN 0
-          ELSE CASE
-            WHEN (
-              f.start_ns - w.start_ns
-            ) IS NULL
-            OR CASE
-              WHEN (
-                f.compute_ns - w.compute_ns
-              ) IS NULL
-              OR ROUND_INT(1.0e0 * (
-                f.bytes - w.bytes
-              ) * s.compute_ns / s.bytes) IS NULL
-              THEN NULL
-              WHEN f.compute_ns - w.compute_ns < ROUND_INT(1.0e0 * (
-                f.bytes - w.bytes
-              ) * s.compute_ns / s.bytes)
-              THEN f.compute_ns - w.compute_ns
-              ELSE ROUND_INT(1.0e0 * (
-                f.bytes - w.bytes
-              ) * s.compute_ns / s.bytes)
-            END IS NULL
-            THEN NULL
-            WHEN f.start_ns - w.start_ns < CASE
-              WHEN (
-                f.compute_ns - w.compute_ns
-              ) IS NULL
-              OR ROUND_INT(1.0e0 * (
-                f.bytes - w.bytes
-              ) * s.compute_ns / s.bytes) IS NULL
-              THEN NULL
-              WHEN f.compute_ns - w.compute_ns < ROUND_INT(1.0e0 * (
-                f.bytes - w.bytes
-              ) * s.compute_ns / s.bytes)
-              THEN f.compute_ns - w.compute_ns
-              ELSE ROUND_INT(1.0e0 * (
-                f.bytes - w.bytes
-              ) * s.compute_ns / s.bytes)
-            END
-            THEN f.start_ns - w.start_ns
-            ELSE CASE
-              WHEN (
-                f.compute_ns - w.compute_ns
-              ) IS NULL
-              OR ROUND_INT(1.0e0 * (
-                f.bytes - w.bytes
-              ) * s.compute_ns / s.bytes) IS NULL
-              THEN NULL
-              WHEN f.compute_ns - w.compute_ns < ROUND_INT(1.0e0 * (
-                f.bytes - w.bytes
-              ) * s.compute_ns / s.bytes)
-              THEN f.compute_ns - w.compute_ns
-              ELSE ROUND_INT(1.0e0 * (
-                f.bytes - w.bytes
-              ) * s.compute_ns / s.bytes)
-            END
-          END
-        END
+        LARGER(
+          0,
+          SMALLER(
+            f.start_ns - w.start_ns,
+            SMALLER(f.compute_ns - w.compute_ns, ROUND_INT(1.0e0 * (
+              f.bytes - w.bytes
+            ) * s.compute_ns / s.bytes))
+          )
+        )
       ) AS ns
     FROM speed AS s
     JOIN back AS f
@@ -539,27 +244,19 @@ WITH part AS (
     WHERE
       s.compute_ns > 0 AND s.bytes > 0
     GROUP BY
-      s.number,
-      s.of_step
+      s.number, s.of_step
   ) AS n
   JOIN (
     SELECT DISTINCT
-      number,
-      capture_id,
-      group_id,
-      step
+      number, capture_id, group_id, step
     FROM back
   ) AS f
     ON f.number = n.number
   GROUP BY
-    f.capture_id,
-    f.group_id,
-    f.step
+    f.capture_id, f.group_id, f.step
 ), summed AS (
   SELECT
-    capture_id,
-    group_id,
-    step,
+    capture_id, group_id, step,
     COUNT(*) AS collectives,
     SUM(
       CASE
@@ -577,9 +274,7 @@ WITH part AS (
     COUNT(way) AS told
   FROM told
   GROUP BY
-    capture_id,
-    group_id,
-    step
+    capture_id, group_id, step
 ), answer AS (
   SELECT
     s.*,
@@ -594,13 +289,8 @@ WITH part AS (
   FROM summed AS s
 )
 SELECT
-  c.run AS run,
-  c.capture AS capture,
-  a.step AS step,
-  n.name AS group_name,
-  n.description AS group_description,
-  n.ranks AS group_ranks,
-  a.collectives AS collectives,
+  c.run AS run, c.capture AS capture, a.step AS step, n.name AS group_name,
+  n.description AS group_description, n.ranks AS group_ranks, a.collectives AS collectives,
   a.unclear AS unclear,
   CASE WHEN a.unknown IS NULL THEN 1.0e0 * g.most_bytes / NULLIF(g.mean_bytes, 0)
     ELSE NULL END AS imbalance,
@@ -634,10 +324,5 @@ LEFT JOIN worst AS w
 LEFT JOIN explained AS x
   ON x.capture_id = a.capture_id AND x.group_id = a.group_id AND x.step IS NOT DISTINCT FROM a.step
 ORDER BY
-  c.run NULLS FIRST,
-  c.capture NULLS FIRST,
-  a.step NULLS FIRST,
-  n.description NULLS FIRST,
-  n.name NULLS FIRST,
-  n.ranks NULLS FIRST,
-  a.group_id NULLS FIRST
+  c.run NULLS FIRST, c.capture NULLS FIRST, a.step NULLS FIRST, n.description NULLS FIRST,
+  n.name NULLS FIRST, n.ranks NULLS FIRST, a.group_id NULLS FIRST

@@ -11,17 +11,14 @@ WITH numbered AS (
     t.capture_id
 )
 SELECT
-  c.run AS run,
-  c.capture AS capture,
-  c.ranks AS ranks,
+  c.run AS run, c.capture AS capture, c.ranks AS ranks,
   (
     c.start_ns - r.start_ns
   ) / 1e6 AS start_ms,
   (
     c.end_ns - c.start_ns
   ) / 1e6 AS length_ms,
-  n.first_step AS first_step,
-  n.last_step AS last_step
+  n.first_step AS first_step, n.last_step AS last_step
 FROM captures AS c
 JOIN runs AS r
   ON r.run_id = c.run_id
@@ -30,5 +27,4 @@ LEFT JOIN numbered AS n
 WHERE
   ALL_OF(run) OR c.run = GIVEN(run)
 ORDER BY
-  c.run NULLS FIRST,
-  c.capture NULLS FIRST
+  c.run NULLS FIRST, c.capture NULLS FIRST

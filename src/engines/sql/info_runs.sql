@@ -1,9 +1,6 @@
 -- reads: captures runs
 SELECT
-  r.run AS run,
-  r.path AS path,
-  r.ranks AS ranks,
-  r.captures AS captures,
+  r.run AS run, r.path AS path, r.ranks AS ranks, r.captures AS captures,
   r.world_size AS world_size,
   CASE WHEN r.start_ns >= 946684800000000000 THEN UTC_TEXT(INT_DIV(r.start_ns, 1000000000))
     ELSE NULL END AS start, /* Before 2000: the time since something else. */

@@ -22,14 +22,8 @@ WITH streams_of AS (
     trace_id
 )
 SELECT
-  t.run AS run,
-  t.capture AS capture,
-  t.trace_id AS trace_id,
-  t.rank AS rank,
-  t.world_size AS world_size,
-  t.gpu_name AS gpu_name,
-  t.events AS events,
-  t.slices AS slices,
+  t.run AS run, t.capture AS capture, t.trace_id AS trace_id, t.rank AS rank,
+  t.world_size AS world_size, t.gpu_name AS gpu_name, t.events AS events, t.slices AS slices,
   t.gpu_activities AS kernels,
   COALESCE(u.streams, 0) AS streams,
   COALESCE(s.steps, 0) AS steps,
@@ -38,8 +32,7 @@ SELECT
   ) / 1e6 AS duration_ms,
   t.skipped_events AS skipped_events,
   COALESCE(i.issues, 0) AS issues,
-  t.complete AS complete,
-  t.path AS path
+  t.complete AS complete, t.path AS path
 FROM traces AS t
 LEFT JOIN streams_of AS u
   ON u.trace_id = t.trace_id
@@ -58,7 +51,4 @@ WHERE
     ALL_OF(rank) OR ONE_OF(rank, t.rank)
   )
 ORDER BY
-  t.run NULLS FIRST,
-  t.capture NULLS FIRST,
-  t.rank NULLS FIRST,
-  t.trace_id NULLS FIRST
+  t.run NULLS FIRST, t.capture NULLS FIRST, t.rank NULLS FIRST, t.trace_id NULLS FIRST

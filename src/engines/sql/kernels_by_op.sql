@@ -1,8 +1,7 @@
 -- reads: kernel_uses traces
 WITH trace AS (
   SELECT
-    trace_id,
-    run
+    trace_id, run
   FROM traces
   WHERE
     (
@@ -16,10 +15,7 @@ WITH trace AS (
     )
 ), summed AS (
   SELECT
-    t.run AS run,
-    u.op AS op,
-    u.forward_op AS forward_op,
-    u.kernel AS kernel,
+    t.run AS run, u.op AS op, u.forward_op AS forward_op, u.kernel AS kernel,
     SUM(u.activities) AS activities,
     SUM(u.gpu_ns) AS gpu_ns,
     COUNT(DISTINCT u.rank) AS ranks
@@ -29,10 +25,7 @@ WITH trace AS (
   WHERE
     ALL_OF(step) OR ONE_OF(step, u.step)
   GROUP BY
-    t.run,
-    u.op,
-    u.forward_op,
-    u.kernel
+    t.run, u.op, u.forward_op, u.kernel
 ), placed AS (
   SELECT
     *,
@@ -42,11 +35,7 @@ WITH trace AS (
   FROM summed
 )
 SELECT
-  run,
-  op,
-  forward_op,
-  kernel,
-  activities,
+  run, op, forward_op, kernel, activities,
   gpu_ns / 1e6 AS gpu_ms,
   100.0e0 * gpu_ns / NULLIF(run_ns, 0) AS share_pct,
   1.0e0 * gpu_ns / activities / 1e6 AS mean_ms,
@@ -55,5 +44,4 @@ FROM placed
 WHERE
   place <= COALESCE(GIVEN(limit), 30) OR GIVEN(limit) < 0
 ORDER BY
-  run NULLS FIRST,
-  place NULLS FIRST
+  run NULLS FIRST, place NULLS FIRST

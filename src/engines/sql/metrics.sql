@@ -1,11 +1,7 @@
 -- reads: captures collective_causes device_uses matched_collectives steps traces
 WITH latest AS (
   SELECT
-    run_id,
-    run,
-    capture_id,
-    start_ns,
-    end_ns
+    run_id, run, capture_id, start_ns, end_ns
   FROM (
     SELECT
       *,
@@ -18,17 +14,13 @@ WITH latest AS (
     place = 1
 ), recorded AS (
   SELECT
-    t.trace_id AS trace_id,
-    t.run AS run,
-    t.rank AS rank
+    t.trace_id AS trace_id, t.run AS run, t.rank AS rank
   FROM latest AS l
   JOIN traces AS t
     ON t.capture_id = l.capture_id
 ), step AS (
   SELECT
-    r.run AS run,
-    r.rank AS rank,
-    s.dur_ns AS dur_ns,
+    r.run AS run, r.rank AS rank, s.dur_ns AS dur_ns,
     ROW_NUMBER() OVER by_length AS place,
     COUNT(*) OVER (PARTITION BY r.trace_id) AS steps,
     r.trace_id AS trace_id
@@ -38,15 +30,9 @@ WITH latest AS (
   WINDOW by_length AS (PARTITION BY r.trace_id ORDER BY s.dur_ns NULLS FIRST)
 ), shared_out AS (
   SELECT
-    r.run AS run,
-    d.rank AS rank,
-    d.device AS device,
-    d.start_ns AS start_ns,
-    d.end_ns AS end_ns,
-    d.compute_ns AS compute_ns,
-    d.exposed_communication_ns AS exposed_communication_ns,
-    d.exposed_memory_ns AS exposed_memory_ns,
-    d.idle_ns AS idle_ns
+    r.run AS run, d.rank AS rank, d.device AS device, d.start_ns AS start_ns, d.end_ns AS end_ns,
+    d.compute_ns AS compute_ns, d.exposed_communication_ns AS exposed_communication_ns,
+    d.exposed_memory_ns AS exposed_memory_ns, d.idle_ns AS idle_ns
   FROM recorded AS r
   JOIN device_uses AS d
     ON d.trace_id = r.trace_id
@@ -64,9 +50,7 @@ WITH latest AS (
     'idle'
 ), late AS (
   SELECT
-    l.run AS run,
-    c.root_rank AS rank,
-    c.root_cause AS kind,
+    l.run AS run, c.root_rank AS rank, c.root_cause AS kind,
     SUM(m.wait_ns) AS wait_ns
   FROM latest AS l
   JOIN matched_collectives AS m
@@ -76,9 +60,7 @@ WITH latest AS (
   WHERE
     NOT c.root_rank IS NULL
   GROUP BY
-    l.run,
-    c.root_rank,
-    c.root_cause
+    l.run, c.root_rank, c.root_cause
 ), stored AS (
   SELECT
     run,
@@ -97,27 +79,19 @@ WITH latest AS (
     1 AS place,
     'tracedb_step_seconds' AS metric,
     'Median duration of a step.' AS help,
-    run,
-    rank,
-    NULL AS device,
-    NULL AS kind,
+    run, rank, NULL AS device, NULL AS kind,
     AVG(dur_ns) / 1e9 AS value
   FROM step
   WHERE
     place IN (INT_DIV(steps + 1, 2), INT_DIV(steps + 2, 2))
   GROUP BY
-    trace_id,
-    run,
-    rank
+    trace_id, run, rank
   UNION ALL
   SELECT
     2,
     'tracedb_gpu_time_ratio',
     'Share of the time of a GPU by what ran on it.',
-    run,
-    rank,
-    device,
-    kind,
+    run, rank, device, kind,
     CASE kind
       WHEN 'compute'
       THEN compute_ns
@@ -138,10 +112,7 @@ WITH latest AS (
     3,
     'tracedb_exposed_communication_seconds',
     'Time of the capture in which a GPU communicated and did not compute.',
-    run,
-    rank,
-    device,
-    NULL,
+    run, rank, device, NULL,
     exposed_communication_ns / 1e9
   FROM shared_out
   UNION ALL
@@ -149,9 +120,7 @@ WITH latest AS (
     4,
     'tracedb_caused_wait_seconds',
     'Time that all ranks together waited in collectives as this rank was late of itself.',
-    run,
-    rank,
-    NULL,
+    run, rank, NULL,
     COALESCE(kind, 'unknown'),
     wait_ns / 1e9
   FROM late
@@ -160,10 +129,7 @@ WITH latest AS (
     5,
     'tracedb_capture_ranks',
     'Ranks of the last capture.',
-    run,
-    NULL,
-    NULL,
-    NULL,
+    run, NULL, NULL, NULL,
     1e0 * COUNT(*)
   FROM recorded
   GROUP BY
@@ -173,10 +139,7 @@ WITH latest AS (
     6,
     'tracedb_capture_end_timestamp_seconds',
     'When the last capture ended.',
-    run,
-    NULL,
-    NULL,
-    NULL,
+    run, NULL, NULL, NULL,
     1e0 * (
       INT_DIV(end_ns, 1000000000)
     )
@@ -195,10 +158,7 @@ WITH latest AS (
     7,
     'tracedb_captures',
     'Captures in the database.',
-    run,
-    NULL,
-    NULL,
-    NULL,
+    run, NULL, NULL, NULL,
     1e0 * captures
   FROM stored
   UNION ALL
@@ -206,10 +166,7 @@ WITH latest AS (
     8,
     'tracedb_files',
     'Trace files in the database.',
-    run,
-    NULL,
-    NULL,
-    NULL,
+    run, NULL, NULL, NULL,
     1e0 * files
   FROM stored
   UNION ALL
@@ -217,10 +174,7 @@ WITH latest AS (
     9,
     'tracedb_file_bytes',
     'Bytes of these files.',
-    run,
-    NULL,
-    NULL,
-    NULL,
+    run, NULL, NULL, NULL,
     1e0 * file_bytes
   FROM stored
   UNION ALL
@@ -228,10 +182,7 @@ WITH latest AS (
     10,
     'tracedb_events',
     'Events of these files.',
-    run,
-    NULL,
-    NULL,
-    NULL,
+    run, NULL, NULL, NULL,
     1e0 * events
   FROM stored
   UNION ALL
@@ -239,25 +190,12 @@ WITH latest AS (
     11,
     'tracedb_ingest_timestamp_seconds',
     'When the last of these files was ingested.',
-    run,
-    NULL,
-    NULL,
-    NULL,
+    run, NULL, NULL, NULL,
     1e0 * ingested_s
   FROM stored
 )
 SELECT
-  metric,
-  help,
-  run,
-  rank,
-  device,
-  kind,
-  value
+  metric, help, run, rank, device, kind, value
 FROM figure
 ORDER BY
-  place NULLS FIRST,
-  run NULLS FIRST,
-  rank NULLS FIRST,
-  device NULLS FIRST,
-  kind NULLS FIRST
+  place NULLS FIRST, run NULLS FIRST, rank NULLS FIRST, device NULLS FIRST, kind NULLS FIRST

@@ -1,8 +1,7 @@
 -- reads: host_uses kernel_uses traces
 WITH trace AS (
   SELECT
-    trace_id,
-    run
+    trace_id, run
   FROM traces
   WHERE
     (
@@ -27,9 +26,7 @@ WITH trace AS (
     t.run
 ), summed AS (
   SELECT
-    t.run AS run,
-    u.kind AS kind,
-    u.name AS name,
+    t.run AS run, u.kind AS kind, u.name AS name,
     SUM(u.calls) AS calls,
     SUM(u.gpu_ns) AS gpu_ns,
     SUM(u.backward_gpu_ns) AS backward_gpu_ns,
@@ -52,9 +49,7 @@ WITH trace AS (
       ALL_OF(kind) OR u.kind = GIVEN(kind)
     )
   GROUP BY
-    t.run,
-    u.kind,
-    u.name
+    t.run, u.kind, u.name
 ), placed AS (
   SELECT
     *,
@@ -63,8 +58,7 @@ WITH trace AS (
   FROM summed
 )
 SELECT
-  u.run AS run,
-  u.kind AS kind,
+  u.run AS run, u.kind AS kind,
   CASE WHEN u.kind = 'module' THEN SUB_TEXT(u.name, 12) ELSE u.name END AS name,
   u.calls AS calls,
   u.gpu_ns / 1e6 AS gpu_ms,
@@ -76,13 +70,11 @@ SELECT
   u.self_backward_gpu_ns / 1e6 AS self_backward_gpu_ms,
   u.total_ns / 1e6 AS host_ms,
   u.self_ns / 1e6 AS self_host_ms,
-  u.activities AS activities,
-  u.ranks AS ranks
+  u.activities AS activities, u.ranks AS ranks
 FROM placed AS u
 LEFT JOIN whole AS w
   ON w.run = u.run
 WHERE
   u.place <= COALESCE(GIVEN(limit), 40) OR GIVEN(limit) < 0
 ORDER BY
-  u.run NULLS FIRST,
-  u.place NULLS FIRST
+  u.run NULLS FIRST, u.place NULLS FIRST

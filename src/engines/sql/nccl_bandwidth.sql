@@ -3,10 +3,7 @@ WITH timed AS (
   SELECT
     CASE WHEN LOWER(collective) IN ('send', 'recv') THEN 'sendrecv'
       ELSE collective END AS collective,
-    dtype,
-    bytes,
-    group_id,
-    is_estimate,
+    dtype, bytes, group_id, is_estimate,
     CASE WHEN is_estimate <> 0 THEN wait_ns ELSE 0 END + transfer_ns AS took_ns
   FROM matched_collectives
   WHERE
@@ -29,27 +26,17 @@ WITH timed AS (
       ORDER BY collective NULLS FIRST, dtype NULLS FIRST, bytes NULLS FIRST, group_id NULLS FIRST,
         is_estimate NULLS FIRST
     ) AS kind,
-    collective,
-    dtype,
-    bytes,
-    group_id,
-    is_estimate,
+    collective, dtype, bytes, group_id, is_estimate,
     COUNT(*) AS n,
     SUM(took_ns) AS total_ns,
     MIN(took_ns) AS best_ns,
     MAX(took_ns) AS worst_ns
   FROM timed
   GROUP BY
-    collective,
-    dtype,
-    bytes,
-    group_id,
-    is_estimate
+    collective, dtype, bytes, group_id, is_estimate
 ), placed AS (
   SELECT
-    s.kind AS kind,
-    s.n AS n,
-    t.took_ns AS took_ns,
+    s.kind AS kind, s.n AS n, t.took_ns AS took_ns,
     ROW_NUMBER() OVER (PARTITION BY s.kind ORDER BY t.took_ns NULLS FIRST) AS place
   FROM timed AS t
   JOIN summed AS s
@@ -60,28 +47,16 @@ WITH timed AS (
     AND s.is_estimate = t.is_estimate
 ), median AS (
   SELECT
-    kind,
-    took_ns AS median_ns
+    kind, took_ns AS median_ns
   FROM placed
   WHERE
     place = INT_DIV(n, 2) + 1
 ), united AS (
   SELECT
-    s.collective AS collective,
-    s.dtype AS dtype,
-    s.bytes AS bytes,
-    s.is_estimate AS is_estimate,
-    s.n AS n,
-    s.total_ns AS total_ns,
-    s.best_ns AS best_ns,
-    s.worst_ns AS worst_ns,
-    m.median_ns AS median_ns,
-    g.run_id AS run_id,
-    g.run AS run,
-    g.description AS description,
-    g.ranks AS ranks,
-    g.size AS size,
-    s.group_id AS group_id
+    s.collective AS collective, s.dtype AS dtype, s.bytes AS bytes, s.is_estimate AS is_estimate,
+    s.n AS n, s.total_ns AS total_ns, s.best_ns AS best_ns, s.worst_ns AS worst_ns,
+    m.median_ns AS median_ns, g.run_id AS run_id, g.run AS run, g.description AS description,
+    g.ranks AS ranks, g.size AS size, s.group_id AS group_id
   FROM summed AS s
   JOIN median AS m
     ON m.kind = s.kind
@@ -123,14 +98,8 @@ WITH timed AS (
   FROM factored
 )
 SELECT
-  run,
-  collective,
-  dtype,
-  bytes,
-  description AS group_description,
-  ranks AS group_ranks,
-  size AS group_size,
-  n AS collectives,
+  run, collective, dtype, bytes, description AS group_description, ranks AS group_ranks,
+  size AS group_size, n AS collectives,
   1.0e0 * bytes / best_ns AS best_algbw_gbps,
   1.0e0 * bytes / median_ns AS median_algbw_gbps,
   1.0e0 * bytes / worst_ns AS worst_algbw_gbps,
@@ -143,5 +112,4 @@ FROM listed
 WHERE
   ALL_OF(limit) OR GIVEN(limit) < 0 OR place <= GIVEN(limit)
 ORDER BY
-  run_id NULLS FIRST,
-  place NULLS FIRST
+  run_id NULLS FIRST, place NULLS FIRST

@@ -25,37 +25,25 @@ WITH judged AS (
     )
 ), clock AS (
   SELECT
-    t.capture_id AS capture_id,
-    c.rank AS rank,
-    c.clock AS clock
+    t.capture_id AS capture_id, c.rank AS rank, c.clock AS clock
   FROM rank_clocks AS c
   JOIN traces AS t
     ON t.trace_id = c.trace_id
 ), doubt AS (
   SELECT
-    capture_id,
-    clock_a,
-    clock_b,
+    capture_id, clock_a, clock_b,
     MAX(residual_p95_ns) AS open_ns
   FROM (
     SELECT
-      capture_id,
-      clock_a,
-      clock_b,
-      residual_p95_ns
+      capture_id, clock_a, clock_b, residual_p95_ns
     FROM clock_residuals
     UNION ALL
     SELECT
-      capture_id,
-      clock_b,
-      clock_a,
-      residual_p95_ns
+      capture_id, clock_b, clock_a, residual_p95_ns
     FROM clock_residuals
   )
   GROUP BY
-    capture_id,
-    clock_a,
-    clock_b
+    capture_id, clock_a, clock_b
 ), shorter AS (
   SELECT
     m.slice_id AS slice_id
@@ -76,25 +64,16 @@ WITH judged AS (
     AND NOT LOWER(p.collective) IN ('broadcast', '_broadcast', '_broadcast_oop', 'reduce',
       '_reduce', '_reduce_oop', 'gather', 'scatter')
   GROUP BY
-    m.slice_id,
-    m.max_wait_ns
+    m.slice_id, m.max_wait_ns
   HAVING
     2 * (
       MAX(q.dur_ns) - MIN(q.dur_ns)
     ) <= m.max_wait_ns
 ), united AS (
   SELECT
-    t.run_id AS run_id,
-    m.place AS place,
-    t.run AS run,
-    t.capture AS capture,
-    m.collective AS collective,
-    g.name AS group_name,
-    g.description AS group_description,
-    g.ranks AS group_ranks,
-    m.ordinal AS ordinal,
-    m.step AS step,
-    m.bytes AS bytes,
+    t.run_id AS run_id, m.place AS place, t.run AS run, t.capture AS capture,
+    m.collective AS collective, g.name AS group_name, g.description AS group_description,
+    g.ranks AS group_ranks, m.ordinal AS ordinal, m.step AS step, m.bytes AS bytes,
     (
       m.first_start_ns - t.run_start_ns
     ) / 1e6 AS start_ms,
@@ -102,14 +81,9 @@ WITH judged AS (
     m.wait_ns / 1e6 AS total_wait_ms,
     m.max_wait_ns / 1e6 AS max_wait_ms,
     m.transfer_ns / 1e6 AS transfer_ms,
-    c.cause AS cause,
-    c.cause_short AS cause_name,
-    c.root_rank AS root_rank,
-    c.root_cause AS root_cause,
-    c.root_short AS root_name,
-    m.first_rank AS first_rank,
-    m.ranks_met AS ranks_met,
-    m.is_estimate AS is_estimate,
+    c.cause AS cause, c.cause_short AS cause_name, c.root_rank AS root_rank,
+    c.root_cause AS root_cause, c.root_short AS root_name, m.first_rank AS first_rank,
+    m.ranks_met AS ranks_met, m.is_estimate AS is_estimate,
     CASE WHEN d.open_ns > m.max_wait_ns OR NOT s.slice_id IS NULL THEN 1 ELSE 0 END AS uncertain
   FROM judged AS m
   JOIN traces AS t
@@ -130,32 +104,9 @@ WITH judged AS (
     ALL_OF(limit) OR GIVEN(limit) < 0 OR m.place <= GIVEN(limit)
 )
 SELECT
-  run,
-  capture,
-  collective,
-  group_name,
-  group_description,
-  group_ranks,
-  ordinal,
-  step,
-  bytes,
-  start_ms,
-  culprit_rank,
-  total_wait_ms,
-  max_wait_ms,
-  transfer_ms,
-  cause,
-  cause_name,
-  root_rank,
-  root_cause,
-  root_name,
-  first_rank,
-  ranks_met,
-  is_estimate,
-  uncertain
+  run, capture, collective, group_name, group_description, group_ranks, ordinal, step, bytes,
+  start_ms, culprit_rank, total_wait_ms, max_wait_ms, transfer_ms, cause, cause_name, root_rank,
+  root_cause, root_name, first_rank, ranks_met, is_estimate, uncertain
 FROM united
 ORDER BY
-  run_id NULLS FIRST,
-  place NULLS FIRST,
-  group_name NULLS FIRST,
-  ordinal NULLS FIRST
+  run_id NULLS FIRST, place NULLS FIRST, group_name NULLS FIRST, ordinal NULLS FIRST

@@ -1,12 +1,7 @@
 -- reads: collectives kernels process_groups traces
 WITH recorded AS (
   SELECT
-    trace_id,
-    capture_id,
-    run_id,
-    run,
-    capture,
-    rank
+    trace_id, capture_id, run_id, run, capture, rank
   FROM traces
   WHERE
     (
@@ -20,22 +15,15 @@ WITH recorded AS (
     )
 ), lone AS (
   SELECT
-    capture_id,
-    group_id,
+    capture_id, group_id,
     MIN(slice_id) AS low_id,
     COUNT(*) AS parts,
-    pair,
-    by_seq,
-    match_no
+    pair, by_seq, match_no
   FROM collectives
   WHERE
     NOT group_id IS NULL
   GROUP BY
-    capture_id,
-    group_id,
-    pair,
-    by_seq,
-    match_no
+    capture_id, group_id, pair, by_seq, match_no
   HAVING
     MIN(rank) = MAX(rank)
 ), part AS (
@@ -64,35 +52,26 @@ WITH recorded AS (
     group_id IS NULL
 ), there AS (
   SELECT DISTINCT
-    capture_id,
-    rank
+    capture_id, rank
   FROM traces
 ), present AS (
   SELECT
-    t.capture_id AS capture_id,
-    g.group_id AS group_id,
+    t.capture_id AS capture_id, g.group_id AS group_id,
     COUNT(*) AS ranks
   FROM (
     SELECT
-      group_id,
-      run_id,
+      group_id, run_id,
       EACH_INT(ranks) AS rank
     FROM process_groups
   ) AS g
   JOIN traces AS t
     ON t.run_id = g.run_id AND t.rank = g.rank
   GROUP BY
-    t.capture_id,
-    g.group_id
+    t.capture_id, g.group_id
 ), told AS (
   SELECT
-    p.trace_id AS trace_id,
-    p.collective AS collective,
-    p.group_id AS group_id,
-    p.ordinal AS ordinal,
-    p.dur_ns AS dur_ns,
-    p.slice_id AS slice_id,
-    CASE
+    p.trace_id AS trace_id, p.collective AS collective, p.group_id AS group_id,
+    p.ordinal AS ordinal, p.dur_ns AS dur_ns, p.slice_id AS slice_id, CASE
       WHEN p.group_id IS NULL
       THEN 'no group'
       WHEN g.size = 1
@@ -127,16 +106,10 @@ WITH recorded AS (
     ON k.slice_id = t.slice_id
 )
 SELECT
-  r.run AS run,
-  r.capture AS capture,
-  r.rank AS rank,
-  n.name AS collective,
-  g.description AS group_description,
-  g.ranks AS group_ranks,
-  n.reason AS reason,
+  r.run AS run, r.capture AS capture, r.rank AS rank, n.name AS collective,
+  g.description AS group_description, g.ranks AS group_ranks, n.reason AS reason,
   COUNT(*) AS kernels,
-  SUM(CASE WHEN n.dur_ns IS NULL OR 0 IS NULL THEN NULL WHEN n.dur_ns > 0 THEN n.dur_ns
-    ELSE 0 END) / 1e6 AS total_ms,
+  SUM(LARGER(n.dur_ns, 0)) / 1e6 AS total_ms,
   MIN(n.ordinal) AS first_ordinal,
   MAX(n.ordinal) AS last_ordinal
 FROM named AS n
@@ -145,21 +118,8 @@ JOIN recorded AS r
 LEFT JOIN process_groups AS g
   ON g.group_id = n.group_id
 GROUP BY
-  r.run_id,
-  r.run,
-  r.capture,
-  r.rank,
-  g.description,
-  g.ranks,
-  n.trace_id,
-  n.name,
-  n.group_id,
+  r.run_id, r.run, r.capture, r.rank, g.description, g.ranks, n.trace_id, n.name, n.group_id,
   n.reason
 ORDER BY
-  r.run_id NULLS FIRST,
-  r.capture NULLS FIRST,
-  r.rank NULLS FIRST,
-  kernels DESC,
-  n.name NULLS FIRST,
-  g.ranks NULLS FIRST,
-  n.reason NULLS FIRST
+  r.run_id NULLS FIRST, r.capture NULLS FIRST, r.rank NULLS FIRST, kernels DESC, n.name NULLS FIRST,
+  g.ranks NULLS FIRST, n.reason NULLS FIRST

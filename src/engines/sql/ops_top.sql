@@ -1,8 +1,7 @@
 -- reads: args_texts host_uses kernel_uses traces
 WITH trace AS (
   SELECT
-    trace_id,
-    run
+    trace_id, run
   FROM traces
   WHERE
     (
@@ -16,17 +15,9 @@ WITH trace AS (
     )
 ), called AS (
   SELECT
-    t.run AS run,
-    h.rank AS rank,
-    h.name AS name,
-    h.args_id AS args_id,
-    h.calls AS calls,
-    h.total_ns AS total_ns,
-    h.self_ns AS self_ns,
-    h.gpu_ns AS gpu_ns,
-    h.self_gpu_ns AS self_gpu_ns,
-    h.backward_gpu_ns AS backward_gpu_ns,
-    h.activities AS activities
+    t.run AS run, h.rank AS rank, h.name AS name, h.args_id AS args_id, h.calls AS calls,
+    h.total_ns AS total_ns, h.self_ns AS self_ns, h.gpu_ns AS gpu_ns, h.self_gpu_ns AS self_gpu_ns,
+    h.backward_gpu_ns AS backward_gpu_ns, h.activities AS activities
   FROM host_uses AS h
   JOIN trace AS t
     ON t.trace_id = h.trace_id
@@ -60,8 +51,7 @@ WITH trace AS (
     t.run
 ), summed AS (
   SELECT
-    u.run AS run,
-    u.name AS name,
+    u.run AS run, u.name AS name,
     SUM(u.calls) AS calls,
     SUM(u.total_ns) AS total_ns,
     SUM(u.self_ns) AS self_ns,
@@ -77,8 +67,7 @@ WITH trace AS (
   LEFT JOIN shape AS s
     ON s.args_id = u.args_id
   GROUP BY
-    u.run,
-    u.name
+    u.run, u.name
 ), placed AS (
   SELECT
     *,
@@ -87,23 +76,18 @@ WITH trace AS (
   FROM summed
 )
 SELECT
-  u.run AS run,
-  u.name AS name,
-  u.calls AS calls,
+  u.run AS run, u.name AS name, u.calls AS calls,
   u.total_ns / 1e6 AS host_ms,
   u.self_ns / 1e6 AS self_host_ms,
   u.gpu_ns / 1e6 AS gpu_ms,
   u.self_gpu_ns / 1e6 AS self_gpu_ms,
   100.0e0 * u.self_gpu_ns / NULLIF(w.gpu_ns, 0) AS self_share_pct,
   u.backward_gpu_ns / 1e6 AS backward_gpu_ms,
-  u.activities AS activities,
-  u.shapes AS shapes,
-  u.ranks AS ranks
+  u.activities AS activities, u.shapes AS shapes, u.ranks AS ranks
 FROM placed AS u
 LEFT JOIN whole AS w
   ON w.run = u.run
 WHERE
   u.place <= COALESCE(GIVEN(limit), 30) OR GIVEN(limit) < 0
 ORDER BY
-  u.run NULLS FIRST,
-  u.place NULLS FIRST
+  u.run NULLS FIRST, u.place NULLS FIRST

@@ -1,8 +1,6 @@
 -- reads: device_uses traces
 SELECT
-  t.run AS run,
-  u.rank AS rank,
-  u.device AS device,
+  t.run AS run, u.rank AS rank, u.device AS device,
   SUM(u.end_ns - u.start_ns) / 1e6 AS span_ms,
   SUM(u.compute_ns) / 1e6 AS compute_ms,
   SUM(u.communication_ns) / 1e6 AS comm_ms,
@@ -25,11 +23,8 @@ WHERE
     ALL_OF(rank) OR ONE_OF(rank, u.rank)
   )
 GROUP BY
-  t.run,
-  u.rank,
-  u.device
+  t.run, u.rank, u.device
 ORDER BY
-  t.run NULLS FIRST,
-  u.rank NULLS FIRST,
+  t.run NULLS FIRST, u.rank NULLS FIRST,
   TEXT_INT(u.device) NULLS FIRST,
   u.device NULLS FIRST

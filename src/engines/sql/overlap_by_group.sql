@@ -1,10 +1,7 @@
 -- reads: _busy_segment _collective_part _track device_uses process_groups traces
 WITH recorded AS (
   SELECT
-    trace_id,
-    run_id,
-    run,
-    rank
+    trace_id, run_id, run, rank
   FROM traces
   WHERE
     (
@@ -18,10 +15,7 @@ WITH recorded AS (
     )
 ), kernel AS (
   SELECT
-    t.trace_id AS trace_id,
-    t.device AS device,
-    p.group_id AS group_id,
-    p.ts_ns AS start_ns,
+    t.trace_id AS trace_id, t.device AS device, p.group_id AS group_id, p.ts_ns AS start_ns,
     p.ts_ns + COALESCE(p.dur_ns, 0) AS end_ns
   FROM _collective_part AS p
   JOIN _track AS t
@@ -47,32 +41,13 @@ WITH recorded AS (
   FROM kernel
 ), piece AS (
   SELECT
-    trace_id,
-    device,
-    group_id,
-    CASE
-      WHEN start_ns IS NULL OR COALESCE(until_ns, start_ns) IS NULL
-      THEN NULL
-      WHEN start_ns > COALESCE(until_ns, start_ns)
-      THEN start_ns
-      ELSE COALESCE(until_ns, start_ns)
-    END AS start_ns,
-    CASE
-      WHEN end_ns IS NULL OR COALESCE(until_ns, end_ns) IS NULL
-      THEN NULL
-      WHEN end_ns > COALESCE(until_ns, end_ns)
-      THEN end_ns
-      ELSE COALESCE(until_ns, end_ns)
-    END AS end_ns
+    trace_id, device, group_id,
+    LARGER(start_ns, COALESCE(until_ns, start_ns)) AS start_ns,
+    LARGER(end_ns, COALESCE(until_ns, end_ns)) AS end_ns
   FROM reached
 ), in_time AS (
   SELECT
-    trace_id,
-    device,
-    NULL AS group_id,
-    ts_ns AS at_ns,
-    dur_ns AS both_ns,
-    NULL AS sign
+    trace_id, device, NULL AS group_id, ts_ns AS at_ns, dur_ns AS both_ns, NULL AS sign
   FROM _busy_segment
   WHERE
     kinds IN (3, 7) AND trace_id IN (
@@ -82,48 +57,28 @@ WITH recorded AS (
     )
   UNION ALL
   SELECT
-    trace_id,
-    device,
-    group_id,
-    start_ns,
-    0,
+    trace_id, device, group_id, start_ns, 0,
     -1
   FROM piece
   WHERE
     end_ns > start_ns
   UNION ALL
   SELECT
-    trace_id,
-    device,
-    group_id,
-    end_ns,
-    0,
-    1
+    trace_id, device, group_id, end_ns, 0, 1
   FROM piece
   WHERE
     end_ns > start_ns
 ), passed AS (
   SELECT
-    trace_id,
-    device,
-    group_id,
-    sign,
+    trace_id, device, group_id, sign,
     (
       SUM(both_ns) OVER so_far
-    ) - CASE
-      WHEN 0 IS NULL
-      OR COALESCE((
-        MAX(CASE WHEN sign IS NULL THEN at_ns + both_ns ELSE NULL END) OVER so_far
-      ) - at_ns, 0) IS NULL
-      THEN NULL
-      WHEN 0 > COALESCE((
+    ) - LARGER(
+      0,
+      COALESCE((
         MAX(CASE WHEN sign IS NULL THEN at_ns + both_ns ELSE NULL END) OVER so_far
       ) - at_ns, 0)
-      THEN 0
-      ELSE COALESCE((
-        MAX(CASE WHEN sign IS NULL THEN at_ns + both_ns ELSE NULL END) OVER so_far
-      ) - at_ns, 0)
-    END AS both_ns
+    ) AS both_ns
   FROM in_time
   WINDOW so_far AS (
     PARTITION BY trace_id, device
@@ -134,36 +89,24 @@ WITH recorded AS (
   )
 ), overlapped AS (
   SELECT
-    trace_id,
-    device,
-    group_id,
+    trace_id, device, group_id,
     SUM(sign * both_ns) AS overlap_ns
   FROM passed
   WHERE
     NOT sign IS NULL
   GROUP BY
-    trace_id,
-    device,
-    group_id
+    trace_id, device, group_id
 ), used AS (
   SELECT
-    trace_id,
-    device,
-    group_id,
+    trace_id, device, group_id,
     COUNT(*) AS kernels,
     SUM(end_ns - start_ns) AS comm_ns
   FROM piece
   GROUP BY
-    trace_id,
-    device,
-    group_id
+    trace_id, device, group_id
 ), summed AS (
   SELECT
-    r.run_id AS run_id,
-    r.run AS run,
-    r.rank AS rank,
-    u.device AS device,
-    u.group_id AS group_id,
+    r.run_id AS run_id, r.run AS run, r.rank AS rank, u.device AS device, u.group_id AS group_id,
     SUM(u.kernels) AS kernels,
     SUM(u.comm_ns) AS comm_ns,
     SUM(COALESCE(o.overlap_ns, 0)) AS overlap_ns
@@ -174,33 +117,21 @@ WITH recorded AS (
     ON o.trace_id = u.trace_id AND o.device = u.device
       AND o.group_id IS NOT DISTINCT FROM u.group_id
   GROUP BY
-    r.run_id,
-    r.run,
-    r.rank,
-    u.device,
-    u.group_id
+    r.run_id, r.run, r.rank, u.device, u.group_id
 ), spanned AS (
   SELECT
-    r.run_id AS run_id,
-    r.rank AS rank,
-    d.device AS device,
+    r.run_id AS run_id, r.rank AS rank, d.device AS device,
     SUM(d.end_ns - d.start_ns) AS span_ns
   FROM device_uses AS d
   JOIN recorded AS r
     ON r.trace_id = d.trace_id
   GROUP BY
-    r.run_id,
-    r.rank,
-    d.device
+    r.run_id, r.rank, d.device
 )
 SELECT
-  u.run AS run,
-  u.rank AS rank,
-  u.device AS device,
+  u.run AS run, u.rank AS rank, u.device AS device,
   COALESCE(n.parallelism, 'other') AS parallelism,
-  n.name AS group_name,
-  n.description AS group_description,
-  n.ranks AS group_ranks,
+  n.name AS group_name, n.description AS group_description, n.ranks AS group_ranks,
   u.kernels AS kernels,
   u.comm_ns / 1e6 AS comm_ms,
   u.overlap_ns / 1e6 AS overlap_ms,
@@ -217,10 +148,8 @@ JOIN spanned AS d
 LEFT JOIN process_groups AS n
   ON n.group_id = u.group_id
 ORDER BY
-  u.run_id NULLS FIRST,
-  u.rank NULLS FIRST,
+  u.run_id NULLS FIRST, u.rank NULLS FIRST,
   TEXT_INT(u.device) NULLS FIRST,
   u.device NULLS FIRST,
   u.comm_ns - u.overlap_ns DESC,
-  n.ranks NULLS FIRST,
-  u.group_id NULLS FIRST
+  n.ranks NULLS FIRST, u.group_id NULLS FIRST

@@ -1,11 +1,7 @@
 -- reads: device_uses step_uses traces
 WITH trace AS (
   SELECT
-    trace_id,
-    run,
-    capture,
-    rank,
-    run_start_ns
+    trace_id, run, capture, rank, run_start_ns
   FROM traces
   WHERE
     (
@@ -19,8 +15,7 @@ WITH trace AS (
     )
 ), cuts AS (
   SELECT DISTINCT
-    trace_id,
-    rank
+    trace_id, rank
   FROM device_uses
   WHERE
     trace_id IN (
@@ -30,14 +25,10 @@ WITH trace AS (
     )
 ), used AS (
   SELECT
-    d.trace_id AS trace_id,
-    s.device AS device,
-    s.step AS step,
+    d.trace_id AS trace_id, s.device AS device, s.step AS step,
     COALESCE(s.start_ns, 0) AS from_ns,
     COALESCE(s.end_ns, 1) AS to_ns,
-    s.compute_ns AS compute_ns,
-    s.communication_ns AS communication_ns,
-    s.overlap_ns AS overlap_ns,
+    s.compute_ns AS compute_ns, s.communication_ns AS communication_ns, s.overlap_ns AS overlap_ns,
     s.exposed_memory_ns AS exposed_memory_ns
   FROM cuts AS d
   LEFT JOIN step_uses AS s
@@ -46,11 +37,7 @@ WITH trace AS (
     IS_CUT(s.trace_id, d.rank)
 )
 SELECT
-  t.run AS run,
-  t.capture AS capture,
-  t.rank AS rank,
-  u.device AS device,
-  u.step AS step,
+  t.run AS run, t.capture AS capture, t.rank AS rank, u.device AS device, u.step AS step,
   (
     u.from_ns - t.run_start_ns
   ) / 1e6 AS start_ms,
@@ -74,11 +61,6 @@ JOIN trace AS t
 WHERE
   NOT u.step IS NULL OR u.to_ns > u.from_ns
 ORDER BY
-  t.run NULLS FIRST,
-  t.capture NULLS FIRST,
-  t.rank NULLS FIRST,
+  t.run NULLS FIRST, t.capture NULLS FIRST, t.rank NULLS FIRST,
   TEXT_INT(u.device) NULLS FIRST,
-  u.device NULLS FIRST,
-  u.trace_id NULLS FIRST,
-  u.from_ns NULLS FIRST,
-  u.step NULLS FIRST
+  u.device NULLS FIRST, u.trace_id NULLS FIRST, u.from_ns NULLS FIRST, u.step NULLS FIRST

@@ -1,11 +1,7 @@
 -- reads: _busy_segment _collective_part _step_last _track collectives process_groups traces
 WITH recorded AS (
   SELECT
-    trace_id,
-    run_id,
-    run,
-    capture,
-    rank
+    trace_id, run_id, run, capture, rank
   FROM traces
   WHERE
     (
@@ -19,16 +15,9 @@ WITH recorded AS (
     )
 ), message AS (
   SELECT
-    t.rank AS rank,
-    t.device AS device,
-    t.trace_id AS trace_id,
-    p.step AS step,
-    p.group_id AS group_id,
-    n.size AS size,
-    n.ranks AS ranks,
-    p.collective AS collective,
-    p.peer AS peer,
-    p.ts_ns AS start_ns,
+    t.rank AS rank, t.device AS device, t.trace_id AS trace_id, p.step AS step,
+    p.group_id AS group_id, n.size AS size, n.ranks AS ranks, p.collective AS collective,
+    p.peer AS peer, p.ts_ns AS start_ns,
     p.ts_ns + COALESCE(p.dur_ns, 0) AS end_ns,
     CASE p.collective
       WHEN 'send'
@@ -57,8 +46,7 @@ WITH recorded AS (
     )
 ), member AS (
   SELECT
-    g.group_id AS group_id,
-    g.run_id AS run_id,
+    g.group_id AS group_id, g.run_id AS run_id,
     CASE WHEN g.parallelism = 'pipeline' THEN 1 WHEN NOT (
       g.parallelism = 'pipeline'
     ) THEN 0 END AS is_pipeline,
@@ -66,9 +54,7 @@ WITH recorded AS (
   FROM process_groups AS g
 ), mate AS (
   SELECT DISTINCT
-    a.run_id AS run_id,
-    a.rank AS rank,
-    b.rank AS other
+    a.run_id AS run_id, a.rank AS rank, b.rank AS other
   FROM member AS a
   JOIN member AS b
     ON b.group_id = a.group_id AND b.rank <> a.rank
@@ -76,8 +62,7 @@ WITH recorded AS (
     a.is_pipeline <> 0
 ), across AS (
   SELECT DISTINCT
-    a.group_id AS group_id,
-    a.rank AS rank
+    a.group_id AS group_id, a.rank AS rank
   FROM member AS a
   JOIN mate AS m
     ON m.run_id = a.run_id AND m.rank = a.rank
@@ -87,11 +72,7 @@ WITH recorded AS (
     a.is_pipeline = 0
 ), met AS (
   SELECT
-    capture_id,
-    group_id,
-    pair,
-    by_seq,
-    match_no,
+    capture_id, group_id, pair, by_seq, match_no,
     MAX(aligned_ts_ns) AS last_ns
   FROM collectives
   WHERE
@@ -103,27 +84,13 @@ WITH recorded AS (
         is_pipeline = 0
     )
   GROUP BY
-    capture_id,
-    group_id,
-    pair,
-    by_seq,
-    match_no
+    capture_id, group_id, pair, by_seq, match_no
   HAVING
     MIN(rank) < MAX(rank)
 ), waited AS (
   SELECT
-    t.trace_id AS trace_id,
-    t.device AS device,
-    p.ts_ns AS start_ns,
-    CASE
-      WHEN p.end_ns IS NULL OR (
-        p.ts_ns + m.last_ns - p.aligned_ts_ns
-      ) IS NULL
-      THEN NULL
-      WHEN p.end_ns < p.ts_ns + m.last_ns - p.aligned_ts_ns
-      THEN p.end_ns
-      ELSE p.ts_ns + m.last_ns - p.aligned_ts_ns
-    END AS end_ns,
+    t.trace_id AS trace_id, t.device AS device, p.ts_ns AS start_ns,
+    SMALLER(p.end_ns, p.ts_ns + m.last_ns - p.aligned_ts_ns) AS end_ns,
     CASE WHEN NOT a.rank IS NULL THEN 1 WHEN NOT (
       NOT a.rank IS NULL
     ) THEN 0 END AS is_bubble
@@ -150,39 +117,30 @@ WITH recorded AS (
     )
 ), stretch AS (
   SELECT
-    device,
-    trace_id,
-    step,
+    device, trace_id, step,
     MIN(start_ns) AS from_ns,
     MAX(end_ns) AS to_ns
   FROM _step_last
   WHERE
     NOT step IS NULL AND (trace_id, device) IN (
       SELECT
-        trace_id,
-        device
+        trace_id, device
       FROM message
     )
   GROUP BY
-    trace_id,
-    device,
-    step
+    trace_id, device, step
 ), below AS (
   SELECT
-    a.group_id AS group_id,
-    a.rank AS rank,
+    a.group_id AS group_id, a.rank AS rank,
     COUNT(b.rank) AS stage
   FROM member AS a
   LEFT JOIN member AS b
     ON b.group_id = a.group_id AND b.rank < a.rank
   GROUP BY
-    a.group_id,
-    a.rank
+    a.group_id, a.rank
 ), exchanged AS (
   SELECT
-    e.trace_id AS trace_id,
-    e.device AS device,
-    e.step AS step,
+    e.trace_id AS trace_id, e.device AS device, e.step AS step,
     MAX(e.size) AS stages,
     MAX(d.stage) AS stage,
     MIN(end_ns) FILTER(WHERE
@@ -195,64 +153,33 @@ WITH recorded AS (
   WHERE
     NOT e.step IS NULL
   GROUP BY
-    e.trace_id,
-    e.device,
-    e.step
+    e.trace_id, e.device, e.step
 ), counted AS (
   SELECT
-    trace_id,
-    device,
-    step,
+    trace_id, device, step,
     MAX(messages) AS microbatches
   FROM (
     SELECT
-      trace_id,
-      device,
-      step,
+      trace_id, device, step,
       COUNT(*) AS messages
     FROM message
     WHERE
       NOT peer IS NULL
     GROUP BY
-      trace_id,
-      device,
-      step,
-      group_id,
-      collective,
-      peer
+      trace_id, device, step, group_id, collective, peer
   )
   GROUP BY
-    trace_id,
-    device,
-    step
+    trace_id, device, step
 ), schedule AS (
   SELECT
     *,
-    CASE
-      WHEN COALESCE(first_backward_ns, to_ns) IS NULL OR cool_ns IS NULL
-      THEN NULL
-      WHEN COALESCE(first_backward_ns, to_ns) < cool_ns
-      THEN COALESCE(first_backward_ns, to_ns)
-      ELSE cool_ns
-    END AS steady_ns
+    SMALLER(COALESCE(first_backward_ns, to_ns), cool_ns) AS steady_ns
   FROM (
     SELECT
-      s.trace_id AS trace_id,
-      s.device AS device,
-      s.step AS step,
-      s.from_ns AS from_ns,
-      s.to_ns AS to_ns,
-      e.stages AS stages,
-      e.stage AS stage,
-      c.microbatches AS microbatches,
+      s.trace_id AS trace_id, s.device AS device, s.step AS step, s.from_ns AS from_ns,
+      s.to_ns AS to_ns, e.stages AS stages, e.stage AS stage, c.microbatches AS microbatches,
       e.first_backward_ns AS first_backward_ns,
-      CASE
-        WHEN COALESCE(e.last_forward_ns, s.to_ns) IS NULL OR s.to_ns IS NULL
-        THEN NULL
-        WHEN COALESCE(e.last_forward_ns, s.to_ns) < s.to_ns
-        THEN COALESCE(e.last_forward_ns, s.to_ns)
-        ELSE s.to_ns
-      END AS cool_ns,
+      SMALLER(COALESCE(e.last_forward_ns, s.to_ns), s.to_ns) AS cool_ns,
       ROW_NUMBER() OVER (ORDER BY s.trace_id NULLS FIRST, s.device NULLS FIRST,
         s.step NULLS FIRST) AS number
     FROM stretch AS s
@@ -263,72 +190,37 @@ WITH recorded AS (
   )
 ), phase AS (
   SELECT
-    number,
-    trace_id,
-    device,
-    1 AS phase,
-    from_ns,
-    steady_ns AS to_ns
+    number, trace_id, device, 1 AS phase, from_ns, steady_ns AS to_ns
   FROM schedule
   UNION ALL
   SELECT
-    number,
-    trace_id,
-    device,
-    2,
-    steady_ns,
-    cool_ns
+    number, trace_id, device, 2, steady_ns, cool_ns
   FROM schedule
   UNION ALL
   SELECT
-    number,
-    trace_id,
-    device,
-    3,
-    cool_ns,
-    to_ns
+    number, trace_id, device, 3, cool_ns, to_ns
   FROM schedule
 ), held AS (
   SELECT
-    1 AS waits,
-    trace_id,
-    device,
-    start_ns,
-    end_ns
+    1 AS waits, trace_id, device, start_ns, end_ns
   FROM message
   UNION ALL
   SELECT
-    1,
-    trace_id,
-    device,
-    start_ns,
-    end_ns
+    1, trace_id, device, start_ns, end_ns
   FROM waited
   WHERE
     is_bubble <> 0
   UNION ALL
   SELECT
-    2,
-    trace_id,
-    device,
-    start_ns,
-    end_ns
+    2, trace_id, device, start_ns, end_ns
   FROM message
   UNION ALL
   SELECT
-    2,
-    trace_id,
-    device,
-    start_ns,
-    end_ns
+    2, trace_id, device, start_ns, end_ns
   FROM waited
 ), reached AS (
   SELECT
-    waits,
-    trace_id,
-    device,
-    start_ns,
-    end_ns,
+    waits, trace_id, device, start_ns, end_ns,
     MAX(end_ns) OVER (
       PARTITION BY waits, trace_id, device
       ORDER BY start_ns NULLS FIRST, end_ns NULLS FIRST
@@ -341,125 +233,35 @@ WITH recorded AS (
     INT_DIV(place - 1, 64) AS batch
   FROM (
     SELECT
-      waits,
-      trace_id,
-      device,
-      CASE
-        WHEN start_ns IS NULL OR COALESCE(until_ns, start_ns) IS NULL
-        THEN NULL
-        WHEN start_ns > COALESCE(until_ns, start_ns)
-        THEN start_ns
-        ELSE COALESCE(until_ns, start_ns)
-      END AS start_ns,
+      waits, trace_id, device,
+      LARGER(start_ns, COALESCE(until_ns, start_ns)) AS start_ns,
       end_ns,
       ROW_NUMBER() OVER (PARTITION BY waits, trace_id, device ORDER BY end_ns NULLS FIRST) AS place
     FROM reached
     WHERE
-      end_ns > CASE
-        WHEN start_ns IS NULL OR COALESCE(until_ns, start_ns) IS NULL
-        THEN NULL
-        WHEN start_ns > COALESCE(until_ns, start_ns)
-        THEN start_ns
-        ELSE COALESCE(until_ns, start_ns)
-      END
+      end_ns > LARGER(start_ns, COALESCE(until_ns, start_ns))
   )
 ), part AS (
   SELECT
-    number,
-    trace_id,
-    device,
-    phase,
-    NULL AS waits,
-    from_ns,
-    to_ns
+    number, trace_id, device, phase, NULL AS waits, from_ns, to_ns
   FROM phase
   WHERE
     to_ns > from_ns
   UNION ALL
   SELECT
-    f.number AS number,
-    f.trace_id AS trace_id,
-    f.device AS device,
-    f.phase AS phase,
+    f.number AS number, f.trace_id AS trace_id, f.device AS device, f.phase AS phase,
     w.waits AS waits,
-    CASE
-      WHEN w.start_ns IS NULL OR f.from_ns IS NULL
-      THEN NULL
-      WHEN w.start_ns > f.from_ns
-      THEN w.start_ns
-      ELSE f.from_ns
-    END,
-    CASE
-      WHEN w.end_ns IS NULL OR f.to_ns IS NULL
-      THEN NULL
-      WHEN w.end_ns < f.to_ns
-      THEN w.end_ns
-      ELSE f.to_ns
-    END
+    LARGER(w.start_ns, f.from_ns),
+    SMALLER(w.end_ns, f.to_ns)
   FROM wait AS w
   JOIN phase AS f
     ON f.trace_id = w.trace_id AND f.device = w.device AND w.start_ns < f.to_ns
       AND w.end_ns > f.from_ns
 ), measured AS (
   SELECT
-    p.number AS number,
-    p.phase AS phase,
-    p.waits AS waits,
+    p.number AS number, p.phase AS phase, p.waits AS waits,
     p.to_ns - p.from_ns AS span_ns,
-    SUM(
-      CASE
-        WHEN 0 IS NULL
-        OR (
-          CASE
-            WHEN (
-              b.ts_ns + b.dur_ns
-            ) IS NULL OR p.to_ns IS NULL
-            THEN NULL
-            WHEN b.ts_ns + b.dur_ns < p.to_ns
-            THEN b.ts_ns + b.dur_ns
-            ELSE p.to_ns
-          END - CASE
-            WHEN b.ts_ns IS NULL OR p.from_ns IS NULL
-            THEN NULL
-            WHEN b.ts_ns > p.from_ns
-            THEN b.ts_ns
-            ELSE p.from_ns
-          END
-        ) IS NULL
-        THEN NULL
-        WHEN 0 > CASE
-          WHEN (
-            b.ts_ns + b.dur_ns
-          ) IS NULL OR p.to_ns IS NULL
-          THEN NULL
-          WHEN b.ts_ns + b.dur_ns < p.to_ns
-          THEN b.ts_ns + b.dur_ns
-          ELSE p.to_ns
-        END - CASE
-          WHEN b.ts_ns IS NULL OR p.from_ns IS NULL
-          THEN NULL
-          WHEN b.ts_ns > p.from_ns
-          THEN b.ts_ns
-          ELSE p.from_ns
-        END
-        THEN 0
-        ELSE CASE
-          WHEN (
-            b.ts_ns + b.dur_ns
-          ) IS NULL OR p.to_ns IS NULL
-          THEN NULL
-          WHEN b.ts_ns + b.dur_ns < p.to_ns
-          THEN b.ts_ns + b.dur_ns
-          ELSE p.to_ns
-        END - CASE
-          WHEN b.ts_ns IS NULL OR p.from_ns IS NULL
-          THEN NULL
-          WHEN b.ts_ns > p.from_ns
-          THEN b.ts_ns
-          ELSE p.from_ns
-        END
-      END
-    ) AS busy_ns
+    SUM(LARGER(0, SMALLER(b.ts_ns + b.dur_ns, p.to_ns) - LARGER(b.ts_ns, p.from_ns))) AS busy_ns
   FROM part AS p
   LEFT JOIN _busy_segment AS b
     ON b.trace_id = p.trace_id
@@ -470,11 +272,7 @@ WITH recorded AS (
       p.waits IS NULL OR b.kinds = 2
     )
   GROUP BY
-    p.number,
-    p.phase,
-    p.waits,
-    p.from_ns,
-    p.to_ns
+    p.number, p.phase, p.waits, p.from_ns, p.to_ns
 ), used AS (
   SELECT
     number,
@@ -501,16 +299,9 @@ WITH recorded AS (
     number
 ), summed AS (
   SELECT
-    s.trace_id AS trace_id,
-    s.device AS device,
-    s.step AS step,
-    s.from_ns AS from_ns,
-    s.to_ns AS to_ns,
-    s.stages AS stages,
-    s.stage AS stage,
-    s.microbatches AS microbatches,
-    u.idle_ns AS idle_ns,
-    u.wait_ns AS wait_ns,
+    s.trace_id AS trace_id, s.device AS device, s.step AS step, s.from_ns AS from_ns,
+    s.to_ns AS to_ns, s.stages AS stages, s.stage AS stage, s.microbatches AS microbatches,
+    u.idle_ns AS idle_ns, u.wait_ns AS wait_ns,
     u.idle_ns + u.wait_ns AS bubble_ns,
     u.all_wait_ns - u.wait_ns AS other_wait_ns,
     s.to_ns - s.from_ns - u.idle_ns - u.all_wait_ns AS work_ns,
@@ -521,14 +312,7 @@ WITH recorded AS (
     ON u.number = s.number
 )
 SELECT
-  r.run AS run,
-  r.capture AS capture,
-  r.rank AS rank,
-  device,
-  step,
-  stage,
-  stages,
-  microbatches,
+  r.run AS run, r.capture AS capture, r.rank AS rank, device, step, stage, stages, microbatches,
   (
     to_ns - from_ns
   ) / 1e6 AS gpu_ms,
@@ -555,11 +339,6 @@ FROM summed AS s
 JOIN recorded AS r
   ON r.trace_id = s.trace_id
 ORDER BY
-  r.run_id NULLS FIRST,
-  r.capture NULLS FIRST,
-  r.rank NULLS FIRST,
+  r.run_id NULLS FIRST, r.capture NULLS FIRST, r.rank NULLS FIRST,
   TEXT_INT(device) NULLS FIRST,
-  device NULLS FIRST,
-  from_ns NULLS FIRST,
-  s.trace_id NULLS FIRST,
-  step NULLS FIRST
+  device NULLS FIRST, from_ns NULLS FIRST, s.trace_id NULLS FIRST, step NULLS FIRST

@@ -8,21 +8,14 @@ WITH placed AS (
     ) AS place
   FROM (
     SELECT
-      trace_id,
-      device,
-      step,
-      activities,
-      start_ns AS first_ns,
-      end_ns AS last_ns,
-      busy_ns
+      trace_id, device, step, activities, start_ns AS first_ns, end_ns AS last_ns, busy_ns
     FROM _step_last
     WHERE
       NOT step IS NULL
   ) AS l
 ), on_gpu AS (
   SELECT
-    trace_id,
-    step,
+    trace_id, step,
     SUM(activities) AS activities,
     MIN(first_ns) AS first_ns,
     MAX(last_ns) AS last_ns,
@@ -32,15 +25,10 @@ WITH placed AS (
       place = 1) AS busy_ns
   FROM placed
   GROUP BY
-    trace_id,
-    step
+    trace_id, step
 ), timed AS (
   SELECT
-    trace_id,
-    slice_id,
-    step,
-    ts_ns AS start_ns,
-    dur_ns,
+    trace_id, slice_id, step, ts_ns AS start_ns, dur_ns,
     ROW_NUMBER() OVER (PARTITION BY trace_id ORDER BY dur_ns NULLS FIRST,
       slice_id NULLS FIRST) AS place,
     COUNT(*) OVER (PARTITION BY trace_id) AS steps
@@ -58,10 +46,7 @@ WITH placed AS (
     trace_id
 )
 SELECT
-  t.run AS run,
-  t.capture AS capture,
-  t.rank AS rank,
-  s.step AS step,
+  t.run AS run, t.capture AS capture, t.rank AS rank, s.step AS step,
   (
     s.start_ns - t.run_start_ns
   ) / 1e6 AS start_ms,
@@ -101,8 +86,5 @@ WHERE
     ALL_OF(capture) OR t.capture = GIVEN(capture)
   )
 ORDER BY
-  t.run_id NULLS FIRST,
-  t.capture NULLS FIRST,
-  t.rank NULLS FIRST,
-  s.start_ns NULLS FIRST,
+  t.run_id NULLS FIRST, t.capture NULLS FIRST, t.rank NULLS FIRST, s.start_ns NULLS FIRST,
   s.slice_id NULLS FIRST

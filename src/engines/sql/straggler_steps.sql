@@ -1,12 +1,7 @@
 -- reads: collective_causes matched_collectives steps traces
 WITH recorded AS (
   SELECT
-    trace_id,
-    capture_id,
-    run_id,
-    run,
-    capture,
-    rank
+    trace_id, capture_id, run_id, run, capture, rank
   FROM traces
   WHERE
     (
@@ -16,14 +11,9 @@ WITH recorded AS (
     )
 ), stall AS (
   SELECT
-    m.capture_id AS capture_id,
-    m.step AS step,
-    c.root_rank AS root_rank,
-    c.root_cause AS root_cause,
-    c.root_name AS root_name,
-    c.root_short AS root_short,
-    m.wait_ns AS wait_ns,
-    m.max_wait_ns AS max_wait_ns
+    m.capture_id AS capture_id, m.step AS step, c.root_rank AS root_rank,
+    c.root_cause AS root_cause, c.root_name AS root_name, c.root_short AS root_short,
+    m.wait_ns AS wait_ns, m.max_wait_ns AS max_wait_ns
   FROM matched_collectives AS m
   JOIN collective_causes AS c
     ON c.slice_id = m.slice_id
@@ -35,24 +25,14 @@ WITH recorded AS (
     )
 ), by_cause AS (
   SELECT
-    capture_id,
-    step,
-    root_rank,
-    root_cause,
-    root_name,
-    root_short,
+    capture_id, step, root_rank, root_cause, root_name, root_short,
     SUM(wait_ns) AS wait_ns,
     SUM(SUM(wait_ns)) OVER of_rank AS rank_wait_ns,
     MAX(MAX(max_wait_ns)) OVER of_rank AS rank_max_ns,
     SUM(SUM(wait_ns)) OVER (PARTITION BY capture_id, step) AS step_wait_ns
   FROM stall
   GROUP BY
-    capture_id,
-    step,
-    root_rank,
-    root_cause,
-    root_name,
-    root_short
+    capture_id, step, root_rank, root_cause, root_name, root_short
   WINDOW of_rank AS (PARTITION BY capture_id, step, root_rank)
 ), placed AS (
   SELECT
@@ -69,8 +49,7 @@ WITH recorded AS (
   FROM by_cause
 ), lasted AS (
   SELECT
-    r.capture_id AS capture_id,
-    s.step AS step,
+    r.capture_id AS capture_id, s.step AS step,
     COUNT(DISTINCT r.rank) AS ranks,
     MAX(s.dur_ns) AS dur_ns,
     MIN(s.ts_ns) AS start_ns,
@@ -79,21 +58,14 @@ WITH recorded AS (
   JOIN recorded AS r
     ON r.trace_id = s.trace_id
   GROUP BY
-    r.capture_id,
-    s.step
+    r.capture_id, s.step
 ), named AS (
   SELECT DISTINCT
-    capture_id,
-    run_id,
-    run,
-    capture
+    capture_id, run_id, run, capture
   FROM recorded
 )
 SELECT
-  n.run AS run,
-  n.capture AS capture,
-  p.step AS step,
-  l.ranks AS ranks,
+  n.run AS run, n.capture AS capture, p.step AS step, l.ranks AS ranks,
   l.dur_ns / 1e6 AS step_ms,
   p.root_rank AS slowest_rank,
   p.rank_max_ns / 1e6 AS late_ms,
@@ -112,6 +84,4 @@ LEFT JOIN lasted AS l
 WHERE
   p.place = 1
 ORDER BY
-  n.run_id NULLS FIRST,
-  n.capture NULLS FIRST,
-  p.step NULLS FIRST
+  n.run_id NULLS FIRST, n.capture NULLS FIRST, p.step NULLS FIRST

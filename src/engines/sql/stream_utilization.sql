@@ -1,8 +1,7 @@
 -- reads: device_uses stream_uses traces
 WITH trace AS (
   SELECT
-    trace_id,
-    run
+    trace_id, run
   FROM traces
   WHERE
     (
@@ -16,23 +15,16 @@ WITH trace AS (
     )
 ), span AS (
   SELECT
-    t.run AS run,
-    d.rank AS rank,
-    d.device AS device,
+    t.run AS run, d.rank AS rank, d.device AS device,
     SUM(d.end_ns - d.start_ns) AS span_ns
   FROM trace AS t
   JOIN device_uses AS d
     ON d.trace_id = t.trace_id
   GROUP BY
-    t.run,
-    d.rank,
-    d.device
+    t.run, d.rank, d.device
 ), used AS (
   SELECT
-    t.run AS run,
-    s.rank AS rank,
-    s.device AS device,
-    s.stream AS stream,
+    t.run AS run, s.rank AS rank, s.device AS device, s.stream AS stream,
     SUM(s.activities) AS activities,
     SUM(s.busy_ns) AS busy_ns,
     SUM(s.compute_ns) AS compute_ns,
@@ -42,17 +34,10 @@ WITH trace AS (
   JOIN stream_uses AS s
     ON s.trace_id = t.trace_id
   GROUP BY
-    t.run,
-    s.rank,
-    s.device,
-    s.stream
+    t.run, s.rank, s.device, s.stream
 )
 SELECT
-  u.run AS run,
-  u.rank AS rank,
-  u.device AS device,
-  u.stream AS stream,
-  u.activities AS activities,
+  u.run AS run, u.rank AS rank, u.device AS device, u.stream AS stream, u.activities AS activities,
   u.busy_ns / 1e6 AS busy_ms,
   100.0e0 * u.busy_ns / NULLIF(d.span_ns, 0) AS utilization_pct,
   u.compute_ns / 1e6 AS compute_ms,
@@ -62,8 +47,7 @@ FROM used AS u
 JOIN span AS d
   ON d.run = u.run AND d.rank = u.rank AND d.device = u.device
 ORDER BY
-  u.run NULLS FIRST,
-  u.rank NULLS FIRST,
+  u.run NULLS FIRST, u.rank NULLS FIRST,
   TEXT_INT(u.device) NULLS FIRST,
   u.device NULLS FIRST,
   TEXT_INT(u.stream) NULLS FIRST,

@@ -1,10 +1,6 @@
 -- reads: step_uses traces
 SELECT
-  t.run AS run,
-  t.capture AS capture,
-  t.rank AS rank,
-  u.device AS device,
-  u.step AS step,
+  t.run AS run, t.capture AS capture, t.rank AS rank, u.device AS device, u.step AS step,
   (
     u.start_ns - t.run_start_ns
   ) / 1e6 AS start_ms,
@@ -44,10 +40,6 @@ WHERE
     ALL_OF(capture) OR t.capture = GIVEN(capture)
   )
 ORDER BY
-  t.run_id NULLS FIRST,
-  t.capture NULLS FIRST,
-  t.rank NULLS FIRST,
+  t.run_id NULLS FIRST, t.capture NULLS FIRST, t.rank NULLS FIRST,
   TEXT_INT(u.device) NULLS FIRST,
-  u.device NULLS FIRST,
-  u.start_ns NULLS FIRST,
-  u.step NULLS FIRST
+  u.device NULLS FIRST, u.start_ns NULLS FIRST, u.step NULLS FIRST

@@ -1,5 +1,4 @@
 -- reads: _args_text
 SELECT
-  a.id AS args_id,
-  a.args AS args
+  a.id AS args_id, a.args AS args
 FROM _args_text AS a

@@ -1,13 +1,7 @@
 -- reads: _event_name _kernel_use _trace
 SELECT
-  k.trace_id AS trace_id,
-  t.rank AS rank,
-  k.step AS step,
-  o.name AS op,
-  f.name AS forward_op,
-  l.name AS kernel,
-  k.activities AS activities,
-  k.gpu_ns AS gpu_ns
+  k.trace_id AS trace_id, t.rank AS rank, k.step AS step, o.name AS op, f.name AS forward_op,
+  l.name AS kernel, k.activities AS activities, k.gpu_ns AS gpu_ns
 FROM _kernel_use AS k
 JOIN _trace AS t
   ON t.trace_id = k.trace_id

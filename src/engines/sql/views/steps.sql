@@ -1,11 +1,8 @@
 -- reads: _step _trace _track
 SELECT
-  t.rank AS rank,
-  s.step AS step,
+  t.rank AS rank, s.step AS step,
   s.ts + t.base_ns AS ts_ns,
-  s.dur AS dur_ns,
-  t.trace_id AS trace_id,
-  s.id AS slice_id,
+  s.dur AS dur_ns, t.trace_id AS trace_id, s.id AS slice_id,
   s.ts + t.base_ns + s.dur AS end_ns,
   NO_REAL() AS start_ms,
   s.track AS track_id

@@ -1,8 +1,6 @@
 -- reads: _run _trace
 SELECT
-  r.run_id AS run_id,
-  r.run AS run,
-  r.path AS path,
+  r.run_id AS run_id, r.run AS run, r.path AS path,
   MAX(t.world_size) AS world_size,
   COUNT(DISTINCT t.rank) AS ranks,
   COUNT(DISTINCT t.capture_id) AS captures,
@@ -13,6 +11,4 @@ FROM _run AS r
 LEFT JOIN _trace AS t
   ON t.run_id = r.run_id AND t.is_graph_capture = 0
 GROUP BY
-  r.run_id,
-  r.run,
-  r.path
+  r.run_id, r.run, r.path
