@@ -5,8 +5,8 @@
 -- from the end of the step before, on all ranks, to its own; the first from the moment when all
 -- ranks have begun. Only what is on this path can make the step shorter, and only until another
 -- path is the longest: see what_if. Worked out by replay from launches, streams, waits and matched
--- collectives, on the aligned clocks; times of stretches are as the replay has them. Of a gathered
--- database, which has collectives alone, it says on which rank the path lies and not in what.
+-- collectives, on the aligned clocks; times of stretches are as the replay has them. A gathered
+-- database has collectives alone: there what a rank did between two of them has no name.
 --
 -- param:  step     ints(count) = null  These steps only; all when null.
 -- param:  changes  text        = []    Changes as of what_if: the path that there is then.
@@ -26,8 +26,8 @@
 --                               recorded explains it; unrecorded: before the first event that the
 --                               replay knows; own: of a gathered database, what a rank did between
 --                               collectives, by its host or its GPU.
--- column: name      text        The GPU activity, or what the host was in, which a gathered
---                               database does not tell.
+-- column: name      text        The GPU activity, or what the host was in; of a gathered database
+--                               that of collectives alone.
 -- column: op        text        The operator in which it was launched, or that the host was about
 --                               to launch.
 -- column: module    text        The nn.Module or Python function of the model around that, where

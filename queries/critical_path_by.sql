@@ -15,7 +15,7 @@
 -- column: step       int(count)  The step; NULL where the capture has none.
 -- column: kind       text        As in critical_path; NULL by rank.
 -- column: rank       int(id)     Whose host or GPU it was; NULL by kind.
--- column: name       text        The GPU activity, or what the host was in; NULL by kind and rank.
+-- column: name       text        As in critical_path; NULL by kind and rank.
 -- column: stretches  int(count)  How many stretches of the path
 -- column: dur_ms     real(ms)    and how long they are.
 -- column: share_pct  real(pct)   Of the step.

@@ -87,7 +87,7 @@ Status RunWhatIf(const GlobalOptions& global, const WhatIfArguments& arguments,
   options.source = "critical_path_by";
   options.output.clear();
   TRACEDB_ASSIGN(path, RunQueryCommand(options, catalog));
-  if (!path.note.empty()) SayNote(global, path.note);
+  if (!path.note.empty() && path.note != outcome.note) SayNote(global, path.note);
   return Done{};
 }
 

@@ -141,11 +141,21 @@ Status SqliteStatement::BindColumnOf(int parameter, const SqliteStatement& other
                                     sqlite3_column_value(other.statement_.get(), column)));
 }
 
+namespace {
+// What is committed stands, whatever SQLite had to do it without.
+bool HasCommitted(sqlite3_stmt* statement, int code) {
+  const char* const sql = sqlite3_sql(statement);
+  return code == SQLITE_DONE && sql != nullptr && sqlite3_strnicmp(sql, "COMMIT", 6) == 0;
+}
+}  // namespace
+
 Result<bool> SqliteStatement::Step() {
   if (done_) return false;  // SQLite itself would begin anew
   const uint64_t refused = RefusedSqlitePieces();
   const int code = sqlite3_step(statement_.get());
-  if (RefusedSqlitePieces() != refused) return OutOfMemory();
+  if (RefusedSqlitePieces() != refused && !HasCommitted(statement_.get(), code)) {
+    return OutOfMemory();
+  }
   if (code == SQLITE_ROW) return true;
   if (code == SQLITE_DONE) {
     done_ = true;

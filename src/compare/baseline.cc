@@ -112,7 +112,7 @@ std::string BaselineJson(const std::vector<RunUsed>& runs) {
 }
 
 Result<std::vector<RunUsed>> ReadBaseline(const std::filesystem::path& path) {
-  const std::optional<std::string> read = ReadFileStart(path, kFileBytesMax + 1);
+  const std::optional<std::string> read = ReadStream(path, kFileBytesMax + 1);
   if (!read.has_value()) return NoBaseline(path, "this file cannot be read");
   const std::string& text = *read;
   if (text.size() > kFileBytesMax) return NoBaseline(path, "this file is no baseline");

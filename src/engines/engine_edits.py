@@ -247,7 +247,8 @@ EDITS = {
          "  WHERE step IS NOT NULL AND"),
         ("exchanged AS (",
          "below AS (\n"
-         "  SELECT a.group_id, a.rank, count(b.rank) AS stage FROM member a\n"
+         "  SELECT a.group_id, a.rank, count(b.rank) AS stage\n"
+         "  FROM (SELECT DISTINCT group_id, rank FROM message) a\n"
          "  LEFT JOIN member b ON b.group_id = a.group_id AND b.rank < a.rank\n"
          "  GROUP BY a.group_id, a.rank\n),\nexchanged AS ("),
         ("max((SELECT count(*) FROM json_each(ranks) WHERE value < rank)) AS stage",

@@ -3,6 +3,7 @@
 the database that was gathered of them. `./dev test-scale` has what this needs."""
 import argparse
 import json
+import math
 import os
 import pathlib
 import re
@@ -51,6 +52,8 @@ def cell(value, kind):
 
 
 def alike(a, b, kind):
+    if isinstance(b, float) and math.isnan(b):
+        return False  # SQLite has none
     if kind != "real" or a is None or b is None:
         return a == b
     return abs(a - b) <= LAST_DIGIT * max(abs(a), abs(b))
@@ -165,7 +168,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--program", required=True)
     parser.add_argument("--engines", default=",".join(CONNECTIONS))
-    parser.add_argument("--jobs", default="megatron,moe,ranks8,ranks64")
+    parser.add_argument("--jobs", default="megatron,moe,experts,ranks8,ranks64")
     parser.add_argument("--folder", required=True, help="where the jobs are made, and kept")
     arguments = parser.parse_args()
     program = str(pathlib.Path(arguments.program).resolve())

@@ -8,8 +8,7 @@ from page_checks import page_data
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FIXTURES = os.path.join(HERE, "..", "..", "fixtures")
-ELSEWHERE = ["Timeline", "What each step waited for",
-             "Which kernels take the time", "How busy each stream is, over time"]
+ELSEWHERE = ["Timeline", "Which kernels take the time", "How busy each stream is, over time"]
 
 
 def gathered(setting, name, inputs):

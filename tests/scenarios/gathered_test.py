@@ -38,9 +38,8 @@ RANDOM_OFF_PCT, RANDOM_OFF_NS = 2, 30_000
 # What is wrong, and why. What passes has to leave the list.
 KNOWN_WRONG = {
     30: "a sixth of the gain is missing: waits of peers for less than 250 us count as none"}
-# Ranks come at one moment: the critical path may be of either.
-TIED = ("accumulates_even", "late_in_bubble", "loads_ahead", "random6", "random16", "random18",
-        "random27", "random29")
+# Two ways through the pipeline take as long: either is the critical path.
+TIED = ("late_in_bubble",)
 # Nothing that other ranks do is like what one of these does in a step.
 MAY_BE_REFUSED = ("waits_for_more_1", "waits_for_more_5")
 SAID = "cannot be told from summaries"

@@ -1,4 +1,4 @@
-// Bytes of a regular file, without a buffer of the C library: where there is no memory for that, a
+// Bytes of a file, without a buffer of the C library: where there is no memory for that, a
 // file that is there would pass for one that cannot be read.
 #pragma once
 
@@ -18,5 +18,8 @@ std::optional<size_t> ReadFileAt(const std::filesystem::path& path, int64_t at,
 
 // At most so many of its first bytes.
 std::optional<std::string> ReadFileStart(const std::filesystem::path& path, size_t bytes_max);
+
+// The same of what may be a pipe, which is waited for until it has so many, or ends.
+std::optional<std::string> ReadStream(const std::filesystem::path& path, size_t bytes_max);
 
 }  // namespace tracedb

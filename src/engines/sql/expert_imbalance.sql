@@ -155,7 +155,7 @@ WITH part AS (
   FROM (
     SELECT
       capture_id, group_id, step,
-      MAX(bytes) / AVG(bytes) AS ratio
+      INT_DIV(MAX(bytes), NULLIF(AVG(bytes), 0)) AS ratio
     FROM load
     GROUP BY
       capture_id, group_id, step, number

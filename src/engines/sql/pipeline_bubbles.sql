@@ -133,7 +133,11 @@ WITH recorded AS (
   SELECT
     a.group_id AS group_id, a.rank AS rank,
     COUNT(b.rank) AS stage
-  FROM member AS a
+  FROM (
+    SELECT DISTINCT
+      group_id, rank
+    FROM message
+  ) AS a
   LEFT JOIN member AS b
     ON b.group_id = a.group_id AND b.rank < a.rank
   GROUP BY

@@ -62,7 +62,9 @@ bool IsBefore(const JobRows& rows, const Node& a, const Node& b) {
   if (a.at_ns != b.at_ns) return a.at_ns < b.at_ns;
   const Place x = PlaceOf(rows, a);
   const Place y = PlaceOf(rows, b);
-  return std::tie(x.order, x.trace, x.id) < std::tie(y.order, y.trace, y.id);
+  // Moments of collectives alone have no slice: theirs is the order of their rows, by trace.
+  const uint32_t a_owner = a.owner, b_owner = b.owner;
+  return std::tie(x.order, x.trace, x.id, a_owner) < std::tie(y.order, y.trace, y.id, b_owner);
 }
 
 constexpr uint32_t kOwnerBits = (uint32_t{1} << 28) - 1;
