@@ -112,7 +112,7 @@ most AS MATERIALIZED (
 ),
 worst AS (
   SELECT capture_id, group_id, step, max(ratio) AS ratio
-  FROM (SELECT capture_id, group_id, step, max(bytes) / nullif(avg(bytes), 0) AS ratio
+  FROM (SELECT capture_id, group_id, step, 1.0 * max(bytes) / nullif(avg(bytes), 0) AS ratio
         FROM load GROUP BY number)
   GROUP BY capture_id, group_id, step
 ),

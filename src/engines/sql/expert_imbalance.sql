@@ -155,7 +155,7 @@ WITH part AS (
   FROM (
     SELECT
       capture_id, group_id, step,
-      INT_DIV(MAX(bytes), NULLIF(AVG(bytes), 0)) AS ratio
+      1.0e0 * MAX(bytes) / NULLIF(AVG(bytes), 0) AS ratio
     FROM load
     GROUP BY
       capture_id, group_id, step, number
