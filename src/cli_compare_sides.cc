@@ -8,6 +8,7 @@
 
 #include "cli_functions.h"
 #include "tracedb/base/database_files.h"
+#include "tracedb/ingest/load/trace_loads.h"
 #include "tracedb/memory/load_limits.h"
 #include "tracedb/query/run/query_database.h"
 #include "tracedb/ranks/clocks/align_clocks.h"
@@ -41,6 +42,7 @@ Result<std::vector<std::string>> RunNames(SqliteDb& db) {
 
 Result<fs::path> RunInputs::Load(const std::string& input) {
   if (folder_ == nullptr) {
+    PrepareToReadTraces();
     TRACEDB_ASSIGN(folder, TemporaryFolder::Create("tracedb-compare-"));
     folder_ = std::move(folder);
   }

@@ -11,6 +11,7 @@
 #include "tracedb/doctor/doctor_checks.h"
 #include "tracedb/doctor/doctor_json.h"
 #include "tracedb/doctor/doctor_text.h"
+#include "tracedb/ingest/load/trace_loads.h"
 #include "tracedb/memory/load_limits.h"
 #include "tracedb/query/doc/query_builtin.h"
 #include "tracedb/query/run/query_database.h"
@@ -74,6 +75,7 @@ Status Examine(const GlobalOptions& global, const fs::path& database, bool json,
 
 Status ExamineTraces(const GlobalOptions& global, const DoctorOptions& options,
                      const std::atomic<bool>& stop) {
+  PrepareToReadTraces();
   TRACEDB_ASSIGN(folder, TemporaryFolder::Create("tracedb-doctor-"));
   GlobalOptions loading = global;
   loading.database = folder->path() / "trace.db";

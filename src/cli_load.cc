@@ -269,6 +269,7 @@ Result<LoadedInputs> LoadInputs(const GlobalOptions& global, const IngestOptions
 Result<LoadedInputs> LoadFiles(const GlobalOptions& global, const IngestOptions& options,
                                const std::atomic<bool>& stop, const OnLoaded& on_loaded,
                                std::vector<InputFile> named) {
+  PrepareToReadTraces();
   TRACEDB_ASSIGN(split, SplitExports(global, options, stop, std::move(named)));
   std::vector<InputFile>& files = split.files;
   if (options.rank.has_value() && files.size() != 1) {

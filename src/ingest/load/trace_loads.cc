@@ -12,6 +12,7 @@
 #include "ingest/load/database_landing.h"
 #include "ingest/load/database_merge.h"
 #include "ingest/load/trace_reading.h"
+#include "ingest/parse/event_parser.h"
 #include "tracedb/base/database_files.h"
 #include "tracedb/derive/derive_trace.h"
 #include "tracedb/ingest/load/rows_file.h"
@@ -98,6 +99,8 @@ class ReadAhead {
   std::optional<RowsFile> rows_;
   std::future<Status> done_;
 };
+
+void PrepareToReadTraces() { ChooseJsonParser(); }
 
 unsigned TraceLoads::SideBySide(const std::vector<fs::path>& files, size_t most) {
   constexpr uint64_t kFileBytesMin = 4 << 20;  // packed; below, a start costs more than it brings

@@ -22,10 +22,6 @@ namespace {
 using simdjson::error_code;
 namespace ondemand = simdjson::ondemand;
 
-// At its first use simdjson looks at the processor, and ends the program where it has no memory for
-// that: so it does before anything is begun.
-[[maybe_unused]] const bool kIsChosen = !simdjson::get_active_implementation()->name().empty();
-
 // One element's extent in a window in which something is wrong.
 struct EventExtent {
   size_t end = 0;      // after its last byte
@@ -148,6 +144,8 @@ class EventParser::Impl {
   std::string mended_;
   EventBatch* batch_ = nullptr;
 };
+
+bool ChooseJsonParser() { return !simdjson::get_active_implementation()->name().empty(); }
 
 EventParser::EventParser(const LoadLimits& limits, unsigned number, bool keep_args, ParseWay way)
     : impl_(std::make_unique<Impl>(limits, number, keep_args, way)) {}

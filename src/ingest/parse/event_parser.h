@@ -21,6 +21,9 @@ enum class ParseWay {
   kOneByOne   // event by event, mending what can be mended
 };
 
+// simdjson's, for this processor; done at its first use else.
+bool ChooseJsonParser();
+
 class EventParser {
  public:
   // `number` goes into the batches; without `keep_args` only what the analysis needs is kept.

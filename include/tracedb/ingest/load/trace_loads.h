@@ -23,6 +23,10 @@ struct FirstIds;
 struct KeptConnection;
 class ReadAhead;
 
+// Before anything is begun that is to be undone: where there is no memory for this, it ends the
+// program.
+void PrepareToReadTraces();
+
 class TraceLoads {
  public:
   // How many to read at a time, where nobody says: as cores and `most` allow, and no more than
