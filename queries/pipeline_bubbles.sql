@@ -55,17 +55,20 @@ WITH RECURSIVE recorded AS MATERIALIZED (
     AND (:run IS NULL OR run = :run)
     AND (:capture IS NULL OR capture = :capture)
 ),
-message AS MATERIALIZED (
-  SELECT t.rank, t.device, t.trace_id, p.step, p.group_id, n.size, n.ranks, p.collective, p.peer,
+message AS MATERIALIZED (  -- sendrecv is two: both ways with one peer in one kernel
+  SELECT t.rank, t.device, t.trace_id, p.step, p.group_id, n.size, n.ranks, p.peer,
+         iif(p.collective = 'sendrecv', w.way, p.collective) AS collective,
          p.ts_ns AS start_ns, p.ts_ns + ifnull(p.dur_ns, 0) AS end_ns,
-         CASE p.collective
+         CASE iif(p.collective = 'sendrecv', w.way, p.collective)
            WHEN 'send' THEN p.peer > p.rank
            WHEN 'recv' THEN p.peer < p.rank
          END AS is_forward  -- NULL: no message, or the peer is not known
   FROM process_groups n CROSS JOIN collectives p ON p.group_id = n.group_id
   CROSS JOIN activities g ON g.slice_id = p.slice_id
   CROSS JOIN tracks t ON t.track_id = g.track_id
+  CROSS JOIN (SELECT 'send' AS way UNION ALL SELECT 'recv') w
   WHERE n.parallelism = 'pipeline' AND ifnull(p.dur_ns, 0) >= 0
+    AND (w.way = 'send' OR p.collective = 'sendrecv')
     AND p.trace_id IN (SELECT trace_id FROM recorded)
 ),
 member AS MATERIALIZED (

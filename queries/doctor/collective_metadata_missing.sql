@@ -1,7 +1,8 @@
 -- title: Communication kernels without collective metadata
 --
 -- PyTorch writes the collective's name, type and group to the kernel that runs it; coalesced calls
--- have none, and traces of before 2024 have it nowhere. Without a group the parts of the ranks
+-- have none, and traces of before 2024 have it nowhere. Of a batch of messages with one other rank
+-- (batch_isend_irecv) it is taken from their operators. Without a group the parts of the ranks
 -- cannot be put together. Kernels of libraries of their own (nvshmem, deep_ep, multimem and the
 -- like) never have it: they are a note.
 --

@@ -135,8 +135,7 @@ Status TraceDerivation::ReadCollectiveFacts() {
   bool any_coalesced = false;
   Status known = Done{};
   TRACEDB_TRY(trace_.activities.ForEach([&](const GpuActivity& activity) {
-    if (activity.kind != GpuKind::kCommunication || !activity.has_external_id) return;
-    if (any_coalesced || !known.ok()) return;
+    if (activity.kind != GpuKind::kCommunication || any_coalesced || !known.ok()) return;
     const Result<const CollectiveFact*> fact = facts.Of(activity.args_text);
     if (!fact.ok()) {
       known = fact.error();

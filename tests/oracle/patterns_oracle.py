@@ -241,10 +241,11 @@ def pipeline_bubbles(job, rank=None):
         launched = [a for a in ran if a.step == step]
         start, end = min(a.ts for a in launched), max(a.end for a in launched)
         stages = max(len(part.group.ranks) for part in parts)
-        forward = [part for part in parts if part.peer is not None and (
-            part.peer > of if part.collective == "send" else part.peer < of)]
-        backward = [part for part in parts if part.peer is not None and part not in forward]
-        kinds = grouped(forward + backward, lambda p: (p.group, p.collective, p.peer))
+        ways = [(part, way) for part in parts if part.peer is not None for way in ("send", "recv")
+                if part.goes_both_ways or part.collective == way]
+        forward = [part for part, way in ways if (part.peer > of if way == "send" else part.peer < of)]
+        backward = [part for part, way in ways if (part.peer < of if way == "send" else part.peer > of)]
+        kinds = grouped(ways, lambda one: (one[0].group, one[1], one[0].peer))
         microbatches = max(map(len, kinds.values()), default=None)
         cool = min(end, max((p.ts + p.dur for p in forward), default=end))
         steady = min(cool, min((p.ts + p.dur for p in backward), default=cool))

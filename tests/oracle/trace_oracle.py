@@ -126,6 +126,7 @@ DTYPE_BYTES = {"byte": 1, "char": 1, "bool": 1, "short": 2, "half": 2, "bfloat16
                "complexhalf": 4, "complexfloat": 8, "complexdouble": 16,
                "qint8": 1, "quint8": 1, "qint32": 4, "float4_e2m1fn_x2": 1}
 STEP_NAME = re.compile(r"ProfilerStep#(\d+)\Z")
+RANK_OF_WAY = {"send": "Dst Rank", "recv": "Src Rank"}
 RANK_IN_NAME = re.compile(r"rank[-_ \[]?(\d+)", re.IGNORECASE)
 
 
@@ -295,6 +296,7 @@ class Trace:
         self.metadata = 0
         self.process_names = collections.defaultdict(set)
         self.thread_names = collections.defaultdict(set)
+        self.batches = None
         self._read(events)
         self._gpu()
 
@@ -444,7 +446,55 @@ class Trace:
                     and piece.args.get("External id") == activity.args.get("External id")
                     and self.group_of(piece.args) is not None):
                 return piece.args
-        return activity.args
+        return self._batch_args(activity) or activity.args
+
+    def _batch_args(self, activity):
+        """Args as those of one message, for the one kernel of several that were given together to one
+        other rank: each an operator without a launch, before the annotation nccl:coalesced in which the
+        kernel was launched."""
+        around = [ending for ending in self._batches() if any(
+            ending.ts <= launch <= ending.ts + ending.dur for launch in activity.launches[:1])]
+        if len(around) != 1:
+            return None
+        messages = [piece.args for piece in self.batches[around[0]]]
+        ways = {text_of(args.get("Collective name")).lower() for args in messages}
+        peers = {whole_number(args.get(RANK_OF_WAY.get(text_of(args.get("Collective name")).lower())))
+                 for args in messages}
+        groups = {self.group_of(args) for args in messages}
+        if not messages or ways - set(RANK_OF_WAY) or len(peers) > 1 or len(groups) > 1 or (
+                peers & {None, self.rank}) or None in groups:
+            return None
+        sums = {}
+        for way, key in (("send", "In msg nelems"), ("recv", "Out msg nelems")):
+            its = [args for args in messages if text_of(args.get("Collective name")).lower() == way]
+            sums[way] = [Part.bytes_of(args.get(key), dtype_bytes(args.get("dtype"))) for args in its]
+        peer, ways = peers.pop(), sorted(ways, reverse=True)
+        return {**messages[0], "Seq": None, "Collective name": "".join(ways), "batch bytes": [
+            None if None in sums[way] else sum(sums[way])
+            for way in ("send" if "send" in ways else "recv", "recv" if "recv" in ways else "send")],
+            "Src Rank": peer, "Dst Rank": peer, "dtype": messages[0].get("dtype")
+            if len({text_of(args.get("dtype")) for args in messages}) == 1 else None}
+
+    def _batches(self):
+        """{annotation nccl:coalesced: the messages since the annotation of NCCL before it, on its thread}"""
+        if self.batches is None:
+            self.batches = {}
+            threads = collections.defaultdict(list)
+            for piece in self.slices:
+                is_call = piece.name == "record_param_comms" and piece.category == "cpu_op"
+                if is_call or piece.name.startswith("nccl:") and piece.category == "user_annotation":
+                    threads[piece.pid, piece.tid].append((piece, is_call))
+            for its in threads.values():
+                messages = []
+                for piece, is_call in sorted(its, key=lambda one: one[0].ts):
+                    if not is_call:
+                        if piece.name == "nccl:coalesced":
+                            self.batches[piece] = messages
+                        messages = []
+                    elif isinstance(piece.args, dict) and (
+                            text_of(piece.args.get("Collective name")) or "wait").lower() != "wait":
+                        messages.append(piece)
+        return self.batches
 
     def group_of(self, args):
         """The communicator of a communication kernel, or None where the file does not say its ranks."""
@@ -482,10 +532,11 @@ class Part:
         self.group = activity.trace.group_of(args)
         self.description = text_of(args.get("Process Group Description"))
         size = dtype_bytes(args.get("dtype"))
-        self.in_bytes = self._bytes(args.get("In msg nelems"), size)
-        self.out_bytes = self._bytes(args.get("Out msg nelems"), size)
+        self.in_bytes, self.out_bytes = args.get("batch bytes") or (
+            self.bytes_of(args.get("In msg nelems"), size), self.bytes_of(args.get("Out msg nelems"), size))
         self.peer = None
-        if self.collective == "send":
+        self.goes_both_ways = "batch bytes" in args and self.collective == "sendrecv"
+        if self.collective == "send" or self.goes_both_ways:
             self.peer = whole_number(args.get("Dst Rank"))
         elif self.collective == "recv":
             self.peer = whole_number(args.get("Src Rank"))
@@ -493,15 +544,17 @@ class Part:
         self.key = None                            # parts of one collective agree in group and key
 
     @staticmethod
-    def _bytes(elements, size):
+    def bytes_of(elements, size):
         count = whole_number(elements)
         return None if count is None or size is None else count * size
 
     @property
     def pair(self):
-        """(from, to) of a send or a recv."""
+        """(from, to) of a send or a recv; of both in one kernel the ranks, the lower first."""
         if self.peer is None:
             return None
+        if self.goes_both_ways:
+            return ("both", *sorted((self.rank, self.peer)))
         return (self.rank, self.peer) if self.collective == "send" else (self.peer, self.rank)
 
 

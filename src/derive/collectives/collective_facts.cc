@@ -19,8 +19,12 @@ constexpr const char* kElementBytesSql =
     "WHEN 'bytes' THEN 1 WHEN 'qint8' THEN 1 WHEN 'quint8' THEN 1 WHEN 'float4_e2m1fn_x2' THEN 1 "
     "ELSE CASE WHEN lower(a.dtype) LIKE 'float8%' THEN 1 END END";
 
+constexpr const char* kPairsSql =
+    "INSERT OR IGNORE INTO collective_pair (pair) SELECT pair FROM collective_pair_of "
+    "WHERE pair IS NOT NULL";
+
 // Of args that say nothing of a collective there is no row: most of them.
-// A send and its receive agree in `pair`: '0>4'.
+// A send and its receive agree in `pair`: '0>4'; both ways in one kernel: '0<>4', on either rank.
 std::string FactsSql(int64_t rank) {
   const std::string element(kElementBytesSql);
   const std::string own = std::to_string(rank);
@@ -39,12 +43,12 @@ std::string FactsSql(int64_t rank) {
          "  AND a.collective IS NOT NULL "
          "WHERE a.collective IS NOT NULL OR a.dtype IS NOT NULL OR a.group_size IS NOT NULL;"
          "CREATE TEMP VIEW collective_pair_of AS SELECT id, coalesce(" +
-         own + " || '>' || dst_rank, src_rank || '>' || " + own +
+         "iif(src_rank = dst_rank, min(src_rank, " + own + ") || '<>' || max(src_rank, " + own +
+         "), NULL), " + own + " || '>' || dst_rank, src_rank || '>' || " + own +
          ") AS pair FROM collective_fact "
          "WHERE src_rank IS NOT NULL OR dst_rank IS NOT NULL;"
-         "CREATE TEMP TABLE collective_pair (number INTEGER PRIMARY KEY, pair TEXT UNIQUE);"
-         "INSERT OR IGNORE INTO collective_pair (pair) SELECT pair FROM collective_pair_of "
-         "WHERE pair IS NOT NULL";
+         "CREATE TEMP TABLE collective_pair (number INTEGER PRIMARY KEY, pair TEXT UNIQUE);" +
+         kPairsSql;
 }
 
 constexpr const char* kCoalescedSql =
@@ -54,6 +58,52 @@ constexpr const char* kCoalescedSql =
     "FROM _cpu_slice s CROSS JOIN collective_fact a ON a.id = s.args_text "
     "WHERE s.event_name IN (SELECT id FROM _event_name WHERE name = 'record_param_comms') "
     "  AND s.external_id IS NOT NULL AND a.group_id IS NOT NULL ORDER BY s.id";
+
+// Sends and receives between batch calls (batch_isend_irecv) launch nothing: their one kernel is
+// launched in the annotation nccl:coalesced that comes after them on their thread. A batch has a
+// fact of its own, with a number below 0, if all of its messages are with one other rank. A message
+// alone has an annotation as well (nccl:send 0->1), within its operator.
+std::string BatchesSql(int64_t rank) {
+  return "CREATE TEMP TABLE call_name (id INTEGER PRIMARY KEY, is_op INTEGER, is_batch INTEGER);"
+         "INSERT INTO call_name SELECT id, category = 'cpu_op', name = 'nccl:coalesced' "
+         "FROM _event_name WHERE name = 'record_param_comms' AND category = 'cpu_op' "
+         "  OR name GLOB 'nccl:*' AND category = 'user_annotation';"
+         "CREATE TEMP TABLE message_batch (start_ns INTEGER, end_ns INTEGER, fact INTEGER, "
+         "  group_id INTEGER, sends INTEGER, receives INTEGER, peer INTEGER, dtype TEXT, "
+         "  in_bytes INTEGER, out_bytes INTEGER, of_two INTEGER);"
+         "INSERT INTO message_batch "
+         "WITH called AS ("
+         "  SELECT s.track, s.ts, s.id, s.dur, c.is_op, c.is_batch, a.group_id, a.dtype, a.of_two, "
+         "    lower(a.collective) = 'send' AS sends, lower(a.collective) = 'recv' AS receives, "
+         "    coalesce(a.dst_rank, a.src_rank) AS peer, a.in_bytes, a.out_bytes "
+         "  FROM _cpu_slice s CROSS JOIN call_name c ON c.id = s.event_name "
+         "    LEFT JOIN collective_fact a ON a.id = s.args_text AND c.is_op "
+         "  WHERE NOT c.is_op OR lower(a.collective) <> 'wait'), "
+         "numbered AS ("
+         "  SELECT *, sum(NOT is_op) OVER (PARTITION BY track ORDER BY ts, id "
+         "    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) - (NOT is_op) AS place "
+         "  FROM called) "
+         "SELECT max(iif(is_batch, b.ts + t.base_ns, NULL)), "
+         "  max(iif(is_batch, b.ts + t.base_ns + b.dur, NULL)), -max(iif(is_batch, b.id, NULL)), "
+         "  max(group_id), ifnull(sum(sends), 0), ifnull(sum(receives), 0), max(peer), "
+         "  iif(min(dtype) = max(dtype), max(dtype), NULL), "
+         "  iif(count(iif(sends, in_bytes, NULL)) = sum(sends), "
+         "    CAST(total(iif(sends, in_bytes, NULL)) AS INTEGER), NULL), "
+         "  iif(count(iif(receives, out_bytes, NULL)) = sum(receives), "
+         "    CAST(total(iif(receives, out_bytes, NULL)) AS INTEGER), NULL), max(of_two) "
+         "FROM numbered b JOIN _track t ON t.id = b.track GROUP BY b.track, b.place "
+         "HAVING max(is_batch) AND sum(is_op) > 0 AND sum(is_op) = sum(sends) + sum(receives) "
+         "  AND count(group_id) = sum(is_op) AND min(group_id) = max(group_id) "
+         "  AND count(peer) = sum(is_op) AND min(peer) = max(peer) AND max(peer) <> " +
+         std::to_string(rank) +
+         ";"
+         "CREATE INDEX temp.message_batch_start ON message_batch (start_ns);"
+         "INSERT INTO collective_fact SELECT fact, group_id, "
+         "  CASE WHEN receives = 0 THEN 'send' WHEN sends = 0 THEN 'recv' ELSE 'sendrecv' END, "
+         "  dtype, iif(sends > 0, in_bytes, out_bytes), iif(receives > 0, out_bytes, in_bytes), "
+         "  of_two, iif(receives > 0, peer, NULL), iif(sends > 0, peer, NULL) FROM message_batch;" +
+         std::string(kPairsSql);
+}
 
 FactValue ValueOf(const SqliteStatement& row, int column) {
   FactValue value;
@@ -89,7 +139,7 @@ Result<CollectiveFacts> CollectiveFacts::Read(SqliteDb& db, int64_t rank) {
                                   "LEFT JOIN temp.collective_pair_of o ON o.id = f.id "
                                   "LEFT JOIN temp.collective_pair p ON p.pair = o.pair "
                                   "WHERE f.id = ?1"));
-  return CollectiveFacts(std::move(fact));
+  return CollectiveFacts(rank, std::move(fact));
 }
 
 Status CollectiveFacts::ReadOperators(SqliteDb& db) {
@@ -97,6 +147,10 @@ Status CollectiveFacts::ReadOperators(SqliteDb& db) {
                                     "WHERE group_id IS NOT NULL)"));
   if (groups == 0) return Done{};  // then no operator tells one
   TRACEDB_TRY(db.Execute(kCoalescedSql));
+  TRACEDB_TRY(db.Execute(BatchesSql(rank_)));
+  TRACEDB_ASSIGN(batch, db.Prepare("SELECT fact, end_ns FROM temp.message_batch "
+                                   "WHERE start_ns <= ?1 ORDER BY start_ns DESC LIMIT 2"));
+  batch_.emplace(std::move(batch));
   TRACEDB_ASSIGN(op, db.Prepare("SELECT fact, seq FROM temp.collective_op "
                                 "WHERE external_id = ?1"));
   op_.emplace(std::move(op));
@@ -140,6 +194,24 @@ Result<std::optional<CoalescedOp>> CollectiveFacts::OpOf(int64_t external_id) {
     if (op_->Type(1) == SqlType::kInteger) found->seq = op_->Int(1);
   }
   op_->Reset();
+  return found;
+}
+
+Result<std::optional<int64_t>> CollectiveFacts::BatchAt(int64_t launch_ns) {
+  std::optional<int64_t> found;
+  if (!batch_.has_value()) return found;
+  TRACEDB_TRY(batch_->Bind(1, launch_ns));
+  for (;;) {
+    TRACEDB_ASSIGN(any, batch_->Step());
+    if (!any) break;
+    if (batch_->Int(1) < launch_ns) continue;
+    if (found.has_value()) {  // of two threads, and nobody knows which launched it
+      found.reset();
+      break;
+    }
+    found = batch_->Int(0);
+  }
+  batch_->Reset();
   return found;
 }
 

@@ -26,7 +26,7 @@ struct FactValue {
 
 struct CollectiveFact {
   int64_t group = 0;  // its communicator; 0: not known
-  int64_t pair = 0;   // a number of `pair_text`; 0: no send or receive
+  int64_t pair = 0;   // a number of `pair_text`; 0: no message from one rank to another
   std::string pair_text;
   std::optional<bool> of_two;  // ranks the group has; none: not known
   FactValue collective, dtype, in_bytes, out_bytes, peer;
@@ -52,12 +52,17 @@ class CollectiveFacts {
   // A coalesced kernel has no args of a collective, but the operator has that it was launched in:
   // its External id says which. None before ReadOperators().
   Result<std::optional<CoalescedOp>> OpOf(int64_t external_id);
+  // What Of() is to be asked of a kernel that has neither, but was launched at a moment in which a
+  // thread was in a batch of messages with one other rank. None before ReadOperators().
+  Result<std::optional<int64_t>> BatchAt(int64_t launch_ns);
 
  private:
-  explicit CollectiveFacts(SqliteStatement fact) : fact_(std::move(fact)) {}
+  CollectiveFacts(int64_t rank, SqliteStatement fact) : rank_(rank), fact_(std::move(fact)) {}
 
+  int64_t rank_;
   SqliteStatement fact_;
-  std::optional<SqliteStatement> op_;  // once ReadOperators() was called
+  std::optional<SqliteStatement> op_;     // once ReadOperators() was called
+  std::optional<SqliteStatement> batch_;  // likewise
   std::unordered_map<int64_t, CollectiveFact> known_;
   size_t text_bytes_ = 0;  // of known_
 };

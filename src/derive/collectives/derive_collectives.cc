@@ -72,33 +72,38 @@ Status Count(Parts<Before<Within>>& parts, int64_t PartRow::*number, To& to) {
   return reader.status();
 }
 
+// Whose args say which collective a kernel is: its own, else those of what launched it.
+Result<CoalescedOp> ToldBy(const CommunicationKernel& kernel, CollectiveFacts& facts) {
+  const CoalescedOp own{kernel.args_text, kernel.seq};
+  TRACEDB_ASSIGN(fact, facts.Of(own.args_text));
+  if (fact->group != 0) return own;
+  if (kernel.external_id.has_value()) {
+    TRACEDB_ASSIGN(op, facts.OpOf(*kernel.external_id));
+    if (op.has_value()) return *op;
+  }
+  if (!kernel.launch_ns.has_value()) return own;
+  TRACEDB_ASSIGN(batch, facts.BatchAt(*kernel.launch_ns));
+  return batch.has_value() ? CoalescedOp{*batch, std::nullopt} : own;
+}
+
 Result<PartRow> PartOf(const CommunicationKernel& kernel, CollectiveFacts& facts) {
   const auto flag = [](const std::optional<int64_t>& value, int64_t bit) {
     return value.has_value() ? bit : 0;
   };
-  std::optional<int64_t> seq = kernel.seq;
+  TRACEDB_ASSIGN(told, ToldBy(kernel, facts));
+  TRACEDB_ASSIGN(fact, facts.Of(told.args_text));
   PartRow part{};
-  part.args_text = kernel.args_text;
-  TRACEDB_ASSIGN(fact, facts.Of(part.args_text));
-  if (fact->group == 0 && kernel.external_id.has_value()) {
-    TRACEDB_ASSIGN(op, facts.OpOf(*kernel.external_id));
-    if (op.has_value()) {
-      part.args_text = op->args_text;
-      seq = op->seq;
-      TRACEDB_ASSIGN(told, facts.Of(part.args_text));
-      fact = told;
-    }
-  }
+  part.args_text = told.args_text;
   part.id = kernel.id;
   part.ts_ns = kernel.ts_ns;
   part.dur_ns = kernel.dur_ns.value_or(0);
   part.step = kernel.step.value_or(0);
   part.launch_ns = kernel.launch_ns.value_or(0);
-  part.flags = flag(kernel.dur_ns, kHasDur) | flag(seq, kHasSeq) | flag(kernel.step, kHasStep) |
-               flag(kernel.launch_ns, kHasLaunch);
+  part.flags = flag(kernel.dur_ns, kHasDur) | flag(told.seq, kHasSeq) |
+               flag(kernel.step, kHasStep) | flag(kernel.launch_ns, kHasLaunch);
   part.group = fact->group;
   part.pair = part.group != 0 ? fact->pair : 0;
-  part.seq = seq.value_or(0);
+  part.seq = told.seq.value_or(0);
   return part;
 }
 

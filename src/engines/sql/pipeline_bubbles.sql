@@ -16,10 +16,17 @@ WITH recorded AS (
 ), message AS (
   SELECT
     t.rank AS rank, t.device AS device, t.trace_id AS trace_id, p.step AS step,
-    p.group_id AS group_id, n.size AS size, n.ranks AS ranks, p.collective AS collective,
-    p.peer AS peer, p.ts_ns AS start_ns,
+    p.group_id AS group_id, n.size AS size, n.ranks AS ranks, p.peer AS peer,
+    CASE WHEN p.collective = 'sendrecv' THEN w.way ELSE p.collective END AS collective,
+    p.ts_ns AS start_ns,
     p.ts_ns + COALESCE(p.dur_ns, 0) AS end_ns,
-    CASE p.collective
+    CASE CASE
+        WHEN CASE WHEN p.collective = 'sendrecv' THEN 1 WHEN NOT (
+          p.collective = 'sendrecv'
+        ) THEN 0 END
+        THEN w.way
+        ELSE p.collective
+      END
       WHEN 'send'
       THEN CASE WHEN p.peer > p.rank THEN 1 WHEN NOT (
         p.peer > p.rank
@@ -36,9 +43,19 @@ WITH recorded AS (
     ON q.id = p.slice_id
   JOIN _track AS t
     ON t.id = q.track
+  CROSS JOIN (
+    SELECT
+      'send' AS way
+    UNION ALL
+    SELECT
+      'recv'
+  ) AS w
   WHERE
     n.parallelism = 'pipeline'
     AND COALESCE(p.dur_ns, 0) >= 0
+    AND (
+      w.way = 'send' OR p.collective = 'sendrecv'
+    )
     AND p.trace_id IN (
       SELECT
         trace_id
