@@ -73,23 +73,8 @@ void AppendUpTo(std::string& out, const char* from, const char* end) {
   out.append(from, static_cast<size_t>(end - from));
 }
 
-// Whether an object or array begins with a key that has no value, as in {"a":}: the parser, which
-// skips what is inside, would take the bracket for the value.
-bool BeginsWithoutValue(std::string_view text) {
-  const auto skip_blanks = [&text](size_t at) {
-    while (at < text.size() && IsJsonBlank(text[at])) ++at;
-    return at;
-  };
-  size_t at = skip_blanks(1);
-  if (at >= text.size() || text[at] != '"') return false;
-  for (++at; at < text.size() && text[at] != '"'; ++at) at += text[at] == '\\' ? 1 : 0;
-  at = skip_blanks(at + 1);
-  if (at >= text.size() || text[at] != ':') return false;
-  at = skip_blanks(at + 1);
-  return at < text.size() && (text[at] == '}' || text[at] == ']');
-}
-
-// The whole text of an object or array.
+// The whole text of an object or array. The parser skips what is inside unseen: it counts brackets,
+// whichever they are, and takes one for the value that a key lacks.
 error_code RawText(ondemand::value value, std::string_view& text) {
   if (value.raw_json_token()[0] == '{') {
     ondemand::object object;
@@ -101,7 +86,7 @@ error_code RawText(ondemand::value value, std::string_view& text) {
     if (const auto error = array.raw_json().get(text)) return error;
   }
   text = TrimJsonBlanks(text);
-  return BeginsWithoutValue(text) ? simdjson::TAPE_ERROR : simdjson::SUCCESS;
+  return IsJson(text) ? simdjson::SUCCESS : simdjson::TAPE_ERROR;
 }
 
 bool IsLiteral(std::string_view token) {
