@@ -97,7 +97,8 @@ def of_late_ranks(graph, ranks):
     gpu = {a.slice_id for a in graph.activities}
     return [c for c in changes if c["slice_id"] in gpu] + [
         {"change": "several", "of": [(c, changed_slices(graph, c)) for c in changes if c["slice_id"] not in gpu]},
-        {"change": "even_host", "at_most": even_host(graph, ranks, late_in)}]
+        {"change": "even_host", "at_most": even_host(graph, ranks, late_in)},
+        {"change": "even_host", "at_most": even_ends(graph, ranks, ended_late - late_in, met)}]
 
 
 def late_steps(graph, parts, step):
@@ -184,7 +185,68 @@ def even_host(graph, ranks, steps):
             if ns > 0:
                 [own] = [w for source, w, name in s.node.edges if (source, name) == (s.source, s.name)]
                 found[s.edge()] = max(0, own - ns * net // longer)
-    return {**even_sums(graph, ranks, steps, compared), **found}
+    nets = {key: sum(ns for ns, _ in of_rank) for key, of_rank in excess.items()}
+    for edge, most in [*even_sums(graph, ranks, steps, compared).items(),
+                       *even_unlike(graph, ranks, steps, stretches, nets).items()]:
+        found[edge] = min(most, found.get(edge, most))
+    return found
+
+
+def host_peers(graph, rank):
+    """(the rank's peers, whether they do the same as it): the ranks of its stage, if there are others of it."""
+    place, everybody = stages(graph), sorted(set(graph.ranks.values()))
+    messages = graph.db.execute("SELECT count(*) FROM collectives WHERE capture_id = ? AND pair <> ''",
+                                (graph.capture_id,)).fetchone()[0]
+    mates = [r for r in everybody if r != rank and rank in place and place.get(r) == place[rank]]
+    return mates or [r for r in everybody if r != rank], bool(mates) if place else messages == 0
+
+
+def even_unlike(graph, ranks, steps, stretches, nets):
+    """The same of stretches that no rank that is not late has the like of: all of a rank's in a step, with all that
+    its peers have and it has not, less what the rest of it takes less than others."""
+    found = {}
+    if hasattr(graph, "mean_ns"):
+        return found
+    at = ideal_oracle.by(stretches, lambda s: s.step)
+    for rank in ranks:
+        peers, same = host_peers(graph, rank)
+        peers = [r for r in peers if r not in ranks]
+        for step in steps if same and peers else ():
+            groups = ideal_oracle.by(at.get(step, ()), lambda s: (s.key, s.place))
+            has = {key: {graph.ranks[s.node.trace] for s in alike} for key, alike in groups.items()}
+            own = [s for key, alike in groups.items() if has[key] <= set(ranks)
+                   for s in alike if graph.ranks[s.node.trace] == rank]
+            beside = [sum(s.weight for key, alike in groups.items() if rank not in has[key]
+                          for s in alike if graph.ranks[s.node.trace] == peer) for peer in peers]
+            whole = sum(s.weight for s in own)
+            less = whole - lower_median(beside) + min(0, nets.get((rank, step), 0))
+            for s in own if less > 0 else ():
+                [weight] = [w for source, w, name in s.node.edges if (source, name) == (s.source, s.name)]
+                found[s.edge()] = max(0, weight - s.weight * min(less, whole) // whole)
+    return found
+
+
+def even_ends(graph, ranks, steps, met):
+    """The same of all host work after all had come to a rank's last collective of a step, compared in sum."""
+    found, step_of_node = {}, ideal_oracle.host_steps(graph)
+    if hasattr(graph, "mean_ns"):
+        return found
+    since = {key: max(all_came for _, all_came in parts) for key, parts in met.items() if key[1] in steps}
+    pieces = collections.defaultdict(list)
+    for node in graph.nodes:
+        of = (graph.ranks[node.trace], step_of_node.get(node.number)) if node.thread is not None else None
+        for source, weight, name in node.edges if of in since else ():
+            if name in ("host", "handover", "call") and min(weight, node.time - since[of]) > 0:
+                pieces[of].append((min(weight, node.time - since[of]), weight, (node.number, source.number, name)))
+    took = {of: sum(ns for ns, _, _ in its) for of, its in pieces.items()}
+    for rank, step in took:
+        peers, same = host_peers(graph, rank)
+        others = [took.get((peer, step), 0) for peer in peers if peer not in ranks and (peer, step) in since]
+        if rank in ranks and same and others and took[rank, step] > lower_median(others):
+            whole, longer = took[rank, step], took[rank, step] - lower_median(others)
+            for ns, weight, edge in pieces[rank, step]:
+                found[edge] = weight - ns * longer // whole
+    return found
 
 
 def even_sums(graph, ranks, steps, compared):

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "replay/changes/host_stretches.h"
+#include "replay/changes/late_peers.h"
 #include "replay/changes/peer_times.h"
 #include "replay/changes/scaled_weight.h"
 #include "replay/graph/host_steps.h"
@@ -24,8 +25,10 @@ class HostWorkOfRanks {
                   const std::set<int64_t>& steps, StopWatch& watch, EdgeTimes& weights)
       : graph_(graph), late_(late), steps_(steps), watch_(watch), weights_(weights) {}
 
-  void Even(const HostWork::Likes& likes) {
+  // `peers`: by trace of a late rank.
+  void Even(const HostWork::Likes& likes, const std::map<uint32_t, std::vector<uint32_t>>& peers) {
     EvenAlike(likes);
+    if (!peers.empty()) EvenUnlike(likes, peers);
     EvenSums();
   }
 
@@ -58,20 +61,11 @@ class HostWorkOfRanks {
 
   // Stretch by stretch, with those of the others that lie between the same.
   void EvenAlike(const HostWork::Likes& likes) {
-    for (size_t i = 0; i < likes.groups.size(); ++i) {
-      const HostWork::Alike& alike = likes.groups[i];
-      if (!steps_.contains(alike.step)) continue;
-      const size_t end =
-          i + 1 < likes.groups.size() ? likes.groups[i + 1].first : likes.stretches.size();
-      Compare(Stretches(likes.stretches).subspan(alike.first, end - alike.first), alike.step);
-    }
+    ForEachGroup(likes, [this](Stretches alike, int64_t step) { Compare(alike, step); });
     // Chance makes some longer and some shorter: what is left in sum counts.
     for (const Longer& longer : longer_) {
       const Excess& excess = excess_.at(longer.at);
-      if (excess.net <= 0 || weights_[longer.edge] == kNoEdge) continue;
-      const int64_t less_ns = ShareNs(longer.ns, excess.net, excess.longer);
-      const int64_t left_ns = std::max<int64_t>(0, graph_.weights()[longer.edge] - less_ns);
-      weights_.Set(longer.edge, std::min(weights_[longer.edge], left_ns));
+      if (excess.net > 0) Shorten(longer.edge, ShareNs(longer.ns, excess.net, excess.longer));
     }
   }
 
@@ -97,6 +91,93 @@ class HostWorkOfRanks {
       excess.longer += ns;
       longer_.push_back({one.edge, of, ns});
     }
+  }
+
+  // What a late rank does in a step that is like nothing of the others, and what a peer does there
+  // that is like nothing of the rank.
+  struct Unlike {
+    Wide own_ns = 0;
+    std::map<uint32_t, int64_t> of_peers_ns;  // by trace
+    int64_t less_ns = 0;
+  };
+
+  template <typename Use>
+  void ForEachGroup(const HostWork::Likes& likes, const Use& use) const {
+    for (size_t i = 0; i < likes.groups.size(); ++i) {
+      const HostWork::Alike& alike = likes.groups[i];
+      if (!steps_.contains(alike.step)) continue;
+      const size_t end =
+          i + 1 < likes.groups.size() ? likes.groups[i + 1].first : likes.stretches.size();
+      use(Stretches(likes.stretches).subspan(alike.first, end - alike.first), alike.step);
+    }
+  }
+
+  bool IsOfLate(Stretches alike) const {
+    return std::ranges::all_of(
+        alike, [&](const HostWork::Stretch& one) { return late_.contains(RankOf(one.trace)); });
+  }
+
+  // A checkpoint saved by one rank, say: many copies, and nothing of the kind elsewhere. All of it
+  // is compared with all that peers do beside what the rank does too.
+  void EvenUnlike(const HostWork::Likes& likes,
+                  const std::map<uint32_t, std::vector<uint32_t>>& peers) {
+    std::map<int64_t, std::map<uint32_t, Unlike>> in_step;  // then by trace
+    ForEachGroup(likes, [&](Stretches alike, int64_t step) {
+      if (!IsOfLate(alike)) return;
+      for (const HostWork::Stretch& one : alike) {
+        if (peers.contains(one.trace)) in_step[step][one.trace].own_ns += one.work_ns;
+      }
+    });
+    if (in_step.empty()) return;
+    ForEachGroup(likes, [&](Stretches alike, int64_t step) {
+      const auto unlike = in_step.find(step);
+      if (unlike == in_step.end() || watch_.Asked()) return;
+      for (auto& [trace, work] : unlike->second) AddPeers(alike, trace, peers.at(trace), work);
+    });
+    for (auto& [step, unlike] : in_step) {
+      for (auto& [trace, work] : unlike) {
+        work.less_ns = LessOf({RankOf(trace), step}, work, peers.at(trace));
+      }
+    }
+    ForEachGroup(likes, [&](Stretches alike, int64_t step) {
+      const auto unlike = in_step.find(step);
+      if (unlike == in_step.end() || !IsOfLate(alike)) return;
+      for (const HostWork::Stretch& one : alike) {
+        const auto work = unlike->second.find(one.trace);
+        if (work == unlike->second.end() || work->second.less_ns <= 0) continue;
+        Shorten(one.edge, ShareNs(one.work_ns, work->second.less_ns, work->second.own_ns));
+      }
+    });
+  }
+
+  static void AddPeers(Stretches alike, uint32_t trace, const std::vector<uint32_t>& peers,
+                       Unlike& work) {
+    const auto is_own = [&](const HostWork::Stretch& one) { return one.trace == trace; };
+    if (std::ranges::any_of(alike, is_own)) return;
+    for (const HostWork::Stretch& one : alike) {
+      if (!std::ranges::binary_search(peers, one.trace)) continue;
+      int64_t& ns = work.of_peers_ns[one.trace];
+      ns = SumNs(ns, one.work_ns);
+    }
+  }
+
+  // By how much it is more, but for what the rank does quicker than others.
+  int64_t LessOf(const RankStep& of, const Unlike& work, const std::vector<uint32_t>& peers) const {
+    std::vector<int64_t> others_ns;
+    for (const uint32_t peer : peers) {
+      const auto took = work.of_peers_ns.find(peer);
+      others_ns.push_back(took == work.of_peers_ns.end() ? 0 : took->second);
+    }
+    Wide less_ns = work.own_ns - LowerMedianNs(std::move(others_ns));
+    const auto excess = excess_.find(of);
+    if (excess != excess_.end()) less_ns += std::min<Wide>(0, excess->second.net);
+    return static_cast<int64_t>(std::clamp<Wide>(less_ns, 0, work.own_ns));
+  }
+
+  void Shorten(uint32_t edge, int64_t less_ns) {
+    if (weights_[edge] == kNoEdge) return;
+    const int64_t left_ns = std::max<int64_t>(0, graph_.weights()[edge] - less_ns);
+    weights_.Set(edge, std::min(weights_[edge], left_ns));
   }
 
   // Of ranks none of whose stretches in a step have their like: all together.
@@ -191,7 +272,18 @@ Status HostWork::Even(SqliteDb& db, const std::set<int64_t>& ranks, const std::s
     TRACEDB_ASSIGN(names, ActivityNames::Read(db, graph_.rows()));
     likes_ = Find(names);
   }
-  HostWorkOfRanks(graph_, ranks, steps, watch, weights).Even(*likes_);
+  std::map<uint32_t, std::vector<uint32_t>> peers;
+  if (!graph_.rows().is_of_summaries) {
+    TRACEDB_ASSIGN(all_peers, PeersOfLate(db, graph_.rows(), ranks));
+    for (auto& [trace, of_trace] : all_peers) {
+      std::erase_if(of_trace.traces,
+                    [&](uint32_t peer) { return ranks.contains(graph_.rows().traces[peer].rank); });
+      if (of_trace.do_the_same && !of_trace.traces.empty()) {
+        peers.emplace(trace, std::move(of_trace.traces));
+      }
+    }
+  }
+  HostWorkOfRanks(graph_, ranks, steps, watch, weights).Even(*likes_, peers);
   return Done{};
 }
 

@@ -45,7 +45,8 @@ class LateFinder {
     for (const int64_t rank : ranks_) TRACEDB_TRY(ReadCauses(rank));
     Lateness all;
     if (!late_in_.empty()) {
-      all.ends = Ends();
+      all.ends = Ends(true);
+      all.peer_ends = Ends(false);
       TRACEDB_TRY(FindLateWork(db_, rows_, ranks_, late_in_, all.ends, all.slices));
     }
     TRACEDB_TRY(ReadOthers());
@@ -109,10 +110,10 @@ class LateFinder {
     }
   }
 
-  StepEnds Ends() {
+  StepEnds Ends(bool of_late_ranks) {
     StepEnds ends;
     for (uint32_t trace = 0; trace < rows_.traces.size(); ++trace) {
-      if (!ranks_.contains(rows_.traces[trace].rank)) continue;
+      if (ranks_.contains(rows_.traces[trace].rank) != of_late_ranks) continue;
       for (const int64_t step : ended_late_) {
         const std::optional<int64_t> met_ns = late_steps_.LastMet(trace, step);
         if (met_ns.has_value()) ends[{trace, step}] = *met_ns;

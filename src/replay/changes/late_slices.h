@@ -26,6 +26,7 @@ struct Lateness {
   std::set<int64_t> late_in;     // steps in which they lost what they came late by
   std::set<int64_t> steps;       // the same, and those in which a slice held a host
   StepEnds ends;                 // from when on they may have lost time in other steps
+  StepEnds peer_ends;            // the same moments of the other ranks
   std::set<int64_t> slow_ranks;  // who came late by more than their hosts
 };
 

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "replay/changes/activity_names.h"
+#include "replay/changes/late_peers.h"
 #include "replay/changes/peer_times.h"
-#include "replay/changes/pipeline_places.h"
 #include "tracedb/base/interval.h"
 
 namespace tracedb {
@@ -35,7 +35,7 @@ class LateWork {
 
   Status Find(const std::set<int64_t>& ranks, const std::set<int64_t>& steps, const StepEnds& ends,
               std::vector<LateSlice>& found) {
-    TRACEDB_TRY(ReadPeers(ranks));
+    TRACEDB_ASSIGN(all_peers, PeersOfLate(db_, rows_, ranks));
     std::set<int64_t> all = steps;
     for (const auto& [of, from_ns] : ends) all.insert(of.second);
     std::map<int64_t, std::vector<uint32_t>> by_step;
@@ -50,7 +50,7 @@ class LateWork {
       for (auto first = works.cbegin(); first != works.cend();) {
         const auto last = std::find_if(first, works.cend(),
                                        [&](const Work& work) { return work.name != first->name; });
-        for (const auto& [trace, peers] : peers_) {
+        for (const auto& [trace, peers] : all_peers) {
           const auto end = ends.find({trace, step});
           const bool is_whole = steps.contains(step);
           if (!is_whole && end == ends.end()) continue;
@@ -64,40 +64,6 @@ class LateWork {
   }
 
  private:
-  struct Peers {
-    std::vector<uint32_t> traces;
-    bool do_the_same;  // what none of them does is more than its share
-  };
-
-  // Ranks of the same stage do the same; where a rank is alone in its stage, or nobody knows which
-  // stage it is of, it can be compared with others only by what they do as well.
-  Status ReadPeers(const std::set<int64_t>& ranks) {
-    TRACEDB_ASSIGN(places, PipelinePlaces(db_, rows_));
-    bool has_messages = false;  // asked only where stages are not known
-    if (places.empty()) {
-      TRACEDB_ASSIGN(has_some, HasMessages(db_, rows_));
-      has_messages = has_some;
-    }
-    for (uint32_t trace = 0; trace < rows_.traces.size(); ++trace) {
-      const int64_t rank = rows_.traces[trace].rank;
-      if (!ranks.contains(rank)) continue;
-      const auto own = places.find(rank);
-      std::vector<uint32_t> alike, others;
-      for (uint32_t other = 0; other < rows_.traces.size(); ++other) {
-        if (rows_.traces[other].rank == rank) continue;
-        others.push_back(other);
-        const auto place = places.find(rows_.traces[other].rank);
-        if (own != places.end() && place != places.end() && place->second == own->second) {
-          alike.push_back(other);
-        }
-      }
-      const bool is_staged = own != places.end() && !alike.empty();
-      const bool do_the_same = places.empty() ? !has_messages : is_staged;
-      peers_.emplace_back(trace, Peers{is_staged ? alike : others, do_the_same});
-    }
-    return Done{};
-  }
-
   Works InOrder(const std::vector<uint32_t>& activities) const {
     Works works;
     works.reserve(activities.size());
@@ -130,7 +96,7 @@ class LateWork {
 
   // Chance makes some longer and some shorter: only what is left of it in sum makes a rank late,
   // and is taken from those that are longer.
-  void Compare(const Named& named, uint32_t trace, const Peers& peers, int64_t from_ns,
+  void Compare(const Named& named, uint32_t trace, const LatePeers& peers, int64_t from_ns,
                std::vector<LateSlice>& found) const {
     const Named own = OfTrace(named, trace);
     if (own.begin == own.end) return;
@@ -164,7 +130,6 @@ class LateWork {
 
   SqliteDb& db_;
   const JobRows& rows_;
-  std::vector<std::pair<uint32_t, Peers>> peers_;  // by trace of a late rank
   const ActivityNames names_;
 };
 

@@ -14,6 +14,7 @@
 #include "replay/changes/balance_factors.h"
 #include "replay/changes/change_reader.h"
 #include "replay/changes/host_slices.h"
+#include "replay/changes/late_ends.h"
 #include "replay/changes/late_slices.h"
 #include "replay/changes/scaled_weight.h"
 #include "replay/changes/summary_changes.h"
@@ -255,7 +256,10 @@ class Weights {
     if (!late.late_in.empty()) {
       TRACEDB_TRY(host_work_.Even(db_, ranks, late.late_in, watch_, weights_));
     }
-    if (!rows_.is_of_summaries) return Done{};
+    if (!rows_.is_of_summaries) {
+      return late.ends.empty() ? Status(Done{})
+                               : EvenEnds(db_, graph_, ranks, late, watch_, weights_);
+    }
     return EvenOwnWork(db_, graph_, ranks, late, untold_, own_, watch_, weights_);
   }
 
