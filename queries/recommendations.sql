@@ -500,6 +500,21 @@ whole_base AS (
   SELECT run_id, sum(dur_ns) AS ns, max(count(*) FILTER (WHERE dur_ns > 0), 1) AS steps
   FROM base GROUP BY run_id
 ),
+no_partner AS (  -- kernels that say nothing of who else takes part, while nothing is computed; not
+                 -- those from before the recording
+  SELECT r.run_id, sum(x.kernels) AS kernels, max(min(x.ns, x.exposed_ns)) AS ns
+  FROM (SELECT c.trace_id, count(*) AS kernels, total(max(c.dur_ns, 0)) AS ns,
+               (SELECT total(u.exposed_communication_ns) FROM device_uses u
+                WHERE u.trace_id = c.trace_id) AS exposed_ns
+        FROM collectives c
+        WHERE c.group_id IS NULL AND c.launch_ts_ns IS NOT NULL AND :rank IS NULL
+        GROUP BY c.trace_id) x
+  JOIN recorded r ON r.trace_id = x.trace_id
+  GROUP BY r.run_id
+  HAVING 10 * max(min(x.ns, x.exposed_ns)) >= (SELECT w.ns FROM whole_base w
+                                               WHERE w.run_id = r.run_id)
+    AND (SELECT min(o.own_rank) < max(o.own_rank) FROM recorded o WHERE o.run_id = r.run_id)
+),
 on_path AS MATERIALIZED (  -- what holds the host on the critical path
   SELECT c.run_id, p.kind, p.held_name_id, p.rank, sum(p.dur_ns) AS ns, count(*) AS stretches
   FROM replayed y CROSS JOIN captures c CROSS JOIN replay_path(c.capture_id, '[]') p
@@ -1180,6 +1195,16 @@ kept AS MATERIALIZED (
          'let clocks be slewed, not stepped, while jobs run; of this recording trust waits on the '
            || 'longer side of a jump; record more steps', NULL, 1, 1, NULL, NULL
   FROM no_waits
+  UNION ALL
+  SELECT run_id, 'Who is waited for is not known', NULL, NULL,
+         printf('%d communication kernels do not say who takes part in them, as those of messages '
+                || 'with several ranks in one batch and of older PyTorch do not; on one rank up to '
+                || '%.1f ms of them run while nothing is computed, and whoever is late for them '
+                || 'is not seen (nccl_unmatched, doctor/collective_metadata_missing)',
+                kernels, ns / 1e6),
+         'compare what the ranks compute (stream_utilization, kernels_top by rank); record with a '
+           || 'newer PyTorch, or with messages to one rank in each batch', NULL, 1, 1, NULL, NULL
+  FROM no_partner
 ),
 up_to AS (
   SELECT run_id, number,
