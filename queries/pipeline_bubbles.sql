@@ -14,6 +14,9 @@
 -- before; between the two is steady. Of interleaved schedules, whose last stage sends to the first,
 -- the phases and stages' messages are mixed up.
 --
+-- Ranks that send messages to several ranks in one batch are left out: such a kernel does not say
+-- for whom it waits.
+--
 -- An ideal schedule of p stages and m microbatches has bubbles of (p - 1) / m of the work.
 --
 -- param:  rank     ints(id)    = null  These ranks only; all of them when null.
@@ -70,6 +73,8 @@ message AS MATERIALIZED (  -- sendrecv is two: both ways with one peer in one ke
   WHERE n.parallelism = 'pipeline' AND ifnull(p.dur_ns, 0) >= 0
     AND (w.way = 'send' OR p.collective = 'sendrecv')
     AND p.trace_id IN (SELECT trace_id FROM recorded)
+    AND p.trace_id NOT IN (SELECT u.trace_id FROM collectives u  -- in batches with several ranks
+                           WHERE u.group_id IS NULL AND u.collective IN ('send', 'recv', 'sendrecv'))
 ),
 member AS MATERIALIZED (
   SELECT g.group_id, g.run_id, g.parallelism = 'pipeline' AS is_pipeline, r.value AS rank

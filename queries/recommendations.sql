@@ -502,17 +502,18 @@ whole_base AS (
 ),
 no_partner AS (  -- kernels that say nothing of who else takes part, while nothing is computed; not
                  -- those from before the recording
-  SELECT r.run_id, sum(x.kernels) AS kernels, max(min(x.ns, x.exposed_ns)) AS ns
-  FROM (SELECT c.trace_id, count(*) AS kernels, total(max(c.dur_ns, 0)) AS ns,
-               (SELECT total(u.exposed_communication_ns) FROM device_uses u
-                WHERE u.trace_id = c.trace_id) AS exposed_ns
-        FROM collectives c
-        WHERE c.group_id IS NULL AND c.launch_ts_ns IS NOT NULL AND :rank IS NULL
+  SELECT r.run_id, sum(x.kernels) AS kernels, max(x.ns) AS ns
+  FROM (SELECT c.trace_id, count(*) AS kernels,  -- that much is not hidden, at least
+               total(max(c.dur_ns, 0)) - (SELECT total(u.overlap_ns) FROM device_uses u
+                                          WHERE u.trace_id = c.trace_id) AS ns
+        FROM collectives c JOIN kernels k ON k.slice_id = c.slice_id
+        WHERE c.group_id IS NULL AND c.launch_ts_ns IS NOT NULL AND k.name GLOB '*nccl*'
+          AND :rank IS NULL
         GROUP BY c.trace_id) x
   JOIN recorded r ON r.trace_id = x.trace_id
   GROUP BY r.run_id
-  HAVING 10 * max(min(x.ns, x.exposed_ns)) >= (SELECT w.ns FROM whole_base w
-                                               WHERE w.run_id = r.run_id)
+  HAVING max(x.ns) > 0
+    AND 10 * max(x.ns) >= (SELECT w.ns FROM whole_base w WHERE w.run_id = r.run_id)
     AND (SELECT min(o.own_rank) < max(o.own_rank) FROM recorded o WHERE o.run_id = r.run_id)
 ),
 on_path AS MATERIALIZED (  -- what holds the host on the critical path
@@ -1198,7 +1199,7 @@ kept AS MATERIALIZED (
   UNION ALL
   SELECT run_id, 'Who is waited for is not known', NULL, NULL,
          printf('%d communication kernels do not say who takes part in them, as those of messages '
-                || 'with several ranks in one batch and of older PyTorch do not; on one rank up to '
+                || 'with several ranks in one batch and of older PyTorch do not; on one rank at least '
                 || '%.1f ms of them run while nothing is computed, and whoever is late for them '
                 || 'is not seen (nccl_unmatched, doctor/collective_metadata_missing)',
                 kernels, ns / 1e6),

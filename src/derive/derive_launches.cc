@@ -114,11 +114,11 @@ Status LaunchDerivation::AddCommunication(const GpuActivity& activity, const Lau
   const auto known = [](bool is_known, int64_t value) {
     return is_known ? std::optional(value) : std::nullopt;
   };
-  return communication_.Add({activity.id, activity.ts + input_.base_ns,
-                             known(activity.has_dur, activity.dur), activity.args_text,
-                             known(activity.has_seq, activity.seq),
-                             known(activity.has_external_id, activity.external_id), step,
-                             known(call.slice_id != 0, call.ts + input_.base_ns)});
+  return communication_.Add(
+      {activity.id, activity.ts + input_.base_ns, known(activity.has_dur, activity.dur),
+       activity.args_text, known(activity.has_seq, activity.seq),
+       known(activity.has_external_id, activity.external_id), step,
+       known(call.slice_id != 0, call.ts + input_.base_ns), activity.event_name});
 }
 
 }  // namespace tracedb

@@ -278,7 +278,7 @@ CREATE VIEW collectives AS
 --   step: in which it was launched
 --   launch_ts_ns: start of the call that launched it
 --   aligned_ts_ns: start by the aligned clocks
---   pair: send and receive: '0>4'; both in one kernel: '0<>4'; else empty
+--   pair: send and receive: '0>4'; in a batch '0>4*', both ways '0<>4*'; else empty
 --   by_seq: 1 where match_no is the Seq
 --   match_no: number by which parts are matched
 --   end_ns: end

@@ -190,7 +190,8 @@ def even_own(graph, ranks, late):
     moments, found, unlike = Moments(graph), {}, []
     graph.waits = {}
     place, everybody = changed.stages(graph), sorted(graph.ranks.items())
-    messages = graph.db.execute("SELECT count(*) FROM collectives WHERE capture_id = ? AND pair <> ''",
+    messages = graph.db.execute("SELECT count(*) FROM collectives WHERE capture_id = ? AND (pair <> '' "
+                                "OR group_id IS NULL AND collective IN ('send', 'recv', 'sendrecv'))",
                                 (graph.capture_id,)).fetchone()[0]
     for trace, rank in everybody:
         if rank not in ranks:

@@ -227,7 +227,9 @@ def bubbles(ran, pipeline, waits, start, end):
 
 @has_capture
 def pipeline_bubbles(job, rank=None):
-    messages = pipeline_messages(job)
+    untold = {part.activity.trace for part in job.parts  # in batches with several ranks
+              if part.group is None and part.collective in ("send", "recv", "sendrecv")}
+    messages = [part for part in pipeline_messages(job) if part.activity.trace not in untold]
     pipeline = {id(part.activity) for part in messages}
     waits = waits_of_collectives(job)
     rows = []

@@ -192,10 +192,11 @@ def even_host(graph, ranks, steps):
     return found
 
 
-def host_peers(graph, rank):
+def peers_of(graph, rank):
     """(the rank's peers, whether they do the same as it): the ranks of its stage, if there are others of it."""
     place, everybody = stages(graph), sorted(set(graph.ranks.values()))
-    messages = graph.db.execute("SELECT count(*) FROM collectives WHERE capture_id = ? AND pair <> ''",
+    messages = graph.db.execute("SELECT count(*) FROM collectives WHERE capture_id = ? AND (pair <> '' "
+                                "OR group_id IS NULL AND collective IN ('send', 'recv', 'sendrecv'))",
                                 (graph.capture_id,)).fetchone()[0]
     mates = [r for r in everybody if r != rank and rank in place and place.get(r) == place[rank]]
     return mates or [r for r in everybody if r != rank], bool(mates) if place else messages == 0
@@ -209,7 +210,7 @@ def even_unlike(graph, ranks, steps, stretches, nets):
         return found
     at = ideal_oracle.by(stretches, lambda s: s.step)
     for rank in ranks:
-        peers, same = host_peers(graph, rank)
+        peers, same = peers_of(graph, rank)
         peers = [r for r in peers if r not in ranks]
         for step in steps if same and peers else ():
             groups = ideal_oracle.by(at.get(step, ()), lambda s: (s.key, s.place))
@@ -240,7 +241,7 @@ def even_ends(graph, ranks, steps, met):
                 pieces[of].append((min(weight, node.time - since[of]), weight, (node.number, source.number, name)))
     took = {of: sum(ns for ns, _, _ in its) for of, its in pieces.items()}
     for rank, step in took:
-        peers, same = host_peers(graph, rank)
+        peers, same = peers_of(graph, rank)
         others = [took.get((peer, step), 0) for peer in peers if peer not in ranks and (peer, step) in since]
         if rank in ranks and same and others and took[rank, step] > lower_median(others):
             whole, longer = took[rank, step], took[rank, step] - lower_median(others)
@@ -271,9 +272,6 @@ def more_work(graph, ranks, steps, since=-math.inf):
     """{slice_id: by how much it is longer than its like on the peers}, of these ranks' GPUs in these steps, from
     then on."""
     names = dict(graph.db.execute("SELECT slice_id, name FROM kernels WHERE kind <> 'communication'"))
-    place, everybody = stages(graph), sorted(set(graph.ranks.values()))
-    messages = graph.db.execute("SELECT count(*) FROM collectives WHERE capture_id = ? AND pair <> ''",
-                                (graph.capture_id,)).fetchone()[0]
     found = {}
     for step in steps:
         lists = collections.defaultdict(lambda: collections.defaultdict(list))  # {name: {rank: its kernels}}
@@ -284,9 +282,7 @@ def more_work(graph, ranks, steps, since=-math.inf):
             for of_rank in of_ranks.values():
                 of_rank.sort(key=lambda a: (a.launch.ts if a.launch else a.ts, a.end, a.slice_id))
         for rank in ranks:
-            mates = [r for r in everybody if r != rank and rank in place and place.get(r) == place[rank]]
-            peers = mates or [r for r in everybody if r != rank]
-            same = bool(mates) if place else messages == 0
+            peers, same = peers_of(graph, rank)
             for of_ranks in lists.values():
                 found.update(excesses(of_ranks.get(rank, []), [of_ranks.get(r, []) for r in peers], same, since))
     return found

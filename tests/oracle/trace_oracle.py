@@ -296,7 +296,7 @@ class Trace:
         self.metadata = 0
         self.process_names = collections.defaultdict(set)
         self.thread_names = collections.defaultdict(set)
-        self.batches = None
+        self.batches = self.numbers = None
         self._read(events)
         self._gpu()
 
@@ -449,51 +449,69 @@ class Trace:
         return self._batch_args(activity) or activity.args
 
     def _batch_args(self, activity):
-        """Args as those of one message, for the one kernel of several that were given together to one
-        other rank: each an operator without a launch, before the annotation nccl:coalesced in which the
-        kernel was launched."""
-        around = [ending for ending in self._batches() if any(
+        """Args for the one kernel of messages that were given together: each an operator without a launch,
+        before the annotation nccl:coalesced in which the kernel was launched. They say no group where it is
+        not one other rank in one group."""
+        if "SendRecv" not in activity.name or not activity.launches:
+            return None
+        around = [ending for ending in self._batches() if all(
             ending.ts <= launch <= ending.ts + ending.dur for launch in activity.launches[:1])]
-        if len(around) != 1:
+        apart = [one for one in self._batches() if one not in around and any(
+            one.ts <= ending.ts + ending.dur and ending.ts <= one.ts + one.dur for ending in around)]
+        messages = [] if len(around) != 1 or apart else self.batches[around[0]]
+        ways = [self.way_of(args) for args in messages]
+        if not messages or None in ways:
             return None
-        messages = [piece.args for piece in self.batches[around[0]]]
-        ways = {text_of(args.get("Collective name")).lower() for args in messages}
-        peers = {whole_number(args.get(RANK_OF_WAY.get(text_of(args.get("Collective name")).lower())))
-                 for args in messages}
-        groups = {self.group_of(args) for args in messages}
-        if not messages or ways - set(RANK_OF_WAY) or len(peers) > 1 or len(groups) > 1 or (
-                peers & {None, self.rank}) or None in groups:
-            return None
-        sums = {}
+        sums, first, count = {}, {}, collections.Counter(ways)
         for way, key in (("send", "In msg nelems"), ("recv", "Out msg nelems")):
-            its = [args for args in messages if text_of(args.get("Collective name")).lower() == way]
+            its = [args for args in messages if self.way_of(args) == way]
             sums[way] = [Part.bytes_of(args.get(key), dtype_bytes(args.get("dtype"))) for args in its]
-        peer, ways = peers.pop(), sorted(ways, reverse=True)
-        return {**messages[0], "Seq": None, "Collective name": "".join(ways), "batch bytes": [
-            None if None in sums[way] else sum(sums[way])
-            for way in ("send" if "send" in ways else "recv", "recv" if "recv" in ways else "send")],
-            "Src Rank": peer, "Dst Rank": peer, "dtype": messages[0].get("dtype")
-            if len({text_of(args.get("dtype")) for args in messages}) == 1 else None}
+            first[way] = min((self.numbers[id(args)] for args in its), default=None)
+        shown = ("send" if "send" in ways else "recv", "recv" if "recv" in ways else "send")
+        dtypes = {text_of(args.get("dtype")) for args in messages}
+        told = {"Collective name": "".join(sorted(set(ways), reverse=True)),
+                "dtype": messages[0].get("dtype") if len(dtypes) == 1 else None,
+                "batch bytes": [None if None in sums[way] else sum(sums[way]) for way in shown]}
+        peers = {whole_number(args.get(RANK_OF_WAY[self.way_of(args)])) for args in messages}
+        groups = {self.group_of(args) for args in messages}
+        if len(peers) > 1 or len(groups) > 1 or peers & {None, self.rank} or None in groups:
+            return told
+        [peer] = peers
+        up, down = ("send", "recv") if peer > self.rank else ("recv", "send")
+        return {**{key: value for key, value in messages[0].items() if key.startswith("Process Group")}, **told,
+                "batch": (*sorted((self.rank, peer)), count[up], count[down],
+                          first[down] - first[up] if len(count) > 1 else None),
+                "batch number": first[up] if count[up] else first[down], "batch peer": peer}
+
+    def way_of(self, args):
+        way = (text_of(args.get("Collective name")) or "").lower()
+        return way if way in RANK_OF_WAY else None
 
     def _batches(self):
-        """{annotation nccl:coalesced: the messages since the annotation of NCCL before it, on its thread}"""
+        """{annotation nccl:coalesced: args of the calls since the annotation of NCCL before it, on its thread}"""
         if self.batches is None:
-            self.batches = {}
-            threads = collections.defaultdict(list)
-            for piece in self.slices:
+            self.batches, self.numbers = {}, {}
+            threads, counts = collections.defaultdict(list), collections.Counter()
+            for piece in sorted(self.slices, key=lambda one: one.ts):
                 is_call = piece.name == "record_param_comms" and piece.category == "cpu_op"
                 if is_call or piece.name.startswith("nccl:") and piece.category == "user_annotation":
                     threads[piece.pid, piece.tid].append((piece, is_call))
+                args = piece.args if isinstance(piece.args, dict) else {}
+                if is_call and self.way_of(args):
+                    key = (self.group_of(args), args.get(RANK_OF_WAY[self.way_of(args)]), self.way_of(args))
+                    counts[key] += 1
+                    self.numbers[id(args)] = counts[key]
             for its in threads.values():
                 messages = []
-                for piece, is_call in sorted(its, key=lambda one: one[0].ts):
+                for piece, is_call in its:
                     if not is_call:
                         if piece.name == "nccl:coalesced":
                             self.batches[piece] = messages
                         messages = []
-                    elif isinstance(piece.args, dict) and (
-                            text_of(piece.args.get("Collective name")) or "wait").lower() != "wait":
-                        messages.append(piece)
+                        continue
+                    args = piece.args if isinstance(piece.args, dict) else {}
+                    if (text_of(args.get("Collective name")) or "").lower() != "wait":
+                        messages.append(args)
         return self.batches
 
     def group_of(self, args):
@@ -535,8 +553,11 @@ class Part:
         self.in_bytes, self.out_bytes = args.get("batch bytes") or (
             self.bytes_of(args.get("In msg nelems"), size), self.bytes_of(args.get("Out msg nelems"), size))
         self.peer = None
-        self.goes_both_ways = "batch bytes" in args and self.collective == "sendrecv"
-        if self.collective == "send" or self.goes_both_ways:
+        self.batch, self.batch_number = args.get("batch"), args.get("batch number")
+        self.goes_both_ways = self.batch is not None and self.collective == "sendrecv"
+        if "batch bytes" in args:
+            self.peer = args.get("batch peer")
+        elif self.collective == "send":
             self.peer = whole_number(args.get("Dst Rank"))
         elif self.collective == "recv":
             self.peer = whole_number(args.get("Src Rank"))
@@ -550,11 +571,11 @@ class Part:
 
     @property
     def pair(self):
-        """(from, to) of a send or a recv; of both in one kernel the ranks, the lower first."""
+        """(from, to) of a send or a recv; of a batch which messages it has."""
         if self.peer is None:
             return None
-        if self.goes_both_ways:
-            return ("both", *sorted((self.rank, self.peer)))
+        if self.batch is not None:
+            return self.batch
         return (self.rank, self.peer) if self.collective == "send" else (self.peer, self.rank)
 
 
@@ -716,7 +737,9 @@ class Job:
             place = (part.activity.trace, part.group)
             part.ordinal = count("group", *place)
             nth = count("pair", *place, part.pair)
-            if part.seq is not None and (part.pair is None or len(part.group.ranks) <= 2):
+            if part.batch is not None:
+                part.key = ("batch", part.batch_number - 1, part.batch, 0)
+            elif part.seq is not None and (part.pair is None or len(part.group.ranks) <= 2):
                 part.key = ("seq", part.seq, part.pair, count("seq", *place, part.pair, part.seq))
             else:
                 part.key = ("ordinal", nth, part.pair, 0)

@@ -24,29 +24,28 @@ constexpr const char* kPairsSql =
     "WHERE pair IS NOT NULL";
 
 // Of args that say nothing of a collective there is no row: most of them.
-// A send and its receive agree in `pair`: '0>4'; both ways in one kernel: '0<>4', on either rank.
+// A send and its receive agree in `pair`: '0>4'.
 std::string FactsSql(int64_t rank) {
   const std::string element(kElementBytesSql);
   const std::string own = std::to_string(rank);
   return "PRAGMA temp.cache_size = -256; CREATE TEMP TABLE collective_fact (id INTEGER PRIMARY "
          "KEY, group_id INTEGER, "
          "  collective TEXT, dtype TEXT, in_bytes INTEGER, out_bytes INTEGER, of_two INTEGER, "
-         "  src_rank INTEGER, dst_rank INTEGER);"
+         "  src_rank INTEGER, dst_rank INTEGER, pair TEXT, match_no INTEGER);"
          "INSERT INTO collective_fact "
          "SELECT a.id, p.group_id, a.collective, a.dtype, a.in_nelems * " +
          element + ", a.out_nelems * " + element +
          ", ifnull(a.group_size, p.size) <= 2, "
          "  iif(lower(a.collective) = 'recv', a.src_rank, NULL), "
-         "  iif(lower(a.collective) = 'send', a.dst_rank, NULL) "
+         "  iif(lower(a.collective) = 'send', a.dst_rank, NULL), NULL, NULL "
          "FROM _args_text a LEFT JOIN _process_group p "
          "  ON p.name = ifnull(a.group_name, '') AND p.ranks = a.group_ranks "
          "  AND a.collective IS NOT NULL "
          "WHERE a.collective IS NOT NULL OR a.dtype IS NOT NULL OR a.group_size IS NOT NULL;"
-         "CREATE TEMP VIEW collective_pair_of AS SELECT id, coalesce(" +
-         "iif(src_rank = dst_rank, min(src_rank, " + own + ") || '<>' || max(src_rank, " + own +
-         "), NULL), " + own + " || '>' || dst_rank, src_rank || '>' || " + own +
+         "CREATE TEMP VIEW collective_pair_of AS SELECT id, coalesce(pair, " +
+         own + " || '>' || dst_rank, src_rank || '>' || " + own +
          ") AS pair FROM collective_fact "
-         "WHERE src_rank IS NOT NULL OR dst_rank IS NOT NULL;"
+         "WHERE src_rank IS NOT NULL OR dst_rank IS NOT NULL OR pair IS NOT NULL;"
          "CREATE TEMP TABLE collective_pair (number INTEGER PRIMARY KEY, pair TEXT UNIQUE);" +
          kPairsSql;
 }
@@ -60,48 +59,94 @@ constexpr const char* kCoalescedSql =
     "  AND s.external_id IS NOT NULL AND a.group_id IS NOT NULL ORDER BY s.id";
 
 // Sends and receives between batch calls (batch_isend_irecv) launch nothing: their one kernel is
-// launched in the annotation nccl:coalesced that comes after them on their thread. A batch has a
-// fact of its own, with a number below 0, if all of its messages are with one other rank. A message
-// alone has an annotation as well (nccl:send 0->1), within its operator.
+// launched in the annotation nccl:coalesced that comes after them on their thread. A message alone
+// has an annotation as well (nccl:send 0->1), within its operator.
+//
+// A batch is a fact of its own, with a number below 0. Both ranks number their messages to and from
+// each other, and what they gave in one kernel is alike if it has the same messages: the first one
+// is the match_no, and `pair` says the rest: '0>1*', '0>1*x2' two of them, '0<>1*' one each way,
+// '0<>1*x1,2' one and two, '0<>1*+3' where the first one back has a number greater by 3. So a
+// batch with several ranks, which belongs to no pair and is told without its group, or one that the
+// other rank has given otherwise, does not shift those that come after it.
 std::string BatchesSql(int64_t rank) {
+  const std::string own = std::to_string(rank);
   return "CREATE TEMP TABLE call_name (id INTEGER PRIMARY KEY, is_op INTEGER, is_batch INTEGER);"
          "INSERT INTO call_name SELECT id, category = 'cpu_op', name = 'nccl:coalesced' "
          "FROM _event_name WHERE name = 'record_param_comms' AND category = 'cpu_op' "
          "  OR name GLOB 'nccl:*' AND category = 'user_annotation';"
-         "CREATE TEMP TABLE message_batch (start_ns INTEGER, end_ns INTEGER, fact INTEGER, "
-         "  group_id INTEGER, sends INTEGER, receives INTEGER, peer INTEGER, dtype TEXT, "
-         "  in_bytes INTEGER, out_bytes INTEGER, of_two INTEGER);"
+         "CREATE TEMP TABLE message_kernel (event_name INTEGER PRIMARY KEY);"
+         "INSERT INTO message_kernel "
+         "SELECT id FROM _event_name WHERE kind = 1 AND name GLOB '*SendRecv*';"
+         "CREATE TEMP TABLE message_batch (fact INTEGER PRIMARY KEY, start_ns INTEGER, "
+         "  end_ns INTEGER, messages INTEGER, is_told INTEGER, group_id INTEGER, peer INTEGER, "
+         "  sends INTEGER, receives INTEGER, first_send INTEGER, first_receive INTEGER, "
+         "  dtype TEXT, in_bytes INTEGER, out_bytes INTEGER, of_two INTEGER);"
          "INSERT INTO message_batch "
          "WITH called AS ("
-         "  SELECT s.track, s.ts, s.id, s.dur, c.is_op, c.is_batch, a.group_id, a.dtype, a.of_two, "
-         "    lower(a.collective) = 'send' AS sends, lower(a.collective) = 'recv' AS receives, "
+         "  SELECT s.track, s.ts + t.base_ns AS ts_ns, s.id, ifnull(s.dur, 0) AS dur, c.is_op, "
+         "    c.is_batch, a.group_id, a.dtype, a.of_two, "
+         "    ifnull(lower(a.collective) = 'send', 0) AS sends, "
+         "    ifnull(lower(a.collective) = 'recv', 0) AS receives, "
          "    coalesce(a.dst_rank, a.src_rank) AS peer, a.in_bytes, a.out_bytes "
          "  FROM _cpu_slice s CROSS JOIN call_name c ON c.id = s.event_name "
+         "    CROSS JOIN _track t ON t.id = s.track "
          "    LEFT JOIN collective_fact a ON a.id = s.args_text AND c.is_op "
-         "  WHERE NOT c.is_op OR lower(a.collective) <> 'wait'), "
+         "  WHERE NOT c.is_op OR ifnull(lower(a.collective), '') <> 'wait'), "
          "numbered AS ("
-         "  SELECT *, sum(NOT is_op) OVER (PARTITION BY track ORDER BY ts, id "
-         "    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) - (NOT is_op) AS place "
+         "  SELECT *, sum(NOT is_op) OVER (PARTITION BY track ORDER BY ts_ns, id "
+         "    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) - (NOT is_op) AS place, "
+         "    row_number() OVER (PARTITION BY group_id, peer, sends, receives "
+         "                       ORDER BY ts_ns, id) AS message "
          "  FROM called) "
-         "SELECT max(iif(is_batch, b.ts + t.base_ns, NULL)), "
-         "  max(iif(is_batch, b.ts + t.base_ns + b.dur, NULL)), -max(iif(is_batch, b.id, NULL)), "
-         "  max(group_id), ifnull(sum(sends), 0), ifnull(sum(receives), 0), max(peer), "
+         "SELECT -max(iif(is_batch, id, NULL)), max(iif(is_batch, ts_ns, NULL)), "
+         "  max(iif(is_batch, ts_ns + dur, NULL)), sum(is_op), "
+         "  ifnull(sum(is_op) = sum(sends) + sum(receives) AND count(group_id) = sum(is_op) "
+         "    AND min(group_id) = max(group_id) AND count(peer) = sum(is_op) "
+         "    AND min(peer) = max(peer) AND max(peer) <> " +
+         own +
+         ", 0), max(group_id), max(peer), sum(sends), sum(receives), "
+         "  min(iif(sends, message, NULL)), min(iif(receives, message, NULL)), "
          "  iif(min(dtype) = max(dtype), max(dtype), NULL), "
          "  iif(count(iif(sends, in_bytes, NULL)) = sum(sends), "
          "    CAST(total(iif(sends, in_bytes, NULL)) AS INTEGER), NULL), "
          "  iif(count(iif(receives, out_bytes, NULL)) = sum(receives), "
          "    CAST(total(iif(receives, out_bytes, NULL)) AS INTEGER), NULL), max(of_two) "
-         "FROM numbered b JOIN _track t ON t.id = b.track GROUP BY b.track, b.place "
-         "HAVING max(is_batch) AND sum(is_op) > 0 AND sum(is_op) = sum(sends) + sum(receives) "
-         "  AND count(group_id) = sum(is_op) AND min(group_id) = max(group_id) "
-         "  AND count(peer) = sum(is_op) AND min(peer) = max(peer) AND max(peer) <> " +
-         std::to_string(rank) +
-         ";"
-         "CREATE INDEX temp.message_batch_start ON message_batch (start_ns);"
-         "INSERT INTO collective_fact SELECT fact, group_id, "
+         "FROM numbered GROUP BY track, place HAVING max(is_batch);"
+         // In which of two threads' batches a kernel was launched nobody knows.
+         "DELETE FROM message_batch WHERE fact IN (SELECT fact FROM ("
+         "  SELECT fact, start_ns <= max(end_ns) OVER (ORDER BY start_ns, fact "
+         "      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS is_within, "
+         "    lead(start_ns) OVER (ORDER BY start_ns, fact) <= end_ns AS is_around "
+         "  FROM message_batch) WHERE is_within OR is_around);"
+         "CREATE INDEX temp.message_batch_start ON message_batch (start_ns, end_ns);"
+         "INSERT INTO collective_fact "
+         "SELECT fact, iif(is_told, group_id, NULL), "
          "  CASE WHEN receives = 0 THEN 'send' WHEN sends = 0 THEN 'recv' ELSE 'sendrecv' END, "
          "  dtype, iif(sends > 0, in_bytes, out_bytes), iif(receives > 0, out_bytes, in_bytes), "
-         "  of_two, iif(receives > 0, peer, NULL), iif(sends > 0, peer, NULL) FROM message_batch;" +
+         "  of_two, iif(is_told AND receives > 0, peer, NULL), "
+         "  iif(is_told AND sends > 0, peer, NULL), "
+         "  CASE WHEN NOT is_told THEN NULL "
+         "    WHEN receives = 0 THEN " +
+         own +
+         " || '>' || peer || '*' || iif(sends > 1, 'x' || sends, '') "
+         "    WHEN sends = 0 THEN peer || '>' || " +
+         own +
+         " || '*' || iif(receives > 1, 'x' || receives, '') "
+         "    ELSE min(peer, " +
+         own + ") || '<>' || max(peer, " + own +
+         ") || '*' "
+         "      || iif(sends = 1 AND receives = 1, '', iif(peer > " +
+         own +
+         ", 'x' || sends || ',' || receives, 'x' || receives || ',' || sends)) "
+         "      || iif(first_send = first_receive, '', printf('%+d', iif(peer > " +
+         own +
+         ", first_receive - first_send, first_send - first_receive))) END, "
+         "  CASE WHEN NOT is_told THEN NULL WHEN receives = 0 THEN first_send "
+         "    WHEN sends = 0 THEN first_receive "
+         "    ELSE iif(peer > " +
+         own +
+         ", first_send, first_receive) END "
+         "FROM message_batch WHERE messages > 0 AND messages = sends + receives;" +
          std::string(kPairsSql);
 }
 
@@ -134,7 +179,7 @@ Result<CollectiveFacts> CollectiveFacts::Read(SqliteDb& db, int64_t rank) {
   TRACEDB_TRY(db.Execute(FactsSql(rank)));
   TRACEDB_ASSIGN(fact, db.Prepare("SELECT f.group_id, p.number, p.pair, f.of_two, f.collective, "
                                   "f.dtype, f.in_bytes, f.out_bytes, "
-                                  "coalesce(f.dst_rank, f.src_rank) "
+                                  "coalesce(f.dst_rank, f.src_rank), f.match_no "
                                   "FROM temp.collective_fact f "
                                   "LEFT JOIN temp.collective_pair_of o ON o.id = f.id "
                                   "LEFT JOIN temp.collective_pair p ON p.pair = o.pair "
@@ -147,13 +192,25 @@ Status CollectiveFacts::ReadOperators(SqliteDb& db) {
                                     "WHERE group_id IS NOT NULL)"));
   if (groups == 0) return Done{};  // then no operator tells one
   TRACEDB_TRY(db.Execute(kCoalescedSql));
-  TRACEDB_TRY(db.Execute(BatchesSql(rank_)));
-  TRACEDB_ASSIGN(batch, db.Prepare("SELECT fact, end_ns FROM temp.message_batch "
-                                   "WHERE start_ns <= ?1 ORDER BY start_ns DESC LIMIT 2"));
-  batch_.emplace(std::move(batch));
   TRACEDB_ASSIGN(op, db.Prepare("SELECT fact, seq FROM temp.collective_op "
                                 "WHERE external_id = ?1"));
   op_.emplace(std::move(op));
+  return Done{};
+}
+
+Status CollectiveFacts::ReadBatches(SqliteDb& db) {
+  // Else all host slices would be gone through for the few kernels from before the recording.
+  TRACEDB_ASSIGN(any, db.Integer("SELECT EXISTS (SELECT 1 FROM _event_name "
+                                 "  WHERE name = 'nccl:coalesced' AND category = 'user_annotation')"
+                                 "AND EXISTS (SELECT 1 FROM _event_name "
+                                 "  WHERE kind = 1 AND name GLOB '*SendRecv*')"));
+  if (any == 0) return Done{};
+  TRACEDB_TRY(db.Execute(BatchesSql(rank_)));
+  TRACEDB_ASSIGN(batch, db.Prepare("SELECT b.fact, b.end_ns FROM temp.message_batch b "
+                                   "WHERE b.start_ns <= ?1 AND EXISTS (SELECT 1 "
+                                   "  FROM temp.message_kernel k WHERE k.event_name = ?2) "
+                                   "ORDER BY b.start_ns DESC LIMIT 1"));
+  batch_.emplace(std::move(batch));
   return Done{};
 }
 
@@ -178,6 +235,7 @@ Result<const CollectiveFact*> CollectiveFacts::Of(int64_t args_text) {
       *value = ValueOf(fact_, ++column);
       text_bytes_ += value->text.size();
     }
+    fact.match_no = fact_.OptionalInt(9);
     text_bytes_ += fact.pair_text.size();
   }
   fact_.Reset();
@@ -197,20 +255,13 @@ Result<std::optional<CoalescedOp>> CollectiveFacts::OpOf(int64_t external_id) {
   return found;
 }
 
-Result<std::optional<int64_t>> CollectiveFacts::BatchAt(int64_t launch_ns) {
+Result<std::optional<int64_t>> CollectiveFacts::BatchAt(int64_t launch_ns, int64_t event_name) {
   std::optional<int64_t> found;
   if (!batch_.has_value()) return found;
   TRACEDB_TRY(batch_->Bind(1, launch_ns));
-  for (;;) {
-    TRACEDB_ASSIGN(any, batch_->Step());
-    if (!any) break;
-    if (batch_->Int(1) < launch_ns) continue;
-    if (found.has_value()) {  // of two threads, and nobody knows which launched it
-      found.reset();
-      break;
-    }
-    found = batch_->Int(0);
-  }
+  TRACEDB_TRY(batch_->Bind(2, event_name));
+  TRACEDB_ASSIGN(any, batch_->Step());
+  if (any && batch_->Int(1) >= launch_ns) found = batch_->Int(0);
   batch_->Reset();
   return found;
 }

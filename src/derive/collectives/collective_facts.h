@@ -28,7 +28,8 @@ struct CollectiveFact {
   int64_t group = 0;  // its communicator; 0: not known
   int64_t pair = 0;   // a number of `pair_text`; 0: no message from one rank to another
   std::string pair_text;
-  std::optional<bool> of_two;  // ranks the group has; none: not known
+  std::optional<bool> of_two;       // ranks the group has; none: not known
+  std::optional<int64_t> match_no;  // of a batch of messages, in place of a count
   FactValue collective, dtype, in_bytes, out_bytes, peer;
 };
 
@@ -44,17 +45,19 @@ class CollectiveFacts {
   // For a database that holds one trace of `rank`, after DeriveGroups(). This and the next put all
   // that may be asked for into temporary tables: pages may be written to the database after that.
   static Result<CollectiveFacts> Read(SqliteDb& db, int64_t rank);
-  // For kernels that have no group by their own args.
+  // For kernels that have no group by their own args, but an External id.
   Status ReadOperators(SqliteDb& db);
+  // For all that have no group by their own args.
+  Status ReadBatches(SqliteDb& db);
 
   // Valid until the next call.
   Result<const CollectiveFact*> Of(int64_t args_text);
   // A coalesced kernel has no args of a collective, but the operator has that it was launched in:
   // its External id says which. None before ReadOperators().
   Result<std::optional<CoalescedOp>> OpOf(int64_t external_id);
-  // What Of() is to be asked of a kernel that has neither, but was launched at a moment in which a
-  // thread was in a batch of messages with one other rank. None before ReadOperators().
-  Result<std::optional<int64_t>> BatchAt(int64_t launch_ns);
+  // What Of() is to be asked of a kernel of messages that has neither, but was launched at a moment
+  // in which one thread was in a batch of them. None before ReadBatches().
+  Result<std::optional<int64_t>> BatchAt(int64_t launch_ns, int64_t event_name);
 
  private:
   CollectiveFacts(int64_t rank, SqliteStatement fact) : rank_(rank), fact_(std::move(fact)) {}
@@ -62,7 +65,7 @@ class CollectiveFacts {
   int64_t rank_;
   SqliteStatement fact_;
   std::optional<SqliteStatement> op_;     // once ReadOperators() was called
-  std::optional<SqliteStatement> batch_;  // likewise
+  std::optional<SqliteStatement> batch_;  // once ReadBatches() was
   std::unordered_map<int64_t, CollectiveFact> known_;
   size_t text_bytes_ = 0;  // of known_
 };

@@ -22,6 +22,7 @@ struct CommunicationKernel {
   std::optional<int64_t> external_id;
   std::optional<int64_t> step;
   std::optional<int64_t> launch_ns;
+  int64_t event_name = 0;
 };
 
 class CommunicationKernels {
@@ -37,7 +38,7 @@ class CommunicationKernels {
     };
     return rows_.Add({kernel.id, kernel.ts_ns, kernel.dur_ns.value_or(0), kernel.args_text,
                       kernel.seq.value_or(0), kernel.external_id.value_or(0),
-                      kernel.step.value_or(0), kernel.launch_ns.value_or(0),
+                      kernel.step.value_or(0), kernel.launch_ns.value_or(0), kernel.event_name,
                       flag(kernel.dur_ns, kHasDur) | flag(kernel.seq, kHasSeq) |
                           flag(kernel.external_id, kHasExternalId) | flag(kernel.step, kHasStep) |
                           flag(kernel.launch_ns, kHasLaunch)});
@@ -51,7 +52,8 @@ class CommunicationKernels {
       };
       take(CommunicationKernel{row.id, row.ts_ns, known(row.dur_ns, kHasDur), row.args_text,
                                known(row.seq, kHasSeq), known(row.external_id, kHasExternalId),
-                               known(row.step, kHasStep), known(row.launch_ns, kHasLaunch)});
+                               known(row.step, kHasStep), known(row.launch_ns, kHasLaunch),
+                               row.event_name});
     });
   }
 
@@ -62,7 +64,7 @@ class CommunicationKernels {
   static constexpr int64_t kHasStep = 8;
   static constexpr int64_t kHasLaunch = 16;
   struct Row {
-    int64_t id, ts_ns, dur_ns, args_text, seq, external_id, step, launch_ns, flags;
+    int64_t id, ts_ns, dur_ns, args_text, seq, external_id, step, launch_ns, event_name, flags;
   };
 
   PackedRows<Row> rows_;

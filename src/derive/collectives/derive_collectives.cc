@@ -82,7 +82,7 @@ Result<CoalescedOp> ToldBy(const CommunicationKernel& kernel, CollectiveFacts& f
     if (op.has_value()) return *op;
   }
   if (!kernel.launch_ns.has_value()) return own;
-  TRACEDB_ASSIGN(batch, facts.BatchAt(*kernel.launch_ns));
+  TRACEDB_ASSIGN(batch, facts.BatchAt(*kernel.launch_ns, kernel.event_name));
   return batch.has_value() ? CoalescedOp{*batch, std::nullopt} : own;
 }
 
@@ -138,7 +138,7 @@ void Encode(const PartRow& part, const CollectiveFact& fact, const CollectivesPl
   add(part.has(kHasLaunch), part.launch_ns);
   record.Text(pair);
   add(by_seq.has_value(), matched_by_seq ? 1 : 0);
-  record.Int(matched_by_seq ? part.seq : part.of_pair);
+  record.Int(matched_by_seq ? part.seq : fact.match_no.value_or(part.of_pair));
 }
 
 }  // namespace

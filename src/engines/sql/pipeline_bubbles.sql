@@ -61,6 +61,13 @@ WITH recorded AS (
         trace_id
       FROM recorded
     )
+    AND NOT p.trace_id IN (
+      SELECT
+        u.trace_id AS trace_id
+      FROM collectives AS u /* in batches with several ranks */
+      WHERE
+        u.group_id IS NULL AND u.collective IN ('send', 'recv', 'sendrecv')
+    )
 ), member AS (
   SELECT
     g.group_id AS group_id, g.run_id AS run_id,

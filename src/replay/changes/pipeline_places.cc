@@ -30,7 +30,8 @@ Result<bool> HasMessages(SqliteDb& db, const JobRows& job) {
   // Of the capture, by the index that begins with it.
   TRACEDB_ASSIGN(row, db.Prepare("SELECT EXISTS (SELECT 1 FROM _collective_part "
                                  "WHERE capture_id = (SELECT capture_id FROM _trace "
-                                 "WHERE trace_id = ?1) AND pair <> '')"));
+                                 "WHERE trace_id = ?1) AND (pair <> '' OR group_id IS NULL "
+                                 "  AND collective IN ('send', 'recv', 'sendrecv')))"));
   TRACEDB_TRY(row.Bind(1, job.traces.front().trace_id));
   TRACEDB_ASSIGN(any, row.Step());
   return any && row.Int(0) != 0;
