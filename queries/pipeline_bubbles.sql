@@ -73,8 +73,9 @@ message AS MATERIALIZED (  -- sendrecv is two: both ways with one peer in one ke
   WHERE n.parallelism = 'pipeline' AND ifnull(p.dur_ns, 0) >= 0
     AND (w.way = 'send' OR p.collective = 'sendrecv')
     AND p.trace_id IN (SELECT trace_id FROM recorded)
-    AND p.trace_id NOT IN (SELECT u.trace_id FROM collectives u  -- in batches with several ranks
-                           WHERE u.group_id IS NULL AND u.collective IN ('send', 'recv', 'sendrecv'))
+    AND p.trace_id NOT IN (  -- in batches with several ranks
+      SELECT u.trace_id FROM collectives u
+      WHERE u.group_id IS NULL AND u.collective IN ('send', 'recv', 'sendrecv'))
 ),
 member AS MATERIALIZED (
   SELECT g.group_id, g.run_id, g.parallelism = 'pipeline' AS is_pipeline, r.value AS rank

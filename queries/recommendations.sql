@@ -1199,9 +1199,9 @@ kept AS MATERIALIZED (
   UNION ALL
   SELECT run_id, 'Who is waited for is not known', NULL, NULL,
          printf('%d communication kernels do not say who takes part in them, as those of messages '
-                || 'with several ranks in one batch and of older PyTorch do not; on one rank at least '
-                || '%.1f ms of them run while nothing is computed, and whoever is late for them '
-                || 'is not seen (nccl_unmatched, doctor/collective_metadata_missing)',
+                || 'with several ranks in one batch and of older PyTorch do not; on one rank '
+                || 'at least %.1f ms of them run while nothing is computed, and whoever is late '
+                || 'for them is not seen (nccl_unmatched, doctor/collective_metadata_missing)',
                 kernels, ns / 1e6),
          'compare what the ranks compute (stream_utilization, kernels_top by rank); record with a '
            || 'newer PyTorch, or with messages to one rank in each batch', NULL, 1, 1, NULL, NULL

@@ -132,22 +132,19 @@ Status TraceDerivation::DeriveLaunches() {
 // All that is read of the database for DeriveParts(), before pages are written to it.
 Status TraceDerivation::ReadCollectiveFacts() {
   TRACEDB_ASSIGN(facts, CollectiveFacts::Read(db_, trace_.rank));
-  bool any_untold = false;
-  bool any_coalesced = false;  // of these, that an operator may tell of
+  bool any_untold = false, any_with_id = false;  // of these, that an operator may tell of
   Status known = Done{};
   TRACEDB_TRY(trace_.activities.ForEach([&](const GpuActivity& activity) {
-    if (activity.kind != GpuKind::kCommunication || any_coalesced || !known.ok()) return;
+    if (activity.kind != GpuKind::kCommunication || any_with_id || !known.ok()) return;
     if (any_untold && !activity.has_external_id) return;
     const Result<const CollectiveFact*> fact = facts.Of(activity.args_text);
-    if (!fact.ok()) {
-      known = fact.error();
-    } else if (fact.value()->group == 0) {
-      any_untold = true;
-      any_coalesced = activity.has_external_id;
-    }
+    if (!fact.ok()) known = fact.error();
+    if (!fact.ok() || fact.value()->group != 0) return;
+    any_untold = true;
+    any_with_id = activity.has_external_id;
   }));
   TRACEDB_TRY(known);
-  if (any_coalesced) TRACEDB_TRY(facts.ReadOperators(db_));
+  if (any_with_id) TRACEDB_TRY(facts.ReadOperators(db_));
   if (any_untold) TRACEDB_TRY(facts.ReadBatches(db_));
   collective_facts_.emplace(std::move(facts));
   return db_.Execute("PRAGMA shrink_memory");

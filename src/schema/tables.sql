@@ -322,15 +322,13 @@ CREATE TABLE _collective_part (
   step INTEGER,
   launch_ts_ns INTEGER,
   -- Parts of one collective agree in group_id, capture_id and in these three.
-  pair TEXT,                      -- send and recv: '0>4'; of a batch of messages with one rank '0>4*',
-                                  -- both ways '0<>4*', with how many it has and by how much more
-                                  -- those back have been (collective_facts.cc); else ''; of several
-                                  -- parts of a rank with one Seq the second has '#2' at the end, and
-                                  -- so on
+  pair TEXT,                      -- send and recv: '0>4'; in a batch '0>4*', both ways '0<>4*'
+                                  -- (collective_facts.cc); else ''; of several parts of a rank with
+                                  -- one Seq the second has '#2' at the end, and so on
   by_seq INTEGER,                 -- 1: match_no is the Seq
-  match_no INTEGER                -- Seq (not of pairs in a group of more than two), else ordinal: of
-                                  -- a batch that of its first message, or of the pair, or of the
-                                  -- group's parts that are of no pair
+  match_no INTEGER                -- Seq (not of pairs in a group of more than two), else ordinal:
+                                  -- of the pair's parts, of a batch its first message's in the
+                                  -- pair, or of the group's parts that are of no pair
 );
 
 CREATE TABLE _collective_cause (

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "replay/changes/peer_times.h"
+#include "replay/peers/peer_times.h"
 #include "replay/graph/replay_graph.h"
 
 namespace tracedb {

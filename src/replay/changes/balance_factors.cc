@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "replay/changes/change_reader.h"
-#include "replay/changes/pipeline_places.h"
+#include "replay/peers/pipeline_places.h"
 #include "tracedb/base/interval.h"
 
 namespace tracedb {

@@ -7,12 +7,12 @@
 #include <tuple>
 #include <utility>
 
-#include "replay/changes/host_stretches.h"
-#include "replay/changes/late_peers.h"
-#include "replay/changes/peer_times.h"
 #include "replay/changes/scaled_weight.h"
 #include "replay/graph/host_steps.h"
 #include "replay/graph/stop_watch.h"
+#include "replay/peers/host_stretches.h"
+#include "replay/peers/late_peers.h"
+#include "replay/peers/peer_times.h"
 #include "tracedb/base/interval.h"
 #include "tracedb/schema/event_tables.h"
 

@@ -7,8 +7,8 @@
 #include <set>
 #include <vector>
 
-#include "replay/changes/activity_names.h"
 #include "replay/graph/replay_graph.h"
+#include "replay/peers/activity_names.h"
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
 

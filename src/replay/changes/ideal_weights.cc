@@ -8,10 +8,10 @@
 #include <unordered_map>
 #include <utility>
 
-#include "replay/changes/activity_names.h"
-#include "replay/changes/host_stretches.h"
-#include "replay/changes/peer_times.h"
 #include "replay/graph/host_steps.h"
+#include "replay/peers/activity_names.h"
+#include "replay/peers/host_stretches.h"
+#include "replay/peers/peer_times.h"
 #include "tracedb/base/interval.h"
 #include "tracedb/schema/event_tables.h"
 

@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include "replay/changes/late_peers.h"
-#include "replay/changes/peer_times.h"
 #include "replay/graph/host_steps.h"
 #include "replay/graph/stop_watch.h"
+#include "replay/peers/late_peers.h"
+#include "replay/peers/peer_times.h"
 #include "tracedb/base/interval.h"
 
 namespace tracedb {

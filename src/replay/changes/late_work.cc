@@ -6,9 +6,9 @@
 #include <tuple>
 #include <utility>
 
-#include "replay/changes/activity_names.h"
-#include "replay/changes/late_peers.h"
-#include "replay/changes/peer_times.h"
+#include "replay/peers/activity_names.h"
+#include "replay/peers/late_peers.h"
+#include "replay/peers/peer_times.h"
 #include "tracedb/base/interval.h"
 
 namespace tracedb {

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "replay/changes/activity_names.h"
 #include "replay/graph/replay_graph.h"
+#include "replay/peers/activity_names.h"
 
 namespace tracedb {
 

@@ -9,10 +9,10 @@
 #include <tuple>
 #include <utility>
 
-#include "replay/changes/activity_names.h"
-#include "replay/changes/peer_times.h"
-#include "replay/changes/pipeline_places.h"
 #include "replay/graph/stop_watch.h"
+#include "replay/peers/activity_names.h"
+#include "replay/peers/peer_times.h"
+#include "replay/peers/pipeline_places.h"
 #include "tracedb/base/interval.h"
 
 namespace tracedb {

@@ -5,8 +5,8 @@
 #include <functional>
 #include <vector>
 
-#include "replay/changes/activity_names.h"
 #include "replay/graph/replay_graph.h"
+#include "replay/peers/activity_names.h"
 
 namespace tracedb {
 

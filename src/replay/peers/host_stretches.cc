@@ -1,4 +1,4 @@
-#include "replay/changes/host_stretches.h"
+#include "replay/peers/host_stretches.h"
 
 #include <algorithm>
 #include <array>

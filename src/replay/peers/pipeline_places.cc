@@ -1,4 +1,4 @@
-#include "replay/changes/pipeline_places.h"
+#include "replay/peers/pipeline_places.h"
 
 #include <set>
 

@@ -1,6 +1,6 @@
-#include "replay/changes/late_peers.h"
+#include "replay/peers/late_peers.h"
 
-#include "replay/changes/pipeline_places.h"
+#include "replay/peers/pipeline_places.h"
 
 namespace tracedb {
 

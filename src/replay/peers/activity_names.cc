@@ -1,4 +1,4 @@
-#include "replay/changes/activity_names.h"
+#include "replay/peers/activity_names.h"
 
 #include <string>
 #include <unordered_map>

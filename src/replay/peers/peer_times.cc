@@ -1,4 +1,4 @@
-#include "replay/changes/peer_times.h"
+#include "replay/peers/peer_times.h"
 
 #include <algorithm>
 #include <limits>
