@@ -64,7 +64,7 @@ WITH recorded AS (
     AND NOT p.trace_id IN (
       SELECT
         u.trace_id AS trace_id
-      FROM collectives AS u /* in batches with several ranks */
+      FROM collectives AS u
       WHERE
         u.group_id IS NULL AND u.collective IN ('send', 'recv', 'sendrecv')
     )
