@@ -18,8 +18,8 @@
 #include <utility>
 #include <vector>
 
-#include "replay/peers/peer_times.h"
 #include "replay/graph/replay_graph.h"
+#include "replay/peers/peer_times.h"
 
 namespace tracedb {
 namespace {
