@@ -503,7 +503,8 @@ whole_base AS (
 no_partner AS (  -- kernels that say nothing of who else takes part, while nothing is computed; not
                  -- those from before the recording
   SELECT r.run_id, sum(x.kernels) AS kernels, max(x.ns) AS ns
-  FROM (SELECT c.trace_id, count(*) AS kernels,  -- that much is not hidden, at least
+  FROM (SELECT c.trace_id, count(*) AS kernels,
+               -- not hidden, at least
                total(max(c.dur_ns, 0)) - (SELECT total(u.overlap_ns) FROM device_uses u
                                           WHERE u.trace_id = c.trace_id) AS ns
         FROM collectives c JOIN kernels k ON k.slice_id = c.slice_id

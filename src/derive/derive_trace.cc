@@ -132,7 +132,7 @@ Status TraceDerivation::DeriveLaunches() {
 // All that is read of the database for DeriveParts(), before pages are written to it.
 Status TraceDerivation::ReadCollectiveFacts() {
   TRACEDB_ASSIGN(facts, CollectiveFacts::Read(db_, trace_.rank));
-  bool any_untold = false, any_with_id = false;  // of these, that an operator may tell of
+  bool any_untold = false, any_with_id = false;  // without a group; of these, with External id
   Status known = Done{};
   TRACEDB_TRY(trace_.activities.ForEach([&](const GpuActivity& activity) {
     if (activity.kind != GpuKind::kCommunication || any_with_id || !known.ok()) return;

@@ -323,7 +323,7 @@ CREATE TABLE _collective_part (
   launch_ts_ns INTEGER,
   -- Parts of one collective agree in group_id, capture_id and in these three.
   pair TEXT,                      -- send and recv: '0>4'; in a batch '0>4*', both ways '0<>4*'
-                                  -- (collective_facts.cc); else ''; of several parts of a rank with
+                                  -- (message_batches.h); else ''; of several parts of a rank with
                                   -- one Seq the second has '#2' at the end, and so on
   by_seq INTEGER,                 -- 1: match_no is the Seq
   match_no INTEGER                -- Seq (not of pairs in a group of more than two), else ordinal:

@@ -274,14 +274,8 @@ Status HostWork::Even(SqliteDb& db, const std::set<int64_t>& ranks, const std::s
   }
   std::map<uint32_t, std::vector<uint32_t>> peers;
   if (!graph_.rows().is_of_summaries) {
-    TRACEDB_ASSIGN(all_peers, PeersOfLate(db, graph_.rows(), ranks));
-    for (auto& [trace, of_trace] : all_peers) {
-      std::erase_if(of_trace.traces,
-                    [&](uint32_t peer) { return ranks.contains(graph_.rows().traces[peer].rank); });
-      if (of_trace.do_the_same && !of_trace.traces.empty()) {
-        peers.emplace(trace, std::move(of_trace.traces));
-      }
-    }
+    TRACEDB_ASSIGN(on_time, PeersOnTime(db, graph_.rows(), ranks));
+    peers = std::move(on_time);
   }
   HostWorkOfRanks(graph_, ranks, steps, watch, weights).Even(*likes_, peers);
   return Done{};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -20,13 +21,15 @@ class LateEnds {
       : graph_(graph), late_(late), watch_(watch), weights_(weights) {}
 
   Status Even(SqliteDb& db, const std::set<int64_t>& ranks) {
+    for (const auto& [of, from_ns] : late_.ends) {
+      if (!late_.late_in.contains(of.second)) steps_.insert(of.second);
+    }
+    if (steps_.empty()) return Done{};
     ForEachPiece([this](uint32_t, const OfTrace& of, int64_t ns) {
       took_ns_[of] = SumNs(took_ns_[of], ns);
     });
-    TRACEDB_ASSIGN(all_peers, PeersOfLate(db, graph_.rows(), ranks));
-    for (const auto& [trace, peers] : all_peers) {
-      if (peers.do_the_same) Compare(trace, peers.traces, ranks);
-    }
+    TRACEDB_ASSIGN(on_time, PeersOnTime(db, graph_.rows(), ranks));
+    for (const auto& [trace, peers] : on_time) Compare(trace, peers);
     if (longer_ns_.empty()) return Done{};
     ForEachPiece([this](uint32_t edge, const OfTrace& of, int64_t ns) {
       const auto longer = longer_ns_.find(of);
@@ -40,7 +43,7 @@ class LateEnds {
  private:
   using OfTrace = std::pair<uint32_t, int64_t>;  // trace, step
 
-  void Compare(uint32_t trace, const std::vector<uint32_t>& peers, const std::set<int64_t>& ranks) {
+  void Compare(uint32_t trace, const std::vector<uint32_t>& peers) {
     for (auto end = late_.ends.lower_bound({trace, kNoStep});
          end != late_.ends.end() && end->first.first == trace; ++end) {
       const int64_t step = end->first.second;
@@ -48,7 +51,6 @@ class LateEnds {
       if (own == took_ns_.end()) continue;
       std::vector<int64_t> others_ns;
       for (const uint32_t peer : peers) {
-        if (ranks.contains(graph_.rows().traces[peer].rank)) continue;
         if (!late_.peer_ends.contains({peer, step})) continue;
         const auto took = took_ns_.find({peer, step});
         others_ns.push_back(took == took_ns_.end() ? 0 : took->second);
@@ -67,7 +69,7 @@ class LateEnds {
       if (watch_.Asked()) return;
       if (graph_.ThreadOf(node) == kNone) continue;
       const OfTrace of(graph_.TraceOf(node), current.At(node));
-      if (late_.late_in.contains(of.second)) continue;
+      if (!steps_.contains(of.second)) continue;
       auto end = late_.ends.find(of);
       if (end == late_.ends.end()) {
         end = late_.peer_ends.find(of);
@@ -86,6 +88,7 @@ class LateEnds {
   const Lateness& late_;
   StopWatch& watch_;
   EdgeTimes& weights_;
+  std::set<int64_t> steps_;
   std::map<OfTrace, int64_t> took_ns_;
   std::map<OfTrace, int64_t> longer_ns_;  // than the peers
 };

@@ -256,10 +256,7 @@ class Weights {
     if (!late.late_in.empty()) {
       TRACEDB_TRY(host_work_.Even(db_, ranks, late.late_in, watch_, weights_));
     }
-    if (!rows_.is_of_summaries) {
-      return late.ends.empty() ? Status(Done{})
-                               : EvenEnds(db_, graph_, ranks, late, watch_, weights_);
-    }
+    if (!rows_.is_of_summaries) return EvenEnds(db_, graph_, ranks, late, watch_, weights_);
     return EvenOwnWork(db_, graph_, ranks, late, untold_, own_, watch_, weights_);
   }
 

@@ -33,4 +33,16 @@ Result<std::vector<std::pair<uint32_t, LatePeers>>> PeersOfLate(SqliteDb& db, co
   return peers;
 }
 
+Result<std::map<uint32_t, std::vector<uint32_t>>> PeersOnTime(SqliteDb& db, const JobRows& rows,
+                                                              const std::set<int64_t>& ranks) {
+  std::map<uint32_t, std::vector<uint32_t>> on_time;
+  TRACEDB_ASSIGN(all_peers, PeersOfLate(db, rows, ranks));
+  for (auto& [trace, peers] : all_peers) {
+    std::erase_if(peers.traces,
+                  [&](uint32_t peer) { return ranks.contains(rows.traces[peer].rank); });
+    if (peers.do_the_same && !peers.traces.empty()) on_time.emplace(trace, std::move(peers.traces));
+  }
+  return on_time;
+}
+
 }  // namespace tracedb

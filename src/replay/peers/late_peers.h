@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <utility>
 #include <vector>
@@ -22,5 +23,9 @@ struct LatePeers {
 // well.
 Result<std::vector<std::pair<uint32_t, LatePeers>>> PeersOfLate(SqliteDb& db, const JobRows& rows,
                                                                 const std::set<int64_t>& ranks);
+
+// Those peers that are not late, where they do the same; who has none is not in it. In order.
+Result<std::map<uint32_t, std::vector<uint32_t>>> PeersOnTime(SqliteDb& db, const JobRows& rows,
+                                                              const std::set<int64_t>& ranks);
 
 }  // namespace tracedb
