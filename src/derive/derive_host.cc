@@ -167,15 +167,16 @@ Status HostDerivation::StorePaths(RowStore& rows, size_t table, int64_t trace_id
 }
 
 Status HostDerivation::StoreUses(RowStore& rows, size_t host_table, size_t kernel_table,
-                                 int64_t trace_id) {
+                                 int64_t trace_id, int64_t first_row) {
   CountPending();
-  TRACEDB_TRY(StoreHostUse(rows, host_table, trace_id));
+  TRACEDB_TRY(StoreHostUse(rows, host_table, trace_id, first_row));
   return StoreKernelUse(rows, kernel_table, trace_id);
 }
 
-Status HostDerivation::StoreHostUse(RowStore& rows, size_t table, int64_t trace_id) {
+Status HostDerivation::StoreHostUse(RowStore& rows, size_t table, int64_t trace_id,
+                                    int64_t first_row) {
   RecordEncoder record;
-  int64_t rowid = 0;
+  int64_t rowid = first_row;
   for (const HostUse::Row& row : host_uses_.Sorted()) {
     if (row.sums == HostSums{}) continue;  // it was on a path in this step, for others of its name
     record.Reset();
@@ -191,7 +192,7 @@ Status HostDerivation::StoreHostUse(RowStore& rows, size_t table, int64_t trace_
       record.Int(value);
     }
     record.Int(0);  // graph_calls
-    TRACEDB_TRY(rows.Append(table, ++rowid, record.Finish()));
+    TRACEDB_TRY(rows.Append(table, rowid++, record.Finish()));
   }
   return Done{};
 }

@@ -51,9 +51,10 @@ class HostDerivation {
 
   // Fills _call_path, the table `table` of `rows`: ids are `first_path` + number of the path - 1.
   Status StorePaths(RowStore& rows, size_t table, int64_t trace_id, int64_t first_path) const;
-  // Fills _host_use and _kernel_use, which are tables of `rows` as well. Once, when all activities
-  // have been counted.
-  Status StoreUses(RowStore& rows, size_t host_table, size_t kernel_table, int64_t trace_id);
+  // Fills _host_use, its rowids from `first_row` on, and _kernel_use, which are tables of `rows` as
+  // well. Once, when all activities have been counted.
+  Status StoreUses(RowStore& rows, size_t host_table, size_t kernel_table, int64_t trace_id,
+                   int64_t first_row);
   // Writes the other tables. Once, last.
   Status Store(SqliteDb& db, int64_t trace_id, int64_t first_path);
 
@@ -65,7 +66,7 @@ class HostDerivation {
 
   void CountPending();
   void CountFor(const LaunchPath& path, const Pending& pending);
-  Status StoreHostUse(RowStore& rows, size_t table, int64_t trace_id);
+  Status StoreHostUse(RowStore& rows, size_t table, int64_t trace_id, int64_t first_row);
   Status StoreKernelUse(RowStore& rows, size_t table, int64_t trace_id);
   Status StoreSyncUse(SqliteDb& db, int64_t trace_id, int64_t first_path);
 

@@ -125,7 +125,7 @@ Status TraceDerivation::DeriveLaunches() {
   TRACEDB_ASSIGN(rows, RowStore::Open(db_.path(), roots));
   TRACEDB_TRY(launches_->Run(rows, 0));
   TRACEDB_TRY(launches_->host().StorePaths(rows, 1, trace_.trace_id, trace_.first_path));
-  TRACEDB_TRY(launches_->host().StoreUses(rows, 2, 3, trace_.trace_id));
+  TRACEDB_TRY(launches_->host().StoreUses(rows, 2, 3, trace_.trace_id, trace_.first_row));
   return rows.Finish();
 }
 

@@ -50,6 +50,7 @@ StagedChanges::StagedChanges(Key, fs::path database, Wait wait, SqliteDb holder)
       holder_(std::move(holder)) {}
 
 StagedChanges::~StagedChanges() {
+  if (vfs_ != nullptr) vfs_->See(nullptr);
   vfs_.reset();
   holder_.reset();
   if (file_ >= 0) close(file_);
@@ -110,11 +111,22 @@ Result<bool> StagedChanges::ReadHeader() {
 }
 
 Result<SqliteDb> StagedChanges::Connect() {
-  if (vfs_ == nullptr) vfs_ = std::make_unique<StagedVfs>(*this, database_.string());
+  if (vfs_ == nullptr) vfs_ = std::make_shared<StagedVfs>(*this, database_.string());
   TRACEDB_ASSIGN(db, SqliteDb::Open(database_, SqliteMode::kReadWrite, vfs_->name()));
   // What fails here is thrown away as a whole.
   TRACEDB_TRY(db.Execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF"));
   return db;
+}
+
+Status StagedChanges::Connect(StagedConnection& kept) {
+  if (!kept.db.has_value()) {
+    TRACEDB_ASSIGN(db, Connect());
+    kept.vfs = vfs_;
+    kept.db.emplace(std::move(db));
+  }
+  vfs_ = kept.vfs;
+  vfs_->See(this);
+  return Done{};
 }
 
 Status StagedChanges::ReadPage(uint32_t number, std::span<uint8_t> bytes) const {

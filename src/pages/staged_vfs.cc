@@ -76,7 +76,7 @@ sqlite3_vfs* System() { return sqlite3_vfs_find(nullptr); }
 }  // namespace
 
 StagedVfs::StagedVfs(StagedChanges& staged, std::string database)
-    : staged_(staged), database_(std::move(database)) {
+    : staged_(&staged), database_(std::move(database)) {
   static std::atomic<unsigned> count = 0;
   name_ = "tracedb-staged-" + std::to_string(++count);
   vfs_ = *System();
@@ -125,19 +125,20 @@ int StagedVfs::OpenFile(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, 
 }
 
 int StagedVfs::Read(void* into, int bytes, sqlite3_int64 offset) {
-  const uint32_t page_bytes = staged_.sizes_.page_bytes;
+  if (staged_ == nullptr) return SQLITE_IOERR_READ;
+  const uint32_t page_bytes = staged_->sizes_.page_bytes;
   auto* to = static_cast<uint8_t*>(into);
   std::vector<uint8_t> page(page_bytes);
   auto left = static_cast<size_t>(bytes);
   for (auto at = static_cast<uint64_t>(offset); left > 0;) {
     const uint64_t number = at / page_bytes + 1;
-    if (number > staged_.page_count_) {  // after the end
+    if (number > staged_->page_count_) {  // after the end
       std::memset(to, 0, left);
       return SQLITE_IOERR_SHORT_READ;
     }
     const size_t from = at % page_bytes;
     const size_t count = std::min<size_t>(left, page_bytes - from);
-    if (!staged_.ReadPage(static_cast<uint32_t>(number), page).ok()) return SQLITE_IOERR_READ;
+    if (!staged_->ReadPage(static_cast<uint32_t>(number), page).ok()) return SQLITE_IOERR_READ;
     std::memcpy(to, page.data() + from, count);
     to += count;
     at += count;
@@ -147,21 +148,24 @@ int StagedVfs::Read(void* into, int bytes, sqlite3_int64 offset) {
 }
 
 int StagedVfs::Write(const void* from, int bytes, sqlite3_int64 offset) {
-  const uint32_t page_bytes = staged_.sizes_.page_bytes;
+  if (staged_ == nullptr) return SQLITE_IOERR_WRITE;
+  const uint32_t page_bytes = staged_->sizes_.page_bytes;
   const auto at = static_cast<uint64_t>(offset);
   const bool whole = static_cast<uint32_t>(bytes) == page_bytes && at % page_bytes == 0;
   if (!whole) return SQLITE_IOERR_WRITE;  // SQLite writes a database page by page
   const auto number = static_cast<uint32_t>(at / page_bytes + 1);
-  const Status written = staged_.WritePage(number, {static_cast<const uint8_t*>(from), page_bytes});
+  const Status written = staged_->WritePage(number, {static_cast<const uint8_t*>(from), page_bytes});
   return written.ok() ? SQLITE_OK : SQLITE_FULL;
 }
 
 sqlite3_int64 StagedVfs::Size() const {
-  return static_cast<sqlite3_int64>(staged_.Place(staged_.page_count_ + 1));
+  if (staged_ == nullptr) return 0;
+  return static_cast<sqlite3_int64>(staged_->Place(staged_->page_count_ + 1));
 }
 
 void StagedVfs::Truncate(sqlite3_int64 bytes) {
-  staged_.page_count_ = static_cast<uint32_t>(bytes / staged_.sizes_.page_bytes);
+  if (staged_ == nullptr) return;
+  staged_->page_count_ = static_cast<uint32_t>(bytes / staged_->sizes_.page_bytes);
 }
 
 }  // namespace tracedb

@@ -18,6 +18,9 @@ class StagedVfs {
   StagedVfs(const StagedVfs&) = delete;
   StagedVfs& operator=(const StagedVfs&) = delete;
 
+  // From now on the file is these changes; none: it cannot be read or written.
+  void See(StagedChanges* staged) { staged_ = staged; }
+
   const char* name() const { return name_.c_str(); }
 
   // What SQLite calls a file by.
@@ -33,7 +36,7 @@ class StagedVfs {
   sqlite3_int64 Size() const;
   void Truncate(sqlite3_int64 bytes);
 
-  StagedChanges& staged_;
+  StagedChanges* staged_;
   std::string database_;
   std::string name_;
   sqlite3_vfs vfs_{};

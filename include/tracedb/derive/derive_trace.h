@@ -27,6 +27,7 @@ struct GatheredTrace {
   const HostSlices& host_slices;
   ArgsParallelism& parallelism;
   int64_t first_path = 1;  // the id of its first row in call_path
+  int64_t first_row = 1;   // of its events; sums that land as pages are numbered from it
   TimeRule times;          // what it does not keep is in nothing that is worked out
 };
 

@@ -23,6 +23,18 @@ namespace tracedb {
 
 class StagedVfs;
 
+// A connection that goes from changes to the next ones of the same database: to open one reads the
+// whole schema. Whoever has it drops it when changes that it saw were not committed.
+struct StagedConnection {
+  std::shared_ptr<StagedVfs> vfs;
+  std::optional<SqliteDb> db;  // closed first
+
+  void Drop() {
+    db.reset();
+    vfs.reset();
+  }
+};
+
 // Not thread safe.
 class StagedChanges {
  public:
@@ -49,6 +61,8 @@ class StagedChanges {
   // A connection that sees the database with the changes, and whose commits are changes. To be
   // closed before pages are added here.
   Result<SqliteDb> Connect();
+  // The same with one that is kept, or will be: without open statements when pages are added.
+  Status Connect(StagedConnection& kept);
 
   PageSizes sizes() const { return sizes_; }
   uint32_t page_count() const { return page_count_; }
@@ -94,7 +108,7 @@ class StagedChanges {
   int file_ = -1;     // closed after holder_: closing it drops the process's locks on the file
   int changes_ = -1;  // a file without a name: changed pages, each at its own place
   std::optional<SqliteDb> holder_;  // has the lock
-  std::unique_ptr<StagedVfs> vfs_;
+  std::shared_ptr<StagedVfs> vfs_;
   PageSizes sizes_;
   uint32_t old_page_count_ = 0;
   uint32_t page_count_ = 0;

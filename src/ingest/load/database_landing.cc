@@ -90,9 +90,11 @@ Result<fs::path> DatabaseLanding::MakeRows() {
 Status DatabaseLanding::Connect(const struct stat& status) {
   const bool same = kept_->device == status.st_dev && kept_->inode == status.st_ino;
   if (kept_->db.has_value() && same) return Done{};
-  kept_->db.reset();
+  kept_->Drop();
   TRACEDB_ASSIGN(db, OpenToChange(database_, *options_));
-  *kept_ = {std::move(db), status.st_dev, status.st_ino};
+  kept_->db.emplace(std::move(db));
+  kept_->device = status.st_dev;
+  kept_->inode = status.st_ino;
   return Done{};
 }
 
@@ -108,7 +110,7 @@ Status DatabaseLanding::ReadPlace() {
     return FileError(database_, "look at it", kFolderAdvice);
   }
   if (!place_.exists) {  // the rules of a new database are those of its schema
-    kept_->db.reset();
+    kept_->Drop();
     TRACEDB_TRY(LookAtCompanions(database_, false));
     TRACEDB_ASSIGN(rules, SqliteDb::OpenInMemory());
     TRACEDB_TRY(rules.Execute(RulesSql()));
@@ -275,7 +277,8 @@ Result<int64_t> DatabaseLanding::FindSourceOf(const std::string& folder,
 Status DatabaseLanding::Land(int64_t trace_id, const std::string& path,
                              const std::string& text_hash) {
   if (!place_.exists) return BecomeDatabase();
-  return MergeTrace({database_, rows(), *options_, trace_id, path, text_hash}, kept_->db);
+  return MergeTrace({database_, rows(), *options_, trace_id, path, text_hash},
+                    {kept_->db, kept_->staged});
 }
 
 Status DatabaseLanding::LandSource(int64_t source_id, const std::set<int64_t>& outdated) {

@@ -24,6 +24,7 @@
 #include "tracedb/base/sqlite_db.h"
 #include "tracedb/ingest/load/rows_file.h"
 #include "tracedb/ingest/load/trace_load.h"
+#include "tracedb/pages/staged_changes.h"
 #include "tracedb/schema/kind_rules.h"
 #include "tracedb/schema/parallelism.h"
 
@@ -43,8 +44,14 @@ struct LandingPlace {
 // longer than to add a small trace.
 struct KeptConnection {
   std::optional<SqliteDb> db;
+  StagedConnection staged;  // for what is added as pages
   dev_t device = 0;  // of the file it is to, which may be another one meanwhile
   ino_t inode = 0;
+
+  void Drop() {
+    db.reset();
+    staged.Drop();
+  }
 };
 
 class DatabaseLanding {

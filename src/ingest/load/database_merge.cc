@@ -49,7 +49,7 @@ std::vector<std::string> LargeTables() {
     tables.emplace_back(EventTableName(static_cast<EventTable>(i)));
   }
   tables.emplace_back("_launch");
-  tables.emplace_back("_call_path");
+  for (const char* table : {"_call_path", "_busy_segment", "_host_use"}) tables.emplace_back(table);
   return tables;
 }
 
@@ -97,16 +97,22 @@ struct TableTrees {
 };
 
 // The roots of the large tables' trees in both files; none where the files are not alike: users may
-// have indexes, columns or triggers of their own on ours, and SQLite honours these.
-Result<std::vector<TableTrees>> MatchTrees(SqliteDb& from, SqliteDb& to) {
+// have indexes, columns or triggers of their own on ours, and SQLite honours these. The rows of a
+// table without rowids are in an index.
+Result<std::vector<TableTrees>> MatchTrees(SqliteDb& db) {
+  const auto roots_in = [&db](const char* schema) {
+    return db.Prepare("SELECT type = 'index' OR coalesce(sql, '') LIKE '%WITHOUT ROWID', name, "
+                      "rootpage, coalesce(sql, '') FROM " +
+                      std::string(schema) +
+                      ".sqlite_schema WHERE tbl_name = ?1 AND type IN ('table', 'index', "
+                      "'trigger') ORDER BY type = 'table' DESC, type, name");
+  };
+  TRACEDB_ASSIGN(ours, roots_in("fresh"));
+  TRACEDB_ASSIGN(theirs, roots_in("main"));
   std::vector<TableTrees> all;
   for (const std::string& table : LargeTables()) {
-    const std::string roots =
-        "SELECT type = 'index', name, rootpage, coalesce(sql, '') FROM main.sqlite_schema WHERE "
-        "tbl_name = '" +
-        table + "' AND type IN ('table', 'index', 'trigger') ORDER BY type DESC, name";
-    TRACEDB_ASSIGN(ours, from.Prepare(roots));
-    TRACEDB_ASSIGN(theirs, to.Prepare(roots));
+    TRACEDB_TRY(ours.Bind(1, std::string_view(table)));
+    TRACEDB_TRY(theirs.Bind(1, std::string_view(table)));
     TableTrees found{table, {}};
     for (;;) {
       TRACEDB_ASSIGN(one, ours.Step());
@@ -118,6 +124,8 @@ Result<std::vector<TableTrees>> MatchTrees(SqliteDb& from, SqliteDb& to) {
       found.trees.push_back({ours.Int(0) == 1, static_cast<uint32_t>(ours.Int(2)),
                              static_cast<uint32_t>(theirs.Int(2))});
     }
+    ours.Reset();
+    theirs.Reset();
     all.push_back(std::move(found));
   }
   return all;
@@ -130,8 +138,17 @@ struct OpenFile {
   }
 };
 
+// The new rows of a table without ids of its own were numbered from the trace's first row on; those
+// that were added to the database's later have other numbers.
+Result<bool> ComesLast(SqliteDb& db, const std::string& table) {
+  if (table != "_host_use") return true;
+  TRACEDB_ASSIGN(comes_last, db.Integer("SELECT coalesce((SELECT max(rowid) FROM main._host_use) < "
+                                        "(SELECT min(rowid) FROM fresh._host_use), 1)"));
+  return comes_last != 0;
+}
+
 // False, or an error of kUnfit: it cannot be done this way, and nothing has changed.
-Result<bool> MergeAsPages(const MergeJob& job) {
+Result<bool> MergeAsPages(const MergeJob& job, StagedConnection& connection) {
   TRACEDB_ASSIGN(staged, StagedChanges::Begin(job.database, {kBusyWaitMs, job.options.stop}));
   if (staged == nullptr) return false;
   // Closed after every connection to the file: closing it drops their locks.
@@ -140,12 +157,13 @@ Result<bool> MergeAsPages(const MergeJob& job) {
   std::optional<TreeGraft> graft;
   std::vector<TreeGraft::Tree> trees;
   {
-    TRACEDB_ASSIGN(db, staged->Connect());
+    TRACEDB_TRY(staged->Connect(connection));
+    SqliteDb& db = *connection.db;
     if (job.options.stop != nullptr) db.StopWhen(*job.options.stop);
-    TRACEDB_ASSIGN(fresh, SqliteDb::Open(job.partial, SqliteMode::kFrozen));
-    TRACEDB_ASSIGN(page_bytes, fresh.Integer("PRAGMA page_size"));
-    TRACEDB_ASSIGN(pages, fresh.Integer("PRAGMA page_count"));
-    TRACEDB_ASSIGN(tables, MatchTrees(fresh, db));
+    TRACEDB_TRY(AttachFresh(db, job));
+    TRACEDB_ASSIGN(page_bytes, db.Integer("PRAGMA fresh.page_size"));
+    TRACEDB_ASSIGN(pages, db.Integer("PRAGMA fresh.page_count"));
+    TRACEDB_ASSIGN(tables, MatchTrees(db));
     const PageSizes sizes = staged->sizes();
     if (page_bytes != sizes.usable_bytes) return false;
     const TreeGraft::Source from{source.file, static_cast<uint32_t>(pages), job.partial};
@@ -155,15 +173,16 @@ Result<bool> MergeAsPages(const MergeJob& job) {
       TRACEDB_ASSIGN(large,
                      TreeGraft::IsLarge(from, sizes.page_bytes, table.trees.front().from_root));
       if (!large) continue;
+      TRACEDB_ASSIGN(comes_last, ComesLast(db, table.table));
+      if (!comes_last) continue;
       grafted.insert(table.table);
       trees.insert(trees.end(), table.trees.begin(), table.trees.end());
     }
     if (grafted.empty()) return false;
-    TRACEDB_TRY(AttachFresh(db, job));
     TRACEDB_TRY(db.Execute("BEGIN"));
     TRACEDB_TRY(CopyRows(db, grafted, job));
     TRACEDB_TRY(JoinRun(db, job.id));
-    TRACEDB_TRY(db.Execute("COMMIT"));
+    TRACEDB_TRY(db.Execute("COMMIT; DETACH fresh"));
   }
   TRACEDB_TRY(graft->Add(trees));
   TRACEDB_TRY(staged->Commit());
@@ -255,16 +274,17 @@ Result<bool> FitsInFreePages(const MergeJob& job) {
 
 }  // namespace
 
-Status MergeTrace(const MergeJob& job, std::optional<SqliteDb>& db) {
+Status MergeTrace(const MergeJob& job, const MergeConnections& connections) {
   TRACEDB_ASSIGN(large, HasLargeTable(job));
   const bool grafts = large && !job.options.replace;
   TRACEDB_ASSIGN(fits, grafts ? FitsInFreePages(job) : Result<bool>(false));
   if (grafts && !fits) {
-    db.reset();
-    const Result<bool> merged = MergeAsPages(job);
-    const bool other_way = merged.ok() ? !merged.value() : merged.error().kind == ErrorKind::kUnfit;
-    if (!other_way) return merged.ok() ? Status(Done{}) : merged.error();
+    const Result<bool> merged = MergeAsPages(job, connections.staged);
+    if (merged.ok() && merged.value()) return Done{};
+    connections.staged.Drop();  // with what it has seen of changes that were not made
+    if (!merged.ok() && merged.error().kind != ErrorKind::kUnfit) return merged.error();
   }
+  std::optional<SqliteDb>& db = connections.db;
   if (!db.has_value()) {
     TRACEDB_ASSIGN(opened, OpenToChange(job.database, job.options));
     db.emplace(std::move(opened));

@@ -11,11 +11,17 @@
 #include "ingest/load/table_copy.h"
 #include "tracedb/base/result.h"
 #include "tracedb/ingest/load/trace_load.h"
+#include "tracedb/pages/staged_changes.h"
 
 namespace tracedb {
 
-// `db`: a connection to the database, if there is one; none where it ends otherwise.
-Status MergeTrace(const MergeJob& job, std::optional<SqliteDb>& db);
+// Connections to the database, where there are any; none of those where it ends otherwise.
+struct MergeConnections {
+  std::optional<SqliteDb>& db;
+  StagedConnection& staged;
+};
+
+Status MergeTrace(const MergeJob& job, const MergeConnections& connections);
 
 // A trace that is in the database is of the run with this name from now on.
 Status NameRun(const std::filesystem::path& database, int64_t trace_id, const std::string& run,

@@ -311,6 +311,7 @@ Status TraceReading::StoreDerived(const fs::path& rows_file, bool with_views) {
                             builder_->host_slices(),
                             parallelism,
                             first_.path,
+                            first_.row,
                             built_.times};
   TRACEDB_ASSIGN(use, DeriveTrace(std::move(rows), trace, options_.limits));
   GiveMemoryBack();
