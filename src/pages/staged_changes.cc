@@ -18,6 +18,7 @@
 #include "pages/database_header.h"
 #include "pages/staged_vfs.h"
 #include "tracedb/base/folder_sync.h"
+#include "tracedb/base/run_caught.h"
 #include "tracedb/pages/page_bytes.h"
 
 namespace tracedb {
@@ -25,7 +26,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kCopyBytes = size_t{1} << 20;  // a multiple of every page size
+constexpr size_t kCopyBytes = size_t{1} << 20;  // of all threads; 8 times every page size
+constexpr size_t kCopyThreadsMax = 8;
 
 // A rollback journal, as SQLite's file format describes it.
 constexpr std::array<uint8_t, 8> kJournalMagic = {0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7};
@@ -237,19 +239,42 @@ Status StagedChanges::WriteNewPages() {
   return Done{};
 }
 
-// Runs of neighbours at once.
+// By several threads where there are many: each writes its own part of the file.
 Status StagedChanges::WriteCopies() {
-  std::vector<uint8_t> buffer(kCopyBytes);
-  const size_t run_max = kCopyBytes / sizes_.page_bytes;
-  for (size_t first = 0; first < copies_.size();) {
+  const size_t each_min = kCopyBytes / sizes_.page_bytes;
+  const size_t cores = std::max(1u, std::thread::hardware_concurrency());
+  const size_t useful = std::max<size_t>(1, copies_.size() / each_min);
+  const size_t parts = std::min(std::clamp<size_t>(cores / 4, 1, kCopyThreadsMax), useful);
+  std::vector<std::vector<uint8_t>> buffers(parts, std::vector<uint8_t>(kCopyBytes / parts));
+  std::vector<Status> done(parts, Done{});
+  const auto copy = [&](size_t part) {
+    const size_t first = copies_.size() * part / parts;
+    const size_t end = copies_.size() * (part + 1) / parts;
+    done[part] = RunCaught([&] {
+      return WriteCopies(std::span(copies_).subspan(first, end - first), buffers[part]);
+    });
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (size_t part = 1; part < parts; ++part) threads.emplace_back(copy, part);
+    copy(0);
+  }
+  for (const Status& status : done) TRACEDB_TRY(status);
+  return Done{};
+}
+
+// Runs of neighbours at once.
+Status StagedChanges::WriteCopies(std::span<const Copy> copies, std::span<uint8_t> buffer) const {
+  const size_t run_max = buffer.size() / sizes_.page_bytes;
+  for (size_t first = 0; first < copies.size();) {
     if (Stopped(wait_.stop)) return Interrupted();
-    const auto [from, to] = copies_[first];
+    const auto [from, to] = copies[first];
     size_t count = 1;
-    while (count < run_max && first + count < copies_.size() &&
-           copies_[first + count].from == from + count && copies_[first + count].to == to + count) {
+    while (count < run_max && first + count < copies.size() &&
+           copies[first + count].from == from + count && copies[first + count].to == to + count) {
       ++count;
     }
-    const std::span<uint8_t> run(buffer.data(), count * sizes_.page_bytes);
+    const auto run = buffer.first(count * sizes_.page_bytes);
     TRACEDB_TRY(ReadAll(source_, Place(from), run));
     for (size_t i = 0; i < count; ++i) {
       if (check_(run.subspan(i * sizes_.page_bytes, sizes_.page_bytes), sizes_)) continue;

@@ -93,6 +93,7 @@ class StagedChanges {
   Status WriteJournal();
   Status WriteNewPages();
   Status WriteCopies();
+  Status WriteCopies(std::span<const Copy> copies, std::span<uint8_t> buffer) const;
   Status WriteOldPages();
   Status LockOutReaders();
   Status RemoveJournal();

@@ -32,6 +32,8 @@ struct FirstIds {
   int64_t row = 1;
   int64_t text = 1;
   int64_t path = 1;  // in _call_path
+
+  bool operator==(const FirstIds&) const = default;
 };
 
 struct BuildSummary {

@@ -72,6 +72,7 @@ class DatabaseLanding {
   Result<std::filesystem::path> MakeRows();
   // The rows are in this file already.
   void Adopt(RowsFile rows) { rows_.emplace(std::move(rows)); }
+  RowsFile TakeRows() { return std::move(*rows_); }
   // Where they are made, once one of the two was called.
   const std::filesystem::path& rows() const { return rows_->path(); }
 

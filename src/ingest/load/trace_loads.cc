@@ -14,7 +14,7 @@
 #include "ingest/load/trace_reading.h"
 #include "ingest/parse/event_parser.h"
 #include "tracedb/base/database_files.h"
-#include "tracedb/derive/derive_trace.h"
+#include "tracedb/base/run_caught.h"
 #include "tracedb/ingest/load/rows_file.h"
 
 namespace tracedb {
@@ -25,24 +25,12 @@ namespace {
 
 constexpr auto kLookEvery = std::chrono::milliseconds(20);
 
-uint64_t BytesOf(const fs::path& file) {
-  std::error_code error;
-  const uint64_t bytes = fs::is_regular_file(file, error) ? fs::file_size(file, error) : 0;
-  return error ? 0 : bytes;
-}
-
-// More rows than a file of this size can be expected to have: one in 12 packed bytes, where traces
-// have one in 20. If there are more, the files after it are read again when it is their turn.
-int64_t RowsExpected(const fs::path& file) {
-  return static_cast<int64_t>(BytesOf(file) / 12 + 100'000);
-}
-
-bool IsAtLeast(const FirstIds& ids, const FirstIds& least) {
-  return ids.trace_id >= least.trace_id && ids.row >= least.row && ids.text >= least.text &&
-         ids.path >= least.path;
-}
-
 }  // namespace
+
+// The ids that a file's rows begin with: known when those before it have been read.
+struct NextIds {
+  std::shared_future<FirstIds> known;
+};
 
 // A file that is read on a thread of its own, into a file of its own.
 class ReadAhead {
@@ -63,15 +51,22 @@ class ReadAhead {
   ReadAhead(const ReadAhead&) = delete;
   ReadAhead& operator=(const ReadAhead&) = delete;
 
-  Status Start(const fs::path& database, const LandingPlace& place, const FirstIds& first) {
+  // `before`: the ids that come after those of the file before.
+  Status Start(const fs::path& database, const LandingPlace& place, NextIds before) {
     TRACEDB_ASSIGN(rows, RowsFile::Make(RealName(database)));
     rows_.emplace(std::move(rows));
-    done_ = std::async(std::launch::async, [this, place, first] {
-      Status read = reading_.Read(rows_->path(), place, first);
-      return read.ok() ? reading_.DeriveAhead(rows_->path()) : read;
+    next_ids_.known = next_.get_future().share();
+    done_ = std::async(std::launch::async, [this, database, place, before] {
+      Status read = RunCaught([&]() -> Status {
+        TRACEDB_TRY(reading_.Read(rows_->path(), place, {}));
+        return reading_.DeriveAhead(rows_->path());
+      });
+      return Number(std::move(read), database, before);
     });
     return Done{};
   }
+  // The ids that come after those of this file, if it lands; those before it where it does not.
+  const NextIds& next_ids() const { return next_ids_; }
 
   // It could not be started: this is to be said when it is its turn.
   void Fail(Error error) { failed_ = std::move(error); }
@@ -88,6 +83,19 @@ class ReadAhead {
   RowsFile TakeRows() { return std::move(*rows_); }
 
  private:
+  // Each file is read as the first of a database, and numbered when those before it have been read.
+  Status Number(Status read, const fs::path& database, const NextIds& before) {
+    const FirstIds first = before.known.get();
+    const FirstIds after = read.ok() ? reading_.NextIds() : FirstIds{};
+    next_.set_value({first.trace_id + after.trace_id - 1, first.row + after.row - 1,
+                     first.text + after.text - 1, first.path + after.path - 1});
+    if (!read.ok() || !reading_.is_derived() || first == reading_.first()) return read;
+    TRACEDB_ASSIGN(renumbered, RowsFile::Make(RealName(database)));
+    TRACEDB_TRY(reading_.Renumber(rows_->path(), renumbered.path(), first));
+    rows_.emplace(std::move(renumbered));
+    return Done{};
+  }
+
   LoadOptions options_;
   std::atomic<bool> give_up_ = false;
   std::atomic<uint64_t> file_bytes_ = 0;
@@ -97,18 +105,17 @@ class ReadAhead {
   std::optional<LoadSummary> unchanged_;
   std::optional<Error> failed_;
   std::optional<RowsFile> rows_;
+  std::promise<FirstIds> next_;
+  NextIds next_ids_;
   std::future<Status> done_;
 };
 
 void PrepareToReadTraces() { ChooseJsonParser(); }
 
 unsigned TraceLoads::SideBySide(const std::vector<fs::path>& files, size_t most) {
-  constexpr uint64_t kFileBytesMin = 4 << 20;  // packed; below, a start costs more than it brings
-  constexpr unsigned kCoresEach = 2;           // that a file keeps busy
-  const auto large = static_cast<size_t>(std::ranges::count_if(
-      files, [](const fs::path& file) { return BytesOf(file) >= kFileBytesMin; }));
+  constexpr unsigned kCoresEach = 2;  // that a file keeps busy
   const size_t cores = std::max(1u, std::thread::hardware_concurrency());
-  const size_t bound = std::min({large, cores / kCoresEach, most});
+  const size_t bound = std::min({files.size(), cores / kCoresEach, most});
   return static_cast<unsigned>(std::max<size_t>(bound, 1));
 }
 
@@ -118,7 +125,6 @@ TraceLoads::TraceLoads(std::vector<InputFile> files, fs::path database, LoadOpti
       database_(std::move(database)),
       options_(std::move(options)),
       side_by_side_(std::max(1u, side_by_side)),
-      next_ids_(std::make_unique<FirstIds>()),
       kept_(std::make_unique<KeptConnection>()) {}
 
 TraceLoads::~TraceLoads() {
@@ -151,7 +157,7 @@ Result<LoadSummary> TraceLoads::LoadNext() {
   ++next_;
   const std::unique_ptr<ReadAhead> ahead = std::move(ahead_.front());
   ahead_.pop_front();
-  return Land(file, *ahead);
+  return Land(*ahead);
 }
 
 Status TraceLoads::StartReading(const InputFile& file, ReadAhead& ahead) {
@@ -164,16 +170,17 @@ Status TraceLoads::StartReading(const InputFile& file, ReadAhead& ahead) {
       return Done{};
     }
   }
-  const FirstIds least = landing.place().first;
-  if (!IsAtLeast(*next_ids_, least)) *next_ids_ = least;
+  if (next_ids_ == nullptr) {
+    std::promise<FirstIds> first;
+    first.set_value(landing.place().first);
+    next_ids_ = std::make_unique<NextIds>(NextIds{first.get_future().share()});
+  }
   TRACEDB_TRY(ahead.Start(database_, landing.place(), *next_ids_));
-  const int64_t rows = RowsExpected(file.path);
-  *next_ids_ = {next_ids_->trace_id + 1, next_ids_->row + rows, next_ids_->text + rows,
-                next_ids_->path + CallPathsMax(options_.limits.host)};
+  *next_ids_ = ahead.next_ids();
   return Done{};
 }
 
-Result<LoadSummary> TraceLoads::Land(const InputFile& file, ReadAhead& ahead) {
+Result<LoadSummary> TraceLoads::Land(ReadAhead& ahead) {
   if (ahead.failed().has_value()) return *ahead.failed();
   if (ahead.unchanged().has_value()) return *ahead.unchanged();
   const auto begun = std::chrono::steady_clock::now();
@@ -183,17 +190,8 @@ Result<LoadSummary> TraceLoads::Land(const InputFile& file, ReadAhead& ahead) {
   }
   TRACEDB_TRY(ahead.TakeOutcome());
   TRACEDB_ASSIGN(landing, DatabaseLanding::Begin(database_, options_, *kept_));
-  // Others may have added traces meanwhile, or one before this had more rows than expected.
-  const bool fits = IsAtLeast(ahead.reading().first(), landing.place().first);
-  TraceReading again(file, options_);
-  if (fits) {
-    landing.Adopt(ahead.TakeRows());
-  } else {
-    ahead.reading().Forget();
-    TRACEDB_ASSIGN(rows, landing.MakeRows());
-    TRACEDB_TRY(again.Read(rows, landing.place(), landing.place().first));
-  }
-  TRACEDB_ASSIGN(summary, (fits ? ahead.reading() : again).Land(landing));
+  landing.Adopt(ahead.TakeRows());
+  TRACEDB_ASSIGN(summary, ahead.reading().Land(landing));
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begun;
   summary.seconds = seconds.count();
   return summary;

@@ -2,8 +2,10 @@
 
 #include <malloc.h>
 
+#include <algorithm>
 #include <system_error>
 
+#include "ingest/load/row_numbers.h"
 #include "ingest/load/stored_views.h"
 #include "tracedb/derive/derive_impossible.h"
 #include "tracedb/derive/derive_names.h"
@@ -82,6 +84,7 @@ Status TraceReading::Read(const fs::path& rows_file, const LandingPlace& place,
                           const FirstIds& first) {
   Stopwatch watch;
   first_ = first;
+  next_path_ = first.path;
   rules_.emplace(place.rules);
   parallelism_rules_ = place.parallelism_rules;
   TRACEDB_ASSIGN(writer, TableWriter::Create(rows_file, first_.trace_id));
@@ -105,9 +108,28 @@ Status TraceReading::Read(const fs::path& rows_file, const LandingPlace& place,
 }
 
 Status TraceReading::DeriveAhead(const fs::path& rows_file) {
-  if (options_.strict && issues_.Any()) return Done{};  // it does not land
+  if (!WillLand()) return Done{};
   rank_ = TellRank();
   return rank_.source == kRankChosen ? Status(Done{}) : Derive(rows_file, false);
+}
+
+bool TraceReading::WillLand() const {
+  return !(options_.strict && issues_.Any()) && !(options_.whole_only && !read_.complete);
+}
+
+FirstIds TraceReading::NextIds() const {
+  if (!WillLand()) return first_;
+  return {first_.trace_id + 1, built_.last_row + 1, built_.last_text + 1, next_path_};
+}
+
+Status TraceReading::Renumber(const fs::path& rows_file, const fs::path& renumbered,
+                              const FirstIds& first) {
+  TRACEDB_TRY(RenumberRows(rows_file, first_, renumbered, first));
+  built_.last_row += first.row - first_.row;
+  built_.last_text += first.text - first_.text;
+  next_path_ += first.path - first_.path;
+  first_ = first;
+  return Done{};
 }
 
 // The name of a file with several traces is not that of one rank.
@@ -162,6 +184,11 @@ Result<LoadSummary> TraceReading::Land(DatabaseLanding& landing) {
   }
   summary.derive_seconds = derive_seconds_;
   watch.Lap();
+  if (first_ != place.first) {  // others came, or did not come, before it
+    const RowsFile rows = landing.TakeRows();
+    TRACEDB_ASSIGN(renumbered, landing.MakeRows());
+    TRACEDB_TRY(Renumber(rows.path(), renumbered, place.first));
+  }
   if (!place.exists && !only_run_.has_value()) {  // derived before it was known to be the first
     TRACEDB_ASSIGN(db, OpenRows(landing.rows(), options_));
     TRACEDB_TRY(AddViews(db));
@@ -317,6 +344,8 @@ Status TraceReading::StoreDerived(const fs::path& rows_file, bool with_views) {
   GiveMemoryBack();
   TRACEDB_ASSIGN(db, OpenRows(rows_file, options_));
   TRACEDB_TRY(use.Store(db, trace));
+  TRACEDB_ASSIGN(last_path, db.Integer("SELECT coalesce(max(id), 0) FROM _call_path"));
+  next_path_ = std::max(first_.path, last_path + 1);
   TRACEDB_ASSIGN(moves, DecideRuns(db));  // fills its tables: it is a run of its own here
   (void)moves;
   if (with_views) TRACEDB_TRY(AddViews(db));

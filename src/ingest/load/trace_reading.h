@@ -25,21 +25,24 @@ class TraceReading {
   TraceReading(const InputFile& input, const LoadOptions& options)
       : input_(input), options_(options) {}
 
-  // Reads all of the input into `rows_file`, an empty file. `first`: its ids, where several are
-  // read at a time.
+  // Reads all of the input into `rows_file`, an empty file.
   Status Read(const std::filesystem::path& rows_file, const LandingPlace& place,
               const FirstIds& first);
   // Works out what queries need, before it is the trace's turn; only after Read(). Where nothing
   // but the traces before it tells its rank, Land() does that.
   Status DeriveAhead(const std::filesystem::path& rows_file);
-  // Only after Read(), whose rows are where the landing has them, with ids beyond the database's.
+  // Those of a trace after this one, if this one lands. Only after Read().
+  FirstIds NextIds() const;
+  // Copies the rows into `renumbered`, an empty file, with other ids. Only after DeriveAhead().
+  Status Renumber(const std::filesystem::path& rows_file, const std::filesystem::path& renumbered,
+                  const FirstIds& first);
+  // Only after Read(), whose rows are where the landing has them; numbered anew where their ids are
+  // not those after the database's.
   Result<LoadSummary> Land(DatabaseLanding& landing);
 
-  // What was gathered while reading, which DeriveAhead() and Land() need, is given back.
-  void Forget() { builder_.reset(); }
-
   const FirstIds& first() const { return first_; }
-  const BuildSummary& built() const { return built_; }
+  // Whether all has been worked out that a trace alone tells.
+  bool is_derived() const { return is_derived_; }
 
  private:
   Status StoreTrace(SqliteDb& db);
@@ -52,6 +55,7 @@ class TraceReading {
   Status StoreDerived(const std::filesystem::path& rows_file, bool with_views);
   // Those of a new database, whose one run is known then.
   Status AddViews(SqliteDb& db);
+  bool WillLand() const;
 
   const InputFile& input_;
   const LoadOptions& options_;
@@ -60,6 +64,7 @@ class TraceReading {
   ParallelismRules parallelism_rules_;
   std::optional<RecordBuilder> builder_;
   BuildSummary built_;
+  int64_t next_path_ = 1;
   ReadOutcome read_;
   TraceHeader header_;
   RankChoice rank_;

@@ -19,7 +19,7 @@
 
 namespace tracedb {
 
-struct FirstIds;
+struct NextIds;
 struct KeptConnection;
 class ReadAhead;
 
@@ -29,8 +29,8 @@ void PrepareToReadTraces();
 
 class TraceLoads {
  public:
-  // How many to read at a time, where nobody says: as cores and `most` allow, and no more than
-  // there are large files. More than one leaves gaps in the row ids.
+  // How many to read at a time, where nobody says: as cores and `most` allow. The database is the
+  // same with any number.
   static unsigned SideBySide(const std::vector<std::filesystem::path>& files, size_t most);
 
   // `options.limits` are those of each file. on_progress is called for the file whose turn it is.
@@ -46,7 +46,7 @@ class TraceLoads {
  private:
   Result<LoadSummary> LoadNext();
   Status StartReading(const InputFile& file, ReadAhead& ahead);
-  Result<LoadSummary> Land(const InputFile& file, ReadAhead& ahead);
+  Result<LoadSummary> Land(ReadAhead& ahead);
 
   std::vector<InputFile> files_;
   std::filesystem::path database_;
@@ -54,7 +54,7 @@ class TraceLoads {
   unsigned side_by_side_;
   size_t next_ = 0;                     // the file to land
   size_t started_ = 0;                  // files that are, or were, read ahead
-  std::unique_ptr<FirstIds> next_ids_;  // of the next file that is started
+  std::unique_ptr<NextIds> next_ids_;  // of the next file that is started
   std::unique_ptr<KeptConnection> kept_;
   std::deque<std::unique_ptr<ReadAhead>> ahead_;
 };

@@ -1,0 +1,77 @@
+#include "tracedb/pages/tree_copy.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <memory>
+
+#include "pages/record_sums.h"
+#include "pages/table_appender.h"
+#include "pages/tree_rows.h"
+#include "tracedb/pages/index_appender.h"
+#include "tracedb/pages/page_file.h"
+
+namespace tracedb {
+namespace {
+
+struct OpenFile {
+  int descriptor;
+  ~OpenFile() {
+    if (descriptor >= 0) close(descriptor);
+  }
+};
+
+template <typename Append>
+Status CopyRows(const TreeRows::File& from, const CopiedTree& tree, const Append& append) {
+  TreeRows rows(from, tree.root, tree.is_index);
+  RecordSums sums(tree.sums);
+  TreeRows::Row row;
+  for (;;) {
+    TRACEDB_ASSIGN(any, rows.Next(row));
+    if (!any) return Done{};
+    const auto record = sums.Add(row.record);
+    int64_t rowid;
+    if (record.empty() || __builtin_add_overflow(row.rowid, tree.add_to_rowid, &rowid)) {
+      return Error{ErrorKind::kOutput, from.path.string() + ": a number that is none",
+                   "check the disk"};
+    }
+    TRACEDB_TRY(append(rowid, record));
+  }
+}
+
+Status CopyTree(const TreeRows::File& from, PageFile& to, const CopiedTree& tree) {
+  if (tree.is_index) {
+    TRACEDB_ASSIGN(index, IndexAppender::Create(to, tree.root));
+    TRACEDB_TRY(CopyRows(from, tree, [&](int64_t, std::span<const uint8_t> record) {
+      return index.Append(record);
+    }));
+    return index.Finish();
+  }
+  TRACEDB_ASSIGN(table, TableAppender::Create(to, tree.root));
+  TRACEDB_TRY(CopyRows(from, tree, [&](int64_t rowid, std::span<const uint8_t> record) {
+    return table.Append(rowid, record);
+  }));
+  return table.Finish();
+}
+
+}  // namespace
+
+Status CopyTrees(const std::filesystem::path& from, const std::filesystem::path& to,
+                 const std::vector<CopiedTree>& trees) {
+  TRACEDB_ASSIGN(file, PageFile::Open(to));
+  const OpenFile open_file{open(from.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)};
+  struct stat status {};
+  if (open_file.descriptor < 0 || fstat(open_file.descriptor, &status) != 0) {
+    return Error{ErrorKind::kOutput, from.string() + ": cannot read it: " + std::strerror(errno),
+                 "check the disk"};
+  }
+  const auto pages = static_cast<uint32_t>(status.st_size / file->sizes().page_bytes);
+  const TreeRows::File source{open_file.descriptor, from, file->sizes(), pages};
+  for (const CopiedTree& tree : trees) TRACEDB_TRY(CopyTree(source, *file, tree));
+  return file->Finish();
+}
+
+}  // namespace tracedb
