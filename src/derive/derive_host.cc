@@ -5,6 +5,7 @@
 #include <bit>
 #include <utility>
 
+#include "derive/slices_ahead.h"
 #include "tracedb/derive/derive_trace.h"
 #include "tracedb/pages/record_encoder.h"
 
@@ -53,13 +54,15 @@ HostDerivation::HostDerivation(StepFinder steps, int64_t base_ns, const HostLimi
 
 Status HostDerivation::ReadSlices(const HostSlices& slices, const TimeRule& times,
                                   LaunchCalls& calls) {
-  HostSlices::Reader reader(slices);
+  SlicesAhead ahead(slices);
   const CallNesting::TakeCall take = [&calls](const LaunchCall& call) { return calls.Add(call); };
-  HostSlice slice;
-  while (reader.Next(slice)) {
-    if (times.KeepsHost(slice.ts, slice.dur)) TRACEDB_TRY(nest_.Add(slice, take));
-  }
-  TRACEDB_TRY(reader.status());
+  const auto add = [&](std::span<const HostSlice> lot) -> Status {
+    for (const HostSlice& slice : lot) {
+      if (times.KeepsHost(slice.ts, slice.dur)) TRACEDB_TRY(nest_.Add(slice, take));
+    }
+    return Done{};
+  };
+  TRACEDB_TRY(ahead.ForEach(add));
   nest_.Finish();
   return graphs_.Finish();
 }

@@ -35,6 +35,7 @@ void ReadCommon(const Row& row, HostSlice& slice) {
 }  // namespace
 
 Status HostSlices::Add(const HostSlice& slice) {
+  ++count_;
   const int64_t external_id = slice.external_id.value_or(0);
   switch (slice.kind) {
     case HostKind::kOperator:

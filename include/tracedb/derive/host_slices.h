@@ -69,6 +69,7 @@ class HostSlices {
   Status Add(const HostSlice& slice);
   // No slice comes any more.
   Status Finish();
+  size_t count() const { return count_; }
 
   // The slices by start; of those that start at once the longest first, then by id. After Finish().
   class Reader {
@@ -91,6 +92,7 @@ class HostSlices {
   SortedRuns<OperatorRow> operators_;
   SortedRuns<FunctionRow> functions_;
   SortedRuns<CallRow> calls_;
+  size_t count_ = 0;
 };
 
 }  // namespace tracedb
