@@ -222,18 +222,19 @@ std::string IsHashedOfSize(uint64_t file_bytes) {
 
 }  // namespace
 
-Result<std::optional<int64_t>> DatabaseLanding::FindSameFile(const std::string& file_hash,
-                                                             uint64_t file_bytes) {
-  return FindInput("_trace", IsFile(file_hash, file_bytes));
+Result<std::map<std::string, int64_t>> DatabaseLanding::TracesOfSize(uint64_t file_bytes) {
+  std::map<std::string, int64_t> traces;
+  TRACEDB_ASSIGN(rows, kept_->db->Prepare("SELECT file_hash, trace_id FROM _trace WHERE " +
+                                          IsHashedOfSize(file_bytes) + " ORDER BY trace_id DESC"));
+  for (;;) {
+    TRACEDB_ASSIGN(row, rows.Step());
+    if (!row) return traces;
+    traces[std::string(rows.Text(0))] = rows.Int(1);  // the first of several with the same content
+  }
 }
 
 Result<std::optional<int64_t>> DatabaseLanding::FindSameText(const std::string& text_hash) {
   return FindInput("_trace", IsText(text_hash));
-}
-
-Result<bool> DatabaseLanding::AnyOfSize(uint64_t file_bytes) {
-  TRACEDB_ASSIGN(found, FindInput("_trace", IsHashedOfSize(file_bytes)));
-  return found.has_value();
 }
 
 Result<std::optional<int64_t>> DatabaseLanding::FindSameSourceFile(const std::string& file_hash,

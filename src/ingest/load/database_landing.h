@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -76,15 +77,14 @@ class DatabaseLanding {
   // Where they are made, once one of the two was called.
   const std::filesystem::path& rows() const { return rows_->path(); }
 
-  // The trace that has the same content: by the file's own hash, or by the unpacked text's.
-  Result<std::optional<int64_t>> FindSameFile(const std::string& file_hash, uint64_t file_bytes);
+  // The traces that were read from files of this size, by their file_hash.
+  Result<std::map<std::string, int64_t>> TracesOfSize(uint64_t file_bytes);
+  // The trace that has the same unpacked content.
   Result<std::optional<int64_t>> FindSameText(const std::string& text_hash);
   // The ranks of the traces that were read from files of this folder, and that were recorded at
   // this time; none: at any. Without the trace of `path` where that is to be replaced.
   Result<std::set<int64_t>> RanksOf(const std::string& folder, const std::optional<Interval>& at,
                                     const std::string& path);
-  // Whether some trace in the database was read from a file of this size: hashing is worth it.
-  Result<bool> AnyOfSize(uint64_t file_bytes);
 
   // The same of sources (files that are no traces).
   Result<std::optional<int64_t>> FindSameSourceFile(const std::string& file_hash,
@@ -95,6 +95,7 @@ class DatabaseLanding {
                                                 std::optional<int64_t> rank,
                                                 const std::optional<std::string>& folder);
   Result<bool> IsSourceFile(int64_t source_id, const std::string& file_hash, uint64_t file_bytes);
+  // Whether some source in the database was read from a file of this size: hashing is worth it.
   Result<bool> AnySourceOfSize(uint64_t file_bytes);
   // The one that was read from the file of this name in this folder; 0: none was.
   Result<int64_t> FindSourceOf(const std::string& folder, const std::string& file_name);

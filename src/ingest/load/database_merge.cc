@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -96,36 +97,48 @@ struct TableTrees {
   std::vector<TreeGraft::Tree> trees;  // the table's own first
 };
 
+// The trees of a database by their table, as its schema has them.
+struct SchemaTree {
+  bool is_index;  // the rows of a table without rowids are in one as well
+  uint32_t root;
+  std::string name;
+  std::string sql;
+};
+using SchemaTrees = std::map<std::string, std::vector<SchemaTree>>;
+
+Result<SchemaTrees> ReadTrees(SqliteDb& db, const std::string& schema) {
+  TRACEDB_ASSIGN(rows,
+                 db.Prepare("SELECT tbl_name, type = 'index' OR coalesce(sql, '') LIKE "
+                            "'%WITHOUT ROWID', rootpage, name, coalesce(sql, '') FROM " +
+                            schema +
+                            ".sqlite_schema WHERE type IN ('table', 'index', 'trigger') "
+                            "ORDER BY tbl_name, type = 'table' DESC, type, name"));
+  SchemaTrees trees;
+  for (;;) {
+    TRACEDB_ASSIGN(row, rows.Step());
+    if (!row) return trees;
+    trees[std::string(rows.Text(0))].push_back({rows.Int(1) == 1,
+                                                static_cast<uint32_t>(rows.Int(2)),
+                                                std::string(rows.Text(3)),
+                                                std::string(rows.Text(4))});
+  }
+}
+
 // The roots of the large tables' trees in both files; none where the files are not alike: users may
-// have indexes, columns or triggers of their own on ours, and SQLite honours these. The rows of a
-// table without rowids are in an index.
+// have indexes, columns or triggers of their own on ours, and SQLite honours these.
 Result<std::vector<TableTrees>> MatchTrees(SqliteDb& db) {
-  const auto roots_in = [&db](const char* schema) {
-    return db.Prepare("SELECT type = 'index' OR coalesce(sql, '') LIKE '%WITHOUT ROWID', name, "
-                      "rootpage, coalesce(sql, '') FROM " +
-                      std::string(schema) +
-                      ".sqlite_schema WHERE tbl_name = ?1 AND type IN ('table', 'index', "
-                      "'trigger') ORDER BY type = 'table' DESC, type, name");
-  };
-  TRACEDB_ASSIGN(ours, roots_in("fresh"));
-  TRACEDB_ASSIGN(theirs, roots_in("main"));
+  TRACEDB_ASSIGN(ours, ReadTrees(db, "fresh"));
+  TRACEDB_ASSIGN(theirs, ReadTrees(db, "main"));
   std::vector<TableTrees> all;
   for (const std::string& table : LargeTables()) {
-    TRACEDB_TRY(ours.Bind(1, std::string_view(table)));
-    TRACEDB_TRY(theirs.Bind(1, std::string_view(table)));
     TableTrees found{table, {}};
-    for (;;) {
-      TRACEDB_ASSIGN(one, ours.Step());
-      TRACEDB_ASSIGN(other, theirs.Step());
-      if (!one && !other) break;
-      if (one != other || ours.Text(1) != theirs.Text(1) || ours.Text(3) != theirs.Text(3)) {
-        return std::vector<TableTrees>();
-      }
-      found.trees.push_back({ours.Int(0) == 1, static_cast<uint32_t>(ours.Int(2)),
-                             static_cast<uint32_t>(theirs.Int(2))});
+    const std::vector<SchemaTree>& from = ours[table];
+    const std::vector<SchemaTree>& to = theirs[table];
+    if (from.size() != to.size()) return std::vector<TableTrees>();
+    for (size_t i = 0; i < from.size(); ++i) {
+      if (from[i].name != to[i].name || from[i].sql != to[i].sql) return std::vector<TableTrees>();
+      found.trees.push_back({from[i].is_index, from[i].root, to[i].root});
     }
-    ours.Reset();
-    theirs.Reset();
     all.push_back(std::move(found));
   }
   return all;

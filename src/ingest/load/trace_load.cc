@@ -17,7 +17,8 @@ Result<LoadSummary> LoadTrace(const InputFile& input, const std::filesystem::pat
   TRACEDB_ASSIGN(landing, DatabaseLanding::Begin(database, options, kept));
   TRACEDB_TRY(landing.CheckTakesTraces());
   if (!options.replace) {
-    TRACEDB_ASSIGN(unchanged, FindUnchangedFile(input, options.stop, landing));
+    TRACEDB_ASSIGN(traces_of_size, TracesOfSize(input, landing));
+    TRACEDB_ASSIGN(unchanged, FindUnchangedFile(input, options.stop, traces_of_size));
     if (unchanged.has_value()) return *std::move(unchanged);
   }
   TraceReading reading(input, options);

@@ -4,7 +4,10 @@
 #include <atomic>
 #include <chrono>
 #include <future>
+#include <map>
+#include <memory>
 #include <optional>
+#include <string>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -51,17 +54,20 @@ class ReadAhead {
   ReadAhead(const ReadAhead&) = delete;
   ReadAhead& operator=(const ReadAhead&) = delete;
 
-  // `before`: the ids that come after those of the file before.
-  Status Start(const fs::path& database, const LandingPlace& place, NextIds before) {
-    TRACEDB_ASSIGN(rows, RowsFile::Make(RealName(database)));
+  // What a file is read with.
+  struct Begin {
+    fs::path database;
+    LandingPlace place;
+    std::map<std::string, int64_t> traces_of_size;  // to none of which it is compared with --replace
+    NextIds before;  // the ids that come after those of the file before
+  };
+  Status Start(Begin begin) {
+    TRACEDB_ASSIGN(rows, RowsFile::Make(RealName(begin.database)));
     rows_.emplace(std::move(rows));
     next_ids_.known = next_.get_future().share();
-    done_ = std::async(std::launch::async, [this, database, place, before] {
-      Status read = RunCaught([&]() -> Status {
-        TRACEDB_TRY(reading_.Read(rows_->path(), place, {}));
-        return reading_.DeriveAhead(rows_->path());
-      });
-      return Number(std::move(read), database, before);
+    done_ = std::async(std::launch::async, [this, begin = std::move(begin)] {
+      Status read = RunCaught([&] { return Read(begin); });
+      return Number(std::move(read), begin);
     });
     return Done{};
   }
@@ -71,8 +77,7 @@ class ReadAhead {
   // It could not be started: this is to be said when it is its turn.
   void Fail(Error error) { failed_ = std::move(error); }
   const std::optional<Error>& failed() const { return failed_; }
-  // Nothing to read: this is to be said of it.
-  void Skip(LoadSummary unchanged) { unchanged_ = std::move(unchanged); }
+  // When it is done: what is to be said of a file that the database has already.
   const std::optional<LoadSummary>& unchanged() const { return unchanged_; }
 
   bool IsDone() const { return done_.wait_for(kLookEvery) == std::future_status::ready; }
@@ -83,14 +88,23 @@ class ReadAhead {
   RowsFile TakeRows() { return std::move(*rows_); }
 
  private:
+  Status Read(const Begin& begin) {
+    TRACEDB_ASSIGN(unchanged, FindUnchangedFile(reading_.input(), &give_up_, begin.traces_of_size));
+    unchanged_ = std::move(unchanged);
+    if (unchanged_.has_value()) return Done{};
+    TRACEDB_TRY(reading_.Read(rows_->path(), begin.place, {}));
+    return reading_.DeriveAhead(rows_->path());
+  }
+
   // Each file is read as the first of a database, and numbered when those before it have been read.
-  Status Number(Status read, const fs::path& database, const NextIds& before) {
-    const FirstIds first = before.known.get();
-    const FirstIds after = read.ok() ? reading_.NextIds() : FirstIds{};
+  Status Number(Status read, const Begin& begin) {
+    const FirstIds first = begin.before.known.get();
+    const bool is_new = read.ok() && !unchanged_.has_value();
+    const FirstIds after = is_new ? reading_.NextIds() : FirstIds{};
     next_.set_value({first.trace_id + after.trace_id - 1, first.row + after.row - 1,
                      first.text + after.text - 1, first.path + after.path - 1});
-    if (!read.ok() || !reading_.is_derived() || first == reading_.first()) return read;
-    TRACEDB_ASSIGN(renumbered, RowsFile::Make(RealName(database)));
+    if (!is_new || !reading_.is_derived() || first == reading_.first()) return read;
+    TRACEDB_ASSIGN(renumbered, RowsFile::Make(RealName(begin.database)));
     TRACEDB_TRY(reading_.Renumber(rows_->path(), renumbered.path(), first));
     rows_.emplace(std::move(renumbered));
     return Done{};
@@ -163,38 +177,47 @@ Result<LoadSummary> TraceLoads::LoadNext() {
 Status TraceLoads::StartReading(const InputFile& file, ReadAhead& ahead) {
   TRACEDB_ASSIGN(landing, DatabaseLanding::Begin(database_, options_, *kept_));
   TRACEDB_TRY(landing.CheckTakesTraces());
+  std::map<std::string, int64_t> traces_of_size;
   if (!options_.replace) {
-    TRACEDB_ASSIGN(unchanged, FindUnchangedFile(file, options_.stop, landing));
-    if (unchanged.has_value()) {
-      ahead.Skip(*std::move(unchanged));
-      return Done{};
-    }
+    TRACEDB_ASSIGN(found, TracesOfSize(file, landing));
+    traces_of_size = std::move(found);
   }
   if (next_ids_ == nullptr) {
     std::promise<FirstIds> first;
     first.set_value(landing.place().first);
     next_ids_ = std::make_unique<NextIds>(NextIds{first.get_future().share()});
   }
-  TRACEDB_TRY(ahead.Start(database_, landing.place(), *next_ids_));
+  TRACEDB_TRY(
+      ahead.Start({database_, landing.place(), std::move(traces_of_size), *next_ids_}));
   *next_ids_ = ahead.next_ids();
   return Done{};
 }
 
 Result<LoadSummary> TraceLoads::Land(ReadAhead& ahead) {
   if (ahead.failed().has_value()) return *ahead.failed();
-  if (ahead.unchanged().has_value()) return *ahead.unchanged();
   const auto begun = std::chrono::steady_clock::now();
   while (!ahead.IsDone()) {
     if (options_.stop != nullptr && options_.stop->load()) ahead.GiveUp();
     if (options_.on_progress) options_.on_progress(ahead.Progress());
   }
   TRACEDB_TRY(ahead.TakeOutcome());
+  if (ahead.unchanged().has_value()) return *ahead.unchanged();
   TRACEDB_ASSIGN(landing, DatabaseLanding::Begin(database_, options_, *kept_));
   landing.Adopt(ahead.TakeRows());
   TRACEDB_ASSIGN(summary, ahead.reading().Land(landing));
+  Dispose(landing.TakeRows());
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begun;
   summary.seconds = seconds.count();
   return summary;
+}
+
+// To free a large file's pages takes milliseconds, in which the next file can land.
+void TraceLoads::Dispose(RowsFile rows) {
+  const auto kept = std::make_shared<RowsFile>(std::move(rows));
+  static_cast<void>(RunCaught([&]() -> Status {
+    disposing_ = std::async(std::launch::async, [last = kept]() mutable { last.reset(); });
+    return Done{};
+  }));
 }
 
 }  // namespace tracedb

@@ -352,21 +352,24 @@ Status TraceReading::StoreDerived(const fs::path& rows_file, bool with_views) {
   return db.Execute("COMMIT");
 }
 
-Result<std::optional<LoadSummary>> FindUnchangedFile(const InputFile& input,
-                                                     const std::atomic<bool>* stop,
-                                                     DatabaseLanding& landing) {
+Result<std::map<std::string, int64_t>> TracesOfSize(const InputFile& input,
+                                                    DatabaseLanding& landing) {
   std::error_code error;
-  if (!landing.place().exists || !IsRegularFile(input.path)) return std::optional<LoadSummary>();
-  const uint64_t bytes = fs::file_size(input.path, error);
-  TRACEDB_ASSIGN(likely, landing.AnyOfSize(bytes));
-  if (!likely) return std::optional<LoadSummary>();
+  if (!landing.place().exists || !IsRegularFile(input.path)) return std::map<std::string, int64_t>();
+  return landing.TracesOfSize(fs::file_size(input.path, error));
+}
+
+Result<std::optional<LoadSummary>> FindUnchangedFile(
+    const InputFile& input, const std::atomic<bool>* stop,
+    const std::map<std::string, int64_t>& traces_of_size) {
+  if (traces_of_size.empty()) return std::optional<LoadSummary>();
   TRACEDB_ASSIGN(hash, HashFile(input.path, stop));
-  TRACEDB_ASSIGN(trace_id, landing.FindSameFile(hash + input.read_mark, bytes));
-  if (!trace_id.has_value()) return std::optional<LoadSummary>();
+  const auto found = traces_of_size.find(hash + input.read_mark);
+  if (found == traces_of_size.end()) return std::optional<LoadSummary>();
   LoadSummary summary;
   summary.path = input.name();
   summary.skipped = true;
-  summary.trace_id = *trace_id;
+  summary.trace_id = found->second;
   return std::optional(std::move(summary));
 }
 

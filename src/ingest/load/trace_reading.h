@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,6 +41,7 @@ class TraceReading {
   // not those after the database's.
   Result<LoadSummary> Land(DatabaseLanding& landing);
 
+  const InputFile& input() const { return input_; }
   const FirstIds& first() const { return first_; }
   // Whether all has been worked out that a trace alone tells.
   bool is_derived() const { return is_derived_; }
@@ -76,9 +78,13 @@ class TraceReading {
   double derive_seconds_ = 0;
 };
 
-// What to say of a file that the database was made of; nothing for others. Without unpacking it.
-Result<std::optional<LoadSummary>> FindUnchangedFile(const InputFile& input,
-                                                     const std::atomic<bool>* stop,
-                                                     DatabaseLanding& landing);
+// The traces in the database that were read from files as long as this one, by the files' hashes.
+Result<std::map<std::string, int64_t>> TracesOfSize(const InputFile& input,
+                                                    DatabaseLanding& landing);
+
+// What to say of a file that is one of those; nothing for others. Without unpacking it.
+Result<std::optional<LoadSummary>> FindUnchangedFile(
+    const InputFile& input, const std::atomic<bool>* stop,
+    const std::map<std::string, int64_t>& traces_of_size);
 
 }  // namespace tracedb

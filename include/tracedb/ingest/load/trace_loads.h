@@ -11,6 +11,7 @@
 #include <deque>
 #include <filesystem>
 #include <functional>
+#include <future>
 #include <memory>
 #include <vector>
 
@@ -22,6 +23,7 @@ namespace tracedb {
 struct NextIds;
 struct KeptConnection;
 class ReadAhead;
+class RowsFile;
 
 // Before anything is begun that is to be undone: where there is no memory for this, it ends the
 // program.
@@ -47,6 +49,7 @@ class TraceLoads {
   Result<LoadSummary> LoadNext();
   Status StartReading(const InputFile& file, ReadAhead& ahead);
   Result<LoadSummary> Land(ReadAhead& ahead);
+  void Dispose(RowsFile rows);
 
   std::vector<InputFile> files_;
   std::filesystem::path database_;
@@ -57,6 +60,7 @@ class TraceLoads {
   std::unique_ptr<NextIds> next_ids_;  // of the next file that is started
   std::unique_ptr<KeptConnection> kept_;
   std::deque<std::unique_ptr<ReadAhead>> ahead_;
+  std::future<void> disposing_;
 };
 
 }  // namespace tracedb
