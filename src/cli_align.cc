@@ -5,10 +5,10 @@
 #include <cstdio>
 #include <string>
 #include <system_error>
-#include <thread>
 
 #include "cli_commands.h"
 #include "cli_progress.h"
+#include "tracedb/base/cores.h"
 #include "tracedb/base/database_files.h"
 #include "tracedb/base/folder_sync.h"
 #include "tracedb/base/run_caught.h"
@@ -81,7 +81,7 @@ Status CheckDatabase(const GlobalOptions& global) {
 ExplainOptions Explaining(ExplainScope scope, const std::atomic<bool>& stop,
                           size_t memory_bytes = LoadLimits::kMemoryBytesDefault) {
   const size_t most = std::max<size_t>(memory_bytes / 2 / kExplainBytesEach, 2) - 1;
-  const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+  const unsigned cores = CoresToUse();
   ExplainOptions options;
   options.scope = scope;
   options.threads = static_cast<unsigned>(std::min<size_t>(cores, most));

@@ -5,12 +5,12 @@
 #include <array>
 #include <cstdlib>
 #include <system_error>
-#include <thread>
 #include <utility>
 
 #include "cli_commands.h"
 #include "cli_progress.h"
 #include "cli_sources.h"
+#include "tracedb/base/cores.h"
 #include "tracedb/base/database_files.h"
 #include "tracedb/base/file_bytes.h"
 #include "tracedb/base/sqlite_db.h"
@@ -50,7 +50,7 @@ void KeepSmallBlocks(size_t memory_bytes) {
   constexpr size_t kKeptShare = 16;  // of all arenas
   constexpr size_t kKeptBytesMax = 8 << 20;
   if (memory_bytes < kMemoryBytesMin) return;
-  const unsigned arenas = std::max(1u, std::thread::hardware_concurrency() / 2);
+  const unsigned arenas = std::max(1u, CoresToUse() / 2);
   const size_t kept_bytes = std::min(memory_bytes / kKeptShare / arenas, kKeptBytesMax);
   mallopt(M_TRIM_THRESHOLD, static_cast<int>(kept_bytes));
   mallopt(M_ARENA_MAX, static_cast<int>(arenas));
@@ -79,7 +79,7 @@ Result<unsigned> ShareOut(const IngestOptions& options,
         fmt::format("--jobs {}: each file wants {} MiB of --memory", jobs, kEachMin / kMiB),
         fmt::format("give --memory {}M or more, or fewer jobs", jobs * (kEachMin / kMiB))};
   }
-  const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+  const unsigned cores = CoresToUse();
   const unsigned parsers = std::max(2u, cores / jobs) - 1;  // one core reads
   limits = LoadLimits::For(each_bytes, options.threads != 0 ? options.threads : parsers);
   return jobs;

@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <system_error>
-#include <thread>
 
 #include "cli_commands.h"
 #include "cli_functions.h"
 #include "cli_progress.h"
+#include "tracedb/base/cores.h"
 #include "tracedb/query/doc/query_builtin.h"
 #include "tracedb/query/run/gathered_notes.h"
 #include "tracedb/query/run/query_database.h"
@@ -31,7 +31,7 @@ size_t WorkersFor(const std::filesystem::path& database) {
   std::error_code error;
   const uintmax_t bytes = std::filesystem::file_size(database, error);
   if (error || bytes < kBytesForMoreThanTwo) return 2;
-  return std::clamp(std::thread::hardware_concurrency(), 2u, kWorkersMax);
+  return std::clamp(CoresToUse(), 2u, kWorkersMax);
 }
 
 Result<SqliteDb> Open(const GlobalOptions& global, const std::atomic<bool>& stop) {

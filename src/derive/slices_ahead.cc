@@ -6,8 +6,7 @@
 
 namespace tracedb {
 
-SlicesAhead::SlicesAhead(const HostSlices& slices)
-    : reader_(slices), empty_(kLots), full_(kLots) {
+SlicesAhead::SlicesAhead(const HostSlices& slices) : reader_(slices), empty_(kLots), full_(kLots) {
   if (slices.count() <= kFew) return;
   for (size_t i = 0; i < kLots; ++i) static_cast<void>(empty_.Push(Lot()));
   thread_ = std::jthread([this] {

@@ -1,7 +1,8 @@
 #include "tracedb/memory/load_limits.h"
 
 #include <algorithm>
-#include <thread>
+
+#include "tracedb/base/cores.h"
 
 namespace tracedb {
 
@@ -27,7 +28,7 @@ LoadLimits LoadLimits::For(size_t memory_bytes, unsigned threads) {
   constexpr size_t kMiB = size_t{1} << 20;
   LoadLimits limits;
   limits.memory_bytes = std::max(memory_bytes, kMemoryBytesMin);
-  const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+  const unsigned cores = CoresToUse();
   // Reading keeps one core busy; on two, a second parser takes it away from the reader for longer
   // than it helps (bench/README.md).
   limits.parsers = threads != 0 ? threads : std::clamp(cores - 1, 1u, 6u);

@@ -18,7 +18,7 @@ constexpr std::array<uint8_t, 10> kNumberBytes = {0, 1, 2, 3, 4, 6, 8, 8, 0, 0};
 bool IsInteger(uint64_t type) { return (type >= 1 && type <= 6) || type == 8 || type == 9; }
 
 size_t BytesOf(uint64_t type) {
-  return type >= kTextTypeMin ? static_cast<size_t>((type - kTextTypeMin) / 2)
+  return type >= kTextTypeMin         ? static_cast<size_t>((type - kTextTypeMin) / 2)
          : type < kNumberBytes.size() ? kNumberBytes[type]
                                       : 0;
 }
@@ -33,7 +33,8 @@ int64_t IntegerAt(const uint8_t* from, uint64_t type) {
 
 // The shortest type that has it.
 uint8_t TypeOf(int64_t value) {
-  if (value == 0 || value == 1) return static_cast<uint8_t>(kZeroType + static_cast<uint64_t>(value));
+  if (value == 0 || value == 1)
+    return static_cast<uint8_t>(kZeroType + static_cast<uint64_t>(value));
   const auto bits = std::bit_width(static_cast<uint64_t>(value ^ (value >> 63)));
   return bits < 8 ? 1 : bits < 16 ? 2 : bits < 24 ? 3 : bits < 32 ? 4 : bits < 48 ? 5 : 6;
 }

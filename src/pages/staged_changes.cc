@@ -17,6 +17,7 @@
 
 #include "pages/database_header.h"
 #include "pages/staged_vfs.h"
+#include "tracedb/base/cores.h"
 #include "tracedb/base/folder_sync.h"
 #include "tracedb/base/run_caught.h"
 #include "tracedb/pages/page_bytes.h"
@@ -242,7 +243,7 @@ Status StagedChanges::WriteNewPages() {
 // By several threads where there are many: each writes its own part of the file.
 Status StagedChanges::WriteCopies() {
   const size_t each_min = kCopyBytes / sizes_.page_bytes;
-  const size_t cores = std::max(1u, std::thread::hardware_concurrency());
+  const size_t cores = CoresToUse();
   const size_t useful = std::max<size_t>(1, copies_.size() / each_min);
   const size_t parts = std::min(std::clamp<size_t>(cores / 4, 1, kCopyThreadsMax), useful);
   std::vector<std::vector<uint8_t>> buffers(parts, std::vector<uint8_t>(kCopyBytes / parts));
@@ -250,9 +251,8 @@ Status StagedChanges::WriteCopies() {
   const auto copy = [&](size_t part) {
     const size_t first = copies_.size() * part / parts;
     const size_t end = copies_.size() * (part + 1) / parts;
-    done[part] = RunCaught([&] {
-      return WriteCopies(std::span(copies_).subspan(first, end - first), buffers[part]);
-    });
+    done[part] = RunCaught(
+        [&] { return WriteCopies(std::span(copies_).subspan(first, end - first), buffers[part]); });
   };
   {
     std::vector<std::jthread> threads;

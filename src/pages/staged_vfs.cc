@@ -154,7 +154,8 @@ int StagedVfs::Write(const void* from, int bytes, sqlite3_int64 offset) {
   const bool whole = static_cast<uint32_t>(bytes) == page_bytes && at % page_bytes == 0;
   if (!whole) return SQLITE_IOERR_WRITE;  // SQLite writes a database page by page
   const auto number = static_cast<uint32_t>(at / page_bytes + 1);
-  const Status written = staged_->WritePage(number, {static_cast<const uint8_t*>(from), page_bytes});
+  const Status written =
+      staged_->WritePage(number, {static_cast<const uint8_t*>(from), page_bytes});
   return written.ok() ? SQLITE_OK : SQLITE_FULL;
 }
 

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <optional>
 
 #include "pages/record_sums.h"
 #include "pages/table_appender.h"
@@ -26,18 +27,24 @@ struct OpenFile {
 
 template <typename Append>
 Status CopyRows(const TreeRows::File& from, const CopiedTree& tree, const Append& append) {
+  const size_t record_bytes_min = tree.is_index ? 3 : 2;  // as the appenders want it
   TreeRows rows(from, tree.root, tree.is_index);
   RecordSums sums(tree.sums);
   TreeRows::Row row;
+  std::optional<int64_t> last;
   for (;;) {
     TRACEDB_ASSIGN(any, rows.Next(row));
     if (!any) return Done{};
     const auto record = sums.Add(row.record);
-    int64_t rowid;
-    if (record.empty() || __builtin_add_overflow(row.rowid, tree.add_to_rowid, &rowid)) {
-      return Error{ErrorKind::kOutput, from.path.string() + ": a number that is none",
+    int64_t rowid = 0;
+    const bool is_sound = record.size() >= record_bytes_min &&
+                          !__builtin_add_overflow(row.rowid, tree.add_to_rowid, &rowid) &&
+                          (tree.is_index || !last.has_value() || rowid > *last);
+    if (!is_sound) {
+      return Error{ErrorKind::kOutput, from.path.string() + ": a row that is none",
                    "check the disk"};
     }
+    last = rowid;
     TRACEDB_TRY(append(rowid, record));
   }
 }

@@ -4,7 +4,6 @@
 #include <xxhash.h>
 
 #include <algorithm>
-#include <thread>
 #include <utility>
 
 #include "serve/cut_request.h"
@@ -14,6 +13,7 @@
 #include "serve/report_request.h"
 #include "serve/site_page.h"
 #include "serve/table_query.h"
+#include "tracedb/base/cores.h"
 #include "tracedb/report/report_page.h"
 #include "tracedb/text/gzip_text.h"
 #include "tracedb/text/output_stream.h"
@@ -26,7 +26,7 @@ constexpr int kTokensWaitingMax = 8;
 constexpr std::string_view kTables = "tables/";
 
 // More than processors, so that a few long queries leave some for short ones.
-int Slots() { return std::max(8, 4 * static_cast<int>(std::thread::hardware_concurrency())); }
+int Slots() { return std::max(8, 4 * static_cast<int>(CoresToUse())); }
 
 // What a result could not be made for. The database's trouble is not the request's fault.
 WebAnswer Failed(const Error& error, bool is_own_sql = false) {

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""Ingests several files side by side (--jobs N): what is known of each trace must be what files
-loaded one after the other give, whatever happens on the way.
+"""Ingests several files side by side (--jobs N): the database must be that of files loaded one
+after the other, row by row with all ids, whatever happens on the way.
 
     side_by_side_test.py --program P [--fixtures DIR] [--kills N]
 
-Only row ids may differ: files read at the same time leave gaps. One line for each; exit 1 if any
-fails.
+One line for each; exit 1 if any fails.
 """
 import argparse
 import gzip
@@ -21,7 +20,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "text"))
 sys.path.insert(0, os.path.join(HERE, "..", "crash"))
 from crash_check import Checks, Options  # noqa: E402
-from crash_states import Database, ended, integrity, logical  # noqa: E402
+from crash_states import Database, ended, hash_rows, integrity, logical  # noqa: E402
 from test_check import temporary_folder  # noqa: E402
 
 JOBS = ["--jobs", "3", "--memory", "128M"]
@@ -34,6 +33,26 @@ def traces(path):
     found = [name for name, in db.execute("SELECT path FROM _trace ORDER BY trace_id")]
     db.close()
     return found
+
+
+def all_rows(path):
+    """Every row of every table, with its ids, but for when it was made; by table."""
+    db = sqlite3.connect(path)
+    tables = {}
+    for name, sql in db.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'table'"):
+        columns = [row[1] for row in db.execute(f"PRAGMA table_info({name})")
+                   if row[1] != "ingested_at"]
+        if not sql.rstrip().endswith("WITHOUT ROWID"):
+            columns.insert(0, "rowid")
+        tables[name] = hash_rows(sorted(db.execute(f"SELECT {', '.join(columns)} FROM {name}"),
+                                        key=repr))
+    db.close()
+    return tables
+
+
+def other_rows(path, wanted):
+    there, right = all_rows(path), all_rows(wanted)
+    return [f"other rows in {table}" for table in sorted(right) if there.get(table) != right[table]]
 
 
 def problems_of(database, wanted, status, said, expected_status=0):
@@ -60,11 +79,13 @@ def same_as_in_turn(checks, options, name, inputs, arguments=(), expected_status
     problems += problems_of(side, logical(wanted.path), status, said, expected_status)
     if traces(side.path) != traces(wanted.path):
         problems.append(f"order {traces(side.path)}, not {traces(wanted.path)}")
+    elif os.path.exists(side.path):
+        problems += other_rows(side.path, wanted.path)
     checks.say(name, problems, f"{len(traces(side.path))} traces")
 
 
 def with_many_rows(options, name, rank, events=150000):
-    """So many rows in so few bytes that the ids kept free for them do not suffice."""
+    """Very many rows in few bytes."""
     path = os.path.join(options.inputs, name)
     os.makedirs(options.inputs, exist_ok=True)
     with gzip.open(path, "wt", encoding="ascii") as file:
@@ -88,7 +109,7 @@ def plain_cases(checks, options):
     shutil.copyfile(many[1], twice)
     same_as_in_turn(checks, options, "the same content twice", [many[0], many[1], twice, many[2]])
     short = [with_many_rows(options, f"rows{rank}.json.gz", 40 + rank) for rank in range(3)]
-    same_as_in_turn(checks, options, "more rows than expected", [*short, many[0]])
+    same_as_in_turn(checks, options, "many rows in few bytes", [*short, many[0]])
     folder = options.place("folder")
     os.makedirs(folder, exist_ok=True)
     for number, path in enumerate(ranks[:4]):
@@ -97,6 +118,22 @@ def plain_cases(checks, options):
         file.write('{"no":"trace"}')
     same_as_in_turn(checks, options, "a folder with a file that is none", [folder])
     return ranks, many
+
+
+def every_fixture(checks, options):
+    """Between them they have rows in every table of a trace."""
+    files = []
+    for folder, _, names in sorted(os.walk(options.fixtures)):
+        files += [os.path.join(folder, name) for name in sorted(names)
+                  if ".json" in name and "trace" in name]
+    empty = Database(options.place("fixtures"), options)
+    loadable = [path for path in files if empty.ingest([path])[0] == 0]
+    with_rows = {table for table, rows in all_rows(empty.path).items() if rows != hash_rows([])}
+    wanted = {"_memory_piece", "_graph_capture", "_captured_launch", "_captured_call",
+              "_graph_launch", "_collective_part", "_python_slice", "_sync_use", "_busy_segment"}
+    missing = [f"no fixture has rows in {table}" for table in sorted(wanted - with_rows)]
+    checks.say("fixtures with rows of every kind", missing, f"{len(loadable)} traces")
+    same_as_in_turn(checks, options, "every fixture", loadable)
 
 
 def failing_cases(checks, options, many):
@@ -170,6 +207,7 @@ def main():
     with temporary_folder() as folder:
         options = Options(told, folder)
         _, many = plain_cases(checks, options)
+        every_fixture(checks, options)
         failing_cases(checks, options, many)
         killed_cases(checks, options, many, told.kills)
     print(f"{checks.passed} passed, {checks.failed} failed")

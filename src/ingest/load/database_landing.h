@@ -46,7 +46,7 @@ struct LandingPlace {
 struct KeptConnection {
   std::optional<SqliteDb> db;
   StagedConnection staged;  // for what is added as pages
-  dev_t device = 0;  // of the file it is to, which may be another one meanwhile
+  dev_t device = 0;         // of the file it is to, which may be another one meanwhile
   ino_t inode = 0;
 
   void Drop() {

@@ -107,20 +107,18 @@ struct SchemaTree {
 using SchemaTrees = std::map<std::string, std::vector<SchemaTree>>;
 
 Result<SchemaTrees> ReadTrees(SqliteDb& db, const std::string& schema) {
-  TRACEDB_ASSIGN(rows,
-                 db.Prepare("SELECT tbl_name, type = 'index' OR coalesce(sql, '') LIKE "
-                            "'%WITHOUT ROWID', rootpage, name, coalesce(sql, '') FROM " +
-                            schema +
-                            ".sqlite_schema WHERE type IN ('table', 'index', 'trigger') "
-                            "ORDER BY tbl_name, type = 'table' DESC, type, name"));
+  TRACEDB_ASSIGN(rows, db.Prepare("SELECT tbl_name, type = 'index' OR coalesce(sql, '') LIKE "
+                                  "'%WITHOUT ROWID', rootpage, name, coalesce(sql, '') FROM " +
+                                  schema +
+                                  ".sqlite_schema WHERE type IN ('table', 'index', 'trigger') "
+                                  "ORDER BY tbl_name, type = 'table' DESC, type, name"));
   SchemaTrees trees;
   for (;;) {
     TRACEDB_ASSIGN(row, rows.Step());
     if (!row) return trees;
-    trees[std::string(rows.Text(0))].push_back({rows.Int(1) == 1,
-                                                static_cast<uint32_t>(rows.Int(2)),
-                                                std::string(rows.Text(3)),
-                                                std::string(rows.Text(4))});
+    trees[std::string(rows.Text(0))].push_back(
+        {rows.Int(1) == 1, static_cast<uint32_t>(rows.Int(2)), std::string(rows.Text(3)),
+         std::string(rows.Text(4))});
   }
 }
 

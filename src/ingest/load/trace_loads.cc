@@ -9,13 +9,13 @@
 #include <optional>
 #include <string>
 #include <system_error>
-#include <thread>
 #include <utility>
 
 #include "ingest/load/database_landing.h"
 #include "ingest/load/database_merge.h"
 #include "ingest/load/trace_reading.h"
 #include "ingest/parse/event_parser.h"
+#include "tracedb/base/cores.h"
 #include "tracedb/base/database_files.h"
 #include "tracedb/base/run_caught.h"
 #include "tracedb/ingest/load/rows_file.h"
@@ -58,8 +58,9 @@ class ReadAhead {
   struct Begin {
     fs::path database;
     LandingPlace place;
-    std::map<std::string, int64_t> traces_of_size;  // to none of which it is compared with --replace
-    NextIds before;  // the ids that come after those of the file before
+    std::map<std::string, int64_t>
+        traces_of_size;  // to none of which it is compared with --replace
+    NextIds before;      // the ids that come after those of the file before
   };
   Status Start(Begin begin) {
     TRACEDB_ASSIGN(rows, RowsFile::Make(RealName(begin.database)));
@@ -128,7 +129,7 @@ void PrepareToReadTraces() { ChooseJsonParser(); }
 
 unsigned TraceLoads::SideBySide(const std::vector<fs::path>& files, size_t most) {
   constexpr unsigned kCoresEach = 2;  // that a file keeps busy
-  const size_t cores = std::max(1u, std::thread::hardware_concurrency());
+  const size_t cores = CoresToUse();
   const size_t bound = std::min({files.size(), cores / kCoresEach, most});
   return static_cast<unsigned>(std::max<size_t>(bound, 1));
 }
@@ -187,8 +188,7 @@ Status TraceLoads::StartReading(const InputFile& file, ReadAhead& ahead) {
     first.set_value(landing.place().first);
     next_ids_ = std::make_unique<NextIds>(NextIds{first.get_future().share()});
   }
-  TRACEDB_TRY(
-      ahead.Start({database_, landing.place(), std::move(traces_of_size), *next_ids_}));
+  TRACEDB_TRY(ahead.Start({database_, landing.place(), std::move(traces_of_size), *next_ids_}));
   *next_ids_ = ahead.next_ids();
   return Done{};
 }

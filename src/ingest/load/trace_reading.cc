@@ -355,7 +355,8 @@ Status TraceReading::StoreDerived(const fs::path& rows_file, bool with_views) {
 Result<std::map<std::string, int64_t>> TracesOfSize(const InputFile& input,
                                                     DatabaseLanding& landing) {
   std::error_code error;
-  if (!landing.place().exists || !IsRegularFile(input.path)) return std::map<std::string, int64_t>();
+  if (!landing.place().exists || !IsRegularFile(input.path))
+    return std::map<std::string, int64_t>();
   return landing.TracesOfSize(fs::file_size(input.path, error));
 }
 

@@ -55,8 +55,8 @@ class TraceLoads {
   std::filesystem::path database_;
   LoadOptions options_;
   unsigned side_by_side_;
-  size_t next_ = 0;                     // the file to land
-  size_t started_ = 0;                  // files that are, or were, read ahead
+  size_t next_ = 0;                    // the file to land
+  size_t started_ = 0;                 // files that are, or were, read ahead
   std::unique_ptr<NextIds> next_ids_;  // of the next file that is started
   std::unique_ptr<KeptConnection> kept_;
   std::deque<std::unique_ptr<ReadAhead>> ahead_;
