@@ -18,6 +18,7 @@ using Scan = EventScan (*)(EventScanState&, const char*, const char*);
 struct Unit {
   const char* name;
   Scan scan;
+  Scan scan_last;  // which leaves out the first end
   bool (*supported)();
 };
 
@@ -55,6 +56,7 @@ class EventScanTest : public testing::TestWithParam<Unit> {
   // Scans `text` in pieces of the given sizes; after each all must be as the naive scan says.
   void ExpectSameAsNaive(const std::string& text, const std::vector<size_t>& sizes) {
     EventScanState state;
+    EventScanState last_state;
     NaiveScan naive;
     const char* at = text.data();
     for (const size_t size : sizes) {
@@ -67,6 +69,13 @@ class EventScanTest : public testing::TestWithParam<Unit> {
       ASSERT_EQ(place(found.first_end), place(wanted.first_end)) << where();
       ASSERT_EQ(place(found.last_end), place(wanted.last_end)) << where();
       ASSERT_EQ(place(found.array_end), place(wanted.array_end)) << where();
+      const EventScan last = GetParam().scan_last(last_state, at, at + size);
+      ASSERT_EQ(place(last.last_end), place(wanted.last_end)) << where();
+      ASSERT_EQ(place(last.array_end), place(wanted.array_end)) << where();
+      ASSERT_EQ(last_state.depth, state.depth) << where();
+      ASSERT_EQ(last_state.in_string, state.in_string) << where();
+      ASSERT_EQ(last_state.escape_next, state.escape_next) << where();
+      ASSERT_EQ(last.depth_max, found.depth_max) << where();
       if (wanted.array_end != nullptr) return;
       ASSERT_LE(found.depth_max, wanted.depth_max) << where();
       ASSERT_GE(found.depth_max, wanted.depth_max - 64) << where();
@@ -128,6 +137,23 @@ TEST_P(EventScanTest, random_events_cut_anywhere_give_the_same_as_one_byte_at_a_
   }
 }
 
+// So long that it is gone through in parts, some of which no event ends in.
+TEST_P(EventScanTest, long_texts_give_the_same_as_one_byte_at_a_time) {
+  test::Random random(3);
+  for (int round = 0; round < 200; ++round) {
+    std::string text;
+    const size_t wanted = random.Below(150'000);
+    constexpr size_t kLongest[] = {20, 300, 5'000, 90'000};
+    const size_t longest = kLongest[random.Below(4)];
+    while (text.size() < wanted) {
+      text += "{\"args\":" + test::RandomJson(random, 3) + ",\"name\":\"";
+      text += std::string(random.Below(longest), random.OneIn(9) ? '}' : 'n') + "\"},\n";
+    }
+    if (random.OneIn(2)) text += "{}]}, \"more\": {\"a\":[1]}";
+    ExpectSameAsNaive(text, test::RandomCuts(random, text.size(), 1 + random.Below(70'000)));
+  }
+}
+
 TEST_P(EventScanTest, the_deepest_level_is_found) {
   const std::string text = std::string(1000, '[') + std::string(990, ']');
   EventScanState state;
@@ -140,12 +166,12 @@ TEST_P(EventScanTest, the_deepest_level_is_found) {
 bool Always() { return true; }
 
 const Unit kUnits[] = {
-    {"widest", ScanEvents, Always},
-    {"portable", ScanEventsPortable, Always},
+    {"widest", ScanEvents, ScanLastEvent, Always},
+    {"portable", ScanEventsPortable, ScanLastEventPortable, Always},
 #if defined(__x86_64__)
-    {"avx2", ScanEventsAvx2,
+    {"avx2", ScanEventsAvx2, ScanLastEventAvx2,
      [] { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("pclmul"); }},
-    {"avx512", ScanEventsAvx512,
+    {"avx512", ScanEventsAvx512, ScanLastEventAvx512,
      [] { return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("pclmul"); }},
 #endif
 };

@@ -66,7 +66,8 @@ void EventFramer::ScanEventBytes() {
   const uint64_t offset = window_offset_ + scanned_ - EventWindow::kFrontBytes;
   const size_t piece_end =
       std::min<uint64_t>(fill_, scanned_ + (limits_.resync_bytes - offset % limits_.resync_bytes));
-  const EventScan found = ScanEvents(scan_, base + scanned_, base + piece_end);
+  const auto scan = skipping_ ? ScanEvents : ScanLastEvent;
+  const EventScan found = scan(scan_, base + scanned_, base + piece_end);
   if (found.depth_max >= limits_.depth_max) deep_ = true;
   const auto position = [base](const char* at) { return static_cast<size_t>(at - base); };
   if (skipping_ && (found.first_end != nullptr || found.array_end != nullptr)) {

@@ -53,17 +53,26 @@ struct PortableUnit {
 };
 
 using Scan = EventScan (*)(EventScanState&, const char*, const char*);
+struct Scans {
+  Scan all;
+  Scan last;
+};
 
-Scan WidestScan() {
+Scans WidestScans() {
 #if defined(__x86_64__)
   __builtin_cpu_init();
   const bool both = __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("bmi2");
   if (__builtin_cpu_supports("avx512bw") && both) {
-    return ScanEventsAvx512;
+    return {ScanEventsAvx512, ScanLastEventAvx512};
   }
-  if (__builtin_cpu_supports("avx2") && both) return ScanEventsAvx2;
+  if (__builtin_cpu_supports("avx2") && both) return {ScanEventsAvx2, ScanLastEventAvx2};
 #endif
-  return ScanEventsPortable;
+  return {ScanEventsPortable, ScanLastEventPortable};
+}
+
+const Scans& Widest() {
+  static const Scans scans = WidestScans();
+  return scans;
 }
 
 }  // namespace
@@ -72,9 +81,16 @@ EventScan ScanEventsPortable(EventScanState& state, const char* begin, const cha
   return ScanBlocks<PortableUnit>(state, begin, end);
 }
 
+EventScan ScanLastEventPortable(EventScanState& state, const char* begin, const char* end) {
+  return ScanBlocksForLast<PortableUnit>(state, begin, end);
+}
+
 EventScan ScanEvents(EventScanState& state, const char* begin, const char* end) {
-  static const Scan scan = WidestScan();
-  return scan(state, begin, end);
+  return Widest().all(state, begin, end);
+}
+
+EventScan ScanLastEvent(EventScanState& state, const char* begin, const char* end) {
+  return Widest().last(state, begin, end);
 }
 
 }  // namespace tracedb

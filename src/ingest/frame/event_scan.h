@@ -22,10 +22,15 @@ struct EventScan {
 
 // Scans [begin, end). Picks the widest vector unit that the processor has.
 EventScan ScanEvents(EventScanState& state, const char* begin, const char* end);
+// The same without first_end, in less time.
+EventScan ScanLastEvent(EventScanState& state, const char* begin, const char* end);
 
 // The versions it picks from; the vectored ones exist on x86-64 only.
 EventScan ScanEventsPortable(EventScanState& state, const char* begin, const char* end);
 EventScan ScanEventsAvx2(EventScanState& state, const char* begin, const char* end);
 EventScan ScanEventsAvx512(EventScanState& state, const char* begin, const char* end);
+EventScan ScanLastEventPortable(EventScanState& state, const char* begin, const char* end);
+EventScan ScanLastEventAvx2(EventScanState& state, const char* begin, const char* end);
+EventScan ScanLastEventAvx512(EventScanState& state, const char* begin, const char* end);
 
 }  // namespace tracedb

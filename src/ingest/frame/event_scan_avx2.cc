@@ -41,4 +41,8 @@ EventScan ScanEventsAvx2(EventScanState& state, const char* begin, const char* e
   return ScanBlocks<Avx2Unit>(state, begin, end);
 }
 
+EventScan ScanLastEventAvx2(EventScanState& state, const char* begin, const char* end) {
+  return ScanBlocksForLast<Avx2Unit>(state, begin, end);
+}
+
 }  // namespace tracedb

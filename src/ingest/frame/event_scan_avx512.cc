@@ -31,4 +31,8 @@ EventScan ScanEventsAvx512(EventScanState& state, const char* begin, const char*
   return ScanBlocks<Avx512Unit>(state, begin, end);
 }
 
+EventScan ScanLastEventAvx512(EventScanState& state, const char* begin, const char* end) {
+  return ScanBlocksForLast<Avx512Unit>(state, begin, end);
+}
+
 }  // namespace tracedb
