@@ -1,8 +1,10 @@
 #include "derive/derive_launches.h"
 
 #include <algorithm>
+#include <future>
 #include <utility>
 
+#include "tracedb/base/run_caught.h"
 #include "tracedb/schema/event_tables.h"
 
 namespace tracedb {
@@ -44,24 +46,43 @@ LaunchDerivation::LaunchDerivation(const Input& input, StepFinder steps, const L
       facts_(folder_, limits.launch_fact_bytes_max),
       communication_(folder_, limits.communication_bytes_max) {}
 
-// As many correlations at a time as fit in memory: a lot of activities.
+// As many correlations at a time as fit in memory: a lot of activities. One lot is looked up while
+// the rows of the one before are written.
 Status LaunchDerivation::Run(RowStore& rows, size_t table) {
   host_ = std::make_unique<HostDerivation>(steps_, input_.base_ns, limits_.host, folder_);
   LaunchCalls calls(folder_, limits_.launch_call_bytes_max);
   TRACEDB_TRY(host_->ReadSlices(input_.host_slices, input_.times, calls));
   const size_t count = input_.activities.count();
-  const size_t lot = std::min(count, limits_.launch_lot_bytes_max / LaunchTable::kBytesEach);
+  const size_t lot = limits_.launch_lot_bytes_max / LaunchTable::kBytesEach / 2;
+  const auto look_up = [&](size_t first) {
+    return LookUp(calls, first, std::min(count, first + lot));
+  };
+  if (count == 0) return steps_.status();
+  Result<LaunchTable> launches = look_up(0);
   for (size_t first = 0; first < count; first += lot) {
+    TRACEDB_TRY(launches);
     const size_t end = std::min(count, first + lot);
-    LaunchTable launches(end - first);
-    TRACEDB_TRY(input_.activities.ForEach(first, end, [&launches](const GpuActivity& activity) {
-      if (activity.has_correlation) launches.Want(activity.correlation);
-    }));
-    TRACEDB_TRY(calls.ForEach(launches.wanted(),
-                              [&launches](const LaunchCall& call) { launches.Offer(call); }));
-    TRACEDB_TRY(WriteLot(rows, table, launches, first, end));
+    std::future<Result<LaunchTable>> next;
+    if (end < count) {
+      next = std::async(std::launch::async,
+                        [&, end] { return RunCaught([&] { return look_up(end); }); });
+    }
+    TRACEDB_TRY(WriteLot(rows, table, launches.value(), first, end));
+    if (next.valid()) launches = next.get();
   }
   return steps_.status();
+}
+
+// The launches of activities `first` to `end` - 1.
+Result<LaunchTable> LaunchDerivation::LookUp(const LaunchCalls& calls, size_t first,
+                                             size_t end) const {
+  LaunchTable launches(end - first);
+  TRACEDB_TRY(input_.activities.ForEach(first, end, [&launches](const GpuActivity& activity) {
+    if (activity.has_correlation) launches.Want(activity.correlation);
+  }));
+  TRACEDB_TRY(calls.ForEach(launches.wanted(),
+                            [&launches](const LaunchCall& call) { launches.Offer(call); }));
+  return launches;
 }
 
 Status LaunchDerivation::WriteLot(RowStore& rows, size_t table, LaunchTable& launches, size_t first,

@@ -60,6 +60,7 @@ class LaunchDerivation {
   std::unique_ptr<HostDerivation> TakeHost() { return std::move(host_); }
 
  private:
+  Result<LaunchTable> LookUp(const LaunchCalls& calls, size_t first, size_t end) const;
   Status WriteLot(RowStore& rows, size_t table, LaunchTable& launches, size_t first, size_t end);
   Status Write(RowStore& rows, size_t table, const GpuActivity& activity, const LaunchCall& call);
   Status AddCommunication(const GpuActivity& activity, const LaunchCall& call,
