@@ -21,7 +21,7 @@
 #include "derive/launch_table.h"
 #include "derive/step_finder.h"
 #include "derive/sync_calls.h"
-#include "tracedb/derive/host_slices.h"
+#include "tracedb/derive/gathered/host_slices.h"
 #include "tracedb/memory/number_hash.h"
 #include "tracedb/memory/zeroed_array.h"
 

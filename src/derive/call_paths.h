@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tracedb/derive/host_slices.h"
+#include "tracedb/derive/gathered/host_slices.h"
 #include "tracedb/memory/zeroed_array.h"
 
 namespace tracedb {

@@ -5,7 +5,7 @@
 #include <bit>
 #include <utility>
 
-#include "derive/slices_ahead.h"
+#include "derive/gathered/slices_ahead.h"
 #include "tracedb/derive/derive_trace.h"
 #include "tracedb/pages/record_encoder.h"
 

@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "tracedb/derive/host_slices.h"
+#include "tracedb/derive/gathered/host_slices.h"
 #include "tracedb/memory/number_hash.h"
 
 namespace tracedb {

@@ -1,6 +1,6 @@
 // PackedRows keep every integer, in memory or spilled; SortedItems against std::sort.
 
-#include "derive/sorted_items.h"
+#include "derive/gathered/sorted_items.h"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 #include <tuple>
 #include <vector>
 
-#include "derive/sort_ahead.h"
+#include "derive/gathered/sort_ahead.h"
 #include "random_json.h"
 #include "tracedb/memory/sorted_runs.h"
 

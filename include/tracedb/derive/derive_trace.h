@@ -9,9 +9,9 @@
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
 #include "tracedb/derive/collectives/derive_groups.h"
-#include "tracedb/derive/gpu_activities.h"
-#include "tracedb/derive/host_slices.h"
-#include "tracedb/derive/long_slices.h"
+#include "tracedb/derive/gathered/gpu_activities.h"
+#include "tracedb/derive/gathered/host_slices.h"
+#include "tracedb/derive/gathered/long_slices.h"
 #include "tracedb/derive/time_rule.h"
 #include "tracedb/memory/load_limits.h"
 

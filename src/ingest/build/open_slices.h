@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "ingest/build/table_writer.h"
-#include "tracedb/derive/host_slices.h"
+#include "tracedb/derive/gathered/host_slices.h"
 
 namespace tracedb {
 

@@ -1,4 +1,4 @@
-#include "derive/sort_ahead.h"
+#include "derive/gathered/sort_ahead.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "tracedb/derive/host_slices.h"
+#include "tracedb/derive/gathered/host_slices.h"
 
 namespace tracedb {
 namespace {

@@ -9,8 +9,8 @@
 #include <tuple>
 
 #include "tracedb/base/result.h"
-#include "tracedb/derive/gpu_activities.h"
-#include "tracedb/derive/long_slices.h"
+#include "tracedb/derive/gathered/gpu_activities.h"
+#include "tracedb/derive/gathered/long_slices.h"
 #include "tracedb/memory/sorted_runs.h"
 #include "tracedb/schema/event_tables.h"
 

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "derive/sorted_items.h"
+#include "derive/gathered/sorted_items.h"
 #include "tracedb/base/bounded_queue.h"
 #include "tracedb/base/result.h"
 

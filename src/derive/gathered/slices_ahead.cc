@@ -1,4 +1,4 @@
-#include "derive/slices_ahead.h"
+#include "derive/gathered/slices_ahead.h"
 
 #include <utility>
 

@@ -10,7 +10,7 @@
 
 #include "tracedb/base/bounded_queue.h"
 #include "tracedb/base/result.h"
-#include "tracedb/derive/host_slices.h"
+#include "tracedb/derive/gathered/host_slices.h"
 
 namespace tracedb {
 

@@ -1,4 +1,4 @@
-#include "derive/sorted_items.h"
+#include "derive/gathered/sorted_items.h"
 
 #include <utility>
 #include <vector>
