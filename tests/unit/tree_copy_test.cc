@@ -99,6 +99,13 @@ std::vector<Row> Rows(std::mt19937_64& random, size_t count, size_t text_bytes_m
   return rows;
 }
 
+Row OneRow(const test::Value& c2) {
+  Row row{1, std::vector<test::Value>(test::kColumns)};
+  row.values[0] = int64_t{1};
+  row.values[2] = c2;
+  return row;
+}
+
 TEST_F(TreeCopyTest, rows_are_those_of_sqlite) {
   std::mt19937_64 random(11);
   for (const uint32_t page_bytes : kPageSizes) {
@@ -118,12 +125,12 @@ TEST_F(TreeCopyTest, rows_are_those_of_sqlite) {
 }
 
 TEST_F(TreeCopyTest, a_text_has_no_sum) {
-  ASSERT_NO_FATAL_FAILURE(MakeAll(1024, {{1, {int64_t{1}, {}, std::string("text")}}}));
+  ASSERT_NO_FATAL_FAILURE(MakeAll(1024, {OneRow(std::string("text"))}));
   EXPECT_FALSE(CopyTrees(source_, path_, Trees(1, 1)).ok());
 }
 
 TEST_F(TreeCopyTest, a_sum_beyond_64_bits_is_none) {
-  ASSERT_NO_FATAL_FAILURE(MakeAll(1024, {{1, {int64_t{1}, {}, test::kInt64Max}}}));
+  ASSERT_NO_FATAL_FAILURE(MakeAll(1024, {OneRow(test::kInt64Max)}));
   EXPECT_FALSE(CopyTrees(source_, path_, Trees(1, 1)).ok());
 }
 

@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdint>
+#include <cstring>
 #include <set>
 
 #include "ingest/load/database_check.h"
@@ -63,20 +65,30 @@ Status CopyThroughTriggers(SqliteDb& db, const std::string& table, const std::st
 // Half of a small trace's tables have no row, and to prepare a statement takes longer than to copy
 // some. Tables of a file of ours are where those of the empty database are. Closing it here drops
 // SQLite's locks on it, which keep nobody away: it is nobody else's.
-std::vector<std::string> WithRows(const std::vector<std::string>& tables,
-                                  const std::filesystem::path& partial) {
+Result<std::vector<std::string>> WithRows(const std::vector<std::string>& tables,
+                                          const std::filesystem::path& partial) {
   constexpr uint64_t kPageBytes = 16384;
   constexpr std::array<uint8_t, 4> kNoCell = {0, 0, 0, 0};  // after a leaf's first byte
-  const int file = open(partial.c_str(), O_RDONLY | O_CLOEXEC);
+  struct OpenFile {
+    int descriptor;
+    ~OpenFile() {
+      if (descriptor >= 0) close(descriptor);
+    }
+  } const file{open(partial.c_str(), O_RDONLY | O_CLOEXEC)};
   std::vector<std::string> found;
   const std::vector<uint32_t> roots = EmptyDatabase::RootPages(tables);
   for (size_t i = 0; i < tables.size(); ++i) {
     std::array<uint8_t, kNoCell.size()> start{};
     const auto place = static_cast<off_t>((roots[i] - 1) * kPageBytes + 1);
-    const bool read = pread(file, start.data(), start.size(), place) == ssize_t{start.size()};
-    if (!read || start != kNoCell) found.push_back(tables[i]);
+    const ssize_t got = pread(file.descriptor, start.data(), start.size(), place);
+    if (got != ssize_t{start.size()}) {
+      return Error{ErrorKind::kOutput,
+                   partial.string() + ": cannot read it: " +
+                       (got < 0 ? std::strerror(errno) : "it ends too early"),
+                   "check the disk"};
+    }
+    if (start != kNoCell) found.push_back(tables[i]);
   }
-  if (file >= 0) close(file);
   return found;
 }
 
@@ -94,7 +106,8 @@ Status AttachFresh(SqliteDb& db, const MergeJob& job) {
 Status CopyTables(SqliteDb& db, const std::vector<std::string>& tables, const MergeJob& job) {
   TRACEDB_ASSIGN(changed, ChangedTables(db));
   TRACEDB_ASSIGN(triggers, TablesWithTriggers(db));
-  for (const std::string& table : WithRows(tables, job.partial)) {
+  TRACEDB_ASSIGN(with_rows, WithRows(tables, job.partial));
+  for (const std::string& table : with_rows) {
     // Of tables that are alike SQLite copies records as they are, three times as fast.
     std::string sql = "INSERT INTO main." + table + " SELECT * FROM fresh." + table;
     if (changed.contains(table)) {
