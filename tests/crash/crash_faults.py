@@ -39,6 +39,10 @@ FAULTS = (
 # alone sets a file's length.
 NOT_MADE = {("first ingest", "unlink"), ("first ingest", "truncate"), ("into a database", "rename"),
             ("into a database", "truncate"), ("as pages", "rename")}
+# Of files read side by side: calls of several threads come in another order each time, so only what
+# means the same wherever it comes.
+BESIDE = {("write", "short"), ("write", "once"), ("pread", "once"), ("write", "torn"),
+          ("write", "kill")}
 MAY_PASS = ("close", "stat", "unlink", "open", "lock", "truncate")
 
 
@@ -212,6 +216,12 @@ def run(options, checks):
                 hit_each(options, checks, name, sequence, fault)
     for fault in FAULTS[:2]:
         hit_each(options, checks, "replace", replaced, (*fault[:3], False))
+    # Both read before either lands; the second one's rows are numbered when the first has been read.
+    beside = Sequence(maker, before, [second, options.many("beside.json", 2)],
+                      ["--jobs", "2", "--memory", "128M"])
+    for fault in FAULTS:
+        if (fault[0], fault[1]) in BESIDE:
+            hit_each(options, checks, "side by side", beside, (*fault[:3], False))
     plain_rename(options, checks, begun)
     inputs_that_fail(options, checks, maker, before)
     folder_with_a_bad_file(options, checks, maker, before)
