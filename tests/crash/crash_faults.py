@@ -216,7 +216,7 @@ def run(options, checks):
                 hit_each(options, checks, name, sequence, fault)
     for fault in FAULTS[:2]:
         hit_each(options, checks, "replace", replaced, (*fault[:3], False))
-    # Both read before either lands; the second one's rows are numbered when the first has been read.
+    # Both are read before either lands; the second's rows are numbered when the first is read.
     beside = Sequence(maker, before, [second, options.many("beside.json", 2)],
                       ["--jobs", "2", "--memory", "128M"])
     for fault in FAULTS:
