@@ -5,7 +5,8 @@ rows and pages; from three cores on unpacking has a thread of its own. It goes a
 slowest part, or of the cores that there are. When it is over, derived rows are made and the
 database lands. Files of one command are read and derived side by side from four cores on, and land
 one after the other while the next are read.
-The model has no cost for handing on, waiting or memory: what it says is the most that is possible.
+The model has no cost for handing on, waiting, memory, or numbering the rows of files that are read
+side by side: what it says is the most that is possible.
 """
 
 import pathlib
@@ -19,7 +20,7 @@ import bench_figures as figures
 CORES = (1, 2, 8, 32)
 RANKS = (8, 64)
 PARSERS_MAX = 6  # as src/memory/load_limits.cc
-CORES_EACH = 2  # that a file keeps busy, as src/ingest/load/trace_loads.cc
+CORES_MIN, FILES_MAX = 4, 16  # of files read at a time, as src/ingest/load/trace_loads.cc
 STAGE = re.compile(r"^(\S.*?) +\d+ MB/s +([\d.]+) CPU s/GB$", re.M)
 PARSERS = re.compile(r"^parsers at most +(\d+)", re.M)
 STAGES = ("read and unpack", "hash", "find event ends", "parse", "build rows and pages")
@@ -77,7 +78,7 @@ def rank_files(costs: Costs, cores: int, ranks: int) -> Speed:
     added = (ranks - 1) / ranks
     derive = (costs.derive * (1 - added) + costs.add_derive * added, "deriving")
     land = (costs.land * (1 - added) + costs.add * added, "landing")
-    files = max(1, min(cores // CORES_EACH, ranks))
+    files = 1 if cores < CORES_MIN else min(cores, FILES_MAX, ranks)
     if files == 1:
         return in_turn(streaming(costs, cores), derive, land)
     each, limit = streaming(costs, cores // files)

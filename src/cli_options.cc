@@ -98,7 +98,7 @@ void AddIngest(CLI::App& app, IngestOptions& options, IngestTexts& texts) {
   app.add_option(
          "--memory", texts.memory,
          "bound on the whole program's memory (default 128M; 32M for each file that is read "
-         "at a time where that is more: on 10 cores or more, with several files)")
+         "at a time where that is more: on 5 cores or more, with several files)")
       ->type_name("SIZE");
   app.add_option("--threads", options.threads, "threads that parse (default: as suits the machine)")
       ->check(CLI::Range(1, 64))

@@ -58,9 +58,8 @@ class ReadAhead {
   struct Begin {
     fs::path database;
     LandingPlace place;
-    std::map<std::string, int64_t>
-        traces_of_size;  // to none of which it is compared with --replace
-    NextIds before;      // the ids that come after those of the file before
+    std::map<std::string, int64_t> traces_of_size;  // none with --replace
+    NextIds before;
   };
   Status Start(Begin begin) {
     TRACEDB_ASSIGN(rows, RowsFile::Make(RealName(begin.database)));
@@ -68,7 +67,7 @@ class ReadAhead {
     next_ids_.known = next_.get_future().share();
     done_ = std::async(std::launch::async, [this, begin = std::move(begin)] {
       Status read = RunCaught([&] { return Read(begin); });
-      return Number(std::move(read), begin);
+      return RunCaught([&] { return Number(std::move(read), begin); });
     });
     return Done{};
   }
@@ -128,9 +127,11 @@ class ReadAhead {
 void PrepareToReadTraces() { ChooseJsonParser(); }
 
 unsigned TraceLoads::SideBySide(const std::vector<fs::path>& files, size_t most) {
-  constexpr unsigned kCoresEach = 2;  // that a file keeps busy
+  constexpr size_t kCoresMin = 4;   // fewer are kept busy by one file
+  constexpr size_t kFilesMax = 16;  // more only wait for their turn to land
   const size_t cores = CoresToUse();
-  const size_t bound = std::min({files.size(), cores / kCoresEach, most});
+  if (cores < kCoresMin) return 1;
+  const size_t bound = std::min({files.size(), cores, most, kFilesMax});
   return static_cast<unsigned>(std::max<size_t>(bound, 1));
 }
 

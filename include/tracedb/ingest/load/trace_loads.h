@@ -31,8 +31,8 @@ void PrepareToReadTraces();
 
 class TraceLoads {
  public:
-  // How many to read at a time, where nobody says: as cores and `most` allow. The database is the
-  // same with any number.
+  // How many to read at a time, where nobody says: one a core from four cores on, 16 at most, and
+  // `most`. The database is the same with any number.
   static unsigned SideBySide(const std::vector<std::filesystem::path>& files, size_t most);
 
   // `options.limits` are those of each file. on_progress is called for the file whose turn it is.
