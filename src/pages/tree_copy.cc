@@ -12,18 +12,12 @@
 #include "pages/record_sums.h"
 #include "pages/table_appender.h"
 #include "pages/tree_rows.h"
+#include "tracedb/base/descriptor.h"
 #include "tracedb/pages/index_appender.h"
 #include "tracedb/pages/page_file.h"
 
 namespace tracedb {
 namespace {
-
-struct OpenFile {
-  int descriptor;
-  ~OpenFile() {
-    if (descriptor >= 0) close(descriptor);
-  }
-};
 
 template <typename Append>
 Status CopyRows(const TreeRows::File& from, const CopiedTree& tree, const Append& append) {
@@ -69,14 +63,14 @@ Status CopyTree(const TreeRows::File& from, PageFile& to, const CopiedTree& tree
 Status CopyTrees(const std::filesystem::path& from, const std::filesystem::path& to,
                  const std::vector<CopiedTree>& trees) {
   TRACEDB_ASSIGN(file, PageFile::Open(to));
-  const OpenFile open_file{open(from.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)};
+  const Descriptor opened(open(from.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   struct stat status {};
-  if (open_file.descriptor < 0 || fstat(open_file.descriptor, &status) != 0) {
+  if (opened.number < 0 || fstat(opened.number, &status) != 0) {
     return Error{ErrorKind::kOutput, from.string() + ": cannot read it: " + std::strerror(errno),
                  "check the disk"};
   }
   const auto pages = static_cast<uint32_t>(status.st_size / file->sizes().page_bytes);
-  const TreeRows::File source{open_file.descriptor, from, file->sizes(), pages};
+  const TreeRows::File source{opened.number, from, file->sizes(), pages};
   for (const CopiedTree& tree : trees) TRACEDB_TRY(CopyTree(source, *file, tree));
   return file->Finish();
 }

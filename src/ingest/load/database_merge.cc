@@ -17,6 +17,7 @@
 #include "ingest/load/open_to_change.h"
 #include "ingest/load/table_copy.h"
 #include "ingest/load/trace_tables.h"
+#include "tracedb/base/descriptor.h"
 #include "tracedb/base/sqlite_db.h"
 #include "tracedb/derive/collectives/derive_groups.h"
 #include "tracedb/ingest/load/trace_removal.h"
@@ -142,13 +143,6 @@ Result<std::vector<TableTrees>> MatchTrees(SqliteDb& db) {
   return all;
 }
 
-struct OpenFile {
-  int file;
-  ~OpenFile() {
-    if (file >= 0) close(file);
-  }
-};
-
 // The new rows of a table without ids of its own were numbered from the trace's first row on; those
 // that were added to the database's later have other numbers.
 Result<bool> ComesLast(SqliteDb& db, const std::string& table) {
@@ -163,8 +157,8 @@ Result<bool> MergeAsPages(const MergeJob& job, StagedConnection& connection) {
   TRACEDB_ASSIGN(staged, StagedChanges::Begin(job.database, {kBusyWaitMs, job.options.stop}));
   if (staged == nullptr) return false;
   // Closed after every connection to the file: closing it drops their locks.
-  const OpenFile source{open(job.partial.c_str(), O_RDONLY | O_CLOEXEC)};
-  if (source.file < 0) return false;
+  const Descriptor source(open(job.partial.c_str(), O_RDONLY | O_CLOEXEC));
+  if (source.number < 0) return false;
   std::optional<TreeGraft> graft;
   std::vector<TreeGraft::Tree> trees;
   {
@@ -177,7 +171,7 @@ Result<bool> MergeAsPages(const MergeJob& job, StagedConnection& connection) {
     TRACEDB_ASSIGN(tables, MatchTrees(db));
     const PageSizes sizes = staged->sizes();
     if (page_bytes != sizes.usable_bytes) return false;
-    const TreeGraft::Source from{source.file, static_cast<uint32_t>(pages), job.partial};
+    const TreeGraft::Source from{source.number, static_cast<uint32_t>(pages), job.partial};
     graft.emplace(*staged, from);
     std::set<std::string> grafted;
     for (const TableTrees& table : tables) {
@@ -245,19 +239,19 @@ int64_t PageBytes(const FileHeader& header) {
 // Whether anything is worth grafting. The file's tables are where those of the empty database are,
 // which it began as: a connection would have to read its schema to say so.
 Result<bool> HasLargeTable(const MergeJob& job) {
-  const OpenFile source{open(job.partial.c_str(), O_RDONLY | O_CLOEXEC)};
+  const Descriptor source(open(job.partial.c_str(), O_RDONLY | O_CLOEXEC));
   FileHeader header{};
   struct stat status {};
-  if (source.file < 0) return false;
-  const ssize_t got = pread(source.file, header.data(), header.size(), 0);
-  if (got < 0 || fstat(source.file, &status) != 0) {
+  if (source.number < 0) return false;
+  const ssize_t got = pread(source.number, header.data(), header.size(), 0);
+  if (got < 0 || fstat(source.number, &status) != 0) {
     return Error{ErrorKind::kOutput,
                  job.partial.string() + ": cannot be read: " + std::strerror(errno), ""};
   }
   if (got != ssize_t{header.size()}) return false;
   const int64_t page_bytes = PageBytes(header);
   if (page_bytes == 0) return false;
-  const TreeGraft::Source from{source.file, static_cast<uint32_t>(status.st_size / page_bytes),
+  const TreeGraft::Source from{source.number, static_cast<uint32_t>(status.st_size / page_bytes),
                                job.partial};
   for (const uint32_t root : EmptyDatabase::RootPages(LargeTables())) {
     const auto large = TreeGraft::IsLarge(from, static_cast<uint32_t>(page_bytes), root);
@@ -270,11 +264,11 @@ Result<bool> HasLargeTable(const MergeJob& job) {
 // Pages that traces were taken out of are used again by SQLite alone; grafted ones go to the end,
 // and a database that traces come to and leave would grow for ever.
 Result<bool> FitsInFreePages(const MergeJob& job) {
-  const OpenFile database{open(job.database.c_str(), O_RDONLY | O_CLOEXEC)};
+  const Descriptor database(open(job.database.c_str(), O_RDONLY | O_CLOEXEC));
   FileHeader header{};
   struct stat fresh {};
-  if (database.file < 0 || stat(job.partial.c_str(), &fresh) != 0) return false;
-  const ssize_t got = pread(database.file, header.data(), header.size(), 0);
+  if (database.number < 0 || stat(job.partial.c_str(), &fresh) != 0) return false;
+  const ssize_t got = pread(database.number, header.data(), header.size(), 0);
   if (got < 0) {
     return Error{ErrorKind::kOutput,
                  job.database.string() + ": cannot be read: " + std::strerror(errno), ""};

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "ingest/load/database_check.h"
+#include "tracedb/base/descriptor.h"
 #include "tracedb/schema/empty_database.h"
 
 namespace tracedb {
@@ -69,18 +70,13 @@ Result<std::vector<std::string>> WithRows(const std::vector<std::string>& tables
                                           const std::filesystem::path& partial) {
   constexpr uint64_t kPageBytes = 16384;
   constexpr std::array<uint8_t, 4> kNoCell = {0, 0, 0, 0};  // after a leaf's first byte
-  struct OpenFile {
-    int descriptor;
-    ~OpenFile() {
-      if (descriptor >= 0) close(descriptor);
-    }
-  } const file{open(partial.c_str(), O_RDONLY | O_CLOEXEC)};
+  const Descriptor file(open(partial.c_str(), O_RDONLY | O_CLOEXEC));
   std::vector<std::string> found;
   const std::vector<uint32_t> roots = EmptyDatabase::RootPages(tables);
   for (size_t i = 0; i < tables.size(); ++i) {
     std::array<uint8_t, kNoCell.size()> start{};
     const auto place = static_cast<off_t>((roots[i] - 1) * kPageBytes + 1);
-    const ssize_t got = pread(file.descriptor, start.data(), start.size(), place);
+    const ssize_t got = pread(file.number, start.data(), start.size(), place);
     if (got != ssize_t{start.size()}) {
       return Error{ErrorKind::kOutput,
                    partial.string() + ": cannot read it: " +

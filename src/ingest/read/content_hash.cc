@@ -15,6 +15,8 @@
 #include <new>
 #include <vector>
 
+#include "tracedb/base/descriptor.h"
+
 namespace tracedb {
 
 void ContentHash::Free::operator()(XXH3_state_s* state) const { XXH3_freeState(state); }
@@ -38,15 +40,9 @@ std::string ContentHash::Digits() const {
 }
 
 Result<std::string> HashFile(const std::filesystem::path& path, const std::atomic<bool>* stop) {
-  struct OpenFile {
-    int descriptor;
-    ~OpenFile() {
-      if (descriptor >= 0) close(descriptor);
-    }
-  };
   // A name that has become a pipe meanwhile is not waited for.
-  const OpenFile file{open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-  if (file.descriptor < 0) {
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (file.number < 0) {
     return Error{ErrorKind::kInput, path.string() + ": cannot open: " + std::strerror(errno),
                  "check the name and that you may read it"};
   }
@@ -56,7 +52,7 @@ Result<std::string> HashFile(const std::filesystem::path& path, const std::atomi
     if (stop != nullptr && stop->load()) {
       return Error{ErrorKind::kInput, "interrupted", "the database is as it was"};
     }
-    const ssize_t got = read(file.descriptor, block.data(), block.size());
+    const ssize_t got = read(file.number, block.data(), block.size());
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) {
       return Error{ErrorKind::kInput, path.string() + ": cannot read: " + std::strerror(errno), ""};
