@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "pages/btree_cells.h"
+#include "pages/tree_rows.h"
 #include "tracedb/pages/page_bytes.h"
 
 namespace tracedb {
@@ -23,12 +24,19 @@ size_t BytesOf(uint64_t type) {
                                       : 0;
 }
 
+// As many bytes as fill whole blocks: what is too much is overwritten, or is the slack after both.
+void CopyBlocks(uint8_t* to, const uint8_t* from, size_t bytes) {
+  constexpr size_t kBlock = TreeRows::Row::kSlackBytes;
+  for (size_t at = 0; at < bytes; at += kBlock) std::memcpy(to + at, from + at, kBlock);
+}
+
+// The bits of eight bytes, of which the first `bytes` are the integer's.
 int64_t IntegerAt(const uint8_t* from, uint64_t type) {
   if (type >= kZeroType) return static_cast<int64_t>(type - kZeroType);
-  const size_t bytes = kNumberBytes[type];
-  uint64_t value = from[0] >= 0x80 ? ~uint64_t{0} : 0;
-  for (size_t i = 0; i < bytes; ++i) value = value << 8 | from[i];
-  return static_cast<int64_t>(value);
+  uint64_t bits;
+  std::memcpy(&bits, from, sizeof bits);
+  if constexpr (std::endian::native == std::endian::little) bits = __builtin_bswap64(bits);
+  return static_cast<int64_t>(bits) >> (64 - 8 * kNumberBytes[type]);
 }
 
 // The shortest type that has it.
@@ -41,10 +49,13 @@ uint8_t TypeOf(int64_t value) {
 
 uint8_t* PutInteger(uint8_t* to, int64_t value, uint8_t type) {
   const size_t bytes = kNumberBytes[type];
-  for (size_t i = 0; i < bytes; ++i) {
-    to[i] = static_cast<uint8_t>(static_cast<uint64_t>(value) >> (8 * (bytes - 1 - i)));
-  }
+  if (bytes > 0) PutU64(to, static_cast<uint64_t>(value) << (64 - 8 * bytes));
   return to + bytes;
+}
+
+// A record's column types are one byte but those of long texts.
+Varint TypeAt(std::span<const uint8_t> header, size_t at) {
+  return header[at] < 0x80 ? Varint{header[at], 1} : GetVarint(header.subspan(at));
 }
 
 }  // namespace
@@ -56,17 +67,16 @@ std::span<const uint8_t> RecordSums::Add(std::span<const uint8_t> record) {
   const Varint header = GetVarint(record);
   if (header.bytes == 0 || header.value > record.size()) return {};
   const auto header_bytes = static_cast<size_t>(header.value);
-  if (summed_.size() < record.size() + 8 * sums_.size()) {
-    summed_.resize(2 * (record.size() + 8 * sums_.size()));
-  }
-  std::memcpy(summed_.data(), record.data(), header_bytes);
+  const size_t room = record.size() + 8 * sums_.size() + 2 * TreeRows::Row::kSlackBytes;
+  if (summed_.size() < room) summed_.resize(2 * room);
+  CopyBlocks(summed_.data(), record.data(), header_bytes);
   uint8_t* out = summed_.data() + header_bytes;
   size_t type_at = header.bytes;
   size_t from = header_bytes;  // of the body, what is not copied yet
   size_t at = header_bytes;
   auto next = sums_.begin();
   for (size_t column = 0; type_at < header_bytes && next != sums_.end(); ++column) {
-    const Varint type = GetVarint(record.first(header_bytes).subspan(type_at));
+    const Varint type = TypeAt(record.first(header_bytes), type_at);
     if (type.bytes == 0) return {};
     const size_t bytes = BytesOf(type.value);
     if (bytes > record.size() - at) return {};
@@ -75,8 +85,9 @@ std::span<const uint8_t> RecordSums::Add(std::span<const uint8_t> record) {
       if (type.value != kNullType) {
         int64_t sum;
         if (!IsInteger(type.value)) return {};
-        if (__builtin_add_overflow(IntegerAt(&record[0] + at, type.value), add, &sum)) return {};
-        std::memcpy(out, record.data() + from, at - from);
+        const int64_t value = IntegerAt(record.data() + at, type.value);
+        if (__builtin_add_overflow(value, add, &sum)) return {};
+        CopyBlocks(out, record.data() + from, at - from);
         out += at - from;
         from = at + bytes;
         const uint8_t wanted = TypeOf(sum);
@@ -87,7 +98,7 @@ std::span<const uint8_t> RecordSums::Add(std::span<const uint8_t> record) {
     type_at += type.bytes;
     at += bytes;
   }
-  std::memcpy(out, record.data() + from, record.size() - from);
+  CopyBlocks(out, record.data() + from, record.size() - from);
   out += record.size() - from;
   return {summed_.data(), out};
 }

@@ -14,6 +14,7 @@ class RecordSums {
   explicit RecordSums(const std::vector<CopiedTree::Sum>& sums) : sums_(sums) {}
 
   // Valid until the next call. Empty where a column is no integer, or the sum none of 64 bits.
+  // `record` is that of a TreeRows::Row.
   std::span<const uint8_t> Add(std::span<const uint8_t> record);
 
  private:

@@ -41,10 +41,10 @@ Status TreeRows::Descend(uint32_t page) {
   if (depth_ == static_cast<size_t>(kTreeDepthMax)) return Damaged("a tree that is too deep");
   if (depth_ == levels_.size()) levels_.emplace_back();
   Level& level = levels_[depth_++];
-  level.page.resize(file_.sizes.page_bytes);
+  level.page.resize(file_.sizes.page_bytes + Row::kSlackBytes);
   level.cell = 0;
   level.is_below_done = false;
-  TRACEDB_TRY(ReadPage(page, level.page));
+  TRACEDB_TRY(ReadPage(page, std::span(level.page).first(file_.sizes.page_bytes)));
   const uint8_t kind = level.page[0];
   const bool fits = (IsLeafKind(kind) || IsInteriorKind(kind)) && IsIndexKind(kind) == is_index_;
   return fits ? Status(Done{}) : Damaged("a page of another kind");
@@ -121,7 +121,8 @@ Status TreeRows::ReadCell(std::span<const uint8_t> cell, Row& row) {
   }
   long_record_.assign(cell.begin(), cell.begin() + static_cast<ptrdiff_t>(local));
   TRACEDB_TRY(ReadOverflow(GetU32(&cell[local]), bytes));
-  row.record = long_record_;
+  long_record_.resize(bytes + Row::kSlackBytes);
+  row.record = std::span(long_record_).first(bytes);
   return Done{};
 }
 

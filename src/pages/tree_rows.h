@@ -22,8 +22,9 @@ class TreeRows {
     uint32_t pages;
   };
   struct Row {
-    int64_t rowid = 0;  // of a table
-    std::span<const uint8_t> record;
+    int64_t rowid = 0;                // of a table
+    std::span<const uint8_t> record;  // so many bytes after it can be read as well
+    static constexpr size_t kSlackBytes = 16;
   };
 
   TreeRows(const File& file, uint32_t root, bool is_index);
