@@ -109,7 +109,7 @@ Row OneRow(const test::Value& c2) {
 TEST_F(TreeCopyTest, rows_are_those_of_sqlite) {
   std::mt19937_64 random(11);
   for (const uint32_t page_bytes : kPageSizes) {
-    for (const size_t count : {0, 1, 50, 1500}) {
+    for (const size_t count : {size_t{0}, size_t{1}, size_t{50}, size_t{1500}}) {
       for (const int64_t add : {int64_t{0}, int64_t{1}, int64_t{130}, int64_t{40000},
                                 int64_t{5000000000}, int64_t{-20}}) {
         const auto add_rowid = static_cast<int64_t>(random() % 3000000);
