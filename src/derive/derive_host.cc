@@ -18,6 +18,10 @@ size_t RecentMax(const HostLimits& limits) {
   return std::bit_floor(limits.recent_path_bytes_max / RecentPaths::kBytesEach);
 }
 
+size_t PathsMax(const HostLimits& limits) {
+  return limits.call_path_bytes_max / CallPaths::kBytesEach;
+}
+
 uint64_t PairKey(const LaunchPath& path) { return uint64_t{path.path} << 32 | path.forward; }
 
 Status BindStep(SqliteStatement& insert, int parameter, const StepNumber& step) {
@@ -37,14 +41,10 @@ void AddId(RecordEncoder& record, int64_t id) { id != 0 ? record.Int(id) : recor
 
 }  // namespace
 
-int64_t CallPathsMax(const HostLimits& limits) {
-  return static_cast<int64_t>(limits.call_path_bytes_max / CallPaths::kBytesEach);
-}
-
 HostDerivation::HostDerivation(StepFinder steps, int64_t base_ns, const HostLimits& limits,
                                std::filesystem::path folder)
     : steps_(std::move(steps)),
-      paths_(static_cast<size_t>(CallPathsMax(limits))),
+      paths_(PathsMax(limits)),
       host_uses_(limits.host_use_bytes_max / HostUse::kBytesEach),
       kernel_uses_(limits.kernel_use_bytes_max / KernelUse::kBytesEach),
       syncs_(limits.sync_call_bytes_max / SyncCalls::kBytesEach,

@@ -47,9 +47,6 @@ class DerivedUse {
   std::unique_ptr<Parts> parts_;
 };
 
-// At most so many rows of _call_path a trace has.
-int64_t CallPathsMax(const HostLimits& limits);
-
 // The bulk of it, for a new file that holds one trace whose rows are complete, after
 // DeriveGroups(): fills launch, call_path, host_use, kernel_use, collective_part, busy_segment and
 // the indexes of slices by writing their pages. With very many tracks it does not fill busy_segment
