@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "derive/gathered/slices_ahead.h"
-#include "tracedb/derive/derive_trace.h"
 #include "tracedb/pages/record_encoder.h"
 
 namespace tracedb {
