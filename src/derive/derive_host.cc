@@ -127,16 +127,15 @@ void HostDerivation::CountFor(const LaunchPath& path, const Pending& pending) {
   }
 }
 
-Result<Parallelism> HostDerivation::ParallelismOf(const GpuActivity& activity,
-                                                  const LaunchPath& path,
-                                                  ArgsParallelism& parallelism) const {
+Result<std::optional<Parallelism>> HostDerivation::ParallelismOf(
+    const GpuActivity& activity, const LaunchPath& path, ArgsParallelism& parallelism) const {
   TRACEDB_ASSIGN(own, parallelism.Of(activity.args_text));
-  if (own.has_value()) return *own;
+  if (own.has_value()) return own;
   for (PathId at = path.path; at != 0; at = paths_.node(at).parent) {
     TRACEDB_ASSIGN(found, parallelism.Of(paths_.node(at).args_text));
-    if (found.has_value()) return *found;
+    if (found.has_value()) return found;
   }
-  return Parallelism::kOther;
+  return std::optional<Parallelism>();
 }
 
 Status HostDerivation::Store(SqliteDb& db, int64_t trace_id, int64_t first_path) {

@@ -43,9 +43,10 @@ class HostDerivation {
   void Count(const GpuActivity& activity, const LaunchPath& path, const StepNumber& step);
 
   // The kind of group that a communication kernel serves: as its own args say, else those of the
-  // nearest operator on its path that tell of one.
-  Result<Parallelism> ParallelismOf(const GpuActivity& activity, const LaunchPath& path,
-                                    ArgsParallelism& parallelism) const;
+  // nearest operator on its path that tell of one; nothing where none does.
+  Result<std::optional<Parallelism>> ParallelismOf(const GpuActivity& activity,
+                                                   const LaunchPath& path,
+                                                   ArgsParallelism& parallelism) const;
 
   SyncCalls& syncs() { return syncs_; }
 

@@ -17,6 +17,22 @@ constexpr int kParallelismAt = kKnownBit + 1;
 constexpr int kDelayAt = kParallelismAt + 3;
 constexpr int64_t kDelayMax = (int64_t{1} << (63 - kDelayAt)) - 1;
 
+CommunicationKernel CommunicationOf(const GpuActivity& activity, const LaunchCall& call,
+                                    const StepNumber& step, int64_t base_ns) {
+  const auto known = [](bool is_known, int64_t value) {
+    return is_known ? std::optional(value) : std::nullopt;
+  };
+  return {activity.id,
+          activity.ts + base_ns,
+          known(activity.has_dur, activity.dur),
+          activity.args_text,
+          known(activity.has_seq, activity.seq),
+          known(activity.has_external_id, activity.external_id),
+          step,
+          known(call.slice_id != 0, call.ts + base_ns),
+          activity.event_name};
+}
+
 }  // namespace
 
 uint64_t LaunchFacts::Packed() const {
@@ -46,12 +62,14 @@ LaunchDerivation::LaunchDerivation(const Input& input, StepFinder steps, const L
       facts_(folder_, limits.launch_fact_bytes_max),
       communication_(folder_, limits.communication_bytes_max) {}
 
+Status LaunchDerivation::ReadHost(LaunchCalls& calls) {
+  host_ = std::make_unique<HostDerivation>(steps_, input_.base_ns, limits_.host, folder_);
+  return host_->ReadSlices(input_.host_slices, input_.times, calls);
+}
+
 // As many correlations at a time as fit in memory: a lot of activities. One lot is looked up while
 // the rows of the one before are written.
-Status LaunchDerivation::Run(RowStore& rows, size_t table) {
-  host_ = std::make_unique<HostDerivation>(steps_, input_.base_ns, limits_.host, folder_);
-  LaunchCalls calls(folder_, limits_.launch_call_bytes_max);
-  TRACEDB_TRY(host_->ReadSlices(input_.host_slices, input_.times, calls));
+Status LaunchDerivation::Write(const LaunchCalls& calls, RowStore& rows, size_t table) {
   const size_t count = input_.activities.count();
   const size_t lot = limits_.launch_lot_bytes_max / LaunchTable::kBytesEach / 2;
   const auto look_up = [&](size_t first) {
@@ -91,14 +109,14 @@ Status LaunchDerivation::WriteLot(RowStore& rows, size_t table, LaunchTable& lau
   TRACEDB_TRY(input_.activities.ForEach(first, end, [&](const GpuActivity& activity) {
     if (!written.ok()) return;
     const LaunchCall none;
-    written = Write(rows, table, activity,
-                    activity.has_correlation ? launches.Of(activity.correlation) : none);
+    written = WriteLaunch(rows, table, activity,
+                          activity.has_correlation ? launches.Of(activity.correlation) : none);
   }));
   return written;
 }
 
-Status LaunchDerivation::Write(RowStore& rows, size_t table, const GpuActivity& activity,
-                               const LaunchCall& call) {
+Status LaunchDerivation::WriteLaunch(RowStore& rows, size_t table, const GpuActivity& activity,
+                                     const LaunchCall& call) {
   if (!input_.times.KeepsActivity(activity.ts, activity.dur)) {
     return facts_.Add(static_cast<int64_t>(LaunchFacts().Packed()));
   }
@@ -113,9 +131,10 @@ Status LaunchDerivation::Write(RowStore& rows, size_t table, const GpuActivity& 
   if (known) facts.delay_ns = activity.ts - call.ts;
   facts.thread = call.thread;
   if (activity.kind == GpuKind::kCommunication) {
-    TRACEDB_ASSIGN(parallelism, host_->ParallelismOf(activity, path, input_.parallelism));
+    const CommunicationKernel kernel = CommunicationOf(activity, call, step, base_ns);
+    TRACEDB_ASSIGN(parallelism, ParallelismOf(activity, path, kernel));
     facts.parallelism = parallelism;
-    TRACEDB_TRY(AddCommunication(activity, call, step));
+    TRACEDB_TRY(communication_.Add(kernel));
   }
   TRACEDB_TRY(facts_.Add(static_cast<int64_t>(facts.Packed())));
   if (!known && !step.has_value() && path.path == 0) return Done{};
@@ -130,16 +149,17 @@ Status LaunchDerivation::Write(RowStore& rows, size_t table, const GpuActivity& 
   return rows.Append(table, activity.id, record_.Finish());
 }
 
-Status LaunchDerivation::AddCommunication(const GpuActivity& activity, const LaunchCall& call,
-                                          const StepNumber& step) {
-  const auto known = [](bool is_known, int64_t value) {
-    return is_known ? std::optional(value) : std::nullopt;
-  };
-  return communication_.Add(
-      {activity.id, activity.ts + input_.base_ns, known(activity.has_dur, activity.dur),
-       activity.args_text, known(activity.has_seq, activity.seq),
-       known(activity.has_external_id, activity.external_id), step,
-       known(call.slice_id != 0, call.ts + input_.base_ns), activity.event_name});
+// By the path it was launched on; by what tells its collective where that does not say: messages in
+// batches are launched beside the operators that name their group.
+Result<Parallelism> LaunchDerivation::ParallelismOf(const GpuActivity& activity,
+                                                    const LaunchPath& path,
+                                                    const CommunicationKernel& kernel) {
+  TRACEDB_ASSIGN(by_path, host_->ParallelismOf(activity, path, input_.parallelism));
+  if (by_path.has_value()) return *by_path;
+  if (input_.collectives == nullptr) return Parallelism::kOther;
+  TRACEDB_ASSIGN(told, input_.collectives->ToldBy(kernel));
+  TRACEDB_ASSIGN(fact, input_.collectives->Of(told.args_text));
+  return fact->parallelism;
 }
 
 }  // namespace tracedb

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "derive/collectives/collective_facts.h"
 #include "derive/collectives/communication_kernels.h"
 #include "derive/derive_host.h"
 #include "derive/launch_table.h"
@@ -39,6 +40,7 @@ class LaunchDerivation {
     const GpuActivities& activities;
     const HostSlices& host_slices;
     ArgsParallelism& parallelism;
+    CollectiveFacts* collectives;  // null where nothing communicates
     const TimeRule& times;
     int64_t base_ns;     // what to add to a row's ts
     int64_t first_path;  // the id of its first row in call_path
@@ -48,12 +50,14 @@ class LaunchDerivation {
   LaunchDerivation(const Input& input, StepFinder steps, const LoadLimits& limits,
                    std::filesystem::path folder);
 
-  // Writes to the table that `rows` has under `table`.
-  Status Run(RowStore& rows, size_t table);
+  // First what the host called, which writes nothing; then the launches, to the table that `rows`
+  // has under `table`.
+  Status ReadHost(LaunchCalls& calls);
+  Status Write(const LaunchCalls& calls, RowStore& rows, size_t table);
 
-  // LaunchFacts::Packed() of each activity, in the order of their ids. After Run().
+  // LaunchFacts::Packed() of each activity, in the order of their ids. After Write().
   const PackedRows<int64_t>& facts() const { return facts_; }
-  // Those whose time is possible. After Run().
+  // Those whose time is possible. After Write().
   const CommunicationKernels& communication() const { return communication_; }
   StepFinder& steps() { return steps_; }
   HostDerivation& host() { return *host_; }
@@ -62,9 +66,10 @@ class LaunchDerivation {
  private:
   Result<LaunchTable> LookUp(const LaunchCalls& calls, size_t first, size_t end) const;
   Status WriteLot(RowStore& rows, size_t table, LaunchTable& launches, size_t first, size_t end);
-  Status Write(RowStore& rows, size_t table, const GpuActivity& activity, const LaunchCall& call);
-  Status AddCommunication(const GpuActivity& activity, const LaunchCall& call,
-                          const StepNumber& step);
+  Status WriteLaunch(RowStore& rows, size_t table, const GpuActivity& activity,
+                     const LaunchCall& call);
+  Result<Parallelism> ParallelismOf(const GpuActivity& activity, const LaunchPath& path,
+                                    const CommunicationKernel& kernel);
 
   Input input_;
   StepFinder steps_;

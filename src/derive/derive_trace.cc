@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <future>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -17,6 +18,7 @@
 #include "derive/derived_use.h"
 #include "derive/gathered/sort_ahead.h"
 #include "derive/step_finder.h"
+#include "tracedb/base/run_caught.h"
 #include "tracedb/derive/gathered/gpu_activities.h"
 #include "tracedb/pages/index_appender.h"
 #include "tracedb/pages/page_file.h"
@@ -41,15 +43,16 @@ class TraceDerivation {
 
   Result<DerivedUse> Run() {
     TRACEDB_ASSIGN(few_tracks, ReadTracks());
-    if (trace_.activities.communication_count() > 0) TRACEDB_TRY(ReadCollectiveFacts());
+    if (trace_.activities.communication_count() > 0) {
+      TRACEDB_ASSIGN(facts, CollectiveFacts::Read(db_, trace_.rank, trace_.activities));
+      collective_facts_.emplace(std::move(facts));
+    }
     std::optional<IndexSorts> sorts;
     if (few_tracks) sorts.emplace(*this);
-    TRACEDB_TRY(DeriveLaunches());
+    TRACEDB_TRY(DeriveLaunches(sorts));
     if (few_tracks) {
       SortAhead<GpuActivities> by_device(trace_.activities, SortSpace<GpuActivities>(),
                                          {DeviceOrder()});
-      TRACEDB_TRY(FillIndexes(*sorts));
-      sorts.reset();
       TRACEDB_TRY(DeriveBusyTime(by_device));
     }
     TRACEDB_TRY(DeriveParts());
@@ -62,7 +65,7 @@ class TraceDerivation {
   using ActivityOrder = SortAhead<GpuActivities>::Order;
   using SliceOrder = SortAhead<LongSlices>::Order;
 
-  // What needs nothing of the launches, and is sorted while these are looked up.
+  // What needs nothing of the launches, and is sorted and written while the host's calls are read.
   struct IndexSorts {
     explicit IndexSorts(const TraceDerivation& of)
         : by_track(of.trace_.activities, of.SortSpace<GpuActivities>(), {of.TrackOrder()}),
@@ -82,8 +85,7 @@ class TraceDerivation {
     uint32_t stream;  // in use_->streams; kNoStream: not a GPU's
   };
 
-  Status DeriveLaunches();
-  Status ReadCollectiveFacts();
+  Status DeriveLaunches(std::optional<IndexSorts>& sorts);
   Status DeriveParts();
   Result<bool> ReadTracks();
   uint32_t PlaceOf(int64_t track, uint32_t last) const;
@@ -102,7 +104,7 @@ class TraceDerivation {
   Status FillIndexes(IndexSorts& sorts);
   template <typename Gathered>
   Status FillIndex(PageFile& file, const char* name, SortAhead<Gathered>& sorted,
-                   const std::function<void(const SortEntry&)>& add_columns);
+                   const std::function<void(const SortEntry&, RecordEncoder&)>& add_columns);
 
   SqliteDb db_;
   const GatheredTrace& trace_;
@@ -114,40 +116,32 @@ class TraceDerivation {
   std::unique_ptr<DerivedUse::Parts> use_ = std::make_unique<DerivedUse::Parts>();
 };
 
-Status TraceDerivation::DeriveLaunches() {
+// What the host called is worked out without a page being written: the indexes are meanwhile.
+Status TraceDerivation::DeriveLaunches(std::optional<IndexSorts>& sorts) {
   TRACEDB_ASSIGN(steps, StepFinder::Read(db_, trace_.base_ns, db_.path().parent_path(),
                                          limits_.step_bytes_max));
+  CollectiveFacts* const collectives = collective_facts_ ? &*collective_facts_ : nullptr;
   const LaunchDerivation::Input input{trace_.activities, trace_.host_slices, trace_.parallelism,
-                                      trace_.times,      trace_.base_ns,     trace_.first_path};
+                                      collectives,       trace_.times,       trace_.base_ns,
+                                      trace_.first_path};
   launches_.emplace(input, std::move(steps), limits_, db_.path().parent_path());
+  std::future<Status> indexes;
+  if (sorts.has_value()) {
+    indexes = std::async(std::launch::async,
+                         [&] { return RunCaught([&] { return FillIndexes(*sorts); }); });
+  }
+  LaunchCalls calls(db_.path().parent_path(), limits_.launch_call_bytes_max);
+  const Status read = launches_->ReadHost(calls);
+  if (indexes.valid()) TRACEDB_TRY(indexes.get());
+  TRACEDB_TRY(read);
+  sorts.reset();
   const auto roots =
       EmptyDatabase::RootPages({"_launch", "_call_path", "_host_use", "_kernel_use"});
   TRACEDB_ASSIGN(rows, RowStore::Open(db_.path(), roots));
-  TRACEDB_TRY(launches_->Run(rows, 0));
+  TRACEDB_TRY(launches_->Write(calls, rows, 0));
   TRACEDB_TRY(launches_->host().StorePaths(rows, 1, trace_.trace_id, trace_.first_path));
   TRACEDB_TRY(launches_->host().StoreUses(rows, 2, 3, trace_.trace_id, trace_.first_row));
   return rows.Finish();
-}
-
-// All that is read of the database for DeriveParts(), before pages are written to it.
-Status TraceDerivation::ReadCollectiveFacts() {
-  TRACEDB_ASSIGN(facts, CollectiveFacts::Read(db_, trace_.rank));
-  bool any_untold = false, any_with_id = false;  // without a group; of these, with External id
-  Status known = Done{};
-  TRACEDB_TRY(trace_.activities.ForEach([&](const GpuActivity& activity) {
-    if (activity.kind != GpuKind::kCommunication || any_with_id || !known.ok()) return;
-    if (any_untold && !activity.has_external_id) return;
-    const Result<const CollectiveFact*> fact = facts.Of(activity.args_text);
-    if (!fact.ok()) known = fact.error();
-    if (!fact.ok() || fact.value()->group != 0) return;
-    any_untold = true;
-    any_with_id = activity.has_external_id;
-  }));
-  TRACEDB_TRY(known);
-  if (any_with_id) TRACEDB_TRY(facts.ReadOperators(db_));
-  if (any_untold) TRACEDB_TRY(facts.ReadBatches(db_));
-  collective_facts_.emplace(std::move(facts));
-  return db_.Execute("PRAGMA shrink_memory");
 }
 
 Status TraceDerivation::DeriveParts() {
@@ -355,14 +349,14 @@ Status TraceDerivation::FillIndexes(IndexSorts& sorts) {
   PageFileOptions options;
   options.start_writeback_early = true;
   TRACEDB_ASSIGN(file, PageFile::Open(db_.path(), options));
-  const auto track_and_start = [this](const SortEntry& entry) {
-    record_.Int(tracks_[entry.group].id);
-    record_.Int(entry.key);
+  const auto track_and_start = [this](const SortEntry& entry, RecordEncoder& record) {
+    record.Int(tracks_[entry.group].id);
+    record.Int(entry.key);
   };
   TRACEDB_TRY(FillIndex(*file, "_gpu_slice_by_track", sorts.by_track, track_and_start));
-  const auto track_and_correlation = [this](const SortEntry& entry) {
-    record_.Int(tracks_[entry.group / 2].id);
-    entry.group % 2 != 0 ? record_.Int(entry.key) : record_.Null();
+  const auto track_and_correlation = [this](const SortEntry& entry, RecordEncoder& record) {
+    record.Int(tracks_[entry.group / 2].id);
+    entry.group % 2 != 0 ? record.Int(entry.key) : record.Null();
   };
   TRACEDB_TRY(
       FillIndex(*file, "_gpu_slice_by_correlation", sorts.by_correlation, track_and_correlation));
@@ -374,16 +368,18 @@ Status TraceDerivation::FillIndexes(IndexSorts& sorts) {
 }
 
 template <typename Gathered>
-Status TraceDerivation::FillIndex(PageFile& file, const char* name, SortAhead<Gathered>& sorted,
-                                  const std::function<void(const SortEntry&)>& add_columns) {
+Status TraceDerivation::FillIndex(
+    PageFile& file, const char* name, SortAhead<Gathered>& sorted,
+    const std::function<void(const SortEntry&, RecordEncoder&)>& add_columns) {
   const uint32_t root = EmptyDatabase::RootPages({name}).front();
   TRACEDB_ASSIGN(index, IndexAppender::Create(file, root));
+  RecordEncoder record;
   const auto take = [&](std::span<const SortEntry> entries) -> Status {
     for (const SortEntry& entry : entries) {
-      record_.Reset();
-      add_columns(entry);
-      record_.Int(entry.value);
-      TRACEDB_TRY(index.Append(record_.Finish()));
+      record.Reset();
+      add_columns(entry, record);
+      record.Int(entry.value);
+      TRACEDB_TRY(index.Append(record.Finish()));
     }
     return Done{};
   };

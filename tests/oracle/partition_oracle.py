@@ -13,11 +13,12 @@ CAUSES = ("host", "sync", "dependency", None)
 
 
 def kinds_of(job):
-    """{communication kernel: parallelism of its communicator}"""
+    """{communication kernel: parallelism of its communicator, or of that of all messages in its batch}"""
     of_group = {group: {parallelism(text) for text in texts if text} or {"other"}
                 for group, texts in job.groups.items()}
     assert all(len(kinds) == 1 for kinds in of_group.values()), of_group
-    return {id(part.activity): min(of_group[part.group]) for part in job.parts if part.group}
+    return {id(part.activity): min(of_group[group]) for part in job.parts
+            for group in [part.group or part.batch_group] if group}
 
 
 def exposed_by_kind(activities, kinds, start, end):

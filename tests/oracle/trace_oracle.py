@@ -474,6 +474,9 @@ class Trace:
                 "batch bytes": [None if None in sums[way] else sum(sums[way]) for way in shown]}
         peers = {whole_number(args.get(RANK_OF_WAY[self.way_of(args)])) for args in messages}
         groups = {self.group_of(args) for args in messages}
+        if len(groups) == 1 and None not in groups:
+            [told["batch group"]] = groups
+            told["Process Group Description"] = messages[0].get("Process Group Description")
         if len(peers) > 1 or len(groups) > 1 or peers & {None, self.rank} or None in groups:
             return told
         [peer] = peers
@@ -548,6 +551,7 @@ class Part:
         self.dtype = text_of(args.get("dtype"))
         self.seq = whole_number(args.get("Seq"))
         self.group = activity.trace.group_of(args)
+        self.batch_group = args.get("batch group")  # that of all its messages, where it has none
         self.description = text_of(args.get("Process Group Description"))
         size = dtype_bytes(args.get("dtype"))
         self.in_bytes, self.out_bytes = args.get("batch bytes") or (
@@ -732,8 +736,10 @@ class Job:
             counts[key] += 1
             return counts[key] - 1
 
+        for part in parts:
+            if part.group or part.batch_group:
+                self.groups[part.group or part.batch_group].add(part.description)
         for part in known:
-            self.groups[part.group].add(part.description)
             place = (part.activity.trace, part.group)
             part.ordinal = count("group", *place)
             nth = count("pair", *place, part.pair)

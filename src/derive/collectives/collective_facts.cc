@@ -33,13 +33,14 @@ std::string FactsSql(int64_t rank) {
   return "PRAGMA temp.cache_size = -256; CREATE TEMP TABLE collective_fact (id INTEGER PRIMARY "
          "KEY, group_id INTEGER, "
          "  collective TEXT, dtype TEXT, in_bytes INTEGER, out_bytes INTEGER, of_two INTEGER, "
-         "  src_rank INTEGER, dst_rank INTEGER, pair TEXT, match_no INTEGER);"
+         "  src_rank INTEGER, dst_rank INTEGER, pair TEXT, match_no INTEGER, "
+         "  purpose_group INTEGER);"
          "INSERT INTO collective_fact "
          "SELECT a.id, p.group_id, a.collective, a.dtype, a.in_nelems * " +
          element + ", a.out_nelems * " + element +
          ", ifnull(a.group_size, p.size) <= 2, "
          "  iif(lower(a.collective) = 'recv', a.src_rank, NULL), "
-         "  iif(lower(a.collective) = 'send', a.dst_rank, NULL), NULL, NULL "
+         "  iif(lower(a.collective) = 'send', a.dst_rank, NULL), NULL, NULL, p.group_id "
          "FROM _args_text a LEFT JOIN _process_group p "
          "  ON p.name = ifnull(a.group_name, '') AND p.ranks = a.group_ranks "
          "  AND a.collective IS NOT NULL "
@@ -48,6 +49,8 @@ std::string FactsSql(int64_t rank) {
          own + " || '>' || dst_rank, src_rank || '>' || " + own +
          ") AS pair FROM collective_fact "
          "WHERE src_rank IS NOT NULL OR dst_rank IS NOT NULL OR pair IS NOT NULL;"
+         "CREATE TEMP TABLE collective_group AS SELECT group_id AS id, parallelism FROM "
+         "_process_group;"
          "CREATE TEMP TABLE collective_pair (number INTEGER PRIMARY KEY, pair TEXT UNIQUE);" +
          kPairsSql;
 }
@@ -85,16 +88,34 @@ void FactValue::AddTo(RecordEncoder& record) const {
   }
 }
 
-Result<CollectiveFacts> CollectiveFacts::Read(SqliteDb& db, int64_t rank) {
+Result<CollectiveFacts> CollectiveFacts::Read(SqliteDb& db, int64_t rank,
+                                              const GpuActivities& activities) {
   TRACEDB_TRY(db.Execute(FactsSql(rank)));
   TRACEDB_ASSIGN(fact, db.Prepare("SELECT f.group_id, p.number, p.pair, f.of_two, f.collective, "
                                   "f.dtype, f.in_bytes, f.out_bytes, "
-                                  "coalesce(f.dst_rank, f.src_rank), f.match_no "
+                                  "coalesce(f.dst_rank, f.src_rank), f.match_no, g.parallelism "
                                   "FROM temp.collective_fact f "
                                   "LEFT JOIN temp.collective_pair_of o ON o.id = f.id "
                                   "LEFT JOIN temp.collective_pair p ON p.pair = o.pair "
+                                  "LEFT JOIN temp.collective_group g ON g.id = f.purpose_group "
                                   "WHERE f.id = ?1"));
-  return CollectiveFacts(rank, std::move(fact));
+  CollectiveFacts facts(rank, std::move(fact));
+  bool any_untold = false, any_with_id = false;  // without a group; of these, with External id
+  Status known = Done{};
+  TRACEDB_TRY(activities.ForEach([&](const GpuActivity& activity) {
+    if (activity.kind != GpuKind::kCommunication || any_with_id || !known.ok()) return;
+    if (any_untold && !activity.has_external_id) return;
+    const Result<const CollectiveFact*> own = facts.Of(activity.args_text);
+    if (!own.ok()) known = own.error();
+    if (!own.ok() || own.value()->group != 0) return;
+    any_untold = true;
+    any_with_id = activity.has_external_id;
+  }));
+  TRACEDB_TRY(known);
+  if (any_with_id) TRACEDB_TRY(facts.ReadOperators(db));
+  if (any_untold) TRACEDB_TRY(facts.ReadBatches(db));
+  TRACEDB_TRY(db.Execute("PRAGMA shrink_memory"));
+  return facts;
 }
 
 Status CollectiveFacts::ReadOperators(SqliteDb& db) {
@@ -146,10 +167,25 @@ Result<const CollectiveFact*> CollectiveFacts::Of(int64_t args_text) {
       text_bytes_ += value->text.size();
     }
     fact.match_no = fact_.OptionalInt(9);
+    const std::optional<std::string> parallelism = fact_.OptionalText(10);
+    fact.parallelism = ParallelismByName(parallelism.value_or("")).value_or(Parallelism::kOther);
     text_bytes_ += fact.pair_text.size();
   }
   fact_.Reset();
   return &fact;
+}
+
+Result<CoalescedOp> CollectiveFacts::ToldBy(const CommunicationKernel& kernel) {
+  const CoalescedOp own{kernel.args_text, kernel.seq};
+  TRACEDB_ASSIGN(fact, Of(own.args_text));
+  if (fact->group != 0) return own;
+  if (kernel.external_id.has_value()) {
+    TRACEDB_ASSIGN(op, OpOf(*kernel.external_id));
+    if (op.has_value()) return *op;
+  }
+  if (!kernel.launch_ns.has_value()) return own;
+  TRACEDB_ASSIGN(batch, BatchAt(*kernel.launch_ns, kernel.event_name));
+  return batch.has_value() ? CoalescedOp{*batch, std::nullopt} : own;
 }
 
 Result<std::optional<CoalescedOp>> CollectiveFacts::OpOf(int64_t external_id) {

@@ -72,25 +72,11 @@ Status Count(Parts<Before<Within>>& parts, int64_t PartRow::*number, To& to) {
   return reader.status();
 }
 
-// Whose args say which collective a kernel is: its own, else those of what launched it.
-Result<CoalescedOp> ToldBy(const CommunicationKernel& kernel, CollectiveFacts& facts) {
-  const CoalescedOp own{kernel.args_text, kernel.seq};
-  TRACEDB_ASSIGN(fact, facts.Of(own.args_text));
-  if (fact->group != 0) return own;
-  if (kernel.external_id.has_value()) {
-    TRACEDB_ASSIGN(op, facts.OpOf(*kernel.external_id));
-    if (op.has_value()) return *op;
-  }
-  if (!kernel.launch_ns.has_value()) return own;
-  TRACEDB_ASSIGN(batch, facts.BatchAt(*kernel.launch_ns, kernel.event_name));
-  return batch.has_value() ? CoalescedOp{*batch, std::nullopt} : own;
-}
-
 Result<PartRow> PartOf(const CommunicationKernel& kernel, CollectiveFacts& facts) {
   const auto flag = [](const std::optional<int64_t>& value, int64_t bit) {
     return value.has_value() ? bit : 0;
   };
-  TRACEDB_ASSIGN(told, ToldBy(kernel, facts));
+  TRACEDB_ASSIGN(told, facts.ToldBy(kernel));
   TRACEDB_ASSIGN(fact, facts.Of(told.args_text));
   PartRow part{};
   part.args_text = told.args_text;

@@ -12,7 +12,8 @@ std::string GatherSql(const std::string& own) {
          "INSERT INTO message_kernel "
          "SELECT id FROM _event_name WHERE kind = 1 AND name GLOB '*SendRecv*';"
          "CREATE TEMP TABLE message_batch (fact INTEGER PRIMARY KEY, start_ns INTEGER, "
-         "  end_ns INTEGER, messages INTEGER, is_told INTEGER, group_id INTEGER, peer INTEGER, "
+         "  end_ns INTEGER, messages INTEGER, is_told INTEGER, group_id INTEGER, "
+         "  is_of_group INTEGER, peer INTEGER, "
          "  sends INTEGER, receives INTEGER, first_send INTEGER, first_receive INTEGER, "
          "  dtype TEXT, in_bytes INTEGER, out_bytes INTEGER, of_two INTEGER);"
          "INSERT INTO message_batch "
@@ -38,7 +39,9 @@ std::string GatherSql(const std::string& own) {
          "    AND min(group_id) = max(group_id) AND count(peer) = sum(is_op) "
          "    AND min(peer) = max(peer) AND max(peer) <> " +
          own +
-         ", 0), max(group_id), max(peer), sum(sends), sum(receives), "
+         ", 0), max(group_id), "
+         "  ifnull(count(group_id) = sum(is_op) AND min(group_id) = max(group_id), 0), "
+         "  max(peer), sum(sends), sum(receives), "
          "  min(iif(sends, message, NULL)), min(iif(receives, message, NULL)), "
          "  iif(min(dtype) = max(dtype), max(dtype), NULL), "
          "  iif(count(iif(sends, in_bytes, NULL)) = sum(sends), "
@@ -82,7 +85,8 @@ std::string FactsSql(const std::string& own) {
          "    WHEN sends = 0 THEN first_receive "
          "    ELSE iif(peer > " +
          own +
-         ", first_send, first_receive) END "
+         ", first_send, first_receive) END, "
+         "  iif(is_of_group, group_id, NULL) "
          "FROM message_batch WHERE messages > 0 AND messages = sends + receives;";
 }
 

@@ -67,7 +67,7 @@ Error Arguments::Wrong(std::string what, std::string advice) const {
   for (const std::string& key : keys_) {
     if (doc_.FindParam(key) == nullptr) described.push_back(key);
   }
-  if (!advice.empty()) advice += "; ";
+  if (!advice.empty()) advice += advice.ends_with("?") ? " " : "; ";
   advice += described.empty() ? "it has no parameters"
                               : "its parameters are: " + JoinNames(described, "; ");
   return Error{ErrorKind::kUsage, fmt::format("{}: {}", doc_.name, what), std::move(advice)};
