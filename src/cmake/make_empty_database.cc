@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tracedb/base/sqlite_db.h"
+#include "tracedb/schema/empty_database.h"
 #include "tracedb/schema/schema_sql.h"
 
 namespace tracedb {
@@ -19,10 +20,8 @@ namespace {
 
 Result<SqliteDb> MakeEmpty() {
   TRACEDB_ASSIGN(db, SqliteDb::OpenInMemory());
-  // 16 KiB pages: few enough to write fast, small enough for a look-up of one row.
-  TRACEDB_TRY(
-      db.Execute("PRAGMA page_size = 16384; PRAGMA journal_mode = OFF;"
-                 "PRAGMA auto_vacuum = NONE; BEGIN"));
+  TRACEDB_TRY(db.Execute("PRAGMA page_size = " + std::to_string(EmptyDatabase::kPageBytes) +
+                         "; PRAGMA journal_mode = OFF; PRAGMA auto_vacuum = NONE; BEGIN"));
   TRACEDB_TRY(db.Execute(TablesSql()));
   TRACEDB_TRY(db.Execute("COMMIT"));
   return db;

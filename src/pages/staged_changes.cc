@@ -18,6 +18,7 @@
 #include "pages/database_header.h"
 #include "pages/staged_vfs.h"
 #include "tracedb/base/cores.h"
+#include "tracedb/base/descriptor.h"
 #include "tracedb/base/folder_sync.h"
 #include "tracedb/base/run_caught.h"
 #include "tracedb/pages/page_bytes.h"
@@ -190,13 +191,10 @@ Status StagedChanges::WriteJournal() {
   }
   // Not through a link, as SQLite does not.
   constexpr int kFlags = O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW;
-  const int file = open(journal_.c_str(), kFlags, 0666);
+  const Descriptor opened(open(journal_.c_str(), kFlags, 0666));
+  const int file = opened.number;
   if (file < 0) return Failed(journal_, "create it");
   journal_written_ = true;
-  struct Close {
-    int file;
-    ~Close() { close(file); }
-  } const closing{file};
   struct stat status;
   if (fstat(file_, &status) == 0 && fchmod(file, status.st_mode & 0777) != 0) {
     return Failed(journal_, "set its mode");  // whoever may open the database must roll it back

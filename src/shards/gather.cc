@@ -9,6 +9,7 @@
 #include "shards/stall_slices.h"
 #include "shards/summary_load.h"
 #include "tracedb/ranks/runs/decide_runs.h"
+#include "tracedb/schema/empty_database.h"
 #include "tracedb/schema/schema_sql.h"
 
 namespace tracedb {
@@ -18,17 +19,17 @@ namespace {
 Result<SqliteDb> MakeTables(const GatherOptions& options) {
   TRACEDB_ASSIGN(db, SqliteDb::Open(options.database, SqliteMode::kReadWrite));
   if (options.stop != nullptr) db.StopWhen(*options.stop);
-  TRACEDB_TRY(
-      db.Execute("PRAGMA page_size = 16384; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;"
-                 "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -" +
-                 std::to_string(options.cache_kib)));
+  TRACEDB_TRY(db.Execute("PRAGMA page_size = " + std::to_string(EmptyDatabase::kPageBytes) +
+                         "; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;"
+                         "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -" +
+                         std::to_string(options.cache_kib)));
   TRACEDB_TRY(db.Execute("BEGIN"));
   TRACEDB_TRY(db.Execute(TablesSql()));
   TRACEDB_TRY(
       db.Execute("CREATE TABLE _shard (run TEXT, rank INTEGER, host TEXT, database TEXT, folder "
                  "TEXT); CREATE TABLE _left_out (table_name TEXT PRIMARY KEY) WITHOUT ROWID;"
                  "CREATE TABLE _part_use (id INTEGER PRIMARY KEY, computing_ns INTEGER, "
-                 "idle_ns INTEGER);"
+                 "idle_ns INTEGER); CREATE TABLE _full_queue (id INTEGER PRIMARY KEY);"
                  "COMMIT"));
   return db;
 }

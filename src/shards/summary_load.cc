@@ -267,6 +267,7 @@ Status SummaryLoad::AddWaits(const FoundShard& shard) {
   if (!shard.Has(table.file)) return Done{};
   TRACEDB_ASSIGN(file, SummaryFile::Open(shard.folder / table.file, table));
   TRACEDB_ASSIGN(name, db_->Prepare("SELECT name FROM main._event_name WHERE id = ?1"));
+  TRACEDB_ASSIGN(full, db_->Prepare("SELECT 1 FROM main._full_queue WHERE id = ?1"));
   const auto event_name = static_cast<size_t>(table.Find("event_name"));
   const auto ts = static_cast<size_t>(table.Find("ts"));
   const auto end = static_cast<size_t>(table.Find("end_ts"));
@@ -286,7 +287,13 @@ Status SummaryLoad::AddWaits(const FoundShard& shard) {
         known->second = any && WaitsForGpu(name.Text(0));
         name.Reset();
       }
-      if (!known->second) continue;
+      if (!known->second) {
+        TRACEDB_ASSIGN(id, file.Moved(row, 0, shard.traces));
+        TRACEDB_TRY(full.Bind(1, id.value_or(0)));
+        TRACEDB_ASSIGN(is_full, full.Step());
+        full.Reset();
+        if (!is_full) continue;
+      }
       bool is_taken = true;
       for (size_t i = 0; is_taken && i < 4; ++i) {  // id, track, event_name, ts
         TRACEDB_ASSIGN(bound, file.Bind(*wait_, static_cast<int>(i) + 1, row, i, shard.traces));

@@ -81,6 +81,8 @@ constexpr Plan kPlans[] = {
     {"step_last", "_step_last",
      "trace_id:t device step activities begin_ns start_ns end_ns busy_ns",
      "temp.step_last WHERE trace_id = ?1"},
+    // Launches that waited as their queue was full.
+    {"full_queue", "_full_queue", "id:r", "temp.full_queue WHERE trace_id = ?1 ORDER BY id"},
     // For what asks how long something ran between collectives: not all of its stretches.
     {"busy_outline", "_busy_segment", "trace_id:t device ts_ns dur_ns kinds",
      "temp.busy_outline b JOIN temp.outline_device d ON d.number = b.number "
@@ -96,7 +98,8 @@ constexpr Plan kPlans[] = {
      "WHERE s.id BETWEEN ?2 AND ?3 ORDER BY s.ts, s.id"},
     {"host_wait", "", "id:r track:x event_name:x ts end_ts=ts+dur",
      "_runtime_slice WHERE id BETWEEN ?2 AND ?3 AND dur >= 0 "
-     "AND event_name IN (SELECT id FROM temp.wait_name) ORDER BY ts, id"},
+     "AND (event_name IN (SELECT id FROM temp.wait_name) OR id IN (SELECT id FROM "
+     "temp.full_queue)) ORDER BY ts, id"},
     {"cpu_slice", "", "id:r track:x event_name:x ts end_ts=ts+dur", "long"},
     {"runtime_slice", "", "id:r track:x event_name:x ts end_ts=ts+dur", "long"},
     {"python_slice", "", "id:r track:x event_name:x ts end_ts=ts+dur", "long"},

@@ -1,6 +1,12 @@
 #include "shards/worked_out_tables.h"
 
+#include <map>
+#include <string>
+#include <vector>
+
 #include "shards/busy_outline.h"
+#include "tracedb/schema/event_tables.h"
+#include "tracedb/schema/full_queues.h"
 #include "tracedb/schema/waiting_calls.h"
 
 namespace tracedb {
@@ -12,6 +18,8 @@ constexpr const char* kTables =
     "CREATE TEMP TABLE IF NOT EXISTS step_last (trace_id INTEGER, device, step INTEGER, "
     "activities INTEGER, begin_ns INTEGER, start_ns INTEGER, end_ns INTEGER, busy_ns INTEGER);"
     "CREATE TEMP TABLE IF NOT EXISTS wait_name (id INTEGER PRIMARY KEY);"
+    "CREATE TEMP TABLE IF NOT EXISTS full_queue (id INTEGER PRIMARY KEY, trace_id INTEGER);"
+    "DELETE FROM temp.full_queue;"
     "DELETE FROM temp.part_use; DELETE FROM temp.step_last; DELETE FROM temp.wait_name";
 
 // Of each part how long after its start, and at most until its end, the last work ran that was
@@ -73,6 +81,56 @@ Status FindWaitNames(SqliteDb& db, int64_t trace_id) {
   }
 }
 
+// Of each launching call its times, its name, and the end and stream of the last that it launched.
+constexpr const char* kLaunchingCalls =
+    "SELECT k.launch_slice_id, r.ts, r.ts + r.dur, g.ts + g.dur, r.event_name IN "
+    "  (SELECT id FROM temp.wait_name), s.number "
+    "FROM _launch k JOIN _gpu_slice g ON g.id = k.id JOIN _runtime_slice r "
+    "  ON r.id = k.launch_slice_id "
+    "JOIN (SELECT id, dense_rank() OVER (ORDER BY device, stream) AS number FROM _track "
+    "      WHERE trace_id = ?1) s ON s.id = g.track "
+    "WHERE k.id BETWEEN ?2 AND ?3 AND g.dur >= 0 AND r.dur >= 0 AND k.id NOT IN "
+    "  (SELECT id FROM _impossible_time) ORDER BY k.id";
+
+// A trace without a long call has none that is long enough to matter where summaries are replayed.
+Result<bool> HasLongCall(SqliteDb& db, int64_t trace_id) {
+  TRACEDB_ASSIGN(any, db.Integer("SELECT EXISTS (SELECT 1 FROM _runtime_slice INDEXED BY "
+                                 "_runtime_slice_long WHERE dur >= " +
+                                 std::to_string(kLongSliceNs) +
+                                 " AND track IN (SELECT id FROM _track WHERE trace_id = " +
+                                 std::to_string(trace_id) + "))"));
+  return any != 0;
+}
+
+Status AddFullQueues(SqliteDb& db, int64_t trace_id, int64_t first_row, int64_t last_row) {
+  TRACEDB_ASSIGN(any_long, HasLongCall(db, trace_id));
+  if (!any_long) return Done{};
+  TRACEDB_ASSIGN(rows, db.Prepare(kLaunchingCalls));
+  TRACEDB_TRY(rows.Bind(1, trace_id));
+  TRACEDB_TRY(rows.Bind(2, first_row));
+  TRACEDB_TRY(rows.Bind(3, last_row));
+  std::map<int64_t, LaunchingCall> calls;
+  for (;;) {
+    TRACEDB_ASSIGN(any, rows.Step());
+    if (!any) break;
+    calls[rows.Int(0)] = {rows.Int(1), rows.Int(2), rows.Int(3), static_cast<uint32_t>(rows.Int(5)),
+                          rows.Int(4) != 0};
+  }
+  std::vector<LaunchingCall> in_order;
+  std::vector<int64_t> ids;
+  for (const auto& [id, call] : calls) {
+    in_order.push_back(call);
+    ids.push_back(id);
+  }
+  TRACEDB_ASSIGN(row, db.Prepare("INSERT INTO temp.full_queue VALUES (?1, ?2)"));
+  for (const FullQueue& full : FindFullQueues(in_order)) {
+    TRACEDB_TRY(row.Bind(1, ids[full.call]));
+    TRACEDB_TRY(row.Bind(2, trace_id));
+    TRACEDB_TRY(row.Run());
+  }
+  return Done{};
+}
+
 }  // namespace
 
 Status ClearWorkedOutTables(SqliteDb& db) {
@@ -89,6 +147,7 @@ Status WorkOutTables(SqliteDb& db, int64_t trace_id, int64_t first_row, int64_t 
     TRACEDB_TRY(fill.Run());
   }
   TRACEDB_TRY(FindWaitNames(db, trace_id));
+  TRACEDB_TRY(AddFullQueues(db, trace_id, first_row, last_row));
   return MakeBusyOutline(db, trace_id, first_row, last_row);
 }
 

@@ -9,6 +9,7 @@
 namespace tracedb {
 
 // Makes temp.part_use, temp.step_last, temp.wait_name (the names of calls that wait for the GPU),
+// temp.full_queue (launches that waited as their queue was full),
 // and the tables of busy_outline.h, empty.
 Status ClearWorkedOutTables(SqliteDb& db);
 // Adds to them what is of a trace, whose rows are first_row to last_row.

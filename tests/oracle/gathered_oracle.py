@@ -3,6 +3,7 @@ build(db, capture_id); uses(db, capture_id) of a database of all events: what _p
 """
 import collections
 
+import replay_graph_oracle
 from replay_graph_oracle import (AFTER_FINISH_NS, AFTER_LAUNCH_NS, HELD_NS, Activity, Call, Graph, Node,
                                  connect_finish, connect_host, make_meets, waits_for_gpu)
 
@@ -27,6 +28,18 @@ def uses(db, capture_id):
         last = max((work[1] for work in before), default=ts)
         idle = 0 if last > end else min(after) - end if after else None
         yield rank, ts, dur, min(max(last - ts, 0), dur), idle
+
+
+def launches_into_full_queues(db, capture_id):
+    """(rank, start) of launches that waited as their queue was full, of ranks with a call of 0.25 ms or more."""
+    graph = Graph(db, capture_id)
+    replay_graph_oracle.read(graph)
+    long = {call.trace for call in graph.calls if call.end - call.ts >= HELD_NS}
+    starts = dict(db.execute("SELECT slice_id, ts_ns FROM slices"))
+    for slice_id in replay_graph_oracle.full_queues(graph):
+        [call] = [call for call in graph.calls if call.slice_id == slice_id]
+        if call.trace in long:
+            yield graph.ranks[call.trace], starts[slice_id]
 
 
 # --- The graph.
@@ -86,8 +99,9 @@ def read_host(graph):
         for what, at in (("step-begin", step.ts), ("step-end", step.end)):
             graph.nodes.append(Node(what, at, step.slice_id, step.trace, step, graph.threads[step.trace]))
     waits = graph.slices("dur_ns > 0 AND (lower(category) LIKE '%runtime' OR lower(category) LIKE '%driver')", ())
+    full = {slice_id for slice_id, in graph.db.execute("SELECT id FROM _full_queue")}
     for call in list(waits):
-        if waits_for_gpu(call.name) and call.end > call.ts:
+        if (waits_for_gpu(call.name) or call.slice_id in full) and call.end > call.ts:
             for what, at in (("begin", call.ts), ("end", call.end)):
                 graph.nodes.append(Node(what, at, call.slice_id, call.trace, call, graph.threads[call.trace]))
 
@@ -104,7 +118,7 @@ def build(db, capture_id):
     graph.nodes.sort(key=Node.place)
     for number, node in enumerate(graph.nodes):
         node.number = number
-    connect_host(graph)
+    connect_host(graph, {})
     for trace in graph.ranks:
         connect_trace(graph, trace)
     for a in graph.activities:

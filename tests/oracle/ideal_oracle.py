@@ -3,6 +3,8 @@ import collections
 import fractions
 import math
 
+from replay_graph_oracle import worked_since
+
 
 def rounded_mean(values):
     return math.floor(fractions.Fraction(sum(values), len(values)) + fractions.Fraction(1, 2))
@@ -105,7 +107,7 @@ def of_host(graph):
 
 
 def is_work(node, edge):
-    return edge[2] in ("host", "handover", "call") and edge[1] == node.time - edge[0].time
+    return edge[2] in ("host", "handover", "call") and edge[1] == node.time - worked_since(node, edge)
 
 
 def of_transfers(graph):

@@ -4,6 +4,7 @@ import json
 import math
 
 import ideal_oracle
+from replay_graph_oracle import worked_since
 
 SHORT_NS = 250_000
 
@@ -92,7 +93,8 @@ def even_unlike(graph, ranks, steps, stretches, nets):
 def even_sums(graph, ranks, steps, compared):
     """The same of ranks none of whose stretches in a step have their like: short and long work, all together."""
     step_of_node = ideal_oracle.host_steps(graph)
-    work = [(node, source, weight, name, (step_of_node[node.number], node.time - source.time >= SHORT_NS))
+    work = [(node, source, weight, name,
+             (step_of_node[node.number], node.time - worked_since(node, (source, weight, name)) >= SHORT_NS))
             for node in graph.nodes for source, weight, name in node.edges
             if name in ("host", "handover", "call") and weight > 0 and step_of_node[node.number] in steps]
     took = collections.Counter()

@@ -5,7 +5,7 @@ import math
 import ideal_oracle
 from late_hosts_oracle import (SHORT_NS, even_ends, even_host, lower_median, nearest, peers_of,
                                stages)
-from replay_graph_oracle import Call
+from replay_graph_oracle import Call, worked_since
 
 
 # Changes are dicts: {"change": "activities", "factor": f, "name", "rank", "step", "kind"},
@@ -191,13 +191,14 @@ def changed_weight(graph, change, slices, node, edge):
     """None: the edge goes."""
     source, weight, name = edge
     what = change["change"]
+    begin = worked_since(node, edge)
     if what == "activities" and node.what == "finish":
         of = {"name": node.of.name, "rank": graph.ranks[node.trace], "step": node.of.step, "kind": node.of.kind}
         if all(change.get(key) in (None, of[key]) for key in of):
             return nearest(weight * change["factor"])
     if what == "slice" and node.what == "finish" and node.slice_id == change["slice_id"]:
         return nearest(weight * change["factor"])
-    if what == "short_host" and name in ("host", "handover", "call") and node.time - source.time < SHORT_NS:
+    if what == "short_host" and name in ("host", "handover", "call") and node.time - begin < SHORT_NS:
         return nearest(weight * change["factor"])
     if what == "even_host":
         return min(weight, change["at_most"].get((node.number, source.number, name), weight))
@@ -205,19 +206,19 @@ def changed_weight(graph, change, slices, node, edge):
         return nearest(weight * change["factor"])
     if what in ("slice", "slices") and name in ("host", "handover", "call") and weight:
         threads = {source.thread, node.thread}
-        open_ns = open_time([s for thread in threads for s in slices.get(thread, ())], source.time, node.time)
+        open_ns = open_time([s for thread in threads for s in slices.get(thread, ())], begin, node.time)
         return max(0, weight - nearest((1 - change["factor"]) * open_ns))
     if what == "several" and name in ("host", "handover", "call"):
         saved = 0
         for one, of_one in change["of"]:
             for thread in {source.thread, node.thread}:
-                saved += (1 - one["factor"]) * open_time(of_one.get(thread, ()), source.time, node.time)
+                saved += (1 - one["factor"]) * open_time(of_one.get(thread, ()), begin, node.time)
         return max(0, weight - nearest(saved))
-    if what == "held_by" and name in ("host", "handover", "call") and node.time - source.time >= SHORT_NS:
+    if what == "held_by" and name in ("host", "handover", "call") and node.time - begin >= SHORT_NS:
         if change.get("rank") not in (None, graph.ranks[node.trace]):
             return weight
         open_ns = open_time([s for thread in {source.thread, node.thread} for s in slices.get(thread, ())],
-                            source.time, node.time)
+                            begin, node.time)
         return max(0, weight - nearest((1 - change["factor"]) * open_ns))
     if what == "balance" and node.what == "finish" and node.of.kind == "compute":
         return nearest(weight * slices.get((node.of.step, graph.ranks[node.trace]), 1))

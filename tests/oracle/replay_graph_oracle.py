@@ -8,6 +8,7 @@ import math
 AFTER_LAUNCH_NS = 100_000
 AFTER_FINISH_NS = 20_000
 STARTED_LAST = 64
+FULL, BLOCKED_NS = 512, 50_000
 HELD_NS, GOES_ON_NS = 250_000, 1_000_000
 RECORDER = ("Activity Buffer Request", "Buffer Flush", "Instrumentation", "Resource", "UVM Activity Init")
 # At one time the nodes come in this order.
@@ -186,7 +187,7 @@ def build(db, capture_id):
     graph.nodes.sort(key=Node.place)
     for number, node in enumerate(graph.nodes):
         node.number = number
-    connect_host(graph)
+    connect_host(graph, full_queues(graph))
     of_trace = collections.defaultdict(list)
     for a in graph.activities:
         of_trace[a.trace].append(a)
@@ -207,8 +208,28 @@ def build(db, capture_id):
     return graph
 
 
-def connect_host(graph):
-    """Each node of a thread comes after the one before it there, or after another thread handed over."""
+def full_queues(graph):
+    """{slice_id of a launch that found its queue full: the activity that made room for it}"""
+    launched, found = {}, {}
+    for a in sorted(graph.activities, key=lambda a: a.slice_id):
+        if a.launch:
+            launched[a.launch.slice_id] = a
+    for a in launched.values():
+        call = a.launch
+        if call.end - call.ts < BLOCKED_NS or waits_for_gpu(call.name):
+            continue
+        there = [b for b in launched.values() if b.trace == a.trace]
+        pending = sum(b.launch.ts < call.ts for b in there) - sum(b.end <= call.end for b in there)
+        made = [b for b in there if b.key == a.key and b.launch.ts < call.ts
+                and max(call.ts, call.end - AFTER_FINISH_NS) <= b.end <= call.end]
+        if pending >= FULL and made:
+            found[call.slice_id] = max(made, key=lambda b: (b.end, b.launch.slice_id))
+    return found
+
+
+def connect_host(graph, full):
+    """Each node of a thread comes after the one before it there, or after another thread handed over; what
+    launched into a full queue goes on when there was room."""
     on_thread, of_process = {}, collections.defaultdict(dict)  # the last node yet; {thread: its last node}
     for node in graph.nodes:
         if node.thread is None:
@@ -221,13 +242,27 @@ def connect_host(graph):
             assert before.what == "hold-begin" and before.of == node.of
             node.edges = [(before, node.time - before.time, "recorder")]
         elif node.what != "end":
+            made = full.get(before.slice_id) if before is not None and before.what == "launch" else None
+            room = made.finish if made and made.finish.number < node.number else None
+            if room and other is not None and other.time <= before.of.end:
+                other = None
             if before is not None and other is not None and other.number > before.number:
                 node.edges = [(before, 0, "host"), (other, node.time - other.time, "handover")]
+                node.edges += [(room, 0, "room")] if room else []
+            elif room:
+                node.edges = [(before, node.time - room.time, "host"), (room, node.time - room.time, "room")]
             elif before is not None:
                 node.edges = [(before, node.time - before.time, "host")]
             elif other is not None:
                 node.edges = [(other, node.time - other.time, "handover")]
         on_thread[node.thread] = process[node.thread] = node
+
+
+def worked_since(node, edge):
+    """When a host may have begun the work of an edge: not before there was room in the queue that it found full."""
+    source, _, name = edge
+    rooms = [room.time for room, _, other in node.edges[1:2] if other == "room" and name == "host"]
+    return rooms[0] if rooms else source.time
 
 
 def connect_end(end, begin, activities):

@@ -22,7 +22,7 @@ from replay_graph_oracle import build  # noqa: E402
 KINDS = ("host", "recorder", "launch", "compute", "communication", "memory", "waiting", "transfer", "gap", "lag",
          "unrecorded")
 EDGE_KINDS = {"host": "host", "handover": "host", "call": "host", "launch": "launch", "stream": "gap", "wait": "gap",
-              "inferred": "gap", "sync": "gap", "meet": None}
+              "inferred": "gap", "sync": "gap", "room": "gap", "meet": None}
 Piece = collections.namedtuple("Piece", "start_ns dur_ns kind rank slice_id")
 
 

@@ -113,7 +113,16 @@ def compare_uses(events, database):
                                  for use in gathered_oracle.uses(events, capture_id))
     found = collections.Counter(db.execute("SELECT rank, ts_ns, dur_ns, computing_ns, idle_ns FROM _collective_part "
                                            "LEFT JOIN _part_use USING (id)"))
-    return [f"of parts there are {dict(found - wanted)}, should be {dict(wanted - found)}"] if found != wanted else []
+    differences = []
+    if found != wanted:
+        differences.append(f"of parts there are {dict(found - wanted)}, should be {dict(wanted - found)}")
+    wanted = sorted(full for capture_id in replay_oracle.captures(events)
+                    for full in gathered_oracle.launches_into_full_queues(events, capture_id))
+    found = sorted(db.execute("SELECT t.rank, r.ts + k.base_ns FROM _full_queue JOIN _runtime_slice r USING (id) "
+                              "JOIN _track k ON k.id = r.track JOIN _trace t ON t.trace_id = k.trace_id"))
+    if found != wanted:
+        differences.append(f"launches into full queues are {found}, should be {wanted}")
+    return differences
 
 
 def check_set(options, of):

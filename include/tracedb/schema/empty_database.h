@@ -12,6 +12,9 @@
 namespace tracedb {
 
 struct EmptyDatabase {
+  // Few enough pages to write fast, small enough for a look-up of one row.
+  static constexpr uint32_t kPageBytes = 16384;
+
   struct Part {
     uint64_t offset;
     std::string_view bytes;

@@ -68,14 +68,13 @@ Status CopyThroughTriggers(SqliteDb& db, const std::string& table, const std::st
 // SQLite's locks on it, which keep nobody away: it is nobody else's.
 Result<std::vector<std::string>> WithRows(const std::vector<std::string>& tables,
                                           const std::filesystem::path& partial) {
-  constexpr uint64_t kPageBytes = 16384;
   constexpr std::array<uint8_t, 4> kNoCell = {0, 0, 0, 0};  // after a leaf's first byte
   const Descriptor file(open(partial.c_str(), O_RDONLY | O_CLOEXEC));
   std::vector<std::string> found;
   const std::vector<uint32_t> roots = EmptyDatabase::RootPages(tables);
   for (size_t i = 0; i < tables.size(); ++i) {
     std::array<uint8_t, kNoCell.size()> start{};
-    const auto place = static_cast<off_t>((roots[i] - 1) * kPageBytes + 1);
+    const auto place = static_cast<off_t>(uint64_t{roots[i] - 1} * EmptyDatabase::kPageBytes + 1);
     const ssize_t got = pread(file.number, start.data(), start.size(), place);
     if (got != ssize_t{start.size()}) {
       return Error{ErrorKind::kOutput,

@@ -226,9 +226,8 @@ class HostWorkOfRanks {
       if (!steps_.contains(step)) continue;
       for (uint32_t edge = graph_.first_edge(node); edge < graph_.end_edge(node); ++edge) {
         if (!IsHost(graph_.kind(edge)) || graph_.weights()[edge] <= 0) continue;
-        const int64_t apart_ns =
-            graph_.nodes()[node].at_ns - graph_.nodes()[graph_.from(edge)].at_ns;
-        use(edge, Work{step, apart_ns >= kLongSliceNs}, RankOf(graph_.TraceOf(node)));
+        const bool is_long = graph_.WorkNs(edge, node) >= kLongSliceNs;
+        use(edge, Work{step, is_long}, RankOf(graph_.TraceOf(node)));
       }
     }
   }

@@ -130,7 +130,8 @@ class Weights {
       for (uint32_t edge = graph_.first_edge(node); edge < graph_.end_edge(node); ++edge) {
         if (!IsHost(graph_.kind(edge)) || weights_[edge] <= 0) continue;
         const uint32_t from = graph_.from(edge);
-        const Interval range{graph_.nodes()[from].at_ns, graph_.nodes()[node].at_ns};
+        const int64_t at_ns = graph_.nodes()[node].at_ns;
+        const Interval range{DifferenceNs(at_ns, graph_.WorkNs(edge, node)), at_ns};
         weights_.Set(edge, use(weights_[edge], graph_.ThreadOf(from), thread, range));
       }
     }

@@ -137,16 +137,26 @@ class GraphBuilder {
     const uint32_t before = thread.node;
     uint32_t other = process.NotOf(call.thread);
     if (other != kNone && before != kNone && other < before) other = kNone;
-    if (before != kNone) {
-      AddEdge(before, EdgeKind::kHost, other == kNone ? At(node) - At(before) : 0);
-    }
+    const uint32_t room = RoomMadeFor(before);
+    if (room != kNone && other != kNone && At(other) <= EndOf(before)) other = kNone;
+    const auto since = [&](uint32_t last) { return other == kNone ? At(node) - At(last) : 0; };
+    if (before != kNone) AddEdge(before, EdgeKind::kHost, since(room != kNone ? room : before));
     if (other != kNone) AddEdge(other, EdgeKind::kHandover, At(node) - At(other));
+    if (room != kNone) AddEdge(room, EdgeKind::kSync, since(room));
     thread.node = node;
     process.See(call.thread, node);
     const uint32_t number = graph_.nodes_[node].owner;
     if (call.kind != CallKind::kStep) node_of_call_[number] = node;
     if (call.last_activity != kNone) NoteLaunch(thread, number);
   }
+
+  // The finish that a launch waited for, as its queue was full.
+  uint32_t RoomMadeFor(uint32_t launch) const {
+    if (launch == kNone || graph_.nodes_[launch].kind != NodeKind::kLaunch) return kNone;
+    const uint32_t activity = rows_.RoomMadeFor(graph_.nodes_[launch].owner);
+    return activity == kNone ? kNone : finish_of_[activity];
+  }
+  int64_t EndOf(uint32_t launch) const { return rows_.calls[graph_.nodes_[launch].owner].end_ns; }
 
   // No node of its process comes between its begin and its end.
   void AddHoldEnd(uint32_t node, const Call& hold) {

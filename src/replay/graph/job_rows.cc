@@ -16,6 +16,7 @@
 #include "replay/graph/numbered_values.h"
 #include "replay/graph/open_waits.h"
 #include "replay/graph/recorder_holds.h"
+#include "tracedb/schema/full_queues.h"
 #include "tracedb/schema/rank_clock.h"
 #include "tracedb/schema/waiting_calls.h"
 
@@ -76,6 +77,7 @@ class JobReader {
     const size_t calls_before = rows_.calls.size();
     TRACEDB_TRY(ReadCalls(first, last));
     NoteLaunchesElsewhere(activities_before);
+    NoteFullQueues(calls_before);
     TRACEDB_TRY(ReadSteps(first, last));
     return AddHolds(first, last, calls_before);
   }
@@ -170,6 +172,23 @@ class JobReader {
       rows_.launched_elsewhere.emplace_back(activity, launch_ns_[i]);
     }
     launch_ns_ = {};
+  }
+
+  void NoteFullQueues(size_t calls_before) {
+    std::vector<LaunchingCall> launching;
+    std::vector<uint32_t> numbers;
+    for (size_t i = calls_before; i < rows_.calls.size(); ++i) {
+      const Call& call = rows_.calls[i];
+      if (call.last_activity == kNone) continue;
+      const Activity& last = rows_.activities[call.last_activity];
+      launching.push_back({call.start_ns, call.end_ns, last.finish_ns, last.stream,
+                           call.kind != CallKind::kLaunch});
+      numbers.push_back(static_cast<uint32_t>(i));
+    }
+    for (const FullQueue& full : FindFullQueues(launching)) {
+      const Call& made_by = rows_.calls[numbers[full.made_by]];
+      rows_.full_queues.emplace_back(numbers[full.call], made_by.last_activity);
+    }
   }
 
   // In the order of their ids, as launches_ are.
@@ -285,6 +304,12 @@ class JobReader {
 int64_t JobRows::StepOfCall(uint32_t call) const {
   const auto at = std::ranges::lower_bound(steps, call, {}, &JobStep::call);
   return at != steps.end() && at->call == call ? at->step : kNoStep;
+}
+
+uint32_t JobRows::RoomMadeFor(uint32_t call) const {
+  const auto at =
+      std::ranges::lower_bound(full_queues, call, {}, &std::pair<uint32_t, uint32_t>::first);
+  return at != full_queues.end() && at->first == call ? at->second : kNone;
 }
 
 int64_t JobRows::LaunchNs(uint32_t activity) const {

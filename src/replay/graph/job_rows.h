@@ -112,6 +112,8 @@ struct JobRows {
   bool is_of_summaries = false;
   std::vector<PartUse> uses;                      // by activity, of such rows
   std::vector<std::vector<StepWork>> step_works;  // by trace, by step, of such rows
+  // By call: a launch that found its queue full, and the activity whose finish made room for it.
+  std::vector<std::pair<uint32_t, uint32_t>> full_queues;
   // By activity: launched by what is no row.
   std::vector<std::pair<uint32_t, int64_t>> launched_elsewhere;
 
@@ -123,6 +125,8 @@ struct JobRows {
   uint32_t TraceOf(const Activity& activity) const { return stream_traces[activity.stream]; }
   uint32_t TraceOf(const Call& call) const { return threads[call.thread].trace; }
   GroupPart PartOf(const Activity& activity) const;  // one of these rows
+  // The activity whose finish the call waited for as its queue was full; kNone: it had room.
+  uint32_t RoomMadeFor(uint32_t call) const;
   // Start of the call that launched it; the largest number where none is known.
   int64_t LaunchNs(uint32_t activity) const;
 };

@@ -58,6 +58,14 @@ uint32_t ReplayGraph::BindingEdge(uint32_t node, const EdgeTimes& weights,
   return binding;
 }
 
+int64_t ReplayGraph::WorkNs(uint32_t edge, uint32_t node) const {
+  const bool is_after_room = nodes_[node].kind != NodeKind::kEnd &&
+                             kinds_[edge] == EdgeKind::kHost && edge + 1 < end_edge(node) &&
+                             kinds_[edge + 1] == EdgeKind::kSync;
+  const uint32_t from = from_[is_after_room ? edge + 1 : edge];
+  return DifferenceNs(nodes_[node].at_ns, nodes_[from].at_ns);
+}
+
 uint32_t ReplayGraph::TraceOf(uint32_t node) const {
   const Node& here = nodes_[node];
   switch (here.kind) {

@@ -38,7 +38,7 @@ enum class EdgeKind : uint8_t {
   kHost,      // a thread goes on
   kHandover,  // a thread goes on where another had worked
   kRecorder,  // the profiler held up a thread
-  kSync,      // a call returns when an activity has ended
+  kSync,      // a call returns when an activity has ended, or has made room in its queue
   kLaunch,
   kStream,    // the activity before it on its stream
   kWait,      // one of another stream, for which its stream was told to wait
@@ -79,6 +79,10 @@ class ReplayGraph {
   uint32_t from(uint32_t edge) const { return from_[edge]; }
   EdgeKind kind(uint32_t edge) const { return kinds_[edge]; }
   const EdgeTimes& weights() const { return weights_; }
+
+  // How long before a node of a host its host may have worked on an edge that leads there: since
+  // the node before, or since there was room in the queue that this one had found full.
+  int64_t WorkNs(uint32_t edge, uint32_t node) const;
 
   // When each node would happen, with these weights of the edges.
   std::vector<int64_t> Replay(const EdgeTimes& weights, StopWatch* watch = nullptr) const;

@@ -26,7 +26,8 @@ constexpr const char* kPartsSql =
     "LEFT JOIN _launch k ON k.id = g.id LEFT JOIN _part_use u ON u.id = g.id "
     "WHERE g.id BETWEEN ?1 AND ?2 AND g.dur >= 0 ORDER BY g.id";
 constexpr const char* kWaitsSql =
-    "SELECT r.id, r.ts, r.dur, t.base_ns, n.name FROM _runtime_slice r "
+    "SELECT r.id, r.ts, r.dur, t.base_ns, n.name, r.id IN (SELECT id FROM _full_queue) "
+    "FROM _runtime_slice r "
     "JOIN _track t ON t.id = r.track JOIN _event_name n ON n.id = r.event_name "
     "WHERE r.id BETWEEN ?1 AND ?2 ORDER BY r.id";
 constexpr const char* kStepsSql =
@@ -157,7 +158,8 @@ class SummaryReader {
     for (;;) {
       TRACEDB_ASSIGN(any, rows.Step());
       if (!any) return Done{};
-      if (impossible_.contains(rows.Int(0)) || !WaitsForGpu(rows.Text(4))) continue;
+      const bool waits = rows.Int(5) != 0 || WaitsForGpu(rows.Text(4));
+      if (impossible_.contains(rows.Int(0)) || !waits) continue;
       const int64_t start_ns = SumNs(rows.Int(1), rows.Int(3));
       const int64_t begin_ns = AlignedNs(start_ns);
       const int64_t end_ns = AlignedNs(SumNs(start_ns, rows.Int(2)));
@@ -242,12 +244,12 @@ Result<bool> HasSummariesAlone(SqliteDb& db) {
 
 Result<JobRows> ReadSummaryRows(SqliteDb& db, int64_t capture_id, size_t rows_max) {
   TRACEDB_ASSIGN(tables, db.Integer("SELECT count(*) FROM main.sqlite_schema WHERE type = 'table' "
-                                    "AND name = '_part_use'"));
-  if (tables == 0) {
+                                    "AND name IN ('_part_use', '_full_queue')"));
+  if (tables < 2) {
     return Error{ErrorKind::kQuery,
                  "this database was gathered by an older tracedb, whose summaries do not say what "
-                 "was computed while collectives ran: run tracedb ingest --shard for each rank "
-                 "again, and gather again",
+                 "was computed while collectives ran, or which launches waited: run tracedb ingest "
+                 "--shard for each rank again, and gather again",
                  ""};
   }
   return SummaryReader(db, rows_max).Read(capture_id);

@@ -59,9 +59,7 @@ class StretchFinder {
 
   // An edge that says no more than which comes first has another weight.
   bool IsWork(uint32_t edge, uint32_t node) const {
-    return IsHost(graph_.kind(edge)) &&
-           graph_.weights()[edge] ==
-               graph_.nodes()[node].at_ns - graph_.nodes()[graph_.from(edge)].at_ns;
+    return IsHost(graph_.kind(edge)) && graph_.weights()[edge] == graph_.WorkNs(edge, node);
   }
 
   int64_t KeyOf(uint32_t from, uint32_t node) {
