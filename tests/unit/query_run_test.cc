@@ -163,7 +163,7 @@ TEST(QueryRun, WrongParametersListTheRightOnes) {
   EXPECT_EQ(missing.error.advice, "give it with: -p least=VALUE; " + list);
   const Ran unknown = RunSql(kWithParams, {{"least=1", "limt=3"}, ""});
   EXPECT_EQ(unknown.error.what, "q: there is no parameter 'limt'");
-  EXPECT_EQ(unknown.error.advice, "did you mean limit?; " + list);
+  EXPECT_EQ(unknown.error.advice, "did you mean limit? " + list);
   EXPECT_EQ(RunSql(kWithParams, {{"least=1", "limit=two"}, ""}).error.what,
             "q: -p limit: 'two' is no integer");
   EXPECT_EQ(RunSql(kWithParams, {{"least=inf"}, ""}).error.what, "q: -p least: 'inf' is no number");
