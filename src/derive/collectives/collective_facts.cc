@@ -34,13 +34,13 @@ std::string FactsSql(int64_t rank) {
          "KEY, group_id INTEGER, "
          "  collective TEXT, dtype TEXT, in_bytes INTEGER, out_bytes INTEGER, of_two INTEGER, "
          "  src_rank INTEGER, dst_rank INTEGER, pair TEXT, match_no INTEGER, "
-         "  purpose_group INTEGER);"
+         "  parallelism TEXT);"
          "INSERT INTO collective_fact "
          "SELECT a.id, p.group_id, a.collective, a.dtype, a.in_nelems * " +
          element + ", a.out_nelems * " + element +
          ", ifnull(a.group_size, p.size) <= 2, "
          "  iif(lower(a.collective) = 'recv', a.src_rank, NULL), "
-         "  iif(lower(a.collective) = 'send', a.dst_rank, NULL), NULL, NULL, p.group_id "
+         "  iif(lower(a.collective) = 'send', a.dst_rank, NULL), NULL, NULL, p.parallelism "
          "FROM _args_text a LEFT JOIN _process_group p "
          "  ON p.name = ifnull(a.group_name, '') AND p.ranks = a.group_ranks "
          "  AND a.collective IS NOT NULL "
@@ -49,8 +49,6 @@ std::string FactsSql(int64_t rank) {
          own + " || '>' || dst_rank, src_rank || '>' || " + own +
          ") AS pair FROM collective_fact "
          "WHERE src_rank IS NOT NULL OR dst_rank IS NOT NULL OR pair IS NOT NULL;"
-         "CREATE TEMP TABLE collective_group AS SELECT group_id AS id, parallelism FROM "
-         "_process_group;"
          "CREATE TEMP TABLE collective_pair (number INTEGER PRIMARY KEY, pair TEXT UNIQUE);" +
          kPairsSql;
 }
@@ -93,11 +91,10 @@ Result<CollectiveFacts> CollectiveFacts::Read(SqliteDb& db, int64_t rank,
   TRACEDB_TRY(db.Execute(FactsSql(rank)));
   TRACEDB_ASSIGN(fact, db.Prepare("SELECT f.group_id, p.number, p.pair, f.of_two, f.collective, "
                                   "f.dtype, f.in_bytes, f.out_bytes, "
-                                  "coalesce(f.dst_rank, f.src_rank), f.match_no, g.parallelism "
+                                  "coalesce(f.dst_rank, f.src_rank), f.match_no, f.parallelism "
                                   "FROM temp.collective_fact f "
                                   "LEFT JOIN temp.collective_pair_of o ON o.id = f.id "
                                   "LEFT JOIN temp.collective_pair p ON p.pair = o.pair "
-                                  "LEFT JOIN temp.collective_group g ON g.id = f.purpose_group "
                                   "WHERE f.id = ?1"));
   CollectiveFacts facts(rank, std::move(fact));
   bool any_untold = false, any_with_id = false;  // without a group; of these, with External id

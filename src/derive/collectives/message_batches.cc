@@ -86,7 +86,8 @@ std::string FactsSql(const std::string& own) {
          "    ELSE iif(peer > " +
          own +
          ", first_send, first_receive) END, "
-         "  iif(is_of_group, group_id, NULL) "
+         "  (SELECT g.parallelism FROM _process_group g WHERE is_of_group AND "
+         "   g.group_id = message_batch.group_id) "
          "FROM message_batch WHERE messages > 0 AND messages = sends + receives;";
 }
 
