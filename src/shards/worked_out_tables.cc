@@ -1,8 +1,6 @@
 #include "shards/worked_out_tables.h"
 
-#include <map>
 #include <string>
-#include <vector>
 
 #include "shards/busy_outline.h"
 #include "tracedb/schema/event_tables.h"
@@ -83,22 +81,24 @@ Status FindWaitNames(SqliteDb& db, int64_t trace_id) {
 
 // Of each launching call its times, its name, and the end and stream of the last that it launched.
 constexpr const char* kLaunchingCalls =
-    "SELECT k.launch_slice_id, r.ts, r.ts + r.dur, g.ts + g.dur, r.event_name IN "
-    "  (SELECT id FROM temp.wait_name), s.number "
+    "SELECT r.id, r.ts, r.ts + r.dur, g.ts + g.dur, s.number, r.event_name IN "
+    "  (SELECT id FROM temp.wait_name), max(k.id) "
     "FROM _launch k JOIN _gpu_slice g ON g.id = k.id JOIN _runtime_slice r "
     "  ON r.id = k.launch_slice_id "
     "JOIN (SELECT id, dense_rank() OVER (ORDER BY device, stream) AS number FROM _track "
     "      WHERE trace_id = ?1) s ON s.id = g.track "
     "WHERE k.id BETWEEN ?2 AND ?3 AND g.dur >= 0 AND r.dur >= 0 AND k.id NOT IN "
-    "  (SELECT id FROM _impossible_time) ORDER BY k.id";
+    "  (SELECT id FROM _impossible_time) AND r.id NOT IN (SELECT id FROM _impossible_time) "
+    "GROUP BY r.id ORDER BY r.ts, r.id";
 
-// A trace without a long call has none that is long enough to matter where summaries are replayed.
+// A trace without one has no launch that waited long enough to matter where summaries are replayed.
 Result<bool> HasLongCall(SqliteDb& db, int64_t trace_id) {
   TRACEDB_ASSIGN(any, db.Integer("SELECT EXISTS (SELECT 1 FROM _runtime_slice INDEXED BY "
                                  "_runtime_slice_long WHERE dur >= " +
                                  std::to_string(kLongSliceNs) +
                                  " AND track IN (SELECT id FROM _track WHERE trace_id = " +
-                                 std::to_string(trace_id) + "))"));
+                                 std::to_string(trace_id) +
+                                 ") AND event_name NOT IN (SELECT id FROM temp.wait_name))"));
   return any != 0;
 }
 
@@ -109,26 +109,19 @@ Status AddFullQueues(SqliteDb& db, int64_t trace_id, int64_t first_row, int64_t 
   TRACEDB_TRY(rows.Bind(1, trace_id));
   TRACEDB_TRY(rows.Bind(2, first_row));
   TRACEDB_TRY(rows.Bind(3, last_row));
-  std::map<int64_t, LaunchingCall> calls;
+  TRACEDB_ASSIGN(row, db.Prepare("INSERT INTO temp.full_queue VALUES (?1, ?2)"));
+  FullQueues queues;
   for (;;) {
     TRACEDB_ASSIGN(any, rows.Step());
-    if (!any) break;
-    calls[rows.Int(0)] = {rows.Int(1), rows.Int(2), rows.Int(3), static_cast<uint32_t>(rows.Int(5)),
-                          rows.Int(4) != 0};
-  }
-  std::vector<LaunchingCall> in_order;
-  std::vector<int64_t> ids;
-  for (const auto& [id, call] : calls) {
-    in_order.push_back(call);
-    ids.push_back(id);
-  }
-  TRACEDB_ASSIGN(row, db.Prepare("INSERT INTO temp.full_queue VALUES (?1, ?2)"));
-  for (const FullQueue& full : FindFullQueues(in_order)) {
-    TRACEDB_TRY(row.Bind(1, ids[full.call]));
+    if (!any) return Done{};
+    const auto stream = static_cast<uint32_t>(rows.Int(4));
+    const LaunchingCall call{rows.Int(0), rows.Int(1), rows.Int(2),
+                             rows.Int(3), stream,      rows.Int(5) != 0};
+    if (!queues.Add(call).has_value()) continue;
+    TRACEDB_TRY(row.Bind(1, call.slice_id));
     TRACEDB_TRY(row.Bind(2, trace_id));
     TRACEDB_TRY(row.Run());
   }
-  return Done{};
 }
 
 }  // namespace

@@ -218,12 +218,12 @@ def full_queues(graph):
         call = a.launch
         if call.end - call.ts < BLOCKED_NS or waits_for_gpu(call.name):
             continue
-        there = [b for b in launched.values() if b.trace == a.trace]
-        pending = sum(b.launch.ts < call.ts for b in there) - sum(b.end <= call.end for b in there)
-        made = [b for b in there if b.key == a.key and b.launch.ts < call.ts
+        before = [b for b in launched.values() if b.trace == a.trace
+                  and (b.launch.ts, b.launch.slice_id) < (call.ts, call.slice_id)]
+        made = [b for b in before if b.key == a.key
                 and max(call.ts, call.end - AFTER_FINISH_NS) <= b.end <= call.end]
-        if pending >= FULL and made:
-            found[call.slice_id] = max(made, key=lambda b: (b.end, b.launch.slice_id))
+        if sum(b.end > call.end for b in before) >= FULL and made:
+            found[call.slice_id] = max(made, key=lambda b: (b.end, b.launch.ts, b.launch.slice_id))
     return found
 
 

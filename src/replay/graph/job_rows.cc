@@ -175,20 +175,24 @@ class JobReader {
   }
 
   void NoteFullQueues(size_t calls_before) {
-    std::vector<LaunchingCall> launching;
-    std::vector<uint32_t> numbers;
+    std::vector<uint32_t> launching;
     for (size_t i = calls_before; i < rows_.calls.size(); ++i) {
-      const Call& call = rows_.calls[i];
-      if (call.last_activity == kNone) continue;
+      if (rows_.calls[i].last_activity != kNone) launching.push_back(static_cast<uint32_t>(i));
+    }
+    std::ranges::stable_sort(launching, {}, [this](uint32_t i) { return rows_.calls[i].start_ns; });
+    FullQueues queues;
+    for (const uint32_t number : launching) {
+      const Call& call = rows_.calls[number];
       const Activity& last = rows_.activities[call.last_activity];
-      launching.push_back({call.start_ns, call.end_ns, last.finish_ns, last.stream,
-                           call.kind != CallKind::kLaunch});
-      numbers.push_back(static_cast<uint32_t>(i));
+      const std::optional<int64_t> made_by =
+          queues.Add({call.slice_id, call.start_ns, call.end_ns, last.finish_ns, last.stream,
+                      call.kind != CallKind::kLaunch});
+      if (!made_by.has_value()) continue;
+      const auto calls = std::span(rows_.calls).subspan(calls_before);
+      const auto maker = std::ranges::lower_bound(calls, *made_by, {}, &Call::slice_id);
+      rows_.full_queues.emplace_back(number, maker->last_activity);
     }
-    for (const FullQueue& full : FindFullQueues(launching)) {
-      const Call& made_by = rows_.calls[numbers[full.made_by]];
-      rows_.full_queues.emplace_back(numbers[full.call], made_by.last_activity);
-    }
+    std::ranges::sort(rows_.full_queues);
   }
 
   // In the order of their ids, as launches_ are.
