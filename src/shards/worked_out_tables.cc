@@ -1,14 +1,22 @@
 #include "shards/worked_out_tables.h"
 
+#include <optional>
 #include <string>
+#include <unordered_map>
 
 #include "shards/busy_outline.h"
+#include "tracedb/base/interval.h"
 #include "tracedb/schema/event_tables.h"
 #include "tracedb/schema/full_queues.h"
 #include "tracedb/schema/waiting_calls.h"
 
 namespace tracedb {
 namespace {
+
+struct StreamOfTrack {
+  uint32_t number = 0;
+  int64_t base_ns = 0;
+};
 
 constexpr const char* kTables =
     "CREATE TEMP TABLE IF NOT EXISTS part_use (trace_id INTEGER, id INTEGER, computing_ns INTEGER, "
@@ -17,7 +25,8 @@ constexpr const char* kTables =
     "activities INTEGER, begin_ns INTEGER, start_ns INTEGER, end_ns INTEGER, busy_ns INTEGER);"
     "CREATE TEMP TABLE IF NOT EXISTS wait_name (id INTEGER PRIMARY KEY);"
     "CREATE TEMP TABLE IF NOT EXISTS full_queue (id INTEGER PRIMARY KEY, trace_id INTEGER);"
-    "DELETE FROM temp.full_queue;"
+    "CREATE TEMP TABLE IF NOT EXISTS long_call (id INTEGER PRIMARY KEY, end_ns INTEGER);"
+    "DELETE FROM temp.full_queue; DELETE FROM temp.long_call;"
     "DELETE FROM temp.part_use; DELETE FROM temp.step_last; DELETE FROM temp.wait_name";
 
 // Of each part how long after its start, and at most until its end, the last work ran that was
@@ -79,48 +88,84 @@ Status FindWaitNames(SqliteDb& db, int64_t trace_id) {
   }
 }
 
-// Of each launching call its times, its name, and the end and stream of the last that it launched.
-constexpr const char* kLaunchingCalls =
-    "SELECT r.id, r.ts, r.ts + r.dur, g.ts + g.dur, s.number, r.event_name IN "
-    "  (SELECT id FROM temp.wait_name), max(k.id) "
-    "FROM _launch k JOIN _gpu_slice g ON g.id = k.id JOIN _runtime_slice r "
-    "  ON r.id = k.launch_slice_id "
-    "JOIN (SELECT id, dense_rank() OVER (ORDER BY device, stream) AS number FROM _track "
-    "      WHERE trace_id = ?1) s ON s.id = g.track "
-    "WHERE k.id BETWEEN ?2 AND ?3 AND g.dur >= 0 AND r.dur >= 0 AND k.id NOT IN "
-    "  (SELECT id FROM _impossible_time) AND r.id NOT IN (SELECT id FROM _impossible_time) "
-    "GROUP BY r.id ORDER BY r.ts, r.id";
-
-// A trace without one has no launch that waited long enough to matter where summaries are replayed.
-Result<bool> HasLongCall(SqliteDb& db, int64_t trace_id) {
-  TRACEDB_ASSIGN(any, db.Integer("SELECT EXISTS (SELECT 1 FROM _runtime_slice INDEXED BY "
-                                 "_runtime_slice_long WHERE dur >= " +
-                                 std::to_string(kLongSliceNs) +
-                                 " AND track IN (SELECT id FROM _track WHERE trace_id = " +
-                                 std::to_string(trace_id) +
-                                 ") AND event_name NOT IN (SELECT id FROM temp.wait_name))"));
-  return any != 0;
+// Calls that are long and no waits by their names: only such a wait counts where summaries are
+// replayed.
+std::string LongCallsSql() {
+  return "INSERT INTO temp.long_call SELECT r.id, r.ts + r.dur + t.base_ns FROM _track t "
+         "CROSS JOIN _runtime_slice r INDEXED BY _runtime_slice_long ON r.track = t.id "
+         "WHERE t.trace_id = ?1 AND r.dur >= " +
+         std::to_string(kLongSliceNs) +
+         " AND r.event_name NOT IN "
+         "  (SELECT id FROM temp.wait_name) AND r.id NOT IN (SELECT id FROM _impossible_time)";
 }
 
-Status AddFullQueues(SqliteDb& db, int64_t trace_id, int64_t first_row, int64_t last_row) {
-  TRACEDB_ASSIGN(any_long, HasLongCall(db, trace_id));
-  if (!any_long) return Done{};
-  TRACEDB_ASSIGN(rows, db.Prepare(kLaunchingCalls));
+// Of each launching call when it starts, its end if it is long, and when what it launched was done.
+constexpr const char* kLaunches =
+    "SELECT k.launch_slice_id, k.launch_ts_ns, ifnull(l.end_ns, k.launch_ts_ns), g.ts + g.dur, "
+    "  g.track FROM _launch k CROSS JOIN _gpu_slice g ON g.id = k.id "
+    "LEFT JOIN temp.long_call l ON l.id = k.launch_slice_id "
+    "WHERE k.id BETWEEN ?1 AND ?2 AND k.launch_slice_id IS NOT NULL AND g.dur >= 0 "
+    "  AND k.id NOT IN (SELECT id FROM _impossible_time) "
+    "ORDER BY k.launch_ts_ns, k.launch_slice_id, k.id";
+
+struct TraceRows {
+  int64_t trace_id;
+  int64_t first;
+  int64_t last;
+};
+
+// Whether any of the long calls launches something.
+Result<bool> FindLongCalls(SqliteDb& db, const TraceRows& trace) {
+  TRACEDB_ASSIGN(calls, db.Prepare(LongCallsSql()));
+  TRACEDB_TRY(calls.Bind(1, trace.trace_id));
+  TRACEDB_TRY(calls.Run());
+  TRACEDB_ASSIGN(launches, db.Prepare("SELECT EXISTS (SELECT 1 FROM _launch WHERE id BETWEEN ?1 "
+                                      "AND ?2 AND launch_slice_id IN (SELECT id FROM "
+                                      "temp.long_call))"));
+  TRACEDB_TRY(launches.Bind(1, trace.first));
+  TRACEDB_TRY(launches.Bind(2, trace.last));
+  TRACEDB_ASSIGN(any, launches.Step());
+  return any && launches.Int(0) != 0;
+}
+
+// A number for each stream, by the track: tracks of several threads may be one stream.
+Result<std::unordered_map<int64_t, StreamOfTrack>> StreamsOf(SqliteDb& db, int64_t trace_id) {
+  TRACEDB_ASSIGN(rows, db.Prepare("SELECT id, dense_rank() OVER (ORDER BY device, stream), base_ns "
+                                  "FROM _track WHERE trace_id = ?1"));
   TRACEDB_TRY(rows.Bind(1, trace_id));
-  TRACEDB_TRY(rows.Bind(2, first_row));
-  TRACEDB_TRY(rows.Bind(3, last_row));
-  TRACEDB_ASSIGN(row, db.Prepare("INSERT INTO temp.full_queue VALUES (?1, ?2)"));
-  FullQueues queues;
+  std::unordered_map<int64_t, StreamOfTrack> streams;
   for (;;) {
     TRACEDB_ASSIGN(any, rows.Step());
-    if (!any) return Done{};
-    const auto stream = static_cast<uint32_t>(rows.Int(4));
-    const LaunchingCall call{rows.Int(0), rows.Int(1), rows.Int(2),
-                             rows.Int(3), stream,      rows.Int(5) != 0};
-    if (!queues.Add(call).has_value()) continue;
-    TRACEDB_TRY(row.Bind(1, call.slice_id));
-    TRACEDB_TRY(row.Bind(2, trace_id));
-    TRACEDB_TRY(row.Run());
+    if (!any) return streams;
+    streams[rows.Int(0)] = {static_cast<uint32_t>(rows.Int(1)), rows.Int(2)};
+  }
+}
+
+Status AddFullQueues(SqliteDb& db, const TraceRows& trace) {
+  TRACEDB_ASSIGN(any_long, FindLongCalls(db, trace));
+  if (!any_long) return Done{};
+  TRACEDB_ASSIGN(streams, StreamsOf(db, trace.trace_id));
+  TRACEDB_ASSIGN(row, db.Prepare("INSERT INTO temp.full_queue VALUES (?1, ?2)"));
+  FullQueues queues;
+  std::optional<LaunchingCall> call;
+  const auto add = [&]() -> Status {
+    if (!call.has_value() || !queues.Add(*call).has_value()) return Done{};
+    TRACEDB_TRY(row.Bind(1, call->slice_id));
+    TRACEDB_TRY(row.Bind(2, trace.trace_id));
+    return row.Run();
+  };
+  TRACEDB_ASSIGN(rows, db.Prepare(kLaunches));
+  TRACEDB_TRY(rows.Bind(1, trace.first));
+  TRACEDB_TRY(rows.Bind(2, trace.last));
+  for (;;) {
+    TRACEDB_ASSIGN(any, rows.Step());
+    if (!any) return add();
+    // Of several that one call launched the last counts.
+    if (call.has_value() && call->slice_id != rows.Int(0)) TRACEDB_TRY(add());
+    const StreamOfTrack stream = streams[rows.Int(4)];
+    call =
+        LaunchingCall{rows.Int(0),   rows.Int(1), rows.Int(2), SumNs(rows.Int(3), stream.base_ns),
+                      stream.number, false};
   }
 }
 
@@ -140,7 +185,7 @@ Status WorkOutTables(SqliteDb& db, int64_t trace_id, int64_t first_row, int64_t 
     TRACEDB_TRY(fill.Run());
   }
   TRACEDB_TRY(FindWaitNames(db, trace_id));
-  TRACEDB_TRY(AddFullQueues(db, trace_id, first_row, last_row));
+  TRACEDB_TRY(AddFullQueues(db, {trace_id, first_row, last_row}));
   return MakeBusyOutline(db, trace_id, first_row, last_row);
 }
 

@@ -31,15 +31,13 @@ def uses(db, capture_id):
 
 
 def launches_into_full_queues(db, capture_id):
-    """(rank, start) of launches that waited as their queue was full, of ranks with a call of
-    0.25 ms or more that is no wait by its name."""
+    """(rank, start) of launches that waited for 0.25 ms or more as their queue was full."""
     graph = Graph(db, capture_id)
     replay_graph_oracle.read(graph)
-    long = {call.trace for call in graph.calls if call.end - call.ts >= HELD_NS and not waits_for_gpu(call.name)}
     starts = dict(db.execute("SELECT slice_id, ts_ns FROM slices"))
     for slice_id in replay_graph_oracle.full_queues(graph):
         [call] = [call for call in graph.calls if call.slice_id == slice_id]
-        if call.trace in long:
+        if call.end - call.ts >= HELD_NS:
             yield graph.ranks[call.trace], starts[slice_id]
 
 
