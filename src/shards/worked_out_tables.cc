@@ -128,10 +128,12 @@ Result<bool> FindLongCalls(SqliteDb& db, const TraceRows& trace) {
   return any && launches.Int(0) != 0;
 }
 
-// A number for each stream, by the track: tracks of several threads may be one stream.
+// A number for each stream, by the track: tracks of several threads may be one stream. Only of the
+// GPU's: a trace may have very many threads.
 Result<std::unordered_map<int64_t, StreamOfTrack>> StreamsOf(SqliteDb& db, int64_t trace_id) {
   TRACEDB_ASSIGN(rows, db.Prepare("SELECT id, dense_rank() OVER (ORDER BY device, stream), base_ns "
-                                  "FROM _track WHERE trace_id = ?1"));
+                                  "FROM _track t WHERE trace_id = ?1 AND EXISTS "
+                                  "(SELECT 1 FROM _gpu_slice g WHERE g.track = t.id)"));
   TRACEDB_TRY(rows.Bind(1, trace_id));
   std::unordered_map<int64_t, StreamOfTrack> streams;
   for (;;) {
