@@ -6,6 +6,7 @@
 #include <new>
 #include <vector>
 
+#include "pages/page_io.h"
 #include "tracedb/pages/staged_changes.h"
 
 namespace tracedb {
@@ -161,7 +162,7 @@ int StagedVfs::Write(const void* from, int bytes, sqlite3_int64 offset) {
 
 sqlite3_int64 StagedVfs::Size() const {
   if (staged_ == nullptr) return 0;
-  return static_cast<sqlite3_int64>(staged_->Place(staged_->page_count_ + 1));
+  return static_cast<sqlite3_int64>(PlaceOf(staged_->page_count_ + 1, staged_->sizes_));
 }
 
 void StagedVfs::Truncate(sqlite3_int64 bytes) {

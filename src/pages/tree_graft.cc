@@ -250,7 +250,7 @@ Result<std::vector<uint32_t>> TreeGraft::NumberLeaves(
     numbers[page] = number;
     copies.push_back({page, number});
   }
-  staged_.CopyPages(source_.file, std::move(copies), CanBeCopied);
+  TRACEDB_TRY(staged_.CopyPages(source_.file, std::move(copies), CanBeCopied));
   return numbers;
 }
 

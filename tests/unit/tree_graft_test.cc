@@ -7,8 +7,12 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <fstream>
+#include <iterator>
+#include <memory>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "page_test_tools.h"
@@ -184,6 +188,100 @@ TEST_F(TreeGraftTest, many_times_one_behind_the_other) {
     ASSERT_NO_FATAL_FAILURE(ExpectAsExpected());
   }
   EXPECT_GT(grafted, 30);
+}
+
+// Several sources in the same changes: a connection sees the rows of each while they are copied,
+// and what it adds after them goes into pages that are copied.
+class GraftsTogether : public TreeGraftTest {
+ protected:
+  void SetUp() override {
+    TreeGraftTest::SetUp();
+    ASSERT_NO_FATAL_FAILURE(MakeAll(4096, kSchema, RisingRows(random_, 500, next_, 20), {}));
+    std::filesystem::copy_file(path_, folder_ / "before.db");
+    std::filesystem::copy_file(path_, empty_ = folder_ / "empty.db");
+    Database(empty_).Run("DELETE FROM t; VACUUM");
+    auto staged = StagedChanges::Begin(path_, {});
+    ASSERT_TRUE(staged.ok() && staged.value() != nullptr);
+    staged_ = std::move(staged.value());
+    ASSERT_TRUE(staged_->Connect(connection_).ok());
+  }
+  void TearDown() override {
+    staged_.reset();
+    connection_.Drop();
+    for (const int source : sources_) close(source);
+  }
+
+  // `rows` more rows, as pages; then some through SQLite, which go into the last of them.
+  void AddBoth(size_t rows) {
+    const auto added = RisingRows(random_, rows, next_, 20);
+    const std::string source = folder_ / ("source-" + std::to_string(sources_.size()) + ".db");
+    std::filesystem::copy_file(empty_, source);
+    ASSERT_NO_FATAL_FAILURE(Insert(source, added));
+    ASSERT_NO_FATAL_FAILURE(Insert(expected_, added));
+    sources_.push_back(open(source.c_str(), O_RDONLY));
+    const auto pages = std::filesystem::file_size(source) / staged_->sizes().page_bytes;
+    TreeGraft graft(*staged_, {sources_.back(), static_cast<uint32_t>(pages), source});
+    const Status grafted = graft.Add(Trees(source, path_));
+    ASSERT_TRUE(grafted.ok()) << grafted.error().what;
+    ASSERT_TRUE(staged_->CountPages().ok());
+    ASSERT_NO_FATAL_FAILURE(ExpectSeen());
+    next_ += 10;
+    const std::string more = "INSERT INTO t(rowid, c0, c1) VALUES (" + std::to_string(next_) +
+                             ", " + std::to_string(next_ * 10) + ", 'more')";
+    ASSERT_TRUE(connection_.db->Execute(more.c_str()).ok());
+    Database(expected_).Run(more);
+    ASSERT_NO_FATAL_FAILURE(ExpectSeen());
+  }
+  void ExpectSeen() {
+    for (const char* what : {"SELECT count(*) FROM t", "SELECT sum(c0) FROM t WHERE c0 > -1",
+                             "SELECT count(*) FROM t INDEXED BY t_some WHERE c2 > 0"}) {
+      const auto seen = connection_.db->Integer(what);
+      ASSERT_TRUE(seen.ok()) << seen.error().what;
+      EXPECT_EQ(std::to_string(seen.value()), Database(expected_).Ask(what));
+    }
+  }
+  std::string Content(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  }
+
+  std::mt19937_64 random_{46};
+  int64_t next_ = 0;
+  std::string empty_;
+  std::vector<int> sources_;
+  StagedConnection connection_;
+  std::unique_ptr<StagedChanges> staged_;
+};
+
+TEST_F(GraftsTogether, all_are_there_after_one_commit) {
+  for (const size_t rows : {3000u, 400u, 40u, 12000u}) ASSERT_NO_FATAL_FAILURE(AddBoth(rows));
+  EXPECT_EQ(Database(path_).Ask("SELECT count(*) FROM t"), "500");  // to others
+  const Status committed = staged_->Commit();
+  ASSERT_TRUE(committed.ok()) << committed.error().what;
+  ASSERT_NO_FATAL_FAILURE(ExpectAsExpected());
+  EXPECT_FALSE(std::filesystem::exists(path_ + "-journal"));
+}
+
+TEST_F(GraftsTogether, without_a_commit_not_a_byte_is_left) {
+  for (const size_t rows : {12000u, 3000u}) ASSERT_NO_FATAL_FAILURE(AddBoth(rows));
+  staged_.reset();
+  EXPECT_FALSE(std::filesystem::exists(path_ + "-journal"));
+  EXPECT_EQ(Content(path_), Content(folder_ / "before.db"));
+}
+
+// The journal has no page then: it says how long the database was.
+TEST_F(GraftsTogether, after_a_crash_while_pages_are_copied_sqlite_makes_it_what_it_was) {
+  ASSERT_NO_FATAL_FAILURE(AddBoth(12000));
+  while (std::filesystem::file_size(path_) <= std::filesystem::file_size(folder_ / "before.db")) {
+    std::this_thread::yield();
+  }
+  const std::string crashed = folder_ / "crashed.db";
+  std::filesystem::copy_file(path_, crashed);
+  std::filesystem::copy_file(path_ + "-journal", crashed + "-journal");
+  EXPECT_EQ(Database(crashed).Ask("SELECT count(*) FROM t"), "500");
+  EXPECT_EQ(Database(crashed).Ask("PRAGMA integrity_check"), "ok");
+  EXPECT_EQ(Content(crashed), Content(folder_ / "before.db"));
+  EXPECT_FALSE(std::filesystem::exists(crashed + "-journal"));
 }
 
 TEST_F(TreeGraftTest, a_row_beyond_its_page_changes_nothing) {

@@ -21,6 +21,8 @@
 
 namespace tracedb {
 
+class PageCopies;
+class RollbackJournal;
 class StagedVfs;
 
 // A connection that goes from changes to the next ones of the same database: to open one reads the
@@ -70,8 +72,9 @@ class StagedChanges {
   Status WritePage(uint32_t number, std::span<const uint8_t> bytes);
   // The number of a new page at the end, to be written or copied to.
   Result<uint32_t> NewPage();
-  // `to` is a new page, and gets the contents of page `from` of the file `source` at Commit().
-  // Given in the order of both. `source` must stay open until then.
+  // `to` is a new page, and has the contents of page `from` of the file `source` from now on.
+  // Given in the order of both. `source` must stay open for as long as this is there. The pages are
+  // put in place while other changes are made; they are part of the database at Commit().
   struct Copy {
     uint32_t from;
     uint32_t to;
@@ -79,7 +82,10 @@ class StagedChanges {
   // Looks at each page before it is written; one that is not fit for it ends the commit
   // with an error of kUnfit.
   using CheckPage = bool (*)(std::span<const uint8_t> page, PageSizes sizes);
-  void CopyPages(int source, std::vector<Copy> copies, CheckPage check);
+  Status CopyPages(int source, std::vector<Copy> copies, CheckPage check);
+  // Lets connections see that there are more pages. Before one is used again after pages were added
+  // here.
+  Status CountPages();
 
   Status Commit();
 
@@ -88,23 +94,17 @@ class StagedChanges {
 
   Status Open();
   Result<bool> ReadHeader();
-  uint64_t Place(uint32_t number) const { return uint64_t{number - 1} * sizes_.page_bytes; }
   bool Changed(uint32_t number) const { return number < changed_.size() && changed_[number]; }
-  Status WriteJournal();
+  std::vector<uint32_t> ChangedOldPages() const;
+  Status BeginJournal();
   Status WriteNewPages();
-  Status WriteCopies();
-  Status WriteCopies(std::span<const Copy> copies, std::span<uint8_t> buffer) const;
   Status WriteOldPages();
+  Status PutInPlace(uint32_t number, std::span<uint8_t> page) const;
   Status LockOutReaders();
   Status RemoveJournal();
   Status GoBack();
-  Error Failed(const std::filesystem::path& file, const char* doing) const;
-  Status WriteAll(int file, uint64_t offset, std::span<const uint8_t> bytes,
-                  const std::filesystem::path& name) const;
-  Status ReadAll(int file, uint64_t offset, std::span<uint8_t> bytes) const;
 
   std::filesystem::path database_;
-  std::filesystem::path journal_;
   Wait wait_;
   int file_ = -1;     // closed after holder_: closing it drops the process's locks on the file
   int changes_ = -1;  // a file without a name: changed pages, each at its own place
@@ -113,12 +113,11 @@ class StagedChanges {
   PageSizes sizes_;
   uint32_t old_page_count_ = 0;
   uint32_t page_count_ = 0;
-  std::vector<bool> changed_;  // by page number
-  int source_ = -1;
-  std::vector<Copy> copies_;
-  CheckPage check_ = nullptr;
-  bool journal_written_ = false;
+  std::vector<bool> changed_;                 // by page number
+  std::unique_ptr<RollbackJournal> journal_;  // where there is one
+  std::unique_ptr<PageCopies> copies_;
   bool old_pages_touched_ = false;
+  bool is_committed_ = false;
 };
 
 }  // namespace tracedb

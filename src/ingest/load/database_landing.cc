@@ -282,6 +282,14 @@ Status DatabaseLanding::Land(int64_t trace_id, const std::string& path,
                     {kept_->db, kept_->staged});
 }
 
+Result<bool> DatabaseLanding::LandTogether(const std::vector<TraceRows>& traces) {
+  std::vector<MergeJob> jobs;
+  for (const TraceRows& trace : traces) {
+    jobs.push_back({database_, trace.rows, *options_, trace.trace_id, trace.path, trace.text_hash});
+  }
+  return MergeTraces(jobs, {kept_->db, kept_->staged});
+}
+
 Status DatabaseLanding::LandSource(int64_t source_id, const std::set<int64_t>& outdated) {
   if (!place_.exists) return BecomeDatabase();
   Status merged =

@@ -103,6 +103,15 @@ class DatabaseLanding {
   // rows() is a database that holds this one trace, read from `path`: makes it part of the
   // database.
   Status Land(int64_t trace_id, const std::string& path, const std::string& text_hash);
+  // A trace in a file of its own, with the ids that come next.
+  struct TraceRows {
+    std::filesystem::path rows;
+    int64_t trace_id;
+    std::string path;
+    std::string text_hash;
+  };
+  // Makes all of these part of a database that has others; false: none is, and each alone may be.
+  Result<bool> LandTogether(const std::vector<TraceRows>& traces);
   // rows() holds this one source; it takes the place of `outdated`.
   Status LandSource(int64_t source_id, const std::set<int64_t>& outdated);
 

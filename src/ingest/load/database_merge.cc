@@ -7,25 +7,19 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <map>
-#include <memory>
 #include <optional>
-#include <set>
 #include <utility>
 #include <vector>
 
+#include "ingest/load/merged_rows.h"
 #include "ingest/load/open_to_change.h"
+#include "ingest/load/page_merge.h"
 #include "ingest/load/table_copy.h"
-#include "ingest/load/trace_tables.h"
 #include "tracedb/base/descriptor.h"
 #include "tracedb/base/sqlite_db.h"
-#include "tracedb/derive/collectives/derive_groups.h"
 #include "tracedb/ingest/load/trace_removal.h"
-#include "tracedb/pages/staged_changes.h"
 #include "tracedb/pages/tree_graft.h"
-#include "tracedb/ranks/runs/decide_runs.h"
 #include "tracedb/schema/empty_database.h"
-#include "tracedb/schema/schema_sql.h"
 
 namespace tracedb {
 namespace {
@@ -44,41 +38,6 @@ Result<std::vector<int64_t>> Outdated(SqliteDb& db, const MergeJob& job) {
   }
 }
 
-// Tables that may have very many rows.
-std::vector<std::string> LargeTables() {
-  std::vector<std::string> tables;
-  for (int i = 0; i < kEventTables; ++i) {
-    tables.emplace_back(EventTableName(static_cast<EventTable>(i)));
-  }
-  tables.emplace_back("_launch");
-  for (const char* table : {"_call_path", "_busy_segment", "_host_use"}) tables.emplace_back(table);
-  return tables;
-}
-
-// Copies the rows of the attached file, but for the tables in `done`.
-Status CopyRows(SqliteDb& db, const std::set<std::string>& done, const MergeJob& job) {
-  std::vector<std::string> tables;
-  const auto add = [&](std::string table) {
-    if (!done.contains(table)) tables.push_back(std::move(table));
-  };
-  for (int i = 0; i < kEventTables; ++i) {
-    add(std::string(EventTableName(static_cast<EventTable>(i))));
-  }
-  for (const char* table : kRowTables) add(table);
-  for (const char* table : kTextTables) add(table);
-  for (const char* table : kTraceTables) add(table);
-  return CopyTables(db, tables, job);
-}
-
-// The trace's rows are there.
-Status JoinRun(SqliteDb& db, int64_t trace_id) {
-  // Its own file has it as a run by itself: wherever it comes here, it has moved.
-  TRACEDB_ASSIGN(own, db.Prepare("UPDATE main._trace SET run_id = NULL WHERE trace_id = ?1"));
-  TRACEDB_TRY(own.Bind(1, trace_id));
-  TRACEDB_TRY(own.Run());
-  return DecideRunsAnew(db, trace_id);
-}
-
 Status MergeThroughSqlite(const MergeJob& job, SqliteDb& db) {
   TRACEDB_TRY(AttachFresh(db, job));
   TRACEDB_TRY(db.Execute("BEGIN IMMEDIATE"));
@@ -86,139 +45,10 @@ Status MergeThroughSqlite(const MergeJob& job, SqliteDb& db) {
     TRACEDB_ASSIGN(outdated, Outdated(db, job));
     TRACEDB_TRY(TakeOutTraces(db, outdated));
   }
-  TRACEDB_TRY(CopyRows(db, {}, job));
-  TRACEDB_TRY(JoinRun(db, job.id));
+  TRACEDB_TRY(MergeRows(db, {}, job));
   TRACEDB_TRY(db.Execute("COMMIT"));
   return db.Execute("DETACH fresh");
 }
-
-// A table and its indexes.
-struct TableTrees {
-  std::string table;
-  std::vector<TreeGraft::Tree> trees;  // the table's own first
-};
-
-// The trees of a database by their table, as its schema has them.
-struct SchemaTree {
-  bool is_index;  // the rows of a table without rowids are in one as well
-  uint32_t root;
-  std::string name;
-  std::string sql;
-};
-using SchemaTrees = std::map<std::string, std::vector<SchemaTree>>;
-
-Result<SchemaTrees> ReadTrees(SqliteDb& db, const std::string& schema) {
-  TRACEDB_ASSIGN(rows, db.Prepare("SELECT tbl_name, type = 'index' OR coalesce(sql, '') LIKE "
-                                  "'%WITHOUT ROWID', rootpage, name, coalesce(sql, '') FROM " +
-                                  schema +
-                                  ".sqlite_schema WHERE type IN ('table', 'index', 'trigger') "
-                                  "ORDER BY tbl_name, type = 'table' DESC, type, name"));
-  SchemaTrees trees;
-  for (;;) {
-    TRACEDB_ASSIGN(row, rows.Step());
-    if (!row) return trees;
-    trees[std::string(rows.Text(0))].push_back(
-        {rows.Int(1) == 1, static_cast<uint32_t>(rows.Int(2)), std::string(rows.Text(3)),
-         std::string(rows.Text(4))});
-  }
-}
-
-// The roots of the large tables' trees in both files; none where the files are not alike: users may
-// have indexes, columns or triggers of their own on ours, and SQLite honours these.
-Result<std::vector<TableTrees>> MatchTrees(SqliteDb& db) {
-  TRACEDB_ASSIGN(ours, ReadTrees(db, "fresh"));
-  TRACEDB_ASSIGN(theirs, ReadTrees(db, "main"));
-  std::vector<TableTrees> all;
-  for (const std::string& table : LargeTables()) {
-    TableTrees found{table, {}};
-    const std::vector<SchemaTree>& from = ours[table];
-    const std::vector<SchemaTree>& to = theirs[table];
-    if (from.size() != to.size()) return std::vector<TableTrees>();
-    for (size_t i = 0; i < from.size(); ++i) {
-      if (from[i].name != to[i].name || from[i].sql != to[i].sql) return std::vector<TableTrees>();
-      found.trees.push_back({from[i].is_index, from[i].root, to[i].root});
-    }
-    all.push_back(std::move(found));
-  }
-  return all;
-}
-
-// The new rows of a table without ids of its own were numbered from the trace's first row on; those
-// that were added to the database's later have other numbers.
-Result<bool> ComesLast(SqliteDb& db, const std::string& table) {
-  if (table != "_host_use") return true;
-  TRACEDB_ASSIGN(comes_last, db.Integer("SELECT coalesce((SELECT max(rowid) FROM main._host_use) < "
-                                        "(SELECT min(rowid) FROM fresh._host_use), 1)"));
-  return comes_last != 0;
-}
-
-// False, or an error of kUnfit: it cannot be done this way, and nothing has changed.
-Result<bool> MergeAsPages(const MergeJob& job, StagedConnection& connection) {
-  TRACEDB_ASSIGN(staged, StagedChanges::Begin(job.database, {kBusyWaitMs, job.options.stop}));
-  if (staged == nullptr) return false;
-  // Closed after every connection to the file: closing it drops their locks.
-  const Descriptor source(open(job.partial.c_str(), O_RDONLY | O_CLOEXEC));
-  if (source.number < 0) return false;
-  std::optional<TreeGraft> graft;
-  std::vector<TreeGraft::Tree> trees;
-  {
-    TRACEDB_TRY(staged->Connect(connection));
-    SqliteDb& db = *connection.db;
-    if (job.options.stop != nullptr) db.StopWhen(*job.options.stop);
-    TRACEDB_TRY(AttachFresh(db, job));
-    TRACEDB_ASSIGN(page_bytes, db.Integer("PRAGMA fresh.page_size"));
-    TRACEDB_ASSIGN(pages, db.Integer("PRAGMA fresh.page_count"));
-    TRACEDB_ASSIGN(tables, MatchTrees(db));
-    const PageSizes sizes = staged->sizes();
-    if (page_bytes != sizes.usable_bytes) return false;
-    const TreeGraft::Source from{source.number, static_cast<uint32_t>(pages), job.partial};
-    graft.emplace(*staged, from);
-    std::set<std::string> grafted;
-    for (const TableTrees& table : tables) {
-      TRACEDB_ASSIGN(large,
-                     TreeGraft::IsLarge(from, sizes.page_bytes, table.trees.front().from_root));
-      if (!large) continue;
-      TRACEDB_ASSIGN(comes_last, ComesLast(db, table.table));
-      if (!comes_last) continue;
-      grafted.insert(table.table);
-      trees.insert(trees.end(), table.trees.begin(), table.trees.end());
-    }
-    if (grafted.empty()) return false;
-    TRACEDB_TRY(db.Execute("BEGIN"));
-    TRACEDB_TRY(CopyRows(db, grafted, job));
-    TRACEDB_TRY(JoinRun(db, job.id));
-    TRACEDB_TRY(db.Execute("COMMIT; DETACH fresh"));
-  }
-  TRACEDB_TRY(graft->Add(trees));
-  TRACEDB_TRY(staged->Commit());
-  return true;
-}
-
-}  // namespace
-
-Status DecideRunsAnew(SqliteDb& db, std::optional<int64_t> added) {
-  TRACEDB_ASSIGN(moves, DecideRuns(db));
-  for (const TraceMove& move : moves) {
-    const auto go = move.trace_id == added ? MergeCollectives : MoveCollectives;
-    TRACEDB_TRY(go(db, move.trace_id, move.run_id, move.capture_id));
-  }
-  return ForgetUnusedGroups(db);
-}
-
-Status NameRun(const std::filesystem::path& database, int64_t trace_id, const std::string& run,
-               const LoadOptions& options) {
-  TRACEDB_ASSIGN(db, OpenToChange(database, options));
-  TRACEDB_TRY(db.Execute("BEGIN IMMEDIATE"));
-  TRACEDB_ASSIGN(name, db.Prepare("UPDATE _trace SET named_run = ?2 "
-                                  "WHERE trace_id = ?1 AND named_run IS NOT ?2"));
-  TRACEDB_TRY(name.Bind(1, trace_id));
-  TRACEDB_TRY(name.Bind(2, std::string_view(run)));
-  TRACEDB_TRY(name.Run());
-  TRACEDB_TRY(DecideRunsAnew(db));
-  return db.Execute("COMMIT");
-}
-
-namespace {
 
 // In a database's header, the highest byte first.
 constexpr size_t kPageBytesAt = 16;  // two bytes; 1: 65,536
@@ -279,16 +109,46 @@ Result<bool> FitsInFreePages(const MergeJob& job) {
 
 }  // namespace
 
-Status MergeTrace(const MergeJob& job, const MergeConnections& connections) {
-  TRACEDB_ASSIGN(large, HasLargeTable(job));
-  const bool grafts = large && !job.options.replace;
-  TRACEDB_ASSIGN(fits, grafts ? FitsInFreePages(job) : Result<bool>(false));
-  if (grafts && !fits) {
-    const Result<bool> merged = MergeAsPages(job, connections.staged);
-    if (merged.ok() && merged.value()) return Done{};
-    connections.staged.Drop();  // with what it has seen of changes that were not made
-    if (!merged.ok() && merged.error().kind != ErrorKind::kUnfit) return merged.error();
+namespace {
+
+// An error of kUnfit, or false: it cannot be done this way, and nothing has changed.
+Result<bool> MergeAsPages(const std::vector<MergeJob>& jobs, StagedConnection& connection) {
+  const MergeJob& first = jobs.front();
+  TRACEDB_ASSIGN(merge, PageMerge::Begin(first.database, first.options, connection));
+  if (merge == nullptr) return false;
+  for (const MergeJob& job : jobs) {
+    TRACEDB_ASSIGN(added, merge->Add(job));
+    if (!added) return false;
   }
+  TRACEDB_TRY(merge->Commit());
+  return true;
+}
+
+Result<bool> CanGoAsPages(const MergeJob& job) {
+  if (job.options.replace) return false;
+  TRACEDB_ASSIGN(large, HasLargeTable(job));
+  if (!large) return false;
+  TRACEDB_ASSIGN(fits, FitsInFreePages(job));
+  return !fits;
+}
+
+}  // namespace
+
+Result<bool> MergeTraces(const std::vector<MergeJob>& jobs, const MergeConnections& connections) {
+  for (const MergeJob& job : jobs) {
+    TRACEDB_ASSIGN(as_pages, CanGoAsPages(job));
+    if (!as_pages) return false;
+  }
+  Result<bool> merged = MergeAsPages(jobs, connections.staged);
+  if (merged.ok() && merged.value()) return merged;
+  connections.staged.Drop();  // with what it has seen of changes that were not made
+  if (!merged.ok() && merged.error().kind == ErrorKind::kUnfit) return false;
+  return merged;
+}
+
+Status MergeTrace(const MergeJob& job, const MergeConnections& connections) {
+  TRACEDB_ASSIGN(added, MergeTraces({job}, connections));
+  if (added) return Done{};
   std::optional<SqliteDb>& db = connections.db;
   if (!db.has_value()) {
     TRACEDB_ASSIGN(opened, OpenToChange(job.database, job.options));

@@ -1,12 +1,14 @@
-// Adds the trace in a file of its own to a database that has others: all of it or nothing.
+// Adds traces in files of their own to a database that has others: a trace as a whole or not at
+// all.
 //
-// Tables of many rows are added as whole pages (see tree_graft.h); small ones, and everything where
+// Tables of many rows are added as whole pages (page_merge.h); small ones, and everything where
 // that is not possible, through SQLite.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "ingest/load/table_copy.h"
 #include "tracedb/base/result.h"
@@ -23,12 +25,7 @@ struct MergeConnections {
 
 Status MergeTrace(const MergeJob& job, const MergeConnections& connections);
 
-// A trace that is in the database is of the run with this name from now on.
-Status NameRun(const std::filesystem::path& database, int64_t trace_id, const std::string& run,
-               const LoadOptions& options);
-
-// Decides on runs and captures anew, and what depends on them goes along; of `added` it is still in
-// the attached database `fresh`.
-Status DecideRunsAnew(SqliteDb& db, std::optional<int64_t> added = std::nullopt);
+// Several at once, in this order; false: none of them was added, and one at a time might do.
+Result<bool> MergeTraces(const std::vector<MergeJob>& jobs, const MergeConnections& connections);
 
 }  // namespace tracedb

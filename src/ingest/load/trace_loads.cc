@@ -1,22 +1,22 @@
 #include "tracedb/ingest/load/trace_loads.h"
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <future>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <system_error>
 #include <utility>
 
 #include "ingest/load/database_landing.h"
-#include "ingest/load/database_merge.h"
+#include "ingest/load/merged_rows.h"
+#include "ingest/load/read_ahead.h"
+#include "ingest/load/stopwatch.h"
 #include "ingest/load/trace_reading.h"
 #include "ingest/parse/event_parser.h"
 #include "tracedb/base/cores.h"
-#include "tracedb/base/database_files.h"
 #include "tracedb/base/run_caught.h"
 #include "tracedb/ingest/load/rows_file.h"
 
@@ -26,109 +26,16 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr auto kLookEvery = std::chrono::milliseconds(20);
+// Of files that land together, so that what is held of their pages stays small.
+constexpr uintmax_t kTogetherBytesMax = uintmax_t{256} << 20;
 
 }  // namespace
-
-// The ids that a file's rows begin with: known when those before it have been read.
-struct NextIds {
-  std::shared_future<FirstIds> known;
-};
-
-// A file that is read on a thread of its own, into a file of its own.
-class ReadAhead {
- public:
-  ReadAhead(const InputFile& file, const LoadOptions& options)
-      : options_(options), reading_(file, options_) {
-    options_.stop = &give_up_;
-    options_.on_progress = [this](const LoadProgress& now) {
-      file_bytes_.store(now.file_bytes, std::memory_order_relaxed);
-      text_bytes_.store(now.text_bytes, std::memory_order_relaxed);
-      events_.store(now.events, std::memory_order_relaxed);
-    };
-  }
-  ~ReadAhead() {
-    GiveUp();
-    if (done_.valid()) done_.wait();
-  }
-  ReadAhead(const ReadAhead&) = delete;
-  ReadAhead& operator=(const ReadAhead&) = delete;
-
-  // What a file is read with.
-  struct Begin {
-    fs::path database;
-    LandingPlace place;
-    std::map<std::string, int64_t> traces_of_size;  // none with --replace
-    NextIds before;
-  };
-  Status Start(Begin begin) {
-    TRACEDB_ASSIGN(rows, RowsFile::Make(RealName(begin.database)));
-    rows_.emplace(std::move(rows));
-    next_ids_.known = next_.get_future().share();
-    done_ = std::async(std::launch::async, [this, begin = std::move(begin)] {
-      Status read = RunCaught([&] { return Read(begin); });
-      return RunCaught([&] { return Number(std::move(read), begin); });
-    });
-    return Done{};
-  }
-  // The ids that come after those of this file, if it lands; those before it where it does not.
-  const NextIds& next_ids() const { return next_ids_; }
-
-  // It could not be started: this is to be said when it is its turn.
-  void Fail(Error error) { failed_ = std::move(error); }
-  const std::optional<Error>& failed() const { return failed_; }
-  // When it is done: what is to be said of a file that the database has already.
-  const std::optional<LoadSummary>& unchanged() const { return unchanged_; }
-
-  bool IsDone() const { return done_.wait_for(kLookEvery) == std::future_status::ready; }
-  void GiveUp() { give_up_ = true; }
-  LoadProgress Progress() const { return {file_bytes_.load(), text_bytes_.load(), events_.load()}; }
-  Status TakeOutcome() { return done_.get(); }
-  TraceReading& reading() { return reading_; }
-  RowsFile TakeRows() { return std::move(*rows_); }
-
- private:
-  Status Read(const Begin& begin) {
-    TRACEDB_ASSIGN(unchanged, FindUnchangedFile(reading_.input(), &give_up_, begin.traces_of_size));
-    unchanged_ = std::move(unchanged);
-    if (unchanged_.has_value()) return Done{};
-    TRACEDB_TRY(reading_.Read(rows_->path(), begin.place, {}));
-    return reading_.DeriveAhead(rows_->path());
-  }
-
-  // Each file is read as the first of a database, and numbered when those before it have been read.
-  Status Number(Status read, const Begin& begin) {
-    const FirstIds first = begin.before.known.get();
-    const bool is_new = read.ok() && !unchanged_.has_value();
-    const FirstIds after = is_new ? reading_.NextIds() : FirstIds{};
-    next_.set_value({first.trace_id + after.trace_id - 1, first.row + after.row - 1,
-                     first.text + after.text - 1, first.path + after.path - 1});
-    if (!is_new || !reading_.is_derived() || first == reading_.first()) return read;
-    TRACEDB_ASSIGN(renumbered, RowsFile::Make(RealName(begin.database)));
-    TRACEDB_TRY(reading_.Renumber(rows_->path(), renumbered.path(), first));
-    rows_.emplace(std::move(renumbered));
-    return Done{};
-  }
-
-  LoadOptions options_;
-  std::atomic<bool> give_up_ = false;
-  std::atomic<uint64_t> file_bytes_ = 0;
-  std::atomic<uint64_t> text_bytes_ = 0;
-  std::atomic<uint64_t> events_ = 0;
-  TraceReading reading_;
-  std::optional<LoadSummary> unchanged_;
-  std::optional<Error> failed_;
-  std::optional<RowsFile> rows_;
-  std::promise<FirstIds> next_;
-  NextIds next_ids_;
-  std::future<Status> done_;
-};
 
 void PrepareToReadTraces() { ChooseJsonParser(); }
 
 unsigned TraceLoads::SideBySide(const std::vector<fs::path>& files, size_t most) {
   constexpr size_t kCoresMin = 4;   // fewer are kept busy by one file
-  constexpr size_t kFilesMax = 16;  // more only wait for their turn to land
+  constexpr size_t kFilesMax = 24;  // more only wait for their turn to land
   const size_t cores = CoresToUse();
   if (cores < kCoresMin) return 1;
   const size_t bound = std::min({files.size(), cores, most, kFilesMax});
@@ -141,7 +48,8 @@ TraceLoads::TraceLoads(std::vector<InputFile> files, fs::path database, LoadOpti
       database_(std::move(database)),
       options_(std::move(options)),
       side_by_side_(std::max(1u, side_by_side)),
-      kept_(std::make_unique<KeptConnection>()) {}
+      kept_(std::make_unique<KeptConnection>()),
+      turns_(std::make_shared<ReadingTurns>(side_by_side_)) {}
 
 TraceLoads::~TraceLoads() {
   for (const auto& ahead : ahead_) ahead->GiveUp();  // all before the first is waited for
@@ -164,57 +72,142 @@ Result<LoadSummary> TraceLoads::LoadNext() {
     ++next_;
     return LoadTrace(file, database_, options_, *kept_);
   }
-  while (started_ < files_.size() && ahead_.size() < side_by_side_) {
-    const InputFile& next = files_[started_++];
-    ahead_.push_back(std::make_unique<ReadAhead>(next, options_));
-    Status started = StartReading(next, *ahead_.back());
-    if (!started.ok()) ahead_.back()->Fail(std::move(started).error());
+  if (landed_.empty()) {
+    StartMore();
+    LandDone();
   }
   ++next_;
-  const std::unique_ptr<ReadAhead> ahead = std::move(ahead_.front());
-  ahead_.pop_front();
-  return Land(*ahead);
+  Result<LoadSummary> landed = std::move(landed_.front());
+  landed_.pop_front();
+  return landed;
 }
 
-Status TraceLoads::StartReading(const InputFile& file, ReadAhead& ahead) {
-  TRACEDB_ASSIGN(landing, DatabaseLanding::Begin(database_, options_, *kept_));
-  TRACEDB_TRY(landing.CheckTakesTraces());
+// Twice as many as are read at a time: the others wait for their turn to be read, or to land.
+void TraceLoads::StartMore() {
+  std::optional<DatabaseLanding> landing;
+  while (started_ < files_.size() && ahead_.size() < size_t{2} * side_by_side_) {
+    const InputFile& file = files_[started_++];
+    ahead_.push_back(std::make_unique<ReadAhead>(file, options_));
+    Status started = StartReading(file, *ahead_.back(), landing);
+    if (!started.ok()) ahead_.back()->Fail(std::move(started).error());
+  }
+}
+
+// `landing` is for all that are started.
+Status TraceLoads::StartReading(const InputFile& file, ReadAhead& ahead,
+                                std::optional<DatabaseLanding>& landing) {
+  if (!landing.has_value()) {
+    TRACEDB_ASSIGN(begun, DatabaseLanding::Begin(database_, options_, *kept_));
+    landing.emplace(std::move(begun));
+  }
+  TRACEDB_TRY(landing->CheckTakesTraces());
   std::map<std::string, int64_t> traces_of_size;
   if (!options_.replace) {
-    TRACEDB_ASSIGN(found, TracesOfSize(file, landing));
+    TRACEDB_ASSIGN(found, TracesOfSize(file, *landing));
     traces_of_size = std::move(found);
   }
   if (next_ids_ == nullptr) {
     std::promise<FirstIds> first;
-    first.set_value(landing.place().first);
+    first.set_value(landing->place().first);
     next_ids_ = std::make_unique<NextIds>(NextIds{first.get_future().share()});
   }
-  TRACEDB_TRY(ahead.Start({database_, landing.place(), std::move(traces_of_size), *next_ids_}));
+  TRACEDB_TRY(ahead.Start(
+      {database_, landing->place(), std::move(traces_of_size), *next_ids_, started_, turns_}));
   *next_ids_ = ahead.next_ids();
   return Done{};
 }
 
-Result<LoadSummary> TraceLoads::Land(ReadAhead& ahead) {
-  if (ahead.failed().has_value()) return *ahead.failed();
-  const auto begun = std::chrono::steady_clock::now();
-  while (!ahead.IsDone()) {
-    if (options_.stop != nullptr && options_.stop->load()) ahead.GiveUp();
-    if (options_.on_progress) options_.on_progress(ahead.Progress());
+// Waits for the first file, and lands it with those after it that are done as well.
+void TraceLoads::LandDone() {
+  Stopwatch watch;
+  ReadAhead& first = *ahead_.front();
+  while (!first.WaitsUntilDone()) {
+    if (options_.stop != nullptr && options_.stop->load()) first.GiveUp();
+    if (options_.on_progress) options_.on_progress(first.Progress());
   }
-  TRACEDB_TRY(ahead.TakeOutcome());
-  if (ahead.unchanged().has_value()) return *ahead.unchanged();
-  TRACEDB_ASSIGN(landing, DatabaseLanding::Begin(database_, options_, *kept_));
+  const size_t count = Land();
+  ahead_.erase(ahead_.begin(), ahead_.begin() + static_cast<std::ptrdiff_t>(count));
+  const double seconds = watch.Lap() / static_cast<double>(count);
+  for (Result<LoadSummary>& landed : landed_) {
+    if (landed.ok()) landed.value().seconds = seconds;
+  }
+}
+
+// How many files have their outcome now.
+size_t TraceLoads::Land() {
+  ReadAhead& first = *ahead_.front();
+  if (!first.Outcome().ok()) {
+    landed_.emplace_back(first.Outcome().error());
+  } else if (first.unchanged().has_value()) {
+    landed_.emplace_back(*first.unchanged());
+  } else if (auto landing = DatabaseLanding::Begin(database_, options_, *kept_); landing.ok()) {
+    const size_t ready = alone_ > 0 ? 1 : CountReady(landing.value());
+    if (ready > 1 && LandTogether(ready, landing.value())) return ready;
+    if (ready > 1) alone_ = ready;  // one by one each says what is wrong with it
+    if (alone_ > 0) --alone_;
+    landed_.push_back(LandAlone(first, landing.value()));
+  } else {
+    landed_.emplace_back(std::move(landing).error());
+  }
+  return 1;
+}
+
+// Files from the first on that need nothing any more but to be added.
+size_t TraceLoads::CountReady(DatabaseLanding& landing) {
+  if (!landing.place().exists) return 1;
+  FirstIds first = landing.place().first;
+  std::set<std::string> texts;
+  uintmax_t bytes = 0;
+  size_t count = 0;
+  for (const std::unique_ptr<ReadAhead>& ahead : ahead_) {
+    if (!ahead->IsReady() || !ahead->reading().IsReadyFor(first)) break;
+    const std::string& text = ahead->reading().text_hash();
+    const auto same = landing.FindSameText(text);
+    if (!same.ok() || same.value().has_value() || !texts.insert(text).second) break;
+    std::error_code error;
+    bytes += fs::file_size(ahead->rows(), error);
+    if (error || (count > 0 && bytes > kTogetherBytesMax)) break;
+    first = ahead->reading().NextIds();
+    ++count;
+  }
+  return std::max<size_t>(count, 1);
+}
+
+// All of the first `count`; false: none of them.
+bool TraceLoads::LandTogether(size_t count, DatabaseLanding& landing) {
+  Stopwatch watch;
+  std::vector<DatabaseLanding::TraceRows> traces;
+  for (size_t i = 0; i < count; ++i) {
+    const TraceReading& reading = ahead_[i]->reading();
+    traces.push_back(
+        {ahead_[i]->rows(), reading.first().trace_id, reading.input().name(), reading.text_hash()});
+  }
+  const auto added = RunCaught([&] { return landing.LandTogether(traces); });
+  if (!added.ok() || !added.value()) return false;
+  const double seconds = watch.Lap() / static_cast<double>(count);
+  std::vector<RowsFile> rows;
+  for (size_t i = 0; i < count; ++i) {
+    LoadSummary summary = ahead_[i]->reading().Summary();
+    summary.land_seconds = seconds;
+    landed_.emplace_back(std::move(summary));
+    rows.push_back(ahead_[i]->TakeRows());
+  }
+  Dispose(std::move(rows));
+  return true;
+}
+
+Result<LoadSummary> TraceLoads::LandAlone(ReadAhead& ahead, DatabaseLanding& landing) {
   landing.Adopt(ahead.TakeRows());
   TRACEDB_ASSIGN(summary, ahead.reading().Land(landing));
-  Dispose(landing.TakeRows());
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begun;
-  summary.seconds = seconds.count();
+  std::vector<RowsFile> rows;
+  rows.push_back(landing.TakeRows());
+  Dispose(std::move(rows));
   return summary;
 }
 
-// To free a large file's pages takes milliseconds, in which the next file can land.
-void TraceLoads::Dispose(RowsFile rows) {
-  const auto kept = std::make_shared<RowsFile>(std::move(rows));
+// To free a large file's pages takes milliseconds, in which the next files can land.
+void TraceLoads::Dispose(std::vector<RowsFile> rows) {
+  const auto kept = std::make_shared<std::vector<RowsFile>>(std::move(rows));
   static_cast<void>(RunCaught([&]() -> Status {
     disposing_ = std::async(std::launch::async, [last = kept]() mutable { last.reset(); });
     return Done{};

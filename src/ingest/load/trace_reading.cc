@@ -182,7 +182,6 @@ Result<LoadSummary> TraceReading::Land(DatabaseLanding& landing) {
     if (rank_.source == kRankChosen) TRACEDB_TRY(ChooseFreeRank(landing));
     TRACEDB_TRY(Derive(landing.rows(), !place.exists));
   }
-  summary.derive_seconds = derive_seconds_;
   watch.Lap();
   if (first_ != place.first) {  // others came, or did not come, before it
     const RowsFile rows = landing.TakeRows();
@@ -194,10 +193,20 @@ Result<LoadSummary> TraceReading::Land(DatabaseLanding& landing) {
     TRACEDB_TRY(AddViews(db));
     TRACEDB_TRY(db.Execute("COMMIT"));
   }
-  if (!place.exists) summary.only_run = only_run_;
-  summary.launches_graphs = launches_graphs_;
   TRACEDB_TRY(landing.Land(first_.trace_id, input_.name(), read_.text_hash));
-  summary.land_seconds = watch.Lap();
+  LoadSummary landed = Summary();
+  landed.land_seconds = watch.Lap();
+  if (!place.exists) landed.only_run = only_run_;
+  return landed;
+}
+
+bool TraceReading::IsReadyFor(const FirstIds& first) const {
+  return is_derived_ && WillLand() && !options_.replace && first_ == first;
+}
+
+LoadSummary TraceReading::Summary() const {
+  LoadSummary summary;
+  summary.path = input_.name();
   summary.trace_id = first_.trace_id;
   summary.rank = rank_.rank;
   summary.rank_source = rank_.source;
@@ -207,7 +216,10 @@ Result<LoadSummary> TraceReading::Land(DatabaseLanding& landing) {
   summary.slices = built_.slices;
   summary.gpu_activities = built_.gpu_activities;
   summary.complete = read_.complete;
+  summary.read_seconds = read_seconds_;
+  summary.derive_seconds = derive_seconds_;
   summary.issues = issues_;
+  summary.launches_graphs = launches_graphs_;
   return summary;
 }
 

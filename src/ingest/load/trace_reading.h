@@ -41,6 +41,13 @@ class TraceReading {
   // not those after the database's.
   Result<LoadSummary> Land(DatabaseLanding& landing);
 
+  // Whether nothing is left to be done but to add its rows to a database that has others, whose
+  // next ids are `first`, and in which no trace has its text. Only after DeriveAhead().
+  bool IsReadyFor(const FirstIds& first) const;
+  // What is to be said of it once it has landed.
+  LoadSummary Summary() const;
+  const std::string& text_hash() const { return read_.text_hash; }
+
   const InputFile& input() const { return input_; }
   const FirstIds& first() const { return first_; }
   // Whether all has been worked out that a trace alone tells.

@@ -4,8 +4,8 @@
 #include <string_view>
 
 #include "ingest/load/database_landing.h"
-#include "ingest/load/database_merge.h"
 #include "ingest/load/ingest_lock.h"
+#include "ingest/load/merged_rows.h"
 #include "ingest/load/open_to_change.h"
 #include "ingest/load/table_copy.h"
 #include "ingest/load/trace_tables.h"

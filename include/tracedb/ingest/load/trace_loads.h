@@ -3,7 +3,9 @@
 //
 //   file 1 ── read ──▶ land                        Reading is most of the work, and one file keeps
 //   file 2 ── read ─────────▶ land                 few cores busy. With one at a time each file is
-//   file 3 ── read ────────────────▶ land          read when the one before has landed.
+//   file 3 ── read ──────────┘                     read when the one before has landed.
+//
+// Those that are done when it is the turn of the first of them land together.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +15,7 @@
 #include <functional>
 #include <future>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "tracedb/base/result.h"
@@ -22,7 +25,9 @@ namespace tracedb {
 
 struct NextIds;
 struct KeptConnection;
+class DatabaseLanding;
 class ReadAhead;
+class ReadingTurns;
 class RowsFile;
 
 // Before anything is begun that is to be undone: where there is no memory for this, it ends the
@@ -31,7 +36,7 @@ void PrepareToReadTraces();
 
 class TraceLoads {
  public:
-  // How many to read at a time, where nobody says: one a core from four cores on, 16 at most, and
+  // How many to read at a time, where nobody says: one a core from four cores on, 24 at most, and
   // `most`. The database is the same with any number.
   static unsigned SideBySide(const std::vector<std::filesystem::path>& files, size_t most);
 
@@ -47,9 +52,15 @@ class TraceLoads {
 
  private:
   Result<LoadSummary> LoadNext();
-  Status StartReading(const InputFile& file, ReadAhead& ahead);
-  Result<LoadSummary> Land(ReadAhead& ahead);
-  void Dispose(RowsFile rows);
+  void StartMore();
+  Status StartReading(const InputFile& file, ReadAhead& ahead,
+                      std::optional<DatabaseLanding>& landing);
+  void LandDone();
+  size_t Land();
+  size_t CountReady(DatabaseLanding& landing);
+  bool LandTogether(size_t count, DatabaseLanding& landing);
+  Result<LoadSummary> LandAlone(ReadAhead& ahead, DatabaseLanding& landing);
+  void Dispose(std::vector<RowsFile> rows);
 
   std::vector<InputFile> files_;
   std::filesystem::path database_;
@@ -59,7 +70,10 @@ class TraceLoads {
   size_t started_ = 0;                 // files that are, or were, read ahead
   std::unique_ptr<NextIds> next_ids_;  // of the next file that is started
   std::unique_ptr<KeptConnection> kept_;
+  std::shared_ptr<ReadingTurns> turns_;
   std::deque<std::unique_ptr<ReadAhead>> ahead_;
+  std::deque<Result<LoadSummary>> landed_;  // files that are done, and still to be told of
+  size_t alone_ = 0;  // so many are to land one by one, as they could not together
   std::future<void> disposing_;
 };
 

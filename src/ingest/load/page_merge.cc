@@ -1,0 +1,136 @@
+#include "ingest/load/page_merge.h"
+
+#include <fcntl.h>
+
+#include <map>
+#include <set>
+#include <utility>
+
+#include "ingest/load/merged_rows.h"
+#include "ingest/load/open_to_change.h"
+#include "tracedb/schema/event_tables.h"
+
+namespace tracedb {
+
+std::vector<std::string> LargeTables() {
+  std::vector<std::string> tables;
+  for (int i = 0; i < kEventTables; ++i) {
+    tables.emplace_back(EventTableName(static_cast<EventTable>(i)));
+  }
+  tables.emplace_back("_launch");
+  for (const char* table : {"_call_path", "_busy_segment", "_host_use"}) tables.emplace_back(table);
+  return tables;
+}
+
+namespace {
+
+// A table and its indexes.
+struct TableTrees {
+  std::string table;
+  std::vector<TreeGraft::Tree> trees;  // the table's own first
+};
+
+// The trees of a database by their table, as its schema has them.
+struct SchemaTree {
+  bool is_index;  // the rows of a table without rowids are in one as well
+  uint32_t root;
+  std::string name;
+  std::string sql;
+};
+using SchemaTrees = std::map<std::string, std::vector<SchemaTree>>;
+
+Result<SchemaTrees> ReadTrees(SqliteDb& db, const std::string& schema) {
+  TRACEDB_ASSIGN(rows, db.Prepare("SELECT tbl_name, type = 'index' OR coalesce(sql, '') LIKE "
+                                  "'%WITHOUT ROWID', rootpage, name, coalesce(sql, '') FROM " +
+                                  schema +
+                                  ".sqlite_schema WHERE type IN ('table', 'index', 'trigger') "
+                                  "ORDER BY tbl_name, type = 'table' DESC, type, name"));
+  SchemaTrees trees;
+  for (;;) {
+    TRACEDB_ASSIGN(row, rows.Step());
+    if (!row) return trees;
+    trees[std::string(rows.Text(0))].push_back(
+        {rows.Int(1) == 1, static_cast<uint32_t>(rows.Int(2)), std::string(rows.Text(3)),
+         std::string(rows.Text(4))});
+  }
+}
+
+// The roots of the large tables' trees in both files; none where the files are not alike: users may
+// have indexes, columns or triggers of their own on ours, and SQLite honours these.
+Result<std::vector<TableTrees>> MatchTrees(SqliteDb& db) {
+  TRACEDB_ASSIGN(ours, ReadTrees(db, "fresh"));
+  TRACEDB_ASSIGN(theirs, ReadTrees(db, "main"));
+  std::vector<TableTrees> all;
+  for (const std::string& table : LargeTables()) {
+    TableTrees found{table, {}};
+    const std::vector<SchemaTree>& from = ours[table];
+    const std::vector<SchemaTree>& to = theirs[table];
+    if (from.size() != to.size()) return std::vector<TableTrees>();
+    for (size_t i = 0; i < from.size(); ++i) {
+      if (from[i].name != to[i].name || from[i].sql != to[i].sql) return std::vector<TableTrees>();
+      found.trees.push_back({from[i].is_index, from[i].root, to[i].root});
+    }
+    all.push_back(std::move(found));
+  }
+  return all;
+}
+
+// The new rows of a table without ids of its own were numbered from the trace's first row on; those
+// that were added to the database's later have other numbers.
+Result<bool> ComesLast(SqliteDb& db, const std::string& table) {
+  if (table != "_host_use") return true;
+  TRACEDB_ASSIGN(comes_last, db.Integer("SELECT coalesce((SELECT max(rowid) FROM main._host_use) < "
+                                        "(SELECT min(rowid) FROM fresh._host_use), 1)"));
+  return comes_last != 0;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<PageMerge>> PageMerge::Begin(const std::filesystem::path& database,
+                                                    const LoadOptions& options,
+                                                    StagedConnection& connection) {
+  TRACEDB_ASSIGN(staged, StagedChanges::Begin(database, {kBusyWaitMs, options.stop}));
+  if (staged == nullptr) return std::unique_ptr<PageMerge>();
+  TRACEDB_TRY(staged->Connect(connection));
+  if (options.stop != nullptr) connection.db->StopWhen(*options.stop);
+  std::unique_ptr<PageMerge> merge(new PageMerge(connection));
+  merge->staged_ = std::move(staged);
+  return merge;
+}
+
+Result<bool> PageMerge::Add(const MergeJob& job) {
+  const Descriptor& source = *sources_.emplace_back(
+      std::make_unique<Descriptor>(open(job.partial.c_str(), O_RDONLY | O_CLOEXEC)));
+  if (source.number < 0) return false;
+  SqliteDb& db = *connection_.db;
+  TRACEDB_TRY(AttachFresh(db, job));
+  TRACEDB_ASSIGN(page_bytes, db.Integer("PRAGMA fresh.page_size"));
+  TRACEDB_ASSIGN(pages, db.Integer("PRAGMA fresh.page_count"));
+  TRACEDB_ASSIGN(tables, MatchTrees(db));
+  const PageSizes sizes = staged_->sizes();
+  if (page_bytes != sizes.usable_bytes) return false;
+  const TreeGraft::Source from{source.number, static_cast<uint32_t>(pages), job.partial};
+  std::vector<TreeGraft::Tree> trees;
+  std::set<std::string> grafted;
+  for (const TableTrees& table : tables) {
+    TRACEDB_ASSIGN(large,
+                   TreeGraft::IsLarge(from, sizes.page_bytes, table.trees.front().from_root));
+    if (!large) continue;
+    TRACEDB_ASSIGN(comes_last, ComesLast(db, table.table));
+    if (!comes_last) continue;
+    grafted.insert(table.table);
+    trees.insert(trees.end(), table.trees.begin(), table.trees.end());
+  }
+  if (grafted.empty()) return false;
+  TRACEDB_TRY(db.Execute("BEGIN"));
+  TRACEDB_TRY(MergeRows(db, grafted, job));
+  TRACEDB_TRY(db.Execute("COMMIT; DETACH fresh"));
+  TRACEDB_TRY(TreeGraft(*staged_, from).Add(trees));
+  pages_ += static_cast<uint64_t>(pages);
+  TRACEDB_TRY(staged_->CountPages());
+  return true;
+}
+
+Status PageMerge::Commit() { return staged_->Commit(); }
+
+}  // namespace tracedb

@@ -1,0 +1,52 @@
+// Traces in files of their own that are added to a database with others as whole pages, one or
+// several at a time: all of these or none (tree_graft.h, staged_changes.h).
+//
+//   rows of trace 1 ─▶ rows of trace 2 ─▶ rows of trace 3 ─▶ all in place    small tables: by
+//   SQLite,
+//       └ its pages are copied ─▶ └ its pages ─▶ └ ...                       a thread beside it
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ingest/load/table_copy.h"
+#include "tracedb/base/descriptor.h"
+#include "tracedb/base/result.h"
+#include "tracedb/base/sqlite_db.h"
+#include "tracedb/pages/staged_changes.h"
+#include "tracedb/pages/tree_graft.h"
+
+namespace tracedb {
+
+class PageMerge {
+ public:
+  // Null where nothing can be added to the database this way. `options` must outlive it, and so
+  // must `connection`, which is to be dropped unless all was committed.
+  static Result<std::unique_ptr<PageMerge>> Begin(const std::filesystem::path& database,
+                                                  const LoadOptions& options,
+                                                  StagedConnection& connection);
+
+  // Adds a trace after those added before. False, or an error (of kUnfit where another way might
+  // do): nothing can be committed any more, and the database is as it was.
+  Result<bool> Add(const MergeJob& job);
+  // Pages of all the traces that were added.
+  uint64_t pages() const { return pages_; }
+  Status Commit();
+
+ private:
+  explicit PageMerge(StagedConnection& connection) : connection_(connection) {}
+
+  // The files that are added; closed when no connection is open to them any more, as that drops its
+  // locks.
+  std::vector<std::unique_ptr<Descriptor>> sources_;
+  std::unique_ptr<StagedChanges> staged_;
+  StagedConnection& connection_;
+  uint64_t pages_ = 0;
+};
+
+// Tables that may have very many rows, whose pages are worth it.
+std::vector<std::string> LargeTables();
+
+}  // namespace tracedb
