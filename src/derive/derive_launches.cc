@@ -59,7 +59,6 @@ LaunchDerivation::LaunchDerivation(const Input& input, StepFinder steps, const L
       steps_(std::move(steps)),
       limits_(limits),
       folder_(std::move(folder)),
-      facts_(folder_, limits.launch_fact_bytes_max),
       communication_(folder_, limits.communication_bytes_max) {}
 
 Status LaunchDerivation::ReadHost(LaunchCalls& calls) {
@@ -69,7 +68,8 @@ Status LaunchDerivation::ReadHost(LaunchCalls& calls) {
 
 // As many correlations at a time as fit in memory: a lot of activities. One lot is looked up while
 // the rows of the one before are written.
-Status LaunchDerivation::Write(const LaunchCalls& calls, RowStore& rows, size_t table) {
+Status LaunchDerivation::Write(const LaunchCalls& calls, RowStore& rows, size_t table,
+                               const Take& take) {
   const size_t count = input_.activities.count();
   const size_t lot = limits_.launch_lot_bytes_max / LaunchTable::kBytesEach / 2;
   const auto look_up = [&](size_t first) {
@@ -85,7 +85,7 @@ Status LaunchDerivation::Write(const LaunchCalls& calls, RowStore& rows, size_t 
       next = std::async(std::launch::async,
                         [&, end] { return RunCaught([&] { return look_up(end); }); });
     }
-    TRACEDB_TRY(WriteLot(rows, table, launches.value(), first, end));
+    TRACEDB_TRY(WriteLot({rows, table, take}, launches.value(), first, end));
     if (next.valid()) launches = next.get();
   }
   return steps_.status();
@@ -103,23 +103,21 @@ Result<LaunchTable> LaunchDerivation::LookUp(const LaunchCalls& calls, size_t fi
   return launches;
 }
 
-Status LaunchDerivation::WriteLot(RowStore& rows, size_t table, LaunchTable& launches, size_t first,
+Status LaunchDerivation::WriteLot(const Output& output, LaunchTable& launches, size_t first,
                                   size_t end) {
   Status written = Done{};
   TRACEDB_TRY(input_.activities.ForEach(first, end, [&](const GpuActivity& activity) {
     if (!written.ok()) return;
     const LaunchCall none;
-    written = WriteLaunch(rows, table, activity,
+    written = WriteLaunch(output, activity,
                           activity.has_correlation ? launches.Of(activity.correlation) : none);
   }));
   return written;
 }
 
-Status LaunchDerivation::WriteLaunch(RowStore& rows, size_t table, const GpuActivity& activity,
+Status LaunchDerivation::WriteLaunch(const Output& output, const GpuActivity& activity,
                                      const LaunchCall& call) {
-  if (!input_.times.KeepsActivity(activity.ts, activity.dur)) {
-    return facts_.Add(static_cast<int64_t>(LaunchFacts().Packed()));
-  }
+  if (!input_.times.KeepsActivity(activity.ts, activity.dur)) return Done{};
   const bool known = call.slice_id != 0;
   const int64_t base_ns = input_.base_ns;
   StepNumber step;
@@ -136,7 +134,7 @@ Status LaunchDerivation::WriteLaunch(RowStore& rows, size_t table, const GpuActi
     facts.parallelism = parallelism;
     TRACEDB_TRY(communication_.Add(kernel));
   }
-  TRACEDB_TRY(facts_.Add(static_cast<int64_t>(facts.Packed())));
+  TRACEDB_TRY(output.take(activity, facts));
   if (!known && !step.has_value() && path.path == 0) return Done{};
   record_.Reset();
   record_.Null();
@@ -146,7 +144,7 @@ Status LaunchDerivation::WriteLaunch(RowStore& rows, size_t table, const GpuActi
   for (const PathId id : {path.path, path.forward}) {
     id != 0 ? record_.Int(input_.first_path + id - 1) : record_.Null();
   }
-  return rows.Append(table, activity.id, record_.Finish());
+  return output.rows.Append(output.table, activity.id, record_.Finish());
 }
 
 // By the path it was launched on; by what tells its collective where that does not say: messages in

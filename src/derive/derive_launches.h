@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -18,7 +19,6 @@
 #include "tracedb/derive/gathered/host_slices.h"
 #include "tracedb/derive/time_rule.h"
 #include "tracedb/memory/load_limits.h"
-#include "tracedb/memory/packed_rows.h"
 #include "tracedb/pages/record_encoder.h"
 #include "tracedb/pages/row_store.h"
 
@@ -53,10 +53,10 @@ class LaunchDerivation {
   // First what the host called, which writes nothing; then the launches, to the table that `rows`
   // has under `table`.
   Status ReadHost(LaunchCalls& calls);
-  Status Write(const LaunchCalls& calls, RowStore& rows, size_t table);
+  // `take` is told of each activity whose time is possible, in the order of their ids.
+  using Take = std::function<Status(const GpuActivity&, const LaunchFacts&)>;
+  Status Write(const LaunchCalls& calls, RowStore& rows, size_t table, const Take& take);
 
-  // LaunchFacts::Packed() of each activity, in the order of their ids. After Write().
-  const PackedRows<int64_t>& facts() const { return facts_; }
   // Those whose time is possible. After Write().
   const CommunicationKernels& communication() const { return communication_; }
   StepFinder& steps() { return steps_; }
@@ -65,9 +65,13 @@ class LaunchDerivation {
 
  private:
   Result<LaunchTable> LookUp(const LaunchCalls& calls, size_t first, size_t end) const;
-  Status WriteLot(RowStore& rows, size_t table, LaunchTable& launches, size_t first, size_t end);
-  Status WriteLaunch(RowStore& rows, size_t table, const GpuActivity& activity,
-                     const LaunchCall& call);
+  struct Output {
+    RowStore& rows;
+    size_t table;
+    const Take& take;
+  };
+  Status WriteLot(const Output& output, LaunchTable& launches, size_t first, size_t end);
+  Status WriteLaunch(const Output& output, const GpuActivity& activity, const LaunchCall& call);
   Result<Parallelism> ParallelismOf(const GpuActivity& activity, const LaunchPath& path,
                                     const CommunicationKernel& kernel);
 
@@ -75,7 +79,6 @@ class LaunchDerivation {
   StepFinder steps_;
   const LoadLimits& limits_;
   std::filesystem::path folder_;
-  PackedRows<int64_t> facts_;
   CommunicationKernels communication_;
   std::unique_ptr<HostDerivation> host_;
   RecordEncoder record_;

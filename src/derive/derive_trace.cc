@@ -17,6 +17,7 @@
 #include "derive/derive_launches.h"
 #include "derive/derived_use.h"
 #include "derive/gathered/sort_ahead.h"
+#include "derive/gathered/sort_beside.h"
 #include "derive/step_finder.h"
 #include "tracedb/base/run_caught.h"
 #include "tracedb/derive/gathered/gpu_activities.h"
@@ -50,11 +51,7 @@ class TraceDerivation {
     std::optional<IndexSorts> sorts;
     if (few_tracks) sorts.emplace(*this);
     TRACEDB_TRY(DeriveLaunches(sorts));
-    if (few_tracks) {
-      SortAhead<GpuActivities> by_device(trace_.activities, SortSpace<GpuActivities>(),
-                                         {DeviceOrder()});
-      TRACEDB_TRY(DeriveBusyTime(by_device));
-    }
+    if (few_tracks) TRACEDB_TRY(DeriveBusyTime());
     TRACEDB_TRY(DeriveParts());
     use_->as_pages = few_tracks;
     use_->host = launches_->TakeHost();
@@ -96,9 +93,9 @@ class TraceDerivation {
   ActivityOrder TrackOrder() const;
   ActivityOrder CorrelationOrder() const;
   std::vector<SliceOrder> LongOrders() const;
-  ActivityOrder DeviceOrder() const;
   PartitionActivity ForPartition(const SortEntry& entry);
-  Status DeriveBusyTime(SortAhead<GpuActivities>& sorted);
+  Status NoteBusy(const GpuActivity& activity, const LaunchFacts& facts);
+  Status DeriveBusyTime();
   Status StoreSegments(IndexAppender& rows, std::string_view device,
                        std::vector<BusySegment>& segments);
   Status FillIndexes(IndexSorts& sorts);
@@ -111,7 +108,9 @@ class TraceDerivation {
   const LoadLimits& limits_;
   std::optional<CollectiveFacts> collective_facts_;  // where there is communication
   std::optional<LaunchDerivation> launches_;
-  std::vector<Track> tracks_;  // by id
+  std::vector<Track> tracks_;       // by id
+  std::optional<SortBeside> busy_;  // where there are few tracks
+  uint32_t busy_place_ = 0;         // of the track of the activity before
   RecordEncoder record_;
   std::unique_ptr<DerivedUse::Parts> use_ = std::make_unique<DerivedUse::Parts>();
 };
@@ -134,11 +133,18 @@ Status TraceDerivation::DeriveLaunches(std::optional<IndexSorts>& sorts) {
   const Status read = launches_->ReadHost(calls);
   if (indexes.valid()) TRACEDB_TRY(indexes.get());
   TRACEDB_TRY(read);
+  const bool few_tracks = sorts.has_value();
   sorts.reset();
+  if (few_tracks) {
+    busy_.emplace(db_.path().parent_path(), limits_.sort_bytes_max, trace_.activities.count());
+  }
+  const auto note_busy = [&](const GpuActivity& activity, const LaunchFacts& facts) {
+    return few_tracks ? NoteBusy(activity, facts) : Status(Done{});
+  };
   const auto roots =
       EmptyDatabase::RootPages({"_launch", "_call_path", "_host_use", "_kernel_use"});
   TRACEDB_ASSIGN(rows, RowStore::Open(db_.path(), roots));
-  TRACEDB_TRY(launches_->Write(calls, rows, 0));
+  TRACEDB_TRY(launches_->Write(calls, rows, 0, note_busy));
   TRACEDB_TRY(launches_->host().StorePaths(rows, 1, trace_.trace_id, trace_.first_path));
   TRACEDB_TRY(launches_->host().StoreUses(rows, 2, 3, trace_.trace_id, trace_.first_row));
   return rows.Finish();
@@ -198,31 +204,15 @@ uint32_t TraceDerivation::PlaceOf(int64_t track, uint32_t last) const {
   return static_cast<uint32_t>(at - tracks_.begin());
 }
 
-// By device and start; those that have a time on the GPU.
-TraceDerivation::ActivityOrder TraceDerivation::DeviceOrder() const {
-  // What is known of the launches comes in the order of the ids, as activities do.
-  struct Facts {
-    explicit Facts(const PackedRows<int64_t>& rows) : rows_(&rows), cursor(rows) {}
-    const PackedRows<int64_t>* rows_;
-    PackedRows<int64_t>::Cursor cursor;
-    int64_t last_id = 0;
-  };
-  const auto facts = std::make_shared<std::optional<Facts>>(launches_->facts());
-  return [this, facts, place = uint32_t{0}](const GpuActivity& activity, SortEntry& entry) mutable {
-    if (activity.id <= (*facts)->last_id) facts->emplace(launches_->facts());
-    (*facts)->last_id = activity.id;
-    int64_t fact = 0;
-    static_cast<void>((*facts)->cursor.Next(fact));
-    if (!activity.has_dur || activity.dur < 0) return false;
-    if (!trace_.times.KeepsActivity(activity.ts, activity.dur)) return false;
-    const bool without_timing = activity.dur == 0 && activity.ts + trace_.base_ns == trace_.zero_ns;
-    place = PlaceOf(activity.track, place);
-    if (without_timing || tracks_[place].stream == kNoStream) return false;
-    entry = {activity.ts,           activity.dur,
-             tracks_[place].device, static_cast<uint16_t>(place),
-             activity.kind,         static_cast<uint64_t>(fact)};
-    return true;
-  };
+// Those that have a time on the GPU, by device and start.
+Status TraceDerivation::NoteBusy(const GpuActivity& activity, const LaunchFacts& facts) {
+  if (!activity.has_dur || activity.dur < 0) return Done{};
+  const bool without_timing = activity.dur == 0 && activity.ts + trace_.base_ns == trace_.zero_ns;
+  busy_place_ = PlaceOf(activity.track, busy_place_);
+  const Track& track = tracks_[busy_place_];
+  if (without_timing || track.stream == kNoStream) return Done{};
+  return busy_->Add({activity.ts, activity.dur, track.device, static_cast<uint16_t>(busy_place_),
+                     activity.kind, facts.Packed()});
 }
 
 // By track and start.
@@ -281,7 +271,7 @@ PartitionActivity TraceDerivation::ForPartition(const SortEntry& entry) {
   return activity;
 }
 
-Status TraceDerivation::DeriveBusyTime(SortAhead<GpuActivities>& sorted) {
+Status TraceDerivation::DeriveBusyTime() {
   TRACEDB_ASSIGN(file, PageFile::Open(db_.path(), {}));
   const uint32_t root = EmptyDatabase::RootPages({"_busy_segment"}).front();
   TRACEDB_ASSIGN(rows, IndexAppender::Create(*file, root));  // the table is its key's index
@@ -322,7 +312,8 @@ Status TraceDerivation::DeriveBusyTime(SortAhead<GpuActivities>& sorted) {
     }
     return Done{};
   };
-  TRACEDB_TRY(sorted.Next(take));
+  TRACEDB_TRY(busy_->ForEach(take));
+  busy_.reset();
   TRACEDB_TRY(finish());
   TRACEDB_TRY(launches_->steps().status());
   TRACEDB_TRY(rows.Finish());

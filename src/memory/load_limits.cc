@@ -51,7 +51,6 @@ LoadLimits LoadLimits::For(size_t memory_bytes, unsigned threads) {
   limits.host_slice_bytes_max = spare / 40;
   limits.long_slice_bytes_max = spare / 100;
   limits.launch_call_bytes_max = spare / 80;
-  limits.launch_fact_bytes_max = spare / 80;
   limits.communication_bytes_max = spare / 80;
   limits.launch_lot_bytes_max = std::max(spare / 20, kMiB);
   limits.sort_bytes_max = std::max(spare / 20, kMiB);

@@ -31,13 +31,12 @@ size_t BytesWhileReading(const LoadLimits& limits) {
 }
 
 // Once the file has been read: what the builder still has, the page cache, the launches, and rows
-// in memory. Three sorts run while launches are looked up, one more once that is over; those of
-// collectives, two at a time, when all of these are.
+// in memory. Three sorts run while host slices are read, one while launches are looked up; those of
+// collectives, two at a time, when all of these are over.
 size_t BytesWhileDeriving(const LoadLimits& limits) {
-  const size_t launches =
-      limits.launch_call_bytes_max + limits.launch_fact_bytes_max + limits.communication_bytes_max;
+  const size_t launches = limits.launch_call_bytes_max + limits.communication_bytes_max;
   const size_t sorted =
-      3 * limits.sort_bytes_max + std::max(limits.launch_lot_bytes_max, limits.sort_bytes_max);
+      std::max(3 * limits.sort_bytes_max, limits.launch_lot_bytes_max + limits.sort_bytes_max);
   return kProgramBytes + limits.dictionary_bytes_max + BytesGathered(limits) +
          static_cast<size_t>(limits.sqlite_cache_kib) * 1024 + launches + sorted +
          3 * limits.step_bytes_max + limits.track_bytes_max + limits.args_group_bytes_max +
@@ -80,9 +79,8 @@ TEST(LoadLimits, every_bound_is_of_use) {
     EXPECT_GE(limits.launch_lot_bytes_max, kMiB);
     for (const size_t bytes :
          {limits.gpu_activity_bytes_max, limits.host_slice_bytes_max, limits.long_slice_bytes_max,
-          limits.launch_call_bytes_max, limits.launch_fact_bytes_max,
-          limits.communication_bytes_max, limits.step_bytes_max, limits.track_bytes_max,
-          limits.args_group_bytes_max, limits.host.call_path_bytes_max,
+          limits.launch_call_bytes_max, limits.communication_bytes_max, limits.step_bytes_max,
+          limits.track_bytes_max, limits.args_group_bytes_max, limits.host.call_path_bytes_max,
           limits.host.recent_path_bytes_max, limits.host.host_use_bytes_max,
           limits.host.kernel_use_bytes_max, limits.host.sync_use_bytes_max,
           limits.host.sync_call_bytes_max, limits.host.graph_call_bytes_max,

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "derive/gathered/sort_ahead.h"
+#include "derive/gathered/sort_beside.h"
 #include "random_json.h"
 #include "tracedb/memory/sorted_runs.h"
 
@@ -267,6 +268,56 @@ TEST_P(SortAheadTest, what_cannot_be_kept_is_an_error_of_who_wants_it) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Counts, SortAheadTest, testing::Values(0, 5, 4096, 4097, 30000));
+
+class SortBesideTest : public testing::TestWithParam<int64_t> {
+ protected:
+  static Status AddAll(SortBeside& sorted) {
+    for (int64_t i = 1; i <= GetParam(); ++i) TRACEDB_TRY(sorted.Add({.key = -i, .value = i}));
+    return Done{};
+  }
+};
+
+TEST_P(SortBesideTest, gives_what_was_added_in_order) {
+  SortBeside sorted(kFolder, 1 << 14, static_cast<size_t>(GetParam()));
+  ASSERT_TRUE(AddAll(sorted).ok());
+  int64_t count = 0;
+  const Status given = sorted.ForEach([&](std::span<const SortEntry> entries) -> Status {
+    for (const SortEntry& entry : entries) EXPECT_EQ(entry.value, GetParam() - count++);
+    return Done{};
+  });
+  ASSERT_TRUE(given.ok());
+  EXPECT_EQ(count, GetParam());
+}
+
+TEST_P(SortBesideTest, may_be_left_at_any_time) {
+  const auto count = static_cast<size_t>(GetParam());
+  { const SortBeside untouched(kFolder, 1 << 14, count); }
+  {
+    SortBeside added(kFolder, 1 << 14, count);
+    ASSERT_TRUE(AddAll(added).ok());
+  }
+  SortBeside taken(kFolder, 1 << 14, count);
+  ASSERT_TRUE(AddAll(taken).ok());
+  const Status given = taken.ForEach([](std::span<const SortEntry>) -> Status {
+    return Error{ErrorKind::kOutput, "no", ""};
+  });
+  EXPECT_EQ(given.ok(), GetParam() == 0);
+}
+
+// Where adding does not say so yet, taking does.
+TEST_P(SortBesideTest, what_cannot_be_kept_is_an_error) {
+  SortBeside sorted("/nowhere/at/all", 1, static_cast<size_t>(GetParam()));
+  Status outcome = AddAll(sorted);
+  if (outcome.ok()) {
+    outcome = sorted.ForEach([](std::span<const SortEntry>) { return Status(Done{}); });
+  }
+  EXPECT_EQ(outcome.ok(), GetParam() < 4000) << GetParam();
+  if (outcome.ok()) return;
+  EXPECT_NE(outcome.error().what.find("/nowhere/at/all"), std::string::npos);
+}
+
+INSTANTIATE_TEST_SUITE_P(Counts, SortBesideTest,
+                         testing::Values(0, 5, 4096, 4097, 4608, 30000, 300000));
 
 TEST(SortedRuns, of_very_many_lots_are_not_written_again_for_each) {
   // As many rows of a falling order, of which each lot is a run: 2,000 lots and 16 runs at a time.

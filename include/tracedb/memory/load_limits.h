@@ -72,7 +72,6 @@ struct LoadLimits {
 
   // Once a file has been read.
   size_t launch_call_bytes_max = 0;    // the calls that made launches
-  size_t launch_fact_bytes_max = 0;    // a number a GPU activity
   size_t communication_bytes_max = 0;  // communication kernels with their launches
   size_t launch_lot_bytes_max = 0;     // launches looked up at a time, while three sorts run
   size_t sort_bytes_max = 0;           // each sort of rows, of which four run at a time after that

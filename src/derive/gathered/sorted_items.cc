@@ -10,16 +10,14 @@ constexpr int kKindBits = 8;
 
 }  // namespace
 
-template <typename Gathered>
-SortedItems<Gathered>::Row::Row(const SortEntry& entry)
+SortedEntries::Row::Row(const SortEntry& entry)
     : group(entry.group),
       key(entry.key),
       value(entry.value),
       place_and_kind(int64_t{entry.track_place} << kKindBits | static_cast<int64_t>(entry.kind)),
       launch_facts(static_cast<int64_t>(entry.launch_facts)) {}
 
-template <typename Gathered>
-SortEntry SortedItems<Gathered>::Row::Entry() const {
+SortEntry SortedEntries::Row::Entry() const {
   return {key,
           value,
           static_cast<uint32_t>(group),
@@ -28,27 +26,24 @@ SortEntry SortedItems<Gathered>::Row::Entry() const {
           static_cast<uint64_t>(launch_facts)};
 }
 
-template <typename Gathered>
-SortedItems<Gathered>::SortedItems(std::filesystem::path folder, size_t bytes_max)
-    : runs_(SortBudget(bytes_max).Space(std::move(folder)),
-            SortBudget(bytes_max).template Limits<Row>()) {}
+SortedEntries::SortedEntries(std::filesystem::path folder, size_t bytes_max)
+    : runs_(SortBudget(bytes_max).Space(std::move(folder)), SortBudget(bytes_max).Limits<Row>()) {}
 
 template <typename Gathered>
 Status SortedItems<Gathered>::Sort(const Gathered& items, const Describe& describe) {
   Status added = Done{};
   TRACEDB_TRY(items.ForEach([&](const Item& item) {
     SortEntry entry;
-    if (added.ok() && describe(item, entry)) added = runs_.Add(Row(entry));
+    if (added.ok() && describe(item, entry)) added = this->Add(entry);
   }));
   TRACEDB_TRY(added);
-  return runs_.Finish();
+  return this->Finish();
 }
 
-template <typename Gathered>
-Status SortedItems<Gathered>::ForEach(const Give& give) const {
+Status SortedEntries::ForEach(const Give& give) const {
   std::vector<SortEntry> given;
   given.reserve(kGivenMax);
-  typename SortedRuns<Row, Before>::Reader reader(runs_);
+  SortedRuns<Row, Before>::Reader reader(runs_);
   for (; reader.row() != nullptr; reader.Next()) {
     given.push_back(reader.row()->Entry());
     if (given.size() < kGivenMax) continue;

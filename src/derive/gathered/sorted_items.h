@@ -27,22 +27,18 @@ struct SortEntry {
   uint64_t launch_facts = 0;  // LaunchFacts::Packed()
 };
 
-// Sorts what was gathered: some at a time, into a run that is packed, and what does not fit in
-// memory into a file; then the runs are merged. What was gathered is gone through once, however
-// little memory there is; of very many runs some are merged on the way.
-template <typename Gathered>
-class SortedItems {
+// Sorts entries: some at a time, into a run that is packed, and what does not fit in memory into a
+// file; then the runs are merged. Of very many runs some are merged on the way.
+class SortedEntries {
  public:
-  using Item = typename Gathered::Item;
-  // False: the item is left out.
-  using Describe = std::function<bool(const Item&, SortEntry&)>;
   using Give = std::function<Status(std::span<const SortEntry>)>;
 
   // `folder` is for what does not fit in `bytes_max`.
-  SortedItems(std::filesystem::path folder, size_t bytes_max);
+  SortedEntries(std::filesystem::path folder, size_t bytes_max);
 
-  // Once.
-  Status Sort(const Gathered& items, const Describe& describe);
+  Status Add(const SortEntry& entry) { return runs_.Add(Row(entry)); }
+  // After the last one.
+  Status Finish() { return runs_.Finish(); }
   // In lots of at most kGivenMax; an error of `give` ends it.
   Status ForEach(const Give& give) const;
 
@@ -60,13 +56,26 @@ class SortedItems {
   };
   // By all columns: the order is the same however many fit.
   struct Before {
-    bool operator()(const Row& a, const Row& b) const { return Key(a) < Key(b); }
     static auto Key(const Row& row) {
       return std::tie(row.group, row.key, row.value, row.place_and_kind, row.launch_facts);
     }
+    bool operator()(const Row& a, const Row& b) const { return Key(a) < Key(b); }
   };
 
   SortedRuns<Row, Before> runs_;
+};
+
+// What was gathered is gone through once, however little memory there is.
+template <typename Gathered>
+class SortedItems : public SortedEntries {
+ public:
+  using SortedEntries::SortedEntries;
+  using Item = typename Gathered::Item;
+  // False: the item is left out.
+  using Describe = std::function<bool(const Item&, SortEntry&)>;
+
+  // Once.
+  Status Sort(const Gathered& items, const Describe& describe);
 };
 
 }  // namespace tracedb

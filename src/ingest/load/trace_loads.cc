@@ -35,7 +35,7 @@ void PrepareToReadTraces() { ChooseJsonParser(); }
 
 unsigned TraceLoads::SideBySide(const std::vector<fs::path>& files, size_t most) {
   constexpr size_t kCoresMin = 4;   // fewer are kept busy by one file
-  constexpr size_t kFilesMax = 24;  // more only wait for their turn to land
+  constexpr size_t kFilesMax = 16;  // more only wait for their turn to land
   const size_t cores = CoresToUse();
   if (cores < kCoresMin) return 1;
   const size_t bound = std::min({files.size(), cores, most, kFilesMax});

@@ -36,7 +36,7 @@ void PrepareToReadTraces();
 
 class TraceLoads {
  public:
-  // How many to read at a time, where nobody says: one a core from four cores on, 24 at most, and
+  // How many to read at a time, where nobody says: one a core from four cores on, 16 at most, and
   // `most`. The database is the same with any number.
   static unsigned SideBySide(const std::vector<std::filesystem::path>& files, size_t most);
 
