@@ -316,8 +316,7 @@ TEST_P(SortBesideTest, what_cannot_be_kept_is_an_error) {
   EXPECT_NE(outcome.error().what.find("/nowhere/at/all"), std::string::npos);
 }
 
-INSTANTIATE_TEST_SUITE_P(Counts, SortBesideTest,
-                         testing::Values(0, 5, 4096, 4097, 4608, 30000));
+INSTANTIATE_TEST_SUITE_P(Counts, SortBesideTest, testing::Values(0, 5, 4096, 4097, 4608, 30000));
 
 TEST(SortedRuns, of_very_many_lots_are_not_written_again_for_each) {
   // As many rows of a falling order, of which each lot is a run: 2,000 lots and 16 runs at a time.

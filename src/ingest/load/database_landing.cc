@@ -282,11 +282,18 @@ Status DatabaseLanding::Land(int64_t trace_id, const std::string& path,
                     {kept_->db, kept_->staged});
 }
 
+MergeJob DatabaseLanding::JobOf(const TraceRows& trace) const {
+  return {database_, trace.rows, *options_, trace.trace_id, trace.path, trace.text_hash};
+}
+
+bool DatabaseLanding::GoesAsPages(const TraceRows& trace) const {
+  const auto goes = tracedb::GoesAsPages(JobOf(trace));
+  return goes.ok() && goes.value();
+}
+
 Result<bool> DatabaseLanding::LandTogether(const std::vector<TraceRows>& traces) {
   std::vector<MergeJob> jobs;
-  for (const TraceRows& trace : traces) {
-    jobs.push_back({database_, trace.rows, *options_, trace.trace_id, trace.path, trace.text_hash});
-  }
+  for (const TraceRows& trace : traces) jobs.push_back(JobOf(trace));
   return MergeTraces(jobs, {kept_->db, kept_->staged});
 }
 

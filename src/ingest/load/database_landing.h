@@ -20,6 +20,7 @@
 #include "ingest/build/record_builder.h"
 #include "ingest/build/trace_header.h"
 #include "ingest/load/ingest_lock.h"
+#include "ingest/load/table_copy.h"
 #include "tracedb/base/interval.h"
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
@@ -53,6 +54,14 @@ struct KeptConnection {
     db.reset();
     staged.Drop();
   }
+};
+
+// A trace in a file of its own, with the ids that come next.
+struct TraceRows {
+  std::filesystem::path rows;
+  int64_t trace_id;
+  std::string path;
+  std::string text_hash;
 };
 
 class DatabaseLanding {
@@ -103,13 +112,8 @@ class DatabaseLanding {
   // rows() is a database that holds this one trace, read from `path`: makes it part of the
   // database.
   Status Land(int64_t trace_id, const std::string& path, const std::string& text_hash);
-  // A trace in a file of its own, with the ids that come next.
-  struct TraceRows {
-    std::filesystem::path rows;
-    int64_t trace_id;
-    std::string path;
-    std::string text_hash;
-  };
+  // Whether it gains by landing together with others.
+  bool GoesAsPages(const TraceRows& trace) const;
   // Makes all of these part of a database that has others; false: none is, and each alone may be.
   Result<bool> LandTogether(const std::vector<TraceRows>& traces);
   // rows() holds this one source; it takes the place of `outdated`.
@@ -123,6 +127,7 @@ class DatabaseLanding {
   Status ReadRules(SqliteDb& db);
   Status ReadParallelismRules(SqliteDb& db);
   Status BecomeDatabase();
+  MergeJob JobOf(const TraceRows& trace) const;
   // The id in a table of inputs (_trace, _source) of the one for which `where` holds.
   Result<std::optional<int64_t>> FindInput(const char* table, const std::string& where);
 

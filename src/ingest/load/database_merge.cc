@@ -124,7 +124,9 @@ Result<bool> MergeAsPages(const std::vector<MergeJob>& jobs, StagedConnection& c
   return true;
 }
 
-Result<bool> CanGoAsPages(const MergeJob& job) {
+}  // namespace
+
+Result<bool> GoesAsPages(const MergeJob& job) {
   if (job.options.replace) return false;
   TRACEDB_ASSIGN(large, HasLargeTable(job));
   if (!large) return false;
@@ -132,13 +134,7 @@ Result<bool> CanGoAsPages(const MergeJob& job) {
   return !fits;
 }
 
-}  // namespace
-
 Result<bool> MergeTraces(const std::vector<MergeJob>& jobs, const MergeConnections& connections) {
-  for (const MergeJob& job : jobs) {
-    TRACEDB_ASSIGN(as_pages, CanGoAsPages(job));
-    if (!as_pages) return false;
-  }
   Result<bool> merged = MergeAsPages(jobs, connections.staged);
   if (merged.ok() && merged.value()) return merged;
   connections.staged.Drop();  // with what it has seen of changes that were not made
@@ -147,8 +143,11 @@ Result<bool> MergeTraces(const std::vector<MergeJob>& jobs, const MergeConnectio
 }
 
 Status MergeTrace(const MergeJob& job, const MergeConnections& connections) {
-  TRACEDB_ASSIGN(added, MergeTraces({job}, connections));
-  if (added) return Done{};
+  TRACEDB_ASSIGN(as_pages, GoesAsPages(job));
+  if (as_pages) {
+    TRACEDB_ASSIGN(added, MergeTraces({job}, connections));
+    if (added) return Done{};
+  }
   std::optional<SqliteDb>& db = connections.db;
   if (!db.has_value()) {
     TRACEDB_ASSIGN(opened, OpenToChange(job.database, job.options));

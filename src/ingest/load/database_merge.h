@@ -25,7 +25,10 @@ struct MergeConnections {
 
 Status MergeTrace(const MergeJob& job, const MergeConnections& connections);
 
-// Several at once, in this order; false: none of them was added, and one at a time might do.
+// Whether it is large enough to be added as pages, and not to be where there are free ones.
+Result<bool> GoesAsPages(const MergeJob& job);
+// Several at once, in this order, each of which goes as pages; false: none of them was added, and
+// one at a time might do.
 Result<bool> MergeTraces(const std::vector<MergeJob>& jobs, const MergeConnections& connections);
 
 }  // namespace tracedb

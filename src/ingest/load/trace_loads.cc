@@ -141,9 +141,11 @@ size_t TraceLoads::Land() {
   } else if (first.unchanged().has_value()) {
     landed_.emplace_back(*first.unchanged());
   } else if (auto landing = DatabaseLanding::Begin(database_, options_, *kept_); landing.ok()) {
-    const size_t ready = alone_ > 0 ? 1 : CountReady(landing.value());
-    if (ready > 1 && LandTogether(ready, landing.value())) return ready;
-    if (ready > 1) alone_ = ready;  // one by one each says what is wrong with it
+    const auto ready = ReadyFiles(landing.value());
+    if (ready.size() > 1) {
+      if (LandTogether(ready, landing.value())) return ready.size();
+      alone_ = ready.size();  // one by one each says what is wrong with it
+    }
     if (alone_ > 0) --alone_;
     landed_.push_back(LandAlone(first, landing.value()));
   } else {
@@ -152,41 +154,37 @@ size_t TraceLoads::Land() {
   return 1;
 }
 
-// Files from the first on that need nothing any more but to be added.
-size_t TraceLoads::CountReady(DatabaseLanding& landing) {
-  if (!landing.place().exists) return 1;
+// Files from the first on that need nothing any more but to be added, as pages.
+std::vector<TraceRows> TraceLoads::ReadyFiles(DatabaseLanding& landing) {
+  std::vector<TraceRows> ready;
+  if (!landing.place().exists || alone_ > 0) return ready;
   FirstIds first = landing.place().first;
   std::set<std::string> texts;
   uintmax_t bytes = 0;
-  size_t count = 0;
   for (const std::unique_ptr<ReadAhead>& ahead : ahead_) {
     if (!ahead->IsReady() || !ahead->reading().IsReadyFor(first)) break;
-    const std::string& text = ahead->reading().text_hash();
-    const auto same = landing.FindSameText(text);
-    if (!same.ok() || same.value().has_value() || !texts.insert(text).second) break;
+    const TraceReading& reading = ahead->reading();
+    TraceRows trace{ahead->rows(), first.trace_id, reading.input().name(), reading.text_hash()};
+    const auto same = landing.FindSameText(trace.text_hash);
+    const bool is_new = same.ok() && !same.value().has_value();
+    if (!is_new || !texts.insert(trace.text_hash).second || !landing.GoesAsPages(trace)) break;
     std::error_code error;
-    bytes += fs::file_size(ahead->rows(), error);
-    if (error || (count > 0 && bytes > kTogetherBytesMax)) break;
-    first = ahead->reading().NextIds();
-    ++count;
+    bytes += fs::file_size(trace.rows, error);
+    if (error || (!ready.empty() && bytes > kTogetherBytesMax)) break;
+    ready.push_back(std::move(trace));
+    first = reading.NextIds();
   }
-  return std::max<size_t>(count, 1);
+  return ready;
 }
 
-// All of the first `count`; false: none of them.
-bool TraceLoads::LandTogether(size_t count, DatabaseLanding& landing) {
+// False: none of them.
+bool TraceLoads::LandTogether(const std::vector<TraceRows>& traces, DatabaseLanding& landing) {
   Stopwatch watch;
-  std::vector<DatabaseLanding::TraceRows> traces;
-  for (size_t i = 0; i < count; ++i) {
-    const TraceReading& reading = ahead_[i]->reading();
-    traces.push_back(
-        {ahead_[i]->rows(), reading.first().trace_id, reading.input().name(), reading.text_hash()});
-  }
   const auto added = RunCaught([&] { return landing.LandTogether(traces); });
   if (!added.ok() || !added.value()) return false;
-  const double seconds = watch.Lap() / static_cast<double>(count);
+  const double seconds = watch.Lap() / static_cast<double>(traces.size());
   std::vector<RowsFile> rows;
-  for (size_t i = 0; i < count; ++i) {
+  for (size_t i = 0; i < traces.size(); ++i) {
     LoadSummary summary = ahead_[i]->reading().Summary();
     summary.land_seconds = seconds;
     landed_.emplace_back(std::move(summary));

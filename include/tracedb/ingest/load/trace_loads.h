@@ -25,6 +25,7 @@ namespace tracedb {
 
 struct NextIds;
 struct KeptConnection;
+struct TraceRows;
 class DatabaseLanding;
 class ReadAhead;
 class ReadingTurns;
@@ -57,8 +58,8 @@ class TraceLoads {
                       std::optional<DatabaseLanding>& landing);
   void LandDone();
   size_t Land();
-  size_t CountReady(DatabaseLanding& landing);
-  bool LandTogether(size_t count, DatabaseLanding& landing);
+  std::vector<TraceRows> ReadyFiles(DatabaseLanding& landing);
+  bool LandTogether(const std::vector<TraceRows>& traces, DatabaseLanding& landing);
   Result<LoadSummary> LandAlone(ReadAhead& ahead, DatabaseLanding& landing);
   void Dispose(std::vector<RowsFile> rows);
 
