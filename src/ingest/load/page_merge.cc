@@ -126,7 +126,6 @@ Result<bool> PageMerge::Add(const MergeJob& job) {
   TRACEDB_TRY(MergeRows(db, grafted, job));
   TRACEDB_TRY(db.Execute("COMMIT; DETACH fresh"));
   TRACEDB_TRY(TreeGraft(*staged_, from).Add(trees));
-  pages_ += static_cast<uint64_t>(pages);
   TRACEDB_TRY(staged_->CountPages());
   return true;
 }

@@ -1,9 +1,8 @@
 // Traces in files of their own that are added to a database with others as whole pages, one or
 // several at a time: all of these or none (tree_graft.h, staged_changes.h).
 //
-//   rows of trace 1 ─▶ rows of trace 2 ─▶ rows of trace 3 ─▶ all in place    small tables: by
-//   SQLite,
-//       └ its pages are copied ─▶ └ its pages ─▶ └ ...                       a thread beside it
+//   rows of 1 ─▶ rows of 2 ─▶ rows of 3 ─────▶ all in place    small tables, through SQLite
+//      pages of 1 ─▶ pages of 2 ─▶ pages of 3 ─┘               large ones, by a thread beside it
 #pragma once
 
 #include <filesystem>
@@ -31,8 +30,6 @@ class PageMerge {
   // Adds a trace after those added before. False, or an error (of kUnfit where another way might
   // do): nothing can be committed any more, and the database is as it was.
   Result<bool> Add(const MergeJob& job);
-  // Pages of all the traces that were added.
-  uint64_t pages() const { return pages_; }
   Status Commit();
 
  private:
@@ -43,7 +40,6 @@ class PageMerge {
   std::vector<std::unique_ptr<Descriptor>> sources_;
   std::unique_ptr<StagedChanges> staged_;
   StagedConnection& connection_;
-  uint64_t pages_ = 0;
 };
 
 // Tables that may have very many rows, whose pages are worth it.
