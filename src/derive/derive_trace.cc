@@ -34,6 +34,7 @@ namespace {
 // More tracks, and more than there is room for, are left to SQLite.
 constexpr int64_t kTracksMax = 65536;
 static_assert(kTracksMax - 1 <= std::numeric_limits<decltype(SortEntry::track_place)>::max());
+constexpr size_t kFewActivities = 16384;
 constexpr size_t kTrackBytes = 64;    // a track's numbers, and counts while they are sorted
 constexpr size_t kStreamBytes = 320;  // sums of a stream and of its device
 
@@ -115,8 +116,10 @@ class TraceDerivation {
   std::unique_ptr<DerivedUse::Parts> use_ = std::make_unique<DerivedUse::Parts>();
 };
 
-// What the host called is worked out without a page being written: the indexes are meanwhile.
+// What the host called is worked out without a page being written: the indexes are meanwhile, where
+// there are enough of them for a thread.
 Status TraceDerivation::DeriveLaunches(std::optional<IndexSorts>& sorts) {
+  const bool few_tracks = sorts.has_value();
   TRACEDB_ASSIGN(steps, StepFinder::Read(db_, trace_.base_ns, db_.path().parent_path(),
                                          limits_.step_bytes_max));
   CollectiveFacts* const collectives = collective_facts_ ? &*collective_facts_ : nullptr;
@@ -125,7 +128,10 @@ Status TraceDerivation::DeriveLaunches(std::optional<IndexSorts>& sorts) {
                                       trace_.first_path};
   launches_.emplace(input, std::move(steps), limits_, db_.path().parent_path());
   std::future<Status> indexes;
-  if (sorts.has_value()) {
+  if (sorts.has_value() && trace_.activities.count() <= kFewActivities) {
+    TRACEDB_TRY(FillIndexes(*sorts));
+    sorts.reset();
+  } else if (few_tracks) {
     indexes = std::async(std::launch::async,
                          [&] { return RunCaught([&] { return FillIndexes(*sorts); }); });
   }
@@ -133,7 +139,6 @@ Status TraceDerivation::DeriveLaunches(std::optional<IndexSorts>& sorts) {
   const Status read = launches_->ReadHost(calls);
   if (indexes.valid()) TRACEDB_TRY(indexes.get());
   TRACEDB_TRY(read);
-  const bool few_tracks = sorts.has_value();
   sorts.reset();
   if (few_tracks) {
     busy_.emplace(db_.path().parent_path(), limits_.sort_bytes_max, trace_.activities.count());

@@ -82,10 +82,10 @@ Result<LoadSummary> TraceLoads::LoadNext() {
   return landed;
 }
 
-// Twice as many as are read at a time: the others wait for their turn to be read, or to land.
+// Half as many more as are read at a time: those wait for their turn to be read, or to land.
 void TraceLoads::StartMore() {
   std::optional<DatabaseLanding> landing;
-  while (started_ < files_.size() && ahead_.size() < size_t{2} * side_by_side_) {
+  while (started_ < files_.size() && ahead_.size() < side_by_side_ + (side_by_side_ + 1) / 2) {
     const InputFile& file = files_[started_++];
     ahead_.push_back(std::make_unique<ReadAhead>(file, options_));
     Status started = StartReading(file, *ahead_.back(), landing);
