@@ -82,6 +82,7 @@ Result<unsigned> ShareOut(const IngestOptions& options,
   const unsigned cores = CoresToUse();
   const unsigned parsers = std::max(2u, cores / jobs) - 1;  // one core reads
   limits = LoadLimits::For(each_bytes, options.threads != 0 ? options.threads : parsers);
+  limits.memory_bytes = memory_bytes;
   return jobs;
 }
 

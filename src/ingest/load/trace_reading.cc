@@ -1,7 +1,5 @@
 #include "ingest/load/trace_reading.h"
 
-#include <malloc.h>
-
 #include <algorithm>
 #include <system_error>
 
@@ -12,6 +10,7 @@
 #include "tracedb/derive/derive_trace.h"
 #include "tracedb/ingest/read/content_hash.h"
 #include "tracedb/ingest/read/input_files.h"
+#include "tracedb/memory/freed_memory.h"
 #include "tracedb/ranks/runs/decide_runs.h"
 
 namespace tracedb {
@@ -322,23 +321,16 @@ Status TraceReading::Derive(const fs::path& rows_file, bool with_views) {
   Stopwatch watch;
   TRACEDB_TRY(StoreDerived(rows_file, with_views));
   builder_.reset();  // with all that was gathered: its turn may be long in coming
-  GiveMemoryBack();
+  GiveFreedMemoryBack(options_.limits.memory_bytes);
   is_derived_ = true;
   derive_seconds_ = watch.Lap();
   return Done{};
 }
 
-// To the system. Not of a small trace, which cannot have taken much: it would only be asked for
-// again, page by page.
-void TraceReading::GiveMemoryBack() const {
-  constexpr uint64_t kSmallShare = 16;
-  if (read_.text_bytes > options_.limits.memory_bytes / kSmallShare) malloc_trim(0);
-}
-
 Status TraceReading::StoreDerived(const fs::path& rows_file, bool with_views) {
   const int64_t base = header_.base_time_ns.value_or(0) + built_.origin_ns;
   // What reading took has been given back to the allocator; the bound is for the process.
-  GiveMemoryBack();
+  GiveFreedMemoryBack(options_.limits.memory_bytes);
   TRACEDB_ASSIGN(rows, OpenRows(rows_file, options_));
   TRACEDB_ASSIGN(parallelism, StoreFacts(rows, base, parallelism_rules_));
   const GatheredTrace trace{first_.trace_id,
@@ -353,7 +345,7 @@ Status TraceReading::StoreDerived(const fs::path& rows_file, bool with_views) {
                             first_.row,
                             built_.times};
   TRACEDB_ASSIGN(use, DeriveTrace(std::move(rows), trace, options_.limits));
-  GiveMemoryBack();
+  GiveFreedMemoryBack(options_.limits.memory_bytes);
   TRACEDB_ASSIGN(db, OpenRows(rows_file, options_));
   TRACEDB_TRY(use.Store(db, trace));
   TRACEDB_ASSIGN(last_path, db.Integer("SELECT coalesce(max(id), 0) FROM _call_path"));

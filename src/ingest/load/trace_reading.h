@@ -60,7 +60,6 @@ class TraceReading {
   RankChoice TellRank() const;
   Status ChooseFreeRank(DatabaseLanding& landing);
   Status Derive(const std::filesystem::path& rows_file, bool with_views);
-  void GiveMemoryBack() const;
   Status StoreDerived(const std::filesystem::path& rows_file, bool with_views);
   // Those of a new database, whose one run is known then.
   Status AddViews(SqliteDb& db);
