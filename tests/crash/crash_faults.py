@@ -226,9 +226,9 @@ def run(options, checks):
         if (fault[0], fault[1]) in BESIDE:
             hit_each(options, checks, "side by side", beside, (*fault[:3], False))
     # The first takes longest to read; when it is done the others are as well, and all land at once.
-    together = Sequence(maker, before, [options.many("first.json", 3, 30000),
-                                        options.many("second.json", 4),
-                                        options.many("third.json", 5)],
+    together = Sequence(maker, before, [options.many("first.json", 3, 36000),
+                                        options.many("second.json", 4, 18000),
+                                        options.many("third.json", 5, 18000)],
                         ["--jobs", "3", "--memory", "128M"])
     for fault in FAULTS:
         if (fault[0], fault[1]) in BESIDE:
