@@ -73,8 +73,8 @@ struct LoadLimits {
   // Once a file has been read.
   size_t launch_call_bytes_max = 0;    // the calls that made launches
   size_t communication_bytes_max = 0;  // communication kernels with their launches
-  size_t launch_lot_bytes_max = 0;     // launches looked up at a time, while three sorts run
-  size_t sort_bytes_max = 0;           // each sort of rows, of which four run at a time after that
+  size_t launch_lot_bytes_max = 0;     // launches looked up at a time, while one sort runs
+  size_t sort_bytes_max = 0;           // each sort of rows; three at a time before that
   size_t step_bytes_max = 0;   // profiler steps, and as much each for stretches of GPU time by step
                                // and for those that were met
   size_t track_bytes_max = 0;  // threads and streams; of more SQLite sums up

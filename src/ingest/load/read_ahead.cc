@@ -49,9 +49,11 @@ Status ReadAhead::Start(Begin begin) {
   rows_.emplace(std::move(rows));
   next_ids_.known = next_.get_future().share();
   done_ = std::async(std::launch::async, [this, begin = std::move(begin)] {
-    begin.turns->Wait(begin.file);
-    turns_ = begin.turns;
-    Status read = RunCaught([&] { return Read(begin); });
+    Status read = RunCaught([&] {
+      begin.turns->Wait(begin.file);
+      turns_ = begin.turns;
+      return Read(begin);
+    });
     if (!HoldsMemory(read)) EndTurn();
     return RunCaught([&] { return Number(std::move(read), begin); });
   });

@@ -1,5 +1,4 @@
-// Several trace files into one database: read side by side, landed one after the other in their
-// order.
+// Several trace files into one database: read side by side, landed in their order.
 //
 //   file 1 ── read ──▶ land                        Reading is most of the work, and one file keeps
 //   file 2 ── read ─────────▶ land                 few cores busy. With one at a time each file is
