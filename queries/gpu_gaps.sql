@@ -211,13 +211,15 @@ innermost AS (  -- after each turn: that which was opened last at this depth
            ROWS UNBOUNDED PRECEDING) AS opener
   FROM turned WHERE depth > 0
 ),
-own AS MATERIALIZED (
-  SELECT d.*, sum(i.ns) AS own_ns
-  FROM innermost i JOIN turned o ON o.run = i.run AND o.place = i.place
-    AND o.track_id = i.track_id AND o.turn = i.opener
+own AS MATERIALIZED (  -- one sort brings a turn and what it opened together: a join may not
+  SELECT d.*, o.own_ns
+  FROM (SELECT run, place, track_id, max(slice_id) AS slice_id, sum(ns) AS own_ns
+        FROM (SELECT run, place, track_id, opener AS turn, NULL AS slice_id, ns FROM innermost
+              UNION ALL
+              SELECT run, place, track_id, turn, slice_id, NULL FROM turned WHERE opens = 1)
+        GROUP BY run, place, track_id, turn HAVING count(ns) > 0) o
   JOIN did d ON d.run = o.run AND d.place = o.place AND d.track_id = o.track_id
     AND d.slice_id = o.slice_id
-  GROUP BY d.run, d.place, d.track_id, d.slice_id
 ),
 longest AS (  -- of each thread the name, and the slice of it, in which it was longest
   SELECT *, row_number() OVER (PARTITION BY run, place, track_id

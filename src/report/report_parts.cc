@@ -97,12 +97,12 @@ class PartsRun {
 
   // What takes longest comes first, so that all workers end at about the same time.
   void PutInOrder() {
-    const auto add_sections = [&](Queue& queue, bool replay, bool large) {
+    const auto add_sections = [&](Queue& queue, bool replay, bool takes_long) {
       for (SectionPart& part : sections_) {
         const bool is_replay = part.doc->sql.find("replay_") != std::string::npos;
         if (HasLanes() && IsOfGaps(part)) continue;
         if (scale_.is_gathered && IsOfSummaryVerdict(part)) continue;
-        if (is_replay != replay || (!replay && (part.section->bytes_max > 0) != large)) continue;
+        if (is_replay != replay || (!replay && TakesLong(part) != takes_long)) continue;
         queue.tasks.emplace_back([this, &part](SqliteDb& db) { return RunSection(db, part); });
       }
     };
@@ -114,6 +114,12 @@ class PartsRun {
     tasks_.tasks.emplace_back([this](SqliteDb& db) { return RunDoctor(db); });
     add_sections(tasks_, false, true);
     add_sections(tasks_, false, false);
+  }
+
+  // Charts over time, and what goes through every change of memory.
+  static bool TakesLong(const SectionPart& part) {
+    return part.section->bytes_max > 0 ||
+           part.doc->sql.find("JOIN memory_events") != std::string::npos;
   }
 
   static Status TakeAll(SqliteDb& db, Queue& queue) {

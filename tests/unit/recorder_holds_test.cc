@@ -27,8 +27,28 @@ struct Slice {
 
 struct Case {
   std::vector<HostThread> threads;  // by number, which is their track
-  std::vector<Slice> slices;        // the overheads too
+  std::vector<Slice> slices;        // the overheads too; the id is the place
+  size_t part_rows = 0;             // how many rows a row of _row_times is of; 0: it has none
 };
+
+// As ingest writes them.
+std::string RowTimesSql(const Case& given) {
+  std::string sql = "CREATE TABLE _row_times (id INTEGER PRIMARY KEY, last_id, start_ts, end_ts);";
+  if (given.part_rows == 0) return sql;
+  for (size_t from = 0; from < given.slices.size(); from += given.part_rows) {
+    const size_t until = std::min(from + given.part_rows, given.slices.size());
+    int64_t start_ns = given.slices[from].start_ns;
+    int64_t end_ns = start_ns;
+    for (size_t i = from; i < until; ++i) {
+      start_ns = std::min(start_ns, given.slices[i].start_ns);
+      end_ns = std::max(end_ns, given.slices[i].start_ns + given.slices[i].dur_ns);
+    }
+    sql += "INSERT INTO _row_times VALUES (" + std::to_string(from) + "," +
+           std::to_string(until - 1) + "," + std::to_string(start_ns) + "," +
+           std::to_string(end_ns) + ");";
+  }
+  return sql;
+}
 
 SqliteDb Stored(const Case& given) {
   auto db = SqliteDb::OpenInMemory();
@@ -41,6 +61,7 @@ SqliteDb Stored(const Case& given) {
     const std::string name(EventTableName(table));
     sql += "CREATE TABLE " + name + " (id INTEGER PRIMARY KEY, event_name, track, ts, dur);";
   }
+  sql += RowTimesSql(given);
   sql += "CREATE INDEX _cpu_slice_long ON _cpu_slice (track, ts) WHERE dur >= " +
          std::to_string(kLongSliceNs) + "; BEGIN;";
   EXPECT_TRUE(db.value().Execute(sql).ok());
@@ -56,15 +77,20 @@ SqliteDb Stored(const Case& given) {
 
 using Hold = std::tuple<int64_t, int64_t, size_t, int64_t>;  // end, slice, thread, start
 
-std::vector<Hold> Found(const Case& given, size_t holds_max = kAny) {
-  SqliteDb db = Stored(given);
-  const auto found = RecorderHolds(db, 0, kAny, given.threads, {}, holds_max);
+std::vector<Hold> FoundIn(SqliteDb& db, const Case& given, size_t holds_max = kAny) {
+  const auto last = static_cast<int64_t>(given.slices.size()) - 1;
+  const auto found = RecorderHolds(db, 0, last, given.threads, {}, holds_max);
   EXPECT_TRUE(found.ok());
   std::vector<Hold> holds;
   for (const RecorderHold& hold : found.value()) {
     holds.emplace_back(hold.range.end_ns, hold.slice_id, hold.thread, hold.range.start_ns);
   }
   return holds;
+}
+
+std::vector<Hold> Found(const Case& given, size_t holds_max = kAny) {
+  SqliteDb db = Stored(given);
+  return FoundIn(db, given, holds_max);
 }
 
 std::vector<Hold> ByTheRule(const Case& given) {
@@ -101,6 +127,10 @@ std::vector<Hold> ByTheRule(const Case& given) {
   return holds;
 }
 
+void Number(Case& given) {
+  for (size_t i = 0; i < given.slices.size(); ++i) given.slices[i].id = static_cast<int64_t>(i);
+}
+
 // Times that are often equal.
 Case Random(uint32_t seed, size_t threads, size_t processes, size_t overheads) {
   std::mt19937 draw(seed);
@@ -117,7 +147,28 @@ Case Random(uint32_t seed, size_t threads, size_t processes, size_t overheads) {
     made.slices.push_back({0, kOverheadTrack, 100'000 * below(200), 100'000 * (1 + below(9))});
   }
   std::shuffle(made.slices.begin(), made.slices.end(), draw);
-  for (size_t i = 0; i < made.slices.size(); ++i) made.slices[i].id = static_cast<int64_t>(i);
+  Number(made);
+  return made;
+}
+
+// As traces are: nearly in the order of time, so that most parts are far from any overhead's end.
+Case InOrder(uint32_t seed, size_t threads, size_t processes, size_t overheads) {
+  Case made = Random(seed, threads, processes, overheads);
+  std::mt19937 draw(seed);
+  for (Slice& slice : made.slices) slice.start_ns *= 1 + seed % 8;
+  for (size_t i = 0; i < 20 * threads; ++i) {
+    const auto at = static_cast<int64_t>(draw() % 1600);
+    made.slices.push_back(
+        {0, static_cast<int64_t>(draw() % threads), 100'000 * at, 10'000 * (at % 7)});
+  }
+  std::sort(made.slices.begin(), made.slices.end(), [](const Slice& left, const Slice& right) {
+    return std::tie(left.start_ns, left.track) < std::tie(right.start_ns, right.track);
+  });
+  for (size_t i = 7; i + 7 < made.slices.size(); i += 7) {
+    std::swap(made.slices[i], made.slices[i + draw() % 7]);
+  }
+  Number(made);
+  made.part_rows = 1 + seed % 9;
   return made;
 }
 
@@ -138,6 +189,36 @@ TEST(RecorderHolds, as_the_rule_says) {
     holds += expected.size();
   }
   EXPECT_GT(holds, 100u);
+}
+
+TEST(RecorderHolds, parts_of_the_trace_that_may_have_one_are_enough) {
+  size_t holds = 0;
+  for (uint32_t seed = 0; seed < 200; ++seed) {
+    const Case made = InOrder(seed, 1 + seed % 5, 1 + seed % 3, 1 + seed % 40);
+    std::vector<Hold> expected = ByTheRule(made);
+    std::vector<Hold> found = Found(made);
+    std::sort(expected.begin(), expected.end());
+    std::sort(found.begin(), found.end());
+    EXPECT_EQ(found, expected) << seed;
+    holds += expected.size();
+  }
+  EXPECT_GT(holds, 100u);
+}
+
+TEST(RecorderHolds, parts_are_believed_where_they_are_all_of_the_trace) {
+  Case made = Random(3, 30, 10, 60);
+  made.part_rows = 10;
+  SqliteDb db = Stored(made);
+  const std::vector<Hold> all = FoundIn(db, made);
+  EXPECT_FALSE(all.empty());
+  ASSERT_TRUE(db.Execute("UPDATE _row_times SET start_ts = 9000000000, end_ts = 9000000000").ok());
+  EXPECT_TRUE(FoundIn(db, made).empty());
+  for (const char* damage : {"UPDATE _row_times SET last_id = 12 WHERE id = 10",
+                             "UPDATE _row_times SET last_id = 19, end_ts = 'x' WHERE id = 10",
+                             "DELETE FROM _row_times WHERE id = 10", "DROP TABLE _row_times"}) {
+    ASSERT_TRUE(db.Execute(damage).ok());
+    EXPECT_EQ(FoundIn(db, made), all) << damage;
+  }
 }
 
 TEST(RecorderHolds, one_more_than_asked_for_tells_that_there_are_more) {

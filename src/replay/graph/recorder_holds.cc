@@ -4,12 +4,14 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
 
 #include "tracedb/schema/event_tables.h"
+#include "tracedb/schema/row_times.h"
 
 namespace tracedb {
 namespace {
@@ -42,6 +44,13 @@ struct Around {  // the end of an overhead
   size_t at = std::numeric_limits<size_t>::max();
   Latest* latest = nullptr;        // up to it; nullptr: after all of them
   int64_t* first_after = nullptr;  // after the one before; nullptr: there is none
+};
+
+// Of the trace, all of it after the overhead before `at` and not after that one's end.
+struct Part {
+  size_t at;
+  int64_t end_ns;
+  int64_t first_row, last_row;
 };
 
 using Place = std::tuple<size_t, uint32_t, size_t, int64_t>;  // overhead, process, thread, start
@@ -96,23 +105,69 @@ class HoldFinder {
     return Done{};
   }
 
+  // All of them, or those of the parts of the trace that may have one that counts.
   Status ReadBoundaries() {
-    std::unordered_map<int64_t, size_t> by_track;
-    for (size_t i = 0; i < threads_.size(); ++i) by_track.emplace(threads_[i].track_id, i);
+    for (size_t i = 0; i < threads_.size(); ++i) by_track_.emplace(threads_[i].track_id, i);
     around_.resize(threads_.size());
-    auto thread = by_track.end();
     for (const EventTable table : kLongSliceTables) {
       TRACEDB_ASSIGN(
           rows, db_.Prepare("SELECT id, track, ts, dur FROM " + std::string(EventTableName(table)) +
                             " WHERE id BETWEEN ?1 AND ?2 AND dur >= 0"));
-      TRACEDB_TRY(rows.Bind(1, first_));
-      TRACEDB_TRY(rows.Bind(2, last_));
+      slices_.push_back(std::move(rows));
+    }
+    const auto parts = ReadRowTimes(db_, first_, last_);
+    const int64_t base_ns = threads_.front().base_ns;
+    const bool has_one_base = std::all_of(threads_.begin(), threads_.end(),
+                                          [&](const auto& t) { return t.base_ns == base_ns; });
+    if (!has_one_base || !parts.ok() || parts.value().empty()) return ReadRows(first_, last_);
+    return ReadParts(parts.value(), base_ns);
+  }
+
+  // A boundary counts where it is the first after an overhead and soon after it, or the last up to
+  // one. So of the parts between two overheads the ones that end last are enough.
+  Status ReadParts(const std::vector<RowTimes>& parts, int64_t base_ns) {
+    std::vector<Part> between;
+    for (const RowTimes& part : parts) {
+      if (part.start > part.end) continue;  // metadata
+      const int64_t start_ns = SumNs(part.start, base_ns);
+      const int64_t end_ns = SumNs(part.end, base_ns);
+      const size_t at = FirstOverhead([&](const Overhead& o) { return o.end_ns >= start_ns; });
+      const bool is_soon =
+          at > 0 && DifferenceNs(start_ns, overheads_[at - 1].end_ns) <= kGoesOnMax;
+      const bool is_before_one = at < overheads_.size() && end_ns <= overheads_[at].end_ns;
+      if (is_soon || (at < overheads_.size() && !is_before_one)) {
+        TRACEDB_TRY(ReadRows(part.first_row, part.last_row));
+      } else if (is_before_one) {
+        between.push_back({at, end_ns, part.first_row, part.last_row});
+      }
+    }
+    std::sort(between.begin(), between.end(), [](const Part& a, const Part& b) {
+      return a.at != b.at ? a.at < b.at : a.end_ns > b.end_ns;
+    });
+    std::set<uint32_t> processes;
+    for (const HostThread& thread : threads_) processes.insert(thread.process);
+    for (const Part& part : between) {
+      const bool may_have_last = std::any_of(processes.begin(), processes.end(), [&](uint32_t p) {
+        const auto known = latest_.find({p, part.at});
+        return known == latest_.end() || known->second.at_ns <= part.end_ns;
+      });
+      if (may_have_last) TRACEDB_TRY(ReadRows(part.first_row, part.last_row));
+    }
+    return Done{};
+  }
+
+  Status ReadRows(int64_t first_row, int64_t last_row) {
+    auto thread = by_track_.end();
+    for (SqliteStatement& rows : slices_) {
+      rows.Reset();
+      TRACEDB_TRY(rows.Bind(1, first_row));
+      TRACEDB_TRY(rows.Bind(2, last_row));
       for (;;) {
         TRACEDB_ASSIGN(any, rows.Step());
         if (!any) break;
         const int64_t track = rows.Int(1);
-        if (thread == by_track.end() || thread->first != track) thread = by_track.find(track);
-        if (thread == by_track.end()) continue;
+        if (thread == by_track_.end() || thread->first != track) thread = by_track_.find(track);
+        if (thread == by_track_.end()) continue;
         if (!impossible_.empty() && impossible_.contains(rows.Int(0))) continue;
         const int64_t start_ns = SumNs(rows.Int(2), threads_[thread->second].base_ns);
         See(thread->second, start_ns);
@@ -199,7 +254,9 @@ class HoldFinder {
   LatestOfProcess latest_;
   // By thread and overhead: its first boundary after that one's end, where it is before the next's.
   std::map<std::pair<size_t, size_t>, int64_t> first_after_;
-  std::vector<Around> around_;  // by thread
+  std::vector<SqliteStatement> slices_;           // of a stretch of rows, by table
+  std::unordered_map<int64_t, size_t> by_track_;  // threads
+  std::vector<Around> around_;                    // by thread
 };
 
 }  // namespace
