@@ -42,7 +42,7 @@ class RecentPaths {
   static constexpr size_t kBytesEach = 32;
 
   void Put(int64_t thread, int64_t number, LaunchPath path) {
-    Entry* const set = &entries_[SetOf(thread, number)];
+    Entry* const set = &entries_.ToWrite(SetOf(thread, number));
     Entry* place = set;
     for (Entry* entry = set; entry != set + kPlaces; ++entry) {
       if (Is(*entry, thread, number)) {

@@ -19,7 +19,7 @@ bool CallPaths::IsOn(PathId path, int64_t event_name) const {
 PathId CallPaths::Child(PathId parent, HostKind kind, int64_t event_name, int64_t args_text) {
   const size_t mask = buckets_.size() - 1;
   size_t at = HashNumbers(event_name * 8 + static_cast<int64_t>(kind), args_text, parent) & mask;
-  for (; buckets_[at] != 0; at = (at + 1) & mask) {
+  for (; buckets_.ToWrite(at) != 0; at = (at + 1) & mask) {
     const PathNode& node = nodes_[buckets_[at]];
     if (node.event_name == event_name && node.args_text == args_text && node.parent == parent &&
         node.kind == kind) {
@@ -31,7 +31,7 @@ PathId CallPaths::Child(PathId parent, HostKind kind, int64_t event_name, int64_
   const PathId op = kind == HostKind::kOperator ? id : nodes_[parent].op;
   nodes_.push_back({event_name, args_text, parent, op, kind, IsOn(parent, event_name)});
   guesses_.emplace_back();
-  buckets_[at] = id;
+  buckets_.ToWrite(at) = id;
   return id;
 }
 
