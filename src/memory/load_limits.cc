@@ -36,7 +36,7 @@ LoadLimits LoadLimits::For(size_t memory_bytes, unsigned threads) {
   // windows and batches on their way, an index of four bytes for each byte of a window, and its
   // dictionary and layouts. The other half is shared out below; tests/unit adds it all up.
   const size_t spare = limits.memory_bytes - 14 * kMiB;
-  limits.window_bytes = std::clamp(spare / 116 / 65536 * 65536, 2 * 65536 * size_t{1}, kMiB);
+  limits.window_bytes = std::clamp(spare / 116 / 65536 * 65536, 4 * 65536 * size_t{1}, kMiB);
   limits.dictionary_bytes_max = std::clamp(spare / 64, kMiB / 2, 64 * kMiB);
   const size_t each_parser = 8 * limits.window_bytes + 2 * limits.dictionary_bytes_max;
   const size_t parsers_max = std::max<size_t>(1, spare / 2 / each_parser);
