@@ -58,19 +58,20 @@ void KeepSmallBlocks(size_t memory_bytes) {
 
 // How many files to read at a time; each has its share of memory and cores. Where nobody says how
 // much memory, each has enough of it.
-Result<unsigned> ShareOut(const IngestOptions& options,
-                          const std::vector<std::filesystem::path>& files, LoadLimits& limits) {
+Result<FilesAtATime> ShareOut(const IngestOptions& options,
+                              const std::vector<std::filesystem::path>& files, LoadLimits& limits) {
   constexpr size_t kEachMin = LoadLimits::kMemoryBytesMin;
   const size_t given = options.memory_bytes;
-  const unsigned jobs =
+  const FilesAtATime at_a_time =
       options.jobs != 0
-          ? options.jobs
+          ? FilesAtATime{options.jobs, options.jobs}
           : TraceLoads::SideBySide(files, given != 0 ? given / kEachMin : files.size());
+  const unsigned jobs = at_a_time.in_memory;
   const size_t memory_bytes =
       given != 0 ? given : std::max(LoadLimits::kMemoryBytesDefault, jobs * kEachMin);
   KeepSmallBlocks(memory_bytes);
   limits = LoadLimits::For(memory_bytes, options.threads);
-  if (jobs == 1) return jobs;
+  if (jobs == 1) return at_a_time;
   const size_t each_bytes = memory_bytes / jobs;
   if (each_bytes < kEachMin) {
     constexpr size_t kMiB = size_t{1} << 20;
@@ -80,10 +81,10 @@ Result<unsigned> ShareOut(const IngestOptions& options,
         fmt::format("give --memory {}M or more, or fewer jobs", jobs * (kEachMin / kMiB))};
   }
   const unsigned cores = CoresToUse();
-  const unsigned parsers = std::max(2u, cores / jobs) - 1;  // one core reads
+  const unsigned parsers = std::max(2u, cores / at_a_time.reading) - 1;  // one core reads
   limits = LoadLimits::For(each_bytes, options.threads != 0 ? options.threads : parsers);
   limits.memory_bytes = memory_bytes;
-  return jobs;
+  return at_a_time;
 }
 
 // The files of one command, on their way into the database.
@@ -116,8 +117,8 @@ class InputLoad {
     std::vector<std::filesystem::path> paths;
     for (const InputFile& file : files) paths.push_back(file.path);
     LoadOptions load = load_;
-    TRACEDB_ASSIGN(jobs, ShareOut(options_, paths, load.limits));
-    TraceLoads loads(files, global_.database, std::move(load), jobs);
+    TRACEDB_ASSIGN(at_a_time, ShareOut(options_, paths, load.limits));
+    TraceLoads loads(files, global_.database, std::move(load), at_a_time);
     for (const InputFile& file : files) {
       StartProgress(file);
       auto loaded = loads.Next();

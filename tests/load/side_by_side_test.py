@@ -65,21 +65,24 @@ def problems_of(database, wanted, status, said, expected_status=0):
 
 
 def same_as_in_turn(checks, options, name, inputs, arguments=(), expected_status=0, more=()):
-    """`inputs` side by side against the same in turn; `more` is loaded before, by both."""
+    """`inputs` side by side, and as many at a time as the program chooses, against the same in
+    turn; `more` is loaded before, by all."""
     wanted = Database(options.place(f"turn {name}"), options)
-    side = Database(options.place(f"side {name}"), options)
-    for database in (wanted, side):
-        if more:
-            database.ingest([*more])
+    if more:
+        wanted.ingest([*more])
     status, said = wanted.ingest([*arguments, "--jobs", "1", *inputs])
     problems = [] if status == expected_status else [f"in turn: exit {status}: {said}"]
-    status, said = side.ingest([*arguments, *JOBS, *inputs])
-    problems += problems_of(side, None, status, said, expected_status)
-    if traces(side.path) != traces(wanted.path):
-        problems.append(f"order {traces(side.path)}, not {traces(wanted.path)}")
-    elif os.path.exists(side.path):
-        problems += other_rows(side.path, wanted.path)
-    checks.say(name, problems, f"{len(traces(side.path))} traces")
+    for place, jobs in (("side", JOBS), ("chosen", [])):
+        found = Database(options.place(f"{place} {name}"), options)
+        if more:
+            found.ingest([*more])
+        status, said = found.ingest([*arguments, *jobs, *inputs])
+        problems += problems_of(found, None, status, said, expected_status)
+        if traces(found.path) != traces(wanted.path):
+            problems.append(f"{place}: order {traces(found.path)}, not {traces(wanted.path)}")
+        elif os.path.exists(found.path):
+            problems += other_rows(found.path, wanted.path)
+    checks.say(name, problems, f"{len(traces(found.path))} traces")
 
 
 def plain_cases(checks, options):

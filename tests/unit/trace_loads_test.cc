@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -58,11 +59,11 @@ class TraceLoadsTest : public ::testing::Test {
   }
 
   std::vector<LoadSummary> Load(const fs::path& database, const std::vector<InputFile>& files,
-                                unsigned side_by_side) const {
+                                const FilesAtATime& at_a_time) const {
     LoadOptions options;
     options.limits = LoadLimits::For(LoadLimits::kMemoryBytesDefault, 3);
     PrepareToReadTraces();
-    TraceLoads loads(files, database, options, side_by_side);
+    TraceLoads loads(files, database, options, at_a_time);
     std::vector<LoadSummary> summaries;
     for (const InputFile& file : files) {
       auto loaded = loads.Next();
@@ -70,6 +71,21 @@ class TraceLoadsTest : public ::testing::Test {
       if (loaded.ok()) summaries.push_back(std::move(loaded.value()));
     }
     return summaries;
+  }
+
+  // What became of each.
+  std::vector<std::string> LoadAll(const fs::path& database, const std::vector<InputFile>& files,
+                                   const FilesAtATime& at_a_time) const {
+    LoadOptions options;
+    options.limits = LoadLimits::For(LoadLimits::kMemoryBytesDefault, 3);
+    PrepareToReadTraces();
+    TraceLoads loads(files, database, options, at_a_time);
+    std::vector<std::string> outcomes;
+    for (size_t i = 0; i < files.size(); ++i) {
+      const auto loaded = loads.Next();
+      outcomes.emplace_back(!loaded.ok() ? "fails" : loaded.value().skipped ? "is there" : "new");
+    }
+    return outcomes;
   }
 
   static void ExpectSame(const fs::path& wanted_in, const fs::path& found_in,
@@ -104,9 +120,28 @@ class TraceLoadsTest : public ::testing::Test {
   fs::path folder_;
 };
 
+// Also those whose ids are known before they are read, and where one of them fails.
+TEST_F(TraceLoadsTest, ReadWhileTheOneBeforeIsWorkedOut) {
+  std::vector<InputFile> files = Fixtures();
+  files.emplace(files.begin() + 2, folder_ / "is_not_there.json");
+  files.emplace_back(MakeLarge(9, 30'000));
+  files.emplace_back(files[3]);  // its content is there already
+  files.emplace_back(MakeLarge(10, 30'000));
+  const std::vector<const char*> tables = {
+      "_event_name", "_args_text",    "_track",    "_gpu_slice", "_cpu_slice",
+      "_launch",     "_call_path",    "_host_use", "_step_use",  "_collective_part",
+      "_kernel_use", "_busy_segment", "_process"};
+  const auto one = LoadAll(folder_ / "one.db", files, {1, 1});
+  const auto two = LoadAll(folder_ / "two.db", files, {2, 1});
+  EXPECT_EQ(two, one);
+  EXPECT_EQ(std::count(one.begin(), one.end(), "fails"), 1);
+  EXPECT_EQ(std::count(one.begin(), one.end(), "is there"), 1);
+  ExpectSame(folder_ / "one.db", folder_ / "two.db", tables);
+}
+
 TEST_F(TraceLoadsTest, SideBySideIsOneAfterTheOther) {
-  Load(folder_ / "one.db", Fixtures(), 1);
-  Load(folder_ / "four.db", Fixtures(), 4);
+  Load(folder_ / "one.db", Fixtures(), {1, 1});
+  Load(folder_ / "four.db", Fixtures(), {4, 4});
   ExpectSame(folder_ / "one.db", folder_ / "four.db",
              {"_event_name", "_args_text", "_track", "_gpu_slice", "_cpu_slice", "_runtime_slice",
               "_launch", "_call_path", "_host_use", "_kernel_use", "_busy_segment", "_step_use",
@@ -120,11 +155,11 @@ TEST_F(TraceLoadsTest, LargeOnesLandTogether) {
   for (int rank = 0; rank < 5; ++rank) {
     files.emplace_back(MakeLarge(rank, rank == 1 ? 60'000 : 30'000));
   }
-  Load(folder_ / "one.db", files, 1);
+  Load(folder_ / "one.db", files, {1, 1});
   bool together = false;
   for (int trial = 0; trial < 20 && !together; ++trial) {
     const fs::path database = folder_ / ("four" + std::to_string(trial) + ".db");
-    const auto summaries = Load(database, files, 4);
+    const auto summaries = Load(database, files, {4, 4});
     for (size_t i = 1; i < summaries.size(); ++i) {
       together = together || summaries[i].land_seconds == summaries[i - 1].land_seconds;
     }

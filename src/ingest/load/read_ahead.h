@@ -9,7 +9,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 
 #include "ingest/load/database_landing.h"
@@ -20,26 +19,38 @@
 
 namespace tracedb {
 
-// The ids that a file's rows begin with: known when those before it have been read.
+// The ids that a file's rows begin with: known when those before it have been read, but for those
+// of call paths, which are known when what they are has been worked out.
 struct NextIds {
+  std::shared_future<FirstIds> but_paths;
   std::shared_future<FirstIds> known;
 };
 
-// Who may read: so many at a time, and of those that wait the first. A file that has been read
-// makes room for the next one before it lands.
-class ReadingTurns {
+// Whose turn it is: so many at a time, in their order.
+class FileTurns {
  public:
-  explicit ReadingTurns(unsigned at_a_time) : free_(at_a_time) {}
+  explicit FileTurns(unsigned at_a_time) : free_(at_a_time) {}
 
-  // Returns when it is the turn of the file with this number; each Wait() wants an End().
+  // Returns when it is the turn of the file with this number; 0 is the first, and none may be left
+  // out. Each Wait() wants an End().
   void Wait(size_t file);
   void End();
 
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::set<size_t> waiting_;
+  size_t next_ = 0;
   unsigned free_;
+};
+
+// A file is in memory while it is read and until all has been worked out that it alone tells. So it
+// makes room for the next one before it lands.
+struct LoadingTurns {
+  LoadingTurns(unsigned files_in_memory, unsigned files_read)
+      : in_memory(files_in_memory), reading(files_read) {}
+
+  FileTurns in_memory;
+  FileTurns reading;
 };
 
 class ReadAhead {
@@ -56,8 +67,8 @@ class ReadAhead {
     LandingPlace place;
     std::map<std::string, int64_t> traces_of_size;  // none with --replace
     NextIds before;
-    size_t file = 0;  // its number
-    std::shared_ptr<ReadingTurns> turns;
+    size_t turn = 0;  // the how many-th that is started
+    std::shared_ptr<LoadingTurns> turns;
   };
   Status Start(Begin begin);
   // It could not be started: this is its outcome.
@@ -82,7 +93,10 @@ class ReadAhead {
   RowsFile TakeRows() { return std::move(*rows_); }
 
  private:
+  Status Load(const Begin& begin);
   Status Read(const Begin& begin);
+  FirstIds IdsAfter(const FirstIds& first, const Status& read) const;
+  bool IsNew(const Status& read) const { return read.ok() && !unchanged_.has_value(); }
   Status Number(Status read, const Begin& begin);
   bool HoldsMemory(const Status& read) const;
   void EndTurn();
@@ -95,9 +109,12 @@ class ReadAhead {
   TraceReading reading_;
   std::optional<LoadSummary> unchanged_;
   std::optional<RowsFile> rows_;
+  bool has_ids_ = false;  // those that it will land with, but perhaps the ones of call paths
+  std::promise<FirstIds> next_but_paths_;
+  bool next_are_told_ = false;  // but for those of paths
   std::promise<FirstIds> next_;
   NextIds next_ids_;
-  std::shared_ptr<ReadingTurns> turns_;  // when it is its turn
+  std::shared_ptr<LoadingTurns> turns_;  // when it is in memory
   std::optional<Status> outcome_;
   std::future<Status> done_;
 };

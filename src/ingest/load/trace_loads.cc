@@ -33,23 +33,25 @@ constexpr uintmax_t kTogetherBytesMax = uintmax_t{256} << 20;
 
 void PrepareToReadTraces() { ChooseJsonParser(); }
 
-unsigned TraceLoads::SideBySide(const std::vector<fs::path>& files, size_t most) {
-  constexpr size_t kCoresMin = 4;   // fewer are kept busy by one file
+FilesAtATime TraceLoads::SideBySide(const std::vector<fs::path>& files, size_t most) {
+  constexpr size_t kCoresMin = 4;   // fewer are kept busy by reading one file
   constexpr size_t kFilesMax = 16;  // more only wait for their turn to land
   const size_t cores = CoresToUse();
-  if (cores < kCoresMin) return 1;
-  const size_t bound = std::min({files.size(), cores, most, kFilesMax});
-  return static_cast<unsigned>(std::max<size_t>(bound, 1));
+  const size_t bound = std::max<size_t>(1, std::min({files.size(), cores, most, kFilesMax}));
+  if (cores >= kCoresMin) {
+    return {static_cast<unsigned>(bound), static_cast<unsigned>(bound)};
+  }
+  return {static_cast<unsigned>(std::min<size_t>(bound, 2)), 1};
 }
 
 TraceLoads::TraceLoads(std::vector<InputFile> files, fs::path database, LoadOptions options,
-                       unsigned side_by_side)
+                       const FilesAtATime& at_a_time)
     : files_(std::move(files)),
       database_(std::move(database)),
       options_(std::move(options)),
-      side_by_side_(std::max(1u, side_by_side)),
+      at_a_time_({std::max(1u, at_a_time.in_memory), std::max(1u, at_a_time.reading)}),
       kept_(std::make_unique<KeptConnection>()),
-      turns_(std::make_shared<ReadingTurns>(side_by_side_)) {}
+      turns_(std::make_shared<LoadingTurns>(at_a_time_.in_memory, at_a_time_.reading)) {}
 
 TraceLoads::~TraceLoads() {
   for (const auto& ahead : ahead_) ahead->GiveUp();  // all before the first is waited for
@@ -68,12 +70,15 @@ Result<LoadSummary> TraceLoads::Next() {
 
 Result<LoadSummary> TraceLoads::LoadNext() {
   const InputFile& file = files_[next_];
-  if (side_by_side_ == 1) {
+  if (at_a_time_.in_memory == 1) {
     ++next_;
     return LoadTrace(file, database_, options_, *kept_);
   }
   if (landed_.empty()) {
-    StartMore();
+    if (ahead_.empty()) {
+      std::optional<DatabaseLanding> landing;
+      StartMore(landing);
+    }
     LandDone();
   }
   ++next_;
@@ -82,10 +87,11 @@ Result<LoadSummary> TraceLoads::LoadNext() {
   return landed;
 }
 
-// Half as many more as are read at a time: those wait for their turn to be read, or to land.
-void TraceLoads::StartMore() {
-  std::optional<DatabaseLanding> landing;
-  while (started_ < files_.size() && ahead_.size() < side_by_side_ + (side_by_side_ + 1) / 2) {
+// Half as many more as are in memory at a time: those wait for their turn to be read, or to land.
+// `landing` is begun where there are any, for them and for the first file.
+void TraceLoads::StartMore(std::optional<DatabaseLanding>& landing) {
+  const size_t most = at_a_time_.in_memory + (at_a_time_.in_memory + 1) / 2 + 1;
+  while (started_ < files_.size() && ahead_.size() < most) {
     const InputFile& file = files_[started_++];
     ahead_.push_back(std::make_unique<ReadAhead>(file, options_));
     Status started = StartReading(file, *ahead_.back(), landing);
@@ -93,7 +99,6 @@ void TraceLoads::StartMore() {
   }
 }
 
-// `landing` is for all that are started.
 Status TraceLoads::StartReading(const InputFile& file, ReadAhead& ahead,
                                 std::optional<DatabaseLanding>& landing) {
   if (!landing.has_value()) {
@@ -109,10 +114,12 @@ Status TraceLoads::StartReading(const InputFile& file, ReadAhead& ahead,
   if (next_ids_ == nullptr) {
     std::promise<FirstIds> first;
     first.set_value(landing->place().first);
-    next_ids_ = std::make_unique<NextIds>(NextIds{first.get_future().share()});
+    const std::shared_future<FirstIds> known = first.get_future().share();
+    next_ids_ = std::make_unique<NextIds>(NextIds{known, known});
   }
   TRACEDB_TRY(ahead.Start(
-      {database_, landing->place(), std::move(traces_of_size), *next_ids_, started_, turns_}));
+      {database_, landing->place(), std::move(traces_of_size), *next_ids_, turn_, turns_}));
+  ++turn_;
   *next_ids_ = ahead.next_ids();
   return Done{};
 }
@@ -125,7 +132,9 @@ void TraceLoads::LandDone() {
     if (options_.stop != nullptr && options_.stop->load()) first.GiveUp();
     if (options_.on_progress) options_.on_progress(first.Progress());
   }
-  const size_t count = Land();
+  std::optional<DatabaseLanding> landing;
+  StartMore(landing);
+  const size_t count = Land(landing);
   ahead_.erase(ahead_.begin(), ahead_.begin() + static_cast<std::ptrdiff_t>(count));
   const double seconds = watch.Lap() / static_cast<double>(count);
   for (Result<LoadSummary>& landed : landed_) {
@@ -134,23 +143,31 @@ void TraceLoads::LandDone() {
 }
 
 // How many files have their outcome now.
-size_t TraceLoads::Land() {
+size_t TraceLoads::Land(std::optional<DatabaseLanding>& landing) {
   ReadAhead& first = *ahead_.front();
   if (!first.Outcome().ok()) {
     landed_.emplace_back(first.Outcome().error());
-  } else if (first.unchanged().has_value()) {
-    landed_.emplace_back(*first.unchanged());
-  } else if (auto landing = DatabaseLanding::Begin(database_, options_, *kept_); landing.ok()) {
-    const auto ready = ReadyFiles(landing.value());
-    if (ready.size() > 1) {
-      if (LandTogether(ready, landing.value())) return ready.size();
-      alone_ = ready.size();  // one by one each says what is wrong with it
-    }
-    if (alone_ > 0) --alone_;
-    landed_.push_back(LandAlone(first, landing.value()));
-  } else {
-    landed_.emplace_back(std::move(landing).error());
+    return 1;
   }
+  if (first.unchanged().has_value()) {
+    landed_.emplace_back(*first.unchanged());
+    return 1;
+  }
+  if (!landing.has_value()) {
+    auto begun = DatabaseLanding::Begin(database_, options_, *kept_);
+    if (!begun.ok()) {
+      landed_.emplace_back(std::move(begun).error());
+      return 1;
+    }
+    landing.emplace(std::move(begun).value());
+  }
+  const auto ready = ReadyFiles(*landing);
+  if (ready.size() > 1) {
+    if (LandTogether(ready, *landing)) return ready.size();
+    alone_ = ready.size();  // one by one each says what is wrong with it
+  }
+  if (alone_ > 0) --alone_;
+  landed_.push_back(LandAlone(first, *landing));
   return 1;
 }
 

@@ -29,6 +29,8 @@ class TraceReading {
   // Reads all of the input into `rows_file`, an empty file.
   Status Read(const std::filesystem::path& rows_file, const LandingPlace& place,
               const FirstIds& first);
+  // The id of its first call path, where Read() was not told it; before DeriveAhead().
+  void BeginPathsWith(int64_t path) { first_.path = next_path_ = path; }
   // Works out what queries need, before it is the trace's turn; only after Read(). Where nothing
   // but the traces before it tells its rank, Land() does that.
   Status DeriveAhead(const std::filesystem::path& rows_file);

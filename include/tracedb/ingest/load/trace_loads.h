@@ -24,25 +24,32 @@ namespace tracedb {
 
 struct NextIds;
 struct KeptConnection;
+struct LoadingTurns;
 struct TraceRows;
 class DatabaseLanding;
 class ReadAhead;
-class ReadingTurns;
 class RowsFile;
 
 // Before anything is begun that is to be undone: where there is no memory for this, it ends the
 // program.
 void PrepareToReadTraces();
 
+// How many files are on their way at a time.
+struct FilesAtATime {
+  unsigned in_memory = 1;  // read, or what they alone tell is worked out
+  unsigned reading = 1;    // of those
+};
+
 class TraceLoads {
  public:
-  // How many to read at a time, where nobody says: one a core from four cores on, 16 at most, and
-  // `most`. The database is the same with any number.
-  static unsigned SideBySide(const std::vector<std::filesystem::path>& files, size_t most);
+  // Where nobody says. From four cores on a file a core is read, 16 at most; on two or three one is
+  // read while what the one before tells is worked out. No more than `most`. The database is the
+  // same with any number.
+  static FilesAtATime SideBySide(const std::vector<std::filesystem::path>& files, size_t most);
 
   // `options.limits` are those of each file. on_progress is called for the file whose turn it is.
   TraceLoads(std::vector<InputFile> files, std::filesystem::path database, LoadOptions options,
-             unsigned side_by_side);
+             const FilesAtATime& at_a_time);
   ~TraceLoads();  // gives up what is being read
   TraceLoads(const TraceLoads&) = delete;
   TraceLoads& operator=(const TraceLoads&) = delete;
@@ -52,11 +59,11 @@ class TraceLoads {
 
  private:
   Result<LoadSummary> LoadNext();
-  void StartMore();
+  void StartMore(std::optional<DatabaseLanding>& landing);
   Status StartReading(const InputFile& file, ReadAhead& ahead,
                       std::optional<DatabaseLanding>& landing);
   void LandDone();
-  size_t Land();
+  size_t Land(std::optional<DatabaseLanding>& landing);
   std::vector<TraceRows> ReadyFiles(DatabaseLanding& landing);
   bool LandTogether(const std::vector<TraceRows>& traces, DatabaseLanding& landing);
   Result<LoadSummary> LandAlone(ReadAhead& ahead, DatabaseLanding& landing);
@@ -65,12 +72,13 @@ class TraceLoads {
   std::vector<InputFile> files_;
   std::filesystem::path database_;
   LoadOptions options_;
-  unsigned side_by_side_;
+  FilesAtATime at_a_time_;
   size_t next_ = 0;                    // the file to land
   size_t started_ = 0;                 // files that are, or were, read ahead
-  std::unique_ptr<NextIds> next_ids_;  // of the next file that is started
+  size_t turn_ = 0;                    // of the next file that is started
+  std::unique_ptr<NextIds> next_ids_;  // of that
   std::unique_ptr<KeptConnection> kept_;
-  std::shared_ptr<ReadingTurns> turns_;
+  std::shared_ptr<LoadingTurns> turns_;
   std::deque<std::unique_ptr<ReadAhead>> ahead_;
   std::deque<Result<LoadSummary>> landed_;  // files that are done, and still to be told of
   size_t alone_ = 0;  // so many are to land one by one, as they could not together
