@@ -211,7 +211,7 @@ innermost AS (  -- after each turn: that which was opened last at this depth
            ROWS UNBOUNDED PRECEDING) AS opener
   FROM turned WHERE depth > 0
 ),
-own AS MATERIALIZED (  -- one sort brings a turn and what it opened together: a join may not
+own AS MATERIALIZED (  -- sorted together: a join of the two may get no index
   SELECT d.*, o.own_ns
   FROM (SELECT run, place, track_id, max(slice_id) AS slice_id, sum(ns) AS own_ns
         FROM (SELECT run, place, track_id, opener AS turn, NULL AS slice_id, ns FROM innermost
