@@ -135,8 +135,8 @@ FirstIds ReadAhead::IdsAfter(const FirstIds& first, const Status& read) const {
           first.text + after.text - own.text, first.path + after.path - own.path};
 }
 
-// A file that was read as the first of a database is numbered when those before it have been read; so
-// is one with ids that are others after all, as one before it failed later.
+// A file that was read as the first of a database is numbered when those before it have been read;
+// so is one with ids that are others after all, as one before it failed later.
 Status ReadAhead::Number(Status read, const Begin& begin) {
   const FirstIds first = begin.before.known.get();
   if (has_ids_ && IsNew(read) && !reading_.is_derived()) reading_.BeginPathsWith(first.path);
