@@ -58,31 +58,33 @@ class TraceLoadsTest : public ::testing::Test {
     return file;
   }
 
-  std::vector<LoadSummary> Load(const fs::path& database, const std::vector<InputFile>& files,
-                                const FilesAtATime& at_a_time) const {
+  // What becomes of each.
+  std::vector<Result<LoadSummary>> LoadAll(const fs::path& database,
+                                           const std::vector<InputFile>& files,
+                                           const FilesAtATime& at_a_time) const {
     LoadOptions options;
     options.limits = LoadLimits::For(LoadLimits::kMemoryBytesDefault, 3);
     PrepareToReadTraces();
     TraceLoads loads(files, database, options, at_a_time);
+    std::vector<Result<LoadSummary>> all;
+    for (size_t i = 0; i < files.size(); ++i) all.push_back(loads.Next());
+    return all;
+  }
+
+  // All of them land.
+  std::vector<LoadSummary> Load(const fs::path& database, const std::vector<InputFile>& files,
+                                const FilesAtATime& at_a_time) const {
     std::vector<LoadSummary> summaries;
-    for (const InputFile& file : files) {
-      auto loaded = loads.Next();
-      EXPECT_TRUE(loaded.ok()) << file.path << ": " << (loaded.ok() ? "" : loaded.error().what);
+    for (auto& loaded : LoadAll(database, files, at_a_time)) {
+      EXPECT_TRUE(loaded.ok()) << (loaded.ok() ? "" : loaded.error().what);
       if (loaded.ok()) summaries.push_back(std::move(loaded.value()));
     }
     return summaries;
   }
 
-  // What became of each.
-  std::vector<std::string> LoadAll(const fs::path& database, const std::vector<InputFile>& files,
-                                   const FilesAtATime& at_a_time) const {
-    LoadOptions options;
-    options.limits = LoadLimits::For(LoadLimits::kMemoryBytesDefault, 3);
-    PrepareToReadTraces();
-    TraceLoads loads(files, database, options, at_a_time);
+  static std::vector<std::string> Outcomes(const std::vector<Result<LoadSummary>>& all) {
     std::vector<std::string> outcomes;
-    for (size_t i = 0; i < files.size(); ++i) {
-      const auto loaded = loads.Next();
+    for (const auto& loaded : all) {
       outcomes.emplace_back(!loaded.ok() ? "fails" : loaded.value().skipped ? "is there" : "new");
     }
     return outcomes;
@@ -131,8 +133,8 @@ TEST_F(TraceLoadsTest, ReadWhileTheOneBeforeIsWorkedOut) {
       "_event_name", "_args_text",    "_track",    "_gpu_slice", "_cpu_slice",
       "_launch",     "_call_path",    "_host_use", "_step_use",  "_collective_part",
       "_kernel_use", "_busy_segment", "_process"};
-  const auto one = LoadAll(folder_ / "one.db", files, {1, 1});
-  const auto two = LoadAll(folder_ / "two.db", files, {2, 1});
+  const auto one = Outcomes(LoadAll(folder_ / "one.db", files, {1, 1}));
+  const auto two = Outcomes(LoadAll(folder_ / "two.db", files, {2, 1}));
   EXPECT_EQ(two, one);
   EXPECT_EQ(std::count(one.begin(), one.end(), "fails"), 1);
   EXPECT_EQ(std::count(one.begin(), one.end(), "is there"), 1);

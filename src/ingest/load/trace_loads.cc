@@ -87,8 +87,9 @@ Result<LoadSummary> TraceLoads::LoadNext() {
   return landed;
 }
 
-// Half as many more as are in memory at a time: those wait for their turn to be read, or to land.
-// `landing` is begun where there are any, for them and for the first file.
+// Half as many more as are in memory at a time, and the first, which is about to land: those wait
+// for their turn to be read, or to land. `landing` is begun where there are any to start, for them
+// and for the first.
 void TraceLoads::StartMore(std::optional<DatabaseLanding>& landing) {
   const size_t most = at_a_time_.in_memory + (at_a_time_.in_memory + 1) / 2 + 1;
   while (started_ < files_.size() && ahead_.size() < most) {

@@ -17,6 +17,8 @@ namespace tracedb {
 namespace {
 
 constexpr int64_t kGoesOnMax = 1'000'000;  // ns from the slice's end to the thread's next boundary
+// Of each part all processes are asked: of a trace of very many that takes longer than reading it.
+constexpr size_t kProcessesMax = 64;
 constexpr int64_t kBefore = std::numeric_limits<int64_t>::min();
 
 // Other names are what the driver takes without a profiler too.
@@ -126,6 +128,9 @@ class HoldFinder {
   // A boundary counts where it is the first after an overhead and soon after it, or the last up to
   // one. So of the parts between two overheads the ones that end last are enough.
   Status ReadParts(const std::vector<RowTimes>& parts, int64_t base_ns) {
+    std::set<uint32_t> processes;
+    for (const HostThread& thread : threads_) processes.insert(thread.process);
+    if (processes.size() > kProcessesMax) return ReadRows(first_, last_);
     std::vector<Part> between;
     for (const RowTimes& part : parts) {
       if (part.start > part.end) continue;  // metadata
@@ -144,8 +149,6 @@ class HoldFinder {
     std::sort(between.begin(), between.end(), [](const Part& a, const Part& b) {
       return a.at != b.at ? a.at < b.at : a.end_ns > b.end_ns;
     });
-    std::set<uint32_t> processes;
-    for (const HostThread& thread : threads_) processes.insert(thread.process);
     for (const Part& part : between) {
       const bool may_have_last = std::any_of(processes.begin(), processes.end(), [&](uint32_t p) {
         const auto known = latest_.find({p, part.at});
