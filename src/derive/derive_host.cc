@@ -178,7 +178,8 @@ Status HostDerivation::StoreHostUse(RowStore& rows, size_t table, int64_t trace_
                                     int64_t first_row) {
   RecordEncoder record;
   int64_t rowid = first_row;
-  for (const HostUse::Row& row : host_uses_.Sorted()) {
+  for (const HostUse::Row* const sorted : host_uses_.Sorted()) {
+    const HostUse::Row& row = *sorted;
     if (row.sums == HostSums{}) continue;  // it was on a path in this step, for others of its name
     record.Reset();
     record.Int(trace_id);
@@ -201,7 +202,8 @@ Status HostDerivation::StoreHostUse(RowStore& rows, size_t table, int64_t trace_
 Status HostDerivation::StoreKernelUse(RowStore& rows, size_t table, int64_t trace_id) {
   RecordEncoder record;
   int64_t rowid = 0;
-  for (const KernelUse::Row& row : kernel_uses_.Sorted()) {
+  for (const KernelUse::Row* const sorted : kernel_uses_.Sorted()) {
+    const KernelUse::Row& row = *sorted;
     record.Reset();
     record.Int(trace_id);
     AddStep(record, row.key.step);
@@ -218,7 +220,8 @@ Status HostDerivation::StoreKernelUse(RowStore& rows, size_t table, int64_t trac
 Status HostDerivation::StoreSyncUse(SqliteDb& db, int64_t trace_id, int64_t first_path) {
   TRACEDB_ASSIGN(insert,
                  db.Prepare("INSERT INTO _sync_use VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"));
-  for (const SyncUse::Row& row : syncs_.uses().Sorted()) {
+  for (const SyncUse::Row* const sorted : syncs_.uses().Sorted()) {
+    const SyncUse::Row& row = *sorted;
     TRACEDB_TRY(insert.Bind(1, trace_id));
     TRACEDB_TRY(BindStep(insert, 2, row.key.step));
     TRACEDB_TRY(BindId(insert, 3, row.key.event_name));

@@ -54,9 +54,15 @@ class SumTable {
   Sums& operator[](uint32_t row) { return rows_[row].sums; }
 
   // By key. Numbers no longer hold afterwards.
-  const std::vector<Row>& Sorted() {
-    std::sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) { return a.key < b.key; });
-    return rows_;
+  std::vector<const Row*> Sorted() {
+    std::vector<uint32_t>().swap(buckets_);  // its memory is for these
+    std::vector<const Row*> sorted;
+    sorted.reserve(rows_.size());
+    for (const Row& row : rows_) sorted.push_back(&row);
+    // Step after step, as they mostly came: a sort by merging has little to do.
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [](const Row* a, const Row* b) { return a->key < b->key; });
+    return sorted;
   }
 
  private:

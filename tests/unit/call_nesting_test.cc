@@ -65,12 +65,12 @@ TEST(SumTable, keys_beyond_the_bound_share_a_row) {
   for (int64_t kernel = 1; kernel <= 10; ++kernel) {
     for (int times = 0; times < 2; ++times) ++uses[uses.Find({1, 0, 0, kernel})].activities;
   }
-  const auto& rows = uses.Sorted();
+  const auto rows = uses.Sorted();
   ASSERT_EQ(rows.size(), 4u);
-  EXPECT_EQ(rows[0].key.kernel, 0);
-  EXPECT_EQ(rows[0].sums.activities, 14);
-  EXPECT_EQ(rows[3].key.kernel, 3);
-  EXPECT_EQ(rows[3].sums.activities, 2);
+  EXPECT_EQ(rows[0]->key.kernel, 0);
+  EXPECT_EQ(rows[0]->sums.activities, 14);
+  EXPECT_EQ(rows[3]->key.kernel, 3);
+  EXPECT_EQ(rows[3]->sums.activities, 2);
 }
 
 // {start, end, begun, use} of each.

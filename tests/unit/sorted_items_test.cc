@@ -9,9 +9,11 @@
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "derive/gathered/sort_ahead.h"
@@ -203,6 +205,32 @@ TEST(SortedItems, an_error_of_the_taker_ends_it) {
   });
   EXPECT_FALSE(given.ok());
   EXPECT_EQ(calls, 1);
+}
+
+// Of few texts each once, of more than are kept all: what there is of each is the same.
+TEST(GpuActivities, args_of_communication_kernels) {
+  for (const int64_t texts : {0, 1, 3, 1024, 1025, 3000}) {
+    GpuActivities activities(kFolder, 0);
+    std::set<std::pair<int64_t, bool>> wanted;
+    for (int64_t i = 0; i < 6 * texts; ++i) {
+      GpuActivity activity;
+      activity.id = i + 1;
+      activity.args_text = i % texts + 1;
+      activity.has_external_id = i % 5 == 0;
+      activity.kind = i % 7 == 0 ? GpuKind::kCompute : GpuKind::kCommunication;
+      ASSERT_TRUE(activities.Add(activity).ok());
+      if (i % 7 != 0) wanted.emplace(activity.args_text, activity.has_external_id);
+    }
+    std::set<std::pair<int64_t, bool>> got;
+    size_t calls = 0;
+    const Status status = activities.ForEachCommunicationArgs([&](int64_t text, bool has_id) {
+      got.emplace(text, has_id);
+      ++calls;
+    });
+    ASSERT_TRUE(status.ok());
+    EXPECT_EQ(got, wanted) << texts;
+    EXPECT_EQ(calls, texts <= 1024 ? wanted.size() : activities.communication_count()) << texts;
+  }
 }
 
 // Fewer than a thread is begun for, and more.

@@ -72,6 +72,30 @@ TEST(SortedRuns, no_order_at_all) {
   EXPECT_EQ(Through(rows, 0), wanted);
 }
 
+// Threads that take turns, each in order: fewer and more of them than runs that rows go to one by
+// one, and with some rows that come late.
+TEST(SortedRuns, threads_in_turn) {
+  std::mt19937_64 random(11);
+  for (const int64_t threads : {2, 5, 16, 17, 40, 100}) {
+    for (const uint64_t late : {0, 50}) {
+      std::vector<RunRow> rows;
+      std::vector<int64_t> at(static_cast<size_t>(threads));
+      for (int64_t i = 0; i < 60'000; ++i) {
+        const size_t thread = random() % at.size();
+        at[thread] += static_cast<int64_t>(random() % 100);
+        const auto first = static_cast<int64_t>(thread) * 1'000'000;  // each beyond the one before
+        const int64_t back = late > 0 && random() % late == 0 ? 1000 : 0;
+        rows.push_back({first + at[thread] - back, 1, i, 0});
+      }
+      const std::vector<RunRow> wanted = Sorted(rows);
+      EXPECT_EQ(Through(rows, 64 << 20), wanted) << threads;
+      EXPECT_EQ(Through(rows, 0), wanted) << threads;
+      for (RunRow& row : rows) row.ts %= 1'000'000;  // all at the same time
+      EXPECT_EQ(Through(rows, 64 << 20), Sorted(rows)) << threads;
+    }
+  }
+}
+
 TEST(SortedRuns, backwards) {
   std::vector<RunRow> rows;
   for (int64_t i = 0; i < 500'000; ++i) rows.push_back({-i, 1, i, 0});

@@ -1,6 +1,7 @@
-// Rows that come almost in order are brought in order, in bounded memory: sorted a lot at a time,
-// each lot after a run that ends before it begins, and the runs merged when they are read. A trace
-// that was written in order is one run.
+// Rows that come almost in order are brought in order, in bounded memory. Each goes to the end of a
+// run that ends before it; what fits nowhere is sorted a lot at a time, and each lot goes after a
+// run that ends before it begins. The runs are merged when they are read. A trace that was written
+// in order is one run, and one in which two threads alternate is two.
 #pragma once
 
 #include <algorithm>
@@ -68,9 +69,7 @@ class SortedRuns {
       : space_(std::move(space)), limits_(limits) {}
 
   Status Add(const Row& row) {
-    // After the row before, as most are: no lot is needed.
-    if (lot_.empty() && at_hand_ != nullptr && !Before()(row, at_hand_->last()))
-      return at_hand_->Add(row);
+    if (lot_.empty() && (IsNextAtHand(row) || FindRun(row))) return at_hand_->Add(row);
     if (lot_.size() == limits_.lot_rows) TRACEDB_TRY(Flush());
     lot_.push_back(row);
     return Done{};
@@ -141,30 +140,49 @@ class SortedRuns {
 
  private:
   using Run = std::unique_ptr<PackedRows<Row>>;
+  static constexpr size_t kRunsAtOnceMax = 16;  // that rows go to one by one
+
+  // Whether `row` goes after the row before, as most do: no run that it fits ends later.
+  bool IsNextAtHand(const Row& row) const {
+    return at_hand_ != nullptr && !Before()(row, at_hand_->last()) &&
+           (beyond_ == nullptr || Before()(row, beyond_->last()));
+  }
+
+  // Makes the run at hand the one that ends last before `row`; a new one where there is none, and
+  // only a few are. False: neither.
+  bool FindRun(const Row& row) {
+    Choose(row);
+    if (at_hand_ == nullptr && runs_.size() < kRunsAtOnceMax && runs_.size() < limits_.runs_max) {
+      at_hand_ = runs_.emplace_back(std::make_unique<PackedRows<Row>>(space_)).get();
+    }
+    return at_hand_ != nullptr;
+  }
+
+  void Choose(const Row& row) {
+    at_hand_ = beyond_ = nullptr;
+    for (const Run& run : runs_) {
+      if (Before()(row, run->last())) {
+        if (beyond_ == nullptr || Before()(run->last(), beyond_->last())) beyond_ = run.get();
+      } else if (at_hand_ == nullptr || Before()(at_hand_->last(), run->last())) {
+        at_hand_ = run.get();
+      }
+    }
+  }
 
   Status Flush() {
     if (lot_.empty()) return Done{};
     if (!std::is_sorted(lot_.begin(), lot_.end(), Before())) {
       std::sort(lot_.begin(), lot_.end(), Before());
     }
-    TRACEDB_ASSIGN(run, RunFor(lot_.front()));
-    for (const Row& row : lot_) TRACEDB_TRY(run->Add(row));
-    lot_.clear();
-    at_hand_ = run;
-    return Done{};
-  }
-
-  // The run that ends last before `first`, else a new one.
-  Result<PackedRows<Row>*> RunFor(const Row& first) {
-    PackedRows<Row>* best = nullptr;
-    for (const Run& run : runs_) {
-      if (Before()(first, run->last())) continue;
-      if (best == nullptr || Before()(best->last(), run->last())) best = run.get();
+    Choose(lot_.front());
+    if (at_hand_ == nullptr) {
+      if (runs_.size() >= limits_.runs_max) TRACEDB_TRY(MergeRuns());
+      at_hand_ = runs_.emplace_back(std::make_unique<PackedRows<Row>>(space_)).get();
     }
-    if (best != nullptr) return best;
-    if (runs_.size() >= limits_.runs_max) TRACEDB_TRY(MergeRuns());
-    runs_.push_back(std::make_unique<PackedRows<Row>>(space_));
-    return runs_.back().get();
+    for (const Row& row : lot_) TRACEDB_TRY(at_hand_->Add(row));
+    lot_.clear();
+    Choose(at_hand_->last());
+    return Done{};
   }
 
   // The smaller half into one: a row is merged again when its run is among the smaller ones again,
@@ -180,7 +198,7 @@ class SortedRuns {
       TRACEDB_TRY(reader.status());
     }
     runs_.erase(runs_.begin(), runs_.begin() + half);
-    at_hand_ = nullptr;
+    at_hand_ = beyond_ = nullptr;
     runs_.insert(runs_.begin(), std::move(merged));
     return Done{};
   }
@@ -189,7 +207,8 @@ class SortedRuns {
   RunLimits limits_;
   std::vector<Row> lot_;
   std::vector<Run> runs_;
-  PackedRows<Row>* at_hand_ = nullptr;  // the run to which the last lot went
+  PackedRows<Row>* at_hand_ = nullptr;  // the run to which the last row went
+  PackedRows<Row>* beyond_ = nullptr;   // of the runs that end after that one, the first to
 };
 
 }  // namespace tracedb

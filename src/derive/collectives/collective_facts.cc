@@ -99,14 +99,13 @@ Result<CollectiveFacts> CollectiveFacts::Read(SqliteDb& db, int64_t rank,
   CollectiveFacts facts(rank, std::move(fact));
   bool any_untold = false, any_with_id = false;  // without a group; of these, with External id
   Status known = Done{};
-  TRACEDB_TRY(activities.ForEach([&](const GpuActivity& activity) {
-    if (activity.kind != GpuKind::kCommunication || any_with_id || !known.ok()) return;
-    if (any_untold && !activity.has_external_id) return;
-    const Result<const CollectiveFact*> own = facts.Of(activity.args_text);
+  TRACEDB_TRY(activities.ForEachCommunicationArgs([&](int64_t args_text, bool has_external_id) {
+    if (any_with_id || !known.ok() || (any_untold && !has_external_id)) return;
+    const Result<const CollectiveFact*> own = facts.Of(args_text);
     if (!own.ok()) known = own.error();
     if (!own.ok() || own.value()->group != 0) return;
     any_untold = true;
-    any_with_id = activity.has_external_id;
+    any_with_id = has_external_id;
   }));
   TRACEDB_TRY(known);
   if (any_with_id) TRACEDB_TRY(facts.ReadOperators(db));

@@ -1,9 +1,11 @@
 // The GPU activities of a trace as they are gathered while it is read.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <unordered_map>
 
 #include "tracedb/base/result.h"
 #include "tracedb/memory/packed_rows.h"
@@ -37,8 +39,26 @@ class GpuActivities {
 
   size_t count() const { return rows_.rows(); }
   size_t communication_count() const { return communication_count_; }
+  // Calls `take` with an args text and whether there is an External id, for each of the two that a
+  // communication kernel has: once where few texts differ, else for each kernel.
+  template <typename Take>
+  Status ForEachCommunicationArgs(Take take) const {
+    if (communication_args_.size() > kArgsMax) {
+      return ForEach([&take](const GpuActivity& activity) {
+        if (activity.kind == GpuKind::kCommunication) {
+          take(activity.args_text, activity.has_external_id);
+        }
+      });
+    }
+    for (const auto& [args_text, is_of] : communication_args_) {
+      for (const bool has_external_id : {false, true}) {
+        if (is_of[has_external_id]) take(args_text, has_external_id);
+      }
+    }
+    return Done{};
+  }
   Status Add(const GpuActivity& activity) {
-    if (activity.kind == GpuKind::kCommunication) ++communication_count_;
+    if (activity.kind == GpuKind::kCommunication) NoteCommunication(activity);
     const int64_t flags = static_cast<int64_t>(activity.kind) | (activity.has_dur ? kHasDur : 0) |
                           (activity.has_correlation ? kHasCorrelation : 0) |
                           (activity.has_external_id ? kHasExternalId : 0) |
@@ -74,8 +94,18 @@ class GpuActivities {
     int64_t id, ts, dur, track, correlation, flags, event_name, external_id, args_text, seq;
   };
 
+  void NoteCommunication(const GpuActivity& activity) {
+    ++communication_count_;
+    if (communication_args_.size() > kArgsMax) return;
+    communication_args_[activity.args_text][activity.has_external_id] = true;
+  }
+
+  static constexpr size_t kArgsMax = 1024;
+
   PackedRows<Row> rows_;
   size_t communication_count_ = 0;
+  // Whether any without, and any with an External id has the args text; one too many where more do.
+  std::unordered_map<int64_t, std::array<bool, 2>> communication_args_;
 };
 
 }  // namespace tracedb
