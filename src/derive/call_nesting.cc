@@ -95,7 +95,7 @@ void CallNesting::CountSelf(Thread& thread, size_t kind, int64_t now) {
 // sequence number the last to start. Sequence numbers are counted by thread, and a trace does not
 // say which one "Fwd thread id" means: it is learned where only one has the number.
 PathId CallNesting::ForwardOf(const HostSlice& slice) {
-  const int64_t number = *slice.sequence;
+  const int64_t number = slice.sequence;
   const auto known = track_of_forward_.find(slice.forward_thread);
   if (known != track_of_forward_.end()) {
     const LaunchPath* path = by_sequence_.Find(known->second, number);
@@ -120,12 +120,12 @@ PathId CallNesting::ForwardOf(const HostSlice& slice) {
 // Puts down on which path an operator is, for those that name it by a number; gives `path` the
 // forward operator that it names.
 void CallNesting::Remember(const HostSlice& slice, LaunchPath& path) {
-  if (slice.sequence.has_value() && *slice.sequence >= 0) {
+  if (slice.has_sequence && slice.sequence >= 0) {
     if (slice.forward_thread != 0) {
       const PathId forward = ForwardOf(slice);
       if (forward != 0) path.forward = forward;
     } else {
-      by_sequence_.Put(slice.track, *slice.sequence, path);
+      by_sequence_.Put(slice.track, slice.sequence, path);
       const bool known = std::find(forward_tracks_.begin(), forward_tracks_.end(), slice.track) !=
                          forward_tracks_.end();
       if (!known && forward_tracks_.size() < kForwardTracksMax) {
@@ -133,7 +133,7 @@ void CallNesting::Remember(const HostSlice& slice, LaunchPath& path) {
       }
     }
   }
-  if (slice.external_id.has_value()) by_external_id_.Put(0, *slice.external_id, path);
+  if (slice.has_external_id) by_external_id_.Put(0, slice.external_id, path);
 }
 
 // Returns the path of `slice`, which is open from here on.
@@ -199,17 +199,17 @@ Status CallNesting::Add(const HostSlice& slice, const TakeCall& take) {
   if (!within_itself) AddTime(sums.total_ns, slice.dur);
   if (slice.waits)
     syncs_.Add(number, {slice.ts, EndOf(slice)}, {step, slice.event_name, around.path});
-  if (slice.kind != HostKind::kCall || !slice.correlation.has_value()) return Done{};
+  if (slice.kind != HostKind::kCall || !slice.has_correlation) return Done{};
   const bool no_operator = paths_.node(around.path).op == 0;
-  if (no_operator && slice.external_id.has_value()) {
-    const LaunchPath by_id = PathOf(*slice.external_id);
+  if (no_operator && slice.has_external_id) {
+    const LaunchPath by_id = PathOf(slice.external_id);
     if (by_id.path != 0) around = by_id;
   }
-  const LaunchCall call{*slice.correlation, slice.id,       slice.ts,
+  const LaunchCall call{slice.correlation, slice.id,       slice.ts,
                         around.path,        around.forward, number};
   if (slice.graph_call != GraphCall::kNone) {
     TRACEDB_TRY(graphs_.Take({slice.graph_call, slice.id, slice.track, slice.ts, slice.dur,
-                              *slice.correlation, around.path, around.forward}));
+                              slice.correlation, around.path, around.forward}));
   }
   return take(call);
 }

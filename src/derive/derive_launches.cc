@@ -17,6 +17,9 @@ constexpr int kParallelismAt = kKnownBit + 1;
 constexpr int kDelayAt = kParallelismAt + 3;
 constexpr int64_t kDelayMax = (int64_t{1} << (63 - kDelayAt)) - 1;
 
+constexpr size_t kLotActivities = 16384;
+constexpr size_t kOffersEach = 6;  // calls that are read for an activity; traces have about two
+
 CommunicationKernel CommunicationOf(const GpuActivity& activity, const LaunchCall& call,
                                     const StepNumber& step, int64_t base_ns) {
   const auto known = [](bool is_known, int64_t value) {
@@ -66,27 +69,29 @@ Status LaunchDerivation::ReadHost(LaunchCalls& calls) {
   return host_->ReadSlices(input_.host_slices, input_.times, calls);
 }
 
-// As many correlations at a time as fit in memory: a lot of activities. One lot is looked up while
-// the rows of the one before are written.
+// A lot of activities at a time, whose launches stay in a core's cache; one lot is looked up while
+// the rows of the one before are written. Where activities do not come in the order of their
+// launches, most calls are read for each lot: then lots grow, as far as memory allows.
 Status LaunchDerivation::Write(const LaunchCalls& calls, RowStore& rows, size_t table,
                                const Take& take) {
   const size_t count = input_.activities.count();
-  const size_t lot = limits_.launch_lot_bytes_max / LaunchTable::kBytesEach / 2;
-  const auto look_up = [&](size_t first) {
-    return LookUp(calls, first, std::min(count, first + lot));
-  };
-  if (count == 0) return steps_.status();
-  Result<LaunchTable> launches = look_up(0);
-  for (size_t first = 0; first < count; first += lot) {
+  const size_t lot_max = limits_.launch_lot_bytes_max / LaunchTable::kBytesEach / 2;
+  size_t lot = std::min(kLotActivities, lot_max);
+  size_t end = std::min(count, lot);
+  Result<LaunchTable> launches = LookUp(calls, 0, end);
+  for (size_t first = 0; first < count;) {
     TRACEDB_TRY(launches);
-    const size_t end = std::min(count, first + lot);
+    if (launches.value().offers() > kOffersEach * lot) lot = std::min(2 * lot, lot_max);
+    const size_t next_end = std::min(count, end + lot);
     std::future<Result<LaunchTable>> next;
     if (end < count) {
-      next = std::async(std::launch::async,
-                        [&, end] { return RunCaught([&] { return look_up(end); }); });
+      next = std::async(std::launch::async, [this, &calls, end, next_end] {
+        return RunCaught([&] { return LookUp(calls, end, next_end); });
+      });
     }
     TRACEDB_TRY(WriteLot({rows, table, take}, launches.value(), first, end));
     if (next.valid()) launches = next.get();
+    first = std::exchange(end, next_end);
   }
   return steps_.status();
 }

@@ -105,11 +105,14 @@ class LaunchTable {
 
   // Of several runtime calls with one correlation the first in time counts.
   void Offer(const LaunchCall& offered) {
+    ++offers_;
     const uint32_t bucket = Find(offered.correlation);
     if (bucket == 0) return;
     LaunchCall& call = calls_[bucket - 1];
     if (call.slice_id == 0 || offered.ts < call.ts) call = offered;
   }
+
+  size_t offers() const { return offers_; }
 
   // The call that was offered for a correlation that is wanted; slice_id 0: none was.
   const LaunchCall& Of(int64_t correlation) { return calls_[Find(correlation) - 1]; }
@@ -131,6 +134,7 @@ class LaunchTable {
   std::vector<uint32_t> buckets_;  // place + 1; 0 is empty
   std::vector<LaunchCall> calls_;
   CorrelationRange wanted_;
+  size_t offers_ = 0;
 };
 
 }  // namespace tracedb

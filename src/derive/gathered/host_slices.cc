@@ -19,10 +19,6 @@ int64_t Flags(bool has_external_id, bool has_other) {
   return (has_external_id ? kHasExternalId : 0) | (has_other ? kHasOther : 0);
 }
 
-std::optional<int64_t> ValueIf(int64_t flags, int64_t bit, int64_t value) {
-  return (flags & bit) != 0 ? std::optional(value) : std::nullopt;
-}
-
 template <typename Row>
 void ReadCommon(const Row& row, HostSlice& slice) {
   slice = {};
@@ -36,15 +32,14 @@ void ReadCommon(const Row& row, HostSlice& slice) {
 
 Status HostSlices::Add(const HostSlice& slice) {
   ++count_;
-  const int64_t external_id = slice.external_id.value_or(0);
   switch (slice.kind) {
     case HostKind::kOperator:
     case HostKind::kAnnotation: {
-      const int64_t flags = Flags(slice.external_id.has_value(), slice.sequence.has_value());
+      const int64_t flags = Flags(slice.has_external_id, slice.has_sequence);
       return operators_.Add(
           {slice.ts, slice.dur, slice.id, slice.track,
            Marked(slice.event_name, slice.kind == HostKind::kAnnotation), slice.args_text,
-           external_id, slice.sequence.value_or(0),
+           slice.external_id, slice.sequence,
            static_cast<int64_t>(static_cast<uint64_t>(slice.forward_thread) << 2) | flags});
     }
     case HostKind::kFunction:
@@ -54,12 +49,12 @@ Status HostSlices::Add(const HostSlice& slice) {
     case HostKind::kCall:
       break;
   }
-  const int64_t flags = Flags(slice.external_id.has_value(), slice.correlation.has_value()) |
+  const int64_t flags = Flags(slice.has_external_id, slice.has_correlation) |
                         (slice.waits ? kWaits : 0) |
                         static_cast<int64_t>(slice.graph_call) << kFlagBits;
   return calls_.Add({slice.ts, slice.dur, slice.id, slice.track,
-                     slice.event_name << kNameAt | flags, slice.correlation.value_or(0),
-                     external_id});
+                     slice.event_name << kNameAt | flags, slice.correlation,
+                     slice.external_id});
 }
 
 Status HostSlices::Finish() {
@@ -78,8 +73,10 @@ bool HostSlices::Reader::Next(HostSlice& slice) {
     slice.event_name = op->marked_name >> 1;
     slice.kind = (op->marked_name & 1) != 0 ? HostKind::kAnnotation : HostKind::kOperator;
     slice.args_text = op->args_text;
-    slice.external_id = ValueIf(op->thread_and_flags, kHasExternalId, op->external_id);
-    slice.sequence = ValueIf(op->thread_and_flags, kHasOther, op->sequence);
+    slice.has_external_id = (op->thread_and_flags & kHasExternalId) != 0;
+    slice.external_id = op->external_id;
+    slice.has_sequence = (op->thread_and_flags & kHasOther) != 0;
+    slice.sequence = op->sequence;
     slice.forward_thread = op->thread_and_flags >> 2;
     operators_.Next();
     return true;
@@ -98,8 +95,10 @@ bool HostSlices::Reader::Next(HostSlice& slice) {
       static_cast<GraphCall>(call->name_and_flags >> kFlagBits & ((1 << kGraphCallBits) - 1));
   slice.waits = (call->name_and_flags & kWaits) != 0;
   slice.kind = HostKind::kCall;
-  slice.correlation = ValueIf(call->name_and_flags, kHasOther, call->correlation);
-  slice.external_id = ValueIf(call->name_and_flags, kHasExternalId, call->external_id);
+  slice.has_correlation = (call->name_and_flags & kHasOther) != 0;
+  slice.correlation = call->correlation;
+  slice.has_external_id = (call->name_and_flags & kHasExternalId) != 0;
+  slice.external_id = call->external_id;
   calls_.Next();
   return true;
 }

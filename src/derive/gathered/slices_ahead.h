@@ -29,7 +29,7 @@ class SlicesAhead {
  private:
   using Lot = std::vector<HostSlice>;
   static constexpr size_t kLots = 4;
-  static constexpr size_t kLotSlices = 1024;
+  static constexpr size_t kLotSlices = 2048;
   static constexpr size_t kFew = 8192;  // read before a thread has begun
 
   void ReadLot(Lot& lot);

@@ -42,7 +42,7 @@ class SortedEntries {
   // In lots of at most kGivenMax; an error of `give` ends it.
   Status ForEach(const Give& give) const;
 
-  static constexpr size_t kGivenMax = 512;
+  static constexpr size_t kGivenMax = 2048;
 
  private:
   struct Row {

@@ -341,14 +341,21 @@ Status RecordBuilder::NoteHostSlice(EventTable table, const HostCall& call, cons
   slice.kind = *call.kind;
   if (slice.kind == HostKind::kOperator) {
     slice.args_text = row.args_text;
-    slice.sequence = NumberIn(values, ArgsColumn::kSequenceNumber);
+    const auto sequence = NumberIn(values, ArgsColumn::kSequenceNumber);
+    slice.has_sequence = sequence.has_value();
+    slice.sequence = sequence.value_or(0);
     slice.forward_thread = NumberIn(values, ArgsColumn::kFwdThreadId).value_or(0);
-    slice.external_id = NumberIn(values, ArgsColumn::kExternalId);
   } else if (slice.kind == HostKind::kCall) {
     slice.waits = call.waits;
     slice.graph_call = call.graph_call;
-    slice.correlation = NumberIn(values, ArgsColumn::kCorrelation);
-    slice.external_id = NumberIn(values, ArgsColumn::kExternalId);
+    const auto correlation = NumberIn(values, ArgsColumn::kCorrelation);
+    slice.has_correlation = correlation.has_value();
+    slice.correlation = correlation.value_or(0);
+  }
+  if (slice.kind == HostKind::kOperator || slice.kind == HostKind::kCall) {
+    const auto external_id = NumberIn(values, ArgsColumn::kExternalId);
+    slice.has_external_id = external_id.has_value();
+    slice.external_id = external_id.value_or(0);
   }
   return host_slices_.Add(slice);
 }

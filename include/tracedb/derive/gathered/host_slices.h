@@ -21,14 +21,17 @@ struct HostSlice {
   int64_t id = 0;
   int64_t track = 0;
   int64_t event_name = 0;
+  int64_t args_text = 0;       // operators; 0: no args
+  int64_t correlation = 0;     // calls
+  int64_t external_id = 0;     // operators, calls
+  int64_t sequence = 0;        // operators
+  int64_t forward_thread = 0;  // operators; not 0: it belongs to a backward pass
   HostKind kind = HostKind::kOperator;
-  int64_t args_text = 0;                    // operators; 0: no args
-  bool waits = false;                       // calls: it returns when the GPU is done
   GraphCall graph_call = GraphCall::kNone;  // calls
-  std::optional<int64_t> correlation;       // calls
-  std::optional<int64_t> external_id;       // operators, calls
-  std::optional<int64_t> sequence;          // operators
-  int64_t forward_thread = 0;               // operators; not 0: it belongs to a backward pass
+  bool waits = false;                       // calls: it returns when the GPU is done
+  bool has_correlation = false;
+  bool has_external_id = false;
+  bool has_sequence = false;
 };
 
 // What an event name says of its slices.
