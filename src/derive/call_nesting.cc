@@ -205,8 +205,7 @@ Status CallNesting::Add(const HostSlice& slice, const TakeCall& take) {
     const LaunchPath by_id = PathOf(slice.external_id);
     if (by_id.path != 0) around = by_id;
   }
-  const LaunchCall call{slice.correlation, slice.id,       slice.ts,
-                        around.path,        around.forward, number};
+  const LaunchCall call{slice.correlation, slice.id, slice.ts, around.path, around.forward, number};
   if (slice.graph_call != GraphCall::kNone) {
     TRACEDB_TRY(graphs_.Take({slice.graph_call, slice.id, slice.track, slice.ts, slice.dur,
                               slice.correlation, around.path, around.forward}));

@@ -53,8 +53,7 @@ Status HostSlices::Add(const HostSlice& slice) {
                         (slice.waits ? kWaits : 0) |
                         static_cast<int64_t>(slice.graph_call) << kFlagBits;
   return calls_.Add({slice.ts, slice.dur, slice.id, slice.track,
-                     slice.event_name << kNameAt | flags, slice.correlation,
-                     slice.external_id});
+                     slice.event_name << kNameAt | flags, slice.correlation, slice.external_id});
 }
 
 Status HostSlices::Finish() {
