@@ -76,12 +76,11 @@ LaunchPath HostDerivation::PathOf(const GpuActivity& activity, const LaunchCall&
 }
 
 // Activities that were launched on one path come one after the other: they are summed first.
-void HostDerivation::Count(const GpuActivity& activity, const LaunchPath& path,
+void HostDerivation::Count(int64_t event_name, int64_t gpu_ns, const LaunchPath& path,
                            const StepNumber& step) {
-  const int64_t gpu_ns = activity.has_dur ? std::max<int64_t>(activity.dur, 0) : 0;
   const int64_t op = paths_.node(paths_.node(path.path).op).event_name;
   const int64_t forward_op = paths_.node(paths_.node(path.forward).op).event_name;
-  KernelSums& sums = kernel_uses_[kernel_uses_.Find({step, op, forward_op, activity.event_name})];
+  KernelSums& sums = kernel_uses_[kernel_uses_.Find({step, op, forward_op, event_name})];
   ++sums.activities;
   AddTime(sums.gpu_ns, gpu_ns);
   if (path.path == 0 && path.forward == 0) return;

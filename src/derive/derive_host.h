@@ -39,8 +39,8 @@ class HostDerivation {
   // On which path an activity was launched; `call`: without a slice_id where none is known. After
   // ReadSlices().
   LaunchPath PathOf(const GpuActivity& activity, const LaunchCall& call) const;
-  // Counts it for what is on the path.
-  void Count(const GpuActivity& activity, const LaunchPath& path, const StepNumber& step);
+  // Counts an activity for what is on the path. One thread may while others ask for paths.
+  void Count(int64_t event_name, int64_t gpu_ns, const LaunchPath& path, const StepNumber& step);
 
   // The kind of group that a communication kernel serves: as its own args say, else those of the
   // nearest operator on its path that tell of one; nothing where none does.

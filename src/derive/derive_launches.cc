@@ -69,11 +69,19 @@ Status LaunchDerivation::ReadHost(LaunchCalls& calls) {
   return host_->ReadSlices(input_.host_slices, input_.times, calls);
 }
 
+Status LaunchDerivation::Write(const LaunchCalls& calls, RowStore& rows, size_t table,
+                               const Take& take) {
+  Launches launches(limits_.has_cores_to_spare(), [&](std::span<const Launch> lot) {
+    return CountAndStore(lot, rows, table);
+  });
+  TRACEDB_TRY(WriteLots(calls, {launches, take}));
+  return launches.Finish();
+}
+
 // A lot of activities at a time, whose launches stay in a core's cache; one lot is looked up while
 // the rows of the one before are written. Where activities do not come in the order of their
 // launches, most calls are read for each lot: then lots grow, as far as memory allows.
-Status LaunchDerivation::Write(const LaunchCalls& calls, RowStore& rows, size_t table,
-                               const Take& take) {
+Status LaunchDerivation::WriteLots(const LaunchCalls& calls, const Output& output) {
   const size_t count = input_.activities.count();
   const size_t lot_max = limits_.launch_lot_bytes_max / LaunchTable::kBytesEach / 2;
   size_t lot = std::min(kLotActivities, lot_max);
@@ -89,7 +97,7 @@ Status LaunchDerivation::Write(const LaunchCalls& calls, RowStore& rows, size_t 
         return RunCaught([&] { return LookUp(calls, end, next_end); });
       });
     }
-    TRACEDB_TRY(WriteLot({rows, table, take}, launches.value(), first, end));
+    TRACEDB_TRY(WriteLot(output, launches.value(), first, end));
     if (next.valid()) launches = next.get();
     first = std::exchange(end, next_end);
   }
@@ -114,14 +122,14 @@ Status LaunchDerivation::WriteLot(const Output& output, LaunchTable& launches, s
   TRACEDB_TRY(input_.activities.ForEach(first, end, [&](const GpuActivity& activity) {
     if (!written.ok()) return;
     const LaunchCall none;
-    written = WriteLaunch(output, activity,
-                          activity.has_correlation ? launches.Of(activity.correlation) : none);
+    written = AddLaunch(output, activity,
+                        activity.has_correlation ? launches.Of(activity.correlation) : none);
   }));
   return written;
 }
 
-Status LaunchDerivation::WriteLaunch(const Output& output, const GpuActivity& activity,
-                                     const LaunchCall& call) {
+Status LaunchDerivation::AddLaunch(const Output& output, const GpuActivity& activity,
+                                   const LaunchCall& call) {
   if (!input_.times.KeepsActivity(activity.ts, activity.dur)) return Done{};
   const bool known = call.slice_id != 0;
   const int64_t base_ns = input_.base_ns;
@@ -129,7 +137,6 @@ Status LaunchDerivation::WriteLaunch(const Output& output, const GpuActivity& ac
   if (known) step = steps_.At(call.ts + base_ns);
   if (!step.has_value()) step = steps_.At(activity.ts + base_ns);
   const LaunchPath path = host_->PathOf(activity, call);
-  host_->Count(activity, path, step);
   LaunchFacts facts;
   if (known) facts.delay_ns = activity.ts - call.ts;
   facts.thread = call.thread;
@@ -140,16 +147,28 @@ Status LaunchDerivation::WriteLaunch(const Output& output, const GpuActivity& ac
     TRACEDB_TRY(communication_.Add(kernel));
   }
   TRACEDB_TRY(output.take(activity, facts));
-  if (!known && !step.has_value() && path.path == 0) return Done{};
-  record_.Reset();
-  record_.Null();
-  known ? record_.Int(call.slice_id) : record_.Null();
-  known ? record_.Int(call.ts + base_ns) : record_.Null();
-  step.has_value() ? record_.Int(*step) : record_.Null();
-  for (const PathId id : {path.path, path.forward}) {
-    id != 0 ? record_.Int(input_.first_path + id - 1) : record_.Null();
+  const int64_t gpu_ns = activity.has_dur ? std::max<int64_t>(activity.dur, 0) : 0;
+  return output.launches.Add({activity.id, activity.event_name, gpu_ns, call.slice_id,
+                              known ? call.ts + base_ns : 0, step, path});
+}
+
+Status LaunchDerivation::CountAndStore(std::span<const Launch> launches, RowStore& rows,
+                                       size_t table) {
+  for (const Launch& launch : launches) {
+    const bool known = launch.slice_id != 0;
+    host_->Count(launch.event_name, launch.gpu_ns, launch.path, launch.step);
+    if (!known && !launch.step.has_value() && launch.path.path == 0) continue;
+    record_.Reset();
+    record_.Null();
+    known ? record_.Int(launch.slice_id) : record_.Null();
+    known ? record_.Int(launch.launch_ns) : record_.Null();
+    launch.step.has_value() ? record_.Int(*launch.step) : record_.Null();
+    for (const PathId id : {launch.path.path, launch.path.forward}) {
+      id != 0 ? record_.Int(input_.first_path + id - 1) : record_.Null();
+    }
+    TRACEDB_TRY(rows.Append(table, launch.activity_id, record_.Finish()));
   }
-  return output.rows.Append(output.table, activity.id, record_.Finish());
+  return Done{};
 }
 
 // By the path it was launched on; by what tells its collective where that does not say: messages in

@@ -6,11 +6,13 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <span>
 #include <optional>
 
 #include "derive/collectives/collective_facts.h"
 #include "derive/collectives/communication_kernels.h"
 #include "derive/derive_host.h"
+#include "derive/gathered/lot_taker.h"
 #include "derive/launch_table.h"
 #include "derive/step_finder.h"
 #include "derive/step_partition.h"
@@ -53,7 +55,7 @@ class LaunchDerivation {
   // First what the host called, which writes nothing; then the launches, to the table that `rows`
   // has under `table`.
   Status ReadHost(LaunchCalls& calls);
-  // `take` is told of each activity whose time is possible, in the order of their ids.
+  // `take` is told, in the calling thread, of each activity whose time is possible, in the order of their ids.
   using Take = std::function<Status(const GpuActivity&, const LaunchFacts&)>;
   Status Write(const LaunchCalls& calls, RowStore& rows, size_t table, const Take& take);
 
@@ -64,14 +66,27 @@ class LaunchDerivation {
   std::unique_ptr<HostDerivation> TakeHost() { return std::move(host_); }
 
  private:
-  Result<LaunchTable> LookUp(const LaunchCalls& calls, size_t first, size_t end) const;
+  // What is counted and written of an activity.
+  struct Launch {
+    int64_t activity_id;
+    int64_t event_name;
+    int64_t gpu_ns;
+    int64_t slice_id;   // 0: no call is known
+    int64_t launch_ns;  // where one is
+    StepNumber step;
+    LaunchPath path;
+  };
+  using Launches = LotTaker<Launch>;
   struct Output {
-    RowStore& rows;
-    size_t table;
+    Launches& launches;
     const Take& take;
   };
+
+  Result<LaunchTable> LookUp(const LaunchCalls& calls, size_t first, size_t end) const;
+  Status WriteLots(const LaunchCalls& calls, const Output& output);
   Status WriteLot(const Output& output, LaunchTable& launches, size_t first, size_t end);
-  Status WriteLaunch(const Output& output, const GpuActivity& activity, const LaunchCall& call);
+  Status AddLaunch(const Output& output, const GpuActivity& activity, const LaunchCall& call);
+  Status CountAndStore(std::span<const Launch> launches, RowStore& rows, size_t table);
   Result<Parallelism> ParallelismOf(const GpuActivity& activity, const LaunchPath& path,
                                     const CommunicationKernel& kernel);
 

@@ -86,6 +86,8 @@ struct LoadLimits {
   GraphLimits graphs;
   int64_t sqlite_cache_kib = 0;  // page cache and sorter
   unsigned parsers = 1;          // threads that parse
+  // Whether more threads than two have a core each while what the file tells is worked out.
+  bool has_cores_to_spare() const { return parsers > 2; }
   int depth_max = 1000;          // brackets open in one event; what SQLite's JSON can read
 
   static constexpr size_t kMemoryBytesDefault = size_t{128} << 20;
