@@ -9,37 +9,17 @@ namespace {
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 constexpr size_t kForwardTracksMax = 64;  // threads that run forward passes
 
-int64_t EndOf(const HostSlice& slice) {
-  int64_t end;
-  return __builtin_add_overflow(slice.ts, slice.dur, &end) ? kNever : end;
-}
-
 }  // namespace
 
-CallNesting::CallNesting(StepFinder& steps, int64_t base_ns, const Limits& limits, CallPaths& paths,
-                         HostUse& uses, SyncCalls& syncs, GraphCaptures& graphs)
-    : steps_(steps),
-      base_ns_(base_ns),
-      limits_(limits),
+CallNesting::CallNesting(const CallLimits& limits, CallPaths& paths, SyncCalls& syncs,
+                         GraphCaptures& graphs)
+    : limits_(limits),
       paths_(paths),
-      uses_(uses),
       syncs_(syncs),
       graphs_(graphs),
       by_external_id_(limits.recent),
-      by_sequence_(limits.recent) {}
-
-CallNesting::Thread* CallNesting::ThreadOf(int64_t track) {
-  if (last_thread_ != nullptr && last_track_ == track) return last_thread_;
-  auto found = threads_.find(track);
-  if (found == threads_.end()) {
-    if (threads_.size() >= limits_.threads_max) return nullptr;
-    found = threads_.emplace(track, Thread()).first;
-    found->second.number = static_cast<uint32_t>(threads_.size());
-  }
-  last_track_ = track;
-  last_thread_ = &found->second;
-  return last_thread_;
-}
+      by_sequence_(limits.recent),
+      threads_(limits.threads_max) {}
 
 void CallNesting::Close(Thread& thread, int64_t now) {
   std::vector<Open>& open = thread.open;
@@ -71,24 +51,6 @@ void CallNesting::CloseCrossed(Thread& thread, int64_t now) {
     if (open[i].end >= open[i + 1].end) continue;
     thread.crossed_at = std::min(thread.crossed_at, open[i].end);
   }
-}
-
-// The innermost of a kind has the thread's time; of several that are open the last that began.
-void CallNesting::CountSelf(Thread& thread, size_t kind, int64_t now) {
-  std::vector<Owner>& owners = thread.owners[kind];
-  int64_t& counted_to = thread.counted_to[kind];
-  while (!owners.empty()) {
-    const Owner& owner = owners.back();
-    const int64_t until = std::min(owner.end, now);
-    if (until > counted_to) {  // never both at the ends of 64 bits: it has been open since
-      AddTime(uses_[owner.use].self_ns, until - counted_to);
-      counted_to = until;
-    }
-    if (owner.end > now) return;
-    owners.pop_back();
-    --held_;
-  }
-  counted_to = std::max(counted_to, now);
 }
 
 // The operator that made the node of the backward pass that `slice` belongs to: of those with its
@@ -157,33 +119,17 @@ LaunchPath CallNesting::Enter(Thread& thread, const HostSlice& slice) {
   return path;
 }
 
-uint32_t CallNesting::UseOf(const StepNumber& step, const HostSlice& slice) {
-  if (step != near_step_) {
-    near_step_ = step;
-    near_uses_.assign(kNearUses, NearUse{});
-  }
-  const auto mixed = static_cast<uint64_t>(slice.event_name * 5 + slice.args_text * 3 +
-                                           static_cast<int64_t>(slice.kind));
-  NearUse& near = near_uses_[mixed % kNearUses];
-  if (near.event_name != slice.event_name || near.args_text != slice.args_text ||
-      near.kind != slice.kind) {
-    near = {slice.event_name, slice.args_text, slice.kind,
-            uses_.Find({step, slice.kind, slice.event_name, slice.args_text})};
-  }
-  return near.use;
+void CallNesting::AddTotal(uint32_t use, int64_t ns) {
+  if (use >= totals_ns_.size()) totals_ns_.resize(use + 1);
+  AddTime(totals_ns_[use], ns);
 }
 
-Status CallNesting::Add(const HostSlice& slice, const TakeCall& take) {
-  int64_t start_ns;
-  StepNumber step;
-  if (!__builtin_add_overflow(slice.ts, base_ns_, &start_ns)) step = steps_.At(start_ns);
-  const uint32_t use = UseOf(step, slice);
-  HostSums& sums = uses_[use];
-  ++sums.calls;
+Status CallNesting::Add(const HostSlice& slice, const CallUse& counted, const TakeCall& take) {
   LaunchPath around;
   uint32_t number = 0;
   bool within_itself = false;
-  if (Thread* thread = ThreadOf(slice.track); thread != nullptr) {
+  if (Thread* thread = threads_.Of(slice.track); thread != nullptr) {
+    if (thread->number == 0) thread->number = static_cast<uint32_t>(threads_.count());
     Close(*thread, slice.ts);
     if (!thread->open.empty()) around = thread->open.back().path;
     if (slice.kind != HostKind::kCall) {
@@ -193,12 +139,11 @@ Status CallNesting::Add(const HostSlice& slice, const TakeCall& take) {
       within_itself = path.path == around.path ? paths_.IsOn(path.path, slice.event_name)
                                                : paths_.node(path.path).recursive;
     }
-    Own(*thread, slice, use);
     number = thread->number;
   }
-  if (!within_itself) AddTime(sums.total_ns, slice.dur);
+  if (!within_itself) AddTotal(counted.use, slice.dur);
   if (slice.waits)
-    syncs_.Add(number, {slice.ts, EndOf(slice)}, {step, slice.event_name, around.path});
+    syncs_.Add(number, {slice.ts, EndOf(slice)}, {counted.step, slice.event_name, around.path});
   if (slice.kind != HostKind::kCall || !slice.has_correlation) return Done{};
   const bool no_operator = paths_.node(around.path).op == 0;
   if (no_operator && slice.has_external_id) {
@@ -211,22 +156,6 @@ Status CallNesting::Add(const HostSlice& slice, const TakeCall& take) {
                               slice.correlation, around.path, around.forward}));
   }
   return take(call);
-}
-
-// From its start on the thread's time, among its kind, is its own.
-void CallNesting::Own(Thread& thread, const HostSlice& slice, uint32_t use) {
-  const auto kind = static_cast<size_t>(slice.kind);
-  if (slice.dur == 0) return;
-  CountSelf(thread, kind, slice.ts);
-  if (!HasRoom(thread.owners[kind].size())) return;
-  thread.owners[kind].push_back({EndOf(slice), use});
-  ++held_;
-}
-
-void CallNesting::Finish() {
-  for (auto& [track, thread] : threads_) {
-    for (size_t kind = 0; kind < kHostKinds; ++kind) CountSelf(thread, kind, kNever);
-  }
 }
 
 LaunchPath CallNesting::PathOf(int64_t external_id) const {

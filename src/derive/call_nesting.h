@@ -1,12 +1,11 @@
-// Host slices in the order of their start -> which calls are within which, on each thread: what
-// each took itself, and on which path it made its launches.
+// Host slices in the order of their start -> which calls are within which, on each thread: on which
+// path each made its launches.
 //
 // A slice is within another of its thread that is open when it starts. What lasts longer than the
 // one around it, which real traces have, is within it all the same.
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -16,11 +15,12 @@
 #include <vector>
 
 #include "derive/call_paths.h"
+#include "derive/call_times.h"
+#include "derive/gathered/lot_taker.h"
 #include "derive/graphs/graph_captures.h"
-#include "derive/host_use.h"
 #include "derive/launch_table.h"
-#include "derive/step_finder.h"
 #include "derive/sync_calls.h"
+#include "derive/track_threads.h"
 #include "tracedb/derive/gathered/host_slices.h"
 #include "tracedb/memory/number_hash.h"
 #include "tracedb/memory/zeroed_array.h"
@@ -88,25 +88,19 @@ class RecentPaths {
   uint64_t puts_ = 0;
 };
 
-class CallNesting {
+class alignas(kApartBytes) CallNesting {
  public:
-  struct Limits {
-    size_t recent = 0;          // operators that are remembered by number; a power of two
-    size_t depth_max = 1024;    // of a thread; what is deeper belongs to the deepest that is kept
-    size_t threads_max = 4096;  // what is on others is on no path
-    size_t held_max = 65536;    // slices that are open, of all threads
-  };
   using TakeCall = std::function<Status(const LaunchCall&)>;
 
-  // `base_ns` is added to times to find their step. What is passed by reference must outlive
-  // it.
-  CallNesting(StepFinder& steps, int64_t base_ns, const Limits& limits, CallPaths& paths,
-              HostUse& uses, SyncCalls& syncs, GraphCaptures& graphs);
+  // What is passed by reference must outlive it.
+  CallNesting(const CallLimits& limits, CallPaths& paths, SyncCalls& syncs, GraphCaptures& graphs);
 
-  // Starts must not fall. Gives `take` a call that has a correlation.
-  Status Add(const HostSlice& slice, const TakeCall& take);
-  // No slice comes any more.
-  void Finish();
+  // Starts must not fall. `counted`: what CallTimes says of the slice. Gives `take` a call that has
+  // a correlation.
+  Status Add(const HostSlice& slice, const CallUse& counted, const TakeCall& take);
+
+  // How long the slices of a use were, by its number; those within another of their name aside.
+  const std::vector<int64_t>& totals_ns() const { return totals_ns_; }
 
   // For a GPU activity without a call: the path of the operator with its External id.
   LaunchPath PathOf(int64_t external_id) const;
@@ -117,61 +111,33 @@ class CallNesting {
     LaunchPath path;
     PathId last_child = 0;  // the path of the last one within it; 0: none yet
   };
-  struct Owner {  // of the thread's time, among its kind
-    int64_t end;
-    uint32_t use;
-  };
   struct Thread {
-    uint32_t number = 0;
+    uint32_t number = 0;  // from 1
     std::vector<Open> open;
     PathId last_root = 0;  // the path of the last one that is within nothing
     // The first end of those that end before one above them.
     int64_t crossed_at = std::numeric_limits<int64_t>::max();
-    std::array<std::vector<Owner>, kHostKinds> owners;
-    std::array<int64_t, kHostKinds> counted_to = AllLeast();
   };
 
-  static std::array<int64_t, kHostKinds> AllLeast() {
-    std::array<int64_t, kHostKinds> least;
-    least.fill(std::numeric_limits<int64_t>::min());
-    return least;
-  }
-  Thread* ThreadOf(int64_t track);
   void Close(Thread& thread, int64_t now);
   void CloseCrossed(Thread& thread, int64_t now);
-  void CountSelf(Thread& thread, size_t kind, int64_t now);
-  void Own(Thread& thread, const HostSlice& slice, uint32_t use);
   bool HasRoom(size_t depth) const { return depth < limits_.depth_max && held_ < limits_.held_max; }
   LaunchPath Enter(Thread& thread, const HostSlice& slice);
-  uint32_t UseOf(const StepNumber& step, const HostSlice& slice);
+  void AddTotal(uint32_t use, int64_t ns);
   void Remember(const HostSlice& slice, LaunchPath& path);
   PathId ForwardOf(const HostSlice& slice);
 
-  StepFinder& steps_;
-  int64_t base_ns_;
-  Limits limits_;
+  CallLimits limits_;
   CallPaths& paths_;
-  HostUse& uses_;
   SyncCalls& syncs_;
   GraphCaptures& graphs_;
-  // The rows of sums that were found last, all of one step: most slices are of a few names.
-  struct NearUse {
-    int64_t event_name = -1;
-    int64_t args_text = 0;
-    HostKind kind = HostKind::kOperator;
-    uint32_t use = 0;
-  };
-  static constexpr size_t kNearUses = 512;  // a power of two
-  StepNumber near_step_;
-  std::vector<NearUse> near_uses_ = std::vector<NearUse>(kNearUses);
+  std::vector<int64_t> totals_ns_;
   RecentPaths by_external_id_;
   RecentPaths by_sequence_;
   std::vector<int64_t> forward_tracks_;                    // that have sequence numbers
   std::unordered_map<int64_t, int64_t> track_of_forward_;  // "Fwd thread id" -> track
-  std::unordered_map<int64_t, Thread> threads_;
+  TrackThreads<Thread> threads_;
   size_t held_ = 0;
-  int64_t last_track_ = 0;
-  Thread* last_thread_ = nullptr;
 };
 
 }  // namespace tracedb

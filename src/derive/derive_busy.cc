@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "derive/busy_tables.h"
+#include "derive/busy/busy_tables.h"
 
 namespace tracedb {
 namespace {

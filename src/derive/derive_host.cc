@@ -5,6 +5,7 @@
 #include <bit>
 #include <utility>
 
+#include "derive/gathered/lot_taker.h"
 #include "derive/gathered/slices_ahead.h"
 #include "tracedb/pages/record_encoder.h"
 
@@ -40,29 +41,57 @@ void AddId(RecordEncoder& record, int64_t id) { id != 0 ? record.Int(id) : recor
 
 }  // namespace
 
-HostDerivation::HostDerivation(StepFinder steps, int64_t base_ns, const HostLimits& limits,
+HostDerivation::HostDerivation(StepFinder steps, int64_t base_ns, const LoadLimits& limits,
                                std::filesystem::path folder)
     : steps_(std::move(steps)),
-      paths_(PathsMax(limits)),
-      host_uses_(limits.host_use_bytes_max / HostUse::kBytesEach),
-      kernel_uses_(limits.kernel_use_bytes_max / KernelUse::kBytesEach),
-      syncs_(limits.sync_call_bytes_max / SyncCalls::kBytesEach,
-             limits.sync_use_bytes_max / SyncUse::kBytesEach),
-      graphs_(std::move(folder), limits.graph_call_bytes_max),
-      nest_(steps_, base_ns, {.recent = RecentMax(limits)}, paths_, host_uses_, syncs_, graphs_) {}
+      paths_(PathsMax(limits.host)),
+      host_uses_(limits.host.host_use_bytes_max / HostUse::kBytesEach),
+      kernel_uses_(limits.host.kernel_use_bytes_max / KernelUse::kBytesEach),
+      syncs_(limits.host.sync_call_bytes_max / SyncCalls::kBytesEach,
+             limits.host.sync_use_bytes_max / SyncUse::kBytesEach),
+      graphs_(std::move(folder), limits.host.graph_call_bytes_max),
+      times_(steps_, base_ns, {.recent = RecentMax(limits.host)}, host_uses_),
+      nest_({.recent = RecentMax(limits.host)}, paths_, syncs_, graphs_),
+      has_cores_to_spare_(limits.has_cores_to_spare()) {}
 
 Status HostDerivation::ReadSlices(const HostSlices& slices, const TimeRule& times,
                                   LaunchCalls& calls) {
   SlicesAhead ahead(slices);
-  const CallNesting::TakeCall take = [&calls](const LaunchCall& call) { return calls.Add(call); };
-  const auto add = [&](std::span<const HostSlice> lot) -> Status {
-    for (const HostSlice& slice : lot) {
-      if (times.KeepsHost(slice.ts, slice.dur)) TRACEDB_TRY(nest_.Add(slice, take));
-    }
-    return Done{};
+  struct CountedLot {
+    SlicesAhead::Lot slices;
+    std::vector<CallUse> counted;
   };
-  TRACEDB_TRY(ahead.ForEach(add));
-  nest_.Finish();
+  const CallNesting::TakeCall take = [&calls](const LaunchCall& call) { return calls.Add(call); };
+  LotTaker<CountedLot> nesting(has_cores_to_spare_, [&](CountedLot& lot) -> Status {
+    for (size_t i = 0; i < lot.slices.size(); ++i) {
+      TRACEDB_TRY(nest_.Add(lot.slices[i], lot.counted[i], take));
+    }
+    ahead.Return(std::move(lot.slices));
+    return Done{};
+  });
+  while (auto lot = ahead.Next()) {
+    if (!has_cores_to_spare_) {
+      for (const HostSlice& slice : *lot) {
+        if (times.KeepsHost(slice.ts, slice.dur)) TRACEDB_TRY(nest_.Add(slice, times_.Add(slice), take));
+      }
+      ahead.Return(std::move(*lot));
+      continue;
+    }
+    std::erase_if(*lot, [&times](const HostSlice& slice) {
+      return !times.KeepsHost(slice.ts, slice.dur);
+    });
+    std::vector<CallUse> counted;
+    counted.reserve(lot->size());
+    for (const HostSlice& slice : *lot) counted.push_back(times_.Add(slice));
+    TRACEDB_TRY(nesting.Give({std::move(*lot), std::move(counted)}));
+  }
+  TRACEDB_TRY(ahead.status());
+  TRACEDB_TRY(nesting.Finish());
+  times_.Finish();
+  const std::vector<int64_t>& totals_ns = nest_.totals_ns();
+  for (uint32_t use = 0; use < totals_ns.size(); ++use) {
+    host_uses_[use].total_ns = totals_ns[use];
+  }
   return graphs_.Finish();
 }
 

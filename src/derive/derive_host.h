@@ -10,6 +10,7 @@
 
 #include "derive/call_nesting.h"
 #include "derive/call_paths.h"
+#include "derive/call_times.h"
 #include "derive/graphs/graph_captures.h"
 #include "derive/host_use.h"
 #include "derive/launch_table.h"
@@ -30,7 +31,7 @@ namespace tracedb {
 class HostDerivation {
  public:
   // `base_ns` is what to add to a row's ts; `folder` is for what does not fit in memory.
-  HostDerivation(StepFinder steps, int64_t base_ns, const HostLimits& limits,
+  HostDerivation(StepFinder steps, int64_t base_ns, const LoadLimits& limits,
                  std::filesystem::path folder);
 
   // Goes through the slices; adds the calls that have a correlation to `calls`.
@@ -77,7 +78,9 @@ class HostDerivation {
   KernelUse kernel_uses_;
   SyncCalls syncs_;
   GraphCaptures graphs_;
+  CallTimes times_;
   CallNesting nest_;
+  bool has_cores_to_spare_;
   StepNumber pending_step_;
   std::unordered_map<uint64_t, Pending> pending_;  // of one step, by both paths
 };

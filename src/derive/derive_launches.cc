@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tracedb/base/run_caught.h"
+#include "tracedb/pages/record_encoder.h"
 #include "tracedb/schema/event_tables.h"
 
 namespace tracedb {
@@ -65,7 +66,7 @@ LaunchDerivation::LaunchDerivation(const Input& input, StepFinder steps, const L
       communication_(folder_, limits.communication_bytes_max) {}
 
 Status LaunchDerivation::ReadHost(LaunchCalls& calls) {
-  host_ = std::make_unique<HostDerivation>(steps_, input_.base_ns, limits_.host, folder_);
+  host_ = std::make_unique<HostDerivation>(steps_, input_.base_ns, limits_, folder_);
   return host_->ReadSlices(input_.host_slices, input_.times, calls);
 }
 
@@ -153,20 +154,21 @@ Status LaunchDerivation::AddLaunch(const Output& output, const GpuActivity& acti
 }
 
 Status LaunchDerivation::CountAndStore(std::span<const Launch> launches, RowStore& rows,
-                                       size_t table) {
+                                       size_t table) const {
+  RecordEncoder record;
   for (const Launch& launch : launches) {
     const bool known = launch.slice_id != 0;
     host_->Count(launch.event_name, launch.gpu_ns, launch.path, launch.step);
     if (!known && !launch.step.has_value() && launch.path.path == 0) continue;
-    record_.Reset();
-    record_.Null();
-    known ? record_.Int(launch.slice_id) : record_.Null();
-    known ? record_.Int(launch.launch_ns) : record_.Null();
-    launch.step.has_value() ? record_.Int(*launch.step) : record_.Null();
+    record.Reset();
+    record.Null();
+    known ? record.Int(launch.slice_id) : record.Null();
+    known ? record.Int(launch.launch_ns) : record.Null();
+    launch.step.has_value() ? record.Int(*launch.step) : record.Null();
     for (const PathId id : {launch.path.path, launch.path.forward}) {
-      id != 0 ? record_.Int(input_.first_path + id - 1) : record_.Null();
+      id != 0 ? record.Int(input_.first_path + id - 1) : record.Null();
     }
-    TRACEDB_TRY(rows.Append(table, launch.activity_id, record_.Finish()));
+    TRACEDB_TRY(rows.Append(table, launch.activity_id, record.Finish()));
   }
   return Done{};
 }

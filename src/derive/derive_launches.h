@@ -21,7 +21,6 @@
 #include "tracedb/derive/gathered/host_slices.h"
 #include "tracedb/derive/time_rule.h"
 #include "tracedb/memory/load_limits.h"
-#include "tracedb/pages/record_encoder.h"
 #include "tracedb/pages/row_store.h"
 
 namespace tracedb {
@@ -76,7 +75,7 @@ class LaunchDerivation {
     StepNumber step;
     LaunchPath path;
   };
-  using Launches = LotTaker<Launch>;
+  using Launches = ItemTaker<Launch>;
   struct Output {
     Launches& launches;
     const Take& take;
@@ -86,7 +85,7 @@ class LaunchDerivation {
   Status WriteLots(const LaunchCalls& calls, const Output& output);
   Status WriteLot(const Output& output, LaunchTable& launches, size_t first, size_t end);
   Status AddLaunch(const Output& output, const GpuActivity& activity, const LaunchCall& call);
-  Status CountAndStore(std::span<const Launch> launches, RowStore& rows, size_t table);
+  Status CountAndStore(std::span<const Launch> launches, RowStore& rows, size_t table) const;
   Result<Parallelism> ParallelismOf(const GpuActivity& activity, const LaunchPath& path,
                                     const CommunicationKernel& kernel);
 
@@ -96,7 +95,6 @@ class LaunchDerivation {
   std::filesystem::path folder_;
   CommunicationKernels communication_;
   std::unique_ptr<HostDerivation> host_;
-  RecordEncoder record_;
 };
 
 }  // namespace tracedb

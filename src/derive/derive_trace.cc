@@ -12,6 +12,7 @@
 #include <optional>
 #include <utility>
 
+#include "derive/busy_rows.h"
 #include "derive/collectives/collective_facts.h"
 #include "derive/collectives/derive_collectives.h"
 #include "derive/derive_launches.h"
@@ -33,7 +34,7 @@ namespace {
 
 // More tracks, and more than there is room for, are left to SQLite.
 constexpr int64_t kTracksMax = 65536;
-static_assert(kTracksMax - 1 <= std::numeric_limits<decltype(SortEntry::track_place)>::max());
+static_assert(kTracksMax - 1 <= std::numeric_limits<decltype(SortEntry::stream)>::max());
 constexpr size_t kFewActivities = 16384;
 constexpr size_t kTrackBytes = 64;    // a track's numbers, and counts while they are sorted
 constexpr size_t kStreamBytes = 320;  // sums of a stream and of its device
@@ -94,11 +95,8 @@ class TraceDerivation {
   ActivityOrder TrackOrder() const;
   ActivityOrder CorrelationOrder() const;
   std::vector<SliceOrder> LongOrders() const;
-  PartitionActivity ForPartition(const SortEntry& entry);
   Status NoteBusy(const GpuActivity& activity, const LaunchFacts& facts);
   Status DeriveBusyTime();
-  Status StoreSegments(IndexAppender& rows, std::string_view device,
-                       std::vector<BusySegment>& segments);
   Status FillIndexes(IndexSorts& sorts);
   template <typename Gathered>
   Status FillIndex(PageFile& file, const char* name, SortAhead<Gathered>& sorted,
@@ -112,7 +110,6 @@ class TraceDerivation {
   std::vector<Track> tracks_;       // by id
   std::optional<SortBeside> busy_;  // where there are few tracks
   uint32_t busy_place_ = 0;         // of the track of the activity before
-  RecordEncoder record_;
   std::unique_ptr<DerivedUse::Parts> use_ = std::make_unique<DerivedUse::Parts>();
 };
 
@@ -216,7 +213,7 @@ Status TraceDerivation::NoteBusy(const GpuActivity& activity, const LaunchFacts&
   busy_place_ = PlaceOf(activity.track, busy_place_);
   const Track& track = tracks_[busy_place_];
   if (without_timing || track.stream == kNoStream) return Done{};
-  return busy_->Add({activity.ts, activity.dur, track.device, static_cast<uint16_t>(busy_place_),
+  return busy_->Add({activity.ts, activity.dur, track.device, static_cast<uint16_t>(track.stream),
                      activity.kind, facts.Packed()});
 }
 
@@ -254,90 +251,10 @@ std::vector<TraceDerivation::SliceOrder> TraceDerivation::LongOrders() const {
   return orders;
 }
 
-PartitionActivity TraceDerivation::ForPartition(const SortEntry& entry) {
-  const LaunchFacts facts = LaunchFacts::Unpacked(entry.launch_facts);
-  PartitionActivity activity;
-  activity.start_ns = entry.key + trace_.base_ns;
-  activity.end_ns = activity.start_ns + entry.value;
-  activity.kind = entry.kind == GpuKind::kCompute ? StepPartition::kComputeKind
-                  : entry.kind == GpuKind::kMemory
-                      ? StepPartition::kMemoryKind
-                      : StepPartition::CommunicationKind(facts.parallelism);
-  if (facts.delay_ns.has_value()) activity.launch_ns = activity.start_ns - *facts.delay_ns;
-  StepFinder& steps = launches_->steps();
-  std::optional<StepFinder::Found> step;
-  if (activity.launch_ns.has_value()) step = steps.Find(*activity.launch_ns);
-  if (!step.has_value()) step = steps.Find(activity.start_ns);
-  if (step.has_value()) {
-    activity.step = step->step;
-    activity.step_place = step->place;
-  }
-  activity.thread = facts.thread;
-  return activity;
-}
-
 Status TraceDerivation::DeriveBusyTime() {
-  TRACEDB_ASSIGN(file, PageFile::Open(db_.path(), {}));
-  const uint32_t root = EmptyDatabase::RootPages({"_busy_segment"}).front();
-  TRACEDB_ASSIGN(rows, IndexAppender::Create(*file, root));  // the table is its key's index
-  uint32_t device = 0;
-  std::vector<BusySegment> segments;
-  use_->steps.emplace(db_.path().parent_path(), limits_.step_bytes_max);
-  std::vector<StepUse> stretches;
-  const auto partition = [this] {
-    const size_t places = std::min(launches_->steps().numbers(), 8 * limits_.step_bytes_max);
-    return StepPartition(launches_->host().syncs(), trace_.base_ns, places);
-  };
-  StepPartition steps = partition();
-  const auto store_steps = [&]() -> Status {
-    for (const StepUse& use : stretches) TRACEDB_TRY(use_->steps->Add(device, use));
-    stretches.clear();
-    return Done{};
-  };
-  const auto store = [&] { return StoreSegments(rows, use_->devices[device].device, segments); };
-  const auto finish = [&]() -> Status {
-    if (use_->devices.empty()) return Done{};
-    use_->devices[device].use.Finish(segments);
-    steps.Finish(stretches);
-    TRACEDB_TRY(store_steps());
-    steps = partition();
-    return store();
-  };
-  const auto take = [&](std::span<const SortEntry> entries) -> Status {
-    for (const SortEntry& entry : entries) {
-      if (entry.group != device) TRACEDB_TRY(finish());
-      device = entry.group;
-      const PartitionActivity activity = ForPartition(entry);
-      const BusyInterval interval{{activity.start_ns, activity.end_ns}, entry.kind};
-      use_->streams[tracks_[entry.track_place].stream].use.Add(interval);
-      use_->devices[device].use.Add(interval, segments);
-      if (entry.kind != GpuKind::kWaiting) steps.Add(activity, stretches);
-      if (!stretches.empty()) TRACEDB_TRY(store_steps());
-      if (segments.size() >= 256) TRACEDB_TRY(store());
-    }
-    return Done{};
-  };
-  TRACEDB_TRY(busy_->ForEach(take));
+  const BusyInput input{trace_, launches_->steps(), launches_->host().syncs(), limits_};
+  TRACEDB_TRY(DeriveBusyRows(input, db_.path(), *busy_, *use_));
   busy_.reset();
-  TRACEDB_TRY(finish());
-  TRACEDB_TRY(launches_->steps().status());
-  TRACEDB_TRY(rows.Finish());
-  return file->Finish();
-}
-
-// In the order of the key, as the devices are: trace, device, start.
-Status TraceDerivation::StoreSegments(IndexAppender& rows, std::string_view device,
-                                      std::vector<BusySegment>& segments) {
-  for (const BusySegment& segment : segments) {
-    record_.Reset();
-    record_.Int(trace_.trace_id);
-    record_.NumberOrText(device);
-    record_.Int(segment.start_ns);
-    record_.Int(segment.length());
-    record_.Int(segment.kinds);
-    TRACEDB_TRY(rows.Append(record_.Finish()));
-  }
-  segments.clear();
   return Done{};
 }
 

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "derive/busy_tables.h"
+#include "derive/busy/busy_tables.h"
 #include "derive/derive_busy.h"
 
 namespace tracedb {

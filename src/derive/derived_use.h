@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "derive/busy_use.h"
+#include "derive/busy/busy_use.h"
 #include "derive/derive_host.h"
 #include "derive/step_uses.h"
 #include "tracedb/derive/derive_trace.h"

@@ -1,6 +1,6 @@
 // BusySweep and BusyUnion against a look at every single nanosecond.
 
-#include "derive/busy_sweep.h"
+#include "derive/busy/busy_sweep.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // StreamUse and DeviceUse against a look at every single nanosecond.
 
-#include "derive/busy_use.h"
+#include "derive/busy/busy_use.h"
 
 #include <gtest/gtest.h>
 

@@ -179,7 +179,7 @@ TEST(SortedItems, all_that_an_entry_holds_comes_back) {
       EXPECT_EQ(entry.key, wanted.key);
       EXPECT_EQ(entry.value, wanted.value);
       EXPECT_EQ(entry.group, wanted.group);
-      EXPECT_EQ(entry.track_place, wanted.track_place);
+      EXPECT_EQ(entry.stream, wanted.stream);
       EXPECT_EQ(entry.kind, wanted.kind);
       EXPECT_EQ(entry.launch_facts, wanted.launch_facts);
     }

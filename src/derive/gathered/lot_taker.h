@@ -1,5 +1,5 @@
-// Items are taken in lots while more of them are made: by a thread of its own where cores are to
-// spare, else in between. Of less than a lot it is always in between.
+// Work in two stages at once: what one makes is taken by the other in lots, by a thread of its own
+// where cores are to spare, else in between.
 #pragma once
 
 #include <cstddef>
@@ -15,64 +15,81 @@
 
 namespace tracedb {
 
-template <typename Item>
+// What two threads write at the same time must lie so far apart: processors fetch lines of memory by
+// two, and each write takes them away from the other core.
+inline constexpr size_t kApartBytes = 128;
+
+template <typename Lot>
 class LotTaker {
  public:
-  // Is called with all items, in the order in which they were added; not any more after an error.
-  using Take = std::function<Status(std::span<const Item>)>;
+  // Is called with all lots, in the order in which they were given; not any more after an error.
+  using Take = std::function<Status(Lot&)>;
 
   LotTaker(bool on_thread, Take take)
-      : on_thread_(on_thread), take_(std::move(take)), full_(kLots) {}
-  ~LotTaker() { full_.Close(); }
+      : on_thread_(on_thread), take_(std::move(take)), given_(kLots) {}
+  ~LotTaker() { given_.Close(); }
   LotTaker(const LotTaker&) = delete;
   LotTaker& operator=(const LotTaker&) = delete;
 
-  // An error may be that of an item added before.
-  Status Add(const Item& item) {
-    if (lot_.empty()) lot_.reserve(kLotItems);
-    lot_.push_back(item);
-    return lot_.size() < kLotItems ? Status(Done{}) : HandOn();
+  // An error may be that of a lot given before.
+  Status Give(Lot lot) {
+    if (!on_thread_) return take_(lot);
+    if (!thread_.joinable()) thread_ = std::jthread([this] { TakeAll(); });
+    if (given_.Push(std::move(lot))) return Done{};
+    thread_.join();  // it has ended early: this says why
+    return taken_;
   }
   // Waits until all have been taken. Once, last.
   Status Finish() {
-    if (!thread_.joinable()) return TakeLot();
-    if (!lot_.empty()) TRACEDB_TRY(HandOn());
-    full_.Close();
-    thread_.join();
+    given_.Close();
+    if (thread_.joinable()) thread_.join();
     return taken_;
   }
 
  private:
-  using Lot = std::vector<Item>;
   static constexpr size_t kLots = 4;
-  static constexpr size_t kLotItems = 2048;
 
-  Status TakeLot() {
-    const Status taken = take_(lot_);
-    lot_.clear();
-    return taken;
-  }
-  Status HandOn() {
-    if (!on_thread_) return TakeLot();
-    if (!thread_.joinable()) thread_ = std::jthread([this] { TakeAll(); });
-    if (full_.Push(std::exchange(lot_, {}))) return Done{};
-    thread_.join();  // it has ended early: this says why
-    return taken_;
-  }
   void TakeAll() {
     taken_ = RunCaught([this]() -> Status {
-      while (const auto lot = full_.Pop()) TRACEDB_TRY(take_(*lot));
+      while (auto lot = given_.Pop()) TRACEDB_TRY(take_(*lot));
       return Done{};
     });
-    full_.Close();
+    given_.Close();
   }
 
   const bool on_thread_;
   const Take take_;
-  Lot lot_;  // added, and not handed on yet
-  BoundedQueue<Lot> full_;
+  BoundedQueue<Lot> given_;
   Status taken_ = Done{};  // by the thread, once it has ended
   std::jthread thread_;
+};
+
+// Makes the lots of single items. Of less than a lot none goes to a thread.
+template <typename Item>
+class ItemTaker {
+ public:
+  using Take = std::function<Status(std::span<const Item>)>;
+
+  ItemTaker(bool on_thread, Take take)
+      : take_(std::move(take)),
+        lots_(on_thread, [this](std::vector<Item>& items) { return take_(items); }) {}
+
+  Status Add(const Item& item) {
+    if (items_.empty()) items_.reserve(kLotItems);
+    items_.push_back(item);
+    return items_.size() < kLotItems ? Status(Done{}) : lots_.Give(std::exchange(items_, {}));
+  }
+  Status Finish() {
+    TRACEDB_TRY(lots_.Finish());
+    return take_(items_);
+  }
+
+ private:
+  static constexpr size_t kLotItems = 2048;
+
+  const Take take_;
+  std::vector<Item> items_;  // added, and not given yet
+  LotTaker<std::vector<Item>> lots_;
 };
 
 }  // namespace tracedb

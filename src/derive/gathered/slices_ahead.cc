@@ -6,8 +6,9 @@
 
 namespace tracedb {
 
-SlicesAhead::SlicesAhead(const HostSlices& slices) : reader_(slices), empty_(kLots), full_(kLots) {
-  if (slices.count() <= kFew) return;
+SlicesAhead::SlicesAhead(const HostSlices& slices)
+    : reader_(slices), has_thread_(slices.count() > kFew), empty_(kLots), full_(kLots) {
+  if (!has_thread_) return;
   for (size_t i = 0; i < kLots; ++i) static_cast<void>(empty_.Push(Lot()));
   thread_ = std::jthread([this] {
     read_ = RunCaught([this] { return ReadAll(); });
@@ -37,22 +38,16 @@ Status SlicesAhead::ReadAll() {
   }
 }
 
-Status SlicesAhead::ForEach(const Take& take) {
-  if (!thread_.joinable()) {
-    for (Lot lot;;) {
-      ReadLot(lot);
-      if (lot.empty()) return reader_.status();
-      TRACEDB_TRY(take(lot));
-    }
-  }
-  for (;;) {
-    auto lot = full_.Pop();
-    if (!lot.has_value()) break;
-    TRACEDB_TRY(take(*lot));
-    static_cast<void>(empty_.Push(std::move(*lot)));
-  }
-  thread_.join();
-  return read_;
+std::optional<SlicesAhead::Lot> SlicesAhead::Next() {
+  if (has_thread_) return full_.Pop();
+  Lot lot;
+  ReadLot(lot);
+  read_ = reader_.status();
+  return lot.empty() ? std::nullopt : std::optional(std::move(lot));
+}
+
+void SlicesAhead::Return(Lot lot) {
+  if (has_thread_) static_cast<void>(empty_.Push(std::move(lot)));
 }
 
 }  // namespace tracedb

@@ -3,9 +3,9 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
-#include <span>
+#include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tracedb/base/bounded_queue.h"
@@ -16,18 +16,20 @@ namespace tracedb {
 
 class SlicesAhead {
  public:
-  using Take = std::function<Status(std::span<const HostSlice>)>;
+  using Lot = std::vector<HostSlice>;
 
   explicit SlicesAhead(const HostSlices& slices);
   ~SlicesAhead();
   SlicesAhead(const SlicesAhead&) = delete;
   SlicesAhead& operator=(const SlicesAhead&) = delete;
 
-  // Gives all of them, in lots. Once.
-  Status ForEach(const Take& take);
+  // The next ones; nothing after the last, and when reading failed, as status() tells then.
+  std::optional<Lot> Next();
+  const Status& status() const { return read_; }
+  // Takes a lot back, whose memory is for others. Any thread may.
+  void Return(Lot lot);
 
  private:
-  using Lot = std::vector<HostSlice>;
   static constexpr size_t kLots = 4;
   static constexpr size_t kLotSlices = 2048;
   static constexpr size_t kFew = 8192;  // read before a thread has begun
@@ -36,9 +38,10 @@ class SlicesAhead {
   Status ReadAll();
 
   HostSlices::Reader reader_;
+  const bool has_thread_;
   BoundedQueue<Lot> empty_;
   BoundedQueue<Lot> full_;
-  Status read_ = Done{};  // of the thread, once full_ is closed
+  Status read_ = Done{};  // by the thread before full_ is closed
   std::jthread thread_;
 };
 

@@ -14,15 +14,15 @@ SortedEntries::Row::Row(const SortEntry& entry)
     : group(entry.group),
       key(entry.key),
       value(entry.value),
-      place_and_kind(int64_t{entry.track_place} << kKindBits | static_cast<int64_t>(entry.kind)),
+      stream_and_kind(int64_t{entry.stream} << kKindBits | static_cast<int64_t>(entry.kind)),
       launch_facts(static_cast<int64_t>(entry.launch_facts)) {}
 
 SortEntry SortedEntries::Row::Entry() const {
   return {key,
           value,
           static_cast<uint32_t>(group),
-          static_cast<uint16_t>(place_and_kind >> kKindBits),
-          static_cast<GpuKind>(place_and_kind & ((1 << kKindBits) - 1)),
+          static_cast<uint16_t>(stream_and_kind >> kKindBits),
+          static_cast<GpuKind>(stream_and_kind & ((1 << kKindBits) - 1)),
           static_cast<uint64_t>(launch_facts)};
 }
 

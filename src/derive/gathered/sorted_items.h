@@ -22,7 +22,7 @@ struct SortEntry {
   int64_t value = 0;
   uint32_t group = 0;
   // What busy time needs of an activity; other orders leave it.
-  uint16_t track_place = 0;  // among the trace's tracks
+  uint16_t stream = 0;  // among those of the trace
   GpuKind kind = GpuKind::kCompute;
   uint64_t launch_facts = 0;  // LaunchFacts::Packed()
 };
@@ -47,7 +47,7 @@ class SortedEntries {
  private:
   struct Row {
     int64_t group, key, value;
-    int64_t place_and_kind;
+    int64_t stream_and_kind;
     int64_t launch_facts;
 
     explicit Row(const SortEntry& entry);
@@ -57,7 +57,7 @@ class SortedEntries {
   // By all columns: the order is the same however many fit.
   struct Before {
     static auto Key(const Row& row) {
-      return std::tie(row.group, row.key, row.value, row.place_and_kind, row.launch_facts);
+      return std::tie(row.group, row.key, row.value, row.stream_and_kind, row.launch_facts);
     }
     bool operator()(const Row& a, const Row& b) const { return Key(a) < Key(b); }
   };

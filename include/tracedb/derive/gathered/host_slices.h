@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
 
@@ -33,6 +34,12 @@ struct HostSlice {
   bool has_external_id = false;
   bool has_sequence = false;
 };
+
+inline int64_t EndOf(const HostSlice& slice) {
+  int64_t end;
+  return __builtin_add_overflow(slice.ts, slice.dur, &end) ? std::numeric_limits<int64_t>::max()
+                                                           : end;
+}
 
 // What an event name says of its slices.
 struct HostCall {

@@ -1,4 +1,4 @@
-#include "derive/busy_sweep.h"
+#include "derive/busy/busy_sweep.h"
 
 #include <algorithm>
 #include <cassert>

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "derive/busy_sweep.h"
+#include "derive/busy/busy_sweep.h"
 #include "tracedb/base/interval.h"
 #include "tracedb/schema/event_tables.h"
 

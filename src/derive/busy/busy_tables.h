@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "derive/busy_use.h"
+#include "derive/busy/busy_use.h"
 #include "tracedb/base/result.h"
 #include "tracedb/base/sqlite_db.h"
 

@@ -1,4 +1,4 @@
-#include "derive/busy_tables.h"
+#include "derive/busy/busy_tables.h"
 
 #include <initializer_list>
 #include <utility>
