@@ -36,7 +36,11 @@ class alignas(kApartBytes) CallTimes {
  public:
   // `base_ns` is added to times to find their step. What is passed by reference must outlive it.
   CallTimes(StepFinder& steps, int64_t base_ns, const CallLimits& limits, HostUse& uses)
-      : steps_(steps), base_ns_(base_ns), limits_(limits), uses_(uses), threads_(limits.threads_max) {}
+      : steps_(steps),
+        base_ns_(base_ns),
+        limits_(limits),
+        uses_(uses),
+        threads_(limits.threads_max) {}
 
   // Starts must not fall.
   CallUse Add(const HostSlice& slice);

@@ -72,14 +72,14 @@ Status HostDerivation::ReadSlices(const HostSlices& slices, const TimeRule& time
   while (auto lot = ahead.Next()) {
     if (!has_cores_to_spare_) {
       for (const HostSlice& slice : *lot) {
-        if (times.KeepsHost(slice.ts, slice.dur)) TRACEDB_TRY(nest_.Add(slice, times_.Add(slice), take));
+        if (times.KeepsHost(slice.ts, slice.dur))
+          TRACEDB_TRY(nest_.Add(slice, times_.Add(slice), take));
       }
       ahead.Return(std::move(*lot));
       continue;
     }
-    std::erase_if(*lot, [&times](const HostSlice& slice) {
-      return !times.KeepsHost(slice.ts, slice.dur);
-    });
+    std::erase_if(
+        *lot, [&times](const HostSlice& slice) { return !times.KeepsHost(slice.ts, slice.dur); });
     std::vector<CallUse> counted;
     counted.reserve(lot->size());
     for (const HostSlice& slice : *lot) counted.push_back(times_.Add(slice));

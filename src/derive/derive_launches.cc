@@ -1,6 +1,7 @@
 #include "derive/derive_launches.h"
 
 #include <algorithm>
+#include <deque>
 #include <future>
 #include <utility>
 
@@ -19,6 +20,7 @@ constexpr int kDelayAt = kParallelismAt + 3;
 constexpr int64_t kDelayMax = (int64_t{1} << (63 - kDelayAt)) - 1;
 
 constexpr size_t kLotActivities = 16384;
+constexpr size_t kLotsAhead = 3;   // looked up at a time
 constexpr size_t kOffersEach = 6;  // calls that are read for an activity; traces have about two
 
 CommunicationKernel CommunicationOf(const GpuActivity& activity, const LaunchCall& call,
@@ -72,35 +74,45 @@ Status LaunchDerivation::ReadHost(LaunchCalls& calls) {
 
 Status LaunchDerivation::Write(const LaunchCalls& calls, RowStore& rows, size_t table,
                                const Take& take) {
-  Launches launches(limits_.has_cores_to_spare(), [&](std::span<const Launch> lot) {
-    return CountAndStore(lot, rows, table);
-  });
+  Launches launches(limits_.has_cores_to_spare(),
+                    [&](std::span<const Launch> lot) { return CountAndStore(lot, rows, table); });
   TRACEDB_TRY(WriteLots(calls, {launches, take}));
   return launches.Finish();
 }
 
-// A lot of activities at a time, whose launches stay in a core's cache; one lot is looked up while
-// the rows of the one before are written. Where activities do not come in the order of their
-// launches, most calls are read for each lot: then lots grow, as far as memory allows.
+// A lot of activities at a time, whose launches stay in a core's cache; while one is gone through
+// the next ones are looked up. Where activities do not come in the order of their launches, most
+// calls are read for each lot: then lots grow, as far as memory allows.
 Status LaunchDerivation::WriteLots(const LaunchCalls& calls, const Output& output) {
+  struct Lot {
+    size_t first, end;
+    std::future<Result<LaunchTable>> launches;
+  };
   const size_t count = input_.activities.count();
+  // Tables of two lots have room at the same time, of smaller ones more.
   const size_t lot_max = limits_.launch_lot_bytes_max / LaunchTable::kBytesEach / 2;
-  size_t lot = std::min(kLotActivities, lot_max);
-  size_t end = std::min(count, lot);
-  Result<LaunchTable> launches = LookUp(calls, 0, end);
-  for (size_t first = 0; first < count;) {
-    TRACEDB_TRY(launches);
-    if (launches.value().offers() > kOffersEach * lot) lot = std::min(2 * lot, lot_max);
-    const size_t next_end = std::min(count, end + lot);
-    std::future<Result<LaunchTable>> next;
-    if (end < count) {
-      next = std::async(std::launch::async, [this, &calls, end, next_end] {
-        return RunCaught([&] { return LookUp(calls, end, next_end); });
-      });
-    }
-    TRACEDB_TRY(WriteLot(output, launches.value(), first, end));
-    if (next.valid()) launches = next.get();
-    first = std::exchange(end, next_end);
+  size_t size = std::min(kLotActivities, lot_max);
+  size_t begun = 0;  // of the activities
+  std::deque<Lot> lots;
+  const auto begin_next = [&] {
+    const size_t first = begun;
+    begun = std::min(count, begun + size);
+    const bool is_only = begun - first == count;
+    auto launches = std::async(is_only ? std::launch::deferred : std::launch::async,
+                               [this, &calls, first, end = begun] {
+                                 return RunCaught([&] { return LookUp(calls, first, end); });
+                               });
+    lots.push_back({first, begun, std::move(launches)});
+  };
+  const size_t ahead = limits_.has_cores_to_spare() ? kLotsAhead : 1;
+  while (begun < count || !lots.empty()) {
+    while (begun < count && lots.size() < std::min(ahead + 1, 2 * lot_max / size)) begin_next();
+    Lot lot = std::move(lots.front());
+    lots.pop_front();
+    TRACEDB_ASSIGN(launches, lot.launches.get());
+    const size_t activities = lot.end - lot.first;
+    if (launches.offers() > kOffersEach * activities) size = std::min(2 * size, lot_max);
+    TRACEDB_TRY(WriteLot(output, launches, lot.first, lot.end));
   }
   return steps_.status();
 }

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <span>
 #include <optional>
+#include <span>
 
 #include "derive/collectives/collective_facts.h"
 #include "derive/collectives/communication_kernels.h"
@@ -54,7 +54,8 @@ class LaunchDerivation {
   // First what the host called, which writes nothing; then the launches, to the table that `rows`
   // has under `table`.
   Status ReadHost(LaunchCalls& calls);
-  // `take` is told, in the calling thread, of each activity whose time is possible, in the order of their ids.
+  // `take` is told, in the calling thread, of each activity whose time is possible, in the order of
+  // their ids.
   using Take = std::function<Status(const GpuActivity&, const LaunchFacts&)>;
   Status Write(const LaunchCalls& calls, RowStore& rows, size_t table, const Take& take);
 

@@ -88,7 +88,7 @@ struct LoadLimits {
   unsigned parsers = 1;          // threads that parse
   // Whether more threads than two have a core each while what the file tells is worked out.
   bool has_cores_to_spare() const { return parsers > 2; }
-  int depth_max = 1000;          // brackets open in one event; what SQLite's JSON can read
+  int depth_max = 1000;  // brackets open in one event; what SQLite's JSON can read
 
   static constexpr size_t kMemoryBytesDefault = size_t{128} << 20;
   static constexpr size_t kMemoryBytesMin = size_t{32} << 20;

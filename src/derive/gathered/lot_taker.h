@@ -15,8 +15,8 @@
 
 namespace tracedb {
 
-// What two threads write at the same time must lie so far apart: processors fetch lines of memory by
-// two, and each write takes them away from the other core.
+// What two threads write at the same time must lie so far apart: processors fetch lines of memory
+// by two, and each write takes them away from the other core.
 inline constexpr size_t kApartBytes = 128;
 
 template <typename Lot>
