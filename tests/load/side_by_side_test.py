@@ -23,6 +23,7 @@ from crash_states import Database, ended, hash_rows, integrity, logical  # noqa:
 from test_check import temporary_folder  # noqa: E402
 
 JOBS = ["--jobs", "3", "--memory", "128M"]
+THREADS = ["--jobs", "1", "--threads", "4"]  # so many that stages of deriving have threads as well
 PROMPT_S = 600
 
 
@@ -65,14 +66,14 @@ def problems_of(database, wanted, status, said, expected_status=0):
 
 
 def same_as_in_turn(checks, options, name, inputs, arguments=(), expected_status=0, more=()):
-    """`inputs` side by side, and as many at a time as the program chooses, against the same in
-    turn; `more` is loaded before, by all."""
+    """`inputs` side by side, as many at a time as the program chooses, and each on more threads,
+    against the same in turn; `more` is loaded before, by all."""
     wanted = Database(options.place(f"turn {name}"), options)
     if more:
         wanted.ingest([*more])
     status, said = wanted.ingest([*arguments, "--jobs", "1", *inputs])
     problems = [] if status == expected_status else [f"in turn: exit {status}: {said}"]
-    for place, jobs in (("side", JOBS), ("chosen", [])):
+    for place, jobs in (("side", JOBS), ("chosen", []), ("threads", THREADS)):
         found = Database(options.place(f"{place} {name}"), options)
         if more:
             found.ingest([*more])
