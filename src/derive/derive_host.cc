@@ -70,10 +70,10 @@ Status HostDerivation::ReadSlices(const HostSlices& slices, const TimeRule& time
     return Done{};
   });
   while (auto lot = ahead.Next()) {
-    if (!has_cores_to_spare_) {
+    if (!has_cores_to_spare_) {  // one slice after the other: each is in the cache for both
       for (const HostSlice& slice : *lot) {
-        if (times.KeepsHost(slice.ts, slice.dur))
-          TRACEDB_TRY(nest_.Add(slice, times_.Add(slice), take));
+        if (!times.KeepsHost(slice.ts, slice.dur)) continue;
+        TRACEDB_TRY(nest_.Add(slice, times_.Add(slice), take));
       }
       ahead.Return(std::move(*lot));
       continue;

@@ -77,7 +77,7 @@ TEST(SortedRuns, no_order_at_all) {
 TEST(SortedRuns, threads_in_turn) {
   std::mt19937_64 random(11);
   for (const int64_t threads : {2, 5, 16, 17, 40, 100}) {
-    for (const uint64_t late : {0, 50}) {
+    for (const uint64_t late : {uint64_t{0}, uint64_t{50}}) {
       std::vector<RunRow> rows;
       std::vector<int64_t> at(static_cast<size_t>(threads));
       for (int64_t i = 0; i < 60'000; ++i) {
