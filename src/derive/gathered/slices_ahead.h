@@ -26,7 +26,8 @@ class SlicesAhead {
   // The next ones; nothing after the last, and when reading failed, as status() tells then.
   std::optional<Lot> Next();
   const Status& status() const { return read_; }
-  // Takes a lot back, whose memory is for others. Any thread may.
+  // Takes a lot back, whose memory is for others: there are kLots, and reading waits for one. Any
+  // thread may.
   void Return(Lot lot);
 
  private:
