@@ -56,7 +56,7 @@ HostDerivation::HostDerivation(StepFinder steps, int64_t base_ns, const LoadLimi
 
 Status HostDerivation::ReadSlices(const HostSlices& slices, const TimeRule& times,
                                   LaunchCalls& calls) {
-  SlicesAhead ahead(slices);
+  SlicesAhead ahead(slices, has_cores_to_spare_);
   struct CountedLot {
     SlicesAhead::Lot slices;
     std::vector<CallUse> counted;

@@ -111,7 +111,7 @@ class SlicesAheadTest : public testing::TestWithParam<int64_t> {
 };
 
 TEST_P(SlicesAheadTest, all_slices_in_order) {
-  SlicesAhead ahead(slices_);
+  SlicesAhead ahead(slices_, true);
   int64_t id = 0;
   while (auto lot = ahead.Next()) {
     for (const HostSlice& slice : *lot) {
@@ -127,7 +127,7 @@ TEST_P(SlicesAheadTest, all_slices_in_order) {
 
 TEST_P(SlicesAheadTest, may_be_left_at_any_time) {
   for (const bool take_one : {false, true}) {
-    SlicesAhead ahead(slices_);
+    SlicesAhead ahead(slices_, false);
     if (!take_one) continue;
     EXPECT_EQ(ahead.Next().has_value(), GetParam() > 0);
   }

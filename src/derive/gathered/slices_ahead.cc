@@ -6,10 +6,14 @@
 
 namespace tracedb {
 
-SlicesAhead::SlicesAhead(const HostSlices& slices)
-    : reader_(slices), has_thread_(slices.count() > kFew), empty_(kLots), full_(kLots) {
+SlicesAhead::SlicesAhead(const HostSlices& slices, bool in_stages)
+    : reader_(slices),
+      has_thread_(slices.count() > kFew),
+      empty_(kLotsInStages),
+      full_(kLotsInStages) {
   if (!has_thread_) return;
-  for (size_t i = 0; i < kLots; ++i) static_cast<void>(empty_.Push(Lot()));
+  for (size_t i = 0; i < (in_stages ? kLotsInStages : kLots); ++i)
+    static_cast<void>(empty_.Push(Lot()));
   thread_ = std::jthread([this] {
     read_ = RunCaught([this] { return ReadAll(); });
     full_.Close();

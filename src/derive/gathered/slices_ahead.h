@@ -18,7 +18,8 @@ class SlicesAhead {
  public:
   using Lot = std::vector<HostSlice>;
 
-  explicit SlicesAhead(const HostSlices& slices);
+  // `in_stages`: whoever takes lots hands them on to another thread, so that more are on their way.
+  SlicesAhead(const HostSlices& slices, bool in_stages);
   ~SlicesAhead();
   SlicesAhead(const SlicesAhead&) = delete;
   SlicesAhead& operator=(const SlicesAhead&) = delete;
@@ -26,12 +27,13 @@ class SlicesAhead {
   // The next ones; nothing after the last, and when reading failed, as status() tells then.
   std::optional<Lot> Next();
   const Status& status() const { return read_; }
-  // Takes a lot back, whose memory is for others: there are kLots, and reading waits for one. Any
+  // Takes a lot back, whose memory is for others: there are a few, and reading waits for one. Any
   // thread may.
   void Return(Lot lot);
 
  private:
   static constexpr size_t kLots = 4;
+  static constexpr size_t kLotsInStages = 8;
   static constexpr size_t kLotSlices = 2048;
   static constexpr size_t kFew = 8192;  // read before a thread has begun
 
