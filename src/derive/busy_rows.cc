@@ -8,6 +8,7 @@
 #include "derive/derive_launches.h"
 #include "derive/gathered/lot_taker.h"
 #include "derive/step_partition.h"
+#include "tracedb/base/apart_bytes.h"
 #include "tracedb/pages/index_appender.h"
 #include "tracedb/pages/page_file.h"
 #include "tracedb/pages/record_encoder.h"

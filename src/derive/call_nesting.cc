@@ -11,15 +11,13 @@ constexpr size_t kForwardTracksMax = 64;  // threads that run forward passes
 
 }  // namespace
 
-CallNesting::CallNesting(const CallLimits& limits, CallPaths& paths, SyncCalls& syncs,
-                         GraphCaptures& graphs)
-    : limits_(limits),
-      paths_(paths),
+CallNesting::CallNesting(size_t recent, CallPaths& paths, SyncCalls& syncs, GraphCaptures& graphs)
+    : paths_(paths),
       syncs_(syncs),
       graphs_(graphs),
-      by_external_id_(limits.recent),
-      by_sequence_(limits.recent),
-      threads_(limits.threads_max) {}
+      by_external_id_(recent),
+      by_sequence_(recent),
+      threads_(limits_.threads_max) {}
 
 void CallNesting::Close(Thread& thread, int64_t now) {
   std::vector<Open>& open = thread.open;

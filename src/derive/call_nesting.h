@@ -16,11 +16,11 @@
 
 #include "derive/call_paths.h"
 #include "derive/call_times.h"
-#include "derive/gathered/lot_taker.h"
 #include "derive/graphs/graph_captures.h"
 #include "derive/launch_table.h"
 #include "derive/sync_calls.h"
 #include "derive/track_threads.h"
+#include "tracedb/base/apart_bytes.h"
 #include "tracedb/derive/gathered/host_slices.h"
 #include "tracedb/memory/number_hash.h"
 #include "tracedb/memory/zeroed_array.h"
@@ -92,8 +92,9 @@ class alignas(kApartBytes) CallNesting {
  public:
   using TakeCall = std::function<Status(const LaunchCall&)>;
 
-  // What is passed by reference must outlive it.
-  CallNesting(const CallLimits& limits, CallPaths& paths, SyncCalls& syncs, GraphCaptures& graphs);
+  // `recent`: so many operators are remembered by number; a power of two. What is passed by
+  // reference must outlive it.
+  CallNesting(size_t recent, CallPaths& paths, SyncCalls& syncs, GraphCaptures& graphs);
 
   // Starts must not fall. `counted`: what CallTimes says of the slice. Gives `take` a call that has
   // a correlation.
@@ -127,7 +128,7 @@ class alignas(kApartBytes) CallNesting {
   void Remember(const HostSlice& slice, LaunchPath& path);
   PathId ForwardOf(const HostSlice& slice);
 
-  CallLimits limits_;
+  const CallLimits limits_;
   CallPaths& paths_;
   SyncCalls& syncs_;
   GraphCaptures& graphs_;

@@ -11,18 +11,18 @@
 #include <limits>
 #include <vector>
 
-#include "derive/gathered/lot_taker.h"
 #include "derive/host_use.h"
 #include "derive/step_finder.h"
 #include "derive/track_threads.h"
+#include "tracedb/base/apart_bytes.h"
 #include "tracedb/derive/gathered/host_slices.h"
 
 namespace tracedb {
 
+// Of CallTimes and CallNesting, each by itself.
 struct CallLimits {
-  size_t recent = 0;          // operators that are remembered by number; a power of two
   size_t depth_max = 1024;    // of a thread; what is deeper belongs to the deepest that is kept
-  size_t threads_max = 4096;  // what is on others is on no path
+  size_t threads_max = 4096;  // what is on others has no own time, and is on no path
   size_t held_max = 65536;    // slices that are open, of all threads
 };
 
@@ -35,12 +35,8 @@ struct CallUse {
 class alignas(kApartBytes) CallTimes {
  public:
   // `base_ns` is added to times to find their step. What is passed by reference must outlive it.
-  CallTimes(StepFinder& steps, int64_t base_ns, const CallLimits& limits, HostUse& uses)
-      : steps_(steps),
-        base_ns_(base_ns),
-        limits_(limits),
-        uses_(uses),
-        threads_(limits.threads_max) {}
+  CallTimes(StepFinder& steps, int64_t base_ns, HostUse& uses)
+      : steps_(steps), base_ns_(base_ns), uses_(uses), threads_(limits_.threads_max) {}
 
   // Starts must not fall.
   CallUse Add(const HostSlice& slice);
@@ -68,7 +64,7 @@ class alignas(kApartBytes) CallTimes {
 
   StepFinder& steps_;
   int64_t base_ns_;
-  CallLimits limits_;
+  const CallLimits limits_;
   HostUse& uses_;
   // The rows of sums that were found last, all of one step: most slices are of a few names.
   struct NearUse {

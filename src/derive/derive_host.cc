@@ -50,8 +50,8 @@ HostDerivation::HostDerivation(StepFinder steps, int64_t base_ns, const LoadLimi
       syncs_(limits.host.sync_call_bytes_max / SyncCalls::kBytesEach,
              limits.host.sync_use_bytes_max / SyncUse::kBytesEach),
       graphs_(std::move(folder), limits.host.graph_call_bytes_max),
-      times_(steps_, base_ns, {.recent = RecentMax(limits.host)}, host_uses_),
-      nest_({.recent = RecentMax(limits.host)}, paths_, syncs_, graphs_),
+      times_(steps_, base_ns, host_uses_),
+      nest_(RecentMax(limits.host), paths_, syncs_, graphs_),
       has_cores_to_spare_(limits.has_cores_to_spare()) {}
 
 Status HostDerivation::ReadSlices(const HostSlices& slices, const TimeRule& times,
@@ -61,6 +61,8 @@ Status HostDerivation::ReadSlices(const HostSlices& slices, const TimeRule& time
     SlicesAhead::Lot slices;
     std::vector<CallUse> counted;
   };
+  // Or nobody would be told of an error: those that it leaves are not for reading any more.
+  static_assert(SlicesAhead::kLotsInStages > LotTaker<CountedLot>::kLots + 1);
   const CallNesting::TakeCall take = [&calls](const LaunchCall& call) { return calls.Add(call); };
   LotTaker<CountedLot> nesting(has_cores_to_spare_, [&](CountedLot& lot) -> Status {
     for (size_t i = 0; i < lot.slices.size(); ++i) {

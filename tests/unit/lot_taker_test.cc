@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <new>
 #include <optional>
@@ -131,6 +132,22 @@ TEST_P(SlicesAheadTest, may_be_left_at_any_time) {
     if (!take_one) continue;
     EXPECT_EQ(ahead.Next().has_value(), GetParam() > 0);
   }
+}
+
+// What an error leaves comes back to nobody; whoever reads on is told all the same.
+TEST_P(SlicesAheadTest, an_error_of_the_second_stage_ends_it) {
+  SlicesAhead ahead(slices_, true);
+  LotTaker<SlicesAhead::Lot> taker(true, [](SlicesAhead::Lot&) -> Status {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // so that lots wait for it
+    return Error{ErrorKind::kOutput, "no", ""};
+  });
+  Status given = Done{};
+  while (given.ok()) {
+    auto lot = ahead.Next();
+    given = lot.has_value() ? taker.Give(std::move(*lot)) : taker.Finish();
+    if (!lot.has_value()) break;
+  }
+  EXPECT_EQ(given.ok(), GetParam() == 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Counts, SlicesAheadTest, testing::Values(0, 5, 8192, 8193, 60'000));

@@ -96,6 +96,19 @@ TEST(SortedRuns, threads_in_turn) {
   }
 }
 
+// Then nothing is sorted: each thread is a run of its own.
+TEST(SortedRuns, a_thread_a_run) {
+  for (const size_t threads : {size_t{1}, size_t{2}, size_t{16}}) {
+    Runs runs(Space(1 << 20));
+    for (int64_t i = 0; i < 50'000; ++i) {
+      const int64_t thread = i * 7 % static_cast<int64_t>(threads);
+      ASSERT_TRUE(runs.Add({thread * 1'000'000 + i, 1, i, 0}).ok());
+    }
+    ASSERT_TRUE(runs.Finish().ok());
+    EXPECT_EQ(runs.runs(), threads);
+  }
+}
+
 TEST(SortedRuns, backwards) {
   std::vector<RunRow> rows;
   for (int64_t i = 0; i < 500'000; ++i) rows.push_back({-i, 1, i, 0});

@@ -81,6 +81,8 @@ class SortedRuns {
     return Done{};
   }
 
+  size_t runs() const { return runs_.size(); }
+
   // The rows in order; after Finish().
   class Reader {
    public:

@@ -15,15 +15,13 @@
 
 namespace tracedb {
 
-// What two threads write at the same time must lie so far apart: processors fetch lines of memory
-// by two, and each write takes them away from the other core.
-inline constexpr size_t kApartBytes = 128;
-
 template <typename Lot>
 class LotTaker {
  public:
   // Is called with all lots, in the order in which they were given; not any more after an error.
   using Take = std::function<Status(Lot&)>;
+  // Given and not taken yet, at most; an error leaves them.
+  static constexpr size_t kLots = 4;
 
   LotTaker(bool on_thread, Take take)
       : on_thread_(on_thread), take_(std::move(take)), given_(kLots) {}
@@ -47,8 +45,6 @@ class LotTaker {
   }
 
  private:
-  static constexpr size_t kLots = 4;
-
   void TakeAll() {
     taken_ = RunCaught([this]() -> Status {
       while (auto lot = given_.Pop()) TRACEDB_TRY(take_(*lot));

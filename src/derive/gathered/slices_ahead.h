@@ -17,6 +17,7 @@ namespace tracedb {
 class SlicesAhead {
  public:
   using Lot = std::vector<HostSlice>;
+  static constexpr size_t kLotsInStages = 8;
 
   // `in_stages`: whoever takes lots hands them on to another thread, so that more are on their way.
   SlicesAhead(const HostSlices& slices, bool in_stages);
@@ -33,7 +34,6 @@ class SlicesAhead {
 
  private:
   static constexpr size_t kLots = 4;
-  static constexpr size_t kLotsInStages = 8;
   static constexpr size_t kLotSlices = 2048;
   static constexpr size_t kFew = 8192;  // read before a thread has begun
 

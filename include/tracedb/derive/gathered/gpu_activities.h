@@ -39,8 +39,8 @@ class GpuActivities {
 
   size_t count() const { return rows_.rows(); }
   size_t communication_count() const { return communication_count_; }
-  // Calls `take` with an args text and whether there is an External id, for each of the two that a
-  // communication kernel has: once where few texts differ, else for each kernel.
+  // Calls `take` with the args text of communication kernels and whether they have an External id:
+  // once for each such pair where few texts differ, else for each kernel.
   template <typename Take>
   Status ForEachCommunicationArgs(Take take) const {
     if (communication_args_.size() > kArgsMax) {
