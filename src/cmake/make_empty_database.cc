@@ -1,5 +1,5 @@
 // Run while the program is built: has SQLite make the tables of an empty database, and writes its
-// file's bytes and the root pages of its tables and indexes as a header.
+// file's bytes, the root pages of its tables and indexes, the views and the rules as a header.
 //
 //   make_empty_database HEADER
 
@@ -59,6 +59,39 @@ void WriteParts(std::ostream& out, std::string_view file) {
   }
 }
 
+// A text as a constant that knows its length.
+void WriteText(std::ostream& out, std::string_view text) {
+  out << "std::string_view(";
+  WriteLiteral(out, text);
+  out << ", " << text.size() << ")";
+}
+
+Status WriteRules(std::ostream& out, SqliteDb& db, const char* constant, const char* rules) {
+  out << "\ninline constexpr EmptyDatabase::Rule " << constant << "[] = {\n";
+  TRACEDB_ASSIGN(rows, db.Prepare(std::string("SELECT * FROM ") + rules + " ORDER BY rowid"));
+  for (;;) {
+    TRACEDB_ASSIGN(row, rows.Step());
+    if (!row) break;
+    out << "    {";
+    WriteText(out, rows.Text(0));
+    out << ", ";
+    WriteText(out, rows.Text(1));
+    out << "},\n";
+  }
+  out << "};\n";
+  return Done{};
+}
+
+void WriteViews(std::ostream& out) {
+  out << "\ninline constexpr EmptyDatabase::View kEmptyViews[] = {\n";
+  for (const ViewRow& view : ViewRows()) {
+    out << "    {\"" << view.name << "\", ";
+    WriteText(out, view.sql);
+    out << "},\n";
+  }
+  out << "};\n";
+}
+
 Status WriteHeader(std::ostream& out) {
   TRACEDB_ASSIGN(db, MakeEmpty());
   TRACEDB_ASSIGN(bytes, db.Bytes());
@@ -76,7 +109,11 @@ Status WriteHeader(std::ostream& out) {
     if (!row) break;
     out << "    {\"" << roots.Text(0) << "\", " << roots.Int(1) << "},\n";
   }
-  out << "};\n\n}  // namespace tracedb\n";
+  out << "};\n";
+  TRACEDB_TRY(WriteRules(out, db, "kEmptyKindRules", "kind_rules"));
+  TRACEDB_TRY(WriteRules(out, db, "kEmptyParallelismRules", "parallelism_rules"));
+  WriteViews(out);
+  out << "\n}  // namespace tracedb\n";
   return Done{};
 }
 

@@ -12,6 +12,14 @@ uint64_t EmptyDatabase::bytes() { return kEmptyBytes; }
 
 std::span<const EmptyDatabase::Part> EmptyDatabase::parts() { return kEmptyParts; }
 
+std::span<const EmptyDatabase::View> EmptyDatabase::views() { return kEmptyViews; }
+
+std::span<const EmptyDatabase::Rule> EmptyDatabase::kind_rules() { return kEmptyKindRules; }
+
+std::span<const EmptyDatabase::Rule> EmptyDatabase::parallelism_rules() {
+  return kEmptyParallelismRules;
+}
+
 std::vector<uint32_t> EmptyDatabase::RootPages(const std::vector<std::string>& names) {
   std::vector<uint32_t> pages;
   for (const std::string& name : names) {

@@ -205,8 +205,6 @@ std::string TablesSql() {
   return sql;
 }
 
-std::string_view RulesSql() { return kTablesRulesSql; }
-
 std::string ViewsSql() {
   std::string sql;
   for (const std::string_view file :

@@ -23,7 +23,7 @@ TEST(SchemaSql, views_as_rows_are_what_sqlite_stores) {
       "SELECT name, tbl_name, rootpage, sql FROM sqlite_schema WHERE type = 'view' ORDER BY rowid");
   ASSERT_TRUE(rows.ok());
   size_t count = 0;
-  for (const ViewRow& view : ViewRows()) {
+  for (const EmptyDatabase::View& view : EmptyDatabase::views()) {
     auto row = rows.value().Step();
     ASSERT_TRUE(row.ok() && row.value()) << view.name;
     EXPECT_EQ(rows.value().Text(0), view.name);

@@ -18,11 +18,10 @@ const std::array<ArgsColumn, kArgsColumns>& ArgsColumnOrder(EventTable table);
 // The tables, ready to execute on an empty database; and the views of a finished one. A connection
 // reads all of a database's schema, and most of that is views: while one is made it has none.
 std::string TablesSql();
-// Of them kind_rules and parallelism_rules, with their rows.
-std::string_view RulesSql();
 std::string ViewsSql();
 
-// The same views, each as the row of sqlite_schema that SQLite would make of it.
+// The same views, each as the row of sqlite_schema that SQLite would make of it. What is built has
+// them ready: EmptyDatabase::views().
 struct ViewRow {
   std::string name;
   std::string sql;

@@ -21,7 +21,7 @@
 #include "tracedb/base/database_files.h"
 #include "tracedb/base/folder_sync.h"
 #include "tracedb/schema/database_id.h"
-#include "tracedb/schema/schema_sql.h"
+#include "tracedb/schema/empty_database.h"
 
 namespace tracedb {
 namespace {
@@ -62,6 +62,12 @@ Status LookAtCompanions(const fs::path& database, bool remove) {
     if (remove && unlink(name.c_str()) != 0) return FileError(name, "remove", kFolderAdvice);
   }
   return Done{};
+}
+
+void AddParallelismRule(std::vector<ParallelismRule>& rules, std::string_view pattern,
+                        std::string_view word) {
+  const auto parallelism = ParallelismByName(word);
+  if (parallelism.has_value()) rules.push_back({std::string(pattern), *parallelism});
 }
 
 }  // namespace
@@ -112,9 +118,13 @@ Status DatabaseLanding::ReadPlace() {
   if (!place_.exists) {  // the rules of a new database are those of its schema
     kept_->Drop();
     TRACEDB_TRY(LookAtCompanions(database_, false));
-    TRACEDB_ASSIGN(rules, SqliteDb::OpenInMemory());
-    TRACEDB_TRY(rules.Execute(RulesSql()));
-    return ReadRules(rules);
+    for (const auto& rule : EmptyDatabase::kind_rules()) AddKindRule(rule.pattern, rule.word);
+    std::vector<ParallelismRule> parallelism;
+    for (const auto& rule : EmptyDatabase::parallelism_rules()) {
+      AddParallelismRule(parallelism, rule.pattern, rule.word);
+    }
+    place_.parallelism_rules = ParallelismRules(std::move(parallelism));
+    return Done{};
   }
   TRACEDB_TRY(Connect(status));
   SqliteDb& db = *kept_->db;
@@ -151,15 +161,20 @@ Status DatabaseLanding::CheckTakesTraces() const {
                "be added here"};
 }
 
+// The tables' CHECKs let no other words in.
+void DatabaseLanding::AddKindRule(std::string_view pattern, std::string_view word) {
+  const auto kind = std::find(kGpuKindNames.begin(), kGpuKindNames.end(), word);
+  if (kind == kGpuKindNames.end()) return;
+  place_.rules.push_back(
+      {std::string(pattern), static_cast<GpuKind>(kind - kGpuKindNames.begin())});
+}
+
 Status DatabaseLanding::ReadRules(SqliteDb& db) {
   TRACEDB_ASSIGN(rules, db.Prepare("SELECT pattern, kind FROM kind_rules"));
   for (;;) {
     TRACEDB_ASSIGN(row, rules.Step());
     if (!row) return ReadParallelismRules(db);
-    const auto kind = std::find(kGpuKindNames.begin(), kGpuKindNames.end(), rules.Text(1));
-    if (kind == kGpuKindNames.end()) continue;  // the table's CHECK lets no other in
-    place_.rules.push_back(
-        {std::string(rules.Text(0)), static_cast<GpuKind>(kind - kGpuKindNames.begin())});
+    AddKindRule(rules.Text(0), rules.Text(1));
   }
 }
 
@@ -169,9 +184,7 @@ Status DatabaseLanding::ReadParallelismRules(SqliteDb& db) {
   for (;;) {
     TRACEDB_ASSIGN(row, rows.Step());
     if (!row) break;
-    const auto name = ParallelismByName(rows.Text(1));
-    if (!name.has_value()) continue;  // the table's CHECK lets no other in
-    rules.push_back({std::string(rows.Text(0)), *name});
+    AddParallelismRule(rules, rows.Text(0), rows.Text(1));
   }
   place_.parallelism_rules = ParallelismRules(std::move(rules));
   return Done{};

@@ -124,6 +124,7 @@ class DatabaseLanding {
                   KeptConnection& kept);
   Status Connect(const struct stat& status);
   Status ReadPlace();
+  void AddKindRule(std::string_view pattern, std::string_view word);
   Status ReadRules(SqliteDb& db);
   Status ReadParallelismRules(SqliteDb& db);
   Status BecomeDatabase();

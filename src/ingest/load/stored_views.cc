@@ -1,8 +1,6 @@
 #include "ingest/load/stored_views.h"
 
-#include <string_view>
-
-#include "tracedb/schema/schema_sql.h"
+#include "tracedb/schema/empty_database.h"
 
 namespace tracedb {
 
@@ -10,9 +8,9 @@ Status StoreViews(SqliteDb& db) {
   TRACEDB_TRY(db.Execute("PRAGMA writable_schema = ON"));
   TRACEDB_ASSIGN(insert, db.Prepare("INSERT INTO sqlite_schema (type, name, tbl_name, rootpage, "
                                     "sql) VALUES ('view', ?1, ?1, 0, ?2)"));
-  for (const ViewRow& view : ViewRows()) {
-    TRACEDB_TRY(insert.Bind(1, std::string_view(view.name)));
-    TRACEDB_TRY(insert.Bind(2, std::string_view(view.sql)));
+  for (const EmptyDatabase::View& view : EmptyDatabase::views()) {
+    TRACEDB_TRY(insert.Bind(1, view.name));
+    TRACEDB_TRY(insert.Bind(2, view.sql));
     TRACEDB_TRY(insert.Run());
   }
   return db.Execute("PRAGMA writable_schema = OFF");

@@ -9,7 +9,7 @@
 
 #include "tracedb/query/run/gathered_notes.h"
 #include "tracedb/query/run/query_database.h"
-#include "tracedb/schema/schema_sql.h"
+#include "tracedb/schema/empty_database.h"
 #include "tracedb/text/number_ranges.h"
 #include "tracedb/text/result_text.h"
 
@@ -174,9 +174,9 @@ Result<SqliteDb> OpenRankDatabase(const std::filesystem::path& gathered, const R
   TRACEDB_TRY(db.Execute(kJobTables));
   TRACEDB_TRY(CheckIsTheSame(db, place));
   // Views of the main schema see its tables alone; these see the job's in front of them.
-  for (const ViewRow& view : ViewRows()) {
+  for (const EmptyDatabase::View& view : EmptyDatabase::views()) {
     constexpr std::string_view kCreate = "CREATE ";
-    TRACEDB_TRY(db.Execute("CREATE TEMP " + view.sql.substr(kCreate.size())));
+    TRACEDB_TRY(db.Execute("CREATE TEMP " + std::string(view.sql.substr(kCreate.size()))));
   }
   TRACEDB_TRY(db.Execute("DETACH job"));
   return db;
