@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tracedb/derive/gathered/host_slices.h"
-#include "tracedb/memory/zeroed_array.h"
+#include "tracedb/memory/number_hash.h"
 
 namespace tracedb {
 
@@ -64,10 +64,18 @@ class CallPaths {
   static constexpr size_t kBytesEach = sizeof(PathNode) + sizeof(Guess) + 4 * sizeof(PathId);
 
  private:
+  // Of so many places a small trace touches few pages.
+  static constexpr size_t kStartBuckets = 512;
+
+  static uint64_t HashOf(PathId parent, HostKind kind, int64_t event_name, int64_t args_text) {
+    return HashNumbers(event_name * 8 + static_cast<int64_t>(kind), args_text, parent);
+  }
+  void MakeRoom();
+
   size_t nodes_max_;
   std::vector<PathNode> nodes_;  // [0] stands for none
   std::vector<Guess> guesses_;   // one a node
-  ZeroedArray<PathId> buckets_;  // 0 is empty
+  std::vector<PathId> buckets_;  // 0 is empty; a power of two, and half of them are
 };
 
 }  // namespace tracedb

@@ -17,7 +17,7 @@
 namespace tracedb {
 namespace {
 
-constexpr size_t kBufferBytes = size_t{1} << 20;  // a multiple of every page size
+constexpr size_t kBufferBytes = size_t{256} << 10;  // a multiple of every page size
 constexpr uint64_t kWritebackBytes = uint64_t{32} << 20;
 constexpr uint32_t kPageCountMax = 0xfffffffe;
 

@@ -40,6 +40,18 @@ TEST(CallPaths, without_room_a_call_belongs_to_what_is_around_it) {
   EXPECT_EQ(paths.count(), 2u);
 }
 
+TEST(CallPaths, the_table_grows_and_finds_what_was_there) {
+  constexpr PathId kNodes = 20'000;
+  CallPaths paths(kNodes);
+  for (int round = 0; round < 2; ++round) {
+    for (PathId at = 1; at <= kNodes; ++at) {
+      ASSERT_EQ(paths.Child(at / 8, HostKind::kOperator, at % 100, at), at) << "round " << round;
+    }
+  }
+  EXPECT_EQ(paths.count(), kNodes);
+  EXPECT_EQ(paths.Child(5, HostKind::kOperator, 1, 1), 5u);  // there is no room
+}
+
 TEST(RecentPaths, keeps_the_last_ones_of_each_thread) {
   RecentPaths recent(1024);
   for (int64_t number = 0; number < 100'000; ++number) {

@@ -195,6 +195,30 @@ TEST(EventFramer, random_traces_cut_anywhere_give_the_same_events_header_and_win
   }
 }
 
+TEST(EventFramer, windows_are_small_at_the_start_of_a_large_text) {
+  LoadLimits limits = SmallLimits();
+  limits.window_bytes = size_t{1} << 20;
+  limits.event_bytes_max = size_t{1} << 20;
+  std::string text = R"({"traceEvents":[)";
+  const std::string event = R"({"ph":"X","name":")" + std::string(1000, 'n') + R"("},)";
+  while (text.size() < size_t{12} << 20) text += event;
+  text += "{}]}";
+  const Framed framed = Frame(text, limits, 0, 1);
+  ExpectSound(framed, text, limits);
+  size_t small = 0, large = 0;
+  for (const EventWindow& window : framed.windows) {
+    if (window.offset < size_t{7} << 20) {
+      EXPECT_EQ(window.room(), size_t{256} << 10);
+      ++small;
+    } else if (window.offset > size_t{9} << 20) {
+      EXPECT_EQ(window.room(), limits.window_bytes);
+      ++large;
+    }
+  }
+  EXPECT_GE(small, 28u);
+  EXPECT_GE(large, 3u);
+}
+
 TEST(EventFramer, an_event_cut_by_the_windows_end_is_carried_over) {
   std::string text = "[";
   for (int i = 0; i < 100; ++i)

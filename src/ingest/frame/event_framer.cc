@@ -17,7 +17,7 @@ EventFramer::EventFramer(const LoadLimits& limits, EventIssues& issues, Take tak
       give_(std::move(give)),
       header_(limits.header_bytes_max, issues),
       resync_bytes_(limits.resync_bytes) {
-  TakeWindow(limits_.window_bytes);
+  TakeWindow(WindowBytes());
 }
 
 std::span<char> EventFramer::Room() {
@@ -228,6 +228,11 @@ void EventFramer::BeginSkipping() {
   MakeRoom();
 }
 
+size_t EventFramer::WindowBytes() const {
+  return window_offset_ < kStartBytes ? std::min(limits_.window_bytes, kStartWindowBytes)
+                                      : limits_.window_bytes;
+}
+
 bool EventFramer::TakeWindow(size_t room_bytes) {
   auto window = take_();
   if (!window.has_value()) {
@@ -257,9 +262,9 @@ void EventFramer::EmitUpTo(size_t end, size_t next_begin, bool is_full) {
   const size_t carried = fill_ - next_begin;
   // Where windows end must not depend on the blocks: what is broken is told from the window that it
   // is in. A full one carries over what the text alone decides; else the room stays as it was.
-  const size_t room =
-      is_full ? std::max(limits_.window_bytes, std::min(2 * carried, limits_.event_bytes_max))
-              : full.room();
+  const size_t room = is_full
+                          ? std::max(WindowBytes(), std::min(2 * carried, limits_.event_bytes_max))
+                          : full.room();
   if (!TakeWindow(room)) return;
   std::memcpy(window_.data() + EventWindow::kFrontBytes, full.data() + next_begin, carried);
   const size_t moved = next_begin - EventWindow::kFrontBytes;

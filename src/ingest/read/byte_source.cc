@@ -305,7 +305,9 @@ Result<std::unique_ptr<ByteSource>> OpenByteSource(const std::filesystem::path& 
   auto file =
       std::make_unique<InputDescriptor>(fd, is_stdin ? "standard input" : path.string(), stop);
   // A pipe may give a byte at a time; the longest magic number wants sixteen.
-  UninitializedBytes first(kInputBytes);
+  UninitializedBytes first;
+  first.reserve(kInputBytes + kSlackBytes);  // what PackedSource makes of it
+  first.resize(kMemberStartBytes);
   size_t filled = 0;
   while (filled < 16) {
     TRACEDB_ASSIGN(got, file->Read(std::span(first).subspan(filled)));
