@@ -4,8 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <map>
 #include <sstream>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "cli_mistakes.h"
 #include "cli_options_parts.h"
@@ -16,7 +20,6 @@
 #include "tracedb/memory/load_limits.h"
 #include "tracedb/query/doc/query_builtin.h"
 #include "tracedb/shards/launch_environment.h"
-#include "tracedb/sources/source_readers.h"
 
 namespace tracedb {
 namespace {
@@ -51,151 +54,16 @@ void AddGlobal(CLI::App& app, CommandLine& line, std::string& color, bool& man) 
       ->type_name("WHEN");
 }
 
-// Options that are read as text and looked at once all are there.
-struct IngestTexts {
-  std::string memory;
-  std::string args = "all";
-  std::vector<std::string> keep;
-  std::string format = "text";
-  std::string zone;
-};
-
-// A line for each kind of file.
-std::string WhatIsRead() {
-  std::string text =
-      "Read are traces of PyTorch's profiler (Chrome trace JSON), exports of Nsight Systems "
-      "(.sqlite; .nsys-rep where nsys is installed), and what else a job leaves:\n";
-  for (const SourceReader* reader : SourceReaders()) {
-    text += "  " + std::string(reader->kind()) + "\n";
-  }
-  return text +
-         "Other files of a folder are passed over, and counted.\n"
-         "\nExamples:\n"
-         "  tracedb ingest traces/\n"
-         "  tracedb ingest rank0.json.gz rank1.json.gz --db job.db\n"
-         "  ssh node cat trace.json | tracedb ingest - --rank 3";
-}
-
-void AddIngest(CLI::App& app, IngestOptions& options, IngestTexts& texts) {
-  app.add_option(
-         "INPUT", options.inputs,
-         "files, folders (searched recursively), or - for a trace on standard input; what a "
-         "file is and how it is packed (gzip, zstd) is determined by its content")
-      ->required();
-  app.add_option("--rank", options.rank,
-                 "the rank, where neither the header nor the file name tells it (one input only)")
-      ->check(CLI::Range(int64_t{0}, int64_t{1} << 40))
-      ->type_name("N");
-  app.add_option("--run", options.run,
-                 "the run that these traces are of (default: the folder's name)")
-      ->check([](const std::string& name) {
-        return name.empty() ? std::string("a run needs a name") : std::string();
-      })
-      ->type_name("NAME");
-  app.add_flag("--strict", options.strict, "fail at the first thing that is wrong in a trace");
-  app.add_flag("--replace", options.replace,
-               "take out a trace of the same content or path first, instead of skipping the file");
-  app.add_option(
-         "--memory", texts.memory,
-         "bound on the whole program's memory (default 128M; 32M for each file that is read "
-         "at a time where that is more: on 5 cores or more, with several files)")
-      ->type_name("SIZE");
-  app.add_option("--threads", options.threads, "threads that parse (default: as suits the machine)")
-      ->check(CLI::Range(1, 64))
-      ->type_name("N");
-  app.add_option("--jobs", options.jobs,
-                 "files read at a time (default: as suits the machine and --memory)")
-      ->check(CLI::Range(1, 64))
-      ->type_name("N");
-  app.add_option("--args", texts.args, "keep every event's args, or only what the analysis needs")
-      ->check(CLI::IsMember({"all", "none"}))
-      ->type_name("all|none");
-  app.add_option(
-         "--keep", texts.keep,
-         "keep what is left out otherwise; osrt: calls of the system's libraries in exports "
-         "of Nsight Systems")
-      ->check(CLI::IsMember({"osrt"}))
-      ->type_name("osrt")
-      ->allow_extra_args(false);
-  app.add_option("--format", texts.format, "the closing summary: text or json")
-      ->check(CLI::IsMember({"text", "json"}))
-      ->type_name("text|json");
-  app.add_option(
-         "--tz", texts.zone,
-         "the zone of local times without one (nvidia-smi, logs): +02:00, UTC, or local for "
-         "what this machine has today; without it the GPUs' load tells, where it can")
-      ->type_name("ZONE");
-  app.add_option("--block-bytes", options.block_bytes, "")->group("");
-  AddShard(app, options);
-  app.footer(WhatIsRead());
-}
-
-void TakeIngestTexts(const IngestTexts& texts, IngestOptions& options) {
-  if (!texts.memory.empty()) options.memory_bytes = ParseSize(texts.memory, "--memory");
-  options.keep_args = texts.args == "all";
-  options.keep_osrt = !texts.keep.empty();  // the only one there is
-  options.json = texts.format == "json";
-}
-
 ColorChoice ColorByName(const std::string& name) {
   if (name == "always") return ColorChoice::kAlways;
   return name == "never" ? ColorChoice::kNever : ColorChoice::kAuto;
 }
 
 Status TakeZone(const CLI::App& ingest, const IngestTexts& texts, IngestOptions& options) {
-  if (ingest.count("--tz") == 0) return Done{};
+  if (!ingest.parsed() || ingest.count("--tz") == 0) return Done{};
   TRACEDB_ASSIGN(offset_ns, UtcOffsetNs(texts.zone));
   options.utc_offset_ns = offset_ns;
   return Done{};
-}
-
-constexpr const char* kByEnding = " (default: by -o's ending, else table on a terminal, else csv)";
-
-void AddQuery(CLI::App& app, QueryArguments& options, std::string& format) {
-  app.add_option("QUERY", options.source,
-                 "a canned query's name, a file of SQL, or - for standard input; none: list them");
-  app.add_option("-c,--command", options.command, "run this SQL")->type_name("SQL");
-  app.add_option(
-         "-p,--param", options.params,
-         "a parameter of the query; may be repeated; ranks and steps may be lists: rank=0,3..5")
-      ->type_name("KEY=VALUE")
-      ->expected(1)
-      ->take_all()
-      ->allow_extra_args(false);
-  AddFormat(app, format, kByEnding, {"arrow", "parquet"});
-  app.add_flag("--wide", options.wide, "a table with all columns, however wide");
-  app.add_flag("--vertical", options.vertical, "a table with each row as a block");
-  AddOutput(app, options.output, options.force,
-            "; its ending says the format: .csv, .tsv, .json, .ndjson, .md, .parquet, .arrows");
-  app.add_flag("--no-header", options.no_header, "no line with the columns' names");
-  app.add_flag(
-      "--safe-csv", options.safe_csv,
-      "csv for spreadsheets: what starts like a formula (= + - @) gets a ' in front, at the start "
-      "of a text and after ; tab or line break within it");
-  app.add_flag("--plot", options.plot,
-               "draw the result: bars, shares or lines, as the query's header says");
-  app.add_flag("--explain", options.explain,
-               "show what the query means, and its SQL (--format json: for programs)");
-  app.add_flag(
-      "--schema", options.schema,
-      "show the tables, views and columns that SQL may name, or of QUERY, a table's name, its own");
-  app.add_flag("--detail", options.detail,
-               "of a gathered database: ask the own databases of the ranks in -p rank=... what is "
-               "about single events");
-  app.add_option("--assert", options.assert_expression,
-                 "an SQL expression over the result's columns that every row must fulfil; exit 3 "
-                 "if one does not")
-      ->type_name("EXPR");
-  app.footer(
-      "Examples:\n"
-      "  tracedb query                                 which queries there are\n"
-      "  tracedb query overlap -p rank=0,3..5          of these ranks only\n"
-      "  tracedb query kernels_top --explain           what it means, and its SQL\n"
-      "  tracedb query step_times --plot\n"
-      "  tracedb query nccl_stalls --db job.db -o stalls.csv\n"
-      "  tracedb query -c 'SELECT * FROM kernels' -o kernels.parquet\n"
-      "  tracedb query -c 'SELECT name, dur_ns FROM kernels LIMIT 5'\n"
-      "  tracedb query overlap --assert 'overlap_pct > 50'");
 }
 
 std::filesystem::path DefaultDatabase() {
@@ -307,84 +175,149 @@ Result<CommandLine> AskedHelp(const CLI::App& app, const std::vector<std::string
   return line;
 }
 
-Result<CommandLine> Parse(int argc, const char* const* argv) {
+// Of a line that CLI11 does not read to its end: it asks for help or the version, or is wrong.
+Result<CommandLine> Refused(const CLI::App& app, const std::vector<const char*>& arguments,
+                            const CLI::Error& why, CommandLine line) {
+  if (dynamic_cast<const CLI::CallForHelp*>(&why) != nullptr) {
+    return AskedHelp(app, {arguments.begin() + 1, arguments.end()}, std::move(line));
+  }
+  if (dynamic_cast<const CLI::Success*>(&why) != nullptr) {
+    std::ostringstream text;
+    std::ostringstream errors;
+    app.exit(why, text, errors);
+    line.text = text.str();
+    return line;
+  }
+  if (dynamic_cast<const CLI::ExtrasError*>(&why) != nullptr) return ParseAgain(app, arguments);
+  return WrongUsage(app, why.what());
+}
+
+// What is read as text and looked at once all is there.
+struct LineTexts {
+  std::string color = "auto";
+  IngestTexts ingest;
+  WatchTexts watch;
+  FormatTexts formats;
+  std::string shell;
+  bool man = false;
+};
+
+// Which commands have their options: making all takes as long as a tenth of the ingest of a small
+// trace. What is wrong with a line is said with all of them at hand.
+enum class Known { kOfWords, kAll };
+
+// The commands in the order in which help has them.
+class Commands {
+ public:
+  Commands(CLI::App& app, Known known, std::vector<std::string_view> words)
+      : app_(app), known_(known), words_(std::move(words)) {}
+
+  void Add(const char* name, const char* what, const std::function<void(CLI::App&)>& add_options,
+           const char* alias = "") {
+    CLI::App* const command = app_.add_subcommand(name, what);
+    if (*alias != '\0') command->alias(alias);
+    if (known_ == Known::kAll || IsWord(name) || IsWord(alias)) add_options(*command);
+    command->fallthrough();
+  }
+
+ private:
+  bool IsWord(const char* name) const {
+    return std::find(words_.begin(), words_.end(), name) != words_.end();
+  }
+
+  CLI::App& app_;
+  Known known_;
+  std::vector<std::string_view> words_;
+};
+
+void AddCommands(Commands commands, CommandLine& line, LineTexts& texts) {
+  using App = CLI::App;
+  commands.Add("ingest", "load traces into the database",
+               [&](App& app) { AddIngest(app, line.ingest, texts.ingest); });
+  commands.Add("gather", "the summaries of many ranks as one database",
+               [&](App& app) { AddGather(app, line.gather); });
+  commands.Add("watch", "load the traces of a folder as they appear",
+               [&](App& app) { AddWatch(app, line.watch, texts.watch); });
+  commands.Add("query", "ask the database something",
+               [&](App& app) { AddQuery(app, line.query, texts.formats.query); });
+  commands.Add("what-if", "how long steps would take without a cause", [&](App& app) {
+    AddWhatIf(app, line.what_if);
+    AddFormat(app, texts.formats.what_if, kByEnding);
+  });
+  commands.Add("compare", "did a change help, and is it beyond noise",
+               [&](App& app) { AddCompare(app, line.compare); });
+  commands.Add("baseline", "how far runs that are alike lie apart",
+               [&](App& app) { AddBaseline(app, line.baseline); });
+  commands.Add(
+      "serve-csv", "queries and tables over HTTP, as CSV",
+      [&](App& app) { AddServe(app, line.serve); }, "serve");
+  commands.Add("report", "one HTML page with charts of all of it",
+               [&](App& app) { AddReport(app, line.report); });
+  commands.Add("shell", "a prompt over the database", AddShell);
+  commands.Add("export",
+               "queries as a workbook (.xlsx) or Parquet files, or one as SQL of an engine",
+               [&](App& app) { AddExport(app, line.workbook); });
+  commands.Add("info", "what is in the database",
+               [&](App& app) { AddInfo(app, line.info, texts.formats.info); });
+  commands.Add("align", "compare the clocks of the ranks",
+               [&](App& app) { AddAlign(app, line.align, texts.formats.align); });
+  commands.Add("doctor", "what is suspicious in traces or a database",
+               [&](App& app) { AddDoctor(app, line.doctor, texts.formats.doctor); });
+  commands.Add("cut", "a window of it as a trace that Perfetto opens",
+               [&](App& app) { AddCut(app, line.cut); });
+  commands.Add("completion", "what a shell needs to complete words",
+               [&](App& app) { AddCompletion(app, texts.shell); });
+}
+
+// What a line that CLI11 has read asks for.
+Result<CommandLine> Chosen(const CLI::App& app, const LineTexts& texts, CommandLine line) {
+  PlaceDatabase(line);
+  line.global.color = ColorByName(texts.color);
+  TRACEDB_TRY(TakeZone(*app.get_subcommand("ingest"), texts.ingest, line.ingest));
+  SetFormats(texts.formats, line);
+  const CLI::App& query = *app.get_subcommand("query");
+  TRACEDB_TRY(CheckValues(line, query.parsed() && query.count("--command") > 0));
+  TRACEDB_ASSIGN(command, ChosenCommand(app));
+  line.command = command;
+  return line;
+}
+
+Result<CommandLine> Parse(int argc, const char* const* argv, Known known) {
   CommandLine line;
+  LineTexts texts;
   CLI::App app(kDescription, "tracedb");
   app.footer(kFooter);
   app.set_version_flag("--version", std::string("tracedb ") + TRACEDB_VERSION,
                        "show the version and go");
   app.require_subcommand(0, 1);
   app.fallthrough();
-  std::string color = "auto";
-  IngestTexts ingest_texts;
-  WatchTexts watch_texts;
-  std::string shell;
-  FormatTexts formats;
-  bool man = false;
-  AddGlobal(app, line, color, man);
-  CLI::App* ingest = app.add_subcommand("ingest", "load traces into the database");
-  AddGather(app, line.gather);
-  CLI::App* watch = app.add_subcommand("watch", "load the traces of a folder as they appear");
-  CLI::App* query = app.add_subcommand("query", "ask the database something");
-  CLI::App* what_if = app.add_subcommand("what-if", "how long steps would take without a cause");
-  AddCompare(app, line.compare, line.baseline);
-  CLI::App* serve = app.add_subcommand("serve-csv", "queries and tables over HTTP, as CSV");
-  CLI::App* report = app.add_subcommand("report", "one HTML page with charts of all of it");
-  AddPrompt(app, line.workbook);
-  CLI::App* info = app.add_subcommand("info", "what is in the database");
-  CLI::App* align = app.add_subcommand("align", "compare the clocks of the ranks");
-  CLI::App* doctor = app.add_subcommand("doctor", "what is suspicious in traces or a database");
-  CLI::App* cut = app.add_subcommand("cut", "a window of it as a trace that Perfetto opens");
-  const CLI::App* completion = AddCompletion(app, shell);
-  AddIngest(*ingest, line.ingest, ingest_texts);
-  AddWatch(*watch, line.watch, watch_texts);
-  AddQuery(*query, line.query, formats.query);
-  AddServe(*serve->alias("serve"), line.serve);
-  AddReport(*report, line.report);
-  AddInfo(*info, line.info, formats.info);
-  AddAlign(*align, line.align, formats.align);
-  AddDoctor(*doctor, line.doctor, formats.doctor);
-  AddCut(*cut, line.cut);
-  AddWhatIf(*what_if, line.what_if);
-  AddFormat(*what_if, formats.what_if, kByEnding);
-  for (CLI::App* command : app.get_subcommands({})) command->fallthrough();
+  AddGlobal(app, line, texts.color, texts.man);
+  AddCommands({app, known, {argv + 1, argv + argc}}, line, texts);
   try {
     app.parse(argc, argv);
-    TakeIngestTexts(ingest_texts, line.ingest);
-    TakeWatchTexts(watch_texts, line.watch);
-  } catch (const CLI::CallForHelp&) {
-    return AskedHelp(app, {argv + 1, argv + argc}, std::move(line));
-  } catch (const CLI::Success& asked_for_text) {
-    std::ostringstream text;
-    std::ostringstream errors;
-    app.exit(asked_for_text, text, errors);
-    line.text = text.str();
-    return line;
-  } catch (const CLI::ExtrasError&) {
-    return ParseAgain(app, {argv, argv + argc});
-  } catch (const CLI::ParseError& error) {
-    return WrongUsage(app, error.what());
+    TakeIngestTexts(texts.ingest, line.ingest);
+    TakeWatchTexts(texts.watch, line.watch);
+  } catch (const CLI::Error& error) {
+    if (known != Known::kAll) return Parse(argc, argv, Known::kAll);
+    return Refused(app, {argv, argv + argc}, error, std::move(line));
   }
-  if (man || completion->parsed()) return GeneratedText(app, shell, std::move(line));
-  PlaceDatabase(line);
-  line.global.color = ColorByName(color);
-  TRACEDB_TRY(TakeZone(*ingest, ingest_texts, line.ingest));
-  SetFormats(formats, line);
-  TRACEDB_TRY(CheckValues(line, query->count("--command") > 0));
-  TRACEDB_ASSIGN(command, ChosenCommand(app));
-  line.command = command;
-  return line;
+  if (texts.man || app.get_subcommand("completion")->parsed()) {
+    if (known != Known::kAll) return Parse(argc, argv, Known::kAll);
+    return GeneratedText(app, texts.shell, std::move(line));
+  }
+  return Chosen(app, texts, std::move(line));
 }
 
 }  // namespace
 
 Result<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
   std::vector<const char*> words(argv, argv + argc);
+  if (words.empty()) words.push_back("tracedb");
   if (argc > 1 && std::string_view(argv[1]) == "help") {  // as others have it
     words.erase(words.begin() + 1);
     words.push_back("--help");
   }
-  return Parse(static_cast<int>(words.size()), words.data());
+  return Parse(static_cast<int>(words.size()), words.data(), Known::kOfWords);
 }
 
 }  // namespace tracedb

@@ -1,4 +1,4 @@
-// Options of compare, baseline and watch.
+// Options of ingest, query, compare, baseline, watch, shell and export.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -8,6 +8,7 @@
 #include <map>
 
 #include "cli_options_parts.h"
+#include "tracedb/sources/source_readers.h"
 
 namespace tracedb {
 namespace {
@@ -16,7 +17,9 @@ void AddRuns(CLI::App& app, const char* name, std::vector<std::string>& runs, co
   app.add_option(name, runs, help)->type_name("RUN");
 }
 
-void AddCompareOptions(CLI::App& app, CompareArguments& arguments) {
+}  // namespace
+
+void AddCompare(CLI::App& app, CompareArguments& arguments) {
   AddRuns(app, "RUN", arguments.inputs,
           "BASE NEW: databases, or traces, training logs and folders, which go into a temporary "
           "database ($TMPDIR); where one holds several runs: FILE.db#RUN");
@@ -68,22 +71,13 @@ void AddCompareOptions(CLI::App& app, CompareArguments& arguments) {
       "  tracedb compare jobs.db#monday jobs.db#tuesday --format markdown");
 }
 
-void AddBaselineOptions(CLI::App& app, BaselineArguments& arguments) {
+void AddBaseline(CLI::App& app, BaselineArguments& arguments) {
   AddRuns(app, "RUN", arguments.inputs, "runs that are alike, two at least, as compare takes them");
   AddOutput(app, arguments.output, arguments.force, " (default baseline.json)");
   app.footer(
       "Examples:\n"
       "  tracedb baseline monday.db tuesday.db wednesday.db\n"
       "  tracedb compare --baseline baseline.json before.db after.db");
-}
-
-}  // namespace
-
-void AddCompare(CLI::App& app, CompareArguments& compare, BaselineArguments& baseline) {
-  AddCompareOptions(*app.add_subcommand("compare", "did a change help, and is it beyond noise"),
-                    compare);
-  AddBaselineOptions(*app.add_subcommand("baseline", "how far runs that are alike lie apart"),
-                     baseline);
 }
 
 size_t ParseSize(const std::string& text, const std::string& option) {
@@ -197,9 +191,134 @@ void TakeWatchTexts(const WatchTexts& texts, WatchArguments& arguments) {
 
 namespace {
 
+// A line for each kind of file.
+std::string WhatIsRead() {
+  std::string text =
+      "Read are traces of PyTorch's profiler (Chrome trace JSON), exports of Nsight Systems "
+      "(.sqlite; .nsys-rep where nsys is installed), and what else a job leaves:\n";
+  for (const SourceReader* reader : SourceReaders()) {
+    text += "  " + std::string(reader->kind()) + "\n";
+  }
+  return text +
+         "Other files of a folder are passed over, and counted.\n"
+         "\nExamples:\n"
+         "  tracedb ingest traces/\n"
+         "  tracedb ingest rank0.json.gz rank1.json.gz --db job.db\n"
+         "  ssh node cat trace.json | tracedb ingest - --rank 3";
+}
+
+}  // namespace
+
+void AddIngest(CLI::App& app, IngestOptions& options, IngestTexts& texts) {
+  app.add_option(
+         "INPUT", options.inputs,
+         "files, folders (searched recursively), or - for a trace on standard input; what a "
+         "file is and how it is packed (gzip, zstd) is determined by its content")
+      ->required();
+  app.add_option("--rank", options.rank,
+                 "the rank, where neither the header nor the file name tells it (one input only)")
+      ->check(CLI::Range(int64_t{0}, int64_t{1} << 40))
+      ->type_name("N");
+  app.add_option("--run", options.run,
+                 "the run that these traces are of (default: the folder's name)")
+      ->check([](const std::string& name) {
+        return name.empty() ? std::string("a run needs a name") : std::string();
+      })
+      ->type_name("NAME");
+  app.add_flag("--strict", options.strict, "fail at the first thing that is wrong in a trace");
+  app.add_flag("--replace", options.replace,
+               "take out a trace of the same content or path first, instead of skipping the file");
+  app.add_option(
+         "--memory", texts.memory,
+         "bound on the whole program's memory (default 128M; 32M for each file that is read "
+         "at a time where that is more: on 5 cores or more, with several files)")
+      ->type_name("SIZE");
+  app.add_option("--threads", options.threads, "threads that parse (default: as suits the machine)")
+      ->check(CLI::Range(1, 64))
+      ->type_name("N");
+  app.add_option("--jobs", options.jobs,
+                 "files read at a time (default: as suits the machine and --memory)")
+      ->check(CLI::Range(1, 64))
+      ->type_name("N");
+  app.add_option("--args", texts.args, "keep every event's args, or only what the analysis needs")
+      ->check(CLI::IsMember({"all", "none"}))
+      ->type_name("all|none");
+  app.add_option(
+         "--keep", texts.keep,
+         "keep what is left out otherwise; osrt: calls of the system's libraries in exports "
+         "of Nsight Systems")
+      ->check(CLI::IsMember({"osrt"}))
+      ->type_name("osrt")
+      ->allow_extra_args(false);
+  app.add_option("--format", texts.format, "the closing summary: text or json")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->type_name("text|json");
+  app.add_option(
+         "--tz", texts.zone,
+         "the zone of local times without one (nvidia-smi, logs): +02:00, UTC, or local for "
+         "what this machine has today; without it the GPUs' load tells, where it can")
+      ->type_name("ZONE");
+  app.add_option("--block-bytes", options.block_bytes, "")->group("");
+  AddShard(app, options);
+  app.footer(WhatIsRead());
+}
+
+void TakeIngestTexts(const IngestTexts& texts, IngestOptions& options) {
+  if (!texts.memory.empty()) options.memory_bytes = ParseSize(texts.memory, "--memory");
+  options.keep_args = texts.args == "all";
+  options.keep_osrt = !texts.keep.empty();  // the only one there is
+  options.json = texts.format == "json";
+}
+
+void AddQuery(CLI::App& app, QueryArguments& options, std::string& format) {
+  app.add_option("QUERY", options.source,
+                 "a canned query's name, a file of SQL, or - for standard input; none: list them");
+  app.add_option("-c,--command", options.command, "run this SQL")->type_name("SQL");
+  app.add_option(
+         "-p,--param", options.params,
+         "a parameter of the query; may be repeated; ranks and steps may be lists: rank=0,3..5")
+      ->type_name("KEY=VALUE")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
+  AddFormat(app, format, kByEnding, {"arrow", "parquet"});
+  app.add_flag("--wide", options.wide, "a table with all columns, however wide");
+  app.add_flag("--vertical", options.vertical, "a table with each row as a block");
+  AddOutput(app, options.output, options.force,
+            "; its ending says the format: .csv, .tsv, .json, .ndjson, .md, .parquet, .arrows");
+  app.add_flag("--no-header", options.no_header, "no line with the columns' names");
+  app.add_flag(
+      "--safe-csv", options.safe_csv,
+      "csv for spreadsheets: what starts like a formula (= + - @) gets a ' in front, at the start "
+      "of a text and after ; tab or line break within it");
+  app.add_flag("--plot", options.plot,
+               "draw the result: bars, shares or lines, as the query's header says");
+  app.add_flag("--explain", options.explain,
+               "show what the query means, and its SQL (--format json: for programs)");
+  app.add_flag(
+      "--schema", options.schema,
+      "show the tables, views and columns that SQL may name, or of QUERY, a table's name, its own");
+  app.add_flag("--detail", options.detail,
+               "of a gathered database: ask the own databases of the ranks in -p rank=... what is "
+               "about single events");
+  app.add_option("--assert", options.assert_expression,
+                 "an SQL expression over the result's columns that every row must fulfil; exit 3 "
+                 "if one does not")
+      ->type_name("EXPR");
+  app.footer(
+      "Examples:\n"
+      "  tracedb query                                 which queries there are\n"
+      "  tracedb query overlap -p rank=0,3..5          of these ranks only\n"
+      "  tracedb query kernels_top --explain           what it means, and its SQL\n"
+      "  tracedb query step_times --plot\n"
+      "  tracedb query nccl_stalls --db job.db -o stalls.csv\n"
+      "  tracedb query -c 'SELECT * FROM kernels' -o kernels.parquet\n"
+      "  tracedb query -c 'SELECT name, dur_ns FROM kernels LIMIT 5'\n"
+      "  tracedb query overlap --assert 'overlap_pct > 50'");
+}
+
 void AddShell(CLI::App& app) {
-  CLI::App* shell = app.add_subcommand("shell", "a prompt over the database");
-  shell->footer(
+  app.footer(
       "A line is a canned query and its parameters, SQL up to a semicolon, or a command that "
       "begins with a dot; tab completes names. From a file or a pipe the first line that fails "
       "ends it.\n"
@@ -212,34 +331,30 @@ void AddShell(CLI::App& app) {
 }
 
 void AddExport(CLI::App& app, ExportArguments& arguments) {
-  CLI::App* workbook = app.add_subcommand(
-      "export", "queries as a workbook (.xlsx) or Parquet files, or one as SQL of an engine");
-  workbook->add_option("QUERY", arguments.queries,
-                       "canned queries, a sheet or a file each (default: those that most people "
-                       "ask); as Parquet also tables and views");
-  workbook
-      ->add_option("--format", arguments.format,
-                   "xlsx: a workbook; parquet: a folder with a file each, and what they are in "
-                   "contents.parquet and columns.parquet (default xlsx)")
+  app.add_option("QUERY", arguments.queries,
+                 "canned queries, a sheet or a file each (default: those that most people "
+                 "ask); as Parquet also tables and views");
+  app.add_option("--format", arguments.format,
+                 "xlsx: a workbook; parquet: a folder with a file each, and what they are in "
+                 "contents.parquet and columns.parquet (default xlsx)")
       ->check(CLI::IsMember({"xlsx", "parquet"}))
       ->type_name("FORMAT");
-  workbook
-      ->add_option("-p,--param", arguments.params,
-                   "a parameter, for each of the queries that has it; may be repeated")
+  app.add_option("-p,--param", arguments.params,
+                 "a parameter, for each of the queries that has it; may be repeated")
       ->type_name("KEY=VALUE")
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false);
-  AddOutput(*workbook, arguments.output, arguments.force, "; of Parquet files the folder");
-  CLI::Option* sql = workbook->add_option("--sql", arguments.engine,
-                                          "print the query as SQL for spark, duckdb or clickhouse, "
-                                          "over summaries; without a query: which there are");
+  AddOutput(app, arguments.output, arguments.force, "; of Parquet files the folder");
+  CLI::Option* sql = app.add_option("--sql", arguments.engine,
+                                    "print the query as SQL for spark, duckdb or clickhouse, "
+                                    "over summaries; without a query: which there are");
   sql->check(IsNamed)->type_name("ENGINE")->excludes("--format");
-  workbook->add_option("--shards", arguments.shards, "the folder of the summaries, once gathered")
+  app.add_option("--shards", arguments.shards, "the folder of the summaries, once gathered")
       ->check(IsNamed)
       ->needs(sql)
       ->type_name("FOLDER");
-  workbook->footer(
+  app.footer(
       "Numbers are numbers; integers of more than 15 digits, which spreadsheets round, are texts. "
       "The first sheet says what each other is, the last what each column means.\n"
       "\nExamples:\n"
@@ -247,13 +362,6 @@ void AddExport(CLI::App& app, ExportArguments& arguments) {
       "  tracedb export overlap nccl_stalls kernels_top -p limit=1000 -o comm.xlsx\n"
       "  tracedb export overlap kernels steps --format parquet -o job\n"
       "  tracedb export --sql duckdb nccl_stall_roots --shards /shared/job1 | duckdb");
-}
-
-}  // namespace
-
-void AddPrompt(CLI::App& app, ExportArguments& arguments) {
-  AddShell(app);
-  AddExport(app, arguments);
 }
 
 }  // namespace tracedb

@@ -292,17 +292,15 @@ void AddReport(CLI::App& app, ReportArguments& arguments) {
       "  tracedb report --title 'Loss spike' --step 7 --rank 12 --theme dark");
 }
 
-const CLI::App* AddCompletion(CLI::App& app, std::string& shell) {
-  CLI::App* completion = app.add_subcommand("completion", "what a shell needs to complete words");
-  completion->add_option("SHELL", shell, "bash, zsh or fish")
+void AddCompletion(CLI::App& app, std::string& shell) {
+  app.add_option("SHELL", shell, "bash, zsh or fish")
       ->check(CLI::IsMember({"bash", "zsh", "fish"}))
       ->required();
-  completion->footer(
+  app.footer(
       "Examples:\n"
       "  source <(tracedb completion bash)\n"
       "  tracedb completion zsh >~/.zfunc/_tracedb\n"
       "  tracedb completion fish >~/.config/fish/completions/tracedb.fish");
-  return completion;
 }
 
 void AddShard(CLI::App& ingest, IngestOptions& options) {
@@ -325,22 +323,19 @@ void AddShard(CLI::App& ingest, IngestOptions& options) {
 }
 
 void AddGather(CLI::App& app, GatherArguments& arguments) {
-  CLI::App* gather = app.add_subcommand("gather", "the summaries of many ranks as one database");
-  gather->add_option("FOLDER", arguments.folder, "that was given to tracedb ingest --shard")
+  app.add_option("FOLDER", arguments.folder, "that was given to tracedb ingest --shard")
       ->required();
-  gather
-      ->add_option("-o,--output", arguments.output,
-                   "the database to make (default: that of --db); one that was gathered before is "
-                   "replaced")
+  app.add_option("-o,--output", arguments.output,
+                 "the database to make (default: that of --db); one that was gathered before is "
+                 "replaced")
       ->check(IsNamed)
       ->type_name("FILE");
-  gather->add_flag("--force", arguments.force, "-o may replace any database");
-  gather
-      ->add_option("--run", arguments.run,
-                   "all summaries are of this run (default: as each rank's database says)")
+  app.add_flag("--force", arguments.force, "-o may replace any database");
+  app.add_option("--run", arguments.run,
+                 "all summaries are of this run (default: as each rank's database says)")
       ->check(IsNamed)
       ->type_name("NAME");
-  gather->footer(
+  app.footer(
       "Sums, steps, collectives, clocks and the causes of waits are there; single events are in "
       "the ranks' own databases. A rank without a whole summary is named here and with every "
       "answer, and the exit code is 1.\n"

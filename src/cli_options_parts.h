@@ -1,5 +1,4 @@
-// Options that several commands have, and those of cut, serve, watch and what-if, which have the
-// most.
+// Options that several commands have, and those of each command.
 #pragma once
 
 #include <string>
@@ -21,7 +20,17 @@ void AddOutput(CLI::App& app, std::filesystem::path& output, bool& force,
 void AddForce(CLI::App& app, bool& force);
 // "128M", "1.5G", "262144": bytes. Throws what CLI11 turns into a usage error of that option.
 size_t ParseSize(const std::string& text, const std::string& option);
-// Options of watch that are read as text, and looked at once all are there.
+// Options of ingest that are read as text and looked at once all are there.
+struct IngestTexts {
+  std::string memory;
+  std::string args = "all";
+  std::vector<std::string> keep;
+  std::string format = "text";
+  std::string zone;
+};
+void AddIngest(CLI::App& app, IngestOptions& options, IngestTexts& texts);
+void TakeIngestTexts(const IngestTexts& texts, IngestOptions& options);
+// The same of watch.
 struct WatchTexts {
   std::string memory;
   std::vector<std::string> keep;
@@ -32,9 +41,13 @@ struct WatchTexts {
 };
 void AddWatch(CLI::App& app, WatchArguments& arguments, WatchTexts& texts);
 void TakeWatchTexts(const WatchTexts& texts, WatchArguments& arguments);
+void AddQuery(CLI::App& app, QueryArguments& options, std::string& format);
 void AddCut(CLI::App& app, CutOptions& options);
 void AddServe(CLI::App& app, ServeArguments& arguments);
 void AddWhatIf(CLI::App& app, WhatIfArguments& arguments);
+// Which format a result has where no option says it.
+inline constexpr const char* kByEnding =
+    " (default: by -o's ending, else table on a terminal, else csv)";
 // Of a result; FormatByName knows them all.
 void AddFormat(CLI::App& app, std::string& format, const std::string& otherwise = "",
                const std::vector<std::string>& more = {});
@@ -42,14 +55,14 @@ void AddInfo(CLI::App& app, InfoOptions& options, std::string& format);
 void AddAlign(CLI::App& app, AlignOptions& options, std::string& format);
 void AddDoctor(CLI::App& app, DoctorOptions& options, std::string& format);
 void AddReport(CLI::App& app, ReportArguments& arguments);
-// The commands shell and export.
-void AddPrompt(CLI::App& app, ExportArguments& arguments);
-// Of ingest: a summary for the other ranks; and the command gather.
+void AddShell(CLI::App& app);
+void AddExport(CLI::App& app, ExportArguments& arguments);
+// Of ingest: a summary for the other ranks.
 void AddShard(CLI::App& ingest, IngestOptions& options);
 void AddGather(CLI::App& app, GatherArguments& arguments);
-// The command completion, of which shell.
-const CLI::App* AddCompletion(CLI::App& app, std::string& shell);
-// The commands compare and baseline.
-void AddCompare(CLI::App& app, CompareArguments& compare, BaselineArguments& baseline);
+// Of which shell.
+void AddCompletion(CLI::App& app, std::string& shell);
+void AddCompare(CLI::App& app, CompareArguments& arguments);
+void AddBaseline(CLI::App& app, BaselineArguments& arguments);
 
 }  // namespace tracedb
