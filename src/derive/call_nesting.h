@@ -36,20 +36,19 @@ struct LaunchPath {
 // The paths of operators by a number that each thread counts, of the last ones only.
 class RecentPaths {
  public:
-  // `entries` is a power of two.
-  explicit RecentPaths(size_t entries) : entries_(std::max(entries, kPlaces)) {}
+  // Holds `entries_max`, a power of two, at most.
+  explicit RecentPaths(size_t entries_max)
+      : entries_max_(std::max(entries_max, kPlaces)),
+        entries_(std::min(entries_max_, kStartEntries)) {}
   // What one takes.
   static constexpr size_t kBytesEach = 32;
 
   void Put(int64_t thread, int64_t number, LaunchPath path) {
-    Entry* const set = &entries_.ToWrite(SetOf(thread, number));
-    Entry* place = set;
-    for (Entry* entry = set; entry != set + kPlaces; ++entry) {
-      if (Is(*entry, thread, number)) {
-        place = entry;
-        break;
-      }
-      if (entry->put < place->put) place = entry;  // the oldest goes
+    Entry* place = PlaceFor(thread, number);
+    // A smaller table keeps what the largest would.
+    while (place->put != 0 && !Is(*place, thread, number) && entries_.size() < entries_max_) {
+      MakeRoom();
+      place = PlaceFor(thread, number);
     }
     *place = {number, thread, path, ++puts_};
   }
@@ -78,12 +77,32 @@ class RecentPaths {
   // that those of one thread lie side by side and the last ones are all there; the places are for
   // threads that count at the same time.
   static constexpr size_t kPlaces = 4;
+  // Of so many a small trace touches few pages.
+  static constexpr size_t kStartEntries = 1024;
   size_t SetOf(int64_t thread, int64_t number) const {
     const uint64_t apart = static_cast<uint64_t>(thread) * 0x9e3779b97f4a7c15 >> 32;
     const auto bits = static_cast<uint64_t>(number);
     return (bits + (bits >> 24) + apart) * kPlaces & (entries_.size() - 1);
   }
+  // Its own, or one that is empty, or the oldest.
+  Entry* PlaceFor(int64_t thread, int64_t number) {
+    Entry* const set = &entries_.ToWrite(SetOf(thread, number));
+    Entry* place = set;
+    for (Entry* entry = set; entry != set + kPlaces; ++entry) {
+      if (Is(*entry, thread, number)) return entry;
+      if (entry->put < place->put) place = entry;
+    }
+    return place;
+  }
+  void MakeRoom() {
+    ZeroedArray<Entry> smaller = std::exchange(entries_, ZeroedArray<Entry>(entries_.size() * 2));
+    for (size_t at = 0; at < smaller.size(); ++at) {
+      const Entry& entry = smaller[at];
+      if (entry.put != 0) *PlaceFor(entry.thread, entry.number) = entry;
+    }
+  }
 
+  size_t entries_max_;
   ZeroedArray<Entry> entries_;
   uint64_t puts_ = 0;
 };

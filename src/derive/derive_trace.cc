@@ -41,8 +41,8 @@ constexpr size_t kStreamBytes = 320;  // sums of a stream and of its device
 
 class TraceDerivation {
  public:
-  TraceDerivation(SqliteDb db, const GatheredTrace& trace, const LoadLimits& limits)
-      : db_(std::move(db)), trace_(trace), limits_(limits) {}
+  TraceDerivation(SqliteDb& db, const GatheredTrace& trace, const LoadLimits& limits)
+      : db_(db), trace_(trace), limits_(limits) {}
 
   Result<DerivedUse> Run() {
     TRACEDB_ASSIGN(few_tracks, ReadTracks());
@@ -102,7 +102,7 @@ class TraceDerivation {
   Status FillIndex(PageFile& file, const char* name, SortAhead<Gathered>& sorted,
                    const std::function<void(const SortEntry&, RecordEncoder&)>& add_columns);
 
-  SqliteDb db_;
+  SqliteDb& db_;
   const GatheredTrace& trace_;
   const LoadLimits& limits_;
   std::optional<CollectiveFacts> collective_facts_;  // where there is communication
@@ -302,8 +302,8 @@ Status TraceDerivation::FillIndex(
 
 }  // namespace
 
-Result<DerivedUse> DeriveTrace(SqliteDb db, const GatheredTrace& trace, const LoadLimits& limits) {
-  return TraceDerivation(std::move(db), trace, limits).Run();
+Result<DerivedUse> DeriveTrace(SqliteDb& db, const GatheredTrace& trace, const LoadLimits& limits) {
+  return TraceDerivation(db, trace, limits).Run();
 }
 
 }  // namespace tracedb

@@ -72,6 +72,23 @@ TEST(RecentPaths, keeps_the_last_ones_of_each_thread) {
   EXPECT_EQ(recent.Find(3, 99'999), nullptr);
 }
 
+TEST(RecentPaths, grows_before_anything_is_lost) {
+  RecentPaths recent(1 << 14);
+  constexpr int64_t kNumbers = 4096;
+  for (int64_t number = 0; number < kNumbers; ++number) {
+    recent.Put(1, number, {static_cast<PathId>(number), 7});
+    recent.Put(2, number, {0, static_cast<PathId>(number)});
+    recent.Put(1, number, {static_cast<PathId>(number + 1), 7});
+  }
+  for (int64_t number = 0; number < kNumbers; ++number) {
+    const LaunchPath* const one = recent.Find(1, number);
+    const LaunchPath* const other = recent.Find(2, number);
+    ASSERT_TRUE(one != nullptr && other != nullptr) << number;
+    EXPECT_EQ(one->path, static_cast<PathId>(number + 1));
+    EXPECT_EQ(other->forward, static_cast<PathId>(number));
+  }
+}
+
 TEST(SumTable, keys_beyond_the_bound_share_a_row) {
   KernelUse uses(3);
   for (int64_t kernel = 1; kernel <= 10; ++kernel) {

@@ -50,8 +50,8 @@ class DerivedUse {
 // The bulk of it, for a new file that holds one trace whose rows are complete, after
 // DeriveGroups(): fills launch, call_path, host_use, kernel_use, collective_part, busy_segment and
 // the indexes of slices by writing their pages. With very many tracks it does not fill busy_segment
-// and the indexes. `db` is the file's only connection, with nothing left to write; what is read by
-// it is read before pages are written.
-Result<DerivedUse> DeriveTrace(SqliteDb db, const GatheredTrace& trace, const LoadLimits& limits);
+// and the indexes. `db` is the file's only connection, without a transaction or a lock: it sees
+// that the file has changed when it reads next, and its schema is as it was.
+Result<DerivedUse> DeriveTrace(SqliteDb& db, const GatheredTrace& trace, const LoadLimits& limits);
 
 }  // namespace tracedb

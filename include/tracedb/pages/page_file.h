@@ -1,9 +1,10 @@
 // A SQLite database file to which whole pages are added at the end, past SQLite.
 //
-// SQLite makes the file and its schema and closes it; pages are added here; then SQLite opens it
-// again. No connection may have the file open meanwhile, in this process or another: there are
-// no locks, and closing the file here would drop SQLite's. Until Finish() has succeeded the file
-// is no sound database: write to a file that nobody uses yet.
+// SQLite makes the file and its schema; pages are added here; then SQLite goes on. No connection
+// may be in a transaction meanwhile, in this process or another: there are no locks, and closing
+// the file here would drop SQLite's. One that is in none, and not in its exclusive mode, sees at
+// its next read that the file has changed. Until Finish() has succeeded the file is no sound
+// database: write to a file that nobody uses yet.
 //
 // Knows page numbers and the file's header, not what is in the pages.
 #pragma once

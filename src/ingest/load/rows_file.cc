@@ -59,8 +59,7 @@ Result<SqliteDb> OpenRows(const fs::path& rows_file, const LoadOptions& options)
   TRACEDB_ASSIGN(db, SqliteDb::Open(rows_file, SqliteMode::kReadWrite));
   if (options.stop != nullptr) db.StopWhen(*options.stop);
   TRACEDB_TRY(
-      db.Execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
-                 "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -" +
+      db.Execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -" +
                  std::to_string(options.limits.sqlite_cache_kib) + "; BEGIN"));
   return db;
 }

@@ -331,8 +331,8 @@ Status TraceReading::StoreDerived(const fs::path& rows_file, bool with_views) {
   const int64_t base = header_.base_time_ns.value_or(0) + built_.origin_ns;
   // What reading took has been given back to the allocator; the bound is for the process.
   GiveFreedMemoryBack(options_.limits.memory_bytes);
-  TRACEDB_ASSIGN(rows, OpenRows(rows_file, options_));
-  TRACEDB_ASSIGN(parallelism, StoreFacts(rows, base, parallelism_rules_));
+  TRACEDB_ASSIGN(db, OpenRows(rows_file, options_));
+  TRACEDB_ASSIGN(parallelism, StoreFacts(db, base, parallelism_rules_));
   const GatheredTrace trace{first_.trace_id,
                             rank_.rank,
                             base,
@@ -344,9 +344,9 @@ Status TraceReading::StoreDerived(const fs::path& rows_file, bool with_views) {
                             first_.path,
                             first_.row,
                             built_.times};
-  TRACEDB_ASSIGN(use, DeriveTrace(std::move(rows), trace, options_.limits));
+  TRACEDB_ASSIGN(use, DeriveTrace(db, trace, options_.limits));
   GiveFreedMemoryBack(options_.limits.memory_bytes);
-  TRACEDB_ASSIGN(db, OpenRows(rows_file, options_));
+  TRACEDB_TRY(db.Execute("BEGIN"));
   TRACEDB_TRY(use.Store(db, trace));
   TRACEDB_ASSIGN(last_path, db.Integer("SELECT coalesce(max(id), 0) FROM _call_path"));
   next_path_ = std::max(first_.path, last_path + 1);

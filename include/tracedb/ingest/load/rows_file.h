@@ -39,7 +39,7 @@ class RowsFile {
 };
 
 // A connection to such a file, within a transaction. The file is ours alone, so nothing needs to be
-// safe before it lands.
+// safe before it lands. Once that is committed, pages may be added to the file past it.
 Result<SqliteDb> OpenRows(const std::filesystem::path& rows_file, const LoadOptions& options);
 
 // Whether a file's first page is that of a database of tracedb.
