@@ -95,7 +95,8 @@ class RecentPaths {
     return place;
   }
   void MakeRoom() {
-    ZeroedArray<Entry> smaller = std::exchange(entries_, ZeroedArray<Entry>(entries_.size() * 2));
+    ZeroedArray<Entry> smaller =
+        std::exchange(entries_, ZeroedArray<Entry>(std::min(entries_.size() * 4, entries_max_)));
     for (size_t at = 0; at < smaller.size(); ++at) {
       const Entry& entry = smaller[at];
       if (entry.put != 0) *PlaceFor(entry.thread, entry.number) = entry;

@@ -235,6 +235,10 @@ bool EventParser::Impl::ParseWhole(EventWindow& window, size_t begin, size_t end
     const size_t length = end + 1 - (begin - 1);
     ondemand::document document;
     const size_t room = length + simdjson::SIMDJSON_PADDING;
+    // Else simdjson allocates anew for each window that is a little longer than those before.
+    if (length > window_parser_.capacity()) {
+      Checked(window_parser_.allocate(window.bytes.size()));
+    }
     if (Checked(window_parser_.iterate(text + begin - 1, length, room).get(document)) !=
         simdjson::SUCCESS) {
       return false;
