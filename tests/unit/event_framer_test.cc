@@ -199,6 +199,7 @@ TEST(EventFramer, windows_are_small_at_the_start_of_a_large_text) {
   LoadLimits limits = SmallLimits();
   limits.window_bytes = size_t{1} << 20;
   limits.event_bytes_max = size_t{1} << 20;
+  limits.start_text_bytes = size_t{8} << 20;
   std::string text = R"({"traceEvents":[)";
   const std::string event = R"({"ph":"X","name":")" + std::string(1000, 'n') + R"("},)";
   while (text.size() < size_t{12} << 20) text += event;
@@ -208,7 +209,7 @@ TEST(EventFramer, windows_are_small_at_the_start_of_a_large_text) {
   size_t small = 0, large = 0;
   for (const EventWindow& window : framed.windows) {
     if (window.offset < size_t{7} << 20) {
-      EXPECT_EQ(window.room(), size_t{256} << 10);
+      EXPECT_EQ(window.room(), limits.start_window_bytes);
       ++small;
     } else if (window.offset > size_t{9} << 20) {
       EXPECT_EQ(window.room(), limits.window_bytes);

@@ -55,9 +55,14 @@ struct ExportLimits {
 };
 
 struct LoadLimits {
-  size_t memory_bytes = 0;          // what --memory said: the peak of the whole process
-  size_t read_ahead_bytes = 0;      // text unpacked on a thread of its own; 0: where it is read
-  size_t window_bytes = 0;          // JSON text handed to a parser at a time
+  size_t memory_bytes = 0;      // what --memory said: the peak of the whole process
+  size_t read_ahead_bytes = 0;  // text unpacked on a thread of its own; 0: where it is read
+  size_t window_bytes = 0;      // JSON text handed to a parser at a time
+  // The windows of a trace's start are smaller: memory that is touched for the first time is much
+  // of what a small trace costs, and what is parsed whole stays in a core's cache. Events of which
+  // only numbers are read, as those of a long trace, are handed over less often in large ones.
+  size_t start_window_bytes = size_t{256} << 10;
+  uint64_t start_text_bytes = uint64_t{64} << 20;
   size_t event_bytes_max = 0;       // a longer event is skipped and counted
   size_t resync_bytes = 65536;      // distance of the places where lost quotes are looked for
   size_t header_bytes_max = 0;      // all header keys and values together

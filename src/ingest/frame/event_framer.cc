@@ -229,8 +229,9 @@ void EventFramer::BeginSkipping() {
 }
 
 size_t EventFramer::WindowBytes() const {
-  return window_offset_ < kStartBytes ? std::min(limits_.window_bytes, kStartWindowBytes)
-                                      : limits_.window_bytes;
+  return window_offset_ < limits_.start_text_bytes
+             ? std::min(limits_.window_bytes, limits_.start_window_bytes)
+             : limits_.window_bytes;
 }
 
 bool EventFramer::TakeWindow(size_t room_bytes) {

@@ -39,11 +39,6 @@ class EventFramer {
   uint64_t text_bytes() const { return window_offset_ + fill_ - EventWindow::kFrontBytes; }
 
  private:
-  // The first of a trace's windows are small: memory that is touched for the first time is a good
-  // part of what a small trace costs, and windows on their way are most of it.
-  static constexpr uint64_t kStartBytes = uint64_t{8} << 20;
-  static constexpr size_t kStartWindowBytes = size_t{256} << 10;
-
   void ScanNew();
   void ScanEventBytes();
   void EndArray(size_t at, size_t piece_end);
