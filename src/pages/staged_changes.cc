@@ -111,7 +111,7 @@ Status StagedChanges::Connect(StagedConnection& kept) {
 Status StagedChanges::ReadPage(uint32_t number, std::span<uint8_t> bytes) const {
   const uint64_t place = PlaceOf(number, sizes_);
   if (Changed(number)) return ReadAt(changes_, place, bytes, database_);
-  if (number <= old_page_count_) return ReadAt(file_, place, bytes, database_);
+  if (number <= old_page_count_ || Added(number)) return ReadAt(file_, place, bytes, database_);
   if (copies_ != nullptr) {
     if (const auto origin = copies_->OriginOf(number); origin.has_value()) {
       return ReadAt(origin->source, PlaceOf(origin->from, sizes_), bytes, database_);
@@ -122,9 +122,20 @@ Status StagedChanges::ReadPage(uint32_t number, std::span<uint8_t> bytes) const 
 }
 
 Status StagedChanges::WritePage(uint32_t number, std::span<const uint8_t> bytes) {
-  TRACEDB_TRY(WriteAt(changes_, PlaceOf(number, sizes_), bytes, database_));
-  if (number >= changed_.size()) changed_.resize(std::max<size_t>(number + 1, 2 * changed_.size()));
-  changed_[number] = true;
+  const auto note = [number](std::vector<bool>& pages) {
+    if (number >= pages.size()) pages.resize(std::max<size_t>(number + 1, 2 * pages.size()));
+    pages[number] = true;
+  };
+  // One that a thread copies to must not be written by two at a time.
+  const bool is_copied = copies_ != nullptr && copies_->OriginOf(number).has_value();
+  if (number > old_page_count_ && !is_copied) {
+    TRACEDB_TRY(BeginJournal());
+    TRACEDB_TRY(WriteAt(file_, PlaceOf(number, sizes_), bytes, database_));
+    note(added_);
+  } else {
+    TRACEDB_TRY(WriteAt(changes_, PlaceOf(number, sizes_), bytes, database_));
+    note(changed_);
+  }
   page_count_ = std::max(page_count_, number);
   return Done{};
 }
@@ -148,10 +159,14 @@ Status StagedChanges::CopyPages(int source, std::vector<Copy> copies, CheckPage 
   return Done{};
 }
 
-// A connection of ours has counted its change up; without one nothing says that much is new.
+// SQLite looks at the counter to know whether what it holds of pages is still so, and trusts the
+// page count where the counter stands twice.
 Status StagedChanges::CountPages() {
   std::vector<uint8_t> first(sizes_.page_bytes);
   TRACEDB_TRY(ReadPage(1, first));
+  const uint32_t changes = GetU32(&first[kChangeCounterAt]) + 1;
+  PutU32(&first[kChangeCounterAt], changes);
+  PutU32(&first[kVersionValidForAt], changes);
   PutU32(&first[kPageCountAt], page_count_);
   return WritePage(1, first);
 }

@@ -41,8 +41,9 @@ struct StagedFile {
     return SQLITE_OK;
   }
   static int Lock(sqlite3_file*, int) { return SQLITE_OK; }
+  // A journal that is there is that of the changes: not one to be played back.
   static int CheckReservedLock(sqlite3_file*, int* locked) {
-    *locked = 0;
+    *locked = 1;
     return SQLITE_OK;
   }
   static int FileControl(sqlite3_file*, int, void*) { return SQLITE_NOTFOUND; }

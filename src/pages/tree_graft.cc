@@ -11,7 +11,8 @@
 #include <utility>
 
 #include "pages/btree_cells.h"
-#include "pages/record_pages.h"
+#include "pages/tree_spine.h"
+#include "pages/whole_cells.h"
 #include "tracedb/pages/page_bytes.h"
 
 namespace tracedb {
@@ -19,20 +20,8 @@ namespace {
 
 using Kind = BtreePage::Kind;
 
-bool IsInterior(std::span<const uint8_t> page) { return IsInteriorKind(page[0]); }
 bool IsLeaf(std::span<const uint8_t> page) { return IsLeafKind(page[0]); }
 bool IsOfIndex(std::span<const uint8_t> page) { return IsIndexKind(page[0]); }
-
-// A leaf's cell that is whole in its page; nothing where some of it is elsewhere.
-std::span<const uint8_t> WholeCell(std::span<const uint8_t> from, bool is_index, PageSizes sizes) {
-  const Varint payload = GetVarint(from);
-  const size_t local_max = is_index ? IndexLocalBytesMax(sizes) : TableLocalBytesMax(sizes);
-  if (payload.bytes == 0 || payload.value > local_max) return {};
-  size_t head = payload.bytes;
-  if (!is_index) head += GetVarint(from.subspan(head)).bytes;
-  const size_t bytes = head + static_cast<size_t>(payload.value);
-  return bytes <= from.size() ? from.first(bytes) : std::span<const uint8_t>();
-}
 
 // No cell leads to another page: those have other numbers now.
 bool CanBeCopied(std::span<const uint8_t> leaf, PageSizes sizes) {
@@ -44,30 +33,6 @@ bool CanBeCopied(std::span<const uint8_t> leaf, PageSizes sizes) {
     if (payload.bytes == 0 || payload.value > local_max) return false;
   }
   return true;
-}
-
-std::string RowidDivider(int64_t rowid) {
-  uint8_t bytes[kVarintBytesMax];
-  const uint8_t* const end = PutVarint(bytes, static_cast<uint64_t>(rowid));
-  return {reinterpret_cast<const char*>(bytes), static_cast<size_t>(end - bytes)};
-}
-
-std::string AsText(std::span<const uint8_t> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-// The rowid in a table leaf's n-th cell.
-std::optional<int64_t> RowidAt(std::span<const uint8_t> page, PageSizes sizes, uint32_t n) {
-  const auto cell = CellAt(page, sizes, n);
-  const Varint payload = GetVarint(cell);
-  if (payload.bytes == 0) return std::nullopt;
-  const Varint rowid = GetVarint(cell.subspan(payload.bytes));
-  if (rowid.bytes == 0) return std::nullopt;
-  return static_cast<int64_t>(rowid.value);
-}
-
-Error Unfit(const char* what) {
-  return Error{ErrorKind::kUnfit, std::string("pages cannot be added: ") + what, ""};
 }
 
 }  // namespace
@@ -99,52 +64,27 @@ Result<TreeGraft::Page> TreeGraft::ReadSource(uint32_t number) const {
   return page;
 }
 
-Result<TreeGraft::Page> TreeGraft::ReadTarget(uint32_t number) const {
-  if (number < 2 || number > staged_.page_count()) return Unfit("a page that is not there");
-  Page page(staged_.sizes().page_bytes);
-  TRACEDB_TRY(staged_.ReadPage(number, page));
-  return page;
-}
-
-// An interior page's children, the rightmost last.
-Result<std::vector<TreeGraft::Child>> TreeGraft::Children(const Page& page, bool is_index) const {
-  if (!IsInterior(page) || IsOfIndex(page) != is_index) return Unfit("a page of another kind");
-  std::vector<Child> children;
-  const uint32_t cells = GetU16(&page[kCellCountAt]);
-  for (uint32_t i = 0; i < cells; ++i) {
-    const auto cell = CellAt(page, staged_.sizes(), i);
-    if (cell.size() <= kPageNumberBytes) return Unfit("a cell beyond its page");
-    const auto divider_cell = cell.subspan(kPageNumberBytes);
-    const auto divider = is_index ? WholeCell(divider_cell, true, staged_.sizes())
-                                  : divider_cell.first(GetVarint(divider_cell).bytes);
-    if (divider.empty()) return Unfit("an entry that goes beyond its page");
-    children.push_back({GetU32(cell.data()), AsText(divider)});
-  }
-  children.push_back({GetU32(&page[kRightmostChildAt]), {}});
-  return children;
-}
-
-Result<bool> TreeGraft::IsLarge(const Source& source, uint32_t page_bytes, uint32_t root) {
-  constexpr uint32_t kLeavesMin = 16;
+Result<bool> TreeGraft::HasLeaves(const Source& source, uint32_t page_bytes, uint32_t root,
+                                  uint32_t leaves_min) {
   std::array<uint8_t, kInteriorHeaderBytes> header{};
   TRACEDB_TRY(ReadSource(source, page_bytes, root, header));
-  if (!IsInteriorKind(header[0])) return false;
-  if (GetU16(&header[kCellCountAt]) + 1u >= kLeavesMin) return true;
+  if (!IsInteriorKind(header[0])) return leaves_min <= 1;
+  if (GetU16(&header[kCellCountAt]) + 1u >= leaves_min) return true;
   const uint32_t child = GetU32(&header[kRightmostChildAt]);
   TRACEDB_TRY(ReadSource(source, page_bytes, child, header));
   return IsInteriorKind(header[0]);
 }
 
 // In order, with what divides them.
-Result<std::vector<TreeGraft::Child>> TreeGraft::SourceLeaves(const Tree& tree) const {
-  std::vector<Child> level = {{tree.from_root, {}}};
+Result<std::vector<TreeChild>> TreeGraft::SourceLeaves(const Tree& tree) const {
+  std::vector<TreeChild> level = {{tree.from_root, {}}};
   for (int depth = 0; depth < kTreeDepthMax; ++depth) {
     TRACEDB_ASSIGN(first, ReadSource(level.front().page));
     if (IsLeaf(first)) return level;
-    std::vector<Child> below;
-    for (const Child& parent : level) {
+    std::vector<TreeChild> below;
+    for (const TreeChild& parent : level) {
       TRACEDB_ASSIGN(page, ReadSource(parent.page));
-      TRACEDB_ASSIGN(children, Children(page, tree.is_index));
+      TRACEDB_ASSIGN(children, TreeChildren(page, tree.is_index, staged_.sizes()));
       children.back().divider = parent.divider;
       std::move(children.begin(), children.end(), std::back_inserter(below));
       if (below.size() > source_.pages) return Unfit("a page that is in several places");
@@ -156,7 +96,7 @@ Result<std::vector<TreeGraft::Child>> TreeGraft::SourceLeaves(const Tree& tree) 
 
 // An index needs an entry between what is there and the first new leaf: that leaf's first one. The
 // rest of it becomes a new page.
-Result<std::string> TreeGraft::TakeFirstEntry(Child& leaf) {
+Result<std::string> TreeGraft::TakeFirstEntry(TreeChild& leaf) {
   TRACEDB_ASSIGN(page, ReadSource(leaf.page));
   const PageSizes sizes = staged_.sizes();
   BtreePage rest(Kind::kIndexLeaf, sizes);
@@ -184,8 +124,8 @@ Status TreeGraft::Add(const std::vector<Tree>& trees) {
   TRACEDB_ASSIGN(pending_trees, PendingTrees(trees));
   TRACEDB_ASSIGN(numbers, NumberLeaves(pending_trees));
   for (PendingTree& pending : pending_trees) {
-    levels_.clear();
-    is_index_ = pending.tree.is_index;
+    const bool is_index = pending.tree.is_index;
+    TreeSpine spine(staged_, is_index);
     if (pending.to_empty && pending.leaves.size() == 1) {
       TRACEDB_ASSIGN(page, ReadSource(pending.leaves.front().page));
       if (!CanBeCopied(page, staged_.sizes())) return Unfit("a row beyond its page");
@@ -193,21 +133,21 @@ Status TreeGraft::Add(const std::vector<Tree>& trees) {
       continue;
     }
     if (!pending.to_empty) {
-      TRACEDB_ASSIGN(last, LoadSpine(pending.tree));
-      if (is_index_) {
+      TRACEDB_ASSIGN(last, LastLeaf(pending.tree, spine));
+      if (is_index) {
         TRACEDB_ASSIGN(first, TakeFirstEntry(pending.leaves.front()));
         last.divider = std::move(first);
       } else {
         TRACEDB_TRY(CheckRowids(pending, last));
       }
-      TRACEDB_TRY(AddChild(0, std::move(last)));
+      TRACEDB_TRY(spine.AddLeaf(std::move(last)));
     }
-    for (Child& leaf : pending.leaves) {
-      const bool is_made = is_index_ && !pending.to_empty && &leaf == &pending.leaves.front();
+    for (TreeChild& leaf : pending.leaves) {
+      const bool is_made = is_index && !pending.to_empty && &leaf == &pending.leaves.front();
       if (!is_made) leaf.page = numbers[leaf.page];
-      TRACEDB_TRY(AddChild(0, std::move(leaf)));
+      TRACEDB_TRY(spine.AddLeaf(std::move(leaf)));
     }
-    TRACEDB_TRY(FinishLevels(pending.tree.to_root));
+    TRACEDB_TRY(spine.Finish(pending.tree.to_root));
   }
   return Done{};
 }
@@ -220,7 +160,7 @@ Result<std::vector<TreeGraft::PendingTree>> TreeGraft::PendingTrees(
     TRACEDB_ASSIGN(leaves, SourceLeaves(tree));
     TRACEDB_ASSIGN(first, ReadSource(leaves.front().page));
     if (GetU16(&first[kCellCountAt]) == 0) continue;
-    TRACEDB_ASSIGN(root, ReadTarget(tree.to_root));
+    TRACEDB_ASSIGN(root, TreeSpine::ReadPage(staged_, tree.to_root));
     if (IsOfIndex(root) != tree.is_index || IsOfIndex(first) != tree.is_index) {
       return Unfit("a tree of another kind");
     }
@@ -235,7 +175,7 @@ Result<std::vector<uint32_t>> TreeGraft::NumberLeaves(
     const std::vector<PendingTree>& pending_trees) {
   std::vector<uint32_t> numbers(size_t{source_.pages} + 1);
   for (const PendingTree& pending : pending_trees) {
-    for (const Child& leaf : pending.leaves) {
+    for (const TreeChild& leaf : pending.leaves) {
       if (leaf.page > source_.pages) return Unfit("a page that is not there");
       numbers[leaf.page] = 1;  // to be given
     }
@@ -254,108 +194,29 @@ Result<std::vector<uint32_t>> TreeGraft::NumberLeaves(
   return numbers;
 }
 
-Status TreeGraft::CheckRowids(const PendingTree& pending, const Child& last_leaf) const {
+Status TreeGraft::CheckRowids(const PendingTree& pending, const TreeChild& last_leaf) const {
   TRACEDB_ASSIGN(page, ReadSource(pending.leaves.front().page));
-  const auto first = RowidAt(page, staged_.sizes(), 0);
+  const auto first = RowidOf(CellAt(page, staged_.sizes(), 0));
   const std::string& before = last_leaf.divider;
   const Varint last = GetVarint({reinterpret_cast<const uint8_t*>(before.data()), before.size()});
   if (first.has_value() && *first > static_cast<int64_t>(last.value)) return Done{};
   return Unfit("rows that do not come last");
 }
 
-// Reads the pages from the root down to the last leaf, all of which get further children, and
-// gives that leaf. The tree has rows.
-Result<TreeGraft::Child> TreeGraft::LoadSpine(const Tree& tree) {
-  uint32_t number = tree.to_root;
-  TRACEDB_ASSIGN(page, ReadTarget(number));
-  while (IsInterior(page)) {
-    if (levels_.size() == kTreeDepthMax) return Unfit("a tree that is too deep");
-    TRACEDB_ASSIGN(children, Children(page, tree.is_index));
-    Level level;
-    level.page = number == tree.to_root ? 0 : number;
-    number = children.back().page;
-    children.pop_back();  // the one below gives itself back when it is finished
-    for (size_t i = 0; i + 1 < children.size(); ++i) {
-      level.cells_bytes += kPageNumberBytes + kPointerBytes + children[i].divider.size();
-    }
-    level.children = std::move(children);
-    levels_.insert(levels_.begin(), std::move(level));
-    TRACEDB_ASSIGN(next, ReadTarget(number));
-    page = std::move(next);
-  }
-  const uint32_t cells = GetU16(&page[kCellCountAt]);
-  if (!IsLeaf(page) || cells == 0) return Unfit("a tree whose last leaf is empty");
-  if (number == tree.to_root) {  // the root stays where it is: its rows move
+// The last leaf that the database's tree has, which stays as it is. The tree has rows.
+Result<TreeChild> TreeGraft::LastLeaf(const Tree& tree, TreeSpine& spine) {
+  TRACEDB_ASSIGN(last, spine.Load(tree.to_root));
+  const uint32_t cells = GetU16(&last.bytes[kCellCountAt]);
+  if (!IsLeaf(last.bytes) || cells == 0) return Unfit("a tree whose last leaf is empty");
+  if (last.number == tree.to_root) {  // the root stays where it is: its rows move
     TRACEDB_ASSIGN(moved, staged_.NewPage());
-    TRACEDB_TRY(staged_.WritePage(moved, page));
-    number = moved;
+    TRACEDB_TRY(staged_.WritePage(moved, last.bytes));
+    last.number = moved;
   }
-  if (tree.is_index) return Child{number, {}};
-  const auto rowid = RowidAt(page, staged_.sizes(), cells - 1);
+  if (tree.is_index) return TreeChild{last.number, {}};
+  const auto rowid = RowidOf(CellAt(last.bytes, staged_.sizes(), cells - 1));
   if (!rowid.has_value()) return Unfit("a cell beyond its page");
-  return Child{number, RowidDivider(*rowid)};
-}
-
-Status TreeGraft::AddChild(size_t depth, Child child) {
-  for (;; ++depth) {
-    if (depth == levels_.size()) levels_.emplace_back();
-    Level& level = levels_[depth];
-    if (level.children.empty()) {
-      level.children.push_back(std::move(child));
-      return Done{};
-    }
-    const size_t cell = kPageNumberBytes + kPointerBytes + level.children.back().divider.size();
-    const size_t room = staged_.sizes().usable_bytes - kInteriorHeaderBytes;
-    if (level.cells_bytes + cell <= room) {
-      level.cells_bytes += cell;
-      level.children.push_back(std::move(child));
-      return Done{};
-    }
-    // Full: the last child begins the next page, as a page needs two.
-    if (level.children.size() < 3) return Unfit("entries that are too long");
-    Child last = std::move(level.children.back());
-    level.children.pop_back();
-    Child finished{0, level.children.back().divider};
-    TRACEDB_ASSIGN(number, WriteLevel(level, level.page));
-    finished.page = number;
-    level.page = 0;
-    level.cells_bytes = kPageNumberBytes + kPointerBytes + last.divider.size();
-    level.children.push_back(std::move(last));
-    level.children.push_back(std::move(child));
-    child = std::move(finished);
-  }
-}
-
-// Writes the level's page and empties it. `number` 0 stands for a new page.
-Result<uint32_t> TreeGraft::WriteLevel(Level& level, uint32_t number) {
-  BtreePage page(is_index_ ? Kind::kIndexInterior : Kind::kTableInterior, staged_.sizes());
-  for (size_t i = 0; i + 1 < level.children.size(); ++i) {
-    const Child& child = level.children[i];
-    const size_t bytes = kPageNumberBytes + child.divider.size();
-    if (!page.Fits(bytes)) return Unfit("a page that is too full");
-    uint8_t* const cell = page.AddCell(bytes);
-    PutU32(cell, child.page);
-    std::memcpy(cell + kPageNumberBytes, child.divider.data(), child.divider.size());
-  }
-  page.SetRightmostChild(level.children.back().page);
-  level.children.clear();
-  if (number == 0) {
-    TRACEDB_ASSIGN(fresh, staged_.NewPage());
-    number = fresh;
-  }
-  TRACEDB_TRY(staged_.WritePage(number, page.Finish()));
-  return number;
-}
-
-Status TreeGraft::FinishLevels(uint32_t root) {
-  for (size_t depth = 0; depth < levels_.size(); ++depth) {  // may add a level
-    Level& level = levels_[depth];
-    if (level.children.size() < 2) return Unfit("a page with a single child");
-    const bool is_top = depth + 1 == levels_.size();
-    TRACEDB_ASSIGN(number, WriteLevel(level, is_top ? root : level.page));
-    if (!is_top) TRACEDB_TRY(AddChild(depth + 1, {number, {}}));
-  }
-  return Done{};
+  return TreeChild{last.number, RowidDivider(*rowid)};
 }
 
 }  // namespace tracedb

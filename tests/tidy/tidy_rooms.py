@@ -78,6 +78,7 @@ ONE_OF_SEVERAL = {
     "src/serve/http/http_engine.h": ("httplib_engine",),
     "src/export/workbook.h": ("xlsx_workbook",),
     "include/tracedb/extension/interval_functions.h": ("older_library",),
+    "include/tracedb/pages/tree_graft.h": ("tree_append",),
     "src/ingest/build/record_builder.h": ("record_builder_pairs",),
     "src/sources/ncu/ncu_rows.h": ("ncu_rows_end",),
     "src/sources/logs/log_lines.h": ("log_notes",),

@@ -2,8 +2,9 @@
 // through connections that see them as if they were there already, and as pages added past SQLite.
 //
 // Crash safe as SQLite is: what is changed in place is first written to a rollback journal of
-// SQLite's format, so whoever opens the database after a crash gets the state before. While changes
-// are made aside, others read on; other writers wait.
+// SQLite's format, so whoever opens the database after a crash gets the state before. New pages are
+// written after the database's end at once, where nobody looks until the header says so. While
+// changes are made, others read on; other writers wait.
 #pragma once
 
 #include <atomic>
@@ -83,8 +84,8 @@ class StagedChanges {
   // with an error of kUnfit.
   using CheckPage = bool (*)(std::span<const uint8_t> page, PageSizes sizes);
   Status CopyPages(int source, std::vector<Copy> copies, CheckPage check);
-  // Lets connections see that there are more pages. Before one is used again after pages were added
-  // here.
+  // Lets connections see what was changed here. Before one is used again after pages were added or
+  // written here.
   Status CountPages();
 
   Status Commit();
@@ -95,6 +96,7 @@ class StagedChanges {
   Status Open();
   Result<bool> ReadHeader();
   bool Changed(uint32_t number) const { return number < changed_.size() && changed_[number]; }
+  bool Added(uint32_t number) const { return number < added_.size() && added_[number]; }
   std::vector<uint32_t> ChangedOldPages() const;
   Status BeginJournal();
   Status WriteNewPages();
@@ -107,13 +109,14 @@ class StagedChanges {
   std::filesystem::path database_;
   Wait wait_;
   int file_ = -1;     // closed after holder_: closing it drops the process's locks on the file
-  int changes_ = -1;  // a file without a name: changed pages, each at its own place
+  int changes_ = -1;  // a file without a name: changed old pages, each at its own place
   std::optional<SqliteDb> holder_;  // has the lock
   std::shared_ptr<StagedVfs> vfs_;
   PageSizes sizes_;
   uint32_t old_page_count_ = 0;
   uint32_t page_count_ = 0;
-  std::vector<bool> changed_;                 // by page number
+  std::vector<bool> changed_;                 // by page number: in changes_
+  std::vector<bool> added_;                   // the same: after the database's end, in place
   std::unique_ptr<RollbackJournal> journal_;  // where there is one
   std::unique_ptr<PageCopies> copies_;
   bool old_pages_touched_ = false;

@@ -66,9 +66,10 @@ int64_t PageBytes(const FileHeader& header) {
   return bytes == 1 ? 65536 : bytes;
 }
 
-// Whether anything is worth grafting. The file's tables are where those of the empty database are,
-// which it began as: a connection would have to read its schema to say so.
-Result<bool> HasLargeTable(const MergeJob& job) {
+// Whether any table is worth more than SQLite's inserting. The file's tables are where those of the
+// empty database are, which it began as: a connection would have to read its schema to say so.
+Result<bool> IsWorthPages(const MergeJob& job) {
+  constexpr uint32_t kLeavesMin = 2;
   const Descriptor source(open(job.partial.c_str(), O_RDONLY | O_CLOEXEC));
   FileHeader header{};
   struct stat status {};
@@ -83,10 +84,11 @@ Result<bool> HasLargeTable(const MergeJob& job) {
   if (page_bytes == 0) return false;
   const TreeGraft::Source from{source.number, static_cast<uint32_t>(status.st_size / page_bytes),
                                job.partial};
-  for (const uint32_t root : EmptyDatabase::RootPages(LargeTables())) {
-    const auto large = TreeGraft::IsLarge(from, static_cast<uint32_t>(page_bytes), root);
-    if (!large.ok() && large.error().kind != ErrorKind::kUnfit) return large.error();
-    if (large.ok() && large.value()) return true;
+  for (const uint32_t root : EmptyDatabase::RootPages(EventRowTables())) {
+    const auto worth =
+        TreeGraft::HasLeaves(from, static_cast<uint32_t>(page_bytes), root, kLeavesMin);
+    if (!worth.ok() && worth.error().kind != ErrorKind::kUnfit) return worth.error();
+    if (worth.ok() && worth.value()) return true;
   }
   return false;
 }
@@ -128,8 +130,8 @@ Result<bool> MergeAsPages(const std::vector<MergeJob>& jobs, StagedConnection& c
 
 Result<bool> GoesAsPages(const MergeJob& job) {
   if (job.options.replace) return false;
-  TRACEDB_ASSIGN(large, HasLargeTable(job));
-  if (!large) return false;
+  TRACEDB_ASSIGN(worth, IsWorthPages(job));
+  if (!worth) return false;
   TRACEDB_ASSIGN(fits, FitsInFreePages(job));
   return !fits;
 }

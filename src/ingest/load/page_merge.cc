@@ -12,7 +12,7 @@
 
 namespace tracedb {
 
-std::vector<std::string> LargeTables() {
+std::vector<std::string> EventRowTables() {
   std::vector<std::string> tables;
   for (int i = 0; i < kEventTables; ++i) {
     tables.emplace_back(EventTableName(static_cast<EventTable>(i)));
@@ -61,7 +61,7 @@ Result<std::vector<TableTrees>> MatchTrees(SqliteDb& db) {
   TRACEDB_ASSIGN(ours, ReadTrees(db, "fresh"));
   TRACEDB_ASSIGN(theirs, ReadTrees(db, "main"));
   std::vector<TableTrees> all;
-  for (const std::string& table : LargeTables()) {
+  for (const std::string& table : EventRowTables()) {
     TableTrees found{table, {}};
     const std::vector<SchemaTree>& from = ours[table];
     const std::vector<SchemaTree>& to = theirs[table];
@@ -110,22 +110,26 @@ Result<bool> PageMerge::Add(const MergeJob& job) {
   const PageSizes sizes = staged_->sizes();
   if (page_bytes != sizes.usable_bytes) return false;
   const TreeGraft::Source from{source.number, static_cast<uint32_t>(pages), job.partial};
-  std::vector<TreeGraft::Tree> trees;
-  std::set<std::string> grafted;
+  std::vector<TreeGraft::Tree> large_trees;
+  std::vector<TreeGraft::Tree> small_trees;
+  std::set<std::string> added;
   for (const TableTrees& table : tables) {
-    TRACEDB_ASSIGN(large,
-                   TreeGraft::IsLarge(from, sizes.page_bytes, table.trees.front().from_root));
-    if (!large) continue;
     TRACEDB_ASSIGN(comes_last, ComesLast(db, table.table));
     if (!comes_last) continue;
-    grafted.insert(table.table);
-    trees.insert(trees.end(), table.trees.begin(), table.trees.end());
+    added.insert(table.table);
+    for (const TreeGraft::Tree& tree : table.trees) {
+      TRACEDB_ASSIGN(large, TreeGraft::HasLeaves(from, sizes.page_bytes, tree.from_root,
+                                                 TreeGraft::kGraftedLeavesMin));
+      (large ? large_trees : small_trees).push_back(tree);
+    }
   }
-  if (grafted.empty()) return false;
+  if (added.empty()) return false;
   TRACEDB_TRY(db.Execute("BEGIN"));
-  TRACEDB_TRY(MergeRows(db, grafted, job));
+  TRACEDB_TRY(MergeRows(db, added, job));
   TRACEDB_TRY(db.Execute("COMMIT; DETACH fresh"));
-  TRACEDB_TRY(TreeGraft(*staged_, from).Add(trees));
+  TreeGraft graft(*staged_, from);
+  TRACEDB_TRY(graft.Add(large_trees));
+  for (const TreeGraft::Tree& tree : small_trees) TRACEDB_TRY(graft.Append(tree));
   TRACEDB_TRY(staged_->CountPages());
   return true;
 }

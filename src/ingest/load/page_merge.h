@@ -1,8 +1,9 @@
 // Traces in files of their own that are added to a database with others as whole pages, one or
 // several at a time: all of these or none (tree_graft.h, staged_changes.h).
 //
-//   rows of 1 ─▶ rows of 2 ─▶ rows of 3 ─────▶ all in place    small tables, through SQLite
-//      pages of 1 ─▶ pages of 2 ─▶ pages of 3 ─┘               large ones, by a thread beside it
+//   rows of 1 ─▶ rows of 2 ─▶ rows of 3 ─────▶ all in place    tables of few rows through SQLite,
+//      pages of 1 ─▶ pages of 2 ─▶ pages of 3 ─┘               small ones of events cell by cell;
+//                                                              large ones, by a thread beside it
 #pragma once
 
 #include <filesystem>
@@ -42,7 +43,7 @@ class PageMerge {
   StagedConnection& connection_;
 };
 
-// Tables that may have very many rows, whose pages are worth it.
-std::vector<std::string> LargeTables();
+// Tables with a row for each event, or nearly: those that go past SQLite.
+std::vector<std::string> EventRowTables();
 
 }  // namespace tracedb
