@@ -103,5 +103,9 @@ std::string ShownLines(std::string_view text);
 
 // A line on standard error, after whatever progress stands there; nothing with --quiet.
 void SayNote(const GlobalOptions& global, const std::string& note);
+// Says so, and ends the program.
+[[noreturn]] void EndOutOfMemory();
+// PrepareToReadTraces(), which asks for memory where a library lets nothing be thrown.
+void PrepareToParse();
 
 }  // namespace tracedb

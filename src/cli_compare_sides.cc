@@ -42,7 +42,7 @@ Result<std::vector<std::string>> RunNames(SqliteDb& db) {
 
 Result<fs::path> RunInputs::Load(const std::string& input) {
   if (folder_ == nullptr) {
-    PrepareToReadTraces();
+    PrepareToParse();
     TRACEDB_ASSIGN(folder, TemporaryFolder::Create("tracedb-compare-"));
     folder_ = std::move(folder);
   }

@@ -75,7 +75,7 @@ Status Examine(const GlobalOptions& global, const fs::path& database, bool json,
 
 Status ExamineTraces(const GlobalOptions& global, const DoctorOptions& options,
                      const std::atomic<bool>& stop) {
-  PrepareToReadTraces();
+  PrepareToParse();
   TRACEDB_ASSIGN(folder, TemporaryFolder::Create("tracedb-doctor-"));
   GlobalOptions loading = global;
   loading.database = folder->path() / "trace.db";

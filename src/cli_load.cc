@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <exception>
 #include <system_error>
 #include <utility>
 
@@ -268,10 +269,16 @@ Result<LoadedInputs> LoadInputs(const GlobalOptions& global, const IngestOptions
   return loaded;
 }
 
+void PrepareToParse() {
+  const std::terminate_handler before = std::set_terminate(EndOutOfMemory);
+  PrepareToReadTraces();
+  std::set_terminate(before);
+}
+
 Result<LoadedInputs> LoadFiles(const GlobalOptions& global, const IngestOptions& options,
                                const std::atomic<bool>& stop, const OnLoaded& on_loaded,
                                std::vector<InputFile> named) {
-  PrepareToReadTraces();
+  PrepareToParse();
   TRACEDB_ASSIGN(split, SplitExports(global, options, stop, std::move(named)));
   std::vector<InputFile>& files = split.files;
   if (options.rank.has_value() && files.size() != 1) {

@@ -344,13 +344,19 @@ int SayOutOfMemory() {
   return 1;
 }
 
+}  // namespace
+
+void tracedb::EndOutOfMemory() { _exit(SayOutOfMemory()); }
+
+namespace {
+
 // What is thrown where nothing can catch it: before main(), and in destructors of libraries. Then
 // nothing is written yet, or the system undoes it as after a kill.
 [[noreturn]] void EndUncaught() {
   try {
     if (std::current_exception() != nullptr) throw;
   } catch (const std::bad_alloc&) {
-    _exit(SayOutOfMemory());
+    tracedb::EndOutOfMemory();
   } catch (...) {
   }
   std::abort();
