@@ -16,8 +16,10 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <charconv>
@@ -27,6 +29,7 @@
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace {
 
@@ -171,6 +174,21 @@ ssize_t pwrite(int fd, const void* from, size_t size, off_t at) {
 ssize_t pwrite64(int fd, const void* from, size_t size, off64_t at) {
   static const auto real = Next(&pwrite64, "pwrite64");
   return Written(fd, size, [=](size_t bytes) { return real(fd, from, bytes, at); });
+}
+
+ssize_t pwritev(int fd, const iovec* pieces, int count, off_t at) {
+  static const auto real = Next(&pwritev, "pwritev");
+  std::vector<iovec> cut(pieces, pieces + count);
+  size_t size = 0;
+  for (const iovec& piece : cut) size += piece.iov_len;
+  return Written(fd, size, [&](size_t bytes) {
+    size_t kept = 0;
+    for (; bytes > 0; ++kept) {
+      cut[kept].iov_len = std::min(cut[kept].iov_len, bytes);
+      bytes -= cut[kept].iov_len;
+    }
+    return real(fd, cut.data(), static_cast<int>(kept), at);
+  });
 }
 
 int fsync(int fd) {

@@ -1,39 +1,71 @@
 #include "ingest/build/empty_rows.h"
 
 #include <fcntl.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
-#include <string_view>
+#include <vector>
 
 #include "tracedb/schema/empty_database.h"
 
 namespace tracedb {
 namespace {
 
-bool WriteAll(int file, std::string_view bytes, uint64_t offset) {
-  while (!bytes.empty()) {
-    const ssize_t some = pwrite(file, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+// Of the file from `from` on, as far as one call takes it: parts, and zeros between them.
+std::vector<iovec> NextPieces(uint64_t from) {
+  static const std::array<char, 65536> kZeros{};
+  constexpr size_t kPiecesMax = 512;
+  std::vector<iovec> pieces;
+  const auto add = [&pieces](const char* bytes, size_t count) {
+    pieces.push_back({const_cast<char*>(bytes), count});  // it is only read
+  };
+  const auto zeros_to = [&](uint64_t to) {
+    while (from < to && pieces.size() < kPiecesMax) {
+      const size_t count = std::min<uint64_t>(to - from, kZeros.size());
+      add(kZeros.data(), count);
+      from += count;
+    }
+  };
+  for (const EmptyDatabase::Part& part : EmptyDatabase::parts()) {
+    const uint64_t end = part.offset + part.bytes.size();
+    if (end <= from) continue;
+    zeros_to(part.offset);
+    if (pieces.size() >= kPiecesMax) return pieces;
+    const size_t skip = from - part.offset;
+    add(part.bytes.data() + skip, part.bytes.size() - skip);
+    from = end;
+  }
+  zeros_to(EmptyDatabase::bytes());
+  return pieces;
+}
+
+bool WriteAll(int file) {
+  for (uint64_t done = 0; done < EmptyDatabase::bytes();) {
+    const std::vector<iovec> pieces = NextPieces(done);
+    const ssize_t some =
+        pwritev(file, pieces.data(), static_cast<int>(pieces.size()), static_cast<off_t>(done));
     if (some < 0 && errno == EINTR) continue;
     if (some <= 0) return false;
-    offset += static_cast<uint64_t>(some);
-    bytes.remove_prefix(static_cast<size_t>(some));
+    done += static_cast<uint64_t>(some);
   }
   return true;
 }
 
 }  // namespace
 
-// What is zero is not written: most of the file. The first bytes come first: if the program is
-// killed after them, they say whose the file is, and the next ingest removes it.
+// Zeros as well, which are most of the file: where they were left out, each table's first page
+// became a piece of the file by itself on a disk, and was looked for there when it was read. The
+// first bytes come first: if the program is killed after them, they say whose the file is, and the
+// next ingest removes it.
 Status WriteEmptyDatabase(const std::filesystem::path& path) {
   const int file = open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
   bool written = file >= 0;
-  for (const EmptyDatabase::Part& part : EmptyDatabase::parts()) {
-    written = written && WriteAll(file, part.bytes, part.offset);
-  }
-  written = written && ftruncate(file, static_cast<off_t>(EmptyDatabase::bytes())) == 0;
+  written = written && WriteAll(file);
   int why = errno;
   if (file >= 0 && close(file) != 0 && written) {
     written = false;
