@@ -1,7 +1,7 @@
 // Puts whole b-trees of one SQLite database after those of another. Of a large one the leaves are
 // copied as they are, and only the pages above them are made anew, so a table of millions of rows
 // costs what copying its bytes does. Of others the cells are added to the last leaf, and to new
-// ones once that is full: a thirtieth of what it takes SQLite to insert the rows.
+// ones once that is full: a sixth of the instructions that SQLite takes to insert the rows.
 //
 // All keys of the tree that is added must be greater than those that are there: rowids for a
 // table, entries for an index. Trees that cannot be added this way are an error of kUnfit.
