@@ -114,7 +114,8 @@ Status TreeGraft::Append(const Tree& tree) {
     for (size_t i = leaf.first; i < leaf.end; ++i) {
       std::copy(cells[i].begin(), cells[i].end(), page.AddCell(cells[i].size()));
     }
-    if (is_root && plan.size() == 1) return staged_.WritePage(tree.to_root, page.Finish());
+    // The pages above name the last leaf, not what is in it.
+    if (plan.size() == 1) return staged_.WritePage(last.number, page.Finish());
     uint32_t number = last.number;
     if (is_root || leaf.first > 0) {
       TRACEDB_ASSIGN(fresh, staged_.NewPage());
