@@ -20,6 +20,7 @@
 #include "ingest/load/source_merge.h"
 #include "tracedb/base/database_files.h"
 #include "tracedb/base/folder_sync.h"
+#include "tracedb/base/run_caught.h"
 #include "tracedb/schema/database_id.h"
 #include "tracedb/schema/empty_database.h"
 
@@ -312,8 +313,8 @@ Result<bool> DatabaseLanding::LandTogether(const std::vector<TraceRows>& traces)
 
 Status DatabaseLanding::LandSource(int64_t source_id, const std::set<int64_t>& outdated) {
   if (!place_.exists) return BecomeDatabase();
-  Status merged =
-      MergeSource({database_, rows(), *options_, source_id, {}, {}}, *kept_->db, outdated);
+  const MergeJob job{database_, rows(), *options_, source_id, {}, {}};
+  Status merged = RunCaught([&] { return MergeSource(job, *kept_->db, outdated); });
   if (!merged.ok()) kept_->db.reset();  // with what it had begun
   return merged;
 }

@@ -16,6 +16,7 @@
 #include "ingest/load/page_merge.h"
 #include "ingest/load/table_copy.h"
 #include "tracedb/base/descriptor.h"
+#include "tracedb/base/run_caught.h"
 #include "tracedb/base/sqlite_db.h"
 #include "tracedb/ingest/load/trace_removal.h"
 #include "tracedb/pages/tree_graft.h"
@@ -137,7 +138,7 @@ Result<bool> GoesAsPages(const MergeJob& job) {
 }
 
 Result<bool> MergeTraces(const std::vector<MergeJob>& jobs, const MergeConnections& connections) {
-  Result<bool> merged = MergeAsPages(jobs, connections.staged);
+  Result<bool> merged = RunCaught([&] { return MergeAsPages(jobs, connections.staged); });
   if (merged.ok() && merged.value()) return merged;
   connections.staged.Drop();  // with what it has seen of changes that were not made
   if (!merged.ok() && merged.error().kind == ErrorKind::kUnfit) return false;
@@ -155,7 +156,7 @@ Status MergeTrace(const MergeJob& job, const MergeConnections& connections) {
     TRACEDB_ASSIGN(opened, OpenToChange(job.database, job.options));
     db.emplace(std::move(opened));
   }
-  Status merged = MergeThroughSqlite(job, *db);
+  Status merged = RunCaught([&] { return MergeThroughSqlite(job, *db); });
   if (!merged.ok()) db.reset();  // with what it had begun
   return merged;
 }

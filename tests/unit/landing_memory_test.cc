@@ -1,0 +1,133 @@
+// Each piece of memory that the landing of several traces asks for, not to be had once: they land
+// all the same, or one of them does not and says that memory is what was missing. What the landing
+// had begun is in nobody's way. The operators that give memory are replaced for this.
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "tracedb/base/run_caught.h"
+#include "tracedb/base/sqlite_db.h"
+#include "tracedb/ingest/load/trace_loads.h"
+
+namespace {
+
+// Of the thread that lands: those that read files beside it go on.
+thread_local int64_t pieces = 0;      // asked for
+thread_local int64_t refused_at = 0;  // by number; 0: none
+
+void* Give(size_t bytes) {
+  if (++pieces == refused_at) throw std::bad_alloc();
+  void* const piece = std::malloc(bytes > 0 ? bytes : 1);
+  if (piece == nullptr) throw std::bad_alloc();
+  return piece;
+}
+
+}  // namespace
+
+void* operator new(size_t bytes) { return Give(bytes); }
+void* operator new[](size_t bytes) { return Give(bytes); }
+void operator delete(void* piece) noexcept { std::free(piece); }
+void operator delete[](void* piece) noexcept { std::free(piece); }
+void operator delete(void* piece, size_t) noexcept { std::free(piece); }
+void operator delete[](void* piece, size_t) noexcept { std::free(piece); }
+
+namespace tracedb {
+namespace {
+
+namespace fs = std::filesystem;
+
+class LandingMemoryTest : public ::testing::Test {
+ protected:
+  LandingMemoryTest()
+      : folder_(fs::path(::testing::TempDir()) / ("landings" + std::to_string(getpid()))) {
+    fs::create_directories(folder_);
+    // The first takes longest to read: when it is done, so are the others.
+    for (const int events : {100, 20'000, 3'000, 3'000}) files_.emplace_back(MakeTrace(events));
+    LandFirst();
+  }
+  ~LandingMemoryTest() override { fs::remove_all(folder_); }
+
+  fs::path MakeTrace(int events) const {
+    const std::string rank = std::to_string(files_.size());
+    const fs::path file = folder_ / ("rank" + rank + ".json");
+    std::ofstream json(file);
+    json << R"({"distributedInfo": {"rank": )" << rank << R"(}, "traceEvents": [)";
+    for (int i = 0; i < events; ++i) {
+      json << R"({"ph": "X", "cat": "cpu_op", "name": "aten::op)" << i % 7
+           << R"(", "pid": 1, "tid": 1, "dur": 7, "ts": )" << i * 11 << "},\n";
+    }
+    json << R"({"ph": "i", "name": "end", "pid": 1, "tid": 1, "ts": 1}]})";
+    return file;
+  }
+
+  LoadOptions Options() const {
+    LoadOptions options;
+    options.limits = LoadLimits::For(LoadLimits::kMemoryBytesDefault, 3);
+    return options;
+  }
+
+  void LandFirst() {
+    PrepareToReadTraces();
+    TraceLoads loads({files_.front()}, folder_ / "first.db", Options(), {1, 1});
+    ASSERT_TRUE(loads.Next().ok());
+    files_.erase(files_.begin());
+  }
+
+  // What each of the others says; a landing that ends them all, once.
+  std::vector<std::string> LandOthers(const fs::path& database, int64_t refused) const {
+    fs::copy_file(folder_ / "first.db", database);
+    TraceLoads loads(files_, database, Options(), {4, 4});
+    std::vector<std::string> said;
+    pieces = 0;
+    refused_at = refused;
+    for (size_t i = 0; i < files_.size(); ++i) {
+      bool is_over = true;
+      const auto loaded = RunCaught([&] {
+        auto next = loads.Next();
+        is_over = false;
+        return next;
+      });
+      said.push_back(loaded.ok() ? "" : loaded.error().what);
+      if (is_over) break;
+    }
+    refused_at = 0;
+    return said;
+  }
+
+  static int64_t Traces(const fs::path& database) {
+    auto db = SqliteDb::Open(database, SqliteMode::kReadOnly);
+    EXPECT_TRUE(db.ok());
+    return db.value().Integer("SELECT count(*) FROM _trace").value();
+  }
+
+  fs::path folder_;
+  std::vector<InputFile> files_;
+};
+
+TEST_F(LandingMemoryTest, OnePieceThatIsNotToBeHadIsInNobodysWay) {
+  const fs::path whole = folder_ / "whole.db";
+  EXPECT_EQ(LandOthers(whole, 0), std::vector<std::string>(3));
+  EXPECT_EQ(Traces(whole), 4);
+  const int64_t asked = pieces;
+  constexpr int64_t kTrials = 60;
+  for (int64_t refused = 1; refused <= asked; refused += asked / kTrials + 1) {
+    const fs::path database = folder_ / ("refused" + std::to_string(refused) + ".db");
+    const auto said = LandOthers(database, refused);
+    int64_t landed = 1;
+    for (const std::string& what : said) {
+      landed += what.empty() ? 1 : 0;
+      EXPECT_TRUE(what.empty() || what == kOutOfMemoryText) << refused << ": " << what;
+    }
+    EXPECT_EQ(Traces(database), landed) << refused;
+  }
+}
+
+}  // namespace
+}  // namespace tracedb
