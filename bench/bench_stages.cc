@@ -123,10 +123,12 @@ Status Build(const std::vector<EventBatch>& batches, const LoadLimits& limits,
   std::ofstream(path).close();
   TRACEDB_ASSIGN(writer, TableWriter::Create(path, 1));
   const KindRules rules({{"nccl", GpuKind::kCommunication}});
-  RecordBuilder builder(*writer, limits, rules, {}, true, std::filesystem::temp_directory_path());
+  RowSink rows(*writer, false);
+  RecordBuilder builder(rows, limits, rules, {}, true, std::filesystem::temp_directory_path());
   const double before = CpuSeconds();
   for (const EventBatch& batch : batches) TRACEDB_TRY(builder.Add(batch));
   TRACEDB_TRY(builder.Finish());
+  TRACEDB_TRY(rows.Finish());
   TRACEDB_TRY(writer->FinishPages());
   Report("build rows and pages", CpuSeconds() - before, text_bytes);
   const uint64_t events = builder.summary().events;

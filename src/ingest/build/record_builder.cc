@@ -46,10 +46,10 @@ uint64_t ThreadKey(int64_t track) { return HashText({reinterpret_cast<char*>(&tr
 
 }  // namespace
 
-RecordBuilder::RecordBuilder(TableWriter& writer, const LoadLimits& limits, const KindRules& rules,
+RecordBuilder::RecordBuilder(RowSink& rows, const LoadLimits& limits, const KindRules& rules,
                              FirstIds first, bool keep_args,
                              const std::filesystem::path& spill_folder)
-    : writer_(writer),
+    : rows_(rows),
       limits_(limits),
       rules_(rules),
       trace_id_(first.trace_id),
@@ -132,7 +132,7 @@ Status RecordBuilder::AddEventName(std::string_view text, LocalTexts& texts) {
   if (event_name.step < 0) event_name.host_call = HostCallOf(event_name.table, name, category);
   texts.event_names.push_back(event_name);
   if (!is_new) return Done{};
-  return writer_.EventName(id, name,
+  return rows_.EventName(id, name,
                            has_category ? std::optional<std::string_view>(category) : std::nullopt,
                            event_name.gpu_kind == GpuKind::kCommunication);
 }
@@ -154,7 +154,7 @@ Status RecordBuilder::AddTrack(std::string_view text, LocalTexts& texts) {
     row.device = parts[2];
     row.stream = parts[3];
   }
-  return writer_.Track(id, row);
+  return rows_.Track(id, row);
 }
 
 Status RecordBuilder::AddArgsText(std::string_view text, LocalTexts& texts) {
@@ -171,7 +171,7 @@ Status RecordBuilder::AddArgsText(std::string_view text, LocalTexts& texts) {
   const bool analysed =
       args_text.grid.has_value() || collective || args_text.device_type.has_value();
   if (!keep_args_ && analysed) args_text.args.reset();
-  return writer_.ArgsTextRow(id, args_text);
+  return rows_.ArgsTextRow(id, args_text);
 }
 
 void RecordBuilder::ReadValues(const EventBatch& batch, const EventRecord& record) {
@@ -284,11 +284,11 @@ Status RecordBuilder::AddSlice(const EventRecord& record, const LocalEventName& 
     TRACEDB_TRY(NoteActivity(row));
   } else {
     if (event_name.step >= 0 && record.dur_ns <= TimeRule::kDurationMaxNs) {
-      TRACEDB_TRY(writer_.Step(row.id, row.track, event_name.step, *row.ts, row.dur));
+      TRACEDB_TRY(rows_.Step(row.id, row.track, event_name.step, *row.ts, row.dur));
     }
     TRACEDB_TRY(NoteHostSlice(event_name.table, event_name.host_call, row, values_));
   }
-  return writer_.Event(event_name.table, row, values_);
+  return rows_.Event(event_name.table, row, values_);
 }
 
 namespace {
@@ -366,7 +366,7 @@ Status RecordBuilder::AddPoint(EventTable table, const EventRecord& record, Even
     issues_.Add(IssueKind::kUnknownPhase, record.offset, {&record.phase, 1});
   }
   row.id = next_row_++;
-  return writer_.Event(table, row, values_);
+  return rows_.Event(table, row, values_);
 }
 
 Status RecordBuilder::Finish() {
@@ -379,7 +379,7 @@ Status RecordBuilder::Finish() {
     row.ts = open->ts;
     row.phase = open->phase;
     row.args_text = open->args_text;
-    TRACEDB_TRY(writer_.Event(EventTable::kInstant, row, open->values.Values()));
+    TRACEDB_TRY(rows_.Event(EventTable::kInstant, row, open->values.Values()));
   }
   summary_.last_row = next_row_ - 1;
   summary_.last_text = next_text_ - 1;

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "ingest/build/open_slices.h"
-#include "ingest/build/table_writer.h"
+#include "ingest/build/row_sink.h"
 #include "ingest/build/trace_times.h"
 #include "ingest/parse/event_batch.h"
 #include "tracedb/derive/gathered/gpu_activities.h"
@@ -50,7 +50,7 @@ struct BuildSummary {
 
 class RecordBuilder {
  public:
-  RecordBuilder(TableWriter& writer, const LoadLimits& limits, const KindRules& rules,
+  RecordBuilder(RowSink& rows, const LoadLimits& limits, const KindRules& rules,
                 FirstIds first, bool keep_args, const std::filesystem::path& spill_folder);
 
   Status Add(const EventBatch& batch);
@@ -123,7 +123,7 @@ class RecordBuilder {
                        const ArgsValues& values);
   void NoteTime(const EventRecord& record, const LocalEventName& event_name);
 
-  TableWriter& writer_;
+  RowSink& rows_;
   ArgsTextReader args_reader_;
   LoadLimits limits_;
   const KindRules& rules_;

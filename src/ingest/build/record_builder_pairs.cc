@@ -24,7 +24,7 @@ Status RecordBuilder::Begin(uint64_t key, const EventRecord& record,
   if (open_.Open(key, slice)) return Done{};
   issues_.Add(IssueKind::kTooManyOpen, record.offset, {&record.phase, 1});
   row.id = next_row_++;
-  return writer_.Event(EventTable::kInstant, row, values_);
+  return rows_.Event(EventTable::kInstant, row, values_);
 }
 
 Status RecordBuilder::End(uint64_t key, int64_t event_name, const EventRecord& record,
@@ -34,7 +34,7 @@ Status RecordBuilder::End(uint64_t key, int64_t event_name, const EventRecord& r
   if (!open.has_value()) {
     if (!refused) issues_.Add(IssueKind::kEndWithoutBegin, record.offset, {&record.phase, 1});
     row.id = next_row_++;
-    return writer_.Event(EventTable::kInstant, row, values_);
+    return rows_.Event(EventTable::kInstant, row, values_);
   }
   EventRow slice;
   slice.id = next_row_++;
@@ -54,10 +54,10 @@ Status RecordBuilder::End(uint64_t key, int64_t event_name, const EventRecord& r
     as_begun.args_text = open->args_text;
     TRACEDB_TRY(NoteHostSlice(open->table, open->host_call, as_begun, values));
   }
-  TRACEDB_TRY(writer_.Event(open->table, slice, values));
+  TRACEDB_TRY(rows_.Event(open->table, slice, values));
   if (merged) return Done{};
   row.id = next_row_++;  // its args found no place in the slice: it stays as an event of its own
-  return writer_.Event(EventTable::kInstant, row, values_);
+  return rows_.Event(EventTable::kInstant, row, values_);
 }
 
 // Gives the slice the args and other keys of both its begin and its end, as whole text, and the
@@ -91,7 +91,7 @@ Status RecordBuilder::MergeEnd(const OpenSlice& open, const LocalArgsText& end_a
   slice.args_text = id;
   if (!is_new) return Done{};
   if (known != kNoText) args_facts_.push_back({});
-  return writer_.ArgsTextRow(id, args_reader_.Read(text));
+  return rows_.ArgsTextRow(id, args_reader_.Read(text));
 }
 
 }  // namespace tracedb

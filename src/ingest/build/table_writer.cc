@@ -14,18 +14,12 @@
 namespace tracedb {
 namespace {
 
-// In the RowStore: after the event tables.
-enum TextTable : size_t {
-  kEventName = kEventTables,
-  kTrack,
-  kArgsText,
-  kStep,
-  kRowTimes,
+// In the RowStore: after the event tables and those of texts.
+enum OtherTable : size_t {
+  kRowTimes = kEventTables + static_cast<size_t>(TextTable::kCount),
   kMemoryPiece,
   kTables
 };
-
-constexpr std::string_view kMemoryEventName = "[memory]";  // as the view memory_events has it
 
 using Places = std::array<std::array<uint8_t, kArgsColumns>, kEventTables>;
 
@@ -67,14 +61,6 @@ void AddValues(RecordEncoder& record, EventTable table, const ArgsValues& values
 void AddInt(RecordEncoder& record, const std::optional<int64_t>& value) {
   if (value.has_value()) {
     record.Int(*value);
-  } else {
-    record.Null();
-  }
-}
-
-void AddText(RecordEncoder& record, const std::optional<std::string_view>& text) {
-  if (text.has_value()) {
-    record.Text(*text);
   } else {
     record.Null();
   }
@@ -179,67 +165,8 @@ Status TableWriter::StoreWholePieces() {
   return Done{};
 }
 
-Status TableWriter::EventName(int64_t id, std::string_view name,
-                              std::optional<std::string_view> category, bool communication) {
-  if (name == kMemoryEventName) memory_names_.push_back(id);
-  record_.Reset();
-  record_.Null();
-  record_.Text(name);
-  AddText(record_, category);
-  record_.Int(communication ? 1 : 0);
-  return rows_.Append(kEventName, id, record_.Finish());
-}
-
-Status TableWriter::Track(int64_t id, const TrackRow& row) {
-  record_.Reset();
-  record_.Null();
-  record_.Int(trace_id_);
-  record_.Text(row.pid);
-  record_.Text(row.tid);
-  for (const auto& number : {row.device, row.stream}) {
-    number.has_value() ? record_.NumberOrText(*number) : record_.Null();
-  }
-  return rows_.Append(kTrack, id, record_.Finish());
-}
-
-Status TableWriter::ArgsTextRow(int64_t id, const ArgsText& args_text) {
-  record_.Reset();
-  record_.Null();
-  AddText(record_, args_text.args);
-  AddText(record_, args_text.others);
-  AddText(record_, args_text.collective);
-  AddText(record_, args_text.dtype);
-  AddInt(record_, args_text.in_nelems);
-  AddInt(record_, args_text.out_nelems);
-  AddText(record_, args_text.group_name);
-  AddText(record_, args_text.group_description);
-  AddText(record_, args_text.group_ranks);
-  AddInt(record_, args_text.group_size);
-  AddInt(record_, args_text.src_rank);
-  AddInt(record_, args_text.dst_rank);
-  AddText(record_, args_text.grid);
-  AddText(record_, args_text.block);
-  AddInt(record_, args_text.registers);
-  AddInt(record_, args_text.shared_memory_bytes);
-  if (args_text.occupancy_pct.has_value()) {
-    record_.Real(*args_text.occupancy_pct);
-  } else {
-    record_.Null();
-  }
-  AddInt(record_, args_text.device_type);
-  AddInt(record_, args_text.device_id);
-  return rows_.Append(kArgsText, id, record_.Finish());
-}
-
-Status TableWriter::Step(int64_t id, int64_t track, int64_t step, int64_t ts,
-                         std::optional<int64_t> dur) {
-  record_.Reset();
-  record_.Null();
-  record_.Int(track);
-  record_.Int(step);
-  record_.Int(ts);
-  AddInt(record_, dur);
-  return rows_.Append(kStep, id, record_.Finish());
+Status TableWriter::Text(TextTable table, int64_t id, std::span<const uint8_t> record) {
+  return rows_.Append(static_cast<size_t>(kEventTables) + static_cast<size_t>(table), id, record);
 }
 
 Status TableWriter::FinishPages() {

@@ -10,11 +10,10 @@
 #include <limits>
 #include <memory>
 #include <optional>
-#include <string_view>
+#include <span>
 #include <utility>
 #include <vector>
 
-#include "ingest/build/args_text.h"
 #include "ingest/build/memory_pieces.h"
 #include "tracedb/base/result.h"
 #include "tracedb/pages/record_encoder.h"
@@ -36,10 +35,8 @@ struct EventRow {
   GpuKind gpu_kind = GpuKind::kCompute;  // gpu_slice only
 };
 
-struct TrackRow {
-  std::string_view pid, tid;
-  std::optional<std::string_view> device, stream;
-};
+// Tables with a row for each text, and that of steps.
+enum class TextTable : uint8_t { kEventName, kTrack, kArgsText, kStep, kCount };
 
 class TableWriter {
  public:
@@ -49,14 +46,14 @@ class TableWriter {
 
   // Ids must rise by one from event to event, and in each of the other tables.
   Status Event(EventTable table, const EventRow& row, const ArgsValues& values);
-  Status EventName(int64_t id, std::string_view name, std::optional<std::string_view> category,
-                   bool communication);
-  Status Track(int64_t id, const TrackRow& row);
-  Status ArgsTextRow(int64_t id, const ArgsText& args_text);
-  Status Step(int64_t id, int64_t track, int64_t step, int64_t ts, std::optional<int64_t> dur);
+  Status Text(TextTable table, int64_t id, std::span<const uint8_t> record);
+  // Of the events of this name come rows of _memory_piece; before the first of them.
+  void MemoryName(int64_t event_name) { memory_names_.push_back(event_name); }
 
   // The rows are complete; the file is a sound database from here on.
   Status FinishPages();
+
+  int64_t trace_id() const { return trace_id_; }
 
  private:
   // When the events since the last row of _row_times were.

@@ -87,11 +87,13 @@ Status TraceReading::Read(const fs::path& rows_file, const LandingPlace& place,
   rules_.emplace(place.rules);
   parallelism_rules_ = place.parallelism_rules;
   TRACEDB_ASSIGN(writer, TableWriter::Create(rows_file, first_.trace_id));
-  builder_.emplace(*writer, options_.limits, *rules_, first_, options_.keep_args,
+  RowSink rows(*writer, options_.limits.has_cores_to_spare());
+  builder_.emplace(rows, options_.limits, *rules_, first_, options_.keep_args,
                    FolderOf(rows_file));
   TRACEDB_ASSIGN(read, RunPipeline(input_, options_, *builder_));
   read_ = std::move(read);
   TRACEDB_TRY(builder_->Finish());
+  TRACEDB_TRY(rows.Finish());
   TRACEDB_TRY(writer->FinishPages());
   built_ = builder_->summary();
   issues_ = builder_->issues();
